@@ -1,0 +1,54 @@
+// Package recipes holds coordination recipes for ZooKeeper and the two
+// interfaces that they are written against: [Conn], what they ask of
+// ZooKeeper, and [Env], how they wait, tell time and start concurrent work.
+//
+// A recipe must not know whether it runs on a real server or in the simulator.
+// So that every interleaving is a decision of the scheduler, nothing here uses
+// the go and select statements, package sync, the clock or a source of
+// randomness; all of these come from Env. A test of the source enforces it.
+package recipes
+
+import (
+	"time"
+
+	"github.com/go-zookeeper/zk"
+)
+
+// Conn is the part of [zk.Conn] that recipes use, with the same signatures, so
+// that code written for go-zookeeper moves in by changing one parameter type.
+//
+// The behaviour is go-zookeeper's (v1.0.4), pitfalls included. The ones that a
+// recipe has to survive:
+//
+//   - zk.ErrConnectionClosed says nothing about the outcome: the request may
+//     have been applied, may be applied a little later, or never.
+//   - zk.ErrNoServer means that the request was never sent.
+//   - A request issued while the connection is down waits and is executed after
+//     the reconnect, possibly in a new session.
+//   - A new session is made silently when the old one has expired. Operations
+//     practically never return zk.ErrSessionExpired.
+//   - Watch channels hear nothing of a disconnect. They get one event, then are
+//     closed; at the end of the session that event is zk.EventNotWatching.
+type Conn interface {
+	Create(path string, data []byte, flags int32, acl []zk.ACL) (string, error)
+	CreateContainer(path string, data []byte, flags int32, acl []zk.ACL) (string, error)
+	CreateTTL(path string, data []byte, flags int32, acl []zk.ACL, ttl time.Duration) (string, error)
+	Delete(path string, version int32) error
+	Get(path string) ([]byte, *zk.Stat, error)
+	GetW(path string) ([]byte, *zk.Stat, <-chan zk.Event, error)
+	Set(path string, data []byte, version int32) (*zk.Stat, error)
+	Exists(path string) (bool, *zk.Stat, error)
+	ExistsW(path string) (bool, *zk.Stat, <-chan zk.Event, error)
+	Children(path string) ([]string, *zk.Stat, error)
+	ChildrenW(path string) ([]string, *zk.Stat, <-chan zk.Event, error)
+	Multi(ops ...interface{}) ([]zk.MultiResponse, error)
+	Sync(path string) (string, error)
+	GetACL(path string) ([]zk.ACL, *zk.Stat, error)
+	SetACL(path string, acl []zk.ACL, version int32) (*zk.Stat, error)
+	AddAuth(scheme string, auth []byte) error
+	SessionID() int64
+	State() zk.State
+	Close()
+}
+
+var _ Conn = (*zk.Conn)(nil)

@@ -1,0 +1,44 @@
+package recipes
+
+import (
+	"context"
+	"time"
+
+	"github.com/go-zookeeper/zk"
+)
+
+// Env is how a recipe blocks, tells time, starts concurrent work and makes
+// names. The live one (package recipes/live) is a thin layer over Go; the
+// simulated one parks the caller in the scheduler.
+type Env interface {
+	// Now returns the current time.
+	Now() time.Time
+
+	// Sleep returns nil after d, or ctx.Err() as soon as ctx is done.
+	Sleep(ctx context.Context, d time.Duration) error
+
+	// Await blocks until one of chans yields an event and returns its index
+	// and the event; a closed channel yields the zero event. Of several ready
+	// channels the first in the argument list wins, and a ready channel wins
+	// over a done context. A nil channel is never ready. When ctx is done
+	// first, Await returns -1 and ctx.Err().
+	Await(ctx context.Context, chans ...<-chan zk.Event) (i int, ev zk.Event, err error)
+
+	// WithTimeout is context.WithTimeout on this Env's clock.
+	WithTimeout(ctx context.Context, d time.Duration) (context.Context, context.CancelFunc)
+
+	// Go runs f concurrently. The name appears in schedules and reports.
+	Go(name string, f func())
+
+	// UUID returns 32 lower-case hexadecimal digits that no other call on any
+	// client returns.
+	UUID() string
+
+	// SessionEvents returns a fresh channel that gets the next change of the
+	// session's state: one event of type zk.EventSession whose State is
+	// StateDisconnected, StateExpired, StateHasSession or StateAuthFailed, and
+	// is then closed. The channel has room for the event, so len tells whether
+	// it has arrived. After the connection was closed for good, the event has
+	// Err zk.ErrClosing, at once on channels asked for later.
+	SessionEvents() <-chan zk.Event
+}
