@@ -1,0 +1,130 @@
+package model
+
+import "github.com/go-zookeeper/zk"
+
+// Op is an operation code of the ZooKeeper protocol.
+type Op int32
+
+// The operations, with the wire's numbers (org.apache.zookeeper.ZooDefs.OpCode).
+const (
+	OpError           Op = -1 // a txn that failed at the leader; Request.Version holds the code
+	OpCreate          Op = 1
+	OpDelete          Op = 2
+	OpExists          Op = 3
+	OpGetData         Op = 4
+	OpSetData         Op = 5
+	OpGetACL          Op = 6
+	OpSetACL          Op = 7
+	OpGetChildren     Op = 8
+	OpSync            Op = 9
+	OpPing            Op = 11
+	OpGetChildren2    Op = 12
+	OpCheck           Op = 13
+	OpMulti           Op = 14
+	OpCreate2         Op = 15
+	OpCheckWatches    Op = 17
+	OpRemoveWatches   Op = 18
+	OpCreateContainer Op = 19
+	OpDeleteContainer Op = 20
+	OpCreateTTL       Op = 21
+	OpMultiRead       Op = 22
+	OpAuth            Op = 100
+	OpSetWatches      Op = 101
+	OpGetEphemerals   Op = 103
+	OpCountChildren   Op = 104 // getAllChildrenNumber
+	OpSetWatches2     Op = 105
+	OpAddWatch        Op = 106
+	OpWhoAmI          Op = 107
+	OpCreateSession   Op = -10
+	OpCloseSession    Op = -11
+)
+
+var opNames = map[Op]string{
+	OpError: "error", OpCreate: "create", OpDelete: "delete", OpExists: "exists", OpGetData: "get", OpSetData: "set",
+	OpGetACL: "getACL", OpSetACL: "setACL", OpGetChildren: "children", OpSync: "sync", OpPing: "ping",
+	OpGetChildren2: "children2", OpCheck: "check", OpMulti: "multi", OpCreate2: "create2",
+	OpCheckWatches: "checkWatches", OpRemoveWatches: "removeWatches", OpCreateContainer: "createContainer",
+	OpDeleteContainer: "deleteContainer", OpCreateTTL: "createTTL", OpMultiRead: "multiRead", OpAuth: "auth",
+	OpSetWatches: "setWatches", OpGetEphemerals: "getEphemerals", OpCountChildren: "getAllChildrenNumber",
+	OpSetWatches2: "setWatches2", OpAddWatch: "addWatch", OpWhoAmI: "whoAmI", OpCreateSession: "createSession",
+	OpCloseSession: "closeSession",
+}
+
+// String returns the short name used in transcripts and schedules.
+func (o Op) String() string {
+	if s, ok := opNames[o]; ok {
+		return s
+	}
+	return "unknown"
+}
+
+// IsWrite reports whether the operation becomes a txn of the replicated log and
+// so takes a zxid, even when it fails.
+func (o Op) IsWrite() bool {
+	switch o {
+	case OpCreate, OpDelete, OpSetData, OpSetACL, OpCheck, OpMulti, OpCreate2, OpCreateContainer,
+		OpDeleteContainer, OpCreateTTL, OpCreateSession, OpCloseSession, OpError:
+		return true
+	}
+	return false
+}
+
+// Request is one request of a client. Which fields count depends on Op. The
+// model keeps Data and ACL after a create or set: the caller must not change
+// them afterwards.
+type Request struct {
+	Op      Op
+	Path    string
+	Data    []byte // nil and empty are different on the wire
+	Version int32  // -1 matches any version
+	Flags   int32  // create: zk.FlagEphemeral, zk.FlagSequence, ...
+	Mode    int32  // addWatch: 0 persistent, 1 recursive; remove/checkWatches: 1 child, 2 data, 3 any
+	Watch   bool   // reads: leave a watch
+	TTL     int64  // createTTL: milliseconds
+	ACL     []zk.ACL
+	Ops     []Request // multi, multiRead
+	Watches *WatchLists
+}
+
+// WatchLists is what a client sends after a reconnect so that the server arms
+// its watches anew and makes up for what happened in between.
+type WatchLists struct {
+	RelativeZxid                              int64
+	Data, Exist, Child, Persistent, Recursive []string
+}
+
+// Response is the answer to a request.
+type Response struct {
+	Op       Op // the result's type inside a multi; OpError for a failed sub-operation
+	Err      Code
+	Zxid     int64 // the replica's last zxid when the answer was made
+	Path     string
+	Data     []byte
+	Stat     zk.Stat
+	Children []string // also the paths of getEphemerals
+	Count    int      // getAllChildrenNumber
+	ACL      []zk.ACL // getACL; whoAmI with Perms 0
+	Results  []Response
+	Silent   bool // the server never answers: a top-level check that succeeds (3.8.0)
+	Hangup   bool // the server closes the connection after the answer
+}
+
+// Event is a watch event on its way to one connection.
+type Event struct {
+	Type zk.EventType
+	Path string
+	Zxid int64 // the txn that fired it; not on the wire before 3.9
+	// Caught reports a catch-up event of SetWatches: no live txn fired it.
+	Caught bool
+}
+
+// Txn is one entry of the replicated log. All replicas apply the same entries
+// in the same order and so reach the same states. A request that fails is an
+// entry too.
+type Txn struct {
+	Zxid    int64
+	Time    int64 // milliseconds since the epoch
+	Session int64
+	Auth    []ID // identities of the connection the request came by
+	Req     *Request
+}

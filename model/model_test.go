@@ -1,0 +1,27 @@
+package model
+
+import (
+	"testing"
+
+	"github.com/go-zookeeper/zk"
+)
+
+var open = zk.WorldACL(zk.PermAll)
+
+func BenchmarkCreateDelete(b *testing.B) {
+	s := NewServer(Config{Order: 1})
+	s.OnEvent = func(*Conn, Event) {}
+	var res Response
+	s.Apply(&Txn{Zxid: 1, Session: 7, Req: &Request{Op: OpCreateSession, Version: 1000}}, &res)
+	s.Apply(&Txn{Zxid: 1, Session: 7, Req: &Request{Op: OpCreate, Path: "/lock", ACL: open}}, &res)
+	b.ReportAllocs()
+	z := int64(1)
+	var cr, del = &Request{Op: OpCreate, Path: "/lock/n-", Flags: 3, ACL: open}, &Request{Op: OpDelete, Version: -1}
+	for b.Loop() {
+		z++
+		s.Apply(&Txn{Zxid: z, Session: 7, Req: cr}, &res)
+		z++
+		del.Path = res.Path
+		s.Apply(&Txn{Zxid: z, Session: 7, Req: del}, &res)
+	}
+}

@@ -1,0 +1,123 @@
+package model
+
+// undo is what a failing multi needs to take one change back.
+type undo struct {
+	kind          uint8
+	node          *node
+	parent        *node
+	saved         node // for undoChange
+	pzxid         int64
+	creates       int32
+	buckets       uint32
+	sessionBucket uint32
+}
+
+const (
+	undoLink uint8 = iota
+	undoUnlink
+	undoChange
+)
+
+// remember notes the state before a change. Only a multi can fail half-way.
+func (s *Server) remember(k uint8, n *node) {
+	if !s.inMulti {
+		return
+	}
+	u := undo{kind: k, node: n, saved: *n}
+	if k == undoLink {
+		u.parent = s.lookup(ParentPath(n.path))
+	} else {
+		u.parent = n.parent
+	}
+	if u.parent != nil {
+		u.pzxid, u.creates, u.buckets = u.parent.pzxid, u.parent.creates, u.parent.buckets
+	}
+	if x := s.sessions[n.owner]; x != nil && n.kind == ephemeral {
+		u.sessionBucket = x.buckets
+	}
+	s.undo = append(s.undo, u)
+}
+
+// rollback takes all remembered changes back, the last first.
+func (s *Server) rollback() {
+	for i := len(s.undo) - 1; i >= 0; i-- {
+		u := &s.undo[i]
+		n := u.node
+		switch u.kind {
+		case undoLink:
+			n.detach()
+			delete(s.nodes, n.path)
+			s.disown(n)
+			s.quotaNode(n, -1)
+		case undoUnlink:
+			u.parent.attach(n)
+			s.nodes[n.path] = n
+			s.own(n)
+			s.quotaNode(n, 1)
+		case undoChange:
+			s.quotaUpdate(n.path, int64(len(u.saved.data)-len(n.data)), 0)
+			n.data, n.mzxid, n.mtime, n.version = u.saved.data, u.saved.mzxid, u.saved.mtime, u.saved.version
+		}
+		if u.parent != nil {
+			u.parent.pzxid, u.parent.creates, u.parent.buckets = u.pzxid, u.creates, u.buckets
+		}
+		if x := s.sessions[n.owner]; x != nil && n.kind == ephemeral {
+			x.buckets = u.sessionBucket
+		}
+	}
+	s.gone = s.gone[:0]
+	clear(s.undo)
+}
+
+// multi applies all sub-operations or none. A failed one reports its code, the
+// ones before it code 0, the ones after it RuntimeInconsistency; the header
+// says OK either way.
+func (s *Server) multi(t *Txn, res *Response) {
+	for i := range t.Req.Ops {
+		switch t.Req.Ops[i].Op {
+		case OpCreate, OpCreate2, OpCreateContainer, OpCreateTTL, OpDelete, OpSetData, OpCheck:
+		default:
+			res.Err = MarshallingError
+			return
+		}
+	}
+	s.inMulti = true
+	res.Results = make([]Response, len(t.Req.Ops))
+	failed := -1
+	for i := range t.Req.Ops {
+		r, sub := &t.Req.Ops[i], &res.Results[i]
+		if sub.Err = s.write(t, r, sub); sub.Err != OK {
+			failed = i
+			break
+		}
+		sub.Op = resultOp(r)
+	}
+	s.inMulti = false
+	if failed < 0 {
+		return
+	}
+	s.rollback()
+	s.triggers = s.triggers[:0]
+	for i := range res.Results {
+		code := res.Results[i].Err
+		if i > failed {
+			code = RuntimeInconsistency
+		}
+		res.Results[i] = Response{Op: OpError, Err: code}
+	}
+}
+
+// resultOp is the type of a result on the wire: containers and ttl znodes
+// answer as create2, everything else that creates as create.
+func resultOp(r *Request) Op {
+	switch r.Op {
+	case OpCreateContainer, OpCreateTTL:
+		return OpCreate2
+	case OpCreate, OpCreate2:
+		if r.Flags >= 4 {
+			return OpCreate2
+		}
+		return OpCreate
+	}
+	return r.Op
+}

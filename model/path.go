@@ -1,0 +1,66 @@
+package model
+
+import (
+	"strings"
+	"unicode/utf8"
+)
+
+// ValidPath reports whether the server accepts path for a new znode, for set,
+// setACL and check (org.apache.zookeeper.common.PathUtils.validatePath, which
+// works on UTF-16: that is why characters beyond the basic plane are refused,
+// their surrogates lie in the forbidden range). Reads are not validated.
+func ValidPath(path string) bool {
+	if path == "" || path[0] != '/' {
+		return false
+	}
+	if path == "/" {
+		return true
+	}
+	if path[len(path)-1] == '/' {
+		return false
+	}
+	start := 1 // of the current component
+	for i := 1; i <= len(path); i++ {
+		if i < len(path) && path[i] != '/' {
+			continue
+		}
+		switch path[start:i] {
+		case "", ".", "..":
+			return false
+		}
+		start = i + 1
+	}
+	for i := 1; i < len(path); {
+		if c := path[i]; c >= 0x20 && c < 0x7f {
+			i++
+			continue
+		}
+		r, n := utf8.DecodeRuneInString(path[i:])
+		if forbiddenRune(r) {
+			return false
+		}
+		i += n
+	}
+	return true
+}
+
+func forbiddenRune(r rune) bool {
+	return r <= 0x1f || r >= 0x7f && r <= 0x9f || r >= 0xd800 && r <= 0xf8ff || r >= 0xfff0
+}
+
+// ParentPath returns the path up to the last slash; "" for a child of the root.
+// The empty path is an alias of "/" in ZooKeeper.
+func ParentPath(path string) string {
+	return path[:strings.LastIndexByte(path, '/')]
+}
+
+// BaseName returns the part after the last slash.
+func BaseName(path string) string {
+	return path[strings.LastIndexByte(path, '/')+1:]
+}
+
+// malformed is the only check made by create and delete before they look for
+// the parent: a path needs a slash and no NUL.
+func malformed(path string) bool {
+	return strings.LastIndexByte(path, '/') < 0 || strings.IndexByte(path, 0) >= 0
+}

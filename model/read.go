@@ -1,0 +1,140 @@
+package model
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/go-zookeeper/zk"
+)
+
+// Read executes an operation that does not enter the log, against the state
+// this replica has reached, and arms the watch it asks for.
+func (s *Server) Read(c *Conn, r *Request, res *Response) {
+	*res = Response{Op: r.Op, Zxid: s.zxid}
+	switch r.Op {
+	case OpExists, OpGetData, OpGetChildren, OpGetChildren2, OpGetACL, OpCountChildren:
+		res.Err = s.readNode(c, r, res)
+	case OpSync:
+		res.Path = r.Path
+	case OpPing:
+	case OpSetWatches, OpSetWatches2:
+		s.setWatches(c, r.Watches)
+	case OpAddWatch:
+		switch r.Mode {
+		case 0:
+			s.addWatch(c, r.Path, persistent)
+		case 1:
+			s.addWatch(c, r.Path, recursive)
+		default:
+			res.Err = BadArguments
+		}
+	case OpRemoveWatches, OpCheckWatches:
+		res.Err = s.watchesOf(c, r)
+	case OpGetEphemerals:
+		s.ephemeralsOf(c.Session, r.Path, res)
+	case OpWhoAmI:
+		for _, id := range c.Auth {
+			user := id.ID
+			if id.Scheme == "digest" {
+				user, _, _ = strings.Cut(user, ":")
+			}
+			res.ACL = append(res.ACL, zk.ACL{Scheme: id.Scheme, ID: user})
+		}
+	case OpMultiRead:
+		s.multiRead(c, r, res)
+	default:
+		res.Err, res.Hangup = Unimplemented, true
+	}
+}
+
+// readNode answers the reads of one znode. Paths are not validated here: an
+// odd one is simply not there, and exists leaves a watch on it all the same.
+func (s *Server) readNode(c *Conn, r *Request, res *Response) Code {
+	if r.Op == OpExists {
+		if strings.IndexByte(r.Path, 0) >= 0 {
+			return BadArguments
+		}
+		if r.Watch {
+			s.data.add(c, r.Path, oneShot)
+		}
+	}
+	n := s.lookup(r.Path)
+	if n == nil {
+		return NoNode
+	}
+	perms := int32(zk.PermRead)
+	switch r.Op {
+	case OpExists: // needs no permission (3.8.0; READ since 3.8.4 and 3.9.2)
+		perms = zk.PermAll
+	case OpGetACL:
+		perms |= zk.PermAdmin
+	}
+	if r.Op != OpExists && !n.acl.allows(perms, c.Auth) {
+		return NoAuth
+	}
+	switch r.Op {
+	case OpGetData:
+		res.Data = n.data
+		if r.Watch {
+			s.data.add(c, r.Path, oneShot)
+		}
+	case OpGetChildren, OpGetChildren2:
+		res.Children = s.listing(n)
+		if r.Watch {
+			s.child.add(c, r.Path, oneShot)
+		}
+	case OpGetACL:
+		if res.ACL = n.acl.list; !n.acl.allows(zk.PermAdmin, c.Auth) {
+			res.ACL = n.acl.masked()
+		}
+	case OpCountChildren:
+		res.Count = descendants(n)
+		return OK
+	}
+	n.stat(&res.Stat)
+	return OK
+}
+
+func descendants(n *node) int {
+	total := len(n.children)
+	for _, c := range n.children {
+		total += descendants(c)
+	}
+	return total
+}
+
+// multiRead answers each sub-operation on its own: one that fails does not
+// stop the others.
+func (s *Server) multiRead(c *Conn, r *Request, res *Response) {
+	for i := range r.Ops {
+		if op := r.Ops[i].Op; op != OpGetData && op != OpGetChildren {
+			res.Err = MarshallingError
+			return
+		}
+	}
+	res.Results = make([]Response, len(r.Ops))
+	for i := range r.Ops {
+		sub := &res.Results[i]
+		sub.Op = r.Ops[i].Op
+		if sub.Err = s.readNode(c, &r.Ops[i], sub); sub.Err != OK {
+			*sub = Response{Op: OpError, Err: sub.Err}
+		}
+	}
+}
+
+// ephemeralsOf lists the session's ephemerals whose path starts with prefix;
+// the prefix is a string, not a path: "/p" matches "/px".
+func (s *Server) ephemeralsOf(id int64, prefix string, res *Response) {
+	x := s.sessions[id]
+	if x == nil {
+		return
+	}
+	list := slices.Clone(x.ephemerals)
+	byInsertion(list)
+	byBucket(list, max(x.buckets, 16), pathHash)
+	for _, n := range list {
+		if strings.HasPrefix(n.path, prefix) {
+			res.Children = append(res.Children, n.path)
+		}
+	}
+}

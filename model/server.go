@@ -1,0 +1,235 @@
+package model
+
+import (
+	"slices"
+
+	"github.com/go-zookeeper/zk"
+)
+
+// Config is what a server's configuration changes about the semantics. The
+// zero value is a server with default settings.
+type Config struct {
+	ExtendedTypes bool // extendedTypesEnabled: ttl znodes
+	EnforceQuota  bool // enforceQuota
+
+	// Order, when not zero, replaces the order of children and of the
+	// deletions at a session's end, which ZooKeeper leaves open, by one
+	// derived from this salt. Zero is the order of ZooKeeper's Java sets.
+	Order uint64
+}
+
+// Server is one replica: the znode tree, the sessions and the watches of the
+// connections to it. It is not safe for concurrent use.
+type Server struct {
+	Config
+	// OnEvent gets every watch event, in the order of the connection's wire.
+	OnEvent func(*Conn, Event)
+
+	nodes    map[string]*node
+	root     *node
+	sessions map[int64]*session
+	quotas   quotas
+	data     watchTable
+	child    watchTable
+	zxid     int64
+	born     uint64
+	marks    uint64
+	inMulti  bool
+	triggers []trigger
+	undo     []undo
+	scratch  []*node
+	gone     []*node // unlinked by the txn in progress
+	free     []*node
+}
+
+// session is what every replica knows of a session.
+type session struct {
+	timeout    int32 // milliseconds
+	ephemerals []*node
+	buckets    uint32 // of the Java HashSet that holds their paths
+}
+
+// NewServer returns a replica with the initial tree of a fresh data directory.
+func NewServer(c Config) *Server {
+	s := &Server{nodes: map[string]*node{}, sessions: map[int64]*session{}}
+	s.data.paths = map[string][]watch{}
+	s.child.paths = map[string][]watch{}
+	s.Reset(c)
+	return s
+}
+
+// Reset makes s as [NewServer] returns it, keeping its memory. All connections
+// are forgotten.
+func (s *Server) Reset(c Config) {
+	if s.root != nil {
+		s.recycle(s.root)
+	}
+	clear(s.nodes)
+	clear(s.sessions)
+	clear(s.data.paths)
+	clear(s.child.paths)
+	s.data.recursive, s.child.recursive = 0, 0
+	s.quotas = quotas{}
+	s.Config, s.zxid, s.born, s.marks = c, 0, 0, 0
+	s.root = s.newNode("/", openACL)
+	s.root.pzxid = 0
+	s.nodes["/"], s.nodes[""] = s.root, s.root
+	for _, p := range []string{"/zookeeper", "/zookeeper/quota", "/zookeeper/config"} {
+		n := s.newNode(p, openACL)
+		s.lookup(ParentPath(p)).attach(n)
+		s.nodes[p] = n
+	}
+	config := s.nodes["/zookeeper/config"]
+	config.aversion = -1
+	config.acl = &acl{list: zk.WorldACL(zk.PermRead)}
+}
+
+func special(path string) bool {
+	switch path {
+	case "/", "/zookeeper", "/zookeeper/quota", "/zookeeper/config":
+		return true
+	}
+	return false
+}
+
+func (s *Server) lookup(path string) *node { return s.nodes[path] }
+
+// recycle keeps the znodes below and including n for later use.
+func (s *Server) recycle(n *node) {
+	for _, c := range n.children {
+		s.recycle(c)
+	}
+	s.free = append(s.free, n)
+}
+
+func (s *Server) newNode(path string, a *acl) *node {
+	var n *node
+	if k := len(s.free); k > 0 {
+		n, s.free = s.free[k-1], s.free[:k-1]
+		*n = node{children: n.children[:0]}
+	} else {
+		n = new(node)
+	}
+	s.born++
+	n.path, n.acl, n.born = path, a, s.born
+	n.hash = javaHash(n.name())
+	return n
+}
+
+// Zxid returns the zxid of the last txn applied.
+func (s *Server) Zxid() int64 { return s.zxid }
+
+// HasSession reports whether the session is open as far as this replica knows.
+func (s *Server) HasSession(id int64) bool { return s.sessions[id] != nil }
+
+// SessionTimeout returns the timeout of an open session in milliseconds, else 0.
+func (s *Server) SessionTimeout(id int64) int32 {
+	if x := s.sessions[id]; x != nil {
+		return x.timeout
+	}
+	return 0
+}
+
+// Apply executes one txn of the log and fires the watches that it triggers,
+// all of them before it returns. Entries must come in the order of their zxids.
+func (s *Server) Apply(t *Txn, res *Response) {
+	*res = Response{Op: t.Req.Op, Zxid: t.Zxid}
+	s.zxid = t.Zxid
+	s.triggers = s.triggers[:0]
+	s.undo = s.undo[:0]
+	switch t.Req.Op {
+	case OpMulti:
+		s.multi(t, res)
+	case OpCreateSession:
+		s.sessions[t.Session] = &session{timeout: t.Req.Version}
+	case OpCloseSession:
+		s.closeSession(t)
+		res.Hangup = true
+	case OpError:
+		res.Err = Code(t.Req.Version)
+	default:
+		res.Err = s.write(t, t.Req, res)
+		res.Silent = t.Req.Op == OpCheck && res.Err == OK
+	}
+	for _, g := range s.triggers {
+		s.fire(g)
+	}
+	s.free = append(s.free, s.gone...)
+	s.gone = s.gone[:0]
+}
+
+// closeSession deletes the session's ephemerals under the one zxid of t, in the
+// order of a cloned Java HashSet of their paths.
+func (s *Server) closeSession(t *Txn) {
+	x := s.sessions[t.Session]
+	if x == nil {
+		return
+	}
+	list := append(s.scratch[:0], x.ephemerals...)
+	if s.Order != 0 {
+		shuffled(list, s.Order)
+	} else {
+		byInsertion(list)
+		byBucket(list, x.buckets, pathHash)
+		byBucket(list, cloneBuckets(len(list)), pathHash)
+	}
+	for _, n := range list {
+		s.unlink(t, n)
+	}
+	s.scratch = list[:0]
+	delete(s.sessions, t.Session)
+}
+
+// listing returns the names of n's children in the configured order.
+func (s *Server) listing(n *node) []string {
+	names := make([]string, len(n.children))
+	for i, c := range s.ordered(n) {
+		names[i] = c.name()
+	}
+	return names
+}
+
+func (s *Server) ordered(n *node) []*node {
+	list := append(s.scratch[:0], n.children...)
+	s.scratch = list[:0]
+	if s.Order != 0 {
+		shuffled(list, s.Order)
+		return list
+	}
+	byInsertion(list)
+	byBucket(list, n.buckets, nameHash)
+	return list
+}
+
+// Znode is one row of a [Server.Tree].
+type Znode struct {
+	Path string
+	Data []byte
+	Stat zk.Stat
+}
+
+// Tree returns all znodes below and including root, sorted by path, without the
+// /zookeeper subtree.
+func (s *Server) Tree() []Znode {
+	var out []Znode
+	var walk func(n *node)
+	walk = func(n *node) {
+		if n.path == "/zookeeper" {
+			return
+		}
+		z := Znode{Path: n.path, Data: n.data}
+		n.stat(&z.Stat)
+		out = append(out, z)
+		for _, c := range n.children {
+			walk(c)
+		}
+	}
+	walk(s.root)
+	slices.SortFunc(out, func(a, b Znode) int {
+		if a.Path < b.Path {
+			return -1
+		}
+		return 1
+	})
+	return out
+}

@@ -1,0 +1,309 @@
+package model
+
+import (
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/go-zookeeper/zk"
+)
+
+// maxTTL is the largest ttl in milliseconds that the stored owner has room for
+// (EphemeralType.TTL).
+const maxTTL = 0xffffffffff
+
+// write executes one writing operation, at top level or inside a multi. The
+// order of the checks is the server's (PrepRequestProcessor.pRequest2Txn).
+func (s *Server) write(t *Txn, r *Request, res *Response) Code {
+	switch r.Op {
+	case OpCreate, OpCreate2, OpCreateContainer, OpCreateTTL:
+		return s.create(t, r, res)
+	case OpDelete:
+		return s.delete(t, r)
+	case OpSetData:
+		return s.setData(t, r, res)
+	case OpSetACL:
+		return s.setACL(t, r, res)
+	case OpCheck:
+		return s.check(t, r)
+	case OpDeleteContainer:
+		return s.deleteContainer(t, r)
+	}
+	return Unimplemented
+}
+
+// creation decodes opcode and flags. At top level the opcode decides: flag 4
+// with a plain create makes a plain znode (as go-zookeeper's
+// Create(FlagContainer) finds out); inside a multi the flag decides.
+func (s *Server) creation(r *Request, inMulti bool) (k kind, sequential bool, c Code) {
+	if r.Flags < 0 || r.Flags > 6 {
+		return 0, false, BadArguments
+	}
+	isTTL := r.Flags == zk.FlagTTL || r.Flags == zk.FlagTTL|zk.FlagSequence
+	if isTTL && !s.ExtendedTypes {
+		return 0, false, Unimplemented
+	}
+	if isTTL && (r.TTL < 1 || r.TTL > maxTTL) || !isTTL && r.Op == OpCreateTTL && r.TTL > 0 {
+		return 0, false, BadArguments
+	}
+	switch {
+	case isTTL:
+		return ttl, r.Flags&zk.FlagSequence != 0, OK
+	case r.Op == OpCreateContainer, inMulti && r.Flags == zk.FlagContainer:
+		return container, false, OK
+	case r.Flags == zk.FlagContainer:
+		return plain, false, OK
+	case r.Flags&zk.FlagEphemeral != 0:
+		k = ephemeral
+	}
+	return k, r.Flags&zk.FlagSequence != 0, OK
+}
+
+func (s *Server) create(t *Txn, r *Request, res *Response) Code {
+	k, sequential, code := s.creation(r, t.Req.Op == OpMulti)
+	if code != OK {
+		return code
+	}
+	if malformed(r.Path) {
+		return BadArguments
+	}
+	a := fixACL(r.ACL, t.Auth)
+	if a == nil {
+		return InvalidACL
+	}
+	parent := s.lookup(ParentPath(r.Path))
+	if parent == nil {
+		return NoNode
+	}
+	if !parent.acl.allows(zk.PermCreate, t.Auth) {
+		return NoAuth
+	}
+	path := r.Path
+	if sequential {
+		path = sequenceName(path, parent.creates)
+	}
+	if !ValidPath(path) {
+		return BadArguments
+	}
+	if s.lookup(path) != nil {
+		return NodeExists
+	}
+	if parent.kind == ephemeral {
+		return NoChildrenForEphemerals
+	}
+	if !s.quotaAllows(path, int64(len(r.Data)), 1) {
+		return QuotaExceeded
+	}
+	n := s.newNode(path, a)
+	n.kind, n.data = k, r.Data
+	switch k {
+	case ephemeral:
+		n.owner = t.Session
+	case ttl:
+		n.owner = r.TTL
+	}
+	s.link(t, n, parent)
+	res.Path = path
+	n.stat(&res.Stat)
+	return OK
+}
+
+// sequenceName appends the parent's counter as %010d.
+func sequenceName(prefix string, seq int32) string {
+	if seq < 0 {
+		return fmt.Sprintf("%s%010d", prefix, seq)
+	}
+	var buf [128]byte
+	b := append(buf[:0], prefix...)
+	for div := int32(1_000_000_000); div > 0; div /= 10 {
+		b = append(b, byte('0'+seq/div%10))
+	}
+	return string(b)
+}
+
+// link puts the new znode n under p.
+func (s *Server) link(t *Txn, n, p *node) {
+	s.remember(undoLink, n)
+	n.czxid, n.mzxid, n.pzxid = t.Zxid, t.Zxid, t.Zxid
+	n.ctime, n.mtime = t.Time, t.Time
+	p.attach(n)
+	p.pzxid = t.Zxid
+	if p.creates != math.MaxInt32 {
+		// The counter only moves forward: at its end it stays, and so does
+		// every later sequential name with the same prefix.
+		p.creates++
+	}
+	s.nodes[n.path] = n
+	s.own(n)
+	s.quotaNode(n, 1)
+	s.triggers = append(s.triggers, trigger{zk.EventNodeCreated, n.path, n.acl, p.acl})
+}
+
+// own adds an ephemeral to its session's set.
+func (s *Server) own(n *node) {
+	if n.kind != ephemeral {
+		return
+	}
+	x := s.sessions[n.owner]
+	if x == nil { // a log that creates for a session it never opened
+		x = &session{}
+		s.sessions[n.owner] = x
+	}
+	n.rank = len(x.ephemerals)
+	x.ephemerals = append(x.ephemerals, n)
+	x.buckets = grow(x.buckets, 16, len(x.ephemerals))
+}
+
+func (s *Server) disown(n *node) {
+	if n.kind != ephemeral {
+		return
+	}
+	x := s.sessions[n.owner]
+	last := len(x.ephemerals) - 1
+	x.ephemerals[n.rank] = x.ephemerals[last]
+	x.ephemerals[n.rank].rank = n.rank
+	x.ephemerals = x.ephemerals[:last]
+}
+
+func (s *Server) delete(t *Txn, r *Request) Code {
+	if malformed(r.Path) || special(r.Path) {
+		return BadArguments
+	}
+	parent := s.lookup(ParentPath(r.Path))
+	if parent == nil {
+		return NoNode
+	}
+	if !parent.acl.allows(zk.PermDelete, t.Auth) {
+		return NoAuth
+	}
+	n := s.lookup(r.Path)
+	if n == nil {
+		return NoNode
+	}
+	if r.Version != -1 && r.Version != n.version {
+		return BadVersion
+	}
+	if len(n.children) > 0 {
+		return NotEmpty
+	}
+	s.unlink(t, n)
+	return OK
+}
+
+// unlink takes n out of the tree. Its memory is reused only after the txn: a
+// multi that is rolled back brings it back.
+func (s *Server) unlink(t *Txn, n *node) {
+	s.remember(undoUnlink, n)
+	p := n.parent
+	n.detach()
+	delete(s.nodes, n.path)
+	s.disown(n)
+	s.gone = append(s.gone, n)
+	p.pzxid = t.Zxid
+	s.quotaNode(n, -1)
+	s.triggers = append(s.triggers, trigger{zk.EventNodeDeleted, n.path, n.acl, p.acl})
+}
+
+func (s *Server) setData(t *Txn, r *Request, res *Response) Code {
+	if !ValidPath(r.Path) {
+		return BadArguments
+	}
+	n := s.lookup(r.Path)
+	if n == nil {
+		return NoNode
+	}
+	if !n.acl.allows(zk.PermWrite, t.Auth) {
+		return NoAuth
+	}
+	diff := int64(len(r.Data) - len(n.data))
+	if !s.quotaAllows(r.Path, diff, 0) {
+		return QuotaExceeded
+	}
+	if r.Version != -1 && r.Version != n.version {
+		return BadVersion
+	}
+	s.remember(undoChange, n)
+	n.data, n.mzxid, n.mtime = r.Data, t.Zxid, t.Time
+	n.version++
+	s.quotaUpdate(n.path, diff, 0)
+	n.stat(&res.Stat)
+	s.triggers = append(s.triggers, trigger{typ: zk.EventNodeDataChanged, path: n.path, acl: n.acl})
+	return OK
+}
+
+func (s *Server) setACL(t *Txn, r *Request, res *Response) Code {
+	if !ValidPath(r.Path) {
+		return BadArguments
+	}
+	a := fixACL(r.ACL, t.Auth)
+	if a == nil {
+		return InvalidACL
+	}
+	n := s.lookup(r.Path)
+	if n == nil {
+		return NoNode
+	}
+	if !n.acl.allows(zk.PermAdmin, t.Auth) {
+		return NoAuth
+	}
+	if r.Version != -1 && r.Version != n.aversion {
+		return BadVersion
+	}
+	n.acl = a
+	n.aversion++
+	n.stat(&res.Stat)
+	return OK
+}
+
+func (s *Server) check(t *Txn, r *Request) Code {
+	if !ValidPath(r.Path) {
+		return BadArguments
+	}
+	n := s.lookup(r.Path)
+	if n == nil {
+		return NoNode
+	}
+	if !n.acl.allows(zk.PermRead, t.Auth) {
+		return NoAuth
+	}
+	if r.Version != -1 && r.Version != n.version {
+		return BadVersion
+	}
+	return OK
+}
+
+// deleteContainer is the leader's own clean-up (session 0); a client that sends
+// it is refused.
+func (s *Server) deleteContainer(t *Txn, r *Request) Code {
+	if t.Session != 0 {
+		return BadArguments
+	}
+	n := s.lookup(r.Path)
+	if n == nil {
+		return NoNode
+	}
+	if len(n.children) > 0 {
+		return NotEmpty
+	}
+	s.unlink(t, n)
+	return OK
+}
+
+// Reapable returns the paths that the leader's container check would delete at
+// the given time (milliseconds): containers that had a child and have none
+// now, and ttl znodes without children not modified for longer than their ttl
+// (ContainerManager.getCandidates). Each is one txn of OpDeleteContainer with
+// session 0.
+func (s *Server) Reapable(now int64) []string {
+	var paths []string
+	for path, n := range s.nodes { // order-free: sorted below
+		if len(n.children) > 0 {
+			continue
+		}
+		if n.kind == container && n.creates > 0 || n.kind == ttl && now-n.mtime > n.owner {
+			paths = append(paths, path)
+		}
+	}
+	slices.Sort(paths)
+	return paths
+}
