@@ -24,6 +24,9 @@ type Server struct {
 	Config
 	// OnEvent gets every watch event, in the order of the connection's wire.
 	OnEvent func(*Conn, Event)
+	// OnChange, if not nil, hears of every committed creation, deletion and
+	// change of data before the watches do.
+	OnChange func(t zk.EventType, path string)
 
 	nodes    map[string]*node
 	root     *node
@@ -72,10 +75,11 @@ func (s *Server) Reset(c Config) {
 	s.quotas = quotas{}
 	s.Config, s.zxid, s.born, s.marks = c, 0, 0, 0
 	s.root = s.newNode("/", openACL)
-	s.root.pzxid = 0
+	s.root.data = []byte{} // empty, not null, as are those of the other three
 	s.nodes["/"], s.nodes[""] = s.root, s.root
 	for _, p := range []string{"/zookeeper", "/zookeeper/quota", "/zookeeper/config"} {
 		n := s.newNode(p, openACL)
+		n.data = []byte{}
 		s.lookup(ParentPath(p)).attach(n)
 		s.nodes[p] = n
 	}
@@ -152,32 +156,41 @@ func (s *Server) Apply(t *Txn, res *Response) {
 		res.Silent = t.Req.Op == OpCheck && res.Err == OK
 	}
 	for _, g := range s.triggers {
+		if s.OnChange != nil {
+			s.OnChange(g.typ, g.path)
+		}
 		s.fire(g)
 	}
 	s.free = append(s.free, s.gone...)
 	s.gone = s.gone[:0]
 }
 
-// closeSession deletes the session's ephemerals under the one zxid of t, in the
-// order of a cloned Java HashSet of their paths.
+// closeSession deletes the session's ephemerals under the one zxid of t.
 func (s *Server) closeSession(t *Txn) {
 	x := s.sessions[t.Session]
 	if x == nil {
 		return
 	}
-	list := append(s.scratch[:0], x.ephemerals...)
-	if s.Order != 0 {
-		shuffled(list, s.Order)
-	} else {
-		byInsertion(list)
-		byBucket(list, x.buckets, pathHash)
-		byBucket(list, cloneBuckets(len(list)), pathHash)
-	}
-	for _, n := range list {
+	for _, n := range s.owned(x) {
 		s.unlink(t, n)
 	}
-	s.scratch = list[:0]
 	delete(s.sessions, t.Session)
+}
+
+// owned returns the session's ephemerals in the configured order; ZooKeeper's
+// is that of a clone of the Java HashSet of their paths
+// (DataTree.getEphemerals). The list is good until the next one is made.
+func (s *Server) owned(x *session) []*node {
+	list := append(s.scratch[:0], x.ephemerals...)
+	s.scratch = list[:0]
+	if s.Order != 0 {
+		shuffled(list, s.Order)
+		return list
+	}
+	byInsertion(list)
+	byBucket(list, x.buckets, pathHash)
+	byBucket(list, cloneBuckets(len(list)), pathHash)
+	return list
 }
 
 // listing returns the names of n's children in the configured order.
@@ -233,3 +246,7 @@ func (s *Server) Tree() []Znode {
 	})
 	return out
 }
+
+// SetCounter sets the number of children ever created under path, which the
+// next sequential name shows.
+func (s *Server) SetCounter(path string, creates int32) { s.lookup(path).creates = creates }

@@ -39,7 +39,7 @@ func (s *Server) creation(r *Request, inMulti bool) (k kind, sequential bool, c 
 	if r.Flags < 0 || r.Flags > 6 {
 		return 0, false, BadArguments
 	}
-	isTTL := r.Flags == zk.FlagTTL || r.Flags == zk.FlagTTL|zk.FlagSequence
+	isTTL := r.Flags == zk.FlagTTL || r.Flags == zk.FlagPersistentSequentialWithTTL
 	if isTTL && !s.ExtendedTypes {
 		return 0, false, Unimplemented
 	}

@@ -1,0 +1,125 @@
+// Package history is what a run leaves behind for the judges: invocations and
+// responses, belief intervals, watch notifications, committed changes, faults,
+// and how everything stood at the end. Both backends write it; nothing in it
+// refers to the simulator.
+package history
+
+import "github.com/go-zookeeper/zk"
+
+// Kind says what an [Event] records.
+type Kind uint8
+
+// The kinds of events. The fields in brackets are set besides Client.
+const (
+	Invoke   Kind = iota // a recipe operation begins [Object Op]
+	Return               // it ends [Object Op Err]
+	Acquired             // Object's holder may believe it holds the lock [Object Path Value=token]
+	Lost                 // the recipe told the holder that the lock is lost [Object]
+	Released             // the holder gives it up [Object]
+	Write                // a holder writes to the guarded resource [Object Value=token shown, OK=accepted]
+	Call                 // a ZooKeeper operation is issued [Op Path]
+	Reply                // ... and answered [Op Path Err]
+	Notify               // a watch event reaches the client [Op=type Path Zxid]; Zxid 0: unknown or catch-up
+	Created              // committed [Path Zxid Session Client=author]
+	Deleted              // committed [Path Zxid Session Client=author]
+	Session              // the client's session changes state [Op=state Session]
+	Exceeded             // the client's session was ended before it could know: its beliefs are excused
+	Crashed              // the client's process ended
+	Fault                // [Op=name of the transition]
+	Calm                 // faults are over
+)
+
+var kindNames = [...]string{"invoke", "return", "acquired", "lost", "released", "write", "call", "reply", "notify",
+	"created", "deleted", "session", "exceeded", "crashed", "fault", "calm"}
+
+// String returns the name used in history.jsonl.
+func (k Kind) String() string { return kindNames[k] }
+
+// Event is one entry. Its position in [History.Events] is its time: positions
+// are unique, so two events are never taken for concurrent by accident.
+type Event struct {
+	Kind    Kind
+	OK      bool
+	Client  int32 // 1 for c1; 0 for none
+	Object  int32 // a recipe object, unique in the history; 0 for none
+	Step    int32 // of the schedule
+	Zxid    int64
+	Value   int64
+	Session int64
+	Op      string
+	Path    string
+	Err     error
+}
+
+// Outcome says how a run ended.
+type Outcome uint8
+
+// The ways a run ends.
+const (
+	Quiet     Outcome = iota // nothing is left to happen
+	StepLimit                // still busy when the limit was reached
+	Panicked                 // the recipe or the workload panicked: History.Panic
+	Stopped                  // the schedule or the time limit ended it
+)
+
+// Waiting is a client that still waits when nothing can happen any more.
+type Waiting struct {
+	Client int32
+	Where  string   // name of the coroutine
+	Paths  []string // of the watches it waits for
+}
+
+// Node is a znode at the end of the run.
+type Node struct {
+	Path  string
+	Owner int64 // session of an ephemeral, else 0
+	Czxid int64
+}
+
+// History is one run.
+type History struct {
+	Clients  int
+	Events   []Event
+	Outcome  Outcome
+	Panic    string
+	Waiting  []Waiting
+	Tree     []Node           // sorted by path
+	Sessions map[int64]int32  // open sessions and their clients
+	Known    map[string]bool  // znodes that live recipe objects answer for
+	Finished []bool           // per client, index 0 unused: its workload ended
+	Failed   map[int32]string // per client: why its workload gave up
+}
+
+// Add appends an event.
+func (h *History) Add(e Event) { h.Events = append(h.Events, e) }
+
+// Reset empties h, keeping memory.
+func (h *History) Reset(clients int) {
+	events, waiting, tree := h.Events[:0], h.Waiting[:0], h.Tree[:0]
+	*h = History{Clients: clients, Events: events, Waiting: waiting, Tree: tree, Sessions: h.Sessions,
+		Known: h.Known, Failed: h.Failed, Finished: append(h.Finished[:0], make([]bool, clients+1)...)}
+	if h.Sessions == nil {
+		h.Sessions, h.Known, h.Failed = map[int64]int32{}, map[string]bool{}, map[int32]string{}
+	}
+	clear(h.Sessions)
+	clear(h.Known)
+	clear(h.Failed)
+}
+
+// EventName is the short name of a watch event's type: created, deleted,
+// changed, child, or unwatched for the one that ends a watch with its session.
+func EventName(t zk.EventType) string {
+	switch t {
+	case zk.EventNodeCreated:
+		return "created"
+	case zk.EventNodeDeleted:
+		return "deleted"
+	case zk.EventNodeDataChanged:
+		return "changed"
+	case zk.EventNodeChildrenChanged:
+		return "child"
+	case zk.EventNotWatching:
+		return "unwatched"
+	}
+	return "session"
+}

@@ -1,0 +1,52 @@
+package sim
+
+import "math/rand/v2"
+
+// Chooser decides what happens next.
+type Chooser interface {
+	// Choose returns one of w.Normal() or w.Faults(). It returns false when
+	// nothing can happen, and an error to stop the run.
+	Choose(w *World) (t Transition, more bool, err error)
+}
+
+// Random chooses uniformly, and strikes with a fault now and then.
+type Random struct {
+	rng *rand.PCG
+	// FaultRate is the chance of a fault per step where one is possible, in
+	// 1/65536.
+	FaultRate uint32
+}
+
+// Seed makes the choices a function of seed.
+func (r *Random) Seed(seed uint64) {
+	if r.rng == nil {
+		r.rng = rand.NewPCG(0, 0)
+	}
+	r.rng.Seed(seed, 0x7a6b73696d)
+}
+
+// Uint64 returns the next random number of the seed; the caller may use it to
+// derive options of the run.
+func (r *Random) Uint64() uint64 { return r.rng.Uint64() }
+
+// below returns a number less than n; the bias is below n/2^32.
+func (r *Random) below(n int) int {
+	return int((r.rng.Uint64() >> 32) * uint64(n) >> 32)
+}
+
+// Choose implements [Chooser].
+func (r *Random) Choose(w *World) (Transition, bool, error) {
+	if r.FaultRate > 0 && !w.calm && uint32(r.rng.Uint64()&0xffff) < r.FaultRate {
+		if list := w.Faults(); len(list) > 0 {
+			return list[r.below(len(list))], true, nil
+		}
+	}
+	list := w.Normal()
+	switch len(list) {
+	case 0:
+		return Transition{}, false, nil
+	case 1:
+		return list[0], true, nil
+	}
+	return list[r.below(len(list))], true, nil
+}

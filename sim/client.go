@@ -1,0 +1,401 @@
+package sim
+
+import (
+	"strconv"
+
+	"github.com/go-zookeeper/zk"
+
+	"zksim/model"
+	"zksim/model/history"
+)
+
+// Client is one process: its session, its client library and its coroutines.
+// The library behaves as go-zookeeper v1.0.4 (conn.go of that module): requests
+// wait in unsent while there is no connection, those on the wire fail with
+// ErrConnectionClosed when it is cut, watches survive a reconnect by
+// SetWatches, an expired session is silently replaced by a new one.
+type Client struct {
+	w  *World
+	id int
+
+	connected bool
+	closed    bool // Close was called, or the process crashed
+	rounded   bool // all servers were tried in vain since the last connection
+	server    int  // index of the connected, else of the last connected server; -1 before
+	tried     int  // server that said the session had expired; -1 none
+	state     zk.State
+	session   int64
+	sessions  int64 // how many this client has had
+	lastZxid  int64 // of the last reply header
+	auth      []credential
+
+	unsent  []*request
+	wire    []*request // sent, not yet taken by the server
+	await   *request   // taken; the server has not applied the log up to awaitTo
+	awaitTo int
+	down    []message       // on the way to the client
+	hungup  bool            // the server has closed the connection
+	late    []model.Request // sent before a cut; may still be executed
+	lateAt  int             // server that has them
+	conn    model.Conn      // the server's end
+
+	watchers     []watcher
+	sessionChans []chan zk.Event
+	setWatches   request
+	lists        model.WatchLists
+
+	coroutines []*coroutine
+	names      []string
+	dirty      bool // something may have become runnable
+	uuids      uint64
+	observed   uint64 // hash of all that the client's code has seen
+
+	paused, slow, crashed bool
+	interrupt             func() // cancels the context of the current operation
+}
+
+type credential struct {
+	scheme string
+	auth   []byte
+}
+
+// request is one operation between call and answer.
+type request struct {
+	g     *coroutine // nil for SetWatches
+	req   model.Request
+	res   model.Response
+	err   error // of the library; the server's error is in res
+	sent  bool
+	watch watchKind
+	ch    chan zk.Event // the watch, if the answer armed one
+}
+
+type watchKind uint8
+
+const (
+	noWatch watchKind = iota
+	dataWatch
+	existWatch
+	childWatch
+)
+
+type watcher struct {
+	kind watchKind
+	path string
+	ch   chan zk.Event
+}
+
+// message is something on its way from server to client.
+type message struct {
+	reply *request // nil for an event or the end of the connection
+	event model.Event
+	eof   bool
+}
+
+var loopback = []model.ID{{Scheme: "ip", ID: "127.0.0.1"}}
+
+func itoa(n int) string { return strconv.Itoa(n) }
+
+// reset makes c a process that was just started.
+func (c *Client) reset() {
+	*c = Client{w: c.w, id: c.id, server: -1, tried: -1, state: zk.StateConnecting,
+		unsent: c.unsent[:0], wire: c.wire[:0], down: c.down[:0], late: c.late[:0], conn: c.conn,
+		watchers: c.watchers[:0], sessionChans: c.sessionChans[:0], coroutines: c.coroutines[:0], names: c.names[:0]}
+	c.conn.Session, c.conn.Auth, c.conn.Index = 0, loopback, c.id
+}
+
+// Name returns "c1" for the first client.
+func (c *Client) Name() string { return "c" + itoa(c.id) }
+
+// submit hands a request to the library and waits for its end.
+func (c *Client) submit(r *request) {
+	g := c.here()
+	w := c.w
+	r.g, r.err, r.sent, r.ch = g, nil, false, nil
+	w.fold(uint64(r.req.Op)<<32 | uint64(len(r.req.Path)))
+	w.foldString(r.req.Path)
+	w.foldBytes(r.req.Data)
+	w.History.Add(history.Event{Kind: history.Call, Client: int32(c.id), Step: w.step, Op: opName(&r.req), Path: r.req.Path})
+	switch {
+	case c.closed:
+		r.err = zk.ErrConnectionClosed
+		g.park(runnable)
+	case c.connected:
+		r.sent = true
+		c.wire = append(c.wire, r)
+		g.park(calling)
+	default:
+		c.unsent = append(c.unsent, r)
+		g.park(calling)
+	}
+	err := r.result()
+	w.History.Add(history.Event{Kind: history.Reply, Client: int32(c.id), Step: w.step, Op: opName(&r.req), Path: answeredPath(r), Err: err})
+}
+
+func answeredPath(r *request) string {
+	if r.err == nil && r.res.Path != "" {
+		return r.res.Path
+	}
+	return r.req.Path
+}
+
+func opName(r *model.Request) string {
+	if r.Watch {
+		switch r.Op {
+		case model.OpExists:
+			return "existsW"
+		case model.OpGetData:
+			return "getW"
+		case model.OpGetChildren2:
+			return "childrenW"
+		}
+	}
+	if r.Op == model.OpGetChildren2 {
+		return "children"
+	}
+	return r.Op.String()
+}
+
+// result is the error that the library returns for r.
+func (r *request) result() error {
+	if r.err != nil {
+		return r.err
+	}
+	return r.res.Err.Err()
+}
+
+// fail ends a request without an answer from the server.
+func (r *request) fail(err error) {
+	if r.g == nil {
+		return
+	}
+	r.err = err
+	r.g.status = runnable
+}
+
+// connect makes the connection to server k: with a new session, with the old
+// one, or to learn that the old one has expired.
+func (c *Client) connect(k int) {
+	w := c.w
+	s := w.servers[k]
+	c.late = c.late[:0]
+	if c.session != 0 && !w.leader().store.HasSession(c.session) {
+		c.expired(k)
+		return
+	}
+	if c.session == 0 {
+		c.sessions++
+		c.session = int64(c.id)<<12 | c.sessions
+		w.commit(nil, c.session, &model.Request{Op: model.OpCreateSession, Version: w.SessionTimeout})
+		s.catchUp(len(w.log))
+	}
+	c.connected, c.hungup, c.rounded = true, false, false
+	c.server, c.tried = k, -1
+	c.conn.Session, c.conn.Auth = c.session, loopback
+	for _, a := range c.auth {
+		c.conn.Auth, _ = model.Authenticate(c.conn.Auth, a.scheme, a.auth)
+	}
+	for _, r := range c.unsent {
+		r.sent = true
+		c.wire = append(c.wire, r)
+	}
+	c.unsent = c.unsent[:0]
+	c.rearm()
+	c.setState(zk.StateHasSession)
+}
+
+// rearm sends SetWatches. It goes to the back of the queue, so a read that was
+// queued before it is answered with new data before the watch event comes.
+func (c *Client) rearm() {
+	if len(c.watchers) == 0 {
+		return
+	}
+	l := &c.lists
+	l.RelativeZxid, l.Data, l.Exist, l.Child = c.lastZxid, l.Data[:0], l.Exist[:0], l.Child[:0]
+	for i, x := range c.watchers {
+		if c.watches(x.kind, x.path) < i {
+			continue
+		}
+		switch x.kind {
+		case dataWatch:
+			l.Data = append(l.Data, x.path)
+		case existWatch:
+			l.Exist = append(l.Exist, x.path)
+		case childWatch:
+			l.Child = append(l.Child, x.path)
+		}
+	}
+	c.setWatches.req = model.Request{Op: model.OpSetWatches, Watches: l}
+	c.wire = append(c.wire, &c.setWatches)
+}
+
+// watches returns the index of the first watcher of that kind and path.
+func (c *Client) watches(k watchKind, path string) int {
+	for i, x := range c.watchers {
+		if x.kind == k && x.path == path {
+			return i
+		}
+	}
+	return len(c.watchers)
+}
+
+// expired is the answer to a reconnect whose session is gone. All watches end;
+// the library goes on by itself to open a new session.
+func (c *Client) expired(k int) {
+	c.session, c.lastZxid = 0, 0
+	c.rounded, c.tried = false, k
+	c.setState(zk.StateExpired)
+	c.endWatches(zk.ErrSessionExpired)
+	c.setState(zk.StateDisconnected)
+	c.state = zk.StateConnecting
+}
+
+// endWatches gives every watch channel its last event.
+func (c *Client) endWatches(err error) {
+	for i, x := range c.watchers {
+		x.ch <- zk.Event{Type: zk.EventNotWatching, State: zk.StateDisconnected, Path: x.path, Err: err}
+		close(x.ch)
+		c.watchers[i] = watcher{}
+	}
+	c.watchers = c.watchers[:0]
+	c.dirty = true
+}
+
+// setState enters a state and tells those who asked for the next change.
+func (c *Client) setState(s zk.State) {
+	c.state = s
+	c.w.History.Add(history.Event{Kind: history.Session, Client: int32(c.id), Step: c.w.step, Op: s.String(), Session: c.session})
+	c.announce(zk.Event{Type: zk.EventSession, State: s})
+}
+
+func (c *Client) announce(ev zk.Event) {
+	for i, ch := range c.sessionChans {
+		ch <- ev
+		close(ch)
+		c.sessionChans[i] = nil
+	}
+	c.sessionChans = c.sessionChans[:0]
+	c.dirty = true
+}
+
+// round ends a pass over all servers without success: what waits to be sent
+// fails with ErrNoServer. With a single server every reconnect begins so.
+func (c *Client) round() {
+	c.rounded = true
+	for _, r := range c.unsent {
+		r.fail(zk.ErrNoServer)
+	}
+	c.unsent = c.unsent[:0]
+}
+
+// cut ends the connection. What was sent and not yet taken by the server may
+// still be executed (late), unless drop says that it is lost.
+func (c *Client) cut(drop bool) {
+	c.late, c.lateAt = c.late[:0], c.server
+	if !drop && !c.hungup {
+		for _, r := range c.wire {
+			if r.req.Op.IsWrite() {
+				c.late = append(c.late, r.req)
+			}
+		}
+	}
+	c.wire, c.down, c.await = c.wire[:0], c.down[:0], nil
+	c.connected = false
+	c.w.servers[c.server].store.Disconnect(&c.conn)
+	for _, g := range c.coroutines {
+		if g.status == calling && g.req.sent {
+			g.req.fail(zk.ErrConnectionClosed)
+		}
+	}
+	c.setState(zk.StateDisconnected)
+	c.state = zk.StateConnecting
+}
+
+// deliver hands the library its next message. An answer goes straight to the
+// coroutine that waits for it.
+func (c *Client) deliver() {
+	m := c.down[0]
+	c.down = append(c.down[:0], c.down[1:]...)
+	switch {
+	case m.eof:
+		c.cut(true)
+	case m.reply == nil:
+		c.notify(m.event)
+	default:
+		c.answer(m.reply)
+	}
+}
+
+func (c *Client) answer(r *request) {
+	w := c.w
+	if r.res.Zxid > 0 {
+		c.lastZxid = r.res.Zxid
+	}
+	w.fold(uint64(r.res.Zxid)<<16 ^ uint64(uint32(r.res.Err)))
+	w.foldString(r.res.Path)
+	c.observed = mix(c.observed ^ w.hash)
+	if r.g == nil {
+		return
+	}
+	if k := r.watch; k != noWatch {
+		if k == existWatch && r.res.Err == model.OK {
+			k = dataWatch
+		}
+		if r.res.Err == model.OK || k == existWatch && r.res.Err == model.NoNode {
+			r.ch = make(chan zk.Event, 1)
+			c.watchers = append(c.watchers, watcher{k, r.req.Path, r.ch})
+		}
+	}
+	r.g.resume()
+}
+
+// notify fires the watch channels that an event concerns.
+func (c *Client) notify(ev model.Event) {
+	w := c.w
+	w.fold(uint64(ev.Zxid)<<8 ^ uint64(ev.Type))
+	c.observed = mix(c.observed ^ w.hash)
+	z := ev.Zxid
+	if ev.Caught {
+		z = 0
+	}
+	w.History.Add(history.Event{Kind: history.Notify, Client: int32(c.id), Step: w.step, Op: history.EventName(ev.Type), Path: ev.Path, Zxid: z})
+	kept := c.watchers[:0]
+	for _, x := range c.watchers {
+		if x.path == ev.Path && hears(x.kind, ev.Type) {
+			x.ch <- zk.Event{Type: ev.Type, State: zk.StateSyncConnected, Path: ev.Path}
+			close(x.ch)
+		} else {
+			kept = append(kept, x)
+		}
+	}
+	clear(c.watchers[len(kept):])
+	c.watchers = kept
+	c.dirty = true
+}
+
+func hears(k watchKind, t zk.EventType) bool {
+	switch t {
+	case zk.EventNodeCreated:
+		return k == existWatch
+	case zk.EventNodeDataChanged:
+		return k != childWatch
+	case zk.EventNodeChildrenChanged:
+		return k == childWatch
+	}
+	return true
+}
+
+// end stops the library: after Close, or with the process.
+func (c *Client) end() {
+	if c.connected {
+		c.cut(false)
+	}
+	c.closed = true
+	for _, r := range c.unsent {
+		r.fail(zk.ErrConnectionClosed)
+	}
+	c.unsent = c.unsent[:0]
+	c.endWatches(zk.ErrClosing)
+	c.state = zk.StateDisconnected
+	c.announce(zk.Event{Type: zk.EventSession, State: zk.StateDisconnected, Err: zk.ErrClosing})
+}

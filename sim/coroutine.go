@@ -1,0 +1,198 @@
+package sim
+
+import (
+	"context"
+	"fmt"
+	"iter"
+	"runtime/debug"
+
+	"github.com/go-zookeeper/zk"
+)
+
+// status is what a coroutine is doing.
+type status uint8
+
+const (
+	idle     status = iota // in the pool
+	runnable               // may take its next step
+	running
+	calling  // waits for the answer to req
+	awaiting // waits for one of chans, or for ctx
+	sleeping // waits for a timer, or for ctx
+)
+
+// coroutine is one thread of client code. It only runs inside resume, and hands
+// control back by parking at a call of Conn or Env.
+type coroutine struct {
+	client *Client
+	name   int // index into client.names
+	status status
+	killed bool // unwinding: the process crashed or the run is over
+	begun  bool // has run at least once
+
+	req   request
+	ctx   context.Context
+	chans []<-chan zk.Event
+	timer timer
+	got   int // result of awaiting: index of the channel, or -1 for ctx
+	event zk.Event
+
+	fn    func()
+	next  func() (struct{}, bool)
+	stop  func()
+	yield func(struct{}) bool
+}
+
+// killed unwinds a coroutine. Client code that recovers it meets it again at
+// its next call.
+type killed struct{}
+
+func newCoroutine() *coroutine {
+	g := &coroutine{}
+	g.next, g.stop = iter.Pull(func(yield func(struct{}) bool) {
+		g.yield = yield
+		for {
+			g.run()
+			if !yield(struct{}{}) {
+				return
+			}
+		}
+	})
+	return g
+}
+
+// run executes one job. A panic of client code ends the world's run.
+func (g *coroutine) run() {
+	defer func() {
+		r := recover()
+		if _, ok := r.(killed); r != nil && !ok && !g.killed {
+			g.client.w.panicked = fmt.Sprintf("%v\n\n%s", r, debug.Stack())
+		}
+		g.status = idle
+	}()
+	g.fn()
+}
+
+// resume runs g until it parks or ends.
+func (g *coroutine) resume() {
+	w := g.client.w
+	g.status, g.begun = running, true
+	w.current = g
+	g.next()
+	w.current = nil
+	g.client.dirty = true
+	if g.status == idle {
+		g.client.retire(g)
+	}
+}
+
+// park hands control back to the kernel, with status saying what g waits for.
+func (g *coroutine) park(s status) {
+	if g.killed {
+		panic(killed{})
+	}
+	g.status = s
+	g.yield(struct{}{})
+	if g.killed {
+		panic(killed{})
+	}
+}
+
+// kill unwinds g.
+func (g *coroutine) kill() {
+	g.killed = true
+	g.client.w.removeTimer(&g.timer)
+	if g.begun {
+		g.resume()
+	} else {
+		g.client.retire(g)
+	}
+}
+
+// spawn starts f on client c.
+func (w *World) spawn(c *Client, name string, f func()) {
+	var g *coroutine
+	if n := len(w.pool); n > 0 {
+		g, w.pool = w.pool[n-1], w.pool[:n-1]
+	} else {
+		g = newCoroutine()
+	}
+	g.client, g.fn, g.killed, g.begun, g.status = c, f, false, false, runnable
+	g.name = c.uniqueName(name)
+	c.coroutines = append(c.coroutines, g)
+}
+
+// uniqueName returns the index of a name that no living coroutine of c has.
+func (c *Client) uniqueName(name string) int {
+	for k := 1; ; k++ {
+		full := name
+		if k > 1 {
+			full = fmt.Sprintf("%s.%d", name, k)
+		}
+		i := 0
+		for i < len(c.names) && c.names[i] != full {
+			i++
+		}
+		if i == len(c.names) {
+			c.names = append(c.names, full)
+		}
+		if c.byName(i) == nil {
+			return i
+		}
+	}
+}
+
+func (c *Client) byName(name int) *coroutine {
+	for _, g := range c.coroutines {
+		if g.name == name {
+			return g
+		}
+	}
+	return nil
+}
+
+// retire returns an ended coroutine to the pool.
+func (c *Client) retire(g *coroutine) {
+	for i, x := range c.coroutines {
+		if x == g {
+			c.coroutines = append(c.coroutines[:i], c.coroutines[i+1:]...)
+			break
+		}
+	}
+	g.fn, g.ctx, g.chans, g.client = nil, nil, g.chans[:0], nil
+	c.w.pool = append(c.w.pool, g)
+}
+
+// poll wakes the coroutines of c that wait for something that has arrived.
+func (c *Client) poll() {
+	c.dirty = false
+	for _, g := range c.coroutines {
+		switch g.status {
+		case awaiting:
+			if i, ev, ok := ready(g.chans); ok {
+				g.got, g.event, g.status = i, ev, runnable
+			} else if g.ctx.Err() != nil {
+				g.got, g.status = -1, runnable
+			}
+		case sleeping:
+			if g.ctx.Err() != nil {
+				c.w.removeTimer(&g.timer)
+				g.status = runnable
+			}
+		}
+	}
+}
+
+// ready receives from the first channel that has something. A select with one
+// case and a default is Go's only non-blocking receive; its outcome is
+// determined by the channel.
+func ready(chans []<-chan zk.Event) (int, zk.Event, bool) {
+	for i, ch := range chans {
+		select {
+		case ev := <-ch:
+			return i, ev, true
+		default:
+		}
+	}
+	return -1, zk.Event{}, false
+}

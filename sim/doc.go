@@ -1,0 +1,11 @@
+// Package sim runs client code against a simulated ZooKeeper ensemble and
+// client library in one thread, where everything that could go one way or
+// another is a named [Transition] that a [Chooser] picks. A run is the list of
+// these names: the same [Schedule] gives the same run, bit for bit.
+//
+// A [World] holds the ensemble (one committed log; every server has applied a
+// prefix of it), the clients' libraries with the behaviour of go-zookeeper
+// v1.0.4, and the clients' code as coroutines. Many worlds may run in parallel;
+// they share nothing. A world knows nothing of recipes and judges nothing: it
+// writes a history.History.
+package sim

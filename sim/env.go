@@ -1,0 +1,109 @@
+package sim
+
+import (
+	"context"
+	"time"
+
+	"github.com/go-zookeeper/zk"
+)
+
+// Env is a client's view of time, concurrency and names; it implements
+// recipes.Env. Its methods may only be called from the client's own code.
+type Env struct{ c *Client }
+
+// epoch is virtual time zero.
+var epoch = time.Date(2020, 1, 1, 0, 0, 0, 0, time.UTC)
+
+// here returns the calling coroutine.
+func (c *Client) here() *coroutine {
+	g := c.w.current
+	if g == nil || g.client != c {
+		panic("sim: c" + itoa(c.id) + " was used from outside its own code")
+	}
+	return g
+}
+
+// yield lets everybody else move.
+func (c *Client) yield() { c.here().park(runnable) }
+
+// Now returns the virtual time.
+func (e Env) Now() time.Time {
+	e.c.yield()
+	return epoch.Add(time.Duration(e.c.w.now) * time.Millisecond)
+}
+
+// Sleep waits for a tick of virtual time.
+func (e Env) Sleep(ctx context.Context, d time.Duration) error {
+	g := e.c.here()
+	if err := ctx.Err(); err != nil {
+		e.c.yield()
+		return err
+	}
+	g.ctx = ctx
+	g.timer.g = g
+	e.c.w.addTimer(&g.timer, d)
+	g.park(sleeping)
+	return ctx.Err()
+}
+
+// Await waits for the first of chans, or for ctx.
+func (e Env) Await(ctx context.Context, chans ...<-chan zk.Event) (int, zk.Event, error) {
+	g := e.c.here()
+	g.ctx, g.chans, g.event = ctx, append(g.chans[:0], chans...), zk.Event{}
+	g.park(awaiting)
+	if g.got < 0 {
+		return -1, zk.Event{}, ctx.Err()
+	}
+	return g.got, g.event, nil
+}
+
+// WithTimeout returns a context that a tick ends.
+func (e Env) WithTimeout(ctx context.Context, d time.Duration) (context.Context, context.CancelFunc) {
+	w := e.c.w
+	inner, cancel := context.WithCancel(ctx)
+	x := &deadline{Context: inner, cancel: cancel, client: e.c}
+	x.at = epoch.Add(time.Duration(w.now)*time.Millisecond + d)
+	x.timer.ctx = x
+	w.addTimer(&x.timer, d)
+	return x, func() {
+		w.removeTimer(&x.timer)
+		cancel()
+	}
+}
+
+// Go starts f as a coroutine of the same client.
+func (e Env) Go(name string, f func()) { e.c.w.spawn(e.c, name, f) }
+
+// UUID returns a name derived from the world's order, the client and a counter, mixed so that the
+// order of names is unrelated to the order of creation.
+func (e Env) UUID() string {
+	e.c.uuids++
+	x := mix(e.c.w.Order ^ uint64(e.c.id)<<32 ^ e.c.uuids)
+	var b [32]byte
+	for i := range b {
+		if i == 16 {
+			x = mix(x + 0x9e3779b97f4a7c15)
+		}
+		b[i] = "0123456789abcdef"[x>>(4*(i%16))&15]
+	}
+	return string(b[:])
+}
+
+// SessionEvents returns a channel for the next change of the session's state.
+func (e Env) SessionEvents() <-chan zk.Event {
+	ch := make(chan zk.Event, 1)
+	if e.c.closed {
+		ch <- zk.Event{Type: zk.EventSession, State: zk.StateDisconnected, Err: zk.ErrClosing}
+		close(ch)
+		return ch
+	}
+	e.c.sessionChans = append(e.c.sessionChans, ch)
+	return ch
+}
+
+// mix is the finalizer of splitmix64, a bijection.
+func mix(x uint64) uint64 {
+	x = (x ^ x>>30) * 0xbf58476d1ce4e5b9
+	x = (x ^ x>>27) * 0x94d049bb133111eb
+	return x ^ x>>31
+}

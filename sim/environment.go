@@ -1,0 +1,153 @@
+package sim
+
+import (
+	"zksim/model"
+	"zksim/model/history"
+)
+
+// What the environment can do to a client. Package faults makes transitions of
+// these; each method says when it may be used, and using it at another time is
+// an error of the caller.
+
+// Connected reports whether the client's library has a connection.
+func (c *Client) Connected() bool { return c.connected }
+
+// Alive reports whether the process runs: not crashed, not closed.
+func (c *Client) Alive() bool { return !c.closed }
+
+// Paused reports whether the process is stopped.
+func (c *Client) Paused() bool { return c.paused }
+
+// ID returns 1 for c1.
+func (c *Client) ID() int { return c.id }
+
+// Server returns the index of the server that the client is, or was last,
+// connected to; -1 before the first connection.
+func (c *Client) Server() int { return c.server }
+
+// HasSession reports whether the servers hold a session of the client.
+func (c *Client) HasSession() bool { return c.session != 0 && c.w.leader().store.HasSession(c.session) }
+
+// Unserved returns the oldest request that is on its way to the server, or nil.
+func (c *Client) Unserved() *model.Request {
+	if !c.connected || c.hungup || len(c.wire) == 0 || c.await != nil {
+		return nil
+	}
+	return &c.wire[0].req
+}
+
+// Unanswered returns the oldest request of the client's code that the server has
+// executed and whose answer has not been delivered, or nil.
+func (c *Client) Unanswered() *model.Request {
+	if !c.connected || c.hungup {
+		return nil
+	}
+	for _, m := range c.down {
+		if m.reply != nil && m.reply.g != nil {
+			return &m.reply.req
+		}
+	}
+	if c.await != nil && c.await.req.Op.IsWrite() {
+		return &c.await.req
+	}
+	return nil
+}
+
+// EventPending reports whether the next message for a connected client is a
+// watch event.
+func (c *Client) EventPending() bool {
+	return c.connected && len(c.down) > 0 && c.down[0].reply == nil && !c.down[0].eof
+}
+
+// Serve executes the request that Unserved returns.
+func (c *Client) Serve() { c.serve() }
+
+// Cut ends a connection. With drop, what the server has not taken is lost;
+// without, the writes among it may still be executed until the client has
+// connected again.
+func (c *Client) Cut(drop bool) { c.cut(drop) }
+
+// Unaware reports whether the client could still believe in its session: it is
+// connected as far as it knows, or stopped, or has not yet acted on what it
+// knows. A session that ends now ends before its owner could give up what it
+// held, which takes a longer pause or delay than a well-run client has.
+func (c *Client) Unaware() bool {
+	if c.closed {
+		return false
+	}
+	if c.dirty {
+		c.poll()
+	}
+	if c.connected || c.paused {
+		return true
+	}
+	for _, g := range c.coroutines {
+		if g.status == runnable {
+			return true
+		}
+	}
+	return false
+}
+
+// Expire ends the client's session at the leader. The client's connection, if
+// it has one, ends when its server hears of it.
+func (c *Client) Expire() {
+	if c.Unaware() {
+		c.w.History.Add(history.Event{Kind: history.Exceeded, Client: int32(c.id), Step: c.w.step})
+	}
+	c.w.commit(nil, c.session, &model.Request{Op: model.OpCloseSession})
+}
+
+// Pause stops the process until the transition resume.
+func (c *Client) Pause() { c.paused = true }
+
+// Delay holds back all messages to the client until the transition undelay.
+func (c *Client) Delay() { c.slow = true }
+
+// Delayed reports whether Delay is in force.
+func (c *Client) Delayed() bool { return c.slow }
+
+// Crash ends the process at once. Its session goes on until it expires.
+func (c *Client) Crash() {
+	c.w.History.Add(history.Event{Kind: history.Crashed, Client: int32(c.id), Step: c.w.step})
+	c.crashed, c.paused = true, false
+	if c.connected {
+		c.cut(false)
+	}
+	c.closed = true
+	c.killAll()
+	c.unsent = c.unsent[:0]
+	c.watchers, c.sessionChans = c.watchers[:0], c.sessionChans[:0]
+}
+
+// Interruptible reports whether the client's program offers an operation to
+// cancel; see OnInterrupt.
+func (c *Client) Interruptible() bool { return c.interrupt != nil && !c.paused }
+
+// Interrupt cancels that operation's context.
+func (c *Client) Interrupt() {
+	c.interrupt()
+	c.interrupt, c.dirty = nil, true
+}
+
+// OnInterrupt offers cancel to the environment; nil withdraws it. For the
+// client's program.
+func (c *Client) OnInterrupt(cancel func()) { c.interrupt = cancel }
+
+// Freeze cuts server k off from the leader until the transition thaw: it goes
+// on serving reads, and sessions that have ended meanwhile. The leader itself
+// cannot be frozen.
+func (w *World) Freeze(k int) { w.servers[k].frozen = true }
+
+// Frozen reports whether Freeze is in force.
+func (w *World) Frozen(k int) bool { return w.servers[k].frozen }
+
+// Lags reports whether server k has not applied the whole log.
+func (w *World) Lags(k int) bool { return w.servers[k].applied < len(w.log) }
+
+// Reachable reports whether the client could connect to server k now: the
+// server is not behind what the client has seen.
+func (c *Client) Reachable(k int) bool { return c.w.servers[k].store.Zxid() >= c.lastZxid }
+
+// Reconnect connects a disconnected client to server k.
+func (c *Client) Reconnect(k int) { c.connect(k) }

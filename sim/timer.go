@@ -1,0 +1,76 @@
+package sim
+
+import (
+	"context"
+	"time"
+)
+
+// timer is a pending wake-up: of a sleeping coroutine or of a deadline context.
+type timer struct {
+	at    int64 // virtual time in milliseconds
+	order uint64
+	armed bool
+	g     *coroutine
+	ctx   *deadline
+}
+
+func (w *World) addTimer(t *timer, d time.Duration) {
+	w.timerOrder++
+	t.at, t.order, t.armed = w.now+int64((d+time.Millisecond-1)/time.Millisecond), w.timerOrder, true
+	w.timers = append(w.timers, t)
+}
+
+func (w *World) removeTimer(t *timer) {
+	if !t.armed {
+		return
+	}
+	t.armed = false
+	for i, x := range w.timers {
+		if x == t {
+			w.timers = append(w.timers[:i], w.timers[i+1:]...)
+			return
+		}
+	}
+}
+
+// tick fires the earliest timer; virtual time jumps to it.
+func (w *World) tick() {
+	first := w.timers[0]
+	for _, t := range w.timers[1:] {
+		if t.at < first.at || t.at == first.at && t.order < first.order {
+			first = t
+		}
+	}
+	w.removeTimer(first)
+	w.now = max(w.now, first.at)
+	if first.ctx != nil {
+		first.ctx.expired = true
+		first.ctx.cancel()
+		first.ctx.client.dirty = true
+		return
+	}
+	first.g.status = runnable
+}
+
+// deadline is a context whose timer is virtual. It wraps a cancel context of
+// the standard library, so contexts derived from it need no goroutine. They
+// report context.Canceled, not DeadlineExceeded.
+type deadline struct {
+	context.Context
+	cancel  context.CancelFunc
+	client  *Client
+	timer   timer
+	at      time.Time
+	expired bool
+}
+
+// Deadline returns the virtual time at which the context ends.
+func (d *deadline) Deadline() (time.Time, bool) { return d.at, true }
+
+// Err returns context.DeadlineExceeded after the virtual timer has fired.
+func (d *deadline) Err() error {
+	if d.expired {
+		return context.DeadlineExceeded
+	}
+	return d.Context.Err()
+}

@@ -1,0 +1,183 @@
+package sim
+
+import "strconv"
+
+// Kind is the verb of a transition.
+type Kind uint8
+
+// The transitions of a world without faults. Kinds from FirstFault on belong to
+// the injector.
+const (
+	Run        Kind = iota // a coroutine of a client takes its next step
+	Deliver                // a client's library gets its next message
+	Serve                  // the server takes a client's next request
+	Round                  // a client's library has tried all servers in vain
+	Connect                // a client connects to server Arg
+	Resume                 // a paused client goes on
+	Undelay                // a slow link is normal again
+	Expire                 // the session of a crashed client expires
+	Replicate              // server Arg applies the next txn
+	Thaw                   // server Arg hears of the leader again
+	Tick                   // the earliest timer fires
+	Calm                   // faults are over
+	FirstFault Kind = 32
+)
+
+var verbs = [...]string{"run", "deliver", "serve", "round", "connect", "resume", "undelay", "expire", "replicate",
+	"thaw", "tick", "calm"}
+
+// Transition is one thing that can happen next: a verb, the client it happens
+// to (0: none), and an argument. In a given state each has a different name.
+type Transition struct {
+	Kind   Kind
+	Client uint16
+	Arg    uint16
+}
+
+// AppendName appends the readable name of t, such as "serve c1", "run c2/lost"
+// or "connect c1 s2", to buf.
+func (w *World) AppendName(buf []byte, t Transition) []byte {
+	if t.Kind >= FirstFault {
+		buf = append(buf, w.injector.Verb(t.Kind)...)
+	} else {
+		buf = append(buf, verbs[t.Kind]...)
+	}
+	if t.Client > 0 {
+		buf = strconv.AppendUint(append(buf, " c"...), uint64(t.Client), 10)
+	}
+	switch t.Kind {
+	case Run:
+		if name := w.clients[t.Client-1].names[t.Arg]; name != "" {
+			buf = append(append(buf, '/'), name...)
+		}
+	case Connect, Replicate, Thaw:
+		buf = strconv.AppendUint(append(buf, " s"...), uint64(t.Arg)+1, 10)
+	}
+	return buf
+}
+
+// Name returns the readable name of t.
+func (w *World) Name(t Transition) string { return string(w.AppendName(nil, t)) }
+
+// Normal returns the transitions that are possible now, faults aside, in a fixed
+// order. The slice is valid until the next step. It is empty only at the end of
+// the run.
+func (w *World) Normal() []Transition {
+	list := w.normal[:0]
+	for _, c := range w.clients {
+		list = c.enabled(list)
+	}
+	for _, s := range w.servers[1:] {
+		if s.frozen {
+			list = append(list, Transition{Thaw, 0, uint16(s.index)})
+		} else if s.applied < len(w.log) {
+			list = append(list, Transition{Replicate, 0, uint16(s.index)})
+		}
+	}
+	if len(w.timers) > 0 && (!w.calm || len(list) == 0) {
+		list = append(list, Transition{Kind: Tick})
+	}
+	if !w.calm && (len(list) == 0 || w.Step() >= w.SafetySteps) {
+		list = append(list[:0], Transition{Kind: Calm})
+	}
+	w.normal = list
+	return list
+}
+
+func (c *Client) enabled(list []Transition) []Transition {
+	if c.dirty {
+		c.poll()
+	}
+	id := uint16(c.id)
+	if !c.paused {
+		for _, g := range c.coroutines {
+			if g.status == runnable {
+				list = append(list, Transition{Run, id, uint16(g.name)})
+			}
+		}
+		if c.slow && len(c.down) > 0 {
+			list = append(list, Transition{Undelay, id, 0})
+		} else if len(c.down) > 0 {
+			list = append(list, Transition{Deliver, id, 0})
+		}
+	} else {
+		list = append(list, Transition{Resume, id, 0})
+	}
+	if c.connected {
+		if len(c.wire) > 0 && c.await == nil {
+			list = append(list, Transition{Serve, id, 0})
+		}
+		return list
+	}
+	if len(c.late) > 0 {
+		list = append(list, Transition{Serve, id, 0})
+	}
+	if c.crashed {
+		if c.w.leader().store.HasSession(c.session) {
+			list = append(list, Transition{Expire, id, 0})
+		}
+		return list
+	}
+	if c.paused || c.closed {
+		return list
+	}
+	for k, s := range c.w.servers {
+		if (k == c.server || k == c.tried) && !c.rounded || s.store.Zxid() < c.lastZxid || s.frozen {
+			continue
+		}
+		list = append(list, Transition{Connect, id, uint16(k)})
+	}
+	if !c.rounded && c.server >= 0 {
+		list = append(list, Transition{Round, id, 0})
+	}
+	return list
+}
+
+// Faults returns the faults that the injector could inject now; none once calm.
+// The slice is valid until the next step.
+func (w *World) Faults() []Transition {
+	if w.calm || w.injector == nil {
+		return nil
+	}
+	w.faults = w.injector.Enabled(w, w.faults[:0])
+	return w.faults
+}
+
+// apply makes t happen. It must be enabled.
+func (w *World) apply(t Transition) {
+	w.fold(uint64(t.Kind)<<32 | uint64(t.Client)<<16 | uint64(t.Arg))
+	var c *Client
+	if t.Client > 0 {
+		c = w.clients[t.Client-1]
+	}
+	switch t.Kind {
+	case Run:
+		c.observed = mix(c.observed ^ uint64(t.Arg))
+		c.byName(int(t.Arg)).resume()
+	case Deliver:
+		c.deliver()
+	case Serve:
+		c.serve()
+	case Round:
+		c.round()
+	case Connect:
+		c.connect(int(t.Arg))
+	case Resume:
+		c.paused = false
+	case Undelay:
+		c.slow = false
+	case Expire:
+		c.Expire()
+	case Replicate:
+		w.servers[t.Arg].applyNext()
+	case Thaw:
+		w.servers[t.Arg].frozen = false
+	case Tick:
+		w.tick()
+	case Calm:
+		w.beCalm()
+	default:
+		w.recordFault(t)
+		w.injector.Apply(w, t)
+	}
+}

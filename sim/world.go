@@ -1,0 +1,255 @@
+package sim
+
+import (
+	"github.com/go-zookeeper/zk"
+
+	"zksim/model"
+	"zksim/model/history"
+)
+
+// Config says what a world consists of.
+type Config struct {
+	Clients        int   // 1 or more
+	Servers        int   // 1, or 3 with lagging followers; 0 means 1
+	SessionTimeout int32 // milliseconds; 0 means 10,000
+
+	// Order decides what ZooKeeper leaves open and what is random in a
+	// program: the order of children and of the deletions at a session's end,
+	// and the UUIDs.
+	Order uint64
+
+	// SafetySteps is the step at which faults end at the latest, MaxSteps the
+	// one at which the run is given up; 0 means 2,000 and 20,000.
+	SafetySteps, MaxSteps int
+}
+
+// Injector supplies the faults. Its transitions have kinds from FirstFault on.
+type Injector interface {
+	// Enabled appends the faults that are possible in w now.
+	Enabled(w *World, list []Transition) []Transition
+	// Apply makes one of them happen.
+	Apply(w *World, t Transition)
+	// Verb returns the first word of a transition's name.
+	Verb(Kind) string
+}
+
+// World is one simulated ensemble with its clients. It is single-threaded and
+// can be used for any number of runs, one after the other.
+type World struct {
+	Config
+	History *history.History // of the current run
+
+	clients  []*Client
+	servers  []*server
+	log      []entry
+	zxid     int64
+	injector Injector
+	program  func(*Client)
+
+	now        int64 // virtual milliseconds since the epoch of virtual time
+	timers     []*timer
+	timerOrder uint64
+
+	answer        model.Response
+	author        int
+	authorSession int64
+
+	current  *coroutine
+	pool     []*coroutine
+	normal   []Transition
+	faults   []Transition
+	schedule []Transition
+	hashes   []uint64 // after each step
+	hash     uint64
+	step     int32
+	calm     bool
+	panicked string
+	members  []*Client // all clients ever made, for reuse
+	replicas []*server // likewise
+}
+
+// NewWorld returns a world without clients; Reset equips it.
+func NewWorld() *World { return &World{History: &history.History{}} }
+
+// Reset prepares a run: fresh servers, clients that have just been started and
+// will each run program. The injector may be nil. What the last run returned is
+// no longer valid.
+func (w *World) Reset(cfg Config, inj Injector, program func(*Client)) {
+	if cfg.Servers == 0 {
+		cfg.Servers = 1
+	}
+	if cfg.SessionTimeout == 0 {
+		cfg.SessionTimeout = 10_000
+	}
+	if cfg.SafetySteps == 0 {
+		cfg.SafetySteps = 2000
+	}
+	if cfg.MaxSteps == 0 {
+		cfg.MaxSteps = 20_000
+	}
+	w.Config, w.injector, w.program = cfg, inj, program
+	for len(w.members) < cfg.Clients {
+		w.members = append(w.members, &Client{w: w, id: len(w.members) + 1})
+	}
+	for len(w.replicas) < cfg.Servers {
+		w.replicas = append(w.replicas, newServer(w, len(w.replicas)))
+	}
+	w.clients, w.servers = w.members[:cfg.Clients], w.replicas[:cfg.Servers]
+	for _, s := range w.servers {
+		s.store.Reset(model.Config{ExtendedTypes: true, Order: cfg.Order | 1})
+		s.applied, s.frozen = 0, false
+	}
+	w.log, w.timers = w.log[:0], w.timers[:0]
+	w.schedule, w.hashes = w.schedule[:0], w.hashes[:0]
+	w.zxid = 0
+	if cfg.Servers > 1 {
+		w.zxid = 1 << 32
+	}
+	w.now, w.timerOrder, w.step, w.calm, w.panicked = 0, 0, 0, false, ""
+	w.hash = mix(uint64(cfg.Clients)<<32 ^ uint64(cfg.Servers)<<16 ^ cfg.Order)
+	w.History.Reset(cfg.Clients)
+	for _, c := range w.clients {
+		c.reset()
+		w.spawn(c, "", func() { w.main(c) })
+	}
+}
+
+func (w *World) main(c *Client) {
+	w.program(c)
+	w.History.Finished[c.id] = true
+}
+
+// Prepare executes a request on all servers before the run begins, as some
+// earlier session might have done; it panics when the request fails.
+func (w *World) Prepare(r model.Request) {
+	w.zxid++
+	w.log = append(w.log, entry{req: r, txn: model.Txn{Zxid: w.zxid}})
+	for _, s := range w.servers {
+		s.catchUp(len(w.log))
+	}
+	if w.answer.Err != model.OK {
+		panic("sim: Prepare: " + r.Op.String() + " " + r.Path + ": " + w.answer.Err.String())
+	}
+}
+
+// SetCounter moves the sequence counter of a znode on all servers, as if that
+// many children had been created and deleted.
+func (w *World) SetCounter(path string, creates int32) {
+	for _, s := range w.servers {
+		s.store.SetCounter(path, creates)
+	}
+}
+
+// Run makes transitions of ch's choice happen until nothing is left to happen,
+// the step limit is reached or ch gives up (then it returns ch's error). The
+// result is in History.
+func (w *World) Run(ch Chooser) error {
+	var err error
+	outcome := history.Quiet
+	for {
+		var t Transition
+		var more bool
+		if t, more, err = ch.Choose(w); err != nil {
+			outcome = history.Stopped
+			break
+		} else if !more {
+			break
+		}
+		w.step++
+		w.schedule = append(w.schedule, t)
+		w.apply(t)
+		w.hashes = append(w.hashes, w.hash)
+		if w.panicked != "" {
+			outcome = history.Panicked
+			break
+		}
+		if int(w.step) >= w.MaxSteps {
+			outcome = history.StepLimit
+			break
+		}
+	}
+	w.conclude(outcome)
+	return err
+}
+
+// conclude writes the end of the history and unwinds what still runs.
+func (w *World) conclude(outcome history.Outcome) {
+	h := w.History
+	h.Outcome, h.Panic = outcome, w.panicked
+	for _, c := range w.clients {
+		for _, g := range c.coroutines {
+			if !c.crashed && outcome == history.Quiet {
+				h.Waiting = append(h.Waiting, c.waiting(g))
+			}
+		}
+		if w.leader().store.HasSession(c.session) {
+			h.Sessions[c.session] = int32(c.id)
+		}
+	}
+	for _, z := range w.leader().store.Tree() {
+		h.Tree = append(h.Tree, history.Node{Path: z.Path, Owner: z.Stat.EphemeralOwner, Czxid: z.Stat.Czxid})
+	}
+	events := len(h.Events)
+	for _, c := range w.clients {
+		c.killAll()
+	}
+	h.Events = h.Events[:events]
+}
+
+// waiting describes a coroutine that nothing can wake.
+func (c *Client) waiting(g *coroutine) history.Waiting {
+	x := history.Waiting{Client: int32(c.id), Where: c.names[g.name]}
+	for _, ch := range g.chans {
+		for _, watch := range c.watchers {
+			if (<-chan zk.Event)(watch.ch) == ch {
+				x.Paths = append(x.Paths, watch.path)
+			}
+		}
+	}
+	return x
+}
+
+func (c *Client) killAll() {
+	for len(c.coroutines) > 0 {
+		c.coroutines[len(c.coroutines)-1].kill()
+	}
+}
+
+// Close frees the coroutines of a world that will not be used again.
+func (w *World) Close() {
+	for _, g := range w.pool {
+		g.stop()
+	}
+	w.pool = nil
+}
+
+// beCalm ends the safety phase: no more faults, everything suspended goes on.
+func (w *World) beCalm() {
+	w.calm = true
+	for _, c := range w.clients {
+		c.paused, c.slow = false, false
+	}
+	for _, s := range w.servers {
+		s.frozen = false
+	}
+	w.History.Add(history.Event{Kind: history.Calm, Step: w.step})
+}
+
+func (w *World) recordFault(t Transition) {
+	w.History.Add(history.Event{Kind: history.Fault, Client: int32(t.Client), Step: w.step, Op: w.Name(t)})
+}
+
+// Step returns the number of transitions so far.
+func (w *World) Step() int { return int(w.step) }
+
+// Clients returns the clients of the current run, c1 first.
+func (w *World) Clients() []*Client { return w.clients }
+
+// Schedule returns the names of the transitions so far.
+func (w *World) Schedule() []string {
+	names := make([]string, len(w.schedule))
+	for i, t := range w.schedule {
+		names[i] = w.Name(t)
+	}
+	return names
+}
