@@ -39,6 +39,8 @@ type Env interface {
 	// StateDisconnected, StateExpired, StateHasSession or StateAuthFailed, and
 	// is then closed. The channel has room for the event, so len tells whether
 	// it has arrived. After the connection was closed for good, the event has
-	// Err zk.ErrClosing, at once on channels asked for later.
+	// Err zk.ErrClosing, at once on channels asked for later. A channel takes
+	// up memory until it has fired: code that runs often on a stable session
+	// should keep one rather than ask anew.
 	SessionEvents() <-chan zk.Event
 }

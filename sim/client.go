@@ -115,7 +115,10 @@ func (c *Client) submit(r *request) {
 	w.fold(uint64(r.req.Op)<<32 | uint64(len(r.req.Path)))
 	w.foldString(r.req.Path)
 	w.foldBytes(r.req.Data)
-	w.History.Add(history.Event{Kind: history.Call, Client: int32(c.id), Step: w.step, Op: opName(&r.req), Path: r.req.Path})
+	w.History.Add(history.Event{Kind: history.Call, Client: int32(c.id), Step: w.step, Op: OpName(&r.req), Path: r.req.Path})
+	if w.injector != nil {
+		w.injector.Issued(c, &r.req)
+	}
 	switch {
 	case c.closed:
 		r.err = zk.ErrConnectionClosed
@@ -129,7 +132,7 @@ func (c *Client) submit(r *request) {
 		g.park(calling)
 	}
 	err := r.result()
-	w.History.Add(history.Event{Kind: history.Reply, Client: int32(c.id), Step: w.step, Op: opName(&r.req), Path: answeredPath(r), Err: err})
+	w.History.Add(history.Event{Kind: history.Reply, Client: int32(c.id), Step: w.step, Op: OpName(&r.req), Path: answeredPath(r), Err: err})
 }
 
 func answeredPath(r *request) string {
@@ -139,7 +142,9 @@ func answeredPath(r *request) string {
 	return r.req.Path
 }
 
-func opName(r *model.Request) string {
+// OpName is the name of a request in histories and fault plans: that of the
+// client's method, in lower case.
+func OpName(r *model.Request) string {
 	if r.Watch {
 		switch r.Op {
 		case model.OpExists:

@@ -142,12 +142,30 @@ func (w *World) Freeze(k int) { w.servers[k].frozen = true }
 // Frozen reports whether Freeze is in force.
 func (w *World) Frozen(k int) bool { return w.servers[k].frozen }
 
-// Lags reports whether server k has not applied the whole log.
-func (w *World) Lags(k int) bool { return w.servers[k].applied < len(w.log) }
+// Lagging returns the servers that c could move to, in the order of how far
+// they are behind, the furthest first: not its own, not the leader, not behind
+// what c has seen. With a single server there are none.
+func (w *World) Lagging(c *Client) []int {
+	list := w.lagging[:0]
+	for _, s := range w.servers[1:] {
+		if s.index == c.server || s.frozen || s.store.Zxid() < c.lastZxid {
+			continue
+		}
+		list = append(list, s.index)
+		if n := len(list); n == 2 && w.servers[list[0]].applied > s.applied {
+			list[0], list[1] = list[1], list[0]
+		}
+	}
+	w.lagging = list
+	return list
+}
 
-// Reachable reports whether the client could connect to server k now: the
-// server is not behind what the client has seen.
-func (c *Client) Reachable(k int) bool { return c.w.servers[k].store.Zxid() >= c.lastZxid }
+// Queued reports whether a request of c waits for a connection.
+func (c *Client) Queued() bool { return len(c.unsent) > 0 }
+
+// Fresh reports whether c has had a session before and nothing was answered in
+// the present one.
+func (c *Client) Fresh() bool { return c.sessions > 1 && c.session != 0 && c.lastZxid == 0 }
 
 // Reconnect connects a disconnected client to server k.
 func (c *Client) Reconnect(k int) { c.connect(k) }

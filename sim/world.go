@@ -29,6 +29,8 @@ type Injector interface {
 	Enabled(w *World, list []Transition) []Transition
 	// Apply makes one of them happen.
 	Apply(w *World, t Transition)
+	// Issued hears of every request that a client's code makes.
+	Issued(c *Client, r *model.Request)
 	// Verb returns the first word of a transition's name.
 	Verb(Kind) string
 }
@@ -58,6 +60,7 @@ type World struct {
 	pool     []*coroutine
 	normal   []Transition
 	faults   []Transition
+	lagging  []int
 	schedule []Transition
 	hashes   []uint64 // after each step
 	hash     uint64

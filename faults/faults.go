@@ -1,0 +1,150 @@
+// Package faults is what can go wrong with a ZooKeeper client: a table of
+// faults, each a transition of the simulator that is possible in certain
+// states, and a language of plans that says which may strike whom how often.
+//
+// All of them are inside ZooKeeper's contract: a real ensemble can do this to a
+// real client, so a correct recipe must survive it.
+package faults
+
+import (
+	"zksim/model"
+	"zksim/sim"
+)
+
+// Fault is one row of the table.
+type Fault struct {
+	Name string
+	Doc  string
+
+	// can reports whether the fault is possible for c now, and the request it
+	// would strike, if it strikes one.
+	can func(w *sim.World, c *sim.Client) (*model.Request, bool)
+	do  func(w *sim.World, c *sim.Client)
+	// initial faults are a property of the start, not a transition.
+	initial bool
+	// request says that can returns a request, so that a rule may aim at its
+	// operation, path or occurrence.
+	request bool
+}
+
+// Table is every fault, in the order of the documentation.
+var Table = []Fault{
+	{Name: "lose-request", request: true,
+		Doc: "the connection is cut and the server never sees the oldest unserved request",
+		can: func(w *sim.World, c *sim.Client) (*model.Request, bool) {
+			r := c.Unserved()
+			return r, r != nil
+		},
+		do: func(w *sim.World, c *sim.Client) { c.Cut(true) }},
+	{Name: "lose-reply", request: true,
+		Doc: "the request is executed and the connection is cut before the reply",
+		can: func(w *sim.World, c *sim.Client) (*model.Request, bool) {
+			r := c.Unanswered()
+			if r == nil {
+				r = c.Unserved()
+			}
+			return r, r != nil
+		},
+		do: func(w *sim.World, c *sim.Client) {
+			if c.Unanswered() == nil {
+				c.Serve()
+			}
+			if c.Connected() {
+				c.Cut(false)
+			}
+		}},
+	{Name: "late-request",
+		Doc: "the session expires while a request waits for a connection; it runs in the next session",
+		can: func(w *sim.World, c *sim.Client) (*model.Request, bool) {
+			return nil, len(w.Lagging(c)) > 0 && c.Queued() && c.HasSession() && !c.Unaware()
+		},
+		do: func(w *sim.World, c *sim.Client) { c.Expire() }},
+	{Name: "disconnect",
+		Doc: "the connection is cut; writes on their way may still be executed until the client is back",
+		can: func(w *sim.World, c *sim.Client) (*model.Request, bool) { return nil, c.Connected() },
+		do:  func(w *sim.World, c *sim.Client) { c.Cut(false) }},
+	{Name: "expire",
+		Doc: "the session of a client that knows of its disconnection ends; the client learns it when it reconnects",
+		can: func(w *sim.World, c *sim.Client) (*model.Request, bool) { return nil, c.HasSession() && !c.Unaware() },
+		do:  func(w *sim.World, c *sim.Client) { c.Expire() }},
+	{Name: "learn-late",
+		Doc: "the session ends while its client believes to be connected or is paused",
+		can: func(w *sim.World, c *sim.Client) (*model.Request, bool) {
+			return nil, c.HasSession() && c.Alive() && (c.Connected() || c.Paused())
+		},
+		do: func(w *sim.World, c *sim.Client) { c.Expire() }},
+	{Name: "expiry-lag",
+		Doc: "a client with a new session moves to a server where its old session still lives",
+		can: func(w *sim.World, c *sim.Client) (*model.Request, bool) {
+			return nil, c.Fresh() && c.Connected() && !c.Paused() && len(w.Lagging(c)) > 0
+		},
+		do: func(w *sim.World, c *sim.Client) { moveTo(c, w.Lagging(c)[0]) }},
+	{Name: "watch-delay",
+		Doc: "a watch event, and what follows it on the connection, arrives long after others acted on it",
+		can: func(w *sim.World, c *sim.Client) (*model.Request, bool) { return nil, c.EventPending() && !c.Delayed() },
+		do:  func(w *sim.World, c *sim.Client) { c.Delay() }},
+	{Name: "stale-read",
+		Doc: "the client's server is cut off from the leader and goes on answering reads",
+		can: func(w *sim.World, c *sim.Client) (*model.Request, bool) {
+			return nil, c.Connected() && c.Server() > 0 && !w.Frozen(c.Server())
+		},
+		do: func(w *sim.World, c *sim.Client) { w.Freeze(c.Server()) }},
+	{Name: "failover",
+		Doc: "the client moves to the server that lags most",
+		can: func(w *sim.World, c *sim.Client) (*model.Request, bool) {
+			return nil, c.Connected() && !c.Paused() && c.HasSession() && len(w.Lagging(c)) > 0
+		},
+		do: func(w *sim.World, c *sim.Client) { moveTo(c, w.Lagging(c)[0]) }},
+	{Name: "pause",
+		Doc: "the process stops between two of its own operations",
+		can: func(w *sim.World, c *sim.Client) (*model.Request, bool) { return nil, c.Alive() && !c.Paused() },
+		do:  func(w *sim.World, c *sim.Client) { c.Pause() }},
+	{Name: "crash",
+		Doc: "the process ends; its session expires later",
+		can: func(w *sim.World, c *sim.Client) (*model.Request, bool) { return nil, c.Alive() },
+		do:  func(w *sim.World, c *sim.Client) { c.Crash() }},
+	{Name: "late-commit", request: true,
+		Doc: "a write in flight is visible only after the client has reconnected elsewhere",
+		can: func(w *sim.World, c *sim.Client) (*model.Request, bool) {
+			r := c.Unserved()
+			return r, r != nil && r.Op.IsWrite() && r.Op != model.OpCloseSession && !c.Paused() &&
+				c.HasSession() && len(w.Lagging(c)) > 0
+		},
+		do: func(w *sim.World, c *sim.Client) {
+			c.Serve()
+			moveTo(c, w.Lagging(c)[0])
+		}},
+	{Name: "zombie",
+		Doc: "a partitioned server goes on serving a client whose session has ended",
+		can: func(w *sim.World, c *sim.Client) (*model.Request, bool) {
+			return nil, c.Connected() && c.Server() > 0 && c.HasSession() && !w.Frozen(c.Server())
+		},
+		do: func(w *sim.World, c *sim.Client) {
+			w.Freeze(c.Server())
+			c.Expire()
+		}},
+	{Name: "cancel",
+		Doc: "the caller cancels the context of the current operation",
+		can: func(w *sim.World, c *sim.Client) (*model.Request, bool) { return nil, c.Interruptible() },
+		do:  func(w *sim.World, c *sim.Client) { c.Interrupt() }},
+	{Name: "sequence", initial: true,
+		Doc: "the counter of the parent (aim: path) starts that many creates before 2^31-1"},
+}
+
+// moveTo cuts the connection and makes the next one at server k.
+func moveTo(c *sim.Client, k int) {
+	if c.Connected() {
+		c.Cut(true)
+	}
+	c.Reconnect(k)
+}
+
+// find returns the index of a fault in Table, or -1.
+func find(name string) int {
+	for i := range Table {
+		if Table[i].Name == name {
+			return i
+		}
+	}
+	return -1
+}

@@ -1,0 +1,198 @@
+package faults
+
+import (
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+
+	"zksim/sim"
+)
+
+// Rule allows one fault to strike a number of times.
+type Rule struct {
+	Fault  string // a name of Table
+	Budget int    // how often; for sequence, how many creates before the end
+	Aim    Aim
+}
+
+// Aim narrows a rule down. The zero value hits everything.
+type Aim struct {
+	Client int    // 1 for c1; 0 for any
+	Op     string // operation of the request, as create or children
+	Path   string // prefix of its path
+	Nth    int    // only the client's n-th request that fits Op and Path; 0 for any
+}
+
+// Plan is what may go wrong in a run. The zero value is nothing.
+type Plan []Rule
+
+// Contract returns a plan with every fault that may strike any recipe, once or
+// twice each.
+func Contract() Plan {
+	var p Plan
+	for _, f := range Table {
+		if !f.initial {
+			p = append(p, Rule{Fault: f.Name, Budget: 2})
+		}
+	}
+	return p
+}
+
+// String returns the plan in the form that [Parse] reads, "none" for an empty
+// one.
+func (p Plan) String() string {
+	if len(p) == 0 {
+		return "none"
+	}
+	words := make([]string, len(p))
+	for i, r := range p {
+		words[i] = r.String()
+	}
+	return strings.Join(words, " ")
+}
+
+// String returns the rule in the form that [Parse] reads.
+func (r Rule) String() string {
+	s := fmt.Sprintf("%s=%d", r.Fault, r.Budget)
+	var aims []string
+	if r.Aim.Client > 0 {
+		aims = append(aims, fmt.Sprintf("client=c%d", r.Aim.Client))
+	}
+	if r.Aim.Op != "" {
+		aims = append(aims, "op="+r.Aim.Op)
+	}
+	if r.Aim.Path != "" {
+		aims = append(aims, "path="+r.Aim.Path)
+	}
+	if r.Aim.Nth > 0 {
+		aims = append(aims, fmt.Sprintf("nth=%d", r.Aim.Nth))
+	}
+	if len(aims) > 0 {
+		s += "@" + strings.Join(aims, ",")
+	}
+	return s
+}
+
+// Parse reads a plan: rules separated by blanks, each FAULT[=BUDGET][@AIM,...]
+// where an aim is client=cN, op=NAME, path=PREFIX or nth=N. The budget is 1 if
+// it is left out. "none" is the empty plan, "contract" that of [Contract].
+func Parse(s string) (Plan, error) {
+	switch strings.TrimSpace(s) {
+	case "none", "":
+		return nil, nil
+	case "contract":
+		return Contract(), nil
+	}
+	var p Plan
+	for _, word := range strings.Fields(s) {
+		r, err := parseRule(word)
+		if err != nil {
+			return nil, fmt.Errorf("fault plan: %q: %w", word, err)
+		}
+		p = append(p, r)
+	}
+	return p, nil
+}
+
+func parseRule(word string) (Rule, error) {
+	head, aims, aimed := strings.Cut(word, "@")
+	name, budget, counted := strings.Cut(head, "=")
+	r := Rule{Fault: name, Budget: 1}
+	i := find(name)
+	if i < 0 {
+		return r, fmt.Errorf("no such fault; there are %s, none and contract", strings.Join(names(), ", "))
+	}
+	if counted {
+		n, err := strconv.Atoi(budget)
+		if err != nil || n < 0 || n > math.MaxInt32 {
+			return r, fmt.Errorf("the budget must be a number from 0 to %d, not %q", math.MaxInt32, budget)
+		}
+		r.Budget = n
+	}
+	if aimed {
+		for _, a := range strings.Split(aims, ",") {
+			if err := r.Aim.set(a); err != nil {
+				return r, err
+			}
+		}
+	}
+	if !Table[i].request && !Table[i].initial && (r.Aim.Op != "" || r.Aim.Path != "" || r.Aim.Nth > 0) {
+		return r, fmt.Errorf("%s strikes no request, so it can be aimed by client only", name)
+	}
+	if Table[i].initial && (r.Aim.Path == "" || r.Aim.Client > 0 || r.Aim.Op != "" || r.Aim.Nth > 0) {
+		return r, fmt.Errorf("%s needs exactly one aim, path=ZNODE", name)
+	}
+	return r, nil
+}
+
+func (a *Aim) set(s string) error {
+	key, value, _ := strings.Cut(s, "=")
+	switch key {
+	case "client":
+		n, err := strconv.Atoi(strings.TrimPrefix(value, "c"))
+		if err != nil || n < 1 || n > math.MaxUint16 || !strings.HasPrefix(value, "c") {
+			return fmt.Errorf("client must be c1, c2, ..., not %q", value)
+		}
+		a.Client = n
+	case "op":
+		if value == "" {
+			return fmt.Errorf("op must name an operation, as create, delete, exists, get, set, children or multi")
+		}
+		a.Op = value
+	case "path":
+		if !strings.HasPrefix(value, "/") {
+			return fmt.Errorf("path must start with /, not %q", value)
+		}
+		a.Path = value
+	case "nth":
+		n, err := strconv.Atoi(value)
+		if err != nil || n < 1 {
+			return fmt.Errorf("nth must be 1 or more, not %q", value)
+		}
+		a.Nth = n
+	default:
+		return fmt.Errorf("an aim is client=cN, op=NAME, path=PREFIX or nth=N, not %q", s)
+	}
+	return nil
+}
+
+func names() []string {
+	out := make([]string, len(Table))
+	for i := range Table {
+		out[i] = Table[i].Name
+	}
+	return out
+}
+
+// Swarm draws a plan from p: each rule is in or out, and its budget anything up
+// to the one given. Runs that differ in what is switched on find more than runs
+// that all have everything (Groce et al., Swarm Testing, ISSTA 2012).
+func (p Plan) Swarm(random func() uint64) Plan {
+	return p.SwarmInto(nil, random)
+}
+
+// SwarmInto is Swarm that appends to q.
+func (p Plan) SwarmInto(q Plan, random func() uint64) Plan {
+	for _, r := range p {
+		x := random()
+		if x&1 == 0 || r.Budget == 0 {
+			continue
+		}
+		if i := find(r.Fault); !Table[i].initial {
+			r.Budget = 1 + int((x>>1)%uint64(r.Budget))
+		}
+		q = append(q, r)
+	}
+	return q
+}
+
+// Prepare applies the initial faults of p to a world that was just reset. The
+// znodes must exist.
+func (p Plan) Prepare(w *sim.World) {
+	for _, r := range p {
+		if Table[find(r.Fault)].initial {
+			w.SetCounter(r.Aim.Path, math.MaxInt32-int32(r.Budget))
+		}
+	}
+}

@@ -1,0 +1,191 @@
+// Package live runs recipes on a real ZooKeeper: [Client] is a
+// recipes.Conn made of go-zookeeper's connection, and [Client.Env] a
+// recipes.Env made of the machine's clock, goroutines and randomness.
+//
+// It is the only package that opens go-zookeeper connections. It adds no retry
+// and hides no pitfall of that client; it only makes heard what the client says
+// about its session. Of servers it knows nothing but their addresses; package
+// zkserver starts some.
+package live
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/go-zookeeper/zk"
+
+	"zksim/recipes"
+)
+
+// Client is a connection to ZooKeeper together with the Env for the recipes
+// that use it. All methods may be called concurrently.
+//
+// The embedded connection is there for code that wants a *zk.Conn. Close the
+// Client rather than it: closing only the connection works, but is slower to
+// tell the recipes that wait for session events.
+type Client struct {
+	*zk.Conn
+	link    *link
+	feed    feed
+	running running
+	ended   chan struct{} // closed when go-zookeeper's goroutines have ended
+}
+
+var _ recipes.Conn = (*Client)(nil)
+
+// Options are the settings of a Client. The zero value is useful.
+type Options struct {
+	// SessionTimeout is what the client asks for; the server may grant another
+	// value. 0 means 10 s. Anything else is at least 1 ms, because
+	// go-zookeeper can never connect with less.
+	SessionTimeout time.Duration
+
+	// Logger gets what go-zookeeper logs; nil means silence.
+	Logger zk.Logger
+
+	// OnWatch, if not nil, is called for every event about a znode that the
+	// server sends, once however many watch channels it goes to, and before it
+	// goes to them. Events that the client makes up (zk.EventNotWatching) do
+	// not count. Calls do not overlap. OnWatch must neither block nor use the
+	// Client: until it returns, the client receives nothing.
+	OnWatch func(zk.Event)
+}
+
+const (
+	defaultSessionTimeout = 10 * time.Second
+
+	// closeGrace bounds how long Close waits for goroutines that have nothing
+	// left to wait for.
+	closeGrace = time.Second
+)
+
+// Dial connects to one of the servers ("host:port", or "host" for port 2181)
+// and waits for a session. It gives up only when ctx is done, for servers may
+// still be starting; it then leaves nothing behind and returns an error that
+// wraps ctx.Err() and says which servers were tried and what the last obstacle
+// was. ctx plays no role after Dial has returned.
+//
+// With a single server go-zookeeper waits 1 s before every reconnect, with
+// several it tries the next one at once.
+func Dial(ctx context.Context, servers []string, o Options) (*Client, error) {
+	if o.SessionTimeout == 0 {
+		o.SessionTimeout = defaultSessionTimeout
+	}
+	if o.SessionTimeout < time.Millisecond || o.SessionTimeout.Milliseconds() > math.MaxInt32 {
+		return nil, fmt.Errorf("live: session timeout %v: want 1 ms to %d ms", o.SessionTimeout, math.MaxInt32)
+	}
+	c := &Client{link: newLink(), ended: make(chan struct{})}
+	ready := make(chan struct{})
+	conn, events, err := zk.Connect(servers, o.SessionTimeout,
+		zk.WithDialer(c.link.dial),
+		zk.WithLogger(loggerOrSilence(o.Logger)),
+		zk.WithEventCallback(c.callback(sync.OnceFunc(func() { close(ready) }), o.OnWatch)))
+	if err != nil {
+		return nil, fmt.Errorf("live: connect to %s: %w", strings.Join(servers, ","), err)
+	}
+	c.Conn = conn
+	go c.awaitEnd(events)
+
+	select {
+	case <-ready:
+		return c, nil
+	case <-ctx.Done():
+		obstacle := c.link.obstacle()
+		c.Close()
+		return nil, fmt.Errorf("live: no session with %s (%s): %w", strings.Join(servers, ","), obstacle, ctx.Err())
+	}
+}
+
+// callback returns the function through which go-zookeeper reports events.
+// The channel that zk.Connect returns will not do: it has room for 6 events
+// and drops the others without a word. The function calls ready whenever there
+// is a session.
+//
+// go-zookeeper may call it before zk.Connect has returned.
+func (c *Client) callback(ready func(), onWatch func(zk.Event)) zk.EventCallback {
+	return func(ev zk.Event) {
+		switch ev.Type {
+		case zk.EventSession:
+			if ev.State == zk.StateHasSession {
+				ready()
+			}
+			c.feed.publish(ev)
+		case zk.EventNodeCreated, zk.EventNodeDeleted, zk.EventNodeDataChanged, zk.EventNodeChildrenChanged:
+			if onWatch != nil {
+				onWatch(ev)
+			}
+		}
+	}
+}
+
+// awaitEnd waits for go-zookeeper to close its event channel, the last thing
+// that its goroutines do.
+func (c *Client) awaitEnd(events <-chan zk.Event) {
+	for range events {
+	}
+	close(c.ended)
+	c.feed.close() // for those who closed only the embedded connection
+}
+
+// Close ends the session and the connection. When it returns, ephemeral nodes
+// of the session are gone (if the client was connected; otherwise they stay
+// until the session expires), every watch channel has got its last event and is
+// closed, every channel of Env.SessionEvents has an event with zk.ErrClosing or
+// an earlier one, and new operations return zk.ErrConnectionClosed (those under
+// way that or zk.ErrClosing). It takes at most about 2 s, a few milliseconds as
+// a rule. Calling it again is harmless.
+//
+// Goroutines started with Env.Go are not waited for; see [Client.Wait].
+func (c *Client) Close() {
+	c.feed.mute() // the StateDisconnected to come is Close itself, not news
+	if c.State() != zk.StateHasSession {
+		// No server to say goodbye to. Without this a handshake with a server
+		// that does not answer goes on for 6.7 session timeouts.
+		c.link.cut()
+	}
+	said := make(chan struct{})
+	go func() {
+		c.Conn.Close() // waits up to 1 s for a reply, in some races in vain
+		close(said)
+	}()
+	select {
+	case <-said:
+	case <-c.ended:
+	}
+	c.link.cut()
+	select {
+	case <-c.ended:
+	case <-time.After(closeGrace): // OnWatch blocks, or is what called Close
+	}
+	c.feed.close()
+}
+
+// Env returns the Env for the recipes that use this Client; always the same.
+// Its SessionEvents are about the session of this Client. A channel of
+// SessionEvents that is dropped unused takes up about 200 bytes until the next
+// change of state, so keep one until it fires where that could add up.
+func (c *Client) Env() recipes.Env {
+	return env{c}
+}
+
+// Wait returns nil as soon as no function started with Env.Go is running. When
+// ctx is done first, it returns an error that wraps ctx.Err() and names those
+// that still are.
+func (c *Client) Wait(ctx context.Context) error {
+	return c.running.wait(ctx)
+}
+
+type silence struct{}
+
+func (silence) Printf(string, ...any) {}
+
+func loggerOrSilence(l zk.Logger) zk.Logger {
+	if l == nil {
+		return silence{}
+	}
+	return l
+}

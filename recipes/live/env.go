@@ -1,0 +1,108 @@
+package live
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/hex"
+	"reflect"
+	"time"
+
+	"github.com/go-zookeeper/zk"
+
+	"zksim/recipes"
+)
+
+// env is the recipes.Env of a Client, whose interface holds the contracts.
+type env struct{ c *Client }
+
+var _ recipes.Env = env{}
+
+func (env) Now() time.Time { return time.Now() }
+
+func (env) Sleep(ctx context.Context, d time.Duration) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+func (env) Await(ctx context.Context, chans ...<-chan zk.Event) (int, zk.Event, error) {
+	if i, ev := firstReady(chans); i >= 0 {
+		return i, ev, nil
+	}
+	i, ev := block(ctx, chans)
+	if i < 0 {
+		// Of a done context and a ready channel, select takes either.
+		i, ev = firstReady(chans)
+	}
+	if i < 0 {
+		return -1, zk.Event{}, ctx.Err()
+	}
+	return i, ev, nil
+}
+
+// firstReady receives from the first channel that has something, or returns -1.
+func firstReady(chans []<-chan zk.Event) (int, zk.Event) {
+	for i, ch := range chans {
+		select {
+		case ev := <-ch:
+			return i, ev
+		default:
+		}
+	}
+	return -1, zk.Event{}
+}
+
+// block receives from the channel that is ready first, or returns -1 when ctx
+// is done.
+func block(ctx context.Context, chans []<-chan zk.Event) (int, zk.Event) {
+	switch len(chans) {
+	case 1: // reflect.Select allocates; nearly all waits of recipes are short lists
+		select {
+		case ev := <-chans[0]:
+			return 0, ev
+		case <-ctx.Done():
+			return -1, zk.Event{}
+		}
+	case 2:
+		select {
+		case ev := <-chans[0]:
+			return 0, ev
+		case ev := <-chans[1]:
+			return 1, ev
+		case <-ctx.Done():
+			return -1, zk.Event{}
+		}
+	}
+	cases := make([]reflect.SelectCase, 0, len(chans)+1)
+	for _, ch := range chans {
+		cases = append(cases, reflect.SelectCase{Dir: reflect.SelectRecv, Chan: reflect.ValueOf(ch)})
+	}
+	cases = append(cases, reflect.SelectCase{Dir: reflect.SelectRecv, Chan: reflect.ValueOf(ctx.Done())})
+	i, v, _ := reflect.Select(cases)
+	if i == len(chans) {
+		return -1, zk.Event{}
+	}
+	return i, v.Interface().(zk.Event) // a closed channel gives the zero Event
+}
+
+func (env) WithTimeout(ctx context.Context, d time.Duration) (context.Context, context.CancelFunc) {
+	return context.WithTimeout(ctx, d)
+}
+
+func (e env) Go(name string, f func()) { e.c.running.start(name, f) }
+
+func (env) UUID() string {
+	var b [16]byte
+	rand.Read(b[:]) // never fails: crypto/rand ends the process instead
+	return hex.EncodeToString(b[:])
+}
+
+func (e env) SessionEvents() <-chan zk.Event { return e.c.feed.next() }

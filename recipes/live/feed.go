@@ -1,0 +1,74 @@
+package live
+
+import (
+	"sync"
+
+	"github.com/go-zookeeper/zk"
+)
+
+// feed hands changes of the session's state to everyone who asked for the next
+// one. It never blocks. The zero value is ready for use.
+type feed struct {
+	mu      sync.Mutex
+	waiting []chan zk.Event // each with room for the one event it will get
+	muted   bool
+	closed  bool
+}
+
+// closing is the last event of every feed.
+var closing = zk.Event{Type: zk.EventSession, State: zk.StateDisconnected, Err: zk.ErrClosing}
+
+// next returns a fresh channel with the contract of Env.SessionEvents.
+func (f *feed) next() <-chan zk.Event {
+	ch := make(chan zk.Event, 1)
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.closed {
+		ch <- closing
+		close(ch)
+		return ch
+	}
+	f.waiting = append(f.waiting, ch)
+	return ch
+}
+
+// publish gives ev to those who wait if it is one of the states that
+// Env.SessionEvents promises. The others (StateConnecting, StateConnected) are
+// steps on the way to StateHasSession or StateExpired and come in any number.
+func (f *feed) publish(ev zk.Event) {
+	switch ev.State {
+	case zk.StateDisconnected, zk.StateExpired, zk.StateHasSession, zk.StateAuthFailed:
+	default:
+		return
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if !f.muted {
+		f.send(ev)
+	}
+}
+
+// mute makes publish do nothing from now on; those who wait will hear of the
+// close next.
+func (f *feed) mute() {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.muted = true
+}
+
+// close tells everyone who waits, and everyone who asks later, that the
+// connection is closed for good.
+func (f *feed) close() {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.muted, f.closed = true, true
+	f.send(closing)
+}
+
+func (f *feed) send(ev zk.Event) {
+	for _, ch := range f.waiting {
+		ch <- ev
+		close(ch)
+	}
+	f.waiting = nil
+}

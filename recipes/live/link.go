@@ -1,0 +1,74 @@
+package live
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"sync"
+	"time"
+)
+
+// link makes the TCP connections of one Client and can cut them off, which
+// go-zookeeper cannot: its Close lets a dial or a handshake go on.
+type link struct {
+	ctx    context.Context // of all dials; done once cut
+	cancel context.CancelFunc
+
+	mu   sync.Mutex
+	sock net.Conn // the newest, nil before the first
+	err  error    // of the last dial
+}
+
+// errCut is what dialing says once the link is cut.
+var errCut = errors.New("live: client closed")
+
+func newLink() *link {
+	l := &link{}
+	l.ctx, l.cancel = context.WithCancel(context.Background())
+	return l
+}
+
+// dial is a zk.Dialer that does what go-zookeeper's own does until the link is
+// cut, and fails from then on.
+func (l *link) dial(network, address string, timeout time.Duration) (net.Conn, error) {
+	d := net.Dialer{Timeout: timeout}
+	sock, err := d.DialContext(l.ctx, network, address)
+
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.ctx.Err() != nil {
+		if err == nil {
+			sock.Close()
+		}
+		return nil, errCut
+	}
+	l.err = err
+	if err == nil {
+		l.sock = sock
+	}
+	return sock, err
+}
+
+// cut ends the connection and forbids new ones.
+func (l *link) cut() {
+	l.cancel()
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.sock != nil {
+		l.sock.Close()
+	}
+}
+
+// obstacle says in a few words why there is no session yet.
+func (l *link) obstacle() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	switch {
+	case l.err != nil:
+		return l.err.Error()
+	case l.sock != nil:
+		return fmt.Sprintf("%s took the connection but gave no session", l.sock.RemoteAddr())
+	}
+	return "no answer yet"
+}

@@ -1,0 +1,153 @@
+package zkserver
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"time"
+	"unicode/utf16"
+)
+
+// Options are the settings of an Ensemble. The zero value is useful.
+type Options struct {
+	// Servers is 1 (standalone; also what 0 means) or 3 (a quorum).
+	Servers int
+
+	// TickTime is ZooKeeper's unit of time, 500 ms if 0. A session expires
+	// between its timeout and one tick later. Whole milliseconds.
+	TickTime time.Duration
+
+	// MinSessionTimeout and MaxSessionTimeout bound what clients are granted;
+	// 0 leaves ZooKeeper's rule, 2 and 20 ticks. Whole milliseconds.
+	MinSessionTimeout, MaxSessionTimeout time.Duration
+
+	// ContainerCheck is how often the leader removes empty containers and
+	// outdated TTL nodes; 200 ms if 0, where ZooKeeper's own default is 60 s.
+	// Whole milliseconds.
+	ContainerCheck time.Duration
+
+	// StartTimeout bounds how long the servers may take to be ready, 30 s if 0.
+	StartTimeout time.Duration
+
+	// Dir is the folder for data and configuration. It is created if missing,
+	// data of an earlier Ensemble of the same size in it are used, and Stop
+	// leaves it alone. "" means a temporary folder that Stop removes.
+	Dir string
+
+	// Log gets what the servers log, each line with the server's name in front,
+	// if not nil. It is not used concurrently and no more after Stop.
+	Log io.Writer
+}
+
+const loopback = "127.0.0.1"
+
+func (o Options) withDefaults() (Options, error) {
+	setDefault(&o.Servers, 1)
+	setDefault(&o.TickTime, 500*time.Millisecond)
+	setDefault(&o.ContainerCheck, 200*time.Millisecond)
+	setDefault(&o.StartTimeout, 30*time.Second)
+	if o.Servers != 1 && o.Servers != 3 {
+		return o, fmt.Errorf("zkserver: %d servers: want 1 or 3", o.Servers)
+	}
+	for _, d := range []struct {
+		name  string
+		value time.Duration
+	}{
+		{"TickTime", o.TickTime}, {"ContainerCheck", o.ContainerCheck}, {"StartTimeout", o.StartTimeout},
+		{"MinSessionTimeout", o.MinSessionTimeout}, {"MaxSessionTimeout", o.MaxSessionTimeout},
+	} {
+		if d.value < 0 || d.value%time.Millisecond != 0 {
+			return o, fmt.Errorf("zkserver: %s %v: want whole milliseconds", d.name, d.value)
+		}
+	}
+	if o.MaxSessionTimeout > 0 && o.MinSessionTimeout > o.MaxSessionTimeout {
+		return o, errors.New("zkserver: MinSessionTimeout exceeds MaxSessionTimeout")
+	}
+	if o.Log != nil {
+		o.Log = &serialWriter{w: o.Log} // all servers write to it
+	}
+	return o, nil
+}
+
+func setDefault[T comparable](v *T, to T) {
+	var zero T
+	if *v == zero {
+		*v = to
+	}
+}
+
+func (m *member) name() string       { return fmt.Sprintf("server %d", m.id) }
+func (m *member) dataDir() string    { return filepath.Join(m.dir, "data") }
+func (m *member) configFile() string { return filepath.Join(m.dir, "zoo.cfg") }
+
+// config returns the zoo.cfg of m, which is one of all.
+func (o Options) config(m *member, all []*member) string {
+	var b strings.Builder
+	set := func(key string, value any) { fmt.Fprintf(&b, "%s=%v\n", key, value) }
+	set("tickTime", o.TickTime.Milliseconds())
+	set("dataDir", escapeProperty(m.dataDir()))
+	set("clientPort", m.client)
+	set("clientPortAddress", loopback)
+	set("admin.enableServer", false)   // else every server wants port 8080
+	set("4lw.commands.whitelist", "*") // probes use srvr and conf; only srvr is allowed by default
+	set("extendedTypesEnabled", true)  // TTL nodes
+	set("maxClientCnxns", 0)           // else 60 per address, and all clients are at one
+	if o.MinSessionTimeout > 0 {
+		set("minSessionTimeout", o.MinSessionTimeout.Milliseconds())
+	}
+	if o.MaxSessionTimeout > 0 {
+		set("maxSessionTimeout", o.MaxSessionTimeout.Milliseconds())
+	}
+	if len(all) > 1 {
+		set("initLimit", 10)
+		set("syncLimit", 5)
+		for _, p := range all {
+			set(fmt.Sprintf("server.%d", p.id), fmt.Sprintf("%s:%d:%d", loopback, p.quorum, p.elect))
+		}
+	}
+	return b.String()
+}
+
+// escapeProperty writes s as a value of a Java properties file, which knows
+// escapes and is read as ISO-8859-1.
+func escapeProperty(s string) string {
+	var b strings.Builder
+	for _, u := range utf16.Encode([]rune(s)) {
+		switch {
+		case u == '\\':
+			b.WriteString(`\\`)
+		case u < ' ' || u > '~':
+			fmt.Fprintf(&b, `\u%04x`, u)
+		default:
+			b.WriteByte(byte(u))
+		}
+	}
+	return b.String()
+}
+
+// command returns the command, not yet started, that runs m in the foreground.
+func (e *Ensemble) command(m *member) *exec.Cmd {
+	cmd := exec.Command(e.install.java, e.jvmArgs(m)...)
+	cmd.Dir = m.dir // for what a JVM drops where it stands when it crashes
+	// With another locale Java cannot open a folder with an odd name.
+	cmd.Env = append(cmd.Environ(), "LC_ALL=C.UTF-8")
+	return cmd
+}
+
+func (e *Ensemble) jvmArgs(m *member) []string {
+	return []string{
+		// A small heap and simple tools: these servers live for seconds.
+		"-Xmx128m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1",
+		"-XX:+ExitOnOutOfMemoryError", // rather than limp on
+		"-XX:-UsePerfData",            // its file stays behind after a kill -9
+		"-Dzookeeper.forceSync=no",    // we survive crashes of processes, not of machines
+		"-Dzookeeper.preAllocSize=64", // KB, not 64 MB for each log
+		fmt.Sprintf("-Dznode.container.checkIntervalMs=%d", e.options.ContainerCheck.Milliseconds()),
+		"-Dorg.slf4j.simpleLogger.defaultLogLevel=warn",
+		"-cp", e.install.classpath,
+		"org.apache.zookeeper.server.quorum.QuorumPeerMain", m.configFile(),
+	}
+}

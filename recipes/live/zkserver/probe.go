@@ -1,0 +1,76 @@
+package zkserver
+
+import (
+	"context"
+	"io"
+	"net"
+	"strings"
+	"time"
+)
+
+// A connection that a server accepts in its first milliseconds may never be
+// answered, so a probe is given up early and repeated.
+const (
+	minPatience = 100 * time.Millisecond
+	maxPatience = 2 * time.Second
+	probeEvery  = 20 * time.Millisecond
+)
+
+// mode returns what m serves as ("standalone", "leader", "follower"), or "" if
+// it does not serve. (The word ruok is answered too early to tell.)
+func (m *member) mode(ctx context.Context, patience time.Duration) string {
+	mode := field(ask(ctx, m.addr(), "srvr", patience), "Mode: ")
+	if mode == "" {
+		return ""
+	}
+	// Is it ours? The server of another test may have been faster to take the
+	// port, and our process may not have noticed yet.
+	if !strings.HasPrefix(field(ask(ctx, m.addr(), "conf", patience), "dataDir="), m.dataDir()) {
+		return ""
+	}
+	return mode
+}
+
+// field returns the rest of the line of text that starts with name, or "".
+func field(text, name string) string {
+	for line := range strings.Lines(text) {
+		if value, ok := strings.CutPrefix(line, name); ok {
+			return strings.TrimSpace(value)
+		}
+	}
+	return ""
+}
+
+// ask sends a four-letter word and returns the answer, "" if there is none.
+func ask(ctx context.Context, addr, word string, patience time.Duration) string {
+	ctx, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	conn, err := new(net.Dialer).DialContext(ctx, "tcp", addr)
+	if err != nil {
+		return ""
+	}
+	defer context.AfterFunc(ctx, func() { conn.Close() })() // ends the reading, too
+	defer conn.Close()
+	if _, err := io.WriteString(conn, word); err != nil {
+		return ""
+	}
+	answer, err := io.ReadAll(conn)
+	if err != nil {
+		return ""
+	}
+	return string(answer)
+}
+
+// freePorts returns n different ports that nobody listens on at this moment.
+func freePorts(n int) ([]int, error) {
+	ports := make([]int, n)
+	for i := range ports {
+		l, err := net.Listen("tcp", loopback+":0")
+		if err != nil {
+			return nil, err
+		}
+		defer l.Close() // all at the end, or the same port may come twice
+		ports[i] = l.Addr().(*net.TCPAddr).Port
+	}
+	return ports, nil
+}

@@ -1,0 +1,5 @@
+package recipes
+
+import "github.com/go-zookeeper/zk"
+
+var _ Conn = (*zk.Conn)(nil)

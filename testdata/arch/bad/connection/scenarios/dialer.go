@@ -1,0 +1,5 @@
+package scenarios
+
+import client "github.com/go-zookeeper/zk"
+
+var dialer = client.ConnectWithDialer

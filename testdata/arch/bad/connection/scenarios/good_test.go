@@ -1,0 +1,5 @@
+package scenarios
+
+import "github.com/go-zookeeper/zk"
+
+var conn *zk.Conn

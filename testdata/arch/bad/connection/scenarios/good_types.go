@@ -1,0 +1,5 @@
+package scenarios
+
+import "github.com/go-zookeeper/zk"
+
+var stat zk.Stat

@@ -1,0 +1,3 @@
+package faults
+
+var _ = missing

@@ -1,0 +1,5 @@
+package model
+
+import "context"
+
+var _ = context.WithDeadline

@@ -1,0 +1,3 @@
+package model
+
+func start(f func()) { go f() }

@@ -1,0 +1,7 @@
+package model
+
+import "context"
+
+func cancellable(ctx context.Context) (context.Context, context.CancelFunc) {
+	return context.WithCancel(ctx)
+}

@@ -1,0 +1,6 @@
+package model
+
+import (
+	_ "net/netip"
+	_ "net/url"
+)

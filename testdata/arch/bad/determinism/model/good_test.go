@@ -1,0 +1,5 @@
+package model
+
+import "time"
+
+var now = time.Now()

@@ -1,0 +1,5 @@
+package model
+
+import "time"
+
+var _ = time.Now

@@ -1,0 +1,5 @@
+package model
+
+import clock "time"
+
+func today() clock.Time { return clock.Now() }

@@ -1,0 +1,5 @@
+package lock
+
+import "time"
+
+func wait() { time.Sleep(time.Second) }

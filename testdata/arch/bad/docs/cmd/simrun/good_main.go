@@ -1,0 +1,4 @@
+// Simrun is a command.
+package main
+
+func Run() {}

@@ -1,0 +1,2 @@
+// Package faults has its comment in a test only.
+package faults

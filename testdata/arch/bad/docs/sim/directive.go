@@ -1,0 +1,4 @@
+package sim
+
+//go:noinline
+func Jump() {}

@@ -1,0 +1,3 @@
+package sim
+
+func (t *Table[K]) Put() {}

@@ -1,0 +1,3 @@
+package sim
+
+type World struct{}

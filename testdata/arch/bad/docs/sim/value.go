@@ -1,0 +1,3 @@
+package sim
+
+var One, two = 1, 2

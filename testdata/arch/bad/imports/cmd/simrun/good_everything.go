@@ -1,0 +1,6 @@
+package main
+
+import (
+	_ "zksim/model/store"
+	_ "zksim/recipes/live"
+)

@@ -1,0 +1,6 @@
+package store
+
+import (
+	_ "go/ast"
+	_ "zksim/model"
+)

@@ -1,0 +1,5 @@
+package model
+
+import world "zksim/sim"
+
+var _ world.World

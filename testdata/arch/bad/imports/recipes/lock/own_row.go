@@ -1,0 +1,3 @@
+package lock
+
+import _ "zksim/recipes/live"

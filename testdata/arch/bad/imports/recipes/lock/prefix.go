@@ -1,0 +1,3 @@
+package lock
+
+import _ "github.com/go-zookeeper/zkother"

@@ -1,0 +1,1 @@
+package common_test

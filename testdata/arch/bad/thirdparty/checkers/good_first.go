@@ -1,0 +1,3 @@
+package checkers
+
+import _ "github.com/anishathalye/porcupine"

@@ -1,0 +1,5 @@
+package checkers
+
+import p "github.com/anishathalye/porcupine"
+
+var _ p.Model

@@ -1,0 +1,3 @@
+package reports
+
+import _ "gonum.org/v1/plot/vg"

@@ -1,0 +1,3 @@
+package sim
+
+import _ "pgregory.net/rapid"
