@@ -1,9 +1,9 @@
 package model
 
 import (
+	"cmp"
 	"crypto/sha1"
 	"encoding/base64"
-	"net/netip"
 	"slices"
 	"strconv"
 	"strings"
@@ -14,6 +14,13 @@ import (
 // ID is an identity of a connection: its address (scheme ip) and what it has
 // authenticated as.
 type ID struct{ Scheme, ID string }
+
+// bucket is the place of the identity in the Java set that holds those of a
+// connection: whoAmI and the auth scheme list them in its order.
+func (id ID) bucket() uint32 {
+	h := 37*(37*17+stringHash(id.Scheme)) + stringHash(id.ID)
+	return spread(h) % 16
+}
 
 // DigestID returns the identity that user:password stands for in the digest
 // scheme: the password is hashed, the user is not.
@@ -34,6 +41,7 @@ func Authenticate(ids []ID, scheme string, auth []byte) ([]ID, Code) {
 		id := DigestID(string(auth))
 		if !slices.Contains(ids, id) {
 			ids = append(slices.Clone(ids), id)
+			slices.SortStableFunc(ids, func(a, b ID) int { return cmp.Compare(a.bucket(), b.bucket()) })
 		}
 		return ids, OK
 	}
@@ -73,25 +81,31 @@ func matches(id ID, expr string) bool {
 	if id.Scheme != "ip" {
 		return id.ID == expr
 	}
-	addr, err := netip.ParseAddr(id.ID)
-	prefix, ok := parseIP(expr)
-	return err == nil && ok && prefix.Contains(addr)
+	addr, _, known := parseIP(id.ID)
+	net, bits, ok := parseIP(expr)
+	return known && ok && (addr^net)>>(32-bits) == 0
 }
 
-// parseIP reads the id of an ip entry, address or address/bits.
-func parseIP(expr string) (netip.Prefix, bool) {
-	host, bits, found := strings.Cut(expr, "/")
-	addr, err := netip.ParseAddr(host)
-	if err != nil {
-		return netip.Prefix{}, false
+// parseIP reads the id of an ip entry, address or address/bits. 3.8.0 knows
+// IPv4 only.
+func parseIP(expr string) (addr uint32, bits int, ok bool) {
+	host, size, found := strings.Cut(expr, "/")
+	parts := strings.Split(host, ".")
+	for _, p := range parts {
+		v, err := strconv.Atoi(p)
+		if err != nil || v < 0 || v > 255 {
+			return 0, 0, false
+		}
+		addr = addr<<8 | uint32(v)
 	}
-	n := addr.BitLen()
+	bits = 32
 	if found {
-		if n, err = strconv.Atoi(bits); err != nil || n < 0 || n > addr.BitLen() {
-			return netip.Prefix{}, false
+		var err error
+		if bits, err = strconv.Atoi(size); err != nil || bits < 0 || bits > 32 {
+			return 0, 0, false
 		}
 	}
-	return netip.PrefixFrom(addr, n), true
+	return addr, bits, len(parts) == 4
 }
 
 // fixACL turns the list of a request into the one to store: duplicates go, and
@@ -102,33 +116,29 @@ func fixACL(list []zk.ACL, ids []ID) *acl {
 		return openACL
 	}
 	var fixed []zk.ACL
-	add := func(e zk.ACL) {
-		if !slices.Contains(fixed, e) {
-			fixed = append(fixed, e)
-		}
-	}
-	for _, e := range list {
+	for i, e := range list {
 		switch {
+		case slices.Contains(list[:i], e):
 		case e.Scheme == "world" && e.ID == "anyone":
-			add(e)
+			fixed = append(fixed, e)
 		case e.Scheme == "auth":
 			found := false
 			for _, id := range ids {
 				if id.Scheme == "digest" {
-					add(zk.ACL{Perms: e.Perms, Scheme: id.Scheme, ID: id.ID})
+					fixed = append(fixed, zk.ACL{Perms: e.Perms, Scheme: id.Scheme, ID: id.ID})
 					found = true
 				}
 			}
 			if !found {
 				return nil
 			}
-		case e.Scheme == "digest" && strings.Count(e.ID, ":") == 1:
-			add(e)
+		case e.Scheme == "digest" && strings.Count(strings.TrimRight(e.ID, ":"), ":") == 1:
+			fixed = append(fixed, e)
 		case e.Scheme == "ip":
-			if _, ok := parseIP(e.ID); !ok {
+			if _, _, ok := parseIP(e.ID); !ok {
 				return nil
 			}
-			add(e)
+			fixed = append(fixed, e)
 		default:
 			return nil
 		}

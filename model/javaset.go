@@ -7,8 +7,13 @@ import (
 	"unicode/utf8"
 )
 
-// javaHash is the spread hash that java.util.HashMap uses for a String.
-func javaHash(s string) uint32 {
+// javaHash is the hash that java.util.HashMap uses for a String.
+func javaHash(s string) uint32 { return spread(stringHash(s)) }
+
+func spread(h uint32) uint32 { return h ^ h>>16 }
+
+// stringHash is Java's String.hashCode.
+func stringHash(s string) uint32 {
 	var h uint32
 	for i := 0; i < len(s); {
 		if c := s[i]; c < utf8.RuneSelf {
@@ -24,7 +29,7 @@ func javaHash(s string) uint32 {
 		}
 		i += n
 	}
-	return h ^ h>>16
+	return h
 }
 
 // grow returns the number of buckets of a HashSet made with the given initial

@@ -48,14 +48,13 @@ func (s *Server) rollback() {
 			n.detach()
 			delete(s.nodes, n.path)
 			s.disown(n)
-			s.quotaNode(n, -1)
+			s.quotaTrack(n, false)
 		case undoUnlink:
 			u.parent.attach(n)
 			s.nodes[n.path] = n
 			s.own(n)
-			s.quotaNode(n, 1)
+			s.quotaTrack(n, true)
 		case undoChange:
-			s.quotaUpdate(n.path, int64(len(u.saved.data)-len(n.data)), 0)
 			n.data, n.mzxid, n.mtime, n.version = u.saved.data, u.saved.mzxid, u.saved.mtime, u.saved.version
 		}
 		if u.parent != nil {
@@ -81,6 +80,7 @@ func (s *Server) multi(t *Txn, res *Response) {
 			return
 		}
 	}
+	s.freezeQuotas()
 	s.inMulti = true
 	res.Results = make([]Response, len(t.Req.Ops))
 	failed := -1
@@ -92,12 +92,16 @@ func (s *Server) multi(t *Txn, res *Response) {
 		}
 		sub.Op = resultOp(r)
 	}
-	s.inMulti = false
+	s.inMulti, s.quotas.frozen = false, nil
 	if failed < 0 {
 		return
 	}
 	s.rollback()
 	s.triggers = s.triggers[:0]
+	if code := res.Results[failed].Err; code == MarshallingError {
+		res.Err, res.Results = code, nil
+		return
+	}
 	for i := range res.Results {
 		code := res.Results[i].Err
 		if i > failed {
@@ -111,9 +115,7 @@ func (s *Server) multi(t *Txn, res *Response) {
 // answer as create2, everything else that creates as create.
 func resultOp(r *Request) Op {
 	switch r.Op {
-	case OpCreateContainer, OpCreateTTL:
-		return OpCreate2
-	case OpCreate, OpCreate2:
+	case OpCreate, OpCreate2, OpCreateContainer, OpCreateTTL:
 		if r.Flags >= 4 {
 			return OpCreate2
 		}

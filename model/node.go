@@ -63,8 +63,13 @@ func (n *node) stat(s *zk.Stat) {
 	s.Version, s.Aversion = n.version, n.aversion
 	s.Cversion = 2*n.creates - int32(len(n.children))
 	s.DataLength, s.NumChildren = int32(len(n.data)), int32(len(n.children))
-	s.EphemeralOwner = 0
+	s.EphemeralOwner = n.session()
+}
+
+// session is the owner of an ephemeral, else 0.
+func (n *node) session() int64 {
 	if n.kind == ephemeral {
-		s.EphemeralOwner = n.owner
+		return n.owner
 	}
+	return 0
 }

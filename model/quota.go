@@ -2,6 +2,9 @@ package model
 
 import (
 	"fmt"
+	"maps"
+	"math"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -12,41 +15,68 @@ const (
 	quotaStats = "zookeeper_stats"
 )
 
-// quotas is the set of paths that have a limits znode.
-type quotas struct{ paths map[string]bool }
+// quotas is what the server knows of quotas besides their znodes.
+type quotas struct {
+	paths map[string]struct{} // that have a limits znode
+	// frozen is the room under each path before the multi in progress: its
+	// operations are checked against the tree that they have not changed yet
+	// (ZooKeeperServer.checkQuota).
+	frozen map[string]room
+}
 
-// prefix returns the longest quota path that covers path, or "". A quota on the
-// root counts nothing (DataTree.getMaxPrefixWithQuota).
-func (q *quotas) prefix(path string) string {
-	for p := path; len(q.paths) > 0 && p != "" && p != "/"; p = ParentPath(p) {
-		if q.paths[p] {
+// room is how much may still be added under a quota path.
+type room struct{ count, bytes int64 }
+
+// longestPrefix returns the longest member of set that covers path, or "". A
+// quota on the root counts nothing (DataTree.getMaxPrefixWithQuota).
+func longestPrefix[V any](set map[string]V, path string) string {
+	for p := path; len(set) > 0 && p != "" && p != "/"; p = ParentPath(p) {
+		if _, ok := set[p]; ok {
 			return p
 		}
 	}
 	return ""
 }
 
-// quotaNode accounts for a znode that came (sign 1) or went (-1).
-func (s *Server) quotaNode(n *node, sign int64) {
-	if path, ok := strings.CutPrefix(n.path, quotaRoot); ok && path != "" {
-		covered, file := ParentPath(path), BaseName(path)
-		if file == quotaLimit {
-			if s.quotas.paths == nil {
-				s.quotas.paths = map[string]bool{}
-			}
-			s.quotas.paths[covered] = sign > 0
-		}
-		if file == quotaStats && sign > 0 {
-			if top := s.lookup(covered); top != nil {
-				count, bytes := usage(top)
-				n.data = formatUsage(count, bytes)
-			}
-		}
+// quotaFile splits the path of a znode that describes a quota into the path
+// that the quota is for and the last part.
+func quotaFile(path string) (covered, file string) {
+	if !strings.HasPrefix(path, quotaRoot+"/") {
+		return "", ""
 	}
-	s.quotaUpdate(n.path, sign*int64(len(n.data)), sign)
+	return ParentPath(path)[len(quotaRoot):], BaseName(path)
+}
+
+// quotaTrack notes that a znode has come or gone, which may be a quota's.
+func (s *Server) quotaTrack(n *node, present bool) {
+	covered, file := quotaFile(n.path)
+	if file != quotaLimit || covered == "" { // with the latter 3.8.0 would crash
+		return
+	}
+	if !present {
+		delete(s.quotas.paths, covered)
+		return
+	}
+	if s.quotas.paths == nil {
+		s.quotas.paths = map[string]struct{}{}
+	}
+	s.quotas.paths[covered] = struct{}{}
+}
+
+// quotaCount accounts for a znode that has come (sign 1) or gone (-1).
+func (s *Server) quotaCount(n *node, sign int64) {
+	bytes := int64(len(n.data))
+	if covered, file := quotaFile(n.path); file == quotaStats && sign > 0 {
+		count, bytes := usage(s.lookup(covered))
+		n.data = statsTrack{"count": count, "bytes": bytes}.format()
+	}
+	s.quotaUpdate(n.path, sign*bytes, sign)
 }
 
 func usage(n *node) (count, bytes int64) {
+	if n == nil {
+		return 0, 0
+	}
 	count, bytes = 1, int64(len(n.data))
 	for _, c := range n.children {
 		k, b := usage(c)
@@ -58,7 +88,7 @@ func usage(n *node) (count, bytes int64) {
 // quotaUpdate rewrites the statistics of the quota that covers path, in place:
 // neither version nor mzxid of the statistics znode change.
 func (s *Server) quotaUpdate(path string, bytes, count int64) {
-	prefix := s.quotas.prefix(path)
+	prefix := longestPrefix(s.quotas.paths, path)
 	if prefix == "" {
 		return
 	}
@@ -66,46 +96,96 @@ func (s *Server) quotaUpdate(path string, bytes, count int64) {
 	if n == nil {
 		return
 	}
-	now := parseQuota(n.data)
-	n.data = formatUsage(now["count"]+count, now["bytes"]+bytes)
+	s.remember(undoChange, n)
+	now := parseStats(n.data)
+	now["count"], now["bytes"] = now.get("count")+count, now.get("bytes")+bytes
+	n.data = now.format()
 }
 
-// quotaAllows checks the hard limits; soft ones are only logged.
+// freezeQuotas prepares the checks of a multi.
+func (s *Server) freezeQuotas() {
+	if !s.EnforceQuota || len(s.quotas.paths) == 0 {
+		return
+	}
+	s.quotas.frozen = map[string]room{}
+	for path := range s.quotas.paths { // order-free: each on its own
+		s.quotas.frozen[path] = s.room(path)
+	}
+}
+
+// quotaAllows checks the hard limits; soft ones are only logged. Adding nothing
+// is allowed where a limit is exceeded already, taking a little away is not.
 func (s *Server) quotaAllows(path string, bytes, count int64) bool {
-	if !s.EnforceQuota {
+	var r room
+	switch {
+	case !s.EnforceQuota:
 		return true
-	}
-	prefix := s.quotas.prefix(path)
-	limits, stats := s.lookup(quotaRoot+prefix+"/"+quotaLimit), s.lookup(quotaRoot+prefix+"/"+quotaStats)
-	if prefix == "" || limits == nil || stats == nil {
-		return true
-	}
-	limit, now := parseQuota(limits.data), parseQuota(stats.data)
-	for key, next := range map[string]int64{ // order-free: any exceeded limit refuses
-		"countHardLimit": now["count"] + count,
-		"byteHardLimit":  now["bytes"] + bytes,
-	} {
-		if hard, ok := limit[key]; ok && hard > -1 && next > hard {
-			return false
+	case s.inMulti:
+		prefix := longestPrefix(s.quotas.frozen, path)
+		if prefix == "" {
+			return true
 		}
+		r = s.quotas.frozen[prefix]
+	default:
+		prefix := longestPrefix(s.quotas.paths, path)
+		if prefix == "" {
+			return true
+		}
+		r = s.room(prefix)
 	}
-	return true
+	return (count == 0 || count <= r.count) && (bytes == 0 || bytes <= r.bytes)
 }
 
-// parseQuota reads "count=2,bytes=5=;byteHardLimit=5;countHardLimit=2"
-// (StatsTrack): pairs separated by commas and semicolons, where the second
-// pair carries a stray equals sign so that old servers read it as well.
-func parseQuota(data []byte) map[string]int64 {
-	out := map[string]int64{}
+// room reads the hard limits of a quota and what is used of them.
+func (s *Server) room(prefix string) room {
+	r := room{math.MaxInt64, math.MaxInt64}
+	limits, stats := s.lookup(quotaRoot+prefix+"/"+quotaLimit), s.lookup(quotaRoot+prefix+"/"+quotaStats)
+	if limits == nil || stats == nil {
+		return r
+	}
+	limit, now := parseStats(limits.data), parseStats(stats.data)
+	if hard := limit.get("countHardLimit"); hard > -1 {
+		r.count = hard - now.get("count")
+	}
+	if hard := limit.get("byteHardLimit"); hard > -1 {
+		r.bytes = hard - now.get("bytes")
+	}
+	return r
+}
+
+// statsTrack is the contents of a limits or statistics znode (StatsTrack).
+type statsTrack map[string]int64
+
+// get returns the value of key, -1 when there is none.
+func (t statsTrack) get(key string) int64 {
+	if v, ok := t[key]; ok {
+		return v
+	}
+	return -1
+}
+
+// parseStats reads "count=2,bytes=5=;byteHardLimit=5;countHardLimit=2": pairs
+// separated by commas and semicolons, where the second pair may carry a stray
+// equals sign so that old servers read it as well.
+func parseStats(data []byte) statsTrack {
+	t := statsTrack{}
 	for _, pair := range strings.FieldsFunc(string(data), func(r rune) bool { return r == ',' || r == ';' }) {
 		key, value, _ := strings.Cut(pair, "=")
 		if n, err := strconv.ParseInt(strings.TrimRight(value, "="), 10, 64); err == nil {
-			out[key] = n
+			t[key] = n
 		}
 	}
-	return out
+	return t
 }
 
-func formatUsage(count, bytes int64) []byte {
-	return fmt.Appendf(nil, "count=%d,bytes=%d", count, bytes)
+func (t statsTrack) format() []byte {
+	b := fmt.Appendf(nil, "count=%d,bytes=%d", t.get("count"), t.get("bytes"))
+	separator := "=;"
+	for _, key := range slices.Sorted(maps.Keys(t)) {
+		if key != "count" && key != "bytes" {
+			b = fmt.Appendf(b, "%s%s=%d", separator, key, t[key])
+			separator = ";"
+		}
+	}
+	return b
 }

@@ -1,7 +1,6 @@
 package model
 
 import (
-	"slices"
 	"strings"
 
 	"github.com/go-zookeeper/zk"
@@ -26,7 +25,7 @@ func (s *Server) Read(c *Conn, r *Request, res *Response) {
 		case 1:
 			s.addWatch(c, r.Path, recursive)
 		default:
-			res.Err = BadArguments
+			res.Err = MarshallingError
 		}
 	case OpRemoveWatches, OpCheckWatches:
 		res.Err = s.watchesOf(c, r)
@@ -43,7 +42,7 @@ func (s *Server) Read(c *Conn, r *Request, res *Response) {
 	case OpMultiRead:
 		s.multiRead(c, r, res)
 	default:
-		res.Err, res.Hangup = Unimplemented, true
+		res.Err, res.Zxid, res.Hangup = Unimplemented, -1, true
 	}
 }
 
@@ -89,6 +88,9 @@ func (s *Server) readNode(c *Conn, r *Request, res *Response) Code {
 		}
 	case OpCountChildren:
 		res.Count = descendants(n)
+		if r.Path == "" {
+			res.Count++ // counts the path "/" as below the path ""
+		}
 		return OK
 	}
 	n.stat(&res.Stat)
@@ -114,25 +116,26 @@ func (s *Server) multiRead(c *Conn, r *Request, res *Response) {
 	}
 	res.Results = make([]Response, len(r.Ops))
 	for i := range r.Ops {
-		sub := &res.Results[i]
-		sub.Op = r.Ops[i].Op
-		if sub.Err = s.readNode(c, &r.Ops[i], sub); sub.Err != OK {
+		sub, read := &res.Results[i], r.Ops[i]
+		sub.Op, read.Watch = read.Op, false // the flag is on the wire, but ignored
+		if sub.Err = s.readNode(c, &read, sub); sub.Err != OK {
 			*sub = Response{Op: OpError, Err: sub.Err}
 		}
 	}
 }
 
 // ephemeralsOf lists the session's ephemerals whose path starts with prefix;
-// the prefix is a string, not a path: "/p" matches "/px".
+// the prefix is a string, not a path: "/p" matches "/px". A blank one is "/".
 func (s *Server) ephemeralsOf(id int64, prefix string, res *Response) {
 	x := s.sessions[id]
 	if x == nil {
 		return
 	}
-	list := slices.Clone(x.ephemerals)
-	byInsertion(list)
-	byBucket(list, max(x.buckets, 16), pathHash)
-	for _, n := range list {
+	trimmed := strings.TrimFunc(prefix, func(r rune) bool { return r <= ' ' }) // Java's trim
+	if trimmed == "" || trimmed == "/" {
+		prefix = ""
+	}
+	for _, n := range s.owned(x) {
 		if strings.HasPrefix(n.path, prefix) {
 			res.Children = append(res.Children, n.path)
 		}

@@ -25,8 +25,9 @@ type Server struct {
 	// OnEvent gets every watch event, in the order of the connection's wire.
 	OnEvent func(*Conn, Event)
 	// OnChange, if not nil, hears of every committed creation, deletion and
-	// change of data before the watches do.
-	OnChange func(t zk.EventType, path string)
+	// change of data before the watches do. The session is that of an
+	// ephemeral's owner, else 0.
+	OnChange func(t zk.EventType, path string, session int64)
 
 	nodes    map[string]*node
 	root     *node
@@ -157,7 +158,7 @@ func (s *Server) Apply(t *Txn, res *Response) {
 	}
 	for _, g := range s.triggers {
 		if s.OnChange != nil {
-			s.OnChange(g.typ, g.path)
+			s.OnChange(g.typ, g.path, g.session)
 		}
 		s.fire(g)
 	}

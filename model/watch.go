@@ -1,6 +1,10 @@
 package model
 
-import "github.com/go-zookeeper/zk"
+import (
+	"strings"
+
+	"github.com/go-zookeeper/zk"
+)
 
 // Conn is one connection of a client to a [Server]: the key of its watches, and
 // the identities that reads and events are checked against. Watches belong to
@@ -124,16 +128,23 @@ func (s *Server) Disconnect(c *Conn) {
 			a.table.remove(a.path, i)
 		}
 	}
+	c.Reset()
+}
+
+// Reset forgets everything about the connection, keeping memory: for a Conn that
+// comes from another server, or whose server was reset.
+func (c *Conn) Reset() {
 	clear(c.armed)
-	c.armed, c.live = c.armed[:0], 0
+	*c = Conn{Session: c.Session, Auth: c.Auth, Index: c.Index, armed: c.armed[:0]}
 }
 
 // trigger is an event that a successful txn will fire.
 type trigger struct {
-	typ    zk.EventType
-	path   string
-	acl    *acl // of the znode itself
-	parent *acl
+	typ     zk.EventType
+	path    string
+	acl     *acl // of the znode itself
+	parent  *acl
+	session int64 // that owns the znode, if it is ephemeral
 }
 
 // fire tells the watches of one committed change, in the server's order
@@ -253,7 +264,9 @@ func (s *Server) addWatch(c *Conn, path string, m mode) {
 }
 
 // watchesOf answers checkWatches (any connection's, as 3.8.0 does) and
-// removeWatches (this connection's).
+// removeWatches (this connection's). The former walks up the path when there
+// are recursive watches, which fails on a path without a slash, and it finds
+// nothing at the empty path (PathParentIterator).
 func (s *Server) watchesOf(c *Conn, r *Request) Code {
 	var tables []*watchTable
 	switch r.Mode {
@@ -269,7 +282,10 @@ func (s *Server) watchesOf(c *Conn, r *Request) Code {
 	code := NoWatcher
 	for _, t := range tables {
 		if r.Op == OpCheckWatches {
-			if len(t.paths[r.Path]) > 0 {
+			if r.Path != "" && t.recursive > 0 && !strings.Contains(r.Path, "/") {
+				return MarshallingError
+			}
+			if r.Path != "" && len(t.paths[r.Path]) > 0 {
 				code = OK
 			}
 		} else if i := t.find(c, r.Path); i >= 0 {

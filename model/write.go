@@ -34,29 +34,36 @@ func (s *Server) write(t *Txn, r *Request, res *Response) Code {
 
 // creation decodes opcode and flags. At top level the opcode decides: flag 4
 // with a plain create makes a plain znode (as go-zookeeper's
-// Create(FlagContainer) finds out); inside a multi the flag decides.
+// Create(FlagContainer) finds out). Inside a multi the flags decide
+// (MultiOperationRecord), except that a ttl needs the opcode that carries it.
 func (s *Server) creation(r *Request, inMulti bool) (k kind, sequential bool, c Code) {
-	if r.Flags < 0 || r.Flags > 6 {
+	switch r.Flags {
+	case zk.FlagPersistent, zk.FlagEphemeral, zk.FlagContainer, zk.FlagTTL:
+	case zk.FlagSequence, zk.FlagEphemeralSequential, zk.FlagPersistentSequentialWithTTL:
+		sequential = true
+	default:
 		return 0, false, BadArguments
 	}
-	isTTL := r.Flags == zk.FlagTTL || r.Flags == zk.FlagPersistentSequentialWithTTL
-	if isTTL && !s.ExtendedTypes {
-		return 0, false, Unimplemented
-	}
-	if isTTL && (r.TTL < 1 || r.TTL > maxTTL) || !isTTL && r.Op == OpCreateTTL && r.TTL > 0 {
-		return 0, false, BadArguments
+	if r.Flags >= zk.FlagTTL {
+		switch {
+		case inMulti && r.Op != OpCreateTTL:
+			return 0, false, MarshallingError
+		case !s.ExtendedTypes:
+			return 0, false, Unimplemented
+		case r.Op != OpCreateTTL || r.TTL < 1 || r.TTL > maxTTL:
+			return 0, false, BadArguments
+		}
+		return ttl, sequential, OK
 	}
 	switch {
-	case isTTL:
-		return ttl, r.Flags&zk.FlagSequence != 0, OK
-	case r.Op == OpCreateContainer, inMulti && r.Flags == zk.FlagContainer:
-		return container, false, OK
-	case r.Flags == zk.FlagContainer:
-		return plain, false, OK
-	case r.Flags&zk.FlagEphemeral != 0:
+	case r.Op == OpCreateTTL && !inMulti: // any ttl but -1, with which 3.8.0 would crash
+		return 0, false, BadArguments
+	case r.Op == OpCreateContainer && !inMulti, inMulti && r.Flags == zk.FlagContainer:
+		k = container
+	case r.Flags == zk.FlagEphemeral, r.Flags == zk.FlagEphemeralSequential:
 		k = ephemeral
 	}
-	return k, r.Flags&zk.FlagSequence != 0, OK
+	return k, sequential, OK
 }
 
 func (s *Server) create(t *Txn, r *Request, res *Response) Code {
@@ -104,7 +111,8 @@ func (s *Server) create(t *Txn, r *Request, res *Response) Code {
 	}
 	s.link(t, n, parent)
 	res.Path = path
-	n.stat(&res.Stat)
+	n.stat(&res.Stat) // before quotaCount fills in the data of a statistics znode
+	s.quotaCount(n, 1)
 	return OK
 }
 
@@ -127,16 +135,16 @@ func (s *Server) link(t *Txn, n, p *node) {
 	n.czxid, n.mzxid, n.pzxid = t.Zxid, t.Zxid, t.Zxid
 	n.ctime, n.mtime = t.Time, t.Time
 	p.attach(n)
-	p.pzxid = t.Zxid
 	if p.creates != math.MaxInt32 {
-		// The counter only moves forward: at its end it stays, and so does
-		// every later sequential name with the same prefix.
+		// The counter only moves forward: at its end it stays, and so do
+		// pzxid and every later sequential name with the same prefix.
 		p.creates++
+		p.pzxid = t.Zxid
 	}
 	s.nodes[n.path] = n
 	s.own(n)
-	s.quotaNode(n, 1)
-	s.triggers = append(s.triggers, trigger{zk.EventNodeCreated, n.path, n.acl, p.acl})
+	s.quotaTrack(n, true)
+	s.triggers = append(s.triggers, trigger{zk.EventNodeCreated, n.path, n.acl, p.acl, n.session()})
 }
 
 // own adds an ephemeral to its session's set.
@@ -200,8 +208,9 @@ func (s *Server) unlink(t *Txn, n *node) {
 	s.disown(n)
 	s.gone = append(s.gone, n)
 	p.pzxid = t.Zxid
-	s.quotaNode(n, -1)
-	s.triggers = append(s.triggers, trigger{zk.EventNodeDeleted, n.path, n.acl, p.acl})
+	s.quotaTrack(n, false)
+	s.quotaCount(n, -1)
+	s.triggers = append(s.triggers, trigger{zk.EventNodeDeleted, n.path, n.acl, p.acl, n.session()})
 }
 
 func (s *Server) setData(t *Txn, r *Request, res *Response) Code {
@@ -225,8 +234,8 @@ func (s *Server) setData(t *Txn, r *Request, res *Response) Code {
 	s.remember(undoChange, n)
 	n.data, n.mzxid, n.mtime = r.Data, t.Zxid, t.Time
 	n.version++
-	s.quotaUpdate(n.path, diff, 0)
 	n.stat(&res.Stat)
+	s.quotaUpdate(n.path, diff, 0)
 	s.triggers = append(s.triggers, trigger{typ: zk.EventNodeDataChanged, path: n.path, acl: n.acl})
 	return OK
 }

@@ -75,21 +75,11 @@ type LockOptions struct {
 // go-zookeeper's Lock, so both can compete for one lock.
 type Lock struct {
 	session
-	dir  string
-	opt  LockOptions
-	node string // own znode while queued or held
-	held *hold
-
-	change <-chan zk.Event // for the guard; kept from hold to hold
-	heard  chan struct{}   // has something once a guard has received from change
-}
-
-// hold is a lock held, or lost and not yet unlocked.
-type hold struct {
-	path  string
-	token int64
-	lost  chan zk.Event
-	end   context.CancelFunc // ends the watcher
+	dir   string
+	opt   LockOptions
+	node  string // own znode while queued or held
+	held  *hold
+	alarm alarm
 }
 
 // NewLock returns a lock on the znode dir, which must not be "/" and should be
@@ -169,9 +159,7 @@ func (l *Lock) queue(ctx context.Context, name string, wait bool) error {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		if l.change == nil || len(l.change) > 0 || len(l.heard) > 0 {
-			l.change, l.heard = l.env.SessionEvents(), make(chan struct{}, 1)
-		}
+		l.alarm.set(l.env)
 		ahead, err := l.predecessor(name)
 		switch {
 		case err != nil:
@@ -183,7 +171,7 @@ func (l *Lock) queue(ctx context.Context, name string, wait bool) error {
 		case !wait:
 			return ErrLocked
 		default:
-			err = l.watch(ctx, l.dir+"/"+ahead)
+			err = l.awaitChange(ctx, l.dir+"/"+ahead)
 		}
 		if interrupted(err) {
 			err = l.await(ctx)
@@ -205,56 +193,11 @@ func (l *Lock) take(name string) error {
 	if !ok || stat.EphemeralOwner != l.conn.SessionID() {
 		return errGone
 	}
-	if len(l.change) > 0 {
+	if l.alarm.rang() {
 		return nil
 	}
-	ctx, cancel := context.WithCancel(context.Background())
-	l.held = &hold{path: path, token: stat.Czxid, lost: make(chan zk.Event, 1), end: cancel}
-	g := guard{l.session, path, l.held.lost, l.change, l.heard}
-	l.env.Go("lock-watch", func() { g.run(ctx, gone) })
+	l.held = l.hold(path, stat.Czxid, l.alarm, gone)
 	return nil
-}
-
-// guard tells the holder when the session changes state or the znode is
-// deleted, whichever is first. It shares nothing with the Lock but channels.
-type guard struct {
-	session
-	path   string
-	lost   chan<- zk.Event
-	change <-chan zk.Event
-	heard  chan<- struct{}
-}
-
-func (g guard) run(ctx context.Context, gone <-chan zk.Event) {
-	for {
-		i, ev, err := g.env.Await(ctx, g.change, gone)
-		if err != nil {
-			return
-		}
-		if i == 0 {
-			g.heard <- struct{}{}
-		}
-		if ev.Type == zk.EventNodeDataChanged {
-			// Somebody wrote to our znode, which says nothing.
-			var ok bool
-			if ok, _, gone, err = g.conn.ExistsW(g.path); ok && err == nil {
-				continue
-			}
-		}
-		g.lost <- ev
-		close(g.lost)
-		return
-	}
-}
-
-// watch waits until something happens to the znode of a predecessor.
-func (l *Lock) watch(ctx context.Context, path string) error {
-	exists, _, event, err := l.conn.ExistsW(path)
-	if err != nil || !exists {
-		return err
-	}
-	_, _, err = l.env.Await(ctx, event)
-	return err
 }
 
 // Unlock releases the lock, whether or not it was lost meanwhile. It returns nil
@@ -279,27 +222,22 @@ func (l *Lock) Unlock(ctx context.Context) error {
 // longer be relied on, and is then closed: the session was disconnected or has
 // ended, or the znode was deleted. It is nil, and so blocks for ever, while the
 // lock is not held.
-func (l *Lock) Lost() <-chan zk.Event {
-	if l.held == nil {
-		return nil
-	}
-	return l.held.lost
-}
+func (l *Lock) Lost() <-chan zk.Event { return l.held.Lost() }
 
 // Token returns a number that is higher for each later holder of this lock (the
 // zxid that created the own znode), for a resource that refuses writes with a
 // lower token than it has seen; 0 while the lock is not held. The sequence
 // number would not do: it restarts when dir is deleted and made again.
-func (l *Lock) Token() int64 {
-	if l.held == nil {
-		return 0
-	}
-	return l.held.token
-}
+func (l *Lock) Token() int64 { return l.held.Token() }
 
-// Node returns the path of the znode that the object answers for, while it holds
-// or awaits the lock, else "".
-func (l *Lock) Node() string { return l.node }
+// Znodes returns the paths that the object answers for: its own znode while it
+// holds or awaits the lock.
+func (l *Lock) Znodes() []string {
+	if l.node == "" {
+		return nil
+	}
+	return []string{l.node}
+}
 
 // Contenders returns the data of everyone who holds or awaits the lock, the
 // holder first. It is a snapshot, perhaps of the past.

@@ -102,6 +102,17 @@ func (s session) find(ctx context.Context, dir, word string) (name string, err e
 	return name, err
 }
 
+// awaitChange waits until something happens to the znode path; it returns at once
+// when the znode is not there. After the session has ended the watch fires, too.
+func (s session) awaitChange(ctx context.Context, path string) error {
+	exists, _, event, err := s.conn.ExistsW(path)
+	if err != nil || !exists {
+		return err
+	}
+	_, _, err = s.env.Await(ctx, event)
+	return err
+}
+
 // interrupted reports whether err says only that the connection was lost. With
 // zk.ErrNoServer the request was never executed; with the others nobody knows:
 // see [Conn].

@@ -101,6 +101,7 @@ func (c *Client) reset() {
 	*c = Client{w: c.w, id: c.id, server: -1, tried: -1, state: zk.StateConnecting,
 		unsent: c.unsent[:0], wire: c.wire[:0], down: c.down[:0], late: c.late[:0], conn: c.conn,
 		watchers: c.watchers[:0], sessionChans: c.sessionChans[:0], coroutines: c.coroutines[:0], names: c.names[:0]}
+	c.conn.Reset()
 	c.conn.Session, c.conn.Auth, c.conn.Index = 0, loopback, c.id
 }
 

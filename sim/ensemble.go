@@ -39,7 +39,7 @@ func newServer(w *World, index int) *server {
 }
 
 // recordChange writes the committed creations and deletions to the history.
-func (w *World) recordChange(t zk.EventType, path string) {
+func (w *World) recordChange(t zk.EventType, path string, session int64) {
 	k := history.Created
 	switch t {
 	case zk.EventNodeDeleted:
@@ -47,14 +47,14 @@ func (w *World) recordChange(t zk.EventType, path string) {
 	case zk.EventNodeDataChanged:
 		return
 	}
-	w.History.Add(history.Event{Kind: k, Client: int32(w.author), Step: w.step, Path: path, Zxid: w.zxid, Session: w.authorSession})
+	w.History.Add(history.Event{Kind: k, Client: int32(w.author), Step: w.step, Path: path, Zxid: w.zxid, Session: session})
 }
 
 // commit appends a txn to the log; the leader applies it at once. The answer,
 // if it is wanted, is left in w.answer.
 func (w *World) commit(c *Client, session int64, r *model.Request) {
 	w.zxid++
-	w.author, w.authorSession = 0, session
+	w.author = 0
 	w.log = append(w.log, entry{})
 	e := &w.log[len(w.log)-1]
 	e.req = *r

@@ -52,9 +52,8 @@ type World struct {
 	timers     []*timer
 	timerOrder uint64
 
-	answer        model.Response
-	author        int
-	authorSession int64
+	answer model.Response
+	author int // of the txn being applied: a client, or 0
 
 	current  *coroutine
 	pool     []*coroutine
@@ -111,6 +110,7 @@ func (w *World) Reset(cfg Config, inj Injector, program func(*Client)) {
 	w.now, w.timerOrder, w.step, w.calm, w.panicked = 0, 0, 0, false, ""
 	w.hash = mix(uint64(cfg.Clients)<<32 ^ uint64(cfg.Servers)<<16 ^ cfg.Order)
 	w.History.Reset(cfg.Clients)
+	w.History.Txns = true
 	for _, c := range w.clients {
 		c.reset()
 		w.spawn(c, "", func() { w.main(c) })
@@ -126,6 +126,7 @@ func (w *World) main(c *Client) {
 // earlier session might have done; it panics when the request fails.
 func (w *World) Prepare(r model.Request) {
 	w.zxid++
+	w.author = 0
 	w.log = append(w.log, entry{req: r, txn: model.Txn{Zxid: w.zxid}})
 	for _, s := range w.servers {
 		s.catchUp(len(w.log))

@@ -20,8 +20,8 @@ const (
 	Call                 // a ZooKeeper operation is issued [Op Path]
 	Reply                // ... and answered [Op Path Err]
 	Notify               // a watch event reaches the client [Op=type Path Zxid]; Zxid 0: unknown or catch-up
-	Created              // committed [Path Zxid Session Client=author]
-	Deleted              // committed [Path Zxid Session Client=author]
+	Created              // committed; Client is the author [Path Zxid Session=owner of an ephemeral]
+	Deleted              // committed, likewise [Path Zxid Session]
 	Session              // the client's session changes state [Op=state Session]
 	Exceeded             // the client's session was ended before it could know: its beliefs are excused
 	Crashed              // the client's process ended
@@ -88,6 +88,7 @@ type History struct {
 	Known    map[string]bool  // znodes that live recipe objects answer for
 	Finished []bool           // per client, index 0 unused: its workload ended
 	Failed   map[int32]string // per client: why its workload gave up
+	Txns     bool             // Created and Deleted are complete
 }
 
 // Add appends an event.

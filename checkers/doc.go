@@ -1,0 +1,73 @@
+// Package checkers judges histories. A checker is one property in one file; it
+// sees what was recorded and nothing of the machine that recorded it, so the
+// same checkers judge simulated and real runs.
+package checkers
+
+import (
+	"fmt"
+
+	"zksim/model/history"
+)
+
+// Level is the outcome of a check, from good to bad.
+type Level uint8
+
+// The levels, in the order in which the worst wins.
+const (
+	OK Level = iota
+	Unknown
+	Violated
+)
+
+// String returns "ok", "unknown" or "violated".
+func (l Level) String() string { return [...]string{"ok", "unknown", "violated"}[l] }
+
+// Verdict is what a checker says about a history.
+type Verdict struct {
+	Level   Level
+	Checker string
+	Message string // one sentence; empty when ok
+	Event   int    // position in the history where it shows; -1 at its end
+}
+
+// Checker is one property of histories.
+type Checker interface {
+	// Name is short and stable, as in "quiescence".
+	Name() string
+	// Doc is the property in one sentence.
+	Doc() string
+	// Check judges h, which it must not change.
+	Check(h *history.History) Verdict
+}
+
+// Worst returns the worst of the verdicts of all checkers, the first of equals.
+// A run that panicked is violated whatever they say.
+func Worst(h *history.History, all []Checker) Verdict {
+	if h.Outcome == history.Panicked {
+		return Verdict{Violated, "panic", firstLine(h.Panic), -1}
+	}
+	worst := Verdict{}
+	for _, c := range all {
+		if v := c.Check(h); v.Level > worst.Level {
+			worst = v
+		}
+		if worst.Level == Violated {
+			break
+		}
+	}
+	return worst
+}
+
+func firstLine(s string) string {
+	for i := range len(s) {
+		if s[i] == '\n' {
+			return s[:i]
+		}
+	}
+	return s
+}
+
+// violated makes the verdict of checker c at event i.
+func violated(c Checker, i int, format string, args ...any) Verdict {
+	return Verdict{Violated, c.Name(), fmt.Sprintf(format, args...), i}
+}

@@ -1,0 +1,294 @@
+package checkers
+
+import (
+	"fmt"
+	"strconv"
+	"time"
+
+	"github.com/anishathalye/porcupine"
+
+	"zksim/model/history"
+)
+
+// Linearizability compares what the lock's operations answered with a lock that
+// does one thing after the other: each operation must seem to happen at one
+// moment between call and answer. Mutual exclusion is judged between clients.
+// TryLock may refuse only while somebody else holds or awaits the lock. A
+// holder whose session may have ended can lose the lock at any later moment.
+type Linearizability struct{}
+
+// Name implements [Checker].
+func (Linearizability) Name() string { return "linearizability" }
+
+// Doc implements [Checker].
+func (Linearizability) Doc() string {
+	return "the answers of Lock, TryLock and Unlock are those of a lock that does one thing after the other"
+}
+
+// patience bounds the search of porcupine for one history.
+const patience = 10 * time.Second
+
+type lockOp uint8
+
+const (
+	opAcquire lockOp = iota
+	opRelease
+	opRefuse // TryLock said no
+	opEnter  // a znode joins the queue: known to the moment
+	opLeave
+)
+
+// operation is one operation of the sequential lock. The interval is in positions
+// of the history.
+type operation struct {
+	op        lockOp
+	client    int32
+	object    int32
+	call, ret int
+}
+
+// Check implements [Checker].
+func (l Linearizability) Check(h *history.History) Verdict {
+	if inOrder(h) {
+		return Verdict{}
+	}
+	ops := operations(h)
+	list := make([]porcupine.Operation, len(ops))
+	for i, o := range ops {
+		list[i] = porcupine.Operation{ClientId: int(o.client), Input: o, Call: int64(o.call), Return: int64(o.ret)}
+	}
+	switch porcupine.CheckOperationsTimeout(lockModel(), list, patience) {
+	case porcupine.Illegal:
+		i, what := blame(h)
+		return violated(l, i, "no order of the operations explains %s", what)
+	case porcupine.Unknown:
+		return Verdict{Unknown, l.Name(), "the history is too long to be judged in time", -1}
+	}
+	return Verdict{}
+}
+
+// operations translates a history. What happens at an unknown later moment, or
+// never, ends after the history.
+func operations(h *history.History) []operation {
+	var ops []operation
+	end := len(h.Events) + 1
+	begun := map[int32]int{}   // object -> Invoke of its call in progress
+	holds := map[int32]int{}   // object -> index in ops of its pending release
+	endings := map[int32]int{} // client -> last event that may have ended its session
+	for i := range h.Events {
+		e := &h.Events[i]
+		switch e.Kind {
+		case history.Invoke:
+			begun[e.Object] = i
+		case history.Acquired:
+			ops = append(ops, operation{opAcquire, e.Client, e.Object, begun[e.Object], i})
+			free := end
+			if x, ok := endings[e.Client]; ok && x > begun[e.Object] {
+				free = x
+			}
+			holds[e.Object] = len(ops)
+			ops = append(ops, operation{opRelease, e.Client, e.Object, free, end})
+		case history.Lost, history.Exceeded, history.Crashed:
+			endings[e.Client] = i
+			for object, k := range holds { // order-free: each is set independently
+				if ops[k].client == e.Client && (e.Kind != history.Lost || object == e.Object) {
+					ops[k].call = min(ops[k].call, i)
+				}
+			}
+		case history.Released:
+			ops[holds[e.Object]].call = min(ops[holds[e.Object]].call, i)
+		case history.Return:
+			if k, ok := holds[e.Object]; ok && e.Op == "unlock" {
+				if e.Err == nil {
+					ops[k].ret = i
+				}
+				delete(holds, e.Object)
+			}
+			if e.Op == "trylock" && refused(e) && h.Txns {
+				ops = append(ops, operation{opRefuse, e.Client, e.Object, begun[e.Object], i})
+			}
+		case history.Created:
+			if e.Session != 0 {
+				ops = append(ops, operation{opEnter, e.Client, 0, i, i})
+			}
+		case history.Deleted:
+			if e.Session != 0 {
+				ops = append(ops, operation{opLeave, owner(h, e.Path, i), 0, i, i})
+			}
+		}
+	}
+	return drop(ops, func(o operation) bool { return o.op == opRelease && o.call >= end })
+}
+
+// refused reports whether a TryLock that ended found the lock taken: OK is set
+// by the workload for that answer only.
+func refused(e *history.Event) bool { return e.Err != nil && e.OK }
+
+// owner returns the client that created the znode deleted at event i.
+func owner(h *history.History, path string, i int) int32 {
+	for ; i >= 0; i-- {
+		if e := &h.Events[i]; e.Kind == history.Created && e.Path == path {
+			return e.Client
+		}
+	}
+	return 0
+}
+
+// lockState is the state of the sequential lock.
+type lockState struct {
+	holder int32
+	queued [16]int8 // znodes per client
+	others int8     // znodes of clients beyond
+}
+
+func (s *lockState) count(client int32, d int8) {
+	if int(client) < len(s.queued) {
+		s.queued[client] += d
+	} else {
+		s.others += d
+	}
+}
+
+// contended reports whether anybody but one znode of client is in the queue.
+func (s *lockState) contended(client int32) bool {
+	n := s.others
+	for c, k := range s.queued {
+		if int32(c) == client {
+			k = max(0, k-1)
+		}
+		n += k
+	}
+	return n > 0
+}
+
+func (s lockState) step(o operation) (bool, lockState) {
+	switch o.op {
+	case opAcquire:
+		if s.holder != 0 && s.holder != o.client {
+			return false, s
+		}
+		s.holder = o.client
+	case opRelease:
+		if s.holder == o.client {
+			s.holder = 0
+		}
+	case opRefuse:
+		return s.holder != 0 && s.holder != o.client || s.contended(o.client), s
+	case opEnter:
+		s.count(o.client, 1)
+	case opLeave:
+		s.count(o.client, -1)
+	}
+	return true, s
+}
+
+func lockModel() porcupine.Model {
+	return porcupine.Model{
+		Init:  func() any { return lockState{} },
+		Step:  func(state, input, output any) (bool, any) { return state.(lockState).step(input.(operation)) },
+		Equal: func(a, b any) bool { return a == b },
+		Hash: func(state any) uint64 {
+			s := state.(lockState)
+			x := uint64(s.holder)
+			for _, k := range s.queued {
+				x = x*31 + uint64(k)
+			}
+			return x*31 + uint64(s.others)
+		},
+		DescribeOperation: func(input, _ any) string { return input.(operation).String() },
+		DescribeState: func(state any) string {
+			if c := state.(lockState).holder; c != 0 {
+				return "c" + digits(c) + " holds it"
+			}
+			return "free"
+		},
+	}
+}
+
+// String describes the operation.
+func (o operation) String() string {
+	return fmt.Sprintf("%s c%d", [...]string{"acquire", "release", "refuse", "enter", "leave"}[o.op], o.client)
+}
+
+func digits(n int32) string { return strconv.Itoa(int(n)) }
+
+// inOrder tries one order, the likely one: an acquisition happens when it is
+// answered, a release when it is called or the lock lost, a refusal at any
+// moment of its call at which somebody else was there. If the sequential lock
+// accepts it, the history is linearizable and no search is needed.
+func inOrder(h *history.History) bool {
+	var s lockState
+	type try struct {
+		client, object int32
+		justified      bool
+	}
+	var buf [8]try
+	tries := buf[:0]
+	for i := range h.Events {
+		e := &h.Events[i]
+		ok := true
+		switch e.Kind {
+		case history.Invoke:
+			if e.Op == "trylock" {
+				tries = append(tries, try{client: e.Client, object: e.Object})
+			}
+		case history.Acquired:
+			ok, s = s.step(operation{op: opAcquire, client: e.Client})
+		case history.Released, history.Lost, history.Exceeded, history.Crashed:
+			_, s = s.step(operation{op: opRelease, client: e.Client})
+		case history.Created:
+			if e.Session != 0 {
+				s.count(e.Client, 1)
+			}
+		case history.Deleted:
+			if e.Session != 0 {
+				s.count(owner(h, e.Path, i), -1)
+			}
+		case history.Return:
+			if e.Op == "trylock" {
+				for _, t := range tries {
+					ok = ok && (t.object != e.Object || t.justified || !refused(e) || !h.Txns)
+				}
+				tries = drop(tries, func(t try) bool { return t.object == e.Object })
+			}
+		default:
+			continue
+		}
+		if !ok {
+			return false
+		}
+		for k := range tries {
+			t := &tries[k]
+			t.justified = t.justified || s.holder != 0 && s.holder != t.client || s.contended(t.client)
+		}
+	}
+	return true
+}
+
+// blame finds the answer that no order explains, for the message: the last
+// event of the shortest prefix that is illegal.
+func blame(h *history.History) (int, string) {
+	for i := range h.Events {
+		e := &h.Events[i]
+		if e.Kind != history.Acquired && e.Kind != history.Return {
+			continue
+		}
+		prefix := *h
+		prefix.Events = h.Events[:i+1]
+		if inOrder(&prefix) {
+			continue
+		}
+		ops := operations(&prefix)
+		list := make([]porcupine.Operation, len(ops))
+		for k, o := range ops {
+			list[k] = porcupine.Operation{ClientId: int(o.client), Input: o, Call: int64(o.call), Return: int64(o.ret)}
+		}
+		if porcupine.CheckOperationsTimeout(lockModel(), list, patience) == porcupine.Illegal {
+			if e.Kind == history.Acquired {
+				return i, fmt.Sprintf("that c%d holds the lock by %s", e.Client, e.Path)
+			}
+			return i, fmt.Sprintf("the answer of c%d's %s", e.Client, e.Op)
+		}
+	}
+	return -1, "the answers"
+}

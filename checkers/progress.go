@@ -1,0 +1,50 @@
+package checkers
+
+import "zksim/model/history"
+
+// Steps is the limit against livelock: with the faults over, a run comes to rest.
+type Steps struct{}
+
+// Name implements [Checker].
+func (Steps) Name() string { return "steps" }
+
+// Doc implements [Checker].
+func (Steps) Doc() string { return "with the faults over, the run comes to rest" }
+
+// Check implements [Checker].
+func (s Steps) Check(h *history.History) Verdict {
+	if h.Outcome != history.StepLimit {
+		return Verdict{}
+	}
+	return violated(s, -1, "still busy at the step limit: %s", busiest(h))
+}
+
+// busiest names what the last events are full of.
+func busiest(h *history.History) string {
+	for i := len(h.Events) - 1; i >= 0; i-- {
+		if e := &h.Events[i]; e.Kind == history.Call {
+			return "c" + digits(e.Client) + " goes on with " + e.Op + " " + e.Path
+		}
+	}
+	return "a client spins without a call"
+}
+
+// Liveness is the promise that no workload is given up: with the faults over,
+// every operation of a recipe succeeds in the end.
+type Liveness struct{}
+
+// Name implements [Checker].
+func (Liveness) Name() string { return "liveness" }
+
+// Doc implements [Checker].
+func (Liveness) Doc() string { return "no operation fails for good" }
+
+// Check implements [Checker].
+func (l Liveness) Check(h *history.History) Verdict {
+	for c := int32(1); int(c) <= h.Clients; c++ {
+		if why, ok := h.Failed[c]; ok {
+			return violated(l, -1, "c%d gave up: %s", c, why)
+		}
+	}
+	return Verdict{}
+}

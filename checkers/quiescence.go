@@ -1,0 +1,54 @@
+package checkers
+
+import (
+	"fmt"
+	"strings"
+
+	"zksim/model/history"
+)
+
+// Quiescence is the audit of a run that has come to rest: faults are over,
+// nothing can happen any more, so nobody may be waiting.
+type Quiescence struct{}
+
+// Name implements [Checker].
+func (Quiescence) Name() string { return "quiescence" }
+
+// Doc implements [Checker].
+func (Quiescence) Doc() string { return "when nothing can happen any more, nobody waits" }
+
+// Check implements [Checker].
+func (q Quiescence) Check(h *history.History) Verdict {
+	if h.Outcome != history.Quiet || len(h.Waiting) == 0 {
+		return Verdict{}
+	}
+	x := h.Waiting[0]
+	if len(x.Paths) == 0 {
+		return violated(q, -1, "c%d waits for something that will never happen, and for no watch", x.Client)
+	}
+	var waits []string
+	for _, p := range x.Paths {
+		waits = append(waits, p+", "+state(h, p))
+	}
+	return violated(q, -1, "c%d waits for %s", x.Client, strings.Join(waits, " and "))
+}
+
+// state says what there is to a znode that is waited for.
+func state(h *history.History, path string) string {
+	for _, n := range h.Tree {
+		if n.Path != path {
+			continue
+		}
+		owner := h.Sessions[n.Owner]
+		switch {
+		case n.Owner == 0:
+			return "which is persistent"
+		case h.Known[path]:
+			return fmt.Sprintf("which c%d has", owner)
+		case owner == 0:
+			return "whose session is over"
+		}
+		return fmt.Sprintf("which no recipe object knows of; the live session of c%d owns it", owner)
+	}
+	return "which does not exist"
+}

@@ -1,0 +1,27 @@
+package checkers
+
+import "zksim/model/history"
+
+// Tree is the audit of the znodes at the end of a run: an ephemeral of a live
+// session that no recipe object answers for stays until that session ends, and
+// locks everyone out for as long.
+type Tree struct{}
+
+// Name implements [Checker].
+func (Tree) Name() string { return "tree" }
+
+// Doc implements [Checker].
+func (Tree) Doc() string { return "no live session has a znode that no recipe object knows of" }
+
+// Check implements [Checker].
+func (t Tree) Check(h *history.History) Verdict {
+	if h.Outcome != history.Quiet {
+		return Verdict{}
+	}
+	for _, n := range h.Tree {
+		if c := h.Sessions[n.Owner]; n.Owner != 0 && c != 0 && !h.Known[n.Path] {
+			return violated(t, -1, "%s stays behind: the live session of c%d owns it and no recipe object knows of it", n.Path, c)
+		}
+	}
+	return Verdict{}
+}

@@ -1,0 +1,329 @@
+package broken
+
+import (
+	"context"
+	"errors"
+	"strconv"
+	"strings"
+
+	"github.com/go-zookeeper/zk"
+
+	"zksim/recipes"
+)
+
+// Lock is a lock with one flaw. Apart from it, it follows the protocol of
+// recipes.Lock in the plainest way.
+type Lock struct {
+	conn recipes.Conn
+	env  recipes.Env
+	dir  string
+	flaw Flaw
+
+	node  string // name of the own znode
+	token int64
+	lost  chan zk.Event
+	end   context.CancelFunc
+}
+
+// NewLock returns a lock on dir with the given flaw.
+func NewLock(conn recipes.Conn, env recipes.Env, dir string, flaw Flaw) *Lock {
+	return &Lock{conn: conn, env: env, dir: dir, flaw: flaw}
+}
+
+var errGone = errors.New("broken: own znode is gone")
+
+var everybody = zk.WorldACL(zk.PermAll)
+
+// Lock waits until the lock is held.
+func (l *Lock) Lock(ctx context.Context) error { return l.acquire(ctx, true) }
+
+// TryLock returns recipes.ErrLocked when the lock is not free.
+func (l *Lock) TryLock(ctx context.Context) error { return l.acquire(ctx, false) }
+
+func (l *Lock) acquire(ctx context.Context, wait bool) error {
+	if l.lost != nil {
+		return recipes.ErrHeld
+	}
+	if !wait && l.flaw == StaleTry {
+		if names, _, err := l.conn.Children(l.dir); err == nil && len(names) > 0 {
+			return recipes.ErrLocked
+		}
+	}
+	for {
+		guid := l.env.UUID()
+		name, err := l.create(ctx, guid)
+		if err != nil {
+			return err
+		}
+		l.node = name
+		if err = l.queue(ctx, wait); err == nil {
+			return nil
+		}
+		l.node = ""
+		if l.flaw == LeakOnError && interrupted(err) {
+			return err // the znode stays
+		}
+		l.remove(context.Background(), name)
+		if err != errGone && !interrupted(err) {
+			return err
+		}
+	}
+}
+
+func (l *Lock) create(ctx context.Context, guid string) (string, error) {
+	prefix := l.dir + "/_c_" + guid + "-lock-"
+	if l.flaw == ForeignDelete {
+		prefix = l.dir + "/lock-"
+	}
+	for {
+		path, err := l.conn.Create(prefix, nil, zk.FlagEphemeral|zk.FlagSequence, everybody)
+		if err == nil {
+			return path[len(l.dir)+1:], nil
+		}
+		if err == zk.ErrNoNode {
+			l.conn.Create(l.dir, nil, 0, everybody)
+			continue
+		}
+		if !interrupted(err) {
+			return "", err
+		}
+		if l.flaw == CancelLeak && ctx.Err() != nil {
+			return "", ctx.Err() // nobody looks whether the create was executed
+		}
+		if err := l.session(context.Background()); err != nil {
+			return "", err
+		}
+		if l.flaw == PlainCreate || err == zk.ErrNoServer {
+			continue // right only for a request that was never sent
+		}
+		if name := l.find(guid); name != "" {
+			return name, nil
+		}
+	}
+}
+
+// find looks for the znode of a create whose answer was lost.
+func (l *Lock) find(guid string) string {
+	for {
+		_, err := l.conn.Sync(l.dir)
+		if err == nil {
+			var names []string
+			names, _, err = l.conn.Children(l.dir)
+			for _, name := range names {
+				if strings.Contains(name, guid) {
+					return name
+				}
+			}
+		}
+		if !interrupted(err) || l.session(context.Background()) != nil {
+			return ""
+		}
+	}
+}
+
+// queue waits for the turn of the own znode and takes the lock.
+func (l *Lock) queue(ctx context.Context, wait bool) error {
+	for {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		change := l.env.SessionEvents()
+		names, _, err := l.conn.Children(l.dir)
+		if err != nil {
+			return l.patient(err)
+		}
+		first, ahead, listed := l.order(names)
+		if !listed && l.flaw != NoOwnCheck {
+			return errGone
+		}
+		if l.flaw == SameSession && first != "" {
+			if ok, stat, err := l.conn.Exists(l.dir + "/" + first); err == nil && ok && stat.EphemeralOwner == l.conn.SessionID() {
+				ahead = ""
+			}
+		}
+		if ahead == "" {
+			return l.take(change)
+		}
+		if !wait {
+			return recipes.ErrLocked
+		}
+		if l.flaw == WatchFirst {
+			ahead = first
+		}
+		if err := l.wait(ctx, l.dir+"/"+ahead); err != nil {
+			return err
+		}
+	}
+}
+
+// patient turns a lost connection into a fresh start.
+func (l *Lock) patient(err error) error {
+	if interrupted(err) && l.flaw != LeakOnError && l.session(context.Background()) == nil {
+		return errGone
+	}
+	return err
+}
+
+// order returns the first of the queue, the one before the own znode ("" if that
+// is the first), and whether the own znode is listed.
+func (l *Lock) order(names []string) (first, ahead string, listed bool) {
+	for _, name := range names {
+		listed = listed || name == l.node
+		if first == "" || l.less(name, first) {
+			first = name
+		}
+		if l.less(name, l.node) && (ahead == "" || l.less(ahead, name)) {
+			ahead = name
+		}
+	}
+	return first, ahead, listed
+}
+
+func (l *Lock) less(a, b string) bool {
+	switch l.flaw {
+	case NameSort:
+		return a < b
+	case StringSequence:
+		return a[strings.LastIndex(a, "-"):] < b[strings.LastIndex(b, "-"):]
+	}
+	return number(a) < number(b)
+}
+
+func number(name string) int {
+	n, _ := strconv.Atoi(name[strings.LastIndex(name, "lock-")+len("lock-"):])
+	return n
+}
+
+// wait waits for something to happen to the znode of a predecessor.
+func (l *Lock) wait(ctx context.Context, path string) error {
+	exists, _, event, err := l.conn.ExistsW(path)
+	if err != nil {
+		return l.patient(err)
+	}
+	if !exists && l.flaw != IgnoreExists {
+		return nil
+	}
+	_, ev, err := l.env.Await(ctx, event)
+	for err == nil && ev.Type != zk.EventNodeDeleted {
+		switch l.flaw {
+		case WatchOnly:
+			_, ev, err = l.env.Await(ctx, nil)
+		case ClosedSpin:
+			_, ev, err = l.env.Await(ctx, event)
+		default:
+			return nil
+		}
+	}
+	return err
+}
+
+// take holds the lock.
+func (l *Lock) take(change <-chan zk.Event) error {
+	ok, stat, gone, err := l.conn.ExistsW(l.dir + "/" + l.node)
+	if err != nil {
+		return l.patient(err)
+	}
+	if (!ok || stat.EphemeralOwner != l.conn.SessionID()) && l.flaw != NoOwnCheck {
+		return errGone
+	}
+	l.token = stat.Czxid
+	l.lost = make(chan zk.Event, 1)
+	ctx, cancel := context.WithCancel(context.Background())
+	l.end = cancel
+	lost := l.lost
+	if l.flaw == ForeignDelete || l.flaw == NoOwnCheck {
+		gone = nil // these never looked after their own znode
+	}
+	l.env.Go("lock-watch", func() {
+		if _, ev, err := l.env.Await(ctx, change, gone); err == nil {
+			lost <- ev
+		}
+	})
+	return nil
+}
+
+// Unlock gives the lock up.
+func (l *Lock) Unlock(ctx context.Context) error {
+	if l.lost == nil {
+		return recipes.ErrNotHeld
+	}
+	name := l.node
+	if l.flaw == Wedged {
+		for {
+			err := l.conn.Delete(l.dir+"/"+name, -1)
+			if interrupted(err) && l.session(ctx) == nil {
+				continue
+			}
+			if err != nil {
+				return err // the state says "held" for ever
+			}
+			break
+		}
+	}
+	l.end()
+	l.lost, l.node, l.token = nil, "", 0
+	switch l.flaw {
+	case Wedged:
+		return nil
+	case KeepHeld:
+		l.conn.Delete(l.dir+"/"+name, -1)
+		return nil
+	}
+	err := l.remove(ctx, name)
+	if l.flaw == ForeignDelete {
+		l.conn.Delete(l.dir, -1)
+	}
+	return err
+}
+
+// remove deletes the own znode, whatever it takes.
+func (l *Lock) remove(ctx context.Context, name string) error {
+	for {
+		err := l.conn.Delete(l.dir+"/"+name, -1)
+		if err == nil || err == zk.ErrNoNode {
+			return nil
+		}
+		if !interrupted(err) {
+			return err
+		}
+		if err := l.session(ctx); err != nil {
+			return err
+		}
+	}
+}
+
+// session waits for a session.
+func (l *Lock) session(ctx context.Context) error {
+	for {
+		change := l.env.SessionEvents()
+		if l.conn.State() == zk.StateHasSession {
+			return nil
+		}
+		if _, ev, err := l.env.Await(ctx, change); err != nil || ev.Err != nil {
+			return errors.Join(err, ev.Err)
+		}
+	}
+}
+
+func interrupted(err error) bool {
+	return err == zk.ErrConnectionClosed || err == zk.ErrNoServer || err == zk.ErrSessionExpired
+}
+
+// Lost fires when the session changes state or the own znode is deleted.
+func (l *Lock) Lost() <-chan zk.Event { return l.lost }
+
+// Token returns the fencing token; with the flaw NoToken there is none.
+func (l *Lock) Token() int64 {
+	if l.flaw == NoToken {
+		return 0
+	}
+	return l.token
+}
+
+// Znodes returns the paths that the object knows of.
+func (l *Lock) Znodes() []string {
+	if l.node == "" {
+		return nil
+	}
+	return []string{l.dir + "/" + l.node}
+}

@@ -1,0 +1,173 @@
+package recipes
+
+import (
+	"context"
+	"errors"
+
+	"github.com/go-zookeeper/zk"
+)
+
+// SingleNodeLock is the lock that everybody writes first: create one znode, and
+// whoever succeeds holds it; the others watch it. It is correct, but neither
+// fair nor gentle, and stands here as the reference for the herd effect.
+//
+// # Protocol
+//
+// In one multi, create dir/lock and dir/holder-GUID, both ephemeral. If
+// dir/lock exists, leave a watch on it and try again when it fires. If the
+// answer is lost, sync and look for the GUID. To unlock, delete both in one
+// multi, dir/holder-GUID first: the name dir/lock may be somebody else's by the
+// time a late request is executed, and then the multi fails as a whole.
+//
+// # Fan-out
+//
+// A release notifies every waiter, and all but one in vain.
+type SingleNodeLock struct {
+	session
+	dir   string
+	opt   LockOptions
+	owner string // name of the znode that proves possession
+	held  *hold
+	alarm alarm
+}
+
+// NewSingleNodeLock returns a lock on the znodes below dir, which Lock creates
+// when it is missing.
+func NewSingleNodeLock(conn Conn, env Env, dir string, opt LockOptions) *SingleNodeLock {
+	opt.ACL = open(opt.ACL)
+	return &SingleNodeLock{session: session{conn, env}, dir: dir, opt: opt}
+}
+
+// Lock is as [Lock.Lock].
+func (l *SingleNodeLock) Lock(ctx context.Context) error { return l.acquire(ctx, true) }
+
+// TryLock is as [Lock.TryLock].
+func (l *SingleNodeLock) TryLock(ctx context.Context) error { return l.acquire(ctx, false) }
+
+func (l *SingleNodeLock) path() string { return l.dir + "/lock" }
+
+func (l *SingleNodeLock) acquire(ctx context.Context, wait bool) error {
+	if l.held != nil {
+		return ErrHeld
+	}
+	for {
+		owner, err := l.claim(ctx)
+		switch {
+		case err == zk.ErrNodeExists && !wait:
+			return ErrLocked
+		case err == zk.ErrNodeExists:
+			err = l.retry(ctx, func() error { return l.awaitChange(ctx, l.path()) })
+		case err == nil:
+			l.owner = owner
+			err = l.take(owner)
+			if err == nil {
+				return nil
+			}
+			l.owner = ""
+			l.abandon(owner)
+			if err == errGone {
+				err = nil
+			}
+		}
+		if err != nil {
+			return err
+		}
+	}
+}
+
+// claim creates the znodes and returns the name of the one that proves it, or
+// zk.ErrNodeExists when the lock is taken.
+func (l *SingleNodeLock) claim(ctx context.Context) (string, error) {
+	owner := "holder-" + l.env.UUID()
+	for {
+		if err := ctx.Err(); err != nil {
+			return "", err
+		}
+		_, err := l.conn.Multi(
+			&zk.CreateRequest{Path: l.path(), Data: l.opt.Data, Acl: l.opt.ACL, Flags: zk.FlagEphemeral},
+			&zk.CreateRequest{Path: l.dir + "/" + owner, Acl: l.opt.ACL, Flags: zk.FlagEphemeral})
+		switch {
+		case err == nil:
+			return owner, nil
+		case err == zk.ErrNoNode:
+			err = l.makePath(ctx, l.dir, l.opt.ACL)
+		case err == zk.ErrNoServer:
+			err = l.await(ctx)
+		case interrupted(err):
+			var name string
+			if name, err = l.find(ctx, l.dir, owner); name != "" && err == nil {
+				return owner, nil
+			}
+			if err != nil {
+				l.env.Go("lock-cleanup", func() { l.release(context.Background(), owner) })
+			}
+		}
+		if err != nil {
+			return "", err
+		}
+	}
+}
+
+// take makes sure that the claim belongs to the present session.
+func (l *SingleNodeLock) take(owner string) error {
+	l.alarm.set(l.env)
+	ok, stat, gone, err := l.conn.ExistsW(l.dir + "/" + owner)
+	if interrupted(err) || err == nil && !ok {
+		return errGone
+	}
+	if err != nil {
+		return err
+	}
+	if stat.EphemeralOwner != l.conn.SessionID() || l.alarm.rang() {
+		return errGone
+	}
+	l.held = l.hold(l.dir+"/"+owner, stat.Czxid, l.alarm, gone)
+	return nil
+}
+
+// release deletes the claim unless it is gone already.
+func (l *SingleNodeLock) release(ctx context.Context, owner string) error {
+	err := l.retry(ctx, func() error {
+		_, err := l.conn.Multi(
+			&zk.DeleteRequest{Path: l.dir + "/" + owner, Version: -1},
+			&zk.DeleteRequest{Path: l.path(), Version: -1})
+		return err
+	})
+	if errors.Is(err, zk.ErrNoNode) {
+		return nil
+	}
+	return err
+}
+
+func (l *SingleNodeLock) abandon(owner string) {
+	l.env.Go("lock-cleanup", func() { l.release(context.Background(), owner) })
+}
+
+// Unlock is as [Lock.Unlock].
+func (l *SingleNodeLock) Unlock(ctx context.Context) error {
+	if l.held == nil {
+		return ErrNotHeld
+	}
+	h, owner := l.held, l.owner
+	l.held, l.owner = nil, ""
+	h.end()
+	err := l.release(ctx, owner)
+	if err != nil && ctx.Err() != nil {
+		l.abandon(owner)
+	}
+	return err
+}
+
+// Lost is as [Lock.Lost].
+func (l *SingleNodeLock) Lost() <-chan zk.Event { return l.held.Lost() }
+
+// Token is as [Lock.Token].
+func (l *SingleNodeLock) Token() int64 { return l.held.Token() }
+
+// Znodes is as [Lock.Znodes]; there are two.
+func (l *SingleNodeLock) Znodes() []string {
+	if l.owner == "" {
+		return nil
+	}
+	return []string{l.path(), l.dir + "/" + l.owner}
+}

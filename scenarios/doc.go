@@ -1,0 +1,55 @@
+// Package scenarios is where recipes, the simulator, faults and checkers meet. A
+// [Scenario] is a workload on a recipe together with what may go wrong, what
+// must hold and what must have happened; [Runner] runs it in the simulator and
+// [RunLive] on a real ensemble, [Check] from a test.
+package scenarios
+
+import (
+	"zksim/checkers"
+	"zksim/faults"
+	"zksim/model"
+	"zksim/model/history"
+	"zksim/recipes"
+	"zksim/sim"
+)
+
+// The simulated connection and environment are what recipes are written for.
+var (
+	_ recipes.Conn = sim.Conn{}
+	_ recipes.Env  = sim.Env{}
+)
+
+// Scenario is one experiment.
+type Scenario struct {
+	Name   string // recipe/variant
+	Doc    string // one sentence
+	Source string // where the recipe or the bug comes from
+
+	Clients int
+	Servers []int           // sizes of the ensemble; each seed draws one. Empty: 1
+	Setup   []model.Request // executed before the clients start
+	Faults  faults.Plan     // what may go wrong; each seed draws a part of it
+
+	// Program is what each client does. It must take all time, randomness and
+	// concurrency from its Process, and share nothing with other clients.
+	Program func(p *Process)
+
+	Checkers []checkers.Checker
+	Goals    []Goal
+
+	// Caught names the checkers that are to find the flaw of a broken recipe:
+	// the scenario succeeds when one of them does. Empty: everything must hold.
+	Caught []string
+
+	SafetySteps, MaxSteps int // as in sim.Config
+}
+
+// Broken reports whether the scenario is a control that must fail.
+func (s *Scenario) Broken() bool { return len(s.Caught) > 0 }
+
+// Goal is something that must happen in at least one run, lest a scenario hold
+// because nothing was tried.
+type Goal struct {
+	Name    string
+	Reached func(h *history.History) bool
+}

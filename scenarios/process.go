@@ -1,0 +1,105 @@
+package scenarios
+
+import (
+	"context"
+
+	"zksim/model/history"
+	"zksim/recipes"
+)
+
+// Process is what a client's program sees: its connection, its environment, and
+// the record of what it does for the judges.
+type Process struct {
+	Conn recipes.Conn
+	Env  recipes.Env
+	ID   int // 1 for c1
+
+	host     host
+	resource *Resource
+}
+
+// host is the backend behind a process.
+type host interface {
+	record(e history.Event)
+	object() int32 // a new number for a recipe object
+	know(p *Process, znodes func() []string)
+	interruptible(p *Process) (context.Context, context.CancelFunc)
+	fail(p *Process, why error)
+}
+
+// Object is a recipe object under observation.
+type Object struct {
+	p  *Process
+	id int32
+}
+
+// Register announces a recipe object. The function returns the znodes that it
+// answers for; it is called at the end of the run.
+func (p *Process) Register(znodes func() []string) Object {
+	p.host.know(p, znodes)
+	return Object{p, p.host.object()}
+}
+
+// Interruptible returns a context that the fault "cancel" may cancel, and the
+// function that ends this.
+func (p *Process) Interruptible() (context.Context, context.CancelFunc) {
+	return p.host.interruptible(p)
+}
+
+// Step lets everybody else move.
+func (p *Process) Step() { p.Env.Now() }
+
+// Fail records that the program gives up.
+func (p *Process) Fail(why error) { p.host.fail(p, why) }
+
+// Resource returns the resource that the scenario's locks guard. It is outside
+// of ZooKeeper and shared by all clients.
+func (p *Process) Resource() *Resource { return p.resource }
+
+func (o Object) event(k history.Kind, e history.Event) {
+	e.Kind, e.Client, e.Object = k, int32(o.p.ID), o.id
+	o.p.host.record(e)
+}
+
+// Invoke records that an operation begins.
+func (o Object) Invoke(op string) { o.event(history.Invoke, history.Event{Op: op}) }
+
+// Return records that it ended. With an error, refused says that the error is a
+// legal answer rather than a failure.
+func (o Object) Return(op string, err error, refused bool) {
+	o.event(history.Return, history.Event{Op: op, Err: err, OK: refused})
+}
+
+// Acquired records that the holder may now believe that it holds the lock.
+func (o Object) Acquired(path string, token int64) {
+	o.event(history.Acquired, history.Event{Path: path, Value: token})
+}
+
+// Lost records that the recipe took that belief away.
+func (o Object) Lost() { o.event(history.Lost, history.Event{}) }
+
+// Released records that the holder gives the lock up.
+func (o Object) Released() { o.event(history.Released, history.Event{}) }
+
+// Write writes to the guarded resource with a token; 0 stands for a writer that
+// has none. It reports whether the resource accepted.
+func (o Object) Write(token int64) bool {
+	ok := o.p.resource.accept(token)
+	o.event(history.Write, history.Event{Value: token, OK: ok})
+	return ok
+}
+
+// Resource is something outside of ZooKeeper that a lock guards. It refuses a
+// token lower than one it has seen; a writer without a token it cannot refuse.
+type Resource struct{ highest int64 }
+
+func (r *Resource) accept(token int64) bool {
+	if token == 0 {
+		return true
+	}
+	if token < r.highest {
+		return false
+	}
+	r.highest = token
+	return true
+}

@@ -1,0 +1,155 @@
+package scenarios
+
+import (
+	"context"
+	"fmt"
+
+	"zksim/checkers"
+	"zksim/faults"
+	"zksim/model/history"
+	"zksim/sim"
+)
+
+// Runner runs scenarios in the simulator, one seed or schedule after the other.
+// It reuses its memory; it is not safe for concurrent use, but any number of
+// runners may work at once.
+type Runner struct {
+	world     *sim.World
+	random    sim.Random
+	injector  faults.Injector
+	plan      faults.Plan
+	resource  Resource
+	objects   int32
+	processes []Process
+	known     []func() []string // of all recipe objects, with their clients
+	owners    []*Process
+}
+
+// NewRunner returns a runner. Close it to free its coroutines.
+func NewRunner() *Runner { return &Runner{world: sim.NewWorld()} }
+
+// Close frees what a runner holds.
+func (r *Runner) Close() { r.world.Close() }
+
+// Result is what came out of one run. History is valid until the runner's next
+// run.
+type Result struct {
+	Verdict  checkers.Verdict
+	Schedule Schedule
+	Steps    int
+	Hash     uint64
+	History  *history.History
+}
+
+// Seed runs the scenario with everything drawn from a seed. The schedule of the
+// result has no names yet; see Schedule.
+func (r *Runner) Seed(s *Scenario, seed uint64) Result {
+	r.random.Seed(seed)
+	p := Schedule{Scenario: s.Name, Seed: seed, Servers: 1}
+	if len(s.Servers) > 0 {
+		p.Servers = s.Servers[r.random.Uint64()%uint64(len(s.Servers))]
+	}
+	p.Order = r.random.Uint64()
+	r.plan = s.Faults.SwarmInto(r.plan[:0], r.random.Uint64)
+	p.Faults = r.plan
+	r.random.FaultRate = 1 << (10 + r.random.Uint64()%4) // 1/64 to 1/8
+	result, err := r.run(s, p, &r.random)
+	if err != nil {
+		panic("scenarios: a seed cannot fail: " + err.Error())
+	}
+	return result
+}
+
+// Names completes the schedule of the last result with the names of its
+// transitions.
+func (r *Runner) Names(result *Result) {
+	result.Schedule.Names = r.world.Schedule()
+	result.Schedule.Faults = append(faults.Plan(nil), result.Schedule.Faults...)
+}
+
+// Hashes returns the running hash of the last run after each step.
+func (r *Runner) Hashes() []uint64 { return r.world.Hashes() }
+
+// Replay runs a schedule. It fails if the schedule does not fit the scenario;
+// the error says where.
+func (r *Runner) Replay(s *Scenario, schedule Schedule) (Result, error) {
+	result, err := r.run(s, schedule, &sim.Replay{Names: schedule.Names})
+	if err != nil {
+		return result, fmt.Errorf("the schedule does not fit scenario %s: %w", s.Name, err)
+	}
+	r.Names(&result)
+	return result, nil
+}
+
+func (r *Runner) run(s *Scenario, p Schedule, ch sim.Chooser) (Result, error) {
+	r.injector.Reset(p.Faults)
+	r.resource, r.objects = Resource{}, 0
+	r.known, r.owners = r.known[:0], r.owners[:0]
+	r.processes = append(r.processes[:0], make([]Process, s.Clients)...)
+	w := r.world
+	w.Reset(sim.Config{Clients: s.Clients, Servers: p.Servers, Order: p.Order,
+		SafetySteps: s.SafetySteps, MaxSteps: s.MaxSteps}, &r.injector, func(c *sim.Client) {
+		q := &r.processes[c.ID()-1]
+		*q = Process{Conn: c.Conn(), Env: c.Env(), ID: c.ID(), host: (*simHost)(r), resource: &r.resource}
+		s.Program(q)
+	})
+	for _, req := range s.Setup {
+		w.Prepare(req)
+	}
+	p.Faults.Prepare(w)
+	err := w.Run(ch)
+	for i, znodes := range r.known {
+		if crashed(w.History, int32(r.owners[i].ID)) {
+			continue
+		}
+		for _, path := range znodes() {
+			w.History.Known[path] = true
+		}
+	}
+	result := Result{Schedule: p, Steps: w.Step(), Hash: w.Hash(), History: w.History}
+	if err == nil {
+		result.Verdict = checkers.Worst(w.History, s.Checkers)
+	}
+	return result, err
+}
+
+func crashed(h *history.History, client int32) bool {
+	for i := range h.Events {
+		if h.Events[i].Kind == history.Crashed && h.Events[i].Client == client {
+			return true
+		}
+	}
+	return false
+}
+
+// simHost connects the processes to the simulator.
+type simHost Runner
+
+func (h *simHost) record(e history.Event) {
+	e.Step = int32(h.world.Step())
+	h.world.History.Add(e)
+}
+
+func (h *simHost) object() int32 {
+	h.objects++
+	return h.objects
+}
+
+func (h *simHost) know(p *Process, znodes func() []string) {
+	h.known = append(h.known, znodes)
+	h.owners = append(h.owners, p)
+}
+
+func (h *simHost) interruptible(p *Process) (context.Context, context.CancelFunc) {
+	c := h.world.Clients()[p.ID-1]
+	ctx, cancel := context.WithCancel(context.Background())
+	c.OnInterrupt(cancel)
+	return ctx, func() {
+		c.OnInterrupt(nil)
+		cancel()
+	}
+}
+
+func (h *simHost) fail(p *Process, why error) {
+	h.world.History.Failed[int32(p.ID)] = why.Error()
+}

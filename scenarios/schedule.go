@@ -1,0 +1,133 @@
+package scenarios
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+
+	"zksim/faults"
+)
+
+// Schedule is a run as a text that survives: the circumstances, and the names of
+// what happened in order. The format is
+//
+//	zksim schedule 1
+//	scenario lock/lock
+//	servers 3
+//	order 0x1f
+//	faults lose-reply=1
+//	seed 17
+//	checker quiescence
+//
+//	connect c1 s2
+//	serve c1
+//	...
+//
+// where "#" starts a comment, seed (which seed it came from) and checker (what it
+// violates) may be missing, and after the last transition the run goes on without
+// faults to its end.
+type Schedule struct {
+	Scenario string
+	Servers  int
+	Order    uint64
+	Faults   faults.Plan
+	Seed     uint64
+	Checker  string
+	Names    []string
+}
+
+const magic = "zksim schedule 1"
+
+// Write writes the schedule in its format.
+func (s *Schedule) Write(w io.Writer) error {
+	b := bufio.NewWriter(w)
+	fmt.Fprintf(b, "%s\nscenario %s\nservers %d\norder %#x\nfaults %s\nseed %d\n", magic, s.Scenario, s.Servers, s.Order, s.Faults, s.Seed)
+	if s.Checker != "" {
+		fmt.Fprintf(b, "checker %s\n", s.Checker)
+	}
+	fmt.Fprintln(b)
+	for _, name := range s.Names {
+		fmt.Fprintln(b, name)
+	}
+	return b.Flush()
+}
+
+// maxLine bounds a line of a schedule; no transition has a longer name.
+const maxLine = 1 << 16
+
+// ParseSchedule reads a schedule. Errors name the line and what was expected.
+func ParseSchedule(r io.Reader) (Schedule, error) {
+	s := Schedule{Servers: 1}
+	in := bufio.NewScanner(r)
+	in.Buffer(make([]byte, 0, 4096), maxLine)
+	header, line, started := true, 0, false
+	for in.Scan() {
+		line++
+		text, _, _ := strings.Cut(in.Text(), "#")
+		text = strings.TrimSpace(text)
+		switch {
+		case !started:
+			if text != magic {
+				return s, fmt.Errorf("line %d: a schedule begins with %q, not %q", line, magic, clip(text))
+			}
+			started = true
+		case text == "":
+			header = header && s.Scenario == ""
+		case header:
+			if err := s.set(text); err != nil {
+				return s, fmt.Errorf("line %d: %w", line, err)
+			}
+		default:
+			s.Names = append(s.Names, strings.Join(strings.Fields(text), " "))
+		}
+	}
+	if err := in.Err(); err != nil {
+		return s, fmt.Errorf("line %d: %w", line+1, err)
+	}
+	if !started {
+		return s, fmt.Errorf("line 1: a schedule begins with %q; the file is empty", magic)
+	}
+	if s.Scenario == "" {
+		return s, fmt.Errorf("line %d: the header has no scenario", line)
+	}
+	return s, nil
+}
+
+// set takes one line of the header.
+func (s *Schedule) set(text string) (err error) {
+	key, value, _ := strings.Cut(text, " ")
+	value = strings.TrimSpace(value)
+	switch key {
+	case "scenario":
+		s.Scenario = value
+	case "servers":
+		if s.Servers, err = strconv.Atoi(value); err != nil || s.Servers < 1 || s.Servers > 9 {
+			return fmt.Errorf("servers is a number from 1 to 9, not %q", clip(value))
+		}
+	case "order":
+		if s.Order, err = strconv.ParseUint(value, 0, 64); err != nil {
+			return fmt.Errorf("order is a number of 64 bits, not %q", clip(value))
+		}
+	case "faults":
+		s.Faults, err = faults.Parse(value)
+	case "seed":
+		if s.Seed, err = strconv.ParseUint(value, 10, 64); err != nil {
+			return fmt.Errorf("seed is a number of 64 bits, not %q", clip(value))
+		}
+	case "checker":
+		s.Checker = value
+	default:
+		return fmt.Errorf("the header has scenario, servers, order, faults, seed and checker, then an empty line; not %q", clip(key))
+	}
+	return err
+}
+
+// clip shortens what an error quotes.
+func clip(s string) string {
+	if len(s) > 60 {
+		return s[:60] + "..."
+	}
+	return s
+}
