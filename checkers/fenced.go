@@ -45,7 +45,7 @@ func holder(h *history.History, i int) int64 {
 	}
 	path, token := h.Events[k].Path, h.Events[k].Value
 	for ; k >= 0; k-- {
-		if e := &h.Events[k]; e.Kind == history.Created && e.Path == path {
+		if e := &h.Events[k]; e.Kind == history.Created && e.Path == path && e.Client == h.Events[i].Client {
 			return e.Zxid
 		}
 	}

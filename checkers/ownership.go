@@ -71,9 +71,9 @@ func (t life) why() string {
 	return "is not the first of the queue"
 }
 
-// lifetime looks at the latest znode of that path before event i, and whether it
-// was first in its parent at some moment before i and after the claimant's call
-// began.
+// lifetime looks at the latest znode of that path that the claimant of event i
+// made, and whether it was first in its parent at some moment before i and after
+// the claimant's call began.
 func lifetime(h *history.History, path string, i int) life {
 	t := life{created: -1, deleted: -1}
 	begin := i
@@ -81,21 +81,16 @@ func lifetime(h *history.History, path string, i int) life {
 		begin--
 	}
 	for k := i - 1; k >= 0 && t.created < 0; k-- {
-		if e := &h.Events[k]; e.Path == path {
-			switch e.Kind {
-			case history.Deleted:
-				t.deleted = max(t.deleted, k)
-			case history.Created:
-				t.created = k
-			}
+		if e := &h.Events[k]; e.Kind == history.Created && e.Path == path && e.Client == h.Events[i].Client {
+			t.created = k
 		}
 	}
 	if t.created < 0 {
 		return t
 	}
-	end := i
-	if t.deleted >= 0 {
-		end = t.deleted
+	end := deletion(h, path, t.created, i)
+	if end <= i {
+		t.deleted = end
 	}
 	first := max(begin, t.created)
 	for k := range t.created {

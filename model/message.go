@@ -97,7 +97,7 @@ type WatchLists struct {
 type Response struct {
 	Op       Op // the result's type inside a multi; OpError for a failed sub-operation
 	Err      Code
-	Zxid     int64 // the replica's last zxid when the answer was made
+	Zxid     int64 // the replica's last zxid when the answer was made; -1 for an operation it does not know
 	Path     string
 	Data     []byte
 	Stat     zk.Stat

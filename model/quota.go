@@ -116,24 +116,20 @@ func (s *Server) freezeQuotas() {
 // quotaAllows checks the hard limits; soft ones are only logged. Adding nothing
 // is allowed where a limit is exceeded already, taking a little away is not.
 func (s *Server) quotaAllows(path string, bytes, count int64) bool {
-	var r room
-	switch {
-	case !s.EnforceQuota:
+	if !s.EnforceQuota {
 		return true
-	case s.inMulti:
-		prefix := longestPrefix(s.quotas.frozen, path)
-		if prefix == "" {
-			return true
-		}
-		r = s.quotas.frozen[prefix]
-	default:
-		prefix := longestPrefix(s.quotas.paths, path)
-		if prefix == "" {
-			return true
-		}
-		r = s.room(prefix)
 	}
-	return (count == 0 || count <= r.count) && (bytes == 0 || bytes <= r.bytes)
+	r, limited := s.roomFor(path)
+	return !limited || (count == 0 || count <= r.count) && (bytes == 0 || bytes <= r.bytes)
+}
+
+func (s *Server) roomFor(path string) (r room, limited bool) {
+	if s.inMulti {
+		r, limited = s.quotas.frozen[longestPrefix(s.quotas.frozen, path)]
+		return r, limited
+	}
+	prefix := longestPrefix(s.quotas.paths, path)
+	return s.room(prefix), prefix != ""
 }
 
 // room reads the hard limits of a quota and what is used of them.

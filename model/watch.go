@@ -264,9 +264,9 @@ func (s *Server) addWatch(c *Conn, path string, m mode) {
 }
 
 // watchesOf answers checkWatches (any connection's, as 3.8.0 does) and
-// removeWatches (this connection's). The former walks up the path when there
-// are recursive watches, which fails on a path without a slash, and it finds
-// nothing at the empty path (PathParentIterator).
+// removeWatches (this connection's). The former walks up the path, which fails
+// on one without a slash, and it finds nothing at the empty one
+// (PathParentIterator).
 func (s *Server) watchesOf(c *Conn, r *Request) Code {
 	var tables []*watchTable
 	switch r.Mode {
@@ -282,10 +282,11 @@ func (s *Server) watchesOf(c *Conn, r *Request) Code {
 	code := NoWatcher
 	for _, t := range tables {
 		if r.Op == OpCheckWatches {
-			if r.Path != "" && t.recursive > 0 && !strings.Contains(r.Path, "/") {
+			switch {
+			case r.Path == "":
+			case !strings.Contains(r.Path, "/"):
 				return MarshallingError
-			}
-			if r.Path != "" && len(t.paths[r.Path]) > 0 {
+			case len(t.paths[r.Path]) > 0:
 				code = OK
 			}
 		} else if i := t.find(c, r.Path); i >= 0 {

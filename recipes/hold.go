@@ -34,22 +34,26 @@ func (h *hold) Token() int64 {
 // it has not rung, since an unused channel stays in memory until then.
 type alarm struct {
 	change <-chan zk.Event
-	heard  chan struct{} // has something once a guard has received from change
+	heard  chan struct{} // has something once the latest guard has received from change
 }
 
 func (a *alarm) set(env Env) {
 	if a.change == nil || len(a.change) > 0 || len(a.heard) > 0 {
-		a.change, a.heard = env.SessionEvents(), make(chan struct{}, 1)
+		a.change = env.SessionEvents()
 	}
+	a.heard = nil
 }
 
 func (a *alarm) rang() bool { return len(a.change) > 0 }
 
 // hold starts to guard the znode path; gone is a watch on it.
-func (s session) hold(path string, token int64, a alarm, gone <-chan zk.Event) *hold {
+func (s session) hold(path string, token int64, a *alarm, gone <-chan zk.Event) *hold {
 	ctx, cancel := context.WithCancel(context.Background())
 	h := &hold{path: path, token: token, lost: make(chan zk.Event, 1), end: cancel}
-	g := guard{s, path, h.lost, a}
+	// An earlier guard that was told to end may still hear the alarm first: then
+	// its channel is closed for this one, which so hears it, too.
+	a.heard = make(chan struct{}, 1)
+	g := guard{s, path, h.lost, a.change, a.heard}
 	s.env.Go("lock-watch", func() { g.run(ctx, gone) })
 	return h
 }
@@ -58,9 +62,10 @@ func (s session) hold(path string, token int64, a alarm, gone <-chan zk.Event) *
 // deleted, whichever is first. It shares nothing with the lock but channels.
 type guard struct {
 	session
-	path string
-	lost chan<- zk.Event
-	alarm
+	path   string
+	lost   chan<- zk.Event
+	change <-chan zk.Event
+	heard  chan<- struct{}
 }
 
 func (g guard) run(ctx context.Context, gone <-chan zk.Event) {

@@ -196,7 +196,7 @@ func (l *Lock) take(name string) error {
 	if l.alarm.rang() {
 		return nil
 	}
-	l.held = l.hold(path, stat.Czxid, l.alarm, gone)
+	l.held = l.hold(path, stat.Czxid, &l.alarm, gone)
 	return nil
 }
 

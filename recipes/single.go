@@ -121,7 +121,7 @@ func (l *SingleNodeLock) take(owner string) error {
 	if stat.EphemeralOwner != l.conn.SessionID() || l.alarm.rang() {
 		return errGone
 	}
-	l.held = l.hold(l.dir+"/"+owner, stat.Czxid, l.alarm, gone)
+	l.held = l.hold(l.dir+"/"+owner, stat.Czxid, &l.alarm, gone)
 	return nil
 }
 

@@ -9,7 +9,7 @@ func TestFirst(t *testing.T) {
 	r := NewRunner()
 	for i := range All {
 		s := &All[i]
-		n := 2000
+		n := 20000; if len(s.Caught) == 0 { n = 100000 }
 		var caught string
 		goals := map[string]bool{}
 		steps := 0

@@ -192,12 +192,11 @@ func (d *driver) authenticate(s *session, a *Args) Result {
 // idle lets time pass. Only here and in wait does the leader clean up: in a
 // recording the other steps take no time.
 func (d *driver) idle(millis int64) {
-	for end := d.now + millis; ; d.cleanUp() {
-		if d.nextCheck > end {
-			d.now = max(d.now, end)
-			return
-		}
+	end := d.now + millis
+	for d.nextCheck <= end {
+		d.cleanUp()
 	}
+	d.now = max(d.now, end)
 }
 
 // maxWaitChecks is how many clean-ups a step waits for before it gives up.
@@ -214,7 +213,8 @@ func (d *driver) wait(txns int64) {
 	}
 }
 
-// cleanUp runs the next check of containers and ttl znodes when it is due.
+// cleanUp goes to the time of the next check of containers and ttl znodes, if
+// it has not passed yet, and runs it.
 func (d *driver) cleanUp() {
 	d.now = max(d.now, d.nextCheck)
 	d.nextCheck += d.settings.checkMillis

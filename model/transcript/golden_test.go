@@ -12,11 +12,12 @@ import (
 // maxShown is how many differences of one transcript a failing test prints.
 const maxShown = 5
 
-func goldenFiles(t testing.TB) []string {
+// recordings returns all transcripts, or those of one folder of testdata.
+func recordings(t testing.TB, folder string) []string {
 	t.Helper()
-	files, err := filepath.Glob("testdata/golden/*.jsonl")
+	files, err := filepath.Glob(filepath.Join("testdata", folder, "*.jsonl"))
 	if err != nil || len(files) == 0 {
-		t.Fatalf("no golden transcripts: %v", err)
+		t.Fatalf("no transcripts: %v", err)
 	}
 	return files
 }
@@ -35,12 +36,14 @@ func parseFile(t testing.TB, file string) *transcript.Transcript {
 	return tr
 }
 
-// TestModelAgreesWithRealServer replays every recording. The mutation test of
-// package model runs it against broken models.
-func TestModelAgreesWithRealServer(t *testing.T) {
-	for _, file := range goldenFiles(t) {
+// TestTheModelAgreesWithTheRealServer replays every recording. The mutation
+// test runs it against broken models.
+func TestTheModelAgreesWithTheRealServer(t *testing.T) {
+	steps := 0
+	for _, file := range append(recordings(t, "golden"), recordings(t, "extra")...) {
 		t.Run(strings.TrimSuffix(filepath.Base(file), ".jsonl"), func(t *testing.T) {
 			tr := parseFile(t, file)
+			steps += len(tr.Steps)
 			diffs := transcript.Replay(tr)
 			for i, d := range diffs {
 				if i == maxShown {
@@ -50,5 +53,19 @@ func TestModelAgreesWithRealServer(t *testing.T) {
 				t.Error(d)
 			}
 		})
+	}
+	t.Logf("%d steps", steps)
+}
+
+func BenchmarkReplay(b *testing.B) {
+	var all []*transcript.Transcript
+	for _, file := range recordings(b, "golden") {
+		all = append(all, parseFile(b, file))
+	}
+	b.ReportAllocs()
+	for b.Loop() {
+		for _, tr := range all {
+			transcript.Replay(tr)
+		}
 	}
 }

@@ -2,6 +2,7 @@ package transcript
 
 import (
 	"bufio"
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -12,12 +13,17 @@ import (
 	"zksim/model"
 )
 
+// Limits that keep a damaged transcript from taking all memory or time.
 const (
-	maxLineLen  = 16 << 20
-	maxFill     = 16 << 20
-	maxIdleMs   = 10 * 60 * 1000
-	headerLine  = 1
-	firstOpLine = 2
+	maxLineLen   = 16 << 20
+	maxPacketLen = 16 << 20
+	maxIdleMs    = 60_000
+)
+
+// Line numbers start at 1.
+const (
+	headerLine    = 1
+	firstStepLine = 2
 )
 
 // Parse reads a transcript, one JSON object per line, the header first. It is
@@ -34,7 +40,7 @@ func Parse(r io.Reader) (*Transcript, error) {
 			err = parseHeader(lines.Bytes(), &t.Header)
 		} else {
 			t.Steps = append(t.Steps, Step{})
-			err = decode(lines.Bytes(), &t.Steps[n-firstOpLine])
+			err = decode(lines.Bytes(), &t.Steps[n-firstStepLine])
 		}
 		if err != nil {
 			return nil, fmt.Errorf("line %d: %w", n, err)
@@ -54,10 +60,10 @@ func Parse(r io.Reader) (*Transcript, error) {
 
 // decode reads the one JSON object of a line.
 func decode(line []byte, into any) error {
-	if len(strings.TrimSpace(string(line))) == 0 {
+	if len(bytes.TrimSpace(line)) == 0 {
 		return errors.New("empty line, want a JSON object")
 	}
-	d := json.NewDecoder(strings.NewReader(string(line)))
+	d := json.NewDecoder(bytes.NewReader(line))
 	d.DisallowUnknownFields()
 	if err := d.Decode(into); err != nil {
 		return errors.New(strings.TrimPrefix(err.Error(), "json: "))
@@ -90,7 +96,7 @@ func (t *Transcript) Validate() error {
 	for i := range t.Steps {
 		st := &t.Steps[i]
 		if st.I != i {
-			return fmt.Errorf("line %d: step %d, want %d", i+firstOpLine, st.I, i)
+			return fmt.Errorf("line %d: step %d, want %d", i+firstStepLine, st.I, i)
 		}
 		err := st.check(opened)
 		if err == nil && st.Pipelined {
@@ -100,7 +106,7 @@ func (t *Transcript) Validate() error {
 			err = st.Outcome.check(opened)
 		}
 		if err != nil {
-			return fmt.Errorf("line %d: %w", i+firstOpLine, err)
+			return fmt.Errorf("line %d: %w", i+firstStepLine, err)
 		}
 	}
 	return nil
@@ -144,8 +150,8 @@ func (a *Args) check(nested bool) error {
 		return fmt.Errorf("idle needs a timeout of at most %d ms", maxIdleMs)
 	case a.Op == opRaw && !rawOpcode(a.Opcode):
 		return fmt.Errorf("raw opcode %d is a named op", a.Opcode)
-	case a.Fill < 0 || a.Fill > maxFill:
-		return fmt.Errorf("fill must be at most %d", maxFill)
+	case a.Fill < 0 || a.Fill > maxPacketLen:
+		return fmt.Errorf("fill must be at most %d", maxPacketLen)
 	case a.Fill > 0 && a.Data != nil:
 		return errors.New("both data and fill")
 	case (a.NullACL || a.EmptyACL) && (a.ACL != nil || a.NullACL && a.EmptyACL):

@@ -38,6 +38,9 @@ func readSettings(cfg string) (settings, error) {
 			}
 		case "jute.maxbuffer":
 			s.maxPacketLen, err = strconv.Atoi(value)
+			if err == nil && (s.maxPacketLen < 0 || s.maxPacketLen > maxPacketLen) {
+				err = strconv.ErrRange
+			}
 		default:
 			return s, fmt.Errorf("cfg: unknown setting %q", key)
 		}
