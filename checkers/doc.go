@@ -5,6 +5,7 @@ package checkers
 
 import (
 	"fmt"
+	"slices"
 
 	"zksim/model/history"
 )
@@ -56,6 +57,19 @@ func Worst(h *history.History, all []Checker) Verdict {
 		}
 	}
 	return worst
+}
+
+// Caught returns the verdict of the first of the named checkers that finds a
+// violation, and whether there is one.
+func Caught(h *history.History, all []Checker, names []string) (Verdict, bool) {
+	for _, c := range all {
+		if slices.Contains(names, c.Name()) {
+			if v := c.Check(h); v.Level == Violated {
+				return v, true
+			}
+		}
+	}
+	return Verdict{}, false
 }
 
 func firstLine(s string) string {

@@ -1,6 +1,10 @@
 package checkers
 
-import "zksim/model/history"
+import (
+	"strings"
+
+	"zksim/model/history"
+)
 
 // Herd bounds the fan-out: one change of one znode notifies at most PerEvent
 // clients other than its author. Notifications that answer a reconnect are not
@@ -15,34 +19,56 @@ func (c Herd) Doc() string { return "one change of a znode wakes only the client
 
 // Check implements [Checker].
 func (c Herd) Check(h *history.History) Verdict {
-	type change struct {
-		path string
-		zxid int64
-	}
 	counts := map[change]int{}
 	for i := range h.Events {
 		e := &h.Events[i]
-		if e.Kind != history.Notify || e.Zxid == 0 {
+		k, counted := changeOf(h, i)
+		if !counted {
 			continue
 		}
-		if e.Client == author(h, e, i) {
-			continue
-		}
-		k := change{e.Path, e.Zxid}
 		counts[k]++
 		if counts[k] > c.PerEvent {
-			n, wasted := c.measure(h, e.Path, e.Zxid)
-			return violated(c, i, "one change of %s notified %d clients, %d of them in vain; at most %d may be", e.Path, n, wasted, c.PerEvent)
+			total, wasted := measure(h, k)
+			return violated(c, i, "one change of %s notified %d clients, %d of them in vain; at most %d may be",
+				e.Path, total, wasted, c.PerEvent)
 		}
 	}
 	return Verdict{}
 }
 
-// author returns the client that made the change behind a notification.
-func author(h *history.History, n *history.Event, i int) int32 {
+// change is what fires watches: a txn on a znode. Where txns were not recorded
+// (zxid 0), all changes of one path count as one, which is right for the unique
+// names of a queue.
+type change struct {
+	path string
+	zxid int64
+}
+
+// changeOf returns the change behind event i, and whether i is a notification of
+// somebody else's change.
+func changeOf(h *history.History, i int) (change, bool) {
+	e := &h.Events[i]
+	if e.Kind != history.Notify || h.Txns && e.Zxid == 0 {
+		return change{}, false
+	}
+	return change{e.Path, e.Zxid}, e.Client != author(h, i)
+}
+
+// author returns the client that made the change behind notification i: of
+// record, or else the one that held the lock by that znode.
+func author(h *history.History, i int) int32 {
+	n := &h.Events[i]
 	for ; i >= 0; i-- {
-		if e := &h.Events[i]; (e.Kind == history.Deleted || e.Kind == history.Created) && e.Zxid == n.Zxid && e.Path == n.Path {
-			return e.Client
+		e := &h.Events[i]
+		switch e.Kind {
+		case history.Deleted, history.Created:
+			if e.Zxid == n.Zxid && e.Path == n.Path {
+				return e.Client
+			}
+		case history.Acquired:
+			if !h.Txns && e.Path == n.Path {
+				return e.Client
+			}
 		}
 	}
 	return 0
@@ -50,15 +76,13 @@ func author(h *history.History, n *history.Event, i int) int32 {
 
 // measure counts the notifications of a change, and those after which the client
 // left another watch without having got the lock.
-func (c Herd) measure(h *history.History, path string, zxid int64) (total, wasted int) {
+func measure(h *history.History, k change) (total, wasted int) {
 	for i := range h.Events {
-		e := &h.Events[i]
-		if e.Kind != history.Notify || e.Zxid != zxid || e.Path != path || e.Client == author(h, e, i) {
-			continue
-		}
-		total++
-		if inVain(h, e.Client, i) {
-			wasted++
+		if x, counted := changeOf(h, i); counted && x == k {
+			total++
+			if inVain(h, h.Events[i].Client, i) {
+				wasted++
+			}
 		}
 	}
 	return total, wasted
@@ -72,7 +96,7 @@ func inVain(h *history.History, client int32, i int) bool {
 		switch {
 		case e.Kind == history.Acquired:
 			return false
-		case e.Kind == history.Call && len(e.Op) > 0 && e.Op[len(e.Op)-1] == 'W':
+		case e.Kind == history.Call && strings.HasSuffix(e.Op, "W"):
 			return true
 		}
 	}

@@ -29,11 +29,16 @@ const lockDir = "/lock"
 // lockRounds makes a program that locks, works and unlocks a number of times;
 // every third attempt is a TryLock.
 func lockRounds(rounds int, newLocker func(p *Process) locker) func(p *Process) {
+	return lockAndStay(rounds, 2, newLocker)
+}
+
+// lockAndStay is lockRounds with that many steps in the critical section.
+func lockAndStay(rounds, stay int, newLocker func(p *Process) locker) func(p *Process) {
 	return func(p *Process) {
 		l := newLocker(p)
 		o := p.Register(l.Znodes)
 		for r := range rounds {
-			if err := lockOnce(p, o, l, (p.ID+r)%3 == 2); err != nil {
+			if err := lockOnce(p, o, l, stay, (p.ID+r)%3 == 2); err != nil {
 				p.Fail(err)
 				return
 			}
@@ -42,7 +47,7 @@ func lockRounds(rounds int, newLocker func(p *Process) locker) func(p *Process) 
 }
 
 // lockOnce is one round. It returns only errors that a lock must not have.
-func lockOnce(p *Process, o Object, l locker, try bool) error {
+func lockOnce(p *Process, o Object, l locker, stay int, try bool) error {
 	op, lock := "lock", l.Lock
 	if try {
 		op, lock = "trylock", l.TryLock
@@ -60,7 +65,7 @@ func lockOnce(p *Process, o Object, l locker, try bool) error {
 	}
 	znodes := l.Znodes()
 	o.Acquired(znodes[0], l.Token())
-	work(p, o, l)
+	work(p, o, l, stay)
 	o.Released()
 	o.Invoke("unlock")
 	err = l.Unlock(context.Background())
@@ -70,9 +75,9 @@ func lockOnce(p *Process, o Object, l locker, try bool) error {
 
 // work is the critical section: it stops when the lock is lost, and writes to
 // the resource in between.
-func work(p *Process, o Object, l locker) {
+func work(p *Process, o Object, l locker, steps int) {
 	lost := l.Lost()
-	for range 2 {
+	for range steps {
 		p.Step()
 		if len(lost) > 0 {
 			o.Lost()
@@ -97,15 +102,15 @@ func twoWorkers(newLocker func(p *Process) locker) func(p *Process) {
 }
 
 func newLock(p *Process) locker {
-	return recipes.NewLock(p.Conn, p.Env, lockDir, recipes.LockOptions{})
+	return recipes.NewLock(p.Conn, p.Env, p.Path(lockDir), recipes.LockOptions{})
 }
 
 func newSingleNodeLock(p *Process) locker {
-	return recipes.NewSingleNodeLock(p.Conn, p.Env, lockDir, recipes.LockOptions{})
+	return recipes.NewSingleNodeLock(p.Conn, p.Env, p.Path(lockDir), recipes.LockOptions{})
 }
 
 func newBroken(f broken.Flaw) func(p *Process) locker {
-	return func(p *Process) locker { return broken.NewLock(p.Conn, p.Env, lockDir, f) }
+	return func(p *Process) locker { return broken.NewLock(p.Conn, p.Env, p.Path(lockDir), f) }
 }
 
 var lockSetup = []model.Request{{Op: model.OpCreate, Path: lockDir, ACL: zk.WorldACL(zk.PermAll)}}
@@ -202,7 +207,7 @@ func lockPatiently(newLocker func(p *Process) locker) func(p *Process) {
 		l := newLocker(p)
 		o := p.Register(l.Znodes)
 		for range 4 {
-			if lockOnce(p, o, l, false) == nil {
+			if lockOnce(p, o, l, 2, false) == nil {
 				return
 			}
 		}

@@ -14,6 +14,10 @@ type Process struct {
 	Env  recipes.Env
 	ID   int // 1 for c1
 
+	// root is where the scenario's znodes are: "" in the simulator, a folder of
+	// its own on a real ensemble.
+	root string
+
 	host     host
 	resource *Resource
 }
@@ -26,6 +30,9 @@ type host interface {
 	interruptible(p *Process) (context.Context, context.CancelFunc)
 	fail(p *Process, why error)
 }
+
+// Path returns where the znode called path, which starts with a slash, is.
+func (p *Process) Path(path string) string { return p.root + path }
 
 // Object is a recipe object under observation.
 type Object struct {

@@ -52,7 +52,7 @@ func (r *Runner) Seed(s *Scenario, seed uint64) Result {
 	p.Order = r.random.Uint64()
 	r.plan = s.Faults.SwarmInto(r.plan[:0], r.random.Uint64)
 	p.Faults = r.plan
-	r.random.FaultRate = 1 << (10 + r.random.Uint64()%4) // 1/64 to 1/8
+	r.random.FaultRate = 1 << (10 + r.random.Uint64()%6) // 1/64 to 1/2
 	result, err := r.run(s, p, &r.random)
 	if err != nil {
 		panic("scenarios: a seed cannot fail: " + err.Error())
@@ -108,9 +108,18 @@ func (r *Runner) run(s *Scenario, p Schedule, ch sim.Chooser) (Result, error) {
 	}
 	result := Result{Schedule: p, Steps: w.Step(), Hash: w.Hash(), History: w.History}
 	if err == nil {
-		result.Verdict = checkers.Worst(w.History, s.Checkers)
+		result.Verdict = judge(s, w.History)
 	}
 	return result, err
+}
+
+// judge returns the verdict on a run. That a broken recipe is caught by the
+// checker that must do it counts for more than what others find.
+func judge(s *Scenario, h *history.History) checkers.Verdict {
+	if v, ok := checkers.Caught(h, s.Checkers, s.Caught); ok {
+		return v
+	}
+	return checkers.Worst(h, s.Checkers)
 }
 
 func crashed(h *history.History, client int32) bool {

@@ -9,20 +9,34 @@ type Chooser interface {
 	Choose(w *World) (t Transition, more bool, err error)
 }
 
-// Random chooses uniformly, and strikes with a fault now and then.
+// Random chooses uniformly, strikes with a fault now and then, and is reluctant
+// to let some things happen at all: what is slow in a run is drawn with its
+// seed, so that some runs have long pauses, others servers that lag far behind,
+// others a client that hardly moves.
 type Random struct {
 	rng *rand.PCG
 	// FaultRate is the chance of a fault per step where one is possible, in
 	// 1/65536.
 	FaultRate uint32
+	// SlowKinds and SlowClients are bit masks of what is rarely chosen while
+	// there is anything else.
+	SlowKinds, SlowClients uint64
 }
 
-// Seed makes the choices a function of seed.
+// reluctance is how many times a slow transition is chosen anew.
+const reluctance = 6
+
+// Seed makes the choices a function of seed, and draws what is slow.
 func (r *Random) Seed(seed uint64) {
 	if r.rng == nil {
 		r.rng = rand.NewPCG(0, 0)
 	}
 	r.rng.Seed(seed, 0x7a6b73696d)
+	const candidates = 1<<Resume | 1<<Undelay | 1<<Thaw | 1<<Replicate | 1<<Connect | 1<<Deliver | 1<<Tick | 1<<Round
+	x := r.rng.Uint64()
+	r.SlowKinds = x & (x >> 20) & candidates
+	x = r.rng.Uint64()
+	r.SlowClients = x & (x >> 20) & (x >> 40)
 }
 
 // Uint64 returns the next random number of the seed; the caller may use it to
@@ -32,6 +46,10 @@ func (r *Random) Uint64() uint64 { return r.rng.Uint64() }
 // below returns a number less than n; the bias is below n/2^32.
 func (r *Random) below(n int) int {
 	return int((r.rng.Uint64() >> 32) * uint64(n) >> 32)
+}
+
+func (r *Random) slow(t Transition) bool {
+	return r.SlowKinds>>t.Kind&1 != 0 || r.SlowClients>>(t.Client&63)&1 != 0 && t.Client > 0
 }
 
 // Choose implements [Chooser].
@@ -48,5 +66,9 @@ func (r *Random) Choose(w *World) (Transition, bool, error) {
 	case 1:
 		return list[0], true, nil
 	}
-	return list[r.below(len(list))], true, nil
+	t := list[r.below(len(list))]
+	for i := 0; i < reluctance && !w.calm && r.slow(t); i++ {
+		t = list[r.below(len(list))]
+	}
+	return t, true, nil
 }

@@ -68,7 +68,7 @@ func decode(line []byte, into any) error {
 	if err := d.Decode(into); err != nil {
 		return errors.New(strings.TrimPrefix(err.Error(), "json: "))
 	}
-	if d.More() {
+	if _, err := d.Token(); err != io.EOF {
 		return errors.New("more than one JSON value")
 	}
 	return nil

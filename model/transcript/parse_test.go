@@ -32,6 +32,7 @@ func TestParseSaysWhatIsWrongAndWhere(t *testing.T) {
 		{"bad json", lines(header, openA, `{"i":1,`), "line 3: unexpected EOF"},
 		{"empty line", lines(header, openA, ""), "line 3: empty line"},
 		{"two values", lines(header, openA+openA), "line 2: more than one JSON value"},
+		{"a brace too many", lines(header, openA+"}"), "line 2: more than one JSON value"},
 		{"wrong type", lines(header, `{"i":"0"}`), "line 2: cannot unmarshal string"},
 		{"unknown field", lines(header, `{"i":0,"s":"A","op":"open","patch":"/"}`), `line 2: unknown field "patch"`},
 		{"unknown field of a result", lines(header, `{"i":0,"s":"A","op":"open","res":{"error":"OK"}}`), `line 2: unknown field "error"`},

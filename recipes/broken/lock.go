@@ -30,7 +30,10 @@ func NewLock(conn recipes.Conn, env recipes.Env, dir string, flaw Flaw) *Lock {
 	return &Lock{conn: conn, env: env, dir: dir, flaw: flaw}
 }
 
-var errGone = errors.New("broken: own znode is gone")
+var (
+	errGone  = errors.New("broken: own znode is gone")
+	errAgain = errors.New("broken: the session has changed state")
+)
 
 var everybody = zk.WorldACL(zk.PermAll)
 
@@ -142,7 +145,10 @@ func (l *Lock) queue(ctx context.Context, wait bool) error {
 			}
 		}
 		if ahead == "" {
-			return l.take(change)
+			if err := l.take(change); err != errAgain {
+				return err
+			}
+			continue
 		}
 		if !wait {
 			return recipes.ErrLocked
@@ -225,6 +231,9 @@ func (l *Lock) take(change <-chan zk.Event) error {
 	}
 	if (!ok || stat.EphemeralOwner != l.conn.SessionID()) && l.flaw != NoOwnCheck {
 		return errGone
+	}
+	if len(change) > 0 {
+		return errAgain
 	}
 	l.token = stat.Czxid
 	l.lost = make(chan zk.Event, 1)
