@@ -1,7 +1,16 @@
 module zksim
 
-go 1.26
+go 1.26.0
 
-require github.com/go-zookeeper/zk v1.0.4
+require (
+	github.com/anishathalye/porcupine v1.3.1
+	github.com/go-zookeeper/zk v1.0.4
+	github.com/schollz/progressbar/v3 v3.19.1
+	golang.org/x/term v0.47.0
+)
 
-require github.com/anishathalye/porcupine v1.3.1 // indirect
+require (
+	github.com/mitchellh/colorstring v0.0.0-20190213212951-d06e56a500db // indirect
+	github.com/rivo/uniseg v0.4.7 // indirect
+	golang.org/x/sys v0.49.0 // indirect
+)

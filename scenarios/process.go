@@ -2,6 +2,7 @@ package scenarios
 
 import (
 	"context"
+	"sync"
 
 	"zksim/model/history"
 	"zksim/recipes"
@@ -91,6 +92,8 @@ func (o Object) Released() { o.event(history.Released, history.Event{}) }
 // Write writes to the guarded resource with a token; 0 stands for a writer that
 // has none. It reports whether the resource accepted.
 func (o Object) Write(token int64) bool {
+	o.p.resource.mu.Lock()
+	defer o.p.resource.mu.Unlock()
 	ok := o.p.resource.accept(token)
 	o.event(history.Write, history.Event{Value: token, OK: ok})
 	return ok
@@ -98,7 +101,10 @@ func (o Object) Write(token int64) bool {
 
 // Resource is something outside of ZooKeeper that a lock guards. It refuses a
 // token lower than one it has seen; a writer without a token it cannot refuse.
-type Resource struct{ highest int64 }
+type Resource struct {
+	mu      sync.Mutex // for real clients
+	highest int64
+}
 
 func (r *Resource) accept(token int64) bool {
 	if token == 0 {

@@ -18,7 +18,7 @@ type Runner struct {
 	random    sim.Random
 	injector  faults.Injector
 	plan      faults.Plan
-	resource  Resource
+	resource  *Resource
 	objects   int32
 	processes []Process
 	known     []func() []string // of all recipe objects, with their clients
@@ -83,14 +83,14 @@ func (r *Runner) Replay(s *Scenario, schedule Schedule) (Result, error) {
 
 func (r *Runner) run(s *Scenario, p Schedule, ch sim.Chooser) (Result, error) {
 	r.injector.Reset(p.Faults)
-	r.resource, r.objects = Resource{}, 0
+	r.resource, r.objects = &Resource{}, 0
 	r.known, r.owners = r.known[:0], r.owners[:0]
 	r.processes = append(r.processes[:0], make([]Process, s.Clients)...)
 	w := r.world
 	w.Reset(sim.Config{Clients: s.Clients, Servers: p.Servers, Order: p.Order,
 		SafetySteps: s.SafetySteps, MaxSteps: s.MaxSteps}, &r.injector, func(c *sim.Client) {
 		q := &r.processes[c.ID()-1]
-		*q = Process{Conn: c.Conn(), Env: c.Env(), ID: c.ID(), host: (*simHost)(r), resource: &r.resource}
+		*q = Process{Conn: c.Conn(), Env: c.Env(), ID: c.ID(), host: (*simHost)(r), resource: r.resource}
 		s.Program(q)
 	})
 	for _, req := range s.Setup {

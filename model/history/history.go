@@ -4,7 +4,12 @@
 // refers to the simulator.
 package history
 
-import "github.com/go-zookeeper/zk"
+import (
+	"fmt"
+	"strings"
+
+	"github.com/go-zookeeper/zk"
+)
 
 // Kind says what an [Event] records.
 type Kind uint8
@@ -49,6 +54,36 @@ type Event struct {
 	Op      string
 	Path    string
 	Err     error
+}
+
+// String describes the event in a few words.
+func (e Event) String() string {
+	var b strings.Builder
+	if e.Client > 0 {
+		fmt.Fprintf(&b, "c%d ", e.Client)
+	}
+	b.WriteString(e.Kind.String())
+	for _, word := range []string{e.Op, e.Path} {
+		if word != "" {
+			fmt.Fprintf(&b, " %s", word)
+		}
+	}
+	if e.Kind == Acquired || e.Kind == Write {
+		fmt.Fprintf(&b, " token %#x", e.Value)
+	}
+	if e.Kind == Write && !e.OK {
+		b.WriteString(" refused")
+	}
+	if e.Zxid != 0 {
+		fmt.Fprintf(&b, " zxid %#x", e.Zxid)
+	}
+	if e.Session != 0 {
+		fmt.Fprintf(&b, " session %#x", e.Session)
+	}
+	if e.Err != nil {
+		fmt.Fprintf(&b, ": %v", e.Err)
+	}
+	return b.String()
 }
 
 // Outcome says how a run ended.

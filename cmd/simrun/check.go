@@ -1,0 +1,166 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"strings"
+	"time"
+
+	"zksim/faults"
+	"zksim/scenarios"
+)
+
+// checkFlags are the flags of check.
+type checkFlags struct {
+	run, seeds, strategy, plan, backend, servers, shard, out string
+	duration                                                 time.Duration
+	workers, clients, nodes                                  int
+	failfast, verbose                                        bool
+}
+
+const (
+	goodSeeds   = 300  // by default, for what must hold
+	brokenSeeds = 2000 // and at most, until a broken recipe is caught
+)
+
+func check(ctx context.Context, a *app, args []string) (int, error) {
+	var c checkFlags
+	f := a.flags("check", "")
+	f.StringVar(&c.run, "run", "", "only scenarios whose name matches this regular expression")
+	f.StringVar(&c.seeds, "seeds", "", fmt.Sprintf("seeds, as 17 or 1-500 (default 1-%d, for broken recipes 1-%d)", goodSeeds, brokenSeeds))
+	f.StringVar(&c.strategy, "strategy", "random", "how the order of events is chosen: random")
+	f.DurationVar(&c.duration, "for", 0, "run for this long in all instead of a number of seeds")
+	f.StringVar(&c.plan, "faults", "", "fault plan instead of the scenario's, as \"lose-reply=2 expire=1@client=c1\", none or contract")
+	f.StringVar(&c.backend, "backend", "sim", "sim or zookeeper")
+	f.StringVar(&c.servers, "servers", "", "with -backend zookeeper: addresses host:port,... of an ensemble to use instead of starting one")
+	f.IntVar(&c.nodes, "nodes", 1, "with -backend zookeeper: start this many servers, 1 or 3")
+	f.IntVar(&c.clients, "clients", 10, "with -backend zookeeper: number of clients")
+	f.IntVar(&c.workers, "p", 0, "runs at a time (default: one for each core)")
+	f.StringVar(&c.shard, "shard", "", "i/n: only every n-th seed, the i-th part of the work")
+	f.StringVar(&c.out, "o", "out", "folder for the reports of failures")
+	f.BoolVar(&c.failfast, "failfast", false, "stop after the first scenario that fails")
+	f.BoolVar(&c.verbose, "v", false, "write reports for broken recipes that were caught, too")
+	if err := parse(f, args, 0); err != nil {
+		return 0, err
+	}
+	set := map[string]bool{}
+	f.Visit(func(x *flag.Flag) { set[x.Name] = true })
+	selected, err := pick(c.run)
+	if err != nil {
+		return 0, err
+	}
+	switch c.backend {
+	case "sim":
+		for _, name := range []string{"servers", "nodes", "clients"} {
+			if set[name] {
+				return 0, fmt.Errorf("-%s goes with -backend zookeeper only", name)
+			}
+		}
+		return c.simulated(ctx, a, selected)
+	case "zookeeper":
+		for _, name := range []string{"faults", "seeds", "shard", "strategy", "for", "p"} {
+			if set[name] {
+				return 0, fmt.Errorf("-%s goes with -backend sim only: a real ensemble has no seeds and no faults", name)
+			}
+		}
+		return c.live(ctx, a, selected)
+	}
+	return 0, fmt.Errorf("-backend is sim or zookeeper, not %q", c.backend)
+}
+
+// simulated checks scenarios in the simulator.
+func (c *checkFlags) simulated(ctx context.Context, a *app, selected []*scenarios.Scenario) (int, error) {
+	if c.strategy != "random" {
+		return 0, fmt.Errorf("-strategy is random, not %q", c.strategy)
+	}
+	if c.workers < 0 || c.duration < 0 {
+		return 0, errors.New("-p and -for cannot be negative")
+	}
+	o := scenarios.Options{Workers: c.workers}
+	var err error
+	if o.Shard, o.Shards, err = parseShard(c.shard); err != nil {
+		return 0, err
+	}
+	var seeds scenarios.Range
+	if c.seeds != "" {
+		if seeds, err = scenarios.ParseRange(c.seeds); err != nil {
+			return 0, fmt.Errorf("-seeds: %w", err)
+		}
+	}
+	plan, err := faults.Parse(c.plan)
+	if err != nil {
+		return 0, fmt.Errorf("-faults: %w", err)
+	}
+	var t tally
+	for _, s := range selected {
+		x := *s
+		if c.plan != "" {
+			x.Faults = plan
+		}
+		o.Seeds = seeds
+		if c.seeds == "" {
+			o.Seeds = c.defaultSeeds(&x)
+		}
+		code, err := c.scenario(ctx, a, &x, o, c.duration/time.Duration(len(selected)), &t)
+		if err != nil {
+			return 0, err
+		}
+		if ctx.Err() != nil || c.failfast && code != exitHeld {
+			break
+		}
+	}
+	fmt.Fprintln(a.out, t.summary(len(selected)))
+	if ctx.Err() != nil {
+		fmt.Fprintln(a.err, "simrun check: interrupted")
+		return max(t.code(), exitInconclusive), nil
+	}
+	return t.code(), nil
+}
+
+func (c *checkFlags) defaultSeeds(s *scenarios.Scenario) scenarios.Range {
+	switch {
+	case c.duration > 0:
+		return scenarios.Range{First: 1, Last: 1 << 62}
+	case s.Broken():
+		return scenarios.Range{First: 1, Last: brokenSeeds}
+	}
+	return scenarios.Range{First: 1, Last: goodSeeds}
+}
+
+// scenario checks one scenario and prints its line.
+func (c *checkFlags) scenario(ctx context.Context, a *app, s *scenarios.Scenario, o scenarios.Options, d time.Duration, t *tally) (int, error) {
+	if d > 0 {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeout(ctx, d)
+		defer cancel()
+	}
+	bar := a.progress(s.Name, int64(o.Seeds.Last-o.Seeds.First)+1)
+	o.Progress = bar.add
+	rep, err := scenarios.Run(ctx, s, o)
+	bar.clear()
+	if err != nil {
+		return 0, err
+	}
+	code := t.count(rep)
+	switch rep.Status {
+	case scenarios.Held:
+		fmt.Fprintf(a.out, "held    %-24s %d runs, %d steps\n", s.Name, rep.Runs, rep.Steps)
+	case scenarios.Caught:
+		v := rep.Failure.Verdict
+		fmt.Fprintf(a.out, "caught  %-24s by %s at seed %d in %d steps\n", s.Name, v.Checker, rep.Failure.Schedule.Seed, rep.Failure.Steps)
+		if c.verbose {
+			return code, c.fail(a, s, rep)
+		}
+	case scenarios.Violation:
+		return code, c.fail(a, s, rep)
+	case scenarios.Escaped:
+		fmt.Fprintf(a.out, "FAIL    %-24s escaped: %d runs, and it was not caught by %s\n", s.Name, rep.Runs, strings.Join(s.Caught, " or "))
+	case scenarios.Nondeterministic:
+		fmt.Fprintf(a.out, "FAIL    %-24s nondeterministic: %s\n", s.Name, rep.Why)
+	default:
+		fmt.Fprintf(a.out, "unknown %-24s %s (%d runs)\n", s.Name, rep.Why, rep.Runs)
+	}
+	return code, nil
+}

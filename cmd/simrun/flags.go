@@ -1,0 +1,49 @@
+package main
+
+import (
+	"flag"
+	"fmt"
+	"os"
+	"strconv"
+	"strings"
+
+	"golang.org/x/term"
+)
+
+// parse parses flags that may come before and after n arguments.
+func parse(f *flag.FlagSet, args []string, n int) error {
+	var rest []string
+	for {
+		if err := f.Parse(args); err != nil {
+			return err
+		}
+		if f.NArg() == 0 {
+			break
+		}
+		rest = append(rest, f.Arg(0))
+		args = f.Args()[1:]
+	}
+	switch {
+	case len(rest) > n:
+		return fmt.Errorf("unexpected argument %q", rest[n])
+	case len(rest) < n:
+		return fmt.Errorf("an argument is missing; see simrun %s -h", f.Name())
+	}
+	return f.Parse(append([]string{"--"}, rest...))
+}
+
+// parseShard reads "i/n" with i from 1 to n.
+func parseShard(s string) (shard, shards uint64, err error) {
+	if s == "" {
+		return 0, 0, nil
+	}
+	a, b, _ := strings.Cut(s, "/")
+	i, err1 := strconv.ParseUint(a, 10, 32)
+	n, err2 := strconv.ParseUint(b, 10, 32)
+	if err1 != nil || err2 != nil || i < 1 || i > n {
+		return 0, 0, fmt.Errorf("-shard is i/n with i from 1 to n, as 2/4, not %q", s)
+	}
+	return i % n, n, nil
+}
+
+func isTerminal(f *os.File) bool { return term.IsTerminal(int(f.Fd())) }

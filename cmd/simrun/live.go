@@ -1,0 +1,87 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"zksim/checkers"
+	"zksim/recipes/live/zkserver"
+	"zksim/scenarios"
+)
+
+// liveLimit bounds everything about one scenario on a real ensemble, so that an
+// ensemble that does not answer is an error and no hang.
+const liveLimit = 90 * time.Second
+
+// live checks scenarios on a real ensemble.
+func (c *checkFlags) live(ctx context.Context, a *app, selected []*scenarios.Scenario) (int, error) {
+	if c.clients < 1 {
+		return 0, fmt.Errorf("-clients must be 1 or more, not %d", c.clients)
+	}
+	if c.nodes != 1 && c.nodes != 3 {
+		return 0, fmt.Errorf("-nodes is 1 or 3, not %d", c.nodes)
+	}
+	var addrs []string
+	if c.servers != "" {
+		addrs = strings.Split(c.servers, ",")
+		for _, addr := range addrs {
+			if i := strings.LastIndexByte(addr, ':'); i < 1 || i == len(addr)-1 {
+				return 0, fmt.Errorf("-servers is host:port,..., not %q", c.servers)
+			}
+		}
+	} else {
+		ensemble, err := zkserver.Start(ctx, zkserver.Options{Servers: c.nodes})
+		if errors.Is(err, zkserver.ErrUnavailable) {
+			return 0, fmt.Errorf("%w; or give -servers host:port,... of a running one", err)
+		}
+		if err != nil {
+			return 0, err
+		}
+		defer ensemble.Stop()
+		addrs = ensemble.Addrs()
+	}
+	var t tally
+	skipped := 0
+	for _, s := range selected {
+		if s.Broken() {
+			skipped++
+			continue
+		}
+		code, err := c.liveScenario(ctx, a, s, addrs, &t)
+		if err != nil {
+			return 0, err
+		}
+		if c.failfast && code != exitHeld {
+			break
+		}
+	}
+	if skipped > 0 {
+		fmt.Fprintf(a.out, "skipped %d broken recipes: they need faults or seeds, and a real ensemble has none\n", skipped)
+	}
+	fmt.Fprintln(a.out, t.summary(len(selected)-skipped))
+	return t.code(), nil
+}
+
+func (c *checkFlags) liveScenario(ctx context.Context, a *app, s *scenarios.Scenario, addrs []string, t *tally) (int, error) {
+	dial, cancel := context.WithTimeout(ctx, liveLimit)
+	defer cancel()
+	_, v, err := scenarios.RunLive(dial, s, scenarios.LiveOptions{Servers: addrs, Clients: c.clients})
+	if err != nil {
+		return 0, err
+	}
+	rep := scenarios.Report{Scenario: s}
+	switch v.Level {
+	case checkers.OK:
+		fmt.Fprintf(a.out, "held    %-24s %d clients on ZooKeeper\n", s.Name, c.clients)
+	case checkers.Violated:
+		rep.Status = scenarios.Violation
+		fmt.Fprintf(a.out, "FAIL    %-24s on ZooKeeper  %s: %s\n", s.Name, v.Checker, v.Message)
+	default:
+		rep.Status = scenarios.Inconclusive
+		fmt.Fprintf(a.out, "unknown %-24s on ZooKeeper  %s: %s\n", s.Name, v.Checker, v.Message)
+	}
+	return t.count(rep), nil
+}

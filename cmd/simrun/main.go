@@ -1,0 +1,146 @@
+// Simrun runs coordination recipes for ZooKeeper through simulated and real
+// ensembles and judges what they do.
+//
+// Usage:
+//
+//	simrun list            what there is to run
+//	simrun check           run scenarios over many seeds
+//	simrun replay FILE     run one schedule again
+//	simrun version
+//
+// "simrun COMMAND -h" shows the flags. The exit status is 0 when everything held
+// (and every broken recipe was caught), 1 for a violation, 2 for wrong usage and
+// internal errors, 3 when a run was inconclusive, and 4 when one seed gave two
+// different runs.
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"runtime/debug"
+	"strings"
+	"syscall"
+)
+
+// Exit statuses.
+const (
+	exitHeld             = 0
+	exitViolation        = 1
+	exitUsage            = 2
+	exitInconclusive     = 3
+	exitNondeterministic = 4
+)
+
+// command is a subcommand.
+type command struct {
+	name, args, doc string
+	run             func(ctx context.Context, a *app, args []string) (int, error)
+}
+
+var commands []command
+
+// app is where a command reads and writes.
+type app struct {
+	out, err io.Writer
+	terminal bool // err is one
+}
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	a := &app{out: os.Stdout, err: os.Stderr, terminal: isTerminal(os.Stderr)}
+	os.Exit(a.main(ctx, os.Args[1:]))
+}
+
+// main runs a command line and returns the exit status.
+func (a *app) main(ctx context.Context, args []string) int {
+	commands = []command{
+		{"list", "", "what there is to run", list},
+		{"check", "", "run scenarios over many seeds", check},
+		{"replay", "FILE", "run one schedule again", replay},
+		{"version", "", "print the version", version},
+	}
+	if len(args) == 0 {
+		a.usage(a.err)
+		return exitUsage
+	}
+	if args[0] == "help" || args[0] == "-h" || args[0] == "-help" || args[0] == "--help" {
+		a.usage(a.out)
+		return exitHeld
+	}
+	for _, c := range commands {
+		if c.name != args[0] {
+			continue
+		}
+		code, err := c.run(ctx, a, args[1:])
+		if errors.Is(err, flag.ErrHelp) {
+			return exitHeld
+		}
+		if err != nil {
+			fmt.Fprintf(a.err, "simrun %s: %s\n", c.name, oneLine(err.Error()))
+			return exitUsage
+		}
+		return code
+	}
+	fmt.Fprintf(a.err, "simrun: no command %q; there are %s\n", args[0], strings.Join(names(), ", "))
+	return exitUsage
+}
+
+func names() []string {
+	var all []string
+	for _, c := range commands {
+		all = append(all, c.name)
+	}
+	return all
+}
+
+func (a *app) usage(w io.Writer) {
+	fmt.Fprintln(w, "Simrun runs coordination recipes for ZooKeeper through simulated and real ensembles.\n\nUsage:")
+	for _, c := range commands {
+		fmt.Fprintf(w, "  simrun %-14s %s\n", strings.TrimSpace(c.name+" "+c.args), c.doc)
+	}
+	fmt.Fprintln(w, "\n\"simrun COMMAND -h\" shows the flags of a command.")
+}
+
+// oneLine makes sure that an error stays on the one line it is given.
+func oneLine(s string) string {
+	return strings.Join(strings.FieldsFunc(s, func(r rune) bool { return r == '\n' || r == '\r' }), "; ")
+}
+
+// flags makes a flag set whose errors are returned rather than printed, and
+// whose help goes to the standard output.
+func (a *app) flags(name, args string) *flag.FlagSet {
+	f := flag.NewFlagSet(name, flag.ContinueOnError)
+	f.SetOutput(io.Discard)
+	f.Usage = func() {
+		fmt.Fprintf(a.out, "Usage: simrun %s\n", strings.TrimSpace(name+" [flags] "+args))
+		f.SetOutput(a.out)
+		f.PrintDefaults()
+		f.SetOutput(io.Discard)
+	}
+	return f
+}
+
+func version(_ context.Context, a *app, args []string) (int, error) {
+	if len(args) > 0 {
+		return 0, fmt.Errorf("takes no arguments, not %q", args[0])
+	}
+	v, revision := "(devel)", ""
+	if info, ok := debug.ReadBuildInfo(); ok {
+		if info.Main.Version != "" {
+			v = info.Main.Version
+		}
+		for _, s := range info.Settings {
+			if s.Key == "vcs.revision" {
+				revision = " " + s.Value
+			}
+		}
+		fmt.Fprintf(a.out, "simrun %s%s %s\n", v, revision, info.GoVersion)
+	}
+	return exitHeld, nil
+}

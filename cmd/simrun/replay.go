@@ -1,0 +1,132 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+
+	"zksim/checkers"
+	"zksim/model/history"
+	"zksim/scenarios"
+)
+
+func replay(_ context.Context, a *app, args []string) (int, error) {
+	f := a.flags("replay", "FILE")
+	verbose := f.Bool("v", false, "tell what happens at each step")
+	if err := parse(f, args, 1); err != nil {
+		return 0, err
+	}
+	file := f.Arg(0)
+	schedule, err := readSchedule(file)
+	if err != nil {
+		return 0, err
+	}
+	s, err := find(schedule.Scenario)
+	if err != nil {
+		return 0, fmt.Errorf("%s: %w", file, err)
+	}
+	r, err := replayTwice(s, file)
+	if err != nil {
+		return 0, err
+	}
+	if !r.same {
+		fmt.Fprintf(a.out, "FAIL  %s  nondeterministic: two runs of the schedule part at step %d\n", s.Name, r.parted)
+		return exitNondeterministic, nil
+	}
+	if *verbose {
+		if err := tell(a.out, r.names, r.history); err != nil {
+			return 0, err
+		}
+	}
+	fmt.Fprintf(a.out, "%s  %d steps, replayed 2 of 2 identical, hash %016x\n", s.Name, len(r.names), r.hash)
+	switch r.verdict.Level {
+	case checkers.Violated:
+		fmt.Fprintf(a.out, "FAIL  %s: %s\n", r.verdict.Checker, r.verdict.Message)
+		return exitViolation, nil
+	case checkers.Unknown:
+		fmt.Fprintf(a.out, "unknown  %s: %s\n", r.verdict.Checker, r.verdict.Message)
+		return exitInconclusive, nil
+	}
+	fmt.Fprintln(a.out, "ok  everything held")
+	return exitHeld, nil
+}
+
+func readSchedule(file string) (scenarios.Schedule, error) {
+	in, err := os.Open(file)
+	if err != nil {
+		return scenarios.Schedule{}, err
+	}
+	defer in.Close()
+	s, err := scenarios.ParseSchedule(in)
+	if err != nil {
+		return s, fmt.Errorf("%s: %w", file, err)
+	}
+	return s, nil
+}
+
+// find returns the scenario of that name.
+func find(name string) (*scenarios.Scenario, error) {
+	for i := range scenarios.All {
+		if scenarios.All[i].Name == name {
+			return &scenarios.All[i], nil
+		}
+	}
+	return nil, fmt.Errorf("no scenario is called %q; \"simrun list\" shows them", name)
+}
+
+// repeated is what two replays of a schedule came to.
+type repeated struct {
+	same    bool
+	parted  int // the first step that differs
+	hash    uint64
+	verdict checkers.Verdict
+	names   []string
+	history *history.History
+}
+
+// replayTwice reads a schedule and runs it in two fresh worlds.
+func replayTwice(s *scenarios.Scenario, file string) (repeated, error) {
+	schedule, err := readSchedule(file)
+	if err != nil {
+		return repeated{}, err
+	}
+	var hashes [2][]uint64
+	var res scenarios.Result
+	for i := range hashes {
+		r := scenarios.NewRunner()
+		defer r.Close()
+		if res, err = r.Replay(s, schedule); err != nil {
+			return repeated{}, fmt.Errorf("%s: %w", file, err)
+		}
+		hashes[i] = r.Hashes()
+	}
+	return repeated{slices.Equal(hashes[0], hashes[1]), scenarios.FirstDifference(hashes[0], hashes[1]) + 1,
+		res.Hash, res.Verdict, res.Schedule.Names, res.History}, nil
+}
+
+// tell prints each step with what was recorded at it.
+func tell(out io.Writer, names []string, h *history.History) error {
+	w := bufio.NewWriter(out)
+	next := 0
+	for ; next < len(h.Events) && h.Events[next].Step == 0; next++ {
+		fmt.Fprintf(w, "%5s %-22s %s\n", "", "", h.Events[next])
+	}
+	for i, name := range names {
+		first := true
+		for ; next < len(h.Events) && int(h.Events[next].Step) <= i+1; next++ {
+			if first {
+				fmt.Fprintf(w, "%5d %-22s %s\n", i+1, name, h.Events[next])
+			} else {
+				fmt.Fprintf(w, "%5s %-22s %s\n", "", "", h.Events[next])
+			}
+			first = false
+		}
+		if first {
+			fmt.Fprintf(w, "%5d %s\n", i+1, name)
+		}
+	}
+	return w.Flush()
+}

@@ -1,0 +1,116 @@
+// Package reports writes what a failed run leaves behind: files that a stranger,
+// or a program, can read. The same run gives the same bytes.
+package reports
+
+import (
+	"bufio"
+	"encoding/json"
+	"fmt"
+	"io"
+
+	"zksim/checkers"
+	"zksim/model/history"
+)
+
+// Report is report.json.
+type Report struct {
+	Format    string   `json:"format"` // "zksim report 1"
+	Scenario  string   `json:"scenario"`
+	Seed      uint64   `json:"seed"`
+	Servers   int      `json:"servers"`
+	Clients   int      `json:"clients"`
+	Faults    string   `json:"faults"` // the plan
+	Verdict   string   `json:"verdict"`
+	Checker   string   `json:"checker"`
+	Message   string   `json:"message"`
+	Steps     int      `json:"steps"`
+	Struck    []string `json:"struck"` // the faults that happened, in order
+	Hash      string   `json:"hash"`
+	Reproduce []string `json:"reproduce"`
+}
+
+// Format is the version of report.json.
+const Format = "zksim report 1"
+
+// Write writes the report as indented JSON.
+func (r *Report) Write(w io.Writer) error {
+	e := json.NewEncoder(w)
+	e.SetIndent("", "  ")
+	e.SetEscapeHTML(true)
+	return e.Encode(r)
+}
+
+// SetVerdict fills in what a checker says.
+func (r *Report) SetVerdict(v checkers.Verdict) {
+	r.Verdict, r.Checker, r.Message = v.Level.String(), v.Checker, v.Message
+}
+
+// Struck returns the names of the faults in a history.
+func Struck(h *history.History) []string {
+	names := []string{}
+	for i := range h.Events {
+		if h.Events[i].Kind == history.Fault {
+			names = append(names, h.Events[i].Op)
+		}
+	}
+	return names
+}
+
+// event is one line of history.jsonl.
+type event struct {
+	I       int    `json:"i"`
+	Step    int32  `json:"step"`
+	Kind    string `json:"kind"`
+	Client  string `json:"client,omitempty"`
+	Object  int32  `json:"object,omitempty"`
+	Op      string `json:"op,omitempty"`
+	Path    string `json:"path,omitempty"`
+	Zxid    int64  `json:"zxid,omitempty"`
+	Session string `json:"session,omitempty"`
+	Value   int64  `json:"value,omitempty"`
+	OK      bool   `json:"ok,omitempty"`
+	Err     string `json:"err,omitempty"`
+}
+
+// WriteHistory writes one JSON object a line: the events in order, then the
+// coroutines that still wait and the znodes that are left.
+func WriteHistory(w io.Writer, h *history.History) error {
+	b := bufio.NewWriter(w)
+	enc := json.NewEncoder(b)
+	for i := range h.Events {
+		e := &h.Events[i]
+		line := event{I: i, Step: e.Step, Kind: e.Kind.String(), Client: client(e.Client), Object: e.Object, Op: e.Op,
+			Path: e.Path, Zxid: e.Zxid, Session: hex(e.Session), Value: e.Value, OK: e.OK}
+		if e.Err != nil {
+			line.Err = e.Err.Error()
+		}
+		if err := enc.Encode(line); err != nil {
+			return err
+		}
+	}
+	for _, x := range h.Waiting {
+		if err := enc.Encode(map[string]any{"kind": "waiting", "client": client(x.Client), "where": x.Where, "paths": x.Paths}); err != nil {
+			return err
+		}
+	}
+	for _, n := range h.Tree {
+		if err := enc.Encode(map[string]any{"kind": "znode", "path": n.Path, "owner": hex(n.Owner), "czxid": n.Czxid}); err != nil {
+			return err
+		}
+	}
+	return b.Flush()
+}
+
+func client(n int32) string {
+	if n == 0 {
+		return ""
+	}
+	return fmt.Sprintf("c%d", n)
+}
+
+func hex(n int64) string {
+	if n == 0 {
+		return ""
+	}
+	return fmt.Sprintf("0x%x", uint64(n))
+}

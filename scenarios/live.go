@@ -1,0 +1,211 @@
+package scenarios
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/go-zookeeper/zk"
+
+	"zksim/checkers"
+	"zksim/model"
+	"zksim/model/history"
+	"zksim/recipes/live"
+)
+
+// LiveOptions say how a scenario is run on a real ensemble.
+type LiveOptions struct {
+	Servers []string      // host:port
+	Clients int           // 0: as many as the scenario has
+	Timeout time.Duration // for the programs to end; 0: one minute
+}
+
+// RunLive runs a scenario once on a real ensemble, without faults, and judges it
+// with the same checkers. The znodes are made below a folder of its own in the
+// root, which is removed afterwards. A program that does not end in time counts
+// as having given up.
+func RunLive(ctx context.Context, s *Scenario, o LiveOptions) (*history.History, checkers.Verdict, error) {
+	if o.Clients == 0 {
+		o.Clients = s.Clients
+	}
+	if o.Timeout == 0 {
+		o.Timeout = time.Minute
+	}
+	h := &liveHost{}
+	h.history.Reset(o.Clients)
+	admin, err := live.Dial(ctx, o.Servers, live.Options{})
+	if err != nil {
+		return nil, checkers.Verdict{}, err
+	}
+	defer admin.Close()
+	h.root = "/zksim-" + admin.Env().UUID()
+	if err := h.prepare(admin, s); err != nil {
+		return nil, checkers.Verdict{}, fmt.Errorf("preparing %s: %w", h.root, err)
+	}
+	defer removeAll(admin, h.root)
+	err = h.run(ctx, s, o, admin)
+	if err != nil {
+		return nil, checkers.Verdict{}, err
+	}
+	return &h.history, judge(s, &h.history), nil
+}
+
+// liveHost connects the processes to a real ensemble.
+type liveHost struct {
+	root     string
+	resource Resource
+
+	mu      sync.Mutex
+	history history.History
+	objects int32
+	known   []func() []string
+}
+
+func (h *liveHost) record(e history.Event) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.history.Add(e)
+}
+
+func (h *liveHost) object() int32 {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.objects++
+	return h.objects
+}
+
+func (h *liveHost) know(_ *Process, znodes func() []string) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.known = append(h.known, znodes)
+}
+
+func (h *liveHost) interruptible(*Process) (context.Context, context.CancelFunc) {
+	return context.WithCancel(context.Background())
+}
+
+func (h *liveHost) fail(p *Process, why error) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.history.Failed[int32(p.ID)] = why.Error()
+}
+
+// prepare makes the folder and what the scenario wants to find in it.
+func (h *liveHost) prepare(c *live.Client, s *Scenario) error {
+	acl := zk.WorldACL(zk.PermAll)
+	if _, err := c.Create(h.root, nil, 0, acl); err != nil {
+		return err
+	}
+	for _, r := range s.Setup {
+		if r.Op != model.OpCreate {
+			return fmt.Errorf("a setup with %v cannot be made on a real server", r.Op)
+		}
+		if _, err := c.Create(h.root+r.Path, r.Data, r.Flags, r.ACL); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// removeAll deletes a subtree; what cannot be deleted stays.
+func removeAll(c *live.Client, path string) {
+	children, _, err := c.Children(path)
+	if err != nil {
+		return
+	}
+	for _, name := range children {
+		removeAll(c, path+"/"+name)
+	}
+	c.Delete(path, -1)
+}
+
+// run starts the clients, waits for their programs, and writes down the end.
+func (h *liveHost) run(ctx context.Context, s *Scenario, o LiveOptions, admin *live.Client) error {
+	clients := make([]*live.Client, o.Clients)
+	defer func() {
+		for _, c := range clients {
+			if c != nil {
+				c.Close()
+			}
+		}
+	}()
+	for i := range clients {
+		id := int32(i + 1)
+		c, err := live.Dial(ctx, o.Servers, live.Options{OnWatch: func(ev zk.Event) {
+			h.record(history.Event{Kind: history.Notify, Client: id, Op: history.EventName(ev.Type), Path: ev.Path})
+		}})
+		if err != nil {
+			return err
+		}
+		clients[i] = c
+	}
+	ended := make(chan int, len(clients))
+	for i, c := range clients {
+		p := &Process{Conn: c, Env: c.Env(), ID: i + 1, root: h.root, host: h, resource: &h.resource}
+		go func() {
+			s.Program(p)
+			ended <- p.ID
+		}()
+	}
+	return h.finish(ctx, clients, ended, o.Timeout, admin)
+}
+
+// finish waits for the programs and records how everything stands then.
+func (h *liveHost) finish(ctx context.Context, clients []*live.Client, ended <-chan int, timeout time.Duration, admin *live.Client) error {
+	deadline := time.NewTimer(timeout)
+	defer deadline.Stop()
+	finished := make([]bool, len(clients)+1)
+	for range clients {
+		select {
+		case id := <-ended:
+			finished[id] = true
+			continue
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		case <-deadline.C:
+		}
+		break
+	}
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	copy(h.history.Finished, finished)
+	for i, c := range clients {
+		h.history.Sessions[c.SessionID()] = int32(i + 1)
+		if !finished[i+1] {
+			h.history.Outcome = history.Stopped
+			h.history.Failed[int32(i+1)] = fmt.Sprintf("did not end within %v", timeout)
+		}
+	}
+	if h.history.Outcome == history.Stopped {
+		return nil
+	}
+	for _, znodes := range h.known {
+		for _, path := range znodes() {
+			h.history.Known[path] = true
+		}
+	}
+	return h.readTree(admin, h.root)
+}
+
+// readTree writes the znodes below path into the history.
+func (h *liveHost) readTree(c *live.Client, path string) error {
+	if _, err := c.Sync(path); err != nil {
+		return err
+	}
+	children, stat, err := c.Children(path)
+	if errors.Is(err, zk.ErrNoNode) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	h.history.Tree = append(h.history.Tree, history.Node{Path: path, Owner: stat.EphemeralOwner, Czxid: stat.Czxid})
+	for _, name := range children {
+		if err := h.readTree(c, path+"/"+name); err != nil {
+			return err
+		}
+	}
+	return nil
+}
