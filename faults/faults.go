@@ -65,8 +65,10 @@ var Table = []Fault{
 		do:  func(w *sim.World, c *sim.Client) { c.Cut(false) }},
 	{Name: "expire",
 		Doc: "the session of a client that knows of its disconnection ends; the client learns it when it reconnects",
-		can: func(w *sim.World, c *sim.Client) (*model.Request, bool) { return nil, c.HasSession() && !c.Unaware() },
-		do:  func(w *sim.World, c *sim.Client) { c.Expire() }},
+		can: func(w *sim.World, c *sim.Client) (*model.Request, bool) {
+			return nil, c.HasSession() && c.Alive() && !c.Unaware()
+		},
+		do: func(w *sim.World, c *sim.Client) { c.Expire() }},
 	{Name: "learn-late",
 		Doc: "the session ends while its client believes to be connected or is paused",
 		can: func(w *sim.World, c *sim.Client) (*model.Request, bool) {
@@ -76,7 +78,8 @@ var Table = []Fault{
 	{Name: "expiry-lag",
 		Doc: "a client with a new session moves to a server where its old session still lives",
 		can: func(w *sim.World, c *sim.Client) (*model.Request, bool) {
-			return nil, c.Fresh() && c.Connected() && !c.Paused() && len(w.Lagging(c)) > 0
+			to := w.Lagging(c)
+			return nil, c.Fresh() && c.Connected() && !c.Paused() && c.HasSession() && len(to) > 0 && c.Outlived(to[0])
 		},
 		do: func(w *sim.World, c *sim.Client) { moveTo(c, w.Lagging(c)[0]) }},
 	{Name: "watch-delay",

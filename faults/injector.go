@@ -18,7 +18,13 @@ type rule struct {
 	fault *Fault
 	kind  sim.Kind
 	left  int
-	seen  []int // per client: requests that fit the aim; only counted for Nth
+	seen  []seen // per client; only kept for Nth
+}
+
+// seen counts the requests of a client that fit an aim.
+type seen struct {
+	count int
+	nth   *model.Request // the one aimed at, until its memory holds another request
 }
 
 // Reset prepares for a run with plan p, keeping memory.
@@ -67,34 +73,44 @@ func (r *rule) permits(w *sim.World, c *sim.Client) bool {
 		return false
 	}
 	req, ok := r.fault.can(w, c)
-	return ok && (!r.fault.request || r.Aim.fits(req) && (r.Aim.Nth == 0 || r.count(c) == r.Aim.Nth))
+	return ok && (!r.fault.request || r.Aim.fits(req) && (r.Aim.Nth == 0 || r.nth(c) == req))
 }
 
 func (a *Aim) fits(r *model.Request) bool {
-	if a.Op != "" && a.Op != sim.OpName(r) && a.Op != r.Op.String() {
+	if op := sim.OpName(r); a.Op != "" && a.Op != op && a.Op != strings.TrimSuffix(op, "W") {
 		return false
 	}
 	return a.Path == "" || strings.HasPrefix(r.Path, a.Path)
 }
 
-func (r *rule) count(c *sim.Client) int {
+// nth returns the request of c that the rule aims at, or nil.
+func (r *rule) nth(c *sim.Client) *model.Request {
 	if c.ID() >= len(r.seen) {
-		return 0
+		return nil
 	}
-	return r.seen[c.ID()]
+	return r.seen[c.ID()].nth
 }
 
 // Issued counts a request for the rules that wait for the n-th.
 func (in *Injector) Issued(c *sim.Client, req *model.Request) {
 	for i := range in.rules {
 		r := &in.rules[i]
-		if r.Aim.Nth == 0 || !r.Aim.fits(req) {
+		if r.Aim.Nth == 0 {
 			continue
 		}
 		for len(r.seen) <= c.ID() {
-			r.seen = append(r.seen, 0)
+			r.seen = append(r.seen, seen{})
 		}
-		r.seen[c.ID()]++
+		s := &r.seen[c.ID()]
+		if s.nth == req {
+			s.nth = nil
+		}
+		if !r.Aim.fits(req) {
+			continue
+		}
+		if s.count++; s.count == r.Aim.Nth {
+			s.nth = req
+		}
 	}
 }
 

@@ -3,6 +3,7 @@ package faults
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -19,10 +20,14 @@ type Rule struct {
 // Aim narrows a rule down. The zero value hits everything.
 type Aim struct {
 	Client int    // 1 for c1; 0 for any
-	Op     string // operation of the request, as create or children
+	Op     string // operation of the request, one of Ops; exists is also existsW, and so on
 	Path   string // prefix of its path
 	Nth    int    // only the client's n-th request that fits Op and Path; 0 for any
 }
+
+// Ops is every operation that a rule can be aimed at: those of sim.OpName.
+var Ops = []string{"create", "createContainer", "createTTL", "delete", "exists", "existsW", "get", "getW", "set",
+	"children", "childrenW", "getACL", "setACL", "multi", "sync", "auth", "setWatches", "closeSession"}
 
 // Plan is what may go wrong in a run. The zero value is nothing.
 type Plan []Rule
@@ -111,7 +116,13 @@ func parseRule(word string) (Rule, error) {
 		r.Budget = n
 	}
 	if aimed {
+		set := map[string]bool{}
 		for _, a := range strings.Split(aims, ",") {
+			key, _, _ := strings.Cut(a, "=")
+			if set[key] {
+				return r, fmt.Errorf("%s is given twice", key)
+			}
+			set[key] = true
 			if err := r.Aim.set(a); err != nil {
 				return r, err
 			}
@@ -136,8 +147,8 @@ func (a *Aim) set(s string) error {
 		}
 		a.Client = n
 	case "op":
-		if value == "" {
-			return fmt.Errorf("op must name an operation, as create, delete, exists, get, set, children or multi")
+		if !slices.Contains(Ops, value) {
+			return fmt.Errorf("op must be one of %s, not %q", strings.Join(Ops, ", "), value)
 		}
 		a.Op = value
 	case "path":

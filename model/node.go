@@ -29,10 +29,11 @@ type node struct {
 	version, aversion, creates int32
 	hash                       uint32 // Java's hash of the name
 	buckets                    uint32 // of the Java HashSet that holds the children; 0 until the first
+	base                       int32  // where the name begins in path
 	kind                       kind
 }
 
-func (n *node) name() string { return BaseName(n.path) }
+func (n *node) name() string { return n.path[n.base:] }
 
 // attach makes n a child of p.
 func (p *node) attach(n *node) {

@@ -19,30 +19,31 @@ func ValidPath(path string) bool {
 	if path[len(path)-1] == '/' {
 		return false
 	}
-	start := 1 // of the current component
-	for i := 1; i <= len(path); i++ {
-		if i < len(path) && path[i] != '/' {
-			continue
-		}
-		switch path[start:i] {
-		case "", ".", "..":
-			return false
-		}
-		start = i + 1
-	}
+	start := 1 // of the component
 	for i := 1; i < len(path); {
-		if c := path[i]; c >= 0x20 && c < 0x7f {
+		c := path[i]
+		switch {
+		case c == '/':
+			if !component(path[start:i]) {
+				return false
+			}
+			start = i + 1
 			i++
-			continue
+		case c >= 0x20 && c < 0x7f:
+			i++
+		default:
+			r, n := utf8.DecodeRuneInString(path[i:])
+			if forbiddenRune(r) {
+				return false
+			}
+			i += n
 		}
-		r, n := utf8.DecodeRuneInString(path[i:])
-		if forbiddenRune(r) {
-			return false
-		}
-		i += n
 	}
-	return true
+	return component(path[start:])
 }
+
+// component reports whether one part of a path between slashes is possible.
+func component(s string) bool { return s != "" && s != "." && s != ".." }
 
 func forbiddenRune(r rune) bool {
 	return r <= 0x1f || r >= 0x7f && r <= 0x9f || r >= 0xd800 && r <= 0xf8ff || r >= 0xfff0

@@ -2,6 +2,7 @@ package model
 
 import (
 	"slices"
+	"strings"
 
 	"github.com/go-zookeeper/zk"
 )
@@ -44,6 +45,7 @@ type Server struct {
 	scratch  []*node
 	gone     []*node // unlinked by the txn in progress
 	free     []*node
+	spare    []*session
 }
 
 // session is what every replica knows of a session.
@@ -69,6 +71,9 @@ func (s *Server) Reset(c Config) {
 		s.recycle(s.root)
 	}
 	clear(s.nodes)
+	for _, x := range s.sessions { // order-free: they are all alike
+		s.spare = append(s.spare, x)
+	}
 	clear(s.sessions)
 	clear(s.data.paths)
 	clear(s.child.paths)
@@ -78,7 +83,7 @@ func (s *Server) Reset(c Config) {
 	s.root = s.newNode("/", openACL)
 	s.root.data = []byte{} // empty, not null, as are those of the other three
 	s.nodes["/"], s.nodes[""] = s.root, s.root
-	for _, p := range []string{"/zookeeper", "/zookeeper/quota", "/zookeeper/config"} {
+	for _, p := range [...]string{"/zookeeper", "/zookeeper/quota", "/zookeeper/config"} {
 		n := s.newNode(p, openACL)
 		n.data = []byte{}
 		s.lookup(ParentPath(p)).attach(n)
@@ -86,8 +91,10 @@ func (s *Server) Reset(c Config) {
 	}
 	config := s.nodes["/zookeeper/config"]
 	config.aversion = -1
-	config.acl = &acl{list: zk.WorldACL(zk.PermRead)}
+	config.acl = readACL
 }
+
+var readACL = &acl{list: zk.WorldACL(zk.PermRead)}
 
 func special(path string) bool {
 	switch path {
@@ -117,8 +124,21 @@ func (s *Server) newNode(path string, a *acl) *node {
 	}
 	s.born++
 	n.path, n.acl, n.born = path, a, s.born
+	n.base = int32(strings.LastIndexByte(path, '/') + 1)
 	n.hash = javaHash(n.name())
 	return n
+}
+
+func (s *Server) newSession(timeout int32) *session {
+	var x *session
+	if k := len(s.spare); k > 0 {
+		x, s.spare = s.spare[k-1], s.spare[:k-1]
+		*x = session{ephemerals: x.ephemerals[:0]}
+	} else {
+		x = new(session)
+	}
+	x.timeout = timeout
+	return x
 }
 
 // Zxid returns the zxid of the last txn applied.
@@ -146,7 +166,7 @@ func (s *Server) Apply(t *Txn, res *Response) {
 	case OpMulti:
 		s.multi(t, res)
 	case OpCreateSession:
-		s.sessions[t.Session] = &session{timeout: t.Req.Version}
+		s.sessions[t.Session] = s.newSession(t.Req.Version)
 	case OpCloseSession:
 		s.closeSession(t)
 		res.Hangup = true
@@ -176,6 +196,7 @@ func (s *Server) closeSession(t *Txn) {
 		s.unlink(t, n)
 	}
 	delete(s.sessions, t.Session)
+	s.spare = append(s.spare, x)
 }
 
 // owned returns the session's ephemerals in the configured order; ZooKeeper's

@@ -3,7 +3,6 @@ package recipes
 import (
 	"context"
 	"errors"
-	"math"
 	"strconv"
 	"strings"
 
@@ -289,22 +288,25 @@ func (l *Lock) predecessor(own string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	if repeats(names) {
-		if names, err = l.ordered(names); err != nil {
-			return "", err
-		}
-		return before(names, own)
-	}
-	mine, ok := sequence(own)
-	best, ahead, listed := int64(math.MinInt64), "", false
+	mine, _ := sequence(own)
+	best, ahead, listed := int64(-1), "", false
 	for _, name := range names {
-		n, isContender := sequence(name)
+		n, ok := sequence(name)
+		if !ok {
+			continue
+		}
+		if repeats(n) {
+			if names, err = l.ordered(names); err != nil {
+				return "", err
+			}
+			return before(names, own)
+		}
 		listed = listed || name == own
-		if isContender && n < mine && n > best {
+		if n < mine && n > best {
 			best, ahead = n, name
 		}
 	}
-	if !listed || !ok {
+	if !listed {
 		return "", errGone
 	}
 	return ahead, nil
@@ -324,8 +326,13 @@ func before(queue []string, own string) (string, error) {
 
 // sequence returns the number that the server appended to a contender's name.
 func sequence(name string) (int64, bool) {
-	i := strings.LastIndex(name, "lock-")
-	if i < 0 {
+	const digits = 10 // at least; a negative number has a sign as well
+	i := strings.LastIndexByte(name, '-')
+	if i > 0 && name[i-1] == '-' { // "lock--2147483648"
+		i--
+	}
+	i -= len("lock")
+	if i < 0 || len(name)-i < len("lock-")+digits || name[i:i+len("lock-")] != "lock-" {
 		return 0, false
 	}
 	n, err := strconv.ParseInt(name[i+len("lock-"):], 10, 32)

@@ -5,17 +5,10 @@ import (
 	"slices"
 )
 
-// repeats reports whether the queue has reached the end of the sequence numbers.
-// There the server's counter stays at 2147483647 (and creates in flight at that
-// moment get negative numbers), so numbers repeat and say nothing about order.
-func repeats(names []string) bool {
-	for _, name := range names {
-		if n, ok := sequence(name); ok && (n < 0 || n == math.MaxInt32) {
-			return true
-		}
-	}
-	return false
-}
+// repeats reports whether a sequence number is from the end of the numbers. There
+// the server's counter stays at 2147483647 (and creates in flight at that moment
+// get negative numbers), so numbers repeat and say nothing about order.
+func repeats(n int64) bool { return n < 0 || n == math.MaxInt32 }
 
 // ordered returns the contenders among names in the order of the queue: by
 // sequence number, or, once numbers repeat, by the zxid of their creation, at
@@ -23,7 +16,10 @@ func repeats(names []string) bool {
 func (l *Lock) ordered(names []string) ([]string, error) {
 	var queue []string
 	rank := map[string]int64{}
-	exact := !repeats(names)
+	exact := !slices.ContainsFunc(names, func(name string) bool {
+		n, ok := sequence(name)
+		return ok && repeats(n)
+	})
 	for _, name := range names {
 		n, ok := sequence(name)
 		if !ok {

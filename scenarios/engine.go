@@ -57,13 +57,17 @@ type Report struct {
 // on their number. It stops early at the first failure, when ctx is done (then
 // the report covers what was run), and with an error when client code blocks.
 func Run(ctx context.Context, s *Scenario, o Options) (Report, error) {
+	if err := s.fits(s.Faults); err != nil {
+		return Report{Scenario: s}, err
+	}
 	if o.Workers <= 0 {
 		o.Workers = runtime.GOMAXPROCS(0)
 	}
 	if o.Stuck == 0 {
 		o.Stuck = 30 * time.Second
 	}
-	e := &engine{Scenario: s, Options: o, ctx: ctx, reached: make([]atomic.Bool, len(s.Goals))}
+	e := &engine{Scenario: s, Options: o, ctx: ctx, turn: o.Seeds.First, waiting: map[uint64]outcome{},
+		reached: make([]bool, len(s.Goals))}
 	e.next.Store(o.Seeds.First)
 	e.limit.Store(o.Seeds.Last)
 	if err := e.work(); err != nil {
@@ -72,21 +76,36 @@ func Run(ctx context.Context, s *Scenario, o Options) (Report, error) {
 	return e.report(), nil
 }
 
-// engine is one Run in progress.
+// engine is one Run in progress. Workers finish seeds in any order; what they
+// found is taken into account in the order of the seeds and only up to the first
+// failure, as if there were one worker.
 type engine struct {
 	*Scenario
 	Options
-	ctx     context.Context
-	next    atomic.Uint64
-	limit   atomic.Uint64 // no seed beyond it is of interest any more
-	runs    atomic.Int64
-	steps   atomic.Int64
-	reached []atomic.Bool
+	ctx   context.Context
+	next  atomic.Uint64
+	limit atomic.Uint64 // no seed beyond it is of interest any more
 
 	mu      sync.Mutex
+	turn    uint64             // the seed to be taken into account next
+	waiting map[uint64]outcome // of seeds beyond it
+	dead    error              // a worker that ended before its time
+
+	runs, steps int
+	reached     []bool
+	failure     *Result
+	doubt       string // a verdict "unknown"
+	differs     string // a run that was not the same twice
+}
+
+// outcome is what one seed came to. The zero value is a seed of another shard.
+type outcome struct {
+	run     bool
+	steps   int
+	reached []int // goals
 	failure *Result
-	doubt   string // a verdict "unknown"
-	differs string // a run that was not the same twice
+	doubt   string
+	differs string
 }
 
 // work runs the seeds and watches over the workers.
@@ -105,17 +124,17 @@ func (e *engine) work() error {
 		wg.Wait()
 		close(done)
 	}()
-	tick := time.NewTicker(e.Stuck / 10)
+	tick := time.NewTicker(max(e.Stuck/10, time.Millisecond))
 	defer tick.Stop()
 	for {
 		select {
 		case <-done:
-			return nil
+			return e.dead
 		case <-tick.C:
 			for i := range beats {
 				if seed, since := beats[i].last(); since > e.Stuck {
 					return fmt.Errorf("%s, seed %d: the program has kept control for %v; client code must wait only by its Env and Conn",
-						e.Name, seed, since.Round(time.Second))
+						e.Name, seed, since.Round(time.Millisecond))
 				}
 			}
 		}
@@ -152,54 +171,102 @@ func (e *engine) worker(h *heartbeat) {
 			return
 		}
 		if e.Shards > 0 && seed%e.Shards != e.Shard {
+			e.take(seed, outcome{})
 			continue
 		}
 		h.beat(seed)
-		e.one(r, seed)
+		e.guarded(r, seed)
 		if e.Progress != nil {
 			e.Progress()
 		}
 	}
 }
 
-// one runs a seed and takes note of what it shows.
-func (e *engine) one(r *Runner, seed uint64) {
+// guarded runs a seed and takes note of a program that ends the worker: a
+// Goexit in a coroutine is passed on to whoever resumed it.
+func (e *engine) guarded(r *Runner, seed uint64) {
+	ended := false
+	defer func() {
+		if ended {
+			return
+		}
+		e.mu.Lock()
+		defer e.mu.Unlock()
+		e.limit.Store(0)
+		e.dead = fmt.Errorf("%s, seed %d: the program has ended its goroutine, as runtime.Goexit and the FailNow of a test do; it must return, or panic",
+			e.Name, seed)
+	}()
+	out := e.one(r, seed)
+	ended = true
+	e.take(seed, out)
+}
+
+// one runs a seed.
+func (e *engine) one(r *Runner, seed uint64) outcome {
 	res := r.Seed(e.Scenario, seed)
-	e.runs.Add(1)
-	e.steps.Add(int64(res.Steps))
+	out := outcome{run: true, steps: res.Steps}
 	for i := range e.Goals {
-		if !e.reached[i].Load() && e.Goals[i].Reached(res.History) {
-			e.reached[i].Store(true)
+		if e.Goals[i].Reached(res.History) {
+			out.reached = append(out.reached, i)
 		}
 	}
-	bad := res.Verdict.Level == checkers.Violated && (!e.Broken() || e.catches(res.Verdict.Checker))
-	if bad {
+	if res.Verdict.Level == checkers.Unknown {
+		out.doubt = fmt.Sprintf("seed %d: %s", seed, res.Verdict.Message)
+	}
+	if res.Verdict.Level == checkers.Violated && (!e.Broken() || e.catches(res.Verdict.Checker)) {
 		r.Names(&res)
+		out.failure = &res
 	}
 	if seed < e.Seeds.First+twice {
-		e.again(r, seed, res)
+		out.differs = again(r, e.Scenario, seed, res.Hash)
 	}
+	res.History = nil
+	return out
+}
+
+// again runs a seed once more and says where the runs part, if they do.
+func again(r *Runner, s *Scenario, seed, hash uint64) string {
+	first := append([]uint64(nil), r.Hashes()...)
+	if r.Seed(s, seed).Hash == hash {
+		return ""
+	}
+	return fmt.Sprintf("seed %d: two runs part at step %d", seed, FirstDifference(first, r.Hashes())+1)
+}
+
+// take notes what a seed came to, and takes into account what is due.
+func (e *engine) take(seed uint64, out outcome) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	if res.Verdict.Level == checkers.Unknown && e.doubt == "" {
-		e.doubt = fmt.Sprintf("seed %d: %s", seed, res.Verdict.Message)
-	}
-	if bad && (e.failure == nil || seed < e.failure.Schedule.Seed) {
-		res.History = nil
-		e.failure = &res
+	if out.failure != nil && seed < e.limit.Load() {
 		e.limit.Store(seed)
+	}
+	e.waiting[seed] = out
+	for {
+		out, due := e.waiting[e.turn]
+		if !due {
+			return
+		}
+		delete(e.waiting, e.turn)
+		e.turn++
+		if e.failure == nil && out.run {
+			e.add(out)
+		}
 	}
 }
 
-// again runs a seed once more and compares.
-func (e *engine) again(r *Runner, seed uint64, res Result) {
-	first := append([]uint64(nil), r.Hashes()...)
-	if r.Seed(e.Scenario, seed); r.world.Hash() == res.Hash {
-		return
+func (e *engine) add(out outcome) {
+	e.runs++
+	e.steps += out.steps
+	for _, i := range out.reached {
+		e.reached[i] = true
 	}
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	e.differs = fmt.Sprintf("seed %d: two runs part at step %d", seed, FirstDifference(first, r.Hashes())+1)
+	e.failure = out.failure
+	if e.doubt == "" {
+		e.doubt = out.doubt
+	}
+	if e.differs == "" {
+		e.differs = out.differs
+	}
 }
 
 // FirstDifference returns the first index at which two runs' hashes differ.
@@ -222,9 +289,9 @@ func (s *Scenario) catches(checker string) bool {
 }
 
 func (e *engine) report() Report {
-	rep := Report{Scenario: e.Scenario, Runs: int(e.runs.Load()), Steps: int(e.steps.Load())}
+	rep := Report{Scenario: e.Scenario, Runs: e.runs, Steps: e.steps}
 	for i, g := range e.Goals {
-		if !e.reached[i].Load() {
+		if !e.reached[i] {
 			rep.Missed = append(rep.Missed, g.Name)
 		}
 	}
@@ -238,6 +305,8 @@ func (e *engine) report() Report {
 		rep.Status = Caught
 	case e.failure != nil:
 		rep.Status = Violation
+	case e.runs == 0:
+		rep.Status, rep.Why = Inconclusive, "no seed was run"
 	case e.Broken() && e.ctx.Err() == nil:
 		rep.Status = Escaped
 	case e.doubt != "":

@@ -43,10 +43,9 @@ func (r *Random) Seed(seed uint64) {
 // derive options of the run.
 func (r *Random) Uint64() uint64 { return r.rng.Uint64() }
 
-// below returns a number less than n; the bias is below n/2^32.
-func (r *Random) below(n int) int {
-	return int((r.rng.Uint64() >> 32) * uint64(n) >> 32)
-}
+// below returns a number less than n made of the upper half of x; the bias is
+// below n/2^32.
+func below(x uint64, n int) int { return int((x >> 32) * uint64(n) >> 32) }
 
 func (r *Random) slow(t Transition) bool {
 	return r.SlowKinds>>t.Kind&1 != 0 || r.SlowClients>>(t.Client&63)&1 != 0 && t.Client > 0
@@ -54,9 +53,10 @@ func (r *Random) slow(t Transition) bool {
 
 // Choose implements [Chooser].
 func (r *Random) Choose(w *World) (Transition, bool, error) {
-	if r.FaultRate > 0 && !w.calm && uint32(r.rng.Uint64()&0xffff) < r.FaultRate {
+	x := r.rng.Uint64()
+	if !w.calm && uint32(x&0xffff) < r.FaultRate {
 		if list := w.Faults(); len(list) > 0 {
-			return list[r.below(len(list))], true, nil
+			return list[below(x, len(list))], true, nil
 		}
 	}
 	list := w.Normal()
@@ -66,9 +66,9 @@ func (r *Random) Choose(w *World) (Transition, bool, error) {
 	case 1:
 		return list[0], true, nil
 	}
-	t := list[r.below(len(list))]
+	t := list[below(x, len(list))]
 	for i := 0; i < reluctance && !w.calm && r.slow(t); i++ {
-		t = list[r.below(len(list))]
+		t = list[below(r.rng.Uint64(), len(list))]
 	}
 	return t, true, nil
 }

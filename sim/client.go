@@ -15,11 +15,13 @@ import (
 // ErrConnectionClosed when it is cut, watches survive a reconnect by
 // SetWatches, an expired session is silently replaced by a new one.
 type Client struct {
-	w  *World
-	id int
+	w     *World
+	id    int
+	start func() // runs the program
 
 	connected bool
-	closed    bool // Close was called, or the process crashed
+	closing   bool // Close was called
+	closed    bool // ... and has ended, or the process crashed
 	rounded   bool // all servers were tried in vain since the last connection
 	server    int  // index of the connected, else of the last connected server; -1 before
 	tried     int  // server that said the session had expired; -1 none
@@ -36,7 +38,9 @@ type Client struct {
 	down    []message       // on the way to the client
 	hungup  bool            // the server has closed the connection
 	late    []model.Request // sent before a cut; may still be executed
-	lateAt  int             // server that has them
+	owedAt  int             // server that owes the session a write sent before a cut
+	owedTo  int             // ... until it has applied that much of the log
+	silent  int64           // virtual time of the last cut
 	conn    model.Conn      // the server's end
 
 	watchers     []watcher
@@ -98,7 +102,7 @@ func itoa(n int) string { return strconv.Itoa(n) }
 
 // reset makes c a process that was just started.
 func (c *Client) reset() {
-	*c = Client{w: c.w, id: c.id, server: -1, tried: -1, state: zk.StateConnecting,
+	*c = Client{w: c.w, id: c.id, start: c.start, server: -1, tried: -1, state: zk.StateConnecting,
 		unsent: c.unsent[:0], wire: c.wire[:0], down: c.down[:0], late: c.late[:0], conn: c.conn,
 		watchers: c.watchers[:0], sessionChans: c.sessionChans[:0], coroutines: c.coroutines[:0], names: c.names[:0]}
 	c.conn.Reset()
@@ -121,7 +125,7 @@ func (c *Client) submit(r *request) {
 		w.injector.Issued(c, &r.req)
 	}
 	switch {
-	case c.closed:
+	case c.closed, c.closing && r.req.Op != model.OpCloseSession:
 		r.err = zk.ErrConnectionClosed
 		g.park(runnable)
 	case c.connected:
@@ -193,7 +197,7 @@ func (c *Client) connect(k int) {
 		c.sessions++
 		c.session = int64(c.id)<<12 | c.sessions
 		w.commit(nil, c.session, &model.Request{Op: model.OpCreateSession, Version: w.SessionTimeout})
-		s.catchUp(len(w.log))
+		s.catchUp(w.committed)
 	}
 	c.connected, c.hungup, c.rounded = true, false, false
 	c.server, c.tried = k, -1
@@ -248,7 +252,7 @@ func (c *Client) watches(k watchKind, path string) int {
 // expired is the answer to a reconnect whose session is gone. All watches end;
 // the library goes on by itself to open a new session.
 func (c *Client) expired(k int) {
-	c.session, c.lastZxid = 0, 0
+	c.session, c.lastZxid, c.owedTo = 0, 0, 0
 	c.rounded, c.tried = false, k
 	c.setState(zk.StateExpired)
 	c.endWatches(zk.ErrSessionExpired)
@@ -297,10 +301,13 @@ func (c *Client) round() {
 // cut ends the connection. What was sent and not yet taken by the server may
 // still be executed (late), unless drop says that it is lost.
 func (c *Client) cut(drop bool) {
-	c.late, c.lateAt = c.late[:0], c.server
+	c.late, c.silent = c.late[:0], c.w.now
+	if c.await != nil && c.await.req.Op.IsWrite() {
+		c.owedAt, c.owedTo = c.server, c.awaitTo
+	}
 	if !drop && !c.hungup {
 		for _, r := range c.wire {
-			if r.req.Op.IsWrite() {
+			if r.req.Op.IsWrite() || r.req.Op == model.OpAuth {
 				c.late = append(c.late, r.req)
 			}
 		}

@@ -1,6 +1,7 @@
 package sim
 
 import (
+	"bytes"
 	"fmt"
 	"time"
 	"unicode/utf8"
@@ -104,7 +105,7 @@ func checkCreate(path string, flags int32) error {
 
 func (k Conn) create(op model.Op, path string, data []byte, flags int32, acl []zk.ACL, ttl int64) (string, error) {
 	r := k.begin(op, path)
-	r.req.Data, r.req.Flags, r.req.ACL, r.req.TTL = data, flags, acl, ttl
+	r.req.Data, r.req.Flags, r.req.ACL, r.req.TTL = bytes.Clone(data), flags, acl, ttl
 	if err := k.do(r); err != nil {
 		return "", err
 	}
@@ -127,7 +128,7 @@ func (k Conn) Set(path string, data []byte, version int32) (*zk.Stat, error) {
 		return nil, k.refuse(zk.ErrInvalidPath)
 	}
 	r := k.begin(model.OpSetData, path)
-	r.req.Data, r.req.Version = data, version
+	r.req.Data, r.req.Version = bytes.Clone(data), version
 	err := k.do(r)
 	return r.stat(err), err
 }
@@ -155,7 +156,7 @@ func (r *request) data(err error) []byte {
 	if err != nil {
 		return nil
 	}
-	return r.res.Data
+	return bytes.Clone(r.res.Data)
 }
 
 // GetW is [zk.Conn.GetW].
@@ -164,7 +165,7 @@ func (k Conn) GetW(path string) ([]byte, *zk.Stat, <-chan zk.Event, error) {
 	if err != nil {
 		return nil, nil, nil, err
 	}
-	return r.res.Data, r.stat(nil), r.ch, nil
+	return r.data(nil), r.stat(nil), r.ch, nil
 }
 
 // Exists is [zk.Conn.Exists].
@@ -274,6 +275,7 @@ func (k Conn) Close() {
 		k.c.yield()
 		return
 	}
+	k.c.closing = true
 	if k.c.connected {
 		k.do(k.begin(model.OpCloseSession, ""))
 	}
@@ -286,30 +288,29 @@ func clientPath(path string, sequential bool) bool {
 	if path == "" || path[0] != '/' {
 		return false
 	}
-	if path == "/" {
-		return true
-	}
-	start := 1
-	for i := 1; i <= len(path); i++ {
-		if i < len(path) && path[i] != '/' {
-			continue
-		}
-		part := path[start:i]
-		if part == "." || part == ".." || part == "" && !(sequential && i == len(path)) {
-			return false
-		}
-		start = i + 1
-	}
+	start := 1 // of the component
 	for i := 1; i < len(path); {
-		if b := path[i]; b >= 0x20 && b < 0x7f {
+		b := path[i]
+		switch {
+		case b == '/':
+			if !component(path[start:i]) {
+				return false
+			}
+			start = i + 1
 			i++
-			continue
+		case b >= 0x20 && b < 0x7f:
+			i++
+		default:
+			r, n := utf8.DecodeRuneInString(path[i:])
+			if r <= 0x1f || r >= 0x7f && r <= 0x9f || r >= 0xf000 && r <= 0xf8ff || r >= 0xfff0 && r < 0xffff {
+				return false
+			}
+			i += n
 		}
-		r, n := utf8.DecodeRuneInString(path[i:])
-		if r <= 0x1f || r >= 0x7f && r <= 0x9f || r >= 0xf000 && r <= 0xf8ff || r >= 0xfff0 && r < 0xffff {
-			return false
-		}
-		i += n
 	}
-	return true
+	last := path[start:]
+	return component(last) || last == "" && (sequential || path == "/")
 }
+
+// component reports whether one part of a path between slashes is possible.
+func component(s string) bool { return s != "" && s != "." && s != ".." }

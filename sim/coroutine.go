@@ -19,6 +19,7 @@ const (
 	calling  // waits for the answer to req
 	awaiting // waits for one of chans, or for ctx
 	sleeping // waits for a timer, or for ctx
+	lost     // cannot be ended, see die
 )
 
 // coroutine is one thread of client code. It only runs inside resume, and hands
@@ -29,6 +30,7 @@ type coroutine struct {
 	status status
 	killed bool // unwinding: the process crashed or the run is over
 	begun  bool // has run at least once
+	deaths int  // how often killed was raised in it
 
 	req   request
 	ctx   context.Context
@@ -46,6 +48,21 @@ type coroutine struct {
 // killed unwinds a coroutine. Client code that recovers it meets it again at
 // its next call.
 type killed struct{}
+
+// maxDeaths is how often client code may recover killed before it is given up.
+const maxDeaths = 1000
+
+// die unwinds the calling coroutine. Code that recovers and calls again for ever
+// is left where it is; its coroutine is lost.
+func (g *coroutine) die() {
+	if g.deaths++; g.deaths <= maxDeaths {
+		panic(killed{})
+	}
+	g.status = lost
+	for {
+		g.yield(struct{}{})
+	}
+}
 
 func newCoroutine() *coroutine {
 	g := &coroutine{}
@@ -88,24 +105,23 @@ func (g *coroutine) resume() {
 
 // park hands control back to the kernel, with status saying what g waits for.
 func (g *coroutine) park(s status) {
-	if g.killed {
-		panic(killed{})
-	}
 	g.status = s
 	g.yield(struct{}{})
 	if g.killed {
-		panic(killed{})
+		g.die()
 	}
 }
 
 // kill unwinds g.
 func (g *coroutine) kill() {
+	c := g.client
 	g.killed = true
-	g.client.w.removeTimer(&g.timer)
+	c.w.removeTimer(&g.timer)
 	if g.begun {
 		g.resume()
-	} else {
-		g.client.retire(g)
+	}
+	if g.client == c { // not begun, or lost
+		c.retire(g)
 	}
 }
 
@@ -117,7 +133,7 @@ func (w *World) spawn(c *Client, name string, f func()) {
 	} else {
 		g = newCoroutine()
 	}
-	g.client, g.fn, g.killed, g.begun, g.status = c, f, false, false, runnable
+	g.client, g.fn, g.killed, g.begun, g.deaths, g.status = c, f, false, false, 0, runnable
 	g.name = c.uniqueName(name)
 	c.coroutines = append(c.coroutines, g)
 }
@@ -151,7 +167,7 @@ func (c *Client) byName(name int) *coroutine {
 	return nil
 }
 
-// retire returns an ended coroutine to the pool.
+// retire returns an ended coroutine to the pool, unless it is lost.
 func (c *Client) retire(g *coroutine) {
 	for i, x := range c.coroutines {
 		if x == g {
@@ -160,7 +176,9 @@ func (c *Client) retire(g *coroutine) {
 		}
 	}
 	g.fn, g.ctx, g.chans, g.client = nil, nil, g.chans[:0], nil
-	c.w.pool = append(c.w.pool, g)
+	if g.status != lost {
+		c.w.pool = append(c.w.pool, g)
+	}
 }
 
 // poll wakes the coroutines of c that wait for something that has arrived.

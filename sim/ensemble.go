@@ -20,8 +20,9 @@ type server struct {
 
 // entry is one txn of the log.
 type entry struct {
-	txn model.Txn
-	req model.Request
+	txn    model.Txn
+	req    model.Request
+	author *Client // whose request it is; nil for the environment's
 }
 
 func (w *World) leader() *server { return w.servers[0] }
@@ -50,51 +51,72 @@ func (w *World) recordChange(t zk.EventType, path string, session int64) {
 	w.History.Add(history.Event{Kind: k, Client: int32(w.author), Step: w.step, Path: path, Zxid: w.zxid, Session: session})
 }
 
-// commit appends a txn to the log; the leader applies it at once. The answer,
-// if it is wanted, is left in w.answer.
+// commit appends a txn to the log; the leader applies it at once. Requests of a
+// session that has ended fail.
 func (w *World) commit(c *Client, session int64, r *model.Request) {
 	w.zxid++
+	w.committed++
+	t := &w.txn
+	*t = model.Txn{Zxid: w.zxid, Time: w.now, Session: session, Req: r}
 	w.author = 0
-	w.log = append(w.log, entry{})
-	e := &w.log[len(w.log)-1]
-	e.req = *r
-	e.txn = model.Txn{Zxid: w.zxid, Time: w.now, Session: session}
 	if c != nil {
 		w.author = c.id
-		e.txn.Auth = c.conn.Auth
+		t.Auth = c.conn.Auth
 		if !w.leader().store.HasSession(session) {
-			e.req = model.Request{Op: model.OpError, Version: int32(model.SessionExpired)}
+			t.Req = &model.Request{Op: model.OpError, Version: int32(model.SessionExpired)}
 		}
 	}
-	w.leader().applyNext()
+	if len(w.servers) > 1 { // for the followers
+		w.log = append(w.log, entry{txn: *t, req: *t.Req, author: c})
+	}
+	w.leader().apply(t, c)
 }
 
-// applyNext applies the next txn of the log and answers the client of this
-// server that waits for it.
+// applyNext applies the next txn of the log to a follower.
 func (s *server) applyNext() {
-	w := s.w
-	e := &w.log[s.applied]
+	e := &s.w.log[s.applied]
 	e.txn.Req = &e.req
-	s.store.Apply(&e.txn, &w.answer)
+	s.apply(&e.txn, e.author)
+}
+
+// apply applies a txn and answers those clients of this server that wait for it:
+// its author, and those whose sync it completes. If it ends a session, the
+// connection of that session ends, too.
+func (s *server) apply(t *model.Txn, author *Client) {
+	w := s.w
+	res := &w.answer
+	if author != nil && author.waits(s) && author.awaitTo == s.applied+1 && author.await.req.Op != model.OpSync {
+		res = &author.await.res
+	}
+	s.store.Apply(t, res)
 	s.applied++
-	for _, c := range w.clients {
-		if !c.connected || c.server != s.index {
-			continue
-		}
-		if c.await != nil && c.awaitTo <= s.applied {
-			r := c.await
-			c.await = nil
-			if r.req.Op == model.OpSync {
-				s.store.Read(&c.conn, &r.req, &r.res)
-			} else {
-				r.res = w.answer
+	if res != &w.answer {
+		s.answer(author)
+	}
+	if len(w.servers) > 1 {
+		for _, c := range w.clients {
+			if c.waits(s) && c.awaitTo <= s.applied && c.await.req.Op == model.OpSync {
+				s.store.Read(&c.conn, &c.await.req, &c.await.res)
+				s.answer(c)
 			}
-			c.down = append(c.down, message{reply: r})
-		}
-		if e.req.Op == model.OpCloseSession && c.session == e.txn.Session {
-			s.hangup(c)
 		}
 	}
+	if t.Req.Op == model.OpCloseSession {
+		for _, c := range w.clients {
+			if c.connected && c.server == s.index && c.session == t.Session {
+				s.hangup(c)
+			}
+		}
+	}
+}
+
+// waits reports whether an answer to c depends on what s applies.
+func (c *Client) waits(s *server) bool { return c.connected && c.server == s.index && c.await != nil }
+
+// answer sends the answer that c waits for.
+func (s *server) answer(c *Client) {
+	c.down = append(c.down, message{reply: c.await})
+	c.await = nil
 }
 
 // hangup closes the connection of c from the server's side.
@@ -118,9 +140,7 @@ func (s *server) catchUp(to int) {
 func (c *Client) serve() {
 	w := c.w
 	if !c.connected {
-		r := c.late[0]
-		c.late = append(c.late[:0], c.late[1:]...)
-		w.commit(c, c.session, &r)
+		c.serveLate()
 		return
 	}
 	s := w.servers[c.server]
@@ -130,19 +150,42 @@ func (c *Client) serve() {
 	case r.req.Op == model.OpAuth:
 		w.authenticate(c, s, r)
 	case r.req.Op == model.OpSync:
-		c.await, c.awaitTo = r, len(w.log)
-		if s.applied == len(w.log) {
-			c.await = nil
+		c.await, c.awaitTo = r, w.committed
+		if s.applied == w.committed {
 			s.store.Read(&c.conn, &r.req, &r.res)
-			c.down = append(c.down, message{reply: r})
+			s.answer(c)
 		}
 	case r.req.Op.IsWrite():
-		c.await, c.awaitTo = r, len(w.log)+1
+		c.await, c.awaitTo = r, w.committed+1
 		w.commit(c, c.session, &r.req)
 	default:
 		s.store.Read(&c.conn, &r.req, &r.res)
 		c.down = append(c.down, message{reply: r})
 	}
+}
+
+// serveLate executes the next request that was sent before the connection was
+// cut. Nobody waits for the answer.
+func (c *Client) serveLate() {
+	r := c.late[0]
+	c.late = append(c.late[:0], c.late[1:]...)
+	if r.Op != model.OpAuth {
+		c.w.commit(c, c.session, &r)
+		c.owedAt, c.owedTo = c.server, len(c.w.log)
+		return
+	}
+	var code model.Code
+	if c.conn.Auth, code = model.Authenticate(c.conn.Auth, r.Path, r.Data); code != model.OK {
+		c.late = c.late[:0]
+	}
+}
+
+// servable reports whether the server takes the next request of c now. The
+// requests of a session wait behind its own write, also behind one that came by
+// an earlier connection to the same server (CommitProcessor).
+func (c *Client) servable() bool {
+	return c.connected && len(c.wire) > 0 && c.await == nil && !c.hungup &&
+		(c.server != c.owedAt || c.w.servers[c.server].applied >= c.owedTo)
 }
 
 // authenticate answers an auth packet: the identity belongs to the connection.

@@ -20,6 +20,9 @@ func (c *Client) here() *coroutine {
 	if g == nil || g.client != c {
 		panic("sim: c" + itoa(c.id) + " was used from outside its own code")
 	}
+	if g.killed {
+		g.die()
+	}
 	return g
 }
 
@@ -59,7 +62,7 @@ func (e Env) Await(ctx context.Context, chans ...<-chan zk.Event) (int, zk.Event
 
 // WithTimeout returns a context that a tick ends.
 func (e Env) WithTimeout(ctx context.Context, d time.Duration) (context.Context, context.CancelFunc) {
-	w := e.c.w
+	w := e.c.here().client.w
 	inner, cancel := context.WithCancel(ctx)
 	x := &deadline{Context: inner, cancel: cancel, client: e.c}
 	x.at = epoch.Add(time.Duration(w.now)*time.Millisecond + d)
@@ -72,7 +75,7 @@ func (e Env) WithTimeout(ctx context.Context, d time.Duration) (context.Context,
 }
 
 // Go starts f as a coroutine of the same client.
-func (e Env) Go(name string, f func()) { e.c.w.spawn(e.c, name, f) }
+func (e Env) Go(name string, f func()) { e.c.w.spawn(e.c.here().client, name, f) }
 
 // UUID returns a name derived from the world's order, the client and a counter, mixed so that the
 // order of names is unrelated to the order of creation.

@@ -28,9 +28,10 @@ func (c *Client) Server() int { return c.server }
 // HasSession reports whether the servers hold a session of the client.
 func (c *Client) HasSession() bool { return c.session != 0 && c.w.leader().store.HasSession(c.session) }
 
-// Unserved returns the oldest request that is on its way to the server, or nil.
+// Unserved returns the oldest request that is on its way to the server, or nil
+// when there is none or the server lets it wait.
 func (c *Client) Unserved() *model.Request {
-	if !c.connected || c.hungup || len(c.wire) == 0 || c.await != nil {
+	if !c.servable() {
 		return nil
 	}
 	return &c.wire[0].req
@@ -75,10 +76,7 @@ func (c *Client) Unaware() bool {
 	if c.closed {
 		return false
 	}
-	if c.dirty {
-		c.poll()
-	}
-	if c.connected || c.paused {
+	if c.connected || c.paused || c.w.timerDue(c, c.expiry()) {
 		return true
 	}
 	for _, g := range c.coroutines {
@@ -89,11 +87,20 @@ func (c *Client) Unaware() bool {
 	return false
 }
 
+// expiry is the earliest virtual time at which the session of a disconnected
+// client can end. The client notices a dead link after two thirds of the
+// timeout, so a third of it is left then.
+func (c *Client) expiry() int64 { return c.silent + int64(c.w.SessionTimeout)/3 }
+
 // Expire ends the client's session at the leader. The client's connection, if
-// it has one, ends when its server hears of it.
+// it has one, ends when its server hears of it. For a client that knows of its
+// disconnection, virtual time moves on to when that can be.
 func (c *Client) Expire() {
 	if c.Unaware() {
 		c.w.History.Add(history.Event{Kind: history.Exceeded, Client: int32(c.id), Step: c.w.step})
+	}
+	if !c.connected {
+		c.w.now = max(c.w.now, c.expiry())
 	}
 	c.w.commit(nil, c.session, &model.Request{Op: model.OpCloseSession})
 }
@@ -122,7 +129,7 @@ func (c *Client) Crash() {
 
 // Interruptible reports whether the client's program offers an operation to
 // cancel; see OnInterrupt.
-func (c *Client) Interruptible() bool { return c.interrupt != nil && !c.paused }
+func (c *Client) Interruptible() bool { return c.interrupt != nil && !c.paused && !c.crashed }
 
 // Interrupt cancels that operation's context.
 func (c *Client) Interrupt() {
@@ -166,6 +173,9 @@ func (c *Client) Queued() bool { return len(c.unsent) > 0 }
 // Fresh reports whether c has had a session before and nothing was answered in
 // the present one.
 func (c *Client) Fresh() bool { return c.sessions > 1 && c.session != 0 && c.lastZxid == 0 }
+
+// Outlived reports whether the client's previous session still lives at server k.
+func (c *Client) Outlived(k int) bool { return c.w.servers[k].store.HasSession(c.session - 1) }
 
 // Reconnect connects a disconnected client to server k.
 func (c *Client) Reconnect(k int) { c.connect(k) }

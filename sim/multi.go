@@ -1,6 +1,7 @@
 package sim
 
 import (
+	"bytes"
 	"fmt"
 
 	"github.com/go-zookeeper/zk"
@@ -30,9 +31,9 @@ func (k Conn) Multi(ops ...interface{}) ([]zk.MultiResponse, error) {
 func subRequest(op any, r *model.Request) bool {
 	switch x := op.(type) {
 	case *zk.CreateRequest:
-		*r = model.Request{Op: model.OpCreate, Path: x.Path, Data: x.Data, ACL: x.Acl, Flags: x.Flags}
+		*r = model.Request{Op: model.OpCreate, Path: x.Path, Data: bytes.Clone(x.Data), ACL: x.Acl, Flags: x.Flags}
 	case *zk.SetDataRequest:
-		*r = model.Request{Op: model.OpSetData, Path: x.Path, Data: x.Data, Version: x.Version}
+		*r = model.Request{Op: model.OpSetData, Path: x.Path, Data: bytes.Clone(x.Data), Version: x.Version}
 	case *zk.DeleteRequest:
 		*r = model.Request{Op: model.OpDelete, Path: x.Path, Version: x.Version}
 	case *zk.CheckVersionRequest:
@@ -54,7 +55,7 @@ func multiResult(results []model.Response) ([]zk.MultiResponse, error) {
 		res := &results[i]
 		switch res.Op {
 		case model.OpCreate2:
-			return []zk.MultiResponse{}, zk.ErrAPIError
+			return out[:i], zk.ErrAPIError
 		case model.OpError:
 			out[i].Error = res.Err.Err()
 		case model.OpCreate:

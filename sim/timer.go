@@ -16,7 +16,10 @@ type timer struct {
 
 func (w *World) addTimer(t *timer, d time.Duration) {
 	w.timerOrder++
-	t.at, t.order, t.armed = w.now+int64((d+time.Millisecond-1)/time.Millisecond), w.timerOrder, true
+	t.at, t.order, t.armed = w.now+d.Milliseconds(), w.timerOrder, true
+	if d%time.Millisecond > 0 {
+		t.at++
+	}
 	w.timers = append(w.timers, t)
 }
 
@@ -43,13 +46,23 @@ func (w *World) tick() {
 	}
 	w.removeTimer(first)
 	w.now = max(w.now, first.at)
-	if first.ctx != nil {
-		first.ctx.expired = true
-		first.ctx.cancel()
-		first.ctx.client.dirty = true
+	if x := first.ctx; x != nil {
+		x.expired = x.Context.Err() == nil
+		x.cancel()
+		x.client.dirty = true
 		return
 	}
 	first.g.status = runnable
+}
+
+// timerDue reports whether a timer of c is to fire up to that time.
+func (w *World) timerDue(c *Client, at int64) bool {
+	for _, t := range w.timers {
+		if t.at <= at && (t.ctx != nil && t.ctx.client == c || t.g != nil && t.g.client == c) {
+			return true
+		}
+	}
+	return false
 }
 
 // deadline is a context whose timer is virtual. It wraps a cancel context of

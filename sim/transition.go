@@ -15,7 +15,7 @@ const (
 	Connect                // a client connects to server Arg
 	Resume                 // a paused client goes on
 	Undelay                // a slow link is normal again
-	Expire                 // the session of a crashed client expires
+	Expire                 // the session of a client that is gone expires
 	Replicate              // server Arg applies the next txn
 	Thaw                   // server Arg hears of the leader again
 	Tick                   // the earliest timer fires
@@ -70,7 +70,7 @@ func (w *World) Normal() []Transition {
 	for _, s := range w.servers[1:] {
 		if s.frozen {
 			list = append(list, Transition{Thaw, 0, uint16(s.index)})
-		} else if s.applied < len(w.log) {
+		} else if s.applied < w.committed {
 			list = append(list, Transition{Replicate, 0, uint16(s.index)})
 		}
 	}
@@ -85,9 +85,6 @@ func (w *World) Normal() []Transition {
 }
 
 func (c *Client) enabled(list []Transition) []Transition {
-	if c.dirty {
-		c.poll()
-	}
 	id := uint16(c.id)
 	if !c.paused {
 		for _, g := range c.coroutines {
@@ -104,7 +101,7 @@ func (c *Client) enabled(list []Transition) []Transition {
 		list = append(list, Transition{Resume, id, 0})
 	}
 	if c.connected {
-		if len(c.wire) > 0 && c.await == nil {
+		if c.servable() {
 			list = append(list, Transition{Serve, id, 0})
 		}
 		return list
@@ -112,13 +109,13 @@ func (c *Client) enabled(list []Transition) []Transition {
 	if len(c.late) > 0 {
 		list = append(list, Transition{Serve, id, 0})
 	}
-	if c.crashed {
+	if c.closed {
 		if c.w.leader().store.HasSession(c.session) {
 			list = append(list, Transition{Expire, id, 0})
 		}
 		return list
 	}
-	if c.paused || c.closed {
+	if c.paused {
 		return list
 	}
 	for k, s := range c.w.servers {
@@ -179,5 +176,10 @@ func (w *World) apply(t Transition) {
 	default:
 		w.recordFault(t)
 		w.injector.Apply(w, t)
+	}
+	for _, c := range w.clients { // at once, whoever chooses next: a later event must not win over an earlier one
+		if c.dirty {
+			c.poll()
+		}
 	}
 }

@@ -41,17 +41,19 @@ type World struct {
 	Config
 	History *history.History // of the current run
 
-	clients  []*Client
-	servers  []*server
-	log      []entry
-	zxid     int64
-	injector Injector
-	program  func(*Client)
+	clients   []*Client
+	servers   []*server
+	log       []entry // kept only for followers
+	committed int     // txns so far
+	zxid      int64
+	injector  Injector
+	program   func(*Client)
 
 	now        int64 // virtual milliseconds since the epoch of virtual time
 	timers     []*timer
 	timerOrder uint64
 
+	txn    model.Txn // being committed
 	answer model.Response
 	author int // of the txn being applied: a client, or 0
 
@@ -68,10 +70,14 @@ type World struct {
 	panicked string
 	members  []*Client // all clients ever made, for reuse
 	replicas []*server // likewise
+
+	faultNames map[Transition]string
 }
 
 // NewWorld returns a world without clients; Reset equips it.
-func NewWorld() *World { return &World{History: &history.History{}} }
+func NewWorld() *World {
+	return &World{History: &history.History{}, faultNames: map[Transition]string{}}
+}
 
 // Reset prepares a run: fresh servers, clients that have just been started and
 // will each run program. The injector may be nil. What the last run returned is
@@ -89,9 +95,17 @@ func (w *World) Reset(cfg Config, inj Injector, program func(*Client)) {
 	if cfg.MaxSteps == 0 {
 		cfg.MaxSteps = 20_000
 	}
+	if w.injector != inj {
+		clear(w.faultNames)
+	}
+	for _, c := range w.clients { // of a run that was given up
+		c.killAll()
+	}
 	w.Config, w.injector, w.program = cfg, inj, program
 	for len(w.members) < cfg.Clients {
-		w.members = append(w.members, &Client{w: w, id: len(w.members) + 1})
+		c := &Client{w: w, id: len(w.members) + 1}
+		c.start = func() { w.main(c) }
+		w.members = append(w.members, c)
 	}
 	for len(w.replicas) < cfg.Servers {
 		w.replicas = append(w.replicas, newServer(w, len(w.replicas)))
@@ -103,7 +117,7 @@ func (w *World) Reset(cfg Config, inj Injector, program func(*Client)) {
 	}
 	w.log, w.timers = w.log[:0], w.timers[:0]
 	w.schedule, w.hashes = w.schedule[:0], w.hashes[:0]
-	w.zxid = 0
+	w.zxid, w.committed = 0, 0
 	if cfg.Servers > 1 {
 		w.zxid = 1 << 32
 	}
@@ -113,23 +127,21 @@ func (w *World) Reset(cfg Config, inj Injector, program func(*Client)) {
 	w.History.Txns = true
 	for _, c := range w.clients {
 		c.reset()
-		w.spawn(c, "", func() { w.main(c) })
+		w.spawn(c, "", c.start)
 	}
 }
 
 func (w *World) main(c *Client) {
 	w.program(c)
-	w.History.Finished[c.id] = true
+	w.History.Finished[c.id] = !w.current.killed
 }
 
 // Prepare executes a request on all servers before the run begins, as some
 // earlier session might have done; it panics when the request fails.
 func (w *World) Prepare(r model.Request) {
-	w.zxid++
-	w.author = 0
-	w.log = append(w.log, entry{req: r, txn: model.Txn{Zxid: w.zxid}})
-	for _, s := range w.servers {
-		s.catchUp(len(w.log))
+	w.commit(nil, 0, &r)
+	for _, s := range w.servers[1:] {
+		s.catchUp(w.committed)
 	}
 	if w.answer.Err != model.OK {
 		panic("sim: Prepare: " + r.Op.String() + " " + r.Path + ": " + w.answer.Err.String())
@@ -193,11 +205,9 @@ func (w *World) conclude(outcome history.Outcome) {
 	for _, z := range w.leader().store.Tree() {
 		h.Tree = append(h.Tree, history.Node{Path: z.Path, Owner: z.Stat.EphemeralOwner, Czxid: z.Stat.Czxid})
 	}
-	events := len(h.Events)
 	for _, c := range w.clients {
 		c.killAll()
 	}
-	h.Events = h.Events[:events]
 }
 
 // waiting describes a coroutine that nothing can wake.
@@ -213,14 +223,22 @@ func (c *Client) waiting(g *coroutine) history.Waiting {
 	return x
 }
 
+// killAll unwinds the client's coroutines. What their code still writes to the
+// history did not happen.
 func (c *Client) killAll() {
+	h := c.w.History
+	events := len(h.Events)
 	for len(c.coroutines) > 0 {
 		c.coroutines[len(c.coroutines)-1].kill()
 	}
+	h.Events = h.Events[:events]
 }
 
 // Close frees the coroutines of a world that will not be used again.
 func (w *World) Close() {
+	for _, c := range w.members {
+		c.killAll()
+	}
 	for _, g := range w.pool {
 		g.stop()
 	}
@@ -240,7 +258,17 @@ func (w *World) beCalm() {
 }
 
 func (w *World) recordFault(t Transition) {
-	w.History.Add(history.Event{Kind: history.Fault, Client: int32(t.Client), Step: w.step, Op: w.Name(t)})
+	w.History.Add(history.Event{Kind: history.Fault, Client: int32(t.Client), Step: w.step, Op: w.faultName(t)})
+}
+
+// faultName is Name for faults, which have few different names.
+func (w *World) faultName(t Transition) string {
+	name, ok := w.faultNames[t]
+	if !ok {
+		name = w.Name(t)
+		w.faultNames[t] = name
+	}
+	return name
 }
 
 // Step returns the number of transitions so far.

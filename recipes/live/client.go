@@ -12,6 +12,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"net"
 	"strings"
 	"sync"
 	"time"
@@ -53,6 +54,15 @@ type Options struct {
 	// not count. Calls do not overlap. OnWatch must neither block nor use the
 	// Client: until it returns, the client receives nothing.
 	OnWatch func(zk.Event)
+
+	// OnSession, if not nil, is called for every event that Env.SessionEvents is
+	// about, up to Close, under the same rules as OnWatch.
+	OnSession func(zk.Event)
+
+	// Dial, if not nil, makes the TCP connections in place of a net.Dialer, for
+	// a caller who wants to delay, redirect, observe or cut them. ctx ends when
+	// the Client is closed; Dial must return then.
+	Dial func(ctx context.Context, network, address string) (net.Conn, error)
 }
 
 const (
@@ -78,12 +88,12 @@ func Dial(ctx context.Context, servers []string, o Options) (*Client, error) {
 	if o.SessionTimeout < time.Millisecond || o.SessionTimeout.Milliseconds() > math.MaxInt32 {
 		return nil, fmt.Errorf("live: session timeout %v: want 1 ms to %d ms", o.SessionTimeout, math.MaxInt32)
 	}
-	c := &Client{link: newLink(), ended: make(chan struct{})}
+	c := &Client{link: newLink(o.Dial), ended: make(chan struct{})}
 	ready := make(chan struct{})
 	conn, events, err := zk.Connect(servers, o.SessionTimeout,
 		zk.WithDialer(c.link.dial),
 		zk.WithLogger(loggerOrSilence(o.Logger)),
-		zk.WithEventCallback(c.callback(sync.OnceFunc(func() { close(ready) }), o.OnWatch)))
+		zk.WithEventCallback(c.callback(sync.OnceFunc(func() { close(ready) }), o)))
 	if err != nil {
 		return nil, fmt.Errorf("live: connect to %s: %w", strings.Join(servers, ","), err)
 	}
@@ -106,17 +116,19 @@ func Dial(ctx context.Context, servers []string, o Options) (*Client, error) {
 // is a session.
 //
 // go-zookeeper may call it before zk.Connect has returned.
-func (c *Client) callback(ready func(), onWatch func(zk.Event)) zk.EventCallback {
+func (c *Client) callback(ready func(), o Options) zk.EventCallback {
 	return func(ev zk.Event) {
 		switch ev.Type {
 		case zk.EventSession:
 			if ev.State == zk.StateHasSession {
 				ready()
 			}
-			c.feed.publish(ev)
+			if c.feed.publish(ev) && o.OnSession != nil {
+				o.OnSession(ev)
+			}
 		case zk.EventNodeCreated, zk.EventNodeDeleted, zk.EventNodeDataChanged, zk.EventNodeChildrenChanged:
-			if onWatch != nil {
-				onWatch(ev)
+			if o.OnWatch != nil {
+				o.OnWatch(ev)
 			}
 		}
 	}

@@ -34,18 +34,21 @@ func (f *feed) next() <-chan zk.Event {
 
 // publish gives ev to those who wait if it is one of the states that
 // Env.SessionEvents promises. The others (StateConnecting, StateConnected) are
-// steps on the way to StateHasSession or StateExpired and come in any number.
-func (f *feed) publish(ev zk.Event) {
+// steps on the way to StateHasSession or StateExpired and come in any number. It
+// reports whether the event was news.
+func (f *feed) publish(ev zk.Event) bool {
 	switch ev.State {
 	case zk.StateDisconnected, zk.StateExpired, zk.StateHasSession, zk.StateAuthFailed:
 	default:
-		return
+		return false
 	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if !f.muted {
-		f.send(ev)
+	if f.muted {
+		return false
 	}
+	f.send(ev)
+	return true
 }
 
 // mute makes publish do nothing from now on; those who wait will hear of the

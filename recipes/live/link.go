@@ -14,6 +14,7 @@ import (
 type link struct {
 	ctx    context.Context // of all dials; done once cut
 	cancel context.CancelFunc
+	custom func(ctx context.Context, network, address string) (net.Conn, error) // Options.Dial
 
 	mu   sync.Mutex
 	sock net.Conn // the newest, nil before the first
@@ -23,8 +24,8 @@ type link struct {
 // errCut is what dialing says once the link is cut.
 var errCut = errors.New("live: client closed")
 
-func newLink() *link {
-	l := &link{}
+func newLink(custom func(ctx context.Context, network, address string) (net.Conn, error)) *link {
+	l := &link{custom: custom}
 	l.ctx, l.cancel = context.WithCancel(context.Background())
 	return l
 }
@@ -32,8 +33,11 @@ func newLink() *link {
 // dial is a zk.Dialer that does what go-zookeeper's own does until the link is
 // cut, and fails from then on.
 func (l *link) dial(network, address string, timeout time.Duration) (net.Conn, error) {
-	d := net.Dialer{Timeout: timeout}
-	sock, err := d.DialContext(l.ctx, network, address)
+	connect := l.custom
+	if connect == nil {
+		connect = (&net.Dialer{Timeout: timeout}).DialContext
+	}
+	sock, err := connect(l.ctx, network, address)
 
 	l.mu.Lock()
 	defer l.mu.Unlock()
