@@ -2,6 +2,7 @@ package checkers
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"zksim/model/history"
@@ -22,7 +23,7 @@ func (q Quiescence) Check(h *history.History) Verdict {
 	if h.Outcome != history.Quiet || len(h.Waiting) == 0 {
 		return Verdict{}
 	}
-	x := h.Waiting[0]
+	x := cause(h)
 	if len(x.Paths) == 0 {
 		return violated(q, -1, "c%d waits for something that will never happen, and for no watch", x.Client)
 	}
@@ -31,6 +32,17 @@ func (q Quiescence) Check(h *history.History) Verdict {
 		waits = append(waits, p+", "+state(h, p))
 	}
 	return violated(q, -1, "c%d waits for %s", x.Client, strings.Join(waits, " and "))
+}
+
+// cause returns the first of those who wait that does not just wait for another
+// who waits.
+func cause(h *history.History) history.Waiting {
+	for _, x := range h.Waiting {
+		if !slices.ContainsFunc(x.Paths, func(p string) bool { return h.Known[p] }) {
+			return x
+		}
+	}
+	return h.Waiting[0]
 }
 
 // state says what there is to a znode that is waited for.
