@@ -114,6 +114,23 @@ func (in *Injector) Issued(c *sim.Client, req *model.Request) {
 	}
 }
 
+// Fingerprint returns a hash of the budgets that are left and the requests
+// counted.
+func (in *Injector) Fingerprint() uint64 {
+	x := uint64(len(in.rules))
+	for i := range in.rules {
+		r := &in.rules[i]
+		x = x*0x9e3779b97f4a7c15 + uint64(r.kind)<<32 + uint64(r.left)
+		for _, n := range r.seen {
+			x = x*0x9e3779b97f4a7c15 + uint64(n.count)<<1
+			if n.nth != nil {
+				x++
+			}
+		}
+	}
+	return x
+}
+
 // Apply makes the fault happen and charges the first rule that allows it.
 func (in *Injector) Apply(w *sim.World, t sim.Transition) {
 	c := w.Clients()[t.Client-1]

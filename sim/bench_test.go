@@ -51,10 +51,7 @@ func BenchmarkStep(b *testing.B) {
 			start()
 		}
 		t, _, _ := r.Choose(w)
-		w.step++
-		w.schedule = append(w.schedule, t)
-		w.apply(t)
-		w.hashes = append(w.hashes, w.hash)
+		w.perform(t)
 		steps++
 		if steps%10_000 == 0 {
 			w.conclude(0)

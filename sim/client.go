@@ -52,7 +52,7 @@ type Client struct {
 	names      []string
 	dirty      bool // something may have become runnable
 	uuids      uint64
-	observed   uint64 // hash of all that the client's code has seen
+	observed   digest // of all that the client's code has seen
 
 	paused, slow, crashed bool
 	interrupt             func() // cancels the context of the current operation
@@ -117,9 +117,7 @@ func (c *Client) submit(r *request) {
 	g := c.here()
 	w := c.w
 	r.g, r.err, r.sent, r.ch = g, nil, false, nil
-	w.fold(uint64(r.req.Op)<<32 | uint64(len(r.req.Path)))
-	w.foldString(r.req.Path)
-	w.foldBytes(r.req.Data)
+	w.hash.addRequest(&r.req)
 	w.History.Add(history.Event{Kind: history.Call, Client: int32(c.id), Step: w.step, Op: OpName(&r.req), Path: r.req.Path})
 	if w.injector != nil {
 		w.injector.Issued(c, &r.req)
@@ -344,12 +342,12 @@ func (c *Client) answer(r *request) {
 	if r.res.Zxid > 0 {
 		c.lastZxid = r.res.Zxid
 	}
-	w.fold(uint64(r.res.Zxid)<<16 ^ uint64(uint32(r.res.Err)))
-	w.foldString(r.res.Path)
-	c.observed = mix(c.observed ^ w.hash)
+	w.hash.add(uint64(r.res.Zxid))
 	if r.g == nil {
 		return
 	}
+	c.observed.addResponse(&r.res)
+	w.hash.add(uint64(c.observed))
 	if k := r.watch; k != noWatch {
 		if k == existWatch && r.res.Err == model.OK {
 			k = dataWatch
@@ -365,8 +363,9 @@ func (c *Client) answer(r *request) {
 // notify fires the watch channels that an event concerns.
 func (c *Client) notify(ev model.Event) {
 	w := c.w
-	w.fold(uint64(ev.Zxid)<<8 ^ uint64(ev.Type))
-	c.observed = mix(c.observed ^ w.hash)
+	c.observed.add(uint64(ev.Type))
+	c.observed.addString(ev.Path)
+	w.hash.add(uint64(ev.Zxid) ^ uint64(c.observed))
 	z := ev.Zxid
 	if ev.Caught {
 		z = 0

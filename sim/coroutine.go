@@ -134,6 +134,7 @@ func (w *World) spawn(c *Client, name string, f func()) {
 		g = newCoroutine()
 	}
 	g.client, g.fn, g.killed, g.begun, g.deaths, g.status = c, f, false, false, 0, runnable
+	g.got, g.req.err = 0, nil
 	g.name = c.uniqueName(name)
 	c.coroutines = append(c.coroutines, g)
 }

@@ -171,7 +171,7 @@ func (c *Client) serveLate() {
 	c.late = append(c.late[:0], c.late[1:]...)
 	if r.Op != model.OpAuth {
 		c.w.commit(c, c.session, &r)
-		c.owedAt, c.owedTo = c.server, len(c.w.log)
+		c.owedAt, c.owedTo = c.server, c.w.committed
 		return
 	}
 	var code model.Code

@@ -1,20 +1,19 @@
 package sim
 
-import "encoding/binary"
+import (
+	"encoding/binary"
 
-// Hash returns the running hash: a digest of every step so far and of all that
-// the clients sent and saw. It depends on nothing but the schedule.
-func (w *World) Hash() uint64 { return w.hash }
+	"zksim/model"
+)
 
-// Hashes returns the running hash after each step. Two runs of one schedule
-// that differ part at the first index where these do.
-func (w *World) Hashes() []uint64 { return w.hashes }
+// digest is a running hash of 64 bits, the same on every machine.
+type digest uint64
 
-func (w *World) fold(x uint64) { w.hash = mix(w.hash + 0x9e3779b97f4a7c15 ^ x) }
+func (d *digest) add(x uint64) { *d = digest(mix(uint64(*d) + 0x9e3779b97f4a7c15 ^ x)) }
 
-func (w *World) foldString(s string) {
+func (d *digest) addString(s string) {
 	for len(s) >= 8 {
-		w.fold(uint64(s[0]) | uint64(s[1])<<8 | uint64(s[2])<<16 | uint64(s[3])<<24 |
+		d.add(uint64(s[0]) | uint64(s[1])<<8 | uint64(s[2])<<16 | uint64(s[3])<<24 |
 			uint64(s[4])<<32 | uint64(s[5])<<40 | uint64(s[6])<<48 | uint64(s[7])<<56)
 		s = s[8:]
 	}
@@ -22,17 +21,51 @@ func (w *World) foldString(s string) {
 	for i := range len(s) {
 		x = x<<8 | uint64(s[i])
 	}
-	w.fold(x)
+	d.add(x)
 }
 
-func (w *World) foldBytes(b []byte) {
+func (d *digest) addBytes(b []byte) {
 	for len(b) >= 8 {
-		w.fold(binary.LittleEndian.Uint64(b))
+		d.add(binary.LittleEndian.Uint64(b))
 		b = b[8:]
 	}
 	x := uint64(len(b))
 	for _, c := range b {
 		x = x<<8 | uint64(c)
 	}
-	w.fold(x)
+	d.add(x)
 }
+
+// addRequest adds what a server could see of r.
+func (d *digest) addRequest(r *model.Request) {
+	d.add(uint64(uint32(r.Op))<<32 | uint64(uint32(r.Version)))
+	d.addString(r.Path)
+	d.addBytes(r.Data)
+	for i := range r.Ops {
+		d.addRequest(&r.Ops[i])
+	}
+}
+
+// addResponse adds what a client could see of r.
+func (d *digest) addResponse(r *model.Response) {
+	d.add(uint64(uint32(r.Err))<<32 | uint64(len(r.Children)))
+	d.addString(r.Path)
+	d.addBytes(r.Data)
+	for _, name := range r.Children {
+		d.addString(name)
+	}
+	s := &r.Stat
+	d.add(uint64(s.Czxid) ^ uint64(s.Mzxid)<<20 ^ uint64(s.Pzxid)<<40)
+	d.add(uint64(s.EphemeralOwner) ^ uint64(uint32(s.Version))<<32 ^ uint64(uint32(s.Cversion))<<40 ^ uint64(uint32(s.Aversion))<<48)
+	for i := range r.Results {
+		d.addResponse(&r.Results[i])
+	}
+}
+
+// Hash returns the running hash: a digest of every step so far and of all that
+// the clients sent and saw. It depends on nothing but the schedule.
+func (w *World) Hash() uint64 { return uint64(w.hash) }
+
+// Hashes returns the running hash after each step. Two runs of one schedule
+// that differ part at the first index where these do.
+func (w *World) Hashes() []uint64 { return w.hashes }

@@ -142,15 +142,16 @@ func (w *World) Faults() []Transition {
 
 // apply makes t happen. It must be enabled.
 func (w *World) apply(t Transition) {
-	w.fold(uint64(t.Kind)<<32 | uint64(t.Client)<<16 | uint64(t.Arg))
+	w.hash.add(uint64(t.Kind)<<32 | uint64(t.Client)<<16 | uint64(t.Arg))
 	var c *Client
 	if t.Client > 0 {
 		c = w.clients[t.Client-1]
 	}
 	switch t.Kind {
 	case Run:
-		c.observed = mix(c.observed ^ uint64(t.Arg))
-		c.byName(int(t.Arg)).resume()
+		g := c.byName(int(t.Arg))
+		c.see(g)
+		g.resume()
 	case Deliver:
 		c.deliver()
 	case Serve:

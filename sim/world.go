@@ -31,6 +31,8 @@ type Injector interface {
 	Apply(w *World, t Transition)
 	// Issued hears of every request that a client's code makes.
 	Issued(c *Client, r *model.Request)
+	// Fingerprint returns a hash of what decides which faults are yet to come.
+	Fingerprint() uint64
 	// Verb returns the first word of a transition's name.
 	Verb(Kind) string
 }
@@ -64,7 +66,7 @@ type World struct {
 	lagging  []int
 	schedule []Transition
 	hashes   []uint64 // after each step
-	hash     uint64
+	hash     digest
 	step     int32
 	calm     bool
 	panicked string
@@ -122,7 +124,7 @@ func (w *World) Reset(cfg Config, inj Injector, program func(*Client)) {
 		w.zxid = 1 << 32
 	}
 	w.now, w.timerOrder, w.step, w.calm, w.panicked = 0, 0, 0, false, ""
-	w.hash = mix(uint64(cfg.Clients)<<32 ^ uint64(cfg.Servers)<<16 ^ cfg.Order)
+	w.hash = digest(mix(uint64(cfg.Clients)<<32 ^ uint64(cfg.Servers)<<16 ^ cfg.Order))
 	w.History.Reset(cfg.Clients)
 	w.History.Txns = true
 	for _, c := range w.clients {
@@ -171,10 +173,7 @@ func (w *World) Run(ch Chooser) error {
 		} else if !more {
 			break
 		}
-		w.step++
-		w.schedule = append(w.schedule, t)
-		w.apply(t)
-		w.hashes = append(w.hashes, w.hash)
+		w.perform(t)
 		if w.panicked != "" {
 			outcome = history.Panicked
 			break
@@ -186,6 +185,14 @@ func (w *World) Run(ch Chooser) error {
 	}
 	w.conclude(outcome)
 	return err
+}
+
+// perform makes t happen as the next step.
+func (w *World) perform(t Transition) {
+	w.step++
+	w.schedule = append(w.schedule, t)
+	w.apply(t)
+	w.hashes = append(w.hashes, uint64(w.hash))
 }
 
 // conclude writes the end of the history and unwinds what still runs.

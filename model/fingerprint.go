@@ -1,0 +1,36 @@
+package model
+
+// Fingerprint returns a hash of the replica's state: znodes with all that a
+// client can read of them but the times, sessions and watches. It does not
+// depend on the order in which they were made, and costs time in proportion to
+// their number.
+func (s *Server) Fingerprint() uint64 {
+	sum := mix(uint64(s.zxid))
+	for path, n := range s.nodes { // order-free: a sum
+		x := hashString(1, path)
+		x = hashString(x, string(n.data))
+		for _, v := range [...]int64{n.czxid, n.mzxid, n.pzxid, int64(n.version), int64(n.aversion), int64(n.creates),
+			n.owner, int64(n.kind)} {
+			x = mix(x + 0x9e3779b97f4a7c15 ^ uint64(v))
+		}
+		sum += x
+	}
+	for id, x := range s.sessions { // order-free: a sum
+		sum += mix(uint64(id) ^ uint64(x.timeout)<<40)
+	}
+	for i, t := range [...]*watchTable{&s.data, &s.child} {
+		for path, list := range t.paths { // order-free: a sum
+			for _, w := range list {
+				sum += mix(hashString(uint64(i+2), path) ^ uint64(w.conn.Index)<<8 ^ uint64(w.mode))
+			}
+		}
+	}
+	return sum
+}
+
+func hashString(x uint64, s string) uint64 {
+	for i := range len(s) {
+		x = (x ^ uint64(s[i])) * 0x100000001b3
+	}
+	return mix(x ^ uint64(len(s)))
+}
