@@ -39,21 +39,24 @@ const (
 	OpCloseSession    Op = -11
 )
 
-var opNames = map[Op]string{
-	OpError: "error", OpCreate: "create", OpDelete: "delete", OpExists: "exists", OpGetData: "get", OpSetData: "set",
-	OpGetACL: "getACL", OpSetACL: "setACL", OpGetChildren: "children", OpSync: "sync", OpPing: "ping",
-	OpGetChildren2: "children2", OpCheck: "check", OpMulti: "multi", OpCreate2: "create2",
-	OpCheckWatches: "checkWatches", OpRemoveWatches: "removeWatches", OpCreateContainer: "createContainer",
-	OpDeleteContainer: "deleteContainer", OpCreateTTL: "createTTL", OpMultiRead: "multiRead", OpAuth: "auth",
-	OpSetWatches: "setWatches", OpGetEphemerals: "getEphemerals", OpCountChildren: "getAllChildrenNumber",
-	OpSetWatches2: "setWatches2", OpAddWatch: "addWatch", OpWhoAmI: "whoAmI", OpCreateSession: "createSession",
-	OpCloseSession: "closeSession",
+const lowestOp = OpCloseSession
+
+// opNames is indexed by the number of the operation, less the lowest one.
+var opNames = [...]string{
+	OpError - lowestOp: "error", OpCreate - lowestOp: "create", OpDelete - lowestOp: "delete", OpExists - lowestOp: "exists", OpGetData - lowestOp: "get", OpSetData - lowestOp: "set",
+	OpGetACL - lowestOp: "getACL", OpSetACL - lowestOp: "setACL", OpGetChildren - lowestOp: "children", OpSync - lowestOp: "sync", OpPing - lowestOp: "ping",
+	OpGetChildren2 - lowestOp: "children2", OpCheck - lowestOp: "check", OpMulti - lowestOp: "multi", OpCreate2 - lowestOp: "create2",
+	OpCheckWatches - lowestOp: "checkWatches", OpRemoveWatches - lowestOp: "removeWatches", OpCreateContainer - lowestOp: "createContainer",
+	OpDeleteContainer - lowestOp: "deleteContainer", OpCreateTTL - lowestOp: "createTTL", OpMultiRead - lowestOp: "multiRead", OpAuth - lowestOp: "auth",
+	OpSetWatches - lowestOp: "setWatches", OpGetEphemerals - lowestOp: "getEphemerals", OpCountChildren - lowestOp: "getAllChildrenNumber",
+	OpSetWatches2 - lowestOp: "setWatches2", OpAddWatch - lowestOp: "addWatch", OpWhoAmI - lowestOp: "whoAmI", OpCreateSession - lowestOp: "createSession",
+	OpCloseSession - lowestOp: "closeSession",
 }
 
 // String returns the short name used in transcripts and schedules.
 func (o Op) String() string {
-	if s, ok := opNames[o]; ok {
-		return s
+	if i := int(o - lowestOp); i >= 0 && i < len(opNames) && opNames[i] != "" {
+		return opNames[i]
 	}
 	return "unknown"
 }

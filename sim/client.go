@@ -51,6 +51,8 @@ type Client struct {
 	coroutines []*coroutine
 	names      []string
 	dirty      bool // something may have become runnable
+	stale      bool // moves may be out of date
+	moves      []Transition
 	uuids      uint64
 	observed   digest // of all that the client's code has seen
 
@@ -104,7 +106,7 @@ func itoa(n int) string { return strconv.Itoa(n) }
 func (c *Client) reset() {
 	*c = Client{w: c.w, id: c.id, start: c.start, server: -1, tried: -1, state: zk.StateConnecting,
 		unsent: c.unsent[:0], wire: c.wire[:0], down: c.down[:0], late: c.late[:0], conn: c.conn,
-		watchers: c.watchers[:0], sessionChans: c.sessionChans[:0], coroutines: c.coroutines[:0], names: c.names[:0]}
+		watchers: c.watchers[:0], sessionChans: c.sessionChans[:0], coroutines: c.coroutines[:0], names: c.names[:0], moves: c.moves[:0]}
 	c.conn.Reset()
 	c.conn.Session, c.conn.Auth, c.conn.Index = 0, loopback, c.id
 }

@@ -31,7 +31,7 @@ func newServer(w *World, index int) *server {
 	s := &server{w: w, index: index, store: model.NewServer(model.Config{})}
 	s.store.OnEvent = func(mc *model.Conn, ev model.Event) {
 		c := w.clients[mc.Index-1]
-		c.down = append(c.down, message{event: ev})
+		c.push(message{event: ev})
 	}
 	if index == 0 {
 		s.store.OnChange = w.recordChange
@@ -115,8 +115,14 @@ func (c *Client) waits(s *server) bool { return c.connected && c.server == s.ind
 
 // answer sends the answer that c waits for.
 func (s *server) answer(c *Client) {
-	c.down = append(c.down, message{reply: c.await})
+	c.push(message{reply: c.await})
 	c.await = nil
+}
+
+// push puts a message on its way to c.
+func (c *Client) push(m message) {
+	c.down = append(c.down, m)
+	c.stale = true
 }
 
 // hangup closes the connection of c from the server's side.
@@ -124,7 +130,7 @@ func (s *server) hangup(c *Client) {
 	c.hungup, c.await = true, nil
 	c.wire = c.wire[:0]
 	s.store.Disconnect(&c.conn)
-	c.down = append(c.down, message{eof: true})
+	c.push(message{eof: true})
 }
 
 func (s *server) catchUp(to int) {
@@ -160,7 +166,7 @@ func (c *Client) serve() {
 		w.commit(c, c.session, &r.req)
 	default:
 		s.store.Read(&c.conn, &r.req, &r.res)
-		c.down = append(c.down, message{reply: r})
+		c.push(message{reply: r})
 	}
 }
 
@@ -192,7 +198,7 @@ func (c *Client) servable() bool {
 func (w *World) authenticate(c *Client, s *server, r *request) {
 	r.res = model.Response{Op: model.OpAuth}
 	c.conn.Auth, r.res.Err = model.Authenticate(c.conn.Auth, r.req.Path, r.req.Data)
-	c.down = append(c.down, message{reply: r})
+	c.push(message{reply: r})
 	if r.res.Err != model.OK {
 		s.hangup(c)
 	}

@@ -2,6 +2,7 @@ package sim
 
 import (
 	"encoding/binary"
+	"math/bits"
 
 	"zksim/model"
 )
@@ -9,7 +10,10 @@ import (
 // digest is a running hash of 64 bits, the same on every machine.
 type digest uint64
 
-func (d *digest) add(x uint64) { *d = digest(mix(uint64(*d) + 0x9e3779b97f4a7c15 ^ x)) }
+func (d *digest) add(x uint64) {
+	hi, lo := bits.Mul64(uint64(*d)^x^0x9e3779b97f4a7c15, 0xd1342543de82ef95)
+	*d = digest(hi ^ lo)
+}
 
 func (d *digest) addString(s string) {
 	for len(s) >= 8 {

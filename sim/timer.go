@@ -53,6 +53,7 @@ func (w *World) tick() {
 		return
 	}
 	first.g.status = runnable
+	first.g.client.stale = true
 }
 
 // timerDue reports whether a timer of c is to fire up to that time.

@@ -65,7 +65,11 @@ func (w *World) Name(t Transition) string { return string(w.AppendName(nil, t)) 
 func (w *World) Normal() []Transition {
 	list := w.normal[:0]
 	for _, c := range w.clients {
-		list = c.enabled(list)
+		if c.stale || !c.connected || c.owedTo > 0 {
+			c.moves = c.enabled(c.moves[:0])
+			c.stale = false
+		}
+		list = append(list, c.moves...)
 	}
 	for _, s := range w.servers[1:] {
 		if s.frozen {
@@ -84,6 +88,9 @@ func (w *World) Normal() []Transition {
 	return list
 }
 
+// enabled appends what is possible for c. For a connected client this depends on
+// nothing but the client, unless its server owes it a write, so Normal asks again
+// only when c is stale: something has happened to it.
 func (c *Client) enabled(list []Transition) []Transition {
 	id := uint16(c.id)
 	if !c.paused {
@@ -146,6 +153,7 @@ func (w *World) apply(t Transition) {
 	var c *Client
 	if t.Client > 0 {
 		c = w.clients[t.Client-1]
+		c.stale = true
 	}
 	switch t.Kind {
 	case Run:

@@ -256,7 +256,7 @@ func (w *World) Close() {
 func (w *World) beCalm() {
 	w.calm = true
 	for _, c := range w.clients {
-		c.paused, c.slow = false, false
+		c.paused, c.slow, c.stale = false, false, true
 	}
 	for _, s := range w.servers {
 		s.frozen = false
