@@ -19,8 +19,8 @@ func (s *Server) Fingerprint() uint64 {
 		sum += mix(uint64(id) ^ uint64(x.timeout)<<40)
 	}
 	for i, t := range [...]*watchTable{&s.data, &s.child} {
-		for path, list := range t.paths { // order-free: a sum
-			for _, w := range list {
+		for path, x := range t.paths { // order-free: a sum
+			for w := range x.all() {
 				sum += mix(hashString(uint64(i+2), path) ^ uint64(w.conn.Index)<<8 ^ uint64(w.mode))
 			}
 		}

@@ -41,6 +41,7 @@ type Server struct {
 	marks    uint64
 	inMulti  bool
 	triggers []trigger
+	told     []*Conn
 	undo     []undo
 	scratch  []*node
 	gone     []*node // unlinked by the txn in progress
@@ -58,8 +59,8 @@ type session struct {
 // NewServer returns a replica with the initial tree of a fresh data directory.
 func NewServer(c Config) *Server {
 	s := &Server{nodes: map[string]*node{}, sessions: map[int64]*session{}}
-	s.data.paths = map[string][]watch{}
-	s.child.paths = map[string][]watch{}
+	s.data.paths = map[string]watchers{}
+	s.child.paths = map[string]watchers{}
 	s.Reset(c)
 	return s
 }
