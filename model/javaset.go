@@ -2,6 +2,7 @@ package model
 
 import (
 	"cmp"
+	"math/bits"
 	"slices"
 	"unicode/utf16"
 	"unicode/utf8"
@@ -52,30 +53,75 @@ func cloneBuckets(size int) uint32 {
 	return b
 }
 
-// byInsertion and then byBucket sort nodes as a HashSet with that many buckets
-// iterates: by bucket, and by insertion within one.
-func byInsertion(nodes []*node) {
-	slices.SortFunc(nodes, func(a, b *node) int { return cmp.Compare(a.born, b.born) })
+// iteration puts nodes in the order in which a HashSet with that many buckets
+// iterates: by bucket, and by insertion within one. It takes linear time.
+func iteration(nodes []*node, buckets uint32, hash func(*node) uint32) {
+	bucket := func(n *node) uint32 { return hash(n) & (buckets - 1) }
+	scatter(nodes, buckets, bucket)
+	withinBuckets(nodes, bucket, func(a, b *node) int { return cmp.Compare(a.born, b.born) })
 }
 
-func byBucket(nodes []*node, buckets uint32, hash func(*node) uint32) {
-	slices.SortStableFunc(nodes, func(a, b *node) int {
-		return cmp.Compare(hash(a)&(buckets-1), hash(b)&(buckets-1))
-	})
+// cloned puts nodes that are in the order of a set in that of its clone.
+func cloned(nodes []*node, hash func(*node) uint32) {
+	buckets := cloneBuckets(len(nodes))
+	scatter(nodes, buckets, func(n *node) uint32 { return hash(n) & (buckets - 1) })
 }
 
 func nameHash(n *node) uint32 { return n.hash }
 func pathHash(n *node) uint32 { return javaHash(n.path) }
 
-// shuffled sorts nodes by a hash of name and salt: an order that depends on
-// nothing but the names. ZooKeeper promises no order at all.
+// shuffled puts nodes in an order that depends on nothing but their names and
+// salt. ZooKeeper promises no order at all. It takes linear time.
 func shuffled(nodes []*node, salt uint64) {
-	slices.SortFunc(nodes, func(a, b *node) int {
+	order := func(a, b *node) int {
 		if c := cmp.Compare(mix(uint64(a.hash)^salt), mix(uint64(b.hash)^salt)); c != 0 {
 			return c
 		}
 		return cmp.Compare(a.path, b.path)
-	})
+	}
+	if len(nodes) <= few {
+		slices.SortFunc(nodes, order)
+		return
+	}
+	high := bits.Len(uint(len(nodes)))
+	bucket := func(n *node) uint32 { return uint32(mix(uint64(n.hash)^salt) >> (64 - high)) }
+	scatter(nodes, 1<<high, bucket)
+	withinBuckets(nodes, bucket, order)
+}
+
+// few is the size up to which sorting beats counting.
+const few = 64
+
+// scatter sorts nodes by bucket, and keeps the order within one.
+func scatter(nodes []*node, buckets uint32, bucket func(*node) uint32) {
+	if len(nodes) <= few {
+		slices.SortStableFunc(nodes, func(a, b *node) int { return cmp.Compare(bucket(a), bucket(b)) })
+		return
+	}
+	next := make([]int32, buckets+1)
+	for _, n := range nodes {
+		next[bucket(n)+1]++
+	}
+	for b := range buckets {
+		next[b+1] += next[b]
+	}
+	for _, n := range slices.Clone(nodes) {
+		b := bucket(n)
+		nodes[next[b]] = n
+		next[b]++
+	}
+}
+
+// withinBuckets sorts each run of nodes of one bucket.
+func withinBuckets(nodes []*node, bucket func(*node) uint32, order func(a, b *node) int) {
+	for i := 0; i < len(nodes); {
+		k := i + 1
+		for k < len(nodes) && bucket(nodes[k]) == bucket(nodes[i]) {
+			k++
+		}
+		slices.SortFunc(nodes[i:k], order)
+		i = k
+	}
 }
 
 // mix is the finalizer of splitmix64.

@@ -43,6 +43,7 @@ type Server struct {
 	triggers []trigger
 	told     []*Conn
 	undo     []undo
+	mortal   []*node // containers and ttl znodes
 	scratch  []*node
 	gone     []*node // unlinked by the txn in progress
 	free     []*node
@@ -80,6 +81,8 @@ func (s *Server) Reset(c Config) {
 	clear(s.child.paths)
 	s.data.recursive, s.child.recursive = 0, 0
 	s.quotas = quotas{}
+	clear(s.mortal)
+	s.mortal = s.mortal[:0]
 	s.Config, s.zxid, s.born, s.marks = c, 0, 0, 0
 	s.root = s.newNode("/", openACL)
 	s.root.data = []byte{} // empty, not null, as are those of the other three
@@ -210,9 +213,8 @@ func (s *Server) owned(x *session) []*node {
 		shuffled(list, s.Order)
 		return list
 	}
-	byInsertion(list)
-	byBucket(list, x.buckets, pathHash)
-	byBucket(list, cloneBuckets(len(list)), pathHash)
+	iteration(list, max(x.buckets, 16), pathHash)
+	cloned(list, pathHash)
 	return list
 }
 
@@ -232,8 +234,7 @@ func (s *Server) ordered(n *node) []*node {
 		shuffled(list, s.Order)
 		return list
 	}
-	byInsertion(list)
-	byBucket(list, n.buckets, nameHash)
+	iteration(list, max(n.buckets, 8), nameHash)
 	return list
 }
 

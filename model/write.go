@@ -147,30 +147,48 @@ func (s *Server) link(t *Txn, n, p *node) {
 	s.triggers = append(s.triggers, trigger{zk.EventNodeCreated, n.path, n.acl, p.acl, n.session()})
 }
 
-// own adds an ephemeral to its session's set.
+// own enters a znode that will not stay by itself where it will be looked for:
+// an ephemeral in its session's set, containers and ttl znodes in the list of
+// those that the leader's container check goes through.
 func (s *Server) own(n *node) {
-	if n.kind != ephemeral {
+	list := s.ownList(n)
+	if list == nil {
 		return
 	}
-	x := s.sessions[n.owner]
-	if x == nil { // a log that creates for a session it never opened
-		x = &session{}
-		s.sessions[n.owner] = x
+	n.rank = len(*list)
+	*list = append(*list, n)
+	if n.kind == ephemeral {
+		x := s.sessions[n.owner]
+		x.buckets = grow(x.buckets, 16, len(x.ephemerals))
 	}
-	n.rank = len(x.ephemerals)
-	x.ephemerals = append(x.ephemerals, n)
-	x.buckets = grow(x.buckets, 16, len(x.ephemerals))
 }
 
 func (s *Server) disown(n *node) {
-	if n.kind != ephemeral {
+	p := s.ownList(n)
+	if p == nil {
 		return
 	}
-	x := s.sessions[n.owner]
-	last := len(x.ephemerals) - 1
-	x.ephemerals[n.rank] = x.ephemerals[last]
-	x.ephemerals[n.rank].rank = n.rank
-	x.ephemerals = x.ephemerals[:last]
+	list, last := *p, len(*p)-1
+	list[n.rank] = list[last]
+	list[n.rank].rank = n.rank
+	list[last] = nil
+	*p = list[:last]
+}
+
+// ownList returns where n has its rank, nil for a plain znode.
+func (s *Server) ownList(n *node) *[]*node {
+	switch n.kind {
+	case plain:
+		return nil
+	case ephemeral:
+		x := s.sessions[n.owner]
+		if x == nil { // a log that creates for a session it never opened
+			x = s.newSession(0)
+			s.sessions[n.owner] = x
+		}
+		return &x.ephemerals
+	}
+	return &s.mortal
 }
 
 func (s *Server) delete(t *Txn, r *Request) Code {
@@ -305,12 +323,12 @@ func (s *Server) deleteContainer(t *Txn, r *Request) Code {
 // session 0.
 func (s *Server) Reapable(now int64) []string {
 	var paths []string
-	for path, n := range s.nodes { // order-free: sorted below
+	for _, n := range s.mortal {
 		if len(n.children) > 0 {
 			continue
 		}
 		if n.kind == container && n.creates > 0 || n.kind == ttl && now-n.mtime > n.owner {
-			paths = append(paths, path)
+			paths = append(paths, n.path)
 		}
 	}
 	slices.Sort(paths)
