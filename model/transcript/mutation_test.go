@@ -42,13 +42,13 @@ var mutations = []struct {
 	},
 	{
 		"ephemerals deleted in creation order", "server.go",
-		"byBucket(list, x.buckets, pathHash)\n\tbyBucket(list, cloneBuckets(len(list)), pathHash)\n",
-		"",
+		"iteration(list, max(x.buckets, 16), pathHash)\n\tcloned(list, pathHash)\n",
+		"iteration(list, 1, pathHash)\n",
 	},
 	{
-		"one-shot watch fired twice", "watch.go",
-		"if w.mode == oneShot {\n\t\t\tt.remove(path, i)\n\t\t} else {\n\t\t\ti++\n\t\t}\n",
-		"if w.mode == oneShot && w.conn.mark != 0 { t.remove(path, i) } else { i++ }\n",
+		"one-shot watch fired twice", "watchtable.go",
+		"if kept {\n\t\tfor w := range x.all() {\n\t\t\tif w.mode != oneShot {\n",
+		"if true {\n\t\tfor w := range x.all() {\n\t\t\tif w.mode != oneShot || w.conn.mark == 0 {\n",
 	},
 	{
 		"counter left moved by a multi that was rolled back", "multi.go",
@@ -87,8 +87,8 @@ var mutations = []struct {
 	},
 	{
 		"children in order of creation", "server.go",
-		"byBucket(list, n.buckets, nameHash)\n",
-		"",
+		"iteration(list, max(n.buckets, 8), nameHash)\n",
+		"iteration(list, 1, nameHash)\n",
 	},
 }
 
