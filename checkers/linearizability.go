@@ -52,12 +52,7 @@ func (l Linearizability) Check(h *history.History) Verdict {
 	if inOrder(h) {
 		return Verdict{}
 	}
-	ops := operations(h)
-	list := make([]porcupine.Operation, len(ops))
-	for i, o := range ops {
-		list[i] = porcupine.Operation{ClientId: int(o.client), Input: o, Call: int64(o.call), Return: int64(o.ret)}
-	}
-	switch porcupine.CheckOperationsTimeout(lockModel(), list, patience) {
+	switch search(h) {
 	case porcupine.Illegal:
 		i, what := blame(h)
 		return violated(l, i, "no order of the operations explains %s", what)
@@ -65,6 +60,16 @@ func (l Linearizability) Check(h *history.History) Verdict {
 		return Verdict{Unknown, l.Name(), "the history is too long to be judged in time", -1}
 	}
 	return Verdict{}
+}
+
+// search looks for an order of the operations that the sequential lock accepts.
+func search(h *history.History) porcupine.CheckResult {
+	ops := operations(h)
+	list := make([]porcupine.Operation, len(ops))
+	for i, o := range ops {
+		list[i] = porcupine.Operation{ClientId: int(o.client), Input: o, Call: int64(o.call), Return: int64(o.ret)}
+	}
+	return porcupine.CheckOperationsTimeout(lockModel(), list, patience)
 }
 
 // operations translates a history. What happens at an unknown later moment, or
@@ -96,7 +101,9 @@ func operations(h *history.History) []operation {
 				}
 			}
 		case history.Released:
-			ops[holds[e.Object]].call = min(ops[holds[e.Object]].call, i)
+			if k, ok := holds[e.Object]; ok {
+				ops[k].call = min(ops[k].call, i)
+			}
 		case history.Return:
 			if k, ok := holds[e.Object]; ok && e.Op == "unlock" {
 				if e.Err == nil {
@@ -213,9 +220,9 @@ func (o operation) String() string {
 func digits(n int32) string { return strconv.Itoa(int(n)) }
 
 // inOrder tries one order, the likely one: an acquisition happens when it is
-// answered, a release when it is called or the lock lost, a refusal at any
-// moment of its call at which somebody else was there. If the sequential lock
-// accepts it, the history is linearizable and no search is needed.
+// answered, a release when it is called or the lock lost, whichever is first, a
+// refusal at any moment of its call at which somebody else was there. If the
+// sequential lock accepts it, the history is linearizable and no search is needed.
 func inOrder(h *history.History) bool {
 	var s lockState
 	type try struct {
@@ -223,7 +230,8 @@ func inOrder(h *history.History) bool {
 		justified      bool
 	}
 	var buf [8]try
-	tries := buf[:0]
+	var buf2 [8]claim
+	tries, held := buf[:0], buf2[:0]
 	for i := range h.Events {
 		e := &h.Events[i]
 		ok := true
@@ -234,8 +242,13 @@ func inOrder(h *history.History) bool {
 			}
 		case history.Acquired:
 			ok, s = s.step(operation{op: opAcquire, client: e.Client})
+			held = append(held, claim{client: e.Client, object: e.Object})
 		case history.Released, history.Lost, history.Exceeded, history.Crashed:
-			_, s = s.step(operation{op: opRelease, client: e.Client})
+			before := len(held)
+			held = drop(held, func(x claim) bool { return releases(e, x) })
+			if len(held) < before {
+				_, s = s.step(operation{op: opRelease, client: e.Client})
+			}
 		case history.Created:
 			if e.Session != 0 {
 				s.count(e.Client, 1)
@@ -265,6 +278,12 @@ func inOrder(h *history.History) bool {
 	return true
 }
 
+// releases reports whether event e ends a hold: what concerns a client ends all of
+// the client's.
+func releases(e *history.Event, x claim) bool {
+	return x.object == e.Object || x.client == e.Client && (e.Kind == history.Exceeded || e.Kind == history.Crashed)
+}
+
 // blame finds the answer that no order explains, for the message: the last
 // event of the shortest prefix that is illegal.
 func blame(h *history.History) (int, string) {
@@ -278,12 +297,7 @@ func blame(h *history.History) (int, string) {
 		if inOrder(&prefix) {
 			continue
 		}
-		ops := operations(&prefix)
-		list := make([]porcupine.Operation, len(ops))
-		for k, o := range ops {
-			list[k] = porcupine.Operation{ClientId: int(o.client), Input: o, Call: int64(o.call), Return: int64(o.ret)}
-		}
-		if porcupine.CheckOperationsTimeout(lockModel(), list, patience) == porcupine.Illegal {
+		if search(&prefix) == porcupine.Illegal {
 			if e.Kind == history.Acquired {
 				return i, fmt.Sprintf("that c%d holds the lock by %s", e.Client, e.Path)
 			}

@@ -316,18 +316,41 @@ func (s *Server) deleteContainer(t *Txn, r *Request) Code {
 	return OK
 }
 
+// reapAt returns the time from which the leader's container check deletes n: a
+// container that had a child and has none now at once, a ttl znode without
+// children when it has not been modified for longer than its ttl
+// (ContainerManager.getCandidates).
+func (n *node) reapAt() int64 {
+	switch {
+	case len(n.children) > 0:
+	case n.kind == container && n.creates > 0:
+		return math.MinInt64
+	case n.kind == ttl:
+		return n.mtime + n.owner + 1
+	}
+	return Never
+}
+
+// Never is a time that does not come.
+const Never = math.MaxInt64
+
+// NextReap returns the time in milliseconds from which [Server.Reapable] is not
+// empty, or [Never].
+func (s *Server) NextReap() int64 {
+	next := int64(Never)
+	for _, n := range s.mortal {
+		next = min(next, n.reapAt())
+	}
+	return next
+}
+
 // Reapable returns the paths that the leader's container check would delete at
-// the given time (milliseconds): containers that had a child and have none
-// now, and ttl znodes without children not modified for longer than their ttl
-// (ContainerManager.getCandidates). Each is one txn of OpDeleteContainer with
-// session 0.
+// the given time (milliseconds), sorted. Each is one txn of OpDeleteContainer
+// with session 0.
 func (s *Server) Reapable(now int64) []string {
 	var paths []string
 	for _, n := range s.mortal {
-		if len(n.children) > 0 {
-			continue
-		}
-		if n.kind == container && n.creates > 0 || n.kind == ttl && now-n.mtime > n.owner {
+		if n.reapAt() <= now {
 			paths = append(paths, n.path)
 		}
 	}

@@ -23,8 +23,9 @@ type Report struct {
 	Verdict   string   `json:"verdict"`
 	Checker   string   `json:"checker"`
 	Message   string   `json:"message"`
-	Steps     int      `json:"steps"`
-	Struck    []string `json:"struck"` // the faults that happened, in order
+	Steps     int      `json:"steps"`   // of the run that failed first
+	Minimal   int      `json:"minimal"` // transitions that the shrunk schedule prescribes
+	Struck    []string `json:"struck"`  // the faults that happened, in order
 	Hash      string   `json:"hash"`
 	Reproduce []string `json:"reproduce"`
 }

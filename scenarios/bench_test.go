@@ -1,19 +1,31 @@
 package scenarios
 
-import "testing"
+import (
+	"fmt"
+	"testing"
+)
 
 // BenchmarkLockRun is one complete run of the lock with three clients, a round
 // each, under all faults, judged by all checkers.
 func BenchmarkLockRun(b *testing.B) {
-	s := lockScenario(Scenario{Name: "bench", Program: lockRounds(1, newLock), Faults: lockFaults})
-	b.ReportAllocs()
-	b.RunParallel(func(pb *testing.PB) {
-		r := NewRunner()
-		defer r.Close()
-		for seed := uint64(1); pb.Next(); seed++ {
-			if res := r.Seed(&s, seed); res.Verdict.Level != 0 {
-				b.Fatal(res.Verdict)
-			}
-		}
-	})
+	for _, servers := range []int{1, 3} {
+		b.Run(fmt.Sprintf("servers=%d", servers), func(b *testing.B) {
+			s := lockScenario(Scenario{Name: "bench", Servers: []int{servers}, Program: lockRounds(1, newLock), Faults: lockFaults})
+			b.ReportAllocs()
+			b.RunParallel(func(pb *testing.PB) {
+				r := NewRunner()
+				defer r.Close()
+				steps := 0
+				seed := uint64(1)
+				for ; pb.Next(); seed++ {
+					res := r.Seed(&s, seed)
+					if res.Verdict.Level != 0 {
+						b.Fatal(res.Verdict)
+					}
+					steps += res.Steps
+				}
+				b.ReportMetric(float64(steps)/float64(seed), "steps/run")
+			})
+		})
+	}
 }

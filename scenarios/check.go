@@ -5,6 +5,7 @@ import (
 	"flag"
 	"fmt"
 	"os"
+	"regexp"
 	"strconv"
 	"strings"
 	"testing"
@@ -49,10 +50,12 @@ func Check(t T, s Scenario) {
 	seeds, err := ParseRange(*seedsFlag)
 	if err != nil {
 		t.Fatalf("-seeds: %v", err)
+		return
 	}
 	rep, err := Run(context.Background(), &s, Options{Seeds: seeds})
 	if err != nil {
 		t.Fatalf("%v", err)
+		return
 	}
 	switch rep.Status {
 	case Held:
@@ -74,8 +77,9 @@ func describe(t T, rep Report) string {
 	f.Schedule.Checker = f.Verdict.Checker
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s  seed %d  %s: %s\n", rep.Scenario.Name, f.Schedule.Seed, f.Verdict.Checker, f.Verdict.Message)
+	name := regexp.QuoteMeta(t.Name())
 	fmt.Fprintf(&b, "reproduce  go test -run '^%s$' -seeds %d\nor save the following and  go test -run '^%s$' -schedule FILE\n\n",
-		t.Name(), f.Schedule.Seed, t.Name())
+		name, f.Schedule.Seed, name)
 	f.Schedule.Write(&b)
 	return b.String()
 }

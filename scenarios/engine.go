@@ -67,7 +67,7 @@ func Run(ctx context.Context, s *Scenario, o Options) (Report, error) {
 		o.Stuck = 30 * time.Second
 	}
 	e := &engine{Scenario: s, Options: o, ctx: ctx, turn: o.Seeds.First, waiting: map[uint64]outcome{},
-		reached: make([]bool, len(s.Goals))}
+		reached: make([]atomic.Bool, len(s.Goals))}
 	e.next.Store(o.Seeds.First)
 	e.limit.Store(o.Seeds.Last)
 	if err := e.work(); err != nil {
@@ -92,7 +92,7 @@ type engine struct {
 	dead    error              // a worker that ended before its time
 
 	runs, steps int
-	reached     []bool
+	reached     []atomic.Bool // set under mu
 	failure     *Result
 	doubt       string // a verdict "unknown"
 	differs     string // a run that was not the same twice
@@ -206,7 +206,7 @@ func (e *engine) one(r *Runner, seed uint64) outcome {
 	res := r.Seed(e.Scenario, seed)
 	out := outcome{run: true, steps: res.Steps}
 	for i := range e.Goals {
-		if e.Goals[i].Reached(res.History) {
+		if !e.reached[i].Load() && e.Goals[i].Reached(res.History) {
 			out.reached = append(out.reached, i)
 		}
 	}
@@ -258,7 +258,7 @@ func (e *engine) add(out outcome) {
 	e.runs++
 	e.steps += out.steps
 	for _, i := range out.reached {
-		e.reached[i] = true
+		e.reached[i].Store(true)
 	}
 	e.failure = out.failure
 	if e.doubt == "" {
@@ -291,7 +291,7 @@ func (s *Scenario) catches(checker string) bool {
 func (e *engine) report() Report {
 	rep := Report{Scenario: e.Scenario, Runs: e.runs, Steps: e.steps}
 	for i, g := range e.Goals {
-		if !e.reached[i] {
+		if !e.reached[i].Load() {
 			rep.Missed = append(rep.Missed, g.Name)
 		}
 	}

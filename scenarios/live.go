@@ -59,6 +59,7 @@ type liveHost struct {
 
 	mu      sync.Mutex
 	history history.History
+	over    bool // the history is complete: programs that go on are not heard
 	objects int32
 	known   []func() []string
 }
@@ -66,7 +67,9 @@ type liveHost struct {
 func (h *liveHost) record(e history.Event) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	h.history.Add(e)
+	if !h.over {
+		h.history.Add(e)
+	}
 }
 
 func (h *liveHost) object() int32 {
@@ -89,7 +92,9 @@ func (h *liveHost) interruptible(*Process) (context.Context, context.CancelFunc)
 func (h *liveHost) fail(p *Process, why error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	h.history.Failed[int32(p.ID)] = why.Error()
+	if !h.over {
+		h.history.Failed[int32(p.ID)] = why.Error()
+	}
 }
 
 // prepare makes the folder and what the scenario wants to find in it.
@@ -170,6 +175,7 @@ func (h *liveHost) finish(ctx context.Context, clients []*live.Client, ended <-c
 	}
 	h.mu.Lock()
 	defer h.mu.Unlock()
+	h.over = true
 	copy(h.history.Finished, finished)
 	for i, c := range clients {
 		h.history.Sessions[c.SessionID()] = int32(i + 1)

@@ -3,9 +3,11 @@ package scenarios
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"zksim/checkers"
 	"zksim/faults"
+	"zksim/model"
 	"zksim/model/history"
 	"zksim/sim"
 )
@@ -73,6 +75,12 @@ func (r *Runner) Hashes() []uint64 { return r.world.Hashes() }
 // Replay runs a schedule. It fails if the schedule does not fit the scenario;
 // the error says where.
 func (r *Runner) Replay(s *Scenario, schedule Schedule) (Result, error) {
+	if schedule.Scenario != s.Name {
+		return Result{}, fmt.Errorf("the schedule is one of scenario %s, not of %s", schedule.Scenario, s.Name)
+	}
+	if err := s.fits(schedule.Faults); err != nil {
+		return Result{}, err
+	}
 	result, err := r.run(s, schedule, &sim.Replay{Names: schedule.Names})
 	if err != nil {
 		return result, fmt.Errorf("the schedule does not fit scenario %s: %w", s.Name, err)
@@ -111,6 +119,21 @@ func (r *Runner) run(s *Scenario, p Schedule, ch sim.Chooser) (Result, error) {
 		result.Verdict = judge(s, w.History)
 	}
 	return result, err
+}
+
+// fits reports whether a plan can be used with the scenario: an initial fault
+// changes a znode of the setup.
+func (s *Scenario) fits(p faults.Plan) error {
+	for _, rule := range p {
+		if rule.Fault != "sequence" {
+			continue
+		}
+		made := func(r model.Request) bool { return r.Path == rule.Aim.Path }
+		if !slices.ContainsFunc(s.Setup, made) {
+			return fmt.Errorf("fault plan: %s: there is no znode %s when %s begins", rule, clip(rule.Aim.Path), s.Name)
+		}
+	}
+	return nil
 }
 
 // judge returns the verdict on a run. That a broken recipe is caught by the

@@ -25,9 +25,9 @@ import (
 //	serve c1
 //	...
 //
-// where "#" starts a comment, seed (which seed it came from) and checker (what it
-// violates) may be missing, and after the last transition the run goes on without
-// faults to its end.
+// where "#", at the start of a line or after a blank, starts a comment, seed (which
+// seed it came from) and checker (what it violates) may be missing, and after the
+// last transition the run goes on without faults to its end.
 type Schedule struct {
 	Scenario string
 	Servers  int
@@ -65,8 +65,7 @@ func ParseSchedule(r io.Reader) (Schedule, error) {
 	header, line, started := true, 0, false
 	for in.Scan() {
 		line++
-		text, _, _ := strings.Cut(in.Text(), "#")
-		text = strings.TrimSpace(text)
+		text, comment := uncomment(in.Text())
 		switch {
 		case !started:
 			if text != magic {
@@ -74,7 +73,7 @@ func ParseSchedule(r io.Reader) (Schedule, error) {
 			}
 			started = true
 		case text == "":
-			header = header && s.Scenario == ""
+			header = header && (comment || s.Scenario == "")
 		case header:
 			if err := s.set(text); err != nil {
 				return s, fmt.Errorf("line %d: %w", line, err)
@@ -93,6 +92,17 @@ func ParseSchedule(r io.Reader) (Schedule, error) {
 		return s, fmt.Errorf("line %d: the header has no scenario", line)
 	}
 	return s, nil
+}
+
+// uncomment returns a line without its comment, and whether it has one.
+func uncomment(line string) (text string, comment bool) {
+	for i := range len(line) {
+		if line[i] == '#' && (i == 0 || line[i-1] == ' ' || line[i-1] == '\t') {
+			line, comment = line[:i], true
+			break
+		}
+	}
+	return strings.TrimSpace(line), comment
 }
 
 // set takes one line of the header.

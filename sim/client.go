@@ -128,6 +128,9 @@ func (c *Client) submit(r *request) {
 	case c.closed, c.closing && r.req.Op != model.OpCloseSession:
 		r.err = zk.ErrConnectionClosed
 		g.park(runnable)
+	case packetLen(&r.req) > libraryMaxPacketLen:
+		r.err = zk.ErrShortBuffer
+		g.park(runnable)
 	case c.connected:
 		r.sent = true
 		c.wire = append(c.wire, r)

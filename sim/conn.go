@@ -220,7 +220,7 @@ func (k Conn) Sync(path string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	return r.res.Path, nil
+	return wireText(r.res.Path), nil
 }
 
 // GetACL is [zk.Conn.GetACL].
@@ -293,7 +293,7 @@ func clientPath(path string, sequential bool) bool {
 		b := path[i]
 		switch {
 		case b == '/':
-			if !component(path[start:i]) {
+			if part := path[start:i]; !component(part) && (part != "." || start > 1) { // it lets "/./x" through
 				return false
 			}
 			start = i + 1

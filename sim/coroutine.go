@@ -184,7 +184,7 @@ func (c *Client) retire(g *coroutine) {
 
 // poll wakes the coroutines of c that wait for something that has arrived.
 func (c *Client) poll() {
-	c.dirty = false
+	c.dirty, c.stale = false, true
 	for _, g := range c.coroutines {
 		switch g.status {
 		case awaiting:

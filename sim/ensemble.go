@@ -153,6 +153,8 @@ func (c *Client) serve() {
 	r := c.wire[0]
 	c.wire = append(c.wire[:0], c.wire[1:]...)
 	switch {
+	case packetLen(&r.req) > serverMaxPacketLen:
+		s.hangup(c)
 	case r.req.Op == model.OpAuth:
 		w.authenticate(c, s, r)
 	case r.req.Op == model.OpSync:
@@ -175,6 +177,10 @@ func (c *Client) serve() {
 func (c *Client) serveLate() {
 	r := c.late[0]
 	c.late = append(c.late[:0], c.late[1:]...)
+	if packetLen(&r) > serverMaxPacketLen {
+		c.late = c.late[:0]
+		return
+	}
 	if r.Op != model.OpAuth {
 		c.w.commit(c, c.session, &r)
 		c.owedAt, c.owedTo = c.server, c.w.committed

@@ -10,9 +10,14 @@ import (
 // shortened schedule is a complete run.
 type Replay struct {
 	Names []string
-	next  int
-	buf   []byte
-	turn  int
+	// Loose passes over names that are not possible, instead of failing. Taken
+	// is then how many of the names happened; they are the first of the run.
+	Loose bool
+	Taken int
+
+	next int
+	buf  []byte
+	turn int
 }
 
 // NotEnabledError says that a schedule does not fit: the transition at Index of
@@ -30,34 +35,45 @@ func (e *NotEnabledError) Error() string {
 
 // Choose implements [Chooser].
 func (r *Replay) Choose(w *World) (Transition, bool, error) {
-	if r.next >= len(r.Names) {
-		return r.complete(w)
+	for ; r.next < len(r.Names); r.next++ {
+		if t, ok := r.find(w, r.Names[r.next]); ok {
+			r.next++
+			r.Taken++
+			return t, true, nil
+		}
+		if !r.Loose {
+			return Transition{}, false, r.misfit(w)
+		}
 	}
-	name := r.Names[r.next]
+	return r.complete(w)
+}
+
+// find returns the possible transition of that name.
+func (r *Replay) find(w *World, name string) (Transition, bool) {
 	if name == verbs[Calm] && !w.calm { // always possible
-		r.next++
-		return Transition{Kind: Calm}, true, nil
+		return Transition{Kind: Calm}, true
 	}
-	normal, faults := w.Normal(), w.Faults()
-	for _, list := range [][]Transition{normal, faults} {
+	for _, list := range [...][]Transition{w.Normal(), w.Faults()} {
 		for _, t := range list {
 			if r.buf = w.AppendName(r.buf[:0], t); string(r.buf) == name {
-				r.next++
-				return t, true, nil
+				return t, true
 			}
 		}
 	}
-	if len(normal) == 0 && len(faults) == 0 {
-		return Transition{}, false, &NotEnabledError{r.next, name, []string{"nothing, the run is over"}}
+	return Transition{}, false
+}
+
+func (r *Replay) misfit(w *World) error {
+	e := &NotEnabledError{Index: r.next, Name: r.Names[r.next]}
+	for _, list := range [...][]Transition{w.Normal(), w.Faults()} {
+		for _, t := range list {
+			e.Enabled = append(e.Enabled, w.Name(t))
+		}
 	}
-	e := &NotEnabledError{Index: r.next, Name: name}
-	for _, t := range normal {
-		e.Enabled = append(e.Enabled, w.Name(t))
+	if e.Enabled == nil {
+		e.Enabled = []string{"nothing, the run is over"}
 	}
-	for _, t := range faults {
-		e.Enabled = append(e.Enabled, w.Name(t))
-	}
-	return Transition{}, false, e
+	return e
 }
 
 // complete is the fair scheduler for what a schedule leaves open.

@@ -3,6 +3,8 @@ package sim
 import (
 	"context"
 	"time"
+
+	"zksim/model"
 )
 
 // timer is a pending wake-up: of a sleeping coroutine or of a deadline context.
@@ -36,13 +38,25 @@ func (w *World) removeTimer(t *timer) {
 	}
 }
 
-// tick fires the earliest timer; virtual time jumps to it.
+// tickable reports whether time has somewhere to go: to a timer, or to the end
+// of a ttl znode.
+func (w *World) tickable() bool {
+	due := w.leader().store.NextReap()
+	return len(w.timers) > 0 || w.now < due && due != model.Never
+}
+
+// tick fires the earliest timer; virtual time jumps to it. If a ttl znode ends
+// before that, it only jumps there.
 func (w *World) tick() {
-	first := w.timers[0]
-	for _, t := range w.timers[1:] {
-		if t.at < first.at || t.at == first.at && t.order < first.order {
+	var first *timer
+	for _, t := range w.timers {
+		if first == nil || t.at < first.at || t.at == first.at && t.order < first.order {
 			first = t
 		}
+	}
+	if due := w.leader().store.NextReap(); w.now < due && (first == nil || due < first.at) {
+		w.now = due
+		return
 	}
 	w.removeTimer(first)
 	w.now = max(w.now, first.at)
@@ -64,6 +78,14 @@ func (w *World) timerDue(c *Client, at int64) bool {
 		}
 	}
 	return false
+}
+
+// reap deletes the first znode, by path, that the leader's container check would
+// delete. The check comes round every minute by default; here it may come at any
+// time.
+func (w *World) reap() {
+	due := w.leader().store.Reapable(w.now)
+	w.commit(nil, 0, &model.Request{Op: model.OpDeleteContainer, Path: due[0]})
 }
 
 // deadline is a context whose timer is virtual. It wraps a cancel context of

@@ -20,11 +20,12 @@ const (
 	Thaw                   // server Arg hears of the leader again
 	Tick                   // the earliest timer fires
 	Calm                   // faults are over
+	Reap                   // the leader deletes a container or ttl znode that is due
 	FirstFault Kind = 32
 )
 
 var verbs = [...]string{"run", "deliver", "serve", "round", "connect", "resume", "undelay", "expire", "replicate",
-	"thaw", "tick", "calm"}
+	"thaw", "tick", "calm", "reap"}
 
 // Transition is one thing that can happen next: a verb, the client it happens
 // to (0: none), and an argument. In a given state each has a different name.
@@ -78,7 +79,10 @@ func (w *World) Normal() []Transition {
 			list = append(list, Transition{Replicate, 0, uint16(s.index)})
 		}
 	}
-	if len(w.timers) > 0 && (!w.calm || len(list) == 0) {
+	if w.leader().store.NextReap() <= w.now {
+		list = append(list, Transition{Kind: Reap})
+	}
+	if w.tickable() && (!w.calm || len(list) == 0) {
 		list = append(list, Transition{Kind: Tick})
 	}
 	if !w.calm && (len(list) == 0 || w.Step() >= w.SafetySteps) {
@@ -182,6 +186,8 @@ func (w *World) apply(t Transition) {
 		w.tick()
 	case Calm:
 		w.beCalm()
+	case Reap:
+		w.reap()
 	default:
 		w.recordFault(t)
 		w.injector.Apply(w, t)

@@ -18,6 +18,7 @@ type checkFlags struct {
 	duration                                                 time.Duration
 	workers, clients, nodes                                  int
 	failfast, verbose                                        bool
+	reports                                                  bool // -o is given
 }
 
 const (
@@ -47,6 +48,7 @@ func check(ctx context.Context, a *app, args []string) (int, error) {
 	}
 	set := map[string]bool{}
 	f.Visit(func(x *flag.Flag) { set[x.Name] = true })
+	c.reports = set["o"]
 	selected, err := pick(c.run)
 	if err != nil {
 		return 0, err
@@ -93,6 +95,11 @@ func (c *checkFlags) simulated(ctx context.Context, a *app, selected []*scenario
 	if err != nil {
 		return 0, fmt.Errorf("-faults: %w", err)
 	}
+	if c.reports {
+		if err := writable(c.out); err != nil {
+			return 0, err
+		}
+	}
 	var t tally
 	for _, s := range selected {
 		x := *s
@@ -114,7 +121,10 @@ func (c *checkFlags) simulated(ctx context.Context, a *app, selected []*scenario
 	fmt.Fprintln(a.out, t.summary(len(selected)))
 	if ctx.Err() != nil {
 		fmt.Fprintln(a.err, "simrun check: interrupted")
-		return max(t.code(), exitInconclusive), nil
+		if code := t.code(); code != exitHeld {
+			return code, nil
+		}
+		return exitInconclusive, nil
 	}
 	return t.code(), nil
 }

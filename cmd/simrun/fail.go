@@ -12,53 +12,67 @@ import (
 	"zksim/scenarios"
 )
 
-// fail writes the folder of a failure, replays the schedule from there, and
+// fail shrinks a failure, writes its folder, replays the schedule from there, and
 // prints the block that leads to it.
 func (c *checkFlags) fail(a *app, s *scenarios.Scenario, rep scenarios.Report) error {
-	f := rep.Failure
-	f.Schedule.Checker = f.Verdict.Checker
-	dir := filepath.Join(c.out, strings.ReplaceAll(s.Name, "/", "."), fmt.Sprint(f.Schedule.Seed))
-	file := filepath.Join(dir, "schedule.txt")
-	reproduce := []string{
-		"go run ./cmd/simrun replay " + quote(file),
-		fmt.Sprintf("go run ./cmd/simrun check -run '^%s$' -seeds %d", s.Name, f.Schedule.Seed),
-	}
-	if c.plan != "" {
-		reproduce[1] += " -faults " + quote(c.plan)
-	}
-	if s.Broken() {
-		reproduce[1] += " -v"
-	}
-	if err := save(dir, "schedule.txt", f.Schedule.Write); err != nil {
+	full := rep.Failure.Schedule
+	full.Checker = rep.Failure.Verdict.Checker
+	small, err := shrunk(s, full)
+	if err != nil {
 		return err
+	}
+	dir := filepath.Join(c.out, strings.ReplaceAll(s.Name, "/", "."), fmt.Sprint(full.Seed))
+	file := filepath.Join(dir, "schedule.txt")
+	err = errors.Join(save(dir, "schedule.full.txt", full.Write), save(dir, "schedule.txt", small.Schedule.Write))
+	if err != nil {
+		return fmt.Errorf("seed %d of %s fails (%s), but no report can be written: %w", full.Seed, s.Name, full.Checker, err)
 	}
 	again, err := replayTwice(s, file)
 	if err != nil {
 		return err
 	}
-	if !again.same || again.hash != f.Hash || again.verdict != f.Verdict {
-		return fmt.Errorf("the schedule in %s does not repeat the failure of seed %d", file, f.Schedule.Seed)
+	if !again.same || again.hash != small.Hash || again.verdict != small.Verdict {
+		return fmt.Errorf("the schedule in %s does not repeat the failure of seed %d", file, full.Seed)
 	}
-	if err := save(dir, "history.jsonl", func(w io.Writer) error { return reports.WriteHistory(w, again.history) }); err != nil {
-		return err
-	}
-	r := reports.Report{Format: reports.Format, Scenario: s.Name, Seed: f.Schedule.Seed, Servers: f.Schedule.Servers,
-		Clients: s.Clients, Faults: f.Schedule.Faults.String(), Steps: f.Steps, Struck: reports.Struck(again.history),
-		Hash: fmt.Sprintf("%016x", f.Hash), Reproduce: reproduce}
-	r.SetVerdict(f.Verdict)
-	if err := save(dir, "report.json", r.Write); err != nil {
+	r := reports.Report{Format: reports.Format, Scenario: s.Name, Seed: full.Seed, Servers: full.Servers,
+		Clients: s.Clients, Faults: full.Faults.String(), Steps: len(full.Names), Minimal: len(small.Schedule.Names),
+		Struck: reports.Struck(again.history), Hash: fmt.Sprintf("%016x", small.Hash), Reproduce: c.reproduce(s, file, full.Seed)}
+	r.SetVerdict(small.Verdict)
+	err = errors.Join(
+		save(dir, "history.jsonl", func(w io.Writer) error { return reports.WriteHistory(w, again.history) }),
+		save(dir, "report.json", r.Write))
+	if err != nil {
 		return err
 	}
 	head := "FAIL  "
 	if s.Broken() {
 		head = "      "
 	}
-	fmt.Fprintf(a.out, "%s%s  seed %d  %s: %s\n", head, s.Name, f.Schedule.Seed, f.Verdict.Checker, f.Verdict.Message)
-	fmt.Fprintf(a.out, "      steps      %d, faults: %s\n", f.Steps, orNone(r.Struck))
-	fmt.Fprintf(a.out, "      replayed   2 of 2 identical, hash %016x\n", f.Hash)
+	fmt.Fprintf(a.out, "%s%s  seed %d  %s: %s\n", head, s.Name, r.Seed, r.Checker, r.Message)
+	fmt.Fprintf(a.out, "      minimal    %d of %d steps, faults: %s\n", r.Minimal, r.Steps, orNone(r.Struck))
+	fmt.Fprintf(a.out, "      replayed   2 of 2 identical, hash %s\n", r.Hash)
 	fmt.Fprintf(a.out, "      report     %s\n", filepath.Join(dir, "report.json"))
-	fmt.Fprintf(a.out, "      reproduce  %s\n      or         %s\n", reproduce[0], reproduce[1])
+	fmt.Fprintf(a.out, "      reproduce  %s\n      or         %s\n", r.Reproduce[0], r.Reproduce[1])
 	return nil
+}
+
+// reproduce returns the two command lines that repeat a failure.
+func (c *checkFlags) reproduce(s *scenarios.Scenario, file string, seed uint64) []string {
+	byFile := "go run ./cmd/simrun replay " + quote(file)
+	bySeed := fmt.Sprintf("go run ./cmd/simrun check -run '^%s$' -seeds %d", s.Name, seed)
+	if c.plan != "" {
+		bySeed += " -faults " + quote(c.plan)
+	}
+	if s.Broken() {
+		bySeed += " -v"
+	}
+	return []string{byFile, bySeed}
+}
+
+func shrunk(s *scenarios.Scenario, full scenarios.Schedule) (scenarios.Result, error) {
+	r := scenarios.NewRunner()
+	defer r.Close()
+	return r.Shrink(s, full)
 }
 
 func orNone(list []string) string {
@@ -66,6 +80,22 @@ func orNone(list []string) string {
 		return "none"
 	}
 	return strings.Join(list, ", ")
+}
+
+// writable makes the folder for reports and tries to write there, so that a
+// mistake is known before hours of work and not after.
+func writable(dir string) error {
+	err := os.MkdirAll(dir, 0o777)
+	if err == nil {
+		var probe *os.File
+		if probe, err = os.CreateTemp(dir, "probe.*"); err == nil {
+			err = errors.Join(probe.Close(), os.Remove(probe.Name()))
+		}
+	}
+	if err != nil {
+		return fmt.Errorf("-o: %w", err)
+	}
+	return nil
 }
 
 // save writes a file whole or not at all: under another name first.

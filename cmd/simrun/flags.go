@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"flag"
 	"fmt"
 	"os"
@@ -12,9 +13,14 @@ import (
 
 // parse parses flags that may come before and after n arguments.
 func parse(f *flag.FlagSet, args []string, n int) error {
+	help := f.Usage
+	f.Usage = func() {} // which the flag package calls after mistakes, too
 	var rest []string
 	for {
 		if err := f.Parse(args); err != nil {
+			if errors.Is(err, flag.ErrHelp) {
+				help()
+			}
 			return err
 		}
 		if f.NArg() == 0 {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -23,6 +24,9 @@ func (c *checkFlags) live(ctx context.Context, a *app, selected []*scenarios.Sce
 	}
 	if c.nodes != 1 && c.nodes != 3 {
 		return 0, fmt.Errorf("-nodes is 1 or 3, not %d", c.nodes)
+	}
+	if !slices.ContainsFunc(selected, func(s *scenarios.Scenario) bool { return !s.Broken() }) {
+		return 0, errors.New("-run selects broken recipes only: they need faults or seeds, and a real ensemble has none")
 	}
 	var addrs []string
 	if c.servers != "" {

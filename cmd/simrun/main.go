@@ -6,6 +6,7 @@
 //	simrun list            what there is to run
 //	simrun check           run scenarios over many seeds
 //	simrun replay FILE     run one schedule again
+//	simrun shrink FILE     print a minimal schedule that fails in the same way
 //	simrun version
 //
 // "simrun COMMAND -h" shows the flags. The exit status is 0 when everything held
@@ -63,6 +64,7 @@ func (a *app) main(ctx context.Context, args []string) int {
 		{"list", "", "what there is to run", list},
 		{"check", "", "run scenarios over many seeds", check},
 		{"replay", "FILE", "run one schedule again", replay},
+		{"shrink", "FILE", "print a minimal schedule that fails in the same way", shrink},
 		{"version", "", "print the version", version},
 	}
 	if len(args) == 0 {

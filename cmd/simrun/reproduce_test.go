@@ -1,0 +1,122 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"zksim/recipes/live/zkserver"
+	"zksim/recipes/live/zkserver/zkservertest"
+)
+
+// build makes the real simrun, for the tests of a whole process.
+func build(t *testing.T) string {
+	t.Helper()
+	binary := filepath.Join(t.TempDir(), "simrun")
+	if out, err := exec.Command("go", "build", "-o", binary, ".").CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	return binary
+}
+
+// shell executes a printed command line with a shell, as a reader would.
+func shell(t *testing.T, binary, line string) result {
+	t.Helper()
+	command, ok := strings.CutPrefix(line, "go run ./cmd/simrun ")
+	if !ok {
+		t.Fatalf("%q", line)
+	}
+	var out, errs strings.Builder
+	c := exec.Command("sh", "-c", binary+" "+command)
+	c.Stdout, c.Stderr = &out, &errs
+	err := c.Run()
+	var exit *exec.ExitError
+	if err != nil && !errors.As(err, &exit) {
+		t.Fatal(err)
+	}
+	return result{c.ProcessState.ExitCode(), out.String(), errs.String()}
+}
+
+func TestThePrintedLinesReproduceTheFailure(t *testing.T) {
+	binary := build(t)
+	first, dir := folder(t, "lock/plain-create")
+	m := block.FindStringSubmatch(first.out)
+	if m == nil {
+		t.Fatalf("%+v", first)
+	}
+	seed, checker, hash := m[1], m[2], m[4]
+	if m[3] == "none" || m[5] != filepath.Join(dir, "report.json") {
+		t.Errorf("%q", m)
+	}
+	replayed := shell(t, binary, m[6])
+	if replayed.code != exitViolation || !strings.Contains(replayed.out, "hash "+hash) || !strings.Contains(replayed.out, "\nFAIL  "+checker+": ") || replayed.err != "" {
+		t.Errorf("%s:\n%+v", m[6], replayed)
+	}
+	again := shell(t, binary, m[7])
+	n := block.FindStringSubmatch(again.out)
+	if n == nil || again.code != exitHeld || n[1] != seed || n[2] != checker || n[4] != hash || again.err != "" {
+		t.Errorf("%s:\n%+v", m[7], again)
+	}
+	told := shell(t, binary, strings.Replace(m[6], "replay ", "replay -v ", 1))
+	if told.code != exitViolation || !strings.HasSuffix(told.out, replayed.out) || !strings.Contains(told.out, "    1 ") {
+		t.Errorf("%+v", told)
+	}
+}
+
+func TestTheLinesOfARunWithAnotherPlanReproduceIt(t *testing.T) {
+	binary := build(t)
+	t.Chdir(t.TempDir())
+	r := simrun(t, "check", "-v", "-run", "^lock/plain-create$", "-o", "my out", "-faults", "lose-reply=1@op=create,client=c2")
+	m := block.FindStringSubmatch(strings.ReplaceAll(r.out, "my out", "my_out"))
+	if m == nil {
+		t.Fatalf("%+v", r)
+	}
+	for _, line := range m[6:8] {
+		line = strings.ReplaceAll(line, "my_out", "my out")
+		if again := shell(t, binary, line); !strings.Contains(again.out, "hash "+m[4]) {
+			t.Errorf("%s:\n%+v", line, again)
+		}
+	}
+}
+
+func TestAnUnreachableEnsembleIsNamed(t *testing.T) {
+	ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+	defer cancel()
+	r := simrunUntil(ctx, "check", "-backend", "zookeeper", "-servers", "127.0.0.1:1", "-run", "^lock/lock$")
+	if r.code != exitUsage || !strings.HasPrefix(r.err, "simrun check: ") || !strings.Contains(r.err, "127.0.0.1:1") ||
+		!strings.Contains(r.err, "connection refused") || strings.Count(r.err, "\n") != 1 {
+		t.Errorf("%+v", r)
+	}
+}
+
+func TestWithoutAServerTheReasonIsGiven(t *testing.T) {
+	missing := filepath.Join(t.TempDir(), "nonexistent")
+	t.Setenv(zkserver.EnvZooKeeper, missing)
+	r := simrun(t, "check", "-backend", "zookeeper", "-run", "^lock/lock$")
+	if r.code != exitUsage || !strings.Contains(r.err, missing) || !strings.HasSuffix(r.err, "; or give -servers host:port,... of a running one\n") ||
+		strings.Count(r.err, "\n") != 1 || r.out != "" {
+		t.Errorf("%+v", r)
+	}
+}
+
+func TestLocksHoldOnARealServer(t *testing.T) {
+	server := zkservertest.ForTest(t, 1)
+	clients := "10"
+	if testing.Short() {
+		clients = "4"
+	}
+	r := simrun(t, "check", "-backend", "zookeeper", "-servers", server.ConnectString(), "-clients", clients, "-run", "^lock/(lock|workers|fan-out|single-node|wedged)$")
+	if r.code != exitHeld || strings.Count(r.out, "\nheld ")+1 != 4 || !strings.HasSuffix(r.out, "4 scenarios: 4 held\n") ||
+		!strings.Contains(r.out, "skipped 1 broken recipes") || r.err != "" {
+		t.Errorf("%+v", r)
+	}
+	// A file where the folder for the server's data would be says so.
+	if _, err := os.Stat("out"); err == nil {
+		t.Error("a run that holds has made a folder")
+	}
+}
