@@ -10,7 +10,8 @@ import (
 // Injector offers the faults of a plan to a world, each as long as its budget
 // lasts. It implements sim.Injector.
 type Injector struct {
-	rules []rule
+	rules  []rule // without the initial faults
+	counts bool   // a rule waits for the n-th request
 }
 
 type rule struct {
@@ -29,12 +30,16 @@ type seen struct {
 
 // Reset prepares for a run with plan p, keeping memory.
 func (in *Injector) Reset(p Plan) {
-	in.rules = in.rules[:0]
+	in.rules, in.counts = in.rules[:0], false
 	for _, r := range p {
 		i := find(r.Fault)
 		if i < 0 {
 			panic("faults: no fault named " + r.Fault)
 		}
+		if Table[i].initial {
+			continue
+		}
+		in.counts = in.counts || r.Aim.Nth > 0
 		in.rules = append(in.rules, rule{Rule: r, fault: &Table[i], kind: sim.FirstFault + sim.Kind(i), left: r.Budget})
 	}
 }
@@ -46,7 +51,7 @@ func (in *Injector) Verb(k sim.Kind) string { return Table[k-sim.FirstFault].Nam
 func (in *Injector) Enabled(w *sim.World, list []sim.Transition) []sim.Transition {
 	for i := range in.rules {
 		r := &in.rules[i]
-		if r.left == 0 || r.fault.initial {
+		if r.left == 0 {
 			continue
 		}
 		for _, c := range w.Clients() {
@@ -93,6 +98,9 @@ func (r *rule) nth(c *sim.Client) *model.Request {
 
 // Issued counts a request for the rules that wait for the n-th.
 func (in *Injector) Issued(c *sim.Client, req *model.Request) {
+	if !in.counts {
+		return
+	}
 	for i := range in.rules {
 		r := &in.rules[i]
 		if r.Aim.Nth == 0 {

@@ -23,6 +23,7 @@ type Runner struct {
 	resource  *Resource
 	objects   int32
 	processes []Process
+	cancels   bool              // the plan cancels contexts
 	known     []func() []string // of all recipe objects, with their clients
 	owners    []*Process
 }
@@ -93,7 +94,8 @@ func (r *Runner) run(s *Scenario, p Schedule, ch sim.Chooser) (Result, error) {
 	r.injector.Reset(p.Faults)
 	r.resource, r.objects = &Resource{}, 0
 	r.known, r.owners = r.known[:0], r.owners[:0]
-	r.processes = append(r.processes[:0], make([]Process, s.Clients)...)
+	r.processes = slices.Grow(r.processes[:0], s.Clients)[:s.Clients]
+	r.cancels = slices.ContainsFunc(p.Faults, func(x faults.Rule) bool { return x.Fault == "cancel" })
 	w := r.world
 	w.Reset(sim.Config{Clients: s.Clients, Servers: p.Servers, Order: p.Order,
 		SafetySteps: s.SafetySteps, MaxSteps: s.MaxSteps}, &r.injector, func(c *sim.Client) {
@@ -107,7 +109,7 @@ func (r *Runner) run(s *Scenario, p Schedule, ch sim.Chooser) (Result, error) {
 	p.Faults.Prepare(w)
 	err := w.Run(ch)
 	for i, znodes := range r.known {
-		if crashed(w.History, int32(r.owners[i].ID)) {
+		if !w.Clients()[r.owners[i].ID-1].Alive() {
 			continue
 		}
 		for _, path := range znodes() {
@@ -145,15 +147,6 @@ func judge(s *Scenario, h *history.History) checkers.Verdict {
 	return checkers.Worst(h, s.Checkers)
 }
 
-func crashed(h *history.History, client int32) bool {
-	for i := range h.Events {
-		if h.Events[i].Kind == history.Crashed && h.Events[i].Client == client {
-			return true
-		}
-	}
-	return false
-}
-
 // simHost connects the processes to the simulator.
 type simHost Runner
 
@@ -173,6 +166,9 @@ func (h *simHost) know(p *Process, znodes func() []string) {
 }
 
 func (h *simHost) interruptible(p *Process) (context.Context, context.CancelFunc) {
+	if !h.cancels {
+		return context.Background(), func() {}
+	}
 	c := h.world.Clients()[p.ID-1]
 	ctx, cancel := context.WithCancel(context.Background())
 	c.OnInterrupt(cancel)
