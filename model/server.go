@@ -207,14 +207,10 @@ func (s *Server) closeSession(t *Txn) {
 // is that of a clone of the Java HashSet of their paths
 // (DataTree.getEphemerals). The list is good until the next one is made.
 func (s *Server) owned(x *session) []*node {
-	list := append(s.scratch[:0], x.ephemerals...)
-	s.scratch = list[:0]
-	if s.Order != 0 {
-		shuffled(list, s.Order)
-		return list
+	list := s.arranged(x.ephemerals, max(x.buckets, 16), pathHash)
+	if s.Order == 0 {
+		cloned(list, pathHash)
 	}
-	iteration(list, max(x.buckets, 16), pathHash)
-	cloned(list, pathHash)
 	return list
 }
 
@@ -228,13 +224,18 @@ func (s *Server) listing(n *node) []string {
 }
 
 func (s *Server) ordered(n *node) []*node {
-	list := append(s.scratch[:0], n.children...)
+	return s.arranged(n.children, max(n.buckets, 8), nameHash)
+}
+
+// arranged returns a copy of nodes in the configured order.
+func (s *Server) arranged(nodes []*node, buckets uint32, hash func(*node) uint32) []*node {
+	list := append(s.scratch[:0], nodes...)
 	s.scratch = list[:0]
 	if s.Order != 0 {
 		shuffled(list, s.Order)
-		return list
+	} else {
+		iteration(list, buckets, hash)
 	}
-	iteration(list, max(n.buckets, 8), nameHash)
 	return list
 }
 

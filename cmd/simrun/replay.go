@@ -20,13 +20,9 @@ func replay(_ context.Context, a *app, args []string) (int, error) {
 		return 0, err
 	}
 	file := f.Arg(0)
-	schedule, err := readSchedule(file)
+	_, s, err := load(file)
 	if err != nil {
 		return 0, err
-	}
-	s, err := find(schedule.Scenario)
-	if err != nil {
-		return 0, fmt.Errorf("%s: %w", file, err)
 	}
 	r, err := replayTwice(s, file)
 	if err != nil {
@@ -52,6 +48,19 @@ func replay(_ context.Context, a *app, args []string) (int, error) {
 	}
 	fmt.Fprintln(a.out, "ok  everything held")
 	return exitHeld, nil
+}
+
+// load reads a schedule and finds its scenario.
+func load(file string) (scenarios.Schedule, *scenarios.Scenario, error) {
+	schedule, err := readSchedule(file)
+	if err != nil {
+		return schedule, nil, err
+	}
+	s, err := find(schedule.Scenario)
+	if err != nil {
+		return schedule, nil, fmt.Errorf("%s: %w", file, err)
+	}
+	return schedule, s, nil
 }
 
 func readSchedule(file string) (scenarios.Schedule, error) {

@@ -13,13 +13,9 @@ func shrink(_ context.Context, a *app, args []string) (int, error) {
 		return 0, err
 	}
 	file := f.Arg(0)
-	schedule, err := readSchedule(file)
+	schedule, s, err := load(file)
 	if err != nil {
 		return 0, err
-	}
-	s, err := find(schedule.Scenario)
-	if err != nil {
-		return 0, fmt.Errorf("%s: %w", file, err)
 	}
 	small, err := shrunk(s, schedule)
 	if err != nil {

@@ -42,8 +42,8 @@ var mutations = []struct {
 	},
 	{
 		"ephemerals deleted in creation order", "server.go",
-		"iteration(list, max(x.buckets, 16), pathHash)\n\tcloned(list, pathHash)\n",
-		"iteration(list, 1, pathHash)\n",
+		"list := s.arranged(x.ephemerals, max(x.buckets, 16), pathHash)\n\tif s.Order == 0 {\n",
+		"list := s.arranged(x.ephemerals, 1, pathHash)\n\tif s.Order == 1 {\n",
 	},
 	{
 		"one-shot watch fired twice", "watchtable.go",
@@ -87,8 +87,8 @@ var mutations = []struct {
 	},
 	{
 		"children in order of creation", "server.go",
-		"iteration(list, max(n.buckets, 8), nameHash)\n",
-		"iteration(list, 1, nameHash)\n",
+		"s.arranged(n.children, max(n.buckets, 8), nameHash)\n",
+		"s.arranged(n.children, 1, nameHash)\n",
 	},
 }
 
