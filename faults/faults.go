@@ -3,7 +3,9 @@
 // states, and a language of plans that says which may strike whom how often.
 //
 // All of them are inside ZooKeeper's contract: a real ensemble can do this to a
-// real client, so a correct recipe must survive it.
+// real client, so a correct recipe must survive it. Only "sequence" is beyond it:
+// no contract says what becomes of sequential names after 2^31 creates; it shows
+// what a real server was seen to do.
 package faults
 
 import (

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"iter"
 	"runtime/debug"
+	"strings"
+	"unicode"
 
 	"github.com/go-zookeeper/zk"
 )
@@ -141,6 +143,7 @@ func (w *World) spawn(c *Client, name string, f func()) {
 
 // uniqueName returns the index of a name that no living coroutine of c has.
 func (c *Client) uniqueName(name string) int {
+	name = strings.Map(oneWord, name)
 	for k := 1; ; k++ {
 		full := name
 		if k > 1 {
@@ -157,6 +160,14 @@ func (c *Client) uniqueName(name string) int {
 			return i
 		}
 	}
+}
+
+// oneWord replaces what would not survive in a schedule.
+func oneWord(r rune) rune {
+	if unicode.IsGraphic(r) && !unicode.IsSpace(r) && r != '#' {
+		return r
+	}
+	return '_'
 }
 
 func (c *Client) byName(name int) *coroutine {

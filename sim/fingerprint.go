@@ -46,6 +46,8 @@ func (c *Client) fingerprint(d *digest) {
 	d.add(uint64(c.server+1)<<32 | uint64(c.tried+1))
 	d.add(uint64(uint32(c.state))<<32 ^ uint64(c.session))
 	d.add(uint64(c.lastZxid))
+	d.add(uint64(c.owedAt)<<32 ^ uint64(c.owedTo))
+	d.add(uint64(c.silent))
 	for _, queue := range [...][]*request{c.unsent, c.wire} {
 		d.add(uint64(len(queue)))
 		for _, r := range queue {

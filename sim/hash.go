@@ -43,6 +43,7 @@ func (d *digest) addBytes(b []byte) {
 // addRequest adds what a server could see of r.
 func (d *digest) addRequest(r *model.Request) {
 	d.add(uint64(uint32(r.Op))<<32 | uint64(uint32(r.Version)))
+	d.add(uint64(uint32(r.Flags))<<32 ^ uint64(r.TTL)<<8 ^ uint64(len(r.ACL))<<1 ^ bit(r.Watch))
 	d.addString(r.Path)
 	d.addBytes(r.Data)
 	for i := range r.Ops {

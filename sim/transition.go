@@ -141,10 +141,11 @@ func (c *Client) enabled(list []Transition) []Transition {
 	return list
 }
 
-// Faults returns the faults that the injector could inject now; none once calm.
+// Faults returns the faults that the injector could inject now; none once calm,
+// or when it is time to be.
 // The slice is valid until the next step.
 func (w *World) Faults() []Transition {
-	if w.calm || w.injector == nil {
+	if w.calm || w.injector == nil || w.Step() >= w.SafetySteps {
 		return nil
 	}
 	w.faults = w.injector.Enabled(w, w.faults[:0])

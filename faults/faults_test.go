@@ -1,0 +1,227 @@
+package faults_test
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/go-zookeeper/zk"
+
+	"zksim/faults"
+	"zksim/model"
+	"zksim/model/history"
+	"zksim/sim"
+)
+
+var open = zk.WorldACL(zk.PermAll)
+
+// script is a chooser that follows lines: the name of a transition makes it
+// happen, "+ name" and "- name" say that it is possible or not, "= text" what
+// the programs have said since the last such line, and "made: paths" what was
+// created. At the end it completes the run.
+type script struct {
+	t     *testing.T
+	lines []string
+	said  []string
+	sim.Replay
+}
+
+func (s *script) say(format string, args ...any) {
+	s.said = append(s.said, fmt.Sprintf(format, args...))
+}
+
+func possible(w *sim.World) map[string]sim.Transition {
+	all := map[string]sim.Transition{}
+	for _, t := range append(slices.Clone(w.Normal()), w.Faults()...) {
+		all[w.Name(t)] = t
+	}
+	return all
+}
+
+func (s *script) Choose(w *sim.World) (sim.Transition, bool, error) {
+	for len(s.lines) > 0 {
+		line := s.lines[0]
+		s.lines = s.lines[1:]
+		all := possible(w)
+		name := strings.TrimLeft(line, "+- ")
+		t, ok := all[name]
+		switch {
+		case line[0] == '=':
+			if got := strings.Join(s.said, "; "); got != strings.TrimSpace(line[1:]) {
+				s.t.Fatalf("the programs said %q, want %q", got, line[2:])
+			}
+			s.said = nil
+		case strings.HasPrefix(line, "made:"):
+			if got := made(w); got != strings.TrimSpace(line[5:]) {
+				s.t.Fatalf("made were %q, want %q", got, line[5:])
+			}
+		case line[0] == '+', line[0] == '-':
+			if ok != (line[0] == '+') {
+				s.t.Fatalf("%q possible: %v, %d lines before the end", name, ok, len(s.lines))
+			}
+		case !ok:
+			s.t.Fatalf("%q is not possible, %d lines before the end; possible: %v", line, len(s.lines), all)
+		default:
+			return t, true, nil
+		}
+	}
+	return s.Replay.Choose(w)
+}
+
+// made returns the last components of what was created below /d.
+func made(w *sim.World) string {
+	var list []string
+	for _, e := range w.History.Events {
+		if e.Kind == history.Created && strings.HasPrefix(e.Path, "/d/") {
+			list = append(list, strings.TrimPrefix(e.Path, "/d/"))
+		}
+	}
+	return strings.Join(list, " ")
+}
+
+type program func(s *script, c *sim.Client)
+
+// play runs a script under a plan and returns the world at its end.
+func play(t *testing.T, servers int, plan string, lines []string, programs ...program) *sim.World {
+	t.Helper()
+	p, err := faults.Parse(plan)
+	if err != nil {
+		t.Fatal(err)
+	}
+	w, in, s := sim.NewWorld(), &faults.Injector{}, &script{t: t, lines: lines}
+	t.Cleanup(w.Close)
+	in.Reset(p)
+	w.Reset(sim.Config{Clients: len(programs), Servers: servers, Order: 3}, in, func(c *sim.Client) { programs[c.ID()-1](s, c) })
+	w.Prepare(model.Request{Op: model.OpCreate, Path: "/d", ACL: open})
+	p.Prepare(w)
+	if err := w.Run(s); err != nil || w.History.Outcome != history.Quiet {
+		t.Fatalf("%v, outcome %v, %s", err, w.History.Outcome, w.History.Panic)
+	}
+	return w
+}
+
+// rests is a scheduling point.
+func rests(c *sim.Client) { c.Env().Now() }
+
+func create(s *script, c *sim.Client) {
+	_, err := c.Conn().Create("/d/a", nil, 0, open)
+	s.say("%v", err)
+}
+
+func createLater(s *script, c *sim.Client) { rests(c); create(s, c) }
+
+// ephemeral makes a znode and then looks for it until there is an answer.
+func ephemeral(s *script, c *sim.Client) {
+	c.Conn().Create("/d/e", nil, zk.FlagEphemeral, open)
+	for {
+		rests(c)
+		ok, _, err := c.Conn().Exists("/d/e")
+		s.say("%v %v", ok, err)
+		if err == nil {
+			return
+		}
+	}
+}
+
+func watcher(s *script, c *sim.Client) {
+	_, _, ch, _ := c.Conn().ChildrenW("/d")
+	_, ev, _ := c.Env().Await(context.Background(), ch)
+	s.say("%s", history.EventName(ev.Type))
+}
+
+func interruptible(s *script, c *sim.Client) {
+	ctx, cancel := context.WithCancel(context.Background())
+	rests(c)
+	c.OnInterrupt(cancel)
+	_, _, err := c.Env().Await(ctx, nil)
+	s.say("%v", err)
+}
+
+func nothing(*script, *sim.Client) {}
+
+const lost = "zk: connection closed"
+
+// faultTests play every fault of the table: when it is possible, and what it
+// does.
+var faultTests = []struct {
+	fault, plan string
+	servers     int
+	programs    []program
+	lines       []string
+}{
+	{"lose-request", "lose-request", 1, []program{create}, []string{"run c1", "- lose-request c1", "connect c1 s1",
+		"+ lose-request c1", "lose-request c1", "- lose-request c1", "run c1", "= " + lost, "- serve c1", "made:"}},
+	{"lose-request", "lose-request", 1, []program{create}, []string{"run c1", "connect c1 s1", "serve c1", "- lose-request c1"}},
+	{"lose-reply", "lose-reply", 1, []program{create}, []string{"run c1", "- lose-reply c1", "connect c1 s1",
+		"lose-reply c1", "run c1", "= " + lost, "made: a"}},
+	{"lose-reply", "lose-reply", 1, []program{create}, []string{"run c1", "connect c1 s1", "serve c1", "made: a",
+		"+ lose-reply c1", "lose-reply c1", "run c1", "= " + lost, "made: a"}},
+	{"lose-reply", "lose-reply", 1, []program{create}, []string{"run c1", "connect c1 s1", "serve c1", "deliver c1", "- lose-reply c1"}},
+	{"late-request", "late-request disconnect", 3, []program{createLater}, []string{"run c1", "connect c1 s1", "disconnect c1",
+		"- late-request c1", "run c1", "late-request c1", "connect c1 s2", "connect c1 s3", "serve c1", "replicate s3",
+		"deliver c1", "= <nil>", "made: a"}},
+	{"late-request", "late-request disconnect", 1, []program{createLater}, []string{"run c1", "connect c1 s1", "disconnect c1",
+		"run c1", "- late-request c1"}}, // with one server the request fails before
+	{"disconnect", "disconnect", 1, []program{create}, []string{"run c1", "- disconnect c1", "connect c1 s1", "disconnect c1",
+		"run c1", "= " + lost, "made:", "serve c1", "made: a"}},
+	{"expire", "expire disconnect", 1, []program{createLater}, []string{"run c1", "- expire c1", "connect c1 s1", "- expire c1",
+		"disconnect c1", "- expire c1", "run c1", "expire c1", "round c1", "run c1", "= zk: could not connect to a server",
+		"connect c1 s1"}},
+	{"expire", "expire disconnect crash", 1, []program{createLater}, []string{"run c1", "connect c1 s1", "crash c1", "+ expire c1",
+		"expire c1", "- expire c1"}}, // that is not the fault
+	{"learn-late", "learn-late", 1, []program{ephemeral}, []string{"run c1", "- learn-late c1", "connect c1 s1", "serve c1",
+		"deliver c1", "learn-late c1", "- learn-late c1", "run c1", "- serve c1", "deliver c1", "run c1", "= false " + lost}},
+	{"learn-late", "learn-late pause disconnect", 1, []program{ephemeral}, []string{"run c1", "connect c1 s1", "disconnect c1",
+		"- learn-late c1", "pause c1", "+ learn-late c1", "learn-late c1"}},
+	{"expiry-lag", "expiry-lag disconnect expire", 3, []program{ephemeral}, []string{"run c1", "connect c1 s1", "serve c1",
+		"deliver c1", "replicate s3", "replicate s3", "disconnect c1", "run c1", "expire c1", "round c1", "run c1",
+		"= true zk: could not connect to a server", "connect c1 s1", "- expiry-lag c1", "connect c1 s2", "run c1",
+		"expiry-lag c1", "run c1", "= false " + lost, "run c1", "serve c1", "deliver c1", "= true <nil>"}},
+	{"expiry-lag", "expiry-lag disconnect expire", 3, []program{ephemeral}, []string{"run c1", "connect c1 s1", "disconnect c1",
+		"run c1", "run c1", "expire c1", "connect c1 s2", "connect c1 s3", "- expiry-lag c1"}}, // nowhere does the old one live
+	{"watch-delay", "watch-delay", 1, []program{watcher, create}, []string{"run c1", "run c2", "connect c1 s1", "connect c2 s1",
+		"serve c1", "- watch-delay c1", "deliver c1", "serve c2", "watch-delay c1", "- deliver c1", "deliver c2", "= <nil>",
+		"undelay c1", "deliver c1", "run c1", "= child"}},
+	{"stale-read", "stale-read", 3, []program{ephemeral, create}, []string{"connect c1 s1", "- stale-read c1", "connect c2 s2",
+		"stale-read c2", "- replicate s2", "- connect c2 s2", "run c2", "serve c2", "made: a", "- deliver c2", "thaw s2",
+		"replicate s2", "deliver c2", "= <nil>"}},
+	{"failover", "failover", 3, []program{create}, []string{"run c1", "- failover c1", "connect c1 s1", "replicate s2", "failover c1",
+		"run c1", "= " + lost, "made:"}},
+	{"failover", "failover", 1, []program{create}, []string{"run c1", "connect c1 s1", "- failover c1"}},
+	{"pause", "pause", 1, []program{create}, []string{"run c1", "connect c1 s1", "serve c1", "pause c1", "- deliver c1", "- pause c1",
+		"resume c1", "deliver c1", "= <nil>"}},
+	{"crash", "crash=9", 1, []program{ephemeral}, []string{"run c1", "connect c1 s1", "serve c1", "crash c1", "- crash c1",
+		"- run c1", "- connect c1 s1", "+ expire c1"}},
+	{"late-commit", "late-commit", 3, []program{ephemeral}, []string{"run c1", "- late-commit c1", "connect c1 s1", "replicate s3",
+		"late-commit c1", "made: e", "run c1", "run c1", "serve c1", "deliver c1", "= false <nil>"}},
+	{"late-commit", "late-commit", 1, []program{create}, []string{"run c1", "connect c1 s1", "- late-commit c1"}},
+	{"zombie", "zombie", 3, []program{ephemeral, create}, []string{"run c1", "connect c2 s1", "- zombie c2", "connect c1 s2", "serve c1",
+		"replicate s2", "deliver c1", "zombie c1", "- zombie c1", "run c1", "serve c1", "deliver c1", "= true <nil>",
+		"thaw s2", "replicate s2", "deliver c1"}},
+	{"cancel", "cancel", 1, []program{interruptible}, []string{"- cancel c1", "run c1", "run c1", "cancel c1", "- cancel c1", "run c1",
+		"= context canceled"}},
+	{"cancel", "cancel crash", 1, []program{interruptible}, []string{"run c1", "run c1", "crash c1", "- cancel c1"}},
+	{"sequence", "sequence=2@path=/d", 1, []program{func(s *script, c *sim.Client) {
+		p, err := c.Conn().Create("/d/", nil, zk.FlagSequence, open)
+		s.say("%s %v", p, err)
+	}}, []string{"- sequence c1", "run c1", "connect c1 s1", "serve c1", "deliver c1", "= /d/2147483645 <nil>"}},
+}
+
+func TestEveryFaultIsPossibleWhenItShouldBeAndDoesWhatItSays(t *testing.T) {
+	untested := map[string]bool{}
+	for _, f := range faults.Table {
+		untested[f.Name] = true
+		if f.Doc == "" {
+			t.Errorf("%s has no documentation", f.Name)
+		}
+	}
+	for i, x := range faultTests {
+		delete(untested, x.fault)
+		t.Run(fmt.Sprintf("%s/%d", x.fault, i), func(t *testing.T) { play(t, x.servers, x.plan, x.lines, x.programs...) })
+	}
+	if len(untested) > 0 {
+		t.Errorf("not tested: %v", untested)
+	}
+}
