@@ -98,11 +98,12 @@ func lifetime(h *history.History, path string, i int) life {
 			first = max(first, deletion(h, e.Path, k, i))
 		}
 	}
-	t.led = first <= end
+	t.led = first <= min(end, i)
 	return t
 }
 
-// deletion returns where the znode created at event k is deleted, or limit.
+// deletion returns where the znode created at event k is deleted, or limit+1 if
+// it is not before limit.
 func deletion(h *history.History, path string, k, limit int) int {
 	for ; k < limit; k++ {
 		if h.Events[k].Kind == history.Deleted && h.Events[k].Path == path {

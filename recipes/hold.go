@@ -80,8 +80,13 @@ func (g guard) run(ctx context.Context, gone <-chan zk.Event) {
 		if ev.Type == zk.EventNodeDataChanged {
 			// Somebody wrote to our znode, which says nothing.
 			var ok bool
-			if ok, _, gone, err = g.conn.ExistsW(g.path); ok && err == nil {
+			switch ok, _, gone, err = g.conn.ExistsW(g.path); {
+			case err != nil:
+				ev = zk.Event{Type: zk.EventSession, State: zk.StateDisconnected, Err: err}
+			case ok:
 				continue
+			default:
+				ev.Type = zk.EventNodeDeleted
 			}
 		}
 		g.lost <- ev

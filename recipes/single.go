@@ -19,6 +19,10 @@ import (
 // multi, dir/holder-GUID first: the name dir/lock may be somebody else's by the
 // time a late request is executed, and then the multi fails as a whole.
 //
+// The holder watches dir/holder-GUID only. Deleting dir/lock by hand lets the next
+// one in without telling the holder, whose Unlock would then delete the other's
+// dir/lock: an operator who must break the lock closes the session instead.
+//
 // # Fan-out
 //
 // A release notifies every waiter, and all but one in vain.

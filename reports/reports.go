@@ -90,7 +90,7 @@ func WriteHistory(w io.Writer, h *history.History) error {
 		}
 	}
 	for _, x := range h.Waiting {
-		if err := enc.Encode(map[string]any{"kind": "waiting", "client": client(x.Client), "where": x.Where, "paths": x.Paths}); err != nil {
+		if err := enc.Encode(map[string]any{"kind": "waiting", "client": client(x.Client), "where": x.Where, "paths": append([]string{}, x.Paths...)}); err != nil {
 			return err
 		}
 	}

@@ -23,7 +23,9 @@ func (c *checkFlags) fail(a *app, s *scenarios.Scenario, rep scenarios.Report) e
 	}
 	dir := filepath.Join(c.out, strings.ReplaceAll(s.Name, "/", "."), fmt.Sprint(full.Seed))
 	file := filepath.Join(dir, "schedule.txt")
-	err = errors.Join(save(dir, "schedule.full.txt", full.Write), save(dir, "schedule.txt", small.Schedule.Write))
+	if err = save(dir, "schedule.full.txt", full.Write); err == nil {
+		err = save(dir, "schedule.txt", small.Schedule.Write)
+	}
 	if err != nil {
 		return fmt.Errorf("seed %d of %s fails (%s), but no report can be written: %w", full.Seed, s.Name, full.Checker, err)
 	}

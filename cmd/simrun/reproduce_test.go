@@ -68,6 +68,23 @@ func TestThePrintedLinesReproduceTheFailure(t *testing.T) {
 	}
 }
 
+func TestAShrunkScheduleFailsAsTheWholeOne(t *testing.T) {
+	r, dir := folder(t, "lock/wedged")
+	small := simrun(t, "shrink", filepath.Join(dir, "schedule.full.txt"))
+	file, err := os.ReadFile(filepath.Join(dir, "schedule.txt"))
+	if err != nil || small.code != exitHeld || small.out != string(file) || small.err != "" {
+		t.Errorf("%v, %+v, want\n%s", err, small, file)
+	}
+	for _, name := range []string{"schedule.txt", "schedule.full.txt"} {
+		if r := simrun(t, "replay", filepath.Join(dir, name)); r.code != exitViolation || !strings.Contains(r.out, "\nFAIL  liveness: ") {
+			t.Errorf("%s: %+v", name, r)
+		}
+	}
+	if !strings.Contains(r.out, "1 scenarios: 1 caught\n") {
+		t.Errorf("%+v", r)
+	}
+}
+
 func TestTheLinesOfARunWithAnotherPlanReproduceIt(t *testing.T) {
 	binary := build(t)
 	t.Chdir(t.TempDir())

@@ -208,6 +208,61 @@ func TestSessionEventsTellOfAnExpiry(t *testing.T) {
 	}
 }
 
+func TestTheCallerCanMakeTheConnectionsAndHearTheSession(t *testing.T) {
+	server := zkservertest.ForTest(t, 1)
+	socks := make(chan net.Conn, 10)
+	states := make(chan zk.State, 10)
+	c := dial(t, "127.0.0.1:1", live.Options{ // which refuses
+		Dial: func(ctx context.Context, network, _ string) (net.Conn, error) {
+			sock, err := (&net.Dialer{}).DialContext(ctx, network, server.ConnectString())
+			socks <- sock
+			return sock, err
+		},
+		OnSession: func(ev zk.Event) { states <- ev.State },
+	})
+	for i, want := range []zk.State{zk.StateHasSession, zk.StateDisconnected, zk.StateHasSession} {
+		select {
+		case got := <-states:
+			if got != want {
+				t.Fatalf("got %v, want %v", got, want)
+			}
+		case <-time.After(patience):
+			t.Fatalf("no %v", want)
+		}
+		if i == 0 {
+			(<-socks).Close()
+		}
+	}
+	c.Close()
+	if len(states) > 0 {
+		t.Errorf("told of %v after Close", <-states)
+	}
+}
+
+func TestCloseEndsADialOfTheCaller(t *testing.T) {
+	waiting := make(chan struct{})
+	ctx, cancel := context.WithCancel(t.Context())
+	go func() {
+		<-waiting
+		cancel()
+	}()
+	ended := make(chan struct{})
+	_, err := live.Dial(ctx, []string{"127.0.0.1:1"}, live.Options{Dial: func(ctx context.Context, _, _ string) (net.Conn, error) {
+		close(waiting)
+		<-ctx.Done()
+		close(ended)
+		return nil, ctx.Err()
+	}})
+	if !errors.Is(err, context.Canceled) {
+		t.Errorf("got %v", err)
+	}
+	select {
+	case <-ended:
+	case <-time.After(patience):
+		t.Error("the dial goes on")
+	}
+}
+
 func TestCloseEndsEverything(t *testing.T) {
 	server := zkservertest.ForTest(t, 1)
 	c := dial(t, server.ConnectString(), live.Options{})

@@ -1,0 +1,144 @@
+package checkers
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"strings"
+	"testing"
+
+	"github.com/go-zookeeper/zk"
+
+	"zksim/model/history"
+)
+
+// randomHistory is a few clients with two lock objects each that call, get
+// answers, right and wrong ones, lose their locks and crash in any order.
+func randomHistory(r *rand.Rand) *history.History {
+	h := &history.History{}
+	h.Reset(2 + r.IntN(2))
+	h.Txns = r.IntN(4) > 0
+	type object struct {
+		client, id int32
+		state      string
+		path       string
+	}
+	var objects []*object
+	for c := int32(1); int(c) <= h.Clients; c++ {
+		for range 1 + r.IntN(2) {
+			objects = append(objects, &object{c, int32(len(objects) + 1), "idle", ""})
+		}
+	}
+	for range 4 + r.IntN(16) {
+		o := objects[r.IntN(len(objects))]
+		e := history.Event{Client: o.client, Object: o.id}
+		switch r.IntN(12) {
+		case 0:
+			e = history.Event{Kind: []history.Kind{history.Exceeded, history.Crashed, history.Session}[r.IntN(3)], Client: o.client}
+			h.Add(e)
+			continue
+		case 1:
+			if o.path == "" {
+				o.path = fmt.Sprintf("/lock/%d-%d", o.id, len(h.Events))
+				h.Add(history.Event{Kind: history.Created, Client: o.client, Path: o.path, Session: 1})
+			} else {
+				h.Add(history.Event{Kind: history.Deleted, Client: o.client, Path: o.path, Session: 1})
+				o.path = ""
+			}
+			continue
+		}
+		switch o.state {
+		case "idle":
+			e.Kind, e.Op, o.state = history.Invoke, "lock", "lock"
+			if r.IntN(2) == 0 {
+				e.Op, o.state = "trylock", "trylock"
+			}
+		case "lock", "trylock":
+			e.Kind, e.Op, o.state = history.Return, o.state, "got"
+			if e.Op == "trylock" && r.IntN(2) == 0 {
+				e.Err, e.OK, o.state = zk.ErrNodeExists, true, "idle"
+			}
+		case "got":
+			e.Kind, o.state = history.Acquired, "held"
+		case "held":
+			e.Kind, o.state = history.Released, "released"
+			if r.IntN(4) == 0 {
+				e.Kind, o.state = history.Lost, "lost"
+			}
+		case "lost":
+			e.Kind, o.state = history.Released, "released"
+		case "released":
+			e.Kind, e.Op, o.state = history.Invoke, "unlock", "unlocking"
+		case "unlocking":
+			e.Kind, e.Op, o.state = history.Return, "unlock", "idle"
+			if r.IntN(4) == 0 {
+				e.Err = zk.ErrConnectionClosed
+			}
+		}
+		h.Add(e)
+	}
+	return h
+}
+
+// orderExists tries all orders of ops that respect their intervals.
+func orderExists(s lockState, ops []operation) bool {
+	if len(ops) == 0 {
+		return true
+	}
+	for i, o := range ops {
+		first := true
+		for _, p := range ops {
+			first = first && p.ret >= o.call
+		}
+		if !first {
+			continue
+		}
+		rest := append(append([]operation{}, ops[:i]...), ops[i+1:]...)
+		if ok, next := s.step(o); ok && orderExists(next, rest) {
+			return true
+		}
+	}
+	return false
+}
+
+func describe(h *history.History) string {
+	var b strings.Builder
+	for i, e := range h.Events {
+		fmt.Fprintf(&b, "%3d o%d %s ok=%t\n", i, e.Object, e, e.OK)
+	}
+	return b.String()
+}
+
+func TestTheFastPathTheSearchAndBruteForceAgree(t *testing.T) {
+	const histories = 20_000
+	fast, legal, illegal := 0, 0, 0
+	r := rand.New(rand.NewPCG(1, 2))
+	for range histories {
+		h := randomHistory(r)
+		found := search(h) == "Ok"
+		if inOrder(h) {
+			fast++
+			if !found {
+				t.Fatalf("the fast path accepts what the search does not, txns %t:\n%s%v", h.Txns, describe(h), operations(h))
+			}
+		}
+		if ops := operations(h); len(ops) <= 12 && orderExists(lockState{}, ops) != found {
+			t.Fatalf("brute force says %t:\n%s%v", !found, describe(h), ops)
+		}
+		v := Linearizability{}.Check(h)
+		if (v.Level == OK) != found {
+			t.Fatalf("%+v, but the search says %t", v, found)
+		}
+		if found {
+			legal++
+		} else {
+			illegal++
+			if v.Event < 0 || v.Event >= len(h.Events) || !strings.HasPrefix(v.Message, "no order of the operations explains ") {
+				t.Fatalf("the answer to blame is missing: %+v\n%s", v, describe(h))
+			}
+		}
+	}
+	t.Logf("%d histories: %d legal, %d of them at once; %d illegal", histories, legal, fast, illegal)
+	if illegal < histories/20 || legal-fast < histories/1000 || fast < histories/20 {
+		t.Error("one of the kinds is too rare to show anything")
+	}
+}

@@ -1,0 +1,164 @@
+package checkers
+
+import (
+	"testing"
+
+	"zksim/model/history"
+)
+
+func TestQuiescenceNamesWhatIsWaitedFor(t *testing.T) {
+	judge(t, Quiescence{}, []judgement{
+		{name: "nobody waits"},
+		{name: "a run that was stopped says nothing", text: `
+			Outcome stopped
+			Waiting c1 /l/a`},
+		{name: "no watch", text: `Waiting c1`, event: -1, message: "c1 waits for something that will never happen, and for no watch"},
+		{name: "a znode that is gone", text: `Waiting c1 /l/a`, event: -1, message: "c1 waits for /l/a, which does not exist"},
+		{name: "a znode that nobody knows of", text: `
+			Waiting c1 /l/a
+			Znode /l/a s12
+			Open s12 c2`, event: -1, message: "c1 waits for /l/a, which no recipe object knows of; the live session of c2 owns it"},
+		{name: "a znode that somebody has", text: `
+			Waiting c1 /l/a
+			Znode /l/a s12
+			Known /l/a
+			Open s12 c2`, event: -1, message: "c1 waits for /l/a, which c2 has"},
+		{name: "a znode of a session that is over", text: `
+			Waiting c1 /l/a
+			Znode /l/a s12`, event: -1, message: "c1 waits for /l/a, whose session is over"},
+		{name: "several", text: `
+			Waiting c1 /l /l/a
+			Znode /l s0`, event: -1, message: "c1 waits for /l, which is persistent and /l/a, which does not exist"},
+	})
+}
+
+func TestTheTreeHasNoZnodesThatNobodyAnswersFor(t *testing.T) {
+	judge(t, Tree{}, []judgement{
+		{name: "persistent, known, or of an ended session", text: `
+			Open s11 c1
+			Znode /l s0
+			Znode /l/a s11
+			Known /l/a
+			Znode /l/b s12`},
+		{name: "left behind", text: `
+			Open s11 c1
+			Znode /l/a s11`, event: -1, message: "/l/a stays behind: the live session of c1 owns it and no recipe object knows of it"},
+		{name: "a run that was stopped says nothing", text: `
+			Outcome step-limit
+			Open s11 c1
+			Znode /l/a s11`},
+	})
+}
+
+func TestTheHerdIsCountedPerChange(t *testing.T) {
+	const release = `
+		created c1 /l/a z1 s11
+		acquired c1 o1 /l/a
+		deleted c1 /l/a z4
+	`
+	judge(t, Herd{PerEvent: 1}, []judgement{
+		{name: "one other client", text: release + `
+			notify c1 deleted /l/a z4
+			notify c2 deleted /l/a z4`},
+		{name: "two others, one of them in vain", text: release + `
+			notify c2 deleted /l/a z4
+			notify c3 deleted /l/a z4
+			call c3 children /l
+			call c3 existsW /l/b
+			acquired c2 o2 /l/b`, event: 4, message: "one change of /l/a notified 2 clients, 1 of them in vain; at most 1 may be"},
+		{name: "another change of the same znode", text: release + `
+			notify c2 deleted /l/a z4
+			created c1 /l/a z5 s11
+			notify c3 created /l/a z5`},
+		{name: "what a reconnect brings", text: release + `
+			notify c2 deleted /l/a
+			notify c3 deleted /l/a`},
+		{name: "the end of a session has no author", text: `
+			created c1 /l/a z1 s11
+			deleted c0 /l/a z4
+			notify c2 deleted /l/a z4
+			notify c3 deleted /l/a z4`, event: 3, message: "one change of /l/a notified 2 clients, 2 of them in vain; at most 1 may be"},
+		{name: "live: the author is who held the lock by that znode", text: `
+			Live
+			acquired c1 o1 /l/a
+			notify c1 deleted /l/a
+			notify c2 deleted /l/a`},
+		{name: "live: two others", text: `
+			Live
+			acquired c1 o1 /l/a
+			notify c2 deleted /l/a
+			notify c3 deleted /l/a
+			acquired c3 o3 /l/c`, event: 2, message: "one change of /l/a notified 2 clients, 1 of them in vain; at most 1 may be"},
+	})
+	judge(t, Herd{PerEvent: 2}, []judgement{{name: "as many as may be", text: release + `
+		notify c2 deleted /l/a z4
+		notify c3 deleted /l/a z4`}})
+}
+
+func TestProgressIsMade(t *testing.T) {
+	judge(t, Steps{}, []judgement{
+		{name: "at rest", text: `call c1 get /l`},
+		{name: "busy", text: `
+			Outcome step-limit
+			call c1 get /l
+			call c2 existsW /l/a
+			notify c1 child /l`, event: -1, message: "still busy at the step limit: c2 goes on with existsW /l/a"},
+		{name: "busy with itself", text: `Outcome step-limit`, event: -1, message: "still busy at the step limit: a client spins without a call"},
+	})
+	judge(t, Liveness{}, []judgement{
+		{name: "no failure"},
+		{name: "the first of two", text: `
+			Failed c3 no node
+			Failed c2 bad version`, event: -1, message: "c2 gave up: bad version"},
+	})
+}
+
+func TestTheWorstVerdictWinsAndTheFirstOfEquals(t *testing.T) {
+	h := script(t, `
+		Failed c1 no node
+		Waiting c1`)
+	if v := Worst(h, []Checker{Tree{}, Quiescence{}, Liveness{}}); v.Checker != "quiescence" {
+		t.Errorf("%+v", v)
+	}
+	if v := Worst(h, []Checker{opinion{Unknown}, Liveness{}}); v.Checker != "liveness" {
+		t.Errorf("%+v", v)
+	}
+	if v := Worst(h, []Checker{Tree{}, opinion{Unknown}, opinion{OK}}); v.Level != Unknown {
+		t.Errorf("%+v", v)
+	}
+	if v := Worst(h, nil); v != (Verdict{}) {
+		t.Errorf("%+v", v)
+	}
+	if v, ok := Caught(h, []Checker{Quiescence{}, Tree{}, Liveness{}}, []string{"liveness", "tree"}); !ok || v.Checker != "liveness" {
+		t.Errorf("%+v, %t", v, ok)
+	}
+	if v, ok := Caught(h, []Checker{Quiescence{}, Tree{}}, []string{"liveness", "tree"}); ok {
+		t.Errorf("%+v", v)
+	}
+	h = script(t, `Outcome panicked oh no`)
+	if v := Worst(h, []Checker{Tree{}}); v != (Verdict{Violated, "panic", "oh", -1}) {
+		t.Errorf("%+v", v)
+	}
+}
+
+// opinion is a checker that always says the same.
+type opinion struct{ level Level }
+
+func (opinion) Name() string { return "opinion" }
+func (opinion) Doc() string  { return "" }
+func (o opinion) Check(h *history.History) Verdict {
+	return Verdict{Level: o.level, Checker: "opinion"}
+}
+
+func TestNamesAreUniqueAndLevelsAreInOrder(t *testing.T) {
+	seen := map[string]bool{}
+	for _, c := range []Checker{Ownership{}, Belief{}, Fenced{}, Liveness{}, Linearizability{}, Quiescence{}, Tree{}, Steps{}, Herd{}} {
+		if seen[c.Name()] || c.Name() == "" || c.Doc() == "" {
+			t.Errorf("%T: %q, %q", c, c.Name(), c.Doc())
+		}
+		seen[c.Name()] = true
+	}
+	if !(OK < Unknown && Unknown < Violated) || OK.String()+Unknown.String()+Violated.String() != "okunknownviolated" {
+		t.Error("the levels")
+	}
+}

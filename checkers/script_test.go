@@ -1,0 +1,141 @@
+package checkers
+
+import (
+	"errors"
+	"strconv"
+	"strings"
+	"testing"
+
+	"zksim/model/history"
+)
+
+// script makes a history of a text with an event a line,
+//
+//	invoke c1 o1 lock
+//	created c1 /lock/a z5 s11
+//
+// where the words after the kind are, in any order, c client, o object, z zxid, v
+// value, s session, ok, an error after a colon, a path or an Op. Lines that begin
+// with a capital say what is not an event:
+//
+//	Live                     Created and Deleted are not complete
+//	Outcome step-limit       or stopped or "panicked WORDS"
+//	Waiting c1 /lock/a ...   a client that waits at the end, for watches
+//	Znode /lock/a s11        a znode at the end, s0 if persistent
+//	Open s11 c1              a session that is open at the end
+//	Known /lock/a            a znode that a recipe object answers for
+//	Failed c1 WORDS          a client that gave up
+func script(t *testing.T, text string) *history.History {
+	t.Helper()
+	h := &history.History{}
+	h.Reset(9)
+	h.Txns = true
+	for line := range strings.Lines(text) {
+		line, problem, failed := strings.Cut(strings.TrimSpace(line), ": ")
+		words := strings.Fields(line)
+		switch {
+		case len(words) == 0:
+		case words[0][0] < 'a':
+			remark(t, h, words)
+		default:
+			e := event(t, words)
+			if failed {
+				e.Err = errors.New(problem)
+			}
+			h.Add(e)
+		}
+	}
+	return h
+}
+
+var kinds = func() map[string]history.Kind {
+	all := map[string]history.Kind{}
+	for k := history.Invoke; k <= history.Calm; k++ {
+		all[k.String()] = k
+	}
+	return all
+}()
+
+func event(t *testing.T, words []string) history.Event {
+	t.Helper()
+	kind, known := kinds[words[0]]
+	if !known {
+		t.Fatalf("no kind of event is called %s", words[0])
+	}
+	e := history.Event{Kind: kind}
+	for _, word := range words[1:] {
+		n := number(word)
+		switch {
+		case word == "ok":
+			e.OK = true
+		case word[0] == '/':
+			e.Path = word
+		case n < 0:
+			e.Op = word
+		case word[0] == 'c':
+			e.Client = int32(n)
+		case word[0] == 'o':
+			e.Object = int32(n)
+		case word[0] == 'z':
+			e.Zxid = n
+		case word[0] == 'v':
+			e.Value = n
+		case word[0] == 's':
+			e.Session = n
+		}
+	}
+	return e
+}
+
+// number returns the number after the letter, -1 if there is none.
+func number(word string) int64 {
+	n, err := strconv.ParseInt(word[1:], 10, 64)
+	if err != nil {
+		return -1
+	}
+	return n
+}
+
+func remark(t *testing.T, h *history.History, words []string) {
+	t.Helper()
+	switch words[0] {
+	case "Live":
+		h.Txns = false
+	case "Outcome":
+		h.Outcome = map[string]history.Outcome{"step-limit": history.StepLimit, "stopped": history.Stopped, "panicked": history.Panicked}[words[1]]
+		h.Panic = strings.Join(words[2:], "\n")
+	case "Waiting":
+		h.Waiting = append(h.Waiting, history.Waiting{Client: int32(number(words[1])), Paths: words[2:]})
+	case "Znode":
+		h.Tree = append(h.Tree, history.Node{Path: words[1], Owner: number(words[2])})
+	case "Open":
+		h.Sessions[number(words[1])] = int32(number(words[2]))
+	case "Known":
+		h.Known[words[1]] = true
+	case "Failed":
+		h.Failed[int32(number(words[1]))] = strings.Join(words[2:], " ")
+	default:
+		t.Fatalf("no remark is called %s", words[0])
+	}
+}
+
+// judgement is one history and what a checker must say: nothing, or the message
+// and the position of the event (counted from 0, -1: the end).
+type judgement struct {
+	name, text string
+	event      int
+	message    string
+}
+
+func judge(t *testing.T, c Checker, all []judgement) {
+	t.Helper()
+	for _, x := range all {
+		want := Verdict{}
+		if x.message != "" {
+			want = Verdict{Violated, c.Name(), x.message, x.event}
+		}
+		if got := c.Check(script(t, x.text)); got != want {
+			t.Errorf("%s, %s:\n got %+v\nwant %+v", c.Name(), x.name, got, want)
+		}
+	}
+}

@@ -1,0 +1,135 @@
+package scenarios
+
+import (
+	"context"
+	"slices"
+	"testing"
+
+	"zksim/checkers"
+)
+
+func TestEveryTwinIsCaughtByANamedChecker(t *testing.T) {
+	for i := range All {
+		s := &All[i]
+		if !s.Broken() {
+			continue
+		}
+		rep, err := Run(context.Background(), s, Options{Seeds: Range{1, 2000}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if rep.Status != Caught || !slices.Contains(s.Caught, rep.Failure.Verdict.Checker) {
+			t.Errorf("%s: %+v, want it caught by one of %v", s.Name, rep, s.Caught)
+		}
+	}
+}
+
+// In shards every twin must be caught as well: each is a job of its own.
+func TestEveryTwinIsCaughtInEachOfFourShards(t *testing.T) {
+	for i := range All {
+		for shard := uint64(0); All[i].Broken() && shard < 4; shard++ {
+			rep, err := Run(context.Background(), &All[i], Options{Seeds: Range{1, 2000}, Shard: shard, Shards: 4})
+			if err != nil || rep.Status != Caught {
+				t.Errorf("%s, shard %d: %+v, %v", All[i].Name, shard, rep, err)
+			}
+		}
+	}
+}
+
+func TestCorrectLocksHold(t *testing.T) {
+	seeds := Range{1, 2000}
+	if testing.Short() {
+		seeds.Last = 500
+	}
+	for i := range All {
+		s := &All[i]
+		if s.Broken() {
+			continue
+		}
+		rep, err := Run(context.Background(), s, Options{Seeds: seeds})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if rep.Status != Held || len(rep.Missed) > 0 || rep.Runs != int(seeds.Last) {
+			t.Errorf("%s: %+v", s.Name, rep)
+		}
+	}
+}
+
+// More of everything than the scenarios have: clients, rounds and faults.
+func TestCorrectLocksHoldInACrowd(t *testing.T) {
+	last := uint64(400)
+	if testing.Short() {
+		last = 100
+	}
+	plan := slices.Clone(lockFaults)
+	for i := range plan {
+		plan[i].Budget *= 2
+	}
+	for _, s := range []Scenario{
+		{Name: "crowd/lock", Clients: 6, Program: lockRounds(3, newLock), Faults: plan},
+		{Name: "crowd/workers", Clients: 4, Program: twoWorkers(newLock), Faults: plan},
+		{Name: "crowd/single-node", Clients: 5, Program: lockRounds(3, newSingleNodeLock), Faults: plan},
+		{Name: "crowd/go-zookeeper", Clients: 4, Faults: plan, Program: func(p *Process) {
+			if p.ID%2 == 0 {
+				lockRounds(2, newLock)(p)
+			} else {
+				lockAndStay(2, 10, newLock)(p)
+			}
+		}},
+	} {
+		s = lockScenario(s)
+		rep, err := Run(context.Background(), &s, Options{Seeds: Range{1, last}})
+		if err != nil || rep.Status != Held {
+			t.Errorf("%s: %+v, %v", s.Name, rep, err)
+		}
+	}
+}
+
+// Each checker earns its place: there is a run that only it objects to.
+func TestEachCheckerHasATwinThatOnlyItCatches(t *testing.T) {
+	r := NewRunner()
+	defer r.Close()
+	for _, x := range []struct{ checker, twin string }{
+		{"ownership", "same-session"},
+		{"belief", "foreign-delete"},
+		{"fenced", "no-token"},
+		{"linearizability", "stale-try"},
+		{"herd", "watch-first"},
+		{"herd", "single-node-herd"},
+		{"quiescence", "ignore-exists"},
+		{"quiescence", "watch-only"},
+		{"tree", "cancel-leak"},
+		{"steps", "closed-spin"},
+		{"liveness", "wedged"},
+	} {
+		s := scenario(t, "lock/"+x.twin)
+		judges := lockCheckers
+		if x.checker == "herd" {
+			judges = s.Checkers // only these have a bound on the fan-out
+		}
+		if seed := onlyCaughtBy(r, s, judges, x.checker); seed == 0 {
+			t.Errorf("no seed at which only %s objects to %s", x.checker, s.Name)
+		} else {
+			t.Logf("%s alone catches %s at seed %d", x.checker, s.Name, seed)
+		}
+	}
+}
+
+// onlyCaughtBy returns a seed at which the checker, and no other, finds a
+// violation; 0 if there is none.
+func onlyCaughtBy(r *Runner, s *Scenario, judges []checkers.Checker, checker string) uint64 {
+	for seed := uint64(1); seed <= 5000; seed++ {
+		res := r.Seed(s, seed)
+		var found []string
+		for _, c := range judges {
+			if c.Check(res.History).Level == checkers.Violated {
+				found = append(found, c.Name())
+			}
+		}
+		if len(found) == 1 && found[0] == checker {
+			return seed
+		}
+	}
+	return 0
+}
