@@ -7,6 +7,7 @@
 //	simrun check           run scenarios over many seeds
 //	simrun replay FILE     run one schedule again
 //	simrun shrink FILE     print a minimal schedule that fails in the same way
+//	simrun conform         compare the simulator with recordings or with real servers
 //	simrun version
 //
 // "simrun COMMAND -h" shows the flags. The exit status is 0 when everything held
@@ -65,6 +66,7 @@ func (a *app) main(ctx context.Context, args []string) int {
 		{"check", "", "run scenarios over many seeds", check},
 		{"replay", "FILE", "run one schedule again", replay},
 		{"shrink", "FILE", "print a minimal schedule that fails in the same way", shrink},
+		{"conform", "", "compare the simulator with recordings or with real servers", conformance},
 		{"version", "", "print the version", version},
 	}
 	if len(args) == 0 {

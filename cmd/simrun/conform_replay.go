@@ -1,0 +1,27 @@
+package main
+
+import (
+	"context"
+	"fmt"
+
+	"zksim/model/transcript"
+	"zksim/scenarios/conform"
+)
+
+// replayFolder replays recordings of a real server against the model.
+func (c *conformFlags) replayFolder(ctx context.Context, a *app) (int, error) {
+	r, err := conform.Replay(ctx, c.replay, func(file string, d transcript.Difference) {
+		fmt.Fprintf(a.out, "%s: %s\n", file, d)
+	})
+	if err != nil {
+		return 0, err
+	}
+	if n := len(r.Skipped); n > 0 {
+		fmt.Fprintf(a.err, "simrun conform: left out %d recordings of a client library, as %s\n", n, r.Skipped[0])
+	}
+	fmt.Fprintf(a.out, "%d transcripts, %d steps, %d differences\n", r.Transcripts, r.Steps, r.Differences)
+	if r.Differences > 0 {
+		return exitViolation, nil
+	}
+	return exitHeld, nil
+}

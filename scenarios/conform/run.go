@@ -1,0 +1,190 @@
+package conform
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"net"
+	"time"
+
+	"zksim/sim"
+)
+
+// Options are the settings of [Run]. The zero value, with servers, is useful.
+type Options struct {
+	// Servers are the addresses of a standalone server or of all members of an
+	// ensemble. The simulated ensemble has as many. Containers and outdated ttl
+	// znodes should not be cleaned up while sequences run, which the default
+	// interval of a minute makes unlikely.
+	Servers []string
+
+	Ops  int    // how many operations to execute at least; 0 means 2000
+	Seed uint64 // of the first sequence; the next one has the next seed
+
+	// Done, if not nil, hears of every operation executed.
+	Done func()
+	// Failed, if not nil, hears of every sequence with a difference.
+	Failed func(Failure) error
+}
+
+// SequenceOps is the number of operations of a sequence.
+const SequenceOps = 60
+
+const (
+	defaultOps  = 2000
+	shrinkTries = 120
+	maxFailures = 10
+)
+
+// Failure is a sequence on which the two sides differ.
+type Failure struct {
+	Sequence        // as short as it could be made
+	Seed     uint64 // of the generated sequence
+	Original int    // how long that was
+	// Repeated tells that executing the operations again led to a difference
+	// again. One that did not may be due to the time that passed.
+	Repeated bool
+}
+
+// Report is the result of a run.
+type Report struct {
+	Servers   int
+	Sequences int
+	Ops       int // without those of shrinking
+	Failures  []Failure
+	Coverage  *Coverage
+	Elapsed   time.Duration
+}
+
+// Run executes random operations on real servers and on the simulator until
+// there were enough of them or too many differences. An error means that the
+// comparison could not be made.
+func Run(ctx context.Context, o Options) (*Report, error) {
+	if o.Ops == 0 {
+		o.Ops = defaultOps
+	}
+	begin := time.Now()
+	dial, cancel := context.WithTimeout(ctx, patience)
+	e, err := connect(dial, o.Servers)
+	cancel()
+	if err != nil {
+		return nil, err
+	}
+	defer e.close()
+	b := newBench(e)
+	defer b.world.Close()
+	rep := &Report{Servers: len(o.Servers), Coverage: NewCoverage()}
+	for seed := o.Seed; rep.Ops < o.Ops && len(rep.Failures) < maxFailures; seed++ {
+		g := newGenerator(newDice(seed), len(o.Servers), loopback(o.Servers))
+		q, err := b.run(ctx, &generated{g, SequenceOps})
+		if err != nil {
+			return rep, fmt.Errorf("sequence of seed %d: %w", seed, err)
+		}
+		rep.Sequences++
+		rep.Ops += len(q.Steps)
+		rep.Coverage.sequence(q)
+		for range q.Steps {
+			if o.Done != nil {
+				o.Done()
+			}
+		}
+		if len(q.Differences) == 0 {
+			continue
+		}
+		f, err := b.minimize(ctx, q, seed)
+		if err != nil {
+			return rep, err
+		}
+		rep.Failures = append(rep.Failures, f)
+		if o.Failed != nil {
+			if err := o.Failed(f); err != nil {
+				return rep, err
+			}
+		}
+	}
+	rep.Elapsed = time.Since(begin)
+	return rep, nil
+}
+
+// dice is the source of choices of the command line.
+type dice struct{ *rand.Rand }
+
+func newDice(seed uint64) dice {
+	const stream = 0x636f6e666f726d // "conform"
+	return dice{rand.New(rand.NewPCG(seed, stream))}
+}
+
+// Draw implements [Source].
+func (d dice) Draw(n int) int { return d.IntN(n) }
+
+// loopback reports whether all servers see this machine at 127.0.0.1.
+func loopback(servers []string) bool {
+	for _, s := range servers {
+		if host, _, err := net.SplitHostPort(s); err != nil || host != "127.0.0.1" {
+			return false
+		}
+	}
+	return true
+}
+
+// bench makes pairs of sides, each below a root of its own, and runs scripts on
+// them.
+type bench struct {
+	sides func(root string) (real, sim side, err error)
+	world *sim.World
+	name  string
+	roots int
+}
+
+func newBench(e *ensemble) *bench {
+	w := sim.NewWorld()
+	return &bench{world: w, name: fmt.Sprintf("/conform-%x", uint64(e.admins[0].SessionID())), sides: func(root string) (side, side, error) {
+		l, err := newLiveSide(e, root)
+		if err != nil {
+			return nil, nil, err
+		}
+		return l, newSimSide(w, len(e.servers), root), nil
+	}}
+}
+
+func (b *bench) run(ctx context.Context, s script) (*Sequence, error) {
+	b.roots++
+	root := fmt.Sprintf("%s-%d", b.name, b.roots)
+	real, simulated, err := b.sides(root)
+	if err != nil {
+		return nil, err
+	}
+	defer real.close()
+	defer simulated.close()
+	q, err := play(ctx, real, simulated, s)
+	q.Root = root
+	if err != nil {
+		return q, fmt.Errorf("step %d: %w", len(q.Steps), err)
+	}
+	return q, nil
+}
+
+// minimize shrinks a sequence with a difference.
+func (b *bench) minimize(ctx context.Context, q *Sequence, seed uint64) (Failure, error) {
+	f := Failure{Sequence: *q, Seed: seed, Original: len(q.Steps)}
+	var broken error
+	fails := func(ops []Op) bool {
+		if broken != nil {
+			return false
+		}
+		shorter, err := b.run(ctx, &fixed{ops: ops})
+		if err != nil {
+			broken = err
+			return false
+		}
+		if len(shorter.Differences) == 0 {
+			return false
+		}
+		f.Sequence = *shorter
+		return true
+	}
+	if f.Repeated = fails(q.ops()); f.Repeated {
+		shrink(f.Sequence.ops(), shrinkTries, fails)
+	}
+	return f, broken
+}

@@ -1,0 +1,271 @@
+package conform
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/go-zookeeper/zk"
+
+	"zksim/recipes/live"
+)
+
+// patience bounds every wait for a real server.
+const patience = 20 * time.Second
+
+// ensemble is a real ensemble and one connection to each of its servers for the
+// work around the sequences.
+type ensemble struct {
+	servers []string
+	admins  []*live.Client
+}
+
+func connect(ctx context.Context, servers []string) (*ensemble, error) {
+	e := &ensemble{servers: servers}
+	for _, addr := range servers {
+		c, err := live.Dial(ctx, []string{addr}, live.Options{})
+		if err == nil {
+			e.admins = append(e.admins, c)
+			err = c.AddAuth("digest", []byte(cleanerUser))
+		}
+		if err != nil {
+			e.close()
+			return nil, err
+		}
+	}
+	return e, nil
+}
+
+func (e *ensemble) close() {
+	for _, c := range e.admins {
+		c.Close()
+	}
+}
+
+// remove deletes a subtree and returns the first problem.
+func (e *ensemble) remove(path string) error {
+	children, _, err := e.admins[0].Children(path)
+	if errors.Is(err, zk.ErrNoNode) {
+		return nil
+	}
+	for _, name := range children {
+		if err := e.remove(path + "/" + name); err != nil {
+			return err
+		}
+	}
+	if err = e.admins[0].Delete(path, -1); errors.Is(err, zk.ErrNoNode) {
+		return nil
+	}
+	return err
+}
+
+// liveSide is a real ensemble.
+type liveSide struct {
+	*observer
+	*ensemble
+	root    string
+	clients map[int]*liveClient
+}
+
+// liveClient is a client with its network. Its fields belong to the one
+// goroutine that executes the sequence.
+type liveClient struct {
+	*live.Client
+	wire          *wire
+	ended, closed bool // its session was ended; Close was called
+	down          bool // it has no connection
+	identities    int  // that it has added
+}
+
+func newLiveSide(e *ensemble, root string) (*liveSide, error) {
+	if _, err := e.admins[0].Create(root, nil, 0, zk.WorldACL(zk.PermAll)); err != nil {
+		return nil, fmt.Errorf("preparing %s: %w", root, err)
+	}
+	return &liveSide{observer: newObserver(), ensemble: e, root: root, clients: map[int]*liveClient{}}, nil
+}
+
+// close ends all sessions, also those whose clients are gone, and removes the
+// sequence's znodes.
+func (s *liveSide) close() {
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	defer cancel()
+	var group sync.WaitGroup
+	for _, c := range s.clients {
+		group.Go(func() {
+			if c.down && !c.ended {
+				s.end(ctx, c, 0)
+			}
+			c.Client.Close()
+		})
+	}
+	group.Wait()
+	s.remove(s.root) // what remains is in nobody's way
+}
+
+func (s *liveSide) do(ctx context.Context, step int, o *Op) (Outcome, error) {
+	ctx, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	var out Outcome
+	var w *watch
+	var err error
+	c := s.clients[o.Session]
+	switch o.Kind {
+	case Open:
+		out.Session, err = s.open(ctx, o)
+	case Reconnect:
+		out.Session, err = s.reconnect(ctx, c, o)
+	case Cut:
+		c.down, err = true, c.wire.cut(ctx)
+	case Expire:
+		err = s.expire(ctx, c, o)
+	case Close:
+		c.Client.Close()
+		c.closed = true
+	default:
+		out, w = call(c, o, s.root, s.owner)
+		if o.Kind == AddAuth && out.Err == "" {
+			c.identities++
+		}
+		err = s.settle(ctx, c, &out)
+	}
+	if err == nil && !o.isRead() {
+		err = s.barrier(ctx)
+	}
+	if err != nil {
+		return out, fmt.Errorf("%v: %w", *o, err)
+	}
+	if w != nil {
+		w.step = step
+		s.watches = append(s.watches, w)
+	}
+	s.take(&out)
+	return out, nil
+}
+
+// settle waits for the end of a connection that an answer announces.
+func (s *liveSide) settle(ctx context.Context, c *liveClient, out *Outcome) error {
+	if c.closed || out.Err != zk.ErrConnectionClosed.Error() && out.Err != zk.ErrAuthFailed.Error() {
+		return nil
+	}
+	c.down = true
+	return c.wire.lost(ctx)
+}
+
+func (s *liveSide) open(ctx context.Context, o *Op) (string, error) {
+	client, addr := o.Session, s.servers[o.Server]
+	w := newWire(addr)
+	// Of one server go-zookeeper believes to have tried all, and waits for 1 s
+	// before it tries again; an expired session takes two attempts.
+	c, err := live.Dial(ctx, []string{addr, addr, addr}, live.Options{
+		Dial:      w.dial,
+		OnWatch:   func(ev zk.Event) { s.heard(client, ev.Type, ev.Path) },
+		OnSession: func(ev zk.Event) { s.entered(client, ev.State) },
+	})
+	if err != nil {
+		return "", err
+	}
+	w.hold()
+	s.clients[client] = &liveClient{Client: c, wire: w}
+	if err := s.connected(ctx, client); err != nil {
+		return "", err
+	}
+	return s.session(client, c.SessionID()), nil
+}
+
+// connected waits for the client's word that it has a session.
+func (s *liveSide) connected(ctx context.Context, client int) error {
+	for {
+		ok, changed := s.is(client, zk.StateHasSession)
+		if ok {
+			return nil
+		}
+		select {
+		case <-changed:
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		}
+	}
+}
+
+func (s *liveSide) reconnect(ctx context.Context, c *liveClient, o *Op) (string, error) {
+	// A server that is behind what the client has seen would refuse it.
+	if _, err := s.admins[o.Server].Sync("/"); err != nil {
+		return "", err
+	}
+	id := c.SessionID()
+	c.wire.allow(s.servers[o.Server])
+	if err := s.connected(ctx, o.Session); err != nil {
+		return "", err
+	}
+	c.wire.hold()
+	c.down, c.ended = false, false
+	err := c.wire.resumed(ctx, c.identities, c.SessionID() == id && s.watching(o.Session))
+	if err != nil {
+		return "", err
+	}
+	return s.session(o.Session, c.SessionID()), nil
+}
+
+func (s *liveSide) expire(ctx context.Context, c *liveClient, o *Op) error {
+	if !c.down {
+		c.down = true
+		if err := c.wire.cut(ctx); err != nil {
+			return err
+		}
+	}
+	return s.end(ctx, c, o.Server)
+}
+
+func (s *liveSide) end(ctx context.Context, c *liveClient, server int) error {
+	c.ended = true
+	id, secret := c.wire.identity()
+	return endSession(ctx, s.servers[server], id, secret)
+}
+
+// barrier waits until all servers have applied what was committed and every
+// client has received what came of it. It leaves no trace in the clients: what
+// they know of zxids decides what they are told after a reconnect.
+func (s *liveSide) barrier(ctx context.Context) error {
+	var group failing
+	if len(s.admins) > 1 {
+		for _, c := range s.admins {
+			group.start(func() error {
+				_, err := c.Sync("/")
+				return err
+			})
+		}
+		if err := group.wait(); err != nil {
+			return err
+		}
+	}
+	for _, c := range s.clients {
+		if !c.down && !c.closed {
+			group.start(func() error { return c.wire.ping(ctx) })
+		}
+	}
+	return group.wait()
+}
+
+// failing is a group of goroutines one of which may fail.
+type failing struct {
+	sync.WaitGroup
+	mu  sync.Mutex
+	err error
+}
+
+func (g *failing) start(f func() error) {
+	g.Go(func() {
+		if err := f(); err != nil {
+			g.mu.Lock()
+			defer g.mu.Unlock()
+			g.err = err
+		}
+	})
+}
+
+func (g *failing) wait() error {
+	g.Wait()
+	return g.err
+}
