@@ -35,7 +35,7 @@ func RunLive(ctx context.Context, s *Scenario, o LiveOptions) (*history.History,
 	}
 	h := &liveHost{}
 	h.history.Reset(o.Clients)
-	admin, err := live.Dial(ctx, o.Servers, live.Options{})
+	admin, err := dial(ctx, o, live.Options{})
 	if err != nil {
 		return nil, checkers.Verdict{}, err
 	}
@@ -50,6 +50,15 @@ func RunLive(ctx context.Context, s *Scenario, o LiveOptions) (*history.History,
 		return nil, checkers.Verdict{}, err
 	}
 	return &h.history, judge(s, &h.history), nil
+}
+
+// dialLimit is how long an ensemble may take to give a session.
+const dialLimit = 10 * time.Second
+
+func dial(ctx context.Context, o LiveOptions, opt live.Options) (*live.Client, error) {
+	ctx, cancel := context.WithTimeout(ctx, dialLimit)
+	defer cancel()
+	return live.Dial(ctx, o.Servers, opt)
 }
 
 // liveHost connects the processes to a real ensemble.
@@ -138,7 +147,7 @@ func (h *liveHost) run(ctx context.Context, s *Scenario, o LiveOptions, admin *l
 	}()
 	for i := range clients {
 		id := int32(i + 1)
-		c, err := live.Dial(ctx, o.Servers, live.Options{OnWatch: func(ev zk.Event) {
+		c, err := dial(ctx, o, live.Options{OnWatch: func(ev zk.Event) {
 			h.record(history.Event{Kind: history.Notify, Client: id, Op: history.EventName(ev.Type), Path: ev.Path})
 		}})
 		if err != nil {
