@@ -128,7 +128,7 @@ func (c *Client) submit(r *request) {
 	case c.closed, c.closing && r.req.Op != model.OpCloseSession:
 		r.err = zk.ErrConnectionClosed
 		g.park(runnable)
-	case packetLen(&r.req) > libraryMaxPacketLen:
+	case r.req.PacketLen() > libraryMaxPacketLen:
 		r.err = zk.ErrShortBuffer
 		g.park(runnable)
 	case c.connected:

@@ -153,7 +153,7 @@ func (c *Client) serve() {
 	r := c.wire[0]
 	c.wire = append(c.wire[:0], c.wire[1:]...)
 	switch {
-	case packetLen(&r.req) > serverMaxPacketLen:
+	case r.req.PacketLen() > model.MaxPacketLen:
 		s.hangup(c)
 	case r.req.Op == model.OpAuth:
 		w.authenticate(c, s, r)
@@ -177,7 +177,7 @@ func (c *Client) serve() {
 func (c *Client) serveLate() {
 	r := c.late[0]
 	c.late = append(c.late[:0], c.late[1:]...)
-	if packetLen(&r) > serverMaxPacketLen {
+	if r.PacketLen() > model.MaxPacketLen {
 		c.late = c.late[:0]
 		return
 	}

@@ -4,33 +4,7 @@ import (
 	"testing"
 
 	"github.com/go-zookeeper/zk"
-
-	"zksim/model"
 )
-
-// The recording h44 has the longest data that a real server took for a create at
-// "/b" with the open list: one byte more, and it closed the connection.
-func TestPacketsAreAsLongAsOnTheWire(t *testing.T) {
-	const longest = 1_048_526
-	create := model.Request{Op: model.OpCreate, Path: "/b", Data: make([]byte, longest), ACL: zk.WorldACL(zk.PermAll)}
-	ttl := create
-	ttl.Op = model.OpCreateTTL
-	for name, c := range map[string]struct {
-		r    model.Request
-		want int
-	}{
-		"create": {create, serverMaxPacketLen},
-		"ttl":    {ttl, serverMaxPacketLen + longLen},
-		"set":    {model.Request{Op: model.OpSetData, Path: "/b", Data: make([]byte, 100)}, 8 + 4 + 2 + 4 + 100 + 4},
-		"multi": {model.Request{Op: model.OpMulti, Ops: []model.Request{create, {Op: model.OpDelete, Path: "/b"}}},
-			serverMaxPacketLen + 9 + 9 + (4 + 2 + 4) + 9},
-		"read": {model.Request{Op: model.OpGetData, Path: "/b"}, 0},
-	} {
-		if got := packetLen(&c.r); got != c.want {
-			t.Errorf("%s: %d bytes, want %d", name, got, c.want)
-		}
-	}
-}
 
 func TestAPacketThatIsTooLongFailsWhereItFails(t *testing.T) {
 	for _, c := range []struct {

@@ -63,76 +63,11 @@ func (a *Args) request() *model.Request {
 	return r
 }
 
-// Sizes on the wire: an int, a long, a bool, the header of a request, and the
-// header of an operation inside a multi, one more of which ends the multi.
-const (
-	intLen           = 4
-	longLen          = 8
-	boolLen          = 1
-	requestHeaderLen = intLen + intLen
-	multiHeaderLen   = intLen + boolLen + intLen
-)
-
-func stringLen(s string) int { return intLen + len(s) }
-
-func stringsLen(list []string) int {
-	n := intLen
-	for _, s := range list {
-		n += stringLen(s)
-	}
-	return n
-}
-
 // packetLen is the length of the request's packet, without the length field in
-// front of it. The server closes a connection that sends a longer one than
-// jute.maxbuffer.
-func (a *Args) packetLen() int { return requestHeaderLen + a.bodyLen() }
-
-func (a *Args) bodyLen() int {
-	switch a.Op {
-	case "create", "create2", "createContainer":
-		return stringLen(a.Path) + a.dataLen() + a.aclLen() + intLen
-	case "createTTL":
-		return stringLen(a.Path) + a.dataLen() + a.aclLen() + intLen + longLen
-	case "set":
-		return stringLen(a.Path) + a.dataLen() + intLen
-	case "setACL":
-		return stringLen(a.Path) + a.aclLen() + intLen
-	case "delete", "check", "addWatch", "removeWatches", "checkWatches":
-		return stringLen(a.Path) + intLen
-	case "exists", "get", "children", "children2":
-		return stringLen(a.Path) + boolLen
-	case "getACL", "sync", "getEphemerals", "getAllChildrenNumber", opRaw:
-		return stringLen(a.Path)
-	case opAuth:
-		return intLen + stringLen(a.Scheme) + stringLen(a.Auth)
-	case "setWatches", "setWatches2":
-		n := longLen + stringsLen(a.DataWatches) + stringsLen(a.ExistWatches) + stringsLen(a.ChildWatches)
-		if a.Op == "setWatches2" {
-			n += stringsLen(a.PersistentWatches) + stringsLen(a.RecursiveWatches)
-		}
-		return n
-	case "multi", "multiRead":
-		n := multiHeaderLen
-		for i := range a.Ops {
-			n += multiHeaderLen + a.Ops[i].bodyLen()
-		}
-		return n
+// front of it.
+func (a *Args) packetLen() int {
+	if a.Op == opAuth {
+		return (&model.Request{Op: model.OpAuth, Path: a.Scheme, Data: []byte(a.Auth)}).PacketLen()
 	}
-	return 0 // ping, whoAmI, close
-}
-
-func (a *Args) dataLen() int {
-	if a.Data != nil {
-		return stringLen(*a.Data)
-	}
-	return intLen + a.Fill
-}
-
-func (a *Args) aclLen() int {
-	n := intLen
-	for _, e := range a.acl() {
-		n += intLen + stringLen(e.Scheme) + stringLen(e.ID)
-	}
-	return n
+	return a.request().PacketLen()
 }

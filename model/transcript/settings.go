@@ -19,7 +19,7 @@ type settings struct {
 // recorder enabled ttl znodes unless the header says otherwise; all else
 // starts from the server's defaults.
 func readSettings(cfg string) (settings, error) {
-	s := settings{model: model.Config{ExtendedTypes: true}, checkMillis: 60_000, maxPacketLen: 0xfffff}
+	s := settings{model: model.Config{ExtendedTypes: true}, checkMillis: 60_000, maxPacketLen: model.MaxPacketLen}
 	for _, entry := range strings.Fields(cfg) {
 		key, value, ok := strings.Cut(strings.TrimPrefix(entry, "-D"), "=")
 		if !ok {

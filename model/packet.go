@@ -1,0 +1,71 @@
+package model
+
+import "github.com/go-zookeeper/zk"
+
+// MaxPacketLen is the default of the server's jute.maxbuffer: it closes the
+// connection of a client that sends a longer packet.
+const MaxPacketLen = 0xfffff
+
+// Sizes on the wire: an int, a long, a bool, the header of a request, and the
+// header of an operation inside a multi, one more of which ends the multi.
+const (
+	intLen           = 4
+	longLen          = 8
+	boolLen          = 1
+	requestHeaderLen = intLen + intLen
+	multiHeaderLen   = intLen + boolLen + intLen
+)
+
+// PacketLen returns the length of the packet that carries r, without the length
+// field in front of it. For OpAuth, Path is the scheme and Data the credentials.
+func (r *Request) PacketLen() int { return requestHeaderLen + r.bodyLen() }
+
+func (r *Request) bodyLen() int {
+	path := intLen + len(r.Path)
+	switch r.Op {
+	case OpCreate, OpCreate2, OpCreateContainer:
+		return path + intLen + len(r.Data) + aclLen(r.ACL) + intLen
+	case OpCreateTTL:
+		return path + intLen + len(r.Data) + aclLen(r.ACL) + intLen + longLen
+	case OpSetData, OpAuth: // either has an int besides
+		return path + intLen + len(r.Data) + intLen
+	case OpSetACL:
+		return path + aclLen(r.ACL) + intLen
+	case OpDelete, OpCheck, OpAddWatch, OpRemoveWatches, OpCheckWatches:
+		return path + intLen
+	case OpExists, OpGetData, OpGetChildren, OpGetChildren2:
+		return path + boolLen
+	case OpSetWatches:
+		return longLen + r.Watches.len()
+	case OpSetWatches2:
+		return longLen + r.Watches.len() + stringsLen(r.Watches.Persistent) + stringsLen(r.Watches.Recursive)
+	case OpMulti, OpMultiRead:
+		n := multiHeaderLen
+		for i := range r.Ops {
+			n += multiHeaderLen + r.Ops[i].bodyLen()
+		}
+		return n
+	case OpPing, OpWhoAmI, OpCreateSession, OpCloseSession:
+		return 0
+	}
+	return path // getACL, sync, getEphemerals, getAllChildrenNumber, and what the server does not know
+}
+
+func aclLen(list []zk.ACL) int {
+	n := intLen
+	for _, e := range list {
+		n += intLen + intLen + len(e.Scheme) + intLen + len(e.ID)
+	}
+	return n
+}
+
+func stringsLen(list []string) int {
+	n := intLen
+	for _, s := range list {
+		n += intLen + len(s)
+	}
+	return n
+}
+
+// len is the length of the lists that both kinds of SetWatches have.
+func (l *WatchLists) len() int { return stringsLen(l.Data) + stringsLen(l.Exist) + stringsLen(l.Child) }
