@@ -70,10 +70,18 @@ func (c *conformFlags) differential(ctx context.Context, a *app, both bool) (_ i
 			return c.difference(a, f, len(addrs))
 		}})
 	progress.clear()
-	if err != nil {
+	interrupted := rep != nil && errors.Is(err, context.Canceled)
+	if err != nil && !interrupted {
 		return 0, err
 	}
-	return c.summary(a, rep)
+	code, err := c.summary(a, rep)
+	if interrupted {
+		fmt.Fprintln(a.err, "simrun conform: interrupted")
+		if code == exitHeld {
+			code = exitInconclusive
+		}
+	}
+	return code, err
 }
 
 // ensemble returns the addresses of the servers to compare with.

@@ -8,6 +8,7 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+	"time"
 
 	"zksim/recipes/live/zkserver"
 	"zksim/recipes/live/zkserver/zkservertest"
@@ -112,6 +113,16 @@ func TestConformComparesWithARealServer(t *testing.T) {
 	r := simrun(t, "conform", "-servers", server.ConnectString(), "-ops", "200", "-seed", "9", "-o", t.TempDir())
 	total := regexp.MustCompile(`\n240 operations in 4 sequences from seed 9 on, 1 servers, [\d.]+ s, \d+ operations/s, 0 differences\n$`)
 	if r.code != exitHeld || r.err != "" || !total.MatchString(r.out) || !strings.Contains(r.out, "\nreached ") {
+		t.Errorf("%+v", r)
+	}
+}
+
+func TestAnInterruptedConformIsNotHeld(t *testing.T) {
+	server := zkservertest.ForTest(t, 1)
+	ctx, cancel := context.WithCancel(t.Context())
+	time.AfterFunc(time.Second, cancel)
+	r := simrunUntil(ctx, "conform", "-servers", server.ConnectString(), "-ops", "1000000000", "-o", t.TempDir())
+	if r.code != exitInconclusive || r.err != "simrun conform: interrupted\n" || !strings.HasSuffix(r.out, " 0 differences\n") {
 		t.Errorf("%+v", r)
 	}
 }

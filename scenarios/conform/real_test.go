@@ -2,6 +2,7 @@ package conform
 
 import (
 	"context"
+	"errors"
 	"testing"
 	"time"
 
@@ -132,8 +133,8 @@ func TestARunThatIsInterruptedIsAnError(t *testing.T) {
 	addrs := start(t, 1)
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
-	_, err := Run(ctx, Options{Servers: addrs, Ops: 1 << 30, Done: cancel})
-	if err == nil {
-		t.Error("no error")
+	rep, err := Run(ctx, Options{Servers: addrs, Ops: 1 << 30, Done: cancel})
+	if !errors.Is(err, context.Canceled) || rep == nil || rep.Ops == 0 || rep.Elapsed <= 0 {
+		t.Errorf("%v, %+v", err, rep)
 	}
 }

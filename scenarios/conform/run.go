@@ -58,7 +58,8 @@ type Report struct {
 
 // Run executes random operations on real servers and on the simulator until
 // there were enough of them or too many differences. An error means that the
-// comparison could not be made.
+// comparison could not be made, or wraps ctx.Err(); the report is about what was
+// compared until then, or nil.
 func Run(ctx context.Context, o Options) (*Report, error) {
 	if o.Ops == 0 {
 		o.Ops = defaultOps
@@ -74,9 +75,13 @@ func Run(ctx context.Context, o Options) (*Report, error) {
 	b := newBench(e)
 	defer b.world.Close()
 	rep := &Report{Servers: len(o.Servers), Coverage: NewCoverage()}
+	defer func() { rep.Elapsed = time.Since(begin) }()
 	for seed := o.Seed; rep.Ops < o.Ops && len(rep.Failures) < maxFailures; seed++ {
 		g := newGenerator(newDice(seed), len(o.Servers), loopback(o.Servers))
 		q, err := b.run(ctx, &generated{g, SequenceOps})
+		if ctx.Err() != nil {
+			return rep, ctx.Err() // which is why the rest went wrong
+		}
 		if err != nil {
 			return rep, fmt.Errorf("sequence of seed %d: %w", seed, err)
 		}
@@ -102,7 +107,6 @@ func Run(ctx context.Context, o Options) (*Report, error) {
 			}
 		}
 	}
-	rep.Elapsed = time.Since(begin)
 	return rep, nil
 }
 

@@ -78,8 +78,11 @@ func play(ctx context.Context, real, sim side, s script) (*Sequence, error) {
 		if !more {
 			return q, nil
 		}
+		err := ctx.Err()
+		if err != nil {
+			return q, err
+		}
 		step := Step{Op: o}
-		var err error
 		if step.Sim, err = sim.do(ctx, len(q.Steps), &o); err != nil {
 			return q, fmt.Errorf("simulator: %w", err)
 		}
