@@ -248,28 +248,26 @@ type Znode struct {
 
 // Tree returns all znodes below and including root, sorted by path, without the
 // /zookeeper subtree.
-func (s *Server) Tree() []Znode {
-	var out []Znode
-	var walk func(n *node)
-	walk = func(n *node) {
-		if n.path == "/zookeeper" {
-			return
-		}
-		z := Znode{Path: n.path, Data: n.data}
-		n.stat(&z.Stat)
-		out = append(out, z)
-		for _, c := range n.children {
-			walk(c)
-		}
+func (s *Server) Tree() []Znode { return s.AppendTree(nil) }
+
+// AppendTree is Tree in the memory of list.
+func (s *Server) AppendTree(list []Znode) []Znode {
+	first := len(list)
+	list = s.root.appendTree(list)
+	slices.SortFunc(list[first:], func(a, b Znode) int { return strings.Compare(a.Path, b.Path) })
+	return list
+}
+
+func (n *node) appendTree(list []Znode) []Znode {
+	if n.path == "/zookeeper" {
+		return list
 	}
-	walk(s.root)
-	slices.SortFunc(out, func(a, b Znode) int {
-		if a.Path < b.Path {
-			return -1
-		}
-		return 1
-	})
-	return out
+	list = append(list, Znode{Path: n.path, Data: n.data})
+	n.stat(&list[len(list)-1].Stat)
+	for _, c := range n.children {
+		list = c.appendTree(list)
+	}
+	return list
 }
 
 // SetCounter sets the number of children ever created under path, which the

@@ -195,14 +195,16 @@ func (s *Server) delete(t *Txn, r *Request) Code {
 	if malformed(r.Path) || special(r.Path) {
 		return BadArguments
 	}
-	parent := s.lookup(ParentPath(r.Path))
-	if parent == nil {
+	n := s.lookup(r.Path)
+	var parent *node
+	if n != nil {
+		parent = n.parent
+	} else if parent = s.lookup(ParentPath(r.Path)); parent == nil {
 		return NoNode
 	}
 	if !parent.acl.allows(zk.PermDelete, t.Auth) {
 		return NoAuth
 	}
-	n := s.lookup(r.Path)
 	if n == nil {
 		return NoNode
 	}

@@ -29,7 +29,7 @@ type Runner struct {
 }
 
 // NewRunner returns a runner. Close it to free its coroutines.
-func NewRunner() *Runner { return &Runner{world: sim.NewWorld()} }
+func NewRunner() *Runner { return &Runner{world: sim.NewWorld(), resource: &Resource{}} }
 
 // Close frees what a runner holds.
 func (r *Runner) Close() { r.world.Close() }
@@ -92,7 +92,7 @@ func (r *Runner) Replay(s *Scenario, schedule Schedule) (Result, error) {
 
 func (r *Runner) run(s *Scenario, p Schedule, ch sim.Chooser) (Result, error) {
 	r.injector.Reset(p.Faults)
-	r.resource, r.objects = &Resource{}, 0
+	r.resource.highest, r.objects = 0, 0
 	r.known, r.owners = r.known[:0], r.owners[:0]
 	r.processes = slices.Grow(r.processes[:0], s.Clients)[:s.Clients]
 	r.cancels = slices.ContainsFunc(p.Faults, func(x faults.Rule) bool { return x.Fault == "cancel" })

@@ -120,7 +120,8 @@ func (c *Client) submit(r *request) {
 	w := c.w
 	r.g, r.err, r.sent, r.ch = g, nil, false, nil
 	w.hash.addRequest(&r.req)
-	w.History.Add(history.Event{Kind: history.Call, Client: int32(c.id), Step: w.step, Op: OpName(&r.req), Path: r.req.Path})
+	op := OpName(&r.req)
+	w.History.Add(history.Event{Kind: history.Call, Client: int32(c.id), Step: w.step, Op: op, Path: r.req.Path})
 	if w.injector != nil {
 		w.injector.Issued(c, &r.req)
 	}
@@ -140,7 +141,7 @@ func (c *Client) submit(r *request) {
 		g.park(calling)
 	}
 	err := r.result()
-	w.History.Add(history.Event{Kind: history.Reply, Client: int32(c.id), Step: w.step, Op: OpName(&r.req), Path: answeredPath(r), Err: err})
+	w.History.Add(history.Event{Kind: history.Reply, Client: int32(c.id), Step: w.step, Op: op, Path: answeredPath(r), Err: err})
 }
 
 func answeredPath(r *request) string {

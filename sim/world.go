@@ -64,6 +64,7 @@ type World struct {
 	normal   []Transition
 	faults   []Transition
 	lagging  []int
+	tree     []model.Znode
 	schedule []Transition
 	hashes   []uint64 // after each step
 	hash     digest
@@ -209,7 +210,8 @@ func (w *World) conclude(outcome history.Outcome) {
 			h.Sessions[c.session] = int32(c.id)
 		}
 	}
-	for _, z := range w.leader().store.Tree() {
+	w.tree = w.leader().store.AppendTree(w.tree[:0])
+	for _, z := range w.tree {
 		h.Tree = append(h.Tree, history.Node{Path: z.Path, Owner: z.Stat.EphemeralOwner, Czxid: z.Stat.Czxid})
 	}
 	for _, c := range w.clients {
