@@ -1,7 +1,5 @@
 package sim
 
-import "math/rand/v2"
-
 // Chooser decides what happens next.
 type Chooser interface {
 	// Choose returns one of w.Normal() or w.Faults(). It returns false when
@@ -14,7 +12,7 @@ type Chooser interface {
 // seed, so that some runs have long pauses, others servers that lag far behind,
 // others a client that hardly moves.
 type Random struct {
-	rng *rand.PCG
+	state uint64 // of splitmix64
 	// FaultRate is the chance of a fault per step where one is possible, in
 	// 1/65536.
 	FaultRate uint32
@@ -28,20 +26,25 @@ const reluctance = 6
 
 // Seed makes the choices a function of seed, and draws what is slow.
 func (r *Random) Seed(seed uint64) {
-	if r.rng == nil {
-		r.rng = rand.NewPCG(0, 0)
-	}
-	r.rng.Seed(seed, 0x7a6b73696d)
+	r.state = seed
+	r.next()
 	const candidates = 1<<Resume | 1<<Undelay | 1<<Thaw | 1<<Replicate | 1<<Connect | 1<<Deliver | 1<<Tick | 1<<Round
-	x := r.rng.Uint64()
+	x := r.next()
 	r.SlowKinds = x & (x >> 20) & candidates
-	x = r.rng.Uint64()
+	x = r.next()
 	r.SlowClients = x & (x >> 20) & (x >> 40)
+}
+
+// next is splitmix64 (Steele, Lea and Flood, OOPSLA 2014): quick, and good enough
+// for choices.
+func (r *Random) next() uint64 {
+	r.state += 0x9e3779b97f4a7c15
+	return mix(r.state)
 }
 
 // Uint64 returns the next random number of the seed; the caller may use it to
 // derive options of the run.
-func (r *Random) Uint64() uint64 { return r.rng.Uint64() }
+func (r *Random) Uint64() uint64 { return r.next() }
 
 // below returns a number less than n made of the upper half of x; the bias is
 // below n/2^32.
@@ -53,7 +56,7 @@ func (r *Random) slow(t Transition) bool {
 
 // Choose implements [Chooser].
 func (r *Random) Choose(w *World) (Transition, bool, error) {
-	x := r.rng.Uint64()
+	x := r.next()
 	if !w.calm && uint32(x&0xffff) < r.FaultRate {
 		if list := w.Faults(); len(list) > 0 {
 			return list[below(x, len(list))], true, nil
@@ -68,7 +71,7 @@ func (r *Random) Choose(w *World) (Transition, bool, error) {
 	}
 	t := list[below(x, len(list))]
 	for i := 0; i < reluctance && !w.calm && r.slow(t); i++ {
-		t = list[below(r.rng.Uint64(), len(list))]
+		t = list[below(r.next(), len(list))]
 	}
 	return t, true, nil
 }
