@@ -233,16 +233,26 @@ func (s *Server) unlink(t *Txn, n *node) {
 	s.triggers = append(s.triggers, trigger{zk.EventNodeDeleted, n.path, n.acl, p.acl, n.session()})
 }
 
+// permitted returns the znode at path if it is there and the author of t has
+// perms on it.
+func (s *Server) permitted(t *Txn, path string, perms int32) (*node, Code) {
+	n := s.lookup(path)
+	switch {
+	case n == nil:
+		return nil, NoNode
+	case !n.acl.allows(perms, t.Auth):
+		return nil, NoAuth
+	}
+	return n, OK
+}
+
 func (s *Server) setData(t *Txn, r *Request, res *Response) Code {
 	if !ValidPath(r.Path) {
 		return BadArguments
 	}
-	n := s.lookup(r.Path)
-	if n == nil {
-		return NoNode
-	}
-	if !n.acl.allows(zk.PermWrite, t.Auth) {
-		return NoAuth
+	n, code := s.permitted(t, r.Path, zk.PermWrite)
+	if code != OK {
+		return code
 	}
 	diff := int64(len(r.Data) - len(n.data))
 	if !s.quotaAllows(r.Path, diff, 0) {
@@ -268,12 +278,9 @@ func (s *Server) setACL(t *Txn, r *Request, res *Response) Code {
 	if a == nil {
 		return InvalidACL
 	}
-	n := s.lookup(r.Path)
-	if n == nil {
-		return NoNode
-	}
-	if !n.acl.allows(zk.PermAdmin, t.Auth) {
-		return NoAuth
+	n, code := s.permitted(t, r.Path, zk.PermAdmin)
+	if code != OK {
+		return code
 	}
 	if r.Version != -1 && r.Version != n.aversion {
 		return BadVersion
@@ -288,12 +295,9 @@ func (s *Server) check(t *Txn, r *Request) Code {
 	if !ValidPath(r.Path) {
 		return BadArguments
 	}
-	n := s.lookup(r.Path)
-	if n == nil {
-		return NoNode
-	}
-	if !n.acl.allows(zk.PermRead, t.Auth) {
-		return NoAuth
+	n, code := s.permitted(t, r.Path, zk.PermRead)
+	if code != OK {
+		return code
 	}
 	if r.Version != -1 && r.Version != n.version {
 		return BadVersion
