@@ -3,8 +3,6 @@ package recipes
 import (
 	"context"
 	"errors"
-	"strconv"
-	"strings"
 
 	"github.com/go-zookeeper/zk"
 )
@@ -19,9 +17,6 @@ var (
 	// ErrLocked is returned by TryLock when somebody else holds or awaits the
 	// lock.
 	ErrLocked = errors.New("recipes: locked by another")
-
-	// errGone sends an attempt back to its beginning: the own znode is gone.
-	errGone = errors.New("recipes: own znode is gone")
 )
 
 // LockOptions are the options of a lock. The zero value is fine.
@@ -72,20 +67,12 @@ type LockOptions struct {
 //
 // A Lock is for one goroutine at a time. Its znodes have the format of
 // go-zookeeper's Lock, so both can compete for one lock.
-type Lock struct {
-	session
-	dir   string
-	opt   LockOptions
-	node  string // own znode while queued or held
-	held  *hold
-	alarm alarm
-}
+type Lock struct{ place }
 
 // NewLock returns a lock on the znode dir, which must not be "/" and should be
 // used for nothing else. Lock creates it when it is missing.
 func NewLock(conn Conn, env Env, dir string, opt LockOptions) *Lock {
-	opt.ACL = open(opt.ACL)
-	return &Lock{session: session{conn, env}, dir: dir, opt: opt}
+	return &Lock{newPlace(session{conn, env}, dir, "lock", opt, func(word string) bool { return word == "lock" })}
 }
 
 // Lock waits until the lock is held. When ctx is done first it returns ctx's
@@ -98,124 +85,11 @@ func (l *Lock) Lock(ctx context.Context) error { return l.acquire(ctx, true) }
 // TryLock takes the lock if it is free, and returns ErrLocked if it is not.
 func (l *Lock) TryLock(ctx context.Context) error { return l.acquire(ctx, false) }
 
-func (l *Lock) acquire(ctx context.Context, wait bool) error {
-	if l.held != nil {
-		return ErrHeld
-	}
-	for {
-		name, err := l.enqueue(ctx)
-		if err != nil {
-			return err
-		}
-		l.node = l.dir + "/" + name
-		err = l.queue(ctx, name, wait)
-		if err == nil {
-			return nil
-		}
-		l.node = ""
-		l.abandon(l.dir + "/" + name)
-		if err != errGone {
-			return err
-		}
-	}
-}
-
-// enqueue creates the own znode and returns its name. After an error there is
-// none, or its removal is under way.
-func (l *Lock) enqueue(ctx context.Context) (name string, err error) {
-	guid := l.env.UUID()
-	prefix := l.dir + "/_c_" + guid + "-lock-"
-	for {
-		if err := ctx.Err(); err != nil {
-			return "", err
-		}
-		path, err := l.conn.Create(prefix, l.opt.Data, zk.FlagEphemeral|zk.FlagSequence, l.opt.ACL)
-		switch {
-		case err == nil:
-			return path[len(l.dir)+1:], nil
-		case err == zk.ErrNoNode:
-			err = l.makePath(ctx, l.dir, l.opt.ACL)
-		case err == zk.ErrNoServer:
-			err = l.await(ctx)
-		case interrupted(err):
-			if name, err = l.find(ctx, l.dir, guid); name != "" && err == nil {
-				return name, nil
-			}
-			if err != nil {
-				l.forget(guid)
-			}
-		}
-		if err != nil {
-			return "", err
-		}
-	}
-}
-
-// queue waits until name is the first of the queue, and then takes the lock. It
-// returns errGone when name is not in the queue any more.
-func (l *Lock) queue(ctx context.Context, name string, wait bool) error {
-	for {
-		if err := ctx.Err(); err != nil {
-			return err
-		}
-		l.alarm.set(l.env)
-		ahead, err := l.predecessor(name)
-		switch {
-		case err != nil:
-		case ahead == "":
-			err = l.take(name)
-			if err == nil && l.held != nil {
-				return nil
-			}
-		case !wait:
-			return ErrLocked
-		default:
-			err = l.awaitChange(ctx, l.dir+"/"+ahead)
-		}
-		if interrupted(err) {
-			err = l.await(ctx)
-		}
-		if err != nil {
-			return err
-		}
-	}
-}
-
-// take makes sure that the first of the queue is ours and holds the lock. It
-// does nothing, without error, if the session has changed state meanwhile.
-func (l *Lock) take(name string) error {
-	path := l.dir + "/" + name
-	ok, stat, gone, err := l.conn.ExistsW(path)
-	if err != nil {
-		return err
-	}
-	if !ok || stat.EphemeralOwner != l.conn.SessionID() {
-		return errGone
-	}
-	if l.alarm.rang() {
-		return nil
-	}
-	l.held = l.hold(path, stat.Czxid, &l.alarm, gone)
-	return nil
-}
-
 // Unlock releases the lock, whether or not it was lost meanwhile. It returns nil
 // when the own znode is certainly gone. When ctx is done before that, Unlock
 // returns ctx's error and goes on in the background; in any case the lock is
 // not held any more and may be locked again.
-func (l *Lock) Unlock(ctx context.Context) error {
-	if l.held == nil {
-		return ErrNotHeld
-	}
-	h := l.held
-	l.held, l.node = nil, ""
-	h.end()
-	err := l.remove(ctx, h.path)
-	if err != nil && ctx.Err() != nil {
-		l.abandon(h.path)
-	}
-	return err
-}
+func (l *Lock) Unlock(ctx context.Context) error { return l.release(ctx) }
 
 // Lost returns a channel that gets one event when the lock that is held can no
 // longer be relied on, and is then closed: the session was disconnected or has
@@ -231,130 +105,8 @@ func (l *Lock) Token() int64 { return l.held.Token() }
 
 // Znodes returns the paths that the object answers for: its own znode while it
 // holds or awaits the lock.
-func (l *Lock) Znodes() []string {
-	if l.node == "" {
-		return nil
-	}
-	return []string{l.node}
-}
+func (l *Lock) Znodes() []string { return l.znodes() }
 
 // Contenders returns the data of everyone who holds or awaits the lock, the
 // holder first. It is a snapshot, perhaps of the past.
-func (l *Lock) Contenders(ctx context.Context) ([][]byte, error) {
-	queue, err := l.contenders(ctx)
-	if err == zk.ErrNoNode {
-		return nil, nil
-	}
-	var all [][]byte
-	for _, name := range queue {
-		var data []byte
-		if err == nil {
-			err = l.retry(ctx, func() (err error) {
-				data, _, err = l.conn.Get(l.dir + "/" + name)
-				return err
-			})
-		}
-		switch err {
-		case nil:
-			all = append(all, data)
-		case zk.ErrNoNode: // left meanwhile
-			err = nil
-		default:
-			return nil, err
-		}
-	}
-	return all, err
-}
-
-// contenders returns the names of the queue in order.
-func (l *Lock) contenders(ctx context.Context) (queue []string, err error) {
-	err = l.retry(ctx, func() error {
-		names, _, err := l.conn.Children(l.dir)
-		if err == nil {
-			queue, err = l.ordered(names)
-		}
-		return err
-	})
-	return queue, err
-}
-
-// predecessor returns the name that is next before own in the queue, or "" if
-// own is the first, or errGone.
-func (l *Lock) predecessor(own string) (string, error) {
-	names, _, err := l.conn.Children(l.dir)
-	if err == zk.ErrNoNode {
-		return "", errGone
-	}
-	if err != nil {
-		return "", err
-	}
-	mine, _ := sequence(own)
-	best, ahead, listed := int64(-1), "", false
-	for _, name := range names {
-		n, ok := sequence(name)
-		if !ok {
-			continue
-		}
-		if repeats(n) {
-			if names, err = l.ordered(names); err != nil {
-				return "", err
-			}
-			return before(names, own)
-		}
-		listed = listed || name == own
-		if n < mine && n > best {
-			best, ahead = n, name
-		}
-	}
-	if !listed {
-		return "", errGone
-	}
-	return ahead, nil
-}
-
-func before(queue []string, own string) (string, error) {
-	for i, name := range queue {
-		if name == own && i == 0 {
-			return "", nil
-		}
-		if name == own {
-			return queue[i-1], nil
-		}
-	}
-	return "", errGone
-}
-
-// sequence returns the number that the server appended to a contender's name.
-func sequence(name string) (int64, bool) {
-	const digits = 10 // at least; a negative number has a sign as well
-	i := strings.LastIndexByte(name, '-')
-	if i > 0 && name[i-1] == '-' { // "lock--2147483648"
-		i--
-	}
-	i -= len("lock")
-	if i < 0 || len(name)-i < len("lock-")+digits || name[i:i+len("lock-")] != "lock-" {
-		return 0, false
-	}
-	n, err := strconv.ParseInt(name[i+len("lock-"):], 10, 32)
-	return n, err == nil
-}
-
-// abandon removes the own znode: at once if possible, else in the background,
-// because the caller may be in a hurry but the znode must not stay.
-func (l *Lock) abandon(path string) {
-	err := l.conn.Delete(path, -1)
-	if interrupted(err) {
-		l.env.Go("lock-cleanup", func() { l.remove(context.Background(), path) })
-	}
-}
-
-// forget removes, in the background, what a create with an unknown outcome may
-// have left behind.
-func (l *Lock) forget(guid string) {
-	l.env.Go("lock-cleanup", func() {
-		name, err := l.find(context.Background(), l.dir, guid)
-		if err == nil && name != "" {
-			l.remove(context.Background(), l.dir+"/"+name)
-		}
-	})
-}
+func (l *Lock) Contenders(ctx context.Context) ([][]byte, error) { return l.contenders(ctx) }

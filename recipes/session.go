@@ -102,6 +102,49 @@ func (s session) find(ctx context.Context, dir, word string) (name string, err e
 	return name, err
 }
 
+// creation is a create, or a multi with creates, that leaves behind something by
+// which its outcome can be told after the answer was lost.
+type creation struct {
+	dir string // made, with acl, when it is missing
+	acl []zk.ACL
+
+	do   func() error                            // the request
+	done func(ctx context.Context) (bool, error) // whether it was executed; see find
+	// undo removes what the request may have left behind. It runs in the
+	// background when the outcome could not be told, for as long as it takes.
+	undo func(ctx context.Context)
+}
+
+// create executes the request of c exactly once. After an error it was not
+// executed, or undo is under way.
+func (s session) create(ctx context.Context, c creation) error {
+	for {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		err := c.do()
+		switch {
+		case err == zk.ErrNoNode:
+			err = s.makePath(ctx, c.dir, c.acl)
+		case err == zk.ErrNoServer: // it was not sent
+			err = s.await(ctx)
+		case !interrupted(err):
+			return err
+		default:
+			var ok bool
+			if ok, err = c.done(ctx); ok && err == nil {
+				return nil
+			}
+			if err != nil {
+				s.env.Go("lock-cleanup", func() { c.undo(context.Background()) })
+			}
+		}
+		if err != nil {
+			return err
+		}
+	}
+}
+
 // awaitChange waits until something happens to the znode path; it returns at once
 // when the znode is not there. After the session has ended the watch fires, too.
 func (s session) awaitChange(ctx context.Context, path string) error {

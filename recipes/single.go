@@ -83,33 +83,18 @@ func (l *SingleNodeLock) acquire(ctx context.Context, wait bool) error {
 // zk.ErrNodeExists when the lock is taken.
 func (l *SingleNodeLock) claim(ctx context.Context) (string, error) {
 	owner := "holder-" + l.env.UUID()
-	for {
-		if err := ctx.Err(); err != nil {
-			return "", err
-		}
-		_, err := l.conn.Multi(
-			&zk.CreateRequest{Path: l.path(), Data: l.opt.Data, Acl: l.opt.ACL, Flags: zk.FlagEphemeral},
-			&zk.CreateRequest{Path: l.dir + "/" + owner, Acl: l.opt.ACL, Flags: zk.FlagEphemeral})
-		switch {
-		case err == nil:
-			return owner, nil
-		case err == zk.ErrNoNode:
-			err = l.makePath(ctx, l.dir, l.opt.ACL)
-		case err == zk.ErrNoServer:
-			err = l.await(ctx)
-		case interrupted(err):
-			var name string
-			if name, err = l.find(ctx, l.dir, owner); name != "" && err == nil {
-				return owner, nil
-			}
-			if err != nil {
-				l.env.Go("lock-cleanup", func() { l.release(context.Background(), owner) })
-			}
-		}
-		if err != nil {
-			return "", err
-		}
-	}
+	return owner, l.create(ctx, creation{dir: l.dir, acl: l.opt.ACL,
+		do: func() error {
+			_, err := l.conn.Multi(
+				&zk.CreateRequest{Path: l.path(), Data: l.opt.Data, Acl: l.opt.ACL, Flags: zk.FlagEphemeral},
+				&zk.CreateRequest{Path: l.dir + "/" + owner, Acl: l.opt.ACL, Flags: zk.FlagEphemeral})
+			return err
+		},
+		done: func(ctx context.Context) (bool, error) {
+			name, err := l.find(ctx, l.dir, owner)
+			return name != "", err
+		},
+		undo: func(ctx context.Context) { l.release(ctx, owner) }})
 }
 
 // take makes sure that the claim belongs to the present session.

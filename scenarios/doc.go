@@ -40,6 +40,8 @@ type Scenario struct {
 	// Caught names the checkers that are to find the flaw of a broken recipe:
 	// the scenario succeeds when one of them does. Empty: everything must hold.
 	Caught []string
+	Row    int    // of a broken recipe: its number in docs/museum.md
+	Wakes  string // likewise: which faults or orders of events wake the bug
 
 	SafetySteps, MaxSteps int // as in sim.Config
 }

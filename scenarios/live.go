@@ -157,7 +157,7 @@ func (h *liveHost) run(ctx context.Context, s *Scenario, o LiveOptions, admin *l
 	}
 	ended := make(chan int, len(clients))
 	for i, c := range clients {
-		p := &Process{Conn: c, Env: c.Env(), ID: i + 1, root: h.root, host: h, resource: &h.resource}
+		p := &Process{Conn: c, Env: c.Env(), ID: i + 1, Clients: len(clients), root: h.root, host: h, resource: &h.resource}
 		go func() {
 			s.Program(p)
 			ended <- p.ID
@@ -209,14 +209,19 @@ func (h *liveHost) readTree(c *live.Client, path string) error {
 	if _, err := c.Sync(path); err != nil {
 		return err
 	}
-	children, stat, err := c.Children(path)
+	data, stat, err := c.Get(path)
 	if errors.Is(err, zk.ErrNoNode) {
 		return nil
 	}
 	if err != nil {
 		return err
 	}
-	h.history.Tree = append(h.history.Tree, history.Node{Path: path, Owner: stat.EphemeralOwner, Czxid: stat.Czxid})
+	h.history.Tree = append(h.history.Tree, history.Node{Path: path, Data: string(data), Owner: stat.EphemeralOwner,
+		Czxid: stat.Czxid, Mzxid: stat.Mzxid, Pzxid: stat.Pzxid, Version: stat.Version})
+	children, _, err := c.Children(path)
+	if err != nil && !errors.Is(err, zk.ErrNoNode) {
+		return err
+	}
 	for _, name := range children {
 		if err := h.readTree(c, path+"/"+name); err != nil {
 			return err

@@ -135,7 +135,7 @@ func lockScenario(s Scenario) Scenario {
 
 // twin is a scenario of a broken lock that must be caught.
 func twin(name string, f broken.Flaw, s Scenario) Scenario {
-	s.Name = "lock/" + name
+	s.Name, s.Row = "lock/"+name, int(f)
 	if s.Program == nil {
 		s.Program = lockRounds(2, newBroken(f))
 	}

@@ -15,6 +15,8 @@ type Process struct {
 	Env  recipes.Env
 	ID   int // 1 for c1
 
+	Clients int // how many there are
+
 	// root is where the scenario's znodes are: "" in the simulator, a folder of
 	// its own on a real ensemble.
 	root string
@@ -64,30 +66,32 @@ func (p *Process) Fail(why error) { p.host.fail(p, why) }
 // of ZooKeeper and shared by all clients.
 func (p *Process) Resource() *Resource { return p.resource }
 
-func (o Object) event(k history.Kind, e history.Event) {
-	e.Kind, e.Client, e.Object = k, int32(o.p.ID), o.id
+// Record adds an event of the object to the history: its Kind, and whatever of
+// Op, Path, Value, Zxid, OK and Err the kind has.
+func (o Object) Record(e history.Event) {
+	e.Client, e.Object = int32(o.p.ID), o.id
 	o.p.host.record(e)
 }
 
 // Invoke records that an operation begins.
-func (o Object) Invoke(op string) { o.event(history.Invoke, history.Event{Op: op}) }
+func (o Object) Invoke(op string) { o.Record(history.Event{Kind: history.Invoke, Op: op}) }
 
 // Return records that it ended. With an error, refused says that the error is a
 // legal answer rather than a failure.
 func (o Object) Return(op string, err error, refused bool) {
-	o.event(history.Return, history.Event{Op: op, Err: err, OK: refused})
+	o.Record(history.Event{Kind: history.Return, Op: op, Err: err, OK: refused})
 }
 
 // Acquired records that the holder may now believe that it holds the lock.
 func (o Object) Acquired(path string, token int64) {
-	o.event(history.Acquired, history.Event{Path: path, Value: token})
+	o.Record(history.Event{Kind: history.Acquired, Path: path, Value: token})
 }
 
 // Lost records that the recipe took that belief away.
-func (o Object) Lost() { o.event(history.Lost, history.Event{}) }
+func (o Object) Lost() { o.Record(history.Event{Kind: history.Lost}) }
 
 // Released records that the holder gives the lock up.
-func (o Object) Released() { o.event(history.Released, history.Event{}) }
+func (o Object) Released() { o.Record(history.Event{Kind: history.Released}) }
 
 // Write writes to the guarded resource with a token; 0 stands for a writer that
 // has none. It reports whether the resource accepted.
@@ -95,7 +99,7 @@ func (o Object) Write(token int64) bool {
 	o.p.resource.mu.Lock()
 	defer o.p.resource.mu.Unlock()
 	ok := o.p.resource.accept(token)
-	o.event(history.Write, history.Event{Value: token, OK: ok})
+	o.Record(history.Event{Kind: history.Write, Value: token, OK: ok})
 	return ok
 }
 

@@ -100,7 +100,7 @@ func (r *Runner) run(s *Scenario, p Schedule, ch sim.Chooser) (Result, error) {
 	w.Reset(sim.Config{Clients: s.Clients, Servers: p.Servers, Order: p.Order,
 		SafetySteps: s.SafetySteps, MaxSteps: s.MaxSteps}, &r.injector, func(c *sim.Client) {
 		q := &r.processes[c.ID()-1]
-		*q = Process{Conn: c.Conn(), Env: c.Env(), ID: c.ID(), host: (*simHost)(r), resource: r.resource}
+		*q = Process{Conn: c.Conn(), Env: c.Env(), ID: c.ID(), Clients: s.Clients, host: (*simHost)(r), resource: r.resource}
 		s.Program(q)
 	})
 	for _, req := range s.Setup {

@@ -39,14 +39,14 @@ func newServer(w *World, index int) *server {
 	return s
 }
 
-// recordChange writes the committed creations and deletions to the history.
+// recordChange writes the committed changes to the history.
 func (w *World) recordChange(t zk.EventType, path string, session int64) {
 	k := history.Created
 	switch t {
 	case zk.EventNodeDeleted:
 		k = history.Deleted
 	case zk.EventNodeDataChanged:
-		return
+		k = history.Changed
 	}
 	w.History.Add(history.Event{Kind: k, Client: int32(w.author), Step: w.step, Path: path, Zxid: w.zxid, Session: session})
 }

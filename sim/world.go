@@ -212,7 +212,8 @@ func (w *World) conclude(outcome history.Outcome) {
 	}
 	w.tree = w.leader().store.AppendTree(w.tree[:0])
 	for _, z := range w.tree {
-		h.Tree = append(h.Tree, history.Node{Path: z.Path, Owner: z.Stat.EphemeralOwner, Czxid: z.Stat.Czxid})
+		h.Tree = append(h.Tree, history.Node{Path: z.Path, Data: string(z.Data), Owner: z.Stat.EphemeralOwner,
+			Czxid: z.Stat.Czxid, Mzxid: z.Stat.Mzxid, Pzxid: z.Stat.Pzxid, Version: z.Stat.Version})
 	}
 	for _, c := range w.clients {
 		c.killAll()

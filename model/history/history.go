@@ -16,8 +16,9 @@ type Kind uint8
 
 // The kinds of events. The fields in brackets are set besides Client.
 const (
-	Invoke   Kind = iota // a recipe operation begins [Object Op]
-	Return               // it ends [Object Op Err]
+	Invoke   Kind = iota // a recipe operation begins [Object Op; Path and Value: what it is asked]
+	Return               // it ends [Object Op Err; Path and Value: what it answers, OK: Err is a legal answer]
+	Told                 // a recipe told the program something of its own accord [Object Op Path Value Zxid]
 	Acquired             // Object's holder may believe it holds the lock [Object Path Value=token]
 	Lost                 // the recipe told the holder that the lock is lost [Object]
 	Released             // the holder gives it up [Object]
@@ -26,7 +27,8 @@ const (
 	Reply                // ... and answered [Op Path Err]
 	Notify               // a watch event reaches the client [Op=type Path Zxid]; Zxid 0: unknown or catch-up
 	Created              // committed; Client is the author [Path Zxid Session=owner of an ephemeral]
-	Deleted              // committed, likewise [Path Zxid Session]
+	Changed              // committed: new data [Path Zxid]
+	Deleted              // committed, as Created [Path Zxid Session]
 	Session              // the client's session changes state [Op=state Session]
 	Exceeded             // the client's session was ended before it could know: its beliefs are excused
 	Crashed              // the client's process ended
@@ -34,8 +36,8 @@ const (
 	Calm                 // faults are over
 )
 
-var kindNames = [...]string{"invoke", "return", "acquired", "lost", "released", "write", "call", "reply", "notify",
-	"created", "deleted", "session", "exceeded", "crashed", "fault", "calm"}
+var kindNames = [...]string{"invoke", "return", "told", "acquired", "lost", "released", "write", "call", "reply", "notify",
+	"created", "changed", "deleted", "session", "exceeded", "crashed", "fault", "calm"}
 
 // String returns the name used in history.jsonl.
 func (k Kind) String() string { return kindNames[k] }
@@ -106,9 +108,13 @@ type Waiting struct {
 
 // Node is a znode at the end of the run.
 type Node struct {
-	Path  string
-	Owner int64 // session of an ephemeral, else 0
-	Czxid int64
+	Path    string
+	Data    string
+	Owner   int64 // session of an ephemeral, else 0
+	Czxid   int64
+	Mzxid   int64
+	Pzxid   int64
+	Version int32
 }
 
 // History is one run.
@@ -123,7 +129,7 @@ type History struct {
 	Known    map[string]bool  // znodes that live recipe objects answer for
 	Finished []bool           // per client, index 0 unused: its workload ended
 	Failed   map[int32]string // per client: why its workload gave up
-	Txns     bool             // Created and Deleted are complete
+	Txns     bool             // Created, Changed and Deleted are complete
 }
 
 // Add appends an event.
