@@ -3,9 +3,6 @@ package checkers
 import (
 	"fmt"
 	"strconv"
-	"time"
-
-	"github.com/anishathalye/porcupine"
 
 	"zksim/model/history"
 )
@@ -24,9 +21,6 @@ func (Linearizability) Name() string { return "linearizability" }
 func (Linearizability) Doc() string {
 	return "the answers of Lock, TryLock and Unlock are those of a lock that does one thing after the other"
 }
-
-// patience bounds the search of porcupine for one history.
-const patience = 10 * time.Second
 
 type lockOp uint8
 
@@ -53,23 +47,23 @@ func (l Linearizability) Check(h *history.History) Verdict {
 		return Verdict{}
 	}
 	switch search(h) {
-	case porcupine.Illegal:
+	case Violated:
 		i, what := blame(h)
 		return violated(l, i, "no order of the operations explains %s", what)
-	case porcupine.Unknown:
+	case Unknown:
 		return Verdict{Unknown, l.Name(), "the history is too long to be judged in time", -1}
 	}
 	return Verdict{}
 }
 
 // search looks for an order of the operations that the sequential lock accepts.
-func search(h *history.History) porcupine.CheckResult {
+func search(h *history.History) Level {
 	ops := operations(h)
-	list := make([]porcupine.Operation, len(ops))
+	list := make([]timed[operation], len(ops))
 	for i, o := range ops {
-		list[i] = porcupine.Operation{ClientId: int(o.client), Input: o, Call: int64(o.call), Return: int64(o.ret)}
+		list[i] = timed[operation]{int(o.client), o.call, o.ret, o}
 	}
-	return porcupine.CheckOperationsTimeout(lockModel(), list, patience)
+	return linearizable(list, lockState{}, lockState.step)
 }
 
 // operations translates a history. What happens at an unknown later moment, or
@@ -189,29 +183,6 @@ func (s lockState) step(o operation) (bool, lockState) {
 	return true, s
 }
 
-func lockModel() porcupine.Model {
-	return porcupine.Model{
-		Init:  func() any { return lockState{} },
-		Step:  func(state, input, output any) (bool, any) { return state.(lockState).step(input.(operation)) },
-		Equal: func(a, b any) bool { return a == b },
-		Hash: func(state any) uint64 {
-			s := state.(lockState)
-			x := uint64(s.holder)
-			for _, k := range s.queued {
-				x = x*31 + uint64(k)
-			}
-			return x*31 + uint64(s.others)
-		},
-		DescribeOperation: func(input, _ any) string { return input.(operation).String() },
-		DescribeState: func(state any) string {
-			if c := state.(lockState).holder; c != 0 {
-				return "c" + digits(c) + " holds it"
-			}
-			return "free"
-		},
-	}
-}
-
 // String describes the operation.
 func (o operation) String() string {
 	return fmt.Sprintf("%s c%d", [...]string{"acquire", "release", "refuse", "enter", "leave"}[o.op], o.client)
@@ -297,7 +268,7 @@ func blame(h *history.History) (int, string) {
 		if inOrder(&prefix) {
 			continue
 		}
-		if search(&prefix) == porcupine.Illegal {
+		if search(&prefix) == Violated {
 			if e.Kind == history.Acquired {
 				return i, fmt.Sprintf("that c%d holds the lock by %s", e.Client, e.Path)
 			}

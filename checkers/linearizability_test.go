@@ -114,7 +114,7 @@ func TestTheFastPathTheSearchAndBruteForceAgree(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	for range histories {
 		h := randomHistory(r)
-		found := search(h) == "Ok"
+		found := search(h) == OK
 		if inOrder(h) {
 			fast++
 			if !found {

@@ -152,7 +152,7 @@ func (o opinion) Check(h *history.History) Verdict {
 
 func TestNamesAreUniqueAndLevelsAreInOrder(t *testing.T) {
 	seen := map[string]bool{}
-	for _, c := range []Checker{Ownership{}, Belief{}, Fenced{}, Liveness{}, Linearizability{}, Quiescence{}, Tree{}, Steps{}, Herd{}} {
+	for _, c := range []Checker{Ownership{}, Belief{}, Fenced{}, Liveness{}, Linearizability{}, Quiescence{}, Tree{}, Steps{}, Herd{}, Znodes{}} {
 		if seen[c.Name()] || c.Name() == "" || c.Doc() == "" {
 			t.Errorf("%T: %q, %q", c, c.Name(), c.Doc())
 		}

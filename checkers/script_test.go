@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/go-zookeeper/zk"
+
 	"zksim/model/history"
 )
 
@@ -15,7 +17,7 @@ import (
 //	created c1 /lock/a z5 s11
 //
 // where the words after the kind are, in any order, c client, o object, z zxid, v
-// value, s session, ok, an error after a colon, a path or an Op. Lines that begin
+// value, n version ("any": -1), s session, "data", ok, an error after a colon, a path or an Op. Lines that begin
 // with a capital say what is not an event:
 //
 //	Live                     Created and Deleted are not complete
@@ -41,6 +43,11 @@ func script(t *testing.T, text string) *history.History {
 			e := event(t, words)
 			if failed {
 				e.Err = errors.New(problem)
+				for _, known := range []error{zk.ErrNoNode, zk.ErrNodeExists, zk.ErrBadVersion, zk.ErrConnectionClosed} {
+					if known.Error() == problem {
+						e.Err = known
+					}
+				}
 			}
 			h.Add(e)
 		}
@@ -70,6 +77,10 @@ func event(t *testing.T, words []string) history.Event {
 			e.OK = true
 		case word[0] == '/':
 			e.Path = word
+		case word[0] == '"':
+			e.Data = strings.Trim(word, "\"")
+		case word == "any":
+			e.Version = -1
 		case n < 0:
 			e.Op = word
 		case word[0] == 'c':
@@ -80,6 +91,8 @@ func event(t *testing.T, words []string) history.Event {
 			e.Zxid = n
 		case word[0] == 'v':
 			e.Value = n
+		case word[0] == 'n':
+			e.Version = int32(n)
 		case word[0] == 's':
 			e.Session = n
 		}

@@ -27,8 +27,8 @@ type Server struct {
 	OnEvent func(*Conn, Event)
 	// OnChange, if not nil, hears of every committed creation, deletion and
 	// change of data before the watches do. The session is that of an
-	// ephemeral's owner, else 0.
-	OnChange func(t zk.EventType, path string, session int64)
+	// ephemeral's owner, else 0; the data are those that the znode has now.
+	OnChange func(t zk.EventType, path string, session int64, data []byte)
 
 	nodes    map[string]*node
 	root     *node
@@ -182,7 +182,7 @@ func (s *Server) Apply(t *Txn, res *Response) {
 	}
 	for _, g := range s.triggers {
 		if s.OnChange != nil {
-			s.OnChange(g.typ, g.path, g.session)
+			s.OnChange(g.typ, g.path, g.session, g.data)
 		}
 		s.fire(g)
 	}

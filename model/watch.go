@@ -13,6 +13,7 @@ type trigger struct {
 	acl     *acl // of the znode itself
 	parent  *acl
 	session int64 // that owns the znode, if it is ephemeral
+	data    []byte
 }
 
 // fire tells the watches of one committed change, in the server's order

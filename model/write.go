@@ -144,7 +144,7 @@ func (s *Server) link(t *Txn, n, p *node) {
 	s.nodes[n.path] = n
 	s.own(n)
 	s.quotaTrack(n, true)
-	s.triggers = append(s.triggers, trigger{zk.EventNodeCreated, n.path, n.acl, p.acl, n.session()})
+	s.triggers = append(s.triggers, trigger{zk.EventNodeCreated, n.path, n.acl, p.acl, n.session(), n.data})
 }
 
 // own enters a znode that will not stay by itself where it will be looked for:
@@ -230,7 +230,7 @@ func (s *Server) unlink(t *Txn, n *node) {
 	p.pzxid = t.Zxid
 	s.quotaTrack(n, false)
 	s.quotaCount(n, -1)
-	s.triggers = append(s.triggers, trigger{zk.EventNodeDeleted, n.path, n.acl, p.acl, n.session()})
+	s.triggers = append(s.triggers, trigger{zk.EventNodeDeleted, n.path, n.acl, p.acl, n.session(), nil})
 }
 
 // permitted returns the znode at path if it is there and the author of t has
@@ -266,7 +266,7 @@ func (s *Server) setData(t *Txn, r *Request, res *Response) Code {
 	n.version++
 	n.stat(&res.Stat)
 	s.quotaUpdate(n.path, diff, 0)
-	s.triggers = append(s.triggers, trigger{typ: zk.EventNodeDataChanged, path: n.path, acl: n.acl})
+	s.triggers = append(s.triggers, trigger{typ: zk.EventNodeDataChanged, path: n.path, acl: n.acl, data: n.data})
 	return OK
 }
 

@@ -69,6 +69,8 @@ type event struct {
 	Zxid    int64  `json:"zxid,omitempty"`
 	Session string `json:"session,omitempty"`
 	Value   int64  `json:"value,omitempty"`
+	Version int32  `json:"version,omitempty"`
+	Data    string `json:"data,omitempty"`
 	OK      bool   `json:"ok,omitempty"`
 	Err     string `json:"err,omitempty"`
 }
@@ -81,7 +83,7 @@ func WriteHistory(w io.Writer, h *history.History) error {
 	for i := range h.Events {
 		e := &h.Events[i]
 		line := event{I: i, Step: e.Step, Kind: e.Kind.String(), Client: client(e.Client), Object: e.Object, Op: e.Op,
-			Path: e.Path, Zxid: e.Zxid, Session: hex(e.Session), Value: e.Value, OK: e.OK}
+			Path: e.Path, Zxid: e.Zxid, Session: hex(e.Session), Value: e.Value, Version: e.Version, Data: e.Data, OK: e.OK}
 		if e.Err != nil {
 			line.Err = e.Err.Error()
 		}

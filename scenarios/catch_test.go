@@ -91,24 +91,21 @@ func TestEachCheckerHasATwinThatOnlyItCatches(t *testing.T) {
 	r := NewRunner()
 	defer r.Close()
 	for _, x := range []struct{ checker, twin string }{
-		{"ownership", "same-session"},
-		{"belief", "foreign-delete"},
-		{"fenced", "no-token"},
-		{"linearizability", "stale-try"},
-		{"herd", "watch-first"},
-		{"herd", "single-node-herd"},
-		{"quiescence", "ignore-exists"},
-		{"quiescence", "watch-only"},
-		{"tree", "cancel-leak"},
-		{"steps", "closed-spin"},
-		{"liveness", "wedged"},
+		{"ownership", "lock/same-session"},
+		{"belief", "lock/foreign-delete"},
+		{"fenced", "lock/no-token"},
+		{"linearizability", "lock/stale-try"},
+		{"herd", "lock/watch-first"},
+		{"herd", "lock/single-node-herd"},
+		{"quiescence", "lock/ignore-exists"},
+		{"quiescence", "lock/watch-only"},
+		{"tree", "lock/cancel-leak"},
+		{"steps", "lock/closed-spin"},
+		{"liveness", "lock/wedged"},
+		{"znodes", "znodes/unsynced"},
 	} {
-		s := scenario(t, "lock/"+x.twin)
-		judges := lockCheckers
-		if x.checker == "herd" {
-			judges = s.Checkers // only these have a bound on the fan-out
-		}
-		if seed := onlyCaughtBy(r, s, judges, x.checker); seed == 0 {
+		s := scenario(t, x.twin)
+		if seed := onlyCaughtBy(r, s, s.Checkers, x.checker); seed == 0 {
 			t.Errorf("no seed at which only %s objects to %s", x.checker, s.Name)
 		} else {
 			t.Logf("%s alone catches %s at seed %d", x.checker, s.Name, seed)

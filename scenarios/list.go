@@ -5,4 +5,5 @@ import "slices"
 // All is every scenario, in the order of the report.
 var All = slices.Concat(
 	lockScenarios,
+	znodeScenarios,
 )

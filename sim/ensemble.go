@@ -40,7 +40,7 @@ func newServer(w *World, index int) *server {
 }
 
 // recordChange writes the committed changes to the history.
-func (w *World) recordChange(t zk.EventType, path string, session int64) {
+func (w *World) recordChange(t zk.EventType, path string, session int64, data []byte) {
 	k := history.Created
 	switch t {
 	case zk.EventNodeDeleted:
@@ -48,7 +48,7 @@ func (w *World) recordChange(t zk.EventType, path string, session int64) {
 	case zk.EventNodeDataChanged:
 		k = history.Changed
 	}
-	w.History.Add(history.Event{Kind: k, Client: int32(w.author), Step: w.step, Path: path, Zxid: w.zxid, Session: session})
+	w.History.Add(history.Event{Kind: k, Client: int32(w.author), Step: w.step, Path: path, Zxid: w.zxid, Session: session, Data: string(data)})
 }
 
 // commit appends a txn to the log; the leader applies it at once. Requests of a

@@ -26,8 +26,8 @@ const (
 	Call                 // a ZooKeeper operation is issued [Op Path]
 	Reply                // ... and answered [Op Path Err]
 	Notify               // a watch event reaches the client [Op=type Path Zxid]; Zxid 0: unknown or catch-up
-	Created              // committed; Client is the author [Path Zxid Session=owner of an ephemeral]
-	Changed              // committed: new data [Path Zxid]
+	Created              // committed; Client is the author [Path Data Zxid Session=owner of an ephemeral]
+	Changed              // committed: new data [Path Data Zxid]
 	Deleted              // committed, as Created [Path Zxid Session]
 	Session              // the client's session changes state [Op=state Session]
 	Exceeded             // the client's session was ended before it could know: its beliefs are excused
@@ -50,11 +50,13 @@ type Event struct {
 	Client  int32 // 1 for c1; 0 for none
 	Object  int32 // a recipe object, unique in the history; 0 for none
 	Step    int32 // of the schedule
+	Version int32 // of a znode
 	Zxid    int64
 	Value   int64
 	Session int64
 	Op      string
 	Path    string
+	Data    string
 	Err     error
 }
 
