@@ -104,7 +104,7 @@ func checkSchedule(t T, s *Scenario, path string) {
 		t.Fatalf("%s: %v", path, err)
 		return
 	}
-	if res.Verdict.Level != 0 && !s.catches(res.Verdict.Checker) {
+	if res.Verdict.Level != 0 && !s.Catches(res.Verdict) {
 		t.Fatalf("%s: %s in %d steps: %s", s.Name, res.Verdict.Checker, res.Steps, res.Verdict.Message)
 	}
 	t.Logf("%s: %s after %d steps, hash %016x", s.Name, res.Verdict.Level, res.Steps, res.Hash)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"runtime"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -16,8 +17,9 @@ type Range struct{ First, Last uint64 }
 
 // Options say how much to run.
 type Options struct {
-	Seeds   Range
-	Workers int // 0: one for each core
+	Seeds    Range
+	Strategy Strategy
+	Workers  int // 0: one for each core
 	// Shard i of n takes the seeds whose remainder modulo n is i; n 0: all.
 	Shard, Shards uint64
 	// Progress, if not nil, is called after every run, from many goroutines.
@@ -163,6 +165,7 @@ const twice = 3
 
 func (e *engine) worker(h *heartbeat) {
 	r := NewRunner()
+	r.Strategy = e.Strategy
 	defer r.Close()
 	defer h.began.Store(0)
 	for e.ctx.Err() == nil {
@@ -213,7 +216,7 @@ func (e *engine) one(r *Runner, seed uint64) outcome {
 	if res.Verdict.Level == checkers.Unknown {
 		out.doubt = fmt.Sprintf("seed %d: %s", seed, res.Verdict.Message)
 	}
-	if res.Verdict.Level == checkers.Violated && (!e.Broken() || e.catches(res.Verdict.Checker)) {
+	if res.Verdict.Level == checkers.Violated && (!e.Broken() || e.Catches(res.Verdict)) {
 		r.Names(&res)
 		out.failure = &res
 	}
@@ -278,14 +281,10 @@ func FirstDifference(a, b []uint64) int {
 	return i
 }
 
-// catches reports whether a checker is one that must catch the broken recipe.
-func (s *Scenario) catches(checker string) bool {
-	for _, name := range s.Caught {
-		if name == checker {
-			return true
-		}
-	}
-	return false
+// Catches reports whether a verdict is that of a checker that must find the flaw
+// of the broken recipe.
+func (s *Scenario) Catches(v checkers.Verdict) bool {
+	return v.Level == checkers.Violated && slices.Contains(s.Caught, v.Checker)
 }
 
 func (e *engine) report() Report {

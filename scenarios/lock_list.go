@@ -99,6 +99,8 @@ func herdScenario(f broken.Flaw, name, doc string, newLocker func(p *Process) lo
 		Program: lockRounds(1, newLocker)})
 	if f != 0 {
 		s.Row, s.Wakes, s.Caught = int(f), "nothing is needed", []string{"herd"}
+		s.Source = map[broken.Flaw]string{broken.WatchFirst: "kazoo commit 7dd4c4c, ZOOKEEPER-1483",
+			7: "Junqueira and Reed, ZooKeeper (2013), the first master election"}[f]
 	}
 	s.Checkers = append(s.Checkers[:len(s.Checkers):len(s.Checkers)], checkers.Herd{PerEvent: 1})
 	return s

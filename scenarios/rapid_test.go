@@ -137,7 +137,7 @@ func rapidCatches(t *testing.T, s *Scenario) {
 	var least Schedule
 	failed := falsify(t, func(t *rapid.T) {
 		res := drawnRun(t, r, s)
-		if v := res.Verdict; v.Level == checkers.Violated && s.catches(v.Checker) {
+		if v := res.Verdict; s.Catches(v) {
 			least = res.Schedule // the last failure is the smallest
 			least.Checker = v.Checker
 			t.Fatalf("%s", v.Checker)

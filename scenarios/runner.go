@@ -16,8 +16,11 @@ import (
 // It reuses its memory; it is not safe for concurrent use, but any number of
 // runners may work at once.
 type Runner struct {
+	Strategy Strategy // of Seed
+
 	world     *sim.World
 	random    sim.Random
+	pct       sim.PCT
 	injector  faults.Injector
 	plan      faults.Plan
 	resource  *Resource
@@ -47,16 +50,22 @@ type Result struct {
 // Seed runs the scenario with everything drawn from a seed. The schedule of the
 // result has no names yet; see Schedule.
 func (r *Runner) Seed(s *Scenario, seed uint64) Result {
-	r.random.Seed(seed)
+	random, chooser := &r.random, sim.Chooser(&r.random)
+	if r.Strategy.pct(seed) {
+		random, chooser = &r.pct.Random, &r.pct
+		r.pct.Seed(seed)
+	} else {
+		r.random.Seed(seed)
+	}
 	p := Schedule{Scenario: s.Name, Seed: seed, Servers: 1}
 	if len(s.Servers) > 0 {
-		p.Servers = s.Servers[r.random.Uint64()%uint64(len(s.Servers))]
+		p.Servers = s.Servers[random.Uint64()%uint64(len(s.Servers))]
 	}
-	p.Order = r.random.Uint64()
-	r.plan = s.Faults.SwarmInto(r.plan[:0], r.random.Uint64)
+	p.Order = random.Uint64()
+	r.plan = s.Faults.SwarmInto(r.plan[:0], random.Uint64)
 	p.Faults = r.plan
-	r.random.FaultRate = 1 << (10 + r.random.Uint64()%6) // 1/64 to 1/2
-	result, err := r.run(s, p, &r.random)
+	random.FaultRate = 1 << (10 + random.Uint64()%6) // 1/64 to 1/2
+	result, err := r.run(s, p, chooser)
 	if err != nil {
 		panic("scenarios: a seed cannot fail: " + err.Error())
 	}

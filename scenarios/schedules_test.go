@@ -24,7 +24,7 @@ func rewriteSchedule(t *testing.T, r *Runner, s *Scenario) {
 	t.Helper()
 	for seed := uint64(1); seed <= 2000; seed++ {
 		res := r.Seed(s, seed)
-		if res.Verdict.Level != checkers.Violated || !s.catches(res.Verdict.Checker) {
+		if !s.Catches(res.Verdict) {
 			continue
 		}
 		r.Names(&res)
@@ -69,7 +69,7 @@ func TestACommittedScheduleCatchesEveryTwin(t *testing.T) {
 			t.Error(err)
 			continue
 		}
-		if res.Verdict.Checker != p.Checker || !s.catches(p.Checker) {
+		if res.Verdict.Checker != p.Checker || !s.Catches(res.Verdict) {
 			t.Errorf("%s: %+v, want %s, one of %v", s.Name, res.Verdict, p.Checker, s.Caught)
 		}
 		want := fmt.Sprintf("\n# %s\n# hash %016x after %d steps\n", res.Verdict.Message, res.Hash, res.Steps)

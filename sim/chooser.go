@@ -57,10 +57,8 @@ func (r *Random) slow(t Transition) bool {
 // Choose implements [Chooser].
 func (r *Random) Choose(w *World) (Transition, bool, error) {
 	x := r.next()
-	if !w.calm && uint32(x&0xffff) < r.FaultRate {
-		if list := w.Faults(); len(list) > 0 {
-			return list[below(x, len(list))], true, nil
-		}
+	if t, strikes := r.strike(w, x); strikes {
+		return t, true, nil
 	}
 	list := w.Normal()
 	switch len(list) {
@@ -74,4 +72,16 @@ func (r *Random) Choose(w *World) (Transition, bool, error) {
 		t = list[below(r.next(), len(list))]
 	}
 	return t, true, nil
+}
+
+// strike returns the fault that x, a random number, makes happen, if any.
+func (r *Random) strike(w *World, x uint64) (Transition, bool) {
+	if w.calm || uint32(x&0xffff) >= r.FaultRate {
+		return Transition{}, false
+	}
+	list := w.Faults()
+	if len(list) == 0 {
+		return Transition{}, false
+	}
+	return list[below(x, len(list))], true
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"flag"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -31,7 +32,7 @@ func check(ctx context.Context, a *app, args []string) (int, error) {
 	f := a.flags("check", "")
 	f.StringVar(&c.run, "run", "", "only scenarios whose name matches this regular expression")
 	f.StringVar(&c.seeds, "seeds", "", fmt.Sprintf("seeds, as 17 or 1-500 (default 1-%d, for broken recipes 1-%d)", goodSeeds, brokenSeeds))
-	f.StringVar(&c.strategy, "strategy", "random", "how the order of events is chosen: random")
+	f.StringVar(&c.strategy, "strategy", string(scenarios.Portfolio), "how the order of events is chosen: random, pct (priorities) or portfolio (both in turn)")
 	f.DurationVar(&c.duration, "for", 0, "run for this long in all instead of a number of seeds")
 	f.StringVar(&c.plan, "faults", "", "fault plan instead of the scenario's, as \"lose-reply=2 expire=1@client=c1\", none or contract")
 	f.StringVar(&c.backend, "backend", "sim", "sim or zookeeper")
@@ -74,13 +75,13 @@ func check(ctx context.Context, a *app, args []string) (int, error) {
 
 // simulated checks scenarios in the simulator.
 func (c *checkFlags) simulated(ctx context.Context, a *app, selected []*scenarios.Scenario) (int, error) {
-	if c.strategy != "random" {
-		return 0, fmt.Errorf("-strategy is random, not %q", c.strategy)
+	if !slices.Contains(scenarios.Strategies, scenarios.Strategy(c.strategy)) {
+		return 0, fmt.Errorf("-strategy is random, pct or portfolio, not %q", c.strategy)
 	}
 	if c.workers < 0 || c.duration < 0 {
 		return 0, errors.New("-p and -for cannot be negative")
 	}
-	o := scenarios.Options{Workers: c.workers}
+	o := scenarios.Options{Workers: c.workers, Strategy: scenarios.Strategy(c.strategy)}
 	var err error
 	if o.Shard, o.Shards, err = parseShard(c.shard); err != nil {
 		return 0, err

@@ -65,6 +65,9 @@ func (c *checkFlags) reproduce(s *scenarios.Scenario, file string, seed uint64) 
 	if c.plan != "" {
 		bySeed += " -faults " + quote(c.plan)
 	}
+	if c.strategy != string(scenarios.Portfolio) {
+		bySeed += " -strategy " + c.strategy
+	}
 	if s.Broken() {
 		bySeed += " -v"
 	}

@@ -8,6 +8,7 @@
 //	simrun replay FILE     run one schedule again
 //	simrun shrink FILE     print a minimal schedule that fails in the same way
 //	simrun conform         compare the simulator with recordings or with real servers
+//	simrun museum          print the page of the broken recipes
 //	simrun version
 //
 // "simrun COMMAND -h" shows the flags. The exit status is 0 when everything held
@@ -67,6 +68,7 @@ func (a *app) main(ctx context.Context, args []string) int {
 		{"replay", "FILE", "run one schedule again", replay},
 		{"shrink", "FILE", "print a minimal schedule that fails in the same way", shrink},
 		{"conform", "", "compare the simulator with recordings or with real servers", conformance},
+		{"museum", "", "print the page of the broken recipes and what it takes to catch them", museum},
 		{"version", "", "print the version", version},
 	}
 	if len(args) == 0 {

@@ -139,7 +139,7 @@ func TestWrongInputGetsOneLineAndStatus2(t *testing.T) {
 		{"check -p -1", `simrun check: -p and -for cannot be negative`},
 		{"check -for -1s", `simrun check: -p and -for cannot be negative`},
 		{"check -for soon", `simrun check: invalid value "soon" for flag -for: parse error`},
-		{"check -strategy pct", `simrun check: -strategy is random, not "pct"`},
+		{"check -strategy best", `simrun check: -strategy is random, pct or portfolio, not "best"`},
 		{"check -backend paper", `simrun check: -backend is sim or zookeeper, not "paper"`},
 		{"check -servers a:1", `simrun check: -servers goes with -backend zookeeper only`},
 		{"check -backend zookeeper -seeds 1-2", `simrun check: -seeds goes with -backend sim only: a real ensemble has no seeds and no faults`},

@@ -1,0 +1,137 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"io"
+	"runtime"
+	"slices"
+	"strings"
+	"sync"
+
+	"zksim/scenarios"
+)
+
+// museum prints the collection of broken recipes as a Markdown page.
+func museum(ctx context.Context, a *app, args []string) (int, error) {
+	f := a.flags("museum", "")
+	reps := f.Int("reps", 50, "hunts per twin and strategy, each from a seed of its own")
+	if err := parse(f, args, 0); err != nil {
+		return 0, err
+	}
+	if *reps < 1 {
+		return 0, fmt.Errorf("-reps must be 1 or more, not %d", *reps)
+	}
+	var twins []*scenarios.Scenario
+	for i := range scenarios.All {
+		if scenarios.All[i].Broken() {
+			twins = append(twins, &scenarios.All[i])
+		}
+	}
+	slices.SortStableFunc(twins, func(a, b *scenarios.Scenario) int { return cmp.Compare(a.Row, b.Row) })
+	rows := make([]exhibit, len(twins))
+	bar := a.progress("museum", int64(len(twins)))
+	defer bar.clear()
+	var wg sync.WaitGroup
+	limit := make(chan struct{}, runtime.GOMAXPROCS(0))
+	for i, s := range twins {
+		wg.Go(func() {
+			limit <- struct{}{}
+			defer func() { <-limit }()
+			if ctx.Err() == nil {
+				rows[i] = exhibit{s, hunts(s, scenarios.Random, *reps), hunts(s, scenarios.PCT, *reps)}
+			}
+			bar.add()
+		})
+	}
+	wg.Wait()
+	if ctx.Err() != nil {
+		fmt.Fprintln(a.err, "simrun museum: interrupted")
+		return exitInconclusive, nil
+	}
+	return exitHeld, writeMuseum(a.out, rows, *reps)
+}
+
+// exhibit is one row.
+type exhibit struct {
+	*scenarios.Scenario
+	random, pct hunt
+}
+
+// hunt is what it took to catch a twin.
+type hunt struct {
+	seed, steps uint64 // of the first hunt, from seed 1
+	median      uint64 // of the schedules that the hunts took
+	escaped     int    // hunts that were given up
+}
+
+// String is a cell of the table.
+func (h hunt) String() string {
+	if h.seed == 0 {
+		return "-"
+	}
+	s := fmt.Sprintf("%d (%d), %d", h.seed, h.steps, h.median)
+	if h.escaped > 0 {
+		s += fmt.Sprintf(", %d escaped", h.escaped)
+	}
+	return s
+}
+
+// apart is how far the seeds of two hunts are, and so the longest hunt.
+const apart = 10_000
+
+// hunts looks for the first catch again and again.
+func hunts(s *scenarios.Scenario, strategy scenarios.Strategy, reps int) (h hunt) {
+	r := scenarios.NewRunner()
+	r.Strategy = strategy
+	defer r.Close()
+	var took []uint64
+	for rep := range uint64(reps) {
+		n := uint64(1)
+		for ; n <= apart; n++ {
+			res := r.Seed(s, rep*apart+n)
+			if !s.Catches(res.Verdict) {
+				continue
+			}
+			if rep == 0 {
+				h.seed, h.steps = n, uint64(res.Steps)
+			}
+			break
+		}
+		if n > apart {
+			h.escaped++
+		}
+		took = append(took, n)
+	}
+	slices.Sort(took)
+	h.median = took[len(took)/2]
+	return h
+}
+
+const museumHead = `# The museum
+
+Documented bugs of shipped recipes and of the texts that recipes are copied from, each re-created as a control: the scenario must be caught by a checker that is
+named for it, and ` + "`simrun check`" + ` fails when one gets away. Numbers from 101 on are our own: bugs that only one checker catches, or that no report was found of.
+
+The last two columns are what it takes to catch the bug by uniform choices and by priorities (PCT): the first seed that catches it and the steps of that run in
+brackets, then the median number of schedules over %d hunts that begin at different seeds. This page is made by
+` + "`go run ./cmd/simrun museum > docs/museum.md`" + `.
+
+| # | scenario | what it does wrong | seen | wakes with | caught by | random | pct |
+|---|---|---|---|---|---|---|---|
+`
+
+func writeMuseum(w io.Writer, rows []exhibit, reps int) error {
+	var b strings.Builder
+	fmt.Fprintf(&b, museumHead, reps)
+	for _, x := range rows {
+		fmt.Fprintf(&b, "| %d | `%s` | %s | %s | %s | %s | %s | %s |\n",
+			x.Row, x.Name, cell(x.Doc), cell(x.Source), cell(x.Wakes), strings.Join(x.Caught, ", "), x.random, x.pct)
+	}
+	_, err := io.WriteString(w, b.String())
+	return err
+}
+
+// cell keeps a text inside its cell.
+func cell(s string) string { return strings.ReplaceAll(s, "|", `\|`) }
