@@ -5,6 +5,7 @@ import (
 	"errors"
 	"flag"
 	"fmt"
+	"io"
 	"slices"
 	"strings"
 	"time"
@@ -15,11 +16,11 @@ import (
 
 // checkFlags are the flags of check.
 type checkFlags struct {
-	run, seeds, strategy, plan, backend, servers, shard, out string
-	duration                                                 time.Duration
-	workers, clients, nodes                                  int
-	failfast, verbose                                        bool
-	reports                                                  bool // -o is given
+	run, seeds, strategy, plan, backend, servers, shard, out, junit string
+	duration                                                        time.Duration
+	workers, clients, nodes                                         int
+	failfast, verbose, json                                         bool
+	reports                                                         bool // -o is given
 }
 
 const (
@@ -42,6 +43,8 @@ func check(ctx context.Context, a *app, args []string) (int, error) {
 	f.IntVar(&c.workers, "p", 0, "runs at a time (default: one for each core)")
 	f.StringVar(&c.shard, "shard", "", "i/n: only every n-th seed, the i-th part of the work")
 	f.StringVar(&c.out, "o", "out", "folder for the reports of failures")
+	f.BoolVar(&c.json, "json", false, "print the events of go tool test2json, a test for each scenario")
+	f.StringVar(&c.junit, "junit", "", "write a JUnit file as well, a test case for each scenario")
 	f.BoolVar(&c.failfast, "failfast", false, "stop after the first scenario that fails")
 	f.BoolVar(&c.verbose, "v", false, "write reports for broken recipes that were caught, too")
 	if err := parse(f, args, 0); err != nil {
@@ -98,8 +101,12 @@ func (c *checkFlags) simulated(ctx context.Context, a *app, selected []*scenario
 	}
 	if c.reports {
 		if err := writable(c.out); err != nil {
-			return 0, err
+			return 0, fmt.Errorf("-o: %w", err)
 		}
+	}
+	rec, err := newRecorder(a.out, c.json, c.junit)
+	if err != nil {
+		return 0, err
 	}
 	var t tally
 	for _, s := range selected {
@@ -111,15 +118,19 @@ func (c *checkFlags) simulated(ctx context.Context, a *app, selected []*scenario
 		if c.seeds == "" {
 			o.Seeds = c.defaultSeeds(&x)
 		}
-		code, err := c.scenario(ctx, a, &x, o, c.duration/time.Duration(len(selected)), &t)
+		code, err := rec.scenario(x.Name, func(out io.Writer) (int, error) {
+			return c.scenario(ctx, a.to(out), &x, o, c.duration/time.Duration(len(selected)), &t)
+		})
 		if err != nil {
-			return 0, err
+			return 0, errors.Join(err, rec.close())
 		}
 		if ctx.Err() != nil || c.failfast && code != exitHeld {
 			break
 		}
 	}
-	fmt.Fprintln(a.out, t.summary(len(selected)))
+	if err := errors.Join(rec.print("", t.summary(len(selected))+"\n"), rec.close()); err != nil {
+		return 0, err
+	}
 	if ctx.Err() != nil {
 		fmt.Fprintln(a.err, "simrun check: interrupted")
 		if code := t.code(); code != exitHeld {

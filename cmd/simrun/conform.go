@@ -61,7 +61,7 @@ func (c *conformFlags) differential(ctx context.Context, a *app, both bool) (_ i
 	}
 	defer func() { err = errors.Join(err, stop()) }()
 	if err := writable(c.out); err != nil {
-		return 0, err
+		return 0, fmt.Errorf("-o: %w", err)
 	}
 	progress := a.progress("conform", int64(c.ops))
 	rep, err := conform.Run(ctx, conform.Options{Servers: addrs, Ops: c.ops, Seed: c.seed, Done: progress.add,

@@ -98,7 +98,7 @@ func writable(dir string) error {
 		}
 	}
 	if err != nil {
-		return fmt.Errorf("-o: %w", err)
+		return err
 	}
 	return nil
 }
@@ -106,11 +106,11 @@ func writable(dir string) error {
 // save writes a file whole or not at all: under another name first.
 func save(dir, name string, write func(io.Writer) error) error {
 	if err := os.MkdirAll(dir, 0o777); err != nil {
-		return fmt.Errorf("-o: %w", err)
+		return fmt.Errorf("writing %s: %w", filepath.Join(dir, name), err)
 	}
 	tmp, err := os.CreateTemp(dir, name+".*")
 	if err != nil {
-		return fmt.Errorf("-o: %w", err)
+		return fmt.Errorf("writing %s: %w", filepath.Join(dir, name), err)
 	}
 	err = errors.Join(write(tmp), tmp.Chmod(0o666), tmp.Close())
 	if err == nil {

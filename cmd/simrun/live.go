@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"slices"
 	"strings"
 	"time"
@@ -47,6 +48,10 @@ func (c *checkFlags) live(ctx context.Context, a *app, selected []*scenarios.Sce
 		defer ensemble.Stop()
 		addrs = ensemble.Addrs()
 	}
+	rec, err := newRecorder(a.out, c.json, c.junit)
+	if err != nil {
+		return 0, err
+	}
 	var t tally
 	skipped := 0
 	for _, s := range selected {
@@ -54,19 +59,19 @@ func (c *checkFlags) live(ctx context.Context, a *app, selected []*scenarios.Sce
 			skipped++
 			continue
 		}
-		code, err := c.liveScenario(ctx, a, s, addrs, &t)
+		code, err := rec.scenario(s.Name, func(out io.Writer) (int, error) { return c.liveScenario(ctx, a.to(out), s, addrs, &t) })
 		if err != nil {
-			return 0, err
+			return 0, errors.Join(err, rec.close())
 		}
 		if c.failfast && code != exitHeld {
 			break
 		}
 	}
+	end := t.summary(len(selected)-skipped) + "\n"
 	if skipped > 0 {
-		fmt.Fprintf(a.out, "skipped %d broken recipes: they need faults or seeds, and a real ensemble has none\n", skipped)
+		end = fmt.Sprintf("skipped %d broken recipes: they need faults or seeds, and a real ensemble has none\n", skipped) + end
 	}
-	fmt.Fprintln(a.out, t.summary(len(selected)-skipped))
-	return t.code(), nil
+	return t.code(), errors.Join(rec.print("", end), rec.close())
 }
 
 func (c *checkFlags) liveScenario(ctx context.Context, a *app, s *scenarios.Scenario, addrs []string, t *tally) (int, error) {

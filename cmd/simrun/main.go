@@ -53,6 +53,9 @@ type app struct {
 	terminal bool // err is one
 }
 
+// to is a with another output.
+func (a *app) to(out io.Writer) *app { return &app{out: out, err: a.err, terminal: a.terminal} }
+
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()

@@ -174,7 +174,7 @@ func TestWrongInputGetsOneLineAndStatus2(t *testing.T) {
 	// Without -o the folder is needed only when there is something to report.
 	write(t, "out", "")
 	r := simrun(t, "check", "-run", "test/fails")
-	if r.code != exitUsage || r.err != "simrun check: seed 1 of test/fails fails (liveness), but no report can be written: -o: mkdir out: not a directory\n" {
+	if r.code != exitUsage || r.err != "simrun check: seed 1 of test/fails fails (liveness), but no report can be written: writing out/test.fails/1/schedule.full.txt: mkdir out: not a directory\n" {
 		t.Errorf("%+v", r)
 	}
 }
