@@ -14,6 +14,8 @@ type Replay struct {
 	// is then how many of the names happened; they are the first of the run.
 	Loose bool
 	Taken int
+	// Then, if not nil, chooses after the last name.
+	Then Chooser
 
 	next int
 	buf  []byte
@@ -44,6 +46,9 @@ func (r *Replay) Choose(w *World) (Transition, bool, error) {
 		if !r.Loose {
 			return Transition{}, false, r.misfit(w)
 		}
+	}
+	if r.Then != nil {
+		return r.Then.Choose(w)
 	}
 	return r.complete(w)
 }

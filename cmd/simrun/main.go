@@ -7,6 +7,8 @@
 //	simrun check           run scenarios over many seeds
 //	simrun replay FILE     run one schedule again
 //	simrun shrink FILE     print a minimal schedule that fails in the same way
+//	simrun why FILE        find the step of a failing schedule that decides it
+//	simrun diff A B        find where two schedules, or two histories, part
 //	simrun conform         compare the simulator with recordings or with real servers
 //	simrun museum          print the page of the broken recipes
 //	simrun version
@@ -70,6 +72,8 @@ func (a *app) main(ctx context.Context, args []string) int {
 		{"check", "", "run scenarios over many seeds", check},
 		{"replay", "FILE", "run one schedule again", replay},
 		{"shrink", "FILE", "print a minimal schedule that fails in the same way", shrink},
+		{"why", "FILE", "find the step of a failing schedule that decides it", why},
+		{"diff", "A B", "find where two schedules, or two histories, part", diff},
 		{"conform", "", "compare the simulator with recordings or with real servers", conformance},
 		{"museum", "", "print the page of the broken recipes and what it takes to catch them", museum},
 		{"version", "", "print the version", version},

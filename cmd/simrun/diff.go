@@ -1,0 +1,128 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+
+	"zksim/scenarios"
+)
+
+// diff exits with exitHeld when both are the same and, as diff does, with 1 when
+// they differ.
+func diff(_ context.Context, a *app, args []string) (int, error) {
+	f := a.flags("diff", "A B")
+	if err := parse(f, args, 2); err != nil {
+		return 0, err
+	}
+	one, err := readRun(f.Arg(0))
+	if err != nil {
+		return 0, err
+	}
+	two, err := readRun(f.Arg(1))
+	if err != nil {
+		return 0, err
+	}
+	if one.kind != two.kind {
+		return 0, fmt.Errorf("%s is a %s and %s a %s: give two of a kind", f.Arg(0), one.kind, f.Arg(1), two.kind)
+	}
+	if one.scenario != two.scenario {
+		return 0, fmt.Errorf("%s is of scenario %s and %s of %s: give two of one scenario", f.Arg(0), one.scenario, f.Arg(1), two.scenario)
+	}
+	n := 0
+	for n < len(one.steps) && n < len(two.steps) && slices.Equal(one.steps[n], two.steps[n]) {
+		n++
+	}
+	for i, line := range one.circumstances {
+		if other := two.circumstances[i]; line != other {
+			fmt.Fprintf(a.out, "%s, and %s\n", line, other)
+		}
+	}
+	if n == len(one.steps) && n == len(two.steps) {
+		fmt.Fprintf(a.out, "the same in all %d %s\n", n, one.unit())
+		if slices.Equal(one.circumstances, two.circumstances) {
+			return exitHeld, nil
+		}
+		return exitViolation, nil
+	}
+	fmt.Fprintf(a.out, "the first %d %s are the same\n", n, one.unit())
+	one.show(a, "A", n)
+	two.show(a, "B", n)
+	return exitViolation, nil
+}
+
+// recorded is a run as a list of steps, each with what happened at it.
+type recorded struct {
+	kind          string // schedule or history
+	scenario      string
+	circumstances []string
+	steps         [][]string
+}
+
+func (r *recorded) unit() string {
+	if r.kind == "history" {
+		return "lines"
+	}
+	return "steps"
+}
+
+// show prints step n, or that there is none.
+func (r *recorded) show(a *app, name string, n int) {
+	if n >= len(r.steps) {
+		fmt.Fprintf(a.out, "%s %5d  (ends here)\n", name, n+1)
+		return
+	}
+	for i, line := range r.steps[n] {
+		if i == 0 {
+			fmt.Fprintf(a.out, "%s %5d  %s\n", name, n+1, line)
+		} else {
+			fmt.Fprintf(a.out, "         %s\n", line)
+		}
+	}
+}
+
+// readRun reads a schedule, and runs it, or a history.
+func readRun(file string) (*recorded, error) {
+	text, err := os.ReadFile(file)
+	if err != nil {
+		return nil, err
+	}
+	if bytes.HasPrefix(text, []byte("{")) {
+		r := &recorded{kind: "history"}
+		for in := bufio.NewReader(bytes.NewReader(text)); ; {
+			line, err := in.ReadString('\n')
+			if line != "" {
+				r.steps = append(r.steps, []string{strings.TrimSuffix(line, "\n")})
+			}
+			if err != nil {
+				return r, nil
+			}
+		}
+	}
+	schedule, s, err := load(file)
+	if err != nil {
+		return nil, err
+	}
+	x := scenarios.NewRunner()
+	defer x.Close()
+	res, err := x.Replay(s, schedule)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", file, err)
+	}
+	p := res.Schedule
+	r := &recorded{kind: "schedule", scenario: s.Name, circumstances: []string{
+		fmt.Sprintf("servers %d", p.Servers), fmt.Sprintf("order %#x", p.Order), "faults " + p.Faults.String()}}
+	for _, name := range p.Names {
+		r.steps = append(r.steps, []string{name})
+	}
+	for _, e := range res.History.Events {
+		if e.Step > 0 {
+			r.steps[e.Step-1] = append(r.steps[e.Step-1], e.String())
+		}
+	}
+	return r, nil
+}

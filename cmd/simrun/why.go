@@ -1,0 +1,83 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"zksim/checkers"
+	"zksim/model/history"
+	"zksim/scenarios"
+)
+
+func why(ctx context.Context, a *app, args []string) (int, error) {
+	f := a.flags("why", "FILE")
+	futures := f.Int("futures", 200, "random futures after each step")
+	if err := parse(f, args, 1); err != nil {
+		return 0, err
+	}
+	if *futures < 1 {
+		return 0, fmt.Errorf("-futures must be 1 or more, not %d", *futures)
+	}
+	file := f.Arg(0)
+	schedule, s, err := load(file)
+	if err != nil {
+		return 0, err
+	}
+	x, whole, err := scenarios.Why(ctx, s, schedule, *futures)
+	if ctx.Err() != nil {
+		fmt.Fprintln(a.err, "simrun why: interrupted")
+		return exitInconclusive, nil
+	}
+	if err != nil {
+		return 0, fmt.Errorf("%s: %w", file, err)
+	}
+	if whole.Verdict.Level != checkers.Violated {
+		return 0, fmt.Errorf("%s: nothing to explain: the schedule violates nothing", file)
+	}
+	fmt.Fprintf(a.out, "%s  %s: %s\n", s.Name, whole.Verdict.Checker, whole.Verdict.Message)
+	explain(a, &x, whole.History)
+	return exitHeld, nil
+}
+
+// commonplace is the chance of failure of a random run from which on no single
+// step is to blame.
+const commonplace = 0.5
+
+// explain prints the step that decides, and how the chance of failure rises.
+func explain(a *app, x *scenarios.Futures, h *history.History) {
+	step, before, after := x.Jump()
+	switch {
+	case x.Chance(0) >= commonplace:
+		fmt.Fprintf(a.out, "no step decides it: %s of all random runs without faults fail\n", percent(x.Chance(0)))
+	case step == 0:
+		fmt.Fprintf(a.out, "no step raises the chance of failure, which is %s\n", percent(x.Chance(0)))
+	default:
+		fmt.Fprintf(a.out, "decided at step %d of %d: after %s, %s of the random futures fail, before it %s\n",
+			step, len(x.Names), x.Names[step-1], percent(after), percent(before))
+		for _, e := range h.Events {
+			if int(e.Step) == step {
+				fmt.Fprintf(a.out, "      %s\n", e)
+			}
+		}
+	}
+	fmt.Fprintf(a.out, "\n step  chance of failure, of %d futures without further faults\n", x.Of)
+	fmt.Fprintf(a.out, "    0  %s\n", gauge(x.Chance(0)))
+	for i := 1; i < len(x.Failed); i++ {
+		if moved := x.Failed[i] - x.Failed[i-1]; i == step || 20*max(moved, -moved) > x.Of {
+			fmt.Fprintf(a.out, "%5d  %s  %s\n", i, gauge(x.Chance(i)), x.Names[i-1])
+		}
+		if x.Failed[i] == x.Of {
+			break
+		}
+	}
+}
+
+func percent(chance float64) string { return fmt.Sprintf("%.0f%%", 100*chance) }
+
+// gauge draws a chance as a bar.
+func gauge(chance float64) string {
+	const width = 25
+	n := int(chance*width + 0.5)
+	return fmt.Sprintf("%4s %s%s", percent(chance), strings.Repeat("#", n), strings.Repeat(".", width-n))
+}

@@ -1,0 +1,92 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+const plainCreate = "out/lock.plain-create/2/schedule.txt"
+
+// failed leaves the folder of a failure in a new working directory.
+func failed(t *testing.T) {
+	t.Helper()
+	t.Chdir(t.TempDir())
+	if r := simrun(t, "check", "-run", "^lock/plain-create$", "-seeds", "2", "-v"); r.code != exitHeld {
+		t.Fatalf("%+v", r)
+	}
+}
+
+func TestWhyNamesTheStep(t *testing.T) {
+	failed(t)
+	r := simrun(t, "why", plainCreate, "-futures", "20")
+	if r.code != exitHeld || r.err != "" {
+		t.Fatalf("%+v", r)
+	}
+	for _, want := range []string{
+		"lock/plain-create  quiescence: c1 waits for /lock/",
+		"decided at step 3 of ",
+		": after lose-reply c2, 100% of the random futures fail, before it 0%\n",
+		" step  chance of failure, of 20 futures without further faults\n    0    0% .........................\n",
+		"    3  100% #########################  lose-reply c2\n",
+	} {
+		if !strings.Contains(r.out, want) {
+			t.Errorf("no %q in\n%s", want, r.out)
+		}
+	}
+	if err := os.WriteFile("holds.txt", []byte("zksim schedule 1\nscenario lock/lock\n"), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	for args, want := range map[string]string{
+		"holds.txt":                   "simrun why: holds.txt: nothing to explain: the schedule violates nothing\n",
+		"none.txt":                    "simrun why: open none.txt: no such file or directory\n",
+		plainCreate + " -futures 0":   "simrun why: -futures must be 1 or more, not 0\n",
+		plainCreate + " " + "another": "simrun why: unexpected argument \"another\"\n",
+	} {
+		if r := simrun(t, append([]string{"why"}, strings.Fields(args)...)...); r.code != exitUsage || r.err != want {
+			t.Errorf("%s: %+v", args, r)
+		}
+	}
+}
+
+func TestDiffFindsWhereRunsPart(t *testing.T) {
+	failed(t)
+	dir := filepath.Dir(plainCreate)
+	other := filepath.Join(dir, "other.txt")
+	text, err := os.ReadFile(plainCreate)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(other, []byte(strings.Replace(string(text), "lose-reply c2", "serve c2", 1)), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	r := simrun(t, "diff", plainCreate, other)
+	if r.code != exitViolation || !strings.HasPrefix(r.out, "the first 2 steps are the same\nA     3  lose-reply c2\n         c2 fault lose-reply c2\n") ||
+		!strings.Contains(r.out, "B     3  serve c2\n         c2 created /lock/_c_") {
+		t.Errorf("%+v", r)
+	}
+	if r := simrun(t, "diff", plainCreate, plainCreate); r.code != exitHeld || !strings.HasPrefix(r.out, "the same in all ") {
+		t.Errorf("%+v", r)
+	}
+	full := filepath.Join(dir, "schedule.full.txt")
+	history := filepath.Join(dir, "history.jsonl")
+	if r := simrun(t, "diff", plainCreate, full); r.code != exitViolation || !strings.HasPrefix(r.out, "the first ") {
+		t.Errorf("%+v", r)
+	}
+	shorter := filepath.Join(dir, "shorter.jsonl")
+	lines, err := os.ReadFile(history)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(shorter, []byte(strings.Join(strings.SplitAfter(string(lines), "\n")[:4], "")), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	if r := simrun(t, "diff", history, shorter); r.code != exitViolation || !strings.HasPrefix(r.out, "the first 4 lines are the same\nA     5  {") ||
+		!strings.HasSuffix(r.out, "B     5  (ends here)\n") {
+		t.Errorf("%+v", r)
+	}
+	if r := simrun(t, "diff", history, plainCreate); r.code != exitUsage || !strings.Contains(r.err, "is a history and ") {
+		t.Errorf("%+v", r)
+	}
+}
