@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"regexp"
+	"strconv"
 	"strings"
 
 	"zksim/scenarios"
@@ -12,7 +13,7 @@ import (
 func list(_ context.Context, a *app, args []string) (int, error) {
 	f := a.flags("list", "")
 	run := f.String("run", "", "only scenarios whose name matches this regular expression")
-	verbose := f.Bool("v", false, "show faults, checkers, goals and source")
+	short := f.Bool("short", false, "a line for each scenario, without faults, checkers, goals and source")
 	if err := parse(f, args, 0); err != nil {
 		return 0, err
 	}
@@ -21,28 +22,52 @@ func list(_ context.Context, a *app, args []string) (int, error) {
 		return 0, err
 	}
 	for _, s := range selected {
-		what := "must hold"
-		if s.Broken() {
-			what = "must be caught by " + strings.Join(s.Caught, " or ")
+		fmt.Fprintf(a.out, "%-24s %s (%s)\n", s.Name, s.Doc, expected(s))
+		if !*short {
+			details(a, s)
 		}
-		fmt.Fprintf(a.out, "%-24s %s (%s)\n", s.Name, s.Doc, what)
-		if !*verbose {
-			continue
-		}
-		var checkers, goals []string
-		for _, c := range s.Checkers {
-			checkers = append(checkers, c.Name())
-		}
-		for _, g := range s.Goals {
-			goals = append(goals, g.Name)
-		}
-		fmt.Fprintf(a.out, "    clients   %d\n    servers   %v\n    faults    %s\n    checkers  %s\n", s.Clients, s.Servers, s.Faults, strings.Join(checkers, ", "))
-		if len(goals) > 0 {
-			fmt.Fprintf(a.out, "    goals     %s\n", strings.Join(goals, "; "))
-		}
-		fmt.Fprintf(a.out, "    source    %s\n", s.Source)
 	}
 	return exitHeld, nil
+}
+
+func expected(s *scenarios.Scenario) string {
+	if s.Broken() {
+		return "must be caught by " + strings.Join(s.Caught, " or ")
+	}
+	return "must hold"
+}
+
+// details prints what a scenario consists of.
+func details(a *app, s *scenarios.Scenario) {
+	var checkers, goals []string
+	for _, c := range s.Checkers {
+		checkers = append(checkers, c.Name())
+	}
+	for _, g := range s.Goals {
+		goals = append(goals, g.Name)
+	}
+	recipe, _, _ := strings.Cut(s.Name, "/")
+	for _, line := range [][2]string{
+		{"recipe", recipe}, {"clients", fmt.Sprintf("%d, on %s servers", s.Clients, sizes(s.Servers))},
+		{"faults", s.Faults.String()}, {"checkers", strings.Join(checkers, ", ")},
+		{"goals", strings.Join(goals, "; ")}, {"source", s.Source},
+	} {
+		if line[1] != "" {
+			fmt.Fprintf(a.out, "    %-9s %s\n", line[0], line[1])
+		}
+	}
+}
+
+// sizes are the sizes of the ensemble that seeds draw from.
+func sizes(servers []int) string {
+	if len(servers) == 0 {
+		return "1"
+	}
+	words := make([]string, len(servers))
+	for i, n := range servers {
+		words[i] = strconv.Itoa(n)
+	}
+	return strings.Join(words, " or ")
 }
 
 // pick returns the scenarios whose names match.
