@@ -3,7 +3,9 @@ package scenarios
 import (
 	"context"
 	"fmt"
+	"math"
 	"slices"
+	"time"
 
 	"zksim/checkers"
 	"zksim/faults"
@@ -21,6 +23,7 @@ type Runner struct {
 	world     *sim.World
 	random    sim.Random
 	pct       sim.PCT
+	timed     sim.Timed
 	injector  faults.Injector
 	plan      faults.Plan
 	resource  *Resource
@@ -70,6 +73,20 @@ func (r *Runner) Seed(s *Scenario, seed uint64) Result {
 		panic("scenarios: a seed cannot fail: " + err.Error())
 	}
 	return result
+}
+
+// Timed runs the scenario once with realistic times and without faults on one
+// server, and returns besides the result the time of each step. See [sim.Timed].
+func (r *Runner) Timed(s *Scenario, seed uint64, t sim.Timing) (Result, []time.Duration) {
+	r.timed.Seed(seed)
+	r.timed.Timing = t
+	long := *s
+	long.SafetySteps, long.MaxSteps = math.MaxInt32, math.MaxInt32
+	result, err := r.run(&long, Schedule{Scenario: s.Name, Seed: seed, Servers: 1, Order: r.timed.Uint64()}, &r.timed)
+	if err != nil {
+		panic("scenarios: a timed run cannot fail: " + err.Error())
+	}
+	return result, r.timed.Times
 }
 
 // Names completes the schedule of the last result with the names of its

@@ -52,6 +52,7 @@ type Client struct {
 	names      []string
 	dirty      bool // something may have become runnable
 	stale      bool // moves may be out of date
+	touched    bool // listed in World.touched
 	moves      []Transition
 	uuids      uint64
 	observed   digest // of all that the client's code has seen
@@ -272,7 +273,7 @@ func (c *Client) endWatches(err error) {
 		c.watchers[i] = watcher{}
 	}
 	c.watchers = c.watchers[:0]
-	c.dirty = true
+	c.soil()
 }
 
 // setState enters a state and tells those who asked for the next change.
@@ -289,7 +290,7 @@ func (c *Client) announce(ev zk.Event) {
 		c.sessionChans[i] = nil
 	}
 	c.sessionChans = c.sessionChans[:0]
-	c.dirty = true
+	c.soil()
 }
 
 // round ends a pass over all servers without success: what waits to be sent
@@ -388,7 +389,7 @@ func (c *Client) notify(ev model.Event) {
 	}
 	clear(c.watchers[len(kept):])
 	c.watchers = kept
-	c.dirty = true
+	c.soil()
 }
 
 func hears(k watchKind, t zk.EventType) bool {

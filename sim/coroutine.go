@@ -99,7 +99,7 @@ func (g *coroutine) resume() {
 	w.current = g
 	g.next()
 	w.current = nil
-	g.client.dirty = true
+	g.client.soil()
 	if g.status == idle {
 		g.client.retire(g)
 	}
@@ -195,7 +195,8 @@ func (c *Client) retire(g *coroutine) {
 
 // poll wakes the coroutines of c that wait for something that has arrived.
 func (c *Client) poll() {
-	c.dirty, c.stale = false, true
+	c.dirty = false
+	c.touch()
 	for _, g := range c.coroutines {
 		switch g.status {
 		case awaiting:

@@ -122,7 +122,7 @@ func (s *server) answer(c *Client) {
 // push puts a message on its way to c.
 func (c *Client) push(m message) {
 	c.down = append(c.down, m)
-	c.stale = true
+	c.touch()
 }
 
 // hangup closes the connection of c from the server's side.

@@ -134,7 +134,8 @@ func (c *Client) Interruptible() bool { return c.interrupt != nil && !c.paused &
 // Interrupt cancels that operation's context.
 func (c *Client) Interrupt() {
 	c.interrupt()
-	c.interrupt, c.dirty = nil, true
+	c.interrupt = nil
+	c.soil()
 }
 
 // OnInterrupt offers cancel to the environment; nil withdraws it. For the

@@ -22,9 +22,11 @@ func (w *World) Fingerprint() uint64 {
 	for _, c := range w.clients {
 		c.fingerprint(&d)
 	}
-	for _, t := range w.timers {
-		d.add(uint64(t.at))
+	timers := uint64(0)
+	for _, t := range w.timers { // in any order
+		timers += mix(uint64(t.at))
 	}
+	d.add(timers)
 	d.add(uint64(w.now)<<1 | bit(w.calm))
 	if w.injector != nil {
 		d.add(w.injector.Fingerprint())

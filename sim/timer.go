@@ -1,6 +1,7 @@
 package sim
 
 import (
+	"container/heap"
 	"context"
 	"time"
 
@@ -12,8 +13,33 @@ type timer struct {
 	at    int64 // virtual time in milliseconds
 	order uint64
 	armed bool
+	index int // in the queue
 	g     *coroutine
 	ctx   *deadline
+}
+
+// timerQueue is a heap, the earliest timer first and of equals the one that was
+// set first.
+type timerQueue []*timer
+
+func (q timerQueue) Len() int { return len(q) }
+func (q timerQueue) Less(i, k int) bool {
+	return q[i].at < q[k].at || q[i].at == q[k].at && q[i].order < q[k].order
+}
+func (q timerQueue) Swap(i, k int) {
+	q[i], q[k] = q[k], q[i]
+	q[i].index, q[k].index = i, k
+}
+func (q *timerQueue) Push(x any) {
+	t := x.(*timer)
+	t.index = len(*q)
+	*q = append(*q, t)
+}
+func (q *timerQueue) Pop() any {
+	last := len(*q) - 1
+	t := (*q)[last]
+	*q = (*q)[:last]
+	return t
 }
 
 func (w *World) addTimer(t *timer, d time.Duration) {
@@ -22,19 +48,13 @@ func (w *World) addTimer(t *timer, d time.Duration) {
 	if d%time.Millisecond > 0 {
 		t.at++
 	}
-	w.timers = append(w.timers, t)
+	heap.Push(&w.timers, t)
 }
 
 func (w *World) removeTimer(t *timer) {
-	if !t.armed {
-		return
-	}
-	t.armed = false
-	for i, x := range w.timers {
-		if x == t {
-			w.timers = append(w.timers[:i], w.timers[i+1:]...)
-			return
-		}
+	if t.armed {
+		t.armed = false
+		heap.Remove(&w.timers, t.index)
 	}
 }
 
@@ -49,10 +69,8 @@ func (w *World) tickable() bool {
 // before that, it only jumps there.
 func (w *World) tick() {
 	var first *timer
-	for _, t := range w.timers {
-		if first == nil || t.at < first.at || t.at == first.at && t.order < first.order {
-			first = t
-		}
+	if len(w.timers) > 0 {
+		first = w.timers[0]
 	}
 	if due := w.leader().store.NextReap(); w.now < due && (first == nil || due < first.at) {
 		w.now = due
@@ -63,11 +81,11 @@ func (w *World) tick() {
 	if x := first.ctx; x != nil {
 		x.expired = x.Context.Err() == nil
 		x.cancel()
-		x.client.dirty = true
+		x.client.soil()
 		return
 	}
 	first.g.status = runnable
-	first.g.client.stale = true
+	first.g.client.touch()
 }
 
 // timerDue reports whether a timer of c is to fire up to that time.

@@ -158,7 +158,7 @@ func (w *World) apply(t Transition) {
 	var c *Client
 	if t.Client > 0 {
 		c = w.clients[t.Client-1]
-		c.stale = true
+		c.touch()
 	}
 	switch t.Kind {
 	case Run:
@@ -193,9 +193,28 @@ func (w *World) apply(t Transition) {
 		w.recordFault(t)
 		w.injector.Apply(w, t)
 	}
-	for _, c := range w.clients { // at once, whoever chooses next: a later event must not win over an earlier one
+	for _, c := range w.dirty { // at once, whoever chooses next: a later event must not win over an earlier one
 		if c.dirty {
 			c.poll()
 		}
+	}
+	w.dirty = w.dirty[:0]
+}
+
+// soil says that channels or contexts which the client's code may wait for have
+// changed.
+func (c *Client) soil() {
+	if !c.dirty {
+		c.dirty = true
+		c.w.dirty = append(c.w.dirty, c)
+	}
+}
+
+// touch says that what is possible for the client may have changed.
+func (c *Client) touch() {
+	c.stale = true
+	if !c.touched && c.w.follows {
+		c.touched = true
+		c.w.touched = append(c.w.touched, c)
 	}
 }

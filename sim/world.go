@@ -52,7 +52,7 @@ type World struct {
 	program   func(*Client)
 
 	now        int64 // virtual milliseconds since the epoch of virtual time
-	timers     []*timer
+	timers     timerQueue
 	timerOrder uint64
 
 	txn    model.Txn // being committed
@@ -75,6 +75,10 @@ type World struct {
 	replicas []*server // likewise
 
 	faultNames map[Transition]string
+
+	dirty   []*Client // to be polled at the end of the step
+	touched []*Client // since Timed looked last
+	follows bool      // Timed chooses
 }
 
 // NewWorld returns a world without clients; Reset equips it.
@@ -120,6 +124,7 @@ func (w *World) Reset(cfg Config, inj Injector, program func(*Client)) {
 	}
 	w.log, w.timers = w.log[:0], w.timers[:0]
 	w.schedule, w.hashes = w.schedule[:0], w.hashes[:0]
+	w.dirty, w.touched, w.follows = w.dirty[:0], w.touched[:0], false
 	w.zxid, w.committed = 0, 0
 	if cfg.Servers > 1 {
 		w.zxid = 1 << 32
@@ -259,7 +264,8 @@ func (w *World) Close() {
 func (w *World) beCalm() {
 	w.calm = true
 	for _, c := range w.clients {
-		c.paused, c.slow, c.stale = false, false, true
+		c.paused, c.slow = false, false
+		c.touch()
 	}
 	for _, s := range w.servers {
 		s.frozen = false

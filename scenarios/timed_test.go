@@ -1,0 +1,52 @@
+package scenarios
+
+import (
+	"slices"
+	"strconv"
+	"testing"
+	"time"
+
+	"zksim/checkers"
+	"zksim/model/history"
+	"zksim/sim"
+)
+
+func TestTimedRunsAreAFunctionOfTheSeed(t *testing.T) {
+	s := lockScenario(Scenario{Name: "test/timed", Clients: 30, Program: lockRounds(2, newLock)})
+	r := NewRunner()
+	defer r.Close()
+	res, times := r.Timed(&s, 7, sim.DefaultTiming)
+	if res.Verdict.Level != checkers.OK || res.History.Outcome != history.Quiet || len(times) != res.Steps {
+		t.Fatalf("%+v, outcome %d, %d times for %d steps", res.Verdict, res.History.Outcome, len(times), res.Steps)
+	}
+	if !slices.IsSorted(times) || times[0] <= 0 || times[len(times)-1] > time.Minute {
+		t.Errorf("from %v to %v", times[0], times[len(times)-1])
+	}
+	first := slices.Clone(times)
+	again, times := r.Timed(&s, 7, sim.DefaultTiming)
+	if again.Hash != res.Hash || !slices.Equal(times, first) {
+		t.Errorf("hash %x, and then %x", res.Hash, again.Hash)
+	}
+	if other, _ := r.Timed(&s, 8, sim.DefaultTiming); other.Hash == res.Hash {
+		t.Error("two seeds, one run")
+	}
+}
+
+// Ten times the clients take about ten times the steps, and the time of a step
+// does not grow: so a sweep up to many clients is possible.
+func BenchmarkTimed(b *testing.B) {
+	for _, clients := range []int{100, 400} {
+		b.Run(strconv.Itoa(clients), func(b *testing.B) {
+			s := lockScenario(Scenario{Name: "bench", Clients: clients, Program: lockRounds(1, newSingleNodeLock)})
+			s.Checkers = nil
+			r := NewRunner()
+			defer r.Close()
+			steps := 0
+			for b.Loop() {
+				res, _ := r.Timed(&s, 1, sim.DefaultTiming)
+				steps += res.Steps
+			}
+			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(steps), "ns/step")
+		})
+	}
+}
