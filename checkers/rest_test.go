@@ -152,7 +152,21 @@ func (o opinion) Check(h *history.History) Verdict {
 
 func TestNamesAreUniqueAndLevelsAreInOrder(t *testing.T) {
 	seen := map[string]bool{}
-	for _, c := range []Checker{Ownership{}, Belief{}, Fenced{}, Liveness{}, Linearizability{}, Quiescence{}, Tree{}, Steps{}, Herd{}, Znodes{}} {
+	for _, c := range []Checker{
+		Belief{},
+		Fenced{},
+		Liveness{},
+		Linearizability{},
+		Quiescence{},
+		Tree{},
+		Steps{},
+		Herd{},
+		Znodes{},
+		Monotone{},
+		Convergence{},
+		Departure{},
+		Presence{},
+	} {
 		if seen[c.Name()] || c.Name() == "" || c.Doc() == "" {
 			t.Errorf("%T: %q, %q", c, c.Name(), c.Doc())
 		}

@@ -23,7 +23,7 @@ import (
 //	Live                     Created and Deleted are not complete
 //	Outcome step-limit       or stopped or "panicked WORDS"
 //	Waiting c1 /lock/a ...   a client that waits at the end, for watches
-//	Znode /lock/a s11        a znode at the end, s0 if persistent
+//	Znode /lock/a s11 ...    a znode at the end, s0 if persistent; z5 p6 WORD: mzxid, pzxid, data
 //	Open s11 c1              a session that is open at the end
 //	Known /lock/a            a znode that a recipe object answers for
 //	Failed c1 WORDS          a client that gave up
@@ -120,7 +120,18 @@ func remark(t *testing.T, h *history.History, words []string) {
 	case "Waiting":
 		h.Waiting = append(h.Waiting, history.Waiting{Client: int32(number(words[1])), Paths: words[2:]})
 	case "Znode":
-		h.Tree = append(h.Tree, history.Node{Path: words[1], Owner: number(words[2])})
+		n := history.Node{Path: words[1], Owner: number(words[2])}
+		for _, word := range words[3:] {
+			switch x := number(word); {
+			case x < 0:
+				n.Data = word
+			case word[0] == 'z':
+				n.Mzxid = x
+			case word[0] == 'p':
+				n.Pzxid = x
+			}
+		}
+		h.Tree = append(h.Tree, n)
 	case "Open":
 		h.Sessions[number(words[1])] = int32(number(words[2]))
 	case "Known":

@@ -5,5 +5,8 @@ import "slices"
 // All is every scenario, in the order of the report.
 var All = slices.Concat(
 	lockScenarios,
+	cacheScenarios,
+	memberScenarios,
+	watchScenarios,
 	znodeScenarios,
 )

@@ -1,0 +1,187 @@
+package checkers
+
+import (
+	"fmt"
+	"testing"
+)
+
+func TestWhatIsToldDoesNotGoBack(t *testing.T) {
+	judge(t, Monotone{}, []judgement{
+		{name: "forward, the same again, and others", text: `
+			deleted c2 /w/a z6
+			told c1 o1 data /w/a z3
+			told c1 o1 data /w/a z3
+			told c1 o1 data /w/a z5
+			told c1 o2 data /w/a z3
+			told c1 o1 data /w/b z3
+			told c1 o1 children /w/a z4
+			told c1 o1 gone /w/a
+			told c1 o1 data /w/a z7
+			told c1 o1 joined /w/a
+			told c1 o1 data /w/a z8`},
+		{name: "back", text: `
+			told c1 o1 data /w/a z5
+			told c1 o1 data /w/a z4`, event: 1, message: "c1 was told the state of /w/a at zxid 0x4 after that at 0x5"},
+		{name: "children", text: `
+			told c1 o1 children /w z5 v1
+			told c1 o1 children /w z4 v2`, event: 1, message: "c1 was told the state of /w at zxid 0x4 after that at 0x5"},
+		{name: "back after the end", text: `
+			deleted c2 /w/a z6
+			told c1 o1 data /w/a z5
+			told c1 o1 gone /w/a
+			told c1 o1 gone /w/a
+			told c1 o1 data /w/a z5`, event: 4, message: "c1 was told the state of /w/a at zxid 0x5 again after it was told that it was gone"},
+		{name: "back to before the beginning", text: `
+			deleted c2 /w/a z4
+			told c1 o1 gone /w/a
+			told c1 o1 data /w/a z5
+			told c1 o1 gone /w/a`, event: 3, message: "c1 was told that /w/a is gone, after its state at zxid 0x5 and without a deletion since"},
+		{name: "live: deletions are not recorded", text: `
+			Live
+			told c1 o1 data /w/a z5
+			told c1 o1 gone /w/a`},
+	})
+}
+
+func TestWatchersConverge(t *testing.T) {
+	told := func(op, path string, zxid int, set ...string) string {
+		return fmt.Sprintf("told c1 o1 %s %s z%d v%d\n", op, path, zxid, Fingerprint(set...))
+	}
+	const rest, tree = "calm\ninvoke c1 o1 rest\ninvoke c1 o1 stop\n", `
+		Znode /w s0 z1 p9
+		Znode /w/a s0 z5 one
+		Znode /w/b s7 z8 two
+	`
+	watch := func(op, path string) string { return "invoke c1 o1 " + op + " " + path + "\n" }
+	judge(t, Convergence{}, []judgement{
+		{name: "data", text: watch(WatchData, "/w/a") + told("data", "/w/a", 4, "old") + told("data", "/w/a", 5, "one") + rest + tree},
+		{name: "older data", text: watch(WatchData, "/w/a") + told("data", "/w/a", 4, "one") + rest + tree,
+			event: 1, message: "c1 was told last the state of /w/a at zxid 0x4, and 0x5 is the last"},
+		{name: "other data", text: watch(WatchData, "/w/a") + told("data", "/w/a", 5, "two") + rest + tree,
+			event: 1, message: "c1 was told last another state of /w/a than that of zxid 0x5"},
+		{name: "a znode that is there", text: watch(WatchData, "/w/a") + "told c1 o1 gone /w/a\n" + rest + tree,
+			event: 1, message: "c1 was told last that /w/a is gone, which exists"},
+		{name: "a znode that is not there", text: watch(WatchData, "/w/c") + told("data", "/w/c", 5, "one") + rest + tree,
+			event: 1, message: "c1 was told last that /w/c exists, which is gone"},
+		{name: "gone", text: watch(WatchData, "/w/c") + told("data", "/w/c", 5, "one") + "told c1 o1 gone /w/c\n" + rest + tree},
+		{name: "nothing", text: watch(WatchData, "/w/c") + rest + tree, event: 3, message: "c1 was told nothing of /w/c"},
+		{name: "children", text: watch(WatchChildren, "/w") + told("children", "/w", 9, "b", "a") + rest + tree},
+		{name: "other children", text: watch(WatchChildren, "/w") + told("children", "/w", 9, "b") + rest + tree,
+			event: 1, message: "c1 was told last another state of /w than that of zxid 0x9"},
+		{name: "no parent", text: watch(WatchChildren, "/x") + told("children", "/x", 9, "b") + told("children", "/x", 0) + rest + tree},
+		{name: "cache", text: watch(WatchCache, "/w") + told("data", "/w/a", 5, "one") + told("data", "/w/b", 8, "two") + rest + tree},
+		{name: "a cache that misses one", text: watch(WatchCache, "/w") + told("data", "/w/a", 5, "one") + rest + tree,
+			event: 4, message: "c1 was told nothing of /w/b, which exists"},
+		{name: "a cache with one too many", text: watch(WatchCache, "/w") + told("data", "/w/a", 5, "one") + told("data", "/w/b", 8, "two") +
+			told("data", "/w/c", 8, "two") + rest + tree, event: 3, message: "c1 was told last that /w/c exists, which is gone"},
+		{name: "an empty cache", text: watch(WatchCache, "/w/a") + rest + tree},
+		{name: "members are ephemeral", text: watch(WatchMembers, "/w") + told("data", "/w/b", 8, "two") + rest + tree},
+		{name: "stopped before all was quiet", text: watch(WatchData, "/w/a") + "invoke c1 o1 rest\ncalm\ninvoke c1 o1 stop\n" + tree},
+		{name: "ended by itself", text: watch(WatchData, "/w/a") + "return c1 o1 " + WatchData + "\n" + rest + tree},
+		{name: "changed since", text: watch(WatchChildren, "/w") + told("children", "/w", 8) + rest + "created c2 /w/b z9\n" + tree},
+		{name: "a run that was stopped", text: watch(WatchData, "/w/a") + rest + tree + "Outcome stopped\n"},
+		{name: "live: there are no faults", text: "Live\n" + watch(WatchData, "/w/a") + "invoke c1 o1 rest\ninvoke c1 o1 stop\n" + tree,
+			event: 2, message: "c1 was told nothing of /w/a"},
+	})
+}
+
+func TestMembersDoNotDepart(t *testing.T) {
+	const member = `
+		invoke c1 o1 join /g/a
+		created c1 /g/a z3 s11
+		return c1 o1 join /g/a
+		invoke c3 o3 watch-members /g
+	`
+	judge(t, Departure{}, []judgement{
+		{name: "leaves", text: member + `
+			invoke c1 o1 leave /g/a
+			deleted c1 /g/a z4 s11
+			told c3 o3 gone /g/a`},
+		{name: "the session ends", text: member + `
+			deleted c0 /g/a z4 s11
+			told c3 o3 gone /g/a`},
+		{name: "deletes its own", text: member + `deleted c1 /g/a z4 s11`, event: 4, message: "c1 deleted /g/a, whose member c1 has not left"},
+		{name: "deleted by another", text: member + `deleted c2 /g/a z4 s11`, event: 4, message: "c2 deleted /g/a, whose member c1 has not left"},
+		{name: "a cancelled join", text: `
+			invoke c1 o1 join /g/a
+			created c1 /g/a z3 s11
+			return c1 o1 join /g/a: context canceled
+			deleted c1 /g/a z4 s11`},
+		{name: "somebody else's after the end of the session", text: member + `
+			deleted c0 /g/a z4 s11
+			created c2 /g/a z5 s12
+			deleted c2 /g/a z6 s12`},
+		{name: "told without a deletion", text: member + `
+			told c3 o3 data /g/a z3
+			told c3 o3 gone /g/a`, event: 5, message: "c3 was told that /g/a is gone more often than it was deleted"},
+		{name: "told twice", text: member + `
+			deleted c0 /g/a z4 s11
+			told c3 o3 gone /g/a
+			told c3 o3 data /g/a z5
+			told c3 o3 gone /g/a`, event: 7, message: "c3 was told that /g/a is gone more often than it was deleted"},
+		{name: "others may tell what they like", text: member + `told c4 o4 gone /g/a`},
+		{name: "live: told after a leave", text: `
+			Live
+			invoke c3 o3 watch-members /g
+			invoke c1 o1 join /g/a
+			return c1 o1 join /g/a
+			invoke c1 o1 leave /g/a
+			told c3 o3 gone /g/a`},
+		{name: "live: told of a member", text: `
+			Live
+			invoke c3 o3 watch-members /g
+			invoke c2 o2 join /g/a
+			return c2 o2 join /g/a ok: taken
+			invoke c1 o1 join /g/a
+			return c1 o1 join /g/a
+			told c3 o3 gone /g/a`, event: 5, message: "c3 was told that /g/a is gone more often than it was deleted"},
+		{name: "live: a join that failed", text: `
+			Live
+			invoke c3 o3 watch-members /g
+			invoke c1 o1 join /g/a
+			return c1 o1 join /g/a: context canceled
+			told c3 o3 gone /g/a`},
+	})
+}
+
+func TestMembersArePresent(t *testing.T) {
+	const member, leaves = `
+		invoke c1 o1 join /g/a
+		created c1 /g/a z3 s11
+		return c1 o1 join /g/a
+	`, `
+		calm
+		invoke c1 o1 rest
+		invoke c1 o1 leave /g/a
+	`
+	judge(t, Presence{}, []judgement{
+		{name: "present", text: member + leaves},
+		{name: "made anew", text: member + `
+			deleted c0 /g/a
+			told c1 o1 lost /g/a
+			created c1 /g/a z5 s12
+			told c1 o1 joined /g/a` + leaves},
+		{name: "not there", text: member + `deleted c0 /g/a` + leaves, event: 6,
+			message: "c1 is a member that has not left, and there is no /g/a"},
+		{name: "not there, and known", text: member + `
+			deleted c0 /g/a
+			told c1 o1 lost /g/a` + leaves, event: 7, message: "c1 is a member that has not left, and there is no /g/a"},
+		{name: "another's", text: member + `
+			deleted c0 /g/a
+			created c2 /g/a z5 s12` + leaves, event: 7, message: "c1 was told that it is a member by /g/a, which is of c2"},
+		{name: "another's, and known", text: member + `
+			deleted c0 /g/a
+			told c1 o1 lost /g/a
+			created c2 /g/a z5 s12` + leaves},
+		{name: "made anew, and not known", text: member + `
+			deleted c0 /g/a
+			told c1 o1 lost /g/a
+			created c1 /g/a z5 s12` + leaves, event: 8, message: "c1 was not told that it is a member again by /g/a"},
+		{name: "before all was quiet", text: member + `
+			deleted c0 /g/a
+			invoke c1 o1 rest
+			calm
+			invoke c1 o1 leave /g/a`},
+		{name: "live: nobody knows", text: "Live" + leaves},
+	})
+}

@@ -1,0 +1,207 @@
+package broken
+
+import (
+	"context"
+
+	"github.com/go-zookeeper/zk"
+
+	"zksim/recipes"
+)
+
+// The flaws of groups. The number below 100 is that of docs/museum.md.
+const (
+	// Flapping tidies up when it is connected again: it deletes the member's
+	// znode and makes it anew, although the session lives.
+	// Seen: Storm PR 1535, DolphinScheduler PR 5211. Wakes: disconnect.
+	// Caught by: departure.
+	Flapping Flaw = 30
+
+	// Once joins and never looks again, so it does not join again after the end
+	// of its session.
+	// Derived from WatchOnly. Wakes: expire. Caught by: presence.
+	Once Flaw = 154
+	// AnyZnode takes the znode of its name for its own, without comparing the
+	// session that owns it.
+	// Derived from Kafka's registration of brokers (KAFKA-1387).
+	// Wakes: expire, and another who takes the name. Caught by: presence.
+	AnyZnode Flaw = 155
+	// LeaveByName deletes the znode of its name, whoever has it now.
+	// Derived from zk-ruby#34. Wakes: expire before a leave.
+	// Caught by: departure.
+	LeaveByName Flaw = 156
+	// Forgetful tells all members as removed when it is disconnected, and as
+	// added when it is connected again.
+	// Derived from watchers that clear their lists. Wakes: disconnect.
+	// Caught by: departure.
+	Forgetful Flaw = 157
+)
+
+// Group is a group with one flaw. Apart from it, it follows the protocol of
+// recipes.Group in the plainest way.
+type Group struct {
+	conn recipes.Conn
+	env  recipes.Env
+	dir  string
+	flaw Flaw
+
+	changed func(name string, joined bool)
+}
+
+// NewGroup returns a group on dir with the given flaw; changed is as that of
+// recipes.GroupOptions.
+func NewGroup(conn recipes.Conn, env recipes.Env, dir string, changed func(name string, joined bool), flaw Flaw) *Group {
+	return &Group{conn, env, dir, flaw, changed}
+}
+
+// Watch is as that of recipes.Group.
+func (g *Group) Watch(ctx context.Context, f func(now []recipes.Child, changes []recipes.Change) bool) error {
+	var all []recipes.Child
+	tell := func(kind recipes.ChangeKind) {
+		var changes []recipes.Change
+		for _, c := range all {
+			changes = append(changes, recipes.Change{Kind: kind, Child: c})
+		}
+		f(all, changes)
+	}
+	var opt recipes.GroupOptions
+	if g.flaw == Forgetful {
+		opt.Suspect = func(suspect bool) {
+			if suspect {
+				tell(recipes.Removed)
+			} else {
+				tell(recipes.Added)
+			}
+		}
+	}
+	return recipes.NewGroup(g.conn, g.env, g.dir, opt).Watch(ctx, func(now []recipes.Child, changes []recipes.Change) bool {
+		all = now
+		return f(now, changes)
+	})
+}
+
+// Join is as that of recipes.Group.
+func (g *Group) Join(ctx context.Context, name string, data []byte) (*Membership, error) {
+	m := &Membership{Group: g, path: g.dir + "/" + name, data: data, done: make(chan zk.Event)}
+	if err := m.claim(ctx); err != nil {
+		return nil, err
+	}
+	life, end := context.WithCancel(context.Background())
+	m.end = end
+	g.env.Go("member", func() {
+		if g.flaw == Once {
+			g.env.Await(life)
+		} else {
+			m.keep(life)
+		}
+		m.release()
+		close(m.done)
+	})
+	return m, nil
+}
+
+// Membership is one membership of a group with a flaw.
+type Membership struct {
+	*Group
+	path, proof string
+	data        []byte
+	end         context.CancelFunc
+	done        chan zk.Event
+}
+
+// Leave is as that of recipes.Membership.
+func (m *Membership) Leave(ctx context.Context) error {
+	m.end()
+	_, _, err := m.env.Await(ctx, m.done)
+	return err
+}
+
+func (m *Membership) session(ctx context.Context) error {
+	return (&Lock{conn: m.conn, env: m.env}).session(ctx)
+}
+
+// claim creates the member's znode and the one that proves whose it is.
+func (m *Membership) claim(ctx context.Context) error {
+	m.proof = m.dir + "/_owners/" + m.env.UUID()
+	for {
+		_, err := m.conn.Multi(
+			&zk.CreateRequest{Path: m.path, Data: m.data, Acl: everybody, Flags: zk.FlagEphemeral},
+			&zk.CreateRequest{Path: m.proof, Acl: everybody, Flags: zk.FlagEphemeral})
+		switch {
+		case err == zk.ErrNoNode:
+			m.conn.Create(m.dir, nil, 0, everybody)
+			m.conn.Create(m.dir+"/_owners", nil, 0, everybody)
+			continue
+		case err == zk.ErrNodeExists:
+			return recipes.ErrNameTaken
+		case !interrupted(err):
+			return err
+		}
+		for exists := false; interrupted(err); {
+			if err := m.session(ctx); err != nil {
+				return err
+			}
+			if _, err = m.conn.Sync(m.dir); err == nil {
+				exists, _, err = m.conn.Exists(m.proof)
+			}
+			if exists {
+				return nil
+			}
+		}
+	}
+}
+
+// keep looks after the znode until life ends.
+func (m *Membership) keep(life context.Context) {
+	joined := true
+	tell := func(now bool) {
+		if joined != now {
+			joined = now
+			m.changed(m.path, now)
+		}
+	}
+	for life.Err() == nil {
+		change := m.env.SessionEvents()
+		exists, stat, gone, err := m.conn.ExistsW(m.path)
+		switch {
+		case interrupted(err):
+			tell(false)
+			err = m.session(life)
+		case err != nil:
+		case exists && (m.flaw == AnyZnode || stat.EphemeralOwner == m.conn.SessionID()):
+			tell(true)
+			err = m.guard(life, change, gone)
+		default:
+			tell(false)
+			if m.claim(life) == recipes.ErrNameTaken && exists {
+				_, _, err = m.env.Await(life, gone)
+			}
+		}
+		if err != nil {
+			return
+		}
+	}
+}
+
+// guard waits until something happens to the znode or the session.
+func (m *Membership) guard(life context.Context, change, gone <-chan zk.Event) error {
+	i, _, err := m.env.Await(life, change, gone)
+	if err == nil && i == 0 && m.flaw == Flapping {
+		m.release()
+	}
+	return err
+}
+
+// release deletes the znodes.
+func (m *Membership) release() {
+	err := zk.ErrConnectionClosed
+	for interrupted(err) && m.session(context.Background()) == nil {
+		if m.flaw == LeaveByName {
+			err = m.conn.Delete(m.path, -1)
+		} else {
+			_, err = m.conn.Multi(&zk.DeleteRequest{Path: m.proof, Version: -1}, &zk.DeleteRequest{Path: m.path, Version: -1})
+		}
+	}
+	if m.flaw == LeaveByName {
+		m.conn.Delete(m.proof, -1)
+	}
+}

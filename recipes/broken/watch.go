@@ -1,0 +1,132 @@
+package broken
+
+import (
+	"context"
+
+	"github.com/go-zookeeper/zk"
+
+	"zksim/recipes"
+)
+
+// The flaws of watchers.
+const (
+	// NoSync reads in a new session without a sync. A server that lags shows a
+	// state from before the one told last.
+	// Derived from go-zookeeper, which forgets the last zxid with the session.
+	// Wakes: expire, then a server that lags. Caught by: monotone.
+	NoSync Flaw = 150
+	// ReadFirst reads, and then leaves the watch by another request whose
+	// answer it does not look at.
+	// Derived from IgnoreExists. Wakes: the schedule alone.
+	// Caught by: convergence.
+	ReadFirst Flaw = 151
+	// Deaf goes on waiting after the event that ends a watch with its session.
+	// Seen: kazoo PR 170, twitter commons#20. Wakes: expire.
+	// Caught by: convergence.
+	Deaf Flaw = 152
+	// ByVersion takes a state with the version of the last one for the last
+	// one. A znode that was made again begins with version 0 again.
+	// Derived from the restart of versions. Wakes: the schedule alone.
+	// Caught by: convergence.
+	ByVersion Flaw = 153
+	// Trusting does not read again after the loss of the connection, since the
+	// library leaves its watches again. But with the zxid of a later answer, if
+	// the connection is lost once more in between.
+	// Derived from go-zookeeper, whose SetWatches goes to the back of the queue.
+	// Wakes: disconnect, twice in a row. Caught by: convergence.
+	Trusting Flaw = 158
+)
+
+// DataWatch is a watcher of data with one flaw. Apart from it, it follows the
+// protocol of recipes.DataWatch in the plainest way.
+type DataWatch struct {
+	conn recipes.Conn
+	env  recipes.Env
+	path string
+	flaw Flaw
+
+	session int64 // the last one that was synced
+}
+
+// NewDataWatch returns a watcher of path with the given flaw.
+func NewDataWatch(conn recipes.Conn, env recipes.Env, path string, flaw Flaw) *DataWatch {
+	return &DataWatch{conn: conn, env: env, path: path, flaw: flaw}
+}
+
+// Run calls f until ctx is done.
+func (w *DataWatch) Run(ctx context.Context, f func(data []byte, stat *zk.Stat)) error {
+	told := int64(-1)
+	for {
+		change := w.env.SessionEvents()
+		if w.flaw == Trusting || w.flaw == Deaf {
+			change = nil
+		}
+		data, stat, event, err := w.look()
+		if interrupted(err) || err == errAgain {
+			if err := (&Lock{conn: w.conn, env: w.env}).session(ctx); err != nil {
+				return err
+			}
+			continue
+		}
+		if err != nil {
+			return err
+		}
+		state := int64(0)
+		if stat != nil {
+			state = stat.Mzxid
+			if w.flaw == ByVersion {
+				state = int64(stat.Version) + 1
+			}
+		}
+		if state != told {
+			told = state
+			f(data, stat)
+		}
+		_, ev, err := w.env.Await(ctx, event, change)
+		if err == nil && ev.Type == zk.EventNotWatching && w.flaw == Deaf {
+			_, _, err = w.env.Await(ctx)
+		}
+		if err != nil {
+			return err
+		}
+	}
+}
+
+// look reads the znode, in one session, leaving a watch.
+func (w *DataWatch) look() (data []byte, stat *zk.Stat, event <-chan zk.Event, err error) {
+	id := w.conn.SessionID()
+	if id != w.session && w.flaw != NoSync {
+		if _, err := w.conn.Sync(w.path); err != nil {
+			return nil, nil, nil, err
+		}
+	}
+	data, stat, event, err = w.read()
+	if err == nil && w.flaw != NoSync && id != w.conn.SessionID() {
+		return nil, nil, nil, errAgain
+	}
+	w.session = id
+	return data, stat, event, err
+}
+
+func (w *DataWatch) read() (data []byte, stat *zk.Stat, event <-chan zk.Event, err error) {
+	if w.flaw == ReadFirst {
+		data, stat, err = w.conn.Get(w.path)
+		if err == nil || err == zk.ErrNoNode {
+			if err != nil {
+				stat = nil
+			}
+			_, _, event, err = w.conn.ExistsW(w.path) // and what it answers?
+		}
+		return data, stat, event, err
+	}
+	data, stat, event, err = w.conn.GetW(w.path)
+	if err == zk.ErrNoNode {
+		var exists bool
+		exists, _, event, err = w.conn.ExistsW(w.path)
+		if exists && err == nil {
+			err = errAgain
+		}
+		stat = nil
+	}
+	return data, stat, event, err
+}

@@ -1,0 +1,41 @@
+package recipes
+
+import (
+	"context"
+
+	"github.com/go-zookeeper/zk"
+)
+
+// ChildrenWatch tells the names of the children of one znode, and tells them
+// again whenever one was created or deleted: the recipe of that name of Kazoo.
+//
+// # Protocol
+//
+// That of [DataWatch], with the list of children in place of the data and the
+// pzxid in place of the mzxid. Changes of the children's data are not told: see
+// [ChildrenCache].
+//
+// # What the texts leave out
+//
+// Kazoo's watcher fails when there is no znode, and ends when it is deleted; this
+// one waits for it. The names are in no particular order.
+//
+// # Fan-out
+//
+// One notification for each child created or deleted, at most one for each read.
+type ChildrenWatch struct {
+	session
+	path string
+	opt  WatchOptions
+}
+
+// NewChildrenWatch returns a watcher of the children of the znode path, which need
+// not exist.
+func NewChildrenWatch(conn Conn, env Env, path string, opt WatchOptions) *ChildrenWatch {
+	return &ChildrenWatch{session{conn, env}, path, opt}
+}
+
+// Run is as [DataWatch.Run]; stat is that of the parent.
+func (w *ChildrenWatch) Run(ctx context.Context, f func(children []string, stat *zk.Stat) bool) error {
+	return follow(ctx, &observer{session: w.session, opt: w.opt}, w.path, w.conn.ChildrenW, pzxid, f)
+}

@@ -1,0 +1,187 @@
+package recipes
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+
+	"github.com/go-zookeeper/zk"
+)
+
+// ErrNameTaken is returned by [Group.Join] when there is a member of that name.
+var ErrNameTaken = errors.New("recipes: a member of that name exists")
+
+// GroupOptions are the options of a group. The zero value is fine.
+type GroupOptions struct {
+	ACL []zk.ACL // of the znodes made; nil: everything for everybody
+
+	// Changed, if not nil, is called when a membership that Join returned may
+	// have ended (false) and when it is certain again (true). The calls for one
+	// membership come one after the other, from a goroutine of its own.
+	Changed func(name string, joined bool)
+
+	WatchOptions // of Watch
+}
+
+// Group is the recipe "Group Membership" of the ZooKeeper documentation: the
+// children of one znode are the members, each there for as long as its session.
+// With addresses as data it is the page's name service.
+//
+// # Protocol
+//
+// To join, create in one multi dir/NAME, with the member's data, and
+// dir/_owners/GUID, both ephemeral. If dir/NAME exists, the name is taken. If the
+// answer is lost, sync and look for the GUID.
+//
+// From then on, as long as the member has not left:
+//
+//  1. Leave a watch on dir/NAME. If it is there and belongs to the present
+//     session, wait for the watch and for changes of the session, and go to 1.
+//  2. Otherwise the session has ended, or somebody has deleted the znode. Delete
+//     dir/_owners/GUID if it is there, and join again. If the name is taken, be
+//     it by what an earlier session left and the servers have not yet removed,
+//     wait for its end first.
+//
+// To leave, delete both in one multi, dir/_owners/GUID first: after the end of the
+// session dir/NAME may be another's, and then the multi fails as a whole.
+//
+// To list or watch the members, use the children of dir, as [ChildrenCache] does.
+//
+// # What the recipe page leaves out
+//
+// The page says "on a disconnect do nothing" by saying nothing; those who tidy up
+// when they are connected again make live members depart (twin flapping). After
+// the end of a session the member must join again (twin once), and must not take a
+// znode for its own because it has its name: it may be another's by then, or what
+// the old session left (twin any-znode). A member's znode has no room for a GUID, its name and data being
+// the user's; so the znode in _owners proves who made it, and keeps a late request
+// to leave from removing another (twin leave-by-name).
+//
+// # Fan-out
+//
+// A member that joins or leaves notifies each watcher of the group once, or twice if the
+// watcher has read the member's data.
+//
+// A process that was restarted gets ErrNameTaken until the session of its
+// predecessor has ended. Any number of goroutines may use a Group at once.
+type Group struct {
+	session
+	dir string
+	opt GroupOptions
+	// idle holds the list of the channels for the next change of the session's
+	// state that memberships have left over, for others to use.
+	idle chan []<-chan zk.Event
+}
+
+// owners is the child of a group's znode below which the proofs are. It is no
+// member.
+const owners = "_owners"
+
+// NewGroup returns the group of the children of the znode dir, which must not be
+// "/" and should be used for nothing else. Join creates it when it is missing.
+func NewGroup(conn Conn, env Env, dir string, opt GroupOptions) *Group {
+	opt.ACL = open(opt.ACL)
+	g := &Group{session{conn, env}, dir, opt, make(chan []<-chan zk.Event, 1)}
+	g.idle <- nil
+	return g
+}
+
+// Join makes a member. It returns ErrNameTaken, zk.ErrInvalidPath for a name that
+// cannot be one, ctx's error when ctx is done first (then nothing stays), and
+// errors of ZooKeeper that waiting does not cure. Once joined, the membership
+// outlives lost connections, and is made anew in each new session, until Leave.
+func (g *Group) Join(ctx context.Context, name string, data []byte) (*Membership, error) {
+	if name == "" || name == owners || strings.Contains(name, "/") {
+		return nil, zk.ErrInvalidPath
+	}
+	k := &keeper{Group: g, name: name, data: slices.Clone(data), joined: true}
+	if err := k.claim(ctx); err != nil {
+		return nil, err
+	}
+	life, end := context.WithCancel(context.Background())
+	done := make(chan zk.Event, 1)
+	g.env.Go("member", func() {
+		idle := <-g.idle
+		if n := len(idle); n > 0 {
+			k.change, idle = idle[n-1], idle[:n-1]
+		}
+		g.idle <- idle
+		err := k.run(life)
+		g.idle <- append(<-g.idle, k.change)
+		done <- zk.Event{Err: err}
+		close(done)
+	})
+	return &Membership{g.env, end, done}, nil
+}
+
+// Membership is what [Group.Join] returns.
+type Membership struct {
+	env  Env
+	end  context.CancelFunc
+	done <-chan zk.Event
+}
+
+// Leave ends the membership. It returns nil when the znode is certainly gone.
+// When ctx is done before that, Leave returns ctx's error and goes on in the
+// background. If the membership had ended for good, Leave says why: zk.ErrClosing
+// after the connection was closed, zk.ErrNoAuth if the znode could not be made
+// anew. To leave again does nothing.
+func (m *Membership) Leave(ctx context.Context) error {
+	m.end()
+	_, ev, err := m.env.Await(ctx, m.done)
+	if err == nil {
+		err = ev.Err
+	}
+	return err
+}
+
+// Watch calls f, from the calling goroutine, with all members and what has
+// changed, as [ChildrenCache.Run] does.
+func (g *Group) Watch(ctx context.Context, f func(now []Child, changes []Change) bool) error {
+	first := true
+	return NewChildrenCache(g.conn, g.env, g.dir, g.opt.WatchOptions).Run(ctx, func(now []Child, changes []Change) bool {
+		now = slices.DeleteFunc(now, func(c Child) bool { return c.Name == owners })
+		changes = slices.DeleteFunc(changes, func(c Change) bool { return c.Name == owners })
+		tell := first || len(changes) > 0
+		first = false
+		return !tell || f(now, changes)
+	})
+}
+
+// List returns the members, sorted by name. Everyone who had joined before the call
+// and has not left is among them; together they are not a snapshot.
+func (g *Group) List(ctx context.Context) ([]Child, error) {
+	o := &observer{session: g.session}
+	var names []string
+	err := o.read(ctx, g.dir, func() (err error) {
+		names, _, err = g.conn.Children(g.dir)
+		return err
+	})
+	if err == zk.ErrNoNode {
+		return nil, nil
+	}
+	slices.Sort(names)
+	var members []Child
+	for _, name := range names {
+		c := Child{Name: name}
+		if name == owners || err != nil {
+			continue
+		}
+		path := g.dir + "/" + name
+		err = o.read(ctx, path, func() (err error) {
+			c.Data, c.Stat, err = g.conn.Get(path)
+			return err
+		})
+		switch err {
+		case nil:
+			members = append(members, c)
+		case zk.ErrNoNode: // has left meanwhile
+			err = nil
+		}
+	}
+	if err != nil {
+		return nil, err
+	}
+	return members, nil
+}

@@ -1,0 +1,127 @@
+package recipes
+
+import (
+	"context"
+
+	"github.com/go-zookeeper/zk"
+)
+
+// keeper keeps one membership of a [Group] alive.
+type keeper struct {
+	*Group
+	name string
+	data []byte
+
+	proof  string // path of the znode that proves that the member's is ours
+	joined bool   // as told last
+	change <-chan zk.Event
+}
+
+func (k *keeper) path() string { return k.dir + "/" + k.name }
+
+// claim creates the znodes, or returns ErrNameTaken.
+func (k *keeper) claim(ctx context.Context) error {
+	guid := k.env.UUID()
+	dir := k.dir + "/" + owners
+	proof := dir + "/" + guid
+	err := k.create(ctx, creation{dir: dir, acl: k.opt.ACL,
+		do: func() error {
+			_, err := k.conn.Multi(
+				&zk.CreateRequest{Path: k.path(), Data: k.data, Acl: k.opt.ACL, Flags: zk.FlagEphemeral},
+				&zk.CreateRequest{Path: proof, Acl: k.opt.ACL, Flags: zk.FlagEphemeral})
+			return err
+		},
+		done: func(ctx context.Context) (bool, error) {
+			name, err := k.find(ctx, dir, guid)
+			return name != "", err
+		},
+		undo: func(ctx context.Context) { k.release(ctx, proof) }})
+	switch err {
+	case nil:
+		k.proof = proof
+	case zk.ErrNodeExists:
+		err = ErrNameTaken
+	}
+	return err
+}
+
+// release deletes the znodes unless they are gone. If the multi fails because
+// somebody has deleted the member's znode, the proof is still there.
+func (k *keeper) release(ctx context.Context, proof string) error {
+	err := k.retry(ctx, func() error {
+		_, err := k.conn.Multi(
+			&zk.DeleteRequest{Path: proof, Version: -1},
+			&zk.DeleteRequest{Path: k.path(), Version: -1})
+		return err
+	})
+	if err == zk.ErrNoNode {
+		return k.remove(ctx, proof)
+	}
+	return err
+}
+
+// run stays in the group until life ends, and then leaves it. The requests
+// themselves are not given up when life ends: how they end decides what there is
+// to delete.
+func (k *keeper) run(life context.Context) error {
+	var err error
+	for life.Err() == nil && err == nil {
+		err = k.keep(life)
+		if interrupted(err) {
+			k.tell(false)
+			err = k.await(life)
+		}
+	}
+	if life.Err() != nil {
+		return k.release(context.Background(), k.proof)
+	}
+	k.tell(false)
+	return err
+}
+
+// keep looks after the member's znode, and makes it anew if it is gone, or waits
+// for something to happen.
+func (k *keeper) keep(life context.Context) error {
+	if k.change == nil || len(k.change) > 0 {
+		k.change = k.env.SessionEvents()
+	}
+	exists, stat, gone, err := k.conn.ExistsW(k.path())
+	if err != nil {
+		return err
+	}
+	if !exists || stat.EphemeralOwner != k.conn.SessionID() {
+		k.tell(false)
+		return k.renew(life)
+	}
+	k.tell(true)
+	i, ev, err := k.env.Await(life, k.change, gone)
+	if err != nil || i > 0 {
+		return err
+	}
+	k.change = nil
+	if ev.State != zk.StateHasSession {
+		k.tell(false)
+	}
+	return ev.Err
+}
+
+// renew joins again, or waits for the end of the znode that has the name.
+func (k *keeper) renew(life context.Context) error {
+	if err := k.remove(context.Background(), k.proof); err != nil {
+		return err
+	}
+	err := k.claim(context.Background())
+	if err == ErrNameTaken {
+		return k.awaitChange(life, k.path())
+	}
+	return err
+}
+
+func (k *keeper) tell(joined bool) {
+	if k.joined != joined {
+		k.joined = joined
+		if k.opt.Changed != nil {
+			k.opt.Changed(k.name, joined)
+		}
+	}
+}

@@ -1,0 +1,90 @@
+package recipes
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/go-zookeeper/zk"
+)
+
+// PatientChildrenWatch tells the names of the children of one znode once they have
+// settled, for those to whom each change means work, such as sharing out
+// partitions anew: the recipe of that name of Kazoo.
+//
+// # Protocol
+//
+//  1. List the children as [ChildrenWatch] does.
+//  2. If they are those told last, wait for the watch and go to 1.
+//  3. Wait until the watch fires or the time to settle has passed. In the former
+//     case go to 1.
+//  4. Sync and list again. If the pzxid is the same, tell; else go to 3.
+//
+// # What the texts leave out
+//
+// That no watch fired does not mean that nothing happened: the connection may
+// have been lost, or the server may lag. The second listing settles it. Kazoo
+// tells once; this watcher goes on.
+//
+// # Fan-out
+//
+// As [ChildrenWatch].
+type PatientChildrenWatch struct {
+	session
+	path   string
+	settle time.Duration
+	opt    WatchOptions
+}
+
+// NewPatientChildrenWatch returns a watcher that tells the children of path when
+// they have not changed for the time settle.
+func NewPatientChildrenWatch(conn Conn, env Env, path string, settle time.Duration, opt WatchOptions) *PatientChildrenWatch {
+	return &PatientChildrenWatch{session{conn, env}, path, settle, opt}
+}
+
+// Run is as [ChildrenWatch.Run].
+func (w *PatientChildrenWatch) Run(ctx context.Context, f func(children []string, stat *zk.Stat) bool) error {
+	o := &observer{session: w.session, opt: w.opt}
+	told, settled := int64(-1), int64(-1)
+	for {
+		o.listen()
+		children, stat, event, err := look(ctx, o, w.path, w.conn.ChildrenW)
+		if err != nil {
+			return err
+		}
+		now := pzxid(stat)
+		if now == settled && now != told {
+			told = now
+			if !f(children, stat) {
+				return nil
+			}
+		}
+		o.doubt(false)
+		settled = -1
+		if now == told {
+			_, err = o.wait(ctx, nil, event)
+		} else if err = w.pass(ctx, o, event); err == errPassed {
+			settled, o.synced, err = now, 0, nil
+		}
+		if err != nil {
+			return err
+		}
+	}
+}
+
+// errPassed says that nothing has happened for long enough.
+var errPassed = errors.New("recipes: time to settle has passed")
+
+// pass waits for event; it returns errPassed when the time to settle is over first.
+func (w *PatientChildrenWatch) pass(ctx context.Context, o *observer, event <-chan zk.Event) error {
+	limited, cancel := w.env.WithTimeout(ctx, w.settle)
+	defer cancel()
+	_, err := o.wait(limited, nil, event)
+	switch {
+	case err == nil || limited.Err() == nil:
+		return err
+	case ctx.Err() != nil:
+		return ctx.Err()
+	}
+	return errPassed
+}

@@ -1,0 +1,161 @@
+package recipes
+
+import (
+	"context"
+
+	"github.com/go-zookeeper/zk"
+)
+
+// WatchOptions are the options of the watchers. The zero value is fine.
+type WatchOptions struct {
+	// Suspect, if not nil, is called with true when the watcher notices that
+	// it has no connection or no session, so that what it told may be out of
+	// date; and with false when it has read everything again, and has told what
+	// had changed.
+	Suspect func(bool)
+}
+
+// observer is what all watchers have in common: it reads znodes so that no
+// answer is older than an earlier one, and it knows when to have doubts.
+//
+// A watch tells of the next change, unless the connection is lost: then the library
+// leaves it again with the last zxid that it has seen, and that of another
+// request that was answered first may be that of the change. So after each loss
+// everything is read again.
+type observer struct {
+	session
+	opt     WatchOptions
+	synced  int64 // the session whose answers are no older than all before
+	suspect bool
+	change  <-chan zk.Event
+}
+
+// read runs f, which reads path, until it was answered within one session. Within
+// a session ZooKeeper never goes back, whatever the servers. A new session may:
+// the client library forgets the last zxid with the session, and the next server
+// may lag. So the first read of each session comes after a sync.
+func (o *observer) read(ctx context.Context, path string, f func() error) error {
+	for {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		id := o.conn.SessionID()
+		var err error
+		if id != o.synced {
+			_, err = o.conn.Sync(path)
+		}
+		if err == nil {
+			err = f()
+		}
+		switch {
+		case interrupted(err):
+			o.doubt(true)
+			if err := o.await(ctx); err != nil {
+				return err
+			}
+		case err != nil && err != zk.ErrNoNode: // that is an answer like any other
+			return err
+		case id != 0 && id == o.conn.SessionID():
+			o.synced = id
+			return err
+		}
+	}
+}
+
+// listen is called before what a later wait waits for is read.
+func (o *observer) listen() {
+	if o.change != nil {
+		return
+	}
+	o.change = o.env.SessionEvents()
+	if o.conn.State() != zk.StateHasSession {
+		o.doubt(true)
+	}
+}
+
+// wait blocks until one of events, the first of which is reserved, has fired, and
+// returns its index; 0 says that the connection was lost and is there again.
+func (o *observer) wait(ctx context.Context, events ...<-chan zk.Event) (int, error) {
+	events[0] = o.change
+	i, ev, err := o.env.Await(ctx, events...)
+	if err != nil || i > 0 {
+		return i, err
+	}
+	o.change = nil
+	if ev.State == zk.StateHasSession || ev.Err != nil {
+		return i, ev.Err
+	}
+	o.doubt(true)
+	return i, o.await(ctx)
+}
+
+func (o *observer) doubt(suspect bool) {
+	if o.opt.Suspect != nil && o.suspect != suspect {
+		o.suspect = suspect
+		o.opt.Suspect(suspect)
+	}
+}
+
+// readW is Conn.GetW or Conn.ChildrenW.
+type readW[T any] func(path string) (T, *zk.Stat, <-chan zk.Event, error)
+
+// look reads path, leaving a watch on it. When there is no such znode the stat is
+// nil and the watch is for its creation.
+func look[T any](ctx context.Context, o *observer, path string, read readW[T]) (value T, stat *zk.Stat, event <-chan zk.Event, err error) {
+	err = o.read(ctx, path, func() error {
+		for {
+			var err error
+			if value, stat, event, err = read(path); err != zk.ErrNoNode {
+				return err
+			}
+			var exists bool
+			if exists, _, event, err = o.conn.ExistsW(path); err != nil || !exists {
+				stat = nil
+				return err
+			}
+		}
+	})
+	return value, stat, event, err
+}
+
+// follow tells what there is to read at path, and again whenever it has changed,
+// which is when zxid of the stat has: no two states of a path have the same, even
+// if the znode was deleted and made again. It ends without error when tell
+// returns false.
+func follow[T any](ctx context.Context, o *observer, path string, read readW[T], zxid func(*zk.Stat) int64, tell func(T, *zk.Stat) bool) error {
+	told := int64(-1)
+	for {
+		o.listen()
+		value, stat, event, err := look(ctx, o, path, read)
+		if err != nil {
+			return err
+		}
+		if now := zxid(stat); now != told {
+			told = now
+			if !tell(value, stat) {
+				return nil
+			}
+		}
+		o.doubt(false)
+		if _, err := o.wait(ctx, nil, event); err != nil {
+			return err
+		}
+	}
+}
+
+// mzxid is the zxid of the last change of a znode's data, 0 if there is no znode.
+func mzxid(stat *zk.Stat) int64 {
+	if stat == nil {
+		return 0
+	}
+	return stat.Mzxid
+}
+
+// pzxid is the zxid of the last change of a znode's list of children, 0 if there is
+// no znode.
+func pzxid(stat *zk.Stat) int64 {
+	if stat == nil {
+		return 0
+	}
+	return stat.Pzxid
+}

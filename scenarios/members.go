@@ -1,0 +1,246 @@
+package scenarios
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"zksim/checkers"
+	"zksim/faults"
+	"zksim/model/history"
+	"zksim/recipes"
+	"zksim/recipes/broken"
+)
+
+const groupDir = "/group"
+
+// group is a group under test, and the member of it, one at a time.
+type group struct {
+	join   func(ctx context.Context, name string, data []byte) (leaver, error)
+	watch  func(ctx context.Context, f func(now []recipes.Child, changes []recipes.Change) bool) error
+	member member
+}
+
+type leaver interface {
+	Leave(ctx context.Context) error
+}
+
+func newGroup(p *Process) *group {
+	g := &group{}
+	r := recipes.NewGroup(p.Conn, p.Env, p.Path(groupDir), recipes.GroupOptions{Changed: g.changed})
+	g.join = func(ctx context.Context, name string, data []byte) (leaver, error) { return r.Join(ctx, name, data) }
+	g.watch = r.Watch
+	return g
+}
+
+func newBrokenGroup(f broken.Flaw) func(p *Process) *group {
+	return func(p *Process) *group {
+		g := &group{}
+		r := broken.NewGroup(p.Conn, p.Env, p.Path(groupDir), g.changed, f)
+		g.join = func(ctx context.Context, name string, data []byte) (leaver, error) { return r.Join(ctx, name, data) }
+		g.watch = r.Watch
+		return g
+	}
+}
+
+// changed records what the member is told.
+func (g *group) changed(_ string, joined bool) {
+	op := checkers.ToldLost
+	if joined {
+		op = checkers.ToldJoined
+	}
+	g.member.Record(history.Event{Kind: history.Told, Op: op, Path: g.member.path})
+}
+
+// watchGroup is the watcher of a group.
+func watchGroup(g *group) watching {
+	return watching{checkers.WatchMembers, groupDir, func(ctx context.Context, p *Process, o Object) error {
+		return g.watch(ctx, func(_ []recipes.Child, changes []recipes.Change) bool {
+			tellChanges(o, p.Path(groupDir), changes)
+			return true
+		})
+	}}
+}
+
+// member is a membership under observation.
+type member struct {
+	Object
+	path string
+	leaver
+}
+
+// enter joins once; there is no leaver when the name was taken or the attempt
+// cancelled.
+func (g *group) enter(p *Process, name string) error {
+	m := &g.member
+	*m = member{p.Register(func() []string { return nil }), p.Path(groupDir) + "/" + name, nil}
+	ctx, end := p.Interruptible()
+	defer end()
+	m.Record(history.Event{Kind: history.Invoke, Op: checkers.Join, Path: m.path})
+	l, err := g.join(ctx, name, fmt.Appendf(nil, "c%d", p.ID))
+	taken := errors.Is(err, recipes.ErrNameTaken)
+	m.Record(history.Event{Kind: history.Return, Op: checkers.Join, Path: m.path, Err: err, OK: taken})
+	if err == nil {
+		m.leaver = l
+	}
+	if taken || errors.Is(err, context.Canceled) {
+		return nil
+	}
+	return err
+}
+
+// exit leaves, if there is something to leave.
+func (g *group) exit() error {
+	m := &g.member
+	if m.leaver == nil {
+		return nil
+	}
+	m.Record(history.Event{Kind: history.Invoke, Op: checkers.Leave, Path: m.path})
+	err := m.Leave(context.Background())
+	m.Record(history.Event{Kind: history.Return, Op: checkers.Leave, Path: m.path, Err: err})
+	return err
+}
+
+// inGroup makes a program that watches a group, does something, rests and, when
+// the others have left, stops.
+func inGroup(newGroup func(p *Process) *group, do func(p *Process, g *group) error) func(p *Process) {
+	return func(p *Process) {
+		g := newGroup(p)
+		o, stop := watch(p, watchGroup(g))
+		if err := do(p, g); err != nil {
+			p.Fail(err)
+		}
+		rest(p, 4, o)
+		stop()
+	}
+}
+
+// stay is what a member does that has a name of its own.
+func stay(p *Process, g *group) error {
+	if err := g.enter(p, fmt.Sprintf("m%d", p.ID)); err != nil {
+		return err
+	}
+	rest(p, 20, g.member.Object)
+	return g.exit()
+}
+
+// insist is what a member does that wants a name that others want, too.
+func insist(p *Process, g *group) error {
+	for range 8 {
+		if err := g.enter(p, "m"); err != nil {
+			return err
+		}
+		if g.member.leaver != nil {
+			break
+		}
+		p.Env.Sleep(context.Background(), time.Millisecond)
+	}
+	rest(p, 16, g.member.Object)
+	return g.exit()
+}
+
+// comeAndGo is what a member does that wants such a name again and again.
+func comeAndGo(p *Process, g *group) error {
+	for range 3 {
+		if err := g.enter(p, "m"); err != nil {
+			return err
+		}
+		p.Env.Sleep(context.Background(), time.Millisecond)
+		for range 8 {
+			p.Step()
+		}
+		if err := g.exit(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// memberCheckers is everything that every group must satisfy.
+var memberCheckers = append([]checkers.Checker{checkers.Departure{}, checkers.Presence{}}, watchCheckers...)
+
+func memberScenario(s Scenario) Scenario {
+	s.SafetySteps = 120
+	s = watchScenario(s)
+	s.Setup, s.Checkers = nil, memberCheckers
+	if !s.Broken() {
+		s.Faults = faults.Contract()
+		s.Goals = append([]Goal{goalJudged, goalExpired}, s.Goals[:len(s.Goals)-3]...)
+	}
+	return s
+}
+
+var (
+	goalLostJoin = Goal{"a lost reply after a join that was executed", lostJoin}
+	goalRejoin   = Goal{"a member that is made anew after the end of its session", func(h *history.History) bool {
+		ended := map[string]int{}
+		for i := range h.Events {
+			e := &h.Events[i]
+			switch {
+			case e.Kind == history.Deleted && e.Client == 0:
+				ended[e.Path] = i
+			case e.Kind == history.Created && ended[e.Path] > 0 && joined(h.Events[:ended[e.Path]], e.Path, e.Client):
+				return true
+			}
+		}
+		return false
+	}}
+	goalTaken = Goal{"a name that was taken", func(h *history.History) bool {
+		for i := range h.Events {
+			if e := &h.Events[i]; e.Op == checkers.Join && e.Kind == history.Return && e.OK {
+				return true
+			}
+		}
+		return false
+	}}
+	goalUsurped = Goal{"a member whose session ended and whose name another has taken", func(h *history.History) bool {
+		for i := range h.Events {
+			e := &h.Events[i]
+			if e.Kind != history.Created || e.Session == 0 {
+				continue
+			}
+			for c := int32(1); int(c) <= h.Clients; c++ {
+				if c != e.Client && joined(h.Events[:i], e.Path, c) {
+					return true
+				}
+			}
+		}
+		return false
+	}}
+)
+
+// joined reports whether after events the client is a member by that znode.
+func joined(events []history.Event, path string, client int32) (in bool) {
+	for i := range events {
+		e := &events[i]
+		if e.Path != path && e.Kind != history.Crashed || e.Client != client {
+			continue
+		}
+		switch {
+		case e.Kind == history.Return && e.Op == checkers.Join:
+			in = e.Err == nil
+		case e.Kind == history.Invoke && e.Op == checkers.Leave, e.Kind == history.Crashed:
+			in = false
+		}
+	}
+	return in
+}
+
+// lostJoin reports whether a multi that made a znode ended for its client in the
+// loss of the connection.
+func lostJoin(h *history.History) bool {
+	made := map[int32]bool{}
+	for i := range h.Events {
+		e := &h.Events[i]
+		switch {
+		case e.Kind == history.Call && e.Op == "multi":
+			made[e.Client] = false
+		case e.Kind == history.Created:
+			made[e.Client] = true
+		case e.Kind == history.Reply && e.Op == "multi" && e.Err != nil && made[e.Client]:
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,48 @@
+package scenarios
+
+import "zksim/recipes/broken"
+
+// memberScenarios are those of groups.
+var memberScenarios = []Scenario{
+	memberScenario(Scenario{Name: "members/members", Doc: "members of a group and their watchers under every fault",
+		Source:  "ZooKeeper recipes page, Group Membership",
+		Program: inGroup(newGroup, stay), Goals: []Goal{goalLostJoin, goalRejoin}}),
+	memberScenario(Scenario{Name: "members/names", Doc: "all clients want the same name, under every fault",
+		Source:  "ZooKeeper recipes page, Name Service",
+		Program: inGroup(newGroup, comeAndGo), Goals: []Goal{goalTaken, goalUsurped}}),
+	memberScenario(Scenario{Name: "members/rivals", Doc: "members that keep one name as long as they can, under every fault",
+		Source:  "ZooKeeper recipes page, Name Service",
+		Program: inGroup(newGroup, insist), Goals: []Goal{goalTaken, goalUsurped, goalRejoin}}),
+
+	memberTwin("flapping", broken.Flapping, Scenario{Doc: "a live member is deleted and made again when it is connected again",
+		Source: "Storm PR 1535, DolphinScheduler PR 5211", Faults: plan("disconnect=2"),
+		Caught: []string{"departure"},
+		Wakes:  "disconnect"}),
+	memberTwin("once", broken.Once, Scenario{Doc: "after the end of its session a member does not join again",
+		Source: "derived from museum row 12", Faults: plan("disconnect=2 expire=2 learn-late=2"),
+		Caught: []string{"presence"},
+		Wakes:  "expire"}),
+	memberTwin("any-znode", broken.AnyZnode, Scenario{Doc: "a znode of the right name is taken for the own",
+		Source: "derived from KAFKA-1387", Program: inGroup(newBrokenGroup(broken.AnyZnode), insist),
+		Faults: plan("disconnect=2 expire=2 learn-late=2"),
+		Caught: []string{"presence"},
+		Wakes:  "expire, and another who takes the name"}),
+	memberTwin("leave-by-name", broken.LeaveByName, Scenario{Doc: "leaving deletes whoever has the name",
+		Source: "derived from zk-ruby#34", Program: inGroup(newBrokenGroup(broken.LeaveByName), comeAndGo),
+		Faults: plan("disconnect=3 expire=3 learn-late=3"),
+		Caught: []string{"departure"},
+		Wakes:  "expire before a leave"}),
+	memberTwin("forgetful", broken.Forgetful, Scenario{Doc: "all members are told as gone at a disconnection",
+		Source: "derived from watchers that clear their lists", Faults: plan("disconnect=1"),
+		Caught: []string{"departure"},
+		Wakes:  "disconnect"}),
+}
+
+// memberTwin is a scenario of a broken group that must be caught.
+func memberTwin(name string, f broken.Flaw, s Scenario) Scenario {
+	s.Name, s.Row = "members/"+name, int(f)
+	if s.Program == nil {
+		s.Program = inGroup(newBrokenGroup(f), stay)
+	}
+	return memberScenario(s)
+}

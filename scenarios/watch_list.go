@@ -1,0 +1,55 @@
+package scenarios
+
+import "zksim/recipes/broken"
+
+// watchScenarios are those of the watchers, cacheScenarios that of the cache.
+var (
+	cacheScenarios = []Scenario{
+		watchScenario(Scenario{Name: "cache/children", Doc: "the cache of children under every fault",
+			Source:  "Curator, PathChildrenCache",
+			Program: watchAndWrite(childrenCache)}),
+	}
+	watchScenarios = []Scenario{
+		watchScenario(Scenario{Name: "watch/data", Doc: "the watcher of data under every fault",
+			Source:  "Kazoo, DataWatch; Junqueira and Reed, ZooKeeper (2013), Dealing with state change",
+			Program: watchAndWrite(dataWatch)}),
+		watchScenario(Scenario{Name: "watch/children", Doc: "the watcher of children under every fault",
+			Source:  "Kazoo, ChildrenWatch",
+			Program: watchAndWrite(childrenWatch)}),
+		watchScenario(Scenario{Name: "watch/patient", Doc: "the watcher that waits until the children have settled, under every fault",
+			Source:  "Kazoo, PatientChildrenWatch",
+			Program: watchAndWrite(patientWatch)}),
+
+		watchTwin("no-sync", broken.NoSync, Scenario{Doc: "reads in a new session without a sync",
+			Source: "derived from go-zookeeper, which forgets the last zxid with the session", Servers: []int{3},
+			Faults: plan("learn-late=20@client=c1 failover=20@client=c1"), Program: watchTheOthers(brokenWatch(broken.NoSync, watchItem)), Clients: 6, SafetySteps: 700,
+			Caught: []string{"monotone"},
+			Wakes:  "expire, then a server that lags"}),
+		watchTwin("read-first", broken.ReadFirst, Scenario{Doc: "reads, and then leaves the watch by another request",
+			Source: "derived from museum row 3",
+			Caught: []string{"convergence"},
+			Wakes:  "the schedule alone"}),
+		watchTwin("deaf", broken.Deaf, Scenario{Doc: "ignores the event that ends a watch with its session",
+			Source: "kazoo PR 170, twitter commons#20", Faults: plan("disconnect=2 expire=2 learn-late=2"),
+			Caught: []string{"convergence"},
+			Wakes:  "expire"}),
+		watchTwin("by-version", broken.ByVersion, Scenario{Doc: "tells states apart by their versions",
+			Source: "derived from the restart of versions",
+			Caught: []string{"convergence"},
+			Wakes:  "the schedule alone"}),
+		watchTwin("trusting", broken.Trusting, Scenario{Doc: "does not read again after the loss of the connection",
+			Source: "derived from go-zookeeper, whose SetWatches goes to the back of the queue", Faults: plan("disconnect=60@client=c1"), Clients: 2, Servers: []int{3}, SafetySteps: 700,
+			Program: watchAtWork(broken.Trusting),
+			Caught:  []string{"convergence"},
+			Wakes:   "disconnect, twice in a row"}),
+	}
+)
+
+// watchTwin is a scenario of a broken watcher that must be caught.
+func watchTwin(name string, f broken.Flaw, s Scenario) Scenario {
+	s.Name, s.Row = "watch/"+name, int(f)
+	if s.Program == nil {
+		s.Program = watchAndWrite(brokenWatch(f, watchItem))
+	}
+	return watchScenario(s)
+}
