@@ -153,7 +153,6 @@ func (o opinion) Check(h *history.History) Verdict {
 func TestNamesAreUniqueAndLevelsAreInOrder(t *testing.T) {
 	seen := map[string]bool{}
 	for _, c := range []Checker{
-		Belief{},
 		Fenced{},
 		Liveness{},
 		Linearizability{},
@@ -166,6 +165,9 @@ func TestNamesAreUniqueAndLevelsAreInOrder(t *testing.T) {
 		Convergence{},
 		Departure{},
 		Presence{},
+		Belief{},
+		Atomicity{},
+		Validity{},
 	} {
 		if seen[c.Name()] || c.Name() == "" || c.Doc() == "" {
 			t.Errorf("%T: %q, %q", c, c.Name(), c.Doc())

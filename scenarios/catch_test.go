@@ -111,6 +111,10 @@ func TestEachCheckerHasATwinThatOnlyItCatches(t *testing.T) {
 		{"departure", "members/leave-by-name"},
 		{"presence", "members/once"},
 		{"presence", "members/any-znode"},
+		{"atomicity", "commit/partial-sites"},
+		{"atomicity", "commit/blind-vote"},
+		{"validity", "commit/hasty-abort"},
+		{"validity", "commit/blind-abort"},
 	} {
 		s := scenario(t, x.twin)
 		if seed := onlyCaughtBy(r, s, x.checker); seed == 0 {

@@ -6,6 +6,7 @@ import "slices"
 var All = slices.Concat(
 	lockScenarios,
 	cacheScenarios,
+	commitScenarios,
 	memberScenarios,
 	watchScenarios,
 	znodeScenarios,

@@ -1,0 +1,186 @@
+package recipes
+
+import (
+	"context"
+	"errors"
+	"strings"
+
+	"github.com/go-zookeeper/zk"
+)
+
+// errStale sends a count back to its beginning: the session has changed between
+// two reads that belong together.
+var errStale = errors.New("recipes: another session has read the rest")
+
+// settle is Outcome, or, without waiting, Finish.
+func (t *Transaction) settle(ctx context.Context, wait bool) (Decision, error) {
+	for t.decision == Undecided {
+		if err := ctx.Err(); err != nil {
+			return Undecided, err
+		}
+		d, err := t.round(ctx, wait)
+		if err == zk.ErrNoNode { // or so says a server that lags
+			err = t.check()
+		}
+		if interrupted(err) {
+			err = t.await(ctx)
+		}
+		if err != nil && err != errStale {
+			return Undecided, err
+		}
+		t.decision = d
+	}
+	return t.decision, nil
+}
+
+// round looks for the decision, and waits for it or makes it. It returns
+// Undecided when that must be done again.
+func (t *Transaction) round(ctx context.Context, wait bool) (Decision, error) {
+	path := t.path("decision")
+	data, _, err := t.conn.Get(path)
+	if err == nil {
+		return decisionIn(data), nil
+	}
+	if err != zk.ErrNoNode {
+		return Undecided, err
+	}
+	var made <-chan zk.Event
+	if wait {
+		var exists bool
+		if exists, _, made, err = t.conn.ExistsW(path); err != nil || exists {
+			return Undecided, err
+		}
+		if t.opt.Form == ByCoordinator && t.opt.Site != "" {
+			return Undecided, t.awaitDecision(ctx, made)
+		}
+	}
+	b := ballot{Transaction: t, watches: []<-chan zk.Event{made}}
+	if err := b.open(); err != nil {
+		return Undecided, err
+	}
+	for wait && b.count() == Undecided {
+		i, _, err := t.env.Await(ctx, b.watches...)
+		if err != nil || i == 0 {
+			return Undecided, err
+		}
+		if err := b.read((i - 1) / 2); err != nil {
+			return Undecided, err
+		}
+	}
+	return b.decide()
+}
+
+// awaitDecision is how a site waits that leaves the votes to the coordinator.
+func (t *Transaction) awaitDecision(ctx context.Context, made <-chan zk.Event) error {
+	exists, _, err := t.conn.Exists(t.own)
+	if err != nil {
+		return err
+	}
+	if !exists {
+		return zk.ErrNoNode // there is no decision to be expected
+	}
+	_, _, err = t.env.Await(ctx, made)
+	return err
+}
+
+// ballot is the votes of a transaction as one participant sees them.
+type ballot struct {
+	*Transaction
+	votes []vote
+	// watches are one for the decision, nil if nobody waits, and then two for
+	// each vote: for the site's znode and for its sign of life; nil where nothing
+	// is expected.
+	watches []<-chan zk.Event
+}
+
+// vote is what a site's znode says.
+type vote struct {
+	site    string
+	content string
+	version int32
+	failed  bool // joined, without a vote, and without a sign of life
+}
+
+// open reads all votes. The znodes of all sites were made at once, so a
+// listing shows either all of them or none, until they are forgotten.
+func (b *ballot) open() error {
+	names, _, err := b.conn.Children(b.dir)
+	if err != nil {
+		return err
+	}
+	for _, name := range names {
+		site, ok := strings.CutPrefix(name, sitePrefix)
+		if !ok {
+			continue
+		}
+		b.votes = append(b.votes, vote{site: site})
+		b.watches = append(b.watches, nil, nil)
+		if err := b.read(len(b.votes) - 1); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// read reads vote k. It leaves watches only where there is something to wait for:
+// those on a znode with a vote would all fire when it is deleted.
+func (b *ballot) read(k int) error {
+	v, changed, ended := &b.votes[k], &b.watches[1+2*k], &b.watches[2+2*k]
+	*changed, *ended = nil, nil
+	path, id, wait := b.path(sitePrefix+v.site), b.conn.SessionID(), b.watches[0] != nil
+	data, stat, err := b.conn.Get(path)
+	if err == nil && wait && !final(string(data)) {
+		data, stat, *changed, err = b.conn.GetW(path)
+	}
+	if err != nil {
+		return err
+	}
+	v.content, v.version = string(data), stat.Version
+	if !wait || v.content != joined {
+		return nil
+	}
+	var lives bool
+	if lives, _, *ended, err = b.conn.ExistsW(b.path("live-" + v.site)); err != nil {
+		return err
+	}
+	if b.conn.SessionID() != id {
+		return errStale
+	}
+	v.failed = !lives
+	return nil
+}
+
+// count returns the decision that follows from the votes so far.
+func (b *ballot) count() Decision {
+	d := Committed
+	for _, v := range b.votes {
+		switch {
+		case v.content == voteNo || v.failed:
+			return Aborted
+		case v.content != voteYes:
+			d = Undecided
+		}
+	}
+	return d
+}
+
+// decide makes the decision that follows from the votes, where an absent vote is
+// a "no", unless somebody else makes one or a vote changes.
+func (b *ballot) decide() (Decision, error) {
+	d := b.count()
+	if d == Undecided {
+		d = Aborted
+	}
+	var ops []any
+	for _, v := range b.votes {
+		ops = append(ops, &zk.CheckVersionRequest{Path: b.path(sitePrefix + v.site), Version: v.version})
+	}
+	_, err := b.conn.Multi(append(ops, b.publish(d))...)
+	switch err {
+	case nil:
+		return d, nil
+	case zk.ErrNodeExists, zk.ErrBadVersion, zk.ErrNoNode:
+		return Undecided, nil
+	}
+	return Undecided, err
+}

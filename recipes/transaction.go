@@ -1,0 +1,410 @@
+package recipes
+
+import (
+	"context"
+	"errors"
+	"strings"
+
+	"github.com/go-zookeeper/zk"
+)
+
+// Errors of a transaction.
+var (
+	// ErrVoted is returned by Vote when the site has voted otherwise: a vote
+	// cannot be changed.
+	ErrVoted = errors.New("recipes: the site has voted otherwise")
+	// ErrUndecided is returned by Forget before the object has learned the
+	// decision.
+	ErrUndecided = errors.New("recipes: the decision is not known yet")
+	// ErrRole is returned by what only the coordinator, or only a site, may do.
+	ErrRole = errors.New("recipes: not for this role in the transaction")
+)
+
+// Form says who watches the votes of a transaction, and how the failure of a
+// site shows. All participants of a transaction must use the same form.
+type Form int
+
+// The forms, in the order in which the recipes page develops them.
+const (
+	// AllSites: everybody watches all votes and decides. No coordinator is
+	// needed once the transaction has begun.
+	AllSites Form = iota
+	// ByCoordinator: only the coordinator watches the votes, and the sites
+	// watch for its decision. When it fails, they wait until they call Finish.
+	ByCoordinator
+	// EphemeralSites is AllSites in which a site that has joined shows that it
+	// lives: when it fails before its vote, the others abort at once.
+	EphemeralSites
+)
+
+// TransactionOptions are the options of a participant. The zero value makes a
+// coordinator.
+type TransactionOptions struct {
+	ACL  []zk.ACL // of the znodes made; nil: everything for everybody
+	Site string   // name of the site; empty: the coordinator
+	Form Form
+}
+
+// Transaction is one participant of a transaction that several sites commit or
+// abort together: the recipe "Two-phased Commit" of the ZooKeeper documentation,
+// in its three forms. Of two objects for one transaction one may be that of the
+// coordinator and the other that of a site, in one process or in several.
+//
+// # Protocol
+//
+//  1. The coordinator creates dir with the transaction's data, dir/coordinator,
+//     and dir/site-NAME for each site, in one multi. If the answer is lost, the
+//     GUID in dir/coordinator tells whether it was executed.
+//  2. A site reads the data ([Transaction.Join]). With EphemeralSites it writes
+//     "joined" into its znode and creates dir/live-NAME, ephemeral, in one
+//     multi.
+//  3. A site votes by writing "yes" into its znode on condition that its version
+//     is that of a znode without a vote. A "no" creates dir/decision in the same
+//     multi, with "aborted".
+//  4. Who decides reads all votes, leaving watches. If all are "yes" it creates
+//     dir/decision with "committed"; if a site has joined and neither voted nor
+//     lives, with "aborted"; each time in a multi that checks that the versions
+//     of all votes are those that were read. If the multi fails, somebody else
+//     was first, or a vote has come: go to 4.
+//  5. Everybody watches for dir/decision. It is created once and never written
+//     to, so it is the outcome, whatever happened to those who made it.
+//  6. Who gives up waiting calls [Transaction.Finish], which is step 4 with
+//     "aborted" in place of more waiting: an absent vote is presumed to be "no".
+//  7. When a participant has done what the decision asks of it, it deletes its
+//     own znode ([Transaction.Forget]); the last one takes dir along. The znodes
+//     wait for those who have failed; who never comes back leaves them to an
+//     operator.
+//
+// # What the recipe page leaves out
+//
+// The page has no znode for the decision: every site counts the votes. That is
+// enough as long as nobody fails and nobody loses patience. A site that gives up
+// on its own while the last vote arrives aborts what others commit (twin
+// own-decision); here both have to create one znode, and one of them fails. The
+// page does not say that a site may be waited for in vain (endless-wait), nor that
+// who gives up has to abort on condition that a vote is still missing
+// (blind-abort).
+//
+// It says that the coordinator creates the child nodes, not that it must do so
+// at once: a site that reads the first of them takes them for all
+// (partial-sites). It does not say that a vote is final: a site whose connection
+// is lost while it votes "yes" may believe that it did not, and vote "no" after
+// the others have committed (blind-vote). It leaves the content of the child
+// nodes undefined at first, which is not a "no" (hasty-abort). It does not say
+// when the nodes may be deleted: a site that comes back after that finds nothing
+// and presumes the wrong thing (forget-early).
+//
+// For the first drawback that the page names, O(n²) messages, its remedy is
+// ByCoordinator, "slower too, as it requires all communication to go through the
+// coordinator". The page is silent about the failure of that coordinator, which
+// blocks all sites that have voted "yes", in its recipe as in every two-phase
+// commit. Here the votes are in ZooKeeper and outlive it: any site or a new
+// coordinator ends the transaction with Finish.
+//
+// For the second, that the failure of a site does not show because the
+// coordinator has made its node, it says that each site should create its own
+// ephemeral node. A vote in it would vanish with the session, after some have
+// counted it and before others have. So the znodes with the votes are
+// persistent, and a second, ephemeral one shows that the site lives. It counts
+// for a site that has not voted; one that has may fail, come back and learn the
+// decision. A site that fails before it joins does not show; for this case, too,
+// there is Finish.
+//
+// # Fan-out
+//
+// Of two sites that call Outcome after their votes, the one that votes first is
+// notified of the vote of the other, and who finds a vote there already is not.
+// So a transaction of n sites causes at most these notifications: with AllSites
+// n(n-1)/2 of votes (or of the end of a znode that has none), and one for each
+// site of the decision. With ByCoordinator n
+// of votes, to the coordinator, and one for each site and the coordinator of the
+// decision, 2n + 1. With EphemeralSites those of AllSites, and n(n-1)/2 each of
+// joinings and of ephemeral znodes that end. A coordinator that is not a site and
+// calls Outcome counts as one that votes first.
+//
+// A Transaction is for one goroutine at a time.
+type Transaction struct {
+	session
+	dir, own string // own: the znode that this participant answers for
+	opt      TransactionOptions
+
+	decision Decision
+	joined   bool // its ephemeral znode may exist
+}
+
+// NewTransaction returns a participant of the transaction whose znode is dir. The
+// name of dir must never be used for another transaction.
+func NewTransaction(conn Conn, env Env, dir string, opt TransactionOptions) *Transaction {
+	opt.ACL = open(opt.ACL)
+	t := &Transaction{session: session{conn, env}, dir: dir, opt: opt}
+	t.own = t.path("coordinator")
+	if opt.Site != "" {
+		t.own = t.path(sitePrefix + opt.Site)
+	}
+	return t
+}
+
+const sitePrefix = "site-"
+
+// What is in a site's znode, which is empty at first.
+const (
+	joined  = "joined"
+	voteYes = "yes"
+	voteNo  = "no"
+)
+
+func (t *Transaction) path(name string) string { return t.dir + "/" + name }
+
+// live is the path of the site's ephemeral znode.
+func (t *Transaction) live() string { return t.path("live-" + t.opt.Site) }
+
+// Begin creates the transaction, as its coordinator, with all its sites. It
+// returns zk.ErrNodeExists when there is one of that name already, and
+// zk.ErrBadArguments when there is no site, or two of the same name, or a name
+// is empty or contains a slash. When ctx is done first it returns ctx's error; a
+// transaction that was begun nevertheless is withdrawn in the background or, if a
+// site has joined or voted already, finished and forgotten by the coordinator.
+func (t *Transaction) Begin(ctx context.Context, data []byte, sites ...string) error {
+	if t.opt.Site != "" {
+		return ErrRole
+	}
+	guid := t.env.UUID()
+	ops := []any{
+		&zk.CreateRequest{Path: t.dir, Data: data, Acl: t.opt.ACL},
+		&zk.CreateRequest{Path: t.own, Data: []byte(guid), Acl: t.opt.ACL},
+	}
+	seen := map[string]bool{"": true}
+	for _, name := range sites {
+		if seen[name] || strings.Contains(name, "/") {
+			return zk.ErrBadArguments
+		}
+		seen[name] = true
+		ops = append(ops, &zk.CreateRequest{Path: t.path(sitePrefix + name), Acl: t.opt.ACL})
+	}
+	if len(sites) == 0 {
+		return zk.ErrBadArguments
+	}
+	return t.create(ctx, creation{dir: t.dir[:max(0, strings.LastIndexByte(t.dir, '/'))], acl: t.opt.ACL,
+		do: func() error {
+			_, err := t.conn.Multi(ops...)
+			return err
+		},
+		done: func(ctx context.Context) (bool, error) { return t.begun(ctx, guid) },
+		undo: func(ctx context.Context) {
+			if ours, err := t.begun(ctx, guid); ours && err == nil {
+				t.withdraw(ctx, sites)
+			}
+		}})
+}
+
+// begun tells whether the transaction is the one with that GUID. It cannot have
+// come and gone: it stays until the coordinator forgets it.
+func (t *Transaction) begun(ctx context.Context, guid string) (ours bool, err error) {
+	err = t.retry(ctx, func() error {
+		for {
+			data, _, err := t.conn.Get(t.own)
+			if err == zk.ErrNoNode { // or so says a server that lags
+				if err = t.check(); err == nil {
+					continue
+				}
+			}
+			ours = string(data) == guid
+			return err
+		}
+	})
+	if err == zk.ErrNoNode {
+		return false, nil
+	}
+	return ours, err
+}
+
+// check returns nil or zk.ErrNoNode, according to whether the own znode exists.
+// Unlike a read it is answered by the leader.
+func (t *Transaction) check() error {
+	_, err := t.conn.Multi(&zk.CheckVersionRequest{Path: t.own, Version: -1})
+	return err
+}
+
+// withdraw undoes Begin as if it had never been, unless a site has joined or
+// voted.
+func (t *Transaction) withdraw(ctx context.Context, sites []string) {
+	var ops []any
+	for _, name := range sites {
+		ops = append(ops, &zk.DeleteRequest{Path: t.path(sitePrefix + name), Version: 0})
+	}
+	ops = append(ops, &zk.DeleteRequest{Path: t.own, Version: -1}, &zk.DeleteRequest{Path: t.dir, Version: -1})
+	err := t.retry(ctx, func() error {
+		_, err := t.conn.Multi(ops...)
+		return err
+	})
+	if err == nil {
+		return
+	}
+	helper := NewTransaction(t.conn, t.env, t.dir, t.opt)
+	if _, err := helper.Finish(ctx); err == nil {
+		helper.Forget(ctx)
+	}
+}
+
+// Join waits until the transaction has begun and returns its data. A site
+// calls it before it votes, and with EphemeralSites is watched over from then
+// on.
+func (t *Transaction) Join(ctx context.Context) (data []byte, err error) {
+	if t.opt.Site == "" {
+		return nil, ErrRole
+	}
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	err = t.retry(ctx, func() error {
+		for {
+			data, _, err = t.conn.Get(t.dir)
+			if err != zk.ErrNoNode {
+				return err
+			}
+			exists, _, made, err := t.conn.ExistsW(t.dir)
+			if err == nil && !exists {
+				_, _, err = t.env.Await(ctx, made)
+			}
+			if err != nil {
+				return err
+			}
+		}
+	})
+	if err == nil && t.opt.Form == EphemeralSites {
+		err = t.announce(ctx)
+	}
+	return data, err
+}
+
+// announce creates the sign of life. It is not made again after the session that
+// had it has ended: then the site has failed.
+func (t *Transaction) announce(ctx context.Context) error {
+	t.joined = true
+	err := t.retry(ctx, func() error {
+		_, err := t.conn.Multi(
+			&zk.SetDataRequest{Path: t.own, Data: []byte(joined), Version: 0},
+			&zk.CreateRequest{Path: t.live(), Acl: t.opt.ACL, Flags: zk.FlagEphemeral})
+		return err
+	})
+	if err == zk.ErrBadVersion {
+		return nil // joined already
+	}
+	if err != nil {
+		t.joined = false
+		t.abandon(t.live())
+	}
+	return err
+}
+
+// Vote is the site's word that it can commit, or that the transaction must be
+// aborted. Who votes yes must be able to commit from then on, whatever happens,
+// until the decision is known. A vote counts once; to repeat it is no error,
+// and ErrVoted is returned when the site has voted otherwise. When ctx is done
+// first Vote returns ctx's error and the vote may count or not: to vote again
+// is the way to know. The error is zk.ErrNoNode when there is no such
+// transaction or site (any more); such a vote does not count.
+func (t *Transaction) Vote(ctx context.Context, yes bool) error {
+	if t.opt.Site == "" {
+		return ErrRole
+	}
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	vote := voteNo
+	if yes {
+		vote = voteYes
+	}
+	return t.retry(ctx, func() error {
+		version := int32(0)
+		for {
+			err := t.cast(vote, version)
+			if err != zk.ErrBadVersion {
+				return err
+			}
+			data, stat, err := t.conn.Get(t.own)
+			switch {
+			case err == zk.ErrNoNode: // cast knows better
+			case err != nil:
+				return err
+			case string(data) == vote:
+				return nil
+			case final(string(data)):
+				return ErrVoted
+			default:
+				version = stat.Version
+			}
+		}
+	})
+}
+
+// cast writes the vote if the znode has that version.
+func (t *Transaction) cast(vote string, version int32) error {
+	ops := []any{&zk.SetDataRequest{Path: t.own, Data: []byte(vote), Version: version}}
+	if vote == voteNo {
+		ops = append(ops, t.publish(Aborted))
+	}
+	_, err := t.conn.Multi(ops...)
+	if err == zk.ErrNodeExists {
+		return nil // aborted already: it cannot be committed without this site
+	}
+	return err
+}
+
+// publish is the request that makes a decision, unless there is one.
+func (t *Transaction) publish(d Decision) *zk.CreateRequest {
+	return &zk.CreateRequest{Path: t.path("decision"), Data: []byte(d.String()), Acl: t.opt.ACL}
+}
+
+// final reports whether a site's znode says how it has voted.
+func final(content string) bool { return content == voteYes || content == voteNo }
+
+// Outcome waits for the decision and returns it. When ctx is done first it
+// returns Undecided and ctx's error; see Finish. The error is zk.ErrNoNode when
+// the transaction has not begun, was withdrawn, or was forgotten by this
+// participant: a site that has voted yes is never told so.
+func (t *Transaction) Outcome(ctx context.Context) (Decision, error) { return t.settle(ctx, true) }
+
+// Finish ends the transaction without waiting for more votes: it is aborted
+// unless all have voted yes or it is decided already. Everybody may call it at
+// any time, such as a site whose Outcome has taken too long because a site or
+// the coordinator has failed, or a new coordinator. Its result, and its errors,
+// are as those of Outcome.
+func (t *Transaction) Finish(ctx context.Context) (Decision, error) { return t.settle(ctx, false) }
+
+// Forget says that this participant has done what the decision asks of it, and
+// needs it no more. When all sites and the coordinator have said so, nothing
+// is left of the transaction. It returns ErrUndecided when the object has not
+// learned the decision. When ctx is done first Forget may be called again.
+func (t *Transaction) Forget(ctx context.Context) error {
+	if t.decision == Undecided {
+		return ErrUndecided
+	}
+	if t.opt.Site != "" && t.opt.Form == EphemeralSites {
+		if err := t.remove(ctx, t.live()); err != nil {
+			return err
+		}
+		t.joined = false
+	}
+	if err := t.remove(ctx, t.own); err != nil {
+		return err
+	}
+	err := t.retry(ctx, func() error {
+		_, err := t.conn.Multi(
+			&zk.DeleteRequest{Path: t.path("decision"), Version: -1},
+			&zk.DeleteRequest{Path: t.dir, Version: -1})
+		return err
+	})
+	if err == zk.ErrNotEmpty || err == zk.ErrNoNode {
+		return nil // others need it; or it is gone
+	}
+	return err
+}
+
+// Znodes returns the ephemeral znodes that the object answers for.
+func (t *Transaction) Znodes() []string {
+	if !t.joined {
+		return nil
+	}
+	return []string{t.live()}
+}
