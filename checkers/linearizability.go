@@ -51,7 +51,7 @@ func (l Linearizability) Check(h *history.History) Verdict {
 		i, what := blame(h)
 		return violated(l, i, "no order of the operations explains %s", what)
 	case Unknown:
-		return Verdict{Unknown, l.Name(), "the history is too long to be judged in time", -1}
+		return tooLong(l)
 	}
 	return Verdict{}
 }
@@ -181,11 +181,6 @@ func (s lockState) step(o operation) (bool, lockState) {
 		s.count(o.client, -1)
 	}
 	return true, s
-}
-
-// String describes the operation.
-func (o operation) String() string {
-	return fmt.Sprintf("%s c%d", [...]string{"acquire", "release", "refuse", "enter", "leave"}[o.op], o.client)
 }
 
 func digits(n int32) string { return strconv.Itoa(int(n)) }

@@ -153,7 +153,6 @@ func (o opinion) Check(h *history.History) Verdict {
 func TestNamesAreUniqueAndLevelsAreInOrder(t *testing.T) {
 	seen := map[string]bool{}
 	for _, c := range []Checker{
-		Fenced{},
 		Liveness{},
 		Linearizability{},
 		Quiescence{},
@@ -168,6 +167,12 @@ func TestNamesAreUniqueAndLevelsAreInOrder(t *testing.T) {
 		Belief{},
 		Atomicity{},
 		Validity{},
+		Fenced{},
+		Torn{},
+		Conflict{},
+		Recency{},
+		Names{},
+		Counter{},
 	} {
 		if seen[c.Name()] || c.Name() == "" || c.Doc() == "" {
 			t.Errorf("%T: %q, %q", c, c.Name(), c.Doc())

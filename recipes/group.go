@@ -2,15 +2,11 @@ package recipes
 
 import (
 	"context"
-	"errors"
 	"slices"
 	"strings"
 
 	"github.com/go-zookeeper/zk"
 )
-
-// ErrNameTaken is returned by [Group.Join] when there is a member of that name.
-var ErrNameTaken = errors.New("recipes: a member of that name exists")
 
 // GroupOptions are the options of a group. The zero value is fine.
 type GroupOptions struct {

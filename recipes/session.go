@@ -102,10 +102,34 @@ func (s session) find(ctx context.Context, dir, word string) (name string, err e
 	return name, err
 }
 
+// fresh runs read so that it sees all that was written before the call: after a
+// sync, and in the same session, because a new session may begin on a server that
+// lags. What read returns must not be used unless fresh returns nil.
+func (s session) fresh(ctx context.Context, path string, read func() error) error {
+	for {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		before := s.conn.SessionID()
+		_, err := s.conn.Sync(path)
+		if err == nil {
+			err = read()
+		}
+		switch {
+		case interrupted(err):
+			if err := s.await(ctx); err != nil {
+				return err
+			}
+		case s.conn.SessionID() == before:
+			return err
+		}
+	}
+}
+
 // creation is a create, or a multi with creates, that leaves behind something by
 // which its outcome can be told after the answer was lost.
 type creation struct {
-	dir string // made, with acl, when it is missing
+	dir string // made, with acl, when it is missing; "": zk.ErrNoNode is an answer as any
 	acl []zk.ACL
 
 	do   func() error                            // the request
@@ -124,7 +148,7 @@ func (s session) create(ctx context.Context, c creation) error {
 		}
 		err := c.do()
 		switch {
-		case err == zk.ErrNoNode:
+		case err == zk.ErrNoNode && c.dir != "":
 			err = s.makePath(ctx, c.dir, c.acl)
 		case err == zk.ErrNoServer: // it was not sent
 			err = s.await(ctx)

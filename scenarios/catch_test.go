@@ -115,6 +115,14 @@ func TestEachCheckerHasATwinThatOnlyItCatches(t *testing.T) {
 		{"atomicity", "commit/blind-vote"},
 		{"validity", "commit/hasty-abort"},
 		{"validity", "commit/blind-abort"},
+		{"torn", "config/torn-config"},
+		{"torn", "config/watch-trust"},
+		{"recency", "config/no-sync"},
+		{"quiescence", "config/no-rearm"},
+		{"quiescence", "config/keep-watch"},
+		{"conflict", "config/denied-own"},
+		{"counter", "counter/double-count"},
+		{"names", "names/delete-again"},
 	} {
 		s := scenario(t, x.twin)
 		if seed := onlyCaughtBy(r, s, x.checker); seed == 0 {

@@ -7,7 +7,10 @@ var All = slices.Concat(
 	lockScenarios,
 	cacheScenarios,
 	commitScenarios,
+	configScenarios,
+	counterScenarios,
 	memberScenarios,
+	namesScenarios,
 	watchScenarios,
 	znodeScenarios,
 )

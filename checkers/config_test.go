@@ -1,0 +1,109 @@
+package checkers
+
+import "testing"
+
+func TestNobodyIsGivenPartsOfTwoUpdates(t *testing.T) {
+	for text, want := range map[string]bool{
+		"": true, "a=7/1": true, "a=7/2 b=7/2": true, "a=7/2 b=8/2": false, "a=7/2": false, "a=7/1 b=7/1": false,
+		"a=7/3 b=7/2 c=7/3": false, "a= b=": false, "a=7 b=7": false, "a": false,
+	} {
+		if whole(text) != want {
+			t.Errorf("%q: %t", text, !want)
+		}
+	}
+	judge(t, Torn{}, []judgement{
+		{name: "whole sets, and the empty one", text: `
+			invoke c1 o1 get
+			return c1 o1 get z5
+			told c1 o2 config z5`},
+		{name: "only what was given is judged", text: `
+			invoke c1 o1 update v7
+			return c1 o1 update /a=7/2
+			return c1 o1 get /a=7/2: invalid
+			told c1 o2 other /a=7/2`},
+		{name: "part of an update, asked for", text: `
+			return c1 o1 get /a=7/2`, event: 0, message: "c1 was given /a=7/2, which is of more than one update"},
+		{name: "part of an update, told", text: `
+			told c2 o1 config /a=7/1
+			told c2 o1 config /a=7/3`, event: 1, message: "c2 was given /a=7/3, which is of more than one update"},
+	})
+}
+
+func TestConfigurationsDoNotGoBack(t *testing.T) {
+	judge(t, Recency{}, []judgement{
+		{name: "later and later", text: `
+			told c1 o1 config z3
+			told c1 o1 config z3
+			invoke c2 o2 get
+			return c2 o2 get z3
+			told c1 o1 config z7`},
+		{name: "a cached reader may be behind others", text: `
+			told c1 o1 config z7
+			told c2 o2 config z3`},
+		{name: "a cached reader goes back", text: `
+			told c1 o1 config z7
+			told c2 o2 config z3
+			told c1 o1 config z3`, event: 2, message: "the cached reader of c1 goes back from zxid 0x7 to 0x3"},
+		{name: "what becomes known while one asks need not be given", text: `
+			invoke c2 o2 get
+			told c1 o1 config z7
+			return c2 o2 get z3`},
+		{name: "what was told before must be given", text: `
+			told c1 o1 config z7
+			invoke c2 o2 get
+			return c2 o2 get z3`, event: 2, message: "c2 was given the set of zxid 0x3 although that of 0x7 was known before"},
+		{name: "and so must what was given before", text: `
+			invoke c1 o1 get
+			return c1 o1 get z7
+			invoke c2 o2 get
+			return c2 o2 get z3`, event: 3, message: "c2 was given the set of zxid 0x3 although that of 0x7 was known before"},
+		{name: "an error is no set", text: `
+			told c1 o1 config z7
+			invoke c2 o2 get
+			return c2 o2 get: invalid`},
+	})
+}
+
+func TestAnUpdateIsRefusedOnlyWhileAnotherIsMade(t *testing.T) {
+	const other = `
+		invoke c1 o1 update
+		return c1 o1 update
+	`
+	const refused = `
+		invoke c2 o2 update
+		return c2 o2 update ok: changed
+	`
+	const message = "the update of c2 was refused although no other was being made"
+	judge(t, Conflict{}, []judgement{
+		{name: "nobody else", text: refused, event: 1, message: message},
+		{name: "another has ended", text: other + refused, event: 3, message: message},
+		{name: "another begins later", text: refused + other, event: 1, message: message},
+		{name: "another was refused before", text: `
+			invoke c3 o3 update
+			invoke c1 o1 update
+			return c1 o1 update ok: changed
+			return c3 o3 update` + refused, event: 5, message: message},
+		{name: "another goes on", text: `invoke c1 o1 update` + refused},
+		{name: "another begins meanwhile", text: `
+			invoke c2 o2 update
+			invoke c1 o1 update
+			return c2 o2 update ok: changed`},
+		{name: "another ends meanwhile", text: `
+			invoke c1 o1 update
+			invoke c2 o2 update
+			return c1 o1 update
+			return c2 o2 update ok: changed`},
+		{name: "nobody knows whether another was made", text: `
+			invoke c1 o1 update
+			return c1 o1 update: unknown` + refused},
+		{name: "its own of before, likewise", text: `
+			invoke c2 o2 update
+			return c2 o2 update: unknown` + refused},
+		{name: "a crash ends nothing", text: `
+			invoke c1 o1 update
+			crashed c1` + refused},
+		{name: "no refusal", text: `
+			invoke c2 o2 update
+			return c2 o2 update: canceled`},
+	})
+}

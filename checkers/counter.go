@@ -1,0 +1,123 @@
+package checkers
+
+import (
+	"fmt"
+	"strconv"
+
+	"zksim/model/history"
+)
+
+// Counter compares the answers of a counter with those of one that does one thing
+// after the other. The operations in the history are "get" (the answer is in
+// Value), "add" (Value is what to add, and the sum) and "cas", compare and set
+// (Path is the old number in decimal, Value the new one; the answer is 1 or 0). A
+// change that ended with an error was not made if the error is a legal answer;
+// otherwise, as when it has not ended, it was perhaps made.
+type Counter struct{}
+
+// Name implements [Checker].
+func (Counter) Name() string { return "counter" }
+
+// Doc implements [Checker].
+func (Counter) Doc() string {
+	return "the answers of the counter are those of one that does one thing after the other"
+}
+
+// count is the state of the sequential counter.
+type count int64
+
+// counting is one operation on it.
+type counting struct {
+	op        string
+	client    int32
+	old       int64 // of cas
+	value     int64 // to be added or set
+	answer    int64
+	answered  bool
+	call, ret int
+}
+
+func (n count) step(o counting) (bool, count) {
+	next, answer := n, int64(n)
+	switch o.op {
+	case "add":
+		next = n + count(o.value)
+		answer = int64(next)
+	case "cas":
+		answer = 0
+		if int64(n) == o.old {
+			next, answer = count(o.value), 1
+		}
+	}
+	return !o.answered || answer == o.answer, next
+}
+
+// explicable reports whether the operations can be explained.
+func explicable(ops []counting) Level { return linearizable(timedCounts(ops), 0, count.step) }
+
+func timedCounts(ops []counting) []timed[counting] {
+	list := make([]timed[counting], len(ops))
+	for i, o := range ops {
+		list[i] = timed[counting]{int(o.client), o.call, o.ret, o}
+	}
+	return list
+}
+
+// Check implements [Checker].
+func (c Counter) Check(h *history.History) Verdict {
+	switch explicable(countings(h.Events)) {
+	case Unknown:
+		return tooLong(c)
+	case Violated:
+		for i := range h.Events { // the shortest part that cannot be explained
+			e := &h.Events[i]
+			if e.Kind == history.Return && explicable(countings(h.Events[:i+1])) == Violated {
+				return violated(c, i, "no order of the operations explains the answer %d of c%d's %s", e.Value, e.Client, asked(h, i))
+			}
+		}
+	}
+	return Verdict{}
+}
+
+// asked describes the operation that ends at event i.
+func asked(h *history.History, i int) string {
+	e := &h.Events[i]
+	for ; i > 0 && (h.Events[i].Kind != history.Invoke || h.Events[i].Object != e.Object); i-- {
+	}
+	switch x := &h.Events[i]; e.Op {
+	case "add":
+		return fmt.Sprintf("add of %d", x.Value)
+	case "cas":
+		return fmt.Sprintf("cas from %s to %d", x.Path, x.Value)
+	}
+	return e.Op
+}
+
+// countings translates a history. What has no answer may happen at any later
+// moment, or never.
+func countings(events []history.Event) []counting {
+	var ops []counting
+	pending := map[int32]int{} // object -> index in ops
+	for i := range events {
+		e := &events[i]
+		switch e.Kind {
+		case history.Invoke:
+			old, _ := strconv.ParseInt(e.Path, 10, 64)
+			pending[e.Object] = len(ops)
+			ops = append(ops, counting{op: e.Op, client: e.Client, old: old, value: e.Value, call: i, ret: len(events) + 1})
+		case history.Return:
+			k, ok := pending[e.Object]
+			if !ok {
+				continue
+			}
+			o := &ops[k]
+			switch {
+			case e.Err == nil:
+				o.answer, o.answered, o.ret = e.Value, true, i
+			case e.OK:
+				o.op = "get" // changes nothing and has no answer
+			}
+		}
+	}
+	return ops
+}

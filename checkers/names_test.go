@@ -1,0 +1,78 @@
+package checkers
+
+import "testing"
+
+func TestANameBelongsToOneAtATime(t *testing.T) {
+	const first = `
+		invoke c1 o1 register v11
+		return c1 o1 register /n
+	`
+	judge(t, Names{}, []judgement{
+		{name: "one after the other", text: first + `
+			invoke c1 o1 unregister /n
+			invoke c2 o2 register v21
+			return c2 o2 register /n
+			return c1 o1 unregister /n`},
+		{name: "taken", text: first + `
+			invoke c2 o2 register v21
+			return c2 o2 register ok: taken`},
+		{name: "another name", text: first + `
+			invoke c2 o2 register v21
+			return c2 o2 register /m`},
+		{name: "two at once", text: first + `
+			invoke c2 o2 register v21
+			return c2 o2 register /n`, event: 3, message: "c2 has registered /n, which c1 has registered and not given up"},
+		{name: "twice by the same", text: first + `
+			invoke c1 o1 register v12
+			return c1 o1 register /n`, event: 3, message: "c1 has registered /n, which c1 has registered and not given up"},
+		{name: "a crash gives nothing up", text: first + `
+			crashed c1
+			invoke c2 o2 register v21
+			return c2 o2 register /n`, event: 4, message: "c2 has registered /n, which c1 has registered and not given up"},
+		{name: "another's attempt to unregister gives nothing up", text: first + `
+			invoke c2 o2 unregister /n
+			return c2 o2 unregister /n
+			invoke c2 o2 register v21
+			return c2 o2 register /n`, event: 5, message: "c2 has registered /n, which c1 has registered and not given up"},
+		{name: "an attempt whose end is unknown perhaps does", text: first + `
+			invoke c1 o1 unregister /n
+			return c1 o1 unregister /n: canceled
+			invoke c2 o2 register v21
+			return c2 o2 register /n`},
+	})
+}
+
+func TestANameResolvesToItsOwner(t *testing.T) {
+	const first = `
+		invoke c1 o1 register v11
+		return c1 o1 register /n
+	`
+	judge(t, Names{}, []judgement{
+		{name: "to the owner", text: first + `
+			invoke c2 o2 resolve /n
+			return c2 o2 resolve /n v11`},
+		{name: "another name to nobody", text: first + `
+			invoke c2 o2 resolve /m
+			return c2 o2 resolve /m`},
+		{name: "to nobody", text: first + `
+			invoke c2 o2 resolve /n
+			return c2 o2 resolve /n`, event: 3, message: "c2 was told 0 for /n, which c1 has registered as 11 and not given up"},
+		{name: "to somebody else", text: first + `
+			invoke c2 o2 resolve /n
+			return c2 o2 resolve /n v21`, event: 3, message: "c2 was told 21 for /n, which c1 has registered as 11 and not given up"},
+		{name: "it was asked before the name was registered", text: `
+			invoke c2 o2 resolve /n
+			invoke c1 o1 register v11
+			return c1 o1 register /n
+			return c2 o2 resolve /n`},
+		{name: "the name is being given up", text: `
+			invoke c1 o1 register v11
+			return c1 o1 register /n
+			invoke c2 o2 resolve /n
+			invoke c1 o1 unregister /n
+			return c2 o2 resolve /n`},
+		{name: "no answer", text: first + `
+			invoke c2 o2 resolve /n
+			return c2 o2 resolve /n: canceled`},
+	})
+}

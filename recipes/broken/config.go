@@ -1,0 +1,226 @@
+package broken
+
+import (
+	"context"
+	"maps"
+	"slices"
+
+	"github.com/go-zookeeper/zk"
+
+	"zksim/recipes"
+)
+
+// The flaws of configurations.
+const (
+	// TornConfig sets the values one by one, with neither flag nor multi.
+	// Seen: Junqueira and Reed, ZooKeeper (2013), as what not to do. Wakes: the
+	// schedule alone. Caught by: torn.
+	TornConfig Flaw = 36
+	// TornRead sets the values in one multi and reads them one by one, without
+	// looking whether there was another update in between.
+	// Derived from row 36. Wakes: the schedule alone. Caught by: torn.
+	TornRead Flaw = 163
+	// WatchTrust trusts what it has read as long as the watch on the flag has not
+	// fired. After a reconnect go-zookeeper shows newer data first.
+	// Seen: the text of the USENIX 2010 paper, section 2.3. Wakes:
+	// lose-request of the last read. Caught by: torn.
+	WatchTrust Flaw = 164
+	// Unfenced writes the values of an update without checking that no other has
+	// begun. Derived from row 9. Wakes: the schedule alone. Caught by: torn.
+	Unfenced Flaw = 165
+	// NoRearm is a cached reader that leaves its watch once.
+	// Derived from one-shot watches. Wakes: the schedule alone. Caught by:
+	// quiescence.
+	NoRearm Flaw = 166
+	// StaleConfig reads whatever the server at hand has, although somebody has told the
+	// client that there is a later set.
+	// Derived from the stale reads of followers. Wakes: a server that lags.
+	// Caught by: recency.
+	StaleConfig Flaw = 167
+	// KeepWatch is a cached reader that relies on its watch across disconnects.
+	// go-zookeeper may ask for it again as of a zxid at which it had fired.
+	// Seen: go-zookeeper conn.go, sendSetWatches. Wakes: two disconnects while
+	// others use the connection. Caught by: quiescence.
+	KeepWatch Flaw = 168
+	// DeniedOwn takes the bad version that is due to its own first try for another
+	// update. Derived from row 28. Wakes: lose-reply of the last write.
+	// Caught by: conflict.
+	DeniedOwn Flaw = 169
+)
+
+// Config is a configuration with one flaw. Apart from it, it follows the
+// protocol of recipes.FlaggedConfig in the plainest way.
+type Config struct {
+	patient
+	dir  string
+	flaw Flaw
+}
+
+// NewConfig returns the configuration in dir, which must exist, with the given
+// flaw.
+func NewConfig(conn recipes.Conn, env recipes.Env, dir string, flaw Flaw) *Config {
+	return &Config{patient{conn, env}, dir, flaw}
+}
+
+// Update replaces the values; the names are always the same.
+func (c *Config) Update(ctx context.Context, values map[string][]byte) error {
+	names := slices.Sorted(maps.Keys(values))
+	if c.flaw == TornRead {
+		var ops []interface{}
+		for _, name := range names {
+			ops = append(ops, &zk.SetDataRequest{Path: c.dir + "/" + name, Data: values[name], Version: -1})
+		}
+		return c.until(ctx, func() error {
+			_, err := c.conn.Multi(append(ops, &zk.SetDataRequest{Path: c.dir, Version: -1})...)
+			return err
+		})
+	}
+	version := int32(-1)
+	if c.flaw != TornConfig {
+		err := c.until(ctx, func() error {
+			stat, err := c.conn.Set(c.dir, []byte("changing"), -1)
+			if err == nil && c.flaw != Unfenced {
+				version = stat.Version
+			}
+			return err
+		})
+		if err != nil {
+			return err
+		}
+	}
+	for _, name := range names {
+		err := c.until(ctx, func() error {
+			_, err := c.conn.Multi(
+				&zk.CheckVersionRequest{Path: c.dir, Version: version},
+				&zk.SetDataRequest{Path: c.dir + "/" + name, Data: values[name], Version: -1})
+			return err
+		})
+		if err != nil {
+			return changed(err)
+		}
+	}
+	return changed(c.end(ctx, version))
+}
+
+// end sets the flag; after a bad version it looks whether that is its own doing.
+func (c *Config) end(ctx context.Context, version int32) error {
+	ready := "ready " + c.env.UUID()
+	err := c.until(ctx, func() error {
+		_, err := c.conn.Set(c.dir, []byte(ready), version)
+		return err
+	})
+	if err != zk.ErrBadVersion || c.flaw == DeniedOwn {
+		return err
+	}
+	return c.synced(ctx, c.dir, func() error {
+		flag, _, err := c.conn.Get(c.dir)
+		if err == nil && string(flag) != ready {
+			err = zk.ErrBadVersion
+		}
+		return err
+	})
+}
+
+func changed(err error) error {
+	if err == zk.ErrBadVersion {
+		return recipes.ErrConfigChanged
+	}
+	return err
+}
+
+// Get returns the values and the zxid of the update.
+func (c *Config) Get(ctx context.Context) (values map[string][]byte, zxid int64, err error) {
+	read := func() error {
+		values, zxid, _, err = c.read(ctx)
+		return err
+	}
+	if c.flaw == StaleConfig {
+		err = c.until(ctx, read)
+	} else {
+		err = c.synced(ctx, c.dir, read)
+	}
+	return values, zxid, err
+}
+
+// read also returns a watch on dir.
+func (c *Config) read(ctx context.Context) (values map[string][]byte, zxid int64, changed <-chan zk.Event, err error) {
+	for ctx.Err() == nil {
+		session := c.conn.SessionID()
+		var flag []byte
+		var begin *zk.Stat
+		flag, begin, changed, err = c.conn.GetW(c.dir)
+		if err != nil {
+			return nil, 0, nil, err
+		}
+		if string(flag) == "changing" {
+			return nil, 0, changed, recipes.ErrConfigInvalid
+		}
+		names, _, err := c.conn.Children(c.dir)
+		slices.Sort(names)
+		values = map[string][]byte{}
+		for _, name := range names {
+			if err == nil {
+				values[name], err = c.get(c.dir + "/" + name)
+			}
+		}
+		if err != nil {
+			return nil, 0, nil, err
+		}
+		if c.whole(session, begin, changed) {
+			return values, begin.Mzxid, changed, nil
+		}
+	}
+	return nil, 0, nil, ctx.Err()
+}
+
+// get tries at once again when the connection is lost: go-zookeeper sends the
+// second request when it has reconnected.
+func (c *Config) get(path string) ([]byte, error) {
+	data, _, err := c.conn.Get(path)
+	if err == zk.ErrConnectionClosed {
+		data, _, err = c.conn.Get(path)
+	}
+	return data, err
+}
+
+// whole reports whether what was read since begin is of one update.
+func (c *Config) whole(session int64, begin *zk.Stat, changed <-chan zk.Event) bool {
+	switch c.flaw {
+	case TornConfig, TornRead:
+		return true
+	case WatchTrust:
+		return len(changed) == 0
+	}
+	_, end, err := c.conn.Exists(c.dir)
+	return err == nil && end.Mzxid == begin.Mzxid && c.conn.SessionID() == session
+}
+
+// Watch tells of every set that it comes across until ctx is done.
+func (c *Config) Watch(ctx context.Context, told func(values map[string][]byte, zxid int64)) error {
+	latest := int64(0)
+	for {
+		var event, session <-chan zk.Event
+		if c.flaw != KeepWatch {
+			session = c.env.SessionEvents()
+		}
+		err := c.until(ctx, func() error {
+			values, zxid, changed, err := c.read(ctx)
+			event = changed
+			if err == nil && zxid > latest {
+				latest = zxid
+				told(values, zxid)
+			}
+			return err
+		})
+		if err != nil && err != recipes.ErrConfigInvalid {
+			return err
+		}
+		_, _, err = c.env.Await(ctx, event, session)
+		if c.flaw == NoRearm && err == nil {
+			_, _, err = c.env.Await(ctx, nil)
+		}
+		if err != nil {
+			return err
+		}
+	}
+}

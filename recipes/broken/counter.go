@@ -1,0 +1,124 @@
+package broken
+
+import (
+	"context"
+	"strconv"
+
+	"github.com/go-zookeeper/zk"
+
+	"zksim/recipes"
+)
+
+// The flaws of counters.
+const (
+	// DoubleCount tries a set again whose answer was lost, and takes the bad
+	// version that is due to its own first try for somebody else's update.
+	// Seen: kazoo Counter, Curator DistributedAtomicLong.
+	// Wakes: lose-reply of the set. Caught by: counter.
+	DoubleCount Flaw = 28
+	// StaleGet reads the number from whatever server it is connected to.
+	// Derived from the stale reads of followers. Wakes: a server that lags.
+	// Caught by: counter.
+	StaleGet Flaw = 162
+)
+
+// Counter is a counter with one flaw. Apart from it, it follows the protocol of
+// recipes.Counter in the plainest way, and gives up what that does when the
+// session has ended.
+type Counter struct {
+	patient
+	path string
+	flaw Flaw
+}
+
+// NewCounter returns the counter on path with the given flaw.
+func NewCounter(conn recipes.Conn, env recipes.Env, path string, flaw Flaw) *Counter {
+	return &Counter{patient{conn, env}, path, flaw}
+}
+
+// Get returns the number.
+func (c *Counter) Get(ctx context.Context) (int64, error) {
+	n, _, err := c.read(ctx)
+	return n, err
+}
+
+func (c *Counter) read(ctx context.Context) (n int64, version int32, err error) {
+	get := func() error {
+		data, stat, err := c.conn.Get(c.path)
+		if err == nil {
+			n, _ = strconv.ParseInt(string(data), 10, 64)
+			version = stat.Version
+		}
+		return err
+	}
+	if c.flaw == StaleGet {
+		err = c.until(ctx, get)
+	} else {
+		err = c.synced(ctx, c.path, get)
+	}
+	return n, version, err
+}
+
+// Add adds delta and returns the sum.
+func (c *Counter) Add(ctx context.Context, delta int64) (int64, error) {
+	for {
+		n, version, err := c.read(ctx)
+		if err == nil {
+			err = c.set(ctx, n+delta, version)
+		}
+		if err != zk.ErrBadVersion {
+			return n + delta, err
+		}
+	}
+}
+
+// CompareAndSet makes the number next if it is old, and reports whether it was.
+func (c *Counter) CompareAndSet(ctx context.Context, old, next int64) (bool, error) {
+	for {
+		n, version, err := c.read(ctx)
+		if err != nil || n != old {
+			return false, err
+		}
+		if err = c.set(ctx, next, version); err != zk.ErrBadVersion {
+			return err == nil, err
+		}
+	}
+}
+
+// set sets the number together with a receipt that tells, after a lost answer,
+// whether it was set.
+func (c *Counter) set(ctx context.Context, n int64, version int32) error {
+	data := strconv.AppendInt(nil, n, 10)
+	if c.flaw == DoubleCount {
+		return c.until(ctx, func() error {
+			_, err := c.conn.Set(c.path, data, version)
+			return err
+		})
+	}
+	receipt := c.path + "/" + c.env.UUID()
+	err := c.until(ctx, func() error {
+		_, err := c.conn.Multi(
+			&zk.SetDataRequest{Path: c.path, Data: data, Version: version},
+			&zk.CreateRequest{Path: receipt, Acl: everybody, Flags: zk.FlagEphemeral})
+		return err
+	})
+	executed := err == nil
+	if err == zk.ErrBadVersion { // by the own first try if the receipt is there
+		err := c.synced(ctx, c.path, func() (err error) {
+			executed, _, err = c.conn.Exists(receipt)
+			return err
+		})
+		if err != nil {
+			return err
+		}
+	}
+	if !executed {
+		return err
+	}
+	return c.until(ctx, func() error {
+		if err := c.conn.Delete(receipt, -1); err != zk.ErrNoNode {
+			return err
+		}
+		return nil
+	})
+}

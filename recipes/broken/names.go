@@ -1,0 +1,98 @@
+package broken
+
+import (
+	"context"
+
+	"github.com/go-zookeeper/zk"
+
+	"zksim/recipes"
+)
+
+// The flaws of name services.
+const (
+	// AssumeOwn takes a name that exists, after a create whose answer was lost,
+	// for its own.
+	// Derived from retries of create that ignore "node exists". Wakes:
+	// lose-request of the create. Caught by: names.
+	AssumeOwn Flaw = 160
+	// DeleteAgain deletes a name by its version and tries again after a lost
+	// answer. What another has registered meanwhile has the same version.
+	// Derived from zk-ruby#34. Wakes: lose-reply of the delete.
+	// Caught by: names.
+	DeleteAgain Flaw = 161
+)
+
+// Names is a name service with one flaw. Apart from it, it follows the protocol of
+// recipes.Names in the plainest way: the mark that proves a registration is beside
+// the name.
+type Names struct {
+	patient
+	dir   string
+	flaw  Flaw
+	marks map[string]string // name -> path of the mark
+}
+
+// NewNames returns the name service in dir, which must exist, with the given flaw.
+func NewNames(conn recipes.Conn, env recipes.Env, dir string, flaw Flaw) *Names {
+	return &Names{patient{conn, env}, dir, flaw, map[string]string{}}
+}
+
+// Register registers a name.
+func (n *Names) Register(ctx context.Context, name string, data []byte) error {
+	path, mark := n.dir+"/"+name, n.dir+"/_"+n.env.UUID()
+	tries := 0
+	err := n.until(ctx, func() error {
+		tries++
+		_, err := n.conn.Multi(
+			&zk.CreateRequest{Path: path, Data: data, Acl: everybody},
+			&zk.CreateRequest{Path: mark, Acl: everybody})
+		return err
+	})
+	if err == zk.ErrNodeExists && !(n.flaw == AssumeOwn && tries > 1) {
+		err = n.synced(ctx, n.dir, func() error {
+			ok, _, err := n.conn.Exists(mark)
+			if err == nil && !ok {
+				err = recipes.ErrNameTaken
+			}
+			return err
+		})
+	} else if err == zk.ErrNodeExists {
+		err = nil
+	}
+	if err == nil {
+		n.marks[name] = mark
+	}
+	return err
+}
+
+// Unregister removes a name that the object has registered.
+func (n *Names) Unregister(ctx context.Context, name string) error {
+	path, mark := n.dir+"/"+name, n.marks[name]
+	var err error
+	if n.flaw == DeleteAgain {
+		err = n.until(ctx, func() error { return n.conn.Delete(path, 0) })
+	} else {
+		err = n.until(ctx, func() error {
+			_, err := n.conn.Multi(
+				&zk.DeleteRequest{Path: mark, Version: -1},
+				&zk.DeleteRequest{Path: path, Version: -1})
+			return err
+		})
+	}
+	if err == zk.ErrNoNode {
+		return nil
+	}
+	return err
+}
+
+// Resolve returns the data of a name.
+func (n *Names) Resolve(ctx context.Context, name string) (data []byte, err error) {
+	err = n.synced(ctx, n.dir, func() (err error) {
+		data, _, err = n.conn.Get(n.dir + "/" + name)
+		return err
+	})
+	if err == zk.ErrNoNode {
+		return nil, recipes.ErrNoName
+	}
+	return data, err
+}

@@ -1,0 +1,52 @@
+package broken
+
+import (
+	"context"
+	"errors"
+
+	"github.com/go-zookeeper/zk"
+
+	"zksim/recipes"
+)
+
+// patient is a connection and an environment.
+type patient struct {
+	conn recipes.Conn
+	env  recipes.Env
+}
+
+// until runs f until it ends in something else than a lost connection.
+func (p patient) until(ctx context.Context, f func() error) error {
+	for {
+		err := f()
+		if !interrupted(err) {
+			return err
+		}
+		if err := p.session(ctx); err != nil {
+			return err
+		}
+	}
+}
+
+// session waits for a session.
+func (p patient) session(ctx context.Context) error {
+	for {
+		change := p.env.SessionEvents()
+		if p.conn.State() == zk.StateHasSession {
+			return nil
+		}
+		if _, ev, err := p.env.Await(ctx, change); err != nil || ev.Err != nil {
+			return errors.Join(err, ev.Err)
+		}
+	}
+}
+
+// synced runs f after a sync.
+func (p patient) synced(ctx context.Context, path string, f func() error) error {
+	return p.until(ctx, func() error {
+		if _, err := p.conn.Sync(path); err != nil {
+			return err
+		}
+		return f()
+	})
+}

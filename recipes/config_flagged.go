@@ -1,0 +1,178 @@
+package recipes
+
+import (
+	"context"
+	"maps"
+	"slices"
+
+	"github.com/go-zookeeper/zk"
+)
+
+// FlaggedConfig is a [Config] that is updated value by value behind a flag that
+// says that it is invalid, as in "ZooKeeper: Wait-free coordination for
+// Internet-scale systems" (USENIX 2010, section 2.3). It is for sets that are too
+// large for one multi.
+//
+// # Protocol
+//
+// The flag is the data of dir, and the version of dir tells updates apart.
+//
+// To update:
+//
+//  1. Set dir to "changing". The new version of dir is that of the update.
+//  2. For each value, in a multi that checks that version, set it, or create it
+//     when it is missing. Then delete those that are not of the new set.
+//  3. Set dir to "ready GUID" if it still has that version. If the answer is lost
+//     and the version is another when it is tried again, sync and look whether
+//     the GUID is there: it may have been the first try.
+//
+// Whoever comes later takes over, at step 1, from an update that goes on as from
+// one whose updater has died; the earlier one ends at its next check. Hence an
+// update writes the whole set.
+//
+// To read, read as [Config] does. While dir is "changing" there is no set.
+//
+// # What the text leaves out
+//
+// The paper deletes a znode "ready", changes the values and creates it again; a
+// reader watches it and trusts what it has read unless it is told of a change,
+// since ZooKeeper notifies before it shows newer data. That is so on one
+// connection; go-zookeeper, which asks for its watches again after what was waiting
+// for the reconnect, shows the newer data first (twin watch-trust). So the reader looks
+// at the flag again. The paper has one updater, the leader. Of two, one that was
+// paused would go on writing into the set of the other (twin unfenced): hence the
+// check in every write. And a bad version at the end may be due to the first try of
+// the same write (twin denied-own).
+//
+// When an updater dies, the configuration stays invalid until the next update
+// ends. Readers that must go on in the meantime use [CachedConfig].
+//
+// # Fan-out
+//
+// Nobody watches but [CachedConfig].
+//
+// A FlaggedConfig may be used by several goroutines at once, and together with a
+// Config in the same dir.
+type FlaggedConfig struct{ config }
+
+// NewFlaggedConfig is as [NewConfig].
+func NewFlaggedConfig(conn Conn, env Env, dir string, opt ConfigOptions) *FlaggedConfig {
+	return &FlaggedConfig{config{session{conn, env}, dir, open(opt.ACL)}}
+}
+
+// Update replaces the whole set by values; see [Config.Update] for their names.
+// It returns ErrConfigChanged when another update has begun meanwhile; the set is
+// that of the other then, or will be. After any other error, also when ctx is done in between, the configuration
+// may stay invalid until the next update ends.
+func (c *FlaggedConfig) Update(ctx context.Context, values map[string][]byte) error {
+	if !validValues(values) {
+		return zk.ErrInvalidPath
+	}
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	version, err := c.begin(ctx)
+	for _, name := range slices.Sorted(maps.Keys(values)) {
+		if err == nil {
+			err = c.put(ctx, version, c.dir+"/"+name, values[name])
+		}
+	}
+	if err == nil {
+		err = c.sweep(ctx, version, values)
+	}
+	if err == nil {
+		err = c.end(ctx, version)
+	}
+	if err == zk.ErrBadVersion {
+		return ErrConfigChanged
+	}
+	return err
+}
+
+// begin makes the configuration invalid and returns the version of the update. It
+// may set the flag more than once, which is harmless.
+func (c *FlaggedConfig) begin(ctx context.Context) (int32, error) {
+	for {
+		var stat *zk.Stat
+		err := c.retry(ctx, func() (err error) {
+			stat, err = c.conn.Set(c.dir, []byte(changing), -1)
+			return err
+		})
+		if err == zk.ErrNoNode {
+			if err = c.makePath(ctx, c.dir, c.acl); err == nil {
+				continue
+			}
+		}
+		if err != nil {
+			return 0, err
+		}
+		return stat.Version, nil
+	}
+}
+
+// write executes one write of the update, or fails with zk.ErrBadVersion when
+// another has begun.
+func (c *FlaggedConfig) write(ctx context.Context, version int32, op interface{}) error {
+	return c.retry(ctx, func() error {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		_, err := c.conn.Multi(&zk.CheckVersionRequest{Path: c.dir, Version: version}, op)
+		return err
+	})
+}
+
+func (c *FlaggedConfig) put(ctx context.Context, version int32, path string, data []byte) error {
+	err := c.write(ctx, version, &zk.SetDataRequest{Path: path, Data: data, Version: -1})
+	if err == zk.ErrNoNode {
+		err = c.write(ctx, version, &zk.CreateRequest{Path: path, Data: data, Acl: c.acl})
+	}
+	if err == zk.ErrNodeExists { // by the first try of that write, whose answer was lost
+		return nil
+	}
+	return err
+}
+
+// sweep deletes the values that are not of the new set. An earlier update can
+// create none any more, so that a listing after a sync shows all.
+func (c *FlaggedConfig) sweep(ctx context.Context, version int32, values map[string][]byte) error {
+	var names []string
+	err := c.fresh(ctx, c.dir, func() (err error) {
+		names, _, err = c.conn.Children(c.dir)
+		return err
+	})
+	slices.Sort(names)
+	for _, name := range names {
+		if _, keep := values[name]; keep || isReceipt(name) || err != nil {
+			continue
+		}
+		err = c.write(ctx, version, &zk.DeleteRequest{Path: c.dir + "/" + name, Version: -1})
+		if err == zk.ErrNoNode { // deleted by the first try
+			err = nil
+		}
+	}
+	return err
+}
+
+// end makes the configuration valid.
+func (c *FlaggedConfig) end(ctx context.Context, version int32) error {
+	ready := "ready " + c.env.UUID()
+	err := c.retry(ctx, func() error {
+		_, err := c.conn.Set(c.dir, []byte(ready), version)
+		return err
+	})
+	if err != zk.ErrBadVersion {
+		return err
+	}
+	var flag []byte
+	if err := c.fresh(ctx, c.dir, func() (err error) {
+		flag, _, err = c.conn.Get(c.dir)
+		return err
+	}); err != nil {
+		return err
+	}
+	if string(flag) != ready {
+		return zk.ErrBadVersion
+	}
+	return nil
+}

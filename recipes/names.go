@@ -1,0 +1,234 @@
+package recipes
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/go-zookeeper/zk"
+)
+
+// Errors of the name service.
+var (
+	// ErrNameTaken is returned by Register when the name is registered, be it
+	// by the same owner, and by [Group.Join] when there is a member of that
+	// name.
+	ErrNameTaken = errors.New("recipes: name is taken")
+	// ErrNoName is returned when the name is not registered.
+	ErrNoName = errors.New("recipes: no such name")
+	// ErrNotOwner is returned by Unregister when the name is another owner's.
+	ErrNotOwner = errors.New("recipes: name was registered by another")
+)
+
+// NamesOptions are the options of a name service. The zero value is fine.
+type NamesOptions struct {
+	ACL []zk.ACL // of the znodes made; nil: everything for everybody
+	// Owner is who registers, a word without a slash that is different for each
+	// client and the same after a restart. Empty: a word of its own for each
+	// object, so that only the object can unregister what it has registered.
+	Owner string
+}
+
+// Names is a name service: the recipe "Name Service" of the ZooKeeper
+// documentation. It maps names to data; a name stays registered, whatever
+// becomes of the client, until its owner unregisters it.
+//
+// # Protocol
+//
+// To register, create in one multi dir/NAME with the data and, empty,
+// dir/NAME/_o_OWNER-GUID. If dir/NAME exists, the name is taken. If the answer is
+// lost, sync and look for the own mark below dir/NAME: the create may have
+// succeeded.
+//
+// To unregister, list dir/NAME, find the mark with the own OWNER, and delete both
+// in one multi, the mark first. If the answer is lost, try again: the mark's name
+// never comes again, so that a late or repeated delete cannot hit a later
+// registration.
+//
+// To register with a number from the server, create dir/_c_GUID-name-, ephemeral
+// and sequential, and register PREFIX with the number that the server has
+// appended, in a multi that deletes the first znode as well.
+//
+// # What the text leaves out
+//
+// The page says that ZooKeeper provides this directly: create is "register". It
+// does not say whose the name is when a create whose answer was lost is tried
+// again and fails because the name exists: one's own or another's (twin
+// assume-own). Nor how to delete only one's own: a delete can name a version, but
+// what another has registered meanwhile has the same version, 0 (twin
+// delete-again), and looking at its czxid before is no condition. A sequential
+// znode whose answer was lost could only be recognized by a GUID in its name,
+// which would be part of the name that is registered.
+//
+// # Fan-out
+//
+// None, nobody watches.
+//
+// A Names may be used by several goroutines at once.
+type Names struct {
+	session
+	dir string
+	opt NamesOptions
+}
+
+const (
+	ownerPrefix  = "_o_"
+	ticketPrefix = "_c_" // see place
+)
+
+// NewNames returns the name service in the znode dir, which must not be "/" and
+// should be used for nothing else. Register creates it when it is missing.
+func NewNames(conn Conn, env Env, dir string, opt NamesOptions) *Names {
+	opt.ACL = open(opt.ACL)
+	if opt.Owner == "" {
+		opt.Owner = env.UUID()
+	}
+	return &Names{session{conn, env}, dir, opt}
+}
+
+// Register registers a name, which must be one that a znode can have and not begin
+// with "_c_"; else the error is zk.ErrInvalidPath. When ctx is done before the
+// outcome is known, what may have been registered is removed in the background;
+// until then the name may be taken.
+func (n *Names) Register(ctx context.Context, name string, data []byte) error {
+	return n.register(ctx, name, data, creation{dir: n.dir, acl: n.opt.ACL})
+}
+
+// register executes the creation c, with a multi that begins with ops.
+func (n *Names) register(ctx context.Context, name string, data []byte, c creation, ops ...interface{}) error {
+	if !n.valid(name) {
+		return zk.ErrInvalidPath
+	}
+	path := n.dir + "/" + name
+	mark := path + "/" + ownerPrefix + n.opt.Owner + "-" + n.env.UUID()
+	ops = append(ops,
+		&zk.CreateRequest{Path: path, Data: data, Acl: n.opt.ACL},
+		&zk.CreateRequest{Path: mark, Acl: n.opt.ACL})
+	c.do = func() error {
+		_, err := n.conn.Multi(ops...)
+		return err
+	}
+	c.done = func(ctx context.Context) (executed bool, err error) {
+		err = n.fresh(ctx, path, func() (err error) {
+			executed, _, err = n.conn.Exists(mark)
+			return err
+		})
+		return executed, err
+	}
+	c.undo = func(ctx context.Context) { n.removeMarked(ctx, path, mark) }
+	err := n.create(ctx, c)
+	if err == zk.ErrNodeExists {
+		return ErrNameTaken
+	}
+	return err
+}
+
+func (n *Names) valid(name string) bool {
+	return isName(name) && isName(n.opt.Owner) && !strings.HasPrefix(name, ticketPrefix)
+}
+
+// isName reports whether a znode can have that name.
+func isName(s string) bool { return s != "" && s != "." && s != ".." && !strings.Contains(s, "/") }
+
+// RegisterNext registers prefix followed by a number of at least ten digits that
+// the server has given to nobody else, higher ones later, and returns the name.
+// Its errors are those of Register; ErrNameTaken says that the numbers are used
+// up, after two billion.
+func (n *Names) RegisterNext(ctx context.Context, prefix string, data []byte) (name string, err error) {
+	tickets := newPlace(n.session, n.dir, "name", LockOptions{ACL: n.opt.ACL}, nil)
+	for {
+		ticket, err := tickets.enqueue(ctx)
+		if err != nil {
+			return "", err
+		}
+		_, number := contender(ticket)
+		name = fmt.Sprintf("%s%010d", prefix, number)
+		err = n.register(ctx, name, data, creation{}, &zk.DeleteRequest{Path: n.dir + "/" + ticket, Version: -1})
+		if err == nil {
+			return name, nil
+		}
+		n.abandon(n.dir + "/" + ticket)
+		// Another number if somebody has chosen that name, and another first znode
+		// if the session of that one has ended.
+		if (err != ErrNameTaken || repeats(number)) && err != zk.ErrNoNode {
+			return "", err
+		}
+	}
+}
+
+// Resolve returns the data of a name, or ErrNoName. It knows of all that was
+// registered or unregistered before the call.
+func (n *Names) Resolve(ctx context.Context, name string) (data []byte, err error) {
+	if !n.valid(name) {
+		return nil, zk.ErrInvalidPath
+	}
+	path := n.dir + "/" + name
+	err = n.fresh(ctx, path, func() (err error) {
+		data, _, err = n.conn.Get(path)
+		return err
+	})
+	if err == zk.ErrNoNode {
+		return nil, ErrNoName
+	}
+	return data, err
+}
+
+// List returns the names in order, as up to date as Resolve.
+func (n *Names) List(ctx context.Context) (names []string, err error) {
+	err = n.fresh(ctx, n.dir, func() (err error) {
+		names, _, err = n.conn.Children(n.dir)
+		return err
+	})
+	if err == zk.ErrNoNode {
+		return nil, nil
+	}
+	names = slices.DeleteFunc(names, func(name string) bool { return !n.valid(name) })
+	slices.Sort(names)
+	return names, err
+}
+
+// Unregister removes a name that the owner has registered. It returns ErrNoName
+// or ErrNotOwner when there is nothing to remove. When ctx is done first, the name
+// may still be registered; Unregister may be called again.
+func (n *Names) Unregister(ctx context.Context, name string) error {
+	if !n.valid(name) {
+		return zk.ErrInvalidPath
+	}
+	path := n.dir + "/" + name
+	var mark string
+	err := n.fresh(ctx, path, func() error {
+		marks, _, err := n.conn.Children(path)
+		mark = ""
+		for _, m := range marks {
+			if i := strings.LastIndexByte(m, '-'); i >= 0 && m[:i] == ownerPrefix+n.opt.Owner {
+				mark = path + "/" + m
+			}
+		}
+		return err
+	})
+	switch {
+	case err == zk.ErrNoNode:
+		return ErrNoName
+	case err != nil:
+		return err
+	case mark == "":
+		return ErrNotOwner
+	}
+	return n.removeMarked(ctx, path, mark)
+}
+
+// removeMarked deletes the znodes of one registration, if they are there.
+func (n *Names) removeMarked(ctx context.Context, path, mark string) error {
+	err := n.retry(ctx, func() error {
+		_, err := n.conn.Multi(
+			&zk.DeleteRequest{Path: mark, Version: -1},
+			&zk.DeleteRequest{Path: path, Version: -1})
+		return err
+	})
+	if err == zk.ErrNoNode {
+		return nil
+	}
+	return err
+}

@@ -1,0 +1,126 @@
+package scenarios
+
+import (
+	"context"
+	"errors"
+
+	"zksim/checkers"
+	"zksim/faults"
+	"zksim/model/history"
+	"zksim/recipes"
+	"zksim/recipes/broken"
+)
+
+// configScenarios are those of the configurations.
+var configScenarios = []Scenario{
+	configScenario(Scenario{
+		Name: "config/config", Doc: "the configuration that is updated in one multi, under every fault",
+		Source:  "ZooKeeper recipes page, Configuration",
+		Program: configRounds(1, sometimesThree, newConfig), Faults: faults.Contract(),
+		Goals: []Goal{goalLostMulti, goalFollowed,
+			{"an update that comes too late", answered("update", func(e *history.Event) bool { return errors.Is(e.Err, recipes.ErrConfigChanged) })},
+			{"an outcome that nobody can know", answered("update", func(e *history.Event) bool {
+				return errors.Is(e.Err, recipes.ErrUnknownOutcome) && !errors.Is(e.Err, context.Canceled)
+			})}},
+	}),
+	configScenario(Scenario{
+		Name: "config/flagged", Doc: "the configuration that is updated behind a flag, under every fault",
+		Source:  "ZooKeeper: Wait-free coordination for Internet-scale systems (2010), section 2.3",
+		Program: configRounds(1, sometimesThree, newFlaggedConfig), Faults: faults.Contract(),
+		Goals: []Goal{goalLostMulti, goalFollowed,
+			{"an update that another takes over", answered("update", func(e *history.Event) bool { return errors.Is(e.Err, recipes.ErrConfigChanged) })},
+			{"a reader that finds the configuration invalid", answered("get", func(e *history.Event) bool { return errors.Is(e.Err, recipes.ErrConfigInvalid) })},
+			{"an updater that dies at work", diedUpdating}},
+	}),
+
+	configTwin(broken.TornConfig, Scenario{Name: "config/torn-config", Doc: "values set one by one with neither flag nor multi",
+		Source: "Junqueira and Reed, ZooKeeper (2013)", Caught: []string{"torn"}, Wakes: "the schedule alone"}),
+	configTwin(broken.TornRead, Scenario{Name: "config/torn-read", Doc: "values set in one multi and read one by one",
+		Source: "derived from row 36", Caught: []string{"torn"}, Wakes: "the schedule alone"}),
+	configTwin(broken.WatchTrust, Scenario{Name: "config/watch-trust", Doc: "the watch on the flag is trusted after a reconnect",
+		Source: "ZooKeeper: Wait-free coordination for Internet-scale systems (2010), section 2.3", Servers: []int{3}, Faults: plan("lose-request=9@op=get,path=/config/b"),
+		Caught: []string{"torn"}, Wakes: "lose-request of the last read"}),
+	configTwin(broken.Unfenced, Scenario{Name: "config/unfenced", Doc: "an update goes on when another has begun",
+		Source: "derived from row 9", Caught: []string{"torn"}, Wakes: "the schedule alone"}),
+	configTwin(broken.NoRearm, Scenario{Name: "config/no-rearm", Doc: "a cached reader leaves its watch once",
+		Source: "derived from one-shot watches", Caught: []string{"quiescence"}, Wakes: "the schedule alone"}),
+	configTwin(broken.StaleConfig, Scenario{Name: "config/no-sync", Doc: "the set is read without a sync",
+		Source: "derived from stale reads", Servers: []int{3}, Faults: plan("stale-read=3"),
+		Caught: []string{"recency"}, Wakes: "a server that lags"}),
+	configTwin(broken.KeepWatch, Scenario{Name: "config/keep-watch", Doc: "a cached reader relies on its watch across disconnects",
+		Source: "go-zookeeper conn.go, sendSetWatches", Clients: 8, Servers: []int{1},
+		Faults: plan("disconnect=30 lose-request=30@op=setWatches"),
+		Caught: []string{"quiescence"}, Wakes: "two disconnects while others use the connection"}),
+	configTwin(broken.DeniedOwn, Scenario{Name: "config/denied-own", Doc: "a bad version after a lost reply is taken for another update",
+		Source: "derived from row 28", Faults: plan("lose-reply=2@op=set"),
+		Caught: []string{"conflict"}, Wakes: "lose-reply of the last write"}),
+}
+
+// configScenario is what all scenarios of configurations have in common.
+func configScenario(s Scenario) Scenario {
+	if s.Clients == 0 {
+		s.Clients = 3
+	}
+	if s.Servers == nil {
+		s.Servers = []int{1, 3}
+	}
+	s.Checkers = []checkers.Checker{checkers.Torn{}, checkers.Recency{}, checkers.Conflict{}, checkers.Liveness{}, checkers.Quiescence{}, checkers.Tree{}, checkers.Steps{}}
+	return s
+}
+
+// configTwin is a scenario of a broken configuration that must be caught.
+func configTwin(f broken.Flaw, s Scenario) Scenario {
+	s.Row = int(f)
+	s.Setup = makeZnodes(configDir, "ready", configDir+"/a", "0/2", configDir+"/b", "0/2")
+	newConfig := newBrokenConfig(f)
+	names := func(int) []string { return []string{"a", "b"} }
+	switch s.Name {
+	case "config/watch-trust":
+		s.Program = configRounds(3, names, oneUpdater(newConfig))
+	case "config/keep-watch":
+		s.Program = configBusy(newConfig)
+	default:
+		s.Program = configRounds(3, names, newConfig)
+	}
+	return configScenario(s)
+}
+
+// sometimesThree are the names of an update, so that values come and go.
+func sometimesThree(number int) []string {
+	if number/100%2 == 0 {
+		return []string{"a", "b"}
+	}
+	return []string{"a", "b", "c"}
+}
+
+var goalFollowed = Goal{"a cached reader that goes on in a new session", func(h *history.History) bool {
+	sessions := map[int32]int{}
+	for i := range h.Events {
+		e := &h.Events[i]
+		if e.Kind == history.Session && e.Op == "StateExpired" {
+			sessions[e.Client]++
+		}
+		if e.Kind == history.Told && sessions[e.Client] > 0 {
+			return true
+		}
+	}
+	return false
+}}
+
+// diedUpdating reports whether a client crashed in an update that had begun.
+func diedUpdating(h *history.History) bool {
+	updating, begun := map[int32]bool{}, map[int32]bool{}
+	for i := range h.Events {
+		e := &h.Events[i]
+		switch {
+		case e.Op == "update":
+			updating[e.Client] = e.Kind == history.Invoke
+			begun[e.Client] = false
+		case e.Kind == history.Changed && updating[e.Client]:
+			begun[e.Client] = true
+		case e.Kind == history.Crashed && begun[e.Client]:
+			return true
+		}
+	}
+	return false
+}

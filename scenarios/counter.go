@@ -1,0 +1,147 @@
+package scenarios
+
+import (
+	"context"
+	"errors"
+	"strconv"
+
+	"zksim/checkers"
+	"zksim/faults"
+	"zksim/model/history"
+	"zksim/recipes"
+	"zksim/recipes/broken"
+)
+
+// counter is a counter under test.
+type counter interface {
+	Get(ctx context.Context) (int64, error)
+	Add(ctx context.Context, delta int64) (int64, error)
+	CompareAndSet(ctx context.Context, old, next int64) (bool, error)
+}
+
+const counterPath = "/counter"
+
+// countRounds makes a program that adds, looks, and changes what it has seen.
+func countRounds(rounds int, newCounter func(p *Process) counter) func(p *Process) {
+	return func(p *Process) {
+		c := newCounter(p)
+		o := p.Register(func() []string { return nil })
+		for range rounds {
+			if err := countOnce(p, o, c); err != nil {
+				p.Fail(err)
+				return
+			}
+		}
+	}
+}
+
+// countOnce is one round. It returns only errors that a counter must not have.
+func countOnce(p *Process, o Object, c counter) error {
+	delta, seen := int64(p.ID), int64(0)
+	err := count(p, o, history.Event{Op: "add", Value: delta}, func(ctx context.Context) (int64, error) { return c.Add(ctx, delta) })
+	if err == nil {
+		err = count(p, o, history.Event{Op: "get"}, func(ctx context.Context) (n int64, err error) {
+			seen, err = c.Get(ctx)
+			return seen, err
+		})
+	}
+	if err == nil {
+		e := history.Event{Op: "cas", Path: strconv.FormatInt(seen, 10), Value: seen + 10}
+		err = count(p, o, e, func(ctx context.Context) (int64, error) {
+			ok, err := c.CompareAndSet(ctx, seen, seen+10)
+			if ok {
+				return 1, err
+			}
+			return 0, err
+		})
+	}
+	return err
+}
+
+// count records one operation.
+func count(p *Process, o Object, e history.Event, f func(ctx context.Context) (int64, error)) error {
+	ctx, end := p.Interruptible()
+	defer end()
+	e.Kind = history.Invoke
+	o.Record(e)
+	n, err := f(ctx)
+	unknown := errors.Is(err, recipes.ErrUnknownOutcome)
+	o.Record(history.Event{Kind: history.Return, Op: e.Op, Value: n, Err: err, OK: err != nil && !unknown})
+	if unknown || errors.Is(err, context.Canceled) {
+		return nil
+	}
+	return err
+}
+
+// counterScenario is what all scenarios of counters have in common.
+func counterScenario(s Scenario) Scenario {
+	s.Clients = 3
+	if s.Servers == nil {
+		s.Servers = []int{1, 3}
+	}
+	s.Checkers = []checkers.Checker{checkers.Counter{}, checkers.Liveness{}, checkers.Quiescence{}, checkers.Tree{}, checkers.Steps{}}
+	return s
+}
+
+// counterTwin is a scenario of a broken counter that must be caught.
+func counterTwin(f broken.Flaw, s Scenario) Scenario {
+	s.Row, s.Caught = int(f), []string{"counter"}
+	s.Program = countRounds(2, func(p *Process) counter { return broken.NewCounter(p.Conn, p.Env, p.Path(counterPath), f) })
+	s.Setup = makeZnodes(counterPath, "")
+	return counterScenario(s)
+}
+
+var counterScenarios = []Scenario{
+	counterScenario(Scenario{
+		Name: "counter/counter", Doc: "the counter under every fault",
+		Source: "Curator DistributedAtomicLong, Kazoo Counter", Faults: faults.Contract(),
+		Program: countRounds(2, func(p *Process) counter {
+			return recipes.NewCounter(p.Conn, p.Env, p.Path(counterPath), recipes.CounterOptions{})
+		}),
+		Goals: []Goal{goalLostMulti,
+			{"an outcome that nobody can know", answered("add", func(e *history.Event) bool {
+				return errors.Is(e.Err, recipes.ErrUnknownOutcome) && !errors.Is(e.Err, context.Canceled)
+			})},
+			{"a number that was changed since it was seen", answered("cas", func(e *history.Event) bool { return e.Err == nil && e.Value == 0 })}},
+	}),
+
+	counterTwin(broken.DoubleCount, Scenario{Name: "counter/double-count",
+		Doc:    "a bad version after a lost reply is taken for somebody else's update",
+		Source: "kazoo Counter, Curator DistributedAtomicLong", Faults: plan("lose-reply=2"),
+		Wakes: "lose-reply of the set"}),
+	counterTwin(broken.StaleGet, Scenario{Name: "counter/stale-get", Doc: "the number is read without a sync",
+		Source: "derived from stale reads", Servers: []int{3}, Faults: plan("stale-read=3"),
+		Wakes: "a server that lags"}),
+}
+
+var goalLostMulti = Goal{"a lost reply after a multi", lostMulti}
+
+// lostMulti reports whether a multi was executed whose client was told that the
+// connection is lost.
+func lostMulti(h *history.History) bool {
+	executed := map[int32]bool{}
+	for i := range h.Events {
+		e := &h.Events[i]
+		switch {
+		case e.Kind == history.Call && e.Op == "multi":
+			executed[e.Client] = false
+		case e.Kind == history.Created, e.Kind == history.Changed:
+			executed[e.Client] = true
+		case e.Kind == history.Reply && e.Op == "multi" && e.Err != nil && executed[e.Client]:
+			return true
+		}
+	}
+	return false
+}
+
+// answered makes a goal of an answer of the operation op.
+func answered(op string, f func(e *history.Event) bool) func(h *history.History) bool {
+	return func(h *history.History) bool {
+		for i := range h.Events {
+			if e := &h.Events[i]; e.Kind == history.Return && e.Op == op && f(e) {
+				return true
+			}
+		}
+		return false
+	}
+}

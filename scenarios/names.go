@@ -1,0 +1,143 @@
+package scenarios
+
+import (
+	"context"
+	"errors"
+	"strconv"
+
+	"zksim/checkers"
+	"zksim/faults"
+	"zksim/model/history"
+	"zksim/recipes"
+	"zksim/recipes/broken"
+)
+
+// names is a name service under test.
+type names interface {
+	Register(ctx context.Context, name string, data []byte) error
+	Resolve(ctx context.Context, name string) ([]byte, error)
+	Unregister(ctx context.Context, name string) error
+}
+
+const namesDir = "/names"
+
+// nameRounds makes a program that registers one name, which all want, resolves it
+// and gives it up, a number of times, and a name with a number in between, if that
+// is possible.
+func nameRounds(rounds int, newNames func(p *Process) names) func(p *Process) {
+	return func(p *Process) {
+		n := newNames(p)
+		u := nameUser{p, n, p.Register(func() []string { return nil })}
+		for r := range rounds {
+			value := 10*p.ID + r
+			register := func(ctx context.Context, data []byte) (string, error) { return "all", n.Register(ctx, "all", data) }
+			if numbered, ok := n.(*recipes.Names); ok && r == 1 {
+				register = func(ctx context.Context, data []byte) (string, error) {
+					return numbered.RegisterNext(ctx, "job-", data)
+				}
+			}
+			if err := u.round(value, register); err != nil {
+				p.Fail(err)
+				return
+			}
+		}
+	}
+}
+
+// nameUser is a client of a name service.
+type nameUser struct {
+	p *Process
+	n names
+	o Object
+}
+
+// round is one round. It returns only errors that a name service must not have.
+func (u nameUser) round(value int, register func(ctx context.Context, data []byte) (string, error)) error {
+	name := ""
+	err := u.do(history.Event{Op: "register", Value: int64(value)}, func(ctx context.Context, e *history.Event) (err error) {
+		name, err = register(ctx, strconv.AppendInt(nil, int64(value), 10))
+		e.Path = name
+		return err
+	})
+	own := err == nil
+	if errors.Is(err, recipes.ErrNameTaken) {
+		err = nil
+	}
+	if err == nil && name != "" {
+		err = u.do(history.Event{Op: "resolve", Path: name}, func(ctx context.Context, e *history.Event) error {
+			data, err := u.n.Resolve(ctx, name)
+			if errors.Is(err, recipes.ErrNoName) {
+				return nil
+			}
+			e.Value, _ = strconv.ParseInt(string(data), 10, 64)
+			return err
+		})
+	}
+	if own {
+		err = errors.Join(ignoreCanceled(err), u.do(history.Event{Op: "unregister", Path: name}, func(ctx context.Context, _ *history.Event) error {
+			return u.n.Unregister(ctx, name)
+		}))
+	}
+	return ignoreCanceled(err)
+}
+
+// do records one operation; f completes the event of its end.
+func (u nameUser) do(e history.Event, f func(ctx context.Context, e *history.Event) error) error {
+	ctx, end := u.p.Interruptible()
+	defer end()
+	e.Kind = history.Invoke
+	u.o.Record(e)
+	e.Kind, e.Value = history.Return, 0
+	e.Err = f(ctx, &e)
+	e.OK = errors.Is(e.Err, recipes.ErrNameTaken)
+	u.o.Record(e)
+	return e.Err
+}
+
+func ignoreCanceled(err error) error {
+	if errors.Is(err, context.Canceled) {
+		return nil
+	}
+	return err
+}
+
+// namesScenario is what all scenarios of name services have in common.
+func namesScenario(s Scenario) Scenario {
+	s.Clients, s.Setup = 3, makeZnodes(namesDir, "")
+	if s.Servers == nil {
+		s.Servers = []int{1, 3}
+	}
+	s.Checkers = []checkers.Checker{checkers.Names{}, checkers.Liveness{}, checkers.Quiescence{}, checkers.Tree{}, checkers.Steps{}}
+	return s
+}
+
+// namesTwin is a scenario of a broken name service that must be caught.
+func namesTwin(f broken.Flaw, s Scenario) Scenario {
+	s.Row, s.Caught = int(f), []string{"names"}
+	s.Program = nameRounds(3, func(p *Process) names { return broken.NewNames(p.Conn, p.Env, p.Path(namesDir), f) })
+	return namesScenario(s)
+}
+
+var namesScenarios = []Scenario{
+	namesScenario(Scenario{
+		Name: "names/names", Doc: "the name service under every fault",
+		Source: "ZooKeeper recipes page, Name Service",
+		Faults: append(faults.Contract(), faults.Rule{Fault: "sequence", Budget: 2, Aim: faults.Aim{Path: namesDir}}),
+		Program: nameRounds(3, func(p *Process) names {
+			return recipes.NewNames(p.Conn, p.Env, p.Path(namesDir), recipes.NamesOptions{})
+		}),
+		Goals: []Goal{goalLostMulti,
+			{"a name that is taken", answered("register", func(e *history.Event) bool { return e.OK })},
+			{"a name with a number", answered("register", func(e *history.Event) bool { return e.Err == nil && e.Path != "all" })},
+			{"a name that is given up while its client cannot know", answered("unregister", func(e *history.Event) bool { return e.Err == context.Canceled })}},
+	}),
+
+	namesTwin(broken.AssumeOwn, Scenario{Name: "names/assume-own",
+		Doc:    "a name that exists after a lost request is taken for the own",
+		Source: "derived from retries of create that ignore \"node exists\"", Faults: plan("lose-request=2"),
+		Wakes: "lose-request of the create"}),
+	namesTwin(broken.DeleteAgain, Scenario{Name: "names/delete-again",
+		Doc:    "a delete by version is tried again after a lost reply and hits another's name",
+		Source: "derived from zk-ruby#34", Faults: plan("lose-reply=2"),
+		Wakes: "lose-reply of the delete"}),
+}
