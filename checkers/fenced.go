@@ -5,7 +5,8 @@ import "zksim/model/history"
 // Fenced is the layer of lock safety that holds whatever happens: a resource
 // that checks tokens never accepts a write of an earlier holder after one of a
 // later holder. Holders are told apart by the zxid that made their znodes, not
-// by the token that they show.
+// by the token that they show. Where readers share the lock, the resource lets no
+// earlier holder read after a write of a later one, or write after it has read.
 type Fenced struct{}
 
 // Name implements [Checker].
@@ -18,19 +19,32 @@ func (Fenced) Doc() string {
 
 // Check implements [Checker].
 func (f Fenced) Check(h *history.History) Verdict {
-	var latest int64
-	var writer int32
+	type access struct {
+		client int32
+		since  int64
+	}
+	var written, read access // by the latest holder each
 	for i := range h.Events {
 		e := &h.Events[i]
 		if e.Kind != history.Write || !e.OK {
 			continue
 		}
-		z := holder(h, i)
-		if z < latest {
+		x := access{e.Client, holder(h, i)}
+		switch {
+		case e.Op == "read" && x.since < written.since:
+			return violated(f, i, "the resource accepted a read of c%d, holder since zxid 0x%x, after a write of c%d, holder since 0x%x",
+				x.client, x.since, written.client, written.since)
+		case x.since < written.since:
 			return violated(f, i, "the resource accepted a write of c%d, holder since zxid 0x%x, after one of c%d, holder since 0x%x",
-				e.Client, z, writer, latest)
+				x.client, x.since, written.client, written.since)
+		case e.Op != "read" && x.since < read.since:
+			return violated(f, i, "the resource accepted a write of c%d, holder since zxid 0x%x, after a read of c%d, holder since 0x%x",
+				x.client, x.since, read.client, read.since)
+		case e.Op != "read":
+			written = x
+		case x.since > read.since:
+			read = x
 		}
-		latest, writer = z, e.Client
 	}
 	return Verdict{}
 }

@@ -1,15 +1,14 @@
 package checkers
 
-import (
-	"strings"
-
-	"zksim/model/history"
-)
+import "zksim/model/history"
 
 // Herd bounds the fan-out: one change of one znode notifies at most PerEvent
 // clients other than its author. Notifications that answer a reconnect are not
 // counted, no live change fired them.
-type Herd struct{ PerEvent int }
+type Herd struct {
+	PerEvent int
+	InVain   bool // count only those in vain: readers that all can go on are no herd
+}
 
 // Name implements [Checker].
 func (Herd) Name() string { return "herd" }
@@ -23,11 +22,15 @@ func (c Herd) Check(h *history.History) Verdict {
 	for i := range h.Events {
 		e := &h.Events[i]
 		k, counted := changeOf(h, i)
-		if !counted {
+		if !counted || c.InVain && !inVain(h, h.Events[i].Client, i) {
 			continue
 		}
 		counts[k]++
-		if counts[k] > c.PerEvent {
+		limit := c.PerEvent
+		if !h.Txns && author(h, i) == 0 {
+			limit++ // the author may be among them
+		}
+		if counts[k] > limit {
 			total, wasted := measure(h, k)
 			return violated(c, i, "one change of %s notified %d clients, %d of them in vain; at most %d may be",
 				e.Path, total, wasted, c.PerEvent)
@@ -38,7 +41,7 @@ func (c Herd) Check(h *history.History) Verdict {
 
 // change is what fires watches: a txn on a znode. Where txns were not recorded
 // (zxid 0), all changes of one path count as one, which is right for the unique
-// names of a queue.
+// names of a queue; those of a directory are not counted then.
 type change struct {
 	path string
 	zxid int64
@@ -48,7 +51,7 @@ type change struct {
 // somebody else's change.
 func changeOf(h *history.History, i int) (change, bool) {
 	e := &h.Events[i]
-	if e.Kind != history.Notify || h.Txns && e.Zxid == 0 {
+	if e.Kind != history.Notify || h.Txns && e.Zxid == 0 || !h.Txns && e.Op == "child" {
 		return change{}, false
 	}
 	return change{e.Path, e.Zxid}, e.Client != author(h, i)
@@ -74,8 +77,7 @@ func author(h *history.History, i int) int32 {
 	return 0
 }
 
-// measure counts the notifications of a change, and those after which the client
-// left another watch without having got the lock.
+// measure counts the notifications of a change, and those in vain.
 func measure(h *history.History, k change) (total, wasted int) {
 	for i := range h.Events {
 		if x, counted := changeOf(h, i); counted && x == k {
@@ -88,6 +90,8 @@ func measure(h *history.History, k change) (total, wasted int) {
 	return total, wasted
 }
 
+// inVain reports whether the client was notified at event i and did not get the lock
+// before it was notified again or gave up.
 func inVain(h *history.History, client int32, i int) bool {
 	for _, e := range h.Events[i+1:] {
 		if e.Client != client {
@@ -96,7 +100,7 @@ func inVain(h *history.History, client int32, i int) bool {
 		switch {
 		case e.Kind == history.Acquired:
 			return false
-		case e.Kind == history.Call && strings.HasSuffix(e.Op, "W"):
+		case e.Kind == history.Notify, e.Kind == history.Return && e.Err != nil:
 			return true
 		}
 	}

@@ -153,7 +153,6 @@ func (o opinion) Check(h *history.History) Verdict {
 func TestNamesAreUniqueAndLevelsAreInOrder(t *testing.T) {
 	seen := map[string]bool{}
 	for _, c := range []Checker{
-		Liveness{},
 		Linearizability{},
 		Quiescence{},
 		Tree{},
@@ -173,6 +172,10 @@ func TestNamesAreUniqueAndLevelsAreInOrder(t *testing.T) {
 		Recency{},
 		Names{},
 		Counter{},
+		Liveness{},
+		LostRevoke{},
+		Overdue{},
+		Refusal{},
 	} {
 		if seen[c.Name()] || c.Name() == "" || c.Doc() == "" {
 			t.Errorf("%T: %q, %q", c, c.Name(), c.Doc())

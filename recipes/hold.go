@@ -9,10 +9,10 @@ import (
 // hold is a lock held, or lost and not yet unlocked. The nil hold is a lock that
 // is not held.
 type hold struct {
-	path  string
-	token int64
-	lost  chan zk.Event
-	end   context.CancelFunc // ends the guard
+	token   int64
+	lost    chan zk.Event
+	revoked chan zk.Event      // nil: cannot be revoked
+	end     context.CancelFunc // ends the guard
 }
 
 func (h *hold) Lost() <-chan zk.Event {
@@ -20,6 +20,13 @@ func (h *hold) Lost() <-chan zk.Event {
 		return nil
 	}
 	return h.lost
+}
+
+func (h *hold) Revoked() <-chan zk.Event {
+	if h == nil {
+		return nil
+	}
+	return h.revoked
 }
 
 func (h *hold) Token() int64 {
@@ -46,29 +53,56 @@ func (a *alarm) set(env Env) {
 
 func (a *alarm) rang() bool { return len(a.change) > 0 }
 
-// hold starts to guard the znode path; gone is a watch on it.
-func (s session) hold(path string, token int64, a *alarm, gone <-chan zk.Event) *hold {
+// sight is what was seen of a znode by a read that left a watch.
+type sight struct {
+	stat  *zk.Stat // nil: it was not there
+	data  []byte   // if asked for
+	event <-chan zk.Event
+}
+
+func (s session) look(path string, withData bool) (x sight, err error) {
+	if withData {
+		x.data, x.stat, x.event, err = s.conn.GetW(path)
+		if err == zk.ErrNoNode {
+			return sight{}, nil
+		}
+		return x, err
+	}
+	exists, stat, event, err := s.conn.ExistsW(path)
+	if exists {
+		x.stat = stat
+	}
+	x.event = event
+	return x, err
+}
+
+// hold starts to guard the znode path that was seen. Revoked is nil if its data does
+// not matter.
+func (s session) hold(path string, seen sight, a *alarm, revoked chan zk.Event) *hold {
 	ctx, cancel := context.WithCancel(context.Background())
-	h := &hold{path: path, token: token, lost: make(chan zk.Event, 1), end: cancel}
+	h := &hold{token: seen.stat.Czxid, lost: make(chan zk.Event, 1), revoked: revoked, end: cancel}
 	// An earlier guard that was told to end may still hear the alarm first: then
 	// its channel is closed for this one, which so hears it, too.
 	a.heard = make(chan struct{}, 1)
-	g := guard{s, path, h.lost, a.change, a.heard}
-	s.env.Go("lock-watch", func() { g.run(ctx, gone) })
+	g := &guard{s, path, h.lost, revoked, a.change, a.heard}
+	g.obey(seen.data)
+	s.env.Go("lock-watch", func() { g.run(ctx, seen.event) })
 	return h
 }
 
 // guard tells the holder when the session changes state or the znode is
-// deleted, whichever is first. It shares nothing with the lock but channels.
+// deleted, whichever is first, and before that when the lock is revoked. It
+// shares nothing with the lock but channels.
 type guard struct {
 	session
-	path   string
-	lost   chan<- zk.Event
-	change <-chan zk.Event
-	heard  chan<- struct{}
+	path    string
+	lost    chan<- zk.Event
+	revoked chan<- zk.Event // nil: does not matter, or told
+	change  <-chan zk.Event
+	heard   chan<- struct{}
 }
 
-func (g guard) run(ctx context.Context, gone <-chan zk.Event) {
+func (g *guard) run(ctx context.Context, gone <-chan zk.Event) {
 	for {
 		i, ev, err := g.env.Await(ctx, g.change, gone)
 		if err != nil {
@@ -78,12 +112,14 @@ func (g guard) run(ctx context.Context, gone <-chan zk.Event) {
 			g.heard <- struct{}{}
 		}
 		if ev.Type == zk.EventNodeDataChanged {
-			// Somebody wrote to our znode, which says nothing.
-			var ok bool
-			switch ok, _, gone, err = g.conn.ExistsW(g.path); {
+			// Somebody wrote to our znode, which by itself says nothing.
+			seen, err := g.look(g.path, g.revoked != nil)
+			switch {
 			case err != nil:
 				ev = zk.Event{Type: zk.EventSession, State: zk.StateDisconnected, Err: err}
-			case ok:
+			case seen.stat != nil:
+				gone = seen.event
+				g.obey(seen.data)
 				continue
 			default:
 				ev.Type = zk.EventNodeDeleted
@@ -93,4 +129,14 @@ func (g guard) run(ctx context.Context, gone <-chan zk.Event) {
 		close(g.lost)
 		return
 	}
+}
+
+// obey tells the holder if data revokes the lock.
+func (g *guard) obey(data []byte) {
+	if g.revoked == nil || string(data) != unlock {
+		return
+	}
+	g.revoked <- zk.Event{Type: zk.EventNodeDataChanged, Path: g.path}
+	close(g.revoked)
+	g.revoked = nil
 }

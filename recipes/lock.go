@@ -65,8 +65,22 @@ type LockOptions struct {
 // A release notifies one waiter (and the releasing client itself, of the end of
 // its own znode). A client that gives up waiting notifies one.
 //
-// A Lock is for one goroutine at a time. Its znodes have the format of
-// go-zookeeper's Lock, so both can compete for one lock.
+// # Why it is not re-entrant
+//
+// Lock returns ErrHeld if the object holds the lock. To count instead, an object would
+// have to tell a caller that comes again from another one, and Go does not say which
+// goroutine calls. Nor would the count be of use once the lock is lost: the inner
+// caller would unlock and lock again, and the outer one would never hear that somebody
+// else has had the lock meanwhile. So lock in the outermost function that needs it and
+// pass the *Lock to those inside, as a sign that it is held and for its Lost and Token.
+//
+// A Lock is for one goroutine at a time: goroutines that call it at once race. Each makes
+// an object of its own, on one connection if they like; the objects exclude each other as
+// those of different processes do, so a goroutine that locks two for the same dir waits
+// for itself for ever. The channel that Lost returns and the number that Token returns may
+// be passed on.
+//
+// Its znodes have the format of go-zookeeper's Lock, so both can compete for one lock.
 type Lock struct{ place }
 
 // NewLock returns a lock on the znode dir, which must not be "/" and should be

@@ -139,10 +139,10 @@ func isName(s string) bool { return s != "" && s != "." && s != ".." && !strings
 func (n *Names) RegisterNext(ctx context.Context, prefix string, data []byte) (name string, err error) {
 	tickets := newPlace(n.session, n.dir, "name", LockOptions{ACL: n.opt.ACL}, nil)
 	for {
-		ticket, err := tickets.enqueue(ctx)
-		if err != nil {
+		if err := tickets.enqueue(ctx); err != nil {
 			return "", err
 		}
+		ticket := tickets.nodes[0]
 		_, number := contender(ticket)
 		name = fmt.Sprintf("%s%010d", prefix, number)
 		err = n.register(ctx, name, data, creation{}, &zk.DeleteRequest{Path: n.dir + "/" + ticket, Version: -1})

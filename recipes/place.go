@@ -3,6 +3,7 @@ package recipes
 import (
 	"context"
 	"errors"
+	"strings"
 
 	"github.com/go-zookeeper/zk"
 )
@@ -21,7 +22,11 @@ type place struct {
 	opt    LockOptions
 	blocks func(word string) bool // whether one ahead with that word keeps this one waiting
 
-	node  string // own znode while queued or held
+	partner   string // word of a second znode, made directly ahead of the first; "": none
+	leases    int    // how many may hold at once; 0: 1
+	revocable bool   // the holder is told when its data becomes "unlock"
+
+	nodes []string // names of the own znodes while queued or held; the last is the place
 	held  *hold
 	alarm alarm
 }
@@ -36,45 +41,93 @@ func (p *place) acquire(ctx context.Context, wait bool) error {
 		return ErrHeld
 	}
 	for {
-		name, err := p.enqueue(ctx)
+		err := p.enqueue(ctx)
 		if err != nil {
 			return err
 		}
-		p.node = p.dir + "/" + name
-		err = p.queue(ctx, name, wait)
+		err = p.queue(ctx, p.nodes[len(p.nodes)-1], wait)
 		if err == nil {
 			return nil
 		}
-		p.node = ""
-		p.abandon(p.dir + "/" + name)
+		nodes := p.nodes
+		p.nodes = nil
+		p.giveUp(nodes)
 		if err != errGone {
 			return err
 		}
 	}
 }
 
-// enqueue creates the own znode and returns its name.
-func (p *place) enqueue(ctx context.Context) (name string, err error) {
-	guid := p.env.UUID()
-	err = p.create(ctx, creation{dir: p.dir, acl: p.opt.ACL,
-		do: func() error {
-			path, err := p.conn.Create(p.dir+"/_c_"+guid+"-"+p.word+"-", p.opt.Data, zk.FlagEphemeral|zk.FlagSequence, p.opt.ACL)
-			if err == nil {
-				name = path[len(p.dir)+1:]
-			}
+// enqueue creates the own znodes. A name comes only once, so each attempt has a GUID
+// of its own: where sequence numbers end, the name would else be that of the attempt
+// before, which others may still know.
+func (p *place) enqueue(ctx context.Context) error {
+	var prefix string
+	var nodes []string
+	err := p.create(ctx, creation{dir: p.dir, acl: p.opt.ACL,
+		do: func() (err error) {
+			prefix = "_c_" + p.env.UUID() + "-"
+			nodes, err = p.make(prefix)
 			return err
 		},
 		done: func(ctx context.Context) (bool, error) {
 			var err error
-			name, err = p.find(ctx, p.dir, guid)
-			return name != "", err
+			if nodes, err = p.made(ctx, prefix); err == nil && len(nodes) < len(p.words()) {
+				err = p.removeAll(ctx, nodes) // an operator has deleted the other
+				return false, err
+			}
+			return err == nil, err
 		},
 		undo: func(ctx context.Context) {
-			if name, err := p.find(ctx, p.dir, guid); err == nil && name != "" {
-				p.remove(ctx, p.dir+"/"+name)
+			if nodes, err := p.made(ctx, prefix); err == nil {
+				p.removeAll(ctx, nodes)
 			}
 		}})
-	return name, err
+	if err == nil {
+		p.nodes = nodes
+	}
+	return err
+}
+
+// words are the words of the own znodes.
+func (p *place) words() []string {
+	if p.partner == "" {
+		return []string{p.word}
+	}
+	return []string{p.partner, p.word}
+}
+
+// make sends the request that creates the own znodes and returns their names.
+func (p *place) make(prefix string) (names []string, err error) {
+	const flags = zk.FlagEphemeral | zk.FlagSequence
+	prefix = p.dir + "/" + prefix
+	if p.partner == "" {
+		path, err := p.conn.Create(prefix+p.word+"-", p.opt.Data, flags, p.opt.ACL)
+		return []string{strings.TrimPrefix(path, p.dir+"/")}, err
+	}
+	var requests []interface{}
+	for _, word := range p.words() {
+		requests = append(requests, &zk.CreateRequest{Path: prefix + word + "-", Data: p.opt.Data, Acl: p.opt.ACL, Flags: flags})
+	}
+	results, err := p.conn.Multi(requests...)
+	for _, r := range results {
+		names = append(names, strings.TrimPrefix(r.String, p.dir+"/"))
+	}
+	return names, err
+}
+
+// made returns the names of the znodes that such a request has created; see find.
+func (p *place) made(ctx context.Context, prefix string) (names []string, err error) {
+	for _, word := range p.words() {
+		name, err := p.find(ctx, p.dir, prefix+word+"-")
+		if err != nil {
+			return nil, err
+		}
+		if name != "" {
+			names = append(names, name)
+		}
+	}
+	return names, nil
 }
 
 // queue waits until nobody ahead of name keeps it waiting, and then takes what
@@ -95,6 +148,8 @@ func (p *place) queue(ctx context.Context, name string, wait bool) error {
 			}
 		case !wait:
 			return ErrLocked
+		case p.leases > 1:
+			err = p.awaitLease(ctx, name)
 		default:
 			err = p.awaitChange(ctx, p.dir+"/"+ahead)
 		}
@@ -107,44 +162,79 @@ func (p *place) queue(ctx context.Context, name string, wait bool) error {
 	}
 }
 
-// take makes sure that the first of the queue is ours and holds it. It does
-// nothing, without error, if the session has changed state meanwhile.
-func (p *place) take(name string) error {
-	path := p.dir + "/" + name
-	ok, stat, gone, err := p.conn.ExistsW(path)
+// awaitLease waits until anybody enters or leaves the queue, whoever of those
+// ahead it is; it returns at once if a lease has become free.
+func (p *place) awaitLease(ctx context.Context, name string) error {
+	names, _, event, err := p.conn.ChildrenW(p.dir)
 	if err != nil {
 		return err
 	}
-	if !ok || stat.EphemeralOwner != p.conn.SessionID() {
+	if ahead, err := p.aheadOf(name, names); ahead == "" || err != nil {
+		return err
+	}
+	_, _, err = p.env.Await(ctx, event)
+	return err
+}
+
+// take makes sure that the first of the queue is ours and holds it. It does
+// nothing, without error, if the session has changed state meanwhile.
+func (p *place) take(name string) error {
+	seen, err := p.look(p.dir+"/"+name, p.revocable)
+	if err != nil {
+		return err
+	}
+	if seen.stat == nil || seen.stat.EphemeralOwner != p.conn.SessionID() {
 		return errGone
 	}
 	if p.alarm.rang() {
 		return nil
 	}
-	p.held = p.hold(path, stat.Czxid, &p.alarm, gone)
+	var revoked chan zk.Event
+	if p.revocable {
+		revoked = make(chan zk.Event, 1)
+	}
+	p.held = p.hold(p.dir+"/"+name, seen, &p.alarm, revoked)
 	return nil
 }
 
-// release is [Lock.Unlock].
+// release is [Lock.Unlock]. A partner, for which nobody waits as long as the place
+// is there, goes first.
 func (p *place) release(ctx context.Context) error {
 	if p.held == nil {
 		return ErrNotHeld
 	}
-	h := p.held
-	p.held, p.node = nil, ""
-	h.end()
-	err := p.remove(ctx, h.path)
+	p.held.end()
+	nodes := p.nodes
+	p.held, p.nodes = nil, nil
+	err := p.removeAll(ctx, nodes)
 	if err != nil && ctx.Err() != nil {
-		p.abandon(h.path)
+		p.giveUp(nodes)
 	}
 	return err
 }
 
-func (p *place) znodes() []string {
-	if p.node == "" {
-		return nil
+// removeAll deletes own znodes.
+func (p *place) removeAll(ctx context.Context, names []string) error {
+	for _, name := range names {
+		if err := p.remove(ctx, p.dir+"/"+name); err != nil {
+			return err
+		}
 	}
-	return []string{p.node}
+	return nil
+}
+
+// giveUp is removeAll for a caller who cannot wait.
+func (p *place) giveUp(names []string) {
+	for _, name := range names {
+		p.abandon(p.dir + "/" + name)
+	}
+}
+
+func (p *place) znodes() (paths []string) {
+	for _, name := range p.nodes {
+		paths = append(paths, p.dir+"/"+name)
+	}
+	return paths
 }
 
 // contenders is [Lock.Contenders].

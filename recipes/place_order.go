@@ -1,6 +1,7 @@
 package recipes
 
 import (
+	"cmp"
 	"math"
 	"slices"
 	"strconv"
@@ -10,7 +11,7 @@ import (
 )
 
 // ahead returns the last of those ahead of own that keep it waiting, "" if there
-// is none, or errGone.
+// are too few of them, or errGone.
 func (p *place) ahead(own string) (string, error) {
 	names, _, err := p.conn.Children(p.dir)
 	if err == zk.ErrNoNode {
@@ -19,41 +20,67 @@ func (p *place) ahead(own string) (string, error) {
 	if err != nil {
 		return "", err
 	}
+	return p.aheadOf(own, names)
+}
+
+// aheadOf is ahead in a listing.
+func (p *place) aheadOf(own string, names []string) (string, error) {
 	_, mine := contender(own)
-	best, ahead, listed := int64(-1), "", false
+	best, ahead, listed, count := int64(-1), "", false, 0
 	for _, name := range names {
 		word, n := contender(name)
 		if !p.competes(word) {
 			continue
 		}
 		if repeats(n) {
-			if names, err = p.ordered(names); err != nil {
+			queue, err := p.ordered(names)
+			if err != nil {
 				return "", err
 			}
-			return p.before(names, own)
+			return p.before(queue, own)
 		}
 		listed = listed || name == own
-		if n < mine && n > best && p.blocks(word) {
-			best, ahead = n, name
+		if n < mine && p.inWay(name, word) {
+			count++
+			if n > best {
+				best, ahead = n, name
+			}
 		}
 	}
 	if !listed {
 		return "", errGone
 	}
-	return ahead, nil
+	return p.blocker(count, ahead), nil
 }
 
 // before is ahead for a queue that is in order.
 func (p *place) before(queue []string, own string) (ahead string, err error) {
+	count := 0
 	for _, name := range queue {
 		if name == own {
-			return ahead, nil
+			return p.blocker(count, ahead), nil
 		}
-		if word, _ := contender(name); p.blocks(word) {
+		if word, _ := contender(name); p.inWay(name, word) {
+			count++
 			ahead = name
 		}
 	}
 	return "", errGone
+}
+
+// inWay reports whether name, when it is ahead, keeps this place waiting: it has such a
+// word and is no partner.
+func (p *place) inWay(name, word string) bool {
+	return p.blocks(word) && !slices.Contains(p.nodes, name)
+}
+
+// blocker returns who is to be waited for, the last of those in the way, or "" if
+// there are fewer of them than leases.
+func (p *place) blocker(count int, last string) string {
+	if count < max(p.leases, 1) {
+		return ""
+	}
+	return last
 }
 
 // competes reports whether a contender with that word is of this queue.
@@ -77,6 +104,12 @@ func contender(name string) (word string, n int64) {
 		return "", 0
 	}
 	return name[strings.LastIndexByte(name[:i], '-')+1 : i], n
+}
+
+// owner returns the part of a contender's name that partners share.
+func owner(name string) string {
+	word, _ := contender(name)
+	return name[:strings.LastIndex(name, "-"+word+"-")]
 }
 
 // repeats reports whether a sequence number is from the end of the numbers. There
@@ -112,6 +145,8 @@ func (p *place) ordered(names []string) ([]string, error) {
 		queue = append(queue, name)
 		rank[name] = n
 	}
-	slices.SortFunc(queue, func(a, b string) int { return int(min(max(rank[a]-rank[b], -1), 1)) })
+	slices.SortFunc(queue, func(a, b string) int {
+		return cmp.Or(cmp.Compare(rank[a], rank[b]), strings.Compare(a, b)) // of one multi: partners
+	})
 	return queue, nil
 }

@@ -2,138 +2,141 @@ package recipes_test
 
 import (
 	"context"
-	"fmt"
-	"slices"
+	"errors"
 	"sync"
+	"sync/atomic"
 	"testing"
+	"time"
+
+	"github.com/go-zookeeper/zk"
 
 	"zksim/recipes"
 	"zksim/recipes/live/zkserver/zkservertest"
 )
 
-func TestRealClientsCountTogether(t *testing.T) {
+func TestRealReadersShareAndWritersExclude(t *testing.T) {
 	addrs := zkservertest.ForTest(t, 1).Addrs()
 	ctx := bounded(t)
-	const clients, rounds = 5, 10
+	var readers, writers, together atomic.Int32
 	var all sync.WaitGroup
-	for i := range clients {
+	for i := range 6 {
 		c := dial(t, addrs)
-		counter := recipes.NewCounter(c, c.Env(), "/apps/counter", recipes.CounterOptions{})
 		all.Go(func() {
-			for range rounds {
-				if _, err := counter.Add(ctx, int64(i)); err != nil {
+			l := recipes.NewRWLock(c, c.Env(), "/rw", recipes.LockOptions{})
+			for r := range 10 {
+				var err error
+				if (i+r)%3 > 0 {
+					err = l.RLock(ctx)
+				} else {
+					err = l.Lock(ctx)
+					if writers.Add(1) != 1 || readers.Load() > 0 {
+						t.Error("a writer is not alone")
+					}
+					writers.Add(-1)
+					err = errors.Join(err, l.Downgrade(ctx))
+				}
+				if err != nil {
+					t.Error(err)
+					return
+				}
+				if n := readers.Add(1); n > together.Load() {
+					together.Store(n)
+				}
+				if writers.Load() > 0 {
+					t.Error("a reader beside a writer")
+				}
+				time.Sleep(time.Millisecond)
+				readers.Add(-1)
+				if err := l.RUnlock(ctx); err != nil {
 					t.Error(err)
 				}
-				for swapped := false; !swapped; { // adds one, too
-					n, err := counter.Get(ctx)
-					if err == nil {
-						swapped, err = counter.CompareAndSet(ctx, n, n+1)
-					}
-					if err != nil {
-						t.Error(err)
-						return
-					}
+			}
+		})
+	}
+	all.Wait()
+	if together.Load() < 2 {
+		t.Error("readers never shared the lock")
+	}
+}
+
+func TestRealLeasesAreLimited(t *testing.T) {
+	addrs := zkservertest.ForTest(t, 1).Addrs()
+	ctx := bounded(t)
+	var inside, most atomic.Int32
+	var all sync.WaitGroup
+	for range 6 {
+		c := dial(t, addrs)
+		all.Go(func() {
+			s := recipes.NewSemaphore(c, c.Env(), "/sem", 3, recipes.LockOptions{})
+			for range 10 {
+				if err := s.Acquire(ctx); err != nil {
+					t.Error(err)
+					return
+				}
+				if n := inside.Add(1); n > 3 {
+					t.Errorf("%d hold a lease", n)
+				} else if n > most.Load() {
+					most.Store(n)
+				}
+				time.Sleep(30 * time.Millisecond)
+				inside.Add(-1)
+				if err := s.Release(ctx); err != nil {
+					t.Error(err)
 				}
 			}
 		})
 	}
 	all.Wait()
-	c := dial(t, addrs)
-	n, err := recipes.NewCounter(c, c.Env(), "/apps/counter", recipes.CounterOptions{}).Get(ctx)
-	if want := int64(rounds * (clients + clients*(clients-1)/2)); n != want || err != nil {
-		t.Errorf("%d, %v; want %d", n, err, want)
-	}
-	if left, _, err := c.Children("/apps/counter"); len(left) > 0 || err != nil {
-		t.Errorf("left behind: %v, %v", left, err)
+	if most.Load() != 3 {
+		t.Errorf("at most %d held a lease at once", most.Load())
 	}
 }
 
-func TestRealNamesAreOfOneOwner(t *testing.T) {
+// A monitor finds a holder that does not end; it is asked, and then forced, to give up.
+func TestARealHolderIsFoundRevokedAndBroken(t *testing.T) {
 	addrs := zkservertest.ForTest(t, 1).Addrs()
 	ctx := bounded(t)
-	var mu sync.Mutex
-	var owners, numbered []string
-	var all sync.WaitGroup
-	for i := range 5 {
-		c := dial(t, addrs)
-		names := recipes.NewNames(c, c.Env(), "/names", recipes.NamesOptions{})
-		all.Go(func() {
-			err := names.Register(ctx, "db", fmt.Appendf(nil, "host %d", i))
-			next, err2 := names.RegisterNext(ctx, "job-", nil)
-			if err != nil && err != recipes.ErrNameTaken || err2 != nil {
-				t.Error(err, err2)
-			}
-			mu.Lock()
-			defer mu.Unlock()
-			if err == nil {
-				owners = append(owners, fmt.Sprintf("host %d", i))
-			}
-			numbered = append(numbered, next)
-		})
+	holder, operator := dial(t, addrs), dial(t, addrs)
+	l := recipes.NewRevocableLock(holder, holder.Env(), "/rw", recipes.LockOptions{Data: []byte("slow")})
+	if err := l.Lock(ctx); err != nil {
+		t.Fatal(err)
 	}
-	all.Wait()
-	c := dial(t, addrs)
-	names := recipes.NewNames(c, c.Env(), "/names", recipes.NamesOptions{})
-	data, err := names.Resolve(ctx, "db")
-	if len(owners) != 1 || string(data) != owners[0] || err != nil {
-		t.Errorf("%v have it; it is %q, %v", owners, data, err)
+	watch, stop := context.WithCancel(ctx)
+	var found recipes.Overdue
+	m := recipes.NewMonitor(operator, operator.Env(), "/rw", recipes.MonitorOptions{Limit: 50 * time.Millisecond, Alarm: func(x recipes.Overdue) {
+		found = x
+		stop()
+	}})
+	if err := m.Run(watch); !errors.Is(err, context.Canceled) {
+		t.Fatal(err)
 	}
-	if err := names.Unregister(ctx, "db"); err != recipes.ErrNotOwner {
+	if found.Path != l.Znodes()[0] || string(found.Data) != "slow" || found.Held < 50*time.Millisecond {
+		t.Errorf("%+v", found)
+	}
+	o := recipes.NewRevocableLock(operator, operator.Env(), "/rw", recipes.LockOptions{})
+	if err := o.Revoke(ctx, found.Path); err != nil {
 		t.Error(err)
 	}
-	want := append([]string{"db"}, numbered...)
-	slices.Sort(want)
-	if list, err := names.List(ctx); !slices.Equal(list, want) || err != nil {
-		t.Errorf("%v, %v; want %v", list, err, want)
+	select {
+	case <-l.Revoked():
+	case <-ctx.Done():
+		t.Error("not told of the revocation")
 	}
-}
-
-func TestARealConfigurationIsNeverTorn(t *testing.T) {
-	addrs := zkservertest.ForTest(t, 1).Addrs()
-	ctx := bounded(t)
-	const updates = 20
-	whole := func(set recipes.ConfigSet) bool {
-		return string(set.Values["a"]) == string(set.Values["b"]) && string(set.Values["a"]) == string(set.Values["c"])
+	if err := o.Break(ctx, found.Path); err != nil {
+		t.Error(err)
 	}
-	running, stop := context.WithCancel(ctx)
-	defer stop()
-	var all sync.WaitGroup
-	for range 3 {
-		c := dial(t, addrs)
-		last := int64(0)
-		cached := recipes.NewCachedConfig(c, c.Env(), "/config", func(set recipes.ConfigSet) {
-			if !whole(set) || set.Zxid <= last {
-				t.Errorf("told of %q, zxid %x after %x", set.Values, set.Zxid, last)
-			}
-			last = set.Zxid
-			if string(set.Values["a"]) == "the end" {
-				stop()
-			}
-		})
-		all.Go(func() {
-			if err := cached.Run(running); err != context.Canceled {
-				t.Error(err)
-			}
-		})
-	}
-	c := dial(t, addrs)
-	config := recipes.NewConfig(c, c.Env(), "/config", recipes.ConfigOptions{})
-	flagged := recipes.NewFlaggedConfig(c, c.Env(), "/config", recipes.ConfigOptions{})
-	for i := range updates {
-		word := fmt.Sprint(i)
-		if i == updates-1 {
-			word = "the end"
+	select {
+	case ev := <-l.Lost():
+		if ev.Type != zk.EventNodeDeleted {
+			t.Errorf("lost with %+v", ev)
 		}
-		next := values("a="+word, "b="+word, "c="+word)
-		set, err := config.Get(ctx)
-		if err == nil && i%2 == 0 {
-			err = config.Update(ctx, set, next)
-		} else if err == nil {
-			err = flagged.Update(ctx, next)
-		}
-		if err != nil || !whole(set) {
-			t.Errorf("%q, %v", set.Values, err)
-		}
+	case <-ctx.Done():
+		t.Error("not told that the lock is broken")
 	}
-	all.Wait()
+	if err := o.TryLock(ctx); err != nil {
+		t.Error(err)
+	}
+	if err := errors.Join(l.Unlock(ctx), o.Unlock(ctx), holder.Wait(ctx), operator.Wait(ctx)); err != nil {
+		t.Error(err)
+	}
 }

@@ -50,6 +50,7 @@ type stage struct {
 	world  *sim.World
 	random *rand.Rand
 	wanted []string // transitions to be made next
+	idle   bool     // time passes only when nothing else can happen
 }
 
 // actor is one client on a stage.
@@ -110,10 +111,8 @@ func (s *stage) Choose(w *sim.World) (sim.Transition, bool, error) {
 		return sim.Transition{}, false, nil
 	}
 	t := list[s.random.IntN(len(list))]
-	for range 3 {
-		if t.Kind == sim.Tick { // time is slower than work
-			t = list[s.random.IntN(len(list))]
-		}
+	for tries := 0; t.Kind == sim.Tick && len(list) > 1 && (s.idle || tries < 3); tries++ { // time is slower than work
+		t = list[s.random.IntN(len(list))]
 	}
 	return t, true, nil
 }

@@ -100,17 +100,17 @@ func (l *SingleNodeLock) claim(ctx context.Context) (string, error) {
 // take makes sure that the claim belongs to the present session.
 func (l *SingleNodeLock) take(owner string) error {
 	l.alarm.set(l.env)
-	ok, stat, gone, err := l.conn.ExistsW(l.dir + "/" + owner)
-	if interrupted(err) || err == nil && !ok {
+	seen, err := l.look(l.dir+"/"+owner, false)
+	if interrupted(err) || err == nil && seen.stat == nil {
 		return errGone
 	}
 	if err != nil {
 		return err
 	}
-	if stat.EphemeralOwner != l.conn.SessionID() || l.alarm.rang() {
+	if seen.stat.EphemeralOwner != l.conn.SessionID() || l.alarm.rang() {
 		return errGone
 	}
-	l.held = l.hold(l.dir+"/"+owner, stat.Czxid, &l.alarm, gone)
+	l.held = l.hold(l.dir+"/"+owner, seen, &l.alarm, nil)
 	return nil
 }
 

@@ -123,6 +123,14 @@ func TestEachCheckerHasATwinThatOnlyItCatches(t *testing.T) {
 		{"conflict", "config/denied-own"},
 		{"counter", "counter/double-count"},
 		{"names", "names/delete-again"},
+		{"overdue", "monitor/busy-lock"},
+		{"overdue", "monitor/stale-alarm"},
+		{"lost-revoke", "revocable/deaf-holder"},
+		{"lost-revoke", "revocable/late-revoke"},
+		{"quiescence", "rwlock/sibling-wait"},
+		{"refusal", "rwlock/readers-queue"},
+		{"herd", "rwlock/watch-directory"},
+		{"ownership", "semaphore/count-first"},
 	} {
 		s := scenario(t, x.twin)
 		if seed := onlyCaughtBy(r, s, x.checker); seed == 0 {

@@ -10,7 +10,11 @@ var All = slices.Concat(
 	configScenarios,
 	counterScenarios,
 	memberScenarios,
+	monitorScenarios,
 	namesScenarios,
+	revocableScenarios,
+	rwlockScenarios,
+	semaphoreScenarios,
 	watchScenarios,
 	znodeScenarios,
 )

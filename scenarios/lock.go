@@ -150,16 +150,19 @@ var (
 
 // lostCreate reports whether a create was executed whose client was told that
 // the connection is lost.
-func lostCreate(h *history.History) bool {
+func lostCreate(h *history.History) bool { return lostReply(h, "create") }
+
+// lostReply is lostCreate for an operation that creates znodes.
+func lostReply(h *history.History, op string) bool {
 	created := map[int32]bool{}
 	for i := range h.Events {
 		e := &h.Events[i]
 		switch {
-		case e.Kind == history.Call && e.Op == "create":
+		case e.Kind == history.Call && e.Op == op:
 			created[e.Client] = false
 		case e.Kind == history.Created:
 			created[e.Client] = true
-		case e.Kind == history.Reply && e.Op == "create" && e.Err == zk.ErrConnectionClosed && created[e.Client]:
+		case e.Kind == history.Reply && e.Op == op && e.Err == zk.ErrConnectionClosed && created[e.Client]:
 			return true
 		}
 	}

@@ -95,28 +95,37 @@ func (o Object) Released() { o.Record(history.Event{Kind: history.Released}) }
 
 // Write writes to the guarded resource with a token; 0 stands for a writer that
 // has none. It reports whether the resource accepted.
-func (o Object) Write(token int64) bool {
+func (o Object) Write(token int64) bool { return o.access("", token) }
+
+// Read is Write for a reader, who shares the lock with others.
+func (o Object) Read(token int64) bool { return o.access("read", token) }
+
+func (o Object) access(op string, token int64) bool {
 	o.p.resource.mu.Lock()
 	defer o.p.resource.mu.Unlock()
-	ok := o.p.resource.accept(token)
-	o.Record(history.Event{Kind: history.Write, Value: token, OK: ok})
+	ok := o.p.resource.accept(token, op == "read")
+	o.Record(history.Event{Kind: history.Write, Op: op, Value: token, OK: ok})
 	return ok
 }
 
-// Resource is something outside of ZooKeeper that a lock guards. It refuses a
-// token lower than one it has seen; a writer without a token it cannot refuse.
+// Resource is something outside of ZooKeeper that a lock guards. It refuses a write
+// with a token lower than one it has seen, and a read with one lower than that of a
+// write; who has no token it cannot refuse.
 type Resource struct {
-	mu      sync.Mutex // for real clients
-	highest int64
+	mu            sync.Mutex // for real clients
+	written, seen int64      // the highest tokens of writes and of all
 }
 
-func (r *Resource) accept(token int64) bool {
-	if token == 0 {
+func (r *Resource) accept(token int64, read bool) bool {
+	switch {
+	case token == 0:
 		return true
-	}
-	if token < r.highest {
+	case token < r.written, !read && token < r.seen:
 		return false
 	}
-	r.highest = token
+	r.seen = max(r.seen, token)
+	if !read {
+		r.written = token
+	}
 	return true
 }

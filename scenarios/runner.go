@@ -118,7 +118,7 @@ func (r *Runner) Replay(s *Scenario, schedule Schedule) (Result, error) {
 
 func (r *Runner) run(s *Scenario, p Schedule, ch sim.Chooser) (Result, error) {
 	r.injector.Reset(p.Faults)
-	r.resource.highest, r.objects = 0, 0
+	r.resource.written, r.resource.seen, r.objects = 0, 0, 0
 	r.known, r.owners = r.known[:0], r.owners[:0]
 	r.processes = slices.Grow(r.processes[:0], s.Clients)[:s.Clients]
 	r.cancels = slices.ContainsFunc(p.Faults, func(x faults.Rule) bool { return x.Fault == "cancel" })

@@ -19,6 +19,8 @@ type Lock struct {
 	dir  string
 	flaw Flaw
 
+	order func(names []string) (first, ahead string, listed bool)
+	any   bool   // who waits watches all
 	node  string // name of the own znode
 	token int64
 	lost  chan zk.Event
@@ -27,7 +29,9 @@ type Lock struct {
 
 // NewLock returns a lock on dir with the given flaw.
 func NewLock(conn recipes.Conn, env recipes.Env, dir string, flaw Flaw) *Lock {
-	return &Lock{conn: conn, env: env, dir: dir, flaw: flaw}
+	l := &Lock{conn: conn, env: env, dir: dir, flaw: flaw}
+	l.order = l.exclusive
+	return l
 }
 
 var (
@@ -96,7 +100,7 @@ func (l *Lock) create(ctx context.Context, guid string) (string, error) {
 		if err := l.session(context.Background()); err != nil {
 			return "", err
 		}
-		if l.flaw == PlainCreate || err == zk.ErrNoServer {
+		if l.flaw == PlainCreate || l.flaw == LeakedLease || err == zk.ErrNoServer {
 			continue // right only for a request that was never sent
 		}
 		if name := l.find(guid); name != "" {
@@ -170,9 +174,9 @@ func (l *Lock) patient(err error) error {
 	return err
 }
 
-// order returns the first of the queue, the one before the own znode ("" if that
+// exclusive returns the first of the queue, the one before the own znode ("" if that
 // is the first), and whether the own znode is listed.
-func (l *Lock) order(names []string) (first, ahead string, listed bool) {
+func (l *Lock) exclusive(names []string) (first, ahead string, listed bool) {
 	for _, name := range names {
 		listed = listed || name == l.node
 		if first == "" || l.less(name, first) {
@@ -195,13 +199,21 @@ func (l *Lock) less(a, b string) bool {
 	return number(a) < number(b)
 }
 
+// number returns the sequence number in a name.
 func number(name string) int {
-	n, _ := strconv.Atoi(name[strings.LastIndex(name, "lock-")+len("lock-"):])
+	i := strings.LastIndexByte(name, '-')
+	if i > 0 && name[i-1] == '-' {
+		i-- // it is negative
+	}
+	n, _ := strconv.Atoi(name[i+1:])
 	return n
 }
 
 // wait waits for something to happen to the znode of a predecessor.
 func (l *Lock) wait(ctx context.Context, path string) error {
+	if l.any {
+		return l.waitForAny(ctx)
+	}
 	exists, _, event, err := l.conn.ExistsW(path)
 	if err != nil {
 		return l.patient(err)
@@ -223,6 +235,19 @@ func (l *Lock) wait(ctx context.Context, path string) error {
 	return err
 }
 
+// waitForAny waits for anybody to come or go.
+func (l *Lock) waitForAny(ctx context.Context) error {
+	names, _, event, err := l.conn.ChildrenW(l.dir)
+	if err != nil {
+		return l.patient(err)
+	}
+	if _, ahead, listed := l.order(names); ahead == "" || !listed {
+		return nil
+	}
+	_, _, err = l.env.Await(ctx, event)
+	return err
+}
+
 // take holds the lock.
 func (l *Lock) take(change <-chan zk.Event) error {
 	ok, stat, gone, err := l.conn.ExistsW(l.dir + "/" + l.node)
@@ -240,7 +265,7 @@ func (l *Lock) take(change <-chan zk.Event) error {
 	ctx, cancel := context.WithCancel(context.Background())
 	l.end = cancel
 	lost := l.lost
-	if l.flaw == ForeignDelete || l.flaw == NoOwnCheck {
+	if l.flaw == ForeignDelete || l.flaw == NoOwnCheck || l.flaw == DeafHolder {
 		gone = nil // these never looked after their own znode
 	}
 	l.env.Go("lock-watch", func() {

@@ -1,0 +1,93 @@
+package broken
+
+import (
+	"context"
+
+	"zksim/recipes"
+)
+
+// The flaws of semaphores.
+const (
+	// CountFirst creates its lease after it has counted too few of others, and does
+	// not count again. Two who do so at once make one too many: a TryAcquire, which
+	// does not go through the gate, or who has lost the gate and does not know.
+	// Derived from kazoo Semaphore._get_lease. Wakes: the schedule alone.
+	// Caught by: ownership, belief.
+	CountFirst Flaw = 111
+	// LeakedLease retries a create of a lease whose answer was lost.
+	// Derived from PlainCreate. Wakes: lose-reply of the create.
+	// Caught by: tree, quiescence.
+	LeakedLease Flaw = 112
+)
+
+// Semaphore is a semaphore with one flaw. Apart from it, it follows the protocol of
+// recipes.Semaphore in the plainest way. What is queued for is the lease.
+type Semaphore struct {
+	flawed
+	gate   *Lock
+	leases int
+}
+
+// NewSemaphore returns a semaphore on dir, with that many leases and the given flaw.
+func NewSemaphore(conn recipes.Conn, env recipes.Env, dir string, leases int, flaw Flaw) *Semaphore {
+	s := &Semaphore{flawed: *NewLock(conn, env, dir+"/leases", flaw), gate: NewLock(conn, env, dir+"/gate", 0), leases: leases}
+	s.order, s.any = s.ranked, true
+	return s
+}
+
+// Acquire waits until a lease is held.
+func (s *Semaphore) Acquire(ctx context.Context) error {
+	if err := s.gate.Lock(ctx); err != nil {
+		return err
+	}
+	defer s.gate.Unlock(context.Background())
+	return s.acquire(ctx, true)
+}
+
+// TryAcquire returns recipes.ErrLocked when no lease is free.
+func (s *Semaphore) TryAcquire(ctx context.Context) error { return s.acquire(ctx, false) }
+
+func (s *Semaphore) acquire(ctx context.Context, wait bool) error {
+	if s.flaw != CountFirst {
+		return s.flawed.acquire(ctx, wait)
+	}
+	for { // without faults
+		names, _, event, err := s.conn.ChildrenW(s.dir)
+		if err != nil {
+			return err
+		}
+		if len(names) < s.leases {
+			if s.node, err = s.create(ctx, s.env.UUID()); err != nil {
+				return err
+			}
+			return s.take(s.env.SessionEvents())
+		}
+		if !wait {
+			return recipes.ErrLocked
+		}
+		if _, _, err := s.env.Await(ctx, event); err != nil {
+			return err
+		}
+	}
+}
+
+// ranked is the order of the leases: nobody is ahead as long as they suffice.
+func (s *Semaphore) ranked(names []string) (first, ahead string, listed bool) {
+	first, ahead, listed = s.exclusive(names)
+	before := 0
+	for _, name := range names {
+		if s.less(name, s.node) {
+			before++
+		}
+	}
+	if before < s.leases {
+		ahead = ""
+	}
+	return first, ahead, listed
+}
+
+// Release gives the lease up.
+func (s *Semaphore) Release(ctx context.Context) error { return s.Unlock(ctx) }
+
+// Znodes returns the paths that the object knows of.
+func (s *Semaphore) Znodes() []string { return append(s.gate.Znodes(), s.flawed.Znodes()...) }

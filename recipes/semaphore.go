@@ -1,0 +1,92 @@
+package recipes
+
+import (
+	"context"
+
+	"github.com/go-zookeeper/zk"
+)
+
+// Semaphore hands out a number of leases: at most that many are held at a time. The
+// protocol is that of Curator's InterProcessSemaphoreV2, but for the count.
+//
+// # Protocol
+//
+//  1. Wait at the gate, a [Lock] on dir/gate.
+//  2. Create dir/leases/_c_GUID-lease-, ephemeral and sequential, and find it again
+//     after a lost answer as Lock does.
+//  3. List dir/leases. If fewer znodes than there are leases have lower numbers than
+//     the own, and that is there and of the present session, the lease is held.
+//  4. Otherwise list again and leave a watch on dir/leases. If nothing has changed
+//     wait for it, and go to 3.
+//  5. Leave the gate, whatever came of it.
+//
+// To release, delete the own znode.
+//
+// That there are no more holders than leases follows from step 3 alone: were there
+// one more, the youngest of them would have had too many before it from its
+// creation on. The gate is there for order and quiet: it lets clients in first come,
+// first served, and of all who wait only the one inside watches the leases. If the
+// session ends inside, nothing worse happens than that another comes in.
+//
+// # What the usual texts leave out
+//
+// Who counts before it creates must trust that it is alone at the gate, which it can
+// only believe (twin count-first; kazoo's Semaphore). A create that is retried after a
+// lost answer takes two leases, one of them for nobody (twin leaked-lease).
+//
+// All clients must be given the same number of leases. There is no fencing token:
+// holders that are many come in no order that a resource could check.
+//
+// # Fan-out
+//
+// A release notifies the one client inside the gate, which goes on and lets one
+// client in, with one more notification. A TryAcquire that fails notifies the client
+// inside twice, in vain.
+//
+// A Semaphore holds one lease at a time and is for one goroutine at a time, and not
+// re-entrant; see [Lock]. Who needs several leases at once makes several objects, and
+// an order in which all acquire them.
+type Semaphore struct{ gate, lease place }
+
+// NewSemaphore returns a semaphore on the znode dir, which must not be "/" and should
+// be used for nothing else, with that many leases, at least 1.
+func NewSemaphore(conn Conn, env Env, dir string, leases int, opt LockOptions) *Semaphore {
+	one := session{conn, env}
+	s := &Semaphore{
+		gate:  newPlace(one, dir+"/gate", "lock", opt, func(word string) bool { return word == "lock" }),
+		lease: newPlace(one, dir+"/leases", "lease", opt, func(word string) bool { return word == "lease" }),
+	}
+	s.lease.leases = leases
+	return s
+}
+
+// Acquire waits until a lease is held. When ctx is done first it returns ctx's error
+// and gives up its place. Other errors are as those of [Lock.Lock].
+func (s *Semaphore) Acquire(ctx context.Context) error {
+	if s.lease.held != nil {
+		return ErrHeld
+	}
+	if err := s.gate.acquire(ctx, true); err != nil {
+		return err
+	}
+	err := s.lease.acquire(ctx, true)
+	if closed := s.gate.release(ctx); closed != nil && err == nil {
+		s.lease.release(ctx)
+		return closed
+	}
+	return err
+}
+
+// TryAcquire takes a lease if one is free, even if others are on their way to it, and
+// returns ErrLocked if all are held or awaited.
+func (s *Semaphore) TryAcquire(ctx context.Context) error { return s.lease.acquire(ctx, false) }
+
+// Release gives the lease up, as [Lock.Unlock] does.
+func (s *Semaphore) Release(ctx context.Context) error { return s.lease.release(ctx) }
+
+// Lost is as [Lock.Lost], for the lease.
+func (s *Semaphore) Lost() <-chan zk.Event { return s.lease.held.Lost() }
+
+// Znodes returns the paths that the object answers for: its place at the gate and its
+// lease.
+func (s *Semaphore) Znodes() []string { return append(s.gate.znodes(), s.lease.znodes()...) }

@@ -1,0 +1,247 @@
+package scenarios
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"time"
+
+	"github.com/go-zookeeper/zk"
+
+	"zksim/checkers"
+	"zksim/model/history"
+	"zksim/recipes"
+	"zksim/recipes/broken"
+)
+
+// revocable is a lock under test that can be asked back.
+type revocable interface {
+	sharedLocker
+	Revoked() <-chan zk.Event
+}
+
+const (
+	revokerPause = 250 * time.Millisecond
+	// holderPatience is how long a holder waits to be told. In a real run it is
+	// told at once.
+	holderPatience = 5 * time.Second
+)
+
+// revocableRounds makes a program in which each client reads or writes a number of
+// times, and revokes all locks that it sees now and then. A holder gives up the lock
+// when it is asked to, but not if locks are broken: then it works until it is told
+// that the lock is lost.
+func revocableRounds(rounds int, force bool, newLock func(p *Process) revocable) func(p *Process) {
+	return func(p *Process) {
+		done := make(chan zk.Event, 1)
+		p.Env.Go("revoker", func() { revoker(p, force, done) })
+		l := newLock(p)
+		o := p.Register(l.Znodes)
+		for r := range rounds {
+			if err := revocableOnce(p, o, l, (p.ID+r)%2 == 0, force); err != nil {
+				p.Fail(err)
+				break
+			}
+		}
+		done <- zk.Event{}
+	}
+}
+
+// revoker revokes or breaks each lock once.
+func revoker(p *Process, force bool, done <-chan zk.Event) {
+	l := newRevocable(p).(*recipes.RevocableLock)
+	o := p.Register(l.Znodes)
+	op, revoke := "revoke", l.Revoke
+	if force {
+		op, revoke = "break", l.Break
+	}
+	var asked []string
+	for {
+		ctx, end := p.Env.WithTimeout(context.Background(), revokerPause)
+		_, _, err := p.Env.Await(ctx, done)
+		end()
+		if err == nil {
+			return
+		}
+		paths, err := l.Queue(context.Background())
+		for _, path := range paths {
+			if err != nil || slices.Contains(asked, path) {
+				continue
+			}
+			asked = append(asked, path)
+			o.Record(history.Event{Kind: history.Invoke, Op: op, Path: path})
+			err = revoke(context.Background(), path)
+			o.Record(history.Event{Kind: history.Return, Op: op, Path: path, Err: err})
+		}
+		if err != nil {
+			p.Fail(err)
+			return
+		}
+	}
+}
+
+// revocableOnce is one round. It returns only errors that a lock must not have.
+func revocableOnce(p *Process, o Object, l revocable, read, force bool) error {
+	op, lock := "lock", l.Lock
+	if read {
+		op, lock = "rlock", l.RLock
+	}
+	ctx, end := p.Interruptible()
+	o.Invoke(op)
+	err := lock(ctx)
+	o.Return(op, err, false)
+	end()
+	switch {
+	case errors.Is(err, context.Canceled):
+		return nil
+	case err != nil:
+		return err
+	}
+	unlock := l.Unlock
+	op = "unlock"
+	if read {
+		unlock = l.RUnlock
+		op = "runlock"
+		share(o, l)
+	} else {
+		znodes := l.Znodes()
+		o.Acquired(znodes[len(znodes)-1], l.Token())
+		work(p, o, l, 3)
+	}
+	hold(p, o, l, force)
+	o.Released()
+	o.Invoke(op)
+	err = unlock(context.Background())
+	o.Return(op, err, false)
+	return err
+}
+
+// hold waits until the lock is revoked, which the stubborn ignore, or lost.
+func hold(p *Process, o Object, l revocable, stubborn bool) {
+	znodes := l.Znodes()
+	path := znodes[len(znodes)-1]
+	ctx, end := p.Env.WithTimeout(context.Background(), holderPatience)
+	defer end()
+	revoked := l.Revoked()
+	if stubborn {
+		revoked = nil
+	}
+	o.Record(history.Event{Kind: history.Invoke, Op: "hold", Path: path})
+	i, _, err := p.Env.Await(ctx, l.Lost(), revoked)
+	switch i {
+	case 0:
+		o.Lost()
+	case 1:
+		o.Record(history.Event{Kind: history.Told, Op: "revoked", Path: path})
+	}
+	o.Record(history.Event{Kind: history.Return, Op: "hold", Path: path, Err: err, OK: true})
+}
+
+func newRevocable(p *Process) revocable {
+	return recipes.NewRevocableLock(p.Conn, p.Env, p.Path(rwDir), recipes.LockOptions{})
+}
+
+func newBrokenRevocable(f broken.Flaw) func(p *Process) revocable {
+	return func(p *Process) revocable { return broken.NewRevocableLock(p.Conn, p.Env, p.Path(rwDir), f) }
+}
+
+// revocableScenario is what all scenarios of revocable locks have in common. The
+// faults, and the haste of timers, end early: only what happens afterwards shows that
+// nobody is told.
+func revocableScenario(s Scenario) Scenario {
+	s = rwScenario(s)
+	s.Checkers = append(s.Checkers, checkers.LostRevoke{})
+	s.Clients = 2
+	if s.SafetySteps = 150; s.Broken() {
+		s.SafetySteps = 30
+	}
+	return s
+}
+
+var revocableScenarios = []Scenario{
+	revocableScenario(Scenario{
+		Name: "revocable/revocable", Doc: "all holders are asked back under every fault, and give up the lock",
+		Source:  "ZooKeeper recipes page, Recoverable Shared Locks",
+		Program: revocableRounds(2, false, newRevocable), Faults: rwFaults,
+		Goals: []Goal{goalExpiry, {"a holder that is told", told("revoked")},
+			{"a lock that is revoked before it is held", revokedInQueue},
+			{"a lost reply after a revocation", func(h *history.History) bool { return lostSet(h) }}},
+	}),
+	revocableScenario(Scenario{
+		Name: "revocable/break", Doc: "all locks are broken under every fault, and holders go on until they hear of it",
+		Source:  "ZooKeeper recipes page, laser beams",
+		Program: revocableRounds(2, true, newRevocable), Faults: rwFaults,
+		Goals: []Goal{goalExpiry, {"a write of a holder whose lock was broken", brokenWrite}},
+	}),
+
+	revocableScenario(Scenario{
+		Name: "revocable/late-revoke", Doc: "the first read of the own znode says unlock, and is ignored", Row: int(broken.LateRevoke),
+		Source: "ZooKeeper recipes page, its wording", Program: revocableRounds(2, false, newBrokenRevocable(broken.LateRevoke)),
+		Caught: []string{"lost-revoke"}, Wakes: "the schedule alone",
+	}),
+	revocableScenario(Scenario{
+		Name: "revocable/deaf-holder", Doc: "a holder does not hear that its znode was deleted", Row: int(broken.DeafHolder),
+		Source: "derived from the recipe page's laser beams", Program: revocableRounds(2, true, newBrokenRevocable(broken.DeafHolder)),
+		Caught: []string{"lost-revoke"}, Wakes: "nothing is needed",
+	}),
+}
+
+// told is the goal that a recipe says something.
+func told(op string) func(h *history.History) bool {
+	return func(h *history.History) bool {
+		return slices.ContainsFunc(h.Events, func(e history.Event) bool { return e.Kind == history.Told && e.Op == op })
+	}
+}
+
+// revokedInQueue reports whether somebody got the lock by a znode revoked before.
+func revokedInQueue(h *history.History) bool {
+	revoked := map[string]bool{}
+	for _, e := range h.Events {
+		switch {
+		case e.Kind == history.Return && e.Op == "revoke" && e.Err == nil:
+			revoked[e.Path] = true
+		case e.Kind == history.Acquired && revoked[e.Path]:
+			return true
+		}
+	}
+	return false
+}
+
+// brokenWrite reports whether a holder tried to write after its znode was deleted by
+// somebody else.
+func brokenWrite(h *history.History) bool {
+	paths := map[int32]string{} // of the writer's znode
+	gone := map[string]bool{}
+	for _, e := range h.Events {
+		switch e.Kind {
+		case history.Acquired:
+			paths[e.Object] = e.Path
+		case history.Return:
+			if e.Op == "break" {
+				gone[e.Path] = true
+			}
+		case history.Write:
+			if gone[paths[e.Object]] {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// lostSet reports whether a set was executed whose client was told that the
+// connection is lost.
+func lostSet(h *history.History) bool {
+	set := map[int32]bool{}
+	for _, e := range h.Events {
+		switch {
+		case e.Kind == history.Call && e.Op == "set":
+			set[e.Client] = false
+		case e.Kind == history.Changed:
+			set[e.Client] = true
+		case e.Kind == history.Reply && e.Op == "set" && e.Err == zk.ErrConnectionClosed && set[e.Client]:
+			return true
+		}
+	}
+	return false
+}

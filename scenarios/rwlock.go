@@ -1,0 +1,263 @@
+package scenarios
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+
+	"github.com/go-zookeeper/zk"
+
+	"zksim/checkers"
+	"zksim/faults"
+	"zksim/model"
+	"zksim/model/history"
+	"zksim/recipes"
+	"zksim/recipes/broken"
+)
+
+// sharedLocker is a read/write lock under test.
+type sharedLocker interface {
+	locker
+	RLock(ctx context.Context) error
+	TryRLock(ctx context.Context) error
+	RUnlock(ctx context.Context) error
+}
+
+// downgrader is one whose writer can become a reader.
+type downgrader interface {
+	Downgrade(ctx context.Context) error
+}
+
+const rwDir = "/rw"
+
+// sharedRounds makes a program in which each client reads, writes, and writes and
+// downgrades in turn, beginning with another; one attempt in five is impatient.
+func sharedRounds(rounds int, newLocker func(p *Process) sharedLocker) func(p *Process) {
+	return func(p *Process) {
+		l := newLocker(p)
+		o := p.Register(l.Znodes)
+		for r := range rounds {
+			if err := sharedOnce(p, o, l, (p.ID+r)%3, (p.ID+2*r)%5 == 0); err != nil {
+				p.Fail(err)
+				return
+			}
+		}
+	}
+}
+
+// What a client wants of a read/write lock.
+const (
+	toRead = iota
+	toWrite
+	toDowngrade
+)
+
+// sharedOnce is one round. It returns only errors that a lock must not have.
+func sharedOnce(p *Process, o Object, l sharedLocker, want int, try bool) error {
+	op, lock := "lock", l.Lock
+	switch {
+	case want == toRead && try:
+		op, lock = "tryrlock", l.TryRLock
+	case want == toRead:
+		op, lock = "rlock", l.RLock
+	case try:
+		op, lock = "trylock", l.TryLock
+	}
+	ctx, end := p.Interruptible()
+	o.Invoke(op)
+	err := lock(ctx)
+	o.Return(op, err, errors.Is(err, recipes.ErrLocked))
+	end()
+	switch {
+	case errors.Is(err, recipes.ErrLocked), errors.Is(err, context.Canceled):
+		return nil
+	case err != nil:
+		return err
+	case want == toRead:
+		return readAndUnlock(p, o, l)
+	}
+	znodes := l.Znodes()
+	o.Acquired(znodes[len(znodes)-1], l.Token())
+	work(p, o, l, 2)
+	if d, ok := l.(downgrader); ok && want == toDowngrade {
+		return downgrade(p, o, l, d)
+	}
+	o.Released()
+	o.Invoke("unlock")
+	err = l.Unlock(context.Background())
+	o.Return("unlock", err, false)
+	return err
+}
+
+// downgrade goes on as a reader. That it owns the lock as such it says before the
+// call, since from then on others may read.
+func downgrade(p *Process, o Object, l sharedLocker, d downgrader) error {
+	share(o, l)
+	ctx, end := p.Interruptible()
+	o.Invoke("downgrade")
+	err := d.Downgrade(ctx)
+	o.Return("downgrade", err, errors.Is(err, recipes.ErrLost))
+	end()
+	switch {
+	case err == nil:
+		return readAndUnlock(p, o, l)
+	case errors.Is(err, recipes.ErrLost), errors.Is(err, context.Canceled):
+		o.Released()
+		return nil
+	}
+	return err
+}
+
+// share records that the holder may believe that it holds the lock for reading.
+func share(o Object, l sharedLocker) {
+	o.Record(history.Event{Kind: history.Acquired, Op: "read", Path: l.Znodes()[0], Value: l.Token()})
+}
+
+// readAndUnlock is what a reader does that has got the lock.
+func readAndUnlock(p *Process, o Object, l sharedLocker) error {
+	share(o, l)
+	lost := l.Lost()
+	for range 3 {
+		p.Step()
+		if len(lost) > 0 {
+			o.Lost()
+			break
+		}
+		o.Read(l.Token())
+	}
+	o.Released()
+	o.Invoke("runlock")
+	err := l.RUnlock(context.Background())
+	o.Return("runlock", err, false)
+	return err
+}
+
+func newRWLock(p *Process) sharedLocker {
+	return recipes.NewRWLock(p.Conn, p.Env, p.Path(rwDir), recipes.LockOptions{})
+}
+
+func newBrokenRW(f broken.Flaw) func(p *Process) sharedLocker {
+	return func(p *Process) sharedLocker { return broken.NewRWLock(p.Conn, p.Env, p.Path(rwDir), f) }
+}
+
+// rwScenario is what all scenarios of read/write locks have in common.
+func rwScenario(s Scenario) Scenario {
+	s.Setup = []model.Request{{Op: model.OpCreate, Path: rwDir, ACL: zk.WorldACL(zk.PermAll)}}
+	s.Checkers = append([]checkers.Checker{checkers.Ownership{}, checkers.Belief{}, checkers.Fenced{}, checkers.Liveness{},
+		checkers.Refusal{}, checkers.Quiescence{}, checkers.Tree{}, checkers.Steps{}}, s.Checkers...)
+	if s.Clients == 0 {
+		s.Clients = 3
+	}
+	if s.Servers == nil {
+		s.Servers = []int{1, 3}
+	}
+	return s
+}
+
+var rwFaults = append(faults.Contract(), faults.Rule{Fault: "sequence", Budget: 2, Aim: faults.Aim{Path: rwDir}})
+
+var rwlockScenarios = []Scenario{
+	rwScenario(Scenario{
+		Name: "rwlock/rwlock", Doc: "the read/write lock with downgrade under every fault",
+		Source:  "ZooKeeper recipes page, Shared Locks",
+		Program: sharedRounds(3, newRWLock), Faults: rwFaults,
+		Goals: []Goal{goalExpiry,
+			{"two readers at once", func(h *history.History) bool { return mostReaders(h) >= 2 }},
+			{"a downgrade while a writer waits", downgradedBeforeWriter},
+			{"a lost reply after the multi that creates two znodes", func(h *history.History) bool { return lostReply(h, "multi") }},
+			{"a downgrade that finds the lock lost", lostDowngrade},
+			{"a reader that is refused", refusedReader}},
+	}),
+	rwScenario(Scenario{
+		Name: "rwlock/fan-out", Doc: "an unlock wakes only clients that can go on, and one in vain",
+		Source: "ZooKeeper recipes page, herd effect", Clients: 6,
+		Program:  func(p *Process) { sharedFanOut(p, newRWLock) },
+		Checkers: []checkers.Checker{checkers.Herd{PerEvent: 1, InVain: true}},
+		Goals:    []Goal{{"three readers at once", func(h *history.History) bool { return mostReaders(h) >= 3 }}},
+	}),
+
+	rwScenario(Scenario{
+		Name: "rwlock/sibling-wait", Doc: "a reader waits for any writer, later ones included", Row: int(broken.SiblingWait),
+		Source: "ZooKeeper recipes page, Shared Locks, its wording", Program: sharedRounds(2, newBrokenRW(broken.SiblingWait)),
+		Caught: []string{"quiescence"}, Wakes: "the schedule alone",
+	}),
+	rwScenario(Scenario{
+		Name: "rwlock/downgrade", Doc: "a writer takes a read at the end of the queue and gives up the write", Row: int(broken.Downgrade),
+		Source: "CURATOR-276, CURATOR-621", Program: sharedRounds(3, newBrokenRW(broken.Downgrade)),
+		Caught: []string{"ownership", "belief"}, Wakes: "the schedule alone",
+	}),
+	rwScenario(Scenario{
+		Name: "rwlock/watch-directory", Doc: "everybody who waits watches the directory", Row: int(broken.WatchDirectory),
+		Source: "derived from the herd effect", Clients: 6, Program: func(p *Process) { sharedFanOut(p, newBrokenRW(broken.WatchDirectory)) },
+		Checkers: []checkers.Checker{checkers.Herd{PerEvent: 1, InVain: true}},
+		Caught:   []string{"herd"}, Wakes: "nothing is needed",
+	}),
+	rwScenario(Scenario{
+		Name: "rwlock/readers-queue", Doc: "a reader waits for everybody ahead of it", Row: int(broken.ReadersQueue),
+		Source: "derived from a lock without kinds", Program: sharedRounds(4, newBrokenRW(broken.ReadersQueue)),
+		Caught: []string{"refusal"}, Wakes: "the schedule alone",
+	}),
+}
+
+// sharedFanOut is one patient round: two of three clients read.
+func sharedFanOut(p *Process, newLocker func(p *Process) sharedLocker) {
+	l := newLocker(p)
+	want := toRead
+	if p.ID%3 == 0 {
+		want = toDowngrade
+	}
+	if err := sharedOnce(p, p.Register(l.Znodes), l, want, false); err != nil {
+		p.Fail(err)
+	}
+}
+
+// mostReaders returns how many clients held the lock for reading at once.
+func mostReaders(h *history.History) (most int) {
+	reading := map[int32]bool{}
+	for _, e := range h.Events {
+		switch e.Kind {
+		case history.Acquired:
+			if e.Op == "read" {
+				reading[e.Object] = true
+			}
+		case history.Released, history.Lost:
+			delete(reading, e.Object)
+		}
+		most = max(most, len(reading))
+	}
+	return most
+}
+
+// downgradedBeforeWriter reports whether a writer became a reader while another
+// client's write znode was in the queue.
+func downgradedBeforeWriter(h *history.History) bool {
+	writers := map[string]int32{}
+	for _, e := range h.Events {
+		switch {
+		case e.Kind == history.Created && strings.Contains(e.Path, "-write-"):
+			writers[e.Path] = e.Client
+		case e.Kind == history.Deleted:
+			delete(writers, e.Path)
+		case e.Kind == history.Return && e.Op == "downgrade" && e.Err == nil:
+			for _, c := range writers { // order-free: any
+				if c != e.Client {
+					return true
+				}
+			}
+		}
+	}
+	return false
+}
+
+func refusedReader(h *history.History) bool {
+	return slices.ContainsFunc(h.Events, func(e history.Event) bool {
+		return e.Kind == history.Return && e.Op == "tryrlock" && errors.Is(e.Err, recipes.ErrLocked)
+	})
+}
+
+func lostDowngrade(h *history.History) bool {
+	return slices.ContainsFunc(h.Events, func(e history.Event) bool {
+		return e.Kind == history.Return && e.Op == "downgrade" && errors.Is(e.Err, recipes.ErrLost)
+	})
+}

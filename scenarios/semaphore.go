@@ -1,0 +1,159 @@
+package scenarios
+
+import (
+	"context"
+	"errors"
+	"slices"
+
+	"github.com/go-zookeeper/zk"
+
+	"zksim/checkers"
+	"zksim/faults"
+	"zksim/model"
+	"zksim/model/history"
+	"zksim/recipes"
+	"zksim/recipes/broken"
+)
+
+// leaser is a semaphore under test.
+type leaser interface {
+	Acquire(ctx context.Context) error
+	TryAcquire(ctx context.Context) error
+	Release(ctx context.Context) error
+	Lost() <-chan zk.Event
+	Znodes() []string
+}
+
+const (
+	semDir    = "/sem"
+	semLeases = 2
+)
+
+// leaseRounds makes a program that acquires, works and releases a number of times;
+// every third attempt is a TryAcquire.
+func leaseRounds(rounds int, newLeaser func(p *Process) leaser) func(p *Process) {
+	return func(p *Process) {
+		s := newLeaser(p)
+		o := p.Register(s.Znodes)
+		for r := range rounds {
+			if err := leaseOnce(p, o, s, (p.ID+r)%3 == 2); err != nil {
+				p.Fail(err)
+				return
+			}
+		}
+	}
+}
+
+// leaseOnce is one round. It returns only errors that a semaphore must not have.
+func leaseOnce(p *Process, o Object, s leaser, try bool) error {
+	op, acquire := "acquire", s.Acquire
+	if try {
+		op, acquire = "tryacquire", s.TryAcquire
+	}
+	ctx, end := p.Interruptible()
+	o.Invoke(op)
+	err := acquire(ctx)
+	o.Return(op, err, errors.Is(err, recipes.ErrLocked))
+	end()
+	switch {
+	case errors.Is(err, recipes.ErrLocked), errors.Is(err, context.Canceled):
+		return nil
+	case err != nil:
+		return err
+	}
+	znodes := s.Znodes()
+	o.Acquired(znodes[len(znodes)-1], 0)
+	lost := s.Lost()
+	for range 2 {
+		p.Step()
+		if len(lost) > 0 {
+			o.Lost()
+			break
+		}
+	}
+	o.Released()
+	o.Invoke("release")
+	err = s.Release(context.Background())
+	o.Return("release", err, false)
+	return err
+}
+
+func newSemaphore(p *Process) leaser {
+	return recipes.NewSemaphore(p.Conn, p.Env, p.Path(semDir), semLeases, recipes.LockOptions{})
+}
+
+func newBrokenSemaphore(f broken.Flaw) func(p *Process) leaser {
+	return func(p *Process) leaser { return broken.NewSemaphore(p.Conn, p.Env, p.Path(semDir), semLeases, f) }
+}
+
+// semaphoreScenario is what all scenarios of semaphores have in common.
+func semaphoreScenario(s Scenario) Scenario {
+	acl := zk.WorldACL(zk.PermAll)
+	s.Setup = []model.Request{{Op: model.OpCreate, Path: semDir, ACL: acl}, {Op: model.OpCreate, Path: semDir + "/gate", ACL: acl},
+		{Op: model.OpCreate, Path: semDir + "/leases", ACL: acl}}
+	s.Checkers = append([]checkers.Checker{checkers.Ownership{Leases: semLeases}, checkers.Belief{Leases: semLeases}, checkers.Liveness{},
+		checkers.Refusal{Leases: semLeases}, checkers.Quiescence{}, checkers.Tree{}, checkers.Steps{}}, s.Checkers...)
+	if s.Clients == 0 {
+		s.Clients = 4
+	}
+	s.Servers = []int{1, 3}
+	return s
+}
+
+var semaphoreFaults = append(plan("sequence=2@path=/sem/gate sequence=2@path=/sem/leases"), faults.Contract()...)
+
+var semaphoreScenarios = []Scenario{
+	semaphoreScenario(Scenario{
+		Name: "semaphore/semaphore", Doc: "two leases for four clients under every fault",
+		Source:  "Curator InterProcessSemaphoreV2",
+		Program: leaseRounds(2, newSemaphore), Faults: semaphoreFaults,
+		Goals: []Goal{goalLostCreate, goalExpiry, goalLeases,
+			{"a client that waits for a lease", func(h *history.History) bool { return called(h, "childrenW", semDir+"/leases") }}},
+	}),
+	semaphoreScenario(Scenario{
+		Name: "semaphore/fan-out", Doc: "a release wakes one client of six",
+		Source: "ZooKeeper recipes page, herd effect", Clients: 6,
+		Program: func(p *Process) {
+			s := newSemaphore(p)
+			if err := leaseOnce(p, p.Register(s.Znodes), s, false); err != nil {
+				p.Fail(err)
+			}
+		},
+		Checkers: []checkers.Checker{checkers.Herd{PerEvent: 1}}, Goals: []Goal{goalLeases},
+	}),
+
+	semaphoreScenario(Scenario{
+		Name: "semaphore/count-first", Doc: "counts the leases before it creates its own", Row: int(broken.CountFirst),
+		Source: "derived from kazoo Semaphore._get_lease", Program: leaseRounds(2, newBrokenSemaphore(broken.CountFirst)),
+		Caught: []string{"ownership", "belief"}, Wakes: "the schedule alone",
+	}),
+	semaphoreScenario(Scenario{
+		Name: "semaphore/leaked-lease", Doc: "a create of a lease whose reply was lost is simply retried", Row: int(broken.LeakedLease),
+		Source: "as Netflix/curator#3", Program: leaseRounds(2, newBrokenSemaphore(broken.LeakedLease)),
+		Faults: plan("lose-reply=2@op=create,path=/sem/leases"),
+		Caught: []string{"tree", "quiescence"}, Wakes: "lose-reply of the create",
+	}),
+}
+
+var goalLeases = Goal{"all leases held at once", func(h *history.History) bool {
+	holding := map[int32]bool{}
+	for _, e := range h.Events {
+		switch e.Kind {
+		case history.Acquired:
+			holding[e.Object] = true
+		case history.Released, history.Lost:
+			delete(holding, e.Object)
+		}
+		if len(holding) == semLeases {
+			return true
+		}
+	}
+	return false
+}}
+
+// called reports whether a client has called an operation on a znode.
+func called(h *history.History, op, path string) bool {
+	return slices.ContainsFunc(h.Events, func(e history.Event) bool {
+		return e.Kind == history.Call && e.Op == op && e.Path == path
+	})
+}
