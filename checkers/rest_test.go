@@ -153,7 +153,6 @@ func (o opinion) Check(h *history.History) Verdict {
 func TestNamesAreUniqueAndLevelsAreInOrder(t *testing.T) {
 	seen := map[string]bool{}
 	for _, c := range []Checker{
-		Linearizability{},
 		Quiescence{},
 		Tree{},
 		Steps{},
@@ -176,6 +175,12 @@ func TestNamesAreUniqueAndLevelsAreInOrder(t *testing.T) {
 		LostRevoke{},
 		Overdue{},
 		Refusal{},
+		Linearizability{},
+		LostItem{},
+		DoubledItem{},
+		DoubledEffect{},
+		FIFO{},
+		PriorityOrder{},
 	} {
 		if seen[c.Name()] || c.Name() == "" || c.Doc() == "" {
 			t.Errorf("%T: %q, %q", c, c.Name(), c.Doc())

@@ -123,12 +123,12 @@ func remark(t *testing.T, h *history.History, words []string) {
 		n := history.Node{Path: words[1], Owner: number(words[2])}
 		for _, word := range words[3:] {
 			switch x := number(word); {
-			case x < 0:
-				n.Data = word
-			case word[0] == 'z':
+			case x >= 0 && word[0] == 'z':
 				n.Mzxid = x
-			case word[0] == 'p':
+			case x >= 0 && word[0] == 'p':
 				n.Pzxid = x
+			default:
+				n.Data = word
 			}
 		}
 		h.Tree = append(h.Tree, n)

@@ -143,7 +143,7 @@ func (b *ballot) read(k int) error {
 	if lives, _, *ended, err = b.conn.ExistsW(b.path("live-" + v.site)); err != nil {
 		return err
 	}
-	if b.conn.SessionID() != id {
+	if !b.continues(id) {
 		return errStale
 	}
 	v.failed = !lives

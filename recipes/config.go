@@ -175,7 +175,7 @@ func (c config) readOnce() (ConfigSet, error) {
 	if err == nil {
 		_, end, err = c.conn.Exists(c.dir)
 	}
-	if err == zk.ErrNoNode || err == nil && (end.Mzxid != begin.Mzxid || c.conn.SessionID() != session) {
+	if err == zk.ErrNoNode || err == nil && (end.Mzxid != begin.Mzxid || !c.continues(session)) {
 		err = errTorn
 	}
 	if err != nil {

@@ -117,23 +117,28 @@ func owner(name string) string {
 // get negative numbers), so numbers repeat and say nothing about order.
 func repeats(n int64) bool { return n < 0 || n == math.MaxInt32 }
 
-// ordered returns the contenders among names in the order of the queue: by
-// sequence number, or, once numbers repeat, by the zxid of their creation, at
-// the price of reading each.
+// ordered returns the contenders among names in the order of the queue.
 func (p *place) ordered(names []string) ([]string, error) {
+	return p.inOrder(p.dir, names, p.competes)
+}
+
+// inOrder returns those children of dir among names whose word counts in the
+// order in which they were created: by sequence number, or, once numbers repeat,
+// by the zxid of their creation, at the price of reading each.
+func (s session) inOrder(dir string, names []string, counts func(word string) bool) ([]string, error) {
 	var queue []string
 	rank := map[string]int64{}
 	exact := !slices.ContainsFunc(names, func(name string) bool {
 		word, n := contender(name)
-		return p.competes(word) && repeats(n)
+		return counts(word) && repeats(n)
 	})
 	for _, name := range names {
 		word, n := contender(name)
-		if !p.competes(word) {
+		if !counts(word) {
 			continue
 		}
 		if !exact {
-			exists, stat, err := p.conn.Exists(p.dir + "/" + name)
+			exists, stat, err := s.conn.Exists(dir + "/" + name)
 			if err != nil {
 				return nil, err
 			}

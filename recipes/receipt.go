@@ -49,7 +49,7 @@ func (s session) receipted(ctx context.Context, dir string, acl []zk.ACL, ops ..
 			if err != nil {
 				return false, fmt.Errorf("%w: %w", ErrUnknownOutcome, err)
 			}
-			if !executed && s.conn.SessionID() != issued {
+			if !executed && !s.continues(issued) {
 				return false, ErrUnknownOutcome
 			}
 			return executed, nil

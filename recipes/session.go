@@ -76,6 +76,36 @@ func (s session) makePath(ctx context.Context, path string, acl []zk.ACL) error 
 	return nil
 }
 
+// fresh runs read so that it sees everything that was acknowledged to anybody
+// before: after a sync, and in the session of that sync, since the servers let a
+// new session begin further in the past. What read returns must not be used
+// unless fresh returns nil.
+func (s session) fresh(ctx context.Context, path string, read func() error) error {
+	for {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		id := s.conn.SessionID()
+		_, err := s.conn.Sync(path)
+		if err == nil {
+			err = read()
+		}
+		switch {
+		case interrupted(err):
+			if err := s.await(ctx); err != nil {
+				return err
+			}
+		case s.continues(id):
+			return err
+		}
+	}
+}
+
+// continues reports whether the session is still the one that had this id. No
+// session has the id 0, which the connection shows before its first session and
+// between two.
+func (s session) continues(id int64) bool { return id != 0 && s.conn.SessionID() == id }
+
 // find looks for a child of dir whose name contains the unique word. Coming
 // after a create whose answer was lost, it settles whether that create was
 // executed: the sync makes the server apply everything that was proposed before,
@@ -83,11 +113,8 @@ func (s session) makePath(ctx context.Context, path string, acl []zk.ACL) error 
 // old connection cannot be executed any more. The name is empty when there is
 // none.
 func (s session) find(ctx context.Context, dir, word string) (name string, err error) {
-	err = s.retry(ctx, func() error {
+	err = s.fresh(ctx, dir, func() error {
 		name = ""
-		if _, err := s.conn.Sync(dir); err != nil {
-			return err
-		}
 		children, _, err := s.conn.Children(dir)
 		for _, c := range children {
 			if strings.Contains(c, word) {
@@ -100,30 +127,6 @@ func (s session) find(ctx context.Context, dir, word string) (name string, err e
 		return "", nil
 	}
 	return name, err
-}
-
-// fresh runs read so that it sees all that was written before the call: after a
-// sync, and in the same session, because a new session may begin on a server that
-// lags. What read returns must not be used unless fresh returns nil.
-func (s session) fresh(ctx context.Context, path string, read func() error) error {
-	for {
-		if err := ctx.Err(); err != nil {
-			return err
-		}
-		before := s.conn.SessionID()
-		_, err := s.conn.Sync(path)
-		if err == nil {
-			err = read()
-		}
-		switch {
-		case interrupted(err):
-			if err := s.await(ctx); err != nil {
-				return err
-			}
-		case s.conn.SessionID() == before:
-			return err
-		}
-	}
 }
 
 // creation is a create, or a multi with creates, that leaves behind something by

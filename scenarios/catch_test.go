@@ -131,6 +131,15 @@ func TestEachCheckerHasATwinThatOnlyItCatches(t *testing.T) {
 		{"refusal", "rwlock/readers-queue"},
 		{"herd", "rwlock/watch-directory"},
 		{"ownership", "semaphore/count-first"},
+		{"quiescence", "queue/blind-wait"},
+		{"quiescence", "queue/items-only"},
+		{"lost-item", "queue/delete-lost"},
+		{"doubled-item", "queue/put-twice"},
+		{"doubled-effect", "queue/ack-unchecked"},
+		{"fifo", "queue/guid-sort"},
+		{"fifo", "queue/stale-take"},
+		{"priority-order", "priority-queue/stale-list"},
+		{"priority-order", "priority-queue/unpadded"},
 	} {
 		s := scenario(t, x.twin)
 		if seed := onlyCaughtBy(r, s, x.checker); seed == 0 {

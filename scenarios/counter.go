@@ -114,25 +114,7 @@ var counterScenarios = []Scenario{
 		Wakes: "a server that lags"}),
 }
 
-var goalLostMulti = Goal{"a lost reply after a multi", lostMulti}
-
-// lostMulti reports whether a multi was executed whose client was told that the
-// connection is lost.
-func lostMulti(h *history.History) bool {
-	executed := map[int32]bool{}
-	for i := range h.Events {
-		e := &h.Events[i]
-		switch {
-		case e.Kind == history.Call && e.Op == "multi":
-			executed[e.Client] = false
-		case e.Kind == history.Created, e.Kind == history.Changed:
-			executed[e.Client] = true
-		case e.Kind == history.Reply && e.Op == "multi" && e.Err != nil && executed[e.Client]:
-			return true
-		}
-	}
-	return false
-}
+var goalLostMulti = Goal{"a lost reply after a multi", func(h *history.History) bool { return lostMulti(h, "") }}
 
 // answered makes a goal of an answer of the operation op.
 func answered(op string, f func(e *history.Event) bool) func(h *history.History) bool {

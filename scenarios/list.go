@@ -12,6 +12,8 @@ var All = slices.Concat(
 	memberScenarios,
 	monitorScenarios,
 	namesScenarios,
+	priorityQueueScenarios,
+	queueScenarios,
 	revocableScenarios,
 	rwlockScenarios,
 	semaphoreScenarios,

@@ -24,7 +24,7 @@ type checkFlags struct {
 }
 
 const (
-	goodSeeds   = 300  // by default, for what must hold
+	goodSeeds   = 1000 // by default, for what must hold
 	brokenSeeds = 2000 // and at most, until a broken recipe is caught
 )
 

@@ -119,7 +119,7 @@ func TestWrongInputGetsOneLineAndStatus2(t *testing.T) {
 	write(t, "file", "")
 	write(t, "stale.txt", head+"\nrun c1\nserve c3\n")
 	write(t, "fine.txt", head)
-	write(t, "foreign.txt", "zksim schedule 1\nscenario queue/queue\n\nrun c1\n")
+	write(t, "foreign.txt", "zksim schedule 1\nscenario no/such\n\nrun c1\n")
 	write(t, "broken.txt", head+"servers many\n")
 	write(t, "counter.txt", head+"faults sequence=1@path=/none\n\n")
 	write(t, "binary.txt", "\x7fELF\x00\x01\r\n\x1b[2J")
@@ -162,7 +162,7 @@ func TestWrongInputGetsOneLineAndStatus2(t *testing.T) {
 		{"replay binary.txt", `simrun replay: binary.txt: line 1: a schedule begins with "zksim schedule 1", not "\x7fELF\x00\x01"`},
 		{"replay broken.txt", `simrun replay: broken.txt: line 3: servers is a number from 1 to 9, not "many"`},
 		{"replay counter.txt", `simrun replay: counter.txt: fault plan: sequence=1@path=/none: there is no znode /none when lock/lock begins`},
-		{"replay foreign.txt", `simrun replay: foreign.txt: no scenario is called "queue/queue"; "simrun list" shows them`},
+		{"replay foreign.txt", `simrun replay: foreign.txt: no scenario is called "no/such"; "simrun list" shows them`},
 		{"replay stale.txt", `simrun replay: stale.txt: the schedule does not fit scenario lock/lock: step 2: "serve c3" is not possible here; possible: connect c1 s1, `},
 		{"version please", `simrun version: takes no arguments, not "please"`},
 	} {

@@ -1,0 +1,129 @@
+package recipes
+
+import (
+	"context"
+	"errors"
+
+	"github.com/go-zookeeper/zk"
+)
+
+// QueueItem is an item of a queue that this consumer has claimed, and has to
+// acknowledge or return. It is for one goroutine at a time.
+type QueueItem struct {
+	session
+	data  []byte
+	path  string // of the item
+	claim string // says that the item is claimed
+	proof string // says by whom
+	owner int64  // the session that was there before the claim was made
+
+	settled bool // acknowledged, returned or lost
+}
+
+// Data returns what the producer has put.
+func (i *QueueItem) Data() []byte { return i.data }
+
+// Ack removes the item from the queue for good. It fails with ErrClaimLost when
+// the claim was lost, which may happen whenever the session ends: the item is
+// delivered to another consumer then, and what this one did with it will be done
+// again. It fails with ErrUnknownOutcome, for errors.Is, if nobody can tell. When
+// ctx is done first, that is so as well, and Ack goes on in the background.
+func (i *QueueItem) Ack(ctx context.Context) error {
+	if i.settled {
+		return ErrClaimLost
+	}
+	err := i.ack(ctx)
+	switch {
+	case ctx.Err() != nil && errors.Is(err, ctx.Err()):
+		i.env.Go("queue-ack", func() { i.ack(context.Background()) })
+		err = errors.Join(ErrUnknownOutcome, ctx.Err())
+	case err == nil:
+	case err == ErrClaimLost || errors.Is(err, ErrUnknownOutcome):
+		i.releaseLater() // what an operator, say, has left of it
+	default:
+		return err // it can be tried again
+	}
+	i.settled = true
+	return err
+}
+
+// Return gives the item back to the queue, where it keeps its place. It does
+// nothing when the claim was lost, since the item is back then. When ctx is done
+// first, it returns ctx's error and goes on in the background. After Ack or
+// Return it fails with ErrClaimLost.
+func (i *QueueItem) Return(ctx context.Context) error {
+	if i.settled {
+		return ErrClaimLost
+	}
+	i.settled = true
+	err := i.release(ctx)
+	if err != nil && ctx.Err() != nil {
+		i.releaseLater()
+	}
+	return err
+}
+
+// Znodes returns the paths that the object answers for: those of its claim.
+func (i *QueueItem) Znodes() []string {
+	if i.settled {
+		return nil
+	}
+	return []string{i.claim, i.proof}
+}
+
+// ack deletes the claim and the item; see step 7 of [Queue].
+func (i *QueueItem) ack(ctx context.Context) error {
+	lost := false // an answer
+	err := i.retry(ctx, func() error {
+		_, err := i.conn.Multi(
+			&zk.DeleteRequest{Path: i.proof, Version: -1},
+			&zk.DeleteRequest{Path: i.claim, Version: -1},
+			&zk.DeleteRequest{Path: i.path, Version: -1})
+		lost = lost || interrupted(err) && err != zk.ErrNoServer
+		return err
+	})
+	switch {
+	case err == zk.ErrNoNode && !lost:
+		return ErrClaimLost
+	case err == zk.ErrNoNode && i.continues(i.owner):
+		return nil
+	case err == zk.ErrNoNode:
+		return i.doubt(ctx)
+	case err != nil && lost:
+		return errors.Join(ErrUnknownOutcome, err)
+	}
+	return err
+}
+
+// doubt returns what can be said of an acknowledgement whose answer was lost with
+// the session.
+func (i *QueueItem) doubt(ctx context.Context) error {
+	exists := false
+	err := i.fresh(ctx, i.path, func() (err error) {
+		exists, _, err = i.conn.Exists(i.path)
+		return err
+	})
+	if exists && err == nil {
+		return ErrClaimLost
+	}
+	return errors.Join(ErrUnknownOutcome, err)
+}
+
+// release deletes the claim, as far as it is there.
+func (i *QueueItem) release(ctx context.Context) error {
+	err := i.retry(ctx, func() error {
+		_, err := i.conn.Multi(
+			&zk.DeleteRequest{Path: i.proof, Version: -1},
+			&zk.DeleteRequest{Path: i.claim, Version: -1})
+		return err
+	})
+	if err == zk.ErrNoNode {
+		return i.remove(ctx, i.proof)
+	}
+	return err
+}
+
+// releaseLater is release in the background.
+func (i *QueueItem) releaseLater() {
+	i.env.Go("queue-cleanup", func() { i.release(context.Background()) })
+}

@@ -1,0 +1,235 @@
+package recipes
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+
+	"github.com/go-zookeeper/zk"
+)
+
+// errTaken says that another consumer was faster.
+var errTaken = errors.New("recipes: the item is claimed or gone")
+
+// queue is what the queues share. An item's rank is the word in its name: items
+// are in the order of their ranks, and those of one rank in the order of their
+// creation.
+type queue struct {
+	session
+	dir   string
+	opt   QueueOptions
+	turn  *Lock // nil: all consumers wait at once
+	watch queueWatch
+}
+
+func newQueue(s session, dir string, opt QueueOptions) queue {
+	opt.ACL = open(opt.ACL)
+	q := queue{session: s, dir: dir, opt: opt}
+	if opt.Turns {
+		q.turn = NewLock(s.conn, s.env, dir+"/turns", LockOptions{ACL: opt.ACL})
+	}
+	return q
+}
+
+// Take waits for an item and removes it. An item is delivered at most once: if
+// its removal is in doubt it is not delivered, and the error is
+// ErrUnknownOutcome, for errors.Is. This can happen when the session ends at the
+// wrong moment and when ctx is done before the outcome can be told. With any
+// other error no item was removed.
+func (q *queue) Take(ctx context.Context) ([]byte, error) { return q.take(ctx, q.Claim) }
+
+// TryTake is Take, except that it returns ErrEmpty when no item is free.
+func (q *queue) TryTake(ctx context.Context) ([]byte, error) { return q.take(ctx, q.TryClaim) }
+
+func (q *queue) take(ctx context.Context, claim func(context.Context) (*QueueItem, error)) ([]byte, error) {
+	for {
+		item, err := claim(ctx)
+		if err != nil {
+			return nil, err
+		}
+		if err = item.ack(ctx); err == nil {
+			return item.data, nil
+		}
+		item.releaseLater()
+		if err != ErrClaimLost {
+			return nil, err
+		}
+	}
+}
+
+// Claim waits for an item and claims it. No other consumer gets the item while
+// it is claimed. The claim ends with Ack or Return, or with the session. After an
+// error nothing remains claimed.
+func (q *queue) Claim(ctx context.Context) (*QueueItem, error) {
+	if q.turn != nil {
+		if err := q.turn.Lock(ctx); err != nil {
+			return nil, err
+		}
+		// It is not the turn that keeps consumers apart, so its loss is none.
+		defer q.turn.Unlock(ctx)
+	}
+	for {
+		item, err := q.TryClaim(ctx)
+		if err != ErrEmpty {
+			return item, err
+		}
+		if err := q.awaitFree(ctx); err != nil {
+			return nil, err
+		}
+	}
+}
+
+// TryClaim is Claim, except that it returns ErrEmpty when no item is free.
+func (q *queue) TryClaim(ctx context.Context) (*QueueItem, error) {
+	for {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		var free []string
+		err := q.fresh(ctx, q.dir, func() (err error) {
+			free, err = q.free(ctx, q.children, q.children)
+			return err
+		})
+		if err == nil && len(free) == 0 {
+			err = ErrEmpty
+		}
+		if err != nil {
+			return nil, err
+		}
+		if item, err := q.claim(ctx, free[0]); err != errTaken {
+			return item, err
+		}
+	}
+}
+
+// Len returns how many items there are, claimed ones included.
+func (q *queue) Len(ctx context.Context) (n int, err error) {
+	err = q.fresh(ctx, q.dir, func() error {
+		names, err := q.children(q.dir + "/items")
+		n = len(names)
+		return err
+	})
+	if err == zk.ErrNoNode {
+		return 0, nil
+	}
+	return n, err
+}
+
+func (q *queue) put(ctx context.Context, data []byte, rank string) error {
+	guid := q.env.UUID()
+	items, receipt := q.dir+"/items", q.dir+"/"+guid
+	var before int64 // the session
+	err := q.create(ctx, creation{dir: items, acl: q.opt.ACL,
+		do: func() error {
+			before = q.conn.SessionID()
+			_, err := q.conn.Multi(
+				&zk.CreateRequest{Path: items + "/" + guid + "-" + rank + "-", Data: data, Acl: q.opt.ACL, Flags: zk.FlagSequence},
+				&zk.CreateRequest{Path: receipt, Acl: q.opt.ACL, Flags: zk.FlagEphemeral})
+			return err
+		},
+		done: func(ctx context.Context) (bool, error) {
+			name, err := q.find(ctx, q.dir, guid)
+			if err == nil && name == "" && !q.continues(before) {
+				name, err = q.find(ctx, items, guid)
+				if err == nil && name == "" {
+					return false, ErrUnknownOutcome
+				}
+			}
+			if err != nil {
+				err = errors.Join(ErrUnknownOutcome, err)
+			}
+			return name != "", err
+		},
+		undo: func(ctx context.Context) { q.remove(ctx, receipt) }})
+	if err == nil {
+		q.abandon(receipt)
+	}
+	return err
+}
+
+// claim claims an item, or returns errTaken.
+func (q *queue) claim(ctx context.Context, name string) (*QueueItem, error) {
+	guid := q.env.UUID()
+	i := &QueueItem{session: q.session, path: q.dir + "/items/" + name, claim: q.dir + "/claims/" + name, proof: q.dir + "/" + guid}
+	err := q.retry(ctx, func() (err error) {
+		i.data, _, err = q.conn.Get(i.path)
+		return err
+	})
+	if err == zk.ErrNoNode {
+		return nil, errTaken
+	}
+	if err != nil {
+		return nil, err
+	}
+	err = q.create(ctx, creation{
+		do: func() error {
+			i.owner = q.conn.SessionID()
+			_, err := q.conn.Multi(
+				&zk.CheckVersionRequest{Path: i.path, Version: -1},
+				&zk.CreateRequest{Path: i.claim, Acl: q.opt.ACL, Flags: zk.FlagEphemeral},
+				&zk.CreateRequest{Path: i.proof, Acl: q.opt.ACL, Flags: zk.FlagEphemeral})
+			if err == zk.ErrNodeExists || err == zk.ErrNoNode {
+				return errTaken
+			}
+			return err
+		},
+		done: func(ctx context.Context) (bool, error) {
+			name, err := q.find(ctx, q.dir, guid)
+			return name != "", err
+		},
+		undo: func(ctx context.Context) { i.release(ctx) }})
+	if err != nil {
+		return nil, err
+	}
+	return i, nil
+}
+
+// free returns the items that nobody has claimed, in order. It reads them and the
+// claims in two ways that differ in the watches that they leave.
+func (q *queue) free(ctx context.Context, items, claims func(path string) ([]string, error)) ([]string, error) {
+	for {
+		names, err := items(q.dir + "/items")
+		var claimed []string
+		if err == nil && len(names) > 0 {
+			claimed, err = claims(q.dir + "/claims")
+		}
+		if err == zk.ErrNoNode {
+			if err = q.makePath(ctx, q.dir+"/items", q.opt.ACL); err == nil {
+				err = q.makePath(ctx, q.dir+"/claims", q.opt.ACL)
+			}
+			if err == nil {
+				continue
+			}
+		}
+		if err != nil {
+			return nil, err
+		}
+		names = slices.DeleteFunc(names, func(name string) bool { return slices.Contains(claimed, name) })
+		names, err = q.inOrder(q.dir+"/items", names, func(word string) bool { return word != "" })
+		slices.SortStableFunc(names, func(a, b string) int {
+			x, _ := contender(a)
+			y, _ := contender(b)
+			return strings.Compare(x, y)
+		})
+		return names, err
+	}
+}
+
+func (q *queue) children(path string) ([]string, error) {
+	names, _, err := q.conn.Children(path)
+	return names, err
+}
+
+// awaitFree waits until there is a free item, or perhaps is.
+func (q *queue) awaitFree(ctx context.Context) error {
+	return q.retry(ctx, func() error {
+		w := &q.watch
+		w.begin(q.env)
+		free, err := q.free(ctx, w.list(q.conn, &w.items), w.list(q.conn, &w.claims))
+		if err != nil || len(free) > 0 {
+			return err
+		}
+		return w.wait(ctx, q.env)
+	})
+}

@@ -1,0 +1,155 @@
+package scenarios
+
+import (
+	"slices"
+
+	"zksim/checkers"
+	"zksim/faults"
+	"zksim/recipes"
+	"zksim/recipes/broken"
+)
+
+// queueFaults is every fault, and the end of the sequence numbers.
+var queueFaults = append(faults.Contract(), faults.Rule{Fault: "sequence", Budget: 2, Aim: faults.Aim{Path: queueDir + "/items"}})
+
+// everyQueue is what every queue must satisfy, whatever its order.
+var everyQueue = []checkers.Checker{checkers.LostItem{}, checkers.DoubledItem{}, checkers.DoubledEffect{},
+	checkers.Liveness{}, checkers.Quiescence{}, checkers.Tree{}, checkers.Steps{}}
+
+// queueScenarios are those of the queues.
+var queueScenarios = append([]Scenario{
+	queueScenario(Scenario{
+		Name: "queue/queue", Doc: "clients put and take, at most once, under every fault",
+		Program: exchange(2, 2, false, newQueue(recipes.QueueOptions{})), Faults: queueFaults,
+		Goals: []Goal{goalLostPut, goalLostTake, goalUnknownPut, goalUnknownTake},
+	}),
+	queueScenario(Scenario{
+		Name: "queue/claims", Doc: "clients put, claim and acknowledge, at least once, under every fault",
+		Program: exchange(2, 2, true, newQueue(recipes.QueueOptions{})), Faults: queueFaults,
+		Goals: []Goal{goalLostPut, goalLostAck, goalUnknownAck, goalClaimLost, goalAgain},
+	}),
+	queueScenario(Scenario{
+		Name: "queue/feed", Doc: "consumers wait for the items of one producer, all at once",
+		Program: feed(2, false, newQueue(recipes.QueueOptions{})), Faults: queueFaults,
+		Goals: []Goal{goalWoken, goalEmpty, goalUnknownPut},
+	}),
+	queueScenario(Scenario{
+		Name: "queue/feed-claims", Doc: "consumers wait for the items of one producer, and for claims that are given up",
+		Program: feed(2, true, newQueue(recipes.QueueOptions{})), Faults: queueFaults,
+		Goals: []Goal{goalWoken, goalClaimLost, goalAgain},
+	}),
+	queueScenario(Scenario{
+		Name: "queue/turns", Doc: "consumers wait for the items of one producer, one behind the other",
+		Program: feed(2, true, newQueue(recipes.QueueOptions{Turns: true})), Faults: queueFaults,
+		Goals: []Goal{goalWoken, goalClaimLost, goalAgain},
+	}),
+	queueScenario(Scenario{
+		Name: "queue/hand-over", Doc: "an item is claimed, and given up or lost, by all but the last of its consumers",
+		Program: handOver(newQueue(recipes.QueueOptions{})), Faults: queueFaults,
+		Goals: []Goal{goalReleased, goalAgain},
+	}),
+}, queueTwins(newBrokenQueue)...)
+
+// queueTwins are the broken queues, each made by newQueue.
+func queueTwins(newQueue func(broken.Flaw) func(*Process) queue) []Scenario {
+	twin := func(f broken.Flaw, program func(newQueue func(*Process) queue) func(*Process), s Scenario) Scenario {
+		s.Row, s.Program = int(f), program(newQueue(f))
+		return queueScenario(s)
+	}
+	return []Scenario{
+		twin(broken.EphemeralItems, takeSome, Scenario{Name: "queue/ephemeral-items",
+			Doc:    "items are ephemeral and go with their producer",
+			Source: "ZooKeeper recipes page, Queues", Faults: plan("disconnect=2 expire=2 learn-late=2"),
+			Caught: []string{"lost-item"}, Wakes: "expire"}),
+		twin(broken.DeleteLost, takeSome, Scenario{Name: "queue/delete-lost",
+			Doc:    "that an item is gone at the second delete is taken for somebody else's doing",
+			Source: "kazoo Queue.get, Curator SimpleDistributedQueue, Apache DistributedQueue", Faults: plan("lose-reply=3"),
+			Caught: []string{"lost-item"}, Wakes: "lose-reply of the delete"}),
+		twin(broken.PutTwice, takeSome, Scenario{Name: "queue/put-twice",
+			Doc:    "a put is tried again when its reply was lost",
+			Source: "kazoo Queue.put", Faults: plan("lose-reply=2"),
+			Caught: []string{"doubled-item"}, Wakes: "lose-reply"}),
+		twin(broken.AckUnchecked, claimSome, Scenario{Name: "queue/ack-unchecked",
+			Doc:    "an item is acknowledged without a look at the claim",
+			Source: "CURATOR-605", Faults: plan("pause=2 learn-late=2"),
+			Caught: []string{"doubled-effect"}, Wakes: "a pause beyond the session's timeout (learn-late)"}),
+		twin(broken.BlindWait, feedTakers, Scenario{Name: "queue/blind-wait",
+			Doc:    "a consumer waits although the listing that left the watch shows an item",
+			Source: "derived from ignore-exists",
+			Caught: []string{"quiescence"}, Wakes: "the schedule alone"}),
+		twin(broken.GUIDSort, takeSome, Scenario{Name: "queue/guid-sort",
+			Doc:    "items sorted by whole name, and so by GUID",
+			Source: "derived from name-sort",
+			Caught: []string{"fifo"}, Wakes: "the schedule alone"}),
+		twin(broken.CancelTake, takeSome, Scenario{Name: "queue/cancel-take",
+			Doc:    "on a cancelled context the item that was perhaps removed is forgotten",
+			Source: "derived from cancel-leak", Faults: plan("cancel=9 lose-reply=9@op=multi"),
+			Caught: []string{"lost-item"}, Wakes: "cancel with lose-reply"}),
+		twin(broken.ItemsOnly, handOver, Scenario{Name: "queue/items-only",
+			Doc:    "a consumer that waits hears nothing of a claim that is given up",
+			Source: "derived from Curator's queues",
+			Caught: []string{"quiescence"}, Wakes: "the schedule alone"}),
+		twin(broken.StaleTake, poll, Scenario{Name: "queue/stale-take",
+			Doc:    "the queue is called empty by a server that lags",
+			Source: "derived from stale reads", Clients: 2, Servers: []int{3}, Faults: plan("stale-read=3"),
+			Caught: []string{"fifo"}, Wakes: "a server that lags"}),
+	}
+}
+
+// The programs of the twins. More is put than taken, lest a loss show as
+// somebody's waiting.
+func takeSome(newQueue func(*Process) queue) func(*Process)   { return exchange(3, 2, false, newQueue) }
+func claimSome(newQueue func(*Process) queue) func(*Process)  { return exchange(3, 2, true, newQueue) }
+func feedTakers(newQueue func(*Process) queue) func(*Process) { return feed(2, false, newQueue) }
+
+// priorityQueueScenarios are those of the priority queues.
+var priorityQueueScenarios = append([]Scenario{
+	priorityScenario(Scenario{
+		Name: "priority-queue/queue", Doc: "clients put with priorities and take, at most once, under every fault",
+		Program: exchange(3, 2, false, newPriorityQueue), Faults: queueFaults,
+		Goals: []Goal{goalLostPut, goalLostTake},
+	}),
+	priorityScenario(Scenario{
+		Name: "priority-queue/claims", Doc: "clients put with priorities, claim and acknowledge, at least once, under every fault",
+		Program: exchange(3, 2, true, newPriorityQueue), Faults: queueFaults,
+		Goals: []Goal{goalLostAck, goalClaimLost},
+	}),
+}, priorityTwins(newBrokenPriorityQueue)...)
+
+// priorityTwins are the broken priority queues, each made by newQueue.
+func priorityTwins(newQueue func(broken.Flaw) func(*Process) queue) []Scenario {
+	return []Scenario{
+		priorityScenario(Scenario{Name: "priority-queue/stale-list", Row: int(broken.StaleList),
+			Doc:    "a list of items is used to its end while better ones come",
+			Source: "kazoo commit dca0c88", Program: takeSome(newQueue(broken.StaleList)),
+			Caught: []string{"priority-order"}, Wakes: "the schedule alone"}),
+		priorityScenario(Scenario{Name: "priority-queue/unpadded", Row: int(broken.Unpadded),
+			Doc:    "priority 10 sorts before 9",
+			Source: "ZooKeeper recipes page, Priority Queues", Program: takeSome(newQueue(broken.Unpadded)),
+			Caught: []string{"priority-order"}, Wakes: "nothing is needed"}),
+	}
+}
+
+// queueScenario is what all scenarios of queues have in common.
+func queueScenario(s Scenario) Scenario {
+	s.Setup, s.Checkers = queueSetup, append(slices.Clone(everyQueue), checkers.FIFO{})
+	if s.Source == "" {
+		s.Source = "ZooKeeper recipes page, Queues"
+	}
+	if s.Clients == 0 {
+		s.Clients = 3
+	}
+	if s.Servers == nil {
+		s.Servers = []int{1, 3}
+	}
+	return s
+}
+
+func priorityScenario(s Scenario) Scenario {
+	if s.Source == "" {
+		s.Source = "ZooKeeper recipes page, Priority Queues"
+	}
+	s = queueScenario(s)
+	s.Checkers = append(slices.Clone(everyQueue), checkers.PriorityOrder{Of: itemPriority})
+	return s
+}
