@@ -153,7 +153,6 @@ func (o opinion) Check(h *history.History) Verdict {
 func TestNamesAreUniqueAndLevelsAreInOrder(t *testing.T) {
 	seen := map[string]bool{}
 	for _, c := range []Checker{
-		Quiescence{},
 		Tree{},
 		Steps{},
 		Herd{},
@@ -181,6 +180,12 @@ func TestNamesAreUniqueAndLevelsAreInOrder(t *testing.T) {
 		DoubledEffect{},
 		FIFO{},
 		PriorityOrder{},
+		Quiescence{},
+		Barrier{},
+		Entry{},
+		Exit{},
+		Rounds{},
+		Gather{},
 	} {
 		if seen[c.Name()] || c.Name() == "" || c.Doc() == "" {
 			t.Errorf("%T: %q, %q", c, c.Name(), c.Doc())

@@ -140,6 +140,12 @@ func TestEachCheckerHasATwinThatOnlyItCatches(t *testing.T) {
 		{"fifo", "queue/stale-take"},
 		{"priority-order", "priority-queue/stale-list"},
 		{"priority-order", "priority-queue/unpadded"},
+		{"barrier", "barrier/release-again"},
+		{"barrier", "barrier/stale-wait"},
+		{"entry", "double-barrier/count-ready"},
+		{"exit", "double-barrier/leave-once"},
+		{"rounds", "double-barrier/late-joiner"},
+		{"gather", "double-barrier/wait-gone"},
 	} {
 		s := scenario(t, x.twin)
 		if seed := onlyCaughtBy(r, s, x.checker); seed == 0 {

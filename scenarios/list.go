@@ -5,10 +5,12 @@ import "slices"
 // All is every scenario, in the order of the report.
 var All = slices.Concat(
 	lockScenarios,
+	barrierScenarios,
 	cacheScenarios,
 	commitScenarios,
 	configScenarios,
 	counterScenarios,
+	doubleBarrierScenarios,
 	memberScenarios,
 	monitorScenarios,
 	namesScenarios,

@@ -1,0 +1,147 @@
+package recipes
+
+import (
+	"context"
+
+	"github.com/go-zookeeper/zk"
+)
+
+// BarrierOptions are the options of a barrier. The zero value is fine.
+type BarrierOptions struct {
+	ACL []zk.ACL // of the znodes made; nil: everything for everybody
+}
+
+// Barrier is a gate that anybody may hold shut and anybody may open: the recipe
+// "Barriers" of the ZooKeeper documentation, without its holes.
+//
+// # Protocol
+//
+// The barrier is one persistent znode. It is held while the data are "held"; it is
+// open when they are anything else or there is no such znode.
+//
+//  1. To hold or to release, sync and read. If the barrier is as it should be,
+//     that is all. Otherwise set the data on the condition that the version is the
+//     one that was read. If the answer is lost, send the same again.
+//  2. If the version has moved on, the change has been made, by this call or by
+//     another one since the reading: nothing is left to do.
+//  3. To wait, sync and read, leaving a watch. If the barrier is held, wait for
+//     the watch, and read again. It has been open meanwhile if it is open now or
+//     if the zxid of the last change (mzxid) is not the one that was read first.
+//
+// # What the recipe page leaves out
+//
+// On the page the barrier is held while the znode exists. A release is then a
+// delete, which cannot say which znode it means, since the version of each is 0: if
+// it is repeated after a lost answer, it opens the barrier that others hold by
+// now (twin release-again). The version of a znode that stays tells the holds
+// apart, so each call takes effect once, and a request that is executed late does
+// nothing if the barrier has changed since.
+//
+// The page does not say that the first look may be into the past, where the barrier
+// is not held yet; hence the sync (twin stale-wait). Nor does it say what becomes of
+// those who wait when the barrier is released and held again before they have
+// looked. Here they pass: Wait returns when the barrier has been open at some
+// moment since the call, so none is left behind by a quick keeper.
+//
+// # Fan-out
+//
+// A release notifies everyone who waits, and all of them can go on. A hold
+// notifies nobody.
+type Barrier struct {
+	session
+	path string
+	acl  []zk.ACL
+}
+
+// NewBarrier returns a barrier that is the znode path, which must not be "/". Hold
+// makes it and its parents when they are missing; nobody deletes it.
+func NewBarrier(conn Conn, env Env, path string, opt BarrierOptions) *Barrier {
+	return &Barrier{session{conn, env}, path, open(opt.ACL)}
+}
+
+const barrierHeld = "held"
+
+// Hold shuts the barrier, and stays in force when the client ends. It is no error
+// if the barrier is held already. After an error such as ctx's it may have been
+// shut, or may be while the connection is down; a Release makes it certain.
+func (b *Barrier) Hold(ctx context.Context) error {
+	for {
+		err := b.change(ctx, barrierHeld)
+		if err == zk.ErrNoNode {
+			err = b.makePath(ctx, b.path, b.acl)
+			if err == nil {
+				continue
+			}
+		}
+		return err
+	}
+}
+
+// Release opens the barrier, whoever holds it. It is no error if it is open.
+// After an error such as ctx's it may have been opened, or may be while the
+// connection is down, but only as long as nobody has held it again.
+func (b *Barrier) Release(ctx context.Context) error {
+	err := b.change(ctx, "")
+	if err == zk.ErrNoNode {
+		return nil
+	}
+	return err
+}
+
+// change sets the data unless they are so already. It returns zk.ErrNoNode if
+// there is no znode.
+func (b *Barrier) change(ctx context.Context, to string) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	var now []byte
+	var stat *zk.Stat
+	err := b.fresh(ctx, b.path, func() (err error) {
+		now, stat, err = b.conn.Get(b.path)
+		return err
+	})
+	if err != nil || (string(now) == barrierHeld) == (to == barrierHeld) {
+		return err
+	}
+	err = b.retry(ctx, func() error {
+		_, err := b.conn.Set(b.path, []byte(to), stat.Version)
+		return err
+	})
+	if err == zk.ErrBadVersion {
+		return nil
+	}
+	return err
+}
+
+// Wait returns when the barrier was open at some moment since the call, be it held
+// again by now. When ctx is done first it returns ctx's error. Lost connections
+// and expired sessions are dealt with; after the connection was closed it
+// returns zk.ErrClosing.
+func (b *Barrier) Wait(ctx context.Context) error {
+	for first := int64(0); ; {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		var now []byte
+		var stat *zk.Stat
+		var changed <-chan zk.Event
+		err := b.fresh(ctx, b.path, func() (err error) {
+			now, stat, changed, err = b.conn.GetW(b.path)
+			return err
+		})
+		switch {
+		case err == zk.ErrNoNode:
+			return nil
+		case err != nil:
+			return err
+		case first == 0:
+			first = stat.Mzxid
+		}
+		if string(now) != barrierHeld || stat.Mzxid != first {
+			return nil
+		}
+		if _, _, err := b.env.Await(ctx, changed); err != nil {
+			return err
+		}
+	}
+}

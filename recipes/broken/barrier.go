@@ -1,0 +1,109 @@
+package broken
+
+import (
+	"context"
+	"errors"
+
+	"github.com/go-zookeeper/zk"
+
+	"zksim/recipes"
+)
+
+// The flaws of barriers.
+const (
+	// ReleaseAgain repeats a release whose answer was lost, without looking what
+	// has become of the first. It opens a barrier that was held since.
+	// Derived from the recipe page's delete, which cannot say which znode it
+	// means. Wakes: lose-reply of the release. Caught by: barrier.
+	ReleaseAgain Flaw = 130
+	// StaleWait believes the first look at the barrier, which may be one into the
+	// past, and passes although it is held.
+	// Derived from the stale reads of followers. Wakes: a server that lags.
+	// Caught by: barrier.
+	StaleWait Flaw = 131
+)
+
+// Barrier is a barrier with one flaw. Apart from it, it follows the protocol of
+// recipes.Barrier in the plainest way, on a znode that exists.
+type Barrier struct {
+	conn recipes.Conn
+	env  recipes.Env
+	path string
+	flaw Flaw
+}
+
+// NewBarrier returns a barrier on the znode path with the given flaw.
+func NewBarrier(conn recipes.Conn, env recipes.Env, path string, flaw Flaw) *Barrier {
+	return &Barrier{conn, env, path, flaw}
+}
+
+// Hold shuts the barrier.
+func (b *Barrier) Hold(ctx context.Context) error { return b.change(ctx, "held") }
+
+// Release opens the barrier.
+func (b *Barrier) Release(ctx context.Context) error { return b.change(ctx, "") }
+
+func (b *Barrier) change(ctx context.Context, to string) error {
+	now, stat, _, err := b.look(ctx, true)
+	if err != nil || now == to {
+		return err
+	}
+	version := stat.Version
+	if b.flaw == ReleaseAgain && to == "" {
+		version = -1
+	}
+	err = patiently(ctx, b.conn, b.env, func() error {
+		_, err := b.conn.Set(b.path, []byte(to), version)
+		return err
+	})
+	if err == zk.ErrBadVersion {
+		return nil
+	}
+	return err
+}
+
+// look reads the barrier, leaving a watch.
+func (b *Barrier) look(ctx context.Context, sync bool) (now string, stat *zk.Stat, changed <-chan zk.Event, err error) {
+	err = patiently(ctx, b.conn, b.env, func() error {
+		if sync {
+			if _, err := b.conn.Sync(b.path); err != nil {
+				return err
+			}
+		}
+		var data []byte
+		var err error
+		data, stat, changed, err = b.conn.GetW(b.path)
+		now = string(data)
+		return err
+	})
+	return now, stat, changed, err
+}
+
+// Wait returns when the barrier has been open.
+func (b *Barrier) Wait(ctx context.Context) error {
+	for first := int64(0); ; {
+		now, stat, changed, err := b.look(ctx, b.flaw != StaleWait)
+		if err != nil || now == "" || first != 0 && stat.Mzxid != first {
+			return err
+		}
+		first = stat.Mzxid
+		if _, _, err := b.env.Await(ctx, changed); err != nil {
+			return err
+		}
+	}
+}
+
+// patiently runs f until it ends in something else than a lost connection.
+func patiently(ctx context.Context, conn recipes.Conn, env recipes.Env, f func() error) error {
+	for {
+		err := f()
+		if !interrupted(err) {
+			return err
+		}
+		for change := env.SessionEvents(); conn.State() != zk.StateHasSession; change = env.SessionEvents() {
+			if _, ev, err := env.Await(ctx, change); err != nil || ev.Err != nil {
+				return errors.Join(err, ev.Err)
+			}
+		}
+	}
+}

@@ -1,0 +1,241 @@
+package broken
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+
+	"github.com/go-zookeeper/zk"
+
+	"zksim/recipes"
+)
+
+// The flaws of double barriers.
+const (
+	// CountReady counts the znode "ready" as a member, so that n-1 enter.
+	// Seen: Netflix/curator#99. Wakes: the schedule alone. Caught by: entry.
+	CountReady Flaw = 18
+	// StaleReady takes the mark of an earlier round for that of its own, since
+	// nobody removes it. In the second round each enters alone.
+	// Seen: the recipe page. Wakes: a second round. Caught by: entry.
+	StaleReady Flaw = 19
+	// CountOnly counts the members and has no mark that they were enough. A
+	// quick one enters and leaves before a slow one has counted, and each waits
+	// for the other.
+	// Seen: ZOOKEEPER-1011, the tutorial. Wakes: the schedule alone.
+	// Caught by: quiescence.
+	CountOnly Flaw = 20
+	// TimeoutStays leaves the znode of an Enter that has timed out, and it is
+	// counted for those who come later.
+	// Seen: CURATOR-80, CURATOR-318. Wakes: a timer. Caught by: entry.
+	TimeoutStays Flaw = 21
+
+	// LeaveOnce leaves as soon as the znode is gone that it waited for, without
+	// looking who else is inside.
+	// Derived from the "goto 1" of the recipe page. Wakes: the schedule alone.
+	// Caught by: exit.
+	LeaveOnce Flaw = 132
+	// LateJoiner lets in whoever comes while a round is on.
+	// Seen: the recipe page. Wakes: more clients than participants.
+	// Caught by: rounds.
+	LateJoiner Flaw = 133
+	// WaitGone goes on waiting after its session, and with it its znode, has
+	// ended. The others wait for it, and it for them.
+	// Derived from go-zookeeper's silent new sessions. Wakes: expire.
+	// Caught by: gather.
+	WaitGone Flaw = 134
+)
+
+// DoubleBarrier is a double barrier with one flaw. Apart from it, it follows the
+// protocol of recipes.DoubleBarrier in the plainest way, below a znode that exists
+// and has a child "ready".
+type DoubleBarrier struct {
+	conn recipes.Conn
+	env  recipes.Env
+	dir  string
+	n    int
+	flaw Flaw
+
+	node    string // name of the own znode
+	round   int64
+	members []string // of the round
+}
+
+// NewDoubleBarrier returns a barrier for n on dir with the given flaw.
+func NewDoubleBarrier(conn recipes.Conn, env recipes.Env, dir string, n int, flaw Flaw) *DoubleBarrier {
+	return &DoubleBarrier{conn: conn, env: env, dir: dir, n: n, flaw: flaw}
+}
+
+// Enter waits until the client is inside.
+func (d *DoubleBarrier) Enter(ctx context.Context) error {
+	d.node, d.round = "member-"+d.env.UUID(), 0
+	err := d.join(ctx)
+	for err == nil && d.round == 0 {
+		err = patiently(ctx, d.conn, d.env, func() error { return d.look(ctx) })
+		if err == errGone {
+			err = d.join(ctx) // in the new session
+		}
+	}
+	if err != nil && d.flaw != TimeoutStays {
+		d.remove()
+	}
+	return err
+}
+
+// join creates the own znode unless it is there.
+func (d *DoubleBarrier) join(ctx context.Context) error {
+	err := patiently(ctx, d.conn, d.env, func() error {
+		_, err := d.conn.Create(d.path(d.node), nil, zk.FlagEphemeral, everybody)
+		return err
+	})
+	if err == zk.ErrNodeExists {
+		return nil
+	}
+	return err
+}
+
+func (d *DoubleBarrier) path(name string) string { return d.dir + "/" + name }
+
+func (d *DoubleBarrier) remove() error {
+	err := patiently(context.Background(), d.conn, d.env, func() error { return d.conn.Delete(d.path(d.node), -1) })
+	if err == zk.ErrNoNode {
+		return nil
+	}
+	return err
+}
+
+// look enters, makes a round or waits for something to happen.
+func (d *DoubleBarrier) look(ctx context.Context) error {
+	if d.flaw == CountOnly {
+		return d.count(ctx)
+	}
+	data, stat, changed, err := d.conn.GetW(d.path("ready"))
+	if err != nil {
+		return err
+	}
+	d.members = strings.Fields(string(data))
+	names, _, err := d.conn.Children(d.dir)
+	if err != nil {
+		return err
+	}
+	listed := slices.Contains(names, d.node)
+	if !listed && d.flaw != WaitGone {
+		return errGone
+	}
+	inside, others := d.sort(names)
+	if slices.Contains(d.members, d.node) || d.flaw == StaleReady && len(d.members) > 0 || d.flaw == LateJoiner && len(inside) > 0 {
+		d.round = stat.Mzxid
+		return nil
+	}
+	if d.flaw == CountReady {
+		others = append([]string{"ready"}, others...)
+	}
+	switch {
+	case len(inside) > 0:
+		var ok bool
+		var left <-chan zk.Event
+		ok, _, left, err = d.conn.ExistsW(d.path(inside[0]))
+		if ok && err == nil {
+			_, _, err = d.env.Await(ctx, changed, left)
+		}
+		return err
+	case len(others) < d.n-1 || !listed:
+		_, _, err = d.env.Await(ctx, changed)
+		return err
+	}
+	return d.begin(append(others[:d.n-1], d.node), stat.Version)
+}
+
+// count enters when there are enough now.
+func (d *DoubleBarrier) count(ctx context.Context) error {
+	names, _, changed, err := d.conn.ChildrenW(d.dir)
+	if err != nil {
+		return err
+	}
+	if len(names)-1 < d.n { // without "ready"
+		_, _, err = d.env.Await(ctx, changed)
+		return err
+	}
+	d.round = 1
+	d.members = names
+	return nil
+}
+
+// sort returns those of the round who are inside, and those who wait.
+func (d *DoubleBarrier) sort(names []string) (inside, others []string) {
+	slices.Sort(names)
+	for _, name := range names {
+		switch {
+		case name == "ready":
+		case slices.Contains(d.members, name):
+			inside = append(inside, name)
+		case name != d.node:
+			others = append(others, name)
+		}
+	}
+	return inside, others
+}
+
+// begin makes a round of the members that all exist.
+func (d *DoubleBarrier) begin(members []string, version int32) error {
+	var ops []any
+	for _, name := range members {
+		ops = append(ops, &zk.CheckVersionRequest{Path: d.path(name), Version: -1})
+	}
+	ops = append(ops, &zk.SetDataRequest{Path: d.path("ready"), Data: []byte(strings.Join(members, " ")), Version: version})
+	_, err := d.conn.Multi(ops...)
+	if errors.Is(err, zk.ErrNoNode) || errors.Is(err, zk.ErrBadVersion) {
+		return nil
+	}
+	return err
+}
+
+// Leave waits until all of the round leave.
+func (d *DoubleBarrier) Leave(ctx context.Context) error {
+	done := false
+	for {
+		err := patiently(ctx, d.conn, d.env, func() (err error) {
+			done, err = d.leave(ctx)
+			return err
+		})
+		if done || err != nil {
+			return err
+		}
+	}
+}
+
+// leave does or waits for one thing on the way out.
+func (d *DoubleBarrier) leave(ctx context.Context) (done bool, err error) {
+	names, _, err := d.conn.Children(d.dir)
+	if err != nil {
+		return false, err
+	}
+	inside, _ := d.sort(names)
+	if len(inside) == 0 {
+		return true, nil
+	}
+	lowest, other := inside[0], inside[0]
+	if lowest == d.node {
+		other = inside[len(inside)-1]
+	}
+	if lowest != d.node && slices.Contains(inside, d.node) || other == d.node {
+		if err := d.remove(); err != nil || other == d.node {
+			return true, err
+		}
+	}
+	ok, _, gone, err := d.conn.ExistsW(d.path(other))
+	if ok && err == nil {
+		_, _, err = d.env.Await(ctx, gone)
+	}
+	return err == nil && d.flaw == LeaveOnce, err
+}
+
+// Round returns a number of the round.
+func (d *DoubleBarrier) Round() int64 { return d.round }
+
+// Lost returns nil: the client hears of nothing.
+func (d *DoubleBarrier) Lost() <-chan zk.Event { return nil }
+
+// Znodes returns the paths that the object knows of.
+func (d *DoubleBarrier) Znodes() []string { return []string{d.path(d.node)} }

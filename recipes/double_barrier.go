@@ -1,0 +1,282 @@
+package recipes
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+
+	"github.com/go-zookeeper/zk"
+)
+
+// Errors of the double barrier.
+var (
+	// ErrInside is returned by Enter when the object is inside already.
+	ErrInside = errors.New("recipes: already inside the barrier")
+	// ErrOutside is returned by Leave when the object is not inside.
+	ErrOutside = errors.New("recipes: not inside the barrier")
+)
+
+// DoubleBarrierOptions are the options of a double barrier. The zero value is
+// fine.
+type DoubleBarrierOptions struct {
+	ACL     []zk.ACL // of the znodes made; nil: everything for everybody
+	Leaving Leaving  // the same for all participants
+}
+
+// DoubleBarrier lets n participants begin a computation together and end it
+// together, round after round: the recipe "Double Barriers" of the ZooKeeper
+// documentation, without its holes.
+//
+// # What it promises
+//
+// A round is a set of n participants, fixed at one moment. When Enter returns, that
+// moment was during the call: then n participants had begun Enter and had neither
+// given up nor lost their session nor begun to leave. Of more than n, n make the
+// round; the others go on waiting, for the next one.
+//
+// When Leave returns nil, everyone of the round has begun to leave, or its session
+// has ended. A round begins only when all of the one before it are outside.
+//
+// A participant that ends inside does not hold the others up longer than its
+// session lasts. One whose session ends inside learns it from
+// [DoubleBarrier.Lost]: from then on the others may leave without it, and it should
+// leave, too. One that gives up while it enters is counted no more once Enter has
+// returned; only if the connection is down just then, nobody can take its znode away
+// until it is up again or the session has ended, and to the others it is like one
+// that ended inside. Nothing keeps n participants from waiting for ever for one
+// that never comes: a caller who minds gives Enter a deadline.
+//
+// # Protocol
+//
+//  1. Create dir/member-GUID, ephemeral. If the answer is lost, create it again.
+//  2. Read the own znode, leaving a watch. If it is gone or belongs to an earlier
+//     session, start over with a new GUID.
+//  3. Read dir/ready, leaving a watch: it lists the members of the latest round. If
+//     the own znode is among them, and the session has not changed state since
+//     before step 2, the client is inside.
+//  4. List dir. If members of the latest round are still there, wait until the
+//     lowest of them is gone, and go to 2.
+//  5. If fewer than n are there, wait for the watch of step 2 or 3, and go to 2. The
+//     last to come always sees all that came before it, so one of n tries step 6.
+//  6. In one multi, check that the own znode and n-1 others exist and set
+//     dir/ready, at the version of step 3, to their names. Whatever comes of it,
+//     go to 2.
+//
+// To leave, see [Leaving].
+//
+// # What the recipe page leaves out
+//
+// On the page "ready" is a child among those that are counted (twin count-ready),
+// nothing removes it before the next round (stale-ready), it lets in whoever comes
+// while it is there (late-joiner), and it is made after a listing, when those listed
+// may be gone. Here it stays, says who is meant, and is set in one txn with the
+// proof that they all exist. Without it, counting the children does not do, because
+// a quick participant has left before a slow one has counted (count-only). The page
+// lets nobody give up (timeout-stays), and does not say that the one who waits for
+// the lowest or the highest has to look again when it is gone (leave-once).
+//
+// # Fan-out
+//
+// The beginning of a round notifies the n-1 others, who can all go on, and those
+// who are waiting for the round after it, who cannot. The end of a round, that is
+// the end of its last znode, notifies all who wait to enter. For those who
+// leave see [Leaving].
+//
+// A DoubleBarrier is for one goroutine at a time.
+type DoubleBarrier struct {
+	session
+	dir     string
+	n       int
+	acl     []zk.ACL
+	leaving Leaving
+
+	node   string // name of the own znode, "" outside
+	marked bool   // see LeaveSequential
+	round  round
+	held   *hold
+	alarm  alarm
+}
+
+// round is what dir/ready says.
+type round struct {
+	members []string
+	zxid    int64
+	version int32
+}
+
+const memberPrefix = "member-"
+
+// NewDoubleBarrier returns a barrier for n participants (one if n is less) on the znode
+// dir, which must not be "/" and should be used for nothing else. Enter creates it
+// when it is missing. All participants must agree about n, and about how to leave. The
+// names of n znodes must fit into one, which is enough for 20,000.
+func NewDoubleBarrier(conn Conn, env Env, dir string, n int, opt DoubleBarrierOptions) *DoubleBarrier {
+	return &DoubleBarrier{session: session{conn, env}, dir: dir, n: max(n, 1), acl: open(opt.ACL), leaving: opt.Leaving}
+}
+
+func (d *DoubleBarrier) ready() string { return d.dir + "/ready" }
+
+func (d *DoubleBarrier) path(member string) string { return d.dir + "/" + member }
+
+// Enter waits until the client is inside, as one of n. When ctx is done first it
+// returns ctx's error and gives up. Errors of ZooKeeper that waiting does not cure,
+// such as zk.ErrNoAuth, are returned as they are, and zk.ErrClosing after the
+// connection was closed. Lost connections and expired sessions are dealt with.
+func (d *DoubleBarrier) Enter(ctx context.Context) error {
+	if d.held != nil {
+		return ErrInside
+	}
+	for {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		d.node, d.marked = memberPrefix+d.env.UUID(), false
+		err := d.join(ctx)
+		if err == nil {
+			err = d.gather(ctx)
+		}
+		if err == nil {
+			return nil
+		}
+		own := d.path(d.node)
+		d.node = ""
+		d.abandon(own)
+		if err != errGone {
+			return err
+		}
+	}
+}
+
+// join creates the own znode. Its name is nobody else's, so if it exists already,
+// the answer to an earlier attempt was lost.
+func (d *DoubleBarrier) join(ctx context.Context) error {
+	for {
+		err := d.retry(ctx, func() error {
+			_, err := d.conn.Create(d.path(d.node), nil, zk.FlagEphemeral, d.acl)
+			return err
+		})
+		switch err {
+		case zk.ErrNodeExists:
+			return nil
+		case zk.ErrNoNode:
+			if err = d.makePath(ctx, d.ready(), d.acl); err == nil {
+				continue
+			}
+		}
+		return err
+	}
+}
+
+// gather waits until the own znode is of a round. It returns errGone when there
+// is no such znode any more.
+func (d *DoubleBarrier) gather(ctx context.Context) error {
+	for {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		d.alarm.set(d.env)
+		err := d.look(ctx)
+		if err == nil && d.held != nil {
+			return nil
+		}
+		if interrupted(err) {
+			err = d.await(ctx)
+		}
+		if err != nil {
+			return err
+		}
+	}
+}
+
+// look goes once through the steps 2 to 6 of the protocol.
+func (d *DoubleBarrier) look(ctx context.Context) error {
+	own, err := d.session.look(d.path(d.node), false)
+	if err != nil {
+		return err
+	}
+	if own.stat == nil || own.stat.EphemeralOwner != d.conn.SessionID() {
+		return errGone
+	}
+	data, stat, changed, err := d.conn.GetW(d.ready())
+	if err == zk.ErrNoNode {
+		return d.makePath(ctx, d.ready(), d.acl)
+	}
+	if err != nil {
+		return err
+	}
+	latest := round{strings.Fields(string(data)), stat.Mzxid, stat.Version}
+	if slices.Contains(latest.members, d.node) {
+		if !d.alarm.rang() {
+			d.round, d.held = latest, d.hold(d.path(d.node), own, &d.alarm, nil)
+		}
+		return nil
+	}
+	inside, others, err := d.list(latest)
+	switch {
+	case err != nil:
+	case len(inside) > 0:
+		err = d.awaitChange(ctx, d.path(inside[0]))
+	case len(others) < d.n-1:
+		_, _, err = d.env.Await(ctx, changed, own.event)
+	default:
+		err = d.begin(append(others[:d.n-1], d.node), latest.version)
+	}
+	return err
+}
+
+// list returns, in order, those of a round who are still there, and those who wait,
+// without the client itself. A znode is never missing for being new: the round is
+// younger than those of its members, and was read before.
+func (d *DoubleBarrier) list(r round) (inside, others []string, err error) {
+	names, _, err := d.conn.Children(d.dir)
+	slices.Sort(names)
+	for _, name := range names {
+		switch {
+		case slices.Contains(r.members, name):
+			inside = append(inside, name)
+		case strings.HasPrefix(name, memberPrefix) && name != d.node:
+			others = append(others, name)
+		}
+	}
+	return inside, others, err
+}
+
+// begin makes the members a round, if they all exist and there has been no other
+// round meanwhile. The own znode is one of them: were it gone, the listing could
+// be one of a later session, and older than the round that it was to follow.
+func (d *DoubleBarrier) begin(members []string, version int32) error {
+	var ops []any
+	for _, name := range members {
+		ops = append(ops, &zk.CheckVersionRequest{Path: d.path(name), Version: -1})
+	}
+	ops = append(ops, &zk.SetDataRequest{Path: d.ready(), Data: []byte(strings.Join(members, " ")), Version: version})
+	_, err := d.conn.Multi(ops...)
+	if errors.Is(err, zk.ErrNoNode) || errors.Is(err, zk.ErrBadVersion) {
+		return nil
+	}
+	return err
+}
+
+// Lost returns a channel that gets one event when being inside can no longer be
+// relied on, and is then closed: the session was disconnected or has ended, or the
+// own znode was deleted. It is nil, and so blocks for ever, outside.
+func (d *DoubleBarrier) Lost() <-chan zk.Event { return d.held.Lost() }
+
+// Round returns the zxid at which the round began that the client is in, the same
+// for all its members and higher for each later round; 0 outside.
+func (d *DoubleBarrier) Round() int64 {
+	if d.held == nil {
+		return 0
+	}
+	return d.round.zxid
+}
+
+// Znodes returns the paths that the object answers for: its own znode from Enter
+// to the end of Leave.
+func (d *DoubleBarrier) Znodes() []string {
+	if d.node == "" {
+		return nil
+	}
+	return []string{d.path(d.node)}
+}

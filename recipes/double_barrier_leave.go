@@ -1,0 +1,173 @@
+package recipes
+
+import (
+	"context"
+	"slices"
+
+	"github.com/go-zookeeper/zk"
+)
+
+// Leaving is how those who leave a double barrier wait for each other. The ways
+// differ in the number of clients that one change notifies.
+type Leaving uint8
+
+const (
+	// LeaveLowest is the way of the recipe page: all but the lowest delete their
+	// znodes at once and watch the lowest; the lowest watches the highest of those
+	// that are left. Of k members, the last end notifies k-1, any other at most
+	// one.
+	LeaveLowest Leaving = iota
+	// LeaveNaive is the simplest way: all delete their znodes at once and watch the
+	// list of children. Each end notifies everyone who is leaving.
+	LeaveNaive
+	// LeaveSequential lets each watch one neighbour: the one above it, and the
+	// highest the lowest. From the highest downwards, each marks its znode when the
+	// one above it is marked or gone; the mark of the lowest says that all are
+	// leaving, and the lowest is done. Then, from the highest downwards, each
+	// deletes its znode when the one above it is gone. So each change notifies at
+	// most one, while sessions live on, and leaving takes 2k steps one after the
+	// other.
+	LeaveSequential
+)
+
+const memberLeaving = "leaving"
+
+// Leave waits until everyone of the round has begun to leave or has lost its
+// session, whether or not the client's own was lost meanwhile. When ctx is done
+// first it returns ctx's error. In any case the client is outside and keeps nobody
+// waiting: the own znode is gone, or is being deleted in the background.
+func (d *DoubleBarrier) Leave(ctx context.Context) error {
+	if d.held == nil {
+		return ErrOutside
+	}
+	d.held.end()
+	d.held = nil
+	err := d.leave(ctx)
+	own := d.path(d.node)
+	d.node = ""
+	if err != nil {
+		d.abandon(own)
+	}
+	return err
+}
+
+func (d *DoubleBarrier) leave(ctx context.Context) error {
+	step := d.leaveLowest
+	switch d.leaving {
+	case LeaveNaive:
+		step = d.leaveNaive
+	case LeaveSequential:
+		step = d.leaveSequential
+	}
+	for {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		var inside []string
+		err := d.fresh(ctx, d.dir, func() (err error) {
+			inside, _, err = d.list(d.round)
+			return err
+		})
+		if err == zk.ErrNoNode || err == nil && len(inside) == 0 {
+			return nil
+		}
+		done := false
+		if err == nil {
+			done, err = step(ctx, inside)
+		}
+		if interrupted(err) {
+			err = d.await(ctx)
+		}
+		if err != nil || done {
+			return err
+		}
+	}
+}
+
+// leaveLowest is a step of LeaveLowest: it does or waits for one thing. It is
+// given those who are inside, at least one, and reports whether it knows that
+// everyone is leaving.
+func (d *DoubleBarrier) leaveLowest(ctx context.Context, inside []string) (done bool, err error) {
+	lowest, highest := inside[0], inside[len(inside)-1]
+	switch {
+	case highest == lowest && lowest == d.node:
+		return true, d.remove(ctx, d.path(d.node))
+	case lowest == d.node:
+		return false, d.awaitChange(ctx, d.path(highest))
+	case slices.Contains(inside, d.node):
+		err = d.remove(ctx, d.path(d.node))
+	}
+	if err == nil {
+		err = d.awaitChange(ctx, d.path(lowest))
+	}
+	return false, err
+}
+
+// leaveNaive is a step of LeaveNaive, as leaveLowest.
+func (d *DoubleBarrier) leaveNaive(ctx context.Context, inside []string) (done bool, err error) {
+	if slices.Contains(inside, d.node) {
+		return len(inside) == 1, d.remove(ctx, d.path(d.node))
+	}
+	names, _, changed, err := d.conn.ChildrenW(d.dir)
+	if err == nil && slices.ContainsFunc(inside, func(name string) bool { return slices.Contains(names, name) }) {
+		_, _, err = d.env.Await(ctx, changed)
+	}
+	return false, err
+}
+
+// leaveSequential is a step of LeaveSequential, as leaveLowest. Whoever finds its own
+// znode gone, its session having ended, only waits for the lowest to be marked.
+func (d *DoubleBarrier) leaveSequential(ctx context.Context, inside []string) (done bool, err error) {
+	i, last := slices.Index(inside, d.node), len(inside)-1
+	switch {
+	case i < 0:
+		return d.awaitMark(ctx, inside[0])
+	case !d.marked:
+		turn := i == last
+		if !turn {
+			turn, err = d.awaitMark(ctx, inside[i+1])
+		}
+		if turn && err == nil {
+			err = d.mark(ctx)
+		}
+		return false, err
+	case 0 < i && i < last:
+		return false, d.awaitChange(ctx, d.path(inside[i+1]))
+	case 0 < i:
+		if all, err := d.awaitMark(ctx, inside[0]); !all || err != nil {
+			return false, err
+		}
+	}
+	return true, d.remove(ctx, d.path(d.node))
+}
+
+// mark marks the own znode. If it is gone, the next look will tell.
+func (d *DoubleBarrier) mark(ctx context.Context) error {
+	err := d.retry(ctx, func() error {
+		_, err := d.conn.Set(d.path(d.node), []byte(memberLeaving), -1)
+		return err
+	})
+	if err == zk.ErrNoNode {
+		return nil
+	}
+	d.marked = err == nil
+	return err
+}
+
+// awaitMark reports whether a member is marked, and if it is not, waits until
+// something happens to it. It leaves no watch where there is nothing to wait for.
+func (d *DoubleBarrier) awaitMark(ctx context.Context, member string) (marked bool, err error) {
+	data, _, err := d.conn.Get(d.path(member))
+	if err == nil && string(data) != memberLeaving {
+		var changed <-chan zk.Event
+		data, _, changed, err = d.conn.GetW(d.path(member))
+		if err == nil && string(data) != memberLeaving {
+			_, _, err = d.env.Await(ctx, changed)
+			return false, err
+		}
+	}
+	if err == zk.ErrNoNode {
+		return false, nil
+	}
+	return err == nil, err
+}
