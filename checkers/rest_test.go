@@ -153,7 +153,6 @@ func (o opinion) Check(h *history.History) Verdict {
 func TestNamesAreUniqueAndLevelsAreInOrder(t *testing.T) {
 	seen := map[string]bool{}
 	for _, c := range []Checker{
-		Tree{},
 		Steps{},
 		Herd{},
 		Znodes{},
@@ -186,6 +185,10 @@ func TestNamesAreUniqueAndLevelsAreInOrder(t *testing.T) {
 		Exit{},
 		Rounds{},
 		Gather{},
+		Tree{},
+		Acknowledged{},
+		Tasks{},
+		StaleLeader{},
 	} {
 		if seen[c.Name()] || c.Name() == "" || c.Doc() == "" {
 			t.Errorf("%T: %q, %q", c, c.Name(), c.Doc())

@@ -23,7 +23,7 @@ import (
 //	Live                     Created and Deleted are not complete
 //	Outcome step-limit       or stopped or "panicked WORDS"
 //	Waiting c1 /lock/a ...   a client that waits at the end, for watches
-//	Znode /lock/a s11 ...    a znode at the end, s0 if persistent; z5 p6 WORD: mzxid, pzxid, data
+//	Znode /lock/a s11 ...    a znode at the end, s0 if persistent; z5 p6 WORDS: mzxid, pzxid, data
 //	Open s11 c1              a session that is open at the end
 //	Known /lock/a            a znode that a recipe object answers for
 //	Failed c1 WORDS          a client that gave up
@@ -128,7 +128,7 @@ func remark(t *testing.T, h *history.History, words []string) {
 			case x >= 0 && word[0] == 'p':
 				n.Pzxid = x
 			default:
-				n.Data = word
+				n.Data = strings.TrimSpace(n.Data + " " + word)
 			}
 		}
 		h.Tree = append(h.Tree, n)

@@ -47,16 +47,19 @@ type BarrierOptions struct {
 //
 // A release notifies everyone who waits, and all of them can go on. A hold
 // notifies nobody.
+//
+// A Barrier is for one goroutine at a time.
 type Barrier struct {
 	session
-	path string
-	acl  []zk.ACL
+	path  string
+	acl   []zk.ACL
+	alarm alarm
 }
 
 // NewBarrier returns a barrier that is the znode path, which must not be "/". Hold
 // makes it and its parents when they are missing; nobody deletes it.
 func NewBarrier(conn Conn, env Env, path string, opt BarrierOptions) *Barrier {
-	return &Barrier{session{conn, env}, path, open(opt.ACL)}
+	return &Barrier{session: session{conn, env}, path: path, acl: open(opt.ACL)}
 }
 
 const barrierHeld = "held"
@@ -125,6 +128,7 @@ func (b *Barrier) Wait(ctx context.Context) error {
 		var now []byte
 		var stat *zk.Stat
 		var changed <-chan zk.Event
+		b.alarm.set(b.env)
 		err := b.fresh(ctx, b.path, func() (err error) {
 			now, stat, changed, err = b.conn.GetW(b.path)
 			return err
@@ -140,7 +144,7 @@ func (b *Barrier) Wait(ctx context.Context) error {
 		if string(now) != barrierHeld || stat.Mzxid != first {
 			return nil
 		}
-		if _, _, err := b.env.Await(ctx, changed); err != nil {
+		if err := b.alarm.await(ctx, b.env, changed); err != nil {
 			return err
 		}
 	}

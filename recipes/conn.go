@@ -29,6 +29,9 @@ import (
 //     practically never return zk.ErrSessionExpired.
 //   - Watch channels hear nothing of a disconnect. They get one event, then are
 //     closed; at the end of the session that event is zk.EventNotWatching.
+//   - A watch may be lost when the connection is lost twice in a row: the library
+//     renews watches behind the requests that wait, and relative to the latest
+//     reply. Who waits for a watch has to look again after a disconnect.
 type Conn interface {
 	Create(path string, data []byte, flags int32, acl []zk.ACL) (string, error)
 	CreateContainer(path string, data []byte, flags int32, acl []zk.ACL) (string, error)

@@ -216,9 +216,9 @@ func (d *DoubleBarrier) look(ctx context.Context) error {
 	switch {
 	case err != nil:
 	case len(inside) > 0:
-		err = d.awaitChange(ctx, d.path(inside[0]))
+		err = d.awaitChange(ctx, d.path(inside[0]), &d.alarm)
 	case len(others) < d.n-1:
-		_, _, err = d.env.Await(ctx, changed, own.event)
+		err = d.alarm.await(ctx, d.env, changed, own.event)
 	default:
 		err = d.begin(append(others[:d.n-1], d.node), latest.version)
 	}

@@ -93,12 +93,12 @@ func (d *DoubleBarrier) leaveLowest(ctx context.Context, inside []string) (done 
 	case highest == lowest && lowest == d.node:
 		return true, d.remove(ctx, d.path(d.node))
 	case lowest == d.node:
-		return false, d.awaitChange(ctx, d.path(highest))
+		return false, d.awaitChange(ctx, d.path(highest), &d.alarm)
 	case slices.Contains(inside, d.node):
 		err = d.remove(ctx, d.path(d.node))
 	}
 	if err == nil {
-		err = d.awaitChange(ctx, d.path(lowest))
+		err = d.awaitChange(ctx, d.path(lowest), &d.alarm)
 	}
 	return false, err
 }
@@ -108,9 +108,10 @@ func (d *DoubleBarrier) leaveNaive(ctx context.Context, inside []string) (done b
 	if slices.Contains(inside, d.node) {
 		return len(inside) == 1, d.remove(ctx, d.path(d.node))
 	}
+	d.alarm.set(d.env)
 	names, _, changed, err := d.conn.ChildrenW(d.dir)
 	if err == nil && slices.ContainsFunc(inside, func(name string) bool { return slices.Contains(names, name) }) {
-		_, _, err = d.env.Await(ctx, changed)
+		err = d.alarm.await(ctx, d.env, changed)
 	}
 	return false, err
 }
@@ -132,7 +133,7 @@ func (d *DoubleBarrier) leaveSequential(ctx context.Context, inside []string) (d
 		}
 		return false, err
 	case 0 < i && i < last:
-		return false, d.awaitChange(ctx, d.path(inside[i+1]))
+		return false, d.awaitChange(ctx, d.path(inside[i+1]), &d.alarm)
 	case 0 < i:
 		if all, err := d.awaitMark(ctx, inside[0]); !all || err != nil {
 			return false, err
@@ -160,10 +161,10 @@ func (d *DoubleBarrier) awaitMark(ctx context.Context, member string) (marked bo
 	data, _, err := d.conn.Get(d.path(member))
 	if err == nil && string(data) != memberLeaving {
 		var changed <-chan zk.Event
+		d.alarm.set(d.env)
 		data, _, changed, err = d.conn.GetW(d.path(member))
 		if err == nil && string(data) != memberLeaving {
-			_, _, err = d.env.Await(ctx, changed)
-			return false, err
+			return false, d.alarm.await(ctx, d.env, changed)
 		}
 	}
 	if err == zk.ErrNoNode {

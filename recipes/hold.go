@@ -51,6 +51,19 @@ func (a *alarm) set(env Env) {
 	a.heard = nil
 }
 
+// await waits for events, watches left after the alarm was set, or for the alarm,
+// after which the caller must look again. Watches alone would not do: go-zookeeper
+// renews them after a reconnect behind the requests that wait, and relative to the
+// latest reply. If a reply to one of these comes and then the connection is lost
+// again, changes before that reply never fire a watch.
+func (a *alarm) await(ctx context.Context, env Env, events ...<-chan zk.Event) error {
+	i, _, err := env.Await(ctx, append(events, a.change)...)
+	if i == len(events) {
+		a.change = nil
+	}
+	return err
+}
+
 func (a *alarm) rang() bool { return len(a.change) > 0 }
 
 // sight is what was seen of a znode by a read that left a watch.

@@ -15,6 +15,7 @@ type keeper struct {
 	proof  string // path of the znode that proves that the member's is ours
 	joined bool   // as told last
 	change <-chan zk.Event
+	alarm  alarm // of renew
 }
 
 func (k *keeper) path() string { return k.dir + "/" + k.name }
@@ -112,7 +113,7 @@ func (k *keeper) renew(life context.Context) error {
 	}
 	err := k.claim(context.Background())
 	if err == ErrNameTaken {
-		return k.awaitChange(life, k.path())
+		return k.awaitChange(life, k.path(), &k.alarm)
 	}
 	return err
 }

@@ -21,6 +21,7 @@ type place struct {
 	word   string
 	opt    LockOptions
 	blocks func(word string) bool // whether one ahead with that word keeps this one waiting
+	herd   bool                   // watch the first of the queue, not the last of those ahead
 
 	partner   string // word of a second znode, made directly ahead of the first; "": none
 	leases    int    // how many may hold at once; 0: 1
@@ -45,7 +46,7 @@ func (p *place) acquire(ctx context.Context, wait bool) error {
 		if err != nil {
 			return err
 		}
-		err = p.queue(ctx, p.nodes[len(p.nodes)-1], wait)
+		err = p.queue(ctx, p.name(), wait)
 		if err == nil {
 			return nil
 		}
@@ -151,7 +152,7 @@ func (p *place) queue(ctx context.Context, name string, wait bool) error {
 		case p.leases > 1:
 			err = p.awaitLease(ctx, name)
 		default:
-			err = p.awaitChange(ctx, p.dir+"/"+ahead)
+			err = p.awaitChange(ctx, p.dir+"/"+ahead, &p.alarm)
 		}
 		if interrupted(err) {
 			err = p.await(ctx)
@@ -229,6 +230,9 @@ func (p *place) giveUp(names []string) {
 		p.abandon(p.dir + "/" + name)
 	}
 }
+
+// name is the name of the place itself while it is queued or held.
+func (p *place) name() string { return p.nodes[len(p.nodes)-1] }
 
 func (p *place) znodes() (paths []string) {
 	for _, name := range p.nodes {

@@ -10,8 +10,8 @@ import (
 	"github.com/go-zookeeper/zk"
 )
 
-// ahead returns the last of those ahead of own that keep it waiting, "" if there
-// are too few of them, or errGone.
+// ahead returns the last of those ahead of own that keep it waiting (with herd,
+// the first), "" if there are too few of them, or errGone.
 func (p *place) ahead(own string) (string, error) {
 	names, _, err := p.conn.Children(p.dir)
 	if err == zk.ErrNoNode {
@@ -26,7 +26,7 @@ func (p *place) ahead(own string) (string, error) {
 // aheadOf is ahead in a listing.
 func (p *place) aheadOf(own string, names []string) (string, error) {
 	_, mine := contender(own)
-	best, ahead, listed, count := int64(-1), "", false, 0
+	best, ahead, listed, count := int64(0), "", false, 0
 	for _, name := range names {
 		word, n := contender(name)
 		if !p.competes(word) {
@@ -42,7 +42,7 @@ func (p *place) aheadOf(own string, names []string) (string, error) {
 		listed = listed || name == own
 		if n < mine && p.inWay(name, word) {
 			count++
-			if n > best {
+			if ahead == "" || (n > best) != p.herd {
 				best, ahead = n, name
 			}
 		}
@@ -62,6 +62,9 @@ func (p *place) before(queue []string, own string) (ahead string, err error) {
 		}
 		if word, _ := contender(name); p.inWay(name, word) {
 			count++
+			if ahead != "" && p.herd {
+				continue
+			}
 			ahead = name
 		}
 	}

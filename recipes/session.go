@@ -172,15 +172,15 @@ func (s session) create(ctx context.Context, c creation) error {
 	}
 }
 
-// awaitChange waits until something happens to the znode path; it returns at once
-// when the znode is not there. After the session has ended the watch fires, too.
-func (s session) awaitChange(ctx context.Context, path string) error {
+// awaitChange waits until something happens to the znode path, or to the session;
+// it returns at once when the znode is not there.
+func (s session) awaitChange(ctx context.Context, path string, a *alarm) error {
+	a.set(s.env)
 	exists, _, event, err := s.conn.ExistsW(path)
 	if err != nil || !exists {
 		return err
 	}
-	_, _, err = s.env.Await(ctx, event)
-	return err
+	return a.await(ctx, s.env, event)
 }
 
 // interrupted reports whether err says only that the connection was lost. With

@@ -171,3 +171,14 @@ func nothingLeft(t *testing.T, h *history.History) {
 		t.Errorf("left behind: %v", znodes)
 	}
 }
+
+// watching is a Conn that counts, by path, the watches left on children.
+type watching struct {
+	recipes.Conn
+	left map[string]int
+}
+
+func (c watching) ChildrenW(path string) ([]string, *zk.Stat, <-chan zk.Event, error) {
+	c.left[path]++
+	return c.Conn.ChildrenW(path)
+}

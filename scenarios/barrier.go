@@ -221,7 +221,7 @@ func without(p faults.Plan, names ...string) faults.Plan {
 
 var (
 	goalLostChange = Goal{"a lost reply after the barrier was changed", lostChange}
-	goalOpened      = Goal{"a client that waits until the barrier is released", wokenByRelease}
+	goalOpened     = Goal{"a client that waits until the barrier is released", wokenByRelease}
 	goalHeldAgain  = Goal{"a barrier that was held again before a waiter looked", heldAgain}
 )
 

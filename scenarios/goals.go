@@ -1,6 +1,8 @@
 package scenarios
 
 import (
+	"errors"
+
 	"github.com/go-zookeeper/zk"
 
 	"zksim/model/history"
@@ -26,4 +28,16 @@ func lostMulti(h *history.History, op string) bool {
 		}
 	}
 	return false
+}
+
+// returned makes a goal: an operation that ended with that error.
+func returned(op string, want error) func(h *history.History) bool {
+	return func(h *history.History) bool {
+		for i := range h.Events {
+			if e := &h.Events[i]; e.Kind == history.Return && e.Op == op && errors.Is(e.Err, want) {
+				return true
+			}
+		}
+		return false
+	}
 }

@@ -11,6 +11,8 @@ var All = slices.Concat(
 	configScenarios,
 	counterScenarios,
 	doubleBarrierScenarios,
+	electionScenarios,
+	masterScenarios,
 	memberScenarios,
 	monitorScenarios,
 	namesScenarios,

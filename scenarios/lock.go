@@ -24,6 +24,12 @@ type locker interface {
 	Znodes() []string
 }
 
+// holder is what a critical section needs.
+type holder interface {
+	Lost() <-chan zk.Event
+	Token() int64
+}
+
 const lockDir = "/lock"
 
 // lockRounds makes a program that locks, works and unlocks a number of times;
@@ -75,7 +81,7 @@ func lockOnce(p *Process, o Object, l locker, stay int, try bool) error {
 
 // work is the critical section: it stops when the lock is lost, and writes to
 // the resource in between.
-func work(p *Process, o Object, l locker, steps int) {
+func work(p *Process, o Object, l holder, steps int) {
 	lost := l.Lost()
 	for range steps {
 		p.Step()

@@ -336,32 +336,20 @@ func (w *worker) settle(number int64) (again, ok bool) {
 }
 
 var (
-	goalLostPut   = Goal{"a lost reply after a put", func(h *history.History) bool { return lostMulti(h, "put") }}
-	goalLostTake  = Goal{"a lost reply after a take", func(h *history.History) bool { return lostMulti(h, "take") }}
-	goalLostAck   = Goal{"a lost reply after an acknowledgement", func(h *history.History) bool { return lostMulti(h, "ack") }}
-	goalClaimLost = Goal{"an acknowledgement after the claim was lost", func(h *history.History) bool {
-		return returned(h, "ack", recipes.ErrClaimLost)
-	}}
-	goalUnknownPut  = Goal{"a put of unknown outcome", func(h *history.History) bool { return returned(h, "put", recipes.ErrUnknownOutcome) }}
-	goalUnknownTake = Goal{"a take of unknown outcome", func(h *history.History) bool { return returned(h, "take", recipes.ErrUnknownOutcome) }}
-	goalUnknownAck  = Goal{"an acknowledgement of unknown outcome", func(h *history.History) bool { return returned(h, "ack", recipes.ErrUnknownOutcome) }}
+	goalLostPut     = Goal{"a lost reply after a put", func(h *history.History) bool { return lostMulti(h, "put") }}
+	goalLostTake    = Goal{"a lost reply after a take", func(h *history.History) bool { return lostMulti(h, "take") }}
+	goalLostAck     = Goal{"a lost reply after an acknowledgement", func(h *history.History) bool { return lostMulti(h, "ack") }}
+	goalClaimLost   = Goal{"an acknowledgement after the claim was lost", returned("ack", recipes.ErrClaimLost)}
+	goalUnknownPut  = Goal{"a put of unknown outcome", returned("put", recipes.ErrUnknownOutcome)}
+	goalUnknownTake = Goal{"a take of unknown outcome", returned("take", recipes.ErrUnknownOutcome)}
+	goalUnknownAck  = Goal{"an acknowledgement of unknown outcome", returned("ack", recipes.ErrUnknownOutcome)}
 	goalEmpty       = Goal{"a queue that is empty", func(h *history.History) bool {
-		return returned(h, "trytake", recipes.ErrEmpty) || returned(h, "tryclaim", recipes.ErrEmpty)
+		return returned("trytake", recipes.ErrEmpty)(h) || returned("tryclaim", recipes.ErrEmpty)(h)
 	}}
 	goalAgain    = Goal{"an item of an ended session that is delivered again", deliveredAgain}
 	goalWoken    = Goal{"a consumer that was woken by a new item", func(h *history.History) bool { return woken(h, "/items") }}
 	goalReleased = Goal{"a consumer that was woken by a claim that went", func(h *history.History) bool { return woken(h, "/claims") }}
 )
-
-// returned reports whether an operation ended with that error.
-func returned(h *history.History, op string, err error) bool {
-	for i := range h.Events {
-		if e := &h.Events[i]; e.Kind == history.Return && e.Op == op && errors.Is(e.Err, err) {
-			return true
-		}
-	}
-	return false
-}
 
 // deliveredAgain reports whether a claim ended with its session, and the item was
 // delivered to another client.

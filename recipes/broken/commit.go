@@ -274,7 +274,7 @@ func (t *Transaction) retry(ctx context.Context, f func() error) error {
 		if !interrupted(err) {
 			return err
 		}
-		if err := (&Lock{conn: t.conn, env: t.env}).session(ctx); err != nil {
+		if err := (patient{t.conn, t.env}).session(ctx); err != nil {
 			return err
 		}
 	}

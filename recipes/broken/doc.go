@@ -6,7 +6,7 @@
 // checker has to catch it. Nothing here is for use.
 package broken
 
-// Flaw is one bug of a lock.
+// Flaw is one bug of a recipe.
 type Flaw int
 
 // The flaws of locks. The numbers are those of docs/museum.md.

@@ -116,7 +116,7 @@ func (m *Membership) Leave(ctx context.Context) error {
 }
 
 func (m *Membership) session(ctx context.Context) error {
-	return (&Lock{conn: m.conn, env: m.env}).session(ctx)
+	return patient{m.conn, m.env}.session(ctx)
 }
 
 // claim creates the member's znode and the one that proves whose it is.

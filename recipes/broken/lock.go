@@ -163,6 +163,11 @@ func (l *Lock) queue(ctx context.Context, wait bool) error {
 		if err := l.wait(ctx, l.dir+"/"+ahead); err != nil {
 			return err
 		}
+		if l.flaw == EventLeads { // whatever the predecessor was
+			if err := l.take(change); err != errAgain {
+				return err
+			}
+		}
 	}
 }
 
@@ -327,17 +332,7 @@ func (l *Lock) remove(ctx context.Context, name string) error {
 }
 
 // session waits for a session.
-func (l *Lock) session(ctx context.Context) error {
-	for {
-		change := l.env.SessionEvents()
-		if l.conn.State() == zk.StateHasSession {
-			return nil
-		}
-		if _, ev, err := l.env.Await(ctx, change); err != nil || ev.Err != nil {
-			return errors.Join(err, ev.Err)
-		}
-	}
-}
+func (l *Lock) session(ctx context.Context) error { return patient{l.conn, l.env}.session(ctx) }
 
 func interrupted(err error) bool {
 	return err == zk.ErrConnectionClosed || err == zk.ErrNoServer || err == zk.ErrSessionExpired

@@ -314,7 +314,7 @@ func (q *Queue) remove(path string) error {
 
 // session waits for a session.
 func (q *Queue) session(ctx context.Context) error {
-	return (&Lock{conn: q.conn, env: q.env}).session(ctx)
+	return patient{q.conn, q.env}.session(ctx)
 }
 
 // Item is an item that was claimed.

@@ -63,7 +63,7 @@ func (w *DataWatch) Run(ctx context.Context, f func(data []byte, stat *zk.Stat))
 		}
 		data, stat, event, err := w.look()
 		if interrupted(err) || err == errAgain {
-			if err := (&Lock{conn: w.conn, env: w.env}).session(ctx); err != nil {
+			if err := (patient{w.conn, w.env}).session(ctx); err != nil {
 				return err
 			}
 			continue

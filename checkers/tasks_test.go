@@ -1,0 +1,92 @@
+package checkers
+
+import "testing"
+
+// In these histories c1 has submitted task 7, and c2 was told to do it.
+const (
+	task = `
+		invoke c1 o1 submit v7
+		return c1 o1 submit v7 /t
+	`
+	assigned = task + `
+		created c3 /p/assign/w/t z2
+		told c2 o2 task v7 /t
+	`
+)
+
+func TestNoTaskIsLost(t *testing.T) {
+	judge(t, Tasks{}, []judgement{
+		{name: "nothing"},
+		{name: "done", text: assigned + `
+			changed c2 /p/status/t z3
+			deleted c2 /p/assign/w/t z3
+			return c2 o2 done v7 /t
+			return c1 o1 wait v7 /t`},
+		{name: "done, and the worker crashed before it knew", text: assigned + `
+			changed c2 /p/status/t z3
+			deleted c2 /p/assign/w/t z3
+			crashed c2`},
+		{name: "awaits a worker", text: task + `
+			Znode /p/tasks/t s0`},
+		{name: "is assigned to a worker that has ended", text: assigned + `
+			Znode /p/assign/w/t s0
+			Znode /p/workers/w s12`},
+		{name: "still waits although there is a worker", text: assigned + `
+			Znode /p/assign/w/t s0
+			Znode /p/workers/w s12
+			Open s12 c2`, event: -1, message: "task 7 of c1 still waits as /p/assign/w/t, although w lives"},
+		{name: "lost", text: assigned + `
+			deleted c3 /p/assign/w/t z3
+			Znode /p/status/t s0`, event: -1, message: "task 7 of c1 is lost: it was submitted as t, was never done, and is nowhere"},
+		{name: "lost is another than what the tree shows", text: task + `
+			Znode /p/tasks/u s0`, event: -1, message: "task 7 of c1 is lost: it was submitted as t, was never done, and is nowhere"},
+		{name: "not acknowledged", text: `
+			invoke c1 o1 submit v7
+			return c1 o1 submit v7: cancelled
+			invoke c1 o1 submit v8
+			crashed c1`},
+		{name: "a run that was stopped says nothing of the end", text: "Outcome stopped" + task},
+		{name: "live: done by the tree", text: "Live" + task + `
+			Znode /p/status/t s0 w`},
+	})
+}
+
+func TestTasksBelongToOneWorkerAndAreReportedOnce(t *testing.T) {
+	judge(t, Tasks{}, []judgement{
+		{name: "moved to another worker", text: assigned + `
+			deleted c3 /p/assign/w/t z3
+			created c3 /p/tasks/t z3
+			created c3 /p/assign/v/t z4
+			deleted c3 /p/tasks/t z4
+			changed c4 /p/status/t z5
+			deleted c4 /p/assign/v/t z5`},
+		{name: "two workers at once", text: assigned + `
+			created c3 /p/assign/v/t z3`, event: 4, message: "t is assigned to w and to v at once"},
+		{name: "two tasks of one worker", text: assigned + `
+			created c3 /p/assign/w/u z3
+			Znode /p/assign/w/t s0`},
+		{name: "a worker's folder is no task", text: `
+			created c2 /p/assign/w z1
+			created c2 /q/assign/w z1`},
+		{name: "reported twice", text: assigned + `
+			changed c2 /p/status/t z3
+			deleted c2 /p/assign/w/t z3
+			changed c4 /p/status/t z5`, event: 6, message: "task 7 of c1 is reported done a second time, as t by c4"},
+		{name: "reported twice, under two IDs", text: assigned + `
+			changed c2 /p/status/t z3
+			told c4 o4 task v7 /u
+			changed c4 /p/status/u z5`, event: 6, message: "task 7 of c1 is reported done a second time, as u by c4"},
+		{name: "live: reported twice", text: "Live" + assigned + `
+			return c2 o2 done v7 /t
+			return c4 o4 done v7 /t`, event: 5, message: "c4 has reported t done, which had been reported before"},
+		{name: "live: refused the second time", text: "Live" + assigned + `
+			return c2 o2 done v7 /t
+			return c4 o4 done v7 /t ok: gone`},
+		{name: "invented", text: `told c2 o2 task v9 /t`, message: "c2 was given t, which nobody has submitted"},
+		{name: "done by nobody", text: task + `
+			return c1 o1 wait v7 /t`, event: 2, message: "c1 was told that t is done, which was given to no worker"},
+		{name: "a wait that failed", text: task + `
+			return c1 o1 wait v7 /t: gone
+			Znode /p/tasks/t s0`},
+	})
+}

@@ -1,0 +1,171 @@
+package broken
+
+import (
+	"context"
+	"errors"
+	"slices"
+
+	"github.com/go-zookeeper/zk"
+
+	"zksim/recipes"
+)
+
+// The flaws of master-worker pools. The numbers are those of docs/museum.md.
+const (
+	// TwoCalls assigns in two calls: create, then delete. A master that ends
+	// between them leaves a task that its successor assigns again.
+	// Seen: Junqueira and Reed, ZooKeeper (2013), the master's part. Wakes: a
+	// crash between the calls. Caught by: tasks.
+	TwoCalls Flaw = 31
+	// SubmitTwice submits a task again when the answer is lost.
+	// Seen: Junqueira and Reed, ZooKeeper (2013), the client's part. Wakes:
+	// lose-reply. Caught by: tasks.
+	SubmitTwice Flaw = 32
+	// OldMaster writes without a check of its own candidate, and looks whether
+	// it leads only between rounds. After a pause it goes on assigning.
+	// Seen: dolphinscheduler#7004. Wakes: a pause beyond the session's timeout
+	// (learn-late). Caught by: stale-leader.
+	OldMaster Flaw = 33
+	// TwoReports reports in two calls: the result, then the end of the
+	// assignment. After a crash between them the task is done again.
+	// Derived from the master's two calls. Wakes: crash. Caught by: tasks.
+	TwoReports Flaw = 122
+	// ForgottenWorker never looks for tasks of workers that have ended.
+	// Derived from the exercise that the book leaves to the reader. Wakes: the
+	// schedule alone. Caught by: quiescence.
+	ForgottenWorker Flaw = 123
+	// WatchAlone waits for a task by a watch alone. When a request that waited
+	// for a reconnect is answered and the connection is lost again before
+	// go-zookeeper has renewed the watch, the watch never fires.
+	// Found by this harness, in recipes.TaskClient. Wakes: two disconnects.
+	// Caught by: quiescence.
+	WatchAlone Flaw = 124
+)
+
+// Master is a master with one flaw, on the znodes of recipes.Master.
+type Master struct {
+	conn     recipes.Conn
+	env      recipes.Env
+	dir      string
+	flaw     Flaw
+	election *recipes.Election
+	turn     int
+}
+
+// NewMaster returns a master of the pool on dir with the given flaw.
+func NewMaster(conn recipes.Conn, env recipes.Env, dir string, flaw Flaw) *Master {
+	return &Master{conn: conn, env: env, dir: dir, flaw: flaw,
+		election: recipes.NewElection(conn, env, dir+"/masters", recipes.ElectionOptions{})}
+}
+
+// Znodes returns the paths that the object answers for.
+func (m *Master) Znodes() []string { return m.election.Znodes() }
+
+// Run leads, over and over, until ctx is done.
+func (m *Master) Run(ctx context.Context) error {
+	for {
+		if err := m.election.Campaign(ctx); err != nil {
+			return err
+		}
+		err := m.lead(ctx)
+		if err := errors.Join(err, m.election.Resign(ctx)); err != nil {
+			return err
+		}
+	}
+}
+
+func (m *Master) lead(ctx context.Context) error {
+	for {
+		assign, _, err := m.conn.Children(m.dir + "/assign")
+		if err != nil {
+			return forgiven(err)
+		}
+		waiting, _, tasks, err := m.conn.ChildrenW(m.dir + "/tasks")
+		if err != nil {
+			return forgiven(err)
+		}
+		alive, _, workers, err := m.conn.ChildrenW(m.dir + "/workers")
+		if err != nil {
+			return forgiven(err)
+		}
+		slices.Sort(alive)
+		slices.Sort(waiting)
+		for _, worker := range assign {
+			if m.flaw != ForgottenWorker && !slices.Contains(alive, worker) {
+				err = errors.Join(err, m.takeBack(worker))
+			}
+		}
+		for _, task := range waiting {
+			if len(alive) > 0 {
+				worker := alive[m.turn%len(alive)]
+				m.turn++
+				err = errors.Join(err, m.move(m.dir+"/tasks/"+task, m.dir+"/assign/"+worker+"/"+task,
+					&zk.CheckVersionRequest{Path: m.dir + "/workers/" + worker, Version: -1}))
+			}
+		}
+		if err != nil {
+			return forgiven(err)
+		}
+		if i, _, err := m.env.Await(ctx, m.election.Lost(), tasks, workers); err != nil || i == 0 {
+			return err
+		}
+	}
+}
+
+// forgiven turns a lost connection, and the lost leadership, into a fresh start.
+func forgiven(err error) error {
+	for _, x := range []error{zk.ErrConnectionClosed, zk.ErrNoServer, zk.ErrSessionExpired, recipes.ErrNotLeading} {
+		if errors.Is(err, x) {
+			return nil
+		}
+	}
+	return err
+}
+
+func (m *Master) takeBack(worker string) error {
+	tasks, _, err := m.conn.Children(m.dir + "/assign/" + worker)
+	for _, task := range tasks {
+		err = errors.Join(err, m.move(m.dir+"/assign/"+worker+"/"+task, m.dir+"/tasks/"+task))
+	}
+	return errors.Join(err, m.write(&zk.DeleteRequest{Path: m.dir + "/assign/" + worker, Version: -1}))
+}
+
+func (m *Master) move(from, to string, checks ...any) error {
+	data, _, err := m.conn.Get(from)
+	if err == zk.ErrNoNode {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	ops := append(checks, &zk.CreateRequest{Path: to, Data: data, Acl: everybody})
+	remove := &zk.DeleteRequest{Path: from, Version: -1}
+	if m.flaw == TwoCalls {
+		if err := m.multi(ops...); err != nil && err != zk.ErrNodeExists {
+			return excuse(err)
+		}
+		ops = nil
+	}
+	return m.write(append(ops, remove)...)
+}
+
+func (m *Master) write(ops ...any) error { return excuse(m.multi(ops...)) }
+
+func (m *Master) multi(ops ...any) error {
+	if m.flaw != OldMaster {
+		ops = append([]any{m.election.Check()}, ops...)
+	}
+	answers, err := m.conn.Multi(ops...)
+	if err == zk.ErrNoNode && m.flaw != OldMaster && answers[0].Error != nil {
+		return recipes.ErrNotLeading
+	}
+	return err
+}
+
+// excuse forgives what the end of a worker and the work of a predecessor do.
+func excuse(err error) error {
+	if err == zk.ErrNoNode || err == zk.ErrNotEmpty || err == zk.ErrNodeExists {
+		return nil
+	}
+	return err
+}

@@ -1,0 +1,99 @@
+package recipes
+
+import (
+	"context"
+
+	"github.com/go-zookeeper/zk"
+)
+
+// Leader is who leads and has acknowledged it.
+type Leader struct {
+	Data  []byte // of its candidate
+	Token int64  // as its [Election.Token]
+}
+
+func (e *Election) leader() string { return e.root + "/leader" }
+
+// Check returns an operation for a multi that makes it fail with zk.ErrNoNode as
+// a whole unless the object leads at the moment when the multi is executed.
+func (e *Election) Check() *zk.CheckVersionRequest {
+	path := e.dir + "/none"
+	if e.held != nil {
+		path = e.dir + "/" + e.name()
+	}
+	return &zk.CheckVersionRequest{Path: path, Version: -1}
+}
+
+// Acknowledge tells those who ask for the leader that the leader procedure is
+// complete: after nil, Leader names this object for as long as it leads. It
+// returns ErrNotLeading when the leadership has been lost, or can no longer be
+// relied on because the connection is; then the leader should resign.
+func (e *Election) Acknowledge(ctx context.Context) error {
+	for e.held != nil {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		name := []byte(e.name())
+		answers, err := e.conn.Multi(e.Check(), &zk.SetDataRequest{Path: e.leader(), Data: name, Version: -1})
+		if err == zk.ErrNoNode && len(answers) > 0 && answers[0].Error == nil {
+			// There never was a leader.
+			if _, err = e.conn.Create(e.leader(), nil, 0, e.opt.ACL); err == nil || err == zk.ErrNodeExists {
+				continue
+			}
+		}
+		if !interrupted(err) && err != zk.ErrNoNode {
+			return err
+		}
+		break
+	}
+	return ErrNotLeading
+}
+
+// Leader returns who leads, or ErrNoLeader. The answer was true at some moment
+// during the call.
+func (e *Election) Leader(ctx context.Context) (Leader, error) {
+	var found Leader
+	err := e.fresh(ctx, e.root, func() error {
+		name, _, err := e.conn.Get(e.leader())
+		if err != nil {
+			return err
+		}
+		if len(name) == 0 {
+			return zk.ErrNoNode
+		}
+		data, stat, err := e.conn.Get(e.dir + "/" + string(name))
+		if err == nil {
+			found = Leader{data, stat.Czxid}
+		}
+		return err
+	})
+	if err == zk.ErrNoNode {
+		return Leader{}, ErrNoLeader
+	}
+	return found, err
+}
+
+// AwaitLeader waits until there is a leader, and returns it as Leader does. When
+// ctx is done first it returns ctx's error.
+func (e *Election) AwaitLeader(ctx context.Context) (Leader, error) {
+	for {
+		if err := ctx.Err(); err != nil {
+			return Leader{}, err
+		}
+		e.follow.set(e.env)
+		_, _, event, err := e.conn.ExistsW(e.leader())
+		switch {
+		case interrupted(err):
+			err = e.await(ctx)
+		case err == nil:
+			var found Leader
+			if found, err = e.Leader(ctx); err != ErrNoLeader {
+				return found, err
+			}
+			err = e.follow.await(ctx, e.env, event)
+		}
+		if err != nil {
+			return Leader{}, err
+		}
+	}
+}

@@ -1,0 +1,201 @@
+package recipes
+
+import (
+	"context"
+	"slices"
+
+	"github.com/go-zookeeper/zk"
+)
+
+// Master gives the tasks of a pool to its workers: the master's role in the
+// master-worker example of Junqueira and Reed, ZooKeeper (2013), without its
+// holes. Any number of processes may run one; the others are backups.
+//
+// # Protocol
+//
+//  1. Campaign in the election on dir/masters. Every write of the steps below is
+//     a multi with a check that the own candidate is still there.
+//  2. List assign; then tasks and workers, leaving watches. The order matters: a
+//     worker registers in both at once, so one that is seen in assign and not
+//     later in workers has ended.
+//  3. Take the tasks of workers that have ended back: create tasks/TASK and delete
+//     assign/WORKER/TASK, in one multi. Delete the empty assign/WORKER.
+//  4. Give each task to a worker in turn: create assign/WORKER/TASK and delete
+//     tasks/TASK, in one multi with a check that workers/WORKER is there.
+//  5. Wait for a watch and go to 2. When the leadership is lost, go to 1.
+//
+// A multi that fails because a znode has gone needs no second attempt: whatever
+// deleted that znode also fires one of the watches, or takes the leadership.
+//
+// # What the text leaves out
+//
+// The book's master assigns in two calls: create assign/WORKER/TASK, then delete
+// tasks/TASK. If it ends between them, its successor assigns the task again (twin
+// two-calls). And it has nothing against a master that was paused, or cut off, and
+// goes on after its successor has begun (twin old-master): hence the check in
+// step 1. It is needed wherever a decision rests on more than what its own multi
+// checks: here on whose turn it is, elsewhere on limits, priorities or a picture
+// in memory. What it costs is one small operation in a request that is made
+// anyway.
+//
+// # Fan-out
+//
+// A master's end notifies one backup.
+//
+// A Master is for one goroutine at a time.
+type Master struct {
+	pool
+	election *Election
+	turn     int // of the workers, counted up
+}
+
+// NewMaster returns a master, or backup, of the pool on the znode dir.
+func NewMaster(conn Conn, env Env, dir string, opt PoolOptions) *Master {
+	return &Master{pool: newPool(conn, env, dir, opt),
+		election: NewElection(conn, env, dir+"/masters", ElectionOptions{ACL: opt.ACL})}
+}
+
+// Run is a backup until it is a master, and a master until that is lost, over and
+// over, until ctx is done; then it resigns and returns ctx's error. Errors of
+// ZooKeeper that waiting does not cure, such as zk.ErrNoAuth, are returned as
+// they are, and zk.ErrClosing after the connection was closed.
+func (m *Master) Run(ctx context.Context) error {
+	for {
+		if err := m.election.Campaign(ctx); err != nil {
+			return err
+		}
+		err := m.lead(ctx)
+		if resigned := m.election.Resign(ctx); err == nil {
+			err = resigned
+		}
+		if err != nil {
+			return err
+		}
+	}
+}
+
+// Znodes returns the paths of the ephemeral znodes that the object answers for.
+func (m *Master) Znodes() []string { return m.election.Znodes() }
+
+// lead returns nil when the leadership is lost.
+func (m *Master) lead(ctx context.Context) error {
+	var tasks, workers <-chan zk.Event
+	for {
+		err := m.round(ctx, &tasks, &workers)
+		switch {
+		case err == zk.ErrNoNode:
+			err = m.makeFolders(ctx)
+		case interrupted(err), err == errGone:
+			return nil
+		case err == nil:
+			var i int
+			i, _, err = m.env.Await(ctx, m.election.Lost(), tasks, workers)
+			switch i {
+			case 0:
+				return nil
+			case 1:
+				tasks = nil
+			case 2:
+				workers = nil
+			}
+		}
+		if err != nil {
+			return err
+		}
+	}
+}
+
+// round does what there is to do, and renews the watches that have fired.
+func (m *Master) round(ctx context.Context, tasks, workers *<-chan zk.Event) error {
+	assign, _, err := m.conn.Children(m.dir + "/assign")
+	if err != nil {
+		return err
+	}
+	waiting, err := m.list("/tasks", tasks)
+	if err != nil {
+		return err
+	}
+	alive, err := m.list("/workers", workers)
+	if err != nil {
+		return err
+	}
+	for _, worker := range assign {
+		if _, lives := slices.BinarySearch(alive, worker); !lives {
+			if err := m.takeBack(worker); err != nil {
+				return err
+			}
+		}
+	}
+	for _, task := range waiting {
+		if err := ctx.Err(); err != nil || len(alive) == 0 {
+			return err
+		}
+		if err := m.assign(task, alive[m.turn%len(alive)]); err != nil {
+			return err
+		}
+		m.turn++
+	}
+	return nil
+}
+
+// list lists a folder, and leaves a watch unless there is one whose event was not
+// received: each watch takes up memory until then.
+func (m *Master) list(folder string, event *<-chan zk.Event) (names []string, err error) {
+	if *event != nil {
+		names, _, err = m.conn.Children(m.dir + folder)
+	} else {
+		names, _, *event, err = m.conn.ChildrenW(m.dir + folder)
+	}
+	slices.Sort(names)
+	return names, err
+}
+
+// assign gives a task to a worker.
+func (m *Master) assign(task, worker string) error {
+	return m.move(m.pool.task(task), m.assigned(worker)+"/"+task,
+		&zk.CheckVersionRequest{Path: m.worker(worker), Version: -1})
+}
+
+// takeBack makes the tasks of a worker that has ended wait for another.
+func (m *Master) takeBack(worker string) error {
+	tasks, _, err := m.conn.Children(m.assigned(worker))
+	if err == zk.ErrNoNode {
+		return nil
+	}
+	for _, task := range tasks {
+		if err == nil {
+			err = m.move(m.assigned(worker)+"/"+task, m.pool.task(task))
+		}
+	}
+	if err != nil {
+		return err
+	}
+	return m.write(&zk.DeleteRequest{Path: m.assigned(worker), Version: -1})
+}
+
+// move moves the znode of a task, unless it is gone.
+func (m *Master) move(from, to string, checks ...any) error {
+	data, _, err := m.conn.Get(from)
+	if err == zk.ErrNoNode {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	return m.write(append(checks,
+		&zk.CreateRequest{Path: to, Data: data, Acl: m.acl},
+		&zk.DeleteRequest{Path: from, Version: -1})...)
+}
+
+// write executes a multi. It returns errGone if this is not the master any more;
+// that another znode is gone, or a folder not empty, is no error.
+func (m *Master) write(ops ...any) error {
+	answers, err := m.conn.Multi(append([]any{m.election.Check()}, ops...)...)
+	switch {
+	case err == zk.ErrNoNode && len(answers) > 0 && answers[0].Error != nil:
+		return errGone
+	case err == zk.ErrNoNode, err == zk.ErrNotEmpty:
+		return nil
+	}
+	return err
+}

@@ -1,0 +1,125 @@
+package recipes
+
+import (
+	"bytes"
+	"context"
+
+	"github.com/go-zookeeper/zk"
+)
+
+// TaskClient submits tasks to a pool of workers: the client's role in the
+// master-worker example of Junqueira and Reed, ZooKeeper (2013), without its
+// holes. The roles of [Master] and [Worker] describe their part of the protocol.
+//
+// # Protocol
+//
+//  1. To submit, create status/TASK, the receipt, and tasks/TASK with the data,
+//     in one multi, TASK being unique. If the answer is lost, do it again: since
+//     only the client deletes the receipt, the multi fails if the first was
+//     executed, even when the task has been done meanwhile.
+//  2. To wait, read the receipt, leaving a watch, until it has a result.
+//  3. To forget, delete the receipt, and with it tasks/TASK if it is still there.
+//
+// # What the text leaves out
+//
+// The book's client creates a sequential znode below tasks and, when the answer
+// is lost, cannot tell whether it did; submitting again may double the task
+// (twin submit-twice). A check for the name alone would not do, because the task
+// may have been assigned before the client is back.
+//
+// A task is reported done once. It may be executed more than once: a worker may
+// end, or be taken for dead, after it did the work and before it has reported.
+//
+// The receipt of a client that crashes stays. Whoever knows the task's ID can
+// wait for it and forget it: see [TaskClient.Task].
+//
+// # Fan-out
+//
+// A submission notifies the master. A report notifies the clients that wait for
+// that task.
+//
+// A TaskClient, with its tasks, is for one goroutine at a time.
+type TaskClient struct {
+	pool
+	alarm alarm
+}
+
+// NewTaskClient returns a client of the pool on the znode dir, which must not be
+// "/" and should be used for nothing else.
+func NewTaskClient(conn Conn, env Env, dir string, opt PoolOptions) *TaskClient {
+	return &TaskClient{pool: newPool(conn, env, dir, opt)}
+}
+
+// Submit hands in a task. After an error, such as that of ctx, there is no task,
+// or it is being forgotten in the background; it is executed perhaps.
+func (c *TaskClient) Submit(ctx context.Context, data []byte) (*Task, error) {
+	t := c.Task("task-" + c.env.UUID())
+	err := c.put(ctx,
+		&zk.CreateRequest{Path: c.status(t.id), Acl: c.acl},
+		&zk.CreateRequest{Path: c.pool.task(t.id), Data: data, Acl: c.acl})
+	if err != nil {
+		c.env.Go("task-cleanup", func() { t.Forget(context.Background()) })
+		return nil, err
+	}
+	return t, nil
+}
+
+// Task returns the task with that ID, which was submitted before, perhaps by a
+// client that has crashed.
+func (c *TaskClient) Task(id string) *Task { return &Task{c.pool, &c.alarm, id} }
+
+// Task is a task that was submitted.
+type Task struct {
+	pool
+	alarm *alarm // of the client
+	id    string
+}
+
+// ID returns the name of the task, which is unique.
+func (t *Task) ID() string { return t.id }
+
+// Wait waits until the task is done and returns the result. It returns
+// ErrTaskGone when somebody has forgotten the task, and ctx's error when ctx is
+// done first.
+func (t *Task) Wait(ctx context.Context) ([]byte, error) {
+	for {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		t.alarm.set(t.env)
+		data, _, event, err := t.conn.GetW(t.status(t.id))
+		if err == zk.ErrNoNode {
+			// In a new session the server may lag behind the submission.
+			err = t.fresh(ctx, t.status(t.id), func() (err error) {
+				data, _, event, err = t.conn.GetW(t.status(t.id))
+				return err
+			})
+		}
+		if _, result, done := bytes.Cut(data, []byte("\n")); done && err == nil {
+			return result, nil
+		}
+		switch {
+		case interrupted(err):
+			err = t.await(ctx)
+		case err == zk.ErrNoNode:
+			err = ErrTaskGone
+		case err == nil:
+			err = t.alarm.await(ctx, t.env, event)
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+}
+
+// Forget deletes what there is of the task when its result has been seen. A task
+// that is not done is withdrawn: if no worker has it yet, probably none will.
+func (t *Task) Forget(ctx context.Context) error {
+	err := t.multi(ctx,
+		&zk.DeleteRequest{Path: t.task(t.id), Version: -1},
+		&zk.DeleteRequest{Path: t.status(t.id), Version: -1})
+	if err != zk.ErrNoNode {
+		return err
+	}
+	return t.remove(ctx, t.status(t.id))
+}

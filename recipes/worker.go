@@ -1,0 +1,172 @@
+package recipes
+
+import (
+	"bytes"
+	"context"
+	"slices"
+
+	"github.com/go-zookeeper/zk"
+)
+
+// Worker does the tasks that the master of a pool gives it: the worker's role in
+// the master-worker example of Junqueira and Reed, ZooKeeper (2013), without its
+// holes.
+//
+// # Protocol
+//
+//  1. To register, create assign/WORKER and then workers/WORKER, the latter
+//     ephemeral, in one multi, WORKER being unique.
+//  2. List assign/WORKER, leaving a watch, and make sure that workers/WORKER is
+//     there and of the present session. If either is gone, start over with
+//     another name.
+//  3. Do the tasks, one after the other. To report, write the own name and the
+//     result to status/TASK and delete assign/WORKER/TASK, in one multi.
+//  4. If that fails because the assignment is gone, then an earlier attempt of
+//     the same was executed, as status/TASK tells, or the task is not this
+//     worker's any more.
+//
+// # What the text leaves out
+//
+// A report in two calls is repeated by another worker if this one ends between
+// them (twin two-reports). A worker that comes back with its old name would
+// take the tasks of its former life for its own, while the master gives them to
+// others; so names never come again.
+//
+// # Fan-out
+//
+// An assignment notifies one worker. A worker's coming and going notifies the
+// master.
+//
+// A Worker is for one goroutine at a time.
+type Worker struct {
+	pool
+	name  string // "" while not registered; set before the znodes are made
+	alarm alarm
+}
+
+// Assignment is a task to be done by a worker.
+type Assignment struct {
+	ID     string // of the task
+	Data   []byte
+	Worker string // under whose name it was given
+}
+
+// NewWorker returns a worker of the pool on the znode dir.
+func NewWorker(conn Conn, env Env, dir string, opt PoolOptions) *Worker {
+	return &Worker{pool: newPool(conn, env, dir, opt)}
+}
+
+// Next waits for a task. It registers the worker when it is not. Until Done is
+// called for a task, Next may return the same one again.
+//
+// When ctx is done first it returns ctx's error; the worker stays registered,
+// and gets tasks, until Leave.
+func (w *Worker) Next(ctx context.Context) (Assignment, error) {
+	for {
+		err := w.register(ctx)
+		if err != nil {
+			return Assignment{}, err
+		}
+		a, event, err := w.first()
+		switch {
+		case err == nil && event == nil:
+			return a, nil
+		case err == nil:
+			err = w.alarm.await(ctx, w.env, event)
+		case interrupted(err):
+			err = w.await(ctx)
+		case err == errGone:
+			w.abandon(w.worker(w.name))
+			w.name, err = "", nil
+		}
+		if err != nil {
+			return Assignment{}, err
+		}
+	}
+}
+
+func (w *Worker) register(ctx context.Context) error {
+	if w.name != "" {
+		return ctx.Err()
+	}
+	w.name = "worker-" + w.env.UUID()
+	return w.put(ctx,
+		&zk.CreateRequest{Path: w.assigned(w.name), Acl: w.acl},
+		&zk.CreateRequest{Path: w.worker(w.name), Acl: w.acl, Flags: zk.FlagEphemeral})
+}
+
+// first returns the first task or, when there is none, the event of its coming;
+// errGone when the registration has ended.
+func (w *Worker) first() (a Assignment, event <-chan zk.Event, err error) {
+	w.alarm.set(w.env)
+	names, _, event, err := w.conn.ChildrenW(w.assigned(w.name))
+	if err == zk.ErrNoNode {
+		return a, nil, errGone
+	}
+	if err != nil {
+		return a, nil, err
+	}
+	ok, stat, err := w.conn.Exists(w.worker(w.name))
+	if err == nil && (!ok || stat.EphemeralOwner != w.conn.SessionID()) {
+		err = errGone
+	}
+	if err != nil || len(names) == 0 {
+		return a, event, err
+	}
+	a = Assignment{ID: slices.Min(names), Worker: w.name}
+	a.Data, _, err = w.conn.Get(w.assigned(w.name) + "/" + a.ID)
+	if err == zk.ErrNoNode {
+		return a, event, nil // taken away: the event has come
+	}
+	return a, nil, err
+}
+
+// Done reports a task that was done, with the result. It returns ErrTaskGone when
+// it was not this worker's any more, so that somebody else's report counts.
+// When ctx is done before the outcome is known, it returns ctx's error.
+func (w *Worker) Done(ctx context.Context, a Assignment, result []byte) error {
+	path := w.assigned(a.Worker) + "/" + a.ID
+	report := append([]byte(a.Worker+"\n"), result...)
+	err := w.multi(ctx,
+		&zk.DeleteRequest{Path: path, Version: -1},
+		&zk.SetDataRequest{Path: w.status(a.ID), Data: report, Version: -1})
+	if err != zk.ErrNoNode {
+		return err
+	}
+	var status []byte
+	err = w.fresh(ctx, w.status(a.ID), func() (err error) {
+		status, _, err = w.conn.Get(w.status(a.ID))
+		return err
+	})
+	if err == zk.ErrNoNode {
+		err = w.remove(ctx, path) // forgotten
+	}
+	if err == nil && !bytes.HasPrefix(status, []byte(a.Worker+"\n")) {
+		err = ErrTaskGone
+	}
+	return err
+}
+
+// Leave ends the registration; the tasks that the worker has go to others. It
+// returns nil when workers/WORKER is certainly gone. When ctx is done before that,
+// it returns ctx's error and goes on in the background.
+func (w *Worker) Leave(ctx context.Context) error {
+	if w.name == "" {
+		return nil
+	}
+	path := w.worker(w.name)
+	w.name = ""
+	err := w.remove(ctx, path)
+	if err != nil && ctx.Err() != nil {
+		w.abandon(path)
+	}
+	return err
+}
+
+// Znodes returns the paths of the ephemeral znodes that the object answers for.
+func (w *Worker) Znodes() []string {
+	if w.name == "" {
+		return nil
+	}
+	return []string{w.worker(w.name)}
+}

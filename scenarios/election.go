@@ -1,0 +1,237 @@
+package scenarios
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/go-zookeeper/zk"
+
+	"zksim/checkers"
+	"zksim/faults"
+	"zksim/model"
+	"zksim/model/history"
+	"zksim/recipes"
+	"zksim/recipes/broken"
+)
+
+// elector is an election under test.
+type elector interface {
+	Campaign(ctx context.Context) error
+	Acknowledge(ctx context.Context) error
+	Leader(ctx context.Context) (recipes.Leader, error)
+	Resign(ctx context.Context) error
+	Lost() <-chan zk.Event
+	Token() int64
+	Znodes() []string
+}
+
+const (
+	electionDir   = "/election"
+	candidatesDir = electionDir + "/candidates"
+)
+
+// acknowledge acknowledges, and listens for the loss of the leadership meanwhile,
+// since an operation may wait for a connection for long.
+func acknowledge(p *Process, o Object, e elector) error {
+	event := history.Event{Kind: history.Invoke, Op: "acknowledge", Path: e.Znodes()[0], Value: e.Token()}
+	o.Record(event)
+	acknowledged := make(chan zk.Event, 1)
+	p.Env.Go("acknowledge", func() {
+		event.Err = e.Acknowledge(context.Background())
+		acknowledged <- zk.Event{}
+	})
+	i, _, _ := p.Env.Await(context.Background(), acknowledged, e.Lost())
+	if i == 1 {
+		o.Lost()
+		p.Env.Await(context.Background(), acknowledged)
+	}
+	event.Kind, event.OK = history.Return, errors.Is(event.Err, recipes.ErrNotLeading)
+	o.Record(event)
+	return event.Err
+}
+
+// pace is how many steps a leader takes before and after the acknowledgement.
+type pace struct{ procedure, stay int }
+
+// electionRounds makes a program that asks for the leader and campaigns a number
+// of times; every third attempt is given up after a while.
+func electionRounds(rounds int, steps pace, newElector func(p *Process) elector) func(p *Process) {
+	return func(p *Process) {
+		e := newElector(p)
+		o := p.Register(e.Znodes)
+		for r := range rounds {
+			if err := errors.Join(ask(o, e), leadOnce(p, o, e, steps, (p.ID+r)%3 == 2)); err != nil {
+				p.Fail(err)
+				return
+			}
+		}
+	}
+}
+
+// ask asks for the leader.
+func ask(o Object, e elector) error {
+	o.Invoke("leader")
+	leader, err := e.Leader(context.Background())
+	none := errors.Is(err, recipes.ErrNoLeader)
+	o.Record(history.Event{Kind: history.Return, Op: "leader", Value: leader.Token, Err: err, OK: none})
+	if none {
+		return nil
+	}
+	return err
+}
+
+// withFollower adds a goroutine that waits for a leader, with patience for a while.
+func withFollower(program func(p *Process)) func(p *Process) {
+	return func(p *Process) {
+		p.Env.Go("follower", func() {
+			e := recipes.NewElection(p.Conn, p.Env, p.Path(electionDir), recipes.ElectionOptions{})
+			o := p.Register(e.Znodes)
+			ctx, end := p.Env.WithTimeout(context.Background(), time.Second)
+			defer end()
+			o.Invoke("leader")
+			leader, err := e.AwaitLeader(ctx)
+			o.Record(history.Event{Kind: history.Return, Op: "leader", Value: leader.Token, Err: err})
+			if err != nil && !errors.Is(err, context.DeadlineExceeded) {
+				p.Fail(err)
+			}
+		})
+		program(p)
+	}
+}
+
+// leadOnce is one candidacy. It returns only errors that an election must not
+// have.
+func leadOnce(p *Process, o Object, e elector, steps pace, impatient bool) error {
+	ctx, end := p.Interruptible()
+	if impatient {
+		defer end()
+		ctx, end = p.Env.WithTimeout(ctx, time.Second)
+	}
+	o.Invoke("campaign")
+	err := e.Campaign(ctx)
+	o.Return("campaign", err, errors.Is(err, context.DeadlineExceeded))
+	end()
+	switch {
+	case errors.Is(err, context.DeadlineExceeded), errors.Is(err, context.Canceled):
+		return nil
+	case err != nil:
+		return err
+	}
+	o.Acquired(e.Znodes()[0], e.Token())
+	for range steps.procedure {
+		p.Step()
+	}
+	if err := acknowledge(p, o, e); err == nil {
+		work(p, o, e, steps.stay)
+	} else if !errors.Is(err, recipes.ErrNotLeading) {
+		return err
+	}
+	o.Released()
+	asked := ask(o, e)
+	o.Invoke("resign")
+	err = e.Resign(context.Background())
+	o.Return("resign", err, false)
+	return errors.Join(asked, err)
+}
+
+// slowFirst is a program in which c1 takes long to acknowledge, and the others
+// stay long.
+func slowFirst(p *Process) {
+	steps := pace{1, 40}
+	if p.ID == 1 {
+		steps = pace{40, 1}
+	}
+	electionRounds(3, steps, newBrokenElection(broken.BlindAck))(p)
+}
+
+func newElection(p *Process) elector {
+	return recipes.NewElection(p.Conn, p.Env, p.Path(electionDir), recipes.ElectionOptions{})
+}
+
+func newHerdElection(p *Process) elector {
+	return recipes.NewHerdElection(p.Conn, p.Env, p.Path(electionDir), recipes.ElectionOptions{})
+}
+
+func newBrokenElection(f broken.Flaw) func(p *Process) elector {
+	return func(p *Process) elector { return broken.NewElection(p.Conn, p.Env, p.Path(electionDir), f) }
+}
+
+var electionSetup = []model.Request{
+	{Op: model.OpCreate, Path: electionDir, ACL: zk.WorldACL(zk.PermAll)},
+	{Op: model.OpCreate, Path: candidatesDir, ACL: zk.WorldACL(zk.PermAll)},
+	{Op: model.OpCreate, Path: electionDir + "/leader", ACL: zk.WorldACL(zk.PermAll)},
+}
+
+// electionCheckers is everything that every election must satisfy.
+var electionCheckers = []checkers.Checker{checkers.Ownership{}, checkers.Belief{}, checkers.Fenced{}, checkers.Acknowledged{},
+	checkers.Liveness{}, checkers.Quiescence{}, checkers.Tree{}, checkers.Steps{}}
+
+var electionFaults = append(faults.Contract(), faults.Rule{Fault: "sequence", Budget: 2, Aim: faults.Aim{Path: candidatesDir}})
+
+// electionScenario is what all scenarios of elections have in common.
+func electionScenario(s Scenario) Scenario {
+	s.Setup = electionSetup
+	if s.Checkers == nil {
+		s.Checkers = electionCheckers
+	}
+	if s.Clients == 0 {
+		s.Clients = 3
+	}
+	if s.Servers == nil {
+		s.Servers = []int{1, 3}
+	}
+	return s
+}
+
+// electionHerd is six candidates without faults, judged by fan-out as well.
+func electionHerd(s Scenario, newElector func(p *Process) elector) Scenario {
+	s.Source, s.Clients = "ZooKeeper recipes page, Leader Election", 6
+	s.Program = func(p *Process) {
+		e := newElector(p)
+		if err := leadOnce(p, p.Register(e.Znodes), e, pace{1, 1}, false); err != nil {
+			p.Fail(err)
+		}
+	}
+	s.Checkers = append(electionCheckers[:len(electionCheckers):len(electionCheckers)], checkers.Herd{PerEvent: 1})
+	return electionScenario(s)
+}
+
+// electionScenarios are those of the elections.
+var electionScenarios = []Scenario{
+	electionScenario(Scenario{
+		Name: "election/election", Doc: "the election under every fault",
+		Source:  "ZooKeeper recipes page, Leader Election",
+		Program: withFollower(electionRounds(2, pace{1, 2}, newElection)), Faults: electionFaults,
+		Goals: []Goal{goalLostCreate, goalExpiry, goalQueue,
+			{"an acknowledgement that comes after the deposition", returned("acknowledge", recipes.ErrNotLeading)},
+			{"a question that is answered by nobody leads", returned("leader", recipes.ErrNoLeader)},
+			{"a question that is answered by a leader", returned("leader", nil)},
+			{"a candidate that gives up", returned("campaign", context.DeadlineExceeded)}},
+	}),
+	electionHerd(Scenario{Name: "election/fan-out", Doc: "the end of a leader wakes one candidate of six"}, newElection),
+	electionScenario(Scenario{
+		Name: "election/smallest", Doc: "the election in which all watch the first candidate, under every fault",
+		Source:  "ZooKeeper recipes page, Leader Election",
+		Program: electionRounds(2, pace{1, 2}, newHerdElection), Faults: electionFaults,
+		Goals: []Goal{goalLostCreate, goalExpiry, goalQueue},
+	}),
+
+	electionHerd(Scenario{Name: "election/smallest-herd", Doc: "all candidates watch the first one",
+		Row: 125, Wakes: "nothing is needed", Caught: []string{"herd"}}, newHerdElection),
+	electionScenario(Scenario{Name: "election/event-leads", Doc: "a deletion event alone makes a leader, without listing again",
+		Source: "the ZooKeeper recipes page has no re-check", Row: int(broken.EventLeads),
+		Program: electionRounds(3, pace{1, 6}, newBrokenElection(broken.EventLeads)),
+		Caught:  []string{"ownership", "belief"},
+		Wakes:   "the schedule alone"}),
+	electionScenario(Scenario{Name: "election/blind-ack", Doc: "the acknowledgement is written without a check of the own candidate",
+		Source: "derived from the recipes page", Faults: plan("learn-late=3"), Servers: []int{1}, Row: int(broken.BlindAck),
+		Program: slowFirst,
+		Caught:  []string{"acknowledged"},
+		Wakes:   "a pause between election and acknowledgement (learn-late)"}),
+	electionScenario(Scenario{Name: "election/no-ack", Doc: "the first candidate is taken for the leader",
+		Source: "derived from the note of the recipes page", Row: int(broken.NoAck),
+		Program: electionRounds(2, pace{1, 2}, newBrokenElection(broken.NoAck)),
+		Caught:  []string{"acknowledged"},
+		Wakes:   "the schedule alone"}),
+}

@@ -1,0 +1,205 @@
+package scenarios
+
+import (
+	"context"
+	"errors"
+	"strconv"
+
+	"github.com/go-zookeeper/zk"
+
+	"zksim/checkers"
+	"zksim/faults"
+	"zksim/model"
+	"zksim/model/history"
+	"zksim/recipes"
+	"zksim/recipes/broken"
+)
+
+// The roles of a master-worker pool under test.
+type (
+	submitter func(ctx context.Context, data []byte) (task, error)
+	task      interface {
+		ID() string
+		Wait(ctx context.Context) ([]byte, error)
+		Forget(ctx context.Context) error
+	}
+	taskMaster interface {
+		Run(ctx context.Context) error
+		Znodes() []string
+	}
+	taskWorker interface {
+		Next(ctx context.Context) (recipes.Assignment, error)
+		Done(ctx context.Context, a recipes.Assignment, result []byte) error
+		Leave(ctx context.Context) error
+		Znodes() []string
+	}
+)
+
+const poolDir = "/pool"
+
+// roles are those that a process plays.
+type roles struct {
+	submit submitter
+	master taskMaster
+	worker taskWorker
+}
+
+func newPool(p *Process) roles {
+	dir := p.Path(poolDir)
+	client := recipes.NewTaskClient(p.Conn, p.Env, dir, recipes.PoolOptions{})
+	return roles{func(ctx context.Context, data []byte) (task, error) { return client.Submit(ctx, data) },
+		recipes.NewMaster(p.Conn, p.Env, dir, recipes.PoolOptions{}),
+		recipes.NewWorker(p.Conn, p.Env, dir, recipes.PoolOptions{})}
+}
+
+func newBrokenPool(f broken.Flaw) func(p *Process) roles {
+	return func(p *Process) roles {
+		dir := p.Path(poolDir)
+		client := broken.NewTaskClient(p.Conn, p.Env, dir, f)
+		return roles{func(ctx context.Context, data []byte) (task, error) { return client.Submit(ctx, data) },
+			broken.NewMaster(p.Conn, p.Env, dir, f), broken.NewWorker(p.Conn, p.Env, dir, f)}
+	}
+}
+
+// poolOf makes a program in which every process plays all roles, so that whoever
+// survives needs nobody else. The process ends its master and its worker when
+// its own tasks are done; those that its worker has left go to others.
+func poolOf(tasks int, newRoles func(p *Process) roles) func(p *Process) {
+	return func(p *Process) {
+		ctx, stop := context.WithCancel(context.Background())
+		r := newRoles(p)
+		masterEnded, workerEnded := make(chan zk.Event, 1), make(chan zk.Event, 1)
+		p.Register(r.master.Znodes)
+		p.Env.Go("master", func() {
+			if err := r.master.Run(ctx); !errors.Is(err, context.Canceled) {
+				p.Fail(err)
+			}
+			masterEnded <- zk.Event{}
+		})
+		o := p.Register(r.worker.Znodes)
+		p.Env.Go("worker", func() {
+			if err := doTasks(ctx, p, o, r.worker); !errors.Is(err, context.Canceled) {
+				p.Fail(err)
+			}
+			workerEnded <- zk.Event{}
+		})
+		if err := submitAndWait(p, r.submit, tasks); err != nil {
+			p.Fail(err)
+		}
+		stop()
+		p.Env.Await(context.Background(), masterEnded)
+		p.Env.Await(context.Background(), workerEnded)
+	}
+}
+
+// withReader adds a goroutine that reads, so that there is always a request that
+// waits for a reconnect.
+func withReader(program func(p *Process)) func(p *Process) {
+	return func(p *Process) {
+		p.Env.Go("reader", func() {
+			for range 40 {
+				p.Conn.Exists(p.Path(poolDir))
+			}
+		})
+		program(p)
+	}
+}
+
+// submitAndWait is a client's part.
+func submitAndWait(p *Process, submit submitter, count int) error {
+	o := p.Register(func() []string { return nil })
+	tasks := map[int64]task{}
+	first := int64(p.ID * 100)
+	for value := first; value < first+int64(count); value++ {
+		ctx, end := p.Interruptible()
+		o.Record(history.Event{Kind: history.Invoke, Op: "submit", Value: value})
+		t, err := submit(ctx, []byte(strconv.FormatInt(value, 10)))
+		end()
+		if err != nil {
+			o.Record(history.Event{Kind: history.Return, Op: "submit", Value: value, Err: err})
+			if !errors.Is(err, context.Canceled) {
+				return err
+			}
+			continue
+		}
+		o.Record(history.Event{Kind: history.Return, Op: "submit", Value: value, Path: t.ID()})
+		tasks[value] = t
+	}
+	for value := first; value < first+int64(count); value++ {
+		t := tasks[value]
+		if t == nil {
+			continue
+		}
+		o.Record(history.Event{Kind: history.Invoke, Op: "wait", Value: value, Path: t.ID()})
+		result, err := t.Wait(context.Background())
+		if err == nil && string(result) != "done "+strconv.FormatInt(value, 10) {
+			err = errors.New("the result of another task: " + string(result))
+		}
+		o.Record(history.Event{Kind: history.Return, Op: "wait", Value: value, Path: t.ID(), Err: err})
+		if err == nil && value%2 == 0 {
+			err = t.Forget(context.Background())
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// doTasks is a worker's part. It returns ctx's error in the end.
+func doTasks(ctx context.Context, p *Process, o Object, w taskWorker) error {
+	for {
+		a, err := w.Next(ctx)
+		if err != nil {
+			if left := w.Leave(context.Background()); left != nil {
+				return left
+			}
+			return err
+		}
+		value, err := strconv.ParseInt(string(a.Data), 10, 64)
+		if err != nil {
+			return err
+		}
+		e := history.Event{Op: "task", Value: value, Path: a.ID}
+		e.Kind = history.Told
+		o.Record(e)
+		p.Step() // the work
+		e.Kind, e.Op = history.Invoke, "done"
+		o.Record(e)
+		e.Err = w.Done(context.Background(), a, []byte("done "+string(a.Data)))
+		e.Kind, e.OK = history.Return, errors.Is(e.Err, recipes.ErrTaskGone)
+		o.Record(e)
+		if e.Err != nil && !e.OK {
+			return e.Err
+		}
+	}
+}
+
+var poolSetup = func() []model.Request {
+	var all []model.Request
+	for _, folder := range []string{"", "/status", "/tasks", "/assign", "/workers", "/masters", "/masters/candidates"} {
+		all = append(all, model.Request{Op: model.OpCreate, Path: poolDir + folder, ACL: zk.WorldACL(zk.PermAll)})
+	}
+	return all
+}()
+
+// poolCheckers is everything that every pool must satisfy.
+var poolCheckers = []checkers.Checker{checkers.Tasks{}, checkers.StaleLeader{}, checkers.Liveness{},
+	checkers.Quiescence{}, checkers.Tree{}, checkers.Steps{}}
+
+var poolFaults = append(faults.Contract(), faults.Rule{Fault: "sequence", Budget: 2, Aim: faults.Aim{Path: poolDir + "/masters/candidates"}})
+
+// poolScenario is what all scenarios of pools have in common.
+func poolScenario(s Scenario) Scenario {
+	s.Setup, s.Checkers = poolSetup, poolCheckers
+	if s.Clients == 0 {
+		s.Clients = 3
+	}
+	if s.Servers == nil {
+		s.Servers = []int{1, 3}
+	}
+	if s.Program == nil {
+		s.Program = poolOf(2, newBrokenPool(broken.Flaw(s.Row)))
+	}
+	return s
+}

@@ -1,0 +1,81 @@
+package scenarios
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"zksim/checkers"
+)
+
+// Twins are caught for their flaw and nothing else: without it their code holds
+// under the same faults.
+func TestTwinsOfElectionsAndPoolsHoldWithoutTheirFlaw(t *testing.T) {
+	for i := range All {
+		s := All[i]
+		switch {
+		case !s.Broken() || s.Name == "election/smallest-herd":
+			continue
+		case slices.ContainsFunc(electionScenarios, func(x Scenario) bool { return x.Name == s.Name }):
+			s.Program = electionRounds(3, pace{3, 20}, newBrokenElection(0))
+		case slices.ContainsFunc(masterScenarios, func(x Scenario) bool { return x.Name == s.Name }):
+			s.Program = withReader(poolOf(2, newBrokenPool(0)))
+		default:
+			continue
+		}
+		s.Caught = nil
+		rep, err := Run(context.Background(), &s, Options{Seeds: Range{1, 500}})
+		if err != nil || rep.Status != Held {
+			t.Errorf("%s: %+v, %v", s.Name, rep, err)
+		}
+	}
+}
+
+// More of everything than the scenarios have: clients, rounds and faults.
+func TestElectionsAndPoolsHoldInACrowd(t *testing.T) {
+	last := uint64(300)
+	if testing.Short() {
+		last = 50
+	}
+	twice := func(s Scenario) Scenario {
+		s.Faults = slices.Clone(s.Faults)
+		for i := range s.Faults {
+			s.Faults[i].Budget *= 2
+		}
+		return s
+	}
+	for _, s := range []Scenario{
+		electionScenario(Scenario{Name: "crowd/election", Clients: 6, Faults: electionFaults,
+			Program: electionRounds(3, pace{2, 3}, newElection)}),
+		electionScenario(Scenario{Name: "crowd/mixed", Clients: 5, Faults: electionFaults, Program: func(p *Process) {
+			electionRounds(3, pace{2, 3}, []func(*Process) elector{newElection, newHerdElection}[p.ID%2])(p)
+		}}),
+		poolScenario(Scenario{Name: "crowd/pool", Clients: 5, Faults: poolFaults, Program: poolOf(4, newPool)}),
+	} {
+		s = twice(s)
+		rep, err := Run(context.Background(), &s, Options{Seeds: Range{1, last}})
+		if err != nil || rep.Status != Held {
+			t.Errorf("%s: %+v, %v", s.Name, rep, err)
+		}
+	}
+}
+
+func TestElectionsAndPoolsHoldWhateverRapidChooses(t *testing.T) {
+	setRapid(t, map[string]string{"checks": "1000", "nofailfile": "true"})
+	for _, name := range []string{"election/election", "master/pool"} {
+		s := scenario(t, name)
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			r := NewRunner()
+			defer r.Close()
+			rapid.Check(t, func(t *rapid.T) {
+				if res := drawnRun(t, r, s); res.Verdict.Level != checkers.OK {
+					t.Fatalf("%+v\n%s", res.Verdict, strings.Join(res.Schedule.Names, "\n"))
+				}
+			})
+		})
+	}
+}
