@@ -90,6 +90,13 @@ func measure(h *history.History, k change) (total, wasted int) {
 	return total, wasted
 }
 
+// Wasted reports whether event i notified a client of somebody else's change in
+// vain.
+func Wasted(h *history.History, i int) bool {
+	_, counted := changeOf(h, i)
+	return counted && inVain(h, h.Events[i].Client, i)
+}
+
 // inVain reports whether the client was notified at event i and did not get the lock
 // before it was notified again or gave up.
 func inVain(h *history.History, client int32, i int) bool {

@@ -136,6 +136,13 @@ var Table = []Fault{
 		Doc: "the counter of the parent (aim: path) starts that many creates before 2^31-1"},
 }
 
+// Struck returns the request that the fault, which must be possible, would strike
+// now; nil if it strikes none.
+func (f *Fault) Struck(w *sim.World, c *sim.Client) *model.Request {
+	r, _ := f.can(w, c)
+	return r
+}
+
 // moveTo cuts the connection and makes the next one at server k.
 func moveTo(c *sim.Client, k int) {
 	if c.Connected() {

@@ -1,6 +1,7 @@
 package model
 
 import (
+	"slices"
 	"strconv"
 	"testing"
 )
@@ -70,5 +71,35 @@ func TestDisconnectForgetsWatchesOfEveryMode(t *testing.T) {
 	s.Disconnect(a)
 	if s.data.recursive != 1 || s.child.recursive != 2 || b.live != 4 {
 		t.Errorf("%d and %d recursive watches and %d live, want 1, 2 and 4", s.data.recursive, s.child.recursive, b.live)
+	}
+}
+
+func TestTheWatchesOfAConnectionAreListed(t *testing.T) {
+	s := NewServer(Config{})
+	s.OnEvent = func(*Conn, Event) {}
+	var res Response
+	a, b := &Conn{}, &Conn{}
+	s.Apply(&Txn{Zxid: 1, Req: &Request{Op: OpCreate, Path: "/x", ACL: open}}, &res)
+	s.Apply(&Txn{Zxid: 2, Session: 9, Req: &Request{Op: OpCreateSession}}, &res)
+	s.Apply(&Txn{Zxid: 3, Session: 5, Req: &Request{Op: OpCreateSession}}, &res)
+	for _, r := range []Request{{Op: OpExists, Path: "/y"}, {Op: OpGetChildren2, Path: "/x"}, {Op: OpGetData, Path: "/x"}, {Op: OpExists, Path: "/x"}} {
+		r.Watch = true
+		s.Read(a, &r, &res)
+	}
+	s.Read(b, &Request{Op: OpExists, Path: "/y", Watch: true}, &res)
+	want := []Watch{{"/x", false}, {"/x", true}, {"/y", false}}
+	if got := s.Watches(a); !slices.Equal(got, want) {
+		t.Errorf("%v, want %v", got, want)
+	}
+	s.Apply(&Txn{Zxid: 4, Req: &Request{Op: OpCreate, Path: "/x/z", ACL: open}}, &res)
+	if got := s.Watches(a); !slices.Equal(got, []Watch{{"/x", false}, {"/y", false}}) {
+		t.Errorf("%v after the watch on the children has fired", got)
+	}
+	s.Disconnect(a)
+	if got := s.Watches(a); len(got) > 0 || !slices.Equal(s.Watches(b), []Watch{{"/y", false}}) {
+		t.Errorf("%v after the disconnection", got)
+	}
+	if got := s.Sessions(); !slices.Equal(got, []int64{5, 9}) {
+		t.Errorf("sessions %v", got)
 	}
 }

@@ -113,7 +113,7 @@ func TestCheckRefusesSchedulesThatDoNotFit(t *testing.T) {
 	for text, want := range map[string]string{
 		"nonsense\n":                                         `line 1: a schedule begins with "zksim schedule 1", not "nonsense"`,
 		"zksim schedule 1\nscenario your/lock\n":             `the schedule is one of scenario your/lock, not of my/lock`,
-		"zksim schedule 1\nscenario my/lock\n\nserve c1\n":   `the schedule does not fit scenario my/lock: step 1: "serve c1" is not possible here; possible: run c1, connect c1 s1`,
+		"zksim schedule 1\nscenario my/lock\n\nserve c1\n":   `line 4: the schedule does not fit scenario my/lock: step 1: "serve c1" is not possible here; possible: run c1, connect c1 s1`,
 		"zksim schedule 1\nscenario my/lock\n\ncalm\nrun c1": "",
 	} {
 		file := write(text)

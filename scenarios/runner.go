@@ -92,7 +92,7 @@ func (r *Runner) Timed(s *Scenario, seed uint64, t sim.Timing) (Result, []time.D
 // Names completes the schedule of the last result with the names of its
 // transitions.
 func (r *Runner) Names(result *Result) {
-	result.Schedule.Names = r.world.Schedule()
+	result.Schedule.Names, result.Schedule.Notes, result.Schedule.Lines = r.world.Schedule(), nil, nil
 	result.Schedule.Faults = append(faults.Plan(nil), result.Schedule.Faults...)
 }
 
@@ -110,7 +110,7 @@ func (r *Runner) Replay(s *Scenario, schedule Schedule) (Result, error) {
 	}
 	result, err := r.run(s, schedule, &sim.Replay{Names: schedule.Names})
 	if err != nil {
-		return result, fmt.Errorf("the schedule does not fit scenario %s: %w", s.Name, err)
+		return result, schedule.misfit(err)
 	}
 	r.Names(&result)
 	return result, nil

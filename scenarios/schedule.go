@@ -2,12 +2,14 @@ package scenarios
 
 import (
 	"bufio"
+	"errors"
 	"fmt"
 	"io"
 	"strconv"
 	"strings"
 
 	"zksim/faults"
+	"zksim/sim"
 )
 
 // Schedule is a run as a text that survives: the circumstances, and the names of
@@ -36,6 +38,9 @@ type Schedule struct {
 	Seed     uint64
 	Checker  string
 	Names    []string
+
+	Notes []string // what each transition did; written as comments, not read
+	Lines []int    // of the text from which each name was read
 }
 
 const magic = "zksim schedule 1"
@@ -48,7 +53,10 @@ func (s *Schedule) Write(w io.Writer) error {
 		fmt.Fprintf(b, "checker %s\n", s.Checker)
 	}
 	fmt.Fprintln(b)
-	for _, name := range s.Names {
+	for i, name := range s.Names {
+		if i < len(s.Notes) {
+			name = fmt.Sprintf("%-20s # %s", name, s.Notes[i])
+		}
 		fmt.Fprintln(b, name)
 	}
 	return b.Flush()
@@ -80,6 +88,7 @@ func ParseSchedule(r io.Reader) (Schedule, error) {
 			}
 		default:
 			s.Names = append(s.Names, strings.Join(strings.Fields(text), " "))
+			s.Lines = append(s.Lines, line)
 		}
 	}
 	if err := in.Err(); err != nil {
@@ -132,6 +141,17 @@ func (s *Schedule) set(text string) (err error) {
 		return fmt.Errorf("the header has scenario, servers, order, faults, seed and checker, then an empty line; not %q", clip(key))
 	}
 	return err
+}
+
+// misfit says of the error of a replay what does not fit what, and in which line
+// of the text.
+func (s *Schedule) misfit(err error) error {
+	where := ""
+	var stale *sim.NotEnabledError
+	if errors.As(err, &stale) && stale.Index < len(s.Lines) {
+		where = fmt.Sprintf("line %d: ", s.Lines[stale.Index])
+	}
+	return fmt.Errorf("%sthe schedule does not fit scenario %s: %w", where, s.Scenario, err)
 }
 
 // clip shortens what an error quotes.

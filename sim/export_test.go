@@ -9,29 +9,13 @@ import (
 // What the tests of package sim_test, which may import faults, see of a world
 // beyond its API.
 
-// Message is the next message to a client.
-type Message struct {
-	EOF   bool
-	Reply *model.Request // nil for an event
-	Res   *model.Response
-	Event model.Event
-}
-
 // Head returns the next message on its way to c.
 func (c *Client) Head() (m Message, ok bool) {
 	if len(c.down) == 0 {
 		return m, false
 	}
-	d := c.down[0]
-	m = Message{EOF: d.eof, Event: d.event}
-	if d.reply != nil {
-		m.Reply, m.Res = &d.reply.req, &d.reply.res
-	}
-	return m, true
+	return c.Messages()[0], true
 }
-
-// Session returns the client's session, without a scheduling point.
-func (c *Client) Session() int64 { return c.session }
 
 // Committed returns a committed txn; the log is kept only with several servers.
 func (w *World) Committed(i int) (model.Txn, model.Request) { return w.log[i].txn, w.log[i].req }

@@ -32,7 +32,52 @@ type NotEnabledError struct {
 
 // Error names the transition and what would have been possible.
 func (e *NotEnabledError) Error() string {
-	return fmt.Sprintf("step %d: %q is not possible here; possible: %s", e.Index+1, e.Name, strings.Join(e.Enabled, ", "))
+	text := fmt.Sprintf("step %d: %q is not possible here; possible: %s", e.Index+1, e.Name, strings.Join(e.Enabled, ", "))
+	if nearest := e.nearest(); nearest != "" {
+		text += "; nearest: " + nearest
+	}
+	return text
+}
+
+// nearest returns the possible transition that the name may have meant: of
+// several, the one with the same verb, or with the fewest changes of letters.
+func (e *NotEnabledError) nearest() string {
+	verb, _, _ := strings.Cut(e.Name, " ")
+	best, fewest := "", len(verb)/2+1
+	for _, name := range e.Enabled {
+		n := distance(name, e.Name)
+		if strings.HasPrefix(name, verb+" ") {
+			n /= 2
+		}
+		if n < fewest {
+			best, fewest = name, n
+		}
+	}
+	if len(e.Enabled) < 2 {
+		return ""
+	}
+	return best
+}
+
+// distance is Levenshtein's: how many letters to insert, delete or replace.
+func distance(a, b string) int {
+	row := make([]int, len(b)+1)
+	for j := range row {
+		row[j] = j
+	}
+	for i := range len(a) {
+		diagonal := row[0]
+		row[0] = i + 1
+		for j := range len(b) {
+			change := diagonal
+			if a[i] != b[j] {
+				change++
+			}
+			diagonal = row[j+1]
+			row[j+1] = min(change, row[j]+1, row[j+1]+1)
+		}
+	}
+	return row[len(b)]
 }
 
 // Choose implements [Chooser].

@@ -42,6 +42,8 @@ type Injector interface {
 type World struct {
 	Config
 	History *history.History // of the current run
+	// OnStep, if not nil, is called after every step, to look and not to touch.
+	OnStep func()
 
 	clients   []*Client
 	servers   []*server
@@ -199,6 +201,9 @@ func (w *World) perform(t Transition) {
 	w.schedule = append(w.schedule, t)
 	w.apply(t)
 	w.hashes = append(w.hashes, uint64(w.hash))
+	if w.OnStep != nil {
+		w.OnStep()
+	}
 }
 
 // conclude writes the end of the history and unwinds what still runs.

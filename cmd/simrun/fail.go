@@ -21,6 +21,11 @@ func (c *checkFlags) fail(a *app, s *scenarios.Scenario, rep scenarios.Report) e
 	if err != nil {
 		return err
 	}
+	f, err := traced(s, small.Schedule)
+	if err != nil {
+		return err
+	}
+	small.Schedule.Notes = reports.Notes(f)
 	dir := filepath.Join(c.out, strings.ReplaceAll(s.Name, "/", "."), fmt.Sprint(full.Seed))
 	file := filepath.Join(dir, "schedule.txt")
 	if err = save(dir, "schedule.full.txt", full.Write); err == nil {
@@ -36,14 +41,9 @@ func (c *checkFlags) fail(a *app, s *scenarios.Scenario, rep scenarios.Report) e
 	if !again.same || again.hash != small.Hash || again.verdict != small.Verdict {
 		return fmt.Errorf("the schedule in %s does not repeat the failure of seed %d", file, full.Seed)
 	}
-	r := reports.Report{Format: reports.Format, Scenario: s.Name, Seed: full.Seed, Servers: full.Servers,
-		Clients: s.Clients, Faults: full.Faults.String(), Steps: len(full.Names), Minimal: len(small.Schedule.Names),
-		Struck: reports.Struck(again.history), Hash: fmt.Sprintf("%016x", small.Hash), Reproduce: c.reproduce(s, file, full.Seed)}
-	r.SetVerdict(small.Verdict)
-	err = errors.Join(
-		save(dir, "history.jsonl", func(w io.Writer) error { return reports.WriteHistory(w, again.history) }),
-		save(dir, "report.json", r.Write))
-	if err != nil {
+	r := &f.Report
+	r.Steps, r.Reproduce = len(full.Names), c.reproduce(s, file, full.Seed)
+	if err := writeReport(dir, f); err != nil {
 		return err
 	}
 	head := "FAIL  "
@@ -53,9 +53,47 @@ func (c *checkFlags) fail(a *app, s *scenarios.Scenario, rep scenarios.Report) e
 	fmt.Fprintf(a.out, "%s%s  seed %d  %s: %s\n", head, s.Name, r.Seed, r.Checker, r.Message)
 	fmt.Fprintf(a.out, "      minimal    %d of %d steps, faults: %s\n", r.Minimal, r.Steps, orNone(r.Struck))
 	fmt.Fprintf(a.out, "      replayed   2 of 2 identical, hash %s\n", r.Hash)
-	fmt.Fprintf(a.out, "      report     %s\n", filepath.Join(dir, "report.json"))
+	fmt.Fprintf(a.out, "      report     %s\n", filepath.Join(dir, "index.html"))
 	fmt.Fprintf(a.out, "      reproduce  %s\n      or         %s\n", r.Reproduce[0], r.Reproduce[1])
 	return nil
+}
+
+// writeReport writes what tells of a failure beside its schedule.
+func writeReport(dir string, f *reports.Failure) error {
+	for _, x := range []struct {
+		name  string
+		write func(io.Writer) error
+	}{
+		{"history.jsonl", func(w io.Writer) error { return reports.WriteHistory(w, f.History) }},
+		{"report.json", f.Report.Write},
+		{"index.html", func(w io.Writer) error { return reports.WritePage(w, f) }},
+	} {
+		if err := save(dir, x.name, x.write); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// traced replays a schedule and returns what there is to tell of the run.
+func traced(s *scenarios.Scenario, schedule scenarios.Schedule) (*reports.Failure, error) {
+	r := scenarios.NewRunner()
+	defer r.Close()
+	trace, result, err := r.Trace(s, schedule)
+	if err != nil {
+		return nil, err
+	}
+	f := &reports.Failure{Doc: s.Doc, Source: s.Source, Verdict: result.Verdict, History: result.History, Trace: trace}
+	f.Report = reports.Report{Format: reports.Format, Scenario: s.Name, Seed: schedule.Seed, Servers: schedule.Servers,
+		Clients: s.Clients, Faults: schedule.Faults.String(), Steps: len(schedule.Names), Minimal: len(schedule.Names),
+		Struck: reports.Struck(f.History), Hash: fmt.Sprintf("%016x", result.Hash)}
+	f.Report.SetVerdict(result.Verdict)
+	for _, c := range s.Checkers {
+		if c.Name() == result.Verdict.Checker {
+			f.Property = c.Doc()
+		}
+	}
+	return f, nil
 }
 
 // reproduce returns the two command lines that repeat a failure.

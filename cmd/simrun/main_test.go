@@ -152,7 +152,7 @@ func TestWrongInputGetsOneLineAndStatus2(t *testing.T) {
 		{"check -seeds", `simrun check: flag needs an argument: -seeds`},
 		{"check -o file/out -run lock/lock -seeds 1", `simrun check: -o: mkdir file: not a directory`},
 		{"check -o file -run lock/lock -seeds 1", `simrun check: -o: mkdir file: not a directory`},
-		{"shrink stale.txt", `simrun shrink: stale.txt: the schedule does not fit scenario lock/lock: step 2: `},
+		{"shrink stale.txt", `simrun shrink: stale.txt: line 5: the schedule does not fit scenario lock/lock: step 2: `},
 		{"shrink fine.txt", `simrun shrink: fine.txt: nothing to shrink: the schedule violates nothing`},
 		{"replay", `simrun replay: an argument is missing; see simrun replay -h`},
 		{"replay a b", `simrun replay: unexpected argument "b"`},
@@ -163,7 +163,7 @@ func TestWrongInputGetsOneLineAndStatus2(t *testing.T) {
 		{"replay broken.txt", `simrun replay: broken.txt: line 3: servers is a number from 1 to 9, not "many"`},
 		{"replay counter.txt", `simrun replay: counter.txt: fault plan: sequence=1@path=/none: there is no znode /none when lock/lock begins`},
 		{"replay foreign.txt", `simrun replay: foreign.txt: no scenario is called "no/such"; "simrun list" shows them`},
-		{"replay stale.txt", `simrun replay: stale.txt: the schedule does not fit scenario lock/lock: step 2: "serve c3" is not possible here; possible: connect c1 s1, `},
+		{"replay stale.txt", `simrun replay: stale.txt: line 5: the schedule does not fit scenario lock/lock: step 2: "serve c3" is not possible here; possible: connect c1 s1, `},
 		{"version please", `simrun version: takes no arguments, not "please"`},
 	} {
 		r := simrun(t, strings.Fields(x.args)...)
@@ -299,8 +299,8 @@ func TestReportFilesAreTheSameForTheSameRun(t *testing.T) {
 		return files
 	}
 	a, b := read(), read()
-	if len(a) != 4 || len(b) != 4 {
-		t.Fatalf("%d and %d files, want schedule.txt, schedule.full.txt, history.jsonl and report.json and nothing left over", len(a), len(b))
+	if len(a) != 5 || len(b) != 5 {
+		t.Fatalf("%d and %d files, want schedule.txt, schedule.full.txt, history.jsonl, report.json and index.html and nothing left over", len(a), len(b))
 	}
 	for name, text := range a {
 		if text == "" || text != b[name] {

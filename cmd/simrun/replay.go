@@ -1,26 +1,26 @@
 package main
 
 import (
-	"bufio"
 	"context"
 	"fmt"
-	"io"
 	"os"
+	"path/filepath"
 	"slices"
 
 	"zksim/checkers"
-	"zksim/model/history"
+	"zksim/reports"
 	"zksim/scenarios"
 )
 
 func replay(_ context.Context, a *app, args []string) (int, error) {
 	f := a.flags("replay", "FILE")
 	verbose := f.Bool("v", false, "tell what happens at each step")
+	out := f.String("o", "", "folder for the report of a violation (default: none is written)")
 	if err := parse(f, args, 1); err != nil {
 		return 0, err
 	}
 	file := f.Arg(0)
-	_, s, err := load(file)
+	schedule, s, err := load(file)
 	if err != nil {
 		return 0, err
 	}
@@ -32,8 +32,12 @@ func replay(_ context.Context, a *app, args []string) (int, error) {
 		fmt.Fprintf(a.out, "FAIL  %s  nondeterministic: two runs of the schedule part at step %d\n", s.Name, r.parted)
 		return exitNondeterministic, nil
 	}
+	told, err := traced(s, schedule)
+	if err != nil {
+		return 0, fmt.Errorf("%s: %w", file, err)
+	}
 	if *verbose {
-		if err := tell(a.out, r.names, r.history); err != nil {
+		if err := reports.WriteStory(a.out, told); err != nil {
 			return 0, err
 		}
 	}
@@ -41,6 +45,14 @@ func replay(_ context.Context, a *app, args []string) (int, error) {
 	switch r.verdict.Level {
 	case checkers.Violated:
 		fmt.Fprintf(a.out, "FAIL  %s: %s\n", r.verdict.Checker, r.verdict.Message)
+		if *out == "" {
+			return exitViolation, nil
+		}
+		told.Report.Reproduce = []string{"go run ./cmd/simrun replay " + quote(file)}
+		if err := writeReport(*out, told); err != nil {
+			return 0, err
+		}
+		fmt.Fprintf(a.out, "      report     %s\n", filepath.Join(*out, "index.html"))
 		return exitViolation, nil
 	case checkers.Unknown:
 		fmt.Fprintf(a.out, "unknown  %s: %s\n", r.verdict.Checker, r.verdict.Message)
@@ -93,7 +105,6 @@ type repeated struct {
 	hash    uint64
 	verdict checkers.Verdict
 	names   []string
-	history *history.History
 }
 
 // replayTwice reads a schedule and runs it in two fresh worlds.
@@ -113,29 +124,5 @@ func replayTwice(s *scenarios.Scenario, file string) (repeated, error) {
 		hashes[i] = r.Hashes()
 	}
 	return repeated{slices.Equal(hashes[0], hashes[1]), scenarios.FirstDifference(hashes[0], hashes[1]) + 1,
-		res.Hash, res.Verdict, res.Schedule.Names, res.History}, nil
-}
-
-// tell prints each step with what was recorded at it.
-func tell(out io.Writer, names []string, h *history.History) error {
-	w := bufio.NewWriter(out)
-	next := 0
-	for ; next < len(h.Events) && h.Events[next].Step == 0; next++ {
-		fmt.Fprintf(w, "%5s %-22s %s\n", "", "", h.Events[next])
-	}
-	for i, name := range names {
-		first := true
-		for ; next < len(h.Events) && int(h.Events[next].Step) <= i+1; next++ {
-			if first {
-				fmt.Fprintf(w, "%5d %-22s %s\n", i+1, name, h.Events[next])
-			} else {
-				fmt.Fprintf(w, "%5s %-22s %s\n", "", "", h.Events[next])
-			}
-			first = false
-		}
-		if first {
-			fmt.Fprintf(w, "%5d %s\n", i+1, name)
-		}
-	}
-	return w.Flush()
+		res.Hash, res.Verdict, res.Schedule.Names}, nil
 }

@@ -50,7 +50,7 @@ func TestThePrintedLinesReproduceTheFailure(t *testing.T) {
 		t.Fatalf("%+v", first)
 	}
 	seed, checker, hash := m[1], m[2], m[4]
-	if m[3] == "none" || m[5] != filepath.Join(dir, "report.json") {
+	if m[3] == "none" || m[5] != filepath.Join(dir, "index.html") {
 		t.Errorf("%q", m)
 	}
 	replayed := shell(t, binary, m[6])

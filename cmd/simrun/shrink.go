@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"zksim/checkers"
+	"zksim/reports"
 )
 
 func shrink(_ context.Context, a *app, args []string) (int, error) {
@@ -24,5 +25,10 @@ func shrink(_ context.Context, a *app, args []string) (int, error) {
 	if small.Verdict.Level != checkers.Violated {
 		return 0, fmt.Errorf("%s: nothing to shrink: the schedule violates nothing", file)
 	}
+	told, err := traced(s, small.Schedule)
+	if err != nil {
+		return 0, fmt.Errorf("%s: %w", file, err)
+	}
+	small.Schedule.Notes = reports.Notes(told)
 	return exitHeld, small.Schedule.Write(a.out)
 }

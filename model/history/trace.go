@@ -1,0 +1,41 @@
+package history
+
+// Trace tells a run transition by transition, for people: what each one did, and
+// what it changed. Judges do not see it.
+type Trace struct {
+	Rows  []Row // how everything stands before the first step
+	Steps []Step
+}
+
+// Step is one transition.
+type Step struct {
+	Name string // as in the schedule
+	Did  string // what it did, as far as the events do not tell; a clause, or empty
+	Time int64  // virtual milliseconds, when it is over
+	Rows []Row  // what it has changed
+}
+
+// Table is one aspect of how everything stands.
+type Table uint8
+
+// The tables, with what the cells of their rows are.
+const (
+	Znodes   Table = iota // key: path; data, owner, version, zxid of its creation
+	Watches               // key: client, kind and path; where it is armed
+	Tasks                 // key: client and coroutine; its outstanding call, what it does
+	Clients               // key: name; process, connection, session that it believes in
+	Sessions              // key: number; client, servers that hold it
+	Servers               // key: name; txns that it has not applied, whether it is cut off
+	tables
+)
+
+// Tables is how many tables there are.
+const Tables = int(tables)
+
+// Row is an entry of a table, which replaces an earlier one with the same key.
+type Row struct {
+	Table  Table
+	Client int32 // whom it is about; 0: nobody in particular
+	Key    string
+	Cells  []string // nil: the entry is gone
+}

@@ -1,0 +1,180 @@
+package reports
+
+import (
+	"bytes"
+	"crypto/sha256"
+	_ "embed" // the script and the style of the page
+	"encoding/base64"
+	"fmt"
+	"html/template"
+	"io"
+	"slices"
+	"strings"
+
+	"zksim/model/history"
+)
+
+var (
+	//go:embed page.js
+	script string
+	//go:embed page.css
+	style string
+	//go:embed page.html.tmpl
+	pageText string
+
+	pageTemplate = template.Must(template.New("page").Funcs(template.FuncMap{
+		"plain": func(s string) string { return clip(printable(s)) },
+		"line":  printable,
+		"inc":   func(i int) int { return i + 1 },
+	}).Parse(pageText))
+)
+
+// How many steps before and after the violation a page shows.
+const (
+	stepsBefore = 400
+	stepsAfter  = 8
+)
+
+// page is what the template shows.
+type page struct {
+	*Report
+	Doc, Source, Property string
+	Headline, Message     string
+	Place                 int
+	First, Last, Total    int
+	Facts                 []fact
+	Picture               *picture
+	Brief                 []passage
+	Left                  int // lines that the short story leaves out
+	Story                 []passage
+	Legend                []fact
+	Panels                []panel
+	Names                 [][2]string
+	Clients               []string
+	Data                  data
+	Script                template.JS
+	Style                 template.CSS
+	ScriptHash, StyleHash string
+}
+
+type fact struct{ Name, Value string }
+
+// data is what the script needs: how everything stood before the first step
+// shown, and what each changed.
+type data struct {
+	First int      `json:"first"`
+	Last  int      `json:"last"`
+	Place int      `json:"place"`
+	Base  []row    `json:"base"`
+	Steps [][]row  `json:"steps"`
+	Times []string `json:"times"`
+	Names []string `json:"names"`
+}
+
+// WritePage writes index.html: one file that needs nothing else, and can be read
+// without its script.
+func WritePage(w io.Writer, f *Failure) error {
+	var b bytes.Buffer // a template that fails has written half of the page
+	if err := pageTemplate.Execute(&b, newPage(f)); err != nil {
+		return fmt.Errorf("reports: %w", err)
+	}
+	_, err := w.Write(b.Bytes())
+	return err
+}
+
+func newPage(f *Failure) *page {
+	n := newNames(f.History, f.Trace)
+	step, _ := f.place()
+	total := len(f.Trace.Steps)
+	p := &page{Report: &f.Report, Doc: f.Doc, Source: f.Source, Property: f.Property, Place: step, Total: total,
+		Headline: n.text(f.Verdict.Message), Message: clip(printable(f.Verdict.Message)),
+		First: max(1, step-stepsBefore), Last: min(total, step+stepsAfter),
+		Script: template.JS(script), Style: template.CSS(style), ScriptHash: digest(script), StyleHash: digest(style)}
+	p.Names = n.list(pathsOf(f.History, f.Trace, p.First-1, p.Last))
+	p.Facts = facts(f)
+	for _, x := range p.Names {
+		if mentions(p.Headline, x[0]) {
+			p.Facts = append(p.Facts, fact{x[0], x[1]})
+		}
+	}
+	if total > 0 {
+		p.Picture = draw(f, n, p.First, p.Last)
+		p.Legend = p.Picture.legend()
+	}
+	all := story(f, n)
+	p.Brief, p.Left = brief(f, n, all)
+	p.Story = all[p.First : p.Last+1]
+	if p.First == 1 {
+		p.Story = all[:p.Last+1]
+	}
+	t := newTables(f.Trace, n)
+	p.Panels = t.panels(step, f.Report.Servers)
+	p.Data = data{First: p.First, Last: p.Last, Place: step, Base: t.at(p.First - 1), Steps: [][]row{}}
+	for s := p.First; s <= p.Last; s++ {
+		x := &f.Trace.Steps[s-1]
+		p.Data.Steps = append(p.Data.Steps, t.rows(x.Rows))
+		p.Data.Times = append(p.Data.Times, seconds(x.Time))
+		p.Data.Names = append(p.Data.Names, clip(printable(x.Name)))
+	}
+	for c := 1; c <= f.History.Clients; c++ {
+		p.Clients = append(p.Clients, client(int32(c)))
+	}
+	return p
+}
+
+func counted(n int, what string) string {
+	if n == 1 {
+		return "1 " + what
+	}
+	return fmt.Sprintf("%d %ss", n, what)
+}
+
+// meanings says what the parts of a picture are, by their classes.
+var meanings = []fact{
+	{"belief", "believes that it is the holder"}, {"operation", "operation of the recipe"}, {"call", "call to ZooKeeper"},
+	{"refused", "answered with an error"}, {"lost", "outcome unknown"}, {"stuck", "waits for ever"}, {"paused", "process stopped"}, {"cutoff", "cut off from the leader"},
+	{"connected", "connected"}, {"disconnected", "disconnected"}, {"deceived", "session ended, the client cannot know"}, {"crashed", "crashed"},
+	{"created", "znode created"}, {"changed", "new data"}, {"deleted", "znode deleted"}, {"applied", "txn applied"}, {"told", "told by a watch"}, {"wasted", "told in vain"},
+}
+
+// legend returns the meanings of what is in the picture.
+func (p *picture) legend() []fact {
+	return slices.DeleteFunc(slices.Clone(meanings), func(m fact) bool {
+		return !slices.ContainsFunc(p.Shapes, func(s shape) bool {
+			return s.Kind != "text" && slices.Contains(strings.Fields(s.Class), m.Name)
+		})
+	})
+}
+
+// digest is the hash by which the page's policy allows a script or style.
+func digest(s string) string {
+	sum := sha256.Sum256([]byte(s))
+	return "sha256-" + base64.StdEncoding.EncodeToString(sum[:])
+}
+
+// facts are the circumstances of the run.
+func facts(f *Failure) []fact {
+	r := &f.Report
+	var struck []string
+	for i := range f.History.Events {
+		if e := &f.History.Events[i]; e.Kind == history.Fault {
+			struck = append(struck, fmt.Sprintf("%s (step %d)", e.Op, e.Step))
+		}
+	}
+	if len(struck) == 0 {
+		struck = []string{"none"}
+	}
+	schedule := counted(r.Minimal, "step") + " prescribed"
+	if r.Steps > r.Minimal {
+		schedule += fmt.Sprintf(", shrunk from %d", r.Steps)
+	}
+	schedule += "; the run has " + counted(len(f.Trace.Steps), "step")
+	return []fact{
+		{"seed", fmt.Sprint(r.Seed)},
+		{"ensemble", counted(r.Servers, "server") + ", " + counted(r.Clients, "client")},
+		{"fault plan", clip(printable(r.Faults))},
+		{"faults struck", clip(printable(strings.Join(struck, ", ")))},
+		{"schedule", schedule},
+		{"hash", r.Hash},
+	}
+}

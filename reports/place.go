@@ -1,0 +1,62 @@
+package reports
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// place returns the step at which the violation shows, and the clients that it
+// is about: of a violation at the end of the run, the one that is named first. A
+// client that gave up did so with its last event; what else shows at the end
+// shows at the last step.
+func (f *Failure) place() (step int, clients []int32) {
+	h := f.History
+	clients = f.named()
+	if i := f.Verdict.Event; i >= 0 {
+		if c := h.Events[i].Client; c > 0 {
+			clients = append(clients, c)
+		}
+		return max(1, int(h.Events[i].Step)), clients
+	}
+	clients = clients[:min(1, len(clients))]
+	for i := range h.Events {
+		if e := &h.Events[i]; slices.Contains(clients, e.Client) && h.Failed[e.Client] != "" {
+			step = int(e.Step)
+		}
+	}
+	if step == 0 {
+		step = len(f.Trace.Steps)
+	}
+	return step, clients
+}
+
+// named returns the clients in the message, in its order.
+func (f *Failure) named() []int32 {
+	var clients []int32
+	for _, word := range strings.FieldsFunc(f.Verdict.Message, func(r rune) bool { return strings.ContainsRune(breaks, r) }) {
+		var c int32
+		if n, _ := fmt.Sscanf(word, "c%d", &c); n == 1 && word == client(c) && !slices.Contains(clients, c) {
+			clients = append(clients, c)
+		}
+	}
+	return clients
+}
+
+// breaks is what stands around a word.
+const breaks = " ,;:.'\"()[]"
+
+// mentions reports whether a word, or a path, stands in a text.
+func mentions(text, word string) bool {
+	for i := 0; ; i++ {
+		k := strings.Index(text[i:], word)
+		if k < 0 {
+			return false
+		}
+		i += k
+		end := i + len(word)
+		if (i == 0 || strings.IndexByte(breaks, text[i-1]) >= 0) && (end == len(text) || strings.IndexByte(breaks, text[end]) >= 0) {
+			return true
+		}
+	}
+}

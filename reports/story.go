@@ -1,0 +1,253 @@
+package reports
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"time"
+
+	"zksim/checkers"
+	"zksim/model/history"
+)
+
+// Failure is all that is known of a failed run.
+type Failure struct {
+	Report   Report
+	Doc      string // of the scenario
+	Source   string // likewise
+	Property string // what the checker asks for
+	Verdict  checkers.Verdict
+	History  *history.History
+	Trace    *history.Trace
+}
+
+// passage is what happened in one step, in words. The first tells of the time
+// before the first step.
+type passage struct {
+	Step  int
+	Name  string // of the transition
+	Lines []line
+}
+
+// Class is "minor" when nothing of it matters by itself.
+func (p passage) Class() string {
+	for _, l := range p.Lines {
+		if l.Class != "" {
+			return ""
+		}
+	}
+	return "minor"
+}
+
+// line is one clause of the story.
+type line struct {
+	Text   string
+	Client int32
+	Class  string // what kind of news it is; "" for what moves the run on, no more
+}
+
+// The classes of lines that matter.
+const (
+	faultLine  = "fault"
+	txnLine    = "txn"
+	beliefLine = "belief"
+	recipeLine = "recipe"
+	notifyLine = "told"
+	wastedLine = "wasted"
+	lostLine   = "lost"
+	stuckLine  = "stuck"
+	stateLine  = "session"
+	errorLine  = "error"
+)
+
+// WriteStory tells the run step by step.
+func WriteStory(w io.Writer, f *Failure) error {
+	n := newNames(f.History, f.Trace)
+	b := bufio.NewWriter(w)
+	for _, p := range story(f, n) {
+		number := ""
+		if p.Step > 0 {
+			number = fmt.Sprint(p.Step)
+		}
+		for _, l := range p.Lines {
+			fmt.Fprintf(b, "%5s %-22s %s\n", number, p.Name, l.Text)
+			number, p.Name = "", ""
+		}
+	}
+	for _, x := range n.list(pathsOf(f.History, f.Trace, 0, len(f.Trace.Steps))) {
+		fmt.Fprintf(b, "%5s %-22s %s\n", "", x[0], x[1])
+	}
+	return b.Flush()
+}
+
+// Notes returns what each step did, in one line each.
+func Notes(f *Failure) []string {
+	var notes []string
+	for _, p := range story(f, newNames(f.History, f.Trace))[1:] {
+		var texts []string
+		for _, l := range p.Lines {
+			texts = append(texts, l.Text)
+		}
+		notes = append(notes, clip(strings.Join(texts, "; ")))
+	}
+	return notes
+}
+
+// story tells every step.
+func story(f *Failure, n *names) []passage {
+	h := f.History
+	list := make([]passage, 0, len(f.Trace.Steps)+1)
+	next := 0
+	place, _ := f.place()
+	for i := 0; i <= len(f.Trace.Steps); i++ {
+		p := passage{Step: i}
+		if i > 0 {
+			step := &f.Trace.Steps[i-1]
+			p.Name = step.Name
+			if step.Did != "" {
+				p.Lines = append(p.Lines, line{Text: step.Did, Client: clientOf(step.Name)})
+			}
+		}
+		for ; next < len(h.Events) && int(h.Events[next].Step) <= i; next++ {
+			p.tell(h, next)
+			if f.Verdict.Level == checkers.Violated && next == f.Verdict.Event {
+				p.Lines = append(p.Lines, f.violation())
+			}
+		}
+		if i == len(f.Trace.Steps) {
+			p.conclude(f)
+		}
+		if i == place && f.Verdict.Level == checkers.Violated && f.Verdict.Event < 0 {
+			p.Lines = append(p.Lines, f.violation())
+		}
+		p.finish(n)
+		list = append(list, p)
+	}
+	return list
+}
+
+// tell adds the line of event i.
+func (p *passage) tell(h *history.History, i int) {
+	e := &h.Events[i]
+	switch {
+	case e.Kind == history.Fault && len(p.Lines) > 0: // it is what the step did
+		p.Lines[0].Class = faultLine
+		p.Lines[0].Text = e.Op + ": " + p.Lines[0].Text
+		return
+	case e.Kind == history.Reply && strings.HasPrefix(p.Name, "deliver "):
+		return
+	}
+	l := line{Client: e.Client}
+	l.Text, l.Class = narrate(h, i)
+	p.Lines = append(p.Lines, l)
+}
+
+// conclude adds how the run ended, and who waits then.
+func (p *passage) conclude(f *Failure) {
+	switch f.History.Outcome {
+	case history.Quiet:
+		p.Lines = append(p.Lines, line{Text: "nothing is left to happen", Class: stateLine})
+	case history.StepLimit:
+		p.Lines = append(p.Lines, line{Text: "the step limit is reached", Class: stateLine})
+	case history.Panicked:
+		p.Lines = append(p.Lines, line{Text: "the program panics", Class: stateLine})
+	}
+	for _, x := range f.History.Waiting {
+		what := "something that is no watch"
+		if len(x.Paths) > 0 {
+			what = strings.Join(x.Paths, " and ")
+		}
+		p.Lines = append(p.Lines, line{fmt.Sprintf("%s still waits for %s", client(x.Client), what), x.Client, stuckLine})
+	}
+}
+
+func (f *Failure) violation() line {
+	l := line{Text: fmt.Sprintf("violation of %s: %s", f.Verdict.Checker, f.Verdict.Message), Class: errorLine}
+	if f.Verdict.Event >= 0 {
+		l.Client = f.History.Events[f.Verdict.Event].Client
+	}
+	return l
+}
+
+// finish makes the lines fit to be shown.
+func (p *passage) finish(n *names) {
+	if len(p.Lines) == 0 && p.Step > 0 {
+		_, who, _ := strings.Cut(p.Name, " ")
+		p.Lines = []line{{Text: strings.Replace(who, "/", ", coroutine ", 1) + " goes on", Client: clientOf(p.Name)}}
+	}
+	p.Name = clip(printable(p.Name))
+	for i := range p.Lines {
+		p.Lines[i].Text = n.text(p.Lines[i].Text)
+	}
+}
+
+// clientOf returns the client that a transition happens to, by its name.
+func clientOf(transition string) int32 {
+	var c int32
+	if _, word, ok := strings.Cut(transition, " "); ok {
+		fmt.Sscanf(word, "c%d", &c)
+	}
+	return c
+}
+
+func seconds(ms int64) string { return (time.Duration(ms) * time.Millisecond).String() }
+
+// mostLines is how many lines the short story has.
+const mostLines = 14
+
+// brief is the story of what a violation is about: the faults, the news of its
+// clients and of the znodes that its message names, up to the violation, and who
+// was told in vain right after it. Of a long story it is the end, and earlier
+// faults.
+func brief(f *Failure, n *names, all []passage) (short []passage, left int) {
+	step, clients := f.place()
+	var znodes []string
+	for path, nick := range n.short {
+		if mentions(f.Verdict.Message, path) {
+			znodes = append(znodes, nick)
+		}
+	}
+	matters := func(l line, after bool) bool {
+		named := slices.Contains(clients, l.Client)
+		about := slices.ContainsFunc(znodes, func(nick string) bool { return mentions(l.Text, nick) })
+		switch l.Class {
+		case wastedLine:
+			return named || about
+		case faultLine, errorLine:
+			return !after
+		case lostLine:
+			return !after && slices.Contains(f.named(), l.Client)
+		case "":
+			return !after && named && about && strings.HasPrefix(l.Text, client(l.Client)+" calls ")
+		}
+		return !after && (named || about)
+	}
+	count, said := 0, map[line]bool{}
+	for i := min(step+stepsAfter, len(all)-1); i >= 0; i-- {
+		p := all[i]
+		if k := slices.IndexFunc(p.Lines, func(l line) bool { return l.Class == errorLine }); k >= 0 {
+			p.Lines = p.Lines[:k+1]
+		}
+		p.Lines = slices.DeleteFunc(slices.Clone(p.Lines), func(l line) bool {
+			again := said[l] && (l.Class == "" || l.Class == recipeLine) // that it does so often is no news
+			said[l] = true
+			return again || !matters(l, i > step)
+		})
+		if len(p.Lines) == 0 {
+			continue
+		}
+		if count += len(p.Lines); count > mostLines && (!p.has(faultLine) || len(short) > 2*mostLines) {
+			left += len(p.Lines)
+			continue
+		}
+		short = append(short, p)
+	}
+	slices.Reverse(short)
+	return short, left
+}
+
+func (p *passage) has(class string) bool {
+	return slices.ContainsFunc(p.Lines, func(l line) bool { return l.Class == class })
+}

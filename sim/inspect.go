@@ -1,0 +1,138 @@
+package sim
+
+import "zksim/model"
+
+// What an observer may look at between two steps; see World.OnStep. Nothing of it
+// may be changed or kept.
+
+// Now returns the virtual time in milliseconds.
+func (w *World) Now() int64 { return w.now }
+
+// Stores returns the replicas, the leader's first.
+func (w *World) Stores() []*model.Server {
+	list := make([]*model.Server, len(w.servers))
+	for k, s := range w.servers {
+		list[k] = s.store
+	}
+	return list
+}
+
+// Behind returns how many txns server k has not applied yet.
+func (w *World) Behind(k int) int { return w.committed - w.servers[k].applied }
+
+// Next returns the txn that server k applies next; there must be one.
+func (w *World) Next(k int) *model.Txn {
+	e := &w.log[w.servers[k].applied]
+	e.txn.Req = &e.req
+	return &e.txn
+}
+
+// Owner returns the number of the client that opened a session, 1 for c1.
+func Owner(session int64) int { return int(session >> 12) }
+
+// Session returns the session that the client's library believes in, or 0.
+func (c *Client) Session() int64 { return c.session }
+
+// Crashed reports whether the process was ended by a fault.
+func (c *Client) Crashed() bool { return c.crashed }
+
+// ServerConn is the server's end of the client's connection.
+func (c *Client) ServerConn() *model.Conn { return &c.conn }
+
+// Request returns what Serve, or the transition serve, would execute now: the
+// oldest request on its way, or what was sent before the connection was cut. It
+// is nil if there is none.
+func (c *Client) Request() *model.Request {
+	if !c.connected && len(c.late) > 0 {
+		return &c.late[0]
+	}
+	return c.Unserved()
+}
+
+// Message is something on its way to a client: the answer Res to the request
+// Reply, the end of the connection, or else a watch event.
+type Message struct {
+	EOF   bool
+	Reply *model.Request
+	Res   *model.Response
+	Event model.Event
+}
+
+// Messages returns what is on its way to the client, the next first.
+func (c *Client) Messages() []Message {
+	list := make([]Message, len(c.down))
+	for i := range c.down {
+		d := &c.down[i]
+		list[i] = Message{EOF: d.eof, Event: d.event}
+		if d.reply != nil {
+			list[i].Reply, list[i].Res = &d.reply.req, &d.reply.res
+		}
+	}
+	return list
+}
+
+// Watches returns those watches for which the client's library has a channel
+// that has heard nothing yet.
+func (c *Client) Watches() []model.Watch {
+	list := make([]model.Watch, len(c.watchers))
+	for i, x := range c.watchers {
+		list[i] = model.Watch{Path: x.path, Child: x.kind == childWatch}
+	}
+	return list
+}
+
+// Doing is what a coroutine of a client's code is at.
+type Doing string
+
+// What a coroutine may be at.
+const (
+	Ready    Doing = "goes on"
+	Unsent   Doing = "waits for a connection"
+	Sent     Doing = "waits for the server"
+	Applying Doing = "waits until its server has applied the txn"
+	Answered Doing = "the answer is on its way"
+	Awaiting Doing = "waits for a watch or its session"
+	Sleeping Doing = "sleeps"
+)
+
+// Task is a coroutine of a client's code.
+type Task struct {
+	Name    string // empty for the main program
+	Doing   Doing
+	Request *model.Request // its outstanding call, if there is one
+	Paths   []string       // of the watches that it waits for
+}
+
+// Tasks returns the client's coroutines, the oldest first.
+func (c *Client) Tasks() []Task {
+	list := make([]Task, 0, len(c.coroutines))
+	for _, g := range c.coroutines {
+		x := Task{Name: c.names[g.name], Doing: Ready}
+		switch g.status {
+		case calling:
+			x.Doing, x.Request = c.whereabouts(&g.req), &g.req.req
+		case awaiting:
+			x.Doing, x.Paths = Awaiting, c.waiting(g).Paths
+		case sleeping:
+			x.Doing = Sleeping
+		}
+		list = append(list, x)
+	}
+	return list
+}
+
+// whereabouts says how far a request has come.
+func (c *Client) whereabouts(r *request) Doing {
+	if !r.sent {
+		return Unsent
+	}
+	if c.await == r {
+		return Applying
+	}
+	for i := range c.down {
+		if c.down[i].reply == r {
+			return Answered
+		}
+	}
+	return Sent
+}
