@@ -8,7 +8,8 @@ import (
 
 // Convergence is the promise of watchers that they tell the last state in the end.
 // A watcher is judged if it was stopped after a rest that began after the faults,
-// when nothing was left to happen, and if what it watches has not changed since.
+// when nothing was left to happen, and if what it watches has not changed since
+// the rest began: time can jump to the end of a rest when a session expires.
 type Convergence struct{}
 
 // Name implements [Checker].
@@ -45,8 +46,8 @@ func (c Convergence) Check(h *history.History) Verdict {
 		case e.Kind == history.Return && kindsOfWatch[e.Op]:
 			delete(all, e.Object)
 		case e.Kind == history.Invoke && e.Op == Rest:
-			w.rested = calm
-		case e.Kind == history.Invoke && e.Op == Stop && w.rested && !w.changes(h.Events[i:]):
+			w.rested = calm && !w.changes(h.Events[i:])
+		case e.Kind == history.Invoke && e.Op == Stop && w.rested:
 			if v := c.judge(h, i, w); v.Level != OK {
 				return v
 			}
