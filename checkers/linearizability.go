@@ -58,12 +58,16 @@ func (l Linearizability) Check(h *history.History) Verdict {
 
 // search looks for an order of the operations that the sequential lock accepts.
 func search(h *history.History) Level {
+	return linearizable(timedOperations(h), lockState{}, lockState.step)
+}
+
+func timedOperations(h *history.History) []timed[operation] {
 	ops := operations(h)
 	list := make([]timed[operation], len(ops))
 	for i, o := range ops {
 		list[i] = timed[operation]{int(o.client), o.call, o.ret, o}
 	}
-	return linearizable(list, lockState{}, lockState.step)
+	return list
 }
 
 // operations translates a history. What happens at an unknown later moment, or

@@ -1,11 +1,16 @@
 package checkers
 
 import (
+	"fmt"
 	"hash/maphash"
+	"html"
+	"io"
 	"slices"
 	"time"
 
 	"github.com/anishathalye/porcupine"
+
+	"zksim/model/history"
 )
 
 // patience bounds the search of porcupine for one history.
@@ -29,23 +34,50 @@ func linearizable[S comparable, O any](ops []timed[O], init S, step func(S, O) (
 	if possible(ops, init, step) {
 		return OK
 	}
-	list := make([]porcupine.Operation, len(ops))
-	for i, o := range ops {
-		list[i] = porcupine.Operation{ClientId: o.client, Input: o.op, Call: int64(o.call), Return: int64(o.ret)}
-	}
-	seed := maphash.MakeSeed()
-	switch porcupine.CheckOperationsTimeout(porcupine.Model{
-		Init:  func() any { return init },
-		Step:  func(state, input, _ any) (bool, any) { return step(state.(S), input.(O)) },
-		Equal: func(a, b any) bool { return a == b },
-		Hash:  func(state any) uint64 { return maphash.Comparable(seed, state.(S)) },
-	}, list, patience) {
+	switch porcupine.CheckOperationsTimeout(modelOf(init, step), operationsOf(ops), patience) {
 	case porcupine.Ok:
 		return OK
 	case porcupine.Illegal:
 		return Violated
 	}
 	return Unknown
+}
+
+func operationsOf[O any](ops []timed[O]) []porcupine.Operation {
+	list := make([]porcupine.Operation, len(ops))
+	for i, o := range ops {
+		list[i] = porcupine.Operation{ClientId: o.client, Input: o.op, Call: int64(o.call), Return: int64(o.ret)}
+	}
+	return list
+}
+
+func modelOf[S comparable, O any](init S, step func(S, O) (bool, S)) porcupine.Model {
+	seed := maphash.MakeSeed()
+	return porcupine.Model{
+		Init:              func() any { return init },
+		Step:              func(state, input, _ any) (bool, any) { return step(state.(S), input.(O)) },
+		Equal:             func(a, b any) bool { return a == b },
+		Hash:              func(state any) uint64 { return maphash.Comparable(seed, state.(S)) },
+		DescribeOperation: func(input, _ any) string { return clipped(fmt.Sprint(input)) },
+		DescribeState:     func(state any) string { return html.EscapeString(clipped(fmt.Sprint(state))) }, // which the page takes for HTML
+	}
+}
+
+// draw writes porcupine's page about the operations.
+func draw[S comparable, O any](w io.Writer, h *history.History, ops []timed[O], init S, step func(S, O) (bool, S)) (bool, error) {
+	if len(ops) == 0 || len(ops) > maxDrawn {
+		return false, nil
+	}
+	model := modelOf(init, step)
+	_, info := porcupine.CheckOperationsVerbose(model, operationsOf(ops), patience)
+	var notes []porcupine.Annotation
+	for _, r := range asides(h) {
+		if len(notes) < maxDrawn {
+			notes = append(notes, porcupine.Annotation{Tag: r.row, Start: int64(r.begin), End: int64(r.end), Description: clipped(r.text)})
+		}
+	}
+	info.AddAnnotations(notes)
+	return true, porcupine.Visualize(model, info, w)
 }
 
 // possible tries the order in which the operations end.

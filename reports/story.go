@@ -21,6 +21,7 @@ type Failure struct {
 	Verdict  checkers.Verdict
 	History  *history.History
 	Trace    *history.Trace
+	Search   []byte // porcupine's page, which differs from time to time; nil: none
 }
 
 // passage is what happened in one step, in words. The first tells of the time

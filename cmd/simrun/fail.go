@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"io"
@@ -8,6 +9,8 @@ import (
 	"path/filepath"
 	"strings"
 
+	"zksim/checkers"
+	"zksim/model/history"
 	"zksim/reports"
 	"zksim/scenarios"
 )
@@ -65,9 +68,13 @@ func writeReport(dir string, f *reports.Failure) error {
 		write func(io.Writer) error
 	}{
 		{"history.jsonl", func(w io.Writer) error { return reports.WriteHistory(w, f.History) }},
-		{"report.json", f.Report.Write},
+		{"porcupine.html", func(w io.Writer) error { _, err := w.Write(f.Search); return err }},
 		{"index.html", func(w io.Writer) error { return reports.WritePage(w, f) }},
+		{"report.json", f.Report.Write},
 	} {
+		if x.name == "porcupine.html" && len(f.Search) == 0 {
+			continue
+		}
 		if err := save(dir, x.name, x.write); err != nil {
 			return err
 		}
@@ -93,7 +100,23 @@ func traced(s *scenarios.Scenario, schedule scenarios.Schedule) (*reports.Failur
 			f.Property = c.Doc()
 		}
 	}
-	return f, nil
+	f.Search, err = drawn(s, f.History)
+	return f, err
+}
+
+// drawn returns the page on which porcupine shows whether the history is
+// linearizable; empty if no checker of the scenario asks that, or it is too long.
+func drawn(s *scenarios.Scenario, h *history.History) ([]byte, error) {
+	var page bytes.Buffer
+	for _, c := range s.Checkers {
+		if d, ok := c.(checkers.Drawer); ok {
+			if _, err := d.Draw(&page, h); err != nil {
+				return nil, err
+			}
+			break
+		}
+	}
+	return page.Bytes(), nil
 }
 
 // reproduce returns the two command lines that repeat a failure.

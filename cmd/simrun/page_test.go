@@ -149,7 +149,7 @@ func TestAPageThatCannotBeSavedLeavesNothingHalfWritten(t *testing.T) {
 		}
 	}
 	entries, err := os.ReadDir(dir)
-	if err != nil || len(entries) != 5 {
+	if err != nil || len(entries) != 6 {
 		t.Errorf("%v, %d files: something is left over", err, len(entries))
 	}
 }

@@ -23,4 +23,11 @@ func TestTheReadmeShowsWhatTheToolPrints(t *testing.T) {
 	if r := simrun(t, "check", "-v", "-run", "plain-create"); r.out != shown {
 		t.Errorf("the README shows\n%s\nthe tool prints\n%s", shown, r.out)
 	}
+	const second = "$ go run ./cmd/simrun why "
+	_, shown, ok = strings.Cut(string(readme), second)
+	file, shown, _ := strings.Cut(shown, "\n")
+	shown, _, closed = strings.Cut(shown, "```\n")
+	if r := simrun(t, "why", file); !ok || !closed || !strings.HasPrefix(r.out, shown) {
+		t.Errorf("the README shows\n%s\nthe tool prints\n%s", shown, r.out)
+	}
 }
