@@ -49,7 +49,8 @@ type DoubleBarrierOptions struct {
 //
 // # Protocol
 //
-//  1. Create dir/member-GUID, ephemeral. If the answer is lost, create it again.
+//  1. Create dir/member-GUID, ephemeral. If the answer is lost, sync and look whether
+//     it is there; if it is not, start over with a new GUID.
 //  2. Read the own znode, leaving a watch. If it is gone or belongs to an earlier
 //     session, start over with a new GUID.
 //  3. Read dir/ready, leaving a watch: it lists the members of the latest round. If
@@ -131,11 +132,11 @@ func (d *DoubleBarrier) Enter(ctx context.Context) error {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		d.node, d.marked = memberPrefix+d.env.UUID(), false
-		err := d.join(ctx)
-		if err == nil {
-			err = d.gather(ctx)
+		d.marked = false
+		if err := d.join(ctx); err != nil {
+			return err
 		}
+		err := d.gather(ctx)
 		if err == nil {
 			return nil
 		}
@@ -148,24 +149,29 @@ func (d *DoubleBarrier) Enter(ctx context.Context) error {
 	}
 }
 
-// join creates the own znode. Its name is nobody else's, so if it exists already,
-// the answer to an earlier attempt was lost.
+// join creates the own znode. Each attempt has a name of its own: one that was
+// executed in a session that has ended may be of a round, and its name must not
+// come again.
 func (d *DoubleBarrier) join(ctx context.Context) error {
-	for {
-		err := d.retry(ctx, func() error {
-			_, err := d.conn.Create(d.path(d.node), nil, zk.FlagEphemeral, d.acl)
+	var node string
+	err := d.create(ctx, creation{dir: d.ready(), acl: d.acl,
+		do: func() error {
+			node = memberPrefix + d.env.UUID()
+			_, err := d.conn.Create(d.path(node), nil, zk.FlagEphemeral, d.acl)
 			return err
-		})
-		switch err {
-		case zk.ErrNodeExists:
-			return nil
-		case zk.ErrNoNode:
-			if err = d.makePath(ctx, d.ready(), d.acl); err == nil {
-				continue
-			}
-		}
-		return err
+		},
+		done: func(ctx context.Context) (made bool, err error) {
+			err = d.fresh(ctx, d.path(node), func() (err error) {
+				made, _, err = d.conn.Exists(d.path(node))
+				return err
+			})
+			return made, err
+		},
+		undo: func(ctx context.Context) { d.remove(ctx, d.path(node)) }})
+	if err == nil {
+		d.node = node
 	}
+	return err
 }
 
 // gather waits until the own znode is of a round. It returns errGone when there

@@ -116,32 +116,50 @@ type guard struct {
 }
 
 func (g *guard) run(ctx context.Context, gone <-chan zk.Event) {
+	var again *another
 	for {
 		i, ev, err := g.env.Await(ctx, g.change, gone)
-		if err != nil {
+		switch {
+		case err != nil:
 			return
-		}
-		if i == 0 {
+		case i == 0:
 			g.heard <- struct{}{}
-		}
-		if ev.Type == zk.EventNodeDataChanged {
+		case again == nil && ev.Type == zk.EventNodeDataChanged:
 			// Somebody wrote to our znode, which by itself says nothing.
-			seen, err := g.look(g.path, g.revoked != nil)
-			switch {
-			case err != nil:
-				ev = zk.Event{Type: zk.EventSession, State: zk.StateDisconnected, Err: err}
-			case seen.stat != nil:
-				gone = seen.event
-				g.obey(seen.data)
-				continue
-			default:
-				ev.Type = zk.EventNodeDeleted
-			}
+			again, gone = g.lookAgain()
+			continue
+		case again != nil && again.err != nil:
+			ev = zk.Event{Type: zk.EventSession, State: zk.StateDisconnected, Err: again.err}
+		case again != nil && again.stat == nil:
+			ev = zk.Event{Type: zk.EventNodeDeleted, Path: g.path}
+		case again != nil:
+			gone = again.event
+			g.obey(again.data)
+			again = nil
+			continue
 		}
 		g.lost <- ev
 		close(g.lost)
 		return
 	}
+}
+
+// another is the answer to another look at the znode.
+type another struct {
+	sight
+	err error
+}
+
+// lookAgain asks for the znode's state and returns a channel that fires when the
+// answer is there. Meanwhile the guard listens to the session: a request that
+// waits for a connection is answered in the next session, which is too late.
+func (g *guard) lookAgain() (*another, <-chan zk.Event) {
+	a, answered, withData := &another{}, make(chan zk.Event, 1), g.revoked != nil
+	g.env.Go("lock-look", func() {
+		a.sight, a.err = g.look(g.path, withData)
+		answered <- zk.Event{}
+	})
+	return a, answered
 }
 
 // obey tells the holder if data revokes the lock.

@@ -80,7 +80,7 @@ func sharedOnce(p *Process, o Object, l sharedLocker, want int, try bool) error 
 	znodes := l.Znodes()
 	o.Acquired(znodes[len(znodes)-1], l.Token())
 	work(p, o, l, 2)
-	if d, ok := l.(downgrader); ok && want == toDowngrade {
+	if d, ok := l.(downgrader); ok && want == toDowngrade && len(l.Lost()) == 0 {
 		return downgrade(p, o, l, d)
 	}
 	o.Released()
