@@ -10,8 +10,9 @@ import (
 // both believe that they hold the lock. It is promised under an assumption,
 // that a client notices its disconnection, and acts on it, before the servers
 // end its session; a belief is excused from the moment its session is ended
-// otherwise (by a pause, a partitioned server or a very late message) until it
-// learns of it, and only the fenced resource protects against that.
+// otherwise (by a pause, a partitioned server or a very late message) until its
+// holder is told or gives it up, and only the fenced resource protects against
+// that.
 //
 // The other exemption is for locks that may be broken: a belief is excused from
 // the moment when somebody begins to delete its znode, the Invoke of "break",
@@ -41,13 +42,17 @@ func (b Belief) Check(h *history.History) Verdict {
 	var buf [8]claim
 	active := buf[:0]
 	var deceived []int32 // clients whose session has ended and who cannot know
+	var excused []int32  // objects whose claim began or went on then
 	var broken []string
 	for i := range h.Events {
 		e := &h.Events[i]
 		switch e.Kind {
 		case history.Acquired:
 			active = drop(active, func(a claim) bool { return a.object == e.Object }) // a writer becomes a reader
-			if slices.Contains(deceived, e.Client) || slices.Contains(broken, e.Path) {
+			if slices.Contains(deceived, e.Client) {
+				excused = append(excused, e.Object)
+			}
+			if slices.Contains(excused, e.Object) || slices.Contains(broken, e.Path) {
 				continue
 			}
 			if v := b.tooMany(i, claimOf(e), active); v.Level == Violated {
@@ -64,8 +69,14 @@ func (b Belief) Check(h *history.History) Verdict {
 			}
 		case history.Released, history.Lost:
 			active = drop(active, func(a claim) bool { return a.object == e.Object })
+			excused = drop(excused, func(o int32) bool { return o == e.Object })
 		case history.Exceeded:
 			deceived = append(deceived, e.Client)
+			for _, a := range active {
+				if a.client == e.Client {
+					excused = append(excused, a.object)
+				}
+			}
 			active = drop(active, func(a claim) bool { return a.client == e.Client })
 		case history.Session:
 			deceived = drop(deceived, func(c int32) bool { return c == e.Client })

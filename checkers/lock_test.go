@@ -134,6 +134,14 @@ func TestBeliefIsOfOneClient(t *testing.T) {
 			session c1 StateDisconnected
 			acquired c2 o2 /l/b
 			acquired c1 o1 /l/a`, event: 3, message: "c1 believes that it holds the lock by /l/a while c2 still believes so by /l/b"},
+		{name: "one claim that goes on as another is excused until it is given up", text: `
+			exceeded c1
+			acquired c1 o1 /l/a
+			session c1 StateDisconnected
+			acquired c2 o2 /l/c
+			acquired c1 o1 /l/b
+			lost c1 o1
+			acquired c1 o1 /l/d`, event: 6, message: "c1 believes that it holds the lock by /l/d while c2 still believes so by /l/c"},
 		{name: "that another is excused is no excuse", text: `
 			exceeded c3
 			acquired c1 o1 /l/a
