@@ -10,6 +10,7 @@ import (
 // is not held.
 type hold struct {
 	token   int64
+	owner   int64 // the session
 	lost    chan zk.Event
 	revoked chan zk.Event      // nil: cannot be revoked
 	end     context.CancelFunc // ends the guard
@@ -93,7 +94,7 @@ func (s session) look(path string, withData bool) (x sight, err error) {
 // not matter.
 func (s session) hold(path string, seen sight, a *alarm, revoked chan zk.Event) *hold {
 	ctx, cancel := context.WithCancel(context.Background())
-	h := &hold{token: seen.stat.Czxid, lost: make(chan zk.Event, 1), revoked: revoked, end: cancel}
+	h := &hold{token: seen.stat.Czxid, owner: seen.stat.EphemeralOwner, lost: make(chan zk.Event, 1), revoked: revoked, end: cancel}
 	// An earlier guard that was told to end may still hear the alarm first: then
 	// its channel is closed for this one, which so hears it, too.
 	a.heard = make(chan struct{}, 1)

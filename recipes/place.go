@@ -231,6 +231,12 @@ func (p *place) giveUp(names []string) {
 	}
 }
 
+// shaken reports whether what is held can no longer be relied on, even if the guard
+// has not got round to telling so.
+func (p *place) shaken() bool {
+	return !p.continues(p.held.owner) || p.conn.State() != zk.StateHasSession || len(p.held.lost) > 0
+}
+
 // name is the name of the place itself while it is queued or held.
 func (p *place) name() string { return p.nodes[len(p.nodes)-1] }
 

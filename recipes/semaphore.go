@@ -2,6 +2,7 @@ package recipes
 
 import (
 	"context"
+	"errors"
 
 	"github.com/go-zookeeper/zk"
 )
@@ -18,7 +19,8 @@ import (
 //     the own, and that is there and of the present session, the lease is held.
 //  4. Otherwise list again and leave a watch on dir/leases. If nothing has changed
 //     wait for it, and go to 3.
-//  5. Leave the gate, whatever came of it.
+//  5. Leave the gate, whatever came of it. If the session has ended
+//     meanwhile, give the lease up and start over.
 //
 // To release, delete the own znode.
 //
@@ -66,15 +68,23 @@ func (s *Semaphore) Acquire(ctx context.Context) error {
 	if s.lease.held != nil {
 		return ErrHeld
 	}
-	if err := s.gate.acquire(ctx, true); err != nil {
-		return err
+	for {
+		if err := s.gate.acquire(ctx, true); err != nil {
+			return err
+		}
+		err := s.lease.acquire(ctx, true)
+		closed := s.gate.release(ctx)
+		switch {
+		case err != nil:
+			return err
+		case closed == nil && !s.lease.shaken():
+			return nil
+		}
+		// To leave the gate may have taken longer than the session.
+		if err := errors.Join(closed, s.lease.release(ctx)); err != nil {
+			return err
+		}
 	}
-	err := s.lease.acquire(ctx, true)
-	if closed := s.gate.release(ctx); closed != nil && err == nil {
-		s.lease.release(ctx)
-		return closed
-	}
-	return err
 }
 
 // TryAcquire takes a lease if one is free, even if others are on their way to it, and

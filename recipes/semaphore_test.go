@@ -62,7 +62,7 @@ func TestThereAreNoMoreHoldersThanLeases(t *testing.T) {
 					}
 					inside++
 					most = max(most, inside)
-					for range 10 {
+					for range 40 {
 						a.env.Now()
 					}
 					inside--
