@@ -55,12 +55,15 @@ func (t *Transaction) round(ctx context.Context, wait bool) (Decision, error) {
 		}
 	}
 	b := ballot{Transaction: t, watches: []<-chan zk.Event{made}}
+	if wait {
+		t.alarm.set(t.env)
+	}
 	if err := b.open(); err != nil {
 		return Undecided, err
 	}
 	for wait && b.count() == Undecided {
-		i, _, err := t.env.Await(ctx, b.watches...)
-		if err != nil || i == 0 {
+		i, err := t.alarm.awaitAny(ctx, t.env, b.watches...)
+		if err != nil || i == 0 || i == len(b.watches) {
 			return Undecided, err
 		}
 		if err := b.read((i - 1) / 2); err != nil {
@@ -70,16 +73,18 @@ func (t *Transaction) round(ctx context.Context, wait bool) (Decision, error) {
 	return b.decide()
 }
 
-// awaitDecision is how a site waits that leaves the votes to the coordinator.
+// awaitDecision is how a site waits that leaves the votes to the coordinator. Until
+// it has voted the transaction may be withdrawn: then its own znode goes.
 func (t *Transaction) awaitDecision(ctx context.Context, made <-chan zk.Event) error {
-	exists, _, err := t.conn.Exists(t.own)
+	data, _, err := t.conn.Get(t.own)
+	var gone <-chan zk.Event
+	if err == nil && !final(string(data)) {
+		_, _, gone, err = t.conn.GetW(t.own)
+	}
 	if err != nil {
-		return err
+		return err // zk.ErrNoNode: there is no decision to be expected
 	}
-	if !exists {
-		return zk.ErrNoNode // there is no decision to be expected
-	}
-	_, _, err = t.env.Await(ctx, made)
+	_, _, err = t.env.Await(ctx, made, gone)
 	return err
 }
 

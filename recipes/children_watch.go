@@ -11,8 +11,9 @@ import (
 //
 // # Protocol
 //
-// That of [DataWatch], with the list of children in place of the data and the
-// pzxid in place of the mzxid. Changes of the children's data are not told: see
+// That of [DataWatch], with the list of children in place of the data, and the pzxid
+// and the number of children in place of the mzxid: where the sequence numbers end,
+// only deletions move the pzxid. Changes of the children's data are not told: see
 // [ChildrenCache].
 //
 // # What the texts leave out
@@ -37,5 +38,5 @@ func NewChildrenWatch(conn Conn, env Env, path string, opt WatchOptions) *Childr
 
 // Run is as [DataWatch.Run]; stat is that of the parent.
 func (w *ChildrenWatch) Run(ctx context.Context, f func(children []string, stat *zk.Stat) bool) error {
-	return follow(ctx, &observer{session: w.session, opt: w.opt}, w.path, w.conn.ChildrenW, pzxid, f)
+	return follow(ctx, &observer{session: w.session, opt: w.opt}, w.path, w.conn.ChildrenW, ofChildren, f)
 }

@@ -23,6 +23,9 @@ import (
 //   - zk.ErrConnectionClosed says nothing about the outcome: the request may
 //     have been applied, may be applied a little later, or never.
 //   - zk.ErrNoServer means that the request was never sent.
+//   - A request that exceeds what a packet may have (1 MB, unless jute.maxbuffer says
+//     otherwise) makes the server close the connection, which looks like any other
+//     loss: recipes try again until their context is done.
 //   - A request issued while the connection is down waits and is executed after
 //     the reconnect, possibly in a new session.
 //   - A new session is made silently when the old one has expired. Operations

@@ -111,7 +111,8 @@ const memberPrefix = "member-"
 // NewDoubleBarrier returns a barrier for n participants (one if n is less) on the znode
 // dir, which must not be "/" and should be used for nothing else. Enter creates it
 // when it is missing. All participants must agree about n, and about how to leave. The
-// names of n znodes must fit into one, which is enough for 20,000.
+// multi that begins a round names n znodes twice and must fit into a packet (1 MB, unless
+// jute.maxbuffer says otherwise), which is enough for 7,000.
 func NewDoubleBarrier(conn Conn, env Env, dir string, n int, opt DoubleBarrierOptions) *DoubleBarrier {
 	return &DoubleBarrier{session: session{conn, env}, dir: dir, n: max(n, 1), acl: open(opt.ACL), leaving: opt.Leaving}
 }

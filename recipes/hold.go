@@ -58,11 +58,18 @@ func (a *alarm) set(env Env) {
 // latest reply. If a reply to one of these comes and then the connection is lost
 // again, changes before that reply never fire a watch.
 func (a *alarm) await(ctx context.Context, env Env, events ...<-chan zk.Event) error {
-	i, _, err := env.Await(ctx, append(events, a.change)...)
+	_, err := a.awaitAny(ctx, env, events...)
+	return err
+}
+
+// awaitAny is await, and returns the index of the event, or for the alarm their
+// number.
+func (a *alarm) awaitAny(ctx context.Context, env Env, events ...<-chan zk.Event) (i int, err error) {
+	i, _, err = env.Await(ctx, append(events, a.change)...)
 	if i == len(events) {
 		a.change = nil
 	}
-	return err
+	return i, err
 }
 
 func (a *alarm) rang() bool { return len(a.change) > 0 }

@@ -33,10 +33,12 @@ type MonitorOptions struct {
 //  1. Sync, list the contenders and leave a watch on the directory, or on its creation.
 //  2. The holders are the first of the queue, or, if that is a reader, all readers
 //     before the first writer. Note the time for those that are new.
-//  3. Wait for the watch, and go to 1; or until the limit of a holder is over.
+//  3. Wait for the watch or a change of the session's state, and go to 1; or until the
+//     limit of a holder is over.
 //  4. Then sync and read the holder's znode. If it is there, raise the alarm.
 //
-// Nothing is asked for while nothing changes.
+// Nothing is asked for while nothing changes. Each sync and what is read after it are of
+// one session.
 //
 // # What the text leaves out
 //
@@ -80,15 +82,13 @@ func (m *Monitor) Run(ctx context.Context) error {
 	m.seen = nil
 	var change <-chan zk.Event
 	for {
-		err := m.queue.retry(ctx, func() (err error) {
-			if change == nil {
-				change, err = m.update()
-			}
-			if err == nil {
-				err = m.check()
-			}
-			return err
-		})
+		err := ctx.Err()
+		if err == nil && change == nil {
+			change, err = m.update(ctx)
+		}
+		if err == nil {
+			err = m.check(ctx)
+		}
 		if err != nil {
 			return err
 		}
@@ -103,22 +103,13 @@ func (m *Monitor) Run(ctx context.Context) error {
 }
 
 // update looks who holds the lock, and leaves a watch for changes.
-func (m *Monitor) update() (change <-chan zk.Event, err error) {
-	if _, err := m.queue.conn.Sync(m.queue.dir); err != nil { // or a new session might show holders of the past again
-		return nil, err
-	}
-	names, _, change, err := m.queue.conn.ChildrenW(m.queue.dir)
-	if err == zk.ErrNoNode {
-		var made bool
-		made, _, change, err = m.queue.conn.ExistsW(m.queue.dir)
-		if made {
-			return m.update()
-		}
-	}
+func (m *Monitor) update(ctx context.Context) (change <-chan zk.Event, err error) {
+	m.queue.alarm.set(m.queue.env)
 	var queue []string
-	if err == nil {
-		queue, err = m.queue.ordered(names)
-	}
+	err = m.queue.fresh(ctx, m.queue.dir, func() (err error) { // or a new session might show holders of the past again
+		queue, change, err = m.list()
+		return err
+	})
 	if err != nil {
 		return nil, err
 	}
@@ -132,6 +123,24 @@ func (m *Monitor) update() (change <-chan zk.Event, err error) {
 		m.seen = append(m.seen, x)
 	}
 	return change, nil
+}
+
+// list returns the queue, which is empty without its znode, and what fires when it
+// changes.
+func (m *Monitor) list() (queue []string, change <-chan zk.Event, err error) {
+	for {
+		names, _, change, err := m.queue.conn.ChildrenW(m.queue.dir)
+		if err == nil {
+			queue, err = m.queue.ordered(names)
+		}
+		if err != zk.ErrNoNode {
+			return queue, change, err
+		}
+		made, _, change, err := m.queue.conn.ExistsW(m.queue.dir)
+		if err != nil || !made {
+			return nil, change, err
+		}
+	}
 }
 
 // holders returns the names of those in the queue who hold the lock: the first, and
@@ -149,7 +158,7 @@ func holders(queue []string) []string {
 }
 
 // check raises the alarms that are due.
-func (m *Monitor) check() error {
+func (m *Monitor) check(ctx context.Context) error {
 	for i := range m.seen {
 		h := &m.seen[i]
 		held := m.queue.env.Now().Sub(h.since)
@@ -157,10 +166,11 @@ func (m *Monitor) check() error {
 			continue
 		}
 		path := m.queue.dir + "/" + h.name
-		if _, err := m.queue.conn.Sync(path); err != nil {
+		var data []byte
+		err := m.queue.fresh(ctx, path, func() (err error) {
+			data, _, err = m.queue.conn.Get(path)
 			return err
-		}
-		data, _, err := m.queue.conn.Get(path)
+		})
 		if err != nil && err != zk.ErrNoNode {
 			return err
 		}
@@ -172,7 +182,8 @@ func (m *Monitor) check() error {
 	return nil
 }
 
-// wait waits until the queue changes or the next limit is over.
+// wait waits until the queue or the session's state changes or the next limit is
+// over.
 func (m *Monitor) wait(ctx context.Context, change <-chan zk.Event) (changed bool, err error) {
 	limited := ctx
 	for _, h := range m.seen { // the first that is not done has been there longest
@@ -183,8 +194,7 @@ func (m *Monitor) wait(ctx context.Context, change <-chan zk.Event) (changed boo
 			break
 		}
 	}
-	_, _, err = m.queue.env.Await(limited, change)
-	if err != nil {
+	if err := m.queue.alarm.await(limited, m.queue.env, change); err != nil {
 		return false, ctx.Err()
 	}
 	return true, nil

@@ -213,3 +213,52 @@ func ExampleMonitor() {
 	// host 7 has held the lock for 5m0s
 	// context deadline exceeded
 }
+
+// past is a connection on which the lock is unlocked just before a sync for its
+// holder's znode, and whose session ends before that is read, which a server that
+// lags answers.
+type past struct {
+	recipes.Conn
+	unlock func(context.Context) error
+	moved  bool
+}
+
+func (p *past) Sync(path string) (string, error) {
+	if path != "/lock" {
+		p.unlock(ctx)
+	}
+	return p.Conn.Sync(path)
+}
+
+func (p *past) Get(path string) ([]byte, *zk.Stat, error) {
+	if p.moved {
+		return p.Conn.Get(path)
+	}
+	p.moved = true
+	return nil, &zk.Stat{}, nil
+}
+
+func (p *past) SessionID() int64 {
+	if p.moved {
+		return p.Conn.SessionID() + 1
+	}
+	return p.Conn.SessionID()
+}
+
+func TestAMonitorBelievesNoServerThatLagsInANewSession(t *testing.T) {
+	play(t, nil, func(a actor) {
+		a.idle = true
+		l := recipes.NewLock(a.Conn, a.env, "/lock", recipes.LockOptions{})
+		a.is("Lock", l.Lock(ctx), nil)
+		conn := &past{Conn: a.Conn, unlock: l.Unlock}
+		limited, end := a.env.WithTimeout(ctx, 2*tooLong)
+		defer end()
+		m := recipes.NewMonitor(conn, a.env, "/lock", recipes.MonitorOptions{Limit: tooLong, Alarm: func(x recipes.Overdue) {
+			a.t.Errorf("%+v", x)
+		}})
+		a.is("Run", m.Run(limited), context.DeadlineExceeded)
+		if !conn.moved {
+			a.t.Error("the holder was not looked at")
+		}
+	})
+}

@@ -18,7 +18,7 @@ import (
 //  2. If they are those told last, wait for the watch and go to 1.
 //  3. Wait until the watch fires or the time to settle has passed. In the former
 //     case go to 1.
-//  4. Sync and list again. If the pzxid is the same, tell; else go to 3.
+//  4. Sync and list again. If pzxid and number are the same, tell; else go to 3.
 //
 // # What the texts leave out
 //
@@ -45,14 +45,14 @@ func NewPatientChildrenWatch(conn Conn, env Env, path string, settle time.Durati
 // Run is as [ChildrenWatch.Run].
 func (w *PatientChildrenWatch) Run(ctx context.Context, f func(children []string, stat *zk.Stat) bool) error {
 	o := &observer{session: w.session, opt: w.opt}
-	told, settled := int64(-1), int64(-1)
+	told, settled := nothing, nothing
 	for {
 		o.listen()
 		children, stat, event, err := look(ctx, o, w.path, w.conn.ChildrenW)
 		if err != nil {
 			return err
 		}
-		now := pzxid(stat)
+		now := ofChildren(stat)
 		if now == settled && now != told {
 			told = now
 			if !f(children, stat) {
@@ -60,7 +60,7 @@ func (w *PatientChildrenWatch) Run(ctx context.Context, f func(children []string
 			}
 		}
 		o.doubt(false)
-		settled = -1
+		settled = nothing
 		if now == told {
 			_, err = o.wait(ctx, nil, event)
 		} else if err = w.pass(ctx, o, event); err == errPassed {

@@ -164,7 +164,8 @@ func (p *place) queue(ctx context.Context, name string, wait bool) error {
 }
 
 // awaitLease waits until anybody enters or leaves the queue, whoever of those
-// ahead it is; it returns at once if a lease has become free.
+// ahead it is, or the session changes state; it returns at once if a lease has
+// become free.
 func (p *place) awaitLease(ctx context.Context, name string) error {
 	names, _, event, err := p.conn.ChildrenW(p.dir)
 	if err != nil {
@@ -173,8 +174,7 @@ func (p *place) awaitLease(ctx context.Context, name string) error {
 	if ahead, err := p.aheadOf(name, names); ahead == "" || err != nil {
 		return err
 	}
-	_, _, err = p.env.Await(ctx, event)
-	return err
+	return p.alarm.await(ctx, p.env, event)
 }
 
 // take makes sure that the first of the queue is ours and holds it. It does

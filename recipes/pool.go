@@ -54,23 +54,28 @@ func (p pool) makeFolders(ctx context.Context) error {
 	return nil
 }
 
-// put creates znodes with names that are unique, all or none.
-func (p pool) put(ctx context.Context, nodes ...any) error {
+// put creates znodes with names that are unique, all or none. After an error it
+// tells whether they may be there nevertheless.
+func (p pool) put(ctx context.Context, nodes ...any) (perhaps bool, err error) {
 	for {
 		if err := ctx.Err(); err != nil {
-			return err
+			return perhaps, err
 		}
-		err := p.multi(ctx, nodes...)
+		err := p.retry(ctx, func() error {
+			_, err := p.conn.Multi(nodes...)
+			perhaps = perhaps || interrupted(err) && err != zk.ErrNoServer
+			return err
+		})
 		switch err {
 		case zk.ErrNodeExists: // an earlier attempt was executed
-			return nil
+			return true, nil
 		case zk.ErrNoNode:
 			err = p.makeFolders(ctx)
 			if err != nil {
-				return err
+				return perhaps, err
 			}
 		default:
-			return err
+			return perhaps, err
 		}
 	}
 }

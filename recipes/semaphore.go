@@ -18,9 +18,9 @@ import (
 //  3. List dir/leases. If fewer znodes than there are leases have lower numbers than
 //     the own, and that is there and of the present session, the lease is held.
 //  4. Otherwise list again and leave a watch on dir/leases. If nothing has changed
-//     wait for it, and go to 3.
-//  5. Leave the gate, whatever came of it. If the session has ended
-//     meanwhile, give the lease up and start over.
+//     wait for it, or for a change of the session's state, and go to 3.
+//  5. Leave the gate, whatever came of it. If the session has ended meanwhile,
+//     give the lease up and start over.
 //
 // To release, delete the own znode.
 //

@@ -69,11 +69,23 @@ func (s session) makePath(ctx context.Context, path string, acl []zk.ACL) error 
 			_, err := s.conn.Create(path[:i], nil, 0, acl)
 			return err
 		})
+		if err == zk.ErrNoAuth && s.there(ctx, path[:i]) {
+			continue // who may not create beside a znode is not told that it is there
+		}
 		if err != nil && err != zk.ErrNodeExists {
 			return err
 		}
 	}
 	return nil
+}
+
+// there reports whether it is certain that the znode path exists.
+func (s session) there(ctx context.Context, path string) (exists bool) {
+	err := s.fresh(ctx, path, func() (err error) {
+		exists, _, err = s.conn.Exists(path)
+		return err
+	})
+	return exists && err == nil
 }
 
 // fresh runs read so that it sees everything that was acknowledged to anybody
@@ -95,7 +107,7 @@ func (s session) fresh(ctx context.Context, path string, read func() error) erro
 			if err := s.await(ctx); err != nil {
 				return err
 			}
-		case s.continues(id):
+		case s.continues(id), err == zk.ErrInvalidPath: // the latter by the library itself, session or not
 			return err
 		}
 	}

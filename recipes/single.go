@@ -68,9 +68,11 @@ func (l *SingleNodeLock) acquire(ctx context.Context, wait bool) error {
 				return nil
 			}
 			l.owner = ""
-			l.abandon(owner)
 			if err == errGone {
-				err = nil
+				err = l.release(ctx, owner) // or it would keep the next attempt out
+			}
+			if err != nil {
+				l.abandon(owner)
 			}
 		}
 		if err != nil {

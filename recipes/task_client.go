@@ -54,14 +54,16 @@ func NewTaskClient(conn Conn, env Env, dir string, opt PoolOptions) *TaskClient 
 // or it is being forgotten in the background; it is executed perhaps.
 func (c *TaskClient) Submit(ctx context.Context, data []byte) (*Task, error) {
 	t := c.Task("task-" + c.env.UUID())
-	err := c.put(ctx,
+	perhaps, err := c.put(ctx,
 		&zk.CreateRequest{Path: c.status(t.id), Acl: c.acl},
 		&zk.CreateRequest{Path: c.pool.task(t.id), Data: data, Acl: c.acl})
-	if err != nil {
-		c.env.Go("task-cleanup", func() { t.Forget(context.Background()) })
-		return nil, err
+	if err == nil {
+		return t, nil
 	}
-	return t, nil
+	if perhaps {
+		c.env.Go("task-cleanup", func() { t.Forget(context.Background()) })
+	}
+	return nil, err
 }
 
 // Task returns the task with that ID, which was submitted before, perhaps by a

@@ -65,7 +65,9 @@ type TransactionOptions struct {
 //     dir/decision with "committed"; if a site has joined and neither voted nor
 //     lives, with "aborted"; each time in a multi that checks that the versions
 //     of all votes are those that were read. If the multi fails, somebody else
-//     was first, or a vote has come: go to 4.
+//     was first, or a vote has come: go to 4. If votes are missing, wait for the
+//     watches, or for a change of the session's state, after which all are read
+//     again.
 //  5. Everybody watches for dir/decision. It is created once and never written
 //     to, so it is the outcome, whatever happened to those who made it.
 //  6. Who gives up waiting calls [Transaction.Finish], which is step 4 with
@@ -120,7 +122,9 @@ type TransactionOptions struct {
 // of votes, to the coordinator, and one for each site and the coordinator of the
 // decision, 2n + 1. With EphemeralSites those of AllSites, and n(n-1)/2 each of
 // joinings and of ephemeral znodes that end. A coordinator that is not a site and
-// calls Outcome counts as one that votes first.
+// calls Outcome counts as one that votes first. A site that calls Outcome before it has
+// voted, if not to count the votes itself, is notified of the end of its own znode as
+// well, or of its vote by another object.
 //
 // A Transaction is for one goroutine at a time.
 type Transaction struct {
@@ -129,6 +133,7 @@ type Transaction struct {
 	opt      TransactionOptions
 
 	decision Decision
+	alarm    alarm
 	joined   bool // its ephemeral znode may exist
 }
 
@@ -362,7 +367,8 @@ func final(content string) bool { return content == voteYes || content == voteNo
 // Outcome waits for the decision and returns it. When ctx is done first it
 // returns Undecided and ctx's error; see Finish. The error is zk.ErrNoNode when
 // the transaction has not begun, was withdrawn, or was forgotten by this
-// participant: a site that has voted yes is never told so.
+// participant: a site that has voted yes is never told so. Who counts votes and waits
+// for more leaves one channel of [Env.SessionEvents] behind in each Transaction.
 func (t *Transaction) Outcome(ctx context.Context) (Decision, error) { return t.settle(ctx, true) }
 
 // Finish ends the transaction without waiting for more votes: it is aborted

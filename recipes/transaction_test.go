@@ -328,6 +328,31 @@ func TestABeginThatIsCancelledIsUndone(t *testing.T) {
 	})
 }
 
+// A site that waits before it has voted hears that there is nothing to wait for.
+func TestASiteWaitsForNoTransactionThatWasWithdrawn(t *testing.T) {
+	allForms(t, func(t *testing.T, form recipes.Form) {
+		var begun bool
+		h := play(t, func(*sim.World) { begun = false }, func(a actor) {
+			soon, cancel := context.WithCancel(ctx)
+			conn := &unlucky{Conn: a.Conn, meanwhile: func() {
+				begun = true
+				for range a.random.IntN(40) {
+					a.env.Now()
+				}
+				cancel()
+			}}
+			c := recipes.NewTransaction(conn, a.env, "/app/tx", recipes.TransactionOptions{Form: form})
+			a.is("mkdir", a.mkdir("/app"), nil)
+			a.is("Begin", c.Begin(soon, nil, "a", "b"), context.Canceled)
+		}, func(a actor) {
+			a.until(func() bool { return begun })
+			_, err := a.transaction(form, "a").Outcome(ctx)
+			a.is("Outcome", err, zk.ErrNoNode)
+		})
+		onlyApp(t, h)
+	})
+}
+
 func (a actor) mkdir(path string) error {
 	_, err := a.Create(path, nil, 0, openACL)
 	return err

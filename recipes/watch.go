@@ -119,18 +119,18 @@ func look[T any](ctx context.Context, o *observer, path string, read readW[T]) (
 }
 
 // follow tells what there is to read at path, and again whenever it has changed,
-// which is when zxid of the stat has: no two states of a path have the same, even
-// if the znode was deleted and made again. It ends without error when tell
-// returns false.
-func follow[T any](ctx context.Context, o *observer, path string, read readW[T], zxid func(*zk.Stat) int64, tell func(T, *zk.Stat) bool) error {
-	told := int64(-1)
+// which is when the state that the stat shows has: no two states of a path are the
+// same, even if the znode was deleted and made again. It ends without error when
+// tell returns false.
+func follow[T any](ctx context.Context, o *observer, path string, read readW[T], shown func(*zk.Stat) state, tell func(T, *zk.Stat) bool) error {
+	told := nothing
 	for {
 		o.listen()
 		value, stat, event, err := look(ctx, o, path, read)
 		if err != nil {
 			return err
 		}
-		if now := zxid(stat); now != told {
+		if now := shown(stat); now != told {
 			told = now
 			if !tell(value, stat) {
 				return nil
@@ -143,19 +143,29 @@ func follow[T any](ctx context.Context, o *observer, path string, read readW[T],
 	}
 }
 
-// mzxid is the zxid of the last change of a znode's data, 0 if there is no znode.
-func mzxid(stat *zk.Stat) int64 {
-	if stat == nil {
-		return 0
-	}
-	return stat.Mzxid
+// state is what tells the states of a path apart; the zero state is that of no znode.
+type state struct {
+	zxid     int64
+	children int32
 }
 
-// pzxid is the zxid of the last change of a znode's list of children, 0 if there is
-// no znode.
-func pzxid(stat *zk.Stat) int64 {
+// nothing is no state.
+var nothing = state{zxid: -1}
+
+// ofData is the state of a znode's data: the zxid of the last change.
+func ofData(stat *zk.Stat) state {
 	if stat == nil {
-		return 0
+		return state{}
 	}
-	return stat.Pzxid
+	return state{zxid: stat.Mzxid}
+}
+
+// ofChildren is the state of a znode's list of children: the zxid of the last change,
+// and their number. Where the sequence numbers end only a deletion moves that zxid;
+// creates without a deletion make the number grow.
+func ofChildren(stat *zk.Stat) state {
+	if stat == nil {
+		return state{}
+	}
+	return state{stat.Pzxid, stat.NumChildren}
 }

@@ -90,9 +90,10 @@ func (w *Worker) register(ctx context.Context) error {
 		return ctx.Err()
 	}
 	w.name = "worker-" + w.env.UUID()
-	return w.put(ctx,
+	_, err := w.put(ctx,
 		&zk.CreateRequest{Path: w.assigned(w.name), Acl: w.acl},
 		&zk.CreateRequest{Path: w.worker(w.name), Acl: w.acl, Flags: zk.FlagEphemeral})
+	return err
 }
 
 // first returns the first task or, when there is none, the event of its coming;
