@@ -114,6 +114,10 @@ func (n *names) text(s string) string {
 	return clip(printable(digits.ReplaceAllString(n.replacer.Replace(s), "$1…")))
 }
 
+// Printable makes what a program has said fit for a terminal: one line, in which
+// everything that is no visible character is shown by its number.
+func Printable(s string) string { return printable(s) }
+
 // printable shows everything that is no visible character by its number.
 func printable(s string) string {
 	var b strings.Builder

@@ -65,6 +65,10 @@ func Run(ctx context.Context, s *Scenario, o Options) (Report, error) {
 	if o.Workers <= 0 {
 		o.Workers = runtime.GOMAXPROCS(0)
 	}
+	if seeds := o.Seeds.Last - o.Seeds.First; uint64(o.Workers) > seeds {
+		o.Workers = int(seeds) + 1 // more would have nothing to do
+	}
+	o.Workers = min(o.Workers, maxWorkers)
 	if o.Stuck == 0 {
 		o.Stuck = 30 * time.Second
 	}
@@ -77,6 +81,9 @@ func Run(ctx context.Context, s *Scenario, o Options) (Report, error) {
 	}
 	return e.report(), nil
 }
+
+// maxWorkers bounds the memory that workers take.
+const maxWorkers = 1024
 
 // engine is one Run in progress. Workers finish seeds in any order; what they
 // found is taken into account in the order of the seeds and only up to the first

@@ -5,7 +5,10 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strconv"
+	"strings"
 	"time"
+	"unicode/utf8"
 
 	"zksim/checkers"
 	"zksim/faults"
@@ -152,6 +155,9 @@ func (r *Runner) run(s *Scenario, p Schedule, ch sim.Chooser) (Result, error) {
 // fits reports whether a plan can be used with the scenario: an initial fault
 // changes a znode of the setup.
 func (s *Scenario) fits(p faults.Plan) error {
+	if !sound(s.Name) {
+		return fmt.Errorf("the name of a scenario is one line of up to %d visible characters, as lock/lock, not %.60q", maxName, s.Name)
+	}
 	for _, rule := range p {
 		if rule.Fault != "sequence" {
 			continue
@@ -206,4 +212,15 @@ func (h *simHost) interruptible(p *Process) (context.Context, context.CancelFunc
 
 func (h *simHost) fail(p *Process, why error) {
 	h.world.History.Failed[int32(p.ID)] = why.Error()
+}
+
+// maxName bounds the name of a scenario, which is also that of a folder.
+const maxName = 200
+
+// sound reports whether a name comes back from a schedule as it was written, and
+// can be the name of a folder.
+func sound(name string) bool {
+	text, comment := uncomment(name)
+	hidden := func(r rune) bool { return r == utf8.RuneError || !strconv.IsPrint(r) }
+	return text == name && !comment && len(name) <= maxName && strings.Trim(name, "./") != "" && strings.IndexFunc(name, hidden) < 0
 }

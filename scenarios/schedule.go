@@ -65,12 +65,16 @@ func (s *Schedule) Write(w io.Writer) error {
 // maxLine bounds a line of a schedule; no transition has a longer name.
 const maxLine = 1 << 16
 
+// maxNames bounds the transitions of a schedule; no run has as many steps.
+const maxNames = 1 << 20
+
 // ParseSchedule reads a schedule. Errors name the line and what was expected.
 func ParseSchedule(r io.Reader) (Schedule, error) {
 	s := Schedule{Servers: 1}
 	in := bufio.NewScanner(r)
 	in.Buffer(make([]byte, 0, 4096), maxLine)
 	header, line, started := true, 0, false
+	keys := map[string]bool{}
 	for in.Scan() {
 		line++
 		text, comment := uncomment(in.Text())
@@ -83,13 +87,23 @@ func ParseSchedule(r io.Reader) (Schedule, error) {
 		case text == "":
 			header = header && (comment || s.Scenario == "")
 		case header:
-			if err := s.set(text); err != nil {
+			key, value, _ := strings.Cut(strings.ReplaceAll(text, "\t", " "), " ")
+			if keys[key] {
+				return s, fmt.Errorf("line %d: the header has %s twice", line, clip(key))
+			}
+			keys[key] = true
+			if err := s.set(key, strings.TrimSpace(value)); err != nil {
 				return s, fmt.Errorf("line %d: %w", line, err)
 			}
+		case len(s.Names) == maxNames:
+			return s, fmt.Errorf("line %d: no schedule has more than %d transitions", line, maxNames)
 		default:
 			s.Names = append(s.Names, strings.Join(strings.Fields(text), " "))
 			s.Lines = append(s.Lines, line)
 		}
+	}
+	if errors.Is(in.Err(), bufio.ErrTooLong) {
+		return s, fmt.Errorf("line %d: no line of a schedule is longer than %d bytes", line+1, maxLine)
 	}
 	if err := in.Err(); err != nil {
 		return s, fmt.Errorf("line %d: %w", line+1, err)
@@ -115,9 +129,7 @@ func uncomment(line string) (text string, comment bool) {
 }
 
 // set takes one line of the header.
-func (s *Schedule) set(text string) (err error) {
-	key, value, _ := strings.Cut(text, " ")
-	value = strings.TrimSpace(value)
+func (s *Schedule) set(key, value string) (err error) {
 	switch key {
 	case "scenario":
 		s.Scenario = value

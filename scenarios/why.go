@@ -2,6 +2,8 @@ package scenarios
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"runtime"
 	"sync"
 	"sync/atomic"
@@ -35,10 +37,13 @@ func (f *Futures) Jump() (step int, before, after float64) {
 // Chance is the share of futures after the first i steps that fail.
 func (f *Futures) Chance(i int) float64 { return float64(f.Failed[i]) / float64(f.Of) }
 
+// ErrNondeterministic says that one schedule gave two different runs.
+var ErrNondeterministic = errors.New("nondeterministic")
+
 // Why branches the run of a failing schedule after each of its steps into random
 // futures, in which no more faults strike, and counts those that the same checker
 // finds violated. Once all of them fail the matter is decided and later steps are
-// not tried. Why fails if the schedule does not fit or ctx is done.
+// not tried. Why fails if the schedule does not fit, or fits only once, or ctx is done.
 func Why(ctx context.Context, s *Scenario, p Schedule, futures int) (Futures, Result, error) {
 	r := NewRunner()
 	defer r.Close()
@@ -55,17 +60,26 @@ func Why(ctx context.Context, s *Scenario, p Schedule, futures int) (Futures, Re
 	}
 	for i := range f.Failed {
 		var next, failed atomic.Int64
+		var flaky atomic.Pointer[error]
 		var wg sync.WaitGroup
 		for _, r := range runners {
 			wg.Go(func() {
-				for k := next.Add(1); k <= int64(futures) && ctx.Err() == nil; k = next.Add(1) {
-					if r.future(s, p, names[:i], uint64(k)) == checker {
+				for k := next.Add(1); k >= 1 && k <= int64(futures) && ctx.Err() == nil; k = next.Add(1) {
+					by, err := r.future(s, p, names[:i], uint64(k))
+					if err != nil {
+						flaky.Store(&err)
+						return
+					}
+					if by == checker {
 						failed.Add(1)
 					}
 				}
 			})
 		}
 		wg.Wait()
+		if err := flaky.Load(); err != nil {
+			return f, whole, fmt.Errorf("%w: steps that fitted once do not fit again: %w", ErrNondeterministic, *err)
+		}
 		f.Failed[i] = int(failed.Load())
 		if f.Failed[i] == futures {
 			for k := range f.Failed[i:] {
@@ -79,12 +93,9 @@ func Why(ctx context.Context, s *Scenario, p Schedule, futures int) (Futures, Re
 
 // future runs the first steps of a schedule and then what a seed chooses, and
 // returns the checker that finds it violated.
-func (r *Runner) future(s *Scenario, p Schedule, names []string, seed uint64) string {
+func (r *Runner) future(s *Scenario, p Schedule, names []string, seed uint64) (string, error) {
 	then := &sim.Random{}
 	then.Seed(seed)
 	res, err := r.run(s, p, &sim.Replay{Names: names, Then: then})
-	if err != nil {
-		panic("scenarios: steps that fitted once do not fit again: " + err.Error())
-	}
-	return res.Verdict.Checker
+	return res.Verdict.Checker, err
 }

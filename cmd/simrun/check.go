@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"flag"
@@ -11,6 +12,7 @@ import (
 	"time"
 
 	"zksim/faults"
+	"zksim/reports"
 	"zksim/scenarios"
 )
 
@@ -71,6 +73,9 @@ func check(ctx context.Context, a *app, args []string) (int, error) {
 				return 0, fmt.Errorf("-%s goes with -backend sim only: a real ensemble has no seeds and no faults", name)
 			}
 		}
+		if set["servers"] && set["nodes"] {
+			return 0, errors.New("-servers and -nodes exclude each other")
+		}
 		return c.live(ctx, a, selected)
 	}
 	return 0, fmt.Errorf("-backend is sim or zookeeper, not %q", c.backend)
@@ -119,7 +124,7 @@ func (c *checkFlags) simulated(ctx context.Context, a *app, selected []*scenario
 			o.Seeds = c.defaultSeeds(&x)
 		}
 		code, err := rec.scenario(x.Name, func(out io.Writer) (int, error) {
-			return c.scenario(ctx, a.to(out), &x, o, c.duration/time.Duration(len(selected)), &t)
+			return c.scenario(ctx, a.to(out), &x, o, c.share(len(selected)), &t)
 		})
 		if err != nil {
 			return 0, errors.Join(err, rec.close())
@@ -131,14 +136,28 @@ func (c *checkFlags) simulated(ctx context.Context, a *app, selected []*scenario
 	if err := errors.Join(rec.print("", t.summary(len(selected))+"\n"), rec.close()); err != nil {
 		return 0, err
 	}
-	if ctx.Err() != nil {
-		fmt.Fprintln(a.err, "simrun check: interrupted")
-		if code := t.code(); code != exitHeld {
-			return code, nil
-		}
-		return exitInconclusive, nil
+	return c.ended(ctx, a, &t), nil
+}
+
+// ended returns the exit status; what was interrupted has not held.
+func (c *checkFlags) ended(ctx context.Context, a *app, t *tally) int {
+	if ctx.Err() == nil {
+		return t.code()
 	}
-	return t.code(), nil
+	fmt.Fprintln(a.err, "simrun check: interrupted")
+	if code := t.code(); code != exitHeld {
+		return code
+	}
+	return exitInconclusive
+}
+
+// share is the time for one of n scenarios; 0 is no limit, so the shortest time
+// is not rounded down to it.
+func (c *checkFlags) share(n int) time.Duration {
+	if c.duration == 0 {
+		return 0
+	}
+	return max(1, c.duration/time.Duration(n))
 }
 
 func (c *checkFlags) defaultSeeds(s *scenarios.Scenario) scenarios.Range {
@@ -165,6 +184,16 @@ func (c *checkFlags) scenario(ctx context.Context, a *app, s *scenarios.Scenario
 	if err != nil {
 		return 0, err
 	}
+	var block bytes.Buffer
+	if rep.Status == scenarios.Violation || rep.Status == scenarios.Caught && c.verbose {
+		err = c.fail(a.to(&block), s, rep)
+		if x := (*unrepeatable)(nil); errors.As(err, &x) {
+			rep.Status, rep.Why, err = scenarios.Nondeterministic, x.Error(), nil
+		}
+	}
+	if err != nil {
+		return 0, err
+	}
 	code := t.count(rep)
 	switch rep.Status {
 	case scenarios.Held:
@@ -172,17 +201,14 @@ func (c *checkFlags) scenario(ctx context.Context, a *app, s *scenarios.Scenario
 	case scenarios.Caught:
 		v := rep.Failure.Verdict
 		fmt.Fprintf(a.out, "caught  %-24s by %s at seed %d in %d steps\n", s.Name, v.Checker, rep.Failure.Schedule.Seed, rep.Failure.Steps)
-		if c.verbose {
-			return code, c.fail(a, s, rep)
-		}
-	case scenarios.Violation:
-		return code, c.fail(a, s, rep)
+	case scenarios.Violation: // the block says it all
 	case scenarios.Escaped:
 		fmt.Fprintf(a.out, "FAIL    %-24s escaped: %d runs, and it was not caught by %s\n", s.Name, rep.Runs, strings.Join(s.Caught, " or "))
 	case scenarios.Nondeterministic:
-		fmt.Fprintf(a.out, "FAIL    %-24s nondeterministic: %s\n", s.Name, rep.Why)
+		fmt.Fprintf(a.out, "FAIL    %-24s nondeterministic: %s\n", s.Name, reports.Printable(rep.Why))
 	default:
-		fmt.Fprintf(a.out, "unknown %-24s %s (%d runs)\n", s.Name, rep.Why, rep.Runs)
+		fmt.Fprintf(a.out, "unknown %-24s %s (%d runs)\n", s.Name, reports.Printable(rep.Why), rep.Runs)
 	}
-	return code, nil
+	_, err = block.WriteTo(a.out)
+	return code, err
 }

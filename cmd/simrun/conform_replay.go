@@ -13,6 +13,10 @@ func (c *conformFlags) replayFolder(ctx context.Context, a *app) (int, error) {
 	r, err := conform.Replay(ctx, c.replay, func(file string, d transcript.Difference) {
 		fmt.Fprintf(a.out, "%s: %s\n", file, d)
 	})
+	if ctx.Err() != nil {
+		fmt.Fprintln(a.err, "simrun conform: interrupted")
+		return exitInconclusive, nil
+	}
 	if err != nil {
 		return 0, err
 	}

@@ -2,13 +2,14 @@ package main
 
 import (
 	"bufio"
-	"bytes"
 	"context"
+	"encoding/json"
 	"fmt"
+	"io"
 	"os"
 	"slices"
-	"strings"
 
+	"zksim/reports"
 	"zksim/scenarios"
 )
 
@@ -78,32 +79,30 @@ func (r *recorded) show(a *app, name string, n int) {
 	}
 	for i, line := range r.steps[n] {
 		if i == 0 {
-			fmt.Fprintf(a.out, "%s %5d  %s\n", name, n+1, line)
+			fmt.Fprintf(a.out, "%s %5d  %s\n", name, n+1, reports.Printable(line))
 		} else {
-			fmt.Fprintf(a.out, "         %s\n", line)
+			fmt.Fprintf(a.out, "         %s\n", reports.Printable(line))
 		}
 	}
 }
 
-// readRun reads a schedule, and runs it, or a history.
+// readRun reads a schedule, and runs it, or a history. It reads the file once, so
+// that it may be a pipe, and no further than it makes sense.
 func readRun(file string) (*recorded, error) {
-	text, err := os.ReadFile(file)
+	in, err := os.Open(file)
 	if err != nil {
 		return nil, err
 	}
-	if bytes.HasPrefix(text, []byte("{")) {
-		r := &recorded{kind: "history"}
-		for in := bufio.NewReader(bytes.NewReader(text)); ; {
-			line, err := in.ReadString('\n')
-			if line != "" {
-				r.steps = append(r.steps, []string{strings.TrimSuffix(line, "\n")})
-			}
-			if err != nil {
-				return r, nil
-			}
-		}
+	defer in.Close()
+	b := bufio.NewReader(in)
+	if first, err := b.Peek(1); err == nil && first[0] == '{' {
+		return readHistory(file, b)
 	}
-	schedule, s, err := load(file)
+	schedule, err := parseSchedule(file, b)
+	if err != nil {
+		return nil, err
+	}
+	s, err := scenarioOf(file, schedule)
 	if err != nil {
 		return nil, err
 	}
@@ -123,6 +122,27 @@ func readRun(file string) (*recorded, error) {
 		if e.Step > 0 {
 			r.steps[e.Step-1] = append(r.steps[e.Step-1], e.String())
 		}
+	}
+	return r, nil
+}
+
+// maxLine bounds a line of a history.
+const maxLine = 16 << 20
+
+// readHistory reads the lines of a history.
+func readHistory(file string, in io.Reader) (*recorded, error) {
+	r := &recorded{kind: "history"}
+	lines := bufio.NewScanner(in)
+	lines.Buffer(nil, maxLine)
+	for lines.Scan() {
+		var event struct{ Kind string }
+		if err := json.Unmarshal(lines.Bytes(), &event); err != nil || event.Kind == "" {
+			return nil, fmt.Errorf("%s: line %d: a history has an object with a \"kind\" in each line, not %.60q", file, len(r.steps)+1, lines.Text())
+		}
+		r.steps = append(r.steps, []string{lines.Text()})
+	}
+	if err := lines.Err(); err != nil {
+		return nil, fmt.Errorf("%s: line %d: %w", file, len(r.steps)+1, err)
 	}
 	return r, nil
 }

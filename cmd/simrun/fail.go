@@ -5,15 +5,28 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
+	"syscall"
 
 	"zksim/checkers"
 	"zksim/model/history"
 	"zksim/reports"
 	"zksim/scenarios"
 )
+
+// unrepeatable is the error of a failure that does not happen again: one seed, or
+// one schedule, gave two different runs.
+type unrepeatable struct {
+	seed uint64
+	why  string
+}
+
+// Error says what differs.
+func (e *unrepeatable) Error() string { return fmt.Sprintf("seed %d: %s", e.seed, e.why) }
 
 // fail shrinks a failure, writes its folder, replays the schedule from there, and
 // prints the block that leads to it.
@@ -22,47 +35,83 @@ func (c *checkFlags) fail(a *app, s *scenarios.Scenario, rep scenarios.Report) e
 	full.Checker = rep.Failure.Verdict.Checker
 	small, err := shrunk(s, full)
 	if err != nil {
-		return err
+		return &unrepeatable{full.Seed, err.Error()}
+	}
+	if v := small.Verdict; v.Level != checkers.Violated || v.Checker != full.Checker {
+		return &unrepeatable{full.Seed, "the same steps do not violate " + full.Checker + " again"}
 	}
 	f, err := traced(s, small.Schedule)
 	if err != nil {
-		return err
+		return &unrepeatable{full.Seed, err.Error()}
 	}
 	small.Schedule.Notes = reports.Notes(f)
 	dir := filepath.Join(c.out, strings.ReplaceAll(s.Name, "/", "."), fmt.Sprint(full.Seed))
+	if err := c.write(dir, s, f, full, small); err != nil {
+		if x := (*unrepeatable)(nil); errors.As(err, &x) {
+			return err
+		}
+		return fmt.Errorf("seed %d of %s fails (%s), but no report can be written: %w", full.Seed, s.Name, full.Checker, err)
+	}
+	c.block(a, s, dir, &f.Report)
+	return nil
+}
+
+// write writes the folder of a failure: the schedules, and, if what is in the file
+// gives the same run again twice, the rest.
+func (c *checkFlags) write(dir string, s *scenarios.Scenario, f *reports.Failure, full scenarios.Schedule, small scenarios.Result) error {
+	if err := withdraw(dir); err != nil {
+		return err
+	}
 	file := filepath.Join(dir, "schedule.txt")
-	if err = save(dir, "schedule.full.txt", full.Write); err == nil {
+	err := save(dir, "schedule.full.txt", full.Write)
+	if err == nil {
 		err = save(dir, "schedule.txt", small.Schedule.Write)
 	}
 	if err != nil {
-		return fmt.Errorf("seed %d of %s fails (%s), but no report can be written: %w", full.Seed, s.Name, full.Checker, err)
+		return err
 	}
-	again, err := replayTwice(s, file)
+	schedule, err := readSchedule(file)
 	if err != nil {
 		return err
 	}
-	if !again.same || again.hash != small.Hash || again.verdict != small.Verdict {
-		return fmt.Errorf("the schedule in %s does not repeat the failure of seed %d", file, full.Seed)
+	again, err := replayTwice(s, schedule)
+	if err != nil || !again.same || again.hash != small.Hash || again.verdict != small.Verdict {
+		return &unrepeatable{full.Seed, "the schedule in " + file + " does not repeat the failure"}
 	}
-	r := &f.Report
-	r.Steps, r.Reproduce = len(full.Names), c.reproduce(s, file, full.Seed)
-	if err := writeReport(dir, f); err != nil {
-		return err
-	}
+	f.Report.Steps, f.Report.Reproduce = len(full.Names), c.reproduce(s, file, full.Seed)
+	return writeReport(dir, f)
+}
+
+// block prints what happened, and what leads to it.
+func (c *checkFlags) block(a *app, s *scenarios.Scenario, dir string, r *reports.Report) {
 	head := "FAIL  "
 	if s.Broken() {
 		head = "      "
 	}
-	fmt.Fprintf(a.out, "%s%s  seed %d  %s: %s\n", head, s.Name, r.Seed, r.Checker, r.Message)
+	fmt.Fprintf(a.out, "%s%s  seed %d  %s: %s\n", head, s.Name, r.Seed, r.Checker, reports.Printable(r.Message))
 	fmt.Fprintf(a.out, "      minimal    %d of %d steps, faults: %s\n", r.Minimal, r.Steps, orNone(r.Struck))
 	fmt.Fprintf(a.out, "      replayed   2 of 2 identical, hash %s\n", r.Hash)
 	fmt.Fprintf(a.out, "      report     %s\n", filepath.Join(dir, "index.html"))
 	fmt.Fprintf(a.out, "      reproduce  %s\n      or         %s\n", r.Reproduce[0], r.Reproduce[1])
+}
+
+// withdraw removes from a folder what an earlier run left: a report that is not
+// about the files it stands beside, and a page that not every run has.
+func withdraw(dir string) error {
+	for _, name := range []string{"report.json", "porcupine.html"} {
+		if err := os.Remove(filepath.Join(dir, name)); err != nil && !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, syscall.ENOTDIR) {
+			return err
+		}
+	}
 	return nil
 }
 
-// writeReport writes what tells of a failure beside its schedule.
+// writeReport writes what tells of a failure beside its schedule; report.json is
+// the last, and there only if all others are.
 func writeReport(dir string, f *reports.Failure) error {
+	if err := withdraw(dir); err != nil {
+		return err
+	}
 	for _, x := range []struct {
 		name  string
 		write func(io.Writer) error
@@ -122,7 +171,7 @@ func drawn(s *scenarios.Scenario, h *history.History) ([]byte, error) {
 // reproduce returns the two command lines that repeat a failure.
 func (c *checkFlags) reproduce(s *scenarios.Scenario, file string, seed uint64) []string {
 	byFile := "go run ./cmd/simrun replay " + quote(file)
-	bySeed := fmt.Sprintf("go run ./cmd/simrun check -run '^%s$' -seeds %d", s.Name, seed)
+	bySeed := fmt.Sprintf("go run ./cmd/simrun check -run %s -seeds %d", quote("^"+regexp.QuoteMeta(s.Name)+"$"), seed)
 	if c.plan != "" {
 		bySeed += " -faults " + quote(c.plan)
 	}
@@ -169,11 +218,11 @@ func save(dir, name string, write func(io.Writer) error) error {
 	if err := os.MkdirAll(dir, 0o777); err != nil {
 		return fmt.Errorf("writing %s: %w", filepath.Join(dir, name), err)
 	}
-	tmp, err := os.CreateTemp(dir, name+".*")
+	tmp, err := create(dir, name)
 	if err != nil {
 		return fmt.Errorf("writing %s: %w", filepath.Join(dir, name), err)
 	}
-	err = errors.Join(write(tmp), tmp.Chmod(0o666), tmp.Close())
+	err = errors.Join(write(tmp), tmp.Close())
 	if err == nil {
 		err = os.Rename(tmp.Name(), filepath.Join(dir, name))
 	}
@@ -182,6 +231,17 @@ func save(dir, name string, write func(io.Writer) error) error {
 		return fmt.Errorf("writing %s: %w", filepath.Join(dir, name), err)
 	}
 	return nil
+}
+
+// create makes a new file beside the one of that name. Unlike [os.CreateTemp] it
+// leaves to the user's umask who may read it.
+func create(dir, name string) (*os.File, error) {
+	for n := os.Getpid(); ; n++ {
+		f, err := os.OpenFile(filepath.Join(dir, fmt.Sprintf("%s.%d", name, n)), os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
+		if !errors.Is(err, fs.ErrExist) {
+			return f, err
+		}
+	}
 }
 
 // quote makes a word safe for a shell.

@@ -11,6 +11,7 @@ import (
 
 	"zksim/checkers"
 	"zksim/recipes/live/zkserver"
+	"zksim/reports"
 	"zksim/scenarios"
 )
 
@@ -60,6 +61,9 @@ func (c *checkFlags) live(ctx context.Context, a *app, selected []*scenarios.Sce
 			continue
 		}
 		code, err := rec.scenario(s.Name, func(out io.Writer) (int, error) { return c.liveScenario(ctx, a.to(out), s, addrs, &t) })
+		if err != nil && errors.Is(ctx.Err(), context.Canceled) {
+			break
+		}
 		if err != nil {
 			return 0, errors.Join(err, rec.close())
 		}
@@ -71,7 +75,10 @@ func (c *checkFlags) live(ctx context.Context, a *app, selected []*scenarios.Sce
 	if skipped > 0 {
 		end = fmt.Sprintf("skipped %d broken recipes: they need faults or seeds, and a real ensemble has none\n", skipped) + end
 	}
-	return t.code(), errors.Join(rec.print("", end), rec.close())
+	if err := errors.Join(rec.print("", end), rec.close()); err != nil {
+		return 0, err
+	}
+	return c.ended(ctx, a, &t), nil
 }
 
 func (c *checkFlags) liveScenario(ctx context.Context, a *app, s *scenarios.Scenario, addrs []string, t *tally) (int, error) {
@@ -87,10 +94,10 @@ func (c *checkFlags) liveScenario(ctx context.Context, a *app, s *scenarios.Scen
 		fmt.Fprintf(a.out, "held    %-24s %d clients on ZooKeeper\n", s.Name, c.clients)
 	case checkers.Violated:
 		rep.Status = scenarios.Violation
-		fmt.Fprintf(a.out, "FAIL    %-24s on ZooKeeper  %s: %s\n", s.Name, v.Checker, v.Message)
+		fmt.Fprintf(a.out, "FAIL    %-24s on ZooKeeper  %s: %s\n", s.Name, v.Checker, reports.Printable(v.Message))
 	default:
 		rep.Status = scenarios.Inconclusive
-		fmt.Fprintf(a.out, "unknown %-24s on ZooKeeper  %s: %s\n", s.Name, v.Checker, v.Message)
+		fmt.Fprintf(a.out, "unknown %-24s on ZooKeeper  %s: %s\n", s.Name, v.Checker, reports.Printable(v.Message))
 	}
 	return t.count(rep), nil
 }

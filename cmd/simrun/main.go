@@ -45,6 +45,7 @@ const (
 type command struct {
 	name, args, doc string
 	run             func(ctx context.Context, a *app, args []string) (int, error)
+	listens         bool // ends by itself when ctx is done; a signal just kills the others
 }
 
 var commands []command
@@ -59,41 +60,39 @@ type app struct {
 func (a *app) to(out io.Writer) *app { return &app{out: out, err: a.err, terminal: a.terminal} }
 
 func main() {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	defer stop()
 	a := &app{out: os.Stdout, err: os.Stderr, terminal: isTerminal(os.Stderr)}
-	os.Exit(a.main(ctx, os.Args[1:]))
+	os.Exit(a.main(context.Background(), os.Args[1:]))
 }
 
 // main runs a command line and returns the exit status.
 func (a *app) main(ctx context.Context, args []string) int {
 	commands = []command{
-		{"list", "", "what there is to run", list},
-		{"check", "", "run scenarios over many seeds", check},
-		{"replay", "FILE", "run one schedule again", replay},
-		{"shrink", "FILE", "print a minimal schedule that fails in the same way", shrink},
-		{"why", "FILE", "find the step of a failing schedule that decides it", why},
-		{"diff", "A B", "find where two schedules, or two histories, part", diff},
-		{"conform", "", "compare the simulator with recordings or with real servers", conformance},
-		{"museum", "", "print the page of the broken recipes and what it takes to catch them", museum},
-		{"version", "", "print the version", version},
+		{"list", "", "what there is to run", list, false},
+		{"check", "", "run scenarios over many seeds", check, true},
+		{"replay", "FILE", "run one schedule again", replay, false},
+		{"shrink", "FILE", "print a minimal schedule that fails in the same way", shrink, false},
+		{"why", "FILE", "find the step of a failing schedule that decides it", why, true},
+		{"diff", "A B", "find where two schedules, or two histories, part", diff, false},
+		{"conform", "", "compare the simulator with recordings or with real servers", conformance, true},
+		{"museum", "", "print the page of the broken recipes and what it takes to catch them", museum, true},
+		{"version", "", "print the version", version, false},
 	}
 	if len(args) == 0 {
 		a.usage(a.err)
 		return exitUsage
 	}
 	if args[0] == "help" || args[0] == "-h" || args[0] == "-help" || args[0] == "--help" {
-		a.usage(a.out)
-		return exitHeld
+		args = []string{"help"}
 	}
-	for _, c := range commands {
+	help := command{name: "help", run: func(_ context.Context, a *app, _ []string) (int, error) {
+		a.usage(a.out)
+		return exitHeld, nil
+	}}
+	for _, c := range append(commands[:len(commands):len(commands)], help) {
 		if c.name != args[0] {
 			continue
 		}
-		code, err := c.run(ctx, a, args[1:])
-		if errors.Is(err, flag.ErrHelp) {
-			return exitHeld
-		}
+		code, err := a.run(ctx, c, args[1:])
 		if err != nil {
 			fmt.Fprintf(a.err, "simrun %s: %s\n", c.name, oneLine(err.Error()))
 			return exitUsage
@@ -102,6 +101,41 @@ func (a *app) main(ctx context.Context, args []string) int {
 	}
 	fmt.Fprintf(a.err, "simrun: no command %q; there are %s\n", args[0], strings.Join(names(), ", "))
 	return exitUsage
+}
+
+// run runs a command. What it printed must have arrived: a full disk is an error.
+func (a *app) run(ctx context.Context, c command, args []string) (int, error) {
+	if c.listens {
+		var stop context.CancelFunc
+		ctx, stop = signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM)
+		defer stop()
+		context.AfterFunc(ctx, stop) // a second signal ends the program at once
+	}
+	out := &printer{w: a.out}
+	code, err := c.run(ctx, a.to(out), args)
+	if errors.Is(err, flag.ErrHelp) {
+		code, err = exitHeld, nil
+	}
+	if err == nil {
+		err = out.err
+	}
+	return code, err
+}
+
+// printer remembers the first error of writing, for those who print and do not look.
+type printer struct {
+	w   io.Writer
+	err error
+}
+
+// Write implements [io.Writer].
+func (p *printer) Write(text []byte) (int, error) {
+	if p.err != nil {
+		return 0, p.err
+	}
+	n, err := p.w.Write(text)
+	p.err = err
+	return n, err
 }
 
 func names() []string {

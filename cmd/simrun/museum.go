@@ -13,6 +13,9 @@ import (
 	"zksim/scenarios"
 )
 
+// maxReps keeps the seeds of the last hunt far from the end of the numbers.
+const maxReps = 1_000_000
+
 // museum prints the collection of broken recipes as a Markdown page.
 func museum(ctx context.Context, a *app, args []string) (int, error) {
 	f := a.flags("museum", "")
@@ -20,8 +23,8 @@ func museum(ctx context.Context, a *app, args []string) (int, error) {
 	if err := parse(f, args, 0); err != nil {
 		return 0, err
 	}
-	if *reps < 1 {
-		return 0, fmt.Errorf("-reps must be 1 or more, not %d", *reps)
+	if *reps < 1 || *reps > maxReps {
+		return 0, fmt.Errorf("-reps is a number from 1 to %d, not %d", maxReps, *reps)
 	}
 	var twins []*scenarios.Scenario
 	for i := range scenarios.All {
@@ -40,7 +43,7 @@ func museum(ctx context.Context, a *app, args []string) (int, error) {
 			limit <- struct{}{}
 			defer func() { <-limit }()
 			if ctx.Err() == nil {
-				rows[i] = exhibit{s, hunts(s, scenarios.Random, *reps), hunts(s, scenarios.PCT, *reps)}
+				rows[i] = exhibit{s, hunts(ctx, s, scenarios.Random, *reps), hunts(ctx, s, scenarios.PCT, *reps)}
 			}
 			bar.add()
 		})
@@ -81,8 +84,8 @@ func (h hunt) String() string {
 // apart is how far the seeds of two hunts are, and so the longest hunt.
 const apart = 5_000
 
-// hunts looks for the first catch again and again.
-func hunts(s *scenarios.Scenario, strategy scenarios.Strategy, reps int) (h hunt) {
+// hunts looks for the first catch again and again, until ctx is done.
+func hunts(ctx context.Context, s *scenarios.Scenario, strategy scenarios.Strategy, reps int) (h hunt) {
 	r := scenarios.NewRunner()
 	r.Strategy = strategy
 	defer r.Close()
@@ -90,6 +93,9 @@ func hunts(s *scenarios.Scenario, strategy scenarios.Strategy, reps int) (h hunt
 	for rep := range uint64(reps) {
 		n := uint64(1)
 		for ; n <= apart; n++ {
+			if ctx.Err() != nil {
+				return hunt{}
+			}
 			res := r.Seed(s, rep*apart+n)
 			if !s.Catches(res.Verdict) {
 				continue

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 	"path"
 	"path/filepath"
 	"strings"
@@ -36,6 +37,9 @@ const (
 func newRecorder(out io.Writer, asJSON bool, junitFile string) (*recorder, error) {
 	r := &recorder{out: out, json: asJSON, junit: junitFile, began: time.Now(), suite: junit.Testsuite{Name: suiteName}}
 	if junitFile != "" {
+		if info, err := os.Stat(junitFile); err == nil && info.IsDir() || strings.HasSuffix(junitFile, "/") {
+			return nil, fmt.Errorf("-junit: %s is a folder, not a file", junitFile)
+		}
 		if err := writable(filepath.Dir(junitFile)); err != nil {
 			return nil, fmt.Errorf("-junit: %w", err)
 		}
@@ -85,12 +89,17 @@ func (r *recorder) scenario(name string, run func(out io.Writer) (int, error)) (
 	var text bytes.Buffer
 	code, failure := run(&text)
 	took := time.Since(began)
-	if err := r.print(name, text.String()); err != nil {
-		return 0, err
-	}
 	what := code
 	if failure != nil {
 		what = exitUsage
+		if r.json { // elsewhere it is on the standard error, and there only
+			text.WriteString(oneLine(failure.Error()) + "\n")
+		}
+	}
+	if err := r.print(name, text.String()); err != nil {
+		return 0, err
+	}
+	if failure != nil && !r.json {
 		text.WriteString(failure.Error())
 	}
 	r.code = max(r.code, what)

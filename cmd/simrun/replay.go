@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"slices"
@@ -24,9 +25,9 @@ func replay(_ context.Context, a *app, args []string) (int, error) {
 	if err != nil {
 		return 0, err
 	}
-	r, err := replayTwice(s, file)
+	r, err := replayTwice(s, schedule)
 	if err != nil {
-		return 0, err
+		return 0, fmt.Errorf("%s: %w", file, err)
 	}
 	if !r.same {
 		fmt.Fprintf(a.out, "FAIL  %s  nondeterministic: two runs of the schedule part at step %d\n", s.Name, r.parted)
@@ -44,7 +45,7 @@ func replay(_ context.Context, a *app, args []string) (int, error) {
 	fmt.Fprintf(a.out, "%s  %d steps, replayed 2 of 2 identical, hash %016x\n", s.Name, len(r.names), r.hash)
 	switch r.verdict.Level {
 	case checkers.Violated:
-		fmt.Fprintf(a.out, "FAIL  %s: %s\n", r.verdict.Checker, r.verdict.Message)
+		fmt.Fprintf(a.out, "FAIL  %s: %s\n", r.verdict.Checker, reports.Printable(r.verdict.Message))
 		if *out == "" {
 			return exitViolation, nil
 		}
@@ -55,7 +56,7 @@ func replay(_ context.Context, a *app, args []string) (int, error) {
 		fmt.Fprintf(a.out, "      report     %s\n", filepath.Join(*out, "index.html"))
 		return exitViolation, nil
 	case checkers.Unknown:
-		fmt.Fprintf(a.out, "unknown  %s: %s\n", r.verdict.Checker, r.verdict.Message)
+		fmt.Fprintf(a.out, "unknown  %s: %s\n", r.verdict.Checker, reports.Printable(r.verdict.Message))
 		return exitInconclusive, nil
 	}
 	fmt.Fprintln(a.out, "ok  everything held")
@@ -68,11 +69,17 @@ func load(file string) (scenarios.Schedule, *scenarios.Scenario, error) {
 	if err != nil {
 		return schedule, nil, err
 	}
+	s, err := scenarioOf(file, schedule)
+	return schedule, s, err
+}
+
+// scenarioOf finds the scenario of the schedule in a file.
+func scenarioOf(file string, schedule scenarios.Schedule) (*scenarios.Scenario, error) {
 	s, err := find(schedule.Scenario)
 	if err != nil {
-		return schedule, nil, fmt.Errorf("%s: %w", file, err)
+		return nil, fmt.Errorf("%s: %w", file, err)
 	}
-	return schedule, s, nil
+	return s, nil
 }
 
 func readSchedule(file string) (scenarios.Schedule, error) {
@@ -81,6 +88,10 @@ func readSchedule(file string) (scenarios.Schedule, error) {
 		return scenarios.Schedule{}, err
 	}
 	defer in.Close()
+	return parseSchedule(file, in)
+}
+
+func parseSchedule(file string, in io.Reader) (scenarios.Schedule, error) {
 	s, err := scenarios.ParseSchedule(in)
 	if err != nil {
 		return s, fmt.Errorf("%s: %w", file, err)
@@ -95,7 +106,7 @@ func find(name string) (*scenarios.Scenario, error) {
 			return &scenarios.All[i], nil
 		}
 	}
-	return nil, fmt.Errorf("no scenario is called %q; \"simrun list\" shows them", name)
+	return nil, fmt.Errorf("no scenario is called %.60q; \"simrun list\" shows them", name)
 }
 
 // repeated is what two replays of a schedule came to.
@@ -107,19 +118,16 @@ type repeated struct {
 	names   []string
 }
 
-// replayTwice reads a schedule and runs it in two fresh worlds.
-func replayTwice(s *scenarios.Scenario, file string) (repeated, error) {
-	schedule, err := readSchedule(file)
-	if err != nil {
-		return repeated{}, err
-	}
+// replayTwice runs a schedule in two fresh worlds.
+func replayTwice(s *scenarios.Scenario, schedule scenarios.Schedule) (repeated, error) {
 	var hashes [2][]uint64
 	var res scenarios.Result
+	var err error
 	for i := range hashes {
 		r := scenarios.NewRunner()
 		defer r.Close()
 		if res, err = r.Replay(s, schedule); err != nil {
-			return repeated{}, fmt.Errorf("%s: %w", file, err)
+			return repeated{}, err
 		}
 		hashes[i] = r.Hashes()
 	}

@@ -2,13 +2,17 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 
 	"zksim/checkers"
 	"zksim/model/history"
+	"zksim/reports"
 	"zksim/scenarios"
 )
+
+const maxFutures = 1_000_000_000
 
 func why(ctx context.Context, a *app, args []string) (int, error) {
 	f := a.flags("why", "FILE")
@@ -16,8 +20,8 @@ func why(ctx context.Context, a *app, args []string) (int, error) {
 	if err := parse(f, args, 1); err != nil {
 		return 0, err
 	}
-	if *futures < 1 {
-		return 0, fmt.Errorf("-futures must be 1 or more, not %d", *futures)
+	if *futures < 1 || *futures > maxFutures {
+		return 0, fmt.Errorf("-futures is a number from 1 to %d, not %d", maxFutures, *futures)
 	}
 	file := f.Arg(0)
 	schedule, s, err := load(file)
@@ -29,13 +33,17 @@ func why(ctx context.Context, a *app, args []string) (int, error) {
 		fmt.Fprintln(a.err, "simrun why: interrupted")
 		return exitInconclusive, nil
 	}
+	if errors.Is(err, scenarios.ErrNondeterministic) {
+		fmt.Fprintf(a.out, "FAIL  %s  %s\n", s.Name, oneLine(err.Error()))
+		return exitNondeterministic, nil
+	}
 	if err != nil {
 		return 0, fmt.Errorf("%s: %w", file, err)
 	}
 	if whole.Verdict.Level != checkers.Violated {
 		return 0, fmt.Errorf("%s: nothing to explain: the schedule violates nothing", file)
 	}
-	fmt.Fprintf(a.out, "%s  %s: %s\n", s.Name, whole.Verdict.Checker, whole.Verdict.Message)
+	fmt.Fprintf(a.out, "%s  %s: %s\n", s.Name, whole.Verdict.Checker, reports.Printable(whole.Verdict.Message))
 	explain(a, &x, whole.History)
 	return exitHeld, nil
 }
@@ -57,7 +65,7 @@ func explain(a *app, x *scenarios.Futures, h *history.History) {
 			step, len(x.Names), x.Names[step-1], percent(after), percent(before))
 		for _, e := range h.Events {
 			if int(e.Step) == step {
-				fmt.Fprintf(a.out, "      %s\n", e)
+				fmt.Fprintf(a.out, "      %s\n", reports.Printable(e.String()))
 			}
 		}
 	}

@@ -41,7 +41,7 @@ func TestWhyNamesTheStep(t *testing.T) {
 	for args, want := range map[string]string{
 		"holds.txt":                   "simrun why: holds.txt: nothing to explain: the schedule violates nothing\n",
 		"none.txt":                    "simrun why: open none.txt: no such file or directory\n",
-		plainCreate + " -futures 0":   "simrun why: -futures must be 1 or more, not 0\n",
+		plainCreate + " -futures 0":   "simrun why: -futures is a number from 1 to 1000000000, not 0\n",
 		plainCreate + " " + "another": "simrun why: unexpected argument \"another\"\n",
 	} {
 		if r := simrun(t, append([]string{"why"}, strings.Fields(args)...)...); r.code != exitUsage || r.err != want {
