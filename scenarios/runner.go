@@ -81,15 +81,36 @@ func (r *Runner) Seed(s *Scenario, seed uint64) Result {
 // Timed runs the scenario once with realistic times and without faults on one
 // server, and returns besides the result the time of each step. See [sim.Timed].
 func (r *Runner) Timed(s *Scenario, seed uint64, t sim.Timing) (Result, []time.Duration) {
+	return r.TimedUntil(s, seed, t, func(*history.History, time.Duration) bool { return false })
+}
+
+// TimedUntil is Timed, except that the run ends early when done says so. It is asked
+// before every step, with the time of the last one.
+func (r *Runner) TimedUntil(s *Scenario, seed uint64, t sim.Timing,
+	done func(h *history.History, now time.Duration) bool) (Result, []time.Duration) {
 	r.timed.Seed(seed)
 	r.timed.Timing = t
 	long := *s
 	long.SafetySteps, long.MaxSteps = math.MaxInt32, math.MaxInt32
-	result, err := r.run(&long, Schedule{Scenario: s.Name, Seed: seed, Servers: 1, Order: r.timed.Uint64()}, &r.timed)
+	result, err := r.run(&long, Schedule{Scenario: s.Name, Seed: seed, Servers: 1, Order: r.timed.Uint64()}, &untilDone{&r.timed, done})
 	if err != nil {
 		panic("scenarios: a timed run cannot fail: " + err.Error())
 	}
 	return result, r.timed.Times
+}
+
+// untilDone ends a timed run.
+type untilDone struct {
+	*sim.Timed
+	done func(h *history.History, now time.Duration) bool
+}
+
+// Choose implements [sim.Chooser].
+func (u *untilDone) Choose(w *sim.World) (sim.Transition, bool, error) {
+	if n := w.Step(); n > 0 && u.done(w.History, u.Times[n-1]) {
+		return sim.Transition{}, false, nil
+	}
+	return u.Timed.Choose(w)
 }
 
 // Names completes the schedule of the last result with the names of its

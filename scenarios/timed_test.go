@@ -32,6 +32,24 @@ func TestTimedRunsAreAFunctionOfTheSeed(t *testing.T) {
 	}
 }
 
+func TestATimedRunEndsWhenItIsDone(t *testing.T) {
+	s := lockScenario(Scenario{Name: "test/timed", Clients: 5, Program: lockRounds(2, newLock)})
+	r := NewRunner()
+	defer r.Close()
+	whole, times := r.Timed(&s, 7, sim.DefaultTiming)
+	half, last := slices.Clone(times[:whole.Steps/2]), time.Duration(0)
+	res, times := r.TimedUntil(&s, 7, sim.DefaultTiming, func(h *history.History, now time.Duration) bool {
+		if now < last || len(h.Events) == 0 {
+			t.Errorf("at %v after %v, with %d events", now, last, len(h.Events))
+		}
+		last = now
+		return now >= half[len(half)-1]
+	})
+	if !slices.Equal(times, half) || res.Steps != len(half) || last != half[len(half)-1] {
+		t.Errorf("%d steps of %d, until %v", res.Steps, whole.Steps, last)
+	}
+}
+
 // Ten times the clients take about ten times the steps, and the time of a step
 // does not grow: so a sweep up to many clients is possible.
 func BenchmarkTimed(b *testing.B) {

@@ -1,0 +1,99 @@
+package main
+
+import (
+	"fmt"
+	"math"
+	"slices"
+
+	"zksim/reports/plots"
+	"zksim/scenarios/herd"
+)
+
+var herdLead = []string{
+	"A watch costs nothing until it fires. When many clients watch one znode, one change wakes them all, all come to look, and all but one find that they have " +
+		"to wait on: the herd. The other clients of the server wait behind them. This page measures it for the recipes of this module, in timed simulations " +
+		"without faults: one server that takes 20 µs for a read, 50 µs for a write and 5 µs for a notification, and 100 µs for each way on the network. The clients " +
+		"come first; the measurement begins when all of them wait.",
+	"All counts are per client that goes on: that gets the lock or the item, that is outside of the barrier, that learns the outcome. So a release that lets a hundred readers " +
+		"go on with a hundred notifications counts as one each, and a release that wakes a hundred for the benefit of one counts as a hundred. A notification of a client's own " +
+		"change is not counted, and one is in vain when its client is notified again before it goes on, or never does.",
+}
+
+// herdFigure is a figure and how it is made from the measurements.
+type herdFigure struct {
+	name, title, y, text string
+	variants             []string
+	value                func(m *herd.Measurement) float64
+	fitted               bool // the legend has the slope of the fan-out
+}
+
+var (
+	queueing = []string{"lock/sequential", "lock/single-node", "rwlock/readers", "election/predecessor", "election/smallest"}
+	together = []string{"leave/lowest", "leave/sequential", "leave/naive", "queue/all", "queue/turns", "commit/all-sites", "commit/coordinator"}
+	pollers  = []string{"wait/poll-50ms", "wait/watch", "wait/poll-1s"}
+)
+
+func notifications(m *herd.Measurement) float64 { return m.Notifications }
+func median(m *herd.Measurement) float64        { return ms(m.P50) }
+
+// herdFigures are all figures, in the order of the page.
+var herdFigures = []herdFigure{
+	{name: "fanout-locks", title: "Fan-out of locks and elections", y: "notifications per client that goes on", fitted: true,
+		variants: queueing, value: notifications,
+		text: "Who queues behind one other client is woken by that one: one notification for each hand-over, however long the queue (slope 0). With the single znode, and with " +
+			"candidates who watch the leader, each hand-over wakes all (slope 1), so that n hand-overs cost n² notifications. Readers behind a writer are all woken at once, too, " +
+			"but all go on. The slope is that of the straight line from 10 clients on, with its 95% interval."},
+	{name: "fanout-groups", title: "Fan-out of barriers, queues and transactions", y: "notifications per client that goes on", fitted: true,
+		variants: together, value: notifications,
+		text: "To leave a double barrier by watching all its children is a herd, by watching one znode it is not. An item of a queue wakes all consumers, unless they take turns. In a two-phase commit in which all sites " +
+			"watch all votes, each site is woken by all votes that come after its own; with a coordinator only the coordinator is."},
+	{name: "wasted", title: "Wake-ups in vain", y: "notifications in vain per client that goes on",
+		variants: []string{"lock/single-node", "election/smallest", "leave/naive", "queue/all", "commit/all-sites", "leave/sequential", "queue/turns", "commit/coordinator"},
+		value:    func(m *herd.Measurement) float64 { return m.Wasted },
+		text: "Of a herd, all but one come in vain. What is not in this figure wakes nobody in vain, or next to nobody: the lock, the predecessor's election, the readers. The flat lines below are " +
+			"those in which somebody has to be woken twice to go on once: leaving one behind the other takes two passes, a consumer is woken for its turn and for its item, and a " +
+			"coordinator by each vote."},
+	{name: "handover", title: "Hand-over latency, 99th percentile", y: "time from release to acquisition (ms)",
+		variants: []string{"lock/sequential", "lock/single-node", "rwlock/readers", "election/predecessor", "election/smallest", "queue/all", "queue/turns"},
+		value:    func(m *herd.Measurement) float64 { return ms(m.P99) },
+		text: "What a herd costs those who are in it: the time from a release until the next client holds the lock, or from putting an item until a consumer has it. " +
+			"It grows with the clients, because the server sends all notifications and answers those who come first in vain before it gets to what the winner needs. The readers' last one goes on " +
+			"late as well: that so many go on at once has its price, although none comes in vain."},
+	{name: "spike", title: "Spike: the longest read of a bystander", y: "latency of a get (ms)",
+		variants: []string{"lock/sequential", "lock/single-node", "election/smallest", "rwlock/readers", "queue/all", "queue/turns", "wait/poll-50ms"},
+		value:    func(m *herd.Measurement) float64 { return ms(m.Spike) },
+		text: "What a herd costs those who are not in it: a client that has nothing to do with the recipe reads one znode every millisecond. When nothing happens a read takes 0.2 ms. " +
+			"When a herd comes, it waits behind all of them. With the lock's queue the longest read hardly depends on the number of clients."},
+	{name: "polling", title: "Requests: watching and polling", y: "requests of all clients for one wait",
+		variants: pollers, value: func(m *herd.Measurement) float64 { return m.Requests * float64(m.Events) },
+		text: "Clients wait for a znode to change, for 2.5 seconds on the average. To look every 50 ms takes more than ten times the requests of a watch, and for as long as the wait lasts; " +
+			"to look every second takes about as many as a watch for a wait so short, and the difference grows with the wait."},
+	{name: "polling-latency", title: "Latency: watching and polling", y: "median time from change to notice (ms)",
+		variants: pollers, value: median,
+		text: "Polling is late by half its period. A watch is as quick as the server can send: with a thousand watches the median client hears later than the first, since one change fires them all at once. " +
+			"Where all clients may go on, that is no herd, and polling spreads the load at the price of latency."},
+	{name: "commit-messages", title: "Messages of a two-phase commit", y: "messages per transaction",
+		variants: []string{"commit/all-sites", "commit/coordinator"}, value: func(m *herd.Measurement) float64 { return m.Messages * float64(m.Events) },
+		text: "Requests, answers and notifications from the first vote until all sites know the outcome. If all sites watch all votes their number grows with the square of the sites, with a coordinator in " +
+			"proportion to them; but then nobody learns the outcome while the coordinator is down."},
+}
+
+// draw makes the figure of what was measured.
+func (f *herdFigure) draw(all []herd.Measurement) plots.Figure {
+	chart := plots.Chart{Name: f.name, Title: f.title, X: "clients", Y: f.y}
+	for _, variant := range f.variants {
+		line := plots.Line{Name: variant}
+		own := slices.DeleteFunc(slices.Clone(all), func(m herd.Measurement) bool { return m.Variant != variant })
+		for i := range own {
+			line.X, line.Y = append(line.X, float64(own[i].Clients)), append(line.Y, f.value(&own[i]))
+		}
+		if fit := herd.FanOut(own); f.fitted && !math.IsInf(fit.Margin, 1) {
+			line.Name += fmt.Sprintf(", slope %s ± %.2f", hundredths(fit.Slope), fit.Margin)
+		}
+		chart.Lines = append(chart.Lines, line)
+	}
+	return plots.Figure{Chart: chart, Text: f.text}
+}
+
+// hundredths never says -0.00.
+func hundredths(x float64) string { return fmt.Sprintf("%.2f", math.Round(x*100)/100+0) }

@@ -1,0 +1,132 @@
+package main
+
+import (
+	"context"
+	"encoding/csv"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"zksim/scenarios/herd"
+)
+
+func TestHerdWritesNumbersPlotsAndPage(t *testing.T) {
+	t.Chdir(t.TempDir())
+	args := []string{"herd", "-clients", "20,1,10,20,40", "-variants", "^lock|poll-50", "-seed", "7"}
+	r := simrun(t, args...)
+	if r.code != exitHeld || r.err != "" || !strings.Contains(r.out, "lock/single-node  40") || !strings.HasSuffix(r.out, "\nout/herd/herd.html\n") {
+		t.Fatalf("%+v", r)
+	}
+	var all []herd.Measurement
+	text, err := os.ReadFile("out/herd/herd.json")
+	if err != nil || json.Unmarshal(text, &all) != nil || len(all) != 12 {
+		t.Fatalf("%v, %d measurements", err, len(all))
+	}
+	if m := all[7]; m.Variant != "lock/single-node" || m.Clients != 40 || m.Notifications != 39 || m.Seed != 7 {
+		t.Errorf("%+v", m)
+	}
+	f, err := os.Open("out/herd/herd.csv")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	rows, err := csv.NewReader(f).ReadAll()
+	if err != nil || len(rows) != 13 || rows[8][slices.Index(rows[0], "notifications")] != "39" {
+		t.Errorf("%v, %v", err, rows)
+	}
+	page, err := os.ReadFile("out/herd/herd.html")
+	if err != nil || !strings.Contains(string(page), "lock/single-node, slope 1.0") || strings.Contains(string(page), "queue/all,") {
+		t.Errorf("%v, a page of %d bytes", err, len(page))
+	}
+	drawn, _ := filepath.Glob("out/herd/*.png")
+	vectors, _ := filepath.Glob("out/herd/*.svg")
+	if len(drawn) != len(vectors) || len(drawn) != strings.Count(string(page), "<figure") || len(drawn) != 6 {
+		t.Errorf("%q and %q", drawn, vectors)
+	}
+	again := simrun(t, append(args, "-o", "again")...)
+	other, err := os.ReadFile("again/herd.json")
+	if err != nil || string(other) != string(text) {
+		t.Errorf("the same seed gives other numbers (%v): %s", err, again.out)
+	}
+}
+
+func TestHerdRefusesBadFlags(t *testing.T) {
+	t.Chdir(t.TempDir())
+	os.WriteFile("file", nil, 0o666)
+	for want, args := range map[string][]string{
+		`-clients are numbers from 1 to 10000, as 1,10,100, not "0"`:                       {"-clients", "0"},
+		`-clients are numbers from 1 to 10000, as 1,10,100, not "1,,2"`:                    {"-clients", "1,,2"},
+		`-clients are numbers from 1 to 10000, as 1,10,100, not "100000"`:                  {"-clients", "100000"},
+		`-clients: so many are too many for the variants chosen, which go up to`:           {"-clients", "9000", "-variants", "naive"},
+		`-variants: error parsing regexp`:                                                  {"-variants", "("},
+		`-variants: nothing matches "^none$"; there are lock/sequential, lock/single-node`: {"-variants", "^none$"},
+		`unexpected argument "x"`:                                                          {"x"},
+		`mkdir file`:                                                                       {"-o", "file", "-clients", "1"},
+	} {
+		r := simrun(t, append([]string{"herd"}, args...)...)
+		if r.code != exitUsage || !strings.HasPrefix(r.err, "simrun herd: "+want) || strings.Count(r.err, "\n") != 1 || r.out != "" {
+			t.Errorf("%q: %+v", args, r)
+		}
+	}
+	if _, err := os.Stat("out"); err == nil {
+		t.Error("it left a folder")
+	}
+}
+
+func TestHerdKeepsWhatIsDoneWhenInterrupted(t *testing.T) {
+	t.Chdir(t.TempDir())
+	ctx, stop := context.WithCancel(context.Background())
+	stop()
+	r := simrunUntil(ctx, "herd")
+	if r.code != exitInconclusive || !strings.Contains(r.err, "interrupted after 0 of") {
+		t.Errorf("%+v", r)
+	}
+	if _, err := os.Stat("out/herd/herd.html"); err == nil {
+		t.Error("a page of nothing")
+	}
+}
+
+// Every figure has a text and is about variants that there are, and every variant is
+// in a figure.
+func TestHerdFiguresAreAboutTheVariants(t *testing.T) {
+	var names []string
+	for i := range herd.All {
+		names = append(names, herd.All[i].Name)
+	}
+	shown := map[string]bool{}
+	for _, f := range herdFigures {
+		if len(f.text) < 100 || f.title == "" || f.y == "" {
+			t.Errorf("figure %s says too little", f.name)
+		}
+		for _, v := range f.variants {
+			shown[v] = true
+			if !slices.Contains(names, v) {
+				t.Errorf("figure %s: there is no variant %s", f.name, v)
+			}
+		}
+	}
+	for _, name := range names {
+		if !shown[name] {
+			t.Errorf("%s is in no figure", name)
+		}
+	}
+}
+
+func TestTheHerdDocumentShowsWhatTheToolPrints(t *testing.T) {
+	doc, err := os.ReadFile("../../docs/herd.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, shown, ok := strings.Cut(string(doc), "$ go run ./cmd/simrun herd -clients 100\n")
+	shown, _, closed := strings.Cut(shown, "```\n")
+	if !ok || !closed {
+		t.Fatal("docs/herd.md does not show the command")
+	}
+	t.Chdir(t.TempDir())
+	if r := simrun(t, "herd", "-clients", "100"); r.out != shown {
+		t.Errorf("docs/herd.md shows\n%s\nthe tool prints\n%s", shown, r.out)
+	}
+}

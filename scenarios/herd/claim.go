@@ -1,0 +1,76 @@
+package herd
+
+import (
+	"fmt"
+
+	"zksim/scenarios"
+)
+
+// Claim is a promise about measurements of one variant with growing numbers of
+// clients.
+type Claim struct {
+	Doc string
+	// Broken says how the measurements break the claim, and is empty if they do not.
+	Broken func(all []Measurement) string
+}
+
+// PerEvent promises that there are at most so many notifications for each client that
+// goes on, on the average.
+func PerEvent(most float64) Claim {
+	return atMost(most, "notifications", func(m Measurement) float64 { return m.Notifications })
+}
+
+// Wasted promises that at most so many notifications are in vain for each client that
+// goes on, on the average.
+func Wasted(most float64) Claim {
+	return atMost(most, "notifications in vain", func(m Measurement) float64 { return m.Wasted })
+}
+
+func atMost(most float64, what string, of func(Measurement) float64) Claim {
+	return Claim{fmt.Sprintf("at most %g %s for each client that goes on", most, what), func(all []Measurement) string {
+		for _, m := range all {
+			if of(m) > most {
+				return fmt.Sprintf("%.4g %s for each client that goes on, with %d clients; at most %g may be", of(m), what, m.Clients, most)
+			}
+		}
+		return ""
+	}}
+}
+
+// SlopeBelow promises that notifications do not grow with the clients: that the
+// exponent of the power law that fits best is less than most.
+func SlopeBelow(most float64) Claim {
+	return Claim{fmt.Sprintf("notifications grow more slowly than clients to the power of %g", most), func(all []Measurement) string {
+		fit := FanOut(all)
+		if fit.Points > 1 && fit.Slope >= most {
+			return fmt.Sprintf("notifications grow as clients to the power of %.2f; it must be less than %g", fit.Slope, most)
+		}
+		return ""
+	}}
+}
+
+// steps are the numbers of clients that Check measures with.
+var steps = []int{2, 5, 10, 20, 40, 80}
+
+// Check measures the variant with 2 to 80 clients and fails the test if a claim is
+// broken.
+func Check(t scenarios.T, v Variant, claims ...Claim) {
+	t.Helper()
+	r := scenarios.NewRunner()
+	defer r.Close()
+	var all []Measurement
+	for _, n := range steps {
+		m, err := Measure(r, &v, n, 1)
+		if err != nil {
+			t.Fatalf("%v", err)
+			return
+		}
+		all = append(all, m)
+	}
+	for _, c := range claims {
+		if why := c.Broken(all); why != "" {
+			t.Fatalf("%s: %s", v.Name, why)
+			return
+		}
+	}
+}

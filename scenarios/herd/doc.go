@@ -1,0 +1,63 @@
+// Package herd measures the herd effect: how many clients a recipe wakes for each
+// one that can go on. A [Variant] is a workload whose number of clients is free;
+// [Measure] runs it in a timed simulation, a function of variant, clients and seed.
+// [Check] holds a recipe to its promises from a test:
+//
+//	herd.Check(t, herd.Locks("my/lock", newMyLock), herd.PerEvent(1), herd.Wasted(0), herd.SlopeBelow(0.1))
+package herd
+
+import (
+	"time"
+
+	"zksim/model"
+	"zksim/scenarios"
+)
+
+// Variant is a way to wait in a recipe.
+type Variant struct {
+	Name string // recipe/variant
+	Doc  string // who waits for what, in one sentence
+	Goes string // what it is to go on: the useful event that everything is counted by
+
+	// Claims are what the recipe's documentation promises. They are empty for a
+	// variant that is there to show the herd.
+	Claims []Claim
+
+	// Most is the largest number of clients that it is measured with, 0 for any. It
+	// is for work that grows with their square, which takes too long beyond.
+	Most int
+
+	Setup []model.Request // executed before the clients start
+
+	// Program is what each client does. It records Released when it does what
+	// lets somebody go on, and Acquired when it can go on itself. It may go on for
+	// ever.
+	Program func(p *Process)
+	// Drive, if not nil, is what one more client does, which is not one of those
+	// that wait, although it counts where notifications and requests are counted.
+	Drive func(p *Process)
+	// Events is the number of clients' goings on to be measured.
+	Events func(clients int) int
+}
+
+// Process is a client's program with its object in the history, and the times of the
+// experiment. A herd needs time to come and to go, so all times grow with the
+// number of clients.
+type Process struct {
+	*scenarios.Process
+	scenarios.Object
+	N int // clients, the driver not counted
+
+	began time.Time
+}
+
+// opening is when the measurement begins: by then everybody waits.
+func opening(clients int) time.Duration {
+	return 500*time.Millisecond + time.Duration(clients)*2*time.Millisecond
+}
+
+// pause is the time between two events. It is long enough for all clients to look at
+// what has happened and to wait again.
+func pause(clients int) time.Duration {
+	return 5*time.Millisecond + time.Duration(clients)*time.Millisecond/4
+}

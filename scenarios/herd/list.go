@@ -1,0 +1,256 @@
+package herd
+
+import (
+	"context"
+	"strconv"
+	"time"
+
+	"zksim/model"
+	"zksim/recipes"
+	"zksim/scenarios"
+)
+
+var (
+	bounded = SlopeBelow(0.1)
+	noWaste = Wasted(0)
+)
+
+// All are the variants of the recipes of this module. Those with claims keep their
+// promises; the others are what the promises are about.
+var All = []Variant{
+	locks("lock/sequential", "clients queue for a Lock, each behind the one before", newLock, PerEvent(1), noWaste, bounded),
+	locks("lock/single-node", "clients wait for the one znode of a SingleNodeLock", newSingleNodeLock),
+
+	{Name: "rwlock/readers", Doc: "readers wait for a writer of an RWLock, and all of them can go on", Goes: "a reader gets the lock",
+		Claims: []Claim{PerEvent(1), noWaste, bounded}, Program: readOnce, Drive: writeFirst, Events: everybody},
+
+	locks("election/predecessor", "candidates of an Election, each behind the one before", newElection, PerEvent(1), noWaste, bounded),
+	locks("election/smallest", "candidates of a HerdElection, who all watch the leader", newHerdElection),
+
+	leaving("leave/lowest", "members leave a DoubleBarrier, the way of the recipe page", recipes.LeaveLowest, 0, PerEvent(2), bounded),
+	leaving("leave/sequential", "members leave a DoubleBarrier, one behind the other", recipes.LeaveSequential, 500, PerEvent(2), bounded),
+	leaving("leave/naive", "members leave a DoubleBarrier and watch its children", recipes.LeaveNaive, 200),
+
+	queues("queue/all", "consumers of a Queue, who all wait for the next item", false),
+	queues("queue/turns", "consumers of a Queue who take turns", true, PerEvent(4), bounded),
+
+	commits("commit/all-sites", "sites of a Transaction, who watch each other's votes", recipes.AllSites, 500),
+	commits("commit/coordinator", "sites of a Transaction, who wait for its coordinator", recipes.ByCoordinator, 0, PerEvent(3), bounded),
+
+	waits("wait/watch", "clients wait for a Barrier by a watch", watchBarrier, PerEvent(1), noWaste, bounded),
+	waits("wait/poll-50ms", "clients look at a znode every 50 ms", pollEvery(50*time.Millisecond), PerEvent(0)),
+	waits("wait/poll-1s", "clients look at a znode every second", pollEvery(time.Second), PerEvent(0)),
+}
+
+// some is for variants in which an event is cheap; few for those in which it
+// wakes everybody.
+func some(int) int        { return 100 }
+func few(n int) int       { return min(100, 3+300/n) }
+func everybody(n int) int { return n }
+
+// Locker is a lock, or whatever else is held by one client at a time.
+type Locker interface {
+	Lock(ctx context.Context) error
+	Unlock(ctx context.Context) error
+}
+
+const dir = "/herd"
+
+var setup = []model.Request{create(dir)}
+
+func newLock(p *scenarios.Process) Locker {
+	return recipes.NewLock(p.Conn, p.Env, dir, recipes.LockOptions{})
+}
+
+func newSingleNodeLock(p *scenarios.Process) Locker {
+	return recipes.NewSingleNodeLock(p.Conn, p.Env, dir, recipes.LockOptions{})
+}
+
+// campaign is an election as a lock.
+type campaign struct{ *recipes.Election }
+
+func (c campaign) Lock(ctx context.Context) error   { return c.Campaign(ctx) }
+func (c campaign) Unlock(ctx context.Context) error { return c.Resign(ctx) }
+
+func newElection(p *scenarios.Process) Locker {
+	return campaign{recipes.NewElection(p.Conn, p.Env, dir, recipes.ElectionOptions{})}
+}
+
+func newHerdElection(p *scenarios.Process) Locker {
+	return campaign{recipes.NewHerdElection(p.Conn, p.Env, dir, recipes.ElectionOptions{})}
+}
+
+// Locks is the variant in which all clients want a lock again and again: when one
+// releases it all the others wait, and it comes back when somebody else holds it.
+// The lock may use znodes below /herd, which exists.
+func Locks(name string, newLocker func(p *scenarios.Process) Locker) Variant {
+	return Variant{Name: name, Doc: "clients wait for a lock", Goes: "a client gets the lock", Setup: setup, Events: few,
+		Program: func(p *Process) {
+			l := newLocker(p.Process)
+			for p.Went(l.Lock(context.Background())) {
+				p.Opening(0)
+				p.Rest(pause(p.N))
+				p.Released()
+				if err := l.Unlock(context.Background()); err != nil {
+					p.Fail(err)
+					return
+				}
+				p.Rest(2 * time.Millisecond)
+			}
+		}}
+}
+
+// locks is Locks for a recipe of this module.
+func locks(name, doc string, newLocker func(p *scenarios.Process) Locker, claims ...Claim) Variant {
+	v := Locks(name, newLocker)
+	v.Doc, v.Claims = doc, claims
+	if len(claims) > 0 {
+		v.Events = some
+	}
+	return v
+}
+
+func newRWLock(p *Process) *recipes.RWLock {
+	return recipes.NewRWLock(p.Conn, p.Env, dir, recipes.LockOptions{})
+}
+
+func writeFirst(p *Process) {
+	l := newRWLock(p)
+	if err := l.Lock(context.Background()); err != nil {
+		p.Fail(err)
+		return
+	}
+	p.Opening(0)
+	p.Released()
+	if err := l.Unlock(context.Background()); err != nil {
+		p.Fail(err)
+	}
+}
+
+func readOnce(p *Process) {
+	p.Rest(100 * time.Millisecond) // the writer is first
+	l := newRWLock(p)
+	if p.Went(l.RLock(context.Background())) {
+		p.Rest(time.Hour) // what the readers do later is not measured
+	}
+}
+
+// turn is when a client does what all do one after the other, in an order of its own.
+func turn(p *Process) time.Duration { return time.Duration(p.ID) * (time.Millisecond + pause(p.N)/2) }
+
+func leaving(name, doc string, how recipes.Leaving, most int, claims ...Claim) Variant {
+	return Variant{Name: name, Doc: doc, Goes: "a member is outside", Claims: claims, Most: most, Events: everybody,
+		Program: func(p *Process) {
+			b := recipes.NewDoubleBarrier(p.Conn, p.Env, dir, p.N, recipes.DoubleBarrierOptions{Leaving: how})
+			if err := b.Enter(context.Background()); err != nil {
+				p.Fail(err)
+				return
+			}
+			p.Opening(turn(p))
+			p.Released()
+			p.Went(b.Leave(context.Background()))
+		}}
+}
+
+func queues(name, doc string, turns bool, claims ...Claim) Variant {
+	newQueue := func(p *Process) *recipes.Queue {
+		return recipes.NewQueue(p.Conn, p.Env, dir, recipes.QueueOptions{Turns: turns})
+	}
+	v := Variant{Name: name, Doc: doc, Goes: "a consumer takes an item", Claims: claims, Events: few,
+		Program: func(p *Process) {
+			q := newQueue(p)
+			for ok := true; ok; {
+				_, err := q.Take(context.Background())
+				ok = p.Went(err)
+			}
+		},
+		Drive: func(p *Process) {
+			p.Opening(0)
+			for q := newQueue(p); ; p.Rest(2 * pause(p.N)) {
+				p.Released()
+				if err := q.Put(context.Background(), nil); err != nil {
+					p.Fail(err)
+					return
+				}
+			}
+		}}
+	if turns {
+		v.Events = some
+	}
+	return v
+}
+
+func commits(name, doc string, form recipes.Form, most int, claims ...Claim) Variant {
+	site := func(i int) string { return "s" + strconv.Itoa(i) }
+	newSite := func(p *Process, name string) *recipes.Transaction {
+		return recipes.NewTransaction(p.Conn, p.Env, dir+"/txn", recipes.TransactionOptions{Site: name, Form: form})
+	}
+	return Variant{Name: name, Doc: doc, Goes: "a site learns the outcome", Claims: claims, Most: most, Setup: setup, Events: everybody,
+		Program: func(p *Process) {
+			p.Rest(100 * time.Millisecond) // it has begun
+			t := newSite(p, site(p.ID))
+			_, err := t.Join(context.Background())
+			p.Opening(turn(p))
+			p.Released()
+			if err == nil {
+				err = t.Vote(context.Background(), true)
+			}
+			if err == nil {
+				_, err = t.Outcome(context.Background())
+			}
+			p.Went(err)
+		},
+		Drive: func(p *Process) {
+			var sites []string
+			for i := range p.N {
+				sites = append(sites, site(i+1))
+			}
+			t := newSite(p, "")
+			err := t.Begin(context.Background(), nil, sites...)
+			p.Opening(0)
+			if err == nil {
+				_, err = t.Outcome(context.Background())
+			}
+			if err != nil {
+				p.Fail(err)
+			}
+		}}
+}
+
+func waits(name, doc string, wait func(p *Process) error, claims ...Claim) Variant {
+	return Variant{Name: name, Doc: doc, Goes: "a client sees that it may go on", Claims: claims, Events: everybody,
+		Program: func(p *Process) {
+			p.Opening(time.Duration(p.ID*617%1000) * time.Millisecond) // pollers are not in step
+			p.Went(wait(p))
+		},
+		Drive: func(p *Process) {
+			b := newBarrier(p)
+			err := b.Hold(context.Background())
+			p.Opening(3 * time.Second)
+			p.Released()
+			if err == nil {
+				err = b.Release(context.Background())
+			}
+			if err != nil {
+				p.Fail(err)
+			}
+		}}
+}
+
+func newBarrier(p *Process) *recipes.Barrier {
+	return recipes.NewBarrier(p.Conn, p.Env, dir, recipes.BarrierOptions{})
+}
+
+func watchBarrier(p *Process) error { return newBarrier(p).Wait(context.Background()) }
+
+func pollEvery(period time.Duration) func(p *Process) error {
+	return func(p *Process) error {
+		for {
+			data, _, err := p.Conn.Get(dir)
+			if err != nil || len(data) == 0 {
+				return err
+			}
+			p.Rest(period)
+		}
+	}
+}

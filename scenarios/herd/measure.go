@@ -1,0 +1,98 @@
+package herd
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"zksim/model/history"
+	"zksim/scenarios"
+	"zksim/sim"
+)
+
+// Measurement is what one run has shown. What is called per event is divided by
+// the number of clients that went on.
+type Measurement struct {
+	Variant string `json:"variant"`
+	Clients int    `json:"clients"`
+	Seed    uint64 `json:"seed"`
+	Events  int    `json:"events"` // clients that went on
+
+	Notifications float64 `json:"notifications"` // per event, to others than the author of the change
+	Burst         int     `json:"burst"`         // the most that one change caused
+	Wasted        float64 `json:"wasted"`        // of Notifications, those after which the client could not go on
+	Requests      float64 `json:"requests"`      // per event
+	Txns          float64 `json:"txns"`          // per event
+	Messages      float64 `json:"messages"`      // per event: requests, answers and notifications
+	Watches       int     `json:"watches"`       // set at the same time, at most
+
+	// From what lets somebody go on until somebody does. Zero with one client.
+	P50 time.Duration `json:"handover_p50_ns"`
+	P99 time.Duration `json:"handover_p99_ns"`
+
+	// What a bystander's read takes: the median before the first event, and the
+	// longest from then on.
+	Quiet time.Duration `json:"read_quiet_ns"`
+	Spike time.Duration `json:"read_spike_ns"`
+}
+
+// Fits reports whether the variant can be measured with so many clients.
+func (v *Variant) Fits(clients int) bool { return v.Most == 0 || clients <= v.Most }
+
+// Measure runs the variant with a number of clients, 1 or more. It fails if a client
+// does or if not enough of them go on.
+func Measure(r *scenarios.Runner, v *Variant, clients int, seed uint64) (Measurement, error) {
+	s := v.scenario(clients)
+	w := window{begin: opening(clients), events: v.Events(clients), settle: pause(clients) - time.Millisecond}
+	w.limit = 2*w.begin + 10*time.Second + time.Duration(4*w.events)*pause(clients)
+	res, times := r.TimedUntil(&s, seed, sim.DefaultTiming, w.over)
+	h := res.History
+	for c := range clients + 2 {
+		if why := h.Failed[int32(c+1)]; why != "" {
+			return Measurement{}, fmt.Errorf("%s with %d clients: c%d gave up: %s", v.Name, clients, c+1, why)
+		}
+	}
+	if h.Outcome == history.Panicked {
+		return Measurement{}, fmt.Errorf("%s with %d clients: %s", v.Name, clients, h.Panic)
+	}
+	if w.seen < w.events {
+		return Measurement{}, fmt.Errorf("%s with %d clients: %d of %d events happened in %v", v.Name, clients, w.seen, w.events, w.limit)
+	}
+	t := newTally(h, times, w.begin, clients)
+	for i := range h.Events {
+		t.add(&h.Events[i])
+	}
+	m := t.result()
+	m.Variant, m.Clients, m.Seed = v.Name, clients, seed
+	return m, nil
+}
+
+// window says when a measurement is over: some time after enough events.
+type window struct {
+	begin, settle, limit time.Duration
+	events               int
+
+	read int           // of the history
+	seen int           // events
+	last time.Duration // when the last one was seen
+}
+
+func (w *window) over(h *history.History, now time.Duration) bool {
+	for ; w.read < len(h.Events); w.read++ {
+		if h.Events[w.read].Kind == history.Acquired && now >= w.begin && w.seen < w.events {
+			w.seen++
+			w.last = now
+		}
+	}
+	return w.seen >= w.events && now > w.last+w.settle || now > w.limit || len(h.Failed) > 0
+}
+
+// quantile returns the value below or at which that part of the values is, 0 if
+// there are none.
+func quantile(values []time.Duration, q float64) time.Duration {
+	if len(values) == 0 {
+		return 0
+	}
+	slices.Sort(values)
+	return values[min(int(q*float64(len(values))), len(values)-1)]
+}

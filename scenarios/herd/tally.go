@@ -1,0 +1,163 @@
+package herd
+
+import (
+	"time"
+
+	"zksim/model/history"
+)
+
+// tally counts the events of one history, in one pass.
+type tally struct {
+	h         *history.History
+	times     []time.Duration
+	begin     time.Duration
+	clients   int
+	bystander int32
+
+	authors map[int64]int32 // by zxid
+	bursts  map[int64]int
+	pending []bool // by client: notified, and has not gone on
+	watches map[watch]bool
+
+	m         Measurement
+	notified  int // whomever, the authors too
+	answered  int
+	requested int
+	wasted    int
+	txns      int
+	lastTxn   int64
+	fanout    int
+	released  time.Duration
+	handovers []time.Duration
+	asked     time.Duration // by the bystander
+	quiet     []time.Duration
+}
+
+// watch is one that is set.
+type watch struct {
+	client   int32
+	path     string
+	children bool
+}
+
+func newTally(h *history.History, times []time.Duration, begin time.Duration, clients int) *tally {
+	return &tally{h: h, times: times, begin: begin, clients: clients, bystander: int32(clients + 2),
+		authors: map[int64]int32{}, bursts: map[int64]int{}, pending: make([]bool, clients+3), watches: map[watch]bool{}}
+}
+
+// add counts an event. What happens before the measurement begins counts only for
+// what is there then.
+func (t *tally) add(e *history.Event) {
+	now := time.Duration(0)
+	if e.Step > 0 {
+		now = t.times[e.Step-1]
+	}
+	measured := now >= t.begin
+	switch e.Kind {
+	case history.Call, history.Reply:
+		t.exchange(e, now, measured)
+	case history.Notify:
+		t.unwatch(e)
+		if measured {
+			t.notify(e)
+		}
+	case history.Created, history.Changed, history.Deleted:
+		t.authors[e.Zxid] = e.Client
+		if measured && e.Zxid != t.lastTxn {
+			t.txns++
+			t.lastTxn = e.Zxid
+		}
+	case history.Released:
+		t.released = now
+	case history.Acquired:
+		if measured {
+			t.goOn(e, now)
+		}
+	}
+}
+
+// exchange counts a request or an answer.
+func (t *tally) exchange(e *history.Event, now time.Duration, measured bool) {
+	if e.Client == t.bystander {
+		if e.Kind == history.Call {
+			t.asked = now
+			return
+		}
+		took := now - t.asked
+		if measured {
+			t.m.Spike = max(t.m.Spike, took)
+		} else {
+			t.quiet = append(t.quiet, took)
+		}
+		return
+	}
+	if e.Kind == history.Reply {
+		t.watch(e)
+	}
+	switch {
+	case !measured:
+	case e.Kind == history.Call:
+		t.requested++
+	default:
+		t.answered++
+	}
+}
+
+func (t *tally) notify(e *history.Event) {
+	t.notified++
+	if e.Client == t.authors[e.Zxid] {
+		return
+	}
+	t.fanout++
+	t.bursts[e.Zxid]++
+	t.m.Burst = max(t.m.Burst, t.bursts[e.Zxid])
+	if t.pending[e.Client] {
+		t.wasted++
+	}
+	t.pending[e.Client] = true
+}
+
+func (t *tally) goOn(e *history.Event, now time.Duration) {
+	t.m.Events++
+	t.pending[e.Client] = false
+	if t.clients > 1 && t.released >= t.begin {
+		t.handovers = append(t.handovers, now-t.released)
+	}
+}
+
+// watch notes a watch that an answer has set.
+func (t *tally) watch(e *history.Event) {
+	if e.Err != nil && e.Op != "existsW" {
+		return
+	}
+	switch e.Op {
+	case "getW", "existsW", "childrenW":
+		t.watches[watch{e.Client, e.Path, e.Op == "childrenW"}] = true
+		t.m.Watches = max(t.m.Watches, len(t.watches))
+	}
+}
+
+// unwatch notes that watches have fired.
+func (t *tally) unwatch(e *history.Event) {
+	if e.Op == "child" || e.Op == "deleted" {
+		delete(t.watches, watch{e.Client, e.Path, true})
+	}
+	if e.Op != "child" {
+		delete(t.watches, watch{e.Client, e.Path, false})
+	}
+}
+
+func (t *tally) result() Measurement {
+	for _, waits := range t.pending {
+		if waits {
+			t.wasted++
+		}
+	}
+	m := t.m
+	per := func(n int) float64 { return float64(n) / float64(m.Events) }
+	m.Notifications, m.Wasted, m.Requests, m.Txns = per(t.fanout), per(t.wasted), per(t.requested), per(t.txns)
+	m.Messages = per(t.requested + t.answered + t.notified)
+	m.P50, m.P99 = quantile(t.handovers, 0.5), quantile(t.handovers, 0.99)
+	m.Quiet = quantile(t.quiet, 0.5)
+	return m
+}
