@@ -42,7 +42,7 @@ var herdFigures = []herdFigure{
 		variants: queueing, value: notifications,
 		text: "Who queues behind one other client is woken by that one: one notification for each hand-over, however long the queue (slope 0). With the single znode, and with " +
 			"candidates who watch the leader, each hand-over wakes all (slope 1), so that n hand-overs cost n² notifications. Readers behind a writer are all woken at once, too, " +
-			"but all go on. The slope is that of the straight line from 10 clients on, with its 95% interval."},
+			"but all go on. The slope is that of the straight line from 20 clients on, with its 95% interval."},
 	{name: "fanout-groups", title: "Fan-out of barriers, queues and transactions", y: "notifications per client that goes on", fitted: true,
 		variants: together, value: notifications,
 		text: "To leave a double barrier by watching all its children is a herd, by watching one znode it is not. An item of a queue wakes all consumers, unless they take turns. In a two-phase commit in which all sites " +

@@ -20,14 +20,14 @@ import (
 // column is one of the tables.
 type column struct {
 	name  string // in the CSV file
-	title string
+	title string // for people; empty: not for them
 	of    func(m *herd.Measurement) string
 }
 
 var herdColumns = []column{
 	{"variant", "variant", func(m *herd.Measurement) string { return m.Variant }},
 	{"clients", "clients", func(m *herd.Measurement) string { return strconv.Itoa(m.Clients) }},
-	{"seed", "seed", func(m *herd.Measurement) string { return strconv.FormatUint(m.Seed, 10) }},
+	{"seed", "", func(m *herd.Measurement) string { return strconv.FormatUint(m.Seed, 10) }},
 	{"events", "events", func(m *herd.Measurement) string { return strconv.Itoa(m.Events) }},
 	{"notifications", "notifications", func(m *herd.Measurement) string { return number(m.Notifications) }},
 	{"burst", "at once", func(m *herd.Measurement) string { return strconv.Itoa(m.Burst) }},
@@ -56,19 +56,15 @@ func ms(d time.Duration) float64 { return float64(d) / float64(time.Millisecond)
 
 // table is what people see of the measurements.
 func table(all []herd.Measurement) (titles []string, rows [][]string) {
+	rows = make([][]string, len(all))
 	for _, c := range herdColumns {
-		if c.name != "seed" {
-			titles = append(titles, c.title)
+		if c.title == "" {
+			continue
 		}
-	}
-	for i := range all {
-		var row []string
-		for _, c := range herdColumns {
-			if c.name != "seed" {
-				row = append(row, short(c.of(&all[i])))
-			}
+		titles = append(titles, c.title)
+		for i := range all {
+			rows[i] = append(rows[i], short(c.of(&all[i])))
 		}
-		rows = append(rows, row)
 	}
 	return titles, rows
 }
@@ -78,13 +74,7 @@ func publish(a *app, dir string, all []herd.Measurement) error {
 	w := tabwriter.NewWriter(a.out, 0, 0, 2, ' ', 0)
 	titles, rows := table(all)
 	for _, row := range append([][]string{titles}, rows...) {
-		for i, cell := range row {
-			if i > 0 {
-				fmt.Fprint(w, "\t")
-			}
-			fmt.Fprint(w, cell)
-		}
-		fmt.Fprintln(w)
+		fmt.Fprintln(w, strings.Join(row, "\t"))
 	}
 	if err := w.Flush(); err != nil {
 		return err

@@ -15,7 +15,7 @@ import (
 
 func TestHerdWritesNumbersPlotsAndPage(t *testing.T) {
 	t.Chdir(t.TempDir())
-	args := []string{"herd", "-clients", "20,1,10,20,40", "-variants", "^lock|poll-50", "-seed", "7"}
+	args := []string{"herd", "-clients", "20,1,80,20,40", "-variants", "^lock|poll-50", "-seed", "7"}
 	r := simrun(t, args...)
 	if r.code != exitHeld || r.err != "" || !strings.Contains(r.out, "lock/single-node  40") || !strings.HasSuffix(r.out, "\nout/herd/herd.html\n") {
 		t.Fatalf("%+v", r)
@@ -25,7 +25,7 @@ func TestHerdWritesNumbersPlotsAndPage(t *testing.T) {
 	if err != nil || json.Unmarshal(text, &all) != nil || len(all) != 12 {
 		t.Fatalf("%v, %d measurements", err, len(all))
 	}
-	if m := all[7]; m.Variant != "lock/single-node" || m.Clients != 40 || m.Notifications != 39 || m.Seed != 7 {
+	if m := all[7]; m.Variant != "lock/single-node" || m.Clients != 80 || m.Notifications != 79 || m.Seed != 7 {
 		t.Errorf("%+v", m)
 	}
 	f, err := os.Open("out/herd/herd.csv")
@@ -34,7 +34,7 @@ func TestHerdWritesNumbersPlotsAndPage(t *testing.T) {
 	}
 	defer f.Close()
 	rows, err := csv.NewReader(f).ReadAll()
-	if err != nil || len(rows) != 13 || rows[8][slices.Index(rows[0], "notifications")] != "39" {
+	if err != nil || len(rows) != 13 || rows[8][slices.Index(rows[0], "notifications")] != "79" {
 		t.Errorf("%v, %v", err, rows)
 	}
 	page, err := os.ReadFile("out/herd/herd.html")

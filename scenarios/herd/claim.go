@@ -50,22 +50,16 @@ func SlopeBelow(most float64) Claim {
 }
 
 // steps are the numbers of clients that Check measures with.
-var steps = []int{2, 5, 10, 20, 40, 80}
+var steps = []int{2, 5, 10, 20, 40, 80, 160, 320}
 
-// Check measures the variant with 2 to 80 clients and fails the test if a claim is
+// Check measures the variant with 2 to 320 clients and fails the test if a claim is
 // broken.
 func Check(t scenarios.T, v Variant, claims ...Claim) {
 	t.Helper()
-	r := scenarios.NewRunner()
-	defer r.Close()
-	var all []Measurement
-	for _, n := range steps {
-		m, err := Measure(r, &v, n, 1)
-		if err != nil {
-			t.Fatalf("%v", err)
-			return
-		}
-		all = append(all, m)
+	all, err := series(&v)
+	if err != nil {
+		t.Fatalf("%v", err)
+		return
 	}
 	for _, c := range claims {
 		if why := c.Broken(all); why != "" {
@@ -73,4 +67,22 @@ func Check(t scenarios.T, v Variant, claims ...Claim) {
 			return
 		}
 	}
+}
+
+// series measures with growing numbers of clients.
+func series(v *Variant) ([]Measurement, error) {
+	r := scenarios.NewRunner()
+	defer r.Close()
+	var all []Measurement
+	for _, n := range steps {
+		if !v.Fits(n) {
+			continue
+		}
+		m, err := Measure(r, v, n, 1)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, m)
+	}
+	return all, nil
 }

@@ -9,9 +9,10 @@ type Fit struct {
 	Margin float64 // half of the slope's 95% confidence interval; infinite with fewer than 3 points
 }
 
-// smallest is the number of clients from which on fan-out is fitted: with few of
-// them "all the others" is far from "all".
-const smallest = 10
+// smallest is the number of clients from which on fan-out is fitted. With few of
+// them "all the others" is far from "all", and those at the ends of a queue, who
+// wake nobody, are many.
+const smallest = 20
 
 // FanOut fits notifications per event against clients.
 func FanOut(all []Measurement) Fit {

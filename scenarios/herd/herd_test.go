@@ -16,41 +16,68 @@ import (
 func TestRecipesKeepTheirClaims(t *testing.T) {
 	for _, v := range All {
 		if len(v.Claims) > 0 {
-			t.Run(v.Name, func(t *testing.T) { Check(t, v, v.Claims...) })
+			t.Run(v.Name, func(t *testing.T) {
+				t.Parallel()
+				Check(t, v, v.Claims...)
+			})
 		}
 	}
 }
 
-// failures is a test that only remembers what it was told.
-type failures struct {
-	testing.TB
-	said string
-}
-
-func (f *failures) Helper()                           {}
-func (f *failures) Fatalf(format string, args ...any) { f.said = fmt.Sprintf(format, args...) }
-
 func TestHerdsBreakEveryClaim(t *testing.T) {
-	claims := map[string]Claim{
-		"notifications for each client that goes on": PerEvent(4),
-		"notifications in vain":                      Wasted(3),
-		"it must be less than 0.1":                   SlopeBelow(0.1),
-	}
 	herds := 0
 	for _, v := range All {
 		if len(v.Claims) > 0 {
 			continue
 		}
 		herds++
-		for message, claim := range claims {
-			f := failures{}
-			if Check(&f, v, claim); !strings.Contains(f.said, v.Name) || !strings.Contains(f.said, message) {
-				t.Errorf("%s: that there are %s, says: %q", v.Name, claim.Doc, f.said)
+		t.Run(v.Name, func(t *testing.T) {
+			t.Parallel()
+			all, err := series(&v)
+			if err != nil {
+				t.Fatal(err)
 			}
-		}
+			for _, c := range []Claim{PerEvent(10), Wasted(10), SlopeBelow(0.8)} {
+				if c.Broken(all) == "" {
+					t.Errorf("%s, it seems", c.Doc)
+				}
+			}
+			if fit := FanOut(all); math.Abs(fit.Slope-1) > 0.1 || fit.Margin > 0.1 {
+				t.Errorf("%+v is not proportional to the clients", fit)
+			}
+		})
 	}
 	if herds != 5 {
 		t.Errorf("%d variants have no claims", herds)
+	}
+}
+
+// failure is a test that only remembers what it was told.
+type failure struct {
+	testing.TB
+	said string
+}
+
+func (f *failure) Helper()                           {}
+func (f *failure) Fatalf(format string, args ...any) { f.said = fmt.Sprintf(format, args...) }
+
+func TestCheckSaysHowTheSingleNodeLockBreaksAClaim(t *testing.T) {
+	v := Locks("my/lock", newSingleNodeLock)
+	v.Most = 40
+	for want, claim := range map[string]Claim{
+		"my/lock: 4 notifications for each client that goes on, with 5 clients; at most 1 may be":         PerEvent(1),
+		"my/lock: 3 notifications in vain for each client that goes on, with 5 clients; at most 0 may be": Wasted(0),
+		"my/lock: notifications grow as clients to the power of 1.04; it must be less than 0.1":           SlopeBelow(0.1),
+	} {
+		f := failure{}
+		if Check(&f, v, PerEvent(1000), claim); f.said != want {
+			t.Errorf("%s: it says %q, not %q", claim.Doc, f.said, want)
+		}
+	}
+	f := failure{}
+	stays := Variant{Name: "test/stays-away", Events: everybody, Program: func(p *Process) {}}
+	if Check(&f, stays); !strings.Contains(f.said, "0 of 2 events") {
+		t.Errorf("a workload that does nothing: %q", f.said)
 	}
 }
 
