@@ -3,13 +3,13 @@ package model
 // Fingerprint returns a hash of the replica's state: znodes with all that a
 // client can read of them but the times, sessions and watches. It does not
 // depend on the order in which they were made, and costs time in proportion to
-// their number.
-func (s *Server) Fingerprint() uint64 {
-	sum := mix(uint64(s.zxid))
+// their number. Zxids are hashed as rank returns them; it must keep their order.
+func (s *Server) Fingerprint(rank func(zxid int64) int64) uint64 {
+	sum := mix(uint64(rank(s.zxid)))
 	for path, n := range s.nodes { // order-free: a sum
 		x := hashString(1, path)
 		x = hashString(x, string(n.data))
-		for _, v := range [...]int64{n.czxid, n.mzxid, n.pzxid, int64(n.version), int64(n.aversion), int64(n.creates),
+		for _, v := range [...]int64{rank(n.czxid), rank(n.mzxid), rank(n.pzxid), int64(n.version), int64(n.aversion), int64(n.creates),
 			n.owner, int64(n.kind)} {
 			x = mix(x + 0x9e3779b97f4a7c15 ^ uint64(v))
 		}

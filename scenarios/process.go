@@ -32,6 +32,7 @@ type host interface {
 	know(p *Process, znodes func() []string)
 	interruptible(p *Process) (context.Context, context.CancelFunc)
 	fail(p *Process, why error)
+	step(p *Process)
 }
 
 // Path returns where the znode called path, which starts with a slash, is.
@@ -57,7 +58,7 @@ func (p *Process) Interruptible() (context.Context, context.CancelFunc) {
 }
 
 // Step lets everybody else move.
-func (p *Process) Step() { p.Env.Now() }
+func (p *Process) Step() { p.host.step(p) }
 
 // Fail records that the program gives up.
 func (p *Process) Fail(why error) { p.host.fail(p, why) }

@@ -231,6 +231,8 @@ func (h *simHost) interruptible(p *Process) (context.Context, context.CancelFunc
 	}
 }
 
+func (h *simHost) step(p *Process) { p.Env.(sim.Env).Yield() }
+
 func (h *simHost) fail(p *Process, why error) {
 	h.world.History.Failed[int32(p.ID)] = why.Error()
 }

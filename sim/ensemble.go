@@ -41,6 +41,7 @@ func newServer(w *World, index int) *server {
 
 // recordChange writes the committed changes to the history.
 func (w *World) recordChange(t zk.EventType, path string, session int64, data []byte) {
+	w.changed = true
 	k := history.Created
 	switch t {
 	case zk.EventNodeDeleted:
@@ -69,7 +70,13 @@ func (w *World) commit(c *Client, session int64, r *model.Request) {
 	if len(w.servers) > 1 { // for the followers
 		w.log = append(w.log, entry{txn: *t, req: *t.Req, author: c})
 	}
+	w.changed = false
 	w.leader().apply(t, c)
+	rank := w.ranks[w.committed-1]
+	if w.changed {
+		rank++
+	}
+	w.ranks = append(w.ranks, rank)
 }
 
 // applyNext applies the next txn of the log to a follower.

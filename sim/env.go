@@ -32,6 +32,7 @@ func (c *Client) yield() { c.here().park(runnable) }
 // Now returns the virtual time.
 func (e Env) Now() time.Time {
 	e.c.yield()
+	e.c.askTime()
 	return epoch.Add(time.Duration(e.c.w.now) * time.Millisecond)
 }
 
@@ -42,6 +43,7 @@ func (e Env) Sleep(ctx context.Context, d time.Duration) error {
 		e.c.yield()
 		return err
 	}
+	e.c.askTime()
 	g.ctx = ctx
 	g.timer.g = g
 	e.c.w.addTimer(&g.timer, d)
@@ -63,6 +65,7 @@ func (e Env) Await(ctx context.Context, chans ...<-chan zk.Event) (int, zk.Event
 // WithTimeout returns a context that a tick ends.
 func (e Env) WithTimeout(ctx context.Context, d time.Duration) (context.Context, context.CancelFunc) {
 	w := e.c.here().client.w
+	e.c.askTime()
 	inner, cancel := context.WithCancel(ctx)
 	x := &deadline{Context: inner, cancel: cancel, client: e.c}
 	x.at = epoch.Add(time.Duration(w.now)*time.Millisecond + d)
@@ -73,6 +76,9 @@ func (e Env) WithTimeout(ctx context.Context, d time.Duration) (context.Context,
 		cancel()
 	}
 }
+
+// Yield lets everybody else move.
+func (e Env) Yield() { e.c.yield() }
 
 // Go starts f as a coroutine of the same client.
 func (e Env) Go(name string, f func()) { e.c.w.spawn(e.c.here().client, name, f) }

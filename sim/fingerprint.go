@@ -1,17 +1,24 @@
 package sim
 
+import "github.com/go-zookeeper/zk"
+
 // Fingerprint returns a hash of the world's state: servers, log, messages on
 // their way, libraries, and the clients' code, which is determined by what it
 // has seen. Two worlds of the same configuration and program whose fingerprints
-// are equal have the same futures, but for hash collisions. The converse does
-// not hold: zxids are part of the state, so runs that differ only in when
-// something unrelated happened are not recognised as the same.
+// are equal have the same futures, but for hash collisions and what
+// Config.Exact is about.
+//
+// Unless that is set, the fingerprint takes for the same what differs only in the
+// numbers of txns that changed no znode (sessions that begin, writes that failed),
+// as long as the order of zxids is the same: that is all that code may make of
+// them. And it leaves out the virtual time, which is sound until the code asks
+// for it (see AsksTime).
 func (w *World) Fingerprint() uint64 {
 	var d digest
 	first := w.committed
 	for _, s := range w.servers {
-		d.add(s.store.Fingerprint())
-		d.add(uint64(s.applied)<<1 | bit(s.frozen))
+		d.add(s.store.Fingerprint(w.rankOf))
+		d.add(uint64(w.committed-s.applied)<<1 | bit(s.frozen))
 		first = min(first, s.applied)
 	}
 	for i := first; i < len(w.log); i++ {
@@ -27,11 +34,33 @@ func (w *World) Fingerprint() uint64 {
 		timers += mix(uint64(t.at))
 	}
 	d.add(timers)
-	d.add(uint64(w.now)<<1 | bit(w.calm))
+	d.add(bit(w.calm))
+	if w.Exact {
+		d.add(uint64(w.now))
+	}
 	if w.injector != nil {
 		d.add(w.injector.Fingerprint())
 	}
 	return uint64(d)
+}
+
+// rankOf returns the number of txns that changed a znode up to a zxid; with
+// Config.Exact the zxid.
+func (w *World) rankOf(zxid int64) int64 {
+	if w.Exact {
+		return zxid
+	}
+	return w.ranks[zxid&0xffffffff]
+}
+
+// AsksTime reports whether client code has asked for the time in this run: by Now,
+// Sleep or WithTimeout.
+func (w *World) AsksTime() bool { return w.timed }
+
+// askTime notes that the client's code asks for the time.
+func (c *Client) askTime() {
+	c.w.timed = true
+	c.observed.add(uint64(c.w.now))
 }
 
 func bit(b bool) uint64 {
@@ -42,14 +71,20 @@ func bit(b bool) uint64 {
 }
 
 func (c *Client) fingerprint(d *digest) {
+	w := c.w
 	d.add(uint64(c.observed))
 	d.add(bit(c.connected) | bit(c.closed)<<1 | bit(c.rounded)<<2 | bit(c.hungup)<<3 | bit(c.paused)<<4 |
 		bit(c.slow)<<5 | bit(c.crashed)<<6 | bit(c.closing)<<7 | bit(c.interrupt != nil)<<8)
 	d.add(uint64(c.server+1)<<32 | uint64(c.tried+1))
 	d.add(uint64(uint32(c.state))<<32 ^ uint64(c.session))
-	d.add(uint64(c.lastZxid))
-	d.add(uint64(c.owedAt)<<32 ^ uint64(c.owedTo))
-	d.add(uint64(c.silent))
+	d.add(uint64(w.rankOf(c.lastZxid)))
+	if len(w.servers) > 1 { // what a server may not have yet counts txns of all kinds
+		d.add(uint64(c.lastZxid))
+		d.add(uint64(c.owedAt)<<32 ^ uint64(max(0, c.owedTo-w.servers[c.owedAt].applied)))
+	}
+	if w.Exact {
+		d.add(uint64(c.silent))
+	}
 	for _, queue := range [...][]*request{c.unsent, c.wire} {
 		d.add(uint64(len(queue)))
 		for _, r := range queue {
@@ -57,7 +92,7 @@ func (c *Client) fingerprint(d *digest) {
 		}
 	}
 	if c.await != nil {
-		d.add(uint64(c.awaitTo))
+		d.add(uint64(c.awaitTo - w.servers[c.server].applied))
 		d.addRequest(&c.await.req)
 	}
 	d.add(uint64(len(c.late)))
@@ -70,8 +105,8 @@ func (c *Client) fingerprint(d *digest) {
 		d.add(bit(m.eof) | bit(m.event.Caught)<<1 | uint64(uint32(m.event.Type))<<8)
 		d.addString(m.event.Path)
 		if m.reply != nil {
-			d.add(uint64(m.reply.res.Zxid))
-			d.addResponse(&m.reply.res)
+			d.add(uint64(w.rankOf(m.reply.res.Zxid)))
+			d.addResponse(&m.reply.res, w.rankOf)
 		}
 	}
 	for _, x := range c.watchers {
@@ -79,14 +114,29 @@ func (c *Client) fingerprint(d *digest) {
 		d.addString(x.path)
 	}
 	for _, g := range c.coroutines {
-		d.add(uint64(g.name)<<16 | uint64(g.status)<<8 | uint64(g.got+1)<<1 | bit(g.req.err != nil))
+		d.add(uint64(g.name)<<24 | uint64(g.status)<<16 | uint64(g.got+1)<<3 | failure(g.req.err))
 	}
+}
+
+// failure returns a number for an error of the library.
+func failure(err error) uint64 {
+	switch err {
+	case nil:
+		return 0
+	case zk.ErrConnectionClosed:
+		return 1
+	case zk.ErrNoServer:
+		return 2
+	}
+	return 3
 }
 
 // see notes what the client's code learns when a coroutine goes on. The values
 // that it can ask for without a message are among it.
 func (c *Client) see(g *coroutine) {
-	c.observed.add(uint64(g.name)<<32 ^ uint64(g.got+1)<<16 ^ bit(g.req.err != nil))
+	c.observed.add(uint64(g.name)<<32 ^ uint64(g.got+1)<<16 ^ failure(g.req.err))
 	c.observed.add(uint64(uint32(c.state))<<32 ^ uint64(c.session))
-	c.observed.add(uint64(c.w.now))
+	if c.w.Exact {
+		c.observed.add(uint64(c.w.now))
+	}
 }

@@ -51,8 +51,8 @@ func (d *digest) addRequest(r *model.Request) {
 	}
 }
 
-// addResponse adds what a client could see of r.
-func (d *digest) addResponse(r *model.Response) {
+// addResponse adds what a client could see of r, zxids as rank returns them.
+func (d *digest) addResponse(r *model.Response, rank func(int64) int64) {
 	d.add(uint64(uint32(r.Err))<<32 | uint64(len(r.Children)))
 	d.addString(r.Path)
 	d.addBytes(r.Data)
@@ -60,10 +60,15 @@ func (d *digest) addResponse(r *model.Response) {
 		d.addString(name)
 	}
 	s := &r.Stat
-	d.add(uint64(s.Czxid) ^ uint64(s.Mzxid)<<20 ^ uint64(s.Pzxid)<<40)
+	d.add(uint64(rank(s.Czxid)) ^ uint64(rank(s.Mzxid))<<20 ^ uint64(rank(s.Pzxid))<<40)
 	d.add(uint64(s.EphemeralOwner) ^ uint64(uint32(s.Version))<<32 ^ uint64(uint32(s.Cversion))<<40 ^ uint64(uint32(s.Aversion))<<48)
+	for _, a := range r.ACL {
+		d.add(uint64(uint32(a.Perms)))
+		d.addString(a.Scheme)
+		d.addString(a.ID)
+	}
 	for i := range r.Results {
-		d.addResponse(&r.Results[i])
+		d.addResponse(&r.Results[i], rank)
 	}
 }
 

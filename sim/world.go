@@ -21,6 +21,11 @@ type Config struct {
 	// SafetySteps is the step at which faults end at the latest, MaxSteps the
 	// one at which the run is given up; 0 means 2,000 and 20,000.
 	SafetySteps, MaxSteps int
+
+	// Exact makes fingerprints tell apart what client code can hardly depend on:
+	// what else the zxids count than changes of znodes, and the virtual time
+	// where the code has not asked for it.
+	Exact bool
 }
 
 // Injector supplies the faults. Its transitions have kinds from FirstFault on.
@@ -50,6 +55,9 @@ type World struct {
 	log       []entry // kept only for followers
 	committed int     // txns so far
 	zxid      int64
+	ranks     []int64 // of each txn: how many changed a znode, up to it
+	changed   bool    // the txn being applied changed a znode
+	timed     bool    // client code has asked for the time
 	injector  Injector
 	program   func(*Client)
 
@@ -127,7 +135,7 @@ func (w *World) Reset(cfg Config, inj Injector, program func(*Client)) {
 	w.log, w.timers = w.log[:0], w.timers[:0]
 	w.schedule, w.hashes = w.schedule[:0], w.hashes[:0]
 	w.dirty, w.touched, w.follows = w.dirty[:0], w.touched[:0], false
-	w.zxid, w.committed = 0, 0
+	w.zxid, w.committed, w.ranks, w.timed = 0, 0, append(w.ranks[:0], 0), false
 	if cfg.Servers > 1 {
 		w.zxid = 1 << 32
 	}

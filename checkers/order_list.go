@@ -1,0 +1,163 @@
+package checkers
+
+import h "zksim/model/history"
+
+// What the verdict of each checker depends on. That nothing is forgotten is
+// tested with histories from which other events are removed, and in which
+// neighbours are swapped whose order is said not to matter.
+
+// Order implements [Ordered]. The last two claims may be in either order, and what
+// a session's state tells its own client concerns no other.
+func (Belief) Order() Order {
+	o := Order{}.between(of(h.Acquired), of(h.Invoke, h.Released, h.Lost, h.Exceeded, h.Crashed))
+	o[h.Session] |= seen
+	return o
+}
+
+// Order implements [Ordered].
+func (Ownership) Order() Order {
+	changes := of(h.Created, h.Deleted)
+	return sequence(changes...).between(changes, of(h.Invoke)).
+		between(of(h.Acquired), of(h.Created, h.Deleted, h.Released, h.Lost, h.Crashed))
+}
+
+// Order implements [Ordered]. Znodes are compared by zxid.
+func (Fenced) Order() Order {
+	o := sequence(h.Write)
+	o[h.Acquired] |= seen
+	o[h.Created] |= seen
+	return o
+}
+
+// Order implements [Ordered]. What can begin an operation of the sequential lock
+// stands against what can end one; znodes come and go at known moments.
+func (Linearizability) Order() Order {
+	begin := of(h.Invoke, h.Released, h.Lost, h.Exceeded, h.Crashed)
+	end := of(h.Acquired, h.Return)
+	moment := of(h.Created, h.Deleted)
+	return sequence(moment...).between(begin, end).between(moment, begin).between(moment, end)
+}
+
+// Order implements [Ordered].
+func (Acknowledged) Order() Order {
+	return sequence(h.Acquired, h.Crashed, h.Created, h.Deleted, h.Invoke, h.Lost, h.Released, h.Return)
+}
+
+// Order implements [Ordered].
+func (Atomicity) Order() Order { return sequence(h.Invoke, h.Return, h.Told) }
+
+// Order implements [Ordered].
+func (Barrier) Order() Order { return intervals(h.Crashed) }
+
+// Order implements [Ordered].
+func (Conflict) Order() Order { return intervals() }
+
+// Order implements [Ordered].
+func (Convergence) Order() Order {
+	return sequence(h.Calm, h.Changed, h.Created, h.Deleted, h.Invoke, h.Return, h.Told)
+}
+
+// Order implements [Ordered].
+func (Counter) Order() Order { return intervals() }
+
+// Order implements [Ordered].
+func (Departure) Order() Order { return sequence(h.Created, h.Deleted, h.Invoke, h.Return, h.Told) }
+
+// Order implements [Ordered].
+func (DoubledEffect) Order() Order { return intervals() }
+
+// Order implements [Ordered].
+func (DoubledItem) Order() Order { return intervals() }
+
+// Order implements [Ordered]. Who is inside at one time also depends on the order of
+// those who come and those who go.
+func (Entry) Order() Order {
+	o := sequence(h.Invoke, h.Return)
+	o[h.Session] |= seen
+	return o
+}
+
+// Order implements [Ordered].
+func (Exit) Order() Order { return sequence(h.Crashed, h.Deleted, h.Invoke, h.Lost, h.Return) }
+
+// Order implements [Ordered].
+func (FIFO) Order() Order { return intervals() }
+
+// Order implements [Ordered].
+func (Gather) Order() Order { return sequence(h.Calm, h.Crashed, h.Invoke, h.Return, h.Told) }
+
+// Order implements [Ordered].
+func (Herd) Order() Order {
+	o := sequence(h.Acquired, h.Created, h.Deleted, h.Notify)
+	o[h.Return] |= seen
+	return o
+}
+
+// Order implements [Ordered].
+func (Liveness) Order() Order { return Order{} }
+
+// Order implements [Ordered].
+func (LostItem) Order() Order {
+	var o Order
+	o[h.Invoke], o[h.Return] = seen, seen
+	return o
+}
+
+// Order implements [Ordered].
+func (LostRevoke) Order() Order { return sequence(h.Calm, h.Created, h.Invoke, h.Return) }
+
+// Order implements [Ordered].
+func (Monotone) Order() Order { return sequence(h.Deleted, h.Told) }
+
+// Order implements [Ordered].
+func (Names) Order() Order { return intervals() }
+
+// Order implements [Ordered].
+func (Overdue) Order() Order { return sequence(h.Return, h.Told) }
+
+// Order implements [Ordered].
+func (Presence) Order() Order { return sequence(h.Calm, h.Created, h.Deleted, h.Invoke, h.Told) }
+
+// Order implements [Ordered].
+func (PriorityOrder) Order() Order { return intervals() }
+
+// Order implements [Ordered].
+func (Quiescence) Order() Order { return Order{} }
+
+// Order implements [Ordered].
+func (Recency) Order() Order { return sequence(h.Invoke, h.Return, h.Told) }
+
+// Order implements [Ordered].
+func (Refusal) Order() Order { return sequence(h.Created, h.Deleted, h.Invoke, h.Return) }
+
+// Order implements [Ordered].
+func (Rounds) Order() Order { return sequence(h.Crashed, h.Deleted, h.Invoke, h.Lost, h.Return) }
+
+// Order implements [Ordered].
+func (StaleLeader) Order() Order { return sequence(h.Created, h.Deleted) }
+
+// Order implements [Ordered].
+func (Steps) Order() Order { return Order{} }
+
+// Order implements [Ordered].
+func (Tasks) Order() Order {
+	return sequence(h.Changed, h.Created, h.Deleted, h.Invoke, h.Return, h.Told)
+}
+
+// Order implements [Ordered].
+func (Torn) Order() Order {
+	var o Order
+	o[h.Return], o[h.Told] = seen, seen
+	return o
+}
+
+// Order implements [Ordered].
+func (Tree) Order() Order { return Order{} }
+
+// Order implements [Ordered].
+func (Validity) Order() Order {
+	return sequence(h.Changed, h.Created, h.Deleted, h.Invoke, h.Notify, h.Return, h.Told)
+}
+
+// Order implements [Ordered].
+func (Znodes) Order() Order { return intervals(h.Changed, h.Created, h.Deleted) }
