@@ -139,9 +139,10 @@ func traced(s *scenarios.Scenario, schedule scenarios.Schedule) (*reports.Failur
 	if err != nil {
 		return nil, err
 	}
+	clients, rounds := s.Size(&schedule)
 	f := &reports.Failure{Doc: s.Doc, Source: s.Source, Verdict: result.Verdict, History: result.History, Trace: trace}
 	f.Report = reports.Report{Format: reports.Format, Scenario: s.Name, Seed: schedule.Seed, Servers: schedule.Servers,
-		Clients: s.Clients, Faults: schedule.Faults.String(), Steps: len(schedule.Names), Minimal: len(schedule.Names),
+		Clients: clients, Rounds: rounds, Faults: schedule.Faults.String(), Steps: len(schedule.Names), Minimal: len(schedule.Names),
 		Struck: reports.Struck(f.History), Hash: fmt.Sprintf("%016x", result.Hash)}
 	f.Report.SetVerdict(result.Verdict)
 	for _, c := range s.Checkers {
@@ -172,6 +173,12 @@ func drawn(s *scenarios.Scenario, h *history.History) ([]byte, error) {
 func (c *checkFlags) reproduce(s *scenarios.Scenario, file string, seed uint64) []string {
 	byFile := "go run ./cmd/simrun replay " + quote(file)
 	bySeed := fmt.Sprintf("go run ./cmd/simrun check -run %s -seeds %d", quote("^"+regexp.QuoteMeta(s.Name)+"$"), seed)
+	if c.clients != 0 {
+		bySeed += fmt.Sprintf(" -clients %d", c.clients)
+	}
+	if c.rounds != 0 {
+		bySeed += fmt.Sprintf(" -rounds %d", c.rounds)
+	}
 	if c.plan != "" {
 		bySeed += " -faults " + quote(c.plan)
 	}
