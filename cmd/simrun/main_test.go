@@ -328,7 +328,7 @@ func TestTheReportOfATwinIsJSON(t *testing.T) {
 		t.Fatal(err)
 	}
 	if report.Format != "zksim report 1" || report.Scenario != "lock/no-token" || report.Verdict != "violated" || report.Checker != "fenced" ||
-		report.Clients != 3 || len(report.Struck) == 0 || fmt.Sprint(report.Seed) != filepath.Base(dir) {
+		report.Clients != 2 || len(report.Struck) == 0 || fmt.Sprint(report.Seed) != filepath.Base(dir) {
 		t.Errorf("%+v", report)
 	}
 	for _, want := range append(report.Reproduce, report.Message, "hash "+report.Hash, strings.Join(report.Struck, ", ")) {
@@ -354,7 +354,7 @@ func TestTheReportOfATwinIsJSON(t *testing.T) {
 }
 
 var block = regexp.MustCompile(`(?m)^      lock/plain-create  seed (\d+)  (\w+): .*\n` +
-	`      minimal    \d+ of \d+ steps, faults: (.*)\n` +
+	`      minimal    \d+ of \d+ steps, (?:\d+ of )?\d clients, (?:\d+ of )?\d rounds?, faults: (.*)\n` +
 	`      replayed   2 of 2 identical, hash ([0-9a-f]{16})\n` +
 	`      report     (\S+)\n` +
 	`      reproduce  (.*)\n` +

@@ -99,16 +99,19 @@ func TestTheLinesOfARunOfAnotherSizeAndPlanReproduceIt(t *testing.T) {
 			t.Errorf("%s:\n%+v", line, again)
 		}
 	}
+	if !strings.Contains(r.out, ", 2 of 4 clients, 1 round, ") {
+		t.Errorf("%+v", r)
+	}
 	files, err := filepath.Glob("my out/*/*/report.json")
 	if err != nil || len(files) != 1 {
 		t.Fatal(files, err)
 	}
 	report, err := os.ReadFile(files[0])
-	if err != nil || !strings.Contains(string(report), "\"clients\": 4,\n  \"rounds\": 1,\n") {
+	if err != nil || !strings.Contains(string(report), "\"clients\": 2,\n  \"rounds\": 1,\n") {
 		t.Errorf("%v\n%s", err, report)
 	}
 	page, err := os.ReadFile(filepath.Join(filepath.Dir(files[0]), "index.html"))
-	if err != nil || !strings.Contains(string(page), ", 4 clients, 1 round each<") {
+	if err != nil || !strings.Contains(string(page), ", 2 clients, 1 round each<") {
 		t.Errorf("the page does not tell the size: %v", err)
 	}
 }
