@@ -176,6 +176,22 @@ func names() []string {
 	return out
 }
 
+// Without returns the plan for the same clients without one: rules aimed at it are left
+// out, and the clients behind it have new numbers.
+func (p Plan) Without(client int) Plan {
+	var q Plan
+	for _, r := range p {
+		if r.Aim.Client == client {
+			continue
+		}
+		if r.Aim.Client > client {
+			r.Aim.Client--
+		}
+		q = append(q, r)
+	}
+	return q
+}
+
 // Swarm draws a plan from p: each rule is in or out, and its budget anything up
 // to the one given. Runs that differ in what is switched on find more than runs
 // that all have everything (Groce et al., Swarm Testing, ISSTA 2012).

@@ -164,6 +164,10 @@ func facts(f *Failure) []fact {
 	if len(struck) == 0 {
 		struck = []string{"none"}
 	}
+	size := counted(r.Servers, "server") + ", " + counted(r.Clients, "client")
+	if r.Rounds > 0 {
+		size += ", " + counted(r.Rounds, "round") + " each"
+	}
 	schedule := counted(r.Minimal, "step") + " prescribed"
 	if r.Steps > r.Minimal {
 		schedule += fmt.Sprintf(", shrunk from %d", r.Steps)
@@ -171,7 +175,7 @@ func facts(f *Failure) []fact {
 	schedule += "; the run has " + counted(len(f.Trace.Steps), "step")
 	return []fact{
 		{"seed", fmt.Sprint(r.Seed)},
-		{"ensemble", counted(r.Servers, "server") + ", " + counted(r.Clients, "client")},
+		{"ensemble", size},
 		{"fault plan", clip(printable(r.Faults))},
 		{"faults struck", clip(printable(strings.Join(struck, ", ")))},
 		{"schedule", schedule},

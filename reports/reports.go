@@ -19,6 +19,7 @@ type Report struct {
 	Seed      uint64   `json:"seed"`
 	Servers   int      `json:"servers"`
 	Clients   int      `json:"clients"`
+	Rounds    int      `json:"rounds"` // how often each client repeats what it does; 0: it does not
 	Faults    string   `json:"faults"` // the plan
 	Verdict   string   `json:"verdict"`
 	Checker   string   `json:"checker"`

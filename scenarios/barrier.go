@@ -124,20 +124,20 @@ func (g gate) pass() error {
 func (g gate) relay() error { return errors.Join(g.pass(), g.keep()) }
 
 // barrierRounds makes a program in which one half of the clients hold the
-// barrier a number of times and the others wait for it as often.
-func barrierRounds(rounds int, change, wait limiter) func(p *Process) {
+// barrier in each round and the others wait for it as often.
+func barrierRounds(change, wait limiter) func(p *Process) {
 	return func(p *Process) {
 		g := newGate(p, recipes.NewBarrier(p.Conn, p.Env, p.Path(barrierPath), recipes.BarrierOptions{}), change, wait)
 		if p.ID <= p.Clients/2 {
-			g.rounds(rounds, g.keep)
+			g.rounds(p.Rounds, g.keep)
 		} else {
-			g.rounds(rounds, g.pass)
+			g.rounds(p.Rounds, g.pass)
 		}
 	}
 }
 
 // barrierRelay is a program in which one client holds the broken barrier, the
-// second passes it and holds it for long, and the others wait again and again.
+// second passes it and holds it for long, and the others wait in each round.
 func barrierRelay(f broken.Flaw) func(p *Process) {
 	return func(p *Process) {
 		g := newGate(p, broken.NewBarrier(p.Conn, p.Env, p.Path(barrierPath), f), unlimited, unlimited)
@@ -152,7 +152,7 @@ func barrierRelay(f broken.Flaw) func(p *Process) {
 			g.stay = 30
 			g.rounds(1, g.relay)
 		} else {
-			g.rounds(5, g.pass)
+			g.rounds(p.Rounds, g.pass)
 		}
 	}
 }
@@ -180,7 +180,7 @@ func barrierScenario(s Scenario) Scenario {
 // barrierTwin is a scenario of a broken barrier that must be caught.
 func barrierTwin(name string, f broken.Flaw, s Scenario) Scenario {
 	s.Name, s.Row, s.Caught = "barrier/"+name, int(f), []string{"barrier"}
-	s.Program = barrierRelay(f)
+	s.Program, s.Rounds = barrierRelay(f), 5
 	s.Setup = []model.Request{{Op: model.OpCreate, Path: barrierPath, ACL: zk.WorldACL(zk.PermAll)}}
 	return barrierScenario(s)
 }
@@ -188,12 +188,12 @@ func barrierTwin(name string, f broken.Flaw, s Scenario) Scenario {
 var barrierScenarios = []Scenario{
 	barrierScenario(Scenario{
 		Name: "barrier/barrier", Doc: "keepers that may end and waiters that give up, under every fault",
-		Source: "ZooKeeper recipes page, Barriers", Program: barrierRounds(2, cancelled, limited), Faults: faults.Contract(),
+		Source: "ZooKeeper recipes page, Barriers", Rounds: 2, Program: barrierRounds(cancelled, limited), Faults: faults.Contract(),
 		Goals: []Goal{goalLostChange, goalOpened, goalHeldAgain, goalGaveUp("wait")},
 	}),
 	barrierScenario(Scenario{
 		Name: "barrier/patient", Doc: "keepers that never end, and nobody gives up",
-		Source: "ZooKeeper recipes page, Barriers", Program: barrierRounds(3, unlimited, unlimited),
+		Source: "ZooKeeper recipes page, Barriers", Rounds: 3, Program: barrierRounds(unlimited, unlimited),
 		Faults: without(faults.Contract(), "crash", "cancel"),
 		Goals:  []Goal{goalLostChange, goalOpened, goalHeldAgain},
 	}),

@@ -10,7 +10,7 @@ import (
 func BenchmarkLockRun(b *testing.B) {
 	for _, servers := range []int{1, 3} {
 		b.Run(fmt.Sprintf("servers=%d", servers), func(b *testing.B) {
-			s := lockScenario(Scenario{Name: "bench", Servers: []int{servers}, Program: lockRounds(1, newLock), Faults: lockFaults})
+			s := lockScenario(Scenario{Name: "bench", Servers: []int{servers}, Rounds: 1, Program: lockRounds(newLock), Faults: lockFaults})
 			b.ReportAllocs()
 			b.RunParallel(func(pb *testing.PB) {
 				r := NewRunner()

@@ -67,14 +67,14 @@ func TestCorrectLocksHoldInACrowd(t *testing.T) {
 		plan[i].Budget *= 2
 	}
 	for _, s := range []Scenario{
-		{Name: "crowd/lock", Clients: 6, Program: lockRounds(3, newLock), Faults: plan},
-		{Name: "crowd/workers", Clients: 4, Program: twoWorkers(newLock), Faults: plan},
-		{Name: "crowd/single-node", Clients: 5, Program: lockRounds(3, newSingleNodeLock), Faults: plan},
-		{Name: "crowd/go-zookeeper", Clients: 4, Faults: plan, Program: func(p *Process) {
+		{Name: "crowd/lock", Clients: 6, Rounds: 3, Program: lockRounds(newLock), Faults: plan},
+		{Name: "crowd/workers", Clients: 4, Rounds: 1, Program: twoWorkers(newLock), Faults: plan},
+		{Name: "crowd/single-node", Clients: 5, Rounds: 3, Program: lockRounds(newSingleNodeLock), Faults: plan},
+		{Name: "crowd/go-zookeeper", Clients: 4, Rounds: 2, Faults: plan, Program: func(p *Process) {
 			if p.ID%2 == 0 {
-				lockRounds(2, newLock)(p)
+				lockRounds(newLock)(p)
 			} else {
-				lockAndStay(2, 10, newLock)(p)
+				lockAndStay(10, newLock)(p)
 			}
 		}},
 	} {

@@ -51,13 +51,13 @@ func newBrokenTransaction(f broken.Flaw) newCommitter {
 
 const commitDir = "/commit"
 
-// transactions makes a program for as many transactions, in which participants
+// transactions makes a program of one transaction a round, in which participants
 // lose patience after so many tries. All clients are sites, and the first one is
 // the coordinator as well. In every second transaction the second client votes
 // no.
-func transactions(rounds, tries int, maker newCommitter) func(p *Process) {
+func transactions(tries int, maker newCommitter) func(p *Process) {
 	return func(p *Process) {
-		for r := range rounds {
+		for r := range p.Rounds {
 			dir := p.Path(commitDir + "/" + strconv.Itoa(r))
 			if err := oneTransaction(p, dir, p.ID != 2 || r%2 == 0, tries, maker); err != nil {
 				p.Fail(err)
@@ -220,7 +220,7 @@ func commitScenario(s Scenario) Scenario {
 func commitForm(name, doc string, f recipes.Form, goals ...Goal) Scenario {
 	return commitScenario(Scenario{
 		Name: "commit/" + name, Doc: doc, Source: "ZooKeeper recipes page, Two-phased Commit",
-		Program: transactions(2, 3, newTransaction(f)), Faults: faults.Contract(), Servers: []int{1, 3},
+		Rounds: 2, Program: transactions(3, newTransaction(f)), Faults: faults.Contract(), Servers: []int{1, 3},
 		Goals: append([]Goal{goalCommit, goalAbort, goalLostVote, goalBeaten, goalOrphan}, goals...),
 	})
 }
@@ -228,7 +228,7 @@ func commitForm(name, doc string, f recipes.Form, goals ...Goal) Scenario {
 // commitTwin is a scenario of a broken transaction that must be caught.
 func commitTwin(name string, f broken.Flaw, s Scenario) Scenario {
 	s.Name, s.Row = "commit/"+name, int(f)
-	s.Program = transactions(2, 1, newBrokenTransaction(f))
+	s.Program, s.Rounds = transactions(1, newBrokenTransaction(f)), 2
 	return commitScenario(s)
 }
 

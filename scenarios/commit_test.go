@@ -13,7 +13,7 @@ func TestABrokenTransactionHoldsWithoutItsFlaw(t *testing.T) {
 		if !s.Broken() {
 			continue
 		}
-		s.Program, s.Caught = transactions(2, 1, newBrokenTransaction(broken.Flaw(0))), nil
+		s.Program, s.Caught = transactions(1, newBrokenTransaction(broken.Flaw(0))), nil
 		if rep, err := Run(context.Background(), &s, Options{Seeds: Range{1, 500}}); err != nil || rep.Status != Held {
 			t.Errorf("%s: %+v, %s, %v", s.Name, rep.Failure.Verdict, rep.Why, err)
 		}

@@ -26,16 +26,16 @@ type configuration interface {
 
 const configDir = "/config"
 
-// configRounds makes a program that updates and reads a number of times while a
+// configRounds makes a program that updates and reads in each round while a
 // cached reader follows. At the end the reader must catch up with what is
 // then the latest.
-func configRounds(rounds int, names func(number int) []string, newConfig func(p *Process) configuration) func(p *Process) {
+func configRounds(names func(number int) []string, newConfig func(p *Process) configuration) func(p *Process) {
 	return func(p *Process) {
 		c := newConfig(p)
 		f := follow(p, c)
 		defer f.stop()
 		o := p.Register(func() []string { return nil })
-		for r := range rounds {
+		for r := range p.Rounds {
 			number := 100*p.ID + r
 			err := updateOnce(p, o, c, number, names(number))
 			if err == nil {

@@ -15,8 +15,8 @@ import (
 var configScenarios = []Scenario{
 	configScenario(Scenario{
 		Name: "config/config", Doc: "the configuration that is updated in one multi, under every fault",
-		Source:  "ZooKeeper recipes page, Configuration",
-		Program: configRounds(1, sometimesThree, newConfig), Faults: faults.Contract(),
+		Source: "ZooKeeper recipes page, Configuration",
+		Rounds: 1, Program: configRounds(sometimesThree, newConfig), Faults: faults.Contract(),
 		Goals: []Goal{goalLostMulti, goalFollowed,
 			{"an update that comes too late", answered("update", func(e *history.Event) bool { return errors.Is(e.Err, recipes.ErrConfigChanged) })},
 			{"an outcome that nobody can know", answered("update", func(e *history.Event) bool {
@@ -25,8 +25,8 @@ var configScenarios = []Scenario{
 	}),
 	configScenario(Scenario{
 		Name: "config/flagged", Doc: "the configuration that is updated behind a flag, under every fault",
-		Source:  "ZooKeeper: Wait-free coordination for Internet-scale systems (2010), section 2.3",
-		Program: configRounds(1, sometimesThree, newFlaggedConfig), Faults: faults.Contract(),
+		Source: "ZooKeeper: Wait-free coordination for Internet-scale systems (2010), section 2.3",
+		Rounds: 1, Program: configRounds(sometimesThree, newFlaggedConfig), Faults: faults.Contract(),
 		Goals: []Goal{goalLostMulti, goalFollowed,
 			{"an update that another takes over", answered("update", func(e *history.Event) bool { return errors.Is(e.Err, recipes.ErrConfigChanged) })},
 			{"a reader that finds the configuration invalid", answered("get", func(e *history.Event) bool { return errors.Is(e.Err, recipes.ErrConfigInvalid) })},
@@ -76,11 +76,11 @@ func configTwin(f broken.Flaw, s Scenario) Scenario {
 	names := func(int) []string { return []string{"a", "b"} }
 	switch s.Name {
 	case "config/watch-trust":
-		s.Program = configRounds(3, names, oneUpdater(newConfig))
+		s.Program, s.Rounds = configRounds(names, oneUpdater(newConfig)), 3
 	case "config/keep-watch":
 		s.Program = configBusy(newConfig)
 	default:
-		s.Program = configRounds(3, names, newConfig)
+		s.Program, s.Rounds = configRounds(names, newConfig), 3
 	}
 	return configScenario(s)
 }

@@ -21,12 +21,13 @@ type counter interface {
 
 const counterPath = "/counter"
 
-// countRounds makes a program that adds, looks, and changes what it has seen.
-func countRounds(rounds int, newCounter func(p *Process) counter) func(p *Process) {
+// countRounds makes a program that adds, looks, and changes what it has seen, in
+// each round.
+func countRounds(newCounter func(p *Process) counter) func(p *Process) {
 	return func(p *Process) {
 		c := newCounter(p)
 		o := p.Register(func() []string { return nil })
-		for range rounds {
+		for range p.Rounds {
 			if err := countOnce(p, o, c); err != nil {
 				p.Fail(err)
 				return
@@ -86,7 +87,7 @@ func counterScenario(s Scenario) Scenario {
 // counterTwin is a scenario of a broken counter that must be caught.
 func counterTwin(f broken.Flaw, s Scenario) Scenario {
 	s.Row, s.Caught = int(f), []string{"counter"}
-	s.Program = countRounds(2, func(p *Process) counter { return broken.NewCounter(p.Conn, p.Env, p.Path(counterPath), f) })
+	s.Rounds, s.Program = 2, countRounds(func(p *Process) counter { return broken.NewCounter(p.Conn, p.Env, p.Path(counterPath), f) })
 	s.Setup = makeZnodes(counterPath, "")
 	return counterScenario(s)
 }
@@ -95,7 +96,7 @@ var counterScenarios = []Scenario{
 	counterScenario(Scenario{
 		Name: "counter/counter", Doc: "the counter under every fault",
 		Source: "Curator DistributedAtomicLong, Kazoo Counter", Faults: faults.Contract(),
-		Program: countRounds(2, func(p *Process) counter {
+		Rounds: 2, Program: countRounds(func(p *Process) counter {
 			return recipes.NewCounter(p.Conn, p.Env, p.Path(counterPath), recipes.CounterOptions{})
 		}),
 		Goals: []Goal{goalLostMulti,

@@ -26,6 +26,7 @@ type Scenario struct {
 	Source string // where the recipe or the bug comes from
 
 	Clients int
+	Rounds  int             // how often each client repeats what it does; 0: the program has no rounds
 	Servers []int           // sizes of the ensemble; each seed draws one. Empty: 1
 	Setup   []model.Request // executed before the clients start
 	Faults  faults.Plan     // what may go wrong; each seed draws a part of it
@@ -44,6 +45,8 @@ type Scenario struct {
 	Wakes  string // likewise: which faults or orders of events wake the bug
 
 	SafetySteps, MaxSteps int // as in sim.Config
+
+	own size // of the scenario that this is a resized copy of
 }
 
 // Broken reports whether the scenario is a control that must fail.

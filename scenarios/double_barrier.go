@@ -25,7 +25,6 @@ const doubleBarrierDir = "/double"
 
 // meeting is how clients meet at a double barrier.
 type meeting struct {
-	rounds     int
 	enter      limiter // of each Enter and Leave
 	leave      limiter
 	more       int // clients than participants
@@ -39,7 +38,7 @@ func (m meeting) program() func(p *Process) {
 		n := max(p.Clients-m.more, 1)
 		b := m.newBarrier(p, n)
 		o := p.Register(b.Znodes)
-		for range m.rounds {
+		for range p.Rounds {
 			if err := m.meet(p, o, b, n); err != nil {
 				p.Fail(err)
 				return

@@ -42,8 +42,8 @@ func TestTheFanOutOfLeaving(t *testing.T) {
 		recipes.LeaveNaive:      {k - 1, k * (k - 1) / 2},       // the i-th to go for the i-1 that went before
 		recipes.LeaveSequential: {1, (k - 1) + 1 + (k - 1) - 1}, // marks, the last of them for the highest as well; ends
 	} {
-		s := doubleBarrierScenario(Scenario{Name: "test/fan-out", Clients: k},
-			meeting{rounds: 1, enter: unlimited, leave: unlimited, stay: 2, newBarrier: newDoubleBarrier(recipes.Leaving(how))})
+		s := doubleBarrierScenario(Scenario{Name: "test/fan-out", Clients: k, Rounds: 1},
+			meeting{enter: unlimited, leave: unlimited, stay: 2, newBarrier: newDoubleBarrier(recipes.Leaving(how))})
 		most, total := 0, 0
 		for seed := range uint64(500) {
 			res := r.Seed(&s, seed)
@@ -70,14 +70,15 @@ func TestTwinsOfBarriersHoldWithoutTheirFlaws(t *testing.T) {
 	}
 	for _, x := range []struct {
 		faults string
+		rounds int
 		m      meeting
 	}{
-		{"", meeting{rounds: 2}},
-		{"", meeting{rounds: 1, enter: unlimited}},
-		{"", meeting{rounds: 1, more: 1}},
-		{"learn-late=1", meeting{rounds: 2}},
+		{"", 2, meeting{}},
+		{"", 1, meeting{enter: unlimited}},
+		{"", 1, meeting{more: 1}},
+		{"learn-late=1", 2, meeting{}},
 	} {
-		sound = append(sound, doubleBarrierTwin("sound", 0, Scenario{Faults: plan(x.faults), SafetySteps: 60}, x.m))
+		sound = append(sound, doubleBarrierTwin("sound", 0, Scenario{Rounds: x.rounds, Faults: plan(x.faults), SafetySteps: 60}, x.m))
 	}
 	for i := range sound {
 		rep, err := Run(context.Background(), &sound[i], Options{Seeds: Range{1, 1000}})

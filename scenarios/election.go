@@ -54,13 +54,13 @@ func acknowledge(p *Process, o Object, e elector) error {
 // pace is how many steps a leader takes before and after the acknowledgement.
 type pace struct{ procedure, stay int }
 
-// electionRounds makes a program that asks for the leader and campaigns a number
-// of times; every third attempt is given up after a while.
-func electionRounds(rounds int, steps pace, newElector func(p *Process) elector) func(p *Process) {
+// electionRounds makes a program that asks for the leader and campaigns in each
+// round; every third attempt is given up after a while.
+func electionRounds(steps pace, newElector func(p *Process) elector) func(p *Process) {
 	return func(p *Process) {
 		e := newElector(p)
 		o := p.Register(e.Znodes)
-		for r := range rounds {
+		for r := range p.Rounds {
 			if err := errors.Join(ask(o, e), leadOnce(p, o, e, steps, (p.ID+r)%3 == 2)); err != nil {
 				p.Fail(err)
 				return
@@ -142,7 +142,7 @@ func slowFirst(p *Process) {
 	if p.ID == 1 {
 		steps = pace{40, 1}
 	}
-	electionRounds(3, steps, newBrokenElection(broken.BlindAck))(p)
+	electionRounds(steps, newBrokenElection(broken.BlindAck))(p)
 }
 
 func newElection(p *Process) elector {
@@ -201,8 +201,8 @@ func electionHerd(s Scenario, newElector func(p *Process) elector) Scenario {
 var electionScenarios = []Scenario{
 	electionScenario(Scenario{
 		Name: "election/election", Doc: "the election under every fault",
-		Source:  "ZooKeeper recipes page, Leader Election",
-		Program: withFollower(electionRounds(2, pace{1, 2}, newElection)), Faults: electionFaults,
+		Source: "ZooKeeper recipes page, Leader Election",
+		Rounds: 2, Program: withFollower(electionRounds(pace{1, 2}, newElection)), Faults: electionFaults,
 		Goals: []Goal{goalLostCreate, goalExpiry, goalQueue,
 			{"an acknowledgement that comes after the deposition", returned("acknowledge", recipes.ErrNotLeading)},
 			{"a question that is answered by nobody leads", returned("leader", recipes.ErrNoLeader)},
@@ -212,8 +212,8 @@ var electionScenarios = []Scenario{
 	electionHerd(Scenario{Name: "election/fan-out", Doc: "the end of a leader wakes one candidate of six"}, newElection),
 	electionScenario(Scenario{
 		Name: "election/smallest", Doc: "the election in which all watch the first candidate, under every fault",
-		Source:  "ZooKeeper recipes page, Leader Election",
-		Program: electionRounds(2, pace{1, 2}, newHerdElection), Faults: electionFaults,
+		Source: "ZooKeeper recipes page, Leader Election",
+		Rounds: 2, Program: electionRounds(pace{1, 2}, newHerdElection), Faults: electionFaults,
 		Goals: []Goal{goalLostCreate, goalExpiry, goalQueue},
 	}),
 
@@ -221,17 +221,17 @@ var electionScenarios = []Scenario{
 		Row: 125, Wakes: "nothing is needed", Caught: []string{"herd"}}, newHerdElection),
 	electionScenario(Scenario{Name: "election/event-leads", Doc: "a deletion event alone makes a leader, without listing again",
 		Source: "the ZooKeeper recipes page has no re-check", Row: int(broken.EventLeads),
-		Program: electionRounds(3, pace{1, 6}, newBrokenElection(broken.EventLeads)),
-		Caught:  []string{"ownership", "belief"},
-		Wakes:   "the schedule alone"}),
+		Rounds: 3, Program: electionRounds(pace{1, 6}, newBrokenElection(broken.EventLeads)),
+		Caught: []string{"ownership", "belief"},
+		Wakes:  "the schedule alone"}),
 	electionScenario(Scenario{Name: "election/blind-ack", Doc: "the acknowledgement is written without a check of the own candidate",
 		Source: "derived from the recipes page", Faults: plan("learn-late=3"), Servers: []int{1}, Row: int(broken.BlindAck),
-		Program: slowFirst,
-		Caught:  []string{"acknowledged"},
-		Wakes:   "a pause between election and acknowledgement (learn-late)"}),
+		Rounds: 3, Program: slowFirst,
+		Caught: []string{"acknowledged"},
+		Wakes:  "a pause between election and acknowledgement (learn-late)"}),
 	electionScenario(Scenario{Name: "election/no-ack", Doc: "the first candidate is taken for the leader",
 		Source: "derived from the note of the recipes page", Row: int(broken.NoAck),
-		Program: electionRounds(2, pace{1, 2}, newBrokenElection(broken.NoAck)),
-		Caught:  []string{"acknowledged"},
-		Wakes:   "the schedule alone"}),
+		Rounds: 2, Program: electionRounds(pace{1, 2}, newBrokenElection(broken.NoAck)),
+		Caught: []string{"acknowledged"},
+		Wakes:  "the schedule alone"}),
 }

@@ -160,7 +160,7 @@ func (h *liveHost) run(ctx context.Context, s *Scenario, o LiveOptions, admin *l
 	}
 	ended := make(chan int, len(clients))
 	for i, c := range clients {
-		p := &Process{Conn: c, Env: c.Env(), ID: i + 1, Clients: len(clients), root: h.root, host: h, resource: &h.resource}
+		p := &Process{Conn: c, Env: c.Env(), ID: i + 1, Clients: len(clients), Rounds: s.Rounds, root: h.root, host: h, resource: &h.resource}
 		go func() {
 			s.Program(p)
 			ended <- p.ID

@@ -32,18 +32,18 @@ type holder interface {
 
 const lockDir = "/lock"
 
-// lockRounds makes a program that locks, works and unlocks a number of times;
-// every third attempt is a TryLock.
-func lockRounds(rounds int, newLocker func(p *Process) locker) func(p *Process) {
-	return lockAndStay(rounds, 2, newLocker)
+// lockRounds makes a program that locks, works and unlocks in each round; every
+// third attempt is a TryLock.
+func lockRounds(newLocker func(p *Process) locker) func(p *Process) {
+	return lockAndStay(2, newLocker)
 }
 
 // lockAndStay is lockRounds with that many steps in the critical section.
-func lockAndStay(rounds, stay int, newLocker func(p *Process) locker) func(p *Process) {
+func lockAndStay(stay int, newLocker func(p *Process) locker) func(p *Process) {
 	return func(p *Process) {
 		l := newLocker(p)
 		o := p.Register(l.Znodes)
-		for r := range rounds {
+		for r := range p.Rounds {
 			if err := lockOnce(p, o, l, stay, (p.ID+r)%3 == 2); err != nil {
 				p.Fail(err)
 				return
@@ -95,7 +95,7 @@ func work(p *Process, o Object, l holder, steps int) {
 
 // twoWorkers makes a program in which two goroutines of one process compete.
 func twoWorkers(newLocker func(p *Process) locker) func(p *Process) {
-	one := lockRounds(1, newLocker)
+	one := lockRounds(newLocker)
 	return func(p *Process) {
 		done := make(chan zk.Event, 1)
 		p.Env.Go("worker", func() {
@@ -143,7 +143,7 @@ func lockScenario(s Scenario) Scenario {
 func twin(name string, f broken.Flaw, s Scenario) Scenario {
 	s.Name, s.Row = "lock/"+name, int(f)
 	if s.Program == nil {
-		s.Program = lockRounds(2, newBroken(f))
+		s.Program, s.Rounds = lockRounds(newBroken(f)), 2
 	}
 	return lockScenario(s)
 }

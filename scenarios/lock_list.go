@@ -9,21 +9,21 @@ import (
 var lockScenarios = []Scenario{
 	lockScenario(Scenario{
 		Name: "lock/lock", Doc: "the fair lock under every fault",
-		Source:  "ZooKeeper recipes page, Locks",
-		Program: lockRounds(2, newLock), Faults: lockFaults,
+		Source: "ZooKeeper recipes page, Locks",
+		Rounds: 2, Program: lockRounds(newLock), Faults: lockFaults,
 		Goals: []Goal{goalLostCreate, goalExpiry, goalQueue},
 	}),
 	lockScenario(Scenario{
 		Name: "lock/workers", Doc: "two goroutines of each process compete for the fair lock",
 		Source: "ZooKeeper recipes page, Locks", Clients: 2,
-		Program: twoWorkers(newLock), Faults: lockFaults,
+		Rounds: 1, Program: twoWorkers(newLock), Faults: lockFaults,
 		Goals: []Goal{goalLostCreate, goalQueue},
 	}),
 	herdScenario(0, "lock/fan-out", "a release of the fair lock wakes one client of six", newLock),
 	lockScenario(Scenario{
 		Name: "lock/single-node", Doc: "the lock on one znode under every fault",
-		Source:  "Junqueira and Reed, ZooKeeper (2013), the first master election",
-		Program: lockRounds(2, newSingleNodeLock), Faults: lockFaults,
+		Source: "Junqueira and Reed, ZooKeeper (2013), the first master election",
+		Rounds: 2, Program: lockRounds(newSingleNodeLock), Faults: lockFaults,
 		Goals: []Goal{goalExpiry},
 	}),
 
@@ -55,7 +55,7 @@ var lockScenarios = []Scenario{
 		Caught: []string{"ownership", "belief"},
 		Wakes:  "sequence near 2^31-1"}),
 	twin("no-token", broken.NoToken, Scenario{Doc: "the holder writes to the resource without a token",
-		Source: "CURATOR-206, libkv PR 156", Faults: plan("pause=3 learn-late=3"), Program: lockAndStay(3, 16, newBroken(broken.NoToken)),
+		Source: "CURATOR-206, libkv PR 156", Faults: plan("pause=3 learn-late=3"), Rounds: 3, Program: lockAndStay(16, newBroken(broken.NoToken)),
 		Caught: []string{"fenced"},
 		Wakes:  "a pause beyond the session's timeout (learn-late)"}),
 	twin("keep-held", broken.KeepHeld, Scenario{Doc: "unlock forgets the lock first and ignores the error of the delete",
@@ -75,11 +75,11 @@ var lockScenarios = []Scenario{
 		Caught: []string{"liveness"},
 		Wakes:  "expire while held"}),
 	twin("foreign-delete", broken.ForeignDelete, Scenario{Doc: "names come again, and a late unlock deletes another's znode",
-		Source: "zk-ruby#34", Faults: plan("learn-late=3"), Servers: []int{1}, Program: lockAndStay(5, 30, newBroken(broken.ForeignDelete)),
+		Source: "zk-ruby#34", Faults: plan("learn-late=3"), Servers: []int{1}, Rounds: 5, Program: lockAndStay(30, newBroken(broken.ForeignDelete)),
 		Caught: []string{"ownership", "belief"},
 		Wakes:  "expire and the parent made anew"}),
 	twin("same-session", broken.SameSession, Scenario{Doc: "any first znode of the own session is taken for the own",
-		Source: "derived from per-thread locks", Clients: 2, Program: twoWorkers(newBroken(broken.SameSession)),
+		Source: "derived from per-thread locks", Clients: 2, Rounds: 1, Program: twoWorkers(newBroken(broken.SameSession)),
 		Caught: []string{"ownership"},
 		Wakes:  "the schedule alone"}),
 	twin("stale-try", broken.StaleTry, Scenario{Doc: "TryLock believes a listing of a server that lags",
@@ -96,7 +96,7 @@ var lockScenarios = []Scenario{
 // where that must hold.
 func herdScenario(f broken.Flaw, name, doc string, newLocker func(p *Process) locker) Scenario {
 	s := lockScenario(Scenario{Name: name, Doc: doc, Source: "ZooKeeper recipes page, herd effect", Clients: 6,
-		Program: lockRounds(1, newLocker)})
+		Rounds: 1, Program: lockRounds(newLocker)})
 	if f != 0 {
 		s.Row, s.Wakes, s.Caught = int(f), "nothing is needed", []string{"herd"}
 		s.Source = map[broken.Flaw]string{broken.WatchFirst: "kazoo commit 7dd4c4c, ZOOKEEPER-1483",

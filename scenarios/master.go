@@ -62,9 +62,9 @@ func newBrokenPool(f broken.Flaw) func(p *Process) roles {
 }
 
 // poolOf makes a program in which every process plays all roles, so that whoever
-// survives needs nobody else. The process ends its master and its worker when
+// survives needs nobody else, and submits one task a round. The process ends its master and its worker when
 // its own tasks are done; those that its worker has left go to others.
-func poolOf(tasks int, newRoles func(p *Process) roles) func(p *Process) {
+func poolOf(newRoles func(p *Process) roles) func(p *Process) {
 	return func(p *Process) {
 		ctx, stop := context.WithCancel(context.Background())
 		r := newRoles(p)
@@ -83,7 +83,7 @@ func poolOf(tasks int, newRoles func(p *Process) roles) func(p *Process) {
 			}
 			workerEnded <- zk.Event{}
 		})
-		if err := submitAndWait(p, r.submit, tasks); err != nil {
+		if err := submitAndWait(p, r.submit, p.Rounds); err != nil {
 			p.Fail(err)
 		}
 		stop()
@@ -199,7 +199,7 @@ func poolScenario(s Scenario) Scenario {
 		s.Servers = []int{1, 3}
 	}
 	if s.Program == nil {
-		s.Program = poolOf(2, newBrokenPool(broken.Flaw(s.Row)))
+		s.Program, s.Rounds = poolOf(newBrokenPool(broken.Flaw(s.Row))), 2
 	}
 	return s
 }

@@ -20,9 +20,9 @@ func TestTwinsOfElectionsAndPoolsHoldWithoutTheirFlaw(t *testing.T) {
 		case !s.Broken() || s.Name == "election/smallest-herd":
 			continue
 		case slices.ContainsFunc(electionScenarios, func(x Scenario) bool { return x.Name == s.Name }):
-			s.Program = electionRounds(3, pace{3, 20}, newBrokenElection(0))
+			s.Program = electionRounds(pace{3, 20}, newBrokenElection(0))
 		case slices.ContainsFunc(masterScenarios, func(x Scenario) bool { return x.Name == s.Name }):
-			s.Program = withReader(poolOf(2, newBrokenPool(0)))
+			s.Program = withReader(poolOf(newBrokenPool(0)))
 		default:
 			continue
 		}
@@ -49,11 +49,11 @@ func TestElectionsAndPoolsHoldInACrowd(t *testing.T) {
 	}
 	for _, s := range []Scenario{
 		electionScenario(Scenario{Name: "crowd/election", Clients: 6, Faults: electionFaults,
-			Program: electionRounds(3, pace{2, 3}, newElection)}),
-		electionScenario(Scenario{Name: "crowd/mixed", Clients: 5, Faults: electionFaults, Program: func(p *Process) {
-			electionRounds(3, pace{2, 3}, []func(*Process) elector{newElection, newHerdElection}[p.ID%2])(p)
+			Rounds: 3, Program: electionRounds(pace{2, 3}, newElection)}),
+		electionScenario(Scenario{Name: "crowd/mixed", Clients: 5, Rounds: 3, Faults: electionFaults, Program: func(p *Process) {
+			electionRounds(pace{2, 3}, []func(*Process) elector{newElection, newHerdElection}[p.ID%2])(p)
 		}}),
-		poolScenario(Scenario{Name: "crowd/pool", Clients: 5, Faults: poolFaults, Program: poolOf(4, newPool)}),
+		poolScenario(Scenario{Name: "crowd/pool", Clients: 5, Faults: poolFaults, Rounds: 4, Program: poolOf(newPool)}),
 	} {
 		s = twice(s)
 		rep, err := Run(context.Background(), &s, Options{Seeds: Range{1, last}})

@@ -140,9 +140,9 @@ func insist(p *Process, g *group) error {
 	return g.exit()
 }
 
-// comeAndGo is what a member does that wants such a name again and again.
+// comeAndGo is what a member does that wants such a name in each round.
 func comeAndGo(p *Process, g *group) error {
-	for range 3 {
+	for range p.Rounds {
 		if err := g.enter(p, "m"); err != nil {
 			return err
 		}

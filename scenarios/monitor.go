@@ -29,7 +29,7 @@ const (
 // monitored makes a program in which the first client monitors a read/write lock and
 // the others use it, more to read than to write. One round in long takes too long; 0:
 // none.
-func monitored(rounds, long int, newMonitor func(p *Process, opt recipes.MonitorOptions) watchman) func(p *Process) {
+func monitored(long int, newMonitor func(p *Process, opt recipes.MonitorOptions) watchman) func(p *Process) {
 	return func(p *Process) {
 		if p.ID == 1 {
 			monitor(p, newMonitor)
@@ -37,7 +37,7 @@ func monitored(rounds, long int, newMonitor func(p *Process, opt recipes.Monitor
 		}
 		l := newRWLock(p)
 		o := p.Register(l.Znodes)
-		for r := range rounds {
+		for r := range p.Rounds {
 			d := holdShort
 			if long > 0 && (p.ID+r)%long == 0 {
 				d = holdLong
@@ -114,18 +114,18 @@ func monitorScenario(s Scenario) Scenario {
 var monitorScenarios = []Scenario{
 	monitorScenario(Scenario{
 		Name: "monitor/monitor", Doc: "a monitor tells who holds a read/write lock for too long, under every fault",
-		Program: monitored(2, 3, newMonitor), Faults: rwFaults, Clients: 4,
+		Rounds: 2, Program: monitored(3, newMonitor), Faults: rwFaults, Clients: 4,
 		Goals: []Goal{{"an alarm", told("overdue")}, {"an alarm of a reader that is not the first", laterReader}},
 	}),
 
 	monitorScenario(Scenario{
 		Name: "monitor/busy-lock", Doc: "measures how long the lock is held, by whomever", Row: int(broken.BusyLock),
-		Program: monitored(4, 0, newBrokenMonitor(broken.BusyLock, holdLimit)), Clients: 4,
+		Rounds: 4, Program: monitored(0, newBrokenMonitor(broken.BusyLock, holdLimit)), Clients: 4,
 		Caught: []string{"overdue"}, Wakes: "the schedule alone",
 	}),
 	monitorScenario(Scenario{
 		Name: "monitor/stale-alarm", Doc: "believes a server that lags", Row: int(broken.StaleAlarm),
-		Program: monitored(8, 0, newBrokenMonitor(broken.StaleAlarm, holdShort+1)), Servers: []int{3}, Clients: 2,
+		Rounds: 8, Program: monitored(0, newBrokenMonitor(broken.StaleAlarm, holdShort+1)), Servers: []int{3}, Clients: 2,
 		Faults: plan("stale-read=6@client=c1"),
 		Caught: []string{"overdue"}, Wakes: "stale-read",
 	}),

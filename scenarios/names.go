@@ -22,13 +22,13 @@ type names interface {
 const namesDir = "/names"
 
 // nameRounds makes a program that registers one name, which all want, resolves it
-// and gives it up, a number of times, and a name with a number in between, if that
-// is possible.
-func nameRounds(rounds int, newNames func(p *Process) names) func(p *Process) {
+// and gives it up, in each round, except that in the second the name is one with a
+// number, if that is possible.
+func nameRounds(newNames func(p *Process) names) func(p *Process) {
 	return func(p *Process) {
 		n := newNames(p)
 		u := nameUser{p, n, p.Register(func() []string { return nil })}
-		for r := range rounds {
+		for r := range p.Rounds {
 			value := 10*p.ID + r
 			register := func(ctx context.Context, data []byte) (string, error) { return "all", n.Register(ctx, "all", data) }
 			if numbered, ok := n.(*recipes.Names); ok && r == 1 {
@@ -114,7 +114,7 @@ func namesScenario(s Scenario) Scenario {
 // namesTwin is a scenario of a broken name service that must be caught.
 func namesTwin(f broken.Flaw, s Scenario) Scenario {
 	s.Row, s.Caught = int(f), []string{"names"}
-	s.Program = nameRounds(3, func(p *Process) names { return broken.NewNames(p.Conn, p.Env, p.Path(namesDir), f) })
+	s.Rounds, s.Program = 3, nameRounds(func(p *Process) names { return broken.NewNames(p.Conn, p.Env, p.Path(namesDir), f) })
 	return namesScenario(s)
 }
 
@@ -123,7 +123,7 @@ var namesScenarios = []Scenario{
 		Name: "names/names", Doc: "the name service under every fault",
 		Source: "ZooKeeper recipes page, Name Service",
 		Faults: append(faults.Contract(), faults.Rule{Fault: "sequence", Budget: 2, Aim: faults.Aim{Path: namesDir}}),
-		Program: nameRounds(3, func(p *Process) names {
+		Rounds: 3, Program: nameRounds(func(p *Process) names {
 			return recipes.NewNames(p.Conn, p.Env, p.Path(namesDir), recipes.NamesOptions{})
 		}),
 		Goals: []Goal{goalLostMulti,

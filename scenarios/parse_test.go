@@ -40,6 +40,9 @@ func anySchedule() *rapid.Generator[Schedule] {
 		if rules := rapid.SliceOfN(rule, 0, 3).Draw(t, "faults"); len(rules) > 0 {
 			s.Faults = rules
 		}
+		if rapid.Bool().Draw(t, "sized") {
+			s.Clients, s.Rounds = rapid.IntRange(2, 64).Draw(t, "clients"), rapid.IntRange(1, 1000).Draw(t, "rounds")
+		}
 		if rapid.Bool().Draw(t, "checked") {
 			s.Checker = word.Draw(t, "checker")
 		}
@@ -96,13 +99,17 @@ func TestMalformedSchedulesAreRefusedWithWhatWasExpected(t *testing.T) {
 		{"\x00\xff\x1b[31m", `line 1: a schedule begins with "zksim schedule 1", not "\x00\xff\x1b[31m"`},
 		{long, `line 1: a schedule begins with "zksim schedule 1", not "` + long[:60] + `..."`},
 		{"zksim schedule 1\n", `line 1: the header has no scenario`},
-		{"zksim schedule 1\nscenario\n\nserve c1\n", `line 4: the header has scenario, servers, order, faults, seed and checker, then an empty line; not "serve"`},
-		{"zksim schedule 1\n\nserve c1\n", `line 3: the header has scenario, servers, order, faults, seed and checker, then an empty line; not "serve"`},
-		{head + "serve c1\n", `line 3: the header has scenario, servers, order, faults, seed and checker, then an empty line; not "serve"`},
+		{"zksim schedule 1\nscenario\n\nserve c1\n", `line 4: the header has scenario, servers, order, faults, clients, rounds, seed and checker, then an empty line; not "serve"`},
+		{"zksim schedule 1\n\nserve c1\n", `line 3: the header has scenario, servers, order, faults, clients, rounds, seed and checker, then an empty line; not "serve"`},
+		{head + "serve c1\n", `line 3: the header has scenario, servers, order, faults, clients, rounds, seed and checker, then an empty line; not "serve"`},
 		{head + "servers 0\n", `line 3: servers is a number from 1 to 9, not "0"`},
 		{head + "servers 10\n", `line 3: servers is a number from 1 to 9, not "10"`},
 		{head + "servers -1\n", `line 3: servers is a number from 1 to 9, not "-1"`},
 		{head + "servers\n", `line 3: servers is a number from 1 to 9, not ""`},
+		{head + "clients 1\n", `line 3: clients is a number from 2 to 64, not "1"`},
+		{head + "clients 2\nclients 2\n", `line 4: the header has clients twice`},
+		{head + "rounds 0\n", `line 3: rounds is a number from 1 to 1000, not "0"`},
+		{head + "rounds 1001\n", `line 3: rounds is a number from 1 to 1000, not "1001"`},
 		{head + "order x\n", `line 3: order is a number of 64 bits, not "x"`},
 		{head + "order 0x10000000000000000\n", `line 3: order is a number of 64 bits, not "0x10000000000000000"`},
 		{head + "seed -1\n", `line 3: seed is a number of 64 bits, not "-1"`},

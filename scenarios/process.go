@@ -16,6 +16,7 @@ type Process struct {
 	ID   int // 1 for c1
 
 	Clients int // how many there are
+	Rounds  int // how often each repeats what it does
 
 	// root is where the scenario's znodes are: "" in the simulator, a folder of
 	// its own on a real ensemble.

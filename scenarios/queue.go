@@ -171,28 +171,28 @@ func (w *worker) attend(gone context.CancelFunc) {
 	}
 }
 
-// exchange makes a program in which each client puts and gets items by turns. At
-// any time it has put at least as many as it has tried to get, so that nobody
-// waits for ever, whoever crashes.
-func exchange(puts, gets int, claim bool, newQueue func(p *Process) queue) func(p *Process) {
+// exchange makes a program in which each client puts and gets an item in each round,
+// and puts some more in the end. At any time it has put at least as many as it has
+// tried to get, so that nobody waits for ever, whoever crashes.
+func exchange(more int, claim bool, newQueue func(p *Process) queue) func(p *Process) {
 	return func(p *Process) {
 		w := newWorker(p, newQueue, claim)
-		for r := range puts {
-			if !w.put() || r < gets && !w.get((p.ID+r)%3 == 0) {
+		for r := range p.Rounds + more {
+			if !w.put() || r < p.Rounds && !w.get((p.ID+r)%3 == 0) {
 				return
 			}
 		}
 	}
 }
 
-// feed makes a program in which the first client puts what the others get, as long
-// as its session lasts.
-func feed(gets int, claim bool, newQueue func(p *Process) queue) func(p *Process) {
+// feed makes a program in which the first client puts what the others get, one item
+// a round, as long as its session lasts.
+func feed(claim bool, newQueue func(p *Process) queue) func(p *Process) {
 	return func(p *Process) {
 		w := newWorker(p, newQueue, claim)
 		if p.ID == 1 {
 			w.produce()
-			for n := gets * (p.Clients - 1); n > 0 && w.put(); n-- {
+			for n := p.Rounds * (p.Clients - 1); n > 0 && w.put(); n-- {
 			}
 			return
 		}
@@ -201,7 +201,7 @@ func feed(gets int, claim bool, newQueue func(p *Process) queue) func(p *Process
 			return
 		}
 		defer end()
-		for r := 0; r < gets && w.get((p.ID+r)%3 == 0); r++ {
+		for r := 0; r < p.Rounds && w.get((p.ID+r)%3 == 0); r++ {
 		}
 	}
 }
@@ -231,12 +231,12 @@ func handOver(newQueue func(p *Process) queue) func(p *Process) {
 	}
 }
 
-// poll makes a program in which the first client puts two items, which the others
-// look for a few times.
+// poll makes a program in which the first client puts up to two items, which the
+// others look for in each round.
 func poll(newQueue func(p *Process) queue) func(p *Process) {
 	return func(p *Process) {
 		w := newWorker(p, newQueue, false)
-		for n := range 4 {
+		for n := range p.Rounds {
 			if p.ID > 1 {
 				w.getOnce(true)
 			} else if n < 2 {

@@ -20,27 +20,27 @@ var everyQueue = []checkers.Checker{checkers.LostItem{}, checkers.DoubledItem{},
 var queueScenarios = append([]Scenario{
 	queueScenario(Scenario{
 		Name: "queue/queue", Doc: "clients put and take, at most once, under every fault",
-		Program: exchange(2, 2, false, newQueue(recipes.QueueOptions{})), Faults: queueFaults,
+		Rounds: 2, Program: exchange(0, false, newQueue(recipes.QueueOptions{})), Faults: queueFaults,
 		Goals: []Goal{goalLostPut, goalLostTake, goalUnknownPut, goalUnknownTake},
 	}),
 	queueScenario(Scenario{
 		Name: "queue/claims", Doc: "clients put, claim and acknowledge, at least once, under every fault",
-		Program: exchange(2, 2, true, newQueue(recipes.QueueOptions{})), Faults: queueFaults,
+		Rounds: 2, Program: exchange(0, true, newQueue(recipes.QueueOptions{})), Faults: queueFaults,
 		Goals: []Goal{goalLostPut, goalLostAck, goalUnknownAck, goalClaimLost, goalAgain},
 	}),
 	queueScenario(Scenario{
 		Name: "queue/feed", Doc: "consumers wait for the items of one producer, all at once",
-		Program: feed(2, false, newQueue(recipes.QueueOptions{})), Faults: queueFaults,
+		Rounds: 2, Program: feed(false, newQueue(recipes.QueueOptions{})), Faults: queueFaults,
 		Goals: []Goal{goalWoken, goalEmpty, goalUnknownPut},
 	}),
 	queueScenario(Scenario{
 		Name: "queue/feed-claims", Doc: "consumers wait for the items of one producer, and for claims that are given up",
-		Program: feed(2, true, newQueue(recipes.QueueOptions{})), Faults: queueFaults,
+		Rounds: 2, Program: feed(true, newQueue(recipes.QueueOptions{})), Faults: queueFaults,
 		Goals: []Goal{goalWoken, goalClaimLost, goalAgain},
 	}),
 	queueScenario(Scenario{
 		Name: "queue/turns", Doc: "consumers wait for the items of one producer, one behind the other",
-		Program: feed(2, true, newQueue(recipes.QueueOptions{Turns: true})), Faults: queueFaults,
+		Rounds: 2, Program: feed(true, newQueue(recipes.QueueOptions{Turns: true})), Faults: queueFaults,
 		Goals: []Goal{goalWoken, goalClaimLost, goalAgain},
 	}),
 	queueScenario(Scenario{
@@ -57,31 +57,31 @@ func queueTwins(newQueue func(broken.Flaw) func(*Process) queue) []Scenario {
 		return queueScenario(s)
 	}
 	return []Scenario{
-		twin(broken.EphemeralItems, takeSome, Scenario{Name: "queue/ephemeral-items",
+		twin(broken.EphemeralItems, takeSome, Scenario{Name: "queue/ephemeral-items", Rounds: 2,
 			Doc:    "items are ephemeral and go with their producer",
 			Source: "ZooKeeper recipes page, Queues", Faults: plan("disconnect=2 expire=2 learn-late=2"),
 			Caught: []string{"lost-item"}, Wakes: "expire"}),
-		twin(broken.DeleteLost, takeSome, Scenario{Name: "queue/delete-lost",
+		twin(broken.DeleteLost, takeSome, Scenario{Name: "queue/delete-lost", Rounds: 2,
 			Doc:    "that an item is gone at the second delete is taken for somebody else's doing",
 			Source: "kazoo Queue.get, Curator SimpleDistributedQueue, Apache DistributedQueue", Faults: plan("lose-reply=3"),
 			Caught: []string{"lost-item"}, Wakes: "lose-reply of the delete"}),
-		twin(broken.PutTwice, takeSome, Scenario{Name: "queue/put-twice",
+		twin(broken.PutTwice, takeSome, Scenario{Name: "queue/put-twice", Rounds: 2,
 			Doc:    "a put is tried again when its reply was lost",
 			Source: "kazoo Queue.put", Faults: plan("lose-reply=2"),
 			Caught: []string{"doubled-item"}, Wakes: "lose-reply"}),
-		twin(broken.AckUnchecked, claimSome, Scenario{Name: "queue/ack-unchecked",
+		twin(broken.AckUnchecked, claimSome, Scenario{Name: "queue/ack-unchecked", Rounds: 2,
 			Doc:    "an item is acknowledged without a look at the claim",
 			Source: "CURATOR-605", Faults: plan("pause=2 learn-late=2"),
 			Caught: []string{"doubled-effect"}, Wakes: "a pause beyond the session's timeout (learn-late)"}),
-		twin(broken.BlindWait, feedTakers, Scenario{Name: "queue/blind-wait",
+		twin(broken.BlindWait, feedTakers, Scenario{Name: "queue/blind-wait", Rounds: 2,
 			Doc:    "a consumer waits although the listing that left the watch shows an item",
 			Source: "derived from ignore-exists",
 			Caught: []string{"quiescence"}, Wakes: "the schedule alone"}),
-		twin(broken.GUIDSort, takeSome, Scenario{Name: "queue/guid-sort",
+		twin(broken.GUIDSort, takeSome, Scenario{Name: "queue/guid-sort", Rounds: 2,
 			Doc:    "items sorted by whole name, and so by GUID",
 			Source: "derived from name-sort",
 			Caught: []string{"fifo"}, Wakes: "the schedule alone"}),
-		twin(broken.CancelTake, takeSome, Scenario{Name: "queue/cancel-take",
+		twin(broken.CancelTake, takeSome, Scenario{Name: "queue/cancel-take", Rounds: 2,
 			Doc:    "on a cancelled context the item that was perhaps removed is forgotten",
 			Source: "derived from cancel-leak", Faults: plan("cancel=9 lose-reply=9@op=multi"),
 			Caught: []string{"lost-item"}, Wakes: "cancel with lose-reply"}),
@@ -89,7 +89,7 @@ func queueTwins(newQueue func(broken.Flaw) func(*Process) queue) []Scenario {
 			Doc:    "a consumer that waits hears nothing of a claim that is given up",
 			Source: "derived from Curator's queues",
 			Caught: []string{"quiescence"}, Wakes: "the schedule alone"}),
-		twin(broken.StaleTake, poll, Scenario{Name: "queue/stale-take",
+		twin(broken.StaleTake, poll, Scenario{Name: "queue/stale-take", Rounds: 4,
 			Doc:    "the queue is called empty by a server that lags",
 			Source: "derived from stale reads", Clients: 2, Servers: []int{3}, Faults: plan("stale-read=3"),
 			Caught: []string{"fifo"}, Wakes: "a server that lags"}),
@@ -98,20 +98,20 @@ func queueTwins(newQueue func(broken.Flaw) func(*Process) queue) []Scenario {
 
 // The programs of the twins. More is put than taken, lest a loss show as
 // somebody's waiting.
-func takeSome(newQueue func(*Process) queue) func(*Process)   { return exchange(3, 2, false, newQueue) }
-func claimSome(newQueue func(*Process) queue) func(*Process)  { return exchange(3, 2, true, newQueue) }
-func feedTakers(newQueue func(*Process) queue) func(*Process) { return feed(2, false, newQueue) }
+func takeSome(newQueue func(*Process) queue) func(*Process)   { return exchange(1, false, newQueue) }
+func claimSome(newQueue func(*Process) queue) func(*Process)  { return exchange(1, true, newQueue) }
+func feedTakers(newQueue func(*Process) queue) func(*Process) { return feed(false, newQueue) }
 
 // priorityQueueScenarios are those of the priority queues.
 var priorityQueueScenarios = append([]Scenario{
 	priorityScenario(Scenario{
 		Name: "priority-queue/queue", Doc: "clients put with priorities and take, at most once, under every fault",
-		Program: exchange(3, 2, false, newPriorityQueue), Faults: queueFaults,
+		Rounds: 2, Program: exchange(1, false, newPriorityQueue), Faults: queueFaults,
 		Goals: []Goal{goalLostPut, goalLostTake},
 	}),
 	priorityScenario(Scenario{
 		Name: "priority-queue/claims", Doc: "clients put with priorities, claim and acknowledge, at least once, under every fault",
-		Program: exchange(3, 2, true, newPriorityQueue), Faults: queueFaults,
+		Rounds: 2, Program: exchange(1, true, newPriorityQueue), Faults: queueFaults,
 		Goals: []Goal{goalLostAck, goalClaimLost},
 	}),
 }, priorityTwins(newBrokenPriorityQueue)...)
@@ -121,11 +121,11 @@ func priorityTwins(newQueue func(broken.Flaw) func(*Process) queue) []Scenario {
 	return []Scenario{
 		priorityScenario(Scenario{Name: "priority-queue/stale-list", Row: int(broken.StaleList),
 			Doc:    "a list of items is used to its end while better ones come",
-			Source: "kazoo commit dca0c88", Program: takeSome(newQueue(broken.StaleList)),
+			Source: "kazoo commit dca0c88", Rounds: 2, Program: takeSome(newQueue(broken.StaleList)),
 			Caught: []string{"priority-order"}, Wakes: "the schedule alone"}),
 		priorityScenario(Scenario{Name: "priority-queue/unpadded", Row: int(broken.Unpadded),
 			Doc:    "priority 10 sorts before 9",
-			Source: "ZooKeeper recipes page, Priority Queues", Program: takeSome(newQueue(broken.Unpadded)),
+			Source: "ZooKeeper recipes page, Priority Queues", Rounds: 2, Program: takeSome(newQueue(broken.Unpadded)),
 			Caught: []string{"priority-order"}, Wakes: "nothing is needed"}),
 	}
 }

@@ -36,10 +36,10 @@ func TestQueuesHoldInACrowd(t *testing.T) {
 	}
 	turns := newQueue(recipes.QueueOptions{Turns: true})
 	for _, s := range []Scenario{
-		queueScenario(Scenario{Name: "crowd/take", Clients: 5, Program: exchange(3, 3, false, turns), Faults: many}),
-		queueScenario(Scenario{Name: "crowd/claim", Clients: 5, Program: exchange(3, 3, true, newQueue(recipes.QueueOptions{})), Faults: many}),
-		queueScenario(Scenario{Name: "crowd/feed", Clients: 6, Program: feed(3, true, newQueue(recipes.QueueOptions{})), Faults: many}),
-		priorityScenario(Scenario{Name: "crowd/priority", Clients: 5, Program: feed(4, false, newPriorityQueue), Faults: many}),
+		queueScenario(Scenario{Name: "crowd/take", Clients: 5, Rounds: 3, Program: exchange(0, false, turns), Faults: many}),
+		queueScenario(Scenario{Name: "crowd/claim", Clients: 5, Rounds: 3, Program: exchange(0, true, newQueue(recipes.QueueOptions{})), Faults: many}),
+		queueScenario(Scenario{Name: "crowd/feed", Clients: 6, Rounds: 3, Program: feed(true, newQueue(recipes.QueueOptions{})), Faults: many}),
+		priorityScenario(Scenario{Name: "crowd/priority", Clients: 5, Rounds: 4, Program: feed(false, newPriorityQueue), Faults: many}),
 	} {
 		rep, err := Run(context.Background(), &s, Options{Seeds: Range{1, last}})
 		if err != nil || rep.Status != Held {

@@ -27,17 +27,17 @@ const (
 	holderPatience = 5 * time.Second
 )
 
-// revocableRounds makes a program in which each client reads or writes a number of
-// times, and revokes all locks that it sees now and then. A holder gives up the lock
+// revocableRounds makes a program in which each client reads or writes in each
+// round, and revokes all locks that it sees now and then. A holder gives up the lock
 // when it is asked to, but not if locks are broken: then it works until it is told
 // that the lock is lost.
-func revocableRounds(rounds int, force bool, newLock func(p *Process) revocable) func(p *Process) {
+func revocableRounds(force bool, newLock func(p *Process) revocable) func(p *Process) {
 	return func(p *Process) {
 		done := make(chan zk.Event, 1)
 		p.Env.Go("revoker", func() { revoker(p, force, done) })
 		l := newLock(p)
 		o := p.Register(l.Znodes)
-		for r := range rounds {
+		for r := range p.Rounds {
 			if err := revocableOnce(p, o, l, (p.ID+r)%2 == 0, force); err != nil {
 				p.Fail(err)
 				break
@@ -161,27 +161,27 @@ func revocableScenario(s Scenario) Scenario {
 var revocableScenarios = []Scenario{
 	revocableScenario(Scenario{
 		Name: "revocable/revocable", Doc: "all holders are asked back under every fault, and give up the lock",
-		Source:  "ZooKeeper recipes page, Recoverable Shared Locks",
-		Program: revocableRounds(2, false, newRevocable), Faults: rwFaults,
+		Source: "ZooKeeper recipes page, Recoverable Shared Locks",
+		Rounds: 2, Program: revocableRounds(false, newRevocable), Faults: rwFaults,
 		Goals: []Goal{goalExpiry, {"a holder that is told", told("revoked")},
 			{"a lock that is revoked before it is held", revokedInQueue},
 			{"a lost reply after a revocation", func(h *history.History) bool { return lostSet(h) }}},
 	}),
 	revocableScenario(Scenario{
 		Name: "revocable/break", Doc: "all locks are broken under every fault, and holders go on until they hear of it",
-		Source:  "ZooKeeper recipes page, laser beams",
-		Program: revocableRounds(2, true, newRevocable), Faults: rwFaults,
+		Source: "ZooKeeper recipes page, laser beams",
+		Rounds: 2, Program: revocableRounds(true, newRevocable), Faults: rwFaults,
 		Goals: []Goal{goalExpiry, {"a write of a holder whose lock was broken", brokenWrite}},
 	}),
 
 	revocableScenario(Scenario{
 		Name: "revocable/late-revoke", Doc: "the first read of the own znode says unlock, and is ignored", Row: int(broken.LateRevoke),
-		Source: "ZooKeeper recipes page, its wording", Program: revocableRounds(2, false, newBrokenRevocable(broken.LateRevoke)),
+		Source: "ZooKeeper recipes page, its wording", Rounds: 2, Program: revocableRounds(false, newBrokenRevocable(broken.LateRevoke)),
 		Caught: []string{"lost-revoke"}, Wakes: "the schedule alone",
 	}),
 	revocableScenario(Scenario{
 		Name: "revocable/deaf-holder", Doc: "a holder does not hear that its znode was deleted", Row: int(broken.DeafHolder),
-		Source: "derived from the recipe page's laser beams", Program: revocableRounds(2, true, newBrokenRevocable(broken.DeafHolder)),
+		Source: "derived from the recipe page's laser beams", Rounds: 2, Program: revocableRounds(true, newBrokenRevocable(broken.DeafHolder)),
 		Caught: []string{"lost-revoke"}, Wakes: "nothing is needed",
 	}),
 }

@@ -63,7 +63,7 @@ func (r *Runner) Seed(s *Scenario, seed uint64) Result {
 	} else {
 		r.random.Seed(seed)
 	}
-	p := Schedule{Scenario: s.Name, Seed: seed, Servers: 1}
+	p := s.schedule(seed)
 	if len(s.Servers) > 0 {
 		p.Servers = s.Servers[random.Uint64()%uint64(len(s.Servers))]
 	}
@@ -92,7 +92,9 @@ func (r *Runner) TimedUntil(s *Scenario, seed uint64, t sim.Timing,
 	r.timed.Timing = t
 	long := *s
 	long.SafetySteps, long.MaxSteps = math.MaxInt32, math.MaxInt32
-	result, err := r.run(&long, Schedule{Scenario: s.Name, Seed: seed, Servers: 1, Order: r.timed.Uint64()}, &untilDone{&r.timed, done})
+	p := s.schedule(seed)
+	p.Order = r.timed.Uint64()
+	result, err := r.run(&long, p, &untilDone{&r.timed, done})
 	if err != nil {
 		panic("scenarios: a timed run cannot fail: " + err.Error())
 	}
@@ -126,10 +128,7 @@ func (r *Runner) Hashes() []uint64 { return r.world.Hashes() }
 // Replay runs a schedule. It fails if the schedule does not fit the scenario;
 // the error says where.
 func (r *Runner) Replay(s *Scenario, schedule Schedule) (Result, error) {
-	if schedule.Scenario != s.Name {
-		return Result{}, fmt.Errorf("the schedule is one of scenario %s, not of %s", schedule.Scenario, s.Name)
-	}
-	if err := s.fits(schedule.Faults); err != nil {
+	if err := s.accept(&schedule); err != nil {
 		return Result{}, err
 	}
 	result, err := r.run(s, schedule, &sim.Replay{Names: schedule.Names})
@@ -144,13 +143,15 @@ func (r *Runner) run(s *Scenario, p Schedule, ch sim.Chooser) (Result, error) {
 	r.injector.Reset(p.Faults)
 	r.resource.written, r.resource.seen, r.objects = 0, 0, 0
 	r.known, r.owners = r.known[:0], r.owners[:0]
-	r.processes = slices.Grow(r.processes[:0], s.Clients)[:s.Clients]
+	clients, rounds := s.Size(&p)
+	r.processes = slices.Grow(r.processes[:0], clients)[:clients]
 	r.cancels = slices.ContainsFunc(p.Faults, func(x faults.Rule) bool { return x.Fault == "cancel" })
 	w := r.world
-	w.Reset(sim.Config{Clients: s.Clients, Servers: p.Servers, Order: p.Order,
+	w.Reset(sim.Config{Clients: clients, Servers: p.Servers, Order: p.Order,
 		SafetySteps: s.SafetySteps, MaxSteps: s.MaxSteps}, &r.injector, func(c *sim.Client) {
 		q := &r.processes[c.ID()-1]
-		*q = Process{Conn: c.Conn(), Env: c.Env(), ID: c.ID(), Clients: s.Clients, host: (*simHost)(r), resource: r.resource}
+		*q = Process{Conn: c.Conn(), Env: c.Env(), ID: c.ID(), Clients: clients, Rounds: rounds,
+			host: (*simHost)(r), resource: r.resource}
 		s.Program(q)
 	})
 	for _, req := range s.Setup {
@@ -171,6 +172,21 @@ func (r *Runner) run(s *Scenario, p Schedule, ch sim.Chooser) (Result, error) {
 		result.Verdict = judge(s, w.History)
 	}
 	return result, err
+}
+
+// accept reports whether a schedule is one of the scenario, and leaves out of it the
+// numbers that the scenario has anyway.
+func (s *Scenario) accept(p *Schedule) error {
+	if p.Scenario != s.Name {
+		return fmt.Errorf("the schedule is one of scenario %s, not of %s", p.Scenario, s.Name)
+	}
+	x, err := s.Sized(s.Size(p))
+	if err != nil {
+		return p.misfit(err)
+	}
+	own := x.schedule(0)
+	p.Clients, p.Rounds = own.Clients, own.Rounds
+	return s.fits(p.Faults)
 }
 
 // fits reports whether a plan can be used with the scenario: an initial fault

@@ -33,11 +33,11 @@ const rwDir = "/rw"
 
 // sharedRounds makes a program in which each client reads, writes, and writes and
 // downgrades in turn, beginning with another; one attempt in five is impatient.
-func sharedRounds(rounds int, newLocker func(p *Process) sharedLocker) func(p *Process) {
+func sharedRounds(newLocker func(p *Process) sharedLocker) func(p *Process) {
 	return func(p *Process) {
 		l := newLocker(p)
 		o := p.Register(l.Znodes)
-		for r := range rounds {
+		for r := range p.Rounds {
 			if err := sharedOnce(p, o, l, (p.ID+r)%3, (p.ID+2*r)%5 == 0); err != nil {
 				p.Fail(err)
 				return
@@ -160,8 +160,8 @@ var rwFaults = append(faults.Contract(), faults.Rule{Fault: "sequence", Budget: 
 var rwlockScenarios = []Scenario{
 	rwScenario(Scenario{
 		Name: "rwlock/rwlock", Doc: "the read/write lock with downgrade under every fault",
-		Source:  "ZooKeeper recipes page, Shared Locks",
-		Program: sharedRounds(3, newRWLock), Faults: rwFaults,
+		Source: "ZooKeeper recipes page, Shared Locks",
+		Rounds: 3, Program: sharedRounds(newRWLock), Faults: rwFaults,
 		Goals: []Goal{goalExpiry,
 			{"two readers at once", func(h *history.History) bool { return mostReaders(h) >= 2 }},
 			{"a downgrade while a writer waits", downgradedBeforeWriter},
@@ -179,12 +179,12 @@ var rwlockScenarios = []Scenario{
 
 	rwScenario(Scenario{
 		Name: "rwlock/sibling-wait", Doc: "a reader waits for any writer, later ones included", Row: int(broken.SiblingWait),
-		Source: "ZooKeeper recipes page, Shared Locks, its wording", Program: sharedRounds(2, newBrokenRW(broken.SiblingWait)),
+		Source: "ZooKeeper recipes page, Shared Locks, its wording", Rounds: 2, Program: sharedRounds(newBrokenRW(broken.SiblingWait)),
 		Caught: []string{"quiescence"}, Wakes: "the schedule alone",
 	}),
 	rwScenario(Scenario{
 		Name: "rwlock/downgrade", Doc: "a writer takes a read at the end of the queue and gives up the write", Row: int(broken.Downgrade),
-		Source: "CURATOR-276, CURATOR-621", Program: sharedRounds(3, newBrokenRW(broken.Downgrade)),
+		Source: "CURATOR-276, CURATOR-621", Rounds: 3, Program: sharedRounds(newBrokenRW(broken.Downgrade)),
 		Caught: []string{"ownership", "belief"}, Wakes: "the schedule alone",
 	}),
 	rwScenario(Scenario{
@@ -195,7 +195,7 @@ var rwlockScenarios = []Scenario{
 	}),
 	rwScenario(Scenario{
 		Name: "rwlock/readers-queue", Doc: "a reader waits for everybody ahead of it", Row: int(broken.ReadersQueue),
-		Source: "derived from a lock without kinds", Program: sharedRounds(4, newBrokenRW(broken.ReadersQueue)),
+		Source: "derived from a lock without kinds", Rounds: 4, Program: sharedRounds(newBrokenRW(broken.ReadersQueue)),
 		Caught: []string{"refusal"}, Wakes: "the schedule alone",
 	}),
 }

@@ -20,6 +20,8 @@ import (
 //	servers 3
 //	order 0x1f
 //	faults lose-reply=1
+//	clients 2
+//	rounds 1
 //	seed 17
 //	checker quiescence
 //
@@ -27,12 +29,15 @@ import (
 //	serve c1
 //	...
 //
-// where "#", at the start of a line or after a blank, starts a comment, seed (which
-// seed it came from) and checker (what it violates) may be missing, and after the
-// last transition the run goes on without faults to its end.
+// where "#", at the start of a line or after a blank, starts a comment, clients and
+// rounds are missing if they are those of the scenario, seed (which seed it came from)
+// and checker (what it violates) may be missing, and after the last transition the run
+// goes on without faults to its end.
 type Schedule struct {
 	Scenario string
 	Servers  int
+	Clients  int // 0: as many as the scenario has, as for Rounds
+	Rounds   int
 	Order    uint64
 	Faults   faults.Plan
 	Seed     uint64
@@ -48,7 +53,14 @@ const magic = "zksim schedule 1"
 // Write writes the schedule in its format.
 func (s *Schedule) Write(w io.Writer) error {
 	b := bufio.NewWriter(w)
-	fmt.Fprintf(b, "%s\nscenario %s\nservers %d\norder %#x\nfaults %s\nseed %d\n", magic, s.Scenario, s.Servers, s.Order, s.Faults, s.Seed)
+	fmt.Fprintf(b, "%s\nscenario %s\nservers %d\norder %#x\nfaults %s\n", magic, s.Scenario, s.Servers, s.Order, s.Faults)
+	if s.Clients != 0 {
+		fmt.Fprintf(b, "clients %d\n", s.Clients)
+	}
+	if s.Rounds != 0 {
+		fmt.Fprintf(b, "rounds %d\n", s.Rounds)
+	}
+	fmt.Fprintf(b, "seed %d\n", s.Seed)
 	if s.Checker != "" {
 		fmt.Fprintf(b, "checker %s\n", s.Checker)
 	}
@@ -130,13 +142,21 @@ func uncomment(line string) (text string, comment bool) {
 
 // set takes one line of the header.
 func (s *Schedule) set(key, value string) (err error) {
+	count := func(n *int, least, most int) error {
+		if *n, err = strconv.Atoi(value); err != nil || *n < least || *n > most {
+			return fmt.Errorf("%s is a number from %d to %d, not %q", key, least, most, clip(value))
+		}
+		return nil
+	}
 	switch key {
 	case "scenario":
 		s.Scenario = value
 	case "servers":
-		if s.Servers, err = strconv.Atoi(value); err != nil || s.Servers < 1 || s.Servers > 9 {
-			return fmt.Errorf("servers is a number from 1 to 9, not %q", clip(value))
-		}
+		return count(&s.Servers, 1, 9)
+	case "clients":
+		return count(&s.Clients, minClients, maxClients)
+	case "rounds":
+		return count(&s.Rounds, 1, maxRounds)
 	case "order":
 		if s.Order, err = strconv.ParseUint(value, 0, 64); err != nil {
 			return fmt.Errorf("order is a number of 64 bits, not %q", clip(value))
@@ -150,7 +170,7 @@ func (s *Schedule) set(key, value string) (err error) {
 	case "checker":
 		s.Checker = value
 	default:
-		return fmt.Errorf("the header has scenario, servers, order, faults, seed and checker, then an empty line; not %q", clip(key))
+		return fmt.Errorf("the header has scenario, servers, order, faults, clients, rounds, seed and checker, then an empty line; not %q", clip(key))
 	}
 	return err
 }

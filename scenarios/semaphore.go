@@ -29,13 +29,13 @@ const (
 	semLeases = 2
 )
 
-// leaseRounds makes a program that acquires, works and releases a number of times;
-// every third attempt is a TryAcquire.
-func leaseRounds(rounds int, newLeaser func(p *Process) leaser) func(p *Process) {
+// leaseRounds makes a program that acquires, works and releases in each round; every
+// third attempt is a TryAcquire.
+func leaseRounds(newLeaser func(p *Process) leaser) func(p *Process) {
 	return func(p *Process) {
 		s := newLeaser(p)
 		o := p.Register(s.Znodes)
-		for r := range rounds {
+		for r := range p.Rounds {
 			if err := leaseOnce(p, o, s, (p.ID+r)%3 == 2); err != nil {
 				p.Fail(err)
 				return
@@ -105,8 +105,8 @@ var semaphoreFaults = append(plan("sequence=2@path=/sem/gate sequence=2@path=/se
 var semaphoreScenarios = []Scenario{
 	semaphoreScenario(Scenario{
 		Name: "semaphore/semaphore", Doc: "two leases for four clients under every fault",
-		Source:  "Curator InterProcessSemaphoreV2",
-		Program: leaseRounds(2, newSemaphore), Faults: semaphoreFaults,
+		Source: "Curator InterProcessSemaphoreV2",
+		Rounds: 2, Program: leaseRounds(newSemaphore), Faults: semaphoreFaults,
 		Goals: []Goal{goalLostCreate, goalExpiry, goalLeases,
 			{"a client that waits for a lease", func(h *history.History) bool { return called(h, "childrenW", semDir+"/leases") }}},
 	}),
@@ -124,12 +124,12 @@ var semaphoreScenarios = []Scenario{
 
 	semaphoreScenario(Scenario{
 		Name: "semaphore/count-first", Doc: "counts the leases before it creates its own", Row: int(broken.CountFirst),
-		Source: "derived from kazoo Semaphore._get_lease", Program: leaseRounds(2, newBrokenSemaphore(broken.CountFirst)),
+		Source: "derived from kazoo Semaphore._get_lease", Rounds: 2, Program: leaseRounds(newBrokenSemaphore(broken.CountFirst)),
 		Caught: []string{"ownership", "belief"}, Wakes: "the schedule alone",
 	}),
 	semaphoreScenario(Scenario{
 		Name: "semaphore/leaked-lease", Doc: "a create of a lease whose reply was lost is simply retried", Row: int(broken.LeakedLease),
-		Source: "as Netflix/curator#3", Program: leaseRounds(2, newBrokenSemaphore(broken.LeakedLease)),
+		Source: "as Netflix/curator#3", Rounds: 2, Program: leaseRounds(newBrokenSemaphore(broken.LeakedLease)),
 		Faults: plan("lose-reply=2@op=create,path=/sem/leases"),
 		Caught: []string{"tree", "quiescence"}, Wakes: "lose-reply of the create",
 	}),

@@ -2,16 +2,19 @@ package scenarios
 
 import (
 	"context"
+	"fmt"
 	"slices"
-	"strings"
 	"testing"
+	"time"
 
 	"zksim/checkers"
+	"zksim/faults"
+	"zksim/model/history"
 )
 
 // TestEveryTwinShrinksToAMinimalSchedule shrinks the first catch of each twin: the
-// same checker still finds it, and without any single name it does not, or the
-// rest does not fit.
+// same checker still finds it for the same reason, and without any single name,
+// client, round or fault it does not, or the rest does not fit.
 func TestEveryTwinShrinksToAMinimalSchedule(t *testing.T) {
 	var lengths []int
 	for i := range All {
@@ -23,14 +26,20 @@ func TestEveryTwinShrinksToAMinimalSchedule(t *testing.T) {
 			small := shrunk(t, s)
 			names := small.Schedule.Names
 			lengths = append(lengths, len(names))
-			t.Logf("%s in %d steps: %s", small.Verdict.Checker, len(names), strings.Join(names, ", "))
-			r := NewRunner()
-			defer r.Close()
-			for k := range names {
-				p := small.Schedule
-				p.Names = slices.Delete(slices.Clone(names), k, k+1)
-				if res, err := r.Replay(s, p); err == nil && res.Verdict.Level == checkers.Violated && res.Verdict.Checker == small.Verdict.Checker {
-					t.Errorf("%q, the %d. of %d, can be left out", names[k], k+1, len(names))
+			struck := 0
+			for _, e := range small.History.Events {
+				if e.Kind == history.Fault {
+					struck++
+				}
+			}
+			clients, rounds := s.Size(&small.Schedule)
+			t.Logf("%s in %d steps of %d, %d clients, %d rounds, %d faults: %s", small.Verdict.Checker, len(names), small.Steps, clients, rounds, struck, small.Schedule.Faults)
+			if struck > 2 && s.Row <= 36 {
+				t.Errorf("it takes %d faults", struck)
+			}
+			for what, p := range reductions(s, small.Schedule) {
+				if failsAlike(s, p, small.Verdict) && !mayFailAnyway(s, p, small.Verdict) {
+					t.Errorf("%s can be left out", what)
 				}
 			}
 		})
@@ -39,6 +48,54 @@ func TestEveryTwinShrinksToAMinimalSchedule(t *testing.T) {
 	if median := lengths[len(lengths)/2]; median > 25 {
 		t.Errorf("the median of the lengths is %d", median)
 	}
+}
+
+// reductions are the schedules with one thing less, by that thing.
+func reductions(s *Scenario, from Schedule) map[string]Schedule {
+	clients, rounds := s.Size(&from)
+	all := map[string]Schedule{}
+	for i, name := range from.Names {
+		p := from
+		p.Names = slices.Delete(slices.Clone(p.Names), i, i+1)
+		all[fmt.Sprintf("%q, the %d. of %d,", name, i+1, len(from.Names))] = p
+	}
+	for c := clients; c > 0 && clients > minClients; c-- {
+		p := from
+		p.Clients, p.Names, p.Faults = clients-1, namesWithout(p.Names, c), p.Faults.Without(c)
+		all[fmt.Sprintf("c%d", c)] = p
+	}
+	if rounds > 1 {
+		p := from
+		p.Rounds = rounds - 1
+		all["a round"] = p
+	}
+	for i, rule := range from.Faults {
+		p := from
+		p.Faults = slices.Delete(slices.Clone(p.Faults), i, i+1)
+		all["the rule "+rule.String()] = p
+		if rule.Budget > 1 {
+			p.Faults = slices.Clone(from.Faults)
+			p.Faults[i].Budget--
+			all["one "+rule.Fault] = p
+		}
+	}
+	return all
+}
+
+func failsAlike(s *Scenario, p Schedule, v checkers.Verdict) bool {
+	r := NewRunner()
+	defer r.Close()
+	res, err := r.Replay(s, p)
+	return err == nil && res.Verdict.Level == checkers.Violated && res.Verdict.Checker == v.Checker && reason(res.Verdict.Message) == reason(v.Message)
+}
+
+// mayFailAnyway reports whether a run of the size of p fails with nothing prescribed.
+func mayFailAnyway(s *Scenario, p Schedule, v checkers.Verdict) bool {
+	p.Names, p.Faults = nil, nil
+	r := NewRunner()
+	defer r.Close()
+	res, err := r.Replay(s, p)
+	return err == nil && res.Verdict.Checker == v.Checker
 }
 
 // shrunk returns the shrunk first catch of a twin.
@@ -50,12 +107,60 @@ func shrunk(t *testing.T, s *Scenario) Result {
 	}
 	r := NewRunner()
 	defer r.Close()
+	began := time.Now()
 	small, err := r.Shrink(s, rep.Failure.Schedule)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if small.Verdict.Checker != rep.Failure.Verdict.Checker {
-		t.Errorf("now %s, was %s", small.Verdict.Checker, rep.Failure.Verdict.Checker)
+	if took := time.Since(began); took > 5*time.Second {
+		t.Errorf("it takes %v", took)
+	}
+	was, now := rep.Failure.Verdict, small.Verdict
+	if now.Checker != was.Checker || reason(now.Message) != reason(was.Message) {
+		t.Errorf("now %s: %s, was %s: %s", now.Checker, now.Message, was.Checker, was.Message)
 	}
 	return small
+}
+
+func TestNamesWithoutAClient(t *testing.T) {
+	names := []string{"run c1", "connect c2 s1", "run c10/worker c2", "tick", "replicate s2", "lose-reply c3", "run c2/x"}
+	want := []string{"run c1", "run c9/worker c2", "tick", "replicate s2", "lose-reply c2"}
+	if got := namesWithout(names, 2); !slices.Equal(got, want) {
+		t.Errorf("%q", got)
+	}
+	p, err := faults.Parse("expire=1@client=c1 crash=2@client=c2 pause=3@client=c3 cancel=4")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := p.Without(2).String(); got != "expire=1@client=c1 pause=3@client=c2 cancel=4" {
+		t.Error(got)
+	}
+}
+
+// lonely is violated when a fault has struck, and whenever there are few clients.
+type lonely struct{}
+
+func (lonely) Name() string { return "lonely" }
+func (lonely) Doc() string  { return "all are there" }
+func (lonely) Check(h *history.History) checkers.Verdict {
+	if h.Clients >= 3 && !slices.ContainsFunc(h.Events, func(e history.Event) bool { return e.Kind == history.Fault }) {
+		return checkers.Verdict{}
+	}
+	return checkers.Verdict{Level: checkers.Violated, Checker: "lonely", Message: "somebody is not there"}
+}
+
+// A run that fails just because few clients are there does not show the bug.
+func TestNoClientIsLeftOutWhoseAbsenceAloneFails(t *testing.T) {
+	r := NewRunner()
+	defer r.Close()
+	s := Scenario{Name: "test/lonely", Clients: 4, Faults: plan("lose-reply=1"), Checkers: []checkers.Checker{lonely{}},
+		Program: func(p *Process) { p.Conn.Exists("/") }}
+	rep, err := Run(context.Background(), &s, Options{Seeds: Range{1, 100}})
+	if err != nil || rep.Status != Violation {
+		t.Fatalf("%+v, %v", rep, err)
+	}
+	small, err := r.Shrink(&s, rep.Failure.Schedule)
+	if clients, _ := s.Size(&small.Schedule); err != nil || clients != 3 || len(small.Schedule.Names) != 3 {
+		t.Errorf("%d clients, %q, %v", clients, small.Schedule.Names, err)
+	}
 }

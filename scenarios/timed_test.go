@@ -12,7 +12,7 @@ import (
 )
 
 func TestTimedRunsAreAFunctionOfTheSeed(t *testing.T) {
-	s := lockScenario(Scenario{Name: "test/timed", Clients: 30, Program: lockRounds(2, newLock)})
+	s := lockScenario(Scenario{Name: "test/timed", Clients: 30, Rounds: 2, Program: lockRounds(newLock)})
 	r := NewRunner()
 	defer r.Close()
 	res, times := r.Timed(&s, 7, sim.DefaultTiming)
@@ -33,7 +33,7 @@ func TestTimedRunsAreAFunctionOfTheSeed(t *testing.T) {
 }
 
 func TestATimedRunEndsWhenItIsDone(t *testing.T) {
-	s := lockScenario(Scenario{Name: "test/timed", Clients: 5, Program: lockRounds(2, newLock)})
+	s := lockScenario(Scenario{Name: "test/timed", Clients: 5, Rounds: 2, Program: lockRounds(newLock)})
 	r := NewRunner()
 	defer r.Close()
 	whole, times := r.Timed(&s, 7, sim.DefaultTiming)
@@ -55,7 +55,7 @@ func TestATimedRunEndsWhenItIsDone(t *testing.T) {
 func BenchmarkTimed(b *testing.B) {
 	for _, clients := range []int{100, 400} {
 		b.Run(strconv.Itoa(clients), func(b *testing.B) {
-			s := lockScenario(Scenario{Name: "bench", Clients: clients, Program: lockRounds(1, newSingleNodeLock)})
+			s := lockScenario(Scenario{Name: "bench", Clients: clients, Rounds: 1, Program: lockRounds(newSingleNodeLock)})
 			s.Checkers = nil
 			r := NewRunner()
 			defer r.Close()

@@ -18,7 +18,7 @@ func (r *Runner) Trace(s *Scenario, schedule Schedule) (*history.Trace, Result, 
 	t := &tracer{Replay: sim.Replay{Names: schedule.Names}, world: r.world}
 	t.world.OnStep = t.after
 	defer func() { t.world.OnStep = nil }()
-	if err := s.fits(schedule.Faults); err != nil {
+	if err := s.accept(&schedule); err != nil {
 		return nil, Result{}, err
 	}
 	result, err := r.run(s, schedule, t)

@@ -41,13 +41,13 @@ func watchAndWrite(w watching) func(p *Process) {
 }
 
 // watchTheOthers makes a program in which the first client watches one znode that
-// the others change all the time.
+// the others change in each of many rounds.
 func watchTheOthers(w watching) func(p *Process) {
 	return func(p *Process) {
 		switch p.ID {
 		default:
 			writeOne(p, "+", "")
-			for range 40 {
+			for range p.Rounds {
 				writeOne(p, "+/a", "")
 				writeOne(p, "=/a", "x")
 			}

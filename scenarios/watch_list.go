@@ -22,7 +22,7 @@ var (
 
 		watchTwin("no-sync", broken.NoSync, Scenario{Doc: "reads in a new session without a sync",
 			Source: "derived from go-zookeeper, which forgets the last zxid with the session", Servers: []int{3},
-			Faults: plan("learn-late=20@client=c1 failover=20@client=c1"), Program: watchTheOthers(brokenWatch(broken.NoSync, watchItem)), Clients: 6, SafetySteps: 700,
+			Faults: plan("learn-late=20@client=c1 failover=20@client=c1"), Rounds: 40, Program: watchTheOthers(brokenWatch(broken.NoSync, watchItem)), Clients: 6, SafetySteps: 700,
 			Caught: []string{"monotone"},
 			Wakes:  "expire, then a server that lags"}),
 		watchTwin("read-first", broken.ReadFirst, Scenario{Doc: "reads, and then leaves the watch by another request",

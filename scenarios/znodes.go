@@ -29,7 +29,7 @@ var znodeScenarios = []Scenario{
 }
 
 func znodeScenario(s Scenario) Scenario {
-	s.Clients = 3
+	s.Clients, s.Rounds = 3, 8
 	if s.Servers == nil {
 		s.Servers = []int{1, 3}
 	}
@@ -38,8 +38,8 @@ func znodeScenario(s Scenario) Scenario {
 	return s
 }
 
-// randomAccesses makes a program that reads and writes two znodes, each time
-// with new data.
+// randomAccesses makes a program that reads or writes one of two znodes in each
+// round, each time with new data.
 func randomAccesses(synced bool) func(p *Process) {
 	return func(p *Process) {
 		seed := fnv.New64a()
@@ -47,7 +47,7 @@ func randomAccesses(synced bool) func(p *Process) {
 		r := rand.New(rand.NewPCG(seed.Sum64(), 0))
 		o := p.Register(func() []string { return nil })
 		version := int32(0) // that was seen last
-		for n := range 8 {
+		for n := range p.Rounds {
 			a := history.Event{Path: p.Path([...]string{"/znodes/a", "/znodes/b"}[r.IntN(2)]), Version: -1}
 			a.Op = [...]string{"create", "create", "delete", "set", "set", "get", "get", "get"}[r.IntN(8)]
 			switch a.Op {

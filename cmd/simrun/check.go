@@ -20,7 +20,7 @@ import (
 type checkFlags struct {
 	run, seeds, strategy, plan, backend, servers, shard, out, junit string
 	duration                                                        time.Duration
-	workers, clients, nodes                                         int
+	workers, clients, rounds, nodes                                 int
 	failfast, verbose, json                                         bool
 	reports                                                         bool // -o is given
 }
@@ -41,7 +41,8 @@ func check(ctx context.Context, a *app, args []string) (int, error) {
 	f.StringVar(&c.backend, "backend", "sim", "sim or zookeeper")
 	f.StringVar(&c.servers, "servers", "", "with -backend zookeeper: addresses host:port,... of an ensemble to use instead of starting one")
 	f.IntVar(&c.nodes, "nodes", 1, "with -backend zookeeper: start this many servers, 1 or 3")
-	f.IntVar(&c.clients, "clients", 10, "with -backend zookeeper: number of clients")
+	f.IntVar(&c.clients, "clients", 0, fmt.Sprintf("number of clients (default: the scenario's; with -backend zookeeper %d)", liveClients))
+	f.IntVar(&c.rounds, "rounds", 0, "how often each client repeats what it does (default: the scenario's)")
 	f.IntVar(&c.workers, "p", 0, "runs at a time (default: one for each core)")
 	f.StringVar(&c.shard, "shard", "", "i/n: only every n-th seed, the i-th part of the work")
 	f.StringVar(&c.out, "o", "out", "folder for the reports of failures")
@@ -61,7 +62,7 @@ func check(ctx context.Context, a *app, args []string) (int, error) {
 	}
 	switch c.backend {
 	case "sim":
-		for _, name := range []string{"servers", "nodes", "clients"} {
+		for _, name := range []string{"servers", "nodes"} {
 			if set[name] {
 				return 0, fmt.Errorf("-%s goes with -backend zookeeper only", name)
 			}
@@ -100,6 +101,10 @@ func (c *checkFlags) simulated(ctx context.Context, a *app, selected []*scenario
 			return 0, fmt.Errorf("-seeds: %w", err)
 		}
 	}
+	sized, err := resized(selected, c.clients, c.rounds)
+	if err != nil {
+		return 0, err
+	}
 	plan, err := faults.Parse(c.plan)
 	if err != nil {
 		return 0, fmt.Errorf("-faults: %w", err)
@@ -114,17 +119,17 @@ func (c *checkFlags) simulated(ctx context.Context, a *app, selected []*scenario
 		return 0, err
 	}
 	var t tally
-	for _, s := range selected {
-		x := *s
+	for i := range sized {
+		x := &sized[i]
 		if c.plan != "" {
 			x.Faults = plan
 		}
 		o.Seeds = seeds
 		if c.seeds == "" {
-			o.Seeds = c.defaultSeeds(&x)
+			o.Seeds = c.defaultSeeds(x)
 		}
 		code, err := rec.scenario(x.Name, func(out io.Writer) (int, error) {
-			return c.scenario(ctx, a.to(out), &x, o, c.share(len(selected)), &t)
+			return c.scenario(ctx, a.to(out), x, o, c.share(len(selected)), &t)
 		})
 		if err != nil {
 			return 0, errors.Join(err, rec.close())
@@ -137,6 +142,19 @@ func (c *checkFlags) simulated(ctx context.Context, a *app, selected []*scenario
 		return 0, err
 	}
 	return c.ended(ctx, a, &t), nil
+}
+
+// resized returns copies of scenarios with other numbers of clients and rounds; 0
+// leaves them as they are.
+func resized(selected []*scenarios.Scenario, clients, rounds int) ([]scenarios.Scenario, error) {
+	sized := make([]scenarios.Scenario, len(selected))
+	for i, s := range selected {
+		var err error
+		if sized[i], err = s.Sized(clients, rounds); err != nil {
+			return nil, err
+		}
+	}
+	return sized, nil
 }
 
 // ended returns the exit status; what was interrupted has not held.

@@ -113,8 +113,9 @@ func readRun(file string) (*recorded, error) {
 		return nil, fmt.Errorf("%s: %w", file, err)
 	}
 	p := res.Schedule
+	clients, rounds := s.Size(&p)
 	r := &recorded{kind: "schedule", scenario: s.Name, circumstances: []string{
-		fmt.Sprintf("servers %d", p.Servers), fmt.Sprintf("order %#x", p.Order), "faults " + p.Faults.String()}}
+		fmt.Sprintf("servers %d", p.Servers), fmt.Sprintf("clients %d", clients), fmt.Sprintf("rounds %d", rounds), fmt.Sprintf("order %#x", p.Order), "faults " + p.Faults.String()}}
 	for _, name := range p.Names {
 		r.steps = append(r.steps, []string{name})
 	}

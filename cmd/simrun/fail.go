@@ -52,7 +52,7 @@ func (c *checkFlags) fail(a *app, s *scenarios.Scenario, rep scenarios.Report) e
 		}
 		return fmt.Errorf("seed %d of %s fails (%s), but no report can be written: %w", full.Seed, s.Name, full.Checker, err)
 	}
-	c.block(a, s, dir, &f.Report)
+	c.block(a, s, dir, &f.Report, &full)
 	return nil
 }
 
@@ -83,16 +83,32 @@ func (c *checkFlags) write(dir string, s *scenarios.Scenario, f *reports.Failure
 }
 
 // block prints what happened, and what leads to it.
-func (c *checkFlags) block(a *app, s *scenarios.Scenario, dir string, r *reports.Report) {
+func (c *checkFlags) block(a *app, s *scenarios.Scenario, dir string, r *reports.Report, full *scenarios.Schedule) {
 	head := "FAIL  "
 	if s.Broken() {
 		head = "      "
 	}
 	fmt.Fprintf(a.out, "%s%s  seed %d  %s: %s\n", head, s.Name, r.Seed, r.Checker, reports.Printable(r.Message))
-	fmt.Fprintf(a.out, "      minimal    %d of %d steps, faults: %s\n", r.Minimal, r.Steps, orNone(r.Struck))
+	clients, rounds := s.Size(full)
+	size := fmt.Sprintf("%d of %d steps, %s", r.Minimal, r.Steps, partOf(r.Clients, clients, "client"))
+	if rounds > 0 {
+		size += ", " + partOf(r.Rounds, rounds, "round")
+	}
+	fmt.Fprintf(a.out, "      minimal    %s, faults: %s\n", size, orNone(r.Struck))
 	fmt.Fprintf(a.out, "      replayed   2 of 2 identical, hash %s\n", r.Hash)
 	fmt.Fprintf(a.out, "      report     %s\n", filepath.Join(dir, "index.html"))
 	fmt.Fprintf(a.out, "      reproduce  %s\n      or         %s\n", r.Reproduce[0], r.Reproduce[1])
+}
+
+// partOf says how many are left of how many.
+func partOf(n, all int, what string) string {
+	if all != 1 {
+		what += "s"
+	}
+	if n == all {
+		return fmt.Sprintf("%d %s", n, what)
+	}
+	return fmt.Sprintf("%d of %d %s", n, all, what)
 }
 
 // withdraw removes from a folder what an earlier run left: a report that is not
@@ -139,9 +155,10 @@ func traced(s *scenarios.Scenario, schedule scenarios.Schedule) (*reports.Failur
 	if err != nil {
 		return nil, err
 	}
+	clients, rounds := s.Size(&schedule)
 	f := &reports.Failure{Doc: s.Doc, Source: s.Source, Verdict: result.Verdict, History: result.History, Trace: trace}
 	f.Report = reports.Report{Format: reports.Format, Scenario: s.Name, Seed: schedule.Seed, Servers: schedule.Servers,
-		Clients: s.Clients, Faults: schedule.Faults.String(), Steps: len(schedule.Names), Minimal: len(schedule.Names),
+		Clients: clients, Rounds: rounds, Faults: schedule.Faults.String(), Steps: len(schedule.Names), Minimal: len(schedule.Names),
 		Struck: reports.Struck(f.History), Hash: fmt.Sprintf("%016x", result.Hash)}
 	f.Report.SetVerdict(result.Verdict)
 	for _, c := range s.Checkers {
@@ -172,6 +189,12 @@ func drawn(s *scenarios.Scenario, h *history.History) ([]byte, error) {
 func (c *checkFlags) reproduce(s *scenarios.Scenario, file string, seed uint64) []string {
 	byFile := "go run ./cmd/simrun replay " + quote(file)
 	bySeed := fmt.Sprintf("go run ./cmd/simrun check -run %s -seeds %d", quote("^"+regexp.QuoteMeta(s.Name)+"$"), seed)
+	if c.clients != 0 {
+		bySeed += fmt.Sprintf(" -clients %d", c.clients)
+	}
+	if c.rounds != 0 {
+		bySeed += fmt.Sprintf(" -rounds %d", c.rounds)
+	}
 	if c.plan != "" {
 		bySeed += " -faults " + quote(c.plan)
 	}

@@ -47,8 +47,12 @@ func details(a *app, s *scenarios.Scenario) {
 		goals = append(goals, g.Name)
 	}
 	recipe, _, _ := strings.Cut(s.Name, "/")
+	clients := fmt.Sprintf("%d, on %s servers", s.Clients, sizes(s.Servers))
+	if s.Rounds > 0 {
+		clients = fmt.Sprintf("%d, %d rounds each, on %s servers", s.Clients, s.Rounds, sizes(s.Servers))
+	}
 	for _, line := range [][2]string{
-		{"recipe", recipe}, {"clients", fmt.Sprintf("%d, on %s servers", s.Clients, sizes(s.Servers))},
+		{"recipe", recipe}, {"clients", clients},
 		{"faults", s.Faults.String()}, {"checkers", strings.Join(checkers, ", ")},
 		{"goals", strings.Join(goals, "; ")}, {"source", s.Source},
 	} {

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -19,16 +20,25 @@ import (
 // ensemble that does not answer is an error and no hang.
 const liveLimit = 90 * time.Second
 
+// liveClients is how many clients there are on a real ensemble by default.
+const liveClients = 10
+
 // live checks scenarios on a real ensemble.
 func (c *checkFlags) live(ctx context.Context, a *app, selected []*scenarios.Scenario) (int, error) {
-	if c.clients < 1 {
-		return 0, fmt.Errorf("-clients must be 1 or more, not %d", c.clients)
+	if c.clients < 0 {
+		return 0, fmt.Errorf("-clients cannot be negative, as %d is", c.clients)
 	}
+	c.clients = cmp.Or(c.clients, liveClients)
 	if c.nodes != 1 && c.nodes != 3 {
 		return 0, fmt.Errorf("-nodes is 1 or 3, not %d", c.nodes)
 	}
-	if !slices.ContainsFunc(selected, func(s *scenarios.Scenario) bool { return !s.Broken() }) {
+	sound := slices.DeleteFunc(slices.Clone(selected), (*scenarios.Scenario).Broken)
+	if len(sound) == 0 {
 		return 0, errors.New("-run selects broken recipes only: they need faults or seeds, and a real ensemble has none")
+	}
+	sized, err := resized(sound, 0, c.rounds)
+	if err != nil {
+		return 0, err
 	}
 	var addrs []string
 	if c.servers != "" {
@@ -54,12 +64,8 @@ func (c *checkFlags) live(ctx context.Context, a *app, selected []*scenarios.Sce
 		return 0, err
 	}
 	var t tally
-	skipped := 0
-	for _, s := range selected {
-		if s.Broken() {
-			skipped++
-			continue
-		}
+	for i := range sized {
+		s := &sized[i]
 		code, err := rec.scenario(s.Name, func(out io.Writer) (int, error) { return c.liveScenario(ctx, a.to(out), s, addrs, &t) })
 		if err != nil && errors.Is(ctx.Err(), context.Canceled) {
 			break
@@ -71,8 +77,8 @@ func (c *checkFlags) live(ctx context.Context, a *app, selected []*scenarios.Sce
 			break
 		}
 	}
-	end := t.summary(len(selected)-skipped) + "\n"
-	if skipped > 0 {
+	end := t.summary(len(sound)) + "\n"
+	if skipped := len(selected) - len(sound); skipped > 0 {
 		end = fmt.Sprintf("skipped %d broken recipes: they need faults or seeds, and a real ensemble has none\n", skipped) + end
 	}
 	if err := errors.Join(rec.print("", end), rec.close()); err != nil {

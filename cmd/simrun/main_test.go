@@ -144,7 +144,10 @@ func TestWrongInputGetsOneLineAndStatus2(t *testing.T) {
 		{"check -servers a:1", `simrun check: -servers goes with -backend zookeeper only`},
 		{"check -backend zookeeper -seeds 1-2", `simrun check: -seeds goes with -backend sim only: a real ensemble has no seeds and no faults`},
 		{"check -backend zookeeper -nodes 2", `simrun check: -nodes is 1 or 3, not 2`},
-		{"check -backend zookeeper -clients 0", `simrun check: -clients must be 1 or more, not 0`},
+		{"check -backend zookeeper -clients -1", `simrun check: -clients cannot be negative, as -1 is`},
+		{"check -clients 1", `simrun check: the number of clients is from 2 to 64, not 1`},
+		{"check -run election -rounds 2", `simrun check: the program of election/fan-out has no rounds`},
+		{"check -backend zookeeper -run rwlock -rounds 2", `simrun check: the program of rwlock/fan-out has no rounds`},
 		{"check -backend zookeeper -servers nowhere", `simrun check: -servers is host:port,..., not "nowhere"`},
 		{"check -backend zookeeper -run plain-create", `simrun check: -run selects broken recipes only: they need faults or seeds, and a real ensemble has none`},
 		{"check lock/lock", `simrun check: unexpected argument "lock/lock"`},
@@ -196,7 +199,7 @@ func TestListAndVersion(t *testing.T) {
 		t.Errorf("%+v", r)
 	}
 	r = simrun(t, "list", "-run", "^lock/cancel-leak$")
-	if !strings.Contains(r.out, "must be caught by tree)") || !strings.Contains(r.out, "    recipe    lock\n    clients   3, on 1 or 3 servers\n    faults    cancel=2 lose-reply=2\n") ||
+	if !strings.Contains(r.out, "must be caught by tree)") || !strings.Contains(r.out, "    recipe    lock\n    clients   3, 2 rounds each, on 1 or 3 servers\n    faults    cancel=2 lose-reply=2\n") ||
 		!strings.Contains(r.out, "source    CURATOR-79, Vitess PR 15757\n") {
 		t.Errorf("%+v", r)
 	}
@@ -325,7 +328,7 @@ func TestTheReportOfATwinIsJSON(t *testing.T) {
 		t.Fatal(err)
 	}
 	if report.Format != "zksim report 1" || report.Scenario != "lock/no-token" || report.Verdict != "violated" || report.Checker != "fenced" ||
-		report.Clients != 3 || len(report.Struck) == 0 || fmt.Sprint(report.Seed) != filepath.Base(dir) {
+		report.Clients != 2 || len(report.Struck) == 0 || fmt.Sprint(report.Seed) != filepath.Base(dir) {
 		t.Errorf("%+v", report)
 	}
 	for _, want := range append(report.Reproduce, report.Message, "hash "+report.Hash, strings.Join(report.Struck, ", ")) {
@@ -351,7 +354,7 @@ func TestTheReportOfATwinIsJSON(t *testing.T) {
 }
 
 var block = regexp.MustCompile(`(?m)^      lock/plain-create  seed (\d+)  (\w+): .*\n` +
-	`      minimal    \d+ of \d+ steps, faults: (.*)\n` +
+	`      minimal    \d+ of \d+ steps, (?:\d+ of )?\d clients, (?:\d+ of )?\d rounds?, faults: (.*)\n` +
 	`      replayed   2 of 2 identical, hash ([0-9a-f]{16})\n` +
 	`      report     (\S+)\n` +
 	`      reproduce  (.*)\n` +

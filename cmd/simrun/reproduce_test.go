@@ -85,10 +85,10 @@ func TestAShrunkScheduleFailsAsTheWholeOne(t *testing.T) {
 	}
 }
 
-func TestTheLinesOfARunWithAnotherPlanReproduceIt(t *testing.T) {
+func TestTheLinesOfARunOfAnotherSizeAndPlanReproduceIt(t *testing.T) {
 	binary := build(t)
 	t.Chdir(t.TempDir())
-	r := simrun(t, "check", "-v", "-run", "^lock/plain-create$", "-o", "my out", "-faults", "lose-reply=1@op=create,client=c2")
+	r := simrun(t, "check", "-v", "-run", "^lock/plain-create$", "-o", "my out", "-faults", "lose-reply=1@op=create,client=c2", "-clients", "4", "-rounds", "1")
 	m := block.FindStringSubmatch(strings.ReplaceAll(r.out, "my out", "my_out"))
 	if m == nil {
 		t.Fatalf("%+v", r)
@@ -98,6 +98,21 @@ func TestTheLinesOfARunWithAnotherPlanReproduceIt(t *testing.T) {
 		if again := shell(t, binary, line); !strings.Contains(again.out, "hash "+m[4]) {
 			t.Errorf("%s:\n%+v", line, again)
 		}
+	}
+	if !strings.Contains(r.out, ", 2 of 4 clients, 1 round, ") {
+		t.Errorf("%+v", r)
+	}
+	files, err := filepath.Glob("my out/*/*/report.json")
+	if err != nil || len(files) != 1 {
+		t.Fatal(files, err)
+	}
+	report, err := os.ReadFile(files[0])
+	if err != nil || !strings.Contains(string(report), "\"clients\": 2,\n  \"rounds\": 1,\n") {
+		t.Errorf("%v\n%s", err, report)
+	}
+	page, err := os.ReadFile(filepath.Join(filepath.Dir(files[0]), "index.html"))
+	if err != nil || !strings.Contains(string(page), ", 2 clients, 1 round each<") {
+		t.Errorf("the page does not tell the size: %v", err)
 	}
 }
 

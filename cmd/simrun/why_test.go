@@ -27,9 +27,9 @@ func TestWhyNamesTheStep(t *testing.T) {
 	for _, want := range []string{
 		"lock/plain-create  quiescence: c1 waits for /lock/",
 		"decided at step 3 of ",
-		": after lose-reply c2, 100% of the random futures fail, before it 0%\n",
+		": after lose-reply c1, 100% of the random futures fail, before it 0%\n",
 		" step  chance of failure, of 20 futures without further faults\n    0    0% .........................\n",
-		"    3  100% #########################  lose-reply c2\n",
+		"    3  100% #########################  lose-reply c1\n",
 	} {
 		if !strings.Contains(r.out, want) {
 			t.Errorf("no %q in\n%s", want, r.out)
@@ -58,12 +58,12 @@ func TestDiffFindsWhereRunsPart(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := os.WriteFile(other, []byte(strings.Replace(string(text), "lose-reply c2", "serve c2", 1)), 0o666); err != nil {
+	if err := os.WriteFile(other, []byte(strings.Replace(string(text), "lose-reply c1", "serve c1", 1)), 0o666); err != nil {
 		t.Fatal(err)
 	}
 	r := simrun(t, "diff", plainCreate, other)
-	if r.code != exitViolation || !strings.HasPrefix(r.out, "the first 2 steps are the same\nA     3  lose-reply c2\n         c2 fault lose-reply c2\n") ||
-		!strings.Contains(r.out, "B     3  serve c2\n         c2 created /lock/_c_") {
+	if r.code != exitViolation || !strings.HasPrefix(r.out, "the first 2 steps are the same\nA     3  lose-reply c1\n         c1 fault lose-reply c1\n") ||
+		!strings.Contains(r.out, "B     3  serve c1\n         c1 created /lock/_c_") {
 		t.Errorf("%+v", r)
 	}
 	if r := simrun(t, "diff", plainCreate, plainCreate); r.code != exitHeld || !strings.HasPrefix(r.out, "the same in all ") {
@@ -71,7 +71,7 @@ func TestDiffFindsWhereRunsPart(t *testing.T) {
 	}
 	full := filepath.Join(dir, "schedule.full.txt")
 	history := filepath.Join(dir, "history.jsonl")
-	if r := simrun(t, "diff", plainCreate, full); r.code != exitViolation || !strings.HasPrefix(r.out, "the first ") {
+	if r := simrun(t, "diff", plainCreate, full); r.code != exitViolation || !strings.HasPrefix(r.out, "clients 2, and clients 3\nrounds 1, and rounds 2\nthe first ") {
 		t.Errorf("%+v", r)
 	}
 	shorter := filepath.Join(dir, "shorter.jsonl")

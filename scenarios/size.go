@@ -1,0 +1,70 @@
+package scenarios
+
+import (
+	"cmp"
+	"fmt"
+)
+
+// Bounds of a resized run.
+const (
+	minClients = 2 // a recipe is for clients that meet
+	maxClients = 64
+	maxRounds  = 1000
+)
+
+// size is how large a run is.
+type size struct{ clients, rounds int }
+
+// Sized returns the scenario with other numbers of clients and rounds; 0 leaves a
+// number as it is. The schedules of its runs say what differs. It fails if a number
+// is out of bounds, or the program has no rounds.
+func (s *Scenario) Sized(clients, rounds int) (Scenario, error) {
+	x := *s
+	x.own = s.ownSize()
+	if clients != 0 && clients != x.own.clients {
+		if clients < minClients || clients > maxClients {
+			return x, fmt.Errorf("the number of clients is from %d to %d, not %d", minClients, maxClients, clients)
+		}
+	}
+	if rounds != 0 && rounds != x.own.rounds {
+		if x.own.rounds == 0 {
+			return x, fmt.Errorf("the program of %s has no rounds", s.Name)
+		}
+		if rounds < 1 || rounds > maxRounds {
+			return x, fmt.Errorf("the number of rounds is from 1 to %d, not %d", maxRounds, rounds)
+		}
+	}
+	if clients != 0 {
+		x.Clients = clients
+	}
+	if rounds != 0 {
+		x.Rounds = rounds
+	}
+	return x, nil
+}
+
+// Size returns the numbers of clients and rounds of a schedule's run.
+func (s *Scenario) Size(p *Schedule) (clients, rounds int) {
+	own := s.ownSize()
+	return cmp.Or(p.Clients, own.clients), cmp.Or(p.Rounds, own.rounds)
+}
+
+// schedule returns a schedule of one server without any steps.
+func (s *Scenario) schedule(seed uint64) Schedule {
+	p, own := Schedule{Scenario: s.Name, Seed: seed, Servers: 1}, s.ownSize()
+	if s.Clients != own.clients {
+		p.Clients = s.Clients
+	}
+	if s.Rounds != own.rounds {
+		p.Rounds = s.Rounds
+	}
+	return p
+}
+
+// ownSize is the size that schedules need not tell.
+func (s *Scenario) ownSize() size {
+	if s.own != (size{}) {
+		return s.own
+	}
+	return size{s.Clients, s.Rounds}
+}
