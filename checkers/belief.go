@@ -38,51 +38,87 @@ func (b Belief) Doc() string {
 }
 
 // Check implements [Checker].
-func (b Belief) Check(h *history.History) Verdict {
-	var buf [8]claim
-	active := buf[:0]
-	var deceived []int32 // clients whose session has ended and who cannot know
-	var excused []int32  // objects whose claim began or went on then
-	var broken []string
-	for i := range h.Events {
-		e := &h.Events[i]
-		switch e.Kind {
-		case history.Acquired:
-			active = drop(active, func(a claim) bool { return a.object == e.Object }) // a writer becomes a reader
-			if slices.Contains(deceived, e.Client) {
-				excused = append(excused, e.Object)
-			}
-			if slices.Contains(excused, e.Object) || slices.Contains(broken, e.Path) {
-				continue
-			}
-			if v := b.tooMany(i, claimOf(e), active); v.Level == Violated {
-				return v
-			}
-			active = append(active, claimOf(e))
-		case history.Invoke:
-			switch e.Op {
-			case "break":
-				broken = append(broken, e.Path)
-				active = drop(active, func(a claim) bool { return a.path == e.Path })
-			case "downgrade":
-				active = drop(active, func(a claim) bool { return a.object == e.Object })
-			}
-		case history.Released, history.Lost:
-			active = drop(active, func(a claim) bool { return a.object == e.Object })
-			excused = drop(excused, func(o int32) bool { return o == e.Object })
-		case history.Exceeded:
-			deceived = append(deceived, e.Client)
-			for _, a := range active {
-				if a.client == e.Client {
-					excused = append(excused, a.object)
-				}
-			}
-			active = drop(active, func(a claim) bool { return a.client == e.Client })
-		case history.Session:
-			deceived = drop(deceived, func(c int32) bool { return c == e.Client })
-		case history.Crashed:
-			active = drop(active, func(a claim) bool { return a.client == e.Client })
+func (b Belief) Check(h *history.History) Verdict { return check(h, b.Monitor()) }
+
+// Monitor implements [Monitored].
+func (b Belief) Monitor() Monitor { return &believers{Belief: b} }
+
+// believers is the monitor of Belief.
+type believers struct {
+	Belief
+	active   []claim
+	deceived []int32 // clients whose session has ended and who cannot know
+	excused  []claim // that began or went on then
+	broken   []string
+}
+
+// Reset implements [Monitor].
+func (b *believers) Reset() {
+	b.active, b.deceived, b.excused, b.broken = b.active[:0], b.deceived[:0], b.excused[:0], b.broken[:0]
+}
+
+// Hash implements [Monitor].
+func (b *believers) Hash() uint64 {
+	var sums [4]print // the order in each list does not matter
+	for _, a := range b.active {
+		sums[0] += a.print()
+	}
+	for _, c := range b.deceived {
+		sums[1] += print(0).word(uint64(c))
+	}
+	for _, a := range b.excused {
+		sums[2] += a.print()
+	}
+	for _, path := range b.broken {
+		sums[3] += print(0).text(path)
+	}
+	x := print(0)
+	for _, s := range sums {
+		x = x.word(uint64(s))
+	}
+	return uint64(x)
+}
+
+// Step implements [Monitor].
+func (b *believers) Step(h *history.History, i int) Verdict {
+	e := &h.Events[i]
+	switch e.Kind {
+	case history.Acquired:
+		mine := claimOf(e)
+		b.active = drop(b.active, mine.sameObject) // a writer becomes a reader
+		if slices.Contains(b.deceived, e.Client) {
+			b.excused = append(b.excused, mine)
 		}
+		if slices.ContainsFunc(b.excused, mine.sameObject) || slices.Contains(b.broken, e.Path) {
+			return Verdict{}
+		}
+		if v := b.tooMany(i, mine, b.active); v.Level == Violated {
+			return v
+		}
+		b.active = append(b.active, mine)
+	case history.Invoke:
+		switch e.Op {
+		case "break":
+			b.broken = append(b.broken, e.Path)
+			b.active = drop(b.active, func(a claim) bool { return a.path == e.Path })
+		case "downgrade":
+			b.active = drop(b.active, func(a claim) bool { return a.object == e.Object })
+		}
+	case history.Released, history.Lost:
+		b.active = drop(b.active, func(a claim) bool { return a.object == e.Object })
+		b.excused = drop(b.excused, func(a claim) bool { return a.object == e.Object })
+	case history.Exceeded:
+		b.deceived = append(b.deceived, e.Client)
+		for _, a := range b.active {
+			if a.client == e.Client {
+				b.excused = append(b.excused, a)
+			}
+		}
+		b.active = drop(b.active, func(a claim) bool { return a.client == e.Client })
+	case history.Session:
+		b.deceived = drop(b.deceived, func(c int32) bool { return c == e.Client })
+	case history.Crashed:
+		b.active = drop(b.active, func(a claim) bool { return a.client == e.Client })
 	}
 	return Verdict{}
 }

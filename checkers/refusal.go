@@ -64,3 +64,14 @@ func inTheWay(h *history.History, begin, i int) (n int) {
 	}
 	return n
 }
+
+// deletion returns where the znode created at event k is deleted, or limit+1 if
+// it is not before limit.
+func deletion(h *history.History, path string, k, limit int) int {
+	for ; k < limit; k++ {
+		if h.Events[k].Kind == history.Deleted && h.Events[k].Path == path {
+			return k
+		}
+	}
+	return limit + 1
+}

@@ -27,11 +27,16 @@ type Fault struct {
 	// request says that can returns a request, so that a rule may aim at its
 	// operation, path or occurrence.
 	request bool
+	// local reports whether the fault, which must be possible, would change
+	// nothing but the client and its connection; nil: it would not.
+	local func(c *sim.Client) bool
 }
+
+func always(*sim.Client) bool { return true }
 
 // Table is every fault, in the order of the documentation.
 var Table = []Fault{
-	{Name: "lose-request", request: true,
+	{Name: "lose-request", request: true, local: always,
 		Doc: "the connection is cut and the server never sees the oldest unserved request",
 		can: func(w *sim.World, c *sim.Client) (*model.Request, bool) {
 			r := c.Unserved()
@@ -39,7 +44,8 @@ var Table = []Fault{
 		},
 		do: func(w *sim.World, c *sim.Client) { c.Cut(true) }},
 	{Name: "lose-reply", request: true,
-		Doc: "the request is executed and the connection is cut before the reply",
+		local: func(c *sim.Client) bool { return c.Unanswered() != nil },
+		Doc:   "the request is executed and the connection is cut before the reply",
 		can: func(w *sim.World, c *sim.Client) (*model.Request, bool) {
 			r := c.Unanswered()
 			if r == nil {
@@ -61,7 +67,7 @@ var Table = []Fault{
 			return nil, len(w.Lagging(c)) > 0 && c.Queued() && c.HasSession() && !c.Unaware()
 		},
 		do: func(w *sim.World, c *sim.Client) { c.Expire() }},
-	{Name: "disconnect",
+	{Name: "disconnect", local: always,
 		Doc: "the connection is cut; writes on their way may still be executed until the client is back",
 		can: func(w *sim.World, c *sim.Client) (*model.Request, bool) { return nil, c.Connected() },
 		do:  func(w *sim.World, c *sim.Client) { c.Cut(false) }},
@@ -84,7 +90,7 @@ var Table = []Fault{
 			return nil, c.Fresh() && c.Connected() && !c.Paused() && c.HasSession() && len(to) > 0 && c.Outlived(to[0])
 		},
 		do: func(w *sim.World, c *sim.Client) { moveTo(c, w.Lagging(c)[0]) }},
-	{Name: "watch-delay",
+	{Name: "watch-delay", local: always,
 		Doc: "a watch event, and what follows it on the connection, arrives long after others acted on it",
 		can: func(w *sim.World, c *sim.Client) (*model.Request, bool) { return nil, c.EventPending() && !c.Delayed() },
 		do:  func(w *sim.World, c *sim.Client) { c.Delay() }},
@@ -100,11 +106,11 @@ var Table = []Fault{
 			return nil, c.Connected() && !c.Paused() && c.HasSession() && len(w.Lagging(c)) > 0
 		},
 		do: func(w *sim.World, c *sim.Client) { moveTo(c, w.Lagging(c)[0]) }},
-	{Name: "pause",
+	{Name: "pause", local: always,
 		Doc: "the process stops between two of its own operations",
 		can: func(w *sim.World, c *sim.Client) (*model.Request, bool) { return nil, c.Alive() && !c.Paused() },
 		do:  func(w *sim.World, c *sim.Client) { c.Pause() }},
-	{Name: "crash",
+	{Name: "crash", local: always,
 		Doc: "the process ends; its session expires later",
 		can: func(w *sim.World, c *sim.Client) (*model.Request, bool) { return nil, c.Alive() },
 		do:  func(w *sim.World, c *sim.Client) { c.Crash() }},
@@ -128,7 +134,7 @@ var Table = []Fault{
 			w.Freeze(c.Server())
 			c.Expire()
 		}},
-	{Name: "cancel",
+	{Name: "cancel", local: always,
 		Doc: "the caller cancels the context of the current operation",
 		can: func(w *sim.World, c *sim.Client) (*model.Request, bool) { return nil, c.Interruptible() },
 		do:  func(w *sim.World, c *sim.Client) { c.Interrupt() }},

@@ -47,6 +47,14 @@ func (in *Injector) Reset(p Plan) {
 // Verb returns the name of the fault behind a transition.
 func (in *Injector) Verb(k sim.Kind) string { return Table[k-sim.FirstFault].Name }
 
+// Local reports whether the fault t, which must be possible, would change nothing
+// but its client and the connection of that: then it makes no difference whether
+// it strikes before or after something that happens to others.
+func (in *Injector) Local(w *sim.World, t sim.Transition) bool {
+	f := &Table[t.Kind-sim.FirstFault]
+	return f.local != nil && f.local(w.Clients()[t.Client-1])
+}
+
 // Enabled appends the faults that the plan still allows and the state permits.
 func (in *Injector) Enabled(w *sim.World, list []sim.Transition) []sim.Transition {
 	for i := range in.rules {

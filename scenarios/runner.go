@@ -63,7 +63,7 @@ func (r *Runner) Seed(s *Scenario, seed uint64) Result {
 	} else {
 		r.random.Seed(seed)
 	}
-	p := s.schedule(seed)
+	p := s.Blank(seed)
 	if len(s.Servers) > 0 {
 		p.Servers = s.Servers[random.Uint64()%uint64(len(s.Servers))]
 	}
@@ -92,13 +92,19 @@ func (r *Runner) TimedUntil(s *Scenario, seed uint64, t sim.Timing,
 	r.timed.Timing = t
 	long := *s
 	long.SafetySteps, long.MaxSteps = math.MaxInt32, math.MaxInt32
-	p := s.schedule(seed)
+	p := s.Blank(seed)
 	p.Order = r.timed.Uint64()
 	result, err := r.run(&long, p, &untilDone{&r.timed, done})
 	if err != nil {
 		panic("scenarios: a timed run cannot fail: " + err.Error())
 	}
 	return result, r.timed.Times
+}
+
+// Explore runs the scenario in the circumstances of p with the choices of ch. An
+// error of ch ends the run without a verdict and is returned.
+func (r *Runner) Explore(s *Scenario, p Schedule, ch sim.Chooser) (Result, error) {
+	return r.run(s, p, ch)
 }
 
 // untilDone ends a timed run.
@@ -148,7 +154,7 @@ func (r *Runner) run(s *Scenario, p Schedule, ch sim.Chooser) (Result, error) {
 	r.cancels = slices.ContainsFunc(p.Faults, func(x faults.Rule) bool { return x.Fault == "cancel" })
 	w := r.world
 	w.Reset(sim.Config{Clients: clients, Servers: p.Servers, Order: p.Order,
-		SafetySteps: s.SafetySteps, MaxSteps: s.MaxSteps}, &r.injector, func(c *sim.Client) {
+		SafetySteps: s.SafetySteps, MaxSteps: s.MaxSteps, Exact: p.Exact}, &r.injector, func(c *sim.Client) {
 		q := &r.processes[c.ID()-1]
 		*q = Process{Conn: c.Conn(), Env: c.Env(), ID: c.ID(), Clients: clients, Rounds: rounds,
 			host: (*simHost)(r), resource: r.resource}
@@ -184,7 +190,7 @@ func (s *Scenario) accept(p *Schedule) error {
 	if err != nil {
 		return p.misfit(err)
 	}
-	own := x.schedule(0)
+	own := x.Blank(0)
 	p.Clients, p.Rounds = own.Clients, own.Rounds
 	return s.fits(p.Faults)
 }

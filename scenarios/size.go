@@ -49,8 +49,8 @@ func (s *Scenario) Size(p *Schedule) (clients, rounds int) {
 	return cmp.Or(p.Clients, own.clients), cmp.Or(p.Rounds, own.rounds)
 }
 
-// schedule returns a schedule of one server without any steps.
-func (s *Scenario) schedule(seed uint64) Schedule {
+// Blank returns a schedule of the scenario in its size: one server, no faults, no steps.
+func (s *Scenario) Blank(seed uint64) Schedule {
 	p, own := Schedule{Scenario: s.Name, Seed: seed, Servers: 1}, s.ownSize()
 	if s.Clients != own.clients {
 		p.Clients = s.Clients

@@ -33,6 +33,7 @@ type coroutine struct {
 	killed bool // unwinding: the process crashed or the run is over
 	begun  bool // has run at least once
 	deaths int  // how often killed was raised in it
+	slow   bool // it has stopped to let others move
 
 	req   request
 	ctx   context.Context
@@ -135,7 +136,7 @@ func (w *World) spawn(c *Client, name string, f func()) {
 	} else {
 		g = newCoroutine()
 	}
-	g.client, g.fn, g.killed, g.begun, g.deaths, g.status = c, f, false, false, 0, runnable
+	g.client, g.fn, g.killed, g.begun, g.slow, g.deaths, g.status = c, f, false, false, false, 0, runnable
 	g.got, g.req.err = 0, nil
 	g.name = c.uniqueName(name)
 	c.coroutines = append(c.coroutines, g)

@@ -29,9 +29,17 @@ func (c *Client) here() *coroutine {
 // yield lets everybody else move.
 func (c *Client) yield() { c.here().park(runnable) }
 
+// linger is yield of code that wants it to make a difference.
+func (c *Client) linger() {
+	g := c.here()
+	g.slow = true
+	g.park(runnable)
+	g.slow = false
+}
+
 // Now returns the virtual time.
 func (e Env) Now() time.Time {
-	e.c.yield()
+	e.c.linger()
 	e.c.askTime()
 	return epoch.Add(time.Duration(e.c.w.now) * time.Millisecond)
 }
@@ -78,7 +86,7 @@ func (e Env) WithTimeout(ctx context.Context, d time.Duration) (context.Context,
 }
 
 // Yield lets everybody else move.
-func (e Env) Yield() { e.c.yield() }
+func (e Env) Yield() { e.c.linger() }
 
 // Go starts f as a coroutine of the same client.
 func (e Env) Go(name string, f func()) { e.c.w.spawn(e.c.here().client, name, f) }

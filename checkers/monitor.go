@@ -1,0 +1,63 @@
+package checkers
+
+import (
+	"math/bits"
+
+	"zksim/model/history"
+)
+
+// Monitor judges a history while it grows. What it remembers of the past is all that
+// its later verdicts depend on, so that exhaustive search can take two runs for the
+// same whose monitors remember the same.
+type Monitor interface {
+	// Step judges event i of h; it has been given all events before it. After a
+	// violation it may not be used.
+	Step(h *history.History, i int) Verdict
+	// Hash returns a hash of what the monitor remembers. Zxids and the numbers of
+	// objects, which differ between runs that mean the same, are not part of it.
+	Hash() uint64
+	// Reset forgets everything.
+	Reset()
+}
+
+// Monitored is a checker whose verdicts are those of a monitor.
+type Monitored interface {
+	Checker
+	Monitor() Monitor
+}
+
+// check has a monitor judge a whole history.
+func check(h *history.History, m Monitor) Verdict {
+	for i := range h.Events {
+		if v := m.Step(h, i); v.Level != OK {
+			return v
+		}
+	}
+	return Verdict{}
+}
+
+// print is a hash of a few things, in their order.
+type print uint64
+
+func (p print) word(x uint64) print {
+	hi, lo := bits.Mul64(uint64(p)^0x9e3779b97f4a7c15, x^0xd1342543de82ef95)
+	return print(hi ^ lo ^ x)
+}
+
+func (p print) text(s string) print {
+	for i := range len(s) {
+		p = (p ^ print(s[i])) * 0x100000001b3
+	}
+	return p.word(uint64(len(s)))
+}
+
+func (p print) flag(b bool) print {
+	if b {
+		return p.word(1)
+	}
+	return p.word(2)
+}
+
+func (c claim) print() print {
+	return print(c.client).text(c.path).flag(c.shared)
+}

@@ -1,0 +1,195 @@
+package checkers
+
+import (
+	"slices"
+	"strings"
+
+	"zksim/model/history"
+)
+
+// owners is the monitor of Ownership.
+type owners struct {
+	Ownership
+	active  []claim
+	callers []caller
+	queue   []contender // znodes that exist, in the order of their creation
+	gone    []contender // znodes that do not, and that a call in progress could still claim
+}
+
+// caller is an object that has begun an operation.
+type caller struct{ client, object int32 }
+
+// contender is a znode.
+type contender struct {
+	path   string
+	print  print // of path and client
+	client int32 // that made it
+	zxid   int64
+	reads  bool // it keeps no reader waiting
+
+	// Of one that was deleted: whether it was among the first then, for a writer
+	// and for a reader, and the objects whose calls had begun before.
+	led   [2]bool
+	calls []int32
+}
+
+// Reset implements [Monitor].
+func (o *owners) Reset() {
+	o.active, o.callers, o.queue, o.gone = o.active[:0], o.callers[:0], o.queue[:0], o.gone[:0]
+}
+
+// Hash implements [Monitor].
+func (o *owners) Hash() uint64 {
+	var claims, gone print // in any order
+	for _, a := range o.active {
+		claims += a.print()
+	}
+	for _, x := range o.gone {
+		p := x.print.flag(x.led[0]).flag(x.led[1])
+		for i, c := range o.callers { // in the order of each client
+			if c.client == x.client && slices.Contains(x.calls, c.object) {
+				p = p.word(uint64(o.ordinal(i)))
+			}
+		}
+		gone += p
+	}
+	p := claims.word(uint64(gone))
+	for _, x := range o.queue {
+		p = p.word(uint64(x.print))
+	}
+	return uint64(p)
+}
+
+// ordinal returns how many objects of its client came before caller i.
+func (o *owners) ordinal(i int) (n int) {
+	for _, c := range o.callers[:i] {
+		if c.client == o.callers[i].client {
+			n++
+		}
+	}
+	return n
+}
+
+// Step implements [Monitor].
+func (o *owners) Step(h *history.History, i int) Verdict {
+	e := &h.Events[i]
+	switch e.Kind {
+	case history.Acquired:
+		mine := claimOf(e)
+		o.active = drop(o.active, mine.sameObject) // a writer becomes a reader
+		if h.Txns {
+			valid, ended := o.life(mine)
+			if !valid {
+				return violated(o, i, "c%d was told that it holds the lock by %s, which %s", e.Client, e.Path, o.why(h, mine, i))
+			}
+			if ended {
+				return Verdict{} // before it could be told; a claim no more
+			}
+		}
+		if v := o.tooMany(i, mine, o.active); v.Level == Violated {
+			return v
+		}
+		o.active = append(o.active, mine)
+	case history.Released:
+		o.active = drop(o.active, func(a claim) bool { return a.object == e.Object })
+	case history.Created:
+		o.queue = append(o.queue, contender{path: e.Path, print: print(e.Client).text(e.Path), client: e.Client, zxid: e.Zxid,
+			reads: strings.Contains(e.Path[len(parent(e.Path)):], "-read-")})
+	case history.Deleted:
+		o.active = drop(o.active, func(a claim) bool { return a.path == e.Path })
+		o.remove(e.Path)
+	case history.Invoke:
+		if !h.Txns && e.Op == "break" { // as above
+			o.active = drop(o.active, func(a claim) bool { return a.path == e.Path })
+		}
+		if e.Op != "downgrade" { // which claims what the call before it got
+			o.begin(caller{e.Client, e.Object})
+		}
+	case history.Lost, history.Crashed:
+		if !h.Txns { // the znode may be gone, nobody recorded it
+			o.active = drop(o.active, func(a claim) bool { return a.client == e.Client })
+		}
+	}
+	return Verdict{}
+}
+
+// begin notes that an object begins another operation: it can no longer claim what
+// was deleted before.
+func (o *owners) begin(c caller) {
+	if !slices.Contains(o.callers, c) {
+		o.callers = append(o.callers, c)
+	}
+	for i := range o.gone {
+		x := &o.gone[i]
+		x.calls = drop(x.calls, func(object int32) bool { return object == c.object })
+	}
+	o.gone = drop(o.gone, func(x contender) bool { return len(x.calls) == 0 })
+}
+
+// remove notes that a znode is deleted.
+func (o *owners) remove(path string) {
+	for k, x := range o.queue {
+		if x.path != path {
+			continue
+		}
+		x.led = [2]bool{o.leads(k, false), o.leads(k, true)}
+		for _, c := range o.callers {
+			if c.client == x.client {
+				x.calls = append(x.calls, c.object)
+			}
+		}
+		if len(x.calls) > 0 {
+			o.gone = append(o.gone, x)
+		}
+		o.queue = slices.Delete(o.queue, k, k+1)
+		return
+	}
+}
+
+// leads reports whether the znode at that place of the queue is among the first of its
+// siblings, as many as there are leases.
+func (o *owners) leads(at int, shared bool) bool {
+	n, x := 0, &o.queue[at]
+	for k := range o.queue[:at] {
+		y := &o.queue[k]
+		partner := y.client == x.client && y.zxid != 0 && y.zxid == x.zxid
+		if siblings(y.path, x.path) && !partner && !(shared && y.reads) {
+			n++
+		}
+	}
+	return n < max(o.Leases, 1)
+}
+
+// life reports whether the claim rests on a znode that was among the first at some
+// moment of the call that makes it, and whether that znode is deleted.
+func (o *owners) life(mine claim) (valid, ended bool) {
+	for k := len(o.queue) - 1; k >= 0; k-- {
+		if x := &o.queue[k]; x.path == mine.path && x.client == mine.client {
+			return o.leads(k, mine.shared), false
+		}
+	}
+	for k := len(o.gone) - 1; k >= 0; k-- {
+		if x := &o.gone[k]; x.path == mine.path && x.client == mine.client {
+			led := x.led[0]
+			if mine.shared {
+				led = x.led[1]
+			}
+			return led && slices.Contains(x.calls, mine.object), true
+		}
+	}
+	return false, true
+}
+
+// why says what is wrong with the znode of a claim at event i.
+func (o *owners) why(h *history.History, mine claim, i int) string {
+	created := slices.ContainsFunc(h.Events[:i], func(e history.Event) bool {
+		return e.Kind == history.Created && e.Path == mine.path && e.Client == mine.client
+	})
+	switch {
+	case !created:
+		return "was never made"
+	case !slices.ContainsFunc(o.queue, func(x contender) bool { return x.path == mine.path && x.client == mine.client }):
+		return "had been deleted before it was first in the queue"
+	}
+	return "is not the first of the queue"
+}

@@ -1,0 +1,49 @@
+package sim
+
+// What exhaustive search must know of transitions that concern one client alone.
+
+// Local reports whether t, which must be one of w.Normal(), changes nothing but its
+// client and the connection of that: it makes no difference whether it happens
+// before or after something that happens to others. What client code writes to the
+// history is left out of account. With several servers a connection is not local,
+// since where it is possible depends on what the servers have applied.
+func (w *World) Local(t Transition) bool {
+	switch t.Kind {
+	case Run, Deliver, Round, Resume, Undelay:
+		return true
+	case Connect:
+		return len(w.servers) == 1
+	}
+	return false
+}
+
+// Secluded reports whether nothing that happens to others can make something
+// possible for c that is not possible now: nobody can send it a first message, and
+// no server owes it anything.
+func (c *Client) Secluded() bool {
+	if !c.connected {
+		return len(c.w.servers) == 1
+	}
+	if len(c.wire) > 0 || c.await != nil || !c.HasSession() {
+		return false
+	}
+	return len(c.down) > 0 || !c.conn.Watching()
+}
+
+// Prompt returns the next step of code that does not take its time: the first of the
+// oldest coroutines that can go on and has not stopped of its own accord, by
+// Env.Yield or Env.Now. Code is that quick where its steps take no time
+// compared to messages.
+func (w *World) Prompt() (Transition, bool) {
+	for _, c := range w.clients {
+		if c.paused {
+			continue
+		}
+		for _, g := range c.coroutines {
+			if g.status == runnable && !g.slow {
+				return Transition{Run, uint16(c.id), uint16(g.name)}, true
+			}
+		}
+	}
+	return Transition{}, false
+}
