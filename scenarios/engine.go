@@ -59,7 +59,7 @@ type Report struct {
 // on their number. It stops early at the first failure, when ctx is done (then
 // the report covers what was run), and with an error when client code blocks.
 func Run(ctx context.Context, s *Scenario, o Options) (Report, error) {
-	if err := s.fits(s.Faults); err != nil {
+	if err := s.Accepts(s.Faults); err != nil {
 		return Report{Scenario: s}, err
 	}
 	if o.Workers <= 0 {

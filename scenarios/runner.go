@@ -21,7 +21,8 @@ import (
 // It reuses its memory; it is not safe for concurrent use, but any number of
 // runners may work at once.
 type Runner struct {
-	Strategy Strategy // of Seed
+	Strategy Strategy   // of Seed
+	Detail   sim.Detail // of fingerprints
 
 	world     *sim.World
 	random    sim.Random
@@ -154,7 +155,7 @@ func (r *Runner) run(s *Scenario, p Schedule, ch sim.Chooser) (Result, error) {
 	r.cancels = slices.ContainsFunc(p.Faults, func(x faults.Rule) bool { return x.Fault == "cancel" })
 	w := r.world
 	w.Reset(sim.Config{Clients: clients, Servers: p.Servers, Order: p.Order,
-		SafetySteps: s.SafetySteps, MaxSteps: s.MaxSteps, Exact: p.Exact}, &r.injector, func(c *sim.Client) {
+		SafetySteps: s.SafetySteps, MaxSteps: s.MaxSteps, Detail: r.Detail}, &r.injector, func(c *sim.Client) {
 		q := &r.processes[c.ID()-1]
 		*q = Process{Conn: c.Conn(), Env: c.Env(), ID: c.ID(), Clients: clients, Rounds: rounds,
 			host: (*simHost)(r), resource: r.resource}
@@ -192,12 +193,12 @@ func (s *Scenario) accept(p *Schedule) error {
 	}
 	own := x.Blank(0)
 	p.Clients, p.Rounds = own.Clients, own.Rounds
-	return s.fits(p.Faults)
+	return s.Accepts(p.Faults)
 }
 
-// fits reports whether a plan can be used with the scenario: an initial fault
+// Accepts reports whether a plan can be used with the scenario: an initial fault
 // changes a znode of the setup.
-func (s *Scenario) fits(p faults.Plan) error {
+func (s *Scenario) Accepts(p faults.Plan) error {
 	if !sound(s.Name) {
 		return fmt.Errorf("the name of a scenario is one line of up to %d visible characters, as lock/lock, not %.60q", maxName, s.Name)
 	}

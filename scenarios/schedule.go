@@ -44,8 +44,6 @@ type Schedule struct {
 	Checker  string
 	Names    []string
 
-	Exact bool // as in sim.Config; not written
-
 	Notes []string // what each transition did; written as comments, not read
 	Lines []int    // of the text from which each name was read
 }

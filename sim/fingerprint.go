@@ -5,14 +5,12 @@ import "github.com/go-zookeeper/zk"
 // Fingerprint returns a hash of the world's state: servers, log, messages on
 // their way, libraries, and the clients' code, which is determined by what it
 // has seen. Two worlds of the same configuration and program whose fingerprints
-// are equal have the same futures, but for hash collisions and what
-// Config.Exact is about.
+// are equal have the same futures, but for hash collisions and what Config.Detail
+// says.
 //
-// Unless that is set, the fingerprint takes for the same what differs only in the
-// numbers of txns that changed no znode (sessions that begin, writes that failed),
-// as long as the order of zxids is the same: that is all that code may make of
-// them. And it leaves out the virtual time, which is sound until the code asks
-// for it (see AsksTime).
+// Without Detail.Zxids, it takes for the same what differs only in the numbers of
+// txns that changed no znode (sessions that begin, writes that failed): the order
+// of zxids is kept, and that is all that code may make of them.
 func (w *World) Fingerprint() uint64 {
 	var d digest
 	first := w.committed
@@ -35,7 +33,7 @@ func (w *World) Fingerprint() uint64 {
 	}
 	d.add(timers)
 	d.add(bit(w.calm))
-	if w.Exact {
+	if w.Detail.Clock {
 		d.add(uint64(w.now))
 	}
 	if w.injector != nil {
@@ -45,9 +43,9 @@ func (w *World) Fingerprint() uint64 {
 }
 
 // rankOf returns the number of txns that changed a znode up to a zxid; with
-// Config.Exact the zxid.
+// Detail.Zxids the zxid.
 func (w *World) rankOf(zxid int64) int64 {
-	if w.Exact {
+	if w.Detail.Zxids {
 		return zxid
 	}
 	return w.ranks[zxid&0xffffffff]
@@ -82,7 +80,7 @@ func (c *Client) fingerprint(d *digest) {
 		d.add(uint64(c.lastZxid))
 		d.add(uint64(c.owedAt)<<32 ^ uint64(max(0, c.owedTo-w.servers[c.owedAt].applied)))
 	}
-	if w.Exact {
+	if w.Detail.Clock {
 		d.add(uint64(c.silent))
 	}
 	for _, queue := range [...][]*request{c.unsent, c.wire} {
@@ -136,7 +134,7 @@ func failure(err error) uint64 {
 func (c *Client) see(g *coroutine) {
 	c.observed.add(uint64(g.name)<<32 ^ uint64(g.got+1)<<16 ^ failure(g.req.err))
 	c.observed.add(uint64(uint32(c.state))<<32 ^ uint64(c.session))
-	if c.w.Exact {
+	if c.w.Detail.Clock {
 		c.observed.add(uint64(c.w.now))
 	}
 }

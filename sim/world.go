@@ -22,10 +22,13 @@ type Config struct {
 	// one at which the run is given up; 0 means 2,000 and 20,000.
 	SafetySteps, MaxSteps int
 
-	// Exact makes fingerprints tell apart what client code can hardly depend on:
-	// what else the zxids count than changes of znodes, and the virtual time
-	// where the code has not asked for it.
-	Exact bool
+	Detail Detail
+}
+
+// Detail is what fingerprints tell apart although client code hardly depends on it.
+type Detail struct {
+	Zxids bool // what else zxids count than changes of znodes
+	Clock bool // the virtual time; needed once the code asks for it, see AsksTime
 }
 
 // Injector supplies the faults. Its transitions have kinds from FirstFault on.

@@ -5,6 +5,7 @@
 //
 //	simrun list            what there is to run
 //	simrun check           run scenarios over many seeds
+//	simrun prove           explore all schedules of a bounded scenario
 //	simrun replay FILE     run one schedule again
 //	simrun shrink FILE     print a minimal schedule that fails in the same way
 //	simrun why FILE        find the step of a failing schedule that decides it
@@ -70,6 +71,7 @@ func (a *app) main(ctx context.Context, args []string) int {
 	commands = []command{
 		{"list", "", "what there is to run", list, false},
 		{"check", "", "run scenarios over many seeds", check, true},
+		{"prove", "", "explore all schedules of a bounded scenario", proveCommand, true},
 		{"replay", "FILE", "run one schedule again", replay, false},
 		{"shrink", "FILE", "print a minimal schedule that fails in the same way", shrink, false},
 		{"why", "FILE", "find the step of a failing schedule that decides it", why, true},

@@ -1,16 +1,14 @@
 package prove
 
 import (
-	"os"
 	"slices"
 
 	"zksim/checkers"
 	"zksim/model/history"
-	"zksim/scenarios"
 )
 
-// past is what the checkers of a scenario remember of a run so far: monitors what they
-// remember by themselves, for the others a trace.
+// past is what the checkers of a scenario remember of a run so far: monitors what
+// they remember by themselves, for the others a trace.
 type past struct {
 	monitors []checkers.Monitor
 	trace    *trace
@@ -18,26 +16,30 @@ type past struct {
 	events   int            // that have been taken
 }
 
-func newPast(s *scenarios.Scenario) *past {
-	p := &past{}
+func newPast(all []checkers.Checker, monitored bool) *past {
+	fenced := checkers.Checker(checkers.Fenced{})
+	if !slices.Contains(names(all), fenced.Name()) {
+		all = append(slices.Clone(all), fenced) // the guarded resource is part of the state
+	}
+	p := &past{order: checkers.OrderOf(all)}
 	var traced []checkers.Checker
-	for _, c := range s.Checkers {
-		if os.Getenv("SKIP") != "" && c.Name() == os.Getenv("SKIP") {
-			continue
-		}
-		if m, ok := c.(checkers.Monitored); ok {
+	for _, c := range all {
+		if m, ok := c.(checkers.Monitored); ok && monitored {
 			p.monitors = append(p.monitors, m.Monitor())
 		} else {
 			traced = append(traced, c)
 		}
 	}
-	if !slices.ContainsFunc(s.Checkers, func(c checkers.Checker) bool { return c == checkers.Checker(checkers.Fenced{}) }) {
-		p.monitors = append(p.monitors, checkers.Fenced{}.Monitor()) // the resource is part of the state
-	}
-	p.trace = newTrace(checkers.OrderOf(traced))
-	p.order = checkers.OrderOf(s.Checkers)
-	p.order.And(checkers.Fenced{}.Order())
+	p.trace = &trace{order: checkers.OrderOf(traced)}
 	return p
+}
+
+func names(all []checkers.Checker) []string {
+	list := make([]string, len(all))
+	for i, c := range all {
+		list[i] = c.Name()
+	}
+	return list
 }
 
 func (p *past) reset(clients int) {
@@ -49,22 +51,18 @@ func (p *past) reset(clients int) {
 }
 
 // take adds the events that are new in h. It reports whether the order of one of
-// them and those of other clients can matter, and what a monitor found violated.
-func (p *past) take(h *history.History) (visible bool, v checkers.Verdict) {
-	for ; p.events < len(h.Events); p.events++ {
+// them and those of other clients can matter, and whether a monitor finds the
+// history violated: then the run need not go on.
+func (p *past) take(h *history.History) (visible, violated bool) {
+	for ; p.events < len(h.Events) && !violated; p.events++ {
 		e := &h.Events[p.events]
 		visible = visible || p.order.Crosses(e.Kind)
 		p.trace.add(e)
 		for _, m := range p.monitors {
-			if x := m.Step(h, p.events); x.Level > v.Level {
-				v = x
-			}
-		}
-		if v.Level == checkers.Violated {
-			return visible, v
+			violated = violated || m.Step(h, p.events).Level == checkers.Violated
 		}
 	}
-	return visible, v
+	return visible, violated
 }
 
 func (p *past) hash() uint64 {

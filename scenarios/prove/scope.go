@@ -1,46 +1,63 @@
 package prove
 
 import (
+	"fmt"
+
 	"zksim/faults"
 	"zksim/scenarios"
 )
 
-// Scope is what a proof is about. All schedules within it are explored.
+// Scope is what a proof is about: every schedule within it.
 type Scope struct {
-	Scenario *scenarios.Scenario // with its number of clients and rounds
+	Scenario *scenarios.Scenario // with the clients, rounds and checkers that are meant
 	Servers  int                 // 1, or 3 with lagging followers
-	Order    uint64              // as in sim.Config; not 0
+	Order    uint64              // as in sim.Config
 	Faults   faults.Plan
+	Most     int // faults in one run, in all; less than 0: as many as the plan allows
 
 	// Interleave has the steps of client code interleave with everything else,
 	// goroutine by goroutine. Without it, code goes on without delay, the oldest
-	// goroutine first, until it waits for a message, or lets others move by Step
-	// or Env.Now. That is the grain at which protocols are usually modelled: what a
-	// client does on a message is one step.
+	// goroutine first, until it waits for a message or lets others move, by
+	// Process.Step or Env.Now. That is the grain at which protocols are usually
+	// modelled: what a client does on a message is one step.
 	Interleave bool
 }
 
-// budget is the largest number of faults in one run.
-func (s *Scope) budget() int {
+// check reports what is wrong with a scope.
+func (s *Scope) check() error {
+	if s.Servers != 1 && s.Servers != 3 {
+		return fmt.Errorf("the number of servers is 1 or 3, not %d", s.Servers)
+	}
+	return s.Scenario.Accepts(s.Faults)
+}
+
+// most returns the largest number of faults in one run.
+func (s *Scope) most() int {
 	n := 0
 	for _, r := range s.Faults {
-		if r.Fault != "sequence" {
+		if r.Fault != "sequence" { // a property of the start
 			n += r.Budget
 		}
+	}
+	if s.Most >= 0 {
+		n = min(n, s.Most)
 	}
 	return n
 }
 
-// Reductions are the ways to explore less than everything. Each is sound by itself
-// and with the others. The zero value is plain depth-first search over states.
+// Reductions are ways to explore less than everything; the zero value is plain
+// depth-first search over states. Each is sound by itself and with the others.
 type Reductions struct {
-	// Persistent explores only what a single client does, where nothing that
-	// others do can make a difference to that.
-	Persistent bool
-	// Zxids takes states for the same that differ in the numbers of txns which
-	// changed no znode.
-	Zxids bool
+	// Persistent explores only what happens to a single client, where nothing that
+	// happens to others can make a difference to that.
+	Persistent bool `json:"persistent"`
+	// Zxids takes states for the same that differ only in the numbers of txns
+	// which changed no znode.
+	Zxids bool `json:"zxids"`
+	// Monitors has the checkers that can say what they remember of the past do so.
+	// Without it, the order of all events that they look at is part of the state.
+	Monitors bool `json:"monitors"`
 }
 
-// All is every reduction.
-var All = Reductions{Persistent: true, Zxids: true}
+// Every is all reductions.
+var Every = Reductions{Persistent: true, Zxids: true, Monitors: true}

@@ -2,9 +2,9 @@ package prove
 
 import (
 	"errors"
-	"math"
 	"slices"
 	"sync/atomic"
+	"time"
 
 	"zksim/checkers"
 	"zksim/scenarios"
@@ -16,7 +16,6 @@ import (
 type point struct {
 	parent *point
 	by     sim.Transition
-	depth  int32
 	faults int32 // on the way
 
 	// groups are what is possible here. The first is explored; each further one
@@ -39,58 +38,91 @@ type worker struct {
 	*search
 	runner *scenarios.Runner
 	past   *past
+	began  atomic.Int64 // time of the run in progress, in nanoseconds; 0: none
 
 	prefix []sim.Transition
 	at     int  // in prefix
 	next   edge // being taken
 	stack  []edge
-	normal []sim.Transition
+	all    []sim.Transition
 }
 
-// errKnown ends a run at a state that was reached before, errOver one at a limit.
+// errKnown ends a run at a state that was reached before, errDeep one at the limit of
+// steps.
 var (
 	errKnown = errors.New("known")
 	errDeep  = errors.New("deep")
 )
 
 func newWorker(s *search) *worker {
-	return &worker{search: s, runner: scenarios.NewRunner(), past: newPast(s.scenario)}
+	w := &worker{search: s, runner: scenarios.NewRunner(), past: newPast(s.scenario.Checkers, s.reduce.Monitors)}
+	w.runner.Detail = sim.Detail{Zxids: !s.reduce.Zxids, Clock: s.clock}
+	return w
+}
+
+// work explores until there is nothing left.
+func (w *worker) work() {
+	defer w.runner.Close()
+	for {
+		edges, more := w.pool.take()
+		if !more {
+			return
+		}
+		w.stack = append(w.stack[:0], edges...)
+		for len(w.stack) > 0 && !w.pool.halt.Load() {
+			last := len(w.stack) - 1
+			e := w.stack[last]
+			w.stack = w.stack[:last]
+			w.explore(e)
+			if n := len(w.stack) / 2; n > 0 && w.pool.hungry.Load() {
+				w.pool.give(w.stack[:n]) // the oldest, which lead to the most
+				w.stack = slices.Delete(w.stack, 0, n)
+			}
+		}
+		w.pool.give(w.stack)
+	}
 }
 
 // explore takes one edge and goes on.
 func (w *worker) explore(e edge) {
+	w.began.Store(time.Now().UnixNano())
+	defer w.began.Store(0)
 	w.next, w.at = e, 0
-	w.prefix = w.prefix[:0]
-	if e.from != nil {
-		for p := e.from; p.parent != nil; p = p.parent {
-			w.prefix = append(w.prefix, p.by)
-		}
-		slices.Reverse(w.prefix)
-		w.prefix = append(w.prefix, e.by)
-	}
-	w.past.reset(w.scope.Scenario.Clients)
+	w.prefix = e.path(w.prefix[:0])
+	w.past.reset(w.scenario.Clients)
 	res, err := w.runner.Explore(w.scenario, w.schedule, w)
 	w.runs.Add(1)
-	if err != nil {
-		return
+	if err == nil {
+		w.complete(&res)
 	}
-	w.complete(&res)
+}
+
+// path appends the steps from the start to the end of e.
+func (e edge) path(steps []sim.Transition) []sim.Transition {
+	if e.from == nil {
+		return steps
+	}
+	for p := e.from; p.parent != nil; p = p.parent {
+		steps = append(steps, p.by)
+	}
+	slices.Reverse(steps)
+	return append(steps, e.by)
 }
 
 // complete judges a run that has come to its end.
 func (w *worker) complete(res *scenarios.Result) {
 	w.ends.Add(1)
 	v := res.Verdict
+	if w.outcome != nil {
+		w.outcome(res)
+	}
 	switch {
 	case v.Level == checkers.Unknown:
-		w.doubt(v.Message)
+		w.doubt("a checker could not decide: " + v.Message)
 	case v.Level == checkers.Violated && (!w.scenario.Broken() || w.scenario.Catches(v)):
 		w.runner.Names(res)
 		res.History = nil
 		w.refute(res)
-	}
-	if w.outcome != nil {
-		w.outcome(res)
 	}
 }
 
@@ -108,35 +140,40 @@ func (w *worker) Choose(world *sim.World) (sim.Transition, bool, error) {
 		w.at++
 		return w.prefix[w.at-1], true, nil
 	}
-	visible, verdict := w.past.take(world.History)
+	visible, violated := w.past.take(world.History)
 	if w.next.from != nil {
 		w.transitions.Add(1)
 		if visible {
 			w.widen(w.next)
 		}
 	}
-	if verdict.Level == checkers.Violated {
-		return sim.Transition{}, false, nil // judged as a whole when the run has ended
+	if violated {
+		return sim.Transition{}, false, nil // the verdict on the run will say what
 	}
-	if world.AsksTime() {
-		w.askedTime.Store(true)
+	if world.AsksTime() && !w.clock {
+		w.asked.Store(true)
+		w.pool.halt.Store(true)
+		return sim.Transition{}, false, errKnown
 	}
 	if !w.known.add(stir(world.Fingerprint(), w.past.hash())) {
 		return sim.Transition{}, false, errKnown
 	}
-	if world.Step() >= w.maxDepth {
-		w.tooDeep.Store(true)
+	if w.reached(world.Step()) {
 		return sim.Transition{}, false, errDeep
 	}
-	p := &point{parent: w.next.from, by: w.next.by, depth: int32(world.Step())}
+	return w.goOn(world)
+}
+
+// goOn chooses what happens after a new state, and leaves the rest for later.
+func (w *worker) goOn(world *sim.World) (sim.Transition, bool, error) {
+	p := &point{parent: w.next.from, by: w.next.by}
 	if p.parent != nil {
 		p.faults = p.parent.faults
 		if p.by.Kind >= sim.FirstFault {
 			p.faults++
 		}
 	}
-	p.groups = w.groups(world, int(p.faults))
-	if len(p.groups) == 0 {
+	if p.groups = w.possible(world, int(p.faults)); len(p.groups) == 0 {
 		return sim.Transition{}, false, nil
 	}
 	w.push(p, 0)
@@ -161,30 +198,26 @@ func (w *worker) widen(e edge) {
 	}
 }
 
-// groups returns what is possible in a state, none at its end.
-func (w *worker) groups(world *sim.World, used int) [][]sim.Transition {
-	all := append(w.normal[:0], world.Normal()...)
-	if n := len(all); n > 1 && all[n-1].Kind == sim.Tick { // time passes when nothing else happens
-		all = all[:n-1]
+// possible returns what can happen in a state, in groups as of a point; none at the
+// end of the run.
+func (w *worker) possible(world *sim.World, used int) [][]sim.Transition {
+	all := append(w.all[:0], world.Normal()...)
+	if n := len(all); n > 1 && all[n-1].Kind == sim.Tick {
+		all = all[:n-1] // time passes when nothing else happens
 	}
 	normal := len(all)
-	if injected := world.Faults(); len(injected) > 0 {
-		if used < w.most {
-			all = append(all, injected...)
-		} else {
-			w.capped.Store(true)
-		}
+	if strikes := world.Faults(); used < w.most {
+		all = append(all, strikes...)
+	} else if len(strikes) > 0 {
+		w.withheld.Store(true)
 	}
-	w.normal = all
+	w.all = all
 	if len(all) == 0 {
 		return nil
 	}
 	var groups [][]sim.Transition
-	if w.reduce.Persistent && len(all) > 1 {
+	if w.reduce.Persistent && len(all) > 1 && !(w.clock && used < w.most) {
 		groups = w.persistent(world, all, normal)
-	}
-	if w.reverse {
-		slices.Reverse(all)
 	}
 	rest := slices.DeleteFunc(slices.Clone(all), func(t sim.Transition) bool {
 		return slices.ContainsFunc(groups, func(g []sim.Transition) bool { return slices.Contains(g, t) })
@@ -192,48 +225,46 @@ func (w *worker) groups(world *sim.World, used int) [][]sim.Transition {
 	if len(rest) > 0 {
 		groups = append(groups, rest)
 	}
+	if w.reverse {
+		for _, g := range groups {
+			slices.Reverse(g)
+		}
+	}
 	return groups
 }
 
 // persistent returns, for each client of which that is true, everything that can
 // happen to it now, where none of this can make a difference to what happens to
-// others or the other way round, the fewest first. It is enough to explore one of
-// these sets, unless a step of it writes something to the history whose order
-// matters (persistent sets: Godefroid, Partial-Order Methods for the Verification
-// of Concurrent Systems, 1996).
+// others or the other way round; the smallest set first. It is enough to explore
+// one of them, unless a step of it writes something to the history whose order
+// matters.
 //
-// A sequence of steps that begins with those of others contains one of the set in
-// the end, since nothing disables it; that step can be taken first.
+// For a run that begins with steps of others contains a step of the set in the end,
+// since nothing disables these, and that step can as well be taken first
+// (persistent sets: Godefroid, Partial-Order Methods for the Verification of
+// Concurrent Systems, 1996). No run is put off for ever: what a client's code has
+// seen only grows, so there are no cycles. Where the code asks for the time, a
+// session's end, which moves it on, makes a difference to everybody.
 func (w *worker) persistent(world *sim.World, all []sim.Transition, normal int) [][]sim.Transition {
-	var groups [][]sim.Transition
+	var sets [][]sim.Transition
 	for _, c := range world.Clients() {
 		if !c.Secluded() {
 			continue
 		}
-		n, moves := 0, 0
+		var set []sim.Transition
+		moves, local := false, true
 		for i, t := range all {
-			switch {
-			case int(t.Client) != c.ID():
+			if int(t.Client) != c.ID() {
 				continue
-			case i < normal && world.Local(t):
-				moves++
-			case i >= normal && w.injector.Local(world, t):
-			default:
-				n = math.MinInt
 			}
-			n++
+			set = append(set, t)
+			moves = moves || i < normal
+			local = local && (i < normal && world.Local(t) || i >= normal && w.injector.Local(world, t))
 		}
-		if n <= 0 || moves == 0 {
-			continue
+		if moves && local {
+			sets = append(sets, set)
 		}
-		g := make([]sim.Transition, 0, n)
-		for _, t := range all {
-			if int(t.Client) == c.ID() {
-				g = append(g, t)
-			}
-		}
-		groups = append(groups, g)
 	}
-	slices.SortStableFunc(groups, func(a, b []sim.Transition) int { return len(a) - len(b) })
-	return groups
+	slices.SortStableFunc(sets, func(a, b []sim.Transition) int { return len(a) - len(b) })
+	return sets
 }

@@ -1,0 +1,301 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"zksim/checkers"
+	"zksim/faults"
+	"zksim/reports"
+	"zksim/scenarios"
+	"zksim/scenarios/prove"
+)
+
+// proveFlags are the flags of prove.
+type proveFlags struct {
+	run, plan, checkers, without, memory, checkpoint, cert, verify, out string
+	clients, rounds, servers, most, workers                             int
+	order                                                               uint64
+	duration                                                            time.Duration
+	interleave, reverse                                                 bool
+}
+
+// proveFaults is the plan for recipes that must hold: two messages lost (a
+// connection that is cut loses what is on its way: the server may have executed it
+// or not), after one of which the session may end.
+const proveFaults = "disconnect=2 expire=1"
+
+func proveCommand(ctx context.Context, a *app, args []string) (int, error) {
+	var c proveFlags
+	f := a.flags("prove", "")
+	f.StringVar(&c.run, "run", "", "only scenarios whose name matches this regular expression")
+	f.IntVar(&c.clients, "clients", 2, "number of clients; 0: the scenario's")
+	f.IntVar(&c.rounds, "rounds", 1, "how often each client repeats what it does; 0: the scenario's")
+	f.IntVar(&c.servers, "servers", 1, "number of servers, 1, or 3 with lagging followers")
+	f.StringVar(&c.plan, "faults", "", "fault plan (default \""+proveFaults+"\", for broken recipes the scenario's)")
+	f.IntVar(&c.most, "most", -1, "at most this many faults in one run (default: as many as the plan has)")
+	f.StringVar(&c.checkers, "checkers", "", "only these checkers, separated by commas (default: the scenario's)")
+	f.Uint64Var(&c.order, "order", 1, "number that decides what ZooKeeper leaves open, and names")
+	f.BoolVar(&c.interleave, "interleave", false, "let the steps of client code interleave with everything, goroutine by goroutine")
+	f.DurationVar(&c.duration, "for", time.Minute, "give up after this long, for each scenario")
+	f.StringVar(&c.memory, "mem", "2G", "give up at this much memory, as 500M or 2G")
+	f.IntVar(&c.workers, "p", 0, "runs at a time (default: one for each core)")
+	f.StringVar(&c.without, "without", "", "reductions to switch off, of persistent, zxids and monitors, separated by commas")
+	f.BoolVar(&c.reverse, "reverse", false, "search in another order; completed searches come to the same numbers")
+	f.StringVar(&c.checkpoint, "checkpoint", "", "file to save the search to, and to resume it from if it is there (one scenario only)")
+	f.StringVar(&c.cert, "cert", "", "file to write the certificate to (one scenario only)")
+	f.StringVar(&c.verify, "verify", "", "derive the certificate in this file again, in another order and, as far as time allows, without reductions")
+	f.StringVar(&c.out, "o", "out", "folder for the schedules of violations")
+	if err := parse(f, args, 0); err != nil {
+		return 0, err
+	}
+	set := map[string]bool{}
+	f.Visit(func(x *flag.Flag) { set[x.Name] = true })
+	o, err := c.options(a)
+	if err != nil {
+		return 0, err
+	}
+	if c.verify != "" {
+		for name := range set {
+			if !slices.Contains([]string{"verify", "for", "mem", "p"}, name) {
+				return 0, fmt.Errorf("-%s does not go with -verify: the certificate says what to prove", name)
+			}
+		}
+		return c.verification(ctx, a, o)
+	}
+	selected, err := pick(c.run)
+	if err != nil {
+		return 0, err
+	}
+	if len(selected) > 1 && (c.checkpoint != "" || c.cert != "") {
+		return 0, fmt.Errorf("-checkpoint and -cert are for one scenario; -run matches %d", len(selected))
+	}
+	return c.all(ctx, a, selected, o)
+}
+
+// options reads the flags that say how to search.
+func (c *proveFlags) options(a *app) (o prove.Options, err error) {
+	if c.duration <= 0 {
+		return o, fmt.Errorf("-for is a time above 0, not %v", c.duration)
+	}
+	if c.workers < 0 || c.most < -1 {
+		return o, errors.New("-p and -most cannot be negative")
+	}
+	o = prove.Options{Reductions: prove.Every, Workers: c.workers, Checkpoint: c.checkpoint, Reverse: c.reverse}
+	if o.Memory, err = parseMemory(c.memory); err != nil {
+		return o, err
+	}
+	for _, name := range words(c.without) {
+		switch name {
+		case "persistent":
+			o.Reductions.Persistent = false
+		case "zxids":
+			o.Reductions.Zxids = false
+		case "monitors":
+			o.Reductions.Monitors = false
+		default:
+			return o, fmt.Errorf("-without names persistent, zxids or monitors, not %q", name)
+		}
+	}
+	if a.terminal {
+		o.Progress = func(p prove.Progress) {
+			fmt.Fprintf(a.err, "\r\x1b[Kfaults <= %d: %d states, %d transitions, %.0f%% of them to new states, frontier %d, deepest %d",
+				p.Faults, p.States, p.Transitions, 100*p.Fresh, p.Frontier, p.Deepest)
+		}
+	}
+	return o, nil
+}
+
+// words splits a list at its commas.
+func words(s string) []string {
+	return strings.FieldsFunc(s, func(r rune) bool { return r == ',' })
+}
+
+// parseMemory reads a number of bytes with the unit M or G.
+func parseMemory(s string) (int64, error) {
+	shift := map[byte]int{'M': 20, 'G': 30}
+	if len(s) > 1 && shift[s[len(s)-1]] != 0 {
+		if n, err := strconv.ParseInt(s[:len(s)-1], 10, 32); err == nil && n > 0 {
+			return n << shift[s[len(s)-1]], nil
+		}
+	}
+	return 0, fmt.Errorf("-mem is a number above 0 with the unit M or G, as 500M, not %q", s)
+}
+
+// all proves one scenario after the other.
+func (c *proveFlags) all(ctx context.Context, a *app, selected []*scenarios.Scenario, o prove.Options) (int, error) {
+	worst := exitHeld
+	for _, s := range selected {
+		sc, err := c.scope(s)
+		if err != nil {
+			return 0, err
+		}
+		code, err := c.one(ctx, a, sc, o)
+		if err != nil {
+			return 0, err
+		}
+		if code == exitViolation || worst == exitHeld {
+			worst = code
+		}
+		if ctx.Err() != nil {
+			break
+		}
+	}
+	return worst, nil
+}
+
+// scope makes the scope of a scenario from the flags.
+func (c *proveFlags) scope(s *scenarios.Scenario) (prove.Scope, error) {
+	rounds := c.rounds
+	if s.Rounds == 0 && rounds == 1 {
+		rounds = 0
+	}
+	x, err := s.Sized(c.clients, rounds)
+	if err != nil {
+		return prove.Scope{}, fmt.Errorf("%s: %w", s.Name, err)
+	}
+	text := c.plan
+	if text == "" {
+		text = proveFaults
+		if s.Broken() {
+			text = s.Faults.String()
+		}
+	}
+	plan, err := faults.Parse(text)
+	if err != nil {
+		return prove.Scope{}, fmt.Errorf("-faults: %w", err)
+	}
+	if x.Checkers, err = only(s, words(c.checkers)); err != nil {
+		return prove.Scope{}, err
+	}
+	return prove.Scope{Scenario: &x, Servers: c.servers, Order: c.order, Faults: plan, Most: c.most, Interleave: c.interleave}, nil
+}
+
+// only returns the checkers of a scenario with these names, all if there are none.
+func only(s *scenarios.Scenario, wanted []string) ([]checkers.Checker, error) {
+	if len(wanted) == 0 {
+		return s.Checkers, nil
+	}
+	var list []checkers.Checker
+	for _, name := range wanted {
+		i := slices.IndexFunc(s.Checkers, func(x checkers.Checker) bool { return x.Name() == name })
+		if i < 0 {
+			return nil, fmt.Errorf("%s has no checker %q", s.Name, name)
+		}
+		list = append(list, s.Checkers[i])
+	}
+	return list, nil
+}
+
+// one proves one scenario, prints the certificate and returns the exit status.
+func (c *proveFlags) one(ctx context.Context, a *app, sc prove.Scope, o prove.Options) (int, error) {
+	limited, cancel := context.WithTimeout(ctx, c.duration)
+	defer cancel()
+	begin := time.Now()
+	r, err := prove.Prove(limited, sc, o)
+	if a.terminal {
+		fmt.Fprint(a.err, "\r\x1b[K")
+	}
+	if err != nil {
+		return 0, err
+	}
+	if c.cert != "" {
+		if err := save(filepath.Dir(c.cert), filepath.Base(c.cert), r.Certificate.Write); err != nil {
+			return 0, err
+		}
+	}
+	fmt.Fprintf(a.out, "%s  (%v)\n", reports.Printable(r.Certificate.String()), time.Since(begin).Round(10*time.Millisecond))
+	switch r.Outcome {
+	case prove.Inconclusive:
+		return exitInconclusive, nil
+	case prove.Violated:
+		if err := c.counterexample(a, sc.Scenario, r.Counterexample); err != nil {
+			return 0, err
+		}
+	}
+	if (r.Outcome == prove.Violated) != sc.Scenario.Broken() {
+		return exitViolation, nil
+	}
+	return exitHeld, nil
+}
+
+// counterexample shrinks the schedule that was found, saves it, and tells how to run
+// it again.
+func (c *proveFlags) counterexample(a *app, s *scenarios.Scenario, found *scenarios.Result) error {
+	full := found.Schedule
+	full.Checker = found.Verdict.Checker
+	small, err := shrunk(s, full)
+	if err != nil {
+		return fmt.Errorf("%s: the schedule that was found cannot be run again: %w", s.Name, err)
+	}
+	dir := filepath.Join(c.out, strings.ReplaceAll(s.Name, "/", "."), "prove")
+	if err := save(dir, "schedule.txt", small.Schedule.Write); err != nil {
+		return err
+	}
+	file := filepath.Join(dir, "schedule.txt")
+	again, err := replayTwice(s, small.Schedule)
+	if err != nil || !again.same || again.verdict != small.Verdict {
+		return fmt.Errorf("%s: the schedule in %s does not repeat the violation", s.Name, file)
+	}
+	fmt.Fprintf(a.out, "      minimal    %d steps, %s: %s\n      replayed   2 of 2 identical\n      reproduce  go run ./cmd/simrun replay -v %s\n",
+		len(small.Schedule.Names), small.Verdict.Checker, reports.Printable(small.Verdict.Message), quote(file))
+	return nil
+}
+
+// verification derives a certificate again: with the same reductions in another order,
+// and without any.
+func (c *proveFlags) verification(ctx context.Context, a *app, o prove.Options) (int, error) {
+	file, err := os.Open(c.verify)
+	if err != nil {
+		return 0, err
+	}
+	defer file.Close()
+	cert, err := prove.ReadCertificate(io.Reader(file))
+	if err != nil {
+		return 0, fmt.Errorf("%s: %w", c.verify, err)
+	}
+	sc, err := cert.Scope(scenarios.All)
+	if err != nil {
+		return 0, fmt.Errorf("%s: %w", c.verify, err)
+	}
+	code := exitHeld
+	for _, how := range []struct {
+		name string
+		prove.Options
+	}{
+		{"in another order", prove.Options{Reductions: cert.Reductions, Reverse: true}},
+		{"without reductions", prove.Options{}},
+	} {
+		how.Workers, how.Memory, how.Progress = o.Workers, o.Memory, o.Progress
+		limited, cancel := context.WithTimeout(ctx, c.duration)
+		r, err := prove.Prove(limited, sc, how.Options)
+		cancel()
+		if a.terminal {
+			fmt.Fprint(a.err, "\r\x1b[K")
+		}
+		if err != nil {
+			return 0, err
+		}
+		text := "the same"
+		switch why := cert.Differs(&r.Certificate); {
+		case r.Outcome == prove.Inconclusive && cert.Outcome != prove.Inconclusive:
+			text = "not feasible: " + r.Why
+			if how.Reverse {
+				code = max(code, exitInconclusive)
+			}
+		case why != "":
+			text, code = why, exitViolation
+		}
+		fmt.Fprintf(a.out, "%-19s %s\n", how.name, text)
+	}
+	return code, nil
+}

@@ -1,0 +1,171 @@
+package prove
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"math"
+	"reflect"
+	"slices"
+	"strings"
+
+	"zksim/checkers"
+	"zksim/faults"
+	"zksim/scenarios"
+)
+
+// Outcome is what a search came to.
+type Outcome string
+
+// The outcomes.
+const (
+	Holds        Outcome = "holds"        // no schedule within the scope violates a checker
+	Violated     Outcome = "violated"     // one does
+	Inconclusive Outcome = "inconclusive" // a limit was reached, or a checker could not decide
+)
+
+// Claim is a scope in words that can be compared and stored.
+type Claim struct {
+	Scenario   string     `json:"scenario"`
+	Clients    int        `json:"clients"`
+	Rounds     int        `json:"rounds"`
+	Servers    int        `json:"servers"`
+	Order      uint64     `json:"order"`
+	Faults     string     `json:"faults"`
+	Most       int        `json:"most"` // faults in one run
+	Interleave bool       `json:"interleave"`
+	Checkers   []string   `json:"checkers"`
+	Reductions Reductions `json:"reductions"`
+}
+
+// Level is the complete exploration of all schedules with at most that many faults.
+// None of the numbers depends on the order of the search or on the number of workers.
+type Level struct {
+	Faults      int    `json:"faults"`
+	States      int    `json:"states"`
+	Transitions int64  `json:"transitions"`
+	Runs        int64  `json:"runs"`      // of the recipe's code
+	Schedules   int64  `json:"schedules"` // of these, complete ones, which were judged
+	Digest      string `json:"digest"`    // of the fingerprints of all states
+}
+
+// Certificate is what a search came to. A file of it can be verified.
+type Certificate struct {
+	Format string `json:"format"`
+	Claim
+	Outcome   Outcome `json:"outcome"`
+	Levels    []Level `json:"levels"`    // that are complete
+	Collision float64 `json:"collision"` // bound on the probability that two states had the same fingerprint
+
+	Checker  string   `json:"checker,omitempty"` // of Violated: by whom,
+	Message  string   `json:"message,omitempty"`
+	Struck   int      `json:"struck,omitempty"` // by how many faults at least,
+	Schedule []string `json:"schedule,omitempty"`
+	Why      string   `json:"why,omitempty"` // of Inconclusive
+}
+
+const certificateFormat = "zksim certificate 1"
+
+func (s *Scope) claim(r Reductions) Claim {
+	x := s.Scenario
+	return Claim{Scenario: x.Name, Clients: x.Clients, Rounds: x.Rounds, Servers: s.Servers, Order: s.Order, Faults: s.Faults.String(),
+		Most: s.most(), Interleave: s.Interleave, Checkers: names(x.Checkers), Reductions: r}
+}
+
+// collision bounds the probability that any two of n states have the same 64 bits,
+// if these are uniform.
+func collision(n int) float64 { return float64(n) * float64(n) / math.Exp2(65) }
+
+// String is the certificate in one line.
+func (c *Certificate) String() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s: %s with %d clients", c.Outcome, c.Scenario, c.Clients)
+	if c.Rounds > 0 {
+		fmt.Fprintf(&b, ", rounds %d", c.Rounds)
+	}
+	fmt.Fprintf(&b, ", servers %d, faults %s", c.Servers, c.Faults)
+	switch c.Outcome {
+	case Violated:
+		fmt.Fprintf(&b, ": %s: %s; with %d faults and %d steps", c.Checker, c.Message, c.Struck, len(c.Schedule))
+	case Inconclusive:
+		fmt.Fprintf(&b, ": %s", c.Why)
+	}
+	if n := len(c.Levels); n > 0 {
+		l := c.Levels[n-1]
+		if c.Outcome != Holds {
+			fmt.Fprintf(&b, "; holds up to %d", l.Faults)
+		}
+		fmt.Fprintf(&b, "; %d states, %d transitions, %d schedules, digest %s, P(collision) < %.1g", l.States, l.Transitions, l.Schedules, l.Digest, c.Collision)
+	}
+	return b.String()
+}
+
+// Write writes the certificate as JSON.
+func (c *Certificate) Write(w io.Writer) error {
+	e := json.NewEncoder(w)
+	e.SetIndent("", "  ")
+	e.SetEscapeHTML(false)
+	return e.Encode(c)
+}
+
+// maxCertificate bounds the file of a certificate.
+const maxCertificate = 16 << 20
+
+// ReadCertificate reads what Write has written.
+func ReadCertificate(r io.Reader) (Certificate, error) {
+	var c Certificate
+	d := json.NewDecoder(io.LimitReader(r, maxCertificate))
+	d.DisallowUnknownFields()
+	if err := d.Decode(&c); err != nil {
+		return c, fmt.Errorf("a certificate is a JSON object as simrun prove -cert writes it: %w", err)
+	}
+	if c.Format != certificateFormat {
+		return c, fmt.Errorf("the format of a certificate is %q, not %.60q", certificateFormat, c.Format)
+	}
+	return c, nil
+}
+
+// Scope returns what the certificate is about, with the scenario from a list.
+func (c *Claim) Scope(all []scenarios.Scenario) (Scope, error) {
+	i := slices.IndexFunc(all, func(s scenarios.Scenario) bool { return s.Name == c.Scenario })
+	if i < 0 {
+		return Scope{}, fmt.Errorf("there is no scenario %.60q", c.Scenario)
+	}
+	x, err := all[i].Sized(c.Clients, c.Rounds)
+	if err != nil {
+		return Scope{}, err
+	}
+	x.Checkers = slices.DeleteFunc(slices.Clone(x.Checkers), func(k checkers.Checker) bool { return !slices.Contains(c.Checkers, k.Name()) })
+	if len(x.Checkers) != len(c.Checkers) {
+		return Scope{}, fmt.Errorf("%s has not all of the checkers %.200v", c.Scenario, c.Checkers)
+	}
+	plan, err := faults.Parse(c.Faults)
+	if err != nil {
+		return Scope{}, err
+	}
+	return Scope{Scenario: &x, Servers: c.Servers, Order: c.Order, Faults: plan, Most: c.Most, Interleave: c.Interleave}, nil
+}
+
+// Differs says in what a search for the same scope came to something else, "" if in
+// nothing: in the outcome, or in a level that both have. Between searches with
+// different reductions the numbers of a level differ, and are not compared.
+func (c *Certificate) Differs(d *Certificate) string {
+	a, b := c.Claim, d.Claim
+	same := a.Reductions == b.Reductions
+	a.Reductions = b.Reductions
+	if !reflect.DeepEqual(a, b) {
+		return fmt.Sprintf("the claims differ: %+v and %+v", a, b)
+	}
+	if c.Outcome != d.Outcome {
+		return fmt.Sprintf("the outcomes differ: %s and %s", c.Outcome, d.Outcome)
+	}
+	if c.Outcome == Violated && c.Struck != d.Struck {
+		return fmt.Sprintf("the numbers of faults that it takes differ: %d and %d", c.Struck, d.Struck)
+	}
+	for i := range min(len(c.Levels), len(d.Levels)) {
+		if same && c.Levels[i] != d.Levels[i] {
+			return fmt.Sprintf("the levels differ: %+v and %+v", c.Levels[i], d.Levels[i])
+		}
+	}
+	return ""
+}

@@ -1,0 +1,215 @@
+package prove
+
+import (
+	"bufio"
+	"encoding/gob"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"reflect"
+
+	"zksim/scenarios"
+	"zksim/sim"
+)
+
+// checkpoint is a search in a file: what it is about, what is known, and what is
+// left to explore.
+type checkpoint struct {
+	Format string
+	Claim  Claim
+	Code   uint64 // hash of a run, which tells whether recipe or simulator have changed
+	Levels []Level
+	Clock  bool
+	Done   [3]int64 // runs, ends, transitions
+	Unsure string
+	Held   bool // a fault was withheld
+	Known  []savedShard
+	Points []savedPoint
+	Edges  []savedEdge
+}
+
+type savedShard struct {
+	Table []uint64
+	Count int
+	Sum   uint64
+	Zero  bool
+}
+
+// savedPoint is a point; Parent is its place in the list, which is earlier, or -1.
+type savedPoint struct {
+	Parent int
+	By     sim.Transition
+	Faults int32
+	Groups [][]sim.Transition
+	Opened int32
+}
+
+type savedEdge struct {
+	From  int // a point, or -1
+	By    sim.Transition
+	Group int32
+}
+
+const checkpointFormat = "zksim checkpoint 1"
+
+// probe runs the scenario once, fairly and without faults.
+func (p *prover) probe() uint64 {
+	r := scenarios.NewRunner()
+	defer r.Close()
+	s := newSearch(&p.scope, p.Reductions, 0)
+	res, _ := r.Explore(s.scenario, s.schedule, &sim.Replay{})
+	return res.Hash
+}
+
+// save writes a checkpoint, if one is wanted: a new file takes the place of the last
+// one when it is complete. All workers must rest.
+func (p *prover) save(s *search, queue []edge) error {
+	if p.Checkpoint == "" {
+		return nil
+	}
+	cert := &p.result.Certificate
+	x := checkpoint{Format: checkpointFormat, Claim: cert.Claim, Code: p.probe(), Levels: cert.Levels, Clock: s.clock,
+		Done: [3]int64{s.runs.Load(), s.ends.Load(), s.transitions.Load()}, Unsure: s.unsure, Held: s.withheld.Load()}
+	for i := range s.known.shards {
+		k := &s.known.shards[i]
+		x.Known = append(x.Known, savedShard{k.table, k.count, k.sum, k.zero})
+	}
+	places := map[*point]int{nil: -1}
+	for _, e := range queue {
+		x.Edges = append(x.Edges, savedEdge{x.place(places, e.from), e.by, e.group})
+	}
+	return p.write(&x)
+}
+
+// place returns where a point is in the list, and puts it there with those that lead
+// to it.
+func (x *checkpoint) place(places map[*point]int, p *point) int {
+	var way []*point
+	for {
+		if _, ok := places[p]; ok {
+			break
+		}
+		way = append(way, p)
+		p = p.parent
+	}
+	at := places[p]
+	for i := len(way) - 1; i >= 0; i-- {
+		p = way[i]
+		x.Points = append(x.Points, savedPoint{at, p.by, p.faults, p.groups, p.opened.Load()})
+		at = len(x.Points) - 1
+		places[p] = at
+	}
+	return at
+}
+
+func (p *prover) write(x *checkpoint) (err error) {
+	f, err := os.CreateTemp(filepath.Dir(p.Checkpoint), filepath.Base(p.Checkpoint)+".*")
+	if err != nil {
+		return fmt.Errorf("checkpoint: %w", err)
+	}
+	defer func() {
+		if err != nil {
+			os.Remove(f.Name())
+			err = fmt.Errorf("checkpoint: %w", err)
+		}
+	}()
+	out := bufio.NewWriter(f)
+	if err := errors.Join(gob.NewEncoder(out).Encode(x), out.Flush(), f.Sync(), f.Close()); err != nil {
+		return err
+	}
+	return os.Rename(f.Name(), p.Checkpoint)
+}
+
+// resume reads the checkpoint, if there is one.
+func (p *prover) resume() (*checkpoint, error) {
+	if p.Checkpoint == "" {
+		return nil, nil
+	}
+	f, err := os.Open(p.Checkpoint)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("checkpoint: %w", err)
+	}
+	defer f.Close()
+	var x checkpoint
+	if err := gob.NewDecoder(bufio.NewReader(f)).Decode(&x); err != nil || x.Format != checkpointFormat {
+		return nil, fmt.Errorf("checkpoint: %s is not a %s", p.Checkpoint, checkpointFormat)
+	}
+	if !reflect.DeepEqual(x.Claim, p.result.Claim) {
+		return nil, fmt.Errorf("checkpoint: %s is of another search, %+v; this one is %+v", p.Checkpoint, x.Claim, p.result.Claim)
+	}
+	if x.Code != p.probe() {
+		return nil, fmt.Errorf("checkpoint: %s is of other code: the scenario runs otherwise now", p.Checkpoint)
+	}
+	if err := x.sound(); err != nil {
+		return nil, fmt.Errorf("checkpoint: %s is damaged: %w", p.Checkpoint, err)
+	}
+	p.result.Levels, p.clock = x.Levels, x.Clock
+	return &x, nil
+}
+
+// sound reports whether the parts fit together.
+func (x *checkpoint) sound() error {
+	if len(x.Known) != shardCount {
+		return fmt.Errorf("%d shards of states, not %d", len(x.Known), shardCount)
+	}
+	for _, k := range x.Known {
+		if n := len(k.Table); n&(n-1) != 0 || k.Count < 0 || 4*k.Count > 3*n+4 {
+			return errors.New("a table of states is not as it must be")
+		}
+	}
+	for i, p := range x.Points {
+		if p.Parent < -1 || p.Parent >= i || len(p.Groups) == 0 || p.Opened < 0 || int(p.Opened) >= len(p.Groups) {
+			return fmt.Errorf("point %d", i)
+		}
+	}
+	for i, e := range x.Edges {
+		if e.From < -1 || e.From >= len(x.Points) || e.From >= 0 && (e.Group < 0 || int(e.Group) >= len(x.Points[e.From].Groups)) {
+			return fmt.Errorf("edge %d", i)
+		}
+	}
+	return nil
+}
+
+// restore puts what is known into s and returns what is left to explore.
+func (x *checkpoint) restore(s *search) []edge {
+	s.runs.Store(x.Done[0])
+	s.ends.Store(x.Done[1])
+	s.transitions.Store(x.Done[2])
+	s.unsure = x.Unsure
+	s.withheld.Store(x.Held)
+	for i, k := range x.Known {
+		s.known.shards[i].table, s.known.shards[i].count, s.known.shards[i].sum, s.known.shards[i].zero = k.Table, k.Count, k.Sum, k.Zero
+	}
+	points := make([]*point, len(x.Points))
+	for i, p := range x.Points {
+		points[i] = &point{by: p.By, faults: p.Faults, groups: p.Groups}
+		points[i].opened.Store(p.Opened)
+		if p.Parent >= 0 {
+			points[i].parent = points[p.Parent]
+		}
+	}
+	edges := make([]edge, len(x.Edges))
+	for i, e := range x.Edges {
+		edges[i] = edge{by: e.By, group: e.Group}
+		if e.From >= 0 {
+			edges[i].from = points[e.From]
+		}
+	}
+	return edges
+}
+
+// discard removes the checkpoint of a search that is complete.
+func (p *prover) discard() error {
+	if p.Checkpoint == "" {
+		return nil
+	}
+	if err := os.Remove(p.Checkpoint); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("checkpoint: %w", err)
+	}
+	return nil
+}

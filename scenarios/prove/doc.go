@@ -1,0 +1,18 @@
+// Package prove explores all schedules of a bounded scenario: every order of
+// messages, every placement of the faults of a plan. It runs the recipe's own
+// code, again from the start for each branch, and remembers the states that it
+// has been to by a fingerprint of 8 bytes.
+//
+// What a proof says is in its [Certificate]: within that scope, no schedule violates
+// any of the named checkers, but for a collision of fingerprints, whose
+// probability is given. What is outside of the scope:
+//
+//   - More clients, rounds or faults than the scope has.
+//   - Time passes only when nothing else can happen, so a timeout strikes at rest.
+//   - Unless Scope.Interleave is set, client code is quick: see there.
+//   - What ZooKeeper leaves open, as the order of a list of children, and the names
+//     that Env.UUID makes, are those of one Scope.Order.
+//   - The state of client code is what it has seen. Code that depends on the
+//     distance of two zxids, and not only on their order, needs the reduction of
+//     zxids switched off.
+package prove

@@ -1,0 +1,184 @@
+package prove
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"runtime"
+	"runtime/metrics"
+	"time"
+
+	"zksim/scenarios"
+)
+
+// Options say how to search. None of them changes what a certificate of a completed
+// search says.
+type Options struct {
+	Reductions Reductions
+	Workers    int           // 0: one for each core
+	Memory     int64         // bytes of heap at which the search is given up; 0: no limit
+	Checkpoint string        // file to resume from, if it is there, and to save to; "": none
+	Every      time.Duration // how often to save; 0: once a minute
+	Reverse    bool          // search in another order
+	// Progress, if not nil, is called now and then.
+	Progress func(Progress)
+}
+
+// Progress is how far a search has come.
+type Progress struct {
+	Faults      int // of the level that is being explored
+	States      int
+	Transitions int64
+	Frontier    int   // edges that idle workers could take; each worker has more
+	Deepest     int64 // steps of the longest run
+	// Fresh is the share of the latest transitions that led to new states. It goes to
+	// 0 as the search comes to its end.
+	Fresh float64
+}
+
+// Result is a certificate, and the run that it tells of if it is one of a violation.
+type Result struct {
+	Certificate
+	Counterexample *scenarios.Result // as found, with the names of its steps
+}
+
+// Prove explores all schedules of a scope: first those without faults, then those
+// with at most one, and so on, so that a counterexample has as few faults as any.
+// It ends with an outcome, or with an error when the scope makes no sense, a
+// checkpoint cannot be used, or client code blocks. When ctx is done or a limit is
+// reached the outcome is Inconclusive.
+func Prove(ctx context.Context, sc Scope, o Options) (Result, error) {
+	if err := sc.check(); err != nil {
+		return Result{}, err
+	}
+	o.Workers = cmp.Or(o.Workers, runtime.GOMAXPROCS(0))
+	o.Every = cmp.Or(o.Every, time.Minute)
+	p := &prover{scope: sc, Options: o}
+	p.result.Certificate = Certificate{Format: certificateFormat, Claim: sc.claim(o.Reductions)}
+	from, err := p.resume()
+	if err != nil {
+		return Result{}, err
+	}
+	for ; ; from = nil {
+		again, err := p.level(ctx, from)
+		if err != nil || !again {
+			return p.result, err
+		}
+	}
+}
+
+// prover is a Prove in progress.
+type prover struct {
+	scope Scope
+	Options
+	result Result
+	clock  bool   // the code asks for the time
+	stop   string // the limit that was reached
+	err    error  // of a checkpoint
+	saved  time.Time
+	asked  time.Time // for progress
+	before [2]int64  // states and transitions then
+}
+
+// level explores the next level, from a checkpoint if there is one, and reports
+// whether there is another one to do.
+func (p *prover) level(ctx context.Context, from *checkpoint) (again bool, err error) {
+	cert := &p.result.Certificate
+	s := newSearch(&p.scope, p.Reductions, len(cert.Levels))
+	s.clock, s.reverse = p.clock, p.Reverse
+	edges := []edge{{}}
+	if from != nil {
+		edges = from.restore(s)
+	}
+	p.saved, p.before = time.Now(), [2]int64{}
+	if err := s.run(ctx, p.Workers, edges, func() bool { return p.watch(s) }); err != nil {
+		return false, err
+	}
+	switch {
+	case s.refuted != nil:
+		p.refuted(s)
+		return false, nil
+	case s.asked.Load():
+		p.clock = true
+		return true, nil
+	case p.err != nil:
+		return false, p.err
+	case len(s.pool.queue) > 0:
+		return false, p.gaveUp(ctx, s)
+	case s.unsure != "":
+		cert.Outcome, cert.Why = Inconclusive, s.unsure
+		return false, nil
+	}
+	states, _, digest := s.known.size()
+	cert.Levels = append(cert.Levels, Level{s.most, states, s.transitions.Load(), s.runs.Load(), s.ends.Load(), fmt.Sprintf("%016x", digest)})
+	cert.Collision = collision(states)
+	if s.most < p.scope.most() && s.withheld.Load() {
+		return true, nil
+	}
+	cert.Outcome = Holds
+	return false, p.discard()
+}
+
+// refuted writes down the schedule that was found.
+func (p *prover) refuted(s *search) {
+	cert, r := &p.result.Certificate, s.refuted
+	p.result.Counterexample = r
+	cert.Outcome, cert.Checker, cert.Message = Violated, r.Verdict.Checker, r.Verdict.Message
+	cert.Struck, cert.Schedule = s.most, r.Schedule.Names
+}
+
+// gaveUp writes down how far the search has come, and saves it.
+func (p *prover) gaveUp(ctx context.Context, s *search) error {
+	why := cmp.Or(p.stop, "interrupted")
+	if errors.Is(ctx.Err(), context.DeadlineExceeded) {
+		why = "the time is up"
+	}
+	states, _, _ := s.known.size()
+	cert := &p.result.Certificate
+	cert.Outcome = Inconclusive
+	cert.Why = fmt.Sprintf("%s with at most %d faults after %d states, %d transitions and %d schedules; frontier %d", why, s.most, states,
+		s.transitions.Load(), s.ends.Load(), len(s.pool.queue))
+	return p.save(s, s.pool.queue)
+}
+
+// watch reports progress, saves, and looks at the limits. It returns true when one
+// is reached.
+func (p *prover) watch(s *search) bool {
+	if p.Memory > 0 {
+		if used := heap(); used > p.Memory {
+			p.stop = fmt.Sprintf("the memory is up, %d MB,", used>>20)
+			return true
+		}
+	}
+	if p.Progress != nil && time.Since(p.asked) >= progressEvery {
+		p.asked = time.Now()
+		p.Progress(p.progress(s))
+	}
+	if p.Checkpoint != "" && time.Since(p.saved) >= p.Every {
+		if p.err = s.pool.pause(func(queue []edge) error { return p.save(s, queue) }); p.err != nil {
+			return true
+		}
+		p.saved = time.Now()
+	}
+	return false
+}
+
+const progressEvery = 200 * time.Millisecond
+
+func (p *prover) progress(s *search) Progress {
+	states, _, _ := s.known.size()
+	x := Progress{Faults: s.most, States: states, Transitions: s.transitions.Load(), Frontier: s.pool.waiting(), Deepest: s.deepest.Load()}
+	if n := x.Transitions - p.before[1]; n > 0 {
+		x.Fresh = float64(int64(states)-p.before[0]) / float64(n)
+	}
+	p.before = [2]int64{int64(states), x.Transitions}
+	return x
+}
+
+// heap returns the bytes of the heap that are in use.
+func heap() int64 {
+	sample := []metrics.Sample{{Name: "/memory/classes/heap/objects:bytes"}}
+	metrics.Read(sample)
+	return int64(sample[0].Value.Uint64())
+}
