@@ -2,6 +2,7 @@ package checkers
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 
 	"zksim/model/history"
@@ -75,9 +76,9 @@ func timedOperations(h *history.History) []timed[operation] {
 func operations(h *history.History) []operation {
 	var ops []operation
 	end := len(h.Events) + 1
-	begun := map[int32]int{}   // object -> Invoke of its call in progress
-	holds := map[int32]int{}   // object -> index in ops of its pending release
-	endings := map[int32]int{} // client -> last event that may have ended its session
+	begun := map[int32]int{}     // object -> Invoke of its call in progress
+	holds := map[int32]int{}     // object -> index in ops of its pending release
+	endings := map[int32][]int{} // client -> events that may have ended its session
 	for i := range h.Events {
 		e := &h.Events[i]
 		switch e.Kind {
@@ -86,13 +87,13 @@ func operations(h *history.History) []operation {
 		case history.Acquired:
 			ops = append(ops, operation{opAcquire, e.Client, e.Object, begun[e.Object], i})
 			free := end
-			if x, ok := endings[e.Client]; ok && x > begun[e.Object] {
-				free = x
+			if k, _ := slices.BinarySearch(endings[e.Client], begun[e.Object]); k < len(endings[e.Client]) {
+				free = endings[e.Client][k] // the first during the call
 			}
 			holds[e.Object] = len(ops)
 			ops = append(ops, operation{opRelease, e.Client, e.Object, free, end})
 		case history.Lost, history.Exceeded, history.Crashed:
-			endings[e.Client] = i
+			endings[e.Client] = append(endings[e.Client], i)
 			for object, k := range holds { // order-free: each is set independently
 				if ops[k].client == e.Client && (e.Kind != history.Lost || object == e.Object) {
 					ops[k].call = min(ops[k].call, i)

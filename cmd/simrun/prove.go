@@ -40,7 +40,7 @@ func proveCommand(ctx context.Context, a *app, args []string) (int, error) {
 	f.StringVar(&c.run, "run", "", "only scenarios whose name matches this regular expression")
 	f.IntVar(&c.clients, "clients", 2, "number of clients; 0: the scenario's")
 	f.IntVar(&c.rounds, "rounds", 1, "how often each client repeats what it does; 0: the scenario's")
-	f.IntVar(&c.servers, "servers", 1, "number of servers, 1, or 3 with lagging followers")
+	f.IntVar(&c.servers, "servers", 0, "number of servers, 1, or 3 with lagging followers (default: the smallest of the scenario)")
 	f.StringVar(&c.plan, "faults", "", "fault plan (default \""+proveFaults+"\", for broken recipes the scenario's)")
 	f.IntVar(&c.most, "most", -1, "at most this many faults in one run (default: as many as the plan has)")
 	f.StringVar(&c.checkers, "checkers", "", "only these checkers, separated by commas (default: the scenario's)")
@@ -177,7 +177,14 @@ func (c *proveFlags) scope(s *scenarios.Scenario) (prove.Scope, error) {
 	if x.Checkers, err = only(s, words(c.checkers)); err != nil {
 		return prove.Scope{}, err
 	}
-	return prove.Scope{Scenario: &x, Servers: c.servers, Order: c.order, Faults: plan, Most: c.most, Interleave: c.interleave}, nil
+	servers := c.servers
+	if servers == 0 {
+		servers = 1
+		if len(s.Servers) > 0 {
+			servers = slices.Min(s.Servers)
+		}
+	}
+	return prove.Scope{Scenario: &x, Servers: servers, Order: c.order, Faults: plan, Most: c.most, Interleave: c.interleave}, nil
 }
 
 // only returns the checkers of a scenario with these names, all if there are none.

@@ -1,0 +1,289 @@
+package checkers
+
+import (
+	"math/bits"
+	"slices"
+
+	"zksim/model/history"
+)
+
+// Monitor implements [Monitored].
+func (Linearizability) Monitor() Monitor {
+	m := &orders{}
+	m.Reset()
+	return m
+}
+
+// orders is the monitor of Linearizability: it keeps every way in which what was
+// answered so far can be put in order (Lowe, Testing for linearizability, 2017). An
+// operation in progress may have happened in some of these ways and not in others.
+type orders struct {
+	Linearizability
+	ways   []way
+	ops    [maxOps]lockCall
+	used   uint64 // which of ops are
+	znodes []znodeOf
+	queue  lockState // only who is queued
+}
+
+const maxOps = 64
+
+// lockCall is an attempt to get the lock and all that comes of it.
+type lockCall struct {
+	client, object int32
+	try            bool
+	held           bool // Acquired
+	ends           bool // its lock may be released from now on
+	left           bool // unlock has failed: released at any later moment, or never
+}
+
+// way is one order of what has happened. The sets are of operations, by bit.
+type way struct {
+	holder   int32
+	acquired uint64
+	released uint64
+	excused  uint64 // there was a moment at which a TryLock could be refused
+}
+
+type znodeOf struct {
+	path   string
+	client int32
+}
+
+// Reset implements [Monitor].
+func (m *orders) Reset() {
+	m.ways, m.znodes = append(m.ways[:0], way{}), m.znodes[:0]
+	m.used, m.queue = 0, lockState{}
+}
+
+// Hash implements [Monitor].
+func (m *orders) Hash() uint64 {
+	var marks [maxOps]print // of each operation, whatever its place
+	sum := print(0)
+	for k := range m.each() {
+		o := &m.ops[k]
+		p := print(o.client).word(uint64(m.ordinal(k))).flag(o.try).flag(o.held).flag(o.ends).flag(o.left)
+		marks[k] = p
+		sum += p
+	}
+	set := func(x uint64, tag uint64) (s print) {
+		for ; x != 0; x &= x - 1 {
+			s += marks[bits.TrailingZeros64(x)].word(tag)
+		}
+		return s
+	}
+	ways := print(0)
+	for _, w := range m.ways {
+		ways += print(w.holder).word(uint64(set(w.acquired, 1) + set(w.released, 2) + set(w.excused, 3)))
+	}
+	for c, n := range m.queue.queued {
+		sum += print(c).word(uint64(uint8(n)))
+	}
+	return uint64(sum.word(uint64(ways)).word(uint64(uint8(m.queue.others))))
+}
+
+// each goes through the operations.
+func (m *orders) each() func(yield func(int) bool) {
+	return func(yield func(int) bool) {
+		for x := m.used; x != 0; x &= x - 1 {
+			if !yield(bits.TrailingZeros64(x)) {
+				return
+			}
+		}
+	}
+}
+
+// ordinal tells the operations of one client apart by the numbers of their objects,
+// which a client gives in its own order, and those of one object by their state.
+func (m *orders) ordinal(k int) (n int) {
+	for j := range m.each() {
+		if m.ops[j].client == m.ops[k].client && m.ops[j].object < m.ops[k].object {
+			n++
+		}
+	}
+	return n
+}
+
+// find returns the object's operation that is in progress or holds the lock.
+func (m *orders) find(object int32) (int, bool) {
+	for k := range m.each() {
+		if m.ops[k].object == object && !m.ops[k].left {
+			return k, true
+		}
+	}
+	return 0, false
+}
+
+// Step implements [Monitor].
+func (m *orders) Step(h *history.History, i int) Verdict {
+	e := &h.Events[i]
+	k, open := m.find(e.Object)
+	bit := uint64(1) << k
+	what := ""
+	switch e.Kind {
+	case history.Invoke:
+		if e.Op == "unlock" {
+			return Verdict{}
+		}
+		if open {
+			m.forget(k)
+		}
+		if m.used == 1<<maxOps-1 {
+			return tooLong(m)
+		}
+		k = bits.TrailingZeros64(^m.used)
+		m.used |= 1 << k
+		m.ops[k] = lockCall{client: e.Client, object: e.Object, try: e.Op == "trylock"}
+	case history.Acquired:
+		if !open {
+			return Verdict{}
+		}
+		what = "that c" + digits(e.Client) + " holds the lock by " + e.Path
+		m.ops[k].held, m.ops[k].try = true, false
+		m.keep(func(w way) bool { return w.acquired&bit != 0 })
+	case history.Lost, history.Exceeded, history.Crashed:
+		for j := range m.each() {
+			o := &m.ops[j]
+			if o.client == e.Client && (!o.held || e.Kind != history.Lost || o.object == e.Object) {
+				o.ends = true
+			}
+		}
+	case history.Released:
+		if open && m.ops[k].held {
+			m.ops[k].ends = true
+		}
+	case history.Return:
+		what = "the answer of c" + digits(e.Client) + "'s " + e.Op
+		m.ended(e, k, open, h.Txns)
+	case history.Created:
+		if e.Session != 0 {
+			m.znodes = append(m.znodes, znodeOf{e.Path, e.Client})
+			m.queue.count(e.Client, 1)
+		}
+	case history.Deleted:
+		if e.Session != 0 {
+			m.leave(e.Path)
+		}
+	default:
+		return Verdict{}
+	}
+	if len(m.ways) == 0 {
+		return violated(m, i, "no order of the operations explains %s", what)
+	}
+	m.goOn()
+	return Verdict{}
+}
+
+// ended takes the end of an operation into account.
+func (m *orders) ended(e *history.Event, k int, open, txns bool) {
+	if !open {
+		return
+	}
+	o, bit := &m.ops[k], uint64(1)<<k
+	switch {
+	case o.held && e.Op == "unlock":
+		if e.Err != nil || !o.ends {
+			o.left = true
+			break
+		}
+		m.keep(func(w way) bool { return w.released&bit != 0 })
+		m.free(k)
+	case o.held || e.Err == nil: // Acquired follows
+	case e.Op == "trylock" && refused(e) && txns:
+		m.keep(func(w way) bool { return w.excused&bit != 0 })
+		m.forget(k)
+	default:
+		m.forget(k)
+	}
+}
+
+// leave takes a znode out of the queue.
+func (m *orders) leave(path string) {
+	for k := len(m.znodes) - 1; k >= 0; k-- {
+		if m.znodes[k].path == path {
+			m.queue.count(m.znodes[k].client, -1)
+			m.znodes = slices.Delete(m.znodes, k, k+1)
+			return
+		}
+	}
+}
+
+func (m *orders) keep(f func(w way) bool) {
+	m.ways = drop(m.ways, func(w way) bool { return !f(w) })
+}
+
+// forget drops the ways in which an operation without success has happened.
+func (m *orders) forget(k int) {
+	bit := uint64(1) << k
+	if o := &m.ops[k]; o.held { // never unlocked, and tried again
+		o.left = true
+		return
+	}
+	m.keep(func(w way) bool { return (w.acquired|w.released)&bit == 0 })
+	m.free(k)
+}
+
+// free gives the place of an operation that is over to the next one.
+func (m *orders) free(k int) {
+	bit := uint64(1) << k
+	m.used &^= bit
+	for i := range m.ways {
+		w := &m.ways[i]
+		w.acquired &^= bit
+		w.released &^= bit
+		w.excused &^= bit
+	}
+	m.unique()
+}
+
+func (m *orders) unique() {
+	kept := m.ways[:0]
+	for _, w := range m.ways {
+		if !slices.Contains(kept, w) {
+			kept = append(kept, w)
+		}
+	}
+	m.ways = kept
+}
+
+// goOn adds the ways in which operations in progress happen now.
+func (m *orders) goOn() {
+	for i := range m.ways {
+		m.excuse(&m.ways[i])
+	}
+	m.unique()
+	for i := 0; i < len(m.ways); i++ {
+		w := m.ways[i]
+		for k := range m.each() {
+			o, bit := &m.ops[k], uint64(1)<<k
+			if next := w; !o.held && w.acquired&bit == 0 && (w.holder == 0 || w.holder == o.client) {
+				next.holder, next.acquired = o.client, w.acquired|bit
+				m.add(next)
+			}
+			if next := w; o.ends && w.released&bit == 0 {
+				next.released |= bit
+				if w.holder == o.client {
+					next.holder = 0
+				}
+				m.add(next)
+			}
+		}
+	}
+}
+
+func (m *orders) add(w way) {
+	m.excuse(&w)
+	if !slices.Contains(m.ways, w) {
+		m.ways = append(m.ways, w)
+	}
+}
+
+// excuse notes which TryLocks in progress could be refused at this moment.
+func (m *orders) excuse(w *way) {
+	s := m.queue
+	for k := range m.each() {
+		if o := &m.ops[k]; o.try && (w.holder != 0 && w.holder != o.client || s.contended(o.client)) {
+			w.excused |= 1 << k
+		}
+	}
+}
