@@ -45,6 +45,7 @@ type worker struct {
 	next   edge // being taken
 	stack  []edge
 	all    []sim.Transition
+	turn   uint64
 }
 
 // errKnown ends a run at a state that was reached before, errDeep one at the limit of
@@ -70,10 +71,7 @@ func (w *worker) work() {
 		}
 		w.stack = append(w.stack[:0], edges...)
 		for len(w.stack) > 0 && !w.pool.halt.Load() {
-			last := len(w.stack) - 1
-			e := w.stack[last]
-			w.stack = w.stack[:last]
-			w.explore(e)
+			w.explore(w.pop())
 			if n := len(w.stack) / 2; n > 0 && w.pool.hungry.Load() {
 				w.pool.give(w.stack[:n]) // the oldest, which lead to the most
 				w.stack = slices.Delete(w.stack, 0, n)
@@ -81,6 +79,19 @@ func (w *worker) work() {
 		}
 		w.pool.give(w.stack)
 	}
+}
+
+// pop takes an edge from the stack: the latest, and every other time any, since what is
+// far apart in the search is more likely to be different.
+func (w *worker) pop() edge {
+	last := len(w.stack) - 1
+	if w.turn++; w.turn%2 == 0 {
+		i := int(stir(w.turn, uint64(last)) % uint64(last+1))
+		w.stack[i], w.stack[last] = w.stack[last], w.stack[i]
+	}
+	e := w.stack[last]
+	w.stack = w.stack[:last]
+	return e
 }
 
 // explore takes one edge and goes on.
