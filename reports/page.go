@@ -40,6 +40,8 @@ type page struct {
 	*Report
 	Doc, Source, Property string
 	Headline, Message     string
+	Decision              string // what decides, in words; empty: not known
+	Decisive              int    // its step; -1: there is none
 	Place                 int
 	First, Last, Total    int
 	Facts                 []fact
@@ -107,6 +109,7 @@ func newPage(f *Failure) *page {
 	if p.First == 1 {
 		p.Story = all[:p.Last+1]
 	}
+	p.decide(all)
 	t := newTables(f.Trace, n)
 	p.Panels = t.panels(step, f.Report.Servers)
 	p.Data = data{First: p.First, Last: p.Last, Place: step, Base: t.at(p.First - 1), Steps: [][]row{}}
@@ -122,6 +125,20 @@ func newPage(f *Failure) *page {
 	return p
 }
 
+// decide says which step decides, what it did, and how much.
+func (p *page) decide(all []passage) {
+	p.Decisive = -1
+	switch w := p.Why; {
+	case w == nil:
+	case w.Step == 0 || w.Step >= len(all):
+		p.Decision = w.String()
+	default:
+		p.Decisive = w.Step
+		p.Decision = fmt.Sprintf("%s. Before it %s of the random futures fail, after it %s",
+			clip(all[w.Step].Lines[0].Text), Percent(w.Chance(w.Step-1)), Percent(w.Chance(w.Step)))
+	}
+}
+
 func counted(n int, what string) string {
 	if n == 1 {
 		return "1 " + what
@@ -134,7 +151,7 @@ var meanings = []fact{
 	{"belief", "believes that it is the holder"}, {"operation", "operation of the recipe"}, {"call", "call to ZooKeeper"},
 	{"refused", "answered with an error"}, {"lost", "outcome unknown"}, {"stuck", "waits for ever"}, {"paused", "process stopped"}, {"cutoff", "cut off from the leader"},
 	{"connected", "connected"}, {"disconnected", "disconnected"}, {"deceived", "session ended, the client cannot know"}, {"crashed", "crashed"},
-	{"created", "znode created"}, {"changed", "new data"}, {"deleted", "znode deleted"}, {"applied", "txn applied"}, {"told", "told by a watch"}, {"wasted", "told in vain"},
+	{"created", "znode created"}, {"changed", "new data"}, {"deleted", "znode deleted"}, {"applied", "txn applied"}, {"told", "told by a watch"}, {"wasted", "told in vain"}, {"chance", "chance that a random future fails"},
 }
 
 // legend returns the meanings of what is in the picture.

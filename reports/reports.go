@@ -29,6 +29,7 @@ type Report struct {
 	Struck    []string `json:"struck"`  // the faults that happened, in order
 	Hash      string   `json:"hash"`
 	Reproduce []string `json:"reproduce"`
+	Why       *Futures `json:"why,omitempty"` // nil: not looked for
 }
 
 // Format is the version of report.json.

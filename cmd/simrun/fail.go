@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -42,6 +43,9 @@ func (c *checkFlags) fail(a *app, s *scenarios.Scenario, rep scenarios.Report) e
 	}
 	f, err := traced(s, small.Schedule)
 	if err != nil {
+		return &unrepeatable{full.Seed, err.Error()}
+	}
+	if f.Report.Why, err = futuresOf(s, small.Schedule); err != nil {
 		return &unrepeatable{full.Seed, err.Error()}
 	}
 	small.Schedule.Notes = reports.Notes(f)
@@ -95,6 +99,11 @@ func (c *checkFlags) block(a *app, s *scenarios.Scenario, dir string, r *reports
 		size += ", " + partOf(r.Rounds, rounds, "round")
 	}
 	fmt.Fprintf(a.out, "      minimal    %s, faults: %s\n", size, orNone(r.Struck))
+	decided := r.Why.String()
+	if r.Why.Step > 0 {
+		decided = fmt.Sprintf("step %d, %s", r.Why.Step, decided)
+	}
+	fmt.Fprintf(a.out, "      decided    %s\n", decided)
 	fmt.Fprintf(a.out, "      replayed   2 of 2 identical, hash %s\n", r.Hash)
 	fmt.Fprintf(a.out, "      report     %s\n", filepath.Join(dir, "index.html"))
 	fmt.Fprintf(a.out, "      reproduce  %s\n      or         %s\n", r.Reproduce[0], r.Reproduce[1])
@@ -168,6 +177,19 @@ func traced(s *scenarios.Scenario, schedule scenarios.Schedule) (*reports.Failur
 	}
 	f.Search, err = drawn(s, f.History)
 	return f, err
+}
+
+// The curve of a report is made of few futures, and not of more work than a second or
+// two. Both are numbers of runs and steps, lest the page depend on the machine.
+const (
+	curveFutures = 30
+	curveSteps   = 3_000_000
+)
+
+// futuresOf returns how the chance of failure rises in the run of a schedule.
+func futuresOf(s *scenarios.Scenario, schedule scenarios.Schedule) (*reports.Futures, error) {
+	x, _, err := scenarios.Why(context.Background(), s, schedule, curveFutures, curveSteps)
+	return &x, err
 }
 
 // drawn returns the page on which porcupine shows whether the history is

@@ -308,7 +308,7 @@ func TestWhateverAScenarioIsCalledItsReportCanBeReproduced(t *testing.T) {
 		add(t, scenarios.Scenario{Name: name, Clients: 1, Checkers: fails.Checkers, Doc: name, Source: name,
 			Program: func(p *scenarios.Process) { p.Fail(errors.New(name + "\n\x1b[2J</script>]]>\u2028\xff")) }})
 		r := simrun(t, "check", "-run", "^\\Q"+name+"\\E$", "-seeds", "1", "-junit", "j.xml")
-		if r.code != exitViolation || r.err != "" || strings.ContainsAny(r.out, "\x1b\u2028") || strings.Count(r.out, "\n") != 7 {
+		if r.code != exitViolation || r.err != "" || strings.ContainsAny(r.out, "\x1b\u2028") || strings.Count(r.out, "\n") != 8 {
 			t.Errorf("%q: %+v", name, r)
 			continue
 		}

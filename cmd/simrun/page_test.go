@@ -63,7 +63,7 @@ func TestThePageOfEveryTwinTellsItsStory(t *testing.T) {
 		t.Fatalf("%+v", r)
 	}
 	pages, err := filepath.Glob("out/*/*/index.html")
-	if err != nil || len(pages) < 17 {
+	if err != nil || len(pages) < 36 {
 		t.Fatalf("%d pages, %v", len(pages), err)
 	}
 	for _, path := range pages {
@@ -93,6 +93,7 @@ func TestThePageOfEveryTwinTellsItsStory(t *testing.T) {
 			t.Errorf("%s has %d bytes", path, len(page))
 		}
 	}
+	t.Run("in a browser", func(t *testing.T) { lives(t, pages) })
 }
 
 // TestTheStoryOfTheFirstMuseumPiece: what a stranger has to understand of it is
