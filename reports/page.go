@@ -42,6 +42,7 @@ type page struct {
 	Headline, Message     string
 	Decision              string // what decides, in words; empty: not known
 	Decisive              int    // its step; -1: there is none
+	Live                  bool   // on a real ensemble, of which only events are known
 	Place                 int
 	First, Last, Total    int
 	Facts                 []fact
@@ -88,7 +89,7 @@ func newPage(f *Failure) *page {
 	n := newNames(f.History, f.Trace)
 	step, _ := f.place()
 	total := len(f.Trace.Steps)
-	p := &page{Report: &f.Report, Doc: f.Doc, Source: f.Source, Property: f.Property, Place: step, Total: total,
+	p := &page{Report: &f.Report, Doc: f.Doc, Source: f.Source, Property: f.Property, Live: f.Live(), Place: step, Total: total,
 		Headline: n.text(f.Verdict.Message), Message: clip(printable(f.Verdict.Message)),
 		First: max(1, step-stepsBefore), Last: min(total, step+stepsAfter),
 		Script: template.JS(script), Style: template.CSS(style), ScriptHash: digest(script), StyleHash: digest(style)}
@@ -111,8 +112,10 @@ func newPage(f *Failure) *page {
 	}
 	p.decide(all)
 	t := newTables(f.Trace, n)
-	p.Panels = t.panels(step, f.Report.Servers)
-	p.Data = data{First: p.First, Last: p.Last, Place: step, Base: t.at(p.First - 1), Steps: [][]row{}}
+	if !p.Live {
+		p.Panels = t.panels(step, f.Report.Servers)
+	}
+	p.Data = data{First: p.First, Last: p.Last, Place: step, Base: append([]row{}, t.at(p.First-1)...), Steps: [][]row{}}
 	for s := p.First; s <= p.Last; s++ {
 		x := &f.Trace.Steps[s-1]
 		p.Data.Steps = append(p.Data.Steps, t.rows(x.Rows))
@@ -184,6 +187,9 @@ func facts(f *Failure) []fact {
 	size := counted(r.Servers, "server") + ", " + counted(r.Clients, "client")
 	if r.Rounds > 0 {
 		size += ", " + counted(r.Rounds, "round") + " each"
+	}
+	if f.Live() {
+		return []fact{{"backend", "ZooKeeper; a step is an event"}, {"ensemble", size}}
 	}
 	schedule := counted(r.Minimal, "step") + " prescribed"
 	if r.Steps > r.Minimal {

@@ -76,7 +76,7 @@ function show(step) {
   const i = now - data.first;
   byId("slider").value = now;
   byId("now").textContent = `step ${now}: ${data.names[i]}, at ${data.times[i]}`;
-  byId("when").textContent = `after step ${now}` + (now === data.place ? ", the violation" : "");
+  if (byId("when")) byId("when").textContent = `after step ${now}` + (now === data.place ? ", the violation" : "");
   showTables();
   showPlace();
   filter();

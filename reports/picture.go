@@ -96,7 +96,10 @@ func draw(f *Failure, n *names, first, last int) *picture {
 	p.Height = axisHeight
 	p.chances()
 	p.faults()
-	tops := p.servers()
+	tops := map[int64]float64{}
+	if !f.Live() {
+		p.servers(tops)
+	}
 	s := newSpans(f, len(f.Trace.Steps))
 	for c := int32(1); int(c) <= f.History.Clients; c++ {
 		p.client(c, s)
@@ -147,10 +150,9 @@ func (p *picture) faults() {
 
 var signs = map[history.Kind]string{history.Created: "+", history.Changed: "~", history.Deleted: "−"}
 
-// servers are the lanes of the ensemble. It returns where the txns of the leader
-// are, by zxid.
-func (p *picture) servers() map[int64]float64 {
-	tops := map[int64]float64{}
+// servers are the lanes of the ensemble. It notes where the txns of the leader are, by
+// zxid.
+func (p *picture) servers(tops map[int64]float64) {
 	l := p.newLabels()
 	for i := range p.f.History.Events {
 		e := &p.f.History.Events[i]
@@ -165,7 +167,6 @@ func (p *picture) servers() map[int64]float64 {
 	for k := 2; k <= p.f.Report.Servers; k++ {
 		p.follower(k)
 	}
-	return tops
 }
 
 // follower is the lane of a server that lags: when it applied a txn, and when it

@@ -16,6 +16,7 @@ import (
 type Report struct {
 	Format    string   `json:"format"` // "zksim report 1"
 	Scenario  string   `json:"scenario"`
+	Backend   string   `json:"backend"` // "sim", or "zookeeper", which has neither seed nor schedule nor hash
 	Seed      uint64   `json:"seed"`
 	Servers   int      `json:"servers"`
 	Clients   int      `json:"clients"`

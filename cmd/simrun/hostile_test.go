@@ -80,6 +80,12 @@ func TestAnInterruptedReplayOfRecordingsHasNoResult(t *testing.T) {
 	if r := simrunUntil(ctx, "check", "-backend", "zookeeper", "-servers", "localhost:1", "-run", "^lock/lock$"); r.code != exitInconclusive || r.err != "simrun check: interrupted\n" {
 		t.Errorf("%+v", r)
 	}
+	// Nor has one that is interrupted while servers start.
+	for _, args := range [][]string{{"check", "-backend", "zookeeper", "-run", "^lock/lock$"}, {"conform"}} {
+		if r := simrunUntil(ctx, args...); r.code != exitInconclusive || r.err != "simrun "+args[0]+": interrupted\n" || r.out != "" {
+			t.Errorf("%q: %+v", args, r)
+		}
+	}
 }
 
 // whole reports whether a folder has a report.json, and fails the test if it is
