@@ -119,7 +119,11 @@ func newPage(f *Failure) *page {
 	for s := p.First; s <= p.Last; s++ {
 		x := &f.Trace.Steps[s-1]
 		p.Data.Steps = append(p.Data.Steps, t.rows(x.Rows))
-		p.Data.Times = append(p.Data.Times, seconds(x.Time))
+		at := ""
+		if !p.Live {
+			at = seconds(x.Time)
+		}
+		p.Data.Times = append(p.Data.Times, at)
 		p.Data.Names = append(p.Data.Names, clip(printable(x.Name)))
 	}
 	for c := 1; c <= f.History.Clients; c++ {

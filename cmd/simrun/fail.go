@@ -210,11 +210,11 @@ func traced(s *scenarios.Scenario, schedule scenarios.Schedule) (*reports.Failur
 	return f, err
 }
 
-// The curve of a report is made of few futures, and not of more work than a second or
+// The curve of a report is made of few futures, and of no more work than a second or
 // two. Both are numbers of runs and steps, lest the page depend on the machine.
 const (
 	curveFutures = 30
-	curveSteps   = 3_000_000
+	curveSteps   = 2_000_000
 )
 
 // futuresOf returns how the chance of failure rises in the run of a schedule.

@@ -111,7 +111,11 @@ func (c *checkFlags) liveScenario(ctx context.Context, a *app, s *scenarios.Scen
 		rep.Status = scenarios.Violation
 		fmt.Fprintf(a.out, "FAIL    %-24s on ZooKeeper  %s: %s\n", s.Name, v.Checker, reports.Printable(v.Message))
 		dir := c.folder(s, "zookeeper")
-		if err := writeReport(dir, c.recorded(s, h, v, len(addrs))); err != nil {
+		f, err := liveFailure(s, h, v, len(addrs))
+		if err == nil {
+			err = writeReport(dir, f)
+		}
+		if err != nil {
 			return 0, fmt.Errorf("%s fails (%s), but no report can be written: %w", s.Name, v.Checker, err)
 		}
 		fmt.Fprintf(a.out, "        report     %s\n", filepath.Join(dir, "index.html"))
@@ -122,12 +126,13 @@ func (c *checkFlags) liveScenario(ctx context.Context, a *app, s *scenarios.Scen
 	return t.count(rep), nil
 }
 
-// recorded is the failure of a run on a real ensemble.
-func (c *checkFlags) recorded(s *scenarios.Scenario, h *history.History, v checkers.Verdict, servers int) *reports.Failure {
-	f := reports.Recorded(h)
+// liveFailure is that of a run on a real ensemble.
+func liveFailure(s *scenarios.Scenario, h *history.History, v checkers.Verdict, servers int) (f *reports.Failure, err error) {
+	f = reports.Recorded(h)
 	f.Doc, f.Source, f.Verdict, f.Property = s.Doc, s.Source, v, property(s, v)
 	f.Report = reports.Report{Format: reports.Format, Scenario: s.Name, Backend: "zookeeper", Servers: servers, Clients: h.Clients, Rounds: s.Rounds,
 		Faults: "none", Steps: len(h.Events), Struck: []string{}, Reproduce: []string{}}
 	f.Report.SetVerdict(v)
-	return f
+	f.Search, err = drawn(s, h)
+	return f, err
 }
