@@ -317,6 +317,8 @@ func TestAPageFitsItsReader(t *testing.T) {
 	b.is(inView, "true")
 	b.is(`document.querySelector(".controls").offsetHeight`, "0")
 	b.is(`document.getElementById("state").innerText.includes("/lock")`, "true")
+	b.is(`document.querySelector("polygon.chance").getBoundingClientRect().height > 20 && document.querySelector(".decides").textContent.startsWith("decides: learn-late c1, from 0% to ")`, "true")
+	b.is(`document.getElementById("decision").innerText.startsWith("Decided at step 11: learn-late c1: ")`, "true")
 	b.is(`document.getElementById("s11").innerText.includes("learn-late c1")`, "true")
 	b.quiet()
 }
