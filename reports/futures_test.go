@@ -74,6 +74,10 @@ func TestThePageDrawsTheChanceOfFailure(t *testing.T) {
 	if page := render(t, f); strings.Contains(page, "decides:") || !strings.Contains(page, ">no step decides it: 67% of all random runs without faults fail.</p>") {
 		t.Error("a step decides what fails anyway")
 	}
+	long := failure(5000, "x") // the step that decides is not among those shown
+	if page := render(t, long); !strings.Contains(page, "<strong>Decided at step 2:</strong> ") || strings.Contains(page, "decides: x") {
+		t.Error("a link leads to a step that is not shown")
+	}
 	f.Report.Why = nil
 	if page := render(t, f); strings.Contains(page, `class="chance"`) || strings.Contains(page, `id="decision"`) {
 		t.Error("a chance is told that nobody knows")
