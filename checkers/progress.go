@@ -1,6 +1,10 @@
 package checkers
 
-import "zksim/model/history"
+import (
+	"slices"
+
+	"zksim/model/history"
+)
 
 // Steps is the limit against livelock: with the faults over, a run comes to rest.
 type Steps struct{}
@@ -19,14 +23,24 @@ func (s Steps) Check(h *history.History) Verdict {
 	return violated(s, -1, "still busy at the step limit: %s", busiest(h))
 }
 
-// busiest names what the last events are full of.
+// busiest names the last call of the last tenth of the run, or else who has not ended.
 func busiest(h *history.History) string {
-	for i := len(h.Events) - 1; i >= 0; i-- {
-		if e := &h.Events[i]; e.Kind == history.Call {
+	for i := len(h.Events) - 1; i >= 0 && 10*int(h.Events[i].Step) >= 9*h.Steps; i-- {
+		if e := &h.Events[i]; e.Kind == history.Call && !h.Finished[e.Client] {
 			return "c" + digits(e.Client) + " goes on with " + e.Op + " " + e.Path
 		}
 	}
-	return "a client spins without a call"
+	var busy []int32
+	for c := int32(1); int(c) <= h.Clients; c++ {
+		crashed := slices.ContainsFunc(h.Events, func(e history.Event) bool { return e.Kind == history.Crashed && e.Client == c })
+		if !h.Finished[c] && !crashed {
+			busy = append(busy, c)
+		}
+	}
+	if len(busy) == 1 {
+		return "c" + digits(busy[0]) + " goes on without a call"
+	}
+	return "a client goes on without a call"
 }
 
 // Liveness is the promise that no workload is given up: with the faults over,

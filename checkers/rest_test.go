@@ -103,7 +103,23 @@ func TestProgressIsMade(t *testing.T) {
 			call c1 get /l
 			call c2 existsW /l/a
 			notify c1 child /l`, event: -1, message: "still busy at the step limit: c2 goes on with existsW /l/a"},
-		{name: "busy with itself", text: `Outcome step-limit`, event: -1, message: "still busy at the step limit: a client spins without a call"},
+		{name: "busy with itself", text: `Outcome step-limit`, event: -1, message: "still busy at the step limit: a client goes on without a call"},
+		{name: "busy after others have ended", text: `
+			Outcome step-limit
+			Steps 1000
+			Finished c1 c3 c4 c5 c6 c7 c8 c9
+			call c2 get /l t899
+			call c1 get /l t950`, event: -1, message: "still busy at the step limit: c2 goes on without a call"},
+		{name: "busy after a crash", text: `
+			Outcome step-limit
+			Steps 1000
+			Finished c1 c4 c5 c6 c7 c8 c9
+			crashed c3 t5`, event: -1, message: "still busy at the step limit: c2 goes on without a call"},
+		{name: "busy to the end", text: `
+			Outcome step-limit
+			Steps 1000
+			call c1 get /a t10
+			call c2 get /l t900`, event: -1, message: "still busy at the step limit: c2 goes on with get /l"},
 	})
 	judge(t, Liveness{}, []judgement{
 		{name: "no failure"},

@@ -95,6 +95,8 @@ func event(t *testing.T, words []string) history.Event {
 			e.Version = int32(n)
 		case word[0] == 's':
 			e.Session = n
+		case word[0] == 't':
+			e.Step = int32(n)
 		}
 	}
 	return e
@@ -136,6 +138,12 @@ func remark(t *testing.T, h *history.History, words []string) {
 		h.Sessions[number(words[1])] = int32(number(words[2]))
 	case "Known":
 		h.Known[words[1]] = true
+	case "Steps":
+		h.Steps = int(number(" " + words[1]))
+	case "Finished":
+		for _, c := range words[1:] {
+			h.Finished[number(c)] = true
+		}
 	case "Failed":
 		h.Failed[int32(number(words[1]))] = strings.Join(words[2:], " ")
 	default:

@@ -40,6 +40,9 @@ type page struct {
 	*Report
 	Doc, Source, Property string
 	Headline, Message     string
+	Decision              string // what decides, in words; empty: not known
+	Decisive              int    // its step; -1: there is none
+	Live                  bool   // on a real ensemble, of which only events are known
 	Place                 int
 	First, Last, Total    int
 	Facts                 []fact
@@ -86,7 +89,7 @@ func newPage(f *Failure) *page {
 	n := newNames(f.History, f.Trace)
 	step, _ := f.place()
 	total := len(f.Trace.Steps)
-	p := &page{Report: &f.Report, Doc: f.Doc, Source: f.Source, Property: f.Property, Place: step, Total: total,
+	p := &page{Report: &f.Report, Doc: f.Doc, Source: f.Source, Property: f.Property, Live: f.Live(), Place: step, Total: total,
 		Headline: n.text(f.Verdict.Message), Message: clip(printable(f.Verdict.Message)),
 		First: max(1, step-stepsBefore), Last: min(total, step+stepsAfter),
 		Script: template.JS(script), Style: template.CSS(style), ScriptHash: digest(script), StyleHash: digest(style)}
@@ -107,19 +110,40 @@ func newPage(f *Failure) *page {
 	if p.First == 1 {
 		p.Story = all[:p.Last+1]
 	}
+	p.decide(all)
 	t := newTables(f.Trace, n)
-	p.Panels = t.panels(step, f.Report.Servers)
-	p.Data = data{First: p.First, Last: p.Last, Place: step, Base: t.at(p.First - 1), Steps: [][]row{}}
+	if !p.Live {
+		p.Panels = t.panels(step, f.Report.Servers)
+	}
+	p.Data = data{First: p.First, Last: p.Last, Place: step, Base: append([]row{}, t.at(p.First-1)...), Steps: [][]row{}}
 	for s := p.First; s <= p.Last; s++ {
 		x := &f.Trace.Steps[s-1]
 		p.Data.Steps = append(p.Data.Steps, t.rows(x.Rows))
-		p.Data.Times = append(p.Data.Times, seconds(x.Time))
+		at := ""
+		if !p.Live {
+			at = seconds(x.Time)
+		}
+		p.Data.Times = append(p.Data.Times, at)
 		p.Data.Names = append(p.Data.Names, clip(printable(x.Name)))
 	}
 	for c := 1; c <= f.History.Clients; c++ {
 		p.Clients = append(p.Clients, client(int32(c)))
 	}
 	return p
+}
+
+// decide says which step decides, what it did, and how much.
+func (p *page) decide(all []passage) {
+	p.Decisive = -1
+	switch w := p.Why; {
+	case w == nil:
+	case w.Step == 0 || w.Step >= len(all):
+		p.Decision = w.String()
+	default:
+		p.Decisive = w.Step
+		p.Decision = fmt.Sprintf("%s. Before it %s of the random futures fail, after it %s",
+			clip(all[w.Step].Lines[0].Text), Percent(w.Chance(w.Step-1)), Percent(w.Chance(w.Step)))
+	}
 }
 
 func counted(n int, what string) string {
@@ -134,7 +158,7 @@ var meanings = []fact{
 	{"belief", "believes that it is the holder"}, {"operation", "operation of the recipe"}, {"call", "call to ZooKeeper"},
 	{"refused", "answered with an error"}, {"lost", "outcome unknown"}, {"stuck", "waits for ever"}, {"paused", "process stopped"}, {"cutoff", "cut off from the leader"},
 	{"connected", "connected"}, {"disconnected", "disconnected"}, {"deceived", "session ended, the client cannot know"}, {"crashed", "crashed"},
-	{"created", "znode created"}, {"changed", "new data"}, {"deleted", "znode deleted"}, {"applied", "txn applied"}, {"told", "told by a watch"}, {"wasted", "told in vain"},
+	{"created", "znode created"}, {"changed", "new data"}, {"deleted", "znode deleted"}, {"applied", "txn applied"}, {"told", "told by a watch"}, {"wasted", "told in vain"}, {"chance", "chance that a random future fails"},
 }
 
 // legend returns the meanings of what is in the picture.
@@ -167,6 +191,9 @@ func facts(f *Failure) []fact {
 	size := counted(r.Servers, "server") + ", " + counted(r.Clients, "client")
 	if r.Rounds > 0 {
 		size += ", " + counted(r.Rounds, "round") + " each"
+	}
+	if f.Live() {
+		return []fact{{"backend", "ZooKeeper; a step is an event"}, {"ensemble", size}}
 	}
 	schedule := counted(r.Minimal, "step") + " prescribed"
 	if r.Steps > r.Minimal {

@@ -75,8 +75,8 @@ function show(step) {
   now = Math.min(data.last, Math.max(data.first, step));
   const i = now - data.first;
   byId("slider").value = now;
-  byId("now").textContent = `step ${now}: ${data.names[i]}, at ${data.times[i]}`;
-  byId("when").textContent = `after step ${now}` + (now === data.place ? ", the violation" : "");
+  byId("now").textContent = `step ${now}: ${data.names[i]}` + (data.times[i] ? `, at ${data.times[i]}` : "");
+  if (byId("when")) byId("when").textContent = `after step ${now}` + (now === data.place ? ", the violation" : "");
   showTables();
   showPlace();
   filter();

@@ -30,20 +30,31 @@ type lane struct {
 	Label     string
 	Y, Height float64
 	Marked    bool // the violation shows here
+	Scaled    bool // from 0 to 100%
 }
 
-// LabelY is the middle of the first row.
-func (l lane) LabelY() float64 { return l.Y + min(14, l.Height/2) }
+// LabelY is the middle of the first row, or of a scale.
+func (l lane) LabelY() float64 {
+	if l.Scaled {
+		return l.Y + l.Height/2
+	}
+	return l.Y + min(14, l.Height/2)
+}
+
+// ScaleTop and ScaleBottom are where 100% and 0% are.
+func (l lane) ScaleTop() float64    { return l.Y + curveMargin }
+func (l lane) ScaleBottom() float64 { return l.Y + l.Height - curveMargin }
 
 // shape is a part of the picture.
 type shape struct {
-	Kind       string // rect, text, line, mark
+	Kind       string // rect, text, line, mark, area
 	Class      string
 	X, Y, W, H float64 // of a line: W and H are its end; of a mark: W is its radius
 	Text       string
 	Title      string
 	Client     int32
-	Step       int // for the script: what a click selects
+	Step       int    // for the script: what a click selects
+	Points     string // of an area: its corners
 }
 
 // Measures in pixels.
@@ -83,8 +94,12 @@ func draw(f *Failure, n *names, first, last int) *picture {
 	}
 	p.Width = max(pictureWidth, leftMargin+count*p.Pitch+rightMargin)
 	p.Height = axisHeight
+	p.chances()
 	p.faults()
-	tops := p.servers()
+	tops := map[int64]float64{}
+	if !f.Live() {
+		p.servers(tops)
+	}
 	s := newSpans(f, len(f.Trace.Steps))
 	for c := int32(1); int(c) <= f.History.Clients; c++ {
 		p.client(c, s)
@@ -135,10 +150,9 @@ func (p *picture) faults() {
 
 var signs = map[history.Kind]string{history.Created: "+", history.Changed: "~", history.Deleted: "−"}
 
-// servers are the lanes of the ensemble. It returns where the txns of the leader
-// are, by zxid.
-func (p *picture) servers() map[int64]float64 {
-	tops := map[int64]float64{}
+// servers are the lanes of the ensemble. It notes where the txns of the leader are, by
+// zxid.
+func (p *picture) servers(tops map[int64]float64) {
 	l := p.newLabels()
 	for i := range p.f.History.Events {
 		e := &p.f.History.Events[i]
@@ -153,7 +167,6 @@ func (p *picture) servers() map[int64]float64 {
 	for k := 2; k <= p.f.Report.Servers; k++ {
 		p.follower(k)
 	}
-	return tops
 }
 
 // follower is the lane of a server that lags: when it applied a txn, and when it
@@ -252,12 +265,10 @@ func (p *picture) bar(x span, y float64) {
 	if x.class == "belief" && len(text) > room && left+width+p.width(x.text) < p.Width {
 		left, room, class = left+width, len(text), "beside"
 	}
-	if len(text) > room {
-		if room < 3 {
-			return
-		}
-		text = append(text[:room-1:room-1], '…')
+	if room < 3 && len(text) > room {
+		return
 	}
+	text = cut(text, room)
 	again := max(repeated, 2*p.width(string(text)))
 	for at := left + 4; ; at += again { // a long bar is read wherever one has scrolled to
 		p.add(shape{Kind: "text", Class: class, X: at, Y: y + barHeight/2 + 0.5, Text: string(text), Title: x.title, Client: x.client, Step: max(x.from, p.first)})
@@ -265,6 +276,14 @@ func (p *picture) bar(x span, y float64) {
 			return
 		}
 	}
+}
+
+// cut shortens a text to that many letters.
+func cut(text []rune, room int) []rune {
+	if len(text) <= room {
+		return text
+	}
+	return append(text[:room-1:room-1], '…')
 }
 
 // top is where a client's lane begins.

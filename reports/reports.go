@@ -16,6 +16,7 @@ import (
 type Report struct {
 	Format    string   `json:"format"` // "zksim report 1"
 	Scenario  string   `json:"scenario"`
+	Backend   string   `json:"backend"` // "sim", or "zookeeper", which has neither seed nor schedule nor hash
 	Seed      uint64   `json:"seed"`
 	Servers   int      `json:"servers"`
 	Clients   int      `json:"clients"`
@@ -29,6 +30,7 @@ type Report struct {
 	Struck    []string `json:"struck"`  // the faults that happened, in order
 	Hash      string   `json:"hash"`
 	Reproduce []string `json:"reproduce"`
+	Why       *Futures `json:"why,omitempty"` // nil: not looked for
 }
 
 // Format is the version of report.json.

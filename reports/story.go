@@ -87,13 +87,18 @@ func WriteStory(w io.Writer, f *Failure) error {
 func Notes(f *Failure) []string {
 	var notes []string
 	for _, p := range story(f, newNames(f.History, f.Trace))[1:] {
-		var texts []string
-		for _, l := range p.Lines {
-			texts = append(texts, l.Text)
-		}
-		notes = append(notes, clip(strings.Join(texts, "; ")))
+		notes = append(notes, p.text())
 	}
 	return notes
+}
+
+// text is what happened, in one line.
+func (p passage) text() string {
+	var texts []string
+	for _, l := range p.Lines {
+		texts = append(texts, l.Text)
+	}
+	return clip(strings.Join(texts, "; "))
 }
 
 // story tells every step.

@@ -220,39 +220,12 @@ func without(p faults.Plan, names ...string) faults.Plan {
 }
 
 var (
-	goalLostChange = Goal{"a lost reply after the barrier was changed", lostChange}
+	goalLostChange = Goal{"a lost reply after the barrier was changed", lostAfter("", changed)}
 	goalOpened     = Goal{"a client that waits until the barrier is released", wokenByRelease}
 	goalHeldAgain  = Goal{"a barrier that was held again before a waiter looked", heldAgain}
 )
 
-func goalGaveUp(op string) Goal {
-	return Goal{op + " is given up", func(h *history.History) bool {
-		for _, e := range h.Events {
-			if e.Kind == history.Return && e.Op == op && gaveUp(e.Err) {
-				return true
-			}
-		}
-		return false
-	}}
-}
-
-// lostChange reports whether data were changed by a client that was told that
-// the connection is lost.
-func lostChange(h *history.History) bool {
-	changed := map[int32]bool{}
-	for i := range h.Events {
-		e := &h.Events[i]
-		switch {
-		case e.Kind == history.Call:
-			changed[e.Client] = false
-		case e.Kind == history.Changed:
-			changed[e.Client] = true
-		case e.Kind == history.Reply && e.Err == zk.ErrConnectionClosed && changed[e.Client]:
-			return true
-		}
-	}
-	return false
-}
+func goalGaveUp(op string) Goal { return Goal{op + " is given up", returned(op, context.Canceled)} }
 
 // wokenByRelease reports whether a client passed after it had been notified.
 func wokenByRelease(h *history.History) bool {

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -281,24 +280,11 @@ var (
 		}
 		return false
 	}}
-	goalAbort = Goal{"a transaction that is aborted", func(h *history.History) bool {
-		return slices.ContainsFunc(h.Events, func(e history.Event) bool { return e.Kind == history.Told && e.Op == "aborted" })
-	}}
+	goalAbort = Goal{"a transaction that is aborted", told("aborted")}
 	// goalLostVote is a vote whose site is told that nobody knows.
-	goalLostVote = Goal{"a lost reply after a vote", func(h *history.History) bool {
-		voted := map[int32]bool{}
-		for i := range h.Events {
-			switch e := &h.Events[i]; {
-			case e.Kind == history.Call:
-				voted[e.Client] = false
-			case e.Kind == history.Changed && (e.Data == "yes" || e.Data == "no"):
-				voted[e.Client] = true
-			case e.Kind == history.Reply && e.Err == zk.ErrConnectionClosed && voted[e.Client]:
-				return true
-			}
-		}
-		return false
-	}}
+	goalLostVote = Goal{"a lost reply after a vote", lostAfter("", func(e *history.Event) bool {
+		return e.Kind == history.Changed && (e.Data == "yes" || e.Data == "no")
+	})}
 	// goalBeaten is somebody who gives up waiting just before the last vote.
 	goalBeaten = Goal{"a commit while somebody asks for an abort", func(h *history.History) bool {
 		asked := map[string]bool{}

@@ -58,12 +58,7 @@ var configScenarios = []Scenario{
 
 // configScenario is what all scenarios of configurations have in common.
 func configScenario(s Scenario) Scenario {
-	if s.Clients == 0 {
-		s.Clients = 3
-	}
-	if s.Servers == nil {
-		s.Servers = []int{1, 3}
-	}
+	s = s.orUsual(3)
 	s.Checkers = []checkers.Checker{checkers.Torn{}, checkers.Recency{}, checkers.Conflict{}, checkers.Liveness{}, checkers.Quiescence{}, checkers.Tree{}, checkers.Steps{}}
 	return s
 }

@@ -76,10 +76,7 @@ func count(p *Process, o Object, e history.Event, f func(ctx context.Context) (i
 
 // counterScenario is what all scenarios of counters have in common.
 func counterScenario(s Scenario) Scenario {
-	s.Clients = 3
-	if s.Servers == nil {
-		s.Servers = []int{1, 3}
-	}
+	s = s.orUsual(3)
 	s.Checkers = []checkers.Checker{checkers.Counter{}, checkers.Liveness{}, checkers.Quiescence{}, checkers.Tree{}, checkers.Steps{}}
 	return s
 }
@@ -113,18 +110,4 @@ var counterScenarios = []Scenario{
 	counterTwin(broken.StaleGet, Scenario{Name: "counter/stale-get", Doc: "the number is read without a sync",
 		Source: "derived from stale reads", Servers: []int{3}, Faults: plan("stale-read=3"),
 		Wakes: "a server that lags"}),
-}
-
-var goalLostMulti = Goal{"a lost reply after a multi", func(h *history.History) bool { return lostMulti(h, "") }}
-
-// answered makes a goal of an answer of the operation op.
-func answered(op string, f func(e *history.Event) bool) func(h *history.History) bool {
-	return func(h *history.History) bool {
-		for i := range h.Events {
-			if e := &h.Events[i]; e.Kind == history.Return && e.Op == op && f(e) {
-				return true
-			}
-		}
-		return false
-	}
 }

@@ -52,6 +52,17 @@ type Scenario struct {
 // Broken reports whether the scenario is a control that must fail.
 func (s *Scenario) Broken() bool { return len(s.Caught) > 0 }
 
+// orUsual fills in what a scenario does not say of the size of its runs.
+func (s Scenario) orUsual(clients int) Scenario {
+	if s.Clients == 0 {
+		s.Clients = clients
+	}
+	if s.Servers == nil {
+		s.Servers = []int{1, 3}
+	}
+	return s
+}
+
 // Goal is something that must happen in at least one run, lest a scenario hold
 // because nothing was tried.
 type Goal struct {

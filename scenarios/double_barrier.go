@@ -96,14 +96,9 @@ func newBrokenDoubleBarrier(f broken.Flaw) func(p *Process, n int) doubleBarrier
 }
 
 func doubleBarrierScenario(s Scenario, m meeting) Scenario {
-	if s.Clients == 0 {
-		s.Clients = 3
-	}
+	s = s.orUsual(3)
 	if s.Source == "" {
 		s.Source = "ZooKeeper recipes page, Double Barriers"
-	}
-	if s.Servers == nil {
-		s.Servers = []int{1, 3}
 	}
 	s.Program = m.program()
 	if s.SafetySteps == 0 {

@@ -175,13 +175,7 @@ func electionScenario(s Scenario) Scenario {
 	if s.Checkers == nil {
 		s.Checkers = electionCheckers
 	}
-	if s.Clients == 0 {
-		s.Clients = 3
-	}
-	if s.Servers == nil {
-		s.Servers = []int{1, 3}
-	}
-	return s
+	return s.orUsual(3)
 }
 
 // electionHerd is six candidates without faults, judged by fan-out as well.

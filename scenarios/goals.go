@@ -2,42 +2,112 @@ package scenarios
 
 import (
 	"errors"
+	"slices"
 
 	"github.com/go-zookeeper/zk"
 
 	"zksim/model/history"
 )
 
-// lostMulti reports whether a multi was executed within that operation of a
-// recipe, any if op is empty, whose client was told that the connection is lost.
-func lostMulti(h *history.History, op string) bool {
-	doing, executed := map[int32]string{}, map[int32]bool{}
-	for i := range h.Events {
-		e := &h.Events[i]
-		switch {
-		case e.Kind == history.Invoke:
-			doing[e.Client] = e.Op
-		case e.Kind == history.Call && e.Op == "multi":
-			executed[e.Client] = false
-		case e.Kind == history.Created, e.Kind == history.Changed, e.Kind == history.Deleted:
-			executed[e.Client] = true
-		case e.Kind == history.Reply && e.Op == "multi" && e.Err == zk.ErrConnectionClosed && executed[e.Client]:
-			if op == "" || doing[e.Client] == op {
-				return true
-			}
-		}
-	}
-	return false
-}
+// Goals of several recipes.
+var (
+	goalLostCreate = Goal{"a lost reply after a create", lostAfter("create", created)}
+	goalLostMulti  = Goal{"a lost reply after a multi", lostMulti("")}
+	goalExpiry     = Goal{"a session that ends while its client holds the lock", expiredHolding}
+	goalQueue      = Goal{"three clients in the queue", func(h *history.History) bool { return longestQueue(h) >= 3 }}
+)
 
-// returned makes a goal: an operation that ended with that error.
-func returned(op string, want error) func(h *history.History) bool {
+// lostAfter makes a goal: a call of an operation, any if op is empty, that had the effect
+// and whose client was told that the connection is lost.
+func lostAfter(op string, effect func(e *history.Event) bool) func(h *history.History) bool {
 	return func(h *history.History) bool {
+		executed := map[int32]bool{}
 		for i := range h.Events {
-			if e := &h.Events[i]; e.Kind == history.Return && e.Op == op && errors.Is(e.Err, want) {
+			e := &h.Events[i]
+			asked := op == "" || e.Op == op
+			switch {
+			case e.Kind == history.Call && asked:
+				executed[e.Client] = false
+			case effect(e):
+				executed[e.Client] = true
+			case e.Kind == history.Reply && asked && e.Err == zk.ErrConnectionClosed && executed[e.Client]:
 				return true
 			}
 		}
 		return false
 	}
+}
+
+func created(e *history.Event) bool { return e.Kind == history.Created }
+func changed(e *history.Event) bool { return e.Kind == history.Changed }
+
+// lostMulti makes a goal: lostAfter for a multi within that operation of a recipe, any if
+// op is empty.
+func lostMulti(op string) func(h *history.History) bool {
+	return func(h *history.History) bool {
+		doing := map[int32]string{}
+		return lostAfter("multi", func(e *history.Event) bool {
+			if e.Kind == history.Invoke {
+				doing[e.Client] = e.Op
+			}
+			txn := created(e) || changed(e) || e.Kind == history.Deleted
+			return txn && (op == "" || doing[e.Client] == op)
+		})(h)
+	}
+}
+
+// answered makes a goal of an answer of the operation op.
+func answered(op string, f func(e *history.Event) bool) func(h *history.History) bool {
+	return func(h *history.History) bool {
+		return slices.ContainsFunc(h.Events, func(e history.Event) bool { return e.Kind == history.Return && e.Op == op && f(&e) })
+	}
+}
+
+// returned makes a goal: an operation that ended with that error.
+func returned(op string, want error) func(h *history.History) bool {
+	return answered(op, func(e *history.Event) bool { return errors.Is(e.Err, want) })
+}
+
+// told makes a goal: a recipe says something.
+func told(op string) func(h *history.History) bool {
+	return func(h *history.History) bool {
+		return slices.ContainsFunc(h.Events, func(e history.Event) bool { return e.Kind == history.Told && e.Op == op })
+	}
+}
+
+// expiredHolding reports whether a znode went with its session while its client held the
+// lock by it.
+func expiredHolding(h *history.History) bool {
+	holding := map[string]bool{}
+	for i := range h.Events {
+		e := &h.Events[i]
+		switch {
+		case e.Kind == history.Acquired:
+			holding[e.Path] = true
+		case e.Kind == history.Deleted && e.Client == 0 && holding[e.Path]:
+			return true
+		case e.Kind == history.Released:
+			clear(holding)
+		}
+	}
+	return false
+}
+
+// longestQueue returns how many ephemerals there were at once.
+func longestQueue(h *history.History) int {
+	now, most := 0, 0
+	for i := range h.Events {
+		e := &h.Events[i]
+		if e.Session == 0 {
+			continue
+		}
+		switch e.Kind {
+		case history.Created:
+			now++
+		case history.Deleted:
+			now--
+		}
+		most = max(most, now)
+	}
+	return most
 }

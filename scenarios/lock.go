@@ -2,14 +2,12 @@ package scenarios
 
 import (
 	"context"
-	"errors"
 
 	"github.com/go-zookeeper/zk"
 
 	"zksim/checkers"
 	"zksim/faults"
 	"zksim/model"
-	"zksim/model/history"
 	"zksim/recipes"
 	"zksim/recipes/broken"
 )
@@ -58,25 +56,14 @@ func lockOnce(p *Process, o Object, l locker, stay int, try bool) error {
 	if try {
 		op, lock = "trylock", l.TryLock
 	}
-	ctx, end := p.Interruptible()
-	o.Invoke(op)
-	err := lock(ctx)
-	o.Return(op, err, errors.Is(err, recipes.ErrLocked))
-	end()
-	switch {
-	case errors.Is(err, recipes.ErrLocked), errors.Is(err, context.Canceled):
-		return nil
-	case err != nil:
+	if ok, err := o.attempt(op, lock); !ok {
 		return err
 	}
 	znodes := l.Znodes()
 	o.Acquired(znodes[0], l.Token())
 	work(p, o, l, stay)
 	o.Released()
-	o.Invoke("unlock")
-	err = l.Unlock(context.Background())
-	o.Return("unlock", err, false)
-	return err
+	return o.must("unlock", l.Unlock)
 }
 
 // work is the critical section: it stops when the lock is lost, and writes to
@@ -130,13 +117,7 @@ var lockFaults = append(faults.Contract(), faults.Rule{Fault: "sequence", Budget
 // lockScenario is what all scenarios of locks have in common.
 func lockScenario(s Scenario) Scenario {
 	s.Setup, s.Checkers = lockSetup, lockCheckers
-	if s.Clients == 0 {
-		s.Clients = 3
-	}
-	if s.Servers == nil {
-		s.Servers = []int{1, 3}
-	}
-	return s
+	return s.orUsual(3)
 }
 
 // twin is a scenario of a broken lock that must be caught.
@@ -146,67 +127,6 @@ func twin(name string, f broken.Flaw, s Scenario) Scenario {
 		s.Program, s.Rounds = lockRounds(newBroken(f)), 2
 	}
 	return lockScenario(s)
-}
-
-var (
-	goalLostCreate = Goal{"a lost reply after a create", lostCreate}
-	goalExpiry     = Goal{"a session that ends while its client holds the lock", expiredHolding}
-	goalQueue      = Goal{"three clients in the queue", func(h *history.History) bool { return longestQueue(h) >= 3 }}
-)
-
-// lostCreate reports whether a create was executed whose client was told that
-// the connection is lost.
-func lostCreate(h *history.History) bool { return lostReply(h, "create") }
-
-// lostReply is lostCreate for an operation that creates znodes.
-func lostReply(h *history.History, op string) bool {
-	created := map[int32]bool{}
-	for i := range h.Events {
-		e := &h.Events[i]
-		switch {
-		case e.Kind == history.Call && e.Op == op:
-			created[e.Client] = false
-		case e.Kind == history.Created:
-			created[e.Client] = true
-		case e.Kind == history.Reply && e.Op == op && e.Err == zk.ErrConnectionClosed && created[e.Client]:
-			return true
-		}
-	}
-	return false
-}
-
-func expiredHolding(h *history.History) bool {
-	holding := map[string]bool{}
-	for i := range h.Events {
-		e := &h.Events[i]
-		switch {
-		case e.Kind == history.Acquired:
-			holding[e.Path] = true
-		case e.Kind == history.Deleted && e.Client == 0 && holding[e.Path]:
-			return true
-		case e.Kind == history.Released:
-			clear(holding)
-		}
-	}
-	return false
-}
-
-func longestQueue(h *history.History) int {
-	now, most := 0, 0
-	for i := range h.Events {
-		e := &h.Events[i]
-		if e.Session == 0 {
-			continue
-		}
-		switch e.Kind {
-		case history.Created:
-			now++
-		case history.Deleted:
-			now--
-		}
-		most = max(most, now)
-	}
-	return most
 }
 
 // lockPatiently is a program that tries again when Lock fails, as a caller does

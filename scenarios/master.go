@@ -192,12 +192,7 @@ var poolFaults = append(faults.Contract(), faults.Rule{Fault: "sequence", Budget
 // poolScenario is what all scenarios of pools have in common.
 func poolScenario(s Scenario) Scenario {
 	s.Setup, s.Checkers = poolSetup, poolCheckers
-	if s.Clients == 0 {
-		s.Clients = 3
-	}
-	if s.Servers == nil {
-		s.Servers = []int{1, 3}
-	}
+	s = s.orUsual(3)
 	if s.Program == nil {
 		s.Program, s.Rounds = poolOf(newBrokenPool(broken.Flaw(s.Row))), 2
 	}

@@ -172,7 +172,7 @@ func memberScenario(s Scenario) Scenario {
 }
 
 var (
-	goalLostJoin = Goal{"a lost reply after a join that was executed", lostJoin}
+	goalLostJoin = Goal{"a lost reply after a join that was executed", lostAfter("multi", created)}
 	goalRejoin   = Goal{"a member that is made anew after the end of its session", func(h *history.History) bool {
 		ended := map[string]int{}
 		for i := range h.Events {
@@ -186,14 +186,7 @@ var (
 		}
 		return false
 	}}
-	goalTaken = Goal{"a name that was taken", func(h *history.History) bool {
-		for i := range h.Events {
-			if e := &h.Events[i]; e.Op == checkers.Join && e.Kind == history.Return && e.OK {
-				return true
-			}
-		}
-		return false
-	}}
+	goalTaken   = Goal{"a name that was taken", answered(checkers.Join, func(e *history.Event) bool { return e.OK })}
 	goalUsurped = Goal{"a member whose session ended and whose name another has taken", func(h *history.History) bool {
 		for i := range h.Events {
 			e := &h.Events[i]
@@ -225,22 +218,4 @@ func joined(events []history.Event, path string, client int32) (in bool) {
 		}
 	}
 	return in
-}
-
-// lostJoin reports whether a multi that made a znode ended for its client in the
-// loss of the connection.
-func lostJoin(h *history.History) bool {
-	made := map[int32]bool{}
-	for i := range h.Events {
-		e := &h.Events[i]
-		switch {
-		case e.Kind == history.Call && e.Op == "multi":
-			made[e.Client] = false
-		case e.Kind == history.Created:
-			made[e.Client] = true
-		case e.Kind == history.Reply && e.Op == "multi" && e.Err != nil && made[e.Client]:
-			return true
-		}
-	}
-	return false
 }

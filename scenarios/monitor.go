@@ -69,22 +69,12 @@ func holdFor(p *Process, o Object, l sharedLocker, read bool, d time.Duration) e
 		op, lock, unlock = "rlock", l.RLock, l.RUnlock
 	}
 	begin := p.Env.Now()
-	ctx, end := p.Interruptible()
-	o.Invoke(op)
-	err := lock(ctx)
-	o.Return(op, err, false)
-	end()
-	if errors.Is(err, context.Canceled) {
-		return nil
-	}
-	if err != nil {
+	if ok, err := o.attempt(op, lock); !ok {
 		return err
 	}
 	znodes := l.Znodes()
 	p.Env.Sleep(context.Background(), d)
-	o.Invoke("un" + op)
-	err = unlock(context.Background())
-	o.Return("un"+op, err, false)
+	err := o.must("un"+op, unlock)
 	for _, path := range znodes {
 		o.Record(history.Event{Kind: history.Return, Op: "held", Path: path, Value: int64(p.Env.Now().Sub(begin))})
 	}

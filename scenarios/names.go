@@ -103,10 +103,8 @@ func ignoreCanceled(err error) error {
 
 // namesScenario is what all scenarios of name services have in common.
 func namesScenario(s Scenario) Scenario {
-	s.Clients, s.Setup = 3, makeZnodes(namesDir, "")
-	if s.Servers == nil {
-		s.Servers = []int{1, 3}
-	}
+	s = s.orUsual(3)
+	s.Setup = makeZnodes(namesDir, "")
 	s.Checkers = []checkers.Checker{checkers.Names{}, checkers.Liveness{}, checkers.Quiescence{}, checkers.Tree{}, checkers.Steps{}}
 	return s
 }

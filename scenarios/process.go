@@ -2,6 +2,7 @@ package scenarios
 
 import (
 	"context"
+	"errors"
 	"sync"
 
 	"zksim/model/history"
@@ -94,6 +95,28 @@ func (o Object) Lost() { o.Record(history.Event{Kind: history.Lost}) }
 
 // Released records that the holder gives the lock up.
 func (o Object) Released() { o.Record(history.Event{Kind: history.Released}) }
+
+// attempt records an operation that may be cancelled or refused, which is no failure:
+// then it has not succeeded, and err is nil.
+func (o Object) attempt(op string, f func(ctx context.Context) error) (ok bool, err error) {
+	ctx, end := o.p.Interruptible()
+	defer end()
+	o.Invoke(op)
+	err = f(ctx)
+	o.Return(op, err, errors.Is(err, recipes.ErrLocked))
+	if errors.Is(err, recipes.ErrLocked) || errors.Is(err, context.Canceled) {
+		return false, nil
+	}
+	return err == nil, err
+}
+
+// must records an operation that is not cancelled.
+func (o Object) must(op string, f func(ctx context.Context) error) error {
+	o.Invoke(op)
+	err := f(context.Background())
+	o.Return(op, err, false)
+	return err
+}
 
 // Write writes to the guarded resource with a token; 0 stands for a writer that
 // has none. It reports whether the resource accepted.

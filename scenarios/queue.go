@@ -336,9 +336,9 @@ func (w *worker) settle(number int64) (again, ok bool) {
 }
 
 var (
-	goalLostPut     = Goal{"a lost reply after a put", func(h *history.History) bool { return lostMulti(h, "put") }}
-	goalLostTake    = Goal{"a lost reply after a take", func(h *history.History) bool { return lostMulti(h, "take") }}
-	goalLostAck     = Goal{"a lost reply after an acknowledgement", func(h *history.History) bool { return lostMulti(h, "ack") }}
+	goalLostPut     = Goal{"a lost reply after a put", lostMulti("put")}
+	goalLostTake    = Goal{"a lost reply after a take", lostMulti("take")}
+	goalLostAck     = Goal{"a lost reply after an acknowledgement", lostMulti("ack")}
 	goalClaimLost   = Goal{"an acknowledgement after the claim was lost", returned("ack", recipes.ErrClaimLost)}
 	goalUnknownPut  = Goal{"a put of unknown outcome", returned("put", recipes.ErrUnknownOutcome)}
 	goalUnknownTake = Goal{"a take of unknown outcome", returned("take", recipes.ErrUnknownOutcome)}

@@ -136,13 +136,7 @@ func queueScenario(s Scenario) Scenario {
 	if s.Source == "" {
 		s.Source = "ZooKeeper recipes page, Queues"
 	}
-	if s.Clients == 0 {
-		s.Clients = 3
-	}
-	if s.Servers == nil {
-		s.Servers = []int{1, 3}
-	}
-	return s
+	return s.orUsual(3)
 }
 
 func priorityScenario(s Scenario) Scenario {

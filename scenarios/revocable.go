@@ -2,7 +2,6 @@ package scenarios
 
 import (
 	"context"
-	"errors"
 	"slices"
 	"time"
 
@@ -86,15 +85,7 @@ func revocableOnce(p *Process, o Object, l revocable, read, force bool) error {
 	if read {
 		op, lock = "rlock", l.RLock
 	}
-	ctx, end := p.Interruptible()
-	o.Invoke(op)
-	err := lock(ctx)
-	o.Return(op, err, false)
-	end()
-	switch {
-	case errors.Is(err, context.Canceled):
-		return nil
-	case err != nil:
+	if ok, err := o.attempt(op, lock); !ok {
 		return err
 	}
 	unlock := l.Unlock
@@ -110,10 +101,7 @@ func revocableOnce(p *Process, o Object, l revocable, read, force bool) error {
 	}
 	hold(p, o, l, force)
 	o.Released()
-	o.Invoke(op)
-	err = unlock(context.Background())
-	o.Return(op, err, false)
-	return err
+	return o.must(op, unlock)
 }
 
 // hold waits until the lock is revoked, which the stubborn ignore, or lost.
@@ -165,7 +153,7 @@ var revocableScenarios = []Scenario{
 		Rounds: 2, Program: revocableRounds(false, newRevocable), Faults: rwFaults,
 		Goals: []Goal{goalExpiry, {"a holder that is told", told("revoked")},
 			{"a lock that is revoked before it is held", revokedInQueue},
-			{"a lost reply after a revocation", func(h *history.History) bool { return lostSet(h) }}},
+			{"a lost reply after a revocation", lostAfter("set", changed)}},
 	}),
 	revocableScenario(Scenario{
 		Name: "revocable/break", Doc: "all locks are broken under every fault, and holders go on until they hear of it",
@@ -184,13 +172,6 @@ var revocableScenarios = []Scenario{
 		Source: "derived from the recipe page's laser beams", Rounds: 2, Program: revocableRounds(true, newBrokenRevocable(broken.DeafHolder)),
 		Caught: []string{"lost-revoke"}, Wakes: "nothing is needed",
 	}),
-}
-
-// told is the goal that a recipe says something.
-func told(op string) func(h *history.History) bool {
-	return func(h *history.History) bool {
-		return slices.ContainsFunc(h.Events, func(e history.Event) bool { return e.Kind == history.Told && e.Op == op })
-	}
 }
 
 // revokedInQueue reports whether somebody got the lock by a znode revoked before.
@@ -224,23 +205,6 @@ func brokenWrite(h *history.History) bool {
 			if gone[paths[e.Object]] {
 				return true
 			}
-		}
-	}
-	return false
-}
-
-// lostSet reports whether a set was executed whose client was told that the
-// connection is lost.
-func lostSet(h *history.History) bool {
-	set := map[int32]bool{}
-	for _, e := range h.Events {
-		switch {
-		case e.Kind == history.Call && e.Op == "set":
-			set[e.Client] = false
-		case e.Kind == history.Changed:
-			set[e.Client] = true
-		case e.Kind == history.Reply && e.Op == "set" && e.Err == zk.ErrConnectionClosed && set[e.Client]:
-			return true
 		}
 	}
 	return false

@@ -166,6 +166,7 @@ func (r *Runner) run(s *Scenario, p Schedule, ch sim.Chooser) (Result, error) {
 	}
 	p.Faults.Prepare(w)
 	err := w.Run(ch)
+	w.History.Steps = w.Step()
 	for i, znodes := range r.known {
 		if !w.Clients()[r.owners[i].ID-1].Alive() {
 			continue

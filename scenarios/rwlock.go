@@ -3,7 +3,6 @@ package scenarios
 import (
 	"context"
 	"errors"
-	"slices"
 	"strings"
 
 	"github.com/go-zookeeper/zk"
@@ -64,17 +63,10 @@ func sharedOnce(p *Process, o Object, l sharedLocker, want int, try bool) error 
 	case try:
 		op, lock = "trylock", l.TryLock
 	}
-	ctx, end := p.Interruptible()
-	o.Invoke(op)
-	err := lock(ctx)
-	o.Return(op, err, errors.Is(err, recipes.ErrLocked))
-	end()
-	switch {
-	case errors.Is(err, recipes.ErrLocked), errors.Is(err, context.Canceled):
-		return nil
-	case err != nil:
+	if ok, err := o.attempt(op, lock); !ok {
 		return err
-	case want == toRead:
+	}
+	if want == toRead {
 		return readAndUnlock(p, o, l)
 	}
 	znodes := l.Znodes()
@@ -84,10 +76,7 @@ func sharedOnce(p *Process, o Object, l sharedLocker, want int, try bool) error 
 		return downgrade(p, o, l, d)
 	}
 	o.Released()
-	o.Invoke("unlock")
-	err = l.Unlock(context.Background())
-	o.Return("unlock", err, false)
-	return err
+	return o.must("unlock", l.Unlock)
 }
 
 // downgrade goes on as a reader. That it owns the lock as such it says before the
@@ -127,10 +116,7 @@ func readAndUnlock(p *Process, o Object, l sharedLocker) error {
 		o.Read(l.Token())
 	}
 	o.Released()
-	o.Invoke("runlock")
-	err := l.RUnlock(context.Background())
-	o.Return("runlock", err, false)
-	return err
+	return o.must("runlock", l.RUnlock)
 }
 
 func newRWLock(p *Process) sharedLocker {
@@ -146,13 +132,7 @@ func rwScenario(s Scenario) Scenario {
 	s.Setup = []model.Request{{Op: model.OpCreate, Path: rwDir, ACL: zk.WorldACL(zk.PermAll)}}
 	s.Checkers = append([]checkers.Checker{checkers.Ownership{}, checkers.Belief{}, checkers.Fenced{}, checkers.Liveness{},
 		checkers.Refusal{}, checkers.Quiescence{}, checkers.Tree{}, checkers.Steps{}}, s.Checkers...)
-	if s.Clients == 0 {
-		s.Clients = 3
-	}
-	if s.Servers == nil {
-		s.Servers = []int{1, 3}
-	}
-	return s
+	return s.orUsual(3)
 }
 
 var rwFaults = append(faults.Contract(), faults.Rule{Fault: "sequence", Budget: 2, Aim: faults.Aim{Path: rwDir}})
@@ -165,9 +145,9 @@ var rwlockScenarios = []Scenario{
 		Goals: []Goal{goalExpiry,
 			{"two readers at once", func(h *history.History) bool { return mostReaders(h) >= 2 }},
 			{"a downgrade while a writer waits", downgradedBeforeWriter},
-			{"a lost reply after the multi that creates two znodes", func(h *history.History) bool { return lostReply(h, "multi") }},
-			{"a downgrade that finds the lock lost", lostDowngrade},
-			{"a reader that is refused", refusedReader}},
+			{"a lost reply after the multi that creates two znodes", lostAfter("multi", created)},
+			{"a downgrade that finds the lock lost", returned("downgrade", recipes.ErrLost)},
+			{"a reader that is refused", returned("tryrlock", recipes.ErrLocked)}},
 	}),
 	rwScenario(Scenario{
 		Name: "rwlock/fan-out", Doc: "an unlock wakes only clients that can go on, and one in vain",
@@ -248,16 +228,4 @@ func downgradedBeforeWriter(h *history.History) bool {
 		}
 	}
 	return false
-}
-
-func refusedReader(h *history.History) bool {
-	return slices.ContainsFunc(h.Events, func(e history.Event) bool {
-		return e.Kind == history.Return && e.Op == "tryrlock" && errors.Is(e.Err, recipes.ErrLocked)
-	})
-}
-
-func lostDowngrade(h *history.History) bool {
-	return slices.ContainsFunc(h.Events, func(e history.Event) bool {
-		return e.Kind == history.Return && e.Op == "downgrade" && errors.Is(e.Err, recipes.ErrLost)
-	})
 }

@@ -2,7 +2,6 @@ package scenarios
 
 import (
 	"context"
-	"errors"
 	"slices"
 
 	"github.com/go-zookeeper/zk"
@@ -50,15 +49,7 @@ func leaseOnce(p *Process, o Object, s leaser, try bool) error {
 	if try {
 		op, acquire = "tryacquire", s.TryAcquire
 	}
-	ctx, end := p.Interruptible()
-	o.Invoke(op)
-	err := acquire(ctx)
-	o.Return(op, err, errors.Is(err, recipes.ErrLocked))
-	end()
-	switch {
-	case errors.Is(err, recipes.ErrLocked), errors.Is(err, context.Canceled):
-		return nil
-	case err != nil:
+	if ok, err := o.attempt(op, acquire); !ok {
 		return err
 	}
 	znodes := s.Znodes()
@@ -72,10 +63,7 @@ func leaseOnce(p *Process, o Object, s leaser, try bool) error {
 		}
 	}
 	o.Released()
-	o.Invoke("release")
-	err = s.Release(context.Background())
-	o.Return("release", err, false)
-	return err
+	return o.must("release", s.Release)
 }
 
 func newSemaphore(p *Process) leaser {

@@ -112,7 +112,7 @@ func shrunk(t *testing.T, s *Scenario) Result {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if took := time.Since(began); took > 5*time.Second {
+	if took := time.Since(began); took > 30*time.Second { // half a second on an idle core
 		t.Errorf("it takes %v", took)
 	}
 	was, now := rep.Failure.Verdict, small.Verdict

@@ -245,14 +245,9 @@ var watchCheckers = []checkers.Checker{checkers.Monotone{}, checkers.Convergence
 func watchScenario(s Scenario) Scenario {
 	s.Setup = []model.Request{{Op: model.OpCreate, Path: watchRoot, ACL: zk.WorldACL(zk.PermAll)}}
 	s.Checkers = watchCheckers
-	if s.Clients == 0 {
-		s.Clients = 3
-	}
+	s = s.orUsual(3)
 	if s.SafetySteps == 0 {
 		s.SafetySteps = 150
-	}
-	if s.Servers == nil {
-		s.Servers = []int{1, 3}
 	}
 	if !s.Broken() {
 		s.Faults = faults.Contract()

@@ -5,37 +5,13 @@ import (
 	"errors"
 	"fmt"
 	"runtime"
+	"slices"
 	"sync"
 	"sync/atomic"
 
+	"zksim/reports"
 	"zksim/sim"
 )
-
-// Futures is, for each step of a failing run, how many random futures that begin
-// after it fail in the same way. Where this jumps, something was decided.
-type Futures struct {
-	Names  []string // of the steps
-	Failed []int    // [i] after the first i steps, so there is one more than there are steps
-	Of     int      // futures that were tried each time
-}
-
-// Jump returns the step (from 1) that raised the chance of failure most, and the
-// chances before and after it; the first of equals.
-func (f *Futures) Jump() (step int, before, after float64) {
-	best := -1
-	for i := 1; i < len(f.Failed); i++ {
-		if d := f.Failed[i] - f.Failed[i-1]; d > best {
-			best, step = d, i
-		}
-	}
-	if step == 0 {
-		return 0, 0, 0
-	}
-	return step, f.Chance(step - 1), f.Chance(step)
-}
-
-// Chance is the share of futures after the first i steps that fail.
-func (f *Futures) Chance(i int) float64 { return float64(f.Failed[i]) / float64(f.Of) }
 
 // ErrNondeterministic says that one schedule gave two different runs.
 var ErrNondeterministic = errors.New("nondeterministic")
@@ -43,59 +19,78 @@ var ErrNondeterministic = errors.New("nondeterministic")
 // Why branches the run of a failing schedule after each of its steps into random
 // futures, in which no more faults strike, and counts those that the same checker
 // finds violated. Once all of them fail the matter is decided and later steps are
-// not tried. Why fails if the schedule does not fit, or fits only once, or ctx is done.
-func Why(ctx context.Context, s *Scenario, p Schedule, futures int) (Futures, Result, error) {
+// not tried. Nor are they once all futures together have taken more than limit steps;
+// 0: no limit. Why fails if the schedule does not fit, or fits only once, or ctx is done.
+func Why(ctx context.Context, s *Scenario, p Schedule, futures, limit int) (reports.Futures, Result, error) {
 	r := NewRunner()
 	defer r.Close()
+	f := reports.Futures{Of: futures}
 	whole, err := r.Replay(s, p)
 	if err != nil {
-		return Futures{}, whole, err
+		return f, whole, err
 	}
-	names, checker := whole.Schedule.Names, whole.Verdict.Checker
-	f := Futures{Names: names, Failed: make([]int, len(names)+1), Of: futures}
-	runners := make([]*Runner, runtime.GOMAXPROCS(0))
-	for i := range runners {
-		runners[i] = NewRunner()
-		defer runners[i].Close()
+	b := branches{scenario: s, schedule: p, checker: whole.Verdict.Checker, runners: make([]*Runner, runtime.GOMAXPROCS(0))}
+	for i := range b.runners {
+		b.runners[i] = NewRunner()
+		defer b.runners[i].Close()
 	}
-	for i := range f.Failed {
-		var next, failed atomic.Int64
-		var flaky atomic.Pointer[error]
-		var wg sync.WaitGroup
-		for _, r := range runners {
-			wg.Go(func() {
-				for k := next.Add(1); k >= 1 && k <= int64(futures) && ctx.Err() == nil; k = next.Add(1) {
-					by, err := r.future(s, p, names[:i], uint64(k))
-					if err != nil {
-						flaky.Store(&err)
-						return
-					}
-					if by == checker {
-						failed.Add(1)
-					}
-				}
-			})
+	names := whole.Schedule.Names
+	for i := 0; i <= len(names); i++ {
+		if f.Cut = limit > 0 && b.steps.Load() > int64(limit); f.Cut {
+			break
 		}
-		wg.Wait()
-		if err := flaky.Load(); err != nil {
-			return f, whole, fmt.Errorf("%w: steps that fitted once do not fit again: %w", ErrNondeterministic, *err)
+		failed, err := b.count(ctx, names[:i], futures)
+		if err != nil {
+			return f, whole, fmt.Errorf("%w: steps that fitted once do not fit again: %w", ErrNondeterministic, err)
 		}
-		f.Failed[i] = int(failed.Load())
-		if f.Failed[i] == futures {
-			for k := range f.Failed[i:] {
-				f.Failed[i+k] = futures
-			}
+		if f.Failed = append(f.Failed, failed); failed == futures {
 			break
 		}
 	}
+	f.Decide(names)
 	return f, whole, ctx.Err()
 }
 
-// future runs the first steps of a schedule and then what a seed chooses, and
-// returns the checker that finds it violated.
-func (r *Runner) future(s *Scenario, p Schedule, names []string, seed uint64) (string, error) {
-	then := &sim.Random{}
-	then.Seed(seed)
-	res, err := r.run(s, p, &sim.Replay{Names: names, Then: then})
-	return res.Verdict.Checker, err
+// calm is the transition that ends the faults.
+const calm = "calm"
+
+// branches runs futures on all cores.
+type branches struct {
+	scenario *Scenario
+	schedule Schedule
+	checker  string
+	runners  []*Runner
+	steps    atomic.Int64 // of all runs
+}
+
+// count returns how many futures after the first steps fail.
+func (b *branches) count(ctx context.Context, names []string, futures int) (int, error) {
+	if !slices.Contains(names, calm) {
+		names = append(slices.Clone(names), calm)
+	}
+	var next, failed atomic.Int64
+	var flaky atomic.Pointer[error]
+	var wg sync.WaitGroup
+	for _, r := range b.runners {
+		wg.Go(func() {
+			for k := next.Add(1); k >= 1 && k <= int64(futures) && ctx.Err() == nil; k = next.Add(1) {
+				then := &sim.Random{}
+				then.Seed(uint64(k))
+				res, err := r.run(b.scenario, b.schedule, &sim.Replay{Names: names, Then: then})
+				if err != nil {
+					flaky.Store(&err)
+					return
+				}
+				b.steps.Add(int64(res.Steps))
+				if res.Verdict.Checker == b.checker {
+					failed.Add(1)
+				}
+			}
+		})
+	}
+	wg.Wait()
+	if err := flaky.Load(); err != nil {
+		return 0, *err
+	}
+	return int(failed.Load()), nil
 }

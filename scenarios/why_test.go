@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -30,26 +31,47 @@ func TestTheStepThatDecidesIsTheOneAPersonWouldName(t *testing.T) {
 		"lock/keep-held":     "lose-request ",
 		"lock/cancel-leak":   "lose-reply ",
 		"lock/watch-only":    "learn-late ",
+		"lock/no-own-check":  "learn-late ",
+		"lock/wedged":        "disconnect ",
+		"names/delete-again": "lose-reply ",
+		"members/forgetful":  "disconnect ",
+		"commit/blind-abort": "tick",
 	} {
 		s := scenario(t, twin)
-		f, whole, err := Why(context.Background(), s, committed(t, s), 30)
+		f, whole, err := Why(context.Background(), s, committed(t, s), 30, 0)
 		if err != nil || !s.Catches(whole.Verdict) {
 			t.Fatalf("%s: %v, %+v", twin, err, whole.Verdict)
 		}
-		step, before, after := f.Jump()
-		if step == 0 || !strings.HasPrefix(f.Names[step-1], verb) || before > 0.2 || after < 0.9 {
-			t.Errorf("%s: step %d of %v, from %.2f to %.2f", twin, step, f.Names, before, after)
+		if f.Step == 0 || !strings.HasPrefix(f.Name, verb) || f.Name != whole.Schedule.Names[f.Step-1] || f.Chance(f.Step-1) > 0.1 || f.Chance(f.Step) < 0.1 {
+			t.Errorf("%s: step %d: %s", twin, f.Step, &f)
 		}
-		if f.Chance(len(f.Names)) != 1 || len(f.Failed) != len(f.Names)+1 {
-			t.Errorf("%s: at its end the run has failed in %.2f of its futures", twin, f.Chance(len(f.Names)))
+		if f.Chance(whole.Steps) != 1 || f.Cut {
+			t.Errorf("%s: at its end the run has failed in %.2f of its futures", twin, f.Chance(whole.Steps))
+		}
+	}
+}
+
+// A limit ends the search at the same step every time, and is told.
+func TestTheSearchForTheStepThatDecidesIsBounded(t *testing.T) {
+	s := scenario(t, "lock/wedged")
+	p := committed(t, s)
+	whole, _, err := Why(context.Background(), s, p, 20, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range 3 {
+		f, _, err := Why(context.Background(), s, p, 20, 5000)
+		if err != nil || !f.Cut || len(f.Failed) < 2 || len(f.Failed) >= len(whole.Failed) || f.Known(len(f.Failed)) || !f.Known(0) ||
+			!slices.Equal(f.Failed, whole.Failed[:len(f.Failed)]) {
+			t.Errorf("%+v, %v; in whole %+v", f, err, whole)
 		}
 	}
 }
 
 func TestFuturesAreTheSameEveryTime(t *testing.T) {
 	s := scenario(t, "lock/wedged")
-	a, _, _ := Why(context.Background(), s, committed(t, s), 20)
-	b, _, _ := Why(context.Background(), s, committed(t, s), 20)
+	a, _, _ := Why(context.Background(), s, committed(t, s), 20, 0)
+	b, _, _ := Why(context.Background(), s, committed(t, s), 20, 0)
 	for i := range a.Failed {
 		if a.Failed[i] != b.Failed[i] {
 			t.Fatalf("after %d steps %d futures fail, and then %d", i, a.Failed[i], b.Failed[i])
@@ -57,7 +79,7 @@ func TestFuturesAreTheSameEveryTime(t *testing.T) {
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
-	if _, _, err := Why(ctx, s, committed(t, s), 20); !errors.Is(err, context.Canceled) {
+	if _, _, err := Why(ctx, s, committed(t, s), 20, 0); !errors.Is(err, context.Canceled) {
 		t.Error(err)
 	}
 }

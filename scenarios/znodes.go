@@ -29,10 +29,8 @@ var znodeScenarios = []Scenario{
 }
 
 func znodeScenario(s Scenario) Scenario {
-	s.Clients, s.Rounds = 3, 8
-	if s.Servers == nil {
-		s.Servers = []int{1, 3}
-	}
+	s = s.orUsual(3)
+	s.Rounds = 8
 	s.Setup = []model.Request{{Op: model.OpCreate, Path: "/znodes", ACL: zk.WorldACL(zk.PermAll)}}
 	s.Checkers = []checkers.Checker{checkers.Znodes{}, checkers.Liveness{}, checkers.Quiescence{}, checkers.Steps{}}
 	return s
@@ -120,12 +118,5 @@ var (
 		}
 		return false
 	}}
-	goalBadVersion = Goal{"a set whose condition does not hold", func(h *history.History) bool {
-		for i := range h.Events {
-			if e := &h.Events[i]; e.Kind == history.Return && e.Err == zk.ErrBadVersion {
-				return true
-			}
-		}
-		return false
-	}}
+	goalBadVersion = Goal{"a set whose condition does not hold", returned("set", zk.ErrBadVersion)}
 )

@@ -60,7 +60,7 @@ func newBrowser(t *testing.T) *browser {
 	t.Cleanup(stop)
 	ctx, end := chromedp.NewContext(ctx)
 	t.Cleanup(end)
-	ctx, cancel := context.WithTimeout(ctx, 2*time.Minute)
+	ctx, cancel := context.WithTimeout(ctx, 5*time.Minute)
 	t.Cleanup(cancel)
 	b := &browser{T: t, ctx: ctx}
 	if err := chromedp.Listen(ctx, b.listen); err != nil {
@@ -166,7 +166,19 @@ const (
 	// standing is the text of all tables, but for the rows that a step has ended.
 	standing = `[...document.querySelectorAll("#state tbody tr:not(.gone, .none)")].map((tr) => [...tr.cells].map((td) => td.textContent).join("|")).join("\n")`
 
-	tree    = `document.querySelector("#table0 tbody").innerText`
+	tree = `document.querySelector("#table0 tbody").innerText`
+	// trees is how many different trees some ten steps of the run have. The end of a long
+	// run may be all the same.
+	trees = `(() => {
+		const trees = new Set(), slider = document.getElementById("slider");
+		for (let s = data.first; s <= data.last; s += Math.ceil((data.last - data.first) / 10)) {
+			slider.value = s;
+			slider.dispatchEvent(new Event("input"));
+			trees.add(` + tree + `);
+		}
+		return trees.size;
+	})()`
+
 	current = `document.getElementById("now").textContent.split(":")[0] + " " + document.querySelector("li.now").id`
 )
 
@@ -218,6 +230,33 @@ func TestAPageCanBeSteppedThrough(t *testing.T) {
 		b.press("e")
 		b.is(current, "step "+place+" s"+place)
 		b.is(`document.getElementById("state").innerText`, shown)
+		b.quiet()
+	}
+}
+
+// lives opens pages: nothing is complained of or asked for elsewhere, the violation and
+// the curve can be seen, and keys move through the run.
+func lives(t *testing.T, pages []string) {
+	b := newBrowser(t)
+	for _, path := range pages {
+		full, err := filepath.Abs(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		b.do(chromedp.Navigate("file://" + full))
+		got := b.text(`[` + inView + `, document.querySelector("h1").innerText.includes(" violated"), document.querySelector("polygon.chance").getBoundingClientRect().width > 0,
+			document.getElementById("decision").innerText.length > 20, data.first > 1 || ` + trees + ` > 1].join()`)
+		if got != "true,true,true,true,true" {
+			t.Errorf("%s: %s", path, got)
+		}
+		b.press("e")
+		place := b.text(current)
+		b.press("k")
+		back := b.text(current)
+		b.press("j")
+		if want := b.text("`step ${data.place} s${data.place},step ${data.place - 1} s${data.place - 1}`"); place+","+back != want || b.text(current) != place {
+			t.Errorf("%s: keys lead to %s, and k to %s, want %s", path, place, back, want)
+		}
 		b.quiet()
 	}
 }
@@ -277,8 +316,10 @@ func TestAPageFitsItsReader(t *testing.T) {
 	b.open(path, "")
 	b.is(inView, "true")
 	b.is(`document.querySelector(".controls").offsetHeight`, "0")
-	b.is(`document.getElementById("state").innerText.includes("lock#3")`, "true")
-	b.is(`document.getElementById("s14").innerText.includes("learn-late c3")`, "true")
+	b.is(`document.getElementById("state").innerText.includes("/lock")`, "true")
+	b.is(`document.querySelector("polygon.chance").getBoundingClientRect().height > 20 && document.querySelector(".decides").textContent.startsWith("decides: learn-late c1, from 0% to ")`, "true")
+	b.is(`document.getElementById("decision").innerText.startsWith("Decided at step 11: learn-late c1: ")`, "true")
+	b.is(`document.getElementById("s11").innerText.includes("learn-late c1")`, "true")
 	b.quiet()
 }
 

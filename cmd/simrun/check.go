@@ -69,6 +69,9 @@ func check(ctx context.Context, a *app, args []string) (int, error) {
 		}
 		return c.simulated(ctx, a, selected)
 	case "zookeeper":
+		if set["v"] {
+			return 0, errors.New("-v goes with -backend sim only: broken recipes are not run on a real ensemble")
+		}
 		for _, name := range []string{"faults", "seeds", "shard", "strategy", "for", "p"} {
 			if set[name] {
 				return 0, fmt.Errorf("-%s goes with -backend sim only: a real ensemble has no seeds and no faults", name)

@@ -56,6 +56,10 @@ func (c *conformFlags) differential(ctx context.Context, a *app, both bool) (_ i
 		return 0, fmt.Errorf("-ops must be 1 or more, not %d", c.ops)
 	}
 	addrs, stop, err := c.ensemble(ctx)
+	if err != nil && ctx.Err() != nil {
+		fmt.Fprintln(a.err, "simrun conform: interrupted")
+		return exitInconclusive, nil
+	}
 	if err != nil {
 		return 0, err
 	}

@@ -2,8 +2,10 @@ package main
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
+	"hash/fnv"
 	"io"
 	"io/fs"
 	"os"
@@ -44,8 +46,11 @@ func (c *checkFlags) fail(a *app, s *scenarios.Scenario, rep scenarios.Report) e
 	if err != nil {
 		return &unrepeatable{full.Seed, err.Error()}
 	}
+	if f.Report.Why, err = futuresOf(s, small.Schedule); err != nil {
+		return &unrepeatable{full.Seed, err.Error()}
+	}
 	small.Schedule.Notes = reports.Notes(f)
-	dir := filepath.Join(c.out, strings.ReplaceAll(s.Name, "/", "."), fmt.Sprint(full.Seed))
+	dir := c.folder(s, fmt.Sprint(full.Seed)+c.variant())
 	if err := c.write(dir, s, f, full, small); err != nil {
 		if x := (*unrepeatable)(nil); errors.As(err, &x) {
 			return err
@@ -54,6 +59,41 @@ func (c *checkFlags) fail(a *app, s *scenarios.Scenario, rep scenarios.Report) e
 	}
 	c.block(a, s, dir, &f.Report, &full)
 	return nil
+}
+
+// variant is what the folder of a seed in other circumstances has behind the number, lest
+// two reports mix.
+func (c *checkFlags) variant() string {
+	flags := c.circumstances()
+	if flags == "" {
+		return ""
+	}
+	sum := fnv.New32a()
+	io.WriteString(sum, flags)
+	return fmt.Sprintf("-%08x", sum.Sum32())
+}
+
+// folder is where the report of a run goes.
+func (c *checkFlags) folder(s *scenarios.Scenario, run string) string {
+	return filepath.Join(c.out, strings.ReplaceAll(s.Name, "/", "."), run)
+}
+
+// circumstances are the flags without which a seed is another run.
+func (c *checkFlags) circumstances() string {
+	flags := ""
+	if c.clients != 0 {
+		flags += fmt.Sprintf(" -clients %d", c.clients)
+	}
+	if c.rounds != 0 {
+		flags += fmt.Sprintf(" -rounds %d", c.rounds)
+	}
+	if c.plan != "" {
+		flags += " -faults " + quote(c.plan)
+	}
+	if c.strategy != string(scenarios.Portfolio) {
+		flags += " -strategy " + c.strategy
+	}
+	return flags
 }
 
 // write writes the folder of a failure: the schedules, and, if what is in the file
@@ -95,6 +135,11 @@ func (c *checkFlags) block(a *app, s *scenarios.Scenario, dir string, r *reports
 		size += ", " + partOf(r.Rounds, rounds, "round")
 	}
 	fmt.Fprintf(a.out, "      minimal    %s, faults: %s\n", size, orNone(r.Struck))
+	decided := r.Why.String()
+	if r.Why.Step > 0 {
+		decided = fmt.Sprintf("step %d, %s", r.Why.Step, decided)
+	}
+	fmt.Fprintf(a.out, "      decided    %s\n", decided)
 	fmt.Fprintf(a.out, "      replayed   2 of 2 identical, hash %s\n", r.Hash)
 	fmt.Fprintf(a.out, "      report     %s\n", filepath.Join(dir, "index.html"))
 	fmt.Fprintf(a.out, "      reproduce  %s\n      or         %s\n", r.Reproduce[0], r.Reproduce[1])
@@ -111,12 +156,11 @@ func partOf(n, all int, what string) string {
 	return fmt.Sprintf("%d of %d %s", n, all, what)
 }
 
-// withdraw removes from a folder what an earlier run left: a report that is not
-// about the files it stands beside, and a page that not every run has.
+// withdraw removes from a folder what an earlier run told of another schedule.
 func withdraw(dir string) error {
-	for _, name := range []string{"report.json", "porcupine.html"} {
+	for _, name := range []string{"report.json", "index.html", "porcupine.html", "history.jsonl"} {
 		if err := os.Remove(filepath.Join(dir, name)); err != nil && !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, syscall.ENOTDIR) {
-			return err
+			return fmt.Errorf("writing %s: %w", filepath.Join(dir, name), err)
 		}
 	}
 	return nil
@@ -157,17 +201,36 @@ func traced(s *scenarios.Scenario, schedule scenarios.Schedule) (*reports.Failur
 	}
 	clients, rounds := s.Size(&schedule)
 	f := &reports.Failure{Doc: s.Doc, Source: s.Source, Verdict: result.Verdict, History: result.History, Trace: trace}
-	f.Report = reports.Report{Format: reports.Format, Scenario: s.Name, Seed: schedule.Seed, Servers: schedule.Servers,
+	f.Report = reports.Report{Format: reports.Format, Scenario: s.Name, Backend: "sim", Seed: schedule.Seed, Servers: schedule.Servers,
 		Clients: clients, Rounds: rounds, Faults: schedule.Faults.String(), Steps: len(schedule.Names), Minimal: len(schedule.Names),
 		Struck: reports.Struck(f.History), Hash: fmt.Sprintf("%016x", result.Hash)}
 	f.Report.SetVerdict(result.Verdict)
-	for _, c := range s.Checkers {
-		if c.Name() == result.Verdict.Checker {
-			f.Property = c.Doc()
-		}
-	}
+	f.Property = property(s, result.Verdict)
 	f.Search, err = drawn(s, f.History)
 	return f, err
+}
+
+// The curve of a report is made of few futures, and of no more work than a second or
+// two. Both are numbers of runs and steps, lest the page depend on the machine.
+const (
+	curveFutures = 30
+	curveSteps   = 2_000_000
+)
+
+// futuresOf returns how the chance of failure rises in the run of a schedule.
+func futuresOf(s *scenarios.Scenario, schedule scenarios.Schedule) (*reports.Futures, error) {
+	x, _, err := scenarios.Why(context.Background(), s, schedule, curveFutures, curveSteps)
+	return &x, err
+}
+
+// property is what the checker that gave the verdict asks for.
+func property(s *scenarios.Scenario, v checkers.Verdict) string {
+	for _, c := range s.Checkers {
+		if c.Name() == v.Checker {
+			return c.Doc()
+		}
+	}
+	return ""
 }
 
 // drawn returns the page on which porcupine shows whether the history is
@@ -188,19 +251,7 @@ func drawn(s *scenarios.Scenario, h *history.History) ([]byte, error) {
 // reproduce returns the two command lines that repeat a failure.
 func (c *checkFlags) reproduce(s *scenarios.Scenario, file string, seed uint64) []string {
 	byFile := "go run ./cmd/simrun replay " + quote(file)
-	bySeed := fmt.Sprintf("go run ./cmd/simrun check -run %s -seeds %d", quote("^"+regexp.QuoteMeta(s.Name)+"$"), seed)
-	if c.clients != 0 {
-		bySeed += fmt.Sprintf(" -clients %d", c.clients)
-	}
-	if c.rounds != 0 {
-		bySeed += fmt.Sprintf(" -rounds %d", c.rounds)
-	}
-	if c.plan != "" {
-		bySeed += " -faults " + quote(c.plan)
-	}
-	if c.strategy != string(scenarios.Portfolio) {
-		bySeed += " -strategy " + c.strategy
-	}
+	bySeed := fmt.Sprintf("go run ./cmd/simrun check -run %s -seeds %d%s", quote("^"+regexp.QuoteMeta(s.Name)+"$"), seed, c.circumstances())
 	if s.Broken() {
 		bySeed += " -v"
 	}

@@ -80,6 +80,12 @@ func TestAnInterruptedReplayOfRecordingsHasNoResult(t *testing.T) {
 	if r := simrunUntil(ctx, "check", "-backend", "zookeeper", "-servers", "localhost:1", "-run", "^lock/lock$"); r.code != exitInconclusive || r.err != "simrun check: interrupted\n" {
 		t.Errorf("%+v", r)
 	}
+	// Nor has one that is interrupted while servers start.
+	for _, args := range [][]string{{"check", "-backend", "zookeeper", "-run", "^lock/lock$"}, {"conform"}} {
+		if r := simrunUntil(ctx, args...); r.code != exitInconclusive || r.err != "simrun "+args[0]+": interrupted\n" || r.out != "" {
+			t.Errorf("%q: %+v", args, r)
+		}
+	}
 }
 
 // whole reports whether a folder has a report.json, and fails the test if it is
@@ -308,7 +314,7 @@ func TestWhateverAScenarioIsCalledItsReportCanBeReproduced(t *testing.T) {
 		add(t, scenarios.Scenario{Name: name, Clients: 1, Checkers: fails.Checkers, Doc: name, Source: name,
 			Program: func(p *scenarios.Process) { p.Fail(errors.New(name + "\n\x1b[2J</script>]]>\u2028\xff")) }})
 		r := simrun(t, "check", "-run", "^\\Q"+name+"\\E$", "-seeds", "1", "-junit", "j.xml")
-		if r.code != exitViolation || r.err != "" || strings.ContainsAny(r.out, "\x1b\u2028") || strings.Count(r.out, "\n") != 7 {
+		if r.code != exitViolation || r.err != "" || strings.ContainsAny(r.out, "\x1b\u2028") || strings.Count(r.out, "\n") != 8 {
 			t.Errorf("%q: %+v", name, r)
 			continue
 		}

@@ -6,11 +6,13 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"path/filepath"
 	"slices"
 	"strings"
 	"time"
 
 	"zksim/checkers"
+	"zksim/model/history"
 	"zksim/recipes/live/zkserver"
 	"zksim/reports"
 	"zksim/scenarios"
@@ -40,6 +42,11 @@ func (c *checkFlags) live(ctx context.Context, a *app, selected []*scenarios.Sce
 	if err != nil {
 		return 0, err
 	}
+	if c.reports {
+		if err := writable(c.out); err != nil {
+			return 0, fmt.Errorf("-o: %w", err)
+		}
+	}
 	var addrs []string
 	if c.servers != "" {
 		addrs = strings.Split(c.servers, ",")
@@ -50,10 +57,12 @@ func (c *checkFlags) live(ctx context.Context, a *app, selected []*scenarios.Sce
 		}
 	} else {
 		ensemble, err := zkserver.Start(ctx, zkserver.Options{Servers: c.nodes})
-		if errors.Is(err, zkserver.ErrUnavailable) {
+		switch {
+		case errors.Is(err, zkserver.ErrUnavailable):
 			return 0, fmt.Errorf("%w; or give -servers host:port,... of a running one", err)
-		}
-		if err != nil {
+		case err != nil && ctx.Err() != nil:
+			return c.ended(ctx, a, &tally{}), nil
+		case err != nil:
 			return 0, err
 		}
 		defer ensemble.Stop()
@@ -90,7 +99,7 @@ func (c *checkFlags) live(ctx context.Context, a *app, selected []*scenarios.Sce
 func (c *checkFlags) liveScenario(ctx context.Context, a *app, s *scenarios.Scenario, addrs []string, t *tally) (int, error) {
 	dial, cancel := context.WithTimeout(ctx, liveLimit)
 	defer cancel()
-	_, v, err := scenarios.RunLive(dial, s, scenarios.LiveOptions{Servers: addrs, Clients: c.clients})
+	h, v, err := scenarios.RunLive(dial, s, scenarios.LiveOptions{Servers: addrs, Clients: c.clients})
 	if err != nil {
 		return 0, err
 	}
@@ -101,9 +110,29 @@ func (c *checkFlags) liveScenario(ctx context.Context, a *app, s *scenarios.Scen
 	case checkers.Violated:
 		rep.Status = scenarios.Violation
 		fmt.Fprintf(a.out, "FAIL    %-24s on ZooKeeper  %s: %s\n", s.Name, v.Checker, reports.Printable(v.Message))
+		dir := c.folder(s, "zookeeper")
+		f, err := liveFailure(s, h, v, len(addrs))
+		if err == nil {
+			err = writeReport(dir, f)
+		}
+		if err != nil {
+			return 0, fmt.Errorf("%s fails (%s), but no report can be written: %w", s.Name, v.Checker, err)
+		}
+		fmt.Fprintf(a.out, "        report     %s\n", filepath.Join(dir, "index.html"))
 	default:
 		rep.Status = scenarios.Inconclusive
 		fmt.Fprintf(a.out, "unknown %-24s on ZooKeeper  %s: %s\n", s.Name, v.Checker, reports.Printable(v.Message))
 	}
 	return t.count(rep), nil
+}
+
+// liveFailure is that of a run on a real ensemble.
+func liveFailure(s *scenarios.Scenario, h *history.History, v checkers.Verdict, servers int) (f *reports.Failure, err error) {
+	f = reports.Recorded(h)
+	f.Doc, f.Source, f.Verdict, f.Property = s.Doc, s.Source, v, property(s, v)
+	f.Report = reports.Report{Format: reports.Format, Scenario: s.Name, Backend: "zookeeper", Servers: servers, Clients: h.Clients, Rounds: s.Rounds,
+		Faults: "none", Steps: len(h.Events), Struck: []string{}, Reproduce: []string{}}
+	f.Report.SetVerdict(v)
+	f.Search, err = drawn(s, h)
+	return f, err
 }

@@ -143,6 +143,7 @@ func TestWrongInputGetsOneLineAndStatus2(t *testing.T) {
 		{"check -backend paper", `simrun check: -backend is sim or zookeeper, not "paper"`},
 		{"check -servers a:1", `simrun check: -servers goes with -backend zookeeper only`},
 		{"check -backend zookeeper -seeds 1-2", `simrun check: -seeds goes with -backend sim only: a real ensemble has no seeds and no faults`},
+		{"check -backend zookeeper -v", `simrun check: -v goes with -backend sim only: broken recipes are not run on a real ensemble`},
 		{"check -backend zookeeper -nodes 2", `simrun check: -nodes is 1 or 3, not 2`},
 		{"check -backend zookeeper -clients -1", `simrun check: -clients cannot be negative, as -1 is`},
 		{"check -clients 1", `simrun check: the number of clients is from 2 to 64, not 1`},
@@ -355,6 +356,7 @@ func TestTheReportOfATwinIsJSON(t *testing.T) {
 
 var block = regexp.MustCompile(`(?m)^      lock/plain-create  seed (\d+)  (\w+): .*\n` +
 	`      minimal    \d+ of \d+ steps, (?:\d+ of )?\d clients, (?:\d+ of )?\d rounds?, faults: (.*)\n` +
+	`      decided    step \d+, after .* fail, before it .*\n` +
 	`      replayed   2 of 2 identical, hash ([0-9a-f]{16})\n` +
 	`      report     (\S+)\n` +
 	`      reproduce  (.*)\n` +

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"zksim/reports"
+	"zksim/scenarios"
 )
 
 // firstPiece is a schedule of the first museum piece, of which the tests know what
@@ -59,12 +60,18 @@ func failureOf(t *testing.T, name string) *reports.Failure {
 // violation are in the text, without any script.
 func TestThePageOfEveryTwinTellsItsStory(t *testing.T) {
 	t.Chdir(t.TempDir())
-	if r := simrun(t, "check", "-v", "-o", "out"); r.code != exitHeld {
+	var twins []string
+	for i := range scenarios.All {
+		if s := &scenarios.All[i]; s.Broken() {
+			twins = append(twins, regexp.QuoteMeta(s.Name))
+		}
+	}
+	if r := simrun(t, "check", "-v", "-run", "^("+strings.Join(twins, "|")+")$", "-o", "out"); r.code != exitHeld {
 		t.Fatalf("%+v", r)
 	}
 	pages, err := filepath.Glob("out/*/*/index.html")
-	if err != nil || len(pages) < 17 {
-		t.Fatalf("%d pages, %v", len(pages), err)
+	if err != nil || len(pages) != len(twins) || len(pages) < 36 {
+		t.Fatalf("%d pages of %d twins, %v", len(pages), len(twins), err)
 	}
 	for _, path := range pages {
 		text, err := os.ReadFile(path)
@@ -93,6 +100,7 @@ func TestThePageOfEveryTwinTellsItsStory(t *testing.T) {
 			t.Errorf("%s has %d bytes", path, len(page))
 		}
 	}
+	t.Run("in a browser", func(t *testing.T) { lives(t, pages) })
 }
 
 // TestTheStoryOfTheFirstMuseumPiece: what a stranger has to understand of it is

@@ -49,18 +49,26 @@ func replay(_ context.Context, a *app, args []string) (int, error) {
 		if *out == "" {
 			return exitViolation, nil
 		}
-		told.Report.Reproduce = []string{"go run ./cmd/simrun replay " + quote(file)}
-		if err := writeReport(*out, told); err != nil {
-			return 0, err
+		if told.Report.Why, err = futuresOf(s, schedule); err != nil {
+			return 0, fmt.Errorf("%s: %w", file, err)
 		}
-		fmt.Fprintf(a.out, "      report     %s\n", filepath.Join(*out, "index.html"))
-		return exitViolation, nil
+		return exitViolation, replayReport(a, *out, file, told)
 	case checkers.Unknown:
 		fmt.Fprintf(a.out, "unknown  %s: %s\n", r.verdict.Checker, reports.Printable(r.verdict.Message))
 		return exitInconclusive, nil
 	}
 	fmt.Fprintln(a.out, "ok  everything held")
 	return exitHeld, nil
+}
+
+// replayReport writes the report of a failure that was replayed from a file.
+func replayReport(a *app, dir, file string, f *reports.Failure) error {
+	f.Report.Reproduce = []string{"go run ./cmd/simrun replay " + quote(file)}
+	if err := writeReport(dir, f); err != nil {
+		return err
+	}
+	fmt.Fprintf(a.out, "      report     %s\n", filepath.Join(dir, "index.html"))
+	return nil
 }
 
 // load reads a schedule and finds its scenario.

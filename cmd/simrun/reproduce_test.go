@@ -10,8 +10,10 @@ import (
 	"testing"
 	"time"
 
+	"zksim/checkers"
 	"zksim/recipes/live/zkserver"
 	"zksim/recipes/live/zkserver/zkservertest"
+	"zksim/scenarios"
 )
 
 // build makes the real simrun, for the tests of a whole process.
@@ -147,8 +149,62 @@ func TestLocksHoldOnARealServer(t *testing.T) {
 		!strings.Contains(r.out, "skipped 1 broken recipes") || r.err != "" {
 		t.Errorf("%+v", r)
 	}
-	// A file where the folder for the server's data would be says so.
 	if _, err := os.Stat("out"); err == nil {
 		t.Error("a run that holds has made a folder")
+	}
+}
+
+func TestAViolationOnARealServerHasItsPage(t *testing.T) {
+	server := zkservertest.ForTest(t, 1)
+	t.Chdir(t.TempDir())
+	add(t, scenarios.Scenario{Name: "test/real", Clients: 2, Checkers: []checkers.Checker{checkers.Liveness{}}, Program: func(p *scenarios.Process) {
+		o := p.Register(func() []string { return nil })
+		o.Invoke("look")
+		_, _, err := p.Conn.Get(p.Path("/<nothing>"))
+		o.Return("look", err, false)
+		p.Fail(err)
+	}})
+	args := []string{"check", "-backend", "zookeeper", "-servers", server.ConnectString(), "-clients", "3", "-run", "^test/real$", "-o", "my"}
+	r := simrun(t, args...)
+	if r.code != exitViolation || r.err != "" ||
+		!strings.HasPrefix(r.out, "FAIL    test/real                on ZooKeeper  liveness: c1 gave up: zk: node does not exist\n        report     my/test.real/zookeeper/index.html\n") {
+		t.Fatalf("%+v", r)
+	}
+	page, err := os.ReadFile("my/test.real/zookeeper/index.html")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{"<title>test/real, on ZooKeeper: liveness</title>", "1 server, 3 clients", "c1 begins look", "× here liveness is violated", ">c3</text>", "Showing all 6 steps"} {
+		if !strings.Contains(string(page), want) {
+			t.Errorf("the page does not have %q", want)
+		}
+	}
+	for _, no := range []string{`id="state"`, ">s1</text>", "simrun replay", "seed"} {
+		if strings.Contains(string(page), no) {
+			t.Errorf("the page has %q, which there is not on a real ensemble", no)
+		}
+	}
+	report, err := os.ReadFile("my/test.real/zookeeper/report.json")
+	if err != nil || !strings.Contains(string(report), `"backend": "zookeeper"`) || !strings.Contains(string(report), `"checker": "liveness"`) {
+		t.Errorf("%v: %s", err, report)
+	}
+	t.Run("in a browser", func(t *testing.T) {
+		b := newBrowser(t)
+		path, err := filepath.Abs("my/test.real/zookeeper/index.html")
+		if err != nil {
+			t.Fatal(err)
+		}
+		b.open(path, "")
+		b.is(inView, "true")
+		place := b.text("data.place")
+		b.press("k")
+		b.press("e")
+		b.is(current, "step "+place+" s"+place)
+		b.quiet()
+	})
+	write(t, "file", "")
+	args[len(args)-1] = "file"
+	if r := simrun(t, args...); r.code != exitUsage || r.err != "simrun check: -o: mkdir file: not a directory\n" {
+		t.Errorf("%+v", r)
 	}
 }

@@ -17,6 +17,7 @@ const maxFutures = 1_000_000_000
 func why(ctx context.Context, a *app, args []string) (int, error) {
 	f := a.flags("why", "FILE")
 	futures := f.Int("futures", 200, "random futures after each step")
+	out := f.String("o", "", "folder for the report, with the curve (default: none is written)")
 	if err := parse(f, args, 1); err != nil {
 		return 0, err
 	}
@@ -28,7 +29,7 @@ func why(ctx context.Context, a *app, args []string) (int, error) {
 	if err != nil {
 		return 0, err
 	}
-	x, whole, err := scenarios.Why(ctx, s, schedule, *futures)
+	x, whole, err := scenarios.Why(ctx, s, schedule, *futures, 0)
 	if ctx.Err() != nil {
 		fmt.Fprintln(a.err, "simrun why: interrupted")
 		return exitInconclusive, nil
@@ -44,48 +45,42 @@ func why(ctx context.Context, a *app, args []string) (int, error) {
 		return 0, fmt.Errorf("%s: nothing to explain: the schedule violates nothing", file)
 	}
 	fmt.Fprintf(a.out, "%s  %s: %s\n", s.Name, whole.Verdict.Checker, reports.Printable(whole.Verdict.Message))
-	explain(a, &x, whole.History)
-	return exitHeld, nil
+	explain(a, &x, whole.Schedule.Names, whole.History)
+	if *out == "" {
+		return exitHeld, nil
+	}
+	told, err := traced(s, schedule)
+	if err != nil {
+		return 0, fmt.Errorf("%s: %w", file, err)
+	}
+	told.Report.Why = &x
+	return exitHeld, replayReport(a, *out, file, told)
 }
 
-// commonplace is the chance of failure of a random run from which on no single
-// step is to blame.
-const commonplace = 0.5
-
 // explain prints the step that decides, and how the chance of failure rises.
-func explain(a *app, x *scenarios.Futures, h *history.History) {
-	step, before, after := x.Jump()
-	switch {
-	case x.Chance(0) >= commonplace:
-		fmt.Fprintf(a.out, "no step decides it: %s of all random runs without faults fail\n", percent(x.Chance(0)))
-	case step == 0:
-		fmt.Fprintf(a.out, "no step raises the chance of failure, which is %s\n", percent(x.Chance(0)))
-	default:
-		fmt.Fprintf(a.out, "decided at step %d of %d: after %s, %s of the random futures fail, before it %s\n",
-			step, len(x.Names), x.Names[step-1], percent(after), percent(before))
-		for _, e := range h.Events {
-			if int(e.Step) == step {
-				fmt.Fprintf(a.out, "      %s\n", reports.Printable(e.String()))
-			}
+func explain(a *app, x *reports.Futures, names []string, h *history.History) {
+	decided := ""
+	if x.Step > 0 {
+		decided = fmt.Sprintf("decided at step %d of %d: ", x.Step, len(names))
+	}
+	fmt.Fprintf(a.out, "%s%s\n", decided, x)
+	for _, e := range h.Events {
+		if x.Step > 0 && int(e.Step) == x.Step {
+			fmt.Fprintf(a.out, "      %s\n", reports.Printable(e.String()))
 		}
 	}
 	fmt.Fprintf(a.out, "\n step  chance of failure, of %d futures without further faults\n", x.Of)
 	fmt.Fprintf(a.out, "    0  %s\n", gauge(x.Chance(0)))
 	for i := 1; i < len(x.Failed); i++ {
-		if moved := x.Failed[i] - x.Failed[i-1]; i == step || 20*max(moved, -moved) > x.Of {
-			fmt.Fprintf(a.out, "%5d  %s  %s\n", i, gauge(x.Chance(i)), x.Names[i-1])
-		}
-		if x.Failed[i] == x.Of {
-			break
+		if moved := x.Failed[i] - x.Failed[i-1]; i == x.Step || 20*max(moved, -moved) > x.Of {
+			fmt.Fprintf(a.out, "%5d  %s  %s\n", i, gauge(x.Chance(i)), names[i-1])
 		}
 	}
 }
-
-func percent(chance float64) string { return fmt.Sprintf("%.0f%%", 100*chance) }
 
 // gauge draws a chance as a bar.
 func gauge(chance float64) string {
 	const width = 25
 	n := int(chance*width + 0.5)
-	return fmt.Sprintf("%4s %s%s", percent(chance), strings.Repeat("#", n), strings.Repeat(".", width-n))
+	return fmt.Sprintf("%4s %s%s", reports.Percent(chance), strings.Repeat("#", n), strings.Repeat(".", width-n))
 }

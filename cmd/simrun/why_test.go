@@ -50,6 +50,65 @@ func TestWhyNamesTheStep(t *testing.T) {
 	}
 }
 
+// The report of why and that of replay have the curve, and are the same bytes each time.
+func TestWhyWritesAReportWithItsCurve(t *testing.T) {
+	failed(t)
+	read := func(args ...string) (all string) {
+		dir := t.TempDir()
+		r := simrun(t, append(args, "-o", dir, plainCreate)...)
+		if r.err != "" || !strings.HasSuffix(r.out, "\n      report     "+filepath.Join(dir, "index.html")+"\n") {
+			t.Errorf("%+v", r)
+		}
+		for _, name := range []string{"index.html", "report.json", "history.jsonl"} {
+			text, err := os.ReadFile(filepath.Join(dir, name))
+			if err != nil {
+				t.Error(err)
+			}
+			all += string(text)
+		}
+		return all
+	}
+	for _, x := range []struct {
+		command []string
+		of      string
+	}{{[]string{"why", "-futures", "20"}, "20"}, {[]string{"replay"}, "30"}} {
+		a, b := read(x.command...), read(x.command...)
+		if a != b {
+			t.Errorf("%q writes another report each time", x.command)
+		}
+		for _, want := range []string{`<polygon class="chance"`, "decides: lose-reply c1, from 0% to 100%", "Decided at", "\"why\": {\n    \"of\": " + x.of + ",\n    \"failed\": [\n      0,\n      0,\n      0,\n      " + x.of + "\n    ],"} {
+			if !strings.Contains(a, want) {
+				t.Errorf("%q: no %q", x.command, want)
+			}
+		}
+	}
+	write(t, "file", "")
+	if r := simrun(t, "why", "-o", "file", plainCreate); r.code != exitUsage || r.err != "simrun why: writing file/history.jsonl: mkdir file: not a directory\n" {
+		t.Errorf("%+v", r)
+	}
+}
+
+// Runs of one seed with other flags do not mix: each has a folder of its own.
+func TestOtherCircumstancesHaveAnotherFolder(t *testing.T) {
+	failed(t)
+	before, err := os.ReadFile(filepath.Join(filepath.Dir(plainCreate), "report.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, more := range [][]string{{"-clients", "4"}, {"-rounds", "1"}, {"-faults", "lose-reply=1"}, {"-strategy", "random"}, {"-p", "1"}, {"-shard", "1/1"}} {
+		if r := simrun(t, append([]string{"check", "-run", "^lock/plain-create$", "-seeds", "2-30", "-v"}, more...)...); r.code != exitHeld {
+			t.Fatalf("%q: %+v", more, r)
+		}
+	}
+	after, err := os.ReadFile(filepath.Join(filepath.Dir(plainCreate), "report.json"))
+	if err != nil || string(after) != string(before) {
+		t.Errorf("the report is another one now: %v", err)
+	}
+	if dirs, err := filepath.Glob("out/lock.plain-create/*"); err != nil || len(dirs) != 5 {
+		t.Errorf("%q, %v", dirs, err)
+	}
+}
+
 func TestDiffFindsWhereRunsPart(t *testing.T) {
 	failed(t)
 	dir := filepath.Dir(plainCreate)

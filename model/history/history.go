@@ -122,6 +122,7 @@ type Node struct {
 // History is one run.
 type History struct {
 	Clients  int
+	Steps    int // of a simulated run: its transitions
 	Events   []Event
 	Outcome  Outcome
 	Panic    string
