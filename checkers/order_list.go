@@ -86,10 +86,14 @@ func (FIFO) Order() Order { return intervals() }
 // Order implements [Ordered].
 func (Gather) Order() Order { return sequence(h.Calm, h.Crashed, h.Invoke, h.Return, h.Told) }
 
-// Order implements [Ordered].
+// Order implements [Ordered]. A notification carries the zxid of the change that
+// fired it; who goes on after it is a matter of one client. (Where txns are not
+// recorded, more matters; but such runs are not searched.)
 func (Herd) Order() Order {
-	o := sequence(h.Acquired, h.Created, h.Deleted, h.Notify)
-	o[h.Return] |= seen
+	var o Order
+	for _, k := range of(h.Acquired, h.Created, h.Deleted, h.Notify, h.Return) {
+		o[k] = seen
+	}
 	return o
 }
 

@@ -353,7 +353,7 @@ func (c *Client) answer(r *request) {
 	if r.g == nil {
 		return
 	}
-	c.observed.addResponse(&r.res, w.rankOf)
+	c.observed.addResponse(&r.res, w.Rank)
 	w.hash.add(uint64(c.observed))
 	if k := r.watch; k != noWatch {
 		if k == existWatch && r.res.Err == model.OK {

@@ -15,7 +15,7 @@ func (w *World) Fingerprint() uint64 {
 	var d digest
 	first := w.committed
 	for _, s := range w.servers {
-		d.add(s.store.Fingerprint(w.rankOf))
+		d.add(s.store.Fingerprint(w.Rank))
 		d.add(uint64(w.committed-s.applied)<<1 | bit(s.frozen))
 		first = min(first, s.applied)
 	}
@@ -42,13 +42,14 @@ func (w *World) Fingerprint() uint64 {
 	return uint64(d)
 }
 
-// rankOf returns the number of txns that changed a znode up to a zxid; with
+// Rank returns the number of txns that changed a znode up to a zxid; with
 // Detail.Zxids the zxid.
-func (w *World) rankOf(zxid int64) int64 {
-	if w.Detail.Zxids {
+func (w *World) Rank(zxid int64) int64 {
+	i := zxid & 0xffffffff
+	if w.Detail.Zxids || i >= int64(len(w.ranks)) { // or not a zxid at all
 		return zxid
 	}
-	return w.ranks[zxid&0xffffffff]
+	return w.ranks[i]
 }
 
 // AsksTime reports whether client code has asked for the time in this run: by Now,
@@ -75,7 +76,7 @@ func (c *Client) fingerprint(d *digest) {
 		bit(c.slow)<<5 | bit(c.crashed)<<6 | bit(c.closing)<<7 | bit(c.interrupt != nil)<<8)
 	d.add(uint64(c.server+1)<<32 | uint64(c.tried+1))
 	d.add(uint64(uint32(c.state))<<32 ^ uint64(c.session))
-	d.add(uint64(w.rankOf(c.lastZxid)))
+	d.add(uint64(w.Rank(c.lastZxid)))
 	if len(w.servers) > 1 { // what a server may not have yet counts txns of all kinds
 		d.add(uint64(c.lastZxid))
 		d.add(uint64(c.owedAt)<<32 ^ uint64(max(0, c.owedTo-w.servers[c.owedAt].applied)))
@@ -103,8 +104,8 @@ func (c *Client) fingerprint(d *digest) {
 		d.add(bit(m.eof) | bit(m.event.Caught)<<1 | uint64(uint32(m.event.Type))<<8)
 		d.addString(m.event.Path)
 		if m.reply != nil {
-			d.add(uint64(w.rankOf(m.reply.res.Zxid)))
-			d.addResponse(&m.reply.res, w.rankOf)
+			d.add(uint64(w.Rank(m.reply.res.Zxid)))
+			d.addResponse(&m.reply.res, w.Rank)
 		}
 	}
 	for _, x := range c.watchers {

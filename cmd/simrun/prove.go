@@ -8,6 +8,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"runtime/debug"
 	"slices"
 	"strconv"
 	"strings"
@@ -207,6 +208,7 @@ func only(s *scenarios.Scenario, wanted []string) ([]checkers.Checker, error) {
 func (c *proveFlags) one(ctx context.Context, a *app, sc prove.Scope, o prove.Options) (int, error) {
 	limited, cancel := context.WithTimeout(ctx, c.duration)
 	defer cancel()
+	defer debug.SetGCPercent(debug.SetGCPercent(400)) // most garbage is of runs that are over
 	begin := time.Now()
 	r, err := prove.Prove(limited, sc, o)
 	if a.terminal {

@@ -4,7 +4,7 @@ import (
 	"slices"
 
 	"zksim/checkers"
-	"zksim/model/history"
+	"zksim/sim"
 )
 
 // past is what the checkers of a scenario remember of a run so far: monitors what
@@ -50,14 +50,15 @@ func (p *past) reset(clients int) {
 	p.events = 0
 }
 
-// take adds the events that are new in h. It reports whether the order of one of
+// take adds the events that are new in the history. It reports whether the order of one of
 // them and those of other clients can matter, and whether a monitor finds the
 // history violated: then the run need not go on.
-func (p *past) take(h *history.History) (visible, violated bool) {
+func (p *past) take(world *sim.World) (visible, violated bool) {
+	h := world.History
 	for ; p.events < len(h.Events) && !violated; p.events++ {
 		e := &h.Events[p.events]
 		visible = visible || p.order.Crosses(e.Kind)
-		p.trace.add(e)
+		p.trace.add(e, world.Rank(e.Zxid))
 		for _, m := range p.monitors {
 			violated = violated || m.Step(h, p.events).Level == checkers.Violated
 		}

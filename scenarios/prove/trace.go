@@ -29,12 +29,12 @@ func (t *trace) reset(clients int) {
 	clear(t.sums[:])
 }
 
-// add adds an event.
-func (t *trace) add(e *history.Event) {
+// add adds an event; rank is that of its zxid.
+func (t *trace) add(e *history.Event, rank int64) {
 	if !t.order.Sees(e.Kind) {
 		return
 	}
-	x := stir(t.own[e.Client], said(e))
+	x := stir(t.own[e.Client], said(e, rank))
 	before := uint64(0)
 	for k := range t.sums {
 		if t.order.Matters(e.Kind, history.Kind(k)) {
@@ -49,13 +49,13 @@ func (t *trace) add(e *history.Event) {
 // said is what an event adds to what is known otherwise. What a client's code
 // records follows from what it has seen, which is part of the fingerprint; that is
 // why its values, which are zxids for the most part, are left out.
-func said(e *history.Event) uint64 {
+func said(e *history.Event, rank int64) uint64 {
 	x := uint64(e.Kind)<<40 | uint64(e.Client)<<8
 	if e.OK {
 		x |= 1
 	}
 	if e.Kind >= history.Notify {
-		x = stirString(stirString(stir(x, uint64(e.Session)), e.Op), e.Path)
+		x = stirString(stirString(stir(stir(x, uint64(e.Session)), uint64(rank)), e.Op), e.Path)
 	}
 	return x
 }

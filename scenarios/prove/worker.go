@@ -146,12 +146,12 @@ func (w *worker) Choose(world *sim.World) (sim.Transition, bool, error) {
 	}
 	if w.at < len(w.prefix) {
 		if w.at == len(w.prefix)-1 {
-			w.past.take(world.History)
+			w.past.take(world)
 		}
 		w.at++
 		return w.prefix[w.at-1], true, nil
 	}
-	visible, violated := w.past.take(world.History)
+	visible, violated := w.past.take(world)
 	if w.next.from != nil {
 		w.transitions.Add(1)
 		if visible {
