@@ -28,6 +28,13 @@ func (b bar) add() {
 	}
 }
 
+// describe shows a text instead of what was done.
+func (b bar) describe(text string) {
+	if b.b != nil {
+		b.b.Describe(text)
+	}
+}
+
 func (b bar) clear() {
 	if b.b != nil {
 		b.b.Clear()

@@ -28,6 +28,7 @@ type proveFlags struct {
 	order                                                               uint64
 	duration                                                            time.Duration
 	interleave, reverse                                                 bool
+	bar                                                                 bar
 }
 
 // proveFaults is the plan for recipes that must hold: two messages lost (a
@@ -44,7 +45,7 @@ func proveCommand(ctx context.Context, a *app, args []string) (int, error) {
 	f.IntVar(&c.servers, "servers", 0, "number of servers, 1, or 3 with lagging followers (default: the smallest of the scenario)")
 	f.StringVar(&c.plan, "faults", "", "fault plan (default \""+proveFaults+"\", for broken recipes the scenario's)")
 	f.IntVar(&c.most, "most", -1, "at most this many faults in one run (default: as many as the plan has)")
-	f.StringVar(&c.checkers, "checkers", "", "only these checkers, separated by commas (default: the scenario's)")
+	f.StringVar(&c.checkers, "checkers", "", "only these checkers, separated by commas, or \"state\" for those that need no order of events: much less to explore (default: the scenario's)")
 	f.Uint64Var(&c.order, "order", 1, "number that decides what ZooKeeper leaves open, and names")
 	f.BoolVar(&c.interleave, "interleave", false, "let the steps of client code interleave with everything, goroutine by goroutine")
 	f.DurationVar(&c.duration, "for", time.Minute, "give up after this long, for each scenario")
@@ -107,10 +108,10 @@ func (c *proveFlags) options(a *app) (o prove.Options, err error) {
 			return o, fmt.Errorf("-without names persistent, zxids or monitors, not %q", name)
 		}
 	}
-	if a.terminal {
+	if c.bar = a.progress("prove", -1); a.terminal {
 		o.Progress = func(p prove.Progress) {
-			fmt.Fprintf(a.err, "\r\x1b[Kfaults <= %d: %d states, %d transitions, %.0f%% of them to new states, frontier %d, deepest %d",
-				p.Faults, p.States, p.Transitions, 100*p.Fresh, p.Frontier, p.Deepest)
+			c.bar.describe(fmt.Sprintf("faults <= %d: %d states, %d transitions, %.0f%% of the latest to new states, frontier %d, deepest %d",
+				p.Faults, p.States, p.Transitions, 100*p.Fresh, p.Frontier, p.Deepest))
 		}
 	}
 	return o, nil
@@ -188,12 +189,21 @@ func (c *proveFlags) scope(s *scenarios.Scenario) (prove.Scope, error) {
 	return prove.Scope{Scenario: &x, Servers: servers, Order: c.order, Faults: plan, Most: c.most, Interleave: c.interleave}, nil
 }
 
-// only returns the checkers of a scenario with these names, all if there are none.
+// only returns the checkers of a scenario with these names, all if there are none, or
+// those that judge states.
 func only(s *scenarios.Scenario, wanted []string) ([]checkers.Checker, error) {
 	if len(wanted) == 0 {
 		return s.Checkers, nil
 	}
 	var list []checkers.Checker
+	if len(wanted) == 1 && wanted[0] == "state" {
+		for _, c := range s.Checkers {
+			if prove.OfState(c) {
+				list = append(list, c)
+			}
+		}
+		return list, nil
+	}
 	for _, name := range wanted {
 		i := slices.IndexFunc(s.Checkers, func(x checkers.Checker) bool { return x.Name() == name })
 		if i < 0 {
@@ -211,9 +221,7 @@ func (c *proveFlags) one(ctx context.Context, a *app, sc prove.Scope, o prove.Op
 	defer debug.SetGCPercent(debug.SetGCPercent(400)) // most garbage is of runs that are over
 	begin := time.Now()
 	r, err := prove.Prove(limited, sc, o)
-	if a.terminal {
-		fmt.Fprint(a.err, "\r\x1b[K")
-	}
+	c.bar.clear()
 	if err != nil {
 		return 0, err
 	}
@@ -288,9 +296,7 @@ func (c *proveFlags) verification(ctx context.Context, a *app, o prove.Options) 
 		limited, cancel := context.WithTimeout(ctx, c.duration)
 		r, err := prove.Prove(limited, sc, how.Options)
 		cancel()
-		if a.terminal {
-			fmt.Fprint(a.err, "\r\x1b[K")
-		}
+		c.bar.clear()
 		if err != nil {
 			return 0, err
 		}

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"zksim/checkers"
+	"zksim/model/history"
 	"zksim/sim"
 )
 
@@ -32,6 +33,21 @@ func newPast(all []checkers.Checker, monitored bool) *past {
 	}
 	p.trace = &trace{order: checkers.OrderOf(traced)}
 	return p
+}
+
+// OfState reports whether the verdicts of a checker depend on no order of events: it
+// judges how a run ends, or has a monitor. A proof for such checkers has fewer states.
+func OfState(c checkers.Checker) bool {
+	if _, ok := c.(checkers.Monitored); ok {
+		return true
+	}
+	order := checkers.OrderOf([]checkers.Checker{c})
+	for k := range order {
+		if order.Crosses(history.Kind(k)) {
+			return false
+		}
+	}
+	return true
 }
 
 func names(all []checkers.Checker) []string {
