@@ -35,6 +35,12 @@ type Scenario struct {
 	// concurrency from its Process, and share nothing with other clients.
 	Program func(p *Process)
 
+	// Alike returns the same number for clients whose programs are the same but for
+	// the names that Env.UUID makes, and depend on nothing of these but that they
+	// are unique; nil: no two are. Exhaustive search then leaves out what differs
+	// only in who is who.
+	Alike func(id, rounds int) int
+
 	Checkers []checkers.Checker
 	Goals    []Goal
 

@@ -101,6 +101,9 @@ func doubleBarrierScenario(s Scenario, m meeting) Scenario {
 		s.Source = "ZooKeeper recipes page, Double Barriers"
 	}
 	s.Program = m.program()
+	if !s.Broken() {
+		s.Alike = func(int, int) int { return 0 }
+	}
 	if s.SafetySteps == 0 {
 		s.SafetySteps = limitedSteps
 	}

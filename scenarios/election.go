@@ -196,7 +196,7 @@ var electionScenarios = []Scenario{
 	electionScenario(Scenario{
 		Name: "election/election", Doc: "the election under every fault",
 		Source: "ZooKeeper recipes page, Leader Election",
-		Rounds: 2, Program: withFollower(electionRounds(pace{1, 2}, newElection)), Faults: electionFaults,
+		Rounds: 2, Program: withFollower(electionRounds(pace{1, 2}, newElection)), Alike: byThree, Faults: electionFaults,
 		Goals: []Goal{goalLostCreate, goalExpiry, goalQueue,
 			{"an acknowledgement that comes after the deposition", returned("acknowledge", recipes.ErrNotLeading)},
 			{"a question that is answered by nobody leads", returned("leader", recipes.ErrNoLeader)},
@@ -207,7 +207,7 @@ var electionScenarios = []Scenario{
 	electionScenario(Scenario{
 		Name: "election/smallest", Doc: "the election in which all watch the first candidate, under every fault",
 		Source: "ZooKeeper recipes page, Leader Election",
-		Rounds: 2, Program: electionRounds(pace{1, 2}, newHerdElection), Faults: electionFaults,
+		Rounds: 2, Program: electionRounds(pace{1, 2}, newHerdElection), Alike: byThree, Faults: electionFaults,
 		Goals: []Goal{goalLostCreate, goalExpiry, goalQueue},
 	}),
 

@@ -50,6 +50,14 @@ func lockAndStay(stay int, newLocker func(p *Process) locker) func(p *Process) {
 	}
 }
 
+// byThree tells clients apart that try, rather than wait, in every third round.
+func byThree(id, rounds int) int {
+	if rounds == 1 && id%3 != 2 {
+		return 0
+	}
+	return id%3 + 1
+}
+
 // lockOnce is one round. It returns only errors that a lock must not have.
 func lockOnce(p *Process, o Object, l locker, stay int, try bool) error {
 	op, lock := "lock", l.Lock
@@ -117,6 +125,9 @@ var lockFaults = append(faults.Contract(), faults.Rule{Fault: "sequence", Budget
 // lockScenario is what all scenarios of locks have in common.
 func lockScenario(s Scenario) Scenario {
 	s.Setup, s.Checkers = lockSetup, lockCheckers
+	if !s.Broken() {
+		s.Alike = byThree
+	}
 	return s.orUsual(3)
 }
 

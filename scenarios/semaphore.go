@@ -94,7 +94,7 @@ var semaphoreScenarios = []Scenario{
 	semaphoreScenario(Scenario{
 		Name: "semaphore/semaphore", Doc: "two leases for four clients under every fault",
 		Source: "Curator InterProcessSemaphoreV2",
-		Rounds: 2, Program: leaseRounds(newSemaphore), Faults: semaphoreFaults,
+		Rounds: 2, Program: leaseRounds(newSemaphore), Alike: byThree, Faults: semaphoreFaults,
 		Goals: []Goal{goalLostCreate, goalExpiry, goalLeases,
 			{"a client that waits for a lease", func(h *history.History) bool { return called(h, "childrenW", semDir+"/leases") }}},
 	}),

@@ -58,6 +58,7 @@ type Client struct {
 	observed   digest // of all that the client's code has seen
 
 	paused, slow, crashed bool
+	served                bool   // a server has taken a request of it
 	interrupt             func() // cancels the context of the current operation
 }
 

@@ -152,6 +152,7 @@ func (s *server) catchUp(to int) {
 // it wait.
 func (c *Client) serve() {
 	w := c.w
+	c.served = true
 	if !c.connected {
 		c.serveLate()
 		return

@@ -30,6 +30,9 @@ func (c *Client) Secluded() bool {
 	return len(c.down) > 0 || !c.conn.Watching()
 }
 
+// Served reports whether a server has taken a request of the client.
+func (c *Client) Served() bool { return c.served }
+
 // Prompt returns the next step of code that does not take its time: the first of the
 // oldest coroutines that can go on and has not stopped of its own accord, by
 // Env.Yield or Env.Now. Code is that quick where its steps take no time

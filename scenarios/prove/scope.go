@@ -57,7 +57,10 @@ type Reductions struct {
 	// Monitors has the checkers that can say what they remember of the past do so.
 	// Without it, the order of all events that they look at is part of the state.
 	Monitors bool `json:"monitors"`
+	// Symmetry takes runs for the same that differ only in which of the clients that
+	// are alike is which: those are served for the first time in their order.
+	Symmetry bool `json:"symmetry"`
 }
 
 // Every is all reductions.
-var Every = Reductions{Persistent: true, Zxids: true, Monitors: true}
+var Every = Reductions{Persistent: true, Zxids: true, Monitors: true, Symmetry: true}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -23,6 +24,7 @@ type search struct {
 	scenario *scenarios.Scenario
 	schedule scenarios.Schedule // the circumstances
 	injector *faults.Injector
+	alike    []int                   // by client; nil: no two are
 	outcome  func(*scenarios.Result) // if not nil, hears of every complete run
 
 	pool  *pool
@@ -50,6 +52,12 @@ func newSearch(sc *Scope, reduce Reductions, most int) *search {
 	s := &search{scope: sc, reduce: reduce, most: most, scenario: &x, schedule: x.Blank(0), injector: &faults.Injector{}}
 	s.schedule.Servers, s.schedule.Order, s.schedule.Faults = sc.Servers, sc.Order, sc.Faults
 	s.injector.Reset(sc.Faults)
+	named := func(r faults.Rule) bool { return r.Aim.Client > 0 }
+	if reduce.Symmetry && x.Alike != nil && !slices.ContainsFunc(sc.Faults, named) {
+		for id := range x.Clients + 1 {
+			s.alike = append(s.alike, x.Alike(id, x.Rounds))
+		}
+	}
 	return s
 }
 

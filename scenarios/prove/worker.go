@@ -48,11 +48,12 @@ type worker struct {
 	turn   uint64
 }
 
-// errKnown ends a run at a state that was reached before, errDeep one at the limit of
-// steps.
+// Why a run ends before its time: its state was reached before, it is at the limit of
+// steps, or what goes on here goes on elsewhere with the clients exchanged.
 var (
 	errKnown = errors.New("known")
 	errDeep  = errors.New("deep")
+	errTwins = errors.New("twins")
 )
 
 func newWorker(s *search) *worker {
@@ -184,8 +185,11 @@ func (w *worker) goOn(world *sim.World) (sim.Transition, bool, error) {
 			p.faults++
 		}
 	}
-	if p.groups = w.possible(world, int(p.faults)); len(p.groups) == 0 {
+	switch p.groups = w.possible(world, int(p.faults)); {
+	case len(p.groups) == 0:
 		return sim.Transition{}, false, nil
+	case len(p.groups[0]) == 0:
+		return sim.Transition{}, false, errTwins
 	}
 	w.push(p, 0)
 	last := len(w.stack) - 1
@@ -210,11 +214,17 @@ func (w *worker) widen(e edge) {
 }
 
 // possible returns what can happen in a state, in groups as of a point; none at the
-// end of the run.
+// end of the run, an empty one if all that can happen is mirrored.
 func (w *worker) possible(world *sim.World, used int) [][]sim.Transition {
 	all := append(w.all[:0], world.Normal()...)
 	if n := len(all); n > 1 && all[n-1].Kind == sim.Tick {
 		all = all[:n-1] // time passes when nothing else happens
+	}
+	if w.alike != nil && len(all) > 0 {
+		all = slices.DeleteFunc(all, func(t sim.Transition) bool { return w.mirrored(world, t) })
+		if len(all) == 0 {
+			return [][]sim.Transition{nil}
+		}
 	}
 	normal := len(all)
 	if strikes := world.Faults(); used < w.most {
@@ -242,6 +252,25 @@ func (w *worker) possible(world *sim.World, used int) [][]sim.Transition {
 		}
 	}
 	return groups
+}
+
+// mirrored reports whether t serves a client for the first time while one that is
+// alike and comes before it has not been served: the run with the two exchanged is
+// explored.
+func (w *worker) mirrored(world *sim.World, t sim.Transition) bool {
+	if t.Kind != sim.Serve {
+		return false
+	}
+	clients := world.Clients()
+	if clients[t.Client-1].Served() {
+		return false
+	}
+	for id := 1; id < int(t.Client); id++ {
+		if w.alike[id] == w.alike[t.Client] && !clients[id-1].Served() {
+			return true
+		}
+	}
+	return false
 }
 
 // persistent returns, for each client of which that is true, everything that can
