@@ -108,7 +108,7 @@ bool believes[N];
 byte done;
 byte trash[N * CORO]; /* what a background coroutine has to delete */
 
-hidden byte belief, ownership, quiescence, tree;
+hidden byte belief_holds, ownership_holds, quiescence_holds, tree_holds;
 
 #ifdef NO_OWN_CHECK
 #define OWN_UNCHECKED true
@@ -223,10 +223,10 @@ inline acquired() {
 		i_ = 0;
 		do
 		:: i_ < N ->
-			belief = i_ == me || !believes[i_] || LATE > 0;
-			assert(belief);
-			ownership = i_ == me || !believes[i_] || owner[node[me]] == 0 || owner[node[i_]] == 0;
-			assert(ownership);
+			belief_holds = i_ == me || !believes[i_] || LATE > 0;
+			assert(belief_holds);
+			ownership_holds = i_ == me || !believes[i_] || owner[node[me]] == 0 || owner[node[i_]] == 0;
+			assert(ownership_holds);
 			i_++
 		:: else -> break
 		od;
@@ -297,13 +297,13 @@ end:	do
 proctype Judge() {
 	timeout;
 	d_step {
-		quiescence = done == N;
-		assert(quiescence);
+		quiescence_holds = done == N;
+		assert(quiescence_holds);
 		j_ = 0;
 		do
 		:: j_ < NODES ->
-			tree = owner[j_] == 0;
-			assert(tree);
+			tree_holds = owner[j_] == 0;
+			assert(tree_holds);
 			j_++
 		:: else -> break
 		od;

@@ -44,16 +44,15 @@
 #define ME       (me * CORO + co)  /* of a coroutine */
 #define MAIN(c)  st[(c) * CORO]
 #define BIT(k)   (1 << (k))
-#define NOBODY   255               /* to whom the answer to SetWatches is addressed */
 #define SETWATCHES 0               /* the request that all protocols have */
 
 mtype = { idle, unsent, sent, lost, noserver, waits, woken, ready }; /* a coroutine */
-mtype = { reply, event, eof };                                       /* a message */
+mtype = { reply, rewatched, event, eof };                            /* a message; rewatched answers SetWatches */
 
 mtype st[N * CORO] = idle;
-chan wire[N] = [CORO + 1] of { byte, byte, byte };           /* request, coroutine, argument; not taken yet */
-chan late[N] = [CORO + 1] of { byte, byte };                 /* sent before the connection was cut */
-chan down[N] = [CORO + KEYS + 3] of { mtype, byte, byte, byte, byte };
+chan wire[N] = [CORO + 1] of { byte, byte, int };            /* request, coroutine, argument; not taken yet */
+chan late[N] = [CORO + 1] of { byte, int };                  /* sent before the connection was cut */
+chan down[N] = [CORO + KEYS + 3] of { mtype, byte, byte, short, byte };
 
 bool connected[N], rounded[N], begun[N], hungup[N];
 byte session[N];   /* its number, as far as the client knows; 0: none */
@@ -77,9 +76,10 @@ byte losses, expiries, lates;
 
 /* Scratch, not part of the state. It may only be used inside of one d_step: when
  * the search goes back to try another branch it does not restore hidden variables. */
-hidden byte o_, s_, a_, m_, r_, v_, i_, j_;
+hidden byte o_, s_, m_, r_, i_, j_;
+hidden int a_, v_;
 hidden mtype k_;
-hidden byte rs_, vl_; /* the answer to a request */
+hidden int rs_, vl_;   /* the answer to a request */
 
 /* change tells the code of client c that its session's state has changed. */
 inline change(c) {

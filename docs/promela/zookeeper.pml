@@ -70,7 +70,7 @@ inline connect(c) {
 		:: else -> break
 		od;
 		if
-		:: armed[c] != 0 -> relist[c] = armed[c]; wire[c]!SETWATCHES, NOBODY, 0
+		:: armed[c] != 0 -> relist[c] = armed[c]; wire[c]!SETWATCHES, 0, 0
 		:: else
 		fi
 	fi;
@@ -118,10 +118,13 @@ inline serve(c) {
 	rs_ = 0;
 	vl_ = 0;
 	if
-	:: o_ == SETWATCHES -> setWatches(c)
-	:: else -> execute(c, o_, a_)
+	:: o_ == SETWATCHES ->
+		setWatches(c);
+		push(c, rewatched, 0, 0, 0, since[c])
+	:: else ->
+		execute(c, o_, a_);
+		push(c, reply, s_, rs_, vl_, since[c])
 	fi;
-	push(c, reply, s_, rs_, vl_, since[c]);
 	since[c] = 0
 }
 
@@ -160,21 +163,15 @@ inline expire(c) {
 }
 
 #define RUNNABLE(s) (s == lost || s == noserver || s == woken || s == ready)
-#if CORO == 1
-#define BUSY(c) (RUNNABLE(MAIN(c)) || RUNNABLE(guard[c]))
-#elif CORO == 2
-#define BUSY(c) (RUNNABLE(MAIN(c)) || RUNNABLE(guard[c]) || RUNNABLE(st[(c) * CORO + 1]))
-#elif CORO == 3
-#define BUSY(c) (RUNNABLE(MAIN(c)) || RUNNABLE(guard[c]) || RUNNABLE(st[(c) * CORO + 1]) || RUNNABLE(st[(c) * CORO + 2]))
-#else
-#error "more coroutines than BUSY knows: LOSSES is at most 2"
+#define OTHER(c, k) (CORO > k && RUNNABLE(st[(c) * CORO + k % CORO]))
+#if CORO > 5
+#error "more coroutines than BUSY asks for"
 #endif
+/* BUSY is whether some code of c can go on: it has not yet acted on what it knows. */
+#define BUSY(c) (RUNNABLE(MAIN(c)) || RUNNABLE(guard[c]) || OTHER(c, 1) || OTHER(c, 2) || OTHER(c, 3) || OTHER(c, 4))
 
-/* ANSWER is whether the next message of c is an answer for nobody, UNANSWERED
- * whether there is one for somebody, wherever it is. */
 #define TAKEABLE(c)   (connected[c] && nempty(wire[c]) && !hungup[c])
-#define UNANSWERED(c) (connected[c] && !hungup[c] && \
-	(down[c]??[reply, 0, r_, v_, m_] || CORO > 1 && down[c]??[reply, 1, r_, v_, m_] || CORO > 2 && down[c]??[reply, 2, r_, v_, m_]))
+#define UNANSWERED(c) (connected[c] && !hungup[c] && down[c]??[reply, s_, r_, v_, m_])
 
 proctype Link(byte c) {
 end:	do
@@ -189,7 +186,7 @@ end:	do
 		fi
 	}
 	:: d_step { down[c]?[event, s_, r_, v_, m_] -> notify(c) }
-	:: d_step { down[c]?[reply, NOBODY, r_, v_, m_] -> down[c]?reply, NOBODY, r_, v_, m_ }
+	:: d_step { down[c]?[rewatched, s_, r_, v_, m_] -> down[c]?rewatched, _, _, _, _ }
 	:: d_step { down[c]?[eof, s_, r_, v_, m_] -> down[c]?eof, _, _, _, _; cut(c, true) }
 
 	:: d_step { losses < LOSSES && TAKEABLE(c) -> losses++; cut(c, true) } /* lose-request */
@@ -232,7 +229,7 @@ inline release() {
 
 /* What a coroutine's process has to know: who it is, and what came of its last
  * request. While it waits this is cleared, lest it tell states apart. */
-#define COROUTINE mtype how; byte rs, vl
+#define COROUTINE mtype how; byte rs; short vl
 
 /* ask sends a request and waits for its end: how is then sent, with the answer
  * in rs and vl, or lost or noserver. */
