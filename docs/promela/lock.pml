@@ -28,6 +28,7 @@
 byte owner[NODES]; /* client + 1; 0: not there. The index is the sequence number. */
 byte guid[NODES];  /* which of its client's attempts made it */
 byte made;         /* so far */
+short led;         /* those that were first in the queue before they went */
 
 #include "messages.pml"
 
@@ -35,21 +36,27 @@ byte attempt[N]; /* that is under way */
 /* ahead is the highest number below x that is there, x if there is none. */
 inline ahead(x) {
 	vl_ = x;
-	j_ = 0;
+	m_ = 0;
 	do
-	:: j_ < x ->
+	:: m_ < x ->
 		if
-		:: owner[j_] != 0 -> vl_ = j_
+		:: owner[m_] != 0 -> vl_ = m_
 		:: else
 		fi;
-		j_++
+		m_++
 	:: else -> break
 	od
 }
 
 inline remove(k) {
 	if
-	:: owner[k] != 0 -> owner[k] = 0; guid[k] = 0; fire(k)
+	:: owner[k] != 0 ->
+		ahead(k);
+		led = led | (vl_ == k) << k;
+		vl_ = 0;
+		owner[k] = 0;
+		guid[k] = 0;
+		fire(k)
 	:: else
 	fi
 }
@@ -217,7 +224,8 @@ inline abandon(k) {
 }
 
 /* acquired is what the caller may now rely on: nobody else believes that he holds
- * the lock, and whatever became of sessions, no two claims have their znodes. */
+ * the lock; whatever became of sessions, no two claims have their znodes, and the
+ * own one is, or was, the first of the queue. */
 inline acquired() {
 	d_step {
 		i_ = 0;
@@ -230,6 +238,9 @@ inline acquired() {
 			i_++
 		:: else -> break
 		od;
+		ahead(node[me]);
+		ownership_holds = owner[node[me]] != 0 && vl_ == node[me] || led & BIT(node[me]);
+		assert(ownership_holds);
 		believes[me] = true;
 		stay = STAY;
 		st[ME] = ready

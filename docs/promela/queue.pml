@@ -22,8 +22,8 @@
 #define LATE 0
 #endif
 #define CORO   (1 + LOSSES + EXPIRIES + LATE)
-#define PUTS   (1 + EXPIRIES + LATE)  /* of a client */
-#define SEQS   (N * PUTS + LOSSES)    /* items that are ever made; sets of them are bit masks */
+#define PUTS   (1 + LOSSES + LATE)    /* of a client: one more for each that is in doubt */
+#define SEQS   (N + LOSSES + LATE)    /* items that are ever made; sets of them are bit masks */
 #define ITEMS  0                      /* the watches on the children of dir/items */
 #define CLAIMS 1                      /* and of dir/claims */
 #define KEYS   2
