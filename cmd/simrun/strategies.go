@@ -125,6 +125,11 @@ For every broken recipe and each strategy, the median over %d hunts: how many sc
 the CPU time. A hunt that is given up after %d schedules counts as that many and as escaped. The schedules are the same on every machine, the CPU times vary by some tenths, and by more
 where a hunt takes a schedule or two. This page is made by ` + "`go run ./cmd/simrun strategies > docs/strategies.md`" + `.
 
+A search guided by novelty is not among them, since it was no better. It kept each run that had reached a new kind of state (` + "`sim.World.Shape`" + `), and then, for every other schedule,
+branched from there into random futures: over 25 hunts of each twin the geometric mean was 11.9 schedules instead of 8.2, on the thirty twins that are hardest to catch 89 instead of
+54. Mutating the choices of such runs as bytes took 39, no less than bytes by chance. Almost every random run reaches new states, so that novelty tells little. It does help
+Go's fuzzer, which begins with no choices at all and would otherwise see only which code of the recipe has run.
+
 `
 
 func writeStrategies(w io.Writer, all []contestant, prey []*scenarios.Scenario, rows [][]effort, reps int) error {
