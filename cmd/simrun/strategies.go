@@ -122,7 +122,7 @@ func (c contestant) warm(ctx context.Context, r *scenarios.Runner, s *scenarios.
 const strategiesHead = `# What it takes each strategy
 
 For every broken recipe and each strategy, the median over %d hunts: how many schedules it ran until the first catch, and, as a multiple of what ` + "`%s`" + ` needed,
-the CPU time. A hunt that is given up after %d schedules counts as that many and as escaped. The schedules are the same on every machine, the CPU times vary by some tenths, and by more
+the CPU time. A hunt that is given up after %d schedules counts as one more, and as escaped. The schedules are the same on every machine, the CPU times vary by some tenths, and by more
 where a hunt takes a schedule or two. This page is made by ` + "`go run ./cmd/simrun strategies > docs/strategies.md`" + `.
 
 A search guided by novelty is not among them, since it was no better. It kept each run that had reached a new kind of state (` + "`sim.World.Shape`" + `), and then, for every other schedule,
