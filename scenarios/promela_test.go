@@ -46,6 +46,7 @@ var promelaModels = []promelaModel{
 			{"COUNT_READY", "-DN=2"},
 			{"COUNT_ONLY", "-DN=2"},
 			{"LEAVE_ONCE", "-DN=3"},
+			{"WAIT_GONE", "-DN=2 -DLATE=1"},
 		}},
 	{"queue", queueScenario(Scenario{Program: exchange(1, 1, false, newQueue(recipes.QueueOptions{}))}), []promelaFlaw{
 		{"DELETE_LOST", "-DN=2 -DLOSSES=1"},

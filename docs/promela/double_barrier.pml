@@ -6,6 +6,7 @@
  *   COUNT_READY  18  the znode "ready" is counted as a member
  *   COUNT_ONLY   20  members are counted, and there is no mark that they were enough
  *   LEAVE_ONCE  132  who leaves does not look again after what it waited for is gone
+ *   WAIT_GONE   134  who waits does not notice that its session and its znode have ended
  */
 
 #ifndef N
@@ -222,6 +223,12 @@ inline start(others) {
 	fi
 }
 
+#ifdef WAIT_GONE
+#define WAITS_GONE true
+#else
+#define WAITS_GONE false
+#endif
+
 /* look goes through steps 2 to 6 until the client is inside or its znode is gone. */
 inline look() {
 	in = false;
@@ -232,9 +239,12 @@ inline look() {
 		ask(EXISTS, OWN);
 		if
 		:: how != sent -> settle()
-		:: how == sent && !rs -> break
-		:: how == sent && rs ->
-			armedBy(KEY(OWN));
+		:: how == sent && !rs && !WAITS_GONE -> break
+		:: how == sent && (rs || WAITS_GONE) ->
+			if
+			:: rs -> armedBy(KEY(OWN))
+			:: else
+			fi;
 			ask(GET, 0);
 			if
 			:: how != sent -> settle()
@@ -254,7 +264,7 @@ inline look() {
 				:: how == sent && !(vl & mine) ->
 					count(vl & ~BIT(OWN));
 					if
-					:: number + OTHERS < N - 1 -> mine = 0; forget(); await(BIT(READY) | BIT(KEY(OWN)))
+					:: number + OTHERS < N - 1 || WAITS_GONE && !(vl & BIT(OWN)) -> mine = 0; forget(); await(BIT(READY) | BIT(KEY(OWN)))
 					:: else -> start(vl & ~BIT(OWN))
 					fi
 				fi
