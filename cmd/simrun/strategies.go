@@ -93,7 +93,9 @@ func (c contestant) measure(ctx context.Context, s *scenarios.Scenario, reps int
 	defer runtime.UnlockOSThread()
 	r := scenarios.NewRunner()
 	defer r.Close()
-	c.warm(ctx, r, s)
+	for seed := uint64(1); seed <= 20 && ctx.Err() == nil; seed++ {
+		r.Seed(s, seed) // makes the memory that a runner reuses, lest the first hunt pay for it
+	}
 	var took []uint64
 	var cpu []time.Duration
 	for number := range uint64(reps) {
@@ -110,13 +112,6 @@ func (c contestant) measure(ctx context.Context, s *scenarios.Scenario, reps int
 	}
 	e.schedules, e.cpu = middle(took), middle(cpu)
 	return e
-}
-
-// warm makes the memory that a runner reuses, lest it count for the first hunts.
-func (c contestant) warm(ctx context.Context, r *scenarios.Runner, s *scenarios.Scenario) {
-	for seed := uint64(1); seed <= 20 && ctx.Err() == nil; seed++ {
-		r.Seed(s, seed)
-	}
 }
 
 const strategiesHead = `# What it takes each strategy

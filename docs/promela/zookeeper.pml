@@ -1,3 +1,7 @@
+/* The connections, the client libraries and the faults; messages.pml says what a
+ * protocol has to define before it includes this.
+ */
+
 /* cut ends a connection. With drop, what the server has not taken is lost;
  * without, the writes among it may still be executed. */
 inline cut(c, drop) {
