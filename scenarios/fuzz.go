@@ -84,7 +84,7 @@ const fuzzSeeds = 20
 // that repeat it; a broken recipe fails only by a checker that must find its flaw.
 func Fuzz(f F, s Scenario) {
 	f.Helper()
-	if err := s.fits(s.Faults); err != nil {
+	if err := s.Accepts(s.Faults); err != nil {
 		f.Fatalf("%v", err)
 		return
 	}

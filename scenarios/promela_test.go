@@ -40,15 +40,15 @@ var promelaModels = []promelaModel{
 		{"NO_OWN_CHECK", "-DN=2 -DLOSSES=1 -DEXPIRIES=1"},
 		{"IGNORE_EXISTS", "-DN=2"},
 	}},
-	{"double_barrier", doubleBarrierScenario(Scenario{Setup: doubleBarrierTwin("", 0, Scenario{}, meeting{}).Setup},
-		meeting{rounds: 1, stay: 1, enter: limited, leave: unlimited, newBarrier: newDoubleBarrier(recipes.LeaveLowest)}),
+	{"double_barrier", doubleBarrierScenario(Scenario{Rounds: 1, Setup: doubleBarrierTwin("", 0, Scenario{}, meeting{}).Setup},
+		meeting{stay: 1, enter: limited, leave: unlimited, newBarrier: newDoubleBarrier(recipes.LeaveLowest)}),
 		[]promelaFlaw{
 			{"COUNT_READY", "-DN=2"},
 			{"COUNT_ONLY", "-DN=2"},
 			{"LEAVE_ONCE", "-DN=3"},
 			{"WAIT_GONE", "-DN=2 -DLATE=1"},
 		}},
-	{"queue", queueScenario(Scenario{Program: exchange(1, 1, false, newQueue(recipes.QueueOptions{}))}), []promelaFlaw{
+	{"queue", queueScenario(Scenario{Rounds: 1, Program: exchange(0, false, newQueue(recipes.QueueOptions{}))}), []promelaFlaw{
 		{"DELETE_LOST", "-DN=2 -DLOSSES=1"},
 		{"PUT_TWICE", "-DN=2 -DLOSSES=1"},
 		{"BLIND_WAIT", "-DN=2"},
@@ -66,15 +66,15 @@ var promelaBounds = []struct {
 	{"-DN=2 -DLATE=1", 2, "learn-late=1"},
 }
 
-// ourSearch is a way in which this module judges a scenario: it returns the names of
-// the checkers that found something, none if the scenario holds. A search that
-// closes a bounded scenario belongs beside the one by seeds.
-type ourSearch struct {
-	name  string
-	judge func(t *testing.T, s *Scenario, seeds uint64) []string
+// OurSearch is a way in which this module judges a scenario: it returns the names of
+// the checkers that found something, none if the scenario holds.
+type OurSearch struct {
+	Name  string
+	Judge func(t *testing.T, s *Scenario, seeds uint64) []string
 }
 
-var ourSearches = []ourSearch{
+// OurSearches are those by seeds and, from a test of another package, by exhaustion.
+var OurSearches = []OurSearch{
 	{"seeds", func(t *testing.T, s *Scenario, seeds uint64) []string {
 		rep, err := Run(t.Context(), s, Options{Seeds: Range{1, seeds}, Strategy: Portfolio})
 		switch {
@@ -101,9 +101,9 @@ func TestSpinAndOurSearchesAgree(t *testing.T) {
 				}
 				s := m.correct
 				s.Name, s.Clients, s.Servers, s.Faults = "promela/"+m.name, b.clients, []int{1}, plan(b.plan)
-				for _, search := range ourSearches {
-					if found := search.judge(t, &s, 500); len(found) > 0 {
-						t.Errorf("%s: %v violated, and spin says that it holds", search.name, found)
+				for _, search := range OurSearches {
+					if found := search.Judge(t, &s, 500); len(found) > 0 {
+						t.Errorf("%s: %v violated, and spin says that it holds", search.Name, found)
 					}
 				}
 			})
@@ -112,10 +112,10 @@ func TestSpinAndOurSearchesAgree(t *testing.T) {
 			t.Run(m.name+"/"+f.macro, func(t *testing.T) {
 				s := scenario(t, strings.ReplaceAll(m.name, "_", "-")+"/"+strings.ToLower(strings.ReplaceAll(f.macro, "_", "-")))
 				found := spin.verify(t, m.name, f.bounds+" -D"+f.macro)
-				for _, search := range ourSearches {
-					ours := search.judge(t, s, 2000)
+				for _, search := range OurSearches {
+					ours := search.Judge(t, s, 2000)
 					if !slices.ContainsFunc(ours, func(c string) bool { return slices.Contains(found, c) }) {
-						t.Errorf("%s of %s: %v violated, and spin finds %v", search.name, s.Name, ours, found)
+						t.Errorf("%s of %s: %v violated, and spin finds %v", search.Name, s.Name, ours, found)
 					}
 				}
 				documentsFlaw(t, m.name, f.macro, s.Row)
