@@ -148,9 +148,12 @@ func TestTallyAgreesWithTheCheckers(t *testing.T) {
 		if !strings.Contains("lock rwlock election", strings.Split(v.Name, "/")[0]) {
 			continue
 		}
-		s := v.scenario(6)
-		w := window{begin: opening(6), events: v.Events(6), settle: pause(6), limit: time.Hour}
-		res, times := r.TimedUntil(&s, 1, sim.DefaultTiming, w.over)
+		table := newTimetable(v, 6)
+		s := v.scenario(6, func(p *scenarios.Process) pace {
+			table.began = p.Env.Now()
+			return table
+		})
+		res, times := r.TimedUntil(&s, 1, sim.DefaultTiming, table.over)
 		count := newTally(res.History, times, 0, 6)
 		want := 0
 		for k := range res.History.Events {

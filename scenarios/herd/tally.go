@@ -20,7 +20,9 @@ type tally struct {
 	watches map[watch]bool
 
 	m         Measurement
-	notified  int // whomever, the authors too
+	told      int // notifications in the whole history
+	waiting   int // watches that were set when the measurement began
+	notified  int // in the measurement, whomever, the authors too
 	answered  int
 	requested int
 	wasted    int
@@ -40,6 +42,15 @@ type watch struct {
 	children bool
 }
 
+// count counts a whole history.
+func count(h *history.History, times []time.Duration, begin time.Duration, clients int) Measurement {
+	t := newTally(h, times, begin, clients)
+	for i := range h.Events {
+		t.add(&h.Events[i])
+	}
+	return t.result()
+}
+
 func newTally(h *history.History, times []time.Duration, begin time.Duration, clients int) *tally {
 	return &tally{h: h, times: times, begin: begin, clients: clients, bystander: int32(clients + 2),
 		authors: map[int64]int32{}, bursts: map[int64]int{}, pending: make([]bool, clients+3), watches: map[watch]bool{}}
@@ -53,10 +64,14 @@ func (t *tally) add(e *history.Event) {
 		now = t.times[e.Step-1]
 	}
 	measured := now >= t.begin
+	if !measured {
+		t.waiting = len(t.watches)
+	}
 	switch e.Kind {
 	case history.Call, history.Reply:
 		t.exchange(e, now, measured)
 	case history.Notify:
+		t.told++
 		t.unwatch(e)
 		if measured {
 			t.notify(e)
