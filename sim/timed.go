@@ -46,7 +46,8 @@ type Timed struct {
 
 // link is what Timed knows of a client.
 type link struct {
-	arrivals []time.Duration // of the messages on their way to the client
+	requests []time.Duration // when those on their way to the server arrive
+	arrivals []time.Duration // ... and the messages on their way to the client
 	planned  []Transition    // in the queue
 }
 
@@ -108,7 +109,7 @@ func (d *Timed) begin(w *World) {
 	w.follows = true
 	for i, c := range w.clients {
 		l := &d.links[i]
-		l.arrivals, l.planned = l.arrivals[:0], l.planned[:0]
+		l.requests, l.arrivals, l.planned = l.requests[:0], l.arrivals[:0], l.planned[:0]
 		c.touched = false
 		c.touch()
 	}
@@ -135,8 +136,11 @@ func (d *Timed) happen(t Transition) Transition {
 	w, l := d.world, &d.links[t.Client-1]
 	w.now = max(w.now, d.now.Milliseconds())
 	l.planned = slices.DeleteFunc(l.planned, func(x Transition) bool { return x == t })
-	if t.Kind == Deliver {
+	switch t.Kind {
+	case Deliver:
 		l.arrivals = slices.Delete(l.arrivals, 0, 1)
+	case Serve:
+		l.requests = slices.Delete(l.requests, 0, 1)
 	}
 	d.Times = append(d.Times, d.now)
 	return t
@@ -147,6 +151,7 @@ func (d *Timed) plan() {
 	w := d.world
 	for _, c := range w.touched {
 		c.touched = false
+		d.send(c)
 		d.receive(c)
 		c.moves = c.enabled(c.moves[:0])
 		for _, t := range c.moves {
@@ -154,6 +159,22 @@ func (d *Timed) plan() {
 		}
 	}
 	w.touched = w.touched[:0]
+}
+
+// send puts new requests of c on their way.
+func (d *Timed) send(c *Client) {
+	l := &d.links[c.id-1]
+	for len(l.requests) < len(c.wire) {
+		l.requests = append(l.requests, later(l.requests, d.now+d.vary(d.Link)))
+	}
+}
+
+// later is when a message arrives that is sent behind others.
+func later(others []time.Duration, at time.Duration) time.Duration {
+	if n := len(others); n > 0 {
+		return max(at, others[n-1])
+	}
+	return at
 }
 
 // receive puts new messages to c on their way. Those that are no answer are watch
@@ -166,11 +187,7 @@ func (d *Timed) receive(c *Client) {
 			d.free = max(d.free, d.now) + d.Notify
 			sent = d.free
 		}
-		arrives := sent + d.vary(d.Link)
-		if n := len(l.arrivals); n > 0 {
-			arrives = max(arrives, l.arrivals[n-1])
-		}
-		l.arrivals = append(l.arrivals, arrives)
+		l.arrivals = append(l.arrivals, later(l.arrivals, sent+d.vary(d.Link)))
 	}
 }
 
@@ -187,7 +204,7 @@ func (d *Timed) schedule(c *Client, t Transition) {
 	case Connect:
 		x.at = d.now + d.vary(d.Link)
 	case Serve:
-		x.at, x.arrival = d.now+d.vary(d.Link), true
+		x.at, x.arrival = max(d.now, l.requests[0]), true
 	case Deliver:
 		x.at = max(d.now, l.arrivals[0])
 	default:

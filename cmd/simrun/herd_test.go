@@ -43,7 +43,7 @@ func TestHerdWritesNumbersPlotsAndPage(t *testing.T) {
 	}
 	drawn, _ := filepath.Glob("out/herd/*.png")
 	vectors, _ := filepath.Glob("out/herd/*.svg")
-	if len(drawn) != len(vectors) || len(drawn) != strings.Count(string(page), "<figure") || len(drawn) != 6 {
+	if len(drawn) != len(vectors) || len(drawn) != strings.Count(string(page), "<figure") || len(drawn) != 7 {
 		t.Errorf("%q and %q", drawn, vectors)
 	}
 	again := simrun(t, append(args, "-o", "again")...)
@@ -57,9 +57,15 @@ func TestHerdRefusesBadFlags(t *testing.T) {
 	t.Chdir(t.TempDir())
 	os.WriteFile("file", nil, 0o666)
 	for want, args := range map[string][]string{
-		`-clients are numbers from 1 to 10000, as 1,10,100, not "0"`:                       {"-clients", "0"},
-		`-clients are numbers from 1 to 10000, as 1,10,100, not "1,,2"`:                    {"-clients", "1,,2"},
-		`-clients are numbers from 1 to 10000, as 1,10,100, not "100000"`:                  {"-clients", "100000"},
+		`-clients are numbers from 1 to 100000, as 1,10,100, not "0"`:                      {"-clients", "0"},
+		`-clients are numbers from 1 to 100000, as 1,10,100, not "1,,2"`:                   {"-clients", "1,,2"},
+		`-clients are numbers from 1 to 100000, as 1,10,100, not "100001"`:                 {"-clients", "100001"},
+		`-clients are numbers from 1 to 1000, as 1,10,100, not "1001"`:                     {"-clients", "1001", "-backend", "zookeeper"},
+		`-backend is sim or zookeeper, not "real"`:                                         {"-backend", "real"},
+		`-servers and -nodes go with -backend zookeeper only`:                              {"-nodes", "3"},
+		`-servers and -nodes exclude each other`:                                           {"-backend", "zookeeper", "-nodes", "3", "-servers", "a:1"},
+		`-nodes is 1 or 3, not 2`:                                                          {"-backend", "zookeeper", "-nodes", "2"},
+		`-servers is host:port,..., not "host"`:                                            {"-backend", "zookeeper", "-servers", "host"},
 		`-clients: so many are too many for the variants chosen, which go up to`:           {"-clients", "9000", "-variants", "naive"},
 		`-variants: error parsing regexp`:                                                  {"-variants", "("},
 		`-variants: nothing matches "^none$"; there are lock/sequential, lock/single-node`: {"-variants", "^none$"},

@@ -101,12 +101,12 @@ func TestAxesAreWholeDecades(t *testing.T) {
 func TestPageEscapesDataAndNeedsNoOtherFile(t *testing.T) {
 	var b strings.Builder
 	page := Page{Title: "<Herd>", Lead: []string{"a & b"}, Figures: []Figure{{chart, "means <i>this</i>"}},
-		Terms: []Term{{"a<b", "less & more"}}, Columns: []string{"name", "<b>"}, Rows: [][]string{{"<script>", "1"}}}
+		Terms: []Term{{"a<b", "less & more"}}, Tables: []Table{{"All <i>", "x & y", []string{"name", "<b>"}, [][]string{{"<script>", "1"}}}}}
 	if err := page.Write(&b); err != nil {
 		t.Fatal(err)
 	}
 	text := b.String()
-	for _, want := range []string{"<title>&lt;Herd&gt;", "a &amp; b", "means &lt;i&gt;", "<td>&lt;script&gt;</td>", `<figure id="test"`, "<code>a&lt;b</code>", "less &amp; more", "<svg "} {
+	for _, want := range []string{"<title>&lt;Herd&gt;", "a &amp; b", "means &lt;i&gt;", "<td>&lt;script&gt;</td>", `<figure id="test"`, "<code>a&lt;b</code>", "less &amp; more", "<svg ", "All &lt;i&gt;", "x &amp; y"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("no %s", want)
 		}

@@ -16,7 +16,7 @@ func BenchmarkMeasure(b *testing.B) {
 					r := scenarios.NewRunner()
 					defer r.Close()
 					for b.Loop() {
-						if _, err := Measure(r, v, n, 1); err != nil {
+						if _, err := Measure(b.Context(), r, v, n, 1); err != nil {
 							b.Fatal(err)
 						}
 					}

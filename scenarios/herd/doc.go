@@ -9,6 +9,7 @@ package herd
 import (
 	"zksim/model"
 	"zksim/scenarios"
+	"zksim/sim"
 )
 
 // Variant is a way to wait in a recipe.
@@ -38,6 +39,14 @@ type Variant struct {
 	// wait again does not depend on their number. Without it, experiments with many
 	// clients take long.
 	Brisk bool
+	// Open says what in the counts the protocol leaves to chance, and why; so in a
+	// simulation and on a real ensemble they differ by a little. It is empty where
+	// both must be equal.
+	Open string
+	// Interval, if not 0, is the time between two events, in round trips.
+	Interval float64
+	// Timing of the simulation; zero is sim.DefaultTiming.
+	Timing sim.Timing
 	// Events is the number of clients' goings on to be measured.
 	Events func(clients int) int
 }

@@ -27,19 +27,41 @@ var All = []Variant{
 	locks("election/predecessor", "candidates of an Election, each behind the one before", newElection, PerEvent(1), noWaste, bounded),
 	locks("election/smallest", "candidates of a HerdElection, who all watch the leader", newHerdElection),
 
-	leaving("leave/lowest", "members leave a DoubleBarrier, the way of the recipe page", recipes.LeaveLowest, 0, PerEvent(2), bounded),
-	leaving("leave/sequential", "members leave a DoubleBarrier, one behind the other", recipes.LeaveSequential, 500, PerEvent(2), bounded),
+	open(leaving("leave/lowest", "members leave a DoubleBarrier, the way of the recipe page", recipes.LeaveLowest, 0, PerEvent(2), bounded), ranks),
+	open(leaving("leave/sequential", "members leave a DoubleBarrier, one behind the other", recipes.LeaveSequential, 500, PerEvent(2), bounded), ranks),
 	leaving("leave/naive", "members leave a DoubleBarrier and watch its children", recipes.LeaveNaive, 200),
 
-	queues("queue/all", "consumers of a Queue, who all wait for the next item", false),
-	queues("queue/turns", "consumers of a Queue who take turns", true, PerEvent(4), bounded),
+	open(queues("queue/all", "consumers of a Queue, who all wait for the next item", false), races),
+	open(queues("queue/turns", "consumers of a Queue who take turns", true, PerEvent(4), bounded), nexts),
 
-	commits("commit/all-sites", "sites of a Transaction, who watch each other's votes", recipes.AllSites, 500),
-	commits("commit/coordinator", "sites of a Transaction, who wait for its coordinator", recipes.ByCoordinator, 0, PerEvent(3), bounded),
+	open(commits("commit/all-sites", "sites of a Transaction, who watch each other's votes", recipes.AllSites, 500), votes),
+	open(commits("commit/coordinator", "sites of a Transaction, who wait for its coordinator", recipes.ByCoordinator, 0, PerEvent(3), bounded), votes),
 
 	waits("wait/watch", "clients wait for a Barrier by a watch", watchBarrier, PerEvent(1), noWaste, bounded),
-	waits("wait/poll-50ms", "clients look at a znode every 50 ms", pollEvery(50*time.Millisecond), PerEvent(0)),
-	waits("wait/poll-1s", "clients look at a znode every second", pollEvery(time.Second), PerEvent(0)),
+	open(waits("wait/poll-50ms", "clients look at a znode every 50 ms", pollEvery(50*time.Millisecond), PerEvent(0)), looks),
+	open(waits("wait/poll-1s", "clients look at a znode every second", pollEvery(time.Second), PerEvent(0)), looks),
+
+	rearms("rearm/8", 8),
+	rearms("rearm/4", 4),
+	rearms("rearm/2", 2),
+	rearms("rearm/1", 1),
+	rearms("rearm/0.5", 0.5),
+	rearms("rearm/0.25", 0.25),
+}
+
+// What is left open, and why; see [Variant.Open].
+const (
+	ranks = "Members are ranked by names that are random, and leave in the order of their numbers: whether the one that somebody waits for is the next to leave is chance."
+	races = "All consumers race for an item. How many of them see it before it is claimed, and who is back at its watches when the next change comes, is chance."
+	nexts = "The consumer whose turn is next looks while the item before it is being acknowledged; if it still sees that item, it also reads who has claimed it."
+	votes = "The last vote and the decision follow each other closely. A client that is still on its way to look at the one sees both, and is not notified of the other."
+	looks = "How often a client looks before the change depends on how long a look takes, to one period."
+)
+
+// open says what is left open in the counts of a variant.
+func open(v Variant, why string) Variant {
+	v.Open = why
+	return v
 }
 
 // some is for variants in which an event is cheap; few for those in which it

@@ -21,6 +21,7 @@ type Server struct {
 	Sent          int `json:"sent"`          // ... that the clients sent
 	Watches       int `json:"watches"`       // when the measurement began
 	Expected      int `json:"expected"`      // ... by what the clients had asked for
+	DataSize      int `json:"data_size"`     // bytes of all znodes then, about
 }
 
 // MeasureLive is Measure on a real ensemble. The events are the same, but come when
@@ -40,12 +41,9 @@ func MeasureLive(ctx context.Context, servers []string, v *Variant, clients int)
 	if err != nil {
 		return Measurement{}, fmt.Errorf("%s with %d clients on ZooKeeper: %w", v.Name, clients, err)
 	}
-	t := newTally(h, times, c.begun, clients)
-	for i := range h.Events {
-		t.add(&h.Events[i])
-	}
-	m := t.result()
-	m.Variant, m.Clients, m.Backend = v.Name, clients, "zookeeper"
+	t := v.count(h, times, c.begun, clients)
+	m := t.m
+	m.Backend = "zookeeper"
 	m.Server = c.compare(before, t)
 	return m, nil
 }
@@ -78,7 +76,7 @@ const (
 	quietAtEnd       = 50 * time.Millisecond
 )
 
-// liveLimit bounds the wait for an event.
+// liveLimit bounds the wait for an event, and for silence.
 const liveLimit = 20 * time.Second
 
 // conduct is told when the programs run, and returns when enough has happened.
@@ -140,9 +138,13 @@ func nap(ctx context.Context) error {
 	}
 }
 
-// quiet waits until the first n clients have been silent for so long.
+// quiet waits until the first n clients have been silent for so long, but not for
+// ever: something may have failed.
 func (c *conductor) quiet(ctx context.Context, n int, d time.Duration) {
-	for c.run.Idle(n) < d && nap(ctx) == nil {
+	for begin := time.Now(); c.run.Idle(n) < d && time.Since(begin) < liveLimit; {
+		if nap(ctx) != nil || c.run.Failure() != nil {
+			return
+		}
 	}
 }
 
@@ -230,5 +232,6 @@ func (c *conductor) compare(before figures, t *tally) *Server {
 		Sent:          int(c.sent),
 		Watches:       int(c.opening["zk_watch_count"]),
 		Expected:      t.waiting,
+		DataSize:      int(c.opening["zk_approximate_data_size"]),
 	}
 }

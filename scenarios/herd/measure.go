@@ -1,6 +1,8 @@
 package herd
 
 import (
+	"cmp"
+	"context"
 	"fmt"
 	"slices"
 	"time"
@@ -26,8 +28,10 @@ type Measurement struct {
 	Txns          float64 `json:"txns"`          // per event
 	Messages      float64 `json:"messages"`      // per event: requests, answers and notifications
 	Watches       int     `json:"watches"`       // set at the same time, at most
+	Rate          float64 `json:"request_rate"`  // requests a second, from the beginning to the last event
 
-	// From what lets somebody go on until somebody does. Zero with one client.
+	// From what lets somebody go on until somebody does. Zero with one client, if it is
+	// that client which does it.
 	P50 time.Duration `json:"handover_p50_ns"`
 	P99 time.Duration `json:"handover_p99_ns"`
 
@@ -43,14 +47,19 @@ type Measurement struct {
 func (v *Variant) Fits(clients int) bool { return v.Most == 0 || clients <= v.Most }
 
 // Measure runs the variant with a number of clients, 1 or more. It fails if a client
-// does or if not enough of them go on.
-func Measure(r *scenarios.Runner, v *Variant, clients int, seed uint64) (Measurement, error) {
+// does, if not enough of them go on, or when ctx is done.
+func Measure(ctx context.Context, r *scenarios.Runner, v *Variant, clients int, seed uint64) (Measurement, error) {
 	t := newTimetable(v, clients)
 	s := v.scenario(clients, func(p *scenarios.Process) pace {
 		t.began = p.Env.Now()
 		return t
 	})
-	res, times := r.TimedUntil(&s, seed, sim.DefaultTiming, t.over)
+	res, times := r.TimedUntil(&s, seed, cmp.Or(v.Timing, sim.DefaultTiming), func(h *history.History, now time.Duration) bool {
+		return t.over(h, now) || len(h.Events)%1024 == 0 && ctx.Err() != nil
+	})
+	if ctx.Err() != nil {
+		return Measurement{}, context.Cause(ctx)
+	}
 	h := res.History
 	for c := range clients + 2 {
 		if why := h.Failed[int32(c+1)]; why != "" {
@@ -63,8 +72,8 @@ func Measure(r *scenarios.Runner, v *Variant, clients int, seed uint64) (Measure
 	if t.seen < t.events {
 		return Measurement{}, fmt.Errorf("%s with %d clients: %d of %d events happened in %v", v.Name, clients, t.seen, t.events, t.limit())
 	}
-	m := count(h, times, t.opening, clients)
-	m.Variant, m.Clients, m.Backend, m.Seed = v.Name, clients, "sim", seed
+	m := v.count(h, times, t.opening, clients).m
+	m.Backend, m.Seed = "sim", seed
 	return m, nil
 }
 

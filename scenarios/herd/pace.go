@@ -1,10 +1,12 @@
 package herd
 
 import (
+	"cmp"
 	"context"
 	"time"
 
 	"zksim/model/history"
+	"zksim/sim"
 )
 
 // pace says when the programs of an experiment act.
@@ -52,6 +54,8 @@ func newTimetable(v *Variant, clients int) *timetable {
 	if v.Brisk {
 		t.opening, t.pause = 500*time.Millisecond+n*comes, 5*time.Millisecond+min(n, 40)*time.Millisecond/4
 	}
+	slower := cmp.Or(v.Timing.Link, sim.DefaultTiming.Link) / sim.DefaultTiming.Link
+	t.opening, t.pause = t.opening*slower, t.pause*slower
 	return t
 }
 

@@ -11,7 +11,8 @@ type tally struct {
 	h         *history.History
 	times     []time.Duration
 	begin     time.Duration
-	clients   int
+	alone     bool // a lone client waits for nobody
+	follows   bool // clients wait for news, which none of them gets in vain
 	bystander int32
 
 	authors map[int64]int32 // by zxid
@@ -30,6 +31,7 @@ type tally struct {
 	lastTxn   int64
 	fanout    int
 	released  time.Duration
+	last      time.Duration // event
 	handovers []time.Duration
 	asked     time.Duration // by the bystander
 	quiet     []time.Duration
@@ -43,16 +45,19 @@ type watch struct {
 }
 
 // count counts a whole history.
-func count(h *history.History, times []time.Duration, begin time.Duration, clients int) Measurement {
+func (v *Variant) count(h *history.History, times []time.Duration, begin time.Duration, clients int) *tally {
 	t := newTally(h, times, begin, clients)
+	t.alone, t.follows = clients == 1 && v.Drive == nil, v.Interval > 0
 	for i := range h.Events {
 		t.add(&h.Events[i])
 	}
-	return t.result()
+	t.finish()
+	t.m.Variant, t.m.Clients = v.Name, clients
+	return t
 }
 
 func newTally(h *history.History, times []time.Duration, begin time.Duration, clients int) *tally {
-	return &tally{h: h, times: times, begin: begin, clients: clients, bystander: int32(clients + 2),
+	return &tally{h: h, times: times, begin: begin, bystander: int32(clients + 2),
 		authors: map[int64]int32{}, bursts: map[int64]int{}, pending: make([]bool, clients+3), watches: map[watch]bool{}}
 }
 
@@ -129,13 +134,14 @@ func (t *tally) notify(e *history.Event) {
 	if t.pending[e.Client] {
 		t.wasted++
 	}
-	t.pending[e.Client] = true
+	t.pending[e.Client] = !t.follows
 }
 
 func (t *tally) goOn(e *history.Event, now time.Duration) {
 	t.m.Events++
+	t.last = now
 	t.pending[e.Client] = false
-	if t.clients > 1 && t.released >= t.begin {
+	if !t.alone && t.released >= t.begin {
 		t.handovers = append(t.handovers, now-t.released)
 	}
 }
@@ -162,17 +168,18 @@ func (t *tally) unwatch(e *history.Event) {
 	}
 }
 
-func (t *tally) result() Measurement {
+// finish makes the sums.
+func (t *tally) finish() {
 	for _, waits := range t.pending {
 		if waits {
 			t.wasted++
 		}
 	}
-	m := t.m
+	m := &t.m
 	per := func(n int) float64 { return float64(n) / float64(m.Events) }
 	m.Notifications, m.Wasted, m.Requests, m.Txns = per(t.fanout), per(t.wasted), per(t.requested), per(t.txns)
 	m.Messages = per(t.requested + t.answered + t.notified)
+	m.Rate = float64(t.requested) / (t.last - t.begin).Seconds()
 	m.P50, m.P99 = quantile(t.handovers, 0.5), quantile(t.handovers, 0.99)
 	m.Quiet = quantile(t.quiet, 0.5)
-	return m
 }
