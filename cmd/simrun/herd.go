@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"runtime"
+	"runtime/debug"
 	"slices"
 	"strconv"
 	"strings"
@@ -26,6 +27,10 @@ const (
 	defaultSimulated = "1,2,5,10,20,50,100,200,500,1000"
 	defaultReal      = "1,2,5,10,20,50,100,200"
 )
+
+// memory is how much simulations should do with; there is no need to collect garbage
+// while they do.
+const memory = 6 << 30
 
 // herdFlags are the flags of herd.
 type herdFlags struct {
@@ -203,6 +208,8 @@ func (s *sweep) measure(ctx context.Context, a *app) error {
 }
 
 func (s *sweep) simulate(ctx context.Context, bar bar) error {
+	defer debug.SetGCPercent(debug.SetGCPercent(400)) // the stacks of 100,000 clients take long to go through
+	defer debug.SetMemoryLimit(debug.SetMemoryLimit(memory))
 	next := make(chan *job)
 	errs := make([]error, runtime.GOMAXPROCS(0))
 	var wg sync.WaitGroup

@@ -1,9 +1,7 @@
 package main
 
 import (
-	"encoding/csv"
 	"fmt"
-	"io"
 	"slices"
 	"strconv"
 
@@ -65,24 +63,14 @@ func verdict(d *herd.Difference) string {
 	return d.Why
 }
 
-func comparisonTable(all []herd.Difference) plots.Table {
+// comparison is the table of the differences, or of all counts.
+func comparison(all []herd.Difference, equal bool) plots.Table {
 	t := plots.Table{Title: "Simulated and real", Columns: []string{"variant", "clients", "count", "simulated", "real", "difference"},
-		Text: "Every count that differs, and why. The counts that are not listed are equal. Those of mntr are what the servers counted; next to them is what the clients did."}
+		Text: "Every count that differs, and why; those that are not listed are equal. Of the rows with mntr the one number is what the clients counted, and the other what their servers did."}
 	for i := range all {
-		if d := &all[i]; !d.Equal() {
-			t.Rows = append(t.Rows, []string{d.Variant, strconv.Itoa(d.Clients), d.Count, short(number(d.Simulated)), short(number(d.Real)), verdict(d)})
+		if d := &all[i]; equal || !d.Equal() {
+			t.Rows = append(t.Rows, []string{d.Variant, strconv.Itoa(d.Clients), d.Count, number(d.Simulated), number(d.Real), verdict(d)})
 		}
 	}
 	return t
-}
-
-func writeComparison(w io.Writer, all []herd.Difference) error {
-	c := csv.NewWriter(w)
-	c.Write([]string{"variant", "clients", "count", "simulated", "real", "difference"}) // Error tells
-	for i := range all {
-		d := &all[i]
-		c.Write([]string{d.Variant, strconv.Itoa(d.Clients), d.Count, number(d.Simulated), number(d.Real), verdict(d)})
-	}
-	c.Flush()
-	return c.Error()
 }

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"encoding/csv"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -118,11 +117,13 @@ func (s *sweep) measurements() (all []herd.Measurement) {
 // that differs although it must not is a violation.
 func (s *sweep) publish(a *app, dir string) (int, error) {
 	page := s.page()
+	memories := s.memories()
+	page.Figures = append(page.Figures, memoryFigure(memories))
 	differences, code := s.differences()
 	if s.real {
-		page.Tables = append(page.Tables, comparisonTable(differences))
+		page.Tables = append(page.Tables, comparison(differences, false))
 	}
-	page.Tables = append(page.Tables, s.table())
+	page.Tables = append(page.Tables, s.table(), memoryTable(memories))
 	if err := print(a.out, s.table()); err != nil {
 		return 0, err
 	}
@@ -134,10 +135,13 @@ func (s *sweep) publish(a *app, dir string) (int, error) {
 		"herd.html": page.Write,
 		"herd.json": func(w io.Writer) error { return json.NewEncoder(w).Encode(all) },
 		"herd.csv":  func(w io.Writer) error { return writeCSV(w, all) },
+
+		"memory.json": func(w io.Writer) error { return json.NewEncoder(w).Encode(memories) },
+		"memory.csv":  func(w io.Writer) error { return writeTable(w, memoryTable(memories)) },
 	}
 	if s.real {
 		files["compare.json"] = func(w io.Writer) error { return json.NewEncoder(w).Encode(differences) }
-		files["compare.csv"] = func(w io.Writer) error { return writeComparison(w, differences) }
+		files["compare.csv"] = func(w io.Writer) error { return writeTable(w, comparison(differences, true)) }
 	}
 	for _, f := range page.Figures {
 		files[f.Name+".svg"], files[f.Name+".png"] = f.SVG, f.PNG
@@ -161,21 +165,18 @@ func print(out io.Writer, t plots.Table) error {
 }
 
 func writeCSV(w io.Writer, all []herd.Measurement) error {
-	c := csv.NewWriter(w)
-	var head []string
+	var t plots.Table
 	for _, x := range herdColumns {
-		head = append(head, x.name)
+		t.Columns = append(t.Columns, x.name)
 	}
-	c.Write(head) // Error tells
 	for i := range all {
 		var row []string
 		for _, x := range herdColumns {
 			row = append(row, x.of(&all[i]))
 		}
-		c.Write(row)
+		t.Rows = append(t.Rows, row)
 	}
-	c.Flush()
-	return c.Error()
+	return writeTable(w, t)
 }
 
 // page is the page without its tables.
