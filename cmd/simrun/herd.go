@@ -28,8 +28,8 @@ const (
 	defaultReal      = "1,2,5,10,20,50,100,200"
 )
 
-// memory is how much simulations should do with; there is no need to collect garbage
-// while they do.
+// memory is how much a sweep should do with; there is no need to collect garbage
+// while it does.
 const memory = 6 << 30
 
 // herdFlags are the flags of herd.
@@ -187,6 +187,7 @@ func (s *sweep) measure(ctx context.Context, a *app) error {
 	if s.real {
 		total *= 2
 	}
+	defer debug.SetMemoryLimit(debug.SetMemoryLimit(memory))
 	bar := a.progress("herd", int64(total))
 	defer bar.clear()
 	if err := s.simulate(ctx, bar); err != nil || !s.real {
@@ -209,7 +210,6 @@ func (s *sweep) measure(ctx context.Context, a *app) error {
 
 func (s *sweep) simulate(ctx context.Context, bar bar) error {
 	defer debug.SetGCPercent(debug.SetGCPercent(400)) // the stacks of 100,000 clients take long to go through
-	defer debug.SetMemoryLimit(debug.SetMemoryLimit(memory))
 	next := make(chan *job)
 	errs := make([]error, runtime.GOMAXPROCS(0))
 	var wg sync.WaitGroup

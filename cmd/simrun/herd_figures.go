@@ -76,7 +76,8 @@ var herdFigures = []herdFigure{
 		variants: []string{"rearm/0.25", "rearm/0.5", "rearm/1", "rearm/2", "rearm/4", "rearm/8"},
 		value:    func(m *herd.Measurement) float64 { return m.Notifications / float64(m.Clients) },
 		text: "A watch fires once, and it takes a round trip to set it again. Of changes that come faster than that, a client hears of one in each round trip, so it gets less than one notification for each: it sees the " +
-			"latest state, and not all states. With many clients the server needs longer to tell all of them and to answer them, and they miss more."},
+			"latest state, and not all states. With ten clients the server needs longer to answer them, and they miss more. With a hundred it is busy all the time: the changes themselves wait behind the reads of those whom the " +
+			"one before has woken, however fast they are sent."},
 	{name: "watches", title: "Watches held by the server", y: "watches at the same time, at most",
 		variants: []string{"lock/sequential", "rwlock/readers", "leave/sequential", "commit/all-sites", "queue/turns"},
 		value:    func(m *herd.Measurement) float64 { return float64(m.Watches) },
@@ -128,6 +129,9 @@ func (f *herdFigure) byVariant(jobs []*job) (lines []plots.Line) {
 func (f *herdFigure) byClients(jobs []*job) (lines []plots.Line) {
 	for clients := 1; clients <= mostSimulated; clients *= 10 {
 		line := plots.Line{Name: fmt.Sprintf("%d clients", clients)}
+		if clients == 1 {
+			line.Name = "1 client"
+		}
 		for _, variant := range f.variants {
 			for _, j := range jobs {
 				if j.Name == variant && j.clients == clients {

@@ -244,7 +244,8 @@ type ticks struct{}
 
 // Ticks implements [plot.Ticker].
 func (ticks) Ticks(least, most float64) []plot.Tick {
-	all := plot.LogTicks{Prec: -1}.Ticks(least, most)
+	// A little less, or the library takes 0.1 for more than that and leaves it out.
+	all := plot.LogTicks{Prec: -1}.Ticks(least*(1-1e-9), most)
 	for i, t := range all {
 		if !t.IsMinor() {
 			all[i].Label = strconv.FormatFloat(t.Value, 'f', -1, 64)

@@ -8,6 +8,7 @@ import (
 	_ "image/png"
 	"io"
 	"math"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -89,6 +90,15 @@ func TestAxesAreWholeDecades(t *testing.T) {
 		decades(&p.X)
 		if math.Abs(p.X.Min-c[2]) > 1e-9 || p.X.Max != c[3] {
 			t.Errorf("from %v to %v: %v to %v", c[0], c[1], p.X.Min, p.X.Max)
+		}
+	}
+	for _, least := range []float64{0.01, 0.1, 1, 10} {
+		labelled := map[string]bool{}
+		for _, x := range (ticks{}).Ticks(least, 100) {
+			labelled[x.Label] = true
+		}
+		if label := strconv.FormatFloat(least, 'f', -1, 64); !labelled[label] {
+			t.Errorf("the axis from %s on has the labels %v", label, labelled)
 		}
 	}
 	for _, x := range (ticks{}).Ticks(1, 1e7) {
