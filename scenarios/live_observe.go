@@ -194,7 +194,8 @@ func (x *Observation) Idle(n int) time.Duration {
 	}
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	return time.Since(slices.MaxFunc(x.heard[:n], time.Time.Compare))
+	last := slices.MaxFunc(x.heard[:n], time.Time.Compare)
+	return min(time.Since(last), x.Elapsed())
 }
 
 // Sent returns how many packets were sent, those of handshakes and pings too, by the

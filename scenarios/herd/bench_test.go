@@ -10,7 +10,7 @@ import (
 func BenchmarkMeasure(b *testing.B) {
 	for i := range All {
 		v := &All[i]
-		for _, n := range []int{1000, 10_000, 20_000} {
+		for _, n := range []int{1000, 10_000} {
 			if v.Fits(n) {
 				b.Run(v.Name+"/"+strconv.Itoa(n), func(b *testing.B) {
 					r := scenarios.NewRunner()

@@ -60,6 +60,7 @@ type conductor struct {
 	opened chan struct{}   // closed when the measurement begins
 	turns  []chan struct{} // likewise for each client's turn
 	events atomic.Int64
+	given  atomic.Int64 // turns
 	over   atomic.Bool
 
 	asked          int // for figures, of each server
@@ -92,21 +93,21 @@ func (c *conductor) conduct(ctx context.Context, run *scenarios.Observation) (er
 	close(c.opened)
 	go func() {
 		for _, turn := range c.turns {
-			time.Sleep(quietAfterChange) // for the one before to be heard
 			c.quiet(ctx, others, quietAfterChange)
 			close(turn)
+			c.given.Add(1)
 		}
 	}()
-	seen, since := int64(0), time.Now()
+	progress, since := int64(0), time.Now()
 	for c.events.Load() < c.target {
-		if n := c.events.Load(); n > seen {
-			seen, since = n, time.Now()
+		if n := c.events.Load() + c.given.Load(); n > progress {
+			progress, since = n, time.Now()
 		}
 		if err := run.Failure(); err != nil {
 			return err
 		}
 		if time.Since(since) > liveLimit {
-			return fmt.Errorf("%d of %d events, and no other one within %v", seen, c.target, liveLimit)
+			return fmt.Errorf("%d of %d events, and no other one within %v", c.events.Load(), c.target, liveLimit)
 		}
 		if err := nap(ctx); err != nil {
 			return err
@@ -139,12 +140,19 @@ func nap(ctx context.Context) error {
 }
 
 // quiet waits until the first n clients have been silent for so long, but not for
-// ever: something may have failed.
+// ever: something may have failed. The time is counted in naps, so that on a machine
+// that is too busy to let clients go on it does not go by either.
 func (c *conductor) quiet(ctx context.Context, n int, d time.Duration) {
-	for begin := time.Now(); c.run.Idle(n) < d && time.Since(begin) < liveLimit; {
+	begin := time.Now()
+	last := begin
+	for calm := time.Duration(0); calm < d && time.Since(begin) < liveLimit; calm += time.Millisecond {
 		if nap(ctx) != nil || c.run.Failure() != nil {
 			return
 		}
+		if c.run.Idle(n) <= time.Since(last) {
+			calm = 0
+		}
+		last = time.Now()
 	}
 }
 
