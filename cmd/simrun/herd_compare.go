@@ -44,7 +44,10 @@ func (s *sweep) explain(a *app, all []herd.Difference) {
 			open = append(open, d.Variant)
 		}
 	}
-	fmt.Fprintf(a.out, "\n%d of %d counts are equal, simulated and real, and at clients and servers. The others:\n", equal, len(all))
+	fmt.Fprintf(a.out, "\n%d of %d counts are equal, simulated and real, and at clients and servers.\n", equal, len(all))
+	if len(open) > 0 {
+		fmt.Fprintln(a.out, "The others may differ:")
+	}
 	for _, v := range s.variants {
 		if slices.Contains(open, v.Name) {
 			fmt.Fprintf(a.out, "%s: %s\n", v.Name, v.Open)

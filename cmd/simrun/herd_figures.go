@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"math"
+	"slices"
 
 	"zksim/reports/plots"
 	"zksim/scenarios/herd"
@@ -124,10 +125,22 @@ func (f *herdFigure) byVariant(jobs []*job) (lines []plots.Line) {
 	return lines
 }
 
-// byClients makes a line for each number of clients that is a power of ten; they
-// differ little from one to the next.
+// byClients makes a line for each number of clients, or for those that are powers of
+// ten if there are any: they differ little from one to the next.
 func (f *herdFigure) byClients(jobs []*job) (lines []plots.Line) {
-	for clients := 1; clients <= mostSimulated; clients *= 10 {
+	var all, tens []int
+	for _, j := range jobs {
+		if slices.Contains(f.variants, j.Name) && !slices.Contains(all, j.clients) {
+			all = append(all, j.clients)
+			if power := math.Log10(float64(j.clients)); power == math.Trunc(power) {
+				tens = append(tens, j.clients)
+			}
+		}
+	}
+	if len(tens) > 0 {
+		all = tens
+	}
+	for _, clients := range all {
 		line := plots.Line{Name: fmt.Sprintf("%d clients", clients)}
 		if clients == 1 {
 			line.Name = "1 client"

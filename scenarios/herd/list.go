@@ -117,7 +117,7 @@ func Locks(name string, newLocker func(p *scenarios.Process) Locker) Variant {
 					p.Fail(err)
 					return
 				}
-				p.Rest(2 * time.Millisecond)
+				p.Next()
 			}
 		}}
 }

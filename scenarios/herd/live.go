@@ -159,12 +159,13 @@ func (c *conductor) quiet(ctx context.Context, n int, d time.Duration) {
 // player is the pace of one program; ctx ends with the run.
 func (c *conductor) player(p *scenarios.Process) pace {
 	ctx, _ := p.Interruptible()
-	return &player{c, ctx}
+	return &player{c: c, ctx: ctx}
 }
 
 type player struct {
-	c   *conductor
-	ctx context.Context
+	c    *conductor
+	ctx  context.Context
+	last int64 // event of this client
 }
 
 func (x *player) arrive(*Process) {}
@@ -200,9 +201,14 @@ func (x *player) rest(p *Process, d time.Duration) {
 	}
 }
 
+func (x *player) next(p *Process) {
+	for p.N > 1 && x.c.events.Load() == x.last && nap(x.ctx) == nil {
+	}
+}
+
 func (x *player) went(*Process) {
 	if x.c.began.Load() {
-		x.c.events.Add(1)
+		x.last = x.c.events.Add(1)
 	}
 }
 

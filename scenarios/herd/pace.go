@@ -16,6 +16,7 @@ type pace interface {
 	turn(p *Process)                      // returns when it is the client's turn; they come in the order of their numbers
 	settle(p *Process)                    // returns when what has happened has had all its effects; never when enough has happened
 	rest(p *Process, d time.Duration)     // returns after that time
+	next(p *Process)                      // returns when another client has gone on after this one, if there is another
 	went(p *Process)                      // hears that the client has gone on
 }
 
@@ -34,6 +35,10 @@ func (p *Process) Turn() { p.pace.turn(p) }
 // does not return when enough has happened, so that a measurement ends with all
 // effects of its last event and without a new one.
 func (p *Process) Settle() { p.pace.settle(p) }
+
+// Next waits until another client has gone on after this one, if there is another, so
+// that a client that gives something up is not the one who gets it.
+func (p *Process) Next() { p.pace.next(p) }
 
 // timetable is the pace of the simulator, shared by all programs of a run. All times
 // are given beforehand.
@@ -99,6 +104,8 @@ func (t *timetable) settle(p *Process) {
 		t.rest(p, t.limit())
 	}
 }
+
+func (t *timetable) next(p *Process) { t.rest(p, 2*time.Millisecond) }
 
 func (t *timetable) rest(p *Process, d time.Duration) { p.Env.Sleep(context.Background(), d) }
 
