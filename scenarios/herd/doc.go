@@ -1,6 +1,8 @@
 // Package herd measures the herd effect: how many clients a recipe wakes for each
 // one that can go on. A [Variant] is a workload whose number of clients is free;
-// [Measure] runs it in a timed simulation, a function of variant, clients and seed.
+// [Measure] runs it in a timed simulation, a function of variant, clients and seed;
+// [MeasureLive] runs it on a real ensemble, and [Variant.Compare] sets one beside the
+// other. [WatchMemory] is what watches take.
 // [Check] holds a recipe to its promises from a test:
 //
 //	herd.Check(t, herd.Locks("my/lock", newMyLock), herd.PerEvent(1), herd.Wasted(0), herd.SlopeBelow(0.1))
