@@ -1,6 +1,7 @@
 package scenarios
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -123,7 +124,7 @@ func (x *Observation) listen(i int, c net.Conn) (net.Conn, error) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	if !x.heard[i].IsZero() {
-		x.broken = errors.Join(x.broken, fmt.Errorf("c%d has lost its connection", i+1))
+		x.broken = cmp.Or(x.broken, fmt.Errorf("c%d has lost its connection", i+1)) // it will try again and again
 		c.Close()
 		return nil, x.broken
 	}
@@ -143,7 +144,7 @@ func (x *Observation) tap(i int) *wire.Tap {
 		Broken: func(err error) {
 			x.mu.Lock()
 			defer x.mu.Unlock()
-			x.broken = errors.Join(x.broken, err)
+			x.broken = cmp.Or(x.broken, err)
 		}}
 }
 
