@@ -196,6 +196,7 @@ func (s *sweep) measure(ctx context.Context, a *app) error {
 	for i := range s.jobs {
 		j := &s.jobs[i]
 		m, err := herd.MeasureLive(ctx, s.servers, j.Variant, j.clients)
+		debug.FreeOSMemory() // the buffers of its clients
 		if ctx.Err() != nil {
 			return nil
 		}
