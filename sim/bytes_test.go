@@ -88,7 +88,7 @@ type oneFault struct{}
 func (oneFault) Enabled(w *World, list []Transition) []Transition {
 	for _, c := range w.Clients() {
 		if c.Connected() {
-			list = append(list, Transition{Kind: FirstFault, Client: uint16(c.ID())})
+			list = append(list, Transition{Kind: FirstFault, Client: uint32(c.ID())})
 		}
 	}
 	return list
