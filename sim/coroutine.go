@@ -33,7 +33,8 @@ type coroutine struct {
 	killed bool // unwinding: the process crashed or the run is over
 	begun  bool // has run at least once
 	deaths int  // how often killed was raised in it
-	slow   bool // it has stopped to let others move
+	slow   bool // it goes on, or begins, when it likes; see World.Prompt
+	woken  bool // it was waiting for an event, or its context
 
 	req   request
 	ctx   context.Context
@@ -96,7 +97,7 @@ func (g *coroutine) run() {
 // resume runs g until it parks or ends.
 func (g *coroutine) resume() {
 	w := g.client.w
-	g.status, g.begun = running, true
+	g.status, g.begun, g.slow, g.woken = running, true, false, false
 	w.current = g
 	g.next()
 	w.current = nil
@@ -136,7 +137,7 @@ func (w *World) spawn(c *Client, name string, f func()) {
 	} else {
 		g = newCoroutine()
 	}
-	g.client, g.fn, g.killed, g.begun, g.slow, g.deaths, g.status = c, f, false, false, false, 0, runnable
+	g.client, g.fn, g.killed, g.begun, g.slow, g.woken, g.deaths, g.status = c, f, false, false, false, false, 0, runnable
 	g.got, g.req.err = 0, nil
 	g.name = c.uniqueName(name)
 	c.coroutines = append(c.coroutines, g)
@@ -202,9 +203,9 @@ func (c *Client) poll() {
 		switch g.status {
 		case awaiting:
 			if i, ev, ok := ready(g.chans); ok {
-				g.got, g.event, g.status = i, ev, runnable
+				g.got, g.event, g.status, g.woken = i, ev, runnable, true
 			} else if g.ctx.Err() != nil {
-				g.got, g.status = -1, runnable
+				g.got, g.status, g.woken = -1, runnable, true
 			}
 		case sleeping:
 			if g.ctx.Err() != nil {

@@ -34,7 +34,6 @@ func (c *Client) linger() {
 	g := c.here()
 	g.slow = true
 	g.park(runnable)
-	g.slow = false
 }
 
 // Now returns the virtual time.

@@ -33,17 +33,18 @@ func (c *Client) Secluded() bool {
 // Served reports whether a server has taken a request of the client.
 func (c *Client) Served() bool { return c.served }
 
-// Prompt returns the next step of code that does not take its time: the first of the
-// oldest coroutines that can go on and has not stopped of its own accord, by
-// Env.Yield or Env.Now. Code is that quick where its steps take no time
-// compared to messages.
-func (w *World) Prompt() (Transition, bool) {
+// Prompt returns the next step of code that does not take its time: that of the oldest
+// coroutine that can go on, of the first client that has one. A program begins when it
+// likes, and so goes on what has stopped of its own accord, by Env.Yield or Env.Now.
+// Code is that quick where its steps take no time compared to messages. With slowWakes,
+// what was woken by an event, or the end of its context, goes on when it likes, too.
+func (w *World) Prompt(slowWakes bool) (Transition, bool) {
 	for _, c := range w.clients {
 		if c.paused {
 			continue
 		}
 		for _, g := range c.coroutines {
-			if g.status == runnable && !g.slow {
+			if g.status == runnable && !g.slow && !(slowWakes && g.woken) {
 				return Transition{Run, uint32(c.id), uint16(g.name)}, true
 			}
 		}

@@ -150,6 +150,7 @@ func (w *World) Reset(cfg Config, inj Injector, program func(*Client)) {
 	for _, c := range w.clients {
 		c.reset()
 		w.spawn(c, "", c.start)
+		c.coroutines[0].slow = true
 	}
 }
 

@@ -27,7 +27,7 @@ type proveFlags struct {
 	clients, rounds, servers, most, workers                             int
 	order                                                               uint64
 	duration                                                            time.Duration
-	interleave, reverse                                                 bool
+	interleave, slowWakes, reverse                                      bool
 	bar                                                                 bar
 }
 
@@ -48,6 +48,7 @@ func proveCommand(ctx context.Context, a *app, args []string) (int, error) {
 	f.StringVar(&c.checkers, "checkers", "", "only these checkers, separated by commas, or \"state\" for those that need no order of events: much less to explore (default: the scenario's)")
 	f.Uint64Var(&c.order, "order", 1, "number that decides what ZooKeeper leaves open, and names")
 	f.BoolVar(&c.interleave, "interleave", false, "let the steps of client code interleave with everything, goroutine by goroutine")
+	f.BoolVar(&c.slowWakes, "slow-wakes", false, "let goroutines that were waiting for an event go on at any time after it")
 	f.DurationVar(&c.duration, "for", time.Minute, "give up after this long, for each scenario")
 	f.StringVar(&c.memory, "mem", "2G", "give up at this much memory, as 500M or 2G")
 	f.IntVar(&c.workers, "p", 0, "runs at a time (default: one for each core)")
@@ -188,7 +189,7 @@ func (c *proveFlags) scope(s *scenarios.Scenario) (prove.Scope, error) {
 			servers = slices.Min(s.Servers)
 		}
 	}
-	return prove.Scope{Scenario: &x, Servers: servers, Order: c.order, Faults: plan, Most: c.most, Interleave: c.interleave}, nil
+	return prove.Scope{Scenario: &x, Servers: servers, Order: c.order, Faults: plan, Most: c.most, Interleave: c.interleave, SlowWakes: c.slowWakes}, nil
 }
 
 // only returns the checkers of a scenario with these names, all if there are none, or

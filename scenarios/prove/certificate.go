@@ -34,6 +34,7 @@ type Claim struct {
 	Faults     string     `json:"faults"`
 	Most       int        `json:"most"` // faults in one run
 	Interleave bool       `json:"interleave"`
+	SlowWakes  bool       `json:"slow_wakes"`
 	Checkers   []string   `json:"checkers"`
 	Reductions Reductions `json:"reductions"`
 }
@@ -69,7 +70,7 @@ const certificateFormat = "zksim certificate 1"
 func (s *Scope) claim(r Reductions) Claim {
 	x := s.Scenario
 	return Claim{Scenario: x.Name, Clients: x.Clients, Rounds: x.Rounds, Servers: s.Servers, Order: s.Order, Faults: s.Faults.String(),
-		Most: s.most(), Interleave: s.Interleave, Checkers: names(x.Checkers), Reductions: r}
+		Most: s.most(), Interleave: s.Interleave, SlowWakes: s.SlowWakes, Checkers: names(x.Checkers), Reductions: r}
 }
 
 // collision bounds the probability that any two of n states have the same 64 bits,
@@ -143,7 +144,7 @@ func (c *Claim) Scope(all []scenarios.Scenario) (Scope, error) {
 	if err != nil {
 		return Scope{}, err
 	}
-	return Scope{Scenario: &x, Servers: c.Servers, Order: c.Order, Faults: plan, Most: c.Most, Interleave: c.Interleave}, nil
+	return Scope{Scenario: &x, Servers: c.Servers, Order: c.Order, Faults: plan, Most: c.Most, Interleave: c.Interleave, SlowWakes: c.SlowWakes}, nil
 }
 
 // Differs says in what a search for the same scope came to something else, "" if in

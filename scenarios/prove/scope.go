@@ -17,10 +17,14 @@ type Scope struct {
 
 	// Interleave has the steps of client code interleave with everything else,
 	// goroutine by goroutine. Without it, code goes on without delay, the oldest
-	// goroutine first, until it waits for a message or lets others move, by
-	// Process.Step or Env.Now. That is the grain at which protocols are usually
+	// goroutine first, from the program's start, which may be at any time, until it
+	// waits for a message or lets others move, by Process.Step or Env.Now. That is the grain at which protocols are usually
 	// modelled: what a client does on a message is one step.
 	Interleave bool
+	// SlowWakes has a goroutine that was waiting for a watch, for its session or for
+	// the end of its context go on at any time after that, so that its own
+	// connection may have come back, or gone again, before it acts.
+	SlowWakes bool
 }
 
 // check reports what is wrong with a scope.

@@ -141,7 +141,7 @@ func (w *worker) complete(res *scenarios.Result) {
 // Choose implements [sim.Chooser].
 func (w *worker) Choose(world *sim.World) (sim.Transition, bool, error) {
 	if !w.scope.Interleave {
-		if t, ok := world.Prompt(); ok {
+		if t, ok := world.Prompt(w.scope.SlowWakes); ok {
 			return t, true, nil
 		}
 	}
