@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
+	"time"
 
 	"zksim/scenarios"
 	"zksim/sim"
@@ -54,13 +55,32 @@ type savedEdge struct {
 
 const checkpointFormat = "zksim checkpoint 1"
 
-// probe runs the scenario once, fairly and without faults.
-func (p *prover) probe() uint64 {
-	r := scenarios.NewRunner()
-	defer r.Close()
+// probe runs the scenario once, fairly, without faults and for at most as many steps
+// as a schedule may have.
+func (p *prover) probe() (uint64, error) {
+	if p.code != 0 {
+		return p.code, nil
+	}
 	s := newSearch(&p.scope, p.Reductions, 0)
-	res, _ := r.Explore(s.scenario, s.schedule, &sim.Replay{})
-	return res.Hash
+	s.scenario.MaxSteps = maxSteps
+	hash := make(chan uint64, 1)
+	go func() { // which the client's code may block or end
+		defer close(hash)
+		r := scenarios.NewRunner()
+		defer r.Close()
+		res, _ := r.Explore(s.scenario, s.schedule, &sim.Replay{})
+		hash <- res.Hash | 1
+	}()
+	late := time.NewTimer(p.Stuck)
+	defer late.Stop()
+	select {
+	case p.code = <-hash:
+	case <-late.C:
+	}
+	if p.code == 0 {
+		return 0, fmt.Errorf("checkpoint: the program of %s does not come to an end", p.scope.Scenario.Name)
+	}
+	return p.code, nil
 }
 
 // save writes a checkpoint, if one is wanted: a new file takes the place of the last
@@ -69,8 +89,12 @@ func (p *prover) save(s *search, queue []edge) error {
 	if p.Checkpoint == "" {
 		return nil
 	}
+	code, err := p.probe()
+	if err != nil {
+		return err
+	}
 	cert := &p.result.Certificate
-	x := checkpoint{Format: checkpointFormat, Claim: cert.Claim, Code: p.probe(), Levels: cert.Levels, Clock: s.clock,
+	x := checkpoint{Format: checkpointFormat, Claim: cert.Claim, Code: code, Levels: cert.Levels, Clock: s.clock,
 		Done: [3]int64{s.runs.Load(), s.ends.Load(), s.transitions.Load()}, Unsure: s.unsure, Held: s.withheld.Load()}
 	for i := range s.known.shards {
 		k := &s.known.shards[i]
@@ -142,7 +166,11 @@ func (p *prover) resume() (*checkpoint, error) {
 	if !reflect.DeepEqual(x.Claim, p.result.Claim) {
 		return nil, fmt.Errorf("checkpoint: %s is of another search, %+v; this one is %+v", p.Checkpoint, x.Claim, p.result.Claim)
 	}
-	if x.Code != p.probe() {
+	code, err := p.probe()
+	if err != nil {
+		return nil, err
+	}
+	if x.Code != code {
 		return nil, fmt.Errorf("checkpoint: %s is of other code: the scenario runs otherwise now", p.Checkpoint)
 	}
 	if err := x.sound(); err != nil {

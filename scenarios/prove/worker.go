@@ -124,6 +124,9 @@ func (e edge) path(steps []sim.Transition) []sim.Transition {
 // complete judges a run that has come to its end.
 func (w *worker) complete(res *scenarios.Result) {
 	w.ends.Add(1)
+	if w.past.found.Level == checkers.Violated { // the run was cut short there: what judges its end may err
+		res.Verdict = w.past.found
+	}
 	v := res.Verdict
 	if w.outcome != nil {
 		w.outcome(res)
@@ -142,6 +145,9 @@ func (w *worker) complete(res *scenarios.Result) {
 func (w *worker) Choose(world *sim.World) (sim.Transition, bool, error) {
 	if !w.scope.Interleave {
 		if t, ok := world.Prompt(); ok {
+			if world.Step() >= maxSteps && w.reached(world.Step()) {
+				return sim.Transition{}, false, errDeep
+			}
 			return t, true, nil
 		}
 	}
