@@ -81,7 +81,17 @@ func proveCommand(ctx context.Context, a *app, args []string) (int, error) {
 	if len(selected) > 1 && (c.checkpoint != "" || c.cert != "") {
 		return 0, fmt.Errorf("-checkpoint and -cert are for one scenario; -run matches %d", len(selected))
 	}
+	if c.cert != "" && c.checkpoint != "" && sameFile(c.cert, c.checkpoint) {
+		return 0, errors.New("-cert and -checkpoint are two files, not one")
+	}
 	return c.all(ctx, a, selected, o)
+}
+
+// sameFile reports whether two names are of one file, be it there or not.
+func sameFile(a, b string) bool {
+	x, err1 := os.Stat(a)
+	y, err2 := os.Stat(b)
+	return filepath.Clean(a) == filepath.Clean(b) || err1 == nil && err2 == nil && os.SameFile(x, y)
 }
 
 // options reads the flags that say how to search.
