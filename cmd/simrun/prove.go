@@ -26,7 +26,7 @@ type proveFlags struct {
 	run, plan, checkers, without, memory, checkpoint, cert, verify, out string
 	clients, rounds, servers, most, workers                             int
 	order                                                               uint64
-	duration                                                            time.Duration
+	duration, every                                                     time.Duration
 	interleave, reverse                                                 bool
 	bar                                                                 bar
 }
@@ -54,6 +54,7 @@ func proveCommand(ctx context.Context, a *app, args []string) (int, error) {
 	f.StringVar(&c.without, "without", "", "reductions to switch off, of persistent, zxids, monitors and symmetry, separated by commas")
 	f.BoolVar(&c.reverse, "reverse", false, "search in another order; completed searches come to the same numbers")
 	f.StringVar(&c.checkpoint, "checkpoint", "", "file to save the search to, and to resume it from if it is there (one scenario only)")
+	f.DurationVar(&c.every, "every", time.Minute, "how often to save to the checkpoint")
 	f.StringVar(&c.cert, "cert", "", "file to write the certificate to (one scenario only)")
 	f.StringVar(&c.verify, "verify", "", "derive the certificate in this file again, in another order and, as far as time allows, without reductions")
 	f.StringVar(&c.out, "o", "out", "folder for the schedules of violations")
@@ -99,10 +100,13 @@ func (c *proveFlags) options(a *app) (o prove.Options, err error) {
 	if c.duration <= 0 {
 		return o, fmt.Errorf("-for is a time above 0, not %v", c.duration)
 	}
+	if c.every <= 0 {
+		return o, fmt.Errorf("-every is a time above 0, not %v", c.every)
+	}
 	if c.workers < 0 || c.most < -1 {
 		return o, errors.New("-p and -most cannot be negative")
 	}
-	o = prove.Options{Reductions: prove.Every, Workers: c.workers, Checkpoint: c.checkpoint, Reverse: c.reverse}
+	o = prove.Options{Reductions: prove.Every, Workers: c.workers, Checkpoint: c.checkpoint, Every: c.every, Reverse: c.reverse}
 	if o.Memory, err = parseMemory(c.memory); err != nil {
 		return o, err
 	}
