@@ -3,6 +3,7 @@ package prove
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"crypto/sha256"
 	"encoding/gob"
 	"errors"
@@ -146,7 +147,7 @@ func (p *prover) write(x *checkpoint) (err error) {
 	out, sum := bufio.NewWriter(f), sha256.New()
 	err = gob.NewEncoder(io.MultiWriter(out, sum)).Encode(x)
 	_, tail := out.Write(sum.Sum(nil))
-	if err := errors.Join(err, tail, out.Flush(), f.Sync(), f.Close()); err != nil {
+	if err := cmp.Or(err, tail, out.Flush(), f.Sync(), f.Close()); err != nil { // one tells it all
 		return err
 	}
 	return os.Rename(f.Name(), p.Checkpoint)

@@ -84,19 +84,21 @@ func enumerate(t testing.TB, sc Scope, limit int) (set map[string]bool, runs int
 	return set, runs, true
 }
 
-// TestSearchReachesWhatEverySchedulesComesTo has no part of the search on the other
+// TestSearchReachesWhatEveryScheduleComesTo has no part of the search on the other
 // side: neither fingerprints nor the order of what is explored.
 func TestSearchReachesWhatEveryScheduleComesTo(t *testing.T) {
-	limit := 1_000_000
+	limit := 40_000
 	if testing.Short() {
-		limit = 50_000
+		limit = 5_000
 	}
 	for _, x := range tinies {
 		for _, interleave := range []bool{false, true} {
 			sc := x.scope(t)
 			sc.Interleave = interleave
 			want, runs, complete := enumerate(t, sc, limit)
-			t.Log(x.name, interleave, runs, complete, len(want))
+			if !complete && (testing.Short() || interleave) {
+				continue // a search takes long, too
+			}
 			got, all := reach(t, sc, Reductions{}, 20e9)
 			if !all {
 				t.Errorf("%s: not complete", x.name)

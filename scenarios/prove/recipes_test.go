@@ -35,12 +35,12 @@ func smallest(s *scenarios.Scenario) int {
 func TestReductionsLoseNoOutcomeOfRecipes(t *testing.T) {
 	all, limit, least := combinations(), 300*time.Millisecond, 30
 	if testing.Short() {
-		all, limit, least = []Reductions{{Persistent: true, Zxids: true, Monitors: true}}, 100*time.Millisecond, 10
+		all, limit, least = []Reductions{{Persistent: true, Zxids: true, Monitors: true}}, 100*time.Millisecond, 5
 	}
 	closed, outcomes := 0, 0
 	for i := range scenarios.All {
 		s := small(t, scenarios.All[i].Name)
-		if smallest(s) == 3 && testing.Short() {
+		if (smallest(s) == 3 || i%4 > 0) && testing.Short() {
 			continue
 		}
 		sc := Scope{Scenario: s, Servers: smallest(s), Order: 1, Most: -1}

@@ -28,8 +28,7 @@ type tiny struct {
 	servers int
 	clients int
 	program func(p *scenarios.Process)
-	short   bool // small enough to enumerate every schedule
-	least   int  // outcomes there are at least
+	least   int // outcomes there are at least
 }
 
 func (x tiny) scope(t testing.TB) Scope {
@@ -59,18 +58,18 @@ func stubborn(f func() error) {
 }
 
 var tinies = []tiny{
-	{name: "race", short: true, least: 2, program: func(p *scenarios.Process) {
+	{name: "race", least: 2, program: func(p *scenarios.Process) {
 		o := register(p)
 		_, err := p.Conn.Create("/d/x", []byte{byte(p.ID)}, 0, world)
 		say(o, "%v", err)
 	}},
-	{name: "write-read", short: true, least: 3, program: func(p *scenarios.Process) {
+	{name: "write-read", least: 3, program: func(p *scenarios.Process) {
 		o := register(p)
 		p.Conn.Set("/d", []byte(fmt.Sprint("c", p.ID)), -1)
 		data, _, err := p.Conn.Get("/d")
 		say(o, "%s %v", data, err)
 	}},
-	{name: "watch", short: true, least: 2, program: func(p *scenarios.Process) {
+	{name: "watch", least: 2, program: func(p *scenarios.Process) {
 		o := register(p)
 		if p.ID == 1 {
 			p.Conn.Set("/d", []byte("x"), -1)
@@ -211,11 +210,13 @@ var tinies = []tiny{
 	}},
 }
 
-// TestReductionsLoseNoOutcome compares searches on all tiny programs, code prompt and
-// interleaved.
+// TestReductionsLoseNoOutcome compares searches on all tiny programs.
 func TestReductionsLoseNoOutcome(t *testing.T) {
 	for _, x := range tinies {
 		t.Run(x.name, func(t *testing.T) {
+			if x.servers > 1 && testing.Short() {
+				t.Skip("takes long")
+			}
 			sc := x.scope(t)
 			if n := sound(t, sc, 20*time.Second, combinations()...); n < x.least {
 				t.Errorf("%d outcomes, not %d", n, x.least)
