@@ -103,7 +103,7 @@ func loadTree(root string) (*tree, error) {
 
 func isText(rel string) bool {
 	switch path.Ext(rel) {
-	case ".go", ".md", ".sh":
+	case ".go", ".md", ".pml", ".sh":
 		return true
 	}
 	return rel == ".ci/run" || path.Base(rel) == "go.mod"

@@ -73,7 +73,7 @@ func (in *Injector) Enabled(w *sim.World, list []sim.Transition) []sim.Transitio
 		}
 		for _, c := range w.Clients() {
 			if r.permits(w, c) && !in.offered(list, r.kind, c) {
-				list = append(list, sim.Transition{Kind: r.kind, Client: uint16(c.ID())})
+				list = append(list, sim.Transition{Kind: r.kind, Client: uint32(c.ID())})
 			}
 		}
 	}

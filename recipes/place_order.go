@@ -40,9 +40,10 @@ func (p *place) aheadOf(own string, names []string) (string, error) {
 			return p.before(queue, own)
 		}
 		listed = listed || name == own
-		if n < mine && p.inWay(name, word) {
+		nearer := ahead == "" || (n > best) != p.herd
+		if n < mine && (nearer || p.leases > 1) && p.inWay(name, word) {
 			count++
-			if ahead == "" || (n > best) != p.herd {
+			if nearer {
 				best, ahead = n, name
 			}
 		}
@@ -95,6 +96,11 @@ func (p *place) competes(word string) bool {
 // server appended to it; the word is empty if the name is not a contender's.
 func contender(name string) (word string, n int64) {
 	const digits = 10 // at least; a negative number has a sign as well
+	if i := len(name) - digits - 1; i > 0 && name[i] == '-' && name[i-1] != '-' {
+		if n, ok := natural(name[i+1:]); ok { // nearly always; whoever queues reads all names
+			return name[strings.LastIndexByte(name[:i], '-')+1 : i], n
+		}
+	}
 	i := strings.LastIndexByte(name, '-')
 	if i > 0 && name[i-1] == '-' { // "lock--2147483648"
 		i--
@@ -107,6 +113,17 @@ func contender(name string) (word string, n int64) {
 		return "", 0
 	}
 	return name[strings.LastIndexByte(name[:i], '-')+1 : i], n
+}
+
+// natural reads a number of a few digits that a server could have given.
+func natural(s string) (n int64, ok bool) {
+	for i := range len(s) {
+		if s[i] < '0' || s[i] > '9' {
+			return 0, false
+		}
+		n = n*10 + int64(s[i]-'0')
+	}
+	return n, n <= math.MaxInt32
 }
 
 // owner returns the part of a contender's name that partners share.

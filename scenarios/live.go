@@ -33,23 +33,28 @@ func RunLive(ctx context.Context, s *Scenario, o LiveOptions) (*history.History,
 	if o.Timeout == 0 {
 		o.Timeout = time.Minute
 	}
-	h := &liveHost{}
+	h := &liveHost{ctx: context.Background()}
 	h.history.Reset(o.Clients)
-	admin, err := dial(ctx, o, live.Options{})
-	if err != nil {
-		return nil, checkers.Verdict{}, err
-	}
-	defer admin.Close()
-	h.root = "/zksim-" + admin.Env().UUID()
-	if err := h.prepare(admin, s); err != nil {
-		return nil, checkers.Verdict{}, fmt.Errorf("preparing %s: %w", h.root, err)
-	}
-	defer removeAll(admin, h.root)
-	err = h.run(ctx, s, o, admin)
+	err := h.within(ctx, s, o, live.Options{}, func(admin *live.Client) error { return h.run(ctx, s, o, admin) })
 	if err != nil {
 		return nil, checkers.Verdict{}, err
 	}
 	return &h.history, judge(s, &h.history), nil
+}
+
+// within makes the folder of the run, does something and removes the folder.
+func (h *liveHost) within(ctx context.Context, s *Scenario, o LiveOptions, opt live.Options, do func(admin *live.Client) error) error {
+	admin, err := dial(ctx, o, opt)
+	if err != nil {
+		return err
+	}
+	defer admin.Close()
+	h.root = "/zksim-" + admin.Env().UUID()
+	if err := h.prepare(admin, s); err != nil {
+		return fmt.Errorf("preparing %s: %w", h.root, err)
+	}
+	defer removeAll(admin, h.root)
+	return do(admin)
 }
 
 // dialLimit is how long an ensemble may take to give a session.
@@ -65,10 +70,12 @@ func dial(ctx context.Context, o LiveOptions, opt live.Options) (*live.Client, e
 type liveHost struct {
 	root     string
 	resource Resource
+	ctx      context.Context // of what is interruptible
 
 	mu      sync.Mutex
 	history history.History
-	over    bool // the history is complete: programs that go on are not heard
+	times   *clock // of the steps, nil if nobody wants to know
+	over    bool   // the history is complete: programs that go on are not heard
 	objects int32
 	known   []func() []string
 }
@@ -76,9 +83,13 @@ type liveHost struct {
 func (h *liveHost) record(e history.Event) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	if !h.over {
-		h.history.Add(e)
+	if h.over {
+		return
 	}
+	if h.times != nil {
+		e.Step = h.times.step()
+	}
+	h.history.Add(e)
 }
 
 func (h *liveHost) object() int32 {
@@ -95,7 +106,7 @@ func (h *liveHost) know(_ *Process, znodes func() []string) {
 }
 
 func (h *liveHost) interruptible(*Process) (context.Context, context.CancelFunc) {
-	return context.WithCancel(context.Background())
+	return context.WithCancel(h.ctx)
 }
 
 // step does nothing: real clients move by themselves.

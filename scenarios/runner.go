@@ -28,6 +28,7 @@ type Runner struct {
 	random    sim.Random
 	pct       sim.PCT
 	timed     sim.Timed
+	bytes     sim.Bytes
 	injector  faults.Injector
 	plan      faults.Plan
 	resource  *Resource

@@ -357,8 +357,10 @@ func (c *Client) answer(r *request) {
 	if r.g == nil {
 		return
 	}
-	c.observed.addResponse(&r.res, w.Rank)
-	w.hash.add(uint64(c.observed))
+	if !w.follows { // a timed run is told by its times; long listings would take longer to hash than to read
+		c.observed.addResponse(&r.res, w.Rank)
+		w.hash.add(uint64(c.observed))
+	}
 	if k := r.watch; k != noWatch {
 		if k == existWatch && r.res.Err == model.OK {
 			k = dataWatch

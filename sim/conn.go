@@ -202,7 +202,7 @@ func (k Conn) Children(path string) ([]string, *zk.Stat, error) {
 	if err != nil {
 		return nil, r.stat(err), err
 	}
-	return r.res.Children, r.stat(nil), nil
+	return k.c.childNames(r), r.stat(nil), nil
 }
 
 // ChildrenW is [zk.Conn.ChildrenW].

@@ -174,6 +174,9 @@ func (c *Client) serve() {
 	case r.req.Op.IsWrite():
 		c.await, c.awaitTo = r, w.committed+1
 		w.commit(c, c.session, &r.req)
+	case w.follows:
+		w.readTimed(s, c, r)
+		c.push(message{reply: r})
 	default:
 		s.store.Read(&c.conn, &r.req, &r.res)
 		c.push(message{reply: r})

@@ -44,7 +44,7 @@ func (w *World) Prompt() (Transition, bool) {
 		}
 		for _, g := range c.coroutines {
 			if g.status == runnable && !g.slow {
-				return Transition{Run, uint16(c.id), uint16(g.name)}, true
+				return Transition{Run, uint32(c.id), uint16(g.name)}, true
 			}
 		}
 	}

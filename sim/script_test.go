@@ -195,7 +195,7 @@ func (h *hand) Enabled(w *World, list []Transition) []Transition {
 		for i, ok := range []bool{c.connected, c.connected, c.HasSession(), c.Alive() && !c.paused, !c.slow, c.Alive(),
 			c.connected && c.server > 0, c.Interruptible()} {
 			if ok {
-				list = append(list, Transition{FirstFault + Kind(i), uint16(c.id), 0})
+				list = append(list, Transition{FirstFault + Kind(i), uint32(c.id), 0})
 			}
 		}
 	}

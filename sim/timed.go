@@ -6,7 +6,10 @@ import (
 	"math"
 	"math/bits"
 	"slices"
+	"strings"
 	"time"
+
+	"zksim/model"
 )
 
 // Timing says how long things take, on the average, in a timed run.
@@ -46,7 +49,8 @@ type Timed struct {
 
 // link is what Timed knows of a client.
 type link struct {
-	arrivals []time.Duration // of the messages on their way to the client
+	requests []time.Duration // when those on their way to the server arrive
+	arrivals []time.Duration // ... and the messages on their way to the client
 	planned  []Transition    // in the queue
 }
 
@@ -105,10 +109,10 @@ func (d *Timed) begin(w *World) {
 	d.world, d.queue, d.order, d.now, d.free = w, d.queue[:0], 0, 0, 0
 	d.Times = d.Times[:0]
 	d.links = slices.Grow(d.links[:0], len(w.clients))[:len(w.clients)]
-	w.follows = true
+	w.follows, w.listing = true, listing{}
 	for i, c := range w.clients {
 		l := &d.links[i]
-		l.arrivals, l.planned = l.arrivals[:0], l.planned[:0]
+		l.requests, l.arrivals, l.planned = l.requests[:0], l.arrivals[:0], l.planned[:0]
 		c.touched = false
 		c.touch()
 	}
@@ -135,8 +139,11 @@ func (d *Timed) happen(t Transition) Transition {
 	w, l := d.world, &d.links[t.Client-1]
 	w.now = max(w.now, d.now.Milliseconds())
 	l.planned = slices.DeleteFunc(l.planned, func(x Transition) bool { return x == t })
-	if t.Kind == Deliver {
+	switch t.Kind {
+	case Deliver:
 		l.arrivals = slices.Delete(l.arrivals, 0, 1)
+	case Serve:
+		l.requests = slices.Delete(l.requests, 0, 1)
 	}
 	d.Times = append(d.Times, d.now)
 	return t
@@ -147,6 +154,7 @@ func (d *Timed) plan() {
 	w := d.world
 	for _, c := range w.touched {
 		c.touched = false
+		d.send(c)
 		d.receive(c)
 		c.moves = c.enabled(c.moves[:0])
 		for _, t := range c.moves {
@@ -154,6 +162,22 @@ func (d *Timed) plan() {
 		}
 	}
 	w.touched = w.touched[:0]
+}
+
+// send puts new requests of c on their way.
+func (d *Timed) send(c *Client) {
+	l := &d.links[c.id-1]
+	for len(l.requests) < len(c.wire) {
+		l.requests = append(l.requests, later(l.requests, d.now+d.vary(d.Link)))
+	}
+}
+
+// later is when a message arrives that is sent behind others.
+func later(others []time.Duration, at time.Duration) time.Duration {
+	if n := len(others); n > 0 {
+		return max(at, others[n-1])
+	}
+	return at
 }
 
 // receive puts new messages to c on their way. Those that are no answer are watch
@@ -166,11 +190,7 @@ func (d *Timed) receive(c *Client) {
 			d.free = max(d.free, d.now) + d.Notify
 			sent = d.free
 		}
-		arrives := sent + d.vary(d.Link)
-		if n := len(l.arrivals); n > 0 {
-			arrives = max(arrives, l.arrivals[n-1])
-		}
-		l.arrivals = append(l.arrivals, arrives)
+		l.arrivals = append(l.arrivals, later(l.arrivals, sent+d.vary(d.Link)))
 	}
 }
 
@@ -187,7 +207,7 @@ func (d *Timed) schedule(c *Client, t Transition) {
 	case Connect:
 		x.at = d.now + d.vary(d.Link)
 	case Serve:
-		x.at, x.arrival = d.now+d.vary(d.Link), true
+		x.at, x.arrival = max(d.now, l.requests[0]), true
 	case Deliver:
 		x.at = max(d.now, l.arrivals[0])
 	default:
@@ -221,4 +241,49 @@ func (d *Timed) vary(mean time.Duration) time.Duration {
 	log2 := time.Duration(zeros+1)<<16 - time.Duration(fraction) // -log2(x / 2^64), likewise
 	const ln2 = 45426                                            // of 65536
 	return mean/2 + mean/2*(log2*ln2>>16)>>16
+}
+
+// listing is the last list of children that was read. In a timed run with many
+// clients they come together and all read the same list, which takes the longer to
+// make the more they are.
+type listing struct {
+	path string
+	zxid int64
+	res  model.Response
+}
+
+// readTimed executes a read. The lists that it hands out are shared, see childNames.
+func (w *World) readTimed(s *server, c *Client, r *request) {
+	l := &w.listing
+	shared := r.req.Op == model.OpGetChildren2 && !r.req.Watch && len(c.auth) == 0
+	if shared && l.path == r.req.Path && l.zxid == s.store.Zxid() && l.res.Err == model.OK {
+		r.res = l.res
+		return
+	}
+	s.store.Read(&c.conn, &r.req, &r.res)
+	if shared {
+		pack(r.res.Children)
+		*l = listing{r.req.Path, s.store.Zxid(), r.res}
+	}
+}
+
+// pack moves the names next to each other, in the order in which they will be read
+// thousands of times: else most of the time of a run goes into fetching them from all
+// over the memory.
+func pack(names []string) {
+	all := strings.Join(names, "")
+	for i, name := range names {
+		names[i], all = all[:len(name)], all[len(name):]
+	}
+}
+
+// childNames returns the children in an answer, which belong to the caller. In a timed run
+// the answer may be that of others, too, and must not keep them alive.
+func (c *Client) childNames(r *request) []string {
+	names := r.res.Children
+	if c.w.follows {
+		r.res.Children = nil
+		return slices.Clone(names)
+	}
+	return names
 }

@@ -31,7 +31,7 @@ var verbs = [...]string{"run", "deliver", "serve", "round", "connect", "resume",
 // to (0: none), and an argument. In a given state each has a different name.
 type Transition struct {
 	Kind   Kind
-	Client uint16
+	Client uint32
 	Arg    uint16
 }
 
@@ -96,7 +96,7 @@ func (w *World) Normal() []Transition {
 // nothing but the client, unless its server owes it a write, so Normal asks again
 // only when c is stale: something has happened to it.
 func (c *Client) enabled(list []Transition) []Transition {
-	id := uint16(c.id)
+	id := uint32(c.id)
 	if !c.paused {
 		for _, g := range c.coroutines {
 			if g.status == runnable {

@@ -92,6 +92,7 @@ type World struct {
 	dirty   []*Client // to be polled at the end of the step
 	touched []*Client // since Timed looked last
 	follows bool      // Timed chooses
+	listing listing   // for Timed
 }
 
 // NewWorld returns a world without clients; Reset equips it.

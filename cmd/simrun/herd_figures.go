@@ -25,6 +25,7 @@ type herdFigure struct {
 	variants             []string
 	value                func(m *herd.Measurement) float64
 	fitted               bool // the legend has the slope of the fan-out
+	intervals            bool // against the variants' intervals, a line for each number of clients
 }
 
 var (
@@ -64,14 +65,25 @@ var herdFigures = []herdFigure{
 		value:    func(m *herd.Measurement) float64 { return ms(m.Spike) },
 		text: "What a herd costs those who are not in it: a client that has nothing to do with the recipe reads one znode every millisecond. When nothing happens a read takes 0.2 ms. " +
 			"When a herd comes, it waits behind all of them. With the lock's queue the longest read hardly depends on the number of clients."},
-	{name: "polling", title: "Requests: watching and polling", y: "requests of all clients for one wait",
-		variants: pollers, value: func(m *herd.Measurement) float64 { return m.Requests * float64(m.Events) },
-		text: "Clients wait for a znode to change, for 2.5 seconds on the average. To look every 50 ms takes more than ten times the requests of a watch, and for as long as the wait lasts; " +
-			"to look every second takes about as many as a watch for a wait so short, and the difference grows with the wait."},
-	{name: "polling-latency", title: "Latency: watching and polling", y: "median time from change to notice (ms)",
+	{name: "polling", title: "Requests: watching and polling", y: "requests per second of all clients",
+		variants: pollers, value: func(m *herd.Measurement) float64 { return m.Rate },
+		text: "Clients wait three seconds for a znode to change. Who looks every 50 ms makes 20 requests a second, and who looks every second one, for as long as the wait lasts. A watch takes four requests for each wait, " +
+			"however long; here, where it lasts three seconds, as many as looking every second."},
+	{name: "polling-latency", title: "Detection delay: watching and polling", y: "median time from change to notice (ms)",
 		variants: pollers, value: median,
 		text: "Polling is late by half its period. A watch is as quick as the server can send: with a thousand watches the median client hears later than the first, since one change fires them all at once. " +
 			"Where all clients may go on, that is no herd, and polling spreads the load at the price of latency."},
+	{name: "rearm", title: "Changes that a watch misses", y: "notifications per change and client", intervals: true,
+		variants: []string{"rearm/0.25", "rearm/0.5", "rearm/1", "rearm/2", "rearm/4", "rearm/8"},
+		value:    func(m *herd.Measurement) float64 { return m.Notifications / float64(m.Clients) },
+		text: "A watch fires once, and it takes a round trip to set it again. Of changes that come faster than that, a client hears of one in each round trip, so it gets less than one notification for each: it sees the " +
+			"latest state, and not all states. With ten clients the server needs longer to answer them, and they miss more. With a hundred it is busy all the time: the changes themselves wait behind the reads of those whom the " +
+			"one before has woken, however fast they are sent."},
+	{name: "watches", title: "Watches held by the server", y: "watches at the same time, at most",
+		variants: []string{"lock/sequential", "rwlock/readers", "leave/sequential", "commit/all-sites", "queue/turns"},
+		value:    func(m *herd.Measurement) float64 { return float64(m.Watches) },
+		text: "One or two watches for each client that waits, herd or not; only where all sites of a transaction watch each other's votes the number grows with the square. The double barrier holds a watch more for each member, " +
+			"that of its own znode, which tells it of an operator's deletion."},
 	{name: "commit-messages", title: "Messages of a two-phase commit", y: "messages per transaction",
 		variants: []string{"commit/all-sites", "commit/coordinator"}, value: func(m *herd.Measurement) float64 { return m.Messages * float64(m.Events) },
 		text: "Requests, answers and notifications from the first vote until all sites know the outcome. If all sites watch all votes their number grows with the square of the sites, with a coordinator in " +
@@ -79,20 +91,77 @@ var herdFigures = []herdFigure{
 }
 
 // draw makes the figure of what was measured.
-func (f *herdFigure) draw(all []herd.Measurement) plots.Figure {
+func (f *herdFigure) draw(jobs []*job) plots.Figure {
 	chart := plots.Chart{Name: f.name, Title: f.title, X: "clients", Y: f.y}
+	if f.intervals {
+		chart.X, chart.Lines = "interval of changes (round trips)", f.byClients(jobs)
+	} else {
+		chart.Lines = f.byVariant(jobs)
+	}
+	for _, l := range chart.Lines {
+		if len(l.OverX) > 0 {
+			chart.Over = "on ZooKeeper"
+		}
+	}
+	return plots.Figure{Chart: chart, Text: f.text}
+}
+
+// byVariant makes a line for each variant.
+func (f *herdFigure) byVariant(jobs []*job) (lines []plots.Line) {
 	for _, variant := range f.variants {
 		line := plots.Line{Name: variant}
-		own := slices.DeleteFunc(slices.Clone(all), func(m herd.Measurement) bool { return m.Variant != variant })
-		for i := range own {
-			line.X, line.Y = append(line.X, float64(own[i].Clients)), append(line.Y, f.value(&own[i]))
+		var own []herd.Measurement
+		for _, j := range jobs {
+			if j.Name == variant {
+				f.point(&line, j, float64(j.clients))
+				own = append(own, *j.simulated)
+			}
 		}
 		if fit := herd.FanOut(own); f.fitted && !math.IsInf(fit.Margin, 1) {
 			line.Name += fmt.Sprintf(", slope %s ± %.2f", hundredths(fit.Slope), fit.Margin)
 		}
-		chart.Lines = append(chart.Lines, line)
+		lines = append(lines, line)
 	}
-	return plots.Figure{Chart: chart, Text: f.text}
+	return lines
+}
+
+// byClients makes a line for each number of clients, or for those that are powers of
+// ten if there are any: they differ little from one to the next.
+func (f *herdFigure) byClients(jobs []*job) (lines []plots.Line) {
+	var all, tens []int
+	for _, j := range jobs {
+		if slices.Contains(f.variants, j.Name) && !slices.Contains(all, j.clients) {
+			all = append(all, j.clients)
+			if power := math.Log10(float64(j.clients)); power == math.Trunc(power) {
+				tens = append(tens, j.clients)
+			}
+		}
+	}
+	if len(tens) > 0 {
+		all = tens
+	}
+	for _, clients := range all {
+		line := plots.Line{Name: fmt.Sprintf("%d clients", clients)}
+		if clients == 1 {
+			line.Name = "1 client"
+		}
+		for _, variant := range f.variants {
+			for _, j := range jobs {
+				if j.Name == variant && j.clients == clients {
+					f.point(&line, j, j.Interval)
+				}
+			}
+		}
+		lines = append(lines, line)
+	}
+	return lines
+}
+
+func (f *herdFigure) point(line *plots.Line, j *job, x float64) {
+	line.X, line.Y = append(line.X, x), append(line.Y, f.value(j.simulated))
+	if j.live != nil {
+		line.OverX, line.OverY = append(line.OverX, x), append(line.OverY, f.value(j.live))
+	}
 }
 
 // hundredths never says -0.00.

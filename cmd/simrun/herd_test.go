@@ -9,7 +9,9 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
+	"zksim/recipes/live/zkserver/zkservertest"
 	"zksim/scenarios/herd"
 )
 
@@ -43,7 +45,7 @@ func TestHerdWritesNumbersPlotsAndPage(t *testing.T) {
 	}
 	drawn, _ := filepath.Glob("out/herd/*.png")
 	vectors, _ := filepath.Glob("out/herd/*.svg")
-	if len(drawn) != len(vectors) || len(drawn) != strings.Count(string(page), "<figure") || len(drawn) != 6 {
+	if len(drawn) != len(vectors) || len(drawn) != strings.Count(string(page), "<figure") || len(drawn) != 8 {
 		t.Errorf("%q and %q", drawn, vectors)
 	}
 	again := simrun(t, append(args, "-o", "again")...)
@@ -57,9 +59,15 @@ func TestHerdRefusesBadFlags(t *testing.T) {
 	t.Chdir(t.TempDir())
 	os.WriteFile("file", nil, 0o666)
 	for want, args := range map[string][]string{
-		`-clients are numbers from 1 to 10000, as 1,10,100, not "0"`:                       {"-clients", "0"},
-		`-clients are numbers from 1 to 10000, as 1,10,100, not "1,,2"`:                    {"-clients", "1,,2"},
-		`-clients are numbers from 1 to 10000, as 1,10,100, not "100000"`:                  {"-clients", "100000"},
+		`-clients are numbers from 1 to 100000, as 1,10,100, not "0"`:                      {"-clients", "0"},
+		`-clients are numbers from 1 to 100000, as 1,10,100, not "1,,2"`:                   {"-clients", "1,,2"},
+		`-clients are numbers from 1 to 100000, as 1,10,100, not "100001"`:                 {"-clients", "100001"},
+		`-clients are numbers from 1 to 1000, as 1,10,100, not "1001"`:                     {"-clients", "1001", "-backend", "zookeeper"},
+		`-backend is sim or zookeeper, not "real"`:                                         {"-backend", "real"},
+		`-servers and -nodes go with -backend zookeeper only`:                              {"-nodes", "3"},
+		`-servers and -nodes exclude each other`:                                           {"-backend", "zookeeper", "-nodes", "3", "-servers", "a:1"},
+		`-nodes is 1 or 3, not 2`:                                                          {"-backend", "zookeeper", "-nodes", "2"},
+		`-servers is host:port,..., not "host"`:                                            {"-backend", "zookeeper", "-servers", "host"},
 		`-clients: so many are too many for the variants chosen, which go up to`:           {"-clients", "9000", "-variants", "naive"},
 		`-variants: error parsing regexp`:                                                  {"-variants", "("},
 		`-variants: nothing matches "^none$"; there are lock/sequential, lock/single-node`: {"-variants", "^none$"},
@@ -128,5 +136,67 @@ func TestTheHerdDocumentShowsWhatTheToolPrints(t *testing.T) {
 	t.Chdir(t.TempDir())
 	if r := simrun(t, "herd", "-clients", "100"); r.out != shown {
 		t.Errorf("docs/herd.md shows\n%s\nthe tool prints\n%s", shown, r.out)
+	}
+}
+
+func TestHerdComparesWithARealEnsemble(t *testing.T) {
+	addrs := zkservertest.ForTest(t, 1).ConnectString()
+	t.Chdir(t.TempDir())
+	args := []string{"herd", "-backend", "zookeeper", "-servers", addrs, "-clients", "1,6", "-variants", "^lock/single|leave/lowest|rearm/8"}
+	r := simrun(t, args...)
+	if r.code != exitHeld || r.err != "" || !strings.Contains(r.out, " counts are equal, simulated and real") || strings.Contains(r.out, "WRONG") {
+		t.Fatalf("%+v", r)
+	}
+	f, err := os.Open("out/herd/compare.csv")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	rows, err := csv.NewReader(f).ReadAll()
+	if err != nil || len(rows) != 1+3*2*11 {
+		t.Errorf("%v, %d rows", err, len(rows))
+	}
+	fired := 0
+	for _, row := range rows[1:] {
+		if row[2] == "notifications to clients / watches fired by mntr" && row[3] != "0" && row[5] == "equal" {
+			fired++
+		}
+	}
+	if fired != 6 {
+		t.Errorf("in %d of 6 measurements the server counted what the clients did", fired)
+	}
+	page, err := os.ReadFile("out/herd/herd.html")
+	if err != nil || !strings.Contains(string(page), ">on ZooKeeper<") || !strings.Contains(string(page), "<h2>Simulated and real</h2>") {
+		t.Errorf("%v: the page shows nothing real", err)
+	}
+	ctx, stop := context.WithTimeout(context.Background(), 3*time.Second)
+	defer stop()
+	r = simrunUntil(ctx, append(args, "-o", "stopped", "-clients", "1,2,3,4,5,6,7,8,9,10", "-variants", "lock/single")...)
+	var all []herd.Measurement
+	text, err := os.ReadFile("stopped/herd.json")
+	if r.code != exitInconclusive || !strings.Contains(r.err, "interrupted after ") || err != nil || json.Unmarshal(text, &all) != nil || len(all) < 2 {
+		t.Errorf("%+v, %v, %d measurements", r, err, len(all))
+	}
+}
+
+func TestHerdSaysThatAnEnsembleDoesNotAnswer(t *testing.T) {
+	t.Chdir(t.TempDir())
+	r := simrun(t, "herd", "-backend", "zookeeper", "-servers", "127.0.0.1:1", "-clients", "1", "-variants", "rwlock")
+	if want := `simrun herd: zkserver: 127.0.0.1:1 does not answer mntr with figures but with ""; is mntr in its 4lw.commands.whitelist?`; r.code != exitUsage || !strings.HasPrefix(r.err, want) {
+		t.Errorf("%+v", r)
+	}
+}
+
+// A count that differs although it must not is a violation, and is said.
+func TestHerdComplainsOfADifferenceThatMustNotBe(t *testing.T) {
+	v := &herd.All[0]
+	simulated := herd.Measurement{Variant: v.Name, Clients: 5, Notifications: 1}
+	live := herd.Measurement{Variant: v.Name, Clients: 5, Notifications: 1.5, Server: &herd.Server{Fired: 7, Notifications: 7}}
+	s := sweep{real: true, variants: []*herd.Variant{v}, jobs: []job{{v, 5, &simulated, &live}}}
+	all, code := s.differences()
+	var out strings.Builder
+	s.explain(&app{out: &out}, all)
+	if want := "\nWRONG lock/sequential with 5 clients: notifications: 1 and 1.5, although the protocol determines it\n"; code != exitViolation || !strings.Contains(out.String(), want) {
+		t.Errorf("%d: %s", code, out.String())
 	}
 }

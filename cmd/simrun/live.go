@@ -31,9 +31,6 @@ func (c *checkFlags) live(ctx context.Context, a *app, selected []*scenarios.Sce
 		return 0, fmt.Errorf("-clients cannot be negative, as %d is", c.clients)
 	}
 	c.clients = cmp.Or(c.clients, liveClients)
-	if c.nodes != 1 && c.nodes != 3 {
-		return 0, fmt.Errorf("-nodes is 1 or 3, not %d", c.nodes)
-	}
 	sound := slices.DeleteFunc(slices.Clone(selected), (*scenarios.Scenario).Broken)
 	if len(sound) == 0 {
 		return 0, errors.New("-run selects broken recipes only: they need faults or seeds, and a real ensemble has none")
@@ -47,27 +44,14 @@ func (c *checkFlags) live(ctx context.Context, a *app, selected []*scenarios.Sce
 			return 0, fmt.Errorf("-o: %w", err)
 		}
 	}
-	var addrs []string
-	if c.servers != "" {
-		addrs = strings.Split(c.servers, ",")
-		for _, addr := range addrs {
-			if i := strings.LastIndexByte(addr, ':'); i < 1 || i == len(addr)-1 {
-				return 0, fmt.Errorf("-servers is host:port,..., not %q", c.servers)
-			}
-		}
-	} else {
-		ensemble, err := zkserver.Start(ctx, zkserver.Options{Servers: c.nodes})
-		switch {
-		case errors.Is(err, zkserver.ErrUnavailable):
-			return 0, fmt.Errorf("%w; or give -servers host:port,... of a running one", err)
-		case err != nil && ctx.Err() != nil:
-			return c.ended(ctx, a, &tally{}), nil
-		case err != nil:
-			return 0, err
-		}
-		defer ensemble.Stop()
-		addrs = ensemble.Addrs()
+	addrs, stop, err := ensemble(ctx, c.servers, c.nodes)
+	if err != nil && ctx.Err() != nil {
+		return c.ended(ctx, a, &tally{}), nil
 	}
+	if err != nil {
+		return 0, err
+	}
+	defer stop()
 	rec, err := newRecorder(a.out, c.json, c.junit)
 	if err != nil {
 		return 0, err
@@ -94,6 +78,31 @@ func (c *checkFlags) live(ctx context.Context, a *app, selected []*scenarios.Sce
 		return 0, err
 	}
 	return c.ended(ctx, a, &t), nil
+}
+
+// ensemble returns the addresses in servers, or if that is empty those of a new
+// ensemble of so many nodes, and what stops it.
+func ensemble(ctx context.Context, servers string, nodes int) (addrs []string, stop func(), err error) {
+	if nodes != 1 && nodes != 3 {
+		return nil, nil, fmt.Errorf("-nodes is 1 or 3, not %d", nodes)
+	}
+	if servers == "" {
+		e, err := zkserver.Start(ctx, zkserver.Options{Servers: nodes})
+		if errors.Is(err, zkserver.ErrUnavailable) {
+			err = fmt.Errorf("%w; or give -servers host:port,... of a running one", err)
+		}
+		if err != nil {
+			return nil, nil, err
+		}
+		return e.Addrs(), func() { e.Stop() }, nil
+	}
+	addrs = strings.Split(servers, ",")
+	for _, addr := range addrs {
+		if i := strings.LastIndexByte(addr, ':'); i < 1 || i == len(addr)-1 {
+			return nil, nil, fmt.Errorf("-servers is host:port,..., not %q", servers)
+		}
+	}
+	return addrs, func() {}, nil
 }
 
 func (c *checkFlags) liveScenario(ctx context.Context, a *app, s *scenarios.Scenario, addrs []string, t *tally) (int, error) {

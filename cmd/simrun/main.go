@@ -12,6 +12,7 @@
 //	simrun diff A B        find where two schedules, or two histories, part
 //	simrun conform         compare the simulator with recordings or with real servers
 //	simrun museum          print the page of the broken recipes
+//	simrun strategies      measure what it takes each strategy to catch the broken recipes
 //	simrun herd            measure and draw how many clients recipes wake
 //	simrun version
 //
@@ -78,6 +79,7 @@ func (a *app) main(ctx context.Context, args []string) int {
 		{"diff", "A B", "find where two schedules, or two histories, part", diff, false},
 		{"conform", "", "compare the simulator with recordings or with real servers", conformance, true},
 		{"museum", "", "print the page of the broken recipes and what it takes to catch them", museum, true},
+		{"strategies", "", "measure what it takes each strategy to catch the broken recipes", strategies, true},
 		{"herd", "", "measure and draw how many clients recipes wake", herdEffect, true},
 		{"version", "", "print the version", version, false},
 	}

@@ -26,13 +26,7 @@ func museum(ctx context.Context, a *app, args []string) (int, error) {
 	if *reps < 1 || *reps > maxReps {
 		return 0, fmt.Errorf("-reps is a number from 1 to %d, not %d", maxReps, *reps)
 	}
-	var twins []*scenarios.Scenario
-	for i := range scenarios.All {
-		if scenarios.All[i].Broken() {
-			twins = append(twins, &scenarios.All[i])
-		}
-	}
-	slices.SortStableFunc(twins, func(a, b *scenarios.Scenario) int { return cmp.Compare(a.Row, b.Row) })
+	twins := twins()
 	rows := make([]exhibit, len(twins))
 	bar := a.progress("museum", int64(len(twins)))
 	defer bar.clear()
@@ -91,28 +85,49 @@ func hunts(ctx context.Context, s *scenarios.Scenario, strategy scenarios.Strate
 	defer r.Close()
 	var took []uint64
 	for rep := range uint64(reps) {
-		n := uint64(1)
-		for ; n <= apart; n++ {
-			if ctx.Err() != nil {
-				return hunt{}
-			}
-			res := r.Seed(s, rep*apart+n)
-			if !s.Catches(res.Verdict) {
-				continue
-			}
-			if rep == 0 {
-				h.seed, h.steps = n, uint64(res.Steps)
-			}
-			break
+		n, steps := chase(ctx, r, s, rep)
+		if ctx.Err() != nil {
+			return hunt{}
 		}
-		if n > apart {
+		switch {
+		case steps == 0:
 			h.escaped++
+		case rep == 0:
+			h.seed, h.steps = n, steps
 		}
 		took = append(took, n)
 	}
-	slices.Sort(took)
-	h.median = took[len(took)/2]
+	h.median = middle(took)
 	return h
+}
+
+// chase runs seeds, those of a hunt of this number, until the twin is caught, the hunt
+// is given up or ctx is done. It returns how many it took, and the steps of the last
+// run, 0 if that is no catch.
+func chase(ctx context.Context, r *scenarios.Runner, s *scenarios.Scenario, number uint64) (took, steps uint64) {
+	for n := uint64(1); n <= apart && ctx.Err() == nil; n++ {
+		if res := r.Seed(s, number*apart+n); s.Catches(res.Verdict) {
+			return n, uint64(res.Steps)
+		}
+	}
+	return apart + 1, 0
+}
+
+// middle returns the middle one of some, of two the higher one. It sorts them.
+func middle[T cmp.Ordered](list []T) T {
+	slices.Sort(list)
+	return list[len(list)/2]
+}
+
+// twins returns the broken recipes in the order of their numbers.
+func twins() (all []*scenarios.Scenario) {
+	for i := range scenarios.All {
+		if scenarios.All[i].Broken() {
+			all = append(all, &scenarios.All[i])
+		}
+	}
+	slices.SortStableFunc(all, func(a, b *scenarios.Scenario) int { return cmp.Compare(a.Row, b.Row) })
+	return all
 }
 
 const museumHead = `# The museum

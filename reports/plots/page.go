@@ -7,14 +7,20 @@ import (
 	"io"
 )
 
-// Page is a page of figures and one table. It needs no other file.
+// Page is a page of figures and tables. It needs no other file.
 type Page struct {
 	Title   string
 	Lead    []string // paragraphs
 	Figures []Figure
 	Terms   []Term
-	Columns []string
-	Rows    [][]string
+	Tables  []Table
+}
+
+// Table is a table with what it means.
+type Table struct {
+	Title, Text string
+	Columns     []string
+	Rows        [][]string
 }
 
 // Term is a name in the figures and what it stands for.

@@ -25,6 +25,7 @@ type Chart struct {
 	Title string
 	X, Y  string // labels of the axes, with units
 	Lines []Line
+	Over  string // in the legend: what the second series of the lines are
 }
 
 // Line is one series. Points that are not positive have no place on logarithmic axes
@@ -32,23 +33,26 @@ type Chart struct {
 type Line struct {
 	Name string // in the legend
 	X, Y []float64
+
+	// A second series of the same, drawn over the first with crosses and dots.
+	OverX, OverY []float64
 }
 
 // Empty reports whether there is nothing to see.
 func (c *Chart) Empty() bool {
 	for _, l := range c.Lines {
-		if len(l.points()) > 0 {
+		if len(points(l.X, l.Y)) > 0 {
 			return false
 		}
 	}
 	return true
 }
 
-func (l *Line) points() plotter.XYs {
+func points(xs, ys []float64) plotter.XYs {
 	var all plotter.XYs
-	for i, x := range l.X {
-		if x > 0 && l.Y[i] > 0 {
-			all = append(all, plotter.XY{X: x, Y: l.Y[i]})
+	for i, x := range xs {
+		if x > 0 && ys[i] > 0 {
+			all = append(all, plotter.XY{X: x, Y: ys[i]})
 		}
 	}
 	return all
@@ -152,11 +156,11 @@ func (c *Chart) plot(p *plot.Plot) (plot.Legend, error) {
 	p.Add(grid)
 	var above []plot.Plotter
 	for i := range c.Lines {
-		points := c.Lines[i].points()
-		if len(points) == 0 {
+		own := points(c.Lines[i].X, c.Lines[i].Y)
+		if len(own) == 0 {
 			continue
 		}
-		line, marks, err := plotter.NewLinePoints(points)
+		line, marks, err := plotter.NewLinePoints(own)
 		if err != nil {
 			return legend, fmt.Errorf("%s: %s: %w", c.Name, c.Lines[i].Name, err)
 		}
@@ -170,9 +174,49 @@ func (c *Chart) plot(p *plot.Plot) (plot.Legend, error) {
 			p.Add(line, marks)
 		}
 		legend.Add(c.Lines[i].Name, line, marks)
+		over, err := c.Lines[i].over(line.Color)
+		if err != nil {
+			return legend, err
+		}
+		above = append(above, over...)
 	}
 	p.Add(above...)
+	if c.Over != "" {
+		legend.Add(c.Over, crosses{})
+	}
 	return legend, nil
+}
+
+// cross marks the points of a second series. It shows beside every other marker.
+var cross = draw.GlyphStyle{Shape: draw.CrossGlyph{}, Radius: 5}
+
+// over is the second series.
+func (l *Line) over(c color.Color) ([]plot.Plotter, error) {
+	second := points(l.OverX, l.OverY)
+	if len(second) == 0 {
+		return nil, nil
+	}
+	line, marks, err := plotter.NewLinePoints(second)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", l.Name, err)
+	}
+	line.Color, line.Width, line.Dashes = c, 1, []vg.Length{1, 2.5}
+	marks.GlyphStyle = cross
+	marks.GlyphStyle.Color = c
+	return []plot.Plotter{line, marks}, nil
+}
+
+// crosses is the second series in the legend.
+type crosses struct{}
+
+// Thumbnail implements [plot.Thumbnailer].
+func (crosses) Thumbnail(c *draw.Canvas) {
+	style := draw.LineStyle{Color: color.Black, Width: 1, Dashes: []vg.Length{1, 2.5}}
+	middle := c.Center()
+	c.StrokeLine2(style, c.Min.X, middle.Y, c.Max.X, middle.Y)
+	glyph := cross
+	glyph.Color = color.Black
+	c.DrawGlyph(glyph, middle)
 }
 
 // outline is a hollow polygon with so many corners, its base level.
@@ -200,7 +244,8 @@ type ticks struct{}
 
 // Ticks implements [plot.Ticker].
 func (ticks) Ticks(least, most float64) []plot.Tick {
-	all := plot.LogTicks{Prec: -1}.Ticks(least, most)
+	// A little less, or the library takes 0.1 for more than that and leaves it out.
+	all := plot.LogTicks{Prec: -1}.Ticks(least*(1-1e-9), most)
 	for i, t := range all {
 		if !t.IsMinor() {
 			all[i].Label = strconv.FormatFloat(t.Value, 'f', -1, 64)

@@ -8,6 +8,7 @@ import (
 	_ "image/png"
 	"io"
 	"math"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -91,6 +92,15 @@ func TestAxesAreWholeDecades(t *testing.T) {
 			t.Errorf("from %v to %v: %v to %v", c[0], c[1], p.X.Min, p.X.Max)
 		}
 	}
+	for _, least := range []float64{0.01, 0.1, 1, 10} {
+		labelled := map[string]bool{}
+		for _, x := range (ticks{}).Ticks(least, 100) {
+			labelled[x.Label] = true
+		}
+		if label := strconv.FormatFloat(least, 'f', -1, 64); !labelled[label] {
+			t.Errorf("the axis from %s on has the labels %v", label, labelled)
+		}
+	}
 	for _, x := range (ticks{}).Ticks(1, 1e7) {
 		if strings.ContainsAny(x.Label, "e+") {
 			t.Errorf("tick %q", x.Label)
@@ -101,12 +111,12 @@ func TestAxesAreWholeDecades(t *testing.T) {
 func TestPageEscapesDataAndNeedsNoOtherFile(t *testing.T) {
 	var b strings.Builder
 	page := Page{Title: "<Herd>", Lead: []string{"a & b"}, Figures: []Figure{{chart, "means <i>this</i>"}},
-		Terms: []Term{{"a<b", "less & more"}}, Columns: []string{"name", "<b>"}, Rows: [][]string{{"<script>", "1"}}}
+		Terms: []Term{{"a<b", "less & more"}}, Tables: []Table{{"All <i>", "x & y", []string{"name", "<b>"}, [][]string{{"<script>", "1"}}}}}
 	if err := page.Write(&b); err != nil {
 		t.Fatal(err)
 	}
 	text := b.String()
-	for _, want := range []string{"<title>&lt;Herd&gt;", "a &amp; b", "means &lt;i&gt;", "<td>&lt;script&gt;</td>", `<figure id="test"`, "<code>a&lt;b</code>", "less &amp; more", "<svg "} {
+	for _, want := range []string{"<title>&lt;Herd&gt;", "a &amp; b", "means &lt;i&gt;", "<td>&lt;script&gt;</td>", `<figure id="test"`, "<code>a&lt;b</code>", "less &amp; more", "<svg ", "All &lt;i&gt;", "x &amp; y"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("no %s", want)
 		}

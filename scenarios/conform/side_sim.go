@@ -93,7 +93,7 @@ func (s *simSide) Choose(w *sim.World) (sim.Transition, bool, error) {
 		}
 		switch s.op.Kind {
 		case Open, Reconnect, Cut, Expire:
-			return sim.Transition{Kind: act, Client: uint16(s.op.Session)}, true, nil
+			return sim.Transition{Kind: act, Client: uint32(s.op.Session)}, true, nil
 		}
 		s.active = s.op.Session
 	}

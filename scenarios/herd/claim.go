@@ -1,6 +1,7 @@
 package herd
 
 import (
+	"context"
 	"fmt"
 
 	"zksim/scenarios"
@@ -24,6 +25,12 @@ func PerEvent(most float64) Claim {
 // goes on, on the average.
 func Wasted(most float64) Claim {
 	return atMost(most, "notifications in vain", func(m Measurement) float64 { return m.Wasted })
+}
+
+// PerClient promises that each of the clients gets at most so many notifications for
+// each event, on the average.
+func PerClient(most float64) Claim {
+	return atMost(most, "notifications to each client", func(m Measurement) float64 { return m.Notifications / float64(m.Clients) })
 }
 
 func atMost(most float64, what string, of func(Measurement) float64) Claim {
@@ -78,7 +85,7 @@ func series(v *Variant) ([]Measurement, error) {
 		if !v.Fits(n) {
 			continue
 		}
-		m, err := Measure(r, v, n, 1)
+		m, err := Measure(context.Background(), r, v, n, 1)
 		if err != nil {
 			return nil, err
 		}

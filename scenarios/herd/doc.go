@@ -1,16 +1,17 @@
 // Package herd measures the herd effect: how many clients a recipe wakes for each
 // one that can go on. A [Variant] is a workload whose number of clients is free;
-// [Measure] runs it in a timed simulation, a function of variant, clients and seed.
+// [Measure] runs it in a timed simulation, a function of variant, clients and seed;
+// [MeasureLive] runs it on a real ensemble, and [Variant.Compare] sets one beside the
+// other. [WatchMemory] is what watches take.
 // [Check] holds a recipe to its promises from a test:
 //
 //	herd.Check(t, herd.Locks("my/lock", newMyLock), herd.PerEvent(1), herd.Wasted(0), herd.SlopeBelow(0.1))
 package herd
 
 import (
-	"time"
-
 	"zksim/model"
 	"zksim/scenarios"
+	"zksim/sim"
 )
 
 // Variant is a way to wait in a recipe.
@@ -36,28 +37,29 @@ type Variant struct {
 	// Drive, if not nil, is what one more client does, which is not one of those
 	// that wait, although it counts where notifications and requests are counted.
 	Drive func(p *Process)
+	// Brisk says that a change concerns so few clients that the time until all of them
+	// wait again does not depend on their number. Without it, experiments with many
+	// clients take long.
+	Brisk bool
+	// Open says what in the counts the protocol leaves to chance, and why; so in a
+	// simulation and on a real ensemble they differ by a little. It is empty where
+	// both must be equal.
+	Open string
+	// Interval, if not 0, is the time between two events, in round trips.
+	Interval float64
+	// Timing of the simulation; zero is sim.DefaultTiming.
+	Timing sim.Timing
 	// Events is the number of clients' goings on to be measured.
 	Events func(clients int) int
 }
 
-// Process is a client's program with its object in the history, and the times of the
-// experiment. A herd needs time to come and to go, so all times grow with the
-// number of clients.
+// Process is a client's program with its object in the history, and the pace of the
+// experiment: by the clock in the simulator, where a herd is given time to come and
+// to go, and by what is heard on the connections of real clients.
 type Process struct {
 	*scenarios.Process
 	scenarios.Object
 	N int // clients, the driver not counted
 
-	began time.Time
-}
-
-// opening is when the measurement begins: by then everybody waits.
-func opening(clients int) time.Duration {
-	return 500*time.Millisecond + time.Duration(clients)*2*time.Millisecond
-}
-
-// pause is the time between two events. It is long enough for all clients to look at
-// what has happened and to wait again.
-func pause(clients int) time.Duration {
-	return 5*time.Millisecond + time.Duration(clients)*time.Millisecond/4
+	pace pace
 }

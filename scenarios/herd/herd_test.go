@@ -112,7 +112,7 @@ func measure(t *testing.T, r *scenarios.Runner, name string, n int, seed uint64)
 	t.Helper()
 	for i := range All {
 		if All[i].Name == name {
-			m, err := Measure(r, &All[i], n, seed)
+			m, err := Measure(t.Context(), r, &All[i], n, seed)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -148,9 +148,12 @@ func TestTallyAgreesWithTheCheckers(t *testing.T) {
 		if !strings.Contains("lock rwlock election", strings.Split(v.Name, "/")[0]) {
 			continue
 		}
-		s := v.scenario(6)
-		w := window{begin: opening(6), events: v.Events(6), settle: pause(6), limit: time.Hour}
-		res, times := r.TimedUntil(&s, 1, sim.DefaultTiming, w.over)
+		table := newTimetable(v, 6)
+		s := v.scenario(6, func(p *scenarios.Process) pace {
+			table.began = p.Env.Now()
+			return table
+		})
+		res, times := r.TimedUntil(&s, 1, sim.DefaultTiming, table.over)
 		count := newTally(res.History, times, 0, 6)
 		want := 0
 		for k := range res.History.Events {
@@ -159,7 +162,8 @@ func TestTallyAgreesWithTheCheckers(t *testing.T) {
 				want++
 			}
 		}
-		m := count.result()
+		count.finish()
+		m := count.m
 		if count.wasted != want {
 			t.Errorf("%s: %d notifications in vain, and %d for the checker", v.Name, count.wasted, want)
 		}
@@ -182,7 +186,7 @@ func TestMeasureSaysWhyItFails(t *testing.T) {
 		v    *Variant
 		want string
 	}{{&gives, " gave up: no more"}, {&stays, "0 of 3 events"}, {&falls, "over"}} {
-		if _, err := Measure(r, x.v, 3, 1); err == nil || !strings.Contains(err.Error(), x.want) || !strings.Contains(err.Error(), x.v.Name) {
+		if _, err := Measure(t.Context(), r, x.v, 3, 1); err == nil || !strings.Contains(err.Error(), x.want) || !strings.Contains(err.Error(), x.v.Name) {
 			t.Errorf("%s: %v", x.v.Name, err)
 		}
 	}

@@ -27,19 +27,41 @@ var All = []Variant{
 	locks("election/predecessor", "candidates of an Election, each behind the one before", newElection, PerEvent(1), noWaste, bounded),
 	locks("election/smallest", "candidates of a HerdElection, who all watch the leader", newHerdElection),
 
-	leaving("leave/lowest", "members leave a DoubleBarrier, the way of the recipe page", recipes.LeaveLowest, 0, PerEvent(2), bounded),
-	leaving("leave/sequential", "members leave a DoubleBarrier, one behind the other", recipes.LeaveSequential, 500, PerEvent(2), bounded),
+	open(leaving("leave/lowest", "members leave a DoubleBarrier, the way of the recipe page", recipes.LeaveLowest, 0, PerEvent(2), bounded), ranks),
+	open(leaving("leave/sequential", "members leave a DoubleBarrier, one behind the other", recipes.LeaveSequential, 500, PerEvent(2), bounded), ranks),
 	leaving("leave/naive", "members leave a DoubleBarrier and watch its children", recipes.LeaveNaive, 200),
 
-	queues("queue/all", "consumers of a Queue, who all wait for the next item", false),
-	queues("queue/turns", "consumers of a Queue who take turns", true, PerEvent(4), bounded),
+	open(queues("queue/all", "consumers of a Queue, who all wait for the next item", false), races),
+	open(queues("queue/turns", "consumers of a Queue who take turns", true, PerEvent(4), bounded), nexts),
 
-	commits("commit/all-sites", "sites of a Transaction, who watch each other's votes", recipes.AllSites, 500),
-	commits("commit/coordinator", "sites of a Transaction, who wait for its coordinator", recipes.ByCoordinator, 0, PerEvent(3), bounded),
+	open(commits("commit/all-sites", "sites of a Transaction, who watch each other's votes", recipes.AllSites, 500), votes),
+	open(commits("commit/coordinator", "sites of a Transaction, who wait for its coordinator", recipes.ByCoordinator, 0, PerEvent(3), bounded), votes),
 
 	waits("wait/watch", "clients wait for a Barrier by a watch", watchBarrier, PerEvent(1), noWaste, bounded),
-	waits("wait/poll-50ms", "clients look at a znode every 50 ms", pollEvery(50*time.Millisecond), PerEvent(0)),
-	waits("wait/poll-1s", "clients look at a znode every second", pollEvery(time.Second), PerEvent(0)),
+	open(waits("wait/poll-50ms", "clients look at a znode every 50 ms", pollEvery(50*time.Millisecond), PerEvent(0)), looks),
+	open(waits("wait/poll-1s", "clients look at a znode every second", pollEvery(time.Second), PerEvent(0)), looks),
+
+	rearms("rearm/8", 8),
+	rearms("rearm/4", 4),
+	rearms("rearm/2", 2),
+	rearms("rearm/1", 1),
+	rearms("rearm/0.5", 0.5),
+	rearms("rearm/0.25", 0.25),
+}
+
+// What is left open, and why; see [Variant.Open].
+const (
+	ranks = "Members are ranked by names that are random, and leave in the order of their numbers: whether the one that somebody waits for is the next to leave is chance."
+	races = "All consumers race for an item. How many of them see it before it is claimed, and who is back at its watches when the next change comes, is chance."
+	nexts = "The consumer whose turn is next looks while the item before it is being acknowledged; if it still sees that item, it also reads who has claimed it."
+	votes = "The last vote and the decision follow each other closely. A client that is still on its way to look at the one sees both, and is not notified of the other."
+	looks = "How often a client looks before the change depends on how long a look takes, to one period."
+)
+
+// open says what is left open in the counts of a variant.
+func open(v Variant, why string) Variant {
+	v.Open = why
+	return v
 }
 
 // some is for variants in which an event is cheap; few for those in which it
@@ -59,11 +81,11 @@ const dir = "/herd"
 var setup = []model.Request{create(dir)}
 
 func newLock(p *scenarios.Process) Locker {
-	return recipes.NewLock(p.Conn, p.Env, dir, recipes.LockOptions{})
+	return recipes.NewLock(p.Conn, p.Env, p.Path(dir), recipes.LockOptions{})
 }
 
 func newSingleNodeLock(p *scenarios.Process) Locker {
-	return recipes.NewSingleNodeLock(p.Conn, p.Env, dir, recipes.LockOptions{})
+	return recipes.NewSingleNodeLock(p.Conn, p.Env, p.Path(dir), recipes.LockOptions{})
 }
 
 // campaign is an election as a lock.
@@ -73,29 +95,29 @@ func (c campaign) Lock(ctx context.Context) error   { return c.Campaign(ctx) }
 func (c campaign) Unlock(ctx context.Context) error { return c.Resign(ctx) }
 
 func newElection(p *scenarios.Process) Locker {
-	return campaign{recipes.NewElection(p.Conn, p.Env, dir, recipes.ElectionOptions{})}
+	return campaign{recipes.NewElection(p.Conn, p.Env, p.Path(dir), recipes.ElectionOptions{})}
 }
 
 func newHerdElection(p *scenarios.Process) Locker {
-	return campaign{recipes.NewHerdElection(p.Conn, p.Env, dir, recipes.ElectionOptions{})}
+	return campaign{recipes.NewHerdElection(p.Conn, p.Env, p.Path(dir), recipes.ElectionOptions{})}
 }
 
 // Locks is the variant in which all clients want a lock again and again: when one
 // releases it all the others wait, and it comes back when somebody else holds it.
-// The lock may use znodes below /herd, which exists.
+// The lock may use znodes below p.Path("/herd"), which exists.
 func Locks(name string, newLocker func(p *scenarios.Process) Locker) Variant {
 	return Variant{Name: name, Doc: "clients wait for a lock", Goes: "a client gets the lock", Setup: setup, Events: few,
 		Program: func(p *Process) {
 			l := newLocker(p.Process)
 			for p.Went(l.Lock(context.Background())) {
 				p.Opening(0)
-				p.Rest(pause(p.N))
+				p.Settle()
 				p.Released()
 				if err := l.Unlock(context.Background()); err != nil {
 					p.Fail(err)
 					return
 				}
-				p.Rest(2 * time.Millisecond)
+				p.Next()
 			}
 		}}
 }
@@ -105,13 +127,13 @@ func locks(name, doc string, newLocker func(p *scenarios.Process) Locker, claims
 	v := Locks(name, newLocker)
 	v.Doc, v.Claims = doc, claims
 	if len(claims) > 0 {
-		v.Events = some
+		v.Events, v.Brisk = some, true
 	}
 	return v
 }
 
 func newRWLock(p *Process) *recipes.RWLock {
-	return recipes.NewRWLock(p.Conn, p.Env, dir, recipes.LockOptions{})
+	return recipes.NewRWLock(p.Conn, p.Env, p.Path(dir), recipes.LockOptions{})
 }
 
 func writeFirst(p *Process) {
@@ -135,18 +157,15 @@ func readOnce(p *Process) {
 	}
 }
 
-// turn is when a client does what all do one after the other, in an order of its own.
-func turn(p *Process) time.Duration { return time.Duration(p.ID) * (time.Millisecond + pause(p.N)/2) }
-
 func leaving(name, doc string, how recipes.Leaving, most int, claims ...Claim) Variant {
 	return Variant{Name: name, Doc: doc, Goes: "a member is outside", Claims: claims, Most: most, Events: everybody,
 		Program: func(p *Process) {
-			b := recipes.NewDoubleBarrier(p.Conn, p.Env, dir, p.N, recipes.DoubleBarrierOptions{Leaving: how})
+			b := recipes.NewDoubleBarrier(p.Conn, p.Env, p.Path(dir), p.N, recipes.DoubleBarrierOptions{Leaving: how})
 			if err := b.Enter(context.Background()); err != nil {
 				p.Fail(err)
 				return
 			}
-			p.Opening(turn(p))
+			p.Turn()
 			p.Released()
 			p.Went(b.Leave(context.Background()))
 		}}
@@ -154,7 +173,7 @@ func leaving(name, doc string, how recipes.Leaving, most int, claims ...Claim) V
 
 func queues(name, doc string, turns bool, claims ...Claim) Variant {
 	newQueue := func(p *Process) *recipes.Queue {
-		return recipes.NewQueue(p.Conn, p.Env, dir, recipes.QueueOptions{Turns: turns})
+		return recipes.NewQueue(p.Conn, p.Env, p.Path(dir), recipes.QueueOptions{Turns: turns})
 	}
 	v := Variant{Name: name, Doc: doc, Goes: "a consumer takes an item", Claims: claims, Events: few,
 		Program: func(p *Process) {
@@ -166,7 +185,7 @@ func queues(name, doc string, turns bool, claims ...Claim) Variant {
 		},
 		Drive: func(p *Process) {
 			p.Opening(0)
-			for q := newQueue(p); ; p.Rest(2 * pause(p.N)) {
+			for q := newQueue(p); ; p.Settle() {
 				p.Released()
 				if err := q.Put(context.Background(), nil); err != nil {
 					p.Fail(err)
@@ -175,7 +194,7 @@ func queues(name, doc string, turns bool, claims ...Claim) Variant {
 			}
 		}}
 	if turns {
-		v.Events = some
+		v.Events, v.Brisk = some, true
 	}
 	return v
 }
@@ -183,14 +202,14 @@ func queues(name, doc string, turns bool, claims ...Claim) Variant {
 func commits(name, doc string, form recipes.Form, most int, claims ...Claim) Variant {
 	site := func(i int) string { return "s" + strconv.Itoa(i) }
 	newSite := func(p *Process, name string) *recipes.Transaction {
-		return recipes.NewTransaction(p.Conn, p.Env, dir+"/txn", recipes.TransactionOptions{Site: name, Form: form})
+		return recipes.NewTransaction(p.Conn, p.Env, p.Path(dir+"/txn"), recipes.TransactionOptions{Site: name, Form: form})
 	}
 	return Variant{Name: name, Doc: doc, Goes: "a site learns the outcome", Claims: claims, Most: most, Setup: setup, Events: everybody,
 		Program: func(p *Process) {
 			p.Rest(100 * time.Millisecond) // it has begun
 			t := newSite(p, site(p.ID))
 			_, err := t.Join(context.Background())
-			p.Opening(turn(p))
+			p.Turn()
 			p.Released()
 			if err == nil {
 				err = t.Vote(context.Background(), true)
@@ -238,7 +257,7 @@ func waits(name, doc string, wait func(p *Process) error, claims ...Claim) Varia
 }
 
 func newBarrier(p *Process) *recipes.Barrier {
-	return recipes.NewBarrier(p.Conn, p.Env, dir, recipes.BarrierOptions{})
+	return recipes.NewBarrier(p.Conn, p.Env, p.Path(dir), recipes.BarrierOptions{})
 }
 
 func watchBarrier(p *Process) error { return newBarrier(p).Wait(context.Background()) }
@@ -246,7 +265,7 @@ func watchBarrier(p *Process) error { return newBarrier(p).Wait(context.Backgrou
 func pollEvery(period time.Duration) func(p *Process) error {
 	return func(p *Process) error {
 		for {
-			data, _, err := p.Conn.Get(dir)
+			data, _, err := p.Conn.Get(p.Path(dir))
 			if err != nil || len(data) == 0 {
 				return err
 			}

@@ -1,6 +1,8 @@
 package herd
 
 import (
+	"cmp"
+	"context"
 	"fmt"
 	"slices"
 	"time"
@@ -15,8 +17,9 @@ import (
 type Measurement struct {
 	Variant string `json:"variant"`
 	Clients int    `json:"clients"`
-	Seed    uint64 `json:"seed"`
-	Events  int    `json:"events"` // clients that went on
+	Backend string `json:"backend"`        // sim or zookeeper
+	Seed    uint64 `json:"seed,omitempty"` // of the simulation
+	Events  int    `json:"events"`         // clients that went on
 
 	Notifications float64 `json:"notifications"` // per event, to others than the author of the change
 	Burst         int     `json:"burst"`         // the most that one change caused
@@ -25,8 +28,10 @@ type Measurement struct {
 	Txns          float64 `json:"txns"`          // per event
 	Messages      float64 `json:"messages"`      // per event: requests, answers and notifications
 	Watches       int     `json:"watches"`       // set at the same time, at most
+	Rate          float64 `json:"request_rate"`  // requests a second, from the beginning to the last event
 
-	// From what lets somebody go on until somebody does. Zero with one client.
+	// From what lets somebody go on until somebody does. Zero with one client, if it is
+	// that client which does it.
 	P50 time.Duration `json:"handover_p50_ns"`
 	P99 time.Duration `json:"handover_p99_ns"`
 
@@ -34,18 +39,27 @@ type Measurement struct {
 	// longest from then on.
 	Quiet time.Duration `json:"read_quiet_ns"`
 	Spike time.Duration `json:"read_spike_ns"`
+
+	Server *Server `json:"server,omitempty"` // of a real ensemble
 }
 
 // Fits reports whether the variant can be measured with so many clients.
 func (v *Variant) Fits(clients int) bool { return v.Most == 0 || clients <= v.Most }
 
 // Measure runs the variant with a number of clients, 1 or more. It fails if a client
-// does or if not enough of them go on.
-func Measure(r *scenarios.Runner, v *Variant, clients int, seed uint64) (Measurement, error) {
-	s := v.scenario(clients)
-	w := window{begin: opening(clients), events: v.Events(clients), settle: pause(clients) - time.Millisecond}
-	w.limit = 2*w.begin + 10*time.Second + time.Duration(4*w.events)*pause(clients)
-	res, times := r.TimedUntil(&s, seed, sim.DefaultTiming, w.over)
+// does, if not enough of them go on, or when ctx is done.
+func Measure(ctx context.Context, r *scenarios.Runner, v *Variant, clients int, seed uint64) (Measurement, error) {
+	t := newTimetable(v, clients)
+	s := v.scenario(clients, func(p *scenarios.Process) pace {
+		t.began = p.Env.Now()
+		return t
+	})
+	res, times := r.TimedUntil(&s, seed, cmp.Or(v.Timing, sim.DefaultTiming), func(h *history.History, now time.Duration) bool {
+		return t.over(h, now) || len(h.Events)%1024 == 0 && ctx.Err() != nil
+	})
+	if ctx.Err() != nil {
+		return Measurement{}, context.Cause(ctx)
+	}
 	h := res.History
 	for c := range clients + 2 {
 		if why := h.Failed[int32(c+1)]; why != "" {
@@ -55,36 +69,12 @@ func Measure(r *scenarios.Runner, v *Variant, clients int, seed uint64) (Measure
 	if h.Outcome == history.Panicked {
 		return Measurement{}, fmt.Errorf("%s with %d clients: %s", v.Name, clients, h.Panic)
 	}
-	if w.seen < w.events {
-		return Measurement{}, fmt.Errorf("%s with %d clients: %d of %d events happened in %v", v.Name, clients, w.seen, w.events, w.limit)
+	if t.seen < t.events {
+		return Measurement{}, fmt.Errorf("%s with %d clients: %d of %d events happened in %v", v.Name, clients, t.seen, t.events, t.limit())
 	}
-	t := newTally(h, times, w.begin, clients)
-	for i := range h.Events {
-		t.add(&h.Events[i])
-	}
-	m := t.result()
-	m.Variant, m.Clients, m.Seed = v.Name, clients, seed
+	m := v.count(h, times, t.opening, clients).m
+	m.Backend, m.Seed = "sim", seed
 	return m, nil
-}
-
-// window says when a measurement is over: some time after enough events.
-type window struct {
-	begin, settle, limit time.Duration
-	events               int
-
-	read int           // of the history
-	seen int           // events
-	last time.Duration // when the last one was seen
-}
-
-func (w *window) over(h *history.History, now time.Duration) bool {
-	for ; w.read < len(h.Events); w.read++ {
-		if h.Events[w.read].Kind == history.Acquired && now >= w.begin && w.seen < w.events {
-			w.seen++
-			w.last = now
-		}
-	}
-	return w.seen >= w.events && now > w.last+w.settle || now > w.limit || len(h.Failed) > 0
 }
 
 // quantile returns the value below or at which that part of the values is, 0 if

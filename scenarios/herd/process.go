@@ -1,7 +1,6 @@
 package herd
 
 import (
-	"context"
 	"time"
 
 	"github.com/go-zookeeper/zk"
@@ -13,13 +12,15 @@ import (
 // quietPath is what the bystander reads, and nobody else.
 const quietPath = "/bystander"
 
-// scenario is the workload with n clients, the driver and the bystander.
-func (v *Variant) scenario(n int) scenarios.Scenario {
+// scenario is the workload with n clients, the driver and the bystander, each of
+// which gets a pace when it starts.
+func (v *Variant) scenario(n int, newPace func(p *scenarios.Process) pace) scenarios.Scenario {
 	setup := append([]model.Request{create(quietPath)}, v.Setup...)
 	return scenarios.Scenario{Name: v.Name, Doc: v.Doc, Clients: n + 2, Setup: setup, Program: func(p *scenarios.Process) {
-		q := &Process{Process: p, Object: p.Register(func() []string { return nil }), N: n, began: p.Env.Now()}
+		q := &Process{Process: p, Object: p.Register(func() []string { return nil }), N: n, pace: newPace(p)}
 		switch {
 		case p.ID <= n:
+			q.pace.arrive(q)
 			v.Program(q)
 		case p.ID == n+1:
 			if v.Drive != nil {
@@ -39,22 +40,11 @@ func create(path string) model.Request {
 // stand is the program of the bystander.
 func (p *Process) stand() {
 	for {
-		if _, _, err := p.Conn.Get(quietPath); err != nil {
+		if _, _, err := p.Conn.Get(p.Path(quietPath)); err != nil {
 			p.Fail(err)
 			return
 		}
 		p.Rest(time.Millisecond)
-	}
-}
-
-// Rest waits.
-func (p *Process) Rest(d time.Duration) { p.Env.Sleep(context.Background(), d) }
-
-// Opening waits until the measurement begins and so long after that. It returns at
-// once if that time is over.
-func (p *Process) Opening(after time.Duration) {
-	if d := opening(p.N) + after - p.Env.Now().Sub(p.began); d > 0 {
-		p.Rest(d)
 	}
 }
 
@@ -66,5 +56,6 @@ func (p *Process) Went(err error) bool {
 		return false
 	}
 	p.Acquired("", 0)
+	p.pace.went(p)
 	return true
 }

@@ -11,7 +11,8 @@ type tally struct {
 	h         *history.History
 	times     []time.Duration
 	begin     time.Duration
-	clients   int
+	alone     bool // a lone client waits for nobody
+	follows   bool // clients wait for news, which none of them gets in vain
 	bystander int32
 
 	authors map[int64]int32 // by zxid
@@ -20,7 +21,9 @@ type tally struct {
 	watches map[watch]bool
 
 	m         Measurement
-	notified  int // whomever, the authors too
+	told      int // notifications in the whole history
+	waiting   int // watches that were set when the measurement began
+	notified  int // in the measurement, whomever, the authors too
 	answered  int
 	requested int
 	wasted    int
@@ -28,6 +31,7 @@ type tally struct {
 	lastTxn   int64
 	fanout    int
 	released  time.Duration
+	last      time.Duration // event
 	handovers []time.Duration
 	asked     time.Duration // by the bystander
 	quiet     []time.Duration
@@ -40,8 +44,20 @@ type watch struct {
 	children bool
 }
 
+// count counts a whole history.
+func (v *Variant) count(h *history.History, times []time.Duration, begin time.Duration, clients int) *tally {
+	t := newTally(h, times, begin, clients)
+	t.alone, t.follows = clients == 1 && v.Drive == nil, v.Interval > 0
+	for i := range h.Events {
+		t.add(&h.Events[i])
+	}
+	t.finish()
+	t.m.Variant, t.m.Clients = v.Name, clients
+	return t
+}
+
 func newTally(h *history.History, times []time.Duration, begin time.Duration, clients int) *tally {
-	return &tally{h: h, times: times, begin: begin, clients: clients, bystander: int32(clients + 2),
+	return &tally{h: h, times: times, begin: begin, bystander: int32(clients + 2),
 		authors: map[int64]int32{}, bursts: map[int64]int{}, pending: make([]bool, clients+3), watches: map[watch]bool{}}
 }
 
@@ -53,10 +69,14 @@ func (t *tally) add(e *history.Event) {
 		now = t.times[e.Step-1]
 	}
 	measured := now >= t.begin
+	if !measured {
+		t.waiting = len(t.watches)
+	}
 	switch e.Kind {
 	case history.Call, history.Reply:
 		t.exchange(e, now, measured)
 	case history.Notify:
+		t.told++
 		t.unwatch(e)
 		if measured {
 			t.notify(e)
@@ -114,13 +134,14 @@ func (t *tally) notify(e *history.Event) {
 	if t.pending[e.Client] {
 		t.wasted++
 	}
-	t.pending[e.Client] = true
+	t.pending[e.Client] = !t.follows
 }
 
 func (t *tally) goOn(e *history.Event, now time.Duration) {
 	t.m.Events++
+	t.last = now
 	t.pending[e.Client] = false
-	if t.clients > 1 && t.released >= t.begin {
+	if !t.alone && t.released >= t.begin {
 		t.handovers = append(t.handovers, now-t.released)
 	}
 }
@@ -147,17 +168,18 @@ func (t *tally) unwatch(e *history.Event) {
 	}
 }
 
-func (t *tally) result() Measurement {
+// finish makes the sums.
+func (t *tally) finish() {
 	for _, waits := range t.pending {
 		if waits {
 			t.wasted++
 		}
 	}
-	m := t.m
+	m := &t.m
 	per := func(n int) float64 { return float64(n) / float64(m.Events) }
 	m.Notifications, m.Wasted, m.Requests, m.Txns = per(t.fanout), per(t.wasted), per(t.requested), per(t.txns)
 	m.Messages = per(t.requested + t.answered + t.notified)
+	m.Rate = float64(t.requested) / (t.last - t.begin).Seconds()
 	m.P50, m.P99 = quantile(t.handovers, 0.5), quantile(t.handovers, 0.99)
 	m.Quiet = quantile(t.quiet, 0.5)
-	return m
 }

@@ -1,0 +1,31 @@
+package zkserver
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// figuresPatience is how long a server may take to tell its figures.
+const figuresPatience = 5 * time.Second
+
+// Figures returns what the server at an address ("host:port") counts: the lines of
+// its four-letter word mntr that have numbers, such as "zk_watch_count". The server
+// must allow the word (4lw.commands.whitelist); an [Ensemble] does.
+func Figures(ctx context.Context, addr string) (map[string]float64, error) {
+	answer := ask(ctx, addr, "mntr", figuresPatience)
+	figures := map[string]float64{}
+	for line := range strings.Lines(answer) {
+		name, value, _ := strings.Cut(line, "\t")
+		if x, err := strconv.ParseFloat(strings.TrimSpace(value), 64); err == nil {
+			figures[name] = x
+		}
+	}
+	if len(figures) > 0 {
+		return figures, nil
+	}
+	first, _, _ := strings.Cut(answer, "\n")
+	return nil, fmt.Errorf("zkserver: %s does not answer mntr with figures but with %.60q; is mntr in its 4lw.commands.whitelist?", addr, first)
+}

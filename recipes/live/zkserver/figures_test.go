@@ -1,0 +1,28 @@
+package zkserver_test
+
+import (
+	"strings"
+	"testing"
+
+	"zksim/recipes/live/zkserver"
+	"zksim/recipes/live/zkserver/zkservertest"
+)
+
+func TestAServerTellsItsFigures(t *testing.T) {
+	addr := zkservertest.ForTest(t, 1).Addrs()[0]
+	first, err := zkserver.Figures(t.Context(), addr)
+	if err != nil || first["zk_znode_count"] != 5 || first["zk_watch_count"] != 0 {
+		t.Fatalf("%v, %v", err, first)
+	}
+	second, err := zkserver.Figures(t.Context(), addr)
+	if err != nil || second["zk_packets_received"] != first["zk_packets_received"]+1 {
+		t.Errorf("%v, %v packets, and %v after a question", err, first["zk_packets_received"], second["zk_packets_received"])
+	}
+}
+
+func TestWhoHasNoFiguresIsAnError(t *testing.T) {
+	_, err := zkserver.Figures(t.Context(), "127.0.0.1:1")
+	if err == nil || !strings.Contains(err.Error(), "127.0.0.1:1 does not answer mntr") || !strings.Contains(err.Error(), "whitelist") {
+		t.Error(err)
+	}
+}

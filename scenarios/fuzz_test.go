@@ -1,0 +1,139 @@
+package scenarios
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+)
+
+func FuzzLock(f *testing.F) { Fuzz(f, *scenario(f, "lock/lock")) }
+
+// fuzzedTwin names the broken recipe that FuzzTwin fuzzes.
+const fuzzedTwin = "ZKSIM_FUZZ_TWIN"
+
+// FuzzTwin fuzzes a broken recipe, which must fail, with nothing to begin with but
+// the run without choices.
+func FuzzTwin(f *testing.F) {
+	name := os.Getenv(fuzzedTwin)
+	if name == "" {
+		f.Skipf("%s names no twin; TestGosFuzzerFindsATwin does", fuzzedTwin)
+	}
+	Fuzz(bare{f}, *scenario(f, name))
+}
+
+// bare is a fuzzer that is given nothing to begin with but no bytes.
+type bare struct{ *testing.F }
+
+func (b bare) Add(args ...any) {
+	if len(args[0].([]byte)) == 0 {
+		b.F.Add(args...)
+	}
+}
+
+// fuzzed runs one input as Fuzz does and returns what it says, "" if it holds.
+func fuzzed(r *Runner, s *Scenario, data []byte) string {
+	t := &fakeT{}
+	func() {
+		defer func() {
+			if x := recover(); x != nil && x != (fatal{}) {
+				panic(x)
+			}
+		}()
+		r.fuzz(t, s, data)
+	}()
+	return t.fatal
+}
+
+func TestBytesFindATwinAndItsScheduleReplays(t *testing.T) {
+	r := NewRunner()
+	defer r.Close()
+	for _, name := range []string{"lock/plain-create", "lock/ignore-exists", "queue/put-twice", "double-barrier/count-only"} {
+		s := scenario(t, name)
+		found := 0
+		for seed := range uint64(200) {
+			data := r.recorded(s, seed)
+			said := fuzzed(r, s, data)
+			if again := fuzzed(r, s, data); said != again {
+				t.Fatalf("%s: the same bytes say %s and then %s", name, said, again)
+			}
+			if said == "" {
+				continue
+			}
+			found++
+			_, text, _ := strings.Cut(said, "\n\n")
+			p, err := ParseSchedule(strings.NewReader(text))
+			if err != nil {
+				t.Fatalf("%s: %v\n%s", name, err, said)
+			}
+			res, err := r.Replay(s, p)
+			if err != nil || !strings.HasPrefix(said, name+"  "+res.Verdict.Checker+": "+res.Verdict.Message+"\n") {
+				t.Fatalf("%s: replay: %v %+v\n%s", name, err, res.Verdict, said)
+			}
+		}
+		if found == 0 {
+			t.Errorf("%s is not found in 200 strings of bytes", name)
+		}
+	}
+}
+
+func TestAnyBytesAreARunOfACorrectRecipe(t *testing.T) {
+	r := NewRunner()
+	defer r.Close()
+	s := scenario(t, "lock/lock")
+	for _, data := range []string{"", "\x00", "\xff\xff\xff", strings.Repeat("\xff", 5000), strings.Repeat("\x00\xe1\x7f", 900), "zksim"} {
+		if said := fuzzed(r, s, []byte(data)); said != "" {
+			t.Errorf("%.20q: %s", data, said)
+		}
+	}
+	if r.Bytes(s, nil); !slices.Equal(r.plan, s.Faults) {
+		t.Errorf("without bytes the plan is %v", r.plan)
+	}
+}
+
+// Under go test -fuzz, the shapes of states count as code that has run.
+func TestEachShapeHasCodeOfItsOwn(t *testing.T) {
+	var n novelty
+	for i, f := range places {
+		f(&n)
+		if n.reached[i] != 1 {
+			t.Fatalf("place %d counts for another", i)
+		}
+	}
+}
+
+// Go's fuzzer itself, on a binary with its counters, begins with no bytes and finds
+// the flaw; the input that it writes fails by itself, and says the same.
+func TestGosFuzzerFindsATwin(t *testing.T) {
+	if testing.Short() {
+		t.Skip("builds the package anew")
+	}
+	dir := t.TempDir()
+	binary := filepath.Join(dir, "fuzz.test")
+	if out, err := exec.Command("go", "test", "-c", "-fuzz=FuzzTwin", "-o", binary, ".").CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	run := func(args ...string) string {
+		cmd := exec.CommandContext(t.Context(), binary, args...)
+		cmd.Dir = dir
+		cmd.Env = append(os.Environ(), fuzzedTwin+"=lock/plain-create")
+		out, err := cmd.CombinedOutput()
+		if err == nil {
+			t.Fatalf("%v holds:\n%s", args, out)
+		}
+		return string(out)
+	}
+	out := run("-test.run=^$", "-test.fuzz=^FuzzTwin$", "-test.fuzztime=120s", "-test.fuzzcachedir="+dir, "-test.parallel=2")
+	input := regexp.MustCompile(`testdata/fuzz/FuzzTwin/([0-9a-f]+)`).FindStringSubmatch(out)
+	verdict := regexp.MustCompile(`lock/plain-create  (quiescence|tree): .*`)
+	if input == nil || !verdict.MatchString(out) {
+		t.Fatalf("no input, or no verdict:\n%s", out)
+	}
+	again := run("-test.run=^FuzzTwin$/^" + input[1] + "$")
+	if verdict.FindString(again) != verdict.FindString(out) || !strings.Contains(again, magic) {
+		t.Errorf("the input says\n%s\nand the fuzzer said\n%s", again, out)
+	}
+}

@@ -1,0 +1,251 @@
+package herd
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync/atomic"
+	"time"
+
+	"zksim/recipes/live/zkserver"
+	"zksim/scenarios"
+)
+
+// Server is what the servers of an ensemble have counted by their own figures (mntr)
+// during one measurement, from before its first client until all was quiet, and
+// what its clients have counted meanwhile.
+type Server struct {
+	Fired         int `json:"fired"`         // watches that fired, whoever made the change
+	Notifications int `json:"notifications"` // that the clients got
+	Received      int `json:"received"`      // packets
+	Sent          int `json:"sent"`          // ... that the clients sent
+	Watches       int `json:"watches"`       // when the measurement began
+	Expected      int `json:"expected"`      // ... by what the clients had asked for
+	DataSize      int `json:"data_size"`     // bytes of all znodes then, about
+}
+
+// MeasureLive is Measure on a real ensemble. The events are the same, but come when
+// the effects of the one before are over rather than at given times. The watches and
+// packets by the servers' own figures are in the result if they tell them.
+func MeasureLive(ctx context.Context, servers []string, v *Variant, clients int) (Measurement, error) {
+	c := &conductor{clients: clients, target: int64(v.Events(clients)), opened: make(chan struct{}), servers: servers}
+	for range clients {
+		c.turns = append(c.turns, make(chan struct{}))
+	}
+	s := v.scenario(clients, func(p *scenarios.Process) pace { return c.player(p) })
+	before, err := c.figures(ctx)
+	if err != nil {
+		return Measurement{}, err
+	}
+	h, times, err := scenarios.Observe(ctx, &s, scenarios.LiveOptions{Servers: servers}, c.conduct)
+	if err != nil {
+		return Measurement{}, fmt.Errorf("%s with %d clients on ZooKeeper: %w", v.Name, clients, err)
+	}
+	t := v.count(h, times, c.begun, clients)
+	m := t.m
+	m.Backend = "zookeeper"
+	m.Server = c.compare(before, t)
+	return m, nil
+}
+
+// conductor leads an experiment on a real ensemble. Where the timetable of the
+// simulator waits long enough, it waits until nothing is said any more.
+type conductor struct {
+	servers []string
+	clients int
+	target  int64 // events
+
+	run    *scenarios.Observation
+	began  atomic.Bool
+	opened chan struct{}   // closed when the measurement begins
+	turns  []chan struct{} // likewise for each client's turn
+	events atomic.Int64
+	given  atomic.Int64 // turns
+	over   atomic.Bool
+
+	asked          int // for figures, of each server
+	begun          time.Duration
+	opening, close figures
+	sent           int64
+}
+
+// How long nothing may be said before it is over: what a change has caused, the
+// coming of the clients, and everything.
+const (
+	quietAfterChange = 10 * time.Millisecond
+	quietAtBegin     = 200 * time.Millisecond
+	quietAtEnd       = 50 * time.Millisecond
+)
+
+// liveLimit bounds the wait for an event, and for silence.
+const liveLimit = 20 * time.Second
+
+// conduct is told when the programs run, and returns when enough has happened.
+func (c *conductor) conduct(ctx context.Context, run *scenarios.Observation) (err error) {
+	c.run = run
+	others := c.clients + 1 // all but the bystander
+	c.quiet(ctx, others, quietAtBegin)
+	c.begun = run.Elapsed()
+	if c.opening, err = c.figures(ctx); err != nil {
+		return err
+	}
+	c.began.Store(true)
+	close(c.opened)
+	go func() {
+		for _, turn := range c.turns {
+			c.quiet(ctx, others, quietAfterChange)
+			close(turn)
+			c.given.Add(1)
+		}
+	}()
+	progress, since := int64(0), time.Now()
+	for c.events.Load() < c.target {
+		if n := c.events.Load() + c.given.Load(); n > progress {
+			progress, since = n, time.Now()
+		}
+		if err := run.Failure(); err != nil {
+			return err
+		}
+		if time.Since(since) > liveLimit {
+			return fmt.Errorf("%d of %d events, and no other one within %v", c.events.Load(), c.target, liveLimit)
+		}
+		if err := nap(ctx); err != nil {
+			return err
+		}
+	}
+	c.quiet(ctx, others, quietAfterChange)
+	c.over.Store(true)
+	c.quiet(ctx, others+1, quietAtEnd)
+	return c.last(ctx)
+}
+
+// last takes the figures of the end, at a moment without a ping.
+func (c *conductor) last(ctx context.Context) (err error) {
+	for {
+		c.sent = c.run.Sent()
+		if c.close, err = c.figures(ctx); err != nil || c.sent == c.run.Sent() {
+			return err
+		}
+	}
+}
+
+// nap lets a millisecond go by.
+func nap(ctx context.Context) error {
+	select {
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	case <-time.After(time.Millisecond):
+		return nil
+	}
+}
+
+// quiet waits until the first n clients have been silent for so long, but not for
+// ever: something may have failed. The time is counted in naps, so that on a machine
+// that is too busy to let clients go on it does not go by either.
+func (c *conductor) quiet(ctx context.Context, n int, d time.Duration) {
+	begin := time.Now()
+	last := begin
+	for calm := time.Duration(0); calm < d && time.Since(begin) < liveLimit; calm += time.Millisecond {
+		if nap(ctx) != nil || c.run.Failure() != nil {
+			return
+		}
+		if c.run.Idle(n) <= time.Since(last) {
+			calm = 0
+		}
+		last = time.Now()
+	}
+}
+
+// player is the pace of one program; ctx ends with the run.
+func (c *conductor) player(p *scenarios.Process) pace {
+	ctx, _ := p.Interruptible()
+	return &player{c: c, ctx: ctx}
+}
+
+type player struct {
+	c    *conductor
+	ctx  context.Context
+	last int64 // event of this client
+}
+
+func (x *player) arrive(*Process) {}
+
+func (x *player) open(p *Process, after time.Duration) {
+	select {
+	case <-x.c.opened:
+	case <-x.ctx.Done():
+	}
+	x.rest(p, after)
+}
+
+func (x *player) turn(p *Process) {
+	select {
+	case <-x.c.turns[p.ID-1]:
+	case <-x.ctx.Done():
+	}
+}
+
+// settle does not return when enough has happened.
+func (x *player) settle(*Process) {
+	x.c.quiet(x.ctx, x.c.clients+1, quietAfterChange)
+	if x.c.events.Load() >= x.c.target {
+		<-x.ctx.Done()
+	}
+}
+
+// rest does not return when everything is over.
+func (x *player) rest(p *Process, d time.Duration) {
+	p.Env.Sleep(x.ctx, d)
+	if x.c.over.Load() {
+		<-x.ctx.Done()
+	}
+}
+
+func (x *player) next(p *Process) {
+	for p.N > 1 && x.c.events.Load() == x.last && nap(x.ctx) == nil {
+	}
+}
+
+func (x *player) went(*Process) {
+	if x.c.began.Load() {
+		x.last = x.c.events.Add(1)
+	}
+}
+
+// figures are the sums of what the servers tell.
+type figures map[string]float64
+
+func (c *conductor) figures(ctx context.Context) (figures, error) {
+	sum := figures{}
+	c.asked++
+	for _, addr := range c.servers {
+		one, err := zkserver.Figures(ctx, addr)
+		if err != nil {
+			return nil, errors.Join(ctx.Err(), err)
+		}
+		for name, x := range one { // order-free: integers
+			sum[name] += x
+		}
+	}
+	return sum, nil
+}
+
+// fired is how many watches have fired.
+func (f figures) fired() float64 {
+	return f["zk_sum_node_created_watch_count"] + f["zk_sum_node_deleted_watch_count"] +
+		f["zk_sum_node_changed_watch_count"] + f["zk_sum_node_children_watch_count"]
+}
+
+// compare is called when the run is over.
+func (c *conductor) compare(before figures, t *tally) *Server {
+	questions := float64((c.asked - 1) * len(c.servers)) // each is a packet too
+	return &Server{
+		Fired:         int(c.close.fired() - before.fired()),
+		Notifications: t.told,
+		Received:      int(c.close["zk_packets_received"] - before["zk_packets_received"] - questions),
+		Sent:          int(c.sent),
+		Watches:       int(c.opening["zk_watch_count"]),
+		Expected:      t.waiting,
+		DataSize:      int(c.opening["zk_approximate_data_size"]),
+	}
+}

@@ -1,0 +1,117 @@
+package herd
+
+import (
+	"cmp"
+	"context"
+	"time"
+
+	"zksim/model/history"
+	"zksim/sim"
+)
+
+// pace says when the programs of an experiment act.
+type pace interface {
+	arrive(p *Process)                    // returns when the client may come
+	open(p *Process, after time.Duration) // returns so long after the measurement has begun
+	turn(p *Process)                      // returns when it is the client's turn; they come in the order of their numbers
+	settle(p *Process)                    // returns when what has happened has had all its effects; never when enough has happened
+	rest(p *Process, d time.Duration)     // returns after that time
+	next(p *Process)                      // returns when another client has gone on after this one, if there is another
+	went(p *Process)                      // hears that the client has gone on
+}
+
+// Rest waits.
+func (p *Process) Rest(d time.Duration) { p.pace.rest(p, d) }
+
+// Opening waits until the measurement begins and so long after that. It returns at
+// once if that time is over.
+func (p *Process) Opening(after time.Duration) { p.pace.open(p, after) }
+
+// Turn waits until the measurement has begun and it is this client's turn to do what
+// all do one after the other.
+func (p *Process) Turn() { p.pace.turn(p) }
+
+// Settle waits until everybody has looked at what has happened, and waits again. It
+// does not return when enough has happened, so that a measurement ends with all
+// effects of its last event and without a new one.
+func (p *Process) Settle() { p.pace.settle(p) }
+
+// Next waits until another client has gone on after this one, if there is another, so
+// that a client that gives something up is not the one who gets it.
+func (p *Process) Next() { p.pace.next(p) }
+
+// timetable is the pace of the simulator, shared by all programs of a run. All times
+// are given beforehand.
+type timetable struct {
+	began   time.Time     // nearly the same for all
+	opening time.Duration // by then everybody waits
+	pause   time.Duration // after a change all have looked, and wait again
+
+	events, seen int           // how many goings-on are enough, and have been
+	last         time.Duration // when the last one was, since began
+}
+
+// newTimetable makes the timetable of a variant. A herd needs time to come and to go,
+// so all times grow with its size.
+func newTimetable(v *Variant, clients int) *timetable {
+	n := time.Duration(clients)
+	t := &timetable{opening: 500*time.Millisecond + n*2*time.Millisecond, pause: 5*time.Millisecond + n*time.Millisecond/4, events: v.Events(clients)}
+	if v.Brisk {
+		t.opening, t.pause = 500*time.Millisecond+n*comes, 5*time.Millisecond+min(n, 40)*time.Millisecond/4
+	}
+	slower := cmp.Or(v.Timing.Link, sim.DefaultTiming.Link) / sim.DefaultTiming.Link
+	t.opening, t.pause = t.opening*slower, t.pause*slower
+	return t
+}
+
+// limit is when a run that has not come to its end is given up.
+func (t *timetable) limit() time.Duration {
+	return 2*t.opening + 10*time.Second + time.Duration(4*t.events)*t.pause
+}
+
+// over reports whether the measurement has ended, with all effects of its last event.
+func (t *timetable) over(h *history.History, now time.Duration) bool {
+	return t.seen >= t.events && now > t.last+t.pause || now > t.limit() || len(h.Failed) > 0
+}
+
+// Clients come in groups, since everyone reads the list of those who are there: it
+// is the same list for a whole group.
+const (
+	group = 1000                   // at least
+	comes = 250 * time.Microsecond // for each client
+)
+
+func (t *timetable) arrive(p *Process) {
+	size := max(group, p.N/16)
+	if before := (p.ID - 1) / size; before > 0 {
+		t.rest(p, time.Duration(before*size)*comes)
+	}
+}
+
+func (t *timetable) open(p *Process, after time.Duration) {
+	if d := t.opening + after - p.Env.Now().Sub(t.began); d > 0 {
+		t.rest(p, d)
+	}
+}
+
+func (t *timetable) turn(p *Process) {
+	t.open(p, time.Duration(p.ID)*(time.Millisecond+t.pause/2))
+}
+
+func (t *timetable) settle(p *Process) {
+	t.rest(p, t.pause)
+	if t.seen >= t.events {
+		t.rest(p, t.limit())
+	}
+}
+
+func (t *timetable) next(p *Process) { t.rest(p, 2*time.Millisecond) }
+
+func (t *timetable) rest(p *Process, d time.Duration) { p.Env.Sleep(context.Background(), d) }
+
+func (t *timetable) went(p *Process) {
+	if now := p.Env.Now().Sub(t.began); now >= t.opening {
+		t.seen++
+		t.last = now
+	}
+}

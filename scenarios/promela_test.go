@@ -1,0 +1,209 @@
+package scenarios
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"zksim/recipes"
+)
+
+// requireSpin makes a missing spin an error.
+const requireSpin = "ZKSIM_REQUIRE_SPIN"
+
+// promelaModel is one of the models of docs/promela, and what it is a model of.
+type promelaModel struct {
+	name    string   // of the file, and with dashes of the recipe
+	correct Scenario // what the model without a flaw does; the faults are spin's to bound
+	flaws   []promelaFlaw
+}
+
+// promelaFlaw is a flaw of a model: the macro, which is the name of the twin, and
+// the bounds within which spin finds it.
+type promelaFlaw struct{ macro, bounds string }
+
+var promelaModels = []promelaModel{
+	{"lock", lockScenario(Scenario{Program: func(p *Process) {
+		l := newLock(p)
+		if err := lockOnce(p, p.Register(l.Znodes), l, 2, false); err != nil {
+			p.Fail(err)
+		}
+	}}), []promelaFlaw{
+		{"PLAIN_CREATE", "-DN=2 -DLOSSES=1"},
+		{"NO_OWN_CHECK", "-DN=2 -DLOSSES=1 -DEXPIRIES=1"},
+		{"IGNORE_EXISTS", "-DN=2"},
+	}},
+	{"double_barrier", doubleBarrierScenario(Scenario{Rounds: 1, Setup: doubleBarrierTwin("", 0, Scenario{}, meeting{}).Setup},
+		meeting{stay: 1, enter: limited, leave: unlimited, newBarrier: newDoubleBarrier(recipes.LeaveLowest)}),
+		[]promelaFlaw{
+			{"COUNT_READY", "-DN=2"},
+			{"COUNT_ONLY", "-DN=2"},
+			{"LEAVE_ONCE", "-DN=3"},
+			{"WAIT_GONE", "-DN=2 -DLATE=1"},
+		}},
+	{"queue", queueScenario(Scenario{Rounds: 1, Program: exchange(0, false, newQueue(recipes.QueueOptions{}))}), []promelaFlaw{
+		{"DELETE_LOST", "-DN=2 -DLOSSES=1"},
+		{"PUT_TWICE", "-DN=2 -DLOSSES=1"},
+		{"BLIND_WAIT", "-DN=2"},
+	}},
+}
+
+// promelaBounds are the bounds within which the correct models hold, with the fault
+// plan that says the same to the simulator.
+var promelaBounds = []struct {
+	flags   string
+	clients int
+	plan    string
+}{
+	{"-DN=2 -DLOSSES=1 -DEXPIRIES=1", 2, "lose-request=1 lose-reply=1 expire=1"},
+	{"-DN=2 -DLATE=1", 2, "learn-late=1"},
+}
+
+// OurSearch is a way in which this module judges a scenario: it returns the names of
+// the checkers that found something, none if the scenario holds.
+type OurSearch struct {
+	Name  string
+	Judge func(t *testing.T, s *Scenario, seeds uint64) []string
+}
+
+// OurSearches are those by seeds and, from a test of another package, by exhaustion.
+var OurSearches = []OurSearch{
+	{"seeds", func(t *testing.T, s *Scenario, seeds uint64) []string {
+		rep, err := Run(t.Context(), s, Options{Seeds: Range{1, seeds}, Strategy: Portfolio})
+		switch {
+		case err != nil:
+			t.Fatal(err)
+		case rep.Status == Caught || rep.Status == Violation:
+			return []string{rep.Failure.Verdict.Checker}
+		case rep.Status != Held && rep.Status != Escaped:
+			t.Fatalf("%s: %s", s.Name, rep.Why)
+		}
+		return nil
+	}},
+}
+
+// The same protocols, written anew for another checker: what holds there holds
+// here, and what is broken there is caught here, for the same reason.
+func TestSpinAndOurSearchesAgree(t *testing.T) {
+	spin := newSpin(t)
+	for _, m := range promelaModels {
+		for _, b := range promelaBounds {
+			t.Run(m.name+strings.ReplaceAll(b.flags, " ", ""), func(t *testing.T) {
+				if found := spin.verify(t, m.name, b.flags); len(found) > 0 {
+					t.Errorf("spin finds %v violated", found)
+				}
+				s := m.correct
+				s.Name, s.Clients, s.Servers, s.Faults = "promela/"+m.name, b.clients, []int{1}, plan(b.plan)
+				for _, search := range OurSearches {
+					if found := search.Judge(t, &s, 500); len(found) > 0 {
+						t.Errorf("%s: %v violated, and spin says that it holds", search.Name, found)
+					}
+				}
+			})
+		}
+		for _, f := range m.flaws {
+			t.Run(m.name+"/"+f.macro, func(t *testing.T) {
+				s := scenario(t, strings.ReplaceAll(m.name, "_", "-")+"/"+strings.ToLower(strings.ReplaceAll(f.macro, "_", "-")))
+				found := spin.verify(t, m.name, f.bounds+" -D"+f.macro)
+				for _, search := range OurSearches {
+					ours := search.Judge(t, s, 2000)
+					if !slices.ContainsFunc(ours, func(c string) bool { return slices.Contains(found, c) }) {
+						t.Errorf("%s of %s: %v violated, and spin finds %v", search.Name, s.Name, ours, found)
+					}
+				}
+				documentsFlaw(t, m.name, f.macro, s.Row)
+			})
+		}
+	}
+}
+
+// documentsFlaw makes sure that a model names the museum's number of a flaw.
+func documentsFlaw(t *testing.T, model, macro string, row int) {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join(promelaDir, model+".pml"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want := regexp.MustCompile(fmt.Sprintf(`(?m)^ \*   %s +%d  `, macro, row)); !want.Match(text) {
+		t.Errorf("%s.pml does not say that %s is number %d of the museum", model, macro, row)
+	}
+}
+
+var promelaDir = filepath.Join("..", "docs", "promela")
+
+// spin is the model checker of that name.
+type spin struct{ work string }
+
+func newSpin(t *testing.T) *spin {
+	t.Helper()
+	for _, tool := range []string{"spin", "gcc"} {
+		if _, err := exec.LookPath(tool); err == nil {
+			continue
+		}
+		if os.Getenv(requireSpin) != "" {
+			t.Fatalf("no %s in PATH, and %s asks for it", tool, requireSpin)
+		}
+		t.Skipf("no %s in PATH: the models in docs/promela are not verified; with %s=1 this is an error", tool, requireSpin)
+	}
+	return &spin{t.TempDir()}
+}
+
+var (
+	assertion = regexp.MustCompile(`assertion violated (.*) \(at depth`)
+	errorsAre = regexp.MustCompile(`errors: ([0-9]+)`)
+)
+
+// verify explores all of a model and returns the properties that are violated, by
+// the names of our checkers. Anything else than the verdict on a property, such as
+// a bound of the model that is too small, fails the test.
+func (x *spin) verify(t *testing.T, model, flags string) []string {
+	t.Helper()
+	dir, err := os.MkdirTemp(x.work, model)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.CopyFS(dir, os.DirFS(promelaDir)); err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
+	defer cancel()
+	run := func(name string, args ...string) string {
+		cmd := exec.CommandContext(ctx, name, args...)
+		cmd.Dir = dir
+		out, err := cmd.CombinedOutput()
+		if err != nil {
+			t.Fatalf("%s %s: %v\n%s", name, strings.Join(args, " "), err, out)
+		}
+		return string(out)
+	}
+	run("spin", append(append([]string{"-a"}, strings.Fields(flags)...), model+".pml")...)
+	// Unoptimized, it is compiled and run in less time than it takes to optimize.
+	run("gcc", "-w", "-O0", "-DSAFETY", "-DCOLLAPSE", "-DMEMLIM=4000", "-o", "pan", "pan.c")
+	out := run("./pan", "-E", "-c0", "-m1000000")
+	count := errorsAre.FindStringSubmatch(out)
+	if count == nil || strings.Contains(out, "Search not completed") || strings.Contains(out, "max search depth too small") {
+		t.Fatalf("spin did not explore %s %s to its end:\n%s", model, flags, out)
+	}
+	var found []string
+	for _, match := range assertion.FindAllStringSubmatch(out, -1) {
+		property, ok := strings.CutSuffix(match[1], "_holds")
+		if !ok {
+			t.Fatalf("%s %s: not a property: %s", model, flags, match[0])
+		}
+		if property = strings.ReplaceAll(property, "_", "-"); !slices.Contains(found, property) {
+			found = append(found, property)
+		}
+	}
+	if (count[1] == "0") != (len(found) == 0) {
+		t.Fatalf("%s %s: errors: %s, and the properties violated are %v\n%s", model, flags, count[1], found, out)
+	}
+	t.Logf("%s %s: %v violated; %s", model, flags, found, regexp.MustCompile(`\d+ states, stored`).FindString(out))
+	return found
+}

@@ -1,0 +1,124 @@
+package wire
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"sort"
+
+	"github.com/go-zookeeper/zk"
+
+	"zksim/model"
+	"zksim/model/history"
+)
+
+// Causes completes the history of a run all of whose connections were tapped. The
+// servers of 3.8 do not say which change a notification is about. But a watch fires
+// at the first change after it was set that concerns it, the answer that set it
+// tells how far the server was, and the changes are known with their zxids. So
+// every notification gets the zxid of its change, and every change comes before
+// whatever was told of it. It fails at a notification that no change explains.
+func Causes(h *history.History) error {
+	c := causes{data: map[string][]*history.Event{}, child: map[string][]*history.Event{}, set: map[watch]int64{}}
+	var rest []history.Event
+	for i := range h.Events {
+		switch h.Events[i].Kind {
+		case history.Created, history.Changed, history.Deleted:
+			c.changes = append(c.changes, h.Events[i])
+		default:
+			rest = append(rest, h.Events[i])
+		}
+	}
+	slices.SortStableFunc(c.changes, func(a, b history.Event) int { return cmp.Compare(a.Zxid, b.Zxid) })
+	c.index()
+	for i := range rest {
+		if err := c.see(&rest[i]); err != nil {
+			return err
+		}
+	}
+	h.Events = h.Events[:0]
+	told := 0
+	for _, e := range rest {
+		for ; told < len(c.changes) && c.changes[told].Zxid <= e.Zxid; told++ {
+			c.changes[told].Step = e.Step
+			h.Add(c.changes[told])
+		}
+		h.Add(e)
+	}
+	h.Txns = true
+	return nil
+}
+
+// causes finds the change behind each notification.
+type causes struct {
+	changes     []history.Event
+	data, child map[string][]*history.Event // changes that a watch on that path hears of, in order
+	set         map[watch]int64             // watches, and the zxid at which each was set
+}
+
+type watch struct {
+	client int32
+	child  bool
+	path   string
+}
+
+func (c *causes) index() {
+	for i := range c.changes {
+		e := &c.changes[i]
+		c.data[e.Path] = append(c.data[e.Path], e)
+		if e.Kind == history.Changed {
+			continue
+		}
+		parent := cmp.Or(model.ParentPath(e.Path), "/")
+		c.child[parent] = append(c.child[parent], e)
+		if e.Kind == history.Deleted {
+			c.child[e.Path] = append(c.child[e.Path], e)
+		}
+	}
+}
+
+// see follows the watches of a client, and gives a notification its zxid.
+func (c *causes) see(e *history.Event) error {
+	switch {
+	case e.Kind == history.Notify:
+		e.Zxid = c.cause(e)
+		if e.Zxid == 0 {
+			return fmt.Errorf("wire: c%d was notified that %s is %s, and nobody has changed it", e.Client, e.Path, e.Op)
+		}
+	case e.Kind == history.Reply && (e.Err == nil || e.Err == zk.ErrNoNode && e.Op == "existsW"):
+		switch e.Op {
+		case "getW", "existsW", "childrenW":
+			w := watch{e.Client, e.Op == "childrenW", e.Path}
+			if _, ok := c.set[w]; !ok {
+				c.set[w] = e.Zxid
+			}
+		}
+	}
+	return nil
+}
+
+// cause returns the zxid of the first change after the watch was set, and the watch
+// is no more. A deletion ends both watches on a path with one notification.
+func (c *causes) cause(e *history.Event) int64 {
+	var first int64
+	for _, child := range []bool{false, true} {
+		if child && e.Op != "child" && e.Op != "deleted" || !child && e.Op == "child" {
+			continue
+		}
+		w := watch{e.Client, child, e.Path}
+		since, ok := c.set[w]
+		if !ok {
+			continue
+		}
+		delete(c.set, w)
+		list := c.data[e.Path]
+		if child {
+			list = c.child[e.Path]
+		}
+		k := sort.Search(len(list), func(k int) bool { return list[k].Zxid > since })
+		if k < len(list) && (first == 0 || list[k].Zxid < first) {
+			first = list[k].Zxid
+		}
+	}
+	return first
+}

@@ -1,0 +1,184 @@
+package wire
+
+import (
+	"encoding/binary"
+	"errors"
+	"net"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/go-zookeeper/zk"
+
+	"zksim/model"
+	"zksim/model/history"
+)
+
+// jute writes the fields of a packet.
+type jute []byte
+
+func (j jute) int32(x int32) jute { return binary.BigEndian.AppendUint32(j, uint32(x)) }
+func (j jute) int64(x int64) jute { return binary.BigEndian.AppendUint64(j, uint64(x)) }
+func (j jute) string(s string) jute {
+	return append(j.int32(int32(len(s))), s...)
+}
+func (j jute) bool(x bool) jute {
+	if x {
+		return append(j, 1)
+	}
+	return append(j, 0)
+}
+func (j jute) acl() jute { return j.int32(1).int32(31).string("world").string("anyone") }
+
+// packet puts the length in front.
+func (j jute) packet() []byte { return append(jute{}.int32(int32(len(j))), j...) }
+
+// conversation is a connection whose server says what was written down.
+type conversation struct {
+	net.Conn
+	answers []byte
+}
+
+func (c *conversation) Write(b []byte) (int, error) { return len(b), nil }
+func (c *conversation) Read(b []byte) (int, error) {
+	n := copy(b[:min(len(b), 3)], c.answers) // in small pieces
+	c.answers = c.answers[n:]
+	return n, nil
+}
+
+// hear lets a client send and its server answer, after a handshake.
+func hear(sent [][]byte, answers ...[]byte) (events []history.Event, packets int, err error) {
+	tap := &Tap{Client: 7, Hear: func(e history.Event) { events = append(events, e) }, Packet: func(bool) { packets++ },
+		Broken: func(e error) { err = errors.Join(err, e) }}
+	hello := jute{}.string("hello").packet()
+	c := &conversation{answers: slices.Concat(append([][]byte{hello}, answers...)...)}
+	conn := tap.Conn(c)
+	conn.Write(hello)
+	for _, b := range sent {
+		conn.Write(b[:5])
+		conn.Write(b[5:])
+	}
+	for b := make([]byte, 100); len(c.answers) > 0; {
+		conn.Read(b)
+	}
+	if tap.Open() != 0 {
+		err = errors.Join(err, errors.New("something is open"))
+	}
+	return events, packets, err
+}
+
+func TestWhatIsSaidBecomesEvents(t *testing.T) {
+	sent := [][]byte{
+		jute{}.int32(1).int32(int32(model.OpGetChildren2)).string("/a").bool(true).packet(),
+		jute{}.int32(-2).int32(int32(model.OpPing)).packet(),
+		jute{}.int32(2).int32(int32(model.OpCreate)).string("/a/x-").string("data").acl().int32(3).packet(),
+		jute{}.int32(3).int32(int32(model.OpExists)).string("/b").bool(false).packet(),
+	}
+	events, packets, err := hear(sent,
+		jute{}.int32(1).int64(40).int32(0).packet(),
+		jute{}.int32(-2).int64(40).int32(0).packet(),
+		jute{}.int32(-1).int64(-1).int32(0).int32(int32(zk.EventNodeChildrenChanged)).int32(3).string("/a").packet(),
+		jute{}.int32(2).int64(41).int32(0).string("/a/x-0000000000").packet(),
+		jute{}.int32(3).int64(41).int32(int32(model.NoNode)).packet())
+	want := []history.Event{
+		{Kind: history.Call, Client: 7, Op: "childrenW", Path: "/a"},
+		{Kind: history.Call, Client: 7, Op: "create", Path: "/a/x-"},
+		{Kind: history.Call, Client: 7, Op: "exists", Path: "/b"},
+		{Kind: history.Reply, Client: 7, Op: "childrenW", Path: "/a", Zxid: 40},
+		{Kind: history.Notify, Client: 7, Op: "child", Path: "/a"},
+		{Kind: history.Created, Client: 7, Path: "/a/x-0000000000", Zxid: 41},
+		{Kind: history.Reply, Client: 7, Op: "create", Path: "/a/x-0000000000", Zxid: 41},
+		{Kind: history.Reply, Client: 7, Op: "exists", Path: "/b", Zxid: 41, Err: zk.ErrNoNode},
+	}
+	if err != nil || !slices.Equal(events, want) || packets != 2+len(sent)+5 {
+		t.Errorf("%v, %d packets, %v", err, packets, events)
+	}
+}
+
+func TestAMultiChangesAllOrNothing(t *testing.T) {
+	head := func(op model.Op, done bool) jute { return jute{}.int32(int32(op)).bool(done).int32(-1) }
+	multi := slices.Concat(jute{}.int32(1).int32(int32(model.OpMulti)),
+		head(model.OpCheck, false).string("/c").int32(-1),
+		head(model.OpCreate, false).string("/n").string("").acl().int32(0),
+		head(model.OpDelete, false).string("/d").int32(-1),
+		head(model.OpSetData, false).string("/s").string("new").int32(-1),
+		head(-1, true))
+	answer := slices.Concat(jute{}.int32(1).int64(9).int32(0), head(model.OpCheck, false),
+		head(model.OpCreate, false).string("/n"), head(model.OpDelete, false), head(model.OpSetData, false), make([]byte, statLen), head(-1, true))
+	events, _, err := hear([][]byte{multi.packet()}, answer.packet())
+	want := []history.Event{{Kind: history.Call, Client: 7, Op: "multi"},
+		{Kind: history.Created, Client: 7, Path: "/n", Zxid: 9}, {Kind: history.Deleted, Client: 7, Path: "/d", Zxid: 9},
+		{Kind: history.Changed, Client: 7, Path: "/s", Zxid: 9}, {Kind: history.Reply, Client: 7, Op: "multi", Zxid: 9}}
+	if err != nil || !slices.Equal(events, want) {
+		t.Errorf("%v, %v", err, events)
+	}
+	refused := slices.Concat(jute{}.int32(1).int64(9).int32(0), head(model.OpError, false).int32(-101), head(model.OpError, false).int32(-2), head(-1, true))
+	if events, _, err = hear([][]byte{multi.packet()}, refused.packet()); err != nil || len(events) != 2 {
+		t.Errorf("%v, a multi that failed: %v", err, events)
+	}
+}
+
+func TestATapSaysWhatItCannotFollow(t *testing.T) {
+	get := jute{}.int32(1).int32(int32(model.OpGetData)).string("/a").bool(false).packet()
+	answer := func(xid int32) []byte { return jute{}.int32(xid).int64(1).int32(0).packet() }
+	for _, c := range []struct {
+		want string
+		sent [][]byte
+		said []byte
+	}{
+		{"wire: an answer to nothing", nil, answer(1)},
+		{"wire: an answer to request 2, not to 1", [][]byte{get}, answer(2)},
+		{"wire: a packet ends too early", [][]byte{get}, jute{}.int32(1).int64(1).packet()},
+		{"wire: a packet ends too early", [][]byte{jute{}.int32(1).int32(4).int32(99).packet()}, nil},
+	} {
+		if _, _, err := hear(c.sent, c.said); err == nil || !strings.HasPrefix(err.Error(), c.want) {
+			t.Errorf("%v, not %s", err, c.want)
+		}
+	}
+}
+
+// The notification of the first change is heard before the author hears of it, and the
+// second change, which comes before the watch is set again, notifies nobody.
+func TestEveryNotificationGetsTheFirstChangeAfterItsWatch(t *testing.T) {
+	var h history.History
+	h.Reset(3)
+	for i, e := range []history.Event{
+		{Kind: history.Reply, Client: 1, Op: "getW", Path: "/a", Zxid: 5},
+		{Kind: history.Reply, Client: 3, Op: "existsW", Path: "/a/b", Zxid: 5, Err: zk.ErrNoNode},
+		{Kind: history.Reply, Client: 3, Op: "childrenW", Path: "/a", Zxid: 5},
+		{Kind: history.Notify, Client: 1, Op: "changed", Path: "/a"},
+		{Kind: history.Changed, Client: 2, Path: "/a", Zxid: 6},
+		{Kind: history.Reply, Client: 2, Op: "set", Path: "/a", Zxid: 6},
+		{Kind: history.Changed, Client: 2, Path: "/a", Zxid: 7},
+		{Kind: history.Reply, Client: 2, Op: "set", Path: "/a", Zxid: 7},
+		{Kind: history.Reply, Client: 1, Op: "getW", Path: "/a", Zxid: 7},
+		{Kind: history.Notify, Client: 3, Op: "created", Path: "/a/b"},
+		{Kind: history.Notify, Client: 3, Op: "child", Path: "/a"},
+		{Kind: history.Notify, Client: 1, Op: "changed", Path: "/a"},
+		{Kind: history.Changed, Client: 2, Path: "/a", Zxid: 9},
+		{Kind: history.Reply, Client: 2, Op: "set", Path: "/a", Zxid: 9},
+		{Kind: history.Created, Client: 1, Path: "/a/b", Zxid: 8},
+		{Kind: history.Reply, Client: 1, Op: "create", Path: "/a/b", Zxid: 8},
+	} {
+		e.Step = int32(i + 1)
+		h.Add(e)
+	}
+	if err := Causes(&h); err != nil || !h.Txns {
+		t.Fatal(err)
+	}
+	var got []string
+	for _, e := range h.Events {
+		if e.Kind != history.Reply {
+			got = append(got, e.String())
+		}
+	}
+	want := []string{"c2 changed /a zxid 0x6", "c1 notify changed /a zxid 0x6", "c2 changed /a zxid 0x7", "c1 created /a/b zxid 0x8",
+		"c3 notify created /a/b zxid 0x8", "c3 notify child /a zxid 0x8", "c2 changed /a zxid 0x9", "c1 notify changed /a zxid 0x9"}
+	if !slices.Equal(got, want) {
+		t.Errorf("%q", got)
+	}
+	h.Add(history.Event{Kind: history.Notify, Client: 2, Op: "deleted", Path: "/x"})
+	if err := Causes(&h); err == nil || err.Error() != "wire: c2 was notified that /x is deleted, and nobody has changed it" {
+		t.Error(err)
+	}
+}

@@ -1,0 +1,62 @@
+package sim
+
+import "slices"
+
+// Bytes takes its choices from bytes, for a fuzzer: the same bytes make the same run,
+// every string of bytes is a run, and a small change of the bytes is a small change
+// of the run. A byte is used for each step at which there is a choice. From FaultByte
+// on it picks a fault, if one is possible, below that a normal transition. When the
+// bytes are used up, the run goes on calm and fairly, as after the last name of a
+// [Replay], so that fewer bytes are a simpler run.
+type Bytes struct {
+	Data []byte
+	fair Replay
+}
+
+// FaultByte is the first of the bytes that pick a fault.
+const FaultByte = 0xe0
+
+// Choose implements [Chooser]. It takes what it uses off Data.
+func (b *Bytes) Choose(w *World) (Transition, bool, error) {
+	if len(b.Data) == 0 || w.calm {
+		return b.fair.Choose(w)
+	}
+	list, faults := w.Normal(), w.Faults()
+	switch {
+	case len(list) == 0:
+		return Transition{}, false, nil
+	case !choice(list, faults):
+		return list[0], true, nil
+	}
+	x := int(b.Data[0])
+	b.Data = b.Data[1:]
+	if x >= FaultByte && len(faults) > 0 {
+		return faults[(x-FaultByte)%len(faults)], true, nil
+	}
+	return list[x%len(list)], true, nil
+}
+
+// choice reports whether a step needs a byte.
+func choice(list, faults []Transition) bool { return len(list) > 1 || len(faults) > 0 }
+
+// Recorder lets another chooser choose and notes, until the run is calm, the bytes
+// with which [Bytes] makes the same choices: what a fuzzer may begin with.
+type Recorder struct {
+	Chooser Chooser
+	Data    []byte
+}
+
+// Choose implements [Chooser].
+func (r *Recorder) Choose(w *World) (Transition, bool, error) {
+	list, faults := slices.Clone(w.Normal()), slices.Clone(w.Faults())
+	t, more, err := r.Chooser.Choose(w)
+	if !more || err != nil || w.calm || !choice(list, faults) {
+		return t, more, err
+	}
+	if i := slices.Index(faults, t); i >= 0 {
+		r.Data = append(r.Data, byte(FaultByte+i%(256-FaultByte)))
+	} else {
+		r.Data = append(r.Data, byte(slices.Index(list, t)%FaultByte))
+	}
+	return t, more, err
+}

@@ -1,0 +1,39 @@
+package sim
+
+// Shape returns a hash of where the clients and servers stand, without what tells
+// most runs apart: which client it is that stands there, numbers, names and data.
+// Unlike [World.Fingerprint] it says nothing certain, but it takes few enough
+// values for a run that has reached a new one to be worth notice.
+func (w *World) Shape() uint64 {
+	var sum uint64
+	for _, c := range w.clients {
+		sum += mix(c.shape()) // in any order
+	}
+	d := digest(sum)
+	for _, s := range w.servers[1:] {
+		d.add(uint64(min(w.committed-s.applied, 3))<<1 | bit(s.frozen))
+	}
+	return uint64(d)
+}
+
+func (c *Client) shape() uint64 {
+	var d digest
+	alive := c.session != 0 && c.w.leader().store.HasSession(c.session)
+	d.add(bit(c.connected) | bit(c.closed)<<1 | bit(c.rounded)<<2 | bit(c.hungup)<<3 | bit(c.paused)<<4 |
+		bit(c.slow)<<5 | bit(c.crashed)<<6 | bit(alive)<<7 | bit(c.await != nil)<<8 |
+		uint64(min(len(c.late), 3))<<9 | uint64(min(len(c.wire), 3))<<11 | uint64(min(len(c.watchers), 7))<<13)
+	for i := range c.down {
+		m := &c.down[i]
+		d.add(bit(m.eof) | bit(m.reply != nil)<<1 | uint64(uint32(m.event.Type))<<2)
+		if m.reply != nil {
+			d.add(uint64(uint32(m.reply.res.Err)))
+		}
+	}
+	for _, g := range c.coroutines {
+		d.add(uint64(g.name)<<16 | uint64(g.status)<<8 | bit(g.req.err != nil))
+		if g.status == calling || g.status == runnable {
+			d.add(uint64(uint32(g.req.req.Op)))
+		}
+	}
+	return uint64(d)
+}
