@@ -15,4 +15,8 @@
 //   - The state of client code is what it has seen. Code that depends on the
 //     distance of two zxids, and not only on their order, needs the reduction of
 //     zxids switched off.
+//   - Likewise, code that compares the names which clients make (Env.UUID) needs
+//     the reduction by symmetry switched off: with the clients exchanged, another name
+//     comes first.
+//   - The times in a znode's stat are not taken for something that code has seen.
 package prove
