@@ -60,9 +60,9 @@ func (x *sampler) Choose(w *sim.World) (sim.Transition, bool, error) {
 
 // TestEqualStatesHaveEqualFutures meets states again by other ways.
 func TestEqualStatesHaveEqualFutures(t *testing.T) {
-	runs := 300
+	runs := 100
 	if testing.Short() {
-		runs = 40
+		runs = 20
 	}
 	random := rand.New(rand.NewPCG(9, 9))
 	r := scenarios.NewRunner()

@@ -43,7 +43,7 @@ func TestSymmetryChangesNoVerdict(t *testing.T) {
 // brief searches for a short time.
 func brief(t *testing.T, sc Scope, r Reductions) Certificate {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), 500*time.Millisecond)
+	ctx, cancel := context.WithTimeout(t.Context(), 150*time.Millisecond)
 	defer cancel()
 	res, err := Prove(ctx, sc, Options{Reductions: r})
 	if err != nil {
