@@ -51,6 +51,15 @@ func (in *Injector) Verb(k sim.Kind) string { return Table[k-sim.FirstFault].Nam
 // but its client and the connection of that: then it makes no difference whether
 // it strikes before or after something that happens to others.
 func (in *Injector) Local(w *sim.World, t sim.Transition) bool {
+	rules := 0
+	for i := range in.rules {
+		if in.rules[i].kind == t.Kind {
+			rules++
+		}
+	}
+	if rules > 1 { // which of them is charged depends on who is struck first
+		return false
+	}
 	f := &Table[t.Kind-sim.FirstFault]
 	return f.local != nil && f.local(w.Clients()[t.Client-1])
 }

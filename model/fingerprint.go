@@ -13,6 +13,9 @@ func (s *Server) Fingerprint(rank func(zxid int64) int64) uint64 {
 			n.owner, int64(n.kind)} {
 			x = mix(x + 0x9e3779b97f4a7c15 ^ uint64(v))
 		}
+		if n.kind == ttl { // it ends some time after
+			x = mix(x + 0x9e3779b97f4a7c15 ^ uint64(n.mtime))
+		}
 		sum += x
 	}
 	for id, x := range s.sessions { // order-free: a sum

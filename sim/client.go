@@ -285,6 +285,9 @@ func (c *Client) setState(s zk.State) {
 }
 
 func (c *Client) announce(ev zk.Event) {
+	if len(c.sessionChans) > 0 { // code may look at them without waiting
+		c.observed.add(uint64(uint32(ev.State)))
+	}
 	for i, ch := range c.sessionChans {
 		ch <- ev
 		close(ch)

@@ -135,6 +135,7 @@ func (c *Client) Interruptible() bool { return c.interrupt != nil && !c.paused &
 func (c *Client) Interrupt() {
 	c.interrupt()
 	c.interrupt = nil
+	c.observed.add(1) // code may look at the context without waiting for it
 	c.soil()
 }
 

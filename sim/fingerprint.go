@@ -1,6 +1,10 @@
 package sim
 
-import "github.com/go-zookeeper/zk"
+import (
+	"github.com/go-zookeeper/zk"
+
+	"zksim/model"
+)
 
 // Fingerprint returns a hash of the world's state: servers, log, messages on
 // their way, libraries, and the clients' code, which is determined by what it
@@ -27,13 +31,9 @@ func (w *World) Fingerprint() uint64 {
 	for _, c := range w.clients {
 		c.fingerprint(&d)
 	}
-	timers := uint64(0)
-	for _, t := range w.timers { // in any order
-		timers += mix(uint64(t.at))
-	}
-	d.add(timers)
+	d.add(w.timers.fingerprint())
 	d.add(bit(w.calm))
-	if w.Detail.Clock {
+	if w.Detail.Clock || w.leader().store.NextReap() != model.Never {
 		d.add(uint64(w.now))
 	}
 	if w.injector != nil {
@@ -88,6 +88,9 @@ func (c *Client) fingerprint(d *digest) {
 		d.add(uint64(len(queue)))
 		for _, r := range queue {
 			d.addRequest(&r.req)
+			if l := r.req.Watches; l != nil {
+				d.add(uint64(w.Rank(l.RelativeZxid)))
+			}
 		}
 	}
 	if c.await != nil {

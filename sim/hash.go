@@ -61,6 +61,7 @@ func (d *digest) addResponse(r *model.Response, rank func(int64) int64) {
 	}
 	s := &r.Stat
 	d.add(uint64(rank(s.Czxid)) ^ uint64(rank(s.Mzxid))<<20 ^ uint64(rank(s.Pzxid))<<40)
+	d.add(uint64(uint32(s.NumChildren))<<32 | uint64(uint32(s.DataLength)))
 	d.add(uint64(s.EphemeralOwner) ^ uint64(uint32(s.Version))<<32 ^ uint64(uint32(s.Cversion))<<40 ^ uint64(uint32(s.Aversion))<<48)
 	for _, a := range r.ACL {
 		d.add(uint64(uint32(a.Perms)))

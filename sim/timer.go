@@ -42,6 +42,29 @@ func (q *timerQueue) Pop() any {
 	return t
 }
 
+// owner returns the client whose timer it is.
+func (t *timer) owner() *Client {
+	if t.ctx != nil {
+		return t.ctx.client
+	}
+	return t.g.client
+}
+
+// fingerprint returns a hash of what will fire when, and in which order.
+func (q timerQueue) fingerprint() uint64 {
+	sum := uint64(0) // in any order
+	for _, t := range q {
+		earlier := 0
+		for _, x := range q {
+			if x.at == t.at && x.order < t.order {
+				earlier++
+			}
+		}
+		sum += mix(mix(uint64(t.at)) ^ uint64(t.owner().id)<<32 ^ uint64(earlier))
+	}
+	return sum
+}
+
 func (w *World) addTimer(t *timer, d time.Duration) {
 	w.timerOrder++
 	t.at, t.order, t.armed = w.now+d.Milliseconds(), w.timerOrder, true
@@ -81,6 +104,7 @@ func (w *World) tick() {
 	if x := first.ctx; x != nil {
 		x.expired = x.Context.Err() == nil
 		x.cancel()
+		x.client.observed.add(1) // code may look at the context without waiting for it
 		x.client.soil()
 		return
 	}
@@ -91,7 +115,7 @@ func (w *World) tick() {
 // timerDue reports whether a timer of c is to fire up to that time.
 func (w *World) timerDue(c *Client, at int64) bool {
 	for _, t := range w.timers {
-		if t.at <= at && (t.ctx != nil && t.ctx.client == c || t.g != nil && t.g.client == c) {
+		if t.at <= at && t.owner() == c {
 			return true
 		}
 	}

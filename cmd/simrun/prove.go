@@ -26,8 +26,8 @@ type proveFlags struct {
 	run, plan, checkers, without, memory, checkpoint, cert, verify, out string
 	clients, rounds, servers, most, workers                             int
 	order                                                               uint64
-	duration                                                            time.Duration
-	interleave, slowWakes, reverse                                      bool
+	duration, every                                                     time.Duration
+	interleave, slowWakes, reverse, symmetry                            bool
 	bar                                                                 bar
 }
 
@@ -52,9 +52,11 @@ func proveCommand(ctx context.Context, a *app, args []string) (int, error) {
 	f.DurationVar(&c.duration, "for", time.Minute, "give up after this long, for each scenario")
 	f.StringVar(&c.memory, "mem", "2G", "give up at this much memory, as 500M or 2G")
 	f.IntVar(&c.workers, "p", 0, "runs at a time (default: one for each core)")
-	f.StringVar(&c.without, "without", "", "reductions to switch off, of persistent, zxids, monitors and symmetry, separated by commas")
+	f.StringVar(&c.without, "without", "", "reductions to switch off, of persistent, zxids and monitors, separated by commas")
+	f.BoolVar(&c.symmetry, "symmetry", false, "take clients that the scenario calls alike for exchangeable: sound only if code makes nothing of the order of names")
 	f.BoolVar(&c.reverse, "reverse", false, "search in another order; completed searches come to the same numbers")
 	f.StringVar(&c.checkpoint, "checkpoint", "", "file to save the search to, and to resume it from if it is there (one scenario only)")
+	f.DurationVar(&c.every, "every", time.Minute, "how often to save to the checkpoint")
 	f.StringVar(&c.cert, "cert", "", "file to write the certificate to (one scenario only)")
 	f.StringVar(&c.verify, "verify", "", "derive the certificate in this file again, in another order and, as far as time allows, without reductions")
 	f.StringVar(&c.out, "o", "out", "folder for the schedules of violations")
@@ -82,7 +84,17 @@ func proveCommand(ctx context.Context, a *app, args []string) (int, error) {
 	if len(selected) > 1 && (c.checkpoint != "" || c.cert != "") {
 		return 0, fmt.Errorf("-checkpoint and -cert are for one scenario; -run matches %d", len(selected))
 	}
+	if c.cert != "" && c.checkpoint != "" && sameFile(c.cert, c.checkpoint) {
+		return 0, errors.New("-cert and -checkpoint are two files, not one")
+	}
 	return c.all(ctx, a, selected, o)
+}
+
+// sameFile reports whether two names are of one file, be it there or not.
+func sameFile(a, b string) bool {
+	x, err1 := os.Stat(a)
+	y, err2 := os.Stat(b)
+	return filepath.Clean(a) == filepath.Clean(b) || err1 == nil && err2 == nil && os.SameFile(x, y)
 }
 
 // options reads the flags that say how to search.
@@ -90,10 +102,14 @@ func (c *proveFlags) options(a *app) (o prove.Options, err error) {
 	if c.duration <= 0 {
 		return o, fmt.Errorf("-for is a time above 0, not %v", c.duration)
 	}
+	if c.every <= 0 {
+		return o, fmt.Errorf("-every is a time above 0, not %v", c.every)
+	}
 	if c.workers < 0 || c.most < -1 {
 		return o, errors.New("-p and -most cannot be negative")
 	}
-	o = prove.Options{Reductions: prove.Every, Workers: c.workers, Checkpoint: c.checkpoint, Reverse: c.reverse}
+	o = prove.Options{Reductions: prove.Every, Workers: c.workers, Checkpoint: c.checkpoint, Every: c.every, Reverse: c.reverse}
+	o.Reductions.Symmetry = c.symmetry
 	if o.Memory, err = parseMemory(c.memory); err != nil {
 		return o, err
 	}
@@ -105,10 +121,8 @@ func (c *proveFlags) options(a *app) (o prove.Options, err error) {
 			o.Reductions.Zxids = false
 		case "monitors":
 			o.Reductions.Monitors = false
-		case "symmetry":
-			o.Reductions.Symmetry = false
 		default:
-			return o, fmt.Errorf("-without names persistent, zxids, monitors or symmetry, not %q", name)
+			return o, fmt.Errorf("-without names persistent, zxids or monitors, not %q", name)
 		}
 	}
 	if c.bar = a.progress("prove", -1); a.terminal {

@@ -2,6 +2,7 @@ package prove
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"math"
@@ -120,6 +121,9 @@ func ReadCertificate(r io.Reader) (Certificate, error) {
 	if err := d.Decode(&c); err != nil {
 		return c, fmt.Errorf("a certificate is a JSON object as simrun prove -cert writes it: %w", err)
 	}
+	if _, err := d.Token(); err != io.EOF {
+		return c, errors.New("a certificate is one JSON object; there is more behind it")
+	}
 	if c.Format != certificateFormat {
 		return c, fmt.Errorf("the format of a certificate is %q, not %.60q", certificateFormat, c.Format)
 	}
@@ -162,6 +166,9 @@ func (c *Certificate) Differs(d *Certificate) string {
 	}
 	if c.Outcome == Violated && c.Struck != d.Struck {
 		return fmt.Sprintf("the numbers of faults that it takes differ: %d and %d", c.Struck, d.Struck)
+	}
+	if same && c.Outcome != Inconclusive && len(c.Levels) != len(d.Levels) {
+		return fmt.Sprintf("the numbers of levels differ: %d and %d", len(c.Levels), len(d.Levels))
 	}
 	for i := range min(len(c.Levels), len(d.Levels)) {
 		if same && c.Levels[i] != d.Levels[i] {

@@ -2,14 +2,20 @@ package prove
 
 import (
 	"bufio"
+	"bytes"
+	"cmp"
+	"crypto/sha256"
 	"encoding/gob"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"reflect"
+	"time"
 
+	"zksim/faults"
 	"zksim/scenarios"
 	"zksim/sim"
 )
@@ -54,13 +60,32 @@ type savedEdge struct {
 
 const checkpointFormat = "zksim checkpoint 1"
 
-// probe runs the scenario once, fairly and without faults.
-func (p *prover) probe() uint64 {
-	r := scenarios.NewRunner()
-	defer r.Close()
+// probe runs the scenario once, fairly, without faults and for at most as many steps
+// as a schedule may have.
+func (p *prover) probe() (uint64, error) {
+	if p.code != 0 {
+		return p.code, nil
+	}
 	s := newSearch(&p.scope, p.Reductions, 0)
-	res, _ := r.Explore(s.scenario, s.schedule, &sim.Replay{})
-	return res.Hash
+	s.scenario.MaxSteps = maxSteps
+	hash := make(chan uint64, 1)
+	go func() { // which the client's code may block or end
+		defer close(hash)
+		r := scenarios.NewRunner()
+		defer r.Close()
+		res, _ := r.Explore(s.scenario, s.schedule, &sim.Replay{})
+		hash <- res.Hash | 1
+	}()
+	late := time.NewTimer(p.Stuck)
+	defer late.Stop()
+	select {
+	case p.code = <-hash:
+	case <-late.C:
+	}
+	if p.code == 0 {
+		return 0, fmt.Errorf("checkpoint: the program of %s does not come to an end", p.scope.Scenario.Name)
+	}
+	return p.code, nil
 }
 
 // save writes a checkpoint, if one is wanted: a new file takes the place of the last
@@ -69,8 +94,12 @@ func (p *prover) save(s *search, queue []edge) error {
 	if p.Checkpoint == "" {
 		return nil
 	}
+	code, err := p.probe()
+	if err != nil {
+		return err
+	}
 	cert := &p.result.Certificate
-	x := checkpoint{Format: checkpointFormat, Claim: cert.Claim, Code: p.probe(), Levels: cert.Levels, Clock: s.clock,
+	x := checkpoint{Format: checkpointFormat, Claim: cert.Claim, Code: code, Levels: cert.Levels, Clock: s.clock,
 		Done: [3]int64{s.runs.Load(), s.ends.Load(), s.transitions.Load()}, Unsure: s.unsure, Held: s.withheld.Load()}
 	for i := range s.known.shards {
 		k := &s.known.shards[i]
@@ -115,8 +144,10 @@ func (p *prover) write(x *checkpoint) (err error) {
 			err = fmt.Errorf("checkpoint: %w", err)
 		}
 	}()
-	out := bufio.NewWriter(f)
-	if err := errors.Join(gob.NewEncoder(out).Encode(x), out.Flush(), f.Sync(), f.Close()); err != nil {
+	out, sum := bufio.NewWriter(f), sha256.New()
+	err = gob.NewEncoder(io.MultiWriter(out, sum)).Encode(x)
+	_, tail := out.Write(sum.Sum(nil))
+	if err := cmp.Or(err, tail, out.Flush(), f.Sync(), f.Close()); err != nil { // one tells it all
 		return err
 	}
 	return os.Rename(f.Name(), p.Checkpoint)
@@ -128,28 +159,52 @@ func (p *prover) resume() (*checkpoint, error) {
 		return nil, nil
 	}
 	f, err := os.Open(p.Checkpoint)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil
+	if errors.Is(err, fs.ErrNotExist) { // find out now whether it can be written, not when there is something to lose
+		f, err = os.CreateTemp(filepath.Dir(p.Checkpoint), filepath.Base(p.Checkpoint)+".*")
+		if err == nil {
+			return nil, errors.Join(f.Close(), os.Remove(f.Name()))
+		}
 	}
 	if err != nil {
 		return nil, fmt.Errorf("checkpoint: %w", err)
 	}
 	defer f.Close()
 	var x checkpoint
-	if err := gob.NewDecoder(bufio.NewReader(f)).Decode(&x); err != nil || x.Format != checkpointFormat {
-		return nil, fmt.Errorf("checkpoint: %s is not a %s", p.Checkpoint, checkpointFormat)
+	if !intact(f) || gob.NewDecoder(bufio.NewReader(f)).Decode(&x) != nil || x.Format != checkpointFormat {
+		return nil, fmt.Errorf("checkpoint: %s is not a complete %s", p.Checkpoint, checkpointFormat)
 	}
 	if !reflect.DeepEqual(x.Claim, p.result.Claim) {
 		return nil, fmt.Errorf("checkpoint: %s is of another search, %+v; this one is %+v", p.Checkpoint, x.Claim, p.result.Claim)
 	}
-	if x.Code != p.probe() {
+	code, err := p.probe()
+	if err != nil {
+		return nil, err
+	}
+	if x.Code != code {
 		return nil, fmt.Errorf("checkpoint: %s is of other code: the scenario runs otherwise now", p.Checkpoint)
 	}
 	if err := x.sound(); err != nil {
 		return nil, fmt.Errorf("checkpoint: %s is damaged: %w", p.Checkpoint, err)
 	}
 	p.result.Levels, p.clock = x.Levels, x.Clock
+	if n := len(x.Levels); n > 0 {
+		p.result.Collision = collision(x.Levels[n-1].States)
+	}
 	return &x, nil
+}
+
+// intact reports whether a file ends with the checksum of what comes before, and goes
+// to its begin.
+func intact(f *os.File) bool {
+	info, err := f.Stat()
+	if err != nil || !info.Mode().IsRegular() || info.Size() < sha256.Size {
+		return false
+	}
+	sum, tail := sha256.New(), make([]byte, sha256.Size)
+	_, err = io.CopyN(sum, f, info.Size()-sha256.Size)
+	_, last := io.ReadFull(f, tail)
+	_, begin := f.Seek(0, io.SeekStart)
+	return errors.Join(err, last, begin) == nil && bytes.Equal(sum.Sum(nil), tail)
 }
 
 // sound reports whether the parts fit together.
@@ -157,22 +212,57 @@ func (x *checkpoint) sound() error {
 	if len(x.Known) != shardCount {
 		return fmt.Errorf("%d shards of states, not %d", len(x.Known), shardCount)
 	}
-	for _, k := range x.Known {
-		if n := len(k.Table); n&(n-1) != 0 || k.Count < 0 || 4*k.Count > 3*n+4 {
-			return errors.New("a table of states is not as it must be")
+	for i, k := range x.Known {
+		if !k.sound(uint64(i)) {
+			return fmt.Errorf("shard %d of the states", i)
 		}
 	}
 	for i, p := range x.Points {
-		if p.Parent < -1 || p.Parent >= i || len(p.Groups) == 0 || p.Opened < 0 || int(p.Opened) >= len(p.Groups) {
+		if p.Parent < -1 || p.Parent >= i || len(p.Groups) == 0 || p.Opened < 0 || int(p.Opened) >= len(p.Groups) || !x.possible(p.By) {
 			return fmt.Errorf("point %d", i)
 		}
 	}
 	for i, e := range x.Edges {
-		if e.From < -1 || e.From >= len(x.Points) || e.From >= 0 && (e.Group < 0 || int(e.Group) >= len(x.Points[e.From].Groups)) {
+		if e.From < -1 || e.From >= len(x.Points) || e.From >= 0 && (e.Group < 0 || int(e.Group) >= len(x.Points[e.From].Groups)) || !x.possible(e.By) {
 			return fmt.Errorf("edge %d", i)
 		}
 	}
 	return nil
+}
+
+// possible reports whether a transition could be one of the search.
+func (x *checkpoint) possible(t sim.Transition) bool {
+	return int(t.Client) <= x.Claim.Clients && (t.Kind <= sim.Reap || t.Kind >= sim.FirstFault && int(t.Kind-sim.FirstFault) < len(faults.Table))
+}
+
+// sound reports whether the numbers are those of the table, and each member will be
+// found in it.
+func (k *savedShard) sound(shard uint64) bool {
+	n, count, sum := len(k.Table), 0, uint64(0)
+	for _, x := range k.Table {
+		if x != 0 {
+			count++
+			sum += stir(x, x)
+		}
+	}
+	if n&(n-1) != 0 || n > 0 && count == n {
+		return false
+	}
+	t := shardOf(k)
+	for _, x := range k.Table {
+		if x != 0 && (x>>58 != shard || t.insert(x)) {
+			return false
+		}
+	}
+	if k.Zero {
+		count++
+	}
+	return k.Count == count && k.Sum == sum
+}
+
+// shardOf returns a shard with the table of k.
+func shardOf(k *savedShard) *shard {
+	return &shard{table: k.Table, count: k.Count, sum: k.Sum, zero: k.Zero}
 }
 
 // restore puts what is known into s and returns what is left to explore.

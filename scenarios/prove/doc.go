@@ -15,4 +15,5 @@
 //   - The state of client code is what it has seen. Code that depends on the
 //     distance of two zxids, and not only on their order, needs the reduction of
 //     zxids switched off.
+//   - The times in a znode's stat are not taken for something that code has seen.
 package prove

@@ -15,6 +15,7 @@ type past struct {
 	trace    *trace
 	order    checkers.Order // of all of them
 	events   int            // that have been taken
+	found    checkers.Verdict
 }
 
 func newPast(all []checkers.Checker, monitored bool) *past {
@@ -63,7 +64,7 @@ func (p *past) reset(clients int) {
 		m.Reset()
 	}
 	p.trace.reset(clients)
-	p.events = 0
+	p.events, p.found = 0, checkers.Verdict{}
 }
 
 // take adds the events that are new in the history. It reports whether the order of one of
@@ -76,7 +77,9 @@ func (p *past) take(world *sim.World) (visible, violated bool) {
 		visible = visible || p.order.Crosses(e.Kind)
 		p.trace.add(e, world.Rank(e.Zxid))
 		for _, m := range p.monitors {
-			violated = violated || m.Step(h, p.events).Level == checkers.Violated
+			if v := m.Step(h, p.events); v.Level == checkers.Violated && !violated {
+				violated, p.found = true, v
+			}
 		}
 	}
 	return visible, violated

@@ -70,7 +70,8 @@ func (p *pool) stop() {
 	p.changed.Broadcast()
 }
 
-// pause waits until all edges are in the queue, calls f, and lets work go on.
+// pause waits until all edges are in the queue, calls f, and lets work go on. It does
+// not call f when the search is stopped meanwhile: then some edges may be elsewhere.
 func (p *pool) pause(f func(queue []edge) error) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -79,11 +80,12 @@ func (p *pool) pause(f func(queue []edge) error) error {
 	for p.idle < p.workers && !p.stopped {
 		p.changed.Wait()
 	}
-	err := f(p.queue)
 	p.paused = false
-	if !p.stopped {
-		p.halt.Store(false)
+	if p.stopped {
+		return nil
 	}
+	err := f(p.queue)
+	p.halt.Store(false)
 	p.changed.Broadcast()
 	return err
 }

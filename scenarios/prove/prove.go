@@ -21,6 +21,7 @@ type Options struct {
 	Checkpoint string        // file to resume from, if it is there, and to save to; "": none
 	Every      time.Duration // how often to save; 0: once a minute
 	Reverse    bool          // search in another order
+	Stuck      time.Duration // how long client code may keep control before that is an error; 0: 30 seconds
 	// Progress, if not nil, is called now and then.
 	Progress func(Progress)
 }
@@ -54,6 +55,7 @@ func Prove(ctx context.Context, sc Scope, o Options) (Result, error) {
 	}
 	o.Workers = cmp.Or(o.Workers, runtime.GOMAXPROCS(0))
 	o.Every = cmp.Or(o.Every, time.Minute)
+	o.Stuck = cmp.Or(o.Stuck, usuallyStuck)
 	p := &prover{scope: sc, Options: o}
 	p.result.Certificate = Certificate{Format: certificateFormat, Claim: sc.claim(o.Reductions)}
 	from, err := p.resume()
@@ -76,6 +78,7 @@ type prover struct {
 	clock  bool   // the code asks for the time
 	stop   string // the limit that was reached
 	err    error  // of a checkpoint
+	code   uint64 // hash of a run, 0: not known yet
 	saved  time.Time
 	asked  time.Time // for progress
 	before [2]int64  // states and transitions then
@@ -86,7 +89,7 @@ type prover struct {
 func (p *prover) level(ctx context.Context, from *checkpoint) (again bool, err error) {
 	cert := &p.result.Certificate
 	s := newSearch(&p.scope, p.Reductions, len(cert.Levels))
-	s.clock, s.reverse = p.clock, p.Reverse
+	s.clock, s.reverse, s.stuck = p.clock, p.Reverse, p.Stuck
 	edges := []edge{{}}
 	if from != nil {
 		edges = from.restore(s)
@@ -98,7 +101,7 @@ func (p *prover) level(ctx context.Context, from *checkpoint) (again bool, err e
 	switch {
 	case s.refuted != nil:
 		p.refuted(s)
-		return false, nil
+		return false, p.discard()
 	case s.asked.Load():
 		p.clock = true
 		return true, nil

@@ -9,6 +9,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"zksim/checkers"
 	"zksim/faults"
 	"zksim/scenarios"
 )
@@ -20,6 +21,7 @@ type search struct {
 	most    int  // faults
 	clock   bool // the code asks for the time
 	reverse bool // take the last first
+	stuck   time.Duration
 
 	scenario *scenarios.Scenario
 	schedule scenarios.Schedule // the circumstances
@@ -49,7 +51,10 @@ const maxSteps = 10_000
 func newSearch(sc *Scope, reduce Reductions, most int) *search {
 	x := *sc.Scenario
 	x.SafetySteps, x.MaxSteps = math.MaxInt32, math.MaxInt32
-	s := &search{scope: sc, reduce: reduce, most: most, scenario: &x, schedule: x.Blank(0), injector: &faults.Injector{}}
+	if x.Broken() { // what others find neither counts nor ends a run
+		x.Checkers = slices.DeleteFunc(slices.Clone(x.Checkers), func(c checkers.Checker) bool { return !slices.Contains(x.Caught, c.Name()) })
+	}
+	s := &search{scope: sc, reduce: reduce, most: most, scenario: &x, schedule: x.Blank(0), injector: &faults.Injector{}, stuck: usuallyStuck}
 	s.schedule.Servers, s.schedule.Order, s.schedule.Faults = sc.Servers, sc.Order, sc.Faults
 	s.injector.Reset(sc.Faults)
 	named := func(r faults.Rule) bool { return r.Aim.Client > 0 }
@@ -97,8 +102,8 @@ func (s *search) reached(step int) bool {
 	return true
 }
 
-// stuck is how long client code may keep control.
-const stuck = 30 * time.Second
+// usuallyStuck is how long client code may keep control.
+const usuallyStuck = 30 * time.Second
 
 // run explores with a number of workers, from the given edges on. Every so often it
 // calls watch, which may pause the pool; when watch returns true, or ctx is done,
@@ -108,7 +113,7 @@ func (s *search) run(ctx context.Context, workers int, from []edge, watch func()
 	s.pool = newPool(workers)
 	s.pool.queue = from
 	all := make([]*worker, workers)
-	dead := make(chan error, workers)
+	dead := make(chan error, workers+1)
 	var wg sync.WaitGroup
 	for i := range all {
 		w := newWorker(s)
@@ -116,14 +121,10 @@ func (s *search) run(ctx context.Context, workers int, from []edge, watch func()
 		wg.Add(1)
 		go func() {
 			defer wg.Done()
-			ended := false
-			defer func() {
-				if !ended {
-					dead <- fmt.Errorf("%s: the program has ended its goroutine, as runtime.Goexit and the FailNow of a test do; it must return, or panic", s.scenario.Name)
-				}
-			}()
-			w.work()
-			ended = true
+			if err := w.guarded(); err != nil {
+				dead <- err
+				s.pool.stop()
+			}
 		}()
 	}
 	done := make(chan struct{})
@@ -131,23 +132,58 @@ func (s *search) run(ctx context.Context, workers int, from []edge, watch func()
 		wg.Wait()
 		close(done)
 	}()
+	go s.guard(all, done, dead)
 	tick := time.NewTicker(20 * time.Millisecond)
 	defer tick.Stop()
 	for {
 		select {
-		case <-done:
-			return nil
 		case err := <-dead:
-			s.pool.stop()
 			return err
-		case <-tick.C:
-			for _, w := range all {
-				if at := w.began.Load(); at != 0 && time.Since(time.Unix(0, at)) > stuck {
-					return fmt.Errorf("%s: the program has kept control for %v; client code must wait only by its Env and Conn", s.scenario.Name, stuck)
-				}
+		case <-done:
+			select {
+			case err := <-dead:
+				return err
+			default:
+				return nil
 			}
+		case <-tick.C:
 			if s.asked.Load() || ctx.Err() != nil || watch() {
 				s.pool.stop()
+			}
+		}
+	}
+}
+
+// guarded works, and reports that client code has ended the goroutine: a Goexit in a
+// coroutine is passed on to whoever resumed it.
+func (w *worker) guarded() (err error) {
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		err = fmt.Errorf("%s: the program has ended its goroutine, as runtime.Goexit and the FailNow of a test do; it must return, or panic", w.scenario.Name)
+		w.work()
+		err = nil
+	}()
+	<-ended
+	return err
+}
+
+// guard stops the search when client code keeps control for too long. It does so from
+// a goroutine of its own, since a pause of the pool would wait for that client.
+func (s *search) guard(all []*worker, done <-chan struct{}, dead chan<- error) {
+	tick := time.NewTicker(max(s.stuck/10, time.Millisecond))
+	defer tick.Stop()
+	for {
+		select {
+		case <-done:
+			return
+		case <-tick.C:
+		}
+		for _, w := range all {
+			if at := w.began.Load(); at != 0 && time.Since(time.Unix(0, at)) > s.stuck {
+				dead <- fmt.Errorf("%s: the program has kept control for %v; client code must wait only by its Env and Conn", s.scenario.Name, s.stuck)
+				s.pool.stop()
+				return
 			}
 		}
 	}

@@ -1,0 +1,171 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"zksim/scenarios/prove"
+)
+
+func TestProveExitStatuses(t *testing.T) {
+	t.Chdir(t.TempDir())
+	add(t, fails, escapes, stuck)
+	for _, x := range []struct {
+		args string
+		code int
+		line string
+	}{
+		{"-run ^lock/lock$ -most 0", exitHeld, "holds: lock/lock with 2 clients, rounds 1, servers 1, faults disconnect=2 expire=1; "},
+		{"-run ^lock/name-sort$", exitHeld, "violated: lock/name-sort with 2 clients, rounds 1, servers 1, faults none: ownership: "},
+		{"-run ^test/fails$ -clients 0", exitViolation, "violated: test/fails with 1 clients, servers 1, faults disconnect=2 expire=1: liveness: c1 gave up: enough & <done>; with 0 faults"},
+		{"-run ^test/panics$ -clients 0", exitViolation, ": panic: oops"},
+		{"-run ^test/escapes$ -clients 0", exitViolation, "holds: test/escapes"},
+		{"-run ^queue/claims$ -for 100ms", exitInconclusive, "inconclusive: queue/claims with 2 clients, rounds 1, servers 1, faults disconnect=2 expire=1: the time is up with at most 0 faults after "},
+		{"-run ^queue/claims$ -mem 1M", exitInconclusive, ": the memory is up, "},
+		{"-run ^test/(fails|escapes)$ -clients 0", exitViolation, "holds: test/escapes"},
+		{"-run ^lock/lock$ -most 0 -interleave -for 50ms", exitInconclusive, "inconclusive: lock/lock"},
+	} {
+		r := simrun(t, append([]string{"prove"}, strings.Fields(x.args)...)...)
+		if r.code != x.code || !strings.Contains(r.out, x.line) || r.err != "" {
+			t.Errorf("%s: %+v, want %d and %q", x.args, r, x.code, x.line)
+		}
+	}
+}
+
+func TestProveRefusesWrongInputInOneLine(t *testing.T) {
+	t.Chdir(t.TempDir())
+	add(t, fails)
+	write(t, "file", "")
+	write(t, "other", `{"format": "zksim certificate 1", "scenario": "lock/none"}`)
+	for _, x := range []struct{ args, want string }{
+		{"-run lock/none", `-run: no scenario matches "lock/none"`},
+		{"-run ^lock/lock$ -clients 1", "lock/lock: the number of clients is from 2 to 64, not 1"},
+		{"-run ^lock/lock$ -rounds -1", "lock/lock: the number of rounds is from 1 to 1000, not -1"},
+		{"-run ^lock/lock$ -servers 2", "the number of servers is 1 or 3, not 2"},
+		{"-run ^lock/lock$ -faults plague=1", `-faults: fault plan: "plague=1": no such fault`},
+		{"-run ^lock/lock$ -faults sequence=1@path=/none", "there is no znode /none when lock/lock begins"},
+		{"-run ^lock/lock$ -checkers good", `lock/lock has no checker "good"`},
+		{"-run ^lock/lock$ -without sense", "-without names persistent, zxids, monitors or symmetry, not"},
+		{"-run ^lock/lock$ -for 0s", "-for is a time above 0, not 0s"},
+		{"-run ^lock/lock$ -mem 12", `-mem is a number above 0 with the unit M or G, as 500M, not "12"`},
+		{"-run ^lock/lock$ -mem -1G", `-mem is a number above 0`},
+		{"-run ^lock/lock$ -mem 9999999999999G", `-mem is a number above 0`},
+		{"-run ^lock/lock$ -p -1", "-p and -most cannot be negative"},
+		{"-run ^lock/lock$ -most -2", "-p and -most cannot be negative"},
+		{"-run ^lock/ -cert c.json", "-checkpoint and -cert are for one scenario; -run matches "},
+		{"-run ^lock/lock$ -cert x -checkpoint ./x", "-cert and -checkpoint are two files, not one"},
+		{"-run ^lock/lock$ -checkpoint file", "checkpoint: file is not a complete zksim checkpoint 1"},
+		{"-run ^lock/lock$ -checkpoint none/file", "checkpoint: open none/file."},
+		{"-run ^lock/lock$ -most 0 -cert file/c.json", "mkdir file: not a directory"},
+		{"-run ^test/fails$ -clients 0 -o file", "mkdir file: not a directory"},
+		{"-verify none", "open none: no such file or directory"},
+		{"-verify file", "file: a certificate is a JSON object"},
+		{"-verify other", `other: there is no scenario "lock/none"`},
+		{"-verify file -most 3", "-most does not go with -verify: the certificate says what to prove"},
+		{"lock/lock", `unexpected argument "lock/lock"`},
+	} {
+		r := simrun(t, append([]string{"prove"}, strings.Fields(x.args)...)...)
+		if r.code != exitUsage || r.out != "" && !strings.Contains(x.args, "file") || !strings.HasPrefix(r.err, "simrun prove: ") || !strings.Contains(r.err, x.want) || strings.Count(r.err, "\n") != 1 {
+			t.Errorf("%s: %+v\nwant %s", x.args, r, x.want)
+		}
+	}
+}
+
+func TestProveReportsACounterexampleThatReplays(t *testing.T) {
+	t.Chdir(t.TempDir())
+	r := simrun(t, "prove", "-run", "^lock/plain-create$", "-o", "o")
+	if r.code != exitHeld || !strings.Contains(r.out, "with 1 faults and ") || !strings.Contains(r.out, "      replayed   2 of 2 identical\n") {
+		t.Errorf("%+v", r)
+	}
+	again := simrun(t, "replay", filepath.Join("o", "lock.plain-create", "prove", "schedule.txt"))
+	if again.code != exitViolation || !strings.Contains(again.out, "FAIL  tree: ") {
+		t.Errorf("%+v", again)
+	}
+}
+
+func TestProveVerifiesCertificates(t *testing.T) {
+	t.Chdir(t.TempDir())
+	if r := simrun(t, "prove", "-run", "^queue/queue$", "-most", "0", "-cert", "c.json"); r.code != exitHeld {
+		t.Fatalf("%+v", r)
+	}
+	if r := simrun(t, "prove", "-verify", "c.json"); r.code != exitHeld || r.out != "in another order    the same\nwithout reductions  the same\n" {
+		t.Errorf("%+v", r)
+	}
+	var c prove.Certificate
+	data, _ := os.ReadFile("c.json")
+	if err := json.Unmarshal(data, &c); err != nil {
+		t.Fatal(err)
+	}
+	c.Levels[0].States++
+	forged, _ := json.Marshal(c)
+	write(t, "forged.json", string(forged))
+	if r := simrun(t, "prove", "-verify", "forged.json"); r.code != exitViolation || !strings.Contains(r.out, "in another order    the levels differ: ") {
+		t.Errorf("%+v", r)
+	}
+	if r := simrun(t, "prove", "-verify", "c.json", "-for", "1ns"); r.code != exitInconclusive || !strings.Contains(r.out, "in another order    not feasible: the time is up ") {
+		t.Errorf("%+v", r)
+	}
+}
+
+// The search goes on in another process; it is killed at several moments.
+func TestAKilledProofComesToTheSame(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes long")
+	}
+	dir := t.TempDir()
+	t.Chdir(dir)
+	args := []string{"prove", "-run", "^lock/lock$", "-faults", "disconnect=1 expire=1", "-every", "30ms"}
+	if r := simrun(t, append(args, "-cert", "whole.json")...); r.code != exitHeld {
+		t.Fatalf("%+v", r)
+	}
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	kills := 0
+	for ; ; kills++ {
+		cmd := exec.Command(self, "-test.run=^TestAKilledProofItself$")
+		cmd.Env = append(os.Environ(), "ZKSIM_PROVE="+strings.Join(append(args, "-cert", "pieces.json", "-checkpoint", "checkpoint"), "\n"))
+		var out bytes.Buffer
+		cmd.Stdout, cmd.Stderr = &out, &out
+		if err := cmd.Start(); err != nil {
+			t.Fatal(err)
+		}
+		done := make(chan error, 1)
+		go func() { done <- cmd.Wait() }()
+		select {
+		case err := <-done:
+			if err != nil {
+				t.Fatalf("%v: %s", err, &out)
+			}
+		case <-time.After(time.Duration(300+100*kills) * time.Millisecond):
+			cmd.Process.Kill()
+			<-done
+			continue
+		}
+		break
+	}
+	whole, _ := os.ReadFile("whole.json")
+	pieces, err := os.ReadFile("pieces.json")
+	if err != nil || !bytes.Equal(whole, pieces) || kills < 2 {
+		t.Errorf("%d kills, %v:\n%s\n%s", kills, err, whole, pieces)
+	}
+	t.Log(kills, "kills")
+}
+
+// TestAKilledProofItself is the other process.
+func TestAKilledProofItself(t *testing.T) {
+	args := os.Getenv("ZKSIM_PROVE")
+	if args == "" {
+		t.Skip("not asked to")
+	}
+	if r := simrun(t, strings.Split(args, "\n")...); r.code != exitHeld {
+		t.Fatalf("%+v", r)
+	}
+}

@@ -1,0 +1,204 @@
+package prove
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/gob"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"zksim/scenarios"
+	"zksim/sim"
+)
+
+// halfway leaves a checkpoint of a search that was interrupted, and returns its file.
+func halfway(t *testing.T, sc Scope) string {
+	t.Helper()
+	file := filepath.Join(t.TempDir(), "checkpoint")
+	ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
+	defer cancel()
+	r, err := Prove(ctx, sc, Options{Reductions: Every, Checkpoint: file})
+	if err != nil || r.Outcome != Inconclusive {
+		t.Fatalf("%+v, %v", r.Certificate, err)
+	}
+	return file
+}
+
+// refused reports whether a search with that checkpoint fails, and says why.
+func refused(t *testing.T, sc Scope, file, want string) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
+	defer cancel()
+	_, err := Prove(ctx, sc, Options{Reductions: Every, Checkpoint: file})
+	if err == nil || !strings.HasPrefix(err.Error(), "checkpoint: ") || !strings.Contains(err.Error(), want) {
+		t.Errorf("%v, want %q", err, want)
+	}
+}
+
+func TestDamagedCheckpointsAreRefused(t *testing.T) {
+	sc := about(t, "queue/claims", "disconnect=1", -1)
+	file := halfway(t, sc)
+	good, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	random := rand.New(rand.NewPCG(3, 4))
+	for i := range 40 {
+		bad := bytes.Clone(good)
+		switch i % 3 {
+		case 0:
+			bad = bad[:random.IntN(len(bad))]
+		case 1:
+			bad[random.IntN(len(bad))] ^= 1 << random.IntN(8)
+		case 2:
+			bad = append(bad, byte(i))
+		}
+		write(t, file, bad)
+		refused(t, sc, file, "is not a complete zksim checkpoint 1")
+	}
+	refused(t, sc, filepath.Dir(file), "is not a complete")
+	refused(t, sc, filepath.Join(file, "below"), "not a directory")
+	refused(t, sc, filepath.Join(t.TempDir(), "none", "checkpoint"), "no such file or directory")
+}
+
+func write(t *testing.T, file string, data []byte) {
+	t.Helper()
+	if err := os.WriteFile(file, data, 0o666); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// The checksum fits, what is said does not.
+func TestCheckpointsWhosePartsDoNotFitAreRefused(t *testing.T) {
+	sc := about(t, "queue/claims", "disconnect=1", -1)
+	file := halfway(t, sc)
+	good, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	full := func(s *savedShard) {
+		for i := range s.Table {
+			s.Table[i] |= 1
+		}
+	}
+	for _, x := range []struct {
+		want   string
+		change func(c *checkpoint)
+	}{
+		{"is not a complete", func(c *checkpoint) { c.Format = "zksim checkpoint 0" }},
+		{"is of another search", func(c *checkpoint) { c.Claim.Clients = 3 }},
+		{"is of other code", func(c *checkpoint) { c.Code += 2 }},
+		{"damaged: 63 shards", func(c *checkpoint) { c.Known = c.Known[:63] }},
+		{"damaged: shard 0", func(c *checkpoint) { full(&c.Known[0]) }},
+		{"damaged: shard 5", func(c *checkpoint) { c.Known[5].Count-- }},
+		{"damaged: shard 5", func(c *checkpoint) { c.Known[5].Sum++ }},
+		{"damaged: shard 7", func(c *checkpoint) { c.Known[7].Zero = true }},
+		{"damaged: shard 1", func(c *checkpoint) { c.Known[1], c.Known[2] = c.Known[2], c.Known[1] }},
+		{"damaged: point 0", func(c *checkpoint) { c.Points[0].Parent = 0 }},
+		{"damaged: point 1", func(c *checkpoint) { c.Points[1].Parent = len(c.Points) }},
+		{"damaged: point 1", func(c *checkpoint) { c.Points[1].Parent = -2 }},
+		{"damaged: point 2", func(c *checkpoint) { c.Points[2].Groups = nil }},
+		{"damaged: point 2", func(c *checkpoint) { c.Points[2].Opened = 9 }},
+		{"damaged: point 2", func(c *checkpoint) { c.Points[2].By = sim.Transition{Kind: sim.Serve, Client: 9} }},
+		{"damaged: point 2", func(c *checkpoint) { c.Points[2].By.Kind = 200 }},
+		{"damaged: edge 0", func(c *checkpoint) { c.Edges[0].From = len(c.Points) }},
+		{"damaged: edge 0", func(c *checkpoint) { c.Edges[0].From = -2 }},
+		{"damaged: edge 0", func(c *checkpoint) { c.Edges[0].Group = 9 }},
+		{"damaged: edge 0", func(c *checkpoint) { c.Edges[0].By.Kind = 31 }},
+	} {
+		var c checkpoint
+		if err := gob.NewDecoder(bytes.NewReader(good)).Decode(&c); err != nil {
+			t.Fatal(err)
+		}
+		x.change(&c)
+		var out bytes.Buffer
+		if err := gob.NewEncoder(&out).Encode(&c); err != nil {
+			t.Fatal(err)
+		}
+		sum := sha256.Sum256(out.Bytes())
+		write(t, file, append(out.Bytes(), sum[:]...))
+		refused(t, sc, file, x.want)
+	}
+}
+
+func TestACheckpointIsOfOneScopeAndOneProgram(t *testing.T) {
+	sc := about(t, "queue/claims", "disconnect=1", -1)
+	file := halfway(t, sc)
+	other := sc
+	other.Order++
+	refused(t, other, file, "is of another search")
+	other = sc
+	changed := *sc.Scenario
+	changed.Program = func(p *scenarios.Process) { p.Step(); sc.Scenario.Program(p) }
+	other.Scenario = &changed
+	refused(t, other, file, "is of other code")
+}
+
+func TestCertificatesComeBackAsTheyWereWritten(t *testing.T) {
+	for _, sc := range []Scope{about(t, "lock/lock", "", 0), about(t, "lock/plain-create", "lose-reply=1", -1)} {
+		want := certify(t, sc, Options{Reductions: Every}).Certificate
+		var b bytes.Buffer
+		if err := want.Write(&b); err != nil {
+			t.Fatal(err)
+		}
+		got, err := ReadCertificate(bytes.NewReader(b.Bytes()))
+		if err != nil || got.String() != want.String() || want.Differs(&got) != "" {
+			t.Errorf("%v\n%v\n%v", err, &got, &want)
+		}
+		back, err := got.Scope(scenarios.All)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if again := certify(t, back, Options{Reductions: want.Reductions, Reverse: true}); want.Differs(&again.Certificate) != "" {
+			t.Error(want.Differs(&again.Certificate))
+		}
+		for _, change := range []func(c *Certificate){
+			func(c *Certificate) { c.Levels = nil; c.Struck++ },
+			func(c *Certificate) { c.Levels = append(c.Levels, Level{}) },
+			func(c *Certificate) { c.Levels = []Level{{States: 1}} },
+			func(c *Certificate) { c.Outcome = Inconclusive },
+			func(c *Certificate) { c.Clients++ },
+		} {
+			other := want
+			if change(&other); want.Differs(&other) == "" {
+				t.Errorf("no difference to %+v", other)
+			}
+		}
+	}
+}
+
+func TestHostileCertificates(t *testing.T) {
+	for _, x := range []struct{ text, want string }{
+		{"", "a certificate is a JSON object"},
+		{"{", "a certificate is a JSON object"},
+		{"[]", "a certificate is a JSON object"},
+		{"\x7fELF", "a certificate is a JSON object"},
+		{`{"format": "zksim certificate 1", "more": 1}`, "unknown field"},
+		{`{"format": "zksim certificate 2"}`, `the format of a certificate is "zksim certificate 1", not "zksim certificate 2"`},
+		{`{"format": "zksim certificate 1"}{}`, "there is more behind it"},
+		{`{"format": "` + strings.Repeat("x", maxCertificate), "a certificate is a JSON object"},
+	} {
+		if _, err := ReadCertificate(strings.NewReader(x.text)); err == nil || !strings.Contains(err.Error(), x.want) {
+			t.Errorf("%.60q: %v", x.text, err)
+		}
+	}
+	for _, x := range []struct {
+		c    Claim
+		want string
+	}{
+		{Claim{Scenario: strings.Repeat("no", 999)}, "there is no scenario "},
+		{Claim{Scenario: "lock/lock", Clients: -1}, "the number of clients is from 2 to 64, not -1"},
+		{Claim{Scenario: "lock/lock", Clients: 2, Rounds: -7}, "the number of rounds is from 1 to 1000, not -7"},
+		{Claim{Scenario: "lock/lock", Checkers: []string{"none"}}, "lock/lock has not all of the checkers [none]"},
+		{Claim{Scenario: "lock/lock", Faults: "plague=1"}, "no such fault"},
+	} {
+		if _, err := x.c.Scope(scenarios.All); err == nil || !strings.Contains(err.Error(), x.want) {
+			t.Errorf("%+v: %v", x.c, err)
+		}
+	}
+}

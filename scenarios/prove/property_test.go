@@ -1,0 +1,90 @@
+package prove
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"zksim/scenarios"
+	"zksim/sim"
+)
+
+// sampler takes random steps of prompt code and notes what is possible in each state.
+type sampler struct {
+	random   *rand.Rand
+	past     *past
+	possible map[uint64]string // by state
+	again    int               // how often a state was met again, by whatever way
+}
+
+// Choose implements [sim.Chooser].
+func (x *sampler) Choose(w *sim.World) (sim.Transition, bool, error) {
+	if t, ok := w.Prompt(); ok {
+		return t, true, nil
+	}
+	if _, violated := x.past.take(w); violated {
+		return sim.Transition{}, false, nil
+	}
+	list := slices.Clone(w.Normal())
+	if n := len(list); n > 1 && list[n-1].Kind == sim.Tick {
+		list = list[:n-1]
+	}
+	faults := w.Faults()
+	text := fmt.Sprint(list, faults)
+	for _, c := range w.Clients() {
+		text += fmt.Sprint(c.Session(), c.Connected(), c.Server(), c.Alive())
+		for _, x := range c.Tasks() {
+			text += fmt.Sprint(x.Name, x.Doing, x.Paths)
+			if x.Request != nil {
+				text += fmt.Sprint(x.Request.Op, x.Request.Path, x.Request.Version)
+			}
+		}
+	}
+	state := stir(w.Fingerprint(), x.past.hash())
+	if was, ok := x.possible[state]; ok {
+		x.again++
+		if was != text {
+			return sim.Transition{}, false, fmt.Errorf("one state, and possible is %s, and %s", was, text)
+		}
+	}
+	x.possible[state] = text
+	if len(faults) > 0 && x.random.IntN(8) == 0 {
+		return faults[x.random.IntN(len(faults))], true, nil
+	}
+	if len(list) == 0 {
+		return sim.Transition{}, false, nil
+	}
+	return list[x.random.IntN(len(list))], true, nil
+}
+
+// TestEqualStatesHaveEqualFutures meets states again by other ways.
+func TestEqualStatesHaveEqualFutures(t *testing.T) {
+	runs := 100
+	if testing.Short() {
+		runs = 20
+	}
+	random := rand.New(rand.NewPCG(9, 9))
+	r := scenarios.NewRunner()
+	defer r.Close()
+	again := 0
+	for i := range scenarios.All {
+		s := small(t, scenarios.All[i].Name)
+		sc := Scope{Scenario: s, Servers: smallest(s), Order: 1, Faults: plan(t, "disconnect=2 expire=1 crash=1 pause=1 cancel=1 lose-reply=1"), Most: -1}
+		q := newSearch(&sc, Every, sc.most())
+		x := &sampler{random: random, past: newPast(q.scenario.Checkers, true), possible: map[uint64]string{}}
+		r.Detail = sim.Detail{Clock: true}
+		q.scenario.MaxSteps = 3000
+		for range runs {
+			x.past.reset(s.Clients)
+			if _, err := r.Explore(q.scenario, q.schedule, x); err != nil {
+				t.Errorf("%s: %v", s.Name, err)
+				break
+			}
+		}
+		again += x.again
+	}
+	if t.Logf("%d times a state was met again", again); again < 100*runs {
+		t.Error("hardly ever was a state met again")
+	}
+}

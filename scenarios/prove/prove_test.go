@@ -1,0 +1,257 @@
+package prove
+
+import (
+	"context"
+	"errors"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"zksim/checkers"
+	"zksim/scenarios"
+)
+
+// certify searches to the end.
+func certify(t testing.TB, sc Scope, o Options) Result {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	r, err := Prove(ctx, sc, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+// about is a scope of a scenario of the list.
+func about(t testing.TB, name, text string, most int) Scope {
+	s := small(t, name)
+	return Scope{Scenario: s, Servers: smallest(s), Order: 1, Faults: plan(t, text), Most: most}
+}
+
+func TestCertificatesAreTheSameHoweverTheSearchIsDone(t *testing.T) {
+	for _, sc := range []Scope{
+		about(t, "lock/lock", "disconnect=1", -1),
+		about(t, "queue/queue", "", 0),
+		about(t, "lock/single-node", "disconnect=1 expire=1", 1),
+		tinies[0].scope(t),
+	} {
+		for _, r := range []Reductions{Every, {}} {
+			if r != Every && sc.Scenario.Name != "tiny/race" {
+				continue
+			}
+			first := certify(t, sc, Options{Reductions: r, Workers: 1}).Certificate
+			if first.Outcome != Holds || len(first.Levels) == 0 {
+				t.Fatalf("%+v", first)
+			}
+			for _, o := range []Options{{Workers: 2}, {Workers: 4}, {Workers: 2, Reverse: true}, {Workers: 1, Reverse: true}} {
+				o.Reductions = r
+				c := certify(t, sc, o).Certificate
+				if why := first.Differs(&c); why != "" || !slices.Equal(first.Levels, c.Levels) || first.Collision != c.Collision {
+					t.Errorf("%s with %+v: %s\n%v\n%v", sc.Scenario.Name, o, why, first.Levels, c.Levels)
+				}
+			}
+		}
+	}
+}
+
+// interrupted searches in small pieces, each stopped at a random moment.
+func interrupted(t testing.TB, sc Scope, o Options, random *rand.Rand, most time.Duration) (Result, int) {
+	t.Helper()
+	for n := 1; ; n++ {
+		ctx, cancel := context.WithTimeout(t.Context(), time.Duration(random.Int64N(int64(most))))
+		o.Workers = 1 + random.IntN(4)
+		o.Every = time.Duration(random.Int64N(int64(50 * time.Millisecond)))
+		r, err := Prove(ctx, sc, o)
+		cancel()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if r.Outcome != Inconclusive {
+			return r, n
+		}
+		if _, err := os.Stat(o.Checkpoint); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+func TestAnInterruptedSearchComesToTheSame(t *testing.T) {
+	random := rand.New(rand.NewPCG(7, 8))
+	times := 6
+	if testing.Short() {
+		times = 2
+	}
+	for _, x := range []struct {
+		sc   Scope
+		most time.Duration
+	}{
+		{about(t, "lock/lock", "disconnect=1", -1), 400 * time.Millisecond},
+		{about(t, "queue/turns", "", -1), 100 * time.Millisecond},
+		{about(t, "lock/plain-create", "lose-reply=2", -1), 100 * time.Millisecond},
+	} {
+		want := certify(t, x.sc, Options{Reductions: Every}).Certificate
+		pieces := 0
+		for range times {
+			o := Options{Reductions: Every, Checkpoint: filepath.Join(t.TempDir(), "checkpoint")}
+			r, n := interrupted(t, x.sc, o, random, x.most)
+			pieces += n
+			if why := want.Differs(&r.Certificate); why != "" || !slices.Equal(want.Levels, r.Levels) {
+				t.Errorf("%s after %d pieces: %s\n%+v\n%+v", x.sc.Scenario.Name, n, why, want.Levels, r.Levels)
+			}
+			if _, err := os.Stat(o.Checkpoint); !errors.Is(err, os.ErrNotExist) {
+				t.Errorf("%s: the checkpoint of a search that is over is still there", x.sc.Scenario.Name)
+			}
+		}
+		t.Logf("%s: %d pieces", x.sc.Scenario.Name, pieces)
+	}
+}
+
+// The end of a run that a monitor cuts short is no end.
+func TestAViolationIsThatOfTheMonitorThatFoundIt(t *testing.T) {
+	sc := about(t, "lock/name-sort", "", -1)
+	sc.Scenario.Checkers, sc.Scenario.Caught = []checkers.Checker{checkers.Quiescence{}, checkers.Liveness{}, checkers.Tree{}, checkers.Ownership{}}, nil
+	if r := certify(t, sc, Options{Reductions: Every}); r.Outcome != Violated || r.Checker != "ownership" {
+		t.Errorf("%+v", r.Certificate)
+	}
+	sc.Scenario.Caught = []string{"tree", "quiescence", "liveness"}
+	for _, r := range []Reductions{{}, Every} {
+		if c := certify(t, sc, Options{Reductions: r}).Certificate; c.Outcome != Holds {
+			t.Errorf("%+v: %+v", r, c)
+		}
+	}
+}
+
+func TestBrokenRecipesAreRefutedWithTheFewestFaults(t *testing.T) {
+	for _, x := range []struct {
+		name, faults string
+		struck       int
+	}{
+		{"lock/plain-create", "lose-reply=2", 1},
+		{"lock/ignore-exists", "", 0},
+		{"lock/name-sort", "disconnect=2", 0},
+		{"lock/leak-on-error", "lose-request=1@op=children", 1},
+		{"lock/keep-held", "lose-request=1@op=delete", 1},
+		{"lock/cancel-leak", "cancel=2 lose-reply=2", 2},
+		{"lock/watch-only", "disconnect=2 expire=2 learn-late=2", 1},
+		{"lock/wedged", "disconnect=2 expire=1", 1},
+		{"lock/same-session", "", 0},
+		{"queue/blind-wait", "", 0},
+		{"queue/guid-sort", "", 0},
+		{"queue/put-twice", "lose-reply=2", 1},
+		{"queue/delete-lost", "lose-reply=3", 1},
+		{"semaphore/leaked-lease", "lose-reply=2@op=create,path=/sem/leases", 1},
+	} {
+		sc := about(t, x.name, x.faults, -1)
+		r := certify(t, sc, Options{Reductions: Every})
+		if r.Outcome != Violated || r.Struck != x.struck || len(r.Levels) != x.struck || !slices.Contains(sc.Scenario.Caught, r.Checker) {
+			t.Errorf("%s: %v", x.name, &r.Certificate)
+			continue
+		}
+		runner := scenarios.NewRunner()
+		again, err := runner.Replay(sc.Scenario, r.Counterexample.Schedule)
+		if err != nil || again.Verdict.Checker != r.Checker {
+			t.Errorf("%s: the schedule comes to %+v, %v; expected %s: %s", x.name, again.Verdict, err, r.Checker, r.Message)
+		}
+		runner.Close()
+	}
+}
+
+func TestLimitsAreInconclusiveAndSayHowFar(t *testing.T) {
+	sc := about(t, "queue/claims", "disconnect=2 expire=1", -1)
+	ctx, cancel := context.WithTimeout(t.Context(), 300*time.Millisecond)
+	defer cancel()
+	var seen []Progress
+	var mu sync.Mutex
+	began := time.Now()
+	r, err := Prove(ctx, sc, Options{Reductions: Every, Progress: func(p Progress) {
+		mu.Lock()
+		defer mu.Unlock()
+		seen = append(seen, p)
+	}})
+	if err != nil || r.Outcome != Inconclusive || !strings.HasPrefix(r.Why, "the time is up with at most 0 faults after ") || !strings.Contains(r.Why, "; frontier ") {
+		t.Errorf("%+v, %v", r.Certificate, err)
+	}
+	if d := time.Since(began); d > 5*time.Second {
+		t.Errorf("a limit of 300 ms took %v", d)
+	}
+	if len(seen) == 0 || seen[0].States == 0 || seen[0].Transitions == 0 || seen[0].Deepest == 0 {
+		t.Errorf("progress %+v", seen)
+	}
+	r, err = Prove(t.Context(), sc, Options{Reductions: Every, Memory: 1})
+	if err != nil || r.Outcome != Inconclusive || !strings.HasPrefix(r.Why, "the memory is up, ") {
+		t.Errorf("%+v, %v", r.Certificate, err)
+	}
+	gone, cancel := context.WithCancel(t.Context())
+	cancel()
+	r, err = Prove(gone, sc, Options{Reductions: Every})
+	if err != nil || r.Outcome != Inconclusive || !strings.HasPrefix(r.Why, "interrupted ") {
+		t.Errorf("%+v, %v", r.Certificate, err)
+	}
+}
+
+// rude is a scope of a program that misbehaves.
+func rude(program func(p *scenarios.Process)) Scope {
+	s := scenarios.Scenario{Name: "tiny/rude", Clients: 2, Program: program, Checkers: []checkers.Checker{checkers.Liveness{}}}
+	return Scope{Scenario: &s, Servers: 1, Order: 1, Most: -1}
+}
+
+func TestClientCodeThatMisbehaves(t *testing.T) {
+	release := make(chan struct{})
+	defer close(release)
+	for _, x := range []struct {
+		name      string
+		program   func(p *scenarios.Process)
+		err, text string
+	}{
+		{"panics", func(p *scenarios.Process) { panic("oops") }, "", "violated: tiny/rude with 2 clients, servers 1, faults none: panic: oops"},
+		{"blocks", func(p *scenarios.Process) { <-release }, "the program has kept control for ", ""},
+		{"exits", func(p *scenarios.Process) {
+			p.Conn.Exists("/")
+			runtime.Goexit()
+		}, "the program has ended its goroutine", ""},
+		{"spins and lets others move", func(p *scenarios.Process) {
+			for {
+				p.Step()
+			}
+		}, "", "inconclusive: "},
+		{"spins", func(p *scenarios.Process) {
+			for {
+				p.Conn.State()
+			}
+		}, "", "a schedule goes on for more than 10000 steps"},
+	} {
+		for _, o := range []Options{{}, {Checkpoint: filepath.Join(t.TempDir(), "checkpoint"), Every: 200 * time.Millisecond}} {
+			o.Reductions, o.Stuck, o.Workers = Every, 300*time.Millisecond, 2
+			ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+			began := time.Now()
+			r, err := Prove(ctx, rude(x.program), o)
+			cancel()
+			if d := time.Since(began); d > 20*time.Second {
+				t.Errorf("%s: took %v", x.name, d)
+			}
+			if x.err != "" && (err == nil || !strings.Contains(err.Error(), x.err)) || x.err == "" && (err != nil || !strings.Contains(r.String(), x.text)) {
+				t.Errorf("%s: %v, %v", x.name, &r.Certificate, err)
+			}
+		}
+	}
+}
+
+func TestScopesThatMakeNoSense(t *testing.T) {
+	sc := rude(func(p *scenarios.Process) {})
+	sc.Servers = 2
+	if _, err := Prove(t.Context(), sc, Options{}); err == nil || !strings.Contains(err.Error(), "1 or 3, not 2") {
+		t.Error(err)
+	}
+	sc.Servers = 1
+	sc.Faults = plan(t, "sequence=1@path=/none")
+	if _, err := Prove(t.Context(), sc, Options{}); err == nil {
+		t.Error("no error")
+	}
+}

@@ -1,0 +1,226 @@
+package prove
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/go-zookeeper/zk"
+
+	"zksim/checkers"
+	"zksim/model"
+	"zksim/model/history"
+	"zksim/scenarios"
+	"zksim/sim"
+)
+
+// The programs here are as small as they can be, and each depends on something that a
+// reduction or a fingerprint could overlook: a search that does loses outcomes.
+
+var world = zk.WorldACL(zk.PermAll)
+
+// tiny is a scope of a program.
+type tiny struct {
+	name    string
+	faults  string
+	servers int
+	clients int
+	program func(p *scenarios.Process)
+	least   int // outcomes there are at least
+}
+
+func (x tiny) scope(t testing.TB) Scope {
+	s := scenarios.Scenario{Name: "tiny/" + x.name, Clients: max(2, x.clients), Program: x.program,
+		Setup:    []model.Request{{Op: model.OpCreate, Path: "/d", ACL: world}, {Op: model.OpCreate, Path: "/w", ACL: world}},
+		Checkers: []checkers.Checker{checkers.Liveness{}}}
+	return Scope{Scenario: &s, Servers: max(1, x.servers), Order: 1, Faults: plan(t, x.faults), Most: -1}
+}
+
+// say records a word of the program.
+func say(o scenarios.Object, format string, args ...any) {
+	o.Record(history.Event{Kind: history.Told, Op: fmt.Sprintf(format, args...)})
+}
+
+func register(p *scenarios.Process) scenarios.Object {
+	return p.Register(func() []string { return nil })
+}
+
+// stubborn tries again until the connection answers.
+func stubborn(f func() error) {
+	for range 20 {
+		err := f()
+		if !errors.Is(err, zk.ErrConnectionClosed) && !errors.Is(err, zk.ErrNoServer) && !errors.Is(err, zk.ErrSessionExpired) {
+			return
+		}
+	}
+}
+
+var tinies = []tiny{
+	{name: "race", least: 2, program: func(p *scenarios.Process) {
+		o := register(p)
+		_, err := p.Conn.Create("/d/x", []byte{byte(p.ID)}, 0, world)
+		say(o, "%v", err)
+	}},
+	{name: "write-read", least: 3, program: func(p *scenarios.Process) {
+		o := register(p)
+		p.Conn.Set("/d", []byte(fmt.Sprint("c", p.ID)), -1)
+		data, _, err := p.Conn.Get("/d")
+		say(o, "%s %v", data, err)
+	}},
+	{name: "watch", least: 2, program: func(p *scenarios.Process) {
+		o := register(p)
+		if p.ID == 1 {
+			p.Conn.Set("/d", []byte("x"), -1)
+			return
+		}
+		data, _, ch, _ := p.Conn.GetW("/d")
+		say(o, "%s", data)
+		if len(data) == 0 {
+			_, ev, _ := p.Env.Await(context.Background(), ch)
+			say(o, "%v", ev.Type)
+		}
+	}},
+	{name: "number-of-children", clients: 3, least: 6, program: func(p *scenarios.Process) {
+		o := register(p)
+		if p.ID < 3 {
+			name := fmt.Sprint("/d/", p.ID)
+			p.Conn.Create(name, nil, 0, world)
+			p.Conn.Delete(name, -1)
+			return
+		}
+		_, stat, _ := p.Conn.Exists("/d")
+		say(o, "version %d, %d children", stat.Cversion, stat.NumChildren)
+	}},
+	{name: "length", clients: 3, least: 3, program: func(p *scenarios.Process) {
+		o := register(p)
+		switch p.ID {
+		case 1:
+			p.Conn.Set("/d", []byte("x"), -1)
+		case 2:
+			_, stat, _ := p.Conn.Exists("/d")
+			say(o, "%d bytes", stat.DataLength)
+		case 3:
+			p.Conn.Set("/d", []byte("xyz"), -1)
+		}
+	}},
+	{name: "polled-session", faults: "disconnect=1", least: 2, program: func(p *scenarios.Process) {
+		o := register(p)
+		stubborn(func() error { _, _, err := p.Conn.Get("/d"); return err })
+		if p.ID != 1 {
+			return
+		}
+		ch := p.Env.SessionEvents()
+		for range 2 {
+			p.Step()
+			say(o, "%v, %d events", p.Conn.State(), len(ch))
+		}
+	}},
+	{name: "polled-context", faults: "cancel=1", least: 2, program: func(p *scenarios.Process) {
+		o := register(p)
+		ctx, end := p.Interruptible()
+		defer end()
+		for range 3 {
+			p.Step()
+			say(o, "%v", ctx.Err())
+		}
+	}},
+	{name: "expiry-moves-time", faults: "crash=1", least: 3, program: func(p *scenarios.Process) {
+		o := register(p)
+		if p.ID == 1 {
+			p.Conn.Create("/d/x", nil, 0, world)
+			return
+		}
+		begin := p.Env.Now()
+		say(o, "%v", p.Env.Now().Sub(begin))
+		say(o, "%v", p.Env.Now().Sub(begin))
+	}},
+	{name: "same-deadline", least: 2, program: func(p *scenarios.Process) {
+		o := register(p)
+		p.Conn.Exists("/d")
+		p.Env.Sleep(context.Background(), time.Second)
+		_, err := p.Conn.Create("/d/x", nil, 0, world)
+		say(o, "%v", err)
+	}},
+	{name: "ttl", faults: "crash=1@client=c2", least: 2, program: func(p *scenarios.Process) {
+		o := register(p)
+		if p.ID == 1 {
+			p.Conn.(sim.Conn).CreateTTL("/d/x", nil, zk.FlagTTL, world, time.Second)
+		}
+		found, _, _ := p.Conn.Exists("/d/x")
+		say(o, "%v", found)
+	}},
+	{name: "failover", faults: "failover=1", servers: 3, least: 2, program: func(p *scenarios.Process) {
+		o := register(p)
+		_, err := p.Conn.Create(fmt.Sprint("/d/", p.ID), nil, 0, world)
+		say(o, "%v", err)
+		_, _, err = p.Conn.Get("/d")
+		say(o, "%v", err)
+	}},
+	{name: "two-rules", faults: "disconnect=1 disconnect=1@client=c1", least: 8, program: func(p *scenarios.Process) {
+		o := register(p)
+		if p.ID == 1 {
+			_, err := p.Conn.Set("/d", []byte("x"), -1)
+			say(o, "%v", err)
+			return
+		}
+		_, _, ch, err := p.Conn.GetW("/d")
+		if err == nil {
+			p.Env.Await(context.Background(), ch)
+		}
+		_, _, err = p.Conn.Get("/d")
+		say(o, "%v", err)
+	}},
+	{name: "rearmed", faults: "disconnect=2", least: 3, program: func(p *scenarios.Process) {
+		o := register(p)
+		if p.ID == 1 {
+			stubborn(func() error { _, err := p.Conn.Set("/d", []byte("x"), -1); return err })
+			return
+		}
+		var ch <-chan zk.Event
+		stubborn(func() (err error) { _, _, ch, err = p.Conn.GetW("/d"); return err })
+		if ch != nil {
+			_, ev, _ := p.Env.Await(context.Background(), ch)
+			say(o, "%v %v", ev.Type, ev.Err)
+		}
+		_, err := p.Conn.Set("/w", nil, -1)
+		say(o, "%v", err)
+	}},
+	{name: "expiry", faults: "disconnect=1 expire=1 learn-late=1", least: 3, program: func(p *scenarios.Process) {
+		o := register(p)
+		path := fmt.Sprint("/d/e", p.ID)
+		_, err := p.Conn.Create(path, nil, zk.FlagEphemeral, world)
+		say(o, "%v", err)
+		found, _, err := p.Conn.Exists(fmt.Sprint("/d/e", 3-p.ID))
+		say(o, "%v %v", found, err)
+	}},
+	{name: "pause", faults: "pause=1 crash=1", least: 3, program: func(p *scenarios.Process) {
+		o := register(p)
+		p.Conn.Set("/d", []byte(fmt.Sprint("c", p.ID)), -1)
+		data, _, err := p.Conn.Get("/d")
+		say(o, "%s %v", data, err)
+	}},
+	{name: "late-writes", faults: "disconnect=1 lose-reply=1", least: 3, program: func(p *scenarios.Process) {
+		o := register(p)
+		_, err := p.Conn.Create("/d/x", nil, 0, world)
+		say(o, "%v", err)
+		_, _, err = p.Conn.Get("/d/x")
+		say(o, "%v", err)
+	}},
+}
+
+// TestReductionsLoseNoOutcome compares searches on all tiny programs.
+func TestReductionsLoseNoOutcome(t *testing.T) {
+	for _, x := range tinies {
+		t.Run(x.name, func(t *testing.T) {
+			if x.servers > 1 && testing.Short() {
+				t.Skip("takes long")
+			}
+			sc := x.scope(t)
+			if n := sound(t, sc, 20*time.Second, combinations()...); n < x.least {
+				t.Errorf("%d outcomes, not %d", n, x.least)
+			}
+		})
+	}
+}
