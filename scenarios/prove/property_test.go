@@ -20,7 +20,7 @@ type sampler struct {
 
 // Choose implements [sim.Chooser].
 func (x *sampler) Choose(w *sim.World) (sim.Transition, bool, error) {
-	if t, ok := w.Prompt(); ok {
+	if t, ok := w.Prompt(false); ok {
 		return t, true, nil
 	}
 	if _, violated := x.past.take(w); violated {
