@@ -85,17 +85,17 @@ func (c *Certificate) String() string {
 	if c.Rounds > 0 {
 		fmt.Fprintf(&b, ", rounds %d", c.Rounds)
 	}
-	fmt.Fprintf(&b, ", servers %d, faults %s", c.Servers, c.Faults)
+	fmt.Fprintf(&b, ", servers %d, faults %s, at most %d", c.Servers, c.Faults, c.Most)
 	switch c.Outcome {
 	case Violated:
-		fmt.Fprintf(&b, ": %s: %s; with %d faults and %d steps", c.Checker, c.Message, c.Struck, len(c.Schedule))
+		fmt.Fprintf(&b, ": %s: %s; faults %d, steps %d", c.Checker, c.Message, c.Struck, len(c.Schedule))
 	case Inconclusive:
 		fmt.Fprintf(&b, ": %s", c.Why)
 	}
 	if n := len(c.Levels); n > 0 {
 		l := c.Levels[n-1]
 		if c.Outcome != Holds {
-			fmt.Fprintf(&b, "; holds up to %d", l.Faults)
+			fmt.Fprintf(&b, "; holds with at most %d", l.Faults)
 		}
 		fmt.Fprintf(&b, "; %d states, %d transitions, %d schedules, digest %s, P(collision) < %.1g", l.States, l.Transitions, l.Schedules, l.Digest, c.Collision)
 	}
