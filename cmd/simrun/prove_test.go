@@ -80,7 +80,7 @@ func TestProveRefusesWrongInputInOneLine(t *testing.T) {
 func TestProveReportsACounterexampleThatReplays(t *testing.T) {
 	t.Chdir(t.TempDir())
 	r := simrun(t, "prove", "-run", "^lock/plain-create$", "-o", "o")
-	if r.code != exitHeld || !strings.Contains(r.out, "with 1 faults and ") || !strings.Contains(r.out, "      replayed   2 of 2 identical\n") {
+	if r.code != exitHeld || !strings.Contains(r.out, "; faults 1, steps ") || !strings.Contains(r.out, "      replayed   2 of 2 identical\n") {
 		t.Errorf("%+v", r)
 	}
 	again := simrun(t, "replay", filepath.Join("o", "lock.plain-create", "prove", "schedule.txt"))
