@@ -21,12 +21,12 @@ func TestProveExitStatuses(t *testing.T) {
 		code int
 		line string
 	}{
-		{"-run ^lock/lock$ -most 0", exitHeld, "holds: lock/lock with 2 clients, rounds 1, servers 1, faults disconnect=2 expire=1; "},
-		{"-run ^lock/name-sort$", exitHeld, "violated: lock/name-sort with 2 clients, rounds 1, servers 1, faults none: ownership: "},
-		{"-run ^test/fails$ -clients 0", exitViolation, "violated: test/fails with 1 clients, servers 1, faults disconnect=2 expire=1: liveness: c1 gave up: enough & <done>; with 0 faults"},
+		{"-run ^lock/lock$ -most 0", exitHeld, "holds: lock/lock with 2 clients, rounds 1, servers 1, faults disconnect=2 expire=1, at most 0; "},
+		{"-run ^lock/name-sort$", exitHeld, "violated: lock/name-sort with 2 clients, rounds 1, servers 1, faults none, at most 0: ownership: "},
+		{"-run ^test/fails$ -clients 0", exitViolation, "violated: test/fails with 1 clients, servers 1, faults disconnect=2 expire=1, at most 3: liveness: c1 gave up: enough & <done>; faults 0"},
 		{"-run ^test/panics$ -clients 0", exitViolation, ": panic: oops"},
 		{"-run ^test/escapes$ -clients 0", exitViolation, "holds: test/escapes"},
-		{"-run ^queue/claims$ -for 100ms", exitInconclusive, "inconclusive: queue/claims with 2 clients, rounds 1, servers 1, faults disconnect=2 expire=1: the time is up with at most 0 faults after "},
+		{"-run ^queue/claims$ -for 100ms", exitInconclusive, "inconclusive: queue/claims with 2 clients, rounds 1, servers 1, faults disconnect=2 expire=1, at most 3: the time is up with at most 0 faults after "},
 		{"-run ^queue/claims$ -mem 1M", exitInconclusive, ": the memory is up, "},
 		{"-run ^test/(fails|escapes)$ -clients 0", exitViolation, "holds: test/escapes"},
 		{"-run ^lock/lock$ -most 0 -interleave -for 50ms", exitInconclusive, "inconclusive: lock/lock"},

@@ -33,9 +33,9 @@ func smallest(s *scenarios.Scenario) int {
 // TestReductionsLoseNoOutcomeOfRecipes compares searches on every scenario, correct or
 // broken, that a plain search closes in a moment.
 func TestReductionsLoseNoOutcomeOfRecipes(t *testing.T) {
-	all, limit, least := combinations(), 300*time.Millisecond, 10
+	all, limit, least := combinations(), time.Second, 5
 	if testing.Short() {
-		all, limit, least = []Reductions{{Persistent: true, Zxids: true, Monitors: true}}, 100*time.Millisecond, 1
+		all, limit, least = []Reductions{{Persistent: true, Zxids: true, Monitors: true}}, 300*time.Millisecond, 0
 	}
 	closed, outcomes := 0, 0
 	for i := range scenarios.All {
