@@ -16,15 +16,16 @@ func init() {
 }
 
 // exhaust judges a scenario by all schedules: one that must hold with at most one fault
-// and by the checkers that need no order of events, a broken one by those that must
-// find its flaw.
+// and by the checkers that need no order of events, as far as it comes in half a minute
+// but at least without faults, a broken one by those that must find its flaw.
 func exhaust(t *testing.T, s *scenarios.Scenario, _ uint64) []string {
-	x, wanted, most := *s, prove.OfState, 1
+	x, wanted, most, limit := *s, prove.OfState, 1, 30*time.Second
 	if s.Broken() {
 		wanted, most = func(c checkers.Checker) bool { return slices.Contains(s.Caught, c.Name()) }, -1
+		limit *= 3
 	}
 	x.Checkers = slices.DeleteFunc(slices.Clone(x.Checkers), func(c checkers.Checker) bool { return !wanted(c) })
-	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
+	ctx, cancel := context.WithTimeout(t.Context(), limit)
 	defer cancel()
 	r, err := prove.Prove(ctx, prove.Scope{Scenario: &x, Servers: 1, Order: 1, Faults: s.Faults, Most: most, SlowWakes: s.Broken()},
 		prove.Options{Reductions: prove.Every})
@@ -36,7 +37,9 @@ func exhaust(t *testing.T, s *scenarios.Scenario, _ uint64) []string {
 	case prove.Violated:
 		return []string{r.Checker}
 	case prove.Inconclusive:
-		t.Errorf("no verdict: %s", r.Why)
+		if len(r.Levels) == 0 {
+			t.Errorf("no verdict: %s", r.Why)
+		}
 	}
 	return nil
 }

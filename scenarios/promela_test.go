@@ -147,7 +147,7 @@ func within(t *testing.T, s *Scenario, bounds string) *Scenario {
 	if err != nil {
 		t.Fatal(err)
 	}
-	x.Faults = plan(fmt.Sprintf("disconnect=%d lose-reply=%d expire=%d learn-late=%d", macro["LOSSES"], macro["LOSSES"], macro["EXPIRIES"], macro["LATE"]))
+	x.Faults = plan(fmt.Sprintf("disconnect=%d expire=%d learn-late=%d", macro["LOSSES"], macro["EXPIRIES"], macro["LATE"]))
 	return &x
 }
 

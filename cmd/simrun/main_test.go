@@ -124,7 +124,7 @@ func TestWrongInputGetsOneLineAndStatus2(t *testing.T) {
 	write(t, "counter.txt", head+"faults sequence=1@path=/none\n\n")
 	write(t, "binary.txt", "\x7fELF\x00\x01\r\n\x1b[2J")
 	for _, x := range []struct{ args, want string }{
-		{"chekc", `simrun: no command "chekc"; there are list, check, replay`},
+		{"chekc", `simrun: no command "chekc"; there are list, check, prove, replay`},
 		{"check -run lock/nothing", `simrun check: -run: no scenario matches "lock/nothing"; "simrun list" shows them`},
 		{"check -run (", "simrun check: -run: error parsing regexp: missing closing ): `(`"},
 		{"list -run lock/nothing", `simrun list: -run: no scenario matches "lock/nothing"`},
