@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -169,12 +170,16 @@ func TestHerdComparesWithARealEnsemble(t *testing.T) {
 	if err != nil || !strings.Contains(string(page), ">on ZooKeeper<") || !strings.Contains(string(page), "<h2>Simulated and real</h2>") {
 		t.Errorf("%v: the page shows nothing real", err)
 	}
-	ctx, stop := context.WithTimeout(context.Background(), 3*time.Second)
+	var counts []string // more than there is time for
+	for n := range 100 {
+		counts = append(counts, strconv.Itoa(n+1))
+	}
+	ctx, stop := context.WithTimeout(context.Background(), 12*time.Second)
 	defer stop()
-	r = simrunUntil(ctx, append(args, "-o", "stopped", "-clients", "1,2,3,4,5,6,7,8,9,10", "-variants", "lock/single")...)
+	r = simrunUntil(ctx, append(args, "-o", "stopped", "-clients", strings.Join(counts, ","), "-variants", "lock/single")...)
 	var all []herd.Measurement
 	text, err := os.ReadFile("stopped/herd.json")
-	if r.code != exitInconclusive || !strings.Contains(r.err, "interrupted after ") || err != nil || json.Unmarshal(text, &all) != nil || len(all) < 2 {
+	if r.code != exitInconclusive || !strings.Contains(r.err, "interrupted after ") || err != nil || json.Unmarshal(text, &all) != nil || len(all) < 1 {
 		t.Errorf("%+v, %v, %d measurements", r, err, len(all))
 	}
 }
