@@ -59,22 +59,22 @@ func (b *believers) Reset() {
 
 // Hash implements [Monitor].
 func (b *believers) Hash() uint64 {
-	var sums [4]print // the order in each list does not matter
+	var sums [4]Print // the order in each list does not matter
 	for _, a := range b.active {
 		sums[0] += a.print()
 	}
 	for _, c := range b.deceived {
-		sums[1] += print(0).word(uint64(c))
+		sums[1] += Print(0).Word(uint64(c))
 	}
 	for _, a := range b.excused {
 		sums[2] += a.print()
 	}
 	for _, path := range b.broken {
-		sums[3] += print(0).text(path)
+		sums[3] += Print(0).Text(path)
 	}
-	x := print(0)
+	x := Print(0)
 	for _, s := range sums {
-		x = x.word(uint64(s))
+		x = x.Word(uint64(s))
 	}
 	return uint64(x)
 }

@@ -71,12 +71,12 @@ func (f *fence) Hash() uint64 {
 		i, _ := slices.BinarySearch(all, zxid)
 		return uint64(i)
 	}
-	x := print(rank(f.written.since)).word(rank(f.read.since))
-	sum := print(0)
+	x := Print(rank(f.written.since)).Word(rank(f.read.since))
+	sum := Print(0)
 	for _, y := range f.holders {
-		sum += print(y.client).word(rank(y.since))
+		sum += Print(y.client).Word(rank(y.since))
 	}
-	return uint64(x.word(uint64(sum)))
+	return uint64(x.Word(uint64(sum)))
 }
 
 // Step implements [Monitor].

@@ -58,28 +58,28 @@ func (m *orders) Reset() {
 
 // Hash implements [Monitor].
 func (m *orders) Hash() uint64 {
-	var marks [maxOps]print // of each operation, whatever its place
-	sum := print(0)
+	var marks [maxOps]Print // of each operation, whatever its place
+	sum := Print(0)
 	for k := range m.each() {
 		o := &m.ops[k]
-		p := print(o.client).word(uint64(m.ordinal(k))).flag(o.try).flag(o.held).flag(o.ends).flag(o.left)
+		p := Print(o.client).Word(uint64(m.ordinal(k))).Flag(o.try).Flag(o.held).Flag(o.ends).Flag(o.left)
 		marks[k] = p
 		sum += p
 	}
-	set := func(x uint64, tag uint64) (s print) {
+	set := func(x uint64, tag uint64) (s Print) {
 		for ; x != 0; x &= x - 1 {
-			s += marks[bits.TrailingZeros64(x)].word(tag)
+			s += marks[bits.TrailingZeros64(x)].Word(tag)
 		}
 		return s
 	}
-	ways := print(0)
+	ways := Print(0)
 	for _, w := range m.ways {
-		ways += print(w.holder).word(uint64(set(w.acquired, 1) + set(w.released, 2) + set(w.excused, 3)))
+		ways += Print(w.holder).Word(uint64(set(w.acquired, 1) + set(w.released, 2) + set(w.excused, 3)))
 	}
 	for c, n := range m.queue.queued {
-		sum += print(c).word(uint64(uint8(n)))
+		sum += Print(c).Word(uint64(uint8(n)))
 	}
-	return uint64(sum.word(uint64(ways)).word(uint64(uint8(m.queue.others))))
+	return uint64(sum.Word(uint64(ways)).Word(uint64(uint8(m.queue.others))))
 }
 
 // each goes through the operations.

@@ -36,28 +36,32 @@ func check(h *history.History, m Monitor) Verdict {
 	return Verdict{}
 }
 
-// print is a hash of a few things, in their order.
-type print uint64
+// Print is a hash of a few things, in their order; the zero value is that of nothing. It
+// is what a [Monitor] may make its Hash of.
+type Print uint64
 
-func (p print) word(x uint64) print {
+// Word returns the hash of p and x.
+func (p Print) Word(x uint64) Print {
 	hi, lo := bits.Mul64(uint64(p)^0x9e3779b97f4a7c15, x^0xd1342543de82ef95)
-	return print(hi ^ lo ^ x)
+	return Print(hi ^ lo ^ x)
 }
 
-func (p print) text(s string) print {
+// Text returns the hash of p and s.
+func (p Print) Text(s string) Print {
 	for i := range len(s) {
-		p = (p ^ print(s[i])) * 0x100000001b3
+		p = (p ^ Print(s[i])) * 0x100000001b3
 	}
-	return p.word(uint64(len(s)))
+	return p.Word(uint64(len(s)))
 }
 
-func (p print) flag(b bool) print {
+// Flag returns the hash of p and b.
+func (p Print) Flag(b bool) Print {
 	if b {
-		return p.word(1)
+		return p.Word(1)
 	}
-	return p.word(2)
+	return p.Word(2)
 }
 
-func (c claim) print() print {
-	return print(c.client).text(c.path).flag(c.shared)
+func (c claim) print() Print {
+	return Print(c.client).Text(c.path).Flag(c.shared)
 }

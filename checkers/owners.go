@@ -22,7 +22,7 @@ type caller struct{ client, object int32 }
 // contender is a znode.
 type contender struct {
 	path   string
-	print  print // of path and client
+	print  Print // of path and client
 	client int32 // that made it
 	zxid   int64
 	reads  bool // it keeps no reader waiting
@@ -40,22 +40,22 @@ func (o *owners) Reset() {
 
 // Hash implements [Monitor].
 func (o *owners) Hash() uint64 {
-	var claims, gone print // in any order
+	var claims, gone Print // in any order
 	for _, a := range o.active {
 		claims += a.print()
 	}
 	for _, x := range o.gone {
-		p := x.print.flag(x.led[0]).flag(x.led[1])
+		p := x.print.Flag(x.led[0]).Flag(x.led[1])
 		for i, c := range o.callers { // in the order of each client
 			if c.client == x.client && slices.Contains(x.calls, c.object) {
-				p = p.word(uint64(o.ordinal(i)))
+				p = p.Word(uint64(o.ordinal(i)))
 			}
 		}
 		gone += p
 	}
-	p := claims.word(uint64(gone))
+	p := claims.Word(uint64(gone))
 	for _, x := range o.queue {
-		p = p.word(uint64(x.print))
+		p = p.Word(uint64(x.print))
 	}
 	return uint64(p)
 }
@@ -93,7 +93,7 @@ func (o *owners) Step(h *history.History, i int) Verdict {
 	case history.Released:
 		o.active = drop(o.active, func(a claim) bool { return a.object == e.Object })
 	case history.Created:
-		o.queue = append(o.queue, contender{path: e.Path, print: print(e.Client).text(e.Path), client: e.Client, zxid: e.Zxid,
+		o.queue = append(o.queue, contender{path: e.Path, print: Print(e.Client).Text(e.Path), client: e.Client, zxid: e.Zxid,
 			reads: strings.Contains(e.Path[len(parent(e.Path)):], "-read-")})
 	case history.Deleted:
 		o.active = drop(o.active, func(a claim) bool { return a.path == e.Path })

@@ -40,7 +40,11 @@ type Runner struct {
 }
 
 // NewRunner returns a runner. Close it to free its coroutines.
-func NewRunner() *Runner { return &Runner{world: sim.NewWorld(), resource: &Resource{}} }
+func NewRunner() *Runner {
+	r := &Runner{world: sim.NewWorld(), resource: &Resource{}}
+	r.world.Remains = r.remains
+	return r
+}
 
 // Close frees what a runner holds.
 func (r *Runner) Close() { r.world.Close() }
@@ -183,6 +187,20 @@ func (r *Runner) run(s *Scenario, p Schedule, ch sim.Chooser) (Result, error) {
 	return result, err
 }
 
+// remains is what a client whose code has ended leaves to the judges, besides the events
+// in the history: the znodes that its objects answer for, and whether it gave up.
+func (r *Runner) remains(c *sim.Client) uint64 {
+	x := checkers.Print(0).Text(r.world.History.Failed[int32(c.ID())])
+	for i, znodes := range r.known {
+		if r.owners[i].ID == c.ID() {
+			for _, path := range znodes() {
+				x = x.Text(path)
+			}
+		}
+	}
+	return uint64(x)
+}
+
 // accept reports whether a schedule is one of the scenario, and leaves out of it the
 // numbers that the scenario has anyway.
 func (s *Scenario) accept(p *Schedule) error {
@@ -229,6 +247,9 @@ func judge(s *Scenario, h *history.History) checkers.Verdict {
 type simHost Runner
 
 func (h *simHost) record(e history.Event) {
+	if e.Kind == history.Write && e.OK { // the program hears of it
+		h.world.Clients()[e.Client-1].Learn(1)
+	}
 	e.Step = int32(h.world.Step())
 	h.world.History.Add(e)
 }

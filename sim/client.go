@@ -268,6 +268,9 @@ func (c *Client) expired(k int) {
 
 // endWatches gives every watch channel its last event.
 func (c *Client) endWatches(err error) {
+	if len(c.watchers) > 0 {
+		c.observed.add(failure(err))
+	}
 	for i, x := range c.watchers {
 		x.ch <- zk.Event{Type: zk.EventNotWatching, State: zk.StateDisconnected, Path: x.path, Err: err}
 		close(x.ch)
@@ -286,7 +289,7 @@ func (c *Client) setState(s zk.State) {
 
 func (c *Client) announce(ev zk.Event) {
 	if len(c.sessionChans) > 0 { // code may look at them without waiting
-		c.observed.add(uint64(uint32(ev.State)))
+		c.observed.add(uint64(uint32(ev.State))<<3 | failure(ev.Err))
 	}
 	for i, ch := range c.sessionChans {
 		ch <- ev
@@ -376,9 +379,6 @@ func (c *Client) answer(r *request) {
 // notify fires the watch channels that an event concerns.
 func (c *Client) notify(ev model.Event) {
 	w := c.w
-	c.observed.add(uint64(ev.Type))
-	c.observed.addString(ev.Path)
-	w.hash.add(uint64(ev.Zxid) ^ uint64(c.observed))
 	z := ev.Zxid
 	if ev.Caught {
 		z = 0
@@ -393,6 +393,11 @@ func (c *Client) notify(ev model.Event) {
 			kept = append(kept, x)
 		}
 	}
+	if len(kept) < len(c.watchers) {
+		c.observed.add(uint64(ev.Type))
+		c.observed.addString(ev.Path)
+	}
+	w.hash.add(uint64(ev.Zxid) ^ uint64(c.observed))
 	clear(c.watchers[len(kept):])
 	c.watchers = kept
 	c.soil()

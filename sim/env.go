@@ -108,6 +108,7 @@ func (e Env) UUID() string {
 // SessionEvents returns a channel for the next change of the session's state.
 func (e Env) SessionEvents() <-chan zk.Event {
 	ch := make(chan zk.Event, 1)
+	e.c.observed.add(bit(e.c.closed))
 	if e.c.closed {
 		ch <- zk.Event{Type: zk.EventSession, State: zk.StateDisconnected, Err: zk.ErrClosing}
 		close(ch)

@@ -8,7 +8,7 @@ import (
 
 // Fingerprint returns a hash of the world's state: servers, log, messages on
 // their way, libraries, and the clients' code, which is determined by what it
-// has seen. Two worlds of the same configuration and program whose fingerprints
+// has seen; once it has ended, by what Remains says. Two worlds of the same configuration and program whose fingerprints
 // are equal have the same futures, but for hash collisions and what Config.Detail
 // says.
 //
@@ -71,7 +71,11 @@ func bit(b bool) uint64 {
 
 func (c *Client) fingerprint(d *digest) {
 	w := c.w
-	d.add(uint64(c.observed))
+	if w.Remains != nil && !w.Detail.Ended && len(c.coroutines) == 0 {
+		d.add(w.Remains(c))
+	} else {
+		d.add(uint64(c.observed))
+	}
 	d.add(bit(c.connected) | bit(c.closed)<<1 | bit(c.rounded)<<2 | bit(c.hungup)<<3 | bit(c.paused)<<4 |
 		bit(c.slow)<<5 | bit(c.crashed)<<6 | bit(c.closing)<<7 | bit(c.interrupt != nil)<<8 | bit(c.served)<<9)
 	d.add(uint64(c.server+1)<<32 | uint64(c.tried+1))
@@ -129,15 +133,22 @@ func failure(err error) uint64 {
 		return 1
 	case zk.ErrNoServer:
 		return 2
+	case zk.ErrClosing:
+		return 3
+	case zk.ErrSessionExpired:
+		return 4
 	}
-	return 3
+	return 5
 }
 
-// see notes what the client's code learns when a coroutine goes on. The values
-// that it can ask for without a message are among it.
+// Learn notes that the client's code has got a value from elsewhere than its connection
+// and its environment.
+func (c *Client) Learn(x uint64) { c.observed.add(x) }
+
+// see notes what the client's code learns when a coroutine goes on. What it can ask
+// for without a message is noted when it asks.
 func (c *Client) see(g *coroutine) {
 	c.observed.add(uint64(g.name)<<32 ^ uint64(g.got+1)<<16 ^ failure(g.req.err))
-	c.observed.add(uint64(uint32(c.state))<<32 ^ uint64(c.session))
 	if c.w.Detail.Clock {
 		c.observed.add(uint64(c.w.now))
 	}

@@ -29,6 +29,7 @@ type Config struct {
 type Detail struct {
 	Zxids bool // what else zxids count than changes of znodes
 	Clock bool // the virtual time; needed once the code asks for it, see AsksTime
+	Ended bool // what code has seen that has ended, beyond World.Remains
 }
 
 // Injector supplies the faults. Its transitions have kinds from FirstFault on.
@@ -52,6 +53,9 @@ type World struct {
 	History *history.History // of the current run
 	// OnStep, if not nil, is called after every step, to look and not to touch.
 	OnStep func()
+	// Remains, if not nil, returns a hash of all that matters of what the code of a
+	// client has seen, after it has ended.
+	Remains func(c *Client) uint64
 
 	clients   []*Client
 	servers   []*server

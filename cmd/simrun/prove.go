@@ -52,7 +52,7 @@ func proveCommand(ctx context.Context, a *app, args []string) (int, error) {
 	f.DurationVar(&c.duration, "for", time.Minute, "give up after this long, for each scenario")
 	f.StringVar(&c.memory, "mem", "2G", "give up at this much memory, as 500M or 2G")
 	f.IntVar(&c.workers, "p", 0, "runs at a time (default: one for each core)")
-	f.StringVar(&c.without, "without", "", "reductions to switch off, of persistent, zxids and monitors, separated by commas")
+	f.StringVar(&c.without, "without", "", "reductions to switch off, of persistent, zxids, monitors and ended, separated by commas")
 	f.BoolVar(&c.symmetry, "symmetry", false, "take clients that the scenario calls alike for exchangeable: sound only if code makes nothing of the order of names")
 	f.BoolVar(&c.reverse, "reverse", false, "search in another order; completed searches come to the same numbers")
 	f.StringVar(&c.checkpoint, "checkpoint", "", "file to save the search to, and to resume it from if it is there (one scenario only)")
@@ -121,8 +121,10 @@ func (c *proveFlags) options(a *app) (o prove.Options, err error) {
 			o.Reductions.Zxids = false
 		case "monitors":
 			o.Reductions.Monitors = false
+		case "ended":
+			o.Reductions.Ended = false
 		default:
-			return o, fmt.Errorf("-without names persistent, zxids or monitors, not %q", name)
+			return o, fmt.Errorf("-without names persistent, zxids, monitors or ended, not %q", name)
 		}
 	}
 	if c.bar = a.progress("prove", -1); a.terminal {

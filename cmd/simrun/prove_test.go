@@ -42,7 +42,7 @@ func TestProveRefusesWrongInputInOneLine(t *testing.T) {
 	t.Chdir(t.TempDir())
 	add(t, fails)
 	write(t, "file", "")
-	write(t, "other", `{"format": "zksim certificate 1", "scenario": "lock/none"}`)
+	write(t, "other", `{"format": "zksim certificate 2", "scenario": "lock/none"}`)
 	for _, x := range []struct{ args, want string }{
 		{"-run lock/none", `-run: no scenario matches "lock/none"`},
 		{"-run ^lock/lock$ -clients 1", "lock/lock: the number of clients is from 2 to 64, not 1"},
@@ -51,7 +51,7 @@ func TestProveRefusesWrongInputInOneLine(t *testing.T) {
 		{"-run ^lock/lock$ -faults plague=1", `-faults: fault plan: "plague=1": no such fault`},
 		{"-run ^lock/lock$ -faults sequence=1@path=/none", "there is no znode /none when lock/lock begins"},
 		{"-run ^lock/lock$ -checkers good", `lock/lock has no checker "good"`},
-		{"-run ^lock/lock$ -without sense", "-without names persistent, zxids or monitors, not"},
+		{"-run ^lock/lock$ -without sense", "-without names persistent, zxids, monitors or ended, not"},
 		{"-run ^lock/lock$ -for 0s", "-for is a time above 0, not 0s"},
 		{"-run ^lock/lock$ -mem 12", `-mem is a number above 0 with the unit M or G, as 500M, not "12"`},
 		{"-run ^lock/lock$ -mem -1G", `-mem is a number above 0`},

@@ -66,7 +66,7 @@ type Certificate struct {
 	Why      string   `json:"why,omitempty"` // of Inconclusive
 }
 
-const certificateFormat = "zksim certificate 1"
+const certificateFormat = "zksim certificate 2"
 
 func (s *Scope) claim(r Reductions) Claim {
 	x := s.Scenario

@@ -15,6 +15,7 @@ import (
 	"reflect"
 	"time"
 
+	"zksim/checkers"
 	"zksim/faults"
 	"zksim/scenarios"
 	"zksim/sim"
@@ -242,7 +243,7 @@ func (k *savedShard) sound(shard uint64) bool {
 	for _, x := range k.Table {
 		if x != 0 {
 			count++
-			sum += stir(x, x)
+			sum += uint64(checkers.Print(x).Word(x))
 		}
 	}
 	if n&(n-1) != 0 || n > 0 && count == n {

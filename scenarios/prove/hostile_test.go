@@ -178,9 +178,9 @@ func TestHostileCertificates(t *testing.T) {
 		{"{", "a certificate is a JSON object"},
 		{"[]", "a certificate is a JSON object"},
 		{"\x7fELF", "a certificate is a JSON object"},
-		{`{"format": "zksim certificate 1", "more": 1}`, "unknown field"},
-		{`{"format": "zksim certificate 2"}`, `the format of a certificate is "zksim certificate 1", not "zksim certificate 2"`},
-		{`{"format": "zksim certificate 1"}{}`, "there is more behind it"},
+		{`{"format": "zksim certificate 2", "more": 1}`, "unknown field"},
+		{`{"format": "zksim certificate 3"}`, `the format of a certificate is "zksim certificate 2", not "zksim certificate 3"`},
+		{`{"format": "zksim certificate 2"}{}`, "there is more behind it"},
 		{`{"format": "` + strings.Repeat("x", maxCertificate), "a certificate is a JSON object"},
 	} {
 		if _, err := ReadCertificate(strings.NewReader(x.text)); err == nil || !strings.Contains(err.Error(), x.want) {

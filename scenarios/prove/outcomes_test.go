@@ -46,10 +46,22 @@ func describe(r *scenarios.Result, all []checkers.Checker) string {
 	return b.String()
 }
 
+// memory is a checker that looks at all that describe tells of clients, so that no search
+// forgets it.
+type memory struct{ checkers.Liveness }
+
+func (memory) Order() (o checkers.Order) {
+	for k := history.Invoke; k <= history.Released; k++ {
+		o[k] = 1 << 31
+	}
+	return o
+}
+
 // reach returns the outcomes that a search comes to, and whether it was complete.
 func reach(t testing.TB, sc Scope, r Reductions, limit time.Duration) (map[string]bool, bool) {
 	t.Helper()
 	x := *sc.Scenario
+	x.Checkers = append(slices.Clip(x.Checkers), memory{})
 	sc.Scenario = &x
 	ctx, cancel := context.WithTimeout(t.Context(), limit)
 	defer cancel()
@@ -92,11 +104,13 @@ func difference(a, b map[string]bool) string {
 	return ""
 }
 
-// combinations are all sets of these reductions but the empty one.
+// combinations are each reduction of Every alone, all without it, and all.
 func combinations() []Reductions {
-	var all []Reductions
-	for i := 1; i < 8; i++ {
-		all = append(all, Reductions{Persistent: i&1 != 0, Zxids: i&2 != 0, Monitors: i&4 != 0})
+	all := []Reductions{Every}
+	for i := range 4 {
+		for _, bits := range [...]int{1 << i, 15 &^ (1 << i)} {
+			all = append(all, Reductions{Persistent: bits&1 != 0, Zxids: bits&2 != 0, Monitors: bits&4 != 0, Ended: bits&8 != 0})
+		}
 	}
 	return all
 }

@@ -75,7 +75,7 @@ func (p *past) take(world *sim.World) (visible, violated bool) {
 	for ; p.events < len(h.Events) && !violated; p.events++ {
 		e := &h.Events[p.events]
 		visible = visible || p.order.Crosses(e.Kind)
-		p.trace.add(e, world.Rank(e.Zxid))
+		p.trace.add(e, world.Rank)
 		for _, m := range p.monitors {
 			if v := m.Step(h, p.events); v.Level == checkers.Violated && !violated {
 				violated, p.found = true, v
@@ -85,10 +85,10 @@ func (p *past) take(world *sim.World) (visible, violated bool) {
 	return visible, violated
 }
 
-func (p *past) hash() uint64 {
+func (p *past) hash() checkers.Print {
 	x := p.trace.hash()
 	for _, m := range p.monitors {
-		x = stir(x, m.Hash())
+		x = x.Word(m.Hash())
 	}
 	return x
 }

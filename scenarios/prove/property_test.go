@@ -41,7 +41,7 @@ func (x *sampler) Choose(w *sim.World) (sim.Transition, bool, error) {
 			}
 		}
 	}
-	state := stir(w.Fingerprint(), x.past.hash())
+	state := uint64(x.past.hash().Word(w.Fingerprint()))
 	if was, ok := x.possible[state]; ok {
 		x.again++
 		if was != text {

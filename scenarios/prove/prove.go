@@ -113,7 +113,7 @@ func (p *prover) level(ctx context.Context, from *checkpoint) (again bool, err e
 		cert.Outcome, cert.Why = Inconclusive, s.unsure
 		return false, nil
 	}
-	states, _, digest := s.known.size()
+	states, digest := s.known.size()
 	cert.Levels = append(cert.Levels, Level{s.most, states, s.transitions.Load(), s.runs.Load(), s.ends.Load(), fmt.Sprintf("%016x", digest)})
 	cert.Collision = collision(states)
 	if s.most < p.scope.most() && s.withheld.Load() {
@@ -137,7 +137,7 @@ func (p *prover) gaveUp(ctx context.Context, s *search) error {
 	if errors.Is(ctx.Err(), context.DeadlineExceeded) {
 		why = "the time is up"
 	}
-	states, _, _ := s.known.size()
+	states, _ := s.known.size()
 	cert := &p.result.Certificate
 	cert.Outcome = Inconclusive
 	cert.Why = fmt.Sprintf("%s with at most %d faults after %d states, %d transitions and %d schedules; frontier %d", why, s.most, states,
@@ -170,7 +170,7 @@ func (p *prover) watch(s *search) bool {
 const progressEvery = 200 * time.Millisecond
 
 func (p *prover) progress(s *search) Progress {
-	states, _, _ := s.known.size()
+	states, _ := s.known.size()
 	x := Progress{Faults: s.most, States: states, Transitions: s.transitions.Load(), Frontier: s.pool.waiting(), Deepest: s.deepest.Load()}
 	if n := x.Transitions - p.before[1]; n > 0 {
 		x.Fresh = float64(int64(states)-p.before[0]) / float64(n)

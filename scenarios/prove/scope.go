@@ -18,8 +18,9 @@ type Scope struct {
 	// Interleave has the steps of client code interleave with everything else,
 	// goroutine by goroutine. Without it, code goes on without delay, the oldest
 	// goroutine first, from the program's start, which may be at any time, until it
-	// waits for a message or lets others move, by Process.Step or Env.Now. That is the grain at which protocols are usually
-	// modelled: what a client does on a message is one step.
+	// waits for a message or lets others move, by Process.Step or Env.Now. That is the
+	// grain at which protocols are usually modelled: what a client does on a message is
+	// one step.
 	Interleave bool
 	// SlowWakes has a goroutine that was waiting for a watch, for its session or for
 	// the end of its context go on at any time after that, so that its own
@@ -50,7 +51,8 @@ func (s *Scope) most() int {
 }
 
 // Reductions are ways to explore less than everything; the zero value is plain
-// depth-first search over states. Each is sound by itself and with the others.
+// depth-first search over states. Each is sound, by itself and with the others, whatever
+// the code does, but for Symmetry.
 type Reductions struct {
 	// Persistent explores only what happens to a single client, where nothing that
 	// happens to others can make a difference to that.
@@ -61,6 +63,9 @@ type Reductions struct {
 	// Monitors has the checkers that can say what they remember of the past do so.
 	// Without it, the order of all events that they look at is part of the state.
 	Monitors bool `json:"monitors"`
+	// Ended takes clients whose code has come to its end for the same, whatever it has
+	// seen, if the checkers need not know.
+	Ended bool `json:"ended"`
 	// Symmetry takes runs for the same that differ only in which of the clients that
 	// are alike is which: those are served for the first time in their order. It
 	// takes the scenario's word for it (Scenario.Alike): code that compares names,
@@ -69,4 +74,4 @@ type Reductions struct {
 }
 
 // Every is all reductions that are sound whatever the code does.
-var Every = Reductions{Persistent: true, Zxids: true, Monitors: true}
+var Every = Reductions{Persistent: true, Zxids: true, Monitors: true, Ended: true}

@@ -1,8 +1,6 @@
 package prove
 
 import (
-	"math/bits"
-
 	"zksim/checkers"
 	"zksim/model/history"
 )
@@ -16,67 +14,71 @@ import (
 // before it, and of all events of others before it whose order matters; the hash
 // of the history is the sum of these.
 type trace struct {
-	order  checkers.Order
-	own    []uint64                 // per client; 0 is the environment
-	sums   [history.Calm + 1]uint64 // per kind
-	events int                      // that have been taken
+	order checkers.Order
+	own   []checkers.Print                 // per client; 0 is the environment
+	sums  [history.Calm + 1]checkers.Print // per kind
+	seen  []object                         // in the order of their first events
 }
 
-func newTrace(order checkers.Order) *trace { return &trace{order: order} }
+// object is a recipe object of a client.
+type object struct{ client, number int32 }
 
 func (t *trace) reset(clients int) {
-	t.own = append(t.own[:0], make([]uint64, clients+1)...)
+	t.own = append(t.own[:0], make([]checkers.Print, clients+1)...)
 	clear(t.sums[:])
+	t.seen = t.seen[:0]
 }
 
-// add adds an event; rank is that of its zxid.
-func (t *trace) add(e *history.Event, rank int64) {
+// add adds an event; rank returns what counts of a zxid.
+func (t *trace) add(e *history.Event, rank func(zxid int64) int64) {
 	if !t.order.Sees(e.Kind) {
 		return
 	}
-	x := stir(t.own[e.Client], said(e, rank))
-	before := uint64(0)
+	before := checkers.Print(0)
 	for k := range t.sums {
 		if t.order.Matters(e.Kind, history.Kind(k)) {
 			before += t.sums[k]
 		}
 	}
-	x = stir(x, before)
+	x := t.own[e.Client].Word(uint64(said(e, rank))).Word(t.ordinal(e)).Word(uint64(before))
 	t.own[e.Client] = x
 	t.sums[e.Kind] += x
 }
 
-// said is what an event adds to what is known otherwise. What a client's code
-// records follows from what it has seen, which is part of the fingerprint; that is
-// why its values, which are zxids for the most part, are left out.
-func said(e *history.Event, rank int64) uint64 {
-	x := uint64(e.Kind)<<40 | uint64(e.Client)<<8
-	if e.OK {
-		x |= 1
+// ordinal tells the object of an event from the others of its client: the number that it
+// has differs between runs that mean the same.
+func (t *trace) ordinal(e *history.Event) (n uint64) {
+	x := object{e.Client, e.Object}
+	for _, y := range t.seen {
+		if y == x {
+			return n
+		}
+		if y.client == x.client {
+			n++
+		}
 	}
-	if e.Kind >= history.Notify {
-		x = stirString(stirString(stir(stir(x, uint64(e.Session)), uint64(rank)), e.Op), e.Path)
+	t.seen = append(t.seen, x)
+	return n
+}
+
+// said is what an event says, but for its object.
+func said(e *history.Event, rank func(zxid int64) int64) checkers.Print {
+	value := e.Value
+	if e.Kind == history.Acquired || e.Kind == history.Write { // a token, which is a zxid
+		value = rank(value)
+	}
+	x := checkers.Print(e.Kind).Word(uint64(e.Client)).Flag(e.OK).Word(uint64(value)).Word(uint64(rank(e.Zxid))).
+		Word(uint64(e.Session)).Word(uint64(e.Version)).Text(e.Op).Text(e.Path).Text(e.Data)
+	if e.Err != nil {
+		x = x.Text(e.Err.Error())
 	}
 	return x
 }
 
-func (t *trace) hash() uint64 {
-	x := uint64(0)
+func (t *trace) hash() checkers.Print {
+	x := checkers.Print(0)
 	for _, s := range t.sums {
-		x = stir(x, s)
+		x = x.Word(uint64(s))
 	}
 	return x
-}
-
-// stir is the mixing step of a multiplicative hash with 128-bit products.
-func stir(x, y uint64) uint64 {
-	hi, lo := bits.Mul64(x^0x9e3779b97f4a7c15, y^0xd1342543de82ef95)
-	return hi ^ lo ^ y
-}
-
-func stirString(x uint64, s string) uint64 {
-	for i := range len(s) {
-		x = (x ^ uint64(s[i])) * 0x100000001b3
-	}
-	return stir(x, uint64(len(s)))
 }

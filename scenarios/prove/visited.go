@@ -1,6 +1,10 @@
 package prove
 
-import "sync"
+import (
+	"sync"
+
+	"zksim/checkers"
+)
 
 // visited is the set of fingerprints of the states that were reached: 8 bytes
 // each, in open addressing, at most three quarters full. It is safe for concurrent
@@ -40,7 +44,7 @@ func (v *visited) add(x uint64) bool {
 		return false
 	}
 	s.count++
-	s.sum += stir(x, x)
+	s.sum += uint64(checkers.Print(x).Word(x))
 	return true
 }
 
@@ -67,23 +71,15 @@ func (s *shard) grow() {
 	}
 }
 
-// reset empties the set.
-func (v *visited) reset() {
-	for i := range v.shards {
-		v.shards[i] = shard{}
-	}
-}
-
-// size returns the number of members, the bytes that they take, and a digest of
-// them that does not depend on the order in which they came.
-func (v *visited) size() (members int, bytes int64, digest uint64) {
+// size returns the number of members, and a digest of them that does not depend on the
+// order in which they came.
+func (v *visited) size() (members int, digest uint64) {
 	for i := range v.shards {
 		s := &v.shards[i]
 		s.mu.Lock()
 		members += s.count
-		bytes += 8 * int64(len(s.table))
 		digest += s.sum
 		s.mu.Unlock()
 	}
-	return members, bytes, digest
+	return members, digest
 }

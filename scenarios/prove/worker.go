@@ -58,7 +58,7 @@ var (
 
 func newWorker(s *search) *worker {
 	w := &worker{search: s, runner: scenarios.NewRunner(), past: newPast(s.scenario.Checkers, s.reduce.Monitors)}
-	w.runner.Detail = sim.Detail{Zxids: !s.reduce.Zxids, Clock: s.clock}
+	w.runner.Detail = sim.Detail{Zxids: !s.reduce.Zxids, Clock: s.clock, Ended: !s.reduce.Ended}
 	return w
 }
 
@@ -87,7 +87,7 @@ func (w *worker) work() {
 func (w *worker) pop() edge {
 	last := len(w.stack) - 1
 	if w.turn++; w.turn%2 == 0 {
-		i := int(stir(w.turn, uint64(last)) % uint64(last+1))
+		i := int(checkers.Print(w.turn).Word(uint64(last)) % checkers.Print(last+1))
 		w.stack[i], w.stack[last] = w.stack[last], w.stack[i]
 	}
 	e := w.stack[last]
@@ -173,7 +173,7 @@ func (w *worker) Choose(world *sim.World) (sim.Transition, bool, error) {
 		w.pool.halt.Store(true)
 		return sim.Transition{}, false, errKnown
 	}
-	if !w.known.add(stir(world.Fingerprint(), w.past.hash())) {
+	if !w.known.add(uint64(w.past.hash().Word(world.Fingerprint()))) {
 		return sim.Transition{}, false, errKnown
 	}
 	if w.reached(world.Step()) {
