@@ -6,10 +6,10 @@ import h "zksim/model/history"
 // tested with histories from which other events are removed, and in which
 // neighbours are swapped whose order is said not to matter.
 
-// Order implements [Ordered]. The last two claims may be in either order, and what
-// a session's state tells its own client concerns no other.
+// Order implements [Ordered]. What a session's state tells its own client concerns no
+// other.
 func (Belief) Order() Order {
-	o := Order{}.between(of(h.Acquired), of(h.Invoke, h.Released, h.Lost, h.Exceeded, h.Crashed))
+	o := Order{}.between(of(h.Acquired), of(h.Acquired, h.Invoke, h.Released, h.Lost, h.Exceeded, h.Crashed))
 	o[h.Session] |= seen
 	return o
 }

@@ -314,6 +314,7 @@ func (c *Client) round() {
 // still be executed (late), unless drop says that it is lost.
 func (c *Client) cut(drop bool) {
 	c.late, c.silent = c.late[:0], c.w.now
+	c.w.readings++
 	if c.await != nil && c.await.req.Op.IsWrite() {
 		c.owedAt, c.owedTo = c.server, c.awaitTo
 	}

@@ -39,8 +39,7 @@ func (c *Client) linger() {
 // Now returns the virtual time.
 func (e Env) Now() time.Time {
 	e.c.linger()
-	e.c.askTime()
-	return epoch.Add(time.Duration(e.c.w.now) * time.Millisecond)
+	return epoch.Add(time.Duration(e.c.askTime()) * time.Millisecond)
 }
 
 // Sleep waits for a tick of virtual time.
@@ -50,7 +49,6 @@ func (e Env) Sleep(ctx context.Context, d time.Duration) error {
 		e.c.yield()
 		return err
 	}
-	e.c.askTime()
 	g.ctx = ctx
 	g.timer.g = g
 	e.c.w.addTimer(&g.timer, d)
@@ -72,7 +70,6 @@ func (e Env) Await(ctx context.Context, chans ...<-chan zk.Event) (int, zk.Event
 // WithTimeout returns a context that a tick ends.
 func (e Env) WithTimeout(ctx context.Context, d time.Duration) (context.Context, context.CancelFunc) {
 	w := e.c.here().client.w
-	e.c.askTime()
 	inner, cancel := context.WithCancel(ctx)
 	x := &deadline{Context: inner, cancel: cancel, client: e.c}
 	x.at = epoch.Add(time.Duration(w.now)*time.Millisecond + d)

@@ -99,8 +99,8 @@ func (c *Client) Expire() {
 	if c.Unaware() {
 		c.w.History.Add(history.Event{Kind: history.Exceeded, Client: int32(c.id), Step: c.w.step})
 	}
-	if !c.connected {
-		c.w.now = max(c.w.now, c.expiry())
+	if at := c.expiry(); !c.connected && at > c.w.now {
+		c.w.now, c.w.hurried = at, true
 	}
 	c.w.commit(nil, c.session, &model.Request{Op: model.OpCloseSession})
 }

@@ -31,9 +31,9 @@ func (w *World) Fingerprint() uint64 {
 	for _, c := range w.clients {
 		c.fingerprint(&d)
 	}
-	d.add(w.timers.fingerprint())
+	d.add(w.timers.fingerprint(w.now))
 	d.add(bit(w.calm))
-	if w.Detail.Clock || w.leader().store.NextReap() != model.Never {
+	if w.Detail.Clock == Times || w.leader().store.NextReap() != model.Never {
 		d.add(uint64(w.now))
 	}
 	if w.injector != nil {
@@ -52,14 +52,29 @@ func (w *World) Rank(zxid int64) int64 {
 	return w.ranks[i]
 }
 
-// AsksTime reports whether client code has asked for the time in this run: by Now,
-// Sleep or WithTimeout.
-func (w *World) AsksTime() bool { return w.timed }
+// Clock returns what client code has depended on in this run: on timers after Sleep and
+// WithTimeout, on the time itself after Now or a context's Deadline.
+func (w *World) Clock() Clock { return w.clock }
 
-// askTime notes that the client's code asks for the time.
-func (c *Client) askTime() {
-	c.w.timed = true
+// Readings returns how often something was made in this run that is relative to the
+// virtual time: a timer, an answer to Now, the end of a connection.
+func (w *World) Readings() int { return w.readings }
+
+// Hurried reports whether virtual time has moved on otherwise than by a tick: to when a
+// session could end.
+func (w *World) Hurried() bool { return w.hurried }
+
+// depend notes what the client's code depends on.
+func (w *World) depend(on Clock) {
+	w.clock = max(w.clock, on)
+	w.readings++
+}
+
+// askTime returns the time to the client's code.
+func (c *Client) askTime() int64 {
+	c.w.depend(Times)
 	c.observed.add(uint64(c.w.now))
+	return c.w.now
 }
 
 func bit(b bool) uint64 {
@@ -85,8 +100,8 @@ func (c *Client) fingerprint(d *digest) {
 		d.add(uint64(c.lastZxid))
 		d.add(uint64(c.owedAt)<<32 ^ uint64(max(0, c.owedTo-w.servers[c.owedAt].applied)))
 	}
-	if w.Detail.Clock {
-		d.add(uint64(c.silent))
+	if w.Detail.Clock != NoClock && !c.connected {
+		d.add(uint64(c.expiry() - w.now))
 	}
 	for _, queue := range [...][]*request{c.unsent, c.wire} {
 		d.add(uint64(len(queue)))
@@ -149,7 +164,4 @@ func (c *Client) Learn(x uint64) { c.observed.add(x) }
 // for without a message is noted when it asks.
 func (c *Client) see(g *coroutine) {
 	c.observed.add(uint64(g.name)<<32 ^ uint64(g.got+1)<<16 ^ failure(g.req.err))
-	if c.w.Detail.Clock {
-		c.observed.add(uint64(c.w.now))
-	}
 }

@@ -2,6 +2,19 @@ package sim
 
 // What exhaustive search must know of transitions that concern one client alone.
 
+// Busy returns what [World.Normal] does, except that time passes only when nothing else
+// can happen.
+func (w *World) Busy() []Transition {
+	list := w.Normal()
+	if len(list) > 0 && list[0].Kind == Tick {
+		return list
+	}
+	for n := len(list); n > 0 && list[n-1].Kind == Tick; n-- {
+		list = list[:n-1]
+	}
+	return list
+}
+
 // Local reports whether t, which must be one of w.Normal(), changes nothing but its
 // client and the connection of that: it makes no difference whether it happens
 // before or after something that happens to others. What client code writes to the

@@ -50,22 +50,38 @@ func (t *timer) owner() *Client {
 	return t.g.client
 }
 
-// fingerprint returns a hash of what will fire when, and in which order.
-func (q timerQueue) fingerprint() uint64 {
+// fingerprint returns a hash of what will fire when, counted from now, and in which order.
+func (q timerQueue) fingerprint(now int64) uint64 {
 	sum := uint64(0) // in any order
 	for _, t := range q {
 		earlier := 0
 		for _, x := range q {
-			if x.at == t.at && x.order < t.order {
+			if x.at == t.at && x.order < t.order && x.owner() == t.owner() {
 				earlier++
 			}
 		}
-		sum += mix(mix(uint64(t.at)) ^ uint64(t.owner().id)<<32 ^ uint64(earlier))
+		sum += mix(mix(uint64(t.at-now)) ^ uint64(t.owner().id)<<32 ^ uint64(earlier))
 	}
 	return sum
 }
 
+// first returns the timer that was set first of those that are as early as any, of c if it is
+// not nil; nil if c has none.
+func (q timerQueue) first(c *Client) *timer {
+	if c == nil {
+		return q[0]
+	}
+	var first *timer
+	for _, t := range q {
+		if t.at == q[0].at && t.owner() == c && (first == nil || t.order < first.order) {
+			first = t
+		}
+	}
+	return first
+}
+
 func (w *World) addTimer(t *timer, d time.Duration) {
+	w.depend(Timers)
 	w.timerOrder++
 	t.at, t.order, t.armed = w.now+d.Milliseconds(), w.timerOrder, true
 	if d%time.Millisecond > 0 {
@@ -88,12 +104,32 @@ func (w *World) tickable() bool {
 	return len(w.timers) > 0 || w.now < due && due != model.Never
 }
 
-// tick fires the earliest timer; virtual time jumps to it. If a ttl znode ends
-// before that, it only jumps there.
-func (w *World) tick() {
+// appendTicks appends the ways in which time can go on: the earliest timer fires. Where
+// several clients have timers for that moment, each may be the first.
+func (w *World) appendTicks(list []Transition) []Transition {
+	if !w.tickable() {
+		return list
+	}
+	n := len(list)
+	if len(w.timers) > 1 {
+		for _, c := range w.clients {
+			if w.timers.first(c) != nil {
+				list = append(list, Transition{Tick, uint32(c.id), 0})
+			}
+		}
+	}
+	if len(list) <= n+1 {
+		list = append(list[:n], Transition{Kind: Tick})
+	}
+	return list
+}
+
+// tick fires the earliest timer, of c if it is not nil; virtual time jumps to it. If a ttl
+// znode ends before that, it only jumps there.
+func (w *World) tick(c *Client) {
 	var first *timer
 	if len(w.timers) > 0 {
-		first = w.timers[0]
+		first = w.timers.first(c)
 	}
 	if due := w.leader().store.NextReap(); w.now < due && (first == nil || due < first.at) {
 		w.now = due
@@ -143,7 +179,10 @@ type deadline struct {
 }
 
 // Deadline returns the virtual time at which the context ends.
-func (d *deadline) Deadline() (time.Time, bool) { return d.at, true }
+func (d *deadline) Deadline() (time.Time, bool) {
+	d.client.askTime()
+	return d.at, true
+}
 
 // Err returns context.DeadlineExceeded after the virtual timer has fired.
 func (d *deadline) Err() error {

@@ -18,7 +18,7 @@ const (
 	Expire                 // the session of a client that is gone expires
 	Replicate              // server Arg applies the next txn
 	Thaw                   // server Arg hears of the leader again
-	Tick                   // the earliest timer fires
+	Tick                   // the earliest timer fires; with a client, its one where others have one for the same moment
 	Calm                   // faults are over
 	Reap                   // the leader deletes a container or ttl znode that is due
 	FirstFault Kind = 32
@@ -82,8 +82,8 @@ func (w *World) Normal() []Transition {
 	if w.leader().store.NextReap() <= w.now {
 		list = append(list, Transition{Kind: Reap})
 	}
-	if w.tickable() && (!w.calm || len(list) == 0) {
-		list = append(list, Transition{Kind: Tick})
+	if !w.calm || len(list) == 0 {
+		list = w.appendTicks(list)
 	}
 	if !w.calm && (len(list) == 0 || w.Step() >= w.SafetySteps) {
 		list = append(list[:0], Transition{Kind: Calm})
@@ -184,7 +184,7 @@ func (w *World) apply(t Transition) {
 	case Thaw:
 		w.servers[t.Arg].frozen = false
 	case Tick:
-		w.tick()
+		w.tick(c)
 	case Calm:
 		w.beCalm()
 	case Reap:

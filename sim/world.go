@@ -27,10 +27,20 @@ type Config struct {
 
 // Detail is what fingerprints tell apart although client code hardly depends on it.
 type Detail struct {
-	Zxids bool // what else zxids count than changes of znodes
-	Clock bool // the virtual time; needed once the code asks for it, see AsksTime
-	Ended bool // what code has seen that has ended, beyond World.Remains
+	Zxids bool  // what else zxids count than changes of znodes
+	Clock Clock // what the code depends on of virtual time; see World.Clock
+	Ended bool  // what code has seen that has ended, beyond World.Remains
 }
+
+// Clock is what client code depends on of virtual time.
+type Clock uint8
+
+// What code depends on: nothing, how long timers have yet to go, or the time itself.
+const (
+	NoClock Clock = iota
+	Timers
+	Times
+)
 
 // Injector supplies the faults. Its transitions have kinds from FirstFault on.
 type Injector interface {
@@ -64,7 +74,9 @@ type World struct {
 	zxid      int64
 	ranks     []int64 // of each txn: how many changed a znode, up to it
 	changed   bool    // the txn being applied changed a znode
-	timed     bool    // client code has asked for the time
+	clock     Clock   // what client code has depended on so far
+	readings  int     // how often something was made relative to the time
+	hurried   bool    // time has moved on otherwise than by a tick
 	injector  Injector
 	program   func(*Client)
 
@@ -143,7 +155,8 @@ func (w *World) Reset(cfg Config, inj Injector, program func(*Client)) {
 	w.log, w.timers = w.log[:0], w.timers[:0]
 	w.schedule, w.hashes = w.schedule[:0], w.hashes[:0]
 	w.dirty, w.touched, w.follows = w.dirty[:0], w.touched[:0], false
-	w.zxid, w.committed, w.ranks, w.timed = 0, 0, append(w.ranks[:0], 0), false
+	w.zxid, w.committed, w.ranks = 0, 0, append(w.ranks[:0], 0)
+	w.clock, w.readings, w.hurried = NoClock, 0, false
 	if cfg.Servers > 1 {
 		w.zxid = 1 << 32
 	}

@@ -28,7 +28,7 @@ type checkpoint struct {
 	Claim  Claim
 	Code   uint64 // hash of a run, which tells whether recipe or simulator have changed
 	Levels []Level
-	Clock  bool
+	Needs  needs
 	Done   [3]int64 // runs, ends, transitions
 	Unsure string
 	Held   bool // a fault was withheld
@@ -59,7 +59,7 @@ type savedEdge struct {
 	Group int32
 }
 
-const checkpointFormat = "zksim checkpoint 1"
+const checkpointFormat = "zksim checkpoint 2"
 
 // probe runs the scenario once, fairly, without faults and for at most as many steps
 // as a schedule may have.
@@ -100,7 +100,7 @@ func (p *prover) save(s *search, queue []edge) error {
 		return err
 	}
 	cert := &p.result.Certificate
-	x := checkpoint{Format: checkpointFormat, Claim: cert.Claim, Code: code, Levels: cert.Levels, Clock: s.clock,
+	x := checkpoint{Format: checkpointFormat, Claim: cert.Claim, Code: code, Levels: cert.Levels, Needs: s.needs,
 		Done: [3]int64{s.runs.Load(), s.ends.Load(), s.transitions.Load()}, Unsure: s.unsure, Held: s.withheld.Load()}
 	for i := range s.known.shards {
 		k := &s.known.shards[i]
@@ -187,7 +187,7 @@ func (p *prover) resume() (*checkpoint, error) {
 	if err := x.sound(); err != nil {
 		return nil, fmt.Errorf("checkpoint: %s is damaged: %w", p.Checkpoint, err)
 	}
-	p.result.Levels, p.clock = x.Levels, x.Clock
+	p.result.Levels, p.needs = x.Levels, x.Needs
 	if n := len(x.Levels); n > 0 {
 		p.result.Collision = collision(x.Levels[n-1].States)
 	}

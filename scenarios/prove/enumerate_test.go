@@ -26,8 +26,9 @@ func (x *enumerator) Choose(w *sim.World) (sim.Transition, bool, error) {
 		}
 	}
 	var list []sim.Transition
-	for _, t := range w.Normal() {
-		if t.Kind != sim.Tick || len(w.Normal()) == 1 {
+	normal := w.Normal()
+	for _, t := range normal {
+		if t.Kind != sim.Tick || normal[0].Kind == sim.Tick { // time passes when nothing else can
 			list = append(list, t)
 		}
 	}

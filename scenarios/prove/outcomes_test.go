@@ -65,9 +65,9 @@ func reach(t testing.TB, sc Scope, r Reductions, limit time.Duration) (map[strin
 	sc.Scenario = &x
 	ctx, cancel := context.WithTimeout(t.Context(), limit)
 	defer cancel()
-	for clock := false; ; clock = true {
+	for known := (needs{}); ; {
 		s := newSearch(&sc, r, sc.most())
-		s.clock, s.scenario.Caught = clock, nobody
+		s.needs, s.scenario.Caught = known, nobody
 		set := map[string]bool{}
 		var mu sync.Mutex
 		s.outcome = func(res *scenarios.Result) {
@@ -79,7 +79,7 @@ func reach(t testing.TB, sc Scope, r Reductions, limit time.Duration) (map[strin
 		if err := s.run(ctx, 2, []edge{{}}, func() bool { return false }); err != nil {
 			t.Fatal(err)
 		}
-		if !s.asked.Load() || clock {
+		if known = s.more; !s.asked.Load() {
 			return set, len(s.pool.queue) == 0 && s.unsure == ""
 		}
 	}

@@ -26,10 +26,7 @@ func (x *sampler) Choose(w *sim.World) (sim.Transition, bool, error) {
 	if _, violated := x.past.take(w); violated {
 		return sim.Transition{}, false, nil
 	}
-	list := slices.Clone(w.Normal())
-	if n := len(list); n > 1 && list[n-1].Kind == sim.Tick {
-		list = list[:n-1]
-	}
+	list := slices.Clone(w.Busy())
 	faults := w.Faults()
 	text := fmt.Sprint(list, faults)
 	for _, c := range w.Clients() {
@@ -73,7 +70,7 @@ func TestEqualStatesHaveEqualFutures(t *testing.T) {
 		sc := Scope{Scenario: s, Servers: smallest(s), Order: 1, Faults: plan(t, "disconnect=2 expire=1 crash=1 pause=1 cancel=1 lose-reply=1"), Most: -1}
 		q := newSearch(&sc, Every, sc.most())
 		x := &sampler{random: random, past: newPast(q.scenario.Checkers, true), possible: map[uint64]string{}}
-		r.Detail = sim.Detail{Clock: true}
+		r.Detail = sim.Detail{Clock: sim.Times}
 		q.scenario.MaxSteps = 3000
 		for range runs {
 			x.past.reset(s.Clients)

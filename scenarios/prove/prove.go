@@ -75,7 +75,7 @@ type prover struct {
 	scope Scope
 	Options
 	result Result
-	clock  bool   // the code asks for the time
+	needs  needs
 	stop   string // the limit that was reached
 	err    error  // of a checkpoint
 	code   uint64 // hash of a run, 0: not known yet
@@ -89,7 +89,7 @@ type prover struct {
 func (p *prover) level(ctx context.Context, from *checkpoint) (again bool, err error) {
 	cert := &p.result.Certificate
 	s := newSearch(&p.scope, p.Reductions, len(cert.Levels))
-	s.clock, s.reverse, s.stuck = p.clock, p.Reverse, p.Stuck
+	s.needs, s.reverse, s.stuck = p.needs, p.Reverse, p.Stuck
 	edges := []edge{{}}
 	if from != nil {
 		edges = from.restore(s)
@@ -103,7 +103,7 @@ func (p *prover) level(ctx context.Context, from *checkpoint) (again bool, err e
 		p.refuted(s)
 		return false, p.discard()
 	case s.asked.Load():
-		p.clock = true
+		p.needs = s.more
 		return true, nil
 	case p.err != nil:
 		return false, p.err

@@ -12,14 +12,15 @@ import (
 	"zksim/checkers"
 	"zksim/faults"
 	"zksim/scenarios"
+	"zksim/sim"
 )
 
 // search explores all schedules with at most a number of faults.
 type search struct {
 	scope   *Scope
 	reduce  Reductions
-	most    int  // faults
-	clock   bool // the code asks for the time
+	most    int // faults
+	needs   needs
 	reverse bool // take the last first
 	stuck   time.Duration
 
@@ -34,12 +35,19 @@ type search struct {
 	counters
 
 	withheld atomic.Bool // a fault was possible and there had been enough
-	asked    atomic.Bool // the code asks for the time
+	asked    atomic.Bool // there is more to time than needs say
 	deepest  atomic.Int64
 
 	mu      sync.Mutex
+	more    needs // if asked
 	refuted *scenarios.Result
 	unsure  string
+}
+
+// needs are what the states of a search must contain of virtual time.
+type needs struct {
+	Clock sim.Clock // what the code depends on
+	Hurry bool      // time may move on otherwise than by a tick
 }
 
 // counters count what was done; they do not depend on the order in which it was.
@@ -76,6 +84,19 @@ func (s *search) refute(r *scenarios.Result) {
 	}
 	s.mu.Unlock()
 	s.pool.stop()
+}
+
+// need reports whether the search goes on with what it knows of time. If not, it ends.
+func (s *search) need(x needs) bool {
+	if x.Clock <= s.needs.Clock && (s.needs.Hurry || !x.Hurry) {
+		return true
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.more = needs{max(s.needs.Clock, s.more.Clock, x.Clock), s.needs.Hurry || s.more.Hurry || x.Hurry}
+	s.asked.Store(true)
+	s.pool.halt.Store(true)
+	return false
 }
 
 // doubt takes note of something that nobody can tell.

@@ -46,6 +46,8 @@ type worker struct {
 	stack  []edge
 	all    []sim.Transition
 	turn   uint64
+
+	readings int // of the clock, before the step
 }
 
 // Why a run ends before its time: its state was reached before, it is at the limit of
@@ -58,7 +60,7 @@ var (
 
 func newWorker(s *search) *worker {
 	w := &worker{search: s, runner: scenarios.NewRunner(), past: newPast(s.scenario.Checkers, s.reduce.Monitors)}
-	w.runner.Detail = sim.Detail{Zxids: !s.reduce.Zxids, Clock: s.clock, Ended: !s.reduce.Ended}
+	w.runner.Detail = sim.Detail{Zxids: !s.reduce.Zxids, Clock: s.needs.Clock, Ended: !s.reduce.Ended}
 	return w
 }
 
@@ -154,6 +156,7 @@ func (w *worker) Choose(world *sim.World) (sim.Transition, bool, error) {
 	if w.at < len(w.prefix) {
 		if w.at == len(w.prefix)-1 {
 			w.past.take(world)
+			w.readings = world.Readings()
 		}
 		w.at++
 		return w.prefix[w.at-1], true, nil
@@ -161,16 +164,15 @@ func (w *worker) Choose(world *sim.World) (sim.Transition, bool, error) {
 	visible, violated := w.past.take(world)
 	if w.next.from != nil {
 		w.transitions.Add(1)
-		if visible {
+		if visible || w.needs.Hurry && w.readings != world.Readings() {
 			w.widen(w.next)
 		}
 	}
+	w.readings = world.Readings()
 	if violated {
 		return sim.Transition{}, false, nil // the verdict on the run will say what
 	}
-	if world.AsksTime() && !w.clock {
-		w.asked.Store(true)
-		w.pool.halt.Store(true)
+	if clock := world.Clock(); clock != sim.NoClock && !w.need(needs{clock, world.Hurried()}) {
 		return sim.Transition{}, false, errKnown
 	}
 	if !w.known.add(uint64(w.past.hash().Word(world.Fingerprint()))) {
@@ -222,10 +224,7 @@ func (w *worker) widen(e edge) {
 // possible returns what can happen in a state, in groups as of a point; none at the
 // end of the run, an empty one if all that can happen is mirrored.
 func (w *worker) possible(world *sim.World, used int) [][]sim.Transition {
-	all := append(w.all[:0], world.Normal()...)
-	if n := len(all); n > 1 && all[n-1].Kind == sim.Tick {
-		all = all[:n-1] // time passes when nothing else happens
-	}
+	all := append(w.all[:0], world.Busy()...)
 	if w.alike != nil && len(all) > 0 {
 		all = slices.DeleteFunc(all, func(t sim.Transition) bool { return w.mirrored(world, t) })
 		if len(all) == 0 {
@@ -243,7 +242,7 @@ func (w *worker) possible(world *sim.World, used int) [][]sim.Transition {
 		return nil
 	}
 	var groups [][]sim.Transition
-	if w.reduce.Persistent && len(all) > 1 && !w.clock && !(w.scope.Servers > 1 && used < w.most) {
+	if w.reduce.Persistent && len(all) > 1 && !(w.scope.Servers > 1 && used < w.most) {
 		groups = w.persistent(world, all, normal)
 	}
 	rest := slices.DeleteFunc(slices.Clone(all), func(t sim.Transition) bool {
@@ -289,9 +288,9 @@ func (w *worker) mirrored(world *sim.World, t sim.Transition) bool {
 // since nothing disables these, and that step can as well be taken first
 // (persistent sets: Godefroid, Partial-Order Methods for the Verification of
 // Concurrent Systems, 1996). No run is put off for ever: what a client's code has
-// seen only grows, so there are no cycles. Where the code asks for the time, a
-// session's end, which moves it on, makes a difference to everybody, and timers for
-// the same moment fire in the order in which they were set. With several servers,
+// seen only grows, so there are no cycles. A
+// session's end may move time on; then it makes a difference to steps that set timers,
+// and these are treated like those that write to the history. With several servers,
 // what others do can make a fault possible that strikes c.
 func (w *worker) persistent(world *sim.World, all []sim.Transition, normal int) [][]sim.Transition {
 	var sets [][]sim.Transition
