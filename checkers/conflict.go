@@ -15,35 +15,57 @@ func (Conflict) Name() string { return "conflict" }
 func (Conflict) Doc() string { return "an update is refused only while another is made" }
 
 // Check implements [Checker].
-func (c Conflict) Check(h *history.History) Verdict {
-	type update struct {
-		begin, end int
-		refused    bool
+func (c Conflict) Check(h *history.History) Verdict { return check(h, c.Monitor()) }
+
+// Monitor implements [Monitored].
+func (Conflict) Monitor() Monitor { return &updates{} }
+
+// updates is the monitor of Conflict.
+type updates struct {
+	Conflict
+	open []updating
+	ever bool // one may be made at any later time: nothing else matters any more
+}
+
+// updating is an update that is being made.
+type updating struct {
+	object
+	excused bool // others are, or were
+}
+
+// Reset implements [Monitor].
+func (m *updates) Reset() { m.open, m.ever = m.open[:0], false }
+
+// Hash implements [Monitor].
+func (m *updates) Hash() uint64 {
+	sum := Print(0) // in any order
+	for _, u := range m.open {
+		sum += printOf(m.open, u.object).Flag(u.excused)
 	}
-	var all []update
-	latest := map[int32]int{} // object -> index in all
-	for i := range h.Events {
-		e := &h.Events[i]
-		switch k, begun := latest[e.Object]; {
-		case e.Op != "update":
-		case e.Kind == history.Invoke:
-			latest[e.Object] = len(all)
-			all = append(all, update{begin: i, end: len(h.Events)})
-		case e.Kind == history.Return && begun && (e.Err == nil || e.OK):
-			all[k].end, all[k].refused = i, e.Err != nil
-		}
+	return uint64(sum.Flag(m.ever))
+}
+
+// Step implements [Monitor].
+func (m *updates) Step(h *history.History, i int) Verdict {
+	e := &h.Events[i]
+	if e.Op != "update" || m.ever {
+		return Verdict{}
 	}
-	for k, u := range all {
-		if !u.refused {
-			continue
+	k := find(m.open, objectOf(e))
+	switch {
+	case e.Kind == history.Invoke && k < 0:
+		m.open = append(m.open, updating{object: objectOf(e)})
+		for k := range m.open {
+			m.open[k].excused = len(m.open) > 1
 		}
-		excused := false
-		for m, other := range all {
-			excused = excused || m != k && other.begin < u.end && other.end > u.begin
+	case e.Kind == history.Return && k >= 0 && (e.Err == nil || e.OK):
+		u := m.open[k]
+		if e.Err != nil && !u.excused {
+			return violated(m, i, "the update of c%d was refused although no other was being made", e.Client)
 		}
-		if !excused {
-			return violated(c, u.end, "the update of c%d was refused although no other was being made", h.Events[u.end].Client)
-		}
+		m.open = forget(m.open, u.object)
+	case e.Kind == history.Invoke, e.Kind == history.Return && k >= 0: // it has not ended, or nobody knows how
+		m.open, m.ever = m.open[:0], true
 	}
 	return Verdict{}
 }
