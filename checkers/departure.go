@@ -37,16 +37,17 @@ func (Departure) Monitor() Monitor { return &departures{} }
 type departures struct {
 	Departure
 	seats    []seat
+	members  []object // that have not left
 	watchers []object
 	tolds    []farewell
 }
 
 // seat is the znode of a member, or of another that has the name.
 type seat struct {
-	object // that has joined by it last and has not left
 	path   string
-	maker  int32 // while it exists: the client
-	ends   int   // how often it was deleted, or may have been
+	member object // that has joined by it last, if it has not left
+	maker  int32  // while it exists: the client
+	ends   int    // how often it was deleted, or may have been
 }
 
 // farewell is how often a watcher told that a znode is gone.
@@ -57,7 +58,7 @@ type farewell struct {
 
 // Reset implements [Monitor].
 func (m *departures) Reset() {
-	m.seats, m.watchers, m.tolds = m.seats[:0], m.watchers[:0], m.tolds[:0]
+	m.seats, m.members, m.watchers, m.tolds = m.seats[:0], m.members[:0], m.watchers[:0], m.tolds[:0]
 }
 
 // Hash implements [Monitor]. Who made the znodes that exist is no part of it: these say it.
@@ -65,7 +66,7 @@ func (m *departures) Hash() uint64 {
 	sum := Print(0) // in any order
 	for i := range m.seats {
 		x := &m.seats[i]
-		sum += printOf(m.seats, x.object).Text(x.path).Word(uint64(x.ends))
+		sum += printOf(m.members, x.member).Text(x.path).Word(uint64(x.ends))
 	}
 	for _, w := range m.watchers {
 		who := printOf(m.watchers, w)
@@ -83,20 +84,22 @@ func (m *departures) Step(h *history.History, i int) Verdict {
 	e := &h.Events[i]
 	switch o := objectOf(e); {
 	case e.Kind == history.Return && e.Op == Join && e.Err == nil:
-		m.seat(e.Path).object = o
+		m.members = append(m.members, o)
+		m.seat(e.Path).member = o
 	case e.Kind == history.Return && e.Op == Join && !e.OK:
 		m.seat(e.Path).ends += untold(h) // what was perhaps created is removed
 	case e.Kind == history.Invoke && e.Op == Leave:
+		m.members = forget(m.members, o)
 		x := m.seat(e.Path)
-		if x.ends += untold(h); x.object == o {
-			x.object = object{}
+		if x.ends += untold(h); x.member == o {
+			x.member = object{}
 		}
 	case e.Kind == history.Created:
 		m.seat(e.Path).maker = e.Client
 	case e.Kind == history.Deleted:
 		x := m.seat(e.Path)
 		x.ends++
-		if x.maker != 0 && x.client == x.maker && e.Client != 0 {
+		if x.maker != 0 && x.member.client == x.maker && e.Client != 0 {
 			return violated(m, i, "c%d deleted %s, whose member c%d has not left", e.Client, e.Path, x.maker)
 		}
 		x.maker = 0

@@ -34,11 +34,11 @@ type presences struct {
 	Presence
 	calm    bool
 	owners  map[string]int32 // of znodes that exist: the client
-	members []present
+	members []memberOf
 }
 
-// present is an object that has begun to join and has not left.
-type present struct {
+// memberOf is an object that has begun to join and has not left.
+type memberOf struct {
 	object
 	rested, lost bool
 }
@@ -74,7 +74,7 @@ func (m *presences) Step(h *history.History, i int) Verdict {
 	case e.Kind == history.Deleted:
 		delete(m.owners, e.Path)
 	case e.Kind == history.Invoke && e.Op == Join:
-		m.members = append(forget(m.members, o), present{object: o})
+		m.members = append(forget(m.members, o), memberOf{object: o})
 	case k < 0:
 	case e.Kind == history.Return && e.Op == Join && e.Err != nil:
 		m.members = forget(m.members, o)
@@ -91,7 +91,7 @@ func (m *presences) Step(h *history.History, i int) Verdict {
 }
 
 // judge judges a member that leaves by event i.
-func (p *presences) judge(i int, e *history.Event, x present) Verdict {
+func (p *presences) judge(i int, e *history.Event, x memberOf) Verdict {
 	switch o := p.owners[e.Path]; {
 	case !x.rested:
 	case o == 0:
