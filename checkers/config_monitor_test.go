@@ -16,7 +16,7 @@ import (
 // updated is a game of two clients that update a configuration, ask for it and follow
 // it, some of them on a server that lags.
 type updated struct {
-	numbers
+	past
 	ops     []string // that clients begin
 	h       history.History
 	lag     int64 // zxid of the set on that server
@@ -30,9 +30,9 @@ type asker struct {
 	read           []int64 // sets that it may be given
 }
 
-func newUpdated(ops ...string) func(gaps *rand.Rand) game {
-	return func(gaps *rand.Rand) game {
-		g := &updated{numbers: numbers{gaps: gaps}, ops: ops}
+func newUpdated(ops ...string) func(whims *rand.Rand) game {
+	return func(whims *rand.Rand) game {
+		g := &updated{past: past{whims: whims}, ops: ops}
 		g.h.Reset(2)
 		g.h.Txns = true
 		for _, c := range []int32{1, 1, 2, 2} {
@@ -62,16 +62,17 @@ func (g *updated) history() *history.History { return &g.h }
 // move implements [game].
 func (g *updated) move(d *rand.Rand) {
 	x := g.objects[d.IntN(len(g.objects))]
-	add := func(e history.Event) {
-		e.Client, e.Object = x.client, x.number
-		g.h.Add(e)
-	}
+	add := func(e history.Event) { g.add(x, e) }
 	k := d.IntN(10)
 	switch {
 	case k == 0 || len(g.zxids) == 0:
 		g.h.Add(history.Event{Kind: history.Changed, Client: x.client, Path: "/config", Zxid: g.zxid()})
 	case k == 1 && d.IntN(4) == 0:
 		g.lag = g.zxids[len(g.zxids)-1]
+	case x.op == "" && k < 5:
+		for range g.whim(3) { // of which nothing is left
+			g.blink(x)
+		}
 	case x.op == "":
 		x.op = g.ops[k%len(g.ops)]
 		add(history.Event{Kind: history.Invoke, Op: x.op})
@@ -87,16 +88,37 @@ func (g *updated) move(d *rand.Rand) {
 		x.op, x.read = "", nil
 	case len(x.read) > 0:
 		n := d.IntN(len(x.read))
-		e := history.Event{Kind: history.Told, Op: "config", Zxid: x.read[n], Path: "a=7/2 b=7/2"}
+		e := history.Event{Kind: history.Told, Op: "config", Zxid: x.read[(n+g.whim(2))%len(x.read)], Path: "a=7/2 b=7/2"}
 		if d.IntN(20) == 0 {
 			e.Path = "a=7/2 b=8/2"
 		}
 		x.read = slices.Delete(x.read, n, n+1)
 		if x.op == "get" {
 			e.Kind, e.Op, x.op, x.read = history.Return, "get", "", nil
+		} else if g.whim(3) > 1 {
+			return
 		}
 		add(e)
 	}
+}
+
+func (g *updated) add(x *asker, e history.Event) {
+	e.Client, e.Object = x.client, x.number
+	g.h.Add(e)
+}
+
+// blink has an object begin and end an operation.
+func (g *updated) blink(x *asker) {
+	op := g.ops[g.whim(len(g.ops))]
+	e := history.Event{Kind: history.Return, Op: op, Path: "a=7/1", Zxid: g.lag}
+	switch g.whim(4) {
+	case 0:
+		e.Zxid = g.zxids[len(g.zxids)-1]
+	case 1:
+		e.Err = zk.ErrConnectionClosed
+	}
+	g.add(x, history.Event{Kind: history.Invoke, Op: op})
+	g.add(x, e)
 }
 
 // configsJudged are checkers, the operations that they judge, and their properties said

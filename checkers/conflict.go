@@ -23,27 +23,16 @@ func (Conflict) Monitor() Monitor { return &updates{} }
 // updates is the monitor of Conflict.
 type updates struct {
 	Conflict
-	open []updating
-	ever bool // one may be made at any later time: nothing else matters any more
-}
-
-// updating is an update that is being made.
-type updating struct {
-	object
-	excused bool // others are, or were
+	open  []object // that are making one
+	alone bool     // there is one, and there were no others since it began
+	ever  bool     // one may be made at any later time: nothing else matters any more
 }
 
 // Reset implements [Monitor].
-func (m *updates) Reset() { m.open, m.ever = m.open[:0], false }
+func (m *updates) Reset() { m.open, m.alone, m.ever = m.open[:0], false, false }
 
-// Hash implements [Monitor].
-func (m *updates) Hash() uint64 {
-	sum := Print(0) // in any order
-	for _, u := range m.open {
-		sum += printOf(m.open, u.object).Flag(u.excused)
-	}
-	return uint64(sum.Flag(m.ever))
-}
+// Hash implements [Monitor]. The updates that are being made are operations in progress.
+func (m *updates) Hash() uint64 { return uint64(Print(0).Flag(m.alone).Flag(m.ever)) }
 
 // Step implements [Monitor].
 func (m *updates) Step(h *history.History, i int) Verdict {
@@ -51,21 +40,18 @@ func (m *updates) Step(h *history.History, i int) Verdict {
 	if e.Op != "update" || m.ever {
 		return Verdict{}
 	}
-	k := find(m.open, objectOf(e))
-	switch {
-	case e.Kind == history.Invoke && k < 0:
-		m.open = append(m.open, updating{object: objectOf(e)})
-		for k := range m.open {
-			m.open[k].excused = len(m.open) > 1
-		}
-	case e.Kind == history.Return && k >= 0 && (e.Err == nil || e.OK):
-		u := m.open[k]
-		if e.Err != nil && !u.excused {
+	o := objectOf(e)
+	switch begun := find(m.open, o) >= 0; {
+	case e.Kind == history.Invoke && !begun:
+		m.alone = len(m.open) == 0
+		m.open = append(m.open, o)
+	case e.Kind == history.Return && begun && (e.Err == nil || e.OK):
+		if e.Err != nil && m.alone {
 			return violated(m, i, "the update of c%d was refused although no other was being made", e.Client)
 		}
-		m.open = forget(m.open, u.object)
-	case e.Kind == history.Invoke, e.Kind == history.Return && k >= 0: // it has not ended, or nobody knows how
-		m.open, m.ever = m.open[:0], true
+		m.open, m.alone = forget(m.open, o), false
+	case begun: // it has not ended, or nobody knows how
+		m.open, m.alone, m.ever = m.open[:0], false, true
 	}
 	return Verdict{}
 }

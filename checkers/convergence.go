@@ -57,7 +57,7 @@ type watcher struct {
 // latest is the state that a watcher told last of a znode.
 type latest struct {
 	told
-	zxid, print int64
+	zxid, value int64
 	at          int // event
 }
 
@@ -76,14 +76,14 @@ func (m *watchers) Hash() uint64 {
 	for i := range m.stopped { // whoever it was
 		stopped += m.print(&m.stopped[i])
 	}
-	return uint64(running.Word(uint64(stopped)).Flag(m.calm))
+	return uint64(running.Word(uint64(stopped)))
 }
 
 // print returns a hash of what w has told.
 func (m *watchers) print(w *watcher) Print {
 	sum := Print(0)
 	for _, x := range w.last {
-		sum += Print(0).Text(x.path).Flag(x.children).Word(m.rank(x.zxid)).Word(uint64(x.print))
+		sum += x.print().Word(m.rank(x.zxid)).Word(uint64(x.value))
 	}
 	return sum.Text(w.op).Text(w.path).Flag(w.rested)
 }
@@ -163,7 +163,7 @@ func (c Convergence) judge(h *history.History, w *watcher) Verdict {
 			return violated(c, x.at, "c%d was told last that %s is gone, which exists", w.client, n.Path)
 		case x.zxid != zxid:
 			return violated(c, x.at, "c%d was told last the state of %s at zxid 0x%x, and 0x%x is the last", w.client, n.Path, x.zxid, zxid)
-		case x.print != print:
+		case x.value != print:
 			return violated(c, x.at, "c%d was told last another state of %s than that of zxid 0x%x", w.client, n.Path, zxid)
 		}
 		right[k] = true

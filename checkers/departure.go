@@ -72,7 +72,7 @@ func (m *departures) Hash() uint64 {
 		who := printOf(m.watchers, w)
 		for _, x := range m.tolds {
 			if x.object == w.number {
-				sum += who.Text(x.path).Word(uint64(x.times)).Word(1) // unlike a seat
+				sum += who.Word(uint64(x.print().Word(uint64(x.times))))
 			}
 		}
 	}

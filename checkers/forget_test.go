@@ -19,32 +19,46 @@ type game interface {
 	state() string
 	// history returns the history, as it is if the game ends here.
 	history() *history.History
+	// settle ends all whims.
+	settle()
 }
 
-// numbers hands out zxids and the numbers of objects, with gaps of its own, and
-// remembers the former.
-type numbers struct {
-	gaps   *rand.Rand
-	zxids  changes
-	object int32
+// past is what of a game's past does not show in its state: the zxids and the numbers of
+// objects that it hands out, with gaps, and whims.
+type past struct {
+	whims   *rand.Rand
+	settled bool
+	zxids   changes
+	object  int32
 }
 
-func (n *numbers) zxid() int64 {
+// whim returns a number below n, which only decides about what state does not show; 0 once
+// the game has settled.
+func (n *past) whim(below int) int {
+	if n.settled {
+		return 0
+	}
+	return n.whims.IntN(below)
+}
+
+func (n *past) settle() { n.settled = true }
+
+func (n *past) zxid() int64 {
 	last := int64(0)
 	if len(n.zxids) > 0 {
 		last = n.zxids[len(n.zxids)-1]
 	}
-	n.zxids = append(n.zxids, last+1+n.gaps.Int64N(3))
+	n.zxids = append(n.zxids, last+1+n.whims.Int64N(3))
 	return n.zxids[len(n.zxids)-1]
 }
 
-func (n *numbers) next() int32 {
-	n.object += 1 + n.gaps.Int32N(2)
+func (n *past) next() int32 {
+	n.object += 1 + n.whims.Int32N(2)
 	return n.object
 }
 
 // rank is the place of a zxid, whatever its number.
-func (n *numbers) rank(zxid int64) (rank int) {
+func (n *past) rank(zxid int64) (rank int) {
 	for _, z := range n.zxids {
 		if z <= zxid {
 			rank++
@@ -56,17 +70,13 @@ func (n *numbers) rank(zxid int64) (rank int) {
 // dice returns a source of chance.
 func dice(seed int) *rand.Rand { return rand.New(rand.NewPCG(uint64(seed), 7)) }
 
-// played returns the game that begins with some moves. How its numbers begin is drawn
-// from the seed, too.
-func played(start func(gaps *rand.Rand) game, seed, moves int) game {
-	return numbered(start, seed, moves, -seed)
-}
-
-func numbered(start func(gaps *rand.Rand) game, seed, moves, gaps int) game {
-	g, d := start(dice(gaps)), dice(seed)
+// played returns the game that begins with some moves and whims.
+func played(start func(whims *rand.Rand) game, seed, moves, whims int) game {
+	g, d := start(dice(-1-whims)), dice(seed)
 	for range moves {
 		g.move(d)
 	}
+	g.settle()
 	return g
 }
 
@@ -87,55 +97,49 @@ func shape(h *history.History) string {
 	return b.String()
 }
 
-// whatIsForgottenDoesNotMatter plays many games until the state and what a monitor remembers are the
-// same in several; however these go on from there, if all go on alike, the verdict is the
-// same.
-func whatIsForgottenDoesNotMatter(t *testing.T, c Monitored, start func(gaps *rand.Rand) game) {
+// whatIsForgottenDoesNotMatter plays games with many whims each, so that there are many pasts of the
+// same state. Where a monitor remembers the same of two of them, they may go on in whatever way, if they
+// go on alike: the verdict is the same.
+func whatIsForgottenDoesNotMatter(t *testing.T, c Monitored, start func(whims *rand.Rand) game) {
 	t.Helper()
-	const games, continuations, enough = 20_000, 6, 6000
-	type beginning struct {
-		seed, moves int
-		shape       string
-	}
-	groups := map[string][]beginning{}
-	pairs, levels := 0, map[Level]int{}
-	m := c.Monitor()
-	for seed := 0; seed < games && pairs < enough; seed++ {
-		x := beginning{seed: seed, moves: 4 + seed%12}
-		g := played(start, x.seed, x.moves)
-		hash, ok := remembered(g.history(), m)
-		if !ok {
-			continue
-		}
-		if again, _ := remembered(numbered(start, x.seed, x.moves, games+seed).history(), m); again != hash {
-			t.Fatalf("%s: other zxids and numbers of objects have another hash, of\n%s", c.Name(), listed(g.history()))
-		}
-		x.shape = shape(g.history())
-		key := fmt.Sprint(hash, g.state())
-		for k, y := range groups[key] {
-			if k == 8 || x.shape == y.shape {
-				break
+	const games, variants, continuations = 1000, 16, 5
+	pairs, levels, m := 0, map[Level]int{}, c.Monitor()
+	for seed := range games {
+		moves := 4 + seed%14
+		groups := map[string][]int{}
+		for whims := range variants {
+			g := played(start, seed, moves, whims)
+			if hash, ok := remembered(g.history(), m); ok {
+				key := fmt.Sprint(hash, g.state())
+				groups[key] = append(groups[key], whims)
 			}
-			pairs++
-			for i := range continuations {
-				a, b := played(start, x.seed, x.moves), played(start, y.seed, y.moves)
-				d, e := dice(-i-1), dice(-i-1)
-				for range 3 + 5*i {
-					a.move(d)
-					b.move(e)
+		}
+		for _, all := range groups {
+			for k, whims := range all[1:] {
+				if shape(played(start, seed, moves, all[k]).history()) == shape(played(start, seed, moves, whims).history()) {
+					continue
 				}
-				got, want := c.Check(a.history()), c.Check(b.history())
-				levels[want.Level]++
-				if got.Level != want.Level {
-					t.Fatalf("%s: %v after\n%s\nand %v after\n%s\nwhich go on alike from event %d and %d, in the state %s",
-						c.Name(), got, listed(a.history()), want, listed(b.history()), strings.Count(x.shape, ","), strings.Count(y.shape, ","), key)
+				pairs++
+				for i := range continuations {
+					a, b := played(start, seed, moves, all[k]), played(start, seed, moves, whims)
+					from, and := len(a.history().Events), len(b.history().Events)
+					d, e := dice(-i-1), dice(-i-1)
+					for range 2 + 3*i {
+						a.move(d)
+						b.move(e)
+					}
+					got, want := c.Check(a.history()), c.Check(b.history())
+					levels[want.Level]++
+					if got.Level != want.Level {
+						t.Fatalf("%s: %v after\n%s\nand %v after\n%s\nwhich go on alike from event %d and %d",
+							c.Name(), got, listed(a.history()), want, listed(b.history()), from, and)
+					}
 				}
 			}
 		}
-		groups[key] = append(groups[key], x)
 	}
 	t.Logf("%s: %d pairs of beginnings, verdicts %v", c.Name(), pairs, levels)
-	if pairs < 1000 || levels[Violated] < 200 || levels[OK] < 200 {
+	if pairs < 2000 || levels[Violated] < 500 || levels[OK] < 500 {
 		t.Errorf("%s: %d pairs of beginnings and verdicts %v: too few to mean something", c.Name(), pairs, levels)
 	}
 }
@@ -151,12 +155,12 @@ func listed(h *history.History) string {
 
 // agrees compares the verdicts of a checker with those of its property said in another
 // way.
-func agrees(t *testing.T, c Checker, start func(gaps *rand.Rand) game, said func(h *history.History) Level) {
+func agrees(t *testing.T, c Checker, start func(whims *rand.Rand) game, said func(h *history.History) Level) {
 	t.Helper()
 	const games = 25_000
 	levels := map[Level]int{}
 	for seed := range games {
-		h := played(start, seed, 4+seed%30).history()
+		h := played(start, seed, 4+seed%30, seed).history()
 		got, want := c.Check(h), said(h)
 		if got.Level != want {
 			t.Fatalf("%s: %v, not %v, for\n%s", c.Name(), got, want, listed(h))

@@ -52,7 +52,7 @@ func (m *tellers) Hash() uint64 {
 		who := printOf(m.watchers, w)
 		for _, x := range m.last {
 			if x.object == w.number {
-				sum += who.Text(x.path).Flag(x.children).Flag(x.gone).Word(m.rank(x.zxid))
+				sum += who.Word(uint64(x.print().Flag(x.gone).Word(m.rank(x.zxid))))
 			}
 		}
 	}

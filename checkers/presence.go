@@ -55,7 +55,7 @@ func (m *presences) Hash() uint64 {
 	for _, x := range m.members {
 		sum += printOf(m.members, x.object).Flag(x.rested).Flag(x.lost)
 	}
-	return uint64(sum.Flag(m.calm))
+	return uint64(sum)
 }
 
 // Step implements [Monitor].

@@ -33,7 +33,6 @@ type readers struct {
 type reader struct {
 	object
 	least int64 // what it must be given
-	asks  bool
 }
 
 // Reset implements [Monitor].
@@ -43,7 +42,7 @@ func (m *readers) Reset() { m.changes, m.known, m.all = m.changes[:0], 0, m.all[
 func (m *readers) Hash() uint64 {
 	sum := Print(0) // in any order
 	for _, r := range m.all {
-		sum += printOf(m.all, r.object).Word(m.rank(r.least)).Flag(r.asks)
+		sum += printOf(m.all, r.object).Word(m.rank(r.least))
 	}
 	return uint64(sum.Word(m.rank(m.known)))
 }
@@ -54,7 +53,7 @@ func (m *readers) Step(h *history.History, i int) Verdict {
 	m.note(e)
 	switch {
 	case e.Kind == history.Invoke && e.Op == "get":
-		*m.reader(e) = reader{objectOf(e), m.known, true}
+		m.reader(e).least = m.known
 	case given(e):
 		r := m.reader(e)
 		if e.Zxid < r.least && e.Kind == history.Told {

@@ -15,7 +15,7 @@ import (
 // group is a game of two clients that watch a few znodes, join and leave. Watchers
 // may tell anything that they have read, and that a znode is gone, at any time.
 type group struct {
-	numbers
+	past
 	sorts   []string // of objects: what they begin
 	h       history.History
 	calm    bool
@@ -36,9 +36,9 @@ const groupDir = "/g"
 
 var groupPaths = []string{groupDir, groupDir + "/a", groupDir + "/b"}
 
-func newGroup(sorts ...string) func(gaps *rand.Rand) game {
-	return func(gaps *rand.Rand) game {
-		g := &group{numbers: numbers{gaps: gaps}, sorts: sorts, znodes: map[string]history.Node{}, makers: map[string]int32{}}
+func newGroup(sorts ...string) func(whims *rand.Rand) game {
+	return func(whims *rand.Rand) game {
+		g := &group{past: past{whims: whims}, sorts: sorts, znodes: map[string]history.Node{}, makers: map[string]int32{}}
 		g.h.Reset(2)
 		g.h.Txns = true
 		return g
@@ -81,7 +81,7 @@ func (g *group) move(d *rand.Rand) {
 		g.begin(d, 1+d.Int32N(2))
 		return
 	}
-	switch c := 1 + d.Int32N(2); d.IntN(16) {
+	switch c := 1 + d.Int32N(2); d.IntN(18) {
 	case 0, 1, 2:
 		if !g.calm || d.IntN(4) == 0 {
 			g.write(groupPaths[d.IntN(len(groupPaths))], d, c)
@@ -92,6 +92,17 @@ func (g *group) move(d *rand.Rand) {
 		if !g.calm {
 			g.calm = true
 			g.h.Add(history.Event{Kind: history.Calm})
+		}
+	case 6:
+		g.blink(c)
+	case 7:
+		if n := len(g.objects); n > 0 { // somebody says so
+			switch x := g.objects[g.whim(n)]; x.op {
+			case WatchData:
+				g.add(x, history.Event{Kind: history.Told, Op: ToldGone, Path: x.path})
+			case WatchCache, WatchMembers:
+				g.add(x, history.Event{Kind: history.Told, Op: ToldGone, Path: groupPaths[1+g.whim(2)]})
+			}
 		}
 	default:
 		if len(g.objects) > 0 {
@@ -134,9 +145,23 @@ func (g *group) write(path string, d *rand.Rand, c int32) {
 	g.h.Add(e)
 }
 
+// blink creates a znode and deletes it. Which one, the znodes do not show.
+func (g *group) blink(c int32) {
+	paths := slices.DeleteFunc(slices.Clone(groupPaths[1:]), func(path string) bool { return g.znodes[path].Path != "" })
+	dir, ok := g.znodes[groupDir]
+	if !ok || len(paths) == 0 {
+		return
+	}
+	path := paths[g.whim(len(paths))]
+	g.h.Add(history.Event{Kind: history.Created, Client: c, Path: path, Zxid: g.zxid(), Session: int64(c)})
+	dir.Pzxid = g.zxid()
+	g.h.Add(history.Event{Kind: history.Deleted, Path: path, Zxid: dir.Pzxid, Session: int64(c)})
+	g.znodes[groupDir] = dir
+}
+
 // begin begins a watcher or a member, if there are not too many.
 func (g *group) begin(d *rand.Rand, c int32) {
-	x := &player{client: c, op: g.sorts[d.IntN(len(g.sorts))], path: groupPaths[1]}
+	x := &player{client: c, op: g.sorts[d.IntN(len(g.sorts))], path: groupPaths[1+d.IntN(4)/3]}
 	if x.op != WatchData && x.op != Join {
 		x.path = groupDir
 	}
@@ -172,15 +197,19 @@ func (g *group) play(d *rand.Rand, x *player) {
 	case k < 5 && len(x.read) > 0:
 		n := d.IntN(len(x.read))
 		e := x.read[n]
-		if d.IntN(8) == 0 && e.Op != ToldGone {
+		if g.whim(8) > 6 && e.Op != ToldGone {
 			e.Value = 5 // which is wrong
 		}
 		if d.IntN(3) == 0 {
 			x.read = slices.Delete(x.read, n, n+1)
 		}
-		g.add(x, e)
+		if g.whim(3) < 2 {
+			g.add(x, e)
+		}
 	case k == 5 || k == 6 && d.IntN(2) == 0:
-		g.add(x, history.Event{Kind: history.Invoke, Op: Rest})
+		if g.whim(3) < 2 {
+			g.add(x, history.Event{Kind: history.Invoke, Op: Rest})
+		}
 	case k == 6 || k == 7 && d.IntN(2) == 0:
 		x.phase = Stop
 		g.add(x, history.Event{Kind: history.Invoke, Op: Stop})
@@ -213,11 +242,20 @@ func (g *group) look(d *rand.Rand, x *player) {
 func (g *group) member(d *rand.Rand, x *player) {
 	switch k := d.IntN(8); {
 	case x.phase == "" && k < 6:
-		x.phase = "member"
-		g.add(x, history.Event{Kind: history.Return, Op: Join, Path: x.path})
+		all := []*player{x}
+		for _, y := range g.objects {
+			if y != x && y.op == Join && y.phase == "" { // one more, before or after
+				all = slices.Insert(all, g.whim(2), y)
+			}
+		}
+		for _, y := range all {
+			y.phase = "member"
+			g.add(y, history.Event{Kind: history.Return, Op: Join, Path: y.path})
+		}
 	case x.phase == "":
 		g.add(x, history.Event{Kind: history.Return, Op: Join, Path: x.path, Err: context.Canceled, OK: k == 6})
 		g.end(x)
+	case k < 5 && g.whim(3) > 1:
 	case k < 2:
 		g.add(x, history.Event{Kind: history.Told, Op: []string{ToldLost, ToldJoined}[k], Path: x.path})
 	case k < 5:
