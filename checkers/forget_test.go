@@ -123,7 +123,8 @@ func whatIsForgottenDoesNotMatter(t *testing.T, c Monitored, start func(whims *r
 				for i := range continuations {
 					a, b := played(start, seed, moves, all[k]), played(start, seed, moves, whims)
 					from, and := len(a.history().Events), len(b.history().Events)
-					d, e := dice(-i-1), dice(-i-1)
+					on := games + pairs*continuations + i
+					d, e := dice(on), dice(on)
 					for range 2 + 3*i {
 						a.move(d)
 						b.move(e)

@@ -196,7 +196,7 @@ func (g *group) play(d *rand.Rand, x *player) {
 		g.look(d, x)
 	case k < 5 && len(x.read) > 0:
 		n := d.IntN(len(x.read))
-		e := x.read[n]
+		e := x.read[(n+g.whim(2))%len(x.read)]
 		if g.whim(8) > 6 && e.Op != ToldGone {
 			e.Value = 5 // which is wrong
 		}
