@@ -27,8 +27,8 @@ func forget[T entry](list []T, o object) []T {
 	return drop(list, func(x T) bool { return x.key() == o })
 }
 
-// print returns a hash that tells o from other objects in a list: by its client and by how
-// many entries of that client there are with smaller numbers. Numbers differ
+// printOf returns a hash that tells o from other objects in a list: by its client and by
+// how many entries of that client there are with smaller numbers. Numbers differ
 // between runs that mean the same; a client gives them in its own order.
 func printOf[T entry](list []T, o object) Print {
 	n := uint64(0)
