@@ -15,35 +15,43 @@ func (Conflict) Name() string { return "conflict" }
 func (Conflict) Doc() string { return "an update is refused only while another is made" }
 
 // Check implements [Checker].
-func (c Conflict) Check(h *history.History) Verdict {
-	type update struct {
-		begin, end int
-		refused    bool
+func (c Conflict) Check(h *history.History) Verdict { return check(h, c.Monitor()) }
+
+// Monitor implements [Monitored].
+func (Conflict) Monitor() Monitor { return &updates{} }
+
+// updates is the monitor of Conflict.
+type updates struct {
+	Conflict
+	open  []object // that are making one
+	alone bool     // there is one, and there were no others since it began
+	ever  bool     // one may be made at any later time: nothing else matters any more
+}
+
+// Reset implements [Monitor].
+func (m *updates) Reset() { m.open, m.alone, m.ever = m.open[:0], false, false }
+
+// Hash implements [Monitor]. The updates that are being made are operations in progress.
+func (m *updates) Hash() uint64 { return uint64(Print(0).Flag(m.alone).Flag(m.ever)) }
+
+// Step implements [Monitor].
+func (m *updates) Step(h *history.History, i int) Verdict {
+	e := &h.Events[i]
+	if e.Op != "update" || m.ever {
+		return Verdict{}
 	}
-	var all []update
-	latest := map[int32]int{} // object -> index in all
-	for i := range h.Events {
-		e := &h.Events[i]
-		switch k, begun := latest[e.Object]; {
-		case e.Op != "update":
-		case e.Kind == history.Invoke:
-			latest[e.Object] = len(all)
-			all = append(all, update{begin: i, end: len(h.Events)})
-		case e.Kind == history.Return && begun && (e.Err == nil || e.OK):
-			all[k].end, all[k].refused = i, e.Err != nil
+	o := objectOf(e)
+	switch begun := find(m.open, o) >= 0; {
+	case e.Kind == history.Invoke && !begun:
+		m.alone = len(m.open) == 0
+		m.open = append(m.open, o)
+	case e.Kind == history.Return && begun && (e.Err == nil || e.OK):
+		if e.Err != nil && m.alone {
+			return violated(m, i, "the update of c%d was refused although no other was being made", e.Client)
 		}
-	}
-	for k, u := range all {
-		if !u.refused {
-			continue
-		}
-		excused := false
-		for m, other := range all {
-			excused = excused || m != k && other.begin < u.end && other.end > u.begin
-		}
-		if !excused {
-			return violated(c, u.end, "the update of c%d was refused although no other was being made", h.Events[u.end].Client)
-		}
+		m.open, m.alone = forget(m.open, o), false
+	case begun: // it has not ended, or nobody knows how
+		m.open, m.alone, m.ever = m.open[:0], false, true
 	}
 	return Verdict{}
 }

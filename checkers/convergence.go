@@ -18,91 +18,159 @@ func (Convergence) Name() string { return "convergence" }
 // Doc implements [Checker].
 func (Convergence) Doc() string { return "what a watcher tells last is how things are" }
 
-// watcher is one watcher of a history and where it told what last.
-type watcher struct {
-	op, path string
-	rested   bool
-	last     map[told]int
-}
-
 // Check implements [Checker].
 func (c Convergence) Check(h *history.History) Verdict {
 	if h.Outcome != history.Quiet {
 		return Verdict{}
 	}
-	calm := !h.Txns // real runs have no faults
-	all := map[int32]*watcher{}
-	for i := range h.Events {
-		e := &h.Events[i]
-		w := all[e.Object]
-		switch {
-		case e.Kind == history.Calm:
-			calm = true
-		case e.Kind == history.Invoke && kindsOfWatch[e.Op]:
-			all[e.Object] = &watcher{op: e.Op, path: e.Path, last: map[told]int{}}
-		case w == nil:
-		case e.Kind == history.Told:
-			w.last[toldOf(e)] = i
-		case e.Kind == history.Return && kindsOfWatch[e.Op]:
-			delete(all, e.Object)
-		case e.Kind == history.Invoke && e.Op == Rest:
-			w.rested = calm && !w.changes(h.Events[i:])
-		case e.Kind == history.Invoke && e.Op == Stop && w.rested:
-			if v := c.judge(h, i, w); v.Level != OK {
-				return v
-			}
+	m := &watchers{}
+	check(h, m) // the end decides
+	for i := range m.stopped {
+		if v := c.judge(h, &m.stopped[i]); v.Level != OK {
+			return v
 		}
 	}
 	return Verdict{}
 }
 
-var kindsOfWatch = map[string]bool{WatchData: true, WatchChildren: true, WatchCache: true, WatchMembers: true}
+// Monitor implements [Monitored].
+func (Convergence) Monitor() Monitor { return &watchers{} }
 
-// changes reports whether anything that w watches changes in events.
-func (w *watcher) changes(events []history.Event) bool {
-	return slices.ContainsFunc(events, func(e history.Event) bool {
-		return (e.Kind == history.Created || e.Kind == history.Changed || e.Kind == history.Deleted) &&
-			(e.Path == w.path || parent(e.Path) == w.path)
-	})
+// watchers is the monitor of Convergence.
+type watchers struct {
+	Convergence
+	changes
+	calm    bool
+	running []watcher
+	stopped []watcher // that the end is to judge
 }
 
-// judge compares what w, stopped at event i, has told with the tree.
-func (c Convergence) judge(h *history.History, i int, w *watcher) Verdict {
-	object, client := h.Events[i].Object, h.Events[i].Client
+// watcher is a watcher and what it told last of each znode.
+type watcher struct {
+	object
+	op, path string
+	rested   bool // and nothing has changed since
+	last     []latest
+	stop     int // event
+}
+
+// latest is the state that a watcher told last of a znode.
+type latest struct {
+	told
+	zxid, value int64
+	at          int // event
+}
+
+// Reset implements [Monitor].
+func (m *watchers) Reset() {
+	m.changes, m.calm, m.running, m.stopped = m.changes[:0], false, m.running[:0], m.stopped[:0]
+}
+
+// Hash implements [Monitor].
+func (m *watchers) Hash() uint64 {
+	var running, stopped Print // in any order
+	for i := range m.running {
+		w := &m.running[i]
+		running += printOf(m.running, w.object).Word(uint64(m.print(w)))
+	}
+	for i := range m.stopped { // whoever it was
+		stopped += m.print(&m.stopped[i])
+	}
+	return uint64(running.Word(uint64(stopped)))
+}
+
+// print returns a hash of what w has told.
+func (m *watchers) print(w *watcher) Print {
+	sum := Print(0)
+	for _, x := range w.last {
+		sum += x.print().Word(m.rank(x.zxid)).Word(uint64(x.value))
+	}
+	return sum.Text(w.op).Text(w.path).Flag(w.rested)
+}
+
+// Step implements [Monitor].
+func (m *watchers) Step(h *history.History, i int) Verdict {
+	e := &h.Events[i]
+	m.note(e)
+	switch e.Kind {
+	case history.Calm:
+		m.calm = true
+	case history.Created, history.Changed, history.Deleted:
+		for k := range m.running {
+			w := &m.running[k]
+			w.rested = w.rested && !w.watches(e.Path)
+		}
+		m.stopped = drop(m.stopped, func(w watcher) bool { return w.watches(e.Path) })
+	case history.Told:
+		if k := find(m.running, objectOf(e)); k >= 0 {
+			w := &m.running[k]
+			w.last = append(drop(w.last, func(x latest) bool { return x.told == toldOf(e) }), latest{toldOf(e), e.Zxid, e.Value, i})
+		}
+	case history.Return:
+		if kindsOfWatch[e.Op] {
+			m.running = forget(m.running, objectOf(e))
+		}
+	case history.Invoke:
+		m.invoke(h, i)
+	}
+	return Verdict{}
+}
+
+func (m *watchers) invoke(h *history.History, i int) {
+	e := &h.Events[i]
+	k := find(m.running, objectOf(e))
+	switch {
+	case kindsOfWatch[e.Op]:
+		m.running = append(forget(m.running, objectOf(e)), watcher{object: objectOf(e), op: e.Op, path: e.Path})
+	case k >= 0 && e.Op == Rest:
+		m.running[k].rested = m.calm || !h.Txns // real runs have no faults
+	case k >= 0 && e.Op == Stop && m.running[k].rested:
+		w := m.running[k]
+		w.stop, w.last = i, slices.Clone(w.last)
+		m.stopped = append(m.stopped, w)
+	}
+}
+
+var kindsOfWatch = map[string]bool{WatchData: true, WatchChildren: true, WatchCache: true, WatchMembers: true}
+
+// watches reports whether w watches what a change of path changes.
+func (w *watcher) watches(path string) bool { return path == w.path || parent(path) == w.path }
+
+// judge compares what w has told with the tree.
+func (c Convergence) judge(h *history.History, w *watcher) Verdict {
 	single := w.op == WatchData || w.op == WatchChildren
 	if single && len(w.last) == 0 {
-		return violated(c, i, "c%d was told nothing of %s", client, w.path)
+		return violated(c, w.stop, "c%d was told nothing of %s", w.client, w.path)
 	}
-	right := map[told]bool{}
+	right := make([]bool, len(w.last))
 	for _, n := range h.Tree {
 		switch {
 		case n.Path != w.path && (single || parent(n.Path) != w.path), !single && n.Path == w.path,
 			w.op == WatchMembers && n.Owner == 0:
 			continue
 		}
-		k := told{object, n.Path, w.op == WatchChildren}
-		at, ok := w.last[k]
-		if !ok {
-			return violated(c, i, "c%d was told nothing of %s, which exists", client, n.Path)
+		sort := told{w.number, n.Path, w.op == WatchChildren}
+		k := slices.IndexFunc(w.last, func(x latest) bool { return x.told == sort })
+		if k < 0 {
+			return violated(c, w.stop, "c%d was told nothing of %s, which exists", w.client, n.Path)
 		}
 		zxid, print := n.Mzxid, Fingerprint(n.Data)
-		if k.children {
+		if sort.children {
 			zxid, print = n.Pzxid, Fingerprint(childrenOf(h, n.Path)...)
 		}
-		switch e := &h.Events[at]; {
-		case e.Zxid == 0:
-			return violated(c, at, "c%d was told last that %s is gone, which exists", client, n.Path)
-		case e.Zxid != zxid:
-			return violated(c, at, "c%d was told last the state of %s at zxid 0x%x, and 0x%x is the last", client, n.Path, e.Zxid, zxid)
-		case e.Value != print:
-			return violated(c, at, "c%d was told last another state of %s than that of zxid 0x%x", client, n.Path, zxid)
+		switch x := &w.last[k]; {
+		case x.zxid == 0:
+			return violated(c, x.at, "c%d was told last that %s is gone, which exists", w.client, n.Path)
+		case x.zxid != zxid:
+			return violated(c, x.at, "c%d was told last the state of %s at zxid 0x%x, and 0x%x is the last", w.client, n.Path, x.zxid, zxid)
+		case x.value != print:
+			return violated(c, x.at, "c%d was told last another state of %s than that of zxid 0x%x", w.client, n.Path, zxid)
 		}
 		right[k] = true
 	}
-	for at := range h.Events[:i] { // in order, unlike w.last
-		e := &h.Events[at]
-		if k := toldOf(e); e.Kind == history.Told && w.last[k] == at && k.object == object && !right[k] && e.Zxid != 0 {
-			return violated(c, at, "c%d was told last that %s exists, which is gone", client, e.Path)
+	for k, x := range w.last {
+		if !right[k] && x.zxid != 0 {
+			return violated(c, x.at, "c%d was told last that %s exists, which is gone", w.client, x.path)
 		}
 	}
 	return Verdict{}

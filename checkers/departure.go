@@ -28,38 +28,113 @@ const (
 )
 
 // Check implements [Checker].
-func (d Departure) Check(h *history.History) Verdict {
-	members := map[string]int32{} // znode to object
-	makers := map[string]int32{}  // znode to client
-	ends := map[string]int{}      // how often each was deleted, or may have been
-	tolds := map[told]int{}       // how often it was told that it is gone
-	for i := range h.Events {
-		e := &h.Events[i]
-		switch {
-		case e.Kind == history.Return && e.Op == Join && e.Err == nil:
-			members[e.Path] = e.Object
-		case e.Kind == history.Return && e.Op == Join && !e.OK:
-			ends[e.Path] += untold(h) // what was perhaps created is removed
-		case e.Kind == history.Invoke && e.Op == Leave:
-			if members[e.Path] == e.Object {
-				delete(members, e.Path)
-			}
-			ends[e.Path] += untold(h)
-		case e.Kind == history.Created:
-			makers[e.Path] = e.Client
-		case e.Kind == history.Deleted:
-			ends[e.Path]++
-			if o := members[e.Path]; o != 0 && e.Client != 0 && makers[e.Path] == clientOf(h, o) {
-				return violated(d, i, "c%d deleted %s, whose member c%d has not left", e.Client, e.Path, makers[e.Path])
-			}
-		case e.Kind == history.Told && e.Op == ToldGone && watchesMembers(h, e.Object):
-			k := toldOf(e)
-			if tolds[k]++; tolds[k] > ends[e.Path] {
-				return violated(d, i, "c%d was told that %s is gone more often than it was deleted", e.Client, e.Path)
+func (d Departure) Check(h *history.History) Verdict { return check(h, d.Monitor()) }
+
+// Monitor implements [Monitored].
+func (Departure) Monitor() Monitor { return &departures{} }
+
+// departures is the monitor of Departure.
+type departures struct {
+	Departure
+	seats    []seat
+	members  []object // that have not left
+	watchers []object
+	tolds    []farewell
+}
+
+// seat is the znode of a member, or of another that has the name.
+type seat struct {
+	path   string
+	member object // that has joined by it last, if it has not left
+	maker  int32  // while it exists: the client
+	ends   int    // how often it was deleted, or may have been
+}
+
+// farewell is how often a watcher told that a znode is gone.
+type farewell struct {
+	told
+	times int
+}
+
+// Reset implements [Monitor].
+func (m *departures) Reset() {
+	m.seats, m.members, m.watchers, m.tolds = m.seats[:0], m.members[:0], m.watchers[:0], m.tolds[:0]
+}
+
+// Hash implements [Monitor]. Who made the znodes that exist is no part of it: these say it.
+func (m *departures) Hash() uint64 {
+	sum := Print(0) // in any order
+	for i := range m.seats {
+		x := &m.seats[i]
+		sum += printOf(m.members, x.member).Text(x.path).Word(uint64(x.ends))
+	}
+	for _, w := range m.watchers {
+		who := printOf(m.watchers, w)
+		for _, x := range m.tolds {
+			if x.object == w.number {
+				sum += who.Word(uint64(x.print().Word(uint64(x.times))))
 			}
 		}
 	}
+	return uint64(sum)
+}
+
+// Step implements [Monitor].
+func (m *departures) Step(h *history.History, i int) Verdict {
+	e := &h.Events[i]
+	switch o := objectOf(e); {
+	case e.Kind == history.Return && e.Op == Join && e.Err == nil:
+		m.members = append(m.members, o)
+		m.seat(e.Path).member = o
+	case e.Kind == history.Return && e.Op == Join && !e.OK:
+		m.seat(e.Path).ends += untold(h) // what was perhaps created is removed
+	case e.Kind == history.Invoke && e.Op == Leave:
+		m.members = forget(m.members, o)
+		x := m.seat(e.Path)
+		if x.ends += untold(h); x.member == o {
+			x.member = object{}
+		}
+	case e.Kind == history.Created:
+		m.seat(e.Path).maker = e.Client
+	case e.Kind == history.Deleted:
+		x := m.seat(e.Path)
+		x.ends++
+		if x.maker != 0 && x.member.client == x.maker && e.Client != 0 {
+			return violated(m, i, "c%d deleted %s, whose member c%d has not left", e.Client, e.Path, x.maker)
+		}
+		x.maker = 0
+	case e.Kind == history.Invoke && e.Op == WatchMembers:
+		m.watchers = append(m.watchers, o)
+	case e.Kind == history.Return && e.Op == WatchMembers:
+		m.watchers = forget(m.watchers, o)
+		m.tolds = drop(m.tolds, func(x farewell) bool { return x.object == e.Object })
+	case e.Kind == history.Told && e.Op == ToldGone && find(m.watchers, o) >= 0:
+		if m.farewell(toldOf(e)) > m.seat(e.Path).ends {
+			return violated(m, i, "c%d was told that %s is gone more often than it was deleted", e.Client, e.Path)
+		}
+	}
 	return Verdict{}
+}
+
+// seat returns what is remembered of a znode, until the next call.
+func (m *departures) seat(path string) *seat {
+	k := slices.IndexFunc(m.seats, func(x seat) bool { return x.path == path })
+	if k < 0 {
+		k = len(m.seats)
+		m.seats = append(m.seats, seat{path: path})
+	}
+	return &m.seats[k]
+}
+
+// farewell counts what a watcher tells and returns how often it has.
+func (m *departures) farewell(t told) int {
+	k := slices.IndexFunc(m.tolds, func(x farewell) bool { return x.told == t })
+	if k < 0 {
+		k = len(m.tolds)
+		m.tolds = append(m.tolds, farewell{told: t})
+	}
+	m.tolds[k].times++
+	return m.tolds[k].times
 }
 
 // untold is how many deletions there are for an operation that may delete and
@@ -69,16 +144,4 @@ func untold(h *history.History) int {
 		return 0
 	}
 	return 1
-}
-
-// clientOf returns the client that an object belongs to.
-func clientOf(h *history.History, object int32) int32 {
-	i := slices.IndexFunc(h.Events, func(e history.Event) bool { return e.Object == object })
-	return h.Events[i].Client
-}
-
-func watchesMembers(h *history.History, object int32) bool {
-	return slices.ContainsFunc(h.Events, func(e history.Event) bool {
-		return e.Object == object && e.Kind == history.Invoke && e.Op == WatchMembers
-	})
 }

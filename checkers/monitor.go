@@ -11,10 +11,14 @@ import (
 // same whose monitors remember the same.
 type Monitor interface {
 	// Step judges event i of h; it has been given all events before it. After a
-	// violation it may not be used.
+	// violation it may not be used. A checker that judges how a run ends may leave
+	// that to Check.
 	Step(h *history.History, i int) Verdict
 	// Hash returns a hash of what the monitor remembers. Zxids and the numbers of
 	// objects, which differ between runs that mean the same, are not part of it.
+	// Where two runs have the same clients, znodes and operations in progress, have
+	// read the same that can still be told, and have equal hashes, Check gives the same level of
+	// verdict on both, if both go on alike.
 	Hash() uint64
 	// Reset forgets everything.
 	Reset()

@@ -17,39 +17,94 @@ func (Monotone) Name() string { return "monotone" }
 func (Monotone) Doc() string { return "no watcher tells a state that is older than one it told before" }
 
 // Check implements [Checker].
-func (m Monotone) Check(h *history.History) Verdict {
-	type latest struct {
-		zxid int64
-		gone bool // told since
+func (m Monotone) Check(h *history.History) Verdict { return check(h, m.Monitor()) }
+
+// Monitor implements [Monitored].
+func (Monotone) Monitor() Monitor { return &tellers{ends: map[string]int64{}} }
+
+// tellers is the monitor of Monotone.
+type tellers struct {
+	Monotone
+	changes
+	watchers []object
+	last     []telling        // of watchers
+	ends     map[string]int64 // of each znode: its latest deletion
+}
+
+// telling is the latest state of a znode that a watcher told.
+type telling struct {
+	told
+	zxid int64
+	gone bool // told since
+}
+
+// Reset implements [Monitor].
+func (m *tellers) Reset() {
+	m.changes, m.watchers, m.last = m.changes[:0], m.watchers[:0], m.last[:0]
+	clear(m.ends)
+}
+
+// Hash implements [Monitor]. The deletions are no part of it: since a znode had some
+// state it was deleted if it does not exist, or was created later.
+func (m *tellers) Hash() uint64 {
+	sum := Print(0) // in any order
+	for _, w := range m.watchers {
+		who := printOf(m.watchers, w)
+		for _, x := range m.last {
+			if x.object == w.number {
+				sum += who.Word(uint64(x.print().Flag(x.gone).Word(m.rank(x.zxid))))
+			}
+		}
 	}
-	all := map[told]latest{}
-	for i := range h.Events {
-		e := &h.Events[i]
-		if e.Kind != history.Told || e.Op != ToldData && e.Op != ToldChildren && e.Op != ToldGone {
-			continue
-		}
-		k := toldOf(e)
-		last := all[k]
-		switch {
-		case e.Zxid == 0 && h.Txns && last.zxid > 0 && !deleted(h.Events[:i], e.Path, last.zxid):
-			return violated(m, i, "c%d was told that %s is gone, after its state at zxid 0x%x and without a deletion since", e.Client, e.Path, last.zxid)
-		case e.Zxid == 0:
-			last.gone = true
-		case e.Zxid < last.zxid:
-			return violated(m, i, "c%d was told the state of %s at zxid 0x%x after that at 0x%x", e.Client, e.Path, e.Zxid, last.zxid)
-		case last.gone && e.Zxid == last.zxid:
-			return violated(m, i, "c%d was told the state of %s at zxid 0x%x again after it was told that it was gone", e.Client, e.Path, e.Zxid)
-		default:
-			last = latest{zxid: e.Zxid}
-		}
-		all[k] = last
+	return uint64(sum)
+}
+
+// Step implements [Monitor].
+func (m *tellers) Step(h *history.History, i int) Verdict {
+	e := &h.Events[i]
+	m.note(e)
+	switch {
+	case e.Kind == history.Deleted:
+		m.ends[e.Path] = max(m.ends[e.Path], e.Zxid)
+	case e.Kind == history.Invoke && kindsOfWatch[e.Op]:
+		m.begin(objectOf(e))
+	case e.Kind == history.Return && kindsOfWatch[e.Op]:
+		m.watchers = forget(m.watchers, objectOf(e))
+		m.last = drop(m.last, func(x telling) bool { return x.object == e.Object })
+	case e.Kind == history.Told && (e.Op == ToldData || e.Op == ToldChildren || e.Op == ToldGone):
+		m.begin(objectOf(e))
+		return m.judge(h, i)
 	}
 	return Verdict{}
 }
 
-// deleted reports whether the znode was deleted later than at zxid.
-func deleted(events []history.Event, path string, zxid int64) bool {
-	return slices.ContainsFunc(events, func(e history.Event) bool {
-		return e.Kind == history.Deleted && e.Path == path && e.Zxid > zxid
-	})
+func (m *tellers) begin(o object) {
+	if find(m.watchers, o) < 0 {
+		m.watchers = append(m.watchers, o)
+	}
+}
+
+// judge judges what event i tells.
+func (m *tellers) judge(h *history.History, i int) Verdict {
+	e := &h.Events[i]
+	k := slices.IndexFunc(m.last, func(x telling) bool { return x.told == toldOf(e) })
+	if k < 0 {
+		if e.Zxid != 0 {
+			m.last = append(m.last, telling{told: toldOf(e), zxid: e.Zxid})
+		}
+		return Verdict{}
+	}
+	switch last := &m.last[k]; {
+	case e.Zxid == 0 && h.Txns && m.ends[e.Path] <= last.zxid:
+		return violated(m, i, "c%d was told that %s is gone, after its state at zxid 0x%x and without a deletion since", e.Client, e.Path, last.zxid)
+	case e.Zxid == 0:
+		last.gone = true
+	case e.Zxid < last.zxid:
+		return violated(m, i, "c%d was told the state of %s at zxid 0x%x after that at 0x%x", e.Client, e.Path, e.Zxid, last.zxid)
+	case last.gone && e.Zxid == last.zxid:
+		return violated(m, i, "c%d was told the state of %s at zxid 0x%x again after it was told that it was gone", e.Client, e.Path, e.Zxid)
+	default:
+		last.zxid, last.gone = e.Zxid, false
+	}
+	return Verdict{}
 }

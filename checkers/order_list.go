@@ -52,16 +52,21 @@ func (Barrier) Order() Order { return intervals(h.Crashed) }
 // Order implements [Ordered].
 func (Conflict) Order() Order { return intervals() }
 
-// Order implements [Ordered].
+// Order implements [Ordered]. What was told is compared with how things are in the end.
 func (Convergence) Order() Order {
-	return sequence(h.Calm, h.Changed, h.Created, h.Deleted, h.Invoke, h.Return, h.Told)
+	o := Order{}.between(of(h.Invoke), of(h.Calm, h.Changed, h.Created, h.Deleted))
+	o[h.Return] |= seen
+	o[h.Told] |= seen
+	return o
 }
 
 // Order implements [Ordered].
 func (Counter) Order() Order { return intervals() }
 
 // Order implements [Ordered].
-func (Departure) Order() Order { return sequence(h.Created, h.Deleted, h.Invoke, h.Return, h.Told) }
+func (Departure) Order() Order {
+	return sequence(h.Created, h.Deleted).between(of(h.Deleted), of(h.Invoke, h.Return, h.Told)).between(of(h.Return), of(h.Return))
+}
 
 // Order implements [Ordered].
 func (DoubledEffect) Order() Order { return intervals() }
@@ -111,7 +116,12 @@ func (LostItem) Order() Order {
 func (LostRevoke) Order() Order { return sequence(h.Calm, h.Created, h.Invoke, h.Return) }
 
 // Order implements [Ordered].
-func (Monotone) Order() Order { return sequence(h.Deleted, h.Told) }
+func (Monotone) Order() Order {
+	o := Order{}.between(of(h.Deleted), of(h.Told))
+	o[h.Invoke] |= seen
+	o[h.Return] |= seen
+	return o
+}
 
 // Order implements [Ordered].
 func (Names) Order() Order { return intervals() }
@@ -120,7 +130,12 @@ func (Names) Order() Order { return intervals() }
 func (Overdue) Order() Order { return sequence(h.Return, h.Told) }
 
 // Order implements [Ordered].
-func (Presence) Order() Order { return sequence(h.Calm, h.Created, h.Deleted, h.Invoke, h.Told) }
+func (Presence) Order() Order {
+	o := sequence(h.Created, h.Deleted).between(of(h.Invoke), of(h.Calm, h.Created, h.Deleted))
+	o[h.Return] |= seen
+	o[h.Told] |= seen
+	return o
+}
 
 // Order implements [Ordered].
 func (PriorityOrder) Order() Order { return intervals() }
@@ -129,7 +144,7 @@ func (PriorityOrder) Order() Order { return intervals() }
 func (Quiescence) Order() Order { return Order{} }
 
 // Order implements [Ordered].
-func (Recency) Order() Order { return sequence(h.Invoke, h.Return, h.Told) }
+func (Recency) Order() Order { return Order{}.between(of(h.Invoke), of(h.Return, h.Told)) }
 
 // Order implements [Ordered].
 func (Refusal) Order() Order { return sequence(h.Created, h.Deleted, h.Invoke, h.Return) }

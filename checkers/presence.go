@@ -24,36 +24,82 @@ const (
 )
 
 // Check implements [Checker].
-func (p Presence) Check(h *history.History) Verdict {
+func (p Presence) Check(h *history.History) Verdict { return check(h, p.Monitor()) }
+
+// Monitor implements [Monitored].
+func (Presence) Monitor() Monitor { return &presences{owners: map[string]int32{}} }
+
+// presences is the monitor of Presence.
+type presences struct {
+	Presence
+	calm    bool
+	owners  map[string]int32 // of znodes that exist: the client
+	members []memberOf
+}
+
+// memberOf is an object that has begun to join and has not left.
+type memberOf struct {
+	object
+	rested, lost bool
+}
+
+// Reset implements [Monitor].
+func (m *presences) Reset() {
+	m.calm, m.members = false, m.members[:0]
+	clear(m.owners)
+}
+
+// Hash implements [Monitor]. Who owns the znodes is no part of it: these say it.
+func (m *presences) Hash() uint64 {
+	sum := Print(0) // in any order
+	for _, x := range m.members {
+		sum += printOf(m.members, x.object).Flag(x.rested).Flag(x.lost)
+	}
+	return uint64(sum)
+}
+
+// Step implements [Monitor].
+func (m *presences) Step(h *history.History, i int) Verdict {
 	if !h.Txns {
 		return Verdict{}
 	}
-	calm := false
-	rested, lost := map[int32]bool{}, map[int32]bool{}
-	owner := map[string]int32{} // of znodes that exist: the client that made it
-	for i := range h.Events {
-		e := &h.Events[i]
-		switch {
-		case e.Kind == history.Calm:
-			calm = true
-		case e.Kind == history.Created:
-			owner[e.Path] = e.Client
-		case e.Kind == history.Deleted:
-			delete(owner, e.Path)
-		case e.Kind == history.Told && (e.Op == ToldLost || e.Op == ToldJoined):
-			lost[e.Object] = e.Op == ToldLost
-		case e.Kind == history.Invoke && e.Op == Rest:
-			rested[e.Object] = calm
-		case e.Kind == history.Invoke && e.Op == Leave && rested[e.Object]:
-			switch o := owner[e.Path]; {
-			case o == 0:
-				return violated(p, i, "c%d is a member that has not left, and there is no %s", e.Client, e.Path)
-			case o != e.Client && !lost[e.Object]:
-				return violated(p, i, "c%d was told that it is a member by %s, which is of c%d", e.Client, e.Path, o)
-			case o == e.Client && lost[e.Object]:
-				return violated(p, i, "c%d was not told that it is a member again by %s", e.Client, e.Path)
-			}
-		}
+	e := &h.Events[i]
+	o := objectOf(e)
+	k := find(m.members, o)
+	switch {
+	case e.Kind == history.Calm:
+		m.calm = true
+	case e.Kind == history.Created:
+		m.owners[e.Path] = e.Client
+	case e.Kind == history.Deleted:
+		delete(m.owners, e.Path)
+	case e.Kind == history.Invoke && e.Op == Join:
+		m.members = append(forget(m.members, o), memberOf{object: o})
+	case k < 0:
+	case e.Kind == history.Return && e.Op == Join && e.Err != nil:
+		m.members = forget(m.members, o)
+	case e.Kind == history.Told && (e.Op == ToldLost || e.Op == ToldJoined):
+		m.members[k].lost = e.Op == ToldLost
+	case e.Kind == history.Invoke && e.Op == Rest:
+		m.members[k].rested = m.calm
+	case e.Kind == history.Invoke && e.Op == Leave:
+		x := m.members[k]
+		m.members = forget(m.members, o)
+		return m.judge(i, e, x)
+	}
+	return Verdict{}
+}
+
+// judge judges a member that leaves by event i.
+func (p *presences) judge(i int, e *history.Event, x memberOf) Verdict {
+	switch o := p.owners[e.Path]; {
+	case !x.rested:
+	case o == 0:
+		return violated(p, i, "c%d is a member that has not left, and there is no %s", e.Client, e.Path)
+	case o != e.Client && !x.lost:
+		return violated(p, i, "c%d was told that it is a member by %s, which is of c%d", e.Client, e.Path, o)
+	case o == e.Client && x.lost:
+		return violated(p, i, "c%d was not told that it is a member again by %s", e.Client, e.Path)
 	}
 	return Verdict{}
 }

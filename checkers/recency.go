@@ -16,27 +16,66 @@ func (Recency) Doc() string {
 }
 
 // Check implements [Checker].
-func (r Recency) Check(h *history.History) Verdict {
-	var known int64              // to anybody
-	atLeast := map[int32]int64{} // object -> what it must be given
-	for i := range h.Events {
-		e := &h.Events[i]
-		if e.Kind == history.Invoke && e.Op == "get" {
-			atLeast[e.Object] = known
+func (r Recency) Check(h *history.History) Verdict { return check(h, r.Monitor()) }
+
+// Monitor implements [Monitored].
+func (Recency) Monitor() Monitor { return &readers{} }
+
+// readers is the monitor of Recency.
+type readers struct {
+	Recency
+	changes
+	known int64 // to anybody
+	all   []reader
+}
+
+// reader is an object that asks, or that was told something.
+type reader struct {
+	object
+	least int64 // what it must be given
+}
+
+// Reset implements [Monitor].
+func (m *readers) Reset() { m.changes, m.known, m.all = m.changes[:0], 0, m.all[:0] }
+
+// Hash implements [Monitor].
+func (m *readers) Hash() uint64 {
+	sum := Print(0) // in any order
+	for _, r := range m.all {
+		sum += printOf(m.all, r.object).Word(m.rank(r.least))
+	}
+	return uint64(sum.Word(m.rank(m.known)))
+}
+
+// Step implements [Monitor].
+func (m *readers) Step(h *history.History, i int) Verdict {
+	e := &h.Events[i]
+	m.note(e)
+	switch {
+	case e.Kind == history.Invoke && e.Op == "get":
+		m.reader(e).least = m.known
+	case given(e):
+		r := m.reader(e)
+		if e.Zxid < r.least && e.Kind == history.Told {
+			return violated(m, i, "the cached reader of c%d goes back from zxid 0x%x to 0x%x", e.Client, r.least, e.Zxid)
 		}
-		if !given(e) {
-			continue
+		if e.Zxid < r.least {
+			return violated(m, i, "c%d was given the set of zxid 0x%x although that of 0x%x was known before", e.Client, e.Zxid, r.least)
 		}
-		if least := atLeast[e.Object]; e.Zxid < least {
-			if e.Kind == history.Told {
-				return violated(r, i, "the cached reader of c%d goes back from zxid 0x%x to 0x%x", e.Client, least, e.Zxid)
-			}
-			return violated(r, i, "c%d was given the set of zxid 0x%x although that of 0x%x was known before", e.Client, e.Zxid, least)
-		}
-		if e.Kind == history.Told {
-			atLeast[e.Object] = e.Zxid
-		}
-		known = max(known, e.Zxid)
+		r.least, m.known = e.Zxid, max(m.known, e.Zxid)
+	}
+	if e.Kind == history.Return && e.Op == "get" {
+		m.all = forget(m.all, objectOf(e))
 	}
 	return Verdict{}
+}
+
+// reader returns what is remembered of the object of an event.
+func (m *readers) reader(e *history.Event) *reader {
+	k := find(m.all, objectOf(e))
+	if k < 0 {
+		k = len(m.all)
+		m.all = append(m.all, reader{object: objectOf(e)})
+	}
+	return &m.all[k]
 }

@@ -21,14 +21,24 @@ func (Torn) Name() string { return "torn" }
 func (Torn) Doc() string { return "nobody is given parts of two updates" }
 
 // Check implements [Checker].
-func (t Torn) Check(h *history.History) Verdict {
-	for i := range h.Events {
-		if e := &h.Events[i]; given(e) && !whole(e.Path) {
-			return violated(t, i, "c%d was given %s, which is of more than one update", e.Client, e.Path)
-		}
+func (t Torn) Check(h *history.History) Verdict { return check(h, t) }
+
+// Monitor implements [Monitored].
+func (t Torn) Monitor() Monitor { return t }
+
+// Step implements [Monitor].
+func (t Torn) Step(h *history.History, i int) Verdict {
+	if e := &h.Events[i]; given(e) && !whole(e.Path) {
+		return violated(t, i, "c%d was given %s, which is of more than one update", e.Client, e.Path)
 	}
 	return Verdict{}
 }
+
+// Hash implements [Monitor]: each set is judged by itself.
+func (Torn) Hash() uint64 { return 0 }
+
+// Reset implements [Monitor].
+func (Torn) Reset() {}
 
 // given reports whether the event is a set of values that somebody was given.
 func given(e *history.Event) bool {

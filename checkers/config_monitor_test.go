@@ -1,0 +1,204 @@
+package checkers
+
+import (
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/go-zookeeper/zk"
+
+	"zksim/model/history"
+)
+
+// updated is a game of two clients that update a configuration, ask for it and follow
+// it, some of them on a server that lags.
+type updated struct {
+	past
+	ops     []string // that clients begin
+	h       history.History
+	lag     int64 // zxid of the set on that server
+	objects []*asker
+}
+
+// asker is an object that asks, updates or follows.
+type asker struct {
+	client, number int32
+	op             string
+	read           []int64 // sets that it may be given
+}
+
+func newUpdated(ops ...string) func(whims *rand.Rand) game {
+	return func(whims *rand.Rand) game {
+		g := &updated{past: past{whims: whims}, ops: ops}
+		g.h.Reset(2)
+		g.h.Txns = true
+		for _, c := range []int32{1, 1, 2, 2} {
+			g.objects = append(g.objects, &asker{client: c, number: g.next()})
+		}
+		g.objects[0].op, g.objects[2].op = "follow", "follow"
+		return g
+	}
+}
+
+// state implements [game].
+func (g *updated) state() string {
+	var b strings.Builder
+	fmt.Fprint(&b, len(g.zxids), " ", g.rank(g.lag))
+	for _, x := range g.objects {
+		fmt.Fprint(&b, "\n", x.client, x.op)
+		for _, z := range x.read {
+			fmt.Fprint(&b, " ", g.rank(z))
+		}
+	}
+	return b.String()
+}
+
+// history implements [game].
+func (g *updated) history() *history.History { return &g.h }
+
+// move implements [game].
+func (g *updated) move(d *rand.Rand) {
+	x := g.objects[d.IntN(len(g.objects))]
+	add := func(e history.Event) { g.add(x, e) }
+	k := d.IntN(10)
+	switch {
+	case k == 0 || len(g.zxids) == 0:
+		g.h.Add(history.Event{Kind: history.Changed, Client: x.client, Path: "/config", Zxid: g.zxid()})
+	case k == 1 && d.IntN(4) == 0:
+		g.lag = g.zxids[len(g.zxids)-1]
+	case x.op == "" && k < 5:
+		for range g.whim(3) { // of which nothing is left
+			g.blink(x)
+		}
+	case x.op == "":
+		x.op = g.ops[k%len(g.ops)]
+		add(history.Event{Kind: history.Invoke, Op: x.op})
+	case x.op == "update":
+		add(history.Event{Kind: history.Return, Op: x.op, Err: []error{nil, zk.ErrBadVersion, zk.ErrConnectionClosed}[(k+7)/8], OK: k < 9})
+		x.op = ""
+	case k < 4 && len(x.read) < 3:
+		x.read = append(x.read, g.zxids[len(g.zxids)-1])
+	case k < 6 && len(x.read) < 3:
+		x.read = append(x.read, g.lag)
+	case k == 6 && x.op == "get":
+		add(history.Event{Kind: history.Return, Op: x.op, Err: errors.New("invalid"), OK: true, Path: "a=1/2"})
+		x.op, x.read = "", nil
+	case len(x.read) > 0:
+		n := d.IntN(len(x.read))
+		e := history.Event{Kind: history.Told, Op: "config", Zxid: x.read[(n+g.whim(2))%len(x.read)], Path: "a=7/2 b=7/2"}
+		if d.IntN(20) == 0 {
+			e.Path = "a=7/2 b=8/2"
+		}
+		x.read = slices.Delete(x.read, n, n+1)
+		if x.op == "get" {
+			e.Kind, e.Op, x.op, x.read = history.Return, "get", "", nil
+		} else if g.whim(3) > 1 {
+			return
+		}
+		add(e)
+	}
+}
+
+func (g *updated) add(x *asker, e history.Event) {
+	e.Client, e.Object = x.client, x.number
+	g.h.Add(e)
+}
+
+// blink has an object begin and end an operation.
+func (g *updated) blink(x *asker) {
+	op := g.ops[g.whim(len(g.ops))]
+	e := history.Event{Kind: history.Return, Op: op, Path: "a=7/1", Zxid: g.lag}
+	switch g.whim(4) {
+	case 0:
+		e.Zxid = g.zxids[len(g.zxids)-1]
+	case 1:
+		e.Err = zk.ErrConnectionClosed
+	}
+	g.add(x, history.Event{Kind: history.Invoke, Op: op})
+	g.add(x, e)
+}
+
+// configsJudged are checkers, the operations that they judge, and their properties said
+// over whole histories.
+var configsJudged = []struct {
+	Monitored
+	ops  []string
+	said func(h *history.History) Level
+}{
+	{Torn{}, []string{"get", "update"}, allWhole},
+	{Recency{}, []string{"get"}, neverBack},
+	{Conflict{}, []string{"get", "update"}, refusedForAReason},
+}
+
+func TestMonitorsOfConfigurationsForgetOnlyWhatDoesNotMatter(t *testing.T) {
+	for _, x := range configsJudged {
+		whatIsForgottenDoesNotMatter(t, x.Monitored, newUpdated(x.ops...))
+	}
+}
+
+func TestMonitorsOfConfigurationsAgreeWithWholeHistories(t *testing.T) {
+	for _, x := range configsJudged {
+		agrees(t, x.Monitored, newUpdated(x.ops...), x.said)
+	}
+}
+
+// allWhole is Torn said in another way: it knows the only torn set of the game.
+func allWhole(h *history.History) Level {
+	if slices.ContainsFunc(h.Events, func(e history.Event) bool { return e.Err == nil && e.Path == "a=7/2 b=8/2" }) {
+		return Violated
+	}
+	return OK
+}
+
+// neverBack is Recency said in another way: it looks back from each set that somebody
+// was given.
+func neverBack(h *history.History) Level {
+	for i, e := range h.Events {
+		if !given(&e) {
+			continue
+		}
+		begun := false // looking back: the get that is answered
+		for _, x := range slices.Backward(h.Events[:i]) {
+			begun = begun || x.Kind == history.Invoke && x.Object == e.Object
+			concerns := begun || e.Kind == history.Told && x.Object == e.Object
+			if given(&x) && concerns && x.Zxid > e.Zxid {
+				return Violated
+			}
+		}
+	}
+	return OK
+}
+
+// refusedForAReason is Conflict said in another way: it compares all intervals.
+func refusedForAReason(h *history.History) Level {
+	type interval struct{ begin, end int }
+	var all, refused []interval
+	for i, e := range h.Events {
+		if e.Kind != history.Invoke || e.Op != "update" {
+			continue
+		}
+		x := interval{i, len(h.Events)}
+		for k, end := range h.Events[i:] {
+			if end.Kind != history.Return || end.Object != e.Object {
+				continue
+			}
+			if end.Err == nil || end.OK {
+				x.end = i + k
+			}
+			if end.OK && end.Err != nil {
+				refused = append(refused, x)
+			}
+			break
+		}
+		all = append(all, x)
+	}
+	for _, x := range refused {
+		if !slices.ContainsFunc(all, func(y interval) bool { return x != y && x.begin < y.end && y.begin < x.end }) {
+			return Violated
+		}
+	}
+	return OK
+}
