@@ -35,7 +35,7 @@ func check(ctx context.Context, a *app, args []string) (int, error) {
 	f := a.flags("check", "")
 	f.StringVar(&c.run, "run", "", "only scenarios whose name matches this regular expression")
 	f.StringVar(&c.seeds, "seeds", "", fmt.Sprintf("seeds, as 17 or 1-500 (default 1-%d, for broken recipes 1-%d)", goodSeeds, brokenSeeds))
-	f.StringVar(&c.strategy, "strategy", string(scenarios.Portfolio), "how the order of events is chosen: random, pct (priorities) or portfolio (both in turn)")
+	f.StringVar(&c.strategy, "strategy", string(scenarios.Portfolio), "how the order of events is chosen: random, pct (priorities) or portfolio (both in turn, then all schedules of a small scope)")
 	f.DurationVar(&c.duration, "for", 0, "run for this long in all instead of a number of seeds")
 	f.StringVar(&c.plan, "faults", "", "fault plan instead of the scenario's, as \"lose-reply=2 expire=1@client=c1\", none or contract")
 	f.StringVar(&c.backend, "backend", "sim", "sim or zookeeper")
@@ -205,9 +205,13 @@ func (c *checkFlags) scenario(ctx context.Context, a *app, s *scenarios.Scenario
 	if err != nil {
 		return 0, err
 	}
+	proved, by, err := c.exhaust(ctx, s, o, &rep)
+	if err != nil {
+		return 0, err
+	}
 	var block bytes.Buffer
 	if rep.Status == scenarios.Violation || rep.Status == scenarios.Caught && c.verbose {
-		err = c.fail(a.to(&block), s, rep)
+		err = c.fail(a.to(&block), s, rep, by)
 		if x := (*unrepeatable)(nil); errors.As(err, &x) {
 			rep.Status, rep.Why, err = scenarios.Nondeterministic, x.Error(), nil
 		}
@@ -218,10 +222,9 @@ func (c *checkFlags) scenario(ctx context.Context, a *app, s *scenarios.Scenario
 	code := t.count(rep)
 	switch rep.Status {
 	case scenarios.Held:
-		fmt.Fprintf(a.out, "held    %-24s %d runs, %d steps\n", s.Name, rep.Runs, rep.Steps)
+		fmt.Fprintf(a.out, "held    %-24s %d runs, %d steps%s\n", s.Name, rep.Runs, rep.Steps, proved)
 	case scenarios.Caught:
-		v := rep.Failure.Verdict
-		fmt.Fprintf(a.out, "caught  %-24s by %s at seed %d in %d steps\n", s.Name, v.Checker, rep.Failure.Schedule.Seed, rep.Failure.Steps)
+		fmt.Fprintf(a.out, "caught  %-24s by %s at %s in %d steps\n", s.Name, rep.Failure.Verdict.Checker, by.where, rep.Failure.Steps)
 	case scenarios.Violation: // the block says it all
 	case scenarios.Escaped:
 		fmt.Fprintf(a.out, "FAIL    %-24s escaped: %d runs, and it was not caught by %s\n", s.Name, rep.Runs, strings.Join(s.Caught, " or "))

@@ -10,7 +10,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"regexp"
 	"strings"
 	"syscall"
 
@@ -23,41 +22,41 @@ import (
 // unrepeatable is the error of a failure that does not happen again: one seed, or
 // one schedule, gave two different runs.
 type unrepeatable struct {
-	seed uint64
-	why  string
+	where string // a finding
+	why   string
 }
 
 // Error says what differs.
-func (e *unrepeatable) Error() string { return fmt.Sprintf("seed %d: %s", e.seed, e.why) }
+func (e *unrepeatable) Error() string { return e.where + ": " + e.why }
 
 // fail shrinks a failure, writes its folder, replays the schedule from there, and
 // prints the block that leads to it.
-func (c *checkFlags) fail(a *app, s *scenarios.Scenario, rep scenarios.Report) error {
+func (c *checkFlags) fail(a *app, s *scenarios.Scenario, rep scenarios.Report, by finding) error {
 	full := rep.Failure.Schedule
 	full.Checker = rep.Failure.Verdict.Checker
 	small, err := shrunk(s, full)
 	if err != nil {
-		return &unrepeatable{full.Seed, err.Error()}
+		return &unrepeatable{by.where, err.Error()}
 	}
 	if v := small.Verdict; v.Level != checkers.Violated || v.Checker != full.Checker {
-		return &unrepeatable{full.Seed, "the same steps do not violate " + full.Checker + " again"}
+		return &unrepeatable{by.where, "the same steps do not violate " + full.Checker + " again"}
 	}
 	f, err := traced(s, small.Schedule)
 	if err != nil {
-		return &unrepeatable{full.Seed, err.Error()}
+		return &unrepeatable{by.where, err.Error()}
 	}
 	if f.Report.Why, err = futuresOf(s, small.Schedule); err != nil {
-		return &unrepeatable{full.Seed, err.Error()}
+		return &unrepeatable{by.where, err.Error()}
 	}
 	small.Schedule.Notes = reports.Notes(f)
-	dir := c.folder(s, fmt.Sprint(full.Seed)+c.variant())
-	if err := c.write(dir, s, f, full, small); err != nil {
+	dir := c.folder(s, by.folder)
+	if err := c.write(dir, s, f, full, small, by); err != nil {
 		if x := (*unrepeatable)(nil); errors.As(err, &x) {
 			return err
 		}
-		return fmt.Errorf("seed %d of %s fails (%s), but no report can be written: %w", full.Seed, s.Name, full.Checker, err)
+		return fmt.Errorf("%s of %s fails (%s), but no report can be written: %w", by.where, s.Name, full.Checker, err)
 	}
-	c.block(a, s, dir, &f.Report, &full)
+	c.block(a, s, dir, &f.Report, &full, by)
 	return nil
 }
 
@@ -98,7 +97,7 @@ func (c *checkFlags) circumstances() string {
 
 // write writes the folder of a failure: the schedules, and, if what is in the file
 // gives the same run again twice, the rest.
-func (c *checkFlags) write(dir string, s *scenarios.Scenario, f *reports.Failure, full scenarios.Schedule, small scenarios.Result) error {
+func (c *checkFlags) write(dir string, s *scenarios.Scenario, f *reports.Failure, full scenarios.Schedule, small scenarios.Result, by finding) error {
 	if err := withdraw(dir); err != nil {
 		return err
 	}
@@ -116,19 +115,19 @@ func (c *checkFlags) write(dir string, s *scenarios.Scenario, f *reports.Failure
 	}
 	again, err := replayTwice(s, schedule)
 	if err != nil || !again.same || again.hash != small.Hash || again.verdict != small.Verdict {
-		return &unrepeatable{full.Seed, "the schedule in " + file + " does not repeat the failure"}
+		return &unrepeatable{by.where, "the schedule in " + file + " does not repeat the failure"}
 	}
-	f.Report.Steps, f.Report.Reproduce = len(full.Names), c.reproduce(s, file, full.Seed)
+	f.Report.Steps, f.Report.Reproduce = len(full.Names), []string{"go run ./cmd/simrun replay " + quote(file), "go run ./cmd/simrun " + by.again}
 	return writeReport(dir, f)
 }
 
 // block prints what happened, and what leads to it.
-func (c *checkFlags) block(a *app, s *scenarios.Scenario, dir string, r *reports.Report, full *scenarios.Schedule) {
+func (c *checkFlags) block(a *app, s *scenarios.Scenario, dir string, r *reports.Report, full *scenarios.Schedule, by finding) {
 	head := "FAIL  "
 	if s.Broken() {
 		head = "      "
 	}
-	fmt.Fprintf(a.out, "%s%s  seed %d  %s: %s\n", head, s.Name, r.Seed, r.Checker, reports.Printable(r.Message))
+	fmt.Fprintf(a.out, "%s%s  %s  %s: %s\n", head, s.Name, by.where, r.Checker, reports.Printable(r.Message))
 	clients, rounds := s.Size(full)
 	size := fmt.Sprintf("%d of %d steps, %s", r.Minimal, r.Steps, partOf(r.Clients, clients, "client"))
 	if rounds > 0 {
@@ -246,16 +245,6 @@ func drawn(s *scenarios.Scenario, h *history.History) ([]byte, error) {
 		}
 	}
 	return page.Bytes(), nil
-}
-
-// reproduce returns the two command lines that repeat a failure.
-func (c *checkFlags) reproduce(s *scenarios.Scenario, file string, seed uint64) []string {
-	byFile := "go run ./cmd/simrun replay " + quote(file)
-	bySeed := fmt.Sprintf("go run ./cmd/simrun check -run %s -seeds %d%s", quote("^"+regexp.QuoteMeta(s.Name)+"$"), seed, c.circumstances())
-	if s.Broken() {
-		bySeed += " -v"
-	}
-	return []string{byFile, bySeed}
 }
 
 func shrunk(s *scenarios.Scenario, full scenarios.Schedule) (scenarios.Result, error) {

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"flag"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
 	"runtime/debug"
@@ -295,7 +294,7 @@ func (c *proveFlags) verification(ctx context.Context, a *app, o prove.Options) 
 		return 0, err
 	}
 	defer file.Close()
-	cert, err := prove.ReadCertificate(io.Reader(file))
+	cert, err := prove.ReadCertificate(file)
 	if err != nil {
 		return 0, fmt.Errorf("%s: %w", c.verify, err)
 	}

@@ -274,6 +274,7 @@ func (x *checkpoint) restore(s *search) []edge {
 	s.unsure = x.Unsure
 	s.withheld.Store(x.Held)
 	for i, k := range x.Known {
+		s.states.Add(int64(k.Count))
 		s.known.shards[i].table, s.known.shards[i].count, s.known.shards[i].sum, s.known.shards[i].zero = k.Table, k.Count, k.Sum, k.Zero
 	}
 	points := make([]*point, len(x.Points))

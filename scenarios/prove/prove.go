@@ -18,6 +18,7 @@ type Options struct {
 	Reductions Reductions
 	Workers    int           // 0: one for each core
 	Memory     int64         // bytes of heap at which the search is given up; 0: no limit
+	States     int           // distinct states at which a level is given up, exactly so with one worker; 0: no limit
 	Checkpoint string        // file to resume from, if it is there, and to save to; "": none
 	Every      time.Duration // how often to save; 0: once a minute
 	Reverse    bool          // search in another order
@@ -89,7 +90,7 @@ type prover struct {
 func (p *prover) level(ctx context.Context, from *checkpoint) (again bool, err error) {
 	cert := &p.result.Certificate
 	s := newSearch(&p.scope, p.Reductions, len(cert.Levels))
-	s.needs, s.reverse, s.stuck = p.needs, p.Reverse, p.Stuck
+	s.needs, s.reverse, s.stuck, s.limit = p.needs, p.Reverse, p.Stuck, int64(p.States)
 	edges := []edge{{}}
 	if from != nil {
 		edges = from.restore(s)
@@ -134,6 +135,9 @@ func (p *prover) refuted(s *search) {
 // gaveUp writes down how far the search has come, and saves it.
 func (p *prover) gaveUp(ctx context.Context, s *search) error {
 	why := cmp.Or(p.stop, "interrupted")
+	if s.full.Load() {
+		why = "the number of states is reached"
+	}
 	if errors.Is(ctx.Err(), context.DeadlineExceeded) {
 		why = "the time is up"
 	}

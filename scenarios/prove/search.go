@@ -23,6 +23,7 @@ type search struct {
 	needs   needs
 	reverse bool // take the last first
 	stuck   time.Duration
+	limit   int64 // states; 0: none
 
 	scenario *scenarios.Scenario
 	schedule scenarios.Schedule // the circumstances
@@ -36,6 +37,8 @@ type search struct {
 
 	withheld atomic.Bool // a fault was possible and there had been enough
 	asked    atomic.Bool // there is more to time than needs say
+	full     atomic.Bool // limit is reached
+	states   atomic.Int64
 	deepest  atomic.Int64
 
 	mu      sync.Mutex

@@ -51,11 +51,13 @@ type worker struct {
 }
 
 // Why a run ends before its time: its state was reached before, it is at the limit of
-// steps, or what goes on here goes on elsewhere with the clients exchanged.
+// steps, what goes on here goes on elsewhere with the clients exchanged, or there are as
+// many states as are wanted.
 var (
 	errKnown = errors.New("known")
 	errDeep  = errors.New("deep")
 	errTwins = errors.New("twins")
+	errFull  = errors.New("full")
 )
 
 func newWorker(s *search) *worker {
@@ -175,9 +177,16 @@ func (w *worker) Choose(world *sim.World) (sim.Transition, bool, error) {
 	if clock := world.Clock(); clock != sim.NoClock && !w.need(needs{clock, world.Hurried()}) {
 		return sim.Transition{}, false, errKnown
 	}
+	if w.limit > 0 && w.states.Load() >= w.limit {
+		w.full.Store(true)
+		w.stack = append(w.stack, w.next) // it has not been explored
+		w.pool.stop()
+		return sim.Transition{}, false, errFull
+	}
 	if !w.known.add(uint64(w.past.hash().Word(world.Fingerprint()))) {
 		return sim.Transition{}, false, errKnown
 	}
+	w.states.Add(1)
 	if w.reached(world.Step()) {
 		return sim.Transition{}, false, errDeep
 	}

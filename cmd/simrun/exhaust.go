@@ -1,0 +1,112 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"regexp"
+	"slices"
+
+	"zksim/faults"
+	"zksim/scenarios"
+	"zksim/scenarios/prove"
+)
+
+// The third part of the portfolio searches all schedules of a scope that is as small as
+// those of most failures: as many states as take some tenths of a second.
+const (
+	exhaustClients = 2
+	exhaustStates  = 5000
+)
+
+// finding says where a failure comes from.
+type finding struct {
+	where  string // as "seed 17"
+	folder string // of the report
+	again  string // the arguments of simrun that find it again
+}
+
+// bySeed is the finding of a seed.
+func (c *checkFlags) bySeed(s *scenarios.Scenario, seed uint64) finding {
+	again := fmt.Sprintf("check -run %s -seeds %d%s", exactly(s), seed, c.circumstances())
+	if s.Broken() {
+		again += " -v"
+	}
+	return finding{fmt.Sprintf("seed %d", seed), fmt.Sprint(seed) + c.variant(), again}
+}
+
+// byProof is the finding of exhaustive search.
+func (c *checkFlags) byProof(s *scenarios.Scenario) finding {
+	p := c.proof(s)
+	again := fmt.Sprintf("prove -run %s -clients %d -rounds %d", exactly(s), p.clients, p.rounds)
+	if p.plan != "" {
+		again += " -faults " + quote(p.plan)
+	}
+	return finding{"exhaustive search", "prove" + c.variant(), again}
+}
+
+// exactly is the pattern of one scenario.
+func exactly(s *scenarios.Scenario) string { return quote("^" + regexp.QuoteMeta(s.Name) + "$") }
+
+// proof returns the scope of the exhaustive part. A recipe that must hold meets those of
+// prove's faults that its scenario has, too.
+func (c *checkFlags) proof(s *scenarios.Scenario) proveFlags {
+	p := proveFlags{clients: exhaustClients, rounds: 1, plan: c.plan, most: -1, order: 1}
+	if c.clients != 0 {
+		p.clients = min(p.clients, c.clients)
+	}
+	if c.plan == "" && !s.Broken() {
+		p.plan = common(s.Faults).String()
+	}
+	return p
+}
+
+// common returns the rules of proveFaults that are for faults of another plan.
+func common(other faults.Plan) faults.Plan {
+	plan, err := faults.Parse(proveFaults)
+	if err != nil {
+		panic("simrun: " + err.Error())
+	}
+	return slices.DeleteFunc(plan, func(r faults.Rule) bool {
+		return !slices.ContainsFunc(other, func(o faults.Rule) bool { return o.Fault == r.Fault })
+	})
+}
+
+// exhaust searches all schedules of the small scope, if that is part of the strategy and the
+// seeds have found nothing. It puts a violation into the report, and else returns what is
+// certain now, in words.
+func (c *checkFlags) exhaust(ctx context.Context, s *scenarios.Scenario, o scenarios.Options, rep *scenarios.Report) (proved string, by finding, err error) {
+	by = c.bySeed(s, rep.Failure.Schedule.Seed)
+	if o.Strategy != scenarios.Portfolio || o.Shard > 0 || rep.Status != scenarios.Held && rep.Status != scenarios.Escaped {
+		return "", by, nil
+	}
+	p := c.proof(s)
+	sc, err := p.scope(s)
+	if err != nil {
+		return "", by, err
+	}
+	r, err := prove.Prove(ctx, sc, prove.Options{Reductions: prove.Every, Workers: 1, States: exhaustStates})
+	switch {
+	case err != nil:
+		return "", by, err
+	case r.Outcome == prove.Violated:
+		rep.Failure, rep.Status = *r.Counterexample, scenarios.Violation
+		if s.Broken() {
+			rep.Status = scenarios.Caught
+		}
+		return "", c.byProof(s), nil
+	case len(r.Levels) == 0:
+		return "", by, nil
+	}
+	return fmt.Sprintf("; every schedule of %d clients with %s", sc.Scenario.Clients, upTo(len(r.Levels)-1)), by, nil
+}
+
+// upTo says how many faults there are at most.
+func upTo(n int) string {
+	switch n {
+	case 0:
+		return "no fault"
+	case 1:
+		return "at most 1 fault"
+	}
+	return fmt.Sprintf("at most %d faults", n)
+}
