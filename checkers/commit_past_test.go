@@ -16,13 +16,13 @@ var commitFamilies = []family{
 
 func TestTheMonitorsOfTwoPhaseCommitAgreeWithLookingBack(t *testing.T) {
 	for _, f := range commitFamilies {
-		f.agrees(t)
+		t.Run(f.checker.Name(), f.agrees)
 	}
 }
 
 func TestTheMonitorsOfTwoPhaseCommitRememberEnough(t *testing.T) {
 	for _, f := range commitFamilies {
-		f.forgets(t)
+		t.Run(f.checker.Name(), f.forgets)
 	}
 }
 

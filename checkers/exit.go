@@ -31,15 +31,13 @@ type exits struct {
 func (m *exits) Hash() uint64 {
 	var all, calls Print // in any order
 	for k, x := range m.all {
-		out, leaver, inside := x.out != never, m.mayLeave(k), x.inside()
-		if !out && !leaver && !inside {
-			continue
+		p := mark(m.all, k).Word(uint64(x.rank)).Flag(x.out != never)
+		switch {
+		case x.inside():
+			all += p.Text(x.path)
+		case x.out != never || m.mayLeave(k):
+			all += p
 		}
-		p := mark(m.all, k).Word(uint64(x.rank)).Flag(out).Flag(leaver)
-		if inside {
-			p = p.Text(x.path)
-		}
-		all += p
 	}
 	for k, x := range m.calls {
 		for _, y := range x.ended {
