@@ -9,7 +9,8 @@ import "zksim/model/history"
 //
 // It reads Invoke of begin (Path: the transaction, Value: the number of its
 // sites), Invoke and Return of vote-yes and vote-no (Client: the site), and Told
-// committed and aborted. A vote that fails may count or not.
+// committed and aborted. A vote that fails may count or not. A transaction begins before
+// anybody can learn that it is committed.
 type Atomicity struct{}
 
 // Name implements [Checker].

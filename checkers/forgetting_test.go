@@ -126,7 +126,7 @@ func (f family) forgets(t *testing.T) {
 					order = append(order, k)
 				}
 				same := func(q prefix) bool { return slices.Equal(q.events, p.events) }
-				if len(groups[k]) < 8 && !slices.ContainsFunc(groups[k], same) {
+				if len(groups[k]) < 5 && !slices.ContainsFunc(groups[k], same) {
 					groups[k] = append(groups[k], p)
 				}
 			}

@@ -13,8 +13,10 @@ type Monitor interface {
 	// Step judges event i of h; it has been given all events before it. After a
 	// violation it may not be used.
 	Step(h *history.History, i int) Verdict
-	// Hash returns a hash of what the monitor remembers. Zxids and the numbers of
-	// objects, which differ between runs that mean the same, are not part of it.
+	// Hash returns a hash of what the monitor remembers. If it is the same for two
+	// histories, in worlds in which the same can happen, and both go on in the same way,
+	// Check says the same of both. Zxids and the numbers of objects, which differ between
+	// runs that mean the same, are not part of it.
 	Hash() uint64
 	// Reset forgets everything.
 	Reset()

@@ -6,8 +6,9 @@ import "zksim/model/history"
 // members than it was made for and each once, and nobody enters while a member of
 // another round is inside.
 //
-// The operations are called enter, asked for n participants (Value), which answers
-// with the own znode (Path) and a number of the round (Value), and leave.
+// The operations are called enter, asked for n participants (Value, the same for all),
+// which answers with the own znode (Path) and a number of the round (Value), and leave. A
+// session ends when the servers delete (Client 0) the znode, after the call began.
 type Rounds struct{}
 
 // Name implements [Checker].
