@@ -336,3 +336,53 @@ func metInRounds(h *history.History) Level {
 	}
 	return OK
 }
+
+// TestExitRemembersWhatIsRare goes on with two histories after which the world is the
+// same, and one goes wrong.
+func TestExitRemembersWhatIsRare(t *testing.T) {
+	const entered = begun + `
+		changed c1 /b/ready z7
+		return c1 o1 enter /b/x v7
+	`
+	for _, x := range []struct{ name, right, wrong, more string }{
+		{"who has left, and who has given up leaving",
+			entered + "invoke c1 o1 leave\nreturn c1 o1 leave: canceled",
+			entered + "invoke c1 o1 leave\nreturn c1 o1 leave",
+			"return c2 o2 enter /b/y v7"},
+		{"whether somebody who crashed was inside",
+			entered + "return c2 o2 enter /b/y v7\ninvoke c1 o1 leave\ninvoke c2 o2 leave\ncrashed c2",
+			entered + "return c2 o2 enter /b/y v7\ninvoke c1 o1 leave\ncrashed c2",
+			"return c1 o1 leave"},
+		{"whose session has ended",
+			entered + "return c2 o2 enter /b/y v7\ninvoke c1 o1 leave\ndeleted c0 /b/y",
+			entered + "return c2 o2 enter /b/y v7\ninvoke c1 o1 leave\ndeleted c0 /b/z",
+			"return c1 o1 leave"},
+		{"whether a session ended before somebody left",
+			entered + "invoke c1 o1 leave\ndeleted c0 /b/y\nreturn c1 o1 leave",
+			entered + "invoke c1 o1 leave\nreturn c1 o1 leave\ndeleted c0 /b/y",
+			"return c2 o2 enter /b/y v7"},
+		{"who has left",
+			entered + "invoke c1 o1 leave\nreturn c1 o1 leave\ninvoke c1 o1 enter v2",
+			begun + "changed c1 /b/ready z7\nreturn c2 o2 enter /b/x v7\ninvoke c2 o2 leave\nreturn c2 o2 leave\ninvoke c2 o2 enter v2",
+			"return c1 o1 enter /b/z v7"},
+		{"which znode has gone with its session",
+			entered + "invoke c1 o1 leave\ndeleted c0 /b/y\nreturn c1 o1 leave",
+			entered + "invoke c1 o1 leave\ndeleted c0 /b/z\nreturn c1 o1 leave",
+			"return c2 o2 enter /b/y v7"},
+	} {
+		var hashes [2]uint64
+		for k, text := range []string{x.right, x.wrong} {
+			h, m := script(t, text), Exit{}.Monitor()
+			if v := check(h, m); v.Level != OK {
+				t.Errorf("%s: %+v too early", x.name, v)
+			}
+			hashes[k] = m.Hash()
+			if got, want := (Exit{}).Check(script(t, text+"\n"+x.more)).Level, []Level{OK, Violated}[k]; got != want {
+				t.Errorf("%s: the verdict is %v, want %v", x.name, got, want)
+			}
+		}
+		if hashes[0] == hashes[1] {
+			t.Errorf("the monitor does not remember %s", x.name)
+		}
+	}
+}
