@@ -337,52 +337,75 @@ func metInRounds(h *history.History) Level {
 	return OK
 }
 
-// TestExitRemembersWhatIsRare goes on with two histories after which the world is the
-// same, and one goes wrong.
-func TestExitRemembersWhatIsRare(t *testing.T) {
+// TestExitAndRoundsRememberWhatIsRare goes on with two histories after which the world is
+// the same, and one goes wrong.
+func TestExitAndRoundsRememberWhatIsRare(t *testing.T) {
 	const entered = begun + `
 		changed c1 /b/ready z7
 		return c1 o1 enter /b/x v7
 	`
-	for _, x := range []struct{ name, right, wrong, more string }{
-		{"who has left, and who has given up leaving",
+	for _, x := range []struct {
+		checker                  Monitored
+		name, right, wrong, more string
+	}{
+		{Exit{}, "who has left, and who has given up leaving",
 			entered + "invoke c1 o1 leave\nreturn c1 o1 leave: canceled",
 			entered + "invoke c1 o1 leave\nreturn c1 o1 leave",
 			"return c2 o2 enter /b/y v7"},
-		{"whether somebody who crashed was inside",
+		{Exit{}, "whether somebody who crashed was inside",
 			entered + "return c2 o2 enter /b/y v7\ninvoke c1 o1 leave\ninvoke c2 o2 leave\ncrashed c2",
 			entered + "return c2 o2 enter /b/y v7\ninvoke c1 o1 leave\ncrashed c2",
 			"return c1 o1 leave"},
-		{"whose session has ended",
+		{Exit{}, "whose session has ended",
 			entered + "return c2 o2 enter /b/y v7\ninvoke c1 o1 leave\ndeleted c0 /b/y",
 			entered + "return c2 o2 enter /b/y v7\ninvoke c1 o1 leave\ndeleted c0 /b/z",
 			"return c1 o1 leave"},
-		{"whether a session ended before somebody left",
+		{Exit{}, "whether a session ended before somebody left",
 			entered + "invoke c1 o1 leave\ndeleted c0 /b/y\nreturn c1 o1 leave",
 			entered + "invoke c1 o1 leave\nreturn c1 o1 leave\ndeleted c0 /b/y",
 			"return c2 o2 enter /b/y v7"},
-		{"who has left",
+		{Exit{}, "who has left",
 			entered + "invoke c1 o1 leave\nreturn c1 o1 leave\ninvoke c1 o1 enter v2",
 			begun + "changed c1 /b/ready z7\nreturn c2 o2 enter /b/x v7\ninvoke c2 o2 leave\nreturn c2 o2 leave\ninvoke c2 o2 enter v2",
 			"return c1 o1 enter /b/z v7"},
-		{"which znode has gone with its session",
+		{Exit{}, "which znode has gone with its session",
 			entered + "invoke c1 o1 leave\ndeleted c0 /b/y\nreturn c1 o1 leave",
 			entered + "invoke c1 o1 leave\ndeleted c0 /b/z\nreturn c1 o1 leave",
 			"return c2 o2 enter /b/y v7"},
+		{Rounds{}, "whether somebody who crashed is inside",
+			entered + "invoke c1 o1 leave\ncrashed c1",
+			entered + "crashed c1",
+			"return c2 o2 enter /b/y v9"},
+		{Rounds{}, "whose session has ended",
+			entered + "crashed c1\ndeleted c0 /b/x",
+			entered + "crashed c1\ndeleted c0 /b/z",
+			"return c2 o2 enter /b/y v9"},
+		{Rounds{}, "which znode has gone with its session",
+			entered + "deleted c0 /b/y",
+			entered + "deleted c0 /b/z",
+			"return c2 o2 enter /b/y v9"},
+		{Rounds{}, "by which znode somebody is inside",
+			entered + "crashed c1",
+			begun + "changed c1 /b/ready z7\nreturn c1 o1 enter /b/w v7\ncrashed c1",
+			"deleted c0 /b/x\nreturn c2 o2 enter /b/y v9"},
+		{Rounds{}, "who is inside",
+			entered + "invoke c3 o3 enter v2",
+			begun + "changed c1 /b/ready z7\nreturn c2 o2 enter /b/x v7\ninvoke c3 o3 enter v2",
+			"invoke c1 o1 leave\nreturn c3 o3 enter /b/y v9"},
 	} {
 		var hashes [2]uint64
 		for k, text := range []string{x.right, x.wrong} {
-			h, m := script(t, text), Exit{}.Monitor()
+			h, m := script(t, text), x.checker.Monitor()
 			if v := check(h, m); v.Level != OK {
 				t.Errorf("%s: %+v too early", x.name, v)
 			}
 			hashes[k] = m.Hash()
-			if got, want := (Exit{}).Check(script(t, text+"\n"+x.more)).Level, []Level{OK, Violated}[k]; got != want {
+			if got, want := x.checker.Check(script(t, text+"\n"+x.more)).Level, []Level{OK, Violated}[k]; got != want {
 				t.Errorf("%s: the verdict is %v, want %v", x.name, got, want)
 			}
 		}
 		if hashes[0] == hashes[1] {
-			t.Errorf("the monitor does not remember %s", x.name)
+			t.Errorf("the monitor of %s does not remember %s", x.checker.Name(), x.name)
 		}
 	}
 }
