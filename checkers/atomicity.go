@@ -9,7 +9,8 @@ import "zksim/model/history"
 //
 // It reads Invoke of begin (Path: the transaction, Value: the number of its
 // sites), Invoke and Return of vote-yes and vote-no (Client: the site), and Told
-// committed and aborted. A vote that fails may count or not.
+// committed and aborted. A vote that fails may count or not. A transaction begins before
+// anybody can learn that it is committed.
 type Atomicity struct{}
 
 // Name implements [Checker].
@@ -20,8 +21,21 @@ func (Atomicity) Doc() string {
 	return "all learn the same decision on a transaction, and to commit only if every site has voted yes"
 }
 
+// Check implements [Checker].
+func (a Atomicity) Check(h *history.History) Verdict { return check(h, a.Monitor()) }
+
+// Monitor implements [Monitored].
+func (a Atomicity) Monitor() Monitor { return &trials{} }
+
+// trials is the monitor of Atomicity.
+type trials struct {
+	Atomicity
+	all []trial
+}
+
 // trial is a transaction so far. Of clients, 0 is none.
 type trial struct {
+	path   string
 	sites  int
 	yes    []int32 // clients that may have voted yes
 	no     int32   // a client that has certainly voted no
@@ -29,40 +43,71 @@ type trial struct {
 	abort  int32   // likewise aborted
 }
 
-// Check implements [Checker].
-func (a Atomicity) Check(h *history.History) Verdict {
-	all := map[string]*trial{} // by path
-	for i := range h.Events {
-		e := &h.Events[i]
-		if e.Kind != history.Invoke && e.Kind != history.Return && e.Kind != history.Told {
-			continue
-		}
-		t := all[e.Path]
-		if t == nil {
-			t = &trial{}
-			all[e.Path] = t
-		}
-		switch {
-		case e.Kind == history.Invoke && e.Op == "begin":
-			t.sites = int(e.Value)
-		case e.Kind == history.Invoke && e.Op == "vote-yes":
-			t.yes = append(drop(t.yes, func(c int32) bool { return c == e.Client }), e.Client)
-		case e.Kind == history.Return && e.Op == "vote-no" && e.Err == nil:
-			t.no = e.Client
-		case e.Kind == history.Told && e.Op == "committed":
-			t.commit = e.Client
-			if len(t.yes) < t.sites {
-				return violated(a, i, "c%d learned that %s is committed when %d of its %d sites had voted yes", e.Client, e.Path, len(t.yes), t.sites)
+// Reset implements [Monitor].
+func (m *trials) Reset() { m.all = m.all[:0] }
+
+// Hash implements [Monitor]. Who votes counts until all have, or a no, or somebody has
+// learned the decision; and then not what came first.
+func (m *trials) Hash() uint64 {
+	all := Print(0) // in any order
+	for k := range m.all {
+		t := &m.all[k]
+		p := Print(0).Text(t.path).Flag(t.commit != 0).Flag(t.abort != 0 || t.no != 0)
+		if t.commit == 0 && t.abort == 0 && t.no == 0 && (t.sites == 0 || len(t.yes) < t.sites) {
+			yes := Print(0)
+			for _, c := range t.yes {
+				yes += Print(0).Word(uint64(c))
 			}
-		case e.Kind == history.Told && e.Op == "aborted":
-			t.abort = e.Client
+			p = p.Word(uint64(t.sites)).Word(uint64(yes))
 		}
-		switch {
-		case t.commit != 0 && t.abort != 0:
-			return violated(a, i, "c%d learned that %s is committed, and c%d that it is aborted", t.commit, e.Path, t.abort)
-		case t.commit != 0 && t.no != 0:
-			return violated(a, i, "c%d learned that %s is committed, and c%d has voted no", t.commit, e.Path, t.no)
+		all += p
+	}
+	return uint64(all)
+}
+
+// of returns the transaction of that path.
+func (m *trials) of(path string) *trial {
+	for k := range m.all {
+		if m.all[k].path == path {
+			return &m.all[k]
 		}
+	}
+	m.all = append(m.all, trial{path: path})
+	return &m.all[len(m.all)-1]
+}
+
+// Step implements [Monitor].
+func (m *trials) Step(h *history.History, i int) Verdict {
+	e := &h.Events[i]
+	var t *trial
+	switch {
+	case e.Kind == history.Invoke && e.Op == "begin":
+		m.of(e.Path).sites = int(e.Value)
+		return Verdict{}
+	case e.Kind == history.Invoke && e.Op == "vote-yes":
+		t = m.of(e.Path)
+		t.yes = append(drop(t.yes, func(c int32) bool { return c == e.Client }), e.Client)
+		return Verdict{}
+	case e.Kind == history.Return && e.Op == "vote-no" && e.Err == nil:
+		t = m.of(e.Path)
+		t.no = e.Client
+	case e.Kind == history.Told && e.Op == "committed":
+		t = m.of(e.Path)
+		t.commit = e.Client
+		if len(t.yes) < t.sites {
+			return violated(m, i, "c%d learned that %s is committed when %d of its %d sites had voted yes", e.Client, e.Path, len(t.yes), t.sites)
+		}
+	case e.Kind == history.Told && e.Op == "aborted":
+		t = m.of(e.Path)
+		t.abort = e.Client
+	default:
+		return Verdict{}
+	}
+	switch {
+	case t.commit != 0 && t.abort != 0:
+		return violated(m, i, "c%d learned that %s is committed, and c%d that it is aborted", t.commit, e.Path, t.abort)
+	case t.commit != 0 && t.no != 0:
+		return violated(m, i, "c%d learned that %s is committed, and c%d has voted no", t.commit, e.Path, t.no)
 	}
 	return Verdict{}
 }

@@ -23,31 +23,22 @@ func (Barrier) Name() string { return "barrier" }
 func (Barrier) Doc() string { return "nobody passes the barrier while it is held" }
 
 // Check implements [Checker].
-func (b Barrier) Check(h *history.History) Verdict {
-	s := gates{possible: []gate{{}}}
-	holder := int32(0) // whose hold was the last to end
-	for i := range h.Events {
-		e := &h.Events[i]
-		switch {
-		case e.Kind == history.Invoke && isGateOp(e.Op):
-			if !s.begin(e) {
-				return Verdict{Unknown, b.Name(), "too many releases have no known outcome", i}
-			}
-		case e.Kind == history.Return && isGateOp(e.Op):
-			if !s.end(e.Object, e.Err == nil) {
-				return violated(b, i, "c%d passed, but the barrier was held all the time that it waited, the last hold being that of c%d", e.Client, holder)
-			}
-			if e.Op == "hold" && e.Err == nil {
-				holder = e.Client
-			}
-		case e.Kind == history.Crashed:
-			s.crash(e.Client)
-		}
-	}
-	return Verdict{}
+func (b Barrier) Check(h *history.History) Verdict { return check(h, b.Monitor()) }
+
+// Monitor implements [Monitored].
+func (b Barrier) Monitor() Monitor {
+	s := &gates{}
+	s.Reset()
+	return s
 }
 
-func isGateOp(op string) bool { return op == "hold" || op == "release" || op == "wait" }
+// gates is the monitor of Barrier.
+type gates struct {
+	Barrier
+	possible []gate // none of which covers another
+	underway []gateOp
+	holder   int32 // whose hold was the last to end
+}
 
 // gate is one way in which things can stand: the barrier, which of the operations
 // under way have taken effect, and how many releases that failed may still do so.
@@ -60,83 +51,152 @@ type gate struct {
 // gateOp is an operation under way; its place in the list is its bit in done. A
 // free place has no op.
 type gateOp struct {
-	op             string
-	client, object int32
+	caller
+	op string
 }
 
-type gates struct {
-	possible []gate
-	underway []gateOp
+func isGateOp(op string) bool { return op == "hold" || op == "release" || op == "wait" }
+
+// Reset implements [Monitor].
+func (s *gates) Reset() {
+	s.possible, s.underway, s.holder = append(s.possible[:0], gate{}), s.underway[:0], 0
 }
 
-// begin notes an operation. It returns false when there is no place.
-func (s *gates) begin(e *history.Event) bool {
-	x := gateOp{e.Op, e.Client, e.Object}
-	if i := slices.Index(s.underway, gateOp{}); i >= 0 {
-		s.underway[i] = x
-	} else {
-		s.underway = append(s.underway, x)
+// Hash implements [Monitor].
+func (s *gates) Hash() uint64 {
+	s.spread() // which does not depend on when it is done
+	var ops, ways Print
+	for i, x := range s.underway {
+		if x.op != "" {
+			ops += mark(s.underway, i).Text(x.op)
+		}
 	}
-	return len(s.underway) <= 64
+	for _, g := range s.possible {
+		done := Print(0)
+		for i := range s.underway {
+			if g.done>>i&1 != 0 {
+				done += mark(s.underway, i)
+			}
+		}
+		ways += done.Flag(g.held).Word(uint64(g.spare))
+	}
+	return uint64(ops.Word(uint64(ways)))
 }
 
-// end takes an operation out, and with success every way in which it had no
-// effect. It returns false when nothing possible is left.
+// Step implements [Monitor].
+func (s *gates) Step(h *history.History, i int) Verdict {
+	e := &h.Events[i]
+	switch {
+	case len(s.underway) > maxOps:
+	case e.Kind == history.Invoke && isGateOp(e.Op):
+		s.begin(e)
+	case e.Kind == history.Return && isGateOp(e.Op):
+		if !s.end(e.Object, e.Err == nil) {
+			return violated(s, i, "c%d passed, but the barrier was held all the time that it waited, the last hold being that of c%d", e.Client, s.holder)
+		}
+		if e.Op == "hold" && e.Err == nil {
+			s.holder = e.Client
+		}
+	case e.Kind == history.Crashed:
+		s.crash(e.Client)
+	}
+	if len(s.underway) > maxOps { // from now on
+		return Verdict{Unknown, s.Name(), "too many releases have no known outcome", i}
+	}
+	return Verdict{}
+}
+
+// begin notes an operation.
+func (s *gates) begin(e *history.Event) {
+	i := slices.Index(s.underway, gateOp{})
+	if i < 0 {
+		i = len(s.underway)
+		s.underway = append(s.underway, gateOp{})
+	}
+	s.underway[i] = gateOp{callerOf(e), e.Op}
+	if e.Op == "wait" {
+		for k := range s.possible {
+			s.possible[k].pass(1 << i)
+		}
+	}
+}
+
+// pass has those who wait pass if the barrier is open, which harms nobody.
+func (g *gate) pass(waits uint64) {
+	if !g.held {
+		g.done |= waits
+	}
+}
+
+// end takes an operation out, and with success every way in which it has no effect.
+// It returns false when nothing possible is left.
 func (s *gates) end(object int32, success bool) bool {
-	i := slices.IndexFunc(s.underway, func(x gateOp) bool { return x.object == object })
+	i := slices.IndexFunc(s.underway, func(x gateOp) bool { return x.object == object && x.op != "" })
 	if i < 0 {
 		return true // there is no such operation
 	}
 	s.spread()
-	if success {
-		s.possible = drop(s.possible, func(g gate) bool { return g.done>>i&1 == 0 })
-	}
-	s.forget(i)
+	s.forget(i, success)
 	return len(s.possible) > 0
 }
 
-// forget frees the place of an operation that has ended. A release without effect
-// may still have one. A hold may as well, but need not be considered: it could
+// forget frees the place of an operation that has ended. A release that failed without
+// effect may still have one. A hold may as well, but need not be considered: it could
 // only keep somebody from passing.
-func (s *gates) forget(i int) {
+func (s *gates) forget(i int, success bool) {
 	release := s.underway[i].op == "release"
 	s.underway[i] = gateOp{}
 	old := s.possible
 	s.possible = nil
 	for _, g := range old {
-		if release && g.done>>i&1 == 0 {
+		done := g.done>>i&1 != 0
+		g.done &^= 1 << i
+		switch {
+		case done || !success && !release:
+		case !release:
+			continue
+		case success:
+			g.held = false
+		default:
 			g.spare++
 		}
-		g.done &^= 1 << i
 		s.add(g)
 	}
 }
 
-// add adds a way and reports whether it is new: there is none that is the same but
-// for more spare releases. Where the barrier is open those who wait pass, which
-// harms nobody.
+// add adds a way, unless one is there that covers it, and reports whether it is new.
 func (s *gates) add(g gate) bool {
-	for i, x := range s.underway {
-		if x.op == "wait" && !g.held {
-			g.done |= 1 << i
-		}
+	g.pass(s.of("wait"))
+	if slices.ContainsFunc(s.possible, func(x gate) bool { return s.covers(x, g) }) {
+		return false
 	}
-	for k := range s.possible {
-		if x := &s.possible[k]; x.held == g.held && x.done == g.done {
-			more := g.spare > x.spare
-			x.spare = max(x.spare, g.spare)
-			return more
-		}
-	}
-	s.possible = append(s.possible, g)
+	s.possible = append(drop(s.possible, func(x gate) bool { return s.covers(g, x) }), g)
 	return true
+}
+
+// covers reports whether all that can follow on y can follow on x as well. A barrier
+// that is open harms nobody; a release can still open it if it has had no effect, and
+// must have had one before it succeeds, but can have it then; a hold must as
+// well, and could only do harm.
+func (s *gates) covers(x, y gate) bool {
+	return (y.held || !x.held) && x.spare >= y.spare && x.done&^y.done&s.of("release") == 0 && y.done&^x.done&^s.of("release") == 0
+}
+
+// of returns the operations of one sort.
+func (s *gates) of(op string) (set uint64) {
+	for i, x := range s.underway {
+		if x.op == op {
+			set |= 1 << i
+		}
+	}
+	return set
 }
 
 func (s *gates) crash(client int32) {
 	for i, x := range s.underway {
 		if x.client == client && x.op != "" {
 			s.spread()
-			s.forget(i)
+			s.forget(i, false)
 		}
 	}
 }
@@ -145,9 +205,8 @@ func (s *gates) crash(client int32) {
 func (s *gates) spread() {
 	for more := true; more; {
 		more = false
-		for k := 0; k < len(s.possible); k++ {
+		for k := 0; k < len(s.possible); k++ { // may become fewer as well
 			g := s.possible[k]
-			more = s.add(g) || more // those who wait may be new
 			if g.held && g.spare > 0 {
 				more = s.add(gate{false, g.spare - 1, g.done}) || more
 			}

@@ -1,6 +1,10 @@
 package checkers
 
-import "zksim/model/history"
+import (
+	"slices"
+
+	"zksim/model/history"
+)
 
 // Entry is the promise of a double barrier to those who enter: when Enter returns,
 // n were inside at some moment during the call. An Enter that has begun counts
@@ -17,51 +21,87 @@ func (Entry) Name() string { return "entry" }
 // Doc implements [Checker].
 func (Entry) Doc() string { return "who enters the barrier was inside with all others at some moment" }
 
-// entering is an Enter that has not returned.
-type entering struct {
-	client, object int32
-	need           int64
-	most           int64 // inside at one time since it began
-	offline        bool  // the connection was down at some time
+// Check implements [Checker].
+func (c Entry) Check(h *history.History) Verdict { return check(h, c.Monitor()) }
+
+// Monitor implements [Monitored].
+func (c Entry) Monitor() Monitor { return &entries{} }
+
+// entries is the monitor of Entry.
+type entries struct {
+	Entry
+	calls  []entering
+	inside int64
+	online []int32 // clients that have a connection
 }
 
-// Check implements [Checker].
-func (c Entry) Check(h *history.History) Verdict {
-	var calls []entering
-	inside := int64(0)
-	online := make([]bool, h.Clients+1)
-	for i := range h.Events {
-		e := &h.Events[i]
-		switch {
-		case e.Kind == history.Session:
-			online[e.Client] = e.Op == "StateHasSession"
-			for k := range calls {
-				x := &calls[k]
-				x.offline = x.offline || x.client == e.Client && !online[e.Client]
-			}
-		case e.Kind == history.Invoke && e.Op == "enter":
-			inside++
-			calls = append(calls, entering{client: e.Client, object: e.Object, need: e.Value, offline: !online[e.Client]})
-			for k := range calls {
-				calls[k].most = max(calls[k].most, inside)
-			}
-		case e.Kind == history.Invoke && e.Op == "leave":
-			inside--
-		case e.Kind == history.Return && e.Op == "enter":
-			var x entering
-			calls = drop(calls, func(y entering) bool {
-				if y.object == e.Object {
-					x = y
-				}
-				return y.object == e.Object
-			})
-			if e.Err != nil && !x.offline {
-				inside--
-			}
-			if e.Err == nil && x.most < x.need {
-				return violated(c, i, "c%d entered by %s for %d, but there were never more than %d inside while it did", e.Client, e.Path, x.need, x.most)
-			}
+// entering is an Enter in progress.
+type entering struct {
+	caller
+	need    int64
+	most    int64 // inside at one time since it began
+	offline bool  // the connection was down at some time
+}
+
+// Reset implements [Monitor].
+func (m *entries) Reset() { m.calls, m.inside, m.online = m.calls[:0], 0, m.online[:0] }
+
+// Hash implements [Monitor]. Of a call that has seen enough inside, it no longer
+// matters how many are enough.
+func (m *entries) Hash() uint64 {
+	var calls, online Print // in any order
+	for k, x := range m.calls {
+		p := mark(m.calls, k).Flag(x.offline)
+		if x.most < x.need {
+			p = p.Word(uint64(x.need))
+		}
+		calls += p
+	}
+	for _, c := range m.online {
+		online += Print(0).Word(uint64(c))
+	}
+	return uint64(Print(m.inside).Word(uint64(calls)).Word(uint64(online)))
+}
+
+// Step implements [Monitor].
+func (m *entries) Step(h *history.History, i int) Verdict {
+	e := &h.Events[i]
+	switch {
+	case e.Kind == history.Session:
+		m.session(e.Client, e.Op == "StateHasSession")
+	case e.Kind == history.Crashed: // it counts as inside
+		m.calls = drop(m.calls, func(x entering) bool { return x.client == e.Client })
+	case e.Kind == history.Invoke && e.Op == "enter":
+		m.inside++
+		m.calls = append(m.calls, entering{caller: callerOf(e), need: e.Value, offline: !slices.Contains(m.online, e.Client)})
+		for k := range m.calls {
+			m.calls[k].most = max(m.calls[k].most, m.inside)
+		}
+	case e.Kind == history.Invoke && e.Op == "leave":
+		m.inside--
+	case e.Kind == history.Return && e.Op == "enter":
+		var x entering
+		m.calls, x = take(m.calls, e)
+		if e.Err != nil && !x.offline {
+			m.inside--
+		}
+		if e.Err == nil && x.most < x.need {
+			return violated(m, i, "c%d entered by %s for %d, but there were never more than %d inside while it did", e.Client, e.Path, x.need, x.most)
 		}
 	}
 	return Verdict{}
+}
+
+// session notes whether a client has a connection.
+func (m *entries) session(client int32, online bool) {
+	m.online = drop(m.online, func(c int32) bool { return c == client })
+	if online {
+		m.online = append(m.online, client)
+		return
+	}
+	for k := range m.calls {
+		if x := &m.calls[k]; x.client == client {
+			x.offline = true
+		}
+	}
 }

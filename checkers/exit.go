@@ -14,12 +14,62 @@ func (Exit) Name() string { return "exit" }
 func (Exit) Doc() string { return "nobody has left the barrier before all of the round leave" }
 
 // Check implements [Checker].
-func (c Exit) Check(h *history.History) Verdict {
-	all := stays(h)
-	for _, x := range all {
-		for _, y := range all {
-			if x.round == y.round && x.object != y.object && x.out < y.leaves && x.out < y.ends {
-				return violated(c, x.out, "c%d has left round 0x%x while c%d is inside by %s", x.client, x.round, y.client, y.path)
+func (c Exit) Check(h *history.History) Verdict { return check(h, c.Monitor()) }
+
+// Monitor implements [Monitored].
+func (c Exit) Monitor() Monitor { return &exits{} }
+
+// exits is the monitor of Exit.
+type exits struct {
+	Exit
+	stays
+}
+
+// Hash implements [Monitor]. It remembers who has left which round, who may still
+// leave it and who is inside; and of an Enter whose session has ended, who had
+// left before.
+func (m *exits) Hash() uint64 {
+	var all, calls Print // in any order
+	for k, x := range m.all {
+		p := mark(m.all, k).Word(uint64(x.rank)).Flag(x.out != never)
+		switch {
+		case x.inside():
+			all += p.Text(x.path)
+		case x.out != never || m.mayLeave(k):
+			all += p
+		}
+	}
+	for k, x := range m.calls {
+		for _, y := range x.ended {
+			p := mark(m.calls, k).Text(y.path)
+			for j, z := range m.all {
+				if z.out < y.at && z.object != x.object {
+					p += mark(m.all, j).Word(uint64(z.rank))
+				}
+			}
+			calls += p.Word(0)
+		}
+	}
+	return uint64(all.Word(uint64(calls)))
+}
+
+// mayLeave reports whether a Leave that returns may be that of stay k.
+func (m *exits) mayLeave(k int) bool {
+	x := &m.all[k]
+	return x.out == never && !x.crashed && m.latest(x.object) == x
+}
+
+// Step implements [Monitor].
+func (m *exits) Step(h *history.History, i int) Verdict {
+	s := m.step(h, i)
+	if s == nil {
+		return Verdict{}
+	}
+	for k := range m.all {
+		t := &m.all[k]
+		for _, pair := range [2][2]*stay{{s, t}, {t, s}} {
+			if x, y := pair[0], pair[1]; x.round == y.round && x.object != y.object && x.out < y.leaves && x.out < y.ends {
+				return violated(m, x.out, "c%d has left round 0x%x while c%d is inside by %s", x.client, x.round, y.client, y.path)
 			}
 		}
 	}

@@ -21,44 +21,63 @@ func (Gather) Doc() string {
 	return "with the faults over, nobody gives up while enough are waiting to enter"
 }
 
-// waiter is an Enter that has not returned.
-type waiter struct {
-	client, object int32
-	need           int64
-	enough         bool // were waiting when it became impatient, and still are
+// Check implements [Checker].
+func (c Gather) Check(h *history.History) Verdict { return check(h, c.Monitor()) }
+
+// Monitor implements [Monitored].
+func (c Gather) Monitor() Monitor { return &gathering{} }
+
+// gathering is the monitor of Gather.
+type gathering struct {
+	Gather
+	waiting []waiter
+	calm    bool
 }
 
-// Check implements [Checker].
-func (c Gather) Check(h *history.History) Verdict {
-	var waiting []waiter
-	calm := false
-	for i := range h.Events {
-		e := &h.Events[i]
-		entering := e.Op == "enter" && (e.Kind == history.Invoke || e.Kind == history.Return)
-		switch {
-		case e.Kind == history.Calm:
-			calm = true
-		case e.Kind == history.Told && e.Op == "impatient" && calm:
-			for k := range waiting {
-				if x := &waiting[k]; x.object == e.Object {
-					x.enough = int64(len(waiting)) >= x.need
-				}
+// waiter is an Enter in progress.
+type waiter struct {
+	caller
+	need   int64
+	enough bool // were waiting when it became impatient, and still are
+}
+
+// Reset implements [Monitor].
+func (m *gathering) Reset() { m.waiting, m.calm = m.waiting[:0], false }
+
+// Hash implements [Monitor].
+func (m *gathering) Hash() uint64 {
+	waiting := Print(0) // in any order
+	for k, x := range m.waiting {
+		waiting += mark(m.waiting, k).Word(uint64(x.need)).Flag(x.enough)
+	}
+	return uint64(waiting.Flag(m.calm))
+}
+
+// Step implements [Monitor].
+func (m *gathering) Step(h *history.History, i int) Verdict {
+	e := &h.Events[i]
+	switch {
+	case e.Kind == history.Calm:
+		m.calm = true
+	case e.Kind == history.Told && e.Op == "impatient" && m.calm:
+		for k := range m.waiting {
+			if x := &m.waiting[k]; x.object == e.Object {
+				x.enough = int64(len(m.waiting)) >= x.need
 			}
-		case e.Kind == history.Crashed:
-			waiting = drop(waiting, func(x waiter) bool { return x.client == e.Client })
-		case entering:
-			for _, x := range waiting {
-				if x.object == e.Object && x.enough && e.Err != nil {
-					return violated(c, i, "c%d gave up entering, although it was one of %d who were waiting and %d are enough", e.Client, len(waiting), x.need)
-				}
-			}
-			waiting = drop(waiting, func(x waiter) bool { return x.object == e.Object })
-			for k := range waiting {
-				waiting[k].enough = false
-			}
-			if e.Kind == history.Invoke {
-				waiting = append(waiting, waiter{client: e.Client, object: e.Object, need: e.Value})
-			}
+		}
+	case e.Kind == history.Crashed:
+		m.waiting = drop(m.waiting, func(x waiter) bool { return x.client == e.Client })
+	case e.Op == "enter" && (e.Kind == history.Invoke || e.Kind == history.Return):
+		n, x := len(m.waiting), waiter{}
+		m.waiting, x = take(m.waiting, e)
+		if x.enough && e.Err != nil {
+			return violated(m, i, "c%d gave up entering, although it was one of %d who were waiting and %d are enough", e.Client, n, x.need)
+		}
+		for k := range m.waiting {
+			m.waiting[k].enough = false
+		}
+		if e.Kind == history.Invoke {
+			m.waiting = append(m.waiting, waiter{caller: callerOf(e), need: e.Value})
 		}
 	}
 	return Verdict{}

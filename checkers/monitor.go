@@ -14,11 +14,10 @@ type Monitor interface {
 	// violation it may not be used. A checker that judges how a run ends may leave
 	// that to Check.
 	Step(h *history.History, i int) Verdict
-	// Hash returns a hash of what the monitor remembers. Zxids and the numbers of
-	// objects, which differ between runs that mean the same, are not part of it.
-	// Where two runs have the same clients, znodes and operations in progress, have
-	// read the same that can still be told, and have equal hashes, Check gives the same level of
-	// verdict on both, if both go on alike.
+	// Hash returns a hash of what the monitor remembers. If it is the same for two
+	// histories, in worlds in which the same can happen, and both go on in the same way,
+	// Check says the same of both. Zxids and the numbers of objects, which differ between
+	// runs that mean the same, are not part of it.
 	Hash() uint64
 	// Reset forgets everything.
 	Reset()

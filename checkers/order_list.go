@@ -6,8 +6,8 @@ import h "zksim/model/history"
 // tested with histories from which other events are removed, and in which
 // neighbours are swapped whose order is said not to matter.
 
-// Order implements [Ordered]. What a session's state tells its own client concerns no
-// other.
+// Order implements [Ordered]. A second claim of an object ends the first, and what
+// a session's state tells its own client concerns no other.
 func (Belief) Order() Order {
 	o := Order{}.between(of(h.Acquired), of(h.Acquired, h.Invoke, h.Released, h.Lost, h.Exceeded, h.Crashed))
 	o[h.Session] |= seen
@@ -18,7 +18,7 @@ func (Belief) Order() Order {
 func (Ownership) Order() Order {
 	changes := of(h.Created, h.Deleted)
 	return sequence(changes...).between(changes, of(h.Invoke)).
-		between(of(h.Acquired), of(h.Created, h.Deleted, h.Released, h.Lost, h.Crashed))
+		between(of(h.Acquired), of(h.Acquired, h.Created, h.Deleted, h.Released, h.Lost, h.Crashed))
 }
 
 // Order implements [Ordered]. Znodes are compared by zxid.
@@ -43,11 +43,17 @@ func (Acknowledged) Order() Order {
 	return sequence(h.Acquired, h.Crashed, h.Created, h.Deleted, h.Invoke, h.Lost, h.Released, h.Return)
 }
 
-// Order implements [Ordered].
-func (Atomicity) Order() Order { return sequence(h.Invoke, h.Return, h.Told) }
+// Order implements [Ordered]. A commit is judged by the votes that have begun, and beside
+// a no or an abort is wrong in any order.
+func (Atomicity) Order() Order {
+	o := Order{}.between(of(h.Invoke), of(h.Told))
+	o[h.Return] |= seen
+	return o
+}
 
-// Order implements [Ordered].
-func (Barrier) Order() Order { return intervals(h.Crashed) }
+// Order implements [Ordered]. A release can have its effect at any time after its
+// client has crashed, as before.
+func (Barrier) Order() Order { return intervals() }
 
 // Order implements [Ordered].
 func (Conflict) Order() Order { return intervals() }
@@ -77,19 +83,22 @@ func (DoubledItem) Order() Order { return intervals() }
 // Order implements [Ordered]. Who is inside at one time also depends on the order of
 // those who come and those who go.
 func (Entry) Order() Order {
-	o := sequence(h.Invoke, h.Return)
+	o := sequence(h.Invoke).between(of(h.Invoke), of(h.Return))
 	o[h.Session] |= seen
 	return o
 }
 
-// Order implements [Ordered].
-func (Exit) Order() Order { return sequence(h.Crashed, h.Deleted, h.Invoke, h.Lost, h.Return) }
+// Order implements [Ordered]. (Where txns are not recorded, more is looked at; but such
+// runs are not searched.)
+func (Exit) Order() Order { return intervals().between(of(h.Deleted), of(h.Invoke, h.Return)) }
 
 // Order implements [Ordered].
 func (FIFO) Order() Order { return intervals() }
 
 // Order implements [Ordered].
-func (Gather) Order() Order { return sequence(h.Calm, h.Crashed, h.Invoke, h.Return, h.Told) }
+func (Gather) Order() Order {
+	return sequence(h.Return).between(of(h.Return), of(h.Invoke)).between(of(h.Told), of(h.Calm, h.Crashed, h.Invoke, h.Return))
+}
 
 // Order implements [Ordered]. A notification carries the zxid of the change that
 // fired it; who goes on after it is a matter of one client. (Where txns are not
@@ -149,8 +158,9 @@ func (Recency) Order() Order { return Order{}.between(of(h.Invoke), of(h.Return,
 // Order implements [Ordered].
 func (Refusal) Order() Order { return sequence(h.Created, h.Deleted, h.Invoke, h.Return) }
 
-// Order implements [Ordered].
-func (Rounds) Order() Order { return sequence(h.Crashed, h.Deleted, h.Invoke, h.Lost, h.Return) }
+// Order implements [Ordered], as that of Exit. Of two who enter, each would be the one
+// too many.
+func (Rounds) Order() Order { return Exit{}.Order() }
 
 // Order implements [Ordered].
 func (StaleLeader) Order() Order { return sequence(h.Created, h.Deleted) }
@@ -173,9 +183,11 @@ func (Torn) Order() Order {
 // Order implements [Ordered].
 func (Tree) Order() Order { return Order{} }
 
-// Order implements [Ordered].
+// Order implements [Ordered]. A reason comes before who learns of an abort, and votes
+// before who decides. (Where txns are not recorded, notifications are looked at; but
+// such runs are not searched.)
 func (Validity) Order() Order {
-	return sequence(h.Changed, h.Created, h.Deleted, h.Invoke, h.Notify, h.Return, h.Told)
+	return Order{}.between(of(h.Told), of(h.Deleted, h.Invoke, h.Return)).between(of(h.Created), of(h.Changed, h.Invoke))
 }
 
 // Order implements [Ordered].

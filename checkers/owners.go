@@ -16,9 +16,6 @@ type owners struct {
 	gone    []contender // znodes that do not, and that a call in progress could still claim
 }
 
-// caller is an object that has begun an operation.
-type caller struct{ client, object int32 }
-
 // contender is a znode.
 type contender struct {
 	path   string
@@ -103,7 +100,7 @@ func (o *owners) Step(h *history.History, i int) Verdict {
 			o.active = drop(o.active, func(a claim) bool { return a.path == e.Path })
 		}
 		if e.Op != "downgrade" { // which claims what the call before it got
-			o.begin(caller{e.Client, e.Object})
+			o.begin(callerOf(e))
 		}
 	case history.Lost, history.Crashed:
 		if !h.Txns { // the znode may be gone, nobody recorded it

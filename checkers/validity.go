@@ -1,6 +1,10 @@
 package checkers
 
-import "zksim/model/history"
+import (
+	"slices"
+
+	"zksim/model/history"
+)
 
 // Validity keeps a commit protocol from being safe by always aborting: where all
 // vote yes, nobody fails and nobody loses patience, the decision is to commit. So
@@ -25,48 +29,84 @@ func (Validity) Doc() string {
 }
 
 // Check implements [Checker].
-func (v Validity) Check(h *history.History) Verdict {
-	ended := false               // a session has ended, as live histories show it
-	reasons := map[string]bool{} // to abort a transaction
-	sites := map[string]int64{}  // of a transaction
-	yes := map[string]int64{}    // likewise, that have voted
-	voted := map[string]bool{}   // znodes
-	for i := range h.Events {
-		e := &h.Events[i]
-		switch e.Kind {
-		case history.Changed:
-			if e.Data == "yes" && !voted[e.Path] {
-				voted[e.Path] = true
-				yes[parent(e.Path)]++
+func (v Validity) Check(h *history.History) Verdict { return check(h, v.Monitor()) }
+
+// Monitor implements [Monitored].
+func (v Validity) Monitor() Monitor { return &ballots{} }
+
+// ballots is the monitor of Validity.
+type ballots struct {
+	Validity
+	all   []ballot
+	ended bool // a session, as live histories show it
+}
+
+// ballot is a transaction so far.
+type ballot struct {
+	path   string
+	sites  int64
+	yes    []string // znodes that have said so
+	reason bool     // to abort it
+}
+
+// full reports whether all sites have voted yes.
+func (b *ballot) full() bool { return b.sites > 0 && int64(len(b.yes)) >= b.sites }
+
+// Reset implements [Monitor].
+func (m *ballots) Reset() { m.all, m.ended = m.all[:0], false }
+
+// Hash implements [Monitor].
+func (m *ballots) Hash() uint64 {
+	all := Print(0) // in any order
+	for k := range m.all {
+		b := &m.all[k]
+		p := Print(0).Text(b.path).Flag(b.reason)
+		if !b.full() {
+			yes := Print(0)
+			for _, path := range b.yes {
+				yes += Print(0).Text(path)
 			}
-		case history.Created:
-			if tx := parent(e.Path); e.Data == "aborted" && sites[tx] > 0 && yes[tx] == sites[tx] {
-				return violated(v, i, "c%d aborted %s when all its %d sites had voted yes", e.Client, tx, sites[tx])
-			}
-		case history.Deleted:
-			if e.Session != 0 {
-				reasons[parent(e.Path)] = true
-			}
-		case history.Notify:
-			if !h.Txns && e.Op == "deleted" {
-				reasons[parent(e.Path)] = true
-			}
-			ended = ended || !h.Txns && e.Op == "unwatched"
-		case history.Invoke:
-			if e.Op == "begin" {
-				sites[e.Path] = e.Value
-			}
-			if e.Op == "vote-no" || e.Op == "finish" {
-				reasons[e.Path] = true
-			}
-		case history.Return:
-			if e.Op == "begin" && e.Err != nil {
-				reasons[e.Path] = true
-			}
-		case history.Told:
-			if e.Op == "aborted" && !ended && !reasons[e.Path] {
-				return violated(v, i, "c%d learned that %s is aborted, and nobody had voted no, failed or given up waiting", e.Client, e.Path)
-			}
+			p = p.Word(uint64(b.sites)).Word(uint64(yes))
+		}
+		all += p
+	}
+	return uint64(all)
+}
+
+// of returns the transaction of that path.
+func (m *ballots) of(path string) *ballot {
+	for k := range m.all {
+		if m.all[k].path == path {
+			return &m.all[k]
+		}
+	}
+	m.all = append(m.all, ballot{path: path})
+	return &m.all[len(m.all)-1]
+}
+
+// Step implements [Monitor].
+func (m *ballots) Step(h *history.History, i int) Verdict {
+	e := &h.Events[i]
+	switch {
+	case e.Kind == history.Changed && e.Data == "yes":
+		if b := m.of(parent(e.Path)); !slices.Contains(b.yes, e.Path) {
+			b.yes = append(b.yes, e.Path)
+		}
+	case e.Kind == history.Created && e.Data == "aborted":
+		if b := m.of(parent(e.Path)); b.full() {
+			return violated(m, i, "c%d aborted %s when all its %d sites had voted yes", e.Client, b.path, b.sites)
+		}
+	case e.Kind == history.Deleted && e.Session != 0, e.Kind == history.Notify && !h.Txns && e.Op == "deleted":
+		m.of(parent(e.Path)).reason = true
+	case e.Kind == history.Notify && !h.Txns && e.Op == "unwatched":
+		m.ended = true
+	case e.Kind == history.Invoke && e.Op == "begin":
+		m.of(e.Path).sites = e.Value
+	case e.Kind == history.Invoke && (e.Op == "vote-no" || e.Op == "finish"), e.Kind == history.Return && e.Op == "begin" && e.Err != nil:
+		m.of(e.Path).reason = true
+	case e.Kind == history.Told && e.Op == "aborted":
+		if !m.ended && !m.of(e.Path).reason {
+			return violated(m, i, "c%d learned that %s is aborted, and nobody had voted no, failed or given up waiting", e.Client, e.Path)
 		}
 	}
 	return Verdict{}

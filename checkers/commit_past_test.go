@@ -1,0 +1,158 @@
+package checkers
+
+import (
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"testing"
+
+	"zksim/model/history"
+)
+
+var commitFamilies = []family{
+	{Atomicity{}, decidedAsOne, &commitStage{}},
+	{Validity{}, abortedForAReason, &commitStage{}},
+}
+
+func TestTheMonitorsOfTwoPhaseCommitAgreeWithLookingBack(t *testing.T) {
+	for _, f := range commitFamilies {
+		t.Run(f.checker.Name(), f.agrees)
+	}
+}
+
+func TestTheMonitorsOfTwoPhaseCommitRememberEnough(t *testing.T) {
+	for _, f := range commitFamilies {
+		t.Run(f.checker.Name(), f.forgets)
+	}
+}
+
+// commitStage is the stage of two transactions with three clients. The operations of a
+// client that are in progress are told apart by what they are.
+type commitStage struct {
+	begun [2]bool
+	ops   [4][2]string
+}
+
+func (s *commitStage) clone() stage { x := *s; return &x }
+
+func (s *commitStage) key() string { return fmt.Sprint(*s) }
+
+func (s *commitStage) propose(r *rand.Rand) history.Event {
+	c, tx := 1+r.Int32N(3), r.IntN(2)*r.IntN(2)
+	dir := fmt.Sprintf("/t%d", tx)
+	e := history.Event{Kind: history.Return, Client: c, Path: dir, Op: s.ops[c][tx]}
+	switch k := r.IntN(24); {
+	case !s.begun[tx]:
+		return history.Event{Kind: history.Invoke, Client: 1, Path: dir, Op: "begin", Value: 1 + r.Int64N(3)}
+	case k == 0:
+		return history.Event{Kind: history.Deleted, Path: dir + "/live", Session: 7 * r.Int64N(2)}
+	case k < 3:
+		return history.Event{Kind: history.Told, Client: c, Path: dir, Op: []string{"aborted", "committed"}[r.IntN(2)]}
+	case k == 3:
+		return history.Event{Kind: history.Created, Client: c, Path: dir + "/decision", Data: []string{"aborted", "aborted", "committed"}[r.IntN(3)]}
+	case k < 9:
+		return history.Event{Kind: history.Changed, Client: c, Path: fmt.Sprintf("%s/site-c%d", dir, c), Data: []string{"yes", "yes", "yes", "no", "joined"}[r.IntN(5)]}
+	case e.Op == "":
+		e.Kind = history.Invoke
+		e.Op = []string{"vote-yes", "vote-yes", "vote-yes", "vote-yes", "vote-yes", "vote-no", "finish", "join"}[r.IntN(8)]
+	case r.IntN(4) == 0:
+		e.Err = errors.New("gave up")
+	}
+	return e
+}
+
+func (s *commitStage) take(e *history.Event) bool {
+	tx := e.Path[2] - '0'
+	op := &s.ops[e.Client][tx]
+	switch {
+	case e.Op == "begin" && e.Kind == history.Invoke:
+		if s.begun[tx] || *op != "" {
+			return false
+		}
+		s.begun[tx], *op = true, e.Op
+	case !s.begun[tx]:
+		return false
+	case e.Kind == history.Invoke:
+		if *op != "" {
+			return false
+		}
+		*op = e.Op
+	case e.Kind == history.Return:
+		if *op != e.Op {
+			return false
+		}
+		*op = ""
+	}
+	return true
+}
+
+// transactions calls f with the events of each transaction, until it objects.
+func transactions(h *history.History, f func(events []history.Event) bool) Level {
+	for _, dir := range []string{"/t0", "/t1"} {
+		var own []history.Event
+		for _, e := range h.Events {
+			if len(e.Path) >= len(dir) && e.Path[:len(dir)] == dir {
+				own = append(own, e)
+			}
+		}
+		if !f(own) {
+			return Violated
+		}
+	}
+	return OK
+}
+
+// sitesIn returns the number of sites with which the transaction began.
+func sitesIn(events []history.Event) (n int) {
+	for _, e := range events {
+		if e.Kind == history.Invoke && e.Op == "begin" {
+			n = int(e.Value)
+		}
+	}
+	return n
+}
+
+// decidedAsOne is Atomicity.
+func decidedAsOne(h *history.History) Level {
+	return transactions(h, func(events []history.Event) bool {
+		commit, other := false, false
+		for i, e := range events {
+			other = other || e.Kind == history.Told && e.Op == "aborted" || e.Kind == history.Return && e.Op == "vote-no" && e.Err == nil
+			if e.Kind != history.Told || e.Op != "committed" {
+				continue
+			}
+			commit = true
+			yes := map[int32]bool{}
+			for _, x := range events[:i] {
+				if x.Kind == history.Invoke && x.Op == "vote-yes" {
+					yes[x.Client] = true
+				}
+			}
+			if len(yes) < sitesIn(events[:i]) {
+				return false
+			}
+		}
+		return !commit || !other
+	})
+}
+
+// abortedForAReason is Validity.
+func abortedForAReason(h *history.History) Level {
+	return transactions(h, func(events []history.Event) bool {
+		for i, e := range events {
+			reason, yes := false, map[string]bool{}
+			for _, x := range events[:i] {
+				if x.Kind == history.Changed && x.Data == "yes" {
+					yes[x.Path] = true
+				}
+				reason = reason || x.Kind == history.Invoke && (x.Op == "vote-no" || x.Op == "finish") || x.Kind == history.Deleted && x.Session != 0 ||
+					x.Kind == history.Return && x.Op == "begin" && x.Err != nil
+			}
+			n := sitesIn(events[:i])
+			if e.Kind == history.Told && e.Op == "aborted" && !reason || e.Kind == history.Created && e.Data == "aborted" && n > 0 && len(yes) >= n {
+				return false
+			}
+		}
+		return true
+	})
+}

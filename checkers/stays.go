@@ -1,0 +1,166 @@
+package checkers
+
+import (
+	"math"
+
+	"zksim/model/history"
+)
+
+// stays is what the monitors of [Exit] and [Rounds] follow: the Enters in progress, and
+// the times that clients were inside.
+type stays struct {
+	calls []entrance
+	all   []stay // in the order of entering
+}
+
+// entrance is an Enter in progress.
+type entrance struct {
+	caller
+	need  int64
+	ended []ending // of its client, since it began
+}
+
+// ending is a znode that the servers deleted with its session.
+type ending struct {
+	path string
+	at   int
+}
+
+// stay is one time that a client was inside. What has not happened is at never.
+type stay struct {
+	caller
+	path        string
+	need, round int64
+	rank        Print // of the round
+	leaves, out int   // Leave begins, Leave returns without an error
+	ends        int   // the session ends
+	crashed     bool
+}
+
+const never = math.MaxInt
+
+// inside reports whether nothing has ended it.
+func (x *stay) inside() bool { return x.leaves == never && x.ends == never }
+
+// Reset implements [Monitor].
+func (s *stays) Reset() { s.calls, s.all = s.calls[:0], s.all[:0] }
+
+// step takes event i into account. It returns the stay of an Enter or a Leave
+// that succeeds.
+func (s *stays) step(h *history.History, i int) *stay {
+	e := &h.Events[i]
+	x := s.latest(e.Object)
+	switch {
+	case e.Kind == history.Invoke && e.Op == "enter":
+		s.calls = append(s.calls, entrance{caller: callerOf(e), need: e.Value})
+	case e.Kind == history.Return && e.Op == "enter":
+		var call entrance
+		if s.calls, call = take(s.calls, e); e.Err == nil {
+			return s.enter(h, i, call)
+		}
+	case e.Kind == history.Invoke && e.Op == "leave" && x != nil:
+		x.leaves = min(x.leaves, i)
+	case e.Kind == history.Return && e.Op == "leave" && e.Err == nil && x != nil:
+		x.out = min(x.out, i)
+		return x
+	case e.Kind == history.Crashed:
+		s.crash(e.Client)
+	case e.Kind == history.Deleted && e.Client == 0 && h.Txns:
+		s.end(h, i)
+	}
+	return nil
+}
+
+// latest returns the latest stay of an object, nil if there is none.
+func (s *stays) latest(object int32) *stay {
+	for k := len(s.all) - 1; k >= 0; k-- {
+		if s.all[k].object == object {
+			return &s.all[k]
+		}
+	}
+	return nil
+}
+
+// enter begins a stay.
+func (s *stays) enter(h *history.History, i int, call entrance) *stay {
+	e := &h.Events[i]
+	x := stay{caller: callerOf(e), path: e.Path, need: call.need, round: e.Value, rank: rankOf(h.Events[:i], e.Value),
+		leaves: never, out: never, ends: never}
+	for _, y := range call.ended {
+		if y.path == x.path {
+			x.ends = y.at
+		}
+	}
+	if !h.Txns && excused(h, e) {
+		x.ends = -1
+	}
+	s.all = append(s.all, x)
+	return &s.all[len(s.all)-1]
+}
+
+// excused reports whether a client that entered was told of a loss, or crashed, at any
+// time. It excuses altogether where nobody recorded when sessions ended; such a run
+// is judged when it is over.
+func excused(h *history.History, entered *history.Event) bool {
+	for i := range h.Events {
+		e := &h.Events[i]
+		if e.Kind == history.Lost && e.Object == entered.Object || e.Kind == history.Crashed && e.Client == entered.Client {
+			return true
+		}
+	}
+	return false
+}
+
+// rankOf returns which of the txns that changed a znode gave a round its number; the
+// number itself if none did. Zxids differ between runs that mean the same.
+func rankOf(events []history.Event, round int64) Print {
+	n, last := 0, int64(0)
+	for i := range events {
+		e := &events[i]
+		change := e.Kind == history.Created || e.Kind == history.Changed || e.Kind == history.Deleted
+		if change && e.Zxid != last && e.Zxid <= round {
+			n, last = n+1, e.Zxid
+		}
+	}
+	if last != round {
+		return Print(0).Word(uint64(round)).Flag(false)
+	}
+	return Print(n).Flag(true)
+}
+
+// crash forgets what a client that has crashed can no longer do.
+func (s *stays) crash(client int32) {
+	s.calls = drop(s.calls, func(x entrance) bool { return x.client == client })
+	for k := range s.all {
+		if x := &s.all[k]; x.client == client {
+			x.crashed = true
+		}
+	}
+}
+
+// end notes that a session has ended, and its znode with it. An Enter in progress of
+// the client that made the znode may still answer with it.
+func (s *stays) end(h *history.History, i int) {
+	e := &h.Events[i]
+	for k := range s.all {
+		if x := &s.all[k]; x.path == e.Path {
+			x.ends = min(x.ends, i)
+		}
+	}
+	maker := makerOf(h.Events[:i], e.Path)
+	for k := range s.calls {
+		if x := &s.calls[k]; maker == 0 || x.client == maker {
+			x.ended = append(x.ended, ending{e.Path, i})
+		}
+	}
+}
+
+// makerOf returns the client that made a znode last, 0 if that was not recorded.
+func makerOf(events []history.Event, path string) int32 {
+	for i := len(events) - 1; i >= 0; i-- {
+		if e := &events[i]; e.Kind == history.Created && e.Path == path {
+			return e.Client
+		}
+	}
+	return 0
+}
