@@ -51,11 +51,16 @@ func (d *debts) Reset() { d.ops, d.owed, d.cut = d.ops[:0], d.owed[:0], 0 }
 // Hash implements [Monitor]. At the end it makes no difference whether a take was cut off
 // or never returned, nor for an acknowledgement.
 func (d *debts) Hash() uint64 {
-	sum := Print(0)
+	var owed, acks Print // in any order
 	for _, x := range d.owed {
-		sum += Print(x.item).Flag(x.put).Flag(x.removed).Flag(d.ops.any("ack", x.item))
+		owed += Print(x.item).Flag(x.put).Flag(x.removed)
 	}
-	return uint64(sum.Word(uint64(d.lapsed())))
+	for i := range d.ops {
+		if o := &d.ops[i]; o.name == "ack" {
+			acks += Print(0).Word(uint64(o.item))
+		}
+	}
+	return uint64(owed.Word(uint64(acks)).Word(uint64(d.lapsed())))
 }
 
 // Step implements [Monitor].
