@@ -272,7 +272,7 @@ func (f *family) differ(t *testing.T, r *rand.Rand, a, b *history.History, illeg
 
 // TestMonitors is about the monitors that families are made for.
 func TestMonitors(t *testing.T) {
-	for _, f := range slices.Concat(queueFamilies, []family{counterFamily}) {
+	for _, f := range slices.Concat(queueFamilies, []family{counterFamily, namesFamily}) {
 		t.Run(f.name, func(t *testing.T) {
 			t.Run("verdicts", f.testAgreement)
 			t.Run("forgetting", f.testForgetting)
