@@ -178,7 +178,7 @@ func (f *family) testAgreement(t *testing.T) {
 	for range histories {
 		h := &history.History{}
 		h.Reset(3)
-		h.Txns = true
+		h.Txns = r.IntN(8) > 0
 		f.grow(r, h, 2+r.IntN(20))
 		f.end(r, h)
 		want := f.naive(h)
@@ -272,7 +272,7 @@ func (f *family) differ(t *testing.T, r *rand.Rand, a, b *history.History, illeg
 
 // TestMonitors is about the monitors that families are made for.
 func TestMonitors(t *testing.T) {
-	for _, f := range slices.Concat(queueFamilies, []family{counterFamily, namesFamily}) {
+	for _, f := range slices.Concat(queueFamilies, []family{counterFamily, namesFamily, tasksFamily}) {
 		t.Run(f.name, func(t *testing.T) {
 			t.Run("verdicts", f.testAgreement)
 			t.Run("forgetting", f.testForgetting)
