@@ -31,7 +31,7 @@ func nextCount(r *rand.Rand, h *history.History) history.Event {
 	}
 	e := history.Event{Kind: history.Return, Object: object, Op: begun.Op}
 	switch k := r.IntN(8); {
-	case k == 0:
+	case k == 0 || begun.Op == "cas" && k < 4:
 		e.Err = errors.New("unknown")
 	case k == 1 && r.IntN(2) == 0:
 		e.Err, e.OK = errors.New("canceled"), true

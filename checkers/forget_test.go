@@ -141,7 +141,7 @@ func (f *family) mutated(r *rand.Rand, h *history.History) *history.History {
 		}
 		i := r.IntN(len(x.Events) - 1)
 		e := &x.Events[i]
-		switch r.IntN(4) {
+		switch r.IntN(5) {
 		case 0:
 			x.Events = slices.Delete(x.Events, i, i+1)
 		case 1:
@@ -154,7 +154,17 @@ func (f *family) mutated(r *rand.Rand, h *history.History) *history.History {
 				x.Events = slices.Delete(x.Events, i+1+k, i+2+k)
 				x.Events = slices.Delete(x.Events, i, i+1)
 			}
-		case 3: // another answer
+		case 3: // two objects have each other's part
+			a, b := int32(1+r.IntN(4)), int32(1+r.IntN(4))
+			for k := range x.Events {
+				switch y := &x.Events[k]; y.Object {
+				case a:
+					y.Object, y.Client = b, (b-1)%3+1
+				case b:
+					y.Object, y.Client = a, (a-1)%3+1
+				}
+			}
+		case 4: // another answer
 			part := x
 			part.Events = slices.Clone(x.Events[:i])
 			if y := f.next(r, &part); y.Kind == e.Kind && y.Object == e.Object {

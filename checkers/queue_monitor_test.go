@@ -15,7 +15,7 @@ var queueFamilies = []family{
 	{name: "doubled-item", checker: DoubledItem{}, naive: doubledItem, next: everyOp.next, end: endOfQueue},
 	{name: "doubled-effect", checker: DoubledEffect{}, naive: doubledEffect, next: acks.next, end: endOfQueue},
 	{name: "fifo", checker: FIFO{}, naive: func(h *history.History) Level { return outOfTurn(h, func(int64) int64 { return 0 }) }, next: deliveries.next, end: endOfQueue},
-	{name: "priority-order", checker: PriorityOrder{Of: parity}, naive: func(h *history.History) Level { return outOfTurn(h, parity) }, next: deliveries.next, end: endOfQueue},
+	{name: "priority-order", checker: PriorityOrder{Of: rank}, naive: func(h *history.History) Level { return outOfTurn(h, rank) }, next: deliveries.next, end: endOfQueue},
 }
 
 // queueMix is which operations a history has besides puts, and how many in a hundred of
@@ -31,7 +31,8 @@ var (
 	deliveries = queueMix{[]string{"take", "trytake", "trytake", "claim", "tryclaim"}, 8}
 )
 
-func parity(item int64) int64 { return item % 2 }
+// rank is a priority that later items have more of.
+func rank(item int64) int64 { return -(item / 3) }
 
 // queueItems is how many items there are at most.
 const queueItems = 4

@@ -71,7 +71,7 @@ func (a *agenda) Reset() {
 func (a *agenda) Hash() uint64 {
 	var works, ids Print // in any order
 	for _, w := range a.works {
-		p := Print(w.value).Flag(w.told).Flag(w.reported)
+		p := Print(w.value).Flag(w.told)
 		if !w.reported {
 			p = p.Text(w.id)
 		}
