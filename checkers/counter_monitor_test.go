@@ -22,7 +22,7 @@ func nextCount(r *rand.Rand, h *history.History) history.Event {
 	case begun == nil:
 		e := history.Event{Kind: history.Invoke, Object: object, Op: []string{"get", "add", "add", "cas"}[r.IntN(4)]}
 		if e.Op != "get" {
-			e.Value = int64(1 + r.IntN(2))
+			e.Value = int64(1 + r.IntN(5)/4)
 		}
 		if e.Op == "cas" {
 			e.Path = strconv.Itoa(r.IntN(3))

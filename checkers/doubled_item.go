@@ -16,13 +16,7 @@ func (DoubledItem) Doc() string {
 }
 
 // Check implements [Checker].
-func (c DoubledItem) Check(h *history.History) Verdict {
-	m := &stock{}
-	if v := check(h, m); v.Level != OK {
-		return v
-	}
-	return m.end(h)
-}
+func (DoubledItem) Check(h *history.History) Verdict { return checkToEnd(h, &stock{}) }
 
 // Monitor implements [Monitored]. What is in the queue is judged at the end.
 func (DoubledItem) Monitor() Monitor { return &stock{} }

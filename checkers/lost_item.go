@@ -20,11 +20,7 @@ func (LostItem) Name() string { return "lost-item" }
 func (LostItem) Doc() string { return "an item that was put is delivered or still in the queue" }
 
 // Check implements [Checker].
-func (c LostItem) Check(h *history.History) Verdict {
-	m := &debts{}
-	check(h, m)
-	return m.end(h)
-}
+func (LostItem) Check(h *history.History) Verdict { return checkToEnd(h, &debts{}) }
 
 // Monitor implements [Monitored]. All is judged at the end.
 func (LostItem) Monitor() Monitor { return &debts{} }
@@ -49,7 +45,7 @@ type debt struct {
 func (d *debts) Reset() { d.ops, d.owed, d.cut = d.ops[:0], d.owed[:0], 0 }
 
 // Hash implements [Monitor]. At the end it makes no difference whether a take was cut off
-// or never returned, nor for an acknowledgement.
+// or never returned.
 func (d *debts) Hash() uint64 {
 	var owed, acks Print // in any order
 	for _, x := range d.owed {

@@ -11,10 +11,12 @@ import (
 // same whose monitors remember the same.
 type Monitor interface {
 	// Step judges event i of h; it has been given all events before it. After a
-	// violation it may not be used.
+	// violation it may not be used. What is judged by how a run ends is left to Check.
 	Step(h *history.History, i int) Verdict
-	// Hash returns a hash of what the monitor remembers. Zxids and the numbers of
-	// objects, which differ between runs that mean the same, are not part of it.
+	// Hash returns a hash of what the monitor remembers. Where the state of the world is
+	// the same (znodes, sessions, what live clients have seen and are doing), equal
+	// hashes mean that whatever follows, Check comes to the same level. Zxids and the numbers
+	// of objects, which differ between runs that mean the same, are not part of it.
 	Hash() uint64
 	// Reset forgets everything.
 	Reset()
@@ -34,6 +36,21 @@ func check(h *history.History, m Monitor) Verdict {
 		}
 	}
 	return Verdict{}
+}
+
+// ending is a monitor of which some things are left to the end.
+type ending interface {
+	Monitor
+	// end judges how the run ended, when Step has found nothing.
+	end(h *history.History) Verdict
+}
+
+// checkToEnd has a monitor judge a whole history and its end.
+func checkToEnd(h *history.History, m ending) Verdict {
+	if v := check(h, m); v.Level != OK {
+		return v
+	}
+	return m.end(h)
 }
 
 // Print is a hash of a few things, in their order; the zero value is that of nothing. It

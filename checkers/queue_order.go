@@ -22,7 +22,7 @@ func (FIFO) Name() string { return "fifo" }
 func (FIFO) Doc() string { return "no consumer passes over an item that was put before and is free" }
 
 // Check implements [Checker].
-func (c FIFO) Check(h *history.History) Verdict { return passedOver(h, &turns{Checker: c}) }
+func (c FIFO) Check(h *history.History) Verdict { return checkToEnd(h, &turns{Checker: c}) }
 
 // Monitor implements [Monitored]. What is in the queue is judged at the end.
 func (c FIFO) Monitor() Monitor { return &turns{Checker: c} }
@@ -44,19 +44,11 @@ func (PriorityOrder) Doc() string {
 
 // Check implements [Checker].
 func (c PriorityOrder) Check(h *history.History) Verdict {
-	return passedOver(h, &turns{Checker: c, of: c.Of})
+	return checkToEnd(h, &turns{Checker: c, of: c.Of})
 }
 
 // Monitor implements [Monitored]. What is in the queue is judged at the end.
 func (c PriorityOrder) Monitor() Monitor { return &turns{Checker: c, of: c.Of} }
-
-// passedOver judges a whole history.
-func passedOver(h *history.History, m *turns) Verdict {
-	if v := check(h, m); v.Level != OK {
-		return v
-	}
-	return m.end(h)
-}
 
 // turns is the monitor of FIFO and PriorityOrder. An item that was got once is not free
 // again for certain, so it is forgotten.

@@ -26,13 +26,7 @@ func (Tasks) Doc() string {
 }
 
 // Check implements [Checker].
-func (c Tasks) Check(h *history.History) Verdict {
-	m := newAgenda()
-	if v := check(h, m); v.Level != OK {
-		return v
-	}
-	return m.end(h)
-}
+func (Tasks) Check(h *history.History) Verdict { return checkToEnd(h, newAgenda()) }
 
 // Monitor implements [Monitored]. What has become of tasks is judged at the end.
 func (Tasks) Monitor() Monitor { return newAgenda() }
