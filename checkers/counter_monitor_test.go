@@ -70,3 +70,29 @@ func TestTheMonitorOfCountersLeavesToCheckWhatIsTooMuch(t *testing.T) {
 		seen[m.Hash()] = true
 	}
 }
+
+// TestTheMonitorOfCountersKnowsWhoseChangeIsSeen has two changes in progress of which one
+// was seen, which must be answered so.
+func TestTheMonitorOfCountersKnowsWhoseChangeIsSeen(t *testing.T) {
+	seen := func(first, second history.Event) uint64 {
+		h := &history.History{}
+		h.Reset(3)
+		h.Add(first)
+		h.Add(history.Event{Kind: history.Invoke, Client: 3, Object: 3, Op: "get"})
+		h.Add(history.Event{Kind: history.Return, Client: 3, Object: 3, Op: "get", Value: 1})
+		h.Add(second)
+		m := Counter{}.Monitor()
+		if v := check(h, m); v.Level != OK {
+			t.Fatal(v)
+		}
+		return m.Hash()
+	}
+	add := func(client, object int32) history.Event {
+		return history.Event{Kind: history.Invoke, Client: client, Object: object, Op: "add", Value: 1}
+	}
+	for _, other := range []history.Event{add(2, 2), add(1, 4)} {
+		if seen(add(1, 1), other) == seen(other, add(1, 1)) {
+			t.Errorf("the change of o1 is taken for that of o%d", other.Object)
+		}
+	}
+}
