@@ -38,18 +38,22 @@ type counting struct {
 }
 
 func (n count) step(o counting) (bool, count) {
-	next, answer := n, int64(n)
-	switch o.op {
-	case "add":
-		next = n + count(o.value)
-		answer = int64(next)
-	case "cas":
-		answer = 0
-		if int64(n) == o.old {
-			next, answer = count(o.value), 1
-		}
-	}
+	next, answer := n.execute(&o)
 	return !o.answered || answer == o.answer, next
+}
+
+// execute returns the number after the operation, and the answer.
+func (n count) execute(o *counting) (next count, answer int64) {
+	switch {
+	case o.op == "add":
+		next = n + count(o.value)
+		return next, int64(next)
+	case o.op == "cas" && int64(n) == o.old:
+		return count(o.value), 1
+	case o.op == "cas":
+		return n, 0
+	}
+	return n, int64(n)
 }
 
 // explicable reports whether the operations can be explained.

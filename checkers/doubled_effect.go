@@ -14,15 +14,42 @@ func (DoubledEffect) Name() string { return "doubled-effect" }
 func (DoubledEffect) Doc() string { return "an item is acknowledged by one of those who got it" }
 
 // Check implements [Checker].
-func (c DoubledEffect) Check(h *history.History) Verdict {
-	ops := queueOps(h)
-	for i := range ops {
-		for k := range ops {
-			a, b := &ops[i], &ops[k]
-			if a.name == "ack" && b.name == "ack" && a.item == b.item && a.succeeded() && b.succeeded() && a.end < b.end {
-				return violated(c, b.end, "c%d acknowledged item %d, which c%d had acknowledged before", b.client, b.item, a.client)
-			}
+func (c DoubledEffect) Check(h *history.History) Verdict { return check(h, c.Monitor()) }
+
+// Monitor implements [Monitored].
+func (DoubledEffect) Monitor() Monitor { return &effects{} }
+
+// effects is the monitor of DoubledEffect: the items that are acknowledged. An item may
+// be acknowledged at any time after, so none is forgotten.
+type effects struct {
+	DoubledEffect
+	ops   queueOps
+	acked []queueOp
+}
+
+// Reset implements [Monitor].
+func (m *effects) Reset() { m.ops, m.acked = m.ops[:0], m.acked[:0] }
+
+// Hash implements [Monitor].
+func (m *effects) Hash() uint64 {
+	sum := Print(0)
+	for i := range m.acked {
+		sum += Print(0).Word(uint64(m.acked[i].item))
+	}
+	return uint64(sum)
+}
+
+// Step implements [Monitor].
+func (m *effects) Step(h *history.History, i int) Verdict {
+	o, ok := m.ops.step(h, i)
+	if !ok || o.name != "ack" || !o.succeeded() {
+		return Verdict{}
+	}
+	for _, a := range m.acked {
+		if a.item == o.item {
+			return violated(m, i, "c%d acknowledged item %d, which c%d had acknowledged before", o.client, o.item, a.client)
 		}
 	}
+	m.acked = append(m.acked, o)
 	return Verdict{}
 }

@@ -16,45 +16,126 @@ func (DoubledItem) Doc() string {
 }
 
 // Check implements [Checker].
-func (c DoubledItem) Check(h *history.History) Verdict {
-	ops := queueOps(h)
-	for i := range ops {
-		o := &ops[i]
-		if !o.delivers() {
-			continue
-		}
-		known := false
-		for k := range ops {
-			p := &ops[k]
-			switch {
-			case p.item != o.item:
-			case p.name == "put" && p.begin < o.end && !p.refused:
-				known = true
-			case o.takes() && p.takes() && p.succeeded() && p.end < o.end:
-				return violated(c, o.end, "c%d took item %d, which c%d had taken before", o.client, o.item, p.client)
-			}
-		}
-		if !known {
-			return violated(c, o.end, "c%d got item %d, which nobody has put", o.client, o.item)
-		}
-	}
-	return c.atEnd(h, ops)
+func (DoubledItem) Check(h *history.History) Verdict { return checkToEnd(h, &stock{}) }
+
+// Monitor implements [Monitored]. What is in the queue is judged at the end.
+func (DoubledItem) Monitor() Monitor { return &stock{} }
+
+// stock is the monitor of DoubledItem: what is known of each item.
+type stock struct {
+	DoubledItem
+	ops   queueOps
+	items []stocked
 }
 
-// atEnd looks for items that should not be in the queue any more.
-func (c DoubledItem) atEnd(h *history.History, ops []queueOp) Verdict {
+// stocked is an item.
+type stocked struct {
+	item           int64
+	put            putting
+	producer       int32
+	taken, removed int32 // by whom first; 0: nobody
+	got            int32 // by whom first, while it was being put
+	early          int   // at which event
+}
+
+// putting is what has become of a put.
+type putting uint8
+
+const (
+	putNever putting = iota
+	putOn
+	putDone // perhaps
+	putRefused
+)
+
+// Reset implements [Monitor].
+func (s *stock) Reset() { s.ops, s.items = s.ops[:0], s.items[:0] }
+
+// Hash implements [Monitor].
+func (s *stock) Hash() uint64 {
+	sum := Print(0)
+	for i := range s.items {
+		x := &s.items[i]
+		sum += Print(x.item).Word(uint64(x.put)).Flag(x.taken != 0).Flag(x.removed != 0).Flag(x.got != 0)
+	}
+	return uint64(sum)
+}
+
+func (s *stock) item(number int64) *stocked {
+	for i := range s.items {
+		if s.items[i].item == number {
+			return &s.items[i]
+		}
+	}
+	s.items = append(s.items, stocked{item: number})
+	return &s.items[len(s.items)-1]
+}
+
+func (x *stocked) remove(client int32) {
+	if x.removed == 0 {
+		x.removed = client
+	}
+}
+
+// Step implements [Monitor].
+func (s *stock) Step(h *history.History, i int) Verdict {
+	o, ok := s.ops.step(h, i)
+	switch {
+	case !ok:
+	case o.open:
+		if o.name == "put" {
+			x := s.item(o.item)
+			x.put, x.producer = putOn, o.client
+		}
+	case o.name == "put" && !o.refused:
+		x := s.item(o.item)
+		x.put, x.got = putDone, 0
+	case o.name == "put":
+		x := s.item(o.item)
+		if x.put = putRefused; x.got != 0 {
+			return violated(s, x.early, "c%d got item %d, which nobody has put", x.got, x.item)
+		}
+	case o.delivers():
+		return s.deliver(&o, i)
+	case o.removes():
+		s.item(o.item).remove(o.client)
+	}
+	return Verdict{}
+}
+
+// deliver judges that event i gave an item to a consumer.
+func (s *stock) deliver(o *queueOp, i int) Verdict {
+	x := s.item(o.item)
+	switch {
+	case x.put == putNever || x.put == putRefused:
+		return violated(s, i, "c%d got item %d, which nobody has put", o.client, o.item)
+	case o.takes() && x.taken != 0:
+		return violated(s, i, "c%d took item %d, which c%d had taken before", o.client, o.item, x.taken)
+	case o.takes():
+		x.taken = o.client
+		x.remove(o.client)
+	}
+	if x.put == putOn && x.got == 0 {
+		x.got, x.early = o.client, i
+	}
+	return Verdict{}
+}
+
+// end looks for items that should not be in the queue any more.
+func (s *stock) end(h *history.History) Verdict {
 	if h.Outcome != history.Quiet {
 		return Verdict{}
 	}
-	for i := range ops {
-		o := &ops[i]
-		switch n := queued(h, o.item); {
-		case o.removes() && n > 0:
-			return violated(c, -1, "item %d is in the queue although c%d has removed it", o.item, o.client)
-		case o.name == "put" && o.refused && n > 0:
-			return violated(c, -1, "item %d is in the queue although c%d was told that it was not put", o.item, o.client)
-		case o.name == "put" && n > 1:
-			return violated(c, -1, "item %d, put once by c%d, is in the queue %d times", o.item, o.client, n)
+	for i := range s.items {
+		x := &s.items[i]
+		switch n := queued(h, x.item); {
+		case n == 0:
+		case x.put == putRefused:
+			return violated(s, -1, "item %d is in the queue although c%d was told that it was not put", x.item, x.producer)
+		case x.put != putNever && n > 1:
+			return violated(s, -1, "item %d, put once by c%d, is in the queue %d times", x.item, x.producer, n)
+		case x.removed != 0:
+			return violated(s, -1, "item %d is in the queue although c%d has removed it", x.item, x.removed)
 		}
 	}
 	return Verdict{}

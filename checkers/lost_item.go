@@ -1,6 +1,10 @@
 package checkers
 
-import "zksim/model/history"
+import (
+	"slices"
+
+	"zksim/model/history"
+)
 
 // LostItem is the promise to producers: an item that was put, so that the
 // producer was told, is delivered or still in the queue. Delivered means taken,
@@ -16,41 +20,109 @@ func (LostItem) Name() string { return "lost-item" }
 func (LostItem) Doc() string { return "an item that was put is delivered or still in the queue" }
 
 // Check implements [Checker].
-func (c LostItem) Check(h *history.History) Verdict {
+func (LostItem) Check(h *history.History) Verdict { return checkToEnd(h, &debts{}) }
+
+// Monitor implements [Monitored]. All is judged at the end.
+func (LostItem) Monitor() Monitor { return &debts{} }
+
+// debts is the monitor of LostItem: the items that are owed to their producers.
+type debts struct {
+	LostItem
+	ops  queueOps
+	owed []debt // in the order in which their puts began
+	cut  int    // takes that may have removed an item without a word
+}
+
+// debt is an item that is being put, or was put and not delivered yet.
+type debt struct {
+	item    int64
+	client  int32
+	put     bool // its producer was told
+	removed bool // while it was being put
+}
+
+// Reset implements [Monitor].
+func (d *debts) Reset() { d.ops, d.owed, d.cut = d.ops[:0], d.owed[:0], 0 }
+
+// Hash implements [Monitor]. At the end it makes no difference whether a take was cut off
+// or never returned.
+func (d *debts) Hash() uint64 {
+	var owed, acks Print // in any order
+	for _, x := range d.owed {
+		owed += Print(x.item).Flag(x.put).Flag(x.removed)
+	}
+	for i := range d.ops {
+		if o := &d.ops[i]; o.name == "ack" {
+			acks += Print(0).Word(uint64(o.item))
+		}
+	}
+	return uint64(owed.Word(uint64(acks)).Word(uint64(d.lapsed())))
+}
+
+// Step implements [Monitor].
+func (d *debts) Step(h *history.History, i int) Verdict {
+	o, ok := d.ops.step(h, i)
+	switch {
+	case !ok:
+	case o.open:
+		if o.name == "put" {
+			d.owed = append(d.owed, debt{item: o.item, client: o.client})
+		}
+	case o.name == "put":
+		d.told(&o)
+	case o.removes() || o.name == "ack" && o.doubtful():
+		d.remove(o.item)
+	case o.takes() && o.doubtful():
+		d.cut++
+	}
+	return Verdict{}
+}
+
+// told notes the end of a put. What its producer does not know of is not owed.
+func (d *debts) told(o *queueOp) {
+	d.owed = drop(d.owed, func(x debt) bool { return x.item == o.item && (x.removed || !o.succeeded()) })
+	for k := range d.owed {
+		if d.owed[k].item == o.item {
+			d.owed[k].put = true
+		}
+	}
+}
+
+// remove notes that an item was, or could have been, removed and delivered.
+func (d *debts) remove(item int64) {
+	d.owed = drop(d.owed, func(x debt) bool { return x.item == item && x.put })
+	for k := range d.owed {
+		if d.owed[k].item == item {
+			d.owed[k].removed = true
+		}
+	}
+}
+
+// lapsed returns how many takes have been cut off, if those in progress are.
+func (d *debts) lapsed() int {
+	n := d.cut
+	for i := range d.ops {
+		if d.ops[i].takes() {
+			n++
+		}
+	}
+	return n
+}
+
+// end judges what has become of the items.
+func (d *debts) end(h *history.History) Verdict {
 	if h.Outcome != history.Quiet {
 		return Verdict{}
 	}
-	ops := queueOps(h)
-	var missing []*queueOp
-	cut := 0
-	for i := range ops {
-		o := &ops[i]
-		switch {
-		case o.takes() && o.doubtful():
-			cut++
-		case o.name == "put" && o.succeeded() && queued(h, o.item) == 0 && !removed(ops, o.item):
-			missing = append(missing, o)
-		}
-	}
+	cut := d.lapsed()
+	missing := drop(slices.Clone(d.owed), func(x debt) bool { return !x.put || queued(h, x.item) > 0 || d.ops.any("ack", x.item) })
 	if len(missing) <= cut {
 		return Verdict{}
 	}
-	o := missing[len(missing)-1]
+	x := missing[len(missing)-1]
 	if cut > 0 {
-		return violated(c, -1, "%d items are lost, among them item %d of c%d; only %d could have gone with a take that was cut off",
-			len(missing), o.item, o.client, cut)
+		return violated(d, -1, "%d items are lost, among them item %d of c%d; only %d could have gone with a take that was cut off",
+			len(missing), x.item, x.client, cut)
 	}
-	return violated(c, -1, "item %d of c%d is lost: it was put, nobody has got it, and it is not in the queue", o.item, o.client)
-}
-
-// removed reports whether an operation has, or could have, removed that very
-// item and delivered it.
-func removed(ops []queueOp, item int64) bool {
-	for i := range ops {
-		o := &ops[i]
-		if o.item == item && (o.removes() || o.name == "ack" && o.doubtful()) {
-			return true
-		}
-	}
-	return false
+	return violated(d, -1, "item %d of c%d is lost: it was put, nobody has got it, and it is not in the queue", x.item, x.client)
 }

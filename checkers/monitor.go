@@ -39,6 +39,21 @@ func check(h *history.History, m Monitor) Verdict {
 	return Verdict{}
 }
 
+// finisher is a monitor of which some things are left to the end.
+type finisher interface {
+	Monitor
+	// end judges how the run ended, when Step has found nothing.
+	end(h *history.History) Verdict
+}
+
+// checkToEnd has a monitor judge a whole history and its end.
+func checkToEnd(h *history.History, m finisher) Verdict {
+	if v := check(h, m); v.Level != OK {
+		return v
+	}
+	return m.end(h)
+}
+
 // Print is a hash of a few things, in their order; the zero value is that of nothing. It
 // is what a [Monitor] may make its Hash of.
 type Print uint64

@@ -23,41 +23,105 @@ func (Names) Doc() string {
 	return "a name belongs to one at a time, and resolves to that one as long as it does"
 }
 
-// tenure is the time in which a name certainly belongs to somebody.
-type tenure struct {
-	client, object int32
-	name           string
-	value          int64
-	since          int
+// Check implements [Checker].
+func (n Names) Check(h *history.History) Verdict { return check(h, n.Monitor()) }
+
+// Monitor implements [Monitored].
+func (Names) Monitor() Monitor { return &tenures{} }
+
+// tenures is the monitor of Names: who owns what, and what has been asked.
+type tenures struct {
+	Names
+	owned []tenure
+	asked []naming
+	seen  []caller
 }
 
-// Check implements [Checker].
-func (n Names) Check(h *history.History) Verdict {
-	var owned []tenure
-	begun := map[int32]int{} // object -> Invoke of its operation in progress
-	for i := range h.Events {
-		e := &h.Events[i]
-		switch {
-		case e.Kind == history.Invoke:
-			begun[e.Object] = i
-			if e.Op == "unregister" {
-				owned = slices.DeleteFunc(owned, func(t tenure) bool { return t.name == e.Path && t.object == e.Object })
-			}
-		case e.Kind != history.Return || e.Err != nil:
-		case e.Op == "register":
-			for _, t := range owned {
-				if t.name == e.Path {
-					return violated(n, i, "c%d has registered %s, which c%d has registered and not given up", e.Client, t.name, t.client)
-				}
-			}
-			owned = append(owned, tenure{e.Client, e.Object, e.Path, h.Events[begun[e.Object]].Value, i})
-		case e.Op == "resolve":
-			for _, t := range owned {
-				if t.name == e.Path && t.since < begun[e.Object] && t.value != e.Value {
-					return violated(n, i, "c%d was told %d for %s, which c%d has registered as %d and not given up", e.Client, e.Value, t.name, t.client, t.value)
-				}
+// tenure is the time in which a name certainly belongs to somebody.
+type tenure struct {
+	caller
+	name  string
+	value int64
+	since int // position
+}
+
+// naming is an operation in progress.
+type naming struct {
+	caller
+	name  string
+	value int64
+	begin int // position
+}
+
+// Reset implements [Monitor].
+func (t *tenures) Reset() { t.owned, t.asked, t.seen = t.owned[:0], t.asked[:0], t.seen[:0] }
+
+// Hash implements [Monitor]. Of what is being resolved counts whether it was owned from
+// the beginning.
+func (t *tenures) Hash() uint64 {
+	sum := Print(0)
+	for _, x := range t.owned {
+		sum += t.print(x.caller).Text(x.name).Word(uint64(x.value))
+		for _, a := range t.asked {
+			if a.name == x.name && x.since < a.begin {
+				sum += t.print(a.caller)
 			}
 		}
+	}
+	return uint64(sum)
+}
+
+// print is a hash of an object: its client, and how many of that came before it.
+func (t *tenures) print(c caller) Print {
+	n := uint64(0)
+	for _, x := range t.seen {
+		if x == c {
+			break
+		}
+		if x.client == c.client {
+			n++
+		}
+	}
+	return Print(c.client).Word(n)
+}
+
+// Step implements [Monitor].
+func (t *tenures) Step(h *history.History, i int) Verdict {
+	e := &h.Events[i]
+	me := caller{e.Client, e.Object}
+	at := slices.IndexFunc(t.asked, func(a naming) bool { return a.caller == me })
+	switch {
+	case e.Kind == history.Invoke:
+		if !slices.Contains(t.seen, me) {
+			t.seen = append(t.seen, me)
+		}
+		t.asked = append(drop(t.asked, func(a naming) bool { return a.caller == me }), naming{me, e.Path, e.Value, i})
+		if e.Op == "unregister" {
+			t.owned = drop(t.owned, func(x tenure) bool { return x.name == e.Path && x.caller == me })
+		}
+	case e.Kind == history.Return && at >= 0:
+		a := t.asked[at]
+		t.asked = slices.Delete(t.asked, at, at+1)
+		if e.Err == nil {
+			return t.answer(e, i, a)
+		}
+	}
+	return Verdict{}
+}
+
+// answer judges that event i answers a.
+func (t *tenures) answer(e *history.Event, i int, a naming) Verdict {
+	for _, x := range t.owned {
+		switch {
+		case x.name != e.Path:
+		case e.Op == "register":
+			return violated(t, i, "c%d has registered %s, which c%d has registered and not given up", e.Client, x.name, x.client)
+		case e.Op == "resolve" && x.since < a.begin && x.value != e.Value:
+			return violated(t, i, "c%d was told %d for %s, which c%d has registered as %d and not given up", e.Client, e.Value, x.name, x.client, x.value)
+		}
+	}
+	if e.Op == "register" {
+		t.owned = append(t.owned, tenure{a.caller, e.Path, a.value, i})
 	}
 	return Verdict{}
 }

@@ -3,6 +3,7 @@ package checkers
 import (
 	"context"
 	"errors"
+	"slices"
 	"strconv"
 
 	"zksim/model/history"
@@ -13,38 +14,50 @@ import (
 // other put has; the data of an item's znode are that number in decimal. An
 // operation that returns with an error and OK, "refused", certainly did nothing.
 type queueOp struct {
-	name       string
-	client     int32
-	object     int32
-	item       int64 // put, acknowledged, returned or got; 0: none
-	begin, end int   // positions; end is after the last event if it never returned
-	err        error
-	refused    bool
-	open       bool // it never returned
+	name    string
+	client  int32
+	object  int32
+	item    int64 // put, acknowledged, returned or got; 0: none
+	begin   int   // position
+	err     error
+	refused bool
+	open    bool // it has not returned
 }
 
-// queueOps returns the operations in the order in which they began.
-func queueOps(h *history.History) []queueOp {
-	var ops []queueOp
-	for i := range h.Events {
-		e := &h.Events[i]
-		switch e.Kind {
-		case history.Invoke:
-			ops = append(ops, queueOp{name: e.Op, client: e.Client, object: e.Object, item: e.Value, begin: i, end: len(h.Events), open: true})
-		case history.Return:
-			for k := len(ops) - 1; k >= 0; k-- {
-				if o := &ops[k]; o.object == e.Object && o.open {
-					o.end, o.err, o.refused, o.open = i, e.Err, e.OK, false
-					if e.Value != 0 {
-						o.item = e.Value
-					}
-					break
+// queueOps are the operations in progress, in the order in which they began. Which these
+// are is part of a world's state, but for those of clients that have crashed.
+type queueOps []queueOp
+
+// step returns the operation that begins or ends with event i, if one does.
+func (q *queueOps) step(h *history.History, i int) (o queueOp, ok bool) {
+	e := &h.Events[i]
+	switch e.Kind {
+	case history.Invoke:
+		o = queueOp{name: e.Op, client: e.Client, object: e.Object, item: e.Value, begin: i, open: true}
+		*q = append(*q, o)
+		return o, true
+	case history.Return:
+		for k := len(*q) - 1; k >= 0; k-- {
+			if o = (*q)[k]; o.object == e.Object {
+				*q = slices.Delete(*q, k, k+1)
+				o.err, o.refused, o.open = e.Err, e.OK, false
+				if e.Value != 0 {
+					o.item = e.Value
 				}
+				return o, true
 			}
 		}
 	}
-	return ops
+	return queueOp{}, false
 }
+
+// any reports whether an operation of that name on an item is in progress.
+func (q queueOps) any(name string, item int64) bool {
+	return slices.ContainsFunc(q, func(o queueOp) bool { return o.name == name && o.item == item })
+}
+
+// consumes reports whether the operation asks for an item.
+func (o *queueOp) consumes() bool { return o.takes() || o.claims() }
 
 func (o *queueOp) takes() bool  { return o.name == "take" || o.name == "trytake" }
 func (o *queueOp) claims() bool { return o.name == "claim" || o.name == "tryclaim" }
@@ -57,7 +70,7 @@ func (o *queueOp) succeeded() bool { return !o.open && o.err == nil }
 func (o *queueOp) doubtful() bool { return o.open || o.err != nil && !o.refused }
 
 // delivers reports whether it gave an item to its caller.
-func (o *queueOp) delivers() bool { return (o.takes() || o.claims()) && o.succeeded() }
+func (o *queueOp) delivers() bool { return o.consumes() && o.succeeded() }
 
 // removes reports whether it removed the item from the queue, and said so.
 func (o *queueOp) removes() bool { return (o.takes() || o.name == "ack") && o.succeeded() }
@@ -69,8 +82,9 @@ func (o *queueOp) interrupted() bool {
 
 // queued returns how often an item is in the queue at the end of a run.
 func queued(h *history.History, item int64) (n int) {
-	for _, z := range h.Tree {
-		if z.Data == strconv.FormatInt(item, 10) {
+	data := strconv.FormatInt(item, 10)
+	for i := range h.Tree {
+		if h.Tree[i].Data == data {
 			n++
 		}
 	}

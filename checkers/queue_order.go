@@ -1,6 +1,10 @@
 package checkers
 
-import "zksim/model/history"
+import (
+	"slices"
+
+	"zksim/model/history"
+)
 
 // FIFO is the order of a queue: no item is delivered, and the queue is not called
 // empty, while an item that was put before it is free.
@@ -18,9 +22,10 @@ func (FIFO) Name() string { return "fifo" }
 func (FIFO) Doc() string { return "no consumer passes over an item that was put before and is free" }
 
 // Check implements [Checker].
-func (c FIFO) Check(h *history.History) Verdict {
-	return passedOver(c, h, func(int64) int64 { return 0 })
-}
+func (c FIFO) Check(h *history.History) Verdict { return checkToEnd(h, &turns{Checker: c}) }
+
+// Monitor implements [Monitored]. What is in the queue is judged at the end.
+func (c FIFO) Monitor() Monitor { return &turns{Checker: c} }
 
 // PriorityOrder is the order of a priority queue, in the manner of [FIFO]: no item
 // is delivered while one of higher priority, which is the lower number, or an
@@ -38,79 +43,176 @@ func (PriorityOrder) Doc() string {
 }
 
 // Check implements [Checker].
-func (c PriorityOrder) Check(h *history.History) Verdict { return passedOver(c, h, c.Of) }
+func (c PriorityOrder) Check(h *history.History) Verdict {
+	return checkToEnd(h, &turns{Checker: c, of: c.Of})
+}
 
-// passedOver looks for consumers that got an item other than the first.
-func passedOver(c Checker, h *history.History, priority func(item int64) int64) Verdict {
-	if h.Outcome != history.Quiet {
-		return Verdict{} // nobody knows what is in the queue
+// Monitor implements [Monitored]. What is in the queue is judged at the end.
+func (c PriorityOrder) Monitor() Monitor { return &turns{Checker: c, of: c.Of} }
+
+// turns is the monitor of FIFO and PriorityOrder. An item that was got once is not free
+// again for certain, so it is forgotten.
+type turns struct {
+	Checker
+	of  func(item int64) int64 // the priority of an item; nil: they all have the same
+	ops queueOps
+
+	begun   []arrival // items whose put has begun
+	free    []arrival // items whose put has returned, and that nobody has got
+	early   []int64   // items that were got while they were being put
+	alone   bool      // one consumer is at work, and no other was since it began
+	spoiled bool      // a consumer may have left a claim: nobody is to blame from now on
+	passed  []pass
+}
+
+// arrival is an item, and where its put began, or ended.
+type arrival struct {
+	item   int64
+	client int32
+	at     int
+}
+
+// pass is an item that was passed over, if it is still there.
+type pass struct {
+	arrival
+	got   queueOp // for which other, or for none
+	event int
+}
+
+// Reset implements [Monitor].
+func (t *turns) Reset() {
+	*t = turns{Checker: t.Checker, of: t.of, ops: t.ops[:0], begun: t.begun[:0], free: t.free[:0], early: t.early[:0], passed: t.passed[:0]}
+}
+
+// Hash implements [Monitor]. Of the moments counts who came before whom, as far as that
+// decides who is first.
+func (t *turns) Hash() uint64 {
+	var passed, free, early Print // in any order
+	for _, p := range t.passed {
+		passed += Print(0).Word(uint64(p.item))
 	}
-	ops := queueOps(h)
-	for i := range ops {
-		got := &ops[i]
-		empty := got.tries() && got.refused && !got.interrupted()
-		if !got.delivers() && !empty || !alone(ops, got) {
-			continue
+	if t.spoiled {
+		return uint64(passed)
+	}
+	for _, item := range t.early {
+		early += Print(0).Word(uint64(item))
+	}
+	working, k := t.consumers()
+	for _, p := range t.free {
+		before := Print(0)
+		for _, x := range t.begun {
+			if p.at < x.at && t.priority(p.item) <= t.priority(x.item) {
+				before += Print(0).Word(uint64(x.item))
+			}
 		}
-		for k := range ops {
-			p := &ops[k]
-			if p.name != "put" || !p.succeeded() || p.item == got.item || !free(h, ops, p, got) {
-				continue
-			}
-			if empty && p.end < got.begin {
-				return violated(c, got.end, "c%d was told that the queue is empty while item %d of c%d was in it", got.client, p.item, p.client)
-			}
-			if !empty && first(ops, p, got, priority) {
-				return violated(c, got.end, "c%d got item %d while item %d of c%d, which comes first, was in the queue",
-					got.client, got.item, p.item, p.client)
-			}
+		waits := t.alone && (t.of != nil || t.ops[k].tries()) && p.at < t.ops[k].begin
+		free += Print(p.item).Flag(waits).Word(uint64(before))
+	}
+	return uint64(passed.Word(uint64(free)).Word(uint64(early)).Word(uint64(working)).Flag(t.alone))
+}
+
+// consumers returns how many are at work, and the place of one of them in t.ops.
+func (t *turns) consumers() (n, k int) {
+	for i := range t.ops {
+		if t.ops[i].consumes() {
+			n, k = n+1, i
+		}
+	}
+	return n, k
+}
+
+func (t *turns) priority(item int64) int64 {
+	if t.of == nil {
+		return 0
+	}
+	return t.of(item)
+}
+
+// Step implements [Monitor].
+func (t *turns) Step(h *history.History, i int) Verdict {
+	o, ok := t.ops.step(h, i)
+	switch {
+	case !ok:
+	case o.consumes() && o.open:
+		working, _ := t.consumers()
+		t.alone = working == 1 && !t.spoiled
+	case o.consumes():
+		return t.judge(&o, i)
+	case t.spoiled || o.name != "put":
+	case o.open:
+		t.begun = append(t.begun, arrival{o.item, o.client, i})
+	default:
+		if at := slices.Index(t.early, o.item); at >= 0 {
+			t.early = slices.Delete(t.early, at, at+1)
+		} else if o.succeeded() {
+			t.free = append(t.free, arrival{o.item, o.client, i})
 		}
 	}
 	return Verdict{}
 }
 
-// alone reports whether no other consumer can have claimed anything during an
-// operation that it has not got.
-func alone(ops []queueOp, got *queueOp) bool {
-	for i := range ops {
-		o := &ops[i]
-		if !o.takes() && !o.claims() || o.begin == got.begin || o.begin > got.end {
-			continue
-		}
-		if o.end > got.begin || o.doubtful() || o.interrupted() {
-			return false
+// judge judges what a consumer was told at event i.
+func (t *turns) judge(o *queueOp, i int) Verdict {
+	alone := t.alone
+	t.alone = false
+	if o.doubtful() || o.interrupted() {
+		t.spoiled = true
+		t.begun, t.free, t.early = t.begun[:0], t.free[:0], t.early[:0]
+		return Verdict{}
+	}
+	if o.delivers() {
+		for _, p := range t.passed {
+			if p.item == o.item {
+				return t.blame(p)
+			}
 		}
 	}
-	return true
+	if alone && (o.delivers() || o.tries() && o.refused) {
+		t.free = drop(t.free, func(p arrival) bool {
+			passed := p.item != o.item && t.first(p, o)
+			if passed {
+				t.passed = append(t.passed, pass{p, *o, i})
+			}
+			return passed
+		})
+	}
+	if o.delivers() {
+		t.free = drop(t.free, func(p arrival) bool { return p.item == o.item })
+		if t.ops.any("put", o.item) && !slices.Contains(t.early, o.item) {
+			t.early = append(t.early, o.item)
+		}
+	}
+	return Verdict{}
 }
 
-// free reports whether the item of a put was in the queue up to the end of an
-// operation: nobody had got it, and it was there later.
-func free(h *history.History, ops []queueOp, put, got *queueOp) bool {
-	later := queued(h, put.item) > 0
-	for i := range ops {
-		o := &ops[i]
-		if !o.delivers() || o.item != put.item {
-			continue
-		}
-		if o.end <= got.end {
-			return false
-		}
-		later = true
+// first reports whether a free item certainly comes before what a consumer got: if it got
+// nothing, because it was there all the time; by its priority if it was, or if it came
+// before the other; among equals if it came before the other.
+func (t *turns) first(p arrival, o *queueOp) bool {
+	there := p.at < o.begin
+	if !o.delivers() {
+		return there
 	}
-	return later
+	earlier := slices.ContainsFunc(t.begun, func(x arrival) bool { return x.item == o.item && p.at < x.at })
+	mine, other := t.priority(p.item), t.priority(o.item)
+	return mine < other && (earlier || there) || mine == other && earlier
 }
 
-// first reports whether the item of a put certainly comes before the one that was
-// got: by its priority if it was there when the operation began, or before the
-// other one was put; among equals by the order of the puts.
-func first(ops []queueOp, put, got *queueOp, priority func(item int64) int64) bool {
-	earlier := false
-	for i := range ops {
-		if o := &ops[i]; o.name == "put" && o.item == got.item {
-			earlier = put.end < o.begin
+// blame objects to an item that was passed over and is there.
+func (t *turns) blame(p pass) Verdict {
+	if !p.got.delivers() {
+		return violated(t, p.event, "c%d was told that the queue is empty while item %d of c%d was in it", p.got.client, p.item, p.client)
+	}
+	return violated(t, p.event, "c%d got item %d while item %d of c%d, which comes first, was in the queue",
+		p.got.client, p.got.item, p.item, p.client)
+}
+
+// end judges the items that are in the queue at the end.
+func (t *turns) end(h *history.History) Verdict {
+	for _, p := range t.passed {
+		if h.Outcome == history.Quiet && queued(h, p.item) > 0 {
+			return t.blame(p)
 		}
 	}
-	mine, other := priority(put.item), priority(got.item)
-	return mine < other && (earlier || put.end < got.begin) || mine == other && earlier
+	return Verdict{}
 }

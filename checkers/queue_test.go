@@ -214,12 +214,22 @@ func TestNobodyIsPassedOverInAQueue(t *testing.T) {
 			invoke c3 o3 take
 			crashed c3
 			Znode /q/items/a s0 7`, event: 5, message: passed},
-		{name: "a run that was stopped says nothing", text: inSequence + `
+	})
+}
+
+func TestNobodyIsPassedOverInARunThatWasStopped(t *testing.T) {
+	judge(t, FIFO{}, []judgement{
+		{name: "a run that was stopped says nothing of the end", text: inSequence + `
+			invoke c2 o2 take
+			return c2 o2 take v8
+			Outcome stopped
+			Znode /q/items/a s0 7`},
+		{name: "a run that was stopped after the first was got", text: inSequence + `
 			invoke c2 o2 take
 			return c2 o2 take v8
 			invoke c3 o3 take
 			return c3 o3 take v7
-			Outcome stopped`},
+			Outcome stopped`, event: 5, message: "c2 got item 8 while item 7 of c1, which comes first, was in the queue"},
 	})
 }
 

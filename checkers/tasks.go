@@ -25,69 +25,111 @@ func (Tasks) Doc() string {
 	return "every submitted task is reported done once and belongs to one worker at a time, and there are no others"
 }
 
-// work is a submitted task.
+// Check implements [Checker].
+func (Tasks) Check(h *history.History) Verdict { return checkToEnd(h, newAgenda()) }
+
+// Monitor implements [Monitored]. What has become of tasks is judged at the end.
+func (Tasks) Monitor() Monitor { return newAgenda() }
+
+// agenda is the monitor of Tasks. A value is submitted once, and an ID given to one task.
+type agenda struct {
+	Tasks
+	works     map[int64]*work
+	ids       map[string]*work
+	submitted []*work           // of which the clients were told
+	owners    map[string]string // of assigned tasks, by ID: part of the tree
+}
+
+// work is a task.
 type work struct {
+	value    int64
 	client   int32
 	id       string // "" while the client was not told that it is submitted
 	told     bool   // to a worker
-	reported int
+	reported bool
 }
 
-// Check implements [Checker].
-func (c Tasks) Check(h *history.History) Verdict {
-	works := map[int64]*work{}
-	values := map[string]int64{} // of IDs
-	owners := map[string]string{}
-	for i := range h.Events {
-		e := &h.Events[i]
-		if e.Kind <= history.Told { // what programs say
-			_, id := cutLast(e.Path)
-			if why := heed(h, works, e, id); why != "" {
-				return violated(c, i, "%s", why)
-			}
-			values[id] = e.Value
-			continue
+func newAgenda() *agenda {
+	return &agenda{works: map[int64]*work{}, ids: map[string]*work{}, owners: map[string]string{}}
+}
+
+// Reset implements [Monitor].
+func (a *agenda) Reset() {
+	clear(a.works)
+	clear(a.ids)
+	clear(a.owners)
+	a.submitted = a.submitted[:0]
+}
+
+// Hash implements [Monitor]. What was reported done need not be done at the end.
+func (a *agenda) Hash() uint64 {
+	var works, ids Print // in any order
+	for _, w := range a.works {
+		p := Print(w.value).Flag(w.told)
+		if !w.reported {
+			p = p.Text(w.id)
 		}
-		folder, owner, id := place(e.Path)
-		switch {
-		case folder == "assign" && e.Kind == history.Created:
-			if other := owners[id]; other != "" {
-				return violated(c, i, "%s is assigned to %s and to %s at once", id, other, owner)
-			}
-			owners[id] = owner
-		case folder == "assign" && e.Kind == history.Deleted && owners[id] == owner:
-			delete(owners, id)
-		case folder == "status" && e.Kind == history.Changed && works[values[id]] != nil:
-			if w := works[values[id]]; w.report() > 1 {
-				return violated(c, i, "task %d of c%d is reported done a second time, as %s by c%d", values[id], w.client, id, e.Client)
-			}
+		works += p
+	}
+	for id, w := range a.ids {
+		ids += Print(w.value).Text(id)
+	}
+	return uint64(works.Word(uint64(ids)))
+}
+
+// Step implements [Monitor].
+func (a *agenda) Step(h *history.History, i int) Verdict {
+	e := &h.Events[i]
+	if e.Kind <= history.Told { // what programs say
+		_, id := cutLast(e.Path)
+		if why := a.heed(e, id, h.Txns); why != "" {
+			return violated(a, i, "%s", why)
+		}
+		return Verdict{}
+	}
+	switch folder, owner, id := place(e.Path); {
+	case folder == "assign" && e.Kind == history.Created:
+		if other := a.owners[id]; other != "" {
+			return violated(a, i, "%s is assigned to %s and to %s at once", id, other, owner)
+		}
+		a.owners[id] = owner
+	case folder == "assign" && e.Kind == history.Deleted && a.owners[id] == owner:
+		delete(a.owners, id)
+	case folder == "status" && e.Kind == history.Changed && a.ids[id] != nil:
+		if w := a.ids[id]; !w.report() {
+			return violated(a, i, "task %d of c%d is reported done a second time, as %s by c%d", w.value, w.client, id, e.Client)
 		}
 	}
-	return c.end(h, works)
+	return Verdict{}
 }
 
-func (w *work) report() int {
-	w.reported++
-	return w.reported
+// report notes that a task is reported done, and whether that is the first time.
+func (w *work) report() bool {
+	first := !w.reported
+	w.reported = true
+	return first
 }
 
 // heed takes note of what a client or a worker says, and returns what is wrong
 // with it.
-func heed(h *history.History, works map[int64]*work, e *history.Event, id string) string {
-	w := works[e.Value]
+func (a *agenda) heed(e *history.Event, id string, txns bool) string {
+	w := a.works[e.Value]
 	switch {
 	case e.Kind == history.Invoke && e.Op == "submit":
-		works[e.Value] = &work{client: e.Client}
+		a.works[e.Value] = &work{value: e.Value, client: e.Client}
 	case e.Kind == history.Return && e.Op == "submit" && e.Err == nil && w != nil:
 		w.id = id
+		a.ids[id] = w
+		a.submitted = append(a.submitted, w)
 	case e.Kind == history.Told && e.Op == "task" && w == nil:
 		return "c" + digits(e.Client) + " was given " + id + ", which nobody has submitted"
 	case e.Kind == history.Told && e.Op == "task":
 		w.told = true
+		a.ids[id] = w
 	case e.Kind == history.Return && e.Op == "wait" && e.Err == nil && (w == nil || !w.told):
 		return "c" + digits(e.Client) + " was told that " + id + " is done, which was given to no worker"
-	case e.Kind == history.Return && e.Op == "done" && e.Err == nil && w != nil && !h.Txns:
-		if w.report() > 1 {
+	case e.Kind == history.Return && e.Op == "done" && e.Err == nil && w != nil && !txns:
+		if !w.report() {
 			return "c" + digits(e.Client) + " has reported " + id + " done, which had been reported before"
 		}
 	}
@@ -95,7 +137,7 @@ func heed(h *history.History, works map[int64]*work, e *history.Event, id string
 }
 
 // end judges what has become of the tasks.
-func (c Tasks) end(h *history.History, works map[int64]*work) Verdict {
+func (a *agenda) end(h *history.History) Verdict {
 	if h.Outcome != history.Quiet {
 		return Verdict{}
 	}
@@ -111,19 +153,13 @@ func (c Tasks) end(h *history.History, works map[int64]*work) Verdict {
 			worker = id
 		}
 	}
-	// In the order of the history, to name the first.
-	for i := range h.Events {
-		e := &h.Events[i]
-		if e.Kind != history.Return || e.Op != "submit" || e.Err != nil {
-			continue
-		}
-		w := works[e.Value]
+	for _, w := range a.submitted {
 		switch {
-		case w == nil || w.reported > 0 || done[w.id]:
+		case w.reported || done[w.id]:
 		case waiting[w.id] == "":
-			return violated(c, -1, "task %d of c%d is lost: it was submitted as %s, was never done, and is nowhere", e.Value, w.client, w.id)
+			return violated(a, -1, "task %d of c%d is lost: it was submitted as %s, was never done, and is nowhere", w.value, w.client, w.id)
 		case worker != "":
-			return violated(c, -1, "task %d of c%d still waits as %s, although %s lives", e.Value, w.client, waiting[w.id], worker)
+			return violated(a, -1, "task %d of c%d still waits as %s, although %s lives", w.value, w.client, waiting[w.id], worker)
 		}
 	}
 	return Verdict{}

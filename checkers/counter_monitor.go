@@ -1,0 +1,243 @@
+package checkers
+
+import (
+	"math/bits"
+	"slices"
+	"strconv"
+
+	"zksim/model/history"
+)
+
+// Monitor implements [Monitored].
+func (Counter) Monitor() Monitor {
+	m := &counts{}
+	m.Reset()
+	return m
+}
+
+// counts is the monitor of Counter: it keeps every number that the counter may have, with
+// the operations in progress that have happened then and what they will answer,
+// as the monitor of Linearizability does for the lock.
+type counts struct {
+	Counter
+	ways, spare []countWay
+	ops         [maxCounting]countCall
+	used        uint32 // which of ops are
+	rest        Print  // events that came when there were too many: Check judges them
+}
+
+// How much the monitor follows.
+const (
+	maxCounting = 16
+	maxWays     = 500
+)
+
+// countCall is an operation in progress, or a change that was left: it happens at any later
+// moment, or never.
+type countCall struct {
+	counting
+	object int32
+	left   bool
+}
+
+// countWay is what may have happened.
+type countWay struct {
+	n       count
+	done    uint32 // operations, by bit
+	answers [maxCounting]int64
+}
+
+// Reset implements [Monitor].
+func (m *counts) Reset() { m.ways, m.used, m.rest = append(m.ways[:0], countWay{}), 0, 0 }
+
+// Hash implements [Monitor].
+func (m *counts) Hash() uint64 {
+	var marks [maxCounting]Print
+	left := Print(0)
+	for k := range m.each(m.used) {
+		o := &m.ops[k]
+		if marks[k] = Print(o.client).Word(uint64(m.ordinal(k))); o.left { // whose it was makes no difference
+			marks[k] = Print(0).Text(o.op).Word(uint64(o.old)).Word(uint64(o.value))
+			left += marks[k]
+		}
+	}
+	ways := Print(0)
+	for _, w := range m.ways {
+		done := Print(0)
+		for k := range m.each(w.done) {
+			done += marks[k].Word(uint64(w.answers[k]))
+		}
+		ways += Print(w.n).Word(uint64(done))
+	}
+	return uint64(ways.Word(uint64(left)).Word(uint64(m.rest)))
+}
+
+// each goes through the places of operations in a set.
+func (m *counts) each(set uint32) func(yield func(int) bool) {
+	return func(yield func(int) bool) {
+		for ; set != 0; set &= set - 1 {
+			if !yield(bits.TrailingZeros32(set)) {
+				return
+			}
+		}
+	}
+}
+
+// ordinal tells the operations in progress of one client apart.
+func (m *counts) ordinal(k int) (n int) {
+	for j := range m.each(m.used) {
+		if o := &m.ops[j]; !o.left && o.client == m.ops[k].client && o.object < m.ops[k].object {
+			n++
+		}
+	}
+	return n
+}
+
+// find returns the object's operation in progress.
+func (m *counts) find(object int32) (int, bool) {
+	for k := range m.each(m.used) {
+		if m.ops[k].object == object && !m.ops[k].left {
+			return k, true
+		}
+	}
+	return 0, false
+}
+
+// Step implements [Monitor].
+func (m *counts) Step(h *history.History, i int) Verdict {
+	e := &h.Events[i]
+	switch {
+	case e.Kind == history.Crashed:
+		for k := range m.each(m.used) {
+			if m.ops[k].client == e.Client {
+				m.leave(k)
+			}
+		}
+		m.goOn()
+		return Verdict{}
+	case e.Kind != history.Invoke && e.Kind != history.Return:
+		return Verdict{}
+	case m.rest != 0 || e.Kind == history.Invoke && m.used == 1<<maxCounting-1:
+		m.rest = m.rest.Word(uint64(e.Kind)).Word(uint64(e.Object)).Text(e.Op).Text(e.Path).Word(uint64(e.Value)).Flag(e.Err != nil).Flag(e.OK)
+		return Verdict{}
+	}
+	k, open := m.find(e.Object)
+	bit := uint32(1) << k
+	switch {
+	case e.Kind == history.Invoke:
+		if open {
+			m.leave(k)
+		}
+		k = bits.TrailingZeros32(^m.used)
+		m.used |= 1 << k
+		old, _ := strconv.ParseInt(e.Path, 10, 64)
+		m.ops[k] = countCall{counting: counting{op: e.Op, client: e.Client, old: old, value: e.Value}, object: e.Object}
+	case !open:
+		return Verdict{}
+	case e.Err == nil:
+		m.keep(func(w *countWay) bool { return w.done&bit != 0 && w.answers[k] == e.Value })
+		m.free(k)
+	case e.OK:
+		m.keep(func(w *countWay) bool { return w.done&bit == 0 })
+		m.free(k)
+	default:
+		m.leave(k)
+	}
+	if len(m.ways) == 0 {
+		return violated(m, i, "no order of the operations explains the answer %d of c%d's %s", e.Value, e.Client, asked(h, i))
+	}
+	m.goOn()
+	return Verdict{}
+}
+
+func (m *counts) keep(f func(w *countWay) bool) {
+	m.ways = drop(m.ways, func(w countWay) bool { return !f(&w) })
+}
+
+// leave notes that nobody will hear of an operation.
+func (m *counts) leave(k int) {
+	m.ops[k].left = true
+	for i := range m.ways {
+		m.ways[i].answers[k] = 0
+	}
+	if m.ops[k].op == "get" {
+		m.free(k)
+	}
+}
+
+// free gives the place of an operation that is over to the next one.
+func (m *counts) free(k int) {
+	m.used &^= 1 << k
+	for i := range m.ways {
+		w := &m.ways[i]
+		w.done &^= 1 << k
+		w.answers[k] = 0
+	}
+}
+
+// goOn adds the ways in which operations happen now, and forgets what makes no difference.
+func (m *counts) goOn() {
+	before := m.ways
+	m.ways = m.spare[:0]
+	for _, w := range before {
+		m.add(w)
+	}
+	for i := 0; i < len(m.ways); i++ {
+		for k := range m.each(m.used &^ m.ways[i].done) {
+			next, answer := m.ways[i], int64(0)
+			next.done |= 1 << k
+			if next.n, answer = next.n.execute(&m.ops[k].counting); !m.ops[k].left {
+				next.answers[k] = answer
+			}
+			m.add(next)
+		}
+		if len(m.ways) > maxWays {
+			m.ways, m.rest = before, 1
+			return
+		}
+	}
+	m.spare = before
+	left := m.left()
+	m.ways = drop(m.ways, func(w countWay) bool {
+		return slices.ContainsFunc(m.ways, func(x countWay) bool { return x.covers(&w, left) })
+	})
+	all := left
+	for _, w := range m.ways {
+		all &= w.done
+	}
+	for k := range m.each(all) {
+		m.free(k)
+	}
+}
+
+// left returns the set of the changes that were left.
+func (m *counts) left() (set uint32) {
+	for k := range m.each(m.used) {
+		if m.ops[k].left {
+			set |= 1 << k
+		}
+	}
+	return set
+}
+
+// covers reports whether all that can follow on v can follow on w, in which fewer of the
+// changes that were left have happened.
+func (w *countWay) covers(v *countWay, left uint32) bool {
+	return w.n == v.n && w.answers == v.answers && w.done != v.done && w.done&^v.done == 0 && (v.done&^w.done)&^left == 0
+}
+
+// add adds a way; of changes that were left and are the same, the first happen first.
+func (m *counts) add(w countWay) {
+	left := m.left()
+	for k := range m.each(left & w.done) {
+		for j := range m.each(left &^ w.done & (1<<k - 1)) {
+			if a, b := &m.ops[j], &m.ops[k]; a.op == b.op && a.old == b.old && a.value == b.value {
+				w.done ^= 1<<j | 1<<k
+				break
+			}
+		}
+	}
+	if !slices.Contains(m.ways, w) {
+		m.ways = append(m.ways, w)
+	}
+}

@@ -1,0 +1,92 @@
+package checkers
+
+import (
+	"errors"
+	"math/rand/v2"
+
+	"zksim/model/history"
+)
+
+var namesFamily = workload{name: "names", checker: Names{}, naive: misnamed, next: nextName, end: func(*rand.Rand, *history.History) {}}
+
+// misnamed looks at each two answers, and whether the name was given up between them.
+func misnamed(h *history.History) Level {
+	begin := func(i int) int {
+		for k := i - 1; ; k-- {
+			if e := &h.Events[k]; e.Kind == history.Invoke && e.Object == h.Events[i].Object {
+				return k
+			}
+		}
+	}
+	answers := func(i int, op string) bool {
+		e := &h.Events[i]
+		return e.Kind == history.Return && e.Op == op && e.Err == nil
+	}
+	for i := range h.Events {
+		for k := range h.Events[:i] {
+			own, e := &h.Events[k], &h.Events[i]
+			if !answers(k, "register") || own.Path != e.Path {
+				continue
+			}
+			kept := true
+			for _, x := range h.Events[k:i] {
+				kept = kept && (x.Kind != history.Invoke || x.Op != "unregister" || x.Path != own.Path || x.Object != own.Object)
+			}
+			switch value := h.Events[begin(k)].Value; {
+			case !kept:
+			case answers(i, "register"), answers(i, "resolve") && k < begin(i) && e.Value != value:
+				return Violated
+			}
+		}
+	}
+	return OK
+}
+
+func nextName(r *rand.Rand, h *history.History) history.Event {
+	names := []string{"a", "b"}
+	object, begun := anyObject(r, h)
+	switch {
+	case object == 0:
+		return history.Event{Kind: history.Calm}
+	case r.IntN(40) == 0:
+		return history.Event{Kind: history.Crashed, Client: (object-1)%3 + 1}
+	case begun == nil:
+		e := history.Event{Kind: history.Invoke, Object: object, Op: []string{"register", "resolve", "unregister"}[r.IntN(3)]}
+		if e.Op == "register" {
+			e.Value = int64(1 + r.IntN(2))
+		} else {
+			e.Path = names[r.IntN(2)]
+		}
+		return e
+	}
+	e := history.Event{Kind: history.Return, Object: object, Op: begun.Op, Path: begun.Path}
+	switch {
+	case r.IntN(8) == 0:
+		e.Err = errors.New("canceled")
+	case e.Op == "register":
+		if e.Path = names[r.IntN(2)]; belongs(h, e.Path) != 0 && r.IntN(3) > 0 {
+			e.Path, e.Err, e.OK = "", errors.New("taken"), true
+		}
+	case e.Op == "resolve":
+		if e.Value = belongs(h, e.Path); r.IntN(6) == 0 {
+			e.Value = int64(r.IntN(3))
+		}
+	}
+	return e
+}
+
+// belongs returns what a name resolves to, 0 if it may belong to nobody.
+func belongs(h *history.History, name string) (value int64) {
+	registering := map[int32]int64{}
+	for _, e := range h.Events {
+		switch {
+		case e.Kind == history.Invoke && e.Op == "register":
+			registering[e.Object] = e.Value
+		case e.Kind == history.Invoke && e.Op == "unregister" && e.Path == name:
+			value = 0
+		case e.Kind == history.Return && e.Op == "register" && e.Err == nil && e.Path == name:
+			value = registering[e.Object]
+		}
+	}
+	return value
+}
