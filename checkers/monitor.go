@@ -65,3 +65,19 @@ func (p Print) Flag(b bool) Print {
 func (c claim) print() Print {
 	return Print(c.client).Text(c.path).Flag(c.shared)
 }
+
+// caller is an object in an operation, or that has begun one.
+type caller struct{ client, object int32 }
+
+func (c caller) who() caller { return c }
+
+// ordinal tells the objects of one client in the list apart by their numbers, which a
+// client gives in its own order: the number of those before x.
+func ordinal[T interface{ who() caller }](list []T, x caller) (n uint64) {
+	for _, y := range list {
+		if c := y.who(); c.client == x.client && c.object < x.object {
+			n++
+		}
+	}
+	return n
+}
