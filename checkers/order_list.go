@@ -6,19 +6,19 @@ import h "zksim/model/history"
 // tested with histories from which other events are removed, and in which
 // neighbours are swapped whose order is said not to matter.
 
-// Order implements [Ordered]. The last two claims may be in either order, and what
+// Order implements [Ordered]. A claim can also end one: a writer becomes a reader. What
 // a session's state tells its own client concerns no other.
 func (Belief) Order() Order {
-	o := Order{}.between(of(h.Acquired), of(h.Invoke, h.Released, h.Lost, h.Exceeded, h.Crashed))
+	o := Order{}.between(of(h.Acquired), of(h.Acquired, h.Invoke, h.Released, h.Lost, h.Exceeded, h.Crashed))
 	o[h.Session] |= seen
 	return o
 }
 
-// Order implements [Ordered].
+// Order implements [Ordered]. A claim can also end one: a writer becomes a reader.
 func (Ownership) Order() Order {
 	changes := of(h.Created, h.Deleted)
 	return sequence(changes...).between(changes, of(h.Invoke)).
-		between(of(h.Acquired), of(h.Created, h.Deleted, h.Released, h.Lost, h.Crashed))
+		between(of(h.Acquired), of(h.Acquired, h.Created, h.Deleted, h.Released, h.Lost, h.Crashed))
 }
 
 // Order implements [Ordered]. Znodes are compared by zxid.
@@ -38,9 +38,10 @@ func (Linearizability) Order() Order {
 	return sequence(moment...).between(begin, end).between(moment, begin).between(moment, end)
 }
 
-// Order implements [Ordered].
+// Order implements [Ordered]. (Where txns are not recorded, more matters; but such runs
+// are not searched.)
 func (Acknowledged) Order() Order {
-	return sequence(h.Acquired, h.Crashed, h.Created, h.Deleted, h.Invoke, h.Lost, h.Released, h.Return)
+	return intervals(h.Deleted).between(of(h.Created), of(h.Deleted))
 }
 
 // Order implements [Ordered].
@@ -108,7 +109,9 @@ func (LostItem) Order() Order {
 }
 
 // Order implements [Ordered].
-func (LostRevoke) Order() Order { return sequence(h.Calm, h.Created, h.Invoke, h.Return) }
+func (LostRevoke) Order() Order {
+	return sequence(h.Created, h.Return).between(of(h.Calm), of(h.Invoke))
+}
 
 // Order implements [Ordered].
 func (Monotone) Order() Order { return sequence(h.Deleted, h.Told) }
@@ -117,7 +120,11 @@ func (Monotone) Order() Order { return sequence(h.Deleted, h.Told) }
 func (Names) Order() Order { return intervals() }
 
 // Order implements [Ordered].
-func (Overdue) Order() Order { return sequence(h.Return, h.Told) }
+func (Overdue) Order() Order {
+	var o Order
+	o[h.Return], o[h.Told] = seen, seen
+	return o
+}
 
 // Order implements [Ordered].
 func (Presence) Order() Order { return sequence(h.Calm, h.Created, h.Deleted, h.Invoke, h.Told) }
@@ -132,7 +139,10 @@ func (Quiescence) Order() Order { return Order{} }
 func (Recency) Order() Order { return sequence(h.Invoke, h.Return, h.Told) }
 
 // Order implements [Ordered].
-func (Refusal) Order() Order { return sequence(h.Created, h.Deleted, h.Invoke, h.Return) }
+func (Refusal) Order() Order {
+	changes := of(h.Created, h.Deleted)
+	return sequence(changes...).between(changes, of(h.Invoke, h.Return))
+}
 
 // Order implements [Ordered].
 func (Rounds) Order() Order { return sequence(h.Crashed, h.Deleted, h.Invoke, h.Lost, h.Return) }
