@@ -1,0 +1,356 @@
+package checkers
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"github.com/go-zookeeper/zk"
+
+	"zksim/model/history"
+)
+
+// family is a sort of histories, and checkers that judge them.
+type family struct {
+	name     string
+	checkers []Monitored
+	naive    func(c Monitored, h *history.History) Level // the property said in another way
+	next     func(r *rand.Rand, s *stage) history.Event
+	most     int // events of a history
+}
+
+var families = []family{
+	{"refusal", []Monitored{Refusal{}, Refusal{Leases: 2}}, naiveRefusal, nextOfRefusal, 14},
+	{"revoke", []Monitored{LostRevoke{}}, naiveLostRevoke, nextOfRevoke, 12},
+	{"acknowledged", []Monitored{Acknowledged{}}, naiveAcknowledged, nextOfElection, 20},
+	{"herd", []Monitored{Herd{PerEvent: 1}, Herd{PerEvent: 2}, Herd{PerEvent: 1, InVain: true}}, naiveHerd, nextOfHerd, 12},
+	{"stale leader", []Monitored{StaleLeader{}}, naiveStaleLeader, nextOfMaster, 12},
+	{"overdue", []Monitored{Overdue{}}, naiveOverdue, nextOfMonitor, 10},
+}
+
+func nextOfRefusal(r *rand.Rand, s *stage) history.Event {
+	kind := []string{"read", "write"}[r.IntN(2)]
+	path := fmt.Sprintf("/l/x-%s-%d", kind, r.IntN(2))
+	switch k := r.IntN(16); {
+	case k < 4:
+		return s.create(r, path)
+	case k < 7 && len(s.znodes) > 0:
+		return s.remove(r)
+	case k < 11:
+		return s.invoke(r, []string{"trylock", "tryrlock", "tryrlock", "lock"}[r.IntN(4)], "")
+	case k == 11 && r.IntN(2) == 0:
+		return history.Event{Kind: history.Crashed, Client: 1 + r.Int32N(3)}
+	case k == 12:
+		return s.answer(r, nil)
+	}
+	return s.answer(r, zk.ErrNodeExists)
+}
+
+func nextOfRevoke(r *rand.Rand, s *stage) history.Event {
+	path := fmt.Sprintf("/l/%d", r.IntN(2))
+	switch k := r.IntN(16); {
+	case k < 3 && !s.calm:
+		return history.Event{Kind: history.Calm}
+	case k == 0:
+		return s.create(r, path)
+	case k == 1 && len(s.znodes) > 0:
+		return s.remove(r)
+	case k < 9:
+		return s.invoke(r, []string{"hold", "hold", "hold", "revoke", "break"}[r.IntN(5)], path)
+	}
+	e := s.answer(r, context.DeadlineExceeded)
+	if e.Op != "hold" && r.IntN(4) > 0 {
+		e.Err = nil
+	}
+	return e
+}
+
+func nextOfElection(r *rand.Rand, s *stage) history.Event {
+	path := fmt.Sprintf("/e/%d", r.IntN(3))
+	switch k := r.IntN(20); {
+	case k < 4:
+		e := s.create(r, path)
+		e.Session, e.Zxid = int64(10+e.Client), s.zxid+1
+		return e
+	case k < 6 && len(s.znodes) > 0:
+		return s.remove(r)
+	case k < 9:
+		if e, ok := pick(r, s.changes); ok && e.Kind == history.Created { // claimed by an object of its author
+			return history.Event{Kind: history.Acquired, Client: e.Client, Object: e.Client, Path: e.Path, Value: e.Zxid}
+		}
+		return s.invoke(r, "leader", "")
+	case k < 13:
+		if e, ok := pick(r, s.claims); ok {
+			e.Kind, e.Op = history.Invoke, "acknowledge"
+			return e
+		}
+		return s.invoke(r, "leader", "")
+	case k < 15:
+		return s.invoke(r, "leader", "")
+	case k == 15:
+		if e, ok := pick(r, s.claims); ok && r.IntN(3) == 0 {
+			return history.Event{Kind: history.Released, Client: e.Client, Object: e.Object}
+		}
+		return history.Event{Kind: history.Crashed, Client: 1 + r.Int32N(3)}
+	}
+	e := s.answer(r, []error{nil, nil, errors.New("no leader")}[r.IntN(3)])
+	if e.Kind == history.Return && e.Op == "leader" {
+		e.OK = r.IntN(8) > 0 && e.Err != nil
+		if x, ok := pick(r, s.changes); ok && e.Err == nil {
+			e.Value = x.Zxid
+		}
+	}
+	return e
+}
+
+func nextOfHerd(r *rand.Rand, s *stage) history.Event {
+	path := []string{"/l", "/l/0", "/l/1"}[r.IntN(3)]
+	c := 1 + r.Int32N(3)
+	switch k := r.IntN(16); {
+	case k < 3:
+		return s.create(r, path)
+	case k < 5 && len(s.znodes) > 0:
+		return s.remove(r)
+	case k == 5 && len(s.znodes) > 0:
+		e, _ := pick(r, s.znodes)
+		return history.Event{Kind: history.Changed, Client: c, Path: e.Path, Zxid: s.zxid + 1}
+	case k < 12 && len(s.changes) > 0:
+		e, _ := pick(r, s.changes)
+		n := history.Event{Kind: history.Notify, Client: c, Op: e.Kind.String(), Path: e.Path, Zxid: e.Zxid}
+		switch {
+		case r.IntN(8) == 0:
+			n.Zxid = 0 // a reconnect
+		case r.IntN(4) == 0 && e.Kind != history.Changed && parent(e.Path) != "":
+			n.Op, n.Path = "child", parent(e.Path)
+		}
+		return n
+	case k == 12:
+		if e, ok := pick(r, s.changes); ok && e.Kind == history.Created {
+			return history.Event{Kind: history.Acquired, Client: e.Client, Object: e.Client, Path: e.Path, Value: e.Zxid}
+		}
+	case k == 13:
+		return s.invoke(r, "lock", "")
+	case k == 14:
+		return s.answer(r, zk.ErrConnectionClosed)
+	}
+	return s.answer(r, nil)
+}
+
+func nextOfMaster(r *rand.Rand, s *stage) history.Event {
+	path := []string{"/p/candidates/0", "/p/candidates/1", "/p/candidates/2", "/p/assign/w/t", "/p/assign/w/u", "/p/assign/w"}[r.IntN(6)]
+	if r.IntN(3) == 0 && len(s.znodes) > 0 {
+		return s.remove(r)
+	}
+	e := s.create(r, path)
+	if x := s.znodes; len(x) > 0 && r.IntN(2) == 0 {
+		e.Client = x[0].Client
+	}
+	e.Session = int64(10 + e.Client)
+	return e
+}
+
+func nextOfMonitor(r *rand.Rand, s *stage) history.Event {
+	e := history.Event{Kind: history.Return, Client: 2, Object: 2, Op: "held", Path: fmt.Sprintf("/l/%d", r.IntN(6)), Value: 2 + r.Int64N(3)}
+	if r.IntN(2) == 0 {
+		e.Value--
+		e.Kind, e.Client, e.Object, e.Op = history.Told, 1, 1, "overdue"
+	}
+	return e
+}
+
+// play makes n events that fit.
+func (f *family) play(r *rand.Rand, s *stage, n int) (list []history.Event) {
+	for range 20 * n {
+		if len(list) == n {
+			break
+		}
+		if e := f.next(r, s); e.Kind != history.Fault && s.fits(&e) {
+			s.take(&e)
+			list = append(list, e)
+		}
+	}
+	return list
+}
+
+// mutated returns events with something changed: one or two events left out, neighbours
+// swapped, or another path.
+func mutated(r *rand.Rand, events []history.Event) []history.Event {
+	list := slices.Clone(events)
+	if len(list) < 2 {
+		return list
+	}
+	i := r.IntN(len(list) - 1)
+	switch r.IntN(4) {
+	case 0:
+		return slices.Delete(list, i, i+1)
+	case 1:
+		list[i], list[i+1] = list[i+1], list[i]
+	case 2:
+		list = slices.Delete(list, i, i+1)
+		i = r.IntN(len(list))
+		return slices.Delete(list, i, i+1)
+	default:
+		list[i].Path = list[r.IntN(len(list))].Path
+	}
+	return list
+}
+
+// historyOf returns the history of these events.
+func historyOf(lists ...[]history.Event) *history.History {
+	h := &history.History{}
+	h.Reset(3)
+	h.Txns = true
+	h.Events = slices.Concat(lists...)
+	return h
+}
+
+// later returns how many changes came after the one of that zxid that fire the same watches.
+func later(events []history.Event, path string, child bool, zxid int64) (n int) {
+	for i := range events {
+		e := &events[i]
+		if changes(e) && e.Zxid > zxid && (e.Path == path || e.Kind != history.Changed && parent(e.Path) == path) {
+			n++
+		}
+	}
+	return n
+}
+
+// translated returns what goes on after a as it goes on after b, where znodes have other
+// zxids. It is false if that means nothing there.
+func translated(next, a, b []history.Event) (list []history.Event, ok bool) {
+	for _, e := range next {
+		token := e.Op == "acknowledge" || e.Op == "leader" || e.Kind == history.Acquired
+		switch {
+		case e.Kind == history.Notify && e.Zxid > 0:
+			e.Zxid, ok = counterpart(a, b, e.Zxid, e.Path, e.Op)
+			if !ok {
+				return nil, false
+			}
+		case token && e.Value > 0:
+			e.Value, _ = counterpart(a, b, e.Value, "", "created")
+		}
+		list = append(list, e)
+	}
+	_, fits := stageOf(slices.Concat(b, list))
+	return list, fits
+}
+
+// counterpart returns the zxid in b of what is in a a change of that zxid; of the path, or any.
+func counterpart(a, b []history.Event, zxid int64, path, op string) (int64, bool) {
+	k := slices.IndexFunc(a, func(e history.Event) bool {
+		return changes(&e) && e.Zxid == zxid && (path == "" || op == "child" || e.Path == path)
+	})
+	if k < 0 {
+		return zxid, zxid >= future
+	}
+	if path == "" {
+		path = a[k].Path
+	}
+	n := later(a, path, op == "child", zxid)
+	for i := range b {
+		e := &b[i]
+		if e.Kind == a[k].Kind && (e.Path == path || op == "child" && parent(e.Path) == path) && later(b, path, op == "child", e.Zxid) == n {
+			return e.Zxid, true
+		}
+	}
+	return 0, false
+}
+
+const future = 1000 // the first zxid after a beginning
+
+// TestWhatMonitorsForgetDoesNotMatter takes beginnings of histories after which the
+// world knows the same and a monitor remembers the same, and goes on after both in the
+// same way: then both are violated or neither is. It also compares all verdicts with those
+// of the property said in another way.
+func TestWhatMonitorsForgetDoesNotMatter(t *testing.T) {
+	for _, f := range families {
+		for _, c := range f.checkers {
+			t.Run(fmt.Sprintf("%s %+v", f.name, c), func(t *testing.T) { f.test(t, c) })
+		}
+	}
+}
+
+func (f *family) test(t *testing.T, c Monitored) {
+	r := rand.New(rand.NewPCG(7, 8))
+	groups := map[string][][]history.Event{}
+	pairs, levels := 0, map[Level]int{}
+	take := func(a []history.Event) {
+		s, fits := stageOf(a)
+		if !fits {
+			return
+		}
+		m := c.Monitor()
+		h := historyOf(a)
+		for i := range h.Events {
+			if m.Step(h, i).Level != OK {
+				return
+			}
+		}
+		key := fmt.Sprintln(m.Hash(), s.key())
+		for _, b := range groups[key] {
+			if slices.Equal(a, b) {
+				return
+			}
+		}
+		for _, b := range groups[key] {
+			for range 4 {
+				s, _ := stageOf(a)
+				s.zxid, s.last = future, history.Event{}
+				next := f.play(r, s, 1+r.IntN(8))
+				same, ok := translated(next, a, b)
+				if !ok {
+					continue
+				}
+				pairs++
+				levels[f.compare(t, c, a, b, next, same)]++
+			}
+		}
+		if len(groups[key]) < 4 {
+			groups[key] = append(groups[key], a)
+		}
+	}
+	for range 6000 {
+		a := f.play(r, &stage{}, 1+r.IntN(f.most))
+		take(a)
+		for range 3 {
+			take(mutated(r, a))
+		}
+	}
+	t.Logf("%d groups, %d pairs, %v", len(groups), pairs, levels)
+	if pairs < 10_000 || levels[OK] < pairs/10 || levels[Violated] < pairs/20 {
+		t.Errorf("%d pairs, of which %v: too few to mean anything", pairs, levels)
+	}
+}
+
+// compare goes on after a and b and returns the level of the verdicts, which must agree.
+func (f *family) compare(t *testing.T, c Monitored, a, b, nextA, nextB []history.Event) Level {
+	t.Helper()
+	show := func() {
+		for _, list := range [][]history.Event{a, b, nextA, nextB} {
+			t.Log("--")
+			for _, e := range list {
+				t.Log(e, "object", e.Object, "value", e.Value)
+			}
+		}
+	}
+	var got [2]Level
+	for k, h := range []*history.History{historyOf(a, nextA), historyOf(b, nextB)} {
+		got[k] = c.Check(h).Level
+		if want := f.naive(c, h); got[k] != want {
+			show()
+			t.Fatalf("history %d: the checker says %v, and should say %v", k, got[k], want)
+		}
+		if online := check(h, c.Monitor()).Level; online > got[k] {
+			show()
+			t.Fatalf("history %d: the monitor says %v, the checker %v", k, online, got[k])
+		}
+	}
+	if got[0] != got[1] {
+		show()
+		t.Fatalf("the monitor remembers the same after both, and goes on to say %v and %v", got[0], got[1])
+	}
+	return got[0]
+}
