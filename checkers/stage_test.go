@@ -40,6 +40,9 @@ func (s *stage) fits(e *history.Event) bool {
 	if changes(e) && e.Zxid <= s.zxid && (e.Zxid != s.last.Zxid || e.Client != s.last.Client) {
 		return false
 	}
+	if e.Object > 0 && e.Client != ownerOf(e.Object) || e.Client == 0 && e.Kind != history.Deleted && e.Kind != history.Calm {
+		return false
+	}
 	k := slices.IndexFunc(s.open, by(e.Object))
 	switch e.Kind {
 	case history.Invoke:
@@ -50,7 +53,7 @@ func (s *stage) fits(e *history.Event) bool {
 		if e.Op == "held" {
 			return !slices.Contains(s.held, e.Path)
 		}
-		return k >= 0 && s.open[k].Op == e.Op && s.open[k].Path == e.Path
+		return k >= 0 && s.open[k].Op == e.Op && s.open[k].Path == e.Path && (e.Op != "acknowledge" || s.open[k].Value == e.Value)
 	case history.Acquired:
 		for _, x := range slices.Backward(s.changes) {
 			if x.Kind == history.Created && x.Path == e.Path { // the latest of that name
@@ -148,7 +151,7 @@ func (s *stage) key() string {
 	for _, x := range list {
 		b.WriteString(x.text)
 	}
-	fmt.Fprintln(&b, slices.Sorted(slices.Values(s.held)), s.calm)
+	fmt.Fprintln(&b, s.calm)
 	return b.String()
 }
 
