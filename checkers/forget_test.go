@@ -20,15 +20,16 @@ type family struct {
 	naive    func(c Monitored, h *history.History) Level // the property said in another way
 	next     func(r *rand.Rand, s *stage) history.Event
 	most     int // events of a history
+	bases    int // histories to begin with
 }
 
 var families = []family{
-	{"refusal", []Monitored{Refusal{}, Refusal{Leases: 2}}, naiveRefusal, nextOfRefusal, 14},
-	{"revoke", []Monitored{LostRevoke{}}, naiveLostRevoke, nextOfRevoke, 12},
-	{"acknowledged", []Monitored{Acknowledged{}}, naiveAcknowledged, nextOfElection, 20},
-	{"herd", []Monitored{Herd{PerEvent: 1}, Herd{PerEvent: 2}, Herd{PerEvent: 1, InVain: true}}, naiveHerd, nextOfHerd, 12},
-	{"stale leader", []Monitored{StaleLeader{}}, naiveStaleLeader, nextOfMaster, 12},
-	{"overdue", []Monitored{Overdue{}}, naiveOverdue, nextOfMonitor, 10},
+	{"refusal", []Monitored{Refusal{}, Refusal{Leases: 2}}, naiveRefusal, nextOfRefusal, 14, 700},
+	{"revoke", []Monitored{LostRevoke{}}, naiveLostRevoke, nextOfRevoke, 12, 700},
+	{"acknowledged", []Monitored{Acknowledged{}}, naiveAcknowledged, nextOfElection, 20, 2500},
+	{"herd", []Monitored{Herd{PerEvent: 1}, Herd{PerEvent: 2}, Herd{PerEvent: 1, InVain: true}}, naiveHerd, nextOfHerd, 12, 700},
+	{"stale leader", []Monitored{StaleLeader{}}, naiveStaleLeader, nextOfMaster, 12, 700},
+	{"overdue", []Monitored{Overdue{}}, naiveOverdue, nextOfMonitor, 10, 700},
 }
 
 func nextOfRefusal(r *rand.Rand, s *stage) history.Event {
@@ -71,7 +72,7 @@ func nextOfRevoke(r *rand.Rand, s *stage) history.Event {
 func nextOfElection(r *rand.Rand, s *stage) history.Event {
 	switch k := r.IntN(20); {
 	case k < 3:
-		e := s.create(r, fmt.Sprintf("/e/%d", r.IntN(3)))
+		e := s.create(r, fmt.Sprintf("/e/%d", r.IntN(2)))
 		e.Session, e.Zxid = int64(10+e.Client), s.zxid+1
 		return e
 	case k < 5 && len(s.znodes) > 0:
@@ -339,7 +340,7 @@ func (f *family) test(t *testing.T, c Monitored) {
 			groups[key] = append(groups[key], a)
 		}
 	}
-	for range 700 {
+	for range f.bases {
 		a := f.play(r, &stage{}, 1+r.IntN(f.most))
 		a = a[:legal(c.Monitor(), a)]
 		take(a)
