@@ -1,6 +1,10 @@
 package checkers
 
-import "zksim/model/history"
+import (
+	"slices"
+
+	"zksim/model/history"
+)
 
 // Acknowledged is what followers of a leader rely on: whom they are told to
 // follow leads and has completed the leader procedure, and once a leader has,
@@ -20,101 +24,194 @@ func (Acknowledged) Doc() string {
 	return "who asks for the leader is told of the one that leads and has acknowledged it"
 }
 
-// reign is an acknowledged leadership. The positions are -1 until they are known.
+// Check implements [Checker].
+func (c Acknowledged) Check(h *history.History) Verdict { return check(h, c.Monitor()) }
+
+// Monitor implements [Monitored].
+func (Acknowledged) Monitor() Monitor { return &reigns{} }
+
+// reigns is the monitor of Acknowledged.
+type reigns struct {
+	Acknowledged
+	list  []reign // in the order in which they may begin
+	asked []question
+	top   int64 // highest token of a leader that has acknowledged
+}
+
+// reign is a candidacy, and the leadership that may come of it. Positions are -1 until
+// they are known.
 type reign struct {
 	client, object int32
 	path           string
-	token          int64
+	token          int64 // before it is acknowledged: the zxid of the candidate, which is the same
+	acknowledged   bool  // or about to be
 	done, end      int
 }
 
-// Check implements [Checker].
-func (c Acknowledged) Check(h *history.History) Verdict {
-	var reigns []reign
-	asked := map[int32]int{} // when the pending question of an object began
-	for i := range h.Events {
-		e := &h.Events[i]
-		switch {
-		case e.Kind == history.Invoke && e.Op == "acknowledge":
-			r := reign{e.Client, e.Object, e.Path, e.Value, -1, -1}
-			for k := begin(h, e.Path, i); k < i; k++ {
-				r.hear(h, k)
-			}
-			reigns = append(reigns, r)
-		case e.Kind == history.Return && e.Op == "acknowledge" && e.Err == nil:
-			for k := range reigns {
-				if reigns[k].token == e.Value {
-					reigns[k].done = i
-				}
-			}
-		case e.Kind == history.Invoke && e.Op == "leader":
-			asked[e.Object] = i
-		case e.Kind == history.Return && e.Op == "leader":
-			if why := answer(h, reigns, asked[e.Object], e); why != "" {
-				return violated(c, i, "c%d was told that %s", e.Client, why)
-			}
-		default:
-			for k := range reigns {
-				reigns[k].hear(h, i)
+// question is one that has not been answered.
+type question struct {
+	caller
+	at  int   // where it began
+	top int64 // then
+}
+
+// Reset implements [Monitor].
+func (m *reigns) Reset() { m.list, m.asked, m.top = m.list[:0], m.asked[:0], 0 }
+
+// Hash implements [Monitor]. Who is a candidate is known to the world, and so are their
+// tokens.
+func (m *reigns) Hash() uint64 {
+	sum := Print(0) // in any order
+	for k := range m.list {
+		if r := &m.list[k]; r.end < 0 && (r.acknowledged || r.token < m.top) {
+			sum += Print(0).Text(r.path).Flag(r.acknowledged).Flag(r.done >= 0).Flag(r.token < m.top)
+		}
+	}
+	for _, q := range m.asked {
+		answers := Print(0)
+		for k := range m.list {
+			switch r := &m.list[k]; {
+			case r.end < 0 && (r.leads(q) || r.token < q.top):
+				answers += Print(1).Text(r.path).Flag(r.leads(q)).Flag(r.token < q.top)
+			case r.end > q.at && r.token >= q.top:
+				answers += Print(2).Text(r.path).Flag(r.acknowledged)
 			}
 		}
+		sum += Print(q.client).Word(ordinal(m.asked, q.caller)).Word(uint64(answers))
+	}
+	return uint64(sum)
+}
+
+// leads reports whether nobody who asked then may be told that there is no leader.
+func (r *reign) leads(q question) bool { return r.end < 0 && r.done >= 0 && r.done < q.at }
+
+// Step implements [Monitor].
+func (m *reigns) Step(h *history.History, i int) Verdict {
+	e := &h.Events[i]
+	switch {
+	case e.Kind == history.Created && h.Txns && e.Session != 0, e.Kind == history.Acquired && !h.Txns:
+		m.list = append(m.list, reign{e.Client, e.Object, e.Path, e.Zxid, false, -1, -1})
+	case e.Kind == history.Invoke && e.Op == "acknowledge":
+		m.acknowledge(e)
+	case e.Kind == history.Return && e.Op == "acknowledge" && e.Err == nil:
+		m.top = max(m.top, e.Value)
+		for k := range m.list {
+			if r := &m.list[k]; r.acknowledged && r.token == e.Value && r.done < 0 {
+				r.done = i
+			}
+		}
+	case e.Kind == history.Invoke && e.Op == "leader":
+		m.answered(e.Object)
+		m.asked = append(m.asked, question{caller{e.Client, e.Object}, i, m.top})
+	case e.Kind == history.Return && e.Op == "leader":
+		for _, q := range m.asked {
+			if q.object != e.Object {
+				continue
+			}
+			if why := m.wrong(h, q, i); why != "" {
+				return violated(m, i, "c%d was told that %s", e.Client, why)
+			}
+		}
+		m.answered(e.Object)
+		m.forget(h.Txns)
+	default:
+		m.hear(h, i)
 	}
 	return Verdict{}
 }
 
-// begin returns where the leadership by that znode, acknowledged at event i, began.
-func begin(h *history.History, path string, i int) int {
-	for i--; i > 0; i-- {
-		e := &h.Events[i]
-		if e.Path == path && (e.Kind == history.Created || e.Kind == history.Acquired && !h.Txns) {
-			return i
+// acknowledge notes that the latest candidate of that path leads.
+func (m *reigns) acknowledge(e *history.Event) {
+	for k := range slices.Backward(m.list) {
+		if r := &m.list[k]; r.path == e.Path {
+			r.token, r.acknowledged = e.Value, true
+			return
 		}
 	}
-	return 0
 }
 
-// hear notes whether event i ends the reign: the candidate is deleted or, where
-// that was not recorded, may be from now on.
-func (r *reign) hear(h *history.History, i int) {
+// hear notes whether event i ends reigns: the candidate is deleted or, where that was
+// not recorded, may be from now on.
+func (m *reigns) hear(h *history.History, i int) {
 	e := &h.Events[i]
-	ends := e.Kind == history.Deleted && e.Path == r.path
-	if !h.Txns {
-		ends = e.Kind == history.Crashed && e.Client == r.client ||
-			(e.Kind == history.Lost || e.Kind == history.Released) && e.Object == r.object
+	for k := range m.list {
+		r := &m.list[k]
+		ends := e.Kind == history.Deleted && e.Path == r.path
+		if !h.Txns {
+			ends = e.Kind == history.Crashed && e.Client == r.client ||
+				(e.Kind == history.Lost || e.Kind == history.Released) && e.Object == r.object
+		}
+		if ends && r.end < 0 {
+			r.end = i
+		}
 	}
-	if ends && r.end < 0 {
-		r.end = i
+	if e.Kind == history.Crashed {
+		m.asked = drop(m.asked, func(q question) bool { return q.client == e.Client })
+	}
+	if e.Kind == history.Deleted || e.Kind == history.Crashed {
+		m.forget(h.Txns)
 	}
 }
 
-// answer says what is wrong with the answer e to a question asked at that
-// position; nothing if it was right at some moment since.
-func answer(h *history.History, reigns []reign, asked int, e *history.Event) string {
+// answered notes that an object waits for no answer.
+func (m *reigns) answered(object int32) {
+	m.asked = drop(m.asked, func(q question) bool { return q.object == object })
+}
+
+// forget drops the reigns that nobody can be told of any more, since they had ended
+// before they were asked for. Where txns are not recorded, the end is not certain.
+func (m *reigns) forget(txns bool) {
+	if !txns {
+		return
+	}
+	m.list = drop(m.list, func(r reign) bool {
+		return r.end >= 0 && !slices.ContainsFunc(m.asked, func(q question) bool { return q.at < r.end })
+	})
+}
+
+// wrong says what is wrong with the answer to a question, event i; nothing if it was right
+// at some moment since.
+func (m *reigns) wrong(h *history.History, q question, i int) string {
+	e := &h.Events[i]
 	var told *reign
-	for k := range reigns {
-		if reigns[k].token == e.Value {
-			told = &reigns[k]
+	for k := range m.list {
+		if r := &m.list[k]; r.acknowledged && r.token == e.Value {
+			told = r
 		}
 	}
 	switch {
 	case e.Err != nil && !e.OK:
 		return "" // no answer
 	case e.Err != nil:
-		for _, r := range reigns {
-			if r.done >= 0 && r.done < asked && r.end < 0 {
+		for k := range m.list {
+			if r := &m.list[k]; r.leads(q) {
 				return "nobody leads, although c" + digits(r.client) + " does and had acknowledged it by " + r.path
 			}
 		}
-		return ""
-	case told == nil:
-		return "somebody leads who had not acknowledged it"
-	case h.Txns && told.end >= 0 && told.end < asked: // elsewhere the end is not certain
-		return "c" + digits(told.client) + " leads by " + told.path + ", which had been deleted before"
-	}
-	for _, r := range reigns {
-		if r.token > told.token && r.done >= 0 && r.done < asked {
-			return "c" + digits(told.client) + " leads, although c" + digits(r.client) + ", a later leader, had acknowledged it before"
-		}
+	case told == nil || h.Txns && told.end >= 0 && told.end < q.at:
+		return untimely(h, i)
+	case told.token < q.top:
+		by := acknowledgement(h, i, func(token int64) bool { return token > told.token })
+		return "c" + digits(told.client) + " leads, although c" + digits(by.Client) + ", a later leader, had acknowledged it before"
 	}
 	return ""
+}
+
+// untimely says what is wrong with the answer, event i, that names none that led since it was
+// asked for.
+func untimely(h *history.History, i int) string {
+	if x := acknowledgement(h, i, func(token int64) bool { return token == h.Events[i].Value }); x != nil {
+		return "c" + digits(x.Client) + " leads by " + x.Path + ", which had been deleted before"
+	}
+	return "somebody leads who had not acknowledged it"
+}
+
+// acknowledgement returns the first before event i whose token f picks; nil if there is none.
+func acknowledgement(h *history.History, i int, f func(token int64) bool) *history.Event {
+	for k := range i {
+		if e := &h.Events[k]; e.Kind == history.Invoke && e.Op == "acknowledge" && f(e.Value) {
+			return e
+		}
+	}
+	return nil
 }

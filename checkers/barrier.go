@@ -68,14 +68,14 @@ func (s *gates) Hash() uint64 {
 	var ops, ways Print
 	for i, x := range s.underway {
 		if x.op != "" {
-			ops += mark(s.underway, i).Text(x.op)
+			ops += printOf(s.underway, s.underway[i].who()).Text(x.op)
 		}
 	}
 	for _, g := range s.possible {
 		done := Print(0)
 		for i := range s.underway {
 			if g.done>>i&1 != 0 {
-				done += mark(s.underway, i)
+				done += printOf(s.underway, s.underway[i].who())
 			}
 		}
 		ways += done.Flag(g.held).Word(uint64(g.spare))

@@ -1,6 +1,10 @@
 package checkers
 
-import "zksim/model/history"
+import (
+	"slices"
+
+	"zksim/model/history"
+)
 
 // caller is an object that has begun an operation.
 type caller struct{ client, object int32 }
@@ -12,17 +16,31 @@ func (c caller) who() caller { return c }
 // called is something that an object has begun.
 type called interface{ who() caller }
 
-// mark returns a hash of whose list[i] is: the client, and the place of the object
-// among the client's in the list. The number of an object differs between runs that mean
-// the same, but a client numbers its own in their order.
-func mark[T called](list []T, i int) Print {
-	x, n := list[i].who(), 0
+// ordinal tells the objects of one client in a list apart: by how many of that client are
+// there with smaller numbers than x. The number of an object differs between runs that
+// mean the same, but a client numbers its own in their order.
+func ordinal[T called](list []T, x caller) (n uint64) {
 	for _, y := range list {
-		if y := y.who(); y.client == x.client && y.object < x.object {
+		if c := y.who(); c.client == x.client && c.object < x.object {
 			n++
 		}
 	}
-	return Print(x.client).Word(uint64(n))
+	return n
+}
+
+// printOf returns a hash that tells x from the other objects in a list.
+func printOf[T called](list []T, x caller) Print {
+	return Print(x.client).Word(ordinal(list, x))
+}
+
+// find returns the place of what an object has begun, -1 if it is not there.
+func find[T called](list []T, x caller) int {
+	return slices.IndexFunc(list, func(y T) bool { return y.who() == x })
+}
+
+// forget removes what an object has begun.
+func forget[T called](list []T, x caller) []T {
+	return drop(list, func(y T) bool { return y.who() == x })
 }
 
 // take removes what the object of e has begun, and returns the latest of it, or the zero

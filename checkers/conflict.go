@@ -23,7 +23,7 @@ func (Conflict) Monitor() Monitor { return &updates{} }
 // updates is the monitor of Conflict.
 type updates struct {
 	Conflict
-	open  []object // that are making one
+	open  []caller // that are making one
 	alone bool     // there is one, and there were no others since it began
 	ever  bool     // one may be made at any later time: nothing else matters any more
 }
@@ -40,7 +40,7 @@ func (m *updates) Step(h *history.History, i int) Verdict {
 	if e.Op != "update" || m.ever {
 		return Verdict{}
 	}
-	o := objectOf(e)
+	o := callerOf(e)
 	switch begun := find(m.open, o) >= 0; {
 	case e.Kind == history.Invoke && !begun:
 		m.alone = len(m.open) == 0

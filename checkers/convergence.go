@@ -47,7 +47,7 @@ type watchers struct {
 
 // watcher is a watcher and what it told last of each znode.
 type watcher struct {
-	object
+	caller
 	op, path string
 	rested   bool // and nothing has changed since
 	last     []latest
@@ -71,7 +71,7 @@ func (m *watchers) Hash() uint64 {
 	var running, stopped Print // in any order
 	for i := range m.running {
 		w := &m.running[i]
-		running += printOf(m.running, w.object).Word(uint64(m.print(w)))
+		running += printOf(m.running, w.caller).Word(uint64(m.print(w)))
 	}
 	for i := range m.stopped { // whoever it was
 		stopped += m.print(&m.stopped[i])
@@ -102,13 +102,13 @@ func (m *watchers) Step(h *history.History, i int) Verdict {
 		}
 		m.stopped = drop(m.stopped, func(w watcher) bool { return w.watches(e.Path) })
 	case history.Told:
-		if k := find(m.running, objectOf(e)); k >= 0 {
+		if k := find(m.running, callerOf(e)); k >= 0 {
 			w := &m.running[k]
 			w.last = append(drop(w.last, func(x latest) bool { return x.told == toldOf(e) }), latest{toldOf(e), e.Zxid, e.Value, i})
 		}
 	case history.Return:
 		if kindsOfWatch[e.Op] {
-			m.running = forget(m.running, objectOf(e))
+			m.running = forget(m.running, callerOf(e))
 		}
 	case history.Invoke:
 		m.invoke(h, i)
@@ -118,10 +118,10 @@ func (m *watchers) Step(h *history.History, i int) Verdict {
 
 func (m *watchers) invoke(h *history.History, i int) {
 	e := &h.Events[i]
-	k := find(m.running, objectOf(e))
+	k := find(m.running, callerOf(e))
 	switch {
 	case kindsOfWatch[e.Op]:
-		m.running = append(forget(m.running, objectOf(e)), watcher{object: objectOf(e), op: e.Op, path: e.Path})
+		m.running = append(forget(m.running, callerOf(e)), watcher{caller: callerOf(e), op: e.Op, path: e.Path})
 	case k >= 0 && e.Op == Rest:
 		m.running[k].rested = m.calm || !h.Txns // real runs have no faults
 	case k >= 0 && e.Op == Stop && m.running[k].rested:
@@ -149,7 +149,7 @@ func (c Convergence) judge(h *history.History, w *watcher) Verdict {
 			w.op == WatchMembers && n.Owner == 0:
 			continue
 		}
-		sort := told{w.number, n.Path, w.op == WatchChildren}
+		sort := told{w.object, n.Path, w.op == WatchChildren}
 		k := slices.IndexFunc(w.last, func(x latest) bool { return x.told == sort })
 		if k < 0 {
 			return violated(c, w.stop, "c%d was told nothing of %s, which exists", w.client, n.Path)

@@ -37,15 +37,15 @@ func (Departure) Monitor() Monitor { return &departures{} }
 type departures struct {
 	Departure
 	seats    []seat
-	members  []object // that have not left
-	watchers []object
+	members  []caller // that have not left
+	watchers []caller
 	tolds    []farewell
 }
 
 // seat is the znode of a member, or of another that has the name.
 type seat struct {
 	path   string
-	member object // that has joined by it last, if it has not left
+	member caller // that has joined by it last, if it has not left
 	maker  int32  // while it exists: the client
 	ends   int    // how often it was deleted, or may have been
 }
@@ -71,7 +71,7 @@ func (m *departures) Hash() uint64 {
 	for _, w := range m.watchers {
 		who := printOf(m.watchers, w)
 		for _, x := range m.tolds {
-			if x.object == w.number {
+			if x.object == w.object {
 				sum += who.Word(uint64(x.print().Word(uint64(x.times))))
 			}
 		}
@@ -82,7 +82,7 @@ func (m *departures) Hash() uint64 {
 // Step implements [Monitor].
 func (m *departures) Step(h *history.History, i int) Verdict {
 	e := &h.Events[i]
-	switch o := objectOf(e); {
+	switch o := callerOf(e); {
 	case e.Kind == history.Return && e.Op == Join && e.Err == nil:
 		m.members = append(m.members, o)
 		m.seat(e.Path).member = o
@@ -92,7 +92,7 @@ func (m *departures) Step(h *history.History, i int) Verdict {
 		m.members = forget(m.members, o)
 		x := m.seat(e.Path)
 		if x.ends += untold(h); x.member == o {
-			x.member = object{}
+			x.member = caller{}
 		}
 	case e.Kind == history.Created:
 		m.seat(e.Path).maker = e.Client

@@ -51,7 +51,7 @@ func (m *entries) Reset() { m.calls, m.inside, m.online = m.calls[:0], 0, m.onli
 func (m *entries) Hash() uint64 {
 	var calls, online Print // in any order
 	for k, x := range m.calls {
-		p := mark(m.calls, k).Flag(x.offline)
+		p := printOf(m.calls, m.calls[k].who()).Flag(x.offline)
 		if x.most < x.need {
 			p = p.Word(uint64(x.need))
 		}

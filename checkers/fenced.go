@@ -1,10 +1,6 @@
 package checkers
 
-import (
-	"slices"
-
-	"zksim/model/history"
-)
+import "zksim/model/history"
 
 // Fenced is the layer of lock safety that holds whatever happens: a resource
 // that checks tokens never accepts a write of an earlier holder after one of a
@@ -33,6 +29,7 @@ type fence struct {
 	written, read holdership // by the latest holder each
 	made          []making
 	holders       []holding
+	changes       // of znodes
 }
 
 // holdership is who accesses the resource; since is the zxid that created the znode by which
@@ -42,59 +39,78 @@ type holdership struct {
 	since  int64
 }
 
-// making is the latest creation of a znode.
+// making is the latest creation of a znode, until that is deleted and its holder has
+// given it up.
 type making struct {
-	path   string
-	client int32
-	zxid   int64
+	path           string
+	client         int32
+	zxid           int64
+	gone, released bool
 }
 
 // holding is what an object claimed last.
 type holding struct {
 	object int32
+	path   string
 	holdership
 }
 
 // Reset implements [Monitor].
 func (f *fence) Reset() {
-	f.written, f.read, f.made, f.holders = holdership{}, holdership{}, f.made[:0], f.holders[:0]
+	f.written, f.read, f.made, f.holders, f.changes = holdership{}, holdership{}, f.made[:0], f.holders[:0], f.changes[:0]
 }
 
-// Hash implements [Monitor]. Of zxids only the order counts.
+// Hash implements [Monitor]. When a znode was made that is there, the world knows.
 func (f *fence) Hash() uint64 {
-	all := []int64{f.written.since, f.read.since}
-	for _, x := range f.holders {
-		all = append(all, x.since)
-	}
-	slices.Sort(all)
-	rank := func(zxid int64) uint64 {
-		i, _ := slices.BinarySearch(all, zxid)
-		return uint64(i)
-	}
-	x := Print(rank(f.written.since)).Word(rank(f.read.since))
-	sum := Print(0)
+	x := Print(f.rank(f.written.since)).Word(f.rank(f.read.since))
+	holders, gone := Print(0), Print(0)
 	for _, y := range f.holders {
-		sum += Print(y.client).Word(rank(y.since))
+		holders += Print(y.client).Word(f.rank(y.since))
 	}
-	return uint64(x.Word(uint64(sum)))
+	for _, z := range f.made {
+		if z.gone {
+			gone += Print(z.client).Text(z.path).Word(f.rank(z.zxid))
+		}
+	}
+	return uint64(x.Word(uint64(holders)).Word(uint64(gone)))
 }
 
 // Step implements [Monitor].
 func (f *fence) Step(h *history.History, i int) Verdict {
 	e := &h.Events[i]
+	f.note(e)
 	switch e.Kind {
 	case history.Created:
 		f.made = drop(f.made, func(z making) bool { return z.path == e.Path && z.client == e.Client })
-		f.made = append(f.made, making{e.Path, e.Client, e.Zxid})
+		f.made = append(f.made, making{path: e.Path, client: e.Client, zxid: e.Zxid})
+	case history.Deleted:
+		f.end(func(z *making) bool { return z.path == e.Path }, func(z *making) { z.gone = true })
+	case history.Released:
+		for _, x := range f.holders {
+			if x.object == e.Object {
+				f.end(func(z *making) bool { return z.path == x.path && z.client == x.client }, func(z *making) { z.released = true })
+			}
+		}
 	case history.Acquired:
 		f.holders = drop(f.holders, func(x holding) bool { return x.object == e.Object })
-		f.holders = append(f.holders, holding{e.Object, holdership{e.Client, f.since(e)}})
+		f.holders = append(f.holders, holding{e.Object, e.Path, holdership{e.Client, f.since(e)}})
 	case history.Write:
 		if e.OK {
 			return f.judge(i, e)
 		}
 	}
 	return Verdict{}
+}
+
+// end notes something of the znodes that f picks, and forgets those that nobody can claim
+// any more.
+func (f *fence) end(picks func(*making) bool, note func(*making)) {
+	for k := range f.made {
+		if z := &f.made[k]; picks(z) {
+			note(z)
+		}
+	}
+	f.made = drop(f.made, func(z making) bool { return z.gone && z.released })
 }
 
 // since returns the zxid that created the znode of a claim; the token that its

@@ -48,7 +48,7 @@ func (m *gathering) Reset() { m.waiting, m.calm = m.waiting[:0], false }
 func (m *gathering) Hash() uint64 {
 	waiting := Print(0) // in any order
 	for k, x := range m.waiting {
-		waiting += mark(m.waiting, k).Word(uint64(x.need)).Flag(x.enough)
+		waiting += printOf(m.waiting, m.waiting[k].who()).Word(uint64(x.need)).Flag(x.enough)
 	}
 	return uint64(waiting.Flag(m.calm))
 }

@@ -26,7 +26,7 @@ func (Monotone) Monitor() Monitor { return &tellers{ends: map[string]int64{}} }
 type tellers struct {
 	Monotone
 	changes
-	watchers []object
+	watchers []caller
 	last     []telling        // of watchers
 	ends     map[string]int64 // of each znode: its latest deletion
 }
@@ -51,7 +51,7 @@ func (m *tellers) Hash() uint64 {
 	for _, w := range m.watchers {
 		who := printOf(m.watchers, w)
 		for _, x := range m.last {
-			if x.object == w.number {
+			if x.object == w.object {
 				sum += who.Word(uint64(x.print().Flag(x.gone).Word(m.rank(x.zxid))))
 			}
 		}
@@ -67,18 +67,18 @@ func (m *tellers) Step(h *history.History, i int) Verdict {
 	case e.Kind == history.Deleted:
 		m.ends[e.Path] = max(m.ends[e.Path], e.Zxid)
 	case e.Kind == history.Invoke && kindsOfWatch[e.Op]:
-		m.begin(objectOf(e))
+		m.begin(callerOf(e))
 	case e.Kind == history.Return && kindsOfWatch[e.Op]:
-		m.watchers = forget(m.watchers, objectOf(e))
+		m.watchers = forget(m.watchers, callerOf(e))
 		m.last = drop(m.last, func(x telling) bool { return x.object == e.Object })
 	case e.Kind == history.Told && (e.Op == ToldData || e.Op == ToldChildren || e.Op == ToldGone):
-		m.begin(objectOf(e))
+		m.begin(callerOf(e))
 		return m.judge(h, i)
 	}
 	return Verdict{}
 }
 
-func (m *tellers) begin(o object) {
+func (m *tellers) begin(o caller) {
 	if find(m.watchers, o) < 0 {
 		m.watchers = append(m.watchers, o)
 	}

@@ -6,7 +6,7 @@ import h "zksim/model/history"
 // tested with histories from which other events are removed, and in which
 // neighbours are swapped whose order is said not to matter.
 
-// Order implements [Ordered]. A second claim of an object ends the first, and what
+// Order implements [Ordered]. A claim can also end one: a writer becomes a reader. What
 // a session's state tells its own client concerns no other.
 func (Belief) Order() Order {
 	o := Order{}.between(of(h.Acquired), of(h.Acquired, h.Invoke, h.Released, h.Lost, h.Exceeded, h.Crashed))
@@ -14,7 +14,7 @@ func (Belief) Order() Order {
 	return o
 }
 
-// Order implements [Ordered].
+// Order implements [Ordered]. A claim can also end one: a writer becomes a reader.
 func (Ownership) Order() Order {
 	changes := of(h.Created, h.Deleted)
 	return sequence(changes...).between(changes, of(h.Invoke)).
@@ -24,8 +24,9 @@ func (Ownership) Order() Order {
 // Order implements [Ordered]. Znodes are compared by zxid.
 func (Fenced) Order() Order {
 	o := sequence(h.Write)
-	o[h.Acquired] |= seen
-	o[h.Created] |= seen
+	for _, k := range of(h.Acquired, h.Released, h.Created, h.Deleted) {
+		o[k] |= seen
+	}
 	return o
 }
 
@@ -38,9 +39,10 @@ func (Linearizability) Order() Order {
 	return sequence(moment...).between(begin, end).between(moment, begin).between(moment, end)
 }
 
-// Order implements [Ordered].
+// Order implements [Ordered]. (Where txns are not recorded, more matters; but such runs
+// are not searched.)
 func (Acknowledged) Order() Order {
-	return sequence(h.Acquired, h.Crashed, h.Created, h.Deleted, h.Invoke, h.Lost, h.Released, h.Return)
+	return intervals(h.Deleted).between(of(h.Created), of(h.Deleted))
 }
 
 // Order implements [Ordered]. A commit is judged by the votes that have begun, and beside
@@ -122,7 +124,9 @@ func (LostItem) Order() Order {
 }
 
 // Order implements [Ordered].
-func (LostRevoke) Order() Order { return sequence(h.Calm, h.Created, h.Invoke, h.Return) }
+func (LostRevoke) Order() Order {
+	return sequence(h.Created, h.Return).between(of(h.Calm), of(h.Invoke))
+}
 
 // Order implements [Ordered].
 func (Monotone) Order() Order {
@@ -136,7 +140,11 @@ func (Monotone) Order() Order {
 func (Names) Order() Order { return intervals() }
 
 // Order implements [Ordered].
-func (Overdue) Order() Order { return sequence(h.Return, h.Told) }
+func (Overdue) Order() Order {
+	var o Order
+	o[h.Return], o[h.Told] = seen, seen
+	return o
+}
 
 // Order implements [Ordered].
 func (Presence) Order() Order {
@@ -156,7 +164,10 @@ func (Quiescence) Order() Order { return Order{} }
 func (Recency) Order() Order { return Order{}.between(of(h.Invoke), of(h.Return, h.Told)) }
 
 // Order implements [Ordered].
-func (Refusal) Order() Order { return sequence(h.Created, h.Deleted, h.Invoke, h.Return) }
+func (Refusal) Order() Order {
+	changes := of(h.Created, h.Deleted)
+	return sequence(changes...).between(changes, of(h.Invoke, h.Return))
+}
 
 // Order implements [Ordered], as that of Exit. Of two who enter, each would be the one
 // too many.

@@ -22,27 +22,74 @@ func (Overdue) Doc() string {
 }
 
 // Check implements [Checker].
-func (o Overdue) Check(h *history.History) Verdict {
-	most := map[string]int64{}
-	for _, e := range h.Events {
-		if e.Kind == history.Return && e.Op == "held" {
-			most[e.Path] = e.Value
+func (o Overdue) Check(h *history.History) Verdict { return check(h, o.Monitor()) }
+
+// Monitor implements [Monitored].
+func (Overdue) Monitor() Monitor { return &alarms{} }
+
+// alarms is the monitor of Overdue.
+type alarms struct {
+	Overdue
+	list []alarm
+}
+
+// alarm is what is known of a znode by which somebody had the lock.
+type alarm struct {
+	path string
+	at   int           // where it was said for how long, -1: nowhere
+	held time.Duration // that
+	most time.Duration // how long it can be at most, -1: its holder has not said so
+}
+
+// Reset implements [Monitor].
+func (m *alarms) Reset() { m.list = m.list[:0] }
+
+// Hash implements [Monitor]. For how long matters only until it is compared.
+func (m *alarms) Hash() uint64 {
+	sum := Print(0) // in any order
+	for k := range m.list {
+		switch x := &m.list[k]; {
+		case x.at < 0:
+			sum += Print(1).Text(x.path).Word(uint64(x.most))
+		case x.most < 0:
+			sum += Print(2).Text(x.path).Word(uint64(x.held))
+		default:
+			sum += Print(3).Text(x.path)
 		}
 	}
-	said := map[string]bool{}
-	for i := range h.Events {
-		e := &h.Events[i]
-		if e.Kind != history.Told || e.Op != "overdue" {
-			continue
-		}
-		if said[e.Path] {
-			return violated(o, i, "c%d says again that %s has been held for too long", e.Client, e.Path)
-		}
-		said[e.Path] = true
-		if d, ok := most[e.Path]; ok && d < e.Value {
-			return violated(o, i, "c%d says that %s has been held for %v, but its holder had it for %v at most",
-				e.Client, e.Path, time.Duration(e.Value), time.Duration(d))
-		}
+	return uint64(sum)
+}
+
+// Step implements [Monitor].
+func (m *alarms) Step(h *history.History, i int) Verdict {
+	e := &h.Events[i]
+	told := e.Kind == history.Told && e.Op == "overdue"
+	if !told && !(e.Kind == history.Return && e.Op == "held") {
+		return Verdict{}
+	}
+	x := m.find(e.Path)
+	switch {
+	case !told:
+		x.most = time.Duration(e.Value)
+	case x.at >= 0:
+		return violated(m, i, "c%d says again that %s has been held for too long", e.Client, e.Path)
+	default:
+		x.at, x.held = i, time.Duration(e.Value)
+	}
+	if x.at >= 0 && x.most >= 0 && x.most < x.held {
+		return violated(m, x.at, "c%d says that %s has been held for %v, but its holder had it for %v at most",
+			h.Events[x.at].Client, e.Path, x.held, x.most)
 	}
 	return Verdict{}
+}
+
+// find returns what is known of a znode.
+func (m *alarms) find(path string) *alarm {
+	for k := range m.list {
+		if m.list[k].path == path {
+			return &m.list[k]
+		}
+	}
+	m.list = append(m.list, alarm{path, -1, 0, -1})
+	return &m.list[len(m.list)-1]
 }

@@ -43,9 +43,9 @@ func (o *owners) Hash() uint64 {
 	}
 	for _, x := range o.gone {
 		p := x.print.Flag(x.led[0]).Flag(x.led[1])
-		for i, c := range o.callers { // in the order of each client
+		for _, c := range o.callers { // in the order of each client
 			if c.client == x.client && slices.Contains(x.calls, c.object) {
-				p = p.Word(uint64(o.ordinal(i)))
+				p = p.Word(ordinal(o.callers, c))
 			}
 		}
 		gone += p
@@ -55,16 +55,6 @@ func (o *owners) Hash() uint64 {
 		p = p.Word(uint64(x.print))
 	}
 	return uint64(p)
-}
-
-// ordinal returns how many objects of its client came before caller i.
-func (o *owners) ordinal(i int) (n int) {
-	for _, c := range o.callers[:i] {
-		if c.client == o.callers[i].client {
-			n++
-		}
-	}
-	return n
 }
 
 // Step implements [Monitor].

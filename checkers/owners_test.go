@@ -124,3 +124,14 @@ func TestTheMonitorOfOwnershipAgreesWithLookingBack(t *testing.T) {
 		t.Errorf("%d of 30,000 histories are illegal: too few of one sort", illegal)
 	}
 }
+
+// deletion returns where the znode created at event k is deleted, or limit+1 if
+// it is not before limit.
+func deletion(h *history.History, path string, k, limit int) int {
+	for ; k < limit; k++ {
+		if h.Events[k].Kind == history.Deleted && h.Events[k].Path == path {
+			return k
+		}
+	}
+	return limit + 1
+}

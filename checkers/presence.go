@@ -39,7 +39,7 @@ type presences struct {
 
 // memberOf is an object that has begun to join and has not left.
 type memberOf struct {
-	object
+	caller
 	rested, lost bool
 }
 
@@ -53,7 +53,7 @@ func (m *presences) Reset() {
 func (m *presences) Hash() uint64 {
 	sum := Print(0) // in any order
 	for _, x := range m.members {
-		sum += printOf(m.members, x.object).Flag(x.rested).Flag(x.lost)
+		sum += printOf(m.members, x.caller).Flag(x.rested).Flag(x.lost)
 	}
 	return uint64(sum)
 }
@@ -64,7 +64,7 @@ func (m *presences) Step(h *history.History, i int) Verdict {
 		return Verdict{}
 	}
 	e := &h.Events[i]
-	o := objectOf(e)
+	o := callerOf(e)
 	k := find(m.members, o)
 	switch {
 	case e.Kind == history.Calm:
@@ -74,7 +74,7 @@ func (m *presences) Step(h *history.History, i int) Verdict {
 	case e.Kind == history.Deleted:
 		delete(m.owners, e.Path)
 	case e.Kind == history.Invoke && e.Op == Join:
-		m.members = append(forget(m.members, o), memberOf{object: o})
+		m.members = append(forget(m.members, o), memberOf{caller: o})
 	case k < 0:
 	case e.Kind == history.Return && e.Op == Join && e.Err != nil:
 		m.members = forget(m.members, o)

@@ -31,7 +31,7 @@ type readers struct {
 
 // reader is an object that asks, or that was told something.
 type reader struct {
-	object
+	caller
 	least int64 // what it must be given
 }
 
@@ -42,7 +42,7 @@ func (m *readers) Reset() { m.changes, m.known, m.all = m.changes[:0], 0, m.all[
 func (m *readers) Hash() uint64 {
 	sum := Print(0) // in any order
 	for _, r := range m.all {
-		sum += printOf(m.all, r.object).Word(m.rank(r.least))
+		sum += printOf(m.all, r.caller).Word(m.rank(r.least))
 	}
 	return uint64(sum.Word(m.rank(m.known)))
 }
@@ -65,17 +65,17 @@ func (m *readers) Step(h *history.History, i int) Verdict {
 		r.least, m.known = e.Zxid, max(m.known, e.Zxid)
 	}
 	if e.Kind == history.Return && e.Op == "get" {
-		m.all = forget(m.all, objectOf(e))
+		m.all = forget(m.all, callerOf(e))
 	}
 	return Verdict{}
 }
 
 // reader returns what is remembered of the object of an event.
 func (m *readers) reader(e *history.Event) *reader {
-	k := find(m.all, objectOf(e))
+	k := find(m.all, callerOf(e))
 	if k < 0 {
 		k = len(m.all)
-		m.all = append(m.all, reader{object: objectOf(e)})
+		m.all = append(m.all, reader{caller: callerOf(e)})
 	}
 	return &m.all[k]
 }

@@ -1,6 +1,7 @@
 package checkers
 
 import (
+	"slices"
 	"strings"
 
 	"zksim/model/history"
@@ -21,57 +22,118 @@ func (Refusal) Name() string { return "refusal" }
 func (Refusal) Doc() string { return "nobody is refused what is free" }
 
 // Check implements [Checker].
-func (r Refusal) Check(h *history.History) Verdict {
-	begun := map[int32]int{} // object -> its call in progress
-	for i := range h.Events {
-		e := &h.Events[i]
-		switch e.Kind {
-		case history.Invoke:
-			begun[e.Object] = i
-		case history.Return:
-			if !h.Txns || !refused(e) || !strings.HasPrefix(e.Op, "try") {
-				continue
-			}
-			switch n := inTheWay(h, begun[e.Object], i); {
-			case n >= max(r.Leases, 1):
-			case n == 0:
-				return violated(r, i, "c%d was refused by %s, and nobody was in its way", e.Client, e.Op)
-			default:
-				return violated(r, i, "c%d was refused by %s, and %d of %d leases were taken", e.Client, e.Op, n, r.Leases)
-			}
+func (r Refusal) Check(h *history.History) Verdict { return check(h, r.Monitor()) }
+
+// Monitor implements [Monitored].
+func (r Refusal) Monitor() Monitor { return &refusals{Refusal: r} }
+
+// refusals is the monitor of Refusal.
+type refusals struct {
+	Refusal
+	there []string // the ephemeral znodes that there are
+	calls []tryCall
+}
+
+// tryCall is a call in progress that may be refused, and what can explain that: znodes
+// that were there at some moment since it began.
+type tryCall struct {
+	caller
+	reads  bool // only writers are in its way
+	others int
+	own    int   // that its client made last,
+	zxid   int64 // in this txn; they count when it makes others
+}
+
+// Reset implements [Monitor].
+func (r *refusals) Reset() { r.there, r.calls = r.there[:0], r.calls[:0] }
+
+// Hash implements [Monitor]. Which znodes there are is known to the world; of those in
+// the way of a call only count so many as are needed.
+func (r *refusals) Hash() uint64 {
+	sum, enough := Print(0), max(r.Leases, 1)
+	for i := range r.calls {
+		c := &r.calls[i]
+		others := min(c.others, enough)
+		sum += Print(c.client).Word(ordinal(r.calls, c.caller)).Word(uint64(others)).Word(uint64(min(c.own, enough-others)))
+	}
+	return uint64(sum)
+}
+
+// Step implements [Monitor].
+func (r *refusals) Step(h *history.History, i int) Verdict {
+	if !h.Txns { // nobody knows who was there
+		return Verdict{}
+	}
+	e := &h.Events[i]
+	switch e.Kind {
+	case history.Invoke:
+		r.drop(e.Object)
+		if strings.HasPrefix(e.Op, "try") {
+			r.begin(e)
+		}
+	case history.Created:
+		r.created(e)
+	case history.Deleted:
+		if k := slices.Index(r.there, e.Path); k >= 0 {
+			r.there = slices.Delete(r.there, k, k+1)
+		}
+	case history.Return:
+		v := r.judge(i, e)
+		r.drop(e.Object)
+		return v
+	case history.Crashed:
+		r.calls = drop(r.calls, func(c tryCall) bool { return c.client == e.Client })
+	}
+	return Verdict{}
+}
+
+func (r *refusals) begin(e *history.Event) {
+	c := tryCall{caller: caller{e.Client, e.Object}, reads: e.Op == "tryrlock"}
+	for _, path := range r.there {
+		if c.waitsFor(path) {
+			c.others++
+		}
+	}
+	r.calls = append(r.calls, c)
+}
+
+// waitsFor reports whether that znode can be in the way.
+func (c *tryCall) waitsFor(path string) bool { return !c.reads || strings.Contains(path, "-write-") }
+
+// created notes that there is another znode.
+func (r *refusals) created(e *history.Event) {
+	if e.Session != 0 {
+		r.there = append(r.there, e.Path)
+	}
+	for k := range r.calls {
+		c := &r.calls[k]
+		counts := e.Session != 0 && c.waitsFor(e.Path)
+		if c.client == e.Client && c.zxid != e.Zxid {
+			c.others, c.own, c.zxid = c.others+c.own, 0, e.Zxid
+		}
+		switch {
+		case counts && c.client == e.Client:
+			c.own++
+		case counts:
+			c.others++
+		}
+	}
+}
+
+// judge judges the end of a call.
+func (r *refusals) judge(i int, e *history.Event) Verdict {
+	for k := range r.calls {
+		switch c := &r.calls[k]; {
+		case c.object != e.Object || !refused(e) || c.others >= max(r.Leases, 1):
+		case c.others == 0:
+			return violated(r, i, "c%d was refused by %s, and nobody was in its way", e.Client, e.Op)
+		default:
+			return violated(r, i, "c%d was refused by %s, and %d of %d leases were taken", e.Client, e.Op, c.others, r.Leases)
 		}
 	}
 	return Verdict{}
 }
 
-// inTheWay counts the znodes that can explain the refusal at event i of a call that
-// began at event begin.
-func inTheWay(h *history.History, begin, i int) (n int) {
-	own := int64(-1) // zxid of the contender that was refused
-	for k := begin; k < i; k++ {
-		if e := &h.Events[k]; e.Kind == history.Created && e.Client == h.Events[i].Client {
-			own = e.Zxid
-		}
-	}
-	for k := range i {
-		e := &h.Events[k]
-		if e.Kind != history.Created || e.Session == 0 || e.Zxid == own || h.Events[i].Op == "tryrlock" && !strings.Contains(e.Path, "-write-") {
-			continue
-		}
-		if deletion(h, e.Path, k, i) > begin {
-			n++
-		}
-	}
-	return n
-}
-
-// deletion returns where the znode created at event k is deleted, or limit+1 if
-// it is not before limit.
-func deletion(h *history.History, path string, k, limit int) int {
-	for ; k < limit; k++ {
-		if h.Events[k].Kind == history.Deleted && h.Events[k].Path == path {
-			return k
-		}
-	}
-	return limit + 1
+func (r *refusals) drop(object int32) {
+	r.calls = drop(r.calls, func(c tryCall) bool { return c.object == object })
 }

@@ -33,14 +33,14 @@ type rounds struct {
 func (m *rounds) Hash() uint64 {
 	var all, calls Print // in any order
 	for k, x := range m.all {
-		p := mark(m.all, k).Word(uint64(x.rank))
+		p := printOf(m.all, m.all[k].who()).Word(uint64(x.rank))
 		if x.inside() {
 			p = p.Text(x.path)
 		}
 		all += p
 	}
 	for k, x := range m.calls {
-		p := mark(m.calls, k).Word(uint64(x.need))
+		p := printOf(m.calls, m.calls[k].who()).Word(uint64(x.need))
 		ended := Print(0)
 		for _, y := range x.ended {
 			ended += Print(0).Text(y.path)

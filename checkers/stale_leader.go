@@ -22,31 +22,46 @@ func (StaleLeader) Name() string { return "stale-leader" }
 func (StaleLeader) Doc() string { return "nobody assigns a task after it was deposed" }
 
 // Check implements [Checker].
-func (c StaleLeader) Check(h *history.History) Verdict {
-	var candidates []claim // in the order of their creation
-	for i := range h.Events {
-		e := &h.Events[i]
-		if e.Kind != history.Created && e.Kind != history.Deleted {
-			continue
+func (c StaleLeader) Check(h *history.History) Verdict { return check(h, c.Monitor()) }
+
+// Monitor implements [Monitored].
+func (StaleLeader) Monitor() Monitor { return &candidates{} }
+
+// candidates is the monitor of StaleLeader.
+type candidates struct {
+	StaleLeader
+	list []claim // in the order of their creation
+}
+
+// Reset implements [Monitor].
+func (m *candidates) Reset() { m.list = m.list[:0] }
+
+// Hash implements [Monitor]. Who is a candidate, and since when, is known to the world.
+func (m *candidates) Hash() uint64 { return 0 }
+
+// Step implements [Monitor].
+func (m *candidates) Step(h *history.History, i int) Verdict {
+	e := &h.Events[i]
+	if e.Kind != history.Created && e.Kind != history.Deleted {
+		return Verdict{}
+	}
+	if strings.HasSuffix(parent(e.Path), "/candidates") {
+		if e.Kind == history.Created {
+			m.list = append(m.list, claim{client: e.Client, path: e.Path})
+		} else {
+			m.list = drop(m.list, func(x claim) bool { return x.path == e.Path })
 		}
-		if strings.HasSuffix(parent(e.Path), "/candidates") {
-			if e.Kind == history.Created {
-				candidates = append(candidates, claim{client: e.Client, path: e.Path})
-			} else {
-				candidates = drop(candidates, func(x claim) bool { return x.path == e.Path })
-			}
-			continue
-		}
-		folder, worker, task := place(e.Path)
-		if e.Kind != history.Created || folder != "assign" {
-			continue
-		}
-		if len(candidates) == 0 {
-			return violated(c, i, "c%d assigned %s to %s while nobody led", e.Client, task, worker)
-		}
-		if leader := candidates[0]; leader.client != e.Client {
-			return violated(c, i, "c%d assigned %s to %s while c%d led by %s", e.Client, task, worker, leader.client, leader.path)
-		}
+		return Verdict{}
+	}
+	folder, worker, task := place(e.Path)
+	if e.Kind != history.Created || folder != "assign" {
+		return Verdict{}
+	}
+	if len(m.list) == 0 {
+		return violated(m, i, "c%d assigned %s to %s while nobody led", e.Client, task, worker)
+	}
+	if leader := m.list[0]; leader.client != e.Client {
+		return violated(m, i, "c%d assigned %s to %s while c%d led by %s", e.Client, task, worker, leader.client, leader.path)
 	}
 	return Verdict{}
 }

@@ -125,6 +125,7 @@ func (c *Client) fingerprint(d *digest) {
 		m := &c.down[i]
 		d.add(bit(m.eof) | bit(m.event.Caught)<<1 | uint64(uint32(m.event.Type))<<8)
 		d.addString(m.event.Path)
+		d.add(uint64(w.Rank(m.event.Zxid)))
 		if m.reply != nil {
 			d.add(uint64(w.Rank(m.reply.res.Zxid)))
 			d.addResponse(&m.reply.res, w.Rank)

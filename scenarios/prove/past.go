@@ -16,6 +16,7 @@ type past struct {
 	order    checkers.Order // of all of them
 	events   int            // that have been taken
 	found    checkers.Verdict
+	unsure   string // what a monitor could not judge
 }
 
 func newPast(all []checkers.Checker, monitored bool) *past {
@@ -64,7 +65,7 @@ func (p *past) reset(clients int) {
 		m.Reset()
 	}
 	p.trace.reset(clients)
-	p.events, p.found = 0, checkers.Verdict{}
+	p.events, p.found, p.unsure = 0, checkers.Verdict{}, ""
 }
 
 // take adds the events that are new in the history. It reports whether the order of one of
@@ -77,8 +78,11 @@ func (p *past) take(world *sim.World) (visible, violated bool) {
 		visible = visible || p.order.Crosses(e.Kind)
 		p.trace.add(e, world.Rank)
 		for _, m := range p.monitors {
-			if v := m.Step(h, p.events); v.Level == checkers.Violated && !violated {
+			switch v := m.Step(h, p.events); {
+			case v.Level == checkers.Violated && !violated:
 				violated, p.found = true, v
+			case v.Level == checkers.Unknown:
+				p.unsure = v.Message
 			}
 		}
 	}

@@ -164,6 +164,9 @@ func (w *worker) Choose(world *sim.World) (sim.Transition, bool, error) {
 		return w.prefix[w.at-1], true, nil
 	}
 	visible, violated := w.past.take(world)
+	if w.past.unsure != "" {
+		w.doubt("a monitor could not decide: " + w.past.unsure)
+	}
 	if w.next.from != nil {
 		w.transitions.Add(1)
 		if visible || w.needs.Hurry && w.readings != world.Readings() {

@@ -1,0 +1,172 @@
+package checkers
+
+import (
+	"slices"
+	"strings"
+
+	"zksim/model/history"
+)
+
+// The properties of some checkers said once more: these look back, from each event that
+// can show a violation, at the whole history before it, or ahead.
+
+// before returns the position of the last event before i that f picks, -1 if there is none.
+func before(h *history.History, i int, f func(e *history.Event) bool) int {
+	for i--; i >= 0; i-- {
+		if f(&h.Events[i]) {
+			break
+		}
+	}
+	return i
+}
+
+// invoked returns where the operation began that ends at event i.
+func invoked(h *history.History, i int) int {
+	return before(h, i, func(e *history.Event) bool {
+		return e.Kind == history.Invoke && e.Object == h.Events[i].Object
+	})
+}
+
+func naiveRefusal(c Monitored, h *history.History) Level {
+	for i := range h.Events {
+		e := &h.Events[i]
+		if e.Kind == history.Return && refused(e) && strings.HasPrefix(e.Op, "try") && inTheWay(h, invoked(h, i), i) < max(c.(Refusal).Leases, 1) {
+			return Violated
+		}
+	}
+	return OK
+}
+
+// inTheWay counts the znodes that can explain the refusal at event i of a call that
+// began at event begin.
+func inTheWay(h *history.History, begin, i int) (n int) {
+	own := int64(-1) // zxid of the contender that was refused
+	for k := begin; k < i; k++ {
+		if e := &h.Events[k]; e.Kind == history.Created && e.Client == h.Events[i].Client {
+			own = e.Zxid
+		}
+	}
+	for k := range i {
+		e := &h.Events[k]
+		if e.Kind != history.Created || e.Session == 0 || e.Zxid == own || h.Events[i].Op == "tryrlock" && !strings.Contains(e.Path, "-write-") {
+			continue
+		}
+		if deletion(h, e.Path, k, i) > begin {
+			n++
+		}
+	}
+	return n
+}
+
+func naiveLostRevoke(c Monitored, h *history.History) Level {
+	calm := slices.IndexFunc(h.Events, func(e history.Event) bool { return e.Kind == history.Calm })
+	for i := range h.Events {
+		e := &h.Events[i]
+		if e.Kind != history.Return || e.Op != "hold" || e.Err == nil || calm < 0 || invoked(h, i) < calm {
+			continue
+		}
+		revoked := before(h, i, func(x *history.Event) bool {
+			return x.Kind == history.Return && (x.Op == "revoke" || x.Op == "break") && x.Err == nil && x.Path == e.Path
+		})
+		created := before(h, i, func(x *history.Event) bool { return x.Kind == history.Created && x.Path == e.Path })
+		if revoked > created {
+			return Violated
+		}
+	}
+	return OK
+}
+
+func naiveAcknowledged(c Monitored, h *history.History) Level {
+	for i := range h.Events {
+		e := &h.Events[i]
+		if e.Kind != history.Return || e.Op != "leader" || e.Err != nil && !e.OK {
+			continue
+		}
+		asked, named := invoked(h, i), false
+		for k := range i {
+			x := &h.Events[k]
+			if x.Op != "acknowledge" || x.Err != nil {
+				continue
+			}
+			created := before(h, k, func(y *history.Event) bool { return y.Kind == history.Created && y.Path == x.Path })
+			end := deletion(h, x.Path, created, i)
+			if x.Kind == history.Return && k < asked && (e.Err != nil && end > i || e.Err == nil && x.Value > e.Value) {
+				return Violated
+			}
+			if x.Kind == history.Invoke && x.Value == e.Value && end > asked {
+				named = true
+			}
+		}
+		if e.Err == nil && !named {
+			return Violated
+		}
+	}
+	return OK
+}
+
+func naiveHerd(c Monitored, h *history.History) Level {
+	limit := c.(Herd)
+	for i := range h.Events {
+		x := &h.Events[i]
+		n := 0
+		for k := range h.Events {
+			e := &h.Events[k]
+			if e.Kind != history.Notify || e.Zxid == 0 || e.Zxid != x.Zxid || e.Path != x.Path {
+				continue
+			}
+			author := slices.ContainsFunc(h.Events, func(y history.Event) bool {
+				return (y.Kind == history.Created || y.Kind == history.Deleted) && y.Zxid == e.Zxid && y.Path == e.Path && y.Client == e.Client
+			})
+			if !author && (!limit.InVain || !goesOn(h, k)) {
+				n++
+			}
+		}
+		if n > limit.PerEvent {
+			return Violated
+		}
+	}
+	return OK
+}
+
+// goesOn reports whether what comes first after notification i is that its client gets the lock.
+func goesOn(h *history.History, i int) bool {
+	next := slices.IndexFunc(h.Events[i+1:], func(e history.Event) bool {
+		return e.Client == h.Events[i].Client && (e.Kind == history.Acquired || e.Kind == history.Notify || e.Kind == history.Return && e.Err != nil)
+	})
+	return next >= 0 && h.Events[i+1+next].Kind == history.Acquired
+}
+
+func naiveStaleLeader(c Monitored, h *history.History) Level {
+	for i := range h.Events {
+		e := &h.Events[i]
+		if e.Kind != history.Created || !strings.Contains(e.Path, "/assign/w/") {
+			continue
+		}
+		leader := int32(-1)
+		for k := i - 1; k >= 0; k-- {
+			if x := &h.Events[k]; x.Kind == history.Created && strings.Contains(x.Path, "/candidates/") && deletion(h, x.Path, k, i) > i {
+				leader = x.Client
+			}
+		}
+		if leader != e.Client {
+			return Violated
+		}
+	}
+	return OK
+}
+
+func naiveOverdue(c Monitored, h *history.History) Level {
+	said := map[string]bool{}
+	for _, e := range h.Events {
+		if e.Kind != history.Told {
+			continue
+		}
+		if said[e.Path] || slices.ContainsFunc(h.Events, func(x history.Event) bool {
+			return x.Kind == history.Return && x.Path == e.Path && x.Value < e.Value
+		}) {
+			return Violated
+		}
+		said[e.Path] = true
+	}
+	return OK
+}
