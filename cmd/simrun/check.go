@@ -224,7 +224,7 @@ func (c *checkFlags) scenario(ctx context.Context, a *app, s *scenarios.Scenario
 	case scenarios.Held:
 		fmt.Fprintf(a.out, "held    %-24s %d runs, %d steps%s\n", s.Name, rep.Runs, rep.Steps, proved)
 	case scenarios.Caught:
-		fmt.Fprintf(a.out, "caught  %-24s by %s at %s in %d steps\n", s.Name, rep.Failure.Verdict.Checker, by.where, rep.Failure.Steps)
+		fmt.Fprintf(a.out, "caught  %-24s by %s %s in %d steps\n", s.Name, rep.Failure.Verdict.Checker, by.at, rep.Failure.Steps)
 	case scenarios.Violation: // the block says it all
 	case scenarios.Escaped:
 		fmt.Fprintf(a.out, "FAIL    %-24s escaped: %d runs, and it was not caught by %s\n", s.Name, rep.Runs, strings.Join(s.Caught, " or "))

@@ -20,6 +20,7 @@ const (
 
 // finding says where a failure comes from.
 type finding struct {
+	at     string // as "at seed 17"
 	where  string // as "seed 17"
 	folder string // of the report
 	again  string // the arguments of simrun that find it again
@@ -31,7 +32,7 @@ func (c *checkFlags) bySeed(s *scenarios.Scenario, seed uint64) finding {
 	if s.Broken() {
 		again += " -v"
 	}
-	return finding{fmt.Sprintf("seed %d", seed), fmt.Sprint(seed) + c.variant(), again}
+	return finding{fmt.Sprintf("at seed %d", seed), fmt.Sprintf("seed %d", seed), fmt.Sprint(seed) + c.variant(), again}
 }
 
 // byProof is the finding of exhaustive search.
@@ -41,7 +42,7 @@ func (c *checkFlags) byProof(s *scenarios.Scenario) finding {
 	if p.plan != "" {
 		again += " -faults " + quote(p.plan)
 	}
-	return finding{"exhaustive search", "prove" + c.variant(), again}
+	return finding{"in exhaustive search", "exhaustive search", "prove" + c.variant(), again}
 }
 
 // exactly is the pattern of one scenario.
@@ -50,10 +51,7 @@ func exactly(s *scenarios.Scenario) string { return quote("^" + regexp.QuoteMeta
 // proof returns the scope of the exhaustive part. A recipe that must hold meets those of
 // prove's faults that its scenario has, too.
 func (c *checkFlags) proof(s *scenarios.Scenario) proveFlags {
-	p := proveFlags{clients: exhaustClients, rounds: 1, plan: c.plan, most: -1, order: 1}
-	if c.clients != 0 {
-		p.clients = min(p.clients, c.clients)
-	}
+	p := proveFlags{clients: min(exhaustClients, s.Clients), rounds: 1, plan: c.plan, most: -1, order: 1}
 	if c.plan == "" && !s.Broken() {
 		p.plan = common(s.Faults).String()
 	}

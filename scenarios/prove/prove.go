@@ -18,7 +18,7 @@ type Options struct {
 	Reductions Reductions
 	Workers    int           // 0: one for each core
 	Memory     int64         // bytes of heap at which the search is given up; 0: no limit
-	States     int           // distinct states at which a level is given up, exactly so with one worker; 0: no limit
+	States     int           // distinct states after which a level is given up, with one worker always at the same state; 0: no limit
 	Checkpoint string        // file to resume from, if it is there, and to save to; "": none
 	Every      time.Duration // how often to save; 0: once a minute
 	Reverse    bool          // search in another order

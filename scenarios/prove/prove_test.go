@@ -3,6 +3,7 @@ package prove
 import (
 	"context"
 	"errors"
+	"fmt"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -253,5 +254,31 @@ func TestScopesThatMakeNoSense(t *testing.T) {
 	sc.Faults = plan(t, "sequence=1@path=/none")
 	if _, err := Prove(t.Context(), sc, Options{}); err == nil {
 		t.Error("no error")
+	}
+}
+
+// TestASearchStopsAtANumberOfStates gives a search as many states as it needs, and half
+// of them, twice the same; what is left is in the checkpoint.
+func TestASearchStopsAtANumberOfStates(t *testing.T) {
+	sc := about(t, "lock/single-node", "disconnect=1", 1)
+	whole := certify(t, sc, Options{Reductions: Every, Workers: 1})
+	need := whole.Levels[1].States
+	o := Options{Reductions: Every, Workers: 1, States: need, Checkpoint: filepath.Join(t.TempDir(), "checkpoint")}
+	if r := certify(t, sc, o); r.Outcome != Holds || !slices.Equal(r.Levels, whole.Levels) {
+		t.Errorf("%d states do not do: %+v", need, r.Certificate)
+	}
+	o.States = need / 2
+	half := certify(t, sc, o)
+	var states int
+	fmt.Sscanf(half.Why, "the number of states is reached with at most 1 faults after %d states", &states)
+	if half.Outcome != Inconclusive || len(half.Levels) != 1 || states <= need/2 || states > need/2+100 {
+		t.Errorf("%+v", half.Certificate)
+	}
+	if again := certify(t, sc, Options{Reductions: Every, Workers: 1, States: need / 2}); again.Why != half.Why {
+		t.Errorf("%s, and %s", half.Why, again.Why)
+	}
+	o.States = 0
+	if r := certify(t, sc, o); r.Outcome != Holds || !slices.Equal(r.Levels, whole.Levels) {
+		t.Errorf("resumed: %+v, want %+v", r.Certificate, whole.Certificate)
 	}
 }

@@ -51,13 +51,11 @@ type worker struct {
 }
 
 // Why a run ends before its time: its state was reached before, it is at the limit of
-// steps, what goes on here goes on elsewhere with the clients exchanged, or there are as
-// many states as are wanted.
+// steps, or what goes on here goes on elsewhere with the clients exchanged.
 var (
 	errKnown = errors.New("known")
 	errDeep  = errors.New("deep")
 	errTwins = errors.New("twins")
-	errFull  = errors.New("full")
 )
 
 func newWorker(s *search) *worker {
@@ -180,16 +178,13 @@ func (w *worker) Choose(world *sim.World) (sim.Transition, bool, error) {
 	if clock := world.Clock(); clock != sim.NoClock && !w.need(needs{clock, world.Hurried()}) {
 		return sim.Transition{}, false, errKnown
 	}
-	if w.limit > 0 && w.states.Load() >= w.limit {
-		w.full.Store(true)
-		w.stack = append(w.stack, w.next) // it has not been explored
-		w.pool.stop()
-		return sim.Transition{}, false, errFull
-	}
 	if !w.known.add(uint64(w.past.hash().Word(world.Fingerprint()))) {
 		return sim.Transition{}, false, errKnown
 	}
-	w.states.Add(1)
+	if n := w.states.Add(1); n > w.limit && w.limit > 0 { // this run goes on to its end
+		w.full.Store(true)
+		w.pool.stop()
+	}
 	if w.reached(world.Step()) {
 		return sim.Transition{}, false, errDeep
 	}

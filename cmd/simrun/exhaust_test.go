@@ -1,0 +1,66 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// TestCheckSearchesASmallScopeExhaustively has one seed, which does not find the flaw.
+func TestCheckSearchesASmallScopeExhaustively(t *testing.T) {
+	t.Chdir(t.TempDir())
+	one := []string{"check", "-run", "^lock/(plain-create|fan-out)$", "-seeds", "1", "-v"}
+	r := simrun(t, one...)
+	for _, want := range []string{
+		"held    lock/fan-out             1 runs, ", "; every schedule of 2 clients with no fault\n",
+		"caught  lock/plain-create        by tree in exhaustive search in ", "      lock/plain-create  exhaustive search  tree: /lock/_c_",
+		"      minimal    6 of ", "      replayed   2 of 2 identical",
+		"\n      or         go run ./cmd/simrun prove -run '^lock/plain-create$' -clients 2 -rounds 1\n",
+	} {
+		if !strings.Contains(r.out, want) {
+			t.Errorf("no %q in\n%s", want, r.out)
+		}
+	}
+	if r.code != exitHeld || r.err != "" {
+		t.Errorf("%+v", r)
+	}
+	if again := simrun(t, one...); again != r {
+		t.Errorf("once\n%s\nand again\n%s", r.out, again.out)
+	}
+	dir := filepath.Join("out", "lock.plain-create", "prove")
+	for _, name := range []string{"schedule.txt", "schedule.full.txt", "index.html", "report.json", "history.jsonl"} {
+		if _, err := os.Stat(filepath.Join(dir, name)); err != nil {
+			t.Error(err)
+		}
+	}
+	if r := simrun(t, "replay", filepath.Join(dir, "schedule.txt")); !strings.Contains(r.out, "tree: /lock/_c_") {
+		t.Errorf("%+v", r)
+	}
+	for _, other := range []string{"-strategy=random", "-strategy=pct", "-shard=1/2"} {
+		if r := simrun(t, append(one, other, "-seeds", "1-2", "-run", "^lock/fan-out$")...); r.code != exitHeld || strings.Contains(r.out, "every schedule") {
+			t.Errorf("%s: %+v", other, r)
+		}
+	}
+}
+
+// TestTheScopeOfExhaustiveSearchHasNoFaultsThatTheScenarioHasNot looks at a scenario without
+// faults, one with some, and what -faults says.
+func TestTheScopeOfExhaustiveSearchHasNoFaultsThatTheScenarioHasNot(t *testing.T) {
+	for _, x := range []struct{ name, plan, want string }{
+		{"lock/fan-out", "", "none"},
+		{"lock/lock", "", proveFaults},
+		{"lock/lock", "pause=1", "pause=1"},
+		{"lock/plain-create", "", "lose-reply=2"},
+	} {
+		s, err := pick("^" + x.name + "$")
+		if err != nil {
+			t.Fatal(err)
+		}
+		p := (&checkFlags{plan: x.plan}).proof(s[0])
+		sc, err := p.scope(s[0])
+		if err != nil || sc.Faults.String() != x.want || sc.Scenario.Clients != 2 {
+			t.Errorf("%+v: %s, %v", x, sc.Faults, err)
+		}
+	}
+}
