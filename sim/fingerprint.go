@@ -95,7 +95,10 @@ func (c *Client) fingerprint(d *digest) {
 		bit(c.slow)<<5 | bit(c.crashed)<<6 | bit(c.closing)<<7 | bit(c.interrupt != nil)<<8 | bit(c.served)<<9)
 	d.add(uint64(c.server+1)<<32 | uint64(c.tried+1))
 	d.add(uint64(uint32(c.state))<<32 ^ uint64(c.session))
-	d.add(uint64(w.Rank(c.lastZxid)))
+	d.add(bit(c.lastZxid == 0))
+	if len(c.watchers) > 0 { // else the library has no use for it before the next reply
+		d.add(uint64(w.Rank(c.lastZxid)))
+	}
 	if len(w.servers) > 1 { // what a server may not have yet counts txns of all kinds
 		d.add(uint64(c.lastZxid))
 		d.add(uint64(c.owedAt)<<32 ^ uint64(max(0, c.owedTo-w.servers[c.owedAt].applied)))

@@ -61,13 +61,13 @@ func (memory) Order() (o checkers.Order) {
 func reach(t testing.TB, sc Scope, r Reductions, limit time.Duration) (map[string]bool, bool) {
 	t.Helper()
 	x := *sc.Scenario
-	x.Checkers = append(slices.Clip(x.Checkers), memory{})
 	sc.Scenario = &x
 	ctx, cancel := context.WithTimeout(t.Context(), limit)
 	defer cancel()
 	for known := (needs{}); ; {
 		s := newSearch(&sc, r, sc.most())
 		s.needs, s.scenario.Caught = known, nobody
+		s.scenario.Checkers = append(slices.Clip(s.scenario.Checkers), memory{})
 		set := map[string]bool{}
 		var mu sync.Mutex
 		s.outcome = func(res *scenarios.Result) {
