@@ -95,16 +95,83 @@ func (c *checkFlags) exhaust(ctx context.Context, s *scenarios.Scenario, o scena
 	case len(r.Levels) == 0:
 		return "", by, nil
 	}
-	return fmt.Sprintf("; every schedule of %d clients with %s", sc.Scenario.Clients, upTo(len(r.Levels)-1)), by, nil
+	most := ""
+	if len(r.Levels) > 1 {
+		most = "at most "
+	}
+	return fmt.Sprintf("; every schedule of %d clients with %s%s", sc.Scenario.Clients, most, faultsText(len(r.Levels)-1)), by, nil
 }
 
-// upTo says how many faults there are at most.
-func upTo(n int) string {
+// faultsText says how many faults there are.
+func faultsText(n int) string {
 	switch n {
 	case 0:
 		return "no fault"
 	case 1:
-		return "at most 1 fault"
+		return "1 fault"
 	}
-	return fmt.Sprintf("at most %d faults", n)
+	return fmt.Sprintf("%d faults", n)
+}
+
+// refutation is what it took exhaustive search to refute a broken recipe; the zero value is
+// that it has not.
+type refutation struct {
+	clients, rounds, faults int
+	slow                    bool // with Scope.SlowWakes
+	runs                    int64
+}
+
+// String is a cell of the table.
+func (r refutation) String() string {
+	if r == (refutation{}) {
+		return "-"
+	}
+	text := fmt.Sprintf("%d clients, ", r.clients)
+	if r.rounds > 1 {
+		text += fmt.Sprintf("%d rounds, ", r.rounds)
+	}
+	if r.slow {
+		text += "slow wakes, "
+	}
+	return text + fmt.Sprintf("%s: %d", faultsText(r.faults), r.runs)
+}
+
+// refuteStates is how many states of a scope refute looks at.
+const refuteStates = 100_000
+
+// refute searches a broken recipe in scopes that grow, with at most two faults.
+func refute(ctx context.Context, s *scenarios.Scenario) (refutation, error) {
+	for _, p := range scopesOf(s) {
+		sc, err := p.scope(s)
+		if err != nil {
+			return refutation{}, err
+		}
+		r, err := prove.Prove(ctx, sc, prove.Options{Reductions: prove.Every, Workers: 1, States: refuteStates})
+		if err != nil {
+			return refutation{}, err
+		}
+		if r.Outcome == prove.Violated {
+			runs := r.Last.Runs
+			for _, l := range r.Levels {
+				runs += l.Runs
+			}
+			return refutation{p.clients, p.rounds, r.Struck, p.slowWakes, runs}, nil
+		}
+	}
+	return refutation{}, nil
+}
+
+// scopesOf returns scopes of a broken recipe, the smallest first.
+func scopesOf(s *scenarios.Scenario) (list []proveFlags) {
+	for clients := min(2, s.Clients); clients <= min(3, s.Clients); clients++ {
+		for _, rounds := range []int{1, s.Rounds} {
+			if len(list) == 0 || list[len(list)-1].clients < clients || rounds > 1 {
+				list = append(list, proveFlags{clients: clients, rounds: rounds, most: 2, order: 1})
+			}
+		}
+		if clients == 2 {
+			list = append(list, proveFlags{clients: clients, rounds: 1, most: 2, order: 1, slowWakes: true})
+		}
+	}
+	return list
 }

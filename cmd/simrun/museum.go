@@ -30,24 +30,31 @@ func museum(ctx context.Context, a *app, args []string) (int, error) {
 	rows := make([]exhibit, len(twins))
 	bar := a.progress("museum", int64(len(twins)))
 	defer bar.clear()
-	var wg sync.WaitGroup
-	limit := make(chan struct{}, runtime.GOMAXPROCS(0))
-	for i, s := range twins {
-		wg.Go(func() {
-			limit <- struct{}{}
-			defer func() { <-limit }()
-			if ctx.Err() == nil {
-				rows[i] = exhibit{s, hunts(ctx, s, scenarios.Random, *reps), hunts(ctx, s, scenarios.PCT, *reps)}
-			}
-			bar.add()
-		})
-	}
-	wg.Wait()
+	onEachCore(twins, func(i int, s *scenarios.Scenario) {
+		if ctx.Err() == nil {
+			rows[i] = exhibit{s, hunts(ctx, s, scenarios.Random, *reps), hunts(ctx, s, scenarios.PCT, *reps)}
+		}
+		bar.add()
+	})
 	if ctx.Err() != nil {
 		fmt.Fprintln(a.err, "simrun museum: interrupted")
 		return exitInconclusive, nil
 	}
 	return exitHeld, writeMuseum(a.out, rows, *reps)
+}
+
+// onEachCore calls f for each of a list, as many at a time as there are cores.
+func onEachCore[T any](list []T, f func(i int, x T)) {
+	var wg sync.WaitGroup
+	limit := make(chan struct{}, runtime.GOMAXPROCS(0))
+	for i, x := range list {
+		wg.Go(func() {
+			limit <- struct{}{}
+			defer func() { <-limit }()
+			f(i, x)
+		})
+	}
+	wg.Wait()
 }
 
 // exhibit is one row.

@@ -2,13 +2,13 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"math"
 	"runtime"
 	"slices"
 	"strings"
-	"sync"
 	"time"
 
 	"zksim/scenarios"
@@ -56,27 +56,27 @@ func strategies(ctx context.Context, a *app, args []string) (int, error) {
 	}
 	all := contestants()
 	rows := make([][]effort, len(prey))
-	bar := a.progress("strategies", int64(len(prey)*len(all)))
+	proofs := make([]refutation, len(prey))
+	errs := make([]error, len(prey))
+	bar := a.progress("strategies", int64(len(prey)*(len(all)+1)))
 	defer bar.clear()
-	var wg sync.WaitGroup
-	limit := make(chan struct{}, runtime.GOMAXPROCS(0))
-	for i, s := range prey {
-		wg.Go(func() {
-			limit <- struct{}{}
-			defer func() { <-limit }()
-			for _, c := range all {
-				rows[i] = append(rows[i], c.measure(ctx, s, *reps))
-				bar.add()
-			}
-		})
+	onEachCore(prey, func(i int, s *scenarios.Scenario) {
+		for _, c := range all {
+			rows[i] = append(rows[i], c.measure(ctx, s, *reps))
+			bar.add()
+		}
+		proofs[i], errs[i] = refute(ctx, s)
+		bar.add()
+	})
+	if err := errors.Join(errs...); err != nil {
+		return 0, err
 	}
-	wg.Wait()
 	if ctx.Err() != nil {
 		bar.clear()
 		fmt.Fprintln(a.err, "simrun strategies: interrupted")
 		return exitInconclusive, nil
 	}
-	return exitHeld, writeStrategies(a.out, all, prey, rows, *reps)
+	return exitHeld, writeStrategies(a.out, all, prey, rows, proofs, *reps)
 }
 
 // effort is what it took a strategy to catch a twin: medians over its hunts.
@@ -118,7 +118,10 @@ const strategiesHead = `# What it takes each strategy
 
 For every broken recipe and each strategy, the median over %d hunts: how many schedules it ran until the first catch, and, as a multiple of what ` + "`%s`" + ` needed,
 the CPU time. A hunt that is given up after %d schedules counts as one more, and as escaped. The schedules are the same on every machine, the CPU times vary by some tenths, and by more
-where a hunt takes a schedule or two. This page is made by ` + "`go run ./cmd/simrun strategies > docs/strategies.md`" + `.
+where a hunt takes a schedule or two. The last column is what bounded exhaustive search (` + "[`simrun prove`](prove.md)" + `) needs in the smallest of a few scopes in which it finds
+something before it has seen %d states in each: two or three clients, one round or as many as the scenario has, goroutines that are woken at once or, with two clients, take their time, and
+the scenario's faults, two at most. It finds the fewest faults that do in this scope,
+whatever the seed, and each of its runs is some forty steps. This page is made by ` + "`go run ./cmd/simrun strategies > docs/strategies.md`" + `.
 
 A search guided by novelty is not among them, since it was no better. It kept each run that had reached a new kind of state (` + "`sim.World.Shape`" + `), and then, for every other schedule,
 branched from there into random futures: over 25 hunts of each twin the geometric mean was 11.9 schedules instead of 8.2, on the thirty twins that are hardest to catch 89 instead of
@@ -127,9 +130,9 @@ Go's fuzzer, which begins with no choices at all and would otherwise see only wh
 
 `
 
-func writeStrategies(w io.Writer, all []contestant, prey []*scenarios.Scenario, rows [][]effort, reps int) error {
+func writeStrategies(w io.Writer, all []contestant, prey []*scenarios.Scenario, rows [][]effort, proofs []refutation, reps int) error {
 	var b strings.Builder
-	fmt.Fprintf(&b, strategiesHead, reps, all[0].name, apart)
+	fmt.Fprintf(&b, strategiesHead, reps, all[0].name, apart, refuteStates)
 	b.WriteString("| # | scenario |")
 	for i, c := range all {
 		fmt.Fprintf(&b, " %s |", c.name)
@@ -137,7 +140,7 @@ func writeStrategies(w io.Writer, all []contestant, prey []*scenarios.Scenario, 
 			b.WriteString(" CPU |")
 		}
 	}
-	b.WriteString("\n|" + strings.Repeat("---|", 1+2*len(all)) + "\n")
+	b.WriteString(" exhaustive |\n|" + strings.Repeat("---|", 2+2*len(all)) + "\n")
 	for i, s := range prey {
 		fmt.Fprintf(&b, "| %d | `%s` |", s.Row, s.Name)
 		for k, e := range rows[i] {
@@ -150,7 +153,7 @@ func writeStrategies(w io.Writer, all []contestant, prey []*scenarios.Scenario, 
 				fmt.Fprintf(&b, " %.2g |", e.times(rows[i][0]))
 			}
 		}
-		b.WriteString("\n")
+		fmt.Fprintf(&b, " %s |\n", proofs[i])
 	}
 	b.WriteString("| | geometric mean |")
 	for k := range all {
@@ -164,9 +167,19 @@ func writeStrategies(w io.Writer, all []contestant, prey []*scenarios.Scenario, 
 			fmt.Fprintf(&b, " %.2f |", math.Exp(cpu))
 		}
 	}
-	b.WriteString("\n")
+	fmt.Fprintf(&b, " %d of %d |\n", len(proofs)-count(proofs, refutation{}), len(proofs))
 	_, err := io.WriteString(w, b.String())
 	return err
+}
+
+// count returns how often x is in a list.
+func count[T comparable](list []T, x T) (n int) {
+	for _, y := range list {
+		if y == x {
+			n++
+		}
+	}
+	return n
 }
 
 // times returns the CPU time as a multiple of another. A clock that has not moved

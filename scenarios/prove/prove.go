@@ -43,6 +43,7 @@ type Progress struct {
 type Result struct {
 	Certificate
 	Counterexample *scenarios.Result // as found, with the names of its steps
+	Last           Level             // how far the last level has come, be it complete or not
 }
 
 // Prove explores all schedules of a scope: first those without faults, then those
@@ -99,6 +100,8 @@ func (p *prover) level(ctx context.Context, from *checkpoint) (again bool, err e
 	if err := s.run(ctx, p.Workers, edges, func() bool { return p.watch(s) }); err != nil {
 		return false, err
 	}
+	states, digest := s.known.size()
+	p.result.Last = Level{s.most, states, s.transitions.Load(), s.runs.Load(), s.ends.Load(), fmt.Sprintf("%016x", digest)}
 	switch {
 	case s.refuted != nil:
 		p.refuted(s)
@@ -114,8 +117,7 @@ func (p *prover) level(ctx context.Context, from *checkpoint) (again bool, err e
 		cert.Outcome, cert.Why = Inconclusive, s.unsure
 		return false, nil
 	}
-	states, digest := s.known.size()
-	cert.Levels = append(cert.Levels, Level{s.most, states, s.transitions.Load(), s.runs.Load(), s.ends.Load(), fmt.Sprintf("%016x", digest)})
+	cert.Levels = append(cert.Levels, p.result.Last)
 	cert.Collision = collision(states)
 	if s.most < p.scope.most() && s.withheld.Load() {
 		return true, nil
@@ -141,11 +143,10 @@ func (p *prover) gaveUp(ctx context.Context, s *search) error {
 	if errors.Is(ctx.Err(), context.DeadlineExceeded) {
 		why = "the time is up"
 	}
-	states, _ := s.known.size()
-	cert := &p.result.Certificate
+	cert, last := &p.result.Certificate, p.result.Last
 	cert.Outcome = Inconclusive
-	cert.Why = fmt.Sprintf("%s with at most %d faults after %d states, %d transitions and %d schedules; frontier %d", why, s.most, states,
-		s.transitions.Load(), s.ends.Load(), len(s.pool.queue))
+	cert.Why = fmt.Sprintf("%s with at most %d faults after %d states, %d transitions and %d schedules; frontier %d", why, last.Faults,
+		last.States, last.Transitions, last.Schedules, len(s.pool.queue))
 	return p.save(s, s.pool.queue)
 }
 
