@@ -44,6 +44,10 @@ func TestConfigurationsDoNotGoBack(t *testing.T) {
 			told c1 o1 config z7
 			told c2 o2 config z3
 			told c1 o1 config z3`, event: 2, message: "the cached reader of c1 goes back from zxid 0x7 to 0x3"},
+		{name: "one that has ended is another when it begins again", text: `
+			told c1 o1 config z7
+			return c1 o1 follow ok: canceled
+			told c1 o1 config z3`},
 		{name: "what becomes known while one asks need not be given", text: `
 			invoke c2 o2 get
 			told c1 o1 config z7

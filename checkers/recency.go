@@ -4,7 +4,8 @@ import "zksim/model/history"
 
 // Recency says that configurations do not go back, by the zxid of the update: a
 // cached reader is told later and later sets, and nobody who asks is given an older
-// set than somebody had before he asked. A cached reader is an object of its own.
+// set than somebody had before he asked. A cached reader is an object of its own, until
+// it returns from "follow".
 type Recency struct{}
 
 // Name implements [Checker].
@@ -64,7 +65,7 @@ func (m *readers) Step(h *history.History, i int) Verdict {
 		}
 		r.least, m.known = e.Zxid, max(m.known, e.Zxid)
 	}
-	if e.Kind == history.Return && e.Op == "get" {
+	if e.Kind == history.Return && (e.Op == "get" || e.Op == "follow") {
 		m.all = forget(m.all, callerOf(e))
 	}
 	return Verdict{}

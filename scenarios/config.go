@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 	"sync/atomic"
+	"time"
 
 	"github.com/go-zookeeper/zk"
 
@@ -26,30 +27,41 @@ type configuration interface {
 
 const configDir = "/config"
 
-// configRounds makes a program that updates and reads in each round while a
-// cached reader follows. At the end the reader must catch up with what is
-// then the latest.
+// configRounds makes a program that updates in one round and reads in the next while a
+// cached reader follows. At the end the reader must catch up with what is then the
+// latest. In a brief run leaders update, and followers read at leisure.
 func configRounds(names func(number int) []string, newConfig func(p *Process) configuration) func(p *Process) {
 	return func(p *Process) {
 		c := newConfig(p)
-		f := follow(p, c)
-		defer f.stop()
-		o := p.Register(func() []string { return nil })
-		for r := range p.Rounds {
-			number := 100*p.ID + r
-			err := updateOnce(p, o, c, number, names(number))
-			if err == nil {
-				err = getOnce(p, o, c)
-			}
-			if err != nil {
-				p.Fail(err)
-				return
-			}
+		var f *follower
+		if p.follows() {
+			f = follow(p, c)
+			defer f.stop()
 		}
-		if err := f.catchUp(c); err != nil {
+		err := updateAndGet(p, c, names)
+		if err == nil && f != nil {
+			err = f.catchUp(c)
+		}
+		if err != nil {
 			p.Fail(err)
 		}
 	}
+}
+
+// updateAndGet is what a client does round by round.
+func updateAndGet(p *Process, c configuration, names func(number int) []string) (err error) {
+	o := p.Register(func() []string { return nil })
+	if !p.leads() {
+		p.Env.Sleep(context.Background(), time.Second)
+	}
+	for r := 0; r < p.Rounds && err == nil; r++ {
+		if number := 100*p.ID + r/2; r%2 == 0 && p.leads() {
+			err = updateOnce(p, o, c, number, names(number))
+		} else {
+			err = getOnce(p, o, c)
+		}
+	}
+	return err
 }
 
 // configBusy makes a program in which one client updates once, and the others follow
@@ -66,7 +78,7 @@ func configBusy(newConfig func(p *Process) configuration) func(p *Process) {
 		}
 		f := follow(p, c)
 		defer f.stop()
-		for range 10 {
+		for range p.Rounds {
 			p.Conn.Exists(p.Path(configDir)) // with whatever result
 		}
 		if err := f.catchUp(c); err != nil {
@@ -142,6 +154,7 @@ func follow(p *Process, c configuration) *follower {
 			default:
 			}
 		})
+		o.Return("follow", err, errors.Is(err, context.Canceled))
 		if ignoreCanceled(err) != nil {
 			p.Fail(err)
 		}

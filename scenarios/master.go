@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"strconv"
+	"time"
 
 	"github.com/go-zookeeper/zk"
 
@@ -62,33 +63,37 @@ func newBrokenPool(f broken.Flaw) func(p *Process) roles {
 }
 
 // poolOf makes a program in which every process plays all roles, so that whoever
-// survives needs nobody else, and submits one task a round. The process ends its master and its worker when
-// its own tasks are done; those that its worker has left go to others.
+// survives needs nobody else. The odd ones submit a task in every other round, the even ones in those between.
+// The process ends its master and its worker when its own tasks are done, or after a while if it has none; those
+// that its worker has left go to others. In a brief run, where only leaders have tasks, followers are only workers.
 func poolOf(newRoles func(p *Process) roles) func(p *Process) {
 	return func(p *Process) {
 		ctx, stop := context.WithCancel(context.Background())
 		r := newRoles(p)
-		masterEnded, workerEnded := make(chan zk.Event, 1), make(chan zk.Event, 1)
-		p.Register(r.master.Znodes)
-		p.Env.Go("master", func() {
-			if err := r.master.Run(ctx); !errors.Is(err, context.Canceled) {
-				p.Fail(err)
-			}
-			masterEnded <- zk.Event{}
-		})
+		var ends []<-chan zk.Event
+		play := func(role string, f func() error) {
+			ended := make(chan zk.Event, 1)
+			ends = append(ends, ended)
+			p.Env.Go(role, func() {
+				if err := f(); !errors.Is(err, context.Canceled) {
+					p.Fail(err)
+				}
+				ended <- zk.Event{}
+			})
+		}
+		if p.leads() {
+			p.Register(r.master.Znodes)
+			play("master", func() error { return r.master.Run(ctx) })
+		}
 		o := p.Register(r.worker.Znodes)
-		p.Env.Go("worker", func() {
-			if err := doTasks(ctx, p, o, r.worker); !errors.Is(err, context.Canceled) {
-				p.Fail(err)
-			}
-			workerEnded <- zk.Event{}
-		})
-		if err := submitAndWait(p, r.submit, p.Rounds); err != nil {
+		play("worker", func() error { return doTasks(ctx, p, o, r.worker) })
+		if err := submitAndWait(p, r.submit, (p.Rounds+p.ID%2)/2); err != nil {
 			p.Fail(err)
 		}
 		stop()
-		p.Env.Await(context.Background(), masterEnded)
-		p.Env.Await(context.Background(), workerEnded)
+		for _, ended := range ends {
+			p.Env.Await(context.Background(), ended)
+		}
 	}
 }
 
@@ -97,7 +102,7 @@ func poolOf(newRoles func(p *Process) roles) func(p *Process) {
 func withReader(program func(p *Process)) func(p *Process) {
 	return func(p *Process) {
 		p.Env.Go("reader", func() {
-			for range 40 {
+			for range p.often(40) {
 				p.Conn.Exists(p.Path(poolDir))
 			}
 		})
@@ -107,6 +112,9 @@ func withReader(program func(p *Process)) func(p *Process) {
 
 // submitAndWait is a client's part.
 func submitAndWait(p *Process, submit submitter, count int) error {
+	if count == 0 {
+		p.Env.Sleep(context.Background(), time.Second)
+	}
 	o := p.Register(func() []string { return nil })
 	tasks := map[int64]task{}
 	first := int64(p.ID * 100)
@@ -194,7 +202,7 @@ func poolScenario(s Scenario) Scenario {
 	s.Setup, s.Checkers = poolSetup, poolCheckers
 	s = s.orUsual(3)
 	if s.Program == nil {
-		s.Program, s.Rounds = poolOf(newBrokenPool(broken.Flaw(s.Row))), 2
+		s.Program, s.Rounds = poolOf(newBrokenPool(broken.Flaw(s.Row))), 4
 	}
 	return s
 }

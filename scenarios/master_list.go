@@ -15,7 +15,7 @@ var masterScenarios = []Scenario{
 	poolScenario(Scenario{
 		Name: "master/pool", Doc: "clients, masters and workers under every fault",
 		Source: "Junqueira and Reed, ZooKeeper (2013), the master-worker example",
-		Rounds: 2, Program: poolOf(newPool), Faults: poolFaults,
+		Rounds: 4, Program: poolOf(newPool), Faults: poolFaults,
 		Goals: []Goal{
 			{"a task that moves from one worker to another", movedTask},
 			{"a task that is done after its client has crashed", doneForNobody},
@@ -47,7 +47,7 @@ var masterScenarios = []Scenario{
 		Wakes:  "the schedule alone: a worker that leaves will do"}),
 	poolScenario(Scenario{Name: "master/watch-alone", Doc: "a client waits for its task by a watch alone",
 		Source: "found by this harness in its own recipe", Row: int(broken.WatchAlone), Faults: plan("disconnect=40@client=c1"),
-		Servers: []int{1}, Rounds: 1, Program: withReader(poolOf(newBrokenPool(broken.WatchAlone))),
+		Servers: []int{1}, Rounds: 2, Program: withReader(poolOf(newBrokenPool(broken.WatchAlone))),
 		Caught: []string{"quiescence"},
 		Wakes:  "two disconnects, and a request that waits for the connection between them"}),
 }

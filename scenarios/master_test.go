@@ -53,7 +53,7 @@ func TestElectionsAndPoolsHoldInACrowd(t *testing.T) {
 		electionScenario(Scenario{Name: "crowd/mixed", Clients: 5, Rounds: 3, Faults: electionFaults, Program: func(p *Process) {
 			electionRounds(pace{2, 3}, []func(*Process) elector{newElection, newHerdElection}[p.ID%2])(p)
 		}}),
-		poolScenario(Scenario{Name: "crowd/pool", Clients: 5, Faults: poolFaults, Rounds: 4, Program: poolOf(newPool)}),
+		poolScenario(Scenario{Name: "crowd/pool", Clients: 5, Faults: poolFaults, Rounds: 8, Program: poolOf(newPool)}),
 	} {
 		s = twice(s)
 		rep, err := Run(context.Background(), &s, Options{Seeds: Range{1, last}})

@@ -103,31 +103,41 @@ func (g *group) exit() error {
 }
 
 // inGroup makes a program that watches a group, does something, rests and, when
-// the others have left, stops.
+// the others have left, stops. In a brief run only followers watch.
 func inGroup(newGroup func(p *Process) *group, do func(p *Process, g *group) error) func(p *Process) {
 	return func(p *Process) {
 		g := newGroup(p)
-		o, stop := watch(p, watchGroup(g))
+		if p.follows() {
+			o, stop := watch(p, watchGroup(g))
+			defer func() {
+				rest(p, p.often(4), o)
+				stop()
+			}()
+		}
 		if err := do(p, g); err != nil {
 			p.Fail(err)
 		}
-		rest(p, 4, o)
-		stop()
 	}
 }
 
-// stay is what a member does that has a name of its own.
+// stay is what a member does that has a name of its own. It stays for a while in each
+// round. In a brief run only leaders join.
 func stay(p *Process, g *group) error {
+	if !p.leads() {
+		rest(p, p.Rounds)
+		return nil
+	}
 	if err := g.enter(p, fmt.Sprintf("m%d", p.ID)); err != nil {
 		return err
 	}
-	rest(p, 20, g.member.Object)
+	rest(p, p.Rounds, g.member.Object)
 	return g.exit()
 }
 
-// insist is what a member does that wants a name that others want, too.
+// insist is what a member does that wants a name that others want, too. It tries once in
+// each round, until it has the name.
 func insist(p *Process, g *group) error {
-	for range 8 {
+	for range p.Rounds {
 		if err := g.enter(p, "m"); err != nil {
 			return err
 		}
@@ -136,7 +146,7 @@ func insist(p *Process, g *group) error {
 		}
 		p.Env.Sleep(context.Background(), time.Millisecond)
 	}
-	rest(p, 16, g.member.Object)
+	rest(p, p.often(16), g.member.Object)
 	return g.exit()
 }
 
@@ -147,7 +157,7 @@ func comeAndGo(p *Process, g *group) error {
 			return err
 		}
 		p.Env.Sleep(context.Background(), time.Millisecond)
-		for range 8 {
+		for range p.often(8) {
 			p.Step()
 		}
 		if err := g.exit(); err != nil {

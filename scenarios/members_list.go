@@ -5,14 +5,14 @@ import "zksim/recipes/broken"
 // memberScenarios are those of groups.
 var memberScenarios = []Scenario{
 	memberScenario(Scenario{Name: "members/members", Doc: "members of a group and their watchers under every fault",
-		Source:  "ZooKeeper recipes page, Group Membership",
-		Program: inGroup(newGroup, stay), Goals: []Goal{goalLostJoin, goalRejoin}}),
+		Source: "ZooKeeper recipes page, Group Membership",
+		Rounds: 20, Program: inGroup(newGroup, stay), Goals: []Goal{goalLostJoin, goalRejoin}}),
 	memberScenario(Scenario{Name: "members/names", Doc: "all clients want the same name, under every fault",
 		Source: "ZooKeeper recipes page, Name Service",
 		Rounds: 3, Program: inGroup(newGroup, comeAndGo), Goals: []Goal{goalTaken, goalUsurped}}),
 	memberScenario(Scenario{Name: "members/rivals", Doc: "members that keep one name as long as they can, under every fault",
-		Source:  "ZooKeeper recipes page, Name Service",
-		Program: inGroup(newGroup, insist), Goals: []Goal{goalTaken, goalUsurped, goalRejoin}}),
+		Source: "ZooKeeper recipes page, Name Service",
+		Rounds: 8, Program: inGroup(newGroup, insist), Goals: []Goal{goalTaken, goalUsurped, goalRejoin}}),
 
 	memberTwin("flapping", broken.Flapping, Scenario{Doc: "a live member is deleted and made again when it is connected again",
 		Source: "Storm PR 1535, DolphinScheduler PR 5211", Faults: plan("disconnect=2"),
@@ -23,7 +23,7 @@ var memberScenarios = []Scenario{
 		Caught: []string{"presence"},
 		Wakes:  "expire"}),
 	memberTwin("any-znode", broken.AnyZnode, Scenario{Doc: "a znode of the right name is taken for the own",
-		Source: "derived from KAFKA-1387", Program: inGroup(newBrokenGroup(broken.AnyZnode), insist),
+		Source: "derived from KAFKA-1387", Rounds: 8, Program: inGroup(newBrokenGroup(broken.AnyZnode), insist),
 		Faults: plan("disconnect=2 expire=2 learn-late=2"),
 		Caught: []string{"presence"},
 		Wakes:  "expire, and another who takes the name"}),
@@ -42,7 +42,7 @@ var memberScenarios = []Scenario{
 func memberTwin(name string, f broken.Flaw, s Scenario) Scenario {
 	s.Name, s.Row = "members/"+name, int(f)
 	if s.Program == nil {
-		s.Program = inGroup(newBrokenGroup(f), stay)
+		s.Rounds, s.Program = 20, inGroup(newBrokenGroup(f), stay)
 	}
 	return memberScenario(s)
 }

@@ -37,6 +37,24 @@ type host interface {
 	step(p *Process)
 }
 
+// brief reports whether the run is to be as short as a run with every kind of
+// operation in it can be: it has one round. Exhaustive search is for such runs.
+func (p *Process) brief() bool { return p.Rounds == 1 }
+
+// leads and follows are the two roles into which the clients of a brief run part, the odd
+// and the even ones; in other runs each plays both.
+func (p *Process) leads() bool   { return !p.brief() || p.ID%2 == 1 }
+func (p *Process) follows() bool { return !p.brief() || p.ID%2 == 0 }
+
+// often returns how often to do what only makes a run longer: n times, or once if
+// it is to be brief.
+func (p *Process) often(n int) int {
+	if p.brief() {
+		return 1
+	}
+	return n
+}
+
 // Path returns where the znode called path, which starts with a slash, is.
 func (p *Process) Path(path string) string { return p.root + path }
 

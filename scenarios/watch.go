@@ -30,13 +30,20 @@ type watching struct {
 	run        func(ctx context.Context, p *Process, o Object) error
 }
 
-// watchAndWrite makes a program that watches, writes, and rests.
+// watchAndWrite makes a program that watches, writes, and rests. In a brief run leaders
+// write, and followers watch.
 func watchAndWrite(w watching) func(p *Process) {
 	return func(p *Process) {
-		o, stop := watch(p, w)
-		write(p)
-		rest(p, 20, o)
-		stop()
+		if p.follows() {
+			o, stop := watch(p, w)
+			defer func() {
+				rest(p, p.often(20), o)
+				stop()
+			}()
+		}
+		if p.leads() {
+			write(p)
+		}
 	}
 }
 
@@ -53,40 +60,41 @@ func watchTheOthers(w watching) func(p *Process) {
 			}
 		case 1:
 			o, stop := watch(p, w)
-			rest(p, 200, o)
+			rest(p, p.often(200), o)
 			stop()
 		}
 	}
 }
 
 // watchAtWork makes a program in which the first client watches several znodes,
-// each of which the others make and change once, and is busy with something else.
+// each of which the others make and change once, and is busy with something else. There
+// is one for each round.
 func watchAtWork(f broken.Flaw) func(p *Process) {
 	return func(p *Process) {
-		items := []string{"/1", "/2", "/3", "/4"}
+		item := func(r int) string { return fmt.Sprintf("/%d", r+1) }
 		if p.ID > 1 {
 			writeOne(p, "+", "")
-			for _, item := range items {
-				writeOne(p, "+"+item, "old")
+			for r := range p.Rounds {
+				writeOne(p, "+"+item(r), "old")
 			}
-			for _, item := range items {
-				for range 8 {
+			for r := range p.Rounds {
+				for range p.often(8) {
 					writeOne(p, "=", "")
 				}
-				writeOne(p, "="+item, "new")
+				writeOne(p, "="+item(r), "new")
 			}
 			return
 		}
 		var all []Object
 		var stops []func()
-		for _, item := range items {
-			o, stop := watch(p, brokenWatch(f, watchDir+item))
+		for r := range p.Rounds {
+			o, stop := watch(p, brokenWatch(f, watchDir+item(r)))
 			all, stops = append(all, o), append(stops, stop)
 		}
-		for range 150 {
+		for range p.often(150) {
 			writeOne(p, "=", "")
 		}
-		rest(p, 20, all...)
+		rest(p, p.often(20), all...)
 		for _, stop := range stops {
 			stop()
 		}
@@ -133,18 +141,22 @@ func rest(p *Process, times int, all ...Object) {
 // settleTime is how long the patient watcher waits.
 const settleTime = 50 * time.Millisecond
 
-// writes is what clients do to the znodes that are watched: + creates, - deletes,
-// = sets.
-var writes = [][]string{
-	{"+", "+/b", "=/b", "-/b", "-", "+", "+/a"},
-	{"+", "+/a", "=/a", "-/a", "+/a", "=/a"},
-	{"+", "+/b", "-/a", "+/a", "=/a", "-/b"},
+// writes is what clients do to the znodes that are watched, round by round: + creates,
+// - deletes, = sets.
+var writes = [][][]string{
+	{{"+", "+/b"}, {"=/b", "-/b"}, {"-", "+", "+/a"}},
+	{{"+", "+/a", "=/a", "-/a", "+/a"}, {"=/a"}, {}},
+	{{"+", "+/b"}, {"-/a", "+/a"}, {"=/a", "-/b"}},
 }
 
 // write makes the writes of a client, each until its connection bears.
 func write(p *Process) {
-	for i, w := range writes[p.ID%len(writes)] {
-		writeOne(p, w, fmt.Sprintf("c%d %d", p.ID, i))
+	mine, n := writes[p.ID%len(writes)], 0
+	for r := range p.Rounds {
+		for _, w := range mine[r%len(mine)] {
+			writeOne(p, w, fmt.Sprintf("c%d %d", p.ID, n))
+			n++
+		}
 	}
 }
 

@@ -6,19 +6,19 @@ import "zksim/recipes/broken"
 var (
 	cacheScenarios = []Scenario{
 		watchScenario(Scenario{Name: "cache/children", Doc: "the cache of children under every fault",
-			Source:  "Curator, PathChildrenCache",
-			Program: watchAndWrite(childrenCache)}),
+			Source: "Curator, PathChildrenCache",
+			Rounds: 3, Program: watchAndWrite(childrenCache)}),
 	}
 	watchScenarios = []Scenario{
 		watchScenario(Scenario{Name: "watch/data", Doc: "the watcher of data under every fault",
-			Source:  "Kazoo, DataWatch; Junqueira and Reed, ZooKeeper (2013), Dealing with state change",
-			Program: watchAndWrite(dataWatch)}),
+			Source: "Kazoo, DataWatch; Junqueira and Reed, ZooKeeper (2013), Dealing with state change",
+			Rounds: 3, Program: watchAndWrite(dataWatch)}),
 		watchScenario(Scenario{Name: "watch/children", Doc: "the watcher of children under every fault",
-			Source:  "Kazoo, ChildrenWatch",
-			Program: watchAndWrite(childrenWatch)}),
+			Source: "Kazoo, ChildrenWatch",
+			Rounds: 3, Program: watchAndWrite(childrenWatch)}),
 		watchScenario(Scenario{Name: "watch/patient", Doc: "the watcher that waits until the children have settled, under every fault",
-			Source:  "Kazoo, PatientChildrenWatch",
-			Program: watchAndWrite(patientWatch)}),
+			Source: "Kazoo, PatientChildrenWatch",
+			Rounds: 3, Program: watchAndWrite(patientWatch)}),
 
 		watchTwin("no-sync", broken.NoSync, Scenario{Doc: "reads in a new session without a sync",
 			Source: "derived from go-zookeeper, which forgets the last zxid with the session", Servers: []int{3},
@@ -39,9 +39,9 @@ var (
 			Wakes:  "the schedule alone"}),
 		watchTwin("trusting", broken.Trusting, Scenario{Doc: "does not read again after the loss of the connection",
 			Source: "derived from go-zookeeper, whose SetWatches goes to the back of the queue", Faults: plan("disconnect=60@client=c1"), Clients: 2, Servers: []int{3}, SafetySteps: 700,
-			Program: watchAtWork(broken.Trusting),
-			Caught:  []string{"convergence"},
-			Wakes:   "disconnect, twice in a row"}),
+			Rounds: 4, Program: watchAtWork(broken.Trusting),
+			Caught: []string{"convergence"},
+			Wakes:  "disconnect, twice in a row"}),
 	}
 )
 
@@ -49,7 +49,7 @@ var (
 func watchTwin(name string, f broken.Flaw, s Scenario) Scenario {
 	s.Name, s.Row = "watch/"+name, int(f)
 	if s.Program == nil {
-		s.Program = watchAndWrite(brokenWatch(f, watchItem))
+		s.Rounds, s.Program = 3, watchAndWrite(brokenWatch(f, watchItem))
 	}
 	return watchScenario(s)
 }

@@ -3,10 +3,14 @@ package sim
 // What exhaustive search must know of transitions that concern one client alone.
 
 // Busy returns what [World.Normal] does, except that time passes only when nothing else
-// can happen.
+// can happen, and that the faults may be over then as well.
 func (w *World) Busy() []Transition {
 	list := w.Normal()
 	if len(list) > 0 && list[0].Kind == Tick {
+		if !w.calm {
+			list = append(list, Transition{Kind: Calm})
+			w.normal = list
+		}
 		return list
 	}
 	for n := len(list); n > 0 && list[n-1].Kind == Tick; n-- {

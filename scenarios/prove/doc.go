@@ -8,7 +8,8 @@
 // probability is given. What is outside of the scope:
 //
 //   - More clients, rounds or faults than the scope has.
-//   - Time passes only when nothing else can happen, so a timeout strikes at rest.
+//   - Time passes only when nothing else can happen, so a timeout strikes at rest; or
+//     the faults are over from then on.
 //   - Unless Scope.Interleave is set, client code is quick: see there.
 //   - What ZooKeeper leaves open, as the order of a list of children, and the names
 //     that Env.UUID makes, are those of one Scope.Order.

@@ -1,8 +1,10 @@
 package prove
 
 import (
+	"slices"
 	"testing"
 
+	"zksim/model/history"
 	"zksim/scenarios"
 	"zksim/sim"
 )
@@ -18,6 +20,8 @@ type enumerator struct {
 	used   int // faults
 }
 
+func isCalm(e history.Event) bool { return e.Kind == history.Calm }
+
 // Choose implements [sim.Chooser].
 func (x *enumerator) Choose(w *sim.World) (sim.Transition, bool, error) {
 	if !x.scope.Interleave {
@@ -31,6 +35,9 @@ func (x *enumerator) Choose(w *sim.World) (sim.Transition, bool, error) {
 		if t.Kind != sim.Tick || normal[0].Kind == sim.Tick { // time passes when nothing else can
 			list = append(list, t)
 		}
+	}
+	if len(normal) > 0 && normal[0].Kind == sim.Tick && !slices.ContainsFunc(w.History.Events, isCalm) { // or the faults are over
+		list = append(list, sim.Transition{Kind: sim.Calm})
 	}
 	if x.used < x.most {
 		list = append(list, w.Faults()...)
