@@ -22,7 +22,7 @@ type counter interface {
 const counterPath = "/counter"
 
 // countRounds makes a program that adds, looks, and changes what it has seen, in
-// each round.
+// each round; in a brief run one client adds and the other does the rest.
 func countRounds(newCounter func(p *Process) counter) func(p *Process) {
 	return func(p *Process) {
 		c := newCounter(p)
@@ -39,14 +39,17 @@ func countRounds(newCounter func(p *Process) counter) func(p *Process) {
 // countOnce is one round. It returns only errors that a counter must not have.
 func countOnce(p *Process, o Object, c counter) error {
 	delta, seen := int64(p.ID), int64(0)
-	err := count(p, o, history.Event{Op: "add", Value: delta}, func(ctx context.Context) (int64, error) { return c.Add(ctx, delta) })
-	if err == nil {
+	var err error
+	if p.leads() {
+		err = count(p, o, history.Event{Op: "add", Value: delta}, func(ctx context.Context) (int64, error) { return c.Add(ctx, delta) })
+	}
+	if err == nil && p.follows() {
 		err = count(p, o, history.Event{Op: "get"}, func(ctx context.Context) (n int64, err error) {
 			seen, err = c.Get(ctx)
 			return seen, err
 		})
 	}
-	if err == nil {
+	if err == nil && p.follows() {
 		e := history.Event{Op: "cas", Path: strconv.FormatInt(seen, 10), Value: seen + 10}
 		err = count(p, o, e, func(ctx context.Context) (int64, error) {
 			ok, err := c.CompareAndSet(ctx, seen, seen+10)

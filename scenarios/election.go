@@ -55,13 +55,18 @@ func acknowledge(p *Process, o Object, e elector) error {
 type pace struct{ procedure, stay int }
 
 // electionRounds makes a program that asks for the leader and campaigns in each
-// round; every third attempt is given up after a while.
+// round; every third attempt is given up after a while. In a brief run one client asks
+// before it campaigns, and the other after it has led.
 func electionRounds(steps pace, newElector func(p *Process) elector) func(p *Process) {
 	return func(p *Process) {
 		e := newElector(p)
 		o := p.Register(e.Znodes)
 		for r := range p.Rounds {
-			if err := errors.Join(ask(o, e), leadOnce(p, o, e, steps, (p.ID+r)%3 == 2)); err != nil {
+			var asked error
+			if p.leads() {
+				asked = ask(o, e)
+			}
+			if err := errors.Join(asked, leadOnce(p, o, e, steps, (p.ID+r)%3 == 2)); err != nil {
 				p.Fail(err)
 				return
 			}
@@ -81,23 +86,31 @@ func ask(o Object, e elector) error {
 	return err
 }
 
-// withFollower adds a goroutine that waits for a leader, with patience for a while.
+// withFollower adds a goroutine that waits for a leader, with patience for a while; in a
+// brief run to one client.
 func withFollower(program func(p *Process)) func(p *Process) {
 	return func(p *Process) {
-		p.Env.Go("follower", func() {
-			e := recipes.NewElection(p.Conn, p.Env, p.Path(electionDir), recipes.ElectionOptions{})
-			o := p.Register(e.Znodes)
-			ctx, end := p.Env.WithTimeout(context.Background(), time.Second)
-			defer end()
-			o.Invoke("leader")
-			leader, err := e.AwaitLeader(ctx)
-			o.Record(history.Event{Kind: history.Return, Op: "leader", Value: leader.Token, Err: err})
-			if err != nil && !errors.Is(err, context.DeadlineExceeded) {
-				p.Fail(err)
-			}
-		})
+		if p.leads() {
+			awaitLeader(p)
+		}
 		program(p)
 	}
+}
+
+// awaitLeader starts that goroutine.
+func awaitLeader(p *Process) {
+	p.Env.Go("follower", func() {
+		e := recipes.NewElection(p.Conn, p.Env, p.Path(electionDir), recipes.ElectionOptions{})
+		o := p.Register(e.Znodes)
+		ctx, end := p.Env.WithTimeout(context.Background(), time.Second)
+		defer end()
+		o.Invoke("leader")
+		leader, err := e.AwaitLeader(ctx)
+		o.Record(history.Event{Kind: history.Return, Op: "leader", Value: leader.Token, Err: err})
+		if err != nil && !errors.Is(err, context.DeadlineExceeded) {
+			p.Fail(err)
+		}
+	})
 }
 
 // leadOnce is one candidacy. It returns only errors that an election must not
@@ -128,7 +141,10 @@ func leadOnce(p *Process, o Object, e elector, steps pace, impatient bool) error
 		return err
 	}
 	o.Released()
-	asked := ask(o, e)
+	var asked error
+	if p.follows() {
+		asked = ask(o, e)
+	}
 	o.Invoke("resign")
 	err = e.Resign(context.Background())
 	o.Return("resign", err, false)
