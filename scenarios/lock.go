@@ -78,7 +78,7 @@ func lockOnce(p *Process, o Object, l locker, stay int, try bool) error {
 // the resource in between.
 func work(p *Process, o Object, l holder, steps int) {
 	lost := l.Lost()
-	for range steps {
+	for range p.often(steps) {
 		p.Step()
 		if len(lost) > 0 {
 			o.Lost()
