@@ -4,9 +4,7 @@ import (
 	"context"
 	"fmt"
 	"regexp"
-	"slices"
 
-	"zksim/faults"
 	"zksim/scenarios"
 	"zksim/scenarios/prove"
 )
@@ -48,25 +46,9 @@ func (c *checkFlags) byProof(s *scenarios.Scenario) finding {
 // exactly is the pattern of one scenario.
 func exactly(s *scenarios.Scenario) string { return quote("^" + regexp.QuoteMeta(s.Name) + "$") }
 
-// proof returns the scope of the exhaustive part. A recipe that must hold meets those of
-// prove's faults that its scenario has, too.
+// proof returns the scope of the exhaustive part.
 func (c *checkFlags) proof(s *scenarios.Scenario) proveFlags {
-	p := proveFlags{clients: min(exhaustClients, s.Clients), rounds: 1, plan: c.plan, most: -1, order: 1}
-	if c.plan == "" && !s.Broken() {
-		p.plan = common(s.Faults).String()
-	}
-	return p
-}
-
-// common returns the rules of proveFaults that are for faults of another plan.
-func common(other faults.Plan) faults.Plan {
-	plan, err := faults.Parse(proveFaults)
-	if err != nil {
-		panic("simrun: " + err.Error())
-	}
-	return slices.DeleteFunc(plan, func(r faults.Rule) bool {
-		return !slices.ContainsFunc(other, func(o faults.Rule) bool { return o.Fault == r.Fault })
-	})
+	return proveFlags{clients: min(exhaustClients, s.Clients), rounds: 1, plan: c.plan, most: -1, order: 1}
 }
 
 // exhaust searches all schedules of the small scope, if that is part of the strategy and the

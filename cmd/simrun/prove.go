@@ -42,7 +42,7 @@ func proveCommand(ctx context.Context, a *app, args []string) (int, error) {
 	f.IntVar(&c.clients, "clients", 2, "number of clients; 0: the scenario's")
 	f.IntVar(&c.rounds, "rounds", 1, "how often each client repeats what it does; 0: the scenario's")
 	f.IntVar(&c.servers, "servers", 0, "number of servers, 1, or 3 with lagging followers (default: the smallest of the scenario)")
-	f.StringVar(&c.plan, "faults", "", "fault plan (default \""+proveFaults+"\", for broken recipes the scenario's)")
+	f.StringVar(&c.plan, "faults", "", "fault plan (default what of \""+proveFaults+"\" is in the scenario's plan, for broken recipes all of that)")
 	f.IntVar(&c.most, "most", -1, "at most this many faults in one run (default: as many as the plan has)")
 	f.StringVar(&c.checkers, "checkers", "", "only these checkers, separated by commas, or \"state\" for those that need no order of events: much less to explore (default: the scenario's)")
 	f.Uint64Var(&c.order, "order", 1, "number that decides what ZooKeeper leaves open, and names")
@@ -183,14 +183,7 @@ func (c *proveFlags) scope(s *scenarios.Scenario) (prove.Scope, error) {
 	if err != nil {
 		return prove.Scope{}, fmt.Errorf("%s: %w", s.Name, err)
 	}
-	text := c.plan
-	if text == "" {
-		text = proveFaults
-		if s.Broken() {
-			text = s.Faults.String()
-		}
-	}
-	plan, err := faults.Parse(text)
+	plan, err := c.faults(s)
 	if err != nil {
 		return prove.Scope{}, fmt.Errorf("-faults: %w", err)
 	}
@@ -205,6 +198,21 @@ func (c *proveFlags) scope(s *scenarios.Scenario) (prove.Scope, error) {
 		}
 	}
 	return prove.Scope{Scenario: &x, Servers: servers, Order: c.order, Faults: plan, Most: c.most, Interleave: c.interleave, SlowWakes: c.slowWakes}, nil
+}
+
+// faults returns the plan of a scope. A recipe that must hold meets those of proveFaults that
+// are in the plan of its scenario, too: it may not promise to survive the others.
+func (c *proveFlags) faults(s *scenarios.Scenario) (faults.Plan, error) {
+	switch {
+	case c.plan != "":
+		return faults.Parse(c.plan)
+	case s.Broken():
+		return s.Faults, nil
+	}
+	plan, err := faults.Parse(proveFaults)
+	return slices.DeleteFunc(plan, func(r faults.Rule) bool {
+		return !slices.ContainsFunc(s.Faults, func(own faults.Rule) bool { return own.Fault == r.Fault })
+	}), err
 }
 
 // only returns the checkers of a scenario with these names, all if there are none, or
