@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -200,5 +201,21 @@ func TestHostileCertificates(t *testing.T) {
 		if _, err := x.c.Scope(scenarios.All); err == nil || !strings.Contains(err.Error(), x.want) {
 			t.Errorf("%+v: %v", x.c, err)
 		}
+	}
+}
+
+// TestProgramsThatAreNotDeterministicAreReported has one that does something else in every
+// other run.
+func TestProgramsThatAreNotDeterministicAreReported(t *testing.T) {
+	var runs atomic.Int64
+	x := tiny{name: "fickle", program: func(p *scenarios.Process) {
+		if runs.Add(1)%3 > 0 {
+			p.Conn.Set("/d", nil, -1)
+		}
+		p.Conn.Get("/d")
+	}}
+	_, err := Prove(t.Context(), x.scope(t), Options{Workers: 1})
+	if err == nil || !strings.Contains(err.Error(), "tiny/fickle: the same steps lead to another state, since the program is not deterministic") {
+		t.Error(err)
 	}
 }

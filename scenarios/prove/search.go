@@ -178,12 +178,18 @@ func (s *search) run(ctx context.Context, workers int, from []edge, watch func()
 	}
 }
 
-// guarded works, and reports that client code has ended the goroutine: a Goexit in a
-// coroutine is passed on to whoever resumed it.
+// guarded works, and reports that client code has ended the goroutine (a Goexit in a
+// coroutine is passed on to whoever resumed it), or that a step is not possible which
+// was when the same steps had been taken before.
 func (w *worker) guarded() (err error) {
 	ended := make(chan struct{})
 	go func() {
 		defer close(ended)
+		defer func() {
+			if r := recover(); r != nil {
+				err = fmt.Errorf("%s: the same steps lead to another state, since the program is not deterministic (%v)", w.scenario.Name, r)
+			}
+		}()
 		err = fmt.Errorf("%s: the program has ended its goroutine, as runtime.Goexit and the FailNow of a test do; it must return, or panic", w.scenario.Name)
 		w.work()
 		err = nil
