@@ -15,12 +15,14 @@ var commitFamilies = []family{
 }
 
 func TestTheMonitorsOfTwoPhaseCommitAgreeWithLookingBack(t *testing.T) {
+	long(t)
 	for _, f := range commitFamilies {
 		t.Run(f.checker.Name(), f.agrees)
 	}
 }
 
 func TestTheMonitorsOfTwoPhaseCommitRememberEnough(t *testing.T) {
+	long(t)
 	for _, f := range commitFamilies {
 		t.Run(f.checker.Name(), f.forgets)
 	}

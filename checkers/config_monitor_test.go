@@ -134,6 +134,7 @@ var configsJudged = []struct {
 }
 
 func TestMonitorsOfConfigurationsForgetOnlyWhatDoesNotMatter(t *testing.T) {
+	long(t)
 	for _, x := range configsJudged {
 		whatIsForgottenDoesNotMatter(t, x.Monitored, newUpdated(x.ops...))
 	}

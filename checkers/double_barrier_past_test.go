@@ -19,12 +19,14 @@ var doubleBarrierFamilies = []family{
 }
 
 func TestTheMonitorsOfTheDoubleBarrierAgreeWithLookingBack(t *testing.T) {
+	long(t)
 	for _, f := range doubleBarrierFamilies {
 		t.Run(f.checker.Name(), f.agrees)
 	}
 }
 
 func TestTheMonitorsOfTheDoubleBarrierRememberEnough(t *testing.T) {
+	long(t)
 	for _, f := range doubleBarrierFamilies {
 		t.Run(f.checker.Name(), f.forgets)
 	}

@@ -286,6 +286,7 @@ const future = 1000 // the first zxid after a beginning
 // same way: then both are violated or neither is. It also compares all verdicts with those
 // of the property said in another way.
 func TestWhatMonitorsForgetDoesNotMatter(t *testing.T) {
+	long(t)
 	for _, f := range plays {
 		for _, c := range f.checkers {
 			t.Run(fmt.Sprintf("%s %+v", f.name, c), func(t *testing.T) { f.test(t, c) })

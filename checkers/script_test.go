@@ -171,3 +171,12 @@ func judge(t *testing.T, c Checker, all []judgement) {
 		}
 	}
 }
+
+// long skips a test that takes long, and far longer with the race detector, which it has
+// no use for.
+func long(t *testing.T) {
+	t.Helper()
+	if testing.Short() {
+		t.Skip("takes long")
+	}
+}

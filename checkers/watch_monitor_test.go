@@ -280,6 +280,7 @@ var watchersJudged = []struct {
 }
 
 func TestMonitorsOfWatchersForgetOnlyWhatDoesNotMatter(t *testing.T) {
+	long(t)
 	for _, x := range watchersJudged {
 		whatIsForgottenDoesNotMatter(t, x.Monitored, newGroup(x.sorts...))
 	}
