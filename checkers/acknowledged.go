@@ -77,7 +77,7 @@ func (m *reigns) Hash() uint64 {
 				answers += Print(2).Text(r.path).Flag(r.acknowledged)
 			}
 		}
-		sum += Print(q.client).Word(ordinal(m.asked, q.caller)).Word(uint64(answers))
+		sum += printOf(m.asked, q.caller).Word(uint64(answers))
 	}
 	return uint64(sum)
 }

@@ -67,13 +67,7 @@ func (m *trials) Hash() uint64 {
 
 // of returns the transaction of that path.
 func (m *trials) of(path string) *trial {
-	for k := range m.all {
-		if m.all[k].path == path {
-			return &m.all[k]
-		}
-	}
-	m.all = append(m.all, trial{path: path})
-	return &m.all[len(m.all)-1]
+	return recall(&m.all, func(t *trial) bool { return t.path == path }, trial{path: path})
 }
 
 // Step implements [Monitor].

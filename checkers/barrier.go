@@ -66,16 +66,16 @@ func (s *gates) Reset() {
 func (s *gates) Hash() uint64 {
 	s.spread() // which does not depend on when it is done
 	var ops, ways Print
-	for i, x := range s.underway {
+	for _, x := range s.underway {
 		if x.op != "" {
-			ops += printOf(s.underway, s.underway[i].who()).Text(x.op)
+			ops += printOf(s.underway, x.caller).Text(x.op)
 		}
 	}
 	for _, g := range s.possible {
 		done := Print(0)
 		for i := range s.underway {
 			if g.done>>i&1 != 0 {
-				done += printOf(s.underway, s.underway[i].who())
+				done += printOf(s.underway, s.underway[i].caller)
 			}
 		}
 		ways += done.Flag(g.held).Word(uint64(g.spare))

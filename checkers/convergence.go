@@ -19,21 +19,9 @@ func (Convergence) Name() string { return "convergence" }
 func (Convergence) Doc() string { return "what a watcher tells last is how things are" }
 
 // Check implements [Checker].
-func (c Convergence) Check(h *history.History) Verdict {
-	if h.Outcome != history.Quiet {
-		return Verdict{}
-	}
-	m := &watchers{}
-	check(h, m) // the end decides
-	for i := range m.stopped {
-		if v := c.judge(h, &m.stopped[i]); v.Level != OK {
-			return v
-		}
-	}
-	return Verdict{}
-}
+func (Convergence) Check(h *history.History) Verdict { return checkToEnd(h, &watchers{}) }
 
-// Monitor implements [Monitored].
+// Monitor implements [Monitored]. All is judged at the end.
 func (Convergence) Monitor() Monitor { return &watchers{} }
 
 // watchers is the monitor of Convergence.
@@ -112,6 +100,19 @@ func (m *watchers) Step(h *history.History, i int) Verdict {
 		}
 	case history.Invoke:
 		m.invoke(h, i)
+	}
+	return Verdict{}
+}
+
+// end judges those that stopped and told nothing new.
+func (m *watchers) end(h *history.History) Verdict {
+	if h.Outcome != history.Quiet {
+		return Verdict{}
+	}
+	for i := range m.stopped {
+		if v := m.judge(h, &m.stopped[i]); v.Level != OK {
+			return v
+		}
 	}
 	return Verdict{}
 }

@@ -1,10 +1,6 @@
 package checkers
 
-import (
-	"slices"
-
-	"zksim/model/history"
-)
+import "zksim/model/history"
 
 // Departure is the promise of a group that a live member is a member: nobody
 // deletes its znode before it leaves, and nobody is told that it is gone unless
@@ -118,23 +114,14 @@ func (m *departures) Step(h *history.History, i int) Verdict {
 
 // seat returns what is remembered of a znode, until the next call.
 func (m *departures) seat(path string) *seat {
-	k := slices.IndexFunc(m.seats, func(x seat) bool { return x.path == path })
-	if k < 0 {
-		k = len(m.seats)
-		m.seats = append(m.seats, seat{path: path})
-	}
-	return &m.seats[k]
+	return recall(&m.seats, func(x *seat) bool { return x.path == path }, seat{path: path})
 }
 
 // farewell counts what a watcher tells and returns how often it has.
 func (m *departures) farewell(t told) int {
-	k := slices.IndexFunc(m.tolds, func(x farewell) bool { return x.told == t })
-	if k < 0 {
-		k = len(m.tolds)
-		m.tolds = append(m.tolds, farewell{told: t})
-	}
-	m.tolds[k].times++
-	return m.tolds[k].times
+	x := recall(&m.tolds, func(x *farewell) bool { return x.told == t }, farewell{told: t})
+	x.times++
+	return x.times
 }
 
 // untold is how many deletions there are for an operation that may delete and

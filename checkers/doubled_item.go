@@ -62,13 +62,7 @@ func (s *stock) Hash() uint64 {
 }
 
 func (s *stock) item(number int64) *stocked {
-	for i := range s.items {
-		if s.items[i].item == number {
-			return &s.items[i]
-		}
-	}
-	s.items = append(s.items, stocked{item: number})
-	return &s.items[len(s.items)-1]
+	return recall(&s.items, func(x *stocked) bool { return x.item == number }, stocked{item: number})
 }
 
 func (x *stocked) remove(client int32) {

@@ -50,8 +50,8 @@ func (m *entries) Reset() { m.calls, m.inside, m.online = m.calls[:0], 0, m.onli
 // matters how many are enough.
 func (m *entries) Hash() uint64 {
 	var calls, online Print // in any order
-	for k, x := range m.calls {
-		p := printOf(m.calls, m.calls[k].who()).Flag(x.offline)
+	for _, x := range m.calls {
+		p := printOf(m.calls, x.caller).Flag(x.offline)
 		if x.most < x.need {
 			p = p.Word(uint64(x.need))
 		}

@@ -31,7 +31,7 @@ type exits struct {
 func (m *exits) Hash() uint64 {
 	var all, calls Print // in any order
 	for k, x := range m.all {
-		p := printOf(m.all, m.all[k].who()).Word(uint64(x.rank)).Flag(x.out != never)
+		p := printOf(m.all, x.caller).Word(uint64(x.rank)).Flag(x.out != never)
 		switch {
 		case x.inside():
 			all += p.Text(x.path)
@@ -39,12 +39,12 @@ func (m *exits) Hash() uint64 {
 			all += p
 		}
 	}
-	for k, x := range m.calls {
+	for _, x := range m.calls {
 		for _, y := range x.ended {
-			p := printOf(m.calls, m.calls[k].who()).Text(y.path)
-			for j, z := range m.all {
+			p := printOf(m.calls, x.caller).Text(y.path)
+			for _, z := range m.all {
 				if z.out < y.at && z.object != x.object {
-					p += printOf(m.all, m.all[j].who()).Word(uint64(z.rank))
+					p += printOf(m.all, z.caller).Word(uint64(z.rank))
 				}
 			}
 			calls += p.Word(0)

@@ -47,8 +47,8 @@ func (m *gathering) Reset() { m.waiting, m.calm = m.waiting[:0], false }
 // Hash implements [Monitor].
 func (m *gathering) Hash() uint64 {
 	waiting := Print(0) // in any order
-	for k, x := range m.waiting {
-		waiting += printOf(m.waiting, m.waiting[k].who()).Word(uint64(x.need)).Flag(x.enough)
+	for _, x := range m.waiting {
+		waiting += printOf(m.waiting, x.caller).Word(uint64(x.need)).Flag(x.enough)
 	}
 	return uint64(waiting.Flag(m.calm))
 }

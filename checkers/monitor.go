@@ -54,6 +54,18 @@ func checkToEnd(h *history.History, m finisher) Verdict {
 	return m.end(h)
 }
 
+// recall returns the element of a list that is meant, until the list grows; fresh, as a new
+// one, if there is none.
+func recall[T any](list *[]T, meant func(*T) bool, fresh T) *T {
+	for k := range *list {
+		if x := &(*list)[k]; meant(x) {
+			return x
+		}
+	}
+	*list = append(*list, fresh)
+	return &(*list)[len(*list)-1]
+}
+
 // Print is a hash of a few things, in their order; the zero value is that of nothing. It
 // is what a [Monitor] may make its Hash of.
 type Print uint64

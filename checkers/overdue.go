@@ -85,11 +85,5 @@ func (m *alarms) Step(h *history.History, i int) Verdict {
 
 // find returns what is known of a znode.
 func (m *alarms) find(path string) *alarm {
-	for k := range m.list {
-		if m.list[k].path == path {
-			return &m.list[k]
-		}
-	}
-	m.list = append(m.list, alarm{path, -1, 0, -1})
-	return &m.list[len(m.list)-1]
+	return recall(&m.list, func(a *alarm) bool { return a.path == path }, alarm{path, -1, 0, -1})
 }

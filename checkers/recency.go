@@ -73,10 +73,5 @@ func (m *readers) Step(h *history.History, i int) Verdict {
 
 // reader returns what is remembered of the object of an event.
 func (m *readers) reader(e *history.Event) *reader {
-	k := find(m.all, callerOf(e))
-	if k < 0 {
-		k = len(m.all)
-		m.all = append(m.all, reader{caller: callerOf(e)})
-	}
-	return &m.all[k]
+	return recall(&m.all, func(r *reader) bool { return r.caller == callerOf(e) }, reader{caller: callerOf(e)})
 }

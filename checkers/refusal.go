@@ -54,7 +54,7 @@ func (r *refusals) Hash() uint64 {
 	for i := range r.calls {
 		c := &r.calls[i]
 		others := min(c.others, enough)
-		sum += Print(c.client).Word(ordinal(r.calls, c.caller)).Word(uint64(others)).Word(uint64(min(c.own, enough-others)))
+		sum += printOf(r.calls, c.caller).Word(uint64(others)).Word(uint64(min(c.own, enough-others)))
 	}
 	return uint64(sum)
 }

@@ -51,7 +51,7 @@ func (r *revocations) Reset() { r.calm, r.waiting, r.asked = false, r.waiting[:0
 func (r *revocations) Hash() uint64 {
 	var sums [2]Print // in any order
 	for _, x := range r.waiting {
-		sums[0] += Print(x.client).Word(ordinal(r.waiting, x.caller)).Flag(x.calm)
+		sums[0] += printOf(r.waiting, x.caller).Flag(x.calm)
 	}
 	for _, x := range r.asked {
 		sums[1] += Print(0).Text(x.path)

@@ -32,15 +32,15 @@ type rounds struct {
 // Hash implements [Monitor]. It remembers the members of every round, and who is inside.
 func (m *rounds) Hash() uint64 {
 	var all, calls Print // in any order
-	for k, x := range m.all {
-		p := printOf(m.all, m.all[k].who()).Word(uint64(x.rank))
+	for _, x := range m.all {
+		p := printOf(m.all, x.caller).Word(uint64(x.rank))
 		if x.inside() {
 			p = p.Text(x.path)
 		}
 		all += p
 	}
-	for k, x := range m.calls {
-		p := printOf(m.calls, m.calls[k].who()).Word(uint64(x.need))
+	for _, x := range m.calls {
+		p := printOf(m.calls, x.caller).Word(uint64(x.need))
 		ended := Print(0)
 		for _, y := range x.ended {
 			ended += Print(0).Text(y.path)

@@ -2,6 +2,7 @@ package checkers
 
 import (
 	"math"
+	"slices"
 
 	"zksim/model/history"
 )
@@ -9,6 +10,7 @@ import (
 // stays is what the monitors of [Exit] and [Rounds] follow: the Enters in progress, and
 // the times that clients were inside.
 type stays struct {
+	changes
 	calls []entrance
 	all   []stay // in the order of entering
 }
@@ -43,12 +45,13 @@ const never = math.MaxInt
 func (x *stay) inside() bool { return x.leaves == never && x.ends == never }
 
 // Reset implements [Monitor].
-func (s *stays) Reset() { s.calls, s.all = s.calls[:0], s.all[:0] }
+func (s *stays) Reset() { s.changes, s.calls, s.all = s.changes[:0], s.calls[:0], s.all[:0] }
 
 // step takes event i into account. It returns the stay of an Enter or a Leave
 // that succeeds.
 func (s *stays) step(h *history.History, i int) *stay {
 	e := &h.Events[i]
+	s.note(e)
 	x := s.latest(e.Object)
 	switch {
 	case e.Kind == history.Invoke && e.Op == "enter":
@@ -84,7 +87,7 @@ func (s *stays) latest(object int32) *stay {
 // enter begins a stay.
 func (s *stays) enter(h *history.History, i int, call entrance) *stay {
 	e := &h.Events[i]
-	x := stay{caller: callerOf(e), path: e.Path, need: call.need, round: e.Value, rank: rankOf(h.Events[:i], e.Value),
+	x := stay{caller: callerOf(e), path: e.Path, need: call.need, round: e.Value, rank: s.rankOf(e.Value),
 		leaves: never, out: never, ends: never}
 	for _, y := range call.ended {
 		if y.path == x.path {
@@ -113,19 +116,11 @@ func excused(h *history.History, entered *history.Event) bool {
 
 // rankOf returns which of the txns that changed a znode gave a round its number; the
 // number itself if none did. Zxids differ between runs that mean the same.
-func rankOf(events []history.Event, round int64) Print {
-	n, last := 0, int64(0)
-	for i := range events {
-		e := &events[i]
-		change := e.Kind == history.Created || e.Kind == history.Changed || e.Kind == history.Deleted
-		if change && e.Zxid != last && e.Zxid <= round {
-			n, last = n+1, e.Zxid
-		}
-	}
-	if last != round {
+func (s *stays) rankOf(round int64) Print {
+	if !slices.Contains(s.changes, round) {
 		return Print(0).Word(uint64(round)).Flag(false)
 	}
-	return Print(n).Flag(true)
+	return Print(s.changes.rank(round)).Flag(true)
 }
 
 // crash forgets what a client that has crashed can no longer do.

@@ -75,13 +75,7 @@ func (m *ballots) Hash() uint64 {
 
 // of returns the transaction of that path.
 func (m *ballots) of(path string) *ballot {
-	for k := range m.all {
-		if m.all[k].path == path {
-			return &m.all[k]
-		}
-	}
-	m.all = append(m.all, ballot{path: path})
-	return &m.all[len(m.all)-1]
+	return recall(&m.all, func(b *ballot) bool { return b.path == path }, ballot{path: path})
 }
 
 // Step implements [Monitor].

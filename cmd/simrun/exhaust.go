@@ -146,13 +146,13 @@ func refute(ctx context.Context, s *scenarios.Scenario) (refutation, error) {
 // scopesOf returns scopes of a broken recipe, the smallest first.
 func scopesOf(s *scenarios.Scenario) (list []proveFlags) {
 	for clients := min(2, s.Clients); clients <= min(3, s.Clients); clients++ {
-		for _, rounds := range []int{1, s.Rounds} {
-			if len(list) == 0 || list[len(list)-1].clients < clients || rounds > 1 {
-				list = append(list, proveFlags{clients: clients, rounds: rounds, most: 2, order: 1})
-			}
+		p := proveFlags{clients: clients, rounds: 1, most: 2, order: 1}
+		list = append(list, p)
+		if p.rounds = s.Rounds; s.Rounds > 1 {
+			list = append(list, p)
 		}
-		if clients == 2 {
-			list = append(list, proveFlags{clients: clients, rounds: 1, most: 2, order: 1, slowWakes: true})
+		if p.rounds, p.slowWakes = 1, true; clients == 2 {
+			list = append(list, p)
 		}
 	}
 	return list

@@ -270,10 +270,7 @@ func writable(dir string) error {
 			err = errors.Join(probe.Close(), os.Remove(probe.Name()))
 		}
 	}
-	if err != nil {
-		return err
-	}
-	return nil
+	return err
 }
 
 // save writes a file whole or not at all: under another name first.

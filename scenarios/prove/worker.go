@@ -92,6 +92,12 @@ func (w *worker) pop() edge {
 		i := int(checkers.Print(w.turn).Word(uint64(last)) % checkers.Print(last+1))
 		w.stack[i], w.stack[last] = w.stack[last], w.stack[i]
 	}
+	return w.top()
+}
+
+// top takes the latest edge from the stack.
+func (w *worker) top() edge {
+	last := len(w.stack) - 1
 	e := w.stack[last]
 	w.stack = w.stack[:last]
 	return e
@@ -207,9 +213,7 @@ func (w *worker) goOn(world *sim.World) (sim.Transition, bool, error) {
 		return sim.Transition{}, false, errTwins
 	}
 	w.push(p, 0)
-	last := len(w.stack) - 1
-	w.next = w.stack[last]
-	w.stack = w.stack[:last]
+	w.next = w.top()
 	return w.next.by, true, nil
 }
 
