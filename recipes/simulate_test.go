@@ -110,8 +110,9 @@ func (s *stage) Choose(w *sim.World) (sim.Transition, bool, error) {
 	if len(list) == 0 {
 		return sim.Transition{}, false, nil
 	}
+	work := slices.ContainsFunc(list, func(t sim.Transition) bool { return t.Kind != sim.Tick })
 	t := list[s.random.IntN(len(list))]
-	for tries := 0; t.Kind == sim.Tick && len(list) > 1 && (s.idle || tries < 3); tries++ { // time is slower than work
+	for tries := 0; t.Kind == sim.Tick && work && (s.idle || tries < 3); tries++ { // time is slower than work
 		t = list[s.random.IntN(len(list))]
 	}
 	return t, true, nil
