@@ -61,17 +61,34 @@ func (r *Random) Choose(w *World) (Transition, bool, error) {
 		return t, true, nil
 	}
 	list := w.Normal()
-	switch len(list) {
-	case 0:
+	n := actors(list)
+	if n == 0 {
 		return Transition{}, false, nil
-	case 1:
-		return list[0], true, nil
 	}
-	t := list[below(x, len(list))]
-	for i := 0; i < reluctance && !w.calm && r.slow(t); i++ {
-		t = list[below(r.next(), len(list))]
+	i := below(x, n)
+	for k := 0; k < reluctance && n > 1 && !w.calm && r.slow(list[i]); k++ {
+		i = below(r.next(), n)
 	}
-	return t, true, nil
+	return r.tick(list, i), true, nil
+}
+
+// actors returns how many of a list, one of [World.Normal], are to be chosen from: the ticks
+// at its end, of several clients for one moment, count as one, since time does not pass
+// faster for there being more clients.
+func actors(list []Transition) int {
+	n := len(list)
+	for n > 1 && list[n-1].Kind == Tick && list[n-2].Kind == Tick {
+		n--
+	}
+	return n
+}
+
+// tick returns the i-th of a list, or of its ticks any if it is the first of them.
+func (r *Random) tick(list []Transition, i int) Transition {
+	if list[i].Kind == Tick && i+1 < len(list) {
+		i += below(r.next(), len(list)-i)
+	}
+	return list[i]
 }
 
 // strike returns the fault that x, a random number, makes happen, if any.

@@ -218,14 +218,12 @@ func TestEveryGuaranteeCanBeSeenToFail(t *testing.T) {
 			if err := tp.run(); err != nil {
 				t.Fatal(err)
 			}
-			if g.doctor(&tp) {
+			if g.doctor(&tp) && g.check(&tp) != nil {
 				break
 			}
 		}
 		if seed == 200 {
-			t.Errorf("%s: no run has anything to spoil", g.name)
-		} else if err := g.check(&tp); err == nil {
-			t.Errorf("%s: seed %d: a spoilt run passes", g.name, seed)
+			t.Errorf("%s: no run has anything to spoil, or all that are spoilt pass", g.name)
 		}
 	}
 }

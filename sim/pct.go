@@ -52,7 +52,8 @@ func (p *PCT) Choose(w *World) (Transition, bool, error) {
 	if t, strikes := p.strike(w, p.next()); strikes {
 		return t, true, nil
 	}
-	list := w.Normal()
+	all := w.Normal()
+	list := all[:actors(all)]
 	if len(list) == 0 {
 		return Transition{}, false, nil
 	}
@@ -70,7 +71,7 @@ func (p *PCT) Choose(w *World) (Transition, bool, error) {
 		best = slices.MaxFunc(list, p.compare)
 	}
 	p.last = best
-	return best, true, nil
+	return p.tick(all, slices.Index(list, best)), true, nil
 }
 
 // compare orders transitions by the priorities of their actors.

@@ -1,0 +1,288 @@
+package sim
+
+import (
+	"context"
+	"reflect"
+	"time"
+
+	"github.com/go-zookeeper/zk"
+)
+
+// scope is what code has seen since it called [Env.Forget], until it says what it keeps of
+// that. Goroutines that were started meanwhile share it.
+type scope struct {
+	parent *scope // nil: this is all that the client's code has seen
+	seen   digest
+	closed bool
+	number uint64 // in the fingerprint being made
+}
+
+// within reports whether s is a part of outer.
+func (s *scope) within(outer *scope) bool {
+	for s != nil && s != outer {
+		s = s.parent
+	}
+	return s == outer
+}
+
+// left returns the scope that s has become a part of, s itself as long as it is open; nil
+// for nil.
+func (s *scope) left() *scope {
+	for s != nil && s.closed {
+		s = s.parent
+	}
+	return s
+}
+
+// Forget begins a scope. See recipes.Env.
+func (e Env) Forget() func(kept ...any) {
+	c, g := e.c, e.c.here()
+	s := &scope{parent: g.knows()}
+	g.scope = s
+	c.scopes = append(c.scopes, s)
+	return func(kept ...any) {
+		if !s.closed && !g.killed {
+			c.leave(s, kept)
+		}
+	}
+}
+
+// knows returns the scope of a coroutine.
+func (g *coroutine) knows() *scope {
+	g.scope = g.scope.left()
+	return g.scope
+}
+
+// learn notes something that the coroutine's code has seen.
+func (g *coroutine) learn(x uint64) {
+	g.client.observed.add(x)
+	g.knows().seen.add(x)
+}
+
+// arrive notes that something has arrived where code of a scope may look for it without
+// waiting.
+func (c *Client) arrive(at *scope, x uint64) {
+	at = at.left()
+	if at == nil {
+		return
+	}
+	if at.parent == nil {
+		at.seen.add(x)
+	}
+	for _, s := range c.scopes {
+		if s.within(at) {
+			s.seen.add(x)
+		}
+	}
+}
+
+// leave ends a scope and those that were begun in it and have not ended.
+func (c *Client) leave(s *scope, kept []any) {
+	k := keeper{c: c}
+	for _, x := range kept {
+		k.add(reflect.ValueOf(x))
+	}
+	for _, g := range c.coroutines {
+		for _, ch := range g.chans {
+			if g.status == awaiting {
+				k.channels = append(k.channels, ch)
+			}
+		}
+	}
+	mine := func(x *scope) bool { return x != nil && x.left().within(s) }
+	for i := range c.watchers {
+		if x := &c.watchers[i]; mine(x.scope) && !k.holds(x.ch) {
+			x.scope = nil
+		}
+	}
+	for i := range c.sessionChans {
+		if x := &c.sessionChans[i]; mine(x.scope) && !k.holds(x.ch) {
+			x.scope = nil
+		}
+	}
+	open := c.scopes[:0]
+	for _, x := range c.scopes {
+		if x == s || x.within(s) && !c.inUse(x) {
+			x.closed = true
+		} else {
+			open = append(open, x)
+		}
+	}
+	clear(c.scopes[len(open):])
+	c.scopes = open
+	for _, x := range open {
+		x.parent = x.parent.left()
+	}
+	s.parent = s.parent.left()
+	s.parent.seen.add(uint64(k.d))
+}
+
+// inUse reports whether a coroutine other than the running one is in a scope.
+func (c *Client) inUse(s *scope) bool {
+	for _, g := range c.coroutines {
+		if g != c.w.current && g.knows().within(s) {
+			return true
+		}
+	}
+	return false
+}
+
+// sessionChan is a channel for the next change of the session's state.
+type sessionChan struct {
+	ch    chan zk.Event
+	scope *scope // of who asked for it; nil: nobody has it any more
+}
+
+// keeper hashes what code keeps.
+type keeper struct {
+	c        *Client
+	d        digest
+	visited  []visit
+	channels []<-chan zk.Event
+}
+
+type visit struct {
+	at   uintptr
+	kind reflect.Type
+}
+
+func (k *keeper) holds(ch <-chan zk.Event) bool {
+	for _, x := range k.channels {
+		if x == ch {
+			return true
+		}
+	}
+	return false
+}
+
+var (
+	contextType  = reflect.TypeFor[context.Context]()
+	clientType   = reflect.TypeFor[*Client]()
+	locationType = reflect.TypeFor[*time.Location]()
+	statType     = reflect.TypeFor[zk.Stat]()
+)
+
+// add adds a value and all that can be reached from it. Functions and contexts count as
+// constants.
+func (k *keeper) add(v reflect.Value) {
+	d := &k.d
+	switch v.Kind() {
+	case reflect.Invalid, reflect.Func, reflect.UnsafePointer:
+		d.add(bit(v.Kind() == reflect.Func && !v.IsNil()))
+	case reflect.Bool:
+		d.add(bit(v.Bool()))
+	case reflect.Int, reflect.Int8, reflect.Int16, reflect.Int32:
+		d.add(uint64(v.Int()))
+	case reflect.Int64: // perhaps a zxid, perhaps not
+		d.add(uint64(v.Int()))
+		d.add(uint64(k.c.w.Rank(v.Int())))
+	case reflect.Uint, reflect.Uint8, reflect.Uint16, reflect.Uint32, reflect.Uint64, reflect.Uintptr:
+		d.add(v.Uint())
+	case reflect.String:
+		d.addString(v.String())
+	case reflect.Float32, reflect.Float64, reflect.Complex64, reflect.Complex128:
+		panic("sim: Forget: a " + v.Type().String() + " cannot be kept")
+	case reflect.Interface:
+		if v.IsNil() || v.Elem().Type().Implements(contextType) {
+			d.add(bit(v.IsNil()))
+			return
+		}
+		d.addString(v.Elem().Type().String())
+		k.add(v.Elem())
+	case reflect.Pointer:
+		k.pointer(v)
+	case reflect.Chan:
+		k.channel(v)
+	case reflect.Slice, reflect.Array:
+		d.add(uint64(v.Len()))
+		for i := range v.Len() {
+			k.add(v.Index(i))
+		}
+	case reflect.Map:
+		k.table(v)
+	case reflect.Struct:
+		k.structure(v)
+	}
+}
+
+func (k *keeper) pointer(v reflect.Value) {
+	k.d.add(bit(v.IsNil()))
+	if v.IsNil() || v.Type() == clientType || v.Type() == locationType || v.Type().Implements(contextType) {
+		return
+	}
+	x := visit{v.Pointer(), v.Type()}
+	for i := range k.visited {
+		if k.visited[i] == x {
+			k.d.add(uint64(i))
+			return
+		}
+	}
+	k.visited = append(k.visited, x)
+	k.add(v.Elem())
+}
+
+func (k *keeper) structure(v reflect.Value) {
+	if v.Type() == statType {
+		for i := range v.NumField() {
+			if f := v.Field(i); f.Kind() == reflect.Int64 { // a zxid, a time or a session
+				k.d.add(uint64(k.c.w.Rank(f.Int())))
+			} else {
+				k.d.add(uint64(f.Int()))
+			}
+		}
+		return
+	}
+	for i := range v.NumField() {
+		k.add(v.Field(i))
+	}
+}
+
+// table adds a map, in any order.
+func (k *keeper) table(v reflect.Value) {
+	sum, d := uint64(0), k.d
+	for it := v.MapRange(); it.Next(); {
+		k.d = 0
+		k.add(it.Key())
+		k.add(it.Value())
+		sum += mix(uint64(k.d))
+	}
+	k.d = d
+	k.d.add(uint64(v.Len()))
+	k.d.add(sum)
+}
+
+// channel adds what a channel has and what it waits for.
+func (k *keeper) channel(v reflect.Value) {
+	k.d.add(bit(v.IsNil()))
+	if v.IsNil() {
+		return
+	}
+	c, at := k.c, v.Pointer()
+	is := func(ch <-chan zk.Event) bool {
+		same := reflect.ValueOf(ch).Pointer() == at
+		if same {
+			k.channels = append(k.channels, ch)
+		}
+		return same
+	}
+	for i := range c.watchers {
+		if is(c.watchers[i].ch) {
+			k.d.add(uint64(i)<<8 | 1)
+			return
+		}
+	}
+	for i := range c.sessionChans {
+		if is(c.sessionChans[i].ch) {
+			k.d.add(uint64(i)<<8 | 2)
+			return
+		}
+	}
+	k.d.add(uint64(v.Len())<<8 | 3)
+	if v.Len() > 0 {
+		for _, x := range c.fired {
+			if is(x.ch) {
+				k.d.add(x.what)
+			}
+		}
+	}
+}
