@@ -43,4 +43,19 @@ type Env interface {
 	// up memory until it has fired: code that runs often on a stable session
 	// should keep one rather than ask anew.
 	SessionEvents() <-chan zk.Event
+
+	// Forget makes exhaustive search quicker, and does nothing else. It says that a piece
+	// of code begins that keeps little of what it sees. The function that it returns is
+	// called by the same goroutine where the piece ends, with pointers to all that the code after it, or
+	// started in it, still has of it: results, and fields of objects. States
+	// that differ only in what else was seen are then one state. Typically,
+	//
+	//	defer env.Forget()(&name, &err)
+	//
+	// begins a function whose results are called that. What is kept is followed through
+	// pointers, slices, maps and structs; functions and contexts in it count as constants.
+	// Of two pieces one must end before the other begins, or be inside of it. Where a
+	// search has ended otherwise without this ("-without forget") a piece has kept more
+	// than it said.
+	Forget() func(kept ...any)
 }

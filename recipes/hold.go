@@ -9,8 +9,7 @@ import (
 // hold is a lock held, or lost and not yet unlocked. The nil hold is a lock that
 // is not held.
 type hold struct {
-	token   int64
-	owner   int64 // the session
+	stat    *zk.Stat // of the own znode
 	lost    chan zk.Event
 	revoked chan zk.Event      // nil: cannot be revoked
 	end     context.CancelFunc // ends the guard
@@ -34,7 +33,7 @@ func (h *hold) Token() int64 {
 	if h == nil {
 		return 0
 	}
-	return h.token
+	return h.stat.Czxid
 }
 
 // alarm hears of the next change of the session's state. It is set before the
@@ -101,7 +100,7 @@ func (s session) look(path string, withData bool) (x sight, err error) {
 // not matter.
 func (s session) hold(path string, seen sight, a *alarm, revoked chan zk.Event) *hold {
 	ctx, cancel := context.WithCancel(context.Background())
-	h := &hold{token: seen.stat.Czxid, owner: seen.stat.EphemeralOwner, lost: make(chan zk.Event, 1), revoked: revoked, end: cancel}
+	h := &hold{stat: seen.stat, lost: make(chan zk.Event, 1), revoked: revoked, end: cancel}
 	// An earlier guard that was told to end may still hear the alarm first: then
 	// its channel is closed for this one, which so hears it, too.
 	a.heard = make(chan struct{}, 1)

@@ -37,22 +37,22 @@ func newPlace(s session, dir, word string, opt LockOptions, blocks func(word str
 	return place{session: s, dir: dir, word: word, opt: opt, blocks: blocks}
 }
 
-func (p *place) acquire(ctx context.Context, wait bool) error {
+func (p *place) acquire(ctx context.Context, wait bool) (err error) {
+	var left []string // perhaps being removed
+	defer p.env.Forget()(&p.nodes, &p.held, &p.alarm, &left, &err)
 	if p.held != nil {
 		return ErrHeld
 	}
 	for {
-		err := p.enqueue(ctx)
-		if err != nil {
+		if err = p.enqueue(ctx); err != nil {
 			return err
 		}
 		err = p.queue(ctx, p.name(), wait)
 		if err == nil {
 			return nil
 		}
-		nodes := p.nodes
-		p.nodes = nil
-		p.giveUp(nodes)
+		left, p.nodes = p.nodes, nil
+		p.giveUp(left)
 		if err != errGone {
 			return err
 		}
@@ -62,10 +62,11 @@ func (p *place) acquire(ctx context.Context, wait bool) error {
 // enqueue creates the own znodes. A name comes only once, so each attempt has a GUID
 // of its own: where sequence numbers end, the name would else be that of the attempt
 // before, which others may still know.
-func (p *place) enqueue(ctx context.Context) error {
+func (p *place) enqueue(ctx context.Context) (err error) {
 	var prefix string
 	var nodes []string
-	err := p.create(ctx, creation{dir: p.dir, acl: p.opt.ACL,
+	defer p.env.Forget()(&prefix, &p.nodes, &err)
+	err = p.create(ctx, creation{dir: p.dir, acl: p.opt.ACL,
 		do: func() (err error) {
 			prefix = "_c_" + p.env.UUID() + "-"
 			nodes, err = p.make(prefix)
@@ -135,38 +136,42 @@ func (p *place) made(ctx context.Context, prefix string) (names []string, err er
 // was queued for. It returns errGone when name is not in the queue any more.
 func (p *place) queue(ctx context.Context, name string, wait bool) error {
 	for {
-		if err := ctx.Err(); err != nil {
-			return err
-		}
-		p.alarm.set(p.env)
-		ahead, err := p.ahead(name)
-		switch {
-		case err != nil:
-		case ahead == "":
-			err = p.take(name)
-			if err == nil && p.held != nil {
-				return nil
-			}
-		case !wait:
-			return ErrLocked
-		case p.leases > 1:
-			err = p.awaitLease(ctx, name)
-		default:
-			err = p.awaitChange(ctx, p.dir+"/"+ahead, &p.alarm)
-		}
-		if interrupted(err) {
-			err = p.await(ctx)
-		}
-		if err != nil {
+		if err := p.look(ctx, name, wait); err != nil || p.held != nil {
 			return err
 		}
 	}
 }
 
+// look goes once through the steps of queue.
+func (p *place) look(ctx context.Context, name string, wait bool) (err error) {
+	defer p.env.Forget()(&p.held, &p.alarm, &err)
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	p.alarm.set(p.env)
+	ahead, err := p.ahead(name)
+	switch {
+	case err != nil:
+	case ahead == "":
+		err = p.take(name)
+	case !wait:
+		return ErrLocked
+	case p.leases > 1:
+		err = p.awaitLease(ctx, name)
+	default:
+		err = p.awaitChange(ctx, p.dir+"/"+ahead, &p.alarm)
+	}
+	if interrupted(err) {
+		err = p.await(ctx)
+	}
+	return err
+}
+
 // awaitLease waits until anybody enters or leaves the queue, whoever of those
 // ahead it is, or the session changes state; it returns at once if a lease has
 // become free.
-func (p *place) awaitLease(ctx context.Context, name string) error {
+func (p *place) awaitLease(ctx context.Context, name string) (err error) {
+	defer p.env.Forget()(&p.alarm, &err)
 	names, _, event, err := p.conn.ChildrenW(p.dir)
 	if err != nil {
 		return err
@@ -180,7 +185,7 @@ func (p *place) awaitLease(ctx context.Context, name string) error {
 // take makes sure that the first of the queue is ours and holds it. It does
 // nothing, without error, if the session has changed state meanwhile.
 func (p *place) take(name string) error {
-	seen, err := p.look(p.dir+"/"+name, p.revocable)
+	seen, err := p.session.look(p.dir+"/"+name, p.revocable)
 	if err != nil {
 		return err
 	}
@@ -200,16 +205,19 @@ func (p *place) take(name string) error {
 
 // release is [Lock.Unlock]. A partner, for which nobody waits as long as the place
 // is there, goes first.
-func (p *place) release(ctx context.Context) error {
+func (p *place) release(ctx context.Context) (err error) {
+	var left []string // perhaps being removed
+	defer p.env.Forget()(&p.alarm, &left, &err)
 	if p.held == nil {
 		return ErrNotHeld
 	}
 	p.held.end()
 	nodes := p.nodes
 	p.held, p.nodes = nil, nil
-	err := p.removeAll(ctx, nodes)
+	err = p.removeAll(ctx, nodes)
 	if err != nil && ctx.Err() != nil {
-		p.giveUp(nodes)
+		left = nodes
+		p.giveUp(left)
 	}
 	return err
 }
@@ -234,7 +242,7 @@ func (p *place) giveUp(names []string) {
 // shaken reports whether what is held can no longer be relied on, even if the guard
 // has not got round to telling so.
 func (p *place) shaken() bool {
-	return !p.continues(p.held.owner) || p.conn.State() != zk.StateHasSession || len(p.held.lost) > 0
+	return !p.continues(p.held.stat.EphemeralOwner) || p.conn.State() != zk.StateHasSession || len(p.held.lost) > 0
 }
 
 // name is the name of the place itself while it is queued or held.
@@ -248,12 +256,12 @@ func (p *place) znodes() (paths []string) {
 }
 
 // contenders is [Lock.Contenders].
-func (p *place) contenders(ctx context.Context) ([][]byte, error) {
+func (p *place) contenders(ctx context.Context) (all [][]byte, err error) {
+	defer p.env.Forget()(&all, &err)
 	queue, err := p.list(ctx)
 	if err == zk.ErrNoNode {
 		return nil, nil
 	}
-	var all [][]byte
 	for _, name := range queue {
 		var data []byte
 		if err == nil {
@@ -276,6 +284,7 @@ func (p *place) contenders(ctx context.Context) ([][]byte, error) {
 
 // list returns the names of the queue in order.
 func (p *place) list(ctx context.Context) (queue []string, err error) {
+	defer p.env.Forget()(&queue, &err)
 	err = p.retry(ctx, func() error {
 		names, _, err := p.conn.Children(p.dir)
 		if err == nil {

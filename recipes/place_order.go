@@ -12,7 +12,8 @@ import (
 
 // ahead returns the last of those ahead of own that keep it waiting (with herd,
 // the first), "" if there are too few of them, or errGone.
-func (p *place) ahead(own string) (string, error) {
+func (p *place) ahead(own string) (ahead string, err error) {
+	defer p.env.Forget()(&ahead, &err)
 	names, _, err := p.conn.Children(p.dir)
 	if err == zk.ErrNoNode {
 		return "", errGone

@@ -16,7 +16,8 @@ type session struct {
 
 // await blocks until the connection has a session. It fails when ctx is done
 // and, with zk.ErrClosing, when the connection was closed for good.
-func (s session) await(ctx context.Context) error {
+func (s session) await(ctx context.Context) (err error) {
+	defer s.env.Forget()(&err)
 	for {
 		if err := ctx.Err(); err != nil {
 			return err
@@ -51,8 +52,9 @@ func (s session) retry(ctx context.Context, f func() error) error {
 
 // remove deletes a znode that is the caller's own by its unique name. A znode
 // that is gone already is removed.
-func (s session) remove(ctx context.Context, path string) error {
-	err := s.retry(ctx, func() error { return s.conn.Delete(path, -1) })
+func (s session) remove(ctx context.Context, path string) (err error) {
+	defer s.env.Forget()(&err)
+	err = s.retry(ctx, func() error { return s.conn.Delete(path, -1) })
 	if err == zk.ErrNoNode {
 		return nil
 	}
@@ -60,7 +62,8 @@ func (s session) remove(ctx context.Context, path string) error {
 }
 
 // makePath creates the persistent znodes of path that are missing.
-func (s session) makePath(ctx context.Context, path string, acl []zk.ACL) error {
+func (s session) makePath(ctx context.Context, path string, acl []zk.ACL) (err error) {
+	defer s.env.Forget()(&err)
 	for i := 1; i <= len(path); i++ {
 		if i < len(path) && path[i] != '/' {
 			continue
@@ -81,6 +84,7 @@ func (s session) makePath(ctx context.Context, path string, acl []zk.ACL) error 
 
 // there reports whether it is certain that the znode path exists.
 func (s session) there(ctx context.Context, path string) (exists bool) {
+	defer s.env.Forget()(&exists)
 	err := s.fresh(ctx, path, func() (err error) {
 		exists, _, err = s.conn.Exists(path)
 		return err
@@ -125,6 +129,7 @@ func (s session) continues(id int64) bool { return id != 0 && s.conn.SessionID()
 // old connection cannot be executed any more. The name is empty when there is
 // none.
 func (s session) find(ctx context.Context, dir, word string) (name string, err error) {
+	defer s.env.Forget()(&name, &err)
 	err = s.fresh(ctx, dir, func() error {
 		name = ""
 		children, _, err := s.conn.Children(dir)
@@ -186,7 +191,8 @@ func (s session) create(ctx context.Context, c creation) error {
 
 // awaitChange waits until something happens to the znode path, or to the session;
 // it returns at once when the znode is not there.
-func (s session) awaitChange(ctx context.Context, path string, a *alarm) error {
+func (s session) awaitChange(ctx context.Context, path string, a *alarm) (err error) {
+	defer s.env.Forget()(a, &err)
 	a.set(s.env)
 	exists, _, event, err := s.conn.ExistsW(path)
 	if err != nil || !exists {

@@ -49,6 +49,9 @@ func NewRunner() *Runner {
 // Close frees what a runner holds.
 func (r *Runner) Close() { r.world.Close() }
 
+// World returns the world of the runs, to look at.
+func (r *Runner) World() *sim.World { return r.world }
+
 // Result is what came out of one run. History is valid until the runner's next
 // run.
 type Result struct {

@@ -44,7 +44,8 @@ type Client struct {
 	conn    model.Conn      // the server's end
 
 	watchers     []watcher
-	sessionChans []chan zk.Event
+	sessionChans []sessionChan
+	fired        []firedChan
 	setWatches   request
 	lists        model.WatchLists
 
@@ -56,10 +57,13 @@ type Client struct {
 	moves      []Transition
 	uuids      uint64
 	observed   digest // of all that the client's code has seen
+	root       scope
+	scopes     []*scope // open ones
 
 	paused, slow, crashed bool
 	served                bool   // a server has taken a request of it
 	interrupt             func() // cancels the context of the current operation
+	offered               *scope // of who has that context
 }
 
 type credential struct {
@@ -88,9 +92,10 @@ const (
 )
 
 type watcher struct {
-	kind watchKind
-	path string
-	ch   chan zk.Event
+	kind  watchKind
+	path  string
+	ch    chan zk.Event
+	scope *scope // of who left it; nil: nobody has the channel any more
 }
 
 // message is something on its way from server to client.
@@ -108,7 +113,7 @@ func itoa(n int) string { return strconv.Itoa(n) }
 func (c *Client) reset() {
 	*c = Client{w: c.w, id: c.id, start: c.start, server: -1, tried: -1, state: zk.StateConnecting,
 		unsent: c.unsent[:0], wire: c.wire[:0], down: c.down[:0], late: c.late[:0], conn: c.conn,
-		watchers: c.watchers[:0], sessionChans: c.sessionChans[:0], coroutines: c.coroutines[:0], names: c.names[:0], moves: c.moves[:0]}
+		watchers: c.watchers[:0], sessionChans: c.sessionChans[:0], fired: c.fired[:0], scopes: c.scopes[:0], coroutines: c.coroutines[:0], names: c.names[:0], moves: c.moves[:0]}
 	c.conn.Reset()
 	c.conn.Session, c.conn.Auth, c.conn.Index = 0, loopback, c.id
 }
@@ -120,7 +125,8 @@ func (c *Client) Name() string { return "c" + itoa(c.id) }
 func (c *Client) submit(r *request) {
 	g := c.here()
 	w := c.w
-	r.g, r.err, r.sent, r.ch = g, nil, false, nil
+	g.woke(-1, zk.Event{}, nil)
+	r.g, r.sent, r.ch = g, false, nil
 	w.hash.addRequest(&r.req)
 	op := OpName(&r.req)
 	w.History.Add(history.Event{Kind: history.Call, Client: int32(c.id), Step: w.step, Op: op, Path: r.req.Path})
@@ -272,8 +278,7 @@ func (c *Client) endWatches(err error) {
 		c.observed.add(failure(err))
 	}
 	for i, x := range c.watchers {
-		x.ch <- zk.Event{Type: zk.EventNotWatching, State: zk.StateDisconnected, Path: x.path, Err: err}
-		close(x.ch)
+		c.fire(x.ch, x.scope, zk.Event{Type: zk.EventNotWatching, State: zk.StateDisconnected, Path: x.path, Err: err})
 		c.watchers[i] = watcher{}
 	}
 	c.watchers = c.watchers[:0]
@@ -291,10 +296,9 @@ func (c *Client) announce(ev zk.Event) {
 	if len(c.sessionChans) > 0 { // code may look at them without waiting
 		c.observed.add(uint64(uint32(ev.State))<<3 | failure(ev.Err))
 	}
-	for i, ch := range c.sessionChans {
-		ch <- ev
-		close(ch)
-		c.sessionChans[i] = nil
+	for i, x := range c.sessionChans {
+		c.fire(x.ch, x.scope, ev)
+		c.sessionChans[i] = sessionChan{}
 	}
 	c.sessionChans = c.sessionChans[:0]
 	c.soil()
@@ -362,7 +366,9 @@ func (c *Client) answer(r *request) {
 		return
 	}
 	if !w.follows { // a timed run is told by its times; long listings would take longer to hash than to read
-		c.observed.addResponse(&r.res, w.Rank)
+		var d digest
+		d.addResponse(&r.res, w.Rank)
+		r.g.learn(uint64(d))
 		w.hash.add(uint64(c.observed))
 	}
 	if k := r.watch; k != noWatch {
@@ -371,7 +377,7 @@ func (c *Client) answer(r *request) {
 		}
 		if r.res.Err == model.OK || k == existWatch && r.res.Err == model.NoNode {
 			r.ch = make(chan zk.Event, 1)
-			c.watchers = append(c.watchers, watcher{k, r.req.Path, r.ch})
+			c.watchers = append(c.watchers, watcher{k, r.req.Path, r.ch, r.g.knows()})
 		}
 	}
 	r.g.resume()
@@ -388,8 +394,7 @@ func (c *Client) notify(ev model.Event) {
 	kept := c.watchers[:0]
 	for _, x := range c.watchers {
 		if x.path == ev.Path && hears(x.kind, ev.Type) {
-			x.ch <- zk.Event{Type: ev.Type, State: zk.StateSyncConnected, Path: ev.Path}
-			close(x.ch)
+			c.fire(x.ch, x.scope, zk.Event{Type: ev.Type, State: zk.StateSyncConnected, Path: ev.Path})
 		} else {
 			kept = append(kept, x)
 		}
@@ -402,6 +407,17 @@ func (c *Client) notify(ev model.Event) {
 	clear(c.watchers[len(kept):])
 	c.watchers = kept
 	c.soil()
+}
+
+// fire gives a channel its only event.
+func (c *Client) fire(ch chan zk.Event, at *scope, ev zk.Event) {
+	ch <- ev
+	close(ch)
+	if c.w.Detail.Forget {
+		what := eventPrint(ev)
+		c.arrive(at, what)
+		c.fired = append(c.fired, firedChan{ch, what})
+	}
 }
 
 func hears(k watchKind, t zk.EventType) bool {

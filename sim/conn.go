@@ -260,14 +260,14 @@ func (k Conn) AddAuth(scheme string, auth []byte) error {
 // SessionID is [zk.Conn.SessionID]; 0 while there is none.
 func (k Conn) SessionID() int64 {
 	k.c.yield()
-	k.c.observed.add(uint64(k.c.session))
+	k.c.here().learn(uint64(k.c.session))
 	return k.c.session
 }
 
 // State is [zk.Conn.State].
 func (k Conn) State() zk.State {
 	k.c.yield()
-	k.c.observed.add(uint64(uint32(k.c.state)))
+	k.c.here().learn(uint64(uint32(k.c.state)))
 	return k.c.state
 }
 

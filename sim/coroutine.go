@@ -42,12 +42,17 @@ type coroutine struct {
 	timer timer
 	got   int // result of awaiting: index of the channel, or -1 for ctx
 	event zk.Event
+	scope *scope // where it notes what it sees
+	title uint64 // hash of its name
 
 	fn    func()
 	next  func() (struct{}, bool)
 	stop  func()
 	yield func(struct{}) bool
 }
+
+// woke sets what the coroutine finds when it goes on.
+func (g *coroutine) woke(got int, ev zk.Event, err error) { g.got, g.event, g.req.err = got, ev, err }
 
 // killed unwinds a coroutine. Client code that recovers it meets it again at
 // its next call.
@@ -138,8 +143,13 @@ func (w *World) spawn(c *Client, name string, f func()) {
 		g = newCoroutine()
 	}
 	g.client, g.fn, g.killed, g.begun, g.slow, g.woken, g.deaths, g.status = c, f, false, false, false, false, 0, runnable
-	g.got, g.req.err = 0, nil
+	g.woke(-1, zk.Event{}, nil)
 	g.name = c.uniqueName(name)
+	g.title = namePrint(c.names[g.name])
+	g.scope = &c.root
+	if w.current != nil {
+		g.scope = w.current.knows()
+	}
 	c.coroutines = append(c.coroutines, g)
 }
 
@@ -189,7 +199,7 @@ func (c *Client) retire(g *coroutine) {
 			break
 		}
 	}
-	g.fn, g.ctx, g.chans, g.client = nil, nil, g.chans[:0], nil
+	g.fn, g.ctx, g.chans, g.client, g.scope = nil, nil, g.chans[:0], nil, nil
 	if g.status != lost {
 		c.w.pool = append(c.w.pool, g)
 	}
@@ -203,9 +213,10 @@ func (c *Client) poll() {
 		switch g.status {
 		case awaiting:
 			if i, ev, ok := ready(g.chans); ok {
-				g.got, g.event, g.status, g.woken = i, ev, runnable, true
+				g.woke(i, ev, nil)
+				g.status, g.woken = runnable, true
 			} else if g.ctx.Err() != nil {
-				g.got, g.status, g.woken = -1, runnable, true
+				g.status, g.woken = runnable, true
 			}
 		case sleeping:
 			if g.ctx.Err() != nil {

@@ -27,11 +27,17 @@ func (c *Client) here() *coroutine {
 }
 
 // yield lets everybody else move.
-func (c *Client) yield() { c.here().park(runnable) }
+func (c *Client) yield() {
+	g := c.here()
+	g.woke(-1, zk.Event{}, nil)
+	g.park(runnable)
+}
 
 // linger is yield of code that wants it to make a difference.
 func (c *Client) linger() {
 	g := c.here()
+	c.root.seen.add(1) // so that nobody can do it for ever without a trace
+	g.woke(-1, zk.Event{}, nil)
 	g.slow = true
 	g.park(runnable)
 }
@@ -49,6 +55,7 @@ func (e Env) Sleep(ctx context.Context, d time.Duration) error {
 		e.c.yield()
 		return err
 	}
+	g.woke(-1, zk.Event{}, nil)
 	g.ctx = ctx
 	g.timer.g = g
 	e.c.w.addTimer(&g.timer, d)
@@ -59,7 +66,8 @@ func (e Env) Sleep(ctx context.Context, d time.Duration) error {
 // Await waits for the first of chans, or for ctx.
 func (e Env) Await(ctx context.Context, chans ...<-chan zk.Event) (int, zk.Event, error) {
 	g := e.c.here()
-	g.ctx, g.chans, g.event = ctx, append(g.chans[:0], chans...), zk.Event{}
+	g.woke(-1, zk.Event{}, nil)
+	g.ctx, g.chans = ctx, append(g.chans[:0], chans...)
 	g.park(awaiting)
 	if g.got < 0 {
 		return -1, zk.Event{}, ctx.Err()
@@ -69,9 +77,9 @@ func (e Env) Await(ctx context.Context, chans ...<-chan zk.Event) (int, zk.Event
 
 // WithTimeout returns a context that a tick ends.
 func (e Env) WithTimeout(ctx context.Context, d time.Duration) (context.Context, context.CancelFunc) {
-	w := e.c.here().client.w
+	g, w := e.c.here(), e.c.w
 	inner, cancel := context.WithCancel(ctx)
-	x := &deadline{Context: inner, cancel: cancel, client: e.c}
+	x := &deadline{Context: inner, cancel: cancel, client: e.c, scope: g.knows()}
 	x.at = epoch.Add(time.Duration(w.now)*time.Millisecond + d)
 	x.timer.ctx = x
 	w.addTimer(&x.timer, d)
@@ -105,13 +113,14 @@ func (e Env) UUID() string {
 // SessionEvents returns a channel for the next change of the session's state.
 func (e Env) SessionEvents() <-chan zk.Event {
 	ch := make(chan zk.Event, 1)
-	e.c.observed.add(bit(e.c.closed))
+	g := e.c.here()
+	g.learn(bit(e.c.closed))
 	if e.c.closed {
 		ch <- zk.Event{Type: zk.EventSession, State: zk.StateDisconnected, Err: zk.ErrClosing}
 		close(ch)
 		return ch
 	}
-	e.c.sessionChans = append(e.c.sessionChans, ch)
+	e.c.sessionChans = append(e.c.sessionChans, sessionChan{ch, g.knows()})
 	return ch
 }
 

@@ -136,12 +136,18 @@ func (c *Client) Interrupt() {
 	c.interrupt()
 	c.interrupt = nil
 	c.observed.add(1) // code may look at the context without waiting for it
+	c.arrive(c.offered, 1)
 	c.soil()
 }
 
 // OnInterrupt offers cancel to the environment; nil withdraws it. For the
 // client's program.
-func (c *Client) OnInterrupt(cancel func()) { c.interrupt = cancel }
+func (c *Client) OnInterrupt(cancel func()) {
+	c.interrupt = cancel
+	if g := c.w.current; g != nil {
+		c.offered = g.knows()
+	}
+}
 
 // Freeze cuts server k off from the leader until the transition thaw: it goes
 // on serving reads, and sessions that have ended meanwhile. The leader itself

@@ -73,7 +73,9 @@ func (w *World) depend(on Clock) {
 // askTime returns the time to the client's code.
 func (c *Client) askTime() int64 {
 	c.w.depend(Times)
-	c.observed.add(uint64(c.w.now))
+	if g := c.w.current; g != nil {
+		g.learn(uint64(c.w.now))
+	}
 	return c.w.now
 }
 
@@ -88,6 +90,8 @@ func (c *Client) fingerprint(d *digest) {
 	w := c.w
 	if w.Remains != nil && !w.Detail.Ended && len(c.coroutines) == 0 {
 		d.add(w.Remains(c))
+	} else if w.Detail.Forget {
+		c.knowledge(d)
 	} else {
 		d.add(uint64(c.observed))
 	}
@@ -139,7 +143,7 @@ func (c *Client) fingerprint(d *digest) {
 		d.addString(x.path)
 	}
 	for _, g := range c.coroutines {
-		d.add(uint64(g.name)<<24 | uint64(g.status)<<16 | uint64(g.got+1)<<3 | failure(g.req.err))
+		d.add(g.title ^ uint64(g.status)<<16 ^ uint64(g.got+1)<<3 ^ failure(g.req.err) ^ eventPrint(g.event))
 	}
 }
 
@@ -162,10 +166,10 @@ func failure(err error) uint64 {
 
 // Learn notes that the client's code has got a value from elsewhere than its connection
 // and its environment.
-func (c *Client) Learn(x uint64) { c.observed.add(x) }
+func (c *Client) Learn(x uint64) { c.here().learn(x) }
 
 // see notes what the client's code learns when a coroutine goes on. What it can ask
 // for without a message is noted when it asks.
 func (c *Client) see(g *coroutine) {
-	c.observed.add(uint64(g.name)<<32 ^ uint64(g.got+1)<<16 ^ failure(g.req.err))
+	g.learn(g.title ^ uint64(g.got+1)<<16 ^ failure(g.req.err) ^ eventPrint(g.event))
 }

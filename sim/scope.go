@@ -37,6 +37,9 @@ func (s *scope) left() *scope {
 // Forget begins a scope. See recipes.Env.
 func (e Env) Forget() func(kept ...any) {
 	c, g := e.c, e.c.here()
+	if !c.w.Detail.Forget {
+		return keepAll
+	}
 	s := &scope{parent: g.knows()}
 	g.scope = s
 	c.scopes = append(c.scopes, s)
@@ -47,6 +50,8 @@ func (e Env) Forget() func(kept ...any) {
 	}
 }
 
+func keepAll(...any) {}
+
 // knows returns the scope of a coroutine.
 func (g *coroutine) knows() *scope {
 	g.scope = g.scope.left()
@@ -56,7 +61,9 @@ func (g *coroutine) knows() *scope {
 // learn notes something that the coroutine's code has seen.
 func (g *coroutine) learn(x uint64) {
 	g.client.observed.add(x)
-	g.knows().seen.add(x)
+	if g.client.w.Detail.Forget {
+		g.knows().seen.add(x)
+	}
 }
 
 // arrive notes that something has arrived where code of a scope may look for it without
@@ -83,10 +90,8 @@ func (c *Client) leave(s *scope, kept []any) {
 		k.add(reflect.ValueOf(x))
 	}
 	for _, g := range c.coroutines {
-		for _, ch := range g.chans {
-			if g.status == awaiting {
-				k.channels = append(k.channels, ch)
-			}
+		if g != c.w.current {
+			k.channels = append(k.channels, g.chans...)
 		}
 	}
 	mine := func(x *scope) bool { return x != nil && x.left().within(s) }
@@ -224,10 +229,12 @@ func (k *keeper) pointer(v reflect.Value) {
 func (k *keeper) structure(v reflect.Value) {
 	if v.Type() == statType {
 		for i := range v.NumField() {
-			if f := v.Field(i); f.Kind() == reflect.Int64 { // a zxid, a time or a session
-				k.d.add(uint64(k.c.w.Rank(f.Int())))
-			} else {
-				k.d.add(uint64(f.Int()))
+			switch n := v.Field(i).Int(); v.Type().Field(i).Name {
+			case "Czxid", "Mzxid", "Pzxid":
+				k.d.add(uint64(k.c.w.Rank(n)))
+			case "Ctime", "Mtime": // as in answers
+			default:
+				k.d.add(uint64(n))
 			}
 		}
 		return
@@ -285,4 +292,66 @@ func (k *keeper) channel(v reflect.Value) {
 			}
 		}
 	}
+}
+
+// firedChan is a channel that has got its event.
+type firedChan struct {
+	ch   chan zk.Event
+	what uint64
+}
+
+func eventPrint(ev zk.Event) uint64 {
+	if ev == (zk.Event{}) {
+		return 0
+	}
+	var d digest
+	d.add(uint64(uint32(ev.Type))<<32 | uint64(uint32(ev.State)))
+	d.add(failure(ev.Err))
+	d.addString(ev.Path)
+	return uint64(d)
+}
+
+func namePrint(name string) uint64 {
+	var d digest
+	d.addString(name)
+	return uint64(d)
+}
+
+// knowledge adds what the client's code knows, and what decides how that will grow.
+func (c *Client) knowledge(d *digest) {
+	c.root.number = 1
+	next := uint64(2)
+	for _, s := range c.scopes {
+		s.number = 0
+	}
+	d.add(uint64(c.root.seen))
+	for _, g := range c.coroutines {
+		for s := g.knows(); s != nil; s = s.parent {
+			if s.number == 0 {
+				s.number = next
+				next++
+				d.add(uint64(s.seen))
+			}
+			d.add(s.number)
+		}
+	}
+	d.add(c.uuids<<32 ^ uint64(c.sessions)<<16 ^ uint64(len(c.auth)))
+	for i := range c.watchers {
+		d.add(numberOf(c.watchers[i].scope))
+	}
+	d.add(uint64(len(c.sessionChans)))
+	for i := range c.sessionChans {
+		d.add(numberOf(c.sessionChans[i].scope))
+	}
+	if c.interrupt != nil {
+		d.add(numberOf(c.offered))
+	}
+}
+
+// numberOf returns the number of a scope in the fingerprint being made; 0 for nil.
+func numberOf(s *scope) uint64 {
+	if s = s.left(); s == nil {
+		return 0
+	}
+	return s.number
 }

@@ -50,6 +50,17 @@ func (t *timer) owner() *Client {
 	return t.g.client
 }
 
+// holder returns a hash of who waits for the timer.
+func (t *timer) holder() uint64 {
+	if t.ctx == nil {
+		return t.g.title
+	}
+	if len(t.ctx.client.coroutines) == 0 {
+		return 0
+	}
+	return numberOf(t.ctx.scope)
+}
+
 // fingerprint returns a hash of what will fire when, counted from now, and in which order.
 func (q timerQueue) fingerprint(now int64) uint64 {
 	sum := uint64(0) // in any order
@@ -60,7 +71,7 @@ func (q timerQueue) fingerprint(now int64) uint64 {
 				earlier++
 			}
 		}
-		sum += mix(mix(uint64(t.at-now)) ^ uint64(t.owner().id)<<32 ^ uint64(earlier))
+		sum += mix(mix(uint64(t.at-now)^t.holder()) ^ uint64(t.owner().id)<<32 ^ uint64(earlier))
 	}
 	return sum
 }
@@ -141,6 +152,7 @@ func (w *World) tick(c *Client) {
 		x.expired = x.Context.Err() == nil
 		x.cancel()
 		x.client.observed.add(1) // code may look at the context without waiting for it
+		x.client.arrive(x.scope, 1)
 		x.client.soil()
 		return
 	}
@@ -173,6 +185,7 @@ type deadline struct {
 	context.Context
 	cancel  context.CancelFunc
 	client  *Client
+	scope   *scope // of who made it
 	timer   timer
 	at      time.Time
 	expired bool

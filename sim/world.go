@@ -29,7 +29,10 @@ type Config struct {
 type Detail struct {
 	Zxids bool  // what else zxids count than changes of znodes
 	Clock Clock // what the code depends on of virtual time; see World.Clock
-	Ended bool  // what code has seen that has ended, beyond World.Remains
+	// Forget leaves out what code has seen and says that it does not keep; see
+	// [Env.Forget].
+	Forget bool
+	Ended  bool // what code has seen that has ended, beyond World.Remains
 }
 
 // Clock is what client code depends on of virtual time.

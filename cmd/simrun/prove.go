@@ -26,7 +26,7 @@ type proveFlags struct {
 	clients, rounds, servers, most, workers                             int
 	order                                                               uint64
 	duration, every                                                     time.Duration
-	interleave, slowWakes, reverse, symmetry                            bool
+	interleave, slowWakes, reverse, symmetry, audit                            bool
 	bar                                                                 bar
 }
 
@@ -53,6 +53,7 @@ func proveCommand(ctx context.Context, a *app, args []string) (int, error) {
 	f.IntVar(&c.workers, "p", 0, "runs at a time (default: one for each core)")
 	f.StringVar(&c.without, "without", "", "reductions to switch off, of persistent, zxids, monitors and ended, separated by commas")
 	f.BoolVar(&c.symmetry, "symmetry", false, "take clients that the scenario calls alike for exchangeable: sound only if code makes nothing of the order of names")
+	f.BoolVar(&c.audit, "audit", false, "check that code knows no more than what it says that it keeps (see recipes.Env, Forget)")
 	f.BoolVar(&c.reverse, "reverse", false, "search in another order; completed searches come to the same numbers")
 	f.StringVar(&c.checkpoint, "checkpoint", "", "file to save the search to, and to resume it from if it is there (one scenario only)")
 	f.DurationVar(&c.every, "every", time.Minute, "how often to save to the checkpoint")
@@ -107,7 +108,7 @@ func (c *proveFlags) options(a *app) (o prove.Options, err error) {
 	if c.workers < 0 || c.most < -1 {
 		return o, errors.New("-p and -most cannot be negative")
 	}
-	o = prove.Options{Reductions: prove.Every, Workers: c.workers, Checkpoint: c.checkpoint, Every: c.every, Reverse: c.reverse}
+	o = prove.Options{Reductions: prove.Every, Workers: c.workers, Checkpoint: c.checkpoint, Every: c.every, Reverse: c.reverse, Audit: c.audit}
 	o.Reductions.Symmetry = c.symmetry
 	if o.Memory, err = parseMemory(c.memory); err != nil {
 		return o, err
@@ -122,8 +123,10 @@ func (c *proveFlags) options(a *app) (o prove.Options, err error) {
 			o.Reductions.Monitors = false
 		case "ended":
 			o.Reductions.Ended = false
+		case "forget":
+			o.Reductions.Forget = false
 		default:
-			return o, fmt.Errorf("-without names persistent, zxids, monitors or ended, not %q", name)
+			return o, fmt.Errorf("-without names persistent, zxids, monitors, ended or forget, not %q", name)
 		}
 	}
 	if c.bar = a.progress("prove", -1); a.terminal {

@@ -105,4 +105,6 @@ func (env) UUID() string {
 	return hex.EncodeToString(b[:])
 }
 
+func (env) Forget() func(kept ...any) { return func(...any) {} }
+
 func (e env) SessionEvents() <-chan zk.Event { return e.c.feed.next() }

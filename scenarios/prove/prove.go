@@ -23,6 +23,9 @@ type Options struct {
 	Every      time.Duration // how often to save; 0: once a minute
 	Reverse    bool          // search in another order
 	Stuck      time.Duration // how long client code may keep control before that is an error; 0: 30 seconds
+	// Audit searches without the reduction Forget, and fails if that is not sound: if
+	// states go on differently that are said to be the same.
+	Audit bool
 	// Progress, if not nil, is called now and then.
 	Progress func(Progress)
 }
@@ -92,6 +95,9 @@ func (p *prover) level(ctx context.Context, from *checkpoint) (again bool, err e
 	cert := &p.result.Certificate
 	s := newSearch(&p.scope, p.Reductions, len(cert.Levels))
 	s.needs, s.reverse, s.stuck, s.limit = p.needs, p.Reverse, p.Stuck, int64(p.States)
+	if p.Audit {
+		s.audit = &audit{next: map[uint64]successor{}}
+	}
 	edges := []edge{{}}
 	if from != nil {
 		edges = from.restore(s)
@@ -99,6 +105,9 @@ func (p *prover) level(ctx context.Context, from *checkpoint) (again bool, err e
 	p.saved, p.before = time.Now(), [2]int64{}
 	if err := s.run(ctx, p.Workers, edges, func() bool { return p.watch(s) }); err != nil {
 		return false, err
+	}
+	if s.audit != nil && s.audit.says != "" {
+		return false, errors.New(s.audit.says)
 	}
 	states, digest := s.known.size()
 	p.result.Last = Level{s.most, states, s.transitions.Load(), s.runs.Load(), s.ends.Load(), fmt.Sprintf("%016x", digest)}

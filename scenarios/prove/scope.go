@@ -52,7 +52,7 @@ func (s *Scope) most() int {
 
 // Reductions are ways to explore less than everything; the zero value is plain
 // depth-first search over states. Each is sound, by itself and with the others, whatever
-// the code does, but for Symmetry.
+// the code does, but for Symmetry, and Forget if the code does not tell the truth.
 type Reductions struct {
 	// Persistent explores only what happens to a single client, where nothing that
 	// happens to others can make a difference to that.
@@ -66,6 +66,9 @@ type Reductions struct {
 	// Ended takes clients whose code has come to its end for the same, whatever it has
 	// seen, if the checkers need not know.
 	Ended bool `json:"ended"`
+	// Forget leaves out of a state what code has seen and says that it does not keep
+	// (recipes.Env.Forget), and takes its word for it.
+	Forget bool `json:"forget"`
 	// Symmetry takes runs for the same that differ only in which of the clients that
 	// are alike is which: those are served for the first time in their order. It
 	// takes the scenario's word for it (Scenario.Alike): code that compares names,
@@ -73,5 +76,5 @@ type Reductions struct {
 	Symmetry bool `json:"symmetry"`
 }
 
-// Every is all reductions that are sound whatever the code does.
-var Every = Reductions{Persistent: true, Zxids: true, Monitors: true, Ended: true}
+// Every is all reductions but Symmetry.
+var Every = Reductions{Persistent: true, Zxids: true, Monitors: true, Ended: true, Forget: true}

@@ -35,6 +35,7 @@ type search struct {
 	known visited
 	counters
 
+	audit    *audit      // nil: none
 	withheld atomic.Bool // a fault was possible and there had been enough
 	asked    atomic.Bool // there is more to time than needs say
 	full     atomic.Bool // limit is reached

@@ -16,7 +16,8 @@ import (
 type point struct {
 	parent *point
 	by     sim.Transition
-	faults int32 // on the way
+	faults int32  // on the way
+	class  uint64 // the state as code sees it
 
 	// groups are what is possible here. The first is explored; each further one
 	// only if a step of the one before turns out to matter to others.
@@ -47,7 +48,8 @@ type worker struct {
 	all    []sim.Transition
 	turn   uint64
 
-	readings int // of the clock, before the step
+	readings int    // of the clock, before the step
+	class    uint64 // of the latest state
 }
 
 // Why a run ends before its time: its state was reached before, it is at the limit of
@@ -60,7 +62,7 @@ var (
 
 func newWorker(s *search) *worker {
 	w := &worker{search: s, runner: scenarios.NewRunner(), past: newPast(s.scenario.Checkers, s.reduce.Monitors)}
-	w.runner.Detail = sim.Detail{Zxids: !s.reduce.Zxids, Clock: s.needs.Clock, Ended: !s.reduce.Ended}
+	w.runner.Detail = sim.Detail{Zxids: !s.reduce.Zxids, Clock: s.needs.Clock, Ended: !s.reduce.Ended, Forget: s.reduce.Forget}
 	return w
 }
 
@@ -136,6 +138,9 @@ func (w *worker) complete(res *scenarios.Result) {
 		res.Verdict = w.past.found
 	}
 	v := res.Verdict
+	if w.audit != nil {
+		w.check(w.runner.World(), " ends", uint64(checkers.Print(v.Level).Text(v.Checker)))
+	}
 	if w.outcome != nil {
 		w.outcome(res)
 	}
@@ -184,7 +189,16 @@ func (w *worker) Choose(world *sim.World) (sim.Transition, bool, error) {
 	if clock := world.Clock(); clock != sim.NoClock && !w.need(needs{clock, world.Hurried()}) {
 		return sim.Transition{}, false, errKnown
 	}
-	if !w.known.add(uint64(w.past.hash().Word(world.Fingerprint()))) {
+	past := w.past.hash()
+	state := uint64(past.Word(world.Fingerprint()))
+	w.class = state
+	if w.audit != nil {
+		w.check(world, "", state)
+		world.Detail.Forget = false
+		state = uint64(past.Word(world.Fingerprint()))
+		world.Detail.Forget = true
+	}
+	if !w.known.add(state) {
 		return sim.Transition{}, false, errKnown
 	}
 	if n := w.states.Add(1); n > w.limit && w.limit > 0 { // this run goes on to its end
@@ -199,7 +213,7 @@ func (w *worker) Choose(world *sim.World) (sim.Transition, bool, error) {
 
 // goOn chooses what happens after a new state, and leaves the rest for later.
 func (w *worker) goOn(world *sim.World) (sim.Transition, bool, error) {
-	p := &point{parent: w.next.from, by: w.next.by}
+	p := &point{parent: w.next.from, by: w.next.by, class: w.class}
 	if p.parent != nil {
 		p.faults = p.parent.faults
 		if p.by.Kind >= sim.FirstFault {
