@@ -93,13 +93,14 @@ func (b *Barrier) Release(ctx context.Context) error {
 
 // change sets the data unless they are so already. It returns zk.ErrNoNode if
 // there is no znode.
-func (b *Barrier) change(ctx context.Context, to string) error {
+func (b *Barrier) change(ctx context.Context, to string) (err error) {
+	defer b.env.Forget()(&err)
 	if err := ctx.Err(); err != nil {
 		return err
 	}
 	var now []byte
 	var stat *zk.Stat
-	err := b.fresh(ctx, b.path, func() (err error) {
+	err = b.fresh(ctx, b.path, func() (err error) {
 		now, stat, err = b.conn.Get(b.path)
 		return err
 	})
@@ -120,7 +121,8 @@ func (b *Barrier) change(ctx context.Context, to string) error {
 // again by now. When ctx is done first it returns ctx's error. Lost connections
 // and expired sessions are dealt with; after the connection was closed it
 // returns zk.ErrClosing.
-func (b *Barrier) Wait(ctx context.Context) error {
+func (b *Barrier) Wait(ctx context.Context) (err error) {
+	defer b.env.Forget()(&b.alarm, &err)
 	for first := int64(0); ; {
 		if err := ctx.Err(); err != nil {
 			return err

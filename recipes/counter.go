@@ -69,7 +69,8 @@ func (c *Counter) Get(ctx context.Context) (int64, error) {
 // Add adds delta and returns the sum, which wraps around as that of int64s. An
 // error that wraps [ErrUnknownOutcome] says that it has perhaps been added; after
 // any other error it has not.
-func (c *Counter) Add(ctx context.Context, delta int64) (int64, error) {
+func (c *Counter) Add(ctx context.Context, delta int64) (sum int64, err error) {
+	defer c.env.Forget()(&sum, &err)
 	for {
 		n, version, err := c.read(ctx)
 		if err != nil {
@@ -86,7 +87,8 @@ func (c *Counter) Add(ctx context.Context, delta int64) (int64, error) {
 
 // CompareAndSet makes the number next if it is old, and reports whether it was.
 // Errors are those of [Counter.Add].
-func (c *Counter) CompareAndSet(ctx context.Context, old, next int64) (bool, error) {
+func (c *Counter) CompareAndSet(ctx context.Context, old, next int64) (swapped bool, err error) {
+	defer c.env.Forget()(&swapped, &err)
 	for {
 		n, version, err := c.read(ctx)
 		if err != nil || n != old {
@@ -101,6 +103,7 @@ func (c *Counter) CompareAndSet(ctx context.Context, old, next int64) (bool, err
 // read returns the number and the version of its znode; that of a missing one is
 // 0, as when it will have been made.
 func (c *Counter) read(ctx context.Context) (n int64, version int32, err error) {
+	defer c.env.Forget()(&n, &version, &err)
 	var data []byte
 	err = c.fresh(ctx, c.path, func() error {
 		d, stat, err := c.conn.Get(c.path)

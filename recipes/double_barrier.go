@@ -102,8 +102,7 @@ type DoubleBarrier struct {
 // round is what dir/ready says.
 type round struct {
 	members []string
-	zxid    int64
-	version int32
+	stat    *zk.Stat
 }
 
 const memberPrefix = "member-"
@@ -125,7 +124,8 @@ func (d *DoubleBarrier) path(member string) string { return d.dir + "/" + member
 // returns ctx's error and gives up. Errors of ZooKeeper that waiting does not cure,
 // such as zk.ErrNoAuth, are returned as they are, and zk.ErrClosing after the
 // connection was closed. Lost connections and expired sessions are dealt with.
-func (d *DoubleBarrier) Enter(ctx context.Context) error {
+func (d *DoubleBarrier) Enter(ctx context.Context) (err error) {
+	defer d.env.Forget()(&d.node, &d.marked, &d.round, &d.held, &d.alarm, &err)
 	if d.held != nil {
 		return ErrInside
 	}
@@ -137,7 +137,7 @@ func (d *DoubleBarrier) Enter(ctx context.Context) error {
 		if err := d.join(ctx); err != nil {
 			return err
 		}
-		err := d.gather(ctx)
+		err = d.gather(ctx)
 		if err == nil {
 			return nil
 		}
@@ -153,15 +153,17 @@ func (d *DoubleBarrier) Enter(ctx context.Context) error {
 // join creates the own znode. Each attempt has a name of its own: one that was
 // executed in a session that has ended may be of a round, and its name must not
 // come again.
-func (d *DoubleBarrier) join(ctx context.Context) error {
+func (d *DoubleBarrier) join(ctx context.Context) (err error) {
 	var node string
-	err := d.create(ctx, creation{dir: d.ready(), acl: d.acl,
+	defer d.env.Forget()(&node, &err)
+	err = d.create(ctx, creation{dir: d.ready(), acl: d.acl,
 		do: func() error {
 			node = memberPrefix + d.env.UUID()
 			_, err := d.conn.Create(d.path(node), nil, zk.FlagEphemeral, d.acl)
 			return err
 		},
 		done: func(ctx context.Context) (made bool, err error) {
+			defer d.env.Forget()(&made, &err)
 			err = d.fresh(ctx, d.path(node), func() (err error) {
 				made, _, err = d.conn.Exists(d.path(node))
 				return err
@@ -182,22 +184,24 @@ func (d *DoubleBarrier) gather(ctx context.Context) error {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		d.alarm.set(d.env)
-		err := d.look(ctx)
-		if err == nil && d.held != nil {
-			return nil
-		}
-		if interrupted(err) {
-			err = d.await(ctx)
-		}
-		if err != nil {
+		if err := d.look(ctx); err != nil || d.held != nil {
 			return err
 		}
 	}
 }
 
 // look goes once through the steps 2 to 6 of the protocol.
-func (d *DoubleBarrier) look(ctx context.Context) error {
+func (d *DoubleBarrier) look(ctx context.Context) (err error) {
+	defer d.env.Forget()(&d.round, &d.held, &d.alarm, &err)
+	d.alarm.set(d.env)
+	err = d.step(ctx)
+	if interrupted(err) {
+		err = d.await(ctx)
+	}
+	return err
+}
+
+func (d *DoubleBarrier) step(ctx context.Context) error {
 	own, err := d.session.look(d.path(d.node), false)
 	if err != nil {
 		return err
@@ -212,7 +216,7 @@ func (d *DoubleBarrier) look(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	latest := round{strings.Fields(string(data)), stat.Mzxid, stat.Version}
+	latest := round{strings.Fields(string(data)), stat}
 	if slices.Contains(latest.members, d.node) {
 		if !d.alarm.rang() {
 			d.round, d.held = latest, d.hold(d.path(d.node), own, &d.alarm, nil)
@@ -227,7 +231,7 @@ func (d *DoubleBarrier) look(ctx context.Context) error {
 	case len(others) < d.n-1:
 		err = d.alarm.await(ctx, d.env, changed, own.event)
 	default:
-		err = d.begin(append(others[:d.n-1], d.node), latest.version)
+		err = d.begin(append(others[:d.n-1], d.node), latest.stat.Version)
 	}
 	return err
 }
@@ -252,13 +256,14 @@ func (d *DoubleBarrier) list(r round) (inside, others []string, err error) {
 // begin makes the members a round, if they all exist and there has been no other
 // round meanwhile. The own znode is one of them: were it gone, the listing could
 // be one of a later session, and older than the round that it was to follow.
-func (d *DoubleBarrier) begin(members []string, version int32) error {
+func (d *DoubleBarrier) begin(members []string, version int32) (err error) {
+	defer d.env.Forget()(&err)
 	var ops []any
 	for _, name := range members {
 		ops = append(ops, &zk.CheckVersionRequest{Path: d.path(name), Version: -1})
 	}
 	ops = append(ops, &zk.SetDataRequest{Path: d.ready(), Data: []byte(strings.Join(members, " ")), Version: version})
-	_, err := d.conn.Multi(ops...)
+	_, err = d.conn.Multi(ops...)
 	if errors.Is(err, zk.ErrNoNode) || errors.Is(err, zk.ErrBadVersion) {
 		return nil
 	}
@@ -276,7 +281,7 @@ func (d *DoubleBarrier) Round() int64 {
 	if d.held == nil {
 		return 0
 	}
-	return d.round.zxid
+	return d.round.stat.Mzxid
 }
 
 // Znodes returns the paths that the object answers for: its own znode from Enter

@@ -36,13 +36,14 @@ const memberLeaving = "leaving"
 // session, whether or not the client's own was lost meanwhile. When ctx is done
 // first it returns ctx's error. In any case the client is outside and keeps nobody
 // waiting: the own znode is gone, or is being deleted in the background.
-func (d *DoubleBarrier) Leave(ctx context.Context) error {
+func (d *DoubleBarrier) Leave(ctx context.Context) (err error) {
+	defer d.env.Forget()(&d.alarm, &err)
 	if d.held == nil {
 		return ErrOutside
 	}
 	d.held.end()
 	d.held = nil
-	err := d.leave(ctx)
+	err = d.leave(ctx)
 	own := d.path(d.node)
 	d.node = ""
 	if err != nil {
@@ -63,25 +64,36 @@ func (d *DoubleBarrier) leave(ctx context.Context) error {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		var inside []string
-		err := d.fresh(ctx, d.dir, func() (err error) {
-			inside, _, err = d.list(d.round)
-			return err
-		})
-		if err == zk.ErrNoNode || err == nil && len(inside) == 0 {
-			return nil
-		}
-		done := false
-		if err == nil {
-			done, err = step(ctx, inside)
-		}
-		if interrupted(err) {
-			err = d.await(ctx)
-		}
-		if err != nil || done {
+		if done, err := d.leaveBy(ctx, step); err != nil || done {
 			return err
 		}
 	}
+}
+
+// leaveBy lists those who are inside and takes a step.
+func (d *DoubleBarrier) leaveBy(ctx context.Context, step func(context.Context, []string) (bool, error)) (done bool, err error) {
+	defer d.env.Forget()(&d.marked, &d.alarm, &done, &err)
+	inside, err := d.inside(ctx)
+	if err == zk.ErrNoNode || err == nil && len(inside) == 0 {
+		return true, nil
+	}
+	if err == nil {
+		done, err = step(ctx, inside)
+	}
+	if interrupted(err) {
+		err = d.await(ctx)
+	}
+	return done, err
+}
+
+// inside returns those of the round who are still there.
+func (d *DoubleBarrier) inside(ctx context.Context) (inside []string, err error) {
+	defer d.env.Forget()(&inside, &err)
+	err = d.fresh(ctx, d.dir, func() (err error) {
+		inside, _, err = d.list(d.round)
+		return err
+	})
+	return inside, err
 }
 
 // leaveLowest is a step of LeaveLowest: it does or waits for one thing. It is
@@ -143,8 +155,9 @@ func (d *DoubleBarrier) leaveSequential(ctx context.Context, inside []string) (d
 }
 
 // mark marks the own znode. If it is gone, the next look will tell.
-func (d *DoubleBarrier) mark(ctx context.Context) error {
-	err := d.retry(ctx, func() error {
+func (d *DoubleBarrier) mark(ctx context.Context) (err error) {
+	defer d.env.Forget()(&d.marked, &err)
+	err = d.retry(ctx, func() error {
 		_, err := d.conn.Set(d.path(d.node), []byte(memberLeaving), -1)
 		return err
 	})
@@ -158,6 +171,7 @@ func (d *DoubleBarrier) mark(ctx context.Context) error {
 // awaitMark reports whether a member is marked, and if it is not, waits until
 // something happens to it. It leaves no watch where there is nothing to wait for.
 func (d *DoubleBarrier) awaitMark(ctx context.Context, member string) (marked bool, err error) {
+	defer d.env.Forget()(&d.alarm, &marked, &err)
 	data, _, err := d.conn.Get(d.path(member))
 	if err == nil && string(data) != memberLeaving {
 		var changed <-chan zk.Event

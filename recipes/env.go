@@ -53,7 +53,8 @@ type Env interface {
 	//	defer env.Forget()(&name, &err)
 	//
 	// begins a function whose results are called that. What is kept is followed through
-	// pointers, slices, maps and structs; functions and contexts in it count as constants.
+	// pointers, slices, maps and structs; functions and contexts in it count as constants,
+	// and zxids are recognized in a zk.Stat only.
 	// Of two pieces one must end before the other begins, or be inside of it. Where a
 	// search has ended otherwise without this ("-without forget") a piece has kept more
 	// than it said.

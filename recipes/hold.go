@@ -106,6 +106,7 @@ func (s session) hold(path string, seen sight, a *alarm, revoked chan zk.Event) 
 	a.heard = make(chan struct{}, 1)
 	g := &guard{s, path, h.lost, revoked, a.change, a.heard}
 	g.obey(seen.data)
+	defer s.env.Forget()(g)
 	s.env.Go("lock-watch", func() { g.run(ctx, seen.event) })
 	return h
 }
@@ -123,6 +124,7 @@ type guard struct {
 }
 
 func (g *guard) run(ctx context.Context, gone <-chan zk.Event) {
+	defer g.env.Forget()()
 	var again *another
 	for {
 		i, ev, err := g.env.Await(ctx, g.change, gone)

@@ -38,8 +38,7 @@ func newPlace(s session, dir, word string, opt LockOptions, blocks func(word str
 }
 
 func (p *place) acquire(ctx context.Context, wait bool) (err error) {
-	var left []string // perhaps being removed
-	defer p.env.Forget()(&p.nodes, &p.held, &p.alarm, &left, &err)
+	defer p.env.Forget()(&p.nodes, &p.held, &p.alarm, &err)
 	if p.held != nil {
 		return ErrHeld
 	}
@@ -51,8 +50,9 @@ func (p *place) acquire(ctx context.Context, wait bool) (err error) {
 		if err == nil {
 			return nil
 		}
-		left, p.nodes = p.nodes, nil
-		p.giveUp(left)
+		nodes := p.nodes
+		p.nodes = nil
+		p.giveUp(nodes)
 		if err != errGone {
 			return err
 		}
@@ -206,8 +206,7 @@ func (p *place) take(name string) error {
 // release is [Lock.Unlock]. A partner, for which nobody waits as long as the place
 // is there, goes first.
 func (p *place) release(ctx context.Context) (err error) {
-	var left []string // perhaps being removed
-	defer p.env.Forget()(&p.alarm, &left, &err)
+	defer p.env.Forget()(&p.alarm, &err)
 	if p.held == nil {
 		return ErrNotHeld
 	}
@@ -216,8 +215,7 @@ func (p *place) release(ctx context.Context) (err error) {
 	p.held, p.nodes = nil, nil
 	err = p.removeAll(ctx, nodes)
 	if err != nil && ctx.Err() != nil {
-		left = nodes
-		p.giveUp(left)
+		p.giveUp(nodes)
 	}
 	return err
 }
@@ -298,6 +296,7 @@ func (p *place) list(ctx context.Context) (queue []string, err error) {
 // abandon removes the own znode: at once if possible, else in the background,
 // because the caller may be in a hurry but the znode must not stay.
 func (s session) abandon(path string) {
+	defer s.env.Forget()(&path)
 	err := s.conn.Delete(path, -1)
 	if interrupted(err) {
 		s.env.Go("lock-cleanup", func() { s.remove(context.Background(), path) })

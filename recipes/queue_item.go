@@ -28,14 +28,15 @@ func (i *QueueItem) Data() []byte { return i.data }
 // delivered to another consumer then, and what this one did with it will be done
 // again. It fails with ErrUnknownOutcome, for errors.Is, if nobody can tell. When
 // ctx is done first, that is so as well, and Ack goes on in the background.
-func (i *QueueItem) Ack(ctx context.Context) error {
+func (i *QueueItem) Ack(ctx context.Context) (err error) {
+	defer i.env.Forget()(&i.settled, &err)
 	if i.settled {
 		return ErrClaimLost
 	}
-	err := i.ack(ctx)
+	err = i.ack(ctx)
 	switch {
 	case ctx.Err() != nil && errors.Is(err, ctx.Err()):
-		i.env.Go("queue-ack", func() { i.ack(context.Background()) })
+		i.ackLater()
 		err = errors.Join(ErrUnknownOutcome, ctx.Err())
 	case err == nil:
 	case err == ErrClaimLost || errors.Is(err, ErrUnknownOutcome):
@@ -51,12 +52,13 @@ func (i *QueueItem) Ack(ctx context.Context) error {
 // nothing when the claim was lost, since the item is back then. When ctx is done
 // first, it returns ctx's error and goes on in the background. After Ack or
 // Return it fails with ErrClaimLost.
-func (i *QueueItem) Return(ctx context.Context) error {
+func (i *QueueItem) Return(ctx context.Context) (err error) {
+	defer i.env.Forget()(&i.settled, &err)
 	if i.settled {
 		return ErrClaimLost
 	}
 	i.settled = true
-	err := i.release(ctx)
+	err = i.release(ctx)
 	if err != nil && ctx.Err() != nil {
 		i.releaseLater()
 	}
@@ -72,9 +74,10 @@ func (i *QueueItem) Znodes() []string {
 }
 
 // ack deletes the claim and the item; see step 7 of [Queue].
-func (i *QueueItem) ack(ctx context.Context) error {
+func (i *QueueItem) ack(ctx context.Context) (err error) {
+	defer i.env.Forget()(&err)
 	lost := false // an answer
-	err := i.retry(ctx, func() error {
+	err = i.retry(ctx, func() error {
 		_, err := i.conn.Multi(
 			&zk.DeleteRequest{Path: i.proof, Version: -1},
 			&zk.DeleteRequest{Path: i.claim, Version: -1},
@@ -110,8 +113,9 @@ func (i *QueueItem) doubt(ctx context.Context) error {
 }
 
 // release deletes the claim, as far as it is there.
-func (i *QueueItem) release(ctx context.Context) error {
-	err := i.retry(ctx, func() error {
+func (i *QueueItem) release(ctx context.Context) (err error) {
+	defer i.env.Forget()(&err)
+	err = i.retry(ctx, func() error {
 		_, err := i.conn.Multi(
 			&zk.DeleteRequest{Path: i.proof, Version: -1},
 			&zk.DeleteRequest{Path: i.claim, Version: -1})
@@ -123,7 +127,14 @@ func (i *QueueItem) release(ctx context.Context) error {
 	return err
 }
 
+// ackLater is ack in the background.
+func (i *QueueItem) ackLater() {
+	defer i.env.Forget()(i)
+	i.env.Go("queue-ack", func() { i.ack(context.Background()) })
+}
+
 // releaseLater is release in the background.
 func (i *QueueItem) releaseLater() {
+	defer i.env.Forget()(i)
 	i.env.Go("queue-cleanup", func() { i.release(context.Background()) })
 }

@@ -42,7 +42,8 @@ func (q *queue) Take(ctx context.Context) ([]byte, error) { return q.take(ctx, q
 // TryTake is Take, except that it returns ErrEmpty when no item is free.
 func (q *queue) TryTake(ctx context.Context) ([]byte, error) { return q.take(ctx, q.TryClaim) }
 
-func (q *queue) take(ctx context.Context, claim func(context.Context) (*QueueItem, error)) ([]byte, error) {
+func (q *queue) take(ctx context.Context, claim func(context.Context) (*QueueItem, error)) (data []byte, err error) {
+	defer q.env.Forget()(&q.turn, &q.watch, &data, &err)
 	for {
 		item, err := claim(ctx)
 		if err != nil {
@@ -61,7 +62,8 @@ func (q *queue) take(ctx context.Context, claim func(context.Context) (*QueueIte
 // Claim waits for an item and claims it. No other consumer gets the item while
 // it is claimed. The claim ends with Ack or Return, or with the session. After an
 // error nothing remains claimed.
-func (q *queue) Claim(ctx context.Context) (*QueueItem, error) {
+func (q *queue) Claim(ctx context.Context) (item *QueueItem, err error) {
+	defer q.env.Forget()(&q.turn, &q.watch, &item, &err)
 	if q.turn != nil {
 		if err := q.turn.Lock(ctx); err != nil {
 			return nil, err
@@ -81,30 +83,42 @@ func (q *queue) Claim(ctx context.Context) (*QueueItem, error) {
 }
 
 // TryClaim is Claim, except that it returns ErrEmpty when no item is free.
-func (q *queue) TryClaim(ctx context.Context) (*QueueItem, error) {
+func (q *queue) TryClaim(ctx context.Context) (item *QueueItem, err error) {
+	defer q.env.Forget()(&item, &err)
 	for {
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
-		var free []string
-		err := q.fresh(ctx, q.dir, func() (err error) {
-			free, err = q.free(ctx, q.children, q.children)
-			return err
-		})
-		if err == nil && len(free) == 0 {
-			err = ErrEmpty
-		}
+		name, err := q.first(ctx)
 		if err != nil {
 			return nil, err
 		}
-		if item, err := q.claim(ctx, free[0]); err != errTaken {
+		if item, err := q.claim(ctx, name); err != errTaken {
 			return item, err
 		}
 	}
 }
 
+// first returns the first item that is free, or ErrEmpty.
+func (q *queue) first(ctx context.Context) (name string, err error) {
+	defer q.env.Forget()(&name, &err)
+	var free []string
+	err = q.fresh(ctx, q.dir, func() (err error) {
+		free, err = q.free(ctx, q.children, q.children)
+		return err
+	})
+	if err == nil && len(free) == 0 {
+		err = ErrEmpty
+	}
+	if err != nil {
+		return "", err
+	}
+	return free[0], nil
+}
+
 // Len returns how many items there are, claimed ones included.
 func (q *queue) Len(ctx context.Context) (n int, err error) {
+	defer q.env.Forget()(&n, &err)
 	err = q.fresh(ctx, q.dir, func() error {
 		names, err := q.children(q.dir + "/items")
 		n = len(names)
@@ -116,11 +130,12 @@ func (q *queue) Len(ctx context.Context) (n int, err error) {
 	return n, err
 }
 
-func (q *queue) put(ctx context.Context, data []byte, rank string) error {
+func (q *queue) put(ctx context.Context, data []byte, rank string) (err error) {
 	guid := q.env.UUID()
+	defer q.env.Forget()(&guid, &err)
 	items, receipt := q.dir+"/items", q.dir+"/"+guid
 	var before int64 // the session
-	err := q.create(ctx, creation{dir: items, acl: q.opt.ACL,
+	err = q.create(ctx, creation{dir: items, acl: q.opt.ACL,
 		do: func() error {
 			before = q.conn.SessionID()
 			_, err := q.conn.Multi(
@@ -149,10 +164,11 @@ func (q *queue) put(ctx context.Context, data []byte, rank string) error {
 }
 
 // claim claims an item, or returns errTaken.
-func (q *queue) claim(ctx context.Context, name string) (*QueueItem, error) {
+func (q *queue) claim(ctx context.Context, name string) (item *QueueItem, err error) {
 	guid := q.env.UUID()
 	i := &QueueItem{session: q.session, path: q.dir + "/items/" + name, claim: q.dir + "/claims/" + name, proof: q.dir + "/" + guid}
-	err := q.retry(ctx, func() (err error) {
+	defer q.env.Forget()(&i, &item, &err)
+	err = q.retry(ctx, func() (err error) {
 		i.data, _, err = q.conn.Get(i.path)
 		return err
 	})
@@ -222,7 +238,8 @@ func (q *queue) children(path string) ([]string, error) {
 }
 
 // awaitFree waits until there is a free item, or perhaps is.
-func (q *queue) awaitFree(ctx context.Context) error {
+func (q *queue) awaitFree(ctx context.Context) (err error) {
+	defer q.env.Forget()(&q.watch, &err)
 	return q.retry(ctx, func() error {
 		w := &q.watch
 		w.begin(q.env)

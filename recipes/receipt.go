@@ -31,11 +31,12 @@ func isReceipt(name string) bool { return strings.HasPrefix(name, receiptPrefix)
 // ephemeral lest a client that crashes leaves it for ever, and is deleted as soon
 // as it has served: this costs a second write, which nobody waits for but the
 // client.
-func (s session) receipted(ctx context.Context, dir string, acl []zk.ACL, ops ...interface{}) error {
+func (s session) receipted(ctx context.Context, dir string, acl []zk.ACL, ops ...interface{}) (err error) {
 	path := dir + "/" + receiptPrefix + s.env.UUID()
 	ops = append(ops, &zk.CreateRequest{Path: path, Acl: acl, Flags: zk.FlagEphemeral})
+	defer s.env.Forget()(&path, &err)
 	var issued int64 // session in which the multi was issued; it may run in a later one
-	err := s.create(ctx, creation{
+	err = s.create(ctx, creation{
 		do: func() error {
 			issued = s.conn.SessionID()
 			_, err := s.conn.Multi(ops...)

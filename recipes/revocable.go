@@ -66,8 +66,9 @@ func (l *RevocableLock) Queue(ctx context.Context) ([]string, error) {
 
 // Revoke asks whoever holds or awaits the lock by the znode path to give it up. With
 // nil, it knows, or will know before it takes the lock, or the znode is gone.
-func (l *RevocableLock) Revoke(ctx context.Context, path string) error {
-	err := l.write.retry(ctx, func() error {
+func (l *RevocableLock) Revoke(ctx context.Context, path string) (err error) {
+	defer l.write.env.Forget()(&err)
+	err = l.write.retry(ctx, func() error {
 		_, err := l.write.conn.Set(path, []byte(unlock), -1)
 		return err
 	})

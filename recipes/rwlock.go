@@ -138,15 +138,16 @@ func NewRWLock(conn Conn, env Env, dir string, opt LockOptions) *RWLock {
 // After an error the lock is not held in either way, as after Unlock: ErrLost says
 // that the session has ended or somebody has deleted the znode, ctx's error that the
 // rest happens in the background.
-func (l *RWLock) Downgrade(ctx context.Context) error {
+func (l *RWLock) Downgrade(ctx context.Context) (err error) {
 	w, r := &l.write, &l.read
+	defer w.env.Forget()(&r.nodes, &r.held, &r.alarm, &w.alarm, &err)
 	if w.held == nil {
 		return ErrNotHeld
 	}
 	w.held.end()
 	nodes := w.nodes
 	w.held, w.nodes, r.nodes = nil, nil, nodes
-	err := r.remove(ctx, r.dir+"/"+nodes[1])
+	err = r.remove(ctx, r.dir+"/"+nodes[1])
 	if err == nil {
 		r.nodes = nodes[:1:1]
 		err = r.queue(ctx, nodes[0], true) // it is the first, unless it is gone

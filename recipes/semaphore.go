@@ -64,7 +64,8 @@ func NewSemaphore(conn Conn, env Env, dir string, leases int, opt LockOptions) *
 
 // Acquire waits until a lease is held. When ctx is done first it returns ctx's error
 // and gives up its place. Other errors are as those of [Lock.Lock].
-func (s *Semaphore) Acquire(ctx context.Context) error {
+func (s *Semaphore) Acquire(ctx context.Context) (err error) {
+	defer s.gate.env.Forget()(&s.gate.nodes, &s.gate.held, &s.gate.alarm, &s.lease.nodes, &s.lease.held, &s.lease.alarm, &err)
 	if s.lease.held != nil {
 		return ErrHeld
 	}
@@ -72,7 +73,7 @@ func (s *Semaphore) Acquire(ctx context.Context) error {
 		if err := s.gate.acquire(ctx, true); err != nil {
 			return err
 		}
-		err := s.lease.acquire(ctx, true)
+		err = s.lease.acquire(ctx, true)
 		closed := s.gate.release(ctx)
 		switch {
 		case err != nil:

@@ -50,7 +50,8 @@ func (l *SingleNodeLock) TryLock(ctx context.Context) error { return l.acquire(c
 
 func (l *SingleNodeLock) path() string { return l.dir + "/lock" }
 
-func (l *SingleNodeLock) acquire(ctx context.Context, wait bool) error {
+func (l *SingleNodeLock) acquire(ctx context.Context, wait bool) (err error) {
+	defer l.env.Forget()(&l.owner, &l.held, &l.alarm, &err)
 	if l.held != nil {
 		return ErrHeld
 	}
@@ -83,8 +84,9 @@ func (l *SingleNodeLock) acquire(ctx context.Context, wait bool) error {
 
 // claim creates the znodes and returns the name of the one that proves it, or
 // zk.ErrNodeExists when the lock is taken.
-func (l *SingleNodeLock) claim(ctx context.Context) (string, error) {
-	owner := "holder-" + l.env.UUID()
+func (l *SingleNodeLock) claim(ctx context.Context) (owner string, err error) {
+	owner = "holder-" + l.env.UUID()
+	defer l.env.Forget()(&owner, &err)
 	return owner, l.create(ctx, creation{dir: l.dir, acl: l.opt.ACL,
 		do: func() error {
 			_, err := l.conn.Multi(
@@ -100,7 +102,8 @@ func (l *SingleNodeLock) claim(ctx context.Context) (string, error) {
 }
 
 // take makes sure that the claim belongs to the present session.
-func (l *SingleNodeLock) take(owner string) error {
+func (l *SingleNodeLock) take(owner string) (err error) {
+	defer l.env.Forget()(&l.held, &l.alarm, &err)
 	l.alarm.set(l.env)
 	seen, err := l.look(l.dir+"/"+owner, false)
 	if interrupted(err) || err == nil && seen.stat == nil {
@@ -117,8 +120,9 @@ func (l *SingleNodeLock) take(owner string) error {
 }
 
 // release deletes the claim unless it is gone already.
-func (l *SingleNodeLock) release(ctx context.Context, owner string) error {
-	err := l.retry(ctx, func() error {
+func (l *SingleNodeLock) release(ctx context.Context, owner string) (err error) {
+	defer l.env.Forget()(&err)
+	err = l.retry(ctx, func() error {
 		_, err := l.conn.Multi(
 			&zk.DeleteRequest{Path: l.dir + "/" + owner, Version: -1},
 			&zk.DeleteRequest{Path: l.path(), Version: -1})
@@ -131,6 +135,7 @@ func (l *SingleNodeLock) release(ctx context.Context, owner string) error {
 }
 
 func (l *SingleNodeLock) abandon(owner string) {
+	defer l.env.Forget()(&owner)
 	l.env.Go("lock-cleanup", func() { l.release(context.Background(), owner) })
 }
 

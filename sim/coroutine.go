@@ -43,6 +43,7 @@ type coroutine struct {
 	got   int // result of awaiting: index of the channel, or -1 for ctx
 	event zk.Event
 	scope *scope // where it notes what it sees
+	base  *scope // the outermost of its own; nil: it has none
 	title uint64 // hash of its name
 
 	fn    func()
@@ -146,10 +147,7 @@ func (w *World) spawn(c *Client, name string, f func()) {
 	g.woke(-1, zk.Event{}, nil)
 	g.name = c.uniqueName(name)
 	g.title = namePrint(c.names[g.name])
-	g.scope = &c.root
-	if w.current != nil {
-		g.scope = w.current.knows()
-	}
+	g.begin(w.current)
 	c.coroutines = append(c.coroutines, g)
 }
 
@@ -199,7 +197,8 @@ func (c *Client) retire(g *coroutine) {
 			break
 		}
 	}
-	g.fn, g.ctx, g.chans, g.client, g.scope = nil, nil, g.chans[:0], nil, nil
+	g.end()
+	g.fn, g.ctx, g.chans, g.client = nil, nil, g.chans[:0], nil
 	if g.status != lost {
 		c.w.pool = append(c.w.pool, g)
 	}

@@ -9,12 +9,23 @@ import (
 )
 
 // scope is what code has seen since it called [Env.Forget], until it says what it keeps of
-// that. Goroutines that were started meanwhile share it.
+// that; or what a goroutine knows that was started in such a scope: what its starter knew, until
+// that says what it keeps, and what it has seen itself.
 type scope struct {
 	parent *scope // nil: this is all that the client's code has seen
 	seen   digest
+	base   bool // of a goroutine; whatever it sees its starter may get to know
+	told   bool // what its starter knew is in seen
 	closed bool
 	number uint64 // in the fingerprint being made
+}
+
+// add adds something to what is seen.
+func (s *scope) add(x uint64) {
+	s.seen.add(x)
+	if s.base {
+		s.parent.left().add(x)
+	}
 }
 
 // within reports whether s is a part of outer.
@@ -62,7 +73,7 @@ func (g *coroutine) knows() *scope {
 func (g *coroutine) learn(x uint64) {
 	g.client.observed.add(x)
 	if g.client.w.Detail.Forget {
-		g.knows().seen.add(x)
+		g.knows().add(x)
 	}
 }
 
@@ -94,42 +105,64 @@ func (c *Client) leave(s *scope, kept []any) {
 			k.channels = append(k.channels, g.chans...)
 		}
 	}
-	mine := func(x *scope) bool { return x != nil && x.left().within(s) }
 	for i := range c.watchers {
-		if x := &c.watchers[i]; mine(x.scope) && !k.holds(x.ch) {
+		if x := &c.watchers[i]; x.scope.left() == s && !k.holds(x.ch) {
 			x.scope = nil
 		}
 	}
 	for i := range c.sessionChans {
-		if x := &c.sessionChans[i]; mine(x.scope) && !k.holds(x.ch) {
+		if x := &c.sessionChans[i]; x.scope.left() == s && !k.holds(x.ch) {
 			x.scope = nil
 		}
 	}
+	for x := c.w.current.knows(); x != s && !x.base && x.parent != nil; x = x.parent { // forgotten
+		c.closeScope(x, k.d)
+	}
+	c.closeScope(s, k.d)
+	s.parent.left().add(uint64(k.d))
+}
+
+// closeScope makes a scope a part of its parent. Goroutines that were started in it know what
+// is kept.
+func (c *Client) closeScope(s *scope, kept digest) {
+	s.closed = true
 	open := c.scopes[:0]
 	for _, x := range c.scopes {
-		if x == s || x.within(s) && !c.inUse(x) {
-			x.closed = true
-		} else {
-			open = append(open, x)
+		if x.closed {
+			continue
+		}
+		open = append(open, x)
+		if x.parent != s {
+			continue
+		}
+		x.parent = s.parent
+		if x.base && !x.told {
+			x.told = true
+			kept.add(uint64(x.seen))
+			x.seen = kept
 		}
 	}
 	clear(c.scopes[len(open):])
 	c.scopes = open
-	for _, x := range open {
-		x.parent = x.parent.left()
-	}
-	s.parent = s.parent.left()
-	s.parent.seen.add(uint64(k.d))
 }
 
-// inUse reports whether a coroutine other than the running one is in a scope.
-func (c *Client) inUse(s *scope) bool {
-	for _, g := range c.coroutines {
-		if g != c.w.current && g.knows().within(s) {
-			return true
-		}
+// begin gives a new goroutine its scope, and end takes it away.
+func (g *coroutine) begin(starter *coroutine) {
+	c := g.client
+	g.scope, g.base = &c.root, nil
+	if starter == nil || starter.knows() == &c.root {
+		return
 	}
-	return false
+	g.base = &scope{parent: starter.knows(), base: true}
+	g.scope = g.base
+	c.scopes = append(c.scopes, g.base)
+}
+
+func (g *coroutine) end() {
+	for s := g.scope.left(); g.base != nil && s.within(g.base); s = s.parent {
+		g.client.closeScope(s, s.seen)
+	}
+	g.scope, g.base = nil, nil
 }
 
 // sessionChan is a channel for the next change of the session's state.
@@ -176,11 +209,8 @@ func (k *keeper) add(v reflect.Value) {
 		d.add(bit(v.Kind() == reflect.Func && !v.IsNil()))
 	case reflect.Bool:
 		d.add(bit(v.Bool()))
-	case reflect.Int, reflect.Int8, reflect.Int16, reflect.Int32:
+	case reflect.Int, reflect.Int8, reflect.Int16, reflect.Int32, reflect.Int64:
 		d.add(uint64(v.Int()))
-	case reflect.Int64: // perhaps a zxid, perhaps not
-		d.add(uint64(v.Int()))
-		d.add(uint64(k.c.w.Rank(v.Int())))
 	case reflect.Uint, reflect.Uint8, reflect.Uint16, reflect.Uint32, reflect.Uint64, reflect.Uintptr:
 		d.add(v.Uint())
 	case reflect.String:
