@@ -13,7 +13,8 @@ import (
 var errStale = errors.New("recipes: another session has read the rest")
 
 // settle is Outcome, or, without waiting, Finish.
-func (t *Transaction) settle(ctx context.Context, wait bool) (Decision, error) {
+func (t *Transaction) settle(ctx context.Context, wait bool) (d Decision, err error) {
+	defer t.env.Forget()(&t.alarm, &t.decision, &d, &err)
 	for t.decision == Undecided {
 		if err := ctx.Err(); err != nil {
 			return Undecided, err
@@ -35,7 +36,8 @@ func (t *Transaction) settle(ctx context.Context, wait bool) (Decision, error) {
 
 // round looks for the decision, and waits for it or makes it. It returns
 // Undecided when that must be done again.
-func (t *Transaction) round(ctx context.Context, wait bool) (Decision, error) {
+func (t *Transaction) round(ctx context.Context, wait bool) (d Decision, err error) {
+	defer t.env.Forget()(&t.alarm, &d, &err)
 	path := t.path("decision")
 	data, _, err := t.conn.Get(path)
 	if err == nil {

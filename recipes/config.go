@@ -30,8 +30,8 @@ type ConfigOptions struct {
 type ConfigSet struct {
 	Values map[string][]byte
 	// Zxid of the update: higher for each later one. 0: there was none yet.
-	Zxid    int64
-	version int32
+	Zxid int64
+	stat *zk.Stat // of dir as the update left it; nil: there was none
 }
 
 // Config is a set of values, one znode each, of which nobody ever sees half an
@@ -84,7 +84,8 @@ func NewConfig(conn Conn, env Env, dir string, opt ConfigOptions) *Config {
 // zk.ErrInvalidPath. Update returns ErrConfigChanged when base is not the latest
 // set; the caller may Get and try again. An error that wraps [ErrUnknownOutcome]
 // says that the update was perhaps made; after any other error it was not.
-func (c *Config) Update(ctx context.Context, base ConfigSet, values map[string][]byte) error {
+func (c *Config) Update(ctx context.Context, base ConfigSet, values map[string][]byte) (err error) {
+	defer c.env.Forget()(&err)
 	if !validValues(values) {
 		return zk.ErrInvalidPath
 	}
@@ -96,7 +97,11 @@ func (c *Config) Update(ctx context.Context, base ConfigSet, values map[string][
 			return err
 		}
 	}
-	ops := []interface{}{&zk.SetDataRequest{Path: c.dir, Version: base.version}}
+	set := &zk.SetDataRequest{Path: c.dir}
+	if base.stat != nil {
+		set.Version = base.stat.Version
+	}
+	ops := []interface{}{set}
 	for _, name := range slices.Sorted(maps.Keys(values)) {
 		path, data := c.dir+"/"+name, values[name]
 		if old, ok := base.Values[name]; !ok {
@@ -110,7 +115,7 @@ func (c *Config) Update(ctx context.Context, base ConfigSet, values map[string][
 			ops = append(ops, &zk.DeleteRequest{Path: c.dir + "/" + name, Version: -1})
 		}
 	}
-	err := c.receipted(ctx, c.dir, c.acl, ops...)
+	err = c.receipted(ctx, c.dir, c.acl, ops...)
 	switch err {
 	case zk.ErrBadVersion, zk.ErrNoNode, zk.ErrNodeExists: // the znodes are not those of base
 		return ErrConfigChanged
@@ -131,6 +136,7 @@ const changing = "changing"
 // Get returns the latest set, with all updates that ended before the call. It
 // starts over when it is overtaken by an update.
 func (c config) Get(ctx context.Context) (set ConfigSet, err error) {
+	defer c.env.Forget()(&set.Values, &set.stat, &err)
 	err = c.fresh(ctx, c.dir, func() (err error) {
 		set, err = c.read(ctx)
 		return err
@@ -143,6 +149,7 @@ var errTorn = errors.New("recipes: configuration was changed while it was read")
 
 // read returns a set, perhaps one of the past.
 func (c config) read(ctx context.Context) (set ConfigSet, err error) {
+	defer c.env.Forget()(&set.Values, &set.stat, &err)
 	for {
 		if err := ctx.Err(); err != nil {
 			return ConfigSet{}, err
@@ -164,7 +171,7 @@ func (c config) readOnce() (ConfigSet, error) {
 	case string(flag) == changing:
 		return ConfigSet{}, ErrConfigInvalid
 	}
-	set := ConfigSet{Values: map[string][]byte{}, Zxid: begin.Mzxid, version: begin.Version}
+	set := ConfigSet{Values: map[string][]byte{}, Zxid: begin.Mzxid, stat: begin}
 	names, _, err := c.conn.Children(c.dir)
 	for _, name := range names {
 		if err == nil && !isReceipt(name) {

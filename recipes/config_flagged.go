@@ -64,7 +64,8 @@ func NewFlaggedConfig(conn Conn, env Env, dir string, opt ConfigOptions) *Flagge
 // It returns ErrConfigChanged when another update has begun meanwhile; the set is
 // that of the other then, or will be. After any other error, also when ctx is done in between, the configuration
 // may stay invalid until the next update ends.
-func (c *FlaggedConfig) Update(ctx context.Context, values map[string][]byte) error {
+func (c *FlaggedConfig) Update(ctx context.Context, values map[string][]byte) (err error) {
+	defer c.env.Forget()(&err)
 	if !validValues(values) {
 		return zk.ErrInvalidPath
 	}
@@ -91,7 +92,8 @@ func (c *FlaggedConfig) Update(ctx context.Context, values map[string][]byte) er
 
 // begin makes the configuration invalid and returns the version of the update. It
 // may set the flag more than once, which is harmless.
-func (c *FlaggedConfig) begin(ctx context.Context) (int32, error) {
+func (c *FlaggedConfig) begin(ctx context.Context) (version int32, err error) {
+	defer c.env.Forget()(&version, &err)
 	for {
 		var stat *zk.Stat
 		err := c.retry(ctx, func() (err error) {
@@ -112,7 +114,8 @@ func (c *FlaggedConfig) begin(ctx context.Context) (int32, error) {
 
 // write executes one write of the update, or fails with zk.ErrBadVersion when
 // another has begun.
-func (c *FlaggedConfig) write(ctx context.Context, version int32, op interface{}) error {
+func (c *FlaggedConfig) write(ctx context.Context, version int32, op interface{}) (err error) {
+	defer c.env.Forget()(&err)
 	return c.retry(ctx, func() error {
 		if err := ctx.Err(); err != nil {
 			return err
@@ -135,9 +138,10 @@ func (c *FlaggedConfig) put(ctx context.Context, version int32, path string, dat
 
 // sweep deletes the values that are not of the new set. An earlier update can
 // create none any more, so that a listing after a sync shows all.
-func (c *FlaggedConfig) sweep(ctx context.Context, version int32, values map[string][]byte) error {
+func (c *FlaggedConfig) sweep(ctx context.Context, version int32, values map[string][]byte) (err error) {
+	defer c.env.Forget()(&err)
 	var names []string
-	err := c.fresh(ctx, c.dir, func() (err error) {
+	err = c.fresh(ctx, c.dir, func() (err error) {
 		names, _, err = c.conn.Children(c.dir)
 		return err
 	})
@@ -155,9 +159,10 @@ func (c *FlaggedConfig) sweep(ctx context.Context, version int32, values map[str
 }
 
 // end makes the configuration valid.
-func (c *FlaggedConfig) end(ctx context.Context, version int32) error {
+func (c *FlaggedConfig) end(ctx context.Context, version int32) (err error) {
+	defer c.env.Forget()(&err)
 	ready := "ready " + c.env.UUID()
-	err := c.retry(ctx, func() error {
+	err = c.retry(ctx, func() error {
 		_, err := c.conn.Set(c.dir, []byte(ready), version)
 		return err
 	})

@@ -28,7 +28,8 @@ func (e *Election) Check() *zk.CheckVersionRequest {
 // complete: after nil, Leader names this object for as long as it leads. It
 // returns ErrNotLeading when the leadership has been lost, or can no longer be
 // relied on because the connection is; then the leader should resign.
-func (e *Election) Acknowledge(ctx context.Context) error {
+func (e *Election) Acknowledge(ctx context.Context) (err error) {
+	defer e.env.Forget()(&err)
 	for e.held != nil {
 		if err := ctx.Err(); err != nil {
 			return err
@@ -52,8 +53,17 @@ func (e *Election) Acknowledge(ctx context.Context) error {
 // Leader returns who leads, or ErrNoLeader. The answer was true at some moment
 // during the call.
 func (e *Election) Leader(ctx context.Context) (Leader, error) {
-	var found Leader
-	err := e.fresh(ctx, e.root, func() error {
+	x, err := e.leading(ctx)
+	if err != nil {
+		return Leader{}, err
+	}
+	return Leader{x.data, x.stat.Czxid}, nil
+}
+
+// leading returns the znode of who leads.
+func (e *Election) leading(ctx context.Context) (x sight, err error) {
+	defer e.env.Forget()(&x, &err)
+	err = e.fresh(ctx, e.root, func() error {
 		name, _, err := e.conn.Get(e.leader())
 		if err != nil {
 			return err
@@ -61,24 +71,31 @@ func (e *Election) Leader(ctx context.Context) (Leader, error) {
 		if len(name) == 0 {
 			return zk.ErrNoNode
 		}
-		data, stat, err := e.conn.Get(e.dir + "/" + string(name))
-		if err == nil {
-			found = Leader{data, stat.Czxid}
-		}
+		x.data, x.stat, err = e.conn.Get(e.dir + "/" + string(name))
 		return err
 	})
 	if err == zk.ErrNoNode {
-		return Leader{}, ErrNoLeader
+		err = ErrNoLeader
 	}
-	return found, err
+	return x, err
 }
 
 // AwaitLeader waits until there is a leader, and returns it as Leader does. When
 // ctx is done first it returns ctx's error.
 func (e *Election) AwaitLeader(ctx context.Context) (Leader, error) {
+	x, err := e.awaitLeading(ctx)
+	if err != nil {
+		return Leader{}, err
+	}
+	return Leader{x.data, x.stat.Czxid}, nil
+}
+
+// awaitLeading waits until somebody leads, and returns the znode of who does.
+func (e *Election) awaitLeading(ctx context.Context) (x sight, err error) {
+	defer e.env.Forget()(&x, &e.follow, &err)
 	for {
 		if err := ctx.Err(); err != nil {
-			return Leader{}, err
+			return sight{}, err
 		}
 		e.follow.set(e.env)
 		_, _, event, err := e.conn.ExistsW(e.leader())
@@ -86,14 +103,13 @@ func (e *Election) AwaitLeader(ctx context.Context) (Leader, error) {
 		case interrupted(err):
 			err = e.await(ctx)
 		case err == nil:
-			var found Leader
-			if found, err = e.Leader(ctx); err != ErrNoLeader {
-				return found, err
+			if x, err := e.leading(ctx); err != ErrNoLeader {
+				return x, err
 			}
 			err = e.follow.await(ctx, e.env, event)
 		}
 		if err != nil {
-			return Leader{}, err
+			return sight{}, err
 		}
 	}
 }

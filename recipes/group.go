@@ -147,10 +147,11 @@ func (g *Group) Watch(ctx context.Context, f func(now []Child, changes []Change)
 
 // List returns the members, sorted by name. Everyone who had joined before the call
 // and has not left is among them; together they are not a snapshot.
-func (g *Group) List(ctx context.Context) ([]Child, error) {
+func (g *Group) List(ctx context.Context) (members []Child, err error) {
+	defer g.env.Forget()(&members, &err)
 	o := &observer{session: g.session}
 	var names []string
-	err := o.read(ctx, g.dir, func() (err error) {
+	err = o.read(ctx, g.dir, func() (err error) {
 		names, _, err = g.conn.Children(g.dir)
 		return err
 	})
@@ -158,7 +159,6 @@ func (g *Group) List(ctx context.Context) ([]Child, error) {
 		return nil, nil
 	}
 	slices.Sort(names)
-	var members []Child
 	for _, name := range names {
 		c := Child{Name: name}
 		if name == owners || err != nil {

@@ -21,11 +21,12 @@ type keeper struct {
 func (k *keeper) path() string { return k.dir + "/" + k.name }
 
 // claim creates the znodes, or returns ErrNameTaken.
-func (k *keeper) claim(ctx context.Context) error {
+func (k *keeper) claim(ctx context.Context) (err error) {
 	guid := k.env.UUID()
 	dir := k.dir + "/" + owners
 	proof := dir + "/" + guid
-	err := k.create(ctx, creation{dir: dir, acl: k.opt.ACL,
+	defer k.env.Forget()(&proof, &k.proof, &err)
+	err = k.create(ctx, creation{dir: dir, acl: k.opt.ACL,
 		do: func() error {
 			_, err := k.conn.Multi(
 				&zk.CreateRequest{Path: k.path(), Data: k.data, Acl: k.opt.ACL, Flags: zk.FlagEphemeral},
@@ -48,8 +49,9 @@ func (k *keeper) claim(ctx context.Context) error {
 
 // release deletes the znodes unless they are gone. If the multi fails because
 // somebody has deleted the member's znode, the proof is still there.
-func (k *keeper) release(ctx context.Context, proof string) error {
-	err := k.retry(ctx, func() error {
+func (k *keeper) release(ctx context.Context, proof string) (err error) {
+	defer k.env.Forget()(&err)
+	err = k.retry(ctx, func() error {
 		_, err := k.conn.Multi(
 			&zk.DeleteRequest{Path: proof, Version: -1},
 			&zk.DeleteRequest{Path: k.path(), Version: -1})

@@ -78,7 +78,8 @@ func (m *Master) Run(ctx context.Context) error {
 func (m *Master) Znodes() []string { return m.election.Znodes() }
 
 // lead returns nil when the leadership is lost.
-func (m *Master) lead(ctx context.Context) error {
+func (m *Master) lead(ctx context.Context) (err error) {
+	defer m.env.Forget()(&m.turn, &err)
 	var tasks, workers <-chan zk.Event
 	for {
 		err := m.round(ctx, &tasks, &workers)
@@ -106,7 +107,8 @@ func (m *Master) lead(ctx context.Context) error {
 }
 
 // round does what there is to do, and renews the watches that have fired.
-func (m *Master) round(ctx context.Context, tasks, workers *<-chan zk.Event) error {
+func (m *Master) round(ctx context.Context, tasks, workers *<-chan zk.Event) (err error) {
+	defer m.env.Forget()(&m.turn, tasks, workers, &err)
 	assign, _, err := m.conn.Children(m.dir + "/assign")
 	if err != nil {
 		return err
@@ -157,7 +159,8 @@ func (m *Master) assign(task, worker string) error {
 }
 
 // takeBack makes the tasks of a worker that has ended wait for another.
-func (m *Master) takeBack(worker string) error {
+func (m *Master) takeBack(worker string) (err error) {
+	defer m.env.Forget()(&err)
 	tasks, _, err := m.conn.Children(m.assigned(worker))
 	if err == zk.ErrNoNode {
 		return nil
@@ -174,7 +177,8 @@ func (m *Master) takeBack(worker string) error {
 }
 
 // move moves the znode of a task, unless it is gone.
-func (m *Master) move(from, to string, checks ...any) error {
+func (m *Master) move(from, to string, checks ...any) (err error) {
+	defer m.env.Forget()(&err)
 	data, _, err := m.conn.Get(from)
 	if err == zk.ErrNoNode {
 		return nil

@@ -104,6 +104,7 @@ func (m *Monitor) Run(ctx context.Context) error {
 
 // update looks who holds the lock, and leaves a watch for changes.
 func (m *Monitor) update(ctx context.Context) (change <-chan zk.Event, err error) {
+	defer m.queue.env.Forget()(&m.seen, &m.queue.alarm, &change, &err)
 	m.queue.alarm.set(m.queue.env)
 	var queue []string
 	err = m.queue.fresh(ctx, m.queue.dir, func() (err error) { // or a new session might show holders of the past again
@@ -166,11 +167,7 @@ func (m *Monitor) check(ctx context.Context) error {
 			continue
 		}
 		path := m.queue.dir + "/" + h.name
-		var data []byte
-		err := m.queue.fresh(ctx, path, func() (err error) {
-			data, _, err = m.queue.conn.Get(path)
-			return err
-		})
+		data, err := m.data(ctx, path)
 		if err != nil && err != zk.ErrNoNode {
 			return err
 		}
@@ -184,7 +181,17 @@ func (m *Monitor) check(ctx context.Context) error {
 
 // wait waits until the queue or the session's state changes or the next limit is
 // over.
+func (m *Monitor) data(ctx context.Context, path string) (data []byte, err error) {
+	defer m.queue.env.Forget()(&data, &err)
+	err = m.queue.fresh(ctx, path, func() (err error) {
+		data, _, err = m.queue.conn.Get(path)
+		return err
+	})
+	return data, err
+}
+
 func (m *Monitor) wait(ctx context.Context, change <-chan zk.Event) (changed bool, err error) {
+	defer m.queue.env.Forget()(&m.queue.alarm, &changed, &err)
 	limited := ctx
 	for _, h := range m.seen { // the first that is not done has been there longest
 		if !h.done {

@@ -97,12 +97,13 @@ func (n *Names) Register(ctx context.Context, name string, data []byte) error {
 }
 
 // register executes the creation c, with a multi that begins with ops.
-func (n *Names) register(ctx context.Context, name string, data []byte, c creation, ops ...interface{}) error {
+func (n *Names) register(ctx context.Context, name string, data []byte, c creation, ops ...interface{}) (err error) {
 	if !n.valid(name) {
 		return zk.ErrInvalidPath
 	}
 	path := n.dir + "/" + name
 	mark := path + "/" + ownerPrefix + n.opt.Owner + "-" + n.env.UUID()
+	defer n.env.Forget()(&mark, &err)
 	ops = append(ops,
 		&zk.CreateRequest{Path: path, Data: data, Acl: n.opt.ACL},
 		&zk.CreateRequest{Path: mark, Acl: n.opt.ACL})
@@ -118,7 +119,7 @@ func (n *Names) register(ctx context.Context, name string, data []byte, c creati
 		return executed, err
 	}
 	c.undo = func(ctx context.Context) { n.removeMarked(ctx, path, mark) }
-	err := n.create(ctx, c)
+	err = n.create(ctx, c)
 	if err == zk.ErrNodeExists {
 		return ErrNameTaken
 	}
@@ -137,6 +138,7 @@ func isName(s string) bool { return s != "" && s != "." && s != ".." && !strings
 // Its errors are those of Register; ErrNameTaken says that the numbers are used
 // up, after two billion.
 func (n *Names) RegisterNext(ctx context.Context, prefix string, data []byte) (name string, err error) {
+	defer n.env.Forget()(&name, &err)
 	tickets := newPlace(n.session, n.dir, "name", LockOptions{ACL: n.opt.ACL}, nil)
 	for {
 		if err := tickets.enqueue(ctx); err != nil {
@@ -164,6 +166,7 @@ func (n *Names) Resolve(ctx context.Context, name string) (data []byte, err erro
 	if !n.valid(name) {
 		return nil, zk.ErrInvalidPath
 	}
+	defer n.env.Forget()(&data, &err)
 	path := n.dir + "/" + name
 	err = n.fresh(ctx, path, func() (err error) {
 		data, _, err = n.conn.Get(path)
@@ -177,6 +180,7 @@ func (n *Names) Resolve(ctx context.Context, name string) (data []byte, err erro
 
 // List returns the names in order, as up to date as Resolve.
 func (n *Names) List(ctx context.Context) (names []string, err error) {
+	defer n.env.Forget()(&names, &err)
 	err = n.fresh(ctx, n.dir, func() (err error) {
 		names, _, err = n.conn.Children(n.dir)
 		return err
@@ -192,13 +196,14 @@ func (n *Names) List(ctx context.Context) (names []string, err error) {
 // Unregister removes a name that the owner has registered. It returns ErrNoName
 // or ErrNotOwner when there is nothing to remove. When ctx is done first, the name
 // may still be registered; Unregister may be called again.
-func (n *Names) Unregister(ctx context.Context, name string) error {
+func (n *Names) Unregister(ctx context.Context, name string) (err error) {
+	defer n.env.Forget()(&err)
 	if !n.valid(name) {
 		return zk.ErrInvalidPath
 	}
 	path := n.dir + "/" + name
 	var mark string
-	err := n.fresh(ctx, path, func() error {
+	err = n.fresh(ctx, path, func() error {
 		marks, _, err := n.conn.Children(path)
 		mark = ""
 		for _, m := range marks {
@@ -220,8 +225,9 @@ func (n *Names) Unregister(ctx context.Context, name string) error {
 }
 
 // removeMarked deletes the znodes of one registration, if they are there.
-func (n *Names) removeMarked(ctx context.Context, path, mark string) error {
-	err := n.retry(ctx, func() error {
+func (n *Names) removeMarked(ctx context.Context, path, mark string) (err error) {
+	defer n.env.Forget()(&err)
+	err = n.retry(ctx, func() error {
 		_, err := n.conn.Multi(
 			&zk.DeleteRequest{Path: mark, Version: -1},
 			&zk.DeleteRequest{Path: path, Version: -1})

@@ -57,6 +57,7 @@ func (p pool) makeFolders(ctx context.Context) error {
 // put creates znodes with names that are unique, all or none. After an error it
 // tells whether they may be there nevertheless.
 func (p pool) put(ctx context.Context, nodes ...any) (perhaps bool, err error) {
+	defer p.env.Forget()(&perhaps, &err)
 	for {
 		if err := ctx.Err(); err != nil {
 			return perhaps, err
@@ -81,7 +82,8 @@ func (p pool) put(ctx context.Context, nodes ...any) (perhaps bool, err error) {
 }
 
 // multi tries until the outcome is known.
-func (p pool) multi(ctx context.Context, ops ...any) error {
+func (p pool) multi(ctx context.Context, ops ...any) (err error) {
+	defer p.env.Forget()(&err)
 	return p.retry(ctx, func() error {
 		_, err := p.conn.Multi(ops...)
 		return err

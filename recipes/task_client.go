@@ -52,8 +52,9 @@ func NewTaskClient(conn Conn, env Env, dir string, opt PoolOptions) *TaskClient 
 
 // Submit hands in a task. After an error, such as that of ctx, there is no task,
 // or it is being forgotten in the background; it is executed perhaps.
-func (c *TaskClient) Submit(ctx context.Context, data []byte) (*Task, error) {
+func (c *TaskClient) Submit(ctx context.Context, data []byte) (task *Task, err error) {
 	t := c.Task("task-" + c.env.UUID())
+	defer c.env.Forget()(&t.id, &err)
 	perhaps, err := c.put(ctx,
 		&zk.CreateRequest{Path: c.status(t.id), Acl: c.acl},
 		&zk.CreateRequest{Path: c.pool.task(t.id), Data: data, Acl: c.acl})
@@ -83,7 +84,8 @@ func (t *Task) ID() string { return t.id }
 // Wait waits until the task is done and returns the result. It returns
 // ErrTaskGone when somebody has forgotten the task, and ctx's error when ctx is
 // done first.
-func (t *Task) Wait(ctx context.Context) ([]byte, error) {
+func (t *Task) Wait(ctx context.Context) (result []byte, err error) {
+	defer t.env.Forget()(t.alarm, &result, &err)
 	for {
 		if err := ctx.Err(); err != nil {
 			return nil, err
@@ -116,8 +118,9 @@ func (t *Task) Wait(ctx context.Context) ([]byte, error) {
 
 // Forget deletes what there is of the task when its result has been seen. A task
 // that is not done is withdrawn: if no worker has it yet, probably none will.
-func (t *Task) Forget(ctx context.Context) error {
-	err := t.multi(ctx,
+func (t *Task) Forget(ctx context.Context) (err error) {
+	defer t.env.Forget()(&err)
+	err = t.multi(ctx,
 		&zk.DeleteRequest{Path: t.task(t.id), Version: -1},
 		&zk.DeleteRequest{Path: t.status(t.id), Version: -1})
 	if err != zk.ErrNoNode {

@@ -169,11 +169,12 @@ func (t *Transaction) live() string { return t.path("live-" + t.opt.Site) }
 // is empty or contains a slash. When ctx is done first it returns ctx's error; a
 // transaction that was begun nevertheless is withdrawn in the background or, if a
 // site has joined or voted already, finished and forgotten by the coordinator.
-func (t *Transaction) Begin(ctx context.Context, data []byte, sites ...string) error {
+func (t *Transaction) Begin(ctx context.Context, data []byte, sites ...string) (err error) {
 	if t.opt.Site != "" {
 		return ErrRole
 	}
 	guid := t.env.UUID()
+	defer t.env.Forget()(&guid, &err)
 	ops := []any{
 		&zk.CreateRequest{Path: t.dir, Data: data, Acl: t.opt.ACL},
 		&zk.CreateRequest{Path: t.own, Data: []byte(guid), Acl: t.opt.ACL},
@@ -205,6 +206,7 @@ func (t *Transaction) Begin(ctx context.Context, data []byte, sites ...string) e
 // begun tells whether the transaction is the one with that GUID. It cannot have
 // come and gone: it stays until the coordinator forgets it.
 func (t *Transaction) begun(ctx context.Context, guid string) (ours bool, err error) {
+	defer t.env.Forget()(&ours, &err)
 	err = t.retry(ctx, func() error {
 		for {
 			data, _, err := t.conn.Get(t.own)
@@ -255,6 +257,7 @@ func (t *Transaction) withdraw(ctx context.Context, sites []string) {
 // calls it before it votes, and with EphemeralSites is watched over from then
 // on.
 func (t *Transaction) Join(ctx context.Context) (data []byte, err error) {
+	defer t.env.Forget()(&t.joined, &data, &err)
 	if t.opt.Site == "" {
 		return nil, ErrRole
 	}
@@ -309,7 +312,8 @@ func (t *Transaction) announce(ctx context.Context) error {
 // first Vote returns ctx's error and the vote may count or not: to vote again
 // is the way to know. The error is zk.ErrNoNode when there is no such
 // transaction or site (any more); such a vote does not count.
-func (t *Transaction) Vote(ctx context.Context, yes bool) error {
+func (t *Transaction) Vote(ctx context.Context, yes bool) (err error) {
+	defer t.env.Forget()(&err)
 	if t.opt.Site == "" {
 		return ErrRole
 	}
@@ -382,7 +386,8 @@ func (t *Transaction) Finish(ctx context.Context) (Decision, error) { return t.s
 // needs it no more. When all sites and the coordinator have said so, nothing
 // is left of the transaction. It returns ErrUndecided when the object has not
 // learned the decision. When ctx is done first Forget may be called again.
-func (t *Transaction) Forget(ctx context.Context) error {
+func (t *Transaction) Forget(ctx context.Context) (err error) {
+	defer t.env.Forget()(&t.joined, &err)
 	if t.decision == Undecided {
 		return ErrUndecided
 	}
@@ -395,7 +400,7 @@ func (t *Transaction) Forget(ctx context.Context) error {
 	if err := t.remove(ctx, t.own); err != nil {
 		return err
 	}
-	err := t.retry(ctx, func() error {
+	err = t.retry(ctx, func() error {
 		_, err := t.conn.Multi(
 			&zk.DeleteRequest{Path: t.path("decision"), Version: -1},
 			&zk.DeleteRequest{Path: t.dir, Version: -1})

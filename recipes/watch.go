@@ -75,7 +75,8 @@ func (o *observer) listen() {
 
 // wait blocks until one of events, the first of which is reserved, has fired, and
 // returns its index; 0 says that the connection was lost and is there again.
-func (o *observer) wait(ctx context.Context, events ...<-chan zk.Event) (int, error) {
+func (o *observer) wait(ctx context.Context, events ...<-chan zk.Event) (fired int, err error) {
+	defer o.env.Forget()(&o.suspect, &o.change, &fired, &err)
 	events[0] = o.change
 	i, ev, err := o.env.Await(ctx, events...)
 	if err != nil || i > 0 {
@@ -102,6 +103,7 @@ type readW[T any] func(path string) (T, *zk.Stat, <-chan zk.Event, error)
 // look reads path, leaving a watch on it. When there is no such znode the stat is
 // nil and the watch is for its creation.
 func look[T any](ctx context.Context, o *observer, path string, read readW[T]) (value T, stat *zk.Stat, event <-chan zk.Event, err error) {
+	defer o.env.Forget()(&o.synced, &o.suspect, &o.change, &value, &stat, &event, &err)
 	err = o.read(ctx, path, func() error {
 		for {
 			var err error

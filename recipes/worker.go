@@ -61,10 +61,10 @@ func NewWorker(conn Conn, env Env, dir string, opt PoolOptions) *Worker {
 //
 // When ctx is done first it returns ctx's error; the worker stays registered,
 // and gets tasks, until Leave.
-func (w *Worker) Next(ctx context.Context) (Assignment, error) {
+func (w *Worker) Next(ctx context.Context) (next Assignment, err error) {
+	defer w.env.Forget()(&w.name, &w.alarm, &next, &err)
 	for {
-		err := w.register(ctx)
-		if err != nil {
+		if err := w.register(ctx); err != nil {
 			return Assignment{}, err
 		}
 		a, event, err := w.first()
@@ -99,6 +99,7 @@ func (w *Worker) register(ctx context.Context) error {
 // first returns the first task or, when there is none, the event of its coming;
 // errGone when the registration has ended.
 func (w *Worker) first() (a Assignment, event <-chan zk.Event, err error) {
+	defer w.env.Forget()(&w.alarm, &a, &event, &err)
 	w.alarm.set(w.env)
 	names, _, event, err := w.conn.ChildrenW(w.assigned(w.name))
 	if err == zk.ErrNoNode {
@@ -125,10 +126,11 @@ func (w *Worker) first() (a Assignment, event <-chan zk.Event, err error) {
 // Done reports a task that was done, with the result. It returns ErrTaskGone when
 // it was not this worker's any more, so that somebody else's report counts.
 // When ctx is done before the outcome is known, it returns ctx's error.
-func (w *Worker) Done(ctx context.Context, a Assignment, result []byte) error {
+func (w *Worker) Done(ctx context.Context, a Assignment, result []byte) (err error) {
+	defer w.env.Forget()(&err)
 	path := w.assigned(a.Worker) + "/" + a.ID
 	report := append([]byte(a.Worker+"\n"), result...)
-	err := w.multi(ctx,
+	err = w.multi(ctx,
 		&zk.DeleteRequest{Path: path, Version: -1},
 		&zk.SetDataRequest{Path: w.status(a.ID), Data: report, Version: -1})
 	if err != zk.ErrNoNode {
@@ -151,13 +153,14 @@ func (w *Worker) Done(ctx context.Context, a Assignment, result []byte) error {
 // Leave ends the registration; the tasks that the worker has go to others. It
 // returns nil when workers/WORKER is certainly gone. When ctx is done before that,
 // it returns ctx's error and goes on in the background.
-func (w *Worker) Leave(ctx context.Context) error {
+func (w *Worker) Leave(ctx context.Context) (err error) {
+	defer w.env.Forget()(&w.name, &err)
 	if w.name == "" {
 		return nil
 	}
 	path := w.worker(w.name)
 	w.name = ""
-	err := w.remove(ctx, path)
+	err = w.remove(ctx, path)
 	if err != nil && ctx.Err() != nil {
 		w.abandon(path)
 	}

@@ -55,7 +55,7 @@ func (t *timer) holder() uint64 {
 	if t.ctx == nil {
 		return t.g.title
 	}
-	if len(t.ctx.client.coroutines) == 0 {
+	if c := t.ctx.client; !c.w.Detail.Forget || len(c.coroutines) == 0 {
 		return 0
 	}
 	return numberOf(t.ctx.scope)
