@@ -49,6 +49,15 @@ func NewRunner() *Runner {
 // Close frees what a runner holds.
 func (r *Runner) Close() { r.world.Close() }
 
+// Guarded returns a hash of what the resource that the locks guard remembers.
+func (r *Runner) Guarded() uint64 {
+	x := checkers.Print(0)
+	for _, token := range [...]int64{r.resource.written, r.resource.seen} {
+		x = x.Word(uint64(token)).Word(uint64(r.world.Rank(token))) // a zxid, or something else
+	}
+	return uint64(x)
+}
+
 // World returns the world of the runs, to look at.
 func (r *Runner) World() *sim.World { return r.world }
 

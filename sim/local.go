@@ -19,6 +19,25 @@ func (w *World) Busy() []Transition {
 	return list
 }
 
+// Opening returns the ways in which the first client that never had a connection can get
+// one; none if there is no such client.
+func (w *World) Opening() (list []Transition) {
+	for _, c := range w.clients {
+		if c.sessions > 0 || c.closed {
+			continue
+		}
+		for _, t := range w.Normal() {
+			if t.Kind == Connect && int(t.Client) == c.id {
+				list = append(list, t)
+			}
+		}
+		if len(list) > 0 {
+			break
+		}
+	}
+	return list
+}
+
 // Local reports whether t, which must be one of w.Normal(), changes nothing but its
 // client and the connection of that: it makes no difference whether it happens
 // before or after something that happens to others. What client code writes to the

@@ -26,7 +26,7 @@ type proveFlags struct {
 	clients, rounds, servers, most, workers                             int
 	order                                                               uint64
 	duration, every                                                     time.Duration
-	interleave, slowWakes, reverse, symmetry, audit                            bool
+	interleave, slowWakes, offline, reverse, symmetry, audit            bool
 	bar                                                                 bar
 }
 
@@ -47,6 +47,7 @@ func proveCommand(ctx context.Context, a *app, args []string) (int, error) {
 	f.StringVar(&c.checkers, "checkers", "", "only these checkers, separated by commas, or \"state\" for those that need no order of events: much less to explore (default: the scenario's)")
 	f.Uint64Var(&c.order, "order", 1, "number that decides what ZooKeeper leaves open, and names")
 	f.BoolVar(&c.interleave, "interleave", false, "let the steps of client code interleave with everything, goroutine by goroutine")
+	f.BoolVar(&c.offline, "offline", false, "let programs begin before their clients have a connection")
 	f.BoolVar(&c.slowWakes, "slow-wakes", false, "let goroutines that were waiting for an event go on at any time after it")
 	f.DurationVar(&c.duration, "for", time.Minute, "give up after this long, for each scenario")
 	f.StringVar(&c.memory, "mem", "2G", "give up at this much memory, as 500M or 2G")
@@ -200,7 +201,7 @@ func (c *proveFlags) scope(s *scenarios.Scenario) (prove.Scope, error) {
 			servers = slices.Min(s.Servers)
 		}
 	}
-	return prove.Scope{Scenario: &x, Servers: servers, Order: c.order, Faults: plan, Most: c.most, Interleave: c.interleave, SlowWakes: c.slowWakes}, nil
+	return prove.Scope{Scenario: &x, Servers: servers, Order: c.order, Faults: plan, Most: c.most, Interleave: c.interleave, SlowWakes: c.slowWakes, Offline: c.offline}, nil
 }
 
 // faults returns the plan of a scope. A recipe that must hold meets those of proveFaults that

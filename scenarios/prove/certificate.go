@@ -36,6 +36,7 @@ type Claim struct {
 	Most       int        `json:"most"` // faults in one run
 	Interleave bool       `json:"interleave"`
 	SlowWakes  bool       `json:"slow_wakes"`
+	Offline    bool       `json:"offline"`
 	Checkers   []string   `json:"checkers"`
 	Reductions Reductions `json:"reductions"`
 }
@@ -71,7 +72,7 @@ const certificateFormat = "zksim certificate 2"
 func (s *Scope) claim(r Reductions) Claim {
 	x := s.Scenario
 	return Claim{Scenario: x.Name, Clients: x.Clients, Rounds: x.Rounds, Servers: s.Servers, Order: s.Order, Faults: s.Faults.String(),
-		Most: s.most(), Interleave: s.Interleave, SlowWakes: s.SlowWakes, Checkers: names(x.Checkers), Reductions: r}
+		Most: s.most(), Interleave: s.Interleave, SlowWakes: s.SlowWakes, Offline: s.Offline, Checkers: names(x.Checkers), Reductions: r}
 }
 
 // collision bounds the probability that any two of n states have the same 64 bits,
@@ -148,7 +149,7 @@ func (c *Claim) Scope(all []scenarios.Scenario) (Scope, error) {
 	if err != nil {
 		return Scope{}, err
 	}
-	return Scope{Scenario: &x, Servers: c.Servers, Order: c.Order, Faults: plan, Most: c.Most, Interleave: c.Interleave, SlowWakes: c.SlowWakes}, nil
+	return Scope{Scenario: &x, Servers: c.Servers, Order: c.Order, Faults: plan, Most: c.Most, Interleave: c.Interleave, SlowWakes: c.SlowWakes, Offline: c.Offline}, nil
 }
 
 // Differs says in what a search for the same scope came to something else, "" if in

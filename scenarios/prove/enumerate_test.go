@@ -42,6 +42,9 @@ func (x *enumerator) Choose(w *sim.World) (sim.Transition, bool, error) {
 	if x.used < x.most {
 		list = append(list, w.Faults()...)
 	}
+	if first := w.Opening(); len(first) > 0 && !x.scope.Offline {
+		list = first
+	}
 	if len(list) == 0 {
 		return sim.Transition{}, false, nil
 	}

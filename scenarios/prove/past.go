@@ -1,7 +1,6 @@
 package prove
 
 import (
-	"slices"
 
 	"zksim/checkers"
 	"zksim/model/history"
@@ -20,10 +19,6 @@ type past struct {
 }
 
 func newPast(all []checkers.Checker, monitored bool) *past {
-	fenced := checkers.Checker(checkers.Fenced{})
-	if !slices.Contains(names(all), fenced.Name()) {
-		all = append(slices.Clone(all), fenced) // the guarded resource is part of the state
-	}
 	p := &past{order: checkers.OrderOf(all)}
 	var traced []checkers.Checker
 	for _, c := range all {

@@ -26,6 +26,9 @@ type Scope struct {
 	// the end of its context go on at any time after that, so that its own
 	// connection may have come back, or gone again, before it acts.
 	SlowWakes bool
+	// Offline lets programs begin before their clients have a connection. Otherwise the
+	// clients are connected first, one after the other.
+	Offline bool
 }
 
 // check reports what is wrong with a scope.

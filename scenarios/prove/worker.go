@@ -190,6 +190,9 @@ func (w *worker) Choose(world *sim.World) (sim.Transition, bool, error) {
 		return sim.Transition{}, false, errKnown
 	}
 	past := w.past.hash()
+	if !w.fenced { // else the checker remembers it
+		past = past.Word(w.runner.Guarded())
+	}
 	state := uint64(past.Word(world.Fingerprint()))
 	w.class = state
 	if w.audit != nil {
@@ -249,6 +252,11 @@ func (w *worker) widen(e edge) {
 // possible returns what can happen in a state, in groups as of a point; none at the
 // end of the run, an empty one if all that can happen is mirrored.
 func (w *worker) possible(world *sim.World, used int) [][]sim.Transition {
+	if !w.scope.Offline {
+		if first := world.Opening(); len(first) > 0 {
+			return [][]sim.Transition{first}
+		}
+	}
 	all := append(w.all[:0], world.Busy()...)
 	if w.alike != nil && len(all) > 0 {
 		all = slices.DeleteFunc(all, func(t sim.Transition) bool { return w.mirrored(world, t) })
