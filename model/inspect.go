@@ -30,3 +30,10 @@ func (s *Server) Watches(c *Conn) []Watch {
 func (s *Server) Sessions() []int64 {
 	return slices.Sorted(maps.Keys(s.sessions))
 }
+
+// Newer reports whether the znode path has data, and children, newer than a zxid; neither if
+// there is no such znode.
+func (s *Server) Newer(path string, zxid int64) (data, children bool) {
+	n := s.lookup(path)
+	return n != nil && n.mzxid > zxid, n != nil && n.pzxid > zxid
+}

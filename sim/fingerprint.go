@@ -99,9 +99,8 @@ func (c *Client) fingerprint(d *digest) {
 		bit(c.slow)<<5 | bit(c.crashed)<<6 | bit(c.closing)<<7 | bit(c.interrupt != nil)<<8 | bit(c.served)<<9)
 	d.add(uint64(c.server+1)<<32 | uint64(c.tried+1))
 	d.add(uint64(uint32(c.state))<<32 ^ uint64(c.session))
-	d.add(bit(c.lastZxid == 0))
-	if len(c.watchers) > 0 { // else the library has no use for it before the next reply
-		d.add(uint64(w.Rank(c.lastZxid)))
+	for _, x := range c.watchers { // the library uses its last zxid for nothing else
+		d.add(w.missed(c.lastZxid, x.path))
 	}
 	if len(w.servers) > 1 { // what a server may not have yet counts txns of all kinds
 		d.add(uint64(c.lastZxid))
@@ -115,7 +114,13 @@ func (c *Client) fingerprint(d *digest) {
 		for _, r := range queue {
 			d.addRequest(&r.req)
 			if l := r.req.Watches; l != nil {
-				d.add(uint64(w.Rank(l.RelativeZxid)))
+				for _, paths := range [...][]string{l.Data, l.Exist, l.Child} {
+					d.add(uint64(len(paths)))
+					for _, path := range paths {
+						d.addString(path)
+						d.add(w.missed(l.RelativeZxid, path))
+					}
+				}
 			}
 		}
 	}
@@ -145,6 +150,17 @@ func (c *Client) fingerprint(d *digest) {
 	for _, g := range c.coroutines {
 		d.add(g.title ^ uint64(g.status)<<16 ^ uint64(g.got+1)<<3 ^ failure(g.req.err) ^ eventPrint(g.event))
 	}
+}
+
+// missed returns what a server makes of a watch on path whose client says that it knows all
+// up to zxid: whether the znode, or its list of children, has changed since. What is yet to
+// change will be newer in any case.
+func (w *World) missed(zxid int64, path string) uint64 {
+	if len(w.servers) > 1 { // which may lag
+		return uint64(w.Rank(zxid))
+	}
+	data, children := w.leader().store.Newer(path, zxid)
+	return bit(data) | bit(children)<<1
 }
 
 // failure returns a number for an error of the library.
