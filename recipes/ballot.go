@@ -16,6 +16,7 @@ var errStale = errors.New("recipes: another session has read the rest")
 func (t *Transaction) settle(ctx context.Context, wait bool) (d Decision, err error) {
 	defer t.env.Forget()(&t.alarm, &t.decision, &d, &err)
 	for t.decision == Undecided {
+		t.env.Keep(&t.alarm)
 		if err := ctx.Err(); err != nil {
 			return Undecided, err
 		}

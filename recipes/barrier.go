@@ -123,7 +123,8 @@ func (b *Barrier) change(ctx context.Context, to string) (err error) {
 // returns zk.ErrClosing.
 func (b *Barrier) Wait(ctx context.Context) (err error) {
 	defer b.env.Forget()(&b.alarm, &err)
-	for first := int64(0); ; {
+	for first := (*zk.Stat)(nil); ; {
+		b.env.Keep(&b.alarm, &first)
 		if err := ctx.Err(); err != nil {
 			return err
 		}
@@ -140,10 +141,10 @@ func (b *Barrier) Wait(ctx context.Context) (err error) {
 			return nil
 		case err != nil:
 			return err
-		case first == 0:
-			first = stat.Mzxid
+		case first == nil:
+			first = stat
 		}
-		if string(now) != barrierHeld || stat.Mzxid != first {
+		if string(now) != barrierHeld || stat.Mzxid != first.Mzxid {
 			return nil
 		}
 		if err := b.alarm.await(ctx, b.env, changed); err != nil {

@@ -72,6 +72,7 @@ func (c *Counter) Get(ctx context.Context) (int64, error) {
 func (c *Counter) Add(ctx context.Context, delta int64) (sum int64, err error) {
 	defer c.env.Forget()(&sum, &err)
 	for {
+		c.env.Keep()
 		n, version, err := c.read(ctx)
 		if err != nil {
 			return 0, err
@@ -90,6 +91,7 @@ func (c *Counter) Add(ctx context.Context, delta int64) (sum int64, err error) {
 func (c *Counter) CompareAndSet(ctx context.Context, old, next int64) (swapped bool, err error) {
 	defer c.env.Forget()(&swapped, &err)
 	for {
+		c.env.Keep()
 		n, version, err := c.read(ctx)
 		if err != nil || n != old {
 			return false, err

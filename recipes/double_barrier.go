@@ -134,6 +134,7 @@ func (d *DoubleBarrier) Enter(ctx context.Context) (err error) {
 			return err
 		}
 		d.marked = false
+		d.env.Keep(&d.alarm)
 		if err := d.join(ctx); err != nil {
 			return err
 		}
@@ -179,8 +180,10 @@ func (d *DoubleBarrier) join(ctx context.Context) (err error) {
 
 // gather waits until the own znode is of a round. It returns errGone when there
 // is no such znode any more.
-func (d *DoubleBarrier) gather(ctx context.Context) error {
+func (d *DoubleBarrier) gather(ctx context.Context) (err error) {
+	defer d.env.Forget()(&d.round, &d.held, &d.alarm, &err)
 	for {
+		d.env.Keep(&d.alarm)
 		if err := ctx.Err(); err != nil {
 			return err
 		}

@@ -52,7 +52,8 @@ func (d *DoubleBarrier) Leave(ctx context.Context) (err error) {
 	return err
 }
 
-func (d *DoubleBarrier) leave(ctx context.Context) error {
+func (d *DoubleBarrier) leave(ctx context.Context) (err error) {
+	defer d.env.Forget()(&d.alarm, &err)
 	step := d.leaveLowest
 	switch d.leaving {
 	case LeaveNaive:
@@ -61,6 +62,7 @@ func (d *DoubleBarrier) leave(ctx context.Context) error {
 		step = d.leaveSequential
 	}
 	for {
+		d.env.Keep(&d.marked, &d.alarm)
 		if err := ctx.Err(); err != nil {
 			return err
 		}

@@ -97,6 +97,7 @@ func (e *Election) awaitLeading(ctx context.Context) (x sight, err error) {
 		if err := ctx.Err(); err != nil {
 			return sight{}, err
 		}
+		e.env.Keep(&e.follow)
 		e.follow.set(e.env)
 		_, _, event, err := e.conn.ExistsW(e.leader())
 		switch {

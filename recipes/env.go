@@ -59,4 +59,8 @@ type Env interface {
 	// search has ended otherwise without this ("-without forget") a piece has kept more
 	// than it said.
 	Forget() func(kept ...any)
+
+	// Keep is for a loop in a piece of code that Forget has begun, and for the function
+	// that has begun it: at this moment only kept is left of all that the piece has seen.
+	Keep(kept ...any)
 }

@@ -127,6 +127,7 @@ func (g *guard) run(ctx context.Context, gone <-chan zk.Event) {
 	defer g.env.Forget()()
 	var again *another
 	for {
+		g.env.Keep(&again, &gone, &g.revoked)
 		i, ev, err := g.env.Await(ctx, g.change, gone)
 		switch {
 		case err != nil:

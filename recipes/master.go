@@ -59,8 +59,10 @@ func NewMaster(conn Conn, env Env, dir string, opt PoolOptions) *Master {
 // over, until ctx is done; then it resigns and returns ctx's error. Errors of
 // ZooKeeper that waiting does not cure, such as zk.ErrNoAuth, are returned as
 // they are, and zk.ErrClosing after the connection was closed.
-func (m *Master) Run(ctx context.Context) error {
+func (m *Master) Run(ctx context.Context) (err error) {
+	defer m.env.Forget()(&m.turn, &m.election.nodes, &m.election.held, &m.election.alarm, &err)
 	for {
+		m.env.Keep(&m.turn, &m.election.nodes, &m.election.held, &m.election.alarm)
 		if err := m.election.Campaign(ctx); err != nil {
 			return err
 		}
@@ -82,6 +84,7 @@ func (m *Master) lead(ctx context.Context) (err error) {
 	defer m.env.Forget()(&m.turn, &err)
 	var tasks, workers <-chan zk.Event
 	for {
+		m.env.Keep(&m.turn, &tasks, &workers)
 		err := m.round(ctx, &tasks, &workers)
 		switch {
 		case err == zk.ErrNoNode:

@@ -43,6 +43,7 @@ func (p *place) acquire(ctx context.Context, wait bool) (err error) {
 		return ErrHeld
 	}
 	for {
+		p.env.Keep(&p.alarm)
 		if err = p.enqueue(ctx); err != nil {
 			return err
 		}
@@ -134,8 +135,10 @@ func (p *place) made(ctx context.Context, prefix string) (names []string, err er
 
 // queue waits until nobody ahead of name keeps it waiting, and then takes what
 // was queued for. It returns errGone when name is not in the queue any more.
-func (p *place) queue(ctx context.Context, name string, wait bool) error {
+func (p *place) queue(ctx context.Context, name string, wait bool) (err error) {
+	defer p.env.Forget()(&p.held, &p.alarm, &err)
 	for {
+		p.env.Keep(&p.alarm)
 		if err := p.look(ctx, name, wait); err != nil || p.held != nil {
 			return err
 		}

@@ -45,6 +45,7 @@ func (q *queue) TryTake(ctx context.Context) ([]byte, error) { return q.take(ctx
 func (q *queue) take(ctx context.Context, claim func(context.Context) (*QueueItem, error)) (data []byte, err error) {
 	defer q.env.Forget()(&q.turn, &q.watch, &data, &err)
 	for {
+		q.env.Keep(&q.turn, &q.watch)
 		item, err := claim(ctx)
 		if err != nil {
 			return nil, err
@@ -72,6 +73,7 @@ func (q *queue) Claim(ctx context.Context) (item *QueueItem, err error) {
 		defer q.turn.Unlock(ctx)
 	}
 	for {
+		q.env.Keep(&q.turn, &q.watch)
 		item, err := q.TryClaim(ctx)
 		if err != ErrEmpty {
 			return item, err
@@ -86,6 +88,7 @@ func (q *queue) Claim(ctx context.Context) (item *QueueItem, err error) {
 func (q *queue) TryClaim(ctx context.Context) (item *QueueItem, err error) {
 	defer q.env.Forget()(&item, &err)
 	for {
+		q.env.Keep()
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}

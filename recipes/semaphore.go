@@ -70,6 +70,7 @@ func (s *Semaphore) Acquire(ctx context.Context) (err error) {
 		return ErrHeld
 	}
 	for {
+		s.gate.env.Keep(&s.gate.alarm, &s.lease.alarm)
 		if err := s.gate.acquire(ctx, true); err != nil {
 			return err
 		}

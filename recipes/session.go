@@ -22,6 +22,7 @@ func (s session) await(ctx context.Context) (err error) {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
+		s.env.Keep()
 		change := s.env.SessionEvents()
 		if s.conn.State() == zk.StateHasSession {
 			return nil

@@ -56,6 +56,7 @@ func (l *SingleNodeLock) acquire(ctx context.Context, wait bool) (err error) {
 		return ErrHeld
 	}
 	for {
+		l.env.Keep(&l.alarm)
 		owner, err := l.claim(ctx)
 		switch {
 		case err == zk.ErrNodeExists && !wait:

@@ -90,6 +90,7 @@ func (t *Task) Wait(ctx context.Context) (result []byte, err error) {
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
+		t.env.Keep(t.alarm)
 		t.alarm.set(t.env)
 		data, _, event, err := t.conn.GetW(t.status(t.id))
 		if err == zk.ErrNoNode {

@@ -64,6 +64,7 @@ func NewWorker(conn Conn, env Env, dir string, opt PoolOptions) *Worker {
 func (w *Worker) Next(ctx context.Context) (next Assignment, err error) {
 	defer w.env.Forget()(&w.name, &w.alarm, &next, &err)
 	for {
+		w.env.Keep(&w.name, &w.alarm)
 		if err := w.register(ctx); err != nil {
 			return Assignment{}, err
 		}

@@ -94,8 +94,19 @@ func (c *Client) arrive(at *scope, x uint64) {
 	}
 }
 
-// leave ends a scope and those that were begun in it and have not ended.
-func (c *Client) leave(s *scope, kept []any) {
+// Keep forgets in the middle of a scope. See recipes.Env.
+func (e Env) Keep(kept ...any) {
+	c, s := e.c, e.c.here().knows()
+	if s.parent == nil || s.base {
+		return
+	}
+	s.seen = c.keep(s, kept)
+	c.tellStarted(s, s.seen)
+}
+
+// keep returns a hash of what code of a scope keeps, and drops the channels that are not
+// among it.
+func (c *Client) keep(s *scope, kept []any) digest {
 	k := keeper{c: c}
 	for _, x := range kept {
 		k.add(reflect.ValueOf(x))
@@ -115,16 +126,22 @@ func (c *Client) leave(s *scope, kept []any) {
 			x.scope = nil
 		}
 	}
-	for x := c.w.current.knows(); x != s && !x.base && x.parent != nil; x = x.parent { // forgotten
-		c.closeScope(x, k.d)
-	}
-	c.closeScope(s, k.d)
-	s.parent.left().add(uint64(k.d))
+	return k.d
 }
 
-// closeScope makes a scope a part of its parent. Goroutines that were started in it know what
-// is kept.
+// leave ends a scope and those that were begun in it and have not ended.
+func (c *Client) leave(s *scope, kept []any) {
+	what := c.keep(s, kept)
+	for x := c.w.current.knows(); x != s && !x.base && x.parent != nil; x = x.parent { // forgotten
+		c.closeScope(x, what)
+	}
+	c.closeScope(s, what)
+	s.parent.left().add(uint64(what))
+}
+
+// closeScope makes a scope a part of its parent.
 func (c *Client) closeScope(s *scope, kept digest) {
+	c.tellStarted(s, kept)
 	s.closed = true
 	open := c.scopes[:0]
 	for _, x := range c.scopes {
@@ -132,18 +149,24 @@ func (c *Client) closeScope(s *scope, kept digest) {
 			continue
 		}
 		open = append(open, x)
-		if x.parent != s {
-			continue
-		}
-		x.parent = s.parent
-		if x.base && !x.told {
-			x.told = true
-			kept.add(uint64(x.seen))
-			x.seen = kept
+		if x.parent == s {
+			x.parent = s.parent
 		}
 	}
 	clear(c.scopes[len(open):])
 	c.scopes = open
+}
+
+// tellStarted has the goroutines that were started in a scope know what is kept of it.
+func (c *Client) tellStarted(s *scope, kept digest) {
+	for _, x := range c.scopes {
+		if x.parent == s && x.base && !x.told {
+			x.told = true
+			d := kept
+			d.add(uint64(x.seen))
+			x.seen = d
+		}
+	}
 }
 
 // begin gives a new goroutine its scope, and end takes it away.

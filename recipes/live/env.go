@@ -107,4 +107,6 @@ func (env) UUID() string {
 
 func (env) Forget() func(kept ...any) { return func(...any) {} }
 
+func (env) Keep(...any) {}
+
 func (e env) SessionEvents() <-chan zk.Event { return e.c.feed.next() }
