@@ -87,17 +87,31 @@ func NewChildrenCache(conn Conn, env Env, dir string, opt WatchOptions) *Childre
 func (c *ChildrenCache) Run(ctx context.Context, f func(now []Child, changes []Change) bool) error {
 	v := &view{observer: observer{session: c.session, opt: c.opt}, dir: c.dir}
 	for first := true; ; first = false {
-		v.listen()
-		changes, err := v.update(ctx)
+		changes, err := v.news(ctx, first)
 		if err != nil {
 			return err
 		}
-		if (first || len(changes) > 0) && !f(v.now(), changes) {
+		if !f(v.now(), changes) {
 			return nil
 		}
-		v.doubt(false)
-		if err := v.pause(ctx); err != nil {
-			return err
+	}
+}
+
+// news returns what has changed since it was called last, and waits until something has;
+// not the first time.
+func (v *view) news(ctx context.Context, first bool) (changes []Change, err error) {
+	defer v.env.Forget()(v, &changes, &err)
+	for seen := !first; ; seen = true {
+		if seen {
+			v.doubt(false)
+			if err := v.pause(ctx); err != nil {
+				return nil, err
+			}
+		}
+		v.env.Keep(v)
+		v.listen()
+		if changes, err = v.update(ctx); err != nil || first && !seen || len(changes) > 0 {
+			return changes, err
 		}
 	}
 }

@@ -27,6 +27,7 @@ type observer struct {
 	opt     WatchOptions
 	synced  int64 // the session whose answers are no older than all before
 	suspect bool
+	doubts  int // how often that has changed
 	change  <-chan zk.Event
 }
 
@@ -76,7 +77,7 @@ func (o *observer) listen() {
 // wait blocks until one of events, the first of which is reserved, has fired, and
 // returns its index; 0 says that the connection was lost and is there again.
 func (o *observer) wait(ctx context.Context, events ...<-chan zk.Event) (fired int, err error) {
-	defer o.env.Forget()(&o.suspect, &o.change, &fired, &err)
+	defer o.env.Forget()(&o.suspect, &o.doubts, &o.change, &fired, &err)
 	events[0] = o.change
 	i, ev, err := o.env.Await(ctx, events...)
 	if err != nil || i > 0 {
@@ -93,6 +94,7 @@ func (o *observer) wait(ctx context.Context, events ...<-chan zk.Event) (fired i
 func (o *observer) doubt(suspect bool) {
 	if o.opt.Suspect != nil && o.suspect != suspect {
 		o.suspect = suspect
+		o.doubts++
 		o.opt.Suspect(suspect)
 	}
 }
@@ -103,7 +105,7 @@ type readW[T any] func(path string) (T, *zk.Stat, <-chan zk.Event, error)
 // look reads path, leaving a watch on it. When there is no such znode the stat is
 // nil and the watch is for its creation.
 func look[T any](ctx context.Context, o *observer, path string, read readW[T]) (value T, stat *zk.Stat, event <-chan zk.Event, err error) {
-	defer o.env.Forget()(&o.synced, &o.suspect, &o.change, &value, &stat, &event, &err)
+	defer o.env.Forget()(&o.synced, &o.suspect, &o.doubts, &o.change, &value, &stat, &event, &err)
 	err = o.read(ctx, path, func() error {
 		for {
 			var err error
@@ -126,21 +128,37 @@ func look[T any](ctx context.Context, o *observer, path string, read readW[T]) (
 // tell returns false.
 func follow[T any](ctx context.Context, o *observer, path string, read readW[T], shown func(*zk.Stat) state, tell func(T, *zk.Stat) bool) error {
 	told := nothing
+	var event <-chan zk.Event
 	for {
-		o.listen()
-		value, stat, event, err := look(ctx, o, path, read)
-		if err != nil {
+		var value T
+		var stat *zk.Stat
+		var err error
+		if value, stat, event, err = news(ctx, o, path, read, event, func(stat *zk.Stat) bool { return shown(stat) != told }); err != nil {
 			return err
 		}
-		if now := shown(stat); now != told {
-			told = now
-			if !tell(value, stat) {
-				return nil
+		told = shown(stat)
+		if !tell(value, stat) {
+			return nil
+		}
+	}
+}
+
+// news waits for an event of what was seen last, if there is one, and then until something
+// is seen that is new.
+func news[T any](ctx context.Context, o *observer, path string, read readW[T], last <-chan zk.Event, isNew func(*zk.Stat) bool) (value T, stat *zk.Stat, event <-chan zk.Event, err error) {
+	defer o.env.Forget()(&o.synced, &o.suspect, &o.doubts, &o.change, &value, &stat, &event, &err)
+	for event = last; ; {
+		if event != nil {
+			o.doubt(false)
+			if _, err = o.wait(ctx, nil, event); err != nil {
+				return value, stat, event, err
 			}
 		}
-		o.doubt(false)
-		if _, err := o.wait(ctx, nil, event); err != nil {
-			return err
+		o.env.Keep(&o.synced, &o.suspect, &o.doubts, &o.change)
+		o.listen()
+		value, stat, event, err = look(ctx, o, path, read)
+		if err != nil || isNew(stat) {
+			return value, stat, event, err
 		}
 	}
 }

@@ -35,8 +35,10 @@ func limited(o Object) (context.Context, context.CancelFunc) {
 	ctx, end := cancelled(o)
 	ctx, stop := context.WithCancel(ctx)
 	o.p.Env.Go("patience", func() {
-		for nap := range 20 {
-			if nap == 19 {
+		defer o.p.Env.Forget()()
+		naps := o.p.often(20)
+		for nap := range naps {
+			if nap == naps-1 {
 				o.Record(history.Event{Kind: history.Told, Op: "impatient"})
 			}
 			if o.p.Env.Sleep(ctx, 100*time.Millisecond) != nil {

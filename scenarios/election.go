@@ -33,7 +33,8 @@ const (
 
 // acknowledge acknowledges, and listens for the loss of the leadership meanwhile,
 // since an operation may wait for a connection for long.
-func acknowledge(p *Process, o Object, e elector) error {
+func acknowledge(p *Process, o Object, e elector) (err error) {
+	defer p.Env.Forget()(&err)
 	event := history.Event{Kind: history.Invoke, Op: "acknowledge", Path: e.Znodes()[0], Value: e.Token()}
 	o.Record(event)
 	acknowledged := make(chan zk.Event, 1)
@@ -75,7 +76,8 @@ func electionRounds(steps pace, newElector func(p *Process) elector) func(p *Pro
 }
 
 // ask asks for the leader.
-func ask(o Object, e elector) error {
+func ask(o Object, e elector) (err error) {
+	defer o.p.Env.Forget()(&err)
 	o.Invoke("leader")
 	leader, err := e.Leader(context.Background())
 	none := errors.Is(err, recipes.ErrNoLeader)
@@ -100,6 +102,7 @@ func withFollower(program func(p *Process)) func(p *Process) {
 // awaitLeader starts that goroutine.
 func awaitLeader(p *Process) {
 	p.Env.Go("follower", func() {
+		defer p.Env.Forget()()
 		e := recipes.NewElection(p.Conn, p.Env, p.Path(electionDir), recipes.ElectionOptions{})
 		o := p.Register(e.Znodes)
 		ctx, end := p.Env.WithTimeout(context.Background(), time.Second)

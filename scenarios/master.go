@@ -75,6 +75,7 @@ func poolOf(newRoles func(p *Process) roles) func(p *Process) {
 			ended := make(chan zk.Event, 1)
 			ends = append(ends, ended)
 			p.Env.Go(role, func() {
+				defer p.Env.Forget()()
 				if err := f(); !errors.Is(err, context.Canceled) {
 					p.Fail(err)
 				}

@@ -160,7 +160,9 @@ func (w *worker) follow() (end context.CancelFunc, ok bool) {
 
 // attend calls gone when the producer's session has ended.
 func (w *worker) attend(gone context.CancelFunc) {
+	defer w.p.Env.Forget()()
 	for w.fed.Err() == nil {
+		w.p.Env.Keep()
 		change := w.p.Env.SessionEvents()
 		exists, _, event, err := w.p.Conn.ExistsW(w.p.Path(producerPath))
 		if err == nil && !exists {
@@ -268,8 +270,10 @@ func (w *worker) do(op string, item int64, f func(ctx context.Context) (got int6
 }
 
 // put puts an item for certain: if need be another one.
-func (w *worker) put() bool {
+func (w *worker) put() (ok bool) {
+	defer w.p.Env.Forget()(&w.puts, &ok)
 	for {
+		w.p.Env.Keep(&w.puts)
 		w.puts++
 		item := (9+w.puts%2)*10_000 + int64(w.p.ID)*100 + w.puts
 		_, ok, err := w.do("put", item, func(ctx context.Context) (int64, error) {
@@ -282,8 +286,10 @@ func (w *worker) put() bool {
 }
 
 // get removes an item, unless the outcome is unknown.
-func (w *worker) get(try bool) bool {
+func (w *worker) get(try bool) (ok bool) {
+	defer w.p.Env.Forget()(&w.item, &w.returns, &ok)
 	for {
+		w.p.Env.Keep(&w.item, &w.returns, &try)
 		again, ok := w.getOnce(try)
 		if !again || !ok {
 			return ok

@@ -109,6 +109,7 @@ func watch(p *Process, w watching) (o Object, stop func()) {
 	done := make(chan zk.Event, 1)
 	o.Record(history.Event{Kind: history.Invoke, Op: w.kind, Path: p.Path(w.path)})
 	p.Env.Go("watcher", func() {
+		defer p.Env.Forget()()
 		err := w.run(ctx, p, o)
 		o.Return(w.kind, err, errors.Is(err, context.Canceled))
 		if !errors.Is(err, context.Canceled) {

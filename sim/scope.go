@@ -1,12 +1,6 @@
 package sim
 
-import (
-	"context"
-	"reflect"
-	"time"
-
-	"github.com/go-zookeeper/zk"
-)
+import "github.com/go-zookeeper/zk"
 
 // scope is what code has seen since it called [Env.Forget], until it says what it keeps of
 // that; or what a goroutine knows that was started in such a scope: what its starter knew, until
@@ -107,9 +101,10 @@ func (e Env) Keep(kept ...any) {
 // keep returns a hash of what code of a scope keeps, and drops the channels that are not
 // among it.
 func (c *Client) keep(s *scope, kept []any) digest {
-	k := keeper{c: c}
+	k := &c.w.keeper
+	k.c, k.d, k.visited, k.channels = c, 0, k.visited[:0], k.channels[:0]
 	for _, x := range kept {
-		k.add(reflect.ValueOf(x))
+		k.addAny(x)
 	}
 	for _, g := range c.coroutines {
 		if g != c.w.current {
@@ -192,159 +187,6 @@ func (g *coroutine) end() {
 type sessionChan struct {
 	ch    chan zk.Event
 	scope *scope // of who asked for it; nil: nobody has it any more
-}
-
-// keeper hashes what code keeps.
-type keeper struct {
-	c        *Client
-	d        digest
-	visited  []visit
-	channels []<-chan zk.Event
-}
-
-type visit struct {
-	at   uintptr
-	kind reflect.Type
-}
-
-func (k *keeper) holds(ch <-chan zk.Event) bool {
-	for _, x := range k.channels {
-		if x == ch {
-			return true
-		}
-	}
-	return false
-}
-
-var (
-	contextType  = reflect.TypeFor[context.Context]()
-	clientType   = reflect.TypeFor[*Client]()
-	locationType = reflect.TypeFor[*time.Location]()
-	statType     = reflect.TypeFor[zk.Stat]()
-)
-
-// add adds a value and all that can be reached from it. Functions and contexts count as
-// constants.
-func (k *keeper) add(v reflect.Value) {
-	d := &k.d
-	switch v.Kind() {
-	case reflect.Invalid, reflect.Func, reflect.UnsafePointer:
-		d.add(bit(v.Kind() == reflect.Func && !v.IsNil()))
-	case reflect.Bool:
-		d.add(bit(v.Bool()))
-	case reflect.Int, reflect.Int8, reflect.Int16, reflect.Int32, reflect.Int64:
-		d.add(uint64(v.Int()))
-	case reflect.Uint, reflect.Uint8, reflect.Uint16, reflect.Uint32, reflect.Uint64, reflect.Uintptr:
-		d.add(v.Uint())
-	case reflect.String:
-		d.addString(v.String())
-	case reflect.Float32, reflect.Float64, reflect.Complex64, reflect.Complex128:
-		panic("sim: Forget: a " + v.Type().String() + " cannot be kept")
-	case reflect.Interface:
-		if v.IsNil() || v.Elem().Type().Implements(contextType) {
-			d.add(bit(v.IsNil()))
-			return
-		}
-		d.addString(v.Elem().Type().String())
-		k.add(v.Elem())
-	case reflect.Pointer:
-		k.pointer(v)
-	case reflect.Chan:
-		k.channel(v)
-	case reflect.Slice, reflect.Array:
-		d.add(uint64(v.Len()))
-		for i := range v.Len() {
-			k.add(v.Index(i))
-		}
-	case reflect.Map:
-		k.table(v)
-	case reflect.Struct:
-		k.structure(v)
-	}
-}
-
-func (k *keeper) pointer(v reflect.Value) {
-	k.d.add(bit(v.IsNil()))
-	if v.IsNil() || v.Type() == clientType || v.Type() == locationType || v.Type().Implements(contextType) {
-		return
-	}
-	x := visit{v.Pointer(), v.Type()}
-	for i := range k.visited {
-		if k.visited[i] == x {
-			k.d.add(uint64(i))
-			return
-		}
-	}
-	k.visited = append(k.visited, x)
-	k.add(v.Elem())
-}
-
-func (k *keeper) structure(v reflect.Value) {
-	if v.Type() == statType {
-		for i := range v.NumField() {
-			switch n := v.Field(i).Int(); v.Type().Field(i).Name {
-			case "Czxid", "Mzxid", "Pzxid":
-				k.d.add(uint64(k.c.w.Rank(n)))
-			case "Ctime", "Mtime": // as in answers
-			default:
-				k.d.add(uint64(n))
-			}
-		}
-		return
-	}
-	for i := range v.NumField() {
-		k.add(v.Field(i))
-	}
-}
-
-// table adds a map, in any order.
-func (k *keeper) table(v reflect.Value) {
-	sum, d := uint64(0), k.d
-	for it := v.MapRange(); it.Next(); {
-		k.d = 0
-		k.add(it.Key())
-		k.add(it.Value())
-		sum += mix(uint64(k.d))
-	}
-	k.d = d
-	k.d.add(uint64(v.Len()))
-	k.d.add(sum)
-}
-
-// channel adds what a channel has and what it waits for.
-func (k *keeper) channel(v reflect.Value) {
-	k.d.add(bit(v.IsNil()))
-	if v.IsNil() {
-		return
-	}
-	c, at := k.c, v.Pointer()
-	is := func(ch <-chan zk.Event) bool {
-		same := reflect.ValueOf(ch).Pointer() == at
-		if same {
-			k.channels = append(k.channels, ch)
-		}
-		return same
-	}
-	for i := range c.watchers {
-		if is(c.watchers[i].ch) {
-			k.d.add(uint64(i)<<8 | 1)
-			return
-		}
-	}
-	for i := range c.sessionChans {
-		if is(c.sessionChans[i].ch) {
-			k.d.add(uint64(i)<<8 | 2)
-			return
-		}
-	}
-	k.d.add(uint64(v.Len())<<8 | 3)
-	if v.Len() > 0 {
-		for _, x := range c.fired {
-			if is(x.ch) {
-				k.d.add(x.what)
-			}
-		}
-	}
 }
 
 // firedChan is a channel that has got its event.

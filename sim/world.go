@@ -112,6 +112,7 @@ type World struct {
 	touched []*Client // since Timed looked last
 	follows bool      // Timed chooses
 	listing listing   // for Timed
+	keeper  keeper
 }
 
 // NewWorld returns a world without clients; Reset equips it.

@@ -1,7 +1,6 @@
 package prove
 
 import (
-
 	"zksim/checkers"
 	"zksim/model/history"
 	"zksim/sim"

@@ -1,0 +1,218 @@
+package sim
+
+import (
+	"context"
+	"reflect"
+	"time"
+
+	"github.com/go-zookeeper/zk"
+)
+
+// keeper hashes what code keeps.
+type keeper struct {
+	c        *Client
+	d        digest
+	visited  []visit
+	channels []<-chan zk.Event
+	contexts map[reflect.Type]bool // which types are contexts
+}
+
+type visit struct {
+	at   uintptr
+	kind reflect.Type
+}
+
+func (k *keeper) holds(ch <-chan zk.Event) bool {
+	for _, x := range k.channels {
+		if x == ch {
+			return true
+		}
+	}
+	return false
+}
+
+var (
+	contextType  = reflect.TypeFor[context.Context]()
+	clientType   = reflect.TypeFor[*Client]()
+	locationType = reflect.TypeFor[*time.Location]()
+	statType     = reflect.TypeFor[zk.Stat]()
+)
+
+// statFields says of each field of zk.Stat what it is. Times do not count, as in answers.
+var statFields = func() (list []int) {
+	for i := range statType.NumField() {
+		switch statType.Field(i).Name {
+		case "Czxid", "Mzxid", "Pzxid":
+			list = append(list, isZxid)
+		case "Ctime", "Mtime":
+			list = append(list, isTime)
+		default:
+			list = append(list, isNumber)
+		}
+	}
+	return list
+}()
+
+const (
+	isNumber = iota
+	isZxid
+	isTime
+)
+
+// addAny adds what is kept of one thing. Most are results.
+func (k *keeper) addAny(x any) {
+	switch x := x.(type) {
+	case *error:
+		if *x == nil {
+			k.d.add(0)
+			return
+		}
+	case *string:
+		k.d.addString(*x)
+		return
+	case *bool:
+		k.d.add(bit(*x))
+		return
+	}
+	k.add(reflect.ValueOf(x))
+}
+
+// isContext reports whether a type is one of contexts.
+func (k *keeper) isContext(t reflect.Type) bool {
+	is, known := k.contexts[t]
+	if !known {
+		if k.contexts == nil {
+			k.contexts = map[reflect.Type]bool{}
+		}
+		is = t.Implements(contextType)
+		k.contexts[t] = is
+	}
+	return is
+}
+
+// add adds a value and all that can be reached from it. Functions and contexts count as
+// constants.
+func (k *keeper) add(v reflect.Value) {
+	d := &k.d
+	switch v.Kind() {
+	case reflect.Invalid, reflect.Func, reflect.UnsafePointer:
+		d.add(bit(v.Kind() == reflect.Func && !v.IsNil()))
+	case reflect.Bool:
+		d.add(bit(v.Bool()))
+	case reflect.Int, reflect.Int8, reflect.Int16, reflect.Int32, reflect.Int64:
+		d.add(uint64(v.Int()))
+	case reflect.Uint, reflect.Uint8, reflect.Uint16, reflect.Uint32, reflect.Uint64, reflect.Uintptr:
+		d.add(v.Uint())
+	case reflect.String:
+		d.addString(v.String())
+	case reflect.Float32, reflect.Float64, reflect.Complex64, reflect.Complex128:
+		panic("sim: Forget: a " + v.Type().String() + " cannot be kept")
+	case reflect.Interface:
+		if v.IsNil() || k.isContext(v.Elem().Type()) {
+			d.add(bit(v.IsNil()))
+			return
+		}
+		d.addString(v.Elem().Type().String())
+		k.add(v.Elem())
+	case reflect.Pointer:
+		k.pointer(v)
+	case reflect.Chan:
+		k.channel(v)
+	case reflect.Slice, reflect.Array:
+		if v.Kind() == reflect.Slice && v.Type().Elem().Kind() == reflect.Uint8 {
+			d.addBytes(v.Bytes())
+			return
+		}
+		d.add(uint64(v.Len()))
+		for i := range v.Len() {
+			k.add(v.Index(i))
+		}
+	case reflect.Map:
+		k.table(v)
+	case reflect.Struct:
+		k.structure(v)
+	}
+}
+
+func (k *keeper) pointer(v reflect.Value) {
+	k.d.add(bit(v.IsNil()))
+	if v.IsNil() || v.Type() == clientType || v.Type() == locationType || k.isContext(v.Type()) {
+		return
+	}
+	x := visit{v.Pointer(), v.Type()}
+	for i := range k.visited {
+		if k.visited[i] == x {
+			k.d.add(uint64(i))
+			return
+		}
+	}
+	k.visited = append(k.visited, x)
+	k.add(v.Elem())
+}
+
+func (k *keeper) structure(v reflect.Value) {
+	if v.Type() == statType {
+		for i, zxid := range statFields {
+			switch n := v.Field(i).Int(); zxid {
+			case isZxid:
+				k.d.add(uint64(k.c.w.Rank(n)))
+			case isNumber:
+				k.d.add(uint64(n))
+			}
+		}
+		return
+	}
+	for i := range v.NumField() {
+		k.add(v.Field(i))
+	}
+}
+
+// table adds a map, in any order.
+func (k *keeper) table(v reflect.Value) {
+	sum, d := uint64(0), k.d
+	for it := v.MapRange(); it.Next(); {
+		k.d = 0
+		k.add(it.Key())
+		k.add(it.Value())
+		sum += mix(uint64(k.d))
+	}
+	k.d = d
+	k.d.add(uint64(v.Len()))
+	k.d.add(sum)
+}
+
+// channel adds what a channel has and what it waits for.
+func (k *keeper) channel(v reflect.Value) {
+	k.d.add(bit(v.IsNil()))
+	if v.IsNil() {
+		return
+	}
+	c, at := k.c, v.Pointer()
+	is := func(ch <-chan zk.Event) bool {
+		same := reflect.ValueOf(ch).Pointer() == at
+		if same {
+			k.channels = append(k.channels, ch)
+		}
+		return same
+	}
+	for i := range c.watchers {
+		if is(c.watchers[i].ch) {
+			k.d.add(uint64(i)<<8 | 1)
+			return
+		}
+	}
+	for i := range c.sessionChans {
+		if is(c.sessionChans[i].ch) {
+			k.d.add(uint64(i)<<8 | 2)
+			return
+		}
+	}
+	k.d.add(uint64(v.Len())<<8 | 3)
+	if v.Len() > 0 {
+		for _, x := range c.fired {
+			if is(x.ch) {
+				k.d.add(x.what)
+			}
+		}
+	}
+}
