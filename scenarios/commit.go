@@ -58,7 +58,7 @@ func transactions(tries int, maker newCommitter) func(p *Process) {
 	return func(p *Process) {
 		for r := range p.Rounds {
 			dir := p.Path(commitDir + "/" + strconv.Itoa(r))
-			if err := oneTransaction(p, dir, p.ID != 2 || r%2 == 0, tries, maker); err != nil {
+			if err := oneTransaction(p, dir, p.ID != 2 || r%2 == 0, p.often(tries), maker); err != nil {
 				p.Fail(err)
 				return
 			}

@@ -35,7 +35,7 @@ type meeting struct {
 // program makes the program of each client.
 func (m meeting) program() func(p *Process) {
 	return func(p *Process) {
-		n := max(p.Clients-m.more, 1)
+		n := max(p.Clients-m.more, 2)
 		b := m.newBarrier(p, n)
 		o := p.Register(b.Znodes)
 		for range p.Rounds {

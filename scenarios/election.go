@@ -56,15 +56,14 @@ func acknowledge(p *Process, o Object, e elector) (err error) {
 type pace struct{ procedure, stay int }
 
 // electionRounds makes a program that asks for the leader and campaigns in each
-// round; every third attempt is given up after a while. In a brief run one client asks
-// before it campaigns, and the other after it has led.
+// round; every third attempt is given up after a while. In a brief run nobody asks.
 func electionRounds(steps pace, newElector func(p *Process) elector) func(p *Process) {
 	return func(p *Process) {
 		e := newElector(p)
 		o := p.Register(e.Znodes)
 		for r := range p.Rounds {
 			var asked error
-			if p.leads() {
+			if !p.brief() {
 				asked = ask(o, e)
 			}
 			if err := errors.Join(asked, leadOnce(p, o, e, steps, (p.ID+r)%3 == 2)); err != nil {
@@ -88,14 +87,35 @@ func ask(o Object, e elector) (err error) {
 	return err
 }
 
-// withFollower adds a goroutine that waits for a leader, with patience for a while; in a
-// brief run to one client.
+// withFollower adds a goroutine that waits for a leader, with patience for a while; not
+// in a brief run.
 func withFollower(program func(p *Process)) func(p *Process) {
 	return func(p *Process) {
-		if p.leads() {
+		if !p.brief() {
 			awaitLeader(p)
 		}
 		program(p)
+	}
+}
+
+// observed makes a program in which the odd clients campaign, and the even ones wait for a
+// leader and ask for it, round by round.
+func observed(newElector func(p *Process) elector) func(p *Process) {
+	campaign := electionRounds(pace{1, 2}, newElector)
+	return func(p *Process) {
+		if p.ID%2 == 1 {
+			campaign(p)
+			return
+		}
+		awaitLeader(p)
+		e := newElector(p)
+		o := p.Register(e.Znodes)
+		for range p.Rounds {
+			if err := ask(o, e); err != nil {
+				p.Fail(err)
+				return
+			}
+		}
 	}
 }
 
@@ -145,7 +165,7 @@ func leadOnce(p *Process, o Object, e elector, steps pace, impatient bool) error
 	}
 	o.Released()
 	var asked error
-	if p.follows() {
+	if !p.brief() {
 		asked = ask(o, e)
 	}
 	o.Invoke("resign")
@@ -221,6 +241,14 @@ var electionScenarios = []Scenario{
 			{"a question that is answered by nobody leads", returned("leader", recipes.ErrNoLeader)},
 			{"a question that is answered by a leader", returned("leader", nil)},
 			{"a candidate that gives up", returned("campaign", context.DeadlineExceeded)}},
+	}),
+	electionScenario(Scenario{
+		Name: "election/observed", Doc: "clients wait for a leader, and ask for it, under every fault",
+		Source: "ZooKeeper recipes page, Leader Election",
+		Rounds: 2, Program: observed(newElection), Faults: electionFaults,
+		Goals: []Goal{goalExpiry,
+			{"a question that is answered by nobody leads", returned("leader", recipes.ErrNoLeader)},
+			{"a question that is answered by a leader", returned("leader", nil)}},
 	}),
 	electionHerd(Scenario{Name: "election/fan-out", Doc: "the end of a leader wakes one candidate of six"}, newElection),
 	electionScenario(Scenario{
