@@ -175,14 +175,10 @@ func (w *worker) attend(gone context.CancelFunc) {
 
 // exchange makes a program in which each client puts and gets an item in each round,
 // and puts some more in the end. At any time it has put at least as many as it has
-// tried to get, so that nobody waits for ever, whoever crashes. In a brief run there is
-// no more than that.
+// tried to get, so that nobody waits for ever, whoever crashes.
 func exchange(more int, claim bool, newQueue func(p *Process) queue) func(p *Process) {
 	return func(p *Process) {
-		w, more := newWorker(p, newQueue, claim), more
-		if p.brief() {
-			more = 0
-		}
+		w := newWorker(p, newQueue, claim)
 		for r := range p.Rounds + more {
 			if !w.put() || r < p.Rounds && !w.get((p.ID+r)%3 == 0) {
 				return

@@ -106,12 +106,12 @@ func feedTakers(newQueue func(*Process) queue) func(*Process) { return feed(fals
 var priorityQueueScenarios = append([]Scenario{
 	priorityScenario(Scenario{
 		Name: "priority-queue/queue", Doc: "clients put with priorities and take, at most once, under every fault",
-		Rounds: 2, Program: exchange(1, false, newPriorityQueue), Faults: queueFaults,
+		Rounds: 2, Program: exchange(0, false, newPriorityQueue), Faults: queueFaults,
 		Goals: []Goal{goalLostPut, goalLostTake},
 	}),
 	priorityScenario(Scenario{
 		Name: "priority-queue/claims", Doc: "clients put with priorities, claim and acknowledge, at least once, under every fault",
-		Rounds: 2, Program: exchange(1, true, newPriorityQueue), Faults: queueFaults,
+		Rounds: 2, Program: exchange(0, true, newPriorityQueue), Faults: queueFaults,
 		Goals: []Goal{goalLostAck, goalClaimLost},
 	}),
 }, priorityTwins(newBrokenPriorityQueue)...)

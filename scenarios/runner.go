@@ -200,9 +200,11 @@ func (r *Runner) run(s *Scenario, p Schedule, ch sim.Chooser) (Result, error) {
 }
 
 // remains is what a client whose code has ended leaves to the judges, besides the events
-// in the history: the znodes that its objects answer for, and whether it gave up.
+// in the history: the znodes that its objects answer for, and whether it came to its end or
+// gave up.
 func (r *Runner) remains(c *sim.Client) uint64 {
-	x := checkers.Print(0).Text(r.world.History.Failed[int32(c.ID())])
+	h := r.world.History
+	x := checkers.Print(0).Flag(h.Finished[c.ID()]).Text(h.Failed[int32(c.ID())])
 	for i, znodes := range r.known {
 		if r.owners[i].ID == c.ID() {
 			for _, path := range znodes() {

@@ -58,6 +58,9 @@ func Prove(ctx context.Context, sc Scope, o Options) (Result, error) {
 	if err := sc.check(); err != nil {
 		return Result{}, err
 	}
+	if o.Audit && o.Checkpoint != "" {
+		return Result{}, errors.New("an audit cannot be saved: it needs no checkpoint")
+	}
 	o.Workers = cmp.Or(o.Workers, runtime.GOMAXPROCS(0))
 	o.Every = cmp.Or(o.Every, time.Minute)
 	o.Stuck = cmp.Or(o.Stuck, usuallyStuck)
