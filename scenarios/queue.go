@@ -286,10 +286,8 @@ func (w *worker) put() (ok bool) {
 }
 
 // get removes an item, unless the outcome is unknown.
-func (w *worker) get(try bool) (ok bool) {
-	defer w.p.Env.Forget()(&w.item, &w.returns, &ok)
+func (w *worker) get(try bool) bool {
 	for {
-		w.p.Env.Keep(&w.item, &w.returns, &try)
 		again, ok := w.getOnce(try)
 		if !again || !ok {
 			return ok

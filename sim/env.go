@@ -69,6 +69,7 @@ func (e Env) Await(ctx context.Context, chans ...<-chan zk.Event) (int, zk.Event
 	g.woke(-1, zk.Event{}, nil)
 	g.ctx, g.chans = ctx, append(g.chans[:0], chans...)
 	g.park(awaiting)
+	g.chans = g.chans[:0]
 	if g.got < 0 {
 		return -1, zk.Event{}, ctx.Err()
 	}

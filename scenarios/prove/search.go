@@ -29,7 +29,7 @@ type search struct {
 	schedule scenarios.Schedule // the circumstances
 	injector *faults.Injector
 	alike    []int                   // by client; nil: no two are
-	fenced   bool                    // checkers.Fenced is one of the checkers
+	fenced   bool                    // checkers.Fenced remembers what the guarded resource has seen
 	outcome  func(*scenarios.Result) // if not nil, hears of every complete run
 
 	pool  *pool
@@ -69,7 +69,7 @@ func newSearch(sc *Scope, reduce Reductions, most int) *search {
 	}
 	s := &search{scope: sc, reduce: reduce, most: most, scenario: &x, schedule: x.Blank(0), injector: &faults.Injector{}, stuck: usuallyStuck}
 	s.schedule.Servers, s.schedule.Order, s.schedule.Faults = sc.Servers, sc.Order, sc.Faults
-	s.fenced = slices.Contains(names(x.Checkers), checkers.Fenced{}.Name())
+	s.fenced = slices.Contains(names(sc.Scenario.Checkers), checkers.Fenced{}.Name())
 	s.injector.Reset(sc.Faults)
 	named := func(r faults.Rule) bool { return r.Aim.Client > 0 }
 	if reduce.Symmetry && x.Alike != nil && !slices.ContainsFunc(sc.Faults, named) {

@@ -61,9 +61,19 @@ var (
 )
 
 func newWorker(s *search) *worker {
-	w := &worker{search: s, runner: scenarios.NewRunner(), past: newPast(s.scenario.Checkers, s.reduce.Monitors)}
+	w := &worker{search: s, runner: scenarios.NewRunner(), past: newPast(s.remembering(), s.reduce.Monitors)}
 	w.runner.Detail = sim.Detail{Zxids: !s.reduce.Zxids, Clock: s.needs.Clock, Ended: !s.reduce.Ended, Forget: s.reduce.Forget}
 	return w
+}
+
+// remembering returns the checkers that remember something of the past which matters: those
+// that are asked, and the one that knows the guarded resource.
+func (s *search) remembering() []checkers.Checker {
+	all, fenced := s.scenario.Checkers, checkers.Checker(checkers.Fenced{})
+	if s.fenced && !slices.Contains(names(all), fenced.Name()) {
+		all = append(slices.Clone(all), fenced)
+	}
+	return all
 }
 
 // work explores until there is nothing left.
@@ -190,7 +200,7 @@ func (w *worker) Choose(world *sim.World) (sim.Transition, bool, error) {
 		return sim.Transition{}, false, errKnown
 	}
 	past := w.past.hash()
-	if !w.fenced { // else the checker remembers it
+	if !w.fenced {
 		past = past.Word(w.runner.Guarded())
 	}
 	state := uint64(past.Word(world.Fingerprint()))

@@ -1,0 +1,156 @@
+package prove
+
+import (
+	"strings"
+	"testing"
+
+	"zksim/model"
+	"zksim/scenarios"
+)
+
+// remembering makes a scenario in which one client writes, and the other reads, lets
+// time pass, and writes what use makes of it.
+func remembering(name string, use func(p *scenarios.Process) string) *scenarios.Scenario {
+	return &scenarios.Scenario{Name: "audit/" + name, Clients: 2, Setup: []model.Request{{Op: model.OpCreate, Path: "/d", Data: []byte("a"), ACL: world}},
+		Program: func(p *scenarios.Process) {
+			if p.ID == 1 {
+				p.Conn.Set("/d", []byte("b"), -1)
+				return
+			}
+			what := use(p)
+			p.Conn.Exists("/e")
+			p.Conn.Create("/"+what, nil, 0, world)
+		}}
+}
+
+func read(p *scenarios.Process) string {
+	data, _, _ := p.Conn.Get("/d")
+	return string(data)
+}
+
+// TestAnAuditFindsWhoKeepsMoreThanItSays has code that tells the truth, and code that does
+// not: of a result, of a loop, of an object, of what a goroutine was given.
+func TestAnAuditFindsWhoKeepsMoreThanItSays(t *testing.T) {
+	type box struct{ first, second string }
+	for _, x := range []struct {
+		name string
+		lies bool
+		use  func(p *scenarios.Process) string
+	}{
+		{"result", false, func(p *scenarios.Process) (what string) {
+			defer p.Env.Forget()(&what)
+			return read(p)
+		}},
+		{"no-result", true, func(p *scenarios.Process) (what string) {
+			defer p.Env.Forget()()
+			return read(p)
+		}},
+		{"length", false, func(p *scenarios.Process) string {
+			n := 0
+			func() {
+				defer p.Env.Forget()(&n)
+				n = len(read(p))
+			}()
+			return strings.Repeat("x", n)
+		}},
+		{"field", false, func(p *scenarios.Process) string {
+			b := &box{}
+			func() {
+				defer p.Env.Forget()(b)
+				b.second = read(p)
+			}()
+			return b.second
+		}},
+		{"other-field", true, func(p *scenarios.Process) string {
+			b := &box{}
+			func() {
+				defer p.Env.Forget()(&b.first)
+				b.second = read(p)
+			}()
+			return b.second
+		}},
+		{"loop", false, func(p *scenarios.Process) (what string) {
+			defer p.Env.Forget()(&what)
+			for range 2 {
+				p.Env.Keep(&what)
+				what += read(p)
+			}
+			return what
+		}},
+		{"loop-without-its-past", true, func(p *scenarios.Process) (what string) {
+			defer p.Env.Forget()(&what)
+			for range 2 {
+				p.Env.Keep()
+				what += read(p)
+			}
+			return what
+		}},
+		{"goroutine", false, func(p *scenarios.Process) string {
+			defer p.Env.Forget()()
+			what := read(p)
+			tell := p.Env.Forget()
+			p.Env.Go("writer", func() {
+				p.Conn.Exists("/e")
+				p.Conn.Create("/by-"+what, nil, 0, world)
+			})
+			tell(&what)
+			return "x"
+		}},
+		{"goroutine-that-knows-more", true, func(p *scenarios.Process) string {
+			defer p.Env.Forget()()
+			what := read(p)
+			p.Env.Go("writer", func() {
+				p.Conn.Exists("/e")
+				p.Conn.Create("/by-"+what, nil, 0, world)
+			})
+			return "x"
+		}},
+	} {
+		sc := Scope{Scenario: remembering(x.name, x.use), Servers: 1, Order: 1, Most: -1}
+		_, err := Prove(t.Context(), sc, Options{Reductions: Every, Audit: true, Workers: 1})
+		if x.lies != (err != nil) {
+			t.Errorf("%s: %v", x.name, err)
+		}
+		if err != nil && !strings.Contains(err.Error(), "serve c1, ") {
+			t.Errorf("%s: no schedule: %v", x.name, err)
+		}
+		full := Every
+		full.Forget = false
+		with, err := Prove(t.Context(), sc, Options{Reductions: Every})
+		without, err2 := Prove(t.Context(), sc, Options{Reductions: full})
+		if err != nil || err2 != nil || with.Last.States > without.Last.States || x.name == "length" && with.Last.States == without.Last.States {
+			t.Errorf("%s: %d states, with all that was seen %d; %v, %v", x.name, with.Last.States, without.Last.States, err, err2)
+		}
+	}
+}
+
+// TestRecipesKeepNoMoreThanTheySay audits every scenario with as many faults as a few seconds
+// allow.
+func TestRecipesKeepNoMoreThanTheySay(t *testing.T) {
+	limit, least := 20_000, 60
+	if testing.Short() {
+		limit, least = 2_000, 20
+	}
+	closed := 0
+	for i := range scenarios.All {
+		s := small(t, scenarios.All[i].Name)
+		r, err := Prove(t.Context(), Scope{Scenario: s, Servers: smallest(s), Order: 1, Faults: plan(t, "disconnect=2 expire=1"), Most: -1},
+			Options{Reductions: Every, Audit: true, States: limit})
+		if err != nil {
+			t.Error(err)
+		}
+		closed += len(r.Levels)
+	}
+	if closed < least {
+		t.Errorf("only %d searches were closed", closed)
+	}
+	t.Logf("%d searches", closed)
+}
+
+// TestAnAuditIsNotSaved says so.
+func TestAnAuditIsNotSaved(t *testing.T) {
+	_, err := Prove(t.Context(), Scope{Scenario: remembering("saved", read), Servers: 1, Most: -1}, Options{Audit: true, Checkpoint: "checkpoint"})
+	if err == nil {
+		t.Error("an audit with a checkpoint")
+	}
+}
