@@ -147,10 +147,18 @@ func TestRecipesKeepNoMoreThanTheySay(t *testing.T) {
 	t.Logf("%d searches", closed)
 }
 
-// TestAnAuditIsNotSaved says so.
-func TestAnAuditIsNotSaved(t *testing.T) {
-	_, err := Prove(t.Context(), Scope{Scenario: remembering("saved", read), Servers: 1, Most: -1}, Options{Audit: true, Checkpoint: "checkpoint"})
-	if err == nil {
-		t.Error("an audit with a checkpoint")
+func TestAuditsThatMakeNoSenseAreRefused(t *testing.T) {
+	for want, x := range map[string]struct {
+		interleave bool
+		o          Options
+	}{
+		"cannot be saved":       {false, Options{Reductions: Every, Audit: true, Checkpoint: "checkpoint"}},
+		"without that":          {false, Options{Audit: true}},
+		"when code interleaves": {true, Options{Reductions: Every, Audit: true}},
+	} {
+		sc := Scope{Scenario: remembering("nonsense", read), Servers: 1, Most: -1, Interleave: x.interleave}
+		if _, err := Prove(t.Context(), sc, x.o); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%v, not %q", err, want)
+		}
 	}
 }

@@ -58,8 +58,11 @@ func Prove(ctx context.Context, sc Scope, o Options) (Result, error) {
 	if err := sc.check(); err != nil {
 		return Result{}, err
 	}
-	if o.Audit && o.Checkpoint != "" {
-		return Result{}, errors.New("an audit cannot be saved: it needs no checkpoint")
+	switch {
+	case o.Audit && o.Checkpoint != "":
+		return Result{}, errors.New("an audit cannot be saved, so it takes no checkpoint")
+	case o.Audit && (sc.Interleave || !o.Reductions.Forget):
+		return Result{}, errors.New("there is nothing to audit where nothing is forgotten, as without that reduction or when code interleaves")
 	}
 	o.Workers = cmp.Or(o.Workers, runtime.GOMAXPROCS(0))
 	o.Every = cmp.Or(o.Every, time.Minute)

@@ -70,7 +70,7 @@ type Reductions struct {
 	// seen, if the checkers need not know.
 	Ended bool `json:"ended"`
 	// Forget leaves out of a state what code has seen and says that it does not keep
-	// (recipes.Env.Forget), and takes its word for it.
+	// (recipes.Env.Forget), and takes its word for it. Not with Scope.Interleave.
 	Forget bool `json:"forget"`
 	// Symmetry takes runs for the same that differ only in which of the clients that
 	// are alike is which: those are served for the first time in their order. It

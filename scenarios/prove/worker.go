@@ -62,7 +62,7 @@ var (
 
 func newWorker(s *search) *worker {
 	w := &worker{search: s, runner: scenarios.NewRunner(), past: newPast(s.remembering(), s.reduce.Monitors)}
-	w.runner.Detail = sim.Detail{Zxids: !s.reduce.Zxids, Clock: s.needs.Clock, Ended: !s.reduce.Ended, Forget: s.reduce.Forget}
+	w.runner.Detail = sim.Detail{Zxids: !s.reduce.Zxids, Clock: s.needs.Clock, Ended: !s.reduce.Ended, Forget: s.reduce.Forget && !s.scope.Interleave}
 	return w
 }
 
@@ -330,8 +330,9 @@ func (w *worker) mirrored(world *sim.World, t sim.Transition) bool {
 // For a run that begins with steps of others contains a step of the set in the end,
 // since nothing disables these, and that step can as well be taken first
 // (persistent sets: Godefroid, Partial-Order Methods for the Verification of
-// Concurrent Systems, 1996). No run is put off for ever: what a client's code has
-// seen only grows, so there are no cycles. A
+// Concurrent Systems, 1996). No run is put off for ever, since no cycle of states has
+// steps of such sets only: messages come from steps of others, faults are counted, and so
+// is how often code goes on of its own accord; where its steps interleave, it forgets nothing. A
 // session's end may move time on; then it makes a difference to steps that set timers,
 // and these are treated like those that write to the history. With several servers,
 // what others do can make a fault possible that strikes c.
