@@ -36,9 +36,8 @@ func limited(o Object) (context.Context, context.CancelFunc) {
 	ctx, stop := context.WithCancel(ctx)
 	o.p.Env.Go("patience", func() {
 		defer o.p.Env.Forget()()
-		naps := o.p.often(20)
-		for nap := range naps {
-			if nap == naps-1 {
+		for nap := range 20 {
+			if nap == 19 {
 				o.Record(history.Event{Kind: history.Told, Op: "impatient"})
 			}
 			if o.p.Env.Sleep(ctx, 100*time.Millisecond) != nil {

@@ -56,7 +56,7 @@ func acknowledge(p *Process, o Object, e elector) (err error) {
 type pace struct{ procedure, stay int }
 
 // electionRounds makes a program that asks for the leader and campaigns in each
-// round; every third attempt is given up after a while. In a brief run nobody asks.
+// round; every third attempt is given up after a while. In a brief run only followers ask, after they have led.
 func electionRounds(steps pace, newElector func(p *Process) elector) func(p *Process) {
 	return func(p *Process) {
 		e := newElector(p)
@@ -165,7 +165,7 @@ func leadOnce(p *Process, o Object, e elector, steps pace, impatient bool) error
 	}
 	o.Released()
 	var asked error
-	if !p.brief() {
+	if p.follows() {
 		asked = ask(o, e)
 	}
 	o.Invoke("resign")
