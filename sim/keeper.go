@@ -1,8 +1,11 @@
 package sim
 
 import (
+	"cmp"
 	"context"
+	"math"
 	"reflect"
+	"slices"
 	"time"
 
 	"github.com/go-zookeeper/zk"
@@ -105,8 +108,11 @@ func (k *keeper) add(v reflect.Value) {
 		d.add(v.Uint())
 	case reflect.String:
 		d.addString(v.String())
-	case reflect.Float32, reflect.Float64, reflect.Complex64, reflect.Complex128:
-		panic("sim: Forget: a " + v.Type().String() + " cannot be kept")
+	case reflect.Float32, reflect.Float64:
+		d.add(math.Float64bits(v.Float()))
+	case reflect.Complex64, reflect.Complex128:
+		d.add(math.Float64bits(real(v.Complex())))
+		d.add(math.Float64bits(imag(v.Complex())))
 	case reflect.Interface:
 		if v.IsNil() || k.isContext(v.Elem().Type()) {
 			d.add(bit(v.IsNil()))
@@ -167,18 +173,26 @@ func (k *keeper) structure(v reflect.Value) {
 	}
 }
 
-// table adds a map, in any order.
+// table adds a map, in the order of its keys.
 func (k *keeper) table(v reflect.Value) {
-	sum, d := uint64(0), k.d
-	for it := v.MapRange(); it.Next(); {
-		k.d = 0
-		k.add(it.Key())
-		k.add(it.Value())
-		sum += mix(uint64(k.d))
+	order := func(a, b reflect.Value) int {
+		switch {
+		case a.Kind() == reflect.String:
+			return cmp.Compare(a.String(), b.String())
+		case a.CanInt():
+			return cmp.Compare(a.Int(), b.Int())
+		case a.CanUint():
+			return cmp.Compare(a.Uint(), b.Uint())
+		}
+		panic("sim: what is kept of a " + v.Type().String() + " has no order; its keys must be strings or whole numbers")
 	}
-	k.d = d
 	k.d.add(uint64(v.Len()))
-	k.d.add(sum)
+	keys := v.MapKeys() // order-free: they are sorted
+	slices.SortFunc(keys, order)
+	for _, key := range keys {
+		k.add(key)
+		k.add(v.MapIndex(key))
+	}
 }
 
 // channel adds what a channel has and what it waits for.

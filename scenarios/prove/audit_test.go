@@ -28,84 +28,87 @@ func read(p *scenarios.Process) string {
 	return string(data)
 }
 
-// TestAnAuditFindsWhoKeepsMoreThanItSays has code that tells the truth, and code that does
-// not: of a result, of a loop, of an object, of what a goroutine was given.
+type box struct{ first, second string }
+
+// keepers is code that tells the truth of what it keeps, and code that does not: of a result,
+// of a loop, of an object, of what a goroutine was given.
+var keepers = []struct {
+	name string
+	lies bool
+	use  func(p *scenarios.Process) string
+}{
+	{"result", false, func(p *scenarios.Process) (what string) {
+		defer p.Env.Forget()(&what)
+		return read(p)
+	}},
+	{"no-result", true, func(p *scenarios.Process) (what string) {
+		defer p.Env.Forget()()
+		return read(p)
+	}},
+	{"length", false, func(p *scenarios.Process) string {
+		n := 0
+		func() {
+			defer p.Env.Forget()(&n)
+			n = len(read(p))
+		}()
+		return strings.Repeat("x", n)
+	}},
+	{"field", false, func(p *scenarios.Process) string {
+		b := &box{}
+		func() {
+			defer p.Env.Forget()(b)
+			b.second = read(p)
+		}()
+		return b.second
+	}},
+	{"other-field", true, func(p *scenarios.Process) string {
+		b := &box{}
+		func() {
+			defer p.Env.Forget()(&b.first)
+			b.second = read(p)
+		}()
+		return b.second
+	}},
+	{"loop", false, func(p *scenarios.Process) (what string) {
+		defer p.Env.Forget()(&what)
+		for range 2 {
+			p.Env.Keep(&what)
+			what += read(p)
+		}
+		return what
+	}},
+	{"loop-without-its-past", true, func(p *scenarios.Process) (what string) {
+		defer p.Env.Forget()(&what)
+		for range 2 {
+			p.Env.Keep()
+			what += read(p)
+		}
+		return what
+	}},
+	{"goroutine", false, func(p *scenarios.Process) string {
+		defer p.Env.Forget()()
+		what := read(p)
+		tell := p.Env.Forget()
+		p.Env.Go("writer", func() {
+			p.Conn.Exists("/e")
+			p.Conn.Create("/by-"+what, nil, 0, world)
+		})
+		tell(&what)
+		return "x"
+	}},
+	{"goroutine-that-knows-more", true, func(p *scenarios.Process) string {
+		defer p.Env.Forget()()
+		what := read(p)
+		p.Env.Go("writer", func() {
+			p.Conn.Exists("/e")
+			p.Conn.Create("/by-"+what, nil, 0, world)
+		})
+		return "x"
+	}},
+}
+
 func TestAnAuditFindsWhoKeepsMoreThanItSays(t *testing.T) {
-	type box struct{ first, second string }
-	for _, x := range []struct {
-		name string
-		lies bool
-		use  func(p *scenarios.Process) string
-	}{
-		{"result", false, func(p *scenarios.Process) (what string) {
-			defer p.Env.Forget()(&what)
-			return read(p)
-		}},
-		{"no-result", true, func(p *scenarios.Process) (what string) {
-			defer p.Env.Forget()()
-			return read(p)
-		}},
-		{"length", false, func(p *scenarios.Process) string {
-			n := 0
-			func() {
-				defer p.Env.Forget()(&n)
-				n = len(read(p))
-			}()
-			return strings.Repeat("x", n)
-		}},
-		{"field", false, func(p *scenarios.Process) string {
-			b := &box{}
-			func() {
-				defer p.Env.Forget()(b)
-				b.second = read(p)
-			}()
-			return b.second
-		}},
-		{"other-field", true, func(p *scenarios.Process) string {
-			b := &box{}
-			func() {
-				defer p.Env.Forget()(&b.first)
-				b.second = read(p)
-			}()
-			return b.second
-		}},
-		{"loop", false, func(p *scenarios.Process) (what string) {
-			defer p.Env.Forget()(&what)
-			for range 2 {
-				p.Env.Keep(&what)
-				what += read(p)
-			}
-			return what
-		}},
-		{"loop-without-its-past", true, func(p *scenarios.Process) (what string) {
-			defer p.Env.Forget()(&what)
-			for range 2 {
-				p.Env.Keep()
-				what += read(p)
-			}
-			return what
-		}},
-		{"goroutine", false, func(p *scenarios.Process) string {
-			defer p.Env.Forget()()
-			what := read(p)
-			tell := p.Env.Forget()
-			p.Env.Go("writer", func() {
-				p.Conn.Exists("/e")
-				p.Conn.Create("/by-"+what, nil, 0, world)
-			})
-			tell(&what)
-			return "x"
-		}},
-		{"goroutine-that-knows-more", true, func(p *scenarios.Process) string {
-			defer p.Env.Forget()()
-			what := read(p)
-			p.Env.Go("writer", func() {
-				p.Conn.Exists("/e")
-				p.Conn.Create("/by-"+what, nil, 0, world)
-			})
-			return "x"
-		}},
-	} {
+	for _, x := range keepers {
 		sc := Scope{Scenario: remembering(x.name, x.use), Servers: 1, Order: 1, Most: -1}
 		_, err := Prove(t.Context(), sc, Options{Reductions: Every, Audit: true, Workers: 1})
 		if x.lies != (err != nil) {

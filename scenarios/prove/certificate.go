@@ -67,7 +67,7 @@ type Certificate struct {
 	Why      string   `json:"why,omitempty"` // of Inconclusive
 }
 
-const certificateFormat = "zksim certificate 2"
+const certificateFormat = "zksim certificate 3"
 
 func (s *Scope) claim(r Reductions) Claim {
 	x := s.Scenario

@@ -59,7 +59,7 @@ type savedEdge struct {
 	Group int32
 }
 
-const checkpointFormat = "zksim checkpoint 2"
+const checkpointFormat = "zksim checkpoint 3"
 
 // probe runs the scenario once, fairly, without faults and for at most as many steps
 // as a schedule may have.

@@ -60,7 +60,7 @@ func TestDamagedCheckpointsAreRefused(t *testing.T) {
 			bad = append(bad, byte(i))
 		}
 		write(t, file, bad)
-		refused(t, sc, file, "is not a complete zksim checkpoint 2")
+		refused(t, sc, file, "is not a complete zksim checkpoint 3")
 	}
 	refused(t, sc, filepath.Dir(file), "is not a complete")
 	refused(t, sc, filepath.Join(file, "below"), "not a directory")
@@ -179,9 +179,9 @@ func TestHostileCertificates(t *testing.T) {
 		{"{", "a certificate is a JSON object"},
 		{"[]", "a certificate is a JSON object"},
 		{"\x7fELF", "a certificate is a JSON object"},
-		{`{"format": "zksim certificate 2", "more": 1}`, "unknown field"},
-		{`{"format": "zksim certificate 3"}`, `the format of a certificate is "zksim certificate 2", not "zksim certificate 3"`},
-		{`{"format": "zksim certificate 2"}{}`, "there is more behind it"},
+		{`{"format": "zksim certificate 3", "more": 1}`, "unknown field"},
+		{`{"format": "zksim certificate 4"}`, `the format of a certificate is "zksim certificate 3", not "zksim certificate 4"`},
+		{`{"format": "zksim certificate 3"}{}`, "there is more behind it"},
 		{`{"format": "` + strings.Repeat("x", maxCertificate), "a certificate is a JSON object"},
 	} {
 		if _, err := ReadCertificate(strings.NewReader(x.text)); err == nil || !strings.Contains(err.Error(), x.want) {
