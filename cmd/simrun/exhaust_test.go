@@ -14,8 +14,8 @@ func TestCheckSearchesASmallScopeExhaustively(t *testing.T) {
 	r := simrun(t, one...)
 	for _, want := range []string{
 		"held    lock/fan-out             1 runs, ", "; every schedule of 2 clients with no fault\n",
-		"caught  lock/plain-create        by tree in exhaustive search in ", "      lock/plain-create  exhaustive search  tree: /lock/_c_",
-		"      minimal    6 of ", "      replayed   2 of 2 identical",
+		"caught  lock/plain-create        by quiescence in exhaustive search in ", "      lock/plain-create  exhaustive search  quiescence: c1 waits for /lock/_c_",
+		"      minimal    3 of ", "      replayed   2 of 2 identical",
 		"\n      or         go run ./cmd/simrun prove -run '^lock/plain-create$' -clients 2 -rounds 1\n",
 	} {
 		if !strings.Contains(r.out, want) {
@@ -34,7 +34,7 @@ func TestCheckSearchesASmallScopeExhaustively(t *testing.T) {
 			t.Error(err)
 		}
 	}
-	if r := simrun(t, "replay", filepath.Join(dir, "schedule.txt")); !strings.Contains(r.out, "tree: /lock/_c_") {
+	if r := simrun(t, "replay", filepath.Join(dir, "schedule.txt")); !strings.Contains(r.out, "quiescence: c1 waits for ") {
 		t.Errorf("%+v", r)
 	}
 	for _, other := range []string{"-strategy=random", "-strategy=pct", "-shard=1/2"} {
