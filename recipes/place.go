@@ -139,14 +139,14 @@ func (p *place) queue(ctx context.Context, name string, wait bool) (err error) {
 	defer p.env.Forget()(&p.held, &p.alarm, &err)
 	for {
 		p.env.Keep(&p.alarm)
-		if err := p.look(ctx, name, wait); err != nil || p.held != nil {
+		if err := p.attempt(ctx, name, wait); err != nil || p.held != nil {
 			return err
 		}
 	}
 }
 
-// look goes once through the steps of queue.
-func (p *place) look(ctx context.Context, name string, wait bool) (err error) {
+// attempt goes once through the steps of queue.
+func (p *place) attempt(ctx context.Context, name string, wait bool) (err error) {
 	defer p.env.Forget()(&p.held, &p.alarm, &err)
 	if err := ctx.Err(); err != nil {
 		return err
@@ -188,7 +188,7 @@ func (p *place) awaitLease(ctx context.Context, name string) (err error) {
 // take makes sure that the first of the queue is ours and holds it. It does
 // nothing, without error, if the session has changed state meanwhile.
 func (p *place) take(name string) error {
-	seen, err := p.session.look(p.dir+"/"+name, p.revocable)
+	seen, err := p.look(p.dir+"/"+name, p.revocable)
 	if err != nil {
 		return err
 	}
