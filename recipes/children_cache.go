@@ -132,7 +132,6 @@ type kid struct {
 
 // update reads what has to be read and returns what is different.
 func (v *view) update(ctx context.Context) (changes []Change, err error) {
-	defer v.env.Forget()(v, &changes, &err)
 	if v.listed == nil {
 		names, _, event, err := look(ctx, &v.observer, v.dir, v.conn.ChildrenW)
 		if err != nil {
@@ -211,8 +210,7 @@ func (v *view) now() []Child {
 
 // pause waits until a watch has fired, and marks all that have; after the loss of
 // the connection all.
-func (v *view) pause(ctx context.Context) (err error) {
-	defer v.env.Forget()(v, &err)
+func (v *view) pause(ctx context.Context) error {
 	events := append(make([]<-chan zk.Event, 0, len(v.kids)+2), nil, v.listed)
 	for _, k := range v.kids {
 		events = append(events, k.event)

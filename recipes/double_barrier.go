@@ -187,24 +187,22 @@ func (d *DoubleBarrier) gather(ctx context.Context) (err error) {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		if err := d.look(ctx); err != nil || d.held != nil {
+		d.alarm.set(d.env)
+		err := d.look(ctx)
+		if err == nil && d.held != nil {
+			return nil
+		}
+		if interrupted(err) {
+			err = d.await(ctx)
+		}
+		if err != nil {
 			return err
 		}
 	}
 }
 
 // look goes once through the steps 2 to 6 of the protocol.
-func (d *DoubleBarrier) look(ctx context.Context) (err error) {
-	defer d.env.Forget()(&d.round, &d.held, &d.alarm, &err)
-	d.alarm.set(d.env)
-	err = d.step(ctx)
-	if interrupted(err) {
-		err = d.await(ctx)
-	}
-	return err
-}
-
-func (d *DoubleBarrier) step(ctx context.Context) error {
+func (d *DoubleBarrier) look(ctx context.Context) error {
 	own, err := d.session.look(d.path(d.node), false)
 	if err != nil {
 		return err

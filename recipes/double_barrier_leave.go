@@ -66,26 +66,21 @@ func (d *DoubleBarrier) leave(ctx context.Context) (err error) {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		if done, err := d.leaveBy(ctx, step); err != nil || done {
+		inside, err := d.inside(ctx)
+		if err == zk.ErrNoNode || err == nil && len(inside) == 0 {
+			return nil
+		}
+		done := false
+		if err == nil {
+			done, err = step(ctx, inside)
+		}
+		if interrupted(err) {
+			err = d.await(ctx)
+		}
+		if err != nil || done {
 			return err
 		}
 	}
-}
-
-// leaveBy lists those who are inside and takes a step.
-func (d *DoubleBarrier) leaveBy(ctx context.Context, step func(context.Context, []string) (bool, error)) (done bool, err error) {
-	defer d.env.Forget()(&d.marked, &d.alarm, &done, &err)
-	inside, err := d.inside(ctx)
-	if err == zk.ErrNoNode || err == nil && len(inside) == 0 {
-		return true, nil
-	}
-	if err == nil {
-		done, err = step(ctx, inside)
-	}
-	if interrupted(err) {
-		err = d.await(ctx)
-	}
-	return done, err
 }
 
 // inside returns those of the round who are still there.

@@ -110,8 +110,7 @@ func (m *Master) lead(ctx context.Context) (err error) {
 }
 
 // round does what there is to do, and renews the watches that have fired.
-func (m *Master) round(ctx context.Context, tasks, workers *<-chan zk.Event) (err error) {
-	defer m.env.Forget()(&m.turn, tasks, workers, &err)
+func (m *Master) round(ctx context.Context, tasks, workers *<-chan zk.Event) error {
 	assign, _, err := m.conn.Children(m.dir + "/assign")
 	if err != nil {
 		return err

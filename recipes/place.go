@@ -139,35 +139,32 @@ func (p *place) queue(ctx context.Context, name string, wait bool) (err error) {
 	defer p.env.Forget()(&p.held, &p.alarm, &err)
 	for {
 		p.env.Keep(&p.alarm)
-		if err := p.attempt(ctx, name, wait); err != nil || p.held != nil {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		p.alarm.set(p.env)
+		ahead, err := p.ahead(name)
+		switch {
+		case err != nil:
+		case ahead == "":
+			err = p.take(name)
+			if err == nil && p.held != nil {
+				return nil
+			}
+		case !wait:
+			return ErrLocked
+		case p.leases > 1:
+			err = p.awaitLease(ctx, name)
+		default:
+			err = p.awaitChange(ctx, p.dir+"/"+ahead, &p.alarm)
+		}
+		if interrupted(err) {
+			err = p.await(ctx)
+		}
+		if err != nil {
 			return err
 		}
 	}
-}
-
-// attempt goes once through the steps of queue.
-func (p *place) attempt(ctx context.Context, name string, wait bool) (err error) {
-	defer p.env.Forget()(&p.held, &p.alarm, &err)
-	if err := ctx.Err(); err != nil {
-		return err
-	}
-	p.alarm.set(p.env)
-	ahead, err := p.ahead(name)
-	switch {
-	case err != nil:
-	case ahead == "":
-		err = p.take(name)
-	case !wait:
-		return ErrLocked
-	case p.leases > 1:
-		err = p.awaitLease(ctx, name)
-	default:
-		err = p.awaitChange(ctx, p.dir+"/"+ahead, &p.alarm)
-	}
-	if interrupted(err) {
-		err = p.await(ctx)
-	}
-	return err
 }
 
 // awaitLease waits until anybody enters or leaves the queue, whoever of those

@@ -27,7 +27,7 @@ type observer struct {
 	opt     WatchOptions
 	synced  int64 // the session whose answers are no older than all before
 	suspect bool
-	doubts  int // how often that has changed
+	doubts  int // how often that has changed, which is all that the caller can have made of it
 	change  <-chan zk.Event
 }
 

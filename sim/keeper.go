@@ -25,15 +25,6 @@ type visit struct {
 	kind reflect.Type
 }
 
-func (k *keeper) holds(ch <-chan zk.Event) bool {
-	for _, x := range k.channels {
-		if x == ch {
-			return true
-		}
-	}
-	return false
-}
-
 var (
 	contextType  = reflect.TypeFor[context.Context]()
 	clientType   = reflect.TypeFor[*Client]()
@@ -158,8 +149,8 @@ func (k *keeper) pointer(v reflect.Value) {
 
 func (k *keeper) structure(v reflect.Value) {
 	if v.Type() == statType {
-		for i, zxid := range statFields {
-			switch n := v.Field(i).Int(); zxid {
+		for i, kind := range statFields {
+			switch n := v.Field(i).Int(); kind {
 			case isZxid:
 				k.d.add(uint64(k.c.w.Rank(n)))
 			case isNumber:

@@ -1,6 +1,10 @@
 package sim
 
-import "github.com/go-zookeeper/zk"
+import (
+	"slices"
+
+	"github.com/go-zookeeper/zk"
+)
 
 // scope is what code has seen since it called [Env.Forget], until it says what it keeps of
 // that; or what a goroutine knows that was started in such a scope: what its starter knew, until
@@ -111,15 +115,16 @@ func (c *Client) keep(s *scope, kept []any) digest {
 			k.channels = append(k.channels, g.chans...)
 		}
 	}
-	for i := range c.watchers {
-		if x := &c.watchers[i]; x.scope.left() == s && !k.holds(x.ch) {
-			x.scope = nil
+	drop := func(ch <-chan zk.Event, at **scope) {
+		if (*at).left() == s && !slices.Contains(k.channels, ch) {
+			*at = nil
 		}
 	}
+	for i := range c.watchers {
+		drop(c.watchers[i].ch, &c.watchers[i].scope)
+	}
 	for i := range c.sessionChans {
-		if x := &c.sessionChans[i]; x.scope.left() == s && !k.holds(x.ch) {
-			x.scope = nil
-		}
+		drop(c.sessionChans[i].ch, &c.sessionChans[i].scope)
 	}
 	return k.d
 }

@@ -76,8 +76,8 @@ func (x *steps) Choose(world *sim.World) (sim.Transition, bool, error) {
 			return t, true, nil
 		}
 	}
-	x.names = world.Schedule()
 	if len(x.prefix) == 0 {
+		x.names = world.Schedule()
 		return sim.Transition{}, false, errKnown
 	}
 	t := x.prefix[0]

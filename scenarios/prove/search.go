@@ -80,6 +80,16 @@ func newSearch(sc *Scope, reduce Reductions, most int) *search {
 	return s
 }
 
+// remembering returns the checkers that remember something of the past which matters: those
+// that are asked, and the one that knows the guarded resource.
+func (s *search) remembering() []checkers.Checker {
+	all, fenced := s.scenario.Checkers, checkers.Checker(checkers.Fenced{})
+	if s.fenced && !slices.Contains(names(all), fenced.Name()) {
+		all = append(slices.Clone(all), fenced)
+	}
+	return all
+}
+
 // refute takes note of a schedule that violates a checker. There is no need to go
 // on.
 func (s *search) refute(r *scenarios.Result) {

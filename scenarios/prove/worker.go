@@ -66,16 +66,6 @@ func newWorker(s *search) *worker {
 	return w
 }
 
-// remembering returns the checkers that remember something of the past which matters: those
-// that are asked, and the one that knows the guarded resource.
-func (s *search) remembering() []checkers.Checker {
-	all, fenced := s.scenario.Checkers, checkers.Checker(checkers.Fenced{})
-	if s.fenced && !slices.Contains(names(all), fenced.Name()) {
-		all = append(slices.Clone(all), fenced)
-	}
-	return all
-}
-
 // work explores until there is nothing left.
 func (w *worker) work() {
 	defer w.runner.Close()
