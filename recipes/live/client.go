@@ -120,10 +120,11 @@ func (c *Client) callback(ready func(), o Options) zk.EventCallback {
 	return func(ev zk.Event) {
 		switch ev.Type {
 		case zk.EventSession:
+			news := c.feed.publish(ev)
 			if ev.State == zk.StateHasSession {
-				ready()
+				ready() // after that: whoever asks from now on hears of what comes next
 			}
-			if c.feed.publish(ev) && o.OnSession != nil {
+			if news && o.OnSession != nil {
 				o.OnSession(ev)
 			}
 		case zk.EventNodeCreated, zk.EventNodeDeleted, zk.EventNodeDataChanged, zk.EventNodeChildrenChanged:
