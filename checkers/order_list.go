@@ -107,7 +107,7 @@ func (Gather) Order() Order {
 // recorded, more matters; but such runs are not searched.)
 func (Herd) Order() Order {
 	var o Order
-	for _, k := range of(h.Acquired, h.Created, h.Deleted, h.Notify, h.Return) {
+	for _, k := range of(h.Acquired, h.Changed, h.Created, h.Deleted, h.Notify, h.Return) {
 		o[k] = seen
 	}
 	return o

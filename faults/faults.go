@@ -27,6 +27,7 @@ type Fault struct {
 	// request says that can returns a request, so that a rule may aim at its
 	// operation, path or occurrence.
 	request bool
+	ends    bool // it ends a session, and time may move on to when that can be
 	// local reports whether the fault, which must be possible, would change
 	// nothing but the client and its connection; nil: it would not.
 	local func(c *sim.Client) bool
@@ -61,7 +62,7 @@ var Table = []Fault{
 				c.Cut(false)
 			}
 		}},
-	{Name: "late-request",
+	{Name: "late-request", ends: true,
 		Doc: "the session expires while a request waits for a connection; it runs in the next session",
 		can: func(w *sim.World, c *sim.Client) (*model.Request, bool) {
 			return nil, len(w.Lagging(c)) > 0 && c.Queued() && c.HasSession() && !c.Unaware()
@@ -71,13 +72,13 @@ var Table = []Fault{
 		Doc: "the connection is cut; writes on their way may still be executed until the client is back",
 		can: func(w *sim.World, c *sim.Client) (*model.Request, bool) { return nil, c.Connected() },
 		do:  func(w *sim.World, c *sim.Client) { c.Cut(false) }},
-	{Name: "expire",
+	{Name: "expire", ends: true,
 		Doc: "the session of a client that knows of its disconnection ends; the client learns it when it reconnects",
 		can: func(w *sim.World, c *sim.Client) (*model.Request, bool) {
 			return nil, c.HasSession() && c.Alive() && !c.Unaware()
 		},
 		do: func(w *sim.World, c *sim.Client) { c.Expire() }},
-	{Name: "learn-late",
+	{Name: "learn-late", ends: true,
 		Doc: "the session ends while its client believes to be connected or is paused",
 		can: func(w *sim.World, c *sim.Client) (*model.Request, bool) {
 			return nil, c.HasSession() && c.Alive() && (c.Connected() || c.Paused())
@@ -125,7 +126,7 @@ var Table = []Fault{
 			c.Serve()
 			moveTo(c, w.Lagging(c)[0])
 		}},
-	{Name: "zombie",
+	{Name: "zombie", ends: true,
 		Doc: "a partitioned server goes on serving a client whose session has ended",
 		can: func(w *sim.World, c *sim.Client) (*model.Request, bool) {
 			return nil, c.Connected() && c.Server() > 0 && c.HasSession() && !w.Frozen(c.Server())

@@ -1,6 +1,7 @@
 package faults
 
 import (
+	"slices"
 	"strings"
 
 	"zksim/model"
@@ -63,6 +64,36 @@ func (in *Injector) Local(w *sim.World, t sim.Transition) bool {
 	f := &Table[t.Kind-sim.FirstFault]
 	return f.local != nil && f.local(w.Clients()[t.Client-1])
 }
+
+// Strikes reports whether a fault of the plan strikes requests: then more of them may be of
+// importance than the next one of a client.
+func (in *Injector) Strikes() bool {
+	return slices.ContainsFunc(in.rules, func(r rule) bool { return r.fault.request })
+}
+
+// Counts reports whether it is of importance how many requests a client has made.
+func (in *Injector) Counts() bool { return in.counts }
+
+// Left reports whether the plan still allows the fault t, if the state permits it.
+func (in *Injector) Left(t sim.Transition) bool {
+	return slices.ContainsFunc(in.rules, func(r rule) bool {
+		return r.kind == t.Kind && r.left > 0 && (r.Aim.Client == 0 || r.Aim.Client == int(t.Client))
+	})
+}
+
+// Permitted appends the faults that the plan has for c and the state permits, be they used up or
+// not.
+func (in *Injector) Permitted(w *sim.World, c *sim.Client, list []sim.Transition) []sim.Transition {
+	for i := range in.rules {
+		if r := &in.rules[i]; r.permits(w, c) && !in.offered(list, r.kind, c) {
+			list = append(list, sim.Transition{Kind: r.kind, Client: uint32(c.ID())})
+		}
+	}
+	return list
+}
+
+// Ends reports whether a fault of this kind ends a session.
+func Ends(k sim.Kind) bool { return Table[k-sim.FirstFault].ends }
 
 // Enabled appends the faults that the plan still allows and the state permits.
 func (in *Injector) Enabled(w *sim.World, list []sim.Transition) []sim.Transition {

@@ -31,9 +31,10 @@ func (s *Server) Sessions() []int64 {
 	return slices.Sorted(maps.Keys(s.sessions))
 }
 
-// Newer reports whether the znode path has data, and children, newer than a zxid; neither if
-// there is no such znode.
-func (s *Server) Newer(path string, zxid int64) (data, children bool) {
-	n := s.lookup(path)
-	return n != nil && n.mzxid > zxid, n != nil && n.pzxid > zxid
+// Changed calls f for each znode with the zxids of the last changes of its data and of its
+// list of children, in any order.
+func (s *Server) Changed(f func(path string, data, children int64)) {
+	for path, n := range s.nodes { // order-free: the caller's
+		f(path, n.mzxid, n.pzxid)
+	}
 }

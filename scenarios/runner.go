@@ -49,14 +49,15 @@ func NewRunner() *Runner {
 // Close frees what a runner holds.
 func (r *Runner) Close() { r.world.Close() }
 
-// Guarded returns a hash of what the resource that the locks guard remembers.
+// Guarded returns a hash of what the resource that the locks guard remembers: tokens, as a rule
+// zxids, which sim.Detail.Epoch tells from other numbers.
 func (r *Runner) Guarded() uint64 {
-	x := checkers.Print(0)
-	for _, token := range [...]int64{r.resource.written, r.resource.seen} {
-		x = x.Word(uint64(token)).Word(uint64(r.world.Rank(token))) // a zxid, or something else
-	}
-	return uint64(x)
+	x := checkers.Print(r.world.Rank(r.resource.written))
+	return uint64(x.Word(uint64(r.world.Rank(r.resource.seen))))
 }
+
+// Left reports whether the plan of the run in progress still allows a fault, if the state permits it.
+func (r *Runner) Left(t sim.Transition) bool { return !r.world.Calm() && r.injector.Left(t) }
 
 // World returns the world of the runs, to look at.
 func (r *Runner) World() *sim.World { return r.world }

@@ -51,9 +51,10 @@ type Client struct {
 
 	coroutines []*coroutine
 	names      []string
-	dirty      bool // something may have become runnable
-	stale      bool // moves may be out of date
-	touched    bool // listed in World.touched
+	roster     digest // of names, in their order
+	dirty      bool   // something may have become runnable
+	stale      bool   // moves may be out of date
+	touched    bool   // listed in World.touched
 	moves      []Transition
 	uuids      uint64
 	observed   digest // of all that the client's code has seen

@@ -165,6 +165,7 @@ func (c *Client) uniqueName(name string) int {
 		}
 		if i == len(c.names) {
 			c.names = append(c.names, full)
+			c.roster.addString(full)
 		}
 		if c.byName(i) == nil {
 			return i

@@ -1,10 +1,6 @@
 package sim
 
-import (
-	"github.com/go-zookeeper/zk"
-
-	"zksim/model"
-)
+import "github.com/go-zookeeper/zk"
 
 // Fingerprint returns a hash of the world's state: servers, log, messages on
 // their way, libraries, and the clients' code, which is determined by what it
@@ -16,38 +12,26 @@ import (
 // txns that changed no znode (sessions that begin, writes that failed): the order
 // of zxids is kept, and that is all that code may make of them.
 func (w *World) Fingerprint() uint64 {
-	var d digest
-	first := w.committed
-	for _, s := range w.servers {
-		d.add(s.store.Fingerprint(w.Rank))
-		d.add(uint64(w.committed-s.applied)<<1 | bit(s.frozen))
-		first = min(first, s.applied)
-	}
-	for i := first; i < len(w.log); i++ {
-		e := &w.log[i]
-		d.add(uint64(e.txn.Session))
-		d.addRequest(&e.req)
-	}
+	servers := w.Servers()
+	d := digest(servers.hash)
+	d.add(w.Rest())
+	var p Part
 	for _, c := range w.clients {
-		c.fingerprint(&d)
-	}
-	d.add(w.timers.fingerprint(w.now))
-	d.add(bit(w.calm))
-	if w.Detail.Clock == Times || w.leader().store.NextReap() != model.Never {
-		d.add(uint64(w.now))
-	}
-	if w.injector != nil {
-		d.add(w.injector.Fingerprint())
+		c.Part(&p)
+		d.add(p.Fingerprint(servers))
 	}
 	return uint64(d)
 }
 
-// Rank returns the number of txns that changed a znode up to a zxid; with
-// Detail.Zxids the zxid.
+// Rank returns the zxid that a txn would have if only those counted that changed a znode; with
+// Detail.Zxids the zxid itself. What is no zxid of the run stays as it is.
 func (w *World) Rank(zxid int64) int64 {
-	i := zxid & 0xffffffff
-	if w.Detail.Zxids || i >= int64(len(w.ranks)) { // or not a zxid at all
+	i := zxid - w.epoch
+	if w.Detail.Zxids || i < 0 || i >= int64(len(w.ranks)) {
 		return zxid
+	}
+	if w.Detail.Epoch {
+		return w.epoch + w.ranks[i]
 	}
 	return w.ranks[i]
 }
@@ -86,22 +70,22 @@ func bit(b bool) uint64 {
 	return 0
 }
 
-func (c *Client) fingerprint(d *digest) {
+// body returns a hash of the client without its connection: of its code and library.
+func (c *Client) body() uint64 {
+	var d digest
 	w := c.w
 	if w.Remains != nil && !w.Detail.Ended && len(c.coroutines) == 0 {
 		d.add(w.Remains(c))
 	} else if w.Detail.Forget {
-		c.knowledge(d)
+		c.knowledge(&d)
 	} else {
 		d.add(uint64(c.observed))
 	}
 	d.add(bit(c.connected) | bit(c.closed)<<1 | bit(c.rounded)<<2 | bit(c.hungup)<<3 | bit(c.paused)<<4 |
-		bit(c.slow)<<5 | bit(c.crashed)<<6 | bit(c.closing)<<7 | bit(c.interrupt != nil)<<8 | bit(c.served)<<9)
+		bit(c.slow)<<5 | bit(c.crashed)<<6 | bit(c.closing)<<7 | bit(c.interrupt != nil)<<8)
 	d.add(uint64(c.server+1)<<32 | uint64(c.tried+1))
 	d.add(uint64(uint32(c.state))<<32 ^ uint64(c.session))
-	for _, x := range c.watchers { // the library uses its last zxid for nothing else
-		d.add(w.missed(c.lastZxid, x.path))
-	}
+	d.add(uint64(c.sessions)<<16 ^ uint64(len(c.auth)))
 	if len(w.servers) > 1 { // what a server may not have yet counts txns of all kinds
 		d.add(uint64(c.lastZxid))
 		d.add(uint64(c.owedAt)<<32 ^ uint64(max(0, c.owedTo-w.servers[c.owedAt].applied)))
@@ -109,39 +93,13 @@ func (c *Client) fingerprint(d *digest) {
 	if w.Detail.Clock != NoClock && !c.connected {
 		d.add(uint64(c.expiry() - w.now))
 	}
-	for _, queue := range [...][]*request{c.unsent, c.wire} {
-		d.add(uint64(len(queue)))
-		for _, r := range queue {
-			d.addRequest(&r.req)
-			if l := r.req.Watches; l != nil {
-				for _, paths := range [...][]string{l.Data, l.Exist, l.Child} {
-					d.add(uint64(len(paths)))
-					for _, path := range paths {
-						d.addString(path)
-						d.add(w.missed(l.RelativeZxid, path))
-					}
-				}
-			}
-		}
+	d.add(uint64(len(c.unsent)))
+	for _, r := range c.unsent {
+		d.addRequest(&r.req)
 	}
 	if c.await != nil {
 		d.add(uint64(c.awaitTo - w.servers[c.server].applied))
 		d.addRequest(&c.await.req)
-	}
-	d.add(uint64(len(c.late)))
-	for i := range c.late {
-		d.addRequest(&c.late[i])
-	}
-	d.add(uint64(len(c.down)))
-	for i := range c.down {
-		m := &c.down[i]
-		d.add(bit(m.eof) | bit(m.event.Caught)<<1 | uint64(uint32(m.event.Type))<<8)
-		d.addString(m.event.Path)
-		d.add(uint64(w.Rank(m.event.Zxid)))
-		if m.reply != nil {
-			d.add(uint64(w.Rank(m.reply.res.Zxid)))
-			d.addResponse(&m.reply.res, w.Rank)
-		}
 	}
 	for _, x := range c.watchers {
 		d.add(uint64(x.kind))
@@ -150,17 +108,8 @@ func (c *Client) fingerprint(d *digest) {
 	for _, g := range c.coroutines {
 		d.add(g.title ^ uint64(g.status)<<16 ^ uint64(g.got+1)<<3 ^ failure(g.req.err) ^ eventPrint(g.event))
 	}
-}
-
-// missed returns what a server makes of a watch on path whose client says that it knows all
-// up to zxid: whether the znode, or its list of children, has changed since. What is yet to
-// change will be newer in any case.
-func (w *World) missed(zxid int64, path string) uint64 {
-	if len(w.servers) > 1 { // which may lag
-		return uint64(w.Rank(zxid))
-	}
-	data, children := w.leader().store.Newer(path, zxid)
-	return bit(data) | bit(children)<<1
+	d.add(w.timers.fingerprint(c))
+	return uint64(d)
 }
 
 // failure returns a number for an error of the library.

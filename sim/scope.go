@@ -235,7 +235,7 @@ func (c *Client) knowledge(d *digest) {
 			d.add(s.number)
 		}
 	}
-	d.add(c.uuids<<32 ^ uint64(c.sessions)<<16 ^ uint64(len(c.auth)))
+	d.add(c.uuids)
 	for i := range c.watchers {
 		d.add(numberOf(c.watchers[i].scope))
 	}

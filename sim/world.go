@@ -33,6 +33,9 @@ type Detail struct {
 	// [Env.Forget].
 	Forget bool
 	Ended  bool // what code has seen that has ended, beyond World.Remains
+	// Epoch has the zxids of a single server begin with an epoch, as those of a real one
+	// do, so that they are told from other numbers which code uses.
+	Epoch bool
 }
 
 // Clock is what client code depends on of virtual time.
@@ -75,6 +78,7 @@ type World struct {
 	log       []entry // kept only for followers
 	committed int     // txns so far
 	zxid      int64
+	epoch     int64   // zxid before the first txn
 	ranks     []int64 // of each txn: how many changed a znode, up to it
 	changed   bool    // the txn being applied changed a znode
 	clock     Clock   // what client code has depended on so far
@@ -159,11 +163,12 @@ func (w *World) Reset(cfg Config, inj Injector, program func(*Client)) {
 	w.log, w.timers = w.log[:0], w.timers[:0]
 	w.schedule, w.hashes = w.schedule[:0], w.hashes[:0]
 	w.dirty, w.touched, w.follows = w.dirty[:0], w.touched[:0], false
-	w.zxid, w.committed, w.ranks = 0, 0, append(w.ranks[:0], 0)
+	w.epoch, w.committed, w.ranks = 0, 0, append(w.ranks[:0], 0)
 	w.clock, w.readings, w.hurried = NoClock, 0, false
-	if cfg.Servers > 1 {
-		w.zxid = 1 << 32
+	if cfg.Servers > 1 || cfg.Detail.Epoch {
+		w.epoch = 1 << 32
 	}
+	w.zxid = w.epoch
 	w.now, w.timerOrder, w.step, w.calm, w.panicked = 0, 0, 0, false, ""
 	w.hash = digest(mix(uint64(cfg.Clients)<<32 ^ uint64(cfg.Servers)<<16 ^ cfg.Order))
 	w.History.Reset(cfg.Clients)
@@ -325,6 +330,9 @@ func (w *World) faultName(t Transition) string {
 	}
 	return name
 }
+
+// Calm reports whether the faults are over.
+func (w *World) Calm() bool { return w.calm }
 
 // Step returns the number of transitions so far.
 func (w *World) Step() int { return int(w.step) }

@@ -26,7 +26,7 @@ type proveFlags struct {
 	clients, rounds, servers, most, workers                             int
 	order                                                               uint64
 	duration, every                                                     time.Duration
-	interleave, slowWakes, offline, reverse, symmetry, audit            bool
+	interleave, slowWakes, offline, reverse, symmetry, audit, rerun     bool
 	bar                                                                 bar
 }
 
@@ -55,6 +55,7 @@ func proveCommand(ctx context.Context, a *app, args []string) (int, error) {
 	f.StringVar(&c.without, "without", "", "reductions to switch off, of persistent, zxids, monitors, ended and forget, separated by commas")
 	f.BoolVar(&c.symmetry, "symmetry", false, "take clients that the scenario calls alike for exchangeable: sound only if code makes nothing of the order of names")
 	f.BoolVar(&c.audit, "audit", false, "check that code knows no more than what it says that it keeps (see recipes.Env, Forget)")
+	f.BoolVar(&c.rerun, "rerun", false, "run the code for every transition, rather than remember what steps do; completed searches come to the same numbers")
 	f.BoolVar(&c.reverse, "reverse", false, "search in another order; completed searches come to the same numbers")
 	f.StringVar(&c.checkpoint, "checkpoint", "", "file to save the search to, and to resume it from if it is there (one scenario only)")
 	f.DurationVar(&c.every, "every", time.Minute, "how often to save to the checkpoint")
@@ -109,7 +110,7 @@ func (c *proveFlags) options(a *app) (o prove.Options, err error) {
 	if c.workers < 0 || c.most < -1 {
 		return o, errors.New("-p and -most cannot be negative")
 	}
-	o = prove.Options{Reductions: prove.Every, Workers: c.workers, Checkpoint: c.checkpoint, Every: c.every, Reverse: c.reverse, Audit: c.audit}
+	o = prove.Options{Reductions: prove.Every, Workers: c.workers, Checkpoint: c.checkpoint, Every: c.every, Reverse: c.reverse, Audit: c.audit, Rerun: c.rerun}
 	o.Reductions.Symmetry = c.symmetry
 	if o.Memory, err = parseMemory(c.memory); err != nil {
 		return o, err

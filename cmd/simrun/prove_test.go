@@ -26,10 +26,10 @@ func TestProveExitStatuses(t *testing.T) {
 		{"-run ^test/fails$ -clients 0", exitViolation, "violated: test/fails with 1 clients, servers 1, faults none, at most 0: liveness: c1 gave up: enough & <done>; faults 0"},
 		{"-run ^test/panics$ -clients 0", exitViolation, ": panic: oops"},
 		{"-run ^test/escapes$ -clients 0", exitViolation, "holds: test/escapes"},
-		{"-run ^queue/claims$ -for 100ms", exitInconclusive, "inconclusive: queue/claims with 2 clients, rounds 1, servers 1, faults disconnect=2 expire=1, at most 3: the time is up with at most 0 faults after "},
+		{"-run ^queue/claims$ -clients 3 -for 100ms", exitInconclusive, "inconclusive: queue/claims with 3 clients, rounds 1, servers 1, faults disconnect=2 expire=1, at most 3: the time is up with at most 0 faults after "},
 		{"-run ^queue/claims$ -mem 1M", exitInconclusive, ": the memory is up, "},
 		{"-run ^test/(fails|escapes)$ -clients 0", exitViolation, "holds: test/escapes"},
-		{"-run ^lock/lock$ -most 0 -interleave -for 50ms", exitInconclusive, "inconclusive: lock/lock"},
+		{"-run ^lock/lock$ -most 3 -interleave -for 50ms", exitInconclusive, "inconclusive: lock/lock"},
 	} {
 		r := simrun(t, append([]string{"prove"}, strings.Fields(x.args)...)...)
 		if r.code != x.code || !strings.Contains(r.out, x.line) || r.err != "" {
@@ -42,7 +42,7 @@ func TestProveRefusesWrongInputInOneLine(t *testing.T) {
 	t.Chdir(t.TempDir())
 	add(t, fails)
 	write(t, "file", "")
-	write(t, "other", `{"format": "zksim certificate 3", "scenario": "lock/none"}`)
+	write(t, "other", `{"format": "zksim certificate 4", "scenario": "lock/none"}`)
 	for _, x := range []struct{ args, want string }{
 		{"-run lock/none", `-run: no scenario matches "lock/none"`},
 		{"-run ^lock/lock$ -clients 1", "lock/lock: the number of clients is from 2 to 64, not 1"},
@@ -60,7 +60,7 @@ func TestProveRefusesWrongInputInOneLine(t *testing.T) {
 		{"-run ^lock/lock$ -most -2", "-p and -most cannot be negative"},
 		{"-run ^lock/ -cert c.json", "-checkpoint and -cert are for one scenario; -run matches "},
 		{"-run ^lock/lock$ -cert x -checkpoint ./x", "-cert and -checkpoint are two files, not one"},
-		{"-run ^lock/lock$ -checkpoint file", "checkpoint: file is not a complete zksim checkpoint 3"},
+		{"-run ^lock/lock$ -checkpoint file", "checkpoint: file is not a complete zksim checkpoint 4"},
 		{"-run ^lock/lock$ -checkpoint none/file", "checkpoint: open none/file."},
 		{"-run ^lock/lock$ -most 0 -cert file/c.json", "mkdir file: not a directory"},
 		{"-run ^test/fails$ -clients 0 -o file", "mkdir file: not a directory"},

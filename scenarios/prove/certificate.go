@@ -67,7 +67,7 @@ type Certificate struct {
 	Why      string   `json:"why,omitempty"` // of Inconclusive
 }
 
-const certificateFormat = "zksim certificate 3"
+const certificateFormat = "zksim certificate 4"
 
 func (s *Scope) claim(r Reductions) Claim {
 	x := s.Scenario
@@ -75,9 +75,15 @@ func (s *Scope) claim(r Reductions) Claim {
 		Most: s.most(), Interleave: s.Interleave, SlowWakes: s.SlowWakes, Offline: s.Offline, Checkers: names(x.Checkers), Reductions: r}
 }
 
-// collision bounds the probability that any two of n states have the same 64 bits,
-// if these are uniform.
-func collision(n int) float64 { return float64(n) * float64(n) / math.Exp2(65) }
+// collision bounds the probability that any two different things of a level had the same hash of
+// 64 bits, if these are uniform: of its states, of their parts (the servers, and each client), of
+// the positions of each client in which its moves are remembered, and of those, three for each
+// transition at most, in which steps are.
+func (l *Level) collision(clients int) float64 {
+	pairs := func(n float64) float64 { return n * n / math.Exp2(65) }
+	states := float64(l.States)
+	return 2*pairs(states) + 2*pairs(float64(clients)*states) + pairs(3*float64(l.Transitions))
+}
 
 // String is the certificate in one line.
 func (c *Certificate) String() string {

@@ -59,7 +59,7 @@ type savedEdge struct {
 	Group int32
 }
 
-const checkpointFormat = "zksim checkpoint 3"
+const checkpointFormat = "zksim checkpoint 4"
 
 // probe runs the scenario once, fairly, without faults and for at most as many steps
 // as a schedule may have.
@@ -127,7 +127,11 @@ func (x *checkpoint) place(places map[*point]int, p *point) int {
 	at := places[p]
 	for i := len(way) - 1; i >= 0; i-- {
 		p = way[i]
-		x.Points = append(x.Points, savedPoint{at, p.by, p.faults, p.groups, p.opened.Load()})
+		y := savedPoint{Parent: at, By: p.by, Faults: p.faults}
+		if p.groups != nil {
+			y.Groups, y.Opened = p.groups, p.opened.Load()
+		}
+		x.Points = append(x.Points, y)
 		at = len(x.Points) - 1
 		places[p] = at
 	}
@@ -189,7 +193,7 @@ func (p *prover) resume() (*checkpoint, error) {
 	}
 	p.result.Levels, p.needs = x.Levels, x.Needs
 	if n := len(x.Levels); n > 0 {
-		p.result.Collision = collision(x.Levels[n-1].States)
+		p.result.Collision = x.Levels[n-1].collision(x.Claim.Clients)
 	}
 	return &x, nil
 }
@@ -219,12 +223,12 @@ func (x *checkpoint) sound() error {
 		}
 	}
 	for i, p := range x.Points {
-		if p.Parent < -1 || p.Parent >= i || len(p.Groups) == 0 || p.Opened < 0 || int(p.Opened) >= len(p.Groups) || !x.possible(p.By) {
+		if p.Parent < -1 || p.Parent >= i || p.Opened < 0 || int(p.Opened) > len(p.Groups) || !x.possible(p.By) {
 			return fmt.Errorf("point %d", i)
 		}
 	}
 	for i, e := range x.Edges {
-		if e.From < -1 || e.From >= len(x.Points) || e.From >= 0 && (e.Group < 0 || int(e.Group) >= len(x.Points[e.From].Groups)) || !x.possible(e.By) {
+		if e.From < -1 || e.From >= len(x.Points) || e.From >= 0 && (e.Group < 0 || int(e.Group) > len(x.Points[e.From].Groups)) || !x.possible(e.By) {
 			return fmt.Errorf("edge %d", i)
 		}
 	}
@@ -279,7 +283,7 @@ func (x *checkpoint) restore(s *search) []edge {
 	}
 	points := make([]*point, len(x.Points))
 	for i, p := range x.Points {
-		points[i] = &point{by: p.By, faults: p.Faults, groups: p.Groups}
+		points[i] = &point{by: p.By, faults: p.Faults, groups: p.Groups, bare: true}
 		points[i].opened.Store(p.Opened)
 		if p.Parent >= 0 {
 			points[i].parent = points[p.Parent]
@@ -290,6 +294,7 @@ func (x *checkpoint) restore(s *search) []edge {
 		edges[i] = edge{by: e.By, group: e.Group}
 		if e.From >= 0 {
 			edges[i].from = points[e.From]
+			edges[i].from.left.Add(1)
 		}
 	}
 	return edges

@@ -1,7 +1,8 @@
 // Package prove explores all schedules of a bounded scenario: every order of
 // messages, every placement of the faults of a plan. It runs the recipe's own
-// code, again from the start for each branch, and remembers the states that it
-// has been to by a fingerprint of 8 bytes.
+// code, from the start, wherever a client or a server does something for the first time;
+// what it did it remembers, and does not run it again where another run comes to the
+// same. It remembers the states that it has been to by a fingerprint of 8 bytes.
 //
 // What a proof says is in its [Certificate]: within that scope, no schedule violates
 // any of the named checkers, but for a collision of fingerprints, whose
@@ -16,5 +17,7 @@
 //   - The state of client code is what it has seen. Code that depends on the
 //     distance of two zxids, and not only on their order, needs the reduction of
 //     zxids switched off.
+//   - The programs of two clients share nothing but the ensemble and the guarded resource
+//     (scenarios.Process.Resource).
 //   - The times in a znode's stat are not taken for something that code has seen.
 package prove

@@ -1,28 +1,38 @@
 package prove
 
 import (
+	"slices"
+
 	"zksim/checkers"
 	"zksim/model/history"
 	"zksim/sim"
 )
 
 // past is what the checkers of a scenario remember of a run so far: monitors what
-// they remember by themselves, for the others a trace.
+// they remember by themselves, for the others a trace. They are shown the events as they would be
+// if only those txns had numbers that change a znode, so that what one run has told can be
+// told again as a part of another one.
 type past struct {
-	monitors []checkers.Monitor
-	trace    *trace
-	order    checkers.Order // of all of them
-	events   int            // that have been taken
-	found    checkers.Verdict
-	unsure   string // what a monitor could not judge
+	monitored []checkers.Checker
+	monitors  []checkers.Monitor // of these
+	trace     *trace
+	order     checkers.Order  // of all of them
+	shown     history.History // events that count
+	events    int             // of the run's history that have been looked at
+	objects   []object        // in the order of their first events
+	found     checkers.Verdict
+	unsure    string // what a monitor could not judge
 }
 
+// object is a recipe object of a client.
+type object struct{ client, number int32 }
+
 func newPast(all []checkers.Checker, monitored bool) *past {
-	p := &past{order: checkers.OrderOf(all)}
+	p := &past{order: checkers.OrderOf(all), shown: history.History{Txns: true}}
 	var traced []checkers.Checker
 	for _, c := range all {
 		if m, ok := c.(checkers.Monitored); ok && monitored {
-			p.monitors = append(p.monitors, m.Monitor())
+			p.monitored, p.monitors = append(p.monitored, c), append(p.monitors, m.Monitor())
 		} else {
 			traced = append(traced, c)
 		}
@@ -59,28 +69,103 @@ func (p *past) reset(clients int) {
 		m.Reset()
 	}
 	p.trace.reset(clients)
+	p.shown.Events, p.objects = p.shown.Events[:0], p.objects[:0]
 	p.events, p.found, p.unsure = 0, checkers.Verdict{}, ""
 }
 
-// take adds the events that are new in the history. It reports whether the order of one of
-// them and those of other clients can matter, and whether a monitor finds the
-// history violated: then the run need not go on.
-func (p *past) take(world *sim.World) (visible, violated bool) {
-	h := world.History
-	for ; p.events < len(h.Events) && !violated; p.events++ {
-		e := &h.Events[p.events]
-		visible = visible || p.order.Crosses(e.Kind)
-		p.trace.add(e, world.Rank)
-		for _, m := range p.monitors {
-			switch v := m.Step(h, p.events); {
-			case v.Level == checkers.Violated && !violated:
-				violated, p.found = true, v
-			case v.Level == checkers.Unknown:
-				p.unsure = v.Message
-			}
+// take adds the events that are new in the history of a run, and returns those that count.
+func (p *past) take(world *sim.World) []history.Event {
+	first := len(p.shown.Events)
+	for _, e := range world.History.Events[p.events:] {
+		if p.counts(e.Kind) {
+			e.Zxid, e.Value = world.Rank(e.Zxid), world.Rank(e.Value)
+			p.add(e.Client, p.ordinal(&e), &e)
 		}
 	}
-	return visible, violated
+	p.events = len(world.History.Events)
+	return p.shown.Events[first:]
+}
+
+// counts reports whether an event may mean something to a checker: what libraries do means nothing
+// to most.
+func (p *past) counts(k history.Kind) bool {
+	switch k {
+	case history.Call, history.Reply, history.Notify, history.Session, history.Fault:
+		return p.order.Sees(k)
+	}
+	return true
+}
+
+// ordinal tells the object of an event from the others of its client: the number that it
+// has differs between runs that mean the same.
+func (p *past) ordinal(e *history.Event) (n int32) {
+	if e.Object == 0 {
+		return 0
+	}
+	x := object{e.Client, e.Object}
+	for _, y := range p.objects {
+		if y.client == x.client {
+			n++
+		}
+		if y == x {
+			return n
+		}
+	}
+	p.objects = append(p.objects, x)
+	return n + 1
+}
+
+// add shows an event to the checkers, with the object's number among those of its client.
+func (p *past) add(client, object int32, e *history.Event) {
+	if object > 0 {
+		e.Object = client<<16 | object
+	}
+	e.Step = 0
+	p.shown.Events = append(p.shown.Events, *e)
+	p.show()
+}
+
+// show shows the latest event to the checkers, unless one of them has found what it looks for.
+func (p *past) show() {
+	if p.violated() {
+		return
+	}
+	i := len(p.shown.Events) - 1
+	p.trace.add(&p.shown.Events[i])
+	for _, m := range p.monitors {
+		switch v := m.Step(&p.shown, i); {
+		case v.Level == checkers.Violated && !p.violated():
+			p.found = v
+		case v.Level == checkers.Unknown:
+			p.unsure = v.Message
+		}
+	}
+}
+
+// violated reports whether a monitor finds the history violated: then the run need not go on.
+func (p *past) violated() bool { return p.found.Level == checkers.Violated }
+
+// judge returns what the checker whose monitor has found a run violated says of its history.
+func (p *past) judge(h *history.History) checkers.Verdict {
+	for _, c := range p.monitored {
+		if v := c.Check(h); c.Name() == p.found.Checker && v.Level == checkers.Violated {
+			return v
+		}
+	}
+	return p.found
+}
+
+// replay shows the checkers events of another run.
+func (p *past) replay(events []history.Event) {
+	for i := range events {
+		p.shown.Events = append(p.shown.Events, events[i])
+		p.show()
+	}
+}
+
+// visible reports whether the order of one of these events and those of other clients can matter.
+func (p *past) visible(events []history.Event) bool {
+	return slices.ContainsFunc(events, func(e history.Event) bool { return p.order.Crosses(e.Kind) })
 }
 
 func (p *past) hash() checkers.Print {

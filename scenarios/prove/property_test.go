@@ -23,7 +23,7 @@ func (x *sampler) Choose(w *sim.World) (sim.Transition, bool, error) {
 	if t, ok := w.Prompt(false); ok {
 		return t, true, nil
 	}
-	if _, violated := x.past.take(w); violated {
+	if x.past.take(w); x.past.violated() {
 		return sim.Transition{}, false, nil
 	}
 	list := slices.Clone(w.Busy())

@@ -26,6 +26,12 @@ type Options struct {
 	// Audit searches without the reduction Forget, and fails if that is not sound: if
 	// states go on differently that are said to be the same.
 	Audit bool
+	// Rerun runs the code for every transition, and remembers nothing of what steps do.
+	// There is no need for that but to check that it makes no difference.
+	Rerun bool
+	// Doubt is how many steps there are to one that is found out again although what it does
+	// is remembered; 0: 1000. On a difference the search fails.
+	Doubt int
 	// Progress, if not nil, is called now and then.
 	Progress func(Progress)
 }
@@ -89,6 +95,7 @@ type prover struct {
 	needs  needs
 	stop   string // the limit that was reached
 	err    error  // of a checkpoint
+	memo   *memo  // of all levels with these needs
 	code   uint64 // hash of a run, 0: not known yet
 	saved  time.Time
 	asked  time.Time // for progress
@@ -101,6 +108,12 @@ func (p *prover) level(ctx context.Context, from *checkpoint) (again bool, err e
 	cert := &p.result.Certificate
 	s := newSearch(&p.scope, p.Reductions, len(cert.Levels))
 	s.needs, s.reverse, s.stuck, s.limit = p.needs, p.Reverse, p.Stuck, int64(p.States)
+	s.doubtful = cmp.Or(p.Doubt, 1000)
+	s.again = s.again || p.Audit || p.Rerun
+	if p.memo == nil {
+		p.memo = s.memo
+	}
+	s.memo = p.memo
 	if p.Audit {
 		s.audit = &audit{next: map[uint64]successor{}}
 	}
@@ -122,7 +135,7 @@ func (p *prover) level(ctx context.Context, from *checkpoint) (again bool, err e
 		p.refuted(s)
 		return false, p.discard()
 	case s.asked.Load():
-		p.needs = s.more
+		p.needs, p.memo = s.more, nil
 		return true, nil
 	case p.err != nil:
 		return false, p.err
@@ -133,7 +146,7 @@ func (p *prover) level(ctx context.Context, from *checkpoint) (again bool, err e
 		return false, nil
 	}
 	cert.Levels = append(cert.Levels, p.result.Last)
-	cert.Collision = collision(states)
+	cert.Collision = p.result.Last.collision(cert.Clients)
 	if s.most < p.scope.most() && s.withheld.Load() {
 		return true, nil
 	}

@@ -36,6 +36,10 @@ type search struct {
 	known visited
 	counters
 
+	memo     *memo
+	fine     bool        // faults may strike any request
+	again    bool        // run the code for every transition
+	doubtful int         // how many recalled steps there are to one that is found out again
 	audit    *audit      // nil: none
 	withheld atomic.Bool // a fault was possible and there had been enough
 	asked    atomic.Bool // there is more to time than needs say
@@ -67,10 +71,11 @@ func newSearch(sc *Scope, reduce Reductions, most int) *search {
 	if x.Broken() { // what others find neither counts nor ends a run
 		x.Checkers = slices.DeleteFunc(slices.Clone(x.Checkers), func(c checkers.Checker) bool { return !slices.Contains(x.Caught, c.Name()) })
 	}
-	s := &search{scope: sc, reduce: reduce, most: most, scenario: &x, schedule: x.Blank(0), injector: &faults.Injector{}, stuck: usuallyStuck}
+	s := &search{scope: sc, reduce: reduce, most: most, scenario: &x, schedule: x.Blank(0), injector: &faults.Injector{}, memo: &memo{}, again: sc.Servers > 1, doubtful: 1000, stuck: usuallyStuck}
 	s.schedule.Servers, s.schedule.Order, s.schedule.Faults = sc.Servers, sc.Order, sc.Faults
 	s.fenced = slices.Contains(names(sc.Scenario.Checkers), checkers.Fenced{}.Name())
 	s.injector.Reset(sc.Faults)
+	s.fine = s.injector.Strikes()
 	named := func(r faults.Rule) bool { return r.Aim.Client > 0 }
 	if reduce.Symmetry && x.Alike != nil && !slices.ContainsFunc(sc.Faults, named) {
 		for id := range x.Clients + 1 {
@@ -147,6 +152,7 @@ const usuallyStuck = 30 * time.Second
 // the search stops and what is left is in the pool. It fails when client code blocks
 // or ends its goroutine.
 func (s *search) run(ctx context.Context, workers int, from []edge, watch func() bool) error {
+	s.memo.exact = s.injector.Counts() || s.needs.Clock == sim.Times
 	s.pool = newPool(workers)
 	s.pool.queue = from
 	all := make([]*worker, workers)
@@ -191,6 +197,9 @@ func (s *search) run(ctx context.Context, workers int, from []edge, watch func()
 	}
 }
 
+// failed is why a search cannot go on.
+type failed string
+
 // guarded works, and reports that client code has ended the goroutine (a Goexit in a
 // coroutine is passed on to whoever resumed it), or that a step is not possible which
 // was when the same steps had been taken before.
@@ -199,7 +208,10 @@ func (w *worker) guarded() (err error) {
 	go func() {
 		defer close(ended)
 		defer func() {
-			if r := recover(); r != nil {
+			r := recover()
+			if why, ok := r.(failed); ok {
+				err = fmt.Errorf("%s: %s", w.scenario.Name, string(why))
+			} else if r != nil {
 				err = fmt.Errorf("%s: the same steps lead to another state, since the program is not deterministic (%v)", w.scenario.Name, r)
 			}
 		}()

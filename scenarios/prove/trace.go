@@ -17,20 +17,15 @@ type trace struct {
 	order checkers.Order
 	own   []checkers.Print                 // per client; 0 is the environment
 	sums  [history.Calm + 1]checkers.Print // per kind
-	seen  []object                         // in the order of their first events
 }
-
-// object is a recipe object of a client.
-type object struct{ client, number int32 }
 
 func (t *trace) reset(clients int) {
 	t.own = append(t.own[:0], make([]checkers.Print, clients+1)...)
 	clear(t.sums[:])
-	t.seen = t.seen[:0]
 }
 
-// add adds an event; rank returns what counts of a zxid.
-func (t *trace) add(e *history.Event, rank func(zxid int64) int64) {
+// add adds an event.
+func (t *trace) add(e *history.Event) {
 	if !t.order.Sees(e.Kind) {
 		return
 	}
@@ -40,34 +35,14 @@ func (t *trace) add(e *history.Event, rank func(zxid int64) int64) {
 			before += t.sums[k]
 		}
 	}
-	x := t.own[e.Client].Word(uint64(said(e, rank))).Word(t.ordinal(e)).Word(uint64(before))
+	x := t.own[e.Client].Word(uint64(said(e))).Word(uint64(before))
 	t.own[e.Client] = x
 	t.sums[e.Kind] += x
 }
 
-// ordinal tells the object of an event from the others of its client: the number that it
-// has differs between runs that mean the same.
-func (t *trace) ordinal(e *history.Event) (n uint64) {
-	x := object{e.Client, e.Object}
-	for _, y := range t.seen {
-		if y == x {
-			return n
-		}
-		if y.client == x.client {
-			n++
-		}
-	}
-	t.seen = append(t.seen, x)
-	return n
-}
-
-// said is what an event says, but for its object.
-func said(e *history.Event, rank func(zxid int64) int64) checkers.Print {
-	value := e.Value
-	if e.Kind == history.Acquired || e.Kind == history.Write { // a token, which is a zxid
-		value = rank(value)
-	}
-	x := checkers.Print(e.Kind).Word(uint64(e.Client)).Flag(e.OK).Word(uint64(value)).Word(uint64(rank(e.Zxid))).
+// said is what an event says.
+func said(e *history.Event) checkers.Print {
+	x := checkers.Print(e.Kind).Word(uint64(e.Client)).Word(uint64(e.Object)).Flag(e.OK).Word(uint64(e.Value)).Word(uint64(e.Zxid)).
 		Word(uint64(e.Session)).Word(uint64(e.Version)).Text(e.Op).Text(e.Path).Text(e.Data)
 	if e.Err != nil {
 		x = x.Text(e.Err.Error())

@@ -4,9 +4,9 @@ import (
 	"errors"
 	"slices"
 	"sync/atomic"
-	"time"
 
 	"zksim/checkers"
+	"zksim/model/history"
 	"zksim/scenarios"
 	"zksim/sim"
 )
@@ -17,12 +17,19 @@ type point struct {
 	parent *point
 	by     sim.Transition
 	faults int32  // on the way
+	length int32  // steps of the run up to here
 	class  uint64 // the state as code sees it
 
+	state state           // if it is known, and needed
+	told  []history.Event // by the step to here
+	whole bool            // ... or by all steps up to here
+	last  *point          // the latest point on the way, this one included, by the step to which something was told
+	bare  bool            // it is not known what was told
 	// groups are what is possible here. The first is explored; each further one
 	// only if a step of the one before turns out to matter to others.
-	groups [][]sim.Transition
+	groups [][]sim.Transition // without the first
 	opened atomic.Int32
+	left   atomic.Int32 // opened edges that have not been explored
 }
 
 // edge is a step to be explored.
@@ -32,37 +39,67 @@ type edge struct {
 	group int32
 }
 
-// worker explores edges, one run after the other. It is the chooser of its runs:
-// each begins with the way to an edge, takes it, and goes on from there until it
-// comes to a state that is known.
+// explored notes that an edge has been, and forgets what nobody needs any more of where it comes from.
+func (e edge) explored() {
+	if p := e.from; p != nil && p.left.Add(-1) == 0 {
+		p.state, p.groups = state{}, nil
+	}
+}
+
+// worker explores edges, one after the other, and from each goes on until it comes to a
+// state that is known. What a step does it knows from the memo, or finds out by a run: this
+// begins with the way to the edge, and the worker is its chooser.
 type worker struct {
 	*search
 	runner *scenarios.Runner
 	past   *past
 	began  atomic.Int64 // time of the run in progress, in nanoseconds; 0: none
 
-	prefix []sim.Transition
-	at     int  // in prefix
-	next   edge // being taken
-	stack  []edge
-	all    []sim.Transition
-	turn   uint64
+	next  edge // being taken
+	stack []edge
+	turn  uint64 // of pop
+	class uint64 // of the latest state
 
+	// For the next state:
+	scratch state
+	sent    sim.Part // which shares memory with others
+	buffer  sim.Part
+	shown   *point // up to where the checkers have just seen what has happened; nil: nobody knows
+	way     [][]history.Event
+	moves   []*moves // of each client
+	faults  [][]move // likewise, as far as there are some left
+	list    []sim.Transition
+	rest    []sim.Transition
+	sets    [][]sim.Transition // by client
+	groups  [][]sim.Transition
+
+	// Of a run:
+	prefix   []sim.Transition
+	at       int    // in prefix
+	before   *state // from which next is taken
+	expected *state // to which it is said to lead; nil: nothing is said
+	recalled int    // steps so far whose effect was known
+	entered  bool   // that state is new, and has been taken note of
+	more     bool   // next has not been taken: what it does is known
 	readings int    // of the clock, before the step
-	class    uint64 // of the latest state
+	begin    int    // of the step
+	local    bool   // the step changes nothing but its client
 }
 
 // Why a run ends before its time: its state was reached before, it is at the limit of
-// steps, or what goes on here goes on elsewhere with the clients exchanged.
+// steps, what goes on here goes on elsewhere with the clients exchanged, or what comes next is
+// known. Or it is over.
 var (
-	errKnown = errors.New("known")
-	errDeep  = errors.New("deep")
-	errTwins = errors.New("twins")
+	errOver   = errors.New("over")
+	errKnown  = errors.New("known")
+	errDeep   = errors.New("deep")
+	errTwins  = errors.New("twins")
+	errRecall = errors.New("recall")
 )
 
 func newWorker(s *search) *worker {
-	w := &worker{search: s, runner: scenarios.NewRunner(), past: newPast(s.remembering(), s.reduce.Monitors)}
-	w.runner.Detail = sim.Detail{Zxids: !s.reduce.Zxids, Clock: s.needs.Clock, Ended: !s.reduce.Ended, Forget: s.reduce.Forget && !s.scope.Interleave}
+	w := &worker{search: s, runner: scenarios.NewRunner(), past: newPast(s.remembering(), s.reduce.Monitors), sets: make([][]sim.Transition, s.scenario.Clients), faults: make([][]move, s.scenario.Clients)}
+	w.runner.Detail = sim.Detail{Epoch: true, Zxids: !s.reduce.Zxids, Clock: s.needs.Clock, Ended: !s.reduce.Ended, Forget: s.reduce.Forget && !s.scope.Interleave}
 	return w
 }
 
@@ -107,16 +144,101 @@ func (w *worker) top() edge {
 
 // explore takes one edge and goes on.
 func (w *worker) explore(e edge) {
-	w.began.Store(time.Now().UnixNano())
-	defer w.began.Store(0)
-	w.next, w.at = e, 0
-	w.prefix = e.path(w.prefix[:0])
-	w.past.reset(w.scenario.Clients)
-	res, err := w.runner.Explore(w.scenario, w.schedule, w)
 	w.runs.Add(1)
-	if err == nil {
-		w.complete(&res)
+	w.next, w.more = e, true
+	for w.more {
+		w.more, w.expected, w.entered = false, nil, false
+		if e := w.next; w.recall() {
+			e.explored()
+		} else {
+			w.run()
+		}
 	}
+}
+
+// recall takes the next edge if what it does is known. If not, it says to what it leads, or
+// that it leads to something new, as far as that is known.
+func (w *worker) recall() bool {
+	e := w.next
+	if e.from == nil || !e.from.state.known() || w.again {
+		return false
+	}
+	y := &w.scratch
+	s := w.memo.recall(&e.from.state, e.by, y, &w.sent)
+	if s == nil {
+		return false
+	}
+	if len(s.told) > 0 {
+		w.retell(e.from)
+		w.shown = nil
+		if w.past.replay(s.told); w.past.violated() {
+			return false
+		}
+		y.past = uint64(w.past.hash())
+	}
+	if w.recalled++; w.recalled%w.doubtful == 0 {
+		w.expected = y
+		return false
+	}
+	w.taken(s.visible, s.clocked)
+	length := e.from.length + s.length
+	if w.enter(y.fingerprint(w.fenced), int(length)) != nil {
+		return true
+	}
+	groups, ok := w.possible(y, nil)
+	if !ok {
+		w.expected, w.entered = y, true
+		return false
+	}
+	fits := len(s.told) > 0 || w.shown == e.from
+	w.goOn(y, groups, s.told, length)
+	if fits && w.more {
+		w.shown = w.next.from
+	}
+	return true
+}
+
+// retell shows the checkers all that has happened on the way to a point, if they have not just seen that.
+func (w *worker) retell(p *point) {
+	if w.shown == p {
+		return
+	}
+	w.past.reset(w.scenario.Clients)
+	w.way, w.shown = w.way[:0], nil
+	for x := p.last; x != nil; x = x.parent.last {
+		w.way = append(w.way, x.told)
+		if x.whole || x.parent == nil {
+			break
+		}
+	}
+	for _, told := range slices.Backward(w.way) {
+		w.past.replay(told)
+	}
+}
+
+// taken counts a transition, and explores what else is possible where the next edge comes from, if
+// that step matters to others.
+func (w *worker) taken(visible, clocked bool) {
+	w.transitions.Add(1)
+	if visible || w.needs.Hurry && clocked {
+		w.widen(w.next)
+	}
+}
+
+// enter notes that a state was reached, by so many steps. It fails if there is nothing to go on
+// from.
+func (w *worker) enter(fingerprint uint64, length int) error {
+	if !w.known.add(fingerprint) {
+		return errKnown
+	}
+	if n := w.states.Add(1); n > w.limit && w.limit > 0 { // this run goes on to its end
+		w.full.Store(true)
+		w.pool.stop()
+	}
+	if w.reached(length) {
+		return errDeep
+	}
+	return nil
 }
 
 // path appends the steps from the start to the end of e.
@@ -131,221 +253,53 @@ func (e edge) path(steps []sim.Transition) []sim.Transition {
 	return append(steps, e.by)
 }
 
-// complete judges a run that has come to its end.
-func (w *worker) complete(res *scenarios.Result) {
-	w.ends.Add(1)
-	if w.past.found.Level == checkers.Violated { // the run was cut short there: what judges its end may err
-		res.Verdict = w.past.found
+// goOn leaves for later what is possible in a new state, but for one edge, which is next.
+func (w *worker) goOn(x *state, groups [][]sim.Transition, told []history.Event, length int32) {
+	if len(groups) == 0 || len(groups[0]) == 0 {
+		return
 	}
-	v := res.Verdict
-	if w.audit != nil {
-		w.check(w.runner.World(), " ends", uint64(checkers.Print(v.Level).Text(v.Checker)))
+	p := &point{parent: w.next.from, by: w.next.by, length: length, class: w.class, faults: w.used()}
+	if len(groups) > 1 {
+		p.groups = make([][]sim.Transition, len(groups)-1)
+		for i, g := range groups[1:] {
+			p.groups[i] = slices.Clone(g)
+		}
 	}
-	if w.outcome != nil {
-		w.outcome(res)
+	if !w.again {
+		p.state, p.told = x.clone(), told
+		if p.parent != nil && p.parent.bare { // this is a run
+			p.told, p.whole = slices.Clone(w.past.shown.Events), true
+		}
+		if p.last = p; len(p.told) == 0 && !p.whole && p.parent != nil {
+			p.last = p.parent.last
+		}
 	}
-	switch {
-	case v.Level == checkers.Unknown:
-		w.doubt("a checker could not decide: " + v.Message)
-	case v.Level == checkers.Violated && (!w.scenario.Broken() || w.scenario.Catches(v)):
-		w.runner.Names(res)
-		res.History = nil
-		w.refute(res)
-	}
+	w.push(p, groups[0], 0)
+	w.next, w.more = w.top(), true
 }
 
-// Choose implements [sim.Chooser].
-func (w *worker) Choose(world *sim.World) (sim.Transition, bool, error) {
-	if !w.scope.Interleave {
-		if t, ok := world.Prompt(w.scope.SlowWakes); ok {
-			if world.Step() >= maxSteps && w.reached(world.Step()) {
-				return sim.Transition{}, false, errDeep
-			}
-			return t, true, nil
+// used returns the number of faults up to the end of the next edge.
+func (w *worker) used() (n int32) {
+	if p := w.next.from; p != nil {
+		n = p.faults
+		if w.next.by.Kind >= sim.FirstFault {
+			n++
 		}
 	}
-	if w.at < len(w.prefix) {
-		if w.at == len(w.prefix)-1 {
-			w.past.take(world)
-			w.readings = world.Readings()
-		}
-		w.at++
-		return w.prefix[w.at-1], true, nil
-	}
-	visible, violated := w.past.take(world)
-	if w.past.unsure != "" {
-		w.doubt("a monitor could not decide: " + w.past.unsure)
-	}
-	if w.next.from != nil {
-		w.transitions.Add(1)
-		if visible || w.needs.Hurry && w.readings != world.Readings() {
-			w.widen(w.next)
-		}
-	}
-	w.readings = world.Readings()
-	if violated {
-		return sim.Transition{}, false, nil // the verdict on the run will say what
-	}
-	if clock := world.Clock(); clock != sim.NoClock && !w.need(needs{clock, world.Hurried()}) {
-		return sim.Transition{}, false, errKnown
-	}
-	past := w.past.hash()
-	if !w.fenced {
-		past = past.Word(w.runner.Guarded())
-	}
-	state := uint64(past.Word(world.Fingerprint()))
-	w.class = state
-	if w.audit != nil {
-		w.check(world, "", state)
-		world.Detail.Forget = false
-		state = uint64(past.Word(world.Fingerprint()))
-		world.Detail.Forget = true
-	}
-	if !w.known.add(state) {
-		return sim.Transition{}, false, errKnown
-	}
-	if n := w.states.Add(1); n > w.limit && w.limit > 0 { // this run goes on to its end
-		w.full.Store(true)
-		w.pool.stop()
-	}
-	if w.reached(world.Step()) {
-		return sim.Transition{}, false, errDeep
-	}
-	return w.goOn(world)
-}
-
-// goOn chooses what happens after a new state, and leaves the rest for later.
-func (w *worker) goOn(world *sim.World) (sim.Transition, bool, error) {
-	p := &point{parent: w.next.from, by: w.next.by, class: w.class}
-	if p.parent != nil {
-		p.faults = p.parent.faults
-		if p.by.Kind >= sim.FirstFault {
-			p.faults++
-		}
-	}
-	switch p.groups = w.possible(world, int(p.faults)); {
-	case len(p.groups) == 0:
-		return sim.Transition{}, false, nil
-	case len(p.groups[0]) == 0:
-		return sim.Transition{}, false, errTwins
-	}
-	w.push(p, 0)
-	w.next = w.top()
-	return w.next.by, true, nil
+	return n
 }
 
 // push puts the edges of a group on the stack, the first on top.
-func (w *worker) push(p *point, group int) {
-	for _, t := range slices.Backward(p.groups[group]) {
-		w.stack = append(w.stack, edge{p, t, int32(group)})
+func (w *worker) push(p *point, list []sim.Transition, group int32) {
+	p.left.Add(int32(len(list)))
+	for _, t := range slices.Backward(list) {
+		w.stack = append(w.stack, edge{p, t, group})
 	}
 }
 
 // widen opens the next group of the point that e comes from.
 func (w *worker) widen(e edge) {
-	g := e.group + 1
-	if int(g) < len(e.from.groups) && e.from.opened.CompareAndSwap(e.group, g) {
-		w.push(e.from, int(g))
+	if g := e.group; int(g) < len(e.from.groups) && e.from.opened.CompareAndSwap(g, g+1) {
+		w.push(e.from, e.from.groups[g], g+1)
 	}
-}
-
-// possible returns what can happen in a state, in groups as of a point; none at the
-// end of the run, an empty one if all that can happen is mirrored.
-func (w *worker) possible(world *sim.World, used int) [][]sim.Transition {
-	if !w.scope.Offline {
-		if first := world.Opening(); len(first) > 0 {
-			return [][]sim.Transition{first}
-		}
-	}
-	all := append(w.all[:0], world.Busy()...)
-	if w.alike != nil && len(all) > 0 {
-		all = slices.DeleteFunc(all, func(t sim.Transition) bool { return w.mirrored(world, t) })
-		if len(all) == 0 {
-			return [][]sim.Transition{nil}
-		}
-	}
-	normal := len(all)
-	if strikes := world.Faults(); used < w.most {
-		all = append(all, strikes...)
-	} else if len(strikes) > 0 {
-		w.withheld.Store(true)
-	}
-	w.all = all
-	if len(all) == 0 {
-		return nil
-	}
-	var groups [][]sim.Transition
-	if w.reduce.Persistent && len(all) > 1 && !(w.scope.Servers > 1 && used < w.most) {
-		groups = w.persistent(world, all, normal)
-	}
-	rest := slices.DeleteFunc(slices.Clone(all), func(t sim.Transition) bool {
-		return slices.ContainsFunc(groups, func(g []sim.Transition) bool { return slices.Contains(g, t) })
-	})
-	if len(rest) > 0 {
-		groups = append(groups, rest)
-	}
-	if w.reverse {
-		for _, g := range groups {
-			slices.Reverse(g)
-		}
-	}
-	return groups
-}
-
-// mirrored reports whether t serves a client for the first time while one that is
-// alike and comes before it has not been served: the run with the two exchanged is
-// explored.
-func (w *worker) mirrored(world *sim.World, t sim.Transition) bool {
-	if t.Kind != sim.Serve {
-		return false
-	}
-	clients := world.Clients()
-	if clients[t.Client-1].Served() {
-		return false
-	}
-	for id := 1; id < int(t.Client); id++ {
-		if w.alike[id] == w.alike[t.Client] && !clients[id-1].Served() {
-			return true
-		}
-	}
-	return false
-}
-
-// persistent returns, for each client of which that is true, everything that can
-// happen to it now, where none of this can make a difference to what happens to
-// others or the other way round; the smallest set first. It is enough to explore
-// one of them, unless a step of it writes something to the history whose order
-// matters.
-//
-// For a run that begins with steps of others contains a step of the set in the end,
-// since nothing disables these, and that step can as well be taken first
-// (persistent sets: Godefroid, Partial-Order Methods for the Verification of
-// Concurrent Systems, 1996). No run is put off for ever, since no cycle of states has
-// steps of such sets only: messages come from steps of others, faults are counted, and so
-// is how often code goes on of its own accord; where its steps interleave, it forgets nothing. A
-// session's end may move time on; then it makes a difference to steps that set timers,
-// and these are treated like those that write to the history. With several servers,
-// what others do can make a fault possible that strikes c.
-func (w *worker) persistent(world *sim.World, all []sim.Transition, normal int) [][]sim.Transition {
-	var sets [][]sim.Transition
-	for _, c := range world.Clients() {
-		if !c.Secluded() {
-			continue
-		}
-		var set []sim.Transition
-		moves, local := false, true
-		for i, t := range all {
-			if int(t.Client) != c.ID() {
-				continue
-			}
-			set = append(set, t)
-			moves = moves || i < normal
-			local = local && (i < normal && world.Local(t) || i >= normal && w.injector.Local(world, t))
-		}
-		if moves && local {
-			sets = append(sets, set)
-		}
-	}
-	slices.SortStableFunc(sets, func(a, b []sim.Transition) int { return len(a) - len(b) })
-	return sets
 }

@@ -1,0 +1,176 @@
+package prove
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"zksim/checkers"
+	"zksim/scenarios"
+	"zksim/sim"
+)
+
+// run takes the next edge by running the code.
+func (w *worker) run() {
+	w.began.Store(time.Now().UnixNano())
+	defer w.began.Store(0)
+	w.at, w.before = 0, nil
+	w.prefix = w.next.path(w.prefix[:0])
+	w.past.reset(w.scenario.Clients)
+	w.shown = nil
+	res, err := w.runner.Explore(w.scenario, w.schedule, w)
+	if err == nil {
+		w.complete(&res)
+	}
+}
+
+// complete judges a run that has come to its end.
+func (w *worker) complete(res *scenarios.Result) {
+	w.ends.Add(1)
+	if w.past.violated() { // the run was cut short there: what judges its end may err
+		res.Verdict = w.past.judge(res.History)
+	}
+	v := res.Verdict
+	if w.audit != nil {
+		w.check(w.runner.World(), " ends", uint64(checkers.Print(v.Level).Text(v.Checker)))
+	}
+	if w.outcome != nil {
+		w.outcome(res)
+	}
+	switch {
+	case v.Level == checkers.Unknown:
+		w.doubt("a checker could not decide: " + v.Message)
+	case v.Level == checkers.Violated && (!w.scenario.Broken() || w.scenario.Catches(v)):
+		w.runner.Names(res)
+		res.History = nil
+		w.refute(res)
+	}
+}
+
+// Choose implements [sim.Chooser].
+func (w *worker) Choose(world *sim.World) (sim.Transition, bool, error) {
+	if !w.scope.Interleave {
+		if t, ok := world.Prompt(w.scope.SlowWakes); ok {
+			if world.Step() >= maxSteps && w.reached(world.Step()) {
+				return sim.Transition{}, false, errDeep
+			}
+			return t, true, nil
+		}
+	}
+	if w.at < len(w.prefix) {
+		if w.at == len(w.prefix)-1 {
+			w.past.take(world)
+			w.before = w.read(world)
+			if x := &w.next.from.state; x.known() {
+				w.compare(x, w.before, world)
+			}
+			w.readings, w.begin, w.local = world.Readings(), world.Step(), w.isLocal(world, w.next.by)
+		}
+		w.at++
+		return w.prefix[w.at-1], true, nil
+	}
+	switch err := w.arrive(world); err {
+	case nil:
+		return w.next.by, true, nil
+	case errOver:
+		return sim.Transition{}, false, nil
+	default:
+		return sim.Transition{}, false, err
+	}
+}
+
+// arrive takes note of what the next edge has led to, and chooses the one after that.
+func (w *worker) arrive(world *sim.World) error {
+	defer w.next.explored()
+	told := slices.Clone(w.past.take(world))
+	if w.past.unsure != "" {
+		w.doubt("a monitor could not decide: " + w.past.unsure)
+	}
+	y := w.read(world)
+	if w.expected != nil {
+		w.compare(w.expected, y, world)
+	}
+	if !w.entered {
+		if w.next.from != nil {
+			clocked := w.readings != world.Readings()
+			visible := w.past.visible(told)
+			w.taken(visible, clocked)
+			if !w.past.violated() && !w.again {
+				w.learn(y, effect{told, visible, clocked, int32(world.Step() - w.begin)})
+			}
+		}
+		if w.past.violated() {
+			return errOver // the verdict on the run will say what
+		}
+		if clock := world.Clock(); clock != sim.NoClock && !w.need(needs{clock, world.Hurried()}) {
+			return errKnown
+		}
+		fingerprint := y.fingerprint(w.fenced)
+		w.class = fingerprint
+		if w.audit != nil {
+			w.check(world, "", fingerprint)
+			world.Detail.Forget = false
+			fingerprint = w.read(world).fingerprint(w.fenced)
+			world.Detail.Forget = true
+		}
+		if err := w.enter(fingerprint, world.Step()); err != nil {
+			return err
+		}
+	}
+	w.expected, w.entered = nil, false
+	groups, _ := w.possible(y, world)
+	switch {
+	case len(groups) == 0:
+		return errOver
+	case len(groups[0]) == 0:
+		return errTwins
+	}
+	w.goOn(y, groups, told, int32(world.Step()))
+	w.before, w.readings, w.begin = y, world.Readings(), world.Step()
+	if !w.again && w.memo.find(y, w.next.by) != nil {
+		return errRecall
+	}
+	w.local = w.isLocal(world, w.next.by)
+	w.more = false
+	return nil
+}
+
+// isLocal reports whether t changes nothing but its client and the connection of that.
+func (w *worker) isLocal(world *sim.World, t sim.Transition) bool {
+	if t.Kind >= sim.FirstFault {
+		return w.injector.Local(world, t)
+	}
+	return world.Local(t)
+}
+
+// compare fails if a state is not what it is said to be.
+func (w *worker) compare(said, is *state, world *sim.World) {
+	if what := said.differs(is); what != "" {
+		panic(failed(fmt.Sprintf("the same steps lead to another state, since the program is not deterministic, or a fingerprint or a monitor leaves something out (%s, after %s)",
+			what, strings.Join(world.Schedule(), ", "))))
+	}
+}
+
+// read returns the state of a run.
+func (w *worker) read(world *sim.World) *state {
+	x := &state{rest: world.Rest(), past: uint64(w.past.hash()), guarded: w.runner.Guarded(), clients: make([]*sim.Part, len(world.Clients()))}
+	hash := world.ServersHash()
+	var ok bool
+	if x.servers, ok = w.memo.servers.get(hash); !ok {
+		x.servers = w.memo.servers.put(hash, world.Servers())
+	}
+	for i, c := range world.Clients() {
+		c.Part(&w.buffer)
+		x.clients[i] = w.memo.part(&w.buffer)
+	}
+	return x
+}
+
+// learn notes what the next edge has done.
+func (w *worker) learn(y *state, e effect) {
+	if len(e.told) == 0 && y.past != w.before.past {
+		panic(failed("a checker remembers something of an event that its Order does not name"))
+	}
+	w.memo.learn(w.before, y, w.next.by, e, w.local, w.fine, w.needs.Clock != sim.NoClock)
+}
