@@ -100,7 +100,7 @@ func faultsText(n int) string {
 type refutation struct {
 	clients, rounds, faults int
 	slow                    bool // with Scope.SlowWakes
-	runs                    int64
+	states                  int
 }
 
 // String is a cell of the table.
@@ -115,11 +115,11 @@ func (r refutation) String() string {
 	if r.slow {
 		text += "slow wakes, "
 	}
-	return text + fmt.Sprintf("%s: %d", faultsText(r.faults), r.runs)
+	return text + fmt.Sprintf("%s: %d", faultsText(r.faults), r.states)
 }
 
 // refuteStates is how many states of a scope refute looks at.
-const refuteStates = 100_000
+const refuteStates = 300_000
 
 // refute searches a broken recipe in scopes that grow, with at most two faults.
 func refute(ctx context.Context, s *scenarios.Scenario) (refutation, error) {
@@ -133,11 +133,11 @@ func refute(ctx context.Context, s *scenarios.Scenario) (refutation, error) {
 			return refutation{}, err
 		}
 		if r.Outcome == prove.Violated {
-			runs := r.Last.Runs
+			states := r.Last.States
 			for _, l := range r.Levels {
-				runs += l.Runs
+				states += l.States
 			}
-			return refutation{p.clients, p.rounds, r.Struck, p.slowWakes, runs}, nil
+			return refutation{p.clients, p.rounds, r.Struck, p.slowWakes, states}, nil
 		}
 	}
 	return refutation{}, nil

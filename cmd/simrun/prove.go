@@ -73,7 +73,7 @@ func proveCommand(ctx context.Context, a *app, args []string) (int, error) {
 	}
 	if c.verify != "" {
 		for name := range set {
-			if !slices.Contains([]string{"verify", "for", "mem", "p"}, name) {
+			if !slices.Contains([]string{"verify", "for", "mem", "p", "rerun"}, name) {
 				return 0, fmt.Errorf("-%s does not go with -verify: the certificate says what to prove", name)
 			}
 		}
@@ -323,7 +323,7 @@ func (c *proveFlags) verification(ctx context.Context, a *app, o prove.Options) 
 		{"in another order", prove.Options{Reductions: cert.Reductions, Reverse: true}},
 		{"without reductions", prove.Options{}},
 	} {
-		how.Workers, how.Memory, how.Progress = o.Workers, o.Memory, o.Progress
+		how.Workers, how.Memory, how.Progress, how.Rerun = o.Workers, o.Memory, o.Progress, o.Rerun
 		limited, cancel := context.WithTimeout(ctx, c.duration)
 		r, err := prove.Prove(limited, sc, how.Options)
 		cancel()

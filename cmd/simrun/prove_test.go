@@ -169,3 +169,19 @@ func TestAKilledProofItself(t *testing.T) {
 		t.Fatalf("%+v", r)
 	}
 }
+
+// TestRerunComesToTheSame proves with and without what is remembered of steps.
+func TestRerunComesToTheSame(t *testing.T) {
+	var digests []string
+	for _, args := range [][]string{nil, {"-rerun"}, {"-rerun", "-reverse", "-p", "1"}} {
+		r := simrun(t, append([]string{"prove", "-run", "^lock/lock$", "-most", "1"}, args...)...)
+		text, _, ok := strings.Cut(r.out, "  (")
+		if r.code != exitHeld || !ok {
+			t.Fatalf("%v: %+v", args, r)
+		}
+		digests = append(digests, text)
+	}
+	if digests[1] != digests[0] || digests[2] != digests[0] {
+		t.Errorf("%q", digests)
+	}
+}

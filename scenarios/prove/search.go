@@ -100,8 +100,7 @@ func (s *search) remembering() []checkers.Checker {
 func (s *search) refute(r *scenarios.Result) {
 	s.mu.Lock()
 	if s.refuted == nil || len(r.Schedule.Names) < len(s.refuted.Schedule.Names) {
-		x := *r
-		s.refuted = &x
+		s.refuted = r
 	}
 	s.mu.Unlock()
 	s.pool.stop()

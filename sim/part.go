@@ -1,0 +1,274 @@
+package sim
+
+import (
+	"slices"
+
+	"zksim/model"
+)
+
+// Part is the state of a client with its connection.
+type Part struct {
+	id        int
+	body      uint64
+	session   int64
+	caller    uint64 // hash of who the servers take the client for
+	roster    uint64 // hash of what transitions call its coroutines
+	begun     bool   // has had a connection, or never will have one
+	connected bool
+	hungup    bool // by the server
+	served    bool
+	watched   []watched
+	wire      []packet
+	late      []packet
+	down      []uint64
+
+	key   uint64 // hash of all that
+	core  uint64 // of all but what is on its way
+	head  uint64 // of all but what that says
+	plain uint64 // of all but since when watches are waiting for changes, and the roster
+	waits bool   // there is a watch
+}
+
+// watched is a watch that will be set again on a reconnect, and since when: the rank of
+// a zxid.
+type watched struct {
+	path  uint64
+	since int64
+}
+
+// packet is a request on its way.
+type packet struct {
+	from    uint64 // who waits for the answer; 0: nobody
+	what    uint64
+	lasting bool // it may be executed after the connection was cut
+	watched []watched
+}
+
+// Key returns a hash of the part. Parts with the same key behave alike.
+func (p *Part) Key() uint64 { return p.key }
+
+// Core returns a hash of the part but for what is on its way.
+func (p *Part) Core() uint64 { return p.core }
+
+// Caller returns a hash of who the servers take the client for.
+func (p *Part) Caller() uint64 { return p.caller }
+
+// First returns a hash of the next message to the client; 0 if there is none.
+func (p *Part) First() uint64 {
+	if len(p.down) == 0 {
+		return 0
+	}
+	return p.down[0]
+}
+
+// Head returns a hash of what decides what can happen to the client next, as far as it does not
+// depend on what a request says: of what is on its way only whether it is there.
+func (p *Part) Head() uint64 { return p.head }
+
+// Begun reports whether the client has had a connection, or will never have one.
+func (p *Part) Begun() bool { return p.begun }
+
+// Served reports whether a server has taken a request of the client.
+func (p *Part) Served() bool { return p.served }
+
+// Connected reports whether the client has a connection.
+func (p *Part) Connected() bool { return p.connected }
+
+// Next returns a hash of the request that the servers take next of the client, and of who
+// sends it; false if there is none.
+func (p *Part) Next() (request uint64, ok bool) {
+	var next *packet
+	switch {
+	case len(p.wire) > 0:
+		next = &p.wire[0]
+	case len(p.late) > 0:
+		next = &p.late[0]
+	default:
+		return 0, false
+	}
+	d := digest(p.caller)
+	d.add(next.from)
+	d.add(next.what)
+	d.since(next.watched)
+	d.add(bit(p.connected))
+	return uint64(d), true
+}
+
+// Part sets p to the state of the client. It uses the memory of p.
+func (c *Client) Part(p *Part) {
+	w := c.w
+	p.id, p.body, p.session, p.begun, p.connected, p.served = c.id, c.body(), c.session, c.sessions > 0 || c.closed, c.connected, c.served
+	var caller digest
+	caller.add(uint64(c.id)<<32 ^ uint64(c.session))
+	for _, x := range c.conn.Auth {
+		caller.addString(x.Scheme)
+		caller.addString(x.ID)
+	}
+	p.caller, p.roster, p.hungup = uint64(caller), uint64(c.roster), c.hungup
+	p.watched, p.wire, p.late, p.down = p.watched[:0], p.wire[:0], p.late[:0], p.down[:0]
+	for _, x := range c.watchers { // the library uses its last zxid for nothing else
+		p.watched = append(p.watched, watched{namePrint(x.path), w.Rank(c.lastZxid)})
+	}
+	for _, r := range c.wire {
+		p.wire = append(p.wire, r.packet(w))
+	}
+	for i := range c.late {
+		p.late = append(p.late, packetOf(w, &c.late[i], nil))
+	}
+	for i := range c.down {
+		p.down = append(p.down, c.down[i].hash(w))
+	}
+	p.seal()
+}
+
+// packet returns the request as it is on its way.
+func (r *request) packet(w *World) packet { return packetOf(w, &r.req, r.g) }
+
+func packetOf(w *World, req *model.Request, g *coroutine) packet {
+	var from uint64
+	if g != nil {
+		from = g.title
+	}
+	var d digest
+	d.addRequest(req)
+	var list []watched
+	if l := req.Watches; l != nil {
+		for _, paths := range [...][]string{l.Data, l.Exist, l.Child} {
+			d.add(uint64(len(paths)))
+			for _, path := range paths {
+				d.addString(path)
+				list = append(list, watched{namePrint(path), w.Rank(l.RelativeZxid)})
+			}
+		}
+	}
+	return packet{from, uint64(d), req.Op.IsWrite() || req.Op == model.OpAuth, list}
+}
+
+// hash returns a hash of a message on its way to a client, which is odd for watch events.
+func (m *message) hash(w *World) uint64 {
+	var d digest
+	d.add(bit(m.eof) | bit(m.event.Caught)<<1 | uint64(uint32(m.event.Type))<<8)
+	d.addString(m.event.Path)
+	d.add(uint64(w.Rank(m.event.Zxid)))
+	if m.reply != nil {
+		if m.reply.g != nil {
+			d.add(m.reply.g.title)
+		}
+		d.add(uint64(w.Rank(m.reply.res.Zxid)))
+		d.addResponse(&m.reply.res, w.Rank)
+	}
+	return uint64(d)&^1 | bit(m.reply == nil && !m.eof)
+}
+
+func (d *digest) since(list []watched) {
+	for _, x := range list {
+		d.add(uint64(x.since))
+	}
+}
+
+// seal computes the hashes of a part.
+func (p *Part) seal() {
+	var core digest
+	core.add(uint64(p.id)<<8 | bit(p.begun)<<1 | bit(p.served))
+	core.add(p.body)
+	core.add(p.caller)
+	plain := core
+	core.add(p.roster)
+	head := core
+	head.add(bit(len(p.wire) > 0) | bit(len(p.late) > 0)<<1 | bit(len(p.down) > 0)<<2 | p.First()&1<<3)
+	p.head = uint64(head)
+
+	plain.add(uint64(len(p.wire))<<32 ^ uint64(len(p.late))<<16 ^ uint64(len(p.down)))
+	for _, x := range p.down {
+		plain.add(x)
+	}
+	for _, list := range [...][]packet{p.wire, p.late} {
+		for i := range list {
+			plain.add(list[i].from)
+			plain.add(list[i].what)
+		}
+	}
+	p.plain = uint64(plain)
+	p.waits = len(p.watched) > 0
+	core.since(p.watched)
+	p.core = uint64(core)
+	plain.add(p.roster)
+	plain.since(p.watched)
+	for i := range p.wire {
+		p.waits = p.waits || len(p.wire[i].watched) > 0
+		plain.since(p.wire[i].watched)
+	}
+	p.key = uint64(plain)
+}
+
+// Fingerprint returns a hash of the part beside these servers: of since when its watches
+// wait it counts what they have missed.
+func (p *Part) Fingerprint(s *Servers) uint64 {
+	if !p.waits {
+		return p.plain
+	}
+	d := digest(p.plain)
+	for _, x := range p.watched {
+		d.add(s.missed(x))
+	}
+	for i := range p.wire {
+		for _, x := range p.wire[i].watched {
+			d.add(s.missed(x))
+		}
+	}
+	return uint64(d)
+}
+
+// Clone returns a part that shares no memory with p.
+func (p *Part) Clone() *Part {
+	x := *p
+	x.watched, x.wire, x.late, x.down = slices.Clone(p.watched), slices.Clone(p.wire), slices.Clone(p.late), slices.Clone(p.down)
+	return &x
+}
+
+// Push sets q to the part after messages with these hashes have been sent to the client. It uses
+// the memory of q for what is on its way.
+func (p *Part) Push(q *Part, down ...uint64) { p.pass(q, p.wire, p.late, down) }
+
+// Serve is Push after the next request of the client was taken.
+func (p *Part) Serve(q *Part, down ...uint64) {
+	if len(p.wire) > 0 {
+		p.pass(q, p.wire[1:], p.late, down)
+	} else {
+		p.pass(q, nil, p.late[1:], down)
+	}
+	if !q.served {
+		q.served = true
+		q.seal()
+	}
+}
+
+func (p *Part) pass(q *Part, wire, late []packet, down []uint64) {
+	wire, late, down = append(q.wire[:0], wire...), append(q.late[:0], late...), append(append(q.down[:0], p.down...), down...)
+	*q = *p
+	q.wire, q.late, q.down = wire, late, down
+	q.seal()
+}
+
+// Pushed returns the hashes of the messages that were sent to the client between p and q,
+// if nothing else has happened to it.
+func (p *Part) Pushed(q *Part) (down []uint64, ok bool) {
+	if len(q.down) < len(p.down) {
+		return nil, false
+	}
+	var x Part
+	down = q.down[len(p.down):]
+	p.Push(&x, down...)
+	return down, x.key == q.key
+}
+
+// Answered is Pushed where a request of the client was taken as well.
+func (p *Part) Answered(q *Part) (down []uint64, ok bool) {
+	if _, ok := p.Next(); !ok || len(q.down) < len(p.down) {
+		return nil, false
+	}
+	var x Part
+	down = q.down[len(p.down):]
+	p.Serve(&x, down...)
+	return down, x.key == q.key
+}
