@@ -47,7 +47,7 @@ type Level struct {
 	Faults      int    `json:"faults"`
 	States      int    `json:"states"`
 	Transitions int64  `json:"transitions"`
-	Runs        int64  `json:"runs"`      // of the recipe's code
+	Runs        int64  `json:"runs"`      // branches, each up to a state that was known, or to an end
 	Schedules   int64  `json:"schedules"` // of these, complete ones, which were judged
 	Digest      string `json:"digest"`    // of the fingerprints of all states
 }

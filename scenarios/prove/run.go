@@ -104,9 +104,7 @@ func (w *worker) Choose(world *sim.World) (sim.Transition, bool, error) {
 func (w *worker) arrive(world *sim.World) error {
 	defer w.next.explored()
 	told := slices.Clone(w.past.take(world))
-	if w.past.unsure != "" {
-		w.doubt("a monitor could not decide: " + w.past.unsure)
-	}
+	w.undecided()
 	y := w.read(world)
 	if w.expected != nil {
 		w.compare(w.expected, y, world)
@@ -154,6 +152,13 @@ func (w *worker) arrive(world *sim.World) error {
 	w.local = w.isLocal(world, w.next.by)
 	w.more = false
 	return nil
+}
+
+// undecided takes note of a monitor that could not judge.
+func (w *worker) undecided() {
+	if w.past.unsure != "" {
+		w.doubt("a monitor could not decide: " + w.past.unsure)
+	}
 }
 
 // isLocal reports whether t changes nothing but its client and the connection of that.

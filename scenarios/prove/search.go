@@ -154,6 +154,9 @@ func (s *search) run(ctx context.Context, workers int, from []edge, watch func()
 	s.memo.exact = s.injector.Counts() || s.needs.Clock == sim.Times
 	s.pool = newPool(workers)
 	s.pool.queue = from
+	if ctx.Err() != nil { // at once, not when it is noticed
+		s.pool.stop()
+	}
 	all := make([]*worker, workers)
 	dead := make(chan error, workers+1)
 	var wg sync.WaitGroup

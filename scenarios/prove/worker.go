@@ -174,6 +174,7 @@ func (w *worker) recall() bool {
 		if w.past.replay(s.told); w.past.violated() {
 			return false
 		}
+		w.undecided()
 		y.past = uint64(w.past.hash())
 	}
 	if w.recalled++; w.recalled%w.doubtful == 0 {
