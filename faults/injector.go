@@ -77,7 +77,7 @@ func (in *Injector) Counts() bool { return in.counts }
 // Left reports whether the plan still allows the fault t, if the state permits it.
 func (in *Injector) Left(t sim.Transition) bool {
 	return slices.ContainsFunc(in.rules, func(r rule) bool {
-		return r.kind == t.Kind && r.left > 0 && (r.Aim.Client == 0 || r.Aim.Client == int(t.Client))
+		return r.kind == t.Kind && r.left > 0 && r.meets(int(t.Client))
 	})
 }
 
@@ -85,9 +85,7 @@ func (in *Injector) Left(t sim.Transition) bool {
 // not.
 func (in *Injector) Permitted(w *sim.World, c *sim.Client, list []sim.Transition) []sim.Transition {
 	for i := range in.rules {
-		if r := &in.rules[i]; r.permits(w, c) && !in.offered(list, r.kind, c) {
-			list = append(list, sim.Transition{Kind: r.kind, Client: uint32(c.ID())})
-		}
+		list = in.offer(w, &in.rules[i], c, list)
 	}
 	return list
 }
@@ -103,10 +101,16 @@ func (in *Injector) Enabled(w *sim.World, list []sim.Transition) []sim.Transitio
 			continue
 		}
 		for _, c := range w.Clients() {
-			if r.permits(w, c) && !in.offered(list, r.kind, c) {
-				list = append(list, sim.Transition{Kind: r.kind, Client: uint32(c.ID())})
-			}
+			list = in.offer(w, r, c, list)
 		}
+	}
+	return list
+}
+
+// offer appends the fault of a rule if the state permits it and no earlier rule offers it.
+func (in *Injector) offer(w *sim.World, r *rule, c *sim.Client, list []sim.Transition) []sim.Transition {
+	if r.permits(w, c) && !in.offered(list, r.kind, c) {
+		list = append(list, sim.Transition{Kind: r.kind, Client: uint32(c.ID())})
 	}
 	return list
 }
@@ -121,8 +125,11 @@ func (in *Injector) offered(list []sim.Transition, k sim.Kind, c *sim.Client) bo
 	return false
 }
 
+// meets reports whether the rule is for that client.
+func (r *rule) meets(client int) bool { return r.Aim.Client == 0 || r.Aim.Client == client }
+
 func (r *rule) permits(w *sim.World, c *sim.Client) bool {
-	if r.Aim.Client != 0 && r.Aim.Client != c.ID() {
+	if !r.meets(c.ID()) {
 		return false
 	}
 	req, ok := r.fault.can(w, c)

@@ -110,7 +110,7 @@ func (c *Client) Part(p *Part) {
 		p.watched = append(p.watched, watched{namePrint(x.path), w.Rank(c.lastZxid)})
 	}
 	for _, r := range c.wire {
-		p.wire = append(p.wire, r.packet(w))
+		p.wire = append(p.wire, packetOf(w, &r.req, r.g))
 	}
 	for i := range c.late {
 		p.late = append(p.late, packetOf(w, &c.late[i], nil))
@@ -121,9 +121,7 @@ func (c *Client) Part(p *Part) {
 	p.seal()
 }
 
-// packet returns the request as it is on its way.
-func (r *request) packet(w *World) packet { return packetOf(w, &r.req, r.g) }
-
+// packetOf returns a request as it is on its way; g waits for the answer, nil if nobody does.
 func packetOf(w *World, req *model.Request, g *coroutine) packet {
 	var from uint64
 	if g != nil {

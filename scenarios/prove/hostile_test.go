@@ -8,6 +8,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -99,7 +100,10 @@ func TestCheckpointsWhosePartsDoNotFitAreRefused(t *testing.T) {
 		{"damaged: shard 5", func(c *checkpoint) { c.Known[5].Count-- }},
 		{"damaged: shard 5", func(c *checkpoint) { c.Known[5].Sum++ }},
 		{"damaged: shard 7", func(c *checkpoint) { c.Known[7].Zero = true }},
-		{"damaged: shard ", func(c *checkpoint) { c.Known[1], c.Known[2] = c.Known[2], c.Known[1] }},
+		{"damaged: shard 1", func(c *checkpoint) { // with what belongs into another one
+			i := 2 + slices.IndexFunc(c.Known[2:], func(k savedShard) bool { return k.Count > 0 })
+			c.Known[1], c.Known[i] = c.Known[i], c.Known[1]
+		}},
 		{"damaged: point 0", func(c *checkpoint) { c.Points[0].Parent = 0 }},
 		{"damaged: point 1", func(c *checkpoint) { c.Points[1].Parent = len(c.Points) }},
 		{"damaged: point 1", func(c *checkpoint) { c.Points[1].Parent = -2 }},

@@ -247,15 +247,15 @@ func (m *memo) learn(x, y *state, t sim.Transition, e effect, local, fine, timed
 		s.servers = nil
 	}
 	alone := local && s.servers == nil && len(s.sent) == 0
-	change, any := before.Change(after, t.Kind == sim.Deliver, fault && !fine)
+	change, anyhow := before.Change(after, t.Kind == sim.Deliver, fault && !fine)
 	own, answered := before.Answered(after)
 	switch {
 	case t.Kind == sim.Serve && answered && x.guarded == y.guarded:
 		s.client, s.sent = nil, append(s.sent, sent{k, own})
 	case t.Kind == sim.Connect && alone:
-	case alone && any && t.Kind != sim.Connect:
+	case alone && anyhow:
 		s.change = change
-	case alone && t.Kind != sim.Connect:
+	case alone:
 		m.steps.put(keys[0], &step{more: true})
 		m.steps.put(keys[1], s)
 		return

@@ -78,8 +78,11 @@ func (p *past) take(world *sim.World) []history.Event {
 	first := len(p.shown.Events)
 	for _, e := range world.History.Events[p.events:] {
 		if p.counts(e.Kind) {
-			e.Zxid, e.Value = world.Rank(e.Zxid), world.Rank(e.Value)
-			p.add(e.Client, p.ordinal(&e), &e)
+			e.Zxid, e.Value, e.Step = world.Rank(e.Zxid), world.Rank(e.Value), 0
+			if e.Object != 0 {
+				e.Object = e.Client<<16 | p.ordinal(&e)
+			}
+			p.show(e)
 		}
 	}
 	p.events = len(world.History.Events)
@@ -99,9 +102,6 @@ func (p *past) counts(k history.Kind) bool {
 // ordinal tells the object of an event from the others of its client: the number that it
 // has differs between runs that mean the same.
 func (p *past) ordinal(e *history.Event) (n int32) {
-	if e.Object == 0 {
-		return 0
-	}
 	x := object{e.Client, e.Object}
 	for _, y := range p.objects {
 		if y.client == x.client {
@@ -115,18 +115,9 @@ func (p *past) ordinal(e *history.Event) (n int32) {
 	return n + 1
 }
 
-// add shows an event to the checkers, with the object's number among those of its client.
-func (p *past) add(client, object int32, e *history.Event) {
-	if object > 0 {
-		e.Object = client<<16 | object
-	}
-	e.Step = 0
-	p.shown.Events = append(p.shown.Events, *e)
-	p.show()
-}
-
-// show shows the latest event to the checkers, unless one of them has found what it looks for.
-func (p *past) show() {
+// show shows an event to the checkers, unless one of them has found what it looks for.
+func (p *past) show(e history.Event) {
+	p.shown.Events = append(p.shown.Events, e)
 	if p.violated() {
 		return
 	}
@@ -157,9 +148,8 @@ func (p *past) judge(h *history.History) checkers.Verdict {
 
 // replay shows the checkers events of another run.
 func (p *past) replay(events []history.Event) {
-	for i := range events {
-		p.shown.Events = append(p.shown.Events, events[i])
-		p.show()
+	for _, e := range events {
+		p.show(e)
 	}
 }
 

@@ -70,7 +70,7 @@ func TestEqualStatesHaveEqualFutures(t *testing.T) {
 		sc := Scope{Scenario: s, Servers: smallest(s), Order: 1, Faults: plan(t, "disconnect=2 expire=1 crash=1 pause=1 cancel=1 lose-reply=1"), Most: -1}
 		q := newSearch(&sc, Every, sc.most())
 		x := &sampler{random: random, past: newPast(q.scenario.Checkers, true), possible: map[uint64]string{}}
-		r.Detail = sim.Detail{Clock: sim.Times}
+		r.Detail = sim.Detail{Epoch: true, Clock: sim.Times}
 		q.scenario.MaxSteps = 3000
 		for range runs {
 			x.past.reset(s.Clients)
