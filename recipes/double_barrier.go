@@ -210,6 +210,8 @@ func (d *DoubleBarrier) look(ctx context.Context) error {
 	if own.stat == nil || own.stat.EphemeralOwner != d.conn.SessionID() {
 		return errGone
 	}
+	own.stat = nil // it has told what there is to know
+	d.env.Keep(&d.alarm, &own)
 	data, stat, changed, err := d.conn.GetW(d.ready())
 	if err == zk.ErrNoNode {
 		return d.makePath(ctx, d.ready(), d.acl)
@@ -217,7 +219,8 @@ func (d *DoubleBarrier) look(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	latest := round{strings.Fields(string(data)), stat}
+	latest := round{strings.Fields(string(data)), &zk.Stat{Mzxid: stat.Mzxid, Version: stat.Version}}
+	d.env.Keep(&d.alarm, &own, &latest, &changed)
 	if slices.Contains(latest.members, d.node) {
 		if !d.alarm.rang() {
 			d.round, d.held = latest, d.hold(d.path(d.node), own, &d.alarm, nil)
@@ -230,6 +233,7 @@ func (d *DoubleBarrier) look(ctx context.Context) error {
 	case len(inside) > 0:
 		err = d.awaitChange(ctx, d.path(inside[0]), &d.alarm)
 	case len(others) < d.n-1:
+		d.env.Keep(&d.alarm, &changed, &own)
 		err = d.alarm.await(ctx, d.env, changed, own.event)
 	default:
 		err = d.begin(append(others[:d.n-1], d.node), latest.stat.Version)

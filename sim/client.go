@@ -193,7 +193,7 @@ func (r *request) fail(err error) {
 		return
 	}
 	r.err = err
-	r.g.status = runnable
+	r.g.status, r.g.woken = runnable, true
 }
 
 // connect makes the connection to server k: with a new session, with the old

@@ -34,7 +34,7 @@ type coroutine struct {
 	begun  bool // has run at least once
 	deaths int  // how often killed was raised in it
 	slow   bool // it goes on, or begins, when it likes; see World.Prompt
-	woken  bool // it was waiting for an event, or its context
+	woken  bool // it was waiting for an event, its context, or a request that has failed with the connection
 
 	req   request
 	ctx   context.Context

@@ -1,5 +1,7 @@
 package sim
 
+import "slices"
+
 // What exhaustive search must know of transitions that concern one client alone.
 
 // Busy returns what [World.Normal] does, except that time passes only when nothing else
@@ -17,6 +19,20 @@ func (w *World) Busy() []Transition {
 		list = list[:n-1]
 	}
 	return list
+}
+
+// Ticks returns the ways in which time can pass although something else can happen; none once
+// faults are over.
+func (w *World) Ticks() []Transition {
+	if w.calm {
+		return nil
+	}
+	return w.appendTicks(nil)
+}
+
+// Timed reports whether a timer of the client's code is pending.
+func (c *Client) Timed() bool {
+	return slices.ContainsFunc(c.w.timers, func(t *timer) bool { return t.owner() == c })
 }
 
 // Opening returns the ways in which the first client that never had a connection can get
@@ -73,7 +89,7 @@ func (c *Client) Served() bool { return c.served }
 // coroutine that can go on, of the first client that has one. A program begins when it
 // likes, and so goes on what has stopped of its own accord, by Env.Yield or Env.Now.
 // Code is that quick where its steps take no time compared to messages. With slowWakes,
-// what was woken by an event, or the end of its context, goes on when it likes, too.
+// what was woken by an event, the end of its context, or a lost connection goes on when it likes, too.
 func (w *World) Prompt(slowWakes bool) (Transition, bool) {
 	for _, c := range w.clients {
 		if c.paused {

@@ -25,6 +25,12 @@ type Config struct {
 	Detail Detail
 }
 
+// The limits of a Config that says nothing.
+const (
+	UsualSafetySteps = 2000
+	UsualMaxSteps    = 20_000
+)
+
 // Detail is what fingerprints tell apart although client code hardly depends on it.
 type Detail struct {
 	Zxids bool  // what else zxids count than changes of znodes
@@ -135,10 +141,10 @@ func (w *World) Reset(cfg Config, inj Injector, program func(*Client)) {
 		cfg.SessionTimeout = 10_000
 	}
 	if cfg.SafetySteps == 0 {
-		cfg.SafetySteps = 2000
+		cfg.SafetySteps = UsualSafetySteps
 	}
 	if cfg.MaxSteps == 0 {
-		cfg.MaxSteps = 20_000
+		cfg.MaxSteps = UsualMaxSteps
 	}
 	if w.injector != inj {
 		clear(w.faultNames)

@@ -23,7 +23,7 @@ import (
 // proveFlags are the flags of prove.
 type proveFlags struct {
 	run, plan, checkers, without, memory, checkpoint, cert, verify, out string
-	clients, rounds, servers, most, workers                             int
+	clients, rounds, servers, most, ticks, workers                      int
 	order                                                               uint64
 	duration, every                                                     time.Duration
 	interleave, slowWakes, offline, reverse, symmetry, audit, rerun     bool
@@ -44,6 +44,7 @@ func proveCommand(ctx context.Context, a *app, args []string) (int, error) {
 	f.IntVar(&c.servers, "servers", 0, "number of servers, 1, or 3 with lagging followers (default: the smallest of the scenario)")
 	f.StringVar(&c.plan, "faults", "", "fault plan (default what of \""+proveFaults+"\" is in the scenario's plan, for broken recipes all of that)")
 	f.IntVar(&c.most, "most", -1, "at most this many faults in one run (default: as many as the plan has)")
+	f.IntVar(&c.ticks, "ticks", 0, "let timers fire this often in a run although something else can happen (when nothing else can, they always do)")
 	f.StringVar(&c.checkers, "checkers", "", "only these checkers, separated by commas, or \"state\" for those that need no order of events: much less to explore (default: the scenario's)")
 	f.Uint64Var(&c.order, "order", 1, "number that decides what ZooKeeper leaves open, and names")
 	f.BoolVar(&c.interleave, "interleave", false, "let the steps of client code interleave with everything, goroutine by goroutine")
@@ -202,7 +203,7 @@ func (c *proveFlags) scope(s *scenarios.Scenario) (prove.Scope, error) {
 			servers = slices.Min(s.Servers)
 		}
 	}
-	return prove.Scope{Scenario: &x, Servers: servers, Order: c.order, Faults: plan, Most: c.most, Interleave: c.interleave, SlowWakes: c.slowWakes, Offline: c.offline}, nil
+	return prove.Scope{Scenario: &x, Servers: servers, Order: c.order, Faults: plan, Most: c.most, Interleave: c.interleave, SlowWakes: c.slowWakes, Offline: c.offline, Ticks: c.ticks}, nil
 }
 
 // faults returns the plan of a scope. A recipe that must hold meets those of proveFaults that

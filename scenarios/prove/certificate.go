@@ -37,6 +37,7 @@ type Claim struct {
 	Interleave bool       `json:"interleave"`
 	SlowWakes  bool       `json:"slow_wakes"`
 	Offline    bool       `json:"offline"`
+	Ticks      int        `json:"ticks"`
 	Checkers   []string   `json:"checkers"`
 	Reductions Reductions `json:"reductions"`
 }
@@ -72,7 +73,7 @@ const certificateFormat = "zksim certificate 4"
 func (s *Scope) claim(r Reductions) Claim {
 	x := s.Scenario
 	return Claim{Scenario: x.Name, Clients: x.Clients, Rounds: x.Rounds, Servers: s.Servers, Order: s.Order, Faults: s.Faults.String(),
-		Most: s.most(), Interleave: s.Interleave, SlowWakes: s.SlowWakes, Offline: s.Offline, Checkers: names(x.Checkers), Reductions: r}
+		Most: s.most(), Interleave: s.Interleave, SlowWakes: s.SlowWakes, Offline: s.Offline, Ticks: s.Ticks, Checkers: names(x.Checkers), Reductions: r}
 }
 
 // collision bounds the probability that any two different things of a level had the same hash of
@@ -93,6 +94,9 @@ func (c *Certificate) String() string {
 		fmt.Fprintf(&b, ", rounds %d", c.Rounds)
 	}
 	fmt.Fprintf(&b, ", servers %d, faults %s, at most %d", c.Servers, c.Faults, c.Most)
+	if c.Ticks > 0 {
+		fmt.Fprintf(&b, ", ticks %d", c.Ticks)
+	}
 	switch c.Outcome {
 	case Violated:
 		fmt.Fprintf(&b, ": %s: %s; faults %d, steps %d", c.Checker, c.Message, c.Struck, len(c.Schedule))
@@ -155,7 +159,7 @@ func (c *Claim) Scope(all []scenarios.Scenario) (Scope, error) {
 	if err != nil {
 		return Scope{}, err
 	}
-	return Scope{Scenario: &x, Servers: c.Servers, Order: c.Order, Faults: plan, Most: c.Most, Interleave: c.Interleave, SlowWakes: c.SlowWakes, Offline: c.Offline}, nil
+	return Scope{Scenario: &x, Servers: c.Servers, Order: c.Order, Faults: plan, Most: c.Most, Interleave: c.Interleave, SlowWakes: c.SlowWakes, Offline: c.Offline, Ticks: c.Ticks}, nil
 }
 
 // Differs says in what a search for the same scope came to something else, "" if in

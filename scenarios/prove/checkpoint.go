@@ -49,6 +49,8 @@ type savedPoint struct {
 	Parent int
 	By     sim.Transition
 	Faults int32
+	Ticks  int32
+	Busy   bool
 	Groups [][]sim.Transition
 	Opened int32
 }
@@ -127,7 +129,7 @@ func (x *checkpoint) place(places map[*point]int, p *point) int {
 	at := places[p]
 	for i := len(way) - 1; i >= 0; i-- {
 		p = way[i]
-		y := savedPoint{Parent: at, By: p.by, Faults: p.faults}
+		y := savedPoint{Parent: at, By: p.by, Faults: p.faults, Ticks: p.ticks, Busy: p.busy}
 		if p.groups != nil {
 			y.Groups, y.Opened = p.groups, p.opened.Load()
 		}
@@ -283,7 +285,7 @@ func (x *checkpoint) restore(s *search) []edge {
 	}
 	points := make([]*point, len(x.Points))
 	for i, p := range x.Points {
-		points[i] = &point{by: p.By, faults: p.Faults, groups: p.Groups, bare: true}
+		points[i] = &point{by: p.By, faults: p.Faults, ticks: p.Ticks, busy: p.Busy, groups: p.Groups, bare: true}
 		points[i].opened.Store(p.Opened)
 		if p.Parent >= 0 {
 			points[i].parent = points[p.Parent]

@@ -18,6 +18,7 @@ type enumerator struct {
 	widths []int // how many there were
 	at     int
 	used   int // faults
+	ticks  int // likewise, that had an alternative
 }
 
 func isCalm(e history.Event) bool { return e.Kind == history.Calm }
@@ -32,7 +33,7 @@ func (x *enumerator) Choose(w *sim.World) (sim.Transition, bool, error) {
 	var list []sim.Transition
 	normal := w.Normal()
 	for _, t := range normal {
-		if t.Kind != sim.Tick || normal[0].Kind == sim.Tick { // time passes when nothing else can
+		if t.Kind != sim.Tick || normal[0].Kind == sim.Tick || x.ticks < x.scope.Ticks { // time passes when nothing else can
 			list = append(list, t)
 		}
 	}
@@ -57,13 +58,16 @@ func (x *enumerator) Choose(w *sim.World) (sim.Transition, bool, error) {
 	if t.Kind >= sim.FirstFault {
 		x.used++
 	}
+	if t.Kind == sim.Tick && normal[0].Kind != sim.Tick {
+		x.ticks++
+	}
 	return t, true, nil
 }
 
 // next goes on to the next schedule.
 func (x *enumerator) next() bool {
 	x.branch, x.widths = x.branch[:x.at], x.widths[:x.at]
-	x.at, x.used = 0, 0
+	x.at, x.used, x.ticks = 0, 0, 0
 	for i := len(x.branch) - 1; i >= 0; i-- {
 		if x.branch[i]++; x.branch[i] < x.widths[i] {
 			x.branch = x.branch[:i+1]
@@ -103,9 +107,12 @@ func TestSearchReachesWhatEveryScheduleComesTo(t *testing.T) {
 		limit = 5_000
 	}
 	for _, x := range tinies {
-		for _, interleave := range []bool{false, true} {
+		for i := range 3 {
+			interleave := i == 1
 			sc := x.scope(t)
-			sc.Interleave = interleave
+			if sc.Interleave = interleave; i == 2 {
+				sc.Ticks++
+			}
 			want, runs, complete := enumerate(t, sc, limit)
 			if !complete && (testing.Short() || interleave) {
 				continue // a search takes long, too
@@ -117,14 +124,14 @@ func TestSearchReachesWhatEveryScheduleComesTo(t *testing.T) {
 			if !complete { // at least what was seen
 				for text := range want {
 					if !got[text] {
-						t.Errorf("%s, interleaved %v: lost:\n%s", x.name, interleave, text)
+						t.Errorf("%s, interleaved %v, ticks %d: lost:\n%s", x.name, interleave, sc.Ticks, text)
 						break
 					}
 				}
 				continue
 			}
 			if d := difference(want, got); d != "" {
-				t.Errorf("%s, interleaved %v, %d schedules: %s", x.name, interleave, runs, d)
+				t.Errorf("%s, interleaved %v, ticks %d, %d schedules: %s", x.name, interleave, sc.Ticks, runs, d)
 			}
 		}
 	}

@@ -277,6 +277,7 @@ func (m *memo) learn(x, y *state, t sim.Transition, e effect, local, fine, timed
 type moves struct {
 	normal, faults []move
 	secluded       bool
+	timed          bool // there is a timer
 }
 
 type move struct {

@@ -28,6 +28,14 @@ func (w *worker) possible(x *state, world *sim.World) (groups [][]sim.Transition
 		}
 		all = append(all[:0], world.Busy()...)
 	}
+	w.busy = len(all) > 0 && all[0].Kind != sim.Tick && all[0].Kind != sim.Calm
+	hasty := w.busy && int(w.ticks()) < w.scope.Ticks
+	if hasty && slices.ContainsFunc(w.moves, func(m *moves) bool { return m.timed }) {
+		if world == nil {
+			return nil, false
+		}
+		all = append(all, world.Ticks()...)
+	}
 	if w.alike != nil && len(all) > 0 {
 		all = slices.DeleteFunc(all, func(t sim.Transition) bool { return w.mirrored(x, t) })
 		if len(all) == 0 {
@@ -51,7 +59,7 @@ func (w *worker) possible(x *state, world *sim.World) (groups [][]sim.Transition
 	groups = w.groups[:0]
 	var mine uint64 // bit i: client i+1 is in a group
 	if w.reduce.Persistent && len(all) > 1 && !(w.scope.Servers > 1 && int(w.used()) < w.most) {
-		groups, mine = w.persistent(groups, all, strikes)
+		groups, mine = w.persistent(groups, all, strikes, hasty)
 	}
 	w.rest = w.rest[:0]
 	for _, t := range all {
@@ -109,7 +117,7 @@ func (w *worker) movesOf(x *state, k int, world *sim.World) *moves {
 		return nil
 	}
 	c := world.Clients()[k]
-	m := &moves{secluded: c.Secluded()}
+	m := &moves{secluded: c.Secluded(), timed: c.Timed()}
 	for _, t := range world.Busy() {
 		if int(t.Client) == k+1 && t.Kind != sim.Tick {
 			m.normal = append(m.normal, move{t, w.isLocal(world, t)})
@@ -168,13 +176,13 @@ func (w *worker) mirrored(x *state, t sim.Transition) bool {
 // Concurrent Systems, 1996). No run is put off for ever, since no cycle of states has
 // steps of such sets only: messages come from steps of others, faults are counted, and so
 // is how often code goes on of its own accord; where its steps interleave, it forgets nothing. A
-// session's end may move time on; then it makes a difference to steps that set timers,
+// session's end may move time on, and so may a tick that has an alternative; then it makes a difference to steps that set timers,
 // and these are treated like those that write to the history. With several servers,
 // what others do can make a fault possible that strikes c.
-func (w *worker) persistent(groups [][]sim.Transition, all []sim.Transition, strikes bool) ([][]sim.Transition, uint64) {
+func (w *worker) persistent(groups [][]sim.Transition, all []sim.Transition, strikes, hasty bool) ([][]sim.Transition, uint64) {
 	var clients uint64
 	for k, m := range w.moves {
-		if !m.secluded || k > 63 || slices.ContainsFunc(m.normal, move.crosses) || strikes && slices.ContainsFunc(w.faults[k], move.crosses) {
+		if !m.secluded || hasty && m.timed || k > 63 || slices.ContainsFunc(m.normal, move.crosses) || strikes && slices.ContainsFunc(w.faults[k], move.crosses) {
 			continue
 		}
 		set := w.sets[k][:0]

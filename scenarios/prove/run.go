@@ -1,6 +1,7 @@
 package prove
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -19,10 +20,31 @@ func (w *worker) run() {
 	w.prefix = w.next.path(w.prefix[:0])
 	w.past.reset(w.scenario.Clients)
 	w.shown = nil
-	res, err := w.runner.Explore(w.scenario, w.schedule, w)
-	if err == nil {
+	switch res, err := w.runner.Explore(w.scenario, w.schedule, w); err {
+	case nil:
 		w.complete(&res)
+	case errDeep:
+		w.endless(w.runner.World().Schedule())
 	}
+}
+
+// endless judges a schedule that does not come to an end: the run that begins like it, and
+// goes on fairly and without faults where an ordinary one would.
+func (w *worker) endless(names []string) {
+	s, runner := w.scope.Scenario, scenarios.NewRunner()
+	defer runner.Close()
+	names = names[:min(len(names), cmp.Or(s.SafetySteps, sim.UsualSafetySteps))]
+	res, err := runner.Explore(s, w.schedule, &sim.Replay{Names: names})
+	if err != nil {
+		panic(err) // to be reported
+	}
+	if v := res.Verdict; v.Level == checkers.Violated && (!s.Broken() || s.Catches(v)) {
+		runner.Names(&res)
+		res.History = nil
+		w.refute(&res)
+		return
+	}
+	w.doubt(fmt.Sprintf("a schedule goes on for more than %d steps", maxSteps))
 }
 
 // complete judges a run that has come to its end.
@@ -81,7 +103,7 @@ func (w *worker) Choose(world *sim.World) (sim.Transition, bool, error) {
 	if w.at < len(w.prefix) {
 		if w.at == len(w.prefix)-1 {
 			w.past.take(world)
-			w.before = w.read(world)
+			w.before = w.read(world, w.next.from.ticks)
 			if x := &w.next.from.state; x.known() {
 				w.compare(x, w.before, world)
 			}
@@ -105,7 +127,7 @@ func (w *worker) arrive(world *sim.World) error {
 	defer w.next.explored()
 	told := slices.Clone(w.past.take(world))
 	w.undecided()
-	y := w.read(world)
+	y := w.read(world, w.ticks())
 	if w.expected != nil {
 		w.compare(w.expected, y, world)
 	}
@@ -129,7 +151,7 @@ func (w *worker) arrive(world *sim.World) error {
 		if w.audit != nil {
 			w.check(world, "", fingerprint)
 			world.Detail.Forget = false
-			fingerprint = w.read(world).fingerprint(w.fenced)
+			fingerprint = w.read(world, w.ticks()).fingerprint(w.fenced)
 			world.Detail.Forget = true
 		}
 		if err := w.enter(fingerprint, world.Step()); err != nil {
@@ -177,9 +199,13 @@ func (w *worker) compare(said, is *state, world *sim.World) {
 	}
 }
 
-// read returns the state of a run.
-func (w *worker) read(world *sim.World) *state {
+// read returns the state of a run in which time has passed that often although something else
+// could happen.
+func (w *worker) read(world *sim.World, ticks int32) *state {
 	x := &state{rest: world.Rest(), past: uint64(w.past.hash()), guarded: w.runner.Guarded(), clients: make([]*sim.Part, len(world.Clients()))}
+	if ticks > 0 {
+		x.rest = uint64(checkers.Print(x.rest).Word(uint64(ticks)))
+	}
 	hash := world.ServersHash()
 	var ok bool
 	if x.servers, ok = w.memo.servers.get(hash); !ok {

@@ -22,13 +22,16 @@ type Scope struct {
 	// grain at which protocols are usually modelled: what a client does on a message is
 	// one step.
 	Interleave bool
-	// SlowWakes has a goroutine that was waiting for a watch, for its session or for
-	// the end of its context go on at any time after that, so that its own
+	// SlowWakes has a goroutine that was waiting for a watch, for its session, for
+	// the end of its context or for an answer when the connection was lost go on at any time after that, so that its own
 	// connection may have come back, or gone again, before it acts.
 	SlowWakes bool
 	// Offline lets programs begin before their clients have a connection. Otherwise the
 	// clients are connected first, one after the other.
 	Offline bool
+	// Ticks is how often in a run time may pass, so that the earliest timer fires, although
+	// something else can happen. When nothing else can, it always may.
+	Ticks int
 }
 
 // check reports what is wrong with a scope.
@@ -36,8 +39,14 @@ func (s *Scope) check() error {
 	if s.Servers != 1 && s.Servers != 3 {
 		return fmt.Errorf("the number of servers is 1 or 3, not %d", s.Servers)
 	}
+	if s.Ticks < 0 || s.Ticks > maxTicks {
+		return fmt.Errorf("time may pass 0 to %d times although something else can happen, not %d", maxTicks, s.Ticks)
+	}
 	return s.Scenario.Accepts(s.Faults)
 }
+
+// maxTicks is far more than what can be explored.
+const maxTicks = 1000
 
 // most returns the largest number of faults in one run.
 func (s *Scope) most() int {

@@ -27,6 +27,7 @@ type tiny struct {
 	faults  string
 	servers int
 	clients int
+	ticks   int
 	program func(p *scenarios.Process)
 	least   int // outcomes there are at least
 }
@@ -35,7 +36,7 @@ func (x tiny) scope(t testing.TB) Scope {
 	s := scenarios.Scenario{Name: "tiny/" + x.name, Clients: max(2, x.clients), Program: x.program,
 		Setup:    []model.Request{{Op: model.OpCreate, Path: "/d", ACL: world}, {Op: model.OpCreate, Path: "/w", ACL: world}},
 		Checkers: []checkers.Checker{checkers.Liveness{}}}
-	return Scope{Scenario: &s, Servers: max(1, x.servers), Order: 1, Faults: plan(t, x.faults), Most: -1}
+	return Scope{Scenario: &s, Servers: max(1, x.servers), Order: 1, Faults: plan(t, x.faults), Most: -1, Ticks: x.ticks}
 }
 
 // say records a word of the program.
@@ -142,6 +143,44 @@ var tinies = []tiny{
 		p.Env.Sleep(context.Background(), time.Second)
 		_, err := p.Conn.Create("/d/x", nil, 0, world)
 		say(o, "%v", err)
+	}},
+	{name: "patience", ticks: 1, least: 2, program: func(p *scenarios.Process) {
+		o := register(p)
+		if p.ID == 1 {
+			p.Conn.Set("/d", []byte("x"), -1)
+			return
+		}
+		_, _, ch, _ := p.Conn.GetW("/d")
+		ctx, cancel := p.Env.WithTimeout(context.Background(), time.Second)
+		defer cancel()
+		_, _, err := p.Env.Await(ctx, ch)
+		say(o, "%v", err)
+	}},
+	{name: "later-timer", ticks: 1, least: 2, program: func(p *scenarios.Process) { // that of c1 is, if the other's has fired by then
+		o := register(p)
+		if p.ID == 1 {
+			_, _, ch, _ := p.Conn.ExistsW("/d/x")
+			p.Conn.Create("/d/a", nil, 0, world)
+			ctx, cancel := p.Env.WithTimeout(context.Background(), 4*time.Second)
+			defer cancel()
+			_, _, err := p.Env.Await(ctx, ch)
+			say(o, "%v", err)
+			return
+		}
+		if exists, _, ch, _ := p.Conn.ExistsW("/d/a"); !exists {
+			p.Env.Await(context.Background(), ch)
+		}
+		p.Env.Sleep(context.Background(), 5*time.Second)
+		p.Conn.Create("/d/x", nil, 0, world)
+	}},
+	{name: "hurry", faults: "disconnect=1", ticks: 2, least: 4, program: func(p *scenarios.Process) {
+		o := register(p)
+		ctx, cancel := p.Env.WithTimeout(context.Background(), time.Second)
+		defer cancel()
+		_, err := p.Conn.Set("/d", []byte(fmt.Sprint(p.ID)), -1)
+		say(o, "%v %v", err, ctx.Err())
+		data, _, err := p.Conn.Get("/d")
+		say(o, "%s %v %v", data, err, ctx.Err())
 	}},
 	{name: "ttl", faults: "crash=1@client=c2", least: 2, program: func(p *scenarios.Process) {
 		o := register(p)

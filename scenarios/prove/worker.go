@@ -17,6 +17,8 @@ type point struct {
 	parent *point
 	by     sim.Transition
 	faults int32  // on the way
+	ticks  int32  // likewise, of those that had an alternative
+	busy   bool   // a tick from here has one
 	length int32  // steps of the run up to here
 	class  uint64 // the state as code sees it
 
@@ -71,6 +73,7 @@ type worker struct {
 	list    []sim.Transition
 	rest    []sim.Transition
 	sets    [][]sim.Transition // by client
+	busy    bool               // something else than time can go on
 	groups  [][]sim.Transition
 
 	// Of a run:
@@ -181,8 +184,12 @@ func (w *worker) recall() bool {
 		w.expected = y
 		return false
 	}
-	w.taken(s.visible, s.clocked)
 	length := e.from.length + s.length
+	if length >= maxSteps { // the run will be judged
+		w.expected = y
+		return false
+	}
+	w.taken(s.visible, s.clocked)
 	if w.enter(y.fingerprint(w.fenced), int(length)) != nil {
 		return true
 	}
@@ -221,7 +228,7 @@ func (w *worker) retell(p *point) {
 // that step matters to others.
 func (w *worker) taken(visible, clocked bool) {
 	w.transitions.Add(1)
-	if visible || w.needs.Hurry && clocked {
+	if visible || (w.needs.Hurry || w.scope.Ticks > 0) && clocked {
 		w.widen(w.next)
 	}
 }
@@ -259,7 +266,7 @@ func (w *worker) goOn(x *state, groups [][]sim.Transition, told []history.Event,
 	if len(groups) == 0 || len(groups[0]) == 0 {
 		return
 	}
-	p := &point{parent: w.next.from, by: w.next.by, length: length, class: w.class, faults: w.used()}
+	p := &point{parent: w.next.from, by: w.next.by, length: length, class: w.class, faults: w.used(), ticks: w.ticks(), busy: w.busy}
 	if len(groups) > 1 {
 		p.groups = make([][]sim.Transition, len(groups)-1)
 		for i, g := range groups[1:] {
@@ -284,6 +291,18 @@ func (w *worker) used() (n int32) {
 	if p := w.next.from; p != nil {
 		n = p.faults
 		if w.next.by.Kind >= sim.FirstFault {
+			n++
+		}
+	}
+	return n
+}
+
+// ticks returns how often time has passed up to the end of the next edge although something
+// else could happen.
+func (w *worker) ticks() (n int32) {
+	if p := w.next.from; p != nil {
+		n = p.ticks
+		if w.next.by.Kind == sim.Tick && p.busy {
 			n++
 		}
 	}
