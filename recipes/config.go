@@ -154,6 +154,7 @@ func (c config) read(ctx context.Context) (set ConfigSet, err error) {
 		if err := ctx.Err(); err != nil {
 			return ConfigSet{}, err
 		}
+		c.env.Keep()
 		if set, err = c.readOnce(); err != errTorn {
 			return set, err
 		}

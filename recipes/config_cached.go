@@ -58,45 +58,75 @@ func (c *CachedConfig) Get() ConfigSet {
 // such as zk.ErrNoAuth, and zk.ErrClosing after the connection was closed. The set
 // stays what it was.
 func (c *CachedConfig) Run(ctx context.Context) error {
-	var session <-chan zk.Event
+	var w configWatch
 	for {
-		if session == nil || len(session) > 0 {
-			session = c.env.SessionEvents()
-		}
-		changed, err := c.refresh(ctx)
-		if err == nil {
-			var i int
-			if i, _, err = c.env.Await(ctx, changed, session); i == 1 {
-				session = nil
-			}
-		}
-		if interrupted(err) {
-			err = c.await(ctx)
-		}
+		set, err := c.next(ctx, &w)
 		if err != nil {
 			return err
 		}
-	}
-}
-
-// refresh brings the set up to date and returns what fires, on this connection,
-// when it no longer is.
-func (c *CachedConfig) refresh(ctx context.Context) (changed <-chan zk.Event, err error) {
-	ok, stat, changed, err := c.conn.ExistsW(c.dir)
-	have := c.Get().Zxid
-	if err != nil || ok && stat.Mzxid == have {
-		return changed, err
-	}
-	set, err := c.read(ctx)
-	if err == ErrConfigInvalid {
-		return changed, nil // the end of the update fires the watch
-	}
-	if err == nil && set.Zxid > have {
-		<-c.latest
-		c.latest <- set
 		if c.told != nil {
 			c.told(set)
 		}
 	}
-	return changed, err
+}
+
+// configWatch is what Run waits for.
+type configWatch struct {
+	changed <-chan zk.Event // nil: to be left anew
+	session <-chan zk.Event
+}
+
+// next waits for a set that is later than the one at hand.
+func (c *CachedConfig) next(ctx context.Context, w *configWatch) (set ConfigSet, err error) {
+	defer c.env.Forget()(w, &set, &err)
+	set = c.Get()
+	for {
+		if w.changed != nil {
+			i, _, err := c.env.Await(ctx, w.changed, w.session)
+			if err != nil {
+				return set, err
+			}
+			if w.changed = nil; i == 1 {
+				w.session = nil
+			}
+		}
+		c.env.Keep(w, &set)
+		if w.session == nil || len(w.session) > 0 {
+			w.session = c.env.SessionEvents()
+		}
+		later, err := c.refresh(ctx, w, &set)
+		if interrupted(err) {
+			err = c.await(ctx)
+		}
+		if later || err != nil {
+			return set, err
+		}
+	}
+}
+
+// refresh leaves a watch that fires, on this connection, when set is no longer the latest, and brings
+// it up to date. It reports whether it is another one now.
+func (c *CachedConfig) refresh(ctx context.Context, w *configWatch, set *ConfigSet) (later bool, err error) {
+	ok, stat, changed, err := c.conn.ExistsW(c.dir)
+	if err != nil {
+		return false, err
+	}
+	if ok && stat.Mzxid == set.Zxid {
+		w.changed = changed
+		return false, nil
+	}
+	c.env.Keep(w, set, &changed)
+	latest, err := c.read(ctx)
+	if err == nil || err == ErrConfigInvalid { // the end of the update fires the watch
+		w.changed = changed
+	}
+	if err == ErrConfigInvalid {
+		return false, nil
+	}
+	if err == nil && latest.Zxid > set.Zxid {
+		*set, later = latest, true
+		<-c.latest
+		c.latest <- latest
+	}
+	return later, err
 }

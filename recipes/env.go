@@ -54,7 +54,7 @@ type Env interface {
 	//
 	// begins a function whose results are called that. What is kept is followed through
 	// pointers, slices, maps and structs; functions and contexts in it count as constants,
-	// and zxids are recognized in a zk.Stat only.
+	// and zxids are recognized in a zk.Stat and as an int64.
 	// Of two pieces one must end before the other begins, or be inside of it. Where a
 	// search has ended otherwise without this ("-without forget") a piece has kept more
 	// than it said.

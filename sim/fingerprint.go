@@ -137,4 +137,7 @@ func (c *Client) Learn(x uint64) { c.here().learn(x) }
 // for without a message is noted when it asks.
 func (c *Client) see(g *coroutine) {
 	g.learn(g.title ^ uint64(g.got+1)<<16 ^ failure(g.req.err) ^ eventPrint(g.event))
+	if c.w.Detail.Forget {
+		c.share(g.knows())
+	}
 }

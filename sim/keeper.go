@@ -93,8 +93,14 @@ func (k *keeper) add(v reflect.Value) {
 		d.add(bit(v.Kind() == reflect.Func && !v.IsNil()))
 	case reflect.Bool:
 		d.add(bit(v.Bool()))
-	case reflect.Int, reflect.Int8, reflect.Int16, reflect.Int32, reflect.Int64:
+	case reflect.Int, reflect.Int8, reflect.Int16, reflect.Int32:
 		d.add(uint64(v.Int()))
+	case reflect.Int64:
+		n := v.Int()
+		if k.c.w.Detail.Epoch { // else it may be any number
+			n = k.c.w.Rank(n)
+		}
+		d.add(uint64(n))
 	case reflect.Uint, reflect.Uint8, reflect.Uint16, reflect.Uint32, reflect.Uint64, reflect.Uintptr:
 		d.add(v.Uint())
 	case reflect.String:

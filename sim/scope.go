@@ -12,18 +12,10 @@ import (
 type scope struct {
 	parent *scope // nil: this is all that the client's code has seen
 	seen   digest
-	base   bool // of a goroutine; whatever it sees its starter may get to know
+	base   bool // the outermost of a goroutine that was started
 	told   bool // what its starter knew is in seen
 	closed bool
 	number uint64 // in the fingerprint being made
-}
-
-// add adds something to what is seen.
-func (s *scope) add(x uint64) {
-	s.seen.add(x)
-	if s.base {
-		s.parent.left().add(x)
-	}
 }
 
 // within reports whether s is a part of outer.
@@ -71,8 +63,32 @@ func (g *coroutine) knows() *scope {
 func (g *coroutine) learn(x uint64) {
 	g.client.observed.add(x)
 	if g.client.w.Detail.Forget {
-		g.knows().add(x)
+		g.knows().seen.add(x)
 	}
+}
+
+// share has code of a scope know all that the goroutines know which it has started, they
+// have, and so on: it may look at what they have written.
+func (c *Client) share(s *scope) {
+	for _, g := range c.coroutines {
+		for b := g.base; b != nil; {
+			starter := b.parent.left()
+			if b = starter.owner(); b != s.owner() {
+				continue
+			}
+			s.seen.add(uint64(g.base.seen))
+			break
+		}
+	}
+}
+
+// owner returns the outermost scope of the goroutine whose scope it is; nil for the
+// program's.
+func (s *scope) owner() *scope {
+	for s != nil && !s.base {
+		s = s.parent
+	}
+	return s
 }
 
 // arrive notes that something has arrived where code of a scope may look for it without
@@ -95,11 +111,12 @@ func (c *Client) arrive(at *scope, x uint64) {
 // Keep forgets in the middle of a scope. See recipes.Env.
 func (e Env) Keep(kept ...any) {
 	c, s := e.c, e.c.here().knows()
-	if s.parent == nil || s.base {
+	if s.parent == nil {
 		return
 	}
 	s.seen = c.keep(s, kept)
 	c.tellStarted(s, s.seen)
+	c.share(s)
 }
 
 // keep returns a hash of what code of a scope keeps, and drops the channels that are not
@@ -136,7 +153,9 @@ func (c *Client) leave(s *scope, kept []any) {
 		c.closeScope(x, what)
 	}
 	c.closeScope(s, what)
-	s.parent.left().add(uint64(what))
+	outer := s.parent.left()
+	outer.seen.add(uint64(what))
+	c.share(outer)
 }
 
 // closeScope makes a scope a part of its parent.
@@ -173,7 +192,7 @@ func (c *Client) tellStarted(s *scope, kept digest) {
 func (g *coroutine) begin(starter *coroutine) {
 	c := g.client
 	g.scope, g.base = &c.root, nil
-	if starter == nil || starter.knows() == &c.root {
+	if starter == nil || !c.w.Detail.Forget {
 		return
 	}
 	g.base = &scope{parent: starter.knows(), base: true}
@@ -184,6 +203,7 @@ func (g *coroutine) begin(starter *coroutine) {
 func (g *coroutine) end() {
 	for s := g.scope.left(); g.base != nil && s.within(g.base); s = s.parent {
 		g.client.closeScope(s, s.seen)
+		s.parent.left().seen.add(uint64(s.seen))
 	}
 	g.scope, g.base = nil, nil
 }
