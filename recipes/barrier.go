@@ -103,7 +103,7 @@ func (b *Barrier) change(ctx context.Context, to string) (err error) {
 	err = b.fresh(ctx, b.path, func() (err error) {
 		now, stat, err = b.conn.Get(b.path)
 		return err
-	})
+	}, &now, &stat)
 	if err != nil || (string(now) == barrierHeld) == (to == barrierHeld) {
 		return err
 	}
@@ -135,7 +135,7 @@ func (b *Barrier) Wait(ctx context.Context) (err error) {
 		err := b.fresh(ctx, b.path, func() (err error) {
 			now, stat, changed, err = b.conn.GetW(b.path)
 			return err
-		})
+		}, &now, &stat, &changed)
 		switch {
 		case err == zk.ErrNoNode:
 			return nil

@@ -140,7 +140,7 @@ func (c config) Get(ctx context.Context) (set ConfigSet, err error) {
 	err = c.fresh(ctx, c.dir, func() (err error) {
 		set, err = c.read(ctx)
 		return err
-	})
+	}, &set.Values, &set.stat)
 	return set, err
 }
 

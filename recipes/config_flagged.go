@@ -99,7 +99,7 @@ func (c *FlaggedConfig) begin(ctx context.Context) (version int32, err error) {
 		err := c.retry(ctx, func() (err error) {
 			stat, err = c.conn.Set(c.dir, []byte(changing), -1)
 			return err
-		})
+		}, &stat)
 		if err == zk.ErrNoNode {
 			if err = c.makePath(ctx, c.dir, c.acl); err == nil {
 				continue
@@ -144,7 +144,7 @@ func (c *FlaggedConfig) sweep(ctx context.Context, version int32, values map[str
 	err = c.fresh(ctx, c.dir, func() (err error) {
 		names, _, err = c.conn.Children(c.dir)
 		return err
-	})
+	}, &names)
 	slices.Sort(names)
 	for _, name := range names {
 		if _, keep := values[name]; keep || isReceipt(name) || err != nil {
@@ -173,7 +173,7 @@ func (c *FlaggedConfig) end(ctx context.Context, version int32) (err error) {
 	if err := c.fresh(ctx, c.dir, func() (err error) {
 		flag, _, err = c.conn.Get(c.dir)
 		return err
-	}); err != nil {
+	}, &flag); err != nil {
 		return err
 	}
 	if string(flag) != ready {

@@ -113,7 +113,7 @@ func (c *Counter) read(ctx context.Context) (n int64, version int32, err error) 
 			data, version = d, stat.Version
 		}
 		return err
-	})
+	}, &data, &version)
 	if err == zk.ErrNoNode {
 		return 0, 0, nil
 	}

@@ -168,7 +168,7 @@ func (d *DoubleBarrier) join(ctx context.Context) (err error) {
 			err = d.fresh(ctx, d.path(node), func() (err error) {
 				made, _, err = d.conn.Exists(d.path(node))
 				return err
-			})
+			}, &made)
 			return made, err
 		},
 		undo: func(ctx context.Context) { d.remove(ctx, d.path(node)) }})

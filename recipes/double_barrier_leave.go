@@ -89,7 +89,7 @@ func (d *DoubleBarrier) inside(ctx context.Context) (inside []string, err error)
 	err = d.fresh(ctx, d.dir, func() (err error) {
 		inside, _, err = d.list(d.round)
 		return err
-	})
+	}, &inside)
 	return inside, err
 }
 

@@ -73,7 +73,7 @@ func (e *Election) leading(ctx context.Context) (x sight, err error) {
 		}
 		x.data, x.stat, err = e.conn.Get(e.dir + "/" + string(name))
 		return err
-	})
+	}, &x)
 	if err == zk.ErrNoNode {
 		err = ErrNoLeader
 	}

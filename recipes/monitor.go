@@ -110,7 +110,7 @@ func (m *Monitor) update(ctx context.Context) (change <-chan zk.Event, err error
 	err = m.queue.fresh(ctx, m.queue.dir, func() (err error) { // or a new session might show holders of the past again
 		queue, change, err = m.list()
 		return err
-	})
+	}, &queue, &change)
 	if err != nil {
 		return nil, err
 	}
@@ -186,7 +186,7 @@ func (m *Monitor) data(ctx context.Context, path string) (data []byte, err error
 	err = m.queue.fresh(ctx, path, func() (err error) {
 		data, _, err = m.queue.conn.Get(path)
 		return err
-	})
+	}, &data)
 	return data, err
 }
 

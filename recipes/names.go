@@ -115,7 +115,7 @@ func (n *Names) register(ctx context.Context, name string, data []byte, c creati
 		err = n.fresh(ctx, path, func() (err error) {
 			executed, _, err = n.conn.Exists(mark)
 			return err
-		})
+		}, &executed)
 		return executed, err
 	}
 	c.undo = func(ctx context.Context) { n.removeMarked(ctx, path, mark) }
@@ -171,7 +171,7 @@ func (n *Names) Resolve(ctx context.Context, name string) (data []byte, err erro
 	err = n.fresh(ctx, path, func() (err error) {
 		data, _, err = n.conn.Get(path)
 		return err
-	})
+	}, &data)
 	if err == zk.ErrNoNode {
 		return nil, ErrNoName
 	}
@@ -184,7 +184,7 @@ func (n *Names) List(ctx context.Context) (names []string, err error) {
 	err = n.fresh(ctx, n.dir, func() (err error) {
 		names, _, err = n.conn.Children(n.dir)
 		return err
-	})
+	}, &names)
 	if err == zk.ErrNoNode {
 		return nil, nil
 	}
@@ -212,7 +212,7 @@ func (n *Names) Unregister(ctx context.Context, name string) (err error) {
 			}
 		}
 		return err
-	})
+	}, &mark)
 	switch {
 	case err == zk.ErrNoNode:
 		return ErrNoName

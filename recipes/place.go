@@ -266,7 +266,7 @@ func (p *place) contenders(ctx context.Context) (all [][]byte, err error) {
 			err = p.retry(ctx, func() (err error) {
 				data, _, err = p.conn.Get(p.dir + "/" + name)
 				return err
-			})
+			}, &data)
 		}
 		switch err {
 		case nil:
@@ -289,7 +289,7 @@ func (p *place) list(ctx context.Context) (queue []string, err error) {
 			queue, err = p.ordered(names)
 		}
 		return err
-	})
+	}, &queue)
 	return queue, err
 }
 

@@ -66,7 +66,7 @@ func (p pool) put(ctx context.Context, nodes ...any) (perhaps bool, err error) {
 			_, err := p.conn.Multi(nodes...)
 			perhaps = perhaps || interrupted(err) && err != zk.ErrNoServer
 			return err
-		})
+		}, &perhaps)
 		switch err {
 		case zk.ErrNodeExists: // an earlier attempt was executed
 			return true, nil

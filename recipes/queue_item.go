@@ -84,7 +84,7 @@ func (i *QueueItem) ack(ctx context.Context) (err error) {
 			&zk.DeleteRequest{Path: i.path, Version: -1})
 		lost = lost || interrupted(err) && err != zk.ErrNoServer
 		return err
-	})
+	}, &lost)
 	switch {
 	case err == zk.ErrNoNode && !lost:
 		return ErrClaimLost
@@ -105,7 +105,7 @@ func (i *QueueItem) doubt(ctx context.Context) error {
 	err := i.fresh(ctx, i.path, func() (err error) {
 		exists, _, err = i.conn.Exists(i.path)
 		return err
-	})
+	}, &exists)
 	if exists && err == nil {
 		return ErrClaimLost
 	}

@@ -109,7 +109,7 @@ func (q *queue) first(ctx context.Context) (name string, err error) {
 	err = q.fresh(ctx, q.dir, func() (err error) {
 		free, err = q.free(ctx, q.children, q.children)
 		return err
-	})
+	}, &free)
 	if err == nil && len(free) == 0 {
 		err = ErrEmpty
 	}
@@ -126,7 +126,7 @@ func (q *queue) Len(ctx context.Context) (n int, err error) {
 		names, err := q.children(q.dir + "/items")
 		n = len(names)
 		return err
-	})
+	}, &n)
 	if err == zk.ErrNoNode {
 		return 0, nil
 	}
@@ -174,7 +174,7 @@ func (q *queue) claim(ctx context.Context, name string) (item *QueueItem, err er
 	err = q.retry(ctx, func() (err error) {
 		i.data, _, err = q.conn.Get(i.path)
 		return err
-	})
+	}, &i.data)
 	if err == zk.ErrNoNode {
 		return nil, errTaken
 	}
@@ -251,5 +251,5 @@ func (q *queue) awaitFree(ctx context.Context) (err error) {
 			return err
 		}
 		return w.wait(ctx, q.env)
-	})
+	}, &q.watch)
 }

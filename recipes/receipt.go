@@ -46,7 +46,7 @@ func (s session) receipted(ctx context.Context, dir string, acl []zk.ACL, ops ..
 			err = s.fresh(ctx, dir, func() (err error) {
 				executed, _, err = s.conn.Exists(path)
 				return err
-			})
+			}, &executed)
 			if err != nil {
 				return false, fmt.Errorf("%w: %w", ErrUnknownOutcome, err)
 			}

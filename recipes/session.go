@@ -38,9 +38,12 @@ func (s session) await(ctx context.Context) (err error) {
 }
 
 // retry runs f, which must be idempotent, until it ends in something else than a
-// lost connection.
-func (s session) retry(ctx context.Context, f func() error) error {
+// lost connection. Of what f sees, only kept is left.
+func (s session) retry(ctx context.Context, f func() error, kept ...any) (err error) {
+	kept = append(kept, &err)
+	defer s.env.Forget()(kept...)
 	for {
+		s.env.Keep(kept...)
 		err := f()
 		if !interrupted(err) {
 			return err
@@ -89,16 +92,18 @@ func (s session) there(ctx context.Context, path string) (exists bool) {
 	err := s.fresh(ctx, path, func() (err error) {
 		exists, _, err = s.conn.Exists(path)
 		return err
-	})
+	}, &exists)
 	return exists && err == nil
 }
 
 // fresh runs read so that it sees everything that was acknowledged to anybody
 // before: after a sync, and in the session of that sync, since the servers let a
 // new session begin further in the past. What read returns must not be used
-// unless fresh returns nil.
-func (s session) fresh(ctx context.Context, path string, read func() error) error {
+// unless fresh returns nil. Of what read sees, only kept is left.
+func (s session) fresh(ctx context.Context, path string, read func() error, kept ...any) (err error) {
+	defer s.env.Forget()(append(kept, &err)...)
 	for {
+		s.env.Keep()
 		if err := ctx.Err(); err != nil {
 			return err
 		}
@@ -140,7 +145,7 @@ func (s session) find(ctx context.Context, dir, word string) (name string, err e
 			}
 		}
 		return err
-	})
+	}, &name)
 	if err == zk.ErrNoNode {
 		return "", nil
 	}

@@ -62,7 +62,7 @@ func (l *SingleNodeLock) acquire(ctx context.Context, wait bool) (err error) {
 		case err == zk.ErrNodeExists && !wait:
 			return ErrLocked
 		case err == zk.ErrNodeExists:
-			err = l.retry(ctx, func() error { return l.awaitChange(ctx, l.path(), &l.alarm) })
+			err = l.retry(ctx, func() error { return l.awaitChange(ctx, l.path(), &l.alarm) }, &l.alarm)
 		case err == nil:
 			l.owner = owner
 			err = l.take(owner)

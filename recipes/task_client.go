@@ -98,7 +98,7 @@ func (t *Task) Wait(ctx context.Context) (result []byte, err error) {
 			err = t.fresh(ctx, t.status(t.id), func() (err error) {
 				data, _, event, err = t.conn.GetW(t.status(t.id))
 				return err
-			})
+			}, &data, &event)
 		}
 		if _, result, done := bytes.Cut(data, []byte("\n")); done && err == nil {
 			return result, nil

@@ -218,7 +218,7 @@ func (t *Transaction) begun(ctx context.Context, guid string) (ours bool, err er
 			ours = string(data) == guid
 			return err
 		}
-	})
+	}, &ours)
 	if err == zk.ErrNoNode {
 		return false, nil
 	}
@@ -278,7 +278,7 @@ func (t *Transaction) Join(ctx context.Context) (data []byte, err error) {
 				return err
 			}
 		}
-	})
+	}, &data)
 	if err == nil && t.opt.Form == EphemeralSites {
 		err = t.announce(ctx)
 	}

@@ -141,7 +141,7 @@ func (w *Worker) Done(ctx context.Context, a Assignment, result []byte) (err err
 	err = w.fresh(ctx, w.status(a.ID), func() (err error) {
 		status, _, err = w.conn.Get(w.status(a.ID))
 		return err
-	})
+	}, &status)
 	if err == zk.ErrNoNode {
 		err = w.remove(ctx, path) // forgotten
 	}
