@@ -58,6 +58,7 @@ func (t *Transaction) round(ctx context.Context, wait bool) (d Decision, err err
 		}
 	}
 	b := ballot{Transaction: t, watches: []<-chan zk.Event{made}}
+	b.keep()
 	if wait {
 		t.alarm.set(t.env)
 	}
@@ -65,6 +66,7 @@ func (t *Transaction) round(ctx context.Context, wait bool) (d Decision, err err
 		return Undecided, err
 	}
 	for wait && b.count() == Undecided {
+		b.keep()
 		i, err := t.alarm.awaitAny(ctx, t.env, b.watches...)
 		if err != nil || i == 0 || i == len(b.watches) {
 			return Undecided, err
@@ -73,6 +75,8 @@ func (t *Transaction) round(ctx context.Context, wait bool) (d Decision, err err
 			return Undecided, err
 		}
 	}
+	b.watches = nil
+	b.keep()
 	return b.decide()
 }
 
@@ -135,6 +139,7 @@ func (b *ballot) open() error {
 func (b *ballot) read(k int) error {
 	v, changed, ended := &b.votes[k], &b.watches[1+2*k], &b.watches[2+2*k]
 	*changed, *ended = nil, nil
+	b.keep()
 	path, id, wait := b.path(sitePrefix+v.site), b.conn.SessionID(), b.watches[0] != nil
 	data, stat, err := b.conn.Get(path)
 	if err == nil && wait && !final(string(data)) {
@@ -157,6 +162,9 @@ func (b *ballot) read(k int) error {
 	v.failed = !lives
 	return nil
 }
+
+// keep says that round has nothing left but the votes as far as they were read.
+func (b *ballot) keep() { b.env.Keep(&b.alarm, &b.votes, &b.watches) }
 
 // count returns the decision that follows from the votes so far.
 func (b *ballot) count() Decision {
