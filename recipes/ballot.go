@@ -121,13 +121,13 @@ func (b *ballot) open() error {
 		return err
 	}
 	for _, name := range names {
-		site, ok := strings.CutPrefix(name, sitePrefix)
-		if !ok {
-			continue
+		if site, ok := strings.CutPrefix(name, sitePrefix); ok {
+			b.votes = append(b.votes, vote{site: site})
+			b.watches = append(b.watches, nil, nil)
 		}
-		b.votes = append(b.votes, vote{site: site})
-		b.watches = append(b.watches, nil, nil)
-		if err := b.read(len(b.votes) - 1); err != nil {
+	}
+	for k := range b.votes {
+		if err := b.read(k); err != nil {
 			return err
 		}
 	}

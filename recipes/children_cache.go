@@ -141,6 +141,7 @@ func (v *view) update(ctx context.Context) (changes []Change, err error) {
 		changes = v.list(names)
 	}
 	for i := range v.kids {
+		v.env.Keep(v, &changes)
 		k := &v.kids[i]
 		if k.event != nil {
 			continue

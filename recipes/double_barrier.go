@@ -157,7 +157,7 @@ func (d *DoubleBarrier) Enter(ctx context.Context) (err error) {
 func (d *DoubleBarrier) join(ctx context.Context) (err error) {
 	var node string
 	defer d.env.Forget()(&node, &err)
-	err = d.create(ctx, creation{dir: d.ready(), acl: d.acl,
+	err = d.create(ctx, creation{dir: d.ready(), acl: d.acl, kept: []any{&node},
 		do: func() error {
 			node = memberPrefix + d.env.UUID()
 			_, err := d.conn.Create(d.path(node), nil, zk.FlagEphemeral, d.acl)

@@ -67,7 +67,7 @@ func (p *place) enqueue(ctx context.Context) (err error) {
 	var prefix string
 	var nodes []string
 	defer p.env.Forget()(&prefix, &p.nodes, &err)
-	err = p.create(ctx, creation{dir: p.dir, acl: p.opt.ACL,
+	err = p.create(ctx, creation{dir: p.dir, acl: p.opt.ACL, kept: []any{&prefix, &nodes},
 		do: func() (err error) {
 			prefix = "_c_" + p.env.UUID() + "-"
 			nodes, err = p.make(prefix)

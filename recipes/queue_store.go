@@ -138,7 +138,7 @@ func (q *queue) put(ctx context.Context, data []byte, rank string) (err error) {
 	defer q.env.Forget()(&guid, &err)
 	items, receipt := q.dir+"/items", q.dir+"/"+guid
 	var before int64 // the session
-	err = q.create(ctx, creation{dir: items, acl: q.opt.ACL,
+	err = q.create(ctx, creation{dir: items, acl: q.opt.ACL, kept: []any{&before},
 		do: func() error {
 			before = q.conn.SessionID()
 			_, err := q.conn.Multi(
@@ -181,7 +181,7 @@ func (q *queue) claim(ctx context.Context, name string) (item *QueueItem, err er
 	if err != nil {
 		return nil, err
 	}
-	err = q.create(ctx, creation{
+	err = q.create(ctx, creation{kept: []any{&i.owner},
 		do: func() error {
 			i.owner = q.conn.SessionID()
 			_, err := q.conn.Multi(

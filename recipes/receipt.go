@@ -36,7 +36,7 @@ func (s session) receipted(ctx context.Context, dir string, acl []zk.ACL, ops ..
 	ops = append(ops, &zk.CreateRequest{Path: path, Acl: acl, Flags: zk.FlagEphemeral})
 	defer s.env.Forget()(&path, &err)
 	var issued int64 // session in which the multi was issued; it may run in a later one
-	err = s.create(ctx, creation{
+	err = s.create(ctx, creation{kept: []any{&issued},
 		do: func() error {
 			issued = s.conn.SessionID()
 			_, err := s.conn.Multi(ops...)

@@ -159,6 +159,7 @@ type creation struct {
 	acl []zk.ACL
 
 	do   func() error                            // the request
+	kept []any                                   // what is left of all that do sees
 	done func(ctx context.Context) (bool, error) // whether it was executed; see find
 	// undo removes what the request may have left behind. It runs in the
 	// background when the outcome could not be told, for as long as it takes.
@@ -167,8 +168,10 @@ type creation struct {
 
 // create executes the request of c exactly once. After an error it was not
 // executed, or undo is under way.
-func (s session) create(ctx context.Context, c creation) error {
+func (s session) create(ctx context.Context, c creation) (err error) {
+	defer s.env.Forget()(append(c.kept, &err)...)
 	for {
+		s.env.Keep()
 		if err := ctx.Err(); err != nil {
 			return err
 		}
