@@ -127,15 +127,19 @@ func (w *worker) work() {
 }
 
 // pop takes an edge from the stack: the latest, and every other time any, since what is
-// far apart in the search is more likely to be different.
+// far apart in the search is more likely to be different. But the stack grows by that, so when it
+// is long, it is the latest almost always.
 func (w *worker) pop() edge {
 	last := len(w.stack) - 1
-	if w.turn++; w.turn%2 == 0 {
+	if w.turn++; w.turn%2 == 0 && last < manyEdges || w.turn%64 == 0 {
 		i := int(checkers.Print(w.turn).Word(uint64(last)) % checkers.Print(last+1))
 		w.stack[i], w.stack[last] = w.stack[last], w.stack[i]
 	}
 	return w.top()
 }
+
+// manyEdges is the length at which a stack is long.
+const manyEdges = 4096
 
 // top takes the latest edge from the stack.
 func (w *worker) top() edge {
