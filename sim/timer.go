@@ -154,8 +154,9 @@ func (w *World) tick(c *Client) {
 	if x := first.ctx; x != nil {
 		x.expired = x.Context.Err() == nil
 		x.cancel()
-		x.client.observed.add(1) // code may look at the context without waiting for it
-		x.client.arrive(x.scope, 1)
+		what := 2 + bit(x.expired)  // not what Interrupt says
+		x.client.observed.add(what) // code may look at the context without waiting for it
+		x.client.arrive(x.scope, what)
 		x.client.soil()
 		return
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"regexp"
+	"slices"
 
 	"zksim/scenarios"
 	"zksim/scenarios/prove"
@@ -100,6 +101,8 @@ func faultsText(n int) string {
 type refutation struct {
 	clients, rounds, faults int
 	slow                    bool // with Scope.SlowWakes
+	ticks                   bool // with Scope.Ticks
+	lag                     bool // with followers that lag
 	states                  int
 }
 
@@ -114,6 +117,12 @@ func (r refutation) String() string {
 	}
 	if r.slow {
 		text += "slow wakes, "
+	}
+	if r.ticks {
+		text += "a tick, "
+	}
+	if r.lag {
+		text += "3 servers, "
 	}
 	return text + fmt.Sprintf("%s: %d", faultsText(r.faults), r.states)
 }
@@ -137,7 +146,7 @@ func refute(ctx context.Context, s *scenarios.Scenario) (refutation, error) {
 			for _, l := range r.Levels {
 				states += l.States
 			}
-			return refutation{p.clients, p.rounds, r.Struck, p.slowWakes, states}, nil
+			return refutation{p.clients, p.rounds, r.Struck, p.slowWakes, p.ticks > 0, sc.Servers > 1, states}, nil
 		}
 	}
 	return refutation{}, nil
@@ -151,7 +160,16 @@ func scopesOf(s *scenarios.Scenario) (list []proveFlags) {
 		if p.rounds = s.Rounds; s.Rounds > 1 {
 			list = append(list, p)
 		}
-		if p.rounds, p.slowWakes = 1, true; clients == 2 {
+		p.rounds = 1
+		if p.slowWakes = true; clients == 2 {
+			list = append(list, p)
+		}
+		p.slowWakes, p.ticks = false, 1
+		list = append(list, p)
+		if p.ticks = 0; len(s.Servers) > 0 && slices.Min(s.Servers) == 1 && slices.Contains(s.Servers, 3) {
+			p.servers = 3
+			list = append(list, p)
+			p.ticks = 1
 			list = append(list, p)
 		}
 	}

@@ -23,6 +23,7 @@ func TestProveExitStatuses(t *testing.T) {
 	}{
 		{"-run ^lock/lock$ -most 0", exitHeld, "holds: lock/lock with 2 clients, rounds 1, servers 1, faults disconnect=2 expire=1, at most 0; "},
 		{"-run ^lock/name-sort$", exitHeld, "violated: lock/name-sort with 2 clients, rounds 1, servers 1, faults none, at most 0: ownership: "},
+		{"-run ^commit/blind-abort$ -ticks 1", exitHeld, "violated: commit/blind-abort with 2 clients, rounds 1, servers 1, faults none, at most 0, ticks 1: validity: "},
 		{"-run ^test/fails$ -clients 0", exitViolation, "violated: test/fails with 1 clients, servers 1, faults none, at most 0: liveness: c1 gave up: enough & <done>; faults 0"},
 		{"-run ^test/panics$ -clients 0", exitViolation, ": panic: oops"},
 		{"-run ^test/escapes$ -clients 0", exitViolation, "holds: test/escapes"},
@@ -42,7 +43,7 @@ func TestProveRefusesWrongInputInOneLine(t *testing.T) {
 	t.Chdir(t.TempDir())
 	add(t, fails)
 	write(t, "file", "")
-	write(t, "other", `{"format": "zksim certificate 4", "scenario": "lock/none"}`)
+	write(t, "other", `{"format": "zksim certificate 5", "scenario": "lock/none"}`)
 	for _, x := range []struct{ args, want string }{
 		{"-run lock/none", `-run: no scenario matches "lock/none"`},
 		{"-run ^lock/lock$ -clients 1", "lock/lock: the number of clients is from 2 to 64, not 1"},
@@ -57,10 +58,11 @@ func TestProveRefusesWrongInputInOneLine(t *testing.T) {
 		{"-run ^lock/lock$ -mem -1G", `-mem is a number above 0`},
 		{"-run ^lock/lock$ -mem 9999999999999G", `-mem is a number above 0`},
 		{"-run ^lock/lock$ -p -1", "-p and -most cannot be negative"},
+		{"-run ^lock/lock$ -ticks -1", "time may pass 0 to 1000 times although something else can happen, not -1"},
 		{"-run ^lock/lock$ -most -2", "-p and -most cannot be negative"},
 		{"-run ^lock/ -cert c.json", "-checkpoint and -cert are for one scenario; -run matches "},
 		{"-run ^lock/lock$ -cert x -checkpoint ./x", "-cert and -checkpoint are two files, not one"},
-		{"-run ^lock/lock$ -checkpoint file", "checkpoint: file is not a complete zksim checkpoint 4"},
+		{"-run ^lock/lock$ -checkpoint file", "checkpoint: file is not a complete zksim checkpoint 5"},
 		{"-run ^lock/lock$ -checkpoint none/file", "checkpoint: open none/file."},
 		{"-run ^lock/lock$ -most 0 -cert file/c.json", "mkdir file: not a directory"},
 		{"-run ^test/fails$ -clients 0 -o file", "mkdir file: not a directory"},

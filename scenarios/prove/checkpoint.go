@@ -61,7 +61,7 @@ type savedEdge struct {
 	Group int32
 }
 
-const checkpointFormat = "zksim checkpoint 4"
+const checkpointFormat = "zksim checkpoint 5"
 
 // probe runs the scenario once, fairly, without faults and for at most as many steps
 // as a schedule may have.

@@ -1,6 +1,7 @@
 package prove
 
 import (
+	"cmp"
 	"testing"
 	"time"
 
@@ -61,4 +62,45 @@ func TestReductionsLoseNoOutcomeOfRecipes(t *testing.T) {
 		t.Errorf("only %d searches were closed", closed)
 	}
 	t.Logf("%d searches, %d outcomes", closed, outcomes)
+}
+
+// TestWhatOnlyALargerScopeShows has flaws that need a timer which fires while messages are on
+// their way, a goroutine that takes its time when the connection is lost, or a schedule without an end.
+func TestWhatOnlyALargerScopeShows(t *testing.T) {
+	for _, x := range []struct {
+		name    string
+		faults  string
+		widen   func(*Scope)
+		struck  int
+		checker string
+	}{
+		{"commit/own-decision", "", func(sc *Scope) { sc.Ticks = 1 }, 0, "atomicity"},
+		{"commit/blind-abort", "", func(sc *Scope) { sc.Ticks = 1 }, 0, "validity"},
+		{"commit/blind-vote", "lose-reply=1@op=set", func(sc *Scope) { sc.SlowWakes = true }, 1, "atomicity"},
+		{"lock/closed-spin", "learn-late=1", nil, 1, "steps"},
+	} {
+		sc := Scope{Scenario: small(t, x.name), Servers: 1, Order: 1, Most: -1, Faults: plan(t, cmp.Or(x.faults, "none"))}
+		o := Options{Reductions: Every, Doubt: 20}
+		if x.widen != nil {
+			if r, err := Prove(t.Context(), sc, o); err != nil || r.Outcome != Holds {
+				t.Errorf("%s: %v, %v", x.name, &r.Certificate, err)
+			}
+			x.widen(&sc)
+		}
+		r, err := Prove(t.Context(), sc, o)
+		if err != nil || r.Outcome != Violated || r.Checker != x.checker || r.Struck != x.struck {
+			t.Errorf("%s: %v, %v", x.name, &r.Certificate, err)
+			continue
+		}
+		runner := scenarios.NewRunner()
+		again, err := runner.Replay(sc.Scenario, r.Counterexample.Schedule)
+		runner.Close()
+		if err != nil || again.Verdict.Checker != x.checker {
+			t.Errorf("%s: replayed: %v, %v", x.name, again.Verdict, err)
+		}
+		cert := r.Certificate
+		if back, err := cert.Scope(scenarios.All); err != nil || back.Ticks != sc.Ticks || back.SlowWakes != sc.SlowWakes {
+			t.Errorf("%s: the certificate is of %+v, %v", x.name, back, err)
+		}
+	}
 }

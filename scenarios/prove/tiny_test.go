@@ -182,6 +182,15 @@ var tinies = []tiny{
 		data, _, err := p.Conn.Get("/d")
 		say(o, "%s %v %v", data, err, ctx.Err())
 	}},
+	{name: "late-or-cancelled", faults: "cancel=1", ticks: 1, least: 4, program: func(p *scenarios.Process) {
+		o := register(p)
+		outer, end := p.Interruptible()
+		defer end()
+		inner, cancel := p.Env.WithTimeout(outer, time.Second)
+		defer cancel()
+		p.Conn.Exists("/d")
+		say(o, "%v %v", inner.Err(), outer.Err())
+	}},
 	{name: "ttl", faults: "crash=1@client=c2", least: 2, program: func(p *scenarios.Process) {
 		o := register(p)
 		if p.ID == 1 {
