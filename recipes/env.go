@@ -55,7 +55,8 @@ type Env interface {
 	// begins a function whose results are called that. What is kept is followed through
 	// pointers, slices, maps and structs; functions and contexts in it count as constants,
 	// and zxids are recognized in a zk.Stat and as an int64.
-	// Of two pieces one must end before the other begins, or be inside of it. Where a
+	// A goroutine that was started counts as having told its starter what it has seen outside of pieces that have not
+	// ended. Of two pieces one must end before the other begins, or be inside of it. Where a
 	// search has ended otherwise without this ("-without forget") a piece has kept more
 	// than it said.
 	Forget() func(kept ...any)

@@ -166,10 +166,7 @@ func scopesOf(s *scenarios.Scenario) (list []proveFlags) {
 		}
 		p.slowWakes, p.ticks = false, 1
 		list = append(list, p)
-		if p.ticks = 0; len(s.Servers) > 0 && slices.Min(s.Servers) == 1 && slices.Contains(s.Servers, 3) {
-			p.servers = 3
-			list = append(list, p)
-			p.ticks = 1
+		if p.ticks, p.servers = 0, 3; clients == 2 && slices.Contains(s.Servers, 1) && slices.Contains(s.Servers, 3) {
 			list = append(list, p)
 		}
 	}
