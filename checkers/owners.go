@@ -14,6 +14,7 @@ type owners struct {
 	callers []caller
 	queue   []contender // znodes that exist, in the order of their creation
 	gone    []contender // znodes that do not, and that a call in progress could still claim
+	broken  []string    // paths of znodes that may be gone, where nobody recorded it
 }
 
 // contender is a znode.
@@ -32,7 +33,7 @@ type contender struct {
 
 // Reset implements [Monitor].
 func (o *owners) Reset() {
-	o.active, o.callers, o.queue, o.gone = o.active[:0], o.callers[:0], o.queue[:0], o.gone[:0]
+	o.active, o.callers, o.queue, o.gone, o.broken = o.active[:0], o.callers[:0], o.queue[:0], o.gone[:0], o.broken[:0]
 }
 
 // Hash implements [Monitor].
@@ -72,6 +73,8 @@ func (o *owners) Step(h *history.History, i int) Verdict {
 			if ended {
 				return Verdict{} // before it could be told; a claim no more
 			}
+		} else if slices.Contains(o.broken, e.Path) {
+			return Verdict{} // perhaps likewise
 		}
 		if v := o.tooMany(i, mine, o.active); v.Level == Violated {
 			return v
@@ -86,7 +89,8 @@ func (o *owners) Step(h *history.History, i int) Verdict {
 		o.active = drop(o.active, func(a claim) bool { return a.path == e.Path })
 		o.remove(e.Path)
 	case history.Invoke:
-		if !h.Txns && e.Op == "break" { // as above
+		if !h.Txns && e.Op == "break" {
+			o.broken = append(o.broken, e.Path)
 			o.active = drop(o.active, func(a claim) bool { return a.path == e.Path })
 		}
 		if e.Op != "downgrade" { // which claims what the call before it got

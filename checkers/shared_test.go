@@ -63,6 +63,11 @@ func TestOwnershipOfReadersAndWriters(t *testing.T) {
 			acquired c1 o1 /l/a
 			invoke c2 o2 break /l/a
 			acquired c3 o3 /l/c`},
+		{name: "live: a claim is broken before it is recorded", text: `
+			Live
+			invoke c2 o2 break /l/a
+			acquired c3 o3 /l/c
+			acquired c1 o1 /l/a`},
 	})
 }
 
