@@ -32,9 +32,9 @@ const (
 )
 
 // acknowledge acknowledges, and listens for the loss of the leadership meanwhile,
-// since an operation may wait for a connection for long.
-func acknowledge(p *Process, o Object, e elector) (err error) {
-	defer p.Env.Forget()(&err)
+// since an operation may wait for a connection for long. Lost says that it has heard of that.
+func acknowledge(p *Process, o Object, e elector) (lost bool, err error) {
+	defer p.Env.Forget()(&lost, &err)
 	event := history.Event{Kind: history.Invoke, Op: "acknowledge", Path: e.Znodes()[0], Value: e.Token()}
 	o.Record(event)
 	acknowledged := make(chan zk.Event, 1)
@@ -43,13 +43,13 @@ func acknowledge(p *Process, o Object, e elector) (err error) {
 		acknowledged <- zk.Event{}
 	})
 	i, _, _ := p.Env.Await(context.Background(), acknowledged, e.Lost())
-	if i == 1 {
+	if lost = i == 1; lost {
 		o.Lost()
 		p.Env.Await(context.Background(), acknowledged)
 	}
 	event.Kind, event.OK = history.Return, errors.Is(event.Err, recipes.ErrNotLeading)
 	o.Record(event)
-	return event.Err
+	return lost, event.Err
 }
 
 // pace is how many steps a leader takes before and after the acknowledgement.
@@ -158,10 +158,12 @@ func leadOnce(p *Process, o Object, e elector, steps pace, impatient bool) error
 	for range steps.procedure {
 		p.Step()
 	}
-	if err := acknowledge(p, o, e); err == nil {
-		work(p, o, e, steps.stay)
-	} else if !errors.Is(err, recipes.ErrNotLeading) {
+	lost, err := acknowledge(p, o, e)
+	switch {
+	case err != nil && !errors.Is(err, recipes.ErrNotLeading):
 		return err
+	case err == nil && !lost:
+		work(p, o, e, steps.stay)
 	}
 	o.Released()
 	var asked error
