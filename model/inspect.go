@@ -26,6 +26,16 @@ func (s *Server) Watches(c *Conn) []Watch {
 	return list
 }
 
+// Unwatch makes the replica forget a watch of a connection, as nothing else does for go-zookeeper,
+// which cannot ask for it.
+func (s *Server) Unwatch(c *Conn, x Watch) {
+	t := &s.data
+	if x.Child {
+		t = &s.child
+	}
+	t.remove(c, x.Path)
+}
+
 // Sessions returns the open sessions, sorted.
 func (s *Server) Sessions() []int64 {
 	return slices.Sorted(maps.Keys(s.sessions))

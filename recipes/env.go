@@ -46,22 +46,23 @@ type Env interface {
 
 	// Forget makes exhaustive search quicker, and does nothing else. It says that a piece
 	// of code begins that keeps little of what it sees. The function that it returns is
-	// called by the same goroutine where the piece ends, with pointers to all that the code after it, or
-	// started in it, still has of it: results, and fields of objects. States
-	// that differ only in what else was seen are then one state. Typically,
+	// called by the same goroutine where the piece ends, with pointers to all that the
+	// code after it, or started in it, still has of it: results, and fields of objects.
+	// States that differ only in what else was seen are then one state. Typically,
 	//
 	//	defer env.Forget()(&name, &err)
 	//
 	// begins a function whose results are called that. What is kept is followed through
 	// pointers, slices, maps and structs; functions and contexts in it count as constants,
 	// and zxids are recognized in a zk.Stat and as an int64.
-	// A goroutine that was started counts as having told its starter what it has seen outside of pieces that have not
-	// ended. Of two pieces one must end before the other begins, or be inside of it. Where a
-	// search has ended otherwise without this ("-without forget") a piece has kept more
-	// than it said.
+	// A goroutine that was started counts as having told its starter what it has seen
+	// outside of pieces that have not ended. What is taken from a channel that others still
+	// have is kept, too. Of two pieces one must end before the other begins, or be inside of
+	// it. Where a search has ended otherwise without this ("-without forget") a piece has
+	// kept more than it said.
 	Forget() func(kept ...any)
 
-	// Keep is for a loop in a piece of code that Forget has begun, and for the function
-	// that has begun it: at this moment only kept is left of all that the piece has seen.
+	// Keep is for a loop in a piece of code that Forget has begun, or in a goroutine that Go
+	// has: at this moment only kept is left of all that it has seen.
 	Keep(kept ...any)
 }

@@ -11,7 +11,8 @@ import (
 type hold struct {
 	stat    *zk.Stat // of the own znode
 	lost    chan zk.Event
-	revoked chan zk.Event      // nil: cannot be revoked
+	revoked chan zk.Event // nil: cannot be revoked
+	guard   *guard
 	end     context.CancelFunc // ends the guard
 }
 
@@ -104,10 +105,11 @@ func (s session) hold(path string, seen sight, a *alarm, revoked chan zk.Event) 
 	// An earlier guard that was told to end may still hear the alarm first: then
 	// its channel is closed for this one, which so hears it, too.
 	a.heard = make(chan struct{}, 1)
-	g := &guard{s, path, h.lost, revoked, a.change, a.heard}
+	g := &guard{s, path, h.lost, revoked, a.change, seen.event, a.heard}
+	h.guard = g
 	g.obey(seen.data)
 	defer s.env.Forget()(g)
-	s.env.Go("lock-watch", func() { g.run(ctx, seen.event) })
+	s.env.Go("lock-watch", func() { g.run(ctx) })
 	return h
 }
 
@@ -120,15 +122,16 @@ type guard struct {
 	lost    chan<- zk.Event
 	revoked chan<- zk.Event // nil: does not matter, or told
 	change  <-chan zk.Event
+	gone    <-chan zk.Event // of the znode
 	heard   chan<- struct{}
 }
 
-func (g *guard) run(ctx context.Context, gone <-chan zk.Event) {
+func (g *guard) run(ctx context.Context) {
 	defer g.env.Forget()()
 	var again *another
 	for {
-		g.env.Keep(&again, &gone, &g.revoked)
-		i, ev, err := g.env.Await(ctx, g.change, gone)
+		g.env.Keep(&again, &g.gone, &g.revoked)
+		i, ev, err := g.env.Await(ctx, g.change, g.gone)
 		switch {
 		case err != nil:
 			return
@@ -136,14 +139,14 @@ func (g *guard) run(ctx context.Context, gone <-chan zk.Event) {
 			g.heard <- struct{}{}
 		case again == nil && ev.Type == zk.EventNodeDataChanged:
 			// Somebody wrote to our znode, which by itself says nothing.
-			again, gone = g.lookAgain()
+			again, g.gone = g.lookAgain()
 			continue
 		case again != nil && again.err != nil:
 			ev = zk.Event{Type: zk.EventSession, State: zk.StateDisconnected, Err: again.err}
 		case again != nil && again.stat == nil:
 			ev = zk.Event{Type: zk.EventNodeDeleted, Path: g.path}
 		case again != nil:
-			gone = again.event
+			g.gone = again.event
 			g.obey(again.data)
 			again = nil
 			continue

@@ -46,7 +46,9 @@ type Client struct {
 	watchers     []watcher
 	sessionChans []sessionChan
 	fired        []firedChan
+	buried       []chan zk.Event // of watches that were dropped
 	setWatches   request
+	needless     bool // it names only watches that nobody hears
 	lists        model.WatchLists
 
 	coroutines []*coroutine
@@ -114,7 +116,7 @@ func itoa(n int) string { return strconv.Itoa(n) }
 func (c *Client) reset() {
 	*c = Client{w: c.w, id: c.id, start: c.start, server: -1, tried: -1, state: zk.StateConnecting,
 		unsent: c.unsent[:0], wire: c.wire[:0], down: c.down[:0], late: c.late[:0], conn: c.conn,
-		watchers: c.watchers[:0], sessionChans: c.sessionChans[:0], fired: c.fired[:0], scopes: c.scopes[:0], coroutines: c.coroutines[:0], names: c.names[:0], moves: c.moves[:0]}
+		watchers: c.watchers[:0], sessionChans: c.sessionChans[:0], fired: c.fired[:0], buried: c.buried[:0], scopes: c.scopes[:0], coroutines: c.coroutines[:0], names: c.names[:0], moves: c.moves[:0]}
 	c.conn.Reset()
 	c.conn.Session, c.conn.Auth, c.conn.Index = 0, loopback, c.id
 }
@@ -219,6 +221,9 @@ func (c *Client) connect(k int) {
 		c.conn.Auth, _ = model.Authenticate(c.conn.Auth, a.scheme, a.auth)
 	}
 	for _, r := range c.unsent {
+		if r.watch != noWatch && w.Detail.Unheard {
+			w.sweeping.Awaited = append(w.sweeping.Awaited, c.place(r.req.Path))
+		}
 		r.sent = true
 		c.wire = append(c.wire, r)
 	}
@@ -235,7 +240,9 @@ func (c *Client) rearm() {
 	}
 	l := &c.lists
 	l.RelativeZxid, l.Data, l.Exist, l.Child = c.lastZxid, l.Data[:0], l.Exist[:0], l.Child[:0]
+	c.needless = true
 	for i, x := range c.watchers {
+		c.needless = c.needless && x.scope.left() == nil
 		if c.watches(x.kind, x.path) < i {
 			continue
 		}

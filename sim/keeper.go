@@ -206,16 +206,22 @@ func (k *keeper) channel(v reflect.Value) {
 		}
 		return same
 	}
-	for i := range c.watchers {
-		if is(c.watchers[i].ch) {
-			k.d.add(uint64(i)<<8 | 1)
+	for i := range c.watchers { // all of a kind for one znode get the same event
+		if x := &c.watchers[i]; is(x.ch) {
+			k.d.add(uint64(x.kind)<<8 | 1)
+			k.d.addString(x.path)
 			return
 		}
 	}
-	for i := range c.sessionChans {
+	for i := range c.sessionChans { // as all of these do
 		if is(c.sessionChans[i].ch) {
-			k.d.add(uint64(i)<<8 | 2)
+			k.d.add(2)
 			return
+		}
+	}
+	for _, ch := range c.buried {
+		if is(ch) {
+			c.unearth(ch)
 		}
 	}
 	k.d.add(uint64(v.Len())<<8 | 3)

@@ -18,7 +18,7 @@ type Servers struct {
 	mortal   bool // a znode ends some time, or may be reaped
 	changed  []stamp
 	sessions []int64
-	watching []bool // by client, c1 first: there is a watch for it
+	watching []uint64 // by client, c1 first: a hash of the watches there are for it; 0: none
 }
 
 // stamp says when a znode has changed last: the ranks of zxids.
@@ -59,7 +59,13 @@ func (w *World) Servers() *Servers {
 	})
 	slices.SortFunc(s.changed, func(a, b stamp) int { return cmp.Compare(a.path, b.path) })
 	for _, c := range w.clients {
-		s.watching = append(s.watching, c.conn.Watching())
+		var d digest
+		if c.conn.Watching() {
+			for _, x := range w.servers[c.server].store.Watches(&c.conn) {
+				d.add(watchPrint(x))
+			}
+		}
+		s.watching = append(s.watching, uint64(d))
 	}
 	return s
 }
@@ -80,8 +86,11 @@ func (s *Servers) missed(x watched) uint64 {
 
 // Of returns what of the servers decides which steps of a client are possible.
 func (s *Servers) Of(p *Part) uint64 {
-	return bit(slices.Contains(s.sessions, p.session)) | bit(slices.Contains(s.sessions, p.session-1))<<1 | bit(s.watching[p.id-1])<<2
+	return bit(slices.Contains(s.sessions, p.session)) | bit(slices.Contains(s.sessions, p.session-1))<<1 | bit(s.watching[p.id-1] != 0)<<2
 }
+
+// Watching returns a hash of the watches that there are for a client; 0 if there are none.
+func (s *Servers) Watching(p *Part) uint64 { return s.watching[p.id-1] }
 
 // Rest returns a hash of what is neither servers nor clients: the time where it counts,
 // and the faults that are yet to come.

@@ -67,19 +67,26 @@ func (g *coroutine) learn(x uint64) {
 	}
 }
 
-// share has code of a scope know all that the goroutines know which it has started, they
-// have, and so on: it may look at what they have written.
+// share has code of a scope know all that those goroutines know which its own has started, by
+// itself or through others: it may look at what they have written.
 func (c *Client) share(s *scope) {
+	own := s.owner()
 	for _, g := range c.coroutines {
-		for b := g.base; b != nil; {
-			starter := b.parent.left()
-			if b = starter.owner(); b != s.owner() {
-				continue
-			}
+		if g.base.startedBy(own) {
 			s.seen.add(uint64(g.base.seen))
-			break
 		}
 	}
+}
+
+// startedBy reports whether the goroutine of an outermost scope was started by that of another one,
+// by itself or through others; nil is the program's.
+func (s *scope) startedBy(starter *scope) bool {
+	for s != nil {
+		if s = s.parent.left().owner(); s == starter {
+			return true
+		}
+	}
+	return false
 }
 
 // owner returns the outermost scope of the goroutine whose scope it is; nil for the
@@ -188,7 +195,7 @@ func (c *Client) tellStarted(s *scope, kept digest) {
 	}
 }
 
-// begin gives a new goroutine its scope, and end takes it away.
+// begin gives a new goroutine its outermost scope, a part of what its starter knows.
 func (g *coroutine) begin(starter *coroutine) {
 	c := g.client
 	g.scope, g.base = &c.root, nil
@@ -200,6 +207,7 @@ func (g *coroutine) begin(starter *coroutine) {
 	c.scopes = append(c.scopes, g.base)
 }
 
+// end tells the starter what the goroutine has seen, since it may look at what that has written.
 func (g *coroutine) end() {
 	for s := g.scope.left(); g.base != nil && s.within(g.base); s = s.parent {
 		g.client.closeScope(s, s.seen)

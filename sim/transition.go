@@ -193,6 +193,9 @@ func (w *World) apply(t Transition) {
 		w.recordFault(t)
 		w.injector.Apply(w, t)
 	}
+	if w.Detail.Unheard && c != nil && t.Kind != Serve { // code may have run
+		c.sweep()
+	}
 	for _, c := range w.dirty { // at once, whoever chooses next: a later event must not win over an earlier one
 		if c.dirty {
 			c.poll()

@@ -38,7 +38,10 @@ type Detail struct {
 	// Forget leaves out what code has seen and says that it does not keep; see
 	// [Env.Forget].
 	Forget bool
-	Ended  bool // what code has seen that has ended, beyond World.Remains
+	// Unheard drops watches whose channels the code has dropped, as far as Forget knows of that;
+	// see [World.Sweeping] for when this makes a difference.
+	Unheard bool
+	Ended   bool // what code has seen that has ended, beyond World.Remains
 	// Epoch has the zxids of a single server begin with an epoch, as those of a real one
 	// do, so that they are told from other numbers which code uses.
 	Epoch bool
@@ -118,11 +121,12 @@ type World struct {
 
 	faultNames map[Transition]string
 
-	dirty   []*Client // to be polled at the end of the step
-	touched []*Client // since Timed looked last
-	follows bool      // Timed chooses
-	listing listing   // for Timed
-	keeper  keeper
+	dirty    []*Client // to be polled at the end of the step
+	touched  []*Client // since Timed looked last
+	follows  bool      // Timed chooses
+	listing  listing   // for Timed
+	keeper   keeper
+	sweeping Sweeping
 }
 
 // NewWorld returns a world without clients; Reset equips it.
@@ -171,6 +175,7 @@ func (w *World) Reset(cfg Config, inj Injector, program func(*Client)) {
 	w.dirty, w.touched, w.follows = w.dirty[:0], w.touched[:0], false
 	w.epoch, w.committed, w.ranks = 0, 0, append(w.ranks[:0], 0)
 	w.clock, w.readings, w.hurried = NoClock, 0, false
+	w.sweeping.reset()
 	if cfg.Servers > 1 || cfg.Detail.Epoch {
 		w.epoch = 1 << 32
 	}

@@ -6,6 +6,7 @@ import (
 	"regexp"
 	"slices"
 
+	"zksim/faults"
 	"zksim/scenarios"
 	"zksim/scenarios/prove"
 )
@@ -99,36 +100,37 @@ func faultsText(n int) string {
 // refutation is what it took exhaustive search to refute a broken recipe; the zero value is
 // that it has not.
 type refutation struct {
-	clients, rounds, faults int
-	slow                    bool // with Scope.SlowWakes
-	ticks                   bool // with Scope.Ticks
-	lag                     bool // with followers that lag
-	states                  int
+	scope  proveFlags
+	faults int
+	states int
 }
 
 // String is a cell of the table.
 func (r refutation) String() string {
-	if r == (refutation{}) {
+	if r.states == 0 {
 		return "-"
 	}
-	text := fmt.Sprintf("%d clients, ", r.clients)
-	if r.rounds > 1 {
-		text += fmt.Sprintf("%d rounds, ", r.rounds)
+	text := fmt.Sprintf("%d clients, ", r.scope.clients)
+	if r.scope.rounds > 1 {
+		text += fmt.Sprintf("%d rounds, ", r.scope.rounds)
 	}
-	if r.slow {
+	if r.scope.slowWakes {
 		text += "slow wakes, "
 	}
-	if r.ticks {
+	if r.scope.ticks > 0 {
 		text += "a tick, "
 	}
-	if r.lag {
+	if r.scope.servers > 1 {
 		text += "3 servers, "
+	}
+	if r.scope.plan != "" {
+		text += "cancelled, "
 	}
 	return text + fmt.Sprintf("%s: %d", faultsText(r.faults), r.states)
 }
 
 // refuteStates is how many states of a scope refute looks at.
-const refuteStates = 300_000
+const refuteStates = 1_000_000
 
 // refute searches a broken recipe in scopes that grow, with at most two faults.
 func refute(ctx context.Context, s *scenarios.Scenario) (refutation, error) {
@@ -146,7 +148,8 @@ func refute(ctx context.Context, s *scenarios.Scenario) (refutation, error) {
 			for _, l := range r.Levels {
 				states += l.States
 			}
-			return refutation{p.clients, p.rounds, r.Struck, p.slowWakes, p.ticks > 0, sc.Servers > 1, states}, nil
+			p.servers = sc.Servers
+			return refutation{p, r.Struck, states}, nil
 		}
 	}
 	return refutation{}, nil
@@ -169,6 +172,13 @@ func scopesOf(s *scenarios.Scenario) (list []proveFlags) {
 		if p.ticks, p.servers = 0, 3; clients == 2 && slices.Contains(s.Servers, 1) && slices.Contains(s.Servers, 3) {
 			list = append(list, p)
 		}
+		p.servers = 0
+		if p.plan = cancelPlan; clients == 2 && slices.ContainsFunc(s.Faults, func(r faults.Rule) bool { return r.Fault == "cancel" }) {
+			list = append(list, p)
+		}
 	}
 	return list
 }
+
+// cancelPlan is for flaws that need a caller who gives up.
+const cancelPlan = "cancel=1 disconnect=1"

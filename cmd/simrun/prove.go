@@ -128,8 +128,10 @@ func (c *proveFlags) options(a *app) (o prove.Options, err error) {
 			o.Reductions.Ended = false
 		case "forget":
 			o.Reductions.Forget = false
+		case "unheard":
+			o.Reductions.Unheard = false
 		default:
-			return o, fmt.Errorf("-without names persistent, zxids, monitors, ended or forget, not %q", name)
+			return o, fmt.Errorf("-without names persistent, zxids, monitors, ended, forget or unheard, not %q", name)
 		}
 	}
 	if c.bar = a.progress("prove", -1); a.terminal {

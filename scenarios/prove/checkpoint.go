@@ -32,6 +32,7 @@ type checkpoint struct {
 	Done   [3]int64 // runs, ends, transitions
 	Unsure string
 	Held   bool // a fault was withheld
+	Dead   [2][]uint64
 	Known  []savedShard
 	Points []savedPoint
 	Edges  []savedEdge
@@ -61,7 +62,7 @@ type savedEdge struct {
 	Group int32
 }
 
-const checkpointFormat = "zksim checkpoint 5"
+const checkpointFormat = "zksim checkpoint 6"
 
 // probe runs the scenario once, fairly, without faults and for at most as many steps
 // as a schedule may have.
@@ -103,7 +104,7 @@ func (p *prover) save(s *search, queue []edge) error {
 	}
 	cert := &p.result.Certificate
 	x := checkpoint{Format: checkpointFormat, Claim: cert.Claim, Code: code, Levels: cert.Levels, Needs: s.needs,
-		Done: [3]int64{s.runs.Load(), s.ends.Load(), s.transitions.Load()}, Unsure: s.unsure, Held: s.withheld.Load()}
+		Done: [3]int64{s.runs.Load(), s.ends.Load(), s.transitions.Load()}, Unsure: s.unsure, Held: s.withheld.Load(), Dead: s.memo.dead.lists()}
 	for i := range s.known.shards {
 		k := &s.known.shards[i]
 		x.Known = append(x.Known, savedShard{k.table, k.count, k.sum, k.zero})
@@ -279,6 +280,7 @@ func (x *checkpoint) restore(s *search) []edge {
 	s.transitions.Store(x.Done[2])
 	s.unsure = x.Unsure
 	s.withheld.Store(x.Held)
+	s.memo.dead.add(x.Dead[0], x.Dead[1])
 	for i, k := range x.Known {
 		s.states.Add(int64(k.Count))
 		s.known.shards[i].table, s.known.shards[i].count, s.known.shards[i].sum, s.known.shards[i].zero = k.Table, k.Count, k.Sum, k.Zero

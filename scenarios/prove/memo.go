@@ -27,6 +27,8 @@ type memo struct {
 	rests   table[uint64]       // what is left of the faults after one of them
 	left    table[bool]         // whether there are faults of a kind left for a client
 	moves   table[*moves]
+	sweeps  table[*sim.Servers] // what the servers are after they have forgotten watches of a client
+	dead    deadWatches
 	exact   bool // what a client does may depend on the rest, or change it
 }
 
@@ -86,8 +88,9 @@ func (x *state) fingerprint(fenced bool) uint64 {
 // step is what a transition does to the state it starts from.
 type step struct {
 	more    bool         // it depends on more: all else is under the next key
-	servers *sim.Servers // after it; nil: as before, but for a cut
+	servers *sim.Servers // after it; nil: as before, but for a cut or a sweep
 	cut     bool         // the connection ends, and with it the client's watches
+	swept   uint64       // hash of the watches that the servers forget; 0: none
 	change  *sim.Change  // of its client; nil: client says what that is
 	client  *sim.Part    // its client after it; nil: as before, unless a request of it was served
 	rest    uint64
@@ -108,11 +111,13 @@ type effect struct {
 	visible bool            // the order of that and what others do matters
 	clocked bool            // something was made relative to the time
 	length  int32           // steps of the run
+	dropped bool            // watches, while connected: what that does depends on what is on its way, and on the client's watches
+	removed uint64          // hash of those that the servers have forgotten for that; 0: none
 }
 
 // keys returns under which keys to look for a step from x, one after the other as long as it
 // depends on more; none for a step by nobody, or of time.
-func (m *memo) keys(x *state, t sim.Transition) (keys [3]uint64, ok bool) {
+func (m *memo) keys(x *state, t sim.Transition) (keys [4]uint64, ok bool) {
 	if t.Client == 0 || t.Kind == sim.Tick || x.servers.Mortal() {
 		return keys, false
 	}
@@ -122,7 +127,7 @@ func (m *memo) keys(x *state, t sim.Transition) (keys [3]uint64, ok bool) {
 		own = own.Word(x.rest)
 	}
 	alone := own.Word(c.Key())
-	keys = [...]uint64{uint64(own.Word(c.Core())), uint64(alone), uint64(alone.Word(x.servers.Hash()))}
+	keys = [...]uint64{uint64(own.Word(c.Core())), uint64(alone), uint64(alone.Word(x.servers.Watching(c)).Word(2)), uint64(alone.Word(x.servers.Hash()).Word(3))}
 	switch {
 	case t.Kind == sim.Deliver:
 		keys[0] = uint64(own.Word(c.Core()).Word(c.First()))
@@ -145,6 +150,11 @@ func ends(t sim.Transition) bool {
 // cutKey returns the key of what the servers are after the connection of a client has ended.
 func (x *state) cutKey(client uint32) uint64 {
 	return uint64(checkers.Print(client).Word(x.servers.Hash()))
+}
+
+// sweepKey returns the key of what the servers are after they have forgotten watches of a client.
+func (x *state) sweepKey(client uint32, removed uint64) uint64 {
+	return uint64(checkers.Print(client).Word(x.servers.Hash()).Word(removed))
 }
 
 // restKey returns the key of what is left of the faults after one of them.
@@ -178,6 +188,8 @@ func (m *memo) recall(x *state, t sim.Transition, y *state, part *sim.Part) *eff
 		y.servers = s.servers
 	} else if s.cut {
 		y.servers, ok = m.cuts.get(x.cutKey(t.Client))
+	} else if s.swept != 0 {
+		y.servers, ok = m.sweeps.get(x.sweepKey(t.Client, s.swept))
 	}
 	if m.exact {
 		y.rest = s.rest
@@ -245,18 +257,27 @@ func (m *memo) learn(x, y *state, t sim.Transition, e effect, local, fine, timed
 	if s.cut = local && before.Connected() && !after.Connected(); s.cut {
 		m.cuts.put(x.cutKey(t.Client), y.servers)
 		s.servers = nil
+	} else if local && e.removed != 0 {
+		m.sweeps.put(x.sweepKey(t.Client, e.removed), y.servers)
+		s.servers, s.swept = nil, e.removed
 	}
 	alone := local && s.servers == nil && len(s.sent) == 0
 	change, anyhow := before.Change(after, t.Kind == sim.Deliver, fault && !fine)
 	own, answered := before.Answered(after)
+	more := &step{more: true}
 	switch {
+	case e.dropped && alone:
+		m.steps.put(keys[0], more)
+		m.steps.put(keys[1], more)
+		m.steps.put(keys[2], s)
+		return
 	case t.Kind == sim.Serve && answered && x.guarded == y.guarded:
 		s.client, s.sent = nil, append(s.sent, sent{k, own})
 	case t.Kind == sim.Connect && alone:
 	case alone && anyhow:
 		s.change = change
 	case alone:
-		m.steps.put(keys[0], &step{more: true})
+		m.steps.put(keys[0], more)
 		m.steps.put(keys[1], s)
 		return
 	case timed && ends(t): // time may move on for all
@@ -264,10 +285,11 @@ func (m *memo) learn(x, y *state, t sim.Transition, e effect, local, fine, timed
 	case ends(t) && !before.Connected() && after == before && x.guarded == y.guarded:
 		s.client = nil
 	default:
-		m.steps.put(keys[0], &step{more: true})
-		m.steps.put(keys[1], &step{more: true})
-		s.cut, s.servers = false, y.servers
-		m.steps.put(keys[2], s)
+		for _, key := range keys[:3] {
+			m.steps.put(key, more)
+		}
+		s.cut, s.swept, s.servers = false, 0, y.servers
+		m.steps.put(keys[3], s)
 		return
 	}
 	m.steps.put(keys[0], s)

@@ -16,7 +16,7 @@ import (
 func (w *worker) run() {
 	w.began.Store(time.Now().UnixNano())
 	defer w.began.Store(0)
-	w.at, w.before = 0, nil
+	w.at, w.before, w.begin = 0, nil, mark{}
 	w.prefix = w.next.path(w.prefix[:0])
 	w.past.reset(w.scenario.Clients)
 	w.shown = nil
@@ -34,9 +34,10 @@ func (w *worker) endless(names []string) {
 	s, runner := w.scope.Scenario, scenarios.NewRunner()
 	defer runner.Close()
 	names = names[:min(len(names), cmp.Or(s.SafetySteps, sim.UsualSafetySteps))]
-	res, err := runner.Explore(s, w.schedule, &sim.Replay{Names: names})
+	res, err := w.restore(runner, s, sim.Replay{Names: names})
 	if err != nil {
-		panic(err) // to be reported
+		w.misled(err)
+		return
 	}
 	if v := res.Verdict; v.Level == checkers.Violated && (!s.Broken() || s.Catches(v)) {
 		runner.Names(&res)
@@ -65,23 +66,34 @@ func (w *worker) complete(res *scenarios.Result) {
 		w.doubt("a checker could not decide: " + v.Message)
 	case v.Level == checkers.Violated && (!w.scenario.Broken() || w.scenario.Catches(v)):
 		w.runner.Names(res)
-		w.refute(w.plain(res.Schedule))
+		w.plain(res)
 	}
 }
 
-// plain returns what comes of a schedule in a run with the usual zxids.
-func (w *worker) plain(p scenarios.Schedule) *scenarios.Result {
+// plain takes note of what comes of a violation in a run with the usual zxids, and with the watches
+// that nobody hears.
+func (w *worker) plain(found *scenarios.Result) {
 	runner := scenarios.NewRunner()
 	defer runner.Close()
-	res, err := runner.Explore(w.scenario, w.schedule, &sim.Replay{Names: p.Names, Then: over{}})
-	if err != nil {
-		panic(err) // to be reported
-	}
-	if w.past.violated() {
+	res, err := w.restore(runner, w.scenario, sim.Replay{Names: found.Schedule.Names, Then: over{}})
+	if err == nil && w.past.violated() {
 		res.Verdict = w.past.judge(res.History)
 	}
-	res.Schedule, res.History = p, nil
-	return &res
+	if err != nil || res.Verdict.Level != checkers.Violated {
+		w.misled(err)
+		return
+	}
+	runner.Names(&res)
+	res.History = nil
+	w.refute(&res)
+}
+
+// misled has the search begin anew without the reduction that a schedule does not fit which it has found; if
+// there is none, the simulator is wrong.
+func (w *worker) misled(err error) {
+	if w.need(needs{Watches: true}) {
+		panic(err) // to be reported
+	}
 }
 
 // over ends a run.
@@ -107,7 +119,7 @@ func (w *worker) Choose(world *sim.World) (sim.Transition, bool, error) {
 			if x := &w.next.from.state; x.known() {
 				w.compare(x, w.before, world)
 			}
-			w.readings, w.begin, w.local = world.Readings(), world.Step(), w.isLocal(world, w.next.by)
+			w.begin, w.local = markOf(world), w.isLocal(world, w.next.by)
 		}
 		w.at++
 		return w.prefix[w.at-1], true, nil
@@ -133,17 +145,17 @@ func (w *worker) arrive(world *sim.World) error {
 	}
 	if !w.entered {
 		if w.next.from != nil {
-			clocked := w.readings != world.Readings()
-			visible := w.past.visible(told)
-			w.taken(visible, clocked)
+			e := w.begin.effect(world)
+			e.told, e.visible = told, w.past.visible(told)
+			w.taken(e.visible, e.clocked)
 			if !w.past.violated() && !w.again {
-				w.learn(y, effect{told, visible, clocked, int32(world.Step() - w.begin)})
+				w.learn(y, e)
 			}
 		}
 		if w.past.violated() {
 			return errOver // the verdict on the run will say what
 		}
-		if clock := world.Clock(); clock != sim.NoClock && !w.need(needs{clock, world.Hurried()}) {
+		if !w.need(w.asks(world)) {
 			return errKnown
 		}
 		fingerprint := y.fingerprint(w.fenced)
@@ -167,13 +179,45 @@ func (w *worker) arrive(world *sim.World) error {
 		return errTwins
 	}
 	w.goOn(y, groups, told, int32(world.Step()))
-	w.before, w.readings, w.begin = y, world.Readings(), world.Step()
+	w.before, w.begin = y, markOf(world)
 	if !w.again && w.memo.find(y, w.next.by) != nil {
 		return errRecall
 	}
 	w.local = w.isLocal(world, w.next.by)
 	w.more = false
 	return nil
+}
+
+// mark is a moment of a run.
+type mark struct{ readings, step, sweeps, removed, dropped, awaited int }
+
+func markOf(world *sim.World) mark {
+	s := world.Sweeping()
+	return mark{world.Readings(), world.Step(), s.Times, len(s.Removed), len(s.Dropped), len(s.Awaited)}
+}
+
+// effect returns what has happened since, but for what was told.
+func (m mark) effect(world *sim.World) effect {
+	s := world.Sweeping()
+	e := effect{clocked: m.readings != world.Readings(), length: int32(world.Step() - m.step), dropped: m.sweeps != s.Times}
+	if removed := s.Removed[m.removed:]; len(removed) > 0 {
+		var p checkers.Print
+		for _, x := range removed {
+			p = p.Word(x)
+		}
+		e.removed = uint64(p)
+	}
+	return e
+}
+
+// asks returns what the run shows that the states must contain.
+func (w *worker) asks(world *sim.World) (n needs) {
+	if n.Clock = world.Clock(); n.Clock != sim.NoClock {
+		n.Hurry = world.Hurried()
+	}
+	s := world.Sweeping()
+	n.Watches = !w.memo.dead.add(s.Dropped[w.begin.dropped:], s.Awaited[w.begin.awaited:]) || s.Mistaken > 0
+	return n
 }
 
 // undecided takes note of a monitor that could not judge.

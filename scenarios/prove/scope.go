@@ -81,6 +81,10 @@ type Reductions struct {
 	// Forget leaves out of a state what code has seen and says that it does not keep
 	// (recipes.Env.Forget), and takes its word for it. Not with Scope.Interleave.
 	Forget bool `json:"forget"`
+	// Unheard has client and server forget a watch as soon as the code has dropped its channel, as far as
+	// Forget knows of that. Where that could make a difference the search goes on without it. Only with
+	// one server, faults that strike whole connections, and checkers that do not look at watch events.
+	Unheard bool `json:"unheard"`
 	// Symmetry takes runs for the same that differ only in which of the clients that
 	// are alike is which: those are served for the first time in their order. It
 	// takes the scenario's word for it (Scenario.Alike): code that compares names,
@@ -89,4 +93,4 @@ type Reductions struct {
 }
 
 // Every is all reductions but Symmetry.
-var Every = Reductions{Persistent: true, Zxids: true, Monitors: true, Ended: true, Forget: true}
+var Every = Reductions{Persistent: true, Zxids: true, Monitors: true, Ended: true, Forget: true, Unheard: true}

@@ -42,7 +42,7 @@ type search struct {
 	doubtful int         // how many recalled steps there are to one that is found out again
 	audit    *audit      // nil: none
 	withheld atomic.Bool // a fault was possible and there had been enough
-	asked    atomic.Bool // there is more to time than needs say
+	asked    atomic.Bool // there is more to it than needs say
 	full     atomic.Bool // limit is reached
 	states   atomic.Int64
 	deepest  atomic.Int64
@@ -53,10 +53,16 @@ type search struct {
 	unsure  string
 }
 
-// needs are what the states of a search must contain of virtual time.
+// needs are what the states of a search must contain of virtual time, and whether of watches that nobody hears.
 type needs struct {
-	Clock sim.Clock // what the code depends on
-	Hurry bool      // time may move on otherwise than by a tick
+	Clock   sim.Clock // what the code depends on
+	Hurry   bool      // time may move on otherwise than by a tick
+	Watches bool
+}
+
+// and returns what two searches need.
+func (n needs) and(x needs) needs {
+	return needs{max(n.Clock, x.Clock), n.Hurry || x.Hurry, n.Watches || x.Watches}
 }
 
 // counters count what was done; they do not depend on the order in which it was.
@@ -106,14 +112,14 @@ func (s *search) refute(r *scenarios.Result) {
 	s.pool.stop()
 }
 
-// need reports whether the search goes on with what it knows of time. If not, it ends.
+// need reports whether the search goes on with what its states contain. If not, it ends.
 func (s *search) need(x needs) bool {
-	if x.Clock <= s.needs.Clock && (s.needs.Hurry || !x.Hurry) {
+	if s.needs.and(x) == s.needs {
 		return true
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.more = needs{max(s.needs.Clock, s.more.Clock, x.Clock), s.needs.Hurry || s.more.Hurry || x.Hurry}
+	s.more = s.needs.and(s.more).and(x)
 	s.asked.Store(true)
 	s.pool.halt.Store(true)
 	return false

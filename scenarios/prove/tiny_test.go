@@ -235,6 +235,24 @@ var tinies = []tiny{
 		_, err := p.Conn.Set("/w", nil, -1)
 		say(o, "%v", err)
 	}},
+	{name: "dropped", faults: "disconnect=1", least: 4, program: func(p *scenarios.Process) { // the first watch can fire the second one
+		o := register(p)
+		if p.ID == 1 {
+			p.Conn.Set("/d", []byte("x"), -1)
+			return
+		}
+		look := func() (data []byte, ch <-chan zk.Event) {
+			stubborn(func() (err error) { data, _, ch, err = p.Conn.GetW("/d"); return err })
+			return data, ch
+		}
+		func() {
+			defer p.Env.Forget()()
+			look()
+		}()
+		data, ch := look()
+		_, ev, _ := p.Env.Await(context.Background(), ch)
+		say(o, "%s %v", data, ev.Type)
+	}},
 	{name: "expiry", faults: "disconnect=1 expire=1 learn-late=1", least: 3, program: func(p *scenarios.Process) {
 		o := register(p)
 		path := fmt.Sprint("/d/e", p.ID)

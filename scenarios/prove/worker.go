@@ -84,8 +84,7 @@ type worker struct {
 	recalled int    // steps so far whose effect was known
 	entered  bool   // that state is new, and has been taken note of
 	more     bool   // next has not been taken: what it does is known
-	readings int    // of the clock, before the step
-	begin    int    // of the step
+	begin    mark   // of the step
 	local    bool   // the step changes nothing but its client
 }
 
@@ -102,7 +101,8 @@ var (
 
 func newWorker(s *search) *worker {
 	w := &worker{search: s, runner: scenarios.NewRunner(), past: newPast(s.remembering(), s.reduce.Monitors), sets: make([][]sim.Transition, s.scenario.Clients), faults: make([][]move, s.scenario.Clients)}
-	w.runner.Detail = sim.Detail{Epoch: true, Zxids: !s.reduce.Zxids, Clock: s.needs.Clock, Ended: !s.reduce.Ended, Forget: s.reduce.Forget && !s.scope.Interleave}
+	w.runner.Detail = sim.Detail{Epoch: true, Zxids: !s.reduce.Zxids, Clock: s.needs.Clock, Ended: !s.reduce.Ended, Forget: s.reduce.Forget && !s.scope.Interleave,
+		Unheard: s.deaf(w.past)}
 	return w
 }
 
