@@ -68,9 +68,6 @@ func (e Env) Await(ctx context.Context, chans ...<-chan zk.Event) (int, zk.Event
 	g := e.c.here()
 	g.woke(-1, zk.Event{}, nil)
 	g.ctx, g.chans = ctx, append(g.chans[:0], chans...)
-	for _, ch := range chans {
-		e.c.unearth(ch)
-	}
 	g.park(awaiting)
 	g.chans = g.chans[:0]
 	if g.got < 0 {

@@ -208,6 +208,7 @@ func (k *keeper) channel(v reflect.Value) {
 	}
 	for i := range c.watchers { // all of a kind for one znode get the same event
 		if x := &c.watchers[i]; is(x.ch) {
+			c.w.sweeping.Mistaken += int(bit(x.scope.left() == nil))
 			k.d.add(uint64(x.kind)<<8 | 1)
 			k.d.addString(x.path)
 			return

@@ -47,6 +47,11 @@ func (c *Client) sweep() {
 			s.Dropped, c.buried = append(s.Dropped, c.place(x.path)), append(c.buried, x.ch)
 		}
 	}
+	for _, g := range c.coroutines {
+		for _, ch := range g.chans {
+			c.unearth(ch)
+		}
+	}
 	swept := len(kept) < len(c.watchers)
 	clear(c.watchers[len(kept):])
 	if c.watchers = kept; !swept || !c.connected {

@@ -253,6 +253,22 @@ var tinies = []tiny{
 		_, ev, _ := p.Env.Await(context.Background(), ch)
 		say(o, "%s %v", data, ev.Type)
 	}},
+	{name: "untold", least: 2, program: func(p *scenarios.Process) { // the channel is kept, though nobody says so
+		o := register(p)
+		if p.ID == 1 {
+			p.Conn.Set("/d", []byte("x"), -1)
+			return
+		}
+		var ch <-chan zk.Event
+		func() {
+			defer p.Env.Forget()()
+			stubborn(func() (err error) { _, _, ch, err = p.Conn.GetW("/d"); return err })
+		}()
+		_, _, err := p.Conn.Exists("/w")
+		say(o, "%v", err)
+		_, ev, _ := p.Env.Await(context.Background(), ch)
+		say(o, "%v", ev.Type)
+	}},
 	{name: "expiry", faults: "disconnect=1 expire=1 learn-late=1", least: 3, program: func(p *scenarios.Process) {
 		o := register(p)
 		path := fmt.Sprint("/d/e", p.ID)
