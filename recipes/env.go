@@ -65,4 +65,9 @@ type Env interface {
 	// Keep is for a loop in a piece of code that Forget has begun, or in a goroutine that Go
 	// has: at this moment only kept is left of all that it has seen.
 	Keep(kept ...any)
+
+	// Drop says, for exhaustive search as well, that nobody will wait for these channels again or
+	// look at them. A piece of code need not say so of what was asked for in it and is not
+	// kept.
+	Drop(chans ...<-chan zk.Event)
 }

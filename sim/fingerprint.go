@@ -95,9 +95,11 @@ func (c *Client) body() uint64 {
 	}
 	d.add(uint64(len(c.unsent)))
 	for _, r := range c.unsent {
+		d.add(r.g.title)
 		d.addRequest(&r.req)
 	}
 	if c.await != nil {
+		d.add(titleOf(c.await.g))
 		d.add(uint64(c.awaitTo - w.servers[c.server].applied))
 		d.addRequest(&c.await.req)
 	}

@@ -123,10 +123,6 @@ func (c *Client) Part(p *Part) {
 
 // packetOf returns a request as it is on its way; g waits for the answer, nil if nobody does.
 func packetOf(w *World, req *model.Request, g *coroutine) packet {
-	var from uint64
-	if g != nil {
-		from = g.title
-	}
 	var d digest
 	d.addRequest(req)
 	var list []watched
@@ -139,7 +135,15 @@ func packetOf(w *World, req *model.Request, g *coroutine) packet {
 			}
 		}
 	}
-	return packet{from, uint64(d), req.Op.IsWrite() || req.Op == model.OpAuth, list}
+	return packet{titleOf(g), uint64(d), req.Op.IsWrite() || req.Op == model.OpAuth, list}
+}
+
+// titleOf returns what tells a coroutine from others of its client; 0 for nil.
+func titleOf(g *coroutine) uint64 {
+	if g == nil {
+		return 0
+	}
+	return g.title
 }
 
 // hash returns a hash of a message on its way to a client, which is odd for watch events.
@@ -149,9 +153,7 @@ func (m *message) hash(w *World) uint64 {
 	d.addString(m.event.Path)
 	d.add(uint64(w.Rank(m.event.Zxid)))
 	if m.reply != nil {
-		if m.reply.g != nil {
-			d.add(m.reply.g.title)
-		}
+		d.add(titleOf(m.reply.g))
 		d.add(uint64(w.Rank(m.reply.res.Zxid)))
 		d.addResponse(&m.reply.res, w.Rank)
 	}

@@ -153,6 +153,21 @@ func (c *Client) keep(s *scope, kept []any) digest {
 	return k.d
 }
 
+// Drop says that nobody has these channels any more. See recipes.Env.
+func (e Env) Drop(chans ...<-chan zk.Event) {
+	c := e.c
+	for i := range c.watchers {
+		if slices.Contains(chans, c.watchers[i].ch) {
+			c.watchers[i].scope = nil
+		}
+	}
+	for i := range c.sessionChans {
+		if slices.Contains(chans, c.sessionChans[i].ch) {
+			c.sessionChans[i].scope = nil
+		}
+	}
+}
+
 // leave ends a scope and those that were begun in it and have not ended.
 func (c *Client) leave(s *scope, kept []any) {
 	what := c.keep(s, kept)
