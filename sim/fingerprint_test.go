@@ -61,3 +61,21 @@ func TestDifferentStatesHaveDifferentFingerprints(t *testing.T) {
 		t.Error("who was first makes no difference")
 	}
 }
+
+// TestWhoWaitsIsPartOfTheState has two goroutines that wait for a connection with the same request.
+func TestWhoWaitsIsPartOfTheState(t *testing.T) {
+	var prints []uint64
+	for _, order := range [...]string{"run c1/a, run c1/b", "run c1/b, run c1/a"} {
+		s := start(t, 1, func(s *script, c *Client) {
+			for _, name := range [...]string{"a", "b"} {
+				c.Env().Go(name, func() { c.Conn().Exists("/d") })
+			}
+		})
+		s.w.Detail.Forget = true
+		s.do("run c1", order)
+		prints = append(prints, s.w.Fingerprint())
+	}
+	if prints[0] == prints[1] {
+		t.Error("it makes no difference who is served first")
+	}
+}

@@ -10,9 +10,9 @@ import (
 
 // A watch that nobody hears any more, since the code has dropped its channel, makes messages that
 // change nothing. With Detail.Unheard client and server forget it at once. In a real ensemble, and
-// otherwise here, such a watch can make a difference in one way only: a client that comes back names it to the server,
-// and is told of a change; if a read that was waiting for the connection has left another watch on that znode
-// meanwhile, this one hears of a change from before the read.
+// otherwise here, such a watch can make a difference in one way only: a client that comes back names
+// it to the server, and is told of a change; if a read that was waiting for the connection has left
+// another watch on that znode meanwhile, this one hears of a change from before the read.
 
 // Sweeping is what Detail.Unheard has done in a run.
 type Sweeping struct {
@@ -91,8 +91,8 @@ func watchPrint(x model.Watch) uint64 {
 // isEvent reports whether a message is one of a watch.
 func (m *message) isEvent() bool { return m.reply == nil && !m.eof }
 
-// hears reports whether code may get to know of an event on its way: there is a channel that it has, or an answer on its way
-// may bring it one.
+// hears reports whether code may get to know of an event on its way: there is a channel that it has,
+// or an answer on its way may bring it one.
 func (c *Client) hears(ev model.Event) bool {
 	return slices.ContainsFunc(c.watchers, func(x watcher) bool {
 		return x.path == ev.Path && hears(x.kind, ev.Type) && x.scope.left() != nil

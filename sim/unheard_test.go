@@ -122,3 +122,20 @@ func TestDropsThatMatterAreTold(t *testing.T) {
 		t.Errorf("%+v", x)
 	}
 }
+
+func TestDropEndsAWatchOfAnyCode(t *testing.T) {
+	for _, drops := range []bool{true, false} {
+		s := start(t, 1, func(s *script, c *Client) {
+			_, _, ch, _ := c.Conn().GetW("/d")
+			if drops {
+				c.Env().Drop(ch)
+			}
+			c.Conn().Exists("/")
+		})
+		s.w.Detail = Detail{Forget: true, Unheard: true}
+		s.do("run c1", "connect c1 s1", "serve c1", "deliver c1")
+		if library, server := s.held(); (library+server == 0) != drops {
+			t.Errorf("drops %v: %d and %d watches", drops, library, server)
+		}
+	}
+}

@@ -48,8 +48,8 @@ func (d *deadWatches) lists() [2][]uint64 {
 	return [...][]uint64{slices.Sorted(maps.Keys(d.dropped)), slices.Sorted(maps.Keys(d.awaited))}
 }
 
-// deaf reports whether the search may drop watches that nobody hears.
-func (s *search) deaf(p *past) bool {
+// dropsWatches reports whether the search may drop watches that nobody hears.
+func (s *search) dropsWatches(p *past) bool {
 	return s.reduce.Unheard && s.reduce.Forget && s.audit == nil && !s.needs.Watches && !s.scope.Interleave && s.scope.Servers == 1 &&
 		!p.order.Sees(history.Notify) && !slices.ContainsFunc(s.scope.Faults, func(r faults.Rule) bool { return !slices.Contains(wholesale, r.Fault) })
 }

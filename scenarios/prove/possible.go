@@ -170,15 +170,14 @@ func (w *worker) mirrored(x *state, t sim.Transition) bool {
 // one of them, unless a step of it writes something to the history whose order
 // matters.
 //
-// For a run that begins with steps of others contains a step of the set in the end,
-// since nothing disables these, and that step can as well be taken first
-// (persistent sets: Godefroid, Partial-Order Methods for the Verification of
-// Concurrent Systems, 1996). No run is put off for ever, since no cycle of states has
-// steps of such sets only: messages come from steps of others, faults are counted, and so
-// is how often code goes on of its own accord; where its steps interleave, it forgets nothing. A
-// session's end may move time on, and so may a tick that has an alternative; then it makes a difference to steps that set timers,
-// and these are treated like those that write to the history. With several servers,
-// what others do can make a fault possible that strikes c.
+// For a run that begins with steps of others contains a step of the set in the end, since nothing
+// disables these, and that step can as well be taken first (persistent sets: Godefroid, Partial-Order
+// Methods for the Verification of Concurrent Systems, 1996). No run is put off for ever, since no
+// cycle of states has steps of such sets only: messages come from steps of others, faults are counted,
+// and so is how often code goes on of its own accord; where its steps interleave, it forgets nothing.
+// A session's end may move time on, and so may a tick that has an alternative; then it makes a
+// difference to steps that set timers, and these are treated like those that write to the history.
+// With several servers, what others do can make a fault possible that strikes c.
 func (w *worker) persistent(groups [][]sim.Transition, all []sim.Transition, strikes, hasty bool) ([][]sim.Transition, uint64) {
 	var clients uint64
 	for k, m := range w.moves {

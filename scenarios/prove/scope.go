@@ -22,9 +22,9 @@ type Scope struct {
 	// grain at which protocols are usually modelled: what a client does on a message is
 	// one step.
 	Interleave bool
-	// SlowWakes has a goroutine that was waiting for a watch, for its session, for
-	// the end of its context or for an answer when the connection was lost go on at any time after that, so that its own
-	// connection may have come back, or gone again, before it acts.
+	// SlowWakes has a goroutine that was waiting for a watch, for its session, for the end of its
+	// context or for an answer when the connection was lost go on at any time after that, so that its
+	// own connection may have come back, or gone again, before it acts.
 	SlowWakes bool
 	// Offline lets programs begin before their clients have a connection. Otherwise the
 	// clients are connected first, one after the other.

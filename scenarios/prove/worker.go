@@ -102,7 +102,7 @@ var (
 func newWorker(s *search) *worker {
 	w := &worker{search: s, runner: scenarios.NewRunner(), past: newPast(s.remembering(), s.reduce.Monitors), sets: make([][]sim.Transition, s.scenario.Clients), faults: make([][]move, s.scenario.Clients)}
 	w.runner.Detail = sim.Detail{Epoch: true, Zxids: !s.reduce.Zxids, Clock: s.needs.Clock, Ended: !s.reduce.Ended, Forget: s.reduce.Forget && !s.scope.Interleave,
-		Unheard: s.deaf(w.past)}
+		Unheard: s.dropsWatches(w.past)}
 	return w
 }
 
