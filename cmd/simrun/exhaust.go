@@ -6,7 +6,6 @@ import (
 	"regexp"
 	"slices"
 
-	"zksim/faults"
 	"zksim/scenarios"
 	"zksim/scenarios/prove"
 )
@@ -123,14 +122,11 @@ func (r refutation) String() string {
 	if r.scope.servers > 1 {
 		text += "3 servers, "
 	}
-	if r.scope.plan != "" {
-		text += "cancelled, "
-	}
 	return text + fmt.Sprintf("%s: %d", faultsText(r.faults), r.states)
 }
 
 // refuteStates is how many states of a scope refute looks at.
-const refuteStates = 1_000_000
+const refuteStates = 300_000
 
 // refute searches a broken recipe in scopes that grow, with at most two faults.
 func refute(ctx context.Context, s *scenarios.Scenario) (refutation, error) {
@@ -172,13 +168,6 @@ func scopesOf(s *scenarios.Scenario) (list []proveFlags) {
 		if p.ticks, p.servers = 0, 3; clients == 2 && slices.Contains(s.Servers, 1) && slices.Contains(s.Servers, 3) {
 			list = append(list, p)
 		}
-		p.servers = 0
-		if p.plan = cancelPlan; clients == 2 && slices.ContainsFunc(s.Faults, func(r faults.Rule) bool { return r.Fault == "cancel" }) {
-			list = append(list, p)
-		}
 	}
 	return list
 }
-
-// cancelPlan is for flaws that need a caller who gives up.
-const cancelPlan = "cancel=1 disconnect=1"
