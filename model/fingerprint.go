@@ -24,7 +24,13 @@ func (s *Server) Fingerprint(rank func(zxid int64) int64) uint64 {
 	for i, t := range [...]*watchTable{&s.data, &s.child} {
 		for path, x := range t.paths { // order-free: a sum
 			for w := range x.all() {
-				sum += mix(hashString(uint64(i+2), path) ^ uint64(w.conn.Index)<<8 ^ uint64(w.mode))
+				h := hashString(uint64(i+2), path) ^ uint64(w.conn.Index)<<8 ^ uint64(w.mode)
+				if len(w.conn.Auth) > 1 { // what it may hear of depends on that
+					for _, id := range w.conn.Auth {
+						h = hashString(hashString(h, id.Scheme), id.ID)
+					}
+				}
+				sum += mix(h)
 			}
 		}
 	}

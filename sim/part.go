@@ -17,6 +17,8 @@ type Part struct {
 	connected bool
 	hungup    bool // by the server
 	served    bool
+	anybody   bool // it has not authenticated itself
+	live      bool // the requests are in memory that will be used again
 	watched   []watched
 	wire      []packet
 	late      []packet
@@ -40,7 +42,8 @@ type watched struct {
 type packet struct {
 	from    uint64 // who waits for the answer; 0: nobody
 	what    uint64
-	lasting bool // it may be executed after the connection was cut
+	req     *model.Request // for a StandIn, which does not take those that refer to more memory
+	lasting bool           // it may be executed after the connection was cut
 	watched []watched
 }
 
@@ -77,13 +80,8 @@ func (p *Part) Connected() bool { return p.connected }
 // Next returns a hash of the request that the servers take next of the client, and of who
 // sends it; false if there is none.
 func (p *Part) Next() (request uint64, ok bool) {
-	var next *packet
-	switch {
-	case len(p.wire) > 0:
-		next = &p.wire[0]
-	case len(p.late) > 0:
-		next = &p.late[0]
-	default:
+	next := p.next()
+	if next == nil {
 		return 0, false
 	}
 	d := digest(p.caller)
@@ -92,6 +90,17 @@ func (p *Part) Next() (request uint64, ok bool) {
 	d.since(next.watched)
 	d.add(bit(p.connected))
 	return uint64(d), true
+}
+
+// next returns the request that the servers take next of the client; nil if there is none.
+func (p *Part) next() *packet {
+	switch {
+	case len(p.wire) > 0:
+		return &p.wire[0]
+	case len(p.late) > 0:
+		return &p.late[0]
+	}
+	return nil
 }
 
 // Part sets p to the state of the client. It uses the memory of p.
@@ -104,7 +113,8 @@ func (c *Client) Part(p *Part) {
 		caller.addString(x.Scheme)
 		caller.addString(x.ID)
 	}
-	p.caller, p.roster, p.hungup = uint64(caller), uint64(c.roster), c.hungup
+	p.live = true
+	p.caller, p.roster, p.hungup, p.anybody = uint64(caller), uint64(c.roster), c.hungup, len(c.conn.Auth) == len(loopback)
 	p.watched, p.wire, p.late, p.down = p.watched[:0], p.wire[:0], p.late[:0], p.down[:0]
 	for _, x := range c.watchers { // the library uses its last zxid for nothing else
 		p.watched = append(p.watched, watched{namePrint(x.path), w.Rank(c.lastZxid)})
@@ -135,7 +145,7 @@ func packetOf(w *World, req *model.Request, g *coroutine) packet {
 			}
 		}
 	}
-	return packet{titleOf(g), uint64(d), req.Op.IsWrite() || req.Op == model.OpAuth, list}
+	return packet{titleOf(g), uint64(d), req, req.Op.IsWrite() || req.Op == model.OpAuth, list}
 }
 
 // titleOf returns what tells a coroutine from others of its client; 0 for nil.
@@ -223,6 +233,15 @@ func (p *Part) Fingerprint(s *Servers) uint64 {
 func (p *Part) Clone() *Part {
 	x := *p
 	x.watched, x.wire, x.late, x.down = slices.Clone(p.watched), slices.Clone(p.wire), slices.Clone(p.late), slices.Clone(p.down)
+	for _, list := range [...][]packet{x.wire, x.late} {
+		for i := range list {
+			if p.live {
+				req := *list[i].req
+				list[i].req = &req
+			}
+		}
+	}
+	x.live = false
 	return &x
 }
 

@@ -19,6 +19,7 @@ type Servers struct {
 	changed  []stamp
 	sessions []int64
 	watching []uint64 // by client, c1 first: a hash of the watches there are for it; 0: none
+	image    *image   // nil: there is more to them
 }
 
 // stamp says when a znode has changed last: the ranks of zxids.
@@ -53,7 +54,7 @@ func (w *World) ServersHash() uint64 {
 // Servers returns the state of the servers.
 func (w *World) Servers() *Servers {
 	store := w.leader().store
-	s := &Servers{hash: w.ServersHash(), lag: len(w.servers) > 1, mortal: store.NextReap() != model.Never, sessions: store.Sessions()}
+	s := &Servers{hash: w.ServersHash(), lag: len(w.servers) > 1, mortal: store.NextReap() != model.Never, sessions: store.Sessions(), image: w.image()}
 	store.Changed(func(path string, data, children int64) {
 		s.changed = append(s.changed, stamp{namePrint(path), w.Rank(data), w.Rank(children)})
 	})

@@ -28,6 +28,7 @@ type memo struct {
 	left    table[bool]         // whether there are faults of a kind left for a client
 	moves   table[*moves]
 	sweeps  table[*sim.Servers] // what the servers are after they have forgotten watches of a client
+	pasts   table[uint64]       // what the checkers remember, by state.line
 	dead    deadWatches
 	exact   bool // what a client does may depend on the rest, or change it
 }
@@ -39,6 +40,7 @@ type state struct {
 	rest    uint64
 	past    uint64 // what the checkers remember
 	guarded uint64 // what the guarded resource remembers
+	line    uint64 // hash of all that the checkers were told; not a part of the state
 }
 
 // differs returns in which part two states differ, "" if in none.
@@ -108,6 +110,7 @@ type sent struct {
 // effect is what is known of a step besides the states.
 type effect struct {
 	told    []history.Event // by what it writes to the history
+	said    uint64          // hash of that
 	visible bool            // the order of that and what others do matters
 	clocked bool            // something was made relative to the time
 	length  int32           // steps of the run

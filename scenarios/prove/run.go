@@ -118,6 +118,9 @@ func (w *worker) Choose(world *sim.World) (sim.Transition, bool, error) {
 			w.before = w.read(world, w.next.from.ticks)
 			if x := &w.next.from.state; x.known() {
 				w.compare(x, w.before, world)
+				w.before.line = x.line
+			} else {
+				w.before.line = saidIn(w.past.shown.Events)
 			}
 			w.begin, w.local = markOf(world), w.isLocal(world, w.next.by)
 		}
@@ -140,13 +143,18 @@ func (w *worker) arrive(world *sim.World) error {
 	told := slices.Clone(w.past.take(world))
 	w.undecided()
 	y := w.read(world, w.ticks())
+	if said := saidIn(told); w.before != nil {
+		y.line = lineOf(w.before.line, said)
+	} else {
+		y.line = said
+	}
 	if w.expected != nil {
 		w.compare(w.expected, y, world)
 	}
 	if !w.entered {
 		if w.next.from != nil {
 			e := w.begin.effect(world)
-			e.told, e.visible = told, w.past.visible(told)
+			e.told, e.said, e.visible = told, saidIn(told), w.past.visible(told)
 			w.taken(e.visible, e.clocked)
 			if !w.past.violated() && !w.again {
 				w.learn(y, e)

@@ -199,6 +199,20 @@ var tinies = []tiny{
 		found, _, _ := p.Conn.Exists("/d/x")
 		say(o, "%v", found)
 	}},
+	{name: "may-it-hear", least: 2, program: func(p *scenarios.Process) { // only who has authenticated itself by then
+		o := register(p)
+		if p.ID == 1 {
+			_, err := p.Conn.Create("/d/x", nil, 0, zk.DigestACL(zk.PermAll, "user", "password"))
+			say(o, "%v", err)
+			return
+		}
+		_, _, ch, _ := p.Conn.ExistsW("/d/x")
+		p.Conn.(sim.Conn).AddAuth("digest", []byte("user:password"))
+		ctx, cancel := p.Env.WithTimeout(context.Background(), time.Second)
+		defer cancel()
+		_, ev, err := p.Env.Await(ctx, ch)
+		say(o, "%v %v", ev.Type, err)
+	}},
 	{name: "failover", faults: "failover=1", servers: 3, least: 2, program: func(p *scenarios.Process) {
 		o := register(p)
 		_, err := p.Conn.Create(fmt.Sprint("/d/", p.ID), nil, 0, world)

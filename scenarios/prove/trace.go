@@ -50,6 +50,23 @@ func said(e *history.Event) checkers.Print {
 	return x
 }
 
+// saidIn is what events say; 0 if there are none.
+func saidIn(told []history.Event) uint64 {
+	x := checkers.Print(0)
+	for i := range told {
+		x = x.Word(uint64(said(&told[i])))
+	}
+	return uint64(x)
+}
+
+// lineOf returns the hash of all that was told after what was said at last.
+func lineOf(line, said uint64) uint64 {
+	if said == 0 {
+		return line
+	}
+	return uint64(checkers.Print(line).Word(said))
+}
+
 func (t *trace) hash() checkers.Print {
 	x := checkers.Print(0)
 	for _, s := range t.sums {

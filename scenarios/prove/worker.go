@@ -53,9 +53,10 @@ func (e edge) explored() {
 // begins with the way to the edge, and the worker is its chooser.
 type worker struct {
 	*search
-	runner *scenarios.Runner
-	past   *past
-	began  atomic.Int64 // time of the run in progress, in nanoseconds; 0: none
+	runner  *scenarios.Runner
+	standIn *sim.StandIn
+	past    *past
+	began   atomic.Int64 // time of the run in progress, in nanoseconds; 0: none
 
 	next  edge // being taken
 	stack []edge
@@ -103,6 +104,7 @@ func newWorker(s *search) *worker {
 	w := &worker{search: s, runner: scenarios.NewRunner(), past: newPast(s.remembering(), s.reduce.Monitors), sets: make([][]sim.Transition, s.scenario.Clients), faults: make([][]move, s.scenario.Clients)}
 	w.runner.Detail = sim.Detail{Epoch: true, Zxids: !s.reduce.Zxids, Clock: s.needs.Clock, Ended: !s.reduce.Ended, Forget: s.reduce.Forget && !s.scope.Interleave,
 		Unheard: s.dropsWatches(w.past)}
+	w.standIn = sim.NewStandIn(s.scenario.Clients, w.runner.Detail)
 	return w
 }
 
@@ -172,17 +174,18 @@ func (w *worker) recall() bool {
 	}
 	y := &w.scratch
 	s := w.memo.recall(&e.from.state, e.by, y, &w.sent)
+	if s == nil && w.serve(&e.from.state, e.by) {
+		s = w.memo.recall(&e.from.state, e.by, y, &w.sent)
+	}
 	if s == nil {
 		return false
 	}
+	fits := len(s.told) == 0 && w.shown == e.from
 	if len(s.told) > 0 {
-		w.retell(e.from)
-		w.shown = nil
-		if w.past.replay(s.told); w.past.violated() {
+		var ok bool
+		if fits, ok = w.tell(e.from, y, s); !ok {
 			return false
 		}
-		w.undecided()
-		y.past = uint64(w.past.hash())
 	}
 	if w.recalled++; w.recalled%w.doubtful == 0 {
 		w.expected = y
@@ -202,12 +205,52 @@ func (w *worker) recall() bool {
 		w.expected, w.entered = y, true
 		return false
 	}
-	fits := len(s.told) > 0 || w.shown == e.from
 	w.goOn(y, groups, s.told, length)
 	if fits && w.more {
 		w.shown = w.next.from
 	}
 	return true
+}
+
+// serve finds out what a server makes of a request, without the code of clients, if that is possible.
+func (w *worker) serve(x *state, t sim.Transition) bool {
+	if t.Kind != sim.Serve {
+		return false
+	}
+	k := int(t.Client) - 1
+	after, ok := w.standIn.Serve(x.servers, x.clients[k])
+	if !ok {
+		return false
+	}
+	y := x.clone()
+	y.servers = w.memo.servers.put(after.Servers.Hash(), after.Servers)
+	for i, c := range x.clients {
+		if i == k {
+			c.Serve(&w.sent, after.Sent[i]...)
+		} else {
+			c.Push(&w.sent, after.Sent[i]...)
+		}
+		y.clients[i] = w.memo.part(&w.sent)
+	}
+	w.memo.learn(x, &y, t, effect{told: after.Told, said: saidIn(after.Told), visible: w.past.visible(after.Told), length: 1}, false, w.fine, w.needs.Clock != sim.NoClock)
+	return true
+}
+
+// tell sets what the checkers remember after a step from p that leads to y and has told something. It
+// reports whether they were shown that, and false if it violates one.
+func (w *worker) tell(p *point, y *state, e *effect) (shown, ok bool) {
+	y.line = lineOf(y.line, e.said)
+	if y.past, ok = w.memo.pasts.get(y.line); ok {
+		return false, true
+	}
+	w.retell(p)
+	w.shown = nil
+	if w.past.replay(e.told); w.past.violated() {
+		return true, false
+	}
+	w.undecided()
+	y.past = w.memo.pasts.put(y.line, uint64(w.past.hash()))
+	return true, true
 }
 
 // retell shows the checkers all that has happened on the way to a point, if they have not just seen that.

@@ -1,0 +1,93 @@
+package model
+
+// Snapshot is the state of a replica as far as [Server.Fingerprint] knows it: znodes, sessions and
+// watches. It shares no memory with the replica that changes.
+type Snapshot struct {
+	config   Config
+	zxid     int64
+	nodes    []record // parents first
+	sessions []openSession
+	watches  []heldWatch // of each path in the order of their arrival
+}
+
+// record is a znode of a snapshot.
+type record struct {
+	path                       string
+	data                       []byte
+	acl                        *acl
+	owner                      int64
+	czxid, mzxid, pzxid        int64
+	version, aversion, creates int32
+	kind                       kind
+}
+
+type openSession struct {
+	id      int64
+	timeout int32
+}
+
+type heldWatch struct {
+	path  string
+	conn  int // its Index
+	child bool
+	mode  mode
+}
+
+// Snapshot returns the state of s, with zxids as rank returns them; false if there is more to it than a
+// snapshot holds: quotas, or znodes that end some time.
+func (s *Server) Snapshot(rank func(zxid int64) int64) (*Snapshot, bool) {
+	if len(s.quotas.paths) > 0 || len(s.mortal) > 0 {
+		return nil, false
+	}
+	x := &Snapshot{config: s.Config, zxid: rank(s.zxid)}
+	x.nodes = s.root.record(make([]record, 0, len(s.nodes)), rank)
+	for id, y := range s.sessions { // order-free: a set
+		x.sessions = append(x.sessions, openSession{id, y.timeout})
+	}
+	for _, t := range [...]*watchTable{&s.data, &s.child} {
+		for path, y := range t.paths { // order-free: the order of paths means nothing
+			for w := range y.all() {
+				x.watches = append(x.watches, heldWatch{path, w.conn.Index, t == &s.child, w.mode})
+			}
+		}
+	}
+	return x, true
+}
+
+func (n *node) record(list []record, rank func(int64) int64) []record {
+	list = append(list, record{n.path, n.data, n.acl, n.owner, rank(n.czxid), rank(n.mzxid), rank(n.pzxid), n.version, n.aversion, n.creates, n.kind})
+	for _, c := range n.children {
+		list = c.record(list, rank)
+	}
+	return list
+}
+
+// Restore makes s what the snapshot is of, but for times and for the order in which znodes were made. The
+// watches are those of the connections that conn returns for an Index; they must have none yet.
+func (s *Server) Restore(x *Snapshot, conn func(index int) *Conn) {
+	s.Reset(x.config)
+	s.zxid = x.zxid
+	for _, y := range x.sessions {
+		s.sessions[y.id] = s.newSession(y.timeout)
+	}
+	for i := range x.nodes {
+		r := &x.nodes[i]
+		n := s.lookup(r.path)
+		if n == nil {
+			n = s.newNode(r.path, r.acl)
+			s.lookup(ParentPath(r.path)).attach(n)
+			s.nodes[r.path] = n
+		}
+		n.data, n.acl, n.owner, n.kind = r.data, r.acl, r.owner, r.kind
+		n.czxid, n.mzxid, n.pzxid = r.czxid, r.mzxid, r.pzxid
+		n.version, n.aversion, n.creates = r.version, r.aversion, r.creates
+		s.own(n)
+	}
+	for _, w := range x.watches {
+		t := &s.data
+		if w.child {
+			t = &s.child
+		}
+		t.add(conn(w.conn), w.path, w.mode)
+	}
+}

@@ -1,0 +1,119 @@
+package model_test
+
+import (
+	"reflect"
+	"slices"
+	"testing"
+
+	"zksim/model"
+
+	"github.com/go-zookeeper/zk"
+)
+
+// plain makes of requests for znodes that end some time, of which there is no snapshot, requests for others.
+func plain(r *model.Request) *model.Request {
+	switch r.Op {
+	case model.OpCreateContainer, model.OpCreateTTL:
+		r.Op, r.Flags, r.TTL = model.OpCreate, 0, 0
+	case model.OpSetWatches2: // zxids are others
+		return &model.Request{Op: model.OpGetChildren2, Path: "/a", Watch: true}
+	}
+	if r.Flags == zk.FlagContainer || r.Flags == zk.FlagTTL {
+		r.Flags = 0
+	}
+	for i := range r.Ops {
+		plain(&r.Ops[i])
+	}
+	return r
+}
+
+// timeless is what was said, but for the times of znodes.
+func timeless(said []utterance) []utterance {
+	said = slices.Clone(said)
+	for i := range said {
+		res := &said[i].res
+		res.Results = slices.Clone(res.Results)
+		for _, s := range append([]*zk.Stat{&res.Stat}, stats(res.Results)...) {
+			s.Ctime, s.Mtime = 0, 0
+		}
+	}
+	return said
+}
+
+func stats(list []model.Response) (all []*zk.Stat) {
+	for i := range list {
+		all = append(all, &list[i].Stat)
+	}
+	return all
+}
+
+// TestASnapshotGoesOnLikeTheReplica runs a server and one that was restored from its snapshot.
+func TestASnapshotGoesOnLikeTheReplica(t *testing.T) {
+	same := func(zxid int64) int64 { return zxid }
+	restored := model.NewServer(model.Config{})
+	taken := 0
+	for seed := range uint64(500) {
+		a := newWorld(t, model.NewServer(model.Config{ExtendedTypes: true, Order: 2*seed + 1}))
+		g := newSource(seed)
+		for range 100 {
+			a.do(g.IntN(sessions), plain(g.request()))
+		}
+		x, ok := a.server.Snapshot(same)
+		if !ok { // there are quotas
+			continue
+		}
+		taken++
+		print := a.server.Fingerprint(same)
+		b := &world{server: restored, zxid: a.zxid, conns: make([]*model.Conn, sessions)}
+		restored.OnEvent = func(c *model.Conn, e model.Event) { b.said = append(b.said, utterance{to: c.Index, ev: e}) }
+		for i, c := range a.conns {
+			b.conns[i] = &model.Conn{Session: c.Session, Index: i, Auth: c.Auth}
+		}
+		restored.Restore(x, func(index int) *model.Conn { return b.conns[index] })
+		if restored.Fingerprint(same) != print {
+			t.Fatalf("seed %d: what was restored is something else", seed)
+		}
+		a.said = nil
+		for _, w := range []*world{a, b} {
+			g := newSource(^seed)
+			for range 100 {
+				w.do(g.IntN(sessions), plain(g.request()))
+			}
+			w.said = timeless(w.said)
+		}
+		for i := range a.conns { // dump tells times
+			a.do(i, &model.Request{Op: model.OpCloseSession})
+			b.do(i, &model.Request{Op: model.OpCloseSession})
+		}
+		if a.server.Fingerprint(same) != restored.Fingerprint(same) || len(a.said) != len(b.said) {
+			t.Fatalf("seed %d: the two have become different", seed)
+		}
+		for i := range a.said {
+			if x, y := timeless(a.said[i:i+1]), timeless(b.said[i:i+1]); !reflect.DeepEqual(x, y) {
+				t.Fatalf("seed %d: the restored one says\n%+v\nnot\n%+v", seed, y, x)
+			}
+		}
+	}
+	if taken < 300 {
+		t.Errorf("only %d snapshots", taken)
+	}
+}
+
+// TestThereIsNoSnapshotOfWhatEnds makes what a snapshot has no room for.
+func TestThereIsNoSnapshotOfWhatEnds(t *testing.T) {
+	for _, r := range []*model.Request{
+		{Op: model.OpCreateContainer, Path: "/c", ACL: zk.WorldACL(zk.PermAll), Flags: zk.FlagContainer},
+		{Op: model.OpCreateTTL, Path: "/t", ACL: zk.WorldACL(zk.PermAll), Flags: zk.FlagTTL, TTL: 5},
+	} {
+		w := newWorld(t, model.NewServer(model.Config{ExtendedTypes: true}))
+		w.do(0, r)
+		if _, ok := w.server.Snapshot(func(z int64) int64 { return z }); ok {
+			t.Errorf("there is a snapshot with %s", r.Path)
+		}
+	}
+	w := newWorld(t, model.NewServer(model.Config{}))
+	w.quotas()
+	if _, ok := w.server.Snapshot(func(z int64) int64 { return z }); ok {
+		t.Error("there is a snapshot with quotas")
+	}
+}

@@ -1,0 +1,119 @@
+package sim
+
+import (
+	"zksim/model"
+	"zksim/model/history"
+)
+
+// StandIn executes requests on servers of which only the state is known, without any client's code: what a
+// server makes of a request depends on nothing else. It is for one server.
+type StandIn struct{ w *World }
+
+// NewStandIn returns one for runs of that many clients whose states say as much.
+func NewStandIn(clients int, d Detail) *StandIn {
+	w := NewWorld()
+	w.Detail = d
+	w.servers = []*server{newServer(w, 0)}
+	for id := 1; id <= clients; id++ {
+		c := &Client{w: w, id: id}
+		c.conn.Index = id
+		w.clients = append(w.clients, c)
+	}
+	return &StandIn{w}
+}
+
+// Served is what came of a request.
+type Served struct {
+	Servers *Servers
+	Sent    [][]uint64      // by client, c1 first: hashes of messages
+	Told    []history.Event // with zxids as of [World.Rank]
+}
+
+// Serve executes the next request of a client; false if it needs more than these servers.
+func (x *StandIn) Serve(s *Servers, p *Part) (after Served, ok bool) {
+	next := p.next()
+	if s.image == nil || next == nil || !p.anybody || !standard(next.req) {
+		return Served{}, false
+	}
+	w := x.w
+	w.restore(s.image)
+	c := w.clients[p.id-1]
+	c.session, c.conn.Session = p.session, p.session
+	if c.connected = p.connected; c.connected {
+		r := &request{req: *next.req}
+		if next.from != 0 {
+			r.g = &coroutine{title: next.from}
+		}
+		c.wire = append(c.wire, r)
+	} else {
+		c.late = append(c.late, *next.req)
+	}
+	c.serve()
+	after.Servers = w.Servers()
+	for _, c := range w.clients {
+		var sent []uint64
+		for i := range c.down {
+			sent = append(sent, c.down[i].hash(w))
+		}
+		after.Sent = append(after.Sent, sent)
+	}
+	for _, e := range w.History.Events {
+		e.Zxid, e.Step = w.Rank(e.Zxid), 0
+		after.Told = append(after.Told, e)
+	}
+	return after, true
+}
+
+// standard reports whether what a server makes of a request concerns znodes and watches only, and not the connection.
+func standard(r *model.Request) bool {
+	switch r.Op {
+	case model.OpAuth, model.OpCloseSession, model.OpSetWatches:
+		return false
+	}
+	return r.PacketLen() <= model.MaxPacketLen
+}
+
+// image is what makes it possible to execute requests on servers: a server whose zxids are ranks.
+type image struct {
+	store *model.Snapshot
+	zxid  int64
+}
+
+// image returns that of the servers; nil if there is more to them than it holds.
+func (w *World) image() *image {
+	if len(w.servers) > 1 {
+		return nil
+	}
+	for _, c := range w.clients { // events are for those who may read the znode
+		if len(c.conn.Auth) > len(loopback) {
+			return nil
+		}
+	}
+	store, ok := w.leader().store.Snapshot(w.Rank)
+	if !ok {
+		return nil
+	}
+	return &image{store, w.Rank(w.zxid)}
+}
+
+// restore makes the servers what the image is of, with clients that have nothing but watches.
+func (w *World) restore(x *image) {
+	w.History.Events = w.History.Events[:0]
+	for _, c := range w.clients {
+		c.connected, c.await = false, nil
+		c.wire, c.late, c.down = c.wire[:0], c.late[:0], c.down[:0]
+		c.conn.Reset()
+		c.conn.Session, c.conn.Auth = 0, loopback
+	}
+	w.leader().store.Restore(x.store, func(index int) *model.Conn { return &w.clients[index-1].conn })
+	w.zxid, w.epoch = x.zxid, 0
+	if w.Detail.Epoch {
+		w.epoch = 1 << 32
+	}
+	w.committed = int(w.zxid - w.epoch)
+	w.leader().applied = w.committed
+	w.ranks = w.ranks[:0]
+	for i := range w.committed + 1 { // each txn so far has changed something, for all that anybody can tell
+		w.ranks = append(w.ranks, int64(i))
+	}
+}

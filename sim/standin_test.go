@@ -1,0 +1,105 @@
+package sim_test
+
+import (
+	"slices"
+	"testing"
+
+	"zksim/faults"
+	"zksim/model/history"
+	"zksim/sim"
+)
+
+// understudy has a stand-in execute each request before the world does, and compares.
+type understudy struct {
+	t       *testing.T
+	chooser sim.Chooser
+	standIn *sim.StandIn
+	seed    uint64
+
+	served  sim.Served // what is expected of the step in progress
+	parts   []*sim.Part
+	events  int
+	pending bool
+	done    [2]int // requests that it did not take, and that it did
+}
+
+// Choose implements [sim.Chooser].
+func (u *understudy) Choose(w *sim.World) (sim.Transition, bool, error) {
+	if u.pending {
+		u.compare(w)
+	}
+	t, more, err := u.chooser.Choose(w)
+	if u.pending = false; !more || err != nil || t.Kind != sim.Serve {
+		return t, more, err
+	}
+	u.parts = u.parts[:0]
+	for _, c := range w.Clients() {
+		var p sim.Part
+		c.Part(&p)
+		u.parts = append(u.parts, p.Clone())
+	}
+	k, taken := int(t.Client)-1, 0
+	if u.served, u.pending = u.standIn.Serve(w.Servers(), u.parts[k]); u.pending {
+		taken = 1
+		for i, p := range u.parts {
+			if q := new(sim.Part); i == k {
+				p.Serve(q, u.served.Sent[i]...)
+				u.parts[i] = q
+			} else {
+				p.Push(q, u.served.Sent[i]...)
+				u.parts[i] = q
+			}
+		}
+		u.served.Told = slices.Clone(u.served.Told)
+	}
+	u.done[taken]++
+	u.events = len(w.History.Events)
+	return t, more, err
+}
+
+func (u *understudy) compare(w *sim.World) {
+	if u.served.Servers.Hash() != w.ServersHash() {
+		u.t.Fatalf("seed %d: the servers are something else after %v", u.seed, w.Schedule())
+	}
+	for i, c := range w.Clients() {
+		var p sim.Part
+		if c.Part(&p); p.Key() != u.parts[i].Key() || w.Servers().Watching(&p) != u.served.Servers.Watching(&p) {
+			u.t.Fatalf("seed %d: %s is something else after %v", u.seed, c.Name(), w.Schedule())
+		}
+	}
+	var told []history.Event
+	for _, e := range w.History.Events[u.events:] {
+		e.Zxid, e.Step = w.Rank(e.Zxid), 0
+		told = append(told, e)
+	}
+	if !slices.Equal(told, u.served.Told) {
+		u.t.Fatalf("seed %d: the history says %v, not %v", u.seed, told, u.served.Told)
+	}
+}
+
+// TestAStandInDoesWhatTheServersDo has it execute the requests of random runs, where what it does can be seen.
+func TestAStandInDoesWhatTheServersDo(t *testing.T) {
+	w := sim.NewWorld()
+	defer w.Close()
+	var done [2]int
+	for seed := range uint64(300) {
+		var tp tape
+		cfg := config(1, seed)
+		cfg.Detail = sim.Detail{Epoch: seed%2 == 0, Zxids: seed%3 == 0}
+		r := &sim.Random{FaultRate: 6000}
+		r.Seed(seed)
+		tp.Reset(faults.Contract().Swarm(r.Uint64))
+		u := &understudy{t: t, chooser: r, standIn: sim.NewStandIn(cfg.Clients, cfg.Detail), seed: seed}
+		tp.start(w, cfg, u)
+		if err := w.Run(&tp); err != nil {
+			t.Fatal(err)
+		}
+		for i, n := range u.done {
+			done[i] += n
+		}
+	}
+	t.Logf("%d of %d requests", done[1], done[0]+done[1])
+	if done[1] < 5000 || done[1] < done[0] {
+		t.Errorf("it took %d of %d requests", done[1], done[0]+done[1])
+	}
+}
