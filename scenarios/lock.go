@@ -58,6 +58,9 @@ func byThree(id, rounds int) int {
 	return id%3 + 1
 }
 
+// bySix is byThree where odd and even clients have different roles.
+func bySix(id, _ int) int { return id % 6 }
+
 // lockOnce is one round. It returns only errors that a lock must not have.
 func lockOnce(p *Process, o Object, l locker, stay int, try bool) error {
 	op, lock := "lock", l.Lock
@@ -88,10 +91,15 @@ func work(p *Process, o Object, l holder, steps int) {
 	}
 }
 
-// twoWorkers makes a program in which two goroutines of one process compete.
+// twoWorkers makes a program in which two goroutines of one process compete; in a brief run every other client
+// has only one.
 func twoWorkers(newLocker func(p *Process) locker) func(p *Process) {
 	one := lockRounds(newLocker)
 	return func(p *Process) {
+		if !p.leads() {
+			one(p)
+			return
+		}
 		done := make(chan zk.Event, 1)
 		p.Env.Go("worker", func() {
 			one(p)
@@ -125,7 +133,7 @@ var lockFaults = append(faults.Contract(), faults.Rule{Fault: "sequence", Budget
 // lockScenario is what all scenarios of locks have in common.
 func lockScenario(s Scenario) Scenario {
 	s.Setup, s.Checkers = lockSetup, lockCheckers
-	if !s.Broken() {
+	if !s.Broken() && s.Alike == nil {
 		s.Alike = byThree
 	}
 	return s.orUsual(3)

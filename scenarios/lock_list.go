@@ -16,7 +16,7 @@ var lockScenarios = []Scenario{
 	lockScenario(Scenario{
 		Name: "lock/workers", Doc: "two goroutines of each process compete for the fair lock",
 		Source: "ZooKeeper recipes page, Locks", Clients: 2,
-		Rounds: 1, Program: twoWorkers(newLock), Faults: lockFaults,
+		Rounds: 2, Program: twoWorkers(newLock), Faults: lockFaults, Alike: bySix,
 		Goals: []Goal{goalLostCreate, goalQueue},
 	}),
 	herdScenario(0, "lock/fan-out", "a release of the fair lock wakes one client of six", newLock),

@@ -57,7 +57,7 @@ func (c *Client) Unanswered() *model.Request {
 // EventPending reports whether the next message for a connected client is a
 // watch event.
 func (c *Client) EventPending() bool {
-	return c.connected && len(c.down) > 0 && c.down[0].reply == nil && !c.down[0].eof
+	return c.connected && len(c.down) > 0 && c.down[0].isEvent()
 }
 
 // Serve executes the request that Unserved returns.

@@ -70,7 +70,7 @@ func bit(b bool) uint64 {
 	return 0
 }
 
-// body returns a hash of the client without its connection: of its code and library.
+// body returns a hash of the client without its connection, and without its timing: of its code and library.
 func (c *Client) body() uint64 {
 	var d digest
 	w := c.w
@@ -90,9 +90,6 @@ func (c *Client) body() uint64 {
 		d.add(uint64(c.lastZxid))
 		d.add(uint64(c.owedAt)<<32 ^ uint64(max(0, c.owedTo-w.servers[c.owedAt].applied)))
 	}
-	if w.Detail.Clock != NoClock && !c.connected {
-		d.add(uint64(c.expiry() - w.now))
-	}
 	d.add(uint64(len(c.unsent)))
 	for _, r := range c.unsent {
 		d.add(r.g.title)
@@ -110,7 +107,6 @@ func (c *Client) body() uint64 {
 	for _, g := range c.coroutines {
 		d.add(g.title ^ uint64(g.status)<<16 ^ uint64(g.got+1)<<3 ^ failure(g.req.err) ^ eventPrint(g.event))
 	}
-	d.add(w.timers.fingerprint(c))
 	return uint64(d)
 }
 

@@ -19,6 +19,7 @@ type Part struct {
 	served    bool
 	anybody   bool // it has not authenticated itself
 	live      bool // the requests are in memory that will be used again
+	timing    timing
 	watched   []watched
 	wire      []packet
 	late      []packet
@@ -114,6 +115,7 @@ func (c *Client) Part(p *Part) {
 		caller.addString(x.ID)
 	}
 	p.live = true
+	c.timing(&p.timing)
 	p.caller, p.roster, p.hungup, p.anybody = uint64(caller), uint64(c.roster), c.hungup, len(c.conn.Auth) == len(loopback)
 	p.watched, p.wire, p.late, p.down = p.watched[:0], p.wire[:0], p.late[:0], p.down[:0]
 	for _, x := range c.watchers { // the library uses its last zxid for nothing else
@@ -181,6 +183,7 @@ func (p *Part) seal() {
 	var core digest
 	core.add(uint64(p.id)<<8 | bit(p.begun)<<1 | bit(p.served))
 	core.add(p.body)
+	core.add(p.timing.hash())
 	core.add(p.caller)
 	plain := core
 	core.add(p.roster)
@@ -242,6 +245,7 @@ func (p *Part) Clone() *Part {
 		}
 	}
 	x.live = false
+	x.timing.timers = slices.Clone(p.timing.timers)
 	return &x
 }
 

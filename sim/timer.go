@@ -61,24 +61,6 @@ func (t *timer) holder() uint64 {
 	return numberOf(t.ctx.scope)
 }
 
-// fingerprint returns a hash of what will fire for c when, counted from now, and in which order.
-func (q timerQueue) fingerprint(c *Client) uint64 {
-	sum := uint64(0) // in any order
-	for _, t := range q {
-		if t.owner() != c {
-			continue
-		}
-		earlier := 0
-		for _, x := range q {
-			if x.at == t.at && x.order < t.order && x.owner() == c {
-				earlier++
-			}
-		}
-		sum += mix(mix(uint64(t.at-c.w.now)^t.holder()) ^ uint64(earlier+1))
-	}
-	return sum
-}
-
 // first returns the timer that was set first of those that are as early as any, of c if it is
 // not nil; nil if c has none.
 func (q timerQueue) first(c *Client) *timer {

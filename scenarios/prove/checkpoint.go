@@ -31,8 +31,8 @@ type checkpoint struct {
 	Needs  needs
 	Done   [3]int64 // runs, ends, transitions
 	Unsure string
-	Held   bool // a fault was withheld
-	Dead   [2][]uint64
+	Held   bool        // a fault was withheld
+	Dead   [2][]uint64 // as deadWatches lists it
 	Known  []savedShard
 	Points []savedPoint
 	Edges  []savedEdge
@@ -62,7 +62,7 @@ type savedEdge struct {
 	Group int32
 }
 
-const checkpointFormat = "zksim checkpoint 6"
+const checkpointFormat = "zksim checkpoint 7"
 
 // probe runs the scenario once, fairly, without faults and for at most as many steps
 // as a schedule may have.

@@ -31,6 +31,7 @@ type memo struct {
 	pasts   table[uint64]       // what the checkers remember, by state.line
 	dead    deadWatches
 	exact   bool // what a client does may depend on the rest, or change it
+	hurry   bool // the search knows that time may move on otherwise than by a tick
 }
 
 // state is a state of a run in parts.
@@ -140,9 +141,28 @@ func (m *memo) keys(x *state, t sim.Transition) (keys [4]uint64, ok bool) {
 	case t.Kind == sim.Connect:
 		keys[0] = uint64(alone.Word(x.servers.Of(c)))
 	case ends(t) && !c.Connected():
-		keys[0] = uint64(own.Word(c.Caller()).Word(x.servers.Hash()))
+		ending := own.Word(c.Caller()).Word(x.servers.Hash())
+		if m.exact { // what is the time then
+			ending = ending.Word(uint64(c.Due()))
+		}
+		keys[0] = uint64(ending)
 	}
 	return keys, true
+}
+
+// wait sets list to the clients of x at the moment at which t happens: at once, unless a session is to end which cannot
+// end yet. It uses part.
+func (m *memo) wait(x *state, t sim.Transition, list []*sim.Part, part *sim.Part) []*sim.Part {
+	list = append(list[:0], x.clients...)
+	c := x.clients[t.Client-1]
+	if !ends(t) || c.Connected() || c.Due() == 0 {
+		return list
+	}
+	for i, p := range list {
+		p.Wait(part, c.Due())
+		list[i] = m.part(part)
+	}
+	return list
 }
 
 // ends reports whether a step ends a session.
@@ -183,7 +203,11 @@ func (m *memo) recall(x *state, t sim.Transition, y *state, part *sim.Part) *eff
 	if s == nil {
 		return nil
 	}
-	clients := append(y.clients[:0], x.clients...)
+	k := int(t.Client) - 1
+	if ends(t) && x.clients[k].Due() > 0 && !m.hurry {
+		return nil
+	}
+	clients := m.wait(x, t, y.clients, part)
 	*y = *x
 	y.clients = clients
 	ok := true
@@ -202,7 +226,6 @@ func (m *memo) recall(x *state, t sim.Transition, y *state, part *sim.Part) *eff
 	if !ok {
 		return nil
 	}
-	k := int(t.Client) - 1
 	if y.guarded = s.guarded; s.change != nil {
 		s.change.Apply(x.clients[k], part)
 		y.clients[k] = m.part(part)
@@ -229,23 +252,24 @@ func (m *memo) part(p *sim.Part) *sim.Part {
 }
 
 // learn notes that t leads from x to y. If it is local, it changes nothing but its client and the
-// connection of that; with fine, faults may strike any request; timed says that states tell the time.
-func (m *memo) learn(x, y *state, t sim.Transition, e effect, local, fine, timed bool) {
+// connection of that; with fine, faults may strike any request.
+func (m *memo) learn(x, y *state, t sim.Transition, e effect, local, fine bool) {
 	keys, ok := m.keys(x, t)
 	if !ok || y.servers.Mortal() {
 		return
 	}
 	k := int(t.Client) - 1
-	before, after := x.clients[k], y.clients[k]
+	waited := m.wait(x, t, nil, new(sim.Part))
+	before, after := waited[k], y.clients[k]
 	s := &step{client: after, rest: y.rest, guarded: y.guarded, effect: e}
 	if y.servers != x.servers {
 		s.servers = y.servers
 	}
 	for i, c := range y.clients {
-		if i == k || c == x.clients[i] {
+		if i == k || c == waited[i] {
 			continue
 		}
-		what, ok := x.clients[i].Pushed(c)
+		what, ok := waited[i].Pushed(c)
 		if !ok {
 			return
 		}
@@ -267,35 +291,26 @@ func (m *memo) learn(x, y *state, t sim.Transition, e effect, local, fine, timed
 	alone := local && s.servers == nil && len(s.sent) == 0
 	change, anyhow := before.Change(after, t.Kind == sim.Deliver, fault && !fine)
 	own, answered := before.Answered(after)
-	more := &step{more: true}
+	last := 0 // of the keys, which says what t does
 	switch {
 	case e.dropped && alone:
-		m.steps.put(keys[0], more)
-		m.steps.put(keys[1], more)
-		m.steps.put(keys[2], s)
-		return
+		last = 2
 	case t.Kind == sim.Serve && answered && x.guarded == y.guarded:
 		s.client, s.sent = nil, append(s.sent, sent{k, own})
 	case t.Kind == sim.Connect && alone:
 	case alone && anyhow:
 		s.change = change
 	case alone:
-		m.steps.put(keys[0], more)
-		m.steps.put(keys[1], s)
-		return
-	case timed && ends(t): // time may move on for all
-		return
+		last = 1
 	case ends(t) && !before.Connected() && after == before && x.guarded == y.guarded:
 		s.client = nil
 	default:
-		for _, key := range keys[:3] {
-			m.steps.put(key, more)
-		}
-		s.cut, s.swept, s.servers = false, 0, y.servers
-		m.steps.put(keys[3], s)
-		return
+		last, s.cut, s.swept, s.servers = 3, false, 0, y.servers
 	}
-	m.steps.put(keys[0], s)
+	for _, key := range keys[:last] {
+		m.steps.put(key, &step{more: true})
+	}
+	m.steps.put(keys[last], s)
 }
 
 // moves is what can happen to a client in a state, as long as there are faults left.

@@ -9,7 +9,7 @@ import (
 // TestWhatIsRememberedMakesNoDifference searches, in all scenarios, with a memo and by running the
 // code for every transition, in the same order.
 func TestWhatIsRememberedMakesNoDifference(t *testing.T) {
-	limit := 6000
+	limit := 3500
 	if testing.Short() {
 		limit = 1000
 	}

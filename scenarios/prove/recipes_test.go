@@ -34,9 +34,9 @@ func smallest(s *scenarios.Scenario) int {
 // TestReductionsLoseNoOutcomeOfRecipes compares searches on every scenario, correct or
 // broken, that a plain search closes in a moment.
 func TestReductionsLoseNoOutcomeOfRecipes(t *testing.T) {
-	all, limit, least := combinations(), 600*time.Millisecond, 5
+	all, limit, least := combinations(), 300*time.Millisecond, 5
 	if testing.Short() {
-		all, limit, least = []Reductions{Every}, 300*time.Millisecond, 0
+		all, limit, least = []Reductions{Every}, 200*time.Millisecond, 0
 	}
 	closed, outcomes := 0, 0
 	for i := range scenarios.All {

@@ -40,9 +40,7 @@ func (w *worker) endless(names []string) {
 		return
 	}
 	if v := res.Verdict; v.Level == checkers.Violated && (!s.Broken() || s.Catches(v)) {
-		runner.Names(&res)
-		res.History = nil
-		w.refute(&res)
+		w.report(runner, &res)
 		return
 	}
 	w.doubt(fmt.Sprintf("a schedule goes on for more than %d steps", maxSteps))
@@ -66,13 +64,12 @@ func (w *worker) complete(res *scenarios.Result) {
 		w.doubt("a checker could not decide: " + v.Message)
 	case v.Level == checkers.Violated && (!w.scenario.Broken() || w.scenario.Catches(v)):
 		w.runner.Names(res)
-		w.plain(res)
+		w.verify(res)
 	}
 }
 
-// plain takes note of what comes of a violation in a run with the usual zxids, and with the watches
-// that nobody hears.
-func (w *worker) plain(found *scenarios.Result) {
+// verify reports a violation as it is in a run with the usual zxids, and with the watches that nobody hears.
+func (w *worker) verify(found *scenarios.Result) {
 	runner := scenarios.NewRunner()
 	defer runner.Close()
 	res, err := w.restore(runner, w.scenario, sim.Replay{Names: found.Schedule.Names, Then: over{}})
@@ -83,9 +80,14 @@ func (w *worker) plain(found *scenarios.Result) {
 		w.misled(err)
 		return
 	}
-	runner.Names(&res)
+	w.report(runner, &res)
+}
+
+// report takes note of a violation in the last run of a runner.
+func (w *worker) report(runner *scenarios.Runner, res *scenarios.Result) {
+	runner.Names(res)
 	res.History = nil
-	w.refute(&res)
+	w.refute(res)
 }
 
 // misled has the search begin anew without the reduction that a schedule does not fit which it has found; if
@@ -275,5 +277,5 @@ func (w *worker) learn(y *state, e effect) {
 	if len(e.told) == 0 && y.past != w.before.past {
 		panic(failed("a checker remembers something of an event that its Order does not name"))
 	}
-	w.memo.learn(w.before, y, w.next.by, e, w.local, w.fine, w.needs.Clock != sim.NoClock)
+	w.memo.learn(w.before, y, w.next.by, e, w.local, w.fine)
 }

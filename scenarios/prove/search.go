@@ -57,7 +57,7 @@ type search struct {
 type needs struct {
 	Clock   sim.Clock // what the code depends on
 	Hurry   bool      // time may move on otherwise than by a tick
-	Watches bool
+	Watches bool      // those that nobody hears make a difference
 }
 
 // and returns what two searches need.
@@ -153,6 +153,7 @@ const usuallyStuck = 30 * time.Second
 // the search stops and what is left is in the pool. It fails when client code blocks
 // or ends its goroutine.
 func (s *search) run(ctx context.Context, workers int, from []edge, watch func() bool) error {
+	s.memo.hurry = s.needs.Hurry
 	s.memo.exact = s.injector.Counts() || s.needs.Clock == sim.Times
 	s.pool = newPool(workers)
 	s.pool.queue = from

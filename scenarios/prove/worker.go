@@ -232,7 +232,7 @@ func (w *worker) serve(x *state, t sim.Transition) bool {
 		}
 		y.clients[i] = w.memo.part(&w.sent)
 	}
-	w.memo.learn(x, &y, t, effect{told: after.Told, said: saidIn(after.Told), visible: w.past.visible(after.Told), length: 1}, false, w.fine, w.needs.Clock != sim.NoClock)
+	w.memo.learn(x, &y, t, effect{told: after.Told, said: saidIn(after.Told), visible: w.past.visible(after.Told), length: 1}, false, w.fine)
 	return true
 }
 
