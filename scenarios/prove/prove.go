@@ -17,7 +17,7 @@ import (
 type Options struct {
 	Reductions Reductions
 	Workers    int           // 0: one for each core
-	Memory     int64         // bytes of heap at which the search is given up; 0: no limit
+	Memory     int64         // bytes in use, without garbage, at which the search is given up; 0: no limit
 	States     int           // distinct states after which a level is given up, with one worker always at the same state; 0: no limit
 	Checkpoint string        // file to resume from, if it is there, and to save to; "": none
 	Every      time.Duration // how often to save; 0: once a minute
@@ -212,9 +212,9 @@ func (p *prover) progress(s *search) Progress {
 	return x
 }
 
-// heap returns the bytes of the heap that are in use.
+// heap returns the bytes of the heap that were in use after the latest collection.
 func heap() int64 {
-	sample := []metrics.Sample{{Name: "/memory/classes/heap/objects:bytes"}}
+	sample := []metrics.Sample{{Name: "/gc/heap/live:bytes"}}
 	metrics.Read(sample)
 	return int64(sample[0].Value.Uint64())
 }
