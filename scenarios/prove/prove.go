@@ -122,7 +122,7 @@ func (p *prover) level(ctx context.Context, from *checkpoint) (again bool, err e
 		edges = from.restore(s)
 	}
 	p.saved, p.before = time.Now(), [2]int64{}
-	if err := s.run(ctx, p.Workers, edges, func() bool { return p.watch(s) }); err != nil {
+	if err := p.explore(ctx, s, edges, from == nil); err != nil {
 		return false, err
 	}
 	if s.audit != nil && s.audit.says != "" {
@@ -152,6 +152,25 @@ func (p *prover) level(ctx context.Context, from *checkpoint) (again bool, err e
 	}
 	cert.Outcome = Holds
 	return false, p.discard()
+}
+
+// steadyStates is how many states of a level are explored by one worker, so that a violation among them is the
+// same each time.
+const steadyStates = 20_000
+
+// explore runs the search of a level from the given edges on; fresh says that nothing of it is known yet.
+func (p *prover) explore(ctx context.Context, s *search, from []edge, fresh bool) error {
+	watch := func() bool { return p.watch(s) }
+	if limit := s.limit; fresh && (limit == 0 || limit > steadyStates) {
+		s.limit = steadyStates
+		err := s.run(ctx, 1, from, watch)
+		more := s.full.Swap(false)
+		if s.limit = limit; !more || err != nil || s.refuted != nil || s.asked.Load() || p.stop != "" || p.err != nil || ctx.Err() != nil {
+			return err
+		}
+		from = s.pool.queue
+	}
+	return s.run(ctx, p.Workers, from, watch)
 }
 
 // refuted writes down the schedule that was found.

@@ -282,3 +282,20 @@ func TestASearchStopsAtANumberOfStates(t *testing.T) {
 		t.Errorf("resumed: %+v, want %+v", r.Certificate, whole.Certificate)
 	}
 }
+
+func TestAViolationIsTheSameEachTime(t *testing.T) {
+	sc := about(t, "lock/plain-create", "lose-reply=1", -1)
+	var first []string
+	for range 10 {
+		r, err := Prove(t.Context(), sc, Options{Reductions: Every, Workers: 4})
+		if err != nil || r.Outcome != Violated {
+			t.Fatalf("%v, %v", &r.Certificate, err)
+		}
+		if first == nil {
+			first = r.Schedule
+		}
+		if !slices.Equal(r.Schedule, first) {
+			t.Fatalf("another schedule:\n%v\n%v", r.Schedule, first)
+		}
+	}
+}
