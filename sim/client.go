@@ -401,7 +401,7 @@ func (c *Client) notify(ev model.Event) {
 	w.History.Add(history.Event{Kind: history.Notify, Client: int32(c.id), Step: w.step, Op: history.EventName(ev.Type), Path: ev.Path, Zxid: z})
 	kept := c.watchers[:0]
 	for _, x := range c.watchers {
-		if x.path == ev.Path && hears(x.kind, ev.Type) {
+		if x.path == ev.Path && x.kind.hears(ev.Type) {
 			c.fire(x.ch, x.scope, zk.Event{Type: ev.Type, State: zk.StateSyncConnected, Path: ev.Path})
 		} else {
 			kept = append(kept, x)
@@ -428,7 +428,8 @@ func (c *Client) fire(ch chan zk.Event, at *scope, ev zk.Event) {
 	}
 }
 
-func hears(k watchKind, t zk.EventType) bool {
+// hears reports whether a watch of that kind hears of such an event.
+func (k watchKind) hears(t zk.EventType) bool {
 	switch t {
 	case zk.EventNodeCreated:
 		return k == existWatch

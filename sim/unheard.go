@@ -95,7 +95,7 @@ func (m *message) isEvent() bool { return m.reply == nil && !m.eof }
 // or an answer on its way may bring it one.
 func (c *Client) hears(ev model.Event) bool {
 	return slices.ContainsFunc(c.watchers, func(x watcher) bool {
-		return x.path == ev.Path && hears(x.kind, ev.Type) && x.scope.left() != nil
+		return x.path == ev.Path && x.kind.hears(ev.Type) && x.scope.left() != nil
 	}) || c.arming(func(r *request) bool { return r.req.Path == ev.Path })
 }
 
