@@ -153,20 +153,22 @@ func refute(ctx context.Context, s *scenarios.Scenario) (refutation, error) {
 
 // scopesOf returns scopes of a broken recipe, the smallest first.
 func scopesOf(s *scenarios.Scenario) (list []proveFlags) {
-	for clients := min(2, s.Clients); clients <= min(3, s.Clients); clients++ {
+	add := func(clients int, widen func(p *proveFlags)) {
 		p := proveFlags{clients: clients, rounds: 1, most: 2, order: 1}
+		widen(&p)
 		list = append(list, p)
-		if p.rounds = s.Rounds; s.Rounds > 1 {
-			list = append(list, p)
+	}
+	for clients := min(2, s.Clients); clients <= min(3, s.Clients); clients++ {
+		add(clients, func(*proveFlags) {})
+		if s.Rounds > 1 {
+			add(clients, func(p *proveFlags) { p.rounds = s.Rounds })
 		}
-		p.rounds = 1
-		if p.slowWakes = true; clients == 2 {
-			list = append(list, p)
+		if clients == 2 {
+			add(clients, func(p *proveFlags) { p.slowWakes = true })
 		}
-		p.slowWakes, p.ticks = false, 1
-		list = append(list, p)
-		if p.ticks, p.servers = 0, 3; clients == 2 && slices.Contains(s.Servers, 1) && slices.Contains(s.Servers, 3) {
-			list = append(list, p)
+		add(clients, func(p *proveFlags) { p.ticks = 1 })
+		if clients == 2 && slices.Contains(s.Servers, 1) && slices.Contains(s.Servers, 3) {
+			add(clients, func(p *proveFlags) { p.servers = 3 })
 		}
 	}
 	return list
