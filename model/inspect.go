@@ -29,11 +29,15 @@ func (s *Server) Watches(c *Conn) []Watch {
 // Unwatch makes the replica forget a watch of a connection, as nothing else does for go-zookeeper,
 // which cannot ask for it.
 func (s *Server) Unwatch(c *Conn, x Watch) {
-	t := &s.data
+	s.table(x).remove(c, x.Path)
+}
+
+// table returns the one that a watch is in.
+func (s *Server) table(x Watch) *watchTable {
 	if x.Child {
-		t = &s.child
+		return &s.child
 	}
-	t.remove(c, x.Path)
+	return &s.data
 }
 
 // Sessions returns the open sessions, sorted.

@@ -27,10 +27,9 @@ type openSession struct {
 }
 
 type heldWatch struct {
-	path  string
-	conn  int // its Index
-	child bool
-	mode  mode
+	Watch
+	conn int // its Index
+	mode mode
 }
 
 // Snapshot returns the state of s, with zxids as rank returns them; false if there is more to it than a
@@ -47,7 +46,7 @@ func (s *Server) Snapshot(rank func(zxid int64) int64) (*Snapshot, bool) {
 	for _, t := range [...]*watchTable{&s.data, &s.child} {
 		for path, y := range t.paths { // order-free: the order of paths means nothing
 			for w := range y.all() {
-				x.watches = append(x.watches, heldWatch{path, w.conn.Index, t == &s.child, w.mode})
+				x.watches = append(x.watches, heldWatch{Watch{path, t == &s.child}, w.conn.Index, w.mode})
 			}
 		}
 	}
@@ -84,10 +83,6 @@ func (s *Server) Restore(x *Snapshot, conn func(index int) *Conn) {
 		s.own(n)
 	}
 	for _, w := range x.watches {
-		t := &s.data
-		if w.child {
-			t = &s.child
-		}
-		t.add(conn(w.conn), w.path, w.mode)
+		s.table(w.Watch).add(conn(w.conn), w.Path, w.mode)
 	}
 }

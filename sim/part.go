@@ -17,8 +17,8 @@ type Part struct {
 	connected bool
 	hungup    bool // by the server
 	served    bool
-	anybody   bool // it has not authenticated itself
-	live      bool // the requests are in memory that will be used again
+	auth      []model.ID // caller in full
+	live      bool       // the requests are in memory that will be used again
 	timing    timing
 	watched   []watched
 	wire      []packet
@@ -116,7 +116,7 @@ func (c *Client) Part(p *Part) {
 	}
 	p.live = true
 	c.timing(&p.timing)
-	p.caller, p.roster, p.hungup, p.anybody = uint64(caller), uint64(c.roster), c.hungup, len(c.conn.Auth) == len(loopback)
+	p.caller, p.auth, p.roster, p.hungup = uint64(caller), c.conn.Auth, uint64(c.roster), c.hungup
 	p.watched, p.wire, p.late, p.down = p.watched[:0], p.wire[:0], p.late[:0], p.down[:0]
 	for _, x := range c.watchers { // the library uses its last zxid for nothing else
 		p.watched = append(p.watched, watched{namePrint(x.path), w.Rank(c.lastZxid)})
@@ -236,16 +236,16 @@ func (p *Part) Fingerprint(s *Servers) uint64 {
 func (p *Part) Clone() *Part {
 	x := *p
 	x.watched, x.wire, x.late, x.down = slices.Clone(p.watched), slices.Clone(p.wire), slices.Clone(p.late), slices.Clone(p.down)
-	for _, list := range [...][]packet{x.wire, x.late} {
-		for i := range list {
-			if p.live {
+	x.timing.timers = slices.Clone(p.timing.timers)
+	if x.live {
+		x.live = false
+		for _, list := range [...][]packet{x.wire, x.late} {
+			for i := range list {
 				req := *list[i].req
 				list[i].req = &req
 			}
 		}
 	}
-	x.live = false
-	x.timing.timers = slices.Clone(p.timing.timers)
 	return &x
 }
 

@@ -18,8 +18,8 @@ type Servers struct {
 	mortal   bool // a znode ends some time, or may be reaped
 	changed  []stamp
 	sessions []int64
-	watching []uint64 // by client, c1 first: a hash of the watches there are for it; 0: none
-	image    *image   // nil: there is more to them
+	watching []uint64        // by client, c1 first: a hash of the watches there are for it; 0: none
+	snapshot *model.Snapshot // for a StandIn; nil: there is more to them
 }
 
 // stamp says when a znode has changed last: the ranks of zxids.
@@ -54,7 +54,10 @@ func (w *World) ServersHash() uint64 {
 // Servers returns the state of the servers.
 func (w *World) Servers() *Servers {
 	store := w.leader().store
-	s := &Servers{hash: w.ServersHash(), lag: len(w.servers) > 1, mortal: store.NextReap() != model.Never, sessions: store.Sessions(), image: w.image()}
+	s := &Servers{hash: w.ServersHash(), lag: len(w.servers) > 1, mortal: store.NextReap() != model.Never, sessions: store.Sessions()}
+	if len(w.servers) == 1 {
+		s.snapshot, _ = store.Snapshot(w.Rank)
+	}
 	store.Changed(func(path string, data, children int64) {
 		s.changed = append(s.changed, stamp{namePrint(path), w.Rank(data), w.Rank(children)})
 	})

@@ -13,6 +13,7 @@ type StandIn struct{ w *World }
 func NewStandIn(clients int, d Detail) *StandIn {
 	w := NewWorld()
 	w.Detail = d
+	w.epoch = w.origin()
 	w.servers = []*server{newServer(w, 0)}
 	for id := 1; id <= clients; id++ {
 		c := &Client{w: w, id: id}
@@ -29,16 +30,16 @@ type Served struct {
 	Told    []history.Event // with zxids as of [World.Rank]
 }
 
-// Serve executes the next request of a client; false if it needs more than these servers.
-func (x *StandIn) Serve(s *Servers, p *Part) (after Served, ok bool) {
+// Serve executes the next request of a client; false if it needs more than these servers and who the clients are.
+func (x *StandIn) Serve(s *Servers, clients []*Part, client int) (after Served, ok bool) {
+	p := clients[client-1]
 	next := p.next()
-	if s.image == nil || next == nil || !p.anybody || !standard(next.req) {
+	if s.snapshot == nil || next == nil || !standard(next.req) {
 		return Served{}, false
 	}
 	w := x.w
-	w.restore(s.image)
-	c := w.clients[p.id-1]
-	c.session, c.conn.Session = p.session, p.session
+	w.restore(s.snapshot, clients)
+	c := w.clients[client-1]
 	if c.connected = p.connected; c.connected {
 		r := &request{req: *next.req}
 		if next.from != 0 {
@@ -73,43 +74,19 @@ func standard(r *model.Request) bool {
 	return r.PacketLen() <= model.MaxPacketLen
 }
 
-// image is what makes it possible to execute requests on servers: a server whose zxids are ranks.
-type image struct {
-	store *model.Snapshot
-	zxid  int64
-}
-
-// image returns that of the servers; nil if there is more to them than it holds.
-func (w *World) image() *image {
-	if len(w.servers) > 1 {
-		return nil
-	}
-	for _, c := range w.clients { // events are for those who may read the znode
-		if len(c.conn.Auth) > len(loopback) {
-			return nil
-		}
-	}
-	store, ok := w.leader().store.Snapshot(w.Rank)
-	if !ok {
-		return nil
-	}
-	return &image{store, w.Rank(w.zxid)}
-}
-
-// restore makes the servers what the image is of, with clients that have nothing but watches.
-func (w *World) restore(x *image) {
+// restore makes the servers what the snapshot is of, whose zxids are ranks, with clients that have nothing but their
+// sessions, identities and watches.
+func (w *World) restore(x *model.Snapshot, clients []*Part) {
 	w.History.Events = w.History.Events[:0]
-	for _, c := range w.clients {
+	for i, c := range w.clients {
 		c.connected, c.await = false, nil
 		c.wire, c.late, c.down = c.wire[:0], c.late[:0], c.down[:0]
 		c.conn.Reset()
-		c.conn.Session, c.conn.Auth = 0, loopback
+		c.session, c.conn.Session, c.conn.Auth = clients[i].session, clients[i].session, clients[i].auth
 	}
-	w.leader().store.Restore(x.store, func(index int) *model.Conn { return &w.clients[index-1].conn })
-	w.zxid, w.epoch = x.zxid, 0
-	if w.Detail.Epoch {
-		w.epoch = 1 << 32
-	}
+	store := w.leader().store
+	store.Restore(x, func(index int) *model.Conn { return &w.clients[index-1].conn })
+	w.zxid = store.Zxid()
 	w.committed = int(w.zxid - w.epoch)
 	w.leader().applied = w.committed
 	w.ranks = w.ranks[:0]

@@ -39,18 +39,16 @@ func (u *understudy) Choose(w *sim.World) (sim.Transition, bool, error) {
 		u.parts = append(u.parts, p.Clone())
 	}
 	k, taken := int(t.Client)-1, 0
-	if u.served, u.pending = u.standIn.Serve(w.Servers(), u.parts[k]); u.pending {
+	if u.served, u.pending = u.standIn.Serve(w.Servers(), u.parts, int(t.Client)); u.pending {
 		taken = 1
 		for i, p := range u.parts {
-			if q := new(sim.Part); i == k {
-				p.Serve(q, u.served.Sent[i]...)
-				u.parts[i] = q
+			u.parts[i] = new(sim.Part)
+			if i == k {
+				p.Serve(u.parts[i], u.served.Sent[i]...)
 			} else {
-				p.Push(q, u.served.Sent[i]...)
-				u.parts[i] = q
+				p.Push(u.parts[i], u.served.Sent[i]...)
 			}
 		}
-		u.served.Told = slices.Clone(u.served.Told)
 	}
 	u.done[taken]++
 	u.events = len(w.History.Events)

@@ -134,6 +134,14 @@ func NewWorld() *World {
 	return &World{History: &history.History{}, faultNames: map[Transition]string{}}
 }
 
+// origin returns the zxid before the first txn.
+func (c *Config) origin() int64 {
+	if c.Servers > 1 || c.Detail.Epoch {
+		return 1 << 32
+	}
+	return 0
+}
+
 // Reset prepares a run: fresh servers, clients that have just been started and
 // will each run program. The injector may be nil. What the last run returned is
 // no longer valid.
@@ -173,12 +181,9 @@ func (w *World) Reset(cfg Config, inj Injector, program func(*Client)) {
 	w.log, w.timers = w.log[:0], w.timers[:0]
 	w.schedule, w.hashes = w.schedule[:0], w.hashes[:0]
 	w.dirty, w.touched, w.follows = w.dirty[:0], w.touched[:0], false
-	w.epoch, w.committed, w.ranks = 0, 0, append(w.ranks[:0], 0)
+	w.epoch, w.committed, w.ranks = cfg.origin(), 0, append(w.ranks[:0], 0)
 	w.clock, w.readings, w.hurried = NoClock, 0, false
 	w.sweeping.reset()
-	if cfg.Servers > 1 || cfg.Detail.Epoch {
-		w.epoch = 1 << 32
-	}
 	w.zxid = w.epoch
 	w.now, w.timerOrder, w.step, w.calm, w.panicked = 0, 0, 0, false, ""
 	w.hash = digest(mix(uint64(cfg.Clients)<<32 ^ uint64(cfg.Servers)<<16 ^ cfg.Order))

@@ -253,7 +253,8 @@ func (c *proveFlags) one(ctx context.Context, a *app, sc prove.Scope, o prove.Op
 	limited, cancel := context.WithTimeout(ctx, c.duration)
 	defer cancel()
 	defer debug.SetGCPercent(debug.SetGCPercent(400)) // most garbage is of runs that are over
-	if o.Memory > 0 {                                 // shortly after that, garbage is collected more often, lest it be most of the memory
+	if o.Memory > 0 {
+		// Shortly after that, garbage is collected more often, lest it be most of the memory.
 		defer debug.SetMemoryLimit(debug.SetMemoryLimit(o.Memory + o.Memory/8))
 	}
 	begin := time.Now()

@@ -143,23 +143,30 @@ func (m *memo) keys(x *state, t sim.Transition) (keys [4]uint64, ok bool) {
 	case ends(t) && !c.Connected():
 		ending := own.Word(c.Caller()).Word(x.servers.Hash())
 		if m.exact { // what is the time then
-			ending = ending.Word(uint64(c.Due()))
+			ending = ending.Word(uint64(x.delay(t)))
 		}
 		keys[0] = uint64(ending)
 	}
 	return keys, true
 }
 
-// wait sets list to the clients of x at the moment at which t happens: at once, unless a session is to end which cannot
-// end yet. It uses part.
+// delay returns how many milliseconds pass before t: none, unless a session is to end which cannot end yet.
+func (x *state) delay(t sim.Transition) int64 {
+	if !ends(t) {
+		return 0
+	}
+	return x.clients[t.Client-1].Due()
+}
+
+// wait sets list to the clients of x at the moment at which t happens. It uses part.
 func (m *memo) wait(x *state, t sim.Transition, list []*sim.Part, part *sim.Part) []*sim.Part {
 	list = append(list[:0], x.clients...)
-	c := x.clients[t.Client-1]
-	if !ends(t) || c.Connected() || c.Due() == 0 {
+	delay := x.delay(t)
+	if delay == 0 {
 		return list
 	}
 	for i, p := range list {
-		p.Wait(part, c.Due())
+		p.Wait(part, delay)
 		list[i] = m.part(part)
 	}
 	return list
@@ -204,7 +211,7 @@ func (m *memo) recall(x *state, t sim.Transition, y *state, part *sim.Part) *eff
 		return nil
 	}
 	k := int(t.Client) - 1
-	if ends(t) && x.clients[k].Due() > 0 && !m.hurry {
+	if x.delay(t) > 0 && !m.hurry {
 		return nil
 	}
 	clients := m.wait(x, t, y.clients, part)

@@ -145,18 +145,18 @@ func (w *worker) arrive(world *sim.World) error {
 	told := slices.Clone(w.past.take(world))
 	w.undecided()
 	y := w.read(world, w.ticks())
-	if said := saidIn(told); w.before != nil {
-		y.line = lineOf(w.before.line, said)
-	} else {
-		y.line = said
+	said, line := saidIn(told), uint64(0)
+	if w.before != nil {
+		line = w.before.line
 	}
+	y.line = lineOf(line, said)
 	if w.expected != nil {
 		w.compare(w.expected, y, world)
 	}
 	if !w.entered {
 		if w.next.from != nil {
 			e := w.begin.effect(world)
-			e.told, e.said, e.visible = told, saidIn(told), w.past.visible(told)
+			e.told, e.said, e.visible = told, said, w.past.visible(told)
 			w.taken(e.visible, e.clocked)
 			if !w.past.violated() && !w.again {
 				w.learn(y, e)

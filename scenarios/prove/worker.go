@@ -180,12 +180,9 @@ func (w *worker) recall() bool {
 	if s == nil {
 		return false
 	}
-	fits := len(s.told) == 0 && w.shown == e.from
-	if len(s.told) > 0 {
-		var ok bool
-		if fits, ok = w.tell(e.from, y, s); !ok {
-			return false
-		}
+	fits, ok := w.tell(e.from, y, s)
+	if !ok {
+		return false
 	}
 	if w.recalled++; w.recalled%w.doubtful == 0 {
 		w.expected = y
@@ -217,15 +214,14 @@ func (w *worker) serve(x *state, t sim.Transition) bool {
 	if t.Kind != sim.Serve {
 		return false
 	}
-	k := int(t.Client) - 1
-	after, ok := w.standIn.Serve(x.servers, x.clients[k])
+	after, ok := w.standIn.Serve(x.servers, x.clients, int(t.Client))
 	if !ok {
 		return false
 	}
 	y := x.clone()
 	y.servers = w.memo.servers.put(after.Servers.Hash(), after.Servers)
 	for i, c := range x.clients {
-		if i == k {
+		if i == int(t.Client)-1 {
 			c.Serve(&w.sent, after.Sent[i]...)
 		} else {
 			c.Push(&w.sent, after.Sent[i]...)
@@ -236,9 +232,12 @@ func (w *worker) serve(x *state, t sim.Transition) bool {
 	return true
 }
 
-// tell sets what the checkers remember after a step from p that leads to y and has told something. It
-// reports whether they were shown that, and false if it violates one.
+// tell sets what the checkers remember after a step from p that leads to y. It reports whether all up to
+// there is what they have just been shown, and false if it violates one.
 func (w *worker) tell(p *point, y *state, e *effect) (shown, ok bool) {
+	if len(e.told) == 0 {
+		return w.shown == p, true
+	}
 	y.line = lineOf(y.line, e.said)
 	if y.past, ok = w.memo.pasts.get(y.line); ok {
 		return false, true
