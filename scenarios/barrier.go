@@ -36,8 +36,8 @@ func limited(o Object) (context.Context, context.CancelFunc) {
 	ctx, stop := context.WithCancel(ctx)
 	o.p.Env.Go("patience", func() {
 		defer o.p.Env.Forget()()
-		for nap := range 20 {
-			if nap == 19 {
+		for naps := o.p.often(20); naps > 0; naps-- {
+			if naps == 1 {
 				o.Record(history.Event{Kind: history.Told, Op: "impatient"})
 			}
 			if o.p.Env.Sleep(ctx, 100*time.Millisecond) != nil {

@@ -165,8 +165,10 @@ func follow(p *Process, c configuration) *follower {
 
 // catchUp waits until the reader was told of what is the latest set. It gives up
 // when there is none, as an updater may have died.
-func (f *follower) catchUp(c configuration) error {
+func (f *follower) catchUp(c configuration) (err error) {
+	defer f.p.Env.Forget()(&err)
 	for {
+		f.p.Env.Keep()
 		session := f.p.Env.SessionEvents()                        // a watch is good for one connection, see recipes.CachedConfig
 		_, _, changed, _ := f.p.Conn.ExistsW(f.p.Path(configDir)) // nil after an error
 		_, zxid, err := c.Get(context.Background())

@@ -28,7 +28,7 @@ type meeting struct {
 	enter      limiter // of each Enter and Leave
 	leave      limiter
 	more       int // clients than participants
-	stay       int // steps inside
+	stay       int // steps inside, in a brief run one
 	newBarrier func(p *Process, n int) doubleBarrier
 }
 
@@ -65,7 +65,7 @@ func (m meeting) meet(p *Process, o Object, b doubleBarrier, n int) error {
 		return err
 	}
 	lost := b.Lost()
-	for k := 0; k < m.stay && len(lost) == 0; k++ {
+	for k := 0; k < p.often(m.stay) && len(lost) == 0; k++ {
 		p.Step()
 	}
 	if len(lost) > 0 {

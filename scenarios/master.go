@@ -158,6 +158,7 @@ func submitAndWait(p *Process, submit submitter, count int) error {
 // doTasks is a worker's part. It returns ctx's error in the end.
 func doTasks(ctx context.Context, p *Process, o Object, w taskWorker) error {
 	for {
+		p.Env.Keep(w)
 		a, err := w.Next(ctx)
 		if err != nil {
 			if left := w.Leave(context.Background()); left != nil {
@@ -172,7 +173,9 @@ func doTasks(ctx context.Context, p *Process, o Object, w taskWorker) error {
 		e := history.Event{Op: "task", Value: value, Path: a.ID}
 		e.Kind = history.Told
 		o.Record(e)
-		p.Step() // the work
+		if !p.brief() {
+			p.Step() // the work
+		}
 		e.Kind, e.Op = history.Invoke, "done"
 		o.Record(e)
 		e.Err = w.Done(context.Background(), a, []byte("done "+string(a.Data)))

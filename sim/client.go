@@ -61,6 +61,7 @@ type Client struct {
 	uuids      uint64
 	observed   digest // of all that the client's code has seen
 	root       scope
+	lingered   uint64   // how often code has let others move since the last message: nobody can do so for ever without a trace
 	scopes     []*scope // open ones
 
 	paused, slow, crashed bool
@@ -269,6 +270,13 @@ func (c *Client) watches(k watchKind, path string) int {
 	return len(c.watchers)
 }
 
+// spare reports whether a watcher makes no difference: the code has dropped its channel, and the library asks for the same
+// on account of an earlier one.
+func (c *Client) spare(i int) bool {
+	x := &c.watchers[i]
+	return c.w.Detail.Forget && x.scope.left() == nil && c.watches(x.kind, x.path) < i
+}
+
 // expired is the answer to a reconnect whose session is gone. All watches end;
 // the library goes on by itself to open a new session.
 func (c *Client) expired(k int) {
@@ -354,6 +362,7 @@ func (c *Client) cut(drop bool) {
 func (c *Client) deliver() {
 	m := c.down[0]
 	c.down = append(c.down[:0], c.down[1:]...)
+	c.lingered = 0
 	switch {
 	case m.eof:
 		c.cut(true)

@@ -36,7 +36,7 @@ func (c *Client) yield() {
 // linger is yield of code that wants it to make a difference.
 func (c *Client) linger() {
 	g := c.here()
-	c.root.seen.add(1) // so that nobody can do it for ever without a trace
+	c.lingered++
 	g.woke(-1, zk.Event{}, nil)
 	g.slow = true
 	g.park(runnable)

@@ -100,9 +100,11 @@ func (c *Client) body() uint64 {
 		d.add(uint64(c.awaitTo - w.servers[c.server].applied))
 		d.addRequest(&c.await.req)
 	}
-	for _, x := range c.watchers {
-		d.add(uint64(x.kind))
-		d.addString(x.path)
+	for i, x := range c.watchers {
+		if !c.spare(i) {
+			d.add(uint64(x.kind))
+			d.addString(x.path)
+		}
 	}
 	for _, g := range c.coroutines {
 		d.add(g.title ^ uint64(g.status)<<16 ^ uint64(g.got+1)<<3 ^ failure(g.req.err) ^ eventPrint(g.event))

@@ -118,8 +118,10 @@ func (c *Client) Part(p *Part) {
 	c.timing(&p.timing)
 	p.caller, p.auth, p.roster, p.hungup = uint64(caller), c.conn.Auth, uint64(c.roster), c.hungup
 	p.watched, p.wire, p.late, p.down = p.watched[:0], p.wire[:0], p.late[:0], p.down[:0]
-	for _, x := range c.watchers { // the library uses its last zxid for nothing else
-		p.watched = append(p.watched, watched{namePrint(x.path), w.Rank(c.lastZxid)})
+	for i, x := range c.watchers { // the library uses its last zxid for nothing else
+		if !c.spare(i) {
+			p.watched = append(p.watched, watched{namePrint(x.path), w.Rank(c.lastZxid)})
+		}
 	}
 	for _, r := range c.wire {
 		p.wire = append(p.wire, packetOf(w, &r.req, r.g))

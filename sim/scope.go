@@ -268,6 +268,7 @@ func (c *Client) knowledge(d *digest) {
 		s.number = 0
 	}
 	d.add(uint64(c.root.seen))
+	d.add(c.lingered)
 	for _, g := range c.coroutines {
 		for s := g.knows(); s != nil; s = s.parent {
 			if s.number == 0 {
@@ -280,7 +281,9 @@ func (c *Client) knowledge(d *digest) {
 	}
 	d.add(c.uuids)
 	for i := range c.watchers {
-		d.add(numberOf(c.watchers[i].scope))
+		if !c.spare(i) {
+			d.add(numberOf(c.watchers[i].scope))
+		}
 	}
 	d.add(uint64(len(c.sessionChans)))
 	for i := range c.sessionChans {

@@ -119,11 +119,17 @@ func (r refutation) String() string {
 	if r.scope.ticks > 0 {
 		text += "a tick, "
 	}
+	if r.scope.order == otherOrder {
+		text += "other names, "
+	}
 	if r.scope.servers > 1 {
 		text += "3 servers, "
 	}
 	return text + fmt.Sprintf("%s: %d", faultsText(r.faults), r.states)
 }
+
+// otherOrder is one in which the names that the two clients of a brief run draw are the other way round.
+const otherOrder = 3
 
 // refuteStates is how many states of a scope refute looks at.
 const refuteStates = 300_000
@@ -167,6 +173,9 @@ func scopesOf(s *scenarios.Scenario) (list []proveFlags) {
 			add(clients, func(p *proveFlags) { p.slowWakes = true })
 		}
 		add(clients, func(p *proveFlags) { p.ticks = 1 })
+		if clients == 2 {
+			add(clients, func(p *proveFlags) { p.order = otherOrder })
+		}
 		if clients == 2 && slices.Contains(s.Servers, 1) && slices.Contains(s.Servers, 3) {
 			add(clients, func(p *proveFlags) { p.servers = 3 })
 		}

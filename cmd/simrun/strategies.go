@@ -120,7 +120,7 @@ For every broken recipe and each strategy, the median over %d hunts: how many sc
 the CPU time. A hunt that is given up after %d schedules counts as one more, and as escaped. The schedules are the same on every machine, the CPU times vary by some tenths, and by more
 where a hunt takes a schedule or two. The last column is what bounded exhaustive search (` + "[`simrun prove`](prove.md)" + `) needs, in distinct states, in the smallest of a few scopes in which it finds
 something before it has seen %d in one of them: two or three clients, one round or as many as the scenario has, goroutines that are woken at once or, with two clients, take their time, no timer that fires early (while something else
-could happen) or one, one server or, with two clients, three, and the scenario's faults, two at most. It finds the fewest faults that do in this scope,
+could happen) or one, names drawn in one order or another (` + "`-order 3`" + `, with two clients), one server or, with two clients, three, and the scenario's faults, two at most. It finds the fewest faults that do in this scope,
 whatever the seed. This page is made by ` + "`go run ./cmd/simrun strategies > docs/strategies.md`" + `.
 
 A search guided by novelty is not among them, since it was no better. It kept each run that had reached a new kind of state (` + "`sim.World.Shape`" + `), and then, for every other schedule,

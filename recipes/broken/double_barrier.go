@@ -68,10 +68,12 @@ func NewDoubleBarrier(conn recipes.Conn, env recipes.Env, dir string, n int, fla
 }
 
 // Enter waits until the client is inside.
-func (d *DoubleBarrier) Enter(ctx context.Context) error {
+func (d *DoubleBarrier) Enter(ctx context.Context) (err error) {
+	defer d.env.Forget()(d, &err)
 	d.node, d.round = "member-"+d.env.UUID(), 0
-	err := d.join(ctx)
+	err = d.join(ctx)
 	for err == nil && d.round == 0 {
+		d.env.Keep(d)
 		err = patiently(ctx, d.conn, d.env, func() error { return d.look(ctx) })
 		if err == errGone {
 			err = d.join(ctx) // in the new session
@@ -137,12 +139,11 @@ func (d *DoubleBarrier) look(ctx context.Context) error {
 		var left <-chan zk.Event
 		ok, _, left, err = d.conn.ExistsW(d.path(inside[0]))
 		if ok && err == nil {
-			_, _, err = d.env.Await(ctx, changed, left)
+			err = d.await(ctx, changed, left)
 		}
 		return err
 	case len(others) < d.n-1 || !listed:
-		_, _, err = d.env.Await(ctx, changed)
-		return err
+		return d.await(ctx, changed)
 	}
 	return d.begin(append(others[:d.n-1], d.node), stat.Version)
 }
@@ -154,12 +155,18 @@ func (d *DoubleBarrier) count(ctx context.Context) error {
 		return err
 	}
 	if len(names)-1 < d.n { // without "ready"
-		_, _, err = d.env.Await(ctx, changed)
-		return err
+		return d.await(ctx, changed)
 	}
 	d.round = 1
 	d.members = names
 	return nil
+}
+
+// await waits for one of the events, and remembers nothing else but what the barrier does.
+func (d *DoubleBarrier) await(ctx context.Context, events ...<-chan zk.Event) error {
+	d.env.Keep(d, &events)
+	_, _, err := d.env.Await(ctx, events...)
+	return err
 }
 
 // sort returns those of the round who are inside, and those who wait.
@@ -192,9 +199,11 @@ func (d *DoubleBarrier) begin(members []string, version int32) error {
 }
 
 // Leave waits until all of the round leave.
-func (d *DoubleBarrier) Leave(ctx context.Context) error {
+func (d *DoubleBarrier) Leave(ctx context.Context) (err error) {
+	defer d.env.Forget()(d, &err)
 	done := false
 	for {
+		d.env.Keep(d)
 		err := patiently(ctx, d.conn, d.env, func() (err error) {
 			done, err = d.leave(ctx)
 			return err
@@ -226,7 +235,7 @@ func (d *DoubleBarrier) leave(ctx context.Context) (done bool, err error) {
 	}
 	ok, _, gone, err := d.conn.ExistsW(d.path(other))
 	if ok && err == nil {
-		_, _, err = d.env.Await(ctx, gone)
+		err = d.await(ctx, gone)
 	}
 	return err == nil && d.flaw == LeaveOnce, err
 }

@@ -64,6 +64,7 @@ func (m *Master) Znodes() []string { return m.election.Znodes() }
 // Run leads, over and over, until ctx is done.
 func (m *Master) Run(ctx context.Context) error {
 	for {
+		m.env.Keep(m)
 		if err := m.election.Campaign(ctx); err != nil {
 			return err
 		}
@@ -74,8 +75,10 @@ func (m *Master) Run(ctx context.Context) error {
 	}
 }
 
-func (m *Master) lead(ctx context.Context) error {
+func (m *Master) lead(ctx context.Context) (err error) {
+	defer m.env.Forget()(m, &err)
 	for {
+		m.env.Keep(m)
 		assign, _, err := m.conn.Children(m.dir + "/assign")
 		if err != nil {
 			return forgiven(err)
@@ -106,6 +109,7 @@ func (m *Master) lead(ctx context.Context) error {
 		if err != nil {
 			return forgiven(err)
 		}
+		m.env.Keep(m, &tasks, &workers)
 		if i, _, err := m.env.Await(ctx, m.election.Lost(), tasks, workers); err != nil || i == 0 {
 			return err
 		}
@@ -122,7 +126,8 @@ func forgiven(err error) error {
 	return err
 }
 
-func (m *Master) takeBack(worker string) error {
+func (m *Master) takeBack(worker string) (err error) {
+	defer m.env.Forget()(&err)
 	tasks, _, err := m.conn.Children(m.dir + "/assign/" + worker)
 	for _, task := range tasks {
 		err = errors.Join(err, m.move(m.dir+"/assign/"+worker+"/"+task, m.dir+"/tasks/"+task))
@@ -130,7 +135,8 @@ func (m *Master) takeBack(worker string) error {
 	return errors.Join(err, m.write(&zk.DeleteRequest{Path: m.dir + "/assign/" + worker, Version: -1}))
 }
 
-func (m *Master) move(from, to string, checks ...any) error {
+func (m *Master) move(from, to string, checks ...any) (err error) {
+	defer m.env.Forget()(&err)
 	data, _, err := m.conn.Get(from)
 	if err == zk.ErrNoNode {
 		return nil

@@ -26,9 +26,11 @@ func NewTaskClient(conn recipes.Conn, env recipes.Env, dir string, flaw Flaw) *T
 }
 
 // Submit hands in a task.
-func (c *TaskClient) Submit(ctx context.Context, data []byte) (*Task, error) {
+func (c *TaskClient) Submit(ctx context.Context, data []byte) (t *Task, err error) {
+	defer c.env.Forget()(&t, &err)
 	id := "task-" + c.env.UUID()
 	for {
+		c.env.Keep(&id)
 		_, err := c.conn.Multi(
 			&zk.CreateRequest{Path: c.dir + "/status/" + id, Acl: everybody},
 			&zk.CreateRequest{Path: c.dir + "/tasks/" + id, Data: data, Acl: everybody})
@@ -50,11 +52,13 @@ type Task struct {
 }
 
 // Wait waits until the task is done.
-func (t *Task) Wait(ctx context.Context) ([]byte, error) {
+func (t *Task) Wait(ctx context.Context) (result []byte, err error) {
 	if t.client.flaw != WatchAlone {
 		return t.Task.Wait(ctx)
 	}
+	defer t.client.env.Forget()(&result, &err)
 	for {
+		t.client.env.Keep()
 		data, _, event, err := t.client.conn.GetW(t.client.dir + "/status/" + t.ID())
 		if interrupted(err) {
 			continue

@@ -320,3 +320,33 @@ func TestReductionsLoseNoOutcome(t *testing.T) {
 		})
 	}
 }
+
+// TestCodeThatPollsHasFewStates proves a loop that forgets each time what it has seen, though it leaves a watch that it
+// drops and lets others move: neither leaves a trace for ever.
+func TestCodeThatPollsHasFewStates(t *testing.T) {
+	x := tiny{name: "poll", faults: "disconnect=1", program: func(p *scenarios.Process) {
+		if p.ID == 1 {
+			stubborn(func() error { _, err := p.Conn.Set("/d", []byte("x"), -1); return err })
+			return
+		}
+		defer p.Env.Forget()()
+		for found := false; !found; {
+			p.Env.Keep()
+			data, _, _, err := p.Conn.GetW("/d")
+			found = err == nil && string(data) == "x"
+			p.Step()
+		}
+	}}
+	for _, unheard := range []bool{true, false} {
+		r := Every
+		r.Unheard = unheard
+		res, err := Prove(t.Context(), x.scope(t), Options{Reductions: r, States: 1000})
+		if err != nil || res.Outcome != Holds {
+			t.Fatal(unheard, res.Certificate.String(), err)
+		}
+		if last := res.Levels[len(res.Levels)-1]; last.States > 500 || last.Schedules == 0 {
+			t.Errorf("unheard %v: %s", unheard, res.Certificate.String())
+		}
+		t.Log(res.Certificate.String())
+	}
+}
