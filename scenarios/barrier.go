@@ -36,7 +36,7 @@ func limited(o Object) (context.Context, context.CancelFunc) {
 	ctx, stop := context.WithCancel(ctx)
 	o.p.Env.Go("patience", func() {
 		defer o.p.Env.Forget()()
-		for naps := o.p.often(20); naps > 0; naps-- {
+		for naps := max(2, o.p.often(20)); naps > 0; naps-- {
 			if naps == 1 {
 				o.Record(history.Event{Kind: history.Told, Op: "impatient"})
 			}

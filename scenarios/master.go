@@ -173,9 +173,7 @@ func doTasks(ctx context.Context, p *Process, o Object, w taskWorker) error {
 		e := history.Event{Op: "task", Value: value, Path: a.ID}
 		e.Kind = history.Told
 		o.Record(e)
-		if !p.brief() {
-			p.Step() // the work
-		}
+		p.Step() // the work
 		e.Kind, e.Op = history.Invoke, "done"
 		o.Record(e)
 		e.Err = w.Done(context.Background(), a, []byte("done "+string(a.Data)))

@@ -20,7 +20,7 @@ var everyQueue = []checkers.Checker{checkers.LostItem{}, checkers.DoubledItem{},
 var queueScenarios = append([]Scenario{
 	queueScenario(Scenario{
 		Name: "queue/queue", Doc: "clients put and take, at most once, under every fault",
-		Rounds: 2, Program: exchange(0, false, newQueue(recipes.QueueOptions{})), Faults: queueFaults,
+		Alike: exchangers, Rounds: 2, Program: exchange(0, false, newQueue(recipes.QueueOptions{})), Faults: queueFaults,
 		Goals: []Goal{goalLostPut, goalLostTake, goalUnknownPut, goalUnknownTake},
 	}),
 	queueScenario(Scenario{
