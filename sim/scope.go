@@ -285,9 +285,10 @@ func (c *Client) knowledge(d *digest) {
 			d.add(numberOf(c.watchers[i].scope))
 		}
 	}
-	d.add(uint64(len(c.sessionChans)))
 	for i := range c.sessionChans {
-		d.add(numberOf(c.sessionChans[i].scope))
+		if at := c.sessionChans[i].scope; at.left() != nil { // else nobody hears of it
+			d.add(numberOf(at))
+		}
 	}
 	if c.interrupt != nil {
 		d.add(numberOf(c.offered))

@@ -321,8 +321,8 @@ func TestReductionsLoseNoOutcome(t *testing.T) {
 	}
 }
 
-// TestCodeThatPollsHasFewStates proves a loop that forgets each time what it has seen, though it leaves a watch that it
-// drops and lets others move: neither leaves a trace for ever.
+// TestCodeThatPollsHasFewStates proves a loop that forgets each time what it has seen, though it leaves a watch and asks for
+// the session's next change, both of which it drops, and lets others move: none of that leaves a trace for ever.
 func TestCodeThatPollsHasFewStates(t *testing.T) {
 	x := tiny{name: "poll", faults: "disconnect=1", program: func(p *scenarios.Process) {
 		if p.ID == 1 {
@@ -332,6 +332,7 @@ func TestCodeThatPollsHasFewStates(t *testing.T) {
 		defer p.Env.Forget()()
 		for found := false; !found; {
 			p.Env.Keep()
+			p.Env.SessionEvents()
 			data, _, _, err := p.Conn.GetW("/d")
 			found = err == nil && string(data) == "x"
 			p.Step()
