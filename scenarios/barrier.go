@@ -29,8 +29,8 @@ type limiter func(o Object) (context.Context, context.CancelFunc)
 
 // limited returns a context that the fault "cancel" may cancel and that ends by
 // itself, too, for those who wait for somebody who may never come. In the simulator
-// any timer may fire next; it takes several to make it end. The history is told
-// before the last.
+// any timer may fire next; it takes several to make it end, in a brief run two. The history is
+// told before the last: who was impatient from the beginning would have met nobody.
 func limited(o Object) (context.Context, context.CancelFunc) {
 	ctx, end := cancelled(o)
 	ctx, stop := context.WithCancel(ctx)
