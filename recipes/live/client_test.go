@@ -178,7 +178,7 @@ func TestSessionEventsTellOfAnExpiry(t *testing.T) {
 	link := newProxy(t, server.ConnectString())
 	onWatch := make(chan zk.Event, 10)
 	c := dial(t, link.addr(), live.Options{
-		SessionTimeout: 500 * time.Millisecond,
+		SessionTimeout: 2 * time.Second,
 		OnWatch:        func(ev zk.Event) { onWatch <- ev },
 	})
 	witness := dial(t, server.ConnectString(), live.Options{})
