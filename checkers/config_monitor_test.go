@@ -129,7 +129,7 @@ var configsJudged = []struct {
 	said func(h *history.History) Level
 }{
 	{Torn{}, []string{"get", "update"}, allWhole},
-	{Recency{}, []string{"get"}, neverBack},
+	{Recency{}, []string{"get", "update"}, neverBack},
 	{Conflict{}, []string{"get", "update"}, refusedForAReason},
 }
 
@@ -169,8 +169,34 @@ func neverBack(h *history.History) Level {
 				return Violated
 			}
 		}
+		for i, x := range h.Events[:lastBegun(h.Events[:i], e.Object)] {
+			if x.Kind == history.Return && x.Op == "update" && x.Err == nil && e.Kind == history.Return && lastChange(h.Events[:i], x) > e.Zxid {
+				return Violated
+			}
+		}
 	}
 	return OK
+}
+
+// lastBegun returns where an object has begun its latest operation.
+func lastBegun(events []history.Event, object int32) int {
+	for i, x := range slices.Backward(events) {
+		if x.Kind == history.Invoke && x.Object == object {
+			return i
+		}
+	}
+	return 0
+}
+
+// lastChange returns the zxid of the last change by the client of an operation that has just
+// ended, 0 if there was none.
+func lastChange(events []history.Event, end history.Event) int64 {
+	for _, x := range slices.Backward(events[lastBegun(events, end.Object):]) {
+		if x.Kind == history.Changed && x.Client == end.Client {
+			return x.Zxid
+		}
+	}
+	return 0
 }
 
 // refusedForAReason is Conflict said in another way: it compares all intervals.

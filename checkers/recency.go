@@ -2,10 +2,13 @@ package checkers
 
 import "zksim/model/history"
 
-// Recency says that configurations do not go back, by the zxid of the update: a
-// cached reader is told later and later sets, and nobody who asks is given an older
-// set than somebody had before he asked. A cached reader is an object of its own, until
-// it returns from "follow".
+// Recency says that configurations do not go back, by the zxid of the last change that
+// belongs to a set: a cached reader is told later and later sets, and nobody who asks is
+// given an older set than somebody had before he asked, be it that he was given it or
+// that his "update" had ended. A cached reader is an object of its own, until it returns
+// from "follow".
+//
+// What an update has made is known only where txns were recorded.
 type Recency struct{}
 
 // Name implements [Checker].
@@ -28,6 +31,13 @@ type readers struct {
 	changes
 	known int64 // to anybody
 	all   []reader
+	open  []update
+}
+
+// update is one in progress.
+type update struct {
+	caller
+	made int64 // the zxid of the last change by its client since it began
 }
 
 // reader is an object that asks, or that was told something.
@@ -37,13 +47,18 @@ type reader struct {
 }
 
 // Reset implements [Monitor].
-func (m *readers) Reset() { m.changes, m.known, m.all = m.changes[:0], 0, m.all[:0] }
+func (m *readers) Reset() {
+	m.changes, m.known, m.all, m.open = m.changes[:0], 0, m.all[:0], m.open[:0]
+}
 
 // Hash implements [Monitor].
 func (m *readers) Hash() uint64 {
 	sum := Print(0) // in any order
 	for _, r := range m.all {
 		sum += printOf(m.all, r.caller).Word(m.rank(r.least))
+	}
+	for _, u := range m.open {
+		sum += printOf(m.open, u.caller).Text("update").Word(m.rank(u.made))
 	}
 	return uint64(sum.Word(m.rank(m.known)))
 }
@@ -53,6 +68,19 @@ func (m *readers) Step(h *history.History, i int) Verdict {
 	e := &h.Events[i]
 	m.note(e)
 	switch {
+	case e.Kind == history.Changed:
+		for i := range m.open {
+			if u := &m.open[i]; u.client == e.Client {
+				u.made = e.Zxid
+			}
+		}
+	case e.Kind == history.Invoke && e.Op == "update":
+		m.open = append(m.open, update{caller: callerOf(e)})
+	case e.Kind == history.Return && e.Op == "update":
+		var u update
+		if m.open, u = take(m.open, e); e.Err == nil {
+			m.known = max(m.known, u.made)
+		}
 	case e.Kind == history.Invoke && e.Op == "get":
 		m.reader(e).least = m.known
 	case given(e):

@@ -54,7 +54,7 @@ func (m *candidates) Step(h *history.History, i int) Verdict {
 		return Verdict{}
 	}
 	folder, worker, task := place(e.Path)
-	if e.Kind != history.Created || folder != "assign" {
+	if e.Kind != history.Created || folder != "assign" || e.Client == 0 { // 0: it was there before the run
 		return Verdict{}
 	}
 	if len(m.list) == 0 {

@@ -8,7 +8,6 @@ import (
 	"slices"
 	"strings"
 	"sync/atomic"
-	"time"
 
 	"github.com/go-zookeeper/zk"
 
@@ -51,9 +50,6 @@ func configRounds(names func(number int) []string, newConfig func(p *Process) co
 // updateAndGet is what a client does round by round.
 func updateAndGet(p *Process, c configuration, names func(number int) []string) (err error) {
 	o := p.Register(func() []string { return nil })
-	if !p.leads() {
-		p.Env.Sleep(context.Background(), time.Second)
-	}
 	for r := 0; r < p.Rounds && err == nil; r++ {
 		if number := 100*p.ID + r/2; r%2 == 0 && p.leads() {
 			err = updateOnce(p, o, c, number, names(number))

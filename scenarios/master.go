@@ -3,6 +3,7 @@ package scenarios
 import (
 	"context"
 	"errors"
+	"slices"
 	"strconv"
 	"time"
 
@@ -71,23 +72,12 @@ func poolOf(newRoles func(p *Process) roles) func(p *Process) {
 		ctx, stop := context.WithCancel(context.Background())
 		r := newRoles(p)
 		var ends []<-chan zk.Event
-		play := func(role string, f func() error) {
-			ended := make(chan zk.Event, 1)
-			ends = append(ends, ended)
-			p.Env.Go(role, func() {
-				defer p.Env.Forget()()
-				if err := f(); !errors.Is(err, context.Canceled) {
-					p.Fail(err)
-				}
-				ended <- zk.Event{}
-			})
-		}
 		if p.leads() {
 			p.Register(r.master.Znodes)
-			play("master", func() error { return r.master.Run(ctx) })
+			ends = append(ends, play(p, "master", func() error { return r.master.Run(ctx) }))
 		}
 		o := p.Register(r.worker.Znodes)
-		play("worker", func() error { return doTasks(ctx, p, o, r.worker) })
+		ends = append(ends, play(p, "worker", func() error { return doTasks(ctx, p, o, r.worker) }))
 		if err := submitAndWait(p, r.submit, (p.Rounds+p.ID%2)/2); err != nil {
 			p.Fail(err)
 		}
@@ -95,6 +85,38 @@ func poolOf(newRoles func(p *Process) roles) func(p *Process) {
 		for _, ended := range ends {
 			p.Env.Await(context.Background(), ended)
 		}
+	}
+}
+
+// play starts a role, which runs until it is canceled, and returns what tells of its end.
+func play(p *Process, role string, f func() error) (ended <-chan zk.Event) {
+	end := make(chan zk.Event, 1)
+	p.Env.Go(role, func() {
+		defer p.Env.Forget()()
+		if err := f(); !errors.Is(err, context.Canceled) {
+			p.Fail(err)
+		}
+		end <- zk.Event{}
+	})
+	return end
+}
+
+// succession makes a program in which every process is nothing but a master or backup, until
+// the tasks of successionSetup have their workers.
+func succession(newRoles func(p *Process) roles) func(p *Process) {
+	return func(p *Process) {
+		ctx, stop := context.WithCancel(context.Background())
+		m := newRoles(p).master
+		p.Register(m.Znodes)
+		ended := play(p, "master", func() error { return m.Run(ctx) })
+		for assigned := false; !assigned; {
+			p.Env.Keep()
+			p.Env.Sleep(context.Background(), time.Second)
+			waiting, _, err := p.Conn.Children(p.Path(poolDir + "/tasks"))
+			assigned = err == nil && len(waiting) == 0
+		}
+		stop()
+		p.Env.Await(context.Background(), ended)
 	}
 }
 
@@ -193,6 +215,14 @@ var poolSetup = func() []model.Request {
 	return all
 }()
 
+// successionSetup is a pool with a task that waits, one whose worker has ended, and a worker
+// that needs nobody to keep it alive.
+var successionSetup = append(slices.Clip(poolSetup), makeZnodes(
+	poolDir+"/status/task-1", "", poolDir+"/status/task-2", "",
+	poolDir+"/assign/worker-0", "", poolDir+"/assign/worker-0/task-1", "1",
+	poolDir+"/tasks/task-2", "2",
+	poolDir+"/assign/worker-1", "", poolDir+"/workers/worker-1", "")...)
+
 // poolCheckers is everything that every pool must satisfy.
 var poolCheckers = []checkers.Checker{checkers.Tasks{}, checkers.StaleLeader{}, checkers.Liveness{},
 	checkers.Quiescence{}, checkers.Tree{}, checkers.Steps{}}
@@ -201,7 +231,10 @@ var poolFaults = append(faults.Contract(), faults.Rule{Fault: "sequence", Budget
 
 // poolScenario is what all scenarios of pools have in common.
 func poolScenario(s Scenario) Scenario {
-	s.Setup, s.Checkers = poolSetup, poolCheckers
+	s.Checkers = poolCheckers
+	if s.Setup == nil {
+		s.Setup = poolSetup
+	}
 	s = s.orUsual(3)
 	if s.Program == nil {
 		s.Program, s.Rounds = poolOf(newBrokenPool(broken.Flaw(s.Row))), 4

@@ -25,6 +25,13 @@ var masterScenarios = []Scenario{
 		},
 	}),
 
+	poolScenario(Scenario{
+		Name: "master/succession", Doc: "masters that follow one another, with tasks to take back and to assign, under every fault",
+		Source: "Junqueira and Reed, ZooKeeper (2013), the master-worker example",
+		Setup: successionSetup, Program: succession(newPool), Faults: poolFaults,
+		Goals: []Goal{{"two masters that assign", twoMasters}},
+	}),
+
 	poolScenario(Scenario{Name: "master/two-calls", Doc: "a task is assigned by create and delete instead of by multi",
 		Source: "Junqueira and Reed, ZooKeeper (2013)", Row: int(broken.TwoCalls), Faults: plan("crash=2 disconnect=2"),
 		Caught: []string{"tasks"},
@@ -35,6 +42,7 @@ var masterScenarios = []Scenario{
 		Wakes:  "lose-reply"}),
 	poolScenario(Scenario{Name: "master/old-master", Doc: "a paused master goes on assigning",
 		Source: "dolphinscheduler#7004", Row: int(broken.OldMaster), Faults: plan("pause=3 learn-late=3"),
+		Setup: successionSetup, Program: succession(newBrokenPool(broken.OldMaster)),
 		Caught: []string{"stale-leader"},
 		Wakes:  "a pause beyond the session's timeout (learn-late)"}),
 	poolScenario(Scenario{Name: "master/two-reports", Doc: "a task is reported by set and delete instead of by multi",

@@ -21,6 +21,8 @@ func TestTwinsOfElectionsAndPoolsHoldWithoutTheirFlaw(t *testing.T) {
 			continue
 		case slices.ContainsFunc(electionScenarios, func(x Scenario) bool { return x.Name == s.Name }):
 			s.Program = electionRounds(pace{3, 20}, newBrokenElection(0))
+		case s.Name == "master/old-master":
+			s.Program = succession(newBrokenPool(0))
 		case slices.ContainsFunc(masterScenarios, func(x Scenario) bool { return x.Name == s.Name }):
 			s.Program = withReader(poolOf(newBrokenPool(0)))
 		default:
@@ -65,7 +67,7 @@ func TestElectionsAndPoolsHoldInACrowd(t *testing.T) {
 
 func TestElectionsAndPoolsHoldWhateverRapidChooses(t *testing.T) {
 	setRapid(t, map[string]string{"checks": "1000", "nofailfile": "true"})
-	for _, name := range []string{"election/election", "master/pool"} {
+	for _, name := range []string{"election/election", "master/pool", "master/succession"} {
 		s := scenario(t, name)
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
