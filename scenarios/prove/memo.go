@@ -3,7 +3,6 @@ package prove
 import (
 	"fmt"
 	"slices"
-	"sync"
 
 	"zksim/checkers"
 	"zksim/faults"
@@ -340,36 +339,4 @@ func (x *state) movesKey(k int, fine bool) uint64 {
 		p = checkers.Print(c.Key()).Word(x.rest)
 	}
 	return uint64(p.Word(x.servers.Of(c)))
-}
-
-// table is a map that workers share.
-type table[T any] struct {
-	shards [shardCount]struct {
-		sync.RWMutex
-		m map[uint64]T
-	}
-}
-
-func (t *table[T]) get(key uint64) (T, bool) {
-	s := &t.shards[key>>58]
-	s.RLock()
-	defer s.RUnlock()
-	x, ok := s.m[key]
-	return x, ok
-}
-
-// put puts x into the table, unless there is something under that key; it returns what is
-// there then.
-func (t *table[T]) put(key uint64, x T) T {
-	s := &t.shards[key>>58]
-	s.Lock()
-	defer s.Unlock()
-	if y, ok := s.m[key]; ok {
-		return y
-	}
-	if s.m == nil {
-		s.m = map[uint64]T{}
-	}
-	s.m[key] = x
-	return x
 }

@@ -1,0 +1,88 @@
+package prove
+
+import (
+	"sync"
+	"sync/atomic"
+)
+
+// table is a map from hashes that workers share. What is in it stays as it is, so that nobody waits who
+// looks something up.
+type table[T any] struct {
+	shards [shardCount]struct {
+		mu    sync.Mutex // of those who add something
+		count int
+		slots atomic.Pointer[[]slot[T]] // open addressing, at most three quarters full
+	}
+}
+
+// slot is an entry of a table. Its value is set before its key, and neither changes after that.
+type slot[T any] struct {
+	key   atomic.Uint64 // 0: free
+	value T
+}
+
+// keyOf returns the key of a slot: 0 would be none.
+func keyOf(key uint64) uint64 { return max(key, 1) }
+
+// find returns the slot of a key, or the free one where it would be.
+func find[T any](slots []slot[T], key uint64) (s *slot[T], there bool) {
+	mask := uint64(len(slots) - 1)
+	for i := key & mask; ; i = (i + 1) & mask {
+		switch s = &slots[i]; s.key.Load() {
+		case key:
+			return s, true
+		case 0:
+			return s, false
+		}
+	}
+}
+
+func (t *table[T]) get(key uint64) (x T, ok bool) {
+	key = keyOf(key)
+	slots := t.shards[key>>58].slots.Load()
+	if slots == nil {
+		return x, false
+	}
+	if s, there := find(*slots, key); there {
+		return s.value, true
+	}
+	return x, false
+}
+
+// put puts x into the table, unless there is something under that key; it returns what is
+// there then.
+func (t *table[T]) put(key uint64, x T) T {
+	key = keyOf(key)
+	shard := &t.shards[key>>58]
+	shard.mu.Lock()
+	defer shard.mu.Unlock()
+	slots := shard.slots.Load()
+	if slots == nil || 4*(shard.count+1) > 3*len(*slots) {
+		slots = grown(slots)
+		shard.slots.Store(slots)
+	}
+	s, there := find(*slots, key)
+	if !there {
+		s.value = x
+		s.key.Store(key)
+		shard.count++
+	}
+	return s.value
+}
+
+// grown returns the same slots with twice the room.
+func grown[T any](old *[]slot[T]) *[]slot[T] {
+	if old == nil {
+		more := make([]slot[T], 8)
+		return &more
+	}
+	more := make([]slot[T], 2*len(*old))
+	for i := range *old {
+		if x := &(*old)[i]; x.key.Load() != 0 {
+			s, _ := find(more, x.key.Load())
+			s.value = x.value
+			s.key.Store(x.key.Load())
+		}
+	}
+	return &more
+}
