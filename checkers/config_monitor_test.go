@@ -75,7 +75,7 @@ func (g *updated) move(d *rand.Rand) {
 		}
 	case x.op == "":
 		x.op = g.ops[k%len(g.ops)]
-		add(history.Event{Kind: history.Invoke, Op: x.op})
+		add(history.Event{Kind: history.Invoke, Op: x.op, Path: "/config"})
 	case x.op == "update":
 		add(history.Event{Kind: history.Return, Op: x.op, Err: []error{nil, zk.ErrBadVersion, zk.ErrConnectionClosed}[(k+7)/8], OK: k < 9})
 		x.op = ""
@@ -117,7 +117,7 @@ func (g *updated) blink(x *asker) {
 	case 1:
 		e.Err = zk.ErrConnectionClosed
 	}
-	g.add(x, history.Event{Kind: history.Invoke, Op: op})
+	g.add(x, history.Event{Kind: history.Invoke, Op: op, Path: "/config"})
 	g.add(x, e)
 }
 

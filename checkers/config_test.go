@@ -62,23 +62,24 @@ func TestConfigurationsDoNotGoBack(t *testing.T) {
 			invoke c2 o2 get
 			return c2 o2 get z3`, event: 3, message: "c2 was given the set of zxid 0x3 although that of 0x7 was known before"},
 		{name: "an update that has ended is known", text: `
-			invoke c1 o1 update
+			invoke c1 o1 update /config
 			changed c1 /config z7
 			deleted c1 /config/_r_1 z8
 			return c1 o1 update
 			invoke c2 o2 get
 			return c2 o2 get z3`, event: 5, message: "c2 was given the set of zxid 0x3 although that of 0x7 was known before"},
 		{name: "one that has not ended need not be seen, nor one of which nobody knows", text: `
-			invoke c1 o1 update
+			invoke c1 o1 update /config
 			changed c1 /config z7
 			invoke c2 o2 get
 			return c1 o1 update: lost
 			return c2 o2 get z3
 			invoke c2 o2 get
 			return c2 o2 get z3`},
-		{name: "what others change is not the update's", text: `
-			invoke c1 o1 update
+		{name: "what others change is not the update's, nor are other znodes", text: `
+			invoke c1 o1 update /config
 			changed c2 /config z7
+			changed c1 /config/a z8
 			return c1 o1 update
 			invoke c2 o2 get
 			return c2 o2 get z3`},

@@ -160,8 +160,12 @@ func (PriorityOrder) Order() Order { return intervals() }
 // Order implements [Ordered].
 func (Quiescence) Order() Order { return Order{} }
 
-// Order implements [Ordered].
-func (Recency) Order() Order { return Order{}.between(of(h.Invoke), of(h.Return, h.Told)) }
+// Order implements [Ordered]. A change belongs to an update of its own client.
+func (Recency) Order() Order {
+	o := Order{}.between(of(h.Invoke), of(h.Return, h.Told))
+	o[h.Changed] |= seen
+	return o
+}
 
 // Order implements [Ordered].
 func (Refusal) Order() Order {

@@ -8,7 +8,8 @@ import "zksim/model/history"
 // that his "update" had ended. A cached reader is an object of its own, until it returns
 // from "follow".
 //
-// What an update has made is known only where txns were recorded.
+// The Path of the beginning of an update is the znode whose last change dates a set. What
+// an update has made of it is known only where txns were recorded.
 type Recency struct{}
 
 // Name implements [Checker].
@@ -37,7 +38,8 @@ type readers struct {
 // update is one in progress.
 type update struct {
 	caller
-	made int64 // the zxid of the last change by its client since it began
+	path string
+	made int64 // the zxid of the last change of path by its client since it began
 }
 
 // reader is an object that asks, or that was told something.
@@ -58,7 +60,7 @@ func (m *readers) Hash() uint64 {
 		sum += printOf(m.all, r.caller).Word(m.rank(r.least))
 	}
 	for _, u := range m.open {
-		sum += printOf(m.open, u.caller).Text("update").Word(m.rank(u.made))
+		sum += printOf(m.open, u.caller).Text(u.path).Word(m.rank(u.made))
 	}
 	return uint64(sum.Word(m.rank(m.known)))
 }
@@ -70,12 +72,12 @@ func (m *readers) Step(h *history.History, i int) Verdict {
 	switch {
 	case e.Kind == history.Changed:
 		for i := range m.open {
-			if u := &m.open[i]; u.client == e.Client {
+			if u := &m.open[i]; u.client == e.Client && u.path == e.Path {
 				u.made = e.Zxid
 			}
 		}
 	case e.Kind == history.Invoke && e.Op == "update":
-		m.open = append(m.open, update{caller: callerOf(e)})
+		m.open = append(m.open, update{caller: callerOf(e), path: e.Path})
 	case e.Kind == history.Return && e.Op == "update":
 		var u update
 		if m.open, u = take(m.open, e); e.Err == nil {

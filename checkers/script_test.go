@@ -2,6 +2,7 @@ package checkers
 
 import (
 	"errors"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -168,6 +169,14 @@ func judge(t *testing.T, c Checker, all []judgement) {
 		}
 		if got := c.Check(script(t, x.text)); got != want {
 			t.Errorf("%s, %s:\n got %+v\nwant %+v", c.Name(), x.name, got, want)
+		}
+		order, seen := OrderOf([]Checker{c}), script(t, x.text)
+		if !seen.Txns { // then more matters
+			continue
+		}
+		seen.Events = slices.DeleteFunc(seen.Events, func(e history.Event) bool { return !order.Sees(e.Kind) })
+		if got := c.Check(seen); got.Level != want.Level {
+			t.Errorf("%s, %s, without the events that the checker does not look at:\n got %+v\nwant %+v", c.Name(), x.name, got, want)
 		}
 	}
 }

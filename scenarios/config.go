@@ -104,7 +104,7 @@ func described(values map[string][]byte) string {
 func updateOnce(p *Process, o Object, c configuration, number int, names []string) error {
 	ctx, end := p.Interruptible()
 	defer end()
-	o.Record(history.Event{Kind: history.Invoke, Op: "update", Value: int64(number)})
+	o.Record(history.Event{Kind: history.Invoke, Op: "update", Value: int64(number), Path: p.Path(configDir)})
 	err := c.Update(ctx, numbered(number, names))
 	refused := errors.Is(err, recipes.ErrConfigChanged) || errors.Is(err, recipes.ErrConfigInvalid)
 	o.Return("update", err, refused)
