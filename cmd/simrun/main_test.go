@@ -12,6 +12,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/go-zookeeper/zk"
+
 	"zksim/checkers"
 	"zksim/model/history"
 	"zksim/scenarios"
@@ -44,6 +46,13 @@ func add(t *testing.T, more ...scenarios.Scenario) {
 
 func idle(p *scenarios.Process) { p.Step() }
 
+// forgotten says that it forgets what it returns.
+func forgotten(p *scenarios.Process) bool {
+	defer p.Env.Forget()()
+	there, _, _ := p.Conn.Exists("/a")
+	return there
+}
+
 // These make up one scenario for each exit status.
 var (
 	holds = scenarios.Scenario{Name: "test/holds", Clients: 1, Program: idle}
@@ -52,6 +61,17 @@ var (
 	escapes = scenarios.Scenario{Name: "test/escapes", Clients: 1, Program: idle, Caught: []string{"tree", "steps"}}
 	aimless = scenarios.Scenario{Name: "test/aimless", Clients: 1, Program: idle,
 		Goals: []scenarios.Goal{{Name: "a blue moon", Reached: func(*history.History) bool { return false }}}}
+	forgetful = scenarios.Scenario{Name: "test/forgetful", Clients: 2, Program: func(p *scenarios.Process) {
+		if p.ID == 1 {
+			p.Conn.Create("/a", nil, 0, zk.WorldACL(zk.PermAll))
+			return
+		}
+		there := forgotten(p)
+		p.Conn.Exists("/b")
+		if there {
+			p.Conn.Exists("/c")
+		}
+	}}
 	calls  = 0
 	fickle = scenarios.Scenario{Name: "test/fickle", Clients: 1, Program: func(p *scenarios.Process) {
 		calls++

@@ -260,7 +260,12 @@ func (c *proveFlags) one(ctx context.Context, a *app, sc prove.Scope, o prove.Op
 	begin := time.Now()
 	r, err := prove.Prove(limited, sc, o)
 	c.bar.clear()
-	if err != nil {
+	if unsaid := prove.Unsaid(""); errors.As(err, &unsaid) {
+		for line := range strings.SplitSeq(unsaid.Error(), "\n") {
+			fmt.Fprintln(a.out, reports.Printable(line))
+		}
+		return exitViolation, nil
+	} else if err != nil {
 		return 0, err
 	}
 	if c.cert != "" {

@@ -18,6 +18,13 @@ type audit struct {
 	says string               // what is wrong
 }
 
+// Unsaid is the error of an audit that finds out that code keeps more than it says: it names two
+// schedules after which the states are said to be the same, and what follows is not.
+type Unsaid string
+
+// Error implements error.
+func (u Unsaid) Error() string { return string(u) }
+
 type successor struct {
 	class uint64
 	way   edge
@@ -50,7 +57,7 @@ func (w *worker) check(world *sim.World, what string, class uint64) {
 	before := w.steps(other)
 	w.audit.mu.Lock()
 	defer w.audit.mu.Unlock()
-	w.audit.says = fmt.Sprintf("%s: what is given to the function that Env.Forget returns is not all that code has kept: \n%s\nleads elsewhere than\n%s", w.scenario.Name, way, before)
+	w.audit.says = fmt.Sprintf("%s: what is given to the function that Env.Forget returns is not all that code has kept:\n%s\nleads elsewhere than\n%s", w.scenario.Name, way, before)
 }
 
 // steps returns the names of the steps to an edge.

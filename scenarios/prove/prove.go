@@ -24,7 +24,7 @@ type Options struct {
 	Reverse    bool          // search in another order
 	Stuck      time.Duration // how long client code may keep control before that is an error; 0: 30 seconds
 	// Audit searches without the reduction Forget, and fails if that is not sound: if
-	// states go on differently that are said to be the same.
+	// states go on differently that are said to be the same ([Unsaid]).
 	Audit bool
 	// Rerun runs the code for every transition, and remembers nothing of what steps do.
 	// There is no need for that but to check that it makes no difference.
@@ -126,7 +126,7 @@ func (p *prover) level(ctx context.Context, from *checkpoint) (again bool, err e
 		return false, err
 	}
 	if s.audit != nil && s.audit.says != "" {
-		return false, errors.New(s.audit.says)
+		return false, Unsaid(s.audit.says)
 	}
 	states, digest := s.known.size()
 	p.result.Last = Level{s.most, states, s.transitions.Load(), s.runs.Load(), s.ends.Load(), fmt.Sprintf("%016x", digest)}
