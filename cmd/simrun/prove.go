@@ -53,7 +53,7 @@ func proveCommand(ctx context.Context, a *app, args []string) (int, error) {
 	f.DurationVar(&c.duration, "for", time.Minute, "give up after this long, for each scenario")
 	f.StringVar(&c.memory, "mem", "2G", "give up at this much memory, as 500M or 2G")
 	f.IntVar(&c.workers, "p", 0, "runs at a time (default: one for each core)")
-	f.StringVar(&c.without, "without", "", "reductions to switch off, of persistent, zxids, monitors, ended and forget, separated by commas")
+	f.StringVar(&c.without, "without", "", "reductions to switch off, of persistent, zxids, monitors, ended, forget, unheard and idle, separated by commas")
 	f.BoolVar(&c.symmetry, "symmetry", false, "take clients that the scenario calls alike for exchangeable: sound only if code makes nothing of the order of names")
 	f.BoolVar(&c.audit, "audit", false, "check that code knows no more than what it says that it keeps (see recipes.Env, Forget)")
 	f.BoolVar(&c.rerun, "rerun", false, "run the code for every transition, rather than remember what steps do; completed searches come to the same numbers")
@@ -130,8 +130,10 @@ func (c *proveFlags) options(a *app) (o prove.Options, err error) {
 			o.Reductions.Forget = false
 		case "unheard":
 			o.Reductions.Unheard = false
+		case "idle":
+			o.Reductions.Idle = false
 		default:
-			return o, fmt.Errorf("-without names persistent, zxids, monitors, ended, forget or unheard, not %q", name)
+			return o, fmt.Errorf("-without names persistent, zxids, monitors, ended, forget, unheard or idle, not %q", name)
 		}
 	}
 	if c.bar = a.progress("prove", -1); a.terminal {

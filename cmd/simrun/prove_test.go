@@ -54,7 +54,7 @@ func TestProveRefusesWrongInputInOneLine(t *testing.T) {
 		{"-run ^lock/lock$ -faults plague=1", `-faults: fault plan: "plague=1": no such fault`},
 		{"-run ^lock/lock$ -faults sequence=1@path=/none", "there is no znode /none when lock/lock begins"},
 		{"-run ^lock/lock$ -checkers good", `lock/lock has no checker "good"`},
-		{"-run ^lock/lock$ -without sense", "-without names persistent, zxids, monitors, ended, forget or unheard, not"},
+		{"-run ^lock/lock$ -without sense", "-without names persistent, zxids, monitors, ended, forget, unheard or idle, not"},
 		{"-run ^lock/lock$ -for 0s", "-for is a time above 0, not 0s"},
 		{"-run ^lock/lock$ -mem 12", `-mem is a number above 0 with the unit M or G, as 500M, not "12"`},
 		{"-run ^lock/lock$ -mem -1G", `-mem is a number above 0`},

@@ -28,6 +28,9 @@ func (w *worker) possible(x *state, world *sim.World) (groups [][]sim.Transition
 		}
 		all = append(all[:0], world.Busy()...)
 	}
+	if w.reduce.Idle && w.scope.Servers > 1 && (!w.distant || int(w.used()) == w.most) {
+		all = busy(all, world.Clients())
+	}
 	w.busy = len(all) > 0 && all[0].Kind != sim.Tick && all[0].Kind != sim.Calm
 	hasty := w.busy && int(w.ticks()) < w.scope.Ticks
 	if hasty && slices.ContainsFunc(w.moves, func(m *moves) bool { return m.timed }) {
@@ -77,6 +80,25 @@ func (w *worker) possible(x *state, world *sim.World) (groups [][]sim.Transition
 	}
 	w.groups = groups
 	return groups, true
+}
+
+// busy leaves out what servers apply to which nobody is connected, if that makes no difference yet: while all
+// clients that live are connected, nobody can connect to these servers, so it can as well happen later. It has to
+// happen before time goes on.
+func busy(all []sim.Transition, clients []*sim.Client) []sim.Transition {
+	var used uint64 // bit i: somebody is connected to server i
+	for _, c := range clients {
+		if c.Connected() {
+			used |= 1 << c.Server()
+		} else if c.Alive() {
+			return all
+		}
+	}
+	idle := func(t sim.Transition) bool { return t.Kind == sim.Replicate && used>>t.Arg&1 == 0 }
+	if !slices.ContainsFunc(all, func(t sim.Transition) bool { return !idle(t) }) {
+		return all
+	}
+	return slices.DeleteFunc(all, idle)
 }
 
 // gather returns the normal moves of all clients, and whether there are faults; the moves of each are in

@@ -85,6 +85,9 @@ type Reductions struct {
 	// Forget knows of that. Where that could make a difference the search goes on without it. Only with
 	// one server, faults that strike whole connections, and checkers that do not look at watch events.
 	Unheard bool `json:"unheard"`
+	// Idle has a server to which nobody is connected apply txns only while some client may connect to it, or when
+	// nothing else can happen. Only while no fault is left that looks at such servers.
+	Idle bool `json:"idle"`
 	// Symmetry takes runs for the same that differ only in which of the clients that
 	// are alike is which: those are served for the first time in their order. It
 	// takes the scenario's word for it (Scenario.Alike): code that compares names,
@@ -93,4 +96,4 @@ type Reductions struct {
 }
 
 // Every is all reductions but Symmetry.
-var Every = Reductions{Persistent: true, Zxids: true, Monitors: true, Ended: true, Forget: true, Unheard: true}
+var Every = Reductions{Persistent: true, Zxids: true, Monitors: true, Ended: true, Forget: true, Unheard: true, Idle: true}

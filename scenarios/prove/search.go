@@ -38,6 +38,7 @@ type search struct {
 
 	memo     *memo
 	fine     bool        // faults may strike any request
+	distant  bool        // faults may look at servers to which nobody is connected
 	again    bool        // run the code for every transition
 	doubtful int         // how many recalled steps there are to one that is found out again
 	audit    *audit      // nil: none
@@ -82,6 +83,7 @@ func newSearch(sc *Scope, reduce Reductions, most int) *search {
 	s.fenced = slices.Contains(names(sc.Scenario.Checkers), checkers.Fenced{}.Name())
 	s.injector.Reset(sc.Faults)
 	s.fine = s.injector.Strikes()
+	s.distant = slices.ContainsFunc(sc.Faults, func(r faults.Rule) bool { return slices.Contains(distant, r.Fault) })
 	named := func(r faults.Rule) bool { return r.Aim.Client > 0 }
 	if reduce.Symmetry && x.Alike != nil && !slices.ContainsFunc(sc.Faults, named) {
 		for id := range x.Clients + 1 {
@@ -90,6 +92,9 @@ func newSearch(sc *Scope, reduce Reductions, most int) *search {
 	}
 	return s
 }
+
+// distant are the faults that look for a server which lags.
+var distant = []string{"late-request", "expiry-lag", "failover", "late-commit"}
 
 // remembering returns the checkers that remember something of the past which matters: those
 // that are asked, and the one that knows the guarded resource.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"testing"
 	"time"
 
@@ -30,12 +31,38 @@ type tiny struct {
 	ticks   int
 	program func(p *scenarios.Process)
 	least   int // outcomes there are at least
+	checker checkers.Checker
+}
+
+// outrun finds a history violated in which c2 asks after c1 has written, and is told the past, and then the present:
+// only a server that applies a txn while somebody is connected to it makes that possible.
+type outrun struct{ checkers.Liveness }
+
+func (outrun) Order() (o checkers.Order) {
+	o[history.Told] = 1 << history.Told
+	return o
+}
+
+func (outrun) Check(h *history.History) checkers.Verdict {
+	var told []string
+	for _, e := range h.Events {
+		if e.Kind == history.Told {
+			told = append(told, e.Op)
+		}
+	}
+	if slices.Equal(told, []string{"<nil>", "now", `"" <nil>`, `"x" <nil>`}) {
+		return checkers.Verdict{Level: checkers.Violated, Checker: "outrun", Message: "the past, and then the present"}
+	}
+	return checkers.Verdict{}
 }
 
 func (x tiny) scope(t testing.TB) Scope {
 	s := scenarios.Scenario{Name: "tiny/" + x.name, Clients: max(2, x.clients), Program: x.program,
 		Setup:    []model.Request{{Op: model.OpCreate, Path: "/d", ACL: world}, {Op: model.OpCreate, Path: "/w", ACL: world}},
 		Checkers: []checkers.Checker{checkers.Liveness{}}}
+	if x.checker != nil {
+		s.Checkers = append(s.Checkers, x.checker)
+	}
 	return Scope{Scenario: &s, Servers: max(1, x.servers), Order: 1, Faults: plan(t, x.faults), Most: -1, Ticks: x.ticks}
 }
 
@@ -219,6 +246,20 @@ var tinies = []tiny{
 		say(o, "%v", err)
 		_, _, err = p.Conn.Get("/d")
 		say(o, "%v", err)
+	}},
+	{name: "behind", servers: 3, least: 4, checker: outrun{}, program: func(p *scenarios.Process) {
+		o := register(p)
+		if p.ID == 1 {
+			_, err := p.Conn.Set("/d", []byte("x"), -1)
+			say(o, "%v", err)
+			return
+		}
+		p.Conn.Get("/w")
+		say(o, "now")
+		for range 2 {
+			data, _, err := p.Conn.Get("/d")
+			say(o, "%q %v", data, err)
+		}
 	}},
 	{name: "two-rules", faults: "disconnect=1 disconnect=1@client=c1", least: 8, program: func(p *scenarios.Process) {
 		o := register(p)
