@@ -26,10 +26,7 @@ func (w *worker) possible(x *state, world *sim.World) (groups [][]sim.Transition
 		if world == nil {
 			return nil, false
 		}
-		all = append(all[:0], world.Busy()...)
-	}
-	if w.reduce.Idle && w.scope.Servers > 1 && (!w.distant || int(w.used()) == w.most) {
-		all = busy(all, world.Clients())
+		all = w.happening(all[:0], world)
 	}
 	w.busy = len(all) > 0 && all[0].Kind != sim.Tick && all[0].Kind != sim.Calm
 	hasty := w.busy && int(w.ticks()) < w.scope.Ticks
@@ -82,23 +79,27 @@ func (w *worker) possible(x *state, world *sim.World) (groups [][]sim.Transition
 	return groups, true
 }
 
-// busy leaves out what servers apply to which nobody is connected, if that makes no difference yet: while all
-// clients that live are connected, nobody can connect to these servers, so it can as well happen later. It has to
-// happen before time goes on.
-func busy(all []sim.Transition, clients []*sim.Client) []sim.Transition {
+// happening appends what can happen, but for what servers apply to which nobody is connected, if that makes no
+// difference yet: while all clients that live are connected, nobody can connect to these servers, so it can as well
+// happen later. It has to happen before time goes on.
+func (w *worker) happening(list []sim.Transition, world *sim.World) []sim.Transition {
+	list = append(list, world.Busy()...)
+	if !w.reduce.Idle || w.distant && int(w.used()) < w.most {
+		return list
+	}
 	var used uint64 // bit i: somebody is connected to server i
-	for _, c := range clients {
+	for _, c := range world.Clients() {
 		if c.Connected() {
 			used |= 1 << c.Server()
 		} else if c.Alive() {
-			return all
+			return list
 		}
 	}
 	idle := func(t sim.Transition) bool { return t.Kind == sim.Replicate && used>>t.Arg&1 == 0 }
-	if !slices.ContainsFunc(all, func(t sim.Transition) bool { return !idle(t) }) {
-		return all
+	if !slices.ContainsFunc(list, func(t sim.Transition) bool { return !idle(t) }) {
+		return list
 	}
-	return slices.DeleteFunc(all, idle)
+	return slices.DeleteFunc(list, idle)
 }
 
 // gather returns the normal moves of all clients, and whether there are faults; the moves of each are in
