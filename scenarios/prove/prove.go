@@ -163,10 +163,12 @@ func (p *prover) explore(ctx context.Context, s *search, from []edge, fresh bool
 	watch := func() bool { return p.watch(s) }
 	if limit := s.limit; fresh && (limit == 0 || limit > steadyStates) {
 		s.limit = steadyStates
-		err := s.run(ctx, 1, from, watch)
+		if err := s.run(ctx, 1, from, watch); err != nil {
+			return err // the worker may be in client code still
+		}
 		more := s.full.Swap(false)
-		if s.limit = limit; !more || err != nil || s.refuted != nil || s.asked.Load() || p.stop != "" || p.err != nil || ctx.Err() != nil {
-			return err
+		if s.limit = limit; !more || s.refuted != nil || s.asked.Load() || p.stop != "" || p.err != nil || ctx.Err() != nil {
+			return nil
 		}
 		from = s.pool.queue
 	}

@@ -229,8 +229,8 @@ func TestClientCodeThatMisbehaves(t *testing.T) {
 		}, "", "a schedule goes on for more than 10000 steps"},
 	} {
 		for _, o := range []Options{{}, {Checkpoint: filepath.Join(t.TempDir(), "checkpoint"), Every: 200 * time.Millisecond}} {
-			o.Reductions, o.Stuck, o.Workers = Every, 300*time.Millisecond, 2
-			ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+			o.Reductions, o.Stuck, o.Workers = Every, time.Second, 2
+			ctx, cancel := context.WithTimeout(t.Context(), 2*time.Second)
 			began := time.Now()
 			r, err := Prove(ctx, rude(x.program), o)
 			cancel()
