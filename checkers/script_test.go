@@ -167,15 +167,16 @@ func judge(t *testing.T, c Checker, all []judgement) {
 		if x.message != "" {
 			want = Verdict{Violated, c.Name(), x.message, x.event}
 		}
-		if got := c.Check(script(t, x.text)); got != want {
+		h := script(t, x.text)
+		if got := c.Check(h); got != want {
 			t.Errorf("%s, %s:\n got %+v\nwant %+v", c.Name(), x.name, got, want)
 		}
-		order, seen := OrderOf([]Checker{c}), script(t, x.text)
-		if !seen.Txns { // then more matters
+		if !h.Txns { // then more matters
 			continue
 		}
-		seen.Events = slices.DeleteFunc(seen.Events, func(e history.Event) bool { return !order.Sees(e.Kind) })
-		if got := c.Check(seen); got.Level != want.Level {
+		order := OrderOf([]Checker{c})
+		h.Events = slices.DeleteFunc(h.Events, func(e history.Event) bool { return !order.Sees(e.Kind) })
+		if got := c.Check(h); got.Level != want.Level {
 			t.Errorf("%s, %s, without the events that the checker does not look at:\n got %+v\nwant %+v", c.Name(), x.name, got, want)
 		}
 	}

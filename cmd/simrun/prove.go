@@ -53,7 +53,7 @@ func proveCommand(ctx context.Context, a *app, args []string) (int, error) {
 	f.DurationVar(&c.duration, "for", time.Minute, "give up after this long, for each scenario")
 	f.StringVar(&c.memory, "mem", "2G", "give up at this much memory, as 500M or 2G")
 	f.IntVar(&c.workers, "p", 0, "runs at a time (default: one for each core)")
-	f.StringVar(&c.without, "without", "", "reductions to switch off, of persistent, zxids, monitors, ended, forget, unheard and idle, separated by commas")
+	f.StringVar(&c.without, "without", "", "reductions to switch off, of "+reductions("and")+", separated by commas")
 	f.BoolVar(&c.symmetry, "symmetry", false, "take clients that the scenario calls alike for exchangeable: sound only if code makes nothing of the order of names")
 	f.BoolVar(&c.audit, "audit", false, "check that code knows no more than what it says that it keeps (see recipes.Env, Forget)")
 	f.BoolVar(&c.rerun, "rerun", false, "run the code for every transition, rather than remember what steps do; completed searches come to the same numbers")
@@ -116,25 +116,13 @@ func (c *proveFlags) options(a *app) (o prove.Options, err error) {
 	if o.Memory, err = parseMemory(c.memory); err != nil {
 		return o, err
 	}
+	switches := o.Reductions.Switches()
 	for _, name := range words(c.without) {
-		switch name {
-		case "persistent":
-			o.Reductions.Persistent = false
-		case "zxids":
-			o.Reductions.Zxids = false
-		case "monitors":
-			o.Reductions.Monitors = false
-		case "ended":
-			o.Reductions.Ended = false
-		case "forget":
-			o.Reductions.Forget = false
-		case "unheard":
-			o.Reductions.Unheard = false
-		case "idle":
-			o.Reductions.Idle = false
-		default:
-			return o, fmt.Errorf("-without names persistent, zxids, monitors, ended, forget, unheard or idle, not %q", name)
+		i := slices.IndexFunc(switches, func(x prove.Switch) bool { return x.Name == name })
+		if i < 0 {
+			return o, fmt.Errorf("-without names %s, not %q", reductions("or"), name)
 		}
+		*switches[i].On = false
 	}
 	if c.bar = a.progress("prove", -1); a.terminal {
 		o.Progress = func(p prove.Progress) {
@@ -148,6 +136,16 @@ func (c *proveFlags) options(a *app) (o prove.Options, err error) {
 // words splits a list at its commas.
 func words(s string) []string {
 	return strings.FieldsFunc(s, func(r rune) bool { return r == ',' })
+}
+
+// reductions lists those that can be switched off, with a word before the last.
+func reductions(word string) string {
+	var list []string
+	for _, x := range new(prove.Reductions).Switches() {
+		list = append(list, x.Name)
+	}
+	last := len(list) - 1
+	return strings.Join(list[:last], ", ") + " " + word + " " + list[last]
 }
 
 // parseMemory reads a number of bytes with the unit M or G.

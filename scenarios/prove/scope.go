@@ -95,5 +95,17 @@ type Reductions struct {
 	Symmetry bool `json:"symmetry"`
 }
 
+// Switch is a reduction by its name, which is on or off.
+type Switch struct {
+	Name string
+	On   *bool
+}
+
+// Switches returns the switches of r for all reductions but Symmetry.
+func (r *Reductions) Switches() []Switch {
+	return []Switch{{"persistent", &r.Persistent}, {"zxids", &r.Zxids}, {"monitors", &r.Monitors}, {"ended", &r.Ended},
+		{"forget", &r.Forget}, {"unheard", &r.Unheard}, {"idle", &r.Idle}}
+}
+
 // Every is all reductions but Symmetry.
 var Every = Reductions{Persistent: true, Zxids: true, Monitors: true, Ended: true, Forget: true, Unheard: true, Idle: true}

@@ -37,14 +37,20 @@ func find[T any](slots []slot[T], key uint64) (s *slot[T], there bool) {
 	}
 }
 
+// load returns the slots of a shard, none while there is nothing in it.
+func load[T any](p *atomic.Pointer[[]slot[T]]) []slot[T] {
+	if all := p.Load(); all != nil {
+		return *all
+	}
+	return nil
+}
+
 func (t *table[T]) get(key uint64) (x T, ok bool) {
 	key = keyOf(key)
-	slots := t.shards[key>>58].slots.Load()
-	if slots == nil {
-		return x, false
-	}
-	if s, there := find(*slots, key); there {
-		return s.value, true
+	if slots := load(&t.shards[key>>58].slots); slots != nil {
+		if s, there := find(slots, key); there {
+			return s.value, true
+		}
 	}
 	return x, false
 }
@@ -56,12 +62,13 @@ func (t *table[T]) put(key uint64, x T) T {
 	shard := &t.shards[key>>58]
 	shard.mu.Lock()
 	defer shard.mu.Unlock()
-	slots := shard.slots.Load()
-	if slots == nil || 4*(shard.count+1) > 3*len(*slots) {
-		slots = grown(slots)
-		shard.slots.Store(slots)
+	slots := load(&shard.slots)
+	if 4*(shard.count+1) > 3*len(slots) {
+		more := grown(slots)
+		shard.slots.Store(&more)
+		slots = more
 	}
-	s, there := find(*slots, key)
+	s, there := find(slots, key)
 	if !there {
 		s.value = x
 		s.key.Store(key)
@@ -71,18 +78,14 @@ func (t *table[T]) put(key uint64, x T) T {
 }
 
 // grown returns the same slots with twice the room.
-func grown[T any](old *[]slot[T]) *[]slot[T] {
-	if old == nil {
-		more := make([]slot[T], 8)
-		return &more
-	}
-	more := make([]slot[T], 2*len(*old))
-	for i := range *old {
-		if x := &(*old)[i]; x.key.Load() != 0 {
-			s, _ := find(more, x.key.Load())
-			s.value = x.value
-			s.key.Store(x.key.Load())
+func grown[T any](old []slot[T]) []slot[T] {
+	more := make([]slot[T], max(8, 2*len(old)))
+	for i := range old {
+		if key := old[i].key.Load(); key != 0 {
+			s, _ := find(more, key)
+			s.value = old[i].value
+			s.key.Store(key)
 		}
 	}
-	return &more
+	return more
 }
