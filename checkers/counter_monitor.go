@@ -167,7 +167,7 @@ func (m *counts) leave(k int) {
 
 // free gives the place of an operation that is over to the next one.
 func (m *counts) free(k int) {
-	m.used &^= 1 << k
+	m.used, m.ops[k] = m.used&^(1<<k), countCall{}
 	for i := range m.ways {
 		w := &m.ways[i]
 		w.done &^= 1 << k
@@ -196,7 +196,7 @@ func (m *counts) goOn() {
 			return
 		}
 	}
-	m.spare = before
+	m.spare = before[:0]
 	left := m.left()
 	m.ways = drop(m.ways, func(w countWay) bool {
 		return slices.ContainsFunc(m.ways, func(x countWay) bool { return x.covers(&w, left) })

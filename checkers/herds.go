@@ -10,16 +10,18 @@ func (c Herd) Monitor() Monitor { return &herds{Herd: c} }
 // herds is the monitor of Herd.
 type herds struct {
 	Herd
-	list []herd
+	list []herd     // by every change
 	open []notified // InVain: who may still get the lock
 }
 
 // herd is a change and those whom it notified.
 type herd struct {
 	change
-	author int32
-	later  int // changes after it that notify the same watches
-	n      int // notified, as far as they count for certain
+	data   bool  // of a znode's data
+	author int32 // 0 if it is of data
+	later  int   // changes after it that notify the same watches
+	known  bool  // somebody was notified, or it is not of data
+	n      int   // notified, as far as they count for certain
 }
 
 // notified is a client that was notified of a change.
@@ -35,6 +37,9 @@ func (m *herds) Reset() { m.list, m.open = m.list[:0], m.open[:0] }
 func (m *herds) Hash() uint64 {
 	sum := Print(0) // in any order
 	for _, x := range m.list {
+		if !x.known {
+			continue
+		}
 		p := Print(x.author).Word(uint64(x.later)).Word(uint64(x.n)).Text(x.path)
 		for _, y := range m.open {
 			if y.change == x.change {
@@ -55,49 +60,55 @@ func (m *herds) Step(h *history.History, i int) Verdict {
 	tooMany := false
 	switch e.Kind {
 	case history.Created, history.Deleted, history.Changed:
+		x := herd{change: change{e.Path, e.Zxid}, data: e.Kind == history.Changed, known: e.Kind != history.Changed}
+		if !x.data {
+			x.author = e.Client
+		}
 		for k := range m.list {
-			if m.list[k].precedes(e) {
+			if m.list[k].precedes(&x) {
 				m.list[k].later++
 			}
 		}
-		if e.Kind != history.Changed {
-			m.list = append(m.list, herd{change: change{e.Path, e.Zxid}, author: e.Client})
-		}
+		m.list = append(m.list, x)
 	case history.Acquired:
 		m.open = drop(m.open, func(x notified) bool { return x.client == e.Client })
 	case history.Notify:
 		tooMany = m.inVain(e.Client)
-		if k, counted := changeOf(h, i); counted && m.InVain {
-			m.find(h, i)
-			m.open = append(m.open, notified{e.Client, k})
-		} else if counted {
-			tooMany = m.count(m.find(h, i))
+		if e.Zxid == 0 {
+			break
+		}
+		switch k := m.find(e); {
+		case e.Client == m.list[k].author:
+		case m.InVain:
+			m.open = append(m.open, notified{e.Client, m.list[k].change})
+		default:
+			tooMany = m.count(k)
 		}
 	case history.Return:
 		tooMany = e.Err != nil && m.inVain(e.Client)
 	}
 	if tooMany {
-		return m.Check(h)
+		return violated(m, i, "one change has notified more clients than it may")
 	}
 	return Verdict{}
 }
 
-// precedes reports whether event e changes what x has changed, or a child of it.
-func (x *herd) precedes(e *history.Event) bool {
-	return e.Zxid > x.zxid && (e.Path == x.path || e.Kind != history.Changed && parent(e.Path) == x.path)
+// precedes reports whether y changes what x has changed, or a child of it.
+func (x *herd) precedes(y *herd) bool {
+	return y.zxid > x.zxid && (y.path == x.path || !y.data && parent(y.path) == x.path)
 }
 
-// find returns the place of the change behind notification i.
-func (m *herds) find(h *history.History, i int) int {
-	e := &h.Events[i]
+// find returns the place of the change behind a notification.
+func (m *herds) find(e *history.Event) int {
 	for k := range m.list {
 		if m.list[k].change == (change{e.Path, e.Zxid}) {
+			m.list[k].known = true
 			return k
 		}
 	}
-	x := herd{change: change{e.Path, e.Zxid}}
-	for k := range i {
-		if y := &h.Events[k]; (y.Kind == history.Created || y.Kind == history.Deleted || y.Kind == history.Changed) && x.precedes(y) {
+	x := herd{change: change{e.Path, e.Zxid}, known: true}
+	for k := range m.list {
+		if x.precedes(&m.list[k]) {
 			x.later++
 		}
 	}

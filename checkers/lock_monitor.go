@@ -20,8 +20,8 @@ func (Linearizability) Monitor() Monitor {
 type orders struct {
 	Linearizability
 	ways   []way
-	ops    [maxOps]lockCall
-	used   uint64 // which of ops are
+	ops    []lockCall // at most maxOps
+	used   uint64     // which of ops are
 	znodes []znodeOf
 	queue  lockState // only who is queued
 }
@@ -52,7 +52,7 @@ type znodeOf struct {
 
 // Reset implements [Monitor].
 func (m *orders) Reset() {
-	m.ways, m.znodes = append(m.ways[:0], way{}), m.znodes[:0]
+	m.ways, m.ops, m.znodes = append(m.ways[:0], way{}), m.ops[:0], m.znodes[:0]
 	m.used, m.queue = 0, lockState{}
 }
 
@@ -131,7 +131,9 @@ func (m *orders) Step(h *history.History, i int) Verdict {
 		if m.used == 1<<maxOps-1 {
 			return tooLong(m)
 		}
-		k = bits.TrailingZeros64(^m.used)
+		if k = bits.TrailingZeros64(^m.used); k == len(m.ops) {
+			m.ops = append(m.ops, lockCall{})
+		}
 		m.used |= 1 << k
 		m.ops[k] = lockCall{client: e.Client, object: e.Object, try: e.Op == "trylock"}
 	case history.Acquired:
@@ -226,7 +228,7 @@ func (m *orders) forget(k int) {
 // free gives the place of an operation that is over to the next one.
 func (m *orders) free(k int) {
 	bit := uint64(1) << k
-	m.used &^= bit
+	m.used, m.ops[k] = m.used&^bit, lockCall{}
 	for i := range m.ways {
 		w := &m.ways[i]
 		w.acquired &^= bit

@@ -14,14 +14,24 @@ import (
 // other put has; the data of an item's znode are that number in decimal. An
 // operation that returns with an error and OK, "refused", certainly did nothing.
 type queueOp struct {
-	name    string
-	client  int32
-	object  int32
-	item    int64 // put, acknowledged, returned or got; 0: none
-	begin   int   // position
-	err     error
-	refused bool
-	open    bool // it has not returned
+	name   string
+	client int32
+	object int32
+	item   int64 // put, acknowledged, returned or got; 0: none
+	begin  int   // position
+	open   bool  // it has not returned
+
+	failed, refused bool
+	interrupted     bool // its caller gave up
+}
+
+// returns notes that it has returned.
+func (o *queueOp) returns(e *history.Event) {
+	o.open, o.failed, o.refused = false, e.Err != nil, e.OK
+	o.interrupted = errors.Is(e.Err, context.Canceled) || errors.Is(e.Err, context.DeadlineExceeded)
+	if e.Value != 0 {
+		o.item = e.Value
+	}
 }
 
 // queueOps are the operations in progress, in the order in which they began. Which these
@@ -40,10 +50,7 @@ func (q *queueOps) step(h *history.History, i int) (o queueOp, ok bool) {
 		for k := len(*q) - 1; k >= 0; k-- {
 			if o = (*q)[k]; o.object == e.Object {
 				*q = slices.Delete(*q, k, k+1)
-				o.err, o.refused, o.open = e.Err, e.OK, false
-				if e.Value != 0 {
-					o.item = e.Value
-				}
+				o.returns(e)
 				return o, true
 			}
 		}
@@ -64,21 +71,16 @@ func (o *queueOp) claims() bool { return o.name == "claim" || o.name == "tryclai
 func (o *queueOp) tries() bool  { return o.name == "trytake" || o.name == "tryclaim" }
 
 // succeeded reports whether the operation did what it was asked to.
-func (o *queueOp) succeeded() bool { return !o.open && o.err == nil }
+func (o *queueOp) succeeded() bool { return !o.open && !o.failed }
 
 // doubtful reports whether it may have had its effect without saying so.
-func (o *queueOp) doubtful() bool { return o.open || o.err != nil && !o.refused }
+func (o *queueOp) doubtful() bool { return o.open || o.failed && !o.refused }
 
 // delivers reports whether it gave an item to its caller.
 func (o *queueOp) delivers() bool { return o.consumes() && o.succeeded() }
 
 // removes reports whether it removed the item from the queue, and said so.
 func (o *queueOp) removes() bool { return (o.takes() || o.name == "ack") && o.succeeded() }
-
-// interrupted reports whether it ended because its caller gave up.
-func (o *queueOp) interrupted() bool {
-	return errors.Is(o.err, context.Canceled) || errors.Is(o.err, context.DeadlineExceeded)
-}
 
 // queued returns how often an item is in the queue at the end of a run.
 func queued(h *history.History, item int64) (n int) {

@@ -40,7 +40,7 @@ const queueItems = 4
 // inQueue returns the items that should be in the queue, in the order of their puts.
 func inQueue(h *history.History) (items []int64) {
 	for _, o := range wholeOps(h) {
-		if o.name == "put" && !o.open && o.err == nil {
+		if o.name == "put" && o.succeeded() {
 			items = append(items, o.item)
 		}
 	}
@@ -135,10 +135,8 @@ func wholeOps(h *history.History) (ops []wholeOp) {
 		case history.Return:
 			k := slices.IndexFunc(ops, func(o wholeOp) bool { return o.object == e.Object && o.open })
 			o := &ops[k]
-			o.end, o.err, o.refused, o.open = i, e.Err, e.OK, false
-			if e.Value != 0 {
-				o.item = e.Value
-			}
+			o.end = i
+			o.returns(&e)
 		}
 	}
 	return ops
@@ -204,9 +202,9 @@ func doubledEffect(h *history.History) Level {
 func outOfTurn(h *history.History, priority func(int64) int64) Level {
 	ops := wholeOps(h)
 	for _, got := range ops {
-		empty := got.tries() && got.refused && !got.interrupted()
+		empty := got.tries() && got.refused && !got.interrupted
 		disturbed := func(o wholeOp) bool {
-			return o.consumes() && o.begin != got.begin && o.begin < got.end && (o.end > got.begin || o.doubtful() || o.interrupted())
+			return o.consumes() && o.begin != got.begin && o.begin < got.end && (o.end > got.begin || o.doubtful() || o.interrupted)
 		}
 		if !got.delivers() && !empty || slices.ContainsFunc(ops, disturbed) {
 			continue

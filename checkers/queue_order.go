@@ -44,17 +44,16 @@ func (PriorityOrder) Doc() string {
 
 // Check implements [Checker].
 func (c PriorityOrder) Check(h *history.History) Verdict {
-	return checkToEnd(h, &turns{Checker: c, of: c.Of})
+	return checkToEnd(h, &turns{Checker: c})
 }
 
 // Monitor implements [Monitored]. What is in the queue is judged at the end.
-func (c PriorityOrder) Monitor() Monitor { return &turns{Checker: c, of: c.Of} }
+func (c PriorityOrder) Monitor() Monitor { return &turns{Checker: c} }
 
 // turns is the monitor of FIFO and PriorityOrder. An item that was got once is not free
 // again for certain, so it is forgotten.
 type turns struct {
 	Checker
-	of  func(item int64) int64 // the priority of an item; nil: they all have the same
 	ops queueOps
 
 	begun   []arrival // items whose put has begun
@@ -81,7 +80,7 @@ type pass struct {
 
 // Reset implements [Monitor].
 func (t *turns) Reset() {
-	*t = turns{Checker: t.Checker, of: t.of, ops: t.ops[:0], begun: t.begun[:0], free: t.free[:0], early: t.early[:0], passed: t.passed[:0]}
+	*t = turns{Checker: t.Checker, ops: t.ops[:0], begun: t.begun[:0], free: t.free[:0], early: t.early[:0], passed: t.passed[:0]}
 }
 
 // Hash implements [Monitor]. Of the moments counts who came before whom, as far as that
@@ -98,6 +97,7 @@ func (t *turns) Hash() uint64 {
 		early += Print(0).Word(uint64(item))
 	}
 	working, k := t.consumers()
+	_, ranked := t.Checker.(PriorityOrder)
 	for _, p := range t.free {
 		before := Print(0)
 		for _, x := range t.begun {
@@ -105,7 +105,7 @@ func (t *turns) Hash() uint64 {
 				before += Print(0).Word(uint64(x.item))
 			}
 		}
-		waits := t.alone && (t.of != nil || t.ops[k].tries()) && p.at < t.ops[k].begin
+		waits := t.alone && (ranked || t.ops[k].tries()) && p.at < t.ops[k].begin
 		free += Print(p.item).Flag(waits).Word(uint64(before))
 	}
 	return uint64(passed.Word(uint64(free)).Word(uint64(early)).Word(uint64(working)).Flag(t.alone))
@@ -122,10 +122,10 @@ func (t *turns) consumers() (n, k int) {
 }
 
 func (t *turns) priority(item int64) int64 {
-	if t.of == nil {
-		return 0
+	if c, ok := t.Checker.(PriorityOrder); ok {
+		return c.Of(item)
 	}
-	return t.of(item)
+	return 0
 }
 
 // Step implements [Monitor].
@@ -155,7 +155,7 @@ func (t *turns) Step(h *history.History, i int) Verdict {
 func (t *turns) judge(o *queueOp, i int) Verdict {
 	alone := t.alone
 	t.alone = false
-	if o.doubtful() || o.interrupted() {
+	if o.doubtful() || o.interrupted {
 		t.spoiled = true
 		t.begun, t.free, t.early = t.begun[:0], t.free[:0], t.early[:0]
 		return Verdict{}

@@ -11,8 +11,9 @@ import (
 // the times that clients were inside.
 type stays struct {
 	changes
-	calls []entrance
-	all   []stay // in the order of entering
+	calls  []entrance
+	all    []stay    // in the order of entering
+	znodes []znodeOf // that exist
 }
 
 // entrance is an Enter in progress.
@@ -45,7 +46,9 @@ const never = math.MaxInt
 func (x *stay) inside() bool { return x.leaves == never && x.ends == never }
 
 // Reset implements [Monitor].
-func (s *stays) Reset() { s.changes, s.calls, s.all = s.changes[:0], s.calls[:0], s.all[:0] }
+func (s *stays) Reset() {
+	s.changes, s.calls, s.all, s.znodes = s.changes[:0], s.calls[:0], s.all[:0], s.znodes[:0]
+}
 
 // step takes event i into account. It returns the stay of an Enter or a Leave
 // that succeeds.
@@ -68,8 +71,13 @@ func (s *stays) step(h *history.History, i int) *stay {
 		return x
 	case e.Kind == history.Crashed:
 		s.crash(e.Client)
-	case e.Kind == history.Deleted && e.Client == 0 && h.Txns:
-		s.end(h, i)
+	case e.Kind == history.Created:
+		s.znodes = append(s.znodes, znodeOf{e.Path, e.Client})
+	case e.Kind == history.Deleted:
+		if e.Client == 0 && h.Txns {
+			s.end(e.Path, i)
+		}
+		s.znodes = drop(s.znodes, func(x znodeOf) bool { return x.path == e.Path })
 	}
 	return nil
 }
@@ -135,27 +143,16 @@ func (s *stays) crash(client int32) {
 
 // end notes that a session has ended, and its znode with it. An Enter in progress of
 // the client that made the znode may still answer with it.
-func (s *stays) end(h *history.History, i int) {
-	e := &h.Events[i]
+func (s *stays) end(path string, i int) {
 	for k := range s.all {
-		if x := &s.all[k]; x.path == e.Path {
+		if x := &s.all[k]; x.path == path {
 			x.ends = min(x.ends, i)
 		}
 	}
-	maker := makerOf(h.Events[:i], e.Path)
+	made := slices.IndexFunc(s.znodes, func(x znodeOf) bool { return x.path == path })
 	for k := range s.calls {
-		if x := &s.calls[k]; maker == 0 || x.client == maker {
-			x.ended = append(x.ended, ending{e.Path, i})
+		if x := &s.calls[k]; made < 0 || x.client == s.znodes[made].client {
+			x.ended = append(x.ended, ending{path, i})
 		}
 	}
-}
-
-// makerOf returns the client that made a znode last, 0 if that was not recorded.
-func makerOf(events []history.Event, path string) int32 {
-	for i := len(events) - 1; i >= 0; i-- {
-		if e := &events[i]; e.Kind == history.Created && e.Path == path {
-			return e.Client
-		}
-	}
-	return 0
 }

@@ -79,11 +79,11 @@ func (s *Scope) claim(r Reductions) Claim {
 // collision bounds the probability that any two different things of a level had the same hash of
 // 64 bits, if these are uniform: of its states, of their parts (the servers, and each client), of
 // the positions of each client in which its moves are remembered, of those, four for each
-// transition at most, in which steps are, and of what the checkers were told.
+// transition at most, in which steps are, and of what the checkers were told, and remember.
 func (l *Level) collision(clients int) float64 {
 	pairs := func(n float64) float64 { return n * n / math.Exp2(65) }
 	states := float64(l.States)
-	return 2*pairs(states) + 2*pairs(float64(clients)*states) + pairs(4*float64(l.Transitions)) + pairs(float64(l.Transitions))
+	return 2*pairs(states) + 2*pairs(float64(clients)*states) + pairs(4*float64(l.Transitions)) + 2*pairs(float64(l.Transitions))
 }
 
 // String is the certificate in one line.

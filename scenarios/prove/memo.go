@@ -27,7 +27,7 @@ type memo struct {
 	left    table[bool]         // whether there are faults of a kind left for a client
 	moves   table[*moves]
 	sweeps  table[*sim.Servers] // what the servers are after they have forgotten watches of a client
-	pasts   table[uint64]       // what the checkers remember, by state.line
+	pasts   table[memory]       // what the checkers remember, by what they did before and what they are told
 	dead    deadWatches
 	exact   bool // what a client does may depend on the rest, or change it
 	hurry   bool // the search knows that time may move on otherwise than by a tick
@@ -38,9 +38,14 @@ type state struct {
 	servers *sim.Servers
 	clients []*sim.Part // c1 first
 	rest    uint64
-	past    uint64 // what the checkers remember
+	memory
 	guarded uint64 // what the guarded resource remembers
-	line    uint64 // hash of all that the checkers were told; not a part of the state
+}
+
+// memory is what the checkers remember.
+type memory struct {
+	past uint64 // as far as it matters in this state
+	all  uint64 // see past.memory; not a part of the state
 }
 
 // differs returns in which part two states differ, "" if in none.

@@ -46,11 +46,11 @@ func describe(r *scenarios.Result, all []checkers.Checker) string {
 	return b.String()
 }
 
-// memory is a checker that looks at all that describe tells of clients, so that no search
+// witness is a checker that looks at all that describe tells of clients, so that no search
 // forgets it.
-type memory struct{ checkers.Liveness }
+type witness struct{ checkers.Liveness }
 
-func (memory) Order() (o checkers.Order) {
+func (witness) Order() (o checkers.Order) {
 	for k := history.Invoke; k <= history.Released; k++ {
 		o[k] = 1 << 31
 	}
@@ -67,7 +67,7 @@ func reach(t testing.TB, sc Scope, r Reductions, limit time.Duration) (map[strin
 	for known := (needs{}); ; {
 		s := newSearch(&sc, r, sc.most())
 		s.needs, s.scenario.Caught = known, nobody
-		s.scenario.Checkers = append(slices.Clip(s.scenario.Checkers), memory{})
+		s.scenario.Checkers = append(slices.Clip(s.scenario.Checkers), witness{})
 		set := map[string]bool{}
 		var mu sync.Mutex
 		s.outcome = func(res *scenarios.Result) {

@@ -1,6 +1,7 @@
 package prove
 
 import (
+	"reflect"
 	"slices"
 
 	"zksim/checkers"
@@ -16,6 +17,7 @@ type past struct {
 	monitored []checkers.Checker
 	monitors  []checkers.Monitor // of these
 	trace     *trace
+	legible   bool            // of all monitors, see memory
 	order     checkers.Order  // of all of them
 	shown     history.History // events that count
 	events    int             // of the run's history that have been looked at
@@ -28,11 +30,12 @@ type past struct {
 type object struct{ client, number int32 }
 
 func newPast(all []checkers.Checker, monitored bool) *past {
-	p := &past{order: checkers.OrderOf(all), shown: history.History{Txns: true}}
+	p := &past{legible: true, order: checkers.OrderOf(all), shown: history.History{Txns: true}}
 	var traced []checkers.Checker
 	for _, c := range all {
 		if m, ok := c.(checkers.Monitored); ok && monitored {
 			p.monitored, p.monitors = append(p.monitored, c), append(p.monitors, m.Monitor())
+			p.legible = p.legible && legible(p.monitors[len(p.monitors)-1])
 		} else {
 			traced = append(traced, c)
 		}
@@ -164,4 +167,18 @@ func (p *past) hash() checkers.Print {
 		x = x.Word(m.Hash())
 	}
 	return x
+}
+
+// memory returns a hash of all that the checkers remember, which is more than hash says: nothing is left to
+// the world. Where it cannot be told, that is all they were shown, of which line is a hash.
+func (p *past) memory(line uint64) uint64 {
+	if !p.legible {
+		return line
+	}
+	x := remember(0, reflect.ValueOf(p.trace.own))
+	x = remember(x, reflect.ValueOf(&p.trace.sums))
+	for _, m := range p.monitors {
+		x = remember(x, reflect.ValueOf(m))
+	}
+	return uint64(x)
 }

@@ -19,7 +19,7 @@ func (w *worker) run() {
 	w.at, w.before, w.begin = 0, nil, mark{}
 	w.prefix = w.next.path(w.prefix[:0])
 	w.past.reset(w.scenario.Clients)
-	w.shown = nil
+	w.all = w.past.memory(0)
 	switch res, err := w.runner.Explore(w.scenario, w.schedule, w); err {
 	case nil:
 		w.complete(&res)
@@ -120,10 +120,11 @@ func (w *worker) Choose(world *sim.World) (sim.Transition, bool, error) {
 			w.before = w.read(world, w.next.from.ticks)
 			if x := &w.next.from.state; x.known() {
 				w.compare(x, w.before, world)
-				w.before.line = x.line
+				w.before.all = x.all
 			} else {
-				w.before.line = saidIn(w.past.shown.Events)
+				w.before.all = w.past.memory(saidIn(w.past.shown.Events))
 			}
+			w.all = w.before.all
 			w.begin, w.local = markOf(world), w.isLocal(world, w.next.by)
 		}
 		w.at++
@@ -145,11 +146,12 @@ func (w *worker) arrive(world *sim.World) error {
 	told := slices.Clone(w.past.take(world))
 	w.undecided()
 	y := w.read(world, w.ticks())
-	said, line := saidIn(told), uint64(0)
+	said, before := saidIn(told), uint64(0)
 	if w.before != nil {
-		line = w.before.line
+		before = w.before.all
 	}
-	y.line = lineOf(line, said)
+	y.all = w.past.memory(lineOf(before, said))
+	w.all = y.all
 	if w.expected != nil {
 		w.compare(w.expected, y, world)
 	}
@@ -256,7 +258,7 @@ func (w *worker) compare(said, is *state, world *sim.World) {
 // read returns the state of a run in which time has passed that often although something else
 // could happen.
 func (w *worker) read(world *sim.World, ticks int32) *state {
-	x := &state{rest: world.Rest(), past: uint64(w.past.hash()), guarded: w.runner.Guarded(), clients: make([]*sim.Part, len(world.Clients()))}
+	x := &state{rest: world.Rest(), memory: memory{past: uint64(w.past.hash())}, guarded: w.runner.Guarded(), clients: make([]*sim.Part, len(world.Clients()))}
 	if ticks > 0 {
 		x.rest = uint64(checkers.Print(x.rest).Word(uint64(ticks)))
 	}

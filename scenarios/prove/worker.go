@@ -23,6 +23,7 @@ type point struct {
 	class  uint64 // the state as code sees it
 
 	state state           // if it is known, and needed
+	all   uint64          // of that state, as in memory
 	told  []history.Event // by the step to here
 	whole bool            // ... or by all steps up to here
 	last  *point          // the latest point on the way, this one included, by the step to which something was told
@@ -67,7 +68,7 @@ type worker struct {
 	scratch state
 	sent    sim.Part // which shares memory with others
 	buffer  sim.Part
-	shown   *point // up to where the checkers have just seen what has happened; nil: nobody knows
+	all     uint64 // as in memory, of the state up to which the checkers have been shown what has happened
 	way     [][]history.Event
 	moves   []*moves // of each client
 	faults  [][]move // likewise, as far as there are some left
@@ -180,8 +181,7 @@ func (w *worker) recall() bool {
 	if s == nil {
 		return false
 	}
-	fits, ok := w.tell(e.from, y, s)
-	if !ok {
+	if !w.tell(e.from, y, s) {
 		return false
 	}
 	if w.recalled++; w.recalled%w.doubtful == 0 {
@@ -203,9 +203,6 @@ func (w *worker) recall() bool {
 		return false
 	}
 	w.goOn(y, groups, s.told, length)
-	if fits && w.more {
-		w.shown = w.next.from
-	}
 	return true
 }
 
@@ -232,36 +229,34 @@ func (w *worker) serve(x *state, t sim.Transition) bool {
 	return true
 }
 
-// tell sets what the checkers remember after a step from p that leads to y. It reports whether all up to
-// there is what they have just been shown, and false if it violates one.
-func (w *worker) tell(p *point, y *state, e *effect) (shown, ok bool) {
+// tell sets what the checkers remember after a step from p that leads to y. It returns false if the step
+// violates one.
+func (w *worker) tell(p *point, y *state, e *effect) bool {
 	if len(e.told) == 0 {
-		return w.shown == p, true
+		return true
 	}
-	y.line = lineOf(y.line, e.said)
-	if y.past, ok = w.memo.pasts.get(y.line); ok {
-		return false, true
+	key, ok := lineOf(y.all, e.said), false
+	if y.memory, ok = w.memo.pasts.get(key); ok {
+		return true
 	}
 	w.retell(p)
-	w.shown = nil
 	if w.past.replay(e.told); w.past.violated() {
-		return true, false
+		return false
 	}
 	w.undecided()
-	y.past = w.memo.pasts.put(y.line, uint64(w.past.hash()))
-	return true, true
+	y.memory = w.memo.pasts.put(key, memory{uint64(w.past.hash()), w.past.memory(key)})
+	w.all = y.all
+	return true
 }
 
-// retell shows the checkers all that has happened on the way to a point, if they have not just seen that.
+// retell shows the checkers what has happened on the way to a point, as far as they have not just seen that.
 func (w *worker) retell(p *point) {
-	if w.shown == p {
-		return
-	}
-	w.past.reset(w.scenario.Clients)
-	w.way, w.shown = w.way[:0], nil
-	for x := p.last; x != nil; x = x.parent.last {
+	w.way = w.way[:0]
+	x := p.last
+	for ; x.all != w.all || w.past.violated(); x = x.parent.last {
 		w.way = append(w.way, x.told)
 		if x.whole || x.parent == nil {
+			w.past.reset(w.scenario.Clients)
 			break
 		}
 	}
@@ -320,7 +315,7 @@ func (w *worker) goOn(x *state, groups [][]sim.Transition, told []history.Event,
 		}
 	}
 	if !w.again {
-		p.state, p.told = x.clone(), told
+		p.state, p.all, p.told = x.clone(), x.all, told
 		if p.parent != nil && p.parent.bare { // this is a run
 			p.told, p.whole = slices.Clone(w.past.shown.Events), true
 		}
