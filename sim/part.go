@@ -13,6 +13,7 @@ type Part struct {
 	session   int64
 	caller    uint64 // hash of who the servers take the client for
 	roster    uint64 // hash of what transitions call its coroutines
+	stance    uint64 // hash of what decides what can happen to it, but for what is on its way and time
 	begun     bool   // has had a connection, or never will have one
 	connected bool
 	hungup    bool // by the server
@@ -27,7 +28,7 @@ type Part struct {
 
 	key   uint64 // hash of all that
 	core  uint64 // of all but what is on its way
-	head  uint64 // of all but what that says
+	head  uint64 // of what decides what can happen
 	plain uint64 // of all but since when watches are waiting for changes, and the roster
 	waits bool   // there is a watch
 }
@@ -116,7 +117,7 @@ func (c *Client) Part(p *Part) {
 	}
 	p.live = true
 	c.timing(&p.timing)
-	p.caller, p.auth, p.roster, p.hungup = uint64(caller), c.conn.Auth, uint64(c.roster), c.hungup
+	p.caller, p.auth, p.roster, p.hungup, p.stance = uint64(caller), c.conn.Auth, uint64(c.roster), c.hungup, c.stance()
 	p.watched, p.wire, p.late, p.down = p.watched[:0], p.wire[:0], p.late[:0], p.down[:0]
 	for i, x := range c.watchers { // the library uses its last zxid for nothing else
 		if !c.spare(i) {
@@ -133,6 +134,27 @@ func (c *Client) Part(p *Part) {
 		p.down = append(p.down, c.down[i].hash(w))
 	}
 	p.seal()
+}
+
+// stance returns a hash of all that World.Normal, with one server, and the faults that strike no requests ask of a
+// client besides what is on its way, what the servers have of it, and the time.
+func (c *Client) stance() uint64 {
+	var d digest
+	d.add(uint64(c.id)<<16 | bit(c.connected) | bit(c.closed)<<1 | bit(c.rounded)<<2 | bit(c.hungup)<<3 | bit(c.paused)<<4 |
+		bit(c.slow)<<5 | bit(c.crashed)<<6 | bit(c.interrupt != nil)<<7 | bit(c.await != nil)<<8 | bit(c.session != 0)<<9 | bit(len(c.unsent) > 0)<<10)
+	d.add(uint64(c.server+1)<<32 | uint64(c.tried+1))
+	for _, g := range c.coroutines {
+		if g.status == runnable {
+			d.add(uint64(g.name))
+		}
+	}
+	return uint64(d)
+}
+
+// timed says whether there are timers, and whether one fires before the session can end.
+func (p *Part) timed() uint64 {
+	early := func(x pending) bool { return !p.connected && x.in <= p.timing.due }
+	return bit(len(p.timing.timers) > 0) | bit(slices.ContainsFunc(p.timing.timers, early))<<1
 }
 
 // packetOf returns a request as it is on its way; g waits for the answer, nil if nobody does.
@@ -189,8 +211,9 @@ func (p *Part) seal() {
 	core.add(p.caller)
 	plain := core
 	core.add(p.roster)
-	head := core
-	head.add(bit(len(p.wire) > 0) | bit(len(p.late) > 0)<<1 | bit(len(p.down) > 0)<<2 | p.First()&1<<3)
+	head := digest(p.stance)
+	head.add(p.roster)
+	head.add(p.timed()<<4 | bit(len(p.wire) > 0) | bit(len(p.late) > 0)<<1 | bit(len(p.down) > 0)<<2 | p.First()&1<<3)
 	p.head = uint64(head)
 
 	plain.add(uint64(len(p.wire))<<32 ^ uint64(len(p.late))<<16 ^ uint64(len(p.down)))
