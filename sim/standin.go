@@ -5,8 +5,8 @@ import (
 	"zksim/model/history"
 )
 
-// StandIn executes requests on servers of which only the state is known, without any client's code: what a
-// server makes of a request depends on nothing else. It is for one server.
+// StandIn executes requests on servers of which only the state is known, and ends connections, without any client's
+// code: what a server makes of these depends on nothing else. It is for one server.
 type StandIn struct{ w *World }
 
 // NewStandIn returns one for runs of that many clients whose states say as much.
@@ -63,6 +63,17 @@ func (x *StandIn) Serve(s *Servers, clients []*Part, client int) (after Served, 
 		after.Told = append(after.Told, e)
 	}
 	return after, true
+}
+
+// Disconnect returns what the servers are after the connection of a client has ended; false if it needs more than these
+// servers.
+func (x *StandIn) Disconnect(s *Servers, clients []*Part, client int) (*Servers, bool) {
+	if s.snapshot == nil {
+		return nil, false
+	}
+	x.w.restore(s.snapshot, clients)
+	x.w.leader().store.Disconnect(&x.w.clients[client-1].conn)
+	return x.w.Servers(), true
 }
 
 // standard reports whether what a server makes of a request concerns znodes and watches only, and not the connection.

@@ -2,6 +2,7 @@ package sim_test
 
 import (
 	"slices"
+	"strings"
 	"testing"
 
 	"zksim/faults"
@@ -17,10 +18,12 @@ type understudy struct {
 	seed    uint64
 
 	served  sim.Served // what is expected of the step in progress
+	cut     *sim.Servers
 	parts   []*sim.Part
 	events  int
 	pending bool
 	done    [2]int // requests that it did not take, and that it did
+	cuts    int
 }
 
 // Choose implements [sim.Chooser].
@@ -29,7 +32,8 @@ func (u *understudy) Choose(w *sim.World) (sim.Transition, bool, error) {
 		u.compare(w)
 	}
 	t, more, err := u.chooser.Choose(w)
-	if u.pending = false; !more || err != nil || t.Kind != sim.Serve {
+	cut := more && strings.HasPrefix(w.Name(t), "disconnect")
+	if u.pending, u.cut = false, nil; !more || err != nil || t.Kind != sim.Serve && !cut {
 		return t, more, err
 	}
 	u.parts = u.parts[:0]
@@ -37,6 +41,12 @@ func (u *understudy) Choose(w *sim.World) (sim.Transition, bool, error) {
 		var p sim.Part
 		c.Part(&p)
 		u.parts = append(u.parts, p.Clone())
+	}
+	if cut {
+		if u.cut, u.pending = u.standIn.Disconnect(w.Servers(), u.parts, int(t.Client)); u.pending {
+			u.cuts++
+		}
+		return t, more, err
 	}
 	k, taken := int(t.Client)-1, 0
 	if u.served, u.pending = u.standIn.Serve(w.Servers(), u.parts, int(t.Client)); u.pending {
@@ -56,6 +66,12 @@ func (u *understudy) Choose(w *sim.World) (sim.Transition, bool, error) {
 }
 
 func (u *understudy) compare(w *sim.World) {
+	if u.cut != nil {
+		if u.cut.Hash() != w.ServersHash() {
+			u.t.Fatalf("seed %d: the servers are something else after the cut in %v", u.seed, w.Schedule())
+		}
+		return
+	}
 	if u.served.Servers.Hash() != w.ServersHash() {
 		u.t.Fatalf("seed %d: the servers are something else after %v", u.seed, w.Schedule())
 	}
@@ -80,6 +96,7 @@ func TestAStandInDoesWhatTheServersDo(t *testing.T) {
 	w := sim.NewWorld()
 	defer w.Close()
 	var done [2]int
+	cuts := 0
 	for seed := range uint64(300) {
 		var tp tape
 		cfg := config(1, seed)
@@ -92,11 +109,15 @@ func TestAStandInDoesWhatTheServersDo(t *testing.T) {
 		if err := w.Run(&tp); err != nil {
 			t.Fatal(err)
 		}
+		cuts += u.cuts
 		for i, n := range u.done {
 			done[i] += n
 		}
 	}
-	t.Logf("%d of %d requests", done[1], done[0]+done[1])
+	t.Logf("%d of %d requests, %d cuts", done[1], done[0]+done[1], cuts)
+	if cuts < 100 {
+		t.Errorf("%d cuts", cuts)
+	}
 	if done[1] < 5000 || done[1] < done[0] {
 		t.Errorf("it took %d of %d requests", done[1], done[0]+done[1])
 	}

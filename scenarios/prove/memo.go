@@ -143,7 +143,7 @@ func (m *memo) keys(x *state, t sim.Transition) (keys [4]uint64, ok bool) {
 		request, _ := c.Next()
 		keys[0] = uint64(own.Word(request).Word(x.servers.Hash()))
 	case t.Kind == sim.Connect:
-		keys[0] = uint64(alone.Word(x.servers.Of(c)))
+		keys[0] = uint64(own.Word(c.Core()).Word(x.servers.Of(c))) // what was left of an earlier connection is gone
 	case ends(t) && !c.Connected():
 		ending := own.Word(c.Caller()).Word(x.servers.Hash())
 		if m.exact { // what is the time then

@@ -19,7 +19,7 @@ func (w *worker) run() {
 	w.at, w.before, w.begin = 0, nil, mark{}
 	w.prefix = w.next.path(w.prefix[:0])
 	w.past.reset(w.scenario.Clients)
-	w.all = w.past.memory(0)
+	w.all = 0
 	switch res, err := w.runner.Explore(w.scenario, w.schedule, w); err {
 	case nil:
 		w.complete(&res)
@@ -146,11 +146,12 @@ func (w *worker) arrive(world *sim.World) error {
 	told := slices.Clone(w.past.take(world))
 	w.undecided()
 	y := w.read(world, w.ticks())
-	said, before := saidIn(told), uint64(0)
-	if w.before != nil {
-		before = w.before.all
+	said := saidIn(told)
+	if w.before == nil {
+		y.all = w.past.memory(said)
+	} else if y.all = w.before.all; len(told) > 0 {
+		y.all = w.past.memory(lineOf(y.all, said))
 	}
-	y.all = w.past.memory(lineOf(before, said))
 	w.all = y.all
 	if w.expected != nil {
 		w.compare(w.expected, y, world)

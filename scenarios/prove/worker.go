@@ -68,7 +68,7 @@ type worker struct {
 	scratch state
 	sent    sim.Part // which shares memory with others
 	buffer  sim.Part
-	all     uint64 // as in memory, of the state up to which the checkers have been shown what has happened
+	all     uint64 // as in memory, of the state up to which the checkers have been shown what has happened; 0: nobody knows
 	way     [][]history.Event
 	moves   []*moves // of each client
 	faults  [][]move // likewise, as far as there are some left
@@ -175,7 +175,7 @@ func (w *worker) recall() bool {
 	}
 	y := &w.scratch
 	s := w.memo.recall(&e.from.state, e.by, y, &w.sent)
-	if s == nil && w.serve(&e.from.state, e.by) {
+	if s == nil && (w.serve(&e.from.state, e.by) || w.cut(&e.from.state, e.by)) {
 		s = w.memo.recall(&e.from.state, e.by, y, &w.sent)
 	}
 	if s == nil {
@@ -227,6 +227,22 @@ func (w *worker) serve(x *state, t sim.Transition) bool {
 	}
 	w.memo.learn(x, &y, t, effect{told: after.Told, said: saidIn(after.Told), visible: w.past.visible(after.Told), length: 1}, false, w.fine)
 	return true
+}
+
+// cut finds out what the servers are after a step that ends a connection, if that is all that is not known of it.
+func (w *worker) cut(x *state, t sim.Transition) bool {
+	if s := w.memo.find(x, t); s == nil || !s.cut {
+		return false
+	}
+	key := x.cutKey(t.Client)
+	if _, known := w.memo.cuts.get(key); known {
+		return false
+	}
+	after, ok := w.standIn.Disconnect(x.servers, x.clients, int(t.Client))
+	if ok {
+		w.memo.cuts.put(key, w.memo.servers.put(after.Hash(), after))
+	}
+	return ok
 }
 
 // tell sets what the checkers remember after a step from p that leads to y. It returns false if the step
