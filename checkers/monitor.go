@@ -79,10 +79,16 @@ func (p Print) Word(x uint64) Print {
 
 // Text returns the hash of p and s.
 func (p Print) Text(s string) Print {
-	for i := range len(s) {
-		p = (p ^ Print(s[i])) * 0x100000001b3
+	n := uint64(len(s))
+	for ; len(s) >= 8; s = s[8:] {
+		p = p.Word(uint64(s[0]) | uint64(s[1])<<8 | uint64(s[2])<<16 | uint64(s[3])<<24 |
+			uint64(s[4])<<32 | uint64(s[5])<<40 | uint64(s[6])<<48 | uint64(s[7])<<56)
 	}
-	return p.Word(uint64(len(s)))
+	rest := uint64(0)
+	for i := range len(s) {
+		rest = rest<<8 | uint64(s[i])
+	}
+	return p.Word(rest).Word(n)
 }
 
 // Flag returns the hash of p and b.
