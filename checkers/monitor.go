@@ -12,8 +12,9 @@ import (
 type Monitor interface {
 	// Step judges event i of h; it has been given all events before it, but looks at them for
 	// nothing than the wording of a violation: what it needs of them it remembers, in its
-	// fields. Of i it remembers only what comes before what. After a violation it may not be
-	// used. A checker that judges how a run ends may leave that to Check.
+	// fields, which share no memory. Of i it remembers only what comes before what. After a
+	// violation it may not be used. A checker that judges how a run ends may leave that to
+	// Check.
 	Step(h *history.History, i int) Verdict
 	// Hash returns a hash of what the monitor remembers. If it is the same for two
 	// histories, in worlds in which the same can happen, and both go on in the same way,

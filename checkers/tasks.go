@@ -34,9 +34,9 @@ func (Tasks) Monitor() Monitor { return newAgenda() }
 // agenda is the monitor of Tasks. A value is submitted once, and an ID given to one task.
 type agenda struct {
 	Tasks
-	works     map[int64]*work
-	ids       map[string]*work
-	submitted []*work           // of which the clients were told
+	works     []work
+	ids       map[string]int64  // values, by ID
+	submitted []int64           // values of works of which the clients were told
 	owners    map[string]string // of assigned tasks, by ID: part of the tree
 }
 
@@ -50,15 +50,24 @@ type work struct {
 }
 
 func newAgenda() *agenda {
-	return &agenda{works: map[int64]*work{}, ids: map[string]*work{}, owners: map[string]string{}}
+	return &agenda{ids: map[string]int64{}, owners: map[string]string{}}
 }
 
 // Reset implements [Monitor].
 func (a *agenda) Reset() {
-	clear(a.works)
 	clear(a.ids)
 	clear(a.owners)
-	a.submitted = a.submitted[:0]
+	a.works, a.submitted = a.works[:0], a.submitted[:0]
+}
+
+// find returns the task of a value; nil if there is none.
+func (a *agenda) find(value int64) *work {
+	for k := range a.works {
+		if w := &a.works[k]; w.value == value {
+			return w
+		}
+	}
+	return nil
 }
 
 // Hash implements [Monitor]. What was reported done need not be done at the end.
@@ -71,8 +80,8 @@ func (a *agenda) Hash() uint64 {
 		}
 		works += p
 	}
-	for id, w := range a.ids {
-		ids += Print(w.value).Text(id)
+	for id, value := range a.ids {
+		ids += Print(value).Text(id)
 	}
 	return uint64(works.Word(uint64(ids)))
 }
@@ -95,8 +104,8 @@ func (a *agenda) Step(h *history.History, i int) Verdict {
 		a.owners[id] = owner
 	case folder == "assign" && e.Kind == history.Deleted && a.owners[id] == owner:
 		delete(a.owners, id)
-	case folder == "status" && e.Kind == history.Changed && a.ids[id] != nil:
-		if w := a.ids[id]; !w.report() {
+	case folder == "status" && e.Kind == history.Changed:
+		if w := a.find(a.ids[id]); w != nil && !w.report() {
 			return violated(a, i, "task %d of c%d is reported done a second time, as %s by c%d", w.value, w.client, id, e.Client)
 		}
 	}
@@ -113,19 +122,19 @@ func (w *work) report() bool {
 // heed takes note of what a client or a worker says, and returns what is wrong
 // with it.
 func (a *agenda) heed(e *history.Event, id string, txns bool) string {
-	w := a.works[e.Value]
+	w := a.find(e.Value)
 	switch {
 	case e.Kind == history.Invoke && e.Op == "submit":
-		a.works[e.Value] = &work{value: e.Value, client: e.Client}
+		a.works = append(a.works, work{value: e.Value, client: e.Client})
 	case e.Kind == history.Return && e.Op == "submit" && e.Err == nil && w != nil:
 		w.id = id
-		a.ids[id] = w
-		a.submitted = append(a.submitted, w)
+		a.ids[id] = w.value
+		a.submitted = append(a.submitted, w.value)
 	case e.Kind == history.Told && e.Op == "task" && w == nil:
 		return "c" + digits(e.Client) + " was given " + id + ", which nobody has submitted"
 	case e.Kind == history.Told && e.Op == "task":
 		w.told = true
-		a.ids[id] = w
+		a.ids[id] = w.value
 	case e.Kind == history.Return && e.Op == "wait" && e.Err == nil && (w == nil || !w.told):
 		return "c" + digits(e.Client) + " was told that " + id + " is done, which was given to no worker"
 	case e.Kind == history.Return && e.Op == "done" && e.Err == nil && w != nil && !txns:
@@ -153,8 +162,8 @@ func (a *agenda) end(h *history.History) Verdict {
 			worker = id
 		}
 	}
-	for _, w := range a.submitted {
-		switch {
+	for _, value := range a.submitted {
+		switch w := a.find(value); {
 		case w.reported || done[w.id]:
 		case waiting[w.id] == "":
 			return violated(a, -1, "task %d of c%d is lost: it was submitted as %s, was never done, and is nowhere", w.value, w.client, w.id)

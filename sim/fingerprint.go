@@ -36,6 +36,16 @@ func (w *World) Rank(zxid int64) int64 {
 	return w.ranks[i]
 }
 
+// ahead returns how many txns up to zxid are missing on the server that is furthest behind. It counts txns of all kinds,
+// since a server takes no client back that has seen more than it has applied.
+func (w *World) ahead(zxid int64) uint64 {
+	least := w.committed
+	for _, s := range w.servers {
+		least = min(least, s.applied)
+	}
+	return uint64(max(0, zxid-w.epoch-int64(least)))
+}
+
 // Clock returns what client code has depended on in this run: on timers after Sleep and
 // WithTimeout, on the time itself after Now or a context's Deadline.
 func (w *World) Clock() Clock { return w.clock }
@@ -86,8 +96,8 @@ func (c *Client) body() uint64 {
 	d.add(uint64(c.server+1)<<32 | uint64(c.tried+1))
 	d.add(uint64(uint32(c.state))<<32 ^ uint64(c.session))
 	d.add(uint64(c.sessions)<<16 ^ uint64(len(c.auth)))
-	if len(w.servers) > 1 { // what a server may not have yet counts txns of all kinds
-		d.add(uint64(c.lastZxid))
+	if len(w.servers) > 1 {
+		d.add(w.ahead(c.lastZxid)<<1 | bit(c.lastZxid == 0))
 		d.add(uint64(c.owedAt)<<32 ^ uint64(max(0, c.owedTo-w.servers[c.owedAt].applied)))
 	}
 	d.add(uint64(len(c.unsent)))

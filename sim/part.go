@@ -191,6 +191,9 @@ func (m *message) hash(w *World) uint64 {
 	if m.reply != nil {
 		d.add(titleOf(m.reply.g))
 		d.add(uint64(w.Rank(m.reply.res.Zxid)))
+		if len(w.servers) > 1 {
+			d.add(w.ahead(m.reply.res.Zxid))
+		}
 		d.addResponse(&m.reply.res, w.Rank)
 	}
 	return uint64(d)&^1 | bit(m.reply == nil && !m.eof)

@@ -176,9 +176,9 @@ func (p *past) memory(line uint64) uint64 {
 		return line
 	}
 	x := remember(0, reflect.ValueOf(p.trace.own))
-	x = remember(x, reflect.ValueOf(&p.trace.sums))
+	x = remember(x, reflect.ValueOf(&p.trace.sums).Elem())
 	for _, m := range p.monitors {
-		x = remember(x, reflect.ValueOf(m))
+		x = remember(x, reflect.Indirect(reflect.ValueOf(m)))
 	}
 	return uint64(x)
 }
