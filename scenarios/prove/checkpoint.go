@@ -62,7 +62,7 @@ type savedEdge struct {
 	Group int32
 }
 
-const checkpointFormat = "zksim checkpoint 7"
+const checkpointFormat = "zksim checkpoint 8"
 
 // probe runs the scenario once, fairly, without faults and for at most as many steps
 // as a schedule may have.

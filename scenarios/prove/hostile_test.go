@@ -59,7 +59,7 @@ func TestDamagedCheckpointsAreRefused(t *testing.T) {
 			bad = append(bad, byte(i))
 		}
 		write(t, file, bad)
-		refused(t, sc, file, "is not a complete zksim checkpoint 7")
+		refused(t, sc, file, "is not a complete zksim checkpoint 8")
 	}
 	refused(t, sc, filepath.Dir(file), "is not a complete")
 	refused(t, sc, filepath.Join(file, "below"), "not a directory")
@@ -180,9 +180,9 @@ func TestHostileCertificates(t *testing.T) {
 		{"{", "a certificate is a JSON object"},
 		{"[]", "a certificate is a JSON object"},
 		{"\x7fELF", "a certificate is a JSON object"},
-		{`{"format": "zksim certificate 7", "more": 1}`, "unknown field"},
-		{`{"format": "zksim certificate 8"}`, `the format of a certificate is "zksim certificate 7", not "zksim certificate 8"`},
-		{`{"format": "zksim certificate 7"}{}`, "there is more behind it"},
+		{`{"format": "zksim certificate 8", "more": 1}`, "unknown field"},
+		{`{"format": "zksim certificate 9"}`, `the format of a certificate is "zksim certificate 8", not "zksim certificate 9"`},
+		{`{"format": "zksim certificate 8"}{}`, "there is more behind it"},
 		{`{"format": "` + strings.Repeat("x", maxCertificate), "a certificate is a JSON object"},
 	} {
 		if _, err := ReadCertificate(strings.NewReader(x.text)); err == nil || !strings.Contains(err.Error(), x.want) {
