@@ -45,7 +45,7 @@ func TestProveRefusesWrongInputInOneLine(t *testing.T) {
 	t.Chdir(t.TempDir())
 	add(t, fails)
 	write(t, "file", "")
-	write(t, "other", `{"format": "zksim certificate 7", "scenario": "lock/none"}`)
+	write(t, "other", `{"format": "zksim certificate 8", "scenario": "lock/none"}`)
 	for _, x := range []struct{ args, want string }{
 		{"-run lock/none", `-run: no scenario matches "lock/none"`},
 		{"-run ^lock/lock$ -clients 1", "lock/lock: the number of clients is from 2 to 64, not 1"},
