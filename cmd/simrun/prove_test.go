@@ -64,7 +64,7 @@ func TestProveRefusesWrongInputInOneLine(t *testing.T) {
 		{"-run ^lock/lock$ -most -2", "-p and -most cannot be negative"},
 		{"-run ^lock/ -cert c.json", "-checkpoint and -cert are for one scenario; -run matches "},
 		{"-run ^lock/lock$ -cert x -checkpoint ./x", "-cert and -checkpoint are two files, not one"},
-		{"-run ^lock/lock$ -checkpoint file", "checkpoint: file is not a complete zksim checkpoint 7"},
+		{"-run ^lock/lock$ -checkpoint file", "checkpoint: file is not a complete zksim checkpoint 8"},
 		{"-run ^lock/lock$ -checkpoint none/file", "checkpoint: open none/file."},
 		{"-run ^lock/lock$ -most 0 -cert file/c.json", "mkdir file: not a directory"},
 		{"-run ^test/fails$ -clients 0 -o file", "mkdir file: not a directory"},
