@@ -178,7 +178,7 @@ func (m *counts) free(k int) {
 // goOn adds the ways in which operations happen now, and forgets what makes no difference.
 func (m *counts) goOn() {
 	before := m.ways
-	m.ways = m.spare[:0]
+	m.ways = m.spare
 	for _, w := range before {
 		m.add(w)
 	}

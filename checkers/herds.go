@@ -20,7 +20,7 @@ type herd struct {
 	data   bool  // of a znode's data
 	author int32 // 0 if it is of data
 	later  int   // changes after it that notify the same watches
-	known  bool  // somebody was notified, or it is not of data
+	told   bool  // somebody was notified
 	n      int   // notified, as far as they count for certain
 }
 
@@ -37,7 +37,7 @@ func (m *herds) Reset() { m.list, m.open = m.list[:0], m.open[:0] }
 func (m *herds) Hash() uint64 {
 	sum := Print(0) // in any order
 	for _, x := range m.list {
-		if !x.known {
+		if x.data && !x.told {
 			continue
 		}
 		p := Print(x.author).Word(uint64(x.later)).Word(uint64(x.n)).Text(x.path)
@@ -60,7 +60,7 @@ func (m *herds) Step(h *history.History, i int) Verdict {
 	tooMany := false
 	switch e.Kind {
 	case history.Created, history.Deleted, history.Changed:
-		x := herd{change: change{e.Path, e.Zxid}, data: e.Kind == history.Changed, known: e.Kind != history.Changed}
+		x := herd{change: change{e.Path, e.Zxid}, data: e.Kind == history.Changed}
 		if !x.data {
 			x.author = e.Client
 		}
@@ -102,11 +102,11 @@ func (x *herd) precedes(y *herd) bool {
 func (m *herds) find(e *history.Event) int {
 	for k := range m.list {
 		if m.list[k].change == (change{e.Path, e.Zxid}) {
-			m.list[k].known = true
+			m.list[k].told = true
 			return k
 		}
 	}
-	x := herd{change: change{e.Path, e.Zxid}, known: true}
+	x := herd{change: change{e.Path, e.Zxid}}
 	for k := range m.list {
 		if x.precedes(&m.list[k]) {
 			x.later++

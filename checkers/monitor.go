@@ -11,7 +11,7 @@ import (
 // same whose monitors remember the same.
 type Monitor interface {
 	// Step judges event i of h; it has been given all events before it, but looks at them for
-	// nothing than the wording of a violation: what it needs of them it remembers, in its
+	// nothing but the wording of a violation: what it needs of them it remembers, in its
 	// fields, which share no memory. Of i it remembers only what comes before what. After a
 	// violation it may not be used. A checker that judges how a run ends may leave that to
 	// Check.

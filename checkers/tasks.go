@@ -105,7 +105,8 @@ func (a *agenda) Step(h *history.History, i int) Verdict {
 	case folder == "assign" && e.Kind == history.Deleted && a.owners[id] == owner:
 		delete(a.owners, id)
 	case folder == "status" && e.Kind == history.Changed:
-		if w := a.find(a.ids[id]); w != nil && !w.report() {
+		value, known := a.ids[id]
+		if w := a.find(value); known && !w.report() {
 			return violated(a, i, "task %d of c%d is reported done a second time, as %s by c%d", w.value, w.client, id, e.Client)
 		}
 	}

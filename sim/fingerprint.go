@@ -39,11 +39,16 @@ func (w *World) Rank(zxid int64) int64 {
 // ahead returns how many txns up to zxid are missing on the server that is furthest behind. It counts txns of all kinds,
 // since a server takes no client back that has seen more than it has applied.
 func (w *World) ahead(zxid int64) uint64 {
-	least := w.committed
+	return uint64(max(0, zxid-w.epoch-int64(w.everywhere())))
+}
+
+// everywhere returns how many txns of the log all servers have applied.
+func (w *World) everywhere() int {
+	n := w.committed
 	for _, s := range w.servers {
-		least = min(least, s.applied)
+		n = min(n, s.applied)
 	}
-	return uint64(max(0, zxid-w.epoch-int64(least)))
+	return n
 }
 
 // Clock returns what client code has depended on in this run: on timers after Sleep and

@@ -37,13 +37,11 @@ func (s *Servers) Mortal() bool { return s.mortal }
 // ServersHash returns what the Hash of [World.Servers] would.
 func (w *World) ServersHash() uint64 {
 	var d digest
-	first := w.committed
 	for _, s := range w.servers {
 		d.add(s.store.Fingerprint(w.Rank))
 		d.add(uint64(w.committed-s.applied)<<1 | bit(s.frozen))
-		first = min(first, s.applied)
 	}
-	for i := first; i < len(w.log); i++ {
+	for i := w.everywhere(); i < len(w.log); i++ {
 		e := &w.log[i]
 		d.add(uint64(e.txn.Session))
 		d.addRequest(&e.req)

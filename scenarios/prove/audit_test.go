@@ -130,7 +130,7 @@ func TestAnAuditFindsWhoKeepsMoreThanItSays(t *testing.T) {
 // TestRecipesKeepNoMoreThanTheySay audits every scenario with as many faults as a few seconds
 // allow.
 func TestRecipesKeepNoMoreThanTheySay(t *testing.T) {
-	limit, least := 12_000, 50
+	limit, least := 12_000, 60
 	if testing.Short() {
 		limit, least = 2_000, 20
 	}

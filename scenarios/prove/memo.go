@@ -27,7 +27,7 @@ type memo struct {
 	left    table[bool]         // whether there are faults of a kind left for a client
 	moves   table[*moves]
 	sweeps  table[*sim.Servers] // what the servers are after they have forgotten watches of a client
-	pasts   table[memory]       // what the checkers remember, by what they did before and what they are told
+	pasts   table[memory]       // what the checkers remember, by what they remembered before and are told, see after
 	dead    deadWatches
 	exact   bool // what a client does may depend on the rest, or change it
 	hurry   bool // the search knows that time may move on otherwise than by a tick

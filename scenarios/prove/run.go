@@ -150,7 +150,7 @@ func (w *worker) arrive(world *sim.World) error {
 	if w.before == nil {
 		y.all = w.past.memory(said)
 	} else if y.all = w.before.all; len(told) > 0 {
-		y.all = w.past.memory(lineOf(y.all, said))
+		y.all = w.past.memory(after(y.all, said))
 	}
 	w.all = y.all
 	if w.expected != nil {

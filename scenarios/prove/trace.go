@@ -59,13 +59,8 @@ func saidIn(told []history.Event) uint64 {
 	return uint64(x)
 }
 
-// lineOf returns the hash of all that was told after what was said at last.
-func lineOf(line, said uint64) uint64 {
-	if said == 0 {
-		return line
-	}
-	return uint64(checkers.Print(line).Word(said))
-}
+// after returns the hash of what the checkers remember, as in memory, and of what they are told then.
+func after(all, said uint64) uint64 { return uint64(checkers.Print(all).Word(said)) }
 
 func (t *trace) hash() checkers.Print {
 	x := checkers.Print(0)

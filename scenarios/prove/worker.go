@@ -251,7 +251,7 @@ func (w *worker) tell(p *point, y *state, e *effect) bool {
 	if len(e.told) == 0 {
 		return true
 	}
-	key, ok := lineOf(y.all, e.said), false
+	key, ok := after(y.all, e.said), false
 	if y.memory, ok = w.memo.pasts.get(key); ok {
 		return true
 	}
