@@ -63,10 +63,11 @@ type conductor struct {
 	given  atomic.Int64 // turns
 	over   atomic.Bool
 
-	asked          int // for figures, of each server
+	asked          atomic.Int64 // how many questions the servers were asked
 	begun          time.Duration
 	opening, close figures
-	sent           int64
+	sent           int64 // by clients, until close
+	questions      int64 // likewise
 }
 
 // How long nothing may be said before it is over: what a change has caused, the
@@ -119,11 +120,11 @@ func (c *conductor) conduct(ctx context.Context, run *scenarios.Observation) (er
 	return c.last(ctx)
 }
 
-// last takes the figures of the end, at a moment without a ping.
+// last takes the figures of the end, at a moment without a ping or another question.
 func (c *conductor) last(ctx context.Context) (err error) {
 	for {
-		c.sent = c.run.Sent()
-		if c.close, err = c.figures(ctx); err != nil || c.sent == c.run.Sent() {
+		c.sent, c.questions = c.run.Sent(), c.asked.Load()
+		if c.close, err = c.figures(ctx); err != nil || c.sent == c.run.Sent() && c.questions+int64(len(c.servers)) == c.asked.Load() {
 			return err
 		}
 	}
@@ -141,7 +142,8 @@ func nap(ctx context.Context) error {
 
 // quiet waits until the first n clients have been silent for so long, but not for
 // ever: something may have failed. The time is counted in naps, so that on a machine
-// that is too busy to let clients go on it does not go by either.
+// that is too busy to let clients go on it does not go by either. In the middle of it
+// no server may lag behind another, since it still owes notifications then.
 func (c *conductor) quiet(ctx context.Context, n int, d time.Duration) {
 	begin := time.Now()
 	last := begin
@@ -149,11 +151,28 @@ func (c *conductor) quiet(ctx context.Context, n int, d time.Duration) {
 		if nap(ctx) != nil || c.run.Failure() != nil {
 			return
 		}
-		if c.run.Idle(n) <= time.Since(last) {
+		lags := calm == d/2 && !c.level(ctx)
+		if lags || c.run.Idle(n) <= time.Since(last) {
 			calm = 0
 		}
 		last = time.Now()
 	}
+}
+
+// level reports whether all servers have applied the same txns. A server that does not
+// tell counts as level: who asks for its figures says what is wrong.
+func (c *conductor) level(ctx context.Context) bool {
+	zxids := map[int64]bool{}
+	for _, addr := range c.servers {
+		if len(c.servers) == 1 {
+			break
+		}
+		c.asked.Add(1)
+		if zxid, err := zkserver.Zxid(ctx, addr); err == nil {
+			zxids[zxid] = true
+		}
+	}
+	return len(zxids) <= 1
 }
 
 // player is the pace of one program; ctx ends with the run.
@@ -217,8 +236,8 @@ type figures map[string]float64
 
 func (c *conductor) figures(ctx context.Context) (figures, error) {
 	sum := figures{}
-	c.asked++
 	for _, addr := range c.servers {
+		c.asked.Add(1)
 		one, err := zkserver.Figures(ctx, addr)
 		if err != nil {
 			return nil, errors.Join(ctx.Err(), err)
@@ -238,11 +257,10 @@ func (f figures) fired() float64 {
 
 // compare is called when the run is over.
 func (c *conductor) compare(before figures, t *tally) *Server {
-	questions := float64((c.asked - 1) * len(c.servers)) // each is a packet too
 	return &Server{
 		Fired:         int(c.close.fired() - before.fired()),
 		Notifications: t.told,
-		Received:      int(c.close["zk_packets_received"] - before["zk_packets_received"] - questions),
+		Received:      int(c.close["zk_packets_received"]-before["zk_packets_received"]) - int(c.questions), // each is a packet, too
 		Sent:          int(c.sent),
 		Watches:       int(c.opening["zk_watch_count"]),
 		Expected:      t.waiting,

@@ -29,3 +29,16 @@ func Figures(ctx context.Context, addr string) (map[string]float64, error) {
 	first, _, _ := strings.Cut(answer, "\n")
 	return nil, fmt.Errorf("zkserver: %s does not answer mntr with figures but with %.60q; is mntr in its 4lw.commands.whitelist?", addr, first)
 }
+
+// Zxid returns the zxid of the last txn that the server at an address ("host:port")
+// has applied, by its four-letter word srvr, which every server allows by default.
+// The notifications of clients that the txn concerns are on their way by then.
+func Zxid(ctx context.Context, addr string) (int64, error) {
+	answer := ask(ctx, addr, "srvr", figuresPatience)
+	zxid, err := strconv.ParseInt(field(answer, "Zxid: "), 0, 64)
+	if err != nil {
+		first, _, _ := strings.Cut(answer, "\n")
+		return 0, fmt.Errorf("zkserver: %s does not answer srvr with a zxid but with %.60q", addr, first)
+	}
+	return zxid, nil
+}

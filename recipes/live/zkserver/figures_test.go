@@ -26,3 +26,23 @@ func TestWhoHasNoFiguresIsAnError(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+func TestServersTellWhatTheyHaveApplied(t *testing.T) {
+	addrs := zkservertest.ForTest(t, 3).Addrs()
+	c := dial(t, addrs...)
+	_, err := c.Create("/zxid", nil, 0, open)
+	must(t, err)
+	_, stat, err := c.Exists("/zxid")
+	must(t, err)
+	for _, addr := range addrs {
+		eventually(t, addr+" tells the txn that was the last", func() bool {
+			zxid, err := zkserver.Zxid(t.Context(), addr)
+			must(t, err)
+			return zxid == stat.Czxid
+		})
+	}
+	_, err = zkserver.Zxid(t.Context(), "127.0.0.1:1")
+	if err == nil || !strings.Contains(err.Error(), "127.0.0.1:1 does not answer srvr with a zxid") {
+		t.Error(err)
+	}
+}
