@@ -123,10 +123,10 @@ func (s *search) need(x needs) bool {
 		return true
 	}
 	s.mu.Lock()
-	defer s.mu.Unlock()
 	s.more = s.needs.and(s.more).and(x)
+	s.mu.Unlock()
 	s.asked.Store(true)
-	s.pool.halt.Store(true)
+	s.pool.stop()
 	return false
 }
 
@@ -200,7 +200,7 @@ func (s *search) run(ctx context.Context, workers int, from []edge, watch func()
 				return nil
 			}
 		case <-tick.C:
-			if s.asked.Load() || ctx.Err() != nil || watch() {
+			if ctx.Err() != nil || watch() {
 				s.pool.stop()
 			}
 		}
