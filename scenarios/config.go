@@ -164,7 +164,7 @@ func follow(p *Process, c configuration) *follower {
 func (f *follower) catchUp(c configuration) (err error) {
 	defer f.p.Env.Forget()(&err)
 	for {
-		f.p.Env.Keep()
+		f.p.Env.Keep(&f.heard)
 		session := f.p.Env.SessionEvents()                        // a watch is good for one connection, see recipes.CachedConfig
 		_, _, changed, _ := f.p.Conn.ExistsW(f.p.Path(configDir)) // nil after an error
 		_, zxid, err := c.Get(context.Background())

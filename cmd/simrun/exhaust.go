@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"regexp"
-	"slices"
 
 	"zksim/scenarios"
 	"zksim/scenarios/prove"
@@ -94,91 +93,4 @@ func faultsText(n int) string {
 		return "1 fault"
 	}
 	return fmt.Sprintf("%d faults", n)
-}
-
-// refutation is what it took exhaustive search to refute a broken recipe; the zero value is
-// that it has not.
-type refutation struct {
-	scope  proveFlags
-	faults int
-	states int
-}
-
-// String is a cell of the table.
-func (r refutation) String() string {
-	if r.states == 0 {
-		return "-"
-	}
-	text := fmt.Sprintf("%d clients, ", r.scope.clients)
-	if r.scope.rounds > 1 {
-		text += fmt.Sprintf("%d rounds, ", r.scope.rounds)
-	}
-	if r.scope.slowWakes {
-		text += "slow wakes, "
-	}
-	if r.scope.ticks > 0 {
-		text += "a tick, "
-	}
-	if r.scope.order == otherOrder {
-		text += "other names, "
-	}
-	if r.scope.servers > 1 {
-		text += "3 servers, "
-	}
-	return text + fmt.Sprintf("%s: %d", faultsText(r.faults), r.states)
-}
-
-// otherOrder is one in which the names that the two clients of a brief run draw are the other way round.
-const otherOrder = 3
-
-// refuteStates is how many states of a scope refute looks at.
-const refuteStates = 300_000
-
-// refute searches a broken recipe in scopes that grow, with at most two faults.
-func refute(ctx context.Context, s *scenarios.Scenario) (refutation, error) {
-	for _, p := range scopesOf(s) {
-		sc, err := p.scope(s)
-		if err != nil {
-			return refutation{}, err
-		}
-		r, err := prove.Prove(ctx, sc, prove.Options{Reductions: prove.Every, Workers: 1, States: refuteStates})
-		if err != nil {
-			return refutation{}, err
-		}
-		if r.Outcome == prove.Violated {
-			states := r.Last.States
-			for _, l := range r.Levels {
-				states += l.States
-			}
-			p.servers = sc.Servers
-			return refutation{p, r.Struck, states}, nil
-		}
-	}
-	return refutation{}, nil
-}
-
-// scopesOf returns scopes of a broken recipe, the smallest first.
-func scopesOf(s *scenarios.Scenario) (list []proveFlags) {
-	add := func(clients int, widen func(p *proveFlags)) {
-		p := proveFlags{clients: clients, rounds: 1, most: 2, order: 1}
-		widen(&p)
-		list = append(list, p)
-	}
-	for clients := min(2, s.Clients); clients <= min(3, s.Clients); clients++ {
-		add(clients, func(*proveFlags) {})
-		if s.Rounds > 1 {
-			add(clients, func(p *proveFlags) { p.rounds = s.Rounds })
-		}
-		if clients == 2 {
-			add(clients, func(p *proveFlags) { p.slowWakes = true })
-		}
-		add(clients, func(p *proveFlags) { p.ticks = 1 })
-		if clients == 2 {
-			add(clients, func(p *proveFlags) { p.order = otherOrder })
-		}
-		if clients == 2 && slices.Contains(s.Servers, 1) && slices.Contains(s.Servers, 3) {
-			add(clients, func(p *proveFlags) { p.servers = 3 })
-		}
-	}
-	return list
 }

@@ -27,6 +27,7 @@ type proveFlags struct {
 	order                                                               uint64
 	duration, every                                                     time.Duration
 	interleave, slowWakes, offline, reverse, symmetry, audit, rerun     bool
+	wide                                                                bool // nothing is said of the scope
 	bar                                                                 bar
 }
 
@@ -89,6 +90,10 @@ func proveCommand(ctx context.Context, a *app, args []string) (int, error) {
 	}
 	if c.cert != "" && c.checkpoint != "" && sameFile(c.cert, c.checkpoint) {
 		return 0, errors.New("-cert and -checkpoint are two files, not one")
+	}
+	c.wide = true
+	for name := range set {
+		c.wide = c.wide && slices.Contains([]string{"run", "for", "mem", "p", "o"}, name)
 	}
 	return c.all(ctx, a, selected, o)
 }
@@ -161,13 +166,16 @@ func parseMemory(s string) (int64, error) {
 
 // all proves one scenario after the other.
 func (c *proveFlags) all(ctx context.Context, a *app, selected []*scenarios.Scenario, o prove.Options) (int, error) {
+	defer debug.SetGCPercent(debug.SetGCPercent(400)) // most garbage is of runs that are over
+	if o.Memory > 0 {
+		// Shortly after that, garbage is collected more often, lest it be most of the memory.
+		defer debug.SetMemoryLimit(debug.SetMemoryLimit(o.Memory + o.Memory/8))
+	}
 	worst := exitHeld
 	for _, s := range selected {
-		sc, err := c.scope(s)
-		if err != nil {
-			return 0, err
-		}
-		code, err := c.one(ctx, a, sc, o)
+		limited, cancel := context.WithTimeout(ctx, c.duration)
+		code, err := c.one(limited, a, s, o)
+		cancel()
 		if err != nil {
 			return 0, err
 		}
@@ -248,19 +256,19 @@ func only(s *scenarios.Scenario, wanted []string) ([]checkers.Checker, error) {
 	return list, nil
 }
 
-// one proves one scenario, prints the certificate and returns the exit status.
-func (c *proveFlags) one(ctx context.Context, a *app, sc prove.Scope, o prove.Options) (int, error) {
-	limited, cancel := context.WithTimeout(ctx, c.duration)
-	defer cancel()
-	defer debug.SetGCPercent(debug.SetGCPercent(400)) // most garbage is of runs that are over
-	if o.Memory > 0 {
-		// Shortly after that, garbage is collected more often, lest it be most of the memory.
-		defer debug.SetMemoryLimit(debug.SetMemoryLimit(o.Memory + o.Memory/8))
+// one proves one scenario, prints what that comes to and returns the exit status.
+func (c *proveFlags) one(ctx context.Context, a *app, s *scenarios.Scenario, o prove.Options) (int, error) {
+	if c.wide && s.Broken() {
+		return c.attempts(ctx, a, s, o)
+	}
+	sc, err := c.scope(s)
+	if err != nil {
+		return 0, err
 	}
 	begin := time.Now()
-	r, err := prove.Prove(limited, sc, o)
-	c.bar.clear()
+	r, err := prove.Prove(ctx, sc, o)
 	if unsaid := prove.Unsaid(""); errors.As(err, &unsaid) {
+		c.bar.clear()
 		for line := range strings.SplitSeq(unsaid.Error(), "\n") {
 			fmt.Fprintln(a.out, reports.Printable(line))
 		}
@@ -273,16 +281,44 @@ func (c *proveFlags) one(ctx context.Context, a *app, sc prove.Scope, o prove.Op
 			return 0, err
 		}
 	}
-	fmt.Fprintf(a.out, "%s  (%v)\n", reports.Printable(r.Certificate.String()), time.Since(begin).Round(10*time.Millisecond))
+	return c.report(a, sc.Scenario, &r, time.Since(begin))
+}
+
+// attempts is one for a broken recipe of whose scope nothing is said: the one that refutes it, or else all that were made.
+func (c *proveFlags) attempts(ctx context.Context, a *app, s *scenarios.Scenario, o prove.Options) (worst int, err error) {
+	caught, all, err := widen(ctx, s, o, fewStates, manyStates)
+	if err != nil {
+		return 0, err
+	}
+	if caught != nil {
+		all = []*attempt{caught}
+	}
+	for _, x := range all {
+		if x.result.Outcome == "" {
+			continue
+		}
+		code, err := c.report(a, x.scope.Scenario, &x.result, x.took)
+		if err != nil {
+			return 0, err
+		}
+		worst = max(worst, code)
+	}
+	return worst, nil
+}
+
+// report prints a certificate, and returns the exit status.
+func (c *proveFlags) report(a *app, s *scenarios.Scenario, r *prove.Result, took time.Duration) (int, error) {
+	c.bar.clear()
+	fmt.Fprintf(a.out, "%s  (%v)\n", reports.Printable(r.Certificate.String()), took.Round(10*time.Millisecond))
 	switch r.Outcome {
 	case prove.Inconclusive:
 		return exitInconclusive, nil
 	case prove.Violated:
-		if err := c.counterexample(a, sc.Scenario, r.Counterexample); err != nil {
+		if err := c.counterexample(a, s, r.Counterexample); err != nil {
 			return 0, err
 		}
 	}
-	if (r.Outcome == prove.Violated) != sc.Scenario.Broken() {
+	if (r.Outcome == prove.Violated) != s.Broken() {
 		return exitViolation, nil
 	}
 	return exitHeld, nil

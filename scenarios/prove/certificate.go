@@ -97,6 +97,18 @@ func (c *Certificate) String() string {
 	if c.Ticks > 0 {
 		fmt.Fprintf(&b, ", ticks %d", c.Ticks)
 	}
+	if c.Order != 1 {
+		fmt.Fprintf(&b, ", order %d", c.Order)
+	}
+	for _, x := range []struct {
+		on   bool
+		text string
+	}{{c.SlowWakes, "slow wakes"}, {c.Interleave, "interleaved"}, {c.Offline, "offline"}} {
+		if x.on {
+			b.WriteString(", " + x.text)
+		}
+	}
+	fmt.Fprintf(&b, ", %v", c.Reductions)
 	switch c.Outcome {
 	case Violated:
 		fmt.Fprintf(&b, ": %s: %s; faults %d, steps %d", c.Checker, c.Message, c.Struck, len(c.Schedule))

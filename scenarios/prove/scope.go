@@ -109,3 +109,24 @@ func (r *Reductions) Switches() []Switch {
 
 // Every is all reductions but Symmetry.
 var Every = Reductions{Persistent: true, Zxids: true, Monitors: true, Ended: true, Forget: true, Unheard: true, Idle: true}
+
+// String says in a few words which reductions are on.
+func (r Reductions) String() string {
+	most := r
+	most.Symmetry = false
+	switch {
+	case r == Reductions{}:
+		return "no reductions"
+	case r == Every:
+		return "all reductions"
+	case most == Every:
+		return "all reductions and symmetry"
+	}
+	text := "reductions"
+	for _, x := range append(r.Switches(), Switch{"symmetry", &r.Symmetry}) {
+		if *x.On {
+			text += " " + x.Name
+		}
+	}
+	return text
+}

@@ -1,0 +1,137 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"zksim/scenarios"
+	"zksim/scenarios/prove"
+)
+
+// A broken recipe is searched in scopes that grow, with at most so many faults, and so many states with each number of
+// faults: few at first and then many, or as many as are worth it for a table.
+const (
+	widestFaults = 2
+	fewStates    = 50_000
+	someStates   = 300_000
+	manyStates   = 3_000_000
+)
+
+// otherOrder is one in which the names that the two clients of a brief run draw are the other way round.
+const otherOrder = 3
+
+// scopesOf returns scopes of a broken recipe, the smallest first.
+func scopesOf(s *scenarios.Scenario) (list []proveFlags) {
+	add := func(clients int, widen func(p *proveFlags)) {
+		p := proveFlags{clients: clients, rounds: 1, most: widestFaults, order: 1}
+		widen(&p)
+		list = append(list, p)
+	}
+	for clients := min(2, s.Clients); clients <= min(3, s.Clients); clients++ {
+		two, ticks := clients == 2, 1
+		add(clients, func(*proveFlags) {})
+		if two {
+			ticks = 2
+			add(clients, func(p *proveFlags) { p.slowWakes = true })
+			add(clients, func(p *proveFlags) { p.order = otherOrder })
+		}
+		add(clients, func(p *proveFlags) { p.ticks = ticks })
+		if s.Rounds > 2 {
+			add(clients, func(p *proveFlags) { p.rounds = 2 })
+		}
+		if s.Rounds > 1 {
+			add(clients, func(p *proveFlags) { p.rounds = s.Rounds })
+		}
+		if two && slices.Contains(s.Servers, 1) && slices.Contains(s.Servers, 3) {
+			add(clients, func(p *proveFlags) { p.servers = 3 })
+		}
+	}
+	return list
+}
+
+// attempt is the search of one scope.
+type attempt struct {
+	flags  proveFlags
+	scope  prove.Scope
+	result prove.Result // zero: not yet
+	took   time.Duration
+}
+
+// widen searches a broken recipe in scopes that grow, up to a number of states in each, and then as far as the next
+// number. It returns the attempt that has found a violation, nil if none has until ctx was done, and all of them.
+func widen(ctx context.Context, s *scenarios.Scenario, o prove.Options, limits ...int) (caught *attempt, all []*attempt, err error) {
+	for _, p := range scopesOf(s) {
+		sc, err := p.scope(s)
+		if err != nil {
+			return nil, nil, err
+		}
+		all = append(all, &attempt{flags: p, scope: sc})
+	}
+	for _, o.States = range limits {
+		for _, x := range all {
+			if x.result.Outcome == prove.Holds {
+				continue
+			}
+			begin := time.Now()
+			if x.result, err = prove.Prove(ctx, x.scope, o); err != nil {
+				return nil, nil, err
+			}
+			x.took = time.Since(begin)
+			if x.result.Outcome == prove.Violated {
+				return x, all, nil
+			}
+			if ctx.Err() != nil {
+				return nil, all, nil
+			}
+		}
+	}
+	return nil, all, nil
+}
+
+// refutation is what it took exhaustive search to refute a broken recipe; the zero value is
+// that it has not.
+type refutation struct {
+	scope   proveFlags
+	servers int
+	faults  int
+	states  int
+}
+
+// refute searches a broken recipe in scopes that grow.
+func refute(ctx context.Context, s *scenarios.Scenario) (refutation, error) {
+	x, _, err := widen(ctx, s, prove.Options{Reductions: prove.Every, Workers: 1}, someStates)
+	if x == nil {
+		return refutation{}, err
+	}
+	states := x.result.Last.States
+	for _, l := range x.result.Levels {
+		states += l.States
+	}
+	return refutation{x.flags, x.scope.Servers, x.result.Struck, states}, nil
+}
+
+// String is a cell of the table.
+func (r refutation) String() string {
+	if r.states == 0 {
+		return "-"
+	}
+	text := fmt.Sprintf("%d clients, ", r.scope.clients)
+	if r.scope.rounds > 1 {
+		text += fmt.Sprintf("%d rounds, ", r.scope.rounds)
+	}
+	if r.scope.slowWakes {
+		text += "slow wakes, "
+	}
+	if r.scope.ticks > 0 {
+		text += fmt.Sprintf("ticks %d, ", r.scope.ticks)
+	}
+	if r.scope.order == otherOrder {
+		text += "other names, "
+	}
+	if r.servers > 1 {
+		text += "3 servers, "
+	}
+	return text + fmt.Sprintf("%s: %d", faultsText(r.faults), r.states)
+}
