@@ -1,6 +1,7 @@
 package prove
 
 import (
+	"context"
 	"strings"
 	"testing"
 
@@ -105,6 +106,36 @@ var keepers = []struct {
 		})
 		return "x"
 	}},
+	{"channel-that-another-fills", false, func(p *scenarios.Process) string { return hear(p, true) }},
+	{"channel-that-is-not-kept", true, func(p *scenarios.Process) string { return hear(p, false) }},
+}
+
+// hear looks three times whether a goroutine has told of a change; an honest one keeps whether that has told.
+func hear(p *scenarios.Process, honest bool) (what string) {
+	heard := make(chan bool, 1)
+	p.Env.Go("teller", func() {
+		if _, _, changed, err := p.Conn.GetW("/d"); err == nil {
+			p.Env.Await(context.Background(), changed)
+			heard <- true
+		}
+	})
+	defer p.Env.Forget()(&what)
+	for i := range 3 {
+		if honest {
+			p.Env.Keep(&i, &heard)
+		} else {
+			p.Env.Keep(&i)
+		}
+		p.Conn.Exists("/d")
+		select {
+		case <-heard:
+			what = "x"
+		default:
+			what = "y"
+		}
+		p.Conn.Exists("/d")
+	}
+	return what
 }
 
 func TestAnAuditFindsWhoKeepsMoreThanItSays(t *testing.T) {
@@ -141,7 +172,7 @@ func TestRecipesKeepNoMoreThanTheySay(t *testing.T) {
 		if i%4 == 0 {
 			servers = 3
 		}
-		r, err := Prove(t.Context(), Scope{Scenario: s, Servers: servers, Order: 1, Faults: plan(t, "disconnect=2 expire=1"), Most: -1},
+		r, err := Prove(t.Context(), Scope{Scenario: s, Servers: servers, Order: 1, Faults: plan(t, "disconnect=2 expire=1"), Most: -1, SlowWakes: i%4 == 2},
 			Options{Reductions: Every, Audit: true, States: limit})
 		if err != nil {
 			t.Error(err)
