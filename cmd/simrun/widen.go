@@ -22,16 +22,19 @@ const (
 // otherOrder is one in which the names that the two clients of a brief run draw are the other way round.
 const otherOrder = 3
 
-// scopesOf returns scopes of a broken recipe, the smallest first.
+// scopesOf returns scopes of a broken recipe, in the order in which they are worth a try.
 func scopesOf(s *scenarios.Scenario) (list []proveFlags) {
 	add := func(clients int, widen func(p *proveFlags)) {
 		p := proveFlags{clients: clients, rounds: 1, most: widestFaults, order: 1}
 		widen(&p)
 		list = append(list, p)
 	}
-	for clients := min(2, s.Clients); clients <= min(3, s.Clients); clients++ {
-		two, ticks := clients == 2, 1
+	least, most := min(2, s.Clients), min(3, s.Clients)
+	for clients := least; clients <= most; clients++ {
 		add(clients, func(*proveFlags) {})
+	}
+	for clients := least; clients <= most; clients++ {
+		two, ticks := clients == 2, 1
 		if two {
 			ticks = 2
 			add(clients, func(p *proveFlags) { p.slowWakes = true })
