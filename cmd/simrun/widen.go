@@ -14,7 +14,7 @@ import (
 // faults: few at first and then many, or as many as are worth it for a table.
 const (
 	widestFaults = 2
-	fewStates    = 50_000
+	fewStates    = 100_000
 	someStates   = 300_000
 	manyStates   = 3_000_000
 )
