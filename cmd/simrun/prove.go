@@ -67,17 +67,21 @@ func proveCommand(ctx context.Context, a *app, args []string) (int, error) {
 	if err := parse(f, args, 0); err != nil {
 		return 0, err
 	}
-	set := map[string]bool{}
-	f.Visit(func(x *flag.Flag) { set[x.Name] = true })
+	other := func(known ...string) (name string) { // the first other flag that is set; "" if none is
+		f.Visit(func(x *flag.Flag) {
+			if name == "" && !slices.Contains(known, x.Name) {
+				name = x.Name
+			}
+		})
+		return name
+	}
 	o, err := c.options(a)
 	if err != nil {
 		return 0, err
 	}
 	if c.verify != "" {
-		for name := range set {
-			if !slices.Contains([]string{"verify", "for", "mem", "p", "rerun"}, name) {
-				return 0, fmt.Errorf("-%s does not go with -verify: the certificate says what to prove", name)
-			}
+		if name := other("verify", "for", "mem", "p", "rerun"); name != "" {
+			return 0, fmt.Errorf("-%s does not go with -verify: the certificate says what to prove", name)
 		}
 		return c.verification(ctx, a, o)
 	}
@@ -91,10 +95,7 @@ func proveCommand(ctx context.Context, a *app, args []string) (int, error) {
 	if c.cert != "" && c.checkpoint != "" && sameFile(c.cert, c.checkpoint) {
 		return 0, errors.New("-cert and -checkpoint are two files, not one")
 	}
-	c.wide = true
-	for name := range set {
-		c.wide = c.wide && slices.Contains([]string{"run", "for", "mem", "p", "o"}, name)
-	}
+	c.wide = other("run", "for", "mem", "p", "o") == ""
 	return c.all(ctx, a, selected, o)
 }
 
@@ -267,8 +268,8 @@ func (c *proveFlags) one(ctx context.Context, a *app, s *scenarios.Scenario, o p
 	}
 	begin := time.Now()
 	r, err := prove.Prove(ctx, sc, o)
+	c.bar.clear()
 	if unsaid := prove.Unsaid(""); errors.As(err, &unsaid) {
-		c.bar.clear()
 		for line := range strings.SplitSeq(unsaid.Error(), "\n") {
 			fmt.Fprintln(a.out, reports.Printable(line))
 		}
@@ -287,6 +288,7 @@ func (c *proveFlags) one(ctx context.Context, a *app, s *scenarios.Scenario, o p
 // attempts is one for a broken recipe of whose scope nothing is said: the one that refutes it, or else all that were made.
 func (c *proveFlags) attempts(ctx context.Context, a *app, s *scenarios.Scenario, o prove.Options) (worst int, err error) {
 	caught, all, err := widen(ctx, s, o, fewStates, manyStates)
+	c.bar.clear()
 	if err != nil {
 		return 0, err
 	}
@@ -308,7 +310,6 @@ func (c *proveFlags) attempts(ctx context.Context, a *app, s *scenarios.Scenario
 
 // report prints a certificate, and returns the exit status.
 func (c *proveFlags) report(a *app, s *scenarios.Scenario, r *prove.Result, took time.Duration) (int, error) {
-	c.bar.clear()
 	fmt.Fprintf(a.out, "%s  (%v)\n", reports.Printable(r.Certificate.String()), took.Round(10*time.Millisecond))
 	switch r.Outcome {
 	case prove.Inconclusive:

@@ -56,7 +56,7 @@ func strategies(ctx context.Context, a *app, args []string) (int, error) {
 	}
 	all := contestants()
 	rows := make([][]effort, len(prey))
-	proofs := make([]refutation, len(prey))
+	proofs := make([]*attempt, len(prey))
 	errs := make([]error, len(prey))
 	bar := a.progress("strategies", int64(len(prey)*(len(all)+1)))
 	defer bar.clear()
@@ -131,7 +131,7 @@ Go's fuzzer, which begins with no choices at all and would otherwise see only wh
 
 `
 
-func writeStrategies(w io.Writer, all []contestant, prey []*scenarios.Scenario, rows [][]effort, proofs []refutation, reps int) error {
+func writeStrategies(w io.Writer, all []contestant, prey []*scenarios.Scenario, rows [][]effort, proofs []*attempt, reps int) error {
 	var b strings.Builder
 	fmt.Fprintf(&b, strategiesHead, reps, all[0].name, apart, someStates)
 	b.WriteString("| # | scenario |")
@@ -168,7 +168,7 @@ func writeStrategies(w io.Writer, all []contestant, prey []*scenarios.Scenario, 
 			fmt.Fprintf(&b, " %.2f |", math.Exp(cpu))
 		}
 	}
-	fmt.Fprintf(&b, " %d of %d |\n", len(proofs)-count(proofs, refutation{}), len(proofs))
+	fmt.Fprintf(&b, " %d of %d |\n", len(proofs)-count(proofs, nil), len(proofs))
 	_, err := io.WriteString(w, b.String())
 	return err
 }

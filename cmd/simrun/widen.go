@@ -93,48 +93,36 @@ func widen(ctx context.Context, s *scenarios.Scenario, o prove.Options, limits .
 	return nil, all, nil
 }
 
-// refutation is what it took exhaustive search to refute a broken recipe; the zero value is
-// that it has not.
-type refutation struct {
-	scope   proveFlags
-	servers int
-	faults  int
-	states  int
+// refute searches a broken recipe in scopes that grow, for the table. It returns nil if nothing is found.
+func refute(ctx context.Context, s *scenarios.Scenario) (*attempt, error) {
+	caught, _, err := widen(ctx, s, prove.Options{Reductions: prove.Every, Workers: 1}, someStates)
+	return caught, err
 }
 
-// refute searches a broken recipe in scopes that grow.
-func refute(ctx context.Context, s *scenarios.Scenario) (refutation, error) {
-	x, _, err := widen(ctx, s, prove.Options{Reductions: prove.Every, Workers: 1}, someStates)
+// String is a cell of the table: what it took to find a violation. That of nil is that none was found.
+func (x *attempt) String() string {
 	if x == nil {
-		return refutation{}, err
+		return "-"
+	}
+	text := fmt.Sprintf("%d clients, ", x.flags.clients)
+	if x.flags.rounds > 1 {
+		text += fmt.Sprintf("%d rounds, ", x.flags.rounds)
+	}
+	if x.flags.slowWakes {
+		text += "slow wakes, "
+	}
+	if x.flags.ticks > 0 {
+		text += fmt.Sprintf("ticks %d, ", x.flags.ticks)
+	}
+	if x.flags.order == otherOrder {
+		text += "other names, "
+	}
+	if x.scope.Servers > 1 {
+		text += "3 servers, "
 	}
 	states := x.result.Last.States
 	for _, l := range x.result.Levels {
 		states += l.States
 	}
-	return refutation{x.flags, x.scope.Servers, x.result.Struck, states}, nil
-}
-
-// String is a cell of the table.
-func (r refutation) String() string {
-	if r.states == 0 {
-		return "-"
-	}
-	text := fmt.Sprintf("%d clients, ", r.scope.clients)
-	if r.scope.rounds > 1 {
-		text += fmt.Sprintf("%d rounds, ", r.scope.rounds)
-	}
-	if r.scope.slowWakes {
-		text += "slow wakes, "
-	}
-	if r.scope.ticks > 0 {
-		text += fmt.Sprintf("ticks %d, ", r.scope.ticks)
-	}
-	if r.scope.order == otherOrder {
-		text += "other names, "
-	}
-	if r.servers > 1 {
-		text += "3 servers, "
-	}
-	return text + fmt.Sprintf("%s: %d", faultsText(r.faults), r.states)
+	return text + fmt.Sprintf("%s: %d", faultsText(x.result.Struck), states)
 }

@@ -26,8 +26,7 @@ func Figures(ctx context.Context, addr string) (map[string]float64, error) {
 	if len(figures) > 0 {
 		return figures, nil
 	}
-	first, _, _ := strings.Cut(answer, "\n")
-	return nil, fmt.Errorf("zkserver: %s does not answer mntr with figures but with %.60q; is mntr in its 4lw.commands.whitelist?", addr, first)
+	return nil, fmt.Errorf("%w; is mntr in its 4lw.commands.whitelist?", unexpected(addr, "mntr with figures", answer))
 }
 
 // Zxid returns the zxid of the last txn that the server at an address ("host:port")
@@ -37,8 +36,13 @@ func Zxid(ctx context.Context, addr string) (int64, error) {
 	answer := ask(ctx, addr, "srvr", figuresPatience)
 	zxid, err := strconv.ParseInt(field(answer, "Zxid: "), 0, 64)
 	if err != nil {
-		first, _, _ := strings.Cut(answer, "\n")
-		return 0, fmt.Errorf("zkserver: %s does not answer srvr with a zxid but with %.60q", addr, first)
+		return 0, unexpected(addr, "srvr with a zxid", answer)
 	}
 	return zxid, nil
+}
+
+// unexpected is the error that a server gives another answer.
+func unexpected(addr, what, answer string) error {
+	first, _, _ := strings.Cut(answer, "\n")
+	return fmt.Errorf("zkserver: %s does not answer %s but with %.60q", addr, what, first)
 }
