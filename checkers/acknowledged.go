@@ -32,6 +32,7 @@ func (Acknowledged) Monitor() Monitor { return &reigns{} }
 
 // reigns is the monitor of Acknowledged.
 type reigns struct {
+	recipeEvents
 	Acknowledged
 	list  []reign // in the order in which they may begin
 	asked []question

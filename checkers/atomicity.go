@@ -29,6 +29,7 @@ func (a Atomicity) Monitor() Monitor { return &trials{} }
 
 // trials is the monitor of Atomicity.
 type trials struct {
+	recipeEvents
 	Atomicity
 	all []trial
 }

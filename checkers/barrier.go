@@ -34,6 +34,7 @@ func (b Barrier) Monitor() Monitor {
 
 // gates is the monitor of Barrier.
 type gates struct {
+	recipeEvents
 	Barrier
 	possible []gate // none of which covers another
 	underway []gateOp

@@ -22,6 +22,7 @@ func (Conflict) Monitor() Monitor { return &updates{} }
 
 // updates is the monitor of Conflict.
 type updates struct {
+	recipeEvents
 	Conflict
 	open  []caller // that are making one
 	alone bool     // there is one, and there were no others since it began

@@ -26,6 +26,7 @@ func (Convergence) Monitor() Monitor { return &watchers{} }
 
 // watchers is the monitor of Convergence.
 type watchers struct {
+	recipeEvents
 	Convergence
 	changes
 	calm    bool

@@ -19,6 +19,7 @@ func (Counter) Monitor() Monitor {
 // the operations in progress that have happened then and what they will answer,
 // as the monitor of Linearizability does for the lock.
 type counts struct {
+	recipeEvents
 	Counter
 	ways, spare []countWay
 	ops         [maxCounting]countCall

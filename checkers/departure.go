@@ -31,6 +31,7 @@ func (Departure) Monitor() Monitor { return &departures{} }
 
 // departures is the monitor of Departure.
 type departures struct {
+	recipeEvents
 	Departure
 	seats    []seat
 	members  []caller // that have not left

@@ -401,7 +401,7 @@ func TestExitAndRoundsRememberWhatIsRare(t *testing.T) {
 			if v := check(h, m); v.Level != OK {
 				t.Errorf("%s: %+v too early", x.name, v)
 			}
-			hashes[k] = m.Hash()
+			hashes[k] = digest(m)
 			if got, want := x.checker.Check(script(t, text+"\n"+x.more)).Level, []Level{OK, Violated}[k]; got != want {
 				t.Errorf("%s: the verdict is %v, want %v", x.name, got, want)
 			}

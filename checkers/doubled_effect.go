@@ -22,6 +22,7 @@ func (DoubledEffect) Monitor() Monitor { return &effects{} }
 // effects is the monitor of DoubledEffect: the items that are acknowledged. An item may
 // be acknowledged at any time after, so none is forgotten.
 type effects struct {
+	recipeEvents
 	DoubledEffect
 	ops   queueOps
 	acked []queueOp

@@ -23,6 +23,7 @@ func (DoubledItem) Monitor() Monitor { return &stock{} }
 
 // stock is the monitor of DoubledItem: what is known of each item.
 type stock struct {
+	recipeEvents
 	DoubledItem
 	ops   queueOps
 	items []stocked

@@ -29,6 +29,7 @@ func (c Entry) Monitor() Monitor { return &entries{} }
 
 // entries is the monitor of Entry.
 type entries struct {
+	recipeEvents
 	Entry
 	calls  []entering
 	inside int64
@@ -62,6 +63,9 @@ func (m *entries) Hash() uint64 {
 	}
 	return uint64(Print(m.inside).Word(uint64(calls)).Word(uint64(online)))
 }
+
+// Sees implements [Selective].
+func (m *entries) Sees(k history.Kind) bool { return k == history.Session || m.recipeEvents.Sees(k) }
 
 // Step implements [Monitor].
 func (m *entries) Step(h *history.History, i int) Verdict {

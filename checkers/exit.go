@@ -21,6 +21,7 @@ func (c Exit) Monitor() Monitor { return &exits{} }
 
 // exits is the monitor of Exit.
 type exits struct {
+	recipeEvents
 	Exit
 	stays
 }

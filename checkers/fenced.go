@@ -25,6 +25,7 @@ func (f Fenced) Monitor() Monitor { return &fence{} }
 
 // fence is the monitor of Fenced.
 type fence struct {
+	recipeEvents
 	Fenced
 	written, read holdership // by the latest holder each
 	made          []making

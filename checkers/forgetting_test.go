@@ -161,7 +161,7 @@ func (f family) remembered(p *prefix) (hash uint64, ok bool) {
 			return 0, false
 		}
 	}
-	return m.Hash(), true
+	return digest(m), true
 }
 
 // mutated returns the events with something left out, swapped or changed, which may

@@ -29,6 +29,7 @@ func (c Gather) Monitor() Monitor { return &gathering{} }
 
 // gathering is the monitor of Gather.
 type gathering struct {
+	recipeEvents
 	Gather
 	waiting []waiter
 	calm    bool

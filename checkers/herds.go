@@ -9,6 +9,7 @@ func (c Herd) Monitor() Monitor { return &herds{Herd: c} }
 
 // herds is the monitor of Herd.
 type herds struct {
+	recipeEvents
 	Herd
 	list []herd     // by every change
 	open []notified // InVain: who may still get the lock
@@ -50,6 +51,9 @@ func (m *herds) Hash() uint64 {
 	}
 	return uint64(sum)
 }
+
+// Sees implements [Selective].
+func (m *herds) Sees(k history.Kind) bool { return k == history.Notify || m.recipeEvents.Sees(k) }
 
 // Step implements [Monitor].
 func (m *herds) Step(h *history.History, i int) Verdict {

@@ -18,6 +18,7 @@ func (Linearizability) Monitor() Monitor {
 // answered so far can be put in order (Lowe, Testing for linearizability, 2017). An
 // operation in progress may have happened in some of these ways and not in others.
 type orders struct {
+	recipeEvents
 	Linearizability
 	ways   []way
 	ops    []lockCall // at most maxOps

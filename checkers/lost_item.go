@@ -27,6 +27,7 @@ func (LostItem) Monitor() Monitor { return &debts{} }
 
 // debts is the monitor of LostItem: the items that are owed to their producers.
 type debts struct {
+	recipeEvents
 	LostItem
 	ops  queueOps
 	owed []debt // in the order in which their puts began

@@ -9,21 +9,66 @@ import (
 // Monitor judges a history while it grows. What it remembers of the past is all that
 // its later verdicts depend on, so that exhaustive search can take two runs for the
 // same whose monitors remember the same.
+//
+// It is remembered in the fields of the monitor, which share no memory with anything: numbers,
+// strings, and slices, arrays, maps and structs of these. Exhaustive search reads
+// them by reflection, and refuses a monitor with a field that it cannot read.
 type Monitor interface {
-	// Step judges event i of h; it has been given all events before it, but looks at them for
-	// nothing but the wording of a violation: what it needs of them it remembers, in its
-	// fields, which share no memory. Of i it remembers only what comes before what. After a
-	// violation it may not be used. A checker that judges how a run ends may leave that to
-	// Check.
+	// Step judges event i of h; it has been given all events before it that it sees, but looks at
+	// them for nothing but the wording of a violation. Of i it remembers only what comes
+	// before what. After a violation it may not be used. A checker that judges how a run
+	// ends may leave that to Check.
 	Step(h *history.History, i int) Verdict
-	// Hash returns a hash of what the monitor remembers. If it is the same for two
-	// histories, in worlds in which the same can happen, and both go on in the same way,
-	// Check says the same of both. Zxids and the numbers of objects, which differ between
-	// runs that mean the same, are not part of it.
-	Hash() uint64
 	// Reset forgets everything.
 	Reset()
 }
+
+// Digest is a monitor that knows which differences in what it remembers make no difference, as the order
+// of a list that is a set. That makes for fewer states.
+type Digest interface {
+	Monitor
+	// Hash returns a hash of what the monitor remembers. If it is the same for two
+	// histories, in worlds in which the same can happen, and both go on in the same way,
+	// Check says the same of both.
+	Hash() uint64
+}
+
+// Selective is a monitor that is shown only the events of some kinds. Others are shown all.
+type Selective interface {
+	Monitor
+	// Sees reports whether the monitor is shown events of a kind.
+	Sees(k history.Kind) bool
+}
+
+// Sees reports whether a monitor is to be shown events of a kind.
+func Sees(m Monitor, k history.Kind) bool {
+	s, ok := m.(Selective)
+	return !ok || s.Sees(k)
+}
+
+// recipeEvents is embedded in monitors that are shown nothing of what client libraries do, nor the faults.
+type recipeEvents struct{}
+
+// Sees implements [Selective].
+func (recipeEvents) Sees(k history.Kind) bool {
+	switch k {
+	case history.Call, history.Reply, history.Notify, history.Session, history.Fault:
+		return false
+	}
+	return true
+}
+
+// atEnd is the monitor of checkers that judge nothing but how a run ends.
+type atEnd struct{}
+
+// Step implements [Monitor].
+func (atEnd) Step(*history.History, int) Verdict { return Verdict{} }
+
+// Reset implements [Monitor].
+func (atEnd) Reset() {}
+
+// Sees implements [Selective].
+func (atEnd) Sees(history.Kind) bool { return false }
 
 // Monitored is a checker whose verdicts are those of a monitor.
 type Monitored interface {
@@ -34,6 +79,9 @@ type Monitored interface {
 // check has a monitor judge a whole history.
 func check(h *history.History, m Monitor) Verdict {
 	for i := range h.Events {
+		if !Sees(m, h.Events[i].Kind) {
+			continue
+		}
 		if v := m.Step(h, i); v.Level != OK {
 			return v
 		}

@@ -107,3 +107,11 @@ func TestTheMonitorOfLinearizabilityAgreesWithTheSearch(t *testing.T) {
 		t.Errorf("%d of 30,000 histories are illegal: too few of one sort", illegal)
 	}
 }
+
+// digest returns the hash of what a monitor remembers; 0 for one that remembers nothing.
+func digest(m Monitor) uint64 {
+	if d, ok := m.(Digest); ok {
+		return d.Hash()
+	}
+	return 0
+}

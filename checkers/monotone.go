@@ -24,6 +24,7 @@ func (Monotone) Monitor() Monitor { return &tellers{ends: map[string]int64{}} }
 
 // tellers is the monitor of Monotone.
 type tellers struct {
+	recipeEvents
 	Monotone
 	changes
 	watchers []caller

@@ -31,6 +31,7 @@ func (Names) Monitor() Monitor { return &tenures{} }
 
 // tenures is the monitor of Names: who owns what, and what has been asked.
 type tenures struct {
+	recipeEvents
 	Names
 	owned []tenure
 	asked []naming

@@ -29,6 +29,7 @@ func (Overdue) Monitor() Monitor { return &alarms{} }
 
 // alarms is the monitor of Overdue.
 type alarms struct {
+	recipeEvents
 	Overdue
 	list []alarm
 }

@@ -9,6 +9,7 @@ import (
 
 // owners is the monitor of Ownership.
 type owners struct {
+	recipeEvents
 	Ownership
 	active  []claim
 	callers []caller

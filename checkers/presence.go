@@ -31,6 +31,7 @@ func (Presence) Monitor() Monitor { return &presences{owners: map[string]int32{}
 
 // presences is the monitor of Presence.
 type presences struct {
+	recipeEvents
 	Presence
 	calm    bool
 	owners  map[string]int32 // of znodes that exist: the client

@@ -15,6 +15,9 @@ func (Steps) Name() string { return "steps" }
 // Doc implements [Checker].
 func (Steps) Doc() string { return "with the faults over, the run comes to rest" }
 
+// Monitor implements [Monitored].
+func (Steps) Monitor() Monitor { return atEnd{} }
+
 // Check implements [Checker].
 func (s Steps) Check(h *history.History) Verdict {
 	if h.Outcome != history.StepLimit {
@@ -52,6 +55,9 @@ func (Liveness) Name() string { return "liveness" }
 
 // Doc implements [Checker].
 func (Liveness) Doc() string { return "no operation fails for good" }
+
+// Monitor implements [Monitored].
+func (Liveness) Monitor() Monitor { return atEnd{} }
 
 // Check implements [Checker].
 func (l Liveness) Check(h *history.History) Verdict {

@@ -53,6 +53,7 @@ func (c PriorityOrder) Monitor() Monitor { return &turns{Checker: c} }
 // turns is the monitor of FIFO and PriorityOrder. An item that was got once is not free
 // again for certain, so it is forgotten.
 type turns struct {
+	recipeEvents
 	Checker
 	ops queueOps
 

@@ -18,6 +18,9 @@ func (Quiescence) Name() string { return "quiescence" }
 // Doc implements [Checker].
 func (Quiescence) Doc() string { return "when nothing can happen any more, nobody waits" }
 
+// Monitor implements [Monitored].
+func (Quiescence) Monitor() Monitor { return atEnd{} }
+
 // Check implements [Checker].
 func (q Quiescence) Check(h *history.History) Verdict {
 	if h.Outcome != history.Quiet || len(h.Waiting) == 0 {

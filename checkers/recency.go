@@ -28,6 +28,7 @@ func (Recency) Monitor() Monitor { return &readers{} }
 
 // readers is the monitor of Recency.
 type readers struct {
+	recipeEvents
 	Recency
 	changes
 	known int64 // to anybody

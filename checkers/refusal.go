@@ -29,6 +29,7 @@ func (r Refusal) Monitor() Monitor { return &refusals{Refusal: r} }
 
 // refusals is the monitor of Refusal.
 type refusals struct {
+	recipeEvents
 	Refusal
 	there []string // the ephemeral znodes that there are
 	calls []tryCall

@@ -26,6 +26,7 @@ func (LostRevoke) Monitor() Monitor { return &revocations{} }
 
 // revocations is the monitor of LostRevoke.
 type revocations struct {
+	recipeEvents
 	LostRevoke
 	calm    bool // the faults are over
 	waiting []waiting

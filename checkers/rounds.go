@@ -25,6 +25,7 @@ func (c Rounds) Monitor() Monitor { return &rounds{} }
 
 // rounds is the monitor of Rounds.
 type rounds struct {
+	recipeEvents
 	Rounds
 	stays
 }

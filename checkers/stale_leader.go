@@ -29,6 +29,7 @@ func (StaleLeader) Monitor() Monitor { return &candidates{} }
 
 // candidates is the monitor of StaleLeader.
 type candidates struct {
+	recipeEvents
 	StaleLeader
 	list []claim // in the order of their creation
 }

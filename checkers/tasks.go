@@ -33,6 +33,7 @@ func (Tasks) Monitor() Monitor { return newAgenda() }
 
 // agenda is the monitor of Tasks. A value is submitted once, and an ID given to one task.
 type agenda struct {
+	recipeEvents
 	Tasks
 	works     []work
 	ids       map[string]int64  // values, by ID

@@ -34,8 +34,8 @@ func (t Torn) Step(h *history.History, i int) Verdict {
 	return Verdict{}
 }
 
-// Hash implements [Monitor]: each set is judged by itself.
-func (Torn) Hash() uint64 { return 0 }
+// Sees implements [Selective].
+func (Torn) Sees(k history.Kind) bool { return k == history.Told || k == history.Return }
 
 // Reset implements [Monitor].
 func (Torn) Reset() {}

@@ -13,6 +13,9 @@ func (Tree) Name() string { return "tree" }
 // Doc implements [Checker].
 func (Tree) Doc() string { return "no live session has a znode that no recipe object knows of" }
 
+// Monitor implements [Monitored].
+func (Tree) Monitor() Monitor { return atEnd{} }
+
 // Check implements [Checker].
 func (t Tree) Check(h *history.History) Verdict {
 	if h.Outcome != history.Quiet {

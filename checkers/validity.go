@@ -36,6 +36,7 @@ func (v Validity) Monitor() Monitor { return &ballots{} }
 
 // ballots is the monitor of Validity.
 type ballots struct {
+	recipeEvents
 	Validity
 	all   []ballot
 	ended bool // a session, as live histories show it
@@ -77,6 +78,9 @@ func (m *ballots) Hash() uint64 {
 func (m *ballots) of(path string) *ballot {
 	return recall(&m.all, func(b *ballot) bool { return b.path == path }, ballot{path: path})
 }
+
+// Sees implements [Selective].
+func (m *ballots) Sees(k history.Kind) bool { return k == history.Notify || m.recipeEvents.Sees(k) }
 
 // Step implements [Monitor].
 func (m *ballots) Step(h *history.History, i int) Verdict {

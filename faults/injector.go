@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"zksim/internal/hash"
 	"zksim/model"
 	"zksim/sim"
 )
@@ -12,11 +13,13 @@ import (
 // lasts. It implements sim.Injector.
 type Injector struct {
 	rules  []rule // without the initial faults
+	plan   int    // its length
 	counts bool   // a rule waits for the n-th request
 }
 
 type rule struct {
 	Rule
+	place int // in the plan
 	fault *Fault
 	kind  sim.Kind
 	left  int
@@ -31,8 +34,8 @@ type seen struct {
 
 // Reset prepares for a run with plan p, keeping memory.
 func (in *Injector) Reset(p Plan) {
-	in.rules, in.counts = in.rules[:0], false
-	for _, r := range p {
+	in.rules, in.plan, in.counts = in.rules[:0], len(p), false
+	for place, r := range p {
 		i := find(r.Fault)
 		if i < 0 {
 			panic("faults: no fault named " + r.Fault)
@@ -41,7 +44,7 @@ func (in *Injector) Reset(p Plan) {
 			continue
 		}
 		in.counts = in.counts || r.Aim.Nth > 0
-		in.rules = append(in.rules, rule{Rule: r, fault: &Table[i], kind: sim.FirstFault + sim.Kind(i), left: r.Budget})
+		in.rules = append(in.rules, rule{Rule: r, place: place, fault: &Table[i], kind: sim.FirstFault + sim.Kind(i), left: r.Budget})
 	}
 }
 
@@ -74,11 +77,13 @@ func (in *Injector) Strikes() bool {
 // Counts reports whether it is of importance how many requests a client has made.
 func (in *Injector) Counts() bool { return in.counts }
 
-// Left reports whether the plan still allows the fault t, if the state permits it.
-func (in *Injector) Left(t sim.Transition) bool {
-	return slices.ContainsFunc(in.rules, func(r rule) bool {
-		return r.kind == t.Kind && r.left > 0 && r.meets(int(t.Client))
-	})
+// Budgets returns how many times each rule of the plan may still strike; 0 for the initial faults.
+func (in *Injector) Budgets() []int {
+	list := make([]int, in.plan)
+	for i := range in.rules {
+		list[in.rules[i].place] = in.rules[i].left
+	}
+	return list
 }
 
 // Permitted appends the faults that the plan has for c and the state permits, be they used up or
@@ -89,6 +94,9 @@ func (in *Injector) Permitted(w *sim.World, c *sim.Client, list []sim.Transition
 	}
 	return list
 }
+
+// KindOf returns the kind of the transitions of a fault of the table.
+func KindOf(name string) sim.Kind { return sim.FirstFault + sim.Kind(find(name)) }
 
 // Ends reports whether a fault of this kind ends a session.
 func Ends(k sim.Kind) bool { return Table[k-sim.FirstFault].ends }
@@ -180,18 +188,15 @@ func (in *Injector) Issued(c *sim.Client, req *model.Request) {
 // Fingerprint returns a hash of the budgets that are left and the requests
 // counted.
 func (in *Injector) Fingerprint() uint64 {
-	x := uint64(len(in.rules))
+	h := hash.Hash(0).Int(int64(len(in.rules)))
 	for i := range in.rules {
 		r := &in.rules[i]
-		x = x*0x9e3779b97f4a7c15 + uint64(r.kind)<<32 + uint64(r.left)
+		h = h.Int(int64(r.kind)).Int(int64(r.left)).Int(int64(len(r.seen)))
 		for _, n := range r.seen {
-			x = x*0x9e3779b97f4a7c15 + uint64(n.count)<<1
-			if n.nth != nil {
-				x++
-			}
+			h = h.Int(int64(n.count)).Bool(n.nth != nil)
 		}
 	}
-	return x
+	return uint64(h)
 }
 
 // Apply makes the fault happen and charges the first rule that allows it.

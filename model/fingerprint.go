@@ -1,45 +1,67 @@
 package model
 
+import (
+	"slices"
+
+	"github.com/go-zookeeper/zk"
+
+	"zksim/internal/hash"
+)
+
 // Fingerprint returns a hash of the replica's state: znodes with all that a
-// client can read of them but the times, sessions and watches. It does not
-// depend on the order in which they were made, and costs time in proportion to
-// their number. Zxids are hashed as rank returns them; it must keep their order.
-func (s *Server) Fingerprint(rank func(zxid int64) int64) uint64 {
-	sum := mix(uint64(rank(s.zxid)))
-	for path, n := range s.nodes { // order-free: a sum
-		x := hashString(1, path)
-		x = hashString(x, string(n.data))
-		for _, v := range [...]int64{rank(n.czxid), rank(n.mzxid), rank(n.pzxid), int64(n.version), int64(n.aversion), int64(n.creates),
-			n.owner, int64(n.kind)} {
-			x = mix(x + 0x9e3779b97f4a7c15 ^ uint64(v))
-		}
-		if n.kind == ttl { // it ends some time after
-			x = mix(x + 0x9e3779b97f4a7c15 ^ uint64(n.mtime))
-		}
-		sum += x
+// client can read of them, sessions and watches. With Config.Order set it does
+// not depend on the order in which they were made, and that state decides all that the
+// replica does from then on. It costs time in proportion to their number.
+func (s *Server) Fingerprint() uint64 {
+	var h hash.Hash
+	h = h.Int(s.zxid).Bool(s.ExtendedTypes).Bool(s.EnforceQuota).Uint64(s.Order)
+	sum := uint64(0)
+	for _, n := range s.nodes { // order-free: a sum
+		sum += n.hashed()
 	}
 	for id, x := range s.sessions { // order-free: a sum
-		sum += mix(uint64(id) ^ uint64(x.timeout)<<40)
+		sum += mix(uint64(hash.Hash(1).Int(id).Int(int64(x.timeout))))
 	}
 	for i, t := range [...]*watchTable{&s.data, &s.child} {
 		for path, x := range t.paths { // order-free: a sum
 			for w := range x.all() {
-				h := hashString(uint64(i+2), path) ^ uint64(w.conn.Index)<<8 ^ uint64(w.mode)
-				if len(w.conn.Auth) > 1 { // what it may hear of depends on that
-					for _, id := range w.conn.Auth {
-						h = hashString(hashString(h, id.Scheme), id.ID)
-					}
-				}
-				sum += mix(h)
+				sum += w.hashed(i, path)
 			}
 		}
 	}
-	return sum
+	return uint64(h.Uint64(sum))
 }
 
-func hashString(x uint64, s string) uint64 {
-	for i := range len(s) {
-		x = (x ^ uint64(s[i])) * 0x100000001b3
+// hashed returns a hash of the znode. Its parent and children are told by the paths.
+func (n *node) hashed() uint64 {
+	h := HashACL(hash.Hash(2).String(n.path).Bytes(n.data), n.acl.list)
+	for _, x := range [...]int64{n.owner, n.czxid, n.mzxid, n.pzxid, n.ctime, n.mtime} {
+		h = h.Int(x)
 	}
-	return mix(x ^ uint64(len(s)))
+	for _, x := range [...]int32{n.version, n.aversion, n.creates, int32(n.kind)} {
+		h = h.Int(int64(x))
+	}
+	return mix(uint64(h))
+}
+
+// hashed returns a hash of a watch on path, and of the identities that decide
+// what it may hear of.
+func (w *watch) hashed(table int, path string) uint64 {
+	h := hash.Hash(3).Int(int64(table)).String(path).Int(int64(w.conn.Index)).Int(int64(w.mode))
+	for _, id := range w.conn.Auth {
+		h = h.String(id.Scheme).String(id.ID)
+	}
+	return mix(uint64(h))
+}
+
+// HashACL appends an access control list.
+func HashACL(h hash.Hash, list []zk.ACL) hash.Hash {
+	if slices.Equal(list, openACL.list) {
+		return h.Int(-1)
+	}
+	h = h.Int(int64(len(list)))
+	for _, a := range list {
+		h = h.Int(int64(a.Perms)).String(a.Scheme).String(a.ID)
+	}
+	return h
 }

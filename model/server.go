@@ -148,6 +148,10 @@ func (s *Server) newSession(timeout int32) *session {
 // Zxid returns the zxid of the last txn applied.
 func (s *Server) Zxid() int64 { return s.zxid }
 
+// SetZxid makes the last txn one of another zxid: for a caller that numbers txns
+// by what they do.
+func (s *Server) SetZxid(zxid int64) { s.zxid = zxid }
+
 // HasSession reports whether the session is open as far as this replica knows.
 func (s *Server) HasSession(id int64) bool { return s.sessions[id] != nil }
 

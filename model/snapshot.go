@@ -1,6 +1,6 @@
 package model
 
-// Snapshot is the state of a replica as far as [Server.Fingerprint] knows it: znodes, sessions and
+// Snapshot is the state of a replica, as [Server.Fingerprint] has it: znodes, sessions and
 // watches. It shares no memory with the replica that changes.
 type Snapshot struct {
 	config   Config
@@ -17,6 +17,7 @@ type record struct {
 	acl                        *acl
 	owner                      int64
 	czxid, mzxid, pzxid        int64
+	ctime, mtime               int64
 	version, aversion, creates int32
 	kind                       kind
 }
@@ -32,14 +33,14 @@ type heldWatch struct {
 	mode mode
 }
 
-// Snapshot returns the state of s, with zxids as rank returns them; false if there is more to it than a
-// snapshot holds: quotas, or znodes that end some time.
-func (s *Server) Snapshot(rank func(zxid int64) int64) (*Snapshot, bool) {
+// Snapshot returns the state of s; false if there is more to it than a snapshot
+// holds: quotas, or znodes that end some time.
+func (s *Server) Snapshot() (*Snapshot, bool) {
 	if len(s.quotas.paths) > 0 || len(s.mortal) > 0 {
 		return nil, false
 	}
-	x := &Snapshot{config: s.Config, zxid: rank(s.zxid)}
-	x.nodes = s.root.record(make([]record, 0, len(s.nodes)), rank)
+	x := &Snapshot{config: s.Config, zxid: s.zxid}
+	x.nodes = s.root.record(make([]record, 0, len(s.nodes)))
 	for id, y := range s.sessions { // order-free: a set
 		x.sessions = append(x.sessions, openSession{id, y.timeout})
 	}
@@ -53,15 +54,16 @@ func (s *Server) Snapshot(rank func(zxid int64) int64) (*Snapshot, bool) {
 	return x, true
 }
 
-func (n *node) record(list []record, rank func(int64) int64) []record {
-	list = append(list, record{n.path, n.data, n.acl, n.owner, rank(n.czxid), rank(n.mzxid), rank(n.pzxid), n.version, n.aversion, n.creates, n.kind})
+func (n *node) record(list []record) []record {
+	list = append(list, record{n.path, n.data, n.acl, n.owner, n.czxid, n.mzxid, n.pzxid, n.ctime, n.mtime,
+		n.version, n.aversion, n.creates, n.kind})
 	for _, c := range n.children {
-		list = c.record(list, rank)
+		list = c.record(list)
 	}
 	return list
 }
 
-// Restore makes s what the snapshot is of, but for times and for the order in which znodes were made. The
+// Restore makes s what the snapshot is of, but for the order in which znodes were made. The
 // watches are those of the connections that conn returns for an Index; they must have none yet.
 func (s *Server) Restore(x *Snapshot, conn func(index int) *Conn) {
 	s.Reset(x.config)
@@ -79,6 +81,7 @@ func (s *Server) Restore(x *Snapshot, conn func(index int) *Conn) {
 		}
 		n.data, n.acl, n.owner, n.kind = r.data, r.acl, r.owner, r.kind
 		n.czxid, n.mzxid, n.pzxid = r.czxid, r.mzxid, r.pzxid
+		n.ctime, n.mtime = r.ctime, r.mtime
 		n.version, n.aversion, n.creates = r.version, r.aversion, r.creates
 		s.own(n)
 	}

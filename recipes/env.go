@@ -53,8 +53,8 @@ type Env interface {
 	//	defer env.Forget()(&name, &err)
 	//
 	// begins a function whose results are called that. What is kept is followed through
-	// pointers, slices, maps and structs; functions and contexts in it count as constants,
-	// and zxids are recognized in a zk.Stat and as an int64.
+	// pointers, slices, maps and structs; of a context it counts whether it has ended and which deadline
+	// it has, and functions count as constants.
 	// A goroutine that was started counts as having told its starter what it has seen
 	// outside of pieces that have not ended. What is taken from a channel that others still
 	// have is kept, too. Of two pieces one must end before the other begins, or be inside of
@@ -65,9 +65,4 @@ type Env interface {
 	// Keep is for a loop in a piece of code that Forget has begun, or in a goroutine that Go
 	// has: at this moment only kept is left of all that it has seen.
 	Keep(kept ...any)
-
-	// Drop says, for exhaustive search as well, that nobody will wait for these channels again or
-	// look at them. A piece of code need not say so of what was asked for in it and is not
-	// kept.
-	Drop(chans ...<-chan zk.Event)
 }

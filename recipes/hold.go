@@ -128,7 +128,6 @@ type guard struct {
 
 func (g *guard) run(ctx context.Context) {
 	defer g.env.Forget()()
-	defer func() { g.env.Drop(g.gone) }()
 	var again *another
 	for {
 		g.env.Keep(&again, &g.gone, &g.revoked)

@@ -12,6 +12,7 @@ import (
 
 	"zksim/checkers"
 	"zksim/faults"
+	"zksim/internal/hash"
 	"zksim/model"
 	"zksim/model/history"
 	"zksim/sim"
@@ -22,7 +23,7 @@ import (
 // runners may work at once.
 type Runner struct {
 	Strategy Strategy   // of Seed
-	Detail   sim.Detail // of fingerprints
+	Detail   sim.Detail // of the worlds
 
 	world     *sim.World
 	random    sim.Random
@@ -49,15 +50,19 @@ func NewRunner() *Runner {
 // Close frees what a runner holds.
 func (r *Runner) Close() { r.world.Close() }
 
-// Guarded returns a hash of what the resource that the locks guard remembers: tokens, as a rule
-// zxids, which sim.Detail.Epoch tells from other numbers.
+// Guarded returns a hash of what the resource that the locks guard remembers.
 func (r *Runner) Guarded() uint64 {
-	x := checkers.Print(r.world.Rank(r.resource.written))
-	return uint64(x.Word(uint64(r.world.Rank(r.resource.seen))))
+	return uint64(hash.Hash(0).Int(r.resource.written).Int(r.resource.seen))
 }
 
-// Left reports whether the plan of the run in progress still allows a fault, if the state permits it.
-func (r *Runner) Left(t sim.Transition) bool { return !r.world.Calm() && r.injector.Left(t) }
+// Budgets returns how many times each rule of the plan may still strike in the run in progress.
+func (r *Runner) Budgets() []int {
+	list := r.injector.Budgets()
+	if r.world.Calm() {
+		clear(list)
+	}
+	return list
+}
 
 // World returns the world of the runs, to look at.
 func (r *Runner) World() *sim.World { return r.world }
@@ -200,20 +205,20 @@ func (r *Runner) run(s *Scenario, p Schedule, ch sim.Chooser) (Result, error) {
 	return result, err
 }
 
-// remains is what a client whose code has ended leaves to the judges, besides the events
+// remains appends what a client whose code has ended leaves to the judges, besides the events
 // in the history: the znodes that its objects answer for, and whether it came to its end or
 // gave up.
-func (r *Runner) remains(c *sim.Client) uint64 {
+func (r *Runner) remains(x hash.Hash, c *sim.Client) hash.Hash {
 	h := r.world.History
-	x := checkers.Print(0).Flag(h.Finished[c.ID()]).Text(h.Failed[int32(c.ID())])
+	x = x.Bool(h.Finished[c.ID()]).String(h.Failed[int32(c.ID())])
 	for i, znodes := range r.known {
 		if r.owners[i].ID == c.ID() {
 			for _, path := range znodes() {
-				x = x.Text(path)
+				x = x.String(path)
 			}
 		}
 	}
-	return uint64(x)
+	return x
 }
 
 // accept reports whether a schedule is one of the scenario, and leaves out of it the
@@ -262,8 +267,8 @@ func judge(s *Scenario, h *history.History) checkers.Verdict {
 type simHost Runner
 
 func (h *simHost) record(e history.Event) {
-	if e.Kind == history.Write && e.OK { // the program hears of it
-		h.world.Clients()[e.Client-1].Learn(1)
+	if e.Kind == history.Write { // the program hears whether it was accepted
+		h.world.Clients()[e.Client-1].Learn(uint64(hash.Hash(0).Bool(e.OK)))
 	}
 	e.Step = int32(h.world.Step())
 	h.world.History.Add(e)

@@ -24,7 +24,7 @@ func (p *Part) Change(q *Part, heard, cut bool) (*Change, bool) {
 		}
 		c.wire = slices.Clone(q.wire[len(p.wire):])
 	}
-	c.after.watched, c.after.timing.timers = slices.Clone(q.watched), slices.Clone(q.timing.timers)
+	c.after.watched, c.after.timers = slices.Clone(q.watched), slices.Clone(q.timers)
 	c.after.wire, c.after.late, c.after.down = nil, nil, nil
 	var x Part
 	c.Apply(p, &x)

@@ -5,6 +5,7 @@ import (
 
 	"github.com/go-zookeeper/zk"
 
+	"zksim/internal/hash"
 	"zksim/model"
 	"zksim/model/history"
 )
@@ -29,6 +30,7 @@ type Client struct {
 	session   int64
 	sessions  int64 // how many this client has had
 	lastZxid  int64 // of the last reply header
+	lastTxn   int   // place in the log that this stands for
 	auth      []credential
 
 	unsent  []*request
@@ -46,28 +48,27 @@ type Client struct {
 	watchers     []watcher
 	sessionChans []sessionChan
 	fired        []firedChan
-	buried       []chan zk.Event // of watches that were dropped
 	setWatches   request
-	needless     bool // it names only watches that nobody hears
 	lists        model.WatchLists
 
 	coroutines []*coroutine
 	names      []string
-	roster     digest // of names, in their order
-	dirty      bool   // something may have become runnable
-	stale      bool   // moves may be out of date
-	touched    bool   // listed in World.touched
+	roster     hash.Hash // of names, in their order
+	dirty      bool      // something may have become runnable
+	stale      bool      // moves may be out of date
+	touched    bool      // listed in World.touched
 	moves      []Transition
 	uuids      uint64
-	observed   digest // of all that the client's code has seen
+	observed   hash.Hash // of all that the client's code has seen
 	root       scope
-	lingered   uint64   // how often code has let others move since the last message: nobody can do so for ever without a trace
+	lingered   uint64   // how often code has let others move since it got the last message: so no code does that forever without a trace
 	scopes     []*scope // open ones
+	forgets    bool     // Forget or Keep was called
 
 	paused, slow, crashed bool
 	served                bool   // a server has taken a request of it
 	interrupt             func() // cancels the context of the current operation
-	offered               *scope // of who has that context
+	offered               *scope // of the code that has that context
 }
 
 type credential struct {
@@ -99,7 +100,7 @@ type watcher struct {
 	kind  watchKind
 	path  string
 	ch    chan zk.Event
-	scope *scope // of who left it; nil: nobody has the channel any more
+	scope *scope // of the code that left it; nil: the code has dropped the channel
 }
 
 // message is something on its way from server to client.
@@ -107,7 +108,11 @@ type message struct {
 	reply *request // nil for an event or the end of the connection
 	event model.Event
 	eof   bool
+	at    int // of a reply: how much of the log its server had applied
 }
+
+// isEvent reports whether a message is one of a watch.
+func (m *message) isEvent() bool { return m.reply == nil && !m.eof }
 
 var loopback = []model.ID{{Scheme: "ip", ID: "127.0.0.1"}}
 
@@ -117,7 +122,7 @@ func itoa(n int) string { return strconv.Itoa(n) }
 func (c *Client) reset() {
 	*c = Client{w: c.w, id: c.id, start: c.start, server: -1, tried: -1, state: zk.StateConnecting,
 		unsent: c.unsent[:0], wire: c.wire[:0], down: c.down[:0], late: c.late[:0], conn: c.conn,
-		watchers: c.watchers[:0], sessionChans: c.sessionChans[:0], fired: c.fired[:0], buried: c.buried[:0], scopes: c.scopes[:0], coroutines: c.coroutines[:0], names: c.names[:0], moves: c.moves[:0]}
+		watchers: c.watchers[:0], sessionChans: c.sessionChans[:0], fired: c.fired[:0], scopes: c.scopes[:0], coroutines: c.coroutines[:0], names: c.names[:0], moves: c.moves[:0]}
 	c.conn.Reset()
 	c.conn.Session, c.conn.Auth, c.conn.Index = 0, loopback, c.id
 }
@@ -131,7 +136,7 @@ func (c *Client) submit(r *request) {
 	w := c.w
 	g.woke(-1, zk.Event{}, nil)
 	r.g, r.sent, r.ch = g, false, nil
-	w.hash.addRequest(&r.req)
+	w.hash = hashRequest(w.hash, &r.req)
 	op := OpName(&r.req)
 	w.History.Add(history.Event{Kind: history.Call, Client: int32(c.id), Step: w.step, Op: op, Path: r.req.Path})
 	if w.injector != nil {
@@ -222,9 +227,6 @@ func (c *Client) connect(k int) {
 		c.conn.Auth, _ = model.Authenticate(c.conn.Auth, a.scheme, a.auth)
 	}
 	for _, r := range c.unsent {
-		if r.watch != noWatch && w.Detail.Unheard {
-			w.sweeping.Awaited = append(w.sweeping.Awaited, c.place(r.req.Path))
-		}
 		r.sent = true
 		c.wire = append(c.wire, r)
 	}
@@ -241,9 +243,7 @@ func (c *Client) rearm() {
 	}
 	l := &c.lists
 	l.RelativeZxid, l.Data, l.Exist, l.Child = c.lastZxid, l.Data[:0], l.Exist[:0], l.Child[:0]
-	c.needless = true
 	for i, x := range c.watchers {
-		c.needless = c.needless && x.scope.left() == nil
 		if c.watches(x.kind, x.path) < i {
 			continue
 		}
@@ -280,7 +280,7 @@ func (c *Client) spare(i int) bool {
 // expired is the answer to a reconnect whose session is gone. All watches end;
 // the library goes on by itself to open a new session.
 func (c *Client) expired(k int) {
-	c.session, c.lastZxid, c.owedTo = 0, 0, 0
+	c.session, c.lastZxid, c.lastTxn, c.owedTo = 0, 0, 0, 0
 	c.rounded, c.tried = false, k
 	c.setState(zk.StateExpired)
 	c.endWatches(zk.ErrSessionExpired)
@@ -291,14 +291,14 @@ func (c *Client) expired(k int) {
 // endWatches gives every watch channel its last event.
 func (c *Client) endWatches(err error) {
 	if len(c.watchers) > 0 {
-		c.observed.add(failure(err))
+		c.observed = c.observed.Uint64(failure(err))
 	}
 	for i, x := range c.watchers {
 		c.fire(x.ch, x.scope, zk.Event{Type: zk.EventNotWatching, State: zk.StateDisconnected, Path: x.path, Err: err})
 		c.watchers[i] = watcher{}
 	}
 	c.watchers = c.watchers[:0]
-	c.soil()
+	c.markDirty()
 }
 
 // setState enters a state and tells those who asked for the next change.
@@ -310,14 +310,14 @@ func (c *Client) setState(s zk.State) {
 
 func (c *Client) announce(ev zk.Event) {
 	if len(c.sessionChans) > 0 { // code may look at them without waiting
-		c.observed.add(uint64(uint32(ev.State))<<3 | failure(ev.Err))
+		c.observed = c.observed.Uint64(eventHash(ev))
 	}
 	for i, x := range c.sessionChans {
 		c.fire(x.ch, x.scope, ev)
 		c.sessionChans[i] = sessionChan{}
 	}
 	c.sessionChans = c.sessionChans[:0]
-	c.soil()
+	c.markDirty()
 }
 
 // round ends a pass over all servers without success: what waits to be sent
@@ -334,7 +334,6 @@ func (c *Client) round() {
 // still be executed (late), unless drop says that it is lost.
 func (c *Client) cut(drop bool) {
 	c.late, c.silent = c.late[:0], c.w.now
-	c.w.readings++
 	if c.await != nil && c.await.req.Op.IsWrite() {
 		c.owedAt, c.owedTo = c.server, c.awaitTo
 	}
@@ -362,42 +361,48 @@ func (c *Client) cut(drop bool) {
 func (c *Client) deliver() {
 	m := c.down[0]
 	c.down = append(c.down[:0], c.down[1:]...)
-	c.lingered = 0
 	switch {
 	case m.eof:
+		c.lingered = 0
 		c.cut(true)
 	case m.reply == nil:
 		c.notify(m.event)
 	default:
-		c.answer(m.reply)
+		c.answer(m.reply, m.at)
 	}
 }
 
-func (c *Client) answer(r *request) {
+// answer gives a coroutine its answer, which a server gave that had applied the log up to there.
+func (c *Client) answer(r *request, at int) {
 	w := c.w
 	if r.res.Zxid > 0 {
-		c.lastZxid = r.res.Zxid
+		c.lastZxid, c.lastTxn = r.res.Zxid, at
 	}
-	w.hash.add(uint64(r.res.Zxid))
+	w.hash = w.hash.Int(r.res.Zxid)
 	if r.g == nil {
 		return
 	}
+	c.lingered = 0
 	if !w.follows { // a timed run is told by its times; long listings would take longer to hash than to read
-		var d digest
-		d.addResponse(&r.res, w.Rank)
-		r.g.learn(uint64(d))
-		w.hash.add(uint64(c.observed))
+		r.g.learn(uint64(hashResponse(0, &r.res)))
+		w.hash = w.hash.Uint64(uint64(c.observed))
 	}
-	if k := r.watch; k != noWatch {
-		if k == existWatch && r.res.Err == model.OK {
-			k = dataWatch
-		}
-		if r.res.Err == model.OK || k == existWatch && r.res.Err == model.NoNode {
-			r.ch = make(chan zk.Event, 1)
-			c.watchers = append(c.watchers, watcher{k, r.req.Path, r.ch, r.g.knows()})
-		}
+	if k := r.arms(); k != noWatch {
+		r.ch = make(chan zk.Event, 1)
+		c.watchers = append(c.watchers, watcher{k, r.req.Path, r.ch, r.g.knows()})
 	}
 	r.g.resume()
+}
+
+// arms returns the kind of the watch that the answer to r leaves.
+func (r *request) arms() watchKind {
+	switch {
+	case r.watch == existWatch && r.res.Err == model.OK:
+		return dataWatch
+	case r.res.Err == model.OK, r.watch == existWatch && r.res.Err == model.NoNode:
+		return r.watch
+	}
+	return noWatch
 }
 
 // notify fires the watch channels that an event concerns.
@@ -417,21 +422,23 @@ func (c *Client) notify(ev model.Event) {
 		}
 	}
 	if len(kept) < len(c.watchers) {
-		c.observed.add(uint64(ev.Type))
-		c.observed.addString(ev.Path)
+		c.observed = c.observed.Int(int64(ev.Type)).String(ev.Path)
 	}
-	w.hash.add(uint64(ev.Zxid) ^ uint64(c.observed))
+	w.hash = w.hash.Int(ev.Zxid).Uint64(uint64(c.observed))
 	clear(c.watchers[len(kept):])
 	c.watchers = kept
-	c.soil()
+	c.markDirty()
 }
 
 // fire gives a channel its only event.
 func (c *Client) fire(ch chan zk.Event, at *scope, ev zk.Event) {
 	ch <- ev
 	close(ch)
+	if at.left() != nil {
+		c.lingered = 0
+	}
 	if c.w.Detail.Forget {
-		what := eventPrint(ev)
+		what := eventHash(ev)
 		c.arrive(at, what)
 		c.fired = append(c.fired, firedChan{ch, what})
 	}

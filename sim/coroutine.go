@@ -107,7 +107,7 @@ func (g *coroutine) resume() {
 	w.current = g
 	g.next()
 	w.current = nil
-	g.client.soil()
+	g.client.markDirty()
 	if g.status == idle {
 		g.client.retire(g)
 	}
@@ -146,7 +146,7 @@ func (w *World) spawn(c *Client, name string, f func()) {
 	g.client, g.fn, g.killed, g.begun, g.slow, g.woken, g.deaths, g.status = c, f, false, false, false, false, 0, runnable
 	g.woke(-1, zk.Event{}, nil)
 	g.name = c.uniqueName(name)
-	g.title = namePrint(c.names[g.name])
+	g.title = hashOf(c.names[g.name])
 	g.begin(w.current)
 	c.coroutines = append(c.coroutines, g)
 }
@@ -165,7 +165,7 @@ func (c *Client) uniqueName(name string) int {
 		}
 		if i == len(c.names) {
 			c.names = append(c.names, full)
-			c.roster.addString(full)
+			c.roster = c.roster.String(full)
 		}
 		if c.byName(i) == nil {
 			return i
@@ -199,6 +199,9 @@ func (c *Client) retire(g *coroutine) {
 		}
 	}
 	g.end()
+	if len(c.coroutines) == 0 {
+		c.forgetAll()
+	}
 	g.fn, g.ctx, g.chans, g.client = nil, nil, g.chans[:0], nil
 	if g.status != lost {
 		c.w.pool = append(c.w.pool, g)

@@ -67,16 +67,11 @@ func (w *World) commit(c *Client, session int64, r *model.Request) {
 			t.Req = &model.Request{Op: model.OpError, Version: int32(model.SessionExpired)}
 		}
 	}
+	w.changed = false
+	w.leader().apply(t, c)
 	if len(w.servers) > 1 { // for the followers
 		w.log = append(w.log, entry{txn: *t, req: *t.Req, author: c})
 	}
-	w.changed = false
-	w.leader().apply(t, c)
-	rank := w.ranks[w.committed-1]
-	if w.changed {
-		rank++
-	}
-	w.ranks = append(w.ranks, rank)
 }
 
 // applyNext applies the next txn of the log to a follower.
@@ -97,6 +92,11 @@ func (s *server) apply(t *model.Txn, author *Client) {
 	}
 	s.store.Apply(t, res)
 	s.applied++
+	if w.Detail.DenseZxids && s == w.leader() && !w.changed {
+		w.zxid--
+		t.Zxid, res.Zxid = w.zxid, w.zxid
+		s.store.SetZxid(w.zxid)
+	}
 	if res != &w.answer {
 		s.answer(author)
 	}
@@ -122,7 +122,7 @@ func (c *Client) waits(s *server) bool { return c.connected && c.server == s.ind
 
 // answer sends the answer that c waits for.
 func (s *server) answer(c *Client) {
-	c.push(message{reply: c.await})
+	c.push(message{reply: c.await, at: s.applied})
 	c.await = nil
 }
 
@@ -176,10 +176,10 @@ func (c *Client) serve() {
 		w.commit(c, c.session, &r.req)
 	case w.follows:
 		w.readTimed(s, c, r)
-		c.push(message{reply: r})
+		c.push(message{reply: r, at: s.applied})
 	default:
 		s.store.Read(&c.conn, &r.req, &r.res)
-		c.push(message{reply: r})
+		c.push(message{reply: r, at: s.applied})
 	}
 }
 
@@ -215,7 +215,7 @@ func (c *Client) servable() bool {
 func (w *World) authenticate(c *Client, s *server, r *request) {
 	r.res = model.Response{Op: model.OpAuth}
 	c.conn.Auth, r.res.Err = model.Authenticate(c.conn.Auth, r.req.Path, r.req.Data)
-	c.push(message{reply: r})
+	c.push(message{reply: r, at: s.applied})
 	if r.res.Err != model.OK {
 		s.hangup(c)
 	}

@@ -45,7 +45,16 @@ func (c *Client) linger() {
 // Now returns the virtual time.
 func (e Env) Now() time.Time {
 	e.c.linger()
-	return epoch.Add(time.Duration(e.c.askTime()) * time.Millisecond)
+	now := epoch.Add(time.Duration(e.c.w.now) * time.Millisecond)
+	e.c.tellTime(now)
+	return now
+}
+
+// tellTime notes that the client's code gets to know a time.
+func (c *Client) tellTime(t time.Time) {
+	if g := c.w.current; g != nil {
+		g.learn(uint64(t.Sub(epoch)))
+	}
 }
 
 // Sleep waits for a tick of virtual time.

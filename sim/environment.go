@@ -100,7 +100,7 @@ func (c *Client) Expire() {
 		c.w.History.Add(history.Event{Kind: history.Exceeded, Client: int32(c.id), Step: c.w.step})
 	}
 	if at := c.expiry(); !c.connected && at > c.w.now {
-		c.w.now, c.w.hurried = at, true
+		c.w.now = at
 	}
 	c.w.commit(nil, c.session, &model.Request{Op: model.OpCloseSession})
 }
@@ -135,9 +135,9 @@ func (c *Client) Interruptible() bool { return c.interrupt != nil && !c.paused &
 func (c *Client) Interrupt() {
 	c.interrupt()
 	c.interrupt = nil
-	c.observed.add(1) // code may look at the context without waiting for it
+	c.observed = c.observed.Uint64(1) // code may look at the context without waiting for it
 	c.arrive(c.offered, 1)
-	c.soil()
+	c.markDirty()
 }
 
 // OnInterrupt offers cancel to the environment; nil withdraws it. For the
@@ -163,7 +163,7 @@ func (w *World) Frozen(k int) bool { return w.servers[k].frozen }
 func (w *World) Lagging(c *Client) []int {
 	list := w.lagging[:0]
 	for _, s := range w.servers[1:] {
-		if s.index == c.server || s.frozen || s.store.Zxid() < c.lastZxid {
+		if s.index == c.server || s.frozen || s.applied < c.lastTxn {
 			continue
 		}
 		list = append(list, s.index)

@@ -55,10 +55,9 @@ func (w *World) Opening() (list []Transition) {
 }
 
 // Local reports whether t, which must be one of w.Normal(), changes nothing but its
-// client and the connection of that: it makes no difference whether it happens
-// before or after something that happens to others. What client code writes to the
-// history is left out of account. With several servers a connection is not local,
-// since where it is possible depends on what the servers have applied.
+// client and the connection of that, and what client code writes to the history. With several
+// servers a connection is not local, since where it is possible depends on what the servers
+// have applied.
 func (w *World) Local(t Transition) bool {
 	switch t.Kind {
 	case Run, Deliver, Round, Resume, Undelay:
@@ -67,19 +66,6 @@ func (w *World) Local(t Transition) bool {
 		return len(w.servers) == 1
 	}
 	return false
-}
-
-// Secluded reports whether nothing that happens to others can make something
-// possible for c that is not possible now: nobody can send it a first message, and
-// no server owes it anything.
-func (c *Client) Secluded() bool {
-	if !c.connected {
-		return len(c.w.servers) == 1
-	}
-	if len(c.wire) > 0 || c.await != nil || !c.HasSession() {
-		return false
-	}
-	return len(c.down) > 0 || !c.conn.Watching()
 }
 
 // Served reports whether a server has taken a request of the client.

@@ -3,6 +3,7 @@ package sim
 import (
 	"slices"
 
+	"zksim/internal/hash"
 	"zksim/model"
 )
 
@@ -11,7 +12,7 @@ type Part struct {
 	id        int
 	body      uint64
 	session   int64
-	caller    uint64 // hash of who the servers take the client for
+	caller    uint64 // hash of the client as the servers know it
 	roster    uint64 // hash of what transitions call its coroutines
 	stance    uint64 // hash of what decides what can happen to it, but for what is on its way and time
 	begun     bool   // has had a connection, or never will have one
@@ -20,8 +21,9 @@ type Part struct {
 	served    bool
 	auth      []model.ID // caller in full
 	live      bool       // the requests are in memory that will be used again
-	timing    timing
-	watched   []watched
+	timers    []pending
+	ends      int64     // virtual time at which the session can end; 0: connected
+	watched   []watched // watches of the library
 	wire      []packet
 	late      []packet
 	down      []uint64
@@ -29,22 +31,21 @@ type Part struct {
 	key   uint64 // hash of all that
 	core  uint64 // of all but what is on its way
 	head  uint64 // of what decides what can happen
-	plain uint64 // of all but since when watches are waiting for changes, and the roster
-	waits bool   // there is a watch
+	plain uint64 // of all but watches, what is on its way to the client, and the roster
 }
 
-// watched is a watch that will be set again on a reconnect, and since when: the rank of
-// a zxid.
+// watched is a watch that will be set again on a reconnect, and since when: a zxid.
 type watched struct {
-	path  uint64
+	path  uint64 // hash
 	since int64
+	what  uint64 // hash of its kind and path, and of the code that has its channel
 }
 
 // packet is a request on its way.
 type packet struct {
-	from    uint64 // who waits for the answer; 0: nobody
-	what    uint64
-	req     *model.Request // for a StandIn, which does not take those that refer to more memory
+	from    uint64         // the coroutine that waits for the answer; 0: none
+	what    uint64         // hash of the request
+	req     *model.Request // for a Replica, which does not take those that refer to more memory
 	lasting bool           // it may be executed after the connection was cut
 	watched []watched
 }
@@ -55,7 +56,7 @@ func (p *Part) Key() uint64 { return p.key }
 // Core returns a hash of the part but for what is on its way.
 func (p *Part) Core() uint64 { return p.core }
 
-// Caller returns a hash of who the servers take the client for.
+// Caller returns a hash of the client as the servers know it.
 func (p *Part) Caller() uint64 { return p.caller }
 
 // First returns a hash of the next message to the client; 0 if there is none.
@@ -66,7 +67,7 @@ func (p *Part) First() uint64 {
 	return p.down[0]
 }
 
-// Head returns a hash of what decides what can happen to the client next, as far as it does not
+// Head returns a hash of what decides what can happen to the client next, where that does not
 // depend on what a request says: of what is on its way only whether it is there.
 func (p *Part) Head() uint64 { return p.head }
 
@@ -79,19 +80,19 @@ func (p *Part) Served() bool { return p.served }
 // Connected reports whether the client has a connection.
 func (p *Part) Connected() bool { return p.connected }
 
-// Next returns a hash of the request that the servers take next of the client, and of who
-// sends it; false if there is none.
+// Ends returns the virtual time at which the session of a client without a connection can end; 0 if
+// it has a connection.
+func (p *Part) Ends() int64 { return p.ends }
+
+// Next returns a hash of the request that the servers take next of the client, and of its
+// sender; false if there is none.
 func (p *Part) Next() (request uint64, ok bool) {
 	next := p.next()
 	if next == nil {
 		return 0, false
 	}
-	d := digest(p.caller)
-	d.add(next.from)
-	d.add(next.what)
-	d.since(next.watched)
-	d.add(bit(p.connected))
-	return uint64(d), true
+	h := hash.Hash(p.caller).Uint64(next.from).Uint64(next.what)
+	return uint64(since(h, next.watched).Bool(p.connected)), true
 }
 
 // next returns the request that the servers take next of the client; nil if there is none.
@@ -107,31 +108,35 @@ func (p *Part) next() *packet {
 
 // Part sets p to the state of the client. It uses the memory of p.
 func (c *Client) Part(p *Part) {
-	w := c.w
-	p.id, p.body, p.session, p.begun, p.connected, p.served = c.id, c.body(), c.session, c.sessions > 0 || c.closed, c.connected, c.served
-	var caller digest
-	caller.add(uint64(c.id)<<32 ^ uint64(c.session))
-	for _, x := range c.conn.Auth {
-		caller.addString(x.Scheme)
-		caller.addString(x.ID)
+	p.id, p.body, p.session, p.begun = c.id, c.body(), c.session, c.sessions > 0 || c.closed
+	p.connected, p.hungup, p.served, p.ends = c.connected, c.hungup, c.served, 0
+	if !c.connected {
+		p.ends = c.expiry()
 	}
-	p.live = true
-	c.timing(&p.timing)
-	p.caller, p.auth, p.roster, p.hungup, p.stance = uint64(caller), c.conn.Auth, uint64(c.roster), c.hungup, c.stance()
+	p.live, p.auth = true, c.conn.Auth
+	p.caller = uint64(hashIdentities(hash.Hash(0).Int(int64(c.id)).Int(c.session), c.conn.Auth))
+	p.timers = c.pending(p.timers[:0])
+	p.roster, p.stance = uint64(c.roster), c.stance()
 	p.watched, p.wire, p.late, p.down = p.watched[:0], p.wire[:0], p.late[:0], p.down[:0]
 	for i, x := range c.watchers { // the library uses its last zxid for nothing else
-		if !c.spare(i) {
-			p.watched = append(p.watched, watched{namePrint(x.path), w.Rank(c.lastZxid)})
+		if c.spare(i) {
+			continue
 		}
+		path := hashOf(x.path)
+		what := hash.Hash(0).Uint64(path).Int(int64(x.kind))
+		if c.w.Detail.Forget {
+			what = what.Int(numberOf(x.scope))
+		}
+		p.watched = append(p.watched, watched{path, c.lastZxid, uint64(what)})
 	}
 	for _, r := range c.wire {
-		p.wire = append(p.wire, packetOf(w, &r.req, r.g))
+		p.wire = append(p.wire, packetOf(&r.req, r.g))
 	}
 	for i := range c.late {
-		p.late = append(p.late, packetOf(w, &c.late[i], nil))
+		p.late = append(p.late, packetOf(&c.late[i], nil))
 	}
 	for i := range c.down {
-		p.down = append(p.down, c.down[i].hash(w))
+		p.down = append(p.down, c.down[i].hash(c.w))
 	}
 	p.seal()
 }
@@ -139,39 +144,33 @@ func (c *Client) Part(p *Part) {
 // stance returns a hash of all that World.Normal, with one server, and the faults that strike no requests ask of a
 // client besides what is on its way, what the servers have of it, and the time.
 func (c *Client) stance() uint64 {
-	var d digest
-	d.add(uint64(c.id)<<16 | bit(c.connected) | bit(c.closed)<<1 | bit(c.rounded)<<2 | bit(c.hungup)<<3 | bit(c.paused)<<4 |
-		bit(c.slow)<<5 | bit(c.crashed)<<6 | bit(c.interrupt != nil)<<7 | bit(c.await != nil)<<8 | bit(c.session != 0)<<9 | bit(len(c.unsent) > 0)<<10)
-	d.add(uint64(c.server+1)<<32 | uint64(c.tried+1))
+	h := c.flags(hash.Hash(0).Int(int64(c.id))).Bool(c.session != 0).Bool(len(c.unsent) > 0)
+	h = h.Int(int64(c.server)).Int(int64(c.tried))
 	for _, g := range c.coroutines {
 		if g.status == runnable {
-			d.add(uint64(g.name))
+			h = h.Int(int64(g.name))
 		}
 	}
-	return uint64(d)
+	return uint64(h)
 }
 
 // timed says whether there are timers, and whether one fires before the session can end.
 func (p *Part) timed() uint64 {
-	early := func(x pending) bool { return !p.connected && x.in <= p.timing.due }
-	return bit(len(p.timing.timers) > 0) | bit(slices.ContainsFunc(p.timing.timers, early))<<1
+	early := func(x pending) bool { return !p.connected && x.at <= p.ends }
+	return bit(len(p.timers) > 0) | bit(slices.ContainsFunc(p.timers, early))<<1
 }
 
 // packetOf returns a request as it is on its way; g waits for the answer, nil if nobody does.
-func packetOf(w *World, req *model.Request, g *coroutine) packet {
-	var d digest
-	d.addRequest(req)
+func packetOf(req *model.Request, g *coroutine) packet {
 	var list []watched
 	if l := req.Watches; l != nil {
 		for _, paths := range [...][]string{l.Data, l.Exist, l.Child} {
-			d.add(uint64(len(paths)))
 			for _, path := range paths {
-				d.addString(path)
-				list = append(list, watched{namePrint(path), w.Rank(l.RelativeZxid)})
+				list = append(list, watched{path: hashOf(path), since: l.RelativeZxid})
 			}
 		}
 	}
-	return packet{titleOf(g), uint64(d), req, req.Op.IsWrite() || req.Op == model.OpAuth, list}
+	return packet{titleOf(g), uint64(hashRequest(0, req)), req, req.Op.IsWrite() || req.Op == model.OpAuth, list}
 }
 
 // titleOf returns what tells a coroutine from others of its client; 0 for nil.
@@ -184,87 +183,81 @@ func titleOf(g *coroutine) uint64 {
 
 // hash returns a hash of a message on its way to a client, which is odd for watch events.
 func (m *message) hash(w *World) uint64 {
-	var d digest
-	d.add(bit(m.eof) | bit(m.event.Caught)<<1 | uint64(uint32(m.event.Type))<<8)
-	d.addString(m.event.Path)
-	d.add(uint64(w.Rank(m.event.Zxid)))
-	if m.reply != nil {
-		d.add(titleOf(m.reply.g))
-		d.add(uint64(w.Rank(m.reply.res.Zxid)))
+	ev := &m.event
+	h := hash.Hash(0).Bool(m.eof).Bool(ev.Caught).Int(int64(ev.Type)).String(ev.Path).Int(ev.Zxid)
+	if r := m.reply; r != nil {
+		h = hashRequest(h.Uint64(titleOf(r.g)), &r.req).Int(r.res.Zxid)
 		if len(w.servers) > 1 {
-			d.add(w.ahead(m.reply.res.Zxid))
+			h = h.Int(w.ahead(m.at))
 		}
-		d.addResponse(&m.reply.res, w.Rank)
+		h = hashResponse(h, &r.res)
 	}
-	return uint64(d)&^1 | bit(m.reply == nil && !m.eof)
+	return uint64(h)&^1 | bit(m.isEvent())
 }
 
-func (d *digest) since(list []watched) {
+func since(h hash.Hash, list []watched) hash.Hash {
 	for _, x := range list {
-		d.add(uint64(x.since))
+		h = h.Int(x.since)
 	}
+	return h
 }
 
 // seal computes the hashes of a part.
 func (p *Part) seal() {
-	var core digest
-	core.add(uint64(p.id)<<8 | bit(p.begun)<<1 | bit(p.served))
-	core.add(p.body)
-	core.add(p.timing.hash())
-	core.add(p.caller)
-	plain := core
-	core.add(p.roster)
-	head := digest(p.stance)
-	head.add(p.roster)
-	head.add(p.timed()<<4 | bit(len(p.wire) > 0) | bit(len(p.late) > 0)<<1 | bit(len(p.down) > 0)<<2 | p.First()&1<<3)
-	p.head = uint64(head)
-
-	plain.add(uint64(len(p.wire))<<32 ^ uint64(len(p.late))<<16 ^ uint64(len(p.down)))
-	for _, x := range p.down {
-		plain.add(x)
+	core := hash.Hash(0).Int(int64(p.id)).Bool(p.begun).Bool(p.served).Bool(p.connected).Bool(p.hungup).
+		Uint64(p.body).Uint64(p.caller).Int(p.ends).Int(int64(len(p.timers)))
+	for _, x := range p.timers {
+		core = core.Int(x.at).Uint64(x.who)
 	}
+	plain := core.Int(int64(len(p.wire))).Int(int64(len(p.late)))
 	for _, list := range [...][]packet{p.wire, p.late} {
 		for i := range list {
-			plain.add(list[i].from)
-			plain.add(list[i].what)
+			plain = plain.Uint64(list[i].from).Uint64(list[i].what)
 		}
 	}
 	p.plain = uint64(plain)
-	p.waits = len(p.watched) > 0
-	core.since(p.watched)
-	p.core = uint64(core)
-	plain.add(p.roster)
-	plain.since(p.watched)
-	for i := range p.wire {
-		p.waits = p.waits || len(p.wire[i].watched) > 0
-		plain.since(p.wire[i].watched)
+	p.head = uint64(hash.Hash(p.stance).Uint64(p.roster).Uint64(p.timed() | bit(len(p.wire) > 0)<<2 |
+		bit(len(p.late) > 0)<<3 | bit(len(p.down) > 0)<<4 | p.First()&1<<5))
+
+	core = core.Uint64(p.roster).Int(int64(len(p.watched)))
+	for i := range p.watched {
+		core = core.Uint64(p.watched[i].what).Int(p.watched[i].since)
 	}
-	p.key = uint64(plain)
+	p.core = uint64(core)
+	key := plain.Uint64(p.core).Int(int64(len(p.down)))
+	for i := range p.wire {
+		key = since(key, p.wire[i].watched)
+	}
+	for i := range p.down {
+		key = key.Uint64(p.down[i])
+	}
+	p.key = uint64(key)
 }
 
-// Fingerprint returns a hash of the part beside these servers: of since when its watches
-// wait it counts what they have missed.
+// Fingerprint returns a hash of the part beside these servers: of since when its watches wait it counts what they
+// have missed.
 func (p *Part) Fingerprint(s *Servers) uint64 {
-	if !p.waits {
-		return p.plain
-	}
-	d := digest(p.plain)
-	for _, x := range p.watched {
-		d.add(s.missed(x))
+	h := hash.Hash(p.plain)
+	for i := range p.watched {
+		h = h.Uint64(p.watched[i].what).Uint64(s.missed(p.watched[i]))
 	}
 	for i := range p.wire {
 		for _, x := range p.wire[i].watched {
-			d.add(s.missed(x))
+			h = h.Uint64(s.missed(x))
 		}
 	}
-	return uint64(d)
+	h = h.Int(int64(len(p.down)))
+	for i := range p.down {
+		h = h.Uint64(p.down[i])
+	}
+	return uint64(h)
 }
 
 // Clone returns a part that shares no memory with p.
 func (p *Part) Clone() *Part {
 	x := *p
 	x.watched, x.wire, x.late, x.down = slices.Clone(p.watched), slices.Clone(p.wire), slices.Clone(p.late), slices.Clone(p.down)
-	x.timing.timers = slices.Clone(p.timing.timers)
+	x.timers = slices.Clone(p.timers)
 	if x.live {
 		x.live = false
 		for _, list := range [...][]packet{x.wire, x.late} {

@@ -4,12 +4,13 @@ import (
 	"cmp"
 	"slices"
 
+	"zksim/internal/hash"
 	"zksim/model"
 )
 
-// The state of a world in parts: its servers, each client with its connection, and the
-// rest. What a step does to a part depends on few others, so exhaustive search can
-// remember it and need not run the code again.
+// The state of a world in parts: its servers, each client with its connection, the
+// time, and the rest. What a step does to a part depends on few others, so exhaustive
+// search can remember it and need not run the code again.
 
 // Servers is the state of the servers, and what is asked about it elsewhere.
 type Servers struct {
@@ -18,13 +19,12 @@ type Servers struct {
 	mortal   bool // a znode ends some time, or may be reaped
 	changed  []stamp
 	sessions []int64
-	watching []uint64        // by client, c1 first: a hash of the watches there are for it; 0: none
-	snapshot *model.Snapshot // for a StandIn; nil: there is more to them
+	snapshot *model.Snapshot // for a Replica; nil: there is more to them
 }
 
-// stamp says when a znode has changed last: the ranks of zxids.
+// stamp says when a znode has changed last: zxids.
 type stamp struct {
-	path           uint64
+	path           uint64 // hash
 	data, children int64
 }
 
@@ -36,39 +36,38 @@ func (s *Servers) Mortal() bool { return s.mortal }
 
 // ServersHash returns what the Hash of [World.Servers] would.
 func (w *World) ServersHash() uint64 {
-	var d digest
+	var h hash.Hash
 	for _, s := range w.servers {
-		d.add(s.store.Fingerprint(w.Rank))
-		d.add(uint64(w.committed-s.applied)<<1 | bit(s.frozen))
+		h = h.Uint64(s.store.Fingerprint()).Int(int64(w.committed - s.applied)).Bool(s.frozen)
 	}
 	for i := w.everywhere(); i < len(w.log); i++ {
-		e := &w.log[i]
-		d.add(uint64(e.txn.Session))
-		d.addRequest(&e.req)
+		h = w.log[i].hashed(h)
 	}
-	return uint64(d)
+	return uint64(h)
+}
+
+// hashed appends all that a follower will make of the entry.
+func (e *entry) hashed(h hash.Hash) hash.Hash {
+	t := &e.txn
+	h = hashIdentities(h.Int(t.Zxid).Int(t.Time).Int(t.Session), t.Auth)
+	if e.author != nil {
+		h = h.Int(int64(e.author.id))
+	}
+	return hashRequest(h, &e.req)
 }
 
 // Servers returns the state of the servers.
 func (w *World) Servers() *Servers {
 	store := w.leader().store
-	s := &Servers{hash: w.ServersHash(), lag: len(w.servers) > 1, mortal: store.NextReap() != model.Never, sessions: store.Sessions()}
+	s := &Servers{hash: w.ServersHash(), lag: len(w.servers) > 1, mortal: store.NextReap() != model.Never,
+		sessions: store.Sessions()}
 	if len(w.servers) == 1 {
-		s.snapshot, _ = store.Snapshot(w.Rank)
+		s.snapshot, _ = store.Snapshot()
 	}
 	store.Changed(func(path string, data, children int64) {
-		s.changed = append(s.changed, stamp{namePrint(path), w.Rank(data), w.Rank(children)})
+		s.changed = append(s.changed, stamp{hashOf(path), data, children})
 	})
 	slices.SortFunc(s.changed, func(a, b stamp) int { return cmp.Compare(a.path, b.path) })
-	for _, c := range w.clients {
-		var d digest
-		if c.conn.Watching() {
-			for _, x := range w.servers[c.server].store.Watches(&c.conn) {
-				d.add(watchPrint(x))
-			}
-		}
-		s.watching = append(s.watching, uint64(d))
-	}
 	return s
 }
 
@@ -88,22 +87,15 @@ func (s *Servers) missed(x watched) uint64 {
 
 // Of returns what of the servers decides which steps of a client are possible.
 func (s *Servers) Of(p *Part) uint64 {
-	return bit(slices.Contains(s.sessions, p.session)) | bit(slices.Contains(s.sessions, p.session-1))<<1 | bit(s.watching[p.id-1] != 0)<<2
+	return bit(slices.Contains(s.sessions, p.session)) | bit(slices.Contains(s.sessions, p.session-1))<<1
 }
 
-// Watching returns a hash of the watches that there are for a client; 0 if there are none.
-func (s *Servers) Watching(p *Part) uint64 { return s.watching[p.id-1] }
-
-// Rest returns a hash of what is neither servers nor clients: the time where it counts,
-// and the faults that are yet to come.
+// Rest returns a hash of what is neither servers nor clients nor the time: whether the faults are
+// over, and which are yet to come.
 func (w *World) Rest() uint64 {
-	var d digest
-	d.add(bit(w.calm))
-	if w.Detail.Clock == Times || w.leader().store.NextReap() != model.Never {
-		d.add(uint64(w.now))
-	}
+	h := hash.Hash(0).Bool(w.calm)
 	if w.injector != nil {
-		d.add(w.injector.Fingerprint())
+		h = h.Uint64(w.injector.Fingerprint())
 	}
-	return uint64(d)
+	return uint64(h)
 }

@@ -4,18 +4,23 @@ import (
 	"slices"
 
 	"github.com/go-zookeeper/zk"
+
+	"zksim/internal/hash"
 )
 
 // scope is what code has seen since it called [Env.Forget], until it says what it keeps of
 // that; or what a goroutine knows that was started in such a scope: what its starter knew, until
 // that says what it keeps, and what it has seen itself.
+//
+// Until the code of a client calls Forget or Keep for the first time, its goroutines are one: all that
+// any of them sees is in the client's root scope, in the order in which it happened.
 type scope struct {
 	parent *scope // nil: this is all that the client's code has seen
-	seen   digest
+	seen   hash.Hash
 	base   bool // the outermost of a goroutine that was started
 	told   bool // what its starter knew is in seen
 	closed bool
-	number uint64 // in the fingerprint being made
+	number int64 // in the fingerprint being made
 }
 
 // within reports whether s is a part of outer.
@@ -41,6 +46,7 @@ func (e Env) Forget() func(kept ...any) {
 	if !c.w.Detail.Forget {
 		return keepAll
 	}
+	c.forgets = true
 	s := &scope{parent: g.knows()}
 	g.scope = s
 	c.scopes = append(c.scopes, s)
@@ -61,9 +67,11 @@ func (g *coroutine) knows() *scope {
 
 // learn notes something that the coroutine's code has seen.
 func (g *coroutine) learn(x uint64) {
-	g.client.observed.add(x)
-	if g.client.w.Detail.Forget {
-		g.knows().seen.add(x)
+	c := g.client
+	c.observed = c.observed.Uint64(g.title).Uint64(x)
+	if c.w.Detail.Forget {
+		s := g.knows()
+		s.seen = s.seen.Uint64(g.title).Uint64(x)
 	}
 }
 
@@ -73,7 +81,7 @@ func (c *Client) share(s *scope) {
 	own := s.owner()
 	for _, g := range c.coroutines {
 		if g.base.startedBy(own) {
-			s.seen.add(uint64(g.base.seen))
+			s.seen = s.seen.Uint64(uint64(g.base.seen))
 		}
 	}
 }
@@ -89,7 +97,7 @@ func (s *scope) startedBy(starter *scope) bool {
 	return false
 }
 
-// owner returns the outermost scope of the goroutine whose scope it is; nil for the
+// owner returns the outermost scope of the goroutine that s belongs to; nil for the
 // program's.
 func (s *scope) owner() *scope {
 	for s != nil && !s.base {
@@ -106,11 +114,11 @@ func (c *Client) arrive(at *scope, x uint64) {
 		return
 	}
 	if at.parent == nil {
-		at.seen.add(x)
+		at.seen = at.seen.Uint64(x)
 	}
 	for _, s := range c.scopes {
 		if s.within(at) {
-			s.seen.add(x)
+			s.seen = s.seen.Uint64(x)
 		}
 	}
 }
@@ -128,9 +136,9 @@ func (e Env) Keep(kept ...any) {
 
 // keep returns a hash of what code of a scope keeps, and drops the channels that are not
 // among it.
-func (c *Client) keep(s *scope, kept []any) digest {
-	k := &c.w.keeper
-	k.c, k.d, k.visited, k.channels = c, 0, k.visited[:0], k.channels[:0]
+func (c *Client) keep(s *scope, kept []any) hash.Hash {
+	k := &c.w.values
+	k.reset(c)
 	for _, x := range kept {
 		k.addAny(x)
 	}
@@ -150,22 +158,7 @@ func (c *Client) keep(s *scope, kept []any) digest {
 	for i := range c.sessionChans {
 		drop(c.sessionChans[i].ch, &c.sessionChans[i].scope)
 	}
-	return k.d
-}
-
-// Drop says that nobody has these channels any more. See recipes.Env.
-func (e Env) Drop(chans ...<-chan zk.Event) {
-	c := e.c
-	for i := range c.watchers {
-		if slices.Contains(chans, c.watchers[i].ch) {
-			c.watchers[i].scope = nil
-		}
-	}
-	for i := range c.sessionChans {
-		if slices.Contains(chans, c.sessionChans[i].ch) {
-			c.sessionChans[i].scope = nil
-		}
-	}
+	return k.sum
 }
 
 // leave ends a scope and those that were begun in it and have not ended.
@@ -176,12 +169,12 @@ func (c *Client) leave(s *scope, kept []any) {
 	}
 	c.closeScope(s, what)
 	outer := s.parent.left()
-	outer.seen.add(uint64(what))
+	outer.seen = outer.seen.Uint64(uint64(what))
 	c.share(outer)
 }
 
 // closeScope makes a scope a part of its parent.
-func (c *Client) closeScope(s *scope, kept digest) {
+func (c *Client) closeScope(s *scope, kept hash.Hash) {
 	c.tellStarted(s, kept)
 	s.closed = true
 	open := c.scopes[:0]
@@ -199,13 +192,11 @@ func (c *Client) closeScope(s *scope, kept digest) {
 }
 
 // tellStarted has the goroutines that were started in a scope know what is kept of it.
-func (c *Client) tellStarted(s *scope, kept digest) {
+func (c *Client) tellStarted(s *scope, kept hash.Hash) {
 	for _, x := range c.scopes {
 		if x.parent == s && x.base && !x.told {
 			x.told = true
-			d := kept
-			d.add(uint64(x.seen))
-			x.seen = d
+			x.seen = kept.Uint64(uint64(x.seen))
 		}
 	}
 }
@@ -214,7 +205,7 @@ func (c *Client) tellStarted(s *scope, kept digest) {
 func (g *coroutine) begin(starter *coroutine) {
 	c := g.client
 	g.scope, g.base = &c.root, nil
-	if starter == nil || !c.w.Detail.Forget {
+	if starter == nil || !c.forgets {
 		return
 	}
 	g.base = &scope{parent: starter.knows(), base: true}
@@ -226,15 +217,29 @@ func (g *coroutine) begin(starter *coroutine) {
 func (g *coroutine) end() {
 	for s := g.scope.left(); g.base != nil && s.within(g.base); s = s.parent {
 		g.client.closeScope(s, s.seen)
-		s.parent.left().seen.add(uint64(s.seen))
+		outer := s.parent.left()
+		outer.seen = outer.seen.Uint64(uint64(s.seen))
 	}
 	g.scope, g.base = nil, nil
+}
+
+// forgetAll notes that the code of a client has ended: nothing of what it has seen matters any more but
+// what it leaves to the judges, and nobody has its channels.
+func (c *Client) forgetAll() {
+	if !c.w.Detail.Forget || c.w.Remains == nil {
+		return
+	}
+	c.root.seen = c.w.Remains(0, c)
+	c.sessionChans = c.sessionChans[:0]
+	for i := range c.watchers {
+		c.watchers[i].scope = nil
+	}
 }
 
 // sessionChan is a channel for the next change of the session's state.
 type sessionChan struct {
 	ch    chan zk.Event
-	scope *scope // of who asked for it; nil: nobody has it any more
+	scope *scope // of the code that asked for it; nil: the code has dropped it
 }
 
 // firedChan is a channel that has got its event.
@@ -243,60 +248,51 @@ type firedChan struct {
 	what uint64
 }
 
-func eventPrint(ev zk.Event) uint64 {
+func eventHash(ev zk.Event) uint64 {
 	if ev == (zk.Event{}) {
 		return 0
 	}
-	var d digest
-	d.add(uint64(uint32(ev.Type))<<32 | uint64(uint32(ev.State)))
-	d.add(failure(ev.Err))
-	d.addString(ev.Path)
-	return uint64(d)
+	return uint64(hash.Hash(0).Int(int64(ev.Type)).Int(int64(ev.State)).Uint64(failure(ev.Err)).String(ev.Path).String(ev.Server))
 }
 
-func namePrint(name string) uint64 {
-	var d digest
-	d.addString(name)
-	return uint64(d)
-}
-
-// knowledge adds what the client's code knows, and what decides how that will grow.
-func (c *Client) knowledge(d *digest) {
+// knowledge appends what the client's code knows, and what decides how that will grow.
+func (c *Client) knowledge(h hash.Hash) hash.Hash {
+	switch {
+	case c.w.Detail.Forget && len(c.coroutines) == 0:
+		return h.Uint64(uint64(c.root.seen))
+	case !c.w.Detail.Forget:
+		return h.Uint64(c.lingered).Uint64(c.uuids).Uint64(uint64(c.observed))
+	}
+	h = h.Uint64(c.lingered).Uint64(c.uuids).Bool(c.forgets)
 	c.root.number = 1
-	next := uint64(2)
+	next := int64(2)
 	for _, s := range c.scopes {
 		s.number = 0
 	}
-	d.add(uint64(c.root.seen))
-	d.add(c.lingered)
+	h = h.Uint64(uint64(c.root.seen))
 	for _, g := range c.coroutines {
 		for s := g.knows(); s != nil; s = s.parent {
 			if s.number == 0 {
 				s.number = next
 				next++
-				d.add(uint64(s.seen))
+				h = h.Uint64(uint64(s.seen))
 			}
-			d.add(s.number)
-		}
-	}
-	d.add(c.uuids)
-	for i := range c.watchers {
-		if !c.spare(i) {
-			d.add(numberOf(c.watchers[i].scope))
+			h = h.Int(s.number)
 		}
 	}
 	for i := range c.sessionChans {
 		if at := c.sessionChans[i].scope; at.left() != nil { // else nobody hears of it
-			d.add(numberOf(at))
+			h = h.Int(numberOf(at))
 		}
 	}
 	if c.interrupt != nil {
-		d.add(numberOf(c.offered))
+		h = h.Int(numberOf(c.offered))
 	}
+	return h
 }
 
 // numberOf returns the number of a scope in the fingerprint being made; 0 for nil.
-func numberOf(s *scope) uint64 {
+func numberOf(s *scope) int64 {
 	if s = s.left(); s == nil {
 		return 0
 	}

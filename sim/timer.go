@@ -5,6 +5,7 @@ import (
 	"context"
 	"time"
 
+	"zksim/internal/hash"
 	"zksim/model"
 )
 
@@ -50,17 +51,6 @@ func (t *timer) owner() *Client {
 	return t.g.client
 }
 
-// holder returns a hash of who waits for the timer.
-func (t *timer) holder() uint64 {
-	if t.ctx == nil {
-		return t.g.title
-	}
-	if c := t.ctx.client; !c.w.Detail.Forget || len(c.coroutines) == 0 {
-		return 0
-	}
-	return numberOf(t.ctx.scope)
-}
-
 // first returns the timer that was set first of those that are as early as any, of c if it is
 // not nil; nil if c has none.
 func (q timerQueue) first(c *Client) *timer {
@@ -77,7 +67,6 @@ func (q timerQueue) first(c *Client) *timer {
 }
 
 func (w *World) addTimer(t *timer, d time.Duration) {
-	w.depend(Timers)
 	w.timerOrder++
 	t.at, t.order, t.armed = w.now+d.Milliseconds(), w.timerOrder, true
 	if d%time.Millisecond > 0 {
@@ -131,19 +120,26 @@ func (w *World) tick(c *Client) {
 		w.now = due
 		return
 	}
+	if x := first.ctx; x != nil {
+		x.client.ends(x)
+	}
 	w.removeTimer(first)
 	w.now = max(w.now, first.at)
 	if x := first.ctx; x != nil {
 		x.expired = x.Context.Err() == nil
 		x.cancel()
-		what := 2 + bit(x.expired)  // not what Interrupt says
-		x.client.observed.add(what) // code may look at the context without waiting for it
-		x.client.arrive(x.scope, what)
-		x.client.soil()
+		x.client.markDirty()
 		return
 	}
 	first.g.status = runnable
 	first.g.client.touch()
+}
+
+// ends notes that the time of a context is up, which code may find out without waiting for it.
+func (c *Client) ends(x *deadline) {
+	what := uint64(hash.Hash(2).Int(x.place()).Bool(x.Context.Err() == nil))
+	c.observed = c.observed.Uint64(what)
+	c.arrive(x.scope, what)
 }
 
 // timerDue reports whether a timer of c is to fire up to that time.
@@ -171,7 +167,7 @@ type deadline struct {
 	context.Context
 	cancel  context.CancelFunc
 	client  *Client
-	scope   *scope // of who made it
+	scope   *scope // of the code that made it
 	timer   timer
 	at      time.Time
 	expired bool
@@ -179,8 +175,16 @@ type deadline struct {
 
 // Deadline returns the virtual time at which the context ends.
 func (d *deadline) Deadline() (time.Time, bool) {
-	d.client.askTime()
+	d.client.tellTime(d.at)
 	return d.at, true
+}
+
+// Value returns the deadline itself for its own key.
+func (d *deadline) Value(key any) any {
+	if key == (deadlineKey{}) {
+		return d
+	}
+	return d.Context.Value(key)
 }
 
 // Err returns context.DeadlineExceeded after the virtual timer has fired.

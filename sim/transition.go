@@ -130,7 +130,7 @@ func (c *Client) enabled(list []Transition) []Transition {
 		return list
 	}
 	for k, s := range c.w.servers {
-		if (k == c.server || k == c.tried) && !c.rounded || s.store.Zxid() < c.lastZxid || s.frozen {
+		if (k == c.server || k == c.tried) && !c.rounded || s.applied < c.lastTxn || s.frozen {
 			continue
 		}
 		list = append(list, Transition{Connect, id, uint16(k)})
@@ -154,7 +154,7 @@ func (w *World) Faults() []Transition {
 
 // apply makes t happen. It must be enabled.
 func (w *World) apply(t Transition) {
-	w.hash.add(uint64(t.Kind)<<32 | uint64(t.Client)<<16 | uint64(t.Arg))
+	w.hash = w.hash.Uint64(uint64(t.Kind)<<48 | uint64(t.Client)<<16 | uint64(t.Arg))
 	var c *Client
 	if t.Client > 0 {
 		c = w.clients[t.Client-1]
@@ -193,9 +193,6 @@ func (w *World) apply(t Transition) {
 		w.recordFault(t)
 		w.injector.Apply(w, t)
 	}
-	if w.Detail.Unheard && c != nil && t.Kind != Serve { // code may have run
-		c.sweep()
-	}
 	for _, c := range w.dirty { // at once, whoever chooses next: a later event must not win over an earlier one
 		if c.dirty {
 			c.poll()
@@ -204,9 +201,9 @@ func (w *World) apply(t Transition) {
 	w.dirty = w.dirty[:0]
 }
 
-// soil says that channels or contexts which the client's code may wait for have
+// markDirty says that channels or contexts which the client's code may wait for have
 // changed.
-func (c *Client) soil() {
+func (c *Client) markDirty() {
 	if !c.dirty {
 		c.dirty = true
 		c.w.dirty = append(c.w.dirty, c)

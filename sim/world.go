@@ -3,6 +3,7 @@ package sim
 import (
 	"github.com/go-zookeeper/zk"
 
+	"zksim/internal/hash"
 	"zksim/model"
 	"zksim/model/history"
 )
@@ -31,31 +32,16 @@ const (
 	UsualMaxSteps    = 20_000
 )
 
-// Detail is what fingerprints tell apart although client code hardly depends on it.
+// Detail is how a world differs from a real ensemble so that fewer of its states differ.
 type Detail struct {
-	Zxids bool  // what else zxids count than changes of znodes
-	Clock Clock // what the code depends on of virtual time; see World.Clock
-	// Forget leaves out what code has seen and says that it does not keep; see
-	// [Env.Forget].
+	// DenseZxids has zxids count only the txns that change a znode: any other has the
+	// zxid of the one before it. Code that makes nothing of zxids but their order
+	// cannot tell the difference.
+	DenseZxids bool
+	// Forget leaves out of states what code has seen and says that it does not keep (see
+	// [Env.Forget]), or that has ended.
 	Forget bool
-	// Unheard drops watches whose channels the code has dropped, as far as Forget knows of that;
-	// see [World.Sweeping] for when this makes a difference.
-	Unheard bool
-	Ended   bool // what code has seen that has ended, beyond World.Remains
-	// Epoch has the zxids of a single server begin with an epoch, as those of a real one
-	// do, so that they are told from other numbers which code uses.
-	Epoch bool
 }
-
-// Clock is what client code depends on of virtual time.
-type Clock uint8
-
-// What code depends on: nothing, how long timers have yet to go, or the time itself.
-const (
-	NoClock Clock = iota
-	Timers
-	Times
-)
 
 // Injector supplies the faults. Its transitions have kinds from FirstFault on.
 type Injector interface {
@@ -78,21 +64,16 @@ type World struct {
 	History *history.History // of the current run
 	// OnStep, if not nil, is called after every step, to look and not to touch.
 	OnStep func()
-	// Remains, if not nil, returns a hash of all that matters of what the code of a
-	// client has seen, after it has ended.
-	Remains func(c *Client) uint64
+	// Remains, if not nil, appends all that the code of a client leaves to the judges, besides the
+	// events in the history, when it has ended. See Detail.Forget.
+	Remains func(h hash.Hash, c *Client) hash.Hash
 
 	clients   []*Client
 	servers   []*server
 	log       []entry // kept only for followers
 	committed int     // txns so far
 	zxid      int64
-	epoch     int64   // zxid before the first txn
-	ranks     []int64 // of each txn: how many changed a znode, up to it
-	changed   bool    // the txn being applied changed a znode
-	clock     Clock   // what client code has depended on so far
-	readings  int     // how often something was made relative to the time
-	hurried   bool    // time has moved on otherwise than by a tick
+	changed   bool // the txn being applied changed a znode
 	injector  Injector
 	program   func(*Client)
 
@@ -112,7 +93,7 @@ type World struct {
 	tree     []model.Znode
 	schedule []Transition
 	hashes   []uint64 // after each step
-	hash     digest
+	hash     hash.Hash
 	step     int32
 	calm     bool
 	panicked string
@@ -121,12 +102,12 @@ type World struct {
 
 	faultNames map[Transition]string
 
-	dirty    []*Client // to be polled at the end of the step
-	touched  []*Client // since Timed looked last
-	follows  bool      // Timed chooses
-	listing  listing   // for Timed
-	keeper   keeper
-	sweeping Sweeping
+	dirty   []*Client // to be polled at the end of the step
+	touched []*Client // since Timed looked last
+	follows bool      // Timed chooses
+	listing listing   // for Timed
+	values  valueHasher
+	scratch []*timer
 }
 
 // NewWorld returns a world without clients; Reset equips it.
@@ -134,10 +115,14 @@ func NewWorld() *World {
 	return &World{History: &history.History{}, faultNames: map[Transition]string{}}
 }
 
-// origin returns the zxid before the first txn.
+// origin returns the zxid before the first txn. Several servers have an epoch; where zxids are dense, no
+// client is ever answered 0, as in a real ensemble, where its session had a txn.
 func (c *Config) origin() int64 {
-	if c.Servers > 1 || c.Detail.Epoch {
+	switch {
+	case c.Servers > 1:
 		return 1 << 32
+	case c.Detail.DenseZxids:
+		return 1
 	}
 	return 0
 }
@@ -181,12 +166,9 @@ func (w *World) Reset(cfg Config, inj Injector, program func(*Client)) {
 	w.log, w.timers = w.log[:0], w.timers[:0]
 	w.schedule, w.hashes = w.schedule[:0], w.hashes[:0]
 	w.dirty, w.touched, w.follows = w.dirty[:0], w.touched[:0], false
-	w.epoch, w.committed, w.ranks = cfg.origin(), 0, append(w.ranks[:0], 0)
-	w.clock, w.readings, w.hurried = NoClock, 0, false
-	w.sweeping.reset()
-	w.zxid = w.epoch
+	w.zxid, w.committed = cfg.origin(), 0
 	w.now, w.timerOrder, w.step, w.calm, w.panicked = 0, 0, 0, false, ""
-	w.hash = digest(mix(uint64(cfg.Clients)<<32 ^ uint64(cfg.Servers)<<16 ^ cfg.Order))
+	w.hash = hash.Hash(mix(uint64(cfg.Clients)<<32 ^ uint64(cfg.Servers)<<16 ^ cfg.Order))
 	w.History.Reset(cfg.Clients)
 	w.History.Txns = true
 	for _, c := range w.clients {

@@ -53,7 +53,7 @@ func TestProveRefusesWrongInputInOneLine(t *testing.T) {
 	t.Chdir(t.TempDir())
 	add(t, fails)
 	write(t, "file", "")
-	write(t, "other", `{"format": "zksim certificate 8", "scenario": "lock/none"}`)
+	write(t, "other", `{"format": "zksim certificate 9", "scenario": "lock/none"}`)
 	for _, x := range []struct{ args, want string }{
 		{"-run lock/none", `-run: no scenario matches "lock/none"`},
 		{"-run ^lock/lock$ -clients 1", "lock/lock: the number of clients is from 2 to 64, not 1"},
@@ -72,7 +72,7 @@ func TestProveRefusesWrongInputInOneLine(t *testing.T) {
 		{"-run ^lock/lock$ -most -2", "-p and -most cannot be negative"},
 		{"-run ^lock/ -cert c.json", "-checkpoint and -cert are for one scenario; -run matches "},
 		{"-run ^lock/lock$ -cert x -checkpoint ./x", "-cert and -checkpoint are two files, not one"},
-		{"-run ^lock/lock$ -checkpoint file", "checkpoint: file is not a complete zksim checkpoint 8"},
+		{"-run ^lock/lock$ -checkpoint file", "checkpoint: file is not a complete zksim checkpoint 9"},
 		{"-run ^lock/lock$ -checkpoint none/file", "checkpoint: open none/file."},
 		{"-run ^lock/lock$ -most 0 -cert file/c.json", "mkdir file: not a directory"},
 		{"-run ^test/fails$ -clients 0 -o file", "mkdir file: not a directory"},

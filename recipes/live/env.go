@@ -109,6 +109,4 @@ func (env) Forget() func(kept ...any) { return func(...any) {} }
 
 func (env) Keep(...any) {}
 
-func (env) Drop(...<-chan zk.Event) {}
-
 func (e env) SessionEvents() <-chan zk.Event { return e.c.feed.next() }

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"sync"
 
-	"zksim/checkers"
+	"zksim/internal/hash"
 	"zksim/sim"
 )
 
@@ -35,7 +35,7 @@ type successor struct {
 func (a *audit) compare(e edge, step string, class uint64) (other edge, differs bool) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	key := uint64(checkers.Print(e.from.class).Text(step))
+	key := uint64(hash.Hash(e.from.class).String(step))
 	x, known := a.next[key]
 	if !known {
 		a.next[key] = successor{class, e}

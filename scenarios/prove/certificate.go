@@ -68,7 +68,7 @@ type Certificate struct {
 	Why      string   `json:"why,omitempty"` // of Inconclusive
 }
 
-const certificateFormat = "zksim certificate 8"
+const certificateFormat = "zksim certificate 9"
 
 func (s *Scope) claim(r Reductions) Claim {
 	x := s.Scenario

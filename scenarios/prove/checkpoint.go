@@ -15,8 +15,8 @@ import (
 	"reflect"
 	"time"
 
-	"zksim/checkers"
 	"zksim/faults"
+	"zksim/internal/hash"
 	"zksim/scenarios"
 	"zksim/sim"
 )
@@ -28,11 +28,9 @@ type checkpoint struct {
 	Claim  Claim
 	Code   uint64 // hash of a run, which tells whether recipe or simulator have changed
 	Levels []Level
-	Needs  needs
 	Done   [3]int64 // runs, ends, transitions
 	Unsure string
-	Held   bool        // a fault was withheld
-	Dead   [2][]uint64 // as deadWatches lists it
+	Held   bool // a fault was withheld
 	Known  []savedShard
 	Points []savedPoint
 	Edges  []savedEdge
@@ -52,17 +50,14 @@ type savedPoint struct {
 	Faults int32
 	Ticks  int32
 	Busy   bool
-	Groups [][]sim.Transition
-	Opened int32
 }
 
 type savedEdge struct {
-	From  int // a point, or -1
-	By    sim.Transition
-	Group int32
+	From int // a point, or -1
+	By   sim.Transition
 }
 
-const checkpointFormat = "zksim checkpoint 8"
+const checkpointFormat = "zksim checkpoint 9"
 
 // probe runs the scenario once, fairly, without faults and for at most as many steps
 // as a schedule may have.
@@ -103,15 +98,15 @@ func (p *prover) save(s *search, queue []edge) error {
 		return err
 	}
 	cert := &p.result.Certificate
-	x := checkpoint{Format: checkpointFormat, Claim: cert.Claim, Code: code, Levels: cert.Levels, Needs: s.needs,
-		Done: [3]int64{s.runs.Load(), s.ends.Load(), s.transitions.Load()}, Unsure: s.unsure, Held: s.withheld.Load(), Dead: s.memo.dead.lists()}
+	x := checkpoint{Format: checkpointFormat, Claim: cert.Claim, Code: code, Levels: cert.Levels,
+		Done: [3]int64{s.runs.Load(), s.ends.Load(), s.transitions.Load()}, Unsure: s.unsure, Held: s.withheld.Load()}
 	for i := range s.known.shards {
 		k := &s.known.shards[i]
 		x.Known = append(x.Known, savedShard{k.table, k.count, k.sum, k.zero})
 	}
 	places := map[*point]int{nil: -1}
 	for _, e := range queue {
-		x.Edges = append(x.Edges, savedEdge{x.place(places, e.from), e.by, e.group})
+		x.Edges = append(x.Edges, savedEdge{x.place(places, e.from), e.by})
 	}
 	return p.write(&x)
 }
@@ -130,11 +125,7 @@ func (x *checkpoint) place(places map[*point]int, p *point) int {
 	at := places[p]
 	for i := len(way) - 1; i >= 0; i-- {
 		p = way[i]
-		y := savedPoint{Parent: at, By: p.by, Faults: p.faults, Ticks: p.ticks, Busy: p.busy}
-		if p.groups != nil {
-			y.Groups, y.Opened = p.groups, p.opened.Load()
-		}
-		x.Points = append(x.Points, y)
+		x.Points = append(x.Points, savedPoint{Parent: at, By: p.by, Faults: p.faults, Ticks: p.ticks, Busy: p.busy})
 		at = len(x.Points) - 1
 		places[p] = at
 	}
@@ -194,7 +185,7 @@ func (p *prover) resume() (*checkpoint, error) {
 	if err := x.sound(); err != nil {
 		return nil, fmt.Errorf("checkpoint: %s is damaged: %w", p.Checkpoint, err)
 	}
-	p.result.Levels, p.needs = x.Levels, x.Needs
+	p.result.Levels = x.Levels
 	if n := len(x.Levels); n > 0 {
 		p.result.Collision = x.Levels[n-1].collision(x.Claim.Clients)
 	}
@@ -226,12 +217,12 @@ func (x *checkpoint) sound() error {
 		}
 	}
 	for i, p := range x.Points {
-		if p.Parent < -1 || p.Parent >= i || p.Opened < 0 || int(p.Opened) > len(p.Groups) || !x.possible(p.By) {
+		if p.Parent < -1 || p.Parent >= i || !x.possible(p.By) {
 			return fmt.Errorf("point %d", i)
 		}
 	}
 	for i, e := range x.Edges {
-		if e.From < -1 || e.From >= len(x.Points) || e.From >= 0 && (e.Group < 0 || int(e.Group) > len(x.Points[e.From].Groups)) || !x.possible(e.By) {
+		if e.From < -1 || e.From >= len(x.Points) || !x.possible(e.By) {
 			return fmt.Errorf("edge %d", i)
 		}
 	}
@@ -250,7 +241,7 @@ func (k *savedShard) sound(shard uint64) bool {
 	for _, x := range k.Table {
 		if x != 0 {
 			count++
-			sum += uint64(checkers.Print(x).Word(x))
+			sum += uint64(hash.Hash(x).Uint64(x))
 		}
 	}
 	if n&(n-1) != 0 || n > 0 && count == n {
@@ -280,22 +271,20 @@ func (x *checkpoint) restore(s *search) []edge {
 	s.transitions.Store(x.Done[2])
 	s.unsure = x.Unsure
 	s.withheld.Store(x.Held)
-	s.memo.dead.add(x.Dead[0], x.Dead[1])
 	for i, k := range x.Known {
 		s.states.Add(int64(k.Count))
 		s.known.shards[i].table, s.known.shards[i].count, s.known.shards[i].sum, s.known.shards[i].zero = k.Table, k.Count, k.Sum, k.Zero
 	}
 	points := make([]*point, len(x.Points))
 	for i, p := range x.Points {
-		points[i] = &point{by: p.By, faults: p.Faults, ticks: p.Ticks, busy: p.Busy, groups: p.Groups, bare: true}
-		points[i].opened.Store(p.Opened)
+		points[i] = &point{by: p.By, faults: p.Faults, ticks: p.Ticks, busy: p.Busy, bare: true}
 		if p.Parent >= 0 {
 			points[i].parent = points[p.Parent]
 		}
 	}
 	edges := make([]edge, len(x.Edges))
 	for i, e := range x.Edges {
-		edges[i] = edge{by: e.By, group: e.Group}
+		edges[i] = edge{by: e.By}
 		if e.From >= 0 {
 			edges[i].from = points[e.From]
 			edges[i].from.left.Add(1)

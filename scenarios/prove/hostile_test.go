@@ -59,7 +59,7 @@ func TestDamagedCheckpointsAreRefused(t *testing.T) {
 			bad = append(bad, byte(i))
 		}
 		write(t, file, bad)
-		refused(t, sc, file, "is not a complete zksim checkpoint 8")
+		refused(t, sc, file, "is not a complete zksim checkpoint 9")
 	}
 	refused(t, sc, filepath.Dir(file), "is not a complete")
 	refused(t, sc, filepath.Join(file, "below"), "not a directory")
@@ -105,12 +105,10 @@ func TestCheckpointsWhosePartsDoNotFitAreRefused(t *testing.T) {
 		{"damaged: point 0", func(c *checkpoint) { c.Points[0].Parent = 0 }},
 		{"damaged: point 1", func(c *checkpoint) { c.Points[1].Parent = len(c.Points) }},
 		{"damaged: point 1", func(c *checkpoint) { c.Points[1].Parent = -2 }},
-		{"damaged: point 2", func(c *checkpoint) { c.Points[2].Opened = 9 }},
 		{"damaged: point 2", func(c *checkpoint) { c.Points[2].By = sim.Transition{Kind: sim.Serve, Client: 9} }},
 		{"damaged: point 2", func(c *checkpoint) { c.Points[2].By.Kind = 200 }},
 		{"damaged: edge 0", func(c *checkpoint) { c.Edges[0].From = len(c.Points) }},
 		{"damaged: edge 0", func(c *checkpoint) { c.Edges[0].From = -2 }},
-		{"damaged: edge 0", func(c *checkpoint) { c.Edges[0].Group = 9 }},
 		{"damaged: edge 0", func(c *checkpoint) { c.Edges[0].By.Kind = 31 }},
 	} {
 		var c checkpoint
@@ -180,9 +178,9 @@ func TestHostileCertificates(t *testing.T) {
 		{"{", "a certificate is a JSON object"},
 		{"[]", "a certificate is a JSON object"},
 		{"\x7fELF", "a certificate is a JSON object"},
-		{`{"format": "zksim certificate 8", "more": 1}`, "unknown field"},
-		{`{"format": "zksim certificate 9"}`, `the format of a certificate is "zksim certificate 8", not "zksim certificate 9"`},
-		{`{"format": "zksim certificate 8"}{}`, "there is more behind it"},
+		{`{"format": "zksim certificate 9", "more": 1}`, "unknown field"},
+		{`{"format": "zksim certificate 10"}`, `the format of a certificate is "zksim certificate 9", not "zksim certificate 10"`},
+		{`{"format": "zksim certificate 9"}{}`, "there is more behind it"},
 		{`{"format": "` + strings.Repeat("x", maxCertificate), "a certificate is a JSON object"},
 	} {
 		if _, err := ReadCertificate(strings.NewReader(x.text)); err == nil || !strings.Contains(err.Error(), x.want) {

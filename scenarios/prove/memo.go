@@ -4,15 +4,15 @@ import (
 	"fmt"
 	"slices"
 
-	"zksim/checkers"
 	"zksim/faults"
+	"zksim/internal/hash"
 	"zksim/model/history"
 	"zksim/sim"
 )
 
 // memo remembers what steps do, so that the code need not run again where others have
 // been in the same position. What a client does on a message depends on nothing but that
-// client; what a server makes of a request, on the servers and the request; what else can
+// client and the time; what a server makes of a request, on the servers, the request and the time; what else can
 // happen to a client, on the client and the servers. (So does LTSmin, where the steps of a
 // model say which variables they read and write: Blom, van de Pol and Weber, CAV 2010.)
 //
@@ -24,19 +24,17 @@ type memo struct {
 	steps   table[*step]
 	cuts    table[*sim.Servers] // what the servers are after the connection of a client has ended
 	rests   table[uint64]       // what is left of the faults after one of them
-	left    table[bool]         // whether there are faults of a kind left for a client
+	budgets table[[]int]        // what is left of each rule of the plan, by the rest of a state
 	moves   table[*moves]
-	sweeps  table[*sim.Servers] // what the servers are after they have forgotten watches of a client
-	pasts   table[memory]       // what the checkers remember, by what they remembered before and are told, see after
-	dead    deadWatches
-	exact   bool // what a client does may depend on the rest, or change it
-	hurry   bool // the search knows that time may move on otherwise than by a tick
+	pasts   table[memory] // what the checkers remember, by what they remembered before and are told, see after
+	exact   bool          // what a step does may depend on the faults that are left, or change them
 }
 
 // state is a state of a run in parts.
 type state struct {
 	servers *sim.Servers
 	clients []*sim.Part // c1 first
+	now     int64       // virtual time
 	rest    uint64
 	memory
 	guarded uint64 // what the guarded resource remembers
@@ -44,7 +42,7 @@ type state struct {
 
 // memory is what the checkers remember.
 type memory struct {
-	past uint64 // as far as it matters in this state
+	past uint64 // all of it that matters
 	all  uint64 // see past.memory; not a part of the state
 }
 
@@ -58,6 +56,8 @@ func (x *state) differs(y *state) string {
 	switch {
 	case x.servers != y.servers:
 		return "the part of the servers"
+	case x.now != y.now:
+		return "the time"
 	case x.rest != y.rest:
 		return "the rest"
 	case x.past != y.past:
@@ -78,28 +78,23 @@ func (x *state) clone() state {
 	return y
 }
 
-// fingerprint returns a hash of the state; fenced says that the checkers know of the guarded
-// resource what matters.
-func (x *state) fingerprint(fenced bool) uint64 {
-	p := checkers.Print(x.past)
-	if !fenced {
-		p = p.Word(x.guarded)
-	}
-	p = p.Word(x.servers.Hash()).Word(x.rest)
+// fingerprint returns a hash of the state.
+func (x *state) fingerprint() uint64 {
+	h := hash.Hash(x.past).Uint64(x.guarded).Uint64(x.servers.Hash()).Int(x.now).Uint64(x.rest)
 	for _, c := range x.clients {
-		p = p.Word(c.Fingerprint(x.servers))
+		h = h.Uint64(c.Fingerprint(x.servers))
 	}
-	return uint64(p)
+	return uint64(h)
 }
 
 // step is what a transition does to the state it starts from.
 type step struct {
 	more    bool         // it depends on more: all else is under the next key
-	servers *sim.Servers // after it; nil: as before, but for a cut or a sweep
+	servers *sim.Servers // after it; nil: as before, but for a cut
 	cut     bool         // the connection ends, and with it the client's watches
-	swept   uint64       // hash of the watches that the servers forget; 0: none
 	change  *sim.Change  // of its client; nil: client says what that is
 	client  *sim.Part    // its client after it; nil: as before, unless a request of it was served
+	now     int64
 	rest    uint64
 	guarded uint64
 	sent    []sent // to others, or, if a request was served, to anybody
@@ -114,66 +109,36 @@ type sent struct {
 
 // effect is what is known of a step besides the states.
 type effect struct {
-	told    []history.Event // by what it writes to the history
-	said    uint64          // hash of that
-	visible bool            // the order of that and what others do matters
-	clocked bool            // something was made relative to the time
-	length  int32           // steps of the run
-	dropped bool            // watches, while connected: what that does depends on what is on its way, and on the client's watches
-	removed uint64          // hash of those that the servers have forgotten for that; 0: none
+	told   []history.Event // by what it writes to the history
+	said   uint64          // hash of that
+	length int32           // steps of the run
 }
 
 // keys returns under which keys to look for a step from x, one after the other as long as it
 // depends on more; none for a step by nobody, or of time.
-func (m *memo) keys(x *state, t sim.Transition) (keys [4]uint64, ok bool) {
+func (m *memo) keys(x *state, t sim.Transition) (keys [3]uint64, ok bool) {
 	if t.Client == 0 || t.Kind == sim.Tick || x.servers.Mortal() {
 		return keys, false
 	}
 	c := x.clients[t.Client-1]
-	own := checkers.Print(t.Kind).Word(uint64(t.Client)<<16 | uint64(t.Arg)).Word(x.guarded)
+	own := hash.Hash(t.Kind).Int(int64(t.Client)).Int(int64(t.Arg)).Uint64(x.guarded).Int(x.now)
 	if m.exact {
-		own = own.Word(x.rest)
+		own = own.Uint64(x.rest)
 	}
-	alone := own.Word(c.Key())
-	keys = [...]uint64{uint64(own.Word(c.Core())), uint64(alone), uint64(alone.Word(x.servers.Watching(c)).Word(2)), uint64(alone.Word(x.servers.Hash()).Word(3))}
+	alone := own.Uint64(c.Key()).Int(2)
+	keys = [...]uint64{uint64(own.Uint64(c.Core())), uint64(alone), uint64(alone.Uint64(x.servers.Hash()).Int(3))}
 	switch {
 	case t.Kind == sim.Deliver:
-		keys[0] = uint64(own.Word(c.Core()).Word(c.First()))
+		keys[0] = uint64(own.Uint64(c.Core()).Uint64(c.First()))
 	case t.Kind == sim.Serve:
 		request, _ := c.Next()
-		keys[0] = uint64(own.Word(request).Word(x.servers.Hash()))
+		keys[0] = uint64(own.Uint64(request).Uint64(x.servers.Hash()))
 	case t.Kind == sim.Connect:
-		keys[0] = uint64(own.Word(c.Core()).Word(x.servers.Of(c))) // what was left of an earlier connection is gone
+		keys[0] = uint64(own.Uint64(c.Core()).Uint64(x.servers.Of(c))) // what was left of an earlier connection is gone
 	case ends(t) && !c.Connected():
-		ending := own.Word(c.Caller()).Word(x.servers.Hash())
-		if m.exact { // what is the time then
-			ending = ending.Word(uint64(x.delay(t)))
-		}
-		keys[0] = uint64(ending)
+		keys[0] = uint64(own.Uint64(c.Caller()).Int(c.Ends()).Uint64(x.servers.Hash()))
 	}
 	return keys, true
-}
-
-// delay returns how many milliseconds pass before t: none, unless a session is to end which cannot end yet.
-func (x *state) delay(t sim.Transition) int64 {
-	if !ends(t) {
-		return 0
-	}
-	return x.clients[t.Client-1].Due()
-}
-
-// wait sets list to the clients of x at the moment at which t happens. It uses part.
-func (m *memo) wait(x *state, t sim.Transition, list []*sim.Part, part *sim.Part) []*sim.Part {
-	list = append(list[:0], x.clients...)
-	delay := x.delay(t)
-	if delay == 0 {
-		return list
-	}
-	for i, p := range list {
-		p.Wait(part, delay)
-		list[i] = m.part(part)
-	}
-	return list
 }
 
 // ends reports whether a step ends a session.
@@ -183,17 +148,12 @@ func ends(t sim.Transition) bool {
 
 // cutKey returns the key of what the servers are after the connection of a client has ended.
 func (x *state) cutKey(client uint32) uint64 {
-	return uint64(checkers.Print(client).Word(x.servers.Hash()))
-}
-
-// sweepKey returns the key of what the servers are after they have forgotten watches of a client.
-func (x *state) sweepKey(client uint32, removed uint64) uint64 {
-	return uint64(checkers.Print(client).Word(x.servers.Hash()).Word(removed))
+	return uint64(hash.Hash(client).Uint64(x.servers.Hash()))
 }
 
 // restKey returns the key of what is left of the faults after one of them.
 func (x *state) restKey(t sim.Transition) uint64 {
-	return uint64(checkers.Print(t.Kind).Word(uint64(t.Client)).Word(x.rest))
+	return uint64(hash.Hash(t.Kind).Int(int64(t.Client)).Uint64(x.rest))
 }
 
 // find returns what t does from x; nil if nobody has been there.
@@ -215,19 +175,14 @@ func (m *memo) recall(x *state, t sim.Transition, y *state, part *sim.Part) *eff
 		return nil
 	}
 	k := int(t.Client) - 1
-	if x.delay(t) > 0 && !m.hurry {
-		return nil
-	}
-	clients := m.wait(x, t, y.clients, part)
+	clients := append(y.clients[:0], x.clients...)
 	*y = *x
-	y.clients = clients
+	y.clients, y.now, y.guarded = clients, s.now, s.guarded
 	ok := true
 	if s.servers != nil {
 		y.servers = s.servers
 	} else if s.cut {
 		y.servers, ok = m.cuts.get(x.cutKey(t.Client))
-	} else if s.swept != 0 {
-		y.servers, ok = m.sweeps.get(x.sweepKey(t.Client, s.swept))
 	}
 	if m.exact {
 		y.rest = s.rest
@@ -237,7 +192,7 @@ func (m *memo) recall(x *state, t sim.Transition, y *state, part *sim.Part) *eff
 	if !ok {
 		return nil
 	}
-	if y.guarded = s.guarded; s.change != nil {
+	if s.change != nil {
 		s.change.Apply(x.clients[k], part)
 		y.clients[k] = m.part(part)
 	} else if s.client != nil {
@@ -270,17 +225,16 @@ func (m *memo) learn(x, y *state, t sim.Transition, e effect, local, fine bool) 
 		return
 	}
 	k := int(t.Client) - 1
-	waited := m.wait(x, t, nil, new(sim.Part))
-	before, after := waited[k], y.clients[k]
-	s := &step{client: after, rest: y.rest, guarded: y.guarded, effect: e}
+	before, after := x.clients[k], y.clients[k]
+	s := &step{client: after, now: y.now, rest: y.rest, guarded: y.guarded, effect: e}
 	if y.servers != x.servers {
 		s.servers = y.servers
 	}
 	for i, c := range y.clients {
-		if i == k || c == waited[i] {
+		if i == k || c == x.clients[i] {
 			continue
 		}
-		what, ok := waited[i].Pushed(c)
+		what, ok := x.clients[i].Pushed(c)
 		if !ok {
 			return
 		}
@@ -295,17 +249,12 @@ func (m *memo) learn(x, y *state, t sim.Transition, e effect, local, fine bool) 
 	if s.cut = local && before.Connected() && !after.Connected(); s.cut {
 		m.cuts.put(x.cutKey(t.Client), y.servers)
 		s.servers = nil
-	} else if local && e.removed != 0 {
-		m.sweeps.put(x.sweepKey(t.Client, e.removed), y.servers)
-		s.servers, s.swept = nil, e.removed
 	}
 	alone := local && s.servers == nil && len(s.sent) == 0
 	change, anyhow := before.Change(after, t.Kind == sim.Deliver, fault && !fine)
 	own, answered := before.Answered(after)
 	last := 0 // of the keys, which says what t does
 	switch {
-	case e.dropped && alone:
-		last = 2
 	case t.Kind == sim.Serve && answered && x.guarded == y.guarded:
 		s.client, s.sent = nil, append(s.sent, sent{k, own})
 	case t.Kind == sim.Connect && alone:
@@ -316,7 +265,7 @@ func (m *memo) learn(x, y *state, t sim.Transition, e effect, local, fine bool) 
 	case ends(t) && !before.Connected() && after == before && x.guarded == y.guarded:
 		s.client = nil
 	default:
-		last, s.cut, s.swept, s.servers = 3, false, 0, y.servers
+		last, s.cut, s.servers = 2, false, y.servers
 	}
 	for _, key := range keys[:last] {
 		m.steps.put(key, &step{more: true})
@@ -324,24 +273,18 @@ func (m *memo) learn(x, y *state, t sim.Transition, e effect, local, fine bool) 
 	m.steps.put(keys[last], s)
 }
 
-// moves is what can happen to a client in a state, as long as there are faults left.
+// moves is what can happen to a client in a state, the faults as if there were enough left.
 type moves struct {
-	normal, faults []move
-	secluded       bool
+	normal, faults []sim.Transition
 	timed          bool // there is a timer
-}
-
-type move struct {
-	sim.Transition
-	local bool
 }
 
 // movesKey returns the key of the moves of client k. With fine, faults may strike any request.
 func (x *state) movesKey(k int, fine bool) uint64 {
 	c := x.clients[k]
-	p := checkers.Print(c.Head())
+	h := hash.Hash(c.Head())
 	if fine {
-		p = checkers.Print(c.Key()).Word(x.rest)
+		h = hash.Hash(c.Key()).Uint64(x.rest)
 	}
-	return uint64(p.Word(x.servers.Of(c)))
+	return uint64(h.Uint64(x.servers.Of(c)))
 }

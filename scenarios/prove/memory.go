@@ -1,76 +1,122 @@
 package prove
 
 import (
+	"math"
 	"reflect"
 	"slices"
+	"sync"
 
 	"zksim/checkers"
+	"zksim/internal/hash"
 )
 
-// What a monitor remembers is in its fields, and can be read there as a rule. Two histories after which they say the
+// What a monitor remembers is in its fields, and is read there. Two histories after which they say the
 // same go on alike, whatever the events were; so what an event adds is found out once for each memory, and not
 // for each way to it.
 
-// legible reports whether all that a monitor can hold can be read.
-func legible(m checkers.Monitor) bool {
+var (
+	checkerType = reflect.TypeFor[checkers.Checker]()
+	monitorType = reflect.TypeFor[checkers.Monitor]()
+)
+
+// illegible returns the first field of a monitor that cannot be read, with its type; "" if all can.
+func illegible(m checkers.Monitor) string {
 	t := reflect.TypeOf(m)
 	if t.Kind() == reflect.Pointer {
 		t = t.Elem()
 	}
-	return plain(t)
+	return unread(t, t.String())
 }
 
-// plain reports whether values of type t can be read: numbers, strings, and structs, slices and maps of these. With
-// pointers it would make a difference which of them lead to the same. Checkers in a struct remember nothing.
-func plain(t reflect.Type, within ...reflect.Type) bool {
+// unread returns what in a value of type t cannot be read, of which path is the name: anything but numbers, strings,
+// and structs, slices, arrays and maps of these. With pointers it would make a difference which of them lead to the
+// same, and a function or an interface can hold anything.
+func unread(t reflect.Type, path string, within ...reflect.Type) string {
 	if slices.Contains(within, t) {
-		return false
+		return path + ", a " + t.String() + ", which contains itself"
 	}
 	within = append(within, t)
 	switch t.Kind() {
 	case reflect.Slice, reflect.Array:
-		return plain(t.Elem(), within...)
+		return unread(t.Elem(), path+"[]", within...)
 	case reflect.Map:
-		return plain(t.Key(), within...) && plain(t.Elem(), within...)
+		if x := unread(t.Key(), path+"[key]", within...); x != "" {
+			return x
+		}
+		return unread(t.Elem(), path+"[]", within...)
 	case reflect.Struct:
-		for i := range t.NumField() {
-			if x := t.Field(i).Type; !x.Implements(checkerType) && !plain(x, within...) {
-				return false
+		for _, i := range fieldsOf(t) {
+			f := t.Field(i)
+			if x := unread(f.Type, path+"."+f.Name, within...); x != "" {
+				return x
 			}
 		}
-		return true
+		return ""
 	}
-	return t.Kind() <= reflect.Uint64 || t.Kind() == reflect.String
+	if t.Kind() >= reflect.Bool && t.Kind() <= reflect.Complex128 || t.Kind() == reflect.String {
+		return ""
+	}
+	return path + " is a " + t.String()
 }
 
-var checkerType = reflect.TypeFor[checkers.Checker]()
+// fieldsOf returns the places of the fields of a struct that are read.
+func fieldsOf(t reflect.Type) []int {
+	if list, ok := fields.Load(t); ok {
+		return list.([]int)
+	}
+	var list []int
+	for i := range t.NumField() {
+		if !settings(t.Field(i).Type) {
+			list = append(list, i)
+		}
+	}
+	fields.Store(t, list)
+	return list
+}
 
-// remember adds to p what a plain value holds.
-func remember(p checkers.Print, v reflect.Value) checkers.Print {
+var fields sync.Map // of fieldsOf
+
+// settings reports whether a field is the checker that a monitor belongs to, which stays as it is, and not a
+// monitor by itself.
+func settings(t reflect.Type) bool {
+	return t.Implements(checkerType) && !t.Implements(monitorType) && !reflect.PointerTo(t).Implements(monitorType)
+}
+
+// remember appends all that a monitor holds.
+func remember(h hash.Hash, m checkers.Monitor) hash.Hash {
+	return held(h, reflect.Indirect(reflect.ValueOf(m)))
+}
+
+// held appends what a value that can be read holds.
+func held(h hash.Hash, v reflect.Value) hash.Hash {
 	switch v.Kind() {
 	case reflect.Bool:
-		return p.Flag(v.Bool())
+		return h.Bool(v.Bool())
 	case reflect.Int, reflect.Int8, reflect.Int16, reflect.Int32, reflect.Int64:
-		return p.Word(uint64(v.Int()))
-	case reflect.Uint, reflect.Uint8, reflect.Uint16, reflect.Uint32, reflect.Uint64:
-		return p.Word(v.Uint())
+		return h.Int(v.Int())
+	case reflect.Uint, reflect.Uint8, reflect.Uint16, reflect.Uint32, reflect.Uint64, reflect.Uintptr:
+		return h.Uint64(v.Uint())
+	case reflect.Float32, reflect.Float64:
+		return h.Uint64(math.Float64bits(v.Float()))
+	case reflect.Complex64, reflect.Complex128:
+		return h.Uint64(math.Float64bits(real(v.Complex()))).Uint64(math.Float64bits(imag(v.Complex())))
 	case reflect.String:
-		return p.Text(v.String())
+		return h.String(v.String())
 	case reflect.Slice, reflect.Array:
-		p = p.Word(uint64(v.Len()))
+		h = h.Int(int64(v.Len()))
 		for i := range v.Len() {
-			p = remember(p, v.Index(i))
+			h = held(h, v.Index(i))
 		}
 	case reflect.Struct:
-		for i := range v.NumField() {
-			p = remember(p, v.Field(i))
+		for _, i := range fieldsOf(v.Type()) {
+			h = held(h, v.Field(i))
 		}
 	case reflect.Map:
-		entries := checkers.Print(0) // in any order
+		entries := uint64(0) // in any order
 		for key, x := range v.Seq2() {
-			entries += remember(remember(0, key), x)
+			entries += hash.Mix(uint64(held(held(0, key), x)))
 		}
-		p = p.Word(uint64(v.Len())).Word(uint64(entries))
+		h = h.Int(int64(v.Len())).Uint64(entries)
 	}
-	return p // a checker, and what is in it, stays as it is
+	return h
 }

@@ -1,24 +1,25 @@
 package prove
 
 import (
-	"reflect"
+	"fmt"
 	"slices"
 
 	"zksim/checkers"
+	"zksim/internal/hash"
 	"zksim/model/history"
 	"zksim/sim"
 )
 
 // past is what the checkers of a scenario remember of a run so far: monitors what
-// they remember by themselves, for the others a trace. They are shown the events as they would be
-// if only those txns had numbers that change a znode, so that what one run has told can be
-// told again as a part of another one.
+// they remember by themselves; for a checker without a monitor, all events in their
+// order. They are shown events that do not tell in which run they happened, so that what
+// one run has told can be told again as a part of another one.
 type past struct {
 	monitored []checkers.Checker
 	monitors  []checkers.Monitor // of these
-	trace     *trace
-	legible   bool            // of all monitors, see memory
-	order     checkers.Order  // of all of them
+	sees      [history.Calm + 1]bool
+	whole     bool            // the order of all events matters
+	line      hash.Hash       // of the events that were shown, if whole
 	shown     history.History // events that count
 	events    int             // of the run's history that have been looked at
 	objects   []object        // in the order of their first events
@@ -30,33 +31,38 @@ type past struct {
 type object struct{ client, number int32 }
 
 func newPast(all []checkers.Checker, monitored bool) *past {
-	p := &past{legible: true, order: checkers.OrderOf(all), shown: history.History{Txns: true}}
-	var traced []checkers.Checker
+	p := &past{shown: history.History{Txns: true}}
 	for _, c := range all {
-		if m, ok := c.(checkers.Monitored); ok && monitored {
-			p.monitored, p.monitors = append(p.monitored, c), append(p.monitors, m.Monitor())
-			p.legible = p.legible && legible(p.monitors[len(p.monitors)-1])
-		} else {
-			traced = append(traced, c)
+		m, ok := c.(checkers.Monitored)
+		if !ok || !monitored {
+			p.whole = true
+			continue
 		}
+		p.monitored, p.monitors = append(p.monitored, c), append(p.monitors, m.Monitor())
 	}
-	p.trace = &trace{order: checkers.OrderOf(traced)}
+	for k := range p.sees {
+		sees := func(m checkers.Monitor) bool { return checkers.Sees(m, history.Kind(k)) }
+		p.sees[k] = p.whole || slices.ContainsFunc(p.monitors, sees)
+	}
 	return p
 }
 
-// OfState reports whether the verdicts of a checker depend on no order of events: it
-// judges how a run ends, or has a monitor. A proof for such checkers has fewer states.
-func OfState(c checkers.Checker) bool {
-	if _, ok := c.(checkers.Monitored); ok {
-		return true
-	}
-	order := checkers.OrderOf([]checkers.Checker{c})
-	for k := range order {
-		if order.Crosses(history.Kind(k)) {
-			return false
+// check reports a monitor that holds what cannot be read.
+func (p *past) check() error {
+	for i, m := range p.monitors {
+		if field := illegible(m); field != "" {
+			return fmt.Errorf("the monitor of checker %s cannot be read: %s; what a monitor remembers must be in numbers, strings, "+
+				"and slices, arrays, maps and structs of these", p.monitored[i].Name(), field)
 		}
 	}
-	return true
+	return nil
+}
+
+// OfState reports whether the verdicts of a checker depend on no order of events beyond
+// what its monitor remembers. A proof for such checkers has fewer states.
+func OfState(c checkers.Checker) bool {
+	_, ok := c.(checkers.Monitored)
+	return ok
 }
 
 func names(all []checkers.Checker) []string {
@@ -67,11 +73,11 @@ func names(all []checkers.Checker) []string {
 	return list
 }
 
-func (p *past) reset(clients int) {
+func (p *past) reset() {
 	for _, m := range p.monitors {
 		m.Reset()
 	}
-	p.trace.reset(clients)
+	p.line = 0
 	p.shown.Events, p.objects = p.shown.Events[:0], p.objects[:0]
 	p.events, p.found, p.unsure = 0, checkers.Verdict{}, ""
 }
@@ -80,8 +86,8 @@ func (p *past) reset(clients int) {
 func (p *past) take(world *sim.World) []history.Event {
 	first := len(p.shown.Events)
 	for _, e := range world.History.Events[p.events:] {
-		if p.counts(e.Kind) {
-			e.Zxid, e.Value, e.Step = world.Rank(e.Zxid), world.Rank(e.Value), 0
+		if p.sees[e.Kind] {
+			e.Step = 0
 			if e.Object != 0 {
 				e.Object = e.Client<<16 | p.ordinal(&e)
 			}
@@ -90,16 +96,6 @@ func (p *past) take(world *sim.World) []history.Event {
 	}
 	p.events = len(world.History.Events)
 	return p.shown.Events[first:]
-}
-
-// counts reports whether an event may mean something to a checker: what libraries do means nothing
-// to most.
-func (p *past) counts(k history.Kind) bool {
-	switch k {
-	case history.Call, history.Reply, history.Notify, history.Session, history.Fault:
-		return p.order.Sees(k)
-	}
-	return true
 }
 
 // ordinal tells the object of an event from the others of its client: the number that it
@@ -125,8 +121,13 @@ func (p *past) show(e history.Event) {
 		return
 	}
 	i := len(p.shown.Events) - 1
-	p.trace.add(&p.shown.Events[i])
+	if p.whole {
+		p.line = said(p.line, &p.shown.Events[i])
+	}
 	for _, m := range p.monitors {
+		if !checkers.Sees(m, e.Kind) {
+			continue
+		}
 		switch v := m.Step(&p.shown, i); {
 		case v.Level == checkers.Violated && !p.violated():
 			p.found = v
@@ -156,29 +157,47 @@ func (p *past) replay(events []history.Event) {
 	}
 }
 
-// visible reports whether the order of one of these events and those of other clients can matter.
-func (p *past) visible(events []history.Event) bool {
-	return slices.ContainsFunc(events, func(e history.Event) bool { return p.order.Crosses(e.Kind) })
+// hash returns a hash of what matters of all that the checkers remember: what decides what they
+// will find.
+func (p *past) hash() uint64 {
+	h := p.line
+	for _, m := range p.monitors {
+		if x, ok := m.(checkers.Digest); ok {
+			h = h.Uint64(x.Hash())
+		} else {
+			h = remember(h, m)
+		}
+	}
+	return uint64(h)
 }
 
-func (p *past) hash() checkers.Print {
-	x := p.trace.hash()
+// memory returns a hash of all that the checkers remember.
+func (p *past) memory() uint64 {
+	h := p.line
 	for _, m := range p.monitors {
-		x = x.Word(m.Hash())
+		h = remember(h, m)
 	}
-	return x
+	return uint64(h)
 }
 
-// memory returns a hash of all that the checkers remember, which is more than hash says: nothing is left to
-// the world. Where it cannot be told, that is all they were shown, of which line is a hash.
-func (p *past) memory(line uint64) uint64 {
-	if !p.legible {
-		return line
+// said appends what an event says.
+func said(h hash.Hash, e *history.Event) hash.Hash {
+	h = h.Int(int64(e.Kind)).Bool(e.OK).Int(int64(e.Client)).Int(int64(e.Object)).Int(int64(e.Version)).Int(e.Zxid).
+		Int(e.Value).Int(e.Session).String(e.Op).String(e.Path).String(e.Data).Bool(e.Err == nil)
+	if e.Err != nil {
+		h = h.String(e.Err.Error())
 	}
-	x := remember(0, reflect.ValueOf(p.trace.own))
-	x = remember(x, reflect.ValueOf(&p.trace.sums).Elem())
-	for _, m := range p.monitors {
-		x = remember(x, reflect.Indirect(reflect.ValueOf(m)))
-	}
-	return uint64(x)
+	return h
 }
+
+// saidIn is what events say; 0 if there are none.
+func saidIn(told []history.Event) uint64 {
+	var h hash.Hash
+	for i := range told {
+		h = said(h, &told[i])
+	}
+	return uint64(h)
+}
+
+// after returns the key of what the checkers remember, as in memory, and are told then.
+func after(all, said uint64) uint64 { return uint64(hash.Hash(all).Uint64(said)) }

@@ -1,30 +1,33 @@
 package prove
 
 import (
+	"fmt"
 	"slices"
+	"strings"
 
+	"zksim/faults"
 	"zksim/sim"
 )
 
-// possible returns what can happen in a state, in groups as of a point; none at the
-// end of the run, an empty one if all that can happen is mirrored. It returns false if that is
-// not known, and there is no world in that state to look at. They are valid until the next call.
-func (w *worker) possible(x *state, world *sim.World) (groups [][]sim.Transition, ok bool) {
+// possible returns what can happen in a state; nothing at the end of the run. Mirrored says that it is nothing
+// since the runs with clients exchanged are explored elsewhere. It returns not ok if what can happen is
+// not known, and there is no world in that state to look at. The list is valid until the next call.
+func (w *worker) possible(x *state, world *sim.World) (all []sim.Transition, mirrored, ok bool) {
 	if !w.scope.Offline && slices.ContainsFunc(x.clients, func(c *sim.Part) bool { return !c.Begun() }) {
 		if world == nil {
-			return nil, false
+			return nil, false, false
 		}
 		if first := world.Opening(); len(first) > 0 {
-			return [][]sim.Transition{first}, true
+			return first, false, true
 		}
 	}
 	all, strikes, ok := w.gather(x, world)
 	if !ok {
-		return nil, false
+		return nil, false, false
 	}
 	if len(all) == 0 || x.servers.Mortal() || w.scope.Servers > 1 {
 		if world == nil {
-			return nil, false
+			return nil, false, false
 		}
 		all = w.happening(all[:0], world)
 	}
@@ -32,51 +35,28 @@ func (w *worker) possible(x *state, world *sim.World) (groups [][]sim.Transition
 	hasty := w.busy && int(w.ticks()) < w.scope.Ticks
 	if hasty && slices.ContainsFunc(w.moves, func(m *moves) bool { return m.timed }) {
 		if world == nil {
-			return nil, false
+			return nil, false, false
 		}
 		all = append(all, world.Ticks()...)
 	}
 	if w.alike != nil && len(all) > 0 {
 		all = slices.DeleteFunc(all, func(t sim.Transition) bool { return w.mirrored(x, t) })
 		if len(all) == 0 {
-			return [][]sim.Transition{nil}, true
+			return nil, true, true
 		}
 	}
 	if strikes && int(w.used()) < w.most {
 		for k := range w.moves {
-			for _, t := range w.faults[k] {
-				all = append(all, t.Transition)
-			}
+			all = append(all, w.faults[k]...)
 		}
 	} else if strikes {
 		w.withheld.Store(true)
-		strikes = false
-	}
-	w.list = all
-	if len(all) == 0 {
-		return nil, true
-	}
-	groups = w.groups[:0]
-	var mine uint64 // bit i: client i+1 is in a group
-	if w.reduce.Persistent && len(all) > 1 && !(w.scope.Servers > 1 && int(w.used()) < w.most) {
-		groups, mine = w.persistent(groups, all, strikes, hasty)
-	}
-	w.rest = w.rest[:0]
-	for _, t := range all {
-		if t.Client == 0 || mine>>(t.Client-1)&1 == 0 {
-			w.rest = append(w.rest, t)
-		}
-	}
-	if len(w.rest) > 0 {
-		groups = append(groups, w.rest)
 	}
 	if w.reverse {
-		for _, g := range groups {
-			slices.Reverse(g)
-		}
+		slices.Reverse(all)
 	}
-	w.groups = groups
-	return groups, true
+	w.list = all
+	return all, false, true
 }
 
 // happening appends what can happen, but for what servers apply to which nobody is connected, if that makes no
@@ -112,16 +92,10 @@ func (w *worker) gather(x *state, world *sim.World) (all []sim.Transition, strik
 			return nil, false, false
 		}
 		w.moves = append(w.moves, m)
-		for _, t := range m.normal {
-			all = append(all, t.Transition)
-		}
+		all = append(all, m.normal...)
 		w.faults[k] = w.faults[k][:0]
 		for _, t := range m.faults {
-			left, known := w.left(x, t.Transition, world)
-			if !known {
-				return nil, false, false
-			}
-			if left {
+			if w.left(x, t) {
 				w.faults[k], strikes = append(w.faults[k], t), true
 			}
 		}
@@ -129,21 +103,20 @@ func (w *worker) gather(x *state, world *sim.World) (all []sim.Transition, strik
 	return all, strikes, true
 }
 
-// movesOf returns what can happen to client k; nil if that is not known and there is no world.
+// movesOf returns what can happen to client k; nil if that is not known and there is no world. If both
+// are there, they are compared.
 func (w *worker) movesOf(x *state, k int, world *sim.World) *moves {
 	key := x.movesKey(k, w.fine)
-	mortal := x.servers.Mortal() || w.scope.Servers > 1
-	if m, ok := w.memo.moves.get(key); ok && !mortal && !w.again {
-		return m
-	}
-	if world == nil {
-		return nil
+	alone := !x.servers.Mortal() && w.scope.Servers == 1 && !w.again
+	known, ok := w.memo.moves.get(key)
+	if ok = ok && alone; world == nil || ok && world.Step()%w.doubtful != 0 {
+		return known
 	}
 	c := world.Clients()[k]
-	m := &moves{secluded: c.Secluded(), timed: c.Timed()}
+	m := &moves{timed: c.Timed()}
 	for _, t := range world.Busy() {
 		if int(t.Client) == k+1 && t.Kind != sim.Tick {
-			m.normal = append(m.normal, move{t, w.isLocal(world, t)})
+			m.normal = append(m.normal, t)
 		}
 	}
 	strikes := world.Faults()
@@ -152,24 +125,28 @@ func (w *worker) movesOf(x *state, k int, world *sim.World) *moves {
 	}
 	for _, t := range strikes {
 		if int(t.Client) == k+1 {
-			m.faults = append(m.faults, move{t, w.isLocal(world, t)})
+			m.faults = append(m.faults, t)
 		}
 	}
-	if mortal {
+	if ok && (!slices.Equal(m.normal, known.normal) || !slices.Equal(m.faults, known.faults) || m.timed != known.timed) {
+		panic(failed(fmt.Sprintf("what can happen to c%d is not what is remembered of its state, after %s", k+1,
+			strings.Join(world.Schedule(), ", "))))
+	}
+	if !alone {
 		return m
 	}
 	return w.memo.moves.put(key, m)
 }
 
-// left reports whether there are faults left of the kind of t; known is false if nobody knows and there
-// is no world to look at.
-func (w *worker) left(x *state, t sim.Transition, world *sim.World) (left, known bool) {
-	key := x.restKey(t)
-	left, known = w.memo.left.get(key)
-	if !known && world != nil {
-		left, known = w.memo.left.put(key, w.runner.Left(t)), true
+// left reports whether the plan still allows the fault t, if the state permits it.
+func (w *worker) left(x *state, t sim.Transition) bool {
+	budget, _ := w.memo.budgets.get(x.rest)
+	for i, r := range w.scope.Faults {
+		if budget[i] > 0 && faults.KindOf(r.Fault) == t.Kind && (r.Aim.Client == 0 || r.Aim.Client == int(t.Client)) {
+			return true
+		}
 	}
-	return left, known
+	return false
 }
 
 // mirrored reports whether t serves a client for the first time while one that is
@@ -186,48 +163,3 @@ func (w *worker) mirrored(x *state, t sim.Transition) bool {
 	}
 	return false
 }
-
-// persistent returns, for each client of which that is true, everything that can
-// happen to it now, where none of this can make a difference to what happens to
-// others or the other way round; the smallest set first. It is enough to explore
-// one of them, unless a step of it writes something to the history whose order
-// matters.
-//
-// For a run that begins with steps of others contains a step of the set in the end, since nothing
-// disables these, and that step can as well be taken first (persistent sets: Godefroid, Partial-Order
-// Methods for the Verification of Concurrent Systems, 1996). No run is put off for ever, since no
-// cycle of states has steps of such sets only: messages come from steps of others, faults are counted,
-// and so is how often code goes on of its own accord; where its steps interleave, it forgets nothing.
-// A session's end may move time on, and so may a tick that has an alternative; then it makes a
-// difference to steps that set timers, and these are treated like those that write to the history.
-// With several servers, what others do can make a fault possible that strikes c.
-func (w *worker) persistent(groups [][]sim.Transition, all []sim.Transition, strikes, hasty bool) ([][]sim.Transition, uint64) {
-	var clients uint64
-	for k, m := range w.moves {
-		if !m.secluded || hasty && m.timed || k > 63 || slices.ContainsFunc(m.normal, move.crosses) || strikes && slices.ContainsFunc(w.faults[k], move.crosses) {
-			continue
-		}
-		set := w.sets[k][:0]
-		for _, t := range m.normal {
-			if w.alike == nil || slices.Contains(all, t.Transition) { // is not mirrored
-				set = append(set, t.Transition)
-			}
-		}
-		if len(set) == 0 {
-			continue
-		}
-		if strikes {
-			for _, t := range w.faults[k] {
-				set = append(set, t.Transition)
-			}
-		}
-		w.sets[k] = set
-		clients |= 1 << k
-		groups = append(groups, set)
-	}
-	slices.SortStableFunc(groups, func(a, b []sim.Transition) int { return len(a) - len(b) })
-	return groups, clients
-}
-
-// crosses reports whether the move changes more than its client and the connection of that.
-func (m move) crosses() bool { return !m.local }

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"testing"
 
-	"zksim/checkers"
+	"zksim/internal/hash"
 	"zksim/scenarios"
 	"zksim/sim"
 )
@@ -42,7 +42,7 @@ func (x *sampler) Choose(w *sim.World) (sim.Transition, bool, error) {
 			}
 		}
 	}
-	state := uint64(x.past.hash().Word(w.Fingerprint()))
+	state := uint64(hash.Hash(x.past.hash()).Uint64(w.Fingerprint()))
 	if was, ok := x.next[x.by]; ok && x.by != 0 {
 		x.twice++
 		if was != state {
@@ -63,7 +63,7 @@ func (x *sampler) Choose(w *sim.World) (sim.Transition, bool, error) {
 		return sim.Transition{}, false, nil
 	}
 	t := list[x.random.IntN(len(list))]
-	x.by = uint64(checkers.Print(state).Text(w.Name(t)))
+	x.by = uint64(hash.Hash(state).String(w.Name(t)))
 	return t, true, nil
 }
 
@@ -86,10 +86,10 @@ func TestEqualStatesHaveEqualFutures(t *testing.T) {
 		}
 		q := newSearch(&sc, Every, sc.most())
 		x := &sampler{random: random, past: newPast(q.scenario.Checkers, true), possible: map[uint64]string{}, next: map[uint64]uint64{}}
-		r.Detail = sim.Detail{Epoch: true, Clock: sim.Times}
+		r.Detail = sim.Detail{DenseZxids: true}
 		q.scenario.MaxSteps = 3000
 		for range runs {
-			x.past.reset(s.Clients)
+			x.past.reset()
 			x.by = 0
 			if _, err := r.Explore(q.scenario, q.schedule, x); err != nil {
 				t.Errorf("%s: %v", s.Name, err)

@@ -70,6 +70,9 @@ func Prove(ctx context.Context, sc Scope, o Options) (Result, error) {
 	case o.Audit && (sc.Interleave || !o.Reductions.Forget):
 		return Result{}, errors.New("there is nothing to audit where nothing is forgotten, as without that reduction or when code interleaves")
 	}
+	if err := newPast(sc.Scenario.Checkers, o.Reductions.Monitors).check(); err != nil {
+		return Result{}, fmt.Errorf("%s: %w", sc.Scenario.Name, err)
+	}
 	o.Workers = cmp.Or(o.Workers, runtime.GOMAXPROCS(0))
 	o.Every = cmp.Or(o.Every, time.Minute)
 	o.Stuck = cmp.Or(o.Stuck, usuallyStuck)
@@ -92,10 +95,9 @@ type prover struct {
 	scope Scope
 	Options
 	result Result
-	needs  needs
 	stop   string // the limit that was reached
 	err    error  // of a checkpoint
-	memo   *memo  // of all levels with these needs
+	memo   *memo  // of all levels
 	code   uint64 // hash of a run, 0: not known yet
 	saved  time.Time
 	asked  time.Time // for progress
@@ -107,7 +109,7 @@ type prover struct {
 func (p *prover) level(ctx context.Context, from *checkpoint) (again bool, err error) {
 	cert := &p.result.Certificate
 	s := newSearch(&p.scope, p.Reductions, len(cert.Levels))
-	s.needs, s.reverse, s.stuck, s.limit = p.needs, p.Reverse, p.Stuck, int64(p.States)
+	s.reverse, s.stuck, s.limit = p.Reverse, p.Stuck, int64(p.States)
 	s.doubtful = cmp.Or(p.Doubt, 1000)
 	s.again = s.again || p.Audit || p.Rerun
 	if p.memo == nil {
@@ -134,9 +136,6 @@ func (p *prover) level(ctx context.Context, from *checkpoint) (again bool, err e
 	case s.refuted != nil:
 		p.refuted(s)
 		return false, p.discard()
-	case s.asked.Load():
-		p.needs, p.memo = s.more, nil
-		return true, nil
 	case p.err != nil:
 		return false, p.err
 	case len(s.pool.queue) > 0:
@@ -167,7 +166,7 @@ func (p *prover) explore(ctx context.Context, s *search, from []edge, fresh bool
 			return err // the worker may be in client code still
 		}
 		more := s.full.Swap(false)
-		if s.limit = limit; !more || s.refuted != nil || s.asked.Load() || p.stop != "" || p.err != nil || ctx.Err() != nil {
+		if s.limit = limit; !more || s.refuted != nil || p.stop != "" || p.err != nil || ctx.Err() != nil {
 			return nil
 		}
 		from = s.pool.queue

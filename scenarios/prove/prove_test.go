@@ -16,7 +16,6 @@ import (
 
 	"zksim/checkers"
 	"zksim/scenarios"
-	"zksim/sim"
 )
 
 // certify searches to the end.
@@ -298,20 +297,5 @@ func TestAViolationIsTheSameEachTime(t *testing.T) {
 		if !slices.Equal(r.Schedule, first) {
 			t.Fatalf("another schedule:\n%v\n%v", r.Schedule, first)
 		}
-	}
-}
-
-// Workers do not go on when the search begins anew anyway.
-func TestASearchThatNeedsMoreEndsAtOnce(t *testing.T) {
-	s := newSearch(&Scope{Scenario: small(t, "election/election"), Servers: 1, Order: 1}, Every, 0)
-	s.pool = newPool(1)
-	s.pool.queue = []edge{{}}
-	work, _ := s.pool.take()
-	if s.need(needs{Clock: sim.Timers}) || s.more.Clock != sim.Timers {
-		t.Errorf("needs %v", s.more)
-	}
-	s.pool.give(work)
-	if _, more := s.pool.take(); more {
-		t.Error("there is work left")
 	}
 }

@@ -3,7 +3,6 @@ package prove
 import (
 	"cmp"
 	"testing"
-	"time"
 
 	"zksim/scenarios"
 )
@@ -34,9 +33,9 @@ func smallest(s *scenarios.Scenario) int {
 // TestReductionsLoseNoOutcomeOfRecipes compares searches on every scenario, correct or
 // broken, that a plain search closes in a moment.
 func TestReductionsLoseNoOutcomeOfRecipes(t *testing.T) {
-	all, limit, least := combinations(), 300*time.Millisecond, 5
+	all, limit, least := combinations(), 4_000, 5
 	if testing.Short() {
-		all, limit, least = []Reductions{Every}, 200*time.Millisecond, 0
+		all, limit, least = []Reductions{Every}, 1_000, 0
 	}
 	closed, outcomes := 0, 0
 	for i := range scenarios.All {

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"zksim/checkers"
+	"zksim/internal/hash"
 	"zksim/scenarios"
 	"zksim/sim"
 )
@@ -16,9 +17,9 @@ import (
 func (w *worker) run() {
 	w.began.Store(time.Now().UnixNano())
 	defer w.began.Store(0)
-	w.at, w.before, w.begin = 0, nil, mark{}
+	w.at, w.before, w.begin = 0, nil, 0
 	w.prefix = w.next.path(w.prefix[:0])
-	w.past.reset(w.scenario.Clients)
+	w.past.reset()
 	w.all = 0
 	switch res, err := w.runner.Explore(w.scenario, w.schedule, w); err {
 	case nil:
@@ -34,9 +35,9 @@ func (w *worker) endless(names []string) {
 	s, runner := w.scope.Scenario, scenarios.NewRunner()
 	defer runner.Close()
 	names = names[:min(len(names), cmp.Or(s.SafetySteps, sim.UsualSafetySteps))]
-	res, err := w.restore(runner, s, sim.Replay{Names: names})
+	res, err := runner.Explore(s, w.schedule, &sim.Replay{Names: names})
 	if err != nil {
-		w.misled(err)
+		w.doubt("a schedule without an end cannot be run with the usual zxids: " + err.Error())
 		return
 	}
 	if v := res.Verdict; v.Level == checkers.Violated && (!s.Broken() || s.Catches(v)) {
@@ -54,7 +55,7 @@ func (w *worker) complete(res *scenarios.Result) {
 	}
 	v := res.Verdict
 	if w.audit != nil {
-		w.check(w.runner.World(), " ends", uint64(checkers.Print(v.Level).Text(v.Checker)))
+		w.check(w.runner.World(), " ends", uint64(hash.Hash(v.Level).String(v.Checker)))
 	}
 	if w.outcome != nil {
 		w.outcome(res)
@@ -68,16 +69,17 @@ func (w *worker) complete(res *scenarios.Result) {
 	}
 }
 
-// verify reports a violation as it is in a run with the usual zxids, and with the watches that nobody hears.
+// verify reports a violation as it is in a run with the usual zxids.
 func (w *worker) verify(found *scenarios.Result) {
 	runner := scenarios.NewRunner()
 	defer runner.Close()
-	res, err := w.restore(runner, w.scenario, sim.Replay{Names: found.Schedule.Names, Then: over{}})
+	res, err := runner.Explore(w.scenario, w.schedule, &sim.Replay{Names: found.Schedule.Names, Then: over{}})
 	if err == nil && w.past.violated() {
 		res.Verdict = w.past.judge(res.History)
 	}
 	if err != nil || res.Verdict.Level != checkers.Violated {
-		w.misled(err)
+		w.doubt(fmt.Sprintf("%s: %s, but not with the usual zxids: the code goes by more than their order; "+
+			"search without the reduction zxids", found.Verdict.Checker, found.Verdict.Message))
 		return
 	}
 	w.report(runner, &res)
@@ -88,14 +90,6 @@ func (w *worker) report(runner *scenarios.Runner, res *scenarios.Result) {
 	runner.Names(res)
 	res.History = nil
 	w.refute(res)
-}
-
-// misled has the search begin anew without the reduction that a schedule does not fit which it has found; if
-// there is none, the simulator is wrong.
-func (w *worker) misled(err error) {
-	if w.need(needs{Watches: true}) {
-		panic(err) // to be reported
-	}
 }
 
 // over ends a run.
@@ -118,14 +112,12 @@ func (w *worker) Choose(world *sim.World) (sim.Transition, bool, error) {
 		if w.at == len(w.prefix)-1 {
 			w.past.take(world)
 			w.before = w.read(world, w.next.from.ticks)
+			w.before.memory = memory{w.past.hash(), w.past.memory()}
 			if x := &w.next.from.state; x.known() {
 				w.compare(x, w.before, world)
-				w.before.all = x.all
-			} else {
-				w.before.all = w.past.memory(saidIn(w.past.shown.Events))
 			}
 			w.all = w.before.all
-			w.begin, w.local = markOf(world), w.isLocal(world, w.next.by)
+			w.begin, w.local = world.Step(), w.isLocal(world, w.next.by)
 		}
 		w.at++
 		return w.prefix[w.at-1], true, nil
@@ -146,91 +138,46 @@ func (w *worker) arrive(world *sim.World) error {
 	told := slices.Clone(w.past.take(world))
 	w.undecided()
 	y := w.read(world, w.ticks())
-	said := saidIn(told)
-	if w.before == nil {
-		y.all = w.past.memory(said)
-	} else if y.all = w.before.all; len(told) > 0 {
-		y.all = w.past.memory(after(y.all, said))
-	}
+	y.memory = memory{w.past.hash(), w.past.memory()}
 	w.all = y.all
 	if w.expected != nil {
 		w.compare(w.expected, y, world)
 	}
 	if !w.entered {
 		if w.next.from != nil {
-			e := w.begin.effect(world)
-			e.told, e.said, e.visible = told, said, w.past.visible(told)
-			w.taken(e.visible, e.clocked)
 			if !w.past.violated() && !w.again {
-				w.learn(y, e)
+				w.learn(y, effect{told, saidIn(told), int32(world.Step() - w.begin)})
 			}
 		}
 		if w.past.violated() {
 			return errOver // the verdict on the run will say what
 		}
-		if !w.need(w.asks(world)) {
-			return errKnown
-		}
-		fingerprint := y.fingerprint(w.fenced)
-		w.class = fingerprint
+		whole := y
 		if w.audit != nil {
-			w.check(world, "", fingerprint)
-			world.Detail.Forget = false
-			fingerprint = w.read(world, w.ticks()).fingerprint(w.fenced)
-			world.Detail.Forget = true
+			w.class = y.fingerprint()
+			w.check(world, "", w.class)
+			whole = w.unforgetting(world, y)
 		}
-		if err := w.enter(fingerprint, world.Step()); err != nil {
+		if err := w.enter(whole, world.Step()); err != nil {
 			return err
 		}
 	}
 	w.expected, w.entered = nil, false
-	groups, _ := w.possible(y, world)
+	list, mirrored, _ := w.possible(y, world)
 	switch {
-	case len(groups) == 0:
-		return errOver
-	case len(groups[0]) == 0:
+	case mirrored:
 		return errTwins
+	case len(list) == 0:
+		return errOver
 	}
-	w.goOn(y, groups, told, int32(world.Step()))
-	w.before, w.begin = y, markOf(world)
+	w.goOn(y, list, told, int32(world.Step()))
+	w.before, w.begin = y, world.Step()
 	if !w.again && w.memo.find(y, w.next.by) != nil {
 		return errRecall
 	}
 	w.local = w.isLocal(world, w.next.by)
 	w.more = false
 	return nil
-}
-
-// mark is a moment of a run.
-type mark struct{ readings, step, sweeps, removed, dropped, awaited int }
-
-func markOf(world *sim.World) mark {
-	s := world.Sweeping()
-	return mark{world.Readings(), world.Step(), s.Times, len(s.Removed), len(s.Dropped), len(s.Awaited)}
-}
-
-// effect returns what has happened since, but for what was told.
-func (m mark) effect(world *sim.World) effect {
-	s := world.Sweeping()
-	e := effect{clocked: m.readings != world.Readings(), length: int32(world.Step() - m.step), dropped: m.sweeps != s.Times}
-	if removed := s.Removed[m.removed:]; len(removed) > 0 {
-		var p checkers.Print
-		for _, x := range removed {
-			p = p.Word(x)
-		}
-		e.removed = uint64(p)
-	}
-	return e
-}
-
-// asks returns what the run shows that the states must contain.
-func (w *worker) asks(world *sim.World) (n needs) {
-	if n.Clock = world.Clock(); n.Clock != sim.NoClock {
-		n.Hurry = world.Hurried()
-	}
-	s := world.Sweeping()
-	n.Watches = !w.memo.dead.add(s.Dropped[w.begin.dropped:], s.Awaited[w.begin.awaited:]) || s.Mistaken > 0
-	return n
 }
 
 // undecided takes note of a monitor that could not judge.
@@ -257,16 +204,17 @@ func (w *worker) compare(said, is *state, world *sim.World) {
 }
 
 // read returns the state of a run in which time has passed that often although something else
-// could happen.
+// could happen, but for what the checkers remember.
 func (w *worker) read(world *sim.World, ticks int32) *state {
-	x := &state{rest: world.Rest(), memory: memory{past: uint64(w.past.hash())}, guarded: w.runner.Guarded(), clients: make([]*sim.Part, len(world.Clients()))}
-	if ticks > 0 {
-		x.rest = uint64(checkers.Print(x.rest).Word(uint64(ticks)))
+	rest := hash.Hash(world.Rest()).Int(int64(ticks))
+	if _, known := w.memo.budgets.get(uint64(rest)); !known {
+		w.memo.budgets.put(uint64(rest), w.runner.Budgets())
 	}
-	hash := world.ServersHash()
+	x := &state{now: world.Now(), rest: uint64(rest), guarded: w.runner.Guarded(), clients: make([]*sim.Part, len(world.Clients()))}
+	print := world.ServersHash()
 	var ok bool
-	if x.servers, ok = w.memo.servers.get(hash); !ok {
-		x.servers = w.memo.servers.put(hash, world.Servers())
+	if x.servers, ok = w.memo.servers.get(print); !ok {
+		x.servers = w.memo.servers.put(print, world.Servers())
 	}
 	for i, c := range world.Clients() {
 		c.Part(&w.buffer)
@@ -275,10 +223,19 @@ func (w *worker) read(world *sim.World, ticks int32) *state {
 	return x
 }
 
+// unforgetting returns a state of an audit with all that code has seen.
+func (w *worker) unforgetting(world *sim.World, x *state) *state {
+	world.Detail.Forget = false
+	y := w.read(world, w.ticks())
+	y.memory = x.memory
+	world.Detail.Forget = true
+	return y
+}
+
 // learn notes what the next edge has done.
 func (w *worker) learn(y *state, e effect) {
 	if len(e.told) == 0 && y.past != w.before.past {
-		panic(failed("a checker remembers something of an event that its Order does not name"))
+		panic(failed("a checker remembers something of an event that it says it does not see"))
 	}
 	w.memo.learn(w.before, y, w.next.by, e, w.local, w.fine)
 }

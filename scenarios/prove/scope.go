@@ -64,27 +64,18 @@ func (s *Scope) most() int {
 
 // Reductions are ways to explore less than everything; the zero value is plain
 // depth-first search over states. Each is sound, by itself and with the others, whatever
-// the code does, but for Symmetry, and Forget if the code does not tell the truth.
+// the code does, but for Zxids if code goes by more than the order of zxids, Forget if it does
+// not tell the truth, and Symmetry.
 type Reductions struct {
-	// Persistent explores only what happens to a single client, where nothing that
-	// happens to others can make a difference to that.
-	Persistent bool `json:"persistent"`
-	// Zxids takes states for the same that differ only in the numbers of txns
-	// which changed no znode.
+	// Zxids has zxids count only the txns that change a znode, as seen by clients and
+	// checkers (sim.Detail.DenseZxids). A violation is reported as it is with the usual zxids.
 	Zxids bool `json:"zxids"`
 	// Monitors has the checkers that can say what they remember of the past do so.
-	// Without it, the order of all events that they look at is part of the state.
+	// Without it, the order of all events is part of the state.
 	Monitors bool `json:"monitors"`
-	// Ended takes clients whose code has come to its end for the same, whatever it has
-	// seen, if the checkers need not know.
-	Ended bool `json:"ended"`
 	// Forget leaves out of a state what code has seen and says that it does not keep
 	// (recipes.Env.Forget), and takes its word for it. Not with Scope.Interleave.
 	Forget bool `json:"forget"`
-	// Unheard has client and server forget a watch as soon as the code has dropped its channel, as far as
-	// Forget knows of that. Where that could make a difference the search goes on without it. Only with
-	// one server, faults that strike whole connections, and checkers that do not look at watch events.
-	Unheard bool `json:"unheard"`
 	// Idle has a server to which nobody is connected apply txns only while some client may connect to it, or when
 	// nothing else can happen. Only while no fault is left that looks at such servers.
 	Idle bool `json:"idle"`
@@ -103,12 +94,11 @@ type Switch struct {
 
 // Switches returns the switches of r for all reductions but Symmetry.
 func (r *Reductions) Switches() []Switch {
-	return []Switch{{"persistent", &r.Persistent}, {"zxids", &r.Zxids}, {"monitors", &r.Monitors}, {"ended", &r.Ended},
-		{"forget", &r.Forget}, {"unheard", &r.Unheard}, {"idle", &r.Idle}}
+	return []Switch{{"zxids", &r.Zxids}, {"monitors", &r.Monitors}, {"forget", &r.Forget}, {"idle", &r.Idle}}
 }
 
 // Every is all reductions but Symmetry.
-var Every = Reductions{Persistent: true, Zxids: true, Monitors: true, Ended: true, Forget: true, Unheard: true, Idle: true}
+var Every = Reductions{Zxids: true, Monitors: true, Forget: true, Idle: true}
 
 // String says in a few words which reductions are on.
 func (r Reductions) String() string {

@@ -12,15 +12,13 @@ import (
 	"zksim/checkers"
 	"zksim/faults"
 	"zksim/scenarios"
-	"zksim/sim"
 )
 
 // search explores all schedules with at most a number of faults.
 type search struct {
 	scope   *Scope
 	reduce  Reductions
-	most    int // faults
-	needs   needs
+	most    int  // faults
 	reverse bool // take the last first
 	stuck   time.Duration
 	limit   int64 // states; 0: none
@@ -29,7 +27,6 @@ type search struct {
 	schedule scenarios.Schedule // the circumstances
 	injector *faults.Injector
 	alike    []int                   // by client; nil: no two are
-	fenced   bool                    // checkers.Fenced remembers what the guarded resource has seen
 	outcome  func(*scenarios.Result) // if not nil, hears of every complete run
 
 	pool  *pool
@@ -43,27 +40,13 @@ type search struct {
 	doubtful int         // how many recalled steps there are to one that is found out again
 	audit    *audit      // nil: none
 	withheld atomic.Bool // a fault was possible and there had been enough
-	asked    atomic.Bool // there is more to it than needs say
 	full     atomic.Bool // limit is reached
 	states   atomic.Int64
 	deepest  atomic.Int64
 
 	mu      sync.Mutex
-	more    needs // if asked
 	refuted *scenarios.Result
 	unsure  string
-}
-
-// needs are what the states of a search must contain of virtual time, and whether of watches that nobody hears.
-type needs struct {
-	Clock   sim.Clock // what the code depends on
-	Hurry   bool      // time may move on otherwise than by a tick
-	Watches bool      // those that nobody hears make a difference
-}
-
-// and returns what two searches need.
-func (n needs) and(x needs) needs {
-	return needs{max(n.Clock, x.Clock), n.Hurry || x.Hurry, n.Watches || x.Watches}
 }
 
 // counters count what was done; they do not depend on the order in which it was.
@@ -80,7 +63,6 @@ func newSearch(sc *Scope, reduce Reductions, most int) *search {
 	}
 	s := &search{scope: sc, reduce: reduce, most: most, scenario: &x, schedule: x.Blank(0), injector: &faults.Injector{}, memo: &memo{}, again: sc.Servers > 1, doubtful: 1000, stuck: usuallyStuck}
 	s.schedule.Servers, s.schedule.Order, s.schedule.Faults = sc.Servers, sc.Order, sc.Faults
-	s.fenced = slices.Contains(names(sc.Scenario.Checkers), checkers.Fenced{}.Name())
 	s.injector.Reset(sc.Faults)
 	s.fine = s.injector.Strikes()
 	s.distant = slices.ContainsFunc(sc.Faults, func(r faults.Rule) bool { return slices.Contains(distant, r.Fault) })
@@ -96,16 +78,6 @@ func newSearch(sc *Scope, reduce Reductions, most int) *search {
 // distant are the faults that look for a server which lags.
 var distant = []string{"late-request", "expiry-lag", "failover", "late-commit"}
 
-// remembering returns the checkers that remember something of the past which matters: those
-// that are asked, and the one that knows the guarded resource.
-func (s *search) remembering() []checkers.Checker {
-	all, fenced := s.scenario.Checkers, checkers.Checker(checkers.Fenced{})
-	if s.fenced && !slices.Contains(names(all), fenced.Name()) {
-		all = append(slices.Clone(all), fenced)
-	}
-	return all
-}
-
 // refute takes note of a schedule that violates a checker. There is no need to go
 // on.
 func (s *search) refute(r *scenarios.Result) {
@@ -115,19 +87,6 @@ func (s *search) refute(r *scenarios.Result) {
 	}
 	s.mu.Unlock()
 	s.pool.stop()
-}
-
-// need reports whether the search goes on with what its states contain. If not, it ends.
-func (s *search) need(x needs) bool {
-	if s.needs.and(x) == s.needs {
-		return true
-	}
-	s.mu.Lock()
-	s.more = s.needs.and(s.more).and(x)
-	s.mu.Unlock()
-	s.asked.Store(true)
-	s.pool.stop()
-	return false
 }
 
 // doubt takes note of something that nobody can tell.
@@ -158,8 +117,7 @@ const usuallyStuck = 30 * time.Second
 // the search stops and what is left is in the pool. It fails when client code blocks
 // or ends its goroutine.
 func (s *search) run(ctx context.Context, workers int, from []edge, watch func() bool) error {
-	s.memo.hurry = s.needs.Hurry
-	s.memo.exact = s.injector.Counts() || s.needs.Clock == sim.Times
+	s.memo.exact = s.injector.Counts()
 	s.pool = newPool(workers)
 	s.pool.queue = from
 	if ctx.Err() != nil { // at once, not when it is noticed

@@ -3,7 +3,7 @@ package prove
 import (
 	"sync"
 
-	"zksim/checkers"
+	"zksim/internal/hash"
 )
 
 // visited is the set of fingerprints of the states that were reached: 8 bytes
@@ -44,7 +44,7 @@ func (v *visited) add(x uint64) bool {
 		return false
 	}
 	s.count++
-	s.sum += uint64(checkers.Print(x).Word(x))
+	s.sum += uint64(hash.Hash(x).Uint64(x))
 	return true
 }
 

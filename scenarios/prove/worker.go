@@ -5,7 +5,7 @@ import (
 	"slices"
 	"sync/atomic"
 
-	"zksim/checkers"
+	"zksim/internal/hash"
 	"zksim/model/history"
 	"zksim/scenarios"
 	"zksim/sim"
@@ -17,7 +17,7 @@ type point struct {
 	parent *point
 	by     sim.Transition
 	faults int32  // on the way
-	ticks  int32  // likewise, of those that had an alternative
+	ticks  int32  // on the way, of those that had an alternative
 	busy   bool   // a tick from here has one
 	length int32  // steps of the run up to here
 	class  uint64 // the state as code sees it
@@ -28,24 +28,19 @@ type point struct {
 	whole bool            // ... or by all steps up to here
 	last  *point          // the latest point on the way, this one included, by the step to which something was told
 	bare  bool            // it is not known what was told
-	// groups are what is possible here. The first is explored; each further one
-	// only if a step of the one before turns out to matter to others.
-	groups [][]sim.Transition // without the first
-	opened atomic.Int32
-	left   atomic.Int32 // opened edges that have not been explored
+	left  atomic.Int32    // edges that have not been explored
 }
 
 // edge is a step to be explored.
 type edge struct {
-	from  *point
-	by    sim.Transition
-	group int32
+	from *point
+	by   sim.Transition
 }
 
 // explored notes that an edge has been, and forgets what nobody needs any more of where it comes from.
 func (e edge) explored() {
 	if p := e.from; p != nil && p.left.Add(-1) == 0 {
-		p.state, p.groups = state{}, nil
+		p.state = state{}
 	}
 }
 
@@ -55,7 +50,7 @@ func (e edge) explored() {
 type worker struct {
 	*search
 	runner  *scenarios.Runner
-	standIn *sim.StandIn
+	replica *sim.Replica
 	past    *past
 	began   atomic.Int64 // time of the run in progress, in nanoseconds; 0: none
 
@@ -70,13 +65,10 @@ type worker struct {
 	buffer  sim.Part
 	all     uint64 // as in memory, of the state up to which the checkers have been shown what has happened; 0: nobody knows
 	way     [][]history.Event
-	moves   []*moves // of each client
-	faults  [][]move // likewise, as far as there are some left
+	moves   []*moves           // of each client
+	faults  [][]sim.Transition // of each client, those that are left
 	list    []sim.Transition
-	rest    []sim.Transition
-	sets    [][]sim.Transition // by client
-	busy    bool               // something else than time can go on
-	groups  [][]sim.Transition
+	busy    bool // something else than time can go on
 
 	// Of a run:
 	prefix   []sim.Transition
@@ -86,7 +78,7 @@ type worker struct {
 	recalled int    // steps so far whose effect was known
 	entered  bool   // that state is new, and has been taken note of
 	more     bool   // next has not been taken: what it does is known
-	begin    mark   // of the step
+	begin    int    // step of the run at which next was taken
 	local    bool   // the step changes nothing but its client
 }
 
@@ -102,10 +94,10 @@ var (
 )
 
 func newWorker(s *search) *worker {
-	w := &worker{search: s, runner: scenarios.NewRunner(), past: newPast(s.remembering(), s.reduce.Monitors), sets: make([][]sim.Transition, s.scenario.Clients), faults: make([][]move, s.scenario.Clients)}
-	w.runner.Detail = sim.Detail{Epoch: true, Zxids: !s.reduce.Zxids, Clock: s.needs.Clock, Ended: !s.reduce.Ended, Forget: s.reduce.Forget && !s.scope.Interleave,
-		Unheard: s.dropsWatches(w.past)}
-	w.standIn = sim.NewStandIn(s.scenario.Clients, w.runner.Detail)
+	w := &worker{search: s, runner: scenarios.NewRunner(), past: newPast(s.scenario.Checkers, s.reduce.Monitors),
+		faults: make([][]sim.Transition, s.scenario.Clients)}
+	w.runner.Detail = sim.Detail{DenseZxids: s.reduce.Zxids, Forget: s.reduce.Forget && !s.scope.Interleave}
+	w.replica = sim.NewReplica(s.scenario.Clients, w.runner.Detail)
 	return w
 }
 
@@ -135,7 +127,7 @@ func (w *worker) work() {
 func (w *worker) pop() edge {
 	last := len(w.stack) - 1
 	if w.turn++; w.turn%2 == 0 && last < manyEdges || w.turn%64 == 0 {
-		i := int(checkers.Print(w.turn).Word(uint64(last)) % checkers.Print(last+1))
+		i := int(hash.Mix(w.turn) % uint64(last+1))
 		w.stack[i], w.stack[last] = w.stack[last], w.stack[i]
 	}
 	return w.top()
@@ -167,7 +159,7 @@ func (w *worker) explore(e edge) {
 }
 
 // recall takes the next edge if what it does is known. If not, it says to what it leads, or
-// that it leads to something new, as far as that is known.
+// that it leads to something new, where that is known.
 func (w *worker) recall() bool {
 	e := w.next
 	if e.from == nil || !e.from.state.known() || w.again {
@@ -193,16 +185,17 @@ func (w *worker) recall() bool {
 		w.expected = y
 		return false
 	}
-	w.taken(s.visible, s.clocked)
-	if w.enter(y.fingerprint(w.fenced), int(length)) != nil {
+	if w.enter(y, int(length)) != nil {
 		return true
 	}
-	groups, ok := w.possible(y, nil)
-	if !ok {
+	list, mirrored, ok := w.possible(y, nil)
+	switch {
+	case !ok:
 		w.expected, w.entered = y, true
 		return false
+	case !mirrored && len(list) > 0:
+		w.goOn(y, list, s.told, length)
 	}
-	w.goOn(y, groups, s.told, length)
 	return true
 }
 
@@ -211,7 +204,7 @@ func (w *worker) serve(x *state, t sim.Transition) bool {
 	if t.Kind != sim.Serve {
 		return false
 	}
-	after, ok := w.standIn.Serve(x.servers, x.clients, int(t.Client))
+	after, ok := w.replica.Serve(x.servers, x.clients, int(t.Client), x.now)
 	if !ok {
 		return false
 	}
@@ -225,7 +218,8 @@ func (w *worker) serve(x *state, t sim.Transition) bool {
 		}
 		y.clients[i] = w.memo.part(&w.sent)
 	}
-	w.memo.learn(x, &y, t, effect{told: after.Told, said: saidIn(after.Told), visible: w.past.visible(after.Told), length: 1}, false, w.fine)
+	told := slices.DeleteFunc(after.Told, func(e history.Event) bool { return !w.past.sees[e.Kind] })
+	w.memo.learn(x, &y, t, effect{told: told, said: saidIn(told), length: 1}, false, w.fine)
 	return true
 }
 
@@ -238,7 +232,7 @@ func (w *worker) cut(x *state, t sim.Transition) bool {
 	if _, known := w.memo.cuts.get(key); known {
 		return false
 	}
-	after, ok := w.standIn.Disconnect(x.servers, x.clients, int(t.Client))
+	after, ok := w.replica.Disconnect(x.servers, x.clients, int(t.Client))
 	if ok {
 		w.memo.cuts.put(key, w.memo.servers.put(after.Hash(), after))
 	}
@@ -255,24 +249,24 @@ func (w *worker) tell(p *point, y *state, e *effect) bool {
 	if y.memory, ok = w.memo.pasts.get(key); ok {
 		return true
 	}
-	w.retell(p)
+	w.replayTo(p)
 	if w.past.replay(e.told); w.past.violated() {
 		return false
 	}
 	w.undecided()
-	y.memory = w.memo.pasts.put(key, memory{uint64(w.past.hash()), w.past.memory(key)})
+	y.memory = w.memo.pasts.put(key, memory{w.past.hash(), w.past.memory()})
 	w.all = y.all
 	return true
 }
 
-// retell shows the checkers what has happened on the way to a point, as far as they have not just seen that.
-func (w *worker) retell(p *point) {
+// replayTo feeds the checkers what has happened up to a point, unless they have just seen that.
+func (w *worker) replayTo(p *point) {
 	w.way = w.way[:0]
 	x := p.last
 	for ; x.all != w.all || w.past.violated(); x = x.parent.last {
 		w.way = append(w.way, x.told)
 		if x.whole || x.parent == nil {
-			w.past.reset(w.scenario.Clients)
+			w.past.reset()
 			break
 		}
 	}
@@ -281,19 +275,13 @@ func (w *worker) retell(p *point) {
 	}
 }
 
-// taken counts a transition, and explores what else is possible where the next edge comes from, if
-// that step matters to others.
-func (w *worker) taken(visible, clocked bool) {
-	w.transitions.Add(1)
-	if visible || (w.needs.Hurry || w.scope.Ticks > 0) && clocked {
-		w.widen(w.next)
-	}
-}
-
 // enter notes that a state was reached, by so many steps. It fails if there is nothing to go on
 // from.
-func (w *worker) enter(fingerprint uint64, length int) error {
-	if !w.known.add(fingerprint) {
+func (w *worker) enter(x *state, length int) error {
+	if w.next.from != nil {
+		w.transitions.Add(1)
+	}
+	if !w.known.add(x.fingerprint()) {
 		return errKnown
 	}
 	if n := w.states.Add(1); n > w.limit && w.limit > 0 { // this run goes on to its end
@@ -319,17 +307,8 @@ func (e edge) path(steps []sim.Transition) []sim.Transition {
 }
 
 // goOn leaves for later what is possible in a new state, but for one edge, which is next.
-func (w *worker) goOn(x *state, groups [][]sim.Transition, told []history.Event, length int32) {
-	if len(groups) == 0 || len(groups[0]) == 0 {
-		return
-	}
+func (w *worker) goOn(x *state, list []sim.Transition, told []history.Event, length int32) {
 	p := &point{parent: w.next.from, by: w.next.by, length: length, class: w.class, faults: w.used(), ticks: w.ticks(), busy: w.busy}
-	if len(groups) > 1 {
-		p.groups = make([][]sim.Transition, len(groups)-1)
-		for i, g := range groups[1:] {
-			p.groups[i] = slices.Clone(g)
-		}
-	}
 	if !w.again {
 		p.state, p.all, p.told = x.clone(), x.all, told
 		if p.parent != nil && p.parent.bare { // this is a run
@@ -339,7 +318,10 @@ func (w *worker) goOn(x *state, groups [][]sim.Transition, told []history.Event,
 			p.last = p.parent.last
 		}
 	}
-	w.push(p, groups[0], 0)
+	p.left.Add(int32(len(list)))
+	for _, t := range slices.Backward(list) {
+		w.stack = append(w.stack, edge{p, t})
+	}
 	w.next, w.more = w.top(), true
 }
 
@@ -364,19 +346,4 @@ func (w *worker) ticks() (n int32) {
 		}
 	}
 	return n
-}
-
-// push puts the edges of a group on the stack, the first on top.
-func (w *worker) push(p *point, list []sim.Transition, group int32) {
-	p.left.Add(int32(len(list)))
-	for _, t := range slices.Backward(list) {
-		w.stack = append(w.stack, edge{p, t, group})
-	}
-}
-
-// widen opens the next group of the point that e comes from.
-func (w *worker) widen(e edge) {
-	if g := e.group; int(g) < len(e.from.groups) && e.from.opened.CompareAndSwap(g, g+1) {
-		w.push(e.from, e.from.groups[g], g+1)
-	}
 }

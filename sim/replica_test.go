@@ -10,11 +10,11 @@ import (
 	"zksim/sim"
 )
 
-// understudy has a stand-in execute each request before the world does, and compares.
+// understudy has a replica execute each request before the world does, and compares.
 type understudy struct {
 	t       *testing.T
 	chooser sim.Chooser
-	standIn *sim.StandIn
+	replica *sim.Replica
 	seed    uint64
 
 	served  sim.Served // what is expected of the step in progress
@@ -43,13 +43,13 @@ func (u *understudy) Choose(w *sim.World) (sim.Transition, bool, error) {
 		u.parts = append(u.parts, p.Clone())
 	}
 	if cut {
-		if u.cut, u.pending = u.standIn.Disconnect(w.Servers(), u.parts, int(t.Client)); u.pending {
+		if u.cut, u.pending = u.replica.Disconnect(w.Servers(), u.parts, int(t.Client)); u.pending {
 			u.cuts++
 		}
 		return t, more, err
 	}
 	k, taken := int(t.Client)-1, 0
-	if u.served, u.pending = u.standIn.Serve(w.Servers(), u.parts, int(t.Client)); u.pending {
+	if u.served, u.pending = u.replica.Serve(w.Servers(), u.parts, int(t.Client), w.Now()); u.pending {
 		taken = 1
 		for i, p := range u.parts {
 			u.parts[i] = new(sim.Part)
@@ -67,23 +67,23 @@ func (u *understudy) Choose(w *sim.World) (sim.Transition, bool, error) {
 
 func (u *understudy) compare(w *sim.World) {
 	if u.cut != nil {
-		if u.cut.Hash() != w.ServersHash() {
+		if u.cut.Hash() != w.Servers().Hash() {
 			u.t.Fatalf("seed %d: the servers are something else after the cut in %v", u.seed, w.Schedule())
 		}
 		return
 	}
-	if u.served.Servers.Hash() != w.ServersHash() {
+	if u.served.Servers.Hash() != w.Servers().Hash() {
 		u.t.Fatalf("seed %d: the servers are something else after %v", u.seed, w.Schedule())
 	}
 	for i, c := range w.Clients() {
 		var p sim.Part
-		if c.Part(&p); p.Key() != u.parts[i].Key() || w.Servers().Watching(&p) != u.served.Servers.Watching(&p) {
+		if c.Part(&p); p.Key() != u.parts[i].Key() || p.Fingerprint(w.Servers()) != u.parts[i].Fingerprint(u.served.Servers) {
 			u.t.Fatalf("seed %d: %s is something else after %v", u.seed, c.Name(), w.Schedule())
 		}
 	}
 	var told []history.Event
 	for _, e := range w.History.Events[u.events:] {
-		e.Zxid, e.Step = w.Rank(e.Zxid), 0
+		e.Step = 0
 		told = append(told, e)
 	}
 	if !slices.Equal(told, u.served.Told) {
@@ -91,8 +91,8 @@ func (u *understudy) compare(w *sim.World) {
 	}
 }
 
-// TestAStandInDoesWhatTheServersDo has it execute the requests of random runs, where what it does can be seen.
-func TestAStandInDoesWhatTheServersDo(t *testing.T) {
+// TestAReplicaDoesWhatTheServerDoes has it execute the requests of random runs, where what it does can be seen.
+func TestAReplicaDoesWhatTheServerDoes(t *testing.T) {
 	w := sim.NewWorld()
 	defer w.Close()
 	var done [2]int
@@ -100,11 +100,11 @@ func TestAStandInDoesWhatTheServersDo(t *testing.T) {
 	for seed := range uint64(300) {
 		var tp tape
 		cfg := config(1, seed)
-		cfg.Detail = sim.Detail{Epoch: seed%2 == 0, Zxids: seed%3 == 0}
+		cfg.Detail = sim.Detail{DenseZxids: seed%3 > 0}
 		r := &sim.Random{FaultRate: 6000}
 		r.Seed(seed)
 		tp.Reset(faults.Contract().Swarm(r.Uint64))
-		u := &understudy{t: t, chooser: r, standIn: sim.NewStandIn(cfg.Clients, cfg.Detail), seed: seed}
+		u := &understudy{t: t, chooser: r, replica: sim.NewReplica(cfg.Clients, cfg.Detail), seed: seed}
 		tp.start(w, cfg, u)
 		if err := w.Run(&tp); err != nil {
 			t.Fatal(err)

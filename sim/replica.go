@@ -5,33 +5,33 @@ import (
 	"zksim/model/history"
 )
 
-// StandIn executes requests on servers of which only the state is known, and ends connections, without any client's
-// code: what a server makes of these depends on nothing else. It is for one server.
-type StandIn struct{ w *World }
+// Replica executes requests on a server of which only the state is known, and ends connections, without any client's
+// code: what a server makes of these depends on nothing else.
+type Replica struct{ w *World }
 
-// NewStandIn returns one for runs of that many clients whose states say as much.
-func NewStandIn(clients int, d Detail) *StandIn {
+// NewReplica returns one for runs of that many clients whose states say as much.
+func NewReplica(clients int, d Detail) *Replica {
 	w := NewWorld()
 	w.Detail = d
-	w.epoch = w.origin()
 	w.servers = []*server{newServer(w, 0)}
 	for id := 1; id <= clients; id++ {
 		c := &Client{w: w, id: id}
 		c.conn.Index = id
 		w.clients = append(w.clients, c)
 	}
-	return &StandIn{w}
+	return &Replica{w}
 }
 
 // Served is what came of a request.
 type Served struct {
 	Servers *Servers
 	Sent    [][]uint64      // by client, c1 first: hashes of messages
-	Told    []history.Event // with zxids as of [World.Rank]
+	Told    []history.Event // of no step
 }
 
-// Serve executes the next request of a client; false if it needs more than these servers and who the clients are.
-func (x *StandIn) Serve(s *Servers, clients []*Part, client int) (after Served, ok bool) {
+// Serve executes the next request of a client at a virtual time; false if it needs more than these servers and
+// the identities of the clients.
+func (x *Replica) Serve(s *Servers, clients []*Part, client int, now int64) (after Served, ok bool) {
 	p := clients[client-1]
 	next := p.next()
 	if s.snapshot == nil || next == nil || !standard(next.req) {
@@ -39,6 +39,7 @@ func (x *StandIn) Serve(s *Servers, clients []*Part, client int) (after Served, 
 	}
 	w := x.w
 	w.restore(s.snapshot, clients)
+	w.now = now
 	c := w.clients[client-1]
 	if c.connected = p.connected; c.connected {
 		r := &request{req: *next.req}
@@ -59,7 +60,7 @@ func (x *StandIn) Serve(s *Servers, clients []*Part, client int) (after Served, 
 		after.Sent = append(after.Sent, sent)
 	}
 	for _, e := range w.History.Events {
-		e.Zxid, e.Step = w.Rank(e.Zxid), 0
+		e.Step = 0
 		after.Told = append(after.Told, e)
 	}
 	return after, true
@@ -67,7 +68,7 @@ func (x *StandIn) Serve(s *Servers, clients []*Part, client int) (after Served, 
 
 // Disconnect returns what the servers are after the connection of a client has ended; false if it needs more than these
 // servers.
-func (x *StandIn) Disconnect(s *Servers, clients []*Part, client int) (*Servers, bool) {
+func (x *Replica) Disconnect(s *Servers, clients []*Part, client int) (*Servers, bool) {
 	if s.snapshot == nil {
 		return nil, false
 	}
@@ -85,7 +86,7 @@ func standard(r *model.Request) bool {
 	return r.PacketLen() <= model.MaxPacketLen
 }
 
-// restore makes the servers what the snapshot is of, whose zxids are ranks, with clients that have nothing but their
+// restore makes the server what the snapshot is of, with clients that have nothing but their
 // sessions, identities and watches.
 func (w *World) restore(x *model.Snapshot, clients []*Part) {
 	w.History.Events = w.History.Events[:0]
@@ -98,10 +99,5 @@ func (w *World) restore(x *model.Snapshot, clients []*Part) {
 	store := w.leader().store
 	store.Restore(x, func(index int) *model.Conn { return &w.clients[index-1].conn })
 	w.zxid = store.Zxid()
-	w.committed = int(w.zxid - w.epoch)
-	w.leader().applied = w.committed
-	w.ranks = w.ranks[:0]
-	for i := range w.committed + 1 { // each txn so far has changed something, for all that anybody can tell
-		w.ranks = append(w.ranks, int64(i))
-	}
+	w.committed, w.leader().applied = 0, 0 // with one server, nobody asks how long the log is
 }
