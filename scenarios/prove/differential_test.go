@@ -1,6 +1,7 @@
 package prove_test
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"math/rand/v2"
@@ -29,6 +30,9 @@ func reduced(l limits, doubt int) prove.Options {
 	return prove.Options{Reductions: prove.Every, Doubt: doubt, States: 4 * l.states}
 }
 
+// never is a number of steps after which to find out again what is known.
+const never = 1 << 30
+
 // finding is a disagreement about a program.
 type finding struct {
 	kind string // the same for what is the same flaw, as a rule
@@ -38,69 +42,80 @@ type finding struct {
 // examined is what the examination of a program has come to.
 type examined struct {
 	finding *finding
-	closed  bool // the plain search was, and the outcomes are the same
-	states  int
-	set     int
+	closed  bool // the plain search was
+	set     int  // how many outcomes it has found
 }
 
 // examine compares what searches and random runs of a program come to.
 func examine(p *program, l limits) (x examined) {
 	random := rand.New(rand.NewPCG(1, 1))
-	for _, doubt := range []int{1 << 30, 2} {
-		if got := search(p, reduced(l, doubt), ""); got.err != nil {
-			x.finding = &finding{kindOf("error", got.err), got.err.Error()}
-			return x
+	got, want := search(p, reduced(l, never), ""), search(p, plainly(l), "")
+	x.closed, x.set = want.closed && want.err == nil, len(want.set)
+	steps := []func() *finding{
+		func() *finding { return compare(p, l, got, want) },
+		func() *finding { return overlooked(p, l, got, want, random) },
+		func() *finding { return judge(p, l, random) },
+		func() *finding { return failed("", search(p, reduced(l, 2), "")) },
+	}
+	for _, step := range steps {
+		if x.finding = step(); x.finding != nil {
+			break
 		}
 	}
-	got, want := search(p, reduced(l, 1<<30), ""), search(p, plainly(l), "")
+	return x
+}
+
+// failed is the error of a search, if it has one.
+func failed(of string, x found) *finding {
+	if x.err == nil {
+		return nil
+	}
+	kind := "error" + of
+	if errors.As(x.err, new(prove.Unsaid)) {
+		return &finding{kind + " of an audit", x.err.Error()}
+	}
+	text := x.err.Error()
+	if i := strings.LastIndex(text, "("); i >= 0 { // what of a state differs
+		part, _, _ := strings.Cut(text[i+1:], ",")
+		kind += ", " + part
+	}
+	return &finding{kind, text}
+}
+
+// compare compares two searches.
+func compare(p *program, l limits, got, want found) *finding {
+	if f := cmp.Or(failed("", got), failed(" of the plain search", want)); f != nil {
+		return f
+	}
 	switch {
-	case want.err != nil:
-		x.finding = &finding{kindOf("plain error", want.err), want.err.Error()}
-	case want.closed && got.closed && (got.refuted == nil) != (want.refuted == nil):
-		x.finding = &finding{"verdict", fmt.Sprintf("violated by the search: %v, by the plain one: %v\n%s", got.refuted != nil, want.refuted != nil,
-			verdictOf(got, want))}
-	case got.refuted != nil || want.refuted != nil:
-		x.closed = want.closed
-		return x
 	case want.closed && !got.closed:
-		x.finding = &finding{"larger", "the search with reductions is larger than the plain one"}
-	case want.closed:
-		x.finding = difference(p, l, got.set, want.set)
+		return &finding{"larger", "the search with reductions is larger than the plain one"}
+	case !want.closed:
+		return nil
+	case (got.refuted == nil) != (want.refuted == nil):
+		return &finding{"verdict", fmt.Sprintf("violated by the search: %v, by the plain one: %v\n%s", got.refuted != nil, want.refuted != nil,
+			verdictOf(got, want))}
+	case got.refuted != nil:
+		return nil
 	}
-	if x.closed, x.set = want.closed, len(want.set); x.finding != nil {
-		return x
-	}
+	return difference(p, l, got.set, want.set)
+}
+
+// overlooked makes random runs, and says which outcome a search that was closed does not know.
+func overlooked(p *program, l limits, got, want found, random *rand.Rand) (f *finding) {
 	wander(scopeOf(p), p.flags.told, l.walks, random, func(s seen) bool {
 		for _, y := range []struct {
 			name string
 			found
 		}{{"the plain search", want}, {"the search with reductions", got}} {
-			if y.closed && !y.set[s.outcome] {
-				x.finding = &finding{"overlooked by " + y.name, fmt.Sprintf("%s overlooks one of %d outcomes or more:\n%s\nschedule: %s",
+			if y.closed && y.refuted == nil && !y.set[s.outcome] {
+				f = &finding{"overlooked by " + y.name, fmt.Sprintf("%s overlooks one of %d outcomes or more:\n%s\nschedule: %s",
 					y.name, len(y.set)+1, s.outcome, strings.Join(s.names, ", "))}
-				return false
 			}
 		}
-		return true
+		return f == nil
 	})
-	if x.finding == nil && want.closed {
-		x.finding = judge(p, l, random)
-	}
-	return x
-}
-
-// kindOf leaves out of an error what depends on the program.
-func kindOf(what string, err error) string {
-	text := err.Error()
-	if errors.As(err, new(prove.Unsaid)) {
-		return what
-	}
-	for _, word := range []string{"(", ","} {
-		if i := strings.LastIndex(text, "("); i >= 0 && word == "(" {
-			text, _, _ = strings.Cut(text[i:], ",")
-		}
-	}
-	return what + " " + text
+	return f
 }
 
 // difference says what one of two sets of outcomes has that the other has not: what is lost by the reductions,
@@ -108,7 +123,7 @@ func kindOf(what string, err error) string {
 func difference(p *program, l limits, got, want map[string]bool) *finding {
 	if lost := missing(want, got); lost != "" {
 		by := "reductions"
-		if o := reduced(l, 1<<30); search(p, prove.Options{Reductions: o.Reductions, Rerun: true}, "").set[lost] {
+		if o := reduced(l, never); search(p, prove.Options{Reductions: o.Reductions, Rerun: true}, "").set[lost] {
 			by = "the memo"
 		}
 		return &finding{"lost by " + by, fmt.Sprintf("%d and %d outcomes; lost by %s:\n%s\n%s", len(want), len(got), by, lost,
@@ -197,12 +212,11 @@ func judge(p *program, l limits, random *rand.Rand) *finding {
 			continue
 		}
 		sc := scopeOf(p, c)
-		got, want := find(sc, reduced(l, 2), nil), find(sc, plainly(l), nil)
+		got, want := find(sc, reduced(l, never), nil), find(sc, plainly(l), nil)
+		if f := cmp.Or(failed(" of "+c.Name(), got), failed(" of the plain search of "+c.Name(), want)); f != nil {
+			return f
+		}
 		switch {
-		case got.err != nil:
-			return &finding{kindOf("error of "+c.Name(), got.err), got.err.Error()}
-		case want.err != nil:
-			return &finding{kindOf("plain error of "+c.Name(), want.err), want.err.Error()}
 		case !want.closed || !got.closed:
 			continue
 		case (got.refuted == nil) != (want.refuted == nil):

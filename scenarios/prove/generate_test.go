@@ -31,30 +31,38 @@ const (
 	subjects = 17
 )
 
+// subjectNames are the names of the subjects.
+var subjectNames = [subjects]string{"watches", "acls", "multis", "sequences", "ends", "sessions", "times", "timers", "cancels", "goroutines",
+	"pieces", "zxids", "numbers", "resource", "names", "closes", "conditions"}
+
 // generator makes a program.
 type generator struct {
 	*rand.Rand
-	p     *program
-	about int
-	regs  []string // of the client that have a value
-	chans []string // likewise, with a channel
-	ctxs  []string
-	fresh int    // register
-	temps int    // likewise
-	inner string // "piece" in a piece, "if" where it is not certain that it is run
-	in    int    // goroutine
-	left  int    // statements of the client
+	p      *program
+	about  int
+	regs   []string // of the client that have a value
+	chans  []string // likewise, with a channel
+	ctxs   []string
+	marks  []string // registers with a zxid as a number
+	tokens bool     // those of the resource are zxids
+	brief  bool     // timers are
+	fresh  int      // register
+	temps  int      // likewise
+	inner  string   // "piece" in a piece, "if" where it is not certain that it is run
+	in     int      // goroutine
+	left   int      // statements of the client
 }
 
-// generate makes the program of a seed.
-func generate(seed uint64) *program {
-	g := &generator{Rand: rand.New(rand.NewPCG(seed, 1)), p: &program{servers: 1, order: 1, most: -1}}
+// generate makes the program of a seed, about these subjects and others.
+func generate(seed uint64, about int) *program {
+	g := &generator{Rand: rand.New(rand.NewPCG(seed, 1)), p: &program{servers: 1, order: 1, most: -1}, about: about}
+	g.tokens, g.brief = g.chance(2), g.chance(3)
 	for range 1 + g.IntN(3) {
 		g.about |= 1 << g.IntN(subjects)
 	}
 	g.scope()
 	for id := range 2 + g.IntN(16)/15 {
-		g.regs, g.chans, g.ctxs, g.fresh, g.temps, g.inner, g.in = nil, nil, nil, 0, 0, "", 0
+		g.regs, g.chans, g.ctxs, g.marks, g.fresh, g.temps, g.inner, g.in = nil, nil, nil, nil, 0, 0, "", 0
 		g.left = 2 + g.IntN(4)
 		if id > 0 {
 			g.left = 1 + g.IntN(4)
@@ -187,7 +195,7 @@ func (g *generator) to(words ...any) []stmt {
 	case g.inner == "piece" && !g.chance(3):
 		g.temps = g.temps%9 + 1
 		name = fmt.Sprint("t", g.temps)
-	case g.fresh > 0 && g.chance(6):
+	case g.fresh > 0 && (g.chance(6) || g.has(goroutines) && g.chance(3)):
 		name = fmt.Sprint("r", 1+g.IntN(g.fresh))
 	default:
 		g.fresh = min(g.fresh+1, 9)
@@ -195,7 +203,10 @@ func (g *generator) to(words ...any) []stmt {
 	}
 	list := st(append(words, "->", name)...)
 	g.regs = append(g.regs, name)
+	g.marks = slices.DeleteFunc(g.marks, func(x string) bool { return x == name })
 	switch words[0] {
+	case "zxid":
+		g.marks = append(g.marks, name)
 	case "getw", "existsw", "childrenw", "events":
 		g.chans = append(g.chans, name)
 	}
@@ -347,7 +358,12 @@ func (g *generator) time() []stmt {
 	return g.to("lapsed", pick(g, g.regs...), pick(g, "400ms", "900ms"))
 }
 
-func (g *generator) duration() string { return pick(g, "500ms", "1s", "1500ms") }
+func (g *generator) duration() string {
+	if g.brief {
+		return pick(g, "1ms", "2ms", "3ms")
+	}
+	return pick(g, "500ms", "1s", "1500ms")
+}
 
 func (g *generator) timer() []stmt {
 	switch {
@@ -378,13 +394,18 @@ func (g *generator) cancel() []stmt {
 }
 
 func (g *generator) goroutine() []stmt {
-	if g.in > 0 && !g.chance(4) {
+	switch {
+	case g.chance(4):
+		return st("step")
+	case len(g.regs) > 0 && g.chance(3):
+		return g.to("copy", pick(g, g.regs...))
+	case g.in > 0 && !g.chance(4):
 		return nil
 	}
-	inner, regs, chans := g.inner, g.regs, g.chans
+	inner, regs, chans, marks := g.inner, g.regs, g.chans, g.marks
 	if inner != "" { // what the piece has for itself is not for others
 		g.inner = "if"
-		g.regs, g.chans = lasting(regs), lasting(chans)
+		g.regs, g.chans, g.marks = lasting(regs), lasting(chans), lasting(marks)
 	}
 	g.in++
 	list := []stmt{statement([]string{"go"}, g.some()...)}
@@ -401,7 +422,17 @@ func lasting(list []string) []string {
 
 // piece says what it keeps.
 func (g *generator) piece() []stmt {
-	if g.inner != "" {
+	switch {
+	case g.inner == "piece" && len(g.regs) > 0:
+		op, cond := pick(g, "existsw", "getw", "exists", "get"), pick(g, g.regs...)+pick(g, ".ok", ".err", ".data=1")
+		g.fresh = min(g.fresh+1, 9)
+		name := fmt.Sprint("r", g.fresh)
+		g.regs = append(g.regs, name)
+		if op[len(op)-1] == 'w' {
+			g.chans = append(g.chans, name)
+		}
+		return st("fork", op, cond, "/a", pick(g, "/b", "/a/x"), "->", name)
+	case g.inner != "":
 		return nil
 	}
 	g.inner = "piece"
@@ -414,7 +445,7 @@ func (g *generator) piece() []stmt {
 	}
 	list := []stmt{statement([]string{"piece"}, body...)}
 	g.inner = ""
-	g.chans, g.regs = lasting(g.chans), lasting(g.regs)
+	g.chans, g.regs, g.marks = lasting(g.chans), lasting(g.regs), lasting(g.marks)
 	return list
 }
 
@@ -433,7 +464,12 @@ func (g *generator) zxid() []stmt {
 	if len(g.regs) == 0 {
 		return nil
 	}
-	one := func() string { return pick(g, g.regs...) + pick(g, ".c", ".m", ".p", ".n") }
+	one := func() string {
+		if len(g.marks) > 0 && g.chance(3) {
+			return pick(g, g.marks...) + ".n"
+		}
+		return pick(g, g.regs...) + pick(g, ".c", ".m", ".p")
+	}
 	if g.chance(3) {
 		return g.to("zxid", pick(g, g.regs...)+pick(g, ".c", ".m", ".p"))
 	}
@@ -441,20 +477,27 @@ func (g *generator) zxid() []stmt {
 }
 
 func (g *generator) number() []stmt {
-	if len(g.regs) == 0 || g.chance(2) {
+	switch {
+	case len(g.regs) == 0 || g.chance(3):
 		return g.to("lookalike", g.IntN(8))
+	case g.chance(2):
+		return g.to("lookalike", pick(g, g.regs...)+".version")
 	}
 	return st("tell", pick(g, g.regs...)+".n")
 }
 
+// access uses the guarded resource, in some programs with zxids, in others with other numbers: these cannot be compared.
 func (g *generator) access() []stmt {
-	if len(g.regs) == 0 {
-		return g.to("access", g.IntN(3))
-	}
-	if g.chance(3) {
+	switch {
+	case !g.tokens:
+		return g.to("access", 1+g.IntN(3))
+	case len(g.regs) == 0:
+		return nil
+	case g.chance(3):
 		return st("acquire", g.path(), pick(g, g.regs...)+".c")
+	default:
+		return g.to("access", pick(g, g.regs...)+pick(g, ".c", ".m"))
 	}
-	return g.to("access", pick(g, g.regs...)+pick(g, ".c", ".m", ".n"))
 }
 
 func (g *generator) name() []stmt { return g.to("uuid") }

@@ -36,12 +36,26 @@ type machine struct {
 	*scenarios.Process
 	program *program
 	object  scenarios.Object
-	regs    [2][10]register // r and t
+	client  *client
+	regs    [2][10]*register // r and t; nil: not used so far
 	ctxs    [4]context.Context
 	cancels [4]func()
-	live    int             // goroutines
-	shared  map[string]bool // if it says what it keeps
-	goes    int
+	live    int // goroutines
+}
+
+// client is what is known of the part of a client before it is run.
+type client struct {
+	list    []stmt
+	lasting []string        // registers and contexts that it has, without those of pieces
+	shared  map[string]bool // by several goroutines, if it says what it keeps
+}
+
+func clientOf(list []stmt) client {
+	c := client{list: list, lasting: lasting(statement(nil, list...).names)}
+	if forgets(list) {
+		c.shared = shared(list)
+	}
+	return c
 }
 
 // scenario makes a scenario of a program.
@@ -50,16 +64,14 @@ func (p *program) scenario() *scenarios.Scenario {
 	for _, path := range p.setup {
 		s.Setup = append(s.Setup, model.Request{Op: model.OpCreate, Path: path, ACL: zk.WorldACL(zk.PermAll)})
 	}
-	said := make([]map[string]bool, len(p.clients))
-	for i, c := range p.clients {
-		if forgets(c) {
-			said[i] = shared(c)
-		}
+	clients := make([]client, len(p.clients))
+	for i, list := range p.clients {
+		clients[i] = clientOf(list)
 	}
 	s.Program = func(x *scenarios.Process) {
-		m := &machine{Process: x, program: p, live: 1, shared: said[x.ID-1]}
+		m := &machine{Process: x, program: p, live: 1, client: &clients[x.ID-1]}
 		m.object = x.Register(func() []string { return nil })
-		m.block(p.clients[x.ID-1], place{main: true})
+		m.block(m.client.list, place{main: true})
 		m.end()
 	}
 	return s
@@ -89,9 +101,9 @@ type place struct {
 func (m *machine) block(list []stmt, at place) {
 	for i := range list {
 		s := &list[i]
-		if !at.main && m.shared != nil && s.op() != "go" { // what others have written it has to look at
+		if !at.main && m.client.shared != nil && s.op() != "go" { // what others have written it has to look at
 			for _, name := range s.names {
-				if m.shared[name] {
+				if m.client.shared[name] {
 					m.Env.Forget()(m.kept(name))
 				}
 			}
@@ -119,7 +131,7 @@ func (m *machine) run(s *stmt, at place) {
 		end(m.all(s.names)...)
 	case "keep":
 		m.wipe(s.names)
-		m.Env.Keep(append(m.all(lastingNames), at.round)...)
+		m.Env.Keep(append(m.all(m.client.lasting), at.round)...)
 	case "go":
 		m.live++
 		m.Env.Go("g", func() {
@@ -130,6 +142,18 @@ func (m *machine) run(s *stmt, at place) {
 		m.Step()
 	case "close":
 		m.Conn.Close()
+	case "fork": // what is to be done shows in the request
+		path, x := a[3], m.reg(s.target)
+		if m.holds(a[1]) {
+			path = a[2]
+		}
+		m.live++
+		m.Env.Go("f", func() {
+			y := register{}
+			m.read(a[0], []string{path}, &y)
+			*x = y
+			m.end()
+		})
 	case "timeout", "interruptible", "cancel":
 		m.context(s.op(), a)
 	default:
@@ -247,8 +271,9 @@ func (m *machine) other(op string, a []string, x *register) bool {
 	case "uuid":
 		x.text = m.Env.UUID()[:6]
 	case "lookalike": // a number that is no zxid
-		k, _ := strconv.Atoi(a[0])
-		x.n = int64(m.ID)<<32 | int64(k)
+		x.n = int64(m.ID)<<32 | int64(m.version(a[0]))
+	case "copy":
+		*x = *m.reg(a[0])
 	case "zxid":
 		x.n, x.zxid = m.zxid(a[0]), true
 	case "less":
@@ -318,9 +343,6 @@ func (m *machine) all(names []string) (list []any) {
 	return list
 }
 
-// lastingNames are all registers but those of pieces, and all contexts.
-var lastingNames = []string{"r1", "r2", "r3", "r4", "r5", "r6", "r7", "r8", "r9", "k1", "k2", "k3"}
-
 func (m *machine) kept(name string) any {
 	if name[0] == 'k' {
 		return &m.ctxs[name[1]-'0']
@@ -329,10 +351,14 @@ func (m *machine) kept(name string) any {
 }
 
 func (m *machine) reg(name string) *register {
+	x := &m.regs[0][name[1]-'0']
 	if name[0] == 't' {
-		return &m.regs[1][name[1]-'0']
+		x = &m.regs[1][name[1]-'0']
 	}
-	return &m.regs[0][name[1]-'0']
+	if *x == nil {
+		*x = &register{}
+	}
+	return *x
 }
 
 func (m *machine) ctx(name string) context.Context {
@@ -457,8 +483,10 @@ func duration(word string) time.Duration {
 // String is what the client has seen and made of it. Of zxids it says in what order they are.
 func (m *machine) String() string {
 	var zxids []int64
-	for i := range m.regs[0] {
-		x := &m.regs[0][i]
+	for _, x := range m.regs[0] {
+		if x == nil {
+			continue
+		}
 		if zxids = append(zxids, x.stat.Czxid, x.stat.Mzxid, x.stat.Pzxid); x.zxid {
 			zxids = append(zxids, x.n)
 		}
@@ -466,8 +494,11 @@ func (m *machine) String() string {
 	slices.Sort(zxids)
 	zxids = slices.Compact(zxids)
 	var b strings.Builder
-	for i := range m.regs[0] {
-		if text := m.regs[0][i].describe(zxids, m.program.flags.times); text != "" {
+	for i, x := range m.regs[0] {
+		if x == nil {
+			continue
+		}
+		if text := x.describe(zxids, m.program.flags.times); text != "" {
 			fmt.Fprintf(&b, " r%d:%s", i, text)
 		}
 	}

@@ -302,6 +302,10 @@ func (p *program) smaller() []*program {
 	return list
 }
 
+// plainest are the plainest operands of some statements.
+var plainest = map[string][]string{"create": {"", "1", "-", "any"}, "set": {"", "1", "-1"}, "delete": {"", "-1"}, "setacl": {"", "any", "-1"},
+	"await": {"bg"}, "sleep": {"bg", "1s"}, "timeout": {"", "1s", "bg"}, "access": {"1"}}
+
 // without returns the lists with one statement less, or with a block replaced by what is in it, or with something
 // in it left out.
 func without(list []stmt) (all [][]stmt) {
@@ -315,6 +319,13 @@ func without(list []stmt) (all [][]stmt) {
 		}
 		for _, less := range without(s.body) {
 			all = append(all, splice(i, statement(s.words, less...)))
+		}
+		for k, word := range plainest[s.op()] {
+			if word != "" && len(s.words) > k+1 && s.words[k+1] != word {
+				words := slices.Clone(s.words)
+				words[k+1] = word
+				all = append(all, splice(i, statement(words)))
+			}
 		}
 	}
 	return all

@@ -2,9 +2,11 @@ package prove_test
 
 import (
 	"fmt"
+	"maps"
 	"os"
+	"path/filepath"
 	"runtime"
-	"sort"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -26,53 +28,116 @@ func number(t testing.TB, name string, usual uint64) uint64 {
 	return n
 }
 
+// subjectsOf are the subjects that an environment variable names.
+func subjectsOf(t testing.TB, name string) (about int) {
+	t.Helper()
+	for _, word := range strings.FieldsFunc(os.Getenv(name), func(r rune) bool { return r == ',' }) {
+		i := slices.Index(subjectNames[:], word)
+		if i < 0 {
+			t.Fatalf("%s: there is no subject %q, expected some of %s", name, word, strings.Join(subjectNames[:], ","))
+		}
+		about |= 1 << i
+	}
+	return about
+}
+
+// tally counts what programs have come to.
+type tally struct {
+	sync.Mutex
+	closed, skipped, outcomes int
+	kinds                     map[string]int
+}
+
+func (y *tally) add(x examined) {
+	y.Lock()
+	defer y.Unlock()
+	if !x.closed {
+		y.skipped++
+		return
+	}
+	y.closed++
+	y.outcomes += x.set
+}
+
+// first counts a finding, and reports whether it is the first of its sort.
+func (y *tally) first(p *program, f *finding) bool {
+	y.Lock()
+	defer y.Unlock()
+	sort := f.kind + ":"
+	var ops []string
+	for _, c := range p.clients {
+		anyOf(c, func(s *stmt) bool { ops = append(ops, s.op()); return false })
+	}
+	for _, r := range p.faults {
+		ops = append(ops, r.Fault)
+	}
+	slices.Sort(ops)
+	sort += strings.Join(slices.Compact(ops), " ")
+	y.kinds[sort]++
+	return y.kinds[sort] == 1
+}
+
+func (y *tally) String() string {
+	text := fmt.Sprintf("%d programs with %d outcomes, and %d that are too large", y.closed, y.outcomes, y.skipped)
+	for _, kind := range slices.Sorted(maps.Keys(y.kinds)) {
+		text += fmt.Sprintf("\n%5d %s", y.kinds[kind], kind)
+	}
+	return text
+}
+
 func TestRandomProgramsHaveNoOtherOutcomesThanAPlainSearchFinds(t *testing.T) {
 	usual := uint64(3000)
 	if testing.Short() {
 		usual = 300
 	}
-	first, count := number(t, "ZKSIM_SEED", 1), number(t, "ZKSIM_PROGRAMS", usual)
-	var next, closed, skipped, sets atomic.Uint64
+	seed, count := number(t, "ZKSIM_SEED", 1), number(t, "ZKSIM_PROGRAMS", usual)
+	about := subjectsOf(t, "ZKSIM_SUBJECTS")
+	y := tally{kinds: map[string]int{}}
+	var next atomic.Uint64
 	var wg sync.WaitGroup
-	var mu sync.Mutex
-	kinds := map[string]int{}
 	for range runtime.GOMAXPROCS(0) {
-		wg.Add(1)
-		go func() {
-			defer wg.Done()
-			for {
-				i := next.Add(1) - 1
-				if i >= count {
-					return
-				}
-				p := generate(first + i)
+		wg.Go(func() {
+			for i := next.Add(1) - 1; i < count; i = next.Add(1) - 1 {
+				p := generate(seed+i, about)
 				x := examine(p, usualLimits)
-				if x.closed {
-					closed.Add(1)
-					sets.Add(uint64(x.set))
-				} else {
-					skipped.Add(1)
+				if y.add(x); x.finding == nil {
+					continue
 				}
-				if x.finding != nil {
-					mu.Lock()
-					kinds[x.finding.kind]++
-					n := kinds[x.finding.kind]
-					mu.Unlock()
-					if n <= 2 {
-						q, f := shrink(p, x.finding, usualLimits)
-						mu.Lock()
-						t.Errorf("seed %d: %s\n%s\n%s", first+i, f.kind, q, f.text)
-						mu.Unlock()
-					}
+				if q, f := shrink(p, x.finding, usualLimits); y.first(q, f) {
+					t.Errorf("seed %d: %s\n%s\n%s", seed+i, f.kind, q, f.text)
 				}
 			}
-		}()
+		})
 	}
 	wg.Wait()
-	var list []string
-	for k, n := range kinds {
-		list = append(list, fmt.Sprintf("%5d %s", n, k))
+	if t.Log(y.String()); y.skipped > int(count)/4 {
+		t.Error("too many programs are too large to be compared")
 	}
-	sort.Strings(list)
-	t.Logf("%d programs closed with %d outcomes, %d skipped\n%s", closed.Load(), sets.Load(), skipped.Load(), strings.Join(list, "\n"))
+}
+
+// TestProgramsThatWereAFinding examines programs that a search was once wrong about.
+func TestProgramsThatWereAFinding(t *testing.T) {
+	files, err := filepath.Glob("testdata/programs/*.txt")
+	if err != nil || len(files) == 0 {
+		t.Fatal(files, err)
+	}
+	for _, file := range files {
+		t.Run(strings.TrimSuffix(filepath.Base(file), ".txt"), func(t *testing.T) {
+			text, err := os.ReadFile(file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			p, err := parseProgram(string(text))
+			if err != nil {
+				t.Fatal(err)
+			}
+			x := examine(p, limits{states: 20_000, walks: 500})
+			if x.finding != nil {
+				t.Errorf("%s\n%s", x.finding.kind, x.finding.text)
+			} else if !x.closed {
+				t.Error("the program is too large")
+			}
+			t.Log(x.set, "outcomes")
+		})
+	}
 }
