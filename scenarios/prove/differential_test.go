@@ -19,7 +19,7 @@ type limits struct {
 	walks  int // random runs
 }
 
-var usualLimits = limits{states: 1500, walks: 60}
+var usualLimits = limits{states: 1000, walks: 60}
 
 // plainly is the search that takes nothing for the same and remembers nothing but states.
 func plainly(l limits) prove.Options { return prove.Options{Rerun: true, States: l.states} }

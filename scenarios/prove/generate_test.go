@@ -89,14 +89,14 @@ func (g *generator) scope() {
 	if g.chance(4) || g.has(timers|times) && g.chance(2) {
 		p.ticks = 1 + g.IntN(2)
 	}
-	p.flags = flags{slowWakes: g.chance(8), offline: g.chance(12), interleave: g.chance(12), told: g.chance(6), times: g.has(times) && g.chance(2),
+	p.flags = flags{slowWakes: g.chance(8), offline: g.chance(12) || g.has(closes) && g.chance(3), interleave: g.chance(12), told: g.chance(6), times: g.has(times) && g.chance(2),
 		fenced: g.has(resource) && g.chance(2)}
 	for _, path := range []string{"/a", "/b"} {
 		if path == "/a" && !g.chance(4) || path == "/b" && g.chance(3) {
 			p.setup = append(p.setup, path)
 		}
 	}
-	if g.chance(2) {
+	if g.chance(2) || g.has(closes) {
 		p.faults = g.plan()
 	}
 	if g.has(cancels) {
@@ -490,7 +490,7 @@ func (g *generator) number() []stmt {
 func (g *generator) access() []stmt {
 	switch {
 	case !g.tokens:
-		return g.to("access", 1+g.IntN(3))
+		return g.to("access", 1+g.IntN(5))
 	case len(g.regs) == 0:
 		return nil
 	case g.chance(3):
@@ -503,7 +503,7 @@ func (g *generator) access() []stmt {
 func (g *generator) name() []stmt { return g.to("uuid") }
 
 func (g *generator) close() []stmt {
-	if g.chance(3) {
+	if g.left == 0 || g.chance(2) {
 		return st("close")
 	}
 	return nil

@@ -5,7 +5,6 @@ import (
 	"context"
 	"fmt"
 	"math/rand/v2"
-	"os"
 	"regexp"
 	"slices"
 	"strings"
@@ -141,9 +140,6 @@ func (x *wanderer) Choose(w *sim.World) (sim.Transition, bool, error) {
 	}
 	var list []sim.Transition
 	normal := w.Normal()
-	if os.Getenv("TMP_TIMED") != "" && len(normal) > 0 && normal[0].Kind != sim.Tick && !slices.ContainsFunc(w.Clients(), (*sim.Client).Timed) {
-		normal = slices.DeleteFunc(slices.Clone(normal), func(t sim.Transition) bool { return t.Kind == sim.Tick })
-	}
 	idle := len(normal) > 0 && normal[0].Kind == sim.Tick // time passes when nothing else can happen
 	for _, t := range normal {
 		if t.Kind != sim.Tick || idle || x.ticks < x.scope.Ticks {
