@@ -93,8 +93,7 @@ func compare(p *program, l limits, got, want found) *finding {
 	case !want.closed:
 		return nil
 	case (got.refuted == nil) != (want.refuted == nil):
-		return &finding{"verdict", fmt.Sprintf("violated by the search: %v, by the plain one: %v\n%s", got.refuted != nil, want.refuted != nil,
-			verdictOf(got, want))}
+		return &finding{"verdict", verdictsOf(got, want)}
 	case got.refuted != nil:
 		return nil
 	}
@@ -137,7 +136,8 @@ func difference(p *program, l limits, got, want map[string]bool) *finding {
 	if how == "" { // of a search that was begun anew
 		return nil
 	}
-	return &finding{"new", fmt.Sprintf("%d and %d outcomes; the plain search does not come to:\n%s\n%s", len(want), len(got), extra, how)}
+	return &finding{"new", fmt.Sprintf("%d and %d outcomes; the plain search does not come to:\n%s\n%s",
+		len(want), len(got), extra, how)}
 }
 
 // missing returns an outcome of a that b has not; "" if there is none.
@@ -196,7 +196,8 @@ func (m *telling) Step(h *history.History, i int) checkers.Verdict {
 		return checkers.Verdict{}
 	}
 	if slices.Contains(m.values, e.Value) {
-		return checkers.Verdict{Level: checkers.Violated, Checker: "distinct", Message: fmt.Sprintf("c%d tells what was told before", e.Client), Event: i}
+		return checkers.Verdict{Level: checkers.Violated, Checker: "distinct",
+			Message: fmt.Sprintf("c%d tells what was told before", e.Client), Event: i}
 	}
 	m.values = append(m.values, e.Value)
 	slices.Sort(m.values)
@@ -220,8 +221,7 @@ func judge(p *program, l limits, random *rand.Rand) *finding {
 		case !want.closed || !got.closed:
 			continue
 		case (got.refuted == nil) != (want.refuted == nil):
-			return &finding{"verdict of " + c.Name(), fmt.Sprintf("violated by the search: %v, by the plain one: %v\n%s", got.refuted != nil,
-				want.refuted != nil, verdictOf(got, want))}
+			return &finding{"verdict of " + c.Name(), verdictsOf(got, want)}
 		case got.refuted != nil:
 			continue
 		}
@@ -239,13 +239,15 @@ func judge(p *program, l limits, random *rand.Rand) *finding {
 	return nil
 }
 
-func verdictOf(list ...found) string {
-	for _, x := range list {
+// verdictsOf says which of two searches finds a violation, and what it is.
+func verdictsOf(got, want found) string {
+	text := fmt.Sprintf("violated by the search: %v, by the plain one: %v", got.refuted != nil, want.refuted != nil)
+	for _, x := range []found{got, want} {
 		if x.refuted != nil {
-			return x.refuted.Verdict.Message + "\nschedule: " + strings.Join(x.refuted.Schedule.Names, ", ")
+			text += "\n" + x.refuted.Verdict.Message + "\nschedule: " + strings.Join(x.refuted.Schedule.Names, ", ")
 		}
 	}
-	return ""
+	return text
 }
 
 // shrink leaves out of a program what it can while the finding is of the same kind.

@@ -32,8 +32,8 @@ const (
 )
 
 // subjectNames are the names of the subjects.
-var subjectNames = [subjects]string{"watches", "acls", "multis", "sequences", "ends", "sessions", "times", "timers", "cancels", "goroutines",
-	"pieces", "zxids", "numbers", "resource", "names", "closes", "conditions"}
+var subjectNames = [subjects]string{"watches", "acls", "multis", "sequences", "ends", "sessions", "times", "timers",
+	"cancels", "goroutines", "pieces", "zxids", "numbers", "resource", "names", "closes", "conditions"}
 
 // generator makes a program.
 type generator struct {
@@ -89,8 +89,8 @@ func (g *generator) scope() {
 	if g.chance(4) || g.has(timers|times) && g.chance(2) {
 		p.ticks = 1 + g.IntN(2)
 	}
-	p.flags = flags{slowWakes: g.chance(8), offline: g.chance(12) || g.has(closes) && g.chance(3), interleave: g.chance(12), told: g.chance(6), times: g.has(times) && g.chance(2),
-		fenced: g.has(resource) && g.chance(2)}
+	p.flags = flags{slowWakes: g.chance(8), offline: g.chance(12) || g.has(closes) && g.chance(3),
+		interleave: g.chance(12), told: g.chance(6), times: g.has(times) && g.chance(2), fenced: g.has(resource) && g.chance(2)}
 	for _, path := range []string{"/a", "/b"} {
 		if path == "/a" && !g.chance(4) || path == "/b" && g.chance(3) {
 			p.setup = append(p.setup, path)
@@ -125,7 +125,8 @@ func (g *generator) plan() (plan faults.Plan) {
 			aims += fmt.Sprintf(",client=c%d", 1+g.IntN(2))
 		}
 		if g.chance(2) {
-			aims += pick(g, ",op="+pick(g, faults.Ops...), ",op="+pick(g, "create", "set", "get"), ",path=/a", fmt.Sprint(",nth=", 1+g.IntN(2)))
+			aims += pick(g, ",op="+pick(g, faults.Ops...), ",op="+pick(g, "create", "set", "get"), ",path=/a",
+				fmt.Sprint(",nth=", 1+g.IntN(2)))
 		}
 		if aims != "" {
 			aims = "@" + aims[1:]
@@ -164,10 +165,11 @@ func (g *generator) statement() []stmt {
 		subject int
 		make    func() []stmt
 	}
-	choices := []choice{{0, g.plain}, {0, g.plain}, {watches, g.watch}, {watches, g.wait}, {acls, g.acl}, {multis, g.multi},
-		{sequences, g.sequence}, {ends, g.mortal}, {sessions, g.session}, {times, g.time}, {timers, g.timer}, {timers, g.wait}, {cancels, g.cancel},
-		{goroutines, g.goroutine}, {pieces, g.piece}, {zxids, g.zxid}, {numbers, g.number}, {resource, g.access}, {names, g.name},
-		{closes, g.close}, {conditions, g.condition}}
+	choices := []choice{{0, g.plain}, {0, g.plain}, {watches, g.watch}, {watches, g.wait}, {acls, g.acl},
+		{multis, g.multi}, {sequences, g.sequence}, {ends, g.mortal}, {sessions, g.session}, {times, g.time},
+		{timers, g.timer}, {timers, g.wait}, {cancels, g.cancel}, {goroutines, g.goroutine}, {pieces, g.piece},
+		{zxids, g.zxid}, {numbers, g.number}, {resource, g.access}, {names, g.name}, {closes, g.close},
+		{conditions, g.condition}}
 	for {
 		if c := pick(g, choices...); c.subject == 0 || g.has(c.subject) {
 			if list := c.make(); list != nil {
@@ -486,7 +488,8 @@ func (g *generator) number() []stmt {
 	return st("tell", pick(g, g.regs...)+".n")
 }
 
-// access uses the guarded resource, in some programs with zxids, in others with other numbers: these cannot be compared.
+// access uses the guarded resource, in some programs with zxids, in others with other numbers: these cannot be
+// compared.
 func (g *generator) access() []stmt {
 	switch {
 	case !g.tokens:

@@ -458,7 +458,8 @@ func (m *machine) holds(word string) bool {
 	}
 }
 
-var flagsOf = map[string]int32{"-": 0, "e": zk.FlagEphemeral, "s": zk.FlagSequence, "es": zk.FlagEphemeral | zk.FlagSequence}
+var flagsOf = map[string]int32{"-": 0, "e": zk.FlagEphemeral, "s": zk.FlagSequence,
+	"es": zk.FlagEphemeral | zk.FlagSequence}
 
 func aclOf(word string) []zk.ACL {
 	switch word {
@@ -527,7 +528,8 @@ func (x *register) describe(zxids []int64, times bool) string {
 	add(len(x.data) > 0, "%q", x.data)
 	add(x.text != "", "%s", x.text)
 	if s := x.stat; s != (zk.Stat{}) {
-		add(true, "v%d.%d.%d len %d children %d owner %x", s.Version, s.Cversion, s.Aversion, s.DataLength, s.NumChildren, s.EphemeralOwner)
+		add(true, "v%d.%d.%d len %d children %d owner %x", s.Version, s.Cversion, s.Aversion, s.DataLength, s.NumChildren,
+			s.EphemeralOwner)
 		add(zxids != nil, "zxids %d %d %d", place(s.Czxid), place(s.Mzxid), place(s.Pzxid))
 		add(times, "times %d %d", s.Ctime, s.Mtime)
 	}

@@ -34,7 +34,8 @@ func (c *collector) Check(h *history.History) checkers.Verdict {
 	}
 	text := outcomeOf(h, c.told)
 	if c.set[text] = true; text == c.hunt {
-		return checkers.Verdict{Level: checkers.Violated, Checker: c.Name(), Message: "this is the outcome that is looked for", Event: -1}
+		return checkers.Verdict{Level: checkers.Violated, Checker: c.Name(),
+			Message: "this is the outcome that is looked for", Event: -1}
 	}
 	return checkers.Verdict{}
 }
@@ -53,7 +54,8 @@ func outcomeOf(h *history.History, told bool) string {
 	var b strings.Builder
 	for _, n := range h.Tree {
 		if !strings.HasPrefix(n.Path, "/zookeeper") {
-			fmt.Fprintf(&b, "%s=%q owner %x v%d z%019d z%019d z%019d\n", n.Path, n.Data, n.Owner, n.Version, n.Czxid, n.Mzxid, n.Pzxid)
+			fmt.Fprintf(&b, "%s=%q owner %x v%d z%019d z%019d z%019d\n", n.Path, n.Data, n.Owner, n.Version, n.Czxid, n.Mzxid,
+				n.Pzxid)
 		}
 	}
 	for _, x := range h.Waiting {

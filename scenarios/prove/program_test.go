@@ -29,8 +29,8 @@ import (
 //	c2:
 //	  set /a r1.data+1 -1 -> r1
 //
-// and "#" starts a comment. What the statements do is in interpret_test.go. A client has the registers r1 to r9, those of
-// a piece t1 to t9, and the contexts k1 to k3 (and bg).
+// and "#" starts a comment. What the statements do is in interpret_test.go. A client has the registers r1 to r9,
+// those of a piece t1 to t9, and the contexts k1 to k3 (and bg).
 type program struct {
 	servers int
 	order   uint64
@@ -51,8 +51,8 @@ type flags struct {
 }
 
 func (f *flags) words() map[string]*bool {
-	return map[string]*bool{"slow-wakes": &f.slowWakes, "offline": &f.offline, "interleave": &f.interleave, "told": &f.told, "times": &f.times,
-		"fenced": &f.fenced}
+	return map[string]*bool{"slow-wakes": &f.slowWakes, "offline": &f.offline, "interleave": &f.interleave,
+		"told": &f.told, "times": &f.times, "fenced": &f.fenced}
 }
 
 // stmt is a statement: an operation with its operands, and what is in its braces.
@@ -303,8 +303,8 @@ func (p *program) smaller() []*program {
 }
 
 // plainest are the plainest operands of some statements.
-var plainest = map[string][]string{"create": {"", "1", "-", "any"}, "set": {"", "1", "-1"}, "delete": {"", "-1"}, "setacl": {"", "any", "-1"},
-	"await": {"bg"}, "sleep": {"bg", "1s"}, "timeout": {"", "1s", "bg"}, "access": {"1"}}
+var plainest = map[string][]string{"create": {"", "1", "-", "any"}, "set": {"", "1", "-1"}, "delete": {"", "-1"},
+	"setacl": {"", "any", "-1"}, "await": {"bg"}, "sleep": {"bg", "1s"}, "timeout": {"", "1s", "bg"}, "access": {"1"}}
 
 // without returns the lists with one statement less, or with a block replaced by what is in it, or with something
 // in it left out.

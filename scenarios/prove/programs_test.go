@@ -93,10 +93,10 @@ func (y *tally) String() string {
 	return text
 }
 
-// TestRandomProgramsHaveNoOtherOutcomesThanAPlainSearchFinds examines the programs of some seeds. ZKSIM_PROGRAMS says of how many, ZKSIM_SEED which is the first,
-// and ZKSIM_SUBJECTS, as in "timers,goroutines", what all of them are about beside what they draw. A finding is shown with
-// the smallest program that still has it; its text, in a file that ZKSIM_PROGRAM names, is what
-// TestProgramsThatWereAFinding examines.
+// TestRandomProgramsHaveNoOtherOutcomesThanAPlainSearchFinds examines the programs of some seeds. ZKSIM_PROGRAMS says
+// of how many, ZKSIM_SEED which is the first, and ZKSIM_SUBJECTS, as in "timers,goroutines", what all of them are about
+// beside what they draw. A finding is shown with the smallest program that still has it; its text, in a file that
+// ZKSIM_PROGRAM names, is what TestProgramsThatWereAFinding examines.
 func TestRandomProgramsHaveNoOtherOutcomesThanAPlainSearchFinds(t *testing.T) {
 	usual := uint64(3000)
 	if testing.Short() {
