@@ -90,7 +90,8 @@ func (g *generator) scope() {
 		p.ticks = 1 + g.IntN(2)
 	}
 	p.flags = flags{slowWakes: g.chance(8), offline: g.chance(12) || g.has(closes) && g.chance(3),
-		interleave: g.chance(12), told: g.chance(6), times: g.has(times) && g.chance(2), fenced: g.has(resource) && g.chance(2)}
+		interleave: g.chance(12), told: g.chance(6), times: g.has(times) && g.chance(2),
+		fenced: g.has(resource) && g.chance(2)}
 	for _, path := range []string{"/a", "/b"} {
 		if path == "/a" && !g.chance(4) || path == "/b" && g.chance(3) {
 			p.setup = append(p.setup, path)
