@@ -1,0 +1,233 @@
+package prove_test
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"regexp"
+	"slices"
+	"strings"
+
+	"zksim/checkers"
+	"zksim/model/history"
+	"zksim/scenarios"
+	"zksim/scenarios/prove"
+	"zksim/sim"
+)
+
+// collector is a checker that collects what complete runs come to. It is content with all of them but the one that it
+// hunts for, if any.
+type collector struct {
+	told bool
+	set  map[string]bool
+	hunt string
+}
+
+func (*collector) Name() string { return "collector" }
+func (*collector) Doc() string  { return "no run has the outcome that is looked for" }
+
+// Check implements [checkers.Checker].
+func (c *collector) Check(h *history.History) checkers.Verdict {
+	if h.Outcome != history.Quiet {
+		return checkers.Verdict{}
+	}
+	text := outcomeOf(h, c.told)
+	if c.set[text] = true; text == c.hunt {
+		return checkers.Verdict{Level: checkers.Violated, Checker: c.Name(),
+			Message: "this is the outcome that is looked for", Event: -1}
+	}
+	return checkers.Verdict{}
+}
+
+// Order implements [checkers.Ordered]: the order of what different clients say is not part of an outcome.
+func (c *collector) Order() (o checkers.Order) {
+	if c.told {
+		o[history.Told] = 1 << 31
+	}
+	return o
+}
+
+// outcomeOf is what a complete run came to: how everything stands and what each client says. Zxids are told by
+// their order, also where they have been written into data.
+func outcomeOf(h *history.History, told bool) string {
+	var b strings.Builder
+	for _, n := range h.Tree {
+		if !strings.HasPrefix(n.Path, "/zookeeper") {
+			fmt.Fprintf(&b, "%s=%q owner %x v%d z%019d z%019d z%019d\n", n.Path, n.Data, n.Owner, n.Version, n.Czxid, n.Mzxid,
+				n.Pzxid)
+		}
+	}
+	for _, x := range h.Waiting {
+		fmt.Fprintf(&b, "c%d/%s waits for %v\n", x.Client, x.Where, x.Paths)
+	}
+	for id := int32(1); int(id) <= h.Clients; id++ {
+		fmt.Fprintf(&b, "c%d:%s\n", id, h.Failed[id])
+		for i := range h.Events {
+			if e := &h.Events[i]; told && e.Kind == history.Told && e.Client == id {
+				fmt.Fprintf(&b, "  %s\n", e.Op)
+			}
+		}
+	}
+	return byOrder(b.String())
+}
+
+var zxidText = regexp.MustCompile(`z\d{19}`)
+
+// byOrder replaces each zxid in a text by its place among all of them.
+func byOrder(text string) string {
+	all := zxidText.FindAllString(text, -1)
+	slices.Sort(all)
+	all = slices.Compact(all)
+	return zxidText.ReplaceAllStringFunc(text, func(z string) string { return fmt.Sprint("z", slices.Index(all, z)) })
+}
+
+// scopeOf is the scope of a program, with some checkers.
+func scopeOf(p *program, all ...checkers.Checker) prove.Scope {
+	s := p.scenario()
+	s.Checkers = all
+	return prove.Scope{Scenario: s, Servers: p.servers, Order: cmp.Or(p.order, 1), Faults: p.faults, Most: p.most,
+		Interleave: p.flags.interleave, SlowWakes: p.flags.slowWakes, Offline: p.flags.offline, Ticks: p.ticks}
+}
+
+// found is what a search has found.
+type found struct {
+	set     map[string]bool
+	closed  bool
+	refuted *scenarios.Result
+	err     error
+}
+
+// search collects the outcomes of all schedules of a program. With hunt it stops at that one.
+func search(p *program, o prove.Options, hunt string) found {
+	c := &collector{told: p.flags.told, set: map[string]bool{}, hunt: hunt}
+	if p.flags.fenced && hunt == "" {
+		return find(scopeOf(p, c, checkers.Fenced{}), o, c.set)
+	}
+	return find(scopeOf(p, c), o, c.set)
+}
+
+func find(sc prove.Scope, o prove.Options, set map[string]bool) found {
+	o.Workers = 1
+	r, err := prove.Prove(context.Background(), sc, o)
+	return found{set, r.Outcome != prove.Inconclusive, r.Counterexample, err}
+}
+
+// wanderer takes random steps within a scope. It shares no code with the search, and remembers nothing of states.
+type wanderer struct {
+	scope   prove.Scope
+	random  *rand.Rand
+	most    int
+	strikes int // of eight steps at which a fault is possible
+	used    int // faults
+	ticks   int // that had an alternative
+	// In every other run, of two things that are possible what is more urgent happens.
+	urgent map[sim.Transition]int
+}
+
+// reset begins a run.
+func (x *wanderer) reset(run int) {
+	x.used, x.ticks, x.strikes = 0, 0, 1+x.random.IntN(4)
+	if x.urgent = nil; run%2 == 0 {
+		x.urgent = map[sim.Transition]int{}
+	}
+}
+
+// Choose implements [sim.Chooser].
+func (x *wanderer) Choose(w *sim.World) (sim.Transition, bool, error) {
+	if !x.scope.Interleave {
+		if t, ok := w.Prompt(x.scope.SlowWakes); ok {
+			return t, true, nil
+		}
+	}
+	var list []sim.Transition
+	normal := w.Normal()
+	idle := len(normal) > 0 && normal[0].Kind == sim.Tick // time passes when nothing else can happen
+	for _, t := range normal {
+		if t.Kind != sim.Tick || idle || x.ticks < x.scope.Ticks {
+			list = append(list, t)
+		}
+	}
+	if idle && !w.Calm() { // or the faults are over
+		list = append(list, sim.Transition{Kind: sim.Calm})
+	}
+	if x.used < x.most && (x.random.IntN(8) < x.strikes || len(list) == 0) {
+		if faults := w.Faults(); len(faults) > 0 {
+			list = faults
+		}
+	}
+	if first := w.Opening(); len(first) > 0 && !x.scope.Offline {
+		list = first
+	}
+	if len(list) == 0 {
+		return sim.Transition{}, false, nil
+	}
+	t := x.pick(list)
+	if t.Kind >= sim.FirstFault {
+		x.used++
+	}
+	if t.Kind == sim.Tick && !idle {
+		x.ticks++
+	}
+	return t, true, nil
+}
+
+func (x *wanderer) pick(list []sim.Transition) sim.Transition {
+	best := list[x.random.IntN(len(list))]
+	if x.urgent == nil || x.random.IntN(8) == 0 {
+		return best
+	}
+	for _, t := range list {
+		if _, known := x.urgent[t]; !known {
+			x.urgent[t] = x.random.IntN(1000)
+		}
+		if x.urgent[t] > x.urgent[best] {
+			best = t
+		}
+	}
+	return best
+}
+
+// seen is an outcome that a random run has come to, and how.
+type seen struct {
+	outcome string
+	names   []string
+	verdict checkers.Verdict
+}
+
+// wander makes random runs of a scope until f, if it is not nil, returns false.
+func wander(sc prove.Scope, told bool, runs int, random *rand.Rand, f func(seen) bool) {
+	r := scenarios.NewRunner()
+	defer r.Close()
+	s := *sc.Scenario
+	s.SafetySteps, s.MaxSteps = 1<<30, 5000
+	schedule := s.Blank(0)
+	schedule.Servers, schedule.Order, schedule.Faults = sc.Servers, sc.Order, sc.Faults
+	x := &wanderer{scope: sc, random: random, most: strikes(sc)}
+	for i := range runs {
+		x.reset(i)
+		res, err := r.Explore(&s, schedule, x)
+		if err != nil {
+			panic(err)
+		}
+		if res.History.Outcome == history.StepLimit {
+			continue
+		}
+		if !f(seen{outcomeOf(res.History, told), r.World().Schedule(), res.Verdict}) {
+			return
+		}
+	}
+}
+
+// strikes returns how many faults may strike in a run.
+func strikes(sc prove.Scope) (n int) {
+	for _, r := range sc.Faults {
+		if r.Fault != "sequence" { // a property of the start
+			n += r.Budget
+		}
+	}
+	if sc.Most >= 0 {
+		n = min(n, sc.Most)
+	}
+	return n
+}
