@@ -77,6 +77,16 @@ func (in *Injector) Strikes() bool {
 // Counts reports whether it is of importance how many requests a client has made.
 func (in *Injector) Counts() bool { return in.counts }
 
+// Contends reports whether two rules are of one fault: then which of them is charged depends on what it strikes.
+func (in *Injector) Contends() bool {
+	for i := range in.rules {
+		if slices.ContainsFunc(in.rules[:i], func(r rule) bool { return r.kind == in.rules[i].kind }) {
+			return true
+		}
+	}
+	return false
+}
+
 // Budgets returns how many times each rule of the plan may still strike; 0 for the initial faults.
 func (in *Injector) Budgets() []int {
 	list := make([]int, in.plan)
@@ -185,6 +195,18 @@ func (in *Injector) Issued(c *sim.Client, req *model.Request) {
 	}
 }
 
+// Aimed returns a hash of which rules wait for this request as the n-th.
+func (in *Injector) Aimed(c *sim.Client, req *model.Request) uint64 {
+	if !in.counts {
+		return 0
+	}
+	h := hash.Hash(0)
+	for i := range in.rules {
+		h = h.Bool(in.rules[i].nth(c) == req)
+	}
+	return uint64(h)
+}
+
 // Fingerprint returns a hash of the budgets that are left and the requests
 // counted.
 func (in *Injector) Fingerprint() uint64 {
@@ -193,7 +215,7 @@ func (in *Injector) Fingerprint() uint64 {
 		r := &in.rules[i]
 		h = h.Int(int64(r.kind)).Int(int64(r.left)).Int(int64(len(r.seen)))
 		for _, n := range r.seen {
-			h = h.Int(int64(n.count)).Bool(n.nth != nil)
+			h = h.Int(int64(n.count))
 		}
 	}
 	return uint64(h)

@@ -95,5 +95,7 @@ func (oneFault) Enabled(w *World, list []Transition) []Transition {
 }
 func (oneFault) Apply(w *World, t Transition)   { w.clients[t.Client-1].Cut(true) }
 func (oneFault) Issued(*Client, *model.Request) {}
-func (oneFault) Fingerprint() uint64            { return 0 }
-func (oneFault) Verb(Kind) string               { return "strike" }
+
+func (oneFault) Aimed(*Client, *model.Request) uint64 { return 0 }
+func (oneFault) Fingerprint() uint64                  { return 0 }
+func (oneFault) Verb(Kind) string                     { return "strike" }

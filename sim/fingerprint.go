@@ -56,10 +56,10 @@ func (c *Client) body() uint64 {
 	}
 	h = h.Int(int64(len(c.unsent)))
 	for _, r := range c.unsent {
-		h = hashRequest(h.Uint64(r.g.title), &r.req)
+		h = c.hashRequest(h.Uint64(r.g.title), &r.req)
 	}
 	if c.await != nil {
-		h = hashRequest(h.Uint64(titleOf(c.await.g)).Int(int64(c.awaitTo-w.servers[c.server].applied)), &c.await.req)
+		h = c.hashRequest(h.Uint64(titleOf(c.await.g)).Int(int64(c.awaitTo-w.servers[c.server].applied)), &c.await.req)
 	}
 	for _, g := range c.coroutines {
 		h = g.hashed(h)

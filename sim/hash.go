@@ -21,6 +21,15 @@ func hashRequest(h hash.Hash, r *model.Request) hash.Hash {
 	return h
 }
 
+// hashRequest appends a request of the client on its way, and which rules of the plan aim at it.
+func (c *Client) hashRequest(h hash.Hash, r *model.Request) hash.Hash {
+	aimed := uint64(0)
+	if c.w.injector != nil {
+		aimed = c.w.injector.Aimed(c, r)
+	}
+	return hashRequest(h.Uint64(aimed), r)
+}
+
 // hashResponse appends all that client code could see of r.
 func hashResponse(h hash.Hash, r *model.Response) hash.Hash {
 	h = h.Int(int64(r.Op)).Int(int64(r.Err)).String(r.Path).Bytes(r.Data)

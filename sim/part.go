@@ -130,13 +130,13 @@ func (c *Client) Part(p *Part) {
 		p.watched = append(p.watched, watched{path, c.lastZxid, uint64(what)})
 	}
 	for _, r := range c.wire {
-		p.wire = append(p.wire, packetOf(&r.req, r.g))
+		p.wire = append(p.wire, c.packetOf(&r.req, r.g))
 	}
 	for i := range c.late {
-		p.late = append(p.late, packetOf(&c.late[i], nil))
+		p.late = append(p.late, c.packetOf(&c.late[i], nil))
 	}
 	for i := range c.down {
-		p.down = append(p.down, c.down[i].hash(c.w))
+		p.down = append(p.down, c.down[i].hash(c))
 	}
 	p.seal()
 }
@@ -161,7 +161,7 @@ func (p *Part) timed() uint64 {
 }
 
 // packetOf returns a request as it is on its way; g waits for the answer, nil if nobody does.
-func packetOf(req *model.Request, g *coroutine) packet {
+func (c *Client) packetOf(req *model.Request, g *coroutine) packet {
 	var list []watched
 	if l := req.Watches; l != nil {
 		for _, paths := range [...][]string{l.Data, l.Exist, l.Child} {
@@ -170,7 +170,7 @@ func packetOf(req *model.Request, g *coroutine) packet {
 			}
 		}
 	}
-	return packet{titleOf(g), uint64(hashRequest(0, req)), req, req.Op.IsWrite() || req.Op == model.OpAuth, list}
+	return packet{titleOf(g), uint64(c.hashRequest(0, req)), req, req.Op.IsWrite() || req.Op == model.OpAuth, list}
 }
 
 // titleOf returns what tells a coroutine from others of its client; 0 for nil.
@@ -182,13 +182,13 @@ func titleOf(g *coroutine) uint64 {
 }
 
 // hash returns a hash of a message on its way to a client, which is odd for watch events.
-func (m *message) hash(w *World) uint64 {
+func (m *message) hash(c *Client) uint64 {
 	ev := &m.event
 	h := hash.Hash(0).Bool(m.eof).Bool(ev.Caught).Int(int64(ev.Type)).String(ev.Path).Int(ev.Zxid)
 	if r := m.reply; r != nil {
-		h = hashRequest(h.Uint64(titleOf(r.g)), &r.req).Int(r.res.Zxid)
-		if len(w.servers) > 1 {
-			h = h.Int(w.ahead(m.at))
+		h = c.hashRequest(h.Uint64(titleOf(r.g)), &r.req).Int(r.res.Zxid)
+		if len(c.w.servers) > 1 {
+			h = h.Int(c.w.ahead(m.at))
 		}
 		h = hashResponse(h, &r.res)
 	}

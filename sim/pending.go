@@ -35,9 +35,12 @@ func (t *timer) waiter() uint64 {
 	if t.ctx == nil {
 		return uint64(hash.Hash(1).Uint64(t.g.title))
 	}
-	h := hash.Hash(2).Int(t.ctx.place())
-	if t.ctx.client.w.Detail.Forget {
-		h = h.Int(numberOf(t.ctx.scope))
+	c, h := t.ctx.client, hash.Hash(2)
+	if len(c.coroutines) > 0 { // else nobody has the context
+		h = h.Int(t.ctx.place())
+		if c.w.Detail.Forget {
+			h = h.Int(numberOf(t.ctx.scope))
+		}
 	}
 	return uint64(h)
 }

@@ -55,7 +55,7 @@ func (x *Replica) Serve(s *Servers, clients []*Part, client int, now int64) (aft
 	for _, c := range w.clients {
 		var sent []uint64
 		for i := range c.down {
-			sent = append(sent, c.down[i].hash(w))
+			sent = append(sent, c.down[i].hash(c))
 		}
 		after.Sent = append(after.Sent, sent)
 	}

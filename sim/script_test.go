@@ -190,6 +190,8 @@ func (h *hand) Fingerprint() uint64 { return 0 }
 
 func (h *hand) Issued(*Client, *model.Request) {}
 
+func (h *hand) Aimed(*Client, *model.Request) uint64 { return 0 }
+
 func (h *hand) Enabled(w *World, list []Transition) []Transition {
 	for _, c := range w.clients {
 		for i, ok := range []bool{c.connected, c.connected, c.HasSession(), c.Alive() && !c.paused, !c.slow, c.Alive(),

@@ -51,7 +51,9 @@ type Injector interface {
 	Apply(w *World, t Transition)
 	// Issued hears of every request that a client's code makes.
 	Issued(c *Client, r *model.Request)
-	// Fingerprint returns a hash of what decides which faults are yet to come.
+	// Aimed returns a hash of what a request that is on its way means to the faults, besides what it says.
+	Aimed(c *Client, r *model.Request) uint64
+	// Fingerprint returns a hash of all else that decides which faults are yet to come.
 	Fingerprint() uint64
 	// Verb returns the first word of a transition's name.
 	Verb(Kind) string

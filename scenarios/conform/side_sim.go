@@ -109,6 +109,8 @@ func (s *simSide) Enabled(_ *sim.World, list []sim.Transition) []sim.Transition 
 // Issued implements [sim.Injector].
 func (s *simSide) Issued(*sim.Client, *model.Request) {}
 
+func (s *simSide) Aimed(*sim.Client, *model.Request) uint64 { return 0 }
+
 // Fingerprint implements [sim.Injector]; nobody searches here.
 func (s *simSide) Fingerprint() uint64 { return 0 }
 

@@ -21,8 +21,11 @@ type limits struct {
 
 var usualLimits = limits{states: 1000, walks: 60}
 
-// plainly is the search that takes nothing for the same and remembers nothing but states.
-func plainly(l limits) prove.Options { return prove.Options{Rerun: true, States: l.states} }
+// plainly is the search that takes nothing for the same and remembers nothing but states, of the past what the monitors
+// of this test do.
+func plainly(l limits) prove.Options {
+	return prove.Options{Reductions: prove.Reductions{Monitors: true}, Rerun: true, States: l.states}
+}
 
 // reduced is the search that is tested. Of some programs it finds out again most of what it knows, so that
 // it says where two steps differ, of others hardly anything, so that what it loses is lost.
@@ -164,7 +167,6 @@ type distinct struct{}
 func (distinct) Name() string              { return "distinct" }
 func (distinct) Doc() string               { return "no two values that are told are the same" }
 func (distinct) Monitor() checkers.Monitor { return &telling{} }
-func (distinct) Order() (o checkers.Order) { o[history.Told] = 1<<31 | 1<<history.Told; return o }
 func (d distinct) Check(h *history.History) checkers.Verdict {
 	m := &telling{}
 	for i := range h.Events {
@@ -179,15 +181,6 @@ func (d distinct) Check(h *history.History) checkers.Verdict {
 type telling struct{ values []int64 }
 
 func (m *telling) Reset() { m.values = m.values[:0] }
-
-// Hash implements [checkers.Monitor]. Of values that are zxids it cannot say which.
-func (m *telling) Hash() uint64 {
-	x := checkers.Print(0)
-	for _, v := range m.values {
-		x = x.Word(uint64(v))
-	}
-	return uint64(x)
-}
 
 // Step implements [checkers.Monitor].
 func (m *telling) Step(h *history.History, i int) checkers.Verdict {

@@ -40,13 +40,23 @@ func (c *collector) Check(h *history.History) checkers.Verdict {
 	return checkers.Verdict{}
 }
 
-// Order implements [checkers.Ordered]: the order of what different clients say is not part of an outcome.
-func (c *collector) Order() (o checkers.Order) {
-	if c.told {
-		o[history.Told] = 1 << 31
-	}
-	return o
+// Monitor implements [checkers.Monitored]: the order of what different clients say is not part of an outcome.
+func (c *collector) Monitor() checkers.Monitor { return &says{told: c.told} }
+
+// says is what each client has said.
+type says struct {
+	told bool
+	by   [8]string
 }
+
+func (m *says) Step(h *history.History, i int) checkers.Verdict {
+	e := &h.Events[i]
+	m.by[e.Client] += e.Op + "\n"
+	return checkers.Verdict{}
+}
+
+func (m *says) Sees(k history.Kind) bool { return m.told && k == history.Told }
+func (m *says) Reset()                   { m.by = [8]string{} }
 
 // outcomeOf is what a complete run came to: how everything stands and what each client says. Zxids are told by
 // their order, also where they have been written into data.

@@ -33,7 +33,7 @@ func (w *worker) possible(x *state, world *sim.World) (all []sim.Transition, mir
 	}
 	w.busy = len(all) > 0 && all[0].Kind != sim.Tick && all[0].Kind != sim.Calm
 	hasty := w.busy && int(w.ticks()) < w.scope.Ticks
-	if hasty && slices.ContainsFunc(w.moves, func(m *moves) bool { return m.timed }) {
+	if hasty && (x.servers.Mortal() || slices.ContainsFunc(w.moves, func(m *moves) bool { return m.timed })) {
 		if world == nil {
 			return nil, false, false
 		}

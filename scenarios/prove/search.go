@@ -117,7 +117,7 @@ const usuallyStuck = 30 * time.Second
 // the search stops and what is left is in the pool. It fails when client code blocks
 // or ends its goroutine.
 func (s *search) run(ctx context.Context, workers int, from []edge, watch func() bool) error {
-	s.memo.exact = s.injector.Counts()
+	s.memo.exact = s.injector.Counts() || s.injector.Contends()
 	s.pool = newPool(workers)
 	s.pool.queue = from
 	if ctx.Err() != nil { // at once, not when it is noticed

@@ -201,7 +201,7 @@ func (w *worker) recall() bool {
 
 // serve finds out what a server makes of a request, without the code of clients, if that is possible.
 func (w *worker) serve(x *state, t sim.Transition) bool {
-	if t.Kind != sim.Serve {
+	if t.Kind != sim.Serve || w.injector.Counts() { // which a replica knows nothing of
 		return false
 	}
 	after, ok := w.replica.Serve(x.servers, x.clients, int(t.Client), x.now)
