@@ -7,6 +7,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -53,6 +54,9 @@ func TestProveRefusesWrongInputInOneLine(t *testing.T) {
 	t.Chdir(t.TempDir())
 	add(t, fails)
 	write(t, "file", "")
+	if err := syscall.Mkfifo("pipe", 0o600); err != nil {
+		t.Fatal(err)
+	}
 	write(t, "other", `{"format": "zksim certificate 8", "scenario": "lock/none"}`)
 	for _, x := range []struct{ args, want string }{
 		{"-run lock/none", `-run: no scenario matches "lock/none"`},
@@ -73,9 +77,11 @@ func TestProveRefusesWrongInputInOneLine(t *testing.T) {
 		{"-run ^lock/ -cert c.json", "-checkpoint and -cert are for one scenario; -run matches "},
 		{"-run ^lock/lock$ -cert x -checkpoint ./x", "-cert and -checkpoint are two files, not one"},
 		{"-run ^lock/lock$ -checkpoint file", "checkpoint: file is not a complete zksim checkpoint 8"},
-		{"-run ^lock/lock$ -checkpoint none/file", "checkpoint: open none/file."},
-		{"-run ^lock/lock$ -most 0 -cert file/c.json", "mkdir file: not a directory"},
-		{"-run ^test/fails$ -clients 0 -o file", "mkdir file: not a directory"},
+		{"-run ^lock/lock$ -checkpoint file/c", "-checkpoint: mkdir file: not a directory"},
+		{"-run ^lock/lock$ -checkpoint .", "-checkpoint: . is a folder, not a file"},
+		{"-run ^lock/lock$ -checkpoint pipe", "-checkpoint: pipe is no regular file"},
+		{"-run ^lock/lock$ -most 0 -cert file/c.json", "-cert: mkdir file: not a directory"},
+		{"-run ^test/fails$ -clients 0 -o file", "-o: mkdir file: not a directory"},
 		{"-verify none", "open none: no such file or directory"},
 		{"-verify file", "file: a certificate is a JSON object"},
 		{"-verify other", `other: there is no scenario "lock/none"`},
@@ -83,7 +89,8 @@ func TestProveRefusesWrongInputInOneLine(t *testing.T) {
 		{"lock/lock", `unexpected argument "lock/lock"`},
 	} {
 		r := simrun(t, append([]string{"prove"}, strings.Fields(x.args)...)...)
-		if r.code != exitUsage || r.out != "" && !strings.Contains(x.args, "file") || !strings.HasPrefix(r.err, "simrun prove: ") || !strings.Contains(r.err, x.want) || strings.Count(r.err, "\n") != 1 {
+		if r.code != exitUsage || r.out != "" || !strings.HasPrefix(r.err, "simrun prove: ") ||
+			!strings.Contains(r.err, x.want) || strings.Count(r.err, "\n") != 1 {
 			t.Errorf("%s: %+v\nwant %s", x.args, r, x.want)
 		}
 	}
