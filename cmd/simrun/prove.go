@@ -426,6 +426,13 @@ func (c *proveFlags) verification(ctx context.Context, a *app, o prove.Options) 
 	if err != nil {
 		return 0, fmt.Errorf("%s: %w", c.verify, err)
 	}
+	if err := cert.Replay(sc); err != nil {
+		fmt.Fprintf(a.out, "%-19s %s\n", "run again", reports.Printable(oneLine(err.Error())))
+		return exitViolation, nil
+	}
+	if cert.Outcome == prove.Violated {
+		fmt.Fprintf(a.out, "%-19s %s\n", "run again", "the same")
+	}
 	code := exitHeld
 	for _, how := range []struct {
 		name string

@@ -132,6 +132,53 @@ func TestProveVerifiesCertificates(t *testing.T) {
 	}
 }
 
+// A certificate of a violation is as good as its schedule.
+func TestProveRefusesADoctoredViolation(t *testing.T) {
+	t.Chdir(t.TempDir())
+	prove1 := []string{"prove", "-run", "^lock/plain-create$", "-clients", "2", "-cert", "c.json"}
+	if r := simrun(t, prove1...); r.code != exitHeld {
+		t.Fatalf("%+v", r)
+	}
+	r := simrun(t, "prove", "-verify", "c.json")
+	if r.code != exitHeld || r.err != "" ||
+		r.out != "run again           the same\nin another order    the same\nwithout reductions  the same\n" {
+		t.Errorf("%+v", r)
+	}
+	data, err := os.ReadFile("c.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, x := range []struct {
+		want   string
+		change func(c *prove.Certificate)
+	}{
+		{"the schedule is empty", func(c *prove.Certificate) { c.Schedule = nil }},
+		{`the schedule is not possible: step 5: "serve c9" is not possible here; possible: `,
+			func(c *prove.Certificate) { c.Schedule[4] = "serve c9" }},
+		{"the run does not end with the schedule, and nothing is violated before, expected a violation",
+			func(c *prove.Certificate) { c.Schedule = c.Schedule[:10] }},
+		{`"ownership" is no checker that can refute lock/plain-create, expected one`,
+			func(c *prove.Certificate) { c.Checker = "ownership" }},
+		{`quiescence says of the schedule "c1 waits for /lock/_c_`, func(c *prove.Certificate) { c.Message = "c2 waits" }},
+		{"1 faults strike in the schedule, not 2", func(c *prove.Certificate) { c.Struck = 2 }},
+	} {
+		var c prove.Certificate
+		if err := json.Unmarshal(data, &c); err != nil {
+			t.Fatal(err)
+		}
+		x.change(&c)
+		doctored, err := json.Marshal(c)
+		if err != nil {
+			t.Fatal(err)
+		}
+		write(t, "doctored.json", string(doctored))
+		r := simrun(t, "prove", "-verify", "doctored.json")
+		if r.code != exitViolation || !strings.HasPrefix(r.out, "run again           "+x.want) || strings.Count(r.out, "\n") != 1 {
+			t.Errorf("%+v, want %s", r, x.want)
+		}
+	}
+}
+
 // The search goes on in another process; it is killed at several moments.
 func TestAKilledProofComesToTheSame(t *testing.T) {
 	if testing.Short() {
