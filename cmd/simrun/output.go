@@ -184,7 +184,8 @@ func save(dir, name string, write func(io.Writer) error) error {
 // leaves to the user's umask who may read it.
 func create(dir, name string) (*os.File, error) {
 	for n := os.Getpid(); ; n++ {
-		f, err := os.OpenFile(filepath.Join(dir, fmt.Sprintf("%s.%d", name, n)), os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
+		file := filepath.Join(dir, fmt.Sprintf("%s.%d", name, n))
+		f, err := os.OpenFile(file, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
 		if !errors.Is(err, fs.ErrExist) {
 			return f, err
 		}

@@ -155,11 +155,12 @@ func TestProveRefusesADoctoredViolation(t *testing.T) {
 		{"the schedule is empty", func(c *prove.Certificate) { c.Schedule = nil }},
 		{`the schedule is not possible: step 5: "serve c9" is not possible here; possible: `,
 			func(c *prove.Certificate) { c.Schedule[4] = "serve c9" }},
-		{"the run does not end with the schedule, and nothing is violated before, expected a violation",
+		{"the run does not end with the schedule, and nothing is violated before",
 			func(c *prove.Certificate) { c.Schedule = c.Schedule[:10] }},
 		{`"ownership" is no checker that can refute lock/plain-create, expected one`,
 			func(c *prove.Certificate) { c.Checker = "ownership" }},
-		{`quiescence says of the schedule "c1 waits for /lock/_c_`, func(c *prove.Certificate) { c.Message = "c2 waits" }},
+		{`quiescence says of the schedule "c1 waits for /lock/_c_`,
+			func(c *prove.Certificate) { c.Message = "c2 waits" }},
 		{"1 faults strike in the schedule, not 2", func(c *prove.Certificate) { c.Struck = 2 }},
 	} {
 		var c prove.Certificate
@@ -173,7 +174,8 @@ func TestProveRefusesADoctoredViolation(t *testing.T) {
 		}
 		write(t, "doctored.json", string(doctored))
 		r := simrun(t, "prove", "-verify", "doctored.json")
-		if r.code != exitViolation || !strings.HasPrefix(r.out, "run again           "+x.want) || strings.Count(r.out, "\n") != 1 {
+		if r.code != exitViolation || !strings.HasPrefix(r.out, "run again           "+x.want) ||
+			strings.Count(r.out, "\n") != 1 {
 			t.Errorf("%+v, want %s", r, x.want)
 		}
 	}

@@ -210,7 +210,7 @@ func (c *Certificate) Replay(sc Scope) error {
 	told := len(c.Schedule) > 0 || c.Checker != "" || c.Message != "" || c.Struck != 0
 	switch {
 	case c.Outcome != Violated && told:
-		return fmt.Errorf("a certificate that says %.20q has no checker, message, faults and schedule, expected none", c.Outcome)
+		return fmt.Errorf("a certificate that says %.20q tells of a violation, expected none", c.Outcome)
 	case c.Outcome != Violated:
 		return nil
 	case len(c.Schedule) == 0:
@@ -230,7 +230,7 @@ func (c *Certificate) Replay(sc Scope) error {
 }
 
 // errUnfinished says that a run could go on, and that nothing is violated until then.
-var errUnfinished = errors.New("the run does not end with the schedule, and nothing is violated before, expected a violation")
+var errUnfinished = errors.New("the run does not end with the schedule, and nothing is violated before")
 
 // replay is Replay with the limits of a scenario.
 func (c *Certificate) replay(sc Scope, s *scenarios.Scenario) error {

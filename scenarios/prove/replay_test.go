@@ -76,7 +76,7 @@ func TestADoctoredViolationIsRefused(t *testing.T) {
 			{" says of the schedule ", func(c *Certificate) { c.Message = "" }},
 			{" faults strike in the schedule, not 2", func(c *Certificate) { c.Struck = 2 }},
 			{" faults strike in the schedule, not ", func(c *Certificate) { c.Struck = 1 - c.Struck }},
-			{"a certificate that says \"holds\" has no checker", func(c *Certificate) { c.Outcome = Holds }},
+			{"a certificate that says \"holds\" tells of a violation", func(c *Certificate) { c.Outcome = Holds }},
 		} {
 			bad := good
 			bad.Schedule = slices.Clone(good.Schedule)
