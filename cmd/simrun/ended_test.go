@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"syscall"
 	"testing"
 	"time"
@@ -260,11 +261,11 @@ func TestACheckThatIsInterruptedWhileItShrinksReportsTheFailure(t *testing.T) {
 	t.Chdir(t.TempDir())
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
-	runs := 0
+	var runs atomic.Int64
 	add(t, scenarios.Scenario{Name: "test/slow", Clients: 2, Checkers: []checkers.Checker{checkers.Liveness{}},
 		Program: func(p *scenarios.Process) {
 			if p.ID == 1 {
-				if runs++; runs == 5 {
+				if runs.Add(1) == 5 {
 					cancel()
 				}
 				p.Fail(errors.New("enough"))

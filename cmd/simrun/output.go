@@ -131,6 +131,11 @@ func (o *output) await(ctx context.Context) (*os.File, error) {
 	case x := <-done:
 		return x.f, x.err
 	case <-ctx.Done():
+		go func() { // a reader that comes later must not wait for more
+			if x := <-done; x.err == nil {
+				x.f.Close()
+			}
+		}()
 		return nil, errNoReader
 	}
 }
