@@ -199,6 +199,9 @@ func facts(f *Failure) []fact {
 	if r.Steps > r.Minimal {
 		schedule += fmt.Sprintf(", shrunk from %d", r.Steps)
 	}
+	if r.Cut != "" {
+		schedule += ", not minimal: " + printable(r.Cut)
+	}
 	schedule += "; the run has " + counted(len(f.Trace.Steps), "step")
 	return []fact{
 		{"seed", fmt.Sprint(r.Seed)},

@@ -25,9 +25,10 @@ type Report struct {
 	Verdict   string   `json:"verdict"`
 	Checker   string   `json:"checker"`
 	Message   string   `json:"message"`
-	Steps     int      `json:"steps"`   // of the run that failed first
-	Minimal   int      `json:"minimal"` // transitions that the shrunk schedule prescribes
-	Struck    []string `json:"struck"`  // the faults that happened, in order
+	Steps     int      `json:"steps"`                 // of the run that failed first
+	Minimal   int      `json:"minimal"`               // transitions that the shrunk schedule prescribes
+	Cut       string   `json:"not_minimal,omitempty"` // why it may not be minimal; empty if it is
+	Struck    []string `json:"struck"`                // the faults that happened, in order
 	Hash      string   `json:"hash"`
 	Reproduce []string `json:"reproduce"`
 	Why       *Futures `json:"why,omitempty"` // nil: not looked for

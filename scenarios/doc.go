@@ -50,7 +50,9 @@ type Scenario struct {
 	Row    int    // of a broken recipe: its number in docs/museum.md
 	Wakes  string // likewise: which faults or orders of events wake the bug
 
-	SafetySteps, MaxSteps int // as in sim.Config
+	// SafetySteps and MaxSteps are as in sim.Config. A run with more clients or rounds than
+	// these may have more steps than MaxSteps, in proportion, up to 1,048,576.
+	SafetySteps, MaxSteps int
 
 	own size // of the scenario that this is a resized copy of
 }

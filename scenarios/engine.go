@@ -53,11 +53,13 @@ type Report struct {
 	Failure Result
 	Missed  []string // goals that no run reached
 	Why     string   // for Inconclusive and Nondeterministic
+	Cut     bool     // ctx was done before all seeds were run, and nothing had failed until then
 }
 
 // Run runs a scenario over seeds, on several cores. The report does not depend
 // on their number. It stops early at the first failure, when ctx is done (then
-// the report covers what was run), and with an error when client code blocks.
+// the report covers what was run, and says that it was cut short), and with an
+// error when client code blocks.
 func Run(ctx context.Context, s *Scenario, o Options) (Report, error) {
 	if err := s.Accepts(s.Faults); err != nil {
 		return Report{Scenario: s}, err
@@ -296,6 +298,7 @@ func (s *Scenario) Catches(v checkers.Verdict) bool {
 
 func (e *engine) report() Report {
 	rep := Report{Scenario: e.Scenario, Runs: e.runs, Steps: e.steps}
+	rep.Cut = e.failure == nil && e.turn <= e.Seeds.Last && e.ctx.Err() != nil
 	for i, g := range e.Goals {
 		if !e.reached[i].Load() {
 			rep.Missed = append(rep.Missed, g.Name)
@@ -313,7 +316,7 @@ func (e *engine) report() Report {
 		rep.Status = Violation
 	case e.runs == 0:
 		rep.Status, rep.Why = Inconclusive, "no seed was run"
-	case e.Broken() && e.ctx.Err() == nil:
+	case e.Broken() && !rep.Cut:
 		rep.Status = Escaped
 	case e.doubt != "":
 		rep.Status, rep.Why = Inconclusive, e.doubt

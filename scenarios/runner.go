@@ -177,8 +177,9 @@ func (r *Runner) run(s *Scenario, p Schedule, ch sim.Chooser) (Result, error) {
 	r.processes = slices.Grow(r.processes[:0], clients)[:clients]
 	r.cancels = slices.ContainsFunc(p.Faults, func(x faults.Rule) bool { return x.Fault == "cancel" })
 	w := r.world
+	limit, capped := s.stepLimit(clients, rounds)
 	w.Reset(sim.Config{Clients: clients, Servers: p.Servers, Order: p.Order,
-		SafetySteps: s.SafetySteps, MaxSteps: s.MaxSteps, Detail: r.Detail}, &r.injector, func(c *sim.Client) {
+		SafetySteps: s.SafetySteps, MaxSteps: limit, Detail: r.Detail}, &r.injector, func(c *sim.Client) {
 		q := &r.processes[c.ID()-1]
 		*q = Process{Conn: c.Conn(), Env: c.Env(), ID: c.ID(), Clients: clients, Rounds: rounds,
 			host: (*simHost)(r), resource: r.resource}
@@ -199,7 +200,11 @@ func (r *Runner) run(s *Scenario, p Schedule, ch sim.Chooser) (Result, error) {
 		}
 	}
 	result := Result{Schedule: p, Steps: w.Step(), Hash: w.Hash(), History: w.History}
-	if err == nil {
+	switch {
+	case err != nil:
+	case capped && w.History.Outcome == history.StepLimit:
+		result.Verdict = judgeCapped(s, w.History)
+	default:
 		result.Verdict = judge(s, w.History)
 	}
 	return result, err

@@ -28,10 +28,11 @@ func rewriteSchedule(t *testing.T, r *Runner, s *Scenario) {
 			continue
 		}
 		r.Names(&res)
-		res, err := r.Shrink(s, res.Schedule)
+		small, err := r.Shrink(t.Context(), s, res.Schedule, ShrinkOptions{})
 		if err != nil {
 			t.Fatal(err)
 		}
+		res = small.Result
 		var b bytes.Buffer
 		res.Schedule.Write(&b)
 		fmt.Fprintf(&b, "\n# %s\n# hash %016x after %d steps\n", res.Verdict.Message, res.Hash, res.Steps)

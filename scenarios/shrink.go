@@ -1,6 +1,8 @@
 package scenarios
 
 import (
+	"cmp"
+	"context"
 	"fmt"
 	"slices"
 	"strconv"
@@ -10,24 +12,43 @@ import (
 	"zksim/sim"
 )
 
-// shrinkSteps bounds the steps of all runs of one Shrink: a few seconds.
-const shrinkSteps = 10_000_000
+// The limits of one Shrink. The first is a few seconds; the second is for runs that take
+// their judges long. Both are counts, so that a schedule shrinks to the same everywhere.
+const (
+	shrinkSteps    = 10_000_000 // of all runs
+	shrinkAttempts = 10_000
+)
+
+// ShrinkOptions say how far [Runner.Shrink] goes; the zero value is as far as usual.
+type ShrinkOptions struct {
+	Attempts int                      // runs after which it gives up; 0: 10,000
+	Progress func(attempts, left int) // if not nil, called after every run, with the steps that are left
+}
+
+// Shrunk is what [Runner.Shrink] came to.
+type Shrunk struct {
+	Result
+	Attempts int    // runs that it took
+	Cut      string // why the schedule may not be minimal, as "interrupted"; empty if it is
+}
 
 // Shrink looks for a small schedule that the same checker finds violated for the same
 // reason: with fewer clients and rounds, fewer faults in the plan, and parts of the
 // steps left out, from halves down to single ones. It ends when no single client,
-// round, fault or step can go any more (or a limit is reached). What a shortened
-// schedule leaves open happens fairly and without faults, so the faults and the order
-// that remain are those that matter. A schedule that violates nothing is returned as
-// it is.
-func (r *Runner) Shrink(s *Scenario, from Schedule) (Result, error) {
+// round, fault or step can go any more. When a limit is reached or ctx is done it ends
+// with the smallest schedule so far, and says so. What a shortened schedule leaves open
+// happens fairly and without faults, so the faults and the order that remain are those
+// that matter. A schedule that violates nothing is returned as it is.
+func (r *Runner) Shrink(ctx context.Context, s *Scenario, from Schedule, o ShrinkOptions) (Shrunk, error) {
 	best, err := r.Replay(s, from)
 	if err != nil || best.Verdict.Level != checkers.Violated {
-		return best, err
+		return Shrunk{Result: best}, err
 	}
 	best.Schedule.Checker, best.Schedule.Names = best.Verdict.Checker, from.Names
-	x := shrinker{Runner: r, scenario: s, best: best.Schedule, checker: best.Verdict.Checker, reason: reason(best.Verdict.Message)}
-	x.idle = x.calm(x.best)
+	o.Attempts = cmp.Or(o.Attempts, shrinkAttempts)
+	x := shrinker{Runner: r, ShrinkOptions: o, ctx: ctx, scenario: s, best: best.Schedule,
+		checker: best.Verdict.Checker, reason: reason(best.Verdict.Message)}
+	x.idle = !x.over() && x.calm(x.best)
 	for smaller := true; smaller; {
 		smaller = x.fewerRounds()
 		smaller = x.fewerClients() || smaller
@@ -37,18 +58,35 @@ func (r *Runner) Shrink(s *Scenario, from Schedule) (Result, error) {
 	small := x.best
 	best, err = r.Replay(s, small)
 	best.Schedule.Names = small.Names
-	return best, err
+	return Shrunk{Result: best, Attempts: x.attempts, Cut: x.cut}, err
 }
 
 // shrinker is one Shrink in progress.
 type shrinker struct {
 	*Runner
+	ShrinkOptions
+	ctx      context.Context
 	scenario *Scenario
 	best     Schedule // the smallest so far that fails
 	checker  string
 	reason   string
 	idle     bool // it fails in its first size even if nothing is prescribed
 	steps    int
+	attempts int
+	cut      string // why something was not tried
+}
+
+// over reports whether it is time to end, although there is something left to try.
+func (x *shrinker) over() bool {
+	switch {
+	case x.ctx.Err() != nil:
+		x.cut = "interrupted"
+	case x.attempts >= x.Attempts:
+		x.cut = fmt.Sprintf("given up after %d runs", x.attempts)
+	case x.steps >= shrinkSteps:
+		x.cut = fmt.Sprintf("given up after %d steps of %d runs", x.steps, x.attempts)
+	}
+	return x.cut != ""
 }
 
 // leaveOut tries without each part of the steps, with smaller and smaller parts, and
@@ -56,7 +94,7 @@ type shrinker struct {
 func (x *shrinker) leaveOut() (shorter bool) {
 	for size := max(1, len(x.best.Names)/2); ; {
 		found := false
-		for at := 0; at < len(x.best.Names) && x.steps < shrinkSteps; {
+		for at := 0; at < len(x.best.Names) && !x.over(); {
 			p := x.best
 			p.Names = slices.Delete(slices.Clone(p.Names), at, min(at+size, len(p.Names)))
 			if x.try(p) {
@@ -66,7 +104,7 @@ func (x *shrinker) leaveOut() (shorter bool) {
 			}
 		}
 		shorter = shorter || found
-		if size == 1 && !found || x.steps >= shrinkSteps {
+		if size == 1 && !found || x.over() {
 			return shorter
 		}
 		size = max(1, size/2)
@@ -101,7 +139,7 @@ func (x *shrinker) fewerClients() (fewer bool) {
 // resize is try for another number of clients or rounds, unless any run of that size
 // may fail, as when nobody is there to be waited for.
 func (x *shrinker) resize(p Schedule) bool {
-	return (x.idle || !x.calm(p)) && x.try(p)
+	return !x.over() && (x.idle || !x.calm(p)) && x.try(p)
 }
 
 // fewerFaults tries without each rule of the plan, and with lower budgets.
@@ -127,7 +165,7 @@ func (x *shrinker) fewerFaults() (fewer bool) {
 // try runs a schedule, passing over names that have become impossible, and keeps
 // what happened of them if that fails in the same way.
 func (x *shrinker) try(p Schedule) bool {
-	if x.steps >= shrinkSteps {
+	if x.over() {
 		return false
 	}
 	ch := &sim.Replay{Names: p.Names, Loose: true}
@@ -150,6 +188,10 @@ func (x *shrinker) calm(p Schedule) bool {
 func (x *shrinker) verdict(p Schedule, ch sim.Chooser) checkers.Verdict {
 	res, err := x.run(x.scenario, p, ch)
 	x.steps += res.Steps
+	x.attempts++
+	if x.Progress != nil {
+		x.Progress(x.attempts, len(x.best.Names))
+	}
 	if err != nil || res.Verdict.Level != checkers.Violated {
 		return checkers.Verdict{}
 	}

@@ -3,6 +3,10 @@ package scenarios
 import (
 	"cmp"
 	"fmt"
+
+	"zksim/checkers"
+	"zksim/model/history"
+	"zksim/sim"
 )
 
 // Bounds of a resized run.
@@ -67,4 +71,37 @@ func (s *Scenario) ownSize() size {
 		return s.own
 	}
 	return size{s.Clients, s.Rounds}
+}
+
+// maxRunSteps bounds the steps of any run, so that a schedule can tell all of them.
+const maxRunSteps = maxNames
+
+// stepLimit returns the step at which a run of that size is given up. It grows with the
+// size: a run of ten times as many rounds may have ten times as many steps. A smaller run
+// than the scenario's own has the limit of that, as shrinking needs. capped reports that
+// the limit would be beyond maxRunSteps, so that it says nothing about livelock.
+func (s *Scenario) stepLimit(clients, rounds int) (limit int, capped bool) {
+	limit = cmp.Or(s.MaxSteps, sim.UsualMaxSteps)
+	own := s.ownSize()
+	now, usual := clients*max(1, rounds), own.clients*max(1, own.rounds)
+	if limit >= maxRunSteps || now <= usual {
+		return limit, false // what has that many in its own size, as exhaustive search, has no limit
+	}
+	if limit = limit * now / usual; limit > maxRunSteps {
+		return maxRunSteps, true
+	}
+	return limit, false
+}
+
+// judgeCapped returns the verdict on a run that was given up at maxRunSteps: a limit that
+// does not fit the size of the run is no evidence of livelock.
+func judgeCapped(s *Scenario, h *history.History) checkers.Verdict {
+	h.Outcome = history.Stopped
+	v := judge(s, h)
+	if v.Level == checkers.OK {
+		v = checkers.Verdict{Level: checkers.Unknown, Checker: checkers.Steps{}.Name(), Event: -1,
+			Message: fmt.Sprintf("the run was given up after %d steps, the most that any run may have; "+
+				"try fewer clients or rounds", maxRunSteps)}
+	}
+	return v
 }

@@ -4,10 +4,12 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"math"
 	"strings"
 	"testing"
 
 	"zksim/checkers"
+	"zksim/sim"
 )
 
 // Every program can be run by other numbers of clients and for other numbers of
@@ -109,5 +111,64 @@ func TestSizesThatCannotBe(t *testing.T) {
 	alone := Scenario{Name: "test/alone", Clients: 1, Program: func(*Process) {}}
 	if s, err := alone.Sized(1, 0); err != nil || s.Clients != 1 {
 		t.Errorf("%v", err)
+	}
+}
+
+// The limit of steps is a limit against livelock, so it must leave a larger run the steps that it needs.
+func TestALargerRunMayHaveMoreSteps(t *testing.T) {
+	s, err := scenario(t, "lock/lock").Sized(3, 400)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := NewRunner()
+	defer r.Close()
+	if res := r.Seed(&s, 3); res.Verdict.Level != checkers.OK || res.Steps <= sim.UsualMaxSteps {
+		t.Errorf("%d steps: %+v", res.Steps, res.Verdict)
+	}
+	own := Scenario{Name: "test/own", Clients: 3, Rounds: 2}
+	for _, x := range []struct {
+		maxSteps, clients, rounds int
+		want                      int
+		capped                    bool
+	}{
+		{0, 3, 2, 20_000, false}, {0, 3, 3, 30_000, false}, {0, 6, 4, 80_000, false}, {0, 2, 1, 20_000, false},
+		{0, 2, 4, 26_666, false}, {600, 3, 4, 1200, false}, {0, 6, 1, 20_000, false}, {0, 64, 1000, 1 << 20, true},
+		{math.MaxInt32, 64, 1000, math.MaxInt32, false},
+	} {
+		own.MaxSteps = x.maxSteps
+		if limit, capped := own.stepLimit(x.clients, x.rounds); limit != x.want || capped != x.capped {
+			t.Errorf("%+v: %d, %v", x, limit, capped)
+		}
+	}
+}
+
+// A run that does not come to rest is livelock in any size, unless its limit is above
+// what any run may have.
+func TestARunThatIsGivenUpIsLivelockOnlyBelowTheCap(t *testing.T) {
+	r := NewRunner()
+	defer r.Close()
+	s := Scenario{Name: "test/spin", Clients: 2, Rounds: 1, MaxSteps: 50,
+		Checkers: []checkers.Checker{checkers.Steps{}}, Program: func(p *Process) {
+			for {
+				p.Step()
+			}
+		}}
+	for _, x := range []struct {
+		clients, rounds, steps int
+		level                  checkers.Level
+		message                string
+	}{
+		{2, 1, 50, checkers.Violated, "still busy at the step limit"},
+		{4, 10, 1000, checkers.Violated, "still busy at the step limit"},
+		{64, 1000, 1 << 20, checkers.Unknown, "the run was given up after 1048576 steps, the most that any"},
+	} {
+		sized, err := s.Sized(x.clients, x.rounds)
+		if err != nil {
+			t.Fatal(err)
+		}
+		res := r.Seed(&sized, 1)
+		if v := res.Verdict; res.Steps != x.steps || v.Level != x.level || !strings.HasPrefix(v.Message, x.message) {
+			t.Errorf("%+v: %d steps, %+v", x, res.Steps, v)
+		}
 	}
 }

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"flag"
@@ -23,6 +24,8 @@ type checkFlags struct {
 	workers, clients, rounds, nodes                                 int
 	failfast, verbose, json                                         bool
 	reports                                                         bool // -o is given
+
+	lost []error // reports that could not be written
 }
 
 const (
@@ -36,7 +39,8 @@ func check(ctx context.Context, a *app, args []string) (int, error) {
 	f.StringVar(&c.run, "run", "", "only scenarios whose name matches this regular expression")
 	f.StringVar(&c.seeds, "seeds", "", fmt.Sprintf("seeds, as 17 or 1-500 (default 1-%d, for broken recipes 1-%d)", goodSeeds, brokenSeeds))
 	f.StringVar(&c.strategy, "strategy", string(scenarios.Portfolio), "how the order of events is chosen: random, pct (priorities) or portfolio (both in turn, then all schedules of a small scope)")
-	f.DurationVar(&c.duration, "for", 0, "run for this long in all instead of a number of seeds")
+	f.DurationVar(&c.duration, "for", 0, "run for this long in all instead of a number of seeds; "+
+		"with -seeds at most this long, and what is not done by then is inconclusive")
 	f.StringVar(&c.plan, "faults", "", "fault plan instead of the scenario's, as \"lose-reply=2 expire=1@client=c1\", none or contract")
 	f.StringVar(&c.backend, "backend", "sim", "sim or zookeeper")
 	f.StringVar(&c.servers, "servers", "", "with -backend zookeeper: addresses host:port,... of an ensemble to use instead of starting one")
@@ -112,12 +116,7 @@ func (c *checkFlags) simulated(ctx context.Context, a *app, selected []*scenario
 	if err != nil {
 		return 0, fmt.Errorf("-faults: %w", err)
 	}
-	if c.reports {
-		if err := writable(c.out); err != nil {
-			return 0, fmt.Errorf("-o: %w", err)
-		}
-	}
-	rec, err := newRecorder(a.out, c.json, c.junit)
+	rec, err := c.recorder(a, sized)
 	if err != nil {
 		return 0, err
 	}
@@ -131,20 +130,44 @@ func (c *checkFlags) simulated(ctx context.Context, a *app, selected []*scenario
 		if c.seeds == "" {
 			o.Seeds = c.defaultSeeds(x)
 		}
-		code, err := rec.scenario(x.Name, func(out io.Writer) (int, error) {
+		code, err := rec.scenario(x.Name, func(out io.Writer) (outcome, error) {
 			return c.scenario(ctx, a.to(out), x, o, c.share(len(selected)), &t)
 		})
 		if err != nil {
-			return 0, errors.Join(err, rec.close())
+			return 0, c.fails(ctx, rec, err)
 		}
 		if ctx.Err() != nil || c.failfast && code != exitHeld {
 			break
 		}
 	}
-	if err := errors.Join(rec.print("", t.summary(len(selected))+"\n"), rec.close()); err != nil {
-		return 0, err
+	return c.end(ctx, a, rec, &t, t.summary(len(selected)))
+}
+
+// fails ends the record of a run that an error has ended, and returns that.
+func (c *checkFlags) fails(ctx context.Context, rec *recorder, err error) error {
+	rec.fail("error", oneLine(err.Error()))
+	return errors.Join(err, rec.close(ctx, broken))
+}
+
+// recorder makes the recorder, once it is known that all files can be written.
+func (c *checkFlags) recorder(a *app, sized []scenarios.Scenario) (*recorder, error) {
+	if c.reports {
+		if err := writable(c.out); err != nil {
+			return nil, fmt.Errorf("-o: %w", err)
+		}
 	}
-	return c.ended(ctx, a, &t), nil
+	var file *output
+	if c.junit != "" {
+		var err error
+		if file, err = openOutput("junit", c.junit); err != nil {
+			return nil, err
+		}
+	}
+	names := make([]string, len(sized))
+	for i := range sized {
+		names[i] = sized[i].Name
+	}
+	return newRecorder(a.out, c.json, file, names)
 }
 
 // resized returns copies of scenarios with other numbers of clients and rounds; 0
@@ -160,16 +183,27 @@ func resized(selected []*scenarios.Scenario, clients, rounds int) ([]scenarios.S
 	return sized, nil
 }
 
-// ended returns the exit status; what was interrupted has not held.
-func (c *checkFlags) ended(ctx context.Context, a *app, t *tally) int {
-	if ctx.Err() == nil {
-		return t.code()
+// end prints the last lines, ends the record and returns the exit status: what was
+// interrupted has not held.
+func (c *checkFlags) end(ctx context.Context, a *app, rec *recorder, t *tally, text string) (int, error) {
+	cut, undone, why := ctx.Err() != nil, rec.undone(), failedFast
+	lost := unwritten(c.lost)
+	if lost != nil {
+		rec.fail("error", oneLine(lost.Error()))
 	}
-	fmt.Fprintln(a.err, "simrun check: interrupted")
-	if code := t.code(); code != exitHeld {
-		return code
+	if cut {
+		text, why = text+", "+interrupted, interrupted
+		rec.fail(interrupted, interrupted)
 	}
-	return exitInconclusive
+	err := errors.Join(rec.print("", text+"\n"), rec.close(ctx, why), lost)
+	if cut {
+		a.interrupted("check", undone)
+	}
+	code := t.code()
+	if cut {
+		code = cmp.Or(code, exitInconclusive)
+	}
+	return code, err
 }
 
 // share is the time for one of n scenarios; 0 is no limit, so the shortest time
@@ -192,32 +226,37 @@ func (c *checkFlags) defaultSeeds(s *scenarios.Scenario) scenarios.Range {
 }
 
 // scenario checks one scenario and prints its line.
-func (c *checkFlags) scenario(ctx context.Context, a *app, s *scenarios.Scenario, o scenarios.Options, d time.Duration, t *tally) (int, error) {
+func (c *checkFlags) scenario(
+	ctx context.Context, a *app, s *scenarios.Scenario, o scenarios.Options, d time.Duration, t *tally,
+) (outcome, error) {
+	limited := ctx
 	if d > 0 {
 		var cancel context.CancelFunc
-		ctx, cancel = context.WithTimeout(ctx, d)
+		limited, cancel = context.WithTimeout(ctx, d)
 		defer cancel()
 	}
 	bar := a.progress(s.Name, int64(o.Seeds.Last-o.Seeds.First)+1)
 	o.Progress = bar.add
-	rep, err := scenarios.Run(ctx, s, o)
+	rep, err := scenarios.Run(limited, s, o)
 	bar.clear()
 	if err != nil {
-		return 0, err
+		return outcome{}, err
 	}
-	proved, by, err := c.exhaust(ctx, s, o, &rep)
+	proved, by, err := c.exhaust(limited, s, o, &rep)
 	if err != nil {
-		return 0, err
+		return outcome{}, err
 	}
+	cut := c.cutShort(ctx, &rep)
 	var block bytes.Buffer
 	if rep.Status == scenarios.Violation || rep.Status == scenarios.Caught && c.verbose {
-		err = c.fail(a.to(&block), s, rep, by)
+		err = c.fail(ctx, a.to(&block), s, rep, by)
 		if x := (*unrepeatable)(nil); errors.As(err, &x) {
 			rep.Status, rep.Why, err = scenarios.Nondeterministic, x.Error(), nil
+			block.Reset()
 		}
 	}
 	if err != nil {
-		return 0, err
+		return outcome{}, err
 	}
 	code := t.count(rep)
 	switch rep.Status {
@@ -234,5 +273,21 @@ func (c *checkFlags) scenario(ctx context.Context, a *app, s *scenarios.Scenario
 		fmt.Fprintf(a.out, "unknown %-24s %s (%d runs)\n", s.Name, reports.Printable(rep.Why), rep.Runs)
 	}
 	_, err = block.WriteTo(a.out)
-	return code, err
+	return outcome{code, cut}, err
+}
+
+// cutShort makes inconclusive what ended before all was done that was asked for, and reports
+// whether it was interrupted. Without -seeds, -for asks for as much as the time allows.
+func (c *checkFlags) cutShort(ctx context.Context, rep *scenarios.Report) bool {
+	if !rep.Cut || rep.Status == scenarios.Nondeterministic {
+		return false
+	}
+	switch {
+	case ctx.Err() != nil:
+		rep.Status, rep.Why = scenarios.Inconclusive, interrupted
+		return true
+	case c.seeds != "":
+		rep.Status, rep.Why = scenarios.Inconclusive, "the time was up before all was done"
+	}
+	return false
 }

@@ -20,6 +20,7 @@ type conformFlags struct {
 	replay, servers, out string
 	nodes, ops           int
 	seed                 uint64
+	lost                 []error // transcripts that could not be written
 }
 
 func conformance(ctx context.Context, a *app, args []string) (int, error) {
@@ -55,23 +56,24 @@ func (c *conformFlags) differential(ctx context.Context, a *app, both bool) (_ i
 	case c.ops < 1:
 		return 0, fmt.Errorf("-ops must be 1 or more, not %d", c.ops)
 	}
+	if err := writable(c.out); err != nil {
+		return 0, fmt.Errorf("-o: %w", err)
+	}
 	addrs, stop, err := c.ensemble(ctx)
 	if err != nil && ctx.Err() != nil {
-		fmt.Fprintln(a.err, "simrun conform: interrupted")
+		a.interrupted("conform", nil)
 		return exitInconclusive, nil
 	}
 	if err != nil {
 		return 0, err
 	}
 	defer func() { err = errors.Join(err, stop()) }()
-	if err := writable(c.out); err != nil {
-		return 0, fmt.Errorf("-o: %w", err)
-	}
 	progress := a.progress("conform", int64(c.ops))
 	rep, err := conform.Run(ctx, conform.Options{Servers: addrs, Ops: c.ops, Seed: c.seed, Done: progress.add,
 		Failed: func(f conform.Failure) error {
 			progress.clear()
-			return c.difference(a, f, len(addrs))
+			c.difference(a, f, len(addrs))
+			return nil
 		}})
 	progress.clear()
 	interrupted := rep != nil && errors.Is(err, context.Canceled)
@@ -80,12 +82,12 @@ func (c *conformFlags) differential(ctx context.Context, a *app, both bool) (_ i
 	}
 	code, err := c.summary(a, rep)
 	if interrupted {
-		fmt.Fprintln(a.err, "simrun conform: interrupted")
+		a.interrupted("conform", nil)
 		if code == exitHeld {
 			code = exitInconclusive
 		}
 	}
-	return code, err
+	return code, errors.Join(err, unwritten(c.lost))
 }
 
 // ensemble returns the addresses of the servers to compare with.
@@ -110,13 +112,8 @@ func (c *conformFlags) ensemble(ctx context.Context) (addrs []string, stop func(
 	return e.Addrs(), e.Stop, nil
 }
 
-// difference writes the transcript of a difference and prints what leads to it.
-func (c *conformFlags) difference(a *app, f conform.Failure, servers int) error {
-	name := fmt.Sprintf("seed-%d.jsonl", f.Seed)
-	dir := filepath.Join(c.out, "conform")
-	if err := save(dir, name, func(w io.Writer) error { return f.Write(w, f.Seed, servers) }); err != nil {
-		return err
-	}
+// difference prints a difference and what leads to it, and writes its transcript.
+func (c *conformFlags) difference(a *app, f conform.Failure, servers int) {
 	last := len(f.Steps) - 1
 	fmt.Fprintf(a.out, "DIFF  seed %d  step %d: %s\n", f.Seed, last, f.Relative(f.Steps[last].Op.String()))
 	if !f.Repeated {
@@ -138,9 +135,15 @@ func (c *conformFlags) difference(a *app, f conform.Failure, servers int) error 
 	if c.servers != "" {
 		server = "-servers " + quote(c.servers)
 	}
-	fmt.Fprintf(a.out, "      transcript %s\n      reproduce  go run ./cmd/simrun conform %s -seed %d -ops 1\n",
-		filepath.Join(dir, name), server, f.Seed)
-	return nil
+	name := fmt.Sprintf("seed-%d.jsonl", f.Seed)
+	dir := filepath.Join(c.out, "conform")
+	if err := save(dir, name, func(w io.Writer) error { return f.Write(w, f.Seed, servers) }); err != nil {
+		c.lost = append(c.lost, err)
+		fmt.Fprintf(a.out, "      no transcript: %s\n", oneLine(err.Error()))
+	} else {
+		fmt.Fprintf(a.out, "      transcript %s\n", filepath.Join(dir, name))
+	}
+	fmt.Fprintf(a.out, "      reproduce  go run ./cmd/simrun conform %s -seed %d -ops 1\n", server, f.Seed)
 }
 
 // summary prints the coverage and the totals.

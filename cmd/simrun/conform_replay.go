@@ -14,7 +14,7 @@ func (c *conformFlags) replayFolder(ctx context.Context, a *app) (int, error) {
 		fmt.Fprintf(a.out, "%s: %s\n", file, d)
 	})
 	if ctx.Err() != nil {
-		fmt.Fprintln(a.err, "simrun conform: interrupted")
+		a.interrupted("conform", nil)
 		return exitInconclusive, nil
 	}
 	if err != nil {

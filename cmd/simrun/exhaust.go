@@ -53,7 +53,7 @@ func (c *checkFlags) proof(s *scenarios.Scenario) proveFlags {
 
 // exhaust searches all schedules of the small scope, if that is part of the strategy and the
 // seeds have found nothing. It puts a violation into the report, and else returns what is
-// certain now, in words.
+// certain now, in words. If ctx is done before it comes to its end, the report is cut short.
 func (c *checkFlags) exhaust(ctx context.Context, s *scenarios.Scenario, o scenarios.Options, rep *scenarios.Report) (proved string, by finding, err error) {
 	by = c.bySeed(s, rep.Failure.Schedule.Seed)
 	if o.Strategy != scenarios.Portfolio || o.Shard > 0 || rep.Status != scenarios.Held && rep.Status != scenarios.Escaped {
@@ -69,12 +69,15 @@ func (c *checkFlags) exhaust(ctx context.Context, s *scenarios.Scenario, o scena
 	case err != nil:
 		return "", by, err
 	case r.Outcome == prove.Violated:
+		rep.Cut = false
 		rep.Failure, rep.Status = *r.Counterexample, scenarios.Violation
 		if s.Broken() {
 			rep.Status = scenarios.Caught
 		}
 		return "", c.byProof(s), nil
-	case len(r.Levels) == 0:
+	}
+	rep.Cut = rep.Cut || r.Outcome == prove.Inconclusive && ctx.Err() != nil
+	if len(r.Levels) == 0 {
 		return "", by, nil
 	}
 	most := ""

@@ -31,10 +31,10 @@ func (e *unrepeatable) Error() string { return e.where + ": " + e.why }
 
 // fail shrinks a failure, writes its folder, replays the schedule from there, and
 // prints the block that leads to it.
-func (c *checkFlags) fail(a *app, s *scenarios.Scenario, rep scenarios.Report, by finding) error {
+func (c *checkFlags) fail(ctx context.Context, a *app, s *scenarios.Scenario, rep scenarios.Report, by finding) error {
 	full := rep.Failure.Schedule
 	full.Checker = rep.Failure.Verdict.Checker
-	small, err := shrunk(s, full)
+	small, err := a.shrunk(ctx, s, full, scenarios.ShrinkOptions{})
 	if err != nil {
 		return &unrepeatable{by.where, err.Error()}
 	}
@@ -45,19 +45,32 @@ func (c *checkFlags) fail(a *app, s *scenarios.Scenario, rep scenarios.Report, b
 	if err != nil {
 		return &unrepeatable{by.where, err.Error()}
 	}
-	if f.Report.Why, err = futuresOf(s, small.Schedule); err != nil {
+	if f.Report.Why, err = futuresOf(ctx, s, small.Schedule); err != nil {
 		return &unrepeatable{by.where, err.Error()}
 	}
 	small.Schedule.Notes = reports.Notes(f)
+	f.Report.Steps, f.Report.Cut = len(full.Names), small.Cut
 	dir := c.folder(s, by.folder)
-	if err := c.write(dir, s, f, full, small, by); err != nil {
-		if x := (*unrepeatable)(nil); errors.As(err, &x) {
-			return err
-		}
-		return fmt.Errorf("%s of %s fails (%s), but no report can be written: %w", by.where, s.Name, full.Checker, err)
+	err = c.write(dir, s, f, full, small.Result, by)
+	if x := (*unrepeatable)(nil); errors.As(err, &x) {
+		return err
 	}
-	c.block(a, s, dir, &f.Report, &full, by)
+	c.verdict(a, s, &f.Report, &full, by)
+	if err != nil {
+		c.noReport(a, fmt.Errorf("%s of %s fails (%s), but no report can be written: %w",
+			by.where, s.Name, full.Checker, err))
+		fmt.Fprintf(a.out, "      reproduce  go run ./cmd/simrun %s\n", by.again)
+		return nil
+	}
+	c.block(a, dir, &f.Report)
 	return nil
+}
+
+// noReport says that a report cannot be written. The verdict counts, other scenarios are run, and
+// in the end it is an error.
+func (c *checkFlags) noReport(a *app, err error) {
+	c.lost = append(c.lost, err)
+	fmt.Fprintf(a.out, "      no report  %s\n", reports.Printable(oneLine(err.Error())))
 }
 
 // variant is what the folder of a seed in other circumstances has behind the number, lest
@@ -117,12 +130,12 @@ func (c *checkFlags) write(dir string, s *scenarios.Scenario, f *reports.Failure
 	if err != nil || !again.same || again.hash != small.Hash || again.verdict != small.Verdict {
 		return &unrepeatable{by.where, "the schedule in " + file + " does not repeat the failure"}
 	}
-	f.Report.Steps, f.Report.Reproduce = len(full.Names), []string{"go run ./cmd/simrun replay " + quote(file), "go run ./cmd/simrun " + by.again}
+	f.Report.Reproduce = []string{"go run ./cmd/simrun replay " + quote(file), "go run ./cmd/simrun " + by.again}
 	return writeReport(dir, f)
 }
 
-// block prints what happened, and what leads to it.
-func (c *checkFlags) block(a *app, s *scenarios.Scenario, dir string, r *reports.Report, full *scenarios.Schedule, by finding) {
+// verdict prints what was found.
+func (c *checkFlags) verdict(a *app, s *scenarios.Scenario, r *reports.Report, full *scenarios.Schedule, by finding) {
 	head := "FAIL  "
 	if s.Broken() {
 		head = "      "
@@ -133,12 +146,16 @@ func (c *checkFlags) block(a *app, s *scenarios.Scenario, dir string, r *reports
 	if rounds > 0 {
 		size += ", " + partOf(r.Rounds, rounds, "round")
 	}
-	fmt.Fprintf(a.out, "      minimal    %s, faults: %s\n", size, orNone(r.Struck))
+	fmt.Fprintf(a.out, "      %s    %s, faults: %s%s\n", minimal(r.Cut), size, orNone(r.Struck), notMinimal(r.Cut))
 	decided := r.Why.String()
 	if r.Why.Step > 0 {
 		decided = fmt.Sprintf("step %d, %s", r.Why.Step, decided)
 	}
 	fmt.Fprintf(a.out, "      decided    %s\n", decided)
+}
+
+// block prints what leads to the report.
+func (c *checkFlags) block(a *app, dir string, r *reports.Report) {
 	fmt.Fprintf(a.out, "      replayed   2 of 2 identical, hash %s\n", r.Hash)
 	fmt.Fprintf(a.out, "      report     %s\n", filepath.Join(dir, "index.html"))
 	fmt.Fprintf(a.out, "      reproduce  %s\n      or         %s\n", r.Reproduce[0], r.Reproduce[1])
@@ -216,9 +233,14 @@ const (
 	curveSteps   = 2_000_000
 )
 
-// futuresOf returns how the chance of failure rises in the run of a schedule.
-func futuresOf(s *scenarios.Scenario, schedule scenarios.Schedule) (*reports.Futures, error) {
-	x, _, err := scenarios.Why(context.Background(), s, schedule, curveFutures, curveSteps)
+// futuresOf returns how the chance of failure rises in the run of a schedule, and only how it begins
+// once ctx is done.
+func futuresOf(ctx context.Context, s *scenarios.Scenario, schedule scenarios.Schedule) (*reports.Futures, error) {
+	limit := curveSteps
+	if ctx.Err() != nil {
+		limit = 1
+	}
+	x, _, err := scenarios.Why(context.Background(), s, schedule, curveFutures, limit)
 	return &x, err
 }
 
@@ -247,61 +269,11 @@ func drawn(s *scenarios.Scenario, h *history.History) ([]byte, error) {
 	return page.Bytes(), nil
 }
 
-func shrunk(s *scenarios.Scenario, full scenarios.Schedule) (scenarios.Result, error) {
-	r := scenarios.NewRunner()
-	defer r.Close()
-	return r.Shrink(s, full)
-}
-
 func orNone(list []string) string {
 	if len(list) == 0 {
 		return "none"
 	}
 	return strings.Join(list, ", ")
-}
-
-// writable makes the folder for reports and tries to write there, so that a
-// mistake is known before hours of work and not after.
-func writable(dir string) error {
-	err := os.MkdirAll(dir, 0o777)
-	if err == nil {
-		var probe *os.File
-		if probe, err = os.CreateTemp(dir, "probe.*"); err == nil {
-			err = errors.Join(probe.Close(), os.Remove(probe.Name()))
-		}
-	}
-	return err
-}
-
-// save writes a file whole or not at all: under another name first.
-func save(dir, name string, write func(io.Writer) error) error {
-	if err := os.MkdirAll(dir, 0o777); err != nil {
-		return fmt.Errorf("writing %s: %w", filepath.Join(dir, name), err)
-	}
-	tmp, err := create(dir, name)
-	if err != nil {
-		return fmt.Errorf("writing %s: %w", filepath.Join(dir, name), err)
-	}
-	err = errors.Join(write(tmp), tmp.Close())
-	if err == nil {
-		err = os.Rename(tmp.Name(), filepath.Join(dir, name))
-	}
-	if err != nil {
-		os.Remove(tmp.Name())
-		return fmt.Errorf("writing %s: %w", filepath.Join(dir, name), err)
-	}
-	return nil
-}
-
-// create makes a new file beside the one of that name. Unlike [os.CreateTemp] it
-// leaves to the user's umask who may read it.
-func create(dir, name string) (*os.File, error) {
-	for n := os.Getpid(); ; n++ {
-		f, err := os.OpenFile(filepath.Join(dir, fmt.Sprintf("%s.%d", name, n)), os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
-		if !errors.Is(err, fs.ErrExist) {
-			return f, err
-		}
-	}
 }
 
 // quote makes a word safe for a shell.

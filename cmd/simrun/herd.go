@@ -62,16 +62,19 @@ func herdEffect(ctx context.Context, a *app, args []string) (int, error) {
 	if err != nil {
 		return 0, err
 	}
+	addrs, err := addresses(f.servers, f.nodes)
+	if err != nil {
+		return 0, err
+	}
+	if err := writable(f.out); err != nil {
+		return 0, fmt.Errorf("-o: %w", err)
+	}
 	if s.real {
-		addrs, stop, err := ensemble(context.WithoutCancel(ctx), f.servers, f.nodes)
-		if err != nil {
+		var stop func()
+		if s.servers, stop, err = ensemble(context.WithoutCancel(ctx), addrs, f.nodes); err != nil {
 			return 0, err
 		}
 		defer stop()
-		s.servers = addrs
-	}
-	if err := writable(f.out); err != nil {
-		return 0, err
 	}
 	failure := s.measure(ctx, a)
 	code := exitHeld
@@ -84,8 +87,9 @@ func herdEffect(ctx context.Context, a *app, args []string) (int, error) {
 		return 0, failure
 	}
 	if ctx.Err() != nil {
-		fmt.Fprintf(a.err, "simrun herd: interrupted after %d of %d measurements\n", len(s.done()), len(s.jobs))
-		return exitInconclusive, nil
+		fmt.Fprintf(a.err, "simrun herd: interrupted after %d of %d measurements; not done: %s\n",
+			len(s.done()), len(s.jobs), strings.Join(s.undone(), ", "))
+		return cmp.Or(code, exitInconclusive), nil
 	}
 	return code, nil
 }
@@ -247,10 +251,22 @@ func (s *sweep) done() []*job {
 	for _, v := range s.variants {
 		for i := range s.jobs {
 			j := &s.jobs[i]
-			if j.Variant == v && j.simulated != nil && (j.live != nil || !s.real) {
+			if j.Variant == v && s.isDone(j) {
 				all = append(all, j)
 			}
 		}
 	}
 	return all
+}
+
+func (s *sweep) isDone(j *job) bool { return j.simulated != nil && (j.live != nil || !s.real) }
+
+// undone returns the names of the jobs that are not done.
+func (s *sweep) undone() (names []string) {
+	for i := range s.jobs {
+		if j := &s.jobs[i]; !s.isDone(j) {
+			names = append(names, fmt.Sprintf("%s with %d clients", j.Name, j.clients))
+		}
+	}
+	return names
 }

@@ -73,7 +73,7 @@ func TestHerdRefusesBadFlags(t *testing.T) {
 		`-variants: error parsing regexp`:                                                  {"-variants", "("},
 		`-variants: nothing matches "^none$"; there are lock/sequential, lock/single-node`: {"-variants", "^none$"},
 		`unexpected argument "x"`:                                                          {"x"},
-		`mkdir file`:                                                                       {"-o", "file", "-clients", "1"},
+		`-o: mkdir file`:                                                                   {"-o", "file", "-clients", "1"},
 	} {
 		r := simrun(t, append([]string{"herd"}, args...)...)
 		if r.code != exitUsage || !strings.HasPrefix(r.err, "simrun herd: "+want) || strings.Count(r.err, "\n") != 1 || r.out != "" {

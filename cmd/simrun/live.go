@@ -39,80 +39,93 @@ func (c *checkFlags) live(ctx context.Context, a *app, selected []*scenarios.Sce
 	if err != nil {
 		return 0, err
 	}
-	if c.reports {
-		if err := writable(c.out); err != nil {
-			return 0, fmt.Errorf("-o: %w", err)
-		}
-	}
-	addrs, stop, err := ensemble(ctx, c.servers, c.nodes)
-	if err != nil && ctx.Err() != nil {
-		return c.ended(ctx, a, &tally{}), nil
-	}
+	addrs, err := addresses(c.servers, c.nodes)
 	if err != nil {
 		return 0, err
 	}
-	defer stop()
-	rec, err := newRecorder(a.out, c.json, c.junit)
+	rec, err := c.recorder(a, sized)
 	if err != nil {
 		return 0, err
 	}
 	var t tally
+	addrs, stop, err := ensemble(ctx, addrs, c.nodes)
+	if err != nil && ctx.Err() != nil {
+		return c.end(ctx, a, rec, &t, t.summary(len(sound)))
+	}
+	if err != nil {
+		return 0, c.fails(ctx, rec, err)
+	}
+	defer stop()
 	for i := range sized {
 		s := &sized[i]
-		code, err := rec.scenario(s.Name, func(out io.Writer) (int, error) { return c.liveScenario(ctx, a.to(out), s, addrs, &t) })
-		if err != nil && errors.Is(ctx.Err(), context.Canceled) {
-			break
-		}
+		code, err := rec.scenario(s.Name, func(out io.Writer) (outcome, error) {
+			return c.liveScenario(ctx, a.to(out), s, addrs, &t)
+		})
 		if err != nil {
-			return 0, errors.Join(err, rec.close())
+			return 0, c.fails(ctx, rec, err)
+		}
+		if ctx.Err() != nil {
+			break
 		}
 		if c.failfast && code != exitHeld {
 			break
 		}
 	}
-	end := t.summary(len(sound)) + "\n"
+	end := t.summary(len(sound))
 	if skipped := len(selected) - len(sound); skipped > 0 {
 		end = fmt.Sprintf("skipped %d broken recipes: they need faults or seeds, and a real ensemble has none\n", skipped) + end
 	}
-	if err := errors.Join(rec.print("", end), rec.close()); err != nil {
-		return 0, err
-	}
-	return c.ended(ctx, a, &t), nil
+	return c.end(ctx, a, rec, &t, end)
 }
 
-// ensemble returns the addresses in servers, or if that is empty those of a new
-// ensemble of so many nodes, and what stops it.
-func ensemble(ctx context.Context, servers string, nodes int) (addrs []string, stop func(), err error) {
+// addresses returns those in servers, none if a new ensemble of so many nodes is meant.
+func addresses(servers string, nodes int) ([]string, error) {
 	if nodes != 1 && nodes != 3 {
-		return nil, nil, fmt.Errorf("-nodes is 1 or 3, not %d", nodes)
+		return nil, fmt.Errorf("-nodes is 1 or 3, not %d", nodes)
 	}
 	if servers == "" {
-		e, err := zkserver.Start(ctx, zkserver.Options{Servers: nodes})
-		if errors.Is(err, zkserver.ErrUnavailable) {
-			err = fmt.Errorf("%w; or give -servers host:port,... of a running one", err)
-		}
-		if err != nil {
-			return nil, nil, err
-		}
-		return e.Addrs(), func() { e.Stop() }, nil
+		return nil, nil
 	}
-	addrs = strings.Split(servers, ",")
+	addrs := strings.Split(servers, ",")
 	for _, addr := range addrs {
 		if i := strings.LastIndexByte(addr, ':'); i < 1 || i == len(addr)-1 {
-			return nil, nil, fmt.Errorf("-servers is host:port,..., not %q", servers)
+			return nil, fmt.Errorf("-servers is host:port,..., not %q", servers)
 		}
 	}
-	return addrs, func() {}, nil
+	return addrs, nil
 }
 
-func (c *checkFlags) liveScenario(ctx context.Context, a *app, s *scenarios.Scenario, addrs []string, t *tally) (int, error) {
+// ensemble returns the addresses of a running ensemble, or if there are none those of a new
+// one of so many nodes, and what stops it.
+func ensemble(ctx context.Context, addrs []string, nodes int) (_ []string, stop func(), err error) {
+	if len(addrs) > 0 {
+		return addrs, func() {}, nil
+	}
+	e, err := zkserver.Start(ctx, zkserver.Options{Servers: nodes})
+	if errors.Is(err, zkserver.ErrUnavailable) {
+		err = fmt.Errorf("%w; or give -servers host:port,... of a running one", err)
+	}
+	if err != nil {
+		return nil, nil, err
+	}
+	return e.Addrs(), func() { e.Stop() }, nil
+}
+
+func (c *checkFlags) liveScenario(
+	ctx context.Context, a *app, s *scenarios.Scenario, addrs []string, t *tally,
+) (outcome, error) {
 	dial, cancel := context.WithTimeout(ctx, liveLimit)
 	defer cancel()
 	h, v, err := scenarios.RunLive(dial, s, scenarios.LiveOptions{Servers: addrs, Clients: c.clients})
-	if err != nil {
-		return 0, err
-	}
 	rep := scenarios.Report{Scenario: s}
+	if errors.Is(ctx.Err(), context.Canceled) { // programs may have given up for that reason
+		rep.Status = scenarios.Inconclusive
+		fmt.Fprintf(a.out, "unknown %-24s on ZooKeeper  %s\n", s.Name, interrupted)
+		return outcome{t.count(rep), true}, nil
+	}
+	if err != nil {
+		return outcome{}, err
+	}
 	switch v.Level {
 	case checkers.OK:
 		fmt.Fprintf(a.out, "held    %-24s %d clients on ZooKeeper\n", s.Name, c.clients)
@@ -125,14 +138,15 @@ func (c *checkFlags) liveScenario(ctx context.Context, a *app, s *scenarios.Scen
 			err = writeReport(dir, f)
 		}
 		if err != nil {
-			return 0, fmt.Errorf("%s fails (%s), but no report can be written: %w", s.Name, v.Checker, err)
+			c.noReport(a, fmt.Errorf("%s fails (%s), but no report can be written: %w", s.Name, v.Checker, err))
+			break
 		}
 		fmt.Fprintf(a.out, "        report     %s\n", filepath.Join(dir, "index.html"))
 	default:
 		rep.Status = scenarios.Inconclusive
 		fmt.Fprintf(a.out, "unknown %-24s on ZooKeeper  %s: %s\n", s.Name, v.Checker, reports.Printable(v.Message))
 	}
-	return t.count(rep), nil
+	return outcome{t.count(rep), false}, nil
 }
 
 // liveFailure is that of a run on a real ensemble.

@@ -17,9 +17,10 @@
 //	simrun version
 //
 // "simrun COMMAND -h" shows the flags. The exit status is 0 when everything held
-// (and every broken recipe was caught), 1 for a violation, 2 for wrong usage and
-// internal errors, 3 when a run was inconclusive, and 4 when one seed gave two
-// different runs.
+// (and every broken recipe was caught), 1 for a violation, 2 for wrong usage,
+// internal errors and files that cannot be written (verdicts are printed before),
+// 3 when a run was inconclusive or was interrupted before it had found a violation,
+// and 4 when one seed gave two different runs.
 package main
 
 import (
@@ -48,7 +49,7 @@ const (
 type command struct {
 	name, args, doc string
 	run             func(ctx context.Context, a *app, args []string) (int, error)
-	listens         bool // ends by itself when ctx is done; a signal just kills the others
+	listens         bool // ends by itself when ctx is done; others listen once they have read their files, or never
 }
 
 var commands []command
@@ -75,7 +76,7 @@ func (a *app) main(ctx context.Context, args []string) int {
 		{"prove", "", "explore all schedules of a bounded scenario", proveCommand, true},
 		{"replay", "FILE", "run one schedule again", replay, false},
 		{"shrink", "FILE", "print a minimal schedule that fails in the same way", shrink, false},
-		{"why", "FILE", "find the step of a failing schedule that decides it", why, true},
+		{"why", "FILE", "find the step of a failing schedule that decides it", why, false},
 		{"diff", "A B", "find where two schedules, or two histories, part", diff, false},
 		{"conform", "", "compare the simulator with recordings or with real servers", conformance, true},
 		{"museum", "", "print the page of the broken recipes and what it takes to catch them", museum, true},
@@ -113,9 +114,8 @@ func (a *app) main(ctx context.Context, args []string) int {
 func (a *app) run(ctx context.Context, c command, args []string) (int, error) {
 	if c.listens {
 		var stop context.CancelFunc
-		ctx, stop = signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM)
+		ctx, stop = listen(ctx)
 		defer stop()
-		context.AfterFunc(ctx, stop) // a second signal ends the program at once
 	}
 	out := &printer{w: a.out}
 	code, err := c.run(ctx, a.to(out), args)
@@ -126,6 +126,22 @@ func (a *app) run(ctx context.Context, c command, args []string) (int, error) {
 		err = out.err
 	}
 	return code, err
+}
+
+// listen returns a context that is done at the first signal to end. The second one ends the program at once.
+func listen(ctx context.Context) (context.Context, context.CancelFunc) {
+	ctx, stop := signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM)
+	context.AfterFunc(ctx, stop)
+	return ctx, stop
+}
+
+// interrupted says that a command was, and what it has not done.
+func (a *app) interrupted(command string, undone []string) {
+	fmt.Fprintf(a.err, "simrun %s: interrupted", command)
+	if len(undone) > 0 {
+		fmt.Fprintf(a.err, "; not done: %s", strings.Join(undone, ", "))
+	}
+	fmt.Fprintln(a.err)
 }
 
 // printer remembers the first error of writing, for those who print and do not look.
@@ -157,7 +173,19 @@ func (a *app) usage(w io.Writer) {
 	for _, c := range commands {
 		fmt.Fprintf(w, "  simrun %-14s %s\n", strings.TrimSpace(c.name+" "+c.args), c.doc)
 	}
-	fmt.Fprintln(w, "\n\"simrun COMMAND -h\" shows the flags of a command.")
+	fmt.Fprintln(w, "\n\"simrun COMMAND -h\" shows the flags of a command.\n\nExit status:")
+	for _, x := range []struct {
+		code int
+		doc  string
+	}{
+		{exitHeld, "everything held, and every broken recipe was caught"},
+		{exitViolation, "a violation"},
+		{exitUsage, "wrong usage, an internal error, or a file that cannot be written; verdicts are printed before"},
+		{exitInconclusive, "inconclusive, or interrupted before a violation was found"},
+		{exitNondeterministic, "one seed gave two different runs"},
+	} {
+		fmt.Fprintf(w, "  %d  %s\n", x.code, x.doc)
+	}
 }
 
 // oneLine makes sure that an error stays on the one line it is given.

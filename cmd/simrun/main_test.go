@@ -262,7 +262,8 @@ func TestAnInterruptedCheckIsNotHeld(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
 	defer cancel()
 	r := simrunUntil(ctx, "check", "-run", "test/holds", "-seeds", "1-9000000000")
-	if r.code != exitInconclusive || r.err != "simrun check: interrupted\n" {
+	if r.code != exitInconclusive || r.err != "simrun check: interrupted; not done: test/holds\n" ||
+		!strings.HasPrefix(r.out, "unknown test/holds               interrupted (") || strings.Contains(r.out, "held") {
 		t.Errorf("%+v", r)
 	}
 	// A violation that was found before stays one.
@@ -270,7 +271,8 @@ func TestAnInterruptedCheckIsNotHeld(t *testing.T) {
 	defer cancel()
 	add(t, fails, scenarios.Scenario{Name: "test/then", Clients: 1, Program: idle})
 	r = simrunUntil(ctx, "check", "-run", "test/(fails|then)", "-seeds", "1-9000000000")
-	if r.code != exitViolation || !strings.HasPrefix(r.out, "FAIL  test/fails  seed 1 ") || r.err != "simrun check: interrupted\n" {
+	if r.code != exitViolation || !strings.HasPrefix(r.out, "FAIL  test/fails  seed 1 ") ||
+		r.err != "simrun check: interrupted; not done: test/then\n" {
 		t.Errorf("%+v", r)
 	}
 }
@@ -282,9 +284,10 @@ func TestProgressIsForTerminalsOnly(t *testing.T) {
 	if code != exitHeld || !strings.Contains(err.String(), "test/holds") || strings.Contains(out.String(), "\r") {
 		t.Errorf("%d %q %q", code, &out, &err)
 	}
-	// The whole range of seeds is more than a progress bar can count.
-	code = (&app{out: &out, err: &err, terminal: true}).main(t.Context(), []string{"check", "-run", "test/holds", "-seeds", "0-9223372036854775807", "-for", "20ms"})
-	if code != exitHeld {
+	// The whole range of seeds is more than a progress bar can count, and not done in time.
+	code = (&app{out: &out, err: &err, terminal: true}).main(t.Context(),
+		[]string{"check", "-run", "test/holds", "-seeds", "0-9223372036854775807", "-for", "20ms"})
+	if code != exitInconclusive || !strings.Contains(out.String(), "the time was up before all was done (") {
 		t.Errorf("%d %q", code, &err)
 	}
 	if r := simrun(t, "check", "-run", "test/holds", "-seeds", "1-500"); r.err != "" {

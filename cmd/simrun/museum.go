@@ -28,19 +28,32 @@ func museum(ctx context.Context, a *app, args []string) (int, error) {
 	}
 	twins := twins()
 	rows := make([]exhibit, len(twins))
+	done := make([]bool, len(twins))
 	bar := a.progress("museum", int64(len(twins)))
 	defer bar.clear()
 	onEachCore(twins, func(i int, s *scenarios.Scenario) {
 		if ctx.Err() == nil {
 			rows[i] = exhibit{s, hunts(ctx, s, scenarios.Random, *reps), hunts(ctx, s, scenarios.PCT, *reps)}
 		}
+		done[i] = ctx.Err() == nil
 		bar.add()
 	})
 	if ctx.Err() != nil {
-		fmt.Fprintln(a.err, "simrun museum: interrupted")
+		bar.clear()
+		a.interrupted("museum", undone(twins, done))
 		return exitInconclusive, nil
 	}
 	return exitHeld, writeMuseum(a.out, rows, *reps)
+}
+
+// undone returns the names of the scenarios that are not done.
+func undone(list []*scenarios.Scenario, done []bool) (names []string) {
+	for i, s := range list {
+		if !done[i] {
+			names = append(names, s.Name)
+		}
+	}
+	return names
 }
 
 // onEachCore calls f for each of a list, as many at a time as there are cores.

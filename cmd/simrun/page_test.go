@@ -154,7 +154,8 @@ func TestAPageThatCannotBeSavedLeavesNothingHalfWritten(t *testing.T) {
 		{"replay", "-o", dir, filepath.Join(dir, "schedule.txt")},
 	} {
 		r := simrun(t, args...)
-		if r.code != exitUsage || !strings.Contains(r.err, "writing "+page+": ") || strings.Count(r.err, "\n") != 1 || strings.Contains(r.out, "index.html") {
+		if r.code != exitUsage || !strings.Contains(r.err, "writing "+page+": ") || strings.Count(r.err, "\n") != 1 ||
+			strings.Contains(r.out, "      report     ") {
 			t.Errorf("%q: %+v", args, r)
 		}
 	}

@@ -29,6 +29,8 @@ type proveFlags struct {
 	interleave, slowWakes, offline, reverse, symmetry, audit, rerun     bool
 	wide                                                                bool // nothing is said of the scope
 	bar                                                                 bar
+	certificate                                                         *output // of -cert, nil: none
+	lost                                                                []error // files that could not be written
 }
 
 // proveFaults is the plan for recipes that must hold: two messages lost (a
@@ -62,25 +64,17 @@ func proveCommand(ctx context.Context, a *app, args []string) (int, error) {
 	f.StringVar(&c.checkpoint, "checkpoint", "", "file to save the search to, and to resume it from if it is there (one scenario only)")
 	f.DurationVar(&c.every, "every", time.Minute, "how often to save to the checkpoint")
 	f.StringVar(&c.cert, "cert", "", "file to write the certificate to (one scenario only)")
-	f.StringVar(&c.verify, "verify", "", "derive the certificate in this file again, in another order and, as far as time allows, without reductions")
+	f.StringVar(&c.verify, "verify", "", "derive the certificate in this file again, in another order and, if there is time, with no reduction but monitors")
 	f.StringVar(&c.out, "o", "out", "folder for the schedules of violations")
 	if err := parse(f, args, 0); err != nil {
 		return 0, err
-	}
-	other := func(known ...string) (name string) { // the first other flag that is set; "" if none is
-		f.Visit(func(x *flag.Flag) {
-			if name == "" && !slices.Contains(known, x.Name) {
-				name = x.Name
-			}
-		})
-		return name
 	}
 	o, err := c.options(a)
 	if err != nil {
 		return 0, err
 	}
 	if c.verify != "" {
-		if name := other("verify", "for", "mem", "p", "rerun"); name != "" {
+		if name := other(f, "verify", "for", "mem", "p", "rerun"); name != "" {
 			return 0, fmt.Errorf("-%s does not go with -verify: the certificate says what to prove", name)
 		}
 		return c.verification(ctx, a, o)
@@ -95,8 +89,49 @@ func proveCommand(ctx context.Context, a *app, args []string) (int, error) {
 	if c.cert != "" && c.checkpoint != "" && sameFile(c.cert, c.checkpoint) {
 		return 0, errors.New("-cert and -checkpoint are two files, not one")
 	}
-	c.wide = other("run", "for", "mem", "p", "o") == ""
+	c.wide = other(f, "run", "for", "mem", "p", "o") == ""
+	if err := c.outputs(f, &o); err != nil {
+		return 0, err
+	}
 	return c.all(ctx, a, selected, o)
+}
+
+// other returns the first flag that is set and not among the known ones, "" if there is none.
+func other(f *flag.FlagSet, known ...string) (name string) {
+	f.Visit(func(x *flag.Flag) {
+		if name == "" && !slices.Contains(known, x.Name) {
+			name = x.Name
+		}
+	})
+	return name
+}
+
+// outputs finds out whether all files can be written, before there is anything to lose.
+func (c *proveFlags) outputs(f *flag.FlagSet, o *prove.Options) error {
+	given := map[string]bool{}
+	f.Visit(func(x *flag.Flag) { given[x.Name] = true })
+	if given["o"] {
+		if err := writable(c.out); err != nil {
+			return fmt.Errorf("-o: %w", err)
+		}
+	}
+	if c.checkpoint != "" {
+		file, err := openOutput("checkpoint", c.checkpoint)
+		if err != nil {
+			return err
+		}
+		if !file.replaced() {
+			return fmt.Errorf("-checkpoint: %s is no regular file, which a search can be read from again", c.checkpoint)
+		}
+		o.Checkpoint = file.file
+	}
+	if c.cert != "" {
+		var err error
+		if c.certificate, err = openOutput("cert", c.cert); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // sameFile reports whether two names are of one file, be it there or not.
@@ -173,10 +208,8 @@ func (c *proveFlags) all(ctx context.Context, a *app, selected []*scenarios.Scen
 		defer debug.SetMemoryLimit(debug.SetMemoryLimit(o.Memory + o.Memory/8))
 	}
 	worst := exitHeld
-	for _, s := range selected {
-		limited, cancel := context.WithTimeout(ctx, c.duration)
-		code, err := c.one(limited, a, s, o)
-		cancel()
+	for i, s := range selected {
+		code, err := c.one(ctx, a, s, o)
 		if err != nil {
 			return 0, err
 		}
@@ -184,10 +217,21 @@ func (c *proveFlags) all(ctx context.Context, a *app, selected []*scenarios.Scen
 			worst = code
 		}
 		if ctx.Err() != nil {
+			var undone []string
+			if code == exitInconclusive {
+				undone = append(undone, s.Name)
+			}
+			for _, s := range selected[i+1:] {
+				undone = append(undone, s.Name)
+			}
+			a.interrupted("prove", undone)
+			if worst == exitHeld {
+				worst = exitInconclusive
+			}
 			break
 		}
 	}
-	return worst, nil
+	return worst, unwritten(c.lost)
 }
 
 // scope makes the scope of a scenario from the flags.
@@ -259,92 +303,110 @@ func only(s *scenarios.Scenario, wanted []string) ([]checkers.Checker, error) {
 
 // one proves one scenario, prints what that comes to and returns the exit status.
 func (c *proveFlags) one(ctx context.Context, a *app, s *scenarios.Scenario, o prove.Options) (int, error) {
+	limited, cancel := context.WithTimeout(ctx, c.duration)
+	defer cancel()
 	if c.wide && s.Broken() {
-		return c.attempts(ctx, a, s, o)
+		return c.attempts(ctx, limited, a, s, o)
 	}
 	sc, err := c.scope(s)
 	if err != nil {
 		return 0, err
 	}
 	begin := time.Now()
-	r, err := prove.Prove(ctx, sc, o)
+	r, err := prove.Prove(limited, sc, o)
+	took := time.Since(begin)
 	c.bar.clear()
 	if unsaid := prove.Unsaid(""); errors.As(err, &unsaid) {
 		for line := range strings.SplitSeq(unsaid.Error(), "\n") {
 			fmt.Fprintln(a.out, reports.Printable(line))
 		}
 		return exitViolation, nil
-	} else if err != nil {
+	}
+	if err != nil && r.Outcome == "" {
 		return 0, err
 	}
-	if c.cert != "" {
-		if err := save(filepath.Dir(c.cert), filepath.Base(c.cert), r.Certificate.Write); err != nil {
-			return 0, err
-		}
+	c.lose(err) // of a checkpoint, after the search has come to something
+	code := c.report(ctx, a, sc.Scenario, &r, took)
+	if c.certificate != nil {
+		c.lose(c.certificate.write(ctx, r.Certificate.Write))
 	}
-	return c.report(a, sc.Scenario, &r, time.Since(begin))
+	return code, nil
 }
 
-// attempts is one for a broken recipe of whose scope nothing is said: the one that refutes it, or else all that were made.
-func (c *proveFlags) attempts(ctx context.Context, a *app, s *scenarios.Scenario, o prove.Options) (worst int, err error) {
-	caught, all, err := widen(ctx, s, o, fewStates, manyStates)
+// lose takes note of a file that could not be written. What was found counts, and in the end it is an error.
+func (c *proveFlags) lose(err error) {
+	if err != nil {
+		c.lost = append(c.lost, err)
+	}
+}
+
+// attempts is one for a broken recipe of whose scope nothing is said: the one that refutes it, or else all that were
+// made before limited was done.
+func (c *proveFlags) attempts(
+	ctx, limited context.Context, a *app, s *scenarios.Scenario, o prove.Options,
+) (worst int, err error) {
+	caught, all, err := widen(limited, s, o, fewStates, manyStates)
 	c.bar.clear()
 	if err != nil {
 		return 0, err
 	}
 	if caught != nil {
-		all = []*attempt{caught}
+		return c.report(ctx, a, caught.scope.Scenario, &caught.result, caught.took), nil
 	}
+	untried := 0
 	for _, x := range all {
 		if x.result.Outcome == "" {
+			untried++
 			continue
 		}
-		code, err := c.report(a, x.scope.Scenario, &x.result, x.took)
-		if err != nil {
-			return 0, err
-		}
-		worst = max(worst, code)
+		worst = max(worst, c.report(ctx, a, x.scope.Scenario, &x.result, x.took))
+	}
+	if untried > 0 {
+		fmt.Fprintf(a.out, "inconclusive: %s: %d of %d scopes were not tried in time\n", s.Name, untried, len(all))
+		worst = exitInconclusive
 	}
 	return worst, nil
 }
 
-// report prints a certificate, and returns the exit status.
-func (c *proveFlags) report(a *app, s *scenarios.Scenario, r *prove.Result, took time.Duration) (int, error) {
+// report prints a certificate and what leads to a violation, and returns the exit status.
+func (c *proveFlags) report(
+	ctx context.Context, a *app, s *scenarios.Scenario, r *prove.Result, took time.Duration,
+) int {
 	fmt.Fprintf(a.out, "%s  (%v)\n", reports.Printable(r.Certificate.String()), took.Round(10*time.Millisecond))
 	switch r.Outcome {
 	case prove.Inconclusive:
-		return exitInconclusive, nil
+		return exitInconclusive
 	case prove.Violated:
-		if err := c.counterexample(a, s, r.Counterexample); err != nil {
-			return 0, err
-		}
+		c.lose(c.counterexample(ctx, a, s, r.Counterexample))
 	}
 	if (r.Outcome == prove.Violated) != s.Broken() {
-		return exitViolation, nil
+		return exitViolation
 	}
-	return exitHeld, nil
+	return exitHeld
 }
 
 // counterexample shrinks the schedule that was found, saves it, and tells how to run
 // it again.
-func (c *proveFlags) counterexample(a *app, s *scenarios.Scenario, found *scenarios.Result) error {
+func (c *proveFlags) counterexample(ctx context.Context, a *app, s *scenarios.Scenario, found *scenarios.Result) error {
 	full := found.Schedule
 	full.Checker = found.Verdict.Checker
-	small, err := shrunk(s, full)
+	small, err := a.shrunk(ctx, s, full, scenarios.ShrinkOptions{})
 	if err != nil {
 		return fmt.Errorf("%s: the schedule that was found cannot be run again: %w", s.Name, err)
 	}
 	dir := filepath.Join(c.out, strings.ReplaceAll(s.Name, "/", "."), "prove")
-	if err := save(dir, "schedule.txt", small.Schedule.Write); err != nil {
-		return err
-	}
 	file := filepath.Join(dir, "schedule.txt")
 	again, err := replayTwice(s, small.Schedule)
 	if err != nil || !again.same || again.verdict != small.Verdict {
-		return fmt.Errorf("%s: the schedule in %s does not repeat the violation", s.Name, file)
+		return fmt.Errorf("%s: the schedule for %s does not repeat the violation", s.Name, file)
 	}
-	fmt.Fprintf(a.out, "      minimal    %d steps, %s: %s\n      replayed   2 of 2 identical\n      reproduce  go run ./cmd/simrun replay -v %s\n",
-		len(small.Schedule.Names), small.Verdict.Checker, reports.Printable(small.Verdict.Message), quote(file))
+	v := small.Verdict
+	fmt.Fprintf(a.out, "      %s    %d steps, %s: %s%s\n      replayed   2 of 2 identical\n", minimal(small.Cut),
+		len(small.Schedule.Names), v.Checker, reports.Printable(v.Message), notMinimal(small.Cut))
+	if err := save(dir, "schedule.txt", small.Schedule.Write); err != nil {
+		return err
+	}
+	fmt.Fprintf(a.out, "      reproduce  go run ./cmd/simrun replay -v %s\n", quote(file))
 	return nil
 }
 
@@ -364,13 +426,20 @@ func (c *proveFlags) verification(ctx context.Context, a *app, o prove.Options) 
 	if err != nil {
 		return 0, fmt.Errorf("%s: %w", c.verify, err)
 	}
+	if err := cert.Replay(sc); err != nil {
+		fmt.Fprintf(a.out, "%-19s %s\n", "run again", reports.Printable(oneLine(err.Error())))
+		return exitViolation, nil
+	}
+	if cert.Outcome == prove.Violated {
+		fmt.Fprintf(a.out, "%-19s %s\n", "run again", "the same")
+	}
 	code := exitHeld
 	for _, how := range []struct {
 		name string
 		prove.Options
 	}{
 		{"in another order", prove.Options{Reductions: cert.Reductions, Reverse: true}},
-		{"without reductions", prove.Options{}},
+		{"with monitors only", prove.Options{Reductions: prove.Reductions{Monitors: true}}},
 	} {
 		how.Workers, how.Memory, how.Progress, how.Rerun = o.Workers, o.Memory, o.Progress, o.Rerun
 		limited, cancel := context.WithTimeout(ctx, c.duration)
@@ -389,8 +458,16 @@ func (c *proveFlags) verification(ctx context.Context, a *app, o prove.Options) 
 			}
 		case why != "":
 			text, code = why, exitViolation
+		case ctx.Err() != nil:
+			text = interrupted
 		}
 		fmt.Fprintf(a.out, "%-19s %s\n", how.name, text)
+	}
+	if ctx.Err() != nil {
+		a.interrupted("prove", []string{c.verify})
+		if code == exitHeld {
+			code = exitInconclusive
+		}
 	}
 	return code, nil
 }

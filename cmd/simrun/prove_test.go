@@ -7,6 +7,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -29,7 +30,7 @@ func TestProveExitStatuses(t *testing.T) {
 		{"-run ^lock/watch-first$", exitHeld, "violated: lock/watch-first with 3 clients, rounds 1, servers 1, "},
 		{"-run ^counter/stale-get$", exitHeld, "violated: counter/stale-get with 2 clients, rounds 1, servers 3, "},
 		{"-run ^lock/no-own-check$", exitHeld, ", slow wakes, all reductions: "},
-		{"-run ^lock/name-sort$ -order 3 -without idle,forget,unheard -symmetry -most 0 -offline", exitHeld, "at most 0, order 3, offline, reductions persistent zxids monitors ended symmetry: "},
+		{"-run ^lock/name-sort$ -order 3 -without idle,forget -symmetry -most 0 -offline", exitHeld, "at most 0, order 3, offline, reductions zxids monitors symmetry: "},
 		{"-run ^test/escapes$", exitViolation, "at most 0, ticks 1, all reductions; "},
 		{"-run ^watch/trusting$ -for 100ms", exitInconclusive, "inconclusive: watch/trusting with 2 clients, rounds 1, servers 3, "},
 		{"-run ^test/fails$ -clients 0", exitViolation, "violated: test/fails with 1 clients, servers 1, faults none, at most 0, all reductions: liveness: c1 gave up: enough & <done>; faults 0"},
@@ -53,6 +54,9 @@ func TestProveRefusesWrongInputInOneLine(t *testing.T) {
 	t.Chdir(t.TempDir())
 	add(t, fails)
 	write(t, "file", "")
+	if err := syscall.Mkfifo("pipe", 0o600); err != nil {
+		t.Fatal(err)
+	}
 	write(t, "other", `{"format": "zksim certificate 9", "scenario": "lock/none"}`)
 	for _, x := range []struct{ args, want string }{
 		{"-run lock/none", `-run: no scenario matches "lock/none"`},
@@ -62,7 +66,7 @@ func TestProveRefusesWrongInputInOneLine(t *testing.T) {
 		{"-run ^lock/lock$ -faults plague=1", `-faults: fault plan: "plague=1": no such fault`},
 		{"-run ^lock/lock$ -faults sequence=1@path=/none", "there is no znode /none when lock/lock begins"},
 		{"-run ^lock/lock$ -checkers good", `lock/lock has no checker "good"`},
-		{"-run ^lock/lock$ -without sense", "-without names persistent, zxids, monitors, ended, forget, unheard or idle, not"},
+		{"-run ^lock/lock$ -without sense", "-without names zxids, monitors, forget or idle, not"},
 		{"-run ^lock/lock$ -for 0s", "-for is a time above 0, not 0s"},
 		{"-run ^lock/lock$ -mem 12", `-mem is a number above 0 with the unit M or G, as 500M, not "12"`},
 		{"-run ^lock/lock$ -mem -1G", `-mem is a number above 0`},
@@ -73,9 +77,11 @@ func TestProveRefusesWrongInputInOneLine(t *testing.T) {
 		{"-run ^lock/ -cert c.json", "-checkpoint and -cert are for one scenario; -run matches "},
 		{"-run ^lock/lock$ -cert x -checkpoint ./x", "-cert and -checkpoint are two files, not one"},
 		{"-run ^lock/lock$ -checkpoint file", "checkpoint: file is not a complete zksim checkpoint 9"},
-		{"-run ^lock/lock$ -checkpoint none/file", "checkpoint: open none/file."},
-		{"-run ^lock/lock$ -most 0 -cert file/c.json", "mkdir file: not a directory"},
-		{"-run ^test/fails$ -clients 0 -o file", "mkdir file: not a directory"},
+		{"-run ^lock/lock$ -checkpoint file/c", "-checkpoint: mkdir file: not a directory"},
+		{"-run ^lock/lock$ -checkpoint .", "-checkpoint: . is a folder, not a file"},
+		{"-run ^lock/lock$ -checkpoint pipe", "-checkpoint: pipe is no regular file"},
+		{"-run ^lock/lock$ -most 0 -cert file/c.json", "-cert: mkdir file: not a directory"},
+		{"-run ^test/fails$ -clients 0 -o file", "-o: mkdir file: not a directory"},
 		{"-verify none", "open none: no such file or directory"},
 		{"-verify file", "file: a certificate is a JSON object"},
 		{"-verify other", `other: there is no scenario "lock/none"`},
@@ -83,7 +89,8 @@ func TestProveRefusesWrongInputInOneLine(t *testing.T) {
 		{"lock/lock", `unexpected argument "lock/lock"`},
 	} {
 		r := simrun(t, append([]string{"prove"}, strings.Fields(x.args)...)...)
-		if r.code != exitUsage || r.out != "" && !strings.Contains(x.args, "file") || !strings.HasPrefix(r.err, "simrun prove: ") || !strings.Contains(r.err, x.want) || strings.Count(r.err, "\n") != 1 {
+		if r.code != exitUsage || r.out != "" || !strings.HasPrefix(r.err, "simrun prove: ") ||
+			!strings.Contains(r.err, x.want) || strings.Count(r.err, "\n") != 1 {
 			t.Errorf("%s: %+v\nwant %s", x.args, r, x.want)
 		}
 	}
@@ -106,7 +113,7 @@ func TestProveVerifiesCertificates(t *testing.T) {
 	if r := simrun(t, "prove", "-run", "^queue/queue$", "-most", "0", "-cert", "c.json"); r.code != exitHeld {
 		t.Fatalf("%+v", r)
 	}
-	if r := simrun(t, "prove", "-verify", "c.json"); r.code != exitHeld || r.out != "in another order    the same\nwithout reductions  the same\n" {
+	if r := simrun(t, "prove", "-verify", "c.json"); r.code != exitHeld || r.out != "in another order    the same\nwith monitors only  the same\n" {
 		t.Errorf("%+v", r)
 	}
 	var c prove.Certificate
@@ -122,6 +129,55 @@ func TestProveVerifiesCertificates(t *testing.T) {
 	}
 	if r := simrun(t, "prove", "-verify", "c.json", "-for", "1ns"); r.code != exitInconclusive || !strings.Contains(r.out, "in another order    not feasible: the time is up ") {
 		t.Errorf("%+v", r)
+	}
+}
+
+// A certificate of a violation is as good as its schedule.
+func TestProveRefusesADoctoredViolation(t *testing.T) {
+	t.Chdir(t.TempDir())
+	prove1 := []string{"prove", "-run", "^lock/plain-create$", "-clients", "2", "-cert", "c.json"}
+	if r := simrun(t, prove1...); r.code != exitHeld {
+		t.Fatalf("%+v", r)
+	}
+	r := simrun(t, "prove", "-verify", "c.json")
+	if r.code != exitHeld || r.err != "" ||
+		r.out != "run again           the same\nin another order    the same\nwith monitors only  the same\n" {
+		t.Errorf("%+v", r)
+	}
+	data, err := os.ReadFile("c.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, x := range []struct {
+		want   string
+		change func(c *prove.Certificate)
+	}{
+		{"the schedule is empty", func(c *prove.Certificate) { c.Schedule = nil }},
+		{`the schedule is not possible: step 5: "serve c9" is not possible here; possible: `,
+			func(c *prove.Certificate) { c.Schedule[4] = "serve c9" }},
+		{"the run does not end with the schedule, and nothing is violated before",
+			func(c *prove.Certificate) { c.Schedule = c.Schedule[:len(c.Schedule)-1] }},
+		{`"ownership" is no checker that can refute lock/plain-create, expected one`,
+			func(c *prove.Certificate) { c.Checker = "ownership" }},
+		{`tree says of the schedule "/lock/_c_`,
+			func(c *prove.Certificate) { c.Message = "c2 waits" }},
+		{"1 faults strike in the schedule, not 2", func(c *prove.Certificate) { c.Struck = 2 }},
+	} {
+		var c prove.Certificate
+		if err := json.Unmarshal(data, &c); err != nil {
+			t.Fatal(err)
+		}
+		x.change(&c)
+		doctored, err := json.Marshal(c)
+		if err != nil {
+			t.Fatal(err)
+		}
+		write(t, "doctored.json", string(doctored))
+		r := simrun(t, "prove", "-verify", "doctored.json")
+		if r.code != exitViolation || !strings.HasPrefix(r.out, "run again           "+x.want) ||
+			strings.Count(r.out, "\n") != 1 {
+			t.Errorf("%+v, want %s", r, x.want)
+		}
 	}
 }
 

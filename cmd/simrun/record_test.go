@@ -103,7 +103,7 @@ func TestJUnitHasACaseForEachScenario(t *testing.T) {
 }
 
 func TestWhatXMLCannotWriteIsReplaced(t *testing.T) {
-	c := testcase("a/b", exitViolation, "one\x00\xff]]>\x1b[0m\ntwo\tthree\u2028\n", 0)
+	c := testcase("a/b", outcome{code: exitViolation}, "one\x00\xff]]>\x1b[0m\ntwo\tthree\u2028\n", 0)
 	if want := "one\ufffd\ufffd]]>\ufffd[0m\ntwo\tthree\ufffd\n"; c.Failure.Data != want {
 		t.Errorf("%q", c.Failure.Data)
 	}

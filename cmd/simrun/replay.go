@@ -13,7 +13,7 @@ import (
 	"zksim/scenarios"
 )
 
-func replay(_ context.Context, a *app, args []string) (int, error) {
+func replay(ctx context.Context, a *app, args []string) (int, error) {
 	f := a.flags("replay", "FILE")
 	verbose := f.Bool("v", false, "tell what happens at each step")
 	out := f.String("o", "", "folder for the report of a violation (default: none is written)")
@@ -23,6 +23,9 @@ func replay(_ context.Context, a *app, args []string) (int, error) {
 	file := f.Arg(0)
 	schedule, s, err := load(file)
 	if err != nil {
+		return 0, err
+	}
+	if err := reportFolder(*out); err != nil {
 		return 0, err
 	}
 	r, err := replayTwice(s, schedule)
@@ -49,7 +52,7 @@ func replay(_ context.Context, a *app, args []string) (int, error) {
 		if *out == "" {
 			return exitViolation, nil
 		}
-		if told.Report.Why, err = futuresOf(s, schedule); err != nil {
+		if told.Report.Why, err = futuresOf(ctx, s, schedule); err != nil {
 			return 0, fmt.Errorf("%s: %w", file, err)
 		}
 		return exitViolation, replayReport(a, *out, file, told)
@@ -59,6 +62,17 @@ func replay(_ context.Context, a *app, args []string) (int, error) {
 	}
 	fmt.Fprintln(a.out, "ok  everything held")
 	return exitHeld, nil
+}
+
+// reportFolder finds out whether the folder of -o, if there is one, can be written.
+func reportFolder(dir string) error {
+	if dir == "" {
+		return nil
+	}
+	if err := writable(dir); err != nil {
+		return fmt.Errorf("-o: %w", err)
+	}
+	return nil
 }
 
 // replayReport writes the report of a failure that was replayed from a file.

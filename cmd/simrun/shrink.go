@@ -6,19 +6,26 @@ import (
 
 	"zksim/checkers"
 	"zksim/reports"
+	"zksim/scenarios"
 )
 
-func shrink(_ context.Context, a *app, args []string) (int, error) {
+func shrink(ctx context.Context, a *app, args []string) (int, error) {
 	f := a.flags("shrink", "FILE")
+	attempts := f.Int("attempts", 0, "give up after this many runs (default: 10000), with the smallest schedule so far")
 	if err := parse(f, args, 1); err != nil {
 		return 0, err
+	}
+	if *attempts < 0 {
+		return 0, fmt.Errorf("-attempts cannot be negative, as %d is", *attempts)
 	}
 	file := f.Arg(0)
 	schedule, s, err := load(file)
 	if err != nil {
 		return 0, err
 	}
-	small, err := shrunk(s, schedule)
+	ctx, stop := listen(ctx)
+	defer stop()
+	small, err := a.shrunk(ctx, s, schedule, scenarios.ShrinkOptions{Attempts: *attempts})
 	if err != nil {
 		return 0, fmt.Errorf("%s: %w", file, err)
 	}
@@ -30,5 +37,41 @@ func shrink(_ context.Context, a *app, args []string) (int, error) {
 		return 0, fmt.Errorf("%s: %w", file, err)
 	}
 	small.Schedule.Notes = reports.Notes(told)
-	return exitHeld, small.Schedule.Write(a.out)
+	if err := small.Schedule.Write(a.out); err != nil || small.Cut == "" {
+		return exitHeld, err
+	}
+	fmt.Fprintf(a.err, "simrun shrink: the schedule may not be minimal: %s\n", small.Cut)
+	_, err = fmt.Fprintf(a.out, "\n# may not be minimal: %s\n", small.Cut)
+	return exitInconclusive, err
+}
+
+// shrunk makes a schedule smaller, and shows on a terminal how far it has come.
+func (a *app) shrunk(
+	ctx context.Context, s *scenarios.Scenario, full scenarios.Schedule, o scenarios.ShrinkOptions,
+) (scenarios.Shrunk, error) {
+	bar := a.progress(s.Name, -1)
+	defer bar.clear()
+	o.Progress = func(_, left int) {
+		bar.describe(fmt.Sprintf("%s: shrinking, %d of %d steps left", s.Name, left, len(full.Names)))
+		bar.add()
+	}
+	r := scenarios.NewRunner()
+	defer r.Close()
+	return r.Shrink(ctx, s, full, o)
+}
+
+// minimal is the word for a schedule that was shrunk, unless that was cut short, and
+// notMinimal is what is to be said then.
+func minimal(cut string) string {
+	if cut != "" {
+		return "smaller"
+	}
+	return "minimal"
+}
+
+func notMinimal(cut string) string {
+	if cut == "" {
+		return ""
+	}
+	return "; may not be minimal: " + cut
 }

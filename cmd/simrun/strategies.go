@@ -58,6 +58,7 @@ func strategies(ctx context.Context, a *app, args []string) (int, error) {
 	rows := make([][]effort, len(prey))
 	proofs := make([]*attempt, len(prey))
 	errs := make([]error, len(prey))
+	done := make([]bool, len(prey))
 	bar := a.progress("strategies", int64(len(prey)*(len(all)+1)))
 	defer bar.clear()
 	onEachCore(prey, func(i int, s *scenarios.Scenario) {
@@ -66,6 +67,7 @@ func strategies(ctx context.Context, a *app, args []string) (int, error) {
 			bar.add()
 		}
 		proofs[i], errs[i] = refute(ctx, s)
+		done[i] = ctx.Err() == nil
 		bar.add()
 	})
 	if err := errors.Join(errs...); err != nil {
@@ -73,7 +75,7 @@ func strategies(ctx context.Context, a *app, args []string) (int, error) {
 	}
 	if ctx.Err() != nil {
 		bar.clear()
-		fmt.Fprintln(a.err, "simrun strategies: interrupted")
+		a.interrupted("strategies", undone(prey, done))
 		return exitInconclusive, nil
 	}
 	return exitHeld, writeStrategies(a.out, all, prey, rows, proofs, *reps)

@@ -29,9 +29,14 @@ func why(ctx context.Context, a *app, args []string) (int, error) {
 	if err != nil {
 		return 0, err
 	}
+	if err := reportFolder(*out); err != nil {
+		return 0, err
+	}
+	ctx, stop := listen(ctx)
+	defer stop()
 	x, whole, err := scenarios.Why(ctx, s, schedule, *futures, 0)
 	if ctx.Err() != nil {
-		fmt.Fprintln(a.err, "simrun why: interrupted")
+		a.interrupted("why", nil)
 		return exitInconclusive, nil
 	}
 	if errors.Is(err, scenarios.ErrNondeterministic) {

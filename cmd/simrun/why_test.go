@@ -83,7 +83,8 @@ func TestWhyWritesAReportWithItsCurve(t *testing.T) {
 		}
 	}
 	write(t, "file", "")
-	if r := simrun(t, "why", "-o", "file", plainCreate); r.code != exitUsage || r.err != "simrun why: writing file/history.jsonl: mkdir file: not a directory\n" {
+	r := simrun(t, "why", "-o", "file", plainCreate)
+	if r.code != exitUsage || r.err != "simrun why: -o: mkdir file: not a directory\n" || r.out != "" {
 		t.Errorf("%+v", r)
 	}
 }

@@ -12,7 +12,9 @@ import (
 
 	"zksim/checkers"
 	"zksim/faults"
+	"zksim/model/history"
 	"zksim/scenarios"
+	"zksim/sim"
 )
 
 // Outcome is what a search came to.
@@ -199,4 +201,105 @@ func (c *Certificate) Differs(d *Certificate) string {
 		}
 	}
 	return ""
+}
+
+// Replay runs the schedule of a certificate of a violation in its scope. It fails if the schedule is not
+// possible, or does not show what the certificate says: this checker, this message, so many faults. That no
+// fewer faults do is for a search to say. Of other outcomes there is nothing to run.
+func (c *Certificate) Replay(sc Scope) error {
+	told := len(c.Schedule) > 0 || c.Checker != "" || c.Message != "" || c.Struck != 0
+	switch {
+	case c.Outcome != Violated && told:
+		return fmt.Errorf("a certificate that says %.20q tells of a violation, expected none", c.Outcome)
+	case c.Outcome != Violated:
+		return nil
+	case len(c.Schedule) == 0:
+		return errors.New("the schedule is empty, expected the steps of a violation")
+	}
+	if err := sc.check(); err != nil {
+		return err
+	}
+	// As the search runs it, or as the end of a schedule that goes on and on is judged.
+	endless := *sc.Scenario
+	endless.SafetySteps, endless.MaxSteps = math.MaxInt32, math.MaxInt32
+	err := c.replay(sc, &endless)
+	if errors.Is(err, errUnfinished) {
+		err = c.replay(sc, sc.Scenario)
+	}
+	return err
+}
+
+// errUnfinished says that a run could go on, and that nothing is violated until then.
+var errUnfinished = errors.New("the run does not end with the schedule, and nothing is violated before")
+
+// replay is Replay with the limits of a scenario.
+func (c *Certificate) replay(sc Scope, s *scenarios.Scenario) error {
+	p := s.Blank(0)
+	p.Servers, p.Order, p.Faults = sc.Servers, sc.Order, sc.Faults
+	runner := scenarios.NewRunner()
+	defer runner.Close()
+	steps := &counted{Replay: sim.Replay{Names: c.Schedule, Then: over{}}}
+	res, err := runner.Explore(s, p, steps)
+	switch {
+	case err != nil:
+		return fmt.Errorf("the schedule is not possible: %w", err)
+	case res.Steps < len(c.Schedule):
+		return fmt.Errorf("the run is over after step %d of the schedule, which has %d", res.Steps, len(c.Schedule))
+	case steps.faults != c.Struck:
+		return fmt.Errorf("%d faults strike in the schedule, not %d", steps.faults, c.Struck)
+	}
+	v, err := c.verdict(s, res.History, steps.ended)
+	switch {
+	case err != nil:
+		return err
+	case v.Level != checkers.Violated || v.Checker != c.Checker:
+		return fmt.Errorf("the schedule does not violate %.60q", c.Checker)
+	case v.Message != c.Message:
+		return fmt.Errorf("%s says of the schedule %q, not %.200q", c.Checker, v.Message, c.Message)
+	}
+	return nil
+}
+
+// verdict returns what the checker of the certificate says of a run. One that judges how runs end says nothing of a
+// run that could go on.
+func (c *Certificate) verdict(s *scenarios.Scenario, h *history.History, ended bool) (checkers.Verdict, error) {
+	if h.Outcome == history.Panicked {
+		return checkers.Worst(h, nil), nil
+	}
+	i := slices.IndexFunc(s.Checkers, func(k checkers.Checker) bool {
+		return k.Name() == c.Checker && (!s.Broken() || slices.Contains(s.Caught, c.Checker))
+	})
+	if i < 0 {
+		return checkers.Verdict{}, fmt.Errorf("%.60q is no checker that can refute %s, expected one", c.Checker, s.Name)
+	}
+	k := s.Checkers[i]
+	if ended || h.Outcome == history.StepLimit {
+		return k.Check(h), nil
+	}
+	if m, ok := k.(checkers.Monitored); ok {
+		monitor := m.Monitor()
+		for e := range h.Events {
+			if checkers.Sees(monitor, h.Events[e].Kind) && monitor.Step(h, e).Level == checkers.Violated {
+				return k.Check(h), nil
+			}
+		}
+	}
+	return checkers.Verdict{}, errUnfinished
+}
+
+// counted is a schedule that counts its faults, and sees whether the run could go on.
+type counted struct {
+	sim.Replay
+	faults int
+	ended  bool
+}
+
+// Choose implements [sim.Chooser].
+func (r *counted) Choose(world *sim.World) (sim.Transition, bool, error) {
+	t, more, err := r.Replay.Choose(world)
+	if more && t.Kind >= sim.FirstFault {
+		r.faults++
+	}
+	r.ended = !more && len(world.Normal()) == 0
+	return t, more, err
 }
