@@ -92,7 +92,7 @@ func isIgnore(text string) bool {
 func complain(text string) string {
 	switch {
 	case isIgnore(text):
-		if strings.TrimSpace(text[len(ignoreMark):]) == "" {
+		if reason, _, _ := strings.Cut(text[len(ignoreMark):], "//"); strings.TrimSpace(reason) == "" {
 			return ignoreMark + " without a reason; say behind it why the run stays the same"
 		}
 	case strings.HasPrefix(text, "//zksim:"):

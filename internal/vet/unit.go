@@ -45,15 +45,15 @@ func (s *scan) reach() {
 }
 
 // exportFacts tells other packages of this module which functions not simulated here
-// would be trouble if simulated code called them. The standard library and code
-// without a module are left out.
+// would be trouble if simulated code called them. The standard library has no module,
+// and nobody imports a main package.
 func (s *scan) exportFacts() {
-	if s.module() == "" {
+	if s.module() == "" || s.pass.Pkg.Name() == "main" {
 		return
 	}
 	for _, u := range s.units {
 		f, ok := u.object.(*types.Func)
-		if !ok || u.simulated {
+		if !ok || u.simulated || !f.Exported() {
 			continue
 		}
 		if first := s.first(u, map[*unit]bool{}); first != nil {
