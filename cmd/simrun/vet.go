@@ -14,6 +14,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"golang.org/x/tools/go/analysis/unitchecker"
 
@@ -27,9 +28,11 @@ func isVetTool(args []string) bool {
 		return false
 	}
 	last := args[len(args)-1]
-	isFlag := func(s string) bool { return strings.HasPrefix(s, "-") }
-	return len(args) == 1 && (last == "-V=full" || last == "-flags") ||
-		strings.HasSuffix(last, ".cfg") && !slices.ContainsFunc(args[:len(args)-1], func(s string) bool { return !isFlag(s) })
+	if len(args) == 1 && (last == "-V=full" || last == "-flags") {
+		return true
+	}
+	noFlag := func(s string) bool { return !strings.HasPrefix(s, "-") }
+	return filepath.Base(last) == "vet.cfg" && !slices.ContainsFunc(args[:len(args)-1], noFlag)
 }
 
 // vetTool analyses a package for "go vet", and ends the process.
@@ -57,10 +60,22 @@ func vetCommand(ctx context.Context, a *app, args []string) (int, error) {
 	if err != nil {
 		return 0, err
 	}
+	command := []string{"vet", "-json", "-vettool=" + self}
+	if *tags != "" { // without the flag GOFLAGS decides
+		command = append(command, "-tags="+*tags)
+	}
 	var out, complaints bytes.Buffer
-	cmd := exec.CommandContext(ctx, "go", append([]string{"vet", "-json", "-vettool=" + self, "-tags=" + *tags}, patterns...)...)
+	cmd := exec.CommandContext(ctx, "go", append(command, patterns...)...)
 	cmd.Stdout, cmd.Stderr = &out, &complaints
+	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) } // it stops its tools then
+	cmd.WaitDelay = 10 * time.Second
 	failed := cmd.Run()
+	if ctx.Err() != nil {
+		return 0, errors.New("interrupted")
+	}
+	if exit := (*exec.ExitError)(nil); failed != nil && !errors.As(failed, &exit) {
+		return 0, fmt.Errorf("the packages are loaded by the go command: %w", failed)
+	}
 	findings, err := readFindings(out.Bytes())
 	if err != nil {
 		return 0, err
@@ -73,8 +88,6 @@ func vetCommand(ctx context.Context, a *app, args []string) (int, error) {
 		}
 	}
 	switch {
-	case ctx.Err() != nil:
-		return 0, errors.New("interrupted")
 	case failed != nil:
 		a.err.Write(complaints.Bytes())
 		return 0, fmt.Errorf("go vet: %w, expected packages that load and compile", failed)

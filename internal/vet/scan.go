@@ -20,6 +20,22 @@ type scan struct {
 	rooms    map[types.Object]*room
 }
 
+// newScan is ready for the files of a package.
+func newScan(pass *analysis.Pass) *scan {
+	s := &scan{
+		pass:     pass,
+		info:     pass.TypesInfo,
+		holder:   holder{pkg: pass.Pkg},
+		byObject: map[types.Object]*unit{},
+		comms:    map[ast.Node]bool{},
+		rooms:    map[types.Object]*room{},
+	}
+	for _, f := range pass.Files {
+		s.findRooms(f)
+	}
+	return s
+}
+
 // place is a node that is being looked at, and the unit that it belongs to.
 type place struct {
 	node ast.Node
@@ -175,21 +191,35 @@ func (s *scan) mention(id *ast.Ident) {
 		return
 	}
 	name := fullName(o)
+	pos := s.begin(id)
 	if why := banned(o, name); why != "" {
-		s.find(id.Pos(), name, why)
+		s.find(pos, name, why)
 		return
 	}
 	if iterators[name] {
 		if !s.iteratesFree() {
-			s.find(id.Pos(), name, sortedInstead)
+			s.find(pos, name, sortedInstead)
 		}
 		return
 	}
 	if f, ok := o.(*types.Func); ok {
-		if found, ok := s.elsewhere(id.Pos(), f); ok {
+		if found, ok := s.elsewhere(pos, f); ok {
 			s.add(found)
 		}
 	}
+}
+
+// begin is where a name that is being looked at begins, with its package if it has one
+// there.
+func (s *scan) begin(id *ast.Ident) token.Pos {
+	if sel, ok := s.stack[len(s.stack)-2].node.(*ast.SelectorExpr); ok && sel.Sel == id {
+		if x, ok := sel.X.(*ast.Ident); ok {
+			if _, ok := s.info.Uses[x].(*types.PkgName); ok {
+				return x.Pos()
+			}
+		}
+	}
+	return id.Pos()
 }
 
 // ranges reports whether a range over t is, or for a type parameter may be, one over a

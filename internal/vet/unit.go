@@ -2,14 +2,10 @@ package vet
 
 import (
 	"fmt"
-	"go/ast"
 	"go/token"
 	"go/types"
 	"path"
 	"path/filepath"
-	"strings"
-
-	"golang.org/x/tools/go/analysis"
 )
 
 // unit is a piece of code that is simulated as a whole or not at all: a function with
@@ -117,104 +113,4 @@ func shortName(f *types.Func) string {
 		return named.Obj().Name() + "." + f.Name()
 	}
 	return f.Name()
-}
-
-// marks are the types that make a function that gets one simulated.
-var marks = []string{"zksim/recipes.Conn", "zksim/recipes.Env", "zksim/scenarios.Process", "zksim/scenarios.Object"}
-
-// holder knows which types are marks, or hold one.
-type holder struct {
-	pkg   *types.Package
-	known map[types.Type]bool
-}
-
-// simulates reports whether the signature makes a function simulated.
-func (h *holder) simulates(sig *types.Signature) bool {
-	if r := sig.Recv(); r != nil && h.holds(r.Type()) {
-		return true
-	}
-	for i := range sig.Params().Len() {
-		t := sig.Params().At(i).Type()
-		if list, ok := t.(*types.Slice); ok && sig.Variadic() && i == sig.Params().Len()-1 {
-			t = list.Elem()
-		}
-		if h.holds(t) {
-			return true
-		}
-	}
-	return false
-}
-
-// holds follows pointers, embedded interfaces, the constraints of type parameters, and
-// the fields of struct types of this package. It does not look into those of other
-// packages: who has only a *recipes.Lock may be any code, but to wait for something
-// else simulated code needs an Env of its own.
-func (h *holder) holds(t types.Type) bool {
-	t = types.Unalias(t)
-	if known, ok := h.known[t]; ok {
-		return known
-	}
-	h.known[t] = false // while it is looked at
-	answer := h.look(t)
-	h.known[t] = answer
-	return answer
-}
-
-func (h *holder) look(t types.Type) bool {
-	switch t := t.(type) {
-	case *types.Pointer:
-		return h.holds(t.Elem())
-	case *types.TypeParam:
-		return h.holds(t.Constraint())
-	case *types.Named:
-		if isMark(t.Obj()) {
-			return true
-		}
-		if _, ok := t.Underlying().(*types.Struct); ok && t.Obj().Pkg() != h.pkg {
-			return false
-		}
-		return h.holds(t.Underlying())
-	case *types.Interface:
-		for embedded := range t.EmbeddedTypes() {
-			if h.holds(embedded) {
-				return true
-			}
-		}
-	case *types.Struct:
-		for field := range t.Fields() {
-			if h.holds(field.Type()) {
-				return true
-			}
-		}
-	}
-	return false
-}
-
-func isMark(o types.Object) bool {
-	if o.Pkg() == nil {
-		return false
-	}
-	path, _, _ := strings.Cut(o.Pkg().Path(), " ") // "p [p.test]" is p with its tests
-	for _, m := range marks {
-		if path+"."+o.Name() == m {
-			return true
-		}
-	}
-	return false
-}
-
-// newScan is ready for the files of a package.
-func newScan(pass *analysis.Pass) *scan {
-	s := &scan{
-		pass:     pass,
-		info:     pass.TypesInfo,
-		holder:   holder{pass.Pkg, map[types.Type]bool{}},
-		byObject: map[types.Object]*unit{},
-		comms:    map[ast.Node]bool{},
-		rooms:    map[types.Object]*room{},
-	}
-	for _, f := range pass.Files {
-		s.findRooms(f)
-	}
-	return s
 }

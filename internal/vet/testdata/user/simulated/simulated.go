@@ -56,15 +56,18 @@ type (
 		next *cyclic
 		env  recipes.Env
 	}
-	programs struct{ run func(p *scenarios.Process) }
-	owner    struct{ lock *recipes.Lock }
-	plain    struct{ next *plain }
+	boxed[C recipes.Conn] struct{ conn C }
+	programs              struct{ run func(p *scenarios.Process) }
+	owner                 struct{ lock *recipes.Lock }
+	plain                 struct{ next *plain }
 )
 
 func (e embedded) method()    { time.Sleep(1) } // want `time.Sleep`
 func (d *deep) method()       { time.Sleep(1) } // want `time.Sleep`
 func (g *generic[T]) method() { time.Sleep(1) } // want `time.Sleep`
+func (c cyclic) first()       { time.Sleep(1) } // want `time.Sleep`
 func (c *cyclic) method()     { time.Sleep(1) } // want `time.Sleep`
+func (b *boxed[C]) method()   { time.Sleep(1) } // want `time.Sleep`
 func (p *programs) method()   { time.Sleep(1) }
 func (o *owner) method()      { time.Sleep(1) }
 func (p *plain) method()      { time.Sleep(1) }
