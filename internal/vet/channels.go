@@ -59,7 +59,7 @@ func (s *scan) addRoom(id *ast.Ident, value ast.Expr) {
 	if o == nil || o.Parent() == s.pass.Pkg.Scope() || size == nil {
 		return
 	}
-	if n, exact := constant.Int64Val(constant.ToInt(size)); exact && n > 0 {
+	if n, exact := constant.Int64Val(constant.ToInt(size)); exact {
 		s.rooms[o] = &room{capacity: n, at: id.Pos()}
 	}
 }

@@ -130,7 +130,16 @@ func (l *loop) pure(e ast.Expr) bool {
 	ast.Inspect(e, func(n ast.Node) bool {
 		switch n := n.(type) {
 		case *ast.Ident:
-			ok = ok && !l.changed[l.info.ObjectOf(n)]
+			ok = ok && !l.changes(l.path(n))
+		case *ast.SelectorExpr:
+			if path := l.path(n); path != "" && isChain(n) {
+				ok = ok && !l.changes(path)
+				return false
+			}
+		case *ast.IndexExpr:
+			if l.ownElement(n) {
+				return false
+			}
 		case *ast.FuncLit:
 			ok = false
 		case *ast.UnaryExpr:
@@ -141,6 +150,23 @@ func (l *loop) pure(e ast.Expr) bool {
 		return ok
 	})
 	return ok
+}
+
+// isChain reports whether e is a name with fields behind it, and nothing else.
+func isChain(e ast.Expr) bool {
+	switch x := e.(type) {
+	case *ast.Ident:
+		return true
+	case *ast.SelectorExpr:
+		return isChain(x.X)
+	}
+	return false
+}
+
+// ownElement reports whether e is an element that no other pass of the loop changes.
+func (l *loop) ownElement(e ast.Expr) bool {
+	kinds := l.kinds[l.path(e)]
+	return l.atKey(e) && len(kinds) == 1 && kinds["at the key"]
 }
 
 func (l *loop) pureCall(n *ast.CallExpr) bool {
@@ -154,7 +180,7 @@ func (l *loop) pureCall(n *ast.CallExpr) bool {
 	}
 	if isBuiltin(l.info, n.Fun, "append") { // append([]byte(nil), value...)
 		fresh, ok := ast.Unparen(n.Args[0]).(*ast.CallExpr)
-		return isEmpty(n.Args[0]) || ok && l.info.Types[fresh.Fun].IsType()
+		return isEmpty(n.Args[0]) || ok && l.info.Types[fresh.Fun].IsType() || l.ownElement(n.Args[0])
 	}
 	sel, ok := ast.Unparen(n.Fun).(*ast.SelectorExpr)
 	if !ok {

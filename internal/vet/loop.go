@@ -16,10 +16,9 @@ import (
 type loop struct {
 	*scan
 	whole   *ast.RangeStmt
-	mapped  string       // the map, as the source writes it
-	key     types.Object // nil: none
-	changed map[types.Object]bool
-	kinds   map[string]map[string]bool // by what is changed, the ways in which it is
+	mapped  string                     // the map, as the source writes it
+	key     types.Object               // nil: none
+	kinds   map[string]map[string]bool // by the path of what is changed, the ways in which it is
 	exits   map[string]bool            // how the loop ends early
 	effects int                        // statements that change something, other than just before an exit
 	inner   int                        // loops and switches in the loop around the present statement
@@ -32,7 +31,7 @@ func (s *scan) orderFree(n *ast.RangeStmt) bool {
 		return false
 	}
 	l := &loop{scan: s, whole: n, mapped: types.ExprString(n.X), key: s.info.ObjectOf(id),
-		changed: map[types.Object]bool{}, kinds: map[string]map[string]bool{}, exits: map[string]bool{}}
+		kinds: map[string]map[string]bool{}, exits: map[string]bool{}}
 	if call, ok := n.X.(*ast.CallExpr); ok && len(call.Args) == 1 { // maps.Keys(m)
 		l.mapped = types.ExprString(call.Args[0])
 	}
@@ -88,15 +87,42 @@ func (l *loop) change(e ast.Expr, kind string) {
 	if o == nil || l.own(o) {
 		return
 	}
-	l.changed[o] = true
-	if x, ok := ast.Unparen(e).(*ast.IndexExpr); ok {
-		e = x.X
+	path := l.path(e)
+	if l.kinds[path] == nil {
+		l.kinds[path] = map[string]bool{}
 	}
-	name := types.ExprString(e)
-	if l.kinds[name] == nil {
-		l.kinds[name] = map[string]bool{}
+	l.kinds[path][kind] = true
+}
+
+// path names a variable or a field of one: the elements of a map or a list have the
+// path of the whole. It is "" for what has no name.
+func (l *loop) path(e ast.Expr) string {
+	switch x := ast.Unparen(e).(type) {
+	case *ast.Ident:
+		if o := l.info.ObjectOf(x); o != nil {
+			return fmt.Sprint(x.Name, "@", o.Pos())
+		}
+	case *ast.SelectorExpr:
+		if path := l.path(x.X); path != "" {
+			return path + "." + x.Sel.Name
+		}
+	case *ast.IndexExpr:
+		return l.path(x.X)
+	case *ast.StarExpr:
+		return l.path(x.X)
 	}
-	l.kinds[name][kind] = true
+	return ""
+}
+
+// changes reports whether the loop changes what is at a path, a part of it, or
+// something that it is a part of.
+func (l *loop) changes(path string) bool {
+	for changed := range l.kinds {
+		if strings.HasPrefix(changed+".", path+".") || strings.HasPrefix(path+".", changed+".") {
+			return true
+		}
+	}
+	return false
 }
 
 // base is the variable in which the memory of an expression is found, or nil.

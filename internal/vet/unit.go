@@ -49,7 +49,7 @@ func (s *scan) exportFacts() {
 	}
 	for _, u := range s.units {
 		f, ok := u.object.(*types.Func)
-		if !ok || u.simulated || !f.Exported() {
+		if !ok || !f.Exported() {
 			continue
 		}
 		if first := s.first(u, map[*unit]bool{}); first != nil {

@@ -3,6 +3,7 @@ package across
 
 import (
 	"zksim/recipes"
+	"zksim/recipes/live/zkserver"
 
 	"example.com/user/helper"
 )
@@ -19,7 +20,8 @@ func (l *lock) acquire() {
 	_ = helper.Pure(1, 2)
 	helper.Excused()
 	helper.Simulated(l.env)
-	nested() // the finding is in nested
+	zkserver.Zxid(nil, "") // in another module
+	nested()               // the finding is in nested
 }
 
 func nested() { helper.Retry(nil) } // want `^helper.Retry leads to .* \(simulated because lock.acquire uses nested\)$`

@@ -81,6 +81,50 @@ func (t *table) more() {
 	for k := range t.m { // want `a range over a map`
 		t.other[k] = len(t.other)
 	}
+	for k := range t.m { // want `a range over a map`
+		t.groups[1] = append(t.groups[1], k)
+	}
+	for k := range t.m { // want `a range over a map`
+		t.other[k] = t.other["x"]
+	}
+	for _, v := range t.m { // want `a range over a map`
+		if whole := *t; whole.n < v {
+			t.n++
+		}
+	}
+	for _, v := range t.m { // want `a range over a map`
+		t.n += v
+		t.conn.SessionID()
+	}
+	list := make([]table, 3)
+	for range t.m { // has neither key nor value
+	}
+	i := 0
+	for k := range t.m { // want `a range over a map`
+		i++
+		t.other[k] = list[i].n
+	}
+	for _, v := range t.m { // want `a range over a map`
+		defer println(v)
+	}
+	for _, v := range t.m { // want `a range over a map`
+		x := &t.n
+		*x = v
+	}
+	for k := range t.m { // want `a range over a map`
+		if t.has(k) {
+			t.n++
+		}
+	}
+outer:
+	for k := range t.m { // want `a range over a map`
+		for i := range k {
+			t.n += i
+			if i > 3 {
+				break outer
+			}
+		}
+	}
 	a, b := false, false
 	for k := range t.m { // want `a range over a map`
 		if k == "a" {
@@ -105,6 +149,35 @@ func (t *table) more() {
 	for k = range t.m { // want `a range over a map`
 	}
 	_ = k
+}
+
+func (t *table) leaves(numbers chan int) bool {
+	for k := range t.m { // want `a range over a map`
+		t.n++
+		if k == "x" {
+			return true
+		}
+	}
+	for k := range t.m { // want `a range over a map`
+		if k == "x" {
+			return true
+		}
+		if k == "y" {
+			return false
+		}
+	}
+	for k := range t.m { // want `a range over a map`
+		t.other[k] = <-numbers // want `a channel receive`
+	}
+	pointers := map[string]*int{}
+	for k := range t.m { // want `a range over a map`
+		pointers[k] = &t.n
+	}
+	slices.Sort(t.names)
+	for k := range t.m { // want `a range over a map`
+		t.names = append(t.names, k)
+	}
+	return false
 }
 
 func (t *table) iterators() []string {

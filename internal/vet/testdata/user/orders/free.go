@@ -18,6 +18,12 @@ func (t *table) free(data map[string][]byte) map[string][]byte {
 		t.m[k] += len(v)
 		t.m[k]++
 	}
+	for k, v := range data {
+		out[k] = append(out[k], v...)
+		if t.other[k] > len(t.names) {
+			t.n++
+		}
+	}
 	seen := map[int]bool{}
 	set := map[int]struct{}{}
 	for _, v := range t.m {

@@ -118,9 +118,12 @@ func literals() {
 			time.Sleep(1) // want `time.Sleep`
 			also()
 		}()
+		_ = func(p *scenarios.Process) { inner() }
 	}
 	time.Sleep(1)
 }
+
+func inner() { time.Sleep(1) } // want `simulated because the function literal in literals uses inner`
 
 func also() { time.Sleep(1) } // want `simulated because the function literal in literals uses also`
 
