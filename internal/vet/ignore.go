@@ -93,13 +93,13 @@ func complain(text string) string {
 	switch {
 	case isIgnore(text):
 		if reason, _, _ := strings.Cut(text[len(ignoreMark):], "//"); strings.TrimSpace(reason) == "" {
-			return ignoreMark + " without a reason; say behind it why the run stays the same"
+			return ignoreMark + " without a reason; say after it why the run stays the same"
 		}
 	case strings.HasPrefix(text, "//zksim:"):
 		name, _, _ := strings.Cut(text, " ")
 		return fmt.Sprintf("%s is no directive; write %s and a reason", name, ignoreMark)
 	case strings.HasPrefix(text, "// zksim:ignore"):
-		return fmt.Sprintf("a directive has no space behind the slashes; write %s and a reason", ignoreMark)
+		return fmt.Sprintf("a directive has no space after the slashes; write %s and a reason", ignoreMark)
 	}
 	return ""
 }

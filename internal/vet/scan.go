@@ -170,7 +170,7 @@ func (s *scan) selects(n *ast.SelectStmt) {
 		}
 	}
 	if !hasDefault || len(n.Body.List) != 2 {
-		s.find(n.Pos(), "a select", "waits outside of the simulator, and picks at random of what is ready; use Env.Await")
+		s.find(n.Pos(), "a select", "waits outside of the simulator, and picks at random among what is ready; use Env.Await")
 	}
 }
 

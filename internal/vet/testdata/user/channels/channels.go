@@ -36,7 +36,7 @@ func (w *watcher) waits(ctx context.Context) {
 func (w *watcher) run() {}
 
 func (w *watcher) selects(ctx context.Context) {
-	select { // want `^a select waits outside of the simulator, and picks at random of what is ready; use Env.Await$`
+	select { // want `^a select waits outside of the simulator, and picks at random among what is ready; use Env.Await$`
 	case <-w.events:
 	case <-ctx.Done():
 	}

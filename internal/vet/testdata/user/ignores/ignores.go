@@ -35,9 +35,9 @@ func whole(env recipes.Env) {
 }
 
 func reasons(env recipes.Env) {
-	time.Sleep(0) //zksim:ignore // want `^//zksim:ignore without a reason; say behind it why the run stays the same$`
+	time.Sleep(0) //zksim:ignore // want `^//zksim:ignore without a reason; say after it why the run stays the same$`
 	//zksim:ignored no such thing // want `^//zksim:ignored is no directive; write //zksim:ignore and a reason$`
-	// zksim:ignore a space // want `^a directive has no space behind the slashes; write //zksim:ignore and a reason$`
+	// zksim:ignore a space // want `^a directive has no space after the slashes; write //zksim:ignore and a reason$`
 	env.Now()
 }
 
