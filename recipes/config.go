@@ -193,7 +193,7 @@ func (c config) readOnce() (ConfigSet, error) {
 }
 
 func validValues(values map[string][]byte) bool {
-	for name := range values { // order-free: it is asked whether all are valid
+	for _, name := range slices.Sorted(maps.Keys(values)) {
 		if !isName(name) || isReceipt(name) {
 			return false
 		}

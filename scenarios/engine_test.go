@@ -87,6 +87,7 @@ func TestARunWithoutASeedProvesNothing(t *testing.T) {
 func TestClientCodeThatBlocksIsAnErrorAndNoHang(t *testing.T) {
 	release := make(chan struct{})
 	defer close(release)
+	//zksim:ignore it is to block
 	s := Scenario{Name: "test/stuck", Clients: 1, Program: func(p *Process) { <-release }}
 	_, err := Run(context.Background(), &s, Options{Seeds: Range{7, 7}, Stuck: 20 * time.Millisecond})
 	if err == nil || !strings.HasPrefix(err.Error(), "test/stuck, seed 7: the program has kept control for ") ||
@@ -169,7 +170,7 @@ func seedsRun(t *testing.T, o Options) []string {
 	var all []string
 	s := Scenario{Name: "test/seeds", Clients: 1, Program: func(p *Process) {
 		id := p.Env.UUID()
-		mu.Lock()
+		mu.Lock() //zksim:ignore worlds run at once, and the holder does not wait
 		defer mu.Unlock()
 		all = append(all, id)
 	}}

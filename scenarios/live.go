@@ -99,6 +99,7 @@ func (h *liveHost) object() int32 {
 	return h.objects
 }
 
+//zksim:ignore only on a real ensemble
 func (h *liveHost) know(_ *Process, znodes func() []string) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -112,6 +113,7 @@ func (h *liveHost) interruptible(*Process) (context.Context, context.CancelFunc)
 // step does nothing: real clients move by themselves.
 func (h *liveHost) step(*Process) {}
 
+//zksim:ignore only on a real ensemble
 func (h *liveHost) fail(p *Process, why error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()

@@ -13,6 +13,21 @@ import (
 
 // parse parses flags that may come before and after n arguments.
 func parse(f *flag.FlagSet, args []string, n int) error {
+	rest, err := parseMixed(f, args)
+	switch {
+	case err != nil:
+		return err
+	case len(rest) > n:
+		return fmt.Errorf("unexpected argument %q", rest[n])
+	case len(rest) < n:
+		return fmt.Errorf("an argument is missing; see simrun %s -h", f.Name())
+	}
+	return f.Parse(append([]string{"--"}, rest...))
+}
+
+// parseMixed parses flags that may come before, between and after arguments, which it
+// returns.
+func parseMixed(f *flag.FlagSet, args []string) ([]string, error) {
 	help := f.Usage
 	f.Usage = func() {} // which the flag package calls after mistakes, too
 	var rest []string
@@ -21,21 +36,14 @@ func parse(f *flag.FlagSet, args []string, n int) error {
 			if errors.Is(err, flag.ErrHelp) {
 				help()
 			}
-			return err
+			return nil, err
 		}
 		if f.NArg() == 0 {
-			break
+			return rest, nil
 		}
 		rest = append(rest, f.Arg(0))
 		args = f.Args()[1:]
 	}
-	switch {
-	case len(rest) > n:
-		return fmt.Errorf("unexpected argument %q", rest[n])
-	case len(rest) < n:
-		return fmt.Errorf("an argument is missing; see simrun %s -h", f.Name())
-	}
-	return f.Parse(append([]string{"--"}, rest...))
 }
 
 // parseShard reads "i/n" with i from 1 to n.

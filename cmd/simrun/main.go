@@ -14,6 +14,7 @@
 //	simrun museum          print the page of the broken recipes
 //	simrun strategies      measure what it takes each strategy to catch the broken recipes
 //	simrun herd            measure and draw how many clients recipes wake
+//	simrun vet             find what simulated code must not have
 //	simrun version
 //
 // "simrun COMMAND -h" shows the flags. The exit status is 0 when everything held
@@ -64,6 +65,9 @@ type app struct {
 func (a *app) to(out io.Writer) *app { return &app{out: out, err: a.err, terminal: a.terminal} }
 
 func main() {
+	if isVetTool(os.Args[1:]) {
+		vetTool()
+	}
 	a := &app{out: os.Stdout, err: os.Stderr, terminal: isTerminal(os.Stderr)}
 	os.Exit(a.main(context.Background(), os.Args[1:]))
 }
@@ -82,6 +86,7 @@ func (a *app) main(ctx context.Context, args []string) int {
 		{"museum", "", "print the page of the broken recipes and what it takes to catch them", museum, true},
 		{"strategies", "", "measure what it takes each strategy to catch the broken recipes", strategies, true},
 		{"herd", "", "measure and draw how many clients recipes wake", herdEffect, true},
+		{"vet", "[PACKAGES]", "find what simulated code must not have", vetCommand, true},
 		{"version", "", "print the version", version, false},
 	}
 	if len(args) == 0 {

@@ -131,6 +131,8 @@ func (c *conductor) last(ctx context.Context) (err error) {
 }
 
 // nap lets a millisecond go by.
+//
+//zksim:ignore only on a real ensemble
 func nap(ctx context.Context) error {
 	select {
 	case <-ctx.Done():
@@ -144,6 +146,8 @@ func nap(ctx context.Context) error {
 // ever: something may have failed. The time is counted in naps, so that on a machine
 // that is too busy to let clients go on it does not go by either. In the middle of it
 // no server may lag behind another, since it still owes notifications then.
+//
+//zksim:ignore only on a real ensemble
 func (c *conductor) quiet(ctx context.Context, n int, d time.Duration) {
 	begin := time.Now()
 	last := begin
@@ -161,6 +165,8 @@ func (c *conductor) quiet(ctx context.Context, n int, d time.Duration) {
 
 // level reports whether all servers have applied the same txns. A server that does not
 // tell counts as level: who asks for its figures says what is wrong.
+//
+//zksim:ignore only on a real ensemble
 func (c *conductor) level(ctx context.Context) bool {
 	if len(c.servers) == 1 {
 		return true
@@ -189,6 +195,7 @@ type player struct {
 
 func (x *player) arrive(*Process) {}
 
+//zksim:ignore only on a real ensemble
 func (x *player) open(p *Process, after time.Duration) {
 	select {
 	case <-x.c.opened:
@@ -197,6 +204,7 @@ func (x *player) open(p *Process, after time.Duration) {
 	x.rest(p, after)
 }
 
+//zksim:ignore only on a real ensemble
 func (x *player) turn(p *Process) {
 	select {
 	case <-x.c.turns[p.ID-1]:
@@ -205,6 +213,8 @@ func (x *player) turn(p *Process) {
 }
 
 // settle does not return when enough has happened.
+//
+//zksim:ignore only on a real ensemble
 func (x *player) settle(*Process) {
 	x.c.quiet(x.ctx, x.c.clients+1, quietAfterChange)
 	if x.c.events.Load() >= x.c.target {
@@ -213,6 +223,8 @@ func (x *player) settle(*Process) {
 }
 
 // rest does not return when everything is over.
+//
+//zksim:ignore only on a real ensemble
 func (x *player) rest(p *Process, d time.Duration) {
 	p.Env.Sleep(x.ctx, d)
 	if x.c.over.Load() {

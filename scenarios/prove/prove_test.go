@@ -212,6 +212,7 @@ func TestClientCodeThatMisbehaves(t *testing.T) {
 		err, text string
 	}{
 		{"panics", func(p *scenarios.Process) { panic("oops") }, "", "violated: tiny/rude with 2 clients, servers 1, faults none, at most 0, all reductions: panic: oops"},
+		//zksim:ignore it is to block
 		{"blocks", func(p *scenarios.Process) { <-release }, "the program has kept control for ", ""},
 		{"exits", func(p *scenarios.Process) {
 			p.Conn.Exists("/")

@@ -1,0 +1,79 @@
+package vet
+
+import (
+	"go/types"
+	"slices"
+	"strings"
+)
+
+// marks are the types that make a function that gets one simulated.
+var marks = []string{"zksim/recipes.Conn", "zksim/recipes.Env", "zksim/scenarios.Process", "zksim/scenarios.Object"}
+
+// holder tells which types are marks, or hold one.
+type holder struct {
+	pkg  *types.Package
+	seen map[types.Type]bool // by the present question
+}
+
+// simulates reports whether the signature makes a function simulated.
+func (h *holder) simulates(sig *types.Signature) bool {
+	h.seen = map[types.Type]bool{}
+	if r := sig.Recv(); r != nil && h.holds(r.Type()) {
+		return true
+	}
+	for i := range sig.Params().Len() {
+		t := sig.Params().At(i).Type()
+		if list, ok := t.(*types.Slice); ok && sig.Variadic() && i == sig.Params().Len()-1 {
+			t = list.Elem()
+		}
+		if h.holds(t) {
+			return true
+		}
+	}
+	return false
+}
+
+// holds follows pointers, embedded interfaces, the constraints of type parameters, and
+// the fields of struct types of this package. It does not look into those of other
+// packages: what has only a *recipes.Lock may be any code, and simulated code that waits
+// for something else has an Env of its own.
+func (h *holder) holds(t types.Type) bool {
+	t = types.Unalias(t)
+	if h.seen[t] { // and then it does not, or the answer was found
+		return false
+	}
+	h.seen[t] = true
+	switch t := t.(type) {
+	case *types.Pointer:
+		return h.holds(t.Elem())
+	case *types.TypeParam:
+		return h.holds(t.Constraint())
+	case *types.Named:
+		if isMark(t.Obj()) {
+			return true
+		}
+		_, isStruct := t.Underlying().(*types.Struct)
+		return (!isStruct || t.Obj().Pkg() == h.pkg) && h.holds(t.Underlying())
+	case *types.Interface:
+		for embedded := range t.EmbeddedTypes() {
+			if h.holds(embedded) {
+				return true
+			}
+		}
+	case *types.Struct:
+		for field := range t.Fields() {
+			if h.holds(field.Type()) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+func isMark(o *types.TypeName) bool {
+	if o.Pkg() == nil {
+		return false
+	}
+	path, _, _ := strings.Cut(o.Pkg().Path(), " ") // "p [p.test]" is p with its tests
+	return slices.Contains(marks, path+"."+o.Name())
+}

@@ -1,0 +1,98 @@
+package vet
+
+import (
+	"go/ast"
+	"go/token"
+	"go/types"
+	"slices"
+)
+
+// iterators range over a map.
+var iterators = map[string]bool{
+	"maps.All": true, "maps.Keys": true, "maps.Values": true, "(reflect.Value).MapRange": true,
+}
+
+// consumers take an iterator, and do the same in whatever order.
+var consumers = []string{"slices.Sorted", "slices.SortedFunc", "slices.SortedStableFunc", "maps.Collect", "maps.Insert"}
+
+// sorters sort their first argument.
+var sorters = []string{
+	"slices.Sort", "slices.SortFunc", "slices.SortStableFunc",
+	"sort.Float64s", "sort.Ints", "sort.Slice", "sort.SliceStable", "sort.Sort", "sort.Stable", "sort.Strings",
+}
+
+// iteratesFree reports whether the order of the iterator over a map that is being
+// looked at cannot show: it is consumed by something like slices.Sorted, or by a range
+// or a slices.Collect that are judged like a range over the map.
+func (s *scan) iteratesFree() bool {
+	i := len(s.stack) - 1 // at the identifier
+	if _, ok := s.stack[i-1].node.(*ast.SelectorExpr); ok {
+		i--
+	}
+	call, ok := s.stack[i-1].node.(*ast.CallExpr)
+	if !ok || call.Fun != s.stack[i].node || i < 3 {
+		return false
+	}
+	switch outer := s.stack[i-2].node.(type) {
+	case *ast.RangeStmt:
+		return outer.Key == nil || s.orderFree(outer)
+	case *ast.CallExpr:
+		name := s.callee(outer)
+		if slices.Contains(consumers, name) {
+			return true
+		}
+		assign, ok := s.stack[i-3].node.(*ast.AssignStmt)
+		return ok && (name == "slices.Collect" || name == "slices.AppendSeq") && len(assign.Lhs) == 1 &&
+			s.sortedAfter(assign.Lhs[0], assign.End())
+	}
+	return false
+}
+
+// callee is the full name of the function of another package that is called, or "".
+func (s *scan) callee(call *ast.CallExpr) string {
+	fun := ast.Unparen(call.Fun)
+	if x, ok := fun.(*ast.IndexExpr); ok { // explicit type arguments
+		fun = x.X
+	}
+	sel, ok := fun.(*ast.SelectorExpr)
+	if !ok {
+		return ""
+	}
+	o := s.info.Uses[sel.Sel]
+	if o == nil || o.Pkg() == nil {
+		return ""
+	}
+	if f, ok := o.(*types.Func); ok {
+		return f.Origin().FullName()
+	}
+	return ""
+}
+
+// sortedAfter reports whether the slice is sorted behind pos, in the same function.
+func (s *scan) sortedAfter(list ast.Expr, pos token.Pos) bool {
+	var body ast.Node
+	for i := len(s.stack) - 1; i >= 0 && body == nil; i-- {
+		switch n := s.stack[i].node.(type) {
+		case *ast.FuncDecl, *ast.FuncLit:
+			body = n
+		}
+	}
+	if body == nil {
+		return false
+	}
+	want, found := types.ExprString(list), false
+	ast.Inspect(body, func(n ast.Node) bool {
+		call, ok := n.(*ast.CallExpr)
+		if !ok || call.Pos() < pos || len(call.Args) == 0 || !slices.Contains(sorters, s.callee(call)) {
+			return !found
+		}
+		ast.Inspect(call.Args[0], func(n ast.Node) bool { // sort.Sort(byName(list)), too
+			if e, ok := n.(ast.Expr); ok && types.ExprString(e) == want {
+				found = true
+			}
+			return !found
+		})
+		return !found
+	})
+	return found
+}

@@ -1,0 +1,34 @@
+package banned
+
+import (
+	"fmt"
+	"net"
+	"net/http"
+	"os"
+	"os/exec"
+
+	"github.com/go-zookeeper/zk"
+
+	"zksim/recipes"
+	"zksim/recipes/live"
+)
+
+func asks(conn recipes.Conn) {
+	name, _ := os.Hostname()                   // want `^os.Hostname asks the machine, so that a replay elsewhere is another run; take the value as a parameter$`
+	_ = os.Getenv("HOME")                      // want `^os.Getenv asks the machine`
+	_, _ = os.ReadFile(name)                   // want `^os.ReadFile asks the machine`
+	_, _ = net.Dial("tcp", name)               // want `^net.Dial waits outside of the simulator, for something that it cannot repeat; keep it out of simulated code$`
+	_, _ = http.Get(name)                      // want `^net/http.Get waits`
+	_ = exec.Command(name).Run()               // want `^\(\*os/exec.Cmd\).Run waits`
+	_, _, _ = zk.Connect(nil, 0)               // want `^github.com/go-zookeeper/zk.Connect connects outside of the simulator; take a recipes.Conn as a parameter$`
+	_, _ = live.Dial(nil, nil, live.Options{}) // want `^zksim/recipes/live.Dial connects`
+	_ = net.JoinHostPort(name, "")
+	_ = net.ParseIP(name)
+	fmt.Fprintln(os.Stderr, name)
+}
+
+// real is not simulated: it makes a Conn, and takes none.
+func real() recipes.Conn {
+	c, _ := live.Dial(nil, []string{os.Getenv("ZK")}, live.Options{})
+	return c
+}
