@@ -206,19 +206,22 @@ func (Tasks) Needs() Needs {
 			tells("a worker is given the task of Value, the znode in Path", "task"),
 			judged("ends without an error when the task is done", "wait"),
 			judged("a worker reports the task done", "done")),
-		Seen: []Need{some("the operation submit", "record it with Object.Record", succeeds("submit")),
-			some("what a worker is told, task", "record it as Told", toldAs("task"))},
+		Seen: []Need{some("a task that is given to a worker, told as task or by a znode below assign/WORKER", "record it as Told",
+			func(e *history.Event) bool { return toldAs("task")(e) || assigns(e) })},
 	}
 }
 
 // Needs implements [Declaring].
 func (StaleLeader) Needs() Needs {
 	return Needs{Seen: []Need{Need{What: "an assignment, a znode below assign/WORKER", Hint: "let masters and workers get that far", In: func(h *history.History) bool {
-		return slices.ContainsFunc(h.Events, func(e history.Event) bool {
-			folder, _, _ := place(e.Path)
-			return e.Kind == history.Created && e.Client != 0 && folder == "assign"
-		})
+		return slices.ContainsFunc(h.Events, func(e history.Event) bool { return assigns(&e) })
 	}}.during()}}
+}
+
+// assigns reports whether the event is an assignment of a task.
+func assigns(e *history.Event) bool {
+	folder, _, _ := place(e.Path)
+	return e.Kind == history.Created && e.Client != 0 && folder == "assign"
 }
 
 // Needs implements [Declaring].
