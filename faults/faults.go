@@ -81,7 +81,7 @@ var Table = []Fault{
 		do:    func(w *sim.World, c *sim.Client) { c.Cut(false) }},
 	{Name: "expire", ends: true,
 		Doc:   "the session of a client that knows of its disconnection ends; the client learns it when it reconnects",
-		Needs: "a client without a connection", Add: "disconnect=1",
+		Needs: "a client without a connection, which waits for one", Add: "disconnect=1",
 		can: func(w *sim.World, c *sim.Client) (*model.Request, bool) {
 			return nil, c.HasSession() && c.Alive() && !c.Unaware()
 		},

@@ -208,3 +208,51 @@ type caller struct{ client, object int32 }
 func (s *Scenario) strange(why string) string {
 	return fmt.Sprintf("no checker of %s knows %s; a word that nobody is to judge belongs into Scenario.Words", s.Name, why)
 }
+
+// Summary returns the coverage in a few lines: how often each rule of the fault plan has struck, how
+// many held the lock at once, and in how many runs each goal was reached.
+func (r *Report) Summary() []string {
+	var lines []string
+	var struck []string
+	for _, x := range r.Rules {
+		if x.Strikes > 0 {
+			struck = append(struck, fmt.Sprintf("%s %d (%d of %d)", x.Fault+aimText(x.Rule), x.Strikes, x.Hit, x.On))
+		}
+	}
+	add := func(label string, parts []string) {
+		if len(parts) > 0 {
+			lines = append(lines, fmt.Sprintf("%-10s %s", label, strings.Join(parts, ", ")))
+		}
+	}
+	if len(struck) > 0 {
+		struck[0] = "times (in runs, of those with it): " + struck[0]
+	}
+	add("struck", struck)
+	add("not struck", r.Quiet)
+	if r.Holders > 0 {
+		add("holders", []string{fmt.Sprintf("%d at once, at most", r.Holders)})
+	}
+	var goals []string
+	for i, g := range r.Scenario.Goals {
+		goals = append(goals, fmt.Sprintf("%s in %s", g.Name, runsText(r.Reached[i])))
+	}
+	add("goals", goals)
+	return lines
+}
+
+// aimText is the aim of a rule as plans have it.
+func aimText(r faults.Rule) string {
+	if _, aim, ok := strings.Cut(r.String(), "@"); ok {
+		return "@" + aim
+	}
+	return ""
+}
+
+// summary is Summary with something in front of each line.
+func (r *Report) summary(before string) string {
+	lines := r.Summary()
+	if len(lines) == 0 {
+		return ""
+	}
+	return before + strings.Join(lines, before)
+}

@@ -25,7 +25,7 @@ var doubleBarrierScenarios = slices.Concat(
 		}, meeting{enter: limited, leave: unlimited, more: 2, stay: 2, newBarrier: newDoubleBarrier(recipes.LeaveLowest)}),
 		doubleBarrierScenario(Scenario{
 			Name: "double-barrier/new-sessions", Doc: "sessions end, and the next ones begin in the past", Clients: 4, Rounds: 2, Servers: []int{3},
-			Faults: plan("learn-late=2 expiry-lag=2 stale-read=2 disconnect=1 expire=1 failover=1"),
+			Faults: plan("learn-late=2 expiry-lag=2 stale-read=2 disconnect=1 failover=1"),
 			Goals:  []Goal{goalRounds, goalEndInside},
 		}, meeting{more: 1, enter: limited, leave: unlimited, stay: 2, newBarrier: newDoubleBarrier(recipes.LeaveSequential)}),
 

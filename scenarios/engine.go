@@ -327,7 +327,8 @@ func (e *engine) report() Report {
 	case e.Broken():
 		rep.Status, rep.Why = Inconclusive, "not caught before the time was up"
 	case len(rep.Missed) > 0:
-		rep.Status, rep.Why = Inconclusive, "no run had "+rep.Missed[0]
+		missed := "no run had " + rep.Missed[0]
+		rep.Status, rep.Why = Inconclusive, strings.Join(append([]string{missed}, rep.Gaps...), "; and ")
 	case len(rep.Gaps) > 0:
 		rep.Status, rep.Why = Inconclusive, strings.Join(rep.Gaps, "; and ")
 	}

@@ -76,7 +76,7 @@ func sharedOnce(p *Process, o Object, l sharedLocker, want int, try bool) error 
 		return downgrade(p, o, l, d)
 	}
 	o.Released()
-	return o.must("unlock", l.Unlock)
+	return o.Unlock(l.Unlock)
 }
 
 // downgrade goes on as a reader. That it owns the lock as such it says before the
