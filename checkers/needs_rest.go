@@ -207,7 +207,7 @@ func (Tasks) Needs() Needs {
 			judged("ends without an error when the task is done", "wait"),
 			judged("a worker reports the task done", "done")),
 		Seen: []Need{some("a task that is given to a worker, told as task or by a znode below assign/WORKER", "record it as Told",
-			func(e *history.Event) bool { return toldAs("task")(e) || assigns(e) })},
+			func(e *history.Event) bool { return toldAs("task")(e) || assigns(e) }).during()},
 	}
 }
 
