@@ -38,6 +38,7 @@ type RuleCount struct {
 // they saw is added in the order of the seeds.
 type coverer struct {
 	*Scenario
+	plan   faults.Plan // the rules that are counted; look reads these and no counts
 	rules  []RuleCount
 	goals  []int
 	needs  []need
@@ -66,6 +67,7 @@ func newCoverer(s *Scenario) *coverer {
 	c := &coverer{Scenario: s, goals: make([]int, len(s.Goals))}
 	for _, r := range s.Faults {
 		if r.Budget > 0 && c.rule(r) < 0 {
+			c.plan = append(c.plan, r)
 			c.rules = append(c.rules, RuleCount{Rule: r})
 		}
 	}
@@ -80,13 +82,13 @@ func newCoverer(s *Scenario) *coverer {
 
 // rule returns the place of the rule that r is counted as, -1 if there is none.
 func (c *coverer) rule(r faults.Rule) int {
-	return slices.IndexFunc(c.rules, func(x RuleCount) bool { return x.Fault == r.Fault && x.Aim == r.Aim })
+	return slices.IndexFunc(c.plan, func(x faults.Rule) bool { return x.Fault == r.Fault && x.Aim == r.Aim })
 }
 
 // look returns what there is in the run that r has just made.
 func (c *coverer) look(r *Runner, res *Result) sight {
-	x := sight{strikes: make([]faults.Strike, len(c.rules)), on: make([]bool, len(c.rules)),
-		goals: make([]bool, len(c.goals)), holders: holders(res.History)}
+	x := sight{strikes: make([]faults.Strike, len(c.plan)), on: make([]bool, len(c.plan)),
+		goals: make([]bool, len(c.Goals)), holders: holders(res.History)}
 	for i, s := range r.injector.Struck(nil, res.Schedule.Faults, res.History) {
 		k := c.rule(res.Schedule.Faults[i])
 		x.on[k] = true
