@@ -39,7 +39,8 @@ func TestTheDocumentationIsWhatCheckersSay(t *testing.T) {
 // document returns the tables: all checkers, and the words of each.
 func document() string {
 	var b strings.Builder
-	b.WriteString("\n## What each needs\n\n| checker | what it promises | it needs, in at least one run |\n|---|---|---|\n")
+	b.WriteString("\n## What each needs\n\n| checker | what it promises | it needs, in at least one run " +
+		"|\n|---|---|---|\n")
 	for _, c := range everyChecker {
 		var needs []string
 		for _, n := range c.(Declaring).Needs().Seen {
@@ -64,7 +65,8 @@ func document() string {
 		for i := 0; i < len(list); {
 			w := list[i]
 			var same []string
-			for ; i < len(list) && list[i].Class == w.Class && list[i].Doc == w.Doc && list[i].Unjudged == w.Unjudged; i++ {
+			for ; i < len(list) && list[i].Class == w.Class && list[i].Doc == w.Doc &&
+				list[i].Unjudged == w.Unjudged; i++ {
 				same = append(same, "`"+list[i].Op+"`")
 			}
 			doc := w.Doc

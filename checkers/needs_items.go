@@ -24,14 +24,16 @@ func queueWords(others ...string) []Word {
 
 var (
 	wasPut    = some("a put without an error", "record it with Object.Record and its Value", succeeds("put"))
-	delivered = some("an item that take, trytake, claim or tryclaim answers", "record it with Object.Record and its Value",
+	delivered = some("an item that take, trytake, claim or tryclaim answers",
+		"record it with Object.Record and its Value",
 		succeeds("take", "trytake", "claim", "tryclaim"))
 )
 
 // Needs implements [Declaring].
 func (DoubledEffect) Needs() Needs {
 	return Needs{Words: queueWords("put", "take", "trytake", "claim", "tryclaim", "return"),
-		Seen: []Need{some("an ack without an error", "let consumers acknowledge, or leave the checker out", succeeds("ack"))}}
+		Seen: []Need{some("an ack without an error", "let consumers acknowledge, or leave the checker out",
+			succeeds("ack"))}}
 }
 
 // Needs implements [Declaring].
@@ -65,7 +67,8 @@ func (Monotone) Needs() Needs {
 	return Needs{
 		Words: slices.Concat(judged(watcherDoc, watchKinds...), unjudged("is for convergence", Rest, Stop),
 			tells(stateDoc, ToldData, ToldChildren, ToldGone)),
-		Seen: []Need{Need{What: "two states of one znode that one watcher tells", Hint: "record them as Told; let the znode change", In: tellsTwice}.during()},
+		Seen: []Need{Need{What: "two states of one znode that one watcher tells",
+			Hint: "record them as Told; let the znode change", In: tellsTwice}.during()},
 	}
 }
 
@@ -91,7 +94,8 @@ func (Convergence) Needs() Needs {
 			judged("what was told must be how things are", Stop),
 			tells(stateDoc, ToldData, ToldChildren, ToldGone)),
 		Seen: []Need{Need{What: "a watcher that is stopped after a rest in which nothing changed, with the faults over",
-			Hint: "record rest and stop with Object.Invoke; let faults end earlier by Scenario.SafetySteps", In: converges}.during()},
+			Hint: "record rest and stop with Object.Invoke; let faults end earlier by " +
+				"Scenario.SafetySteps", In: converges}.during()},
 	}
 }
 
@@ -104,7 +108,8 @@ func converges(h *history.History) bool {
 	return h.Outcome == history.Quiet && len(m.stopped) > 0
 }
 
-var memberWords = append(judged("becomes a member by the znode in Path", Join), judged("is a member no longer", Leave)...)
+var memberWords = append(judged("becomes a member by the znode in Path", Join),
+	judged("is a member no longer", Leave)...)
 
 // Needs implements [Declaring].
 func (Departure) Needs() Needs {
@@ -119,11 +124,13 @@ func (Departure) Needs() Needs {
 // Needs implements [Declaring].
 func (Presence) Needs() Needs {
 	return Needs{
-		Words: slices.Concat(memberWords, judged("begins a time in which everything settles, if the faults are over", Rest),
+		Words: slices.Concat(memberWords, judged("begins a time in which everything settles, if the faults are over",
+			Rest),
 			tells("the member is told that it may be one no longer", ToldLost),
 			tells("the member is told that it certainly is one again", ToldJoined)),
 		Seen: []Need{Need{What: "a member that leaves after a rest, with the faults over",
-			Hint: "record rest with Object.Invoke; let faults end earlier by Scenario.SafetySteps", In: leavesRested}.during()},
+			Hint: "record rest with Object.Invoke; let faults end earlier by " +
+				"Scenario.SafetySteps", In: leavesRested}.during()},
 	}
 }
 

@@ -14,7 +14,8 @@ var acquired = some("Acquired events", "record them with Object.Acquired", isKin
 
 // contested is the need of those that judge them between n clients.
 func contested(n int) Need {
-	return ofClients(n, fmt.Sprintf("Acquired events of %d clients", n), "let more clients get it in one run", isKind(history.Acquired))
+	return ofClients(n, fmt.Sprintf("Acquired events of %d clients", n), "let more clients get it in one run",
+		isKind(history.Acquired))
 }
 
 var (
@@ -49,7 +50,8 @@ func (o Ownership) Needs() Needs {
 		return n
 	}
 	n.Words = slices.Concat(
-		judged("its beginning: what was deleted before it can be claimed no more", "lock", "trylock", "rlock", "tryrlock", "campaign"),
+		judged("its beginning: what was deleted before it can be claimed no more", "lock", "trylock", "rlock",
+			"tryrlock", "campaign"),
 		unjudged("is judged by Released", "unlock", "runlock", "resign"),
 		judged("a writer becomes a reader, by the same znode", "downgrade"),
 		judged("somebody deletes the znode in Path; where txns are not recorded, its holder is excused", "break"),
@@ -78,7 +80,8 @@ func (Fenced) Needs() Needs {
 		Words: []Word{readMode},
 		Seen: []Need{acquired,
 			some("Write events", "access the resource with Object.Write while the lock is held", isKind(history.Write)),
-			{What: "accesses that the resource accepted from two holders", Hint: "let two clients get the lock in one run", In: twoWriters}},
+			{What: "accesses that the resource accepted from two holders",
+				Hint: "let two clients get the lock in one run", In: twoWriters}},
 	}
 }
 
@@ -107,14 +110,15 @@ func (Linearizability) Needs() Needs {
 			judged("waits for the lock", "lock"),
 			judged("is refused, with OK and an error, only while another client has or awaits the lock", "trylock"),
 			judged("gives it up; with an error perhaps, at any later moment", "unlock")),
-		Seen: []Need{some("the operation lock or trylock", "record it with Object.Lock or Object.TryLock", attempt), acquired, contested(2)},
+		Seen: []Need{some("the operation lock or trylock", "record it with Object.Lock or Object.TryLock", attempt),
+			acquired, contested(2)},
 	}
 }
 
 // Needs implements [Declaring].
 func (r Refusal) Needs() Needs {
-	doc, try, rest := "is refused, with OK and an error, only while others are in its way", []string{"trylock", "tryrlock"},
-		slices.Concat([]string{"lock", "unlock", "rlock", "runlock", "downgrade"}, leadWords)
+	try, rest := []string{"trylock", "tryrlock"}, slices.Concat(leadWords,
+		[]string{"lock", "unlock", "rlock", "runlock", "downgrade"})
 	if r.Leases > 0 {
 		try, rest = []string{"tryacquire"}, []string{"acquire", "release"}
 	}
@@ -123,25 +127,27 @@ func (r Refusal) Needs() Needs {
 		what += " or " + try[1]
 	}
 	return Needs{
-		Words: append(judged(doc, try...), unjudged("cannot be refused", rest...)...),
-		Seen: []Need{Need{What: what, Hint: "try while others have it, and record the refusal by Return with OK", In: func(h *history.History) bool {
-			return h.Txns && slices.ContainsFunc(h.Events, func(e history.Event) bool {
-				return e.Kind == history.Return && slices.Contains(try, e.Op) && refused(&e)
-			})
-		}}.during()},
+		Words: append(judged("is refused, with OK and an error, only while others are in its way", try...), unjudged("cannot be refused", rest...)...),
+		Seen: []Need{Need{What: what, Hint: "try while others have it, and record the refusal by Return with OK",
+			In: func(h *history.History) bool {
+				return h.Txns && slices.ContainsFunc(h.Events, func(e history.Event) bool {
+					return e.Kind == history.Return && slices.Contains(try, e.Op) && refused(&e)
+				})
+			}}.during()},
 	}
 }
 
 // Needs implements [Declaring].
 func (Herd) Needs() Needs {
-	return Needs{Seen: []Need{Need{What: "a client that is notified of what another has changed", Hint: "let clients wait for each other", In: func(h *history.History) bool {
-		for i := range h.Events {
-			if _, counted := changeOf(h, i); counted {
-				return true
+	return Needs{Seen: []Need{Need{What: "a client that is notified of what another has changed",
+		Hint: "let clients wait for each other", In: func(h *history.History) bool {
+			for i := range h.Events {
+				if _, counted := changeOf(h, i); counted {
+					return true
+				}
 			}
-		}
-		return false
-	}}.during()}}
+			return false
+		}}.during()}}
 }
 
 // Needs implements [Declaring].
@@ -152,8 +158,10 @@ func (LostRevoke) Needs() Needs {
 			judged("the znode in Path is deleted, whoever holds the lock by it", "break"),
 			judged("a holder by the znode in Path waits to be told; an error says that it was not", "hold"),
 			[]Word{{"revoked", Telling, true, "ends the hold without an error"}}),
-		Seen: []Need{some("the operation revoke or break", "record it with Object.Record and its Path", succeeds("revoke", "break")),
-			Need{What: "a hold of a lock that is revoked or broken", Hint: "let holders wait in an operation hold, after the faults as well", In: holdsRevoked}.during()},
+		Seen: []Need{some("the operation revoke or break", "record it with Object.Record and its Path",
+			succeeds("revoke", "break")),
+			Need{What: "a hold of a lock that is revoked or broken",
+				Hint: "let holders wait in an operation hold, after the faults as well", In: holdsRevoked}.during()},
 	}
 }
 

@@ -8,9 +8,10 @@ import (
 
 // What the checkers of other recipes, and of runs as a whole, need.
 
-var atRest = Need{What: "a run that comes to rest", Hint: "raise Scenario.MaxSteps, or see why it does not", In: func(h *history.History) bool {
-	return h.Outcome == history.Quiet
-}}
+var atRest = Need{What: "a run that comes to rest", Hint: "raise Scenario.MaxSteps, or see why it does not",
+	In: func(h *history.History) bool {
+		return h.Outcome == history.Quiet
+	}}
 
 // Needs implements [Declaring].
 func (Quiescence) Needs() Needs { return Needs{Seen: []Need{atRest}} }
@@ -24,11 +25,12 @@ func (Liveness) Needs() Needs { return Needs{} }
 // Needs implements [Declaring].
 func (Tree) Needs() Needs {
 	return Needs{Seen: []Need{atRest,
-		Need{What: "an ephemeral znode", Hint: "leave the checker out if the recipe makes none", In: func(h *history.History) bool {
-			return h.Outcome == history.Quiet && slices.ContainsFunc(h.Events, func(e history.Event) bool {
-				return e.Kind == history.Created && e.Session != 0
-			})
-		}}.during()}}
+		Need{What: "an ephemeral znode", Hint: "leave the checker out if the recipe makes none",
+			In: func(h *history.History) bool {
+				return h.Outcome == history.Quiet && slices.ContainsFunc(h.Events, func(e history.Event) bool {
+					return e.Kind == history.Created && e.Session != 0
+				})
+			}}.during()}}
 }
 
 // Needs implements [Declaring].
@@ -114,9 +116,11 @@ func (Atomicity) Needs() Needs {
 			judged("a site votes against it", "vote-no"),
 			unjudged("is judged by what is told", "join", "outcome", "finish"),
 			tells("the decision that a client learns", "committed", "aborted")),
-		Seen: []Need{some("the operation begin", "record it with Object.Record and its Path", func(e *history.Event) bool {
-			return e.Kind == history.Invoke && e.Op == "begin"
-		}), some("a decision that is told, committed or aborted", "record it as Told", toldAs("committed", "aborted"))},
+		Seen: []Need{some("the operation begin", "record it with Object.Record and its Path",
+			func(e *history.Event) bool {
+				return e.Kind == history.Invoke && e.Op == "begin"
+			}),
+			some("a decision that is told, committed or aborted", "record it as Told", toldAs("committed", "aborted"))},
 	}
 }
 
@@ -140,7 +144,8 @@ func (Counter) Needs() Needs {
 			judged("adds Value; answered by the sum", "add"),
 			judged("sets the number to Value if it is Path; answered by 1 or 0", "cas"),
 			judged("answered by the number", "get")),
-		Seen: []Need{some("an answer of add, cas or get", "record it with Object.Record", succeeds("add", "cas", "get"))},
+		Seen: []Need{some("an answer of add, cas or get", "record it with Object.Record", succeeds("add", "cas",
+			"get"))},
 	}
 }
 
@@ -192,9 +197,10 @@ func (Recency) Needs() Needs {
 func (Conflict) Needs() Needs {
 	return Needs{
 		Words: configWords(judged("refused, with OK and an error, only while another is made", "update")...),
-		Seen: []Need{some("an update that is refused", "let updates collide, and record the refusal by Return with OK", func(e *history.Event) bool {
-			return e.Kind == history.Return && e.Op == "update" && refused(e)
-		}).during()},
+		Seen: []Need{some("an update that is refused",
+			"let updates collide, and record the refusal by Return with OK", func(e *history.Event) bool {
+				return e.Kind == history.Return && e.Op == "update" && refused(e)
+			}).during()},
 	}
 }
 
@@ -206,16 +212,18 @@ func (Tasks) Needs() Needs {
 			tells("a worker is given the task of Value, the znode in Path", "task"),
 			judged("ends without an error when the task is done", "wait"),
 			judged("a worker reports the task done", "done")),
-		Seen: []Need{some("a task that is given to a worker, told as task or by a znode below assign/WORKER", "record it as Told",
+		Seen: []Need{some("a task that is given to a worker, told as task or by a znode below assign/WORKER",
+			"record it as Told",
 			func(e *history.Event) bool { return toldAs("task")(e) || assigns(e) }).during()},
 	}
 }
 
 // Needs implements [Declaring].
 func (StaleLeader) Needs() Needs {
-	return Needs{Seen: []Need{Need{What: "an assignment, a znode below assign/WORKER", Hint: "let masters and workers get that far", In: func(h *history.History) bool {
-		return slices.ContainsFunc(h.Events, func(e history.Event) bool { return assigns(&e) })
-	}}.during()}}
+	return Needs{Seen: []Need{Need{What: "an assignment, a znode below assign/WORKER",
+		Hint: "let masters and workers get that far", In: func(h *history.History) bool {
+			return slices.ContainsFunc(h.Events, func(e history.Event) bool { return assigns(&e) })
+		}}.during()}}
 }
 
 // assigns reports whether the event is an assignment of a task.

@@ -13,7 +13,8 @@ import (
 )
 
 // everyChecker is all of them; TestEveryCheckerSaysWhatItNeeds keeps it whole.
-var everyChecker = []Checker{Acknowledged{}, Atomicity{}, Barrier{}, Belief{}, Belief{Leases: 2}, Conflict{}, Convergence{}, Counter{},
+var everyChecker = []Checker{Acknowledged{}, Atomicity{}, Barrier{}, Belief{}, Belief{Leases: 2}, Conflict{},
+	Convergence{}, Counter{},
 	Departure{}, DoubledEffect{}, DoubledItem{}, Entry{}, Exit{}, Fenced{}, FIFO{}, Gather{}, Herd{PerEvent: 1},
 	Linearizability{}, Liveness{}, LostItem{}, LostRevoke{}, Monotone{}, Names{}, Overdue{}, Ownership{}, Ownership{Leases: 2},
 	Presence{}, PriorityOrder{Of: func(item int64) int64 { return item }}, Quiescence{}, Recency{}, Refusal{}, Refusal{Leases: 2},
@@ -77,7 +78,8 @@ func TestEveryCheckerSaysWhatItNeeds(t *testing.T) {
 
 // machine is what checkers compare beside words that programs choose: words of watch events, of
 // sessions and of znodes, and what tests for nothing.
-var machine = []string{"", "child", "deleted", "unwatched", "StateHasSession", "/candidates", "assign", "status", "tasks", "workers",
+var machine = []string{"", "child", "deleted", "unwatched", "StateHasSession", "/candidates", "assign", "status",
+	"tasks", "workers",
 	"yes", "aborted", "-read-", "-write-", "/assign"}
 
 // TestEveryWordThatIsComparedIsDeclared looks for all strings that are compared with something, in
@@ -133,7 +135,8 @@ func compared(f *ast.File) (list []string) {
 		case *ast.CallExpr:
 			switch f := n.Fun.(type) {
 			case *ast.SelectorExpr:
-				if slices.Contains([]string{"HasPrefix", "HasSuffix", "Contains", "EqualFold", "any", "of"}, f.Sel.Name) {
+				if slices.Contains([]string{"HasPrefix", "HasSuffix", "Contains", "EqualFold", "any", "of"},
+					f.Sel.Name) {
 					for _, e := range n.Args {
 						add(e)
 					}
@@ -164,7 +167,8 @@ func TestWordsHaveOneClassInEachChecker(t *testing.T) {
 		}
 	}
 	for a, b := range map[string]string{"trylock": "trylok", "unlock": "unlok", "take": "takes", "enter": "entry"} {
-		known := slices.Sorted(maps.Keys(map[string]bool{"trylock": true, "unlock": true, "take": true, "enter": true, "ack": true}))
+		known := slices.Sorted(maps.Keys(map[string]bool{"trylock": true, "unlock": true, "take": true, "enter": true,
+			"ack": true}))
 		if got := slices.MinFunc(known, func(x, y string) int { return distance(x, b) - distance(y, b) }); got != a {
 			t.Errorf("%s is nearest to %s, not to %s", b, got, a)
 		}

@@ -21,11 +21,13 @@ func TestEveryFaultSaysWhatItNeeds(t *testing.T) {
 
 func TestARuleThatCannotStrikeSaysWhy(t *testing.T) {
 	for text, want := range map[string]string{
-		"expire=1":                       "expire needs a client without a connection, which waits for one; add disconnect=1",
-		"expire=1 disconnect=2":          "expire needs a client without a connection, which waits for one",
-		"pause=1@client=c3":              "there is no client c3, only 2",
-		"pause=1@client=c2":              "pause needs a client that has not ended, and its aim must fit",
-		"sequence=9@path=/a":             "sequence needs so many sequential znodes below its path that their numbers end",
+		"expire=1": "expire needs a client without a connection, which waits for one; add " +
+			"disconnect=1",
+		"expire=1 disconnect=2": "expire needs a client without a connection, which waits for one",
+		"pause=1@client=c3":     "there is no client c3, only 2",
+		"pause=1@client=c2":     "pause needs a client that has not ended, and its aim must fit",
+		"sequence=9@path=/a": "sequence needs so many sequential znodes below its path that their " +
+			"numbers end",
 		"lose-reply=1@op=set disconnect": "lose-reply needs a request on its way, and its aim must fit",
 	} {
 		p, err := Parse(text)
@@ -54,7 +56,8 @@ func TestTheEndOfASequenceIsSeenInTheHistory(t *testing.T) {
 	in.Reset(p)
 	in.rules[0].left, in.rules[0].open = 1, true
 	var h history.History
-	for _, path := range []string{"/a/x-2147483646", "/a/x-2147483647", "/b/x-2147483647", "/a/b/x-2147483647", "/a/y-2147483647"} {
+	for _, path := range []string{"/a/x-2147483646", "/a/x-2147483647", "/b/x-2147483647", "/a/b/x-2147483647",
+		"/a/y-2147483647"} {
 		h.Add(history.Event{Kind: history.Created, Path: path})
 	}
 	h.Add(history.Event{Kind: history.Deleted, Path: "/a/x-2147483647"})

@@ -146,7 +146,8 @@ func (c *coverer) report() Coverage {
 	cov := Coverage{Rules: c.rules, Holders: c.most, Reached: c.goals}
 	for i := range c.needs {
 		if !c.judged[i].Load() {
-			cov.Gaps = append(cov.Gaps, fmt.Sprintf("%s judged nothing in %s: %s", c.needs[i].checker, runsText(c.runs), c.needs[i].lacks()))
+			cov.Gaps = append(cov.Gaps, fmt.Sprintf("%s judged nothing in %s: %s", c.needs[i].checker,
+				runsText(c.runs), c.needs[i].lacks()))
 		}
 	}
 	for _, r := range c.rules {
@@ -208,7 +209,8 @@ type caller struct{ client, object int32 }
 
 // strange says which word a scenario records that nobody knows.
 func (s *Scenario) strange(why string) string {
-	return fmt.Sprintf("no checker of %s knows %s; a word that nobody is to judge belongs into Scenario.Words", s.Name, why)
+	return fmt.Sprintf("no checker of %s knows %s; a word that nobody is to judge belongs into Scenario.Words",
+		s.Name, why)
 }
 
 // Summary returns the coverage in a few lines: how often each rule of the fault plan has struck, how

@@ -62,7 +62,8 @@ func TestTheWordsThatDecideVerdictsAreThoseThatCheckersDeclare(t *testing.T) {
 		}
 	}
 	for _, x := range telling {
-		u.try([]checkers.Checker{x.checker}, &history.History{Clients: 1, Events: x.events, Txns: true}, "by hand", false)
+		u.try([]checkers.Checker{x.checker}, &history.History{Clients: 1, Events: x.events, Txns: true}, "by hand",
+			false)
 	}
 	for x, where := range u.matters {
 		if judged, known := u.declared[x]; !known || !judged {
@@ -83,12 +84,15 @@ var telling = []struct {
 }{
 	{checkers.Refusal{}, []history.Event{{Kind: history.Invoke, Client: 1, Object: 1, Op: "trylock"},
 		{Kind: history.Return, Client: 1, Object: 1, Op: "trylock", Err: recipes.ErrLocked, OK: true}}},
-	{checkers.Monotone{}, []history.Event{{Kind: history.Told, Client: 1, Object: 1, Op: checkers.ToldData, Path: "/a", Zxid: 5},
+	{checkers.Monotone{}, []history.Event{{Kind: history.Told, Client: 1, Object: 1, Op: checkers.ToldData,
+		Path: "/a", Zxid: 5},
 		{Kind: history.Return, Client: 1, Object: 1, Op: checkers.WatchCache},
 		{Kind: history.Told, Client: 1, Object: 1, Op: checkers.ToldData, Path: "/a", Zxid: 3}}},
 	{checkers.Ownership{}, []history.Event{{Kind: history.Invoke, Client: 1, Object: 1, Op: "lock"},
-		{Kind: history.Created, Client: 1, Path: "/l/a", Zxid: 1, Session: 1}, {Kind: history.Deleted, Client: 1, Path: "/l/a", Zxid: 2, Session: 1},
-		{Kind: history.Invoke, Client: 1, Object: 1, Op: "downgrade"}, {Kind: history.Acquired, Client: 1, Object: 1, Path: "/l/a"}}},
+		{Kind: history.Created, Client: 1, Path: "/l/a", Zxid: 1, Session: 1}, {Kind: history.Deleted, Client: 1,
+			Path: "/l/a", Zxid: 2, Session: 1},
+		{Kind: history.Invoke, Client: 1, Object: 1, Op: "downgrade"}, {Kind: history.Acquired, Client: 1, Object: 1,
+			Path: "/l/a"}}},
 }
 
 // wants reports whether a word of the scenario's checkers has changed no verdict yet.
@@ -145,7 +149,11 @@ func spoiled(h *history.History, random *rand.Rand) *history.History {
 		}
 		i := list[random.IntN(len(list))]
 		e := other.Events[i]
-		list = slices.DeleteFunc(list, func(k int) bool { x := &other.Events[k]; return x.Kind != e.Kind || x.Op != e.Op })
+		list = slices.DeleteFunc(list, func(k int) bool {
+			x := &other.Events[k]
+			return x.Kind != e.Kind ||
+				x.Op != e.Op
+		})
 		x := other.Events[list[random.IntN(len(list))]]
 		switch random.IntN(4) {
 		case 0:

@@ -24,8 +24,10 @@ $`)
 
 func TestAFaultThatCannotStrikeIsInconclusive(t *testing.T) {
 	r := simrun(t, "check", "-run", "^lock/fan-out$", "-seeds", "1-500", "-faults", "expire=1")
-	if r.code != exitInconclusive || !regexp.MustCompile(`^unknown lock/fan-out             expire=1 never struck in 500 runs, of which \d+ had it in their plans: `+
-		`expire needs a client without a connection, which waits for one; add disconnect=1 \(500 runs\)\n`).MatchString(r.out) {
+	if r.code != exitInconclusive || !regexp.MustCompile(`^unknown lock/fan-out             expire=1 never struck `+
+		`in 500 runs, of which \d+ had it in their plans: `+
+		`expire needs a client without a connection, which waits for one; add disconnect=1 \(500 `+
+		`runs\)\n`).MatchString(r.out) {
 		t.Errorf("%+v", r)
 	}
 	r = simrun(t, "check", "-v", "-run", "^lock/fan-out$", "-seeds", "7", "-faults", "expire=1")
