@@ -127,7 +127,8 @@ func (r Refusal) Needs() Needs {
 		what += " or " + try[1]
 	}
 	return Needs{
-		Words: append(judged("is refused, with OK and an error, only while others are in its way", try...), unjudged("cannot be refused", rest...)...),
+		Words: append(judged("is refused, with OK and an error, only while others are in its way", try...),
+			unjudged("cannot be refused", rest...)...),
 		Seen: []Need{Need{What: what, Hint: "try while others have it, and record the refusal by Return with OK",
 			In: func(h *history.History) bool {
 				return h.Txns && slices.ContainsFunc(h.Events, func(e history.Event) bool {
