@@ -210,7 +210,9 @@ func untimely(h *history.History, i int) string {
 // acknowledgement returns the first before event i whose token f picks; nil if there is none.
 func acknowledgement(h *history.History, i int, f func(token int64) bool) *history.Event {
 	for k := range i {
-		if e := &h.Events[k]; e.Kind == history.Invoke && e.Op == "acknowledge" && f(e.Value) {
+		e := &h.Events[k]
+		counts := e.Kind == history.Invoke || e.Kind == history.Return && e.Err == nil // whose token may be another
+		if counts && e.Op == "acknowledge" && f(e.Value) {
 			return e
 		}
 	}

@@ -7,6 +7,18 @@ import (
 	"testing"
 )
 
+// needs is what the table says of it.
+func (f *Fault) needs() string {
+	text := f.Needs
+	if f.Add != "" {
+		text += "; " + f.Add
+	}
+	if f.rare {
+		text += " (rare)"
+	}
+	return text
+}
+
 // TestTheDocumentationListsEveryFault compares docs/faults.md with the table.
 func TestTheDocumentationListsEveryFault(t *testing.T) {
 	text, err := os.ReadFile("../docs/faults.md")
@@ -14,7 +26,7 @@ func TestTheDocumentationListsEveryFault(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, f := range Table {
-		if row := fmt.Sprintf("| `%s` | %s |\n", f.Name, f.Doc); !strings.Contains(string(text), row) {
+		if row := fmt.Sprintf("| `%s` | %s | %s |\n", f.Name, f.Doc, f.needs()); !strings.Contains(string(text), row) {
 			t.Errorf("docs/faults.md lacks the row %s", row)
 		}
 	}

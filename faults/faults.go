@@ -15,8 +15,10 @@ import (
 
 // Fault is one row of the table.
 type Fault struct {
-	Name string
-	Doc  string
+	Name  string
+	Doc   string
+	Needs string // what must be there for it to strike, a phrase
+	Add   string // a rule that brings this about; empty if none does
 
 	// can reports whether the fault is possible for c now, and the request it
 	// would strike, if it strikes one.
@@ -28,6 +30,7 @@ type Fault struct {
 	// operation, path or occurrence.
 	request bool
 	ends    bool // it ends a session, and time may move on to when that can be
+	rare    bool // it is possible in one run of hundreds
 	// local reports whether the fault, which must be possible, would change
 	// nothing but the client and its connection; nil: it would not.
 	local func(c *sim.Client) bool
@@ -38,7 +41,8 @@ func always(*sim.Client) bool { return true }
 // Table is every fault, in the order of the documentation.
 var Table = []Fault{
 	{Name: "lose-request", request: true, local: always,
-		Doc: "the connection is cut and the server never sees the oldest unserved request",
+		Doc:   "the connection is cut and the server never sees the oldest unserved request",
+		Needs: "a request on its way",
 		can: func(w *sim.World, c *sim.Client) (*model.Request, bool) {
 			r := c.Unserved()
 			return r, r != nil
@@ -47,6 +51,7 @@ var Table = []Fault{
 	{Name: "lose-reply", request: true,
 		local: func(c *sim.Client) bool { return c.Unanswered() != nil },
 		Doc:   "the request is executed and the connection is cut before the reply",
+		Needs: "a request on its way",
 		can: func(w *sim.World, c *sim.Client) (*model.Request, bool) {
 			r := c.Unanswered()
 			if r == nil {
@@ -62,61 +67,72 @@ var Table = []Fault{
 				c.Cut(false)
 			}
 		}},
-	{Name: "late-request", ends: true,
-		Doc: "the session expires while a request waits for a connection; it runs in the next session",
+	{Name: "late-request", ends: true, rare: true,
+		Doc:   "the session expires while a request waits for a connection; it runs in the next session",
+		Needs: "three servers, and a request that waits for a connection", Add: "disconnect=1",
 		can: func(w *sim.World, c *sim.Client) (*model.Request, bool) {
 			return nil, len(w.Lagging(c)) > 0 && c.Queued() && c.HasSession() && !c.Unaware()
 		},
 		do: func(w *sim.World, c *sim.Client) { c.Expire() }},
 	{Name: "disconnect", local: always,
-		Doc: "the connection is cut; writes on their way may still be executed until the client is back",
-		can: func(w *sim.World, c *sim.Client) (*model.Request, bool) { return nil, c.Connected() },
-		do:  func(w *sim.World, c *sim.Client) { c.Cut(false) }},
+		Doc:   "the connection is cut; writes on their way may still be executed until the client is back",
+		Needs: "a client with a connection",
+		can:   func(w *sim.World, c *sim.Client) (*model.Request, bool) { return nil, c.Connected() },
+		do:    func(w *sim.World, c *sim.Client) { c.Cut(false) }},
 	{Name: "expire", ends: true,
-		Doc: "the session of a client that knows of its disconnection ends; the client learns it when it reconnects",
+		Doc:   "the session of a client that knows of its disconnection ends; the client learns it when it reconnects",
+		Needs: "a client without a connection, which waits for one", Add: "disconnect=1",
 		can: func(w *sim.World, c *sim.Client) (*model.Request, bool) {
 			return nil, c.HasSession() && c.Alive() && !c.Unaware()
 		},
 		do: func(w *sim.World, c *sim.Client) { c.Expire() }},
 	{Name: "learn-late", ends: true,
-		Doc: "the session ends while its client believes to be connected or is paused",
+		Doc:   "the session ends while its client believes to be connected or is paused",
+		Needs: "a client that believes to be connected, or is paused",
 		can: func(w *sim.World, c *sim.Client) (*model.Request, bool) {
 			return nil, c.HasSession() && c.Alive() && (c.Connected() || c.Paused())
 		},
 		do: func(w *sim.World, c *sim.Client) { c.Expire() }},
-	{Name: "expiry-lag",
-		Doc: "a client with a new session moves to a server where its old session still lives",
+	{Name: "expiry-lag", rare: true,
+		Doc:   "a client with a new session moves to a server where its old session still lives",
+		Needs: "three servers, and a client with a new session", Add: "learn-late=1",
 		can: func(w *sim.World, c *sim.Client) (*model.Request, bool) {
 			to := w.Lagging(c)
 			return nil, c.Fresh() && c.Connected() && !c.Paused() && c.HasSession() && len(to) > 0 && c.Outlived(to[0])
 		},
 		do: func(w *sim.World, c *sim.Client) { moveTo(c, w.Lagging(c)[0]) }},
 	{Name: "watch-delay", local: always,
-		Doc: "a watch event, and what follows it on the connection, arrives long after others acted on it",
-		can: func(w *sim.World, c *sim.Client) (*model.Request, bool) { return nil, c.EventPending() && !c.Delayed() },
-		do:  func(w *sim.World, c *sim.Client) { c.Delay() }},
+		Doc:   "a watch event, and what follows it on the connection, arrives long after others acted on it",
+		Needs: "a watch event on its way",
+		can:   func(w *sim.World, c *sim.Client) (*model.Request, bool) { return nil, c.EventPending() && !c.Delayed() },
+		do:    func(w *sim.World, c *sim.Client) { c.Delay() }},
 	{Name: "stale-read",
-		Doc: "the client's server is cut off from the leader and goes on answering reads",
+		Doc:   "the client's server is cut off from the leader and goes on answering reads",
+		Needs: "three servers",
 		can: func(w *sim.World, c *sim.Client) (*model.Request, bool) {
 			return nil, c.Connected() && c.Server() > 0 && !w.Frozen(c.Server())
 		},
 		do: func(w *sim.World, c *sim.Client) { w.Freeze(c.Server()) }},
 	{Name: "failover",
-		Doc: "the client moves to the server that lags most",
+		Doc:   "the client moves to the server that lags most",
+		Needs: "three servers",
 		can: func(w *sim.World, c *sim.Client) (*model.Request, bool) {
 			return nil, c.Connected() && !c.Paused() && c.HasSession() && len(w.Lagging(c)) > 0
 		},
 		do: func(w *sim.World, c *sim.Client) { moveTo(c, w.Lagging(c)[0]) }},
 	{Name: "pause", local: always,
-		Doc: "the process stops between two of its own operations",
-		can: func(w *sim.World, c *sim.Client) (*model.Request, bool) { return nil, c.Alive() && !c.Paused() },
-		do:  func(w *sim.World, c *sim.Client) { c.Pause() }},
+		Doc:   "the process stops between two of its own operations",
+		Needs: "a client that has not ended",
+		can:   func(w *sim.World, c *sim.Client) (*model.Request, bool) { return nil, c.Alive() && !c.Paused() },
+		do:    func(w *sim.World, c *sim.Client) { c.Pause() }},
 	{Name: "crash", local: always,
-		Doc: "the process ends; its session expires later",
-		can: func(w *sim.World, c *sim.Client) (*model.Request, bool) { return nil, c.Alive() },
-		do:  func(w *sim.World, c *sim.Client) { c.Crash() }},
+		Doc:   "the process ends; its session expires later",
+		Needs: "a client that has not ended",
+		can:   func(w *sim.World, c *sim.Client) (*model.Request, bool) { return nil, c.Alive() },
+		do:    func(w *sim.World, c *sim.Client) { c.Crash() }},
 	{Name: "late-commit", request: true,
-		Doc: "a write in flight is visible only after the client has reconnected elsewhere",
+		Doc:   "a write in flight is visible only after the client has reconnected elsewhere",
+		Needs: "three servers, and a write on its way",
 		can: func(w *sim.World, c *sim.Client) (*model.Request, bool) {
 			r := c.Unserved()
 			return r, r != nil && r.Op.IsWrite() && r.Op != model.OpCloseSession && !c.Paused() &&
@@ -127,7 +143,8 @@ var Table = []Fault{
 			moveTo(c, w.Lagging(c)[0])
 		}},
 	{Name: "zombie", ends: true,
-		Doc: "a partitioned server goes on serving a client whose session has ended",
+		Doc:   "a partitioned server goes on serving a client whose session has ended",
+		Needs: "three servers",
 		can: func(w *sim.World, c *sim.Client) (*model.Request, bool) {
 			return nil, c.Connected() && c.Server() > 0 && c.HasSession() && !w.Frozen(c.Server())
 		},
@@ -136,11 +153,13 @@ var Table = []Fault{
 			c.Expire()
 		}},
 	{Name: "cancel", local: always,
-		Doc: "the caller cancels the context of the current operation",
-		can: func(w *sim.World, c *sim.Client) (*model.Request, bool) { return nil, c.Interruptible() },
-		do:  func(w *sim.World, c *sim.Client) { c.Interrupt() }},
+		Doc:   "the caller cancels the context of the current operation",
+		Needs: "an operation with a context of Process.Interruptible",
+		can:   func(w *sim.World, c *sim.Client) (*model.Request, bool) { return nil, c.Interruptible() },
+		do:    func(w *sim.World, c *sim.Client) { c.Interrupt() }},
 	{Name: "sequence", initial: true,
-		Doc: "the counter of the parent (aim: path) starts that many creates before 2^31-1"},
+		Doc:   "the counter of the parent (aim: path) starts that many creates before 2^31-1",
+		Needs: "so many sequential znodes below its path that their numbers end"},
 }
 
 // Struck returns the request that the fault, which must be possible, would strike

@@ -23,6 +23,7 @@ type rule struct {
 	fault *Fault
 	kind  sim.Kind
 	left  int
+	open  bool   // the state has permitted it at some moment
 	seen  []seen // per client; only kept for Nth
 }
 
@@ -128,6 +129,7 @@ func (in *Injector) Enabled(w *sim.World, list []sim.Transition) []sim.Transitio
 // offer appends the fault of a rule if the state permits it and no earlier rule offers it.
 func (in *Injector) offer(w *sim.World, r *rule, c *sim.Client, list []sim.Transition) []sim.Transition {
 	if r.permits(w, c) && !in.offered(list, r.kind, c) {
+		r.open = true
 		list = append(list, sim.Transition{Kind: r.kind, Client: uint32(c.ID())})
 	}
 	return list

@@ -172,9 +172,11 @@ func (g gate) rounds(n int, turn func() error) {
 	}
 }
 
+// barrierScenario is what all scenarios of barriers have in common. These have no ephemeral znodes for
+// checkers.Tree to judge.
 func barrierScenario(s Scenario) Scenario {
 	s.Clients, s.Servers, s.SafetySteps = 4, []int{1, 3}, limitedSteps
-	s.Checkers = []checkers.Checker{checkers.Barrier{}, checkers.Liveness{}, checkers.Quiescence{}, checkers.Tree{}, checkers.Steps{}}
+	s.Checkers = []checkers.Checker{checkers.Barrier{}, checkers.Liveness{}, checkers.Quiescence{}, checkers.Steps{}}
 	return s
 }
 
@@ -195,7 +197,7 @@ var barrierScenarios = []Scenario{
 	barrierScenario(Scenario{
 		Name: "barrier/patient", Doc: "keepers that never end, and nobody gives up",
 		Source: "ZooKeeper recipes page, Barriers", Rounds: 3, Program: barrierRounds(unlimited, unlimited),
-		Faults: without(faults.Contract(), "crash", "cancel"),
+		Faults: faults.Contract().Except("crash", "cancel"),
 		Goals:  []Goal{goalLostChange, goalOpened, goalHeldAgain},
 	}),
 
@@ -203,21 +205,6 @@ var barrierScenarios = []Scenario{
 		Source: "derived from the recipe page's delete", Faults: plan("lose-reply=1@client=c1,op=set,nth=2"), Wakes: "lose-reply of the release"}),
 	barrierTwin("stale-wait", broken.StaleWait, Scenario{Doc: "the first look at the barrier is one into the past",
 		Source: "derived from stale reads", Faults: plan("stale-read=3"), Wakes: "a server that lags"}),
-}
-
-// without returns a plan without the rules of some faults.
-func without(p faults.Plan, names ...string) faults.Plan {
-	var kept faults.Plan
-	for _, rule := range p {
-		drop := false
-		for _, name := range names {
-			drop = drop || rule.Fault == name
-		}
-		if !drop {
-			kept = append(kept, rule)
-		}
-	}
-	return kept
 }
 
 var (

@@ -9,6 +9,8 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"zksim/checkers"
 )
 
 // T is what Check needs of a *testing.T.
@@ -35,8 +37,9 @@ func testFlag(name, value, usage string) *string {
 
 // Check runs a scenario in a test: its seeds (flag -seeds, default 1-500) on all
 // cores, or one schedule (flag -schedule). The test fails when something does
-// not hold, when a broken recipe is not caught or when a goal is not reached; it
-// prints the schedule and the command that repeats it.
+// not hold, when a broken recipe is not caught, when a goal is not reached, and when
+// nothing was tried: see [Coverage]. It prints the schedule and the command that repeats it; the
+// log says what happened in the runs.
 //
 //	func TestMyLock(t *testing.T) {
 //		scenarios.Check(t, scenarios.Scenario{Name: "my/lock", Clients: 3, Program: ..., Checkers: ...})
@@ -59,15 +62,15 @@ func Check(t T, s Scenario) {
 	}
 	switch rep.Status {
 	case Held:
-		t.Logf("%s held in %d runs", s.Name, rep.Runs)
+		t.Logf("%s held in %s%s", s.Name, runsText(rep.Runs), rep.summary("\n    "))
 	case Caught:
-		t.Logf("%s caught by %s at seed %d", s.Name, rep.Failure.Verdict.Checker, rep.Failure.Schedule.Seed)
+		t.Logf("%s caught by %s at seed %d%s", s.Name, rep.Failure.Verdict.Checker, rep.Failure.Schedule.Seed, rep.summary("\n    "))
 	case Violation:
 		t.Fatalf("%s", describe(t, rep))
 	case Escaped:
 		t.Fatalf("%s: %d runs, and neither of %s caught it", s.Name, rep.Runs, strings.Join(s.Caught, ", "))
 	default:
-		t.Fatalf("%s: %s", s.Name, rep.Why)
+		t.Fatalf("%s: %s%s", s.Name, rep.Why, rep.summary("\n    "))
 	}
 }
 
@@ -102,6 +105,11 @@ func checkSchedule(t T, s *Scenario, path string) {
 	res, err := r.Replay(s, schedule)
 	if err != nil {
 		t.Fatalf("%s: %v", path, err)
+		return
+	}
+	words := checkers.VocabularyOf(s.Checkers, s.Words)
+	if why := words.Unknown(res.History); why != "" {
+		t.Fatalf("%s", s.strange(why))
 		return
 	}
 	if res.Verdict.Level != 0 && !s.Catches(res.Verdict) {

@@ -42,10 +42,10 @@ func check(t *testing.T, s Scenario, seeds, schedule string) (f *fakeT) {
 }
 
 func TestCheckPassesWhatHoldsAndWhatIsCaught(t *testing.T) {
-	if f := check(t, *scenario(t, "lock/fan-out"), "1-20", ""); f.fatal != "" || f.logs != "lock/fan-out held in 20 runs" {
+	if f := check(t, *scenario(t, "lock/fan-out"), "1-20", ""); f.fatal != "" || f.logs != "lock/fan-out held in 20 runs\n    holders    1 at once, at most" {
 		t.Errorf("%+v", f)
 	}
-	if f := check(t, *scenario(t, "lock/watch-first"), "6-20", ""); f.fatal != "" || f.logs != "lock/watch-first caught by herd at seed 6" {
+	if f := check(t, *scenario(t, "lock/watch-first"), "6-20", ""); f.fatal != "" || f.logs != "lock/watch-first caught by herd at seed 6\n    holders    1 at once, at most" {
 		t.Errorf("%+v", f)
 	}
 }
@@ -59,7 +59,17 @@ func TestCheckFailsWhatDoesNotHold(t *testing.T) {
 	}{
 		{func(s *Scenario) {}, "0-", `-seeds: seeds are a number or a range as 1-500, not "0-"`},
 		{func(s *Scenario) { s.Caught = []string{"steps", "tree"} }, "1-3", "my/lock: 3 runs, and neither of steps, tree caught it"},
-		{func(s *Scenario) { s.Goals = []Goal{goalExpiry} }, "1-3", "my/lock: no run had a session that ends while its client holds the lock"},
+		{func(s *Scenario) { s.Goals = []Goal{goalExpiry} }, "1-3", "my/lock: no run had a session that ends while its client holds the lock\n" +
+			"    goals      a session that ends while its client holds the lock in 0 runs"},
+		{func(s *Scenario) { s.Checkers = picked[:1] }, "1-3", "my/lock: belief judged nothing in 3 runs: it needs Acquired events; record them with Object.Acquired"},
+		{func(s *Scenario) {
+			s.Program = wrong("tryacquire", "lock", "unlock", true).Program
+			s.Setup = lockSetup
+			s.Rounds = 3
+			s.Checkers = picked[1:2]
+		}, "1-3",
+			`my/lock, seed 1: no checker of my/lock knows the operation "tryacquire"; they know lock, trylock, unlock, the nearest being "trylock"; ` +
+				`a word that nobody is to judge belongs into Scenario.Words`},
 		{func(s *Scenario) { s.Checkers = []checkers.Checker{doubtful{}} }, "1-3", "my/lock: seed 1: who knows"},
 		{func(s *Scenario) { s.Faults = plan("sequence=1@path=/x") }, "1-3", "fault plan: sequence=1@path=/x: there is no znode /x when my/lock begins"},
 		{func(s *Scenario) {}, "1-3", ""},

@@ -219,11 +219,15 @@ func commitScenario(s Scenario) Scenario {
 }
 
 func commitForm(name, doc string, f recipes.Form, goals ...Goal) Scenario {
-	return commitScenario(Scenario{
+	s := commitScenario(Scenario{
 		Name: "commit/" + name, Doc: doc, Source: "ZooKeeper recipes page, Two-phased Commit",
 		Rounds: 2, Program: transactions(3, newTransaction(f)), Faults: faults.Contract(), Servers: []int{1, 3},
 		Goals: append([]Goal{goalCommit, goalAbort, goalLostVote, goalBeaten, goalOrphan}, goals...),
 	})
+	if f != recipes.EphemeralSites {
+		return s.unjudged("tree") // no znode is ephemeral
+	}
+	return s
 }
 
 // commitTwin is a scenario of a broken transaction that must be caught.

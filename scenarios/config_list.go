@@ -31,7 +31,7 @@ var configScenarios = []Scenario{
 			{"an update that another takes over", answered("update", func(e *history.Event) bool { return errors.Is(e.Err, recipes.ErrConfigChanged) })},
 			{"a reader that finds the configuration invalid", answered("get", func(e *history.Event) bool { return errors.Is(e.Err, recipes.ErrConfigInvalid) })},
 			{"an updater that dies at work", diedUpdating}},
-	}),
+	}).unjudged("tree"), // no znode is ephemeral
 
 	configTwin(broken.TornConfig, Scenario{Name: "config/torn-config", Doc: "values set one by one with neither flag nor multi",
 		Source: "Junqueira and Reed, ZooKeeper (2013)", Caught: []string{"torn"}, Wakes: "the schedule alone"}),

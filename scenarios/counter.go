@@ -95,7 +95,7 @@ func counterTwin(f broken.Flaw, s Scenario) Scenario {
 var counterScenarios = []Scenario{
 	counterScenario(Scenario{
 		Name: "counter/counter", Doc: "the counter under every fault",
-		Source: "Curator DistributedAtomicLong, Kazoo Counter", Faults: faults.Contract(),
+		Source: "Curator DistributedAtomicLong, Kazoo Counter", Faults: faults.Contract().Except("watch-delay"), // it watches nothing
 		Rounds: 2, Program: countRounds(func(p *Process) counter {
 			return recipes.NewCounter(p.Conn, p.Env, p.Path(counterPath), recipes.CounterOptions{})
 		}),

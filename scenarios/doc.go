@@ -5,6 +5,8 @@
 package scenarios
 
 import (
+	"slices"
+
 	"zksim/checkers"
 	"zksim/faults"
 	"zksim/model"
@@ -43,6 +45,9 @@ type Scenario struct {
 
 	Checkers []checkers.Checker
 	Goals    []Goal
+	// Words are operations that the program records and that nobody is to judge. Any other
+	// word must be one that a checker knows, see [checkers.Needs], so that none is misspelled.
+	Words []string
 
 	// Caught names the checkers that are to find the flaw of a broken recipe:
 	// the scenario succeeds when one of them does. Empty: everything must hold.
@@ -68,6 +73,12 @@ func (s Scenario) orUsual(clients int) Scenario {
 	if s.Servers == nil {
 		s.Servers = []int{1, 3}
 	}
+	return s
+}
+
+// unjudged returns the scenario without checkers that have nothing to judge in it.
+func (s Scenario) unjudged(names ...string) Scenario {
+	s.Checkers = slices.DeleteFunc(slices.Clone(s.Checkers), func(c checkers.Checker) bool { return slices.Contains(names, c.Name()) })
 	return s
 }
 

@@ -2,9 +2,11 @@ package scenarios
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"runtime"
 	"slices"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -38,7 +40,7 @@ const (
 	Caught                         // a broken recipe was caught as it should be
 	Violation                      // something that must hold does not
 	Escaped                        // a broken recipe was not caught
-	Inconclusive                   // a judge could not decide, or a goal was not reached
+	Inconclusive                   // a judge could not decide, or what must happen for that never did
 	Nondeterministic               // one seed, two different runs
 )
 
@@ -52,14 +54,15 @@ type Report struct {
 	// recipe caught); its History is not kept.
 	Failure Result
 	Missed  []string // goals that no run reached
-	Why     string   // for Inconclusive and Nondeterministic
-	Cut     bool     // ctx was done before all seeds were run, and nothing had failed until then
+	Coverage
+	Why string // for Inconclusive and Nondeterministic
+	Cut bool   // ctx was done before all seeds were run, and nothing had failed until then
 }
 
 // Run runs a scenario over seeds, on several cores. The report does not depend
 // on their number. It stops early at the first failure, when ctx is done (then
 // the report covers what was run, and says that it was cut short), and with an
-// error when client code blocks.
+// error when client code blocks or records a word that no checker knows.
 func Run(ctx context.Context, s *Scenario, o Options) (Report, error) {
 	if err := s.Accepts(s.Faults); err != nil {
 		return Report{Scenario: s}, err
@@ -75,11 +78,14 @@ func Run(ctx context.Context, s *Scenario, o Options) (Report, error) {
 		o.Stuck = 30 * time.Second
 	}
 	e := &engine{Scenario: s, Options: o, ctx: ctx, turn: o.Seeds.First, waiting: map[uint64]outcome{},
-		reached: make([]atomic.Bool, len(s.Goals))}
+		coverage: newCoverer(s), words: checkers.VocabularyOf(s.Checkers, s.Words)}
 	e.next.Store(o.Seeds.First)
 	e.limit.Store(o.Seeds.Last)
 	if err := e.work(); err != nil {
 		return Report{Scenario: s}, err
+	}
+	if e.stranger != "" {
+		return Report{Scenario: s}, errors.New(e.stranger)
 	}
 	return e.report(), nil
 }
@@ -102,21 +108,25 @@ type engine struct {
 	waiting map[uint64]outcome // of seeds beyond it
 	dead    error              // a worker that ended before its time
 
+	words    checkers.Vocabulary
+	coverage *coverer
+
 	runs, steps int
-	reached     []atomic.Bool // set under mu
 	failure     *Result
+	stranger    string // a word that nobody knows
 	doubt       string // a verdict "unknown"
 	differs     string // a run that was not the same twice
 }
 
 // outcome is what one seed came to. The zero value is a seed of another shard.
 type outcome struct {
-	run     bool
-	steps   int
-	reached []int // goals
-	failure *Result
-	doubt   string
-	differs string
+	run      bool
+	steps    int
+	sight    sight
+	failure  *Result
+	stranger string
+	doubt    string
+	differs  string
 }
 
 // work runs the seeds and watches over the workers.
@@ -216,11 +226,9 @@ func (e *engine) guarded(r *Runner, seed uint64) {
 // one runs a seed.
 func (e *engine) one(r *Runner, seed uint64) outcome {
 	res := r.Seed(e.Scenario, seed)
-	out := outcome{run: true, steps: res.Steps}
-	for i := range e.Goals {
-		if !e.reached[i].Load() && e.Goals[i].Reached(res.History) {
-			out.reached = append(out.reached, i)
-		}
+	out := outcome{run: true, steps: res.Steps, sight: e.coverage.look(r, &res)}
+	if why := e.words.Unknown(res.History); why != "" {
+		out.stranger = fmt.Sprintf("%s, seed %d: %s", e.Name, seed, e.strange(why))
 	}
 	if res.Verdict.Level == checkers.Unknown {
 		out.doubt = fmt.Sprintf("seed %d: %s", seed, res.Verdict.Message)
@@ -249,7 +257,7 @@ func again(r *Runner, s *Scenario, seed, hash uint64) string {
 func (e *engine) take(seed uint64, out outcome) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	if out.failure != nil && seed < e.limit.Load() {
+	if (out.failure != nil || out.stranger != "") && seed < e.limit.Load() {
 		e.limit.Store(seed)
 	}
 	e.waiting[seed] = out
@@ -260,7 +268,7 @@ func (e *engine) take(seed uint64, out outcome) {
 		}
 		delete(e.waiting, e.turn)
 		e.turn++
-		if e.failure == nil && out.run {
+		if e.failure == nil && e.stranger == "" && out.run {
 			e.add(out)
 		}
 	}
@@ -269,10 +277,8 @@ func (e *engine) take(seed uint64, out outcome) {
 func (e *engine) add(out outcome) {
 	e.runs++
 	e.steps += out.steps
-	for _, i := range out.reached {
-		e.reached[i].Store(true)
-	}
-	e.failure = out.failure
+	e.coverage.add(&out.sight)
+	e.failure, e.stranger = out.failure, out.stranger
 	if e.doubt == "" {
 		e.doubt = out.doubt
 	}
@@ -297,10 +303,10 @@ func (s *Scenario) Catches(v checkers.Verdict) bool {
 }
 
 func (e *engine) report() Report {
-	rep := Report{Scenario: e.Scenario, Runs: e.runs, Steps: e.steps}
+	rep := Report{Scenario: e.Scenario, Runs: e.runs, Steps: e.steps, Coverage: e.coverage.report()}
 	rep.Cut = e.failure == nil && e.turn <= e.Seeds.Last && e.ctx.Err() != nil
 	for i, g := range e.Goals {
-		if !e.reached[i].Load() {
+		if rep.Reached[i] == 0 {
 			rep.Missed = append(rep.Missed, g.Name)
 		}
 	}
@@ -323,7 +329,10 @@ func (e *engine) report() Report {
 	case e.Broken():
 		rep.Status, rep.Why = Inconclusive, "not caught before the time was up"
 	case len(rep.Missed) > 0:
-		rep.Status, rep.Why = Inconclusive, "no run had "+rep.Missed[0]
+		missed := "no run had " + rep.Missed[0]
+		rep.Status, rep.Why = Inconclusive, strings.Join(append([]string{missed}, rep.Gaps...), "; and ")
+	case len(rep.Gaps) > 0:
+		rep.Status, rep.Why = Inconclusive, strings.Join(rep.Gaps, "; and ")
 	}
 	return rep
 }

@@ -43,7 +43,7 @@ func (l *spinLock) Lock(ctx context.Context) error {
 	}
 }
 
-func (l *spinLock) Unlock() error {
+func (l *spinLock) Unlock(context.Context) error {
 	l.held = false
 	return l.conn.Delete(l.path, -1)
 }
@@ -67,17 +67,13 @@ func mine(plan string) scenarios.Scenario {
 			l := &spinLock{conn: p.Conn, env: p.Env, path: p.Path("/spin")}
 			o := p.Register(l.znodes)
 			for range 2 {
-				o.Invoke("lock")
-				err := l.Lock(context.Background())
-				o.Return("lock", err, false)
-				if err != nil {
+				if held, _ := o.Lock(l.Lock); !held {
 					continue // gives up this time
 				}
 				o.Acquired(l.path, 0)
 				p.Step()
 				o.Released()
-				o.Invoke("unlock")
-				o.Return("unlock", l.Unlock(), false)
+				o.Unlock(l.Unlock)
 			}
 		},
 		Checkers: []checkers.Checker{checkers.Ownership{}, checkers.Belief{}, checkers.Quiescence{}, checkers.Tree{}, checkers.Steps{}},
@@ -88,6 +84,30 @@ func mine(plan string) scenarios.Scenario {
 // own.
 func TestARecipeOfAUserHoldsWithoutFaults(t *testing.T) {
 	scenarios.Check(t, mine("none"))
+}
+
+// TestTheReadmeScenarioHoldsUnderEveryFault is the README's scenario, with a lock of ours.
+func TestTheReadmeScenarioHoldsUnderEveryFault(t *testing.T) {
+	scenarios.Check(t, scenarios.Scenario{
+		Name: "my/lock", Clients: 3, Servers: []int{1, 3}, Faults: faults.Contract(),
+		Program: func(p *scenarios.Process) {
+			l := recipes.NewLock(p.Conn, p.Env, p.Path("/my-lock"), recipes.LockOptions{})
+			o := p.Register(l.Znodes)
+			if held, err := o.Lock(l.Lock); !held {
+				if err != nil {
+					p.Fail(err)
+				}
+				return
+			}
+			o.Acquired(l.Znodes()[0], l.Token())
+			o.Write(l.Token())
+			o.Released()
+			if err := o.Unlock(l.Unlock); err != nil {
+				p.Fail(err)
+			}
+		},
+		Checkers: []checkers.Checker{checkers.Belief{}, checkers.Quiescence{}, checkers.Tree{}, checkers.Steps{}},
+	})
 }
 
 // TestARecipeOfAUserIsCaught: with lost replies, a create whose outcome is not

@@ -104,6 +104,11 @@ func (r *Runner) fuzz(t T, s *Scenario, data []byte) {
 	r.world.OnStep = func() { n.note(r.world) }
 	defer func() { r.world.OnStep = nil }()
 	res := r.Bytes(s, data)
+	words := checkers.VocabularyOf(s.Checkers, s.Words)
+	if why := words.Unknown(res.History); why != "" {
+		t.Fatalf("%s", s.strange(why))
+		return
+	}
 	if res.Verdict.Level != checkers.Violated || s.Broken() && !s.Catches(res.Verdict) {
 		return
 	}

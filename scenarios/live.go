@@ -25,7 +25,9 @@ type LiveOptions struct {
 // RunLive runs a scenario once on a real ensemble, without faults, and judges it
 // with the same checkers. The znodes are made below a folder of its own in the
 // root, which is removed afterwards. A program that does not end in time counts
-// as having given up.
+// as having given up. A checker that had nothing to judge makes the verdict
+// unknown, unless that is for lack of something a real run may lack, as a fault. A word that no
+// checker knows is an error.
 func RunLive(ctx context.Context, s *Scenario, o LiveOptions) (*history.History, checkers.Verdict, error) {
 	if o.Clients == 0 {
 		o.Clients = s.Clients
@@ -39,7 +41,32 @@ func RunLive(ctx context.Context, s *Scenario, o LiveOptions) (*history.History,
 	if err != nil {
 		return nil, checkers.Verdict{}, err
 	}
-	return &h.history, judge(s, &h.history), nil
+	words := checkers.VocabularyOf(s.Checkers, s.Words)
+	if why := words.Unknown(&h.history); why != "" {
+		return nil, checkers.Verdict{}, fmt.Errorf("%s", s.strange(why))
+	}
+	v := judge(s, &h.history)
+	if v.Level == checkers.OK {
+		v = unseen(s, &h.history)
+	}
+	return &h.history, v, nil
+}
+
+// unseen returns the verdict of the first checker that had nothing to judge although a real run gives it
+// enough.
+func unseen(s *Scenario, h *history.History) checkers.Verdict {
+	for _, c := range s.Checkers {
+		d, ok := c.(checkers.Declaring)
+		if !ok {
+			continue
+		}
+		for _, n := range d.Needs().Missing(h) {
+			if !n.Simulated {
+				return checkers.Verdict{Level: checkers.Unknown, Checker: c.Name(), Message: "judged nothing: " + lack(n), Event: -1}
+			}
+		}
+	}
+	return checkers.Verdict{}
 }
 
 // within makes the folder of the run, does something and removes the folder.

@@ -69,6 +69,25 @@ func TestRealRunsAreJudgedAsSimulatedOnes(t *testing.T) {
 	}
 }
 
+func TestARealRunInWhichACheckerHadNothingToJudgeIsUnknown(t *testing.T) {
+	addrs := zkservertest.ForTest(t, 1).Addrs()
+	silent := func(word string) Scenario {
+		return lockScenario(Scenario{Name: "test/silent", Clients: 2, Program: func(p *Process) {
+			o := p.Register(func() []string { return nil })
+			o.Invoke(word)
+			o.Return(word, nil, false)
+		}})
+	}
+	const want = "judged nothing: it needs Acquired events; record them with Object.Acquired"
+	if _, v, err := runLive(t, addrs, silent("lock"), LiveOptions{}); err != nil || v.Level != checkers.Unknown || v.Checker != "ownership" || v.Message != want {
+		t.Errorf("%v, %+v", err, v)
+	}
+	_, _, err := runLive(t, addrs, silent("tryacquire"), LiveOptions{})
+	if err == nil || !strings.HasPrefix(err.Error(), `no checker of test/silent knows the operation "tryacquire"; they know `) {
+		t.Error(err)
+	}
+}
+
 func TestARealProgramThatDoesNotEndHasGivenUp(t *testing.T) {
 	addrs := zkservertest.ForTest(t, 1).Addrs()
 	// The waiting program goes on when its connection is closed, and records

@@ -63,18 +63,18 @@ func bySix(id, _ int) int { return id % 6 }
 
 // lockOnce is one round. It returns only errors that a lock must not have.
 func lockOnce(p *Process, o Object, l locker, stay int, try bool) error {
-	op, lock := "lock", l.Lock
+	lock := func() (bool, error) { return o.Lock(l.Lock) }
 	if try {
-		op, lock = "trylock", l.TryLock
+		lock = func() (bool, error) { return o.TryLock(l.TryLock) }
 	}
-	if ok, err := o.attempt(op, lock); !ok {
+	if held, err := lock(); !held {
 		return err
 	}
 	znodes := l.Znodes()
 	o.Acquired(znodes[0], l.Token())
 	work(p, o, l, stay)
 	o.Released()
-	return o.must("unlock", l.Unlock)
+	return o.Unlock(l.Unlock)
 }
 
 // work is the critical section: it stops when the lock is lost, and writes to

@@ -168,7 +168,7 @@ func comeAndGo(p *Process, g *group) error {
 }
 
 // memberCheckers is everything that every group must satisfy.
-var memberCheckers = append([]checkers.Checker{checkers.Departure{}, checkers.Presence{}}, watchCheckers...)
+var memberCheckers = append([]checkers.Checker{checkers.Departure{}, checkers.Presence{}, checkers.Tree{}}, watchCheckers...)
 
 func memberScenario(s Scenario) Scenario {
 	s.SafetySteps = 120

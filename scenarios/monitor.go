@@ -64,9 +64,9 @@ func monitor(p *Process, newMonitor func(p *Process, opt recipes.MonitorOptions)
 
 // holdFor has the lock for d, and says for how long it can have had it at most.
 func holdFor(p *Process, o Object, l sharedLocker, read bool, d time.Duration) error {
-	op, lock, unlock := "lock", l.Lock, l.Unlock
+	op, lock, end, unlock := "lock", l.Lock, "unlock", l.Unlock
 	if read {
-		op, lock, unlock = "rlock", l.RLock, l.RUnlock
+		op, lock, end, unlock = "rlock", l.RLock, "runlock", l.RUnlock
 	}
 	begin := p.Env.Now()
 	if ok, err := o.attempt(op, lock); !ok {
@@ -74,7 +74,7 @@ func holdFor(p *Process, o Object, l sharedLocker, read bool, d time.Duration) e
 	}
 	znodes := l.Znodes()
 	p.Env.Sleep(context.Background(), d)
-	err := o.must("un"+op, unlock)
+	err := o.must(end, unlock)
 	for _, path := range znodes {
 		o.Record(history.Event{Kind: history.Return, Op: "held", Path: path, Value: int64(p.Env.Now().Sub(begin))})
 	}

@@ -2,7 +2,6 @@ package scenarios
 
 import (
 	"context"
-	"errors"
 	"sync"
 
 	"zksim/model/history"
@@ -94,7 +93,8 @@ func (o Object) Record(e history.Event) {
 	o.p.host.record(e)
 }
 
-// Invoke records that an operation begins.
+// Invoke records that an operation begins. Its name must be a word that a checker of the scenario
+// knows, or one of Scenario.Words; docs/checkers.md lists them.
 func (o Object) Invoke(op string) { o.Record(history.Event{Kind: history.Invoke, Op: op}) }
 
 // Return records that it ended. With an error, refused says that the error is a
@@ -113,28 +113,6 @@ func (o Object) Lost() { o.Record(history.Event{Kind: history.Lost}) }
 
 // Released records that the holder gives the lock up.
 func (o Object) Released() { o.Record(history.Event{Kind: history.Released}) }
-
-// attempt records an operation that may be cancelled or refused, which is no failure:
-// then it has not succeeded, and err is nil.
-func (o Object) attempt(op string, f func(ctx context.Context) error) (ok bool, err error) {
-	ctx, end := o.p.Interruptible()
-	defer end()
-	o.Invoke(op)
-	err = f(ctx)
-	o.Return(op, err, errors.Is(err, recipes.ErrLocked))
-	if errors.Is(err, recipes.ErrLocked) || errors.Is(err, context.Canceled) {
-		return false, nil
-	}
-	return err == nil, err
-}
-
-// must records an operation that is not cancelled.
-func (o Object) must(op string, f func(ctx context.Context) error) error {
-	o.Invoke(op)
-	err := f(context.Background())
-	o.Return(op, err, false)
-	return err
-}
 
 // Write writes to the guarded resource with a token; 0 stands for a writer that
 // has none. It reports whether the resource accepted.

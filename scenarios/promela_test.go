@@ -88,7 +88,7 @@ var OurSearches = []OurSearch{
 			t.Fatal(err)
 		case rep.Status == Caught || rep.Status == Violation:
 			return []string{rep.Failure.Verdict.Checker}
-		case rep.Status != Held && rep.Status != Escaped:
+		case !unharmed(rep) && rep.Status != Escaped:
 			t.Fatalf("%s: %s", s.Name, rep.Why)
 		}
 		return nil

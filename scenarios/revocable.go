@@ -137,7 +137,7 @@ func newBrokenRevocable(f broken.Flaw) func(p *Process) revocable {
 // faults, and the haste of timers, end early: only what happens afterwards shows that
 // nobody is told.
 func revocableScenario(s Scenario) Scenario {
-	s = rwScenario(s)
+	s = rwScenario(s).unjudged("refusal") // nobody tries
 	s.Checkers = append(s.Checkers, checkers.LostRevoke{})
 	s.Clients = 2
 	if s.SafetySteps = 150; s.Broken() {

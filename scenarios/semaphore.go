@@ -108,7 +108,7 @@ var semaphoreScenarios = []Scenario{
 			}
 		},
 		Checkers: []checkers.Checker{checkers.Herd{PerEvent: 1}}, Goals: []Goal{goalLeases},
-	}),
+	}).unjudged("refusal"), // nobody tries
 
 	semaphoreScenario(Scenario{
 		Name: "semaphore/count-first", Doc: "counts the leases before it creates its own", Row: int(broken.CountFirst),

@@ -53,7 +53,7 @@ func check(ctx context.Context, a *app, args []string) (int, error) {
 	f.BoolVar(&c.json, "json", false, "print the events of go tool test2json, a test for each scenario")
 	f.StringVar(&c.junit, "junit", "", "write a JUnit file as well, a test case for each scenario")
 	f.BoolVar(&c.failfast, "failfast", false, "stop after the first scenario that fails")
-	f.BoolVar(&c.verbose, "v", false, "write reports for broken recipes that were caught, too")
+	f.BoolVar(&c.verbose, "v", false, "write reports for broken recipes that were caught, too, and say what the runs of the others have covered")
 	if err := parse(f, args, 0); err != nil {
 		return 0, err
 	}
@@ -271,6 +271,11 @@ func (c *checkFlags) scenario(
 		fmt.Fprintf(a.out, "FAIL    %-24s nondeterministic: %s\n", s.Name, reports.Printable(rep.Why))
 	default:
 		fmt.Fprintf(a.out, "unknown %-24s %s (%d runs)\n", s.Name, reports.Printable(rep.Why), rep.Runs)
+	}
+	if c.verbose && (rep.Status == scenarios.Held || rep.Status == scenarios.Inconclusive) {
+		for _, line := range rep.Summary() {
+			fmt.Fprintf(a.out, "      %s\n", reports.Printable(line))
+		}
 	}
 	_, err = block.WriteTo(a.out)
 	return outcome{code, cut}, err

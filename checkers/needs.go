@@ -1,0 +1,127 @@
+package checkers
+
+import (
+	"slices"
+
+	"zksim/model/history"
+)
+
+// Declaring is a checker that says what it needs. One that does not may judge anything: its
+// scenarios may use any word, and nobody knows whether it has judged something.
+type Declaring interface {
+	Checker
+	Needs() Needs
+}
+
+// Needs is what a checker judges in a history. docs/checkers.md is made of it.
+type Needs struct {
+	// Words are the operations that it knows by their names. Under any other name an
+	// operation is judged wrongly or not at all.
+	Words []Word
+	// Seen is what a run must have, all of it, for the checker to judge anything: without it,
+	// it holds whatever the recipe does. Empty: it judges every run.
+	Seen []Need
+}
+
+// Word is a name in [history.Event.Op] that programs record.
+type Word struct {
+	Op    string
+	Class Class
+	// Unjudged says that no verdict depends on its events. It is known all the same, since
+	// programs that are judged by this checker record it.
+	Unjudged bool
+	Doc      string // what it stands for, a phrase
+}
+
+// Class tells apart words that different kinds of events have.
+type Class uint8
+
+// The classes.
+const (
+	Operation Class = iota // of Invoke and Return
+	Telling                // of Told
+	Mode                   // of Acquired and Write, which need no word
+	classes
+)
+
+// String returns the class as it is called in messages: "operation", "telling" or "mode".
+func (c Class) String() string { return [...]string{"operation", "telling", "mode"}[c] }
+
+// ClassOf returns the class of the words that events of kind k have; ok is false if programs
+// do not choose these, as those of calls and faults.
+func ClassOf(k history.Kind) (c Class, ok bool) {
+	switch k {
+	case history.Invoke, history.Return:
+		return Operation, true
+	case history.Told:
+		return Telling, true
+	case history.Acquired, history.Write:
+		return Mode, true
+	}
+	return 0, false
+}
+
+// Need is something that a run must have for a checker to judge anything.
+type Need struct {
+	What string // as it follows "it needs"
+	Hint string // what its author can do about it
+	// Simulated says that it depends on more than what the program records: on faults, on txns or on
+	// what happens at the same time. A run on a real ensemble may lack it.
+	Simulated bool
+	In        func(h *history.History) bool
+}
+
+// Missing returns the needs that a history does not meet.
+func (n Needs) Missing(h *history.History) (missing []Need) {
+	for _, x := range n.Seen {
+		if !x.In(h) {
+			missing = append(missing, x)
+		}
+	}
+	return missing
+}
+
+// judged makes words for operations.
+func judged(doc string, ops ...string) []Word { return words(Operation, false, doc, ops) }
+
+// unjudged makes words for operations of which the checker needs to know nothing.
+func unjudged(doc string, ops ...string) []Word { return words(Operation, true, doc, ops) }
+
+// tells makes words for what is told.
+func tells(doc string, ops ...string) []Word { return words(Telling, false, doc, ops) }
+
+func words(c Class, unjudged bool, doc string, ops []string) []Word {
+	list := make([]Word, len(ops))
+	for i, op := range ops {
+		list[i] = Word{op, c, unjudged, doc}
+	}
+	return list
+}
+
+// some makes a need of an event that f picks.
+func some(what, hint string, f func(e *history.Event) bool) Need {
+	return ofClients(1, what, hint, f)
+}
+
+// ofClients makes a need of events that f picks, of n clients.
+func ofClients(n int, what, hint string, f func(e *history.Event) bool) Need {
+	return Need{What: what, Hint: hint, In: func(h *history.History) bool {
+		var clients []int32
+		for i := range h.Events {
+			e := &h.Events[i]
+			if !f(e) || slices.Contains(clients, e.Client) {
+				continue
+			}
+			if clients = append(clients, e.Client); len(clients) == n {
+				return true
+			}
+		}
+		return false
+	}}
+}
+
+// during says of a need that it depends on what happens in a run.
+func (n Need) during() Need {
+	n.Simulated = true
+	return n
+}

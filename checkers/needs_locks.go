@@ -1,0 +1,213 @@
+package checkers
+
+import (
+	"fmt"
+	"slices"
+
+	"zksim/model/history"
+)
+
+// What the checkers of locks, read/write locks, semaphores and elections need.
+
+// acquired is the need of those that judge beliefs.
+var acquired = some("Acquired events", "record them with Object.Acquired", isKind(history.Acquired))
+
+// contested is the need of those that judge them between n clients.
+func contested(n int) Need {
+	return ofClients(n, fmt.Sprintf("Acquired events of %d clients", n), "let more clients get it in one run",
+		isKind(history.Acquired))
+}
+
+var (
+	lockWords   = []string{"lock", "trylock", "unlock"}
+	sharedWords = []string{"rlock", "tryrlock", "runlock"}
+	leadWords   = []string{"campaign", "resign"}
+	readMode    = Word{"read", Mode, false, "the lock is shared with other readers"}
+)
+
+func isKind(k history.Kind) func(e *history.Event) bool {
+	return func(e *history.Event) bool { return e.Kind == k }
+}
+
+// succeeds picks the ends without an error of these operations.
+func succeeds(ops ...string) func(e *history.Event) bool {
+	return func(e *history.Event) bool {
+		return e.Kind == history.Return && e.Err == nil && slices.Contains(ops, e.Op)
+	}
+}
+
+// toldAs picks what is told by these words.
+func toldAs(ops ...string) func(e *history.Event) bool {
+	return func(e *history.Event) bool { return e.Kind == history.Told && slices.Contains(ops, e.Op) }
+}
+
+// Needs implements [Declaring].
+func (o Ownership) Needs() Needs {
+	n := Needs{Seen: []Need{acquired}}
+	if o.Leases > 0 {
+		n.Words = judged("its beginning: what was deleted before it can be claimed no more", "acquire", "tryacquire")
+		n.Words = append(n.Words, unjudged("is judged by Released", "release")...)
+		return n
+	}
+	n.Words = slices.Concat(
+		judged("its beginning: what was deleted before it can be claimed no more", "lock", "trylock", "rlock",
+			"tryrlock", "campaign"),
+		unjudged("is judged by Released", "unlock", "runlock", "resign"),
+		judged("a writer becomes a reader, by the same znode", "downgrade"),
+		judged("somebody deletes the znode in Path; where txns are not recorded, its holder is excused", "break"),
+		[]Word{readMode})
+	return n
+}
+
+// Needs implements [Declaring].
+func (b Belief) Needs() Needs {
+	n := Needs{Seen: []Need{acquired, contested(max(b.Leases, 1) + 1)}}
+	const known = "is judged by Acquired, Lost and Released"
+	if b.Leases > 0 {
+		n.Words = unjudged(known, "acquire", "tryacquire", "release")
+		return n
+	}
+	n.Words = slices.Concat(unjudged(known, slices.Concat(lockWords, sharedWords, leadWords)...),
+		judged("the belief rests until the holder is told that it is a reader", "downgrade"),
+		judged("somebody deletes the znode in Path; its holder is excused until it is told", "break"),
+		[]Word{readMode})
+	return n
+}
+
+// Needs implements [Declaring].
+func (Fenced) Needs() Needs {
+	return Needs{
+		Words: []Word{readMode},
+		Seen: []Need{acquired,
+			some("Write events", "access the resource with Object.Write while the lock is held", isKind(history.Write)),
+			{What: "accesses that the resource accepted from two holders",
+				Hint: "let two clients get the lock in one run", In: twoWriters}},
+	}
+}
+
+// twoWriters reports whether the resource accepted what two holders did, one of them a write.
+func twoWriters(h *history.History) bool {
+	first, wrote, two := int32(0), false, false
+	for i := range h.Events {
+		if e := &h.Events[i]; e.Kind == history.Write && e.OK {
+			if first == 0 {
+				first = e.Object
+			}
+			two = two || e.Object != first
+			wrote = wrote || e.Op != "read"
+		}
+	}
+	return two && wrote
+}
+
+// Needs implements [Declaring].
+func (Linearizability) Needs() Needs {
+	attempt := func(e *history.Event) bool {
+		return e.Kind == history.Invoke && (e.Op == "lock" || e.Op == "trylock")
+	}
+	return Needs{
+		Words: slices.Concat(
+			judged("waits for the lock", "lock"),
+			judged("is refused, with OK and an error, only while another client has or awaits the lock", "trylock"),
+			judged("gives it up; with an error perhaps, at any later moment", "unlock")),
+		Seen: []Need{some("the operation lock or trylock", "record it with Object.Lock or Object.TryLock", attempt),
+			acquired, contested(2)},
+	}
+}
+
+// Needs implements [Declaring].
+func (r Refusal) Needs() Needs {
+	try, rest := []string{"trylock", "tryrlock"}, slices.Concat(leadWords,
+		[]string{"lock", "unlock", "rlock", "runlock", "downgrade"})
+	if r.Leases > 0 {
+		try, rest = []string{"tryacquire"}, []string{"acquire", "release"}
+	}
+	what := "a refused " + try[0]
+	if len(try) > 1 {
+		what += " or " + try[1]
+	}
+	return Needs{
+		Words: append(judged("is refused, with OK and an error, only while others are in its way", try...),
+			unjudged("cannot be refused", rest...)...),
+		Seen: []Need{Need{What: what, Hint: "try while others have it, and record the refusal by Return with OK",
+			In: func(h *history.History) bool {
+				return h.Txns && slices.ContainsFunc(h.Events, func(e history.Event) bool {
+					return e.Kind == history.Return && slices.Contains(try, e.Op) && refused(&e)
+				})
+			}}.during()},
+	}
+}
+
+// Needs implements [Declaring].
+func (Herd) Needs() Needs {
+	return Needs{Seen: []Need{Need{What: "a client that is notified of what another has changed",
+		Hint: "let clients wait for each other", In: func(h *history.History) bool {
+			for i := range h.Events {
+				if _, counted := changeOf(h, i); counted {
+					return true
+				}
+			}
+			return false
+		}}.during()}}
+}
+
+// Needs implements [Declaring].
+func (LostRevoke) Needs() Needs {
+	return Needs{
+		Words: slices.Concat(
+			judged("whoever holds the lock by the znode in Path is asked to give it up", "revoke"),
+			judged("the znode in Path is deleted, whoever holds the lock by it", "break"),
+			judged("a holder by the znode in Path waits to be told; an error says that it was not", "hold"),
+			[]Word{{"revoked", Telling, true, "ends the hold without an error"}}),
+		Seen: []Need{some("the operation revoke or break", "record it with Object.Record and its Path",
+			succeeds("revoke", "break")),
+			Need{What: "a hold of a lock that is revoked or broken",
+				Hint: "let holders wait in an operation hold, after the faults as well", In: holdsRevoked}.during()},
+	}
+}
+
+// holdsRevoked reports whether somebody who waited with the faults over had a lock that was
+// revoked by the end.
+func holdsRevoked(h *history.History) bool {
+	calm, asked, waits := !h.Txns, map[string]bool{}, map[int32]bool{}
+	for i := range h.Events {
+		e := &h.Events[i]
+		switch {
+		case e.Kind == history.Calm:
+			calm = true
+		case succeeds("revoke", "break")(e):
+			asked[e.Path] = true
+		case e.Kind == history.Invoke && e.Op == "hold":
+			waits[e.Object] = calm
+		case e.Kind == history.Return && e.Op == "hold" && waits[e.Object] && asked[e.Path]:
+			return true
+		}
+	}
+	return false
+}
+
+// Needs implements [Declaring].
+func (Overdue) Needs() Needs {
+	return Needs{
+		Words: slices.Concat(
+			tells("a monitor says that the lock by Path has been held for Value nanoseconds", "overdue"),
+			judged("its end says for how long, Value, the lock by Path can have been held", "held"),
+			unjudged("is judged by held", "lock", "rlock", "unlock", "runlock")),
+		Seen: []Need{some("what a monitor tells, overdue", "record it as Told", toldAs("overdue")),
+			some("what holders say, held", "record it as Return", succeeds("held"))},
+	}
+}
+
+// Needs implements [Declaring].
+func (Acknowledged) Needs() Needs {
+	return Needs{
+		Words: slices.Concat(
+			judged("the candidate in Path begins to lead with the token in Value", "acknowledge"),
+			judged("asks who leads; answered by the token in Value, or with OK and an error by nobody", "leader"),
+			unjudged("is judged by the znode of the candidate", leadWords...)),
+		Seen: []Need{some("the operation acknowledge", "record it with Object.Record", succeeds("acknowledge")),
+			some("an answer to the operation leader", "record it with Object.Record", func(e *history.Event) bool {
+				return e.Kind == history.Return && e.Op == "leader" && (e.Err == nil || e.OK)
+			})},
+	}
+}

@@ -1,0 +1,98 @@
+package checkers
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"zksim/model/history"
+)
+
+// Vocabulary is the words that a scenario's programs may record: those that its checkers
+// know, and those that it declares to be judged by nobody.
+type Vocabulary struct {
+	open  bool // any word
+	known map[word]bool
+}
+
+type word struct {
+	op    string
+	class Class
+}
+
+// VocabularyOf returns the words that at least one of the checkers knows, and free ones of any
+// class. Any word will do if a checker does not say what it needs, since it may judge all of them,
+// or if none knows a word, since then operations are judged by nobody.
+func VocabularyOf(all []Checker, free []string) Vocabulary {
+	v := Vocabulary{known: map[word]bool{}}
+	for _, c := range all {
+		x, ok := c.(Declaring)
+		if !ok {
+			return Vocabulary{open: true}
+		}
+		for _, w := range x.Needs().Words {
+			v.known[word{w.Op, w.Class}] = true
+		}
+	}
+	v.open = len(v.known) == 0
+	for _, op := range free {
+		for c := range classes {
+			v.known[word{op, c}] = true
+		}
+	}
+	return v
+}
+
+// Unknown says which word of a history nobody knows, the first of them, and which are known:
+// `the operation "tryacquire"; they know lock, trylock, unlock, ...`. It is empty if there is none.
+func (v *Vocabulary) Unknown(h *history.History) string {
+	if v.open {
+		return ""
+	}
+	for i := range h.Events {
+		e := &h.Events[i]
+		if c, chosen := ClassOf(e.Kind); chosen && !(c == Mode && e.Op == "") && !v.known[word{e.Op, c}] {
+			return v.explain(e.Op, c)
+		}
+	}
+	return ""
+}
+
+// explain says what could have been meant.
+func (v *Vocabulary) explain(op string, c Class) string {
+	var words []string
+	for w := range v.known { // order-free: sorted below
+		if w.class == c {
+			words = append(words, w.op)
+		}
+	}
+	what := fmt.Sprintf("the %v %.60q", c, op)
+	if len(words) == 0 {
+		return fmt.Sprintf("%s; they know no %vs", what, c)
+	}
+	slices.Sort(words)
+	nearest := slices.MinFunc(words, func(a, b string) int { return distance(a, op) - distance(b, op) })
+	return fmt.Sprintf("%s; they know %s, the nearest being %q", what, strings.Join(words, ", "), nearest)
+}
+
+// distance is how many letters have to be inserted, left out or replaced to make b of a
+// (Levenshtein, 1966). Of long words the beginnings are compared.
+func distance(a, b string) int {
+	a, b = a[:min(len(a), 60)], b[:min(len(b), 60)]
+	row := make([]int, len(b)+1)
+	for j := range row {
+		row[j] = j
+	}
+	for i := range len(a) {
+		diagonal := row[0]
+		row[0] = i + 1
+		for j := range len(b) {
+			cost := diagonal
+			if a[i] != b[j] {
+				cost = 1 + min(diagonal, row[j], row[j+1])
+			}
+			diagonal, row[j+1] = row[j+1], cost
+		}
+	}
+	return row[len(b)]
+}
