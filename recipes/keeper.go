@@ -26,9 +26,9 @@ func (k *keeper) claim(ctx context.Context) (err error) {
 	dir := k.dir + "/" + owners
 	proof := dir + "/" + guid
 	defer k.env.Forget()(&proof, &k.proof, &err)
-	err = k.create(ctx, creation{dir: dir, acl: k.opt.ACL,
+	err = k.create(ctx, creation{what: "member", dir: dir, acl: k.opt.ACL,
 		do: func() error {
-			_, err := k.conn.Multi(
+			_, err := k.on(ctx).Multi(
 				&zk.CreateRequest{Path: k.path(), Data: k.data, Acl: k.opt.ACL, Flags: zk.FlagEphemeral},
 				&zk.CreateRequest{Path: proof, Acl: k.opt.ACL, Flags: zk.FlagEphemeral})
 			return err
@@ -52,7 +52,7 @@ func (k *keeper) claim(ctx context.Context) (err error) {
 func (k *keeper) release(ctx context.Context, proof string) (err error) {
 	defer k.env.Forget()(&err)
 	err = k.retry(ctx, func() error {
-		_, err := k.conn.Multi(
+		_, err := k.on(ctx).Multi(
 			&zk.DeleteRequest{Path: proof, Version: -1},
 			&zk.DeleteRequest{Path: k.path(), Version: -1})
 		return err

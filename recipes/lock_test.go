@@ -98,10 +98,7 @@ func TestADoneContextLeavesNothingBehind(t *testing.T) {
 			if len(l.Znodes()) > 0 || l.Lost() != nil {
 				a.t.Errorf("knows of %v", l.Znodes())
 			}
-			after, _, err := a.Children("/lock")
-			if err != nil || len(after) != len(before) {
-				a.t.Errorf("%v is %v now, %v", before, after, err)
-			}
+			a.until(func() bool { after, _, err := a.Children("/lock"); return len(after) == len(before) && err == nil })
 			a.is("Lock with a done context, from the queue", l.TryLock(done), context.Canceled)
 			gaveUp = true
 			a.is("Lock", l.Lock(ctx), nil)

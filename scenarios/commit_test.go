@@ -24,7 +24,7 @@ func TestABrokenTransactionHoldsWithoutItsFlaw(t *testing.T) {
 func TestTransactionsHoldInACrowd(t *testing.T) {
 	last := uint64(300)
 	if testing.Short() {
-		last = 100
+		last = 200
 	}
 	for _, s := range commitScenarios {
 		if s.Broken() {

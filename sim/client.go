@@ -77,7 +77,7 @@ type credential struct {
 
 // request is one operation between call and answer.
 type request struct {
-	g     *coroutine // nil for SetWatches
+	g     *coroutine // nil for SetWatches, and where nobody waits any more
 	req   model.Request
 	res   model.Response
 	err   error // of the library; the server's error is in res
@@ -379,10 +379,7 @@ func (c *Client) answer(r *request) {
 		c.lastZxid = r.res.Zxid
 	}
 	w.hash.add(uint64(r.res.Zxid))
-	if r.g == nil {
-		return
-	}
-	if !w.follows { // a timed run is told by its times; long listings would take longer to hash than to read
+	if r.g != nil && !w.follows { // a timed run is told by its times; long listings would take longer to hash than to read
 		var d digest
 		d.addResponse(&r.res, w.Rank)
 		r.g.learn(uint64(d))
@@ -394,10 +391,20 @@ func (c *Client) answer(r *request) {
 		}
 		if r.res.Err == model.OK || k == existWatch && r.res.Err == model.NoNode {
 			r.ch = make(chan zk.Event, 1)
-			c.watchers = append(c.watchers, watcher{k, r.req.Path, r.ch, r.g.knows()})
+			c.watchers = append(c.watchers, watcher{k, r.req.Path, r.ch, r.hearer()})
 		}
 	}
-	r.g.resume()
+	if r.g != nil {
+		r.g.resume()
+	}
+}
+
+// hearer returns the scope of who gets the channel of a watch; nil if nobody does.
+func (r *request) hearer() *scope {
+	if r.g == nil {
+		return nil
+	}
+	return r.g.knows()
 }
 
 // notify fires the watch channels that an event concerns.

@@ -107,7 +107,7 @@ func (c *Client) body() uint64 {
 	}
 	d.add(uint64(len(c.unsent)))
 	for _, r := range c.unsent {
-		d.add(r.g.title)
+		d.add(titleOf(r.g))
 		d.addRequest(&r.req)
 	}
 	if c.await != nil {
