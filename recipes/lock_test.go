@@ -474,3 +474,16 @@ func ExampleLock() {
 	// c2 has the lock
 	// c2 is done
 }
+
+// An operator has deleted the lock: what proves possession must not stay.
+func TestUnlockingABrokenSingleNodeLockLeavesNothing(t *testing.T) {
+	play(t, nil, func(a actor) {
+		l := singleLock(a)
+		a.is("Lock", l.Lock(ctx), nil)
+		a.is("Delete", a.Delete("/lock/lock", -1), nil)
+		a.is("Unlock", l.Unlock(ctx), nil)
+		if names, _, err := a.Children("/lock"); len(names) > 0 || err != nil {
+			a.t.Errorf("left behind: %v, %v", names, err)
+		}
+	})
+}

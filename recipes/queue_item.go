@@ -112,20 +112,8 @@ func (i *QueueItem) doubt(ctx context.Context) error {
 	return errors.Join(ErrUnknownOutcome, err)
 }
 
-// release deletes the claim, as far as it is there.
-func (i *QueueItem) release(ctx context.Context) (err error) {
-	defer i.env.Forget()(&err)
-	err = i.retry(ctx, func() error {
-		_, err := i.on(ctx).Multi(
-			&zk.DeleteRequest{Path: i.proof, Version: -1},
-			&zk.DeleteRequest{Path: i.claim, Version: -1})
-		return err
-	})
-	if err == zk.ErrNoNode {
-		return i.remove(ctx, i.proof)
-	}
-	return err
-}
+// release deletes the claim, if it is there.
+func (i *QueueItem) release(ctx context.Context) error { return i.removeProven(ctx, i.proof, i.claim) }
 
 // ackLater is ack in the background.
 func (i *QueueItem) ackLater() {

@@ -65,6 +65,23 @@ func (s session) remove(ctx context.Context, path string) (err error) {
 	return err
 }
 
+// removeProven deletes a znode whose name others may have as well, together with the proof that it is
+// the caller's, whose name is unique. Where the proof is gone, so is what it proved. The multi also fails
+// where somebody else has deleted the znode; then the proof is still there.
+func (s session) removeProven(ctx context.Context, proof, path string) (err error) {
+	defer s.env.Forget()(&err)
+	err = s.retry(ctx, func() error {
+		_, err := s.on(ctx).Multi(
+			&zk.DeleteRequest{Path: proof, Version: -1},
+			&zk.DeleteRequest{Path: path, Version: -1})
+		return err
+	})
+	if err == zk.ErrNoNode {
+		return s.remove(ctx, proof)
+	}
+	return err
+}
+
 // makePath creates the persistent znodes of path that are missing.
 func (s session) makePath(ctx context.Context, path string, acl []zk.ACL) (err error) {
 	defer s.env.Forget()(&err)

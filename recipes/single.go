@@ -2,7 +2,6 @@ package recipes
 
 import (
 	"context"
-	"errors"
 
 	"github.com/go-zookeeper/zk"
 )
@@ -18,6 +17,7 @@ import (
 // answer is lost, sync and look for the GUID. To unlock, delete both in one
 // multi, dir/holder-GUID first: the name dir/lock may be somebody else's by the
 // time a late request is executed, and then the multi fails as a whole.
+// If it fails because somebody has deleted dir/lock, delete dir/holder-GUID alone.
 //
 // The holder watches dir/holder-GUID only. Deleting dir/lock by hand lets the next
 // one in without telling the holder, whose Unlock would then delete the other's
@@ -120,19 +120,9 @@ func (l *SingleNodeLock) take(ctx context.Context, owner string) (err error) {
 	return nil
 }
 
-// release deletes the claim unless it is gone already.
-func (l *SingleNodeLock) release(ctx context.Context, owner string) (err error) {
-	defer l.env.Forget()(&err)
-	err = l.retry(ctx, func() error {
-		_, err := l.on(ctx).Multi(
-			&zk.DeleteRequest{Path: l.dir + "/" + owner, Version: -1},
-			&zk.DeleteRequest{Path: l.path(), Version: -1})
-		return err
-	})
-	if errors.Is(err, zk.ErrNoNode) {
-		return nil
-	}
-	return err
+// release deletes the claim, if it is there.
+func (l *SingleNodeLock) release(ctx context.Context, owner string) error {
+	return l.removeProven(ctx, l.dir+"/"+owner, l.path())
 }
 
 func (l *SingleNodeLock) abandon(owner string) {
