@@ -1,6 +1,7 @@
 package checkers
 
 import (
+	"fmt"
 	"slices"
 
 	"zksim/model/history"
@@ -101,7 +102,7 @@ func (s *gates) Step(h *history.History, i int) Verdict {
 		s.crash(e.Client)
 	}
 	if len(s.underway) > maxOps { // from now on
-		return Verdict{Unknown, s.Name(), "too many releases have no known outcome", i}
+		return Verdict{Unknown, s.Name(), fmt.Sprintf("too many operations, more than %d, are in progress or have no known outcome", maxOps), i}
 	}
 	return Verdict{}
 }
