@@ -102,7 +102,8 @@ func (s *gates) Step(h *history.History, i int) Verdict {
 		s.crash(e.Client)
 	}
 	if len(s.underway) > maxOps { // from now on
-		return Verdict{Unknown, s.Name(), fmt.Sprintf("too many operations, more than %d, are in progress or have no known outcome", maxOps), i}
+		why := fmt.Sprintf("too many operations, more than %d, are in progress or have no known outcome", maxOps)
+		return Verdict{Unknown, s.Name(), why, i}
 	}
 	return Verdict{}
 }

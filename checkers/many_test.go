@@ -30,7 +30,8 @@ func crowd(stay ...int32) *history.History {
 		}
 	}
 	h.Add(history.Event{Kind: history.Invoke, Client: clients, Object: clients, Op: "trylock"})
-	h.Add(history.Event{Kind: history.Return, Client: clients, Object: clients, Op: "trylock", Err: zk.ErrNodeExists, OK: true})
+	h.Add(history.Event{Kind: history.Return, Client: clients, Object: clients, Op: "trylock",
+		Err: zk.ErrNodeExists, OK: true})
 	return h
 }
 

@@ -147,7 +147,9 @@ func (p *place) ordered(ctx context.Context, names []string) ([]string, error) {
 // inOrder returns those children of dir among names whose word counts in the
 // order in which they were created: by sequence number, or, once numbers repeat,
 // by the zxid of their creation, at the price of reading each.
-func (s session) inOrder(ctx context.Context, dir string, names []string, counts func(word string) bool) ([]string, error) {
+func (s session) inOrder(
+	ctx context.Context, dir string, names []string, counts func(word string) bool,
+) ([]string, error) {
 	var queue []string
 	rank := map[string]int64{}
 	exact := !slices.ContainsFunc(names, func(name string) bool {

@@ -12,7 +12,9 @@ import (
 type doing = func(ctx context.Context) error
 
 // promptCalls are the calls of all recipes that have a context.
-var promptCalls = slicesOf(promptLocks, promptShared, promptElections, promptBarriers, promptQueues, promptCommits, promptPools, promptValues, promptWatches)
+var promptCalls = slicesOf(
+	promptLocks, promptShared, promptElections,
+	promptBarriers, promptQueues, promptCommits, promptPools, promptValues, promptWatches)
 
 func slicesOf(lists ...[]promptCall) (all []promptCall) {
 	for _, list := range lists {
@@ -22,7 +24,8 @@ func slicesOf(lists ...[]promptCall) (all []promptCall) {
 }
 
 // on makes the begin of a call on an object that is new; the call may be nil.
-func on[T any](object func(a actor) T, before func(a actor, x T), call func(a actor, x T) doing) func(a actor) (doing, func() []string) {
+func on[T any](object func(a actor) T, before func(a actor, x T), call func(a actor, x T) doing,
+) func(a actor) (doing, func() []string) {
 	return func(a actor) (doing, func() []string) {
 		x := object(a)
 		if before != nil {
@@ -48,14 +51,16 @@ func lockCalls(name string, lock func(a actor) locker) []promptCall {
 	held := func(a actor, l locker) { a.is("Lock", l.Lock(ctx), nil) }
 	return []promptCall{
 		{name: name + " Lock", begin: on(lock, nil, func(a actor, l locker) doing { return l.Lock })},
-		{name: name + " Lock awaited", other: locked(lock), begin: on(lock, nil, func(a actor, l locker) doing { return l.Lock })},
+		{name: name + " Lock awaited", other: locked(lock),
+			begin: on(lock, nil, func(a actor, l locker) doing { return l.Lock })},
 		{name: name + " TryLock", begin: on(lock, nil, func(a actor, l locker) doing { return l.TryLock })},
 		{name: name + " Unlock", begin: on(lock, held, func(a actor, l locker) doing { return l.Unlock })},
 	}
 }
 
 var promptLocks = slicesOf(lockCalls("Lock", plainLock), lockCalls("SingleNodeLock", singleLock),
-	lockCalls("RWLock", func(a actor) locker { return rwLock(a) }), lockCalls("RevocableLock", func(a actor) locker { return revocableLock(a) }),
+	lockCalls("RWLock", func(a actor) locker { return rwLock(a) }),
+	lockCalls("RevocableLock", func(a actor) locker { return revocableLock(a) }),
 	[]promptCall{
 		{name: "Lock Contenders", other: locked(plainLock), begin: on(plainLock, nil, func(a actor, l locker) doing {
 			return ignoring(l.(*recipes.Lock).Contenders)
@@ -80,11 +85,15 @@ var promptShared = []promptCall{
 	})},
 	{name: "RevocableLock Queue", other: locked(func(a actor) locker { return revocableLock(a) }),
 		begin: on(revocableLock, nil, func(a actor, l *recipes.RevocableLock) doing { return ignoring(l.Queue) })},
-	{name: "Semaphore Acquire", begin: on(oneLease, nil, func(a actor, s *recipes.Semaphore) doing { return s.Acquire })},
-	{name: "Semaphore Acquire awaited", other: leased, begin: on(oneLease, nil, func(a actor, s *recipes.Semaphore) doing { return s.Acquire })},
-	{name: "Semaphore TryAcquire", begin: on(oneLease, nil, func(a actor, s *recipes.Semaphore) doing { return s.TryAcquire })},
-	{name: "Semaphore Release", begin: on(oneLease, func(a actor, s *recipes.Semaphore) { a.is("Acquire", s.Acquire(ctx), nil) },
-		func(a actor, s *recipes.Semaphore) doing { return s.Release })},
+	{name: "Semaphore Acquire",
+		begin: on(oneLease, nil, func(a actor, s *recipes.Semaphore) doing { return s.Acquire })},
+	{name: "Semaphore Acquire awaited", other: leased,
+		begin: on(oneLease, nil, func(a actor, s *recipes.Semaphore) doing { return s.Acquire })},
+	{name: "Semaphore TryAcquire",
+		begin: on(oneLease, nil, func(a actor, s *recipes.Semaphore) doing { return s.TryAcquire })},
+	{name: "Semaphore Release",
+		begin: on(oneLease, func(a actor, s *recipes.Semaphore) { a.is("Acquire", s.Acquire(ctx), nil) },
+			func(a actor, s *recipes.Semaphore) doing { return s.Release })},
 }
 
 func oneLease(a actor) *recipes.Semaphore {
@@ -110,11 +119,16 @@ func ledByOther(a actor) func() {
 }
 
 var promptElections = []promptCall{
-	{name: "Election Campaign", begin: on(plainElection, nil, func(a actor, e *recipes.Election) doing { return e.Campaign })},
-	{name: "Election Campaign awaited", other: ledByOther, begin: on(plainElection, nil, func(a actor, e *recipes.Election) doing { return e.Campaign })},
-	{name: "Election Resign", begin: on(plainElection, leads, func(a actor, e *recipes.Election) doing { return e.Resign })},
-	{name: "Election Acknowledge", begin: on(plainElection, leads, func(a actor, e *recipes.Election) doing { return e.Acknowledge })},
-	{name: "Election Candidates", other: ledByOther, begin: on(plainElection, nil, func(a actor, e *recipes.Election) doing { return ignoring(e.Candidates) })},
+	{name: "Election Campaign",
+		begin: on(plainElection, nil, func(a actor, e *recipes.Election) doing { return e.Campaign })},
+	{name: "Election Campaign awaited", other: ledByOther,
+		begin: on(plainElection, nil, func(a actor, e *recipes.Election) doing { return e.Campaign })},
+	{name: "Election Resign",
+		begin: on(plainElection, leads, func(a actor, e *recipes.Election) doing { return e.Resign })},
+	{name: "Election Acknowledge",
+		begin: on(plainElection, leads, func(a actor, e *recipes.Election) doing { return e.Acknowledge })},
+	{name: "Election Candidates", other: ledByOther,
+		begin: on(plainElection, nil, func(a actor, e *recipes.Election) doing { return ignoring(e.Candidates) })},
 	{name: "Election Leader", other: ledByOther, begin: on(plainElection, nil, func(a actor, e *recipes.Election) doing {
 		return func(ctx context.Context) error {
 			if _, err := e.Leader(ctx); err != recipes.ErrNoLeader {
@@ -123,7 +137,8 @@ var promptElections = []promptCall{
 			return nil
 		}
 	})},
-	{name: "Election AwaitLeader", other: ledByOther, begin: on(plainElection, nil, func(a actor, e *recipes.Election) doing { return ignoring(e.AwaitLeader) })},
+	{name: "Election AwaitLeader", other: ledByOther,
+		begin: on(plainElection, nil, func(a actor, e *recipes.Election) doing { return ignoring(e.AwaitLeader) })},
 }
 
 func plainBarrier(a actor) *recipes.Barrier {
@@ -158,17 +173,23 @@ func doubleCalls(name string, leaving recipes.Leaving) []promptCall {
 	}
 	enter := func(a actor, d *recipes.DoubleBarrier) { a.is("Enter", d.Enter(ctx), nil) }
 	return []promptCall{
-		{name: name + " Enter", patient: true, begin: on(double, nil, func(a actor, d *recipes.DoubleBarrier) doing { return d.Enter })},
-		{name: name + " Enter of two", patient: true, other: waits, begin: on(double, nil, func(a actor, d *recipes.DoubleBarrier) doing { return d.Enter })},
-		{name: name + " Leave", other: waits, begin: on(double, enter, func(a actor, d *recipes.DoubleBarrier) doing { return d.Leave })},
+		{name: name + " Enter", patient: true,
+			begin: on(double, nil, func(a actor, d *recipes.DoubleBarrier) doing { return d.Enter })},
+		{name: name + " Enter of two", patient: true, other: waits,
+			begin: on(double, nil, func(a actor, d *recipes.DoubleBarrier) doing { return d.Enter })},
+		{name: name + " Leave", other: waits,
+			begin: on(double, enter, func(a actor, d *recipes.DoubleBarrier) doing { return d.Leave })},
 	}
 }
 
 var promptBarriers = slicesOf([]promptCall{
 	{name: "Barrier Hold", begin: on(plainBarrier, nil, func(a actor, b *recipes.Barrier) doing { return b.Hold })},
-	{name: "Barrier Release", begin: on(plainBarrier, raised, func(a actor, b *recipes.Barrier) doing { return b.Release })},
+	{name: "Barrier Release",
+		begin: on(plainBarrier, raised, func(a actor, b *recipes.Barrier) doing { return b.Release })},
 	{name: "Barrier Wait", begin: on(plainBarrier, raised, func(a actor, b *recipes.Barrier) doing { return b.Wait })},
-}, doubleCalls("DoubleBarrier lowest", recipes.LeaveLowest), doubleCalls("DoubleBarrier naive", recipes.LeaveNaive), doubleCalls("DoubleBarrier sequential", recipes.LeaveSequential))
+}, doubleCalls("DoubleBarrier lowest", recipes.LeaveLowest),
+	doubleCalls("DoubleBarrier naive", recipes.LeaveNaive),
+	doubleCalls("DoubleBarrier sequential", recipes.LeaveSequential))
 
 // queueCalls are the calls of a queue.
 func queueCalls(name string, opt recipes.QueueOptions) []promptCall {
@@ -187,12 +208,15 @@ func queueCalls(name string, opt recipes.QueueOptions) []promptCall {
 			return func(ctx context.Context) error { return q.Put(ctx, nil) }
 		})},
 		{name: name + " Take", begin: on(q, filled, func(a actor, q *recipes.Queue) doing { return ignoring(q.Take) })},
-		{name: name + " Take awaited", begin: on(q, nil, func(a actor, q *recipes.Queue) doing { return ignoring(q.Take) })},
-		{name: name + " TryTake", begin: on(q, filled, func(a actor, q *recipes.Queue) doing { return ignoring(q.TryTake) })},
+		{name: name + " Take awaited",
+			begin: on(q, nil, func(a actor, q *recipes.Queue) doing { return ignoring(q.Take) })},
+		{name: name + " TryTake",
+			begin: on(q, filled, func(a actor, q *recipes.Queue) doing { return ignoring(q.TryTake) })},
 		{name: name + " Len", begin: on(q, filled, func(a actor, q *recipes.Queue) doing { return ignoring(q.Len) })},
 		{name: name + " Ack", begin: item(func(x *recipes.QueueItem) doing { return x.Ack })},
 		{name: name + " Return", begin: item(func(x *recipes.QueueItem) doing { return x.Return })},
-		{name: name + " Claim awaited", begin: on(q, nil, func(a actor, q *recipes.Queue) doing { return ignoring(q.Claim) })},
+		{name: name + " Claim awaited",
+			begin: on(q, nil, func(a actor, q *recipes.Queue) doing { return ignoring(q.Claim) })},
 		{name: name + " Claim", begin: func(a actor) (doing, func() []string) {
 			q, znodes := q(a), noZnodes
 			filled(a, q)
@@ -207,13 +231,15 @@ func queueCalls(name string, opt recipes.QueueOptions) []promptCall {
 	}
 }
 
-var promptQueues = slicesOf(queueCalls("Queue", recipes.QueueOptions{}), queueCalls("Queue with turns", recipes.QueueOptions{Turns: true}), []promptCall{
-	{name: "PriorityQueue Put", begin: on(func(a actor) *recipes.PriorityQueue {
-		return recipes.NewPriorityQueue(a.Conn, a.env, "/p", recipes.QueueOptions{})
-	}, nil, func(a actor, q *recipes.PriorityQueue) doing {
-		return func(ctx context.Context) error { return q.Put(ctx, nil, 1) }
-	})},
-})
+var promptQueues = slicesOf(
+	queueCalls("Queue", recipes.QueueOptions{}),
+	queueCalls("Queue with turns", recipes.QueueOptions{Turns: true}), []promptCall{
+		{name: "PriorityQueue Put", begin: on(func(a actor) *recipes.PriorityQueue {
+			return recipes.NewPriorityQueue(a.Conn, a.env, "/p", recipes.QueueOptions{})
+		}, nil, func(a actor, q *recipes.PriorityQueue) doing {
+			return func(ctx context.Context) error { return q.Put(ctx, nil, 1) }
+		})},
+	})
 
 // party returns what makes a participant of a transaction that the coordinator has begun.
 func party(site string, form recipes.Form) func(a actor) *recipes.Transaction {
@@ -242,17 +268,45 @@ var promptCommits = []promptCall{
 	{name: "Transaction Begin", begin: on(party("", recipes.AllSites), nil, func(a actor, t *recipes.Transaction) doing {
 		return func(ctx context.Context) error { return t.Begin(ctx, nil, "one", "two") }
 	})},
-	{name: "Transaction Join", begin: on(party("one", recipes.AllSites), begun(recipes.AllSites), func(a actor, t *recipes.Transaction) doing { return ignoring(t.Join) })},
-	{name: "Transaction Join of an ephemeral site", begin: on(party("one", recipes.EphemeralSites), begun(recipes.EphemeralSites), func(a actor, t *recipes.Transaction) doing { return ignoring(t.Join) })},
-	{name: "Transaction Join awaited", begin: on(party("one", recipes.AllSites), nil, func(a actor, t *recipes.Transaction) doing { return ignoring(t.Join) })},
-	{name: "Transaction Vote", begin: on(party("one", recipes.AllSites), begun(recipes.AllSites), func(a actor, t *recipes.Transaction) doing {
-		return func(ctx context.Context) error { return t.Vote(ctx, true) }
-	})},
-	{name: "Transaction Outcome", begin: on(party("one", recipes.AllSites), begun(recipes.AllSites), func(a actor, t *recipes.Transaction) doing { return ignoring(t.Outcome) })},
-	{name: "Transaction Outcome by coordinator", begin: on(party("one", recipes.ByCoordinator), begun(recipes.ByCoordinator), func(a actor, t *recipes.Transaction) doing { return ignoring(t.Outcome) })},
-	{name: "Transaction Outcome of ephemeral sites", begin: on(party("", recipes.EphemeralSites), begun(recipes.EphemeralSites), func(a actor, t *recipes.Transaction) doing { return ignoring(t.Outcome) })},
-	{name: "Transaction Finish", begin: on(party("one", recipes.AllSites), begun(recipes.AllSites), func(a actor, t *recipes.Transaction) doing { return ignoring(t.Finish) })},
-	{name: "Transaction Forget", begin: on(party("one", recipes.AllSites), decided, func(a actor, t *recipes.Transaction) doing { return t.Forget })},
+	{name: "Transaction Join",
+		begin: on(party("one", recipes.AllSites), begun(recipes.AllSites), func(a actor, t *recipes.Transaction) doing {
+			return ignoring(t.Join)
+		})},
+	{name: "Transaction Join of an ephemeral site",
+		begin: on(party("one", recipes.EphemeralSites), begun(recipes.EphemeralSites),
+			func(a actor, t *recipes.Transaction) doing {
+				return ignoring(t.Join)
+			})},
+	{name: "Transaction Join awaited",
+		begin: on(party("one", recipes.AllSites), nil, func(a actor, t *recipes.Transaction) doing {
+			return ignoring(t.Join)
+		})},
+	{name: "Transaction Vote",
+		begin: on(party("one", recipes.AllSites), begun(recipes.AllSites), func(a actor, t *recipes.Transaction) doing {
+			return func(ctx context.Context) error { return t.Vote(ctx, true) }
+		})},
+	{name: "Transaction Outcome",
+		begin: on(party("one", recipes.AllSites), begun(recipes.AllSites), func(a actor, t *recipes.Transaction) doing {
+			return ignoring(t.Outcome)
+		})},
+	{name: "Transaction Outcome by coordinator",
+		begin: on(party("one", recipes.ByCoordinator), begun(recipes.ByCoordinator),
+			func(a actor, t *recipes.Transaction) doing {
+				return ignoring(t.Outcome)
+			})},
+	{name: "Transaction Outcome of ephemeral sites",
+		begin: on(party("", recipes.EphemeralSites), begun(recipes.EphemeralSites),
+			func(a actor, t *recipes.Transaction) doing {
+				return ignoring(t.Outcome)
+			})},
+	{name: "Transaction Finish",
+		begin: on(party("one", recipes.AllSites), begun(recipes.AllSites), func(a actor, t *recipes.Transaction) doing {
+			return ignoring(t.Finish)
+		})},
+	{name: "Transaction Forget",
+		begin: on(party("one", recipes.AllSites), decided, func(a actor, t *recipes.Transaction) doing {
+			return t.Forget
+		})},
 }
 
 func newTask(a actor) func() *recipes.Task {
@@ -267,18 +321,22 @@ func managed(a actor) func() {
 }
 
 var promptPools = []promptCall{
-	{name: "Master Run", begin: on(func(a actor) *recipes.Master { return recipes.NewMaster(a.Conn, a.env, "/pool", recipes.PoolOptions{}) },
-		func(a actor, m *recipes.Master) { newTask(a)() }, func(a actor, m *recipes.Master) doing { return m.Run })},
+	{name: "Master Run",
+		begin: on(func(a actor) *recipes.Master { return recipes.NewMaster(a.Conn, a.env, "/pool", recipes.PoolOptions{}) },
+			func(a actor, m *recipes.Master) { newTask(a)() }, func(a actor, m *recipes.Master) doing { return m.Run })},
 	{name: "Master Run with a worker", other: func(a actor) func() {
 		w := a.worker()
 		soon, cancel := context.WithCancel(ctx)
 		a.env.Go("next", func() { w.Next(soon) })
 		newTask(a)()
 		return cancel
-	}, begin: on(func(a actor) *recipes.Master { return recipes.NewMaster(a.Conn, a.env, "/pool", recipes.PoolOptions{}) },
-		nil, func(a actor, m *recipes.Master) doing { return m.Run })},
-	{name: "Worker Next", other: managed, begin: on(actor.worker, nil, func(a actor, w *recipes.Worker) doing { return ignoring(w.Next) })},
-	{name: "Worker Next awaited", begin: on(actor.worker, nil, func(a actor, w *recipes.Worker) doing { return ignoring(w.Next) })},
+	},
+		begin: on(func(a actor) *recipes.Master { return recipes.NewMaster(a.Conn, a.env, "/pool", recipes.PoolOptions{}) },
+			nil, func(a actor, m *recipes.Master) doing { return m.Run })},
+	{name: "Worker Next", other: managed,
+		begin: on(actor.worker, nil, func(a actor, w *recipes.Worker) doing { return ignoring(w.Next) })},
+	{name: "Worker Next awaited",
+		begin: on(actor.worker, nil, func(a actor, w *recipes.Worker) doing { return ignoring(w.Next) })},
 	{name: "Worker Done", other: managed, begin: func(a actor) (doing, func() []string) {
 		w := a.worker()
 		got, err := w.Next(ctx)
@@ -295,8 +353,14 @@ var promptPools = []promptCall{
 			return err
 		}
 	})},
-	{name: "Task Wait", begin: on(func(a actor) *recipes.Task { return newTask(a)() }, nil, func(a actor, t *recipes.Task) doing { return ignoring(t.Wait) })},
-	{name: "Task Forget", begin: on(func(a actor) *recipes.Task { return newTask(a)() }, nil, func(a actor, t *recipes.Task) doing { return t.Forget })},
+	{name: "Task Wait",
+		begin: on(func(a actor) *recipes.Task { return newTask(a)() }, nil, func(a actor, t *recipes.Task) doing {
+			return ignoring(t.Wait)
+		})},
+	{name: "Task Forget",
+		begin: on(func(a actor) *recipes.Task { return newTask(a)() }, nil, func(a actor, t *recipes.Task) doing {
+			return t.Forget
+		})},
 }
 
 func nameService(a actor) *recipes.Names {
@@ -325,7 +389,8 @@ var promptValues = []promptCall{
 			return err
 		}
 	})},
-	{name: "Names List", begin: on(nameService, registered, func(a actor, n *recipes.Names) doing { return ignoring(n.List) })},
+	{name: "Names List",
+		begin: on(nameService, registered, func(a actor, n *recipes.Names) doing { return ignoring(n.List) })},
 	{name: "Names Unregister", begin: on(nameService, registered, func(a actor, n *recipes.Names) doing {
 		return func(ctx context.Context) error { return n.Unregister(ctx, "one") }
 	})},
@@ -357,7 +422,8 @@ var promptValues = []promptCall{
 			return err
 		}
 	})},
-	{name: "Counter Get", begin: on(plainCounter, nil, func(a actor, c *recipes.Counter) doing { return ignoring(c.Get) })},
+	{name: "Counter Get",
+		begin: on(plainCounter, nil, func(a actor, c *recipes.Counter) doing { return ignoring(c.Get) })},
 }
 
 func plainGroup(a actor) *recipes.Group {
@@ -404,25 +470,30 @@ var promptWatches = []promptCall{
 	})},
 	{name: "DataWatch Run", begin: on(none, parent, func(a actor, _ struct{}) doing {
 		return func(ctx context.Context) error {
-			return recipes.NewDataWatch(a.Conn, a.env, "/dir", recipes.WatchOptions{}).Run(ctx, func([]byte, *zk.Stat) bool { return true })
+			return recipes.NewDataWatch(a.Conn, a.env, "/dir", recipes.WatchOptions{}).Run(ctx,
+				func([]byte, *zk.Stat) bool { return true })
 		}
 	})},
 	{name: "ChildrenWatch Run", begin: on(none, nil, func(a actor, _ struct{}) doing {
 		return func(ctx context.Context) error {
-			return recipes.NewChildrenWatch(a.Conn, a.env, "/dir", recipes.WatchOptions{}).Run(ctx, func([]string, *zk.Stat) bool { return true })
+			return recipes.NewChildrenWatch(a.Conn, a.env, "/dir", recipes.WatchOptions{}).Run(ctx,
+				func([]string, *zk.Stat) bool { return true })
 		}
 	})},
 	{name: "ChildrenCache Run", begin: on(none, parent, func(a actor, _ struct{}) doing {
 		return func(ctx context.Context) error {
-			return recipes.NewChildrenCache(a.Conn, a.env, "/dir", recipes.WatchOptions{}).Run(ctx, func([]recipes.Child, []recipes.Change) bool { return true })
+			return recipes.NewChildrenCache(a.Conn, a.env, "/dir", recipes.WatchOptions{}).Run(ctx,
+				func([]recipes.Child, []recipes.Change) bool { return true })
 		}
 	})},
 	{name: "PatientChildrenWatch Run", begin: on(none, parent, func(a actor, _ struct{}) doing {
 		return func(ctx context.Context) error {
-			return recipes.NewPatientChildrenWatch(a.Conn, a.env, "/dir", time.Second, recipes.WatchOptions{}).Run(ctx, func([]string, *zk.Stat) bool { return true })
+			return recipes.NewPatientChildrenWatch(a.Conn, a.env, "/dir", time.Second, recipes.WatchOptions{}).Run(ctx,
+				func([]string, *zk.Stat) bool { return true })
 		}
 	})},
 	{name: "Monitor Run", other: locked(plainLock), begin: on(none, nil, func(a actor, _ struct{}) doing {
-		return recipes.NewMonitor(a.Conn, a.env, "/lock", recipes.MonitorOptions{Limit: time.Second, Alarm: func(recipes.Overdue) {}}).Run
+		opt := recipes.MonitorOptions{Limit: time.Second, Alarm: func(recipes.Overdue) {}}
+		return recipes.NewMonitor(a.Conn, a.env, "/lock", opt).Run
 	})},
 }

@@ -3,6 +3,7 @@ package recipes_test
 import (
 	"context"
 	"errors"
+	"maps"
 	"math/rand/v2"
 	"slices"
 	"strings"
@@ -103,15 +104,54 @@ func TestACallReturnsWhenItsContextIsDone(t *testing.T) {
 				if fault == "" && c.patient {
 					continue
 				}
-				for after := 0; sever(t, c, fault, after); after++ {
+				for after, busy := 0, true; busy; after++ {
+					busy, _ = sever(t, c, fault, after)
 				}
 			}
 		})
 	}
 }
 
-// sever makes the call and reports whether it had something to do even after that many steps.
-func sever(t *testing.T, c promptCall, fault string, after int) (busy bool) {
+// What goes on in the background is called after what it undoes.
+func TestACleanUpIsCalledAfterWhatItUndoes(t *testing.T) {
+	want := map[string]string{
+		"Lock Lock": "lock", "SingleNodeLock Lock": "lock", "RWLock Lock": "write", "RWLock RLock": "read",
+		"RevocableLock Lock": "write",
+		"Semaphore Acquire":  "lease lock", "Election Campaign": "candidate", "DoubleBarrier lowest Enter": "barrier",
+		"Queue Put": "receipt", "Queue Claim": "claim", "Queue Return": "claim", "Transaction Begin": "transaction",
+		"Transaction Join of an ephemeral site": "site", "Worker Leave": "worker", "TaskClient Submit": "task",
+		"Names Register": "name",
+		"Counter Add":    "receipt", "Group Join": "member",
+	}
+	for _, c := range promptCalls {
+		names, ok := want[c.name]
+		if !ok {
+			continue
+		}
+		delete(want, c.name)
+		seen := map[string]bool{}
+		for after, busy := 0, true; busy; after++ {
+			var schedule []string
+			busy, schedule = sever(t, c, "disconnect c1", after)
+			for _, step := range schedule {
+				if name, ok := strings.CutPrefix(step, "run c1/"); ok && strings.Contains(name, "-cleanup") {
+					what, _, _ := strings.Cut(name, "-cleanup")
+					seen[what] = true
+				}
+			}
+		}
+		if got := strings.Join(slices.Sorted(maps.Keys(seen)), " "); got != names {
+			t.Errorf("%s: the clean-ups are of %q, want %q", c.name, got, names)
+		}
+	}
+	if len(want) > 0 {
+		t.Errorf("there is no call %v", want)
+	}
+}
+
+// sever makes the call and reports whether it had something to do even after that many steps, and all that
+// has happened.
+func sever(t *testing.T, c promptCall, fault string, after int) (busy bool, schedule []string) {
 	t.Helper()
 	s := &severed{random: rand.New(rand.NewPCG(uint64(after), 1)), after: after, fault: fault}
 	var err error
@@ -167,7 +207,7 @@ func sever(t *testing.T, c promptCall, fault string, after int) (busy bool) {
 			}
 		}
 	}
-	return underway && !s.waits
+	return underway && !s.waits, w.Schedule()
 }
 
 // locked is what c2 does to hold a lock.

@@ -190,7 +190,8 @@ func (t *Transaction) Begin(ctx context.Context, data []byte, sites ...string) (
 	if len(sites) == 0 {
 		return zk.ErrBadArguments
 	}
-	return t.create(ctx, creation{what: "transaction", dir: t.dir[:max(0, strings.LastIndexByte(t.dir, '/'))], acl: t.opt.ACL,
+	parent := t.dir[:max(0, strings.LastIndexByte(t.dir, '/'))]
+	return t.create(ctx, creation{what: "transaction", dir: parent, acl: t.opt.ACL,
 		do: func() error {
 			_, err := t.on(ctx).Multi(ops...)
 			return err
