@@ -1,6 +1,7 @@
 package checkers
 
 import (
+	"fmt"
 	"slices"
 
 	"zksim/model/history"
@@ -102,7 +103,8 @@ func (s *gates) Step(h *history.History, i int) Verdict {
 		s.crash(e.Client)
 	}
 	if len(s.underway) > maxOps { // from now on
-		return Verdict{Unknown, s.Name(), "too many releases have no known outcome", i}
+		why := fmt.Sprintf("too many operations, more than %d, are in progress or have no known outcome", maxOps)
+		return Verdict{Unknown, s.Name(), why, i}
 	}
 	return Verdict{}
 }

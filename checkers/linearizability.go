@@ -118,8 +118,8 @@ func operations(h *history.History) []operation {
 				ops = append(ops, operation{opEnter, e.Client, 0, i, i})
 			}
 		case history.Deleted:
-			if e.Session != 0 {
-				ops = append(ops, operation{opLeave, owner(h, e.Path, i), 0, i, i})
+			if client, known := owner(h, e.Path, i); known && e.Session != 0 {
+				ops = append(ops, operation{opLeave, client, 0, i, i})
 			}
 		}
 	}
@@ -130,41 +130,33 @@ func operations(h *history.History) []operation {
 // by the workload for that answer only.
 func refused(e *history.Event) bool { return e.Err != nil && e.OK }
 
-// owner returns the client that created the znode deleted at event i.
-func owner(h *history.History, path string, i int) int32 {
+// owner returns the client that created the znode deleted at event i; false if that was before the
+// history.
+func owner(h *history.History, path string, i int) (client int32, known bool) {
 	for ; i >= 0; i-- {
 		if e := &h.Events[i]; e.Kind == history.Created && e.Path == path {
-			return e.Client
+			return e.Client, true
 		}
 	}
-	return 0
+	return 0, false
 }
 
-// lockState is the state of the sequential lock.
+// lockState is the state of the sequential lock, with any number of clients. Of the queue it has what is
+// asked about it: how many znodes there are, and whose the only one is.
 type lockState struct {
 	holder int32
-	queued [16]int8 // znodes per client
-	others int8     // znodes of clients beyond
+	queued int   // znodes
+	owners int64 // sum of the numbers of their clients: with one znode, its client
 }
 
-func (s *lockState) count(client int32, d int8) {
-	if int(client) < len(s.queued) {
-		s.queued[client] += d
-	} else {
-		s.others += d
-	}
+func (s *lockState) count(client int32, d int) {
+	s.queued += d
+	s.owners += int64(d) * int64(client)
 }
 
-// contended reports whether anybody but one znode of client is in the queue.
+// contended reports whether there is a znode in the queue besides one of client.
 func (s *lockState) contended(client int32) bool {
-	n := s.others
-	for c, k := range s.queued {
-		if int32(c) == client {
-			k = max(0, k-1)
-		}
-		n += k
-	}
-	return n > 0
+	return s.queued > 1 || s.queued == 1 && s.owners != int64(client)
 }
 
 func (s lockState) step(o operation) (bool, lockState) {
@@ -225,8 +217,8 @@ func inOrder(h *history.History) bool {
 				s.count(e.Client, 1)
 			}
 		case history.Deleted:
-			if e.Session != 0 {
-				s.count(owner(h, e.Path, i), -1)
+			if client, known := owner(h, e.Path, i); known && e.Session != 0 {
+				s.count(client, -1)
 			}
 		case history.Return:
 			if e.Op == "trylock" {

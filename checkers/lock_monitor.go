@@ -1,6 +1,7 @@
 package checkers
 
 import (
+	"fmt"
 	"math/bits"
 	"slices"
 
@@ -25,8 +26,11 @@ type orders struct {
 	used   uint64     // which of ops are
 	znodes []znodeOf
 	queue  lockState // only who is queued
+	full   bool      // there were too many operations to follow
 }
 
+// maxOps is how many operations a monitor follows at once, those that have no known outcome included. With
+// more, its verdict is Unknown from then on.
 const maxOps = 64
 
 // lockCall is an attempt to get the lock and all that comes of it.
@@ -54,11 +58,14 @@ type znodeOf struct {
 // Reset implements [Monitor].
 func (m *orders) Reset() {
 	m.ways, m.ops, m.znodes = append(m.ways[:0], way{}), m.ops[:0], m.znodes[:0]
-	m.used, m.queue = 0, lockState{}
+	m.used, m.queue, m.full = 0, lockState{}, false
 }
 
 // Hash implements [Monitor].
 func (m *orders) Hash() uint64 {
+	if m.full { // whatever follows
+		return 1
+	}
 	var marks [maxOps]Print // of each operation, whatever its place
 	sum := Print(0)
 	for k := range m.each() {
@@ -77,10 +84,10 @@ func (m *orders) Hash() uint64 {
 	for _, w := range m.ways {
 		ways += Print(w.holder).Word(uint64(set(w.acquired, 1) + set(w.released, 2) + set(w.excused, 3)))
 	}
-	for c, n := range m.queue.queued {
-		sum += Print(c).Word(uint64(uint8(n)))
+	for _, x := range m.znodes {
+		sum += Print(x.client).Word(1)
 	}
-	return uint64(sum.Word(uint64(ways)).Word(uint64(uint8(m.queue.others))))
+	return uint64(sum.Word(uint64(ways)))
 }
 
 // each goes through the operations.
@@ -117,6 +124,9 @@ func (m *orders) find(object int32) (int, bool) {
 
 // Step implements [Monitor].
 func (m *orders) Step(h *history.History, i int) Verdict {
+	if m.full {
+		return m.tooMany(i)
+	}
 	e := &h.Events[i]
 	k, open := m.find(e.Object)
 	bit := uint64(1) << k
@@ -130,7 +140,8 @@ func (m *orders) Step(h *history.History, i int) Verdict {
 			m.forget(k)
 		}
 		if m.used == 1<<maxOps-1 {
-			return tooLong(m)
+			m.full = true
+			return m.tooMany(i)
 		}
 		if k = bits.TrailingZeros64(^m.used); k == len(m.ops) {
 			m.ops = append(m.ops, lockCall{})
@@ -175,6 +186,12 @@ func (m *orders) Step(h *history.History, i int) Verdict {
 	}
 	m.goOn()
 	return Verdict{}
+}
+
+// tooMany is the verdict from the operation on that is one too many.
+func (m *orders) tooMany(i int) Verdict {
+	why := fmt.Sprintf("too many attempts to get the lock, more than %d, are in progress or have no known end", maxOps)
+	return Verdict{Unknown, m.Name(), why, i}
 }
 
 // ended takes the end of an operation into account.

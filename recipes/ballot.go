@@ -22,7 +22,7 @@ func (t *Transaction) settle(ctx context.Context, wait bool) (d Decision, err er
 		}
 		d, err := t.round(ctx, wait)
 		if err == zk.ErrNoNode { // or so says a server that lags
-			err = t.check()
+			err = t.check(ctx)
 		}
 		if interrupted(err) {
 			err = t.await(ctx)
@@ -40,7 +40,7 @@ func (t *Transaction) settle(ctx context.Context, wait bool) (d Decision, err er
 func (t *Transaction) round(ctx context.Context, wait bool) (d Decision, err error) {
 	defer t.env.Forget()(&t.alarm, &d, &err)
 	path := t.path("decision")
-	data, _, err := t.conn.Get(path)
+	data, _, err := t.on(ctx).Get(path)
 	if err == nil {
 		return decisionIn(data), nil
 	}
@@ -50,7 +50,7 @@ func (t *Transaction) round(ctx context.Context, wait bool) (d Decision, err err
 	var made <-chan zk.Event
 	if wait {
 		var exists bool
-		if exists, _, made, err = t.conn.ExistsW(path); err != nil || exists {
+		if exists, _, made, err = t.on(ctx).ExistsW(path); err != nil || exists {
 			return Undecided, err
 		}
 		if t.opt.Form == ByCoordinator && t.opt.Site != "" {
@@ -62,7 +62,7 @@ func (t *Transaction) round(ctx context.Context, wait bool) (d Decision, err err
 	if wait {
 		t.alarm.set(t.env)
 	}
-	if err := b.open(); err != nil {
+	if err := b.open(ctx); err != nil {
 		return Undecided, err
 	}
 	for wait && b.count() == Undecided {
@@ -71,22 +71,22 @@ func (t *Transaction) round(ctx context.Context, wait bool) (d Decision, err err
 		if err != nil || i == 0 || i == len(b.watches) {
 			return Undecided, err
 		}
-		if err := b.read((i - 1) / 2); err != nil {
+		if err := b.read(ctx, (i-1)/2); err != nil {
 			return Undecided, err
 		}
 	}
 	b.watches = nil
 	b.keep()
-	return b.decide()
+	return b.decide(ctx)
 }
 
 // awaitDecision is how a site waits that leaves the votes to the coordinator. Until
 // it has voted the transaction may be withdrawn: then its own znode goes.
 func (t *Transaction) awaitDecision(ctx context.Context, made <-chan zk.Event) error {
-	data, _, err := t.conn.Get(t.own)
+	data, _, err := t.on(ctx).Get(t.own)
 	var gone <-chan zk.Event
 	if err == nil && !final(string(data)) {
-		_, _, gone, err = t.conn.GetW(t.own)
+		_, _, gone, err = t.on(ctx).GetW(t.own)
 	}
 	if err != nil {
 		return err // zk.ErrNoNode: there is no decision to be expected
@@ -115,8 +115,8 @@ type vote struct {
 
 // open reads all votes. The znodes of all sites were made at once, so a
 // listing shows either all of them or none, until they are forgotten.
-func (b *ballot) open() error {
-	names, _, err := b.conn.Children(b.dir)
+func (b *ballot) open(ctx context.Context) error {
+	names, _, err := b.on(ctx).Children(b.dir)
 	if err != nil {
 		return err
 	}
@@ -127,7 +127,7 @@ func (b *ballot) open() error {
 		}
 	}
 	for k := range b.votes {
-		if err := b.read(k); err != nil {
+		if err := b.read(ctx, k); err != nil {
 			return err
 		}
 	}
@@ -136,14 +136,14 @@ func (b *ballot) open() error {
 
 // read reads vote k. It leaves watches only where there is something to wait for:
 // those on a znode with a vote would all fire when it is deleted.
-func (b *ballot) read(k int) error {
+func (b *ballot) read(ctx context.Context, k int) error {
 	v, changed, ended := &b.votes[k], &b.watches[1+2*k], &b.watches[2+2*k]
 	*changed, *ended = nil, nil
 	b.keep()
 	path, id, wait := b.path(sitePrefix+v.site), b.conn.SessionID(), b.watches[0] != nil
-	data, stat, err := b.conn.Get(path)
+	data, stat, err := b.on(ctx).Get(path)
 	if err == nil && wait && !final(string(data)) {
-		data, stat, *changed, err = b.conn.GetW(path)
+		data, stat, *changed, err = b.on(ctx).GetW(path)
 	}
 	if err != nil {
 		return err
@@ -153,7 +153,7 @@ func (b *ballot) read(k int) error {
 		return nil
 	}
 	var lives bool
-	if lives, _, *ended, err = b.conn.ExistsW(b.path("live-" + v.site)); err != nil {
+	if lives, _, *ended, err = b.on(ctx).ExistsW(b.path("live-" + v.site)); err != nil {
 		return err
 	}
 	if !b.continues(id) {
@@ -182,7 +182,7 @@ func (b *ballot) count() Decision {
 
 // decide makes the decision that follows from the votes, where an absent vote is
 // a "no", unless somebody else makes one or a vote changes.
-func (b *ballot) decide() (Decision, error) {
+func (b *ballot) decide(ctx context.Context) (Decision, error) {
 	d := b.count()
 	if d == Undecided {
 		d = Aborted
@@ -191,7 +191,7 @@ func (b *ballot) decide() (Decision, error) {
 	for _, v := range b.votes {
 		ops = append(ops, &zk.CheckVersionRequest{Path: b.path(sitePrefix + v.site), Version: v.version})
 	}
-	_, err := b.conn.Multi(append(ops, b.publish(d))...)
+	_, err := b.on(ctx).Multi(append(ops, b.publish(d))...)
 	switch err {
 	case nil:
 		return d, nil

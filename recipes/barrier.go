@@ -101,14 +101,14 @@ func (b *Barrier) change(ctx context.Context, to string) (err error) {
 	var now []byte
 	var stat *zk.Stat
 	err = b.fresh(ctx, b.path, func() (err error) {
-		now, stat, err = b.conn.Get(b.path)
+		now, stat, err = b.on(ctx).Get(b.path)
 		return err
 	}, &now, &stat)
 	if err != nil || (string(now) == barrierHeld) == (to == barrierHeld) {
 		return err
 	}
 	err = b.retry(ctx, func() error {
-		_, err := b.conn.Set(b.path, []byte(to), stat.Version)
+		_, err := b.on(ctx).Set(b.path, []byte(to), stat.Version)
 		return err
 	})
 	if err == zk.ErrBadVersion {
@@ -133,7 +133,7 @@ func (b *Barrier) Wait(ctx context.Context) (err error) {
 		var changed <-chan zk.Event
 		b.alarm.set(b.env)
 		err := b.fresh(ctx, b.path, func() (err error) {
-			now, stat, changed, err = b.conn.GetW(b.path)
+			now, stat, changed, err = b.on(ctx).GetW(b.path)
 			return err
 		}, &now, &stat, &changed)
 		switch {

@@ -133,7 +133,7 @@ type kid struct {
 // update reads what has to be read and returns what is different.
 func (v *view) update(ctx context.Context) (changes []Change, err error) {
 	if v.listed == nil {
-		names, _, event, err := look(ctx, &v.observer, v.dir, v.conn.ChildrenW)
+		names, _, event, err := look(ctx, &v.observer, v.dir, v.on(ctx).ChildrenW)
 		if err != nil {
 			return nil, err
 		}
@@ -149,7 +149,7 @@ func (v *view) update(ctx context.Context) (changes []Change, err error) {
 		path := strings.TrimSuffix(v.dir, "/") + "/" + k.Name
 		fresh := Child{Name: k.Name}
 		err := v.read(ctx, path, func() (err error) {
-			fresh.Data, fresh.Stat, k.event, err = v.conn.GetW(path)
+			fresh.Data, fresh.Stat, k.event, err = v.on(ctx).GetW(path)
 			if err == zk.ErrNoNode {
 				fresh.Stat, err = nil, nil
 			}

@@ -38,5 +38,5 @@ func NewChildrenWatch(conn Conn, env Env, path string, opt WatchOptions) *Childr
 
 // Run is as [DataWatch.Run]; stat is that of the parent.
 func (w *ChildrenWatch) Run(ctx context.Context, f func(children []string, stat *zk.Stat) bool) error {
-	return follow(ctx, &observer{session: w.session, opt: w.opt}, w.path, w.conn.ChildrenW, ofChildren, f)
+	return follow(ctx, &observer{session: w.session, opt: w.opt}, w.path, w.on(ctx).ChildrenW, ofChildren, f)
 }

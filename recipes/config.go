@@ -155,15 +155,15 @@ func (c config) read(ctx context.Context) (set ConfigSet, err error) {
 			return ConfigSet{}, err
 		}
 		c.env.Keep()
-		if set, err = c.readOnce(); err != errTorn {
+		if set, err = c.readOnce(ctx); err != errTorn {
 			return set, err
 		}
 	}
 }
 
-func (c config) readOnce() (ConfigSet, error) {
+func (c config) readOnce(ctx context.Context) (ConfigSet, error) {
 	session := c.conn.SessionID()
-	flag, begin, err := c.conn.Get(c.dir)
+	flag, begin, err := c.on(ctx).Get(c.dir)
 	switch {
 	case err == zk.ErrNoNode:
 		return ConfigSet{Values: map[string][]byte{}}, nil
@@ -173,15 +173,15 @@ func (c config) readOnce() (ConfigSet, error) {
 		return ConfigSet{}, ErrConfigInvalid
 	}
 	set := ConfigSet{Values: map[string][]byte{}, Zxid: begin.Mzxid, stat: begin}
-	names, _, err := c.conn.Children(c.dir)
+	names, _, err := c.on(ctx).Children(c.dir)
 	for _, name := range names {
 		if err == nil && !isReceipt(name) {
-			set.Values[name], _, err = c.conn.Get(c.dir + "/" + name)
+			set.Values[name], _, err = c.on(ctx).Get(c.dir + "/" + name)
 		}
 	}
 	var end *zk.Stat
 	if err == nil {
-		_, end, err = c.conn.Exists(c.dir)
+		_, end, err = c.on(ctx).Exists(c.dir)
 	}
 	if err == zk.ErrNoNode || err == nil && (end.Mzxid != begin.Mzxid || !c.continues(session)) {
 		err = errTorn

@@ -107,7 +107,7 @@ func (c *CachedConfig) next(ctx context.Context, w *configWatch) (set ConfigSet,
 // refresh leaves a watch that fires, on this connection, when set is no longer the latest, and brings
 // it up to date. It reports whether it is another one now.
 func (c *CachedConfig) refresh(ctx context.Context, w *configWatch, set *ConfigSet) (later bool, err error) {
-	ok, stat, changed, err := c.conn.ExistsW(c.dir)
+	ok, stat, changed, err := c.on(ctx).ExistsW(c.dir)
 	if err != nil {
 		return false, err
 	}

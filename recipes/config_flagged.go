@@ -97,7 +97,7 @@ func (c *FlaggedConfig) begin(ctx context.Context) (version int32, err error) {
 	for {
 		var stat *zk.Stat
 		err := c.retry(ctx, func() (err error) {
-			stat, err = c.conn.Set(c.dir, []byte(changing), -1)
+			stat, err = c.on(ctx).Set(c.dir, []byte(changing), -1)
 			return err
 		}, &stat)
 		if err == zk.ErrNoNode {
@@ -120,7 +120,7 @@ func (c *FlaggedConfig) write(ctx context.Context, version int32, op interface{}
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		_, err := c.conn.Multi(&zk.CheckVersionRequest{Path: c.dir, Version: version}, op)
+		_, err := c.on(ctx).Multi(&zk.CheckVersionRequest{Path: c.dir, Version: version}, op)
 		return err
 	})
 }
@@ -142,7 +142,7 @@ func (c *FlaggedConfig) sweep(ctx context.Context, version int32, values map[str
 	defer c.env.Forget()(&err)
 	var names []string
 	err = c.fresh(ctx, c.dir, func() (err error) {
-		names, _, err = c.conn.Children(c.dir)
+		names, _, err = c.on(ctx).Children(c.dir)
 		return err
 	}, &names)
 	slices.Sort(names)
@@ -163,7 +163,7 @@ func (c *FlaggedConfig) end(ctx context.Context, version int32) (err error) {
 	defer c.env.Forget()(&err)
 	ready := "ready " + c.env.UUID()
 	err = c.retry(ctx, func() error {
-		_, err := c.conn.Set(c.dir, []byte(ready), version)
+		_, err := c.on(ctx).Set(c.dir, []byte(ready), version)
 		return err
 	})
 	if err != zk.ErrBadVersion {
@@ -171,7 +171,7 @@ func (c *FlaggedConfig) end(ctx context.Context, version int32) (err error) {
 	}
 	var flag []byte
 	if err := c.fresh(ctx, c.dir, func() (err error) {
-		flag, _, err = c.conn.Get(c.dir)
+		flag, _, err = c.on(ctx).Get(c.dir)
 		return err
 	}, &flag); err != nil {
 		return err

@@ -27,7 +27,8 @@ import (
 //     otherwise) makes the server close the connection, which looks like any other
 //     loss: recipes try again until their context is done.
 //   - A request issued while the connection is down waits and is executed after
-//     the reconnect, possibly in a new session.
+//     the reconnect, possibly in a new session. No context ends that wait: see
+//     [Env.Within].
 //   - A new session is made silently when the old one has expired. Operations
 //     practically never return zk.ErrSessionExpired.
 //   - Watch channels hear nothing of a disconnect. They get one event, then are

@@ -108,7 +108,7 @@ func (c *Counter) read(ctx context.Context) (n int64, version int32, err error) 
 	defer c.env.Forget()(&n, &version, &err)
 	var data []byte
 	err = c.fresh(ctx, c.path, func() error {
-		d, stat, err := c.conn.Get(c.path)
+		d, stat, err := c.on(ctx).Get(c.path)
 		if err == nil {
 			data, version = d, stat.Version
 		}

@@ -69,5 +69,5 @@ func NewDataWatch(conn Conn, env Env, path string, opt WatchOptions) *DataWatch 
 // with. What Run promises about states told before concerns one call of it.
 // When it ends, its last watch stays until the next change.
 func (w *DataWatch) Run(ctx context.Context, f func(data []byte, stat *zk.Stat) bool) error {
-	return follow(ctx, &observer{session: w.session, opt: w.opt}, w.path, w.conn.GetW, ofData, f)
+	return follow(ctx, &observer{session: w.session, opt: w.opt}, w.path, w.on(ctx).GetW, ofData, f)
 }

@@ -121,7 +121,8 @@ func (d *DoubleBarrier) ready() string { return d.dir + "/ready" }
 func (d *DoubleBarrier) path(member string) string { return d.dir + "/" + member }
 
 // Enter waits until the client is inside, as one of n. When ctx is done first it
-// returns ctx's error and gives up. Errors of ZooKeeper that waiting does not cure,
+// gives up and returns ctx's error: when its znode is gone, or as soon as there is no
+// connection. Errors of ZooKeeper that waiting does not cure,
 // such as zk.ErrNoAuth, are returned as they are, and zk.ErrClosing after the
 // connection was closed. Lost connections and expired sessions are dealt with.
 func (d *DoubleBarrier) Enter(ctx context.Context) (err error) {
@@ -144,7 +145,7 @@ func (d *DoubleBarrier) Enter(ctx context.Context) (err error) {
 		}
 		own := d.path(d.node)
 		d.node = ""
-		d.abandon(own)
+		d.withdraw(ctx, own)
 		if err != errGone {
 			return err
 		}
@@ -157,16 +158,16 @@ func (d *DoubleBarrier) Enter(ctx context.Context) (err error) {
 func (d *DoubleBarrier) join(ctx context.Context) (err error) {
 	var node string
 	defer d.env.Forget()(&node, &err)
-	err = d.create(ctx, creation{dir: d.ready(), acl: d.acl, kept: []any{&node},
+	err = d.create(ctx, creation{what: "barrier", dir: d.ready(), acl: d.acl, kept: []any{&node}, insist: true,
 		do: func() error {
 			node = memberPrefix + d.env.UUID()
-			_, err := d.conn.Create(d.path(node), nil, zk.FlagEphemeral, d.acl)
+			_, err := d.on(ctx).Create(d.path(node), nil, zk.FlagEphemeral, d.acl)
 			return err
 		},
 		done: func(ctx context.Context) (made bool, err error) {
 			defer d.env.Forget()(&made, &err)
 			err = d.fresh(ctx, d.path(node), func() (err error) {
-				made, _, err = d.conn.Exists(d.path(node))
+				made, _, err = d.on(ctx).Exists(d.path(node))
 				return err
 			}, &made)
 			return made, err
@@ -201,9 +202,20 @@ func (d *DoubleBarrier) gather(ctx context.Context) (err error) {
 	}
 }
 
+// withdraw removes the own znode. A caller who gives up waits for that as long as there is a connection,
+// so that nobody counts it any more.
+func (d *DoubleBarrier) withdraw(ctx context.Context, own string) {
+	if ctx.Err() == nil {
+		d.abandon(ctx, "barrier", own)
+		return
+	}
+	defer d.env.Forget()(&own)
+	d.whileConnected(d.cleanUp("barrier", func(ctx context.Context) { d.remove(ctx, own) }))
+}
+
 // look goes once through the steps 2 to 6 of the protocol.
 func (d *DoubleBarrier) look(ctx context.Context) error {
-	own, err := d.session.look(d.path(d.node), false)
+	own, err := d.session.look(ctx, d.path(d.node), false)
 	if err != nil {
 		return err
 	}
@@ -212,7 +224,7 @@ func (d *DoubleBarrier) look(ctx context.Context) error {
 	}
 	own.stat = nil // it has told what there is to know
 	d.env.Keep(&d.alarm, &own)
-	data, stat, changed, err := d.conn.GetW(d.ready())
+	data, stat, changed, err := d.on(ctx).GetW(d.ready())
 	if err == zk.ErrNoNode {
 		return d.makePath(ctx, d.ready(), d.acl)
 	}
@@ -227,7 +239,7 @@ func (d *DoubleBarrier) look(ctx context.Context) error {
 		}
 		return nil
 	}
-	inside, others, err := d.list(latest)
+	inside, others, err := d.list(ctx, latest)
 	switch {
 	case err != nil:
 	case len(inside) > 0:
@@ -236,7 +248,7 @@ func (d *DoubleBarrier) look(ctx context.Context) error {
 		d.env.Keep(&d.alarm, &changed, &own)
 		err = d.alarm.await(ctx, d.env, changed, own.event)
 	default:
-		err = d.begin(append(others[:d.n-1], d.node), latest.stat.Version)
+		err = d.begin(ctx, append(others[:d.n-1], d.node), latest.stat.Version)
 	}
 	return err
 }
@@ -244,8 +256,8 @@ func (d *DoubleBarrier) look(ctx context.Context) error {
 // list returns, in order, those of a round who are still there, and those who wait,
 // without the client itself. A znode is never missing for being new: the round is
 // younger than those of its members, and was read before.
-func (d *DoubleBarrier) list(r round) (inside, others []string, err error) {
-	names, _, err := d.conn.Children(d.dir)
+func (d *DoubleBarrier) list(ctx context.Context, r round) (inside, others []string, err error) {
+	names, _, err := d.on(ctx).Children(d.dir)
 	slices.Sort(names)
 	for _, name := range names {
 		switch {
@@ -261,14 +273,14 @@ func (d *DoubleBarrier) list(r round) (inside, others []string, err error) {
 // begin makes the members a round, if they all exist and there has been no other
 // round meanwhile. The own znode is one of them: were it gone, the listing could
 // be one of a later session, and older than the round that it was to follow.
-func (d *DoubleBarrier) begin(members []string, version int32) (err error) {
+func (d *DoubleBarrier) begin(ctx context.Context, members []string, version int32) (err error) {
 	defer d.env.Forget()(&err)
 	var ops []any
 	for _, name := range members {
 		ops = append(ops, &zk.CheckVersionRequest{Path: d.path(name), Version: -1})
 	}
 	ops = append(ops, &zk.SetDataRequest{Path: d.ready(), Data: []byte(strings.Join(members, " ")), Version: version})
-	_, err = d.conn.Multi(ops...)
+	_, err = d.on(ctx).Multi(ops...)
 	if errors.Is(err, zk.ErrNoNode) || errors.Is(err, zk.ErrBadVersion) {
 		return nil
 	}

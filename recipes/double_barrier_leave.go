@@ -47,7 +47,7 @@ func (d *DoubleBarrier) Leave(ctx context.Context) (err error) {
 	own := d.path(d.node)
 	d.node = ""
 	if err != nil {
-		d.abandon(own)
+		d.abandon(ctx, "barrier", own)
 	}
 	return err
 }
@@ -87,7 +87,7 @@ func (d *DoubleBarrier) leave(ctx context.Context) (err error) {
 func (d *DoubleBarrier) inside(ctx context.Context) (inside []string, err error) {
 	defer d.env.Forget()(&inside, &err)
 	err = d.fresh(ctx, d.dir, func() (err error) {
-		inside, _, err = d.list(d.round)
+		inside, _, err = d.list(ctx, d.round)
 		return err
 	}, &inside)
 	return inside, err
@@ -118,7 +118,7 @@ func (d *DoubleBarrier) leaveNaive(ctx context.Context, inside []string) (done b
 		return len(inside) == 1, d.remove(ctx, d.path(d.node))
 	}
 	d.alarm.set(d.env)
-	names, _, changed, err := d.conn.ChildrenW(d.dir)
+	names, _, changed, err := d.on(ctx).ChildrenW(d.dir)
 	if err == nil && slices.ContainsFunc(inside, func(name string) bool { return slices.Contains(names, name) }) {
 		err = d.alarm.await(ctx, d.env, changed)
 	}
@@ -155,7 +155,7 @@ func (d *DoubleBarrier) leaveSequential(ctx context.Context, inside []string) (d
 func (d *DoubleBarrier) mark(ctx context.Context) (err error) {
 	defer d.env.Forget()(&d.marked, &err)
 	err = d.retry(ctx, func() error {
-		_, err := d.conn.Set(d.path(d.node), []byte(memberLeaving), -1)
+		_, err := d.on(ctx).Set(d.path(d.node), []byte(memberLeaving), -1)
 		return err
 	})
 	if err == zk.ErrNoNode {
@@ -169,11 +169,11 @@ func (d *DoubleBarrier) mark(ctx context.Context) (err error) {
 // something happens to it. It leaves no watch where there is nothing to wait for.
 func (d *DoubleBarrier) awaitMark(ctx context.Context, member string) (marked bool, err error) {
 	defer d.env.Forget()(&d.alarm, &marked, &err)
-	data, _, err := d.conn.Get(d.path(member))
+	data, _, err := d.on(ctx).Get(d.path(member))
 	if err == nil && string(data) != memberLeaving {
 		var changed <-chan zk.Event
 		d.alarm.set(d.env)
-		data, _, changed, err = d.conn.GetW(d.path(member))
+		data, _, changed, err = d.on(ctx).GetW(d.path(member))
 		if err == nil && string(data) != memberLeaving {
 			return false, d.alarm.await(ctx, d.env, changed)
 		}

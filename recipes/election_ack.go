@@ -35,14 +35,17 @@ func (e *Election) Acknowledge(ctx context.Context) (err error) {
 			return err
 		}
 		name := []byte(e.name())
-		answers, err := e.conn.Multi(e.Check(), &zk.SetDataRequest{Path: e.leader(), Data: name, Version: -1})
+		answers, err := e.on(ctx).Multi(e.Check(), &zk.SetDataRequest{Path: e.leader(), Data: name, Version: -1})
 		if err == zk.ErrNoNode && len(answers) > 0 && answers[0].Error == nil {
 			// There never was a leader.
-			if _, err = e.conn.Create(e.leader(), nil, 0, e.opt.ACL); err == nil || err == zk.ErrNodeExists {
+			if _, err = e.on(ctx).Create(e.leader(), nil, 0, e.opt.ACL); err == nil || err == zk.ErrNodeExists {
 				continue
 			}
 		}
 		if !interrupted(err) && err != zk.ErrNoNode {
+			return err
+		}
+		if err := ctx.Err(); err != nil {
 			return err
 		}
 		break
@@ -64,14 +67,14 @@ func (e *Election) Leader(ctx context.Context) (Leader, error) {
 func (e *Election) leading(ctx context.Context) (x sight, err error) {
 	defer e.env.Forget()(&x, &err)
 	err = e.fresh(ctx, e.root, func() error {
-		name, _, err := e.conn.Get(e.leader())
+		name, _, err := e.on(ctx).Get(e.leader())
 		if err != nil {
 			return err
 		}
 		if len(name) == 0 {
 			return zk.ErrNoNode
 		}
-		x.data, x.stat, err = e.conn.Get(e.dir + "/" + string(name))
+		x.data, x.stat, err = e.on(ctx).Get(e.dir + "/" + string(name))
 		return err
 	}, &x)
 	if err == zk.ErrNoNode {
@@ -99,7 +102,7 @@ func (e *Election) awaitLeading(ctx context.Context) (x sight, err error) {
 		}
 		e.env.Keep(&e.follow)
 		e.follow.set(e.env)
-		_, _, event, err := e.conn.ExistsW(e.leader())
+		_, _, event, err := e.on(ctx).ExistsW(e.leader())
 		switch {
 		case interrupted(err):
 			err = e.await(ctx)

@@ -30,6 +30,18 @@ type Env interface {
 	// Go runs f concurrently. The name appears in schedules and reports.
 	Go(name string, f func())
 
+	// Within runs f, which makes one request of the connection and does nothing else, and
+	// returns true when it has ended. When ctx is done first, Within returns false at once. The
+	// request then takes its course without the caller: whether it is executed is as unknown as
+	// after zk.ErrConnectionClosed, and nobody may look at what f writes. When ctx is done
+	// before the call, f does not begin.
+	Within(ctx context.Context, f func()) bool
+
+	// Undo is Go for an f that removes what earlier requests may have left behind: f begins
+	// when the requests that calls of Within have left to themselves so far have ended, so that
+	// none of them can come after those of f.
+	Undo(name string, f func())
+
 	// UUID returns 32 lower-case hexadecimal digits that no other call on any
 	// client returns.
 	UUID() string

@@ -152,7 +152,7 @@ func (g *Group) List(ctx context.Context) (members []Child, err error) {
 	o := &observer{session: g.session}
 	var names []string
 	err = o.read(ctx, g.dir, func() (err error) {
-		names, _, err = g.conn.Children(g.dir)
+		names, _, err = g.on(ctx).Children(g.dir)
 		return err
 	})
 	if err == zk.ErrNoNode {
@@ -166,7 +166,7 @@ func (g *Group) List(ctx context.Context) (members []Child, err error) {
 		}
 		path := g.dir + "/" + name
 		err = o.read(ctx, path, func() (err error) {
-			c.Data, c.Stat, err = g.conn.Get(path)
+			c.Data, c.Stat, err = g.on(ctx).Get(path)
 			return err
 		})
 		switch err {

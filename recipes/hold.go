@@ -81,15 +81,15 @@ type sight struct {
 	event <-chan zk.Event
 }
 
-func (s session) look(path string, withData bool) (x sight, err error) {
+func (s session) look(ctx context.Context, path string, withData bool) (x sight, err error) {
 	if withData {
-		x.data, x.stat, x.event, err = s.conn.GetW(path)
+		x.data, x.stat, x.event, err = s.on(ctx).GetW(path)
 		if err == zk.ErrNoNode {
 			return sight{}, nil
 		}
 		return x, err
 	}
-	exists, stat, event, err := s.conn.ExistsW(path)
+	exists, stat, event, err := s.on(ctx).ExistsW(path)
 	if exists {
 		x.stat = stat
 	}
@@ -169,7 +169,7 @@ type another struct {
 func (g *guard) lookAgain() (*another, <-chan zk.Event) {
 	a, answered, withData := &another{}, make(chan zk.Event, 1), g.revoked != nil
 	g.env.Go("lock-look", func() {
-		a.sight, a.err = g.look(g.path, withData)
+		a.sight, a.err = g.look(context.Background(), g.path, withData)
 		answered <- zk.Event{}
 	})
 	return a, answered

@@ -26,9 +26,9 @@ func (k *keeper) claim(ctx context.Context) (err error) {
 	dir := k.dir + "/" + owners
 	proof := dir + "/" + guid
 	defer k.env.Forget()(&proof, &k.proof, &err)
-	err = k.create(ctx, creation{dir: dir, acl: k.opt.ACL,
+	err = k.create(ctx, creation{what: "member", dir: dir, acl: k.opt.ACL,
 		do: func() error {
-			_, err := k.conn.Multi(
+			_, err := k.on(ctx).Multi(
 				&zk.CreateRequest{Path: k.path(), Data: k.data, Acl: k.opt.ACL, Flags: zk.FlagEphemeral},
 				&zk.CreateRequest{Path: proof, Acl: k.opt.ACL, Flags: zk.FlagEphemeral})
 			return err
@@ -37,28 +37,12 @@ func (k *keeper) claim(ctx context.Context) (err error) {
 			name, err := k.find(ctx, dir, guid)
 			return name != "", err
 		},
-		undo: func(ctx context.Context) { k.release(ctx, proof) }})
+		undo: func(ctx context.Context) { k.removeProven(ctx, proof, k.path()) }})
 	switch err {
 	case nil:
 		k.proof = proof
 	case zk.ErrNodeExists:
 		err = ErrNameTaken
-	}
-	return err
-}
-
-// release deletes the znodes unless they are gone. If the multi fails because
-// somebody has deleted the member's znode, the proof is still there.
-func (k *keeper) release(ctx context.Context, proof string) (err error) {
-	defer k.env.Forget()(&err)
-	err = k.retry(ctx, func() error {
-		_, err := k.conn.Multi(
-			&zk.DeleteRequest{Path: proof, Version: -1},
-			&zk.DeleteRequest{Path: k.path(), Version: -1})
-		return err
-	})
-	if err == zk.ErrNoNode {
-		return k.remove(ctx, proof)
 	}
 	return err
 }
@@ -76,7 +60,7 @@ func (k *keeper) run(life context.Context) error {
 		}
 	}
 	if life.Err() != nil {
-		return k.release(context.Background(), k.proof)
+		return k.removeProven(context.Background(), k.proof, k.path())
 	}
 	k.tell(false)
 	return err

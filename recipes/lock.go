@@ -90,7 +90,8 @@ func NewLock(conn Conn, env Env, dir string, opt LockOptions) *Lock {
 }
 
 // Lock waits until the lock is held. When ctx is done first it returns ctx's
-// error, and the place in the queue is given up. Errors of ZooKeeper that
+// error at once, whether or not there is a connection, and the place in the queue is
+// given up in the background. Errors of ZooKeeper that
 // waiting does not cure, such as zk.ErrNoAuth, are returned as they are, and
 // zk.ErrClosing after the connection was closed. Lost connections and expired
 // sessions are dealt with.

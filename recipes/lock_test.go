@@ -98,10 +98,7 @@ func TestADoneContextLeavesNothingBehind(t *testing.T) {
 			if len(l.Znodes()) > 0 || l.Lost() != nil {
 				a.t.Errorf("knows of %v", l.Znodes())
 			}
-			after, _, err := a.Children("/lock")
-			if err != nil || len(after) != len(before) {
-				a.t.Errorf("%v is %v now, %v", before, after, err)
-			}
+			a.until(func() bool { after, _, err := a.Children("/lock"); return len(after) == len(before) && err == nil })
 			a.is("Lock with a done context, from the queue", l.TryLock(done), context.Canceled)
 			gaveUp = true
 			a.is("Lock", l.Lock(ctx), nil)
@@ -476,4 +473,17 @@ func ExampleLock() {
 	// c1 is done
 	// c2 has the lock
 	// c2 is done
+}
+
+// An operator has deleted the lock: what proves possession must not stay.
+func TestUnlockingABrokenSingleNodeLockLeavesNothing(t *testing.T) {
+	play(t, nil, func(a actor) {
+		l := singleLock(a)
+		a.is("Lock", l.Lock(ctx), nil)
+		a.is("Delete", a.Delete("/lock/lock", -1), nil)
+		a.is("Unlock", l.Unlock(ctx), nil)
+		if names, _, err := a.Children("/lock"); len(names) > 0 || err != nil {
+			a.t.Errorf("left behind: %v, %v", names, err)
+		}
+	})
 }

@@ -111,21 +111,21 @@ func (m *Master) lead(ctx context.Context) (err error) {
 
 // round does what there is to do, and renews the watches that have fired.
 func (m *Master) round(ctx context.Context, tasks, workers *<-chan zk.Event) error {
-	assign, _, err := m.conn.Children(m.dir + "/assign")
+	assign, _, err := m.on(ctx).Children(m.dir + "/assign")
 	if err != nil {
 		return err
 	}
-	waiting, err := m.list("/tasks", tasks)
+	waiting, err := m.list(ctx, "/tasks", tasks)
 	if err != nil {
 		return err
 	}
-	alive, err := m.list("/workers", workers)
+	alive, err := m.list(ctx, "/workers", workers)
 	if err != nil {
 		return err
 	}
 	for _, worker := range assign {
 		if _, lives := slices.BinarySearch(alive, worker); !lives {
-			if err := m.takeBack(worker); err != nil {
+			if err := m.takeBack(ctx, worker); err != nil {
 				return err
 			}
 		}
@@ -134,7 +134,7 @@ func (m *Master) round(ctx context.Context, tasks, workers *<-chan zk.Event) err
 		if err := ctx.Err(); err != nil || len(alive) == 0 {
 			return err
 		}
-		if err := m.assign(task, alive[m.turn%len(alive)]); err != nil {
+		if err := m.assign(ctx, task, alive[m.turn%len(alive)]); err != nil {
 			return err
 		}
 		m.turn++
@@ -144,59 +144,59 @@ func (m *Master) round(ctx context.Context, tasks, workers *<-chan zk.Event) err
 
 // list lists a folder, and leaves a watch unless there is one whose event was not
 // received: each watch takes up memory until then.
-func (m *Master) list(folder string, event *<-chan zk.Event) (names []string, err error) {
+func (m *Master) list(ctx context.Context, folder string, event *<-chan zk.Event) (names []string, err error) {
 	if *event != nil {
-		names, _, err = m.conn.Children(m.dir + folder)
+		names, _, err = m.on(ctx).Children(m.dir + folder)
 	} else {
-		names, _, *event, err = m.conn.ChildrenW(m.dir + folder)
+		names, _, *event, err = m.on(ctx).ChildrenW(m.dir + folder)
 	}
 	slices.Sort(names)
 	return names, err
 }
 
 // assign gives a task to a worker.
-func (m *Master) assign(task, worker string) error {
-	return m.move(m.pool.task(task), m.assigned(worker)+"/"+task,
+func (m *Master) assign(ctx context.Context, task, worker string) error {
+	return m.move(ctx, m.pool.task(task), m.assigned(worker)+"/"+task,
 		&zk.CheckVersionRequest{Path: m.worker(worker), Version: -1})
 }
 
 // takeBack makes the tasks of a worker that has ended wait for another.
-func (m *Master) takeBack(worker string) (err error) {
+func (m *Master) takeBack(ctx context.Context, worker string) (err error) {
 	defer m.env.Forget()(&err)
-	tasks, _, err := m.conn.Children(m.assigned(worker))
+	tasks, _, err := m.on(ctx).Children(m.assigned(worker))
 	if err == zk.ErrNoNode {
 		return nil
 	}
 	for _, task := range tasks {
 		if err == nil {
-			err = m.move(m.assigned(worker)+"/"+task, m.pool.task(task))
+			err = m.move(ctx, m.assigned(worker)+"/"+task, m.pool.task(task))
 		}
 	}
 	if err != nil {
 		return err
 	}
-	return m.write(&zk.DeleteRequest{Path: m.assigned(worker), Version: -1})
+	return m.write(ctx, &zk.DeleteRequest{Path: m.assigned(worker), Version: -1})
 }
 
 // move moves the znode of a task, unless it is gone.
-func (m *Master) move(from, to string, checks ...any) (err error) {
+func (m *Master) move(ctx context.Context, from, to string, checks ...any) (err error) {
 	defer m.env.Forget()(&err)
-	data, _, err := m.conn.Get(from)
+	data, _, err := m.on(ctx).Get(from)
 	if err == zk.ErrNoNode {
 		return nil
 	}
 	if err != nil {
 		return err
 	}
-	return m.write(append(checks,
+	return m.write(ctx, append(checks,
 		&zk.CreateRequest{Path: to, Data: data, Acl: m.acl},
 		&zk.DeleteRequest{Path: from, Version: -1})...)
 }
 
 // write executes a multi. It returns errGone if this is not the master any more;
 // that another znode is gone, or a folder not empty, is no error.
-func (m *Master) write(ops ...any) error {
-	answers, err := m.conn.Multi(append([]any{m.election.Check()}, ops...)...)
+func (m *Master) write(ctx context.Context, ops ...any) error {
+	answers, err := m.on(ctx).Multi(append([]any{m.election.Check()}, ops...)...)
 	switch {
 	case err == zk.ErrNoNode && len(answers) > 0 && answers[0].Error != nil:
 		return errGone

@@ -108,7 +108,7 @@ func (m *Monitor) update(ctx context.Context) (change <-chan zk.Event, err error
 	m.queue.alarm.set(m.queue.env)
 	var queue []string
 	err = m.queue.fresh(ctx, m.queue.dir, func() (err error) { // or a new session might show holders of the past again
-		queue, change, err = m.list()
+		queue, change, err = m.list(ctx)
 		return err
 	}, &queue, &change)
 	if err != nil {
@@ -128,16 +128,16 @@ func (m *Monitor) update(ctx context.Context) (change <-chan zk.Event, err error
 
 // list returns the queue, which is empty without its znode, and what fires when it
 // changes.
-func (m *Monitor) list() (queue []string, change <-chan zk.Event, err error) {
+func (m *Monitor) list(ctx context.Context) (queue []string, change <-chan zk.Event, err error) {
 	for {
-		names, _, change, err := m.queue.conn.ChildrenW(m.queue.dir)
+		names, _, change, err := m.queue.on(ctx).ChildrenW(m.queue.dir)
 		if err == nil {
-			queue, err = m.queue.ordered(names)
+			queue, err = m.queue.ordered(ctx, names)
 		}
 		if err != zk.ErrNoNode {
 			return queue, change, err
 		}
-		made, _, change, err := m.queue.conn.ExistsW(m.queue.dir)
+		made, _, change, err := m.queue.on(ctx).ExistsW(m.queue.dir)
 		if err != nil || !made {
 			return nil, change, err
 		}
@@ -184,7 +184,7 @@ func (m *Monitor) check(ctx context.Context) error {
 func (m *Monitor) data(ctx context.Context, path string) (data []byte, err error) {
 	defer m.queue.env.Forget()(&data, &err)
 	err = m.queue.fresh(ctx, path, func() (err error) {
-		data, _, err = m.queue.conn.Get(path)
+		data, _, err = m.queue.on(ctx).Get(path)
 		return err
 	}, &data)
 	return data, err

@@ -93,7 +93,7 @@ func NewNames(conn Conn, env Env, dir string, opt NamesOptions) *Names {
 // outcome is known, what may have been registered is removed in the background;
 // until then the name may be taken.
 func (n *Names) Register(ctx context.Context, name string, data []byte) error {
-	return n.register(ctx, name, data, creation{dir: n.dir, acl: n.opt.ACL})
+	return n.register(ctx, name, data, creation{what: "name", dir: n.dir, acl: n.opt.ACL})
 }
 
 // register executes the creation c, with a multi that begins with ops.
@@ -108,12 +108,12 @@ func (n *Names) register(ctx context.Context, name string, data []byte, c creati
 		&zk.CreateRequest{Path: path, Data: data, Acl: n.opt.ACL},
 		&zk.CreateRequest{Path: mark, Acl: n.opt.ACL})
 	c.do = func() error {
-		_, err := n.conn.Multi(ops...)
+		_, err := n.on(ctx).Multi(ops...)
 		return err
 	}
 	c.done = func(ctx context.Context) (executed bool, err error) {
 		err = n.fresh(ctx, path, func() (err error) {
-			executed, _, err = n.conn.Exists(mark)
+			executed, _, err = n.on(ctx).Exists(mark)
 			return err
 		}, &executed)
 		return executed, err
@@ -147,11 +147,11 @@ func (n *Names) RegisterNext(ctx context.Context, prefix string, data []byte) (n
 		ticket := tickets.nodes[0]
 		_, number := contender(ticket)
 		name = fmt.Sprintf("%s%010d", prefix, number)
-		err = n.register(ctx, name, data, creation{}, &zk.DeleteRequest{Path: n.dir + "/" + ticket, Version: -1})
+		err = n.register(ctx, name, data, creation{what: "name"}, &zk.DeleteRequest{Path: n.dir + "/" + ticket, Version: -1})
 		if err == nil {
 			return name, nil
 		}
-		n.abandon(n.dir + "/" + ticket)
+		n.abandon(ctx, "name", n.dir+"/"+ticket)
 		// Another number if somebody has chosen that name, and another first znode
 		// if the session of that one has ended.
 		if (err != ErrNameTaken || repeats(number)) && err != zk.ErrNoNode {
@@ -169,7 +169,7 @@ func (n *Names) Resolve(ctx context.Context, name string) (data []byte, err erro
 	defer n.env.Forget()(&data, &err)
 	path := n.dir + "/" + name
 	err = n.fresh(ctx, path, func() (err error) {
-		data, _, err = n.conn.Get(path)
+		data, _, err = n.on(ctx).Get(path)
 		return err
 	}, &data)
 	if err == zk.ErrNoNode {
@@ -182,7 +182,7 @@ func (n *Names) Resolve(ctx context.Context, name string) (data []byte, err erro
 func (n *Names) List(ctx context.Context) (names []string, err error) {
 	defer n.env.Forget()(&names, &err)
 	err = n.fresh(ctx, n.dir, func() (err error) {
-		names, _, err = n.conn.Children(n.dir)
+		names, _, err = n.on(ctx).Children(n.dir)
 		return err
 	}, &names)
 	if err == zk.ErrNoNode {
@@ -204,7 +204,7 @@ func (n *Names) Unregister(ctx context.Context, name string) (err error) {
 	path := n.dir + "/" + name
 	var mark string
 	err = n.fresh(ctx, path, func() error {
-		marks, _, err := n.conn.Children(path)
+		marks, _, err := n.on(ctx).Children(path)
 		mark = ""
 		for _, m := range marks {
 			if i := strings.LastIndexByte(m, '-'); i >= 0 && m[:i] == ownerPrefix+n.opt.Owner {
@@ -228,7 +228,7 @@ func (n *Names) Unregister(ctx context.Context, name string) (err error) {
 func (n *Names) removeMarked(ctx context.Context, path, mark string) (err error) {
 	defer n.env.Forget()(&err)
 	err = n.retry(ctx, func() error {
-		_, err := n.conn.Multi(
+		_, err := n.on(ctx).Multi(
 			&zk.DeleteRequest{Path: mark, Version: -1},
 			&zk.DeleteRequest{Path: path, Version: -1})
 		return err

@@ -48,7 +48,7 @@ func (w *PatientChildrenWatch) Run(ctx context.Context, f func(children []string
 	told, settled := nothing, nothing
 	for {
 		o.listen()
-		children, stat, event, err := look(ctx, o, w.path, w.conn.ChildrenW)
+		children, stat, event, err := look(ctx, o, w.path, w.on(ctx).ChildrenW)
 		if err != nil {
 			return err
 		}

@@ -53,7 +53,7 @@ func (p *place) acquire(ctx context.Context, wait bool) (err error) {
 		}
 		nodes := p.nodes
 		p.nodes = nil
-		p.giveUp(nodes)
+		p.giveUp(ctx, nodes)
 		if err != errGone {
 			return err
 		}
@@ -67,10 +67,10 @@ func (p *place) enqueue(ctx context.Context) (err error) {
 	var prefix string
 	var nodes []string
 	defer p.env.Forget()(&prefix, &p.nodes, &err)
-	err = p.create(ctx, creation{dir: p.dir, acl: p.opt.ACL, kept: []any{&prefix, &nodes},
+	err = p.create(ctx, creation{what: p.word, dir: p.dir, acl: p.opt.ACL, kept: []any{&prefix, &nodes},
 		do: func() (err error) {
 			prefix = "_c_" + p.env.UUID() + "-"
-			nodes, err = p.make(prefix)
+			nodes, err = p.make(ctx, prefix)
 			return err
 		},
 		done: func(ctx context.Context) (bool, error) {
@@ -101,18 +101,18 @@ func (p *place) words() []string {
 }
 
 // make sends the request that creates the own znodes and returns their names.
-func (p *place) make(prefix string) (names []string, err error) {
+func (p *place) make(ctx context.Context, prefix string) (names []string, err error) {
 	const flags = zk.FlagEphemeral | zk.FlagSequence
 	prefix = p.dir + "/" + prefix
 	if p.partner == "" {
-		path, err := p.conn.Create(prefix+p.word+"-", p.opt.Data, flags, p.opt.ACL)
+		path, err := p.on(ctx).Create(prefix+p.word+"-", p.opt.Data, flags, p.opt.ACL)
 		return []string{strings.TrimPrefix(path, p.dir+"/")}, err
 	}
 	var requests []interface{}
 	for _, word := range p.words() {
 		requests = append(requests, &zk.CreateRequest{Path: prefix + word + "-", Data: p.opt.Data, Acl: p.opt.ACL, Flags: flags})
 	}
-	results, err := p.conn.Multi(requests...)
+	results, err := p.on(ctx).Multi(requests...)
 	for _, r := range results {
 		names = append(names, strings.TrimPrefix(r.String, p.dir+"/"))
 	}
@@ -143,11 +143,11 @@ func (p *place) queue(ctx context.Context, name string, wait bool) (err error) {
 			return err
 		}
 		p.alarm.set(p.env)
-		ahead, err := p.ahead(name)
+		ahead, err := p.ahead(ctx, name)
 		switch {
 		case err != nil:
 		case ahead == "":
-			err = p.take(name)
+			err = p.take(ctx, name)
 			if err == nil && p.held != nil {
 				return nil
 			}
@@ -172,11 +172,11 @@ func (p *place) queue(ctx context.Context, name string, wait bool) (err error) {
 // become free.
 func (p *place) awaitLease(ctx context.Context, name string) (err error) {
 	defer p.env.Forget()(&p.alarm, &err)
-	names, _, event, err := p.conn.ChildrenW(p.dir)
+	names, _, event, err := p.on(ctx).ChildrenW(p.dir)
 	if err != nil {
 		return err
 	}
-	if ahead, err := p.aheadOf(name, names); ahead == "" || err != nil {
+	if ahead, err := p.aheadOf(ctx, name, names); ahead == "" || err != nil {
 		return err
 	}
 	return p.alarm.await(ctx, p.env, event)
@@ -184,8 +184,8 @@ func (p *place) awaitLease(ctx context.Context, name string) (err error) {
 
 // take makes sure that the first of the queue is ours and holds it. It does
 // nothing, without error, if the session has changed state meanwhile.
-func (p *place) take(name string) error {
-	seen, err := p.look(p.dir+"/"+name, p.revocable)
+func (p *place) take(ctx context.Context, name string) error {
+	seen, err := p.look(ctx, p.dir+"/"+name, p.revocable)
 	if err != nil {
 		return err
 	}
@@ -215,7 +215,7 @@ func (p *place) release(ctx context.Context) (err error) {
 	p.held, p.nodes = nil, nil
 	err = p.removeAll(ctx, nodes)
 	if err != nil && ctx.Err() != nil {
-		p.giveUp(nodes)
+		p.giveUp(ctx, nodes)
 	}
 	return err
 }
@@ -231,9 +231,9 @@ func (p *place) removeAll(ctx context.Context, names []string) error {
 }
 
 // giveUp is removeAll for a caller who cannot wait.
-func (p *place) giveUp(names []string) {
+func (p *place) giveUp(ctx context.Context, names []string) {
 	for _, name := range names {
-		p.abandon(p.dir + "/" + name)
+		p.abandon(ctx, p.word, p.dir+"/"+name)
 	}
 }
 
@@ -264,7 +264,7 @@ func (p *place) contenders(ctx context.Context) (all [][]byte, err error) {
 		var data []byte
 		if err == nil {
 			err = p.retry(ctx, func() (err error) {
-				data, _, err = p.conn.Get(p.dir + "/" + name)
+				data, _, err = p.on(ctx).Get(p.dir + "/" + name)
 				return err
 			}, &data)
 		}
@@ -284,21 +284,21 @@ func (p *place) contenders(ctx context.Context) (all [][]byte, err error) {
 func (p *place) list(ctx context.Context) (queue []string, err error) {
 	defer p.env.Forget()(&queue, &err)
 	err = p.retry(ctx, func() error {
-		names, _, err := p.conn.Children(p.dir)
+		names, _, err := p.on(ctx).Children(p.dir)
 		if err == nil {
-			queue, err = p.ordered(names)
+			queue, err = p.ordered(ctx, names)
 		}
 		return err
 	}, &queue)
 	return queue, err
 }
 
-// abandon removes the own znode: at once if possible, else in the background,
-// because the caller may be in a hurry but the znode must not stay.
-func (s session) abandon(path string) {
+// abandon removes the own znode, which must not stay: at once if it can be done before ctx is, else in the
+// background.
+func (s session) abandon(ctx context.Context, what, path string) {
 	defer s.env.Forget()(&path)
-	err := s.conn.Delete(path, -1)
+	err := s.on(ctx).Delete(path, -1)
 	if interrupted(err) {
-		s.env.Go("lock-cleanup", func() { s.remove(context.Background(), path) })
+		s.cleanUp(what, func(ctx context.Context) { s.remove(ctx, path) })
 	}
 }

@@ -2,6 +2,7 @@ package recipes
 
 import (
 	"cmp"
+	"context"
 	"math"
 	"slices"
 	"strconv"
@@ -12,20 +13,20 @@ import (
 
 // ahead returns the last of those ahead of own that keep it waiting (with herd,
 // the first), "" if there are too few of them, or errGone.
-func (p *place) ahead(own string) (ahead string, err error) {
+func (p *place) ahead(ctx context.Context, own string) (ahead string, err error) {
 	defer p.env.Forget()(&ahead, &err)
-	names, _, err := p.conn.Children(p.dir)
+	names, _, err := p.on(ctx).Children(p.dir)
 	if err == zk.ErrNoNode {
 		return "", errGone
 	}
 	if err != nil {
 		return "", err
 	}
-	return p.aheadOf(own, names)
+	return p.aheadOf(ctx, own, names)
 }
 
 // aheadOf is ahead in a listing.
-func (p *place) aheadOf(own string, names []string) (string, error) {
+func (p *place) aheadOf(ctx context.Context, own string, names []string) (string, error) {
 	_, mine := contender(own)
 	best, ahead, listed, count := int64(0), "", false, 0
 	for _, name := range names {
@@ -34,7 +35,7 @@ func (p *place) aheadOf(own string, names []string) (string, error) {
 			continue
 		}
 		if repeats(n) {
-			queue, err := p.ordered(names)
+			queue, err := p.ordered(ctx, names)
 			if err != nil {
 				return "", err
 			}
@@ -139,14 +140,16 @@ func owner(name string) string {
 func repeats(n int64) bool { return n < 0 || n == math.MaxInt32 }
 
 // ordered returns the contenders among names in the order of the queue.
-func (p *place) ordered(names []string) ([]string, error) {
-	return p.inOrder(p.dir, names, p.competes)
+func (p *place) ordered(ctx context.Context, names []string) ([]string, error) {
+	return p.inOrder(ctx, p.dir, names, p.competes)
 }
 
 // inOrder returns those children of dir among names whose word counts in the
 // order in which they were created: by sequence number, or, once numbers repeat,
 // by the zxid of their creation, at the price of reading each.
-func (s session) inOrder(dir string, names []string, counts func(word string) bool) ([]string, error) {
+func (s session) inOrder(
+	ctx context.Context, dir string, names []string, counts func(word string) bool,
+) ([]string, error) {
 	var queue []string
 	rank := map[string]int64{}
 	exact := !slices.ContainsFunc(names, func(name string) bool {
@@ -159,7 +162,7 @@ func (s session) inOrder(dir string, names []string, counts func(word string) bo
 			continue
 		}
 		if !exact {
-			exists, stat, err := s.conn.Exists(dir + "/" + name)
+			exists, stat, err := s.on(ctx).Exists(dir + "/" + name)
 			if err != nil {
 				return nil, err
 			}

@@ -63,7 +63,7 @@ func (p pool) put(ctx context.Context, nodes ...any) (perhaps bool, err error) {
 			return perhaps, err
 		}
 		err := p.retry(ctx, func() error {
-			_, err := p.conn.Multi(nodes...)
+			_, err := p.on(ctx).Multi(nodes...)
 			perhaps = perhaps || interrupted(err) && err != zk.ErrNoServer
 			return err
 		}, &perhaps)
@@ -85,7 +85,7 @@ func (p pool) put(ctx context.Context, nodes ...any) (perhaps bool, err error) {
 func (p pool) multi(ctx context.Context, ops ...any) (err error) {
 	defer p.env.Forget()(&err)
 	return p.retry(ctx, func() error {
-		_, err := p.conn.Multi(ops...)
+		_, err := p.on(ctx).Multi(ops...)
 		return err
 	})
 }

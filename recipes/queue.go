@@ -93,6 +93,10 @@ type QueueOptions struct {
 // [QueueOptions.Turns] only one consumer waits for items, for the price of a
 // [Lock] at each Take and Claim.
 //
+// A wait that ends with its context leaves its watches to the next one. Only if it ends
+// while they are being left does nobody hear of them, and they take up memory until
+// the queue changes.
+//
 // A Queue is for one goroutine at a time; the items that it has delivered may be
 // used by others.
 type Queue struct{ queue }

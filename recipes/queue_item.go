@@ -78,7 +78,7 @@ func (i *QueueItem) ack(ctx context.Context) (err error) {
 	defer i.env.Forget()(&err)
 	lost := false // an answer
 	err = i.retry(ctx, func() error {
-		_, err := i.conn.Multi(
+		_, err := i.on(ctx).Multi(
 			&zk.DeleteRequest{Path: i.proof, Version: -1},
 			&zk.DeleteRequest{Path: i.claim, Version: -1},
 			&zk.DeleteRequest{Path: i.path, Version: -1})
@@ -103,7 +103,7 @@ func (i *QueueItem) ack(ctx context.Context) (err error) {
 func (i *QueueItem) doubt(ctx context.Context) error {
 	exists := false
 	err := i.fresh(ctx, i.path, func() (err error) {
-		exists, _, err = i.conn.Exists(i.path)
+		exists, _, err = i.on(ctx).Exists(i.path)
 		return err
 	}, &exists)
 	if exists && err == nil {
@@ -112,29 +112,17 @@ func (i *QueueItem) doubt(ctx context.Context) error {
 	return errors.Join(ErrUnknownOutcome, err)
 }
 
-// release deletes the claim, as far as it is there.
-func (i *QueueItem) release(ctx context.Context) (err error) {
-	defer i.env.Forget()(&err)
-	err = i.retry(ctx, func() error {
-		_, err := i.conn.Multi(
-			&zk.DeleteRequest{Path: i.proof, Version: -1},
-			&zk.DeleteRequest{Path: i.claim, Version: -1})
-		return err
-	})
-	if err == zk.ErrNoNode {
-		return i.remove(ctx, i.proof)
-	}
-	return err
-}
+// release deletes the claim, if it is there.
+func (i *QueueItem) release(ctx context.Context) error { return i.removeProven(ctx, i.proof, i.claim) }
 
 // ackLater is ack in the background.
 func (i *QueueItem) ackLater() {
 	defer i.env.Forget()(i)
-	i.env.Go("queue-ack", func() { i.ack(context.Background()) })
+	i.env.Undo("queue-ack", func() { i.ack(context.Background()) })
 }
 
 // releaseLater is release in the background.
 func (i *QueueItem) releaseLater() {
 	defer i.env.Forget()(i)
-	i.env.Go("queue-cleanup", func() { i.release(context.Background()) })
+	i.cleanUp("claim", func(ctx context.Context) { i.release(ctx) })
 }

@@ -107,7 +107,7 @@ func (q *queue) first(ctx context.Context) (name string, err error) {
 	defer q.env.Forget()(&name, &err)
 	var free []string
 	err = q.fresh(ctx, q.dir, func() (err error) {
-		free, err = q.free(ctx, q.children, q.children)
+		free, err = q.free(ctx, q.children(ctx), q.children(ctx))
 		return err
 	}, &free)
 	if err == nil && len(free) == 0 {
@@ -123,7 +123,7 @@ func (q *queue) first(ctx context.Context) (name string, err error) {
 func (q *queue) Len(ctx context.Context) (n int, err error) {
 	defer q.env.Forget()(&n, &err)
 	err = q.fresh(ctx, q.dir, func() error {
-		names, err := q.children(q.dir + "/items")
+		names, err := q.children(ctx)(q.dir + "/items")
 		n = len(names)
 		return err
 	}, &n)
@@ -138,10 +138,10 @@ func (q *queue) put(ctx context.Context, data []byte, rank string) (err error) {
 	defer q.env.Forget()(&guid, &err)
 	items, receipt := q.dir+"/items", q.dir+"/"+guid
 	var before int64 // the session
-	err = q.create(ctx, creation{dir: items, acl: q.opt.ACL, kept: []any{&before},
+	err = q.create(ctx, creation{what: "receipt", dir: items, acl: q.opt.ACL, kept: []any{&before},
 		do: func() error {
 			before = q.conn.SessionID()
-			_, err := q.conn.Multi(
+			_, err := q.on(ctx).Multi(
 				&zk.CreateRequest{Path: items + "/" + guid + "-" + rank + "-", Data: data, Acl: q.opt.ACL, Flags: zk.FlagSequence},
 				&zk.CreateRequest{Path: receipt, Acl: q.opt.ACL, Flags: zk.FlagEphemeral})
 			return err
@@ -161,7 +161,7 @@ func (q *queue) put(ctx context.Context, data []byte, rank string) (err error) {
 		},
 		undo: func(ctx context.Context) { q.remove(ctx, receipt) }})
 	if err == nil {
-		q.abandon(receipt)
+		q.abandon(ctx, "receipt", receipt)
 	}
 	return err
 }
@@ -172,7 +172,7 @@ func (q *queue) claim(ctx context.Context, name string) (item *QueueItem, err er
 	i := &QueueItem{session: q.session, path: q.dir + "/items/" + name, claim: q.dir + "/claims/" + name, proof: q.dir + "/" + guid}
 	defer q.env.Forget()(&i, &item, &err)
 	err = q.retry(ctx, func() (err error) {
-		i.data, _, err = q.conn.Get(i.path)
+		i.data, _, err = q.on(ctx).Get(i.path)
 		return err
 	}, &i.data)
 	if err == zk.ErrNoNode {
@@ -181,10 +181,10 @@ func (q *queue) claim(ctx context.Context, name string) (item *QueueItem, err er
 	if err != nil {
 		return nil, err
 	}
-	err = q.create(ctx, creation{kept: []any{&i.owner},
+	err = q.create(ctx, creation{what: "claim", kept: []any{&i.owner},
 		do: func() error {
 			i.owner = q.conn.SessionID()
-			_, err := q.conn.Multi(
+			_, err := q.on(ctx).Multi(
 				&zk.CheckVersionRequest{Path: i.path, Version: -1},
 				&zk.CreateRequest{Path: i.claim, Acl: q.opt.ACL, Flags: zk.FlagEphemeral},
 				&zk.CreateRequest{Path: i.proof, Acl: q.opt.ACL, Flags: zk.FlagEphemeral})
@@ -225,7 +225,7 @@ func (q *queue) free(ctx context.Context, items, claims func(path string) ([]str
 			return nil, err
 		}
 		names = slices.DeleteFunc(names, func(name string) bool { return slices.Contains(claimed, name) })
-		names, err = q.inOrder(q.dir+"/items", names, func(word string) bool { return word != "" })
+		names, err = q.inOrder(ctx, q.dir+"/items", names, func(word string) bool { return word != "" })
 		slices.SortStableFunc(names, func(a, b string) int {
 			x, _ := contender(a)
 			y, _ := contender(b)
@@ -235,9 +235,11 @@ func (q *queue) free(ctx context.Context, items, claims func(path string) ([]str
 	}
 }
 
-func (q *queue) children(path string) ([]string, error) {
-	names, _, err := q.conn.Children(path)
-	return names, err
+func (q *queue) children(ctx context.Context) func(path string) ([]string, error) {
+	return func(path string) ([]string, error) {
+		names, _, err := q.on(ctx).Children(path)
+		return names, err
+	}
 }
 
 // awaitFree waits until there is a free item, or perhaps is.
@@ -246,7 +248,7 @@ func (q *queue) awaitFree(ctx context.Context) (err error) {
 	return q.retry(ctx, func() error {
 		w := &q.watch
 		w.begin(q.env)
-		free, err := q.free(ctx, w.list(q.conn, &w.items), w.list(q.conn, &w.claims))
+		free, err := q.free(ctx, w.list(q.on(ctx), &w.items), w.list(q.on(ctx), &w.claims))
 		if err != nil || len(free) > 0 {
 			return err
 		}

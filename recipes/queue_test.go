@@ -383,6 +383,7 @@ func TestCloseEndsAConsumerThatWaits(t *testing.T) {
 
 func TestAnIdleConsumerDoesNotPileUpWatches(t *testing.T) {
 	play(t, nil, func(a actor) {
+		a.idle = true // a read that is given up leaves its watch to nobody
 		env, conn := &counting{Env: a.env}, watching{a.Conn, map[string]int{}}
 		q := recipes.NewQueue(conn, env, "/q", recipes.QueueOptions{})
 		a.puts(q, "a")

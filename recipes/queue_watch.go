@@ -24,7 +24,7 @@ func (w *queueWatch) begin(env Env) {
 
 // list returns a function that lists the children of a znode and sees to it that
 // the next change of them is heard from event, which is one of w's.
-func (w *queueWatch) list(conn Conn, event *<-chan zk.Event) func(path string) ([]string, error) {
+func (w *queueWatch) list(conn requests, event *<-chan zk.Event) func(path string) ([]string, error) {
 	return func(path string) (names []string, err error) {
 		if *event != nil && len(*event) == 0 {
 			names, _, err = conn.Children(path)

@@ -36,15 +36,15 @@ func (s session) receipted(ctx context.Context, dir string, acl []zk.ACL, ops ..
 	ops = append(ops, &zk.CreateRequest{Path: path, Acl: acl, Flags: zk.FlagEphemeral})
 	defer s.env.Forget()(&path, &err)
 	var issued int64 // session in which the multi was issued; it may run in a later one
-	err = s.create(ctx, creation{kept: []any{&issued},
+	err = s.create(ctx, creation{what: "receipt", kept: []any{&issued},
 		do: func() error {
 			issued = s.conn.SessionID()
-			_, err := s.conn.Multi(ops...)
+			_, err := s.on(ctx).Multi(ops...)
 			return err
 		},
 		done: func(ctx context.Context) (executed bool, err error) {
 			err = s.fresh(ctx, dir, func() (err error) {
-				executed, _, err = s.conn.Exists(path)
+				executed, _, err = s.on(ctx).Exists(path)
 				return err
 			}, &executed)
 			if err != nil {
@@ -58,7 +58,7 @@ func (s session) receipted(ctx context.Context, dir string, acl []zk.ACL, ops ..
 		undo: func(ctx context.Context) { s.remove(ctx, path) },
 	})
 	if err == nil {
-		s.abandon(path)
+		s.abandon(ctx, "receipt", path)
 	}
 	return err
 }

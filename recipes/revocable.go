@@ -69,7 +69,7 @@ func (l *RevocableLock) Queue(ctx context.Context) ([]string, error) {
 func (l *RevocableLock) Revoke(ctx context.Context, path string) (err error) {
 	defer l.write.env.Forget()(&err)
 	err = l.write.retry(ctx, func() error {
-		_, err := l.write.conn.Set(path, []byte(unlock), -1)
+		_, err := l.write.on(ctx).Set(path, []byte(unlock), -1)
 		return err
 	})
 	if err == zk.ErrNoNode {

@@ -156,7 +156,7 @@ func (l *RWLock) Downgrade(ctx context.Context) (err error) {
 		return nil
 	}
 	r.nodes = nil
-	r.giveUp(nodes)
+	r.giveUp(ctx, nodes)
 	if err == errGone {
 		return ErrLost
 	}

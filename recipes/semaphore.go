@@ -1,8 +1,8 @@
 package recipes
 
 import (
+	"cmp"
 	"context"
-	"errors"
 
 	"github.com/go-zookeeper/zk"
 )
@@ -63,7 +63,7 @@ func NewSemaphore(conn Conn, env Env, dir string, leases int, opt LockOptions) *
 }
 
 // Acquire waits until a lease is held. When ctx is done first it returns ctx's error
-// and gives up its place. Other errors are as those of [Lock.Lock].
+// and gives up its place in the background. Other errors are as those of [Lock.Lock].
 func (s *Semaphore) Acquire(ctx context.Context) (err error) {
 	defer s.gate.env.Forget()(&s.gate.nodes, &s.gate.held, &s.gate.alarm, &s.lease.nodes, &s.lease.held, &s.lease.alarm, &err)
 	if s.lease.held != nil {
@@ -83,7 +83,7 @@ func (s *Semaphore) Acquire(ctx context.Context) (err error) {
 			return nil
 		}
 		// To leave the gate may have taken longer than the session.
-		if err := errors.Join(closed, s.lease.release(ctx)); err != nil {
+		if err := cmp.Or(closed, s.lease.release(ctx)); err != nil {
 			return err
 		}
 	}

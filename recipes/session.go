@@ -58,9 +58,26 @@ func (s session) retry(ctx context.Context, f func() error, kept ...any) (err er
 // that is gone already is removed.
 func (s session) remove(ctx context.Context, path string) (err error) {
 	defer s.env.Forget()(&err)
-	err = s.retry(ctx, func() error { return s.conn.Delete(path, -1) })
+	err = s.retry(ctx, func() error { return s.on(ctx).Delete(path, -1) })
 	if err == zk.ErrNoNode {
 		return nil
+	}
+	return err
+}
+
+// removeProven deletes a znode whose name others may have as well, together with the proof that it is
+// the caller's, whose name is unique. Where the proof is gone, so is what it proved. The multi also fails
+// where somebody else has deleted the znode; then the proof is still there.
+func (s session) removeProven(ctx context.Context, proof, path string) (err error) {
+	defer s.env.Forget()(&err)
+	err = s.retry(ctx, func() error {
+		_, err := s.on(ctx).Multi(
+			&zk.DeleteRequest{Path: proof, Version: -1},
+			&zk.DeleteRequest{Path: path, Version: -1})
+		return err
+	})
+	if err == zk.ErrNoNode {
+		return s.remove(ctx, proof)
 	}
 	return err
 }
@@ -73,7 +90,7 @@ func (s session) makePath(ctx context.Context, path string, acl []zk.ACL) (err e
 			continue
 		}
 		err := s.retry(ctx, func() error {
-			_, err := s.conn.Create(path[:i], nil, 0, acl)
+			_, err := s.on(ctx).Create(path[:i], nil, 0, acl)
 			return err
 		})
 		if err == zk.ErrNoAuth && s.there(ctx, path[:i]) {
@@ -90,7 +107,7 @@ func (s session) makePath(ctx context.Context, path string, acl []zk.ACL) (err e
 func (s session) there(ctx context.Context, path string) (exists bool) {
 	defer s.env.Forget()(&exists)
 	err := s.fresh(ctx, path, func() (err error) {
-		exists, _, err = s.conn.Exists(path)
+		exists, _, err = s.on(ctx).Exists(path)
 		return err
 	}, &exists)
 	return exists && err == nil
@@ -108,7 +125,7 @@ func (s session) fresh(ctx context.Context, path string, read func() error, kept
 			return err
 		}
 		id := s.conn.SessionID()
-		_, err := s.conn.Sync(path)
+		_, err := s.on(ctx).Sync(path)
 		if err == nil {
 			err = read()
 		}
@@ -138,7 +155,7 @@ func (s session) find(ctx context.Context, dir, word string) (name string, err e
 	defer s.env.Forget()(&name, &err)
 	err = s.fresh(ctx, dir, func() error {
 		name = ""
-		children, _, err := s.conn.Children(dir)
+		children, _, err := s.on(ctx).Children(dir)
 		for _, c := range children {
 			if strings.Contains(c, word) {
 				name = c
@@ -155,8 +172,9 @@ func (s session) find(ctx context.Context, dir, word string) (name string, err e
 // creation is a create, or a multi with creates, that leaves behind something by
 // which its outcome can be told after the answer was lost.
 type creation struct {
-	dir string // made, with acl, when it is missing; "": zk.ErrNoNode is an answer as any
-	acl []zk.ACL
+	what string // what is created, a word for schedules and reports
+	dir  string // made, with acl, when it is missing; "": zk.ErrNoNode is an answer as any
+	acl  []zk.ACL
 
 	do   func() error                            // the request
 	kept []any                                   // what is left of all that do sees
@@ -164,6 +182,9 @@ type creation struct {
 	// undo removes what the request may have left behind. It runs in the
 	// background when the outcome could not be told, for as long as it takes.
 	undo func(ctx context.Context)
+	// insist has the caller wait for undo for as long as there is a connection, even if ctx is
+	// done.
+	insist bool
 }
 
 // create executes the request of c exactly once. After an error it was not
@@ -189,7 +210,10 @@ func (s session) create(ctx context.Context, c creation) (err error) {
 				return nil
 			}
 			if err != nil {
-				s.env.Go("lock-cleanup", func() { c.undo(context.Background()) })
+				ended := s.cleanUp(c.what, c.undo)
+				if c.insist {
+					s.whileConnected(ended)
+				}
 			}
 		}
 		if err != nil {
@@ -198,12 +222,32 @@ func (s session) create(ctx context.Context, c creation) (err error) {
 	}
 }
 
+// cleanUp runs undo in the background, for as long as it takes, and after the requests that were given
+// up. The channel gets an event when it has ended.
+func (s session) cleanUp(what string, undo func(ctx context.Context)) (ended <-chan zk.Event) {
+	end := make(chan zk.Event, 1)
+	s.env.Undo(what+"-cleanup", func() {
+		undo(context.Background())
+		end <- zk.Event{}
+	})
+	return end
+}
+
+// whileConnected waits for a clean-up for as long as there is a connection.
+func (s session) whileConnected(ended <-chan zk.Event) {
+	defer s.env.Forget()()
+	change := s.env.SessionEvents()
+	if s.conn.State() == zk.StateHasSession {
+		s.env.Await(context.Background(), ended, change)
+	}
+}
+
 // awaitChange waits until something happens to the znode path, or to the session;
 // it returns at once when the znode is not there.
 func (s session) awaitChange(ctx context.Context, path string, a *alarm) (err error) {
 	defer s.env.Forget()(a, &err)
 	a.set(s.env)
-	exists, _, event, err := s.conn.ExistsW(path)
+	exists, _, event, err := s.on(ctx).ExistsW(path)
 	if err != nil || !exists {
 		return err
 	}

@@ -2,7 +2,6 @@ package recipes
 
 import (
 	"context"
-	"errors"
 
 	"github.com/go-zookeeper/zk"
 )
@@ -18,6 +17,7 @@ import (
 // answer is lost, sync and look for the GUID. To unlock, delete both in one
 // multi, dir/holder-GUID first: the name dir/lock may be somebody else's by the
 // time a late request is executed, and then the multi fails as a whole.
+// If it fails because somebody has deleted dir/lock, delete dir/holder-GUID alone.
 //
 // The holder watches dir/holder-GUID only. Deleting dir/lock by hand lets the next
 // one in without telling the holder, whose Unlock would then delete the other's
@@ -65,7 +65,7 @@ func (l *SingleNodeLock) acquire(ctx context.Context, wait bool) (err error) {
 			err = l.retry(ctx, func() error { return l.awaitChange(ctx, l.path(), &l.alarm) }, &l.alarm)
 		case err == nil:
 			l.owner = owner
-			err = l.take(owner)
+			err = l.take(ctx, owner)
 			if err == nil {
 				return nil
 			}
@@ -88,9 +88,9 @@ func (l *SingleNodeLock) acquire(ctx context.Context, wait bool) (err error) {
 func (l *SingleNodeLock) claim(ctx context.Context) (owner string, err error) {
 	owner = "holder-" + l.env.UUID()
 	defer l.env.Forget()(&owner, &err)
-	return owner, l.create(ctx, creation{dir: l.dir, acl: l.opt.ACL,
+	return owner, l.create(ctx, creation{what: "lock", dir: l.dir, acl: l.opt.ACL,
 		do: func() error {
-			_, err := l.conn.Multi(
+			_, err := l.on(ctx).Multi(
 				&zk.CreateRequest{Path: l.path(), Data: l.opt.Data, Acl: l.opt.ACL, Flags: zk.FlagEphemeral},
 				&zk.CreateRequest{Path: l.dir + "/" + owner, Acl: l.opt.ACL, Flags: zk.FlagEphemeral})
 			return err
@@ -103,10 +103,10 @@ func (l *SingleNodeLock) claim(ctx context.Context) (owner string, err error) {
 }
 
 // take makes sure that the claim belongs to the present session.
-func (l *SingleNodeLock) take(owner string) (err error) {
+func (l *SingleNodeLock) take(ctx context.Context, owner string) (err error) {
 	defer l.env.Forget()(&l.held, &l.alarm, &err)
 	l.alarm.set(l.env)
-	seen, err := l.look(l.dir+"/"+owner, false)
+	seen, err := l.look(ctx, l.dir+"/"+owner, false)
 	if interrupted(err) || err == nil && seen.stat == nil {
 		return errGone
 	}
@@ -120,24 +120,14 @@ func (l *SingleNodeLock) take(owner string) (err error) {
 	return nil
 }
 
-// release deletes the claim unless it is gone already.
-func (l *SingleNodeLock) release(ctx context.Context, owner string) (err error) {
-	defer l.env.Forget()(&err)
-	err = l.retry(ctx, func() error {
-		_, err := l.conn.Multi(
-			&zk.DeleteRequest{Path: l.dir + "/" + owner, Version: -1},
-			&zk.DeleteRequest{Path: l.path(), Version: -1})
-		return err
-	})
-	if errors.Is(err, zk.ErrNoNode) {
-		return nil
-	}
-	return err
+// release deletes the claim, if it is there.
+func (l *SingleNodeLock) release(ctx context.Context, owner string) error {
+	return l.removeProven(ctx, l.dir+"/"+owner, l.path())
 }
 
 func (l *SingleNodeLock) abandon(owner string) {
 	defer l.env.Forget()(&owner)
-	l.env.Go("lock-cleanup", func() { l.release(context.Background(), owner) })
+	l.cleanUp("lock", func(ctx context.Context) { l.release(ctx, owner) })
 }
 
 // Unlock is as [Lock.Unlock].

@@ -62,7 +62,7 @@ func (c *TaskClient) Submit(ctx context.Context, data []byte) (task *Task, err e
 		return t, nil
 	}
 	if perhaps {
-		c.env.Go("task-cleanup", func() { t.Forget(context.Background()) })
+		c.cleanUp("task", func(ctx context.Context) { t.Forget(ctx) })
 	}
 	return nil, err
 }
@@ -92,11 +92,11 @@ func (t *Task) Wait(ctx context.Context) (result []byte, err error) {
 		}
 		t.env.Keep(t.alarm)
 		t.alarm.set(t.env)
-		data, _, event, err := t.conn.GetW(t.status(t.id))
+		data, _, event, err := t.on(ctx).GetW(t.status(t.id))
 		if err == zk.ErrNoNode {
 			// In a new session the server may lag behind the submission.
 			err = t.fresh(ctx, t.status(t.id), func() (err error) {
-				data, _, event, err = t.conn.GetW(t.status(t.id))
+				data, _, event, err = t.on(ctx).GetW(t.status(t.id))
 				return err
 			}, &data, &event)
 		}

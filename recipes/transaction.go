@@ -190,9 +190,10 @@ func (t *Transaction) Begin(ctx context.Context, data []byte, sites ...string) (
 	if len(sites) == 0 {
 		return zk.ErrBadArguments
 	}
-	return t.create(ctx, creation{dir: t.dir[:max(0, strings.LastIndexByte(t.dir, '/'))], acl: t.opt.ACL,
+	parent := t.dir[:max(0, strings.LastIndexByte(t.dir, '/'))]
+	return t.create(ctx, creation{what: "transaction", dir: parent, acl: t.opt.ACL,
 		do: func() error {
-			_, err := t.conn.Multi(ops...)
+			_, err := t.on(ctx).Multi(ops...)
 			return err
 		},
 		done: func(ctx context.Context) (bool, error) { return t.begun(ctx, guid) },
@@ -209,9 +210,9 @@ func (t *Transaction) begun(ctx context.Context, guid string) (ours bool, err er
 	defer t.env.Forget()(&ours, &err)
 	err = t.retry(ctx, func() error {
 		for {
-			data, _, err := t.conn.Get(t.own)
+			data, _, err := t.on(ctx).Get(t.own)
 			if err == zk.ErrNoNode { // or so says a server that lags
-				if err = t.check(); err == nil {
+				if err = t.check(ctx); err == nil {
 					continue
 				}
 			}
@@ -227,8 +228,8 @@ func (t *Transaction) begun(ctx context.Context, guid string) (ours bool, err er
 
 // check returns nil or zk.ErrNoNode, according to whether the own znode exists.
 // Unlike a read it is answered by the leader.
-func (t *Transaction) check() error {
-	_, err := t.conn.Multi(&zk.CheckVersionRequest{Path: t.own, Version: -1})
+func (t *Transaction) check(ctx context.Context) error {
+	_, err := t.on(ctx).Multi(&zk.CheckVersionRequest{Path: t.own, Version: -1})
 	return err
 }
 
@@ -241,7 +242,7 @@ func (t *Transaction) withdraw(ctx context.Context, sites []string) {
 	}
 	ops = append(ops, &zk.DeleteRequest{Path: t.own, Version: -1}, &zk.DeleteRequest{Path: t.dir, Version: -1})
 	err := t.retry(ctx, func() error {
-		_, err := t.conn.Multi(ops...)
+		_, err := t.on(ctx).Multi(ops...)
 		return err
 	})
 	if err == nil {
@@ -266,11 +267,11 @@ func (t *Transaction) Join(ctx context.Context) (data []byte, err error) {
 	}
 	err = t.retry(ctx, func() error {
 		for {
-			data, _, err = t.conn.Get(t.dir)
+			data, _, err = t.on(ctx).Get(t.dir)
 			if err != zk.ErrNoNode {
 				return err
 			}
-			exists, _, made, err := t.conn.ExistsW(t.dir)
+			exists, _, made, err := t.on(ctx).ExistsW(t.dir)
 			if err == nil && !exists {
 				_, _, err = t.env.Await(ctx, made)
 			}
@@ -290,7 +291,7 @@ func (t *Transaction) Join(ctx context.Context) (data []byte, err error) {
 func (t *Transaction) announce(ctx context.Context) error {
 	t.joined = true
 	err := t.retry(ctx, func() error {
-		_, err := t.conn.Multi(
+		_, err := t.on(ctx).Multi(
 			&zk.SetDataRequest{Path: t.own, Data: []byte(joined), Version: 0},
 			&zk.CreateRequest{Path: t.live(), Acl: t.opt.ACL, Flags: zk.FlagEphemeral})
 		return err
@@ -300,7 +301,7 @@ func (t *Transaction) announce(ctx context.Context) error {
 	}
 	if err != nil {
 		t.joined = false
-		t.abandon(t.live())
+		t.abandon(ctx, "site", t.live())
 	}
 	return err
 }
@@ -327,11 +328,11 @@ func (t *Transaction) Vote(ctx context.Context, yes bool) (err error) {
 	return t.retry(ctx, func() error {
 		version := int32(0)
 		for {
-			err := t.cast(vote, version)
+			err := t.cast(ctx, vote, version)
 			if err != zk.ErrBadVersion {
 				return err
 			}
-			data, stat, err := t.conn.Get(t.own)
+			data, stat, err := t.on(ctx).Get(t.own)
 			switch {
 			case err == zk.ErrNoNode: // cast knows better
 			case err != nil:
@@ -348,12 +349,12 @@ func (t *Transaction) Vote(ctx context.Context, yes bool) (err error) {
 }
 
 // cast writes the vote if the znode has that version.
-func (t *Transaction) cast(vote string, version int32) error {
+func (t *Transaction) cast(ctx context.Context, vote string, version int32) error {
 	ops := []any{&zk.SetDataRequest{Path: t.own, Data: []byte(vote), Version: version}}
 	if vote == voteNo {
 		ops = append(ops, t.publish(Aborted))
 	}
-	_, err := t.conn.Multi(ops...)
+	_, err := t.on(ctx).Multi(ops...)
 	if err == zk.ErrNodeExists {
 		return nil // aborted already: it cannot be committed without this site
 	}
@@ -401,7 +402,7 @@ func (t *Transaction) Forget(ctx context.Context) (err error) {
 		return err
 	}
 	err = t.retry(ctx, func() error {
-		_, err := t.conn.Multi(
+		_, err := t.on(ctx).Multi(
 			&zk.DeleteRequest{Path: t.path("decision"), Version: -1},
 			&zk.DeleteRequest{Path: t.dir, Version: -1})
 		return err

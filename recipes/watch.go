@@ -43,12 +43,14 @@ func (o *observer) read(ctx context.Context, path string, f func() error) error 
 		id := o.conn.SessionID()
 		var err error
 		if id != o.synced {
-			_, err = o.conn.Sync(path)
+			_, err = o.on(ctx).Sync(path)
 		}
 		if err == nil {
 			err = f()
 		}
 		switch {
+		case interrupted(err) && ctx.Err() != nil: // the connection may be all right
+			return ctx.Err()
 		case interrupted(err):
 			o.doubt(true)
 			if err := o.await(ctx); err != nil {
@@ -113,7 +115,7 @@ func look[T any](ctx context.Context, o *observer, path string, read readW[T]) (
 				return err
 			}
 			var exists bool
-			if exists, _, event, err = o.conn.ExistsW(path); err != nil || !exists {
+			if exists, _, event, err = o.on(ctx).ExistsW(path); err != nil || !exists {
 				stat = nil
 				return err
 			}

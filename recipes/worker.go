@@ -68,7 +68,7 @@ func (w *Worker) Next(ctx context.Context) (next Assignment, err error) {
 		if err := w.register(ctx); err != nil {
 			return Assignment{}, err
 		}
-		a, event, err := w.first()
+		a, event, err := w.first(ctx)
 		switch {
 		case err == nil && event == nil:
 			return a, nil
@@ -77,7 +77,7 @@ func (w *Worker) Next(ctx context.Context) (next Assignment, err error) {
 		case interrupted(err):
 			err = w.await(ctx)
 		case err == errGone:
-			w.abandon(w.worker(w.name))
+			w.abandon(ctx, "worker", w.worker(w.name))
 			w.name, err = "", nil
 		}
 		if err != nil {
@@ -99,17 +99,17 @@ func (w *Worker) register(ctx context.Context) error {
 
 // first returns the first task or, when there is none, the event of its coming;
 // errGone when the registration has ended.
-func (w *Worker) first() (a Assignment, event <-chan zk.Event, err error) {
+func (w *Worker) first(ctx context.Context) (a Assignment, event <-chan zk.Event, err error) {
 	defer w.env.Forget()(&w.alarm, &a, &event, &err)
 	w.alarm.set(w.env)
-	names, _, event, err := w.conn.ChildrenW(w.assigned(w.name))
+	names, _, event, err := w.on(ctx).ChildrenW(w.assigned(w.name))
 	if err == zk.ErrNoNode {
 		return a, nil, errGone
 	}
 	if err != nil {
 		return a, nil, err
 	}
-	ok, stat, err := w.conn.Exists(w.worker(w.name))
+	ok, stat, err := w.on(ctx).Exists(w.worker(w.name))
 	if err == nil && (!ok || stat.EphemeralOwner != w.conn.SessionID()) {
 		err = errGone
 	}
@@ -117,7 +117,7 @@ func (w *Worker) first() (a Assignment, event <-chan zk.Event, err error) {
 		return a, event, err
 	}
 	a = Assignment{ID: slices.Min(names), Worker: w.name}
-	a.Data, _, err = w.conn.Get(w.assigned(w.name) + "/" + a.ID)
+	a.Data, _, err = w.on(ctx).Get(w.assigned(w.name) + "/" + a.ID)
 	if err == zk.ErrNoNode {
 		return a, event, nil // taken away: the event has come
 	}
@@ -139,7 +139,7 @@ func (w *Worker) Done(ctx context.Context, a Assignment, result []byte) (err err
 	}
 	var status []byte
 	err = w.fresh(ctx, w.status(a.ID), func() (err error) {
-		status, _, err = w.conn.Get(w.status(a.ID))
+		status, _, err = w.on(ctx).Get(w.status(a.ID))
 		return err
 	}, &status)
 	if err == zk.ErrNoNode {
@@ -163,7 +163,7 @@ func (w *Worker) Leave(ctx context.Context) (err error) {
 	w.name = ""
 	err = w.remove(ctx, path)
 	if err != nil && ctx.Err() != nil {
-		w.abandon(path)
+		w.abandon(ctx, "worker", path)
 	}
 	return err
 }

@@ -22,10 +22,6 @@ func TestABrokenTransactionHoldsWithoutItsFlaw(t *testing.T) {
 
 // More of everything than the scenarios have: sites, transactions and faults.
 func TestTransactionsHoldInACrowd(t *testing.T) {
-	last := uint64(300)
-	if testing.Short() {
-		last = 100
-	}
 	for _, s := range commitScenarios {
 		if s.Broken() {
 			continue
@@ -35,7 +31,7 @@ func TestTransactionsHoldInACrowd(t *testing.T) {
 			s.Faults[i].Budget *= 2
 		}
 		s.Clients = 6
-		if rep, err := Run(context.Background(), &s, Options{Seeds: Range{1, last}}); err != nil || !unharmed(rep) {
+		if rep, err := Run(context.Background(), &s, Options{Seeds: Range{1, 300}}); err != nil || !unharmed(rep) {
 			t.Errorf("%s: %+v, %s, %v", s.Name, rep.Failure.Verdict, rep.Why, err)
 		}
 	}

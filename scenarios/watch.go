@@ -127,8 +127,12 @@ func watch(p *Process, w watching) (o Object, stop func()) {
 
 // rest waits for the end of the faults, at least in many runs: timers fire early
 // as well, but once the faults are over they do so only when nothing else can
-// happen. The last of them is announced to the judges. Real clients rest for a
+// happen. The rest that is then left is announced to the judges. Real clients rest for a
 // good second.
+//
+// The end of the session of a client that has crashed moves time on, perhaps beyond the end of a sleep.
+// A watcher that looks only then has no time left to settle before that sleep ends. Each client's session
+// ends so once at most, so one of Clients + 1 sleeps is whole.
 func rest(p *Process, times int, all ...Object) {
 	for range times {
 		p.Env.Sleep(context.Background(), 60*time.Millisecond)
@@ -136,7 +140,9 @@ func rest(p *Process, times int, all ...Object) {
 	for _, o := range all {
 		o.Invoke(checkers.Rest)
 	}
-	p.Env.Sleep(context.Background(), 4*settleTime)
+	for range p.Clients + 1 {
+		p.Env.Sleep(context.Background(), 2*settleTime)
+	}
 }
 
 // settleTime is how long the patient watcher waits.

@@ -78,7 +78,7 @@ type credential struct {
 
 // request is one operation between call and answer.
 type request struct {
-	g     *coroutine // nil for SetWatches
+	g     *coroutine // nil for SetWatches, and where nobody waits any more
 	req   model.Request
 	res   model.Response
 	err   error // of the library; the server's error is in res
@@ -379,19 +379,28 @@ func (c *Client) answer(r *request, at int) {
 		c.lastZxid, c.lastTxn = r.res.Zxid, at
 	}
 	w.hash = w.hash.Int(r.res.Zxid)
-	if r.g == nil {
-		return
-	}
-	c.lingered = 0
-	if !w.follows { // a timed run is told by its times; long listings would take longer to hash than to read
-		r.g.learn(uint64(hashResponse(0, &r.res)))
-		w.hash = w.hash.Uint64(uint64(c.observed))
+	if r.g != nil {
+		c.lingered = 0
+		if !w.follows { // a timed run is told by its times; long listings would take longer to hash than to read
+			r.g.learn(uint64(hashResponse(0, &r.res)))
+			w.hash = w.hash.Uint64(uint64(c.observed))
+		}
 	}
 	if k := r.arms(); k != noWatch {
 		r.ch = make(chan zk.Event, 1)
-		c.watchers = append(c.watchers, watcher{k, r.req.Path, r.ch, r.g.knows()})
+		c.watchers = append(c.watchers, watcher{k, r.req.Path, r.ch, r.hearer()})
 	}
-	r.g.resume()
+	if r.g != nil {
+		r.g.resume()
+	}
+}
+
+// hearer returns the scope of the code that gets the channel of a watch; nil if none does.
+func (r *request) hearer() *scope {
+	if r.g == nil {
+		return nil
+	}
+	return r.g.knows()
 }
 
 // arms returns the kind of the watch that the answer to r leaves.

@@ -36,15 +36,17 @@ type coroutine struct {
 	slow   bool // it goes on, or begins, when it likes; see World.Prompt
 	woken  bool // it was waiting for an event, its context, or a request that has failed with the connection
 
-	req   request
-	ctx   context.Context
-	chans []<-chan zk.Event
-	timer timer
-	got   int // result of awaiting: index of the channel, or -1 for ctx
-	event zk.Event
-	scope *scope // where it notes what it sees
-	base  *scope // the outermost of its own; nil: it has none
-	title uint64 // hash of its name
+	req    request
+	ctx    context.Context
+	within context.Context // of the request that it makes; nil: it waits as long as it takes
+	left   bool            // the request was given up; see Env.Within
+	chans  []<-chan zk.Event
+	timer  timer
+	got    int // result of awaiting: index of the channel, or -1 for ctx
+	event  zk.Event
+	scope  *scope // where it notes what it sees
+	base   *scope // the outermost of its own; nil: it has none
+	title  uint64 // hash of its name
 
 	fn    func()
 	next  func() (struct{}, bool)
@@ -202,7 +204,7 @@ func (c *Client) retire(g *coroutine) {
 	if len(c.coroutines) == 0 {
 		c.forgetAll()
 	}
-	g.fn, g.ctx, g.chans, g.client = nil, nil, g.chans[:0], nil
+	g.fn, g.ctx, g.within, g.left, g.chans, g.client = nil, nil, nil, false, g.chans[:0], nil
 	if g.status != lost {
 		c.w.pool = append(c.w.pool, g)
 	}
@@ -214,6 +216,10 @@ func (c *Client) poll() {
 	c.touch()
 	for _, g := range c.coroutines {
 		switch g.status {
+		case calling:
+			if g.overdue() {
+				c.leaveRequest(g)
+			}
 		case awaiting:
 			if i, ev, ok := ready(g.chans); ok {
 				g.woke(i, ev, nil)

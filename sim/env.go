@@ -105,6 +105,10 @@ func (e Env) Yield() { e.c.linger() }
 // Go starts f as a coroutine of the same client.
 func (e Env) Go(name string, f func()) { e.c.w.spawn(e.c.here().client, name, f) }
 
+// Undo starts f as a coroutine of the same client. It need not wait for the requests that Within
+// has given up, since those of f are behind them in the library's queue.
+func (e Env) Undo(name string, f func()) { e.Go(name, f) }
+
 // UUID returns a name derived from the world's order, the client and a counter, mixed so that the
 // order of names is unrelated to the order of creation.
 func (e Env) UUID() string {

@@ -56,7 +56,7 @@ func (c *Client) body() uint64 {
 	}
 	h = h.Int(int64(len(c.unsent)))
 	for _, r := range c.unsent {
-		h = c.hashRequest(h.Uint64(r.g.title), &r.req)
+		h = c.hashRequest(h.Uint64(titleOf(r.g)), &r.req)
 	}
 	if c.await != nil {
 		h = c.hashRequest(h.Uint64(titleOf(c.await.g)).Int(int64(c.awaitTo-w.servers[c.server].applied)), &c.await.req)
@@ -78,8 +78,16 @@ func (c *Client) flags(h hash.Hash) hash.Hash {
 func (g *coroutine) hashed(h hash.Hash) hash.Hash {
 	h = h.Uint64(g.title).Uint64(uint64(g.status) | bit(g.begun)<<8 | bit(g.slow)<<9 | bit(g.woken)<<10)
 	h = h.Int(int64(g.got)).Uint64(failure(g.req.err)).Uint64(eventHash(g.event))
-	if g.status != awaiting {
+	if h = h.Bool(g.left).Bool(g.within != nil); g.within != nil {
+		h = hashContext(h, g.within)
+	}
+	switch g.status {
+	case sleeping:
+		return hashContext(h, g.ctx)
+	default:
 		return h
+	case awaiting:
+		h = hashContext(h, g.ctx)
 	}
 	h = h.Int(int64(len(g.chans)))
 	for _, ch := range g.chans {

@@ -33,6 +33,7 @@ type Client struct {
 	link    *link
 	feed    feed
 	running running
+	left    left
 	ended   chan struct{} // closed when go-zookeeper's goroutines have ended
 }
 

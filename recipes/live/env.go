@@ -99,6 +99,44 @@ func (env) WithTimeout(ctx context.Context, d time.Duration) (context.Context, c
 
 func (e env) Go(name string, f func()) { e.c.running.start(name, f) }
 
+// Within leaves f in a goroutine of its own if ctx is done first. Code that never gives up needs none.
+func (e env) Within(ctx context.Context, f func()) bool {
+	if ctx.Done() == nil {
+		f()
+		return true
+	}
+	if ctx.Err() != nil {
+		return false
+	}
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		f()
+	}()
+	select {
+	case <-ended:
+		return true
+	case <-ctx.Done():
+	}
+	select {
+	case <-ended: // both at once
+		return true
+	default:
+		e.c.left.add(ended)
+		return false
+	}
+}
+
+func (e env) Undo(name string, f func()) {
+	before := e.c.left.list()
+	e.Go(name, func() {
+		for _, ended := range before {
+			<-ended
+		}
+		f()
+	})
+}
+
 func (env) UUID() string {
 	var b [16]byte
 	rand.Read(b[:]) // never fails: crypto/rand ends the process instead

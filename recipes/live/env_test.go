@@ -329,3 +329,36 @@ func TestOptionsAreCheckedBeforeDialing(t *testing.T) {
 		}
 	}
 }
+
+func TestWithinLeavesWhatItDoesNotWaitForToItself(t *testing.T) {
+	e := offline()
+	ctx, cancel := context.WithCancel(t.Context())
+	if !e.Within(context.Background(), func() {}) || !e.Within(ctx, func() {}) {
+		t.Error("a request that ends is given up")
+	}
+	begun, release := make(chan struct{}), make(chan struct{})
+	go func() {
+		<-begun
+		cancel()
+	}()
+	if e.Within(ctx, func() { close(begun); <-release }) {
+		t.Error("a request that does not end has ended")
+	}
+	if e.Within(ctx, func() { t.Error("begun with a done context") }) {
+		t.Error("ended with a done context")
+	}
+	undone, started := make(chan struct{}), make(chan struct{})
+	e.Undo("undo", func() { close(undone) })
+	e.Go("other", func() { close(started) })
+	<-started // Go waits for nothing
+	select {
+	case <-undone:
+		t.Error("undone before the request has ended")
+	default:
+	}
+	close(release)
+	<-undone
+	if n := len(e.c.left.list()); n > 0 {
+		t.Errorf("%d requests are left", n)
+	}
+}
