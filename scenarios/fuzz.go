@@ -104,6 +104,10 @@ func (r *Runner) fuzz(t T, s *Scenario, data []byte) {
 	r.world.OnStep = func() { n.note(r.world) }
 	defer func() { r.world.OnStep = nil }()
 	res := r.Bytes(s, data)
+	if res.Misuse != nil {
+		t.Fatalf("%s: %v", s.Name, res.Misuse)
+		return
+	}
 	if res.Verdict.Level != checkers.Violated || s.Broken() && !s.Catches(res.Verdict) {
 		return
 	}

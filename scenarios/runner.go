@@ -2,6 +2,7 @@ package scenarios
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -23,6 +24,8 @@ import (
 type Runner struct {
 	Strategy Strategy   // of Seed
 	Detail   sim.Detail // of fingerprints
+	// Misused, if not nil, is called at the end of a run in which client code leaves the simulator.
+	Misused func(m *sim.Misuse)
 
 	world     *sim.World
 	random    sim.Random
@@ -37,6 +40,7 @@ type Runner struct {
 	cancels   bool              // the plan cancels contexts
 	known     []func() []string // of all recipe objects, with their clients
 	owners    []*Process
+	lost      bool // client code has not come back
 }
 
 // NewRunner returns a runner. Close it to free its coroutines.
@@ -47,7 +51,11 @@ func NewRunner() *Runner {
 }
 
 // Close frees what a runner holds.
-func (r *Runner) Close() { r.world.Close() }
+func (r *Runner) Close() {
+	if !r.lost {
+		r.world.Close()
+	}
+}
 
 // Guarded returns a hash of what the resource that the locks guard remembers: tokens, as a rule
 // zxids, which sim.Detail.Epoch tells from other numbers.
@@ -70,6 +78,9 @@ type Result struct {
 	Steps    int
 	Hash     uint64
 	History  *history.History
+	// Misuse, if not nil, says that client code has left the simulator. The verdict is then
+	// worth nothing; it is a violation, by the checker "misuse", so that nobody takes it for a success.
+	Misuse *sim.Misuse
 }
 
 // Seed runs the scenario with everything drawn from a seed. The schedule of the
@@ -150,8 +161,8 @@ func (r *Runner) Names(result *Result) {
 // Hashes returns the running hash of the last run after each step.
 func (r *Runner) Hashes() []uint64 { return r.world.Hashes() }
 
-// Replay runs a schedule. It fails if the schedule does not fit the scenario;
-// the error says where.
+// Replay runs a schedule. It fails if the schedule does not fit the scenario,
+// where the error says where, and with a [*sim.Misuse].
 func (r *Runner) Replay(s *Scenario, schedule Schedule) (Result, error) {
 	if err := s.accept(&schedule); err != nil {
 		return Result{}, err
@@ -160,10 +171,14 @@ func (r *Runner) Replay(s *Scenario, schedule Schedule) (Result, error) {
 	if err != nil {
 		return result, schedule.misfit(err)
 	}
+	if result.Misuse != nil {
+		return result, result.Misuse
+	}
 	r.Names(&result)
 	return result, nil
 }
 
+// run runs a scenario. Client code that leaves the simulator is no error here.
 func (r *Runner) run(s *Scenario, p Schedule, ch sim.Chooser) (Result, error) {
 	r.injector.Reset(p.Faults)
 	r.resource.written, r.resource.seen, r.objects = 0, 0, 0
@@ -194,7 +209,13 @@ func (r *Runner) run(s *Scenario, p Schedule, ch sim.Chooser) (Result, error) {
 		}
 	}
 	result := Result{Schedule: p, Steps: w.Step(), Hash: w.Hash(), History: w.History}
-	if err == nil {
+	if m := (*sim.Misuse)(nil); errors.As(err, &m) {
+		result.Misuse, err = m, nil
+		result.Verdict = checkers.Verdict{Level: checkers.Violated, Checker: "misuse", Message: m.Message, Event: -1}
+		if r.Misused != nil {
+			r.Misused(m)
+		}
+	} else if err == nil {
 		result.Verdict = judge(s, w.History)
 	}
 	return result, err
@@ -262,8 +283,10 @@ func judge(s *Scenario, h *history.History) checkers.Verdict {
 type simHost Runner
 
 func (h *simHost) record(e history.Event) {
+	c := h.world.Clients()[e.Client-1]
+	c.Own()
 	if e.Kind == history.Write && e.OK { // the program hears of it
-		h.world.Clients()[e.Client-1].Learn(1)
+		c.Learn(1)
 	}
 	e.Step = int32(h.world.Step())
 	h.world.History.Add(e)
@@ -275,6 +298,7 @@ func (h *simHost) object() int32 {
 }
 
 func (h *simHost) know(p *Process, znodes func() []string) {
+	h.world.Clients()[p.ID-1].Own()
 	h.known = append(h.known, znodes)
 	h.owners = append(h.owners, p)
 }
@@ -295,6 +319,7 @@ func (h *simHost) interruptible(p *Process) (context.Context, context.CancelFunc
 func (h *simHost) step(p *Process) { p.Env.(sim.Env).Yield() }
 
 func (h *simHost) fail(p *Process, why error) {
+	h.world.Clients()[p.ID-1].Own()
 	h.world.History.Failed[int32(p.ID)] = why.Error()
 }
 

@@ -45,6 +45,7 @@ func (e Env) Forget() func(kept ...any) {
 	g.scope = s
 	c.scopes = append(c.scopes, s)
 	return func(kept ...any) {
+		c.own()
 		if !s.closed && !g.killed {
 			c.leave(s, kept)
 		}
@@ -156,6 +157,7 @@ func (c *Client) keep(s *scope, kept []any) digest {
 // Drop says that nobody has these channels any more. See recipes.Env.
 func (e Env) Drop(chans ...<-chan zk.Event) {
 	c := e.c
+	c.own()
 	for i := range c.watchers {
 		if slices.Contains(chans, c.watchers[i].ch) {
 			c.watchers[i].scope = nil

@@ -179,8 +179,21 @@ type deadline struct {
 
 // Deadline returns the virtual time at which the context ends.
 func (d *deadline) Deadline() (time.Time, bool) {
-	d.client.askTime()
+	if !d.client.w.looking {
+		d.client.askTime()
+	}
 	return d.at, true
+}
+
+// deadlineKey is the key under which contexts find the virtual deadline that they come from.
+type deadlineKey struct{}
+
+// Value returns d itself for deadlineKey.
+func (d *deadline) Value(key any) any {
+	if key == (deadlineKey{}) {
+		return d
+	}
+	return d.Context.Value(key)
 }
 
 // Err returns context.DeadlineExceeded after the virtual timer has fired.

@@ -78,6 +78,10 @@ type World struct {
 	History *history.History // of the current run
 	// OnStep, if not nil, is called after every step, to look and not to touch.
 	OnStep func()
+	// Watch, if not nil, hears which goroutines run client code. With Strict it hears of every turn, too, and every
+	// call is known to come from the goroutine whose turn it is, in the first 2,000 steps of a run.
+	Watch  Watch
+	Strict bool
 	// Remains, if not nil, returns a hash of all that matters of what the code of a
 	// client has seen, after it has ended.
 	Remains func(c *Client) uint64
@@ -116,8 +120,12 @@ type World struct {
 	step     int32
 	calm     bool
 	panicked string
-	members  []*Client // all clients ever made, for reuse
-	replicas []*server // likewise
+	misuse   *Misuse
+	strays   chan *Misuse // by goroutines that the world does not know
+	looking  bool         // at a context
+	made     int          // coroutines, so far
+	members  []*Client    // all clients ever made, for reuse
+	replicas []*server    // likewise
 
 	faultNames map[Transition]string
 
@@ -131,7 +139,7 @@ type World struct {
 
 // NewWorld returns a world without clients; Reset equips it.
 func NewWorld() *World {
-	return &World{History: &history.History{}, faultNames: map[Transition]string{}}
+	return &World{History: &history.History{}, faultNames: map[Transition]string{}, strays: make(chan *Misuse, 1)}
 }
 
 // origin returns the zxid before the first txn.
@@ -185,7 +193,7 @@ func (w *World) Reset(cfg Config, inj Injector, program func(*Client)) {
 	w.clock, w.readings, w.hurried = NoClock, 0, false
 	w.sweeping.reset()
 	w.zxid = w.epoch
-	w.now, w.timerOrder, w.step, w.calm, w.panicked = 0, 0, 0, false, ""
+	w.now, w.timerOrder, w.step, w.calm, w.panicked, w.misuse = 0, 0, 0, false, "", nil
 	w.hash = digest(mix(uint64(cfg.Clients)<<32 ^ uint64(cfg.Servers)<<16 ^ cfg.Order))
 	w.History.Reset(cfg.Clients)
 	w.History.Txns = true
@@ -222,8 +230,8 @@ func (w *World) SetCounter(path string, creates int32) {
 }
 
 // Run makes transitions of ch's choice happen until nothing is left to happen,
-// the step limit is reached or ch gives up (then it returns ch's error). The
-// result is in History.
+// the step limit is reached, ch gives up (then it returns ch's error), or client code
+// leaves the simulator (then it returns a [*Misuse]). The result is in History.
 func (w *World) Run(ch Chooser) error {
 	var err error
 	outcome := history.Quiet
@@ -237,6 +245,10 @@ func (w *World) Run(ch Chooser) error {
 			break
 		}
 		w.perform(t)
+		if w.Misuse() != nil {
+			outcome = history.Stopped
+			break
+		}
 		if w.panicked != "" {
 			outcome = history.Panicked
 			break
@@ -247,6 +259,9 @@ func (w *World) Run(ch Chooser) error {
 		}
 	}
 	w.conclude(outcome)
+	if m := w.Misuse(); m != nil {
+		return m
+	}
 	return err
 }
 
