@@ -25,9 +25,10 @@ type Report struct {
 	Verdict   string   `json:"verdict"`
 	Checker   string   `json:"checker"`
 	Message   string   `json:"message"`
-	Steps     int      `json:"steps"`   // of the run that failed first
-	Minimal   int      `json:"minimal"` // transitions that the shrunk schedule prescribes
-	Struck    []string `json:"struck"`  // the faults that happened, in order
+	Stack     []string `json:"stack,omitempty"` // of code that has panicked: its calls, the innermost first
+	Steps     int      `json:"steps"`           // of the run that failed first
+	Minimal   int      `json:"minimal"`         // transitions that the shrunk schedule prescribes
+	Struck    []string `json:"struck"`          // the faults that happened, in order
 	Hash      string   `json:"hash"`
 	Reproduce []string `json:"reproduce"`
 	Why       *Futures `json:"why,omitempty"` // nil: not looked for

@@ -112,7 +112,7 @@ type engine struct {
 	doubt       string // a verdict "unknown"
 	differs     string // a run that was not the same twice
 	panicked    string // of the failure
-	strict      map[uint64]seen
+	strict      map[uint64]Shown
 }
 
 // outcome is what one seed came to. The zero value is a seed of another shard.
@@ -240,8 +240,8 @@ func (e *engine) one(r *Runner, seed uint64) (outcome, *sim.Misuse) {
 		out.panicked = res.History.PanicStack()
 	}
 	if before, ok := e.strict[seed]; ok {
-		if why := parts(before, seen{r.Hashes(), r.world.Schedule()}); why != "" {
-			out.differs = fmt.Sprintf("seed %d: %s", seed, why)
+		if why := Parts(before, r.Shown()); why != "" {
+			out.differs = fmt.Sprintf("seed %d: two runs %s", seed, why)
 		}
 	}
 	res.History = nil

@@ -69,10 +69,15 @@ func ends(done <-chan struct{}) bool {
 	}
 }
 
-// seen is what a strict run has shown.
-type seen struct {
+// Shown is what a run has shown: enough to tell whether another one is the same.
+type Shown struct {
 	hashes []uint64
 	names  []string
+}
+
+// Shown returns what the last run has shown.
+func (r *Runner) Shown() Shown {
+	return Shown{append([]uint64(nil), r.Hashes()...), r.world.Schedule()}
 }
 
 // strict is how many of the first seeds are run strictly.
@@ -91,10 +96,10 @@ func Strict(s *Scenario, stuck time.Duration) error {
 }
 
 // strictRuns runs seeds strictly.
-func strictRuns(s *Scenario, strategy Strategy, seeds []uint64, stuck time.Duration) (map[uint64]seen, error) {
+func strictRuns(s *Scenario, strategy Strategy, seeds []uint64, stuck time.Duration) (map[uint64]Shown, error) {
 	r := NewRunner()
 	r.Strategy = strategy
-	runs := map[uint64]seen{}
+	runs := map[uint64]Shown{}
 	w := NewGuard(stuck).watch(r)
 	w.name = s.Name
 	err := r.strictly(w, func() error {
@@ -109,7 +114,7 @@ func strictRuns(s *Scenario, strategy Strategy, seeds []uint64, stuck time.Durat
 			if err := once(); err != nil {
 				return err
 			}
-			runs[seed] = seen{append([]uint64(nil), r.Hashes()...), r.world.Schedule()}
+			runs[seed] = r.Shown()
 			if err := w.turns.confirm(once); err != nil {
 				if m, ok := err.(*sim.Misuse); ok {
 					err = w.where(m)
@@ -129,13 +134,14 @@ func strictRuns(s *Scenario, strategy Strategy, seeds []uint64, stuck time.Durat
 // hint is what makes runs of one seed part, as a rule.
 const hint = "random numbers or time from outside of Env, or the order of a map?"
 
-// parts says where two runs of one seed part; "" if they do not.
-func parts(a, b seen) string {
+// Parts says, as in "part at step 3", where two runs of one seed or schedule differ, and what is the cause as a rule; "" if
+// they are the same.
+func Parts(a, b Shown) string {
 	i := FirstDifference(a.hashes, b.hashes)
 	if i == len(a.hashes) && i == len(b.hashes) {
 		return ""
 	}
-	name := func(x seen) string {
+	name := func(x Shown) string {
 		if i < len(x.names) {
 			return x.names[i]
 		}
@@ -149,7 +155,7 @@ func parts(a, b seen) string {
 	if client := clientOf(one); client != "" && client == clientOf(other) {
 		what += ", code of " + client
 	}
-	return fmt.Sprintf("two runs part at step %d (%s): %s", i+1, what, hint)
+	return fmt.Sprintf("part at step %d (%s): %s", i+1, what, hint)
 }
 
 // clientOf returns the client of a transition that runs its code, as "c1" of "run c1/watch"; "" of others.

@@ -202,10 +202,14 @@ func (c *checkFlags) scenario(ctx context.Context, a *app, s *scenarios.Scenario
 	o.Progress = bar.add
 	rep, err := scenarios.Run(ctx, s, o)
 	bar.clear()
-	if err != nil {
-		return 0, err
+	proved, by := "", finding{}
+	if err == nil {
+		proved, by, err = c.exhaust(ctx, s, o, &rep)
 	}
-	proved, by, err := c.exhaust(ctx, s, o, &rep)
+	if misused(a.out, s, err) {
+		rep.Status = scenarios.Misused
+		return t.count(rep), nil
+	}
 	if err != nil {
 		return 0, err
 	}
@@ -215,6 +219,10 @@ func (c *checkFlags) scenario(ctx context.Context, a *app, s *scenarios.Scenario
 		if x := (*unrepeatable)(nil); errors.As(err, &x) {
 			rep.Status, rep.Why, err = scenarios.Nondeterministic, x.Error(), nil
 		}
+	}
+	if misused(a.out, s, err) {
+		rep.Status = scenarios.Misused
+		return t.count(rep), nil
 	}
 	if err != nil {
 		return 0, err

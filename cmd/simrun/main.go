@@ -17,8 +17,8 @@
 //	simrun version
 //
 // "simrun COMMAND -h" shows the flags. The exit status is 0 when everything held
-// (and every broken recipe was caught), 1 for a violation, 2 for wrong usage and
-// internal errors, 3 when a run was inconclusive, and 4 when one seed gave two
+// (and every broken recipe was caught), 1 for a violation, 2 for wrong usage, code that
+// leaves the simulator and internal errors, 3 when a run was inconclusive, and 4 when one seed gave two
 // different runs.
 package main
 

@@ -274,6 +274,8 @@ func (c *proveFlags) one(ctx context.Context, a *app, s *scenarios.Scenario, o p
 			fmt.Fprintln(a.out, reports.Printable(line))
 		}
 		return exitViolation, nil
+	} else if misused(a.out, s, err) {
+		return exitUsage, nil
 	} else if err != nil {
 		return 0, err
 	}
@@ -289,7 +291,9 @@ func (c *proveFlags) one(ctx context.Context, a *app, s *scenarios.Scenario, o p
 func (c *proveFlags) attempts(ctx context.Context, a *app, s *scenarios.Scenario, o prove.Options) (worst int, err error) {
 	caught, all, err := widen(ctx, s, o, fewStates, manyStates)
 	c.bar.clear()
-	if err != nil {
+	if misused(a.out, s, err) {
+		return exitUsage, nil
+	} else if err != nil {
 		return 0, err
 	}
 	if caught != nil {
@@ -343,8 +347,9 @@ func (c *proveFlags) counterexample(a *app, s *scenarios.Scenario, found *scenar
 	if err != nil || !again.same || again.verdict != small.Verdict {
 		return fmt.Errorf("%s: the schedule in %s does not repeat the violation", s.Name, file)
 	}
-	fmt.Fprintf(a.out, "      minimal    %d steps, %s: %s\n      replayed   2 of 2 identical\n      reproduce  go run ./cmd/simrun replay -v %s\n",
-		len(small.Schedule.Names), small.Verdict.Checker, reports.Printable(small.Verdict.Message), quote(file))
+	fmt.Fprintf(a.out, "      minimal    %d steps, %s: %s\n", len(small.Schedule.Names), small.Verdict.Checker, reports.Printable(small.Verdict.Message))
+	printStack(a.out, again.stack)
+	fmt.Fprintf(a.out, "      replayed   2 of 2 identical\n      reproduce  go run ./cmd/simrun replay -v %s\n", quote(file))
 	return nil
 }
 
