@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"runtime"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"zksim/sim"
@@ -19,6 +20,9 @@ type Guard struct {
 
 	mu      sync.Mutex
 	clients map[uint64]origin // by goroutine
+
+	turn    atomic.Uint64 // of client code, odd while it has one
+	counted atomic.Bool   // somebody counts turns
 
 	dump  stacks.Dump
 	since map[uint64]*stretch // by goroutine, under mu
@@ -61,24 +65,32 @@ func (g *Guard) watch(r *Runner) *watched {
 	return w
 }
 
-// Until looks after client code until done is closed, and returns what it has found; nil if there is nothing. Where strict
-// says so it looks all the time, so that even a short wait is found, and else so seldom that it takes at
-// most one part in a hundred of the time.
+// How long, when it looks all the time, a turn of client code goes on until the goroutines are looked at, and how
+// often they are looked at anyway.
+const (
+	suspicious = 30 * time.Microsecond
+	anyway     = 2 * time.Millisecond
+)
+
+// Until looks after client code until done is closed, and returns what it has found; nil if there is nothing. Where
+// strict says so it looks all the time, so that even a short wait is found, and else so seldom that it
+// takes at most one part in a hundred of the time.
 func (g *Guard) Until(done <-chan struct{}, strict func() bool) error {
 	begin := time.Now()
+	cost := 100 * time.Microsecond // of a look, on the average
 	for {
 		at := time.Now()
 		if err := g.look(at); err != nil {
 			return err
 		}
-		cost := time.Since(at)
+		cost = min(time.Since(at), cost+cost/8) // it seems to take long where others are busy
 		if strict() {
-			if busyWait(done, max(cost, 20*time.Microsecond)) {
+			if g.busyWait(done) {
 				return g.look(time.Now())
 			}
 			continue
 		}
-		pause := time.NewTimer(max(2*time.Millisecond, 100*cost, min(time.Since(begin)/50, 100*time.Millisecond)))
+		pause := time.NewTimer(max(anyway, 100*cost, min(time.Since(begin)/50, 100*time.Millisecond)))
 		select {
 		case <-done:
 			pause.Stop()
@@ -88,14 +100,23 @@ func (g *Guard) Until(done <-chan struct{}, strict func() bool) error {
 	}
 }
 
-// busyWait lets time pass and reports whether done was closed. A timer would be too slow for waits of a millisecond.
-func busyWait(done <-chan struct{}, d time.Duration) bool {
-	for at := time.Now(); time.Since(at) < d; runtime.Gosched() {
+// busyWait waits until there is reason to look, and reports whether done was closed. A timer would be too slow for
+// waits of a millisecond.
+func (g *Guard) busyWait(done <-chan struct{}) bool {
+	begin := time.Now()
+	turn, since := g.turn.Load(), begin
+	for now := begin; now.Sub(begin) < anyway; now = time.Now() {
 		select {
 		case <-done:
 			return true
 		default:
 		}
+		if x := g.turn.Load(); x != turn || g.counted.Load() && x%2 == 0 {
+			turn, since = x, now
+		} else if now.Sub(since) >= suspicious {
+			return false
+		}
+		runtime.Gosched()
 	}
 	return false
 }
@@ -186,7 +207,13 @@ func (w *watched) Runs(goroutine uint64, client int) {
 }
 
 // Resume implements [sim.Watch].
-func (w *watched) Resume(made int) { w.turns.resume(made) }
+func (w *watched) Resume(made int) {
+	w.turns.resume(made)
+	w.guard.turn.Add(1)
+}
 
 // Park implements [sim.Watch].
-func (w *watched) Park(client int, goroutine uint64, made int) { w.turns.park(client, goroutine, made) }
+func (w *watched) Park(client int, goroutine uint64, made int) {
+	w.guard.turn.Add(1)
+	w.turns.park(client, goroutine, made)
+}

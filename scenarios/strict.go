@@ -20,10 +20,20 @@ const patience = 200 * time.Millisecond
 const watchful = 300 * time.Millisecond
 
 // Strictly calls f, which makes r run. If client code leaves the simulator meanwhile, it returns an error that is a
-// [*sim.Misuse], else that of f. Runs take a few times as long as
+// [*sim.Misuse], else that of f, which it may call several times. Runs take a few times as long as
 // otherwise. After client code that does not come back, r is of no use any more, and need not be closed.
 func (r *Runner) Strictly(f func() error) error {
-	return r.strictly(NewGuard(0).watch(r), f)
+	w := NewGuard(0).watch(r)
+	once := func() error {
+		w.turns.begin()
+		return f()
+	}
+	return r.strictly(w, func() error {
+		if err := once(); err != nil {
+			return err
+		}
+		return w.turns.doubts(once)
+	})
 }
 
 func (r *Runner) strictly(w *watched, f func() error) error {
@@ -33,6 +43,7 @@ func (r *Runner) strictly(w *watched, f func() error) error {
 		}
 	}()
 	r.world.Strict, w.turns.target = true, -1
+	w.guard.counted.Store(true)
 	done := make(chan struct{})
 	err := errEnded
 	var panicked any
@@ -81,7 +92,7 @@ func (r *Runner) Shown() Shown {
 }
 
 // strict is how many of the first seeds are run strictly.
-const strict = 3
+const strict = 10
 
 // Strict runs the first few seeds of a scenario strictly. It returns an error that is a [*sim.Misuse] if client code
 // leaves the simulator, or keeps control for longer than stuck (0: 30 seconds), and one if it ends its goroutine. Whatever else
@@ -115,6 +126,9 @@ func strictRuns(s *Scenario, strategy Strategy, seeds []uint64, stuck time.Durat
 				return err
 			}
 			runs[seed] = r.Shown()
+			if err := w.turns.doubts(once); err != nil {
+				return err
+			}
 			if err := w.turns.confirm(once); err != nil {
 				if m, ok := err.(*sim.Misuse); ok {
 					err = w.where(m)

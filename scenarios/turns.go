@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"runtime/metrics"
 	"slices"
+	"time"
 
 	"zksim/sim"
 	"zksim/sim/stacks"
@@ -22,13 +23,16 @@ type turns struct {
 	noise    bool  // others start goroutines
 	suspects []int // turns in which goroutines were started
 
+	resumed time.Time
+	slow    bool // a turn has taken long: code may have waited, unseen
+
 	target int // the turn to be described; -1: none
 	client int // whose turn that is
 	frames []stacks.Frame
 }
 
 func (t *turns) begin() {
-	t.at, t.began, t.noise, t.suspects = 0, false, false, nil
+	t.at, t.began, t.noise, t.suspects, t.slow = 0, false, false, nil, false
 }
 
 // count returns how many goroutines there have been, without those that the world has made.
@@ -47,9 +51,11 @@ func (t *turns) resume(made int) {
 	n := t.count(made)
 	t.noise = t.noise || t.began && n != t.base
 	t.base, t.began = n, true
+	t.resumed = time.Now()
 }
 
 func (t *turns) park(client int, goroutine uint64, made int) {
+	t.slow = t.slow || time.Since(t.resumed) > slowTurn
 	n := t.count(made)
 	if n != t.base {
 		t.suspects = append(t.suspects, t.at)
@@ -66,6 +72,23 @@ func (t *turns) park(client int, goroutine uint64, made int) {
 	}
 	t.base = n
 	t.at++
+}
+
+// A turn takes a few microseconds as a rule. Where one takes longer, the run is repeated a few times: on a busy machine nobody may
+// have looked while client code waited.
+const (
+	slowTurn  = 100 * time.Microsecond
+	moreLooks = 5
+)
+
+// doubts repeats a run as long as client code may have waited in it.
+func (t *turns) doubts(again func() error) error {
+	for n := 0; t.slow && n < moreLooks; n++ {
+		if err := again(); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // How often a turn must start goroutines to be found out, and how many runs may be made to see that.

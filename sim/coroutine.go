@@ -108,7 +108,7 @@ func (g *coroutine) resume() {
 	w := g.client.w
 	g.status, g.begun, g.slow, g.woken = running, true, false, false
 	w.current = g
-	if w.strict() {
+	if w.Strict {
 		w.strictly(g)
 	} else {
 		g.next()

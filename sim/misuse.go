@@ -46,11 +46,6 @@ func (w *World) Misuse() *Misuse {
 	return w.misuse
 }
 
-// strictSteps is how many steps of a run are strict.
-const strictSteps = 2000
-
-func (w *World) strict() bool { return w.Strict && w.step <= strictSteps }
-
 // strictly gives g its turn under the eyes of a watch.
 func (w *World) strictly(g *coroutine) {
 	w.Watch.Resume(w.made)
@@ -70,15 +65,12 @@ func (g *coroutine) identify() {
 	w.Watch.Runs(g.id, g.client.id)
 }
 
-// own ends the calling goroutine, and the run with a [Misuse], unless it is a coroutine. There is no cheap way to ask
-// for the identity of a goroutine, but whether it panics on a fault is its own: newly started goroutines do not,
-// and coroutines are set to do so. Who shares nothing else with the world cannot harm it.
+// own ends the calling goroutine, and the run with a [Misuse], unless it is a coroutine. There is no cheap way to
+// ask a goroutine for its identity, but there is one bit that is its own: whether it panics on a fault. Go's answer
+// for goroutines that were just started is no; coroutines set it.
 func (c *Client) own() {
 	if !debug.SetPanicOnFault(true) {
 		c.stray()
-	}
-	if w := c.w; w.strict() && (w.current == nil || w.current.id != stacks.ID()) {
-		panic("sim: c" + itoa(c.id) + " was used from outside its own code")
 	}
 }
 

@@ -78,8 +78,7 @@ type World struct {
 	History *history.History // of the current run
 	// OnStep, if not nil, is called after every step, to look and not to touch.
 	OnStep func()
-	// Watch, if not nil, hears which goroutines run client code. With Strict it hears of every turn, too, and every
-	// call is known to come from the goroutine whose turn it is, in the first 2,000 steps of a run.
+	// Watch, if not nil, hears which goroutines run client code. With Strict it hears of every turn, too.
 	Watch  Watch
 	Strict bool
 	// Remains, if not nil, returns a hash of all that matters of what the code of a
