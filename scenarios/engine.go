@@ -135,8 +135,13 @@ func (e *engine) work() error {
 	guard := NewGuard(e.Stuck)
 	done := make(chan struct{})
 	var wg sync.WaitGroup
-	for range e.Workers {
-		wg.Go(func() { e.worker(guard) })
+	all := make([]*watched, e.Workers)
+	for i := range all {
+		r := NewRunner()
+		r.Strategy = e.Strategy
+		all[i] = guard.watch(r)
+		all[i].name = e.Name
+		wg.Go(func() { e.worker(r, all[i]) })
 	}
 	go func() {
 		wg.Wait()
@@ -146,6 +151,11 @@ func (e *engine) work() error {
 		e.limit.Store(0)
 		ends(done)
 		return err
+	}
+	for _, w := range all {
+		if m := w.runner.world.Misuse(); m != nil && e.dead == nil { // by a goroutine that has outlived the runs
+			return w.where(m)
+		}
 	}
 	return e.dead
 }
@@ -160,13 +170,8 @@ func (e *engine) first() (list []uint64) {
 	return list
 }
 
-func (e *engine) worker(g *Guard) {
-	r := NewRunner()
-	r.Strategy = e.Strategy
-	w := g.watch(r)
-	w.name = e.Name
+func (e *engine) worker(r *Runner, w *watched) {
 	defer r.Close()
-	defer e.stray(r, w)
 	for e.ctx.Err() == nil {
 		seed := e.next.Add(1) - 1
 		if seed > e.limit.Load() || seed < e.Seeds.First {
@@ -181,13 +186,6 @@ func (e *engine) worker(g *Guard) {
 		if e.Progress != nil {
 			e.Progress()
 		}
-	}
-}
-
-// stray takes note of a goroutine that has called a Conn or an Env after the last run.
-func (e *engine) stray(r *Runner, w *watched) {
-	if m := r.world.Misuse(); m != nil {
-		e.die(w.where(m))
 	}
 }
 

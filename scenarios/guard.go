@@ -60,7 +60,7 @@ func NewGuard(stuck time.Duration) *Guard {
 func (g *Guard) Watch(r *Runner) { g.watch(r) }
 
 func (g *Guard) watch(r *Runner) *watched {
-	w := &watched{guard: g}
+	w := &watched{guard: g, runner: r}
 	r.world.Watch = w
 	return w
 }
@@ -175,10 +175,11 @@ func (o origin) misuse(what string, frames []stacks.Frame) error {
 
 // watched is how a guard hears of one runner. It implements [sim.Watch].
 type watched struct {
-	guard *Guard
-	name  string // of the scenario; "": that is for others to say
-	seed  uint64 // guard.mu
-	turns turns
+	guard  *Guard
+	runner *Runner
+	name   string // of the scenario; "": that is for others to say
+	seed   uint64 // guard.mu
+	turns  turns
 }
 
 // where says in which run a misuse was.

@@ -237,6 +237,8 @@ func TestManyGoroutinesThatCallAtOnceDoNoHarm(t *testing.T) {
 }
 
 func TestLocksAndEndlessLoopsAreFoundInTheirTime(t *testing.T) {
+	var over atomic.Bool
+	defer over.Store(true)
 	for _, x := range []struct {
 		says    string
 		program func(p *Process)
@@ -252,7 +254,7 @@ func TestLocksAndEndlessLoopsAreFoundInTheirTime(t *testing.T) {
 			mu.RLock()
 		}},
 		{"c1 has kept control for 100ms without a call of its Conn or Env", func(p *Process) {
-			for at := time.Now(); time.Since(at) < 20*time.Second; {
+			for !over.Load() {
 			}
 		}},
 	} {

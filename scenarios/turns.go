@@ -78,7 +78,7 @@ func (t *turns) park(client int, goroutine uint64, made int) {
 // have looked while client code waited.
 const (
 	slowTurn  = 100 * time.Microsecond
-	moreLooks = 5
+	moreLooks = 10
 )
 
 // doubts repeats a run as long as client code may have waited in it.
