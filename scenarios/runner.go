@@ -2,7 +2,6 @@ package scenarios
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -209,7 +208,7 @@ func (r *Runner) run(s *Scenario, p Schedule, ch sim.Chooser) (Result, error) {
 		}
 	}
 	result := Result{Schedule: p, Steps: w.Step(), Hash: w.Hash(), History: w.History}
-	if m := (*sim.Misuse)(nil); errors.As(err, &m) {
+	if m, ok := err.(*sim.Misuse); ok {
 		result.Misuse, err = m, nil
 		result.Verdict = checkers.Verdict{Level: checkers.Violated, Checker: "misuse", Message: m.Message, Event: -1}
 		if r.Misused != nil {

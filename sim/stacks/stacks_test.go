@@ -13,7 +13,7 @@ const dump = `goroutine 7 [sleep, 2 minutes, locked to thread]:
 time.Sleep(0x5f5e100)
 	/usr/local/go/src/runtime/time.go:363 +0x105
 example.com/my lock.(*Lock).Lock(0xc000012345, {0x1, 0x2})
-	/home/me/my lock/lock.go:41 +0x1d
+	/src/my lock/lock.go:41 +0x1d
 zksim/scenarios.(*Runner).run.func2(...)
 	/x/scenarios/runner.go:195
 zksim/sim.(*World).main(0xc0000)
