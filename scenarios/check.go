@@ -85,7 +85,8 @@ func describe(t T, rep Report) string {
 	f := rep.Failure
 	f.Schedule.Checker = f.Verdict.Checker
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s  seed %d  %s: %s%s\n", rep.Scenario.Name, f.Schedule.Seed, f.Verdict.Checker, f.Verdict.Message, indented(rep.Stack))
+	fmt.Fprintf(&b, "%s  seed %d  %s: %s%s\n", rep.Scenario.Name, f.Schedule.Seed, f.Verdict.Checker,
+		f.Verdict.Message, indented(rep.Stack))
 	name := regexp.QuoteMeta(t.Name())
 	fmt.Fprintf(&b, "reproduce  go test -run '^%s$' -seeds %d\nor save the following and  go test -run '^%s$' -schedule FILE\n\n",
 		name, f.Schedule.Seed, name)
@@ -118,7 +119,8 @@ func checkSchedule(t T, s *Scenario, path string) {
 		return
 	}
 	if res.Verdict.Level != 0 && !s.Catches(res.Verdict) {
-		t.Fatalf("%s: %s in %d steps: %s%s", s.Name, res.Verdict.Checker, res.Steps, res.Verdict.Message, indented(res.History.PanicStack()))
+		t.Fatalf("%s: %s in %d steps: %s%s", s.Name, res.Verdict.Checker, res.Steps, res.Verdict.Message,
+			indented(res.History.PanicStack()))
 	}
 	t.Logf("%s: %s after %d steps, hash %016x", s.Name, res.Verdict.Level, res.Steps, res.Hash)
 }

@@ -89,7 +89,8 @@ func TestClientCodeThatBlocksIsAnErrorAndNoHang(t *testing.T) {
 	defer close(release)
 	s := Scenario{Name: "test/stuck", Clients: 1, Program: func(p *Process) { <-release }}
 	_, err := Run(context.Background(), &s, Options{Seeds: Range{7, 7}})
-	if err == nil || !strings.HasPrefix(err.Error(), "test/stuck, seed 7: c1 waits otherwise than by its Conn and Env (chan receive)\n") ||
+	if err == nil || !strings.HasPrefix(err.Error(),
+		"test/stuck, seed 7: c1 waits otherwise than by its Conn and Env (chan receive)\n") ||
 		!strings.Contains(err.Error(), "scenarios/engine_test.go:") {
 		t.Error(err)
 	}

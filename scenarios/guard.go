@@ -11,10 +11,10 @@ import (
 	"zksim/sim/stacks"
 )
 
-// Guard watches over client code in any number of runners while they run: it looks at the goroutines now and then, and
-// finds client code that waits otherwise than by its Conn and Env, that has started a goroutine by itself, or that does not give
-// up control. What it takes for waiting does not depend on how busy the machine is: a goroutine that goes on as soon as there is a
-// processor does not wait.
+// Guard watches over client code in any number of runners while they run: it looks at the goroutines now and
+// then, and finds client code that waits otherwise than by its Conn and Env, that has started a goroutine by
+// itself, or that does not give up control. What it takes for waiting does not depend on how busy the machine
+// is: a goroutine that goes on as soon as there is a processor does not wait.
 type Guard struct {
 	stuck time.Duration
 
@@ -160,7 +160,8 @@ func (g *Guard) judge(now time.Time, x *stacks.Goroutine, at origin) error {
 	case waits == stacks.Event:
 		return at.misuse(fmt.Sprintf("waits otherwise than by its Conn and Env (%s)", x.State), frames)
 	case waits == stacks.Lock && long(usuallyLocked):
-		return at.misuse(fmt.Sprintf("has waited for %v otherwise than by its Conn and Env (%s)", min(usuallyLocked, g.stuck), x.State), frames)
+		return at.misuse(fmt.Sprintf("has waited for %v otherwise than by its Conn and Env (%s)", min(usuallyLocked,
+			g.stuck), x.State), frames)
 	case waits == stacks.Not && long(g.stuck):
 		return at.misuse(fmt.Sprintf("has kept control for %v without a call of its Conn or Env", g.stuck), frames)
 	}

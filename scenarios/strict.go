@@ -11,7 +11,8 @@ import (
 )
 
 // errEnded says that client code has ended the goroutine that runs it.
-var errEnded = errors.New("the program has ended its goroutine, as runtime.Goexit and the FailNow of a test do; it must return, or panic")
+var errEnded = errors.New("the program has ended its goroutine, as runtime.Goexit and the FailNow of a test do; " +
+	"it must return, or panic")
 
 // patience is how long a run that is known to be worthless may go on, until it is left alone.
 const patience = 200 * time.Millisecond
@@ -91,15 +92,19 @@ func (r *Runner) Shown() Shown {
 	return Shown{append([]uint64(nil), r.Hashes()...), r.world.Schedule()}
 }
 
-// strict is how many of the first seeds are run strictly.
-const strict = 10
+// How many of the first seeds are run strictly: before others, and before exhaustive search, which watches its
+// own runs.
+const (
+	strict      = 10
+	strictFirst = 3
+)
 
-// Strict runs the first few seeds of a scenario strictly. It returns an error that is a [*sim.Misuse] if client code
-// leaves the simulator, or keeps control for longer than stuck (0: 30 seconds), and one if it ends its goroutine. Whatever else
-// it does is no error here.
+// Strict runs the first few seeds of a scenario strictly. It returns an error that is a [*sim.Misuse] if
+// client code leaves the simulator, or keeps control for longer than stuck (0: 30 seconds), and one if it ends
+// its goroutine. Whatever else it does is no error here.
 func Strict(s *Scenario, stuck time.Duration) error {
 	var seeds []uint64
-	for seed := range uint64(strict) {
+	for seed := range uint64(strictFirst) {
 		seeds = append(seeds, seed+1)
 	}
 	_, err := strictRuns(s, Portfolio, seeds, stuck)
@@ -148,8 +153,8 @@ func strictRuns(s *Scenario, strategy Strategy, seeds []uint64, stuck time.Durat
 // hint is what makes runs of one seed part, as a rule.
 const hint = "random numbers or time from outside of Env, or the order of a map?"
 
-// Parts says, as in "part at step 3", where two runs of one seed or schedule differ, and what is the cause as a rule; "" if
-// they are the same.
+// Parts says, as in "part at step 3", where two runs of one seed or schedule differ, and what is the cause as
+// a rule; "" if they are the same.
 func Parts(a, b Shown) string {
 	i := FirstDifference(a.hashes, b.hashes)
 	if i == len(a.hashes) && i == len(b.hashes) {

@@ -26,7 +26,8 @@ var leaves = []struct {
 	name, says string
 	program    func(p *Process)
 }{
-	{"time.Sleep", "waits otherwise than by its Conn and Env (sleep)", func(p *Process) { time.Sleep(time.Millisecond) }},
+	{"time.Sleep", "waits otherwise than by its Conn and Env (sleep)",
+		func(p *Process) { time.Sleep(time.Millisecond) }},
 	{"select with time.After", "(select)", func(p *Process) {
 		_, _, ch, _ := p.Conn.GetW("/")
 		select {
@@ -100,23 +101,26 @@ var leaves = []struct {
 		l.(*net.TCPListener).SetDeadline(time.Now().Add(2 * time.Millisecond))
 		l.Accept()
 	}},
-	{"context.WithTimeout", "calls Await with a context whose deadline is of real time; use Env.WithTimeout", func(p *Process) {
-		ctx, cancel := context.WithTimeout(context.Background(), time.Hour)
-		defer cancel()
-		p.Env.Await(ctx)
-	}},
-	{"context.WithDeadline in Sleep", "calls Sleep with a context whose deadline is of real time; use Env.WithTimeout", func(p *Process) {
-		ctx, cancel := p.Env.WithTimeout(context.Background(), time.Hour)
-		defer cancel()
-		ctx, cancel = context.WithDeadline(ctx, p.Env.Now().Add(time.Second))
-		defer cancel()
-		p.Env.Sleep(ctx, time.Second)
-	}},
-	{"context.WithTimeout in Env.WithTimeout", "calls WithTimeout with a context whose deadline is of real time", func(p *Process) {
-		ctx, cancel := context.WithTimeout(context.Background(), time.Hour)
-		defer cancel()
-		p.Env.WithTimeout(context.WithValue(ctx, "key", 1), time.Second)
-	}},
+	{"context.WithTimeout", "calls Await with a context whose deadline is of real time; use Env.WithTimeout",
+		func(p *Process) {
+			ctx, cancel := context.WithTimeout(context.Background(), time.Hour)
+			defer cancel()
+			p.Env.Await(ctx)
+		}},
+	{"context.WithDeadline in Sleep",
+		"calls Sleep with a context whose deadline is of real time; use Env.WithTimeout", func(p *Process) {
+			ctx, cancel := p.Env.WithTimeout(context.Background(), time.Hour)
+			defer cancel()
+			ctx, cancel = context.WithDeadline(ctx, p.Env.Now().Add(time.Second))
+			defer cancel()
+			p.Env.Sleep(ctx, time.Second)
+		}},
+	{"context.WithTimeout in Env.WithTimeout", "calls WithTimeout with a context whose deadline is of real time",
+		func(p *Process) {
+			ctx, cancel := context.WithTimeout(context.Background(), time.Hour)
+			defer cancel()
+			p.Env.WithTimeout(context.WithValue(ctx, "key", 1), time.Second)
+		}},
 	{"in a goroutine of Env.Go", "(sleep)", func(p *Process) {
 		p.Env.Go("nap", func() { time.Sleep(time.Millisecond) })
 		p.Step()
@@ -156,7 +160,8 @@ func TestClientCodeThatLeavesTheSimulatorIsFoundOut(t *testing.T) {
 	for _, x := range leaves {
 		t.Run(x.name, func(t *testing.T) {
 			m := misuse(t, leaving(2, x.program), Options{Seeds: Range{1, 500}})
-			if !strings.Contains(m.Message, x.says) || !strings.HasPrefix(m.Message, fmt.Sprintf("c%d ", m.Client)) || !strings.Contains(m.Stack, ".go:") ||
+			if !strings.Contains(m.Message, x.says) || !strings.HasPrefix(m.Message, fmt.Sprintf("c%d ",
+				m.Client)) || !strings.Contains(m.Stack, ".go:") ||
 				strings.Contains(m.Stack, "0x") {
 				t.Error(m)
 			}
@@ -203,7 +208,8 @@ func TestAGoroutineThatOutlivesItsRunIsFoundOut(t *testing.T) {
 	if m == nil || m.Message != "c1 calls Create from a goroutine that was not started by Env.Go" {
 		t.Fatal(m)
 	}
-	if want := regexp.MustCompile(`^zksim/sim\.Conn\.Create sim/conn\.go:\d+\nzksim/scenarios\.\S+ scenarios/strict_test\.go:\d+\nstarted by zksim/scenarios\.\S+ scenarios/strict_test\.go:\d+$`); !want.MatchString(m.Stack) {
+	if want := regexp.MustCompile(`^zksim/sim\.Conn\.Create sim/conn\.go:\d+\n` +
+		`zksim/scenarios\.\S+ scenarios/strict_test\.go:\d+\nstarted by zksim/scenarios\.\S+ scenarios/strict_test\.go:\d+$`); !want.MatchString(m.Stack) {
 		t.Error(m.Stack)
 	}
 	s.Program = idle
@@ -258,7 +264,9 @@ func TestLocksAndEndlessLoopsAreFoundInTheirTime(t *testing.T) {
 			}
 		}},
 	} {
-		if m := misuse(t, leaving(1, x.program), Options{Seeds: Range{1, 1}, Stuck: 100 * time.Millisecond}); m.Message != x.says || !strings.Contains(m.Stack, "scenarios/strict_test.go:") {
+		if m := misuse(t, leaving(1, x.program), Options{Seeds: Range{1, 1},
+			Stuck: 100 * time.Millisecond}); m.Message != x.says || !strings.Contains(m.Stack,
+			"scenarios/strict_test.go:") {
 			t.Error(m)
 		}
 	}
@@ -310,7 +318,8 @@ func TestAPanicComesWithTheCallsOfClientCode(t *testing.T) {
 		f := check(t, leaving(1, program), "1-500", "")
 		_, text, _ := strings.Cut(f.fatal, "test/leaves  seed 1  panic: ")
 		lines := strings.Split(text, "\n")
-		if len(lines) < 2 || !strings.HasPrefix(lines[1], "    zksim/scenarios.TestAPanicComesWithTheCallsOfClientCode.func") ||
+		if len(lines) < 2 || !strings.HasPrefix(lines[1],
+			"    zksim/scenarios.TestAPanicComesWithTheCallsOfClientCode.func") ||
 			!strings.Contains(lines[1], " scenarios/strict_test.go:") || strings.Contains(text, "0x0") {
 			t.Errorf("%s: %s", name, f.fatal)
 		}
@@ -319,7 +328,8 @@ func TestAPanicComesWithTheCallsOfClientCode(t *testing.T) {
 
 func TestCheckFailsOfMisuseWithTheStack(t *testing.T) {
 	s := leaving(1, func(p *Process) { time.Sleep(20 * time.Millisecond) })
-	want := regexp.MustCompile(`^test/leaves, seed \d+: c1 waits otherwise than by its Conn and Env \(sleep\)\n    time\.Sleep runtime/time\.go:\d+\n    zksim/scenarios\.\S+ scenarios/strict_test\.go:\d+\n`)
+	want := regexp.MustCompile(`^test/leaves, seed \d+: c1 waits otherwise than by its Conn and Env \(sleep\)\n` +
+		`    time\.Sleep runtime/time\.go:\d+\n    zksim/scenarios\.\S+ scenarios/strict_test\.go:\d+\n`)
 	for _, caught := range [][]string{nil, {"steps"}} {
 		s.Caught = caught
 		if f := check(t, s, "1-500", ""); !want.MatchString(f.fatal) {
@@ -330,7 +340,8 @@ func TestCheckFailsOfMisuseWithTheStack(t *testing.T) {
 	if err := os.WriteFile(file, []byte("zksim schedule 1\nscenario test/leaves\n\nrun c1\n"), 0o666); err != nil {
 		t.Fatal(err)
 	}
-	if f := check(t, s, "", file); !strings.HasPrefix(f.fatal, file+": c1 waits otherwise than by its Conn and Env (sleep)\n    time.Sleep ") {
+	if f := check(t, s, "", file); !strings.HasPrefix(f.fatal,
+		file+": c1 waits otherwise than by its Conn and Env (sleep)\n    time.Sleep ") {
 		t.Error(f)
 	}
 }
@@ -354,7 +365,9 @@ func TestRunsThatPartSayWhereAndWhatWasDone(t *testing.T) {
 		t.Error(got)
 	}
 	const cause = "random numbers or time from outside of Env, or the order of a map?"
-	if got := Parts(runs[0], runs[3]); !regexp.MustCompile(`^part at step \d+ \(run c\d is not the same in both, code of c\d\): ` + regexp.QuoteMeta(cause) + `$`).MatchString(got) {
+	if got := Parts(runs[0],
+		runs[3]); !regexp.MustCompile(`^part at step \d+ \(run c\d is not the same in both, code of c\d\): ` +
+		regexp.QuoteMeta(cause) + `$`).MatchString(got) {
 		t.Error(got)
 	}
 	for _, x := range []struct{ a, b, want string }{

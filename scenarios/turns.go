@@ -11,9 +11,9 @@ import (
 )
 
 // turns counts the goroutines that are started in each turn of client code, for those which end too soon to be
-// seen. Go counts them for the whole process, so that the number of one run means
-// nothing. But the turns of a seed are the same in each run: where one starts goroutines every time, and none are started
-// between turns, it is client code that does.
+// seen. Go counts them for the whole process, so that the number of one run means nothing. But the turns of a
+// seed are the same in each run: where one starts goroutines every time, and none are started between turns,
+// it is client code that does.
 type turns struct {
 	sample []metrics.Sample
 
@@ -74,8 +74,8 @@ func (t *turns) park(client int, goroutine uint64, made int) {
 	t.at++
 }
 
-// A turn takes a few microseconds as a rule. Where one takes longer, the run is repeated a few times: on a busy machine nobody may
-// have looked while client code waited.
+// A turn takes a few microseconds as a rule. Where one takes longer, the run is repeated a few times: on a
+// busy machine nobody may have looked while client code waited.
 const (
 	slowTurn  = 100 * time.Microsecond
 	moreLooks = 10

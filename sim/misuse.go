@@ -85,7 +85,8 @@ func (c *Client) stray() {
 	if call == "" {
 		call = "its Process"
 	}
-	m := &Misuse{c.id, fmt.Sprintf("%s calls %s from a goroutine that was not started by Env.Go", c.Name(), call), stacks.Text(frames)}
+	m := &Misuse{c.id, fmt.Sprintf("%s calls %s from a goroutine that was not started by Env.Go", c.Name(), call),
+		stacks.Text(frames)}
 	select {
 	case c.w.strays <- m:
 	default:
@@ -104,8 +105,8 @@ func clientStack() string {
 	return stacks.Text(frames)
 }
 
-// accept ends the run if ctx has a deadline that is not one of [Env.WithTimeout]. It asks ctx in a way that does not count as
-// asking for the time.
+// accept ends the run if ctx has a deadline that is not one of [Env.WithTimeout]. It asks ctx in a way that
+// does not count as asking for the time.
 func (g *coroutine) accept(ctx context.Context) {
 	w := g.client.w
 	w.looking = true
@@ -119,7 +120,8 @@ func (g *coroutine) accept(ctx context.Context) {
 	}
 	here := stacks.Current()
 	frames, call := stacks.Client(here.Frames())
-	w.misuse = &Misuse{g.client.id, fmt.Sprintf("%s calls %s with a context whose deadline is of real time; use Env.WithTimeout",
-		g.client.Name(), call), stacks.Text(frames)}
+	w.misuse = &Misuse{g.client.id,
+		fmt.Sprintf("%s calls %s with a context whose deadline is of real time; use Env.WithTimeout",
+			g.client.Name(), call), stacks.Text(frames)}
 	g.park(runnable)
 }

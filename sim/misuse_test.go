@@ -43,11 +43,14 @@ func TestEveryCallFromAnUnknownGoroutineIsReported(t *testing.T) {
 		<-done
 		err := w.Run(&Replay{})
 		m, ok := err.(*Misuse)
-		if !ok || m.Client != 2 || m.Message != "c2 calls "+call+" from a goroutine that was not started by Env.Go" || w.History.Outcome != history.Stopped {
+		if !ok || m.Client != 2 ||
+			m.Message != "c2 calls "+call+" from a goroutine that was not started by Env.Go" ||
+			w.History.Outcome != history.Stopped {
 			t.Errorf("%s: %v, outcome %v", call, err, w.History.Outcome)
 			continue
 		}
-		for _, part := range []string{"." + call + " sim/", " sim/misuse_test.go:", "\nstarted by zksim/sim.TestEveryCallFromAnUnknownGoroutineIsReported sim/misuse_test.go:"} {
+		for _, part := range []string{"." + call + " sim/", " sim/misuse_test.go:",
+			"\nstarted by zksim/sim.TestEveryCallFromAnUnknownGoroutineIsReported sim/misuse_test.go:"} {
 			if !strings.Contains(m.Stack, part) {
 				t.Errorf("%s: no %q in\n%s", call, part, m.Stack)
 			}

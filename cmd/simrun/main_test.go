@@ -95,7 +95,9 @@ func TestExitStatuses(t *testing.T) {
 		{"holds", "0", "held    test/holds               5 runs, "},
 		{"fails", "1", "FAIL  test/fails  seed 1  liveness: c1 gave up: enough & <done>\n"},
 		{"panics", "1", "FAIL  test/panics  seed 1  panic: oops\n          zksim/cmd/simrun.init.func"},
-		{"naps", "2", "FAIL    test/naps                misuse: c1 waits otherwise than by its Conn and Env (sleep)\n          time.Sleep runtime/time.go:"},
+		{"naps", "2",
+			"FAIL    test/naps                misuse: c1 waits otherwise than by its Conn and Env (sleep)\n" +
+			"          time.Sleep runtime/time.go:"},
 		{"naps", "2", "\n          zksim/cmd/simrun.init.func"},
 		{"(naps|holds|fails)", "2", "3 scenarios: 1 held, 1 violated, 1 misused\n"},
 		{"escapes", "1", "FAIL    test/escapes             escaped: 5 runs, and it was not caught by tree or steps\n"},
@@ -121,7 +123,9 @@ func TestReplayHasTheSameExitStatuses(t *testing.T) {
 		code       int
 	}{
 		{"test/panics", "FAIL  panic: oops\n          zksim/cmd/simrun.init.func", exitViolation},
-		{"test/naps", "FAIL    test/naps                misuse: c1 waits otherwise than by its Conn and Env (sleep)\n", exitUsage},
+		{"test/naps",
+			"FAIL    test/naps                misuse: c1 waits otherwise than by its Conn and Env (sleep)\n",
+			exitUsage},
 		{"test/holds", "ok  everything held\n", exitHeld},
 		{"test/fails", "FAIL  liveness: c1 gave up: enough & <done>\n", exitViolation},
 		{"test/fickle", "FAIL  test/fickle  nondeterministic: two runs of the schedule part at step ", exitNondeterministic},

@@ -347,9 +347,11 @@ func (c *proveFlags) counterexample(a *app, s *scenarios.Scenario, found *scenar
 	if err != nil || !again.same || again.verdict != small.Verdict {
 		return fmt.Errorf("%s: the schedule in %s does not repeat the violation", s.Name, file)
 	}
-	fmt.Fprintf(a.out, "      minimal    %d steps, %s: %s\n", len(small.Schedule.Names), small.Verdict.Checker, reports.Printable(small.Verdict.Message))
+	fmt.Fprintf(a.out, "      minimal    %d steps, %s: %s\n", len(small.Schedule.Names), small.Verdict.Checker,
+		reports.Printable(small.Verdict.Message))
 	printStack(a.out, again.stack)
-	fmt.Fprintf(a.out, "      replayed   2 of 2 identical\n      reproduce  go run ./cmd/simrun replay -v %s\n", quote(file))
+	fmt.Fprintf(a.out, "      replayed   2 of 2 identical\n      reproduce  go run ./cmd/simrun replay -v %s\n",
+		quote(file))
 	return nil
 }
 

@@ -133,7 +133,8 @@ func testcase(name string, code int, text string, took time.Duration) junit.Test
 		problem.Type = "violation"
 		c.Failure = problem
 	default:
-		problem.Type = map[int]string{exitUsage: "error", exitInconclusive: "inconclusive", exitNondeterministic: "nondeterministic"}[code]
+		problem.Type = map[int]string{exitUsage: "error", exitInconclusive: "inconclusive",
+			exitNondeterministic: "nondeterministic"}[code]
 		c.Error = problem
 	}
 	return c

@@ -147,5 +147,6 @@ func replayTwice(s *scenarios.Scenario, schedule scenarios.Schedule) (repeated, 
 		runs[i] = r.Shown()
 	}
 	parted := scenarios.Parts(runs[0], runs[1])
-	return repeated{parted == "", parted, res.Hash, res.Verdict, res.Schedule.Names, lines(res.History.PanicStack())}, nil
+	return repeated{parted == "", parted, res.Hash, res.Verdict, res.Schedule.Names,
+		lines(res.History.PanicStack())}, nil
 }

@@ -214,7 +214,8 @@ func TestClientCodeThatMisbehaves(t *testing.T) {
 	}{
 		{"panics", func(p *scenarios.Process) { panic("oops") }, "", "violated: tiny/rude with 2 clients, servers 1, faults none, at most 0, all reductions: panic: oops"},
 		{"blocks", func(p *scenarios.Process) { <-release }, "tiny/rude, seed 1: c", ""},
-		{"waits", func(p *scenarios.Process) { p.Step(); time.Sleep(time.Millisecond) }, " waits otherwise than by its Conn and Env (sleep)", ""},
+		{"waits", func(p *scenarios.Process) { p.Step(); time.Sleep(time.Millisecond) },
+			" waits otherwise than by its Conn and Env (sleep)", ""},
 		{"calculates", func(p *scenarios.Process) {
 			for {
 				select {

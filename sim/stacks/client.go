@@ -12,7 +12,8 @@ const floor = "zksim/sim.(*coroutine).run"
 var calls = []string{"zksim/sim.Conn.", "zksim/sim.Env."}
 
 // harness are the functions of this module that run client code, or do what it asks for.
-var harness = []string{"zksim/sim.(*World).", "zksim/sim.(*Client).", "zksim/sim.(*coroutine).", "zksim/sim.clientStack",
+var harness = []string{"zksim/sim.(*World).", "zksim/sim.(*Client).", "zksim/sim.(*coroutine).",
+	"zksim/sim.clientStack",
 	"zksim/sim/stacks.Current", "zksim/scenarios.(*Runner).", "zksim/scenarios.(*simHost)."}
 
 // machinery are functions of Go's own that are on every stack.
@@ -99,7 +100,8 @@ func (g *Goroutine) Waits() Wait {
 	return Not
 }
 
-// locks reports whether g waits in a function that locks: the runtime does so, too, when it begins to collect garbage.
+// locks reports whether g waits in a function that locks: the runtime does so, too, when it begins to collect
+// garbage.
 func (g *Goroutine) locks() bool {
 	for _, x := range g.Frames() {
 		if !under(x.Func, machinery) {

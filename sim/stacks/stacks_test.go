@@ -31,7 +31,9 @@ func TestADumpIsReadAsItIsWritten(t *testing.T) {
 		t.Fatalf("%+v", g)
 	}
 	frames, call := Client(g.Frames())
-	if got, want := Text(frames), "time.Sleep runtime/time.go:363\nexample.com/my lock.(*Lock).Lock my lock/lock.go:41"; got != want || call != "" {
+	if got, want := Text(frames),
+		"time.Sleep runtime/time.go:363\nexample.com/my lock.(*Lock).Lock my lock/lock.go:41"; got != want ||
+		call != "" {
 		t.Errorf("got\n%s, %q\nwant\n%s", got, call, want)
 	}
 	if id, by := g.Parent(); id != 6 || by.String() != "iter.Pull[...] iter/iter.go:271" || by.Starts() {
@@ -51,12 +53,16 @@ func TestWhatIsAWait(t *testing.T) {
 		want        Wait
 	}{
 		{"running", inMain, Not}, {"runnable", inMain, Not}, {"syscall", inMain, Not}, {"preempted", inMain, Not},
-		{"GC assist wait", inMain, Not}, {"GC assist marking", inMain, Not}, {"coroutine", inMain, Not}, {"copystack", inMain, Not},
+		{"GC assist wait", inMain, Not}, {"GC assist marking", inMain, Not}, {"coroutine", inMain, Not},
+		{"copystack", inMain, Not},
 		{"semacquire", inMain, Not}, // the runtime begins to collect garbage
 		{"semacquire", inSync, Lock}, {"sync.Mutex.Lock", inSync, Lock},
-		{"sync.WaitGroup.Wait", inSync, Event}, {"select", inMain, Event}, {"chan send", inMain, Event}, {"chan receive (nil chan)", inMain, Event},
+		{"sync.WaitGroup.Wait", inSync, Event}, {"select", inMain, Event}, {"chan send", inMain, Event},
+		{"chan receive (nil chan)", inMain, Event},
 		{"IO wait", "internal/poll.runtime_pollWait(0x1)\n\t/go/netpoll.go:1\n" + inMain, Event},
-		{"IO wait", "internal/poll.runtime_pollWait(0x1)\n\t/go/netpoll.go:1\nos.(*File).Write(0x1)\n\t/go/file.go:1\n" + inMain, Lock},
+		{"IO wait",
+			"internal/poll.runtime_pollWait(0x1)\n\t/go/netpoll.go:1\nos.(*File).Write(0x1)\n\t/go/file.go:1\n" +
+				inMain, Lock},
 	} {
 		for _, suffix := range []string{"", " (scan)", ", 3 minutes"} {
 			g, _ := parse([]byte("goroutine 1 gp=0xc0 m=nil [" + x.state + suffix + "]:\n" + x.text))
@@ -89,7 +95,8 @@ func TestGoroutinesOfThisProcess(t *testing.T) {
 		seen := 0
 		d.Each(func(g Goroutine) bool {
 			id, by := g.Parent()
-			if slices.Contains(all, g.ID) && g.State == "chan receive" && id == ID() && by.Func == "sync.(*WaitGroup).Go" && by.Starts() {
+			if slices.Contains(all, g.ID) && g.State == "chan receive" && id == ID() &&
+				by.Func == "sync.(*WaitGroup).Go" && by.Starts() {
 				seen++
 			}
 			return true
@@ -104,7 +111,8 @@ func TestGoroutinesOfThisProcess(t *testing.T) {
 	close(release)
 	wg.Wait()
 	here := Current()
-	if frames, _ := Client(here.Frames()); !strings.HasPrefix(frames[0].String(), "zksim/sim/stacks.TestGoroutinesOfThisProcess stacks/stacks_test.go:") {
+	if frames, _ := Client(here.Frames()); !strings.HasPrefix(frames[0].String(),
+		"zksim/sim/stacks.TestGoroutinesOfThisProcess stacks/stacks_test.go:") {
 		t.Error(fmt.Sprint(frames))
 	}
 }
