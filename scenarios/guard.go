@@ -160,8 +160,8 @@ func (g *Guard) judge(now time.Time, x *stacks.Goroutine, at origin) error {
 	case waits == stacks.Event:
 		return at.misuse(fmt.Sprintf("waits otherwise than by its Conn and Env (%s)", x.State), frames)
 	case waits == stacks.Lock && long(usuallyLocked):
-		return at.misuse(fmt.Sprintf("has waited for %v otherwise than by its Conn and Env (%s)", min(usuallyLocked,
-			g.stuck), x.State), frames)
+		limit := min(usuallyLocked, g.stuck)
+		return at.misuse(fmt.Sprintf("has waited for %v otherwise than by its Conn and Env (%s)", limit, x.State), frames)
 	case waits == stacks.Not && long(g.stuck):
 		return at.misuse(fmt.Sprintf("has kept control for %v without a call of its Conn or Env", g.stuck), frames)
 	}

@@ -160,9 +160,9 @@ func TestClientCodeThatLeavesTheSimulatorIsFoundOut(t *testing.T) {
 	for _, x := range leaves {
 		t.Run(x.name, func(t *testing.T) {
 			m := misuse(t, leaving(2, x.program), Options{Seeds: Range{1, 500}})
-			if !strings.Contains(m.Message, x.says) || !strings.HasPrefix(m.Message, fmt.Sprintf("c%d ",
-				m.Client)) || !strings.Contains(m.Stack, ".go:") ||
-				strings.Contains(m.Stack, "0x") {
+			client := fmt.Sprintf("c%d ", m.Client)
+			if !strings.Contains(m.Message, x.says) || !strings.HasPrefix(m.Message, client) ||
+				!strings.Contains(m.Stack, ".go:") || strings.Contains(m.Stack, "0x") {
 				t.Error(m)
 			}
 		})
@@ -264,9 +264,8 @@ func TestLocksAndEndlessLoopsAreFoundInTheirTime(t *testing.T) {
 			}
 		}},
 	} {
-		if m := misuse(t, leaving(1, x.program), Options{Seeds: Range{1, 1},
-			Stuck: 100 * time.Millisecond}); m.Message != x.says || !strings.Contains(m.Stack,
-			"scenarios/strict_test.go:") {
+		m := misuse(t, leaving(1, x.program), Options{Seeds: Range{1, 1}, Stuck: 100 * time.Millisecond})
+		if m.Message != x.says || !strings.Contains(m.Stack, "scenarios/strict_test.go:") {
 			t.Error(m)
 		}
 	}

@@ -97,7 +97,7 @@ func TestExitStatuses(t *testing.T) {
 		{"panics", "1", "FAIL  test/panics  seed 1  panic: oops\n          zksim/cmd/simrun.init.func"},
 		{"naps", "2",
 			"FAIL    test/naps                misuse: c1 waits otherwise than by its Conn and Env (sleep)\n" +
-			"          time.Sleep runtime/time.go:"},
+				"          time.Sleep runtime/time.go:"},
 		{"naps", "2", "\n          zksim/cmd/simrun.init.func"},
 		{"(naps|holds|fails)", "2", "3 scenarios: 1 held, 1 violated, 1 misused\n"},
 		{"escapes", "1", "FAIL    test/escapes             escaped: 5 runs, and it was not caught by tree or steps\n"},
