@@ -25,6 +25,7 @@ type Report struct {
 	Verdict   string   `json:"verdict"`
 	Checker   string   `json:"checker"`
 	Message   string   `json:"message"`
+	Stack     []string `json:"stack,omitempty"`       // of code that has panicked: its calls, the innermost first
 	Steps     int      `json:"steps"`                 // of the run that failed first
 	Minimal   int      `json:"minimal"`               // transitions that the shrunk schedule prescribes
 	Cut       string   `json:"not_minimal,omitempty"` // why it may not be minimal; empty if it is

@@ -38,8 +38,9 @@ func testFlag(name, value, usage string) *string {
 // Check runs a scenario in a test: its seeds (flag -seeds, default 1-500) on all
 // cores, or one schedule (flag -schedule). The test fails when something does
 // not hold, when a broken recipe is not caught, when a goal is not reached, and when
-// nothing was tried: see [Coverage]. It prints the schedule and the command that repeats it; the
-// log says what happened in the runs.
+// nothing was tried: see [Coverage]. It also fails when client code waits, starts goroutines or tells time
+// otherwise than by its Conn and Env, where that shows. It prints the schedule and the command that
+// repeats it; the log says what happened in the runs.
 //
 //	func TestMyLock(t *testing.T) {
 //		scenarios.Check(t, scenarios.Scenario{Name: "my/lock", Clients: 3, Program: ..., Checkers: ...})
@@ -74,12 +75,21 @@ func Check(t T, s Scenario) {
 	}
 }
 
+// indented returns the lines of a stack below a sentence; "" if there are none.
+func indented(stack string) string {
+	if stack == "" {
+		return ""
+	}
+	return "\n    " + strings.ReplaceAll(stack, "\n", "\n    ")
+}
+
 // describe writes a failure so that it can be repeated.
 func describe(t T, rep Report) string {
 	f := rep.Failure
 	f.Schedule.Checker = f.Verdict.Checker
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s  seed %d  %s: %s\n", rep.Scenario.Name, f.Schedule.Seed, f.Verdict.Checker, f.Verdict.Message)
+	fmt.Fprintf(&b, "%s  seed %d  %s: %s%s\n", rep.Scenario.Name, f.Schedule.Seed, f.Verdict.Checker,
+		f.Verdict.Message, indented(rep.Stack))
 	name := regexp.QuoteMeta(t.Name())
 	fmt.Fprintf(&b, "reproduce  go test -run '^%s$' -seeds %d\nor save the following and  go test -run '^%s$' -schedule FILE\n\n",
 		name, f.Schedule.Seed, name)
@@ -102,7 +112,11 @@ func checkSchedule(t T, s *Scenario, path string) {
 	}
 	r := NewRunner()
 	defer r.Close()
-	res, err := r.Replay(s, schedule)
+	var res Result
+	err = r.Strictly(func() (err error) {
+		res, err = r.Replay(s, schedule)
+		return err
+	})
 	if err != nil {
 		t.Fatalf("%s: %v", path, err)
 		return
@@ -113,7 +127,8 @@ func checkSchedule(t T, s *Scenario, path string) {
 		return
 	}
 	if res.Verdict.Level != 0 && !s.Catches(res.Verdict) {
-		t.Fatalf("%s: %s in %d steps: %s", s.Name, res.Verdict.Checker, res.Steps, res.Verdict.Message)
+		t.Fatalf("%s: %s in %d steps: %s%s", s.Name, res.Verdict.Checker, res.Steps, res.Verdict.Message,
+			indented(res.History.PanicStack()))
 	}
 	t.Logf("%s: %s after %d steps, hash %016x", s.Name, res.Verdict.Level, res.Steps, res.Hash)
 }

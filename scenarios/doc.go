@@ -34,7 +34,8 @@ type Scenario struct {
 	Faults  faults.Plan     // what may go wrong; each seed draws a part of it
 
 	// Program is what each client does. It must take all time, randomness and
-	// concurrency from its Process, and share nothing with other clients.
+	// concurrency from its Process, and share nothing with other clients. A program that
+	// waits or starts goroutines otherwise is a [sim.Misuse].
 	Program func(p *Process)
 
 	// Alike returns the same number for clients whose programs are the same but for

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"zksim/checkers"
+	"zksim/sim"
 )
 
 // Range is a range of seeds, both ends included.
@@ -26,8 +27,8 @@ type Options struct {
 	Shard, Shards uint64
 	// Progress, if not nil, is called after every run, from many goroutines.
 	Progress func()
-	// Stuck is how long client code may keep control before the run is given
-	// up as an error; 0: 30 seconds.
+	// Stuck is how long client code may keep control without a call of its Conn or Env
+	// before that is taken for a misuse, unless it waits meanwhile; 0: 30 seconds.
 	Stuck time.Duration
 }
 
@@ -42,6 +43,7 @@ const (
 	Escaped                        // a broken recipe was not caught
 	Inconclusive                   // a judge could not decide, or what must happen for that never did
 	Nondeterministic               // one seed, two different runs
+	Misused                        // client code has left the simulator, see sim.Misuse
 )
 
 // Report is what a scenario came to.
@@ -55,14 +57,16 @@ type Report struct {
 	Failure Result
 	Missed  []string // goals that no run reached
 	Coverage
-	Why string // for Inconclusive and Nondeterministic
-	Cut bool   // ctx was done before all seeds were run, and nothing had failed until then
+	Why   string // for Inconclusive, Nondeterministic and Misused
+	Stack string // of client code, a line for each call, for Misused and if the failure is a panic
+	Cut   bool   // ctx was done before all seeds were run, and nothing had failed until then
 }
 
 // Run runs a scenario over seeds, on several cores. The report does not depend
 // on their number. It stops early at the first failure, when ctx is done (then
 // the report covers what was run, and says that it was cut short), and with an
-// error when client code blocks or records a word that no checker knows.
+// error when client code leaves the simulator, which is a [*sim.Misuse] and also in the report, when it ends its
+// goroutine, or when it records a word that no checker knows.
 func Run(ctx context.Context, s *Scenario, o Options) (Report, error) {
 	if err := s.Accepts(s.Faults); err != nil {
 		return Report{Scenario: s}, err
@@ -74,15 +78,16 @@ func Run(ctx context.Context, s *Scenario, o Options) (Report, error) {
 		o.Workers = int(seeds) + 1 // more would have nothing to do
 	}
 	o.Workers = min(o.Workers, maxWorkers)
-	if o.Stuck == 0 {
-		o.Stuck = 30 * time.Second
-	}
 	e := &engine{Scenario: s, Options: o, ctx: ctx, turn: o.Seeds.First, waiting: map[uint64]outcome{},
 		coverage: newCoverer(s), words: checkers.VocabularyOf(s.Checkers, s.Words)}
 	e.next.Store(o.Seeds.First)
 	e.limit.Store(o.Seeds.Last)
 	if err := e.work(); err != nil {
-		return Report{Scenario: s}, err
+		rep := Report{Scenario: s}
+		if m := (*sim.Misuse)(nil); errors.As(err, &m) {
+			rep.Status, rep.Why, rep.Stack = Misused, m.Message, m.Stack
+		}
+		return rep, err
 	}
 	if e.stranger != "" {
 		return Report{Scenario: s}, errors.New(e.stranger)
@@ -116,6 +121,8 @@ type engine struct {
 	stranger    string // a word that nobody knows
 	doubt       string // a verdict "unknown"
 	differs     string // a run that was not the same twice
+	panicked    string // of the failure
+	strict      map[uint64]Shown
 }
 
 // outcome is what one seed came to. The zero value is a seed of another shard.
@@ -127,66 +134,55 @@ type outcome struct {
 	stranger string
 	doubt    string
 	differs  string
+	panicked string
 }
 
 // work runs the seeds and watches over the workers.
 func (e *engine) work() error {
-	beats := make([]heartbeat, e.Workers)
+	var err error
+	if e.strict, err = strictRuns(e.Scenario, e.Strategy, e.first(), e.Stuck); err != nil {
+		return err
+	}
+	guard := NewGuard(e.Stuck)
 	done := make(chan struct{})
 	var wg sync.WaitGroup
-	for i := range e.Workers {
-		wg.Add(1)
-		go func() {
-			defer wg.Done()
-			e.worker(&beats[i])
-		}()
+	all := make([]*watched, e.Workers)
+	for i := range all {
+		r := NewRunner()
+		r.Strategy = e.Strategy
+		all[i] = guard.watch(r)
+		all[i].name = e.Name
+		wg.Go(func() { e.worker(r, all[i]) })
 	}
 	go func() {
 		wg.Wait()
 		close(done)
 	}()
-	tick := time.NewTicker(max(e.Stuck/10, time.Millisecond))
-	defer tick.Stop()
-	for {
-		select {
-		case <-done:
-			return e.dead
-		case <-tick.C:
-			for i := range beats {
-				if seed, since := beats[i].last(); since > e.Stuck {
-					return fmt.Errorf("%s, seed %d: the program has kept control for %v; client code must wait only by its Env and Conn",
-						e.Name, seed, since.Round(time.Millisecond))
-				}
-			}
+	if err := guard.Until(done, func() bool { return false }); err != nil {
+		e.limit.Store(0)
+		ends(done)
+		return err
+	}
+	for _, w := range all {
+		if m := w.runner.world.Misuse(); m != nil && e.dead == nil { // by a goroutine that has outlived the runs
+			return w.where(m)
 		}
 	}
+	return e.dead
 }
 
-// heartbeat is when a worker began which seed.
-type heartbeat struct{ seed, began atomic.Int64 }
-
-func (h *heartbeat) beat(seed uint64) {
-	h.seed.Store(int64(seed))
-	h.began.Store(time.Now().UnixNano())
-}
-
-func (h *heartbeat) last() (uint64, time.Duration) {
-	at := h.began.Load()
-	if at == 0 {
-		return 0, 0
+// first returns the seeds that are run strictly, too.
+func (e *engine) first() (list []uint64) {
+	for seed := e.Seeds.First; seed <= e.Seeds.Last && len(list) < strict && e.ctx.Err() == nil; seed++ {
+		if e.Shards == 0 || seed%e.Shards == e.Shard {
+			list = append(list, seed)
+		}
 	}
-	return uint64(h.seed.Load()), time.Since(time.Unix(0, at))
+	return list
 }
 
-// twice is how many of the first seeds are run a second time to see whether the
-// run is the same.
-const twice = 3
-
-func (e *engine) worker(h *heartbeat) {
-	r := NewRunner()
-	r.Strategy = e.Strategy
+func (e *engine) worker(r *Runner, w *watched) {
 	defer r.Close()
-	defer h.began.Store(0)
 	for e.ctx.Err() == nil {
 		seed := e.next.Add(1) - 1
 		if seed > e.limit.Load() || seed < e.Seeds.First {
@@ -196,37 +192,50 @@ func (e *engine) worker(h *heartbeat) {
 			e.take(seed, outcome{})
 			continue
 		}
-		h.beat(seed)
-		e.guarded(r, seed)
+		w.begins(seed)
+		e.guarded(r, w, seed)
 		if e.Progress != nil {
 			e.Progress()
 		}
 	}
 }
 
-// guarded runs a seed and takes note of a program that ends the worker: a
+// die ends the work with an error.
+func (e *engine) die(err error) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.limit.Store(0)
+	if e.dead == nil {
+		e.dead = err
+	}
+}
+
+// guarded runs a seed and takes note of a program that leaves the simulator, or ends the worker: a
 // Goexit in a coroutine is passed on to whoever resumed it.
-func (e *engine) guarded(r *Runner, seed uint64) {
+func (e *engine) guarded(r *Runner, w *watched, seed uint64) {
 	ended := false
 	defer func() {
-		if ended {
-			return
+		if !ended {
+			e.die(fmt.Errorf("%s, seed %d: %w", e.Name, seed, errEnded))
 		}
-		e.mu.Lock()
-		defer e.mu.Unlock()
-		e.limit.Store(0)
-		e.dead = fmt.Errorf("%s, seed %d: the program has ended its goroutine, as runtime.Goexit and the FailNow of a test do; it must return, or panic",
-			e.Name, seed)
 	}()
-	out := e.one(r, seed)
+	out, m := e.one(r, seed)
 	ended = true
+	if m != nil {
+		e.die(w.where(m))
+		return
+	}
 	e.take(seed, out)
 }
 
 // one runs a seed.
-func (e *engine) one(r *Runner, seed uint64) outcome {
+func (e *engine) one(r *Runner, seed uint64) (outcome, *sim.Misuse) {
 	res := r.Seed(e.Scenario, seed)
-	out := outcome{run: true, steps: res.Steps, sight: e.coverage.look(r, &res)}
+	out := outcome{run: true, steps: res.Steps}
+	if res.Misuse != nil {
+		return out, res.Misuse
+	}
+	out.sight = e.coverage.look(r, &res)
 	if why := e.words.Unknown(res.History); why != "" {
 		out.stranger = fmt.Sprintf("%s, seed %d: %s", e.Name, seed, e.strange(why))
 	}
@@ -236,21 +245,15 @@ func (e *engine) one(r *Runner, seed uint64) outcome {
 	if res.Verdict.Level == checkers.Violated && (!e.Broken() || e.Catches(res.Verdict)) {
 		r.Names(&res)
 		out.failure = &res
+		out.panicked = res.History.PanicStack()
 	}
-	if seed < e.Seeds.First+twice {
-		out.differs = again(r, e.Scenario, seed, res.Hash)
+	if before, ok := e.strict[seed]; ok {
+		if why := Parts(before, r.Shown()); why != "" {
+			out.differs = fmt.Sprintf("seed %d: two runs %s", seed, why)
+		}
 	}
 	res.History = nil
-	return out
-}
-
-// again runs a seed once more and says where the runs part, if they do.
-func again(r *Runner, s *Scenario, seed, hash uint64) string {
-	first := append([]uint64(nil), r.Hashes()...)
-	if r.Seed(s, seed).Hash == hash {
-		return ""
-	}
-	return fmt.Sprintf("seed %d: two runs part at step %d", seed, FirstDifference(first, r.Hashes())+1)
+	return out, nil
 }
 
 // take notes what a seed came to, and takes into account what is due.
@@ -278,7 +281,7 @@ func (e *engine) add(out outcome) {
 	e.runs++
 	e.steps += out.steps
 	e.coverage.add(&out.sight)
-	e.failure, e.stranger = out.failure, out.stranger
+	e.failure, e.stranger, e.panicked = out.failure, out.stranger, out.panicked
 	if e.doubt == "" {
 		e.doubt = out.doubt
 	}
@@ -312,6 +315,7 @@ func (e *engine) report() Report {
 	}
 	if e.failure != nil {
 		rep.Failure = *e.failure
+		rep.Stack = e.panicked
 	}
 	switch {
 	case e.differs != "":

@@ -104,6 +104,9 @@ func (r *Runner) fuzz(t T, s *Scenario, data []byte) {
 	r.world.OnStep = func() { n.note(r.world) }
 	defer func() { r.world.OnStep = nil }()
 	res := r.Bytes(s, data)
+	if res.Misuse != nil {
+		t.Fatalf("%s: %v", s.Name, res.Misuse)
+	}
 	words := checkers.VocabularyOf(s.Checkers, s.Words)
 	if why := words.Unknown(res.History); why != "" {
 		t.Fatalf("%s", s.strange(why))

@@ -24,6 +24,8 @@ import (
 type Runner struct {
 	Strategy Strategy   // of Seed
 	Detail   sim.Detail // of the worlds
+	// Misused, if not nil, is called at the end of a run in which client code leaves the simulator.
+	Misused func(m *sim.Misuse)
 
 	world     *sim.World
 	random    sim.Random
@@ -38,6 +40,7 @@ type Runner struct {
 	cancels   bool              // the plan cancels contexts
 	known     []func() []string // of all recipe objects, with their clients
 	owners    []*Process
+	lost      bool // client code has not come back
 }
 
 // NewRunner returns a runner. Close it to free its coroutines.
@@ -48,7 +51,11 @@ func NewRunner() *Runner {
 }
 
 // Close frees what a runner holds.
-func (r *Runner) Close() { r.world.Close() }
+func (r *Runner) Close() {
+	if !r.lost {
+		r.world.Close()
+	}
+}
 
 // Guarded returns a hash of what the resource that the locks guard remembers.
 func (r *Runner) Guarded() uint64 {
@@ -75,6 +82,9 @@ type Result struct {
 	Steps    int
 	Hash     uint64
 	History  *history.History
+	// Misuse, if not nil, says that client code has left the simulator. The verdict is then
+	// worth nothing; it is a violation, by the checker "misuse", so that nobody takes it for a success.
+	Misuse *sim.Misuse
 }
 
 // Seed runs the scenario with everything drawn from a seed. The schedule of the
@@ -155,8 +165,8 @@ func (r *Runner) Names(result *Result) {
 // Hashes returns the running hash of the last run after each step.
 func (r *Runner) Hashes() []uint64 { return r.world.Hashes() }
 
-// Replay runs a schedule. It fails if the schedule does not fit the scenario;
-// the error says where.
+// Replay runs a schedule. It fails if the schedule does not fit the scenario,
+// where the error says where, and with a [*sim.Misuse].
 func (r *Runner) Replay(s *Scenario, schedule Schedule) (Result, error) {
 	if err := s.accept(&schedule); err != nil {
 		return Result{}, err
@@ -165,10 +175,14 @@ func (r *Runner) Replay(s *Scenario, schedule Schedule) (Result, error) {
 	if err != nil {
 		return result, schedule.misfit(err)
 	}
+	if result.Misuse != nil {
+		return result, result.Misuse
+	}
 	r.Names(&result)
 	return result, nil
 }
 
+// run runs a scenario. Client code that leaves the simulator is no error here.
 func (r *Runner) run(s *Scenario, p Schedule, ch sim.Chooser) (Result, error) {
 	r.injector.Reset(p.Faults)
 	r.resource.written, r.resource.seen, r.objects = 0, 0, 0
@@ -200,7 +214,14 @@ func (r *Runner) run(s *Scenario, p Schedule, ch sim.Chooser) (Result, error) {
 		}
 	}
 	result := Result{Schedule: p, Steps: w.Step(), Hash: w.Hash(), History: w.History}
+	m, misused := err.(*sim.Misuse)
 	switch {
+	case misused:
+		result.Misuse, err = m, nil
+		result.Verdict = checkers.Verdict{Level: checkers.Violated, Checker: "misuse", Message: m.Message, Event: -1}
+		if r.Misused != nil {
+			r.Misused(m)
+		}
 	case err != nil:
 	case capped && w.History.Outcome == history.StepLimit:
 		result.Verdict = judgeCapped(s, w.History)
@@ -272,8 +293,10 @@ func judge(s *Scenario, h *history.History) checkers.Verdict {
 type simHost Runner
 
 func (h *simHost) record(e history.Event) {
+	c := h.world.Clients()[e.Client-1]
+	c.Own()
 	if e.Kind == history.Write { // the program hears whether it was accepted
-		h.world.Clients()[e.Client-1].Learn(uint64(hash.Hash(0).Bool(e.OK)))
+		c.Learn(uint64(hash.Hash(0).Bool(e.OK)))
 	}
 	e.Step = int32(h.world.Step())
 	h.world.History.Add(e)
@@ -285,6 +308,7 @@ func (h *simHost) object() int32 {
 }
 
 func (h *simHost) know(p *Process, znodes func() []string) {
+	h.world.Clients()[p.ID-1].Own()
 	h.known = append(h.known, znodes)
 	h.owners = append(h.owners, p)
 }
@@ -305,6 +329,7 @@ func (h *simHost) interruptible(p *Process) (context.Context, context.CancelFunc
 func (h *simHost) step(p *Process) { p.Env.(sim.Env).Yield() }
 
 func (h *simHost) fail(p *Process, why error) {
+	h.world.Clients()[p.ID-1].Own()
 	h.world.History.Failed[int32(p.ID)] = why.Error()
 }
 

@@ -25,6 +25,9 @@ func (r *Runner) Trace(s *Scenario, schedule Schedule) (*history.Trace, Result, 
 	if err != nil {
 		return nil, result, schedule.misfit(err)
 	}
+	if result.Misuse != nil {
+		return nil, result, result.Misuse
+	}
 	r.Names(&result)
 	return &t.trace, result, nil
 }

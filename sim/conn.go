@@ -273,6 +273,7 @@ func (k Conn) State() zk.State {
 
 // Close is [zk.Conn.Close]. Without a connection the session is left to expire.
 func (k Conn) Close() {
+	k.c.own()
 	k.c.here().learn(bit(k.c.closed) | bit(k.c.connected)<<1)
 	if k.c.closed {
 		k.c.yield()

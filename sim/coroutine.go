@@ -28,7 +28,8 @@ const (
 // control back by parking at a call of Conn or Env.
 type coroutine struct {
 	client *Client
-	name   int // index into client.names
+	id     uint64 // of its goroutine; 0 while nobody watches
+	name   int    // index into client.names
 	status status
 	killed bool // unwinding: the process crashed or the run is over
 	begun  bool // has run at least once
@@ -80,6 +81,7 @@ func newCoroutine() *coroutine {
 	g := &coroutine{}
 	g.next, g.stop = iter.Pull(func(yield func(struct{}) bool) {
 		g.yield = yield
+		debug.SetPanicOnFault(true) // see own
 		for {
 			g.run()
 			if !yield(struct{}{}) {
@@ -95,10 +97,11 @@ func (g *coroutine) run() {
 	defer func() {
 		r := recover()
 		if _, ok := r.(killed); r != nil && !ok && !g.killed {
-			g.client.w.panicked = fmt.Sprintf("%v\n\n%s", r, debug.Stack())
+			g.client.w.panicked = fmt.Sprintf("%v\n\n%s", r, clientStack())
 		}
 		g.status = idle
 	}()
+	g.identify()
 	g.fn()
 }
 
@@ -107,7 +110,11 @@ func (g *coroutine) resume() {
 	w := g.client.w
 	g.status, g.begun, g.slow, g.woken = running, true, false, false
 	w.current = g
-	g.next()
+	if w.Strict {
+		w.strictly(g)
+	} else {
+		g.next()
+	}
 	w.current = nil
 	g.client.markDirty()
 	if g.status == idle {
@@ -144,6 +151,7 @@ func (w *World) spawn(c *Client, name string, f func()) {
 		g, w.pool = w.pool[n-1], w.pool[:n-1]
 	} else {
 		g = newCoroutine()
+		w.made++
 	}
 	g.client, g.fn, g.killed, g.begun, g.slow, g.woken, g.deaths, g.status = c, f, false, false, false, false, 0, runnable
 	g.woke(-1, zk.Event{}, nil)

@@ -16,6 +16,7 @@ var epoch = time.Date(2020, 1, 1, 0, 0, 0, 0, time.UTC)
 
 // here returns the calling coroutine.
 func (c *Client) here() *coroutine {
+	c.own()
 	g := c.w.current
 	if g == nil || g.client != c {
 		panic("sim: c" + itoa(c.id) + " was used from outside its own code")
@@ -60,6 +61,7 @@ func (c *Client) tellTime(t time.Time) {
 // Sleep waits for a tick of virtual time.
 func (e Env) Sleep(ctx context.Context, d time.Duration) error {
 	g := e.c.here()
+	g.accept(ctx)
 	if err := ctx.Err(); err != nil {
 		e.c.yield()
 		return err
@@ -75,6 +77,7 @@ func (e Env) Sleep(ctx context.Context, d time.Duration) error {
 // Await waits for the first of chans, or for ctx.
 func (e Env) Await(ctx context.Context, chans ...<-chan zk.Event) (int, zk.Event, error) {
 	g := e.c.here()
+	g.accept(ctx)
 	g.woke(-1, zk.Event{}, nil)
 	g.ctx, g.chans = ctx, append(g.chans[:0], chans...)
 	g.park(awaiting)
@@ -88,6 +91,7 @@ func (e Env) Await(ctx context.Context, chans ...<-chan zk.Event) (int, zk.Event
 // WithTimeout returns a context that a tick ends.
 func (e Env) WithTimeout(ctx context.Context, d time.Duration) (context.Context, context.CancelFunc) {
 	g, w := e.c.here(), e.c.w
+	g.accept(ctx)
 	inner, cancel := context.WithCancel(ctx)
 	x := &deadline{Context: inner, cancel: cancel, client: e.c, scope: g.knows()}
 	x.at = epoch.Add(time.Duration(w.now)*time.Millisecond + d)
@@ -112,6 +116,7 @@ func (e Env) Undo(name string, f func()) { e.Go(name, f) }
 // UUID returns a name derived from the world's order, the client and a counter, mixed so that the
 // order of names is unrelated to the order of creation.
 func (e Env) UUID() string {
+	e.c.own()
 	e.c.uuids++
 	x := mix(e.c.w.Order ^ uint64(e.c.id)<<32 ^ e.c.uuids)
 	var b [32]byte
@@ -126,8 +131,8 @@ func (e Env) UUID() string {
 
 // SessionEvents returns a channel for the next change of the session's state.
 func (e Env) SessionEvents() <-chan zk.Event {
-	ch := make(chan zk.Event, 1)
 	g := e.c.here()
+	ch := make(chan zk.Event, 1)
 	g.learn(bit(e.c.closed))
 	if e.c.closed {
 		ch <- zk.Event{Type: zk.EventSession, State: zk.StateDisconnected, Err: zk.ErrClosing}

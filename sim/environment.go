@@ -143,6 +143,7 @@ func (c *Client) Interrupt() {
 // OnInterrupt offers cancel to the environment; nil withdraws it. For the
 // client's program.
 func (c *Client) OnInterrupt(cancel func()) {
+	c.own()
 	c.interrupt = cancel
 	if g := c.w.current; g != nil {
 		c.offered = g.knows()

@@ -51,6 +51,7 @@ func (e Env) Forget() func(kept ...any) {
 	g.scope = s
 	c.scopes = append(c.scopes, s)
 	return func(kept ...any) {
+		c.own()
 		if !s.closed && !g.killed {
 			c.leave(s, kept)
 		}

@@ -66,6 +66,9 @@ type World struct {
 	History *history.History // of the current run
 	// OnStep, if not nil, is called after every step, to look and not to touch.
 	OnStep func()
+	// Watch, if not nil, hears which goroutines run client code. With Strict it hears of every turn, too.
+	Watch  Watch
+	Strict bool
 	// Remains, if not nil, appends all that the code of a client leaves to the judges, besides the
 	// events in the history, when it has ended. See Detail.Forget.
 	Remains func(h hash.Hash, c *Client) hash.Hash
@@ -99,8 +102,12 @@ type World struct {
 	step     int32
 	calm     bool
 	panicked string
-	members  []*Client // all clients ever made, for reuse
-	replicas []*server // likewise
+	misuse   *Misuse
+	strays   chan *Misuse // by goroutines that the world does not know
+	looking  bool         // at a context
+	made     int          // coroutines, so far
+	members  []*Client    // all clients ever made, for reuse
+	replicas []*server    // likewise
 
 	faultNames map[Transition]string
 
@@ -114,7 +121,7 @@ type World struct {
 
 // NewWorld returns a world without clients; Reset equips it.
 func NewWorld() *World {
-	return &World{History: &history.History{}, faultNames: map[Transition]string{}}
+	return &World{History: &history.History{}, faultNames: map[Transition]string{}, strays: make(chan *Misuse, 1)}
 }
 
 // origin returns the zxid before the first txn. Several servers have an epoch; where zxids are dense, no
@@ -169,7 +176,7 @@ func (w *World) Reset(cfg Config, inj Injector, program func(*Client)) {
 	w.schedule, w.hashes = w.schedule[:0], w.hashes[:0]
 	w.dirty, w.touched, w.follows = w.dirty[:0], w.touched[:0], false
 	w.zxid, w.committed = cfg.origin(), 0
-	w.now, w.timerOrder, w.step, w.calm, w.panicked = 0, 0, 0, false, ""
+	w.now, w.timerOrder, w.step, w.calm, w.panicked, w.misuse = 0, 0, 0, false, "", nil
 	w.hash = hash.Hash(mix(uint64(cfg.Clients)<<32 ^ uint64(cfg.Servers)<<16 ^ cfg.Order))
 	w.History.Reset(cfg.Clients)
 	w.History.Txns = true
@@ -206,8 +213,8 @@ func (w *World) SetCounter(path string, creates int32) {
 }
 
 // Run makes transitions of ch's choice happen until nothing is left to happen,
-// the step limit is reached or ch gives up (then it returns ch's error). The
-// result is in History.
+// the step limit is reached, ch gives up (then it returns ch's error), or client code
+// leaves the simulator (then it returns a [*Misuse]). The result is in History.
 func (w *World) Run(ch Chooser) error {
 	var err error
 	outcome := history.Quiet
@@ -221,6 +228,10 @@ func (w *World) Run(ch Chooser) error {
 			break
 		}
 		w.perform(t)
+		if w.Misuse() != nil {
+			outcome = history.Stopped
+			break
+		}
 		if w.panicked != "" {
 			outcome = history.Panicked
 			break
@@ -231,6 +242,9 @@ func (w *World) Run(ch Chooser) error {
 		}
 	}
 	w.conclude(outcome)
+	if m := w.Misuse(); m != nil {
+		return m
+	}
 	return err
 }
 

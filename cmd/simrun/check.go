@@ -239,21 +239,22 @@ func (c *checkFlags) scenario(
 	o.Progress = bar.add
 	rep, err := scenarios.Run(limited, s, o)
 	bar.clear()
-	if err != nil {
-		return outcome{}, err
-	}
-	proved, by, err := c.exhaust(limited, s, o, &rep)
-	if err != nil {
-		return outcome{}, err
+	proved, by := "", finding{}
+	if err == nil {
+		proved, by, err = c.exhaust(limited, s, o, &rep)
 	}
 	cut := c.cutShort(ctx, &rep)
 	var block bytes.Buffer
-	if rep.Status == scenarios.Violation || rep.Status == scenarios.Caught && c.verbose {
+	if err == nil && (rep.Status == scenarios.Violation || rep.Status == scenarios.Caught && c.verbose) {
 		err = c.fail(ctx, a.to(&block), s, rep, by)
 		if x := (*unrepeatable)(nil); errors.As(err, &x) {
 			rep.Status, rep.Why, err = scenarios.Nondeterministic, x.Error(), nil
 			block.Reset()
 		}
+	}
+	if misused(a.out, s, err) {
+		rep.Status = scenarios.Misused
+		return outcome{code: t.count(rep)}, nil
 	}
 	if err != nil {
 		return outcome{}, err

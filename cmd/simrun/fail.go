@@ -17,6 +17,7 @@ import (
 	"zksim/model/history"
 	"zksim/reports"
 	"zksim/scenarios"
+	"zksim/sim"
 )
 
 // unrepeatable is the error of a failure that does not happen again: one seed, or
@@ -127,6 +128,9 @@ func (c *checkFlags) write(dir string, s *scenarios.Scenario, f *reports.Failure
 		return err
 	}
 	again, err := replayTwice(s, schedule)
+	if m := (*sim.Misuse)(nil); errors.As(err, &m) {
+		return err
+	}
 	if err != nil || !again.same || again.hash != small.Hash || again.verdict != small.Verdict {
 		return &unrepeatable{by.where, "the schedule in " + file + " does not repeat the failure"}
 	}
@@ -141,6 +145,7 @@ func (c *checkFlags) verdict(a *app, s *scenarios.Scenario, r *reports.Report, f
 		head = "      "
 	}
 	fmt.Fprintf(a.out, "%s%s  %s  %s: %s\n", head, s.Name, by.where, r.Checker, reports.Printable(r.Message))
+	printStack(a.out, r.Stack)
 	clients, rounds := s.Size(full)
 	size := fmt.Sprintf("%d of %d steps, %s", r.Minimal, r.Steps, partOf(r.Clients, clients, "client"))
 	if rounds > 0 {
@@ -159,6 +164,29 @@ func (c *checkFlags) block(a *app, dir string, r *reports.Report) {
 	fmt.Fprintf(a.out, "      replayed   2 of 2 identical, hash %s\n", r.Hash)
 	fmt.Fprintf(a.out, "      report     %s\n", filepath.Join(dir, "index.html"))
 	fmt.Fprintf(a.out, "      reproduce  %s\n      or         %s\n", r.Reproduce[0], r.Reproduce[1])
+}
+
+// lines splits the text of a stack.
+func lines(stack string) []string {
+	return strings.FieldsFunc(stack, func(r rune) bool { return r == '\n' })
+}
+
+// printStack prints the calls of client code below the sentence that they belong to.
+func printStack(w io.Writer, stack []string) {
+	for _, call := range stack {
+		fmt.Fprintf(w, "          %s\n", reports.Printable(call))
+	}
+}
+
+// misused prints what is wrong if an error says that client code has left the simulator, and reports whether it does.
+func misused(w io.Writer, s *scenarios.Scenario, err error) bool {
+	m := (*sim.Misuse)(nil)
+	if !errors.As(err, &m) {
+		return false
+	}
+	fmt.Fprintf(w, "FAIL    %-24s misuse: %s\n", s.Name, reports.Printable(m.Message))
+	printStack(w, lines(m.Stack))
+	return true
 }
 
 // partOf says how many are left of how many.
@@ -221,6 +249,7 @@ func traced(s *scenarios.Scenario, schedule scenarios.Schedule) (*reports.Failur
 		Clients: clients, Rounds: rounds, Faults: schedule.Faults.String(), Steps: len(schedule.Names), Minimal: len(schedule.Names),
 		Struck: reports.Struck(f.History), Hash: fmt.Sprintf("%016x", result.Hash)}
 	f.Report.SetVerdict(result.Verdict)
+	f.Report.Stack = lines(result.History.PanicStack())
 	f.Property = property(s, result.Verdict)
 	f.Search, err = drawn(s, f.History)
 	return f, err

@@ -19,8 +19,8 @@
 //
 // "simrun COMMAND -h" shows the flags. The exit status is 0 when everything held
 // (and every broken recipe was caught), 1 for a violation, 2 for wrong usage,
-// internal errors and files that cannot be written (verdicts are printed before),
-// 3 when a run was inconclusive or was interrupted before it had found a violation,
+// code that leaves the simulator, internal errors and files that cannot be written (verdicts are
+// printed before), 3 when a run was inconclusive or was interrupted before it had found a violation,
 // and 4 when one seed gave two different runs.
 package main
 

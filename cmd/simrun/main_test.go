@@ -80,24 +80,33 @@ var (
 		}
 	}}
 	stuck = scenarios.Scenario{Name: "test/panics", Clients: 1, Program: func(p *scenarios.Process) { panic("oops\nmore") }}
+	naps  = scenarios.Scenario{Name: "test/naps", Clients: 1, Program: func(p *scenarios.Process) {
+		p.Step()
+		time.Sleep(2 * time.Millisecond)
+	}}
 )
 
 func TestExitStatuses(t *testing.T) {
 	t.Chdir(t.TempDir())
-	add(t, holds, fails, escapes, aimless, fickle, stuck)
+	add(t, holds, fails, escapes, aimless, fickle, stuck, naps)
 	for _, x := range []struct {
 		run, code, line string
 	}{
 		{"holds", "0", "held    test/holds               5 runs, "},
 		{"fails", "1", "FAIL  test/fails  seed 1  liveness: c1 gave up: enough & <done>\n"},
-		{"panics", "1", "FAIL  test/panics  seed 1  panic: oops\n"},
+		{"panics", "1", "FAIL  test/panics  seed 1  panic: oops\n          zksim/cmd/simrun.init.func"},
+		{"naps", "2",
+			"FAIL    test/naps                misuse: c1 waits otherwise than by its Conn and Env (sleep)\n" +
+				"          time.Sleep runtime/time.go:"},
+		{"naps", "2", "\n          zksim/cmd/simrun.init.func"},
+		{"(naps|holds|fails)", "2", "3 scenarios: 1 held, 1 violated, 1 misused\n"},
 		{"escapes", "1", "FAIL    test/escapes             escaped: 5 runs, and it was not caught by tree or steps\n"},
 		{"aimless", "3", "unknown test/aimless             no run had a blue moon (5 runs)\n"},
 		{"fickle", "4", "FAIL    test/fickle              nondeterministic: seed 1: two runs part at step "},
 		{"(holds|aimless)", "3", "2 scenarios: 1 held, 1 inconclusive\n"},
 		{"(aimless|fails|holds)", "1", "3 scenarios: 1 held, 1 violated, 1 inconclusive\n"},
 		{"(aimless|escapes)", "1", "2 scenarios: 1 escaped, 1 inconclusive\n"},
-		{".*", "4", "6 scenarios: 1 held, 2 violated, 1 escaped, 1 inconclusive, 1 nondeterministic\n"},
+		{".*", "4", "7 scenarios: 1 held, 2 violated, 1 escaped, 1 inconclusive, 1 nondeterministic, 1 misused\n"},
 	} {
 		r := simrun(t, "check", "-run", "^test/"+x.run+"$", "-seeds", "1-5", "-p", "1")
 		if fmt.Sprint(r.code) != x.code || !strings.Contains(r.out, x.line) || r.err != "" {
@@ -108,11 +117,15 @@ func TestExitStatuses(t *testing.T) {
 
 func TestReplayHasTheSameExitStatuses(t *testing.T) {
 	t.Chdir(t.TempDir())
-	add(t, holds, fails, fickle)
+	add(t, holds, fails, fickle, stuck, naps)
 	for _, x := range []struct {
 		name, line string
 		code       int
 	}{
+		{"test/panics", "FAIL  panic: oops\n          zksim/cmd/simrun.init.func", exitViolation},
+		{"test/naps",
+			"FAIL    test/naps                misuse: c1 waits otherwise than by its Conn and Env (sleep)\n",
+			exitUsage},
 		{"test/holds", "ok  everything held\n", exitHeld},
 		{"test/fails", "FAIL  liveness: c1 gave up: enough & <done>\n", exitViolation},
 		{"test/fickle", "FAIL  test/fickle  nondeterministic: two runs of the schedule part at step ", exitNondeterministic},

@@ -321,6 +321,8 @@ func (c *proveFlags) one(ctx context.Context, a *app, s *scenarios.Scenario, o p
 			fmt.Fprintln(a.out, reports.Printable(line))
 		}
 		return exitViolation, nil
+	} else if misused(a.out, s, err) {
+		return exitUsage, nil
 	}
 	if err != nil && r.Outcome == "" {
 		return 0, err
@@ -347,7 +349,9 @@ func (c *proveFlags) attempts(
 ) (worst int, err error) {
 	caught, all, err := widen(limited, s, o, fewStates, manyStates)
 	c.bar.clear()
-	if err != nil {
+	if misused(a.out, s, err) {
+		return exitUsage, nil
+	} else if err != nil {
 		return 0, err
 	}
 	if caught != nil {
@@ -401,8 +405,10 @@ func (c *proveFlags) counterexample(ctx context.Context, a *app, s *scenarios.Sc
 		return fmt.Errorf("%s: the schedule for %s does not repeat the violation", s.Name, file)
 	}
 	v := small.Verdict
-	fmt.Fprintf(a.out, "      %s    %d steps, %s: %s%s\n      replayed   2 of 2 identical\n", minimal(small.Cut),
-		len(small.Schedule.Names), v.Checker, reports.Printable(v.Message), notMinimal(small.Cut))
+	fmt.Fprintf(a.out, "      %s    %d steps, %s: %s%s\n", minimal(small.Cut), len(small.Schedule.Names), v.Checker,
+		reports.Printable(v.Message), notMinimal(small.Cut))
+	printStack(a.out, again.stack)
+	fmt.Fprintf(a.out, "      replayed   2 of 2 identical\n")
 	if err := save(dir, "schedule.txt", small.Schedule.Write); err != nil {
 		return err
 	}

@@ -16,7 +16,7 @@ import (
 
 func TestProveExitStatuses(t *testing.T) {
 	t.Chdir(t.TempDir())
-	add(t, fails, escapes, stuck, forgetful)
+	add(t, fails, escapes, stuck, forgetful, naps)
 	for _, x := range []struct {
 		args string
 		code int
@@ -35,6 +35,9 @@ func TestProveExitStatuses(t *testing.T) {
 		{"-run ^watch/trusting$ -for 100ms", exitInconclusive, "inconclusive: watch/trusting with 2 clients, rounds 1, servers 3, "},
 		{"-run ^test/fails$ -clients 0", exitViolation, "violated: test/fails with 1 clients, servers 1, faults none, at most 0, all reductions: liveness: c1 gave up: enough & <done>; faults 0"},
 		{"-run ^test/panics$ -clients 0", exitViolation, ": panic: oops"},
+		{"-run ^test/panics$ -clients 0", exitViolation, ": oops\n          zksim/cmd/simrun.init.func"},
+		{"-run ^test/naps$ -clients 0", exitUsage,
+			"misuse: c1 waits otherwise than by its Conn and Env (sleep)\n          time.Sleep runtime/time.go:"},
 		{"-run ^test/escapes$ -clients 0", exitViolation, "holds: test/escapes"},
 		{"-run ^queue/claims$ -clients 3 -for 100ms", exitInconclusive, "inconclusive: queue/claims with 3 clients, rounds 1, servers 1, faults disconnect=2 expire=1, at most 3, all reductions: the time is up with at most 0 faults after "},
 		{"-run ^queue/claims$ -mem 1M", exitInconclusive, ": the memory is up, "},

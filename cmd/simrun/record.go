@@ -154,7 +154,8 @@ func testcase(name string, x outcome, text string, took time.Duration) junit.Tes
 		problem.Type = "violation"
 		c.Failure = problem
 	default:
-		types := map[int]string{exitInconclusive: "inconclusive", exitNondeterministic: "nondeterministic"}
+		types := map[int]string{exitUsage: "error", exitInconclusive: "inconclusive",
+			exitNondeterministic: "nondeterministic"}
 		problem.Type = types[x.code]
 		c.Error = problem
 	}

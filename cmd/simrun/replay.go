@@ -6,7 +6,6 @@ import (
 	"io"
 	"os"
 	"path/filepath"
-	"slices"
 
 	"zksim/checkers"
 	"zksim/reports"
@@ -29,11 +28,14 @@ func replay(ctx context.Context, a *app, args []string) (int, error) {
 		return 0, err
 	}
 	r, err := replayTwice(s, schedule)
+	if misused(a.out, s, err) {
+		return exitUsage, nil
+	}
 	if err != nil {
 		return 0, fmt.Errorf("%s: %w", file, err)
 	}
 	if !r.same {
-		fmt.Fprintf(a.out, "FAIL  %s  nondeterministic: two runs of the schedule part at step %d\n", s.Name, r.parted)
+		fmt.Fprintf(a.out, "FAIL  %s  nondeterministic: two runs of the schedule %s\n", s.Name, r.parted)
 		return exitNondeterministic, nil
 	}
 	told, err := traced(s, schedule)
@@ -49,6 +51,7 @@ func replay(ctx context.Context, a *app, args []string) (int, error) {
 	switch r.verdict.Level {
 	case checkers.Violated:
 		fmt.Fprintf(a.out, "FAIL  %s: %s\n", r.verdict.Checker, reports.Printable(r.verdict.Message))
+		printStack(a.out, r.stack)
 		if *out == "" {
 			return exitViolation, nil
 		}
@@ -134,25 +137,30 @@ func find(name string) (*scenarios.Scenario, error) {
 // repeated is what two replays of a schedule came to.
 type repeated struct {
 	same    bool
-	parted  int // the first step that differs
+	parted  string // how they differ
 	hash    uint64
 	verdict checkers.Verdict
 	names   []string
+	stack   []string // of a panic
 }
 
-// replayTwice runs a schedule in two fresh worlds.
+// replayTwice runs a schedule in two fresh worlds, strictly.
 func replayTwice(s *scenarios.Scenario, schedule scenarios.Schedule) (repeated, error) {
-	var hashes [2][]uint64
+	var runs [2]scenarios.Shown
 	var res scenarios.Result
-	var err error
-	for i := range hashes {
+	for i := range runs {
 		r := scenarios.NewRunner()
 		defer r.Close()
-		if res, err = r.Replay(s, schedule); err != nil {
+		err := r.Strictly(func() (err error) {
+			res, err = r.Replay(s, schedule)
+			return err
+		})
+		if err != nil {
 			return repeated{}, err
 		}
-		hashes[i] = r.Hashes()
+		runs[i] = r.Shown()
 	}
-	return repeated{slices.Equal(hashes[0], hashes[1]), scenarios.FirstDifference(hashes[0], hashes[1]) + 1,
-		res.Hash, res.Verdict, res.Schedule.Names}, nil
+	parted := scenarios.Parts(runs[0], runs[1])
+	return repeated{parted == "", parted, res.Hash, res.Verdict, res.Schedule.Names,
+		lines(res.History.PanicStack())}, nil
 }

@@ -8,13 +8,13 @@ import (
 )
 
 // tally counts outcomes.
-type tally [6]int
+type tally [7]int
 
 // codes are the exit statuses that outcomes ask for.
-var codes = [6]int{
+var codes = [7]int{
 	scenarios.Held: exitHeld, scenarios.Caught: exitHeld, scenarios.Violation: exitViolation,
 	scenarios.Escaped: exitViolation, scenarios.Inconclusive: exitInconclusive,
-	scenarios.Nondeterministic: exitNondeterministic,
+	scenarios.Nondeterministic: exitNondeterministic, scenarios.Misused: exitUsage,
 }
 
 // count adds an outcome and returns the exit status it asks for.
@@ -24,11 +24,14 @@ func (t *tally) count(r scenarios.Report) int {
 }
 
 // code is the exit status for all: that two runs of one seed differ makes every
-// other result worthless, and a violation is worse than not to know.
+// other result worthless, client code that leaves the simulator those of its scenario, and a violation
+// is worse than not to know.
 func (t *tally) code() int {
 	switch {
 	case t[scenarios.Nondeterministic] > 0:
 		return exitNondeterministic
+	case t[scenarios.Misused] > 0:
+		return exitUsage
 	case t[scenarios.Violation]+t[scenarios.Escaped] > 0:
 		return exitViolation
 	case t[scenarios.Inconclusive] > 0:
@@ -39,7 +42,7 @@ func (t *tally) code() int {
 
 // summary is the last line.
 func (t *tally) summary(selected int) string {
-	labels := [6]string{"held", "caught", "violated", "escaped", "inconclusive", "nondeterministic"}
+	labels := [7]string{"held", "caught", "violated", "escaped", "inconclusive", "nondeterministic", "misused"}
 	var parts []string
 	sum := 0
 	for i, n := range t {

@@ -125,7 +125,7 @@ type History struct {
 	Steps    int // of a simulated run: its transitions
 	Events   []Event
 	Outcome  Outcome
-	Panic    string
+	Panic    string // what it panicked with, an empty line, and the calls of client code, a line for each
 	Waiting  []Waiting
 	Tree     []Node           // sorted by path
 	Sessions map[int64]int32  // open sessions and their clients
@@ -133,6 +133,15 @@ type History struct {
 	Finished []bool           // per client, index 0 unused: its workload ended
 	Failed   map[int32]string // per client: why its workload gave up
 	Txns     bool             // Created, Changed and Deleted are complete
+}
+
+// PanicStack returns the calls of client code in a panic, the innermost first, a line for each.
+func (h *History) PanicStack() string {
+	i := strings.LastIndex(h.Panic, "\n\n")
+	if i < 0 {
+		return ""
+	}
+	return h.Panic[i+2:]
 }
 
 // Add appends an event.

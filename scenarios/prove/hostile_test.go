@@ -5,11 +5,13 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/gob"
+	"errors"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -216,5 +218,42 @@ func TestProgramsThatAreNotDeterministicAreReported(t *testing.T) {
 	_, err := Prove(t.Context(), x.scope(t), Options{Workers: 1})
 	if err == nil || !strings.Contains(err.Error(), "tiny/fickle: the same steps lead to another state, since the program is not deterministic") {
 		t.Error(err)
+	}
+}
+
+// TestClientCodeThatLeavesTheSimulatorEndsASearch has code that does so at once, or only after the strict seeds.
+func TestClientCodeThatLeavesTheSimulatorEndsASearch(t *testing.T) {
+	for _, x := range []struct {
+		says    string
+		program func(p *scenarios.Process)
+	}{
+		{"(sleep)", func(p *scenarios.Process) { time.Sleep(5 * time.Millisecond) }},
+		{"c", func(p *scenarios.Process) { // what is found first depends on who is quicker
+			var wg sync.WaitGroup
+			wg.Go(func() { p.Conn.Get("/") })
+			wg.Wait()
+		}},
+		{"with a context whose deadline is of real time; use Env.WithTimeout", func(p *scenarios.Process) {
+			ctx, cancel := context.WithTimeout(context.Background(), time.Hour)
+			defer cancel()
+			p.Env.Await(ctx)
+		}},
+	} {
+		for _, after := range []int64{0, 30} { // three strict seeds have two clients each
+			var runs atomic.Int64
+			s := tiny{name: "leaves", program: func(p *scenarios.Process) {
+				p.Conn.Get("/d")
+				if runs.Add(1) > after {
+					x.program(p)
+				}
+				p.Conn.Get("/d")
+			}}
+			_, err := Prove(t.Context(), s.scope(t), Options{Workers: 1, Rerun: true})
+			m := (*sim.Misuse)(nil)
+			if !errors.As(err, &m) || !strings.Contains(m.Message, x.says) || !strings.HasPrefix(err.Error(), "tiny/leaves") ||
+				!strings.Contains(m.Stack, ".go:") {
+				t.Errorf("after %d runs: %v", after, err)
+			}
+		}
 	}
 }

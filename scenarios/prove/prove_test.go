@@ -213,7 +213,19 @@ func TestClientCodeThatMisbehaves(t *testing.T) {
 	}{
 		{"panics", func(p *scenarios.Process) { panic("oops") }, "", "violated: tiny/rude with 2 clients, servers 1, faults none, at most 0, all reductions: panic: oops"},
 		//zksim:ignore it is to block
-		{"blocks", func(p *scenarios.Process) { <-release }, "the program has kept control for ", ""},
+		{"blocks", func(p *scenarios.Process) { <-release }, "tiny/rude, seed 1: c", ""},
+		//zksim:ignore it is to wait
+		{"waits", func(p *scenarios.Process) { p.Step(); time.Sleep(time.Millisecond) },
+			" waits otherwise than by its Conn and Env (sleep)", ""},
+		{"calculates", func(p *scenarios.Process) {
+			for {
+				select {
+				case <-release:
+					return
+				default:
+				}
+			}
+		}, " has kept control for 1s without a call of its Conn or Env", ""},
 		{"exits", func(p *scenarios.Process) {
 			p.Conn.Exists("/")
 			runtime.Goexit()

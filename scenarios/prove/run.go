@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"time"
 
 	"zksim/checkers"
 	"zksim/internal/hash"
@@ -15,8 +14,6 @@ import (
 
 // run takes the next edge by running the code.
 func (w *worker) run() {
-	w.began.Store(time.Now().UnixNano())
-	defer w.began.Store(0)
 	w.at, w.before, w.begin = 0, nil, 0
 	w.prefix = w.next.path(w.prefix[:0])
 	w.past.reset()

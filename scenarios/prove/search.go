@@ -12,6 +12,7 @@ import (
 	"zksim/checkers"
 	"zksim/faults"
 	"zksim/scenarios"
+	"zksim/sim"
 )
 
 // search explores all schedules with at most a number of faults.
@@ -39,6 +40,7 @@ type search struct {
 	again    bool        // run the code for every transition
 	doubtful int         // how many recalled steps there are to one that is found out again
 	audit    *audit      // nil: none
+	strict   bool        // code was run strictly
 	withheld atomic.Bool // a fault was possible and there had been enough
 	full     atomic.Bool // limit is reached
 	states   atomic.Int64
@@ -109,14 +111,24 @@ func (s *search) reached(step int) bool {
 	return step >= maxSteps
 }
 
-// usuallyStuck is how long client code may keep control.
+// usuallyStuck is how long client code may keep control without a call of its Conn or Env, unless it waits meanwhile.
 const usuallyStuck = 30 * time.Second
+
+// strictRuns is how many of the first runs are watched all the time.
+const strictRuns = 50
 
 // run explores with a number of workers, from the given edges on. Every so often it
 // calls watch, which may pause the pool; when watch returns true, or ctx is done,
-// the search stops and what is left is in the pool. It fails when client code blocks
-// or ends its goroutine.
+// the search stops and what is left is in the pool. It fails when client code leaves the
+// simulator, with a [*sim.Misuse], or ends its goroutine. It looks for that before it begins, too, with a few seeds.
 func (s *search) run(ctx context.Context, workers int, from []edge, watch func() bool) error {
+	if s.most == 0 && !s.strict {
+		if s.strict = true; ctx.Err() == nil {
+			if err := scenarios.Strict(s.scope.Scenario, s.stuck); err != nil {
+				return err
+			}
+		}
+	}
 	s.memo.exact = s.injector.Counts() || s.injector.Contends()
 	s.pool = newPool(workers)
 	s.pool.queue = from
@@ -124,10 +136,13 @@ func (s *search) run(ctx context.Context, workers int, from []edge, watch func()
 		s.pool.stop()
 	}
 	all := make([]*worker, workers)
-	dead := make(chan error, workers+1)
+	dead := make(chan error, 2*workers+1)
+	guard := scenarios.NewGuard(s.stuck)
 	var wg sync.WaitGroup
 	for i := range all {
 		w := newWorker(s)
+		w.runner.Misused = func(m *sim.Misuse) { panic(m) }
+		guard.Watch(w.runner)
 		all[i] = w
 		wg.Add(1)
 		go func() {
@@ -138,19 +153,23 @@ func (s *search) run(ctx context.Context, workers int, from []edge, watch func()
 			}
 		}()
 	}
-	done := make(chan struct{})
+	done, watched := make(chan struct{}), make(chan struct{})
 	go func() {
 		wg.Wait()
 		close(done)
 	}()
-	go s.guard(all, done, dead)
+	go func() {
+		defer close(watched)
+		s.guard(guard, all, done, dead)
+	}()
 	tick := time.NewTicker(20 * time.Millisecond)
 	defer tick.Stop()
 	for {
 		select {
 		case err := <-dead:
 			return err
-		case <-done:
+		case <-watched:
+			<-done
 			select {
 			case err := <-dead:
 				return err
@@ -179,6 +198,8 @@ func (w *worker) guarded() (err error) {
 			r := recover()
 			if why, ok := r.(failed); ok {
 				err = fmt.Errorf("%s: %s", w.scenario.Name, string(why))
+			} else if m, ok := r.(*sim.Misuse); ok {
+				err = fmt.Errorf("%s: %w", w.scenario.Name, m)
 			} else if r != nil {
 				err = fmt.Errorf("%s: the same steps lead to another state, since the program is not deterministic (%v)", w.scenario.Name, r)
 			}
@@ -191,23 +212,20 @@ func (w *worker) guarded() (err error) {
 	return err
 }
 
-// guard stops the search when client code keeps control for too long. It does so from
+// guard stops the search when client code leaves the simulator. It does so from
 // a goroutine of its own, since a pause of the pool would wait for that client.
-func (s *search) guard(all []*worker, done <-chan struct{}, dead chan<- error) {
-	tick := time.NewTicker(max(s.stuck/10, time.Millisecond))
-	defer tick.Stop()
-	for {
-		select {
-		case <-done:
-			return
-		case <-tick.C:
+func (s *search) guard(g *scenarios.Guard, all []*worker, done <-chan struct{}, dead chan<- error) {
+	err := g.Until(done, func() bool { return s.runs.Load() < strictRuns })
+	for _, w := range all {
+		if err != nil {
+			break
 		}
-		for _, w := range all {
-			if at := w.began.Load(); at != 0 && time.Since(time.Unix(0, at)) > s.stuck {
-				dead <- fmt.Errorf("%s: the program has kept control for %v; client code must wait only by its Env and Conn", s.scenario.Name, s.stuck)
-				s.pool.stop()
-				return
-			}
+		if m := w.runner.World().Misuse(); m != nil { // by a goroutine that has outlived the runs
+			err = m
 		}
+	}
+	if err != nil {
+		dead <- fmt.Errorf("%s: %w", s.scenario.Name, err)
+		s.pool.stop()
 	}
 }

@@ -52,7 +52,6 @@ type worker struct {
 	runner  *scenarios.Runner
 	replica *sim.Replica
 	past    *past
-	began   atomic.Int64 // time of the run in progress, in nanoseconds; 0: none
 
 	next  edge // being taken
 	stack []edge
