@@ -272,11 +272,11 @@ func (c *Client) knowledge(h hash.Hash) hash.Hash {
 	}
 	h = h.Uint64(uint64(c.root.seen))
 	for _, g := range c.coroutines {
-		for s := g.knows(); s != nil; s = s.parent {
+		for s := g.scope.left(); s != nil; s = s.parent {
 			if s.number == 0 {
 				s.number = next
 				next++
-				h = h.Uint64(uint64(s.seen))
+				h = h.Uint64(uint64(s.seen)).Bool(s.base).Bool(s.told)
 			}
 			h = h.Int(s.number)
 		}
