@@ -3,6 +3,7 @@ package checkers
 import (
 	"slices"
 
+	"zksim/internal/hash"
 	"zksim/model/history"
 )
 
@@ -62,23 +63,23 @@ func (m *reigns) Reset() { m.list, m.asked, m.top = m.list[:0], m.asked[:0], 0 }
 // Hash implements [Monitor]. Who is a candidate is known to the world, and so are their
 // tokens.
 func (m *reigns) Hash() uint64 {
-	sum := Print(0) // in any order
+	sum := hash.Hash(0) // in any order
 	for k := range m.list {
 		if r := &m.list[k]; r.end < 0 && (r.acknowledged || r.token < m.top) {
-			sum += Print(0).Text(r.path).Flag(r.acknowledged).Flag(r.done >= 0).Flag(r.token < m.top)
+			sum += hash.Hash(0).String(r.path).Bool(r.acknowledged).Bool(r.done >= 0).Bool(r.token < m.top)
 		}
 	}
 	for _, q := range m.asked {
-		answers := Print(0)
+		answers := hash.Hash(0)
 		for k := range m.list {
 			switch r := &m.list[k]; {
 			case r.end < 0 && (r.leads(q) || r.token < q.top):
-				answers += Print(1).Text(r.path).Flag(r.leads(q)).Flag(r.token < q.top)
+				answers += hash.Hash(1).String(r.path).Bool(r.leads(q)).Bool(r.token < q.top)
 			case r.end > q.at && r.token >= q.top:
-				answers += Print(2).Text(r.path).Flag(r.acknowledged)
+				answers += hash.Hash(2).String(r.path).Bool(r.acknowledged)
 			}
 		}
-		sum += printOf(m.asked, q.caller).Word(uint64(answers))
+		sum += printOf(m.asked, q.caller).Uint64(uint64(answers))
 	}
 	return uint64(sum)
 }

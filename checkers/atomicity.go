@@ -1,6 +1,9 @@
 package checkers
 
-import "zksim/model/history"
+import (
+	"zksim/internal/hash"
+	"zksim/model/history"
+)
 
 // Atomicity is what a commit protocol is for: all who learn the decision on a
 // transaction learn the same one, however often they ask and whatever failed in
@@ -50,16 +53,16 @@ func (m *trials) Reset() { m.all = m.all[:0] }
 // Hash implements [Monitor]. Who votes counts until all have, or a no, or somebody has
 // learned the decision; and then not what came first.
 func (m *trials) Hash() uint64 {
-	all := Print(0) // in any order
+	all := hash.Hash(0) // in any order
 	for k := range m.all {
 		t := &m.all[k]
-		p := Print(0).Text(t.path).Flag(t.commit != 0).Flag(t.abort != 0 || t.no != 0)
+		p := hash.Hash(0).String(t.path).Bool(t.commit != 0).Bool(t.abort != 0 || t.no != 0)
 		if t.commit == 0 && t.abort == 0 && t.no == 0 && (t.sites == 0 || len(t.yes) < t.sites) {
-			yes := Print(0)
+			yes := hash.Hash(0)
 			for _, c := range t.yes {
-				yes += Print(0).Word(uint64(c))
+				yes += hash.Hash(0).Uint64(uint64(c))
 			}
-			p = p.Word(uint64(t.sites)).Word(uint64(yes))
+			p = p.Uint64(uint64(t.sites)).Uint64(uint64(yes))
 		}
 		all += p
 	}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 
+	"zksim/internal/hash"
 	"zksim/model/history"
 )
 
@@ -67,22 +68,22 @@ func (s *gates) Reset() {
 // Hash implements [Monitor].
 func (s *gates) Hash() uint64 {
 	s.spread() // which does not depend on when it is done
-	var ops, ways Print
+	var ops, ways hash.Hash
 	for _, x := range s.underway {
 		if x.op != "" {
-			ops += printOf(s.underway, x.caller).Text(x.op)
+			ops += printOf(s.underway, x.caller).String(x.op)
 		}
 	}
 	for _, g := range s.possible {
-		done := Print(0)
+		done := hash.Hash(0)
 		for i := range s.underway {
 			if g.done>>i&1 != 0 {
 				done += printOf(s.underway, s.underway[i].caller)
 			}
 		}
-		ways += done.Flag(g.held).Word(uint64(g.spare))
+		ways += done.Bool(g.held).Uint64(uint64(g.spare))
 	}
-	return uint64(ops.Word(uint64(ways)))
+	return uint64(ops.Uint64(uint64(ways)))
 }
 
 // Step implements [Monitor].

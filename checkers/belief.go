@@ -3,6 +3,7 @@ package checkers
 import (
 	"slices"
 
+	"zksim/internal/hash"
 	"zksim/model/history"
 )
 
@@ -60,22 +61,22 @@ func (b *believers) Reset() {
 
 // Hash implements [Monitor].
 func (b *believers) Hash() uint64 {
-	var sums [4]Print // the order in each list does not matter
+	var sums [4]hash.Hash // the order in each list does not matter
 	for _, a := range b.active {
 		sums[0] += a.print()
 	}
 	for _, c := range b.deceived {
-		sums[1] += Print(0).Word(uint64(c))
+		sums[1] += hash.Hash(0).Uint64(uint64(c))
 	}
 	for _, a := range b.excused {
 		sums[2] += a.print()
 	}
 	for _, path := range b.broken {
-		sums[3] += Print(0).Text(path)
+		sums[3] += hash.Hash(0).String(path)
 	}
-	x := Print(0)
+	x := hash.Hash(0)
 	for _, s := range sums {
-		x = x.Word(uint64(s))
+		x = x.Uint64(uint64(s))
 	}
 	return uint64(x)
 }

@@ -3,6 +3,7 @@ package checkers
 import (
 	"slices"
 
+	"zksim/internal/hash"
 	"zksim/model/history"
 )
 
@@ -29,8 +30,8 @@ func ordinal[T called](list []T, x caller) (n uint64) {
 }
 
 // printOf returns a hash that tells x from the other objects in a list.
-func printOf[T called](list []T, x caller) Print {
-	return Print(x.client).Word(ordinal(list, x))
+func printOf[T called](list []T, x caller) hash.Hash {
+	return hash.Hash(x.client).Uint64(ordinal(list, x))
 }
 
 // find returns the place of what an object has begun, -1 if it is not there.

@@ -1,6 +1,9 @@
 package checkers
 
-import "zksim/model/history"
+import (
+	"zksim/internal/hash"
+	"zksim/model/history"
+)
 
 // Conflict says that an update of a configuration is refused, which is a legal
 // error of "update", only if another was made at the same time. One that has not
@@ -33,7 +36,7 @@ type updates struct {
 func (m *updates) Reset() { m.open, m.alone, m.ever = m.open[:0], false, false }
 
 // Hash implements [Monitor]. The updates that are being made are operations in progress.
-func (m *updates) Hash() uint64 { return uint64(Print(0).Flag(m.alone).Flag(m.ever)) }
+func (m *updates) Hash() uint64 { return uint64(hash.Hash(0).Bool(m.alone).Bool(m.ever)) }
 
 // Step implements [Monitor].
 func (m *updates) Step(h *history.History, i int) Verdict {

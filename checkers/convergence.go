@@ -3,6 +3,7 @@ package checkers
 import (
 	"slices"
 
+	"zksim/internal/hash"
 	"zksim/model/history"
 )
 
@@ -57,24 +58,24 @@ func (m *watchers) Reset() {
 
 // Hash implements [Monitor].
 func (m *watchers) Hash() uint64 {
-	var running, stopped Print // in any order
+	var running, stopped hash.Hash // in any order
 	for i := range m.running {
 		w := &m.running[i]
-		running += printOf(m.running, w.caller).Word(uint64(m.print(w)))
+		running += printOf(m.running, w.caller).Uint64(uint64(m.print(w)))
 	}
 	for i := range m.stopped { // whoever it was
 		stopped += m.print(&m.stopped[i])
 	}
-	return uint64(running.Word(uint64(stopped)))
+	return uint64(running.Uint64(uint64(stopped)))
 }
 
 // print returns a hash of what w has told.
-func (m *watchers) print(w *watcher) Print {
-	sum := Print(0)
+func (m *watchers) print(w *watcher) hash.Hash {
+	sum := hash.Hash(0)
 	for _, x := range w.last {
-		sum += x.print().Word(m.rank(x.zxid)).Word(uint64(x.value))
+		sum += x.print().Uint64(m.rank(x.zxid)).Uint64(uint64(x.value))
 	}
-	return sum.Text(w.op).Text(w.path).Flag(w.rested)
+	return sum.String(w.op).String(w.path).Bool(w.rested)
 }
 
 // Step implements [Monitor].

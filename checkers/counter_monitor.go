@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strconv"
 
+	"zksim/internal/hash"
 	"zksim/model/history"
 )
 
@@ -23,8 +24,8 @@ type counts struct {
 	Counter
 	ways, spare []countWay
 	ops         [maxCounting]countCall
-	used        uint32 // which of ops are
-	rest        Print  // events that came when there were too many: Check judges them
+	used        uint32    // which of ops are
+	rest        hash.Hash // events that came when there were too many: Check judges them
 }
 
 // How much the monitor follows.
@@ -53,24 +54,24 @@ func (m *counts) Reset() { m.ways, m.used, m.rest = append(m.ways[:0], countWay{
 
 // Hash implements [Monitor].
 func (m *counts) Hash() uint64 {
-	var marks [maxCounting]Print
-	left := Print(0)
+	var marks [maxCounting]hash.Hash
+	left := hash.Hash(0)
 	for k := range m.each(m.used) {
 		o := &m.ops[k]
-		if marks[k] = Print(o.client).Word(uint64(m.ordinal(k))); o.left { // whose it was makes no difference
-			marks[k] = Print(0).Text(o.op).Word(uint64(o.old)).Word(uint64(o.value))
+		if marks[k] = hash.Hash(o.client).Uint64(uint64(m.ordinal(k))); o.left { // whose it was makes no difference
+			marks[k] = hash.Hash(0).String(o.op).Uint64(uint64(o.old)).Uint64(uint64(o.value))
 			left += marks[k]
 		}
 	}
-	ways := Print(0)
+	ways := hash.Hash(0)
 	for _, w := range m.ways {
-		done := Print(0)
+		done := hash.Hash(0)
 		for k := range m.each(w.done) {
-			done += marks[k].Word(uint64(w.answers[k]))
+			done += marks[k].Uint64(uint64(w.answers[k]))
 		}
-		ways += Print(w.n).Word(uint64(done))
+		ways += hash.Hash(w.n).Uint64(uint64(done))
 	}
-	return uint64(ways.Word(uint64(left)).Word(uint64(m.rest)))
+	return uint64(ways.Uint64(uint64(left)).Uint64(uint64(m.rest)))
 }
 
 // each goes through the places of operations in a set.
@@ -119,7 +120,7 @@ func (m *counts) Step(h *history.History, i int) Verdict {
 	case e.Kind != history.Invoke && e.Kind != history.Return:
 		return Verdict{}
 	case m.rest != 0 || e.Kind == history.Invoke && m.used == 1<<maxCounting-1:
-		m.rest = m.rest.Word(uint64(e.Kind)).Word(uint64(e.Object)).Text(e.Op).Text(e.Path).Word(uint64(e.Value)).Flag(e.Err != nil).Flag(e.OK)
+		m.rest = m.rest.Uint64(uint64(e.Kind)).Uint64(uint64(e.Object)).String(e.Op).String(e.Path).Uint64(uint64(e.Value)).Bool(e.Err != nil).Bool(e.OK)
 		return Verdict{}
 	}
 	k, open := m.find(e.Object)

@@ -1,6 +1,9 @@
 package checkers
 
-import "zksim/model/history"
+import (
+	"zksim/internal/hash"
+	"zksim/model/history"
+)
 
 // Departure is the promise of a group that a live member is a member: nobody
 // deletes its znode before it leaves, and nobody is told that it is gone unless
@@ -60,16 +63,16 @@ func (m *departures) Reset() {
 
 // Hash implements [Monitor]. Who made the znodes that exist is no part of it: these say it.
 func (m *departures) Hash() uint64 {
-	sum := Print(0) // in any order
+	sum := hash.Hash(0) // in any order
 	for i := range m.seats {
 		x := &m.seats[i]
-		sum += printOf(m.members, x.member).Text(x.path).Word(uint64(x.ends))
+		sum += printOf(m.members, x.member).String(x.path).Uint64(uint64(x.ends))
 	}
 	for _, w := range m.watchers {
 		who := printOf(m.watchers, w)
 		for _, x := range m.tolds {
 			if x.object == w.object {
-				sum += who.Word(uint64(x.print().Word(uint64(x.times))))
+				sum += who.Uint64(uint64(x.print().Uint64(uint64(x.times))))
 			}
 		}
 	}

@@ -1,6 +1,9 @@
 package checkers
 
-import "zksim/model/history"
+import (
+	"zksim/internal/hash"
+	"zksim/model/history"
+)
 
 // DoubledEffect is the promise of acknowledgements: a consumer that may
 // acknowledge an item, and so keep what it did with it, is the only one. All
@@ -33,9 +36,9 @@ func (m *effects) Reset() { m.ops, m.acked = m.ops[:0], m.acked[:0] }
 
 // Hash implements [Monitor].
 func (m *effects) Hash() uint64 {
-	sum := Print(0)
+	sum := hash.Hash(0)
 	for i := range m.acked {
-		sum += Print(0).Word(uint64(m.acked[i].item))
+		sum += hash.Hash(0).Uint64(uint64(m.acked[i].item))
 	}
 	return uint64(sum)
 }

@@ -1,6 +1,9 @@
 package checkers
 
-import "zksim/model/history"
+import (
+	"zksim/internal/hash"
+	"zksim/model/history"
+)
 
 // DoubledItem is the promise to consumers: an item is in the queue as often as it
 // was put, once. What was taken, or acknowledged, is not there any more and is not
@@ -54,10 +57,10 @@ func (s *stock) Reset() { s.ops, s.items = s.ops[:0], s.items[:0] }
 
 // Hash implements [Monitor].
 func (s *stock) Hash() uint64 {
-	sum := Print(0)
+	sum := hash.Hash(0)
 	for i := range s.items {
 		x := &s.items[i]
-		sum += Print(x.item).Word(uint64(x.put)).Flag(x.taken != 0).Flag(x.removed != 0).Flag(x.got != 0)
+		sum += hash.Hash(x.item).Uint64(uint64(x.put)).Bool(x.taken != 0).Bool(x.removed != 0).Bool(x.got != 0)
 	}
 	return uint64(sum)
 }

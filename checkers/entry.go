@@ -3,6 +3,7 @@ package checkers
 import (
 	"slices"
 
+	"zksim/internal/hash"
 	"zksim/model/history"
 )
 
@@ -50,18 +51,18 @@ func (m *entries) Reset() { m.calls, m.inside, m.online = m.calls[:0], 0, m.onli
 // Hash implements [Monitor]. Of a call that has seen enough inside, it no longer
 // matters how many are enough.
 func (m *entries) Hash() uint64 {
-	var calls, online Print // in any order
+	var calls, online hash.Hash // in any order
 	for _, x := range m.calls {
-		p := printOf(m.calls, x.caller).Flag(x.offline)
+		p := printOf(m.calls, x.caller).Bool(x.offline)
 		if x.most < x.need {
-			p = p.Word(uint64(x.need))
+			p = p.Uint64(uint64(x.need))
 		}
 		calls += p
 	}
 	for _, c := range m.online {
-		online += Print(0).Word(uint64(c))
+		online += hash.Hash(0).Uint64(uint64(c))
 	}
-	return uint64(Print(m.inside).Word(uint64(calls)).Word(uint64(online)))
+	return uint64(hash.Hash(m.inside).Uint64(uint64(calls)).Uint64(uint64(online)))
 }
 
 // Sees implements [Selective].

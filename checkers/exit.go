@@ -1,6 +1,9 @@
 package checkers
 
-import "zksim/model/history"
+import (
+	"zksim/internal/hash"
+	"zksim/model/history"
+)
 
 // Exit is the promise of a double barrier to those who leave: when Leave returns
 // without an error, all others of the round have begun to leave or their sessions
@@ -30,28 +33,28 @@ type exits struct {
 // leave it and who is inside; and of an Enter whose session has ended, who had
 // left before.
 func (m *exits) Hash() uint64 {
-	var all, calls Print // in any order
+	var all, calls hash.Hash // in any order
 	for k, x := range m.all {
-		p := printOf(m.all, x.caller).Word(uint64(x.rank)).Flag(x.out != never)
+		p := printOf(m.all, x.caller).Uint64(uint64(x.rank)).Bool(x.out != never)
 		switch {
 		case x.inside():
-			all += p.Text(x.path)
+			all += p.String(x.path)
 		case x.out != never || m.mayLeave(k):
 			all += p
 		}
 	}
 	for _, x := range m.calls {
 		for _, y := range x.ended {
-			p := printOf(m.calls, x.caller).Text(y.path)
+			p := printOf(m.calls, x.caller).String(y.path)
 			for _, z := range m.all {
 				if z.out < y.at && z.object != x.object {
-					p += printOf(m.all, z.caller).Word(uint64(z.rank))
+					p += printOf(m.all, z.caller).Uint64(uint64(z.rank))
 				}
 			}
-			calls += p.Word(0)
+			calls += p.Uint64(0)
 		}
 	}
-	return uint64(all.Word(uint64(calls)))
+	return uint64(all.Uint64(uint64(calls)))
 }
 
 // mayLeave reports whether a Leave that returns may be that of stay k.

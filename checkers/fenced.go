@@ -1,6 +1,9 @@
 package checkers
 
-import "zksim/model/history"
+import (
+	"zksim/internal/hash"
+	"zksim/model/history"
+)
 
 // Fenced is the layer of lock safety that holds whatever happens: a resource
 // that checks tokens never accepts a write of an earlier holder after one of a
@@ -63,17 +66,17 @@ func (f *fence) Reset() {
 
 // Hash implements [Monitor]. When a znode was made that is there, the world knows.
 func (f *fence) Hash() uint64 {
-	x := Print(f.rank(f.written.since)).Word(f.rank(f.read.since))
-	holders, gone := Print(0), Print(0)
+	x := hash.Hash(f.rank(f.written.since)).Uint64(f.rank(f.read.since))
+	holders, gone := hash.Hash(0), hash.Hash(0)
 	for _, y := range f.holders {
-		holders += Print(y.client).Word(f.rank(y.since))
+		holders += hash.Hash(y.client).Uint64(f.rank(y.since))
 	}
 	for _, z := range f.made {
 		if z.gone {
-			gone += Print(z.client).Text(z.path).Word(f.rank(z.zxid))
+			gone += hash.Hash(z.client).String(z.path).Uint64(f.rank(z.zxid))
 		}
 	}
-	return uint64(x.Word(uint64(holders)).Word(uint64(gone)))
+	return uint64(x.Uint64(uint64(holders)).Uint64(uint64(gone)))
 }
 
 // Step implements [Monitor].

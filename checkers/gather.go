@@ -1,6 +1,9 @@
 package checkers
 
-import "zksim/model/history"
+import (
+	"zksim/internal/hash"
+	"zksim/model/history"
+)
 
 // Gather is the progress of a double barrier whose users give up after a while:
 // nobody has to give up while there are enough of them. When the faults are over,
@@ -47,11 +50,11 @@ func (m *gathering) Reset() { m.waiting, m.calm = m.waiting[:0], false }
 
 // Hash implements [Monitor].
 func (m *gathering) Hash() uint64 {
-	waiting := Print(0) // in any order
+	waiting := hash.Hash(0) // in any order
 	for _, x := range m.waiting {
-		waiting += printOf(m.waiting, x.caller).Word(uint64(x.need)).Flag(x.enough)
+		waiting += printOf(m.waiting, x.caller).Uint64(uint64(x.need)).Bool(x.enough)
 	}
-	return uint64(waiting.Flag(m.calm))
+	return uint64(waiting.Bool(m.calm))
 }
 
 // Step implements [Monitor].

@@ -1,6 +1,9 @@
 package checkers
 
-import "zksim/model/history"
+import (
+	"zksim/internal/hash"
+	"zksim/model/history"
+)
 
 // Monitor implements [Monitored]. It says what is certain: who has not got the lock at the
 // end was notified in vain, too. Where txns are not recorded, it leaves everything to
@@ -36,18 +39,18 @@ func (m *herds) Reset() { m.list, m.open = m.list[:0], m.open[:0] }
 
 // Hash implements [Monitor].
 func (m *herds) Hash() uint64 {
-	sum := Print(0) // in any order
+	sum := hash.Hash(0) // in any order
 	for _, x := range m.list {
 		if x.data && !x.told {
 			continue
 		}
-		p := Print(x.author).Word(uint64(x.later)).Word(uint64(x.n)).Text(x.path)
+		p := hash.Hash(x.author).Uint64(uint64(x.later)).Uint64(uint64(x.n)).String(x.path)
 		for _, y := range m.open {
 			if y.change == x.change {
-				p += Print(y.client).Word(1)
+				p += hash.Hash(y.client).Uint64(1)
 			}
 		}
-		sum += p.Word(2)
+		sum += p.Uint64(2)
 	}
 	return uint64(sum)
 }

@@ -5,6 +5,7 @@ import (
 	"math/bits"
 	"slices"
 
+	"zksim/internal/hash"
 	"zksim/model/history"
 )
 
@@ -66,28 +67,28 @@ func (m *orders) Hash() uint64 {
 	if m.full { // whatever follows
 		return 1
 	}
-	var marks [maxOps]Print // of each operation, whatever its place
-	sum := Print(0)
+	var marks [maxOps]hash.Hash // of each operation, whatever its place
+	sum := hash.Hash(0)
 	for k := range m.each() {
 		o := &m.ops[k]
-		p := Print(o.client).Word(uint64(m.ordinal(k))).Flag(o.try).Flag(o.held).Flag(o.ends).Flag(o.left)
+		p := hash.Hash(o.client).Uint64(uint64(m.ordinal(k))).Bool(o.try).Bool(o.held).Bool(o.ends).Bool(o.left)
 		marks[k] = p
 		sum += p
 	}
-	set := func(x uint64, tag uint64) (s Print) {
+	set := func(x uint64, tag uint64) (s hash.Hash) {
 		for ; x != 0; x &= x - 1 {
-			s += marks[bits.TrailingZeros64(x)].Word(tag)
+			s += marks[bits.TrailingZeros64(x)].Uint64(tag)
 		}
 		return s
 	}
-	ways := Print(0)
+	ways := hash.Hash(0)
 	for _, w := range m.ways {
-		ways += Print(w.holder).Word(uint64(set(w.acquired, 1) + set(w.released, 2) + set(w.excused, 3)))
+		ways += hash.Hash(w.holder).Uint64(uint64(set(w.acquired, 1) + set(w.released, 2) + set(w.excused, 3)))
 	}
 	for _, x := range m.znodes {
-		sum += Print(x.client).Word(1)
+		sum += hash.Hash(x.client).Uint64(1)
 	}
-	return uint64(sum.Word(uint64(ways)))
+	return uint64(sum.Uint64(uint64(ways)))
 }
 
 // each goes through the operations.

@@ -3,6 +3,7 @@ package checkers
 import (
 	"slices"
 
+	"zksim/internal/hash"
 	"zksim/model/history"
 )
 
@@ -48,16 +49,16 @@ func (d *debts) Reset() { d.ops, d.owed, d.cut = d.ops[:0], d.owed[:0], 0 }
 // Hash implements [Monitor]. At the end it makes no difference whether a take was cut off
 // or never returned.
 func (d *debts) Hash() uint64 {
-	var owed, acks Print // in any order
+	var owed, acks hash.Hash // in any order
 	for _, x := range d.owed {
-		owed += Print(x.item).Flag(x.put).Flag(x.removed)
+		owed += hash.Hash(x.item).Bool(x.put).Bool(x.removed)
 	}
 	for i := range d.ops {
 		if o := &d.ops[i]; o.name == "ack" {
-			acks += Print(0).Word(uint64(o.item))
+			acks += hash.Hash(0).Uint64(uint64(o.item))
 		}
 	}
-	return uint64(owed.Word(uint64(acks)).Word(uint64(d.lapsed())))
+	return uint64(owed.Uint64(uint64(acks)).Uint64(uint64(d.lapsed())))
 }
 
 // Step implements [Monitor].

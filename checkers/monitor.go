@@ -1,8 +1,7 @@
 package checkers
 
 import (
-	"math/bits"
-
+	"zksim/internal/hash"
 	"zksim/model/history"
 )
 
@@ -116,38 +115,6 @@ func recall[T any](list *[]T, meant func(*T) bool, fresh T) *T {
 	return &(*list)[len(*list)-1]
 }
 
-// Print is a hash of a few things, in their order; the zero value is that of nothing. It
-// is what a [Monitor] may make its Hash of.
-type Print uint64
-
-// Word returns the hash of p and x.
-func (p Print) Word(x uint64) Print {
-	hi, lo := bits.Mul64(uint64(p)^0x9e3779b97f4a7c15, x^0xd1342543de82ef95)
-	return Print(hi ^ lo ^ x)
-}
-
-// Text returns the hash of p and s.
-func (p Print) Text(s string) Print {
-	n := uint64(len(s))
-	for ; len(s) >= 8; s = s[8:] {
-		p = p.Word(uint64(s[0]) | uint64(s[1])<<8 | uint64(s[2])<<16 | uint64(s[3])<<24 |
-			uint64(s[4])<<32 | uint64(s[5])<<40 | uint64(s[6])<<48 | uint64(s[7])<<56)
-	}
-	rest := uint64(0)
-	for i := range len(s) {
-		rest = rest<<8 | uint64(s[i])
-	}
-	return p.Word(rest).Word(n)
-}
-
-// Flag returns the hash of p and b.
-func (p Print) Flag(b bool) Print {
-	if b {
-		return p.Word(1)
-	}
-	return p.Word(2)
-}
-
-func (c claim) print() Print {
-	return Print(c.client).Text(c.path).Flag(c.shared)
+func (c claim) print() hash.Hash {
+	return hash.Hash(c.client).String(c.path).Bool(c.shared)
 }

@@ -3,6 +3,7 @@ package checkers
 import (
 	"slices"
 
+	"zksim/internal/hash"
 	"zksim/model/history"
 )
 
@@ -48,12 +49,12 @@ func (m *tellers) Reset() {
 // Hash implements [Monitor]. The deletions are no part of it: since a znode had some
 // state it was deleted if it does not exist, or was created later.
 func (m *tellers) Hash() uint64 {
-	sum := Print(0) // in any order
+	sum := hash.Hash(0) // in any order
 	for _, w := range m.watchers {
 		who := printOf(m.watchers, w)
 		for _, x := range m.last {
 			if x.object == w.object {
-				sum += who.Word(uint64(x.print().Flag(x.gone).Word(m.rank(x.zxid))))
+				sum += who.Uint64(uint64(x.print().Bool(x.gone).Uint64(m.rank(x.zxid))))
 			}
 		}
 	}

@@ -3,6 +3,7 @@ package checkers
 import (
 	"slices"
 
+	"zksim/internal/hash"
 	"zksim/model/history"
 )
 
@@ -60,9 +61,9 @@ func (t *tenures) Reset() { t.owned, t.asked, t.seen = t.owned[:0], t.asked[:0],
 // Hash implements [Monitor]. Of what is being resolved counts whether it was owned from
 // the beginning.
 func (t *tenures) Hash() uint64 {
-	sum := Print(0)
+	sum := hash.Hash(0)
 	for _, x := range t.owned {
-		sum += t.print(x.caller).Text(x.name).Word(uint64(x.value))
+		sum += t.print(x.caller).String(x.name).Uint64(uint64(x.value))
 		for _, a := range t.asked {
 			if a.name == x.name && x.since < a.begin {
 				sum += t.print(a.caller)
@@ -73,7 +74,7 @@ func (t *tenures) Hash() uint64 {
 }
 
 // print is a hash of an object: its client, and how many of that came before it.
-func (t *tenures) print(c caller) Print {
+func (t *tenures) print(c caller) hash.Hash {
 	n := uint64(0)
 	for _, x := range t.seen {
 		if x == c {
@@ -83,7 +84,7 @@ func (t *tenures) print(c caller) Print {
 			n++
 		}
 	}
-	return Print(c.client).Word(n)
+	return hash.Hash(c.client).Uint64(n)
 }
 
 // Step implements [Monitor].

@@ -3,6 +3,7 @@ package checkers
 import (
 	"time"
 
+	"zksim/internal/hash"
 	"zksim/model/history"
 )
 
@@ -47,15 +48,15 @@ func (m *alarms) Reset() { m.list = m.list[:0] }
 
 // Hash implements [Monitor]. For how long matters only until it is compared.
 func (m *alarms) Hash() uint64 {
-	sum := Print(0) // in any order
+	sum := hash.Hash(0) // in any order
 	for k := range m.list {
 		switch x := &m.list[k]; {
 		case x.at < 0:
-			sum += Print(1).Text(x.path).Word(uint64(x.most))
+			sum += hash.Hash(1).String(x.path).Uint64(uint64(x.most))
 		case x.most < 0:
-			sum += Print(2).Text(x.path).Word(uint64(x.held))
+			sum += hash.Hash(2).String(x.path).Uint64(uint64(x.held))
 		default:
-			sum += Print(3).Text(x.path)
+			sum += hash.Hash(3).String(x.path)
 		}
 	}
 	return uint64(sum)

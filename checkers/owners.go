@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"zksim/internal/hash"
 	"zksim/model/history"
 )
 
@@ -21,8 +22,8 @@ type owners struct {
 // contender is a znode.
 type contender struct {
 	path   string
-	print  Print // of path and client
-	client int32 // that made it
+	print  hash.Hash // of path and client
+	client int32     // that made it
 	zxid   int64
 	reads  bool // it keeps no reader waiting
 
@@ -39,22 +40,22 @@ func (o *owners) Reset() {
 
 // Hash implements [Monitor].
 func (o *owners) Hash() uint64 {
-	var claims, gone Print // in any order
+	var claims, gone hash.Hash // in any order
 	for _, a := range o.active {
 		claims += a.print()
 	}
 	for _, x := range o.gone {
-		p := x.print.Flag(x.led[0]).Flag(x.led[1])
+		p := x.print.Bool(x.led[0]).Bool(x.led[1])
 		for _, c := range o.callers { // in the order of each client
 			if c.client == x.client && slices.Contains(x.calls, c.object) {
-				p = p.Word(ordinal(o.callers, c))
+				p = p.Uint64(ordinal(o.callers, c))
 			}
 		}
 		gone += p
 	}
-	p := claims.Word(uint64(gone))
+	p := claims.Uint64(uint64(gone))
 	for _, x := range o.queue {
-		p = p.Word(uint64(x.print))
+		p = p.Uint64(uint64(x.print))
 	}
 	return uint64(p)
 }
@@ -84,7 +85,7 @@ func (o *owners) Step(h *history.History, i int) Verdict {
 	case history.Released:
 		o.active = drop(o.active, func(a claim) bool { return a.object == e.Object })
 	case history.Created:
-		o.queue = append(o.queue, contender{path: e.Path, print: Print(e.Client).Text(e.Path), client: e.Client, zxid: e.Zxid,
+		o.queue = append(o.queue, contender{path: e.Path, print: hash.Hash(e.Client).String(e.Path), client: e.Client, zxid: e.Zxid,
 			reads: strings.Contains(e.Path[len(parent(e.Path)):], "-read-")})
 	case history.Deleted:
 		o.active = drop(o.active, func(a claim) bool { return a.path == e.Path })

@@ -1,6 +1,9 @@
 package checkers
 
-import "zksim/model/history"
+import (
+	"zksim/internal/hash"
+	"zksim/model/history"
+)
 
 // Presence is the promise of a group that a member is in it: when the faults are
 // over and nothing is left to happen, the znode of a member that has not left is
@@ -52,9 +55,9 @@ func (m *presences) Reset() {
 
 // Hash implements [Monitor]. Who owns the znodes is no part of it: these say it.
 func (m *presences) Hash() uint64 {
-	sum := Print(0) // in any order
+	sum := hash.Hash(0) // in any order
 	for _, x := range m.members {
-		sum += printOf(m.members, x.caller).Flag(x.rested).Flag(x.lost)
+		sum += printOf(m.members, x.caller).Bool(x.rested).Bool(x.lost)
 	}
 	return uint64(sum)
 }

@@ -3,6 +3,7 @@ package checkers
 import (
 	"slices"
 
+	"zksim/internal/hash"
 	"zksim/model/history"
 )
 
@@ -87,29 +88,29 @@ func (t *turns) Reset() {
 // Hash implements [Monitor]. Of the moments counts who came before whom, as far as that
 // decides who is first.
 func (t *turns) Hash() uint64 {
-	var passed, free, early Print // in any order
+	var passed, free, early hash.Hash // in any order
 	for _, p := range t.passed {
-		passed += Print(0).Word(uint64(p.item))
+		passed += hash.Hash(0).Uint64(uint64(p.item))
 	}
 	if t.spoiled {
 		return uint64(passed)
 	}
 	for _, item := range t.early {
-		early += Print(0).Word(uint64(item))
+		early += hash.Hash(0).Uint64(uint64(item))
 	}
 	working, k := t.consumers()
 	_, ranked := t.Checker.(PriorityOrder)
 	for _, p := range t.free {
-		before := Print(0)
+		before := hash.Hash(0)
 		for _, x := range t.begun {
 			if p.at < x.at && t.priority(p.item) <= t.priority(x.item) {
-				before += Print(0).Word(uint64(x.item))
+				before += hash.Hash(0).Uint64(uint64(x.item))
 			}
 		}
 		waits := t.alone && (ranked || t.ops[k].tries()) && p.at < t.ops[k].begin
-		free += Print(p.item).Flag(waits).Word(uint64(before))
+		free += hash.Hash(p.item).Bool(waits).Uint64(uint64(before))
 	}
-	return uint64(passed.Word(uint64(free)).Word(uint64(early)).Word(uint64(working)).Flag(t.alone))
+	return uint64(passed.Uint64(uint64(free)).Uint64(uint64(early)).Uint64(uint64(working)).Bool(t.alone))
 }
 
 // consumers returns how many are at work, and the place of one of them in t.ops.

@@ -1,6 +1,9 @@
 package checkers
 
-import "zksim/model/history"
+import (
+	"zksim/internal/hash"
+	"zksim/model/history"
+)
 
 // Recency says that configurations do not go back, by the zxid of the last change that
 // belongs to a set: a cached reader is told later and later sets, and nobody who asks is
@@ -56,14 +59,14 @@ func (m *readers) Reset() {
 
 // Hash implements [Monitor].
 func (m *readers) Hash() uint64 {
-	sum := Print(0) // in any order
+	sum := hash.Hash(0) // in any order
 	for _, r := range m.all {
-		sum += printOf(m.all, r.caller).Word(m.rank(r.least))
+		sum += printOf(m.all, r.caller).Uint64(m.rank(r.least))
 	}
 	for _, u := range m.open {
-		sum += printOf(m.open, u.caller).Text(u.path).Word(m.rank(u.made))
+		sum += printOf(m.open, u.caller).String(u.path).Uint64(m.rank(u.made))
 	}
-	return uint64(sum.Word(m.rank(m.known)))
+	return uint64(sum.Uint64(m.rank(m.known)))
 }
 
 // Step implements [Monitor].

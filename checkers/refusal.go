@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"zksim/internal/hash"
 	"zksim/model/history"
 )
 
@@ -51,11 +52,11 @@ func (r *refusals) Reset() { r.there, r.calls = r.there[:0], r.calls[:0] }
 // Hash implements [Monitor]. Which znodes there are is known to the world; of those in
 // the way of a call only count so many as are needed.
 func (r *refusals) Hash() uint64 {
-	sum, enough := Print(0), max(r.Leases, 1)
+	sum, enough := hash.Hash(0), max(r.Leases, 1)
 	for i := range r.calls {
 		c := &r.calls[i]
 		others := min(c.others, enough)
-		sum += printOf(r.calls, c.caller).Word(uint64(others)).Word(uint64(min(c.own, enough-others)))
+		sum += printOf(r.calls, c.caller).Uint64(uint64(others)).Uint64(uint64(min(c.own, enough-others)))
 	}
 	return uint64(sum)
 }

@@ -3,6 +3,7 @@ package checkers
 import (
 	"slices"
 
+	"zksim/internal/hash"
 	"zksim/model/history"
 )
 
@@ -50,14 +51,14 @@ func (r *revocations) Reset() { r.calm, r.waiting, r.asked = false, r.waiting[:0
 
 // Hash implements [Monitor]. Whether the faults are over is known to the world.
 func (r *revocations) Hash() uint64 {
-	var sums [2]Print // in any order
+	var sums [2]hash.Hash // in any order
 	for _, x := range r.waiting {
-		sums[0] += printOf(r.waiting, x.caller).Flag(x.calm)
+		sums[0] += printOf(r.waiting, x.caller).Bool(x.calm)
 	}
 	for _, x := range r.asked {
-		sums[1] += Print(0).Text(x.path)
+		sums[1] += hash.Hash(0).String(x.path)
 	}
-	return uint64(sums[0].Word(uint64(sums[1])))
+	return uint64(sums[0].Uint64(uint64(sums[1])))
 }
 
 // Step implements [Monitor].

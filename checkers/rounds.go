@@ -1,6 +1,9 @@
 package checkers
 
-import "zksim/model/history"
+import (
+	"zksim/internal/hash"
+	"zksim/model/history"
+)
 
 // Rounds is the promise of a double barrier that is used again: a round has no more
 // members than it was made for and each once, and nobody enters while a member of
@@ -32,23 +35,23 @@ type rounds struct {
 
 // Hash implements [Monitor]. It remembers the members of every round, and who is inside.
 func (m *rounds) Hash() uint64 {
-	var all, calls Print // in any order
+	var all, calls hash.Hash // in any order
 	for _, x := range m.all {
-		p := printOf(m.all, x.caller).Word(uint64(x.rank))
+		p := printOf(m.all, x.caller).Uint64(uint64(x.rank))
 		if x.inside() {
-			p = p.Text(x.path)
+			p = p.String(x.path)
 		}
 		all += p
 	}
 	for _, x := range m.calls {
-		p := printOf(m.calls, x.caller).Word(uint64(x.need))
-		ended := Print(0)
+		p := printOf(m.calls, x.caller).Uint64(uint64(x.need))
+		ended := hash.Hash(0)
 		for _, y := range x.ended {
-			ended += Print(0).Text(y.path)
+			ended += hash.Hash(0).String(y.path)
 		}
-		calls += p.Word(uint64(ended))
+		calls += p.Uint64(uint64(ended))
 	}
-	return uint64(all.Word(uint64(calls)))
+	return uint64(all.Uint64(uint64(calls)))
 }
 
 // Step implements [Monitor].

@@ -4,6 +4,7 @@ import (
 	"math"
 	"slices"
 
+	"zksim/internal/hash"
 	"zksim/model/history"
 )
 
@@ -34,9 +35,9 @@ type stay struct {
 	caller
 	path        string
 	need, round int64
-	rank        Print // of the round
-	leaves, out int   // Leave begins, Leave returns without an error
-	ends        int   // the session ends
+	rank        hash.Hash // of the round
+	leaves, out int       // Leave begins, Leave returns without an error
+	ends        int       // the session ends
 	crashed     bool
 }
 
@@ -124,11 +125,11 @@ func excused(h *history.History, entered *history.Event) bool {
 
 // rankOf returns which of the txns that changed a znode gave a round its number; the
 // number itself if none did. Zxids differ between runs that mean the same.
-func (s *stays) rankOf(round int64) Print {
+func (s *stays) rankOf(round int64) hash.Hash {
 	if !slices.Contains(s.changes, round) {
-		return Print(0).Word(uint64(round)).Flag(false)
+		return hash.Hash(0).Uint64(uint64(round)).Bool(false)
 	}
-	return Print(s.changes.rank(round)).Flag(true)
+	return hash.Hash(s.changes.rank(round)).Bool(true)
 }
 
 // crash forgets what a client that has crashed can no longer do.

@@ -3,6 +3,7 @@ package checkers
 import (
 	"strings"
 
+	"zksim/internal/hash"
 	"zksim/model/history"
 )
 
@@ -73,18 +74,18 @@ func (a *agenda) find(value int64) *work {
 
 // Hash implements [Monitor]. What was reported done need not be done at the end.
 func (a *agenda) Hash() uint64 {
-	var works, ids Print // in any order
+	var works, ids hash.Hash // in any order
 	for _, w := range a.works {
-		p := Print(w.value).Flag(w.told)
+		p := hash.Hash(w.value).Bool(w.told)
 		if !w.reported {
-			p = p.Text(w.id)
+			p = p.String(w.id)
 		}
 		works += p
 	}
 	for id, value := range a.ids {
-		ids += Print(value).Text(id)
+		ids += hash.Hash(value).String(id)
 	}
-	return uint64(works.Word(uint64(ids)))
+	return uint64(works.Uint64(uint64(ids)))
 }
 
 // Step implements [Monitor].

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"zksim/internal/hash"
 	"zksim/model/history"
 )
 
@@ -37,7 +38,7 @@ type told struct {
 func toldOf(e *history.Event) told { return told{e.Object, e.Path, e.Op == ToldChildren} }
 
 // print is a hash of what it says beside the object.
-func (t told) print() Print { return Print(0).Text(t.path).Flag(t.children) }
+func (t told) print() hash.Hash { return hash.Hash(0).String(t.path).Bool(t.children) }
 
 // Fingerprint returns a number for a set of strings without NUL (63 bits of FNV-1a),
 // by which a history records what a watcher told.

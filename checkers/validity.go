@@ -3,6 +3,7 @@ package checkers
 import (
 	"slices"
 
+	"zksim/internal/hash"
 	"zksim/model/history"
 )
 
@@ -58,16 +59,16 @@ func (m *ballots) Reset() { m.all, m.ended = m.all[:0], false }
 
 // Hash implements [Monitor].
 func (m *ballots) Hash() uint64 {
-	all := Print(0) // in any order
+	all := hash.Hash(0) // in any order
 	for k := range m.all {
 		b := &m.all[k]
-		p := Print(0).Text(b.path).Flag(b.reason)
+		p := hash.Hash(0).String(b.path).Bool(b.reason)
 		if !b.full() {
-			yes := Print(0)
+			yes := hash.Hash(0)
 			for _, path := range b.yes {
-				yes += Print(0).Text(path)
+				yes += hash.Hash(0).String(path)
 			}
-			p = p.Word(uint64(b.sites)).Word(uint64(yes))
+			p = p.Uint64(uint64(b.sites)).Uint64(uint64(yes))
 		}
 		all += p
 	}
