@@ -79,7 +79,7 @@ func TestProveRefusesWrongInputInOneLine(t *testing.T) {
 		{"-run ^lock/lock$ -most -2", "-p and -most cannot be negative"},
 		{"-run ^lock/ -cert c.json", "-checkpoint and -cert are for one scenario; -run matches "},
 		{"-run ^lock/lock$ -cert x -checkpoint ./x", "-cert and -checkpoint are two files, not one"},
-		{"-run ^lock/lock$ -checkpoint file", "checkpoint: file is not a complete zksim checkpoint 9"},
+		{"-run ^lock/lock$ -checkpoint file", "checkpoint: file is not a complete zksim checkpoint 10"},
 		{"-run ^lock/lock$ -checkpoint file/c", "-checkpoint: mkdir file: not a directory"},
 		{"-run ^lock/lock$ -checkpoint .", "-checkpoint: . is a folder, not a file"},
 		{"-run ^lock/lock$ -checkpoint pipe", "-checkpoint: pipe is no regular file"},

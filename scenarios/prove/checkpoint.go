@@ -16,7 +16,6 @@ import (
 	"time"
 
 	"zksim/faults"
-	"zksim/internal/hash"
 	"zksim/scenarios"
 	"zksim/sim"
 )
@@ -30,17 +29,10 @@ type checkpoint struct {
 	Levels []Level
 	Done   [3]int64 // runs, ends, transitions
 	Unsure string
-	Held   bool // a fault was withheld
-	Known  []savedShard
+	Held   bool       // a fault was withheld
+	Known  [][]uint64 // fingerprints of states, by shard
 	Points []savedPoint
 	Edges  []savedEdge
-}
-
-type savedShard struct {
-	Table []uint64
-	Count int
-	Sum   uint64
-	Zero  bool
 }
 
 // savedPoint is a point; Parent is its place in the list, which is earlier, or -1.
@@ -57,7 +49,7 @@ type savedEdge struct {
 	By   sim.Transition
 }
 
-const checkpointFormat = "zksim checkpoint 9"
+const checkpointFormat = "zksim checkpoint 10"
 
 // probe runs the scenario once, fairly, without faults and for at most as many steps
 // as a schedule may have.
@@ -101,8 +93,7 @@ func (p *prover) save(s *search, queue []edge) error {
 	x := checkpoint{Format: checkpointFormat, Claim: cert.Claim, Code: code, Levels: cert.Levels,
 		Done: [3]int64{s.runs.Load(), s.ends.Load(), s.transitions.Load()}, Unsure: s.unsure, Held: s.withheld.Load()}
 	for i := range s.known.shards {
-		k := &s.known.shards[i]
-		x.Known = append(x.Known, savedShard{k.table, k.count, k.sum, k.zero})
+		x.Known = append(x.Known, s.known.keys(i))
 	}
 	places := map[*point]int{nil: -1}
 	for _, e := range queue {
@@ -211,9 +202,12 @@ func (x *checkpoint) sound() error {
 	if len(x.Known) != shardCount {
 		return fmt.Errorf("%d shards of states, not %d", len(x.Known), shardCount)
 	}
-	for i, k := range x.Known {
-		if !k.sound(uint64(i)) {
-			return fmt.Errorf("shard %d of the states", i)
+	var known table[struct{}]
+	for i, keys := range x.Known {
+		for _, key := range keys {
+			if _, fresh := known.insert(key, struct{}{}); !fresh || key>>58 != uint64(i) {
+				return fmt.Errorf("shard %d of the states", i)
+			}
 		}
 	}
 	for i, p := range x.Points {
@@ -234,36 +228,6 @@ func (x *checkpoint) possible(t sim.Transition) bool {
 	return int(t.Client) <= x.Claim.Clients && (t.Kind <= sim.Reap || t.Kind >= sim.FirstFault && int(t.Kind-sim.FirstFault) < len(faults.Table))
 }
 
-// sound reports whether the numbers are those of the table, and each member will be
-// found in it.
-func (k *savedShard) sound(shard uint64) bool {
-	n, count, sum := len(k.Table), 0, uint64(0)
-	for _, x := range k.Table {
-		if x != 0 {
-			count++
-			sum += uint64(hash.Hash(x).Uint64(x))
-		}
-	}
-	if n&(n-1) != 0 || n > 0 && count == n {
-		return false
-	}
-	t := shardOf(k)
-	for _, x := range k.Table {
-		if x != 0 && (x>>58 != shard || t.insert(x)) {
-			return false
-		}
-	}
-	if k.Zero {
-		count++
-	}
-	return k.Count == count && k.Sum == sum
-}
-
-// shardOf returns a shard with the table of k.
-func shardOf(k *savedShard) *shard {
-	return &shard{table: k.Table, count: k.Count, sum: k.Sum, zero: k.Zero}
-}
-
 // restore puts what is known into s and returns what is left to explore.
 func (x *checkpoint) restore(s *search) []edge {
 	s.runs.Store(x.Done[0])
@@ -271,9 +235,11 @@ func (x *checkpoint) restore(s *search) []edge {
 	s.transitions.Store(x.Done[2])
 	s.unsure = x.Unsure
 	s.withheld.Store(x.Held)
-	for i, k := range x.Known {
-		s.states.Add(int64(k.Count))
-		s.known.shards[i].table, s.known.shards[i].count, s.known.shards[i].sum, s.known.shards[i].zero = k.Table, k.Count, k.Sum, k.Zero
+	for _, keys := range x.Known {
+		s.states.Add(int64(len(keys)))
+		for _, key := range keys {
+			s.known.insert(key, struct{}{})
+		}
 	}
 	points := make([]*point, len(x.Points))
 	for i, p := range x.Points {

@@ -61,7 +61,7 @@ func TestDamagedCheckpointsAreRefused(t *testing.T) {
 			bad = append(bad, byte(i))
 		}
 		write(t, file, bad)
-		refused(t, sc, file, "is not a complete zksim checkpoint 9")
+		refused(t, sc, file, "is not a complete zksim checkpoint 10")
 	}
 	refused(t, sc, filepath.Dir(file), "is not a complete")
 	refused(t, sc, filepath.Join(file, "below"), "not a directory")
@@ -83,11 +83,6 @@ func TestCheckpointsWhosePartsDoNotFitAreRefused(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	full := func(s *savedShard) {
-		for i := range s.Table {
-			s.Table[i] |= 1
-		}
-	}
 	for _, x := range []struct {
 		want   string
 		change func(c *checkpoint)
@@ -96,12 +91,10 @@ func TestCheckpointsWhosePartsDoNotFitAreRefused(t *testing.T) {
 		{"is of another search", func(c *checkpoint) { c.Claim.Clients = 3 }},
 		{"is of other code", func(c *checkpoint) { c.Code += 2 }},
 		{"damaged: 63 shards", func(c *checkpoint) { c.Known = c.Known[:63] }},
-		{"damaged: shard 0", func(c *checkpoint) { full(&c.Known[0]) }},
-		{"damaged: shard 5", func(c *checkpoint) { c.Known[5].Count-- }},
-		{"damaged: shard 5", func(c *checkpoint) { c.Known[5].Sum++ }},
-		{"damaged: shard 7", func(c *checkpoint) { c.Known[7].Zero = true }},
+		{"damaged: shard 0", func(c *checkpoint) { c.Known[0] = append(c.Known[0], 1<<63) }}, // of another shard
+		{"damaged: shard 5", func(c *checkpoint) { c.Known[5] = append(c.Known[5], 5<<58|7, 5<<58|7) }},
 		{"damaged: shard 1", func(c *checkpoint) { // with what belongs into another one
-			i := 2 + slices.IndexFunc(c.Known[2:], func(k savedShard) bool { return k.Count > 0 })
+			i := 2 + slices.IndexFunc(c.Known[2:], func(keys []uint64) bool { return len(keys) > 0 })
 			c.Known[1], c.Known[i] = c.Known[i], c.Known[1]
 		}},
 		{"damaged: point 0", func(c *checkpoint) { c.Points[0].Parent = 0 }},

@@ -31,7 +31,7 @@ type search struct {
 	outcome  func(*scenarios.Result) // if not nil, hears of every complete run
 
 	pool  *pool
-	known visited
+	known table[struct{}] // fingerprints of the states that were reached
 	counters
 
 	memo     *memo

@@ -280,7 +280,7 @@ func (w *worker) enter(x *state, length int) error {
 	if w.next.from != nil {
 		w.transitions.Add(1)
 	}
-	if !w.known.add(x.fingerprint()) {
+	if _, fresh := w.known.insert(x.fingerprint(), struct{}{}); !fresh {
 		return errKnown
 	}
 	if n := w.states.Add(1); n > w.limit && w.limit > 0 { // this run goes on to its end
