@@ -14,10 +14,8 @@
 //   - Unless Scope.Interleave is set, client code is quick: see there.
 //   - What ZooKeeper leaves open, as the order of a list of children, and the names
 //     that Env.UUID makes, are those of one Scope.Order.
-//   - The state of client code is what it has seen. Code that depends on the
-//     distance of two zxids, and not only on their order, needs the reduction of
-//     zxids switched off.
+//   - Code that depends on the distance of two zxids, and not only on their order, needs the
+//     reduction of zxids switched off.
 //   - The programs of two clients share nothing but the ensemble and the guarded resource
 //     (scenarios.Process.Resource).
-//   - The times in a znode's stat are not taken for something that code has seen.
 package prove
