@@ -59,16 +59,18 @@ type Env interface {
 	// Forget makes exhaustive search quicker, and does nothing else. It says that a piece
 	// of code begins that keeps little of what it sees. The function that it returns is
 	// called by the same goroutine where the piece ends, with pointers to all that the
-	// code after it, or started in it, still has of it: results, and fields of objects.
+	// client's code still has of it then, after the piece, started in it, or in another
+	// goroutine: results, and fields of objects.
 	// States that differ only in what else was seen are then one state. Typically,
 	//
 	//	defer env.Forget()(&name, &err)
 	//
 	// begins a function whose results are called that. What is kept is followed through
 	// pointers, slices, maps and structs; of a context it counts whether it has ended and which deadline
-	// it has, and functions count as constants.
-	// A goroutine that was started counts as having told its starter what it has seen
-	// outside of pieces that have not ended. What is taken from a channel that others still
+	// it has, and functions count as constants. Until a client's code calls Forget or Keep, its goroutines
+	// count as one, which knows all. From then on, a goroutine that was started counts as having told its
+	// starter what it has seen outside of pieces that have not ended; one that looks at what others have
+	// written otherwise says so by Forget()(&value). What is taken from a channel that others still
 	// have is kept, too. Of two pieces one must end before the other begins, or be inside of
 	// it. Where a search has ended otherwise without this ("-without forget") a piece has
 	// kept more than it said.

@@ -117,7 +117,7 @@ func TestSearchReachesWhatEveryScheduleComesTo(t *testing.T) {
 			if !complete && (testing.Short() || interleave) {
 				continue // a search takes long, too
 			}
-			got, all := reach(t, sc, Reductions{}, 1_000_000)
+			got, all := reach(t, sc, Reductions{Monitors: true}, 1_000_000)
 			if !all {
 				t.Errorf("%s: not complete", x.name)
 			}
