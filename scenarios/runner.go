@@ -71,6 +71,17 @@ func (r *Runner) Budgets() []int {
 	return list
 }
 
+// Ordinal returns a number that tells a recipe object of the run in progress from the others of its client: how many of
+// them were registered before.
+func (r *Runner) Ordinal(object int32) (n int32) {
+	for _, p := range r.owners[:object-1] {
+		if p == r.owners[object-1] {
+			n++
+		}
+	}
+	return n
+}
+
 // World returns the world of the runs, to look at.
 func (r *Runner) World() *sim.World { return r.world }
 

@@ -58,7 +58,7 @@ func (w *World) commit(c *Client, session int64, r *model.Request) {
 	w.zxid++
 	w.committed++
 	t := &w.txn
-	*t = model.Txn{Zxid: w.zxid, Time: w.now, Session: session, Req: r}
+	*t = model.Txn{Zxid: w.zxid, Time: w.wall(), Session: session, Req: r}
 	w.author = 0
 	if c != nil {
 		w.author = c.id

@@ -3,10 +3,12 @@ package sim
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"math"
 	"reflect"
 	"slices"
 	"time"
+	"unsafe"
 
 	"github.com/go-zookeeper/zk"
 
@@ -17,13 +19,14 @@ import (
 type valueHasher struct {
 	c        *Client
 	sum      hash.Hash
-	visited  []visit
+	visited  map[visit]int64 // what was added, and when
 	channels []<-chan zk.Event
 	contexts map[reflect.Type]bool // which types are contexts
 }
 
+// visit is a value at an address.
 type visit struct {
-	at   uintptr
+	at   unsafe.Pointer
 	kind reflect.Type
 }
 
@@ -31,49 +34,69 @@ var (
 	contextType  = reflect.TypeFor[context.Context]()
 	clientType   = reflect.TypeFor[*Client]()
 	locationType = reflect.TypeFor[*time.Location]()
+	channelType  = reflect.TypeFor[chan struct{}]() // of all channels, whatever their direction
 )
 
 func (k *valueHasher) reset(c *Client) {
-	k.c, k.sum, k.visited, k.channels = c, 0, k.visited[:0], k.channels[:0]
+	k.c, k.sum, k.channels = c, 0, k.channels[:0]
+	clear(k.visited)
 }
 
-// addAny adds what is kept of one thing. Most are results.
-func (k *valueHasher) addAny(x any) {
-	switch x := x.(type) {
-	case *error:
-		if *x == nil {
-			k.sum = k.sum.Uint64(0)
-			return
-		}
-	case *string:
-		k.sum = k.sum.String(*x)
-		return
-	case *bool:
-		k.sum = k.sum.Bool(*x)
-		return
-	}
-	k.add(reflect.ValueOf(x))
-}
+// addAny adds what is kept of one thing.
+func (k *valueHasher) addAny(x any) { k.add(reflect.ValueOf(x)) }
 
-// isContext reports whether a type is one of contexts.
+// isContext reports whether a type is one of contexts, and does not only hold one.
 func (k *valueHasher) isContext(t reflect.Type) bool {
 	is, known := k.contexts[t]
 	if !known {
 		if k.contexts == nil {
 			k.contexts = map[reflect.Type]bool{}
 		}
-		is = t.Implements(contextType)
+		is = t.Implements(contextType) && !embedsContext(t)
 		k.contexts[t] = is
 	}
 	return is
 }
 
-// add adds a value and all that can be reached from it. Of a function it counts only whether there
-// is one; of a context, whether and how it has ended, and which of the client's deadlines it has.
+// embedsContext reports whether a type is a context only since it embeds one. Those of the standard library and
+// of this package do more than that.
+func embedsContext(t reflect.Type) bool {
+	if t.Kind() == reflect.Pointer {
+		t = t.Elem()
+	}
+	if t.Kind() != reflect.Struct || t.PkgPath() == "context" || t == reflect.TypeFor[deadline]() {
+		return false
+	}
+	for i := range t.NumField() {
+		if f := t.Field(i); f.Anonymous && f.Type.Implements(contextType) {
+			return true
+		}
+	}
+	return false
+}
+
+// refusal is what cannot be kept, in words.
+type refusal string
+
+func (k *valueHasher) refuse(v reflect.Value, why string) {
+	panic(refusal(fmt.Sprintf("%s keeps a %s, %s", k.c.Name(), v.Type(), why)))
+}
+
+// add adds a value and all that can be reached from it, and what of that is the same memory. Of a function it counts only
+// whether there is one; of a context, whether and how it has ended, and which of the client's deadlines it has.
 func (k *valueHasher) add(v reflect.Value) {
+	if v.CanAddr() && v.Type().Size() > 0 && !k.first(visit{v.Addr().UnsafePointer(), v.Type()}) {
+		return
+	}
 	switch v.Kind() {
-	case reflect.Invalid, reflect.Func, reflect.UnsafePointer:
-		k.sum = k.sum.Bool(v.Kind() == reflect.Func && !v.IsNil())
+	case reflect.Invalid:
+		k.sum = k.sum.Int(-1)
+	case reflect.Func:
+		k.sum = k.sum.Bool(v.IsNil())
+	case reflect.UnsafePointer:
+		if k.sum = k.sum.Bool(v.IsNil()); !v.IsNil() {
+			k.refuse(v, "which can point to anything, as in a sync.Map or an atomic.Pointer; keep what it stands for")
+		}
 	case reflect.Bool:
 		k.sum = k.sum.Bool(v.Bool())
 	case reflect.Int, reflect.Int8, reflect.Int16, reflect.Int32, reflect.Int64:
@@ -92,43 +115,58 @@ func (k *valueHasher) add(v reflect.Value) {
 			k.add(v.Elem())
 		}
 	case reflect.Pointer:
-		k.pointer(v)
+		if k.sum = k.sum.Bool(v.IsNil()); !v.IsNil() && v.Type() != clientType && v.Type() != locationType && !k.context(v) {
+			k.add(v.Elem())
+		}
 	case reflect.Chan:
 		k.channel(v)
-	case reflect.Slice, reflect.Array:
-		if v.Kind() == reflect.Slice && v.Type().Elem().Kind() == reflect.Uint8 {
-			k.sum = k.sum.Bytes(v.Bytes())
-			return
-		}
-		k.sum = k.sum.Int(int64(v.Len()))
+	case reflect.Slice:
+		k.slice(v)
+	case reflect.Array:
 		for i := range v.Len() {
 			k.add(v.Index(i))
 		}
 	case reflect.Map:
 		k.table(v)
 	case reflect.Struct:
+		if k.isContext(v.Type()) {
+			k.context(v)
+			return
+		}
 		for i := range v.NumField() {
 			k.add(v.Field(i))
 		}
 	}
 }
 
-// first reports whether something at an address has not been visited; if it has, it adds when.
+// first reports whether something has not been added before; if it has, it adds when.
 func (k *valueHasher) first(x visit) bool {
-	i := slices.Index(k.visited, x)
-	if k.sum = k.sum.Int(int64(i)); i < 0 {
-		k.visited = append(k.visited, x)
+	i, known := k.visited[x]
+	if !known {
+		if k.visited == nil {
+			k.visited = map[visit]int64{}
+		}
+		i = int64(len(k.visited))
+		k.visited[x] = i
+		k.sum = k.sum.Int(-1)
+		return true
 	}
-	return i < 0
+	k.sum = k.sum.Int(i)
+	return false
 }
 
-func (k *valueHasher) pointer(v reflect.Value) {
-	k.sum = k.sum.Bool(v.IsNil())
-	if v.IsNil() || v.Type() == clientType || v.Type() == locationType || k.context(v) {
+func (k *valueHasher) slice(v reflect.Value) {
+	if k.sum = k.sum.Bool(v.IsNil()).Int(int64(v.Len())); v.Len() == 0 {
 		return
 	}
-	if k.first(visit{v.Pointer(), v.Type()}) {
-		k.add(v.Elem())
+	if v.Type().Elem().Kind() == reflect.Uint8 {
+		if k.first(visit{v.UnsafePointer(), v.Type()}) {
+			k.sum = k.sum.Bytes(v.Bytes())
+		}
+		return
+	}
+	for i := range v.Len() {
+		k.add(v.Index(i))
 	}
 }
 
@@ -137,7 +175,7 @@ func (k *valueHasher) context(v reflect.Value) bool {
 	if !k.isContext(v.Type()) {
 		return false
 	}
-	if v.Kind() == reflect.Pointer && !k.first(visit{v.Pointer(), v.Type()}) {
+	if v.Kind() == reflect.Pointer && !k.first(visit{v.UnsafePointer(), v.Type()}) {
 		return true
 	}
 	if ctx, ok := readable(v).(context.Context); ok {
@@ -146,26 +184,42 @@ func (k *valueHasher) context(v reflect.Value) bool {
 	return true
 }
 
-// table adds a map, in the order of its keys.
+// table adds a map, in an order of its keys.
 func (k *valueHasher) table(v reflect.Value) {
-	order := func(a, b reflect.Value) int {
-		switch {
-		case a.Kind() == reflect.String:
-			return cmp.Compare(a.String(), b.String())
-		case a.CanInt():
-			return cmp.Compare(a.Int(), b.Int())
-		case a.CanUint():
-			return cmp.Compare(a.Uint(), b.Uint())
-		}
-		panic("sim: what is kept of a " + v.Type().String() + " has no order; its keys must be strings or whole numbers")
+	if k.sum = k.sum.Bool(v.IsNil()); v.IsNil() || !k.first(visit{v.UnsafePointer(), v.Type()}) {
+		return
+	}
+	if !ordered(v.Type().Key()) {
+		k.refuse(v, "whose keys have no order; they must be strings, numbers, or arrays or structs of these")
 	}
 	k.sum = k.sum.Int(int64(v.Len()))
 	keys := v.MapKeys() // order-free: they are sorted
-	slices.SortFunc(keys, order)
+	of := func(key reflect.Value) uint64 {
+		one := valueHasher{c: k.c}
+		one.add(key)
+		return uint64(one.sum)
+	}
+	slices.SortFunc(keys, func(a, b reflect.Value) int { return cmp.Compare(of(a), of(b)) })
 	for _, key := range keys {
-		k.add(key)
+		k.sum = k.sum.Uint64(of(key))
 		k.add(v.MapIndex(key))
 	}
+}
+
+// ordered reports whether values of a type are told apart by what they hold.
+func ordered(t reflect.Type) bool {
+	switch t.Kind() {
+	case reflect.Array:
+		return ordered(t.Elem())
+	case reflect.Struct:
+		for i := range t.NumField() {
+			if !ordered(t.Field(i).Type) {
+				return false
+			}
+		}
+		return true
+	}
+	return t.Kind() == reflect.String || t.Kind() >= reflect.Bool && t.Kind() <= reflect.Complex128
 }
 
 // channel adds what a channel has and what it waits for.
@@ -194,12 +248,52 @@ func (k *valueHasher) channel(v reflect.Value) {
 			return
 		}
 	}
-	k.sum = k.sum.Int(3).Int(int64(v.Len()))
+	if k.sum = k.sum.Int(3).Int(int64(v.Len())); !k.first(visit{v.UnsafePointer(), channelType}) {
+		return
+	}
 	for _, x := range c.fired {
 		if v.Len() > 0 && is(x.ch) {
 			k.sum = k.sum.Uint64(x.what)
+			return
 		}
 	}
+	k.contents(v)
+}
+
+// contents adds what is in a channel of the client's own, for which it takes all out and puts it back. Of a channel that
+// is closed, or kept for one direction, only its length counts.
+func (k *valueHasher) contents(v reflect.Value) {
+	n := v.Len()
+	if n == 0 || v.Type().ChanDir() != reflect.BothDir {
+		return
+	}
+	if !v.CanInterface() {
+		if !v.CanAddr() {
+			return
+		}
+		v = reflect.NewAt(v.Type(), v.Addr().UnsafePointer()).Elem()
+	}
+	added, closed := probe(v)
+	if closed {
+		return
+	}
+	list := make([]reflect.Value, n)
+	for i := range list {
+		list[i], _ = v.TryRecv()
+	}
+	if added {
+		v.TryRecv()
+	}
+	for _, x := range list {
+		k.add(x)
+		v.TrySend(x)
+	}
+}
+
+// probe finds out whether a channel is closed; if not, and if there is room, it adds a value to it.
+func probe(v reflect.Value) (added, closed bool) {
+	defer func() { closed = recover() != nil }()
+	return v.TrySend(reflect.Zero(v.Type().Elem())), false
 }
 
 // readable returns what v holds, which may come from a field that is not exported; nil if it

@@ -87,6 +87,23 @@ func (c *Client) share(s *scope) {
 	}
 }
 
+// mingle has a goroutine that is in no piece of code which Forget has begun know all that others know outside of
+// such pieces: it may look at what they have written, and nobody says of such code what it keeps.
+func (c *Client) mingle(g *coroutine) {
+	s := g.knows()
+	if s != g.base && s != &c.root {
+		return
+	}
+	if s != &c.root {
+		s.seen = s.seen.Uint64(uint64(c.root.seen))
+	}
+	for _, x := range c.scopes {
+		if x.base && x != s {
+			s.seen = s.seen.Uint64(uint64(x.seen))
+		}
+	}
+}
+
 // startedBy reports whether the goroutine of an outermost scope was started by that of another one,
 // by itself or through others; nil is the program's.
 func (s *scope) startedBy(starter *scope) bool {
@@ -140,9 +157,7 @@ func (e Env) Keep(kept ...any) {
 func (c *Client) keep(s *scope, kept []any) hash.Hash {
 	k := &c.w.values
 	k.reset(c)
-	for _, x := range kept {
-		k.addAny(x)
-	}
+	c.addKept(kept)
 	for _, g := range c.coroutines {
 		if g != c.w.current {
 			k.channels = append(k.channels, g.chans...)
@@ -160,6 +175,22 @@ func (c *Client) keep(s *scope, kept []any) hash.Hash {
 		drop(c.sessionChans[i].ch, &c.sessionChans[i].scope)
 	}
 	return k.sum
+}
+
+// addKept adds values to the hash of what is kept. What cannot be read ends the run with a [Misuse].
+func (c *Client) addKept(kept []any) {
+	defer func() {
+		r := recover()
+		if why, ok := r.(refusal); ok {
+			c.w.misuse = &Misuse{c.id, string(why), clientStack()}
+			c.w.current.park(runnable)
+		} else if r != nil {
+			panic(r)
+		}
+	}()
+	for _, x := range kept {
+		c.w.values.addAny(x)
+	}
 }
 
 // leave ends a scope and those that were begun in it and have not ended.

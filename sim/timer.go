@@ -82,10 +82,23 @@ func (w *World) removeTimer(t *timer) {
 	}
 }
 
+// wall returns the virtual time as the servers write it: in milliseconds since 1970.
+func (w *World) wall() int64 { return epoch.UnixMilli() + w.now }
+
+// reapDue returns the virtual time from which the leader deletes a container or ttl znode; model.Never if
+// there is none.
+func (w *World) reapDue() int64 {
+	due := w.leader().store.NextReap()
+	if due == model.Never || due < epoch.UnixMilli() {
+		return due
+	}
+	return due - epoch.UnixMilli()
+}
+
 // tickable reports whether time has somewhere to go: to a timer, or to the end
 // of a ttl znode.
 func (w *World) tickable() bool {
-	due := w.leader().store.NextReap()
+	due := w.reapDue()
 	return len(w.timers) > 0 || w.now < due && due != model.Never
 }
 
@@ -116,7 +129,7 @@ func (w *World) tick(c *Client) {
 	if len(w.timers) > 0 {
 		first = w.timers.first(c)
 	}
-	if due := w.leader().store.NextReap(); w.now < due && (first == nil || due < first.at) {
+	if due := w.reapDue(); w.now < due && (first == nil || due < first.at) {
 		w.now = due
 		return
 	}
@@ -156,7 +169,7 @@ func (w *World) timerDue(c *Client, at int64) bool {
 // delete. The check comes round every minute by default; here it may come at any
 // time.
 func (w *World) reap() {
-	due := w.leader().store.Reapable(w.now)
+	due := w.leader().store.Reapable(w.wall())
 	w.commit(nil, 0, &model.Request{Op: model.OpDeleteContainer, Path: due[0]})
 }
 

@@ -79,7 +79,7 @@ func (w *World) Normal() []Transition {
 			list = append(list, Transition{Replicate, 0, uint16(s.index)})
 		}
 	}
-	if w.leader().store.NextReap() <= w.now {
+	if w.reapDue() <= w.now {
 		list = append(list, Transition{Kind: Reap})
 	}
 	if !w.calm || len(list) == 0 {

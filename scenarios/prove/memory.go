@@ -76,10 +76,21 @@ func fieldsOf(t reflect.Type) []int {
 
 var fields sync.Map // of fieldsOf
 
-// settings reports whether a field is the checker that a monitor belongs to, which stays as it is, and not a
-// monitor by itself.
+// settings reports whether a field is the checker that a monitor belongs to, which stays as it is. A struct that is a
+// checker only since it embeds one is not.
 func settings(t reflect.Type) bool {
-	return t.Implements(checkerType) && !t.Implements(monitorType) && !reflect.PointerTo(t).Implements(monitorType)
+	if !t.Implements(checkerType) || t.Implements(monitorType) || reflect.PointerTo(t).Implements(monitorType) {
+		return false
+	}
+	if t.Kind() != reflect.Struct {
+		return t.Kind() == reflect.Interface
+	}
+	for i := range t.NumField() {
+		if f := t.Field(i); f.Anonymous && f.Type.Implements(checkerType) {
+			return false
+		}
+	}
+	return true
 }
 
 // remember appends all that a monitor holds.

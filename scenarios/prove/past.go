@@ -7,7 +7,7 @@ import (
 	"zksim/checkers"
 	"zksim/internal/hash"
 	"zksim/model/history"
-	"zksim/sim"
+	"zksim/scenarios"
 )
 
 // past is what the checkers of a scenario remember of a run so far: monitors what
@@ -22,13 +22,9 @@ type past struct {
 	line      hash.Hash       // of the events that were shown, if whole
 	shown     history.History // events that count
 	events    int             // of the run's history that have been looked at
-	objects   []object        // in the order of their first events
 	found     checkers.Verdict
 	unsure    string // what a monitor could not judge
 }
-
-// object is a recipe object of a client.
-type object struct{ client, number int32 }
 
 func newPast(all []checkers.Checker, monitored bool) *past {
 	p := &past{shown: history.History{Txns: true}}
@@ -78,40 +74,25 @@ func (p *past) reset() {
 		m.Reset()
 	}
 	p.line = 0
-	p.shown.Events, p.objects = p.shown.Events[:0], p.objects[:0]
+	p.shown.Events = p.shown.Events[:0]
 	p.events, p.found, p.unsure = 0, checkers.Verdict{}, ""
 }
 
-// take adds the events that are new in the history of a run, and returns those that count.
-func (p *past) take(world *sim.World) []history.Event {
-	first := len(p.shown.Events)
-	for _, e := range world.History.Events[p.events:] {
+// take adds the events that are new in the history of a run, and returns those that count. The number of an object,
+// which differs between runs that mean the same, becomes one of its client.
+func (p *past) take(r *scenarios.Runner) []history.Event {
+	first, events := len(p.shown.Events), r.World().History.Events
+	for _, e := range events[p.events:] {
 		if p.sees[e.Kind] {
 			e.Step = 0
 			if e.Object != 0 {
-				e.Object = e.Client<<16 | p.ordinal(&e)
+				e.Object = e.Client<<16 | r.Ordinal(e.Object) + 1
 			}
 			p.show(e)
 		}
 	}
-	p.events = len(world.History.Events)
+	p.events = len(events)
 	return p.shown.Events[first:]
-}
-
-// ordinal tells the object of an event from the others of its client: the number that it
-// has differs between runs that mean the same.
-func (p *past) ordinal(e *history.Event) (n int32) {
-	x := object{e.Client, e.Object}
-	for _, y := range p.objects {
-		if y.client == x.client {
-			n++
-		}
-		if y == x {
-			return n
-		}
-	}
-	p.objects = append(p.objects, x)
-	return n + 1
 }
 
 // show shows an event to the checkers, unless one of them has found what it looks for.

@@ -15,6 +15,7 @@ import (
 type sampler struct {
 	random   *rand.Rand
 	past     *past
+	runner   *scenarios.Runner
 	possible map[uint64]string // by state
 	next     map[uint64]uint64 // by state and step: the state that it leads to
 	by       uint64            // the latest state and step; 0: none
@@ -27,7 +28,7 @@ func (x *sampler) Choose(w *sim.World) (sim.Transition, bool, error) {
 	if t, ok := w.Prompt(false); ok {
 		return t, true, nil
 	}
-	if x.past.take(w); x.past.violated() {
+	if x.past.take(x.runner); x.past.violated() {
 		return sim.Transition{}, false, nil
 	}
 	list := slices.Clone(w.Busy())
@@ -85,7 +86,7 @@ func TestEqualStatesHaveEqualFutures(t *testing.T) {
 			sc.Faults = plan(t, "disconnect=2 expire=2 learn-late=1 watch-delay=2 failover=1 expiry-lag=1 stale-read=1 late-commit=1 late-request=1 zombie=1")
 		}
 		q := newSearch(&sc, Every, sc.most())
-		x := &sampler{random: random, past: newPast(q.scenario.Checkers, true), possible: map[uint64]string{}, next: map[uint64]uint64{}}
+		x := &sampler{random: random, past: newPast(q.scenario.Checkers, true), runner: r, possible: map[uint64]string{}, next: map[uint64]uint64{}}
 		r.Detail = sim.Detail{DenseZxids: true}
 		q.scenario.MaxSteps = 3000
 		for range runs {

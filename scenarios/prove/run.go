@@ -107,7 +107,7 @@ func (w *worker) Choose(world *sim.World) (sim.Transition, bool, error) {
 	}
 	if w.at < len(w.prefix) {
 		if w.at == len(w.prefix)-1 {
-			w.past.take(world)
+			w.past.take(w.runner)
 			w.before = w.read(world, w.next.from.ticks)
 			w.before.memory = memory{w.past.hash(), w.past.memory()}
 			if x := &w.next.from.state; x.known() {
@@ -132,7 +132,7 @@ func (w *worker) Choose(world *sim.World) (sim.Transition, bool, error) {
 // arrive takes note of what the next edge has led to, and chooses the one after that.
 func (w *worker) arrive(world *sim.World) error {
 	defer w.next.explored()
-	told := slices.Clone(w.past.take(world))
+	told := slices.Clone(w.past.take(w.runner))
 	w.undecided()
 	y := w.read(world, w.ticks())
 	y.memory = memory{w.past.hash(), w.past.memory()}
