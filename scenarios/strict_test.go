@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"runtime"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -21,119 +22,142 @@ import (
 	"zksim/sim"
 )
 
-// leaves are ways of client code to leave the simulator, and a part of what must be said of each.
-var leaves = []struct {
+// leave is a way of client code to leave the simulator, and a part of what must be said of it.
+type leave struct {
 	name, says string
 	program    func(p *Process)
-}{
-	{"time.Sleep", "waits otherwise than by its Conn and Env (sleep)",
-		func(p *Process) { time.Sleep(time.Millisecond) }},
-	{"select with time.After", "(select)", func(p *Process) {
-		_, _, ch, _ := p.Conn.GetW("/")
-		select {
-		case <-ch:
-		case <-time.After(2 * time.Millisecond):
-		}
-	}},
-	{"a channel", "(chan receive)", func(p *Process) {
-		_, _, ch, err := p.Conn.GetW("/")
-		for err != nil {
-			_, _, ch, err = p.Conn.GetW("/")
-		}
-		<-ch
-	}},
-	{"a nil channel", "(chan receive (nil chan))", func(p *Process) { <-(chan int)(nil) }},
-	{"select without cases", "(select (no cases))", func(p *Process) { select {} }},
-	{"WaitGroup.Wait", "(sync.WaitGroup.Wait)", func(p *Process) {
-		var wg sync.WaitGroup
-		wg.Add(1)
-		wg.Wait()
-	}},
-	{"Cond.Wait", "(sync.Cond.Wait)", func(p *Process) {
-		var mu sync.Mutex
-		mu.Lock()
-		sync.NewCond(&mu).Wait()
-	}},
-	{"go and a call", "a goroutine", func(p *Process) {
-		done := false
-		go func() {
-			defer func() { done = true }()
-			p.Conn.Create("/x", nil, 0, zk.WorldACL(zk.PermAll))
-		}()
-		for range 100 {
-			p.Step()
-		}
-		_ = done
-	}},
-	{"go and WaitGroup", "c", func(p *Process) {
-		var wg sync.WaitGroup
-		x := 0
-		wg.Go(func() { x++ })
-		wg.Wait()
-		p.Step()
-	}},
-	{"go that goes on", "starts a goroutine otherwise than by Env.Go", func(p *Process) {
-		end := time.Now().Add(time.Second)
-		go func() {
-			for time.Now().Before(end) {
-				time.Sleep(time.Millisecond)
+}
+
+// waits have code that waits for what is not in the simulator.
+//
+//zksim:ignore that it leaves the simulator is what is to be found
+func waits() []leave {
+	return []leave{
+		{"time.Sleep", "waits otherwise than by its Conn and Env (sleep)",
+			func(p *Process) { time.Sleep(time.Millisecond) }},
+		{"select with time.After", "(select)", func(p *Process) {
+			_, _, ch, _ := p.Conn.GetW("/")
+			select {
+			case <-ch:
+			case <-time.After(2 * time.Millisecond):
 			}
-		}()
-		p.Step()
-	}},
-	{"go and Record", "a goroutine", func(p *Process) {
-		o := p.Register(func() []string { return nil })
-		go o.Invoke("x")
-		p.Step()
-	}},
-	{"time.AfterFunc", "a goroutine", func(p *Process) {
-		time.AfterFunc(0, p.Step)
-		for at := time.Now(); time.Since(at) < 5*time.Millisecond; {
+		}},
+		{"a channel", "(chan receive)", func(p *Process) {
+			_, _, ch, err := p.Conn.GetW("/")
+			for err != nil {
+				_, _, ch, err = p.Conn.GetW("/")
+			}
+			<-ch
+		}},
+		{"a nil channel", "(chan receive (nil chan))", func(p *Process) { <-(chan int)(nil) }},
+		{"select without cases", "(select (no cases))", func(p *Process) { select {} }},
+		{"WaitGroup.Wait", "(sync.WaitGroup.Wait)", func(p *Process) {
+			var wg sync.WaitGroup
+			wg.Add(1)
+			wg.Wait()
+		}},
+		{"Cond.Wait", "(sync.Cond.Wait)", func(p *Process) {
+			var mu sync.Mutex
+			mu.Lock()
+			sync.NewCond(&mu).Wait()
+		}},
+		{"IO", "(IO wait)", func(p *Process) {
+			l, err := net.Listen("tcp", "127.0.0.1:0")
+			if err != nil {
+				panic(err)
+			}
+			defer l.Close()
+			l.(*net.TCPListener).SetDeadline(time.Now().Add(2 * time.Millisecond))
+			l.Accept()
+		}},
+		{"in a goroutine of Env.Go", "(sleep)", func(p *Process) {
+			p.Env.Go("nap", func() { time.Sleep(time.Millisecond) })
 			p.Step()
-		}
-	}},
-	{"IO", "(IO wait)", func(p *Process) {
-		l, err := net.Listen("tcp", "127.0.0.1:0")
-		if err != nil {
-			panic(err)
-		}
-		defer l.Close()
-		l.(*net.TCPListener).SetDeadline(time.Now().Add(2 * time.Millisecond))
-		l.Accept()
-	}},
-	{"context.WithTimeout", "calls Await with a context whose deadline is of real time; use Env.WithTimeout",
-		func(p *Process) {
-			ctx, cancel := context.WithTimeout(context.Background(), time.Hour)
-			defer cancel()
-			p.Env.Await(ctx)
 		}},
-	{"context.WithDeadline in Sleep",
-		"calls Sleep with a context whose deadline is of real time; use Env.WithTimeout", func(p *Process) {
-			ctx, cancel := p.Env.WithTimeout(context.Background(), time.Hour)
-			defer cancel()
-			ctx, cancel = context.WithDeadline(ctx, p.Env.Now().Add(time.Second))
-			defer cancel()
-			p.Env.Sleep(ctx, time.Second)
+		{"code that recovers", "(sleep)", func(p *Process) {
+			for range 3 {
+				func() {
+					defer func() { recover() }()
+					time.Sleep(time.Millisecond)
+					panic("oh")
+				}()
+			}
 		}},
-	{"context.WithTimeout in Env.WithTimeout", "calls WithTimeout with a context whose deadline is of real time",
-		func(p *Process) {
-			ctx, cancel := context.WithTimeout(context.Background(), time.Hour)
-			defer cancel()
-			p.Env.WithTimeout(context.WithValue(ctx, "key", 1), time.Second)
-		}},
-	{"in a goroutine of Env.Go", "(sleep)", func(p *Process) {
-		p.Env.Go("nap", func() { time.Sleep(time.Millisecond) })
-		p.Step()
-	}},
-	{"code that recovers", "(sleep)", func(p *Process) {
-		for range 3 {
-			func() {
-				defer func() { recover() }()
-				time.Sleep(time.Millisecond)
-				panic("oh")
+	}
+}
+
+// starts have code that starts goroutines.
+//
+//zksim:ignore that it leaves the simulator is what is to be found
+func starts() []leave {
+	return []leave{
+		{"go and a call", "a goroutine", func(p *Process) {
+			done := false
+			go func() {
+				defer func() { done = true }()
+				p.Conn.Create("/x", nil, 0, zk.WorldACL(zk.PermAll))
 			}()
-		}
-	}},
+			for range 100 {
+				p.Step()
+			}
+			_ = done
+		}},
+		{"go and WaitGroup", "c", func(p *Process) {
+			var wg sync.WaitGroup
+			x := 0
+			wg.Go(func() { x++ })
+			wg.Wait()
+			p.Step()
+		}},
+		{"go that goes on", "starts a goroutine otherwise than by Env.Go", func(p *Process) {
+			end := time.Now().Add(time.Second)
+			go func() {
+				for time.Now().Before(end) {
+					time.Sleep(time.Millisecond)
+				}
+			}()
+			p.Step()
+		}},
+		{"go and Record", "a goroutine", func(p *Process) {
+			o := p.Register(func() []string { return nil })
+			go o.Invoke("x")
+			p.Step()
+		}},
+		{"time.AfterFunc", "a goroutine", func(p *Process) {
+			time.AfterFunc(0, p.Step)
+			for at := time.Now(); time.Since(at) < 5*time.Millisecond; {
+				p.Step()
+			}
+		}},
+	}
+}
+
+// deadlines have contexts that end by the real clock.
+//
+//zksim:ignore that it leaves the simulator is what is to be found
+func deadlines() []leave {
+	return []leave{
+		{"context.WithTimeout", "calls Await with a context whose deadline is of real time; use Env.WithTimeout",
+			func(p *Process) {
+				ctx, cancel := context.WithTimeout(context.Background(), time.Hour)
+				defer cancel()
+				p.Env.Await(ctx)
+			}},
+		{"context.WithDeadline in Sleep",
+			"calls Sleep with a context whose deadline is of real time; use Env.WithTimeout", func(p *Process) {
+				ctx, cancel := p.Env.WithTimeout(context.Background(), time.Hour)
+				defer cancel()
+				ctx, cancel = context.WithDeadline(ctx, p.Env.Now().Add(time.Second))
+				defer cancel()
+				p.Env.Sleep(ctx, time.Second)
+			}},
+		{"context.WithTimeout in Env.WithTimeout", "calls WithTimeout with a context whose deadline is of real time",
+			func(p *Process) {
+				ctx, cancel := context.WithTimeout(context.Background(), time.Hour)
+				defer cancel()
+				p.Env.WithTimeout(context.WithValue(ctx, "key", 1), time.Second)
+			}},
+	}
 }
 
 // leaving is a scenario in which clients leave the simulator.
@@ -157,7 +181,7 @@ func misuse(t *testing.T, s Scenario, o Options) *sim.Misuse {
 }
 
 func TestClientCodeThatLeavesTheSimulatorIsFoundOut(t *testing.T) {
-	for _, x := range leaves {
+	for _, x := range slices.Concat(waits(), starts(), deadlines()) {
 		t.Run(x.name, func(t *testing.T) {
 			m := misuse(t, leaving(2, x.program), Options{Seeds: Range{1, 500}})
 			client := fmt.Sprintf("c%d ", m.Client)
@@ -170,6 +194,8 @@ func TestClientCodeThatLeavesTheSimulatorIsFoundOut(t *testing.T) {
 }
 
 // TestClientCodeThatSeldomLeavesTheSimulatorIsFoundOut has code that does so after the seeds that are run strictly.
+//
+//zksim:ignore that client code leaves the simulator is what is to be found
 func TestClientCodeThatSeldomLeavesTheSimulatorIsFoundOut(t *testing.T) {
 	for name, seldom := range map[string]func(p *Process){
 		"waits":                func(p *Process) { time.Sleep(10 * time.Millisecond) },
@@ -188,6 +214,8 @@ func TestClientCodeThatSeldomLeavesTheSimulatorIsFoundOut(t *testing.T) {
 }
 
 // TestAGoroutineThatOutlivesItsRunIsFoundOut has one that calls later, when nobody runs.
+//
+//zksim:ignore that client code leaves the simulator is what is to be found
 func TestAGoroutineThatOutlivesItsRunIsFoundOut(t *testing.T) {
 	r := NewRunner()
 	defer r.Close()
@@ -219,6 +247,8 @@ func TestAGoroutineThatOutlivesItsRunIsFoundOut(t *testing.T) {
 }
 
 // TestManyGoroutinesThatCallAtOnceDoNoHarm has them call while code of the same client runs, and of another.
+//
+//zksim:ignore that client code leaves the simulator is what is to be found
 func TestManyGoroutinesThatCallAtOnceDoNoHarm(t *testing.T) {
 	r := NewRunner()
 	defer r.Close()
@@ -242,6 +272,9 @@ func TestManyGoroutinesThatCallAtOnceDoNoHarm(t *testing.T) {
 	}
 }
 
+// TestLocksAndEndlessLoopsAreFoundInTheirTime has code that nothing but the time that it takes tells from other code.
+//
+//zksim:ignore that client code leaves the simulator is what is to be found
 func TestLocksAndEndlessLoopsAreFoundInTheirTime(t *testing.T) {
 	var over atomic.Bool
 	defer over.Store(true)
@@ -275,7 +308,7 @@ func TestLocksAndEndlessLoopsAreFoundInTheirTime(t *testing.T) {
 func TestWhatIsNoMisuse(t *testing.T) {
 	var mu sync.Mutex
 	s := Scenario{Name: "test/fine", Clients: 2, Program: func(p *Process) {
-		mu.Lock()
+		mu.Lock() //zksim:ignore the holder does not wait
 		defer mu.Unlock()
 		p.Env.Go("x", func() {})
 		ctx, cancel := p.Env.WithTimeout(context.WithValue(t.Context(), "key", 1), time.Second)
@@ -287,7 +320,7 @@ func TestWhatIsNoMisuse(t *testing.T) {
 		mu.Unlock()
 		p.Env.Sleep(inner, time.Millisecond)
 		p.Env.Await(inner)
-		mu.Lock()
+		mu.Lock() //zksim:ignore the holder does not wait
 	}}
 	if rep, err := Run(context.Background(), &s, Options{Seeds: Range{1, 100}}); err != nil || rep.Status != Held {
 		t.Errorf("%v, %+v", err, rep)
@@ -312,6 +345,7 @@ func TestAPanicComesWithTheCallsOfClientCode(t *testing.T) {
 }
 
 func TestCheckFailsOfMisuseWithTheStack(t *testing.T) {
+	//zksim:ignore that it sleeps is what is to be found
 	s := leaving(1, func(p *Process) { time.Sleep(20 * time.Millisecond) })
 	want := regexp.MustCompile(`^test/leaves, seed \d+: c1 waits otherwise than by its Conn and Env \(sleep\)\n` +
 		`    time\.Sleep runtime/time\.go:\d+\n    zksim/scenarios\.\S+ scenarios/strict_test\.go:\d+\n`)

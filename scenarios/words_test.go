@@ -93,6 +93,21 @@ var telling = []struct {
 			Path: "/l/a", Zxid: 2, Session: 1},
 		{Kind: history.Invoke, Client: 1, Object: 1, Op: "downgrade"}, {Kind: history.Acquired, Client: 1, Object: 1,
 			Path: "/l/a"}}},
+	{checkers.Ownership{}, deletedDuring("lock")}, {checkers.Ownership{}, deletedDuring("trylock")},
+	{checkers.Ownership{}, deletedDuring("rlock")}, {checkers.Ownership{}, deletedDuring("tryrlock")},
+	{checkers.Ownership{}, deletedDuring("campaign")},
+	{checkers.Ownership{Leases: 2}, deletedDuring("acquire")},
+	{checkers.Ownership{Leases: 2}, deletedDuring("tryacquire")},
+}
+
+// deletedDuring has a call that gets the lock, though its znode is deleted before it ends: it is right only if the
+// call had begun before that.
+func deletedDuring(op string) []history.Event {
+	return []history.Event{{Kind: history.Invoke, Client: 1, Object: 1, Op: op},
+		{Kind: history.Created, Client: 1, Path: "/l/a", Zxid: 1, Session: 1},
+		{Kind: history.Deleted, Client: 1, Path: "/l/a", Zxid: 2, Session: 1},
+		{Kind: history.Return, Client: 1, Object: 1, Op: op},
+		{Kind: history.Acquired, Client: 1, Object: 1, Path: "/l/a"}}
 }
 
 // wants reports whether a word of the scenario's checkers has changed no verdict yet.

@@ -8,8 +8,10 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"syscall"
 	"testing"
@@ -82,10 +84,46 @@ func actions(t *testing.T, out string) string {
 	return strings.Join(all, ", ")
 }
 
-// stopping is a scenario whose first run has the command interrupted.
+// interruptible returns a context, and a function by which client code has it canceled before it goes on. A goroutine
+// of the test cancels it, since that starts others, which client code must not do.
+//
+//zksim:ignore nothing in the run depends on when the context is canceled
+func interruptible(t *testing.T) (context.Context, func()) {
+	t.Helper()
+	ctx, cancel := context.WithCancel(t.Context())
+	asked, canceled := make(chan struct{}), make(chan struct{})
+	var over atomic.Bool
+	ask := sync.OnceFunc(func() { close(asked) })
+	go func() {
+		defer close(canceled)
+		<-asked
+		cancel()
+		over.Store(true)
+	}()
+	t.Cleanup(func() {
+		ask()
+		<-canceled
+	})
+	return ctx, func() {
+		ask()
+		for !over.Load() {
+			runtime.Gosched()
+		}
+	}
+}
+
+// stoppingSeeds is how many seeds of test/stops are run: more than those that are run strictly before the others.
+const stoppingSeeds = 20
+
+// stopping is a scenario that has the command interrupted in the last of stoppingSeeds seeds. It tells seeds apart by
+// what is drawn in them.
 func stopping(stop func()) scenarios.Scenario {
+	drawn := map[string]bool{}
 	return scenarios.Scenario{Name: "test/stops", Clients: 1, Program: func(p *scenarios.Process) {
-		stop()
+		drawn[p.Env.UUID()] = true
+		if len(drawn) == stoppingSeeds {
+			stop()
+		}
 		p.Step()
 	}}
 }
@@ -101,9 +139,8 @@ func TestWhatAnInterruptedCheckHasNotFinishedIsNoPass(t *testing.T) {
 	} {
 		t.Run(x.first.Name, func(t *testing.T) {
 			t.Chdir(t.TempDir())
-			ctx, cancel := context.WithCancel(t.Context())
-			defer cancel()
-			add(t, x.first, stopping(cancel), scenarios.Scenario{Name: "test/later", Clients: 1, Program: idle})
+			ctx, stop := interruptible(t)
+			add(t, x.first, stopping(stop), scenarios.Scenario{Name: "test/later", Clients: 1, Program: idle})
 			r := simrunUntil(ctx, "check", "-json", "-junit", "j.xml", "-run", "^test/", "-seeds", x.seeds, "-p", "1")
 			want := x.verdict + " check/" + x.first.Name +
 				", fail check/test/stops, skip check/test/later, fail check, fail "
@@ -111,7 +148,7 @@ func TestWhatAnInterruptedCheckHasNotFinishedIsNoPass(t *testing.T) {
 				r.err != "simrun check: interrupted; not done: test/stops, test/later\n" {
 				t.Errorf("%d, %s\ngot  %s\nwant %s", r.code, r.err, got, want)
 			}
-			for _, line := range []string{`"Output":"unknown test/stops               interrupted (1 runs)\n"`,
+			for _, line := range []string{`"Output":"unknown test/stops               interrupted (20 runs)\n"`,
 				`"Output":"not run: interrupted\n"`, `1 inconclusive, 1 not run, interrupted\n"`} {
 				if !strings.Contains(r.out, line) {
 					t.Errorf("no %s in\n%s", line, r.out)
@@ -197,11 +234,14 @@ func TestAKilledCheckLeavesNoGreenJUnitFile(t *testing.T) {
 
 func TestAnInterruptedProofSaysWhatIsNotDone(t *testing.T) {
 	t.Chdir(t.TempDir())
-	ctx, cancel := context.WithCancel(t.Context())
-	defer cancel()
+	ctx, stop := interruptible(t)
+	stops := scenarios.Scenario{Name: "test/stops", Clients: 1, Program: func(p *scenarios.Process) {
+		stop()
+		p.Step()
+	}}
 	later := scenarios.Scenario{Name: "test/later", Clients: 1, Program: idle}
 	last := scenarios.Scenario{Name: "test/last", Clients: 1, Program: idle}
-	add(t, holds, stopping(cancel), later, last)
+	add(t, holds, stops, later, last)
 	r := simrunUntil(ctx, "prove", "-run", "^test/", "-clients", "0")
 	if r.code != exitInconclusive || !strings.HasPrefix(r.out, "holds: test/holds with ") ||
 		!strings.HasPrefix(r.err, "simrun prove: interrupted; not done: ") ||
@@ -259,15 +299,13 @@ func TestShrinkingCanBeCutShort(t *testing.T) {
 // The verdict is there, and the schedule as small as it had become.
 func TestACheckThatIsInterruptedWhileItShrinksReportsTheFailure(t *testing.T) {
 	t.Chdir(t.TempDir())
-	ctx, cancel := context.WithCancel(t.Context())
-	defer cancel()
-	var runs atomic.Int64
-	add(t, scenarios.Scenario{Name: "test/slow", Clients: 2, Checkers: []checkers.Checker{checkers.Liveness{}},
+	ctx, stop := interruptible(t)
+	add(t, scenarios.Scenario{Name: "test/slow", Clients: 3, Checkers: []checkers.Checker{checkers.Liveness{}},
 		Program: func(p *scenarios.Process) {
+			if p.Clients < 3 { // only when it shrinks
+				stop()
+			}
 			if p.ID == 1 {
-				if runs.Add(1) == 5 {
-					cancel()
-				}
 				p.Fail(errors.New("enough"))
 			}
 			for range 20 {

@@ -82,7 +82,7 @@ var (
 	stuck = scenarios.Scenario{Name: "test/panics", Clients: 1, Program: func(p *scenarios.Process) { panic("oops\nmore") }}
 	naps  = scenarios.Scenario{Name: "test/naps", Clients: 1, Program: func(p *scenarios.Process) {
 		p.Step()
-		time.Sleep(2 * time.Millisecond)
+		time.Sleep(2 * time.Millisecond) //zksim:ignore that it sleeps is what is to be found
 	}}
 )
 

@@ -215,6 +215,8 @@ func TestProgramsThatAreNotDeterministicAreReported(t *testing.T) {
 }
 
 // TestClientCodeThatLeavesTheSimulatorEndsASearch has code that does so at once, or only after the strict seeds.
+//
+//zksim:ignore that its client code leaves the simulator is what is to be found
 func TestClientCodeThatLeavesTheSimulatorEndsASearch(t *testing.T) {
 	for _, x := range []struct {
 		says    string
