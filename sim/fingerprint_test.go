@@ -114,3 +114,15 @@ func TestTimeMovesOnAtTheEndOfASession(t *testing.T) {
 		t.Errorf("it is %d ms", now)
 	}
 }
+
+// TestServersAndClientsHaveOneClock compares the time that code is told with that of a znode which it makes.
+func TestServersAndClientsHaveOneClock(t *testing.T) {
+	s := start(t, 1, func(s *script, c *Client) {
+		c.Env().Sleep(context.Background(), 1500*time.Millisecond)
+		c.Conn().Create("/d/x", nil, 0, open)
+		_, stat, _ := c.Conn().Exists("/d/x")
+		s.say("%v", c.Env().Now().Sub(time.UnixMilli(stat.Ctime)))
+	})
+	s.rest()
+	s.want("0s")
+}

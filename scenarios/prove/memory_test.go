@@ -146,6 +146,32 @@ func TestAnEmbeddedMonitorIsRemembered(t *testing.T) {
 	}
 }
 
+// TestAFieldThatEmbedsACheckerIsRemembered has what a monitor remembers in a struct that is a checker, too, since it
+// embeds one.
+func TestAFieldThatEmbedsACheckerIsRemembered(t *testing.T) {
+	a, b := &ledger{}, &ledger{}
+	b.book.Won = 1
+	if illegible(a) != "" || remember(0, a) == remember(0, b) {
+		t.Error("what is in the field makes no difference", illegible(a))
+	}
+	if settings(reflect.TypeFor[book]()) || !settings(reflect.TypeFor[checkers.PriorityOrder]()) {
+		t.Error("one is taken for the other")
+	}
+}
+
+type ledger struct {
+	recipeCalls calls
+	book        book
+}
+
+func (*ledger) Step(*history.History, int) checkers.Verdict { return checkers.Verdict{} }
+func (*ledger) Reset()                                      {}
+
+type book struct {
+	checkers.Liveness
+	Won int64
+}
+
 // counting embeds a monitor that can be read.
 type counting struct{ calls }
 

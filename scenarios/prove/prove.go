@@ -146,6 +146,10 @@ func (p *prover) level(ctx context.Context, from *checkpoint) (again bool, err e
 	}
 	cert.Levels = append(cert.Levels, p.result.Last)
 	cert.Collision = p.result.Last.collision(cert.Clients)
+	if s.most == 0 && p.scope.most() > 0 && !s.withheld.Load() {
+		cert.Outcome, cert.Why = Inconclusive, "no fault of the plan can ever strike: "+p.scope.lacks()
+		return false, nil
+	}
 	if s.most < p.scope.most() && s.withheld.Load() {
 		return true, nil
 	}

@@ -57,6 +57,9 @@ func (w *worker) complete(res *scenarios.Result) {
 	if w.outcome != nil {
 		w.outcome(res)
 	}
+	if why := w.words.Unknown(res.History); why != "" {
+		panic(failed("no checker knows " + why))
+	}
 	switch {
 	case v.Level == checkers.Unknown:
 		w.doubt("a checker could not decide: " + v.Message)

@@ -2,6 +2,7 @@ package prove
 
 import (
 	"fmt"
+	"strings"
 
 	"zksim/faults"
 	"zksim/scenarios"
@@ -43,6 +44,17 @@ func (s *Scope) check() error {
 		return fmt.Errorf("time may pass 0 to %d times although something else can happen, not %d", maxTicks, s.Ticks)
 	}
 	return s.Scenario.Accepts(s.Faults)
+}
+
+// lacks says what the rules of the plan need to strike.
+func (s *Scope) lacks() string {
+	var all []string
+	for _, r := range s.Faults {
+		if r.Fault != "sequence" {
+			all = append(all, r.Lacks(s.Faults, s.Scenario.Clients))
+		}
+	}
+	return strings.Join(all, "; ")
 }
 
 // maxTicks is far more than what can be explored.

@@ -27,6 +27,7 @@ type search struct {
 	scenario *scenarios.Scenario
 	schedule scenarios.Schedule // the circumstances
 	injector *faults.Injector
+	words    checkers.Vocabulary     // that a run may record
 	alike    []int                   // by client; nil: no two are
 	outcome  func(*scenarios.Result) // if not nil, hears of every complete run
 
@@ -64,6 +65,7 @@ func newSearch(sc *Scope, reduce Reductions, most int) *search {
 		x.Checkers = slices.DeleteFunc(slices.Clone(x.Checkers), func(c checkers.Checker) bool { return !slices.Contains(x.Caught, c.Name()) })
 	}
 	s := &search{scope: sc, reduce: reduce, most: most, scenario: &x, schedule: x.Blank(0), injector: &faults.Injector{}, memo: &memo{}, again: sc.Servers > 1, doubtful: 1000, stuck: usuallyStuck}
+	s.words = checkers.VocabularyOf(sc.Scenario.Checkers, sc.Scenario.Words)
 	s.schedule.Servers, s.schedule.Order, s.schedule.Faults = sc.Servers, sc.Order, sc.Faults
 	s.injector.Reset(sc.Faults)
 	s.fine = s.injector.Strikes()

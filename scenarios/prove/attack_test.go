@@ -1,0 +1,219 @@
+package prove
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/go-zookeeper/zk"
+
+	"zksim/checkers"
+	"zksim/model/history"
+	"zksim/scenarios"
+)
+
+// TestAPlanThatCanNeverStrikeIsNoProof has a session that is to end although its client never loses its connection.
+func TestAPlanThatCanNeverStrikeIsNoProof(t *testing.T) {
+	sc := about(t, "lock/lock", "expire=1", -1)
+	r := certify(t, sc, Options{Reductions: Every})
+	want := "no fault of the plan can ever strike: expire needs a client without a connection"
+	if r.Outcome != Inconclusive || !strings.HasPrefix(r.Why, want) {
+		t.Errorf("%v: %s", r.Outcome, r.Why)
+	}
+}
+
+// TestAWordThatNoCheckerKnowsIsAnError has an operation by another name than the checkers expect.
+func TestAWordThatNoCheckerKnowsIsAnError(t *testing.T) {
+	s := &scenarios.Scenario{Name: "tiny/word", Clients: 2, Checkers: []checkers.Checker{checkers.Belief{}},
+		Program: func(p *scenarios.Process) { register(p).Invoke("tryacquire") }}
+	_, err := Prove(t.Context(), Scope{Scenario: s, Servers: 1, Order: 1, Most: -1}, Options{Reductions: Every})
+	if err == nil || !strings.Contains(err.Error(), `no checker knows the operation "tryacquire"`) {
+		t.Error(err)
+	}
+}
+
+// keeping are pieces of code that say all that they keep, in values that a careless reader takes for the same. Each
+// is given whether c1 has written, and returns what tells of it after the piece.
+var keeping = map[string]func(forget func(kept ...any), wrote bool) func() string{
+	"a struct that embeds a context": func(forget func(...any), wrote bool) func() string {
+		j := &struct {
+			context.Context
+			n int
+		}{Context: context.Background(), n: number(wrote)}
+		forget(j)
+		return func() string { return strings.Repeat("x", j.n) }
+	},
+	"what is in a channel": func(forget func(...any), wrote bool) func() string {
+		ch := make(chan int, 1)
+		ch <- number(wrote)
+		forget(&ch)
+		return func() string { return strings.Repeat("x", <-ch) }
+	},
+	"which of two channels": func(forget func(...any), wrote bool) func() string {
+		a, b := make(chan zk.Event, 1), make(chan zk.Event, 1)
+		ch := a
+		if wrote {
+			ch = b
+		}
+		forget(&a, &b, &ch)
+		return func() string { a <- zk.Event{}; return strings.Repeat("x", len(ch)) }
+	},
+	"a pointer into a slice": func(forget func(...any), wrote bool) func() string {
+		list := make([]struct{ n int }, 2)
+		cur := &list[number(wrote)]
+		forget(&list, &cur)
+		return func() string { cur.n = 1; return strings.Repeat("x", list[0].n) }
+	},
+	"a pointer into its own struct": func(forget func(...any), wrote bool) func() string {
+		var l struct {
+			mine, theirs int
+			cur          *int
+		}
+		if l.cur = &l.mine; wrote {
+			l.cur = &l.theirs
+		}
+		forget(&l)
+		return func() string { *l.cur = 1; return strings.Repeat("x", l.mine) }
+	},
+	"which of two maps": func(forget func(...any), wrote bool) func() string {
+		a, b := map[string]int{}, map[string]int{}
+		if wrote {
+			b = a
+		}
+		forget(&a, &b)
+		return func() string { a["k"] = 1; return strings.Repeat("x", len(b)) }
+	},
+	"a map by structs": func(forget func(...any), wrote bool) func() string {
+		m := map[struct{ a, b int }]bool{{number(wrote), 1}: true, {2, 2}: true}
+		forget(&m)
+		return func() string { return map[bool]string{true: "x"}[m[struct{ a, b int }{1, 1}]] }
+	},
+}
+
+func number(b bool) int {
+	if b {
+		return 1
+	}
+	return 0
+}
+
+// TestWhatIsKeptIsReadInFull compares searches of programs that keep something of what they have read.
+func TestWhatIsKeptIsReadInFull(t *testing.T) {
+	for name, keep := range keeping {
+		x := tiny{name: "keeps", program: func(p *scenarios.Process) {
+			o := register(p)
+			if p.ID == 1 {
+				p.Conn.Set("/d", []byte("x"), -1)
+				return
+			}
+			forget := p.Env.Forget()
+			data, _, _ := p.Conn.Get("/d")
+			tell := keep(forget, len(data) > 0)
+			p.Conn.Exists("/w")
+			say(o, "%q", tell())
+		}}
+		sc := x.scope(t)
+		if n := sound(t, sc, 40_000, combinations()...); n != 2 {
+			t.Errorf("%s: %d outcomes, not 2", name, n)
+		}
+	}
+}
+
+// TestWhatCannotBeKeptIsRefused keeps a map that can hold anything.
+func TestWhatCannotBeKeptIsRefused(t *testing.T) {
+	x := tiny{name: "keeps", program: func(p *scenarios.Process) {
+		var m sync.Map
+		m.Store("x", 1)
+		p.Env.Forget()(&m)
+	}}
+	_, err := Prove(t.Context(), x.scope(t), Options{Reductions: Every})
+	if err == nil || !strings.Contains(err.Error(), "which can point to anything") {
+		t.Error(err)
+	}
+}
+
+// TestTheOrderInWhichGoroutinesWriteCounts has three goroutines that append to one text, while other code of the
+// client has forgotten something.
+func TestTheOrderInWhichGoroutinesWriteCounts(t *testing.T) {
+	x := tiny{name: "writers", clients: 3, program: func(p *scenarios.Process) {
+		o := register(p)
+		if p.ID > 1 {
+			p.Conn.Delete([]string{"/d", "/w"}[p.ID-2], -1)
+			return
+		}
+		p.Env.Forget()()
+		text := ""
+		for i, path := range []string{"/d", "/w"} {
+			p.Env.Go(path[1:], func() {
+				if _, _, ch, err := p.Conn.GetW(path); err == nil {
+					p.Env.Await(context.Background(), ch)
+				}
+				text += string(rune('a' + i))
+				p.Env.Await(context.Background(), make(chan zk.Event))
+			})
+		}
+		p.Env.Sleep(context.Background(), 1e9)
+		say(o, "%s", text)
+	}}
+	if n := sound(t, x.scope(t), 40_000, combinations()...); n < 2 {
+		t.Errorf("%d outcomes, not 2 or more", n)
+	}
+}
+
+// swapped finds that the object that tells something first does so again.
+type swapped struct{ checkers.Liveness }
+
+func (swapped) Name() string              { return "swapped" }
+func (swapped) Monitor() checkers.Monitor { return &twice{} }
+func (c swapped) Check(h *history.History) checkers.Verdict {
+	m := &twice{}
+	for i, e := range h.Events {
+		if v := m.Step(h, i); e.Kind == history.Told && v.Level != checkers.OK {
+			return v
+		}
+	}
+	return checkers.Verdict{}
+}
+
+// twice remembers the objects that have told something.
+type twice struct{ told []int32 }
+
+func (m *twice) Sees(k history.Kind) bool { return k == history.Told }
+func (m *twice) Reset()                   { m.told = nil }
+func (m *twice) Step(h *history.History, i int) checkers.Verdict {
+	e := &h.Events[i]
+	if e.Kind != history.Told {
+		return checkers.Verdict{}
+	}
+	if slices.Contains(m.told, e.Object) {
+		return checkers.Verdict{Level: checkers.Violated, Checker: "swapped", Message: "an object tells twice", Event: i}
+	}
+	m.told = append(m.told, e.Object)
+	return checkers.Verdict{}
+}
+
+// TestObjectsAreTheirClientsWhoeverIsHeardFirst has two objects, one of which tells something first.
+func TestObjectsAreTheirClientsWhoeverIsHeardFirst(t *testing.T) {
+	x := tiny{name: "objects", checker: swapped{}, program: func(p *scenarios.Process) {
+		if p.ID == 1 {
+			p.Conn.Set("/d", []byte("x"), -1)
+			return
+		}
+		a, b := register(p), register(p)
+		forget := p.Env.Forget()
+		if data, _, _ := p.Conn.Get("/d"); len(data) > 0 {
+			say(b, "first")
+		} else {
+			say(a, "first")
+		}
+		forget()
+		p.Conn.Exists("/w")
+		say(b, "second")
+	}}
+	r, err := Prove(t.Context(), x.scope(t), Options{Reductions: Every})
+	if err != nil || r.Outcome != Violated {
+		t.Errorf("%v, %v", &r.Certificate, err)
+	}
+}
