@@ -140,6 +140,7 @@ func TestWithoutAServerTheReasonIsGiven(t *testing.T) {
 
 func TestLocksHoldOnARealServer(t *testing.T) {
 	server := zkservertest.ForTest(t, 1)
+	t.Chdir(t.TempDir())
 	clients := "10"
 	if testing.Short() {
 		clients = "4"
