@@ -19,7 +19,7 @@ type limits struct {
 	walks  int // random runs
 }
 
-var usualLimits = limits{states: 1000, walks: 60}
+var usualLimits = limits{states: 2000, walks: 60}
 
 // plainly is the search that takes nothing for the same and remembers nothing but states, of the past what the monitors
 // of this test do.
