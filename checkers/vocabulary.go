@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"zksim/internal/edit"
 	"zksim/model/history"
 )
 
@@ -75,24 +76,5 @@ func (v *Vocabulary) explain(op string, c Class) string {
 	return fmt.Sprintf("%s; they know %s, the nearest being %q", what, strings.Join(words, ", "), nearest)
 }
 
-// distance is how many letters have to be inserted, left out or replaced to make b of a
-// (Levenshtein, 1966). Of long words the beginnings are compared.
-func distance(a, b string) int {
-	a, b = a[:min(len(a), 60)], b[:min(len(b), 60)]
-	row := make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i := range len(a) {
-		diagonal := row[0]
-		row[0] = i + 1
-		for j := range len(b) {
-			cost := diagonal
-			if a[i] != b[j] {
-				cost = 1 + min(diagonal, row[j], row[j+1])
-			}
-			diagonal, row[j+1] = row[j+1], cost
-		}
-	}
-	return row[len(b)]
-}
+// distance is how far a word is from one that is known. Of a long one only the beginning is compared.
+func distance(a, b string) int { return edit.Distance(a[:min(len(a), 60)], b[:min(len(b), 60)]) }

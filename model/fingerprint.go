@@ -20,7 +20,7 @@ func (s *Server) Fingerprint() uint64 {
 		sum += n.hashed()
 	}
 	for id, x := range s.sessions { // order-free: a sum
-		sum += mix(uint64(hash.Hash(1).Int(id).Int(int64(x.timeout))))
+		sum += hash.Mix(uint64(hash.Hash(1).Int(id).Int(int64(x.timeout))))
 	}
 	for i, t := range [...]*watchTable{&s.data, &s.child} {
 		for path, x := range t.paths { // order-free: a sum
@@ -41,7 +41,7 @@ func (n *node) hashed() uint64 {
 	for _, x := range [...]int32{n.version, n.aversion, n.creates, int32(n.kind)} {
 		h = h.Int(int64(x))
 	}
-	return mix(uint64(h))
+	return hash.Mix(uint64(h))
 }
 
 // hashed returns a hash of a watch on path, and of the identities that decide
@@ -51,7 +51,7 @@ func (w *watch) hashed(table int, path string) uint64 {
 	for _, id := range w.conn.Auth {
 		h = h.String(id.Scheme).String(id.ID)
 	}
-	return mix(uint64(h))
+	return hash.Mix(uint64(h))
 }
 
 // HashACL appends an access control list.

@@ -26,12 +26,6 @@ func (s *Server) Watches(c *Conn) []Watch {
 	return list
 }
 
-// Unwatch makes the replica forget a watch of a connection, as nothing else does for go-zookeeper,
-// which cannot ask for it.
-func (s *Server) Unwatch(c *Conn, x Watch) {
-	s.table(x).remove(c, x.Path)
-}
-
 // table returns the one that a watch is in.
 func (s *Server) table(x Watch) *watchTable {
 	if x.Child {

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"unicode/utf16"
 	"unicode/utf8"
+
+	"zksim/internal/hash"
 )
 
 // javaHash is the hash that java.util.HashMap uses for a String.
@@ -74,7 +76,7 @@ func pathHash(n *node) uint32 { return javaHash(n.path) }
 // salt. ZooKeeper promises no order at all. It takes linear time.
 func shuffled(nodes []*node, salt uint64) {
 	order := func(a, b *node) int {
-		if c := cmp.Compare(mix(uint64(a.hash)^salt), mix(uint64(b.hash)^salt)); c != 0 {
+		if c := cmp.Compare(hash.Mix(uint64(a.hash)^salt), hash.Mix(uint64(b.hash)^salt)); c != 0 {
 			return c
 		}
 		return cmp.Compare(a.path, b.path)
@@ -84,7 +86,7 @@ func shuffled(nodes []*node, salt uint64) {
 		return
 	}
 	high := bits.Len(uint(len(nodes)))
-	bucket := func(n *node) uint32 { return uint32(mix(uint64(n.hash)^salt) >> (64 - high)) }
+	bucket := func(n *node) uint32 { return uint32(hash.Mix(uint64(n.hash)^salt) >> (64 - high)) }
 	scatter(nodes, 1<<high, bucket)
 	withinBuckets(nodes, bucket, order)
 }
@@ -122,11 +124,4 @@ func withinBuckets(nodes []*node, bucket func(*node) uint32, order func(a, b *no
 		slices.SortFunc(nodes[i:k], order)
 		i = k
 	}
-}
-
-// mix is the finalizer of splitmix64.
-func mix(x uint64) uint64 {
-	x = (x ^ x>>30) * 0xbf58476d1ce4e5b9
-	x = (x ^ x>>27) * 0x94d049bb133111eb
-	return x ^ x>>31
 }

@@ -270,9 +270,6 @@ func (c *Conn) compact() {
 	c.armed = kept
 }
 
-// Watching reports whether a server holds a watch for c.
-func (c *Conn) Watching() bool { return c.live > 0 }
-
 // Disconnect forgets the watches of c. Nothing is sent.
 func (s *Server) Disconnect(c *Conn) {
 	for _, a := range c.armed {

@@ -1,5 +1,7 @@
 package sim
 
+import "zksim/internal/hash"
+
 // Chooser decides what happens next.
 type Chooser interface {
 	// Choose returns one of w.Normal() or w.Faults(). It returns false when
@@ -39,7 +41,7 @@ func (r *Random) Seed(seed uint64) {
 // for choices.
 func (r *Random) next() uint64 {
 	r.state += 0x9e3779b97f4a7c15
-	return mix(r.state)
+	return hash.Mix(r.state)
 }
 
 // Uint64 returns the next random number of the seed; the caller may use it to

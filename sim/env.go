@@ -5,6 +5,8 @@ import (
 	"time"
 
 	"github.com/go-zookeeper/zk"
+
+	"zksim/internal/hash"
 )
 
 // Env is a client's view of time, concurrency and names; it implements
@@ -118,11 +120,11 @@ func (e Env) Undo(name string, f func()) { e.Go(name, f) }
 func (e Env) UUID() string {
 	e.c.own()
 	e.c.uuids++
-	x := mix(e.c.w.Order ^ uint64(e.c.id)<<32 ^ e.c.uuids)
+	x := hash.Mix(e.c.w.Order ^ uint64(e.c.id)<<32 ^ e.c.uuids)
 	var b [32]byte
 	for i := range b {
 		if i == 16 {
-			x = mix(x + 0x9e3779b97f4a7c15)
+			x = hash.Mix(x + 0x9e3779b97f4a7c15)
 		}
 		b[i] = "0123456789abcdef"[x>>(4*(i%16))&15]
 	}
@@ -141,11 +143,4 @@ func (e Env) SessionEvents() <-chan zk.Event {
 	}
 	e.c.sessionChans = append(e.c.sessionChans, sessionChan{ch, g.knows()})
 	return ch
-}
-
-// mix is the finalizer of splitmix64, a bijection.
-func mix(x uint64) uint64 {
-	x = (x ^ x>>30) * 0xbf58476d1ce4e5b9
-	x = (x ^ x>>27) * 0x94d049bb133111eb
-	return x ^ x>>31
 }

@@ -3,6 +3,8 @@ package sim
 import (
 	"cmp"
 	"slices"
+
+	"zksim/internal/hash"
 )
 
 // PCT chooses by priorities: whoever can move and has the highest moves, until
@@ -81,5 +83,5 @@ func (p *PCT) priority(t Transition) uint64 {
 	if i := slices.Index(p.fallen, t); i >= 0 {
 		return uint64(len(p.fallen) - i)
 	}
-	return mix(p.ranks^uint64(t.Kind)<<32^uint64(t.Client&0xffff)<<16^uint64(t.Client>>16)<<40^uint64(t.Arg)) | 1<<63
+	return hash.Mix(p.ranks^uint64(t.Kind)<<32^uint64(t.Client&0xffff)<<16^uint64(t.Client>>16)<<40^uint64(t.Arg)) | 1<<63
 }

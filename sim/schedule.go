@@ -3,6 +3,8 @@ package sim
 import (
 	"fmt"
 	"strings"
+
+	"zksim/internal/edit"
 )
 
 // Replay chooses what a schedule says. After the last name it goes calm and then
@@ -45,7 +47,7 @@ func (e *NotEnabledError) nearest() string {
 	verb, _, _ := strings.Cut(e.Name, " ")
 	best, fewest := "", len(verb)/2+1
 	for _, name := range e.Enabled {
-		n := distance(name, e.Name)
+		n := edit.Distance(name, e.Name)
 		if strings.HasPrefix(name, verb+" ") {
 			n /= 2
 		}
@@ -57,27 +59,6 @@ func (e *NotEnabledError) nearest() string {
 		return ""
 	}
 	return best
-}
-
-// distance is Levenshtein's: how many letters to insert, delete or replace.
-func distance(a, b string) int {
-	row := make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i := range len(a) {
-		diagonal := row[0]
-		row[0] = i + 1
-		for j := range len(b) {
-			change := diagonal
-			if a[i] != b[j] {
-				change++
-			}
-			diagonal = row[j+1]
-			row[j+1] = min(change, row[j]+1, row[j+1]+1)
-		}
-	}
-	return row[len(b)]
 }
 
 // Choose implements [Chooser].

@@ -9,7 +9,7 @@ import "zksim/internal/hash"
 func (w *World) Shape() uint64 {
 	var sum uint64
 	for _, c := range w.clients {
-		sum += mix(c.shape()) // in any order
+		sum += hash.Mix(c.shape()) // in any order
 	}
 	h := hash.Hash(sum)
 	for _, s := range w.servers[1:] {

@@ -177,7 +177,7 @@ func (w *World) Reset(cfg Config, inj Injector, program func(*Client)) {
 	w.dirty, w.touched, w.follows = w.dirty[:0], w.touched[:0], false
 	w.zxid, w.committed = cfg.origin(), 0
 	w.now, w.timerOrder, w.step, w.calm, w.panicked, w.misuse = 0, 0, 0, false, "", nil
-	w.hash = hash.Hash(mix(uint64(cfg.Clients)<<32 ^ uint64(cfg.Servers)<<16 ^ cfg.Order))
+	w.hash = hash.Hash(hash.Mix(uint64(cfg.Clients)<<32 ^ uint64(cfg.Servers)<<16 ^ cfg.Order))
 	w.History.Reset(cfg.Clients)
 	w.History.Txns = true
 	for _, c := range w.clients {
