@@ -150,12 +150,10 @@ func TestRealLocksTellLossCancelAndClose(t *testing.T) {
 			t.Errorf("Lock: %v", err)
 		}
 		cancel()
-		if err := waiter.Wait(ctx); err != nil { // the place in the queue is given up in the background
-			t.Error(err)
-		}
 		znodes := l.Znodes()
-		if names, _, err := operator.Children(dir); err != nil || len(names) != len(znodes) {
-			t.Errorf("left behind: %v, %v", names, err)
+		gone := waiter.Wait(ctx) // the place in the queue is given up in the background
+		if names, _, err := operator.Children(dir); errors.Join(gone, err) != nil || len(names) != len(znodes) {
+			t.Errorf("left behind: %v, %v, %v", names, gone, err)
 		}
 
 		znode := znodes[len(znodes)-1]
