@@ -79,6 +79,15 @@ func (r Rule) String() string {
 	return s
 }
 
+// MustParse is Parse for plans in the source of a program. It panics if the plan is none.
+func MustParse(s string) Plan {
+	p, err := Parse(s)
+	if err != nil {
+		panic(err.Error())
+	}
+	return p
+}
+
 // Parse reads a plan: rules separated by blanks, each FAULT[=BUDGET][@AIM,...]
 // where an aim is client=cN, op=NAME, path=PREFIX or nth=N. The budget is 1 if
 // it is left out. "none" is the empty plan, "contract" that of [Contract].

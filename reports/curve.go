@@ -3,6 +3,7 @@ package reports
 import (
 	"fmt"
 	"strings"
+	"zksim/model/history"
 )
 
 // Measures of the lane of the chance of failure: the height of 100%, and letters of the
@@ -31,7 +32,7 @@ func (p *picture) chances() {
 		p.add(shape{Kind: "area", Class: "chance", Points: strings.Join(points, " "), Title: fmt.Sprintf("the chance that a random run fails that goes on from here without further faults (%d were tried after each step)", w.Of)})
 	}
 	for s := p.first; s <= last && s < len(w.Failed); s++ {
-		class, title := "column", fmt.Sprintf("after step %d, %s of %d random futures fail", s, Percent(w.Chance(s)), w.Of)
+		class, title := "column", fmt.Sprintf("after step %d, %s of %d random futures fail", s, history.Percent(w.Chance(s)), w.Of)
 		if s == w.Step {
 			class = "column decisive"
 		}
@@ -45,9 +46,9 @@ func (p *picture) chances() {
 }
 
 // decision says beside the step that decides what it is.
-func (p *picture) decision(w *Futures) {
+func (p *picture) decision(w *history.Futures) {
 	name := cut([]rune(p.text(w.Name)), longestName)
-	text := fmt.Sprintf("decides: %s, from %s to %s", string(name), Percent(w.Chance(w.Step-1)), Percent(w.Chance(w.Step)))
+	text := fmt.Sprintf("decides: %s, from %s to %s", string(name), history.Percent(w.Chance(w.Step-1)), history.Percent(w.Chance(w.Step)))
 	x := p.x(w.Step) + p.Pitch/2 + gap
 	if width := 1.12 * p.width(text); x+width > p.Width { // it is bold
 		x -= p.Pitch + 2*gap + width

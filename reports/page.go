@@ -142,7 +142,7 @@ func (p *page) decide(all []passage) {
 	default:
 		p.Decisive = w.Step
 		p.Decision = fmt.Sprintf("%s. Before it %s of the random futures fail, after it %s",
-			clip(all[w.Step].Lines[0].Text), Percent(w.Chance(w.Step-1)), Percent(w.Chance(w.Step)))
+			clip(all[w.Step].Lines[0].Text), history.Percent(w.Chance(w.Step-1)), history.Percent(w.Chance(w.Step)))
 	}
 }
 

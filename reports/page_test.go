@@ -41,7 +41,7 @@ func failure(steps int, name string) *Failure {
 		Doc: name, Source: name, Property: name, History: h, Trace: t,
 		Verdict: checkers.Verdict{Level: checkers.Violated, Checker: name, Message: name + " waits for " + path, Event: -1}}
 	f.Report.SetVerdict(f.Verdict)
-	f.Report.Why = &Futures{Of: 30, Failed: []int{0, 7, 30}}
+	f.Report.Why = &history.Futures{Of: 30, Failed: []int{0, 7, 30}}
 	f.Report.Why.Decide([]string{name, name})
 	return f
 }

@@ -43,7 +43,7 @@ func anyFailure() *rapid.Generator[*Failure] {
 		f := &Failure{Report: Report{Servers: 2, Clients: 3}, Verdict: v, History: h, Trace: trace}
 		f.Report.SetVerdict(v)
 		if n := rapid.IntRange(0, len(trace.Steps)+1).Draw(t, "known"); n > 0 {
-			f.Report.Why = &Futures{Of: 9, Failed: rapid.SliceOfN(rapid.IntRange(0, 9), n, n).Draw(t, "failed"), Cut: rapid.Bool().Draw(t, "cut")}
+			f.Report.Why = &history.Futures{Of: 9, Failed: rapid.SliceOfN(rapid.IntRange(0, 9), n, n).Draw(t, "failed"), Cut: rapid.Bool().Draw(t, "cut")}
 			f.Report.Why.Decide(slices.Repeat([]string{"run c2/" + strings.Repeat("long", 20)}, n))
 		}
 		return f

@@ -14,25 +14,25 @@ import (
 
 // Report is report.json.
 type Report struct {
-	Format    string   `json:"format"` // "zksim report 1"
-	Scenario  string   `json:"scenario"`
-	Backend   string   `json:"backend"` // "sim", or "zookeeper", which has neither seed nor schedule nor hash
-	Seed      uint64   `json:"seed"`
-	Servers   int      `json:"servers"`
-	Clients   int      `json:"clients"`
-	Rounds    int      `json:"rounds"` // how often each client repeats what it does; 0: it does not
-	Faults    string   `json:"faults"` // the plan
-	Verdict   string   `json:"verdict"`
-	Checker   string   `json:"checker"`
-	Message   string   `json:"message"`
-	Stack     []string `json:"stack,omitempty"`       // of code that has panicked: its calls, the innermost first
-	Steps     int      `json:"steps"`                 // of the run that failed first
-	Minimal   int      `json:"minimal"`               // transitions that the shrunk schedule prescribes
-	Cut       string   `json:"not_minimal,omitempty"` // why it may not be minimal; empty if it is
-	Struck    []string `json:"struck"`                // the faults that happened, in order
-	Hash      string   `json:"hash"`
-	Reproduce []string `json:"reproduce"`
-	Why       *Futures `json:"why,omitempty"` // nil: not looked for
+	Format    string           `json:"format"` // "zksim report 1"
+	Scenario  string           `json:"scenario"`
+	Backend   string           `json:"backend"` // "sim", or "zookeeper", which has neither seed nor schedule nor hash
+	Seed      uint64           `json:"seed"`
+	Servers   int              `json:"servers"`
+	Clients   int              `json:"clients"`
+	Rounds    int              `json:"rounds"` // how often each client repeats what it does; 0: it does not
+	Faults    string           `json:"faults"` // the plan
+	Verdict   string           `json:"verdict"`
+	Checker   string           `json:"checker"`
+	Message   string           `json:"message"`
+	Stack     []string         `json:"stack,omitempty"`       // of code that has panicked: its calls, the innermost first
+	Steps     int              `json:"steps"`                 // of the run that failed first
+	Minimal   int              `json:"minimal"`               // transitions that the shrunk schedule prescribes
+	Cut       string           `json:"not_minimal,omitempty"` // why it may not be minimal; empty if it is
+	Struck    []string         `json:"struck"`                // the faults that happened, in order
+	Hash      string           `json:"hash"`
+	Reproduce []string         `json:"reproduce"`
+	Why       *history.Futures `json:"why,omitempty"` // nil: not looked for
 }
 
 // Format is the version of report.json.

@@ -1,4 +1,4 @@
-package scenarios
+package scenarios_test
 
 import (
 	"errors"
@@ -9,8 +9,13 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+	"time"
 
 	"zksim/checkers"
+	"zksim/faults"
+	"zksim/model/history"
+	"zksim/scenarios"
+	"zksim/scenarios/catalog"
 )
 
 // fakeT records what Check says. Fatalf ends the test, as with a *testing.T.
@@ -25,54 +30,62 @@ func (*fakeT) Name() string                     { return "TestMine/a+b" }
 func (f *fakeT) Logf(format string, a ...any)   { f.logs += fmt.Sprintf(format, a...) }
 func (f *fakeT) Fatalf(format string, a ...any) { f.fatal = fmt.Sprintf(format, a...); panic(fatal{}) }
 
-// check runs Check with flags as given.
-func check(t *testing.T, s Scenario, seeds, schedule string) (f *fakeT) {
+// check runs Check with flags as given, in a folder of its own.
+func check(t *testing.T, s scenarios.Scenario, seeds, schedule string) (f *fakeT) {
+	t.Helper()
+	t.Chdir(t.TempDir())
+	return checkHere(t, s, seeds, schedule)
+}
+
+// checkHere is check in the present folder.
+func checkHere(t *testing.T, s scenarios.Scenario, seeds, schedule string) (f *fakeT) {
 	t.Helper()
 	f = &fakeT{}
-	oldSeeds, oldSchedule := *seedsFlag, *scheduleFlag
-	*seedsFlag, *scheduleFlag = seeds, schedule
+	oldSeeds, oldSchedule := *scenarios.SeedsFlag, *scenarios.ScheduleFlag
+	*scenarios.SeedsFlag, *scenarios.ScheduleFlag, *scenarios.OutFlag = seeds, schedule, "out"
 	defer func() {
-		*seedsFlag, *scheduleFlag = oldSeeds, oldSchedule
+		*scenarios.SeedsFlag, *scenarios.ScheduleFlag, *scenarios.OutFlag = oldSeeds, oldSchedule, ""
 		if r := recover(); r != nil && r != (fatal{}) {
 			panic(r)
 		}
 	}()
-	Check(f, s)
+	scenarios.Check(f, s)
 	return f
 }
 
 func TestCheckPassesWhatHoldsAndWhatIsCaught(t *testing.T) {
-	if f := check(t, *scenario(t, "lock/fan-out"), "1-20", ""); f.fatal != "" || f.logs != "lock/fan-out held in 20 runs\n    holders    1 at once, at most" {
+	if f := check(t, *catalog.Named("lock/fan-out"), "1-20", ""); f.fatal != "" || f.logs != "lock/fan-out held in 20 runs; every schedule of 2 clients with no fault\n    holders    1 at once, at most" {
 		t.Errorf("%+v", f)
 	}
-	if f := check(t, *scenario(t, "lock/watch-first"), "6-20", ""); f.fatal != "" || f.logs != "lock/watch-first caught by herd at seed 6\n    holders    1 at once, at most" {
+	if f := check(t, *catalog.Named("lock/watch-first"), "6-20", ""); f.fatal != "" || f.logs != "lock/watch-first caught by herd, seed 6\n    holders    1 at once, at most" {
 		t.Errorf("%+v", f)
 	}
 }
 
 func TestCheckFailsWhatDoesNotHold(t *testing.T) {
-	good := Scenario{Name: "my/lock", Clients: 1, Program: idle}
+	good := scenarios.Scenario{Name: "my/lock", Clients: 1, Program: idle}
+	never := scenarios.Goal{Name: "a miracle", Reached: func(*history.History) bool { return false }}
 	for _, x := range []struct {
-		change func(s *Scenario)
+		change func(s *scenarios.Scenario)
 		seeds  string
 		want   string
 	}{
-		{func(s *Scenario) {}, "0-", `-seeds: seeds are a number or a range as 1-500, not "0-"`},
-		{func(s *Scenario) { s.Caught = []string{"steps", "tree"} }, "1-3", "my/lock: 3 runs, and neither of steps, tree caught it"},
-		{func(s *Scenario) { s.Goals = []Goal{goalExpiry} }, "1-3", "my/lock: no run had a session that ends while its client holds the lock\n" +
-			"    goals      a session that ends while its client holds the lock in 0 runs"},
-		{func(s *Scenario) { s.Checkers = picked[:1] }, "1-3", "my/lock: belief judged nothing in 3 runs: it needs Acquired events; record them with Object.Acquired"},
-		{func(s *Scenario) {
-			s.Program = wrong("tryacquire", "lock", "unlock", true).Program
-			s.Setup = lockSetup
-			s.Rounds = 3
-			s.Checkers = picked[1:2]
+		{func(s *scenarios.Scenario) {}, "0-", `-zksim.seeds: seeds are a number or a range as 1-500, not "0-"`},
+		{func(s *scenarios.Scenario) { s.Caught = []string{"steps", "tree"} }, "1-3", "my/lock: 3 runs, and neither of steps, tree caught it"},
+		{func(s *scenarios.Scenario) { s.Goals = []scenarios.Goal{never} }, "1-3", "my/lock: no run had a miracle\n" +
+			"    goals      a miracle in 0 runs"},
+		{func(s *scenarios.Scenario) { s.Checkers = []checkers.Checker{checkers.Belief{}} }, "1-3", "my/lock: belief judged nothing in 3 runs: it needs Acquired events; record them with Object.Acquired"},
+		{func(s *scenarios.Scenario) {
+			s.Program = func(p *scenarios.Process) {
+				p.Register(func() []string { return nil }).Invoke("tryacquire")
+			}
+			s.Checkers = []checkers.Checker{checkers.Linearizability{}}
 		}, "1-3",
 			`my/lock, seed 1: no checker of my/lock knows the operation "tryacquire"; they know lock, trylock, unlock, the nearest being "trylock"; ` +
 				`a word that nobody is to judge belongs into Scenario.Words`},
-		{func(s *Scenario) { s.Checkers = []checkers.Checker{doubtful{}} }, "1-3", "my/lock: seed 1: who knows"},
-		{func(s *Scenario) { s.Faults = plan("sequence=1@path=/x") }, "1-3", "fault plan: sequence=1@path=/x: there is no znode /x when my/lock begins"},
-		{func(s *Scenario) {}, "1-3", ""},
+		{func(s *scenarios.Scenario) { s.Checkers = []checkers.Checker{doubtful{}} }, "1-3", "my/lock: seed 1: who knows"},
+		{func(s *scenarios.Scenario) { s.Faults = faults.MustParse("sequence=1@path=/x") }, "1-3", "fault plan: sequence=1@path=/x: there is no znode /x when my/lock begins"},
+		{func(s *scenarios.Scenario) {}, "1-3", ""},
 	} {
 		s := good
 		x.change(&s)
@@ -83,25 +96,44 @@ func TestCheckFailsWhatDoesNotHold(t *testing.T) {
 }
 
 func TestCheckPrintsHowToRepeatAFailure(t *testing.T) {
-	s := *scenario(t, "lock/plain-create")
+	s := *catalog.Named("lock/plain-create")
 	s.Caught = nil
 	f := check(t, s, "1-100", "")
-	m := regexp.MustCompile(`(?s)^lock/plain-create  seed (\d+)  quiescence: c\d waits for [^\n]*\n` +
-		`reproduce  go test -run '\^TestMine/a\\\+b\$' -seeds (\d+)\n` +
-		`or save the following and  go test -run '\^TestMine/a\\\+b\$' -schedule FILE\n\n` +
-		`(zksim schedule 1\nscenario lock/plain-create\n.*)$`).FindStringSubmatch(f.fatal)
-	if m == nil || m[1] != m[2] {
+	m := regexp.MustCompile(`^lock/plain-create  seed \d+  quiescence: c\d waits for .*
+    minimal    (\d+) of \d+ steps, .*, faults: lose-reply c\d
+    decided    step \d+, after lose-reply c\d, .*
+(?: +(?:\d+ )?.*\n)* +violation of quiescence: .*
+(?: .*\n)*    replayed   2 of 2 identical, hash ([0-9a-f]{16})
+    page       (/.*/out/lock.plain-create/index.html)
+    reproduce  go test zksim/scenarios -run '\^TestMine\$/\^a\\\+b\$' -zksim.schedule (testdata/zksim/lock.plain-create/quiescence-[0-9a-f]{8}.txt)$`).
+		FindStringSubmatch(f.fatal)
+	if m == nil {
 		t.Fatalf("%s", f.fatal)
 	}
-	// The seed alone, and the schedule alone, fail in the same way.
-	if again := check(t, s, m[2], ""); again.fatal != f.fatal {
-		t.Errorf("got\n%s\nwant\n%s", again.fatal, f.fatal)
+	for _, file := range []string{m[3], m[4], "out/lock.plain-create/schedule.full.txt"} {
+		if _, err := os.Stat(file); err != nil {
+			t.Error(err)
+		}
 	}
-	file := filepath.Join(t.TempDir(), "schedule.txt")
-	if err := os.WriteFile(file, []byte(m[3]), 0o666); err != nil {
+	// The schedule fails in the same way, and every later check fails with it.
+	file, err := filepath.Abs(m[4])
+	if err != nil {
 		t.Fatal(err)
 	}
-	if again := check(t, s, "", file); !strings.HasPrefix(again.fatal, "lock/plain-create: quiescence in ") {
+	again := checkHere(t, s, "", m[4])
+	if !strings.HasPrefix(again.fatal, "lock/plain-create: quiescence in ") || !strings.Contains(again.fatal, m[2]) {
+		t.Errorf("%+v", again)
+	}
+	again = checkHere(t, s, "1-1", "")
+	if !strings.HasPrefix(again.fatal, "lock/plain-create  "+m[4]+"  quiescence: ") ||
+		!strings.HasSuffix(again.fatal, " -zksim.schedule "+m[4]) {
+		t.Errorf("%+v", again)
+	}
+	good := *catalog.Named("lock/lock")
+	good.Name = s.Name
+	again = checkHere(t, good, "1-1", "")
+	if !strings.Contains(again.logs, m[4]+": ok") ||
+		strings.Contains(again.fatal, "quiescence") {
 		t.Errorf("%+v", again)
 	}
 	s.Caught = []string{"quiescence"} // then it is as it should be
@@ -119,7 +151,7 @@ func TestCheckRefusesSchedulesThatDoNotFit(t *testing.T) {
 		}
 		return file
 	}
-	s := Scenario{Name: "my/lock", Clients: 1, Program: idle}
+	s := scenarios.Scenario{Name: "my/lock", Clients: 1, Program: idle}
 	for text, want := range map[string]string{
 		"nonsense\n":                                         `line 1: a schedule begins with "zksim schedule 1", not "nonsense"`,
 		"zksim schedule 1\nscenario your/lock\n":             `the schedule is one of scenario your/lock, not of my/lock`,
@@ -135,7 +167,7 @@ func TestCheckRefusesSchedulesThatDoNotFit(t *testing.T) {
 		}
 	}
 	missing := filepath.Join(dir, "missing")
-	if f := check(t, s, "", missing); !strings.HasPrefix(f.fatal, "-schedule: open "+missing) {
+	if f := check(t, s, "", missing); !strings.HasPrefix(f.fatal, "-zksim.schedule: open "+missing) {
 		t.Errorf("%+v", f)
 	}
 }
@@ -143,57 +175,104 @@ func TestCheckRefusesSchedulesThatDoNotFit(t *testing.T) {
 // TestCheckOfATwin is run by the next test in a process of its own; by itself it
 // is a use of Check as any.
 func TestCheckOfATwin(t *testing.T) {
-	s := *scenario(t, "lock/plain-create")
+	s := *catalog.Named("lock/plain-create")
 	if os.Getenv("ZKSIM_TEST_MUST_HOLD") != "" {
 		s.Caught = nil
 	}
-	Check(t, s)
+	scenarios.Check(t, s)
 }
 
 func TestTheFlagsOfATestBinaryReachCheck(t *testing.T) {
+	dir := t.TempDir()
 	command := func(env string, args ...string) (string, error) {
 		c := exec.Command(os.Args[0], append([]string{"-test.run", "^TestCheckOfATwin$", "-test.v"}, args...)...)
-		c.Env = append(os.Environ(), env)
+		c.Env, c.Dir = append(os.Environ(), env), dir
 		out, err := c.CombinedOutput()
 		return string(out), err
 	}
-	out, err := command("ZKSIM_TEST_MUST_HOLD=1", "-seeds", "1-200")
+	out, err := command("ZKSIM_TEST_MUST_HOLD=1", "-zksim.seeds", "1-200")
 	var exit *exec.ExitError
 	if !errors.As(err, &exit) || exit.ExitCode() != 1 {
 		t.Fatalf("%v\n%s", err, out)
 	}
-	m := regexp.MustCompile(`go test -run '(\S+)' -seeds (\d+)`).FindStringSubmatch(out)
+	m := regexp.MustCompile(`go test zksim/scenarios -run '(\S+)' -zksim.schedule (\S+)`).FindStringSubmatch(out)
 	if m == nil || m[1] != "^TestCheckOfATwin$" {
 		t.Fatal(out)
 	}
-	again, err := command("ZKSIM_TEST_MUST_HOLD=1", "-seeds", m[2])
-	if err == nil || !strings.Contains(again, "seed "+m[2]+"  quiescence: ") {
+	again, err := command("ZKSIM_TEST_MUST_HOLD=1", "-zksim.schedule", m[2])
+	if err == nil || !strings.Contains(again, "lock/plain-create: quiescence in ") {
 		t.Errorf("%v\n%s", err, again)
 	}
-	file, err := filepath.Abs(scheduleFile("lock/plain-create"))
+	file, err := filepath.Abs(filepath.Join("catalog", "testdata", "schedules", "lock.plain-create.txt"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	if out, err := command("ZKSIM_TEST_MUST_HOLD=1", "-schedule", file); err == nil || !strings.Contains(out, "lock/plain-create: quiescence in ") {
+	if out, err := command("ZKSIM_TEST_MUST_HOLD=1", "-zksim.schedule", file); err == nil || !strings.Contains(out, "lock/plain-create: quiescence in ") {
 		t.Errorf("%v\n%s", err, out)
 	}
-	if out, err := command("ZKSIM_TEST_MUST_HOLD=", "-schedule", file); err != nil || !strings.Contains(out, "violated after ") {
+	if out, err := command("ZKSIM_TEST_MUST_HOLD=", "-zksim.schedule", file); err != nil || !strings.Contains(out, "violated after ") {
 		t.Errorf("%v\n%s", err, out)
 	}
-	if out, err := command("ZKSIM_TEST_MUST_HOLD=", "-seeds", "nine"); err == nil || !strings.Contains(out, `-seeds: seeds are a number or a range as 1-500, not "nine"`) {
+	if out, err := command("ZKSIM_TEST_MUST_HOLD=", "-zksim.seeds", "nine"); err == nil || !strings.Contains(out, `-zksim.seeds: seeds are a number or a range as 1-500, not "nine"`) {
 		t.Errorf("%v\n%s", err, out)
 	}
 }
 
-func TestRangesOfSeeds(t *testing.T) {
-	for text, want := range map[string]Range{"0": {0, 0}, "17": {17, 17}, "1-500": {1, 500}, "9223372036854775807": {1<<63 - 1, 1<<63 - 1}} {
-		if got, err := ParseRange(text); err != nil || got != want {
-			t.Errorf("%s: %v, %v", text, got, err)
+// idle is a program that does next to nothing.
+func idle(p *scenarios.Process) { p.Step() }
+
+// doubtful is a checker that cannot decide.
+type doubtful struct{}
+
+func (doubtful) Name() string { return "doubtful" }
+func (doubtful) Doc() string  { return "nobody knows" }
+func (doubtful) Check(*history.History) checkers.Verdict {
+	return checkers.Verdict{Level: checkers.Unknown, Message: "who knows"}
+}
+
+// leaving is a scenario in which clients leave the simulator.
+func leaving(clients int, program func(p *scenarios.Process)) scenarios.Scenario {
+	return scenarios.Scenario{Name: "test/leaves", Clients: clients, Program: func(p *scenarios.Process) {
+		p.Step()
+		program(p)
+		p.Step()
+	}}
+}
+
+func TestAPanicComesWithTheCallsOfClientCode(t *testing.T) {
+	for name, program := range map[string]func(p *scenarios.Process){
+		"a nil map":                      func(p *scenarios.Process) { map[string]int(nil)["x"]++ },
+		"in a goroutine of Env.Go":       func(p *scenarios.Process) { p.Env.Go("x", func() { panic("oops") }); p.Step() },
+		"an error of several paragraphs": func(p *scenarios.Process) { panic("oops\n\nno") },
+	} {
+		f := check(t, leaving(1, program), "1-500", "")
+		_, text, _ := strings.Cut(f.fatal, "test/leaves  seed 1  panic: ")
+		lines := strings.Split(text, "\n")
+		if len(lines) < 2 || !strings.HasPrefix(lines[1],
+			"          zksim/scenarios_test.TestAPanicComesWithTheCallsOfClientCode.func") ||
+			!strings.Contains(lines[1], " scenarios/check_test.go:") || strings.Contains(text, "0x0") {
+			t.Errorf("%s: %s", name, f.fatal)
 		}
 	}
-	for _, text := range []string{"", "-", "1-", "-1", "5-1", "1-2-3", "x", "1..5", " 1", "+1", "9223372036854775808", strings.Repeat("9", 200)} {
-		if got, err := ParseRange(text); err == nil || len(err.Error()) > 150 {
-			t.Errorf("%q: %v, %v", text, got, err)
+}
+
+func TestCheckFailsOfMisuseWithTheStack(t *testing.T) {
+	//zksim:ignore that it sleeps is what is to be found
+	s := leaving(1, func(p *scenarios.Process) { time.Sleep(20 * time.Millisecond) })
+	want := regexp.MustCompile(`^test/leaves, seed \d+: c1 waits otherwise than by its Conn and Env \(sleep\)\n` +
+		`    time\.Sleep runtime/time\.go:\d+\n    zksim/scenarios_test\.\S+ scenarios/check_test\.go:\d+\n`)
+	for _, caught := range [][]string{nil, {"steps"}} {
+		s.Caught = caught
+		if f := check(t, s, "1-500", ""); !want.MatchString(f.fatal) {
+			t.Error(f)
 		}
+	}
+	file := filepath.Join(t.TempDir(), "schedule.txt")
+	if err := os.WriteFile(file, []byte("zksim schedule 1\nscenario test/leaves\n\nrun c1\n"), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	if f := check(t, s, "", file); !strings.HasPrefix(f.fatal,
+		file+": c1 waits otherwise than by its Conn and Env (sleep)\n    time.Sleep ") {
+		t.Error(f)
 	}
 }

@@ -1,73 +1,21 @@
 package scenarios
 
 import (
+	"flag"
 	"fmt"
-	"slices"
 	"strings"
 	"testing"
 
 	"zksim/checkers"
-	"zksim/sim"
+	"zksim/scenarios/engine"
 )
-
-// circumstances is how many bytes say under what circumstances a run of Bytes
-// happens, before those that say what happens.
-const circumstances = 3
-
-// Bytes runs the scenario with everything drawn from bytes: the size of the
-// ensemble, the order of what ZooKeeper leaves open and the part of the fault plan
-// that is on from the first three, and each choice from one of the others; see
-// [sim.Bytes]. What is missing is zero; with zeros in front all of the plan is on.
-// The schedule of the result has no names yet; see Schedule.
-func (r *Runner) Bytes(s *Scenario, data []byte) Result {
-	var c [circumstances]byte
-	r.bytes = sim.Bytes{Data: data[copy(c[:], data):]}
-	return r.under(s, c, &r.bytes)
-}
-
-// under runs the scenario under circumstances.
-func (r *Runner) under(s *Scenario, c [circumstances]byte, ch sim.Chooser) Result {
-	p := Schedule{Scenario: s.Name, Servers: 1, Order: uint64(c[1])}
-	if len(s.Servers) > 0 {
-		p.Servers = s.Servers[int(c[0])%len(s.Servers)]
-	}
-	if r.plan = append(r.plan[:0], s.Faults...); c[2] != 0 {
-		var part sim.Random
-		part.Seed(uint64(c[2]))
-		r.plan = s.Faults.SwarmInto(r.plan[:0], part.Uint64)
-	}
-	p.Faults = r.plan
-	result, err := r.run(s, p, ch)
-	if err != nil {
-		panic("scenarios: bytes cannot fail: " + err.Error())
-	}
-	return result
-}
-
-// recorded returns the bytes of a run with choices by seed.
-func (r *Runner) recorded(s *Scenario, seed uint64) []byte {
-	ch := sim.Chooser(&r.random)
-	random := &r.random
-	if Portfolio.pct(seed) {
-		random, ch = &r.pct.Random, &r.pct
-		r.pct.Seed(seed)
-	} else {
-		r.random.Seed(seed)
-	}
-	random.FaultRate = 1 << (10 + random.Uint64()%6)
-	c := [circumstances]byte{byte(seed), byte(random.Uint64()), byte(random.Uint64())}
-	rec := &sim.Recorder{Chooser: ch}
-	r.under(s, c, rec)
-	return append(slices.Clone(c[:]), rec.Data...)
-}
 
 // F is what Fuzz needs of a *testing.F.
 type F interface {
-	Helper()
+	T
 	Add(args ...any)
 	Cleanup(f func())
 	Fuzz(ff any)
-	Fatalf(format string, args ...any)
 }
 
 // fuzzSeeds is how many recorded runs a fuzzer begins with.
@@ -79,47 +27,61 @@ const fuzzSeeds = 20
 //
 //	func FuzzMyLock(f *testing.F) { scenarios.Fuzz(f, myLock) }
 //
-// and go test -fuzz FuzzMyLock. The test fails when something does not hold, with
-// the verdict and the schedule, and the go command names the file and the command
-// that repeat it; a broken recipe fails only by a checker that must find its flaw.
+// and go test -fuzz FuzzMyLock. While it fuzzes, the test fails with the verdict and the schedule, and the go command
+// names the file and the command that repeat it. Without -fuzz, what is in the corpus fails as in [Check]. A
+// mutant fails only by a checker that must find its flaw. With -zksim.schedule it replays that one schedule.
 func Fuzz(f F, s Scenario) {
 	f.Helper()
+	if *scheduleFlag != "" {
+		replay(f, &s, *scheduleFlag)
+		return
+	}
 	if err := s.Accepts(s.Faults); err != nil {
 		f.Fatalf("%v", err)
 		return
 	}
-	r := NewRunner()
+	r := engine.NewRunner()
 	f.Cleanup(r.Close)
 	f.Add([]byte{})
 	for seed := range uint64(fuzzSeeds) {
-		f.Add(r.recorded(&s, seed))
+		f.Add(r.Recorded(&s, seed))
 	}
-	f.Fuzz(func(t *testing.T, data []byte) { r.fuzz(t, &s, data) })
+	f.Fuzz(func(t *testing.T, data []byte) { fuzz(fuzzed{t, f.Name()}, r, &s, data) })
 }
 
+// fuzzed is the test of one input, by the name of the whole.
+type fuzzed struct {
+	T
+	name string
+}
+
+// Name returns the name of the fuzz test.
+func (f fuzzed) Name() string { return f.name }
+
 // fuzz runs one input.
-func (r *Runner) fuzz(t T, s *Scenario, data []byte) {
+func fuzz(t T, r *engine.Runner, s *Scenario, data []byte) {
 	t.Helper()
-	var n novelty
-	r.world.OnStep = func() { n.note(r.world) }
-	defer func() { r.world.OnStep = nil }()
-	res := r.Bytes(s, data)
+	res := r.Novel(s, data)
 	if res.Misuse != nil {
 		t.Fatalf("%s: %v", s.Name, res.Misuse)
+		return
 	}
-	words := checkers.VocabularyOf(s.Checkers, s.Words)
-	if why := words.Unknown(res.History); why != "" {
-		t.Fatalf("%s", s.strange(why))
+	if err := s.Unknown(res.History); err != nil {
+		t.Fatalf("%v", err)
 		return
 	}
 	if res.Verdict.Level != checkers.Violated || s.Broken() && !s.Catches(res.Verdict) {
 		return
 	}
 	r.Names(&res)
+	if on := flag.Lookup("test.fuzz"); !s.Broken() && (on == nil || on.Value.String() == "") {
+		fail(t, s, &res, "fuzzed bytes")
+		return
+	}
 	res.Schedule.Checker = res.Verdict.Checker
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s  %s: %s\n", s.Name, res.Verdict.Checker, res.Verdict.Message)
-	b.WriteString("reproduce  with the command below, or save the following and  go test -run TEST -schedule FILE  with a TEST that calls Check\n\n")
+	fmt.Fprintf(&b, "reproduce  with the command below, or save the following and  %s\n\n", command(t.Name(), "FILE"))
 	res.Schedule.Write(&b)
 	t.Fatalf("%s", b.String())
 }

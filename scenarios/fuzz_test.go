@@ -1,4 +1,4 @@
-package scenarios
+package scenarios_test
 
 import (
 	"os"
@@ -8,9 +8,12 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"zksim/scenarios"
+	"zksim/scenarios/catalog"
+	"zksim/scenarios/engine"
 )
 
-func FuzzLock(f *testing.F) { Fuzz(f, *scenario(f, "lock/lock")) }
+func FuzzLock(f *testing.F) { scenarios.Fuzz(f, *catalog.Named("lock/lock")) }
 
 // fuzzedTwin names the broken recipe that FuzzTwin fuzzes.
 const fuzzedTwin = "ZKSIM_FUZZ_TWIN"
@@ -22,7 +25,7 @@ func FuzzTwin(f *testing.F) {
 	if name == "" {
 		f.Skipf("%s names no twin; TestGosFuzzerFindsATwin does", fuzzedTwin)
 	}
-	Fuzz(bare{f}, *scenario(f, name))
+	scenarios.Fuzz(bare{f}, *catalog.Named(name))
 }
 
 // bare is a fuzzer that is given nothing to begin with but no bytes.
@@ -35,7 +38,7 @@ func (b bare) Add(args ...any) {
 }
 
 // fuzzed runs one input as Fuzz does and returns what it says, "" if it holds.
-func fuzzed(r *Runner, s *Scenario, data []byte) string {
+func fuzzed(r *engine.Runner, s *engine.Scenario, data []byte) string {
 	t := &fakeT{}
 	func() {
 		defer func() {
@@ -43,19 +46,19 @@ func fuzzed(r *Runner, s *Scenario, data []byte) string {
 				panic(x)
 			}
 		}()
-		r.fuzz(t, s, data)
+		scenarios.FuzzOne(t, r, s, data)
 	}()
 	return t.fatal
 }
 
 func TestBytesFindATwinAndItsScheduleReplays(t *testing.T) {
-	r := NewRunner()
+	r := engine.NewRunner()
 	defer r.Close()
 	for _, name := range []string{"lock/plain-create", "lock/ignore-exists", "queue/put-twice", "double-barrier/count-only"} {
-		s := scenario(t, name)
+		s := catalog.Named(name)
 		found := 0
 		for seed := range uint64(200) {
-			data := r.recorded(s, seed)
+			data := r.Recorded(s, seed)
 			said := fuzzed(r, s, data)
 			if again := fuzzed(r, s, data); said != again {
 				t.Fatalf("%s: the same bytes say %s and then %s", name, said, again)
@@ -65,7 +68,7 @@ func TestBytesFindATwinAndItsScheduleReplays(t *testing.T) {
 			}
 			found++
 			_, text, _ := strings.Cut(said, "\n\n")
-			p, err := ParseSchedule(strings.NewReader(text))
+			p, err := engine.ParseSchedule(strings.NewReader(text))
 			if err != nil {
 				t.Fatalf("%s: %v\n%s", name, err, said)
 			}
@@ -81,27 +84,16 @@ func TestBytesFindATwinAndItsScheduleReplays(t *testing.T) {
 }
 
 func TestAnyBytesAreARunOfACorrectRecipe(t *testing.T) {
-	r := NewRunner()
+	r := engine.NewRunner()
 	defer r.Close()
-	s := scenario(t, "lock/lock")
+	s := catalog.Named("lock/lock")
 	for _, data := range []string{"", "\x00", "\xff\xff\xff", strings.Repeat("\xff", 5000), strings.Repeat("\x00\xe1\x7f", 900), "zksim"} {
 		if said := fuzzed(r, s, []byte(data)); said != "" {
 			t.Errorf("%.20q: %s", data, said)
 		}
 	}
-	if r.Bytes(s, nil); !slices.Equal(r.plan, s.Faults) {
-		t.Errorf("without bytes the plan is %v", r.plan)
-	}
-}
-
-// Under go test -fuzz, the shapes of states count as code that has run.
-func TestEachShapeHasCodeOfItsOwn(t *testing.T) {
-	var n novelty
-	for i, f := range places {
-		f(&n)
-		if n.reached[i] != 1 {
-			t.Fatalf("place %d counts for another", i)
-		}
+	if plan := r.Bytes(s, nil).Schedule.Faults; !slices.Equal(plan, s.Faults) {
+		t.Errorf("without bytes the plan is %v", plan)
 	}
 }
 
@@ -133,7 +125,7 @@ func TestGosFuzzerFindsATwin(t *testing.T) {
 		t.Fatalf("no input, or no verdict:\n%s", out)
 	}
 	again := run("-test.run=^FuzzTwin$/^" + input[1] + "$")
-	if verdict.FindString(again) != verdict.FindString(out) || !strings.Contains(again, magic) {
+	if verdict.FindString(again) != verdict.FindString(out) || !strings.Contains(again, "zksim schedule 1") {
 		t.Errorf("the input says\n%s\nand the fuzzer said\n%s", again, out)
 	}
 }

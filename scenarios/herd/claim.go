@@ -4,7 +4,7 @@ import (
 	"context"
 	"fmt"
 
-	"zksim/scenarios"
+	"zksim/scenarios/engine"
 )
 
 // Claim is a promise about measurements of one variant with growing numbers of
@@ -61,7 +61,7 @@ var steps = []int{2, 5, 10, 20, 40, 80, 160, 320}
 
 // Check measures the variant with 2 to 320 clients and fails the test if a claim is
 // broken.
-func Check(t scenarios.T, v Variant, claims ...Claim) {
+func Check(t engine.T, v Variant, claims ...Claim) {
 	t.Helper()
 	all, err := series(&v)
 	if err != nil {
@@ -78,7 +78,7 @@ func Check(t scenarios.T, v Variant, claims ...Claim) {
 
 // series measures with growing numbers of clients.
 func series(v *Variant) ([]Measurement, error) {
-	r := scenarios.NewRunner()
+	r := engine.NewRunner()
 	defer r.Close()
 	var all []Measurement
 	for _, n := range steps {

@@ -28,11 +28,11 @@ func (v *Variant) Compare(simulated, real Measurement) []Difference {
 	add("txns", func(m *Measurement) float64 { return m.Txns })
 	add("messages", func(m *Measurement) float64 { return m.Messages })
 	add("watches", func(m *Measurement) float64 { return float64(m.Watches) })
-	return append(all, real.Server.compare(v.Name, real.Clients)...)
+	return append(all, real.Server.Compare(v.Name, real.Clients)...)
 }
 
-// compare sets what the servers have counted against what the clients have.
-func (s *Server) compare(variant string, clients int) []Difference {
+// Compare sets what the servers have counted against what the clients have.
+func (s *Server) Compare(variant string, clients int) []Difference {
 	row := func(count string, client, server int) Difference {
 		return Difference{variant, clients, count, float64(client), float64(server), ""}
 	}

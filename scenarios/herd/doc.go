@@ -10,7 +10,7 @@ package herd
 
 import (
 	"zksim/model"
-	"zksim/scenarios"
+	"zksim/scenarios/engine"
 	"zksim/sim"
 )
 
@@ -57,8 +57,8 @@ type Variant struct {
 // experiment: by the clock in the simulator, where a herd is given time to come and
 // to go, and by what is heard on the connections of real clients.
 type Process struct {
-	*scenarios.Process
-	scenarios.Object
+	*engine.Process
+	engine.Object
 	N int // clients, the driver not counted
 
 	pace pace

@@ -5,18 +5,18 @@ import (
 	"testing"
 
 	"zksim/recipes"
-	"zksim/scenarios"
+	"zksim/scenarios/engine"
 	"zksim/scenarios/herd"
 )
 
 // newMyLock stands for a lock of yours: anything with Lock and Unlock that is written
 // against recipes.Conn and recipes.Env.
-func newMyLock(p *scenarios.Process) herd.Locker {
+func newMyLock(p *engine.Process) herd.Locker {
 	return recipes.NewLock(p.Conn, p.Env, p.Path("/herd"), recipes.LockOptions{})
 }
 
 // newCrowdedLock is one that everybody waits for at the same znode.
-func newCrowdedLock(p *scenarios.Process) herd.Locker {
+func newCrowdedLock(p *engine.Process) herd.Locker {
 	return recipes.NewSingleNodeLock(p.Conn, p.Env, p.Path("/herd"), recipes.LockOptions{})
 }
 

@@ -1,24 +1,23 @@
-package herd
+package herd_test
 
 import (
 	"fmt"
 	"math"
 	"strings"
 	"testing"
-	"time"
 
-	"zksim/checkers"
-	"zksim/model/history"
-	"zksim/scenarios"
-	"zksim/sim"
+	"zksim/recipes"
+	"zksim/scenarios/catalog/variants"
+	"zksim/scenarios/engine"
+	"zksim/scenarios/herd"
 )
 
 func TestRecipesKeepTheirClaims(t *testing.T) {
-	for _, v := range All {
+	for _, v := range variants.All {
 		if len(v.Claims) > 0 {
 			t.Run(v.Name, func(t *testing.T) {
 				t.Parallel()
-				Check(t, v, v.Claims...)
+				herd.Check(t, v, v.Claims...)
 			})
 		}
 	}
@@ -26,23 +25,23 @@ func TestRecipesKeepTheirClaims(t *testing.T) {
 
 func TestHerdsBreakEveryClaim(t *testing.T) {
 	herds := 0
-	for _, v := range All {
+	for _, v := range variants.All {
 		if len(v.Claims) > 0 {
 			continue
 		}
 		herds++
 		t.Run(v.Name, func(t *testing.T) {
 			t.Parallel()
-			all, err := series(&v)
+			all, err := herd.Series(&v)
 			if err != nil {
 				t.Fatal(err)
 			}
-			for _, c := range []Claim{PerEvent(10), Wasted(10), SlopeBelow(0.8)} {
+			for _, c := range []herd.Claim{herd.PerEvent(10), herd.Wasted(10), herd.SlopeBelow(0.8)} {
 				if c.Broken(all) == "" {
 					t.Errorf("%s, it seems", c.Doc)
 				}
 			}
-			if fit := FanOut(all); math.Abs(fit.Slope-1) > 0.1 || fit.Margin > 0.1 {
+			if fit := herd.FanOut(all); math.Abs(fit.Slope-1) > 0.1 || fit.Margin > 0.1 {
 				t.Errorf("%+v is not proportional to the clients", fit)
 			}
 		})
@@ -62,27 +61,27 @@ func (f *failure) Helper()                           {}
 func (f *failure) Fatalf(format string, args ...any) { f.said = fmt.Sprintf(format, args...) }
 
 func TestCheckSaysHowTheSingleNodeLockBreaksAClaim(t *testing.T) {
-	v := Locks("my/lock", newSingleNodeLock)
+	v := herd.Locks("my/lock", newSingleNodeLock)
 	v.Most = 40
-	for want, claim := range map[string]Claim{
-		"my/lock: 4 notifications for each client that goes on, with 5 clients; at most 1 may be":         PerEvent(1),
-		"my/lock: 3 notifications in vain for each client that goes on, with 5 clients; at most 0 may be": Wasted(0),
-		"my/lock: notifications grow as clients to the power of 1.04; it must be less than 0.1":           SlopeBelow(0.1),
+	for want, claim := range map[string]herd.Claim{
+		"my/lock: 4 notifications for each client that goes on, with 5 clients; at most 1 may be":         herd.PerEvent(1),
+		"my/lock: 3 notifications in vain for each client that goes on, with 5 clients; at most 0 may be": herd.Wasted(0),
+		"my/lock: notifications grow as clients to the power of 1.04; it must be less than 0.1":           herd.SlopeBelow(0.1),
 	} {
 		f := failure{}
-		if Check(&f, v, PerEvent(1000), claim); f.said != want {
+		if herd.Check(&f, v, herd.PerEvent(1000), claim); f.said != want {
 			t.Errorf("%s: it says %q, not %q", claim.Doc, f.said, want)
 		}
 	}
 	f := failure{}
-	stays := Variant{Name: "test/stays-away", Events: everybody, Program: func(p *Process) {}}
-	if Check(&f, stays); !strings.Contains(f.said, "0 of 2 events") {
+	stays := herd.Variant{Name: "test/stays-away", Events: everybody, Program: func(p *herd.Process) {}}
+	if herd.Check(&f, stays); !strings.Contains(f.said, "0 of 2 events") {
 		t.Errorf("a workload that does nothing: %q", f.said)
 	}
 }
 
 func TestNotificationsOfHerds(t *testing.T) {
-	r := scenarios.NewRunner()
+	r := engine.NewRunner()
 	defer r.Close()
 	const n = 50
 	for name, want := range map[string]float64{ // per client that goes on
@@ -108,11 +107,11 @@ func TestNotificationsOfHerds(t *testing.T) {
 	}
 }
 
-func measure(t *testing.T, r *scenarios.Runner, name string, n int, seed uint64) Measurement {
+func measure(t *testing.T, r *engine.Runner, name string, n int, seed uint64) herd.Measurement {
 	t.Helper()
-	for i := range All {
-		if All[i].Name == name {
-			m, err := Measure(t.Context(), r, &All[i], n, seed)
+	for i := range variants.All {
+		if variants.All[i].Name == name {
+			m, err := herd.Measure(t.Context(), r, &variants.All[i], n, seed)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -120,11 +119,11 @@ func measure(t *testing.T, r *scenarios.Runner, name string, n int, seed uint64)
 		}
 	}
 	t.Fatalf("there is no %s", name)
-	return Measurement{}
+	return herd.Measurement{}
 }
 
 func TestAMeasurementIsAFunctionOfTheSeed(t *testing.T) {
-	used, fresh := scenarios.NewRunner(), scenarios.NewRunner()
+	used, fresh := engine.NewRunner(), engine.NewRunner()
 	defer used.Close()
 	defer fresh.Close()
 	first := measure(t, used, "lock/single-node", 20, 3)
@@ -137,76 +136,25 @@ func TestAMeasurementIsAFunctionOfTheSeed(t *testing.T) {
 	}
 }
 
-// The tally, which goes through a history once, agrees with the checkers, which look
-// back and forth. They are made for locks: a notification of a client's own change
-// is the next one for them.
-func TestTallyAgreesWithTheCheckers(t *testing.T) {
-	r := scenarios.NewRunner()
-	defer r.Close()
-	for i := range All {
-		v := &All[i]
-		if !strings.Contains("lock rwlock election", strings.Split(v.Name, "/")[0]) {
-			continue
-		}
-		table := newTimetable(v, 6)
-		s := v.scenario(6, func(p *scenarios.Process) pace {
-			table.began = p.Env.Now()
-			return table
-		})
-		res, times := r.TimedUntil(&s, 1, sim.DefaultTiming, table.over)
-		count := newTally(res.History, times, 0, 6)
-		want := 0
-		for k := range res.History.Events {
-			count.add(&res.History.Events[k])
-			if checkers.Wasted(res.History, k) {
-				want++
-			}
-		}
-		count.finish()
-		m := count.m
-		if count.wasted != want {
-			t.Errorf("%s: %d notifications in vain, and %d for the checker", v.Name, count.wasted, want)
-		}
-		if m.Burst > 0 {
-			within, beyond := checkers.Herd{PerEvent: m.Burst}.Check(res.History), checkers.Herd{PerEvent: m.Burst - 1}.Check(res.History)
-			if within.Level != checkers.OK || beyond.Level == checkers.OK {
-				t.Errorf("%s: a burst of %d, but %+v and %+v", v.Name, m.Burst, within, beyond)
-			}
-		}
-	}
-}
-
 func TestMeasureSaysWhyItFails(t *testing.T) {
-	r := scenarios.NewRunner()
+	r := engine.NewRunner()
 	defer r.Close()
-	gives := Variant{Name: "test/gives-up", Events: some, Program: func(p *Process) { p.Went(fmt.Errorf("no more")) }}
-	stays := Variant{Name: "test/stays-away", Events: everybody, Program: func(p *Process) {}}
-	falls := Variant{Name: "test/falls", Events: everybody, Program: func(p *Process) { panic("over") }}
+	gives := herd.Variant{Name: "test/gives-up", Events: some, Program: func(p *herd.Process) { p.Went(fmt.Errorf("no more")) }}
+	stays := herd.Variant{Name: "test/stays-away", Events: everybody, Program: func(p *herd.Process) {}}
+	falls := herd.Variant{Name: "test/falls", Events: everybody, Program: func(p *herd.Process) { panic("over") }}
 	for _, x := range []struct {
-		v    *Variant
+		v    *herd.Variant
 		want string
 	}{{&gives, " gave up: no more"}, {&stays, "0 of 3 events"}, {&falls, "over"}} {
-		if _, err := Measure(t.Context(), r, x.v, 3, 1); err == nil || !strings.Contains(err.Error(), x.want) || !strings.Contains(err.Error(), x.v.Name) {
+		if _, err := herd.Measure(t.Context(), r, x.v, 3, 1); err == nil || !strings.Contains(err.Error(), x.want) || !strings.Contains(err.Error(), x.v.Name) {
 			t.Errorf("%s: %v", x.v.Name, err)
 		}
 	}
 }
 
-func TestAWatchIsCountedWhileItIsSet(t *testing.T) {
-	count := newTally(&history.History{}, []time.Duration{1}, 0, 1)
-	for _, e := range []history.Event{
-		{Kind: history.Reply, Client: 1, Op: "getW", Path: "/a"},
-		{Kind: history.Reply, Client: 1, Op: "existsW", Path: "/a"}, // the same
-		{Kind: history.Reply, Client: 1, Op: "childrenW", Path: "/a"},
-		{Kind: history.Reply, Client: 1, Op: "get", Path: "/b"},
-		{Kind: history.Notify, Client: 1, Op: "deleted", Path: "/a"},
-		{Kind: history.Reply, Client: 1, Op: "childrenW", Path: "/b"},
-		{Kind: history.Notify, Client: 1, Op: "changed", Path: "/b"},
-		{Kind: history.Reply, Client: 1, Op: "getW", Path: "/c"},
-	} {
-		count.add(&e)
-	}
-	if count.m.Watches != 2 || len(count.watches) != 2 {
-		t.Errorf("%d watches at most, %d now", count.m.Watches, len(count.watches))
-	}
+func everybody(n int) int { return n }
+func some(int) int        { return 100 }
+
+func newSingleNodeLock(p *engine.Process) herd.Locker {
+	return recipes.NewSingleNodeLock(p.Conn, p.Env, p.Path(herd.Dir), recipes.LockOptions{})
 }

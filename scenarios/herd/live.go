@@ -7,8 +7,8 @@ import (
 	"sync/atomic"
 	"time"
 
-	"zksim/recipes/live/zkserver"
-	"zksim/scenarios"
+	"zksim/model/history"
+	"zksim/scenarios/engine"
 )
 
 // Server is what the servers of an ensemble have counted by their own figures (mntr)
@@ -24,20 +24,40 @@ type Server struct {
 	DataSize      int `json:"data_size"`     // bytes of all znodes then, about
 }
 
+// Ensemble is a real ensemble; see package ensemble.
+type Ensemble interface {
+	// Addrs are the addresses of its servers.
+	Addrs() []string
+	// Observe runs a scenario until watch returns, and returns the history of all that was said.
+	Observe(ctx context.Context, s *engine.Scenario, watch func(ctx context.Context, run Run) error) (
+		*history.History, []time.Duration, error)
+	// Zxid and Figures ask one server for its last zxid, and for what it counts (mntr).
+	Zxid(ctx context.Context, addr string) (int64, error)
+	Figures(ctx context.Context, addr string) (map[string]float64, error)
+}
+
+// Run is a run on a real ensemble that is still going on.
+type Run interface {
+	Elapsed() time.Duration   // since the programs began
+	Idle(n int) time.Duration // for how long the first n clients have said and heard nothing
+	Sent() int64              // packets, by all clients
+	Failure() error           // what has gone wrong so far
+}
+
 // MeasureLive is Measure on a real ensemble. The events are the same, but come when
 // the effects of the one before are over rather than at given times. The watches and
 // packets by the servers' own figures are in the result if they tell them.
-func MeasureLive(ctx context.Context, servers []string, v *Variant, clients int) (Measurement, error) {
-	c := &conductor{clients: clients, target: int64(v.Events(clients)), opened: make(chan struct{}), servers: servers}
+func MeasureLive(ctx context.Context, e Ensemble, v *Variant, clients int) (Measurement, error) {
+	c := &conductor{clients: clients, target: int64(v.Events(clients)), opened: make(chan struct{}), ensemble: e}
 	for range clients {
 		c.turns = append(c.turns, make(chan struct{}))
 	}
-	s := v.scenario(clients, func(p *scenarios.Process) pace { return c.player(p) })
+	s := v.scenario(clients, func(p *engine.Process) pace { return c.player(p) })
 	before, err := c.figures(ctx)
 	if err != nil {
 		return Measurement{}, err
 	}
-	h, times, err := scenarios.Observe(ctx, &s, scenarios.LiveOptions{Servers: servers}, c.conduct)
+	h, times, err := e.Observe(ctx, &s, c.conduct)
 	if err != nil {
 		return Measurement{}, fmt.Errorf("%s with %d clients on ZooKeeper: %w", v.Name, clients, err)
 	}
@@ -51,11 +71,11 @@ func MeasureLive(ctx context.Context, servers []string, v *Variant, clients int)
 // conductor leads an experiment on a real ensemble. Where the timetable of the
 // simulator waits long enough, it waits until nothing is said any more.
 type conductor struct {
-	servers []string
-	clients int
-	target  int64 // events
+	ensemble Ensemble
+	clients  int
+	target   int64 // events
 
-	run    *scenarios.Observation
+	run    Run
 	began  atomic.Bool
 	opened chan struct{}   // closed when the measurement begins
 	turns  []chan struct{} // likewise for each client's turn
@@ -82,7 +102,7 @@ const (
 const liveLimit = 20 * time.Second
 
 // conduct is told when the programs run, and returns when enough has happened.
-func (c *conductor) conduct(ctx context.Context, run *scenarios.Observation) (err error) {
+func (c *conductor) conduct(ctx context.Context, run Run) (err error) {
 	c.run = run
 	others := c.clients + 1 // all but the bystander
 	c.quiet(ctx, others, quietAtBegin)
@@ -124,7 +144,7 @@ func (c *conductor) conduct(ctx context.Context, run *scenarios.Observation) (er
 func (c *conductor) last(ctx context.Context) (err error) {
 	for {
 		c.sent, c.questions = c.run.Sent(), c.asked.Load()
-		if c.close, err = c.figures(ctx); err != nil || c.sent == c.run.Sent() && c.questions+int64(len(c.servers)) == c.asked.Load() {
+		if c.close, err = c.figures(ctx); err != nil || c.sent == c.run.Sent() && c.questions+int64(len(c.ensemble.Addrs())) == c.asked.Load() {
 			return err
 		}
 	}
@@ -168,13 +188,13 @@ func (c *conductor) quiet(ctx context.Context, n int, d time.Duration) {
 //
 //zksim:ignore only on a real ensemble
 func (c *conductor) level(ctx context.Context) bool {
-	if len(c.servers) == 1 {
+	if len(c.ensemble.Addrs()) == 1 {
 		return true
 	}
 	zxids := map[int64]bool{}
-	for _, addr := range c.servers {
+	for _, addr := range c.ensemble.Addrs() {
 		c.asked.Add(1)
-		if zxid, err := zkserver.Zxid(ctx, addr); err == nil {
+		if zxid, err := c.ensemble.Zxid(ctx, addr); err == nil {
 			zxids[zxid] = true
 		}
 	}
@@ -182,7 +202,7 @@ func (c *conductor) level(ctx context.Context) bool {
 }
 
 // player is the pace of one program; ctx ends with the run.
-func (c *conductor) player(p *scenarios.Process) pace {
+func (c *conductor) player(p *engine.Process) pace {
 	ctx, _ := p.Interruptible()
 	return &player{c: c, ctx: ctx}
 }
@@ -248,9 +268,9 @@ type figures map[string]float64
 
 func (c *conductor) figures(ctx context.Context) (figures, error) {
 	sum := figures{}
-	for _, addr := range c.servers {
+	for _, addr := range c.ensemble.Addrs() {
 		c.asked.Add(1)
-		one, err := zkserver.Figures(ctx, addr)
+		one, err := c.ensemble.Figures(ctx, addr)
 		if err != nil {
 			return nil, errors.Join(ctx.Err(), err)
 		}

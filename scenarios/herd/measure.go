@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"zksim/model/history"
-	"zksim/scenarios"
+	"zksim/scenarios/engine"
 	"zksim/sim"
 )
 
@@ -48,9 +48,9 @@ func (v *Variant) Fits(clients int) bool { return v.Most == 0 || clients <= v.Mo
 
 // Measure runs the variant with a number of clients, 1 or more. It fails if a client
 // does, if not enough of them go on, or when ctx is done.
-func Measure(ctx context.Context, r *scenarios.Runner, v *Variant, clients int, seed uint64) (Measurement, error) {
+func Measure(ctx context.Context, r *engine.Runner, v *Variant, clients int, seed uint64) (Measurement, error) {
 	t := newTimetable(v, clients)
-	s := v.scenario(clients, func(p *scenarios.Process) pace {
+	s := v.scenario(clients, func(p *engine.Process) pace {
 		t.began = p.Env.Now()
 		return t
 	})

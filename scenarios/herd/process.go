@@ -3,20 +3,18 @@ package herd
 import (
 	"time"
 
-	"github.com/go-zookeeper/zk"
-
 	"zksim/model"
-	"zksim/scenarios"
+	"zksim/scenarios/engine"
 )
 
-// quietPath is what the bystander reads, and nobody else.
-const quietPath = "/bystander"
+// QuietPath is what the bystander reads, and nobody else.
+const QuietPath = "/bystander"
 
 // scenario is the workload with n clients, the driver and the bystander, each of
 // which gets a pace when it starts.
-func (v *Variant) scenario(n int, newPace func(p *scenarios.Process) pace) scenarios.Scenario {
-	setup := append([]model.Request{create(quietPath)}, v.Setup...)
-	return scenarios.Scenario{Name: v.Name, Doc: v.Doc, Clients: n + 2, Setup: setup, Program: func(p *scenarios.Process) {
+func (v *Variant) scenario(n int, newPace func(p *engine.Process) pace) engine.Scenario {
+	setup := append([]model.Request{engine.Mkdir(QuietPath)}, v.Setup...)
+	return engine.Scenario{Name: v.Name, Doc: v.Doc, Clients: n + 2, Setup: setup, Program: func(p *engine.Process) {
 		q := &Process{Process: p, Object: p.Register(func() []string { return nil }), N: n, pace: newPace(p)}
 		switch {
 		case p.ID <= n:
@@ -32,15 +30,10 @@ func (v *Variant) scenario(n int, newPace func(p *scenarios.Process) pace) scena
 	}}
 }
 
-// create is a request that creates an open znode.
-func create(path string) model.Request {
-	return model.Request{Op: model.OpCreate, Path: path, ACL: zk.WorldACL(zk.PermAll)}
-}
-
 // stand is the program of the bystander.
 func (p *Process) stand() {
 	for {
-		if _, _, err := p.Conn.Get(p.Path(quietPath)); err != nil {
+		if _, _, err := p.Conn.Get(p.Path(QuietPath)); err != nil {
 			p.Fail(err)
 			return
 		}

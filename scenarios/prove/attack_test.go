@@ -11,7 +11,7 @@ import (
 
 	"zksim/checkers"
 	"zksim/model/history"
-	"zksim/scenarios"
+	"zksim/scenarios/engine"
 )
 
 // TestAPlanThatCanNeverStrikeIsNoProof has a session that is to end although its client never loses its connection.
@@ -26,8 +26,8 @@ func TestAPlanThatCanNeverStrikeIsNoProof(t *testing.T) {
 
 // TestAWordThatNoCheckerKnowsIsAnError has an operation by another name than the checkers expect.
 func TestAWordThatNoCheckerKnowsIsAnError(t *testing.T) {
-	s := &scenarios.Scenario{Name: "tiny/word", Clients: 2, Checkers: []checkers.Checker{checkers.Belief{}},
-		Program: func(p *scenarios.Process) { register(p).Invoke("tryacquire") }}
+	s := &engine.Scenario{Name: "tiny/word", Clients: 2, Checkers: []checkers.Checker{checkers.Belief{}},
+		Program: func(p *engine.Process) { register(p).Invoke("tryacquire") }}
 	_, err := Prove(t.Context(), Scope{Scenario: s, Servers: 1, Order: 1, Most: -1}, Options{Reductions: Every})
 	if err == nil || !strings.Contains(err.Error(), `no checker knows the operation "tryacquire"`) {
 		t.Error(err)
@@ -102,7 +102,7 @@ func number(b bool) int {
 // TestWhatIsKeptIsReadInFull compares searches of programs that keep something of what they have read.
 func TestWhatIsKeptIsReadInFull(t *testing.T) {
 	for name, keep := range keeping {
-		x := tiny{name: "keeps", program: func(p *scenarios.Process) {
+		x := tiny{name: "keeps", program: func(p *engine.Process) {
 			o := register(p)
 			if p.ID == 1 {
 				p.Conn.Set("/d", []byte("x"), -1)
@@ -123,7 +123,7 @@ func TestWhatIsKeptIsReadInFull(t *testing.T) {
 
 // TestWhatCannotBeKeptIsRefused keeps a map that can hold anything.
 func TestWhatCannotBeKeptIsRefused(t *testing.T) {
-	x := tiny{name: "keeps", program: func(p *scenarios.Process) {
+	x := tiny{name: "keeps", program: func(p *engine.Process) {
 		var m sync.Map
 		m.Store("x", 1)
 		p.Env.Forget()(&m)
@@ -137,7 +137,7 @@ func TestWhatCannotBeKeptIsRefused(t *testing.T) {
 // TestTheOrderInWhichGoroutinesWriteCounts has three goroutines that append to one text, while other code of the
 // client has forgotten something.
 func TestTheOrderInWhichGoroutinesWriteCounts(t *testing.T) {
-	x := tiny{name: "writers", clients: 3, program: func(p *scenarios.Process) {
+	x := tiny{name: "writers", clients: 3, program: func(p *engine.Process) {
 		o := register(p)
 		if p.ID > 1 {
 			p.Conn.Delete([]string{"/d", "/w"}[p.ID-2], -1)
@@ -196,7 +196,7 @@ func (m *twice) Step(h *history.History, i int) checkers.Verdict {
 
 // TestObjectsAreTheirClientsWhoeverIsHeardFirst has two objects, one of which tells something first.
 func TestObjectsAreTheirClientsWhoeverIsHeardFirst(t *testing.T) {
-	x := tiny{name: "objects", checker: swapped{}, program: func(p *scenarios.Process) {
+	x := tiny{name: "objects", checker: swapped{}, program: func(p *engine.Process) {
 		if p.ID == 1 {
 			p.Conn.Set("/d", []byte("x"), -1)
 			return

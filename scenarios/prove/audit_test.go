@@ -6,14 +6,15 @@ import (
 	"testing"
 
 	"zksim/model"
-	"zksim/scenarios"
+	"zksim/scenarios/catalog"
+	"zksim/scenarios/engine"
 )
 
 // remembering makes a scenario in which one client writes, and the other reads, lets
 // time pass, and writes what use makes of it.
-func remembering(name string, use func(p *scenarios.Process) string) *scenarios.Scenario {
-	return &scenarios.Scenario{Name: "audit/" + name, Clients: 2, Setup: []model.Request{{Op: model.OpCreate, Path: "/d", Data: []byte("a"), ACL: world}},
-		Program: func(p *scenarios.Process) {
+func remembering(name string, use func(p *engine.Process) string) *engine.Scenario {
+	return &engine.Scenario{Name: "audit/" + name, Clients: 2, Setup: []model.Request{{Op: model.OpCreate, Path: "/d", Data: []byte("a"), ACL: world}},
+		Program: func(p *engine.Process) {
 			if p.ID == 1 {
 				p.Conn.Set("/d", []byte("b"), -1)
 				return
@@ -24,7 +25,7 @@ func remembering(name string, use func(p *scenarios.Process) string) *scenarios.
 		}}
 }
 
-func read(p *scenarios.Process) string {
+func read(p *engine.Process) string {
 	data, _, _ := p.Conn.Get("/d")
 	return string(data)
 }
@@ -36,17 +37,17 @@ type box struct{ first, second string }
 var keepers = []struct {
 	name string
 	lies bool
-	use  func(p *scenarios.Process) string
+	use  func(p *engine.Process) string
 }{
-	{"result", false, func(p *scenarios.Process) (what string) {
+	{"result", false, func(p *engine.Process) (what string) {
 		defer p.Env.Forget()(&what)
 		return read(p)
 	}},
-	{"no-result", true, func(p *scenarios.Process) (what string) {
+	{"no-result", true, func(p *engine.Process) (what string) {
 		defer p.Env.Forget()()
 		return read(p)
 	}},
-	{"length", false, func(p *scenarios.Process) string {
+	{"length", false, func(p *engine.Process) string {
 		n := 0
 		func() {
 			defer p.Env.Forget()(&n)
@@ -54,7 +55,7 @@ var keepers = []struct {
 		}()
 		return strings.Repeat("x", n)
 	}},
-	{"field", false, func(p *scenarios.Process) string {
+	{"field", false, func(p *engine.Process) string {
 		b := &box{}
 		func() {
 			defer p.Env.Forget()(b)
@@ -62,7 +63,7 @@ var keepers = []struct {
 		}()
 		return b.second
 	}},
-	{"other-field", true, func(p *scenarios.Process) string {
+	{"other-field", true, func(p *engine.Process) string {
 		b := &box{}
 		func() {
 			defer p.Env.Forget()(&b.first)
@@ -70,7 +71,7 @@ var keepers = []struct {
 		}()
 		return b.second
 	}},
-	{"loop", false, func(p *scenarios.Process) (what string) {
+	{"loop", false, func(p *engine.Process) (what string) {
 		defer p.Env.Forget()(&what)
 		for range 2 {
 			p.Env.Keep(&what)
@@ -78,7 +79,7 @@ var keepers = []struct {
 		}
 		return what
 	}},
-	{"loop-without-its-past", true, func(p *scenarios.Process) (what string) {
+	{"loop-without-its-past", true, func(p *engine.Process) (what string) {
 		defer p.Env.Forget()(&what)
 		for range 2 {
 			p.Env.Keep()
@@ -86,7 +87,7 @@ var keepers = []struct {
 		}
 		return what
 	}},
-	{"goroutine", false, func(p *scenarios.Process) string {
+	{"goroutine", false, func(p *engine.Process) string {
 		defer p.Env.Forget()()
 		what := read(p)
 		tell := p.Env.Forget()
@@ -97,7 +98,7 @@ var keepers = []struct {
 		tell(&what)
 		return "x"
 	}},
-	{"goroutine-that-knows-more", true, func(p *scenarios.Process) string {
+	{"goroutine-that-knows-more", true, func(p *engine.Process) string {
 		defer p.Env.Forget()()
 		what := read(p)
 		p.Env.Go("writer", func() {
@@ -106,12 +107,12 @@ var keepers = []struct {
 		})
 		return "x"
 	}},
-	{"channel-that-another-fills", false, func(p *scenarios.Process) string { return hear(p, true) }},
-	{"channel-that-is-not-kept", true, func(p *scenarios.Process) string { return hear(p, false) }},
+	{"channel-that-another-fills", false, func(p *engine.Process) string { return hear(p, true) }},
+	{"channel-that-is-not-kept", true, func(p *engine.Process) string { return hear(p, false) }},
 }
 
 // hear looks three times whether a goroutine has told of a change; an honest one keeps whether that has told.
-func hear(p *scenarios.Process, honest bool) (what string) {
+func hear(p *engine.Process, honest bool) (what string) {
 	heard := make(chan bool, 1)
 	p.Env.Go("teller", func() {
 		if _, _, changed, err := p.Conn.GetW("/d"); err == nil {
@@ -166,8 +167,8 @@ func TestRecipesKeepNoMoreThanTheySay(t *testing.T) {
 		limit, least = 2_000, 20
 	}
 	closed := 0
-	for i := range scenarios.All {
-		s := small(t, scenarios.All[i].Name)
+	for i := range catalog.All {
+		s := small(t, catalog.All[i].Name)
 		servers := smallest(s)
 		if i%4 == 0 {
 			servers = 3

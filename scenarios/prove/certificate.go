@@ -13,7 +13,7 @@ import (
 	"zksim/checkers"
 	"zksim/faults"
 	"zksim/model/history"
-	"zksim/scenarios"
+	"zksim/scenarios/engine"
 	"zksim/sim"
 )
 
@@ -156,8 +156,8 @@ func ReadCertificate(r io.Reader) (Certificate, error) {
 }
 
 // Scope returns what the certificate is about, with the scenario from a list.
-func (c *Claim) Scope(all []scenarios.Scenario) (Scope, error) {
-	i := slices.IndexFunc(all, func(s scenarios.Scenario) bool { return s.Name == c.Scenario })
+func (c *Claim) Scope(all []engine.Scenario) (Scope, error) {
+	i := slices.IndexFunc(all, func(s engine.Scenario) bool { return s.Name == c.Scenario })
 	if i < 0 {
 		return Scope{}, fmt.Errorf("there is no scenario %.60q", c.Scenario)
 	}
@@ -233,10 +233,10 @@ func (c *Certificate) Replay(sc Scope) error {
 var errUnfinished = errors.New("the run does not end with the schedule, and nothing is violated before")
 
 // replay is Replay with the limits of a scenario.
-func (c *Certificate) replay(sc Scope, s *scenarios.Scenario) error {
+func (c *Certificate) replay(sc Scope, s *engine.Scenario) error {
 	p := s.Blank(0)
 	p.Servers, p.Order, p.Faults = sc.Servers, sc.Order, sc.Faults
-	runner := scenarios.NewRunner()
+	runner := engine.NewRunner()
 	defer runner.Close()
 	steps := &counted{Replay: sim.Replay{Names: c.Schedule, Then: over{}}}
 	res, err := runner.Explore(s, p, steps)
@@ -262,7 +262,7 @@ func (c *Certificate) replay(sc Scope, s *scenarios.Scenario) error {
 
 // verdict returns what the checker of the certificate says of a run. One that judges how runs end says nothing of a
 // run that could go on.
-func (c *Certificate) verdict(s *scenarios.Scenario, h *history.History, ended bool) (checkers.Verdict, error) {
+func (c *Certificate) verdict(s *engine.Scenario, h *history.History, ended bool) (checkers.Verdict, error) {
 	if h.Outcome == history.Panicked {
 		return checkers.Worst(h, nil), nil
 	}

@@ -16,7 +16,7 @@ import (
 	"time"
 
 	"zksim/faults"
-	"zksim/scenarios"
+	"zksim/scenarios/engine"
 	"zksim/sim"
 )
 
@@ -62,7 +62,7 @@ func (p *prover) probe() (uint64, error) {
 	hash := make(chan uint64, 1)
 	go func() { // which the client's code may block or end
 		defer close(hash)
-		r := scenarios.NewRunner()
+		r := engine.NewRunner()
 		defer r.Close()
 		res, _ := r.Explore(s.scenario, s.schedule, &sim.Replay{})
 		hash <- res.Hash | 1

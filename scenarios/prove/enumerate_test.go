@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"zksim/model/history"
-	"zksim/scenarios"
+	"zksim/scenarios/engine"
 	"zksim/sim"
 )
 
@@ -82,7 +82,7 @@ func (x *enumerator) next() bool {
 func enumerate(t testing.TB, sc Scope, limit int) (set map[string]bool, runs int, ok bool) {
 	t.Helper()
 	s := newSearch(&sc, Reductions{}, sc.most())
-	r := scenarios.NewRunner()
+	r := engine.NewRunner()
 	defer r.Close()
 	x := &enumerator{scope: &sc, most: sc.most()}
 	set = map[string]bool{}

@@ -16,7 +16,8 @@ import (
 	"testing"
 	"time"
 
-	"zksim/scenarios"
+	"zksim/scenarios/catalog"
+	"zksim/scenarios/engine"
 	"zksim/sim"
 )
 
@@ -129,7 +130,7 @@ func TestACheckpointIsOfOneScopeAndOneProgram(t *testing.T) {
 	refused(t, other, file, "is of another search")
 	other = sc
 	changed := *sc.Scenario
-	changed.Program = func(p *scenarios.Process) { p.Step(); sc.Scenario.Program(p) }
+	changed.Program = func(p *engine.Process) { p.Step(); sc.Scenario.Program(p) }
 	other.Scenario = &changed
 	refused(t, other, file, "is of other code")
 }
@@ -145,7 +146,7 @@ func TestCertificatesComeBackAsTheyWereWritten(t *testing.T) {
 		if err != nil || got.String() != want.String() || want.Differs(&got) != "" {
 			t.Errorf("%v\n%v\n%v", err, &got, &want)
 		}
-		back, err := got.Scope(scenarios.All)
+		back, err := got.Scope(catalog.All)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -192,7 +193,7 @@ func TestHostileCertificates(t *testing.T) {
 		{Claim{Scenario: "lock/lock", Checkers: []string{"none"}}, "lock/lock has not all of the checkers [none]"},
 		{Claim{Scenario: "lock/lock", Faults: "plague=1"}, "no such fault"},
 	} {
-		if _, err := x.c.Scope(scenarios.All); err == nil || !strings.Contains(err.Error(), x.want) {
+		if _, err := x.c.Scope(catalog.All); err == nil || !strings.Contains(err.Error(), x.want) {
 			t.Errorf("%+v: %v", x.c, err)
 		}
 	}
@@ -202,7 +203,7 @@ func TestHostileCertificates(t *testing.T) {
 // other run.
 func TestProgramsThatAreNotDeterministicAreReported(t *testing.T) {
 	var runs atomic.Int64
-	x := tiny{name: "fickle", program: func(p *scenarios.Process) {
+	x := tiny{name: "fickle", program: func(p *engine.Process) {
 		if runs.Add(1)%3 > 0 {
 			p.Conn.Set("/d", nil, -1)
 		}
@@ -220,15 +221,15 @@ func TestProgramsThatAreNotDeterministicAreReported(t *testing.T) {
 func TestClientCodeThatLeavesTheSimulatorEndsASearch(t *testing.T) {
 	for _, x := range []struct {
 		says    string
-		program func(p *scenarios.Process)
+		program func(p *engine.Process)
 	}{
-		{"(sleep)", func(p *scenarios.Process) { time.Sleep(5 * time.Millisecond) }},
-		{"c", func(p *scenarios.Process) { // what is found first depends on who is quicker
+		{"(sleep)", func(p *engine.Process) { time.Sleep(5 * time.Millisecond) }},
+		{"c", func(p *engine.Process) { // what is found first depends on who is quicker
 			var wg sync.WaitGroup
 			wg.Go(func() { p.Conn.Get("/") })
 			wg.Wait()
 		}},
-		{"with a context whose deadline is of real time; use Env.WithTimeout", func(p *scenarios.Process) {
+		{"with a context whose deadline is of real time; use Env.WithTimeout", func(p *engine.Process) {
 			ctx, cancel := context.WithTimeout(context.Background(), time.Hour)
 			defer cancel()
 			p.Env.Await(ctx)
@@ -236,7 +237,7 @@ func TestClientCodeThatLeavesTheSimulatorEndsASearch(t *testing.T) {
 	} {
 		for _, after := range []int64{0, 30} { // three strict seeds have two clients each
 			var runs atomic.Int64
-			s := tiny{name: "leaves", program: func(p *scenarios.Process) {
+			s := tiny{name: "leaves", program: func(p *engine.Process) {
 				p.Conn.Get("/d")
 				if runs.Add(1) > after {
 					x.program(p)

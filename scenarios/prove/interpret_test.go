@@ -13,7 +13,7 @@ import (
 
 	"zksim/model"
 	"zksim/model/history"
-	"zksim/scenarios"
+	"zksim/scenarios/engine"
 )
 
 // register is what code has of a result.
@@ -33,9 +33,9 @@ type register struct {
 
 // machine is a client that runs its part of a program.
 type machine struct {
-	*scenarios.Process
+	*engine.Process
 	program *program
-	object  scenarios.Object
+	object  engine.Object
 	client  *client
 	regs    [2][10]*register // r and t; nil: not used so far
 	ctxs    [4]context.Context
@@ -59,8 +59,8 @@ func clientOf(list []stmt) client {
 }
 
 // scenario makes a scenario of a program.
-func (p *program) scenario() *scenarios.Scenario {
-	s := &scenarios.Scenario{Name: "program", Clients: len(p.clients), Servers: []int{p.servers}, Faults: p.faults}
+func (p *program) scenario() *engine.Scenario {
+	s := &engine.Scenario{Name: "program", Clients: len(p.clients), Servers: []int{p.servers}, Faults: p.faults}
 	for _, path := range p.setup {
 		s.Setup = append(s.Setup, model.Request{Op: model.OpCreate, Path: path, ACL: zk.WorldACL(zk.PermAll)})
 	}
@@ -68,7 +68,7 @@ func (p *program) scenario() *scenarios.Scenario {
 	for i, list := range p.clients {
 		clients[i] = clientOf(list)
 	}
-	s.Program = func(x *scenarios.Process) {
+	s.Program = func(x *engine.Process) {
 		m := &machine{Process: x, program: p, live: 1, client: &clients[x.ID-1]}
 		m.object = x.Register(func() []string { return nil })
 		m.block(m.client.list, place{main: true})

@@ -9,16 +9,17 @@ import (
 	"zksim/checkers"
 	"zksim/internal/hash"
 	"zksim/model/history"
-	"zksim/scenarios"
+	"zksim/scenarios/catalog"
+	"zksim/scenarios/engine"
 )
 
 // TestMonitorsRememberByThemselves shows monitors histories of random runs of all scenarios, with what came
 // before an event, and without: they may take nothing from there but words.
 func TestMonitorsRememberByThemselves(t *testing.T) {
-	r := scenarios.NewRunner()
+	r := engine.NewRunner()
 	defer r.Close()
-	for i := range scenarios.All {
-		s := &scenarios.All[i]
+	for i := range catalog.All {
+		s := &catalog.All[i]
 		for _, c := range s.Checkers {
 			if m, ok := c.(checkers.Monitored); ok && illegible(m.Monitor()) != "" {
 				t.Errorf("%s: the monitor of %s: %s", s.Name, c.Name(), illegible(m.Monitor()))

@@ -11,7 +11,7 @@ import (
 
 	"zksim/checkers"
 	"zksim/model/history"
-	"zksim/scenarios"
+	"zksim/scenarios/engine"
 	"zksim/scenarios/prove"
 	"zksim/sim"
 )
@@ -104,7 +104,7 @@ func scopeOf(p *program, all ...checkers.Checker) prove.Scope {
 type found struct {
 	set     map[string]bool
 	closed  bool
-	refuted *scenarios.Result
+	refuted *engine.Result
 	err     error
 }
 
@@ -207,7 +207,7 @@ type seen struct {
 
 // wander makes random runs of a scope until f, if it is not nil, returns false.
 func wander(sc prove.Scope, told bool, runs int, random *rand.Rand, f func(seen) bool) {
-	r := scenarios.NewRunner()
+	r := engine.NewRunner()
 	defer r.Close()
 	s := *sc.Scenario
 	s.SafetySteps, s.MaxSteps = 1<<30, 5000

@@ -10,7 +10,7 @@ import (
 	"zksim/checkers"
 	"zksim/faults"
 	"zksim/model/history"
-	"zksim/scenarios"
+	"zksim/scenarios/engine"
 )
 
 // nobody is the checker that must catch a scenario of which all outcomes are wanted: a
@@ -20,7 +20,7 @@ var nobody = []string{"nobody"}
 // describe is what a complete run came to: the verdict, and if nothing is violated how
 // everything stands and what each client's code has done. The order of what different
 // clients did is not part of it.
-func describe(r *scenarios.Result, all []checkers.Checker) string {
+func describe(r *engine.Result, all []checkers.Checker) string {
 	if v := checkers.Worst(r.History, all); v.Level == checkers.Violated {
 		return "violated"
 	}
@@ -72,7 +72,7 @@ func reach(t testing.TB, sc Scope, r Reductions, limit int) (map[string]bool, bo
 	s.scenario.Checkers = append(slices.Clip(s.scenario.Checkers), witness{})
 	set := map[string]bool{}
 	var mu sync.Mutex
-	s.outcome = func(res *scenarios.Result) {
+	s.outcome = func(res *engine.Result) {
 		text := describe(res, x.Checkers)
 		mu.Lock()
 		defer mu.Unlock()

@@ -7,7 +7,7 @@ import (
 	"zksim/checkers"
 	"zksim/internal/hash"
 	"zksim/model/history"
-	"zksim/scenarios"
+	"zksim/scenarios/engine"
 )
 
 // past is what the checkers of a scenario remember of a run so far: monitors what
@@ -80,7 +80,7 @@ func (p *past) reset() {
 
 // take adds the events that are new in the history of a run, and returns those that count. The number of an object,
 // which differs between runs that mean the same, becomes one of its client.
-func (p *past) take(r *scenarios.Runner) []history.Event {
+func (p *past) take(r *engine.Runner) []history.Event {
 	first, events := len(p.shown.Events), r.World().History.Events
 	for _, e := range events[p.events:] {
 		if p.sees[e.Kind] {

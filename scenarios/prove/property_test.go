@@ -7,7 +7,8 @@ import (
 	"testing"
 
 	"zksim/internal/hash"
-	"zksim/scenarios"
+	"zksim/scenarios/catalog"
+	"zksim/scenarios/engine"
 	"zksim/sim"
 )
 
@@ -15,7 +16,7 @@ import (
 type sampler struct {
 	random   *rand.Rand
 	past     *past
-	runner   *scenarios.Runner
+	runner   *engine.Runner
 	possible map[uint64]string // by state
 	next     map[uint64]uint64 // by state and step: the state that it leads to
 	by       uint64            // the latest state and step; 0: none
@@ -75,11 +76,11 @@ func TestEqualStatesHaveEqualFutures(t *testing.T) {
 		runs = 20
 	}
 	random := rand.New(rand.NewPCG(9, 9))
-	r := scenarios.NewRunner()
+	r := engine.NewRunner()
 	defer r.Close()
 	again, twice := 0, 0
-	for i := range scenarios.All {
-		s := small(t, scenarios.All[i].Name)
+	for i := range catalog.All {
+		s := small(t, catalog.All[i].Name)
 		sc := Scope{Scenario: s, Servers: smallest(s), Order: 1, Faults: plan(t, "disconnect=2 expire=1 crash=1 pause=1 cancel=1 lose-reply=1"), Most: -1}
 		if i%3 == 0 {
 			sc.Servers = 3

@@ -9,7 +9,7 @@ import (
 	"runtime/metrics"
 	"time"
 
-	"zksim/scenarios"
+	"zksim/scenarios/engine"
 )
 
 // Options say how to search. None of them changes what a certificate of a completed
@@ -51,8 +51,8 @@ type Progress struct {
 // Result is a certificate, and the run that it tells of if it is one of a violation.
 type Result struct {
 	Certificate
-	Counterexample *scenarios.Result // as found, with the names of its steps
-	Last           Level             // how far the last level has come, be it complete or not
+	Counterexample *engine.Result // as found, with the names of its steps
+	Last           Level          // how far the last level has come, be it complete or not
 }
 
 // Prove explores all schedules of a scope: first those without faults, then those

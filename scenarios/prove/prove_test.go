@@ -15,7 +15,7 @@ import (
 	"time"
 
 	"zksim/checkers"
-	"zksim/scenarios"
+	"zksim/scenarios/engine"
 )
 
 // certify searches to the end.
@@ -155,7 +155,7 @@ func TestBrokenRecipesAreRefutedWithTheFewestFaults(t *testing.T) {
 			t.Errorf("%s: %v", x.name, &r.Certificate)
 			continue
 		}
-		runner := scenarios.NewRunner()
+		runner := engine.NewRunner()
 		again, err := runner.Replay(sc.Scenario, r.Counterexample.Schedule)
 		if err != nil || again.Verdict.Checker != r.Checker {
 			t.Errorf("%s: the schedule comes to %+v, %v; expected %s: %s", x.name, again.Verdict, err, r.Checker, r.Message)
@@ -198,8 +198,8 @@ func TestLimitsAreInconclusiveAndSayHowFar(t *testing.T) {
 }
 
 // rude is a scope of a program that misbehaves.
-func rude(program func(p *scenarios.Process)) Scope {
-	s := scenarios.Scenario{Name: "tiny/rude", Clients: 2, Program: program, Checkers: []checkers.Checker{checkers.Liveness{}}}
+func rude(program func(p *engine.Process)) Scope {
+	s := engine.Scenario{Name: "tiny/rude", Clients: 2, Program: program, Checkers: []checkers.Checker{checkers.Liveness{}}}
 	return Scope{Scenario: &s, Servers: 1, Order: 1, Most: -1}
 }
 
@@ -208,16 +208,16 @@ func TestClientCodeThatMisbehaves(t *testing.T) {
 	defer close(release)
 	for _, x := range []struct {
 		name      string
-		program   func(p *scenarios.Process)
+		program   func(p *engine.Process)
 		err, text string
 	}{
-		{"panics", func(p *scenarios.Process) { panic("oops") }, "", "violated: tiny/rude with 2 clients, servers 1, faults none, at most 0, all reductions: panic: oops"},
+		{"panics", func(p *engine.Process) { panic("oops") }, "", "violated: tiny/rude with 2 clients, servers 1, faults none, at most 0, all reductions: panic: oops"},
 		//zksim:ignore it is to block
-		{"blocks", func(p *scenarios.Process) { <-release }, "tiny/rude, seed 1: c", ""},
+		{"blocks", func(p *engine.Process) { <-release }, "tiny/rude, seed 1: c", ""},
 		//zksim:ignore it is to wait
-		{"waits", func(p *scenarios.Process) { p.Step(); time.Sleep(time.Millisecond) },
+		{"waits", func(p *engine.Process) { p.Step(); time.Sleep(time.Millisecond) },
 			" waits otherwise than by its Conn and Env (sleep)", ""},
-		{"calculates", func(p *scenarios.Process) {
+		{"calculates", func(p *engine.Process) {
 			for {
 				select {
 				case <-release:
@@ -226,16 +226,16 @@ func TestClientCodeThatMisbehaves(t *testing.T) {
 				}
 			}
 		}, " has kept control for 1s without a call of its Conn or Env", ""},
-		{"exits", func(p *scenarios.Process) {
+		{"exits", func(p *engine.Process) {
 			p.Conn.Exists("/")
 			runtime.Goexit()
 		}, "the program has ended its goroutine", ""},
-		{"spins and lets others move", func(p *scenarios.Process) {
+		{"spins and lets others move", func(p *engine.Process) {
 			for {
 				p.Step()
 			}
 		}, "", "inconclusive: "},
-		{"spins", func(p *scenarios.Process) {
+		{"spins", func(p *engine.Process) {
 			for {
 				p.Conn.State()
 			}
@@ -258,7 +258,7 @@ func TestClientCodeThatMisbehaves(t *testing.T) {
 }
 
 func TestScopesThatMakeNoSense(t *testing.T) {
-	sc := rude(func(p *scenarios.Process) {})
+	sc := rude(func(p *engine.Process) {})
 	sc.Servers = 2
 	if _, err := Prove(t.Context(), sc, Options{}); err == nil || !strings.Contains(err.Error(), "1 or 3, not 2") {
 		t.Error(err)

@@ -4,14 +4,15 @@ import (
 	"cmp"
 	"testing"
 
-	"zksim/scenarios"
+	"zksim/scenarios/catalog"
+	"zksim/scenarios/engine"
 )
 
 // small returns a scenario of the list with two clients and one round.
-func small(t testing.TB, name string) *scenarios.Scenario {
+func small(t testing.TB, name string) *engine.Scenario {
 	t.Helper()
-	for i := range scenarios.All {
-		if s := &scenarios.All[i]; s.Name == name {
+	for i := range catalog.All {
+		if s := &catalog.All[i]; s.Name == name {
 			x, err := s.Sized(2, min(s.Rounds, 1))
 			if err != nil {
 				t.Fatal(err)
@@ -23,7 +24,7 @@ func small(t testing.TB, name string) *scenarios.Scenario {
 	return nil
 }
 
-func smallest(s *scenarios.Scenario) int {
+func smallest(s *engine.Scenario) int {
 	if len(s.Servers) > 0 && s.Servers[0] == 3 {
 		return 3
 	}
@@ -38,8 +39,8 @@ func TestReductionsLoseNoOutcomeOfRecipes(t *testing.T) {
 		all, limit, least = []Reductions{Every}, 1_000, 0
 	}
 	closed, outcomes := 0, 0
-	for i := range scenarios.All {
-		s := small(t, scenarios.All[i].Name)
+	for i := range catalog.All {
+		s := small(t, catalog.All[i].Name)
 		if i%3 > 0 || (smallest(s) == 3 || i%4 > 0) && testing.Short() {
 			continue
 		}
@@ -91,14 +92,14 @@ func TestWhatOnlyALargerScopeShows(t *testing.T) {
 			t.Errorf("%s: %v, %v", x.name, &r.Certificate, err)
 			continue
 		}
-		runner := scenarios.NewRunner()
+		runner := engine.NewRunner()
 		again, err := runner.Replay(sc.Scenario, r.Counterexample.Schedule)
 		runner.Close()
 		if err != nil || again.Verdict.Checker != x.checker {
 			t.Errorf("%s: replayed: %v, %v", x.name, again.Verdict, err)
 		}
 		cert := r.Certificate
-		if back, err := cert.Scope(scenarios.All); err != nil || back.Ticks != sc.Ticks || back.SlowWakes != sc.SlowWakes {
+		if back, err := cert.Scope(catalog.All); err != nil || back.Ticks != sc.Ticks || back.SlowWakes != sc.SlowWakes {
 			t.Errorf("%s: the certificate is of %+v, %v", x.name, back, err)
 		}
 	}

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"zksim/scenarios"
+	"zksim/scenarios/catalog"
 )
 
 // refuted returns a certificate of a violation, and its scope.
@@ -22,8 +22,8 @@ func refuted(t *testing.T, sc Scope) Certificate {
 // What a search has found can be run again, whatever kind of checker has found it and whatever the scope.
 func TestTheScheduleOfEveryViolationShowsIt(t *testing.T) {
 	found := 0
-	for i := range scenarios.All {
-		s := &scenarios.All[i]
+	for i := range catalog.All {
+		s := &catalog.All[i]
 		if !s.Broken() {
 			continue
 		}

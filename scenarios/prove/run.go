@@ -8,7 +8,7 @@ import (
 
 	"zksim/checkers"
 	"zksim/internal/hash"
-	"zksim/scenarios"
+	"zksim/scenarios/engine"
 	"zksim/sim"
 )
 
@@ -29,7 +29,7 @@ func (w *worker) run() {
 // endless judges a schedule that does not come to an end: the run that begins like it, and
 // goes on fairly and without faults where an ordinary one would.
 func (w *worker) endless(names []string) {
-	s, runner := w.scope.Scenario, scenarios.NewRunner()
+	s, runner := w.scope.Scenario, engine.NewRunner()
 	defer runner.Close()
 	names = names[:min(len(names), cmp.Or(s.SafetySteps, sim.UsualSafetySteps))]
 	res, err := runner.Explore(s, w.schedule, &sim.Replay{Names: names})
@@ -45,7 +45,7 @@ func (w *worker) endless(names []string) {
 }
 
 // complete judges a run that has come to its end.
-func (w *worker) complete(res *scenarios.Result) {
+func (w *worker) complete(res *engine.Result) {
 	w.ends.Add(1)
 	if w.past.violated() { // the run was cut short there: what judges its end may err
 		res.Verdict = w.past.judge(res.History)
@@ -70,8 +70,8 @@ func (w *worker) complete(res *scenarios.Result) {
 }
 
 // verify reports a violation as it is in a run with the usual zxids.
-func (w *worker) verify(found *scenarios.Result) {
-	runner := scenarios.NewRunner()
+func (w *worker) verify(found *engine.Result) {
+	runner := engine.NewRunner()
 	defer runner.Close()
 	res, err := runner.Explore(w.scenario, w.schedule, &sim.Replay{Names: found.Schedule.Names, Then: over{}})
 	if err == nil && w.past.violated() {
@@ -86,7 +86,7 @@ func (w *worker) verify(found *scenarios.Result) {
 }
 
 // report takes note of a violation in the last run of a runner.
-func (w *worker) report(runner *scenarios.Runner, res *scenarios.Result) {
+func (w *worker) report(runner *engine.Runner, res *engine.Result) {
 	runner.Names(res)
 	res.History = nil
 	w.refute(res)

@@ -5,14 +5,14 @@ import (
 	"strings"
 
 	"zksim/faults"
-	"zksim/scenarios"
+	"zksim/scenarios/engine"
 )
 
 // Scope is what a proof is about: every schedule within it.
 type Scope struct {
-	Scenario *scenarios.Scenario // with the clients, rounds and checkers that are meant
-	Servers  int                 // 1, or 3 with lagging followers
-	Order    uint64              // as in sim.Config
+	Scenario *engine.Scenario // with the clients, rounds and checkers that are meant
+	Servers  int              // 1, or 3 with lagging followers
+	Order    uint64           // as in sim.Config
 	Faults   faults.Plan
 	Most     int // faults in one run, in all; less than 0: as many as the plan allows
 

@@ -11,7 +11,7 @@ import (
 
 	"zksim/checkers"
 	"zksim/faults"
-	"zksim/scenarios"
+	"zksim/scenarios/engine"
 	"zksim/sim"
 )
 
@@ -24,12 +24,12 @@ type search struct {
 	stuck   time.Duration
 	limit   int64 // states; 0: none
 
-	scenario *scenarios.Scenario
-	schedule scenarios.Schedule // the circumstances
+	scenario *engine.Scenario
+	schedule engine.Schedule // the circumstances
 	injector *faults.Injector
-	words    checkers.Vocabulary     // that a run may record
-	alike    []int                   // by client; nil: no two are
-	outcome  func(*scenarios.Result) // if not nil, hears of every complete run
+	words    checkers.Vocabulary  // that a run may record
+	alike    []int                // by client; nil: no two are
+	outcome  func(*engine.Result) // if not nil, hears of every complete run
 
 	pool  *pool
 	known table[struct{}] // fingerprints of the states that were reached
@@ -48,7 +48,7 @@ type search struct {
 	deepest  atomic.Int64
 
 	mu      sync.Mutex
-	refuted *scenarios.Result
+	refuted *engine.Result
 	unsure  string
 }
 
@@ -84,7 +84,7 @@ var distant = []string{"late-request", "expiry-lag", "failover", "late-commit"}
 
 // refute takes note of a schedule that violates a checker. There is no need to go
 // on.
-func (s *search) refute(r *scenarios.Result) {
+func (s *search) refute(r *engine.Result) {
 	s.mu.Lock()
 	if s.refuted == nil || len(r.Schedule.Names) < len(s.refuted.Schedule.Names) {
 		s.refuted = r
@@ -126,7 +126,7 @@ const strictRuns = 50
 func (s *search) run(ctx context.Context, workers int, from []edge, watch func() bool) error {
 	if s.most == 0 && !s.strict {
 		if s.strict = true; ctx.Err() == nil {
-			if err := scenarios.Strict(s.scope.Scenario, s.stuck); err != nil {
+			if err := engine.Strict(s.scope.Scenario, s.stuck); err != nil {
 				return err
 			}
 		}
@@ -139,7 +139,7 @@ func (s *search) run(ctx context.Context, workers int, from []edge, watch func()
 	}
 	all := make([]*worker, workers)
 	dead := make(chan error, 2*workers+1)
-	guard := scenarios.NewGuard(s.stuck)
+	guard := engine.NewGuard(s.stuck)
 	var wg sync.WaitGroup
 	for i := range all {
 		w := newWorker(s)
@@ -216,7 +216,7 @@ func (w *worker) guarded() (err error) {
 
 // guard stops the search when client code leaves the simulator. It does so from
 // a goroutine of its own, since a pause of the pool would wait for that client.
-func (s *search) guard(g *scenarios.Guard, all []*worker, done <-chan struct{}, dead chan<- error) {
+func (s *search) guard(g *engine.Guard, all []*worker, done <-chan struct{}, dead chan<- error) {
 	err := g.Until(done, func() bool { return s.runs.Load() < strictRuns })
 	for _, w := range all {
 		if err != nil {

@@ -3,7 +3,7 @@ package prove
 import (
 	"testing"
 
-	"zksim/scenarios"
+	"zksim/scenarios/catalog"
 )
 
 // TestSymmetryChangesNoVerdict compares searches of every scenario whose clients are
@@ -16,8 +16,8 @@ func TestSymmetryChangesNoVerdict(t *testing.T) {
 	compared := 0
 	with := Every
 	with.Symmetry = true
-	for i := range scenarios.All {
-		s := small(t, scenarios.All[i].Name)
+	for i := range catalog.All {
+		s := small(t, catalog.All[i].Name)
 		if s.Alike == nil || smallest(s) == 3 {
 			continue
 		}

@@ -13,7 +13,7 @@ import (
 	"zksim/checkers"
 	"zksim/model"
 	"zksim/model/history"
-	"zksim/scenarios"
+	"zksim/scenarios/engine"
 	"zksim/sim"
 )
 
@@ -29,7 +29,7 @@ type tiny struct {
 	servers int
 	clients int
 	ticks   int
-	program func(p *scenarios.Process)
+	program func(p *engine.Process)
 	least   int // outcomes there are at least
 	checker checkers.Checker
 }
@@ -65,7 +65,7 @@ func (outrun) Check(h *history.History) checkers.Verdict {
 }
 
 func (x tiny) scope(t testing.TB) Scope {
-	s := scenarios.Scenario{Name: "tiny/" + x.name, Clients: max(2, x.clients), Program: x.program,
+	s := engine.Scenario{Name: "tiny/" + x.name, Clients: max(2, x.clients), Program: x.program,
 		Setup:    []model.Request{{Op: model.OpCreate, Path: "/d", ACL: world}, {Op: model.OpCreate, Path: "/w", ACL: world}},
 		Checkers: []checkers.Checker{checkers.Liveness{}}}
 	if x.checker != nil {
@@ -75,11 +75,11 @@ func (x tiny) scope(t testing.TB) Scope {
 }
 
 // say records a word of the program.
-func say(o scenarios.Object, format string, args ...any) {
+func say(o engine.Object, format string, args ...any) {
 	o.Record(history.Event{Kind: history.Told, Op: fmt.Sprintf(format, args...)})
 }
 
-func register(p *scenarios.Process) scenarios.Object {
+func register(p *engine.Process) engine.Object {
 	return p.Register(func() []string { return nil })
 }
 
@@ -94,18 +94,18 @@ func stubborn(f func() error) {
 }
 
 var tinies = []tiny{
-	{name: "race", least: 2, program: func(p *scenarios.Process) {
+	{name: "race", least: 2, program: func(p *engine.Process) {
 		o := register(p)
 		_, err := p.Conn.Create("/d/x", []byte{byte(p.ID)}, 0, world)
 		say(o, "%v", err)
 	}},
-	{name: "write-read", least: 3, program: func(p *scenarios.Process) {
+	{name: "write-read", least: 3, program: func(p *engine.Process) {
 		o := register(p)
 		p.Conn.Set("/d", []byte(fmt.Sprint("c", p.ID)), -1)
 		data, _, err := p.Conn.Get("/d")
 		say(o, "%s %v", data, err)
 	}},
-	{name: "watch", least: 2, program: func(p *scenarios.Process) {
+	{name: "watch", least: 2, program: func(p *engine.Process) {
 		o := register(p)
 		if p.ID == 1 {
 			p.Conn.Set("/d", []byte("x"), -1)
@@ -118,7 +118,7 @@ var tinies = []tiny{
 			say(o, "%v", ev.Type)
 		}
 	}},
-	{name: "number-of-children", clients: 3, least: 6, program: func(p *scenarios.Process) {
+	{name: "number-of-children", clients: 3, least: 6, program: func(p *engine.Process) {
 		o := register(p)
 		if p.ID < 3 {
 			name := fmt.Sprint("/d/", p.ID)
@@ -129,7 +129,7 @@ var tinies = []tiny{
 		_, stat, _ := p.Conn.Exists("/d")
 		say(o, "version %d, %d children", stat.Cversion, stat.NumChildren)
 	}},
-	{name: "length", clients: 3, least: 3, program: func(p *scenarios.Process) {
+	{name: "length", clients: 3, least: 3, program: func(p *engine.Process) {
 		o := register(p)
 		switch p.ID {
 		case 1:
@@ -141,7 +141,7 @@ var tinies = []tiny{
 			p.Conn.Set("/d", []byte("xyz"), -1)
 		}
 	}},
-	{name: "polled-session", faults: "disconnect=1", least: 2, program: func(p *scenarios.Process) {
+	{name: "polled-session", faults: "disconnect=1", least: 2, program: func(p *engine.Process) {
 		o := register(p)
 		stubborn(func() error { _, _, err := p.Conn.Get("/d"); return err })
 		if p.ID != 1 {
@@ -153,7 +153,7 @@ var tinies = []tiny{
 			say(o, "%v, %d events", p.Conn.State(), len(ch))
 		}
 	}},
-	{name: "polled-context", faults: "cancel=1", least: 2, program: func(p *scenarios.Process) {
+	{name: "polled-context", faults: "cancel=1", least: 2, program: func(p *engine.Process) {
 		o := register(p)
 		ctx, end := p.Interruptible()
 		defer end()
@@ -162,7 +162,7 @@ var tinies = []tiny{
 			say(o, "%v", ctx.Err())
 		}
 	}},
-	{name: "expiry-moves-time", faults: "crash=1", least: 3, program: func(p *scenarios.Process) {
+	{name: "expiry-moves-time", faults: "crash=1", least: 3, program: func(p *engine.Process) {
 		o := register(p)
 		if p.ID == 1 {
 			p.Conn.Create("/d/x", nil, 0, world)
@@ -172,14 +172,14 @@ var tinies = []tiny{
 		say(o, "%v", p.Env.Now().Sub(begin))
 		say(o, "%v", p.Env.Now().Sub(begin))
 	}},
-	{name: "same-deadline", least: 2, program: func(p *scenarios.Process) {
+	{name: "same-deadline", least: 2, program: func(p *engine.Process) {
 		o := register(p)
 		p.Conn.Exists("/d")
 		p.Env.Sleep(context.Background(), time.Second)
 		_, err := p.Conn.Create("/d/x", nil, 0, world)
 		say(o, "%v", err)
 	}},
-	{name: "patience", ticks: 1, least: 2, program: func(p *scenarios.Process) {
+	{name: "patience", ticks: 1, least: 2, program: func(p *engine.Process) {
 		o := register(p)
 		if p.ID == 1 {
 			p.Conn.Set("/d", []byte("x"), -1)
@@ -191,7 +191,7 @@ var tinies = []tiny{
 		_, _, err := p.Env.Await(ctx, ch)
 		say(o, "%v", err)
 	}},
-	{name: "later-timer", ticks: 1, least: 2, program: func(p *scenarios.Process) { // that of c1 is, if the other's has fired by then
+	{name: "later-timer", ticks: 1, least: 2, program: func(p *engine.Process) { // that of c1 is, if the other's has fired by then
 		o := register(p)
 		if p.ID == 1 {
 			_, _, ch, _ := p.Conn.ExistsW("/d/x")
@@ -208,7 +208,7 @@ var tinies = []tiny{
 		p.Env.Sleep(context.Background(), 5*time.Second)
 		p.Conn.Create("/d/x", nil, 0, world)
 	}},
-	{name: "hurry", faults: "disconnect=1", ticks: 2, least: 4, program: func(p *scenarios.Process) {
+	{name: "hurry", faults: "disconnect=1", ticks: 2, least: 4, program: func(p *engine.Process) {
 		o := register(p)
 		ctx, cancel := p.Env.WithTimeout(context.Background(), time.Second)
 		defer cancel()
@@ -217,7 +217,7 @@ var tinies = []tiny{
 		data, _, err := p.Conn.Get("/d")
 		say(o, "%s %v %v", data, err, ctx.Err())
 	}},
-	{name: "late-or-cancelled", faults: "cancel=1", ticks: 1, least: 4, program: func(p *scenarios.Process) {
+	{name: "late-or-cancelled", faults: "cancel=1", ticks: 1, least: 4, program: func(p *engine.Process) {
 		o := register(p)
 		outer, end := p.Interruptible()
 		defer end()
@@ -226,7 +226,7 @@ var tinies = []tiny{
 		p.Conn.Exists("/d")
 		say(o, "%v %v", inner.Err(), outer.Err())
 	}},
-	{name: "ttl", faults: "crash=1@client=c2", least: 2, program: func(p *scenarios.Process) {
+	{name: "ttl", faults: "crash=1@client=c2", least: 2, program: func(p *engine.Process) {
 		o := register(p)
 		if p.ID == 1 {
 			p.Conn.(sim.Conn).CreateTTL("/d/x", nil, zk.FlagTTL, world, time.Second)
@@ -234,7 +234,7 @@ var tinies = []tiny{
 		found, _, _ := p.Conn.Exists("/d/x")
 		say(o, "%v", found)
 	}},
-	{name: "may-it-hear", least: 2, program: func(p *scenarios.Process) { // only who has authenticated itself by then
+	{name: "may-it-hear", least: 2, program: func(p *engine.Process) { // only who has authenticated itself by then
 		o := register(p)
 		if p.ID == 1 {
 			_, err := p.Conn.Create("/d/x", nil, 0, zk.DigestACL(zk.PermAll, "user", "password"))
@@ -248,14 +248,14 @@ var tinies = []tiny{
 		_, ev, err := p.Env.Await(ctx, ch)
 		say(o, "%v %v", ev.Type, err)
 	}},
-	{name: "failover", faults: "failover=1", servers: 3, least: 2, program: func(p *scenarios.Process) {
+	{name: "failover", faults: "failover=1", servers: 3, least: 2, program: func(p *engine.Process) {
 		o := register(p)
 		_, err := p.Conn.Create(fmt.Sprint("/d/", p.ID), nil, 0, world)
 		say(o, "%v", err)
 		_, _, err = p.Conn.Get("/d")
 		say(o, "%v", err)
 	}},
-	{name: "behind", servers: 3, least: 4, checker: outrun{}, program: func(p *scenarios.Process) {
+	{name: "behind", servers: 3, least: 4, checker: outrun{}, program: func(p *engine.Process) {
 		o := register(p)
 		if p.ID == 1 {
 			_, err := p.Conn.Set("/d", []byte("x"), -1)
@@ -269,7 +269,7 @@ var tinies = []tiny{
 			say(o, "%q %v", data, err)
 		}
 	}},
-	{name: "two-rules", faults: "disconnect=1 disconnect=1@client=c1", least: 8, program: func(p *scenarios.Process) {
+	{name: "two-rules", faults: "disconnect=1 disconnect=1@client=c1", least: 8, program: func(p *engine.Process) {
 		o := register(p)
 		if p.ID == 1 {
 			_, err := p.Conn.Set("/d", []byte("x"), -1)
@@ -283,7 +283,7 @@ var tinies = []tiny{
 		_, _, err = p.Conn.Get("/d")
 		say(o, "%v", err)
 	}},
-	{name: "rearmed", faults: "disconnect=2", least: 3, program: func(p *scenarios.Process) {
+	{name: "rearmed", faults: "disconnect=2", least: 3, program: func(p *engine.Process) {
 		o := register(p)
 		if p.ID == 1 {
 			stubborn(func() error { _, err := p.Conn.Set("/d", []byte("x"), -1); return err })
@@ -298,7 +298,7 @@ var tinies = []tiny{
 		_, err := p.Conn.Set("/w", nil, -1)
 		say(o, "%v", err)
 	}},
-	{name: "dropped", faults: "disconnect=1", least: 4, program: func(p *scenarios.Process) { // the first watch can fire the second one
+	{name: "dropped", faults: "disconnect=1", least: 4, program: func(p *engine.Process) { // the first watch can fire the second one
 		o := register(p)
 		if p.ID == 1 {
 			p.Conn.Set("/d", []byte("x"), -1)
@@ -316,7 +316,7 @@ var tinies = []tiny{
 		_, ev, _ := p.Env.Await(context.Background(), ch)
 		say(o, "%s %v", data, ev.Type)
 	}},
-	{name: "untold", least: 2, program: func(p *scenarios.Process) { // the channel is kept, though nobody says so
+	{name: "untold", least: 2, program: func(p *engine.Process) { // the channel is kept, though nobody says so
 		o := register(p)
 		if p.ID == 1 {
 			p.Conn.Set("/d", []byte("x"), -1)
@@ -332,7 +332,7 @@ var tinies = []tiny{
 		_, ev, _ := p.Env.Await(context.Background(), ch)
 		say(o, "%v", ev.Type)
 	}},
-	{name: "expiry", faults: "disconnect=1 expire=1 learn-late=1", least: 3, program: func(p *scenarios.Process) {
+	{name: "expiry", faults: "disconnect=1 expire=1 learn-late=1", least: 3, program: func(p *engine.Process) {
 		o := register(p)
 		path := fmt.Sprint("/d/e", p.ID)
 		_, err := p.Conn.Create(path, nil, zk.FlagEphemeral, world)
@@ -340,13 +340,13 @@ var tinies = []tiny{
 		found, _, err := p.Conn.Exists(fmt.Sprint("/d/e", 3-p.ID))
 		say(o, "%v %v", found, err)
 	}},
-	{name: "pause", faults: "pause=1 crash=1", least: 3, program: func(p *scenarios.Process) {
+	{name: "pause", faults: "pause=1 crash=1", least: 3, program: func(p *engine.Process) {
 		o := register(p)
 		p.Conn.Set("/d", []byte(fmt.Sprint("c", p.ID)), -1)
 		data, _, err := p.Conn.Get("/d")
 		say(o, "%s %v", data, err)
 	}},
-	{name: "late-writes", faults: "disconnect=1 lose-reply=1", least: 3, program: func(p *scenarios.Process) {
+	{name: "late-writes", faults: "disconnect=1 lose-reply=1", least: 3, program: func(p *engine.Process) {
 		o := register(p)
 		_, err := p.Conn.Create("/d/x", nil, 0, world)
 		say(o, "%v", err)
@@ -373,7 +373,7 @@ func TestReductionsLoseNoOutcome(t *testing.T) {
 // TestCodeThatPollsHasFewStates proves a loop that forgets each time what it has seen, though it leaves a watch and asks for
 // the session's next change, both of which it drops, and lets others move: none of that leaves a trace for ever.
 func TestCodeThatPollsHasFewStates(t *testing.T) {
-	x := tiny{name: "poll", faults: "disconnect=1", program: func(p *scenarios.Process) {
+	x := tiny{name: "poll", faults: "disconnect=1", program: func(p *engine.Process) {
 		if p.ID == 1 {
 			stubborn(func() error { _, err := p.Conn.Set("/d", []byte("x"), -1); return err })
 			return

@@ -7,7 +7,7 @@ import (
 
 	"zksim/internal/hash"
 	"zksim/model/history"
-	"zksim/scenarios"
+	"zksim/scenarios/engine"
 	"zksim/sim"
 )
 
@@ -49,7 +49,7 @@ func (e edge) explored() {
 // begins with the way to the edge, and the worker is its chooser.
 type worker struct {
 	*search
-	runner  *scenarios.Runner
+	runner  *engine.Runner
 	replica *sim.Replica
 	past    *past
 
@@ -93,7 +93,7 @@ var (
 )
 
 func newWorker(s *search) *worker {
-	w := &worker{search: s, runner: scenarios.NewRunner(), past: newPast(s.scenario.Checkers, s.reduce.Monitors),
+	w := &worker{search: s, runner: engine.NewRunner(), past: newPast(s.scenario.Checkers, s.reduce.Monitors),
 		faults: make([][]sim.Transition, s.scenario.Clients)}
 	w.runner.Detail = sim.Detail{DenseZxids: s.reduce.Zxids, Forget: s.reduce.Forget && !s.scope.Interleave}
 	w.replica = sim.NewReplica(s.scenario.Clients, w.runner.Detail)

@@ -14,8 +14,8 @@ time.Sleep(0x5f5e100)
 	/usr/local/go/src/runtime/time.go:363 +0x105
 example.com/my lock.(*Lock).Lock(0xc000012345, {0x1, 0x2})
 	/src/my lock/lock.go:41 +0x1d
-zksim/scenarios.(*Runner).run.func2(...)
-	/x/scenarios/runner.go:195
+zksim/scenarios/engine.(*Runner).run.func2(...)
+	/x/scenarios/engine/runner.go:195
 zksim/sim.(*World).main(0xc0000)
 	/x/sim/world.go:207 +0x6e
 zksim/sim.(*coroutine).run(0xc000)

@@ -1,0 +1,56 @@
+// Package files writes files whole or not at all.
+package files
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+)
+
+// Writable makes the folder for reports and tries to write there, so that a
+// mistake is known before hours of work and not after.
+func Writable(dir string) error {
+	err := os.MkdirAll(dir, 0o777)
+	if err == nil {
+		var probe *os.File
+		if probe, err = os.CreateTemp(dir, "probe.*"); err == nil {
+			err = errors.Join(probe.Close(), os.Remove(probe.Name()))
+		}
+	}
+	return err
+}
+
+// Save writes a file whole or not at all: under another name first.
+func Save(dir, name string, write func(io.Writer) error) error {
+	if err := os.MkdirAll(dir, 0o777); err != nil {
+		return fmt.Errorf("writing %s: %w", filepath.Join(dir, name), err)
+	}
+	tmp, err := create(dir, name)
+	if err != nil {
+		return fmt.Errorf("writing %s: %w", filepath.Join(dir, name), err)
+	}
+	err = errors.Join(write(tmp), tmp.Close())
+	if err == nil {
+		err = os.Rename(tmp.Name(), filepath.Join(dir, name))
+	}
+	if err != nil {
+		os.Remove(tmp.Name())
+		return fmt.Errorf("writing %s: %w", filepath.Join(dir, name), err)
+	}
+	return nil
+}
+
+// create makes a new file beside the one of that name. Unlike [os.CreateTemp] it
+// leaves to the user's umask who may read it.
+func create(dir, name string) (*os.File, error) {
+	for n := os.Getpid(); ; n++ {
+		file := filepath.Join(dir, fmt.Sprintf("%s.%d", name, n))
+		f, err := os.OpenFile(file, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
+		if !errors.Is(err, fs.ErrExist) {
+			return f, err
+		}
+	}
+}

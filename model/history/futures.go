@@ -1,0 +1,68 @@
+package history
+
+import (
+	"fmt"
+	"math"
+)
+
+// Futures is, for each step of a failing run, how many random futures that begin
+// after it fail in the same way. Where this jumps, something was decided. It is part
+// of report.json.
+type Futures struct {
+	Of int `json:"of"` // futures that were tried each time
+	// Failed says how many of them failed after no step, after the first, and so on.
+	// After the last step that it tells of nothing changes any more, unless it is Cut.
+	Failed []int `json:"failed"`
+	// Cut says that later steps were not looked at, because it took too long.
+	Cut bool `json:"cut"`
+	// Step is the one that decides; 0: there is none.
+	Step int `json:"step"`
+	// Name is that of its transition.
+	Name string `json:"name"`
+}
+
+// commonplace is the chance of failure of a random run from which on no single
+// step is to blame.
+const commonplace = 0.5
+
+// Decide fills in the step that decides: the first with the largest rise of the root of
+// the count, so that a step that makes the failure likely counts for more than one that
+// makes it certain. Names are those of all steps.
+func (f *Futures) Decide(names []string) {
+	f.Step, f.Name = 0, ""
+	if f.Chance(0) >= commonplace {
+		return
+	}
+	best := 0.0
+	for i := 1; i < len(f.Failed); i++ {
+		if rise := root(f.Failed[i]) - root(f.Failed[i-1]); rise > best {
+			best, f.Step, f.Name = rise, i, names[i-1]
+		}
+	}
+}
+
+// root is Anscombe's transformation: it makes the noise of small and large counts alike.
+func root(failed int) float64 { return math.Sqrt(float64(failed) + 0.375) }
+
+// Chance is the share of futures after the first i steps that fail.
+func (f *Futures) Chance(i int) float64 {
+	return float64(f.Failed[min(i, len(f.Failed)-1)]) / float64(f.Of)
+}
+
+// Known reports whether the chance after the first i steps is known.
+func (f *Futures) Known(i int) bool { return i < len(f.Failed) || !f.Cut }
+
+// String says which step decides, or why none does.
+func (f *Futures) String() string {
+	switch {
+	case f.Step > 0:
+		return fmt.Sprintf("after %s, %s of the random futures fail, before it %s",
+			f.Name, Percent(f.Chance(f.Step)), Percent(f.Chance(f.Step-1)))
+	case f.Chance(0) >= commonplace:
+		return fmt.Sprintf("no step decides it: %s of all random runs without faults fail", Percent(f.Chance(0)))
+	}
+	return "no step raises the chance of failure, which is " + Percent(f.Chance(0))
+}
+
+// Percent writes a chance.
+func Percent(chance float64) string { return fmt.Sprintf("%.0f%%", 100*chance) }

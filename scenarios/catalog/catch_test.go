@@ -1,0 +1,195 @@
+package catalog
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"testing"
+
+	"zksim/checkers"
+	"zksim/scenarios/engine"
+)
+
+func TestEveryTwinIsCaughtByANamedChecker(t *testing.T) {
+	for i := range All {
+		s := &All[i]
+		if !s.Broken() {
+			continue
+		}
+		rep, err := engine.Run(context.Background(), s, engine.Options{Seeds: engine.Range{First: 1, Last: 2000}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if rep.Status != engine.Caught || !slices.Contains(s.Caught, rep.Failure.Verdict.Checker) {
+			t.Errorf("%s: %+v, want it caught by one of %v", s.Name, rep, s.Caught)
+		}
+	}
+}
+
+// In shards every twin must be caught as well: each is a job of its own.
+func TestEveryTwinIsCaughtInEachOfFourShards(t *testing.T) {
+	for i := range All {
+		for shard := uint64(0); All[i].Broken() && shard < 4; shard++ {
+			rep, err := engine.Run(context.Background(), &All[i], engine.Options{Seeds: engine.Range{First: 1, Last: 2000}, Shard: shard, Shards: 4})
+			if err != nil || rep.Status != engine.Caught {
+				t.Errorf("%s, shard %d: %+v, %v", All[i].Name, shard, rep, err)
+			}
+		}
+	}
+}
+
+func TestCorrectLocksHold(t *testing.T) {
+	seeds := engine.Range{First: 1, Last: 2000}
+	if testing.Short() {
+		seeds.Last = 500
+	}
+	for i := range All {
+		s := &All[i]
+		if s.Broken() {
+			continue
+		}
+		rep, err := engine.Run(context.Background(), s, engine.Options{Seeds: seeds})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if rep.Status != engine.Held || len(rep.Missed) > 0 || rep.Runs != int(seeds.Last) {
+			t.Errorf("%s: %+v", s.Name, rep)
+		}
+	}
+}
+
+// More of everything than the scenarios have: clients, rounds and faults.
+func TestCorrectLocksHoldInACrowd(t *testing.T) {
+	last := uint64(400)
+	if testing.Short() {
+		last = 100
+	}
+	plan := slices.Clone(lockFaults)
+	for i := range plan {
+		plan[i].Budget *= 2
+	}
+	for _, s := range []engine.Scenario{
+		{Name: "crowd/lock", Clients: 6, Rounds: 3, Program: lockRounds(newLock), Faults: plan},
+		{Name: "crowd/workers", Clients: 4, Rounds: 1, Program: twoWorkers(newLock), Faults: plan},
+		{Name: "crowd/single-node", Clients: 5, Rounds: 3, Program: lockRounds(newSingleNodeLock), Faults: plan},
+		{Name: "crowd/go-zookeeper", Clients: 4, Rounds: 2, Faults: plan, Program: func(p *engine.Process) {
+			if p.ID%2 == 0 {
+				lockRounds(newLock)(p)
+			} else {
+				lockAndStay(10, newLock)(p)
+			}
+		}},
+	} {
+		s = lockScenario(s)
+		rep, err := engine.Run(context.Background(), &s, engine.Options{Seeds: engine.Range{First: 1, Last: last}})
+		if err != nil || !unharmed(rep) {
+			t.Errorf("%s: %+v, %v", s.Name, rep, err)
+		}
+	}
+}
+
+// onlyCaught are twins that, in some run, no other checker objects to.
+var onlyCaught = []struct{ checker, twin string }{
+	{"ownership", "lock/same-session"},
+	{"belief", "lock/foreign-delete"},
+	{"fenced", "lock/no-token"},
+	{"linearizability", "lock/stale-try"},
+	{"herd", "lock/watch-first"},
+	{"herd", "lock/single-node-herd"},
+	{"quiescence", "lock/ignore-exists"},
+	{"quiescence", "lock/watch-only"},
+	{"tree", "lock/cancel-leak"},
+	{"steps", "lock/closed-spin"},
+	{"liveness", "lock/wedged"},
+	{"znodes", "znodes/unsynced"},
+	{"monotone", "watch/no-sync"},
+	{"convergence", "watch/read-first"},
+	{"convergence", "watch/deaf"},
+	{"convergence", "watch/by-version"},
+	{"departure", "members/flapping"},
+	{"departure", "members/leave-by-name"},
+	{"presence", "members/once"},
+	{"presence", "members/any-znode"},
+	{"atomicity", "commit/partial-sites"},
+	{"atomicity", "commit/blind-vote"},
+	{"validity", "commit/hasty-abort"},
+	{"validity", "commit/blind-abort"},
+	{"torn", "config/torn-config"},
+	{"torn", "config/watch-trust"},
+	{"recency", "config/no-sync"},
+	{"quiescence", "config/no-rearm"},
+	{"quiescence", "config/keep-watch"},
+	{"conflict", "config/denied-own"},
+	{"counter", "counter/double-count"},
+	{"names", "names/delete-again"},
+	{"overdue", "monitor/busy-lock"},
+	{"overdue", "monitor/stale-alarm"},
+	{"lost-revoke", "revocable/deaf-holder"},
+	{"lost-revoke", "revocable/late-revoke"},
+	{"quiescence", "rwlock/sibling-wait"},
+	{"refusal", "rwlock/readers-queue"},
+	{"herd", "rwlock/watch-directory"},
+	{"ownership", "semaphore/count-first"},
+	{"quiescence", "queue/blind-wait"},
+	{"quiescence", "queue/items-only"},
+	{"lost-item", "queue/delete-lost"},
+	{"doubled-item", "queue/put-twice"},
+	{"doubled-effect", "queue/ack-unchecked"},
+	{"fifo", "queue/guid-sort"},
+	{"fifo", "queue/stale-take"},
+	{"priority-order", "priority-queue/stale-list"},
+	{"priority-order", "priority-queue/unpadded"},
+	{"barrier", "barrier/release-again"},
+	{"barrier", "barrier/stale-wait"},
+	{"entry", "double-barrier/count-ready"},
+	{"exit", "double-barrier/leave-once"},
+	{"rounds", "double-barrier/late-joiner"},
+	{"gather", "double-barrier/wait-gone"},
+	{"herd", "election/smallest-herd"},
+	{"acknowledged", "election/blind-ack"},
+	{"acknowledged", "election/no-ack"},
+	{"tasks", "master/two-calls"},
+	{"tasks", "master/submit-twice"},
+	{"tasks", "master/two-reports"},
+	{"stale-leader", "master/old-master"},
+	{"quiescence", "master/watch-alone"},
+}
+
+// Each checker earns its place: there is a run that only it objects to.
+func TestEachCheckerHasATwinThatOnlyItCatches(t *testing.T) {
+	r := engine.NewRunner()
+	defer r.Close()
+	for _, x := range onlyCaught {
+		s := Named(x.twin)
+		if seed := onlyCaughtBy(r, s, x.checker); seed == 0 {
+			t.Errorf("no seed at which only %s objects to %s", x.checker, s.Name)
+		} else {
+			t.Logf("%s alone catches %s at seed %d", x.checker, s.Name, seed)
+		}
+	}
+}
+
+// onlyCaughtBy returns a seed at which the checker, and no other, finds a
+// violation; 0 if there is none.
+func onlyCaughtBy(r *engine.Runner, s *engine.Scenario, checker string) uint64 {
+	for seed := uint64(1); seed <= 5000; seed++ {
+		res := r.Seed(s, seed)
+		var found []string
+		for _, c := range s.Checkers {
+			if c.Check(res.History).Level == checkers.Violated {
+				found = append(found, c.Name())
+			}
+		}
+		if len(found) == 1 && found[0] == checker {
+			return seed
+		}
+	}
+	return 0
+}
+
+// unharmed reports whether nothing was violated. In another size than its own, or without its flaw, a
+// scenario may have checkers with nothing to judge, and faults that cannot strike.
+func unharmed(rep engine.Report) bool {
+	gaps := strings.Join(rep.Gaps, "; and ")
+	return rep.Status == engine.Held || rep.Status == engine.Inconclusive && gaps != "" && rep.Why == gaps
+}

@@ -1,0 +1,337 @@
+package catalog
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/go-zookeeper/zk"
+
+	"zksim/checkers"
+	"zksim/faults"
+	"zksim/model"
+	"zksim/model/history"
+	"zksim/recipes"
+	"zksim/recipes/broken"
+	"zksim/scenarios/engine"
+)
+
+// committer is a participant of a transaction under test.
+type committer interface {
+	Begin(ctx context.Context, data []byte, sites ...string) error
+	Join(ctx context.Context) ([]byte, error)
+	Vote(ctx context.Context, yes bool) error
+	Outcome(ctx context.Context) (recipes.Decision, error)
+	Finish(ctx context.Context) (recipes.Decision, error)
+	Forget(ctx context.Context) error
+	Znodes() []string
+}
+
+// newCommitter makes a participant; site is empty for the coordinator.
+type newCommitter func(p *engine.Process, dir, site string) committer
+
+// A participant waits so long, a number of times, for others, since they may have
+// crashed.
+const commitPatience = 10 * time.Second
+
+func newTransaction(f recipes.Form) newCommitter {
+	return func(p *engine.Process, dir, site string) committer {
+		return recipes.NewTransaction(p.Conn, p.Env, dir, recipes.TransactionOptions{Site: site, Form: f})
+	}
+}
+
+func newBrokenTransaction(f broken.Flaw) newCommitter {
+	return func(p *engine.Process, dir, site string) committer {
+		return broken.NewTransaction(p.Conn, p.Env, dir, site, f)
+	}
+}
+
+const commitDir = "/commit"
+
+// transactions makes a program of one transaction a round, in which participants
+// lose patience after so many tries. All clients are sites, and the first one is
+// the coordinator as well. In every second transaction the second client votes
+// no.
+func transactions(tries int, maker newCommitter) func(p *engine.Process) {
+	return func(p *engine.Process) {
+		for r := range p.Rounds {
+			dir := p.Path(commitDir + "/" + strconv.Itoa(r))
+			if err := oneTransaction(p, dir, p.ID != 2 || r%2 == 0, repeat(p, tries), maker); err != nil {
+				p.Fail(err)
+				return
+			}
+		}
+	}
+}
+
+// oneTransaction returns only errors that a participant must not have.
+func oneTransaction(p *engine.Process, dir string, yes bool, tries int, maker newCommitter) error {
+	coordinator, begun := newParticipant(p, dir, "", tries, maker), false
+	if p.ID == 1 {
+		err := coordinator.begin()
+		if err != nil && !impatient(err) {
+			return err
+		}
+		begun = err == nil // otherwise it is withdrawn, unless sites have voted
+	}
+	site := newParticipant(p, dir, "c"+strconv.Itoa(p.ID), tries, maker)
+	err := site.wait("join", func(ctx context.Context) error {
+		_, err := site.Join(ctx)
+		return err
+	})
+	if err == nil {
+		err = site.vote(yes)
+	}
+	if begun {
+		if err := coordinator.learn(true); err != nil {
+			return err
+		}
+	}
+	switch {
+	case err == nil:
+		err = site.learn(true)
+	case impatient(err): // it has promised nothing, but others may wait for it
+		err = site.learn(false)
+	}
+	if errors.Is(err, zk.ErrNoNode) {
+		return nil
+	}
+	return err
+}
+
+// participant is a committer that records what it does.
+type participant struct {
+	committer
+	p     *engine.Process
+	o     engine.Object
+	dir   string
+	tries int
+	again func() participant // the same participant, as after a restart
+}
+
+func newParticipant(p *engine.Process, dir, site string, tries int, maker newCommitter) participant {
+	c := maker(p, dir, site)
+	return participant{c, p, p.Register(c.Znodes), dir, tries, func() participant { return newParticipant(p, dir, site, tries, maker) }}
+}
+
+// impatient reports whether an operation ended because its context did.
+func impatient(err error) bool {
+	return errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded)
+}
+
+// do runs and records an operation that may be cancelled.
+func (c participant) do(op string, f func(ctx context.Context) error) error {
+	ctx, end := c.p.Interruptible()
+	defer end()
+	return c.record(op, func() error { return f(ctx) })
+}
+
+// wait is do for an operation that waits for others.
+func (c participant) wait(op string, f func(ctx context.Context) error) (err error) {
+	for range c.tries {
+		err = c.do(op, func(ctx context.Context) error {
+			ctx, stop := c.p.Env.WithTimeout(ctx, commitPatience)
+			defer stop()
+			return f(ctx)
+		})
+		if !errors.Is(err, context.DeadlineExceeded) {
+			break
+		}
+	}
+	return err
+}
+
+func (c participant) record(op string, f func() error) error {
+	c.o.Record(history.Event{Kind: history.Invoke, Op: op, Path: c.dir, Value: int64(c.p.Clients)})
+	err := f()
+	c.o.Record(history.Event{Kind: history.Return, Op: op, Path: c.dir, Err: err, OK: impatient(err) || errors.Is(err, recipes.ErrVoted)})
+	return err
+}
+
+// begin begins the transaction.
+func (c participant) begin() error {
+	var sites []string
+	for i := range c.p.Clients {
+		sites = append(sites, "c"+strconv.Itoa(i+1))
+	}
+	return c.do("begin", func(ctx context.Context) error { return c.Begin(ctx, []byte("data"), sites...) })
+}
+
+// vote votes. A site that does not know whether its yes counts tries to take it
+// back.
+func (c participant) vote(yes bool) error {
+	if yes {
+		err := c.do("vote-yes", func(ctx context.Context) error { return c.Vote(ctx, true) })
+		if err == nil || errors.Is(err, zk.ErrNoNode) {
+			return err
+		}
+	}
+	err := c.record("vote-no", func() error { return c.Vote(context.Background(), false) })
+	if errors.Is(err, recipes.ErrVoted) {
+		return nil // it counts
+	}
+	return err
+}
+
+// learn waits for the decision, or asks for one if that takes too long, and
+// learns it twice, as after a restart; in a brief run some do. The error zk.ErrNoNode is for those whom
+// the transaction has no claim on: they have neither begun it nor voted.
+func (c participant) learn(claim bool) error {
+	var d recipes.Decision
+	err := c.wait("outcome", func(ctx context.Context) (err error) {
+		d, err = c.Outcome(ctx)
+		return err
+	})
+	if impatient(err) {
+		err = c.record("finish", func() (err error) {
+			d, err = c.Finish(context.Background())
+			return err
+		})
+	}
+	if claim && errors.Is(err, zk.ErrNoNode) {
+		return errors.New("the transaction is gone before the decision was learned")
+	}
+	if err != nil {
+		return err
+	}
+	c.o.Record(history.Event{Kind: history.Told, Op: d.String(), Path: c.dir})
+	if follows(c.p) {
+		c = c.again()
+		if d, err = c.Outcome(context.Background()); err != nil {
+			return fmt.Errorf("the decision is not there any more: %v", err)
+		}
+		c.o.Record(history.Event{Kind: history.Told, Op: d.String(), Path: c.dir})
+	}
+	return c.Forget(context.Background())
+}
+
+// commitScenario is what all scenarios of two-phase commit have in common.
+func commitScenario(s engine.Scenario) engine.Scenario {
+	s.Setup = []model.Request{{Op: model.OpCreate, Path: commitDir, ACL: zk.WorldACL(zk.PermAll)}}
+	s.Checkers = []checkers.Checker{checkers.Atomicity{}, checkers.Validity{}, checkers.Liveness{}, checkers.Quiescence{},
+		checkers.Tree{}, checkers.Steps{}}
+	if s.Clients == 0 {
+		s.Clients = 3
+	}
+	return s
+}
+
+func commitForm(name, doc string, f recipes.Form, goals ...engine.Goal) engine.Scenario {
+	s := commitScenario(engine.Scenario{
+		Name: "commit/" + name, Doc: doc, Source: "ZooKeeper recipes page, Two-phased Commit",
+		Rounds: 2, Program: transactions(3, newTransaction(f)), Faults: faults.Contract(), Servers: []int{1, 3},
+		Goals: append([]engine.Goal{goalCommit, goalAbort, goalLostVote, goalBeaten, goalOrphan}, goals...),
+	})
+	if f != recipes.EphemeralSites {
+		return s.Without("tree") // no znode is ephemeral
+	}
+	return s
+}
+
+// commitTwin is a scenario of a broken transaction that must be caught.
+func commitTwin(name string, f broken.Flaw, s engine.Scenario) engine.Scenario {
+	s.Name, s.Row = "commit/"+name, int(f)
+	s.Program, s.Rounds = transactions(1, newBrokenTransaction(f)), 2
+	return commitScenario(s)
+}
+
+// commitScenarios are those of two-phase commit.
+var commitScenarios = []engine.Scenario{
+	commitForm("all-sites", "every site watches all votes and decides, under every fault", recipes.AllSites),
+	commitForm("coordinator", "only the coordinator watches the votes, under every fault", recipes.ByCoordinator),
+	commitForm("ephemeral-sites", "sites that fail before their vote are noticed, under every fault", recipes.EphemeralSites, goalFailedSite),
+
+	commitTwin("partial-sites", broken.PartialSites, engine.Scenario{Doc: "the participants' znodes are made one by one",
+		Source: "derived from the ZooKeeper recipes page",
+		Caught: []string{"atomicity"},
+		Wakes:  "the schedule alone"}),
+	commitTwin("blind-vote", broken.BlindVote, engine.Scenario{Doc: "votes are written whatever the version, and changed after a lost reply",
+		Source: "derived from the ZooKeeper recipes page", Faults: faults.MustParse("lose-reply=2@op=set"), Clients: 2,
+		Caught: []string{"atomicity"},
+		Wakes:  "lose-reply of the vote"}),
+	commitTwin("hasty-abort", broken.HastyAbort, engine.Scenario{Doc: "a znode without a vote is taken for a no",
+		Source: "derived from the ZooKeeper recipes page",
+		Caught: []string{"validity"},
+		Wakes:  "the schedule alone"}),
+	commitTwin("own-decision", broken.OwnDecision, engine.Scenario{Doc: "who loses patience aborts without telling the others",
+		Source: "derived from the ZooKeeper recipes page",
+		Caught: []string{"atomicity"},
+		Wakes:  "the schedule alone (a timer)"}),
+	commitTwin("forget-early", broken.ForgetEarly, engine.Scenario{Doc: "the coordinator deletes the transaction before all sites have learned the decision",
+		Source: "derived from presumed abort, Mohan, Lindsay and Obermarck (1986)",
+		Caught: []string{"atomicity"},
+		Wakes:  "the schedule alone"}),
+	commitTwin("endless-wait", broken.EndlessWait, engine.Scenario{Doc: "waits for the vote of a site that has failed",
+		Source: "derived from the ZooKeeper recipes page", Faults: faults.MustParse("crash=1"),
+		Caught: []string{"quiescence"},
+		Wakes:  "crash"}),
+	commitTwin("blind-abort", broken.BlindAbort, engine.Scenario{Doc: "who loses patience aborts whatever the votes are by then",
+		Source: "derived from presumed abort, Mohan, Lindsay and Obermarck (1986)",
+		Caught: []string{"validity"},
+		Wakes:  "the schedule alone (a timer)"}),
+}
+
+var (
+	goalCommit = engine.Goal{Name: "a transaction that is committed with nobody in a hurry", Reached: func(h *history.History) bool {
+		hurried := map[string]bool{}
+		for i := range h.Events {
+			switch e := &h.Events[i]; {
+			case e.Kind == history.Invoke && e.Op == "finish":
+				hurried[e.Path] = true
+			case e.Kind == history.Told && e.Op == "committed" && !hurried[e.Path]:
+				return true
+			}
+		}
+		return false
+	}}
+	goalAbort = engine.Goal{Name: "a transaction that is aborted", Reached: told("aborted")}
+	// goalLostVote is a vote whose site is told that nobody knows.
+	goalLostVote = engine.Goal{Name: "a lost reply after a vote", Reached: lostAfter("", func(e *history.Event) bool {
+		return e.Kind == history.Changed && (e.Data == "yes" || e.Data == "no")
+	})}
+	// goalBeaten is somebody who gives up waiting just before the last vote.
+	goalBeaten = engine.Goal{Name: "a commit while somebody asks for an abort", Reached: func(h *history.History) bool {
+		asked := map[string]bool{}
+		for i := range h.Events {
+			switch e := &h.Events[i]; {
+			case e.Kind == history.Invoke && e.Op == "finish":
+				asked[e.Path] = true
+			case e.Kind == history.Created && e.Data == "committed" && asked[strings.TrimSuffix(e.Path, "/decision")]:
+				return true
+			}
+		}
+		return false
+	}}
+	// goalOrphan is a decision without the coordinator.
+	goalOrphan = engine.Goal{Name: "a decision after the crash of the coordinator", Reached: func(h *history.History) bool {
+		crashed := false
+		for i := range h.Events {
+			e := &h.Events[i]
+			crashed = crashed || e.Kind == history.Crashed && e.Client == 1
+			if crashed && e.Kind == history.Created && strings.HasSuffix(e.Path, "/decision") && e.Client != 1 {
+				return true
+			}
+		}
+		return false
+	}}
+	// goalFailedSite is an abort because a site has failed, with nobody who gave
+	// up waiting.
+	goalFailedSite = engine.Goal{Name: "a transaction that is aborted because a site has failed", Reached: func(h *history.History) bool {
+		failed := false
+		for i := range h.Events {
+			e := &h.Events[i]
+			switch {
+			case e.Kind == history.Deleted && e.Session != 0 && e.Client == 0:
+				failed = true
+			case e.Kind == history.Invoke && (e.Op == "finish" || e.Op == "vote-no"):
+				return false
+			case e.Kind == history.Told && e.Op == "aborted":
+				return failed
+			}
+		}
+		return false
+	}}
+)

@@ -1,0 +1,28 @@
+package catalog
+
+import (
+	"context"
+	"strings"
+	"testing"
+
+	"zksim/recipes/broken"
+	"zksim/scenarios/engine"
+)
+
+// These twins are caught because of their flaw and nothing else: without it they
+// hold under the same faults.
+func TestTwinsOfSharedDataHoldWithoutTheirFlaw(t *testing.T) {
+	without := map[string]func(broken.Flaw, engine.Scenario) engine.Scenario{"config": configTwin, "counter": counterTwin, "names": namesTwin}
+	for _, s := range All {
+		recipe, _, _ := strings.Cut(s.Name, "/")
+		if without[recipe] == nil || !s.Broken() {
+			continue
+		}
+		sound := without[recipe](0, s)
+		sound.Caught = nil
+		rep, err := engine.Run(context.Background(), &sound, engine.Options{Seeds: engine.Range{First: 1, Last: 500}})
+		if err != nil || !unharmed(rep) {
+			t.Errorf("%s: %+v, %v", s.Name, rep, err)
+		}
+	}
+}

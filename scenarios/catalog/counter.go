@@ -1,0 +1,117 @@
+package catalog
+
+import (
+	"context"
+	"errors"
+	"strconv"
+
+	"zksim/checkers"
+	"zksim/faults"
+	"zksim/model/history"
+	"zksim/recipes"
+	"zksim/recipes/broken"
+	"zksim/scenarios/engine"
+)
+
+// counter is a counter under test.
+type counter interface {
+	Get(ctx context.Context) (int64, error)
+	Add(ctx context.Context, delta int64) (int64, error)
+	CompareAndSet(ctx context.Context, old, next int64) (bool, error)
+}
+
+const counterPath = "/counter"
+
+// countRounds makes a program that adds, looks, and changes what it has seen, in
+// each round; in a brief run one client adds and the other does the rest.
+func countRounds(newCounter func(p *engine.Process) counter) func(p *engine.Process) {
+	return func(p *engine.Process) {
+		c := newCounter(p)
+		o := p.Register(func() []string { return nil })
+		for range p.Rounds {
+			if err := countOnce(p, o, c); err != nil {
+				p.Fail(err)
+				return
+			}
+		}
+	}
+}
+
+// countOnce is one round. It returns only errors that a counter must not have.
+func countOnce(p *engine.Process, o engine.Object, c counter) error {
+	delta, seen := int64(p.ID), int64(0)
+	var err error
+	if leads(p) {
+		err = count(p, o, history.Event{Op: "add", Value: delta}, func(ctx context.Context) (int64, error) { return c.Add(ctx, delta) })
+	}
+	if err == nil && follows(p) {
+		err = count(p, o, history.Event{Op: "get"}, func(ctx context.Context) (n int64, err error) {
+			seen, err = c.Get(ctx)
+			return seen, err
+		})
+	}
+	if err == nil && follows(p) {
+		e := history.Event{Op: "cas", Path: strconv.FormatInt(seen, 10), Value: seen + 10}
+		err = count(p, o, e, func(ctx context.Context) (int64, error) {
+			ok, err := c.CompareAndSet(ctx, seen, seen+10)
+			if ok {
+				return 1, err
+			}
+			return 0, err
+		})
+	}
+	return err
+}
+
+// count records one operation.
+func count(p *engine.Process, o engine.Object, e history.Event, f func(ctx context.Context) (int64, error)) error {
+	ctx, end := p.Interruptible()
+	defer end()
+	e.Kind = history.Invoke
+	o.Record(e)
+	n, err := f(ctx)
+	unknown := errors.Is(err, recipes.ErrUnknownOutcome)
+	o.Record(history.Event{Kind: history.Return, Op: e.Op, Value: n, Err: err, OK: err != nil && !unknown})
+	if unknown || errors.Is(err, context.Canceled) {
+		return nil
+	}
+	return err
+}
+
+// counterScenario is what all scenarios of counters have in common.
+func counterScenario(s engine.Scenario) engine.Scenario {
+	s = withDefaults(s, 3)
+	s.Checkers = []checkers.Checker{checkers.Counter{}, checkers.Liveness{}, checkers.Quiescence{}, checkers.Tree{}, checkers.Steps{}}
+	return s
+}
+
+// counterTwin is a scenario of a broken counter that must be caught.
+func counterTwin(f broken.Flaw, s engine.Scenario) engine.Scenario {
+	s.Row, s.Caught = int(f), []string{"counter"}
+	s.Rounds, s.Program = 2, countRounds(func(p *engine.Process) counter { return broken.NewCounter(p.Conn, p.Env, p.Path(counterPath), f) })
+	s.Setup = makeZnodes(counterPath, "")
+	return counterScenario(s)
+}
+
+var counterScenarios = []engine.Scenario{
+	counterScenario(engine.Scenario{
+		Name: "counter/counter", Doc: "the counter under every fault",
+		Source: "Curator DistributedAtomicLong, Kazoo Counter", Faults: faults.Contract().Except("watch-delay"), // it watches nothing
+		Rounds: 2, Program: countRounds(func(p *engine.Process) counter {
+			return recipes.NewCounter(p.Conn, p.Env, p.Path(counterPath), recipes.CounterOptions{})
+		}),
+		Goals: []engine.Goal{goalLostMulti,
+			{Name: "an outcome that nobody can know", Reached: answered("add", func(e *history.Event) bool {
+				return errors.Is(e.Err, recipes.ErrUnknownOutcome) && !errors.Is(e.Err, context.Canceled)
+			})},
+			{Name: "a number that was changed since it was seen", Reached: answered("cas", func(e *history.Event) bool { return e.Err == nil && e.Value == 0 })}},
+	}),
+
+	counterTwin(broken.DoubleCount, engine.Scenario{Name: "counter/double-count",
+		Doc:    "a bad version after a lost reply is taken for somebody else's update",
+		Source: "kazoo Counter, Curator DistributedAtomicLong", Faults: faults.MustParse("lose-reply=2"),
+		Wakes: "lose-reply of the set"}),
+	counterTwin(broken.StaleGet, engine.Scenario{Name: "counter/stale-get", Doc: "the number is read without a sync",
+		Source: "derived from stale reads", Servers: []int{3}, Faults: faults.MustParse("stale-read=3"),
+		Wakes: "a server that lags"}),
+}

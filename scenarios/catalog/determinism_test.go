@@ -1,0 +1,142 @@
+package catalog
+
+import (
+	"context"
+	"fmt"
+	"reflect"
+	"runtime"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"zksim/scenarios/engine"
+)
+
+// trace is all that a run shows.
+func trace(r *engine.Runner, s *engine.Scenario, seed uint64) string {
+	res := r.Seed(s, seed)
+	r.Names(&res)
+	res.Schedule.Checker = res.Verdict.Checker
+	var b strings.Builder
+	res.Schedule.Write(&b)
+	fmt.Fprintf(&b, "%x %d %+v %x\n", res.Hash, res.Steps, res.Verdict, r.Hashes()[len(r.Hashes())/2])
+	for _, e := range res.History.Events {
+		fmt.Fprintln(&b, e.Step, e)
+	}
+	return b.String()
+}
+
+const traced = 30
+
+// traces is what all scenarios show with some seeds, by one runner.
+func traces() []string {
+	r := engine.NewRunner()
+	defer r.Close()
+	var all []string
+	for i := range All {
+		for seed := uint64(1); seed <= traced; seed++ {
+			all = append(all, trace(r, &All[i], seed))
+		}
+	}
+	return all
+}
+
+func sameTraces(t *testing.T, how string, got, want []string) {
+	t.Helper()
+	for i := range want {
+		if got[i] != want[i] {
+			t.Fatalf("%s: %s, seed %d: another run:\n%s\nwant\n%s", how, All[i/traced].Name, i%traced+1, got[i], want[i])
+		}
+	}
+}
+
+func TestASeedIsTheSameRunEverywhere(t *testing.T) {
+	want := traces()
+	for _, procs := range []int{1, 2, 4} {
+		old := runtime.GOMAXPROCS(procs)
+		sameTraces(t, fmt.Sprintf("GOMAXPROCS %d", procs), traces(), want)
+		results := make([][]string, 3)
+		var wg sync.WaitGroup
+		for i := range results {
+			wg.Go(func() { results[i] = traces() })
+		}
+		wg.Wait()
+		for _, got := range results {
+			sameTraces(t, fmt.Sprintf("GOMAXPROCS %d, among others", procs), got, want)
+		}
+		runtime.GOMAXPROCS(old)
+	}
+}
+
+func TestAUsedRunnerIsAsGoodAsANewOne(t *testing.T) {
+	used := engine.NewRunner()
+	defer used.Close()
+	// Backwards and across scenarios, so that each run follows another one than
+	// in a fresh runner, with other clients and servers.
+	for seed := uint64(traced); seed > 0; seed-- {
+		for i := range slices.Backward(All) {
+			r := engine.NewRunner()
+			want := trace(r, &All[i], seed)
+			r.Close()
+			if got := trace(used, &All[i], seed); got != want {
+				t.Fatalf("%s, seed %d: another run in a used runner:\n%s\nwant\n%s", All[i].Name, seed, got, want)
+			}
+		}
+	}
+}
+
+func TestEverySeedReplaysFromItsScheduleAlone(t *testing.T) {
+	r, fresh := engine.NewRunner(), engine.NewRunner()
+	defer r.Close()
+	defer fresh.Close()
+	for i := range All {
+		for seed := uint64(1); seed <= traced; seed++ {
+			res := r.Seed(&All[i], seed)
+			r.Names(&res)
+			var b strings.Builder
+			res.Schedule.Write(&b)
+			p, err := engine.ParseSchedule(strings.NewReader(b.String()))
+			if err != nil {
+				t.Fatal(err)
+			}
+			again, err := fresh.Replay(&All[i], p)
+			if err != nil {
+				t.Fatalf("seed %d: %v", seed, err)
+			}
+			if again.Hash != res.Hash || again.Verdict != res.Verdict || !slices.Equal(again.Schedule.Names, res.Schedule.Names) {
+				t.Fatalf("%s, seed %d: replay %x %+v, want %x %+v", All[i].Name, seed, again.Hash, again.Verdict, res.Hash, res.Verdict)
+			}
+		}
+	}
+}
+
+func TestTheReportDoesNotDependOnTheNumberOfWorkers(t *testing.T) {
+	for i := range All {
+		var want engine.Report
+		for _, workers := range []int{1, 2, 3, 8} {
+			rep, err := engine.Run(context.Background(), &All[i], engine.Options{Seeds: engine.Range{First: 1, Last: 120}, Workers: workers})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if workers == 1 {
+				want = rep
+			} else if !reflect.DeepEqual(rep, want) {
+				t.Errorf("%s with %d workers: %+v, want %+v", All[i].Name, workers, rep, want)
+			}
+		}
+	}
+}
+
+func TestAProgramThatIsNotDeterministicIsFoundOut(t *testing.T) {
+	calls := 0 // shared by the runs, which a program must not do
+	s := engine.Scenario{Name: "test/coin", Clients: 2, Program: func(p *engine.Process) {
+		calls++
+		for range calls % 7 {
+			p.Step()
+		}
+	}}
+	rep, err := engine.Run(context.Background(), &s, engine.Options{Seeds: engine.Range{First: 1, Last: 10}, Workers: 1})
+	if err != nil || rep.Status != engine.Nondeterministic || !strings.HasPrefix(rep.Why, "seed 1: two runs part at step ") {
+		t.Errorf("%+v, %v", rep, err)
+	}
+}

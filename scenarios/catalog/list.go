@@ -1,0 +1,40 @@
+// Package catalog is the scenarios of the recipes of this module, and of the mutants, which are recipes
+// with one documented bug each.
+package catalog
+
+import (
+	"slices"
+	"zksim/scenarios/engine"
+)
+
+// All is every scenario, in the order of the report.
+var All = slices.Concat(
+	lockScenarios,
+	barrierScenarios,
+	cacheScenarios,
+	commitScenarios,
+	configScenarios,
+	counterScenarios,
+	doubleBarrierScenarios,
+	electionScenarios,
+	masterScenarios,
+	memberScenarios,
+	monitorScenarios,
+	namesScenarios,
+	priorityQueueScenarios,
+	queueScenarios,
+	revocableScenarios,
+	rwlockScenarios,
+	semaphoreScenarios,
+	watchScenarios,
+	znodeScenarios,
+)
+
+// Named returns the scenario of that name. It panics if there is none: names are constants of a program.
+func Named(name string) *engine.Scenario {
+	i := slices.IndexFunc(All, func(s engine.Scenario) bool { return s.Name == name })
+	if i < 0 {
+		panic("catalog: no scenario is called " + name)
+	}
+	return &All[i]
+}

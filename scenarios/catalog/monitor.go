@@ -1,0 +1,143 @@
+package catalog
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"time"
+
+	"zksim/checkers"
+	"zksim/faults"
+	"zksim/model/history"
+	"zksim/recipes"
+	"zksim/recipes/broken"
+	"zksim/scenarios/engine"
+)
+
+// watchman is a monitor under test.
+type watchman interface {
+	Run(ctx context.Context) error
+}
+
+// How long a holder may have the lock, how long those have it who keep to that and who
+// do not, and how long the monitor runs.
+const (
+	holdLimit = 200 * time.Millisecond
+	holdShort = 40 * time.Millisecond
+	holdLong  = 500 * time.Millisecond
+	watchTime = 1500 * time.Millisecond
+)
+
+// monitored makes a program in which the first client monitors a read/write lock and
+// the others use it, more to read than to write. One round in long takes too long; 0:
+// none.
+func monitored(long int, newMonitor func(p *engine.Process, opt recipes.MonitorOptions) watchman) func(p *engine.Process) {
+	return func(p *engine.Process) {
+		if p.ID == 1 {
+			monitor(p, newMonitor)
+			return
+		}
+		l := newRWLock(p)
+		o := p.Register(l.Znodes)
+		for r := range p.Rounds {
+			d := holdShort
+			if long > 0 && (p.ID+r)%long == 0 {
+				d = holdLong
+			}
+			if err := holdFor(p, o, l, (p.ID+r)%4 != 1, d); err != nil {
+				p.Fail(err)
+				return
+			}
+		}
+	}
+}
+
+func monitor(p *engine.Process, newMonitor func(p *engine.Process, opt recipes.MonitorOptions) watchman) {
+	o := p.Register(func() []string { return nil })
+	m := newMonitor(p, recipes.MonitorOptions{Limit: holdLimit, Alarm: func(x recipes.Overdue) {
+		o.Record(history.Event{Kind: history.Told, Op: "overdue", Path: x.Path, Value: int64(x.Held)})
+	}})
+	ctx, end := p.Env.WithTimeout(context.Background(), watchTime)
+	defer end()
+	if err := m.Run(ctx); !errors.Is(err, context.DeadlineExceeded) {
+		p.Fail(err)
+	}
+}
+
+// holdFor has the lock for d, and says for how long it can have had it at most.
+func holdFor(p *engine.Process, o engine.Object, l sharedLocker, read bool, d time.Duration) error {
+	op, lock, end, unlock := "lock", l.Lock, "unlock", l.Unlock
+	if read {
+		op, lock, end, unlock = "rlock", l.RLock, "runlock", l.RUnlock
+	}
+	begin := p.Env.Now()
+	if ok, err := o.Attempt(op, lock); !ok {
+		return err
+	}
+	znodes := l.Znodes()
+	p.Env.Sleep(context.Background(), d)
+	err := o.Must(end, unlock)
+	for _, path := range znodes {
+		o.Record(history.Event{Kind: history.Return, Op: "held", Path: path, Value: int64(p.Env.Now().Sub(begin))})
+	}
+	return err
+}
+
+func newMonitor(p *engine.Process, opt recipes.MonitorOptions) watchman {
+	return recipes.NewMonitor(p.Conn, p.Env, p.Path(rwDir), opt)
+}
+
+// newBrokenMonitor makes monitors with a limit of their own.
+func newBrokenMonitor(f broken.Flaw, limit time.Duration) func(p *engine.Process, opt recipes.MonitorOptions) watchman {
+	return func(p *engine.Process, opt recipes.MonitorOptions) watchman {
+		opt.Limit = limit
+		return broken.NewMonitor(p.Conn, p.Env, p.Path(rwDir), opt, f)
+	}
+}
+
+// monitorScenario is what all scenarios of monitors have in common.
+func monitorScenario(s engine.Scenario) engine.Scenario {
+	s.Source = "Junqueira and Reed, ZooKeeper (2013)"
+	s = rwScenario(s)
+	s.Checkers = []checkers.Checker{checkers.Overdue{}, checkers.Liveness{}, checkers.Quiescence{}, checkers.Tree{}, checkers.Steps{}}
+	return s
+}
+
+var monitorScenarios = []engine.Scenario{
+	monitorScenario(engine.Scenario{
+		Name: "monitor/monitor", Doc: "a monitor tells who holds a read/write lock for too long, under every fault",
+		Rounds: 2, Program: monitored(3, newMonitor), Faults: rwFaults, Clients: 4,
+		Goals: []engine.Goal{{Name: "an alarm", Reached: told("overdue")}, {Name: "an alarm of a reader that is not the first", Reached: laterReader}},
+	}),
+
+	monitorScenario(engine.Scenario{
+		Name: "monitor/busy-lock", Doc: "measures how long the lock is held, by whomever", Row: int(broken.BusyLock),
+		Rounds: 4, Program: monitored(0, newBrokenMonitor(broken.BusyLock, holdLimit)), Clients: 4,
+		Caught: []string{"overdue"}, Wakes: "the schedule alone",
+	}),
+	monitorScenario(engine.Scenario{
+		Name: "monitor/stale-alarm", Doc: "believes a server that lags", Row: int(broken.StaleAlarm),
+		Rounds: 8, Program: monitored(0, newBrokenMonitor(broken.StaleAlarm, holdShort+1)), Servers: []int{3}, Clients: 2,
+		Faults: faults.MustParse("stale-read=6@client=c1"),
+		Caught: []string{"overdue"}, Wakes: "stale-read",
+	}),
+}
+
+// laterReader reports whether there was an alarm for a znode while an older one, of
+// another reader, was there.
+func laterReader(h *history.History) bool {
+	var queue []string
+	for _, e := range h.Events {
+		switch {
+		case e.Kind == history.Created:
+			queue = append(queue, e.Path)
+		case e.Kind == history.Deleted:
+			queue = slices.DeleteFunc(queue, func(path string) bool { return path == e.Path })
+		case e.Kind == history.Told && e.Op == "overdue":
+			if i := slices.Index(queue, e.Path); i > 1 { // the directory is the first
+				return true
+			}
+		}
+	}
+	return false
+}

@@ -1,0 +1,142 @@
+package catalog
+
+import (
+	"context"
+	"errors"
+	"strconv"
+
+	"zksim/checkers"
+	"zksim/faults"
+	"zksim/model/history"
+	"zksim/recipes"
+	"zksim/recipes/broken"
+	"zksim/scenarios/engine"
+)
+
+// names is a name service under test.
+type names interface {
+	Register(ctx context.Context, name string, data []byte) error
+	Resolve(ctx context.Context, name string) ([]byte, error)
+	Unregister(ctx context.Context, name string) error
+}
+
+const namesDir = "/names"
+
+// nameRounds makes a program that registers one name, which all want, resolves it
+// and gives it up, in each round, except that in the second the name is one with a
+// number, if that is possible.
+func nameRounds(newNames func(p *engine.Process) names) func(p *engine.Process) {
+	return func(p *engine.Process) {
+		n := newNames(p)
+		u := nameUser{p, n, p.Register(func() []string { return nil })}
+		for r := range p.Rounds {
+			value := 10*p.ID + r
+			register := func(ctx context.Context, data []byte) (string, error) { return "all", n.Register(ctx, "all", data) }
+			if numbered, ok := n.(*recipes.Names); ok && r == 1 {
+				register = func(ctx context.Context, data []byte) (string, error) {
+					return numbered.RegisterNext(ctx, "job-", data)
+				}
+			}
+			if err := u.round(value, register); err != nil {
+				p.Fail(err)
+				return
+			}
+		}
+	}
+}
+
+// nameUser is a client of a name service.
+type nameUser struct {
+	p *engine.Process
+	n names
+	o engine.Object
+}
+
+// round is one round. It returns only errors that a name service must not have.
+func (u nameUser) round(value int, register func(ctx context.Context, data []byte) (string, error)) error {
+	name := ""
+	err := u.do(history.Event{Op: "register", Value: int64(value)}, func(ctx context.Context, e *history.Event) (err error) {
+		name, err = register(ctx, strconv.AppendInt(nil, int64(value), 10))
+		e.Path = name
+		return err
+	})
+	own := err == nil
+	if errors.Is(err, recipes.ErrNameTaken) {
+		err = nil
+	}
+	if err == nil && name != "" {
+		err = u.do(history.Event{Op: "resolve", Path: name}, func(ctx context.Context, e *history.Event) error {
+			data, err := u.n.Resolve(ctx, name)
+			if errors.Is(err, recipes.ErrNoName) {
+				return nil
+			}
+			e.Value, _ = strconv.ParseInt(string(data), 10, 64)
+			return err
+		})
+	}
+	if own {
+		err = errors.Join(ignoreCanceled(err), u.do(history.Event{Op: "unregister", Path: name}, func(ctx context.Context, _ *history.Event) error {
+			return u.n.Unregister(ctx, name)
+		}))
+	}
+	return ignoreCanceled(err)
+}
+
+// do records one operation; f completes the event of its end.
+func (u nameUser) do(e history.Event, f func(ctx context.Context, e *history.Event) error) error {
+	ctx, end := u.p.Interruptible()
+	defer end()
+	e.Kind = history.Invoke
+	u.o.Record(e)
+	e.Kind, e.Value = history.Return, 0
+	e.Err = f(ctx, &e)
+	e.OK = errors.Is(e.Err, recipes.ErrNameTaken)
+	u.o.Record(e)
+	return e.Err
+}
+
+func ignoreCanceled(err error) error {
+	if errors.Is(err, context.Canceled) {
+		return nil
+	}
+	return err
+}
+
+// namesScenario is what all scenarios of name services have in common.
+func namesScenario(s engine.Scenario) engine.Scenario {
+	s = withDefaults(s, 3)
+	s.Setup = makeZnodes(namesDir, "")
+	s.Checkers = []checkers.Checker{checkers.Names{}, checkers.Liveness{}, checkers.Quiescence{}, checkers.Tree{}, checkers.Steps{}}
+	return s
+}
+
+// namesTwin is a scenario of a broken name service that must be caught.
+func namesTwin(f broken.Flaw, s engine.Scenario) engine.Scenario {
+	s.Row, s.Caught = int(f), []string{"names"}
+	s.Rounds, s.Program = 3, nameRounds(func(p *engine.Process) names { return broken.NewNames(p.Conn, p.Env, p.Path(namesDir), f) })
+	return namesScenario(s)
+}
+
+var namesScenarios = []engine.Scenario{
+	namesScenario(engine.Scenario{
+		Name: "names/names", Doc: "the name service under every fault",
+		Source: "ZooKeeper recipes page, Name Service",
+		Faults: append(faults.Contract().Except("watch-delay"), faults.Rule{Fault: "sequence", Budget: 2, Aim: faults.Aim{Path: namesDir}}),
+		Rounds: 3, Program: nameRounds(func(p *engine.Process) names {
+			return recipes.NewNames(p.Conn, p.Env, p.Path(namesDir), recipes.NamesOptions{})
+		}),
+		Goals: []engine.Goal{goalLostMulti,
+			{Name: "a name that is taken", Reached: answered("register", func(e *history.Event) bool { return e.OK })},
+			{Name: "a name with a number", Reached: answered("register", func(e *history.Event) bool { return e.Err == nil && e.Path != "all" })},
+			{Name: "a name that is given up while its client cannot know", Reached: answered("unregister", func(e *history.Event) bool { return e.Err == context.Canceled })}},
+	}),
+
+	namesTwin(broken.AssumeOwn, engine.Scenario{Name: "names/assume-own",
+		Doc:    "a name that exists after a lost request is taken for the own",
+		Source: "derived from retries of create that ignore \"node exists\"", Faults: faults.MustParse("lose-request=2"),
+		Wakes: "lose-request of the create"}),
+	namesTwin(broken.DeleteAgain, engine.Scenario{Name: "names/delete-again",
+		Doc:    "a delete by version is tried again after a lost reply and hits another's name",
+		Source: "derived from zk-ruby#34", Faults: faults.MustParse("lose-reply=2"),
+		Wakes: "lose-reply of the delete"}),
+}

@@ -1,0 +1,159 @@
+package catalog
+
+import (
+	"slices"
+
+	"zksim/checkers"
+	"zksim/faults"
+	"zksim/recipes"
+	"zksim/recipes/broken"
+	"zksim/scenarios/engine"
+)
+
+// queueFaults is every fault, and the end of the sequence numbers.
+var queueFaults = append(faults.Contract(), faults.Rule{Fault: "sequence", Budget: 2, Aim: faults.Aim{Path: queueDir + "/items"}})
+
+// exchangeFaults are those of clients that put as many items as they take: nobody waits by a watch.
+var exchangeFaults = queueFaults.Except("watch-delay")
+
+// everyQueue is what every queue must satisfy, whatever its order.
+var everyQueue = []checkers.Checker{checkers.LostItem{}, checkers.DoubledItem{}, checkers.DoubledEffect{},
+	checkers.Liveness{}, checkers.Quiescence{}, checkers.Tree{}, checkers.Steps{}}
+
+// queueScenarios are those of the queues.
+var queueScenarios = append([]engine.Scenario{
+	queueScenario(engine.Scenario{
+		Name: "queue/queue", Doc: "clients put and take, at most once, under every fault",
+		Alike: exchangers, Rounds: 2, Program: exchange(0, false, newQueue(recipes.QueueOptions{})), Faults: exchangeFaults,
+		Goals: []engine.Goal{goalLostPut, goalLostTake, goalUnknownPut, goalUnknownTake},
+	}).Without("doubled-effect"), // nobody acknowledges
+	queueScenario(engine.Scenario{
+		Name: "queue/claims", Doc: "clients put, claim and acknowledge, at least once, under every fault",
+		Rounds: 2, Program: exchange(0, true, newQueue(recipes.QueueOptions{})), Faults: exchangeFaults,
+		Goals: []engine.Goal{goalLostPut, goalLostAck, goalUnknownAck, goalClaimLost, goalAgain},
+	}),
+	queueScenario(engine.Scenario{
+		Name: "queue/feed", Doc: "consumers wait for the items of one producer, all at once",
+		Rounds: 2, Program: feed(false, newQueue(recipes.QueueOptions{})), Faults: queueFaults,
+		Goals: []engine.Goal{goalWoken, goalEmpty, goalUnknownPut},
+	}).Without("doubled-effect"),
+	queueScenario(engine.Scenario{
+		Name: "queue/feed-claims", Doc: "consumers wait for the items of one producer, and for claims that are given up",
+		Rounds: 2, Program: feed(true, newQueue(recipes.QueueOptions{})), Faults: queueFaults,
+		Goals: []engine.Goal{goalWoken, goalClaimLost, goalAgain},
+	}),
+	queueScenario(engine.Scenario{
+		Name: "queue/turns", Doc: "consumers wait for the items of one producer, one behind the other",
+		Rounds: 2, Program: feed(true, newQueue(recipes.QueueOptions{Turns: true})), Faults: queueFaults,
+		Goals: []engine.Goal{goalWoken, goalClaimLost, goalAgain},
+	}),
+	queueScenario(engine.Scenario{
+		Name: "queue/hand-over", Doc: "an item is claimed, and given up or lost, by all but the last of its consumers",
+		Program: handOver(newQueue(recipes.QueueOptions{})), Faults: faults.Contract(), // one item ends no sequence
+		Goals: []engine.Goal{goalReleased, goalAgain},
+	}),
+}, queueTwins(newBrokenQueue)...)
+
+// queueTwins are the broken queues, each made by newQueue.
+func queueTwins(newQueue func(broken.Flaw) func(*engine.Process) queue) []engine.Scenario {
+	twin := func(f broken.Flaw, program func(newQueue func(*engine.Process) queue) func(*engine.Process), s engine.Scenario) engine.Scenario {
+		s.Row, s.Program = int(f), program(newQueue(f))
+		return queueScenario(s)
+	}
+	return []engine.Scenario{
+		twin(broken.EphemeralItems, takeSome, engine.Scenario{Name: "queue/ephemeral-items", Rounds: 2,
+			Doc:    "items are ephemeral and go with their producer",
+			Source: "ZooKeeper recipes page, Queues", Faults: faults.MustParse("disconnect=2 expire=2 learn-late=2"),
+			Caught: []string{"lost-item"}, Wakes: "expire"}),
+		twin(broken.DeleteLost, takeSome, engine.Scenario{Name: "queue/delete-lost", Rounds: 2,
+			Doc:    "that an item is gone at the second delete is taken for somebody else's doing",
+			Source: "kazoo Queue.get, Curator SimpleDistributedQueue, Apache DistributedQueue", Faults: faults.MustParse("lose-reply=3"),
+			Caught: []string{"lost-item"}, Wakes: "lose-reply of the delete"}),
+		twin(broken.PutTwice, takeSome, engine.Scenario{Name: "queue/put-twice", Rounds: 2,
+			Doc:    "a put is tried again when its reply was lost",
+			Source: "kazoo Queue.put", Faults: faults.MustParse("lose-reply=2"),
+			Caught: []string{"doubled-item"}, Wakes: "lose-reply"}),
+		twin(broken.AckUnchecked, claimSome, engine.Scenario{Name: "queue/ack-unchecked", Rounds: 2,
+			Doc:    "an item is acknowledged without a look at the claim",
+			Source: "CURATOR-605", Faults: faults.MustParse("pause=2 learn-late=2"),
+			Caught: []string{"doubled-effect"}, Wakes: "a pause beyond the session's timeout (learn-late)"}),
+		twin(broken.BlindWait, feedTakers, engine.Scenario{Name: "queue/blind-wait", Rounds: 2,
+			Doc:    "a consumer waits although the listing that left the watch shows an item",
+			Source: "derived from ignore-exists",
+			Caught: []string{"quiescence"}, Wakes: "the schedule alone"}),
+		twin(broken.GUIDSort, takeSome, engine.Scenario{Name: "queue/guid-sort", Rounds: 2,
+			Doc:    "items sorted by whole name, and so by GUID",
+			Source: "derived from name-sort",
+			Caught: []string{"fifo"}, Wakes: "the schedule alone"}),
+		twin(broken.CancelTake, takeSome, engine.Scenario{Name: "queue/cancel-take", Rounds: 2,
+			Doc:    "on a cancelled context the item that was perhaps removed is forgotten",
+			Source: "derived from cancel-leak", Faults: faults.MustParse("cancel=9 lose-reply=9@op=multi"),
+			Caught: []string{"lost-item"}, Wakes: "cancel with lose-reply"}),
+		twin(broken.ItemsOnly, handOver, engine.Scenario{Name: "queue/items-only",
+			Doc:    "a consumer that waits hears nothing of a claim that is given up",
+			Source: "derived from Curator's queues",
+			Caught: []string{"quiescence"}, Wakes: "the schedule alone"}),
+		twin(broken.StaleTake, poll, engine.Scenario{Name: "queue/stale-take", Rounds: 4,
+			Doc:    "the queue is called empty by a server that lags",
+			Source: "derived from stale reads", Clients: 2, Servers: []int{3}, Faults: faults.MustParse("stale-read=3"),
+			Caught: []string{"fifo"}, Wakes: "a server that lags"}),
+	}
+}
+
+// The programs of the twins. More is put than taken, lest a loss show as
+// somebody's waiting.
+func takeSome(newQueue func(*engine.Process) queue) func(*engine.Process) {
+	return exchange(1, false, newQueue)
+}
+func claimSome(newQueue func(*engine.Process) queue) func(*engine.Process) {
+	return exchange(1, true, newQueue)
+}
+func feedTakers(newQueue func(*engine.Process) queue) func(*engine.Process) {
+	return feed(false, newQueue)
+}
+
+// priorityQueueScenarios are those of the priority queues.
+var priorityQueueScenarios = append([]engine.Scenario{
+	priorityScenario(engine.Scenario{
+		Name: "priority-queue/queue", Doc: "clients put with priorities and take, at most once, under every fault",
+		Rounds: 2, Program: exchange(0, false, newPriorityQueue), Faults: exchangeFaults,
+		Goals: []engine.Goal{goalLostPut, goalLostTake},
+	}).Without("doubled-effect"),
+	priorityScenario(engine.Scenario{
+		Name: "priority-queue/claims", Doc: "clients put with priorities, claim and acknowledge, at least once, under every fault",
+		Rounds: 2, Program: exchange(0, true, newPriorityQueue), Faults: exchangeFaults,
+		Goals: []engine.Goal{goalLostAck, goalClaimLost},
+	}),
+}, priorityTwins(newBrokenPriorityQueue)...)
+
+// priorityTwins are the broken priority queues, each made by newQueue.
+func priorityTwins(newQueue func(broken.Flaw) func(*engine.Process) queue) []engine.Scenario {
+	return []engine.Scenario{
+		priorityScenario(engine.Scenario{Name: "priority-queue/stale-list", Row: int(broken.StaleList),
+			Doc:    "a list of items is used to its end while better ones come",
+			Source: "kazoo commit dca0c88", Rounds: 2, Program: takeSome(newQueue(broken.StaleList)),
+			Caught: []string{"priority-order"}, Wakes: "the schedule alone"}),
+		priorityScenario(engine.Scenario{Name: "priority-queue/unpadded", Row: int(broken.Unpadded),
+			Doc:    "priority 10 sorts before 9",
+			Source: "ZooKeeper recipes page, Priority Queues", Rounds: 2, Program: takeSome(newQueue(broken.Unpadded)),
+			Caught: []string{"priority-order"}, Wakes: "nothing is needed"}),
+	}
+}
+
+// queueScenario is what all scenarios of queues have in common.
+func queueScenario(s engine.Scenario) engine.Scenario {
+	s.Setup, s.Checkers = queueSetup, append(slices.Clone(everyQueue), checkers.FIFO{})
+	if s.Source == "" {
+		s.Source = "ZooKeeper recipes page, Queues"
+	}
+	return withDefaults(s, 3)
+}
+
+func priorityScenario(s engine.Scenario) engine.Scenario {
+	if s.Source == "" {
+		s.Source = "ZooKeeper recipes page, Priority Queues"
+	}
+	s = queueScenario(s)
+	s.Checkers = append(slices.Clone(everyQueue), checkers.PriorityOrder{Of: itemPriority})
+	return s
+}

@@ -1,0 +1,212 @@
+package catalog
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"github.com/go-zookeeper/zk"
+
+	"zksim/checkers"
+	"zksim/model/history"
+	"zksim/recipes"
+	"zksim/recipes/broken"
+	"zksim/scenarios/engine"
+)
+
+// revocable is a lock under test that can be asked back.
+type revocable interface {
+	sharedLocker
+	Revoked() <-chan zk.Event
+}
+
+const (
+	revokerPause = 250 * time.Millisecond
+	// holderPatience is how long a holder waits to be told. In a real run it is
+	// told at once.
+	holderPatience = 5 * time.Second
+)
+
+// revocableRounds makes a program in which each client reads or writes in each
+// round, and revokes all locks that it sees now and then. A holder gives up the lock
+// when it is asked to, but not if locks are broken: then it works until it is told
+// that the lock is lost.
+func revocableRounds(force bool, newLock func(p *engine.Process) revocable) func(p *engine.Process) {
+	return func(p *engine.Process) {
+		done := make(chan zk.Event, 1)
+		p.Env.Go("revoker", func() { revoker(p, force, done) })
+		l := newLock(p)
+		o := p.Register(l.Znodes)
+		for r := range p.Rounds {
+			if err := revocableOnce(p, o, l, (p.ID+r)%2 == 0, force); err != nil {
+				p.Fail(err)
+				break
+			}
+		}
+		done <- zk.Event{}
+	}
+}
+
+// revoker revokes or breaks each lock once.
+func revoker(p *engine.Process, force bool, done <-chan zk.Event) {
+	l := newRevocable(p).(*recipes.RevocableLock)
+	o := p.Register(l.Znodes)
+	op, revoke := "revoke", l.Revoke
+	if force {
+		op, revoke = "break", l.Break
+	}
+	var asked []string
+	for {
+		ctx, end := p.Env.WithTimeout(context.Background(), revokerPause)
+		_, _, err := p.Env.Await(ctx, done)
+		end()
+		if err == nil {
+			return
+		}
+		paths, err := l.Queue(context.Background())
+		for _, path := range paths {
+			if err != nil || slices.Contains(asked, path) {
+				continue
+			}
+			asked = append(asked, path)
+			o.Record(history.Event{Kind: history.Invoke, Op: op, Path: path})
+			err = revoke(context.Background(), path)
+			o.Record(history.Event{Kind: history.Return, Op: op, Path: path, Err: err})
+		}
+		if err != nil {
+			p.Fail(err)
+			return
+		}
+	}
+}
+
+// revocableOnce is one round. It returns only errors that a lock must not have.
+func revocableOnce(p *engine.Process, o engine.Object, l revocable, read, force bool) error {
+	op, lock := "lock", l.Lock
+	if read {
+		op, lock = "rlock", l.RLock
+	}
+	if ok, err := o.Attempt(op, lock); !ok {
+		return err
+	}
+	unlock := l.Unlock
+	op = "unlock"
+	if read {
+		unlock = l.RUnlock
+		op = "runlock"
+		share(o, l)
+	} else {
+		znodes := l.Znodes()
+		o.Acquired(znodes[len(znodes)-1], l.Token())
+		work(p, o, l, 3)
+	}
+	hold(p, o, l, force)
+	o.Released()
+	return o.Must(op, unlock)
+}
+
+// hold waits until the lock is revoked, which the stubborn ignore, or lost.
+func hold(p *engine.Process, o engine.Object, l revocable, stubborn bool) {
+	znodes := l.Znodes()
+	path := znodes[len(znodes)-1]
+	ctx, end := p.Env.WithTimeout(context.Background(), holderPatience)
+	defer end()
+	revoked := l.Revoked()
+	if stubborn {
+		revoked = nil
+	}
+	o.Record(history.Event{Kind: history.Invoke, Op: "hold", Path: path})
+	i, _, err := p.Env.Await(ctx, l.Lost(), revoked)
+	switch i {
+	case 0:
+		o.Lost()
+	case 1:
+		o.Record(history.Event{Kind: history.Told, Op: "revoked", Path: path})
+	}
+	o.Record(history.Event{Kind: history.Return, Op: "hold", Path: path, Err: err, OK: true})
+}
+
+func newRevocable(p *engine.Process) revocable {
+	return recipes.NewRevocableLock(p.Conn, p.Env, p.Path(rwDir), recipes.LockOptions{})
+}
+
+func newBrokenRevocable(f broken.Flaw) func(p *engine.Process) revocable {
+	return func(p *engine.Process) revocable { return broken.NewRevocableLock(p.Conn, p.Env, p.Path(rwDir), f) }
+}
+
+// revocableScenario is what all scenarios of revocable locks have in common. The
+// faults, and the haste of timers, end early: only what happens afterwards shows that
+// nobody is told.
+func revocableScenario(s engine.Scenario) engine.Scenario {
+	s = rwScenario(s).Without("refusal") // nobody tries
+	s.Checkers = append(s.Checkers, checkers.LostRevoke{})
+	s.Clients = 2
+	if s.SafetySteps = 150; s.Broken() {
+		s.SafetySteps = 30
+	}
+	return s
+}
+
+var revocableScenarios = []engine.Scenario{
+	revocableScenario(engine.Scenario{
+		Name: "revocable/revocable", Doc: "all holders are asked back under every fault, and give up the lock",
+		Source: "ZooKeeper recipes page, Recoverable Shared Locks",
+		Rounds: 2, Program: revocableRounds(false, newRevocable), Faults: rwFaults,
+		Goals: []engine.Goal{goalExpiry, {Name: "a holder that is told", Reached: told("revoked")},
+			{Name: "a lock that is revoked before it is held", Reached: revokedInQueue},
+			{Name: "a lost reply after a revocation", Reached: lostAfter("set", changed)}},
+	}),
+	revocableScenario(engine.Scenario{
+		Name: "revocable/break", Doc: "all locks are broken under every fault, and holders go on until they hear of it",
+		Source: "ZooKeeper recipes page, laser beams",
+		Rounds: 2, Program: revocableRounds(true, newRevocable), Faults: rwFaults,
+		Goals: []engine.Goal{goalExpiry, {Name: "a write of a holder whose lock was broken", Reached: brokenWrite}},
+	}),
+
+	revocableScenario(engine.Scenario{
+		Name: "revocable/late-revoke", Doc: "the first read of the own znode says unlock, and is ignored", Row: int(broken.LateRevoke),
+		Source: "ZooKeeper recipes page, its wording", Rounds: 2, Program: revocableRounds(false, newBrokenRevocable(broken.LateRevoke)),
+		Caught: []string{"lost-revoke"}, Wakes: "the schedule alone",
+	}),
+	revocableScenario(engine.Scenario{
+		Name: "revocable/deaf-holder", Doc: "a holder does not hear that its znode was deleted", Row: int(broken.DeafHolder),
+		Source: "derived from the recipe page's laser beams", Rounds: 2, Program: revocableRounds(true, newBrokenRevocable(broken.DeafHolder)),
+		Caught: []string{"lost-revoke"}, Wakes: "nothing is needed",
+	}),
+}
+
+// revokedInQueue reports whether somebody got the lock by a znode revoked before.
+func revokedInQueue(h *history.History) bool {
+	revoked := map[string]bool{}
+	for _, e := range h.Events {
+		switch {
+		case e.Kind == history.Return && e.Op == "revoke" && e.Err == nil:
+			revoked[e.Path] = true
+		case e.Kind == history.Acquired && revoked[e.Path]:
+			return true
+		}
+	}
+	return false
+}
+
+// brokenWrite reports whether a holder tried to write after its znode was deleted by
+// somebody else.
+func brokenWrite(h *history.History) bool {
+	paths := map[int32]string{} // of the writer's znode
+	gone := map[string]bool{}
+	for _, e := range h.Events {
+		switch e.Kind {
+		case history.Acquired:
+			paths[e.Object] = e.Path
+		case history.Return:
+			if e.Op == "break" {
+				gone[e.Path] = true
+			}
+		case history.Write:
+			if gone[paths[e.Object]] {
+				return true
+			}
+		}
+	}
+	return false
+}

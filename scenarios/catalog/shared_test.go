@@ -1,0 +1,60 @@
+package catalog
+
+import (
+	"context"
+	"slices"
+	"testing"
+	"zksim/scenarios/engine"
+)
+
+// A twin is a control only if it is caught because of its flaw.
+func TestTwinsOfSharedLocksHoldWithoutTheirFlaws(t *testing.T) {
+	for name, program := range map[string]func(p *engine.Process){
+		"rwlock/sibling-wait":    sharedRounds(newBrokenRW(0)),
+		"rwlock/downgrade":       sharedRounds(newBrokenRW(0)),
+		"rwlock/watch-directory": func(p *engine.Process) { sharedFanOut(p, newBrokenRW(0)) },
+		"rwlock/readers-queue":   sharedRounds(newBrokenRW(0)),
+		"semaphore/count-first":  leaseRounds(newBrokenSemaphore(0)),
+		"semaphore/leaked-lease": leaseRounds(newBrokenSemaphore(0)),
+		"revocable/late-revoke":  revocableRounds(false, newBrokenRevocable(0)),
+		"revocable/deaf-holder":  revocableRounds(true, newBrokenRevocable(0)),
+		"monitor/busy-lock":      monitored(0, newBrokenMonitor(0, holdLimit)),
+		"monitor/stale-alarm":    monitored(0, newBrokenMonitor(0, holdShort+1)),
+	} {
+		s := *Named(name)
+		s.Program, s.Caught = program, nil
+		rep, err := engine.Run(context.Background(), &s, engine.Options{Seeds: engine.Range{First: 1, Last: 500}})
+		if err != nil || !unharmed(rep) {
+			t.Errorf("%s without its flaw: %+v, %v", name, rep, err)
+		}
+	}
+}
+
+// More of everything than the scenarios have: clients, rounds and faults.
+func TestSharedLocksHoldInACrowd(t *testing.T) {
+	last := uint64(400)
+	if testing.Short() {
+		last = 100
+	}
+	for _, x := range []struct {
+		name            string
+		clients, rounds int
+	}{
+		{"rwlock/rwlock", 6, 4},
+		{"semaphore/semaphore", 6, 3},
+		{"revocable/revocable", 4, 3},
+		{"revocable/break", 4, 3},
+		{"monitor/monitor", 6, 3},
+	} {
+		s := *Named(x.name)
+		s.Clients, s.Rounds, s.Goals = x.clients, x.rounds, nil
+		s.Faults = slices.Clone(s.Faults)
+		for i := range s.Faults {
+			s.Faults[i].Budget *= 2
+		}
+		rep, err := engine.Run(context.Background(), &s, engine.Options{Seeds: engine.Range{First: 1, Last: last}})
+		if err != nil || !unharmed(rep) {
+			t.Errorf("%s in a crowd: %+v, %v", x.name, rep, err)
+		}
+	}
+}

@@ -1,0 +1,212 @@
+package catalog
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"zksim/checkers"
+	"zksim/model/history"
+	"zksim/recipes"
+	"zksim/scenarios/engine"
+)
+
+// use is a word as a checker declares it.
+type use struct {
+	checker string
+	class   checkers.Class
+	op      string
+}
+
+// uses collects from histories which words decide verdicts.
+type uses struct {
+	declared map[use]bool   // true: judged
+	matters  map[use]string // where
+}
+
+// TestTheWordsThatDecideVerdictsAreThoseThatCheckersDeclare takes histories of all scenarios, as they are, as
+// a real ensemble would leave them, and spoiled; gives each word in turn another name, and leaves its events out. A
+// word whose absence changes a verdict must be declared, and one that is declared must change some verdict or
+// be said to be unjudged.
+func TestTheWordsThatDecideVerdictsAreThoseThatCheckersDeclare(t *testing.T) {
+	seeds, more := uint64(10), uint64(50)
+	if testing.Short() {
+		seeds, more = 5, 0
+	}
+	r := engine.NewRunner()
+	defer r.Close()
+	u := uses{map[use]bool{}, map[use]string{}}
+	for i := range All {
+		for _, c := range All[i].Checkers {
+			for _, w := range c.(checkers.Declaring).Needs().Words {
+				u.declared[use{c.Name(), w.Class, w.Op}] = !w.Unjudged
+			}
+		}
+	}
+	random := rand.New(rand.NewPCG(7, 8))
+	for seed := range seeds + more {
+		for i := range All {
+			if s := &All[i]; seed < seeds || u.wants(s) {
+				h := r.Seed(s, seed+1).History
+				real := *h
+				real.Txns = false
+				where := fmt.Sprintf("%s, seed %d", s.Name, seed+1)
+				if seed < seeds {
+					u.try(s.Checkers, h, where, true)
+					u.try(s.Checkers, &real, where, true)
+				}
+				for _, x := range []*history.History{h, h, h, &real} {
+					u.try(s.Checkers, spoiled(x, random), where, false)
+				}
+			}
+		}
+	}
+	for _, x := range telling {
+		u.try([]checkers.Checker{x.checker}, &history.History{Clients: 1, Events: x.events, Txns: true}, "by hand",
+			false)
+	}
+	for x, where := range u.matters {
+		if judged, known := u.declared[x]; !known || !judged {
+			t.Errorf("%s goes by the %v %q, known: %v, in %s", x.checker, x.class, x.op, known, where)
+		}
+	}
+	for x, judged := range u.declared {
+		if judged && u.matters[x] == "" && !testing.Short() {
+			t.Errorf("%s declares the %v %q, which changes no verdict", x.checker, x.class, x.op)
+		}
+	}
+}
+
+// telling are histories that show words which few of the spoiled ones do.
+var telling = []struct {
+	checker checkers.Checker
+	events  []history.Event
+}{
+	{checkers.Refusal{}, []history.Event{{Kind: history.Invoke, Client: 1, Object: 1, Op: "trylock"},
+		{Kind: history.Return, Client: 1, Object: 1, Op: "trylock", Err: recipes.ErrLocked, OK: true}}},
+	{checkers.Monotone{}, []history.Event{{Kind: history.Told, Client: 1, Object: 1, Op: checkers.ToldData,
+		Path: "/a", Zxid: 5},
+		{Kind: history.Return, Client: 1, Object: 1, Op: checkers.WatchCache},
+		{Kind: history.Told, Client: 1, Object: 1, Op: checkers.ToldData, Path: "/a", Zxid: 3}}},
+	{checkers.Ownership{}, []history.Event{{Kind: history.Invoke, Client: 1, Object: 1, Op: "lock"},
+		{Kind: history.Created, Client: 1, Path: "/l/a", Zxid: 1, Session: 1}, {Kind: history.Deleted, Client: 1,
+			Path: "/l/a", Zxid: 2, Session: 1},
+		{Kind: history.Invoke, Client: 1, Object: 1, Op: "downgrade"}, {Kind: history.Acquired, Client: 1, Object: 1,
+			Path: "/l/a"}}},
+	{checkers.Ownership{}, deletedDuring("lock")}, {checkers.Ownership{}, deletedDuring("trylock")},
+	{checkers.Ownership{}, deletedDuring("rlock")}, {checkers.Ownership{}, deletedDuring("tryrlock")},
+	{checkers.Ownership{}, deletedDuring("campaign")},
+	{checkers.Ownership{Leases: 2}, deletedDuring("acquire")},
+	{checkers.Ownership{Leases: 2}, deletedDuring("tryacquire")},
+}
+
+// deletedDuring has a call that gets the lock, though its znode is deleted before it ends: it is right only if the
+// call had begun before that.
+func deletedDuring(op string) []history.Event {
+	return []history.Event{{Kind: history.Invoke, Client: 1, Object: 1, Op: op},
+		{Kind: history.Created, Client: 1, Path: "/l/a", Zxid: 1, Session: 1},
+		{Kind: history.Deleted, Client: 1, Path: "/l/a", Zxid: 2, Session: 1},
+		{Kind: history.Return, Client: 1, Object: 1, Op: op},
+		{Kind: history.Acquired, Client: 1, Object: 1, Path: "/l/a"}}
+}
+
+// wants reports whether a word of the scenario's checkers has changed no verdict yet.
+func (u *uses) wants(s *engine.Scenario) bool {
+	for x, judged := range u.declared {
+		known := func(c checkers.Checker) bool { return c.Name() == x.checker }
+		if judged && u.matters[x] == "" && slices.ContainsFunc(s.Checkers, known) {
+			return true
+		}
+	}
+	return false
+}
+
+// try tries words of a history on the checkers that know any: all of them, or those that have to change a
+// verdict yet.
+func (u *uses) try(all []checkers.Checker, h *history.History, where string, any bool) {
+	found := map[use]bool{}
+	for _, e := range h.Events {
+		if c, ok := checkers.ClassOf(e.Kind); ok && e.Op != "" {
+			found[use{"", c, e.Op}] = true
+		}
+	}
+	for _, c := range all {
+		if len(c.(checkers.Declaring).Needs().Words) == 0 {
+			continue
+		}
+		want := c.Check(h).Level
+		for x := range found {
+			x.checker = c.Name()
+			if u.matters[x] != "" || !any && !u.declared[x] {
+				continue
+			}
+			if c.Check(without(h, x, true)).Level != want || c.Check(without(h, x, false)).Level != want {
+				u.matters[x] = where
+			}
+		}
+	}
+}
+
+// spoiled returns a copy of h in which some of the events that programs record are missing, come at another
+// time, or have another answer.
+func spoiled(h *history.History, random *rand.Rand) *history.History {
+	other := *h
+	other.Events = slices.Clone(h.Events)
+	for range 1 + random.IntN(5) {
+		var list []int
+		for i, e := range other.Events {
+			if _, chosen := checkers.ClassOf(e.Kind); chosen {
+				list = append(list, i)
+			}
+		}
+		if len(list) == 0 {
+			break
+		}
+		i := list[random.IntN(len(list))]
+		e := other.Events[i]
+		list = slices.DeleteFunc(list, func(k int) bool {
+			x := &other.Events[k]
+			return x.Kind != e.Kind ||
+				x.Op != e.Op
+		})
+		x := other.Events[list[random.IntN(len(list))]]
+		switch random.IntN(4) {
+		case 0:
+			other.Events = slices.Delete(other.Events, i, i+1)
+		case 1:
+			other.Events = slices.Delete(other.Events, i, i+1)
+			other.Events = slices.Insert(other.Events, random.IntN(len(other.Events)+1), e)
+		case 2:
+			e.Path, e.Value, e.Zxid, e.Err, e.OK = x.Path, x.Value, x.Zxid, x.Err, x.OK
+			other.Events[i] = e
+		default:
+			e.Err, e.OK = recipes.ErrLocked, true // refused
+			if random.IntN(2) == 0 {
+				e.Err, e.OK = nil, false
+			}
+			other.Events[i] = e
+		}
+	}
+	return &other
+}
+
+// without returns a copy of h in which a word has another name, or does not occur.
+func without(h *history.History, x use, rename bool) *history.History {
+	other := *h
+	is := func(e history.Event) bool {
+		c, ok := checkers.ClassOf(e.Kind)
+		return ok && c == x.class && e.Op == x.op
+	}
+	if !rename {
+		other.Events = slices.DeleteFunc(slices.Clone(h.Events), is)
+		return &other
+	}
+	other.Events = slices.Clone(h.Events)
+	for i := range other.Events {
+		if e := &other.Events[i]; is(*e) {
+			e.Op = "zzz"
+		}
+	}
+	return &other
+}

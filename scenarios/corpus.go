@@ -1,0 +1,110 @@
+package scenarios
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"zksim/checkers"
+	"zksim/faults"
+	"zksim/scenarios/engine"
+	"zksim/scenarios/pipeline"
+	"zksim/sim"
+)
+
+// Corpus is the folder, in that of the test, with the schedules that Check replays before anything else: those of
+// scenario my/lock are the files *.txt in testdata/zksim/my.lock. When a check fails it writes its schedule there.
+// Committed, it keeps the bug from coming back. A schedule that does not fit the code any more is run as far as it
+// fits, and the log says so.
+const Corpus = "testdata/zksim"
+
+// replayCorpus replays the schedules that are committed for a scenario, and reports whether none of them has
+// failed.
+func replayCorpus(t T, s *Scenario) bool {
+	t.Helper()
+	names, err := filepath.Glob(filepath.Join(Corpus, pipeline.FileName(s), "*.txt"))
+	if err != nil {
+		t.Fatalf("%v", err)
+		return false
+	}
+	slices.Sort(names)
+	for _, file := range names {
+		schedule, err := pipeline.ReadSchedule(file)
+		if err != nil {
+			t.Fatalf("%v", err)
+			return false
+		}
+		if !replayed(t, s, file, schedule) {
+			return false
+		}
+	}
+	return true
+}
+
+// replayed replays one committed schedule, and reports whether all held.
+func replayed(t T, s *Scenario, file string, schedule engine.Schedule) bool {
+	t.Helper()
+	res, err := strictly(s, schedule)
+	stale := (*sim.NotEnabledError)(nil)
+	if errors.As(err, &stale) {
+		t.Logf("%s fits no more, from step %d on, and is run without the steps that do not fit", file, stale.Index+1)
+		r := engine.NewRunner()
+		defer r.Close()
+		if res, err = r.Explore(s, schedule, &sim.Replay{Names: schedule.Names, Loose: true}); err == nil {
+			r.Names(&res)
+		}
+	}
+	switch {
+	case err != nil:
+		t.Fatalf("%s: %v", file, err)
+		return false
+	case res.Verdict.Level == checkers.Violated && !s.Catches(res.Verdict):
+		failAgain(t, s, &res, file, file)
+		return false
+	}
+	t.Logf("%s: %s", file, res.Verdict.Level)
+	return true
+}
+
+// strictly replays a schedule, and looks for code that leaves the simulator.
+func strictly(s *Scenario, schedule engine.Schedule) (res engine.Result, err error) {
+	r := engine.NewRunner()
+	defer r.Close()
+	err = r.Strictly(func() (err error) {
+		res, err = r.Replay(s, schedule)
+		return err
+	})
+	if err == nil {
+		err = s.Unknown(res.History)
+	}
+	res.Schedule.Faults = slices.Clone(faults.Plan(res.Schedule.Faults))
+	return res, err
+}
+
+// replay replays the schedule of -zksim.schedule.
+func replay(t T, s *Scenario, file string) {
+	t.Helper()
+	schedule, err := pipeline.ReadSchedule(file)
+	if errors.Is(err, os.ErrNotExist) {
+		t.Fatalf("-zksim.schedule: %v", err)
+		return
+	}
+	var res engine.Result
+	if err == nil {
+		res, err = strictly(s, schedule)
+	}
+	if err != nil {
+		if stale := (*sim.NotEnabledError)(nil); !errors.As(err, &stale) && schedule.Scenario == "" {
+			t.Fatalf("%v", err) // it names the file
+			return
+		}
+		t.Fatalf("%s: %v", file, err)
+		return
+	}
+	if res.Verdict.Level != checkers.OK && !s.Catches(res.Verdict) {
+		told(t, s, &res)
+		return
+	}
+	t.Logf("%s: %s after %d steps, hash %016x", s.Name, res.Verdict.Level, res.Steps, res.Hash)
+}

@@ -1,0 +1,66 @@
+package engine
+
+import (
+	"slices"
+
+	"zksim/sim"
+)
+
+// circumstances is how many bytes say under what circumstances a run of Bytes
+// happens, before those that say what happens.
+const circumstances = 3
+
+// Bytes runs the scenario with everything drawn from bytes: the size of the
+// ensemble, the order of what ZooKeeper leaves open and the part of the fault plan
+// that is on from the first three, and each choice from one of the others; see
+// [sim.Bytes]. What is missing is zero; with zeros in front all of the plan is on.
+// The schedule of the result has no names yet; see Schedule.
+func (r *Runner) Bytes(s *Scenario, data []byte) Result {
+	var c [circumstances]byte
+	r.bytes = sim.Bytes{Data: data[copy(c[:], data):]}
+	return r.under(s, c, &r.bytes)
+}
+
+// under runs the scenario under circumstances.
+func (r *Runner) under(s *Scenario, c [circumstances]byte, ch sim.Chooser) Result {
+	p := Schedule{Scenario: s.Name, Servers: 1, Order: uint64(c[1])}
+	if len(s.Servers) > 0 {
+		p.Servers = s.Servers[int(c[0])%len(s.Servers)]
+	}
+	if r.plan = append(r.plan[:0], s.Faults...); c[2] != 0 {
+		var part sim.Random
+		part.Seed(uint64(c[2]))
+		r.plan = s.Faults.SwarmInto(r.plan[:0], part.Uint64)
+	}
+	p.Faults = r.plan
+	result, err := r.run(s, p, ch)
+	if err != nil {
+		panic("scenarios: bytes cannot fail: " + err.Error())
+	}
+	return result
+}
+
+// Recorded returns the bytes with which Bytes makes the run of a seed again.
+func (r *Runner) Recorded(s *Scenario, seed uint64) []byte {
+	ch := sim.Chooser(&r.random)
+	random := &r.random
+	if Portfolio.pct(seed) {
+		random, ch = &r.pct.Random, &r.pct
+		r.pct.Seed(seed)
+	} else {
+		r.random.Seed(seed)
+	}
+	random.FaultRate = 1 << (10 + random.Uint64()%6)
+	c := [circumstances]byte{byte(seed), byte(random.Uint64()), byte(random.Uint64())}
+	rec := &sim.Recorder{Chooser: ch}
+	r.under(s, c, rec)
+	return append(slices.Clone(c[:]), rec.Data...)
+}
+
+// Novel is Bytes for Go's fuzzer, which is shown what kinds of states the run reaches.
+func (r *Runner) Novel(s *Scenario, data []byte) Result {
+	var n novelty
+	r.world.OnStep = func() { n.note(r.world) }
+	defer func() { r.world.OnStep = nil }()
+	return r.Bytes(s, data)
+}

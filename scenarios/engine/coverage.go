@@ -1,0 +1,246 @@
+package engine
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"sync/atomic"
+
+	"zksim/checkers"
+	"zksim/faults"
+	"zksim/model/history"
+)
+
+// Coverage is what happened in the runs of a scenario, so that it does not hold because
+// nothing was tried.
+type Coverage struct {
+	Rules   []RuleCount // of the fault plan; rules with the same fault and aim are one
+	Holders int         // the most objects that held the lock at once, from Acquired to Released, Lost or Crashed
+	Reached []int       // in how many runs each goal was reached
+	// Gaps are the reasons why the scenario is inconclusive although nothing is violated and
+	// all goals are reached: checkers that had nothing to judge, and rules that never struck.
+	Gaps []string
+	// Quiet are the rules that never struck and are no gap: they could have, or were part of too few
+	// plans to tell; see [faults.Rule.Enough].
+	Quiet []string
+}
+
+// RuleCount is how often a rule of a fault plan has struck.
+type RuleCount struct {
+	faults.Rule
+	On       int // runs in which it was part of the plan, as each seed draws a part of that
+	Possible int // of these: runs in which the state permitted it at some moment
+	Hit      int // and runs in which it struck
+	Strikes  int
+}
+
+// coverer collects the coverage of a scenario. The runs are looked at by many workers, what
+// they saw is added in the order of the seeds.
+type coverer struct {
+	*Scenario
+	plan   faults.Plan // the rules that are counted; look reads these and no counts
+	rules  []RuleCount
+	goals  []int
+	needs  []need
+	judged []atomic.Bool // needs that were met; look leaves these out
+	runs   int
+	most   int
+}
+
+// need is what a checker needs, and which of it there was in any run.
+type need struct {
+	checker string
+	checkers.Needs
+	had uint64 // by bit
+}
+
+// sight is what one run adds.
+type sight struct {
+	strikes []faults.Strike // of each rule
+	on      []bool          // which of them were part of the plan
+	goals   []bool
+	had     []uint64 // of each need, by bit; nil: all were met before
+	holders int
+}
+
+func newCoverer(s *Scenario) *coverer {
+	c := &coverer{Scenario: s, goals: make([]int, len(s.Goals))}
+	for _, r := range s.Faults {
+		if r.Budget > 0 && c.rule(r) < 0 {
+			c.plan = append(c.plan, r)
+			c.rules = append(c.rules, RuleCount{Rule: r})
+		}
+	}
+	for _, x := range s.Checkers {
+		if d, ok := x.(checkers.Declaring); ok {
+			c.needs = append(c.needs, need{checker: x.Name(), Needs: d.Needs()})
+		}
+	}
+	c.judged = make([]atomic.Bool, len(c.needs))
+	return c
+}
+
+// rule returns the place of the rule that r is counted as, -1 if there is none.
+func (c *coverer) rule(r faults.Rule) int {
+	return slices.IndexFunc(c.plan, func(x faults.Rule) bool { return x.Fault == r.Fault && x.Aim == r.Aim })
+}
+
+// look returns what there is in the run that r has just made.
+func (c *coverer) look(r *Runner, res *Result) sight {
+	x := sight{strikes: make([]faults.Strike, len(c.plan)), on: make([]bool, len(c.plan)),
+		goals: make([]bool, len(c.Goals)), holders: holders(res.History)}
+	for i, s := range r.injector.Struck(nil, res.Schedule.Faults, res.History) {
+		k := c.rule(res.Schedule.Faults[i])
+		x.on[k] = true
+		x.strikes[k].Times += s.Times
+		x.strikes[k].Possible = x.strikes[k].Possible || s.Possible
+	}
+	for i, g := range c.Goals {
+		x.goals[i] = g.Reached(res.History)
+	}
+	for i := range c.needs {
+		if c.judged[i].Load() {
+			continue
+		}
+		if x.had == nil {
+			x.had = make([]uint64, len(c.needs))
+		}
+		for k, n := range c.needs[i].Seen {
+			if n.In(res.History) {
+				x.had[i] |= 1 << k
+			}
+		}
+	}
+	return x
+}
+
+// add takes a run into account.
+func (c *coverer) add(x *sight) {
+	c.runs++
+	c.most = max(c.most, x.holders)
+	for i, s := range x.strikes {
+		if r := &c.rules[i]; x.on[i] {
+			r.On++
+			r.Strikes += s.Times
+			r.Hit += min(s.Times, 1)
+			if s.Possible {
+				r.Possible++
+			}
+		}
+	}
+	for i, reached := range x.goals {
+		if reached {
+			c.goals[i]++
+		}
+	}
+	for i, had := range x.had {
+		if had == 1<<len(c.needs[i].Seen)-1 {
+			c.judged[i].Store(true)
+		}
+		c.needs[i].had |= had
+	}
+}
+
+// report sums up.
+func (c *coverer) report() Coverage {
+	cov := Coverage{Rules: c.rules, Holders: c.most, Reached: c.goals}
+	for i := range c.needs {
+		if !c.judged[i].Load() {
+			cov.Gaps = append(cov.Gaps, fmt.Sprintf("%s judged nothing in %s: %s", c.needs[i].checker,
+				RunsText(c.runs), c.needs[i].lacks()))
+		}
+	}
+	for _, r := range c.rules {
+		switch {
+		case r.Strikes > 0:
+		case r.Possible > 0 || r.On < r.Enough():
+			cov.Quiet = append(cov.Quiet, fmt.Sprintf("%s (possible in %d of %s)", r.Rule, r.Possible, RunsText(r.On)))
+		default:
+			cov.Gaps = append(cov.Gaps, fmt.Sprintf("%s never struck in %s, of which %d had it in their plans: %s",
+				r.Rule, RunsText(c.runs), r.On, r.Lacks(c.Faults, c.Clients)))
+		}
+	}
+	return cov
+}
+
+// lacks says what no run had, the first of it, or else what no run had together.
+func (n *need) lacks() string {
+	var all []string
+	for k, x := range n.Seen {
+		if n.had>>k&1 == 0 {
+			return lack(x)
+		}
+		all = append(all, x.What)
+	}
+	return "it needs, in one run, " + strings.Join(all, " and ")
+}
+
+// RunsText writes a number of runs.
+func RunsText(n int) string {
+	if n == 1 {
+		return "1 run"
+	}
+	return fmt.Sprintf("%d runs", n)
+}
+
+// holders returns how many objects held the lock at once, at most.
+func holders(h *history.History) (most int) {
+	var held []caller
+	for i := range h.Events {
+		e := &h.Events[i]
+		switch e.Kind {
+		case history.Acquired:
+			if x := (caller{e.Client, e.Object}); !slices.Contains(held, x) {
+				held = append(held, x)
+			}
+			most = max(most, len(held))
+		case history.Released, history.Lost:
+			held = slices.DeleteFunc(held, func(x caller) bool { return x.object == e.Object })
+		case history.Crashed:
+			held = slices.DeleteFunc(held, func(x caller) bool { return x.client == e.Client })
+		}
+	}
+	return most
+}
+
+// caller is an object of a client.
+type caller struct{ client, object int32 }
+
+// Summary returns the coverage in a few lines: how often each rule of the fault plan has struck, how
+// many held the lock at once, and in how many runs each goal was reached.
+func (r *Report) Summary() []string {
+	var lines []string
+	var struck []string
+	for _, x := range r.Rules {
+		if x.Strikes > 0 {
+			struck = append(struck, fmt.Sprintf("%s %d (%d of %d)", x.Fault+aimText(x.Rule), x.Strikes, x.Hit, x.On))
+		}
+	}
+	add := func(label string, parts []string) {
+		if len(parts) > 0 {
+			lines = append(lines, fmt.Sprintf("%-10s %s", label, strings.Join(parts, ", ")))
+		}
+	}
+	if len(struck) > 0 {
+		struck[0] = "times (in runs, of those with it): " + struck[0]
+	}
+	add("struck", struck)
+	add("not struck", r.Quiet)
+	if r.Holders > 0 {
+		add("holders", []string{fmt.Sprintf("%d at once, at most", r.Holders)})
+	}
+	var goals []string
+	for i, g := range r.Scenario.Goals {
+		goals = append(goals, fmt.Sprintf("%s in %s", g.Name, RunsText(r.Reached[i])))
+	}
+	add("goals", goals)
+	return lines
+}
+
+// aimText is the aim of a rule as plans have it.
+func aimText(r faults.Rule) string {
+	if _, aim, ok := strings.Cut(r.String(), "@"); ok {
+		return "@" + aim
+	}
+	return ""
+}

@@ -1,0 +1,96 @@
+// Package engine runs scenarios: one seed or schedule after the other ([Runner]), or many seeds on all
+// cores ([Run]). It shrinks a failing schedule, tells its steps and finds the one that decides. It knows
+// no scenario and no recipe, and neither files nor pages; package scenarios is what tests import.
+package engine
+
+import (
+	"slices"
+
+	"zksim/checkers"
+	"zksim/faults"
+	"zksim/model"
+	"zksim/model/history"
+	"zksim/recipes"
+	"zksim/sim"
+
+	"github.com/go-zookeeper/zk"
+)
+
+// The simulated connection and environment are what recipes are written for.
+var (
+	_ recipes.Conn = sim.Conn{}
+	_ recipes.Env  = sim.Env{}
+)
+
+// Scenario is one experiment.
+type Scenario struct {
+	Name   string // recipe/variant
+	Doc    string // one sentence
+	Source string // where the recipe or the bug comes from
+
+	Clients int
+	Rounds  int             // how often each client repeats what it does; 0: the program has no rounds
+	Servers []int           // sizes of the ensemble; each seed draws one. Empty: 1
+	Setup   []model.Request // executed before the clients start
+	Faults  faults.Plan     // what may go wrong; each seed draws a part of it
+
+	// Program is what each client does. It must take all time, randomness and
+	// concurrency from its Process, and share nothing with other clients. A program that
+	// waits or starts goroutines otherwise is a [sim.Misuse].
+	Program func(p *Process)
+
+	// Alike returns the same number for clients whose programs are the same but for
+	// the names that Env.UUID makes, and depend on nothing of these but that they
+	// are unique; nil: no two are. Exhaustive search then leaves out what differs
+	// only in who is who.
+	Alike func(id, rounds int) int
+
+	Checkers []checkers.Checker
+	Goals    []Goal
+	// Words are operations that the program records and that nobody is to judge. Any other
+	// word must be one that a checker knows, see [checkers.Needs], so that none is misspelled.
+	Words []string
+
+	// Caught names the checkers that are to find the flaw of a broken recipe:
+	// the scenario succeeds when one of them does. Empty: everything must hold.
+	Caught []string
+	Row    int    // of a broken recipe: its number in docs/museum.md
+	Wakes  string // likewise: which faults or orders of events wake the bug
+
+	// SafetySteps and MaxSteps are as in sim.Config. A run with more clients or rounds than
+	// these may have more steps than MaxSteps, in proportion, up to 1,048,576.
+	SafetySteps, MaxSteps int
+
+	own size // of the scenario that this is a resized copy of
+}
+
+// Broken reports whether the scenario is a control that must fail.
+func (s *Scenario) Broken() bool { return len(s.Caught) > 0 }
+
+// Without returns the scenario without the checkers of these names, which have nothing to judge in it.
+func (s Scenario) Without(names ...string) Scenario {
+	s.Checkers = slices.DeleteFunc(slices.Clone(s.Checkers), func(c checkers.Checker) bool {
+		return slices.Contains(names, c.Name())
+	})
+	return s
+}
+
+// Mkdir returns a request for Scenario.Setup: it makes a persistent znode without data that everybody may use.
+func Mkdir(path string) model.Request {
+	return model.Request{Op: model.OpCreate, Path: path, ACL: zk.WorldACL(zk.PermAll)}
+}
+
+// Goal is something that must happen in at least one run, so that no scenario holds
+// because nothing was tried.
+type Goal struct {
+	Name    string
+	Reached func(h *history.History) bool
+}
+
+// T is what checks of scenarios need of a *testing.T.
+type T interface {
+	Helper()
+	Name() string
+	Logf(format string, args ...any)
+	Fatalf(format string, args ...any)
+}

@@ -1,0 +1,371 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"runtime"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"zksim/checkers"
+	"zksim/sim"
+)
+
+// Range is a range of seeds, both ends included.
+type Range struct{ First, Last uint64 }
+
+// ParseRange reads seeds: "17" or "1-500".
+func ParseRange(s string) (Range, error) {
+	first, last, isRange := strings.Cut(s, "-")
+	a, err := strconv.ParseUint(first, 10, 63)
+	b := a
+	if err == nil && isRange {
+		b, err = strconv.ParseUint(last, 10, 63)
+	}
+	if err != nil || b < a {
+		return Range{}, fmt.Errorf("seeds are a number or a range as 1-500, not %q", clip(s))
+	}
+	return Range{a, b}, nil
+}
+
+// ParseShard reads "i/n" with i from 1 to n.
+func ParseShard(s string) (shard, shards uint64, err error) {
+	if s == "" {
+		return 0, 0, nil
+	}
+	a, b, _ := strings.Cut(s, "/")
+	i, err1 := strconv.ParseUint(a, 10, 32)
+	n, err2 := strconv.ParseUint(b, 10, 32)
+	if err1 != nil || err2 != nil || i < 1 || i > n {
+		return 0, 0, fmt.Errorf("a shard is i/n with i from 1 to n, as 2/4, not %q", s)
+	}
+	return i % n, n, nil
+}
+
+// Options say how much to run.
+type Options struct {
+	Seeds    Range
+	Strategy Strategy
+	Workers  int // 0: one for each core
+	// Shard i of n takes the seeds whose remainder modulo n is i; n 0: all.
+	Shard, Shards uint64
+	// Progress, if not nil, is called after every run, from many goroutines.
+	Progress func()
+	// Stuck is how long client code may keep control without a call of its Conn or Env
+	// before that is taken for a misuse, unless it waits meanwhile; 0: 30 seconds.
+	Stuck time.Duration
+}
+
+// Status is the outcome of a scenario over all its seeds.
+type Status uint8
+
+// The outcomes, and what they mean for the exit status of a tool.
+const (
+	Held             Status = iota // everything held
+	Caught                         // a broken recipe was caught as it should be
+	Violation                      // something that must hold does not
+	Escaped                        // a broken recipe was not caught
+	Inconclusive                   // a judge could not decide, or what must happen for that never did
+	Nondeterministic               // one seed, two different runs
+	Misused                        // client code has left the simulator, see sim.Misuse
+)
+
+// Report is what a scenario came to.
+type Report struct {
+	Scenario *Scenario
+	Status   Status
+	Runs     int
+	Steps    int
+	// Failure is the run of the lowest seed that was violated (or of a broken
+	// recipe caught); its History is not kept.
+	Failure Result
+	Missed  []string // goals that no run reached
+	Coverage
+	Why   string // for Inconclusive, Nondeterministic and Misused
+	Stack string // of client code, a line for each call, for Misused and if the failure is a panic
+	Cut   bool   // ctx was done before all seeds were run, and nothing had failed until then
+}
+
+// Run runs a scenario over seeds, on several cores. The report does not depend
+// on their number. It stops early at the first failure, when ctx is done (then
+// the report covers what was run, and says that it was cut short), and with an
+// error when client code leaves the simulator, which is a [*sim.Misuse] and also in the report, when it ends its
+// goroutine, or when it records a word that no checker knows.
+func Run(ctx context.Context, s *Scenario, o Options) (Report, error) {
+	if err := s.Accepts(s.Faults); err != nil {
+		return Report{Scenario: s}, err
+	}
+	if o.Workers <= 0 {
+		o.Workers = runtime.GOMAXPROCS(0)
+	}
+	if seeds := o.Seeds.Last - o.Seeds.First; uint64(o.Workers) > seeds {
+		o.Workers = int(seeds) + 1 // more would have nothing to do
+	}
+	o.Workers = min(o.Workers, maxWorkers)
+	e := &engine{Scenario: s, Options: o, ctx: ctx, turn: o.Seeds.First, waiting: map[uint64]outcome{},
+		coverage: newCoverer(s), words: checkers.VocabularyOf(s.Checkers, s.Words)}
+	e.next.Store(o.Seeds.First)
+	e.limit.Store(o.Seeds.Last)
+	if err := e.work(); err != nil {
+		rep := Report{Scenario: s}
+		if m := (*sim.Misuse)(nil); errors.As(err, &m) {
+			rep.Status, rep.Why, rep.Stack = Misused, m.Message, m.Stack
+		}
+		return rep, err
+	}
+	if e.stranger != nil {
+		return Report{Scenario: s}, e.stranger
+	}
+	return e.report(), nil
+}
+
+// maxWorkers bounds the memory that workers take.
+const maxWorkers = 1024
+
+// engine is one Run in progress. Workers finish seeds in any order; what they
+// found is taken into account in the order of the seeds and only up to the first
+// failure, as if there were one worker.
+type engine struct {
+	*Scenario
+	Options
+	ctx   context.Context
+	next  atomic.Uint64
+	limit atomic.Uint64 // no seed beyond it is of interest any more
+
+	mu      sync.Mutex
+	turn    uint64             // the seed to be taken into account next
+	waiting map[uint64]outcome // of seeds beyond it
+	dead    error              // a worker that ended before its time
+
+	words    checkers.Vocabulary
+	coverage *coverer
+
+	runs, steps int
+	failure     *Result
+	stranger    error  // a word that nobody knows
+	doubt       string // a verdict "unknown"
+	differs     string // a run that was not the same twice
+	panicked    string // of the failure
+	strict      map[uint64]Shown
+}
+
+// outcome is what one seed came to. The zero value is a seed of another shard.
+type outcome struct {
+	run      bool
+	steps    int
+	sight    sight
+	failure  *Result
+	stranger error
+	doubt    string
+	differs  string
+	panicked string
+}
+
+// work runs the seeds and watches over the workers.
+func (e *engine) work() error {
+	var err error
+	if e.strict, err = strictRuns(e.Scenario, e.Strategy, e.first(), e.Stuck); err != nil {
+		return err
+	}
+	guard := NewGuard(e.Stuck)
+	done := make(chan struct{})
+	var wg sync.WaitGroup
+	all := make([]*watched, e.Workers)
+	for i := range all {
+		r := NewRunner()
+		r.Strategy = e.Strategy
+		all[i] = guard.watch(r)
+		all[i].name = e.Name
+		wg.Go(func() { e.worker(r, all[i]) })
+	}
+	go func() {
+		wg.Wait()
+		close(done)
+	}()
+	if err := guard.Until(done, func() bool { return false }); err != nil {
+		e.limit.Store(0)
+		ends(done)
+		return err
+	}
+	for _, w := range all {
+		if m := w.runner.world.Misuse(); m != nil && e.dead == nil { // by a goroutine that has outlived the runs
+			return w.where(m)
+		}
+	}
+	return e.dead
+}
+
+// first returns the seeds that are run strictly, too.
+func (e *engine) first() (list []uint64) {
+	for seed := e.Seeds.First; seed <= e.Seeds.Last && len(list) < strict && e.ctx.Err() == nil; seed++ {
+		if e.Shards == 0 || seed%e.Shards == e.Shard {
+			list = append(list, seed)
+		}
+	}
+	return list
+}
+
+func (e *engine) worker(r *Runner, w *watched) {
+	defer r.Close()
+	for e.ctx.Err() == nil {
+		seed := e.next.Add(1) - 1
+		if seed > e.limit.Load() || seed < e.Seeds.First {
+			return
+		}
+		if e.Shards > 0 && seed%e.Shards != e.Shard {
+			e.take(seed, outcome{})
+			continue
+		}
+		w.begins(seed)
+		e.guarded(r, w, seed)
+		if e.Progress != nil {
+			e.Progress()
+		}
+	}
+}
+
+// die ends the work with an error.
+func (e *engine) die(err error) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.limit.Store(0)
+	if e.dead == nil {
+		e.dead = err
+	}
+}
+
+// guarded runs a seed and takes note of a program that leaves the simulator, or ends the worker: a
+// Goexit in a coroutine is passed on to whoever resumed it.
+func (e *engine) guarded(r *Runner, w *watched, seed uint64) {
+	ended := false
+	defer func() {
+		if !ended {
+			e.die(fmt.Errorf("%s, seed %d: %w", e.Name, seed, errEnded))
+		}
+	}()
+	out, m := e.one(r, seed)
+	ended = true
+	if m != nil {
+		e.die(w.where(m))
+		return
+	}
+	e.take(seed, out)
+}
+
+// one runs a seed.
+func (e *engine) one(r *Runner, seed uint64) (outcome, *sim.Misuse) {
+	res := r.Seed(e.Scenario, seed)
+	out := outcome{run: true, steps: res.Steps}
+	if res.Misuse != nil {
+		return out, res.Misuse
+	}
+	out.sight = e.coverage.look(r, &res)
+	if err := e.strange(e.words.Unknown(res.History)); err != nil {
+		out.stranger = fmt.Errorf("%s, seed %d: %w", e.Name, seed, err)
+	}
+	if res.Verdict.Level == checkers.Unknown {
+		out.doubt = fmt.Sprintf("seed %d: %s", seed, res.Verdict.Message)
+	}
+	if res.Verdict.Level == checkers.Violated && (!e.Broken() || e.Catches(res.Verdict)) {
+		r.Names(&res)
+		out.failure = &res
+		out.panicked = res.History.PanicStack()
+	}
+	if before, ok := e.strict[seed]; ok {
+		if why := Parts(before, r.Shown()); why != "" {
+			out.differs = fmt.Sprintf("seed %d: two runs %s", seed, why)
+		}
+	}
+	res.History = nil
+	return out, nil
+}
+
+// take notes what a seed came to, and takes into account what is due.
+func (e *engine) take(seed uint64, out outcome) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if (out.failure != nil || out.stranger != nil) && seed < e.limit.Load() {
+		e.limit.Store(seed)
+	}
+	e.waiting[seed] = out
+	for {
+		out, due := e.waiting[e.turn]
+		if !due {
+			return
+		}
+		delete(e.waiting, e.turn)
+		e.turn++
+		if e.failure == nil && e.stranger == nil && out.run {
+			e.add(out)
+		}
+	}
+}
+
+func (e *engine) add(out outcome) {
+	e.runs++
+	e.steps += out.steps
+	e.coverage.add(&out.sight)
+	e.failure, e.stranger, e.panicked = out.failure, out.stranger, out.panicked
+	if e.doubt == "" {
+		e.doubt = out.doubt
+	}
+	if e.differs == "" {
+		e.differs = out.differs
+	}
+}
+
+// FirstDifference returns the first index at which two runs' hashes differ.
+func FirstDifference(a, b []uint64) int {
+	i := 0
+	for i < len(a) && i < len(b) && a[i] == b[i] {
+		i++
+	}
+	return i
+}
+
+// Catches reports whether a verdict is that of a checker that must find the flaw
+// of the broken recipe.
+func (s *Scenario) Catches(v checkers.Verdict) bool {
+	return v.Level == checkers.Violated && slices.Contains(s.Caught, v.Checker)
+}
+
+func (e *engine) report() Report {
+	rep := Report{Scenario: e.Scenario, Runs: e.runs, Steps: e.steps, Coverage: e.coverage.report()}
+	rep.Cut = e.failure == nil && e.turn <= e.Seeds.Last && e.ctx.Err() != nil
+	for i, g := range e.Goals {
+		if rep.Reached[i] == 0 {
+			rep.Missed = append(rep.Missed, g.Name)
+		}
+	}
+	if e.failure != nil {
+		rep.Failure = *e.failure
+		rep.Stack = e.panicked
+	}
+	switch {
+	case e.differs != "":
+		rep.Status, rep.Why = Nondeterministic, e.differs
+	case e.failure != nil && e.Broken():
+		rep.Status = Caught
+	case e.failure != nil:
+		rep.Status = Violation
+	case e.runs == 0:
+		rep.Status, rep.Why = Inconclusive, "no seed was run"
+	case e.Broken() && !rep.Cut:
+		rep.Status = Escaped
+	case e.doubt != "":
+		rep.Status, rep.Why = Inconclusive, e.doubt
+	case e.Broken():
+		rep.Status, rep.Why = Inconclusive, "not caught before the time was up"
+	case len(rep.Missed) > 0:
+		missed := "no run had " + rep.Missed[0]
+		rep.Status, rep.Why = Inconclusive, strings.Join(append([]string{missed}, rep.Gaps...), "; and ")
+	case len(rep.Gaps) > 0:
+		rep.Status, rep.Why = Inconclusive, strings.Join(rep.Gaps, "; and ")
+	}
+	return rep
+}

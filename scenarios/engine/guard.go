@@ -1,0 +1,221 @@
+package engine
+
+import (
+	"fmt"
+	"runtime"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"zksim/sim"
+	"zksim/sim/stacks"
+)
+
+// Guard watches over client code in any number of runners while they run: it looks at the goroutines now and
+// then, and finds client code that waits otherwise than by its Conn and Env, that has started a goroutine by
+// itself, or that does not give up control. What it takes for waiting does not depend on how busy the machine
+// is: a goroutine that goes on as soon as there is a processor does not wait.
+type Guard struct {
+	stuck time.Duration
+
+	mu      sync.Mutex
+	clients map[uint64]origin // by goroutine
+
+	turn    atomic.Uint64 // of client code, odd while it has one
+	counted atomic.Bool   // somebody counts turns
+
+	dump  stacks.Dump
+	since map[uint64]*stretch // by goroutine, under mu
+}
+
+// origin says what code a goroutine runs.
+type origin struct {
+	client int
+	of     *watched
+}
+
+// stretch is how long a goroutine has been doing the same whenever it was looked at.
+type stretch struct {
+	waits stacks.Wait
+	began time.Time
+	looks int
+}
+
+// How long client code may do what is no misuse in itself: wait for a lock, and go on without a call.
+const (
+	usuallyLocked = 2 * time.Second
+	usuallyStuck  = 30 * time.Second
+	fewestLooks   = 5 // in that time
+)
+
+// NewGuard returns a guard that lets client code keep control for that long; 0: 30 seconds.
+func NewGuard(stuck time.Duration) *Guard {
+	if stuck == 0 {
+		stuck = usuallyStuck
+	}
+	return &Guard{stuck: stuck, clients: map[uint64]origin{}, since: map[uint64]*stretch{}}
+}
+
+// Watch has the guard watch over the runs of r from now on. It must not be called during one.
+func (g *Guard) Watch(r *Runner) { g.watch(r) }
+
+func (g *Guard) watch(r *Runner) *watched {
+	w := &watched{guard: g, runner: r}
+	r.world.Watch = w
+	return w
+}
+
+// How long, when it looks all the time, a turn of client code goes on until the goroutines are looked at, and how
+// often they are looked at anyway.
+const (
+	suspicious = 30 * time.Microsecond
+	anyway     = 2 * time.Millisecond
+)
+
+// Until looks after client code until done is closed, and returns what it has found; nil if there is nothing. Where
+// strict says so it looks all the time, so that even a short wait is found, and else so seldom that it
+// takes at most one part in a hundred of the time.
+func (g *Guard) Until(done <-chan struct{}, strict func() bool) error {
+	begin := time.Now()
+	cost := 100 * time.Microsecond // of a look, on the average
+	for {
+		at := time.Now()
+		if err := g.look(at); err != nil {
+			return err
+		}
+		cost = min(time.Since(at), cost+cost/8) // it seems to take long where others are busy
+		if strict() {
+			if g.busyWait(done) {
+				return g.look(time.Now())
+			}
+			continue
+		}
+		pause := time.NewTimer(max(anyway, 100*cost, min(time.Since(begin)/50, 100*time.Millisecond)))
+		select {
+		case <-done:
+			pause.Stop()
+			return g.look(time.Now())
+		case <-pause.C:
+		}
+	}
+}
+
+// busyWait waits until there is reason to look, and reports whether done was closed. A timer would be too slow for
+// waits of a millisecond.
+func (g *Guard) busyWait(done <-chan struct{}) bool {
+	begin := time.Now()
+	turn, since := g.turn.Load(), begin
+	for now := begin; now.Sub(begin) < anyway; now = time.Now() {
+		select {
+		case <-done:
+			return true
+		default:
+		}
+		if x := g.turn.Load(); x != turn || g.counted.Load() && x%2 == 0 {
+			turn, since = x, now
+		} else if now.Sub(since) >= suspicious {
+			return false
+		}
+		runtime.Gosched()
+	}
+	return false
+}
+
+// look looks once at all goroutines.
+func (g *Guard) look(now time.Time) (err error) {
+	g.dump.Each(func(x stacks.Goroutine) bool {
+		g.mu.Lock()
+		defer g.mu.Unlock()
+		if at, ours := g.clients[x.ID]; ours {
+			err = g.judge(now, &x, at)
+		} else if id, by := x.Parent(); id != 0 && by.Starts() {
+			if at, ours := g.clients[id]; ours {
+				frames, _ := stacks.Client(x.Frames())
+				err = at.misuse("starts a goroutine otherwise than by Env.Go", append(frames, stacks.Started(by)))
+			}
+		}
+		return err == nil
+	})
+	return err
+}
+
+// judge judges what a goroutine of client code is doing.
+func (g *Guard) judge(now time.Time, x *stacks.Goroutine, at origin) error {
+	if x.Parked() {
+		delete(g.since, x.ID)
+		return nil
+	}
+	waits := x.Waits()
+	s := g.since[x.ID]
+	if s == nil || s.waits != waits {
+		s = &stretch{waits: waits, began: now}
+		g.since[x.ID] = s
+	}
+	s.looks++
+	took := now.Sub(s.began)
+	long := func(limit time.Duration) bool { return took >= min(limit, g.stuck) && s.looks >= fewestLooks }
+	switch frames, _ := stacks.Client(x.Frames()); {
+	case len(frames) == 0: // it has just begun, or ended
+		return nil
+	case waits == stacks.Event:
+		return at.misuse(fmt.Sprintf("waits otherwise than by its Conn and Env (%s)", x.State), frames)
+	case waits == stacks.Lock && long(usuallyLocked):
+		limit := min(usuallyLocked, g.stuck)
+		return at.misuse(fmt.Sprintf("has waited for %v otherwise than by its Conn and Env (%s)", limit, x.State), frames)
+	case waits == stacks.Not && long(g.stuck):
+		return at.misuse(fmt.Sprintf("has kept control for %v without a call of its Conn or Env", g.stuck), frames)
+	}
+	return nil
+}
+
+// misuse returns the error of a client.
+func (o origin) misuse(what string, frames []stacks.Frame) error {
+	m := &sim.Misuse{Client: o.client, Message: fmt.Sprintf("c%d %s", o.client, what), Stack: stacks.Text(frames)}
+	return o.of.where(m)
+}
+
+// watched is how a guard hears of one runner. It implements [sim.Watch].
+type watched struct {
+	guard  *Guard
+	runner *Runner
+	name   string // of the scenario; "": that is for others to say
+	seed   uint64 // guard.mu
+	turns  turns
+}
+
+// where says in which run a misuse was.
+func (w *watched) where(m *sim.Misuse) error {
+	if w.name == "" {
+		return m
+	}
+	return fmt.Errorf("%s, seed %d: %w", w.name, w.seed, m)
+}
+
+// begins says that the run of a seed begins.
+func (w *watched) begins(seed uint64) {
+	w.guard.mu.Lock()
+	w.seed = seed
+	w.guard.mu.Unlock()
+	w.turns.begin()
+}
+
+// Runs implements [sim.Watch].
+func (w *watched) Runs(goroutine uint64, client int) {
+	g := w.guard
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.clients[goroutine] = origin{client, w}
+	delete(g.since, goroutine)
+}
+
+// Resume implements [sim.Watch].
+func (w *watched) Resume(made int) {
+	w.turns.resume(made)
+	w.guard.turn.Add(1)
+}
+
+// Park implements [sim.Watch].
+func (w *watched) Park(client int, goroutine uint64, made int) {
+	w.guard.turn.Add(1)
+	w.turns.park(client, goroutine, made)
+}

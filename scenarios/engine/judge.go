@@ -1,0 +1,60 @@
+package engine
+
+import (
+	"fmt"
+
+	"zksim/checkers"
+	"zksim/model/history"
+)
+
+// Judge returns the verdict on a run. That a broken recipe is caught by the
+// checker that must do it counts for more than what others find.
+func (s *Scenario) Judge(h *history.History) checkers.Verdict {
+	if v, ok := checkers.Caught(h, s.Checkers, s.Caught); ok {
+		return v
+	}
+	return checkers.Worst(h, s.Checkers)
+}
+
+// JudgeReal is Judge for a run on a real ensemble. A checker that had nothing to judge makes the
+// verdict unknown, unless that is for lack of something a real run may lack, as a fault. It fails
+// if the history has a word that no checker knows.
+func (s *Scenario) JudgeReal(h *history.History) (checkers.Verdict, error) {
+	if err := s.Unknown(h); err != nil {
+		return checkers.Verdict{}, err
+	}
+	v := s.Judge(h)
+	if v.Level != checkers.OK {
+		return v, nil
+	}
+	for _, c := range s.Checkers {
+		d, ok := c.(checkers.Declaring)
+		if !ok {
+			continue
+		}
+		for _, n := range d.Needs().Missing(h) {
+			if !n.Simulated {
+				return checkers.Verdict{Level: checkers.Unknown, Checker: c.Name(), Event: -1,
+					Message: "judged nothing: " + lack(n)}, nil
+			}
+		}
+	}
+	return v, nil
+}
+
+// lack says what a checker did not see.
+func lack(x checkers.Need) string { return "it needs " + x.What + "; " + x.Hint }
+
+// Unknown returns an error that names a word of the history that no checker knows; nil if there is none.
+func (s *Scenario) Unknown(h *history.History) error {
+	words := checkers.VocabularyOf(s.Checkers, s.Words)
+	return s.strange(words.Unknown(h))
+}
+
+// strange returns the error of a word that nobody knows, nil if why is empty.
+func (s *Scenario) strange(why string) error {
+	if why == "" {
+		return nil
+	}
+	return fmt.Errorf("no checker of %s knows %s; a word that nobody is to judge belongs into Scenario.Words", s.Name, why)
+}

@@ -1,0 +1,140 @@
+package engine
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"zksim/model"
+	"zksim/model/history"
+	"zksim/sim"
+)
+
+// observe returns how everything stands in w, as the rows of all tables.
+func observe(w *sim.World) []history.Row {
+	stores := w.Stores()
+	var rows []history.Row
+	for _, z := range stores[0].Tree() {
+		owner, name := sim.Owner(z.Stat.EphemeralOwner), ""
+		if owner > 0 {
+			name = fmt.Sprintf("c%d, %s", owner, idText(z.Stat.EphemeralOwner))
+		}
+		rows = append(rows, history.Row{Table: history.Znodes, Client: int32(owner), Key: z.Path,
+			Cells: []string{string(z.Data), name, fmt.Sprint(z.Stat.Version), idText(z.Stat.Czxid)}})
+	}
+	rows = append(rows, sessionRows(stores)...)
+	for k := range stores {
+		off := "no"
+		if w.Frozen(k) {
+			off = "yes"
+		}
+		rows = append(rows, history.Row{Table: history.Servers, Key: serverName(k), Cells: []string{fmt.Sprint(w.Behind(k)), off}})
+	}
+	for _, c := range w.Clients() {
+		rows = append(rows, clientRow(c))
+		rows = append(rows, watchRows(c, stores)...)
+		rows = append(rows, taskRows(c)...)
+	}
+	return rows
+}
+
+func idText(n int64) string { return fmt.Sprintf("0x%x", uint64(n)) }
+
+func serverName(k int) string { return fmt.Sprintf("s%d", k+1) }
+
+// sessionRows returns the sessions that any server holds.
+func sessionRows(stores []*model.Server) []history.Row {
+	var rows []history.Row
+	for k, s := range stores {
+		for _, id := range s.Sessions() {
+			same := func(r history.Row) bool { return r.Key == idText(id) }
+			if i := slices.IndexFunc(rows, same); i >= 0 {
+				rows[i].Cells[1] += " " + serverName(k)
+				continue
+			}
+			c := sim.Owner(id)
+			rows = append(rows, history.Row{Table: history.Sessions, Client: int32(c), Key: idText(id), Cells: []string{fmt.Sprintf("c%d", c), serverName(k)}})
+		}
+	}
+	return rows
+}
+
+// clientRow returns the row of a client: its process, connection, session.
+func clientRow(c *sim.Client) history.Row {
+	process, connection, session := "runs", "none", "none"
+	switch {
+	case c.Crashed():
+		process = "crashed"
+	case !c.Alive():
+		process = "closed its connection"
+	case c.Paused():
+		process = "paused"
+	}
+	if c.Connected() {
+		connection = serverName(c.Server())
+	}
+	if c.Delayed() {
+		connection += ", delayed"
+	}
+	if id := c.Session(); id != 0 {
+		session = idText(id)
+		if !c.HasSession() {
+			session += ", which has ended"
+		}
+	}
+	return history.Row{Table: history.Clients, Client: int32(c.ID()), Key: c.Name(), Cells: []string{process, connection, session}}
+}
+
+// watchRows returns what c waits to be told, and by whom: the watches that its
+// library has channels for, and those that its server holds.
+func watchRows(c *sim.Client, stores []*model.Server) []history.Row {
+	var held []model.Watch
+	if c.Connected() {
+		held = stores[c.Server()].Watches(c.ServerConn())
+	}
+	var rows []history.Row
+	add := func(w model.Watch, where string) {
+		kind := "znode"
+		if w.Child {
+			kind = "children"
+		}
+		key := fmt.Sprintf("%s %s %s", c.Name(), kind, w.Path)
+		if !slices.ContainsFunc(rows, func(r history.Row) bool { return r.Key == key }) {
+			rows = append(rows, history.Row{Table: history.Watches, Client: int32(c.ID()), Key: key, Cells: []string{where}})
+		}
+	}
+	for _, w := range held {
+		add(w, "at "+serverName(c.Server()))
+	}
+	for _, w := range c.Watches() {
+		fired := func(m sim.Message) bool { return m.Reply == nil && m.Event.Path == w.Path }
+		switch {
+		case !c.Connected():
+			add(w, "nowhere until it is connected again")
+		case slices.ContainsFunc(c.Messages(), fired):
+			add(w, "fired, the event is on its way")
+		default:
+			add(w, "not at "+serverName(c.Server()))
+		}
+	}
+	return rows
+}
+
+// taskRows returns what the code of c is at.
+func taskRows(c *sim.Client) []history.Row {
+	var rows []history.Row
+	for _, x := range c.Tasks() {
+		row := history.Row{Table: history.Tasks, Client: int32(c.ID()), Key: c.Name(), Cells: []string{"", string(x.Doing)}}
+		if x.Name != "" {
+			row.Key += "/" + x.Name
+		}
+		if x.Request != nil {
+			row.Cells[0] = requestText(x.Request)
+		}
+		if len(x.Paths) > 0 {
+			row.Cells[1] = "waits for " + strings.Join(x.Paths, " and ")
+		}
+		rows = append(rows, row)
+	}
+	return rows
+}

@@ -1,0 +1,143 @@
+package engine
+
+import (
+	"context"
+	"sync"
+
+	"zksim/model/history"
+	"zksim/recipes"
+)
+
+// Process is what a client's program sees: its connection, its environment, and
+// the record of what it does for the judges.
+type Process struct {
+	Conn recipes.Conn
+	Env  recipes.Env
+	ID   int // 1 for c1
+
+	Clients int // how many there are
+	Rounds  int // how often each repeats what it does
+
+	// root is where the scenario's znodes are: "" in the simulator, a folder of
+	// its own on a real ensemble.
+	root string
+
+	host     Host
+	resource *Resource
+}
+
+// Host is the backend behind a process: the simulator, or a real ensemble.
+type Host interface {
+	Record(e history.Event)
+	NewObject() int32 // a number for a recipe object, from 1 on
+	Know(p *Process, znodes func() []string)
+	Interruptible(p *Process) (context.Context, context.CancelFunc)
+	Fail(p *Process, why error)
+	Step(p *Process)
+}
+
+// On returns the process with a host, the folder in which its znodes are, and the resource that is guarded.
+func (p Process) On(h Host, root string, guarded *Resource) *Process {
+	p.host, p.root, p.resource = h, root, guarded
+	return &p
+}
+
+// Path returns where the znode called path, which starts with a slash, is.
+func (p *Process) Path(path string) string { return p.root + path }
+
+// Object is a recipe object under observation.
+type Object struct {
+	p  *Process
+	id int32
+}
+
+// Process returns the process that the object belongs to.
+func (o Object) Process() *Process { return o.p }
+
+// Register announces a recipe object. The function returns the znodes that it
+// answers for; it is called at the end of the run.
+func (p *Process) Register(znodes func() []string) Object {
+	p.host.Know(p, znodes)
+	return Object{p, p.host.NewObject()}
+}
+
+// Interruptible returns a context that the fault "cancel" may cancel, and the
+// function that ends this.
+func (p *Process) Interruptible() (context.Context, context.CancelFunc) {
+	return p.host.Interruptible(p)
+}
+
+// Step lets everybody else move.
+func (p *Process) Step() { p.host.Step(p) }
+
+// Fail records that the program gives up.
+func (p *Process) Fail(why error) { p.host.Fail(p, why) }
+
+// Resource returns the resource that the scenario's locks guard. It is outside
+// of ZooKeeper and shared by all clients.
+func (p *Process) Resource() *Resource { return p.resource }
+
+// Record adds an event of the object to the history: its Kind, and whatever of
+// Op, Path, Value, Zxid, OK and Err the kind has.
+func (o Object) Record(e history.Event) {
+	e.Client, e.Object = int32(o.p.ID), o.id
+	o.p.host.Record(e)
+}
+
+// Invoke records that an operation begins. Its name must be a word that a checker of the scenario
+// knows, or one of Scenario.Words; docs/checkers.md lists them.
+func (o Object) Invoke(op string) { o.Record(history.Event{Kind: history.Invoke, Op: op}) }
+
+// Return records that it ended. With an error, refused says that the error is a
+// legal answer rather than a failure.
+func (o Object) Return(op string, err error, refused bool) {
+	o.Record(history.Event{Kind: history.Return, Op: op, Err: err, OK: refused})
+}
+
+// Acquired records that the holder may now believe that it holds the lock.
+func (o Object) Acquired(path string, token int64) {
+	o.Record(history.Event{Kind: history.Acquired, Path: path, Value: token})
+}
+
+// Lost records that the recipe took that belief away.
+func (o Object) Lost() { o.Record(history.Event{Kind: history.Lost}) }
+
+// Released records that the holder gives the lock up.
+func (o Object) Released() { o.Record(history.Event{Kind: history.Released}) }
+
+// Write writes to the guarded resource with a token; 0 stands for a writer that
+// has none. It reports whether the resource accepted.
+func (o Object) Write(token int64) bool { return o.access("", token) }
+
+// Read is Write for a reader, who shares the lock with others.
+func (o Object) Read(token int64) bool { return o.access("read", token) }
+
+func (o Object) access(op string, token int64) bool {
+	o.p.resource.mu.Lock() //zksim:ignore in the simulator nobody else has it: its holder does not wait
+	defer o.p.resource.mu.Unlock()
+	ok := o.p.resource.accept(token, op == "read")
+	o.Record(history.Event{Kind: history.Write, Op: op, Value: token, OK: ok})
+	return ok
+}
+
+// Resource is something outside of ZooKeeper that a lock guards. It refuses a write
+// with a token lower than one it has seen, and a read with one lower than that of a
+// write; who has no token it cannot refuse.
+type Resource struct {
+	mu            sync.Mutex // for real clients
+	written, seen int64      // the highest tokens of writes and of all
+}
+
+func (r *Resource) accept(token int64, read bool) bool {
+	switch {
+	case token == 0:
+		return true
+	case token < r.written, !read && token < r.seen:
+		return false
+	}
+	r.seen = max(r.seen, token)
+	if !read {
+		r.written = token
+	}
+	return true
+}

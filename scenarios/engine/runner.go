@@ -1,0 +1,347 @@
+package engine
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"zksim/checkers"
+	"zksim/faults"
+	"zksim/internal/hash"
+	"zksim/model"
+	"zksim/model/history"
+	"zksim/sim"
+)
+
+// Runner runs scenarios in the simulator, one seed or schedule after the other.
+// It reuses its memory; it is not safe for concurrent use, but any number of
+// runners may work at once.
+type Runner struct {
+	Strategy Strategy   // of Seed
+	Detail   sim.Detail // of the worlds
+	// Misused, if not nil, is called at the end of a run in which client code leaves the simulator.
+	Misused func(m *sim.Misuse)
+
+	world     *sim.World
+	random    sim.Random
+	pct       sim.PCT
+	timed     sim.Timed
+	bytes     sim.Bytes
+	injector  faults.Injector
+	plan      faults.Plan
+	resource  *Resource
+	objects   int32
+	processes []Process
+	cancels   bool              // the plan cancels contexts
+	known     []func() []string // of all recipe objects, with their clients
+	owners    []*Process
+	lost      bool // client code has not come back
+}
+
+// NewRunner returns a runner. Close it to free its coroutines.
+func NewRunner() *Runner {
+	r := &Runner{world: sim.NewWorld(), resource: &Resource{}}
+	r.world.Remains = r.remains
+	return r
+}
+
+// Close frees what a runner holds.
+func (r *Runner) Close() {
+	if !r.lost {
+		r.world.Close()
+	}
+}
+
+// Guarded returns a hash of what the resource that the locks guard remembers.
+func (r *Runner) Guarded() uint64 {
+	return uint64(hash.Hash(0).Int(r.resource.written).Int(r.resource.seen))
+}
+
+// Budgets returns how many times each rule of the plan may still strike in the run in progress.
+func (r *Runner) Budgets() []int {
+	list := r.injector.Budgets()
+	if r.world.Calm() {
+		clear(list)
+	}
+	return list
+}
+
+// Ordinal returns a number that tells a recipe object of the run in progress from the others of its client: how many of
+// them were registered before.
+func (r *Runner) Ordinal(object int32) (n int32) {
+	for _, p := range r.owners[:object-1] {
+		if p == r.owners[object-1] {
+			n++
+		}
+	}
+	return n
+}
+
+// World returns the world of the runs, to look at.
+func (r *Runner) World() *sim.World { return r.world }
+
+// Result is what came out of one run. History is valid until the runner's next
+// run.
+type Result struct {
+	Verdict  checkers.Verdict
+	Schedule Schedule
+	Steps    int
+	Hash     uint64
+	History  *history.History
+	// Misuse, if not nil, says that client code has left the simulator. The verdict is then
+	// worth nothing; it is a violation, by the checker "misuse", so that nobody takes it for a success.
+	Misuse *sim.Misuse
+}
+
+// Seed runs the scenario with everything drawn from a seed. The schedule of the
+// result has no names yet; see Schedule.
+func (r *Runner) Seed(s *Scenario, seed uint64) Result {
+	random, chooser := &r.random, sim.Chooser(&r.random)
+	if r.Strategy.pct(seed) {
+		random, chooser = &r.pct.Random, &r.pct
+		r.pct.Seed(seed)
+	} else {
+		r.random.Seed(seed)
+	}
+	p := s.Blank(seed)
+	if len(s.Servers) > 0 {
+		p.Servers = s.Servers[random.Uint64()%uint64(len(s.Servers))]
+	}
+	p.Order = random.Uint64()
+	r.plan = s.Faults.SwarmInto(r.plan[:0], random.Uint64)
+	p.Faults = r.plan
+	random.FaultRate = 1 << (10 + random.Uint64()%6) // 1/64 to 1/2
+	result, err := r.run(s, p, chooser)
+	if err != nil {
+		panic("scenarios: a seed cannot fail: " + err.Error())
+	}
+	return result
+}
+
+// Timed runs the scenario once with realistic times and without faults on one
+// server, and returns besides the result the time of each step. See [sim.Timed].
+func (r *Runner) Timed(s *Scenario, seed uint64, t sim.Timing) (Result, []time.Duration) {
+	return r.TimedUntil(s, seed, t, func(*history.History, time.Duration) bool { return false })
+}
+
+// TimedUntil is Timed, except that the run ends early when done says so. It is asked
+// before every step, with the time of the last one.
+func (r *Runner) TimedUntil(s *Scenario, seed uint64, t sim.Timing,
+	done func(h *history.History, now time.Duration) bool) (Result, []time.Duration) {
+	r.timed.Seed(seed)
+	r.timed.Timing = t
+	long := *s
+	long.SafetySteps, long.MaxSteps = math.MaxInt32, math.MaxInt32
+	p := s.Blank(seed)
+	p.Order = r.timed.Uint64()
+	result, err := r.run(&long, p, &untilDone{&r.timed, done})
+	if err != nil {
+		panic("scenarios: a timed run cannot fail: " + err.Error())
+	}
+	return result, r.timed.Times
+}
+
+// Explore runs the scenario in the circumstances of p with the choices of ch. An
+// error of ch ends the run without a verdict and is returned.
+func (r *Runner) Explore(s *Scenario, p Schedule, ch sim.Chooser) (Result, error) {
+	return r.run(s, p, ch)
+}
+
+// untilDone ends a timed run.
+type untilDone struct {
+	*sim.Timed
+	done func(h *history.History, now time.Duration) bool
+}
+
+// Choose implements [sim.Chooser].
+func (u *untilDone) Choose(w *sim.World) (sim.Transition, bool, error) {
+	if n := w.Step(); n > 0 && u.done(w.History, u.Times[n-1]) {
+		return sim.Transition{}, false, nil
+	}
+	return u.Timed.Choose(w)
+}
+
+// Names completes the schedule of the last result with the names of its
+// transitions.
+func (r *Runner) Names(result *Result) {
+	result.Schedule.Names, result.Schedule.Notes, result.Schedule.Lines = r.world.Schedule(), nil, nil
+	result.Schedule.Faults = append(faults.Plan(nil), result.Schedule.Faults...)
+}
+
+// Hashes returns the running hash of the last run after each step.
+func (r *Runner) Hashes() []uint64 { return r.world.Hashes() }
+
+// Replay runs a schedule. It fails if the schedule does not fit the scenario,
+// where the error says where, and with a [*sim.Misuse].
+func (r *Runner) Replay(s *Scenario, schedule Schedule) (Result, error) {
+	if err := s.accept(&schedule); err != nil {
+		return Result{}, err
+	}
+	result, err := r.run(s, schedule, &sim.Replay{Names: schedule.Names})
+	if err != nil {
+		return result, schedule.misfit(err)
+	}
+	if result.Misuse != nil {
+		return result, result.Misuse
+	}
+	r.Names(&result)
+	return result, nil
+}
+
+// run runs a scenario. Client code that leaves the simulator is no error here.
+func (r *Runner) run(s *Scenario, p Schedule, ch sim.Chooser) (Result, error) {
+	r.injector.Reset(p.Faults)
+	r.resource.written, r.resource.seen, r.objects = 0, 0, 0
+	r.known, r.owners = r.known[:0], r.owners[:0]
+	clients, rounds := s.Size(&p)
+	r.processes = slices.Grow(r.processes[:0], clients)[:clients]
+	r.cancels = slices.ContainsFunc(p.Faults, func(x faults.Rule) bool { return x.Fault == "cancel" })
+	w := r.world
+	limit, capped := s.stepLimit(clients, rounds)
+	w.Reset(sim.Config{Clients: clients, Servers: p.Servers, Order: p.Order,
+		SafetySteps: s.SafetySteps, MaxSteps: limit, Detail: r.Detail}, &r.injector, func(c *sim.Client) {
+		q := &r.processes[c.ID()-1]
+		*q = Process{Conn: c.Conn(), Env: c.Env(), ID: c.ID(), Clients: clients, Rounds: rounds,
+			host: (*simHost)(r), resource: r.resource}
+		s.Program(q)
+	})
+	for _, req := range s.Setup {
+		w.Prepare(req)
+	}
+	p.Faults.Prepare(w)
+	err := w.Run(ch)
+	w.History.Steps = w.Step()
+	for i, znodes := range r.known {
+		if !w.Clients()[r.owners[i].ID-1].Alive() {
+			continue
+		}
+		for _, path := range znodes() {
+			w.History.Known[path] = true
+		}
+	}
+	result := Result{Schedule: p, Steps: w.Step(), Hash: w.Hash(), History: w.History}
+	m, misused := err.(*sim.Misuse)
+	switch {
+	case misused:
+		result.Misuse, err = m, nil
+		result.Verdict = checkers.Verdict{Level: checkers.Violated, Checker: "misuse", Message: m.Message, Event: -1}
+		if r.Misused != nil {
+			r.Misused(m)
+		}
+	case err != nil:
+	case capped && w.History.Outcome == history.StepLimit:
+		result.Verdict = judgeCapped(s, w.History)
+	default:
+		result.Verdict = s.Judge(w.History)
+	}
+	return result, err
+}
+
+// remains appends what a client whose code has ended leaves to the judges, besides the events
+// in the history: the znodes that its objects answer for, and whether it came to its end or
+// gave up.
+func (r *Runner) remains(x hash.Hash, c *sim.Client) hash.Hash {
+	h := r.world.History
+	x = x.Bool(h.Finished[c.ID()]).String(h.Failed[int32(c.ID())])
+	for i, znodes := range r.known {
+		if r.owners[i].ID == c.ID() {
+			for _, path := range znodes() {
+				x = x.String(path)
+			}
+		}
+	}
+	return x
+}
+
+// accept reports whether a schedule is one of the scenario, and leaves out of it the
+// numbers that the scenario has anyway.
+func (s *Scenario) accept(p *Schedule) error {
+	if p.Scenario != s.Name {
+		return fmt.Errorf("the schedule is one of scenario %s, not of %s", p.Scenario, s.Name)
+	}
+	x, err := s.Sized(s.Size(p))
+	if err != nil {
+		return p.misfit(err)
+	}
+	own := x.Blank(0)
+	p.Clients, p.Rounds = own.Clients, own.Rounds
+	return s.Accepts(p.Faults)
+}
+
+// Accepts reports whether a plan can be used with the scenario: an initial fault
+// changes a znode of the setup.
+func (s *Scenario) Accepts(p faults.Plan) error {
+	if !sound(s.Name) {
+		return fmt.Errorf("the name of a scenario is one line of up to %d visible characters, as lock/lock, not %.60q", maxName, s.Name)
+	}
+	for _, rule := range p {
+		if rule.Fault != "sequence" {
+			continue
+		}
+		made := func(r model.Request) bool { return r.Path == rule.Aim.Path }
+		if !slices.ContainsFunc(s.Setup, made) {
+			return fmt.Errorf("fault plan: %s: there is no znode %s when %s begins", rule, clip(rule.Aim.Path), s.Name)
+		}
+	}
+	return nil
+}
+
+// simHost connects the processes to the simulator.
+type simHost Runner
+
+func (h *simHost) Record(e history.Event) {
+	c := h.world.Clients()[e.Client-1]
+	c.Own()
+	if e.Kind == history.Write { // the program hears whether it was accepted
+		c.Learn(uint64(hash.Hash(0).Bool(e.OK)))
+	}
+	e.Step = int32(h.world.Step())
+	h.world.History.Add(e)
+}
+
+func (h *simHost) NewObject() int32 {
+	h.objects++
+	return h.objects
+}
+
+func (h *simHost) Know(p *Process, znodes func() []string) {
+	h.world.Clients()[p.ID-1].Own()
+	h.known = append(h.known, znodes)
+	h.owners = append(h.owners, p)
+}
+
+func (h *simHost) Interruptible(p *Process) (context.Context, context.CancelFunc) {
+	if !h.cancels {
+		return context.Background(), func() {}
+	}
+	c := h.world.Clients()[p.ID-1]
+	ctx, cancel := context.WithCancel(context.Background())
+	c.OnInterrupt(cancel)
+	return ctx, func() {
+		c.OnInterrupt(nil)
+		cancel()
+	}
+}
+
+func (h *simHost) Step(p *Process) { p.Env.(sim.Env).Yield() }
+
+func (h *simHost) Fail(p *Process, why error) {
+	h.world.Clients()[p.ID-1].Own()
+	h.world.History.Failed[int32(p.ID)] = why.Error()
+}
+
+// maxName bounds the name of a scenario, which is also that of a folder.
+const maxName = 200
+
+// sound reports whether a name comes back from a schedule as it was written, and
+// can be the name of a folder.
+func sound(name string) bool {
+	text, comment := uncomment(name)
+	hidden := func(r rune) bool { return r == utf8.RuneError || !strconv.IsPrint(r) }
+	return text == name && !comment && len(name) <= maxName && strings.Trim(name, "./") != "" && strings.IndexFunc(name, hidden) < 0
+}

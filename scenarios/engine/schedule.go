@@ -1,0 +1,195 @@
+package engine
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+
+	"zksim/faults"
+	"zksim/sim"
+)
+
+// Schedule is a run as a text that survives: the circumstances, and the names of
+// what happened in order. The format is
+//
+//	zksim schedule 1
+//	scenario lock/lock
+//	servers 3
+//	order 0x1f
+//	faults lose-reply=1
+//	clients 2
+//	rounds 1
+//	seed 17
+//	checker quiescence
+//
+//	connect c1 s2
+//	serve c1
+//	...
+//
+// where "#", at the start of a line or after a blank, starts a comment, clients and
+// rounds are missing if they are those of the scenario, seed (which seed it came from)
+// and checker (what it violates) may be missing, and after the last transition the run
+// goes on without faults to its end.
+type Schedule struct {
+	Scenario string
+	Servers  int
+	Clients  int // 0: as many as the scenario has, as for Rounds
+	Rounds   int
+	Order    uint64
+	Faults   faults.Plan
+	Seed     uint64
+	Checker  string
+	Names    []string
+
+	Notes []string // what each transition did; written as comments, not read
+	Lines []int    // of the text from which each name was read
+}
+
+const magic = "zksim schedule 1"
+
+// Write writes the schedule in its format.
+func (s *Schedule) Write(w io.Writer) error {
+	b := bufio.NewWriter(w)
+	fmt.Fprintf(b, "%s\nscenario %s\nservers %d\norder %#x\nfaults %s\n", magic, s.Scenario, s.Servers, s.Order, s.Faults)
+	if s.Clients != 0 {
+		fmt.Fprintf(b, "clients %d\n", s.Clients)
+	}
+	if s.Rounds != 0 {
+		fmt.Fprintf(b, "rounds %d\n", s.Rounds)
+	}
+	fmt.Fprintf(b, "seed %d\n", s.Seed)
+	if s.Checker != "" {
+		fmt.Fprintf(b, "checker %s\n", s.Checker)
+	}
+	fmt.Fprintln(b)
+	for i, name := range s.Names {
+		if i < len(s.Notes) {
+			name = fmt.Sprintf("%-20s # %s", name, s.Notes[i])
+		}
+		fmt.Fprintln(b, name)
+	}
+	return b.Flush()
+}
+
+// maxLine bounds a line of a schedule; no transition has a longer name.
+const maxLine = 1 << 16
+
+// maxNames bounds the transitions of a schedule; no run has as many steps.
+const maxNames = 1 << 20
+
+// ParseSchedule reads a schedule. Errors name the line and what was expected.
+func ParseSchedule(r io.Reader) (Schedule, error) {
+	s := Schedule{Servers: 1}
+	in := bufio.NewScanner(r)
+	in.Buffer(make([]byte, 0, 4096), maxLine)
+	header, line, started := true, 0, false
+	keys := map[string]bool{}
+	for in.Scan() {
+		line++
+		text, comment := uncomment(in.Text())
+		switch {
+		case !started:
+			if text != magic {
+				return s, fmt.Errorf("line %d: a schedule begins with %q, not %q", line, magic, clip(text))
+			}
+			started = true
+		case text == "":
+			header = header && (comment || s.Scenario == "")
+		case header:
+			key, value, _ := strings.Cut(strings.ReplaceAll(text, "\t", " "), " ")
+			if keys[key] {
+				return s, fmt.Errorf("line %d: the header has %s twice", line, clip(key))
+			}
+			keys[key] = true
+			if err := s.set(key, strings.TrimSpace(value)); err != nil {
+				return s, fmt.Errorf("line %d: %w", line, err)
+			}
+		case len(s.Names) == maxNames:
+			return s, fmt.Errorf("line %d: no schedule has more than %d transitions", line, maxNames)
+		default:
+			s.Names = append(s.Names, strings.Join(strings.Fields(text), " "))
+			s.Lines = append(s.Lines, line)
+		}
+	}
+	if errors.Is(in.Err(), bufio.ErrTooLong) {
+		return s, fmt.Errorf("line %d: no line of a schedule is longer than %d bytes", line+1, maxLine)
+	}
+	if err := in.Err(); err != nil {
+		return s, fmt.Errorf("line %d: %w", line+1, err)
+	}
+	if !started {
+		return s, fmt.Errorf("line 1: a schedule begins with %q; the file is empty", magic)
+	}
+	if s.Scenario == "" {
+		return s, fmt.Errorf("line %d: the header has no scenario", line)
+	}
+	return s, nil
+}
+
+// uncomment returns a line without its comment, and whether it has one.
+func uncomment(line string) (text string, comment bool) {
+	for i := range len(line) {
+		if line[i] == '#' && (i == 0 || line[i-1] == ' ' || line[i-1] == '\t') {
+			line, comment = line[:i], true
+			break
+		}
+	}
+	return strings.TrimSpace(line), comment
+}
+
+// set takes one line of the header.
+func (s *Schedule) set(key, value string) (err error) {
+	count := func(n *int, least, most int) error {
+		if *n, err = strconv.Atoi(value); err != nil || *n < least || *n > most {
+			return fmt.Errorf("%s is a number from %d to %d, not %q", key, least, most, clip(value))
+		}
+		return nil
+	}
+	switch key {
+	case "scenario":
+		s.Scenario = value
+	case "servers":
+		return count(&s.Servers, 1, 9)
+	case "clients":
+		return count(&s.Clients, minClients, maxClients)
+	case "rounds":
+		return count(&s.Rounds, 1, maxRounds)
+	case "order":
+		if s.Order, err = strconv.ParseUint(value, 0, 64); err != nil {
+			return fmt.Errorf("order is a number of 64 bits, not %q", clip(value))
+		}
+	case "faults":
+		s.Faults, err = faults.Parse(value)
+	case "seed":
+		if s.Seed, err = strconv.ParseUint(value, 10, 64); err != nil {
+			return fmt.Errorf("seed is a number of 64 bits, not %q", clip(value))
+		}
+	case "checker":
+		s.Checker = value
+	default:
+		return fmt.Errorf("the header has scenario, servers, order, faults, clients, rounds, seed and checker, then an empty line; not %q", clip(key))
+	}
+	return err
+}
+
+// misfit says of the error of a replay what does not fit what, and in which line
+// of the text.
+func (s *Schedule) misfit(err error) error {
+	where := ""
+	var stale *sim.NotEnabledError
+	if errors.As(err, &stale) && stale.Index < len(s.Lines) {
+		where = fmt.Sprintf("line %d: ", s.Lines[stale.Index])
+	}
+	return fmt.Errorf("%sthe schedule does not fit scenario %s: %w", where, s.Scenario, err)
+}
+
+// clip shortens what an error quotes.
+func clip(s string) string {
+	if len(s) > 60 {
+		return s[:60] + "..."
+	}
+	return s
+}

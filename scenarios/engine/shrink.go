@@ -1,0 +1,221 @@
+package engine
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"zksim/checkers"
+	"zksim/sim"
+)
+
+// The limits of one Shrink. The first is a few seconds; the second is for runs that take
+// their judges long. Both are counts, so that a schedule shrinks to the same everywhere.
+const (
+	shrinkSteps    = 10_000_000 // of all runs
+	shrinkAttempts = 10_000
+)
+
+// ShrinkOptions say how far [Runner.Shrink] goes; the zero value is as far as usual.
+type ShrinkOptions struct {
+	Attempts int                      // runs after which it gives up; 0: 10,000
+	Progress func(attempts, left int) // if not nil, called after every run, with the steps that are left
+}
+
+// Shrunk is what [Runner.Shrink] came to.
+type Shrunk struct {
+	Result
+	Attempts int    // runs that it took
+	Cut      string // why the schedule may not be minimal, as "interrupted"; empty if it is
+}
+
+// Shrink looks for a small schedule that the same checker finds violated for the same
+// reason: with fewer clients and rounds, fewer faults in the plan, and parts of the
+// steps left out, from halves down to single ones. It ends when no single client,
+// round, fault or step can go any more. When a limit is reached or ctx is done it ends
+// with the smallest schedule so far, and says so. What a shortened schedule leaves open
+// happens fairly and without faults, so the faults and the order that remain are those
+// that matter. A schedule that violates nothing is returned as it is.
+func (r *Runner) Shrink(ctx context.Context, s *Scenario, from Schedule, o ShrinkOptions) (Shrunk, error) {
+	best, err := r.Replay(s, from)
+	if err != nil || best.Verdict.Level != checkers.Violated {
+		return Shrunk{Result: best}, err
+	}
+	best.Schedule.Checker, best.Schedule.Names = best.Verdict.Checker, from.Names
+	o.Attempts = cmp.Or(o.Attempts, shrinkAttempts)
+	x := shrinker{Runner: r, ShrinkOptions: o, ctx: ctx, scenario: s, best: best.Schedule,
+		checker: best.Verdict.Checker, reason: reason(best.Verdict.Message)}
+	x.idle = !x.over() && x.calm(x.best)
+	for smaller := true; smaller; {
+		smaller = x.fewerRounds()
+		smaller = x.fewerClients() || smaller
+		smaller = x.fewerFaults() || smaller
+		smaller = x.leaveOut() || smaller
+	}
+	small := x.best
+	best, err = r.Replay(s, small)
+	best.Schedule.Names = small.Names
+	return Shrunk{Result: best, Attempts: x.attempts, Cut: x.cut}, err
+}
+
+// shrinker is one Shrink in progress.
+type shrinker struct {
+	*Runner
+	ShrinkOptions
+	ctx      context.Context
+	scenario *Scenario
+	best     Schedule // the smallest so far that fails
+	checker  string
+	reason   string
+	idle     bool // it fails in its first size even if nothing is prescribed
+	steps    int
+	attempts int
+	cut      string // why something was not tried
+}
+
+// over reports whether it is time to end, although there is something left to try.
+func (x *shrinker) over() bool {
+	switch {
+	case x.ctx.Err() != nil:
+		x.cut = "interrupted"
+	case x.attempts >= x.Attempts:
+		x.cut = fmt.Sprintf("given up after %d runs", x.attempts)
+	case x.steps >= shrinkSteps:
+		x.cut = fmt.Sprintf("given up after %d steps of %d runs", x.steps, x.attempts)
+	}
+	return x.cut != ""
+}
+
+// leaveOut tries without each part of the steps, with smaller and smaller parts, and
+// ends after a pass over single names that finds nothing to leave out.
+func (x *shrinker) leaveOut() (shorter bool) {
+	for size := max(1, len(x.best.Names)/2); ; {
+		found := false
+		for at := 0; at < len(x.best.Names) && !x.over(); {
+			p := x.best
+			p.Names = slices.Delete(slices.Clone(p.Names), at, min(at+size, len(p.Names)))
+			if x.try(p) {
+				found = true
+			} else {
+				at += size
+			}
+		}
+		shorter = shorter || found
+		if size == 1 && !found || x.over() {
+			return shorter
+		}
+		size = max(1, size/2)
+	}
+}
+
+// fewerRounds tries with fewer rounds, beginning with one.
+func (x *shrinker) fewerRounds() bool {
+	_, rounds := x.scenario.Size(&x.best)
+	for n := 1; n < rounds; n++ {
+		p := x.best
+		if p.Rounds = n; x.resize(p) {
+			return true
+		}
+	}
+	return false
+}
+
+// fewerClients tries without each client. Those behind it take new names.
+func (x *shrinker) fewerClients() (fewer bool) {
+	clients, _ := x.scenario.Size(&x.best)
+	for c := clients; c > 0 && clients > minClients; c-- {
+		p := x.best
+		p.Clients, p.Names, p.Faults = clients-1, namesWithout(p.Names, c), p.Faults.Without(c)
+		if x.resize(p) {
+			fewer, clients = true, clients-1
+		}
+	}
+	return fewer
+}
+
+// resize is try for another number of clients or rounds, unless any run of that size
+// may fail, as when nobody is there to be waited for.
+func (x *shrinker) resize(p Schedule) bool {
+	return !x.over() && (x.idle || !x.calm(p)) && x.try(p)
+}
+
+// fewerFaults tries without each rule of the plan, and with lower budgets.
+func (x *shrinker) fewerFaults() (fewer bool) {
+	for i := len(x.best.Faults) - 1; i >= 0; i-- {
+		p := x.best
+		p.Faults = slices.Delete(slices.Clone(p.Faults), i, i+1)
+		if x.try(p) {
+			fewer = true
+			continue
+		}
+		for budget := 1; budget < min(x.best.Faults[i].Budget, len(p.Names)+1); budget++ {
+			p.Faults = slices.Clone(x.best.Faults)
+			if p.Faults[i].Budget = budget; x.try(p) {
+				fewer = true
+				break
+			}
+		}
+	}
+	return fewer
+}
+
+// try runs a schedule, passing over names that have become impossible, and keeps
+// what happened of them if that fails in the same way.
+func (x *shrinker) try(p Schedule) bool {
+	if x.over() {
+		return false
+	}
+	ch := &sim.Replay{Names: p.Names, Loose: true}
+	if v := x.verdict(p, ch); v.Checker != x.checker || reason(v.Message) != x.reason {
+		return false
+	}
+	p.Names = x.world.Schedule()[:ch.Taken]
+	x.best = p
+	return true
+}
+
+// calm reports whether the checker finds a run of the same size violated in which
+// nothing is prescribed and no fault strikes.
+func (x *shrinker) calm(p Schedule) bool {
+	p.Names, p.Faults = nil, nil
+	return x.verdict(p, &sim.Replay{}).Checker == x.checker
+}
+
+// verdict runs a schedule. Without a violation the verdict is empty.
+func (x *shrinker) verdict(p Schedule, ch sim.Chooser) checkers.Verdict {
+	res, err := x.run(x.scenario, p, ch)
+	x.steps += res.Steps
+	x.attempts++
+	if x.Progress != nil {
+		x.Progress(x.attempts, len(x.best.Names))
+	}
+	if err != nil || res.Verdict.Level != checkers.Violated {
+		return checkers.Verdict{}
+	}
+	return res.Verdict
+}
+
+// reason is what a checker says without the clients, znodes and numbers of the run.
+func reason(message string) string {
+	words := strings.FieldsFunc(message, func(r rune) bool { return strings.ContainsRune(" ,;:", r) })
+	return strings.Join(slices.DeleteFunc(words, func(word string) bool { return strings.ContainsAny(word, "0123456789/") }), " ")
+}
+
+// namesWithout leaves out the transitions of a client and renames the clients behind it.
+func namesWithout(names []string, client int) []string {
+	var kept []string
+	for _, name := range names {
+		verb, who, _ := strings.Cut(name, " c")
+		digits := strings.IndexFunc(who+" ", func(r rune) bool { return r < '0' || r > '9' })
+		switch c, err := strconv.Atoi(who[:digits]); {
+		case err != nil || c < client:
+			kept = append(kept, name)
+		case c > client:
+			kept = append(kept, fmt.Sprintf("%s c%d%s", verb, c-1, who[digits:]))
+		}
+	}
+	return kept
+}

@@ -1,0 +1,107 @@
+package engine
+
+import (
+	"cmp"
+	"fmt"
+
+	"zksim/checkers"
+	"zksim/model/history"
+	"zksim/sim"
+)
+
+// Bounds of a resized run.
+const (
+	minClients = 2 // a recipe is for clients that meet
+	maxClients = 64
+	maxRounds  = 1000
+)
+
+// size is how large a run is.
+type size struct{ clients, rounds int }
+
+// Sized returns the scenario with other numbers of clients and rounds; 0 leaves a
+// number as it is. The schedules of its runs say what differs. It fails if a number
+// is out of bounds, or the program has no rounds.
+func (s *Scenario) Sized(clients, rounds int) (Scenario, error) {
+	x := *s
+	x.own = s.ownSize()
+	if clients != 0 && clients != x.own.clients {
+		if clients < minClients || clients > maxClients {
+			return x, fmt.Errorf("the number of clients is from %d to %d, not %d", minClients, maxClients, clients)
+		}
+	}
+	if rounds != 0 && rounds != x.own.rounds {
+		if x.own.rounds == 0 {
+			return x, fmt.Errorf("the program of %s has no rounds", s.Name)
+		}
+		if rounds < 1 || rounds > maxRounds {
+			return x, fmt.Errorf("the number of rounds is from 1 to %d, not %d", maxRounds, rounds)
+		}
+	}
+	if clients != 0 {
+		x.Clients = clients
+	}
+	if rounds != 0 {
+		x.Rounds = rounds
+	}
+	return x, nil
+}
+
+// Size returns the numbers of clients and rounds of a schedule's run.
+func (s *Scenario) Size(p *Schedule) (clients, rounds int) {
+	own := s.ownSize()
+	return cmp.Or(p.Clients, own.clients), cmp.Or(p.Rounds, own.rounds)
+}
+
+// Blank returns a schedule of the scenario in its size: one server, no faults, no steps.
+func (s *Scenario) Blank(seed uint64) Schedule {
+	p, own := Schedule{Scenario: s.Name, Seed: seed, Servers: 1}, s.ownSize()
+	if s.Clients != own.clients {
+		p.Clients = s.Clients
+	}
+	if s.Rounds != own.rounds {
+		p.Rounds = s.Rounds
+	}
+	return p
+}
+
+// ownSize is the size that schedules need not tell.
+func (s *Scenario) ownSize() size {
+	if s.own != (size{}) {
+		return s.own
+	}
+	return size{s.Clients, s.Rounds}
+}
+
+// maxRunSteps bounds the steps of any run, so that a schedule can tell all of them.
+const maxRunSteps = maxNames
+
+// stepLimit returns the step at which a run of that size is given up. It grows with the
+// size: a run of ten times as many rounds may have ten times as many steps. A smaller run
+// than the scenario's own has the limit of that, as shrinking needs. capped reports that
+// the limit would be beyond maxRunSteps, so that it says nothing about livelock.
+func (s *Scenario) stepLimit(clients, rounds int) (limit int, capped bool) {
+	limit = cmp.Or(s.MaxSteps, sim.UsualMaxSteps)
+	own := s.ownSize()
+	now, usual := clients*max(1, rounds), own.clients*max(1, own.rounds)
+	if limit >= maxRunSteps || now <= usual {
+		return limit, false // what has that many in its own size, as exhaustive search, has no limit
+	}
+	if limit = limit * now / usual; limit > maxRunSteps {
+		return maxRunSteps, true
+	}
+	return limit, false
+}
+
+// judgeCapped returns the verdict on a run that was given up at maxRunSteps: a limit that
+// does not fit the size of the run is no evidence of livelock.
+func judgeCapped(s *Scenario, h *history.History) checkers.Verdict {
+	h.Outcome = history.Stopped
+	v := s.Judge(h)
+	if v.Level == checkers.OK {
+		v = checkers.Verdict{Level: checkers.Unknown, Checker: checkers.Steps{}.Name(), Event: -1,
+			Message: fmt.Sprintf("the run was given up after %d steps, the most that any run may have; "+
+				"try fewer clients or rounds", maxRunSteps)}
+	}
+	return v
+}

@@ -1,0 +1,188 @@
+package engine
+
+import (
+	"errors"
+	"fmt"
+	"runtime/debug"
+	"strings"
+	"time"
+
+	"zksim/sim"
+)
+
+// errEnded says that client code has ended the goroutine that runs it.
+var errEnded = errors.New("the program has ended its goroutine, as runtime.Goexit and the FailNow of a test do; " +
+	"it must return, or panic")
+
+// patience is how long a run that is known to be worthless may go on, until it is left alone.
+const patience = 200 * time.Millisecond
+
+// watchful is how long goroutines are looked at all the time.
+const watchful = 300 * time.Millisecond
+
+// Strictly calls f, which makes r run. If client code leaves the simulator meanwhile, it returns an error that is a
+// [*sim.Misuse], else that of f, which it may call several times. Runs take a few times as long as
+// otherwise. After client code that does not come back, r is of no use any more, and need not be closed.
+func (r *Runner) Strictly(f func() error) error {
+	w := NewGuard(0).watch(r)
+	once := func() error {
+		w.turns.begin()
+		return f()
+	}
+	return r.strictly(w, func() error {
+		if err := once(); err != nil {
+			return err
+		}
+		return w.turns.doubts(once)
+	})
+}
+
+func (r *Runner) strictly(w *watched, f func() error) error {
+	defer func() {
+		if !r.lost {
+			r.world.Watch, r.world.Strict = nil, false
+		}
+	}()
+	r.world.Strict, w.turns.target = true, -1
+	w.guard.counted.Store(true)
+	done := make(chan struct{})
+	err := errEnded
+	var panicked any
+	go func() {
+		defer close(done)
+		defer func() {
+			if x := recover(); x != nil {
+				panicked = fmt.Sprintf("%v\n\n%s", x, debug.Stack())
+			}
+		}()
+		err = f()
+	}()
+	began := time.Now()
+	if found := w.guard.Until(done, func() bool { return time.Since(began) < watchful }); found != nil {
+		r.lost = !ends(done)
+		return found
+	}
+	if panicked != nil {
+		panic(panicked)
+	}
+	if m := r.world.Misuse(); m != nil && (err == nil || err == errEnded) {
+		return w.where(m)
+	}
+	return err
+}
+
+// ends waits for what should come to its end, and reports whether it does.
+func ends(done <-chan struct{}) bool {
+	select {
+	case <-done:
+		return true
+	case <-time.After(patience):
+		return false
+	}
+}
+
+// Shown is what a run has shown: enough to tell whether another one is the same.
+type Shown struct {
+	hashes []uint64
+	names  []string
+}
+
+// Shown returns what the last run has shown.
+func (r *Runner) Shown() Shown {
+	return Shown{append([]uint64(nil), r.Hashes()...), r.world.Schedule()}
+}
+
+// How many of the first seeds are run strictly: before others, and before exhaustive search, which watches its
+// own runs.
+const (
+	strict      = 10
+	strictFirst = 3
+)
+
+// Strict runs the first few seeds of a scenario strictly. It returns an error that is a [*sim.Misuse] if
+// client code leaves the simulator, or keeps control for longer than stuck (0: 30 seconds), and one if it ends
+// its goroutine. Whatever else it does is no error here.
+func Strict(s *Scenario, stuck time.Duration) error {
+	var seeds []uint64
+	for seed := range uint64(strictFirst) {
+		seeds = append(seeds, seed+1)
+	}
+	_, err := strictRuns(s, Portfolio, seeds, stuck)
+	return err
+}
+
+// strictRuns runs seeds strictly.
+func strictRuns(s *Scenario, strategy Strategy, seeds []uint64, stuck time.Duration) (map[uint64]Shown, error) {
+	r := NewRunner()
+	r.Strategy = strategy
+	runs := map[uint64]Shown{}
+	w := NewGuard(stuck).watch(r)
+	w.name = s.Name
+	err := r.strictly(w, func() error {
+		for _, seed := range seeds {
+			once := func() error {
+				w.begins(seed)
+				if m := r.Seed(s, seed).Misuse; m != nil {
+					return w.where(m)
+				}
+				return nil
+			}
+			if err := once(); err != nil {
+				return err
+			}
+			runs[seed] = r.Shown()
+			if err := w.turns.doubts(once); err != nil {
+				return err
+			}
+			if err := w.turns.confirm(once); err != nil {
+				if m, ok := err.(*sim.Misuse); ok {
+					err = w.where(m)
+				}
+				return err
+			}
+		}
+		return nil
+	})
+	r.Close()
+	if err == errEnded {
+		err = fmt.Errorf("%s, seed %d: %w", s.Name, w.seed, err)
+	}
+	return runs, err
+}
+
+// hint is what makes runs of one seed part, as a rule.
+const hint = "random numbers or time from outside of Env, or the order of a map?"
+
+// Parts says, as in "part at step 3", where two runs of one seed or schedule differ, and what is the cause as
+// a rule; "" if they are the same.
+func Parts(a, b Shown) string {
+	i := FirstDifference(a.hashes, b.hashes)
+	if i == len(a.hashes) && i == len(b.hashes) {
+		return ""
+	}
+	name := func(x Shown) string {
+		if i < len(x.names) {
+			return x.names[i]
+		}
+		return "the end of the run"
+	}
+	one, other := name(a), name(b)
+	what := one + " in one and " + other + " in the other"
+	if one == other {
+		what = one + " is not the same in both"
+	}
+	if client := clientOf(one); client != "" && client == clientOf(other) {
+		what += ", code of " + client
+	}
+	return fmt.Sprintf("part at step %d (%s): %s", i+1, what, hint)
+}
+
+// clientOf returns the client of a transition that runs its code, as "c1" of "run c1/watch"; "" of others.
+func clientOf(name string) string {
+	verb, rest, _ := strings.Cut(name, " ")
+	if verb != "run" && verb != "deliver" {
+		return ""
+	}
+	client, _, _ := strings.Cut(rest, "/")
+	return client
+}

@@ -1,0 +1,229 @@
+package engine
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"zksim/faults"
+	"zksim/model"
+	"zksim/model/history"
+	"zksim/sim"
+)
+
+// Trace replays a schedule and tells what each transition does and changes.
+func (r *Runner) Trace(s *Scenario, schedule Schedule) (*history.Trace, Result, error) {
+	t := &tracer{Replay: sim.Replay{Names: schedule.Names}, world: r.world}
+	t.world.OnStep = t.after
+	defer func() { t.world.OnStep = nil }()
+	if err := s.accept(&schedule); err != nil {
+		return nil, Result{}, err
+	}
+	result, err := r.run(s, schedule, t)
+	if err != nil {
+		return nil, result, schedule.misfit(err)
+	}
+	if result.Misuse != nil {
+		return nil, result, result.Misuse
+	}
+	r.Names(&result)
+	return &t.trace, result, nil
+}
+
+// tracer is a chooser that looks at the world before and after each step.
+type tracer struct {
+	sim.Replay
+	world *sim.World
+	trace history.Trace
+	rows  [history.Tables]map[string]history.Row // as of the last step
+	next  history.Step
+	begun bool
+	// then completes what the step did, once it is over.
+	then func() string
+}
+
+// Choose implements [sim.Chooser].
+func (t *tracer) Choose(w *sim.World) (sim.Transition, bool, error) {
+	if !t.begun {
+		t.begun = true
+		t.trace.Rows = t.changes()
+	}
+	x, more, err := t.Replay.Choose(w)
+	if more && err == nil {
+		t.next = history.Step{Name: w.Name(x), Did: t.before(x)}
+	}
+	return x, more, err
+}
+
+// after notes what the step has changed.
+func (t *tracer) after() {
+	step := t.next
+	if t.then != nil {
+		step.Did, t.then = t.then(), nil
+	}
+	step.Time, step.Rows = t.world.Now(), t.changes()
+	t.trace.Steps = append(t.trace.Steps, step)
+}
+
+// before says what x is about to do, as far as no event of the history will.
+func (t *tracer) before(x sim.Transition) string {
+	w := t.world
+	var c *sim.Client
+	if x.Client > 0 {
+		c = w.Clients()[x.Client-1]
+	}
+	switch x.Kind {
+	case sim.Serve:
+		t.then = servingText(c, *c.Request())
+	case sim.Deliver:
+		return deliveryText(c, c.Messages()[0])
+	case sim.Round:
+		return fmt.Sprintf("%s has tried all servers in vain; what waits to be sent fails", c.Name())
+	case sim.Resume:
+		return c.Name() + " goes on after its pause"
+	case sim.Undelay:
+		return "messages reach " + c.Name() + " again"
+	case sim.Expire:
+		return "the session of " + c.Name() + ", which is gone, expires"
+	case sim.Replicate:
+		n := w.Next(int(x.Arg))
+		return fmt.Sprintf("s%d applies zxid 0x%x: %s", x.Arg+1, n.Zxid, requestText(n.Req))
+	case sim.Thaw:
+		return fmt.Sprintf("s%d is no longer cut off from the leader", x.Arg+1)
+	case sim.Tick:
+		t.then = func() string { return "time goes on to " + (time.Duration(w.Now()) * time.Millisecond).String() }
+	case sim.Reap:
+		return "the leader deletes a container or ttl znode that is due"
+	}
+	if x.Kind >= sim.FirstFault {
+		f := &faults.Table[x.Kind-sim.FirstFault]
+		if struck := f.Struck(w, c); struck != nil {
+			return f.Doc + ": " + requestText(struck)
+		}
+		return f.Doc
+	}
+	return ""
+}
+
+// servingText returns what to say of a request once it is executed.
+func servingText(c *sim.Client, r model.Request) func() string {
+	return func() string {
+		what := fmt.Sprintf("s%d executes %s of %s", c.Server()+1, requestText(&r), c.Name())
+		if !c.Connected() {
+			return what + ", sent before the connection was cut; nobody waits for the answer"
+		}
+		if list := c.Messages(); len(list) > 0 {
+			if m := list[len(list)-1]; m.Reply != nil && m.Reply.Op == r.Op {
+				if r.Op.IsWrite() && m.Res.Err == model.OK {
+					return what
+				}
+				return what + answerText(&r, m.Res)
+			}
+		}
+		return fmt.Sprintf("%s; the answer waits until s%d has applied it", what, c.Server()+1)
+	}
+}
+
+func deliveryText(c *sim.Client, m sim.Message) string {
+	switch {
+	case m.EOF:
+		return "the connection of " + c.Name() + " is closed by its server"
+	case m.Reply == nil:
+		return "" // a watch event: the history tells
+	case m.Reply.Op == model.OpSetWatches:
+		return c.Name() + " hears that its watches are armed again"
+	}
+	return fmt.Sprintf("%s gets the answer to %s%s", c.Name(), requestText(m.Reply), answerText(m.Reply, m.Res))
+}
+
+// requestText describes a request in a few words.
+func requestText(r *model.Request) string {
+	switch r.Op {
+	case model.OpMulti:
+		parts := make([]string, len(r.Ops))
+		for i := range r.Ops {
+			parts[i] = requestText(&r.Ops[i])
+		}
+		return "multi (" + strings.Join(parts, ", ") + ")"
+	case model.OpCreateSession:
+		return "the opening of a session"
+	case model.OpCloseSession:
+		return "the end of a session"
+	case model.OpSetWatches:
+		return "the re-arming of the watches"
+	case model.OpError:
+		return "a request that failed"
+	}
+	return sim.OpName(r) + " " + r.Path
+}
+
+// answerText describes a response, with a colon before it.
+func answerText(r *model.Request, res *model.Response) string {
+	if res.Err != model.OK {
+		return ": " + reasonText(res.Err.Err())
+	}
+	switch r.Op {
+	case model.OpCreate, model.OpCreateContainer, model.OpCreateTTL:
+		return ": made as " + res.Path
+	case model.OpGetChildren2:
+		return ": " + childrenText(r.Path, res.Children)
+	case model.OpGetData:
+		return fmt.Sprintf(": version %d, data %s", res.Stat.Version, res.Data)
+	case model.OpExists:
+		return ": it is there"
+	}
+	return ": done"
+}
+
+// childrenText lists children by their paths, in the order of their sequence numbers,
+// not too many of them.
+func childrenText(parent string, children []string) string {
+	const most = 12
+	if len(children) == 0 {
+		return "no children"
+	}
+	number := func(name string) string { return name[max(0, len(name)-10):] }
+	paths := slices.SortedFunc(slices.Values(children), func(a, b string) int {
+		return cmp.Or(strings.Compare(number(a), number(b)), strings.Compare(a, b))
+	})
+	more := ""
+	if n := len(paths) - most; n > 0 {
+		paths, more = paths[:most], fmt.Sprintf(" and %d more", n)
+	}
+	for i := range paths {
+		paths[i] = strings.TrimSuffix(parent, "/") + "/" + paths[i]
+	}
+	return strings.Join(paths, ", ") + more
+}
+
+func reasonText(err error) string { return strings.TrimPrefix(err.Error(), "zk: ") }
+
+// changes returns the rows that differ from those of the last step.
+func (t *tracer) changes() []history.Row {
+	var list []history.Row
+	seen := [history.Tables]map[string]history.Row{}
+	for i := range seen {
+		seen[i] = map[string]history.Row{}
+	}
+	for _, row := range observe(t.world) {
+		old, there := t.rows[row.Table][row.Key]
+		if !there || !slices.Equal(old.Cells, row.Cells) {
+			list = append(list, row)
+		}
+		seen[row.Table][row.Key] = row
+	}
+	for table := range t.rows {
+		for key, row := range t.rows[table] {
+			if _, there := seen[table][key]; !there {
+				list = append(list, history.Row{Table: row.Table, Client: row.Client, Key: key})
+			}
+		}
+	}
+	slices.SortStableFunc(list, func(a, b history.Row) int {
+		return cmp.Or(cmp.Compare(a.Table, b.Table), strings.Compare(a.Key, b.Key))
+	})
+	t.rows = seen
+	return list
+}

@@ -1,0 +1,96 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"runtime"
+	"slices"
+	"sync"
+	"sync/atomic"
+
+	"zksim/model/history"
+	"zksim/sim"
+)
+
+// ErrNondeterministic says that one schedule gave two different runs.
+var ErrNondeterministic = errors.New("nondeterministic")
+
+// Why branches the run of a failing schedule after each of its steps into random
+// futures, in which no more faults strike, and counts those that the same checker
+// finds violated. Once all of them fail the matter is decided and later steps are
+// not tried. Nor are they once all futures together have taken more than limit steps;
+// 0: no limit. Why fails if the schedule does not fit, or fits only once, or ctx is done.
+func Why(ctx context.Context, s *Scenario, p Schedule, futures, limit int) (history.Futures, Result, error) {
+	r := NewRunner()
+	defer r.Close()
+	f := history.Futures{Of: futures}
+	whole, err := r.Replay(s, p)
+	if err != nil {
+		return f, whole, err
+	}
+	b := branches{scenario: s, schedule: p, checker: whole.Verdict.Checker, runners: make([]*Runner, runtime.GOMAXPROCS(0))}
+	for i := range b.runners {
+		b.runners[i] = NewRunner()
+		defer b.runners[i].Close()
+	}
+	names := whole.Schedule.Names
+	for i := 0; i <= len(names); i++ {
+		if f.Cut = limit > 0 && b.steps.Load() > int64(limit); f.Cut {
+			break
+		}
+		failed, err := b.count(ctx, names[:i], futures)
+		if err != nil {
+			return f, whole, fmt.Errorf("%w: steps that fitted once do not fit again: %w", ErrNondeterministic, err)
+		}
+		if f.Failed = append(f.Failed, failed); failed == futures {
+			break
+		}
+	}
+	f.Decide(names)
+	return f, whole, ctx.Err()
+}
+
+// calm is the transition that ends the faults.
+const calm = "calm"
+
+// branches runs futures on all cores.
+type branches struct {
+	scenario *Scenario
+	schedule Schedule
+	checker  string
+	runners  []*Runner
+	steps    atomic.Int64 // of all runs
+}
+
+// count returns how many futures after the first steps fail.
+func (b *branches) count(ctx context.Context, names []string, futures int) (int, error) {
+	if !slices.Contains(names, calm) {
+		names = append(slices.Clone(names), calm)
+	}
+	var next, failed atomic.Int64
+	var flaky atomic.Pointer[error]
+	var wg sync.WaitGroup
+	for _, r := range b.runners {
+		wg.Go(func() {
+			for k := next.Add(1); k >= 1 && k <= int64(futures) && ctx.Err() == nil; k = next.Add(1) {
+				then := &sim.Random{}
+				then.Seed(uint64(k))
+				res, err := r.run(b.scenario, b.schedule, &sim.Replay{Names: names, Then: then})
+				if err != nil {
+					flaky.Store(&err)
+					return
+				}
+				b.steps.Add(int64(res.Steps))
+				if res.Verdict.Checker == b.checker {
+					failed.Add(1)
+				}
+			}
+		})
+	}
+	wg.Wait()
+	if err := flaky.Load(); err != nil {
+		return 0, *err
+	}
+	return int(failed.Load()), nil
+}

@@ -1,0 +1,137 @@
+package ensemble_test
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"zksim/checkers"
+	"zksim/model"
+	"zksim/model/history"
+	"zksim/recipes"
+	"zksim/recipes/live"
+	"zksim/recipes/live/zkserver/zkservertest"
+	"zksim/scenarios/catalog"
+	"zksim/scenarios/engine"
+	"zksim/scenarios/ensemble"
+)
+
+func runLive(t *testing.T, addrs []string, s engine.Scenario, o ensemble.LiveOptions) (*history.History, checkers.Verdict, error) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
+	defer cancel()
+	o.Servers = addrs
+	return ensemble.RunLive(ctx, &s, o)
+}
+
+func TestRealRunsAreJudgedAsSimulatedOnes(t *testing.T) {
+	addrs := zkservertest.ForTest(t, 1).Addrs()
+	h, v, err := runLive(t, addrs, *catalog.Named("lock/lock"), ensemble.LiveOptions{Clients: 5})
+	if err != nil || v.Level != checkers.OK || len(h.Events) == 0 || h.Txns {
+		t.Fatalf("%v, %+v", err, v)
+	}
+
+	// The herd shows without any fault, unless the clients come one by one.
+	for range 5 {
+		if _, v, err = runLive(t, addrs, *catalog.Named("lock/single-node-herd"), ensemble.LiveOptions{Clients: 10}); v.Level != checkers.OK {
+			break
+		}
+	}
+	if err != nil || v.Checker != "herd" {
+		t.Errorf("%v, %+v", err, v)
+	}
+
+	stays := lockLike("test/stays", 3, func(p *engine.Process) {
+		l := recipes.NewLock(p.Conn, p.Env, p.Path("/lock"), recipes.LockOptions{})
+		p.Register(func() []string { return nil })
+		if p.ID == 1 {
+			l.Lock(context.Background())
+		}
+	})
+	if _, v, err = runLive(t, addrs, stays, ensemble.LiveOptions{}); err != nil || v.Checker != "tree" || !strings.Contains(v.Message, "the live session of c1 owns it") {
+		t.Errorf("%v, %+v", err, v)
+	}
+
+	gives := lockLike("test/gives", 3, func(p *engine.Process) {
+		if p.ID == 2 {
+			p.Fail(errors.New("no more"))
+		}
+	})
+	if _, v, err = runLive(t, addrs, gives, ensemble.LiveOptions{}); err != nil || v.Checker != "liveness" || v.Message != "c2 gave up: no more" {
+		t.Errorf("%v, %+v", err, v)
+	}
+
+	admin, err := live.Dial(t.Context(), addrs, live.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer admin.Close()
+	if names, _, err := admin.Children("/"); err != nil || len(names) != 1 {
+		t.Errorf("left on the server: %v, %v", names, err)
+	}
+}
+
+func TestARealRunInWhichACheckerHadNothingToJudgeIsUnknown(t *testing.T) {
+	addrs := zkservertest.ForTest(t, 1).Addrs()
+	silent := func(word string) engine.Scenario {
+		return lockLike("test/silent", 2, func(p *engine.Process) {
+			o := p.Register(func() []string { return nil })
+			o.Invoke(word)
+			o.Return(word, nil, false)
+		})
+	}
+	const want = "judged nothing: it needs Acquired events; record them with Object.Acquired"
+	if _, v, err := runLive(t, addrs, silent("lock"), ensemble.LiveOptions{}); err != nil || v.Level != checkers.Unknown || v.Checker != "ownership" || v.Message != want {
+		t.Errorf("%v, %+v", err, v)
+	}
+	_, _, err := runLive(t, addrs, silent("tryacquire"), ensemble.LiveOptions{})
+	if err == nil || !strings.HasPrefix(err.Error(), `no checker of test/silent knows the operation "tryacquire"; they know `) {
+		t.Error(err)
+	}
+}
+
+func TestARealProgramThatDoesNotEndHasGivenUp(t *testing.T) {
+	addrs := zkservertest.ForTest(t, 1).Addrs()
+	// The waiting program goes on when its connection is closed, and records
+	// what it sees while the history is judged: -race watches.
+	s := lockLike("test/waits", 3, func(p *engine.Process) {
+		l := recipes.NewLock(p.Conn, p.Env, p.Path("/lock"), recipes.LockOptions{})
+		o := p.Register(l.Znodes)
+		o.Invoke("lock")
+		err := l.Lock(context.Background())
+		o.Return("lock", err, false)
+		if err == nil {
+			return // and hold it
+		}
+		for range 100 {
+			o.Invoke("lock")
+		}
+		p.Fail(errors.New("this is heard by nobody"))
+	})
+	h, v, err := runLive(t, addrs, s, ensemble.LiveOptions{Timeout: 300 * time.Millisecond})
+	if err != nil || v.Checker != "liveness" || !strings.HasSuffix(v.Message, "did not end within 300ms") || h.Outcome != history.Stopped {
+		t.Errorf("%v, %+v", err, v)
+	}
+}
+
+func TestWhatCannotBePreparedOnARealServerIsAnError(t *testing.T) {
+	addrs := zkservertest.ForTest(t, 1).Addrs()
+	s := *catalog.Named("lock/lock")
+	s.Setup = []model.Request{{Op: model.OpDelete, Path: "/lock"}}
+	if _, _, err := runLive(t, addrs, s, ensemble.LiveOptions{}); err == nil || !strings.Contains(err.Error(), "a setup with delete cannot be made on a real server") {
+		t.Error(err)
+	}
+	s.Setup = []model.Request{{Op: model.OpCreate, Path: "/a/b", ACL: catalog.Named("lock/lock").Setup[0].ACL}}
+	if _, _, err := runLive(t, addrs, s, ensemble.LiveOptions{}); err == nil || !strings.Contains(err.Error(), "node does not exist") {
+		t.Error(err)
+	}
+}
+
+// lockLike is the scenario of the lock with another program.
+func lockLike(name string, clients int, program func(p *engine.Process)) engine.Scenario {
+	s := *catalog.Named("lock/lock")
+	s.Name, s.Clients, s.Program = name, clients, program
+	return s
+}

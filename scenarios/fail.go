@@ -1,0 +1,113 @@
+package scenarios
+
+import (
+	"errors"
+	"fmt"
+	"path/filepath"
+	"regexp"
+	"runtime/debug"
+	"strings"
+
+	"zksim/checkers"
+	"zksim/internal/files"
+	"zksim/reports"
+	"zksim/scenarios/engine"
+	"zksim/scenarios/pipeline"
+)
+
+// fail fails a test with a violation, explained: it shrinks the schedule, tells it, and writes the page, and the
+// schedule into the corpus. where says which run has failed.
+func fail(t T, s *Scenario, found *engine.Result, where string) {
+	t.Helper()
+	failAgain(t, s, found, where, "")
+}
+
+// failAgain is fail for a schedule that is in the corpus already, in file; "": it is not.
+func failAgain(t T, s *Scenario, found *engine.Result, where, file string) {
+	t.Helper()
+	ctx, cancel := within(t, 0)
+	defer cancel()
+	f, err := pipeline.Explain(ctx, s, found, where, engine.ShrinkOptions{})
+	if err != nil {
+		t.Fatalf("%s: nondeterministic: %v", s.Name, err)
+		return
+	}
+	var b strings.Builder
+	f.PrintVerdict(&b, "    ")
+	text := strings.TrimLeft(b.String(), " ")
+	b.Reset()
+	b.WriteString(text)
+	if err := reports.WriteStory(&b, f.Failure); err != nil {
+		t.Fatalf("%v", err)
+		return
+	}
+	dir := outFolder(t, s)
+	var lost []error
+	if file == "" {
+		name := fmt.Sprintf("%s-%s.txt", f.Report.Checker, f.Report.Hash[:8])
+		folder := filepath.Join(Corpus, pipeline.FileName(s))
+		file = filepath.Join(folder, name)
+		if err := files.Save(folder, name, f.Small.Schedule.Write); err != nil {
+			lost = append(lost, err)
+			file = filepath.Join(dir, pipeline.ScheduleFile)
+		}
+	}
+	again := command(t.Name(), file)
+	err = f.Write(dir, again)
+	switch x := (*pipeline.Unrepeatable)(nil); {
+	case errors.As(err, &x):
+		t.Fatalf("%s: nondeterministic: %v", s.Name, err)
+		return
+	case err != nil:
+		lost = append(lost, err)
+	default:
+		page := filepath.Join(dir, "index.html")
+		if whole, err := filepath.Abs(page); err == nil {
+			page = whole
+		}
+		fmt.Fprintf(&b, "    replayed   2 of 2 identical, hash %s\n    page       %s\n", f.Report.Hash, page)
+	}
+	for _, err := range lost {
+		fmt.Fprintf(&b, "    not written: %v\n", err)
+	}
+	fmt.Fprintf(&b, "    reproduce  %s", again)
+	t.Fatalf("%s", b.String())
+}
+
+// told fails a test with what a replayed schedule shows, which is not shrunk.
+func told(t T, s *Scenario, res *engine.Result) {
+	t.Helper()
+	stack := indented(res.History.PanicStack())
+	text := fmt.Sprintf("%s: %s in %d steps: %s%s", s.Name, res.Verdict.Checker, res.Steps, res.Verdict.Message, stack)
+	if res.Verdict.Level != checkers.Violated {
+		t.Fatalf("%s", text)
+		return
+	}
+	f, err := pipeline.Trace(s, res.Schedule)
+	if err != nil {
+		t.Fatalf("%s: nondeterministic: %v", text, err)
+		return
+	}
+	var b strings.Builder
+	if err := reports.WriteStory(&b, f); err != nil {
+		t.Fatalf("%v", err)
+		return
+	}
+	t.Fatalf("%s\n%s    hash       %016x", text, b.String(), res.Hash)
+}
+
+// command returns the command that replays a schedule in a test. It names the package, so that it works in every
+// folder of the module; the file is looked for in that of the package.
+func command(test, file string) string {
+	parts := strings.Split(test, "/")
+	for i := range parts {
+		parts[i] = "^" + regexp.QuoteMeta(parts[i]) + "$"
+	}
+	where := ""
+	if info, ok := debug.ReadBuildInfo(); ok {
+		if path, ok := strings.CutSuffix(info.Path, ".test"); ok {
+			where = path + " "
+		}
+	}
+	return fmt.Sprintf("go test %s-run %s -zksim.schedule %s", where, "'"+strings.Join(parts, "/")+"'", pipeline.Quote(file))
+}

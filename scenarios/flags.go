@@ -1,0 +1,83 @@
+package scenarios
+
+import (
+	"cmp"
+	"context"
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"zksim/scenarios/engine"
+	"zksim/scenarios/pipeline"
+)
+
+// Flags of test binaries that import this package. In the environment they are called ZKSIM_SEEDS and so on, so
+// that they reach all packages of go test ./..., also where a flag would be unknown to some.
+var (
+	seedsFlag    = testFlag("seeds", "seeds for scenarios.Check, as 17 or 1-500 (default 1-500)")
+	scheduleFlag = testFlag("schedule", "file with a schedule to replay instead of anything else")
+	shardFlag    = testFlag("shard", "i/n: only every n-th seed, the i-th part of the work")
+	forFlag      = testFlag("for", "time for each check or proof: as many seeds as it allows, or at most as long for those of zksim.seeds")
+	outFlag      = testFlag("out", "folder for the pages of failures (default: the folder of -artifacts, or a temporary one)")
+)
+
+// testFlag defines a flag in test binaries only.
+func testFlag(name, usage string) *string {
+	value := os.Getenv("ZKSIM_" + strings.ToUpper(name))
+	if testing.Testing() {
+		return flag.String("zksim."+name, value, usage)
+	}
+	return &value
+}
+
+// usualSeeds are the seeds of a check of which nothing else is said.
+const usualSeeds = "1-500"
+
+// options reads the flags. limited is whether there is a limit of time, which ends the work without harm.
+func options() (o pipeline.Options, limit time.Duration, limited bool, err error) {
+	o.Strategy = engine.Portfolio
+	if *forFlag != "" {
+		if limit, err = time.ParseDuration(*forFlag); err != nil || limit <= 0 {
+			return o, 0, false, fmt.Errorf("-zksim.for is a time above 0, as 30s, not %q", *forFlag)
+		}
+	}
+	limited = limit > 0 && *seedsFlag == ""
+	if limited {
+		o.Seeds = engine.Range{First: 1, Last: 1 << 62}
+	} else if o.Seeds, err = engine.ParseRange(cmp.Or(*seedsFlag, usualSeeds)); err != nil {
+		return o, 0, false, fmt.Errorf("-zksim.seeds: %w", err)
+	}
+	if o.Shard, o.Shards, err = engine.ParseShard(*shardFlag); err != nil {
+		return o, 0, false, fmt.Errorf("-zksim.shard: %w", err)
+	}
+	return o, limit, limited, nil
+}
+
+// within returns the context of a test, which ends after a limit of time; 0: none.
+func within(t T, limit time.Duration) (context.Context, context.CancelFunc) {
+	ctx := context.Background()
+	if x, ok := t.(interface{ Context() context.Context }); ok {
+		ctx = x.Context()
+	}
+	if limit == 0 {
+		return context.WithCancel(ctx)
+	}
+	return context.WithTimeout(ctx, limit)
+}
+
+// outFolder returns the folder for the page of a failure of a scenario.
+func outFolder(t T, s *Scenario) string {
+	name := pipeline.FileName(s)
+	if *outFlag != "" {
+		return filepath.Join(*outFlag, name)
+	}
+	kept := flag.Lookup("test.artifacts")
+	if x, ok := t.(interface{ ArtifactDir() string }); ok && kept != nil && kept.Value.String() == "true" {
+		return filepath.Join(x.ArtifactDir(), name)
+	}
+	return filepath.Join(os.TempDir(), fmt.Sprintf("zksim-%d", os.Getuid()), name)
+}

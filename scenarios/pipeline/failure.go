@@ -1,0 +1,130 @@
+package pipeline
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"strings"
+
+	"zksim/checkers"
+	"zksim/model/history"
+	"zksim/reports"
+	"zksim/scenarios/engine"
+)
+
+// Unrepeatable is the error of a failure that does not happen again: one seed, or
+// one schedule, gave two different runs.
+type Unrepeatable struct {
+	Where string // as in Failure
+	Why   string
+}
+
+// Error says what differs.
+func (e *Unrepeatable) Error() string { return e.Where + ": " + e.Why }
+
+// Failure is a violation, explained.
+type Failure struct {
+	*reports.Failure // what the page tells
+
+	Scenario *engine.Scenario
+	Where    string          // which run has failed, as "seed 17"
+	Full     engine.Schedule // of that run
+	Small    engine.Shrunk   // the shortest that fails in the same way
+}
+
+// Explain shrinks a failing run and finds what there is to tell of it. A failure that does not happen again is an
+// [*Unrepeatable]. Once ctx is done it makes do with what it has, and says so in Small.Cut.
+func Explain(
+	ctx context.Context, s *engine.Scenario, found *engine.Result, where string, o engine.ShrinkOptions,
+) (*Failure, error) {
+	f := &Failure{Scenario: s, Where: where, Full: found.Schedule}
+	f.Full.Checker = found.Verdict.Checker
+	differs := func(err error) error { return &Unrepeatable{where, err.Error()} }
+	r := engine.NewRunner()
+	defer r.Close()
+	var err error
+	if f.Small, err = r.Shrink(ctx, s, f.Full, o); err != nil {
+		return nil, differs(err)
+	}
+	if v := f.Small.Verdict; v.Level != checkers.Violated || v.Checker != f.Full.Checker {
+		return nil, &Unrepeatable{where, "the same steps do not violate " + f.Full.Checker + " again"}
+	}
+	if f.Failure, err = Trace(s, f.Small.Schedule); err != nil {
+		return nil, differs(err)
+	}
+	if f.Report.Why, err = Curve(ctx, s, f.Small.Schedule); err != nil {
+		return nil, differs(err)
+	}
+	f.Small.Schedule.Notes = reports.Notes(f.Failure)
+	f.Report.Steps, f.Report.Cut = len(f.Full.Names), f.Small.Cut
+	return f, nil
+}
+
+// Trace replays a schedule and returns what there is to tell of the run.
+func Trace(s *engine.Scenario, schedule engine.Schedule) (*reports.Failure, error) {
+	r := engine.NewRunner()
+	defer r.Close()
+	trace, result, err := r.Trace(s, schedule)
+	if err != nil {
+		return nil, err
+	}
+	clients, rounds := s.Size(&schedule)
+	f := &reports.Failure{Doc: s.Doc, Source: s.Source, Verdict: result.Verdict, History: result.History, Trace: trace}
+	f.Report = reports.Report{Format: reports.Format, Scenario: s.Name, Backend: "sim", Seed: schedule.Seed,
+		Servers: schedule.Servers, Clients: clients, Rounds: rounds, Faults: schedule.Faults.String(),
+		Steps: len(schedule.Names), Minimal: len(schedule.Names), Struck: reports.Struck(f.History),
+		Hash: fmt.Sprintf("%016x", result.Hash)}
+	f.Report.SetVerdict(result.Verdict)
+	f.Report.Stack = Calls(result.History.PanicStack())
+	f.Property = Property(s, result.Verdict)
+	f.Search, err = Drawing(s, f.History)
+	return f, err
+}
+
+// The curve of a report is made of few futures, and of no more work than a second or
+// two. Both are numbers of runs and steps, so that the page does not depend on the machine.
+const (
+	curveFutures = 30
+	curveSteps   = 2_000_000
+)
+
+// Curve returns how the chance of failure rises in the run of a schedule, and only how it begins
+// once ctx is done.
+func Curve(ctx context.Context, s *engine.Scenario, schedule engine.Schedule) (*history.Futures, error) {
+	limit := curveSteps
+	if ctx.Err() != nil {
+		limit = 1
+	}
+	x, _, err := engine.Why(context.Background(), s, schedule, curveFutures, limit)
+	return &x, err
+}
+
+// Property is what the checker that gave the verdict asks for.
+func Property(s *engine.Scenario, v checkers.Verdict) string {
+	for _, c := range s.Checkers {
+		if c.Name() == v.Checker {
+			return c.Doc()
+		}
+	}
+	return ""
+}
+
+// Drawing returns the page on which porcupine shows whether the history is
+// linearizable; empty if no checker of the scenario asks that, or it is too long.
+func Drawing(s *engine.Scenario, h *history.History) ([]byte, error) {
+	var page bytes.Buffer
+	for _, c := range s.Checkers {
+		if d, ok := c.(checkers.Drawer); ok {
+			if _, err := d.Draw(&page, h); err != nil {
+				return nil, err
+			}
+			break
+		}
+	}
+	return page.Bytes(), nil
+}
+
+// Calls splits the text of a stack.
+func Calls(stack string) []string {
+	return strings.FieldsFunc(stack, func(r rune) bool { return r == '\n' })
+}

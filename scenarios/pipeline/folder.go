@@ -1,0 +1,143 @@
+package pipeline
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+
+	"zksim/checkers"
+	"zksim/internal/files"
+	"zksim/reports"
+	"zksim/scenarios/engine"
+	"zksim/sim"
+)
+
+// The schedules of a folder: the shortest one, and that of the run that failed first.
+const (
+	ScheduleFile = "schedule.txt"
+	FullFile     = "schedule.full.txt"
+)
+
+// Write writes the folder of a failure: the schedules, and, if what is in the file gives the same run again twice,
+// the rest, with the commands that reproduce it. If not, that is an [*Unrepeatable].
+func (f *Failure) Write(dir string, reproduce ...string) error {
+	if err := withdraw(dir); err != nil {
+		return err
+	}
+	err := files.Save(dir, FullFile, f.Full.Write)
+	if err == nil {
+		err = files.Save(dir, ScheduleFile, f.Small.Schedule.Write)
+	}
+	if err != nil {
+		return err
+	}
+	if err := f.Verify(filepath.Join(dir, ScheduleFile)); err != nil {
+		return err
+	}
+	f.Report.Reproduce = reproduce
+	return WriteReport(dir, f.Failure)
+}
+
+// Verify replays the schedule in a file twice in new worlds. If that does not show the failure, it returns an
+// [*Unrepeatable].
+func (f *Failure) Verify(file string) error {
+	schedule, err := ReadSchedule(file)
+	if err != nil {
+		return err
+	}
+	again, err := ReplayTwice(f.Scenario, schedule)
+	if m := (*sim.Misuse)(nil); errors.As(err, &m) {
+		return err
+	}
+	if err != nil || again.Parted != "" || again.Hash != f.Small.Hash || again.Verdict != f.Small.Verdict {
+		return &Unrepeatable{f.Where, "the schedule in " + file + " does not repeat the failure"}
+	}
+	return nil
+}
+
+// withdraw removes from a folder what an earlier run told of another schedule.
+func withdraw(dir string) error {
+	for _, name := range []string{"report.json", "index.html", "porcupine.html", "history.jsonl"} {
+		err := os.Remove(filepath.Join(dir, name))
+		if err != nil && !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, syscall.ENOTDIR) {
+			return fmt.Errorf("writing %s: %w", filepath.Join(dir, name), err)
+		}
+	}
+	return nil
+}
+
+// WriteReport writes what tells of a failure beside its schedule; report.json is
+// the last, and there only if all others are.
+func WriteReport(dir string, f *reports.Failure) error {
+	if err := withdraw(dir); err != nil {
+		return err
+	}
+	for _, x := range []struct {
+		name  string
+		write func(io.Writer) error
+	}{
+		{"history.jsonl", func(w io.Writer) error { return reports.WriteHistory(w, f.History) }},
+		{"porcupine.html", func(w io.Writer) error { _, err := w.Write(f.Search); return err }},
+		{"index.html", func(w io.Writer) error { return reports.WritePage(w, f) }},
+		{"report.json", f.Report.Write},
+	} {
+		if x.name == "porcupine.html" && len(f.Search) == 0 {
+			continue
+		}
+		if err := files.Save(dir, x.name, x.write); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// ReadSchedule reads a schedule from a file, which its errors name.
+func ReadSchedule(file string) (engine.Schedule, error) {
+	in, err := os.Open(file)
+	if err != nil {
+		return engine.Schedule{}, err
+	}
+	defer in.Close()
+	s, err := engine.ParseSchedule(in)
+	if err != nil {
+		return s, fmt.Errorf("%s: %w", file, err)
+	}
+	return s, nil
+}
+
+// Repeated is what two replays of a schedule came to.
+type Repeated struct {
+	Parted  string // how they differ; "": not at all
+	Hash    uint64
+	Verdict checkers.Verdict
+	Names   []string
+	Stack   []string // of a panic
+}
+
+// ReplayTwice runs a schedule in two fresh worlds, strictly.
+func ReplayTwice(s *engine.Scenario, schedule engine.Schedule) (Repeated, error) {
+	var runs [2]engine.Shown
+	var res engine.Result
+	for i := range runs {
+		r := engine.NewRunner()
+		defer r.Close()
+		err := r.Strictly(func() (err error) {
+			res, err = r.Replay(s, schedule)
+			return err
+		})
+		if err != nil {
+			return Repeated{}, err
+		}
+		runs[i] = r.Shown()
+	}
+	return Repeated{engine.Parts(runs[0], runs[1]), res.Hash, res.Verdict, res.Schedule.Names,
+		Calls(res.History.PanicStack())}, nil
+}
+
+// FileName is the name of a scenario as that of a file or folder.
+func FileName(s *engine.Scenario) string { return strings.ReplaceAll(s.Name, "/", ".") }

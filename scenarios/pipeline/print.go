@@ -1,0 +1,77 @@
+package pipeline
+
+import (
+	"fmt"
+	"io"
+	"strings"
+
+	"zksim/reports"
+)
+
+// PrintVerdict prints what was found, which run has failed, and the step that decides. The first line begins with
+// head, the others with as many blanks.
+func (f *Failure) PrintVerdict(w io.Writer, head string) {
+	r, blank := &f.Report, strings.Repeat(" ", len(head))
+	fmt.Fprintf(w, "%s%s  %s  %s: %s\n", head, f.Scenario.Name, f.Where, r.Checker, reports.Printable(r.Message))
+	PrintCalls(w, r.Stack)
+	clients, rounds := f.Scenario.Size(&f.Full)
+	size := fmt.Sprintf("%d of %d steps, %s", r.Minimal, r.Steps, partOf(r.Clients, clients, "client"))
+	if rounds > 0 {
+		size += ", " + partOf(r.Rounds, rounds, "round")
+	}
+	struck := strings.Join(r.Struck, ", ")
+	if struck == "" {
+		struck = "none"
+	}
+	fmt.Fprintf(w, "%s%s    %s, faults: %s%s\n", blank, Minimal(r.Cut), size, struck, NotMinimal(r.Cut))
+	decided := r.Why.String()
+	if r.Why.Step > 0 {
+		decided = fmt.Sprintf("step %d, %s", r.Why.Step, decided)
+	}
+	fmt.Fprintf(w, "%sdecided    %s\n", blank, decided)
+}
+
+// PrintCalls prints the calls of client code below the sentence that they belong to.
+func PrintCalls(w io.Writer, stack []string) {
+	for _, call := range stack {
+		fmt.Fprintf(w, "          %s\n", reports.Printable(call))
+	}
+}
+
+// Minimal is the word for a schedule that was shrunk, unless that was cut short, and
+// NotMinimal is what is to be said then.
+func Minimal(cut string) string {
+	if cut != "" {
+		return "smaller"
+	}
+	return "minimal"
+}
+
+// NotMinimal says why a schedule may not be minimal; see Minimal.
+func NotMinimal(cut string) string {
+	if cut == "" {
+		return ""
+	}
+	return "; may not be minimal: " + cut
+}
+
+// partOf says how many are left of how many.
+func partOf(n, all int, what string) string {
+	if all != 1 {
+		what += "s"
+	}
+	if n == all {
+		return fmt.Sprintf("%d %s", n, what)
+	}
+	return fmt.Sprintf("%d of %d %s", n, all, what)
+}
+
+// Quote makes a word safe for a shell.
+func Quote(s string) string {
+	if strings.IndexFunc(s, func(r rune) bool {
+		return !strings.ContainsRune("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789/._-=", r)
+	}) < 0 && s != "" {
+		return s
+	}
+	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
+}

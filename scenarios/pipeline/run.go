@@ -1,0 +1,109 @@
+// Package pipeline takes a scenario from seeds to a failure that a stranger can use: it runs the seeds, searches
+// a small scope exhaustively, shrinks what fails, finds the step that decides, writes the folder, and replays the
+// schedule from there. The command line and the checks of tests are two ways to call it.
+package pipeline
+
+import (
+	"context"
+	"fmt"
+
+	"zksim/scenarios/engine"
+	"zksim/scenarios/prove"
+)
+
+// The third part of the portfolio searches all schedules of a scope that is as small as
+// those of most failures: as many states as take some tenths of a second.
+const (
+	smallClients = 2
+	smallStates  = 5000
+)
+
+// Options say how much to run.
+type Options struct {
+	engine.Options
+	// Faults is the plan of the small scope; "": what prove.Bounds says.
+	Faults string
+}
+
+// Outcome is what a scenario came to.
+type Outcome struct {
+	engine.Report
+	// Every is how many faults, at most, any schedule of the small scope had that was explored, -1 if none was;
+	// nothing was violated in these.
+	Every int
+	// Searched says that the failure was found in the small scope, and not by a seed.
+	Searched bool
+	Scope    prove.Bounds // the small scope
+}
+
+// Run runs a scenario over seeds, see [engine.Run]. Then, if the strategy is the portfolio, the seeds have found
+// nothing and are not those of a shard, it explores the schedules of a small scope. If ctx is done
+// before it comes to its end, the report is cut short.
+func Run(ctx context.Context, s *engine.Scenario, o Options) (Outcome, error) {
+	rep, err := engine.Run(ctx, s, o.Options)
+	x := Outcome{Report: rep, Every: -1, Scope: Small(s, o.Faults)}
+	none := rep.Status == engine.Held || rep.Status == engine.Escaped
+	if err != nil || o.Strategy != engine.Portfolio || o.Shards > 0 || !none {
+		return x, err
+	}
+	return x, x.search(ctx, s)
+}
+
+// Small is the small scope of a scenario.
+func Small(s *engine.Scenario, plan string) prove.Bounds {
+	return prove.Bounds{Clients: min(smallClients, s.Clients), Faults: plan}
+}
+
+// search explores the small scope.
+func (x *Outcome) search(ctx context.Context, s *engine.Scenario) error {
+	sc, err := x.Scope.Of(s)
+	if err != nil {
+		return err
+	}
+	r, err := prove.Prove(ctx, sc, prove.Options{Reductions: prove.Every, Workers: 1, States: smallStates})
+	switch {
+	case err != nil:
+		return err
+	case r.Outcome == prove.Violated:
+		x.Searched, x.Cut = true, false
+		x.Failure, x.Status = *r.Counterexample, engine.Violation
+		if s.Broken() {
+			x.Status = engine.Caught
+		}
+		return nil
+	}
+	x.Cut = x.Cut || r.Outcome == prove.Inconclusive && ctx.Err() != nil
+	x.Every = len(r.Levels) - 1
+	return nil
+}
+
+// Where says which run has failed, as "seed 17".
+func (x *Outcome) Where() string {
+	if x.Searched {
+		return "exhaustive search"
+	}
+	return fmt.Sprintf("seed %d", x.Failure.Schedule.Seed)
+}
+
+// Certain says which schedules were explored one and all, with a separator before it; "" if none were.
+func (x *Outcome) Certain() string {
+	if x.Every < 0 {
+		return ""
+	}
+	most := ""
+	if x.Every > 0 {
+		most = "at most "
+	}
+	return fmt.Sprintf("; every schedule of %d clients with %s%s", x.Scope.Clients, most, FaultsText(x.Every))
+}
+
+// FaultsText writes a number of faults.
+func FaultsText(n int) string {
+	switch n {
+	case 0:
+		return "no fault"
+	case 1:
+		return "1 fault"
+	}
+	return fmt.Sprintf("%d faults", n)
+}

@@ -1,0 +1,115 @@
+package prove
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+
+	"zksim/checkers"
+	"zksim/faults"
+	"zksim/scenarios/engine"
+)
+
+// Bounds say how much of a scenario to explore. The zero value is two clients, one round, the fewest
+// servers of the scenario, and the faults of Losses that are in its plan; a mutant meets its whole plan.
+type Bounds struct {
+	Clients int    // 0: two, or as many as the scenario has if that is one; less than 0: the scenario's
+	Rounds  int    // 0: one, if the scenario has rounds; less than 0: the scenario's
+	Servers int    // 1, or 3 with lagging followers; 0: the fewest of the scenario
+	Faults  string // a plan; "": as said above
+	// Most is how many faults there are in one run, at most; 0: as many as the plan allows, less than 0: none.
+	Most int
+	// Checkers are the names of those that judge; empty: all of the scenario. OnlyState stands for those that
+	// need no order of events, which leaves much less to explore.
+	Checkers []string
+	// Order decides what ZooKeeper leaves open, and names; 0: 1.
+	Order uint64
+	// As in Scope.
+	Interleave, SlowWakes, Offline bool
+	Ticks                          int
+}
+
+// Losses is the plan for recipes that must hold: two messages lost (a connection that is cut loses what is on
+// its way: the server may have executed it or not), after one of which the session may end.
+const Losses = "disconnect=2 expire=1"
+
+// OnlyState is the name for all checkers that judge states.
+const OnlyState = "state"
+
+// Of returns the scope within these bounds. It fails if the scenario cannot be run in that size, has no such
+// checker, or the plan is none.
+func (b Bounds) Of(s *engine.Scenario) (Scope, error) {
+	sc := Scope{Servers: b.Servers, Order: cmp.Or(b.Order, 1), Most: max(0, b.Most),
+		Interleave: b.Interleave, SlowWakes: b.SlowWakes, Offline: b.Offline, Ticks: b.Ticks}
+	if b.Most == 0 {
+		sc.Most = -1
+	}
+	x, err := s.Sized(b.size(s))
+	if err != nil {
+		return sc, fmt.Errorf("%s: %w", s.Name, err)
+	}
+	if sc.Faults, err = b.plan(s); err != nil {
+		return sc, err
+	}
+	if x.Checkers, err = b.judges(s); err != nil {
+		return sc, err
+	}
+	if sc.Servers == 0 {
+		sc.Servers = 1
+		if len(s.Servers) > 0 {
+			sc.Servers = slices.Min(s.Servers)
+		}
+	}
+	sc.Scenario = &x
+	return sc, nil
+}
+
+// size returns the numbers of clients and rounds, as Scenario.Sized takes them.
+func (b Bounds) size(s *engine.Scenario) (clients, rounds int) {
+	clients, rounds = b.Clients, b.Rounds
+	if clients == 0 {
+		clients = min(2, s.Clients)
+	}
+	if rounds == 0 && s.Rounds > 0 {
+		rounds = 1
+	}
+	return max(0, clients), max(0, rounds)
+}
+
+// plan returns the faults. A recipe that must hold meets those of Losses that
+// are in the plan of its scenario: it may not promise to survive the others.
+func (b Bounds) plan(s *engine.Scenario) (faults.Plan, error) {
+	switch {
+	case b.Faults != "":
+		return faults.Parse(b.Faults)
+	case s.Broken():
+		return s.Faults, nil
+	}
+	return slices.DeleteFunc(faults.MustParse(Losses), func(r faults.Rule) bool {
+		return !slices.ContainsFunc(s.Faults, func(own faults.Rule) bool { return own.Fault == r.Fault })
+	}), nil
+}
+
+// judges returns the checkers.
+func (b Bounds) judges(s *engine.Scenario) ([]checkers.Checker, error) {
+	if len(b.Checkers) == 0 {
+		return s.Checkers, nil
+	}
+	var list []checkers.Checker
+	if len(b.Checkers) == 1 && b.Checkers[0] == OnlyState {
+		for _, c := range s.Checkers {
+			if OfState(c) {
+				list = append(list, c)
+			}
+		}
+		return list, nil
+	}
+	for _, name := range b.Checkers {
+		i := slices.IndexFunc(s.Checkers, func(x checkers.Checker) bool { return x.Name() == name })
+		if i < 0 {
+			return nil, fmt.Errorf("%s has no checker %q", s.Name, name)
+		}
+		list = append(list, s.Checkers[i])
+	}
+	return list, nil
+}

@@ -1,0 +1,65 @@
+package scenarios_test
+
+import (
+	"strings"
+	"testing"
+
+	"zksim/faults"
+	"zksim/scenarios"
+	"zksim/scenarios/catalog"
+)
+
+// prove runs Prove in a folder of its own, with a limit of time if there is one.
+func prove(t *testing.T, limit string, s scenarios.Scenario, bounds ...scenarios.Bounds) (f *fakeT) {
+	t.Helper()
+	t.Chdir(t.TempDir())
+	f = &fakeT{}
+	*scenarios.ForFlag, *scenarios.OutFlag = limit, "out"
+	defer func() {
+		*scenarios.ForFlag, *scenarios.OutFlag = "", ""
+		if r := recover(); r != nil && r != (fatal{}) {
+			panic(r)
+		}
+	}()
+	scenarios.Prove(f, s, bounds...)
+	return f
+}
+
+func TestProvePassesWhatHolds(t *testing.T) {
+	f := prove(t, "", *catalog.Named("lock/lock"), scenarios.Bounds{Most: -1}, scenarios.Bounds{Faults: "lose-reply=1"})
+	if f.fatal != "" || strings.Count(f.logs, "holds: lock/lock with 2 clients, rounds 1, servers 1, faults ") != 2 {
+		t.Errorf("%+v", f)
+	}
+	if f := prove(t, "", *catalog.Named("lock/name-sort")); f.fatal != "" || !strings.HasPrefix(f.logs, "violated: ") {
+		t.Errorf("%+v", f)
+	}
+}
+
+func TestProveFailsWhatDoesNotHold(t *testing.T) {
+	s := *catalog.Named("lock/name-sort")
+	s.Caught = nil
+	f := prove(t, "", s)
+	if !strings.HasPrefix(f.fatal, "lock/name-sort  exhaustive search  ownership: ") ||
+		!strings.Contains(f.fatal, "\n    reproduce  go test zksim/scenarios -run ") {
+		t.Errorf("%+v", f)
+	}
+	s = *catalog.Named("lock/lock")
+	for _, x := range []struct {
+		limit, want string
+		scenarios.Bounds
+	}{
+		{"", "lock/lock: the number of clients is from 2 to 64, not 65", scenarios.Bounds{Clients: 65}},
+		{"", `fault plan: "nonsense": `, scenarios.Bounds{Faults: "nonsense"}},
+		{"", `lock/lock has no checker "x"`, scenarios.Bounds{Checkers: []string{"x"}}},
+		{"1ns", "inconclusive: lock/lock with 2 clients, ", scenarios.Bounds{}},
+		{"-1s", `-zksim.for is a time above 0, as 30s, not "-1s"`, scenarios.Bounds{}},
+	} {
+		if f := prove(t, x.limit, s, x.Bounds); !strings.HasPrefix(f.fatal, x.want) {
+			t.Errorf("got %s, want %s", f.fatal, x.want)
+		}
+	}
+	s.Caught, s.Faults = []string{"steps"}, faults.MustParse("none")
+	if f := prove(t, "", s); !strings.HasPrefix(f.fatal, "holds: ") {
+		t.Errorf("a mutant that holds: %+v", f)
+	}
+}

@@ -1,0 +1,305 @@
+package simrun
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"time"
+
+	"zksim/faults"
+	"zksim/internal/files"
+	"zksim/reports"
+	"zksim/scenarios/engine"
+	"zksim/scenarios/pipeline"
+)
+
+// checkFlags are the flags of check.
+type checkFlags struct {
+	run, seeds, strategy, plan, backend, servers, shard, out, junit string
+	duration                                                        time.Duration
+	workers, clients, rounds, nodes                                 int
+	failfast, verbose, json                                         bool
+	reports                                                         bool // -o is given
+
+	lost []error // reports that could not be written
+}
+
+const (
+	goodSeeds   = 1000 // by default, for what must hold
+	brokenSeeds = 2000 // and at most, until a broken recipe is caught
+)
+
+func check(ctx context.Context, a *app, args []string) (int, error) {
+	var c checkFlags
+	f := a.flags("check", "")
+	f.StringVar(&c.run, "run", "", "only scenarios whose name matches this regular expression")
+	f.StringVar(&c.seeds, "seeds", "", fmt.Sprintf("seeds, as 17 or 1-500 (default 1-%d, for broken recipes 1-%d)", goodSeeds, brokenSeeds))
+	f.StringVar(&c.strategy, "strategy", string(engine.Portfolio), "how the order of events is chosen: random, pct (priorities) or portfolio (both in turn, then all schedules of a small scope)")
+	f.DurationVar(&c.duration, "for", 0, "run for this long in all instead of a number of seeds; "+
+		"with -seeds at most this long, and what is not done by then is inconclusive")
+	f.StringVar(&c.plan, "faults", "", "fault plan instead of the scenario's, as \"lose-reply=2 expire=1@client=c1\", none or contract")
+	f.StringVar(&c.backend, "backend", "sim", "sim or zookeeper")
+	f.StringVar(&c.servers, "servers", "", "with -backend zookeeper: addresses host:port,... of an ensemble to use instead of starting one")
+	f.IntVar(&c.nodes, "nodes", 1, "with -backend zookeeper: start this many servers, 1 or 3")
+	f.IntVar(&c.clients, "clients", 0, fmt.Sprintf("number of clients (default: the scenario's; with -backend zookeeper %d)", liveClients))
+	f.IntVar(&c.rounds, "rounds", 0, "how often each client repeats what it does (default: the scenario's)")
+	f.IntVar(&c.workers, "p", 0, "runs at a time (default: one for each core)")
+	f.StringVar(&c.shard, "shard", "", "i/n: only every n-th seed, the i-th part of the work")
+	f.StringVar(&c.out, "o", "out", "folder for the reports of failures")
+	f.BoolVar(&c.json, "json", false, "print the events of go tool test2json, a test for each scenario")
+	f.StringVar(&c.junit, "junit", "", "write a JUnit file as well, a test case for each scenario")
+	f.BoolVar(&c.failfast, "failfast", false, "stop after the first scenario that fails")
+	f.BoolVar(&c.verbose, "v", false, "write reports for broken recipes that were caught, too, and say what the runs of the others have covered")
+	if err := parse(f, args, 0); err != nil {
+		return 0, err
+	}
+	set := map[string]bool{}
+	f.Visit(func(x *flag.Flag) { set[x.Name] = true })
+	c.reports = set["o"]
+	selected, err := a.pick(c.run)
+	if err != nil {
+		return 0, err
+	}
+	switch c.backend {
+	case "sim":
+		for _, name := range []string{"servers", "nodes"} {
+			if set[name] {
+				return 0, fmt.Errorf("-%s goes with -backend zookeeper only", name)
+			}
+		}
+		return c.simulated(ctx, a, selected)
+	case "zookeeper":
+		if set["v"] {
+			return 0, errors.New("-v goes with -backend sim only: broken recipes are not run on a real ensemble")
+		}
+		for _, name := range []string{"faults", "seeds", "shard", "strategy", "for", "p"} {
+			if set[name] {
+				return 0, fmt.Errorf("-%s goes with -backend sim only: a real ensemble has no seeds and no faults", name)
+			}
+		}
+		if set["servers"] && set["nodes"] {
+			return 0, errors.New("-servers and -nodes exclude each other")
+		}
+		return c.live(ctx, a, selected)
+	}
+	return 0, fmt.Errorf("-backend is sim or zookeeper, not %q", c.backend)
+}
+
+// simulated checks scenarios in the simulator.
+func (c *checkFlags) simulated(ctx context.Context, a *app, selected []*engine.Scenario) (int, error) {
+	if !slices.Contains(engine.Strategies, engine.Strategy(c.strategy)) {
+		return 0, fmt.Errorf("-strategy is random, pct or portfolio, not %q", c.strategy)
+	}
+	if c.workers < 0 || c.duration < 0 {
+		return 0, errors.New("-p and -for cannot be negative")
+	}
+	o := engine.Options{Workers: c.workers, Strategy: engine.Strategy(c.strategy)}
+	var err error
+	if o.Shard, o.Shards, err = engine.ParseShard(c.shard); err != nil {
+		return 0, fmt.Errorf("-shard: %w", err)
+	}
+	var seeds engine.Range
+	if c.seeds != "" {
+		if seeds, err = engine.ParseRange(c.seeds); err != nil {
+			return 0, fmt.Errorf("-seeds: %w", err)
+		}
+	}
+	sized, err := resized(selected, c.clients, c.rounds)
+	if err != nil {
+		return 0, err
+	}
+	plan, err := faults.Parse(c.plan)
+	if err != nil {
+		return 0, fmt.Errorf("-faults: %w", err)
+	}
+	rec, err := c.recorder(a, sized)
+	if err != nil {
+		return 0, err
+	}
+	var t tally
+	for i := range sized {
+		x := &sized[i]
+		if c.plan != "" {
+			x.Faults = plan
+		}
+		o.Seeds = seeds
+		if c.seeds == "" {
+			o.Seeds = c.defaultSeeds(x)
+		}
+		code, err := rec.scenario(x.Name, func(out io.Writer) (outcome, error) {
+			return c.scenario(ctx, a.to(out), x, o, c.share(len(selected)), &t)
+		})
+		if err != nil {
+			return 0, c.fails(ctx, rec, err)
+		}
+		if ctx.Err() != nil || c.failfast && code != exitHeld {
+			break
+		}
+	}
+	return c.end(ctx, a, rec, &t, t.summary(len(selected)))
+}
+
+// fails ends the record of a run that an error has ended, and returns that.
+func (c *checkFlags) fails(ctx context.Context, rec *recorder, err error) error {
+	rec.fail("error", oneLine(err.Error()))
+	return errors.Join(err, rec.close(ctx, broken))
+}
+
+// recorder makes the recorder, once it is known that all files can be written.
+func (c *checkFlags) recorder(a *app, sized []engine.Scenario) (*recorder, error) {
+	if c.reports {
+		if err := files.Writable(c.out); err != nil {
+			return nil, fmt.Errorf("-o: %w", err)
+		}
+	}
+	var file *output
+	if c.junit != "" {
+		var err error
+		if file, err = openOutput("junit", c.junit); err != nil {
+			return nil, err
+		}
+	}
+	names := make([]string, len(sized))
+	for i := range sized {
+		names[i] = sized[i].Name
+	}
+	return newRecorder(a.out, c.json, file, names)
+}
+
+// resized returns copies of scenarios with other numbers of clients and rounds; 0
+// leaves them as they are.
+func resized(selected []*engine.Scenario, clients, rounds int) ([]engine.Scenario, error) {
+	sized := make([]engine.Scenario, len(selected))
+	for i, s := range selected {
+		var err error
+		if sized[i], err = s.Sized(clients, rounds); err != nil {
+			return nil, err
+		}
+	}
+	return sized, nil
+}
+
+// end prints the last lines, ends the record and returns the exit status: what was
+// interrupted has not held.
+func (c *checkFlags) end(ctx context.Context, a *app, rec *recorder, t *tally, text string) (int, error) {
+	cut, undone, why := ctx.Err() != nil, rec.undone(), failedFast
+	lost := unwritten(c.lost)
+	if lost != nil {
+		rec.fail("error", oneLine(lost.Error()))
+	}
+	if cut {
+		text, why = text+", "+interrupted, interrupted
+		rec.fail(interrupted, interrupted)
+	}
+	err := errors.Join(rec.print("", text+"\n"), rec.close(ctx, why), lost)
+	if cut {
+		a.interrupted("check", undone)
+	}
+	code := t.code()
+	if cut {
+		code = cmp.Or(code, exitInconclusive)
+	}
+	return code, err
+}
+
+// share is the time for one of n scenarios; 0 is no limit, so the shortest time
+// is not rounded down to it.
+func (c *checkFlags) share(n int) time.Duration {
+	if c.duration == 0 {
+		return 0
+	}
+	return max(1, c.duration/time.Duration(n))
+}
+
+func (c *checkFlags) defaultSeeds(s *engine.Scenario) engine.Range {
+	switch {
+	case c.duration > 0:
+		return engine.Range{First: 1, Last: 1 << 62}
+	case s.Broken():
+		return engine.Range{First: 1, Last: brokenSeeds}
+	}
+	return engine.Range{First: 1, Last: goodSeeds}
+}
+
+// scenario checks one scenario and prints its line.
+func (c *checkFlags) scenario(
+	ctx context.Context, a *app, s *engine.Scenario, o engine.Options, d time.Duration, t *tally,
+) (outcome, error) {
+	limited := ctx
+	if d > 0 {
+		var cancel context.CancelFunc
+		limited, cancel = context.WithTimeout(ctx, d)
+		defer cancel()
+	}
+	bar := a.progress(s.Name, int64(o.Seeds.Last-o.Seeds.First)+1)
+	o.Progress = bar.add
+	rep, err := pipeline.Run(limited, s, pipeline.Options{Options: o, Faults: c.plan})
+	bar.clear()
+	cut := c.cutShort(ctx, &rep.Report)
+	var block bytes.Buffer
+	if err == nil && (rep.Status == engine.Violation || rep.Status == engine.Caught && c.verbose) {
+		err = c.fail(ctx, a.to(&block), s, &rep)
+		if x := (*pipeline.Unrepeatable)(nil); errors.As(err, &x) {
+			rep.Status, rep.Why, err = engine.Nondeterministic, x.Error(), nil
+			block.Reset()
+		}
+	}
+	if misused(a.out, s, err) {
+		rep.Status = engine.Misused
+		return outcome{code: t.count(rep.Report)}, nil
+	}
+	if err != nil {
+		return outcome{}, err
+	}
+	code := t.count(rep.Report)
+	switch rep.Status {
+	case engine.Held:
+		fmt.Fprintf(a.out, "held    %-24s %d runs, %d steps%s\n", s.Name, rep.Runs, rep.Steps, rep.Certain())
+	case engine.Caught:
+		fmt.Fprintf(a.out, "caught  %-24s by %s %s in %d steps\n", s.Name, rep.Failure.Verdict.Checker, at(&rep), rep.Failure.Steps)
+	case engine.Violation: // the block says it all
+	case engine.Escaped:
+		fmt.Fprintf(a.out, "FAIL    %-24s escaped: %d runs, and it was not caught by %s\n", s.Name, rep.Runs, strings.Join(s.Caught, " or "))
+	case engine.Nondeterministic:
+		fmt.Fprintf(a.out, "FAIL    %-24s nondeterministic: %s\n", s.Name, reports.Printable(rep.Why))
+	default:
+		fmt.Fprintf(a.out, "unknown %-24s %s (%d runs)\n", s.Name, reports.Printable(rep.Why), rep.Runs)
+	}
+	if c.verbose && (rep.Status == engine.Held || rep.Status == engine.Inconclusive) {
+		for _, line := range rep.Summary() {
+			fmt.Fprintf(a.out, "      %s\n", reports.Printable(line))
+		}
+	}
+	_, err = block.WriteTo(a.out)
+	return outcome{code, cut}, err
+}
+
+// at says how a mutant was caught.
+func at(x *pipeline.Outcome) string {
+	if x.Searched {
+		return "in " + x.Where()
+	}
+	return "at " + x.Where()
+}
+
+// cutShort makes inconclusive what ended before all was done that was asked for, and reports
+// whether it was interrupted. Without -seeds, -for asks for as much as the time allows.
+func (c *checkFlags) cutShort(ctx context.Context, rep *engine.Report) bool {
+	if !rep.Cut || rep.Status == engine.Nondeterministic {
+		return false
+	}
+	switch {
+	case ctx.Err() != nil:
+		rep.Status, rep.Why = engine.Inconclusive, interrupted
+		return true
+	case c.seeds != "":
+		rep.Status, rep.Why = engine.Inconclusive, "the time was up before all was done"
+	}
+	return false
+}

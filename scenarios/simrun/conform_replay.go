@@ -1,0 +1,31 @@
+package simrun
+
+import (
+	"context"
+	"fmt"
+
+	"zksim/internal/conform"
+	"zksim/model/transcript"
+)
+
+// replayFolder replays recordings of a real server against the model.
+func (c *conformFlags) replayFolder(ctx context.Context, a *app) (int, error) {
+	r, err := conform.Replay(ctx, c.replay, func(file string, d transcript.Difference) {
+		fmt.Fprintf(a.out, "%s: %s\n", file, d)
+	})
+	if ctx.Err() != nil {
+		a.interrupted("conform", nil)
+		return exitInconclusive, nil
+	}
+	if err != nil {
+		return 0, err
+	}
+	if n := len(r.Skipped); n > 0 {
+		fmt.Fprintf(a.err, "simrun conform: left out %d recordings of a client library, as %s\n", n, r.Skipped[0])
+	}
+	fmt.Fprintf(a.out, "%d transcripts, %d steps, %d differences\n", r.Transcripts, r.Steps, r.Differences)
+	if r.Differences > 0 {
+		return exitViolation, nil
+	}
+	return exitHeld, nil
+}

@@ -1,0 +1,149 @@
+package simrun
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+
+	"zksim/reports"
+	"zksim/scenarios/engine"
+)
+
+// diff exits with exitHeld when both are the same and, as diff does, with 1 when
+// they differ.
+func diff(_ context.Context, a *app, args []string) (int, error) {
+	f := a.flags("diff", "A B")
+	if err := parse(f, args, 2); err != nil {
+		return 0, err
+	}
+	one, err := a.readRun(f.Arg(0))
+	if err != nil {
+		return 0, err
+	}
+	two, err := a.readRun(f.Arg(1))
+	if err != nil {
+		return 0, err
+	}
+	if one.kind != two.kind {
+		return 0, fmt.Errorf("%s is a %s and %s a %s: give two of a kind", f.Arg(0), one.kind, f.Arg(1), two.kind)
+	}
+	if one.scenario != two.scenario {
+		return 0, fmt.Errorf("%s is of scenario %s and %s of %s: give two of one scenario", f.Arg(0), one.scenario, f.Arg(1), two.scenario)
+	}
+	n := 0
+	for n < len(one.steps) && n < len(two.steps) && slices.Equal(one.steps[n], two.steps[n]) {
+		n++
+	}
+	for i, line := range one.circumstances {
+		if other := two.circumstances[i]; line != other {
+			fmt.Fprintf(a.out, "%s, and %s\n", line, other)
+		}
+	}
+	if n == len(one.steps) && n == len(two.steps) {
+		fmt.Fprintf(a.out, "the same in all %d %s\n", n, one.unit())
+		if slices.Equal(one.circumstances, two.circumstances) {
+			return exitHeld, nil
+		}
+		return exitViolation, nil
+	}
+	fmt.Fprintf(a.out, "the first %d %s are the same\n", n, one.unit())
+	one.show(a, "A", n)
+	two.show(a, "B", n)
+	return exitViolation, nil
+}
+
+// recorded is a run as a list of steps, each with what happened at it.
+type recorded struct {
+	kind          string // schedule or history
+	scenario      string
+	circumstances []string
+	steps         [][]string
+}
+
+func (r *recorded) unit() string {
+	if r.kind == "history" {
+		return "lines"
+	}
+	return "steps"
+}
+
+// show prints step n, or that there is none.
+func (r *recorded) show(a *app, name string, n int) {
+	if n >= len(r.steps) {
+		fmt.Fprintf(a.out, "%s %5d  (ends here)\n", name, n+1)
+		return
+	}
+	for i, line := range r.steps[n] {
+		if i == 0 {
+			fmt.Fprintf(a.out, "%s %5d  %s\n", name, n+1, reports.Printable(line))
+		} else {
+			fmt.Fprintf(a.out, "         %s\n", reports.Printable(line))
+		}
+	}
+}
+
+// readRun reads a schedule, and runs it, or a history. It reads the file once, so
+// that it may be a pipe, and no further than it makes sense.
+func (a *app) readRun(file string) (*recorded, error) {
+	in, err := os.Open(file)
+	if err != nil {
+		return nil, err
+	}
+	defer in.Close()
+	b := bufio.NewReader(in)
+	if first, err := b.Peek(1); err == nil && first[0] == '{' {
+		return readHistory(file, b)
+	}
+	schedule, err := parseSchedule(file, b)
+	if err != nil {
+		return nil, err
+	}
+	s, err := a.scenarioOf(file, schedule)
+	if err != nil {
+		return nil, err
+	}
+	x := engine.NewRunner()
+	defer x.Close()
+	res, err := x.Replay(s, schedule)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", file, err)
+	}
+	p := res.Schedule
+	clients, rounds := s.Size(&p)
+	r := &recorded{kind: "schedule", scenario: s.Name, circumstances: []string{
+		fmt.Sprintf("servers %d", p.Servers), fmt.Sprintf("clients %d", clients), fmt.Sprintf("rounds %d", rounds), fmt.Sprintf("order %#x", p.Order), "faults " + p.Faults.String()}}
+	for _, name := range p.Names {
+		r.steps = append(r.steps, []string{name})
+	}
+	for _, e := range res.History.Events {
+		if e.Step > 0 {
+			r.steps[e.Step-1] = append(r.steps[e.Step-1], e.String())
+		}
+	}
+	return r, nil
+}
+
+// maxLine bounds a line of a history.
+const maxLine = 16 << 20
+
+// readHistory reads the lines of a history.
+func readHistory(file string, in io.Reader) (*recorded, error) {
+	r := &recorded{kind: "history"}
+	lines := bufio.NewScanner(in)
+	lines.Buffer(nil, maxLine)
+	for lines.Scan() {
+		var event struct{ Kind string }
+		if err := json.Unmarshal(lines.Bytes(), &event); err != nil || event.Kind == "" {
+			return nil, fmt.Errorf("%s: line %d: a history has an object with a \"kind\" in each line, not %.60q", file, len(r.steps)+1, lines.Text())
+		}
+		r.steps = append(r.steps, []string{lines.Text()})
+	}
+	if err := lines.Err(); err != nil {
+		return nil, fmt.Errorf("%s: line %d: %w", file, len(r.steps)+1, err)
+	}
+	return r, nil
+}

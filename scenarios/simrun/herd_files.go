@@ -1,0 +1,220 @@
+package simrun
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"text/tabwriter"
+	"time"
+
+	"zksim/internal/files"
+	"zksim/reports/plots"
+	"zksim/scenarios/herd"
+)
+
+// column is one of the tables.
+type column struct {
+	name  string // in the CSV file
+	title string // for people; empty: not for them
+	of    func(m *herd.Measurement) string
+}
+
+var herdColumns = []column{
+	{"variant", "variant", func(m *herd.Measurement) string { return m.Variant }},
+	{"clients", "clients", func(m *herd.Measurement) string { return strconv.Itoa(m.Clients) }},
+	{"backend", "", func(m *herd.Measurement) string { return m.Backend }},
+	{"seed", "", func(m *herd.Measurement) string { return strconv.FormatUint(m.Seed, 10) }},
+	{"events", "events", func(m *herd.Measurement) string { return strconv.Itoa(m.Events) }},
+	{"notifications", "notifications", func(m *herd.Measurement) string { return number(m.Notifications) }},
+	{"burst", "at once", func(m *herd.Measurement) string { return strconv.Itoa(m.Burst) }},
+	{"wasted", "in vain", func(m *herd.Measurement) string { return number(m.Wasted) }},
+	{"requests", "requests", func(m *herd.Measurement) string { return number(m.Requests) }},
+	{"txns", "txns", func(m *herd.Measurement) string { return number(m.Txns) }},
+	{"messages", "messages", func(m *herd.Measurement) string { return number(m.Messages) }},
+	{"watches", "watches", func(m *herd.Measurement) string { return strconv.Itoa(m.Watches) }},
+	{"request_rate", "", func(m *herd.Measurement) string { return number(m.Rate) }},
+	{"handover_p50_ms", "hand-over p50 ms", func(m *herd.Measurement) string { return number(ms(m.P50)) }},
+	{"handover_p99_ms", "hand-over p99 ms", func(m *herd.Measurement) string { return number(ms(m.P99)) }},
+	{"read_quiet_ms", "read, quiet ms", func(m *herd.Measurement) string { return number(ms(m.Quiet)) }},
+	{"read_spike_ms", "read, spike ms", func(m *herd.Measurement) string { return number(ms(m.Spike)) }},
+	{"mntr_watches_fired", "", served(func(s *herd.Server) int { return s.Fired })},
+	{"client_notifications", "", served(func(s *herd.Server) int { return s.Notifications })},
+	{"mntr_packets_received", "", served(func(s *herd.Server) int { return s.Received })},
+	{"client_packets_sent", "", served(func(s *herd.Server) int { return s.Sent })},
+	{"mntr_watch_count", "", served(func(s *herd.Server) int { return s.Watches })},
+	{"client_watches", "", served(func(s *herd.Server) int { return s.Expected })},
+	{"mntr_approximate_data_size", "", served(func(s *herd.Server) int { return s.DataSize })},
+}
+
+// served is a figure of a real ensemble.
+func served(of func(s *herd.Server) int) func(m *herd.Measurement) string {
+	return func(m *herd.Measurement) string {
+		if m.Server == nil {
+			return ""
+		}
+		return strconv.Itoa(of(m.Server))
+	}
+}
+
+func number(x float64) string { return strconv.FormatFloat(x, 'f', -1, 64) }
+
+// short is number for people.
+func short(s string) string {
+	if x, err := strconv.ParseFloat(s, 64); err == nil && x != float64(int64(x)) {
+		return strconv.FormatFloat(x, 'f', 2, 64)
+	}
+	return s
+}
+
+func ms(d time.Duration) float64 { return float64(d) / float64(time.Millisecond) }
+
+// table is what people see of the measurements. Where there is a real one, a cell has
+// the simulated value and the real one, or one if they are equal.
+func (s *sweep) table() plots.Table {
+	t := plots.Table{Title: "All numbers"}
+	if s.real {
+		t.Text = "One number where the simulation and the real ensemble agree, else both, the simulated one first."
+	}
+	for _, j := range s.done() {
+		var row []string
+		for _, c := range herdColumns {
+			if c.title == "" {
+				continue
+			}
+			cell := short(c.of(j.simulated))
+			if j.live != nil {
+				if real := short(c.of(j.live)); real != cell {
+					cell += " / " + real
+				}
+			}
+			row = append(row, cell)
+		}
+		t.Rows = append(t.Rows, row)
+	}
+	for _, c := range herdColumns {
+		if c.title != "" {
+			t.Columns = append(t.Columns, c.title)
+		}
+	}
+	return t
+}
+
+// measurements returns all that are done, each simulated one before its real one.
+func (s *sweep) measurements() (all []herd.Measurement) {
+	for _, j := range s.done() {
+		all = append(all, *j.simulated)
+		if j.live != nil {
+			all = append(all, *j.live)
+		}
+	}
+	return all
+}
+
+// publish prints the tables and writes the files. It returns the exit status: a count
+// that differs although it must not is a violation.
+func (s *sweep) publish(a *app, dir string) (int, error) {
+	page := s.page()
+	memories := s.memories()
+	page.Figures = append(page.Figures, memoryFigure(memories))
+	differences, code := s.differences()
+	if s.real {
+		page.Tables = append(page.Tables, comparison(differences, false))
+	}
+	page.Tables = append(page.Tables, s.table(), memoryTable(memories))
+	if err := print(a.out, s.table()); err != nil {
+		return 0, err
+	}
+	if s.real {
+		s.explain(a, differences)
+	}
+	all := s.measurements()
+	contents := map[string]func(io.Writer) error{
+		"herd.html": page.Write,
+		"herd.json": func(w io.Writer) error { return json.NewEncoder(w).Encode(all) },
+		"herd.csv":  func(w io.Writer) error { return writeCSV(w, all) },
+
+		"memory.json": func(w io.Writer) error { return json.NewEncoder(w).Encode(memories) },
+		"memory.csv":  func(w io.Writer) error { return writeTable(w, memoryTable(memories)) },
+	}
+	if s.real {
+		contents["compare.json"] = func(w io.Writer) error { return json.NewEncoder(w).Encode(differences) }
+		contents["compare.csv"] = func(w io.Writer) error { return writeTable(w, comparison(differences, true)) }
+	}
+	for _, f := range page.Figures {
+		contents[f.Name+".svg"], contents[f.Name+".png"] = f.SVG, f.PNG
+	}
+	for name, write := range contents {
+		if err := files.Save(dir, name, write); err != nil {
+			return 0, err
+		}
+	}
+	_, err := fmt.Fprintf(a.out, "\n%s\n", filepath.Join(dir, "herd.html"))
+	return code, err
+}
+
+// print prints a table for people.
+func print(out io.Writer, t plots.Table) error {
+	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
+	for _, row := range append([][]string{t.Columns}, t.Rows...) {
+		fmt.Fprintln(w, strings.Join(row, "\t"))
+	}
+	return w.Flush()
+}
+
+func writeCSV(w io.Writer, all []herd.Measurement) error {
+	var t plots.Table
+	for _, x := range herdColumns {
+		t.Columns = append(t.Columns, x.name)
+	}
+	for i := range all {
+		var row []string
+		for _, x := range herdColumns {
+			row = append(row, x.of(&all[i]))
+		}
+		t.Rows = append(t.Rows, row)
+	}
+	return writeTable(w, t)
+}
+
+// page is the page without its tables.
+func (s *sweep) page() plots.Page {
+	page := plots.Page{Title: "The herd effect", Lead: herdLead}
+	if s.real {
+		page.Lead = append(page.Lead[:len(page.Lead):len(page.Lead)], herdReal)
+	}
+	jobs := s.done()
+	for _, f := range herdFigures {
+		if figure := f.draw(jobs); !figure.Empty() {
+			page.Figures = append(page.Figures, figure)
+		}
+	}
+	for _, v := range s.variants {
+		if slices.ContainsFunc(jobs, func(j *job) bool { return j.Variant == v }) {
+			page.Terms = append(page.Terms, plots.Term{Name: v.Name, Text: describeVariant(v)})
+		}
+	}
+	return page
+}
+
+// describeVariant says what a variant is, what is counted by, and what it promises.
+func describeVariant(v *herd.Variant) string {
+	var promises []string
+	for _, c := range v.Claims {
+		promises = append(promises, c.Doc)
+	}
+	text := fmt.Sprintf("%s. Counted by: %s.", upper(v.Doc), v.Goes)
+	if len(promises) > 0 {
+		text += " Promised: " + strings.Join(promises, "; ") + "."
+	}
+	if v.Most > 0 {
+		text += fmt.Sprintf(" Measured with up to %d clients; with more its work takes too long.", v.Most)
+	}
+	return text
+}
+
+// upper makes the first letter one that begins a sentence.
+func upper(s string) string { return strings.ToUpper(s[:1]) + s[1:] }

@@ -1,0 +1,93 @@
+package simrun
+
+import (
+	"context"
+	"fmt"
+	"regexp"
+	"strconv"
+	"strings"
+
+	"zksim/scenarios/engine"
+)
+
+func list(_ context.Context, a *app, args []string) (int, error) {
+	f := a.flags("list", "")
+	run := f.String("run", "", "only scenarios whose name matches this regular expression")
+	short := f.Bool("short", false, "a line for each scenario, without faults, checkers, goals and source")
+	if err := parse(f, args, 0); err != nil {
+		return 0, err
+	}
+	selected, err := a.pick(*run)
+	if err != nil {
+		return 0, err
+	}
+	for _, s := range selected {
+		fmt.Fprintf(a.out, "%-24s %s (%s)\n", s.Name, s.Doc, expected(s))
+		if !*short {
+			details(a, s)
+		}
+	}
+	return exitHeld, nil
+}
+
+func expected(s *engine.Scenario) string {
+	if s.Broken() {
+		return "must be caught by " + strings.Join(s.Caught, " or ")
+	}
+	return "must hold"
+}
+
+// details prints what a scenario consists of.
+func details(a *app, s *engine.Scenario) {
+	var checkers, goals []string
+	for _, c := range s.Checkers {
+		checkers = append(checkers, c.Name())
+	}
+	for _, g := range s.Goals {
+		goals = append(goals, g.Name)
+	}
+	recipe, _, _ := strings.Cut(s.Name, "/")
+	clients := fmt.Sprintf("%d, on %s servers", s.Clients, sizes(s.Servers))
+	if s.Rounds > 0 {
+		clients = fmt.Sprintf("%d, %d rounds each, on %s servers", s.Clients, s.Rounds, sizes(s.Servers))
+	}
+	for _, line := range [][2]string{
+		{"recipe", recipe}, {"clients", clients},
+		{"faults", s.Faults.String()}, {"checkers", strings.Join(checkers, ", ")},
+		{"goals", strings.Join(goals, "; ")}, {"source", s.Source},
+	} {
+		if line[1] != "" {
+			fmt.Fprintf(a.out, "    %-9s %s\n", line[0], line[1])
+		}
+	}
+}
+
+// sizes are the sizes of the ensemble that seeds draw from.
+func sizes(servers []int) string {
+	if len(servers) == 0 {
+		return "1"
+	}
+	words := make([]string, len(servers))
+	for i, n := range servers {
+		words[i] = strconv.Itoa(n)
+	}
+	return strings.Join(words, " or ")
+}
+
+// pick returns the scenarios whose names match.
+func (a *app) pick(pattern string) ([]*engine.Scenario, error) {
+	re, err := regexp.Compile(pattern)
+	if err != nil {
+		return nil, fmt.Errorf("-run: %w", err)
+	}
+	var out []*engine.Scenario
+	for i := range a.all {
+		if re.MatchString(a.all[i].Name) {
+			out = append(out, &a.all[i])
+		}
+	}
+	if len(out) == 0 {
+		return nil, fmt.Errorf("-run: no scenario matches %q; \"simrun list\" shows them", pattern)
+	}
+	return out, nil
+}

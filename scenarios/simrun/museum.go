@@ -1,0 +1,178 @@
+package simrun
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"io"
+	"runtime"
+	"slices"
+	"strings"
+	"sync"
+
+	"zksim/scenarios/engine"
+)
+
+// maxReps keeps the seeds of the last hunt far from the end of the numbers.
+const maxReps = 1_000_000
+
+// museum prints the collection of broken recipes as a Markdown page.
+func museum(ctx context.Context, a *app, args []string) (int, error) {
+	f := a.flags("museum", "")
+	reps := f.Int("reps", 20, "hunts per twin and strategy, each from a seed of its own")
+	if err := parse(f, args, 0); err != nil {
+		return 0, err
+	}
+	if *reps < 1 || *reps > maxReps {
+		return 0, fmt.Errorf("-reps is a number from 1 to %d, not %d", maxReps, *reps)
+	}
+	twins := a.twins()
+	rows := make([]exhibit, len(twins))
+	done := make([]bool, len(twins))
+	bar := a.progress("museum", int64(len(twins)))
+	defer bar.clear()
+	onEachCore(twins, func(i int, s *engine.Scenario) {
+		if ctx.Err() == nil {
+			rows[i] = exhibit{s, hunts(ctx, s, engine.Random, *reps), hunts(ctx, s, engine.PCT, *reps)}
+		}
+		done[i] = ctx.Err() == nil
+		bar.add()
+	})
+	if ctx.Err() != nil {
+		bar.clear()
+		a.interrupted("museum", undone(twins, done))
+		return exitInconclusive, nil
+	}
+	return exitHeld, writeMuseum(a.out, rows, *reps)
+}
+
+// undone returns the names of the scenarios that are not done.
+func undone(list []*engine.Scenario, done []bool) (names []string) {
+	for i, s := range list {
+		if !done[i] {
+			names = append(names, s.Name)
+		}
+	}
+	return names
+}
+
+// onEachCore calls f for each of a list, as many at a time as there are cores.
+func onEachCore[T any](list []T, f func(i int, x T)) {
+	var wg sync.WaitGroup
+	limit := make(chan struct{}, runtime.GOMAXPROCS(0))
+	for i, x := range list {
+		wg.Go(func() {
+			limit <- struct{}{}
+			defer func() { <-limit }()
+			f(i, x)
+		})
+	}
+	wg.Wait()
+}
+
+// exhibit is one row.
+type exhibit struct {
+	*engine.Scenario
+	random, pct hunt
+}
+
+// hunt is what it took to catch a twin.
+type hunt struct {
+	seed, steps uint64 // of the first hunt, from seed 1
+	median      uint64 // of the schedules that the hunts took
+	escaped     int    // hunts that were given up
+}
+
+// String is a cell of the table.
+func (h hunt) String() string {
+	if h.seed == 0 {
+		return "-"
+	}
+	s := fmt.Sprintf("%d (%d), %d", h.seed, h.steps, h.median)
+	if h.escaped > 0 {
+		s += fmt.Sprintf(", %d escaped", h.escaped)
+	}
+	return s
+}
+
+// apart is how far the seeds of two hunts are, and so the longest hunt.
+const apart = 5_000
+
+// hunts looks for the first catch again and again, until ctx is done.
+func hunts(ctx context.Context, s *engine.Scenario, strategy engine.Strategy, reps int) (h hunt) {
+	r := engine.NewRunner()
+	r.Strategy = strategy
+	defer r.Close()
+	var took []uint64
+	for rep := range uint64(reps) {
+		n, steps := chase(ctx, r, s, rep)
+		if ctx.Err() != nil {
+			return hunt{}
+		}
+		switch {
+		case steps == 0:
+			h.escaped++
+		case rep == 0:
+			h.seed, h.steps = n, steps
+		}
+		took = append(took, n)
+	}
+	h.median = middle(took)
+	return h
+}
+
+// chase runs seeds, those of a hunt of this number, until the twin is caught, the hunt
+// is given up or ctx is done. It returns how many it took, and the steps of the last
+// run, 0 if that is no catch.
+func chase(ctx context.Context, r *engine.Runner, s *engine.Scenario, number uint64) (took, steps uint64) {
+	for n := uint64(1); n <= apart && ctx.Err() == nil; n++ {
+		if res := r.Seed(s, number*apart+n); s.Catches(res.Verdict) {
+			return n, uint64(res.Steps)
+		}
+	}
+	return apart + 1, 0
+}
+
+// middle returns the middle one of some, of two the higher one. It sorts them.
+func middle[T cmp.Ordered](list []T) T {
+	slices.Sort(list)
+	return list[len(list)/2]
+}
+
+// twins returns the broken recipes in the order of their numbers.
+func (a *app) twins() (all []*engine.Scenario) {
+	for i := range a.all {
+		if a.all[i].Broken() {
+			all = append(all, &a.all[i])
+		}
+	}
+	slices.SortStableFunc(all, func(a, b *engine.Scenario) int { return cmp.Compare(a.Row, b.Row) })
+	return all
+}
+
+const museumHead = `# The museum
+
+Documented bugs of shipped recipes and of the texts that recipes are copied from, each re-created as a control: the scenario must be caught by a checker that is
+named for it, and ` + "`simrun check`" + ` fails when one gets away. Numbers from 101 on are our own: bugs that only one checker catches, or that no report was found of.
+
+The last two columns are what it takes to catch the bug by uniform choices and by priorities (PCT): the first seed that catches it and the steps of that run in
+brackets, then the median number of schedules over %d hunts that begin at different seeds; a hunt that is given up counts as escaped. This page is made by
+` + "`go run ./cmd/simrun museum > docs/museum.md`" + `.
+
+| # | scenario | what it does wrong | seen | wakes with | caught by | random | pct |
+|---|---|---|---|---|---|---|---|
+`
+
+func writeMuseum(w io.Writer, rows []exhibit, reps int) error {
+	var b strings.Builder
+	fmt.Fprintf(&b, museumHead, reps)
+	for _, x := range rows {
+		fmt.Fprintf(&b, "| %d | `%s` | %s | %s | %s | %s | %s | %s |\n",
+			x.Row, x.Name, cell(x.Doc), cell(x.Source), cell(x.Wakes), strings.Join(x.Caught, ", "), x.random, x.pct)
+	}
+	_, err := io.WriteString(w, b.String())
+	return err
+}
+
+// cell keeps a text inside its cell.
+func cell(s string) string { return strings.ReplaceAll(s, "|", `\|`) }

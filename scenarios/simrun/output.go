@@ -1,0 +1,154 @@
+package simrun
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"zksim/internal/files"
+)
+
+// output is a file that a flag names. A regular file is replaced once its new content is
+// complete, and a symbolic link stays one. A device, a pipe, and what is also the
+// standard output or error, are written to.
+type output struct {
+	name string   // as given
+	file string   // with symbolic links followed
+	std  *os.File // the standard output or error, if it is that
+	pipe bool     // a FIFO, or
+	node bool     // a device
+}
+
+// openOutput finds out what a file is, and whether it can be written, before there is
+// anything to lose. It neither changes the file nor waits for a reader.
+func openOutput(flag, name string) (*output, error) {
+	o := &output{name: name, file: name}
+	if err := o.probe(); err != nil {
+		return nil, fmt.Errorf("-%s: %w", flag, err)
+	}
+	return o, nil
+}
+
+func (o *output) probe() error {
+	info, err := os.Stat(o.name)
+	if err == nil && info.IsDir() || strings.HasSuffix(o.name, "/") {
+		return fmt.Errorf("%s is a folder, not a file", o.name)
+	}
+	if err == nil {
+		for _, f := range []*os.File{os.Stdout, os.Stderr} {
+			if x, err := f.Stat(); err == nil && os.SameFile(x, info) {
+				o.std = f
+				return nil
+			}
+		}
+		switch kind := info.Mode().Type(); {
+		case kind&fs.ModeNamedPipe != 0:
+			o.pipe = true
+			return access(o.name)
+		case kind&fs.ModeDevice != 0:
+			o.node = true
+			return access(o.name)
+		case kind != 0:
+			return fmt.Errorf("%s is neither a file nor a device nor a pipe", o.name)
+		}
+	}
+	if o.file, err = follow(o.name); err != nil {
+		return err
+	}
+	return files.Writable(filepath.Dir(o.file))
+}
+
+// maxLinks is how many symbolic links lead to a file at most.
+const maxLinks = 40
+
+// follow returns the file to which a symbolic link leads, be it there or not.
+func follow(name string) (string, error) {
+	for range maxLinks {
+		target, err := os.Readlink(name)
+		if err != nil { // no link
+			return name, nil
+		}
+		if !filepath.IsAbs(target) {
+			target = filepath.Join(filepath.Dir(name), target)
+		}
+		name = target
+	}
+	return "", fmt.Errorf("too many symbolic links lead from %s", name)
+}
+
+// replaced reports whether each write is a new version of a regular file.
+func (o *output) replaced() bool { return o.std == nil && !o.pipe && !o.node }
+
+// write writes the content. For a pipe that nobody reads it waits until somebody does, or
+// ctx is done.
+func (o *output) write(ctx context.Context, content func(io.Writer) error) error {
+	if o.replaced() {
+		return files.Save(filepath.Dir(o.file), filepath.Base(o.file), content)
+	}
+	err := o.writeTo(ctx, content)
+	if err != nil {
+		err = fmt.Errorf("writing %s: %w", o.name, err)
+	}
+	return err
+}
+
+// writeTo writes to what is there already.
+func (o *output) writeTo(ctx context.Context, content func(io.Writer) error) error {
+	if o.std != nil {
+		return content(o.std)
+	}
+	f, err := os.OpenFile(o.file, os.O_WRONLY|syscall.O_NONBLOCK, 0)
+	if o.pipe && errors.Is(err, syscall.ENXIO) {
+		f, err = o.await(ctx)
+	}
+	if err != nil {
+		return err
+	}
+	return errors.Join(content(f), f.Close())
+}
+
+var errNoReader = errors.New("nobody reads the pipe")
+
+// await opens a pipe when somebody reads it.
+func (o *output) await(ctx context.Context) (*os.File, error) {
+	if ctx.Err() != nil {
+		return nil, errNoReader
+	}
+	type opened struct {
+		f   *os.File
+		err error
+	}
+	done := make(chan opened, 1)
+	go func() {
+		f, err := os.OpenFile(o.file, os.O_WRONLY, 0)
+		done <- opened{f, err}
+	}()
+	select {
+	case x := <-done:
+		return x.f, x.err
+	case <-ctx.Done():
+		go func() { // a reader that comes later must not wait for more
+			if x := <-done; x.err == nil {
+				x.f.Close()
+			}
+		}()
+		return nil, errNoReader
+	}
+}
+
+// unwritten is the error of files that could not be written, nil if there are none.
+func unwritten(lost []error) error {
+	switch n := len(lost); n {
+	case 0:
+		return nil
+	case 1:
+		return lost[0]
+	default:
+		return fmt.Errorf("%w; and %d more", lost[0], n-1)
+	}
+}

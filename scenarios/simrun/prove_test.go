@@ -1,0 +1,258 @@
+package simrun
+
+import (
+	"bytes"
+	"encoding/json"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"zksim/scenarios/prove"
+)
+
+func TestProveExitStatuses(t *testing.T) {
+	t.Chdir(t.TempDir())
+	add(t, fails, escapes, stuck, forgetful, naps)
+	for _, x := range []struct {
+		args string
+		code int
+		line string
+	}{
+		{"-run ^lock/lock$ -most 0", exitHeld, "holds: lock/lock with 2 clients, rounds 1, servers 1, faults disconnect=2 expire=1, at most 0, all reductions; "},
+		{"-run ^lock/name-sort$", exitHeld, "violated: lock/name-sort with 2 clients, rounds 1, servers 1, faults none, at most 0, all reductions: ownership: "},
+		{"-run ^commit/blind-abort$ -ticks 1", exitHeld, "violated: commit/blind-abort with 2 clients, rounds 1, servers 1, faults none, at most 0, ticks 1, all reductions: validity: "},
+		{"-run ^commit/blind-abort$ -p 1", exitHeld, "violated: commit/blind-abort with 2 clients, rounds 1, servers 1, faults none, at most 0, ticks 2, all reductions: "},
+		{"-run ^lock/string-sequence$", exitHeld, "violated: lock/string-sequence with 2 clients, rounds 2, servers 1, "},
+		{"-run ^lock/watch-first$", exitHeld, "violated: lock/watch-first with 3 clients, rounds 1, servers 1, "},
+		{"-run ^counter/stale-get$", exitHeld, "violated: counter/stale-get with 2 clients, rounds 1, servers 3, "},
+		{"-run ^lock/no-own-check$", exitHeld, ", slow wakes, all reductions: "},
+		{"-run ^lock/name-sort$ -order 3 -without idle,forget -symmetry -most 0 -offline", exitHeld, "at most 0, order 3, offline, reductions zxids monitors symmetry: "},
+		{"-run ^test/escapes$", exitViolation, "at most 0, ticks 1, all reductions; "},
+		{"-run ^watch/trusting$ -for 100ms", exitInconclusive, "inconclusive: watch/trusting with 2 clients, rounds 1, servers 3, "},
+		{"-run ^test/fails$ -clients 0", exitViolation, "violated: test/fails with 1 clients, servers 1, faults none, at most 0, all reductions: liveness: c1 gave up: enough & <done>; faults 0"},
+		{"-run ^test/panics$ -clients 0", exitViolation, ": panic: oops"},
+		{"-run ^test/panics$ -clients 0", exitViolation, ": oops\n          zksim/scenarios/simrun.init.func"},
+		{"-run ^test/naps$ -clients 0", exitUsage,
+			"misuse: c1 waits otherwise than by its Conn and Env (sleep)\n          time.Sleep runtime/time.go:"},
+		{"-run ^test/escapes$ -clients 0", exitViolation, "holds: test/escapes"},
+		{"-run ^queue/claims$ -clients 3 -for 100ms", exitInconclusive, "inconclusive: queue/claims with 3 clients, rounds 1, servers 1, faults disconnect=2 expire=1, at most 3, all reductions: the time is up with at most 0 faults after "},
+		{"-run ^queue/claims$ -mem 1M", exitInconclusive, ": the memory is up, "},
+		{"-run ^test/(fails|escapes)$ -clients 0", exitViolation, "holds: test/escapes"},
+		{"-run ^test/forgetful$ -audit", exitViolation, "test/forgetful: what is given to the function that Env.Forget returns is not all that code has kept:\n"},
+		{"-run ^lock/lock$ -most 0 -audit", exitHeld, "holds: lock/lock"},
+		{"-run ^lock/lock$ -most 3 -interleave -for 50ms", exitInconclusive, "inconclusive: lock/lock"},
+	} {
+		r := simrun(t, append([]string{"prove"}, strings.Fields(x.args)...)...)
+		if r.code != x.code || !strings.Contains(r.out, x.line) || r.err != "" {
+			t.Errorf("%s: %+v, want %d and %q", x.args, r, x.code, x.line)
+		}
+	}
+}
+
+func TestProveRefusesWrongInputInOneLine(t *testing.T) {
+	t.Chdir(t.TempDir())
+	add(t, fails)
+	write(t, "file", "")
+	if err := syscall.Mkfifo("pipe", 0o600); err != nil {
+		t.Fatal(err)
+	}
+	write(t, "other", `{"format": "zksim certificate 9", "scenario": "lock/none"}`)
+	for _, x := range []struct{ args, want string }{
+		{"-run lock/none", `-run: no scenario matches "lock/none"`},
+		{"-run ^lock/lock$ -clients 1", "lock/lock: the number of clients is from 2 to 64, not 1"},
+		{"-run ^lock/lock$ -rounds -1", "lock/lock: the number of rounds is from 1 to 1000, not -1"},
+		{"-run ^lock/lock$ -servers 2", "the number of servers is 1 or 3, not 2"},
+		{"-run ^lock/lock$ -faults plague=1", `-faults: fault plan: "plague=1": no such fault`},
+		{"-run ^lock/lock$ -faults sequence=1@path=/none", "there is no znode /none when lock/lock begins"},
+		{"-run ^lock/lock$ -checkers good", `lock/lock has no checker "good"`},
+		{"-run ^lock/lock$ -without sense", "-without names zxids, monitors, forget or idle, not"},
+		{"-run ^lock/lock$ -for 0s", "-for is a time above 0, not 0s"},
+		{"-run ^lock/lock$ -mem 12", `-mem is a number above 0 with the unit M or G, as 500M, not "12"`},
+		{"-run ^lock/lock$ -mem -1G", `-mem is a number above 0`},
+		{"-run ^lock/lock$ -mem 9999999999999G", `-mem is a number above 0`},
+		{"-run ^lock/lock$ -p -1", "-p and -most cannot be negative"},
+		{"-run ^lock/lock$ -ticks -1", "time may pass 0 to 1000 times although something else can happen, not -1"},
+		{"-run ^lock/lock$ -most -2", "-p and -most cannot be negative"},
+		{"-run ^lock/ -cert c.json", "-checkpoint and -cert are for one scenario; -run matches "},
+		{"-run ^lock/lock$ -cert x -checkpoint ./x", "-cert and -checkpoint are two files, not one"},
+		{"-run ^lock/lock$ -checkpoint file", "checkpoint: file is not a complete zksim checkpoint 10"},
+		{"-run ^lock/lock$ -checkpoint file/c", "-checkpoint: mkdir file: not a directory"},
+		{"-run ^lock/lock$ -checkpoint .", "-checkpoint: . is a folder, not a file"},
+		{"-run ^lock/lock$ -checkpoint pipe", "-checkpoint: pipe is no regular file"},
+		{"-run ^lock/lock$ -most 0 -cert file/c.json", "-cert: mkdir file: not a directory"},
+		{"-run ^test/fails$ -clients 0 -o file", "-o: mkdir file: not a directory"},
+		{"-verify none", "open none: no such file or directory"},
+		{"-verify file", "file: a certificate is a JSON object"},
+		{"-verify other", `other: there is no scenario "lock/none"`},
+		{"-verify file -most 3", "-most does not go with -verify: the certificate says what to prove"},
+		{"lock/lock", `unexpected argument "lock/lock"`},
+	} {
+		r := simrun(t, append([]string{"prove"}, strings.Fields(x.args)...)...)
+		if r.code != exitUsage || r.out != "" || !strings.HasPrefix(r.err, "simrun prove: ") ||
+			!strings.Contains(r.err, x.want) || strings.Count(r.err, "\n") != 1 {
+			t.Errorf("%s: %+v\nwant %s", x.args, r, x.want)
+		}
+	}
+}
+
+func TestProveReportsACounterexampleThatReplays(t *testing.T) {
+	t.Chdir(t.TempDir())
+	r := simrun(t, "prove", "-run", "^lock/plain-create$", "-o", "o")
+	if r.code != exitHeld || !strings.Contains(r.out, "; faults 1, steps ") || !strings.Contains(r.out, "      replayed   2 of 2 identical\n") {
+		t.Errorf("%+v", r)
+	}
+	again := simrun(t, "replay", filepath.Join("o", "lock.plain-create", "prove", "schedule.txt"))
+	if again.code != exitViolation || !strings.Contains(again.out, "\nFAIL  ") {
+		t.Errorf("%+v", again)
+	}
+}
+
+func TestProveVerifiesCertificates(t *testing.T) {
+	t.Chdir(t.TempDir())
+	if r := simrun(t, "prove", "-run", "^queue/queue$", "-most", "0", "-cert", "c.json"); r.code != exitHeld {
+		t.Fatalf("%+v", r)
+	}
+	if r := simrun(t, "prove", "-verify", "c.json"); r.code != exitHeld || r.out != "in another order    the same\nwith monitors only  the same\n" {
+		t.Errorf("%+v", r)
+	}
+	var c prove.Certificate
+	data, _ := os.ReadFile("c.json")
+	if err := json.Unmarshal(data, &c); err != nil {
+		t.Fatal(err)
+	}
+	c.Levels[0].States++
+	forged, _ := json.Marshal(c)
+	write(t, "forged.json", string(forged))
+	if r := simrun(t, "prove", "-verify", "forged.json"); r.code != exitViolation || !strings.Contains(r.out, "in another order    the levels differ: ") {
+		t.Errorf("%+v", r)
+	}
+	if r := simrun(t, "prove", "-verify", "c.json", "-for", "1ns"); r.code != exitInconclusive || !strings.Contains(r.out, "in another order    not feasible: the time is up ") {
+		t.Errorf("%+v", r)
+	}
+}
+
+// A certificate of a violation is as good as its schedule.
+func TestProveRefusesADoctoredViolation(t *testing.T) {
+	t.Chdir(t.TempDir())
+	prove1 := []string{"prove", "-run", "^lock/plain-create$", "-clients", "2", "-cert", "c.json"}
+	if r := simrun(t, prove1...); r.code != exitHeld {
+		t.Fatalf("%+v", r)
+	}
+	r := simrun(t, "prove", "-verify", "c.json")
+	if r.code != exitHeld || r.err != "" ||
+		r.out != "run again           the same\nin another order    the same\nwith monitors only  the same\n" {
+		t.Errorf("%+v", r)
+	}
+	data, err := os.ReadFile("c.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, x := range []struct {
+		want   string
+		change func(c *prove.Certificate)
+	}{
+		{"the schedule is empty", func(c *prove.Certificate) { c.Schedule = nil }},
+		{`the schedule is not possible: step 5: "serve c9" is not possible here; possible: `,
+			func(c *prove.Certificate) { c.Schedule[4] = "serve c9" }},
+		{"the run does not end with the schedule, and nothing is violated before",
+			func(c *prove.Certificate) { c.Schedule = c.Schedule[:len(c.Schedule)-1] }},
+		{`"ownership" is no checker that can refute lock/plain-create, expected one`,
+			func(c *prove.Certificate) { c.Checker = "ownership" }},
+		{`tree says of the schedule "/lock/_c_`,
+			func(c *prove.Certificate) { c.Message = "c2 waits" }},
+		{"1 faults strike in the schedule, not 2", func(c *prove.Certificate) { c.Struck = 2 }},
+	} {
+		var c prove.Certificate
+		if err := json.Unmarshal(data, &c); err != nil {
+			t.Fatal(err)
+		}
+		x.change(&c)
+		doctored, err := json.Marshal(c)
+		if err != nil {
+			t.Fatal(err)
+		}
+		write(t, "doctored.json", string(doctored))
+		r := simrun(t, "prove", "-verify", "doctored.json")
+		if r.code != exitViolation || !strings.HasPrefix(r.out, "run again           "+x.want) ||
+			strings.Count(r.out, "\n") != 1 {
+			t.Errorf("%+v, want %s", r, x.want)
+		}
+	}
+}
+
+// The search goes on in another process; it is killed at several moments.
+func TestAKilledProofComesToTheSame(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes long")
+	}
+	dir := t.TempDir()
+	t.Chdir(dir)
+	args := []string{"prove", "-run", "^lock/lock$", "-every", "30ms"}
+	if r := simrun(t, append(args, "-cert", "whole.json")...); r.code != exitHeld {
+		t.Fatalf("%+v", r)
+	}
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	kills := 0
+	for ; ; kills++ {
+		cmd := exec.Command(self, "-test.run=^TestAKilledProofItself$")
+		cmd.Env = append(os.Environ(), "ZKSIM_PROVE="+strings.Join(append(args, "-cert", "pieces.json", "-checkpoint", "checkpoint"), "\n"))
+		var out bytes.Buffer
+		cmd.Stdout, cmd.Stderr = &out, &out
+		if err := cmd.Start(); err != nil {
+			t.Fatal(err)
+		}
+		done := make(chan error, 1)
+		go func() { done <- cmd.Wait() }()
+		select {
+		case err := <-done:
+			if err != nil {
+				t.Fatalf("%v: %s", err, &out)
+			}
+		case <-time.After(time.Duration(200+60*kills) * time.Millisecond):
+			cmd.Process.Kill()
+			<-done
+			continue
+		}
+		break
+	}
+	whole, _ := os.ReadFile("whole.json")
+	pieces, err := os.ReadFile("pieces.json")
+	if err != nil || !bytes.Equal(whole, pieces) || kills < 2 {
+		t.Errorf("%d kills, %v:\n%s\n%s", kills, err, whole, pieces)
+	}
+	t.Log(kills, "kills")
+}
+
+// TestAKilledProofItself is the other process.
+func TestAKilledProofItself(t *testing.T) {
+	args := os.Getenv("ZKSIM_PROVE")
+	if args == "" {
+		t.Skip("not asked to")
+	}
+	if r := simrun(t, strings.Split(args, "\n")...); r.code != exitHeld {
+		t.Fatalf("%+v", r)
+	}
+}
+
+// TestRerunComesToTheSame proves with and without what is remembered of steps.
+func TestRerunComesToTheSame(t *testing.T) {
+	var digests []string
+	for _, args := range [][]string{nil, {"-rerun"}, {"-rerun", "-reverse", "-p", "1"}} {
+		r := simrun(t, append([]string{"prove", "-run", "^lock/lock$", "-most", "1"}, args...)...)
+		text, _, ok := strings.Cut(r.out, "  (")
+		if r.code != exitHeld || !ok {
+			t.Fatalf("%v: %+v", args, r)
+		}
+		digests = append(digests, text)
+	}
+	if digests[1] != digests[0] || digests[2] != digests[0] {
+		t.Errorf("%q", digests)
+	}
+}

@@ -1,0 +1,247 @@
+package simrun
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"path"
+	"slices"
+	"strings"
+	"time"
+	"unicode"
+
+	"github.com/jstemmer/go-junit-report/v2/junit"
+)
+
+// recorder passes on what is printed about each scenario: as it is, or as the
+// events of go tool test2json, and besides into a JUnit file. That file says what
+// is known at each moment, so that a run which is killed leaves none that claims
+// more than was found out.
+type recorder struct {
+	out   io.Writer
+	json  bool
+	junit *output // nil: none
+	began time.Time
+	cases []junit.Testcase
+	cut   []string // scenarios that were interrupted
+	todo  []string // those that have not begun
+	code  int      // the worst that was recorded, 0 if all is well
+
+	problem *junit.Result // of the whole run, nil: none
+}
+
+// suiteName stands where go test names the package. Its readers take what is before
+// a slash for a test with subtests and want to hear of that, too: root.
+const (
+	suiteName = "zksim"
+	root      = "check"
+)
+
+// What a JUnit file says of what has no verdict.
+const (
+	interrupted = "interrupted"
+	notEnded    = "the run has not ended"
+	failedFast  = "-failfast"
+	broken      = "an error has ended the run"
+)
+
+// outcome is what one scenario came to.
+type outcome struct {
+	code int
+	cut  bool // by an interruption
+}
+
+func newRecorder(out io.Writer, asJSON bool, junitFile *output, scenarios []string) (*recorder, error) {
+	r := &recorder{out: out, json: asJSON, junit: junitFile, began: time.Now(), todo: scenarios}
+	return r, errors.Join(r.soFar(), r.event(event{Action: "start"}), r.event(event{Action: "run", Test: root}))
+}
+
+// event is one line of test2json.
+type event struct {
+	Time    time.Time
+	Action  string
+	Package string
+	Test    string   `json:",omitempty"`
+	Elapsed *float64 `json:",omitempty"` // seconds
+	Output  string   `json:",omitempty"`
+}
+
+func (r *recorder) event(e event) error {
+	if !r.json {
+		return nil
+	}
+	e.Time, e.Package = time.Now(), suiteName
+	return json.NewEncoder(r.out).Encode(e)
+}
+
+// print writes what somebody should read, about a scenario or, if that is empty,
+// about all.
+func (r *recorder) print(scenario, text string) error {
+	if !r.json {
+		_, err := io.WriteString(r.out, text)
+		return err
+	}
+	for line := range strings.Lines(text) {
+		if err := r.event(event{Action: "output", Test: path.Join(root, scenario), Output: line}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// scenario records the next scenario: run prints its lines and returns what it came to.
+func (r *recorder) scenario(name string, run func(out io.Writer) (outcome, error)) (int, error) {
+	began := time.Now()
+	if err := r.event(event{Action: "run", Test: path.Join(root, name)}); err != nil {
+		return 0, err
+	}
+	var text bytes.Buffer
+	x, failure := run(&text)
+	took := time.Since(began)
+	if r.todo = r.todo[1:]; x.cut {
+		r.cut = append(r.cut, name)
+	}
+	if failure != nil {
+		x.code = exitUsage
+		if r.json { // elsewhere it is on the standard error, and there only
+			text.WriteString(oneLine(failure.Error()) + "\n")
+		}
+	}
+	if err := r.print(name, text.String()); err != nil {
+		return 0, err
+	}
+	if failure != nil && !r.json {
+		text.WriteString(failure.Error())
+	}
+	r.code = max(r.code, x.code)
+	r.cases = append(r.cases, testcase(name, x, text.String(), took))
+	r.soFar() // what cannot be written now is an error at the end
+	if err := r.event(ending(path.Join(root, name), x.code, took)); err != nil {
+		return 0, err
+	}
+	return x.code, failure
+}
+
+// undone returns the scenarios without a verdict.
+func (r *recorder) undone() []string { return slices.Concat(r.cut, r.todo) }
+
+func ending(name string, code int, took time.Duration) event {
+	seconds := took.Seconds()
+	e := event{Action: "fail", Test: name, Elapsed: &seconds}
+	if code == exitHeld {
+		e.Action = "pass"
+	}
+	return e
+}
+
+// testcase is a scenario in the words of JUnit: a failure is a property that does
+// not hold, an error is anything else for which the scenario has no verdict.
+func testcase(name string, x outcome, text string, took time.Duration) junit.Testcase {
+	text = printable(text)
+	c := junit.Testcase{Classname: suiteName, Name: name, Time: seconds(took)}
+	head, _, _ := strings.Cut(text, "\n")
+	problem := &junit.Result{Message: strings.TrimSpace(head), Data: text}
+	switch {
+	case x.cut:
+		problem.Type = interrupted
+		c.Error = problem
+	case x.code == exitHeld:
+		c.SystemOut = &junit.Output{Data: text}
+	case x.code == exitViolation:
+		problem.Type = "violation"
+		c.Failure = problem
+	default:
+		types := map[int]string{exitUsage: "error", exitInconclusive: "inconclusive",
+			exitNondeterministic: "nondeterministic"}
+		problem.Type = types[x.code]
+		c.Error = problem
+	}
+	return c
+}
+
+// printable leaves out what XML has no way to write.
+func printable(s string) string {
+	return strings.Map(func(r rune) rune {
+		if r != '\n' && r != '\t' && !unicode.IsPrint(r) {
+			return unicode.ReplacementChar
+		}
+		return r
+	}, s)
+}
+
+func seconds(d time.Duration) string { return fmt.Sprintf("%.3f", d.Seconds()) }
+
+// fail notes a problem of the whole run, of a type.
+func (r *recorder) fail(kind, message string) {
+	r.code = max(r.code, exitUsage)
+	r.problem = &junit.Result{Type: kind, Message: printable(message)}
+}
+
+// close ends the record and writes the JUnit file. What has not begun is skipped, for the
+// reason that is given.
+func (r *recorder) close(ctx context.Context, why string) error {
+	took := time.Since(r.began)
+	var errs []error
+	for _, name := range r.todo {
+		if !r.json {
+			break
+		}
+		test, none := path.Join(root, name), 0.0
+		errs = append(errs, r.event(event{Action: "run", Test: test}), r.print(name, "not run: "+why+"\n"),
+			r.event(event{Action: "skip", Test: test, Elapsed: &none}))
+	}
+	all := r.suite(r.problem, why)
+	if r.junit != nil && r.junit.replaced() {
+		if err := r.junit.write(ctx, all.write); err != nil {
+			r.code, errs = max(r.code, exitUsage), append(errs, err)
+		}
+	}
+	errs = append(errs, r.event(ending(root, r.code, took)), r.event(ending("", r.code, took)))
+	if r.junit != nil && !r.junit.replaced() { // last, as a pipe may have no reader yet
+		errs = append(errs, r.junit.write(ctx, all.write))
+	}
+	return errors.Join(errs...)
+}
+
+// soFar writes what is known before the end, if that can be replaced by what is known then.
+func (r *recorder) soFar() error {
+	if r.junit == nil || !r.junit.replaced() {
+		return nil
+	}
+	problem := &junit.Result{Type: interrupted, Message: notEnded}
+	return r.junit.write(context.Background(), r.suite(problem, notEnded).write)
+}
+
+// suites is a JUnit file.
+type suites struct{ junit.Testsuites }
+
+// suite returns what there is to tell: a case for each scenario, and one for a problem of
+// the whole run if there is one.
+func (r *recorder) suite(problem *junit.Result, why string) *suites {
+	took := seconds(time.Since(r.began))
+	one := junit.Testsuite{Name: suiteName, Time: took}
+	if problem != nil {
+		one.AddTestcase(junit.Testcase{Classname: suiteName, Name: root, Time: took, Error: problem})
+	}
+	for _, c := range r.cases {
+		one.AddTestcase(c)
+	}
+	for _, name := range r.todo {
+		skipped := &junit.Result{Message: why}
+		one.AddTestcase(junit.Testcase{Classname: suiteName, Name: name, Time: seconds(0), Skipped: skipped})
+	}
+	all := &suites{junit.Testsuites{Name: suiteName, Time: took}}
+	all.AddSuite(one)
+	return all
+}
+
+// write writes the file.
+func (s *suites) write(w io.Writer) error {
+	if _, err := io.WriteString(w, "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"); err != nil {
+		return err
+	}
+	return s.WriteXML(w)
+}

@@ -1,0 +1,126 @@
+package simrun
+
+import (
+	"bufio"
+	"encoding/json"
+	"encoding/xml"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+func TestJSONIsWhatGoTestPrints(t *testing.T) {
+	t.Chdir(t.TempDir())
+	add(t, holds, fails, aimless)
+	r := simrun(t, "check", "-json", "-run", "^test/(holds|fails|aimless)$", "-seeds", "1-3")
+	if r.code != exitViolation || r.err != "" {
+		t.Fatalf("%+v", r)
+	}
+	var actions []string
+	output := map[string]string{}
+	for lines := bufio.NewScanner(strings.NewReader(r.out)); lines.Scan(); {
+		var e event
+		d := json.NewDecoder(strings.NewReader(lines.Text()))
+		d.DisallowUnknownFields()
+		if err := d.Decode(&e); err != nil || e.Time.IsZero() || e.Package != "zksim" {
+			t.Fatalf("%s: %v", lines.Text(), err)
+		}
+		if e.Action == "output" {
+			output[e.Test] += e.Output
+		} else {
+			actions = append(actions, e.Action+" "+e.Test)
+		}
+		if ends := e.Action == "pass" || e.Action == "fail"; ends != (e.Elapsed != nil) {
+			t.Errorf("elapsed in %s", lines.Text())
+		}
+	}
+	if got, want := strings.Join(actions, ", "), "start , run check, run check/test/holds, pass check/test/holds, "+
+		"run check/test/fails, fail check/test/fails, run check/test/aimless, fail check/test/aimless, fail check, fail "; got != want {
+		t.Errorf("got  %s\nwant %s", got, want)
+	}
+	for test, want := range map[string]string{
+		"check/test/holds":   "held    test/holds               3 runs, ",
+		"check/test/fails":   "FAIL  test/fails  seed 1  liveness: c1 gave up: enough & <done>\n",
+		"check/test/aimless": "unknown test/aimless             no run had a blue moon (3 runs)\n",
+		"check":              "3 scenarios: 1 held, 1 violated, 1 inconclusive\n",
+	} {
+		if !strings.HasPrefix(output[test], want) {
+			t.Errorf("of %q:\n%s", test, output[test])
+		}
+	}
+	if !strings.Contains(output["check/test/fails"], "      reproduce  go run ./cmd/simrun replay out/test.fails/1/schedule.txt\n") {
+		t.Errorf("%s", output["check/test/fails"])
+	}
+}
+
+func TestJUnitHasACaseForEachScenario(t *testing.T) {
+	t.Chdir(t.TempDir())
+	add(t, holds, fails, aimless, fickle)
+	r := simrun(t, "check", "-junit", "new/junit.xml", "-run", "^test/(holds|fails|aimless|fickle)$", "-seeds", "1-3")
+	if r.code != exitNondeterministic || !strings.HasPrefix(r.out, "held    test/holds") {
+		t.Fatalf("%+v", r)
+	}
+	text, err := os.ReadFile(filepath.Join("new", "junit.xml"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	type problem struct {
+		Message string `xml:"message,attr"`
+		Type    string `xml:"type,attr"`
+		Text    string `xml:",chardata"`
+	}
+	var doc struct {
+		Tests    int `xml:"tests,attr"`
+		Failures int `xml:"failures,attr"`
+		Errors   int `xml:"errors,attr"`
+		Cases    []struct {
+			Name    string   `xml:"name,attr"`
+			Failure *problem `xml:"failure"`
+			Error   *problem `xml:"error"`
+		} `xml:"testsuite>testcase"`
+	}
+	if err := xml.Unmarshal(text, &doc); err != nil {
+		t.Fatalf("%v\n%s", err, text)
+	}
+	if doc.Tests != 4 || doc.Failures != 1 || doc.Errors != 2 || len(doc.Cases) != 4 {
+		t.Fatalf("%s", text)
+	}
+	holds, fails, aimless, fickle := doc.Cases[0], doc.Cases[1], doc.Cases[2], doc.Cases[3]
+	if holds.Failure != nil || holds.Error != nil {
+		t.Errorf("%+v", holds)
+	}
+	if f := fails.Failure; f == nil || f.Message != "FAIL  test/fails  seed 1  liveness: c1 gave up: enough & <done>" ||
+		!strings.Contains(f.Text, "reproduce  go run ./cmd/simrun replay out/test.fails/1/schedule.txt\n") {
+		t.Errorf("%+v", f)
+	}
+	if e := aimless.Error; e == nil || e.Type != "inconclusive" || !strings.Contains(e.Message, "a blue moon") {
+		t.Errorf("%+v", e)
+	}
+	if e := fickle.Error; e == nil || e.Type != "nondeterministic" {
+		t.Errorf("%+v", e)
+	}
+}
+
+func TestWhatXMLCannotWriteIsReplaced(t *testing.T) {
+	c := testcase("a/b", outcome{code: exitViolation}, "one\x00\xff]]>\x1b[0m\ntwo\tthree\u2028\n", 0)
+	if want := "one\ufffd\ufffd]]>\ufffd[0m\ntwo\tthree\ufffd\n"; c.Failure.Data != want {
+		t.Errorf("%q", c.Failure.Data)
+	}
+	text, err := xml.Marshal(c)
+	if err != nil || xml.Unmarshal(text, &struct{}{}) != nil {
+		t.Errorf("%v: %s", err, text)
+	}
+}
+
+func TestAJUnitFileThatCannotBeWrittenIsKnownBeforehand(t *testing.T) {
+	t.Chdir(t.TempDir())
+	add(t, holds)
+	if err := os.WriteFile("file", nil, 0o666); err != nil {
+		t.Fatal(err)
+	}
+	r := simrun(t, "check", "-junit", "file/junit.xml", "-run", "^test/holds$")
+	if r.code != exitUsage || r.out != "" || r.err != "simrun check: -junit: mkdir file: not a directory\n" {
+		t.Errorf("%+v", r)
+	}
+}

@@ -1,0 +1,127 @@
+package simrun
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"path/filepath"
+
+	"zksim/checkers"
+	"zksim/internal/files"
+	"zksim/reports"
+	"zksim/scenarios/engine"
+	"zksim/scenarios/pipeline"
+)
+
+func replay(ctx context.Context, a *app, args []string) (int, error) {
+	f := a.flags("replay", "FILE")
+	verbose := f.Bool("v", false, "tell what happens at each step")
+	out := f.String("o", "", "folder for the report of a violation (default: none is written)")
+	if err := parse(f, args, 1); err != nil {
+		return 0, err
+	}
+	file := f.Arg(0)
+	schedule, s, err := a.load(file)
+	if err != nil {
+		return 0, err
+	}
+	if err := reportFolder(*out); err != nil {
+		return 0, err
+	}
+	r, err := pipeline.ReplayTwice(s, schedule)
+	if misused(a.out, s, err) {
+		return exitUsage, nil
+	}
+	if err != nil {
+		return 0, fmt.Errorf("%s: %w", file, err)
+	}
+	if r.Parted != "" {
+		fmt.Fprintf(a.out, "FAIL  %s  nondeterministic: two runs of the schedule %s\n", s.Name, r.Parted)
+		return exitNondeterministic, nil
+	}
+	told, err := pipeline.Trace(s, schedule)
+	if err != nil {
+		return 0, fmt.Errorf("%s: %w", file, err)
+	}
+	if *verbose {
+		if err := reports.WriteStory(a.out, told); err != nil {
+			return 0, err
+		}
+	}
+	fmt.Fprintf(a.out, "%s  %d steps, replayed 2 of 2 identical, hash %016x\n", s.Name, len(r.Names), r.Hash)
+	switch r.Verdict.Level {
+	case checkers.Violated:
+		fmt.Fprintf(a.out, "FAIL  %s: %s\n", r.Verdict.Checker, reports.Printable(r.Verdict.Message))
+		pipeline.PrintCalls(a.out, r.Stack)
+		if *out == "" {
+			return exitViolation, nil
+		}
+		if told.Report.Why, err = pipeline.Curve(ctx, s, schedule); err != nil {
+			return 0, fmt.Errorf("%s: %w", file, err)
+		}
+		return exitViolation, replayReport(a, *out, file, told)
+	case checkers.Unknown:
+		fmt.Fprintf(a.out, "unknown  %s: %s\n", r.Verdict.Checker, reports.Printable(r.Verdict.Message))
+		return exitInconclusive, nil
+	}
+	fmt.Fprintln(a.out, "ok  everything held")
+	return exitHeld, nil
+}
+
+// reportFolder finds out whether the folder of -o, if there is one, can be written.
+func reportFolder(dir string) error {
+	if dir == "" {
+		return nil
+	}
+	if err := files.Writable(dir); err != nil {
+		return fmt.Errorf("-o: %w", err)
+	}
+	return nil
+}
+
+// replayReport writes the report of a failure that was replayed from a file.
+func replayReport(a *app, dir, file string, f *reports.Failure) error {
+	f.Report.Reproduce = []string{a.command + " replay " + pipeline.Quote(file)}
+	if err := pipeline.WriteReport(dir, f); err != nil {
+		return err
+	}
+	fmt.Fprintf(a.out, "      report     %s\n", filepath.Join(dir, "index.html"))
+	return nil
+}
+
+// load reads a schedule and finds its scenario.
+func (a *app) load(file string) (engine.Schedule, *engine.Scenario, error) {
+	schedule, err := pipeline.ReadSchedule(file)
+	if err != nil {
+		return schedule, nil, err
+	}
+	s, err := a.scenarioOf(file, schedule)
+	return schedule, s, err
+}
+
+// scenarioOf finds the scenario of the schedule in a file.
+func (a *app) scenarioOf(file string, schedule engine.Schedule) (*engine.Scenario, error) {
+	s, err := a.find(schedule.Scenario)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", file, err)
+	}
+	return s, nil
+}
+
+func parseSchedule(file string, in io.Reader) (engine.Schedule, error) {
+	s, err := engine.ParseSchedule(in)
+	if err != nil {
+		return s, fmt.Errorf("%s: %w", file, err)
+	}
+	return s, nil
+}
+
+// find returns the scenario of that name.
+func (a *app) find(name string) (*engine.Scenario, error) {
+	for i := range a.all {
+		if a.all[i].Name == name {
+			return &a.all[i], nil
+		}
+	}
+	return nil, fmt.Errorf("no scenario is called %.60q; \"simrun list\" shows them", name)
+}

@@ -1,0 +1,57 @@
+package simrun
+
+import (
+	"fmt"
+	"strings"
+
+	"zksim/scenarios/engine"
+)
+
+// tally counts outcomes.
+type tally [7]int
+
+// codes are the exit statuses that outcomes ask for.
+var codes = [7]int{
+	engine.Held: exitHeld, engine.Caught: exitHeld, engine.Violation: exitViolation,
+	engine.Escaped: exitViolation, engine.Inconclusive: exitInconclusive,
+	engine.Nondeterministic: exitNondeterministic, engine.Misused: exitUsage,
+}
+
+// count adds an outcome and returns the exit status it asks for.
+func (t *tally) count(r engine.Report) int {
+	t[r.Status]++
+	return codes[r.Status]
+}
+
+// code is the exit status for all: that two runs of one seed differ makes every
+// other result worthless, client code that leaves the simulator those of its scenario, and a violation
+// is worse than not to know.
+func (t *tally) code() int {
+	switch {
+	case t[engine.Nondeterministic] > 0:
+		return exitNondeterministic
+	case t[engine.Misused] > 0:
+		return exitUsage
+	case t[engine.Violation]+t[engine.Escaped] > 0:
+		return exitViolation
+	case t[engine.Inconclusive] > 0:
+		return exitInconclusive
+	}
+	return exitHeld
+}
+
+// summary is the last line.
+func (t *tally) summary(selected int) string {
+	labels := [7]string{"held", "caught", "violated", "escaped", "inconclusive", "nondeterministic", "misused"}
+	var parts []string
+	sum := 0
+	for i, n := range t {
+		if sum += n; n > 0 {
+			parts = append(parts, fmt.Sprintf("%d %s", n, labels[i]))
+		}
+	}
+	if sum < selected {
+		parts = append(parts, fmt.Sprintf("%d not run", selected-sum))
+	}
+	return fmt.Sprintf("%d scenarios: %s", selected, strings.Join(parts, ", "))
+}

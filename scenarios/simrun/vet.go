@@ -1,0 +1,161 @@
+package simrun
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"golang.org/x/tools/go/analysis/unitchecker"
+
+	"zksim/internal/vet"
+)
+
+// isVetTool reports whether the arguments are those with which "go vet -vettool" runs
+// its tool: a question, or flags and the description of a package in a file.
+func isVetTool(args []string) bool {
+	if len(args) == 0 {
+		return false
+	}
+	last := args[len(args)-1]
+	if len(args) == 1 && (last == "-V=full" || last == "-flags") {
+		return true
+	}
+	noFlag := func(s string) bool { return !strings.HasPrefix(s, "-") }
+	return filepath.Base(last) == "vet.cfg" && !slices.ContainsFunc(args[:len(args)-1], noFlag)
+}
+
+// vetTool analyses a package for "go vet", and ends the process.
+func vetTool() { unitchecker.Main(vet.Analyzer) }
+
+// vetCommand finds in packages of the user what simulated code must not have. The go
+// command loads the packages, and runs this program as its tool on each.
+func vetCommand(ctx context.Context, a *app, args []string) (int, error) {
+	f := a.flags("vet", "[packages]")
+	raw := f.Bool("json", false, "print what \"go vet -json\" prints")
+	tags := f.String("tags", "", "build `tags` of the packages, separated by commas")
+	patterns, err := parseMixed(f, args)
+	if err != nil {
+		return 0, err
+	}
+	if len(patterns) == 0 {
+		patterns = []string{"./..."}
+	}
+	for _, p := range patterns {
+		if p == "" || p[0] == '-' {
+			return 0, fmt.Errorf("%q is no package, expected a pattern as ./...", p)
+		}
+	}
+	self, err := os.Executable()
+	if err != nil {
+		return 0, err
+	}
+	command := []string{"vet", "-json", "-vettool=" + self}
+	if *tags != "" { // without the flag GOFLAGS decides
+		command = append(command, "-tags="+*tags)
+	}
+	var out, complaints bytes.Buffer
+	cmd := exec.CommandContext(ctx, "go", append(command, patterns...)...)
+	cmd.Stdout, cmd.Stderr = &out, &complaints
+	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) } // it stops its tools then
+	cmd.WaitDelay = 10 * time.Second
+	failed := cmd.Run()
+	if ctx.Err() != nil {
+		return 0, errors.New("interrupted")
+	}
+	if exit := (*exec.ExitError)(nil); failed != nil && !errors.As(failed, &exit) {
+		return 0, fmt.Errorf("the packages are loaded by the go command: %w", failed)
+	}
+	findings, err := readFindings(out.Bytes())
+	if err != nil {
+		return 0, err
+	}
+	if *raw {
+		a.out.Write(out.Bytes())
+	} else {
+		for _, x := range findings {
+			fmt.Fprintf(a.out, "%s: %s\n", x.at, x.Message)
+		}
+	}
+	switch {
+	case failed != nil:
+		a.err.Write(complaints.Bytes())
+		return 0, fmt.Errorf("go vet: %w, expected packages that load and compile", failed)
+	case len(findings) > 0:
+		return exitViolation, nil
+	}
+	return exitHeld, nil
+}
+
+// vetFinding is a finding as "go vet -json" writes it.
+type vetFinding struct {
+	Posn    string // file:line:column
+	Message string
+	at      position // Posn
+}
+
+// position is a place in a file, which it names as the user would.
+type position struct {
+	file         string
+	line, column int
+}
+
+// String is file:line:column.
+func (p position) String() string { return fmt.Sprintf("%s:%d:%d", p.file, p.line, p.column) }
+
+// readFindings reads what "go vet -json" prints, an object for each package, and sorts
+// it. A file that belongs to two packages is reported once.
+func readFindings(text []byte) ([]vetFinding, error) {
+	folder, _ := os.Getwd() // "": the names of files stay absolute
+	var all []vetFinding
+	for d := json.NewDecoder(bytes.NewReader(text)); ; {
+		var packages map[string]map[string]json.RawMessage // by name and analyzer
+		if err := d.Decode(&packages); err == io.EOF {
+			break
+		} else if err != nil {
+			return nil, fmt.Errorf("reading what go vet prints: %w", err)
+		}
+		for name, analyzers := range packages {
+			var found []vetFinding
+			if err := json.Unmarshal(analyzers[vet.Analyzer.Name], &found); err != nil {
+				return nil, fmt.Errorf("%s: %s, expected a list of findings", name, analyzers[vet.Analyzer.Name])
+			}
+			all = append(all, found...)
+		}
+	}
+	for i := range all {
+		all[i].at = parsePosition(folder, all[i].Posn)
+	}
+	slices.SortFunc(all, func(a, b vetFinding) int {
+		return cmp.Or(strings.Compare(a.at.file, b.at.file), cmp.Compare(a.at.line, b.at.line),
+			cmp.Compare(a.at.column, b.at.column), strings.Compare(a.Message, b.Message))
+	})
+	return slices.Compact(all), nil
+}
+
+// parsePosition shortens the name of a file below the folder.
+func parsePosition(folder, s string) position {
+	p := position{file: s}
+	if i := strings.LastIndexByte(s, ':'); i >= 0 {
+		p.file = s[:i]
+		p.column, _ = strconv.Atoi(s[i+1:])
+	}
+	if i := strings.LastIndexByte(p.file, ':'); i >= 0 {
+		p.line, _ = strconv.Atoi(p.file[i+1:])
+		p.file = p.file[:i]
+	}
+	if rel, err := filepath.Rel(folder, p.file); err == nil && filepath.IsLocal(rel) {
+		p.file = rel
+	}
+	return p
+}
