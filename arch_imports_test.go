@@ -16,7 +16,7 @@ import (
 const (
 	porcupinePath = "github.com/anishathalye/porcupine"
 	plotPath      = "gonum.org/v1/plot"
-	plotHome      = "reports/plots"
+	plotHome      = "internal/plots"
 	rapidPath     = "pgregory.net/rapid"
 	zkPath        = "github.com/go-zookeeper/zk"
 	zkHome        = "recipes/live"

@@ -6,8 +6,8 @@ import (
 	"testing"
 	"unicode/utf16"
 
+	"zksim/internal/transcript"
 	"zksim/model"
-	"zksim/model/transcript"
 )
 
 // slowValidPath is a second ValidPath: it looks at the UTF-16 units of the path

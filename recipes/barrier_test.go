@@ -11,10 +11,10 @@ import (
 
 	"github.com/go-zookeeper/zk"
 
+	"zksim/internal/zkserver/zkservertest"
 	"zksim/model/history"
 	"zksim/recipes"
 	"zksim/recipes/live"
-	"zksim/recipes/live/zkserver/zkservertest"
 	"zksim/sim"
 )
 

@@ -12,8 +12,8 @@ import (
 
 	"github.com/go-zookeeper/zk"
 
+	"zksim/internal/zkserver/zkservertest"
 	"zksim/recipes"
-	"zksim/recipes/live/zkserver/zkservertest"
 	"zksim/sim"
 )
 

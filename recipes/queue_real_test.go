@@ -9,8 +9,8 @@ import (
 	"testing"
 	"time"
 
+	"zksim/internal/zkserver/zkservertest"
 	"zksim/recipes"
-	"zksim/recipes/live/zkserver/zkservertest"
 )
 
 // Consumers of two kinds share a queue; each claims with one goroutine and

@@ -7,8 +7,8 @@ import (
 	"sync"
 	"testing"
 
+	"zksim/internal/zkserver/zkservertest"
 	"zksim/recipes"
-	"zksim/recipes/live/zkserver/zkservertest"
 )
 
 func TestRealClientsCountTogether(t *testing.T) {

@@ -10,8 +10,8 @@ import (
 
 	"github.com/go-zookeeper/zk"
 
+	"zksim/internal/zkserver/zkservertest"
 	"zksim/recipes"
-	"zksim/recipes/live/zkserver/zkservertest"
 )
 
 func TestRealReadersShareAndWritersExclude(t *testing.T) {

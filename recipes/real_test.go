@@ -10,9 +10,9 @@ import (
 
 	"github.com/go-zookeeper/zk"
 
+	"zksim/internal/zkserver/zkservertest"
 	"zksim/recipes"
 	"zksim/recipes/live"
-	"zksim/recipes/live/zkserver/zkservertest"
 )
 
 // patience bounds what must happen on a real server.

@@ -11,9 +11,9 @@ import (
 
 	"github.com/go-zookeeper/zk"
 
+	"zksim/internal/zkserver/zkservertest"
 	"zksim/model/history"
 	"zksim/recipes"
-	"zksim/recipes/live/zkserver/zkservertest"
 	"zksim/sim"
 )
 

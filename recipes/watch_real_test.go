@@ -9,8 +9,8 @@ import (
 
 	"github.com/go-zookeeper/zk"
 
+	"zksim/internal/zkserver/zkservertest"
 	"zksim/recipes"
-	"zksim/recipes/live/zkserver/zkservertest"
 )
 
 func TestRealWatchersTellWhatHappens(t *testing.T) {

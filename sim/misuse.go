@@ -7,7 +7,7 @@ import (
 	"runtime/debug"
 	"strings"
 
-	"zksim/sim/stacks"
+	"zksim/internal/stacks"
 )
 
 // Misuse is the error of client code that leaves the simulator: it waits, starts goroutines or

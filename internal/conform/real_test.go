@@ -8,8 +8,8 @@ import (
 
 	"pgregory.net/rapid"
 
-	"zksim/recipes/live/zkserver"
-	"zksim/recipes/live/zkserver/zkservertest"
+	"zksim/internal/zkserver"
+	"zksim/internal/zkserver/zkservertest"
 )
 
 // start starts servers that clean nothing up while sequences run.

@@ -11,7 +11,7 @@ import (
 	"path/filepath"
 	"strings"
 
-	"zksim/model/transcript"
+	"zksim/internal/transcript"
 )
 
 // Replayed is the result of [Replay].

@@ -14,10 +14,10 @@ import (
 
 	"github.com/go-zookeeper/zk"
 
+	"zksim/internal/zkserver"
+	"zksim/internal/zkserver/zkservertest"
 	"zksim/recipes"
 	"zksim/recipes/live"
-	"zksim/recipes/live/zkserver"
-	"zksim/recipes/live/zkserver/zkservertest"
 )
 
 var open = zk.WorldACL(zk.PermAll)

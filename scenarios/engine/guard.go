@@ -7,8 +7,8 @@ import (
 	"sync/atomic"
 	"time"
 
+	"zksim/internal/stacks"
 	"zksim/sim"
-	"zksim/sim/stacks"
 )
 
 // Guard watches over client code in any number of runners while they run: it looks at the goroutines now and

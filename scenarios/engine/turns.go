@@ -6,8 +6,8 @@ import (
 	"slices"
 	"time"
 
+	"zksim/internal/stacks"
 	"zksim/sim"
-	"zksim/sim/stacks"
 )
 
 // turns counts the goroutines that are started in each turn of client code, for those which end too soon to be

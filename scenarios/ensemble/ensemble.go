@@ -4,8 +4,8 @@ import (
 	"context"
 	"time"
 
+	"zksim/internal/zkserver"
 	"zksim/model/history"
-	"zksim/recipes/live/zkserver"
 	"zksim/scenarios/engine"
 	"zksim/scenarios/herd"
 )

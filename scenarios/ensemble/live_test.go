@@ -8,11 +8,11 @@ import (
 	"time"
 
 	"zksim/checkers"
+	"zksim/internal/zkserver/zkservertest"
 	"zksim/model"
 	"zksim/model/history"
 	"zksim/recipes"
 	"zksim/recipes/live"
-	"zksim/recipes/live/zkserver/zkservertest"
 	"zksim/scenarios/catalog"
 	"zksim/scenarios/engine"
 	"zksim/scenarios/ensemble"

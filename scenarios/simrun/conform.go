@@ -13,7 +13,7 @@ import (
 
 	"zksim/internal/conform"
 	"zksim/internal/files"
-	"zksim/recipes/live/zkserver"
+	"zksim/internal/zkserver"
 	"zksim/scenarios/pipeline"
 )
 

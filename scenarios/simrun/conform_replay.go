@@ -5,7 +5,7 @@ import (
 	"fmt"
 
 	"zksim/internal/conform"
-	"zksim/model/transcript"
+	"zksim/internal/transcript"
 )
 
 // replayFolder replays recordings of a real server against the model.

@@ -11,14 +11,14 @@ import (
 	"time"
 
 	"zksim/internal/conform"
-	"zksim/recipes/live/zkserver"
-	"zksim/recipes/live/zkserver/zkservertest"
+	"zksim/internal/zkserver"
+	"zksim/internal/zkserver/zkservertest"
 	"zksim/scenarios/catalog"
 	"zksim/scenarios/catalog/variants"
 )
 
 // recordings is the folder of the recorded transcripts.
-var recordings = filepath.Join("..", "..", "model", "transcript", "testdata")
+var recordings = filepath.Join("..", "..", "internal", "transcript", "testdata")
 
 func TestConformReplaysRecordings(t *testing.T) {
 	r := simrun(t, "conform", "-replay", recordings)

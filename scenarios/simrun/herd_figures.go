@@ -5,7 +5,7 @@ import (
 	"math"
 	"slices"
 
-	"zksim/reports/plots"
+	"zksim/internal/plots"
 	"zksim/scenarios/herd"
 )
 

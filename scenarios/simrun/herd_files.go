@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"zksim/internal/files"
-	"zksim/reports/plots"
+	"zksim/internal/plots"
 	"zksim/scenarios/herd"
 )
 

@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strconv"
 
-	"zksim/reports/plots"
+	"zksim/internal/plots"
 	"zksim/scenarios/herd"
 )
 

@@ -12,7 +12,7 @@ import (
 	"testing"
 	"time"
 
-	"zksim/recipes/live/zkserver/zkservertest"
+	"zksim/internal/zkserver/zkservertest"
 	"zksim/scenarios/catalog/variants"
 	"zksim/scenarios/herd"
 )

@@ -12,8 +12,8 @@ import (
 	"time"
 
 	"zksim/checkers"
+	"zksim/internal/zkserver"
 	"zksim/model/history"
-	"zksim/recipes/live/zkserver"
 	"zksim/reports"
 	"zksim/scenarios/engine"
 	"zksim/scenarios/ensemble"

@@ -11,8 +11,8 @@ import (
 	"time"
 
 	"zksim/checkers"
-	"zksim/recipes/live/zkserver"
-	"zksim/recipes/live/zkserver/zkservertest"
+	"zksim/internal/zkserver"
+	"zksim/internal/zkserver/zkservertest"
 	"zksim/scenarios/engine"
 )
 

@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"zksim/recipes/live/zkserver/zkservertest"
+	"zksim/internal/zkserver/zkservertest"
 	"zksim/scenarios/engine"
 	"zksim/scenarios/ensemble"
 	"zksim/scenarios/herd"

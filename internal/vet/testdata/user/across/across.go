@@ -3,7 +3,7 @@ package across
 
 import (
 	"zksim/recipes"
-	"zksim/recipes/live/zkserver"
+	"zksim/scenarios/engine"
 
 	"example.com/user/helper"
 )
@@ -20,8 +20,8 @@ func (l *lock) acquire() {
 	_ = helper.Pure(1, 2)
 	helper.Excused()
 	helper.Simulated(l.env)
-	zkserver.Zxid(nil, "") // in another module
-	nested()               // the finding is in nested
+	engine.Run(nil, nil, engine.Options{}) // in another module
+	nested()                               // the finding is in nested
 }
 
 func nested() { helper.Retry(nil) } // want `^helper.Retry leads to .* \(simulated because lock.acquire uses nested\)$`

@@ -8,7 +8,7 @@ import (
 	"os"
 	"testing"
 
-	"zksim/recipes/live/zkserver"
+	"zksim/internal/zkserver"
 )
 
 // EnvRequire is the environment variable that, set to 1, makes tests fail that

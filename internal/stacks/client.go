@@ -14,7 +14,7 @@ var calls = []string{"zksim/sim.Conn.", "zksim/sim.Env."}
 // harness are the functions of this module that run client code, or do what it asks for.
 var harness = []string{"zksim/sim.(*World).", "zksim/sim.(*Client).", "zksim/sim.(*coroutine).",
 	"zksim/sim.clientStack",
-	"zksim/sim/stacks.Current", "zksim/scenarios/engine.(*Runner).", "zksim/scenarios/engine.(*simHost)."}
+	"zksim/internal/stacks.Current", "zksim/scenarios/engine.(*Runner).", "zksim/scenarios/engine.(*simHost)."}
 
 // machinery are functions of Go's own that are on every stack.
 var machinery = []string{"runtime.", "runtime/debug.", "iter.", "internal/runtime/"}

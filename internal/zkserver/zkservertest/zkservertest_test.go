@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"zksim/recipes/live/zkserver"
+	"zksim/internal/zkserver"
 )
 
 // verdict is a testing.TB that remembers how the test was ended.

@@ -4,8 +4,8 @@ import (
 	"strings"
 	"testing"
 
-	"zksim/recipes/live/zkserver"
-	"zksim/recipes/live/zkserver/zkservertest"
+	"zksim/internal/zkserver"
+	"zksim/internal/zkserver/zkservertest"
 )
 
 func TestAServerTellsItsFigures(t *testing.T) {

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"zksim/model/transcript"
+	"zksim/internal/transcript"
 )
 
 // maxShown is how many differences of one transcript a failing test prints.

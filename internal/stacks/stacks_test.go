@@ -112,7 +112,7 @@ func TestGoroutinesOfThisProcess(t *testing.T) {
 	wg.Wait()
 	here := Current()
 	if frames, _ := Client(here.Frames()); !strings.HasPrefix(frames[0].String(),
-		"zksim/sim/stacks.TestGoroutinesOfThisProcess stacks/stacks_test.go:") {
+		"zksim/internal/stacks.TestGoroutinesOfThisProcess stacks/stacks_test.go:") {
 		t.Error(fmt.Sprint(frames))
 	}
 }

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"zksim/model/transcript"
+	"zksim/internal/transcript"
 )
 
 const (

@@ -6,8 +6,8 @@ import (
 	"strings"
 	"testing"
 
+	"zksim/internal/transcript"
 	"zksim/model"
-	"zksim/model/transcript"
 )
 
 // falsification changes one field of what was recorded. It returns false if the
