@@ -65,9 +65,23 @@ const (
 
 // WriteStory tells the run step by step.
 func WriteStory(w io.Writer, f *Failure) error {
+	return f.write(w, func(passage) bool { return true })
+}
+
+// WriteGist is WriteStory without the steps that do nothing but move the run on. It says which step decides.
+func WriteGist(w io.Writer, f *Failure) error {
+	decides := func(p passage) bool { return f.Report.Why != nil && p.Step > 0 && p.Step == f.Report.Why.Step }
+	return f.write(w, func(p passage) bool { return p.Class() == "" || decides(p) })
+}
+
+// write writes the passages that are wanted, and what short names stand for.
+func (f *Failure) write(w io.Writer, wanted func(p passage) bool) error {
 	n := newNames(f.History, f.Trace)
 	b := bufio.NewWriter(w)
 	for _, p := range story(f, n) {
+		if !wanted(p) {
+			continue
+		}
 		number := ""
 		if p.Step > 0 {
 			number = fmt.Sprint(p.Step)

@@ -37,7 +37,7 @@ func failAgain(t T, s *Scenario, found *engine.Result, where, file string) {
 	text := strings.TrimLeft(b.String(), " ")
 	b.Reset()
 	b.WriteString(text)
-	if err := reports.WriteStory(&b, f.Failure); err != nil {
+	if err := reports.WriteGist(&b, f.Failure); err != nil {
 		t.Fatalf("%v", err)
 		return
 	}
@@ -89,7 +89,7 @@ func told(t T, s *Scenario, res *engine.Result) {
 		return
 	}
 	var b strings.Builder
-	if err := reports.WriteStory(&b, f); err != nil {
+	if err := reports.WriteGist(&b, f); err != nil {
 		t.Fatalf("%v", err)
 		return
 	}
