@@ -230,22 +230,22 @@ func finds(t *testing.T, dir string, env []string) {
 	out, code := sh(t, dir, env, "go test ./...")
 	m := regexp.MustCompile(`minimal    \d+ of \d+ steps, .*
  +decided    step \d+, after .*
-(?:.*\n)* +replayed   2 of 2 identical, hash ([0-9a-f]{16})
- +page       (/.*/index\.html)
+(?:.*\n)* +page       (/.*/index\.html)
+ +replayed   2 of 2 identical, hash ([0-9a-f]{16})
  +reproduce  (go test example.com/mine -run '\^TestMyLock\$' -zksim\.schedule (testdata/zksim/\S+))\n`).FindStringSubmatch(out)
 	if code != 1 || m == nil {
 		t.Fatalf("exit status %d\n%s", code, out)
 	}
-	for _, file := range []string{m[2], filepath.Join(dir, m[4])} {
+	for _, file := range []string{m[1], filepath.Join(dir, m[4])} {
 		if _, err := os.Stat(file); err != nil {
 			t.Error(err)
 		}
 	}
 	again, code := sh(t, filepath.Join(dir, "mylock"), env, m[3])
-	if code != 1 || !strings.Contains(again, m[1]) {
+	if code != 1 || !strings.Contains(again, m[2]) {
 		t.Errorf("%s: exit status %d\n%s", m[3], code, again)
 	}
-	if again, code := sh(t, dir, env, "ZKSIM_SEEDS=1 go test ."); code != 1 || !strings.Contains(again, m[1]) {
+	if again, code := sh(t, dir, env, "ZKSIM_SEEDS=1 go test ."); code != 1 || !strings.Contains(again, m[2]) {
 		t.Errorf("a later run: exit status %d\n%s", code, again)
 	}
 }

@@ -103,14 +103,14 @@ func TestCheckPrintsHowToRepeatAFailure(t *testing.T) {
     minimal    (\d+) of \d+ steps, .*, faults: lose-reply c\d
     decided    step \d+, after lose-reply c\d, .*
 (?: +(?:\d+ )?.*\n)* +violation of quiescence: .*
-(?: .*\n)*    replayed   2 of 2 identical, hash ([0-9a-f]{16})
-    page       (/.*/out/lock.plain-create/index.html)
+(?: .*\n)*    page       (/.*/out/lock.plain-create/index.html)
+    replayed   2 of 2 identical, hash ([0-9a-f]{16})
     reproduce  go test zksim/scenarios -run '\^TestMine\$/\^a\\\+b\$' -zksim.schedule (testdata/zksim/lock.plain-create/quiescence-[0-9a-f]{8}.txt)$`).
 		FindStringSubmatch(f.fatal)
 	if m == nil {
 		t.Fatalf("%s", f.fatal)
 	}
-	for _, file := range []string{m[3], m[4], "out/lock.plain-create/schedule.full.txt"} {
+	for _, file := range []string{m[2], m[4], "out/lock.plain-create/schedule.full.txt"} {
 		if _, err := os.Stat(file); err != nil {
 			t.Error(err)
 		}
@@ -121,7 +121,7 @@ func TestCheckPrintsHowToRepeatAFailure(t *testing.T) {
 		t.Fatal(err)
 	}
 	again := checkHere(t, s, "", m[4])
-	if !strings.HasPrefix(again.fatal, "lock/plain-create: quiescence in ") || !strings.Contains(again.fatal, m[2]) {
+	if !strings.HasPrefix(again.fatal, "lock/plain-create: quiescence in ") || !strings.Contains(again.fatal, m[3]) {
 		t.Errorf("%+v", again)
 	}
 	again = checkHere(t, s, "1-1", "")
@@ -139,6 +139,27 @@ func TestCheckPrintsHowToRepeatAFailure(t *testing.T) {
 	s.Caught = []string{"quiescence"} // then it is as it should be
 	if again := check(t, s, "", file); again.fatal != "" || !strings.Contains(again.logs, "violated after ") {
 		t.Errorf("%+v", again)
+	}
+}
+
+// What cannot be written is said, and the line that is printed has been tried out all the same.
+func TestCheckFailsAsWellWhereNothingCanBeWritten(t *testing.T) {
+	s := *catalog.Named("lock/plain-create")
+	s.Caught = nil
+	for blocked, want := range map[string][]string{
+		"out":      {"not written: writing out/", "replayed ", "-zksim.schedule testdata/zksim/lock.plain-create/quiescence-"},
+		"testdata": {"not written: writing testdata/", "replayed ", "-zksim.schedule out/lock.plain-create/schedule.txt"},
+	} {
+		t.Chdir(t.TempDir())
+		if err := os.WriteFile(blocked, nil, 0o666); err != nil {
+			t.Fatal(err)
+		}
+		f := checkHere(t, s, "1-100", "")
+		for _, x := range want {
+			if !strings.Contains(f.fatal, x) {
+				t.Errorf("%s is a file: no %q in\n%s", blocked, x, f.fatal)
+			}
+		}
 	}
 }
 
