@@ -28,9 +28,10 @@ type Client struct {
 	tried     int  // server that said the session had expired; -1 none
 	state     zk.State
 	session   int64
-	sessions  int64 // how many this client has had
-	lastZxid  int64 // of the last reply header
-	lastTxn   int   // place in the log that this stands for
+	sessions  int64   // how many this client has had
+	orphans   []int64 // sessions that go on although the client was told that they had expired
+	lastZxid  int64   // of the last reply header
+	lastTxn   int     // place in the log that this stands for
 	auth      []credential
 
 	unsent  []*request
@@ -122,7 +123,7 @@ func itoa(n int) string { return strconv.Itoa(n) }
 func (c *Client) reset() {
 	*c = Client{w: c.w, id: c.id, start: c.start, server: -1, tried: -1, state: zk.StateConnecting,
 		unsent: c.unsent[:0], wire: c.wire[:0], down: c.down[:0], late: c.late[:0], conn: c.conn,
-		watchers: c.watchers[:0], sessionChans: c.sessionChans[:0], fired: c.fired[:0], scopes: c.scopes[:0], coroutines: c.coroutines[:0], names: c.names[:0], moves: c.moves[:0]}
+		orphans: c.orphans[:0], watchers: c.watchers[:0], sessionChans: c.sessionChans[:0], fired: c.fired[:0], scopes: c.scopes[:0], coroutines: c.coroutines[:0], names: c.names[:0], moves: c.moves[:0]}
 	c.conn.Reset()
 	c.conn.Session, c.conn.Auth, c.conn.Index = 0, loopback, c.id
 }
@@ -210,7 +211,7 @@ func (c *Client) connect(k int) {
 	w := c.w
 	s := w.servers[k]
 	c.late = c.late[:0]
-	if c.session != 0 && !w.leader().store.HasSession(c.session) {
+	if c.session != 0 && !s.authority().store.HasSession(c.session) {
 		c.expired(k)
 		return
 	}
@@ -277,9 +278,12 @@ func (c *Client) spare(i int) bool {
 	return c.w.Detail.Forget && x.scope.left() == nil && c.watches(x.kind, x.path) < i
 }
 
-// expired is the answer to a reconnect whose session is gone. All watches end;
-// the library goes on by itself to open a new session.
+// expired is the answer of server k to a reconnect whose session is gone, or to a leader that was deposed
+// seems to be. All watches end; the library goes on by itself to open a new session.
 func (c *Client) expired(k int) {
+	if c.HasSession() {
+		c.orphans = append(c.orphans, c.session)
+	}
 	c.session, c.lastZxid, c.lastTxn, c.owedTo = 0, 0, 0, 0
 	c.rounded, c.tried = false, k
 	c.setState(zk.StateExpired)
@@ -337,7 +341,7 @@ func (c *Client) cut(drop bool) {
 	if c.await != nil && c.await.req.Op.IsWrite() {
 		c.owedAt, c.owedTo = c.server, c.awaitTo
 	}
-	if !drop && !c.hungup {
+	if !drop && !c.hungup && !c.w.servers[c.server].deposed {
 		for _, r := range c.wire {
 			if r.req.Op.IsWrite() || r.req.Op == model.OpAuth {
 				c.late = append(c.late, r.req)
