@@ -232,7 +232,7 @@ var faultTests = []struct {
 		"= true <nil>", "made: e", "lapse c1", "- lapse c1", "run c2", "connect c2 s3", "disconnect c2", "- connect c2 s3",
 		"+ connect c2 s2", "+ connect c2 s1", "stepdown s1", "- disown c2 s1"}},
 	{"depose", "depose disconnect", 3, []program{createLater}, []string{"depose s1", "- connect c1 s1", "connect c1 s3", "disconnect c1",
-		"connect c1 s1", "connect c1 s2", "lapse c1"}}, // it has never heard of that session
+		"connect c1 s1", "connect c1 s2", "- lapse c1", "run c1", "run c1", "lapse c1"}}, // it has never heard of that session
 	{"elect", "elect=9", 1, []program{create}, []string{"run c1", "connect c1 s1", "- elect s3"}},
 	{"elect", "elect=2 depose", 3, []program{create, create}, []string{"run c1", "run c2", "connect c1 s1", "connect c2 s2", "serve c1",
 		"elect s2", "made: a", "run c1", "= " + lost, "run c2", "= " + lost, "- replicate s1", "- replicate s3", "- serve c1",

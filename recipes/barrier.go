@@ -100,7 +100,7 @@ func (b *Barrier) change(ctx context.Context, to string) (err error) {
 	}
 	var now []byte
 	var stat *zk.Stat
-	err = b.fresh(ctx, b.path, func() (err error) {
+	err = b.fresh(ctx, func() (err error) {
 		now, stat, err = b.on(ctx).Get(b.path)
 		return err
 	}, &now, &stat)
@@ -123,8 +123,10 @@ func (b *Barrier) change(ctx context.Context, to string) (err error) {
 // returns zk.ErrClosing.
 func (b *Barrier) Wait(ctx context.Context) (err error) {
 	defer b.env.Forget()(&b.alarm, &err)
-	for first := (*zk.Stat)(nil); ; {
-		b.env.Keep(&b.alarm, &first)
+	var first *zk.Stat
+	var session int64
+	for {
+		b.env.Keep(&b.alarm, &first, &session)
 		if err := ctx.Err(); err != nil {
 			return err
 		}
@@ -132,7 +134,7 @@ func (b *Barrier) Wait(ctx context.Context) (err error) {
 		var stat *zk.Stat
 		var changed <-chan zk.Event
 		b.alarm.set(b.env)
-		err := b.fresh(ctx, b.path, func() (err error) {
+		err := b.freshSince(ctx, &session, b.path, func() (err error) {
 			now, stat, changed, err = b.on(ctx).GetW(b.path)
 			return err
 		}, &now, &stat, &changed)

@@ -137,7 +137,7 @@ const changing = "changing"
 // starts over when it is overtaken by an update.
 func (c config) Get(ctx context.Context) (set ConfigSet, err error) {
 	defer c.env.Forget()(&set.Values, &set.stat, &err)
-	err = c.fresh(ctx, c.dir, func() (err error) {
+	err = c.fresh(ctx, func() (err error) {
 		set, err = c.read(ctx)
 		return err
 	}, &set.Values, &set.stat)

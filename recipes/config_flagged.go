@@ -141,7 +141,7 @@ func (c *FlaggedConfig) put(ctx context.Context, version int32, path string, dat
 func (c *FlaggedConfig) sweep(ctx context.Context, version int32, values map[string][]byte) (err error) {
 	defer c.env.Forget()(&err)
 	var names []string
-	err = c.fresh(ctx, c.dir, func() (err error) {
+	err = c.fresh(ctx, func() (err error) {
 		names, _, err = c.on(ctx).Children(c.dir)
 		return err
 	}, &names)
@@ -170,7 +170,7 @@ func (c *FlaggedConfig) end(ctx context.Context, version int32) (err error) {
 		return err
 	}
 	var flag []byte
-	if err := c.fresh(ctx, c.dir, func() (err error) {
+	if err := c.fresh(ctx, func() (err error) {
 		flag, _, err = c.on(ctx).Get(c.dir)
 		return err
 	}, &flag); err != nil {

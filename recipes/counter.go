@@ -62,7 +62,7 @@ func NewCounter(conn Conn, env Env, path string, opt CounterOptions) *Counter {
 
 // Get returns the number, with all changes that ended before the call.
 func (c *Counter) Get(ctx context.Context) (int64, error) {
-	n, _, err := c.read(ctx)
+	n, _, err := c.read(ctx, c.fresh)
 	return n, err
 }
 
@@ -73,7 +73,7 @@ func (c *Counter) Add(ctx context.Context, delta int64) (sum int64, err error) {
 	defer c.env.Forget()(&sum, &err)
 	for {
 		c.env.Keep()
-		n, version, err := c.read(ctx)
+		n, version, err := c.read(ctx, c.recent)
 		if err != nil {
 			return 0, err
 		}
@@ -92,7 +92,10 @@ func (c *Counter) CompareAndSet(ctx context.Context, old, next int64) (swapped b
 	defer c.env.Forget()(&swapped, &err)
 	for {
 		c.env.Keep()
-		n, version, err := c.read(ctx)
+		n, version, err := c.read(ctx, c.recent)
+		if err == nil && n != old { // perhaps it is, and a leader that was deposed has answered
+			n, version, err = c.read(ctx, c.fresh)
+		}
 		if err != nil || n != old {
 			return false, err
 		}
@@ -102,12 +105,19 @@ func (c *Counter) CompareAndSet(ctx context.Context, old, next int64) (swapped b
 	}
 }
 
+// recent is how the number is read of which a version will tell whether it was the latest.
+func (c *Counter) recent(ctx context.Context, read func() error, kept ...any) error {
+	return c.synced(ctx, c.path, read, kept...)
+}
+
 // read returns the number and the version of its znode; that of a missing one is
 // 0, as when it will have been made.
-func (c *Counter) read(ctx context.Context) (n int64, version int32, err error) {
+func (c *Counter) read(
+	ctx context.Context, fresh func(context.Context, func() error, ...any) error,
+) (n int64, version int32, err error) {
 	defer c.env.Forget()(&n, &version, &err)
 	var data []byte
-	err = c.fresh(ctx, c.path, func() error {
+	err = fresh(ctx, func() error {
 		d, stat, err := c.on(ctx).Get(c.path)
 		if err == nil {
 			data, version = d, stat.Version

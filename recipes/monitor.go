@@ -61,6 +61,8 @@ type Monitor struct {
 	queue place // never taken
 	opt   MonitorOptions
 	seen  []holder
+
+	session int64 // the one in which the latest look was
 }
 
 // holder is one whose time runs.
@@ -104,10 +106,10 @@ func (m *Monitor) Run(ctx context.Context) error {
 
 // update looks who holds the lock, and leaves a watch for changes.
 func (m *Monitor) update(ctx context.Context) (change <-chan zk.Event, err error) {
-	defer m.queue.env.Forget()(&m.seen, &m.queue.alarm, &change, &err)
+	defer m.queue.env.Forget()(&m.seen, &m.session, &m.queue.alarm, &change, &err)
 	m.queue.alarm.set(m.queue.env)
 	var queue []string
-	err = m.queue.fresh(ctx, m.queue.dir, func() (err error) { // or a new session might show holders of the past again
+	err = m.queue.freshSince(ctx, &m.session, m.queue.dir, func() (err error) { // or a new session might show holders of the past again
 		queue, change, err = m.list(ctx)
 		return err
 	}, &queue, &change)
@@ -183,7 +185,7 @@ func (m *Monitor) check(ctx context.Context) error {
 // over.
 func (m *Monitor) data(ctx context.Context, path string) (data []byte, err error) {
 	defer m.queue.env.Forget()(&data, &err)
-	err = m.queue.fresh(ctx, path, func() (err error) {
+	err = m.queue.fresh(ctx, func() (err error) {
 		data, _, err = m.queue.on(ctx).Get(path)
 		return err
 	}, &data)

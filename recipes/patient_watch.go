@@ -64,7 +64,7 @@ func (w *PatientChildrenWatch) Run(ctx context.Context, f func(children []string
 		if now == told {
 			_, err = o.wait(ctx, nil, event)
 		} else if err = w.pass(ctx, o, event); err == errPassed {
-			settled, o.synced, err = now, 0, nil
+			settled, o.synced, err = now, -1, nil // no session: so the next read is behind a write
 		}
 		if err != nil {
 			return err

@@ -234,6 +234,9 @@ func (c *Client) connect(k int) {
 	c.unsent = c.unsent[:0]
 	c.rearm()
 	c.setState(zk.StateHasSession)
+	if !w.leader().store.HasSession(c.session) { // a leader that was deposed does not know that it has ended
+		w.History.Add(history.Event{Kind: history.Exceeded, Client: int32(c.id), Step: w.step})
+	}
 }
 
 // rearm sends SetWatches. It goes to the back of the queue, so a read that was

@@ -139,6 +139,15 @@ func (c *Client) disown(k int) {
 	c.expired(k)
 }
 
+// lapsable reports whether a session can end whose client was told that it had: it has got round to acting on that, which
+// takes less time than the new leader gives the session. When the faults are over that comes before time goes on.
+func (c *Client) lapsable() bool {
+	if len(c.orphans) == 0 || c.paused {
+		return false
+	}
+	return c.closed || !c.busyUntil(c.w.respite) || c.w.calm && !c.runnable()
+}
+
 // lapse ends the oldest session that goes on although its client was told that it had expired.
 func (c *Client) lapse() {
 	w := c.w

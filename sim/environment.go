@@ -76,9 +76,17 @@ func (c *Client) Unaware() bool {
 	if c.closed {
 		return false
 	}
-	if c.connected || c.paused || c.w.timerDue(c, c.expiry()) {
-		return true
-	}
+	return c.connected || c.paused || c.busyUntil(c.expiry())
+}
+
+// busyUntil reports whether the client's code has something to do now or, unless something happens, up to a virtual
+// time.
+func (c *Client) busyUntil(at int64) bool {
+	return c.w.timerDue(c, at) || c.runnable()
+}
+
+// runnable reports whether the client's code has something to do now.
+func (c *Client) runnable() bool {
 	for _, g := range c.coroutines {
 		if g.status == runnable {
 			return true
