@@ -37,7 +37,7 @@ type Plan []Rule
 func Contract() Plan {
 	var p Plan
 	for _, f := range Table {
-		if !f.initial && !f.ensemble {
+		if !f.initial {
 			p = append(p, Rule{Fault: f.Name, Budget: 2})
 		}
 	}

@@ -18,12 +18,13 @@ type CounterOptions struct {
 //
 // # Protocol
 //
-//  1. Sync and read the znode; its data is the number in decimal, and its
+//  1. Sync and read the znode; or, for Get, and before CompareAndSet reports
+//     false, fence and read. Its data is the number in decimal, and its
 //     version is remembered. A znode that is missing or empty is zero.
 //  2. In one multi, set the new number if the version is still the same, and
 //     create a receipt below the counter: _r_GUID, ephemeral.
 //  3. On a bad version somebody else was first: go to 1. If the answer is lost,
-//     sync and look for the receipt: if it is there, the multi was executed; if
+//     fence and look for the receipt: if it is there, the multi was executed; if
 //     not, and the session is still the same, it was not, and goes out again.
 //     If the session has ended meanwhile, nobody can tell: [ErrUnknownOutcome].
 //  4. Delete the receipt.
@@ -34,7 +35,7 @@ type CounterOptions struct {
 // answer. Then a bad version may be due to one's own first attempt, and what was
 // added once is counted twice (twin double-count). Nor does the number itself
 // tell who has written it, once others have added to it. And a number that is
-// read without a sync may be one that was replaced long ago (twin stale-get).
+// read without that may be one that was replaced long ago (twin stale-get).
 //
 // A counter must not be deleted while it is in use: its versions would begin
 // anew, and an old one would match.

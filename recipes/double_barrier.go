@@ -49,10 +49,10 @@ type DoubleBarrierOptions struct {
 //
 // # Protocol
 //
-//  1. Create dir/member-GUID, ephemeral. If the answer is lost, sync and look whether
+//  1. Create dir/member-GUID, ephemeral. If the answer is lost, fence and look whether
 //     it is there; if it is not, start over with a new GUID.
 //  2. Read the own znode, leaving a watch. If it is gone or belongs to an earlier
-//     session, start over with a new GUID.
+//     session, which may live on for others, delete it and start over with a new GUID.
 //  3. Read dir/ready, leaving a watch: it lists the members of the latest round. If
 //     the own znode is among them, and the session has not changed state since
 //     before step 2, the client is inside.

@@ -30,14 +30,14 @@ type MonitorOptions struct {
 //
 // # Protocol
 //
-//  1. Sync, list the contenders and leave a watch on the directory, or on its creation.
+//  1. Sync, in a new session fence, list the contenders and leave a watch on the directory, or on its creation.
 //  2. The holders are the first of the queue, or, if that is a reader, all readers
 //     before the first writer. Note the time for those that are new.
 //  3. Wait for the watch or a change of the session's state, and go to 1; or until the
 //     limit of a holder is over.
-//  4. Then sync and read the holder's znode. If it is there, raise the alarm.
+//  4. Then fence and read the holder's znode. If it is there, raise the alarm.
 //
-// Nothing is asked for while nothing changes. Each sync and what is read after it are of
+// Nothing is asked for while nothing changes. Each sync or fence and what is read after it are of
 // one session.
 //
 // # What the text leaves out
@@ -46,7 +46,7 @@ type MonitorOptions struct {
 // show each change. What is measured is the life of a znode, whose name comes once
 // (twin busy-lock). It runs from the moment when the monitor has heard of it, so that
 // what it says is true, and the limit is met a little later than it might be. And a
-// server that lags shows holders of the past, so the last look comes after a sync
+// server that lags shows holders of the past, so the last look comes after a fence
 // (twin stale-alarm).
 //
 // A holder whose process hangs or whose session is about to end is still a holder. The

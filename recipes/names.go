@@ -39,7 +39,7 @@ type NamesOptions struct {
 //
 // To register, create in one multi dir/NAME with the data and, empty,
 // dir/NAME/_o_OWNER-GUID. If dir/NAME exists, the name is taken. If the answer is
-// lost, sync and look for the own mark below dir/NAME: the create may have
+// lost, fence and look for the own mark below dir/NAME: the create may have
 // succeeded.
 //
 // To unregister, list dir/NAME, find the mark with the own OWNER, and delete both

@@ -18,7 +18,7 @@ import (
 //  2. If they are those told last, wait for the watch and go to 1.
 //  3. Wait until the watch fires or the time to settle has passed. In the former
 //     case go to 1.
-//  4. Sync and list again. If pzxid and number are the same, tell; else go to 3.
+//  4. Fence and list again. If pzxid and number are the same, tell; else go to 3.
 //
 // # What the texts leave out
 //

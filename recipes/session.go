@@ -117,15 +117,16 @@ func (s session) there(ctx context.Context, path string) (exists bool) {
 // session of that write, since the servers let a new session begin further in the past. What read returns must not be
 // used unless fresh returns nil. Of what read sees, only kept is left.
 //
-// A sync is not enough. A leader that was cut off goes on for a while after another one was elected; it answers a sync at
-// once, without asking anybody, and what it shows is old. A write is answered only when most servers have it.
+// A sync is not enough. A leader that was cut off goes on for a while after another one was elected; it answers
+// a sync at once, without asking anybody, and what it shows is old. A write is answered only when most servers
+// have it.
 func (s session) fresh(ctx context.Context, read func() error, kept ...any) error {
 	return s.after(ctx, nil, func(int64) error { return s.fence(ctx) }, read, kept...)
 }
 
-// freshSince is fresh for reads of path that must not be older than others, which were fresh when the session was the one
-// in session: within that, ZooKeeper never goes back, and a sync does to hear of what is new. It sets session to the
-// present one.
+// freshSince is fresh for reads of path that must not be older than others, which were fresh when the session was
+// the one in session: within that, ZooKeeper never goes back, and a sync does to hear of what is new. It sets session
+// to the present one.
 func (s session) freshSince(
 	ctx context.Context, session *int64, path string, read func() error, kept ...any,
 ) (err error) {
@@ -142,8 +143,8 @@ func (s session) freshSince(
 	}, read, append(kept, session)...)
 }
 
-// synced runs read after a sync, so that it sees what is new unless a leader that was cut off has answered. Nothing may be
-// concluded from what it does not see.
+// synced runs read after a sync, so that it sees what is new unless a leader that was cut off has answered. Nothing
+// may be concluded from what it does not see.
 func (s session) synced(ctx context.Context, path string, read func() error, kept ...any) error {
 	return s.after(ctx, nil, func(int64) error {
 		_, err := s.on(ctx).Sync(path)
@@ -151,8 +152,8 @@ func (s session) synced(ctx context.Context, path string, read func() error, kep
 	}, read, kept...)
 }
 
-// after runs read after another request, which is given the session, until both were answered in one session. What is at
-// session is all that is left of a try for the next one; it may be nil.
+// after runs read after another request, which is given the session, until both were answered in one session. What
+// is at session is all that is left of a try for the next one; it may be nil.
 func (s session) after(
 	ctx context.Context, session *int64, first func(id int64) error, read func() error, kept ...any,
 ) (err error) {
@@ -179,7 +180,8 @@ func (s session) after(
 }
 
 // fence is a write that changes nothing: a multi without operations. It needs no permission and no znode, and fires no
-// watch, but it is a txn of its own, so an answer says that the present leader and most servers have executed it.
+// watch, but it is a txn of its own, so an answer says that the present leader and most servers have executed it. The
+// alternatives cost more: a set of an own znode fires watches, and so does a create that is followed by a delete.
 func (s session) fence(ctx context.Context) error {
 	_, err := s.on(ctx).Multi()
 	return err

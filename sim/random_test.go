@@ -62,17 +62,12 @@ func config(servers int, seed uint64) sim.Config {
 	return sim.Config{Clients: 3, Servers: servers, Order: seed*2 + 1, SafetySteps: 300 - int(seed%3)*120, MaxSteps: 4000}
 }
 
-// everyFault is all that may go wrong, with elections.
-func everyFault() faults.Plan {
-	return append(faults.Contract(), faults.Rule{Fault: "depose", Budget: 2}, faults.Rule{Fault: "elect", Budget: 2})
-}
-
 // random prepares w for a run of random programs and makes its choices and
 // faults a function of seed.
 func (tp *tape) random(w *sim.World, servers int, seed uint64) {
 	r := &sim.Random{FaultRate: 6000}
 	r.Seed(seed)
-	tp.Reset(everyFault().SwarmInto(nil, servers, r.Uint64))
+	tp.Reset(faults.Contract().SwarmInto(nil, servers, r.Uint64))
 	tp.start(w, config(servers, seed), r)
 }
 

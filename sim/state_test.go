@@ -174,7 +174,7 @@ func TestEveryFieldOfAStateIsInItsFingerprint(t *testing.T) {
 		r.Seed(seed)
 		s.Chooser = r
 		var in faults.Injector
-		in.Reset(append(everyFault(), faults.Rule{Fault: "lose-reply", Budget: 1, Aim: faults.Aim{Op: "set", Nth: 1}}))
+		in.Reset(append(faults.Contract(), faults.Rule{Fault: "lose-reply", Budget: 1, Aim: faults.Aim{Op: "set", Nth: 1}}))
 		cfg := sim.Config{Clients: 2, Servers: 1 + int(seed%2)*2, Order: seed, MaxSteps: 600}
 		cfg.Detail = sim.Detail{DenseZxids: seed%4 > 1, Forget: seed%3 > 0}
 		w.Reset(cfg, &in, busy)
