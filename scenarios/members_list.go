@@ -36,6 +36,10 @@ var memberScenarios = []Scenario{
 		Source: "derived from watchers that clear their lists", Faults: plan("disconnect=1"),
 		Caught: []string{"departure"},
 		Wakes:  "disconnect"}),
+	memberTwin("not-ours", broken.NotOurs, Scenario{Doc: "a znode of the name in a new session is taken for another's",
+		Source: "derived from leaders that were deposed", Servers: []int{3}, Faults: plan("depose=2"),
+		Caught: []string{"presence"},
+		Wakes:  "depose"}),
 }
 
 // memberTwin is a scenario of a broken group that must be caught.

@@ -24,6 +24,7 @@ type Client struct {
 	closing   bool // Close was called
 	closed    bool // ... and has ended, or the process crashed
 	rounded   bool // all servers were tried in vain since the last connection
+	vain      int  // how many more times they can be tried in vain, since an election takes its time
 	server    int  // index of the connected, else of the last connected server; -1 before
 	tried     int  // server that said the session had expired; -1 none
 	state     zk.State
@@ -221,7 +222,7 @@ func (c *Client) connect(k int) {
 		w.commit(nil, c.session, &model.Request{Op: model.OpCreateSession, Version: w.SessionTimeout})
 		s.catchUp(w.committed)
 	}
-	c.connected, c.hungup, c.rounded = true, false, false
+	c.connected, c.hungup, c.rounded, c.vain = true, false, false, 0
 	c.server, c.tried = k, -1
 	c.conn.Session, c.conn.Auth = c.session, loopback
 	for _, a := range c.auth {
@@ -330,7 +331,9 @@ func (c *Client) announce(ev zk.Event) {
 // round ends a pass over all servers without success: what waits to be sent
 // fails with ErrNoServer. With a single server every reconnect begins so.
 func (c *Client) round() {
-	c.rounded = true
+	if c.rounded = c.vain == 0; !c.rounded {
+		c.vain--
+	}
 	for _, r := range c.unsent {
 		r.fail(zk.ErrNoServer)
 	}

@@ -23,6 +23,9 @@ import (
 // never is a place in the log that no server will ever apply.
 const never = math.MaxInt
 
+// outage is how many more times than else a client may try all servers in vain while they elect a leader.
+const outage = 2
+
 // Leader returns the index of the server that leads.
 func (w *World) Leader() int { return w.lead }
 
@@ -71,6 +74,9 @@ func (w *World) elect(k int, proposer *Client) {
 	for _, c := range w.clients {
 		if c.connected && !w.servers[c.server].deposed {
 			c.cut(true)
+		}
+		if !c.connected {
+			c.vain = outage
 		}
 		c.late = c.late[:0]
 		c.touch()

@@ -172,12 +172,15 @@ func (w *World) Follows(k int) bool {
 }
 
 // Lagging returns the servers that c could move to, in the order of how far
-// they are behind, the furthest first: not its own, only followers, not behind
+// they are behind, the furthest first: not its own, not the leader, not behind
 // what c has seen. With a single server there are none.
 func (w *World) Lagging(c *Client) []int {
 	list := w.lagging[:0]
 	for _, s := range w.servers {
-		if s.index == c.server || !w.Follows(s.index) || s.applied < c.lastTxn {
+		if s.index == c.server || s.index == w.lead || s.frozen || s.applied < c.lastTxn {
+			continue
+		}
+		if s.deposed && (c.ahead(s) || !s.store.HasSession(c.session)) {
 			continue
 		}
 		list = append(list, s.index)

@@ -65,6 +65,9 @@ func (c *Client) body() uint64 {
 			h = h.Bool(c.ahead(w.servers[k]))
 		}
 	}
+	if c.vain > 0 {
+		h = h.Int(int64(c.vain))
+	}
 	for i, id := range c.orphans {
 		h = h.Int(-int64(len(c.orphans) - i)).Int(id)
 	}
