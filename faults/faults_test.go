@@ -213,8 +213,8 @@ var faultTests = []struct {
 	{"depose", "depose=9", 1, []program{create}, []string{"run c1", "connect c1 s1", "- depose s1", "- depose c1 s1"}},
 	// The old leader answers a sync at once and reads from what it has, while what was acknowledged elsewhere is missing.
 	{"depose", "depose", 3, []program{synced, create}, []string{"run c1", "connect c1 s1", "serve c1", "+ depose s1",
-		"- depose c1 s1", "depose s1", "- depose s3", "- replicate s1", "run c2", "connect c2 s2", "serve c2",
-		"- deliver c2", "replicate s2", "deliver c2", "= <nil>", "made: a", "deliver c1", "serve c1", "deliver c1",
+		"- depose c1 s1", "depose s1", "- depose s2", "- replicate s1", "run c2", "connect c2 s3", "serve c2",
+		"- deliver c2", "replicate s3", "deliver c2", "= <nil>", "made: a", "deliver c1", "serve c1", "deliver c1",
 		"= <nil> [] <nil>", "stepdown s1", "- stepdown s1", "deliver c1", "- connect c1 s1"}},
 	// A write waits there, and a sync behind one; both end with the connection, and nothing is left of them.
 	{"depose", "depose", 3, []program{create, synced}, []string{"run c1", "run c2", "connect c1 s1", "connect c2 s1", "depose s1",
@@ -233,7 +233,7 @@ var faultTests = []struct {
 		"+ connect c2 s2", "+ connect c2 s1", "stepdown s1", "- disown c2 s1"}},
 	{"depose", "depose disconnect", 3, []program{createLater}, []string{"depose s1", "- connect c1 s1", "connect c1 s3", "disconnect c1",
 		"connect c1 s1", "connect c1 s2", "- lapse c1", "run c1", "run c1", "lapse c1"}}, // it has never heard of that session
-	{"elect", "elect=9", 1, []program{create}, []string{"run c1", "connect c1 s1", "- elect s3"}},
+	{"elect", "elect=9", 1, []program{create}, []string{"run c1", "connect c1 s1", "- elect s2"}},
 	{"elect", "elect=2 depose", 3, []program{create, create}, []string{"run c1", "run c2", "connect c1 s1", "connect c2 s2", "serve c1",
 		"elect s2", "made: a", "run c1", "= " + lost, "run c2", "= " + lost, "- replicate s1", "- replicate s3", "- serve c1",
 		"+ depose s2", "elect s3"}},

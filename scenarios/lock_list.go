@@ -93,7 +93,7 @@ var lockScenarios = []Scenario{
 		Wakes:  "expire"}),
 	twin("synced-retry", broken.SyncedRetry, Scenario{Doc: "a znode that is not seen behind a sync is created again, under a new GUID",
 		Source: "derived from leaders that were deposed, ZOOKEEPER-1675", Servers: []int{3}, Clients: 5,
-		Faults: plan("depose=1 depose=1 late-commit=2@op=create late-commit=2@op=create"), // two rules of each: more runs have both
+		Faults: plan("depose=1 depose=1 late-commit=9@op=create late-commit=9@op=create"), // two rules of each: more runs have both
 		Caught: []string{"quiescence", "tree"},
 		Wakes:  "depose, late-commit of the create"}),
 	twin("low-token", broken.LowToken, Scenario{Doc: "the token is the lower 32 bits of the zxid",

@@ -39,20 +39,14 @@ func (w *World) Deposed() int {
 	return -1
 }
 
-// Successor returns the index of the server that would be elected in place of the leader: of the others the one that has
-// applied the most, and of these the last; -1 if there cannot be an election, since there are too few servers or a leader
-// was deposed already.
+// Successor returns the index of the server that would be elected in place of the leader: the next one, for the others
+// have the same log, whatever they have applied of it; -1 if there cannot be an election, since there are too few servers
+// or a leader was deposed already.
 func (w *World) Successor() int {
 	if len(w.servers) < 3 || w.Deposed() >= 0 {
 		return -1
 	}
-	best := -1
-	for _, s := range w.servers {
-		if s.index != w.lead && (best < 0 || s.applied >= w.servers[best].applied) {
-			best = s.index
-		}
-	}
-	return best
+	return (w.lead + 1) % len(w.servers)
 }
 
 // Elect has the leader restart and Successor elected. What was on its way between clients and servers is lost.

@@ -79,8 +79,8 @@ func newSearch(sc *Scope, reduce Reductions, most int) *search {
 	return s
 }
 
-// distant are the faults that look for a server which lags, or which does not.
-var distant = []string{"late-request", "expiry-lag", "failover", "late-commit", "depose", "elect"}
+// distant are the faults that look for a server which lags.
+var distant = []string{"late-request", "expiry-lag", "failover", "late-commit"}
 
 // refute takes note of a schedule that violates a checker. There is no need to go
 // on.
