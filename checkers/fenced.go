@@ -8,7 +8,8 @@ import (
 // Fenced is the layer of lock safety that holds whatever happens: a resource
 // that checks tokens never accepts a write of an earlier holder after one of a
 // later holder. Holders are told apart by the zxid that made their znodes, not
-// by the token that they show. Where readers share the lock, the resource lets no
+// by the token that they show. Nor does it refuse the latest holder, as it would
+// if tokens did not grow. Where readers share the lock, the resource lets no
 // earlier holder read after a write of a later one, or write after it has read.
 type Fenced struct{}
 
@@ -17,7 +18,7 @@ func (Fenced) Name() string { return "fenced" }
 
 // Doc implements [Checker].
 func (Fenced) Doc() string {
-	return "the guarded resource never accepts a write of an earlier holder after one of a later holder"
+	return "the guarded resource never accepts a write of an earlier holder after one of a later holder, and refuses none of the latest"
 }
 
 // Check implements [Checker].
@@ -102,6 +103,9 @@ func (f *fence) Step(h *history.History, i int) Verdict {
 		if e.OK {
 			return f.judge(i, e)
 		}
+		if x := f.holder(e); x.since > max(f.written.since, f.read.since) {
+			return violated(f, i, "the resource refused c%d, holder since zxid 0x%x, the latest that it has seen", x.client, x.since)
+		}
 	}
 	return Verdict{}
 }
@@ -128,14 +132,20 @@ func (f *fence) since(e *history.Event) int64 {
 	return e.Value
 }
 
-// judge judges a write or read that the resource accepted.
-func (f *fence) judge(i int, e *history.Event) Verdict {
+// holder returns whose access e is, and since when that holds.
+func (f *fence) holder(e *history.Event) holdership {
 	x := holdership{client: e.Client}
 	for _, y := range f.holders {
 		if y.object == e.Object {
 			x = y.holdership
 		}
 	}
+	return x
+}
+
+// judge judges a write or read that the resource accepted.
+func (f *fence) judge(i int, e *history.Event) Verdict {
+	x := f.holder(e)
 	switch {
 	case e.Op == "read" && x.since < f.written.since:
 		return violated(f, i, "the resource accepted a read of c%d, holder since zxid 0x%x, after a write of c%d, holder since 0x%x",

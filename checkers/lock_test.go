@@ -177,6 +177,9 @@ func TestAFencedResourceKeepsTheOrderOfHolders(t *testing.T) {
 		{name: "accepted, because the token is a lie", text: holders + `
 			write c2 o2 v7 ok
 			write c1 o1 v9 ok`, event: 7, message: "the resource accepted a write of c1, holder since zxid 0x5, after one of c2, holder since 0x7"},
+		{name: "refused, although nobody came later", text: holders + `
+			write c1 o1 v5 ok
+			write c2 o2 v3`, event: 7, message: "the resource refused c2, holder since zxid 0x7, the latest that it has seen"},
 		{name: "the same object holds again", text: holders + `
 			write c2 o2 v7 ok
 			created c1 /l/c z8 s11

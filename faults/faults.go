@@ -31,6 +31,10 @@ type Fault struct {
 	request bool
 	ends    bool // it ends a session, and time may move on to when that can be
 	rare    bool // it is possible in one run of hundreds
+	// ensemble faults happen to the ensemble, with a client or none (nil); server is the index of
+	// the server that is in their name.
+	ensemble bool
+	server   func(w *sim.World) int
 	// local reports whether the fault, which must be possible, would change
 	// nothing but the client and its connection; nil: it would not.
 	local func(c *sim.Client) bool
@@ -57,7 +61,7 @@ var Table = []Fault{
 			if r == nil {
 				r = c.Unserved()
 			}
-			return r, r != nil
+			return r, r != nil && executed(w, c, r)
 		},
 		do: func(w *sim.World, c *sim.Client) {
 			if c.Unanswered() == nil {
@@ -110,7 +114,7 @@ var Table = []Fault{
 		Doc:   "the client's server is cut off from the leader and goes on answering reads",
 		Needs: "three servers",
 		can: func(w *sim.World, c *sim.Client) (*model.Request, bool) {
-			return nil, c.Connected() && c.Server() > 0 && !w.Frozen(c.Server())
+			return nil, c.Connected() && w.Follows(c.Server())
 		},
 		do: func(w *sim.World, c *sim.Client) { w.Freeze(c.Server()) }},
 	{Name: "failover",
@@ -135,7 +139,7 @@ var Table = []Fault{
 		Needs: "three servers, and a write on its way",
 		can: func(w *sim.World, c *sim.Client) (*model.Request, bool) {
 			r := c.Unserved()
-			return r, r != nil && r.Op.IsWrite() && r.Op != model.OpCloseSession && !c.Paused() &&
+			return r, r != nil && r.Op.IsWrite() && r.Op != model.OpCloseSession && executed(w, c, r) && !c.Paused() &&
 				c.HasSession() && len(w.Lagging(c)) > 0
 		},
 		do: func(w *sim.World, c *sim.Client) {
@@ -146,7 +150,7 @@ var Table = []Fault{
 		Doc:   "a partitioned server goes on serving a client whose session has ended",
 		Needs: "three servers",
 		can: func(w *sim.World, c *sim.Client) (*model.Request, bool) {
-			return nil, c.Connected() && c.Server() > 0 && c.HasSession() && !w.Frozen(c.Server())
+			return nil, c.Connected() && w.Follows(c.Server()) && c.HasSession()
 		},
 		do: func(w *sim.World, c *sim.Client) {
 			w.Freeze(c.Server())
@@ -157,9 +161,37 @@ var Table = []Fault{
 		Needs: "an operation with a context of Process.Interruptible",
 		can:   func(w *sim.World, c *sim.Client) (*model.Request, bool) { return nil, c.Interruptible() },
 		do:    func(w *sim.World, c *sim.Client) { c.Interrupt() }},
+	{Name: "depose", ensemble: true,
+		Doc:   "the leader is cut off and goes on serving its clients, while another one is elected; a write of one of them may survive",
+		Needs: "three servers",
+		can: func(w *sim.World, c *sim.Client) (*model.Request, bool) {
+			return nil, w.Successor() >= 0 && (c == nil || proposes(w, c))
+		},
+		server: func(w *sim.World) int { return w.Leader() },
+		do:     func(w *sim.World, c *sim.Client) { w.Depose(c) }},
+	{Name: "elect", ensemble: true,
+		Doc:   "the leader restarts and another one is elected: all connections are cut",
+		Needs: "three servers",
+		can: func(w *sim.World, c *sim.Client) (*model.Request, bool) {
+			return nil, c == nil && w.Successor() >= 0
+		},
+		server: func(w *sim.World) int { return w.Successor() },
+		do:     func(w *sim.World, c *sim.Client) { w.Elect() }},
 	{Name: "sequence", initial: true,
 		Doc:   "the counter of the parent (aim: path) starts that many creates before 2^31-1",
 		Needs: "so many sequential znodes below its path that their numbers end"},
+}
+
+// executed reports whether a request on its way to the server of c is executed when that takes it: a leader that was
+// deposed executes no write.
+func executed(w *sim.World, c *sim.Client, r *model.Request) bool {
+	return !r.Op.IsWrite() || c.Server() != w.Deposed()
+}
+
+// proposes reports whether the leader is about to take a write of c.
+func proposes(w *sim.World, c *sim.Client) bool {
+	r := c.Unserved()
+	return r != nil && r.Op.IsWrite() && c.Server() == w.Leader()
 }
 
 // Struck returns the request that the fault, which must be possible, would strike

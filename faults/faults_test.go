@@ -139,6 +139,13 @@ func interruptible(s *script, c *sim.Client) {
 	s.say("%v", err)
 }
 
+// synced lists what there is behind a sync.
+func synced(s *script, c *sim.Client) {
+	_, err := c.Conn().Sync("/d")
+	list, _, failed := c.Conn().Children("/d")
+	s.say("%v %v %v", err, list, failed)
+}
+
 func nothing(*script, *sim.Client) {}
 
 const lost = "zk: connection closed"
@@ -203,6 +210,33 @@ var faultTests = []struct {
 	{"cancel", "cancel", 1, []program{interruptible}, []string{"- cancel c1", "run c1", "run c1", "cancel c1", "- cancel c1", "run c1",
 		"= context canceled"}},
 	{"cancel", "cancel crash", 1, []program{interruptible}, []string{"run c1", "run c1", "crash c1", "- cancel c1"}},
+	{"depose", "depose=9", 1, []program{create}, []string{"run c1", "connect c1 s1", "- depose s1", "- depose c1 s1"}},
+	// The old leader answers a sync at once and reads from what it has, while what was acknowledged elsewhere is missing.
+	{"depose", "depose", 3, []program{synced, create}, []string{"run c1", "connect c1 s1", "serve c1", "+ depose s1",
+		"- depose c1 s1", "depose s1", "- depose s2", "- replicate s1", "run c2", "connect c2 s3", "serve c2",
+		"- deliver c2", "replicate s3", "deliver c2", "= <nil>", "made: a", "deliver c1", "serve c1", "deliver c1",
+		"= <nil> [] <nil>", "stepdown s1", "- stepdown s1", "deliver c1", "- connect c1 s1"}},
+	// A write waits there, and a sync behind one; both end with the connection, and nothing is left of them.
+	{"depose", "depose", 3, []program{create, synced}, []string{"run c1", "run c2", "connect c1 s1", "connect c2 s1", "depose s1",
+		"serve c1", "- serve c1", "- deliver c1", "serve c2", "- deliver c2", "stepdown s1", "deliver c1", "run c1",
+		"= " + lost, "deliver c2", "run c2", "connect c2 s2", "serve c2", "deliver c2", "= " + lost + " [] <nil>", "made:"}},
+	// Of a write that was proposed before, the old leader does not hear that the others have it.
+	{"depose", "depose@client=c1", 3, []program{create, synced}, []string{"run c1", "connect c1 s1", "- depose s1", "- depose c2 s1",
+		"depose c1 s1", "made: a", "- deliver c1", "run c2", "connect c2 s2", "serve c2", "deliver c2", "serve c2", "deliver c2",
+		"= <nil> [a] <nil>", "stepdown s1", "deliver c1", "run c1", "= " + lost}},
+	// Clients of the followers come to the old leader if they have seen no more than it has; it may tell them that their
+	// sessions, which live on, have expired.
+	{"depose", "depose disconnect=2", 3, []program{ephemeral, create}, []string{"run c1", "connect c1 s2", "serve c1", "replicate s2",
+		"deliver c1", "depose s1", "run c1", "- connect c1 s2", "+ connect c1 s1", "disown c1 s1",
+		"+ lapse c1", "- connect c1 s1", "connect c1 s3", "serve c1", "deliver c1",
+		"= true <nil>", "made: e", "lapse c1", "- lapse c1", "run c2", "connect c2 s3", "disconnect c2", "- connect c2 s3",
+		"+ connect c2 s2", "+ connect c2 s1", "stepdown s1", "- disown c2 s1"}},
+	{"depose", "depose disconnect", 3, []program{createLater}, []string{"depose s1", "- connect c1 s1", "connect c1 s3", "disconnect c1",
+		"connect c1 s1", "connect c1 s2", "- lapse c1", "run c1", "run c1", "lapse c1"}}, // it has never heard of that session
+	{"elect", "elect=9", 1, []program{create}, []string{"run c1", "connect c1 s1", "- elect s2"}},
+	{"elect", "elect=2 depose", 3, []program{create, create}, []string{"run c1", "run c2", "connect c1 s1", "connect c2 s2", "serve c1",
+		"elect s2", "made: a", "run c1", "= " + lost, "run c2", "= " + lost, "- replicate s1", "- replicate s3", "- serve c1",
+		"+ depose s2", "elect s3"}},
 	{"sequence", "sequence=2@path=/d", 1, []program{func(s *script, c *sim.Client) {
 		p, err := c.Conn().Create("/d/", nil, zk.FlagSequence, open)
 		s.say("%s %v", p, err)

@@ -119,6 +119,9 @@ func (in *Injector) Enabled(w *sim.World, list []sim.Transition) []sim.Transitio
 		if r.left == 0 {
 			continue
 		}
+		if r.fault.ensemble {
+			list = in.offer(w, r, nil, list)
+		}
 		for _, c := range w.Clients() {
 			list = in.offer(w, r, c, list)
 		}
@@ -126,19 +129,39 @@ func (in *Injector) Enabled(w *sim.World, list []sim.Transition) []sim.Transitio
 	return list
 }
 
-// offer appends the fault of a rule if the state permits it and no earlier rule offers it.
-func (in *Injector) offer(w *sim.World, r *rule, c *sim.Client, list []sim.Transition) []sim.Transition {
-	if r.permits(w, c) && !in.offered(list, r.kind, c) {
-		r.open = true
-		list = append(list, sim.Transition{Kind: r.kind, Client: uint32(c.ID())})
+// PermittedAlone is Permitted for the faults that happen to the ensemble and no client.
+func (in *Injector) PermittedAlone(w *sim.World, list []sim.Transition) []sim.Transition {
+	for i := range in.rules {
+		if in.rules[i].fault.ensemble {
+			list = in.offer(w, &in.rules[i], nil, list)
+		}
 	}
 	return list
 }
 
+// offer appends the fault of a rule, with a client or none, if the state permits it and no earlier rule offers it.
+func (in *Injector) offer(w *sim.World, r *rule, c *sim.Client, list []sim.Transition) []sim.Transition {
+	if !r.permits(w, c) {
+		return list
+	}
+	t := sim.Transition{Kind: r.kind}
+	if c != nil {
+		t.Client = uint32(c.ID())
+	}
+	if r.fault.ensemble {
+		t.Arg = uint16(r.fault.server(w) + 1)
+	}
+	if in.offered(list, t) {
+		return list
+	}
+	r.open = true
+	return append(list, t)
+}
+
 // offered reports whether an earlier rule already offers the transition.
-func (in *Injector) offered(list []sim.Transition, k sim.Kind, c *sim.Client) bool {
+func (in *Injector) offered(list []sim.Transition, t sim.Transition) bool {
 	for i := len(list) - 1; i >= 0; i-- {
-		if list[i].Kind == k && int(list[i].Client) == c.ID() {
+		if list[i] == t {
 			return true
 		}
 	}
@@ -149,7 +172,7 @@ func (in *Injector) offered(list []sim.Transition, k sim.Kind, c *sim.Client) bo
 func (r *rule) meets(client int) bool { return r.Aim.Client == 0 || r.Aim.Client == client }
 
 func (r *rule) permits(w *sim.World, c *sim.Client) bool {
-	if !r.meets(c.ID()) {
+	if c == nil && r.Aim.Client > 0 || c != nil && !r.meets(c.ID()) {
 		return false
 	}
 	req, ok := r.fault.can(w, c)
@@ -225,7 +248,10 @@ func (in *Injector) Fingerprint() uint64 {
 
 // Apply makes the fault happen and charges the first rule that allows it.
 func (in *Injector) Apply(w *sim.World, t sim.Transition) {
-	c := w.Clients()[t.Client-1]
+	var c *sim.Client
+	if t.Client > 0 {
+		c = w.Clients()[t.Client-1]
+	}
 	for i := range in.rules {
 		if r := &in.rules[i]; r.kind == t.Kind && r.left > 0 && r.permits(w, c) {
 			r.left--

@@ -205,12 +205,15 @@ func (p Plan) Without(client int) Plan {
 // to the one given. Runs that differ in what is switched on find more than runs
 // that all have everything (Groce et al., Swarm Testing, ISSTA 2012).
 func (p Plan) Swarm(random func() uint64) Plan {
-	return p.SwarmInto(nil, random)
+	return p.SwarmInto(nil, 3, random)
 }
 
-// SwarmInto is Swarm that appends to q.
-func (p Plan) SwarmInto(q Plan, random func() uint64) Plan {
+// SwarmInto is Swarm for so many servers, and appends to q. Of one server there are no elections to draw.
+func (p Plan) SwarmInto(q Plan, servers int, random func() uint64) Plan {
 	for _, r := range p {
+		if servers == 1 && Table[find(r.Fault)].ensemble {
+			continue
+		}
 		x := random()
 		if x&1 == 0 || r.Budget == 0 {
 			continue

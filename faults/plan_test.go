@@ -159,7 +159,7 @@ func TestASwarmIsASubsetWithSmallerBudgets(t *testing.T) {
 		}
 	}
 	prefix := faults.Plan{{Fault: "zombie", Budget: 1}}
-	if got := full.SwarmInto(prefix, rng.Uint64); got[0] != prefix[0] {
+	if got := full.SwarmInto(prefix, 3, rng.Uint64); got[0] != prefix[0] {
 		t.Error("SwarmInto drops what was there")
 	}
 }

@@ -19,12 +19,12 @@ type BarrierOptions struct {
 // The barrier is one persistent znode. It is held while the data are "held"; it is
 // open when they are anything else or there is no such znode.
 //
-//  1. To hold or to release, sync and read. If the barrier is as it should be,
+//  1. To hold or to release, fence and read. If the barrier is as it should be,
 //     that is all. Otherwise set the data on the condition that the version is the
 //     one that was read. If the answer is lost, send the same again.
 //  2. If the version has moved on, the change has been made, by this call or by
 //     another one since the reading: nothing is left to do.
-//  3. To wait, sync and read, leaving a watch. If the barrier is held, wait for
+//  3. To wait, fence, once in a session, and read, leaving a watch. If the barrier is held, wait for
 //     the watch, and read again. It has been open meanwhile if it is open now or
 //     if the zxid of the last change (mzxid) is not the one that was read first.
 //
@@ -38,7 +38,7 @@ type BarrierOptions struct {
 // nothing if the barrier has changed since.
 //
 // The page does not say that the first look may be into the past, where the barrier
-// is not held yet; hence the sync (twin stale-wait). Nor does it say what becomes of
+// is not held yet; hence the fence (twin stale-wait). Nor does it say what becomes of
 // those who wait when the barrier is released and held again before they have
 // looked. Here they pass: Wait returns when the barrier has been open at some
 // moment since the call, so none is left behind by a quick keeper.
@@ -100,7 +100,7 @@ func (b *Barrier) change(ctx context.Context, to string) (err error) {
 	}
 	var now []byte
 	var stat *zk.Stat
-	err = b.fresh(ctx, b.path, func() (err error) {
+	err = b.fresh(ctx, func() (err error) {
 		now, stat, err = b.on(ctx).Get(b.path)
 		return err
 	}, &now, &stat)
@@ -123,8 +123,10 @@ func (b *Barrier) change(ctx context.Context, to string) (err error) {
 // returns zk.ErrClosing.
 func (b *Barrier) Wait(ctx context.Context) (err error) {
 	defer b.env.Forget()(&b.alarm, &err)
-	for first := (*zk.Stat)(nil); ; {
-		b.env.Keep(&b.alarm, &first)
+	var first *zk.Stat
+	var session int64
+	for {
+		b.env.Keep(&b.alarm, &first, &session)
 		if err := ctx.Err(); err != nil {
 			return err
 		}
@@ -132,7 +134,7 @@ func (b *Barrier) Wait(ctx context.Context) (err error) {
 		var stat *zk.Stat
 		var changed <-chan zk.Event
 		b.alarm.set(b.env)
-		err := b.fresh(ctx, b.path, func() (err error) {
+		err := b.freshSince(ctx, &session, b.path, func() (err error) {
 			now, stat, changed, err = b.on(ctx).GetW(b.path)
 			return err
 		}, &now, &stat, &changed)

@@ -42,7 +42,7 @@ type Change struct {
 //
 //  1. List the children, leaving a watch, as [ChildrenWatch] does.
 //  2. Get the data of those that are new or whose watch has fired, leaving a watch
-//     on each. Every read is made as [DataWatch] does, with a sync for each new
+//     on each. Every read is made as [DataWatch] does, with a fence for each new
 //     session. A child that is gone by then is left alone: the watch on the
 //     list fires, too.
 //  3. Tell what is different. A child whose czxid is another was deleted and made

@@ -43,7 +43,7 @@ type ConfigSet struct {
 // The values are the children of dir, and every update also sets dir itself, so
 // that the version of dir is that of the set.
 //
-// To read: sync; read dir, list it, read the values, and look at dir again. If
+// To read: fence; read dir, list it, read the values, and look at dir again. If
 // it was not changed in between, and the session is the same, nor were the
 // values, and they are of one update. Otherwise start over. The session matters
 // because a new one may begin on a server that lags: dir looks the same at the
@@ -59,7 +59,7 @@ type ConfigSet struct {
 // value. Several that are set one by one are seen half-updated (twin torn-config),
 // and so are several that are set in one multi and simply read one by one, since a
 // read of several znodes is not atomic (twin torn-read). What is read without a
-// sync may be older than what somebody else has seen (twin no-sync).
+// fence may be older than what somebody else has seen (twin no-sync).
 //
 // It would be as correct to keep the values of each update below a znode of
 // its own, or all in the data of one znode. The former leaves generations to be
@@ -137,7 +137,7 @@ const changing = "changing"
 // starts over when it is overtaken by an update.
 func (c config) Get(ctx context.Context) (set ConfigSet, err error) {
 	defer c.env.Forget()(&set.Values, &set.stat, &err)
-	err = c.fresh(ctx, c.dir, func() (err error) {
+	err = c.fresh(ctx, func() (err error) {
 		set, err = c.read(ctx)
 		return err
 	}, &set.Values, &set.stat)

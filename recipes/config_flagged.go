@@ -23,7 +23,7 @@ import (
 //  2. For each value, in a multi that checks that version, set it, or create it
 //     when it is missing. Then delete those that are not of the new set.
 //  3. Set dir to "ready GUID" if it still has that version. If the answer is lost
-//     and the version is another when it is tried again, sync and look whether
+//     and the version is another when it is tried again, fence and look whether
 //     the GUID is there: it may have been the first try.
 //
 // Whoever comes later takes over, at step 1, from an update that goes on as from
@@ -137,11 +137,11 @@ func (c *FlaggedConfig) put(ctx context.Context, version int32, path string, dat
 }
 
 // sweep deletes the values that are not of the new set. An earlier update can
-// create none any more, so that a listing after a sync shows all.
+// create none any more, so that a listing after a fence shows all.
 func (c *FlaggedConfig) sweep(ctx context.Context, version int32, values map[string][]byte) (err error) {
 	defer c.env.Forget()(&err)
 	var names []string
-	err = c.fresh(ctx, c.dir, func() (err error) {
+	err = c.fresh(ctx, func() (err error) {
 		names, _, err = c.on(ctx).Children(c.dir)
 		return err
 	}, &names)
@@ -170,7 +170,7 @@ func (c *FlaggedConfig) end(ctx context.Context, version int32) (err error) {
 		return err
 	}
 	var flag []byte
-	if err := c.fresh(ctx, c.dir, func() (err error) {
+	if err := c.fresh(ctx, func() (err error) {
 		flag, _, err = c.on(ctx).Get(c.dir)
 		return err
 	}, &flag); err != nil {

@@ -6,6 +6,26 @@
 // So that every interleaving is a decision of the scheduler, nothing here uses
 // the go and select statements, package sync, the clock or a source of
 // randomness; all of these come from Env. A test of the source enforces it.
+//
+// # What the recipes rest on
+//
+// All rest on these of ZooKeeper's promises: what is acknowledged is never lost; a
+// write is acknowledged only when a quorum has it; a session never sees an older state than
+// before; and a read behind an own acknowledged write of the same session shows all that was
+// acknowledged to anybody before that write was sent.
+//
+// None rests on a sync for what it concludes. A leader that was cut off does not know for a while that
+// another one was elected: it answers a sync at once, and reads from what it has; a sync
+// that succeeds may so be followed by a listing without a znode that exists. Nor does any
+// conclude from zk.StateExpired that its session has ended for the others: that leader
+// goes by its own clock, and the session may live on, with its ephemeral znodes, for
+// as long as the session timeout.
+//
+// So to find out what became of a request whose answer was lost, recipes fence: they send a multi without
+// operations, and read when it was answered, in the same session. It changes no znode, needs no
+// permission, fires no watch, and costs what any write costs. It waits where a leader was
+// deposed, until that finds out.
+// Reads that promise to know of all that ended before the call are fenced, too.
 package recipes
 
 import (
@@ -31,6 +51,8 @@ import (
 //     [Env.Within].
 //   - A new session is made silently when the old one has expired. Operations
 //     practically never return zk.ErrSessionExpired.
+//   - A sync may be answered by a leader that was deposed, and so may zk.StateExpired come
+//     from one: see the package comment.
 //   - Watch channels hear nothing of a disconnect. They get one event, then are
 //     closed; at the end of the session that event is zk.EventNotWatching.
 //   - A watch may be lost when the connection is lost twice in a row: the library

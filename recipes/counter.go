@@ -18,12 +18,13 @@ type CounterOptions struct {
 //
 // # Protocol
 //
-//  1. Sync and read the znode; its data is the number in decimal, and its
+//  1. Sync and read the znode; or, for Get, and before CompareAndSet reports
+//     false, fence and read. Its data is the number in decimal, and its
 //     version is remembered. A znode that is missing or empty is zero.
 //  2. In one multi, set the new number if the version is still the same, and
 //     create a receipt below the counter: _r_GUID, ephemeral.
 //  3. On a bad version somebody else was first: go to 1. If the answer is lost,
-//     sync and look for the receipt: if it is there, the multi was executed; if
+//     fence and look for the receipt: if it is there, the multi was executed; if
 //     not, and the session is still the same, it was not, and goes out again.
 //     If the session has ended meanwhile, nobody can tell: [ErrUnknownOutcome].
 //  4. Delete the receipt.
@@ -34,7 +35,7 @@ type CounterOptions struct {
 // answer. Then a bad version may be due to one's own first attempt, and what was
 // added once is counted twice (twin double-count). Nor does the number itself
 // tell who has written it, once others have added to it. And a number that is
-// read without a sync may be one that was replaced long ago (twin stale-get).
+// read without that may be one that was replaced long ago (twin stale-get).
 //
 // A counter must not be deleted while it is in use: its versions would begin
 // anew, and an old one would match.
@@ -62,7 +63,7 @@ func NewCounter(conn Conn, env Env, path string, opt CounterOptions) *Counter {
 
 // Get returns the number, with all changes that ended before the call.
 func (c *Counter) Get(ctx context.Context) (int64, error) {
-	n, _, err := c.read(ctx)
+	n, _, err := c.read(ctx, c.fresh)
 	return n, err
 }
 
@@ -73,7 +74,7 @@ func (c *Counter) Add(ctx context.Context, delta int64) (sum int64, err error) {
 	defer c.env.Forget()(&sum, &err)
 	for {
 		c.env.Keep()
-		n, version, err := c.read(ctx)
+		n, version, err := c.read(ctx, c.recent)
 		if err != nil {
 			return 0, err
 		}
@@ -92,7 +93,10 @@ func (c *Counter) CompareAndSet(ctx context.Context, old, next int64) (swapped b
 	defer c.env.Forget()(&swapped, &err)
 	for {
 		c.env.Keep()
-		n, version, err := c.read(ctx)
+		n, version, err := c.read(ctx, c.recent)
+		if err == nil && n != old { // perhaps it is, and a leader that was deposed has answered
+			n, version, err = c.read(ctx, c.fresh)
+		}
 		if err != nil || n != old {
 			return false, err
 		}
@@ -102,12 +106,19 @@ func (c *Counter) CompareAndSet(ctx context.Context, old, next int64) (swapped b
 	}
 }
 
+// recent is how the number is read of which a version will tell whether it was the latest.
+func (c *Counter) recent(ctx context.Context, read func() error, kept ...any) error {
+	return c.synced(ctx, c.path, read, kept...)
+}
+
 // read returns the number and the version of its znode; that of a missing one is
 // 0, as when it will have been made.
-func (c *Counter) read(ctx context.Context) (n int64, version int32, err error) {
+func (c *Counter) read(
+	ctx context.Context, fresh func(context.Context, func() error, ...any) error,
+) (n int64, version int32, err error) {
 	defer c.env.Forget()(&n, &version, &err)
 	var data []byte
-	err = c.fresh(ctx, c.path, func() error {
+	err = fresh(ctx, func() error {
 		d, stat, err := c.on(ctx).Get(c.path)
 		if err == nil {
 			data, version = d, stat.Version

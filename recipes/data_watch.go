@@ -13,7 +13,7 @@ import (
 //
 // # Protocol
 //
-//  1. In a session not used before, sync.
+//  1. In the first session sync; in each later one fence.
 //  2. Get the data, leaving a watch. If there is no znode, leave one by exists;
 //     if that finds the znode, get again.
 //  3. If the session has changed meanwhile, go to 1: the answer may be of a
@@ -31,7 +31,7 @@ import (
 // The data must be read by the same request that leaves the watch (twin
 // read-first). At the end of the session the watch fires with
 // zk.EventNotWatching and must be left again (twin deaf). A new session may be
-// served by a server that lags (twin no-sync). A znode that was deleted and
+// served by a server that lags, or by a leader that was deposed (twin no-sync). A znode that was deleted and
 // made again begins with version 0 again, so versions do not tell states apart
 // (twin by-version).
 //

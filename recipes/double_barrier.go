@@ -49,10 +49,10 @@ type DoubleBarrierOptions struct {
 //
 // # Protocol
 //
-//  1. Create dir/member-GUID, ephemeral. If the answer is lost, sync and look whether
+//  1. Create dir/member-GUID, ephemeral. If the answer is lost, fence and look whether
 //     it is there; if it is not, start over with a new GUID.
 //  2. Read the own znode, leaving a watch. If it is gone or belongs to an earlier
-//     session, start over with a new GUID.
+//     session, which may live on for others, delete it and start over with a new GUID.
 //  3. Read dir/ready, leaving a watch: it lists the members of the latest round. If
 //     the own znode is among them, and the session has not changed state since
 //     before step 2, the client is inside.
@@ -103,6 +103,7 @@ type DoubleBarrier struct {
 type round struct {
 	members []string
 	stat    *zk.Stat
+	session int64 // the one in which that was read
 }
 
 const memberPrefix = "member-"
@@ -143,12 +144,16 @@ func (d *DoubleBarrier) Enter(ctx context.Context) (err error) {
 		if err == nil {
 			return nil
 		}
+		if err == errGone { // perhaps only for this session: until it is certain, another one would count twice
+			if err = d.remove(ctx, d.path(d.node)); err == nil {
+				d.node = ""
+				continue
+			}
+		}
 		own := d.path(d.node)
 		d.node = ""
 		d.withdraw(ctx, own)
-		if err != errGone {
-			return err
-		}
+		return err
 	}
 }
 
@@ -166,7 +171,7 @@ func (d *DoubleBarrier) join(ctx context.Context) (err error) {
 		},
 		done: func(ctx context.Context) (made bool, err error) {
 			defer d.env.Forget()(&made, &err)
-			err = d.fresh(ctx, d.path(node), func() (err error) {
+			err = d.fresh(ctx, func() (err error) {
 				made, _, err = d.on(ctx).Exists(d.path(node))
 				return err
 			}, &made)
@@ -222,8 +227,9 @@ func (d *DoubleBarrier) look(ctx context.Context) error {
 	if own.stat == nil || own.stat.EphemeralOwner != d.conn.SessionID() {
 		return errGone
 	}
+	session := own.stat.EphemeralOwner
 	own.stat = nil // it has told what there is to know
-	d.env.Keep(&d.alarm, &own)
+	d.env.Keep(&d.alarm, &own, &session)
 	data, stat, changed, err := d.on(ctx).GetW(d.ready())
 	if err == zk.ErrNoNode {
 		return d.makePath(ctx, d.ready(), d.acl)
@@ -231,7 +237,7 @@ func (d *DoubleBarrier) look(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	latest := round{strings.Fields(string(data)), &zk.Stat{Mzxid: stat.Mzxid, Version: stat.Version}}
+	latest := round{strings.Fields(string(data)), &zk.Stat{Mzxid: stat.Mzxid, Version: stat.Version}, session}
 	d.env.Keep(&d.alarm, &own, &latest, &changed)
 	if slices.Contains(latest.members, d.node) {
 		if !d.alarm.rang() {

@@ -62,7 +62,7 @@ func (d *DoubleBarrier) leave(ctx context.Context) (err error) {
 		step = d.leaveSequential
 	}
 	for {
-		d.env.Keep(&d.marked, &d.alarm)
+		d.env.Keep(&d.marked, &d.round.session, &d.alarm)
 		if err := ctx.Err(); err != nil {
 			return err
 		}
@@ -85,8 +85,8 @@ func (d *DoubleBarrier) leave(ctx context.Context) (err error) {
 
 // inside returns those of the round who are still there.
 func (d *DoubleBarrier) inside(ctx context.Context) (inside []string, err error) {
-	defer d.env.Forget()(&inside, &err)
-	err = d.fresh(ctx, d.dir, func() (err error) {
+	defer d.env.Forget()(&inside, &d.round.session, &err)
+	err = d.freshSince(ctx, &d.round.session, d.dir, func() (err error) {
 		inside, _, err = d.list(ctx, d.round)
 		return err
 	}, &inside)

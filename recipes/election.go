@@ -37,7 +37,7 @@ type ElectionOptions struct {
 //  2. The leader executes the leader procedure: whatever it takes to be of use.
 //  3. To acknowledge, write the name of the own candidate into dir/leader, in
 //     one multi with a check that the candidate is still there.
-//  4. Whoever wants to know the leader syncs, reads the name in dir/leader and
+//  4. Whoever wants to know the leader fences, reads the name in dir/leader and
 //     then that candidate. If either is missing, there is no leader yet.
 //  5. To resign, delete the own candidate.
 //

@@ -56,17 +56,18 @@ func (e *Election) Acknowledge(ctx context.Context) (err error) {
 // Leader returns who leads, or ErrNoLeader. The answer was true at some moment
 // during the call.
 func (e *Election) Leader(ctx context.Context) (Leader, error) {
-	x, err := e.leading(ctx)
+	var session int64
+	x, err := e.leading(ctx, &session)
 	if err != nil {
 		return Leader{}, err
 	}
 	return Leader{x.data, x.stat.Czxid}, nil
 }
 
-// leading returns the znode of who leads.
-func (e *Election) leading(ctx context.Context) (x sight, err error) {
-	defer e.env.Forget()(&x, &err)
-	err = e.fresh(ctx, e.root, func() error {
+// leading returns the znode of who leads or has led since a call of it with the same session.
+func (e *Election) leading(ctx context.Context, session *int64) (x sight, err error) {
+	defer e.env.Forget()(session, &x, &err)
+	err = e.freshSince(ctx, session, e.root, func() error {
 		name, _, err := e.on(ctx).Get(e.leader())
 		if err != nil {
 			return err
@@ -96,18 +97,19 @@ func (e *Election) AwaitLeader(ctx context.Context) (Leader, error) {
 // awaitLeading waits until somebody leads, and returns the znode of who does.
 func (e *Election) awaitLeading(ctx context.Context) (x sight, err error) {
 	defer e.env.Forget()(&x, &e.follow, &err)
+	var session int64
 	for {
 		if err := ctx.Err(); err != nil {
 			return sight{}, err
 		}
-		e.env.Keep(&e.follow)
+		e.env.Keep(&e.follow, &session)
 		e.follow.set(e.env)
 		_, _, event, err := e.on(ctx).ExistsW(e.leader())
 		switch {
 		case interrupted(err):
 			err = e.await(ctx)
 		case err == nil:
-			if x, err := e.leading(ctx); err != ErrNoLeader {
+			if x, err := e.leading(ctx, &session); err != ErrNoLeader {
 				return x, err
 			}
 			err = e.follow.await(ctx, e.env, event)

@@ -28,7 +28,7 @@ type GroupOptions struct {
 //
 // To join, create in one multi dir/NAME, with the member's data, and
 // dir/_owners/GUID, both ephemeral. If dir/NAME exists, the name is taken. If the
-// answer is lost, sync and look for the GUID.
+// answer is lost, fence and look for the GUID.
 //
 // From then on, as long as the member has not left:
 //

@@ -31,9 +31,9 @@ type LockOptions struct {
 // # Protocol
 //
 //  1. Create dir/_c_GUID-lock-, ephemeral and sequential. If the answer is
-//     lost, sync, list, and look for the GUID: the create may have succeeded.
-//  2. List dir. If the own znode is not there, start over with a new GUID: the
-//     session that made it has ended, or an operator has deleted it.
+//     lost, fence, list, and look for the GUID: the create may have succeeded.
+//  2. List dir. If the own znode is not there, delete it for certain and start over with a new GUID: the
+//     session that made it has ended, if only for this client, or an operator has deleted it.
 //  3. If the own sequence number is the lowest, read the own znode, leaving a
 //     watch. If it is there, belongs to the present session and the session
 //     has not changed state since before the listing, the lock is held.

@@ -30,14 +30,14 @@ type MonitorOptions struct {
 //
 // # Protocol
 //
-//  1. Sync, list the contenders and leave a watch on the directory, or on its creation.
+//  1. Sync, in a new session fence, list the contenders and leave a watch on the directory, or on its creation.
 //  2. The holders are the first of the queue, or, if that is a reader, all readers
 //     before the first writer. Note the time for those that are new.
 //  3. Wait for the watch or a change of the session's state, and go to 1; or until the
 //     limit of a holder is over.
-//  4. Then sync and read the holder's znode. If it is there, raise the alarm.
+//  4. Then fence and read the holder's znode. If it is there, raise the alarm.
 //
-// Nothing is asked for while nothing changes. Each sync and what is read after it are of
+// Nothing is asked for while nothing changes. Each sync or fence and what is read after it are of
 // one session.
 //
 // # What the text leaves out
@@ -46,7 +46,7 @@ type MonitorOptions struct {
 // show each change. What is measured is the life of a znode, whose name comes once
 // (twin busy-lock). It runs from the moment when the monitor has heard of it, so that
 // what it says is true, and the limit is met a little later than it might be. And a
-// server that lags shows holders of the past, so the last look comes after a sync
+// server that lags shows holders of the past, so the last look comes after a fence
 // (twin stale-alarm).
 //
 // A holder whose process hangs or whose session is about to end is still a holder. The
@@ -61,6 +61,8 @@ type Monitor struct {
 	queue place // never taken
 	opt   MonitorOptions
 	seen  []holder
+
+	session int64 // the one in which the latest look was
 }
 
 // holder is one whose time runs.
@@ -104,10 +106,10 @@ func (m *Monitor) Run(ctx context.Context) error {
 
 // update looks who holds the lock, and leaves a watch for changes.
 func (m *Monitor) update(ctx context.Context) (change <-chan zk.Event, err error) {
-	defer m.queue.env.Forget()(&m.seen, &m.queue.alarm, &change, &err)
+	defer m.queue.env.Forget()(&m.seen, &m.session, &m.queue.alarm, &change, &err)
 	m.queue.alarm.set(m.queue.env)
 	var queue []string
-	err = m.queue.fresh(ctx, m.queue.dir, func() (err error) { // or a new session might show holders of the past again
+	err = m.queue.freshSince(ctx, &m.session, m.queue.dir, func() (err error) { // or a new session might show holders of the past again
 		queue, change, err = m.list(ctx)
 		return err
 	}, &queue, &change)
@@ -183,7 +185,7 @@ func (m *Monitor) check(ctx context.Context) error {
 // over.
 func (m *Monitor) data(ctx context.Context, path string) (data []byte, err error) {
 	defer m.queue.env.Forget()(&data, &err)
-	err = m.queue.fresh(ctx, path, func() (err error) {
+	err = m.queue.fresh(ctx, func() (err error) {
 		data, _, err = m.queue.on(ctx).Get(path)
 		return err
 	}, &data)

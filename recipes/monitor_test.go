@@ -214,20 +214,22 @@ func ExampleMonitor() {
 	// context deadline exceeded
 }
 
-// past is a connection on which the lock is unlocked just before a sync for its
+// past is a connection on which the lock is unlocked just before the write that comes before a look at its
 // holder's znode, and whose session ends before that is read, which a server that
 // lags answers.
 type past struct {
 	recipes.Conn
 	unlock func(context.Context) error
+	listed bool
 	moved  bool
 }
 
-func (p *past) Sync(path string) (string, error) {
-	if path != "/lock" {
+func (p *past) Multi(ops ...interface{}) ([]zk.MultiResponse, error) {
+	if p.listed {
 		p.unlock(ctx)
 	}
-	return p.Conn.Sync(path)
+	p.listed = true
+	return p.Conn.Multi(ops...)
 }
 
 func (p *past) Get(path string) ([]byte, *zk.Stat, error) {

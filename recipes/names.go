@@ -39,7 +39,7 @@ type NamesOptions struct {
 //
 // To register, create in one multi dir/NAME with the data and, empty,
 // dir/NAME/_o_OWNER-GUID. If dir/NAME exists, the name is taken. If the answer is
-// lost, sync and look for the own mark below dir/NAME: the create may have
+// lost, fence and look for the own mark below dir/NAME: the create may have
 // succeeded.
 //
 // To unregister, list dir/NAME, find the mark with the own OWNER, and delete both
@@ -112,7 +112,7 @@ func (n *Names) register(ctx context.Context, name string, data []byte, c creati
 		return err
 	}
 	c.done = func(ctx context.Context) (executed bool, err error) {
-		err = n.fresh(ctx, path, func() (err error) {
+		err = n.fresh(ctx, func() (err error) {
 			executed, _, err = n.on(ctx).Exists(mark)
 			return err
 		}, &executed)
@@ -168,7 +168,7 @@ func (n *Names) Resolve(ctx context.Context, name string) (data []byte, err erro
 	}
 	defer n.env.Forget()(&data, &err)
 	path := n.dir + "/" + name
-	err = n.fresh(ctx, path, func() (err error) {
+	err = n.fresh(ctx, func() (err error) {
 		data, _, err = n.on(ctx).Get(path)
 		return err
 	}, &data)
@@ -181,7 +181,7 @@ func (n *Names) Resolve(ctx context.Context, name string) (data []byte, err erro
 // List returns the names in order, as up to date as Resolve.
 func (n *Names) List(ctx context.Context) (names []string, err error) {
 	defer n.env.Forget()(&names, &err)
-	err = n.fresh(ctx, n.dir, func() (err error) {
+	err = n.fresh(ctx, func() (err error) {
 		names, _, err = n.on(ctx).Children(n.dir)
 		return err
 	}, &names)
@@ -203,7 +203,7 @@ func (n *Names) Unregister(ctx context.Context, name string) (err error) {
 	}
 	path := n.dir + "/" + name
 	var mark string
-	err = n.fresh(ctx, path, func() error {
+	err = n.fresh(ctx, func() error {
 		marks, _, err := n.on(ctx).Children(path)
 		mark = ""
 		for _, m := range marks {

@@ -18,7 +18,7 @@ import (
 //  2. If they are those told last, wait for the watch and go to 1.
 //  3. Wait until the watch fires or the time to settle has passed. In the former
 //     case go to 1.
-//  4. Sync and list again. If pzxid and number are the same, tell; else go to 3.
+//  4. Fence and list again. If pzxid and number are the same, tell; else go to 3.
 //
 // # What the texts leave out
 //
@@ -64,7 +64,7 @@ func (w *PatientChildrenWatch) Run(ctx context.Context, f func(children []string
 		if now == told {
 			_, err = o.wait(ctx, nil, event)
 		} else if err = w.pass(ctx, o, event); err == errPassed {
-			settled, o.synced, err = now, 0, nil
+			settled, o.synced, err = now, -1, nil // no session: so the next read is behind a write
 		}
 		if err != nil {
 			return err

@@ -53,10 +53,13 @@ func (p *place) acquire(ctx context.Context, wait bool) (err error) {
 		}
 		nodes := p.nodes
 		p.nodes = nil
-		p.giveUp(ctx, nodes)
-		if err != errGone {
-			return err
+		if err == errGone { // perhaps only for this session: it would be ahead of the next attempt
+			if err = p.removeAll(ctx, nodes); err == nil {
+				continue
+			}
 		}
+		p.giveUp(ctx, nodes)
+		return err
 	}
 }
 

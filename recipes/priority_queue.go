@@ -22,7 +22,7 @@ import (
 // digits, which is why they are limited to 16 bits. The page demands a list that is up
 // to date whenever a watch has fired; but an event can be late, and until it comes
 // a list is out of date, too (stale-list). Here nothing is kept from call to call
-// and a sync comes before each list.
+// and an own write comes before each list, since a sync can be answered by a leader that was deposed.
 //
 // # Fan-out
 //
@@ -31,7 +31,9 @@ type PriorityQueue struct{ queue }
 
 // NewPriorityQueue is as [NewQueue].
 func NewPriorityQueue(conn Conn, env Env, dir string, opt QueueOptions) *PriorityQueue {
-	return &PriorityQueue{newQueue(session{conn, env}, dir, opt)}
+	q := &PriorityQueue{newQueue(session{conn, env}, dir, opt)}
+	q.ranked = true
+	return q
 }
 
 // Put adds an item; 0 is the highest priority. Otherwise it is as [Queue.Put].

@@ -39,18 +39,18 @@ type QueueOptions struct {
 // Items are persistent sequential znodes dir/items/GUID-item-NUMBER. To put one,
 //
 //  1. In one multi, create the item and dir/GUID, an ephemeral receipt.
-//  2. If the answer is lost, sync and look for the receipt; where the session
+//  2. If the answer is lost, fence and look for the receipt; where the session
 //     has ended, and the receipt with it, look for the item. With neither, after
 //     a session's end, the outcome is unknown and Put says so.
 //  3. Delete the receipt.
 //
 // To claim the first item that is free,
 //
-//  4. Sync, list dir/items and dir/claims. Take the item with the lowest number
+//  4. Sync, or fence to say that there is none, list dir/items and dir/claims. Take the item with the lowest number
 //     of those without a claim, and read it.
 //  5. In one multi, check that the item is there and create dir/claims/ITEM and
 //     dir/GUID, both ephemeral. If the claim exists or the item does not, go
-//     to 4. If the answer is lost, sync and look for the GUID.
+//     to 4. If the answer is lost, fence and look for the GUID.
 //  6. With no item free, list both leaving watches (claims only if there are
 //     items), and look at the answer: if it has a free item go to 4, else wait
 //     for either watch, or a change of the session's state, first.

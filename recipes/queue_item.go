@@ -102,7 +102,7 @@ func (i *QueueItem) ack(ctx context.Context) (err error) {
 // the session.
 func (i *QueueItem) doubt(ctx context.Context) error {
 	exists := false
-	err := i.fresh(ctx, i.path, func() (err error) {
+	err := i.fresh(ctx, func() (err error) {
 		exists, _, err = i.on(ctx).Exists(i.path)
 		return err
 	}, &exists)

@@ -17,10 +17,11 @@ var errTaken = errors.New("recipes: the item is claimed or gone")
 // creation.
 type queue struct {
 	session
-	dir   string
-	opt   QueueOptions
-	turn  *Lock // nil: all consumers wait at once
-	watch queueWatch
+	dir    string
+	opt    QueueOptions
+	turn   *Lock // nil: all consumers wait at once
+	ranked bool  // items may be put before others
+	watch  queueWatch
 }
 
 func newQueue(s session, dir string, opt QueueOptions) queue {
@@ -74,7 +75,7 @@ func (q *queue) Claim(ctx context.Context) (item *QueueItem, err error) {
 	}
 	for {
 		q.env.Keep(&q.turn, &q.watch)
-		item, err := q.TryClaim(ctx)
+		item, err := q.claimFirst(ctx, q.listed)
 		if err != ErrEmpty {
 			return item, err
 		}
@@ -87,12 +88,33 @@ func (q *queue) Claim(ctx context.Context) (item *QueueItem, err error) {
 // TryClaim is Claim, except that it returns ErrEmpty when no item is free.
 func (q *queue) TryClaim(ctx context.Context) (item *QueueItem, err error) {
 	defer q.env.Forget()(&item, &err)
+	item, err = q.claimFirst(ctx, q.listed)
+	if err == ErrEmpty && !q.ranked { // a leader that was deposed would say so, too
+		item, err = q.claimFirst(ctx, q.fresh)
+	}
+	return item, err
+}
+
+// listed is how the queue is read: as [session.synced], which an item that is younger than the others may be missing from.
+// Where items overtake each other the first of such a list is not the first.
+func (q *queue) listed(ctx context.Context, read func() error, kept ...any) error {
+	if q.ranked {
+		return q.fresh(ctx, read, kept...)
+	}
+	return q.synced(ctx, q.dir, read, kept...)
+}
+
+// claimFirst claims the first item that is free, or returns ErrEmpty.
+func (q *queue) claimFirst(
+	ctx context.Context, list func(context.Context, func() error, ...any) error,
+) (item *QueueItem, err error) {
+	defer q.env.Forget()(&item, &err)
 	for {
 		q.env.Keep()
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
-		name, err := q.first(ctx)
+		name, err := q.first(ctx, list)
 		if err != nil {
 			return nil, err
 		}
@@ -103,10 +125,12 @@ func (q *queue) TryClaim(ctx context.Context) (item *QueueItem, err error) {
 }
 
 // first returns the first item that is free, or ErrEmpty.
-func (q *queue) first(ctx context.Context) (name string, err error) {
+func (q *queue) first(
+	ctx context.Context, list func(context.Context, func() error, ...any) error,
+) (name string, err error) {
 	defer q.env.Forget()(&name, &err)
 	var free []string
-	err = q.fresh(ctx, q.dir, func() (err error) {
+	err = list(ctx, func() (err error) {
 		free, err = q.free(ctx, q.children(ctx), q.children(ctx))
 		return err
 	}, &free)
@@ -122,7 +146,7 @@ func (q *queue) first(ctx context.Context) (name string, err error) {
 // Len returns how many items there are, claimed ones included.
 func (q *queue) Len(ctx context.Context) (n int, err error) {
 	defer q.env.Forget()(&n, &err)
-	err = q.fresh(ctx, q.dir, func() error {
+	err = q.fresh(ctx, func() error {
 		names, err := q.children(ctx)(q.dir + "/items")
 		n = len(names)
 		return err

@@ -43,7 +43,7 @@ func (s session) receipted(ctx context.Context, dir string, acl []zk.ACL, ops ..
 			return err
 		},
 		done: func(ctx context.Context) (executed bool, err error) {
-			err = s.fresh(ctx, dir, func() (err error) {
+			err = s.fresh(ctx, func() (err error) {
 				executed, _, err = s.on(ctx).Exists(path)
 				return err
 			}, &executed)

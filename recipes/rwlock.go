@@ -84,7 +84,7 @@ func (l *readWrite) Znodes() []string { return append(l.read.znodes(), l.write.z
 //  1. To read, create dir/_c_GUID-read-, ephemeral and sequential. To write,
 //     create dir/_c_GUID-read- and dir/_c_GUID-write- in one multi, so that no
 //     number lies between theirs. The second is the place in the queue, the
-//     first is for Downgrade. After a lost answer sync and look for both.
+//     first is for Downgrade. After a lost answer fence and look for both.
 //  2. List dir. A reader is kept waiting by the writes ahead of it, a writer by
 //     everything ahead of it but its own read. If there is none, and the own
 //     znode is there and of the present session, the lock is held.

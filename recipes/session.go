@@ -106,26 +106,65 @@ func (s session) makePath(ctx context.Context, path string, acl []zk.ACL) (err e
 // there reports whether it is certain that the znode path exists.
 func (s session) there(ctx context.Context, path string) (exists bool) {
 	defer s.env.Forget()(&exists)
-	err := s.fresh(ctx, path, func() (err error) {
+	err := s.fresh(ctx, func() (err error) {
 		exists, _, err = s.on(ctx).Exists(path)
 		return err
 	}, &exists)
 	return exists && err == nil
 }
 
-// fresh runs read so that it sees everything that was acknowledged to anybody
-// before: after a sync, and in the session of that sync, since the servers let a
-// new session begin further in the past. What read returns must not be used
-// unless fresh returns nil. Of what read sees, only kept is left.
-func (s session) fresh(ctx context.Context, path string, read func() error, kept ...any) (err error) {
+// fresh runs read so that it sees everything that was acknowledged to anybody before: after an own write, and in the
+// session of that write, since the servers let a new session begin further in the past. What read returns must not be
+// used unless fresh returns nil. Of what read sees, only kept is left.
+//
+// A sync is not enough. A leader that was cut off goes on for a while after another one was elected; it answers
+// a sync at once, without asking anybody, and what it shows is old. A write is answered only when most servers
+// have it.
+func (s session) fresh(ctx context.Context, read func() error, kept ...any) error {
+	return s.after(ctx, nil, func(int64) error { return s.fence(ctx) }, read, kept...)
+}
+
+// freshSince is fresh for reads of path that must not be older than others, which were fresh when the session was
+// the one in session: within that, ZooKeeper never goes back, and a sync does to hear of what is new. It sets session
+// to the present one.
+func (s session) freshSince(
+	ctx context.Context, session *int64, path string, read func() error, kept ...any,
+) (err error) {
+	return s.after(ctx, session, func(id int64) error {
+		if id != 0 && id == *session {
+			_, err := s.on(ctx).Sync(path)
+			return err
+		}
+		err := s.fence(ctx)
+		if err == nil {
+			*session = id
+		}
+		return err
+	}, read, append(kept, session)...)
+}
+
+// synced runs read after a sync, so that it sees what is new unless a leader that was cut off has answered. Nothing
+// may be concluded from what it does not see.
+func (s session) synced(ctx context.Context, path string, read func() error, kept ...any) error {
+	return s.after(ctx, nil, func(int64) error {
+		_, err := s.on(ctx).Sync(path)
+		return err
+	}, read, kept...)
+}
+
+// after runs read after another request, which is given the session, until both were answered in one session. What
+// is at session is all that is left of a try for the next one; it may be nil.
+func (s session) after(
+	ctx context.Context, session *int64, first func(id int64) error, read func() error, kept ...any,
+) (err error) {
 	defer s.env.Forget()(append(kept, &err)...)
 	for {
-		s.env.Keep()
+		s.env.Keep(session)
 		if err := ctx.Err(); err != nil {
 			return err
 		}
 		id := s.conn.SessionID()
-		_, err := s.on(ctx).Sync(path)
+		err := first(id)
 		if err == nil {
 			err = read()
 		}
@@ -140,6 +179,14 @@ func (s session) fresh(ctx context.Context, path string, read func() error, kept
 	}
 }
 
+// fence is a write that changes nothing: a multi without operations. It needs no permission and no znode, and fires no
+// watch, but it is a txn of its own, so an answer says that the present leader and most servers have executed it. The
+// alternatives cost more: a set of an own znode fires watches, and so does a create that is followed by a delete.
+func (s session) fence(ctx context.Context) error {
+	_, err := s.on(ctx).Multi()
+	return err
+}
+
 // continues reports whether the session is still the one that had this id. No
 // session has the id 0, which the connection shows before its first session and
 // between two.
@@ -147,13 +194,13 @@ func (s session) continues(id int64) bool { return id != 0 && s.conn.SessionID()
 
 // find looks for a child of dir whose name contains the unique word. Coming
 // after a create whose answer was lost, it settles whether that create was
-// executed: the sync makes the server apply everything that was proposed before,
-// which a plain listing on a server that lags would miss, and a request of the
+// executed: an own write comes first, so the listing shows everything that was executed before,
+// which one on a server that lags, or on a leader that was deposed, would miss; and a request of the
 // old connection cannot be executed any more. The name is empty when there is
 // none.
 func (s session) find(ctx context.Context, dir, word string) (name string, err error) {
 	defer s.env.Forget()(&name, &err)
-	err = s.fresh(ctx, dir, func() error {
+	err = s.fresh(ctx, func() error {
 		name = ""
 		children, _, err := s.on(ctx).Children(dir)
 		for _, c := range children {

@@ -35,11 +35,11 @@ type unborn struct {
 
 func (u *unborn) SessionID() int64 { return 0 }
 
-func (u *unborn) Sync(path string) (string, error) {
+func (u *unborn) Multi(ops ...interface{}) ([]zk.MultiResponse, error) {
 	if u.asked++; u.asked > 100 {
 		panic("asks on and on")
 	}
-	return u.Conn.Sync(path)
+	return u.Conn.Multi(ops...)
 }
 
 // The client library refuses such a path itself, be there a session or not.

@@ -14,7 +14,7 @@ import (
 //
 // In one multi, create dir/lock and dir/holder-GUID, both ephemeral. If
 // dir/lock exists, leave a watch on it and try again when it fires. If the
-// answer is lost, sync and look for the GUID. To unlock, delete both in one
+// answer is lost, fence and look for the GUID. To unlock, delete both in one
 // multi, dir/holder-GUID first: the name dir/lock may be somebody else's by the
 // time a late request is executed, and then the multi fails as a whole.
 // If it fails because somebody has deleted dir/lock, delete dir/holder-GUID alone.

@@ -95,7 +95,7 @@ func (t *Task) Wait(ctx context.Context) (result []byte, err error) {
 		data, _, event, err := t.on(ctx).GetW(t.status(t.id))
 		if err == zk.ErrNoNode {
 			// In a new session the server may lag behind the submission.
-			err = t.fresh(ctx, t.status(t.id), func() (err error) {
+			err = t.fresh(ctx, func() (err error) {
 				data, _, event, err = t.on(ctx).GetW(t.status(t.id))
 				return err
 			}, &data, &event)

@@ -34,7 +34,7 @@ type observer struct {
 // read runs f, which reads path, until it was answered within one session. Within
 // a session ZooKeeper never goes back, whatever the servers. A new session may:
 // the client library forgets the last zxid with the session, and the next server
-// may lag. So the first read of each session comes after a sync.
+// may lag, or have been deposed. So the first read of each later session comes after an own write; see [session.fresh].
 func (o *observer) read(ctx context.Context, path string, f func() error) error {
 	for {
 		if err := ctx.Err(); err != nil {
@@ -42,8 +42,11 @@ func (o *observer) read(ctx context.Context, path string, f func() error) error 
 		}
 		id := o.conn.SessionID()
 		var err error
-		if id != o.synced {
+		switch {
+		case o.synced == 0: // there is nothing that an answer could be older than
 			_, err = o.on(ctx).Sync(path)
+		case id != o.synced:
+			err = o.fence(ctx)
 		}
 		if err == nil {
 			err = f()

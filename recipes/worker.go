@@ -77,8 +77,9 @@ func (w *Worker) Next(ctx context.Context) (next Assignment, err error) {
 		case interrupted(err):
 			err = w.await(ctx)
 		case err == errGone:
-			w.abandon(ctx, "worker", w.worker(w.name))
-			w.name, err = "", nil
+			if err = w.remove(ctx, w.worker(w.name)); err == nil { // perhaps it was gone only for this session
+				w.name = ""
+			}
 		}
 		if err != nil {
 			return Assignment{}, err
@@ -138,7 +139,7 @@ func (w *Worker) Done(ctx context.Context, a Assignment, result []byte) (err err
 		return err
 	}
 	var status []byte
-	err = w.fresh(ctx, w.status(a.ID), func() (err error) {
+	err = w.fresh(ctx, func() (err error) {
 		status, _, err = w.on(ctx).Get(w.status(a.ID))
 		return err
 	}, &status)

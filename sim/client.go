@@ -24,13 +24,15 @@ type Client struct {
 	closing   bool // Close was called
 	closed    bool // ... and has ended, or the process crashed
 	rounded   bool // all servers were tried in vain since the last connection
+	vain      int  // how many more times they can be tried in vain, since an election takes its time
 	server    int  // index of the connected, else of the last connected server; -1 before
 	tried     int  // server that said the session had expired; -1 none
 	state     zk.State
 	session   int64
-	sessions  int64 // how many this client has had
-	lastZxid  int64 // of the last reply header
-	lastTxn   int   // place in the log that this stands for
+	sessions  int64   // how many this client has had
+	orphans   []int64 // sessions that go on although the client was told that they had expired
+	lastZxid  int64   // of the last reply header
+	lastTxn   int     // place in the log that this stands for
 	auth      []credential
 
 	unsent  []*request
@@ -122,7 +124,7 @@ func itoa(n int) string { return strconv.Itoa(n) }
 func (c *Client) reset() {
 	*c = Client{w: c.w, id: c.id, start: c.start, server: -1, tried: -1, state: zk.StateConnecting,
 		unsent: c.unsent[:0], wire: c.wire[:0], down: c.down[:0], late: c.late[:0], conn: c.conn,
-		watchers: c.watchers[:0], sessionChans: c.sessionChans[:0], fired: c.fired[:0], scopes: c.scopes[:0], coroutines: c.coroutines[:0], names: c.names[:0], moves: c.moves[:0]}
+		orphans: c.orphans[:0], watchers: c.watchers[:0], sessionChans: c.sessionChans[:0], fired: c.fired[:0], scopes: c.scopes[:0], coroutines: c.coroutines[:0], names: c.names[:0], moves: c.moves[:0]}
 	c.conn.Reset()
 	c.conn.Session, c.conn.Auth, c.conn.Index = 0, loopback, c.id
 }
@@ -210,7 +212,7 @@ func (c *Client) connect(k int) {
 	w := c.w
 	s := w.servers[k]
 	c.late = c.late[:0]
-	if c.session != 0 && !w.leader().store.HasSession(c.session) {
+	if c.session != 0 && !s.authority().store.HasSession(c.session) {
 		c.expired(k)
 		return
 	}
@@ -220,7 +222,7 @@ func (c *Client) connect(k int) {
 		w.commit(nil, c.session, &model.Request{Op: model.OpCreateSession, Version: w.SessionTimeout})
 		s.catchUp(w.committed)
 	}
-	c.connected, c.hungup, c.rounded = true, false, false
+	c.connected, c.hungup, c.rounded, c.vain = true, false, false, 0
 	c.server, c.tried = k, -1
 	c.conn.Session, c.conn.Auth = c.session, loopback
 	for _, a := range c.auth {
@@ -233,6 +235,9 @@ func (c *Client) connect(k int) {
 	c.unsent = c.unsent[:0]
 	c.rearm()
 	c.setState(zk.StateHasSession)
+	if !w.leader().store.HasSession(c.session) { // a leader that was deposed does not know that it has ended
+		w.History.Add(history.Event{Kind: history.Exceeded, Client: int32(c.id), Step: w.step})
+	}
 }
 
 // rearm sends SetWatches. It goes to the back of the queue, so a read that was
@@ -277,9 +282,12 @@ func (c *Client) spare(i int) bool {
 	return c.w.Detail.Forget && x.scope.left() == nil && c.watches(x.kind, x.path) < i
 }
 
-// expired is the answer to a reconnect whose session is gone. All watches end;
-// the library goes on by itself to open a new session.
+// expired is the answer of server k to a reconnect whose session is gone, or to a leader that was deposed
+// seems to be. All watches end; the library goes on by itself to open a new session.
 func (c *Client) expired(k int) {
+	if c.HasSession() {
+		c.orphans = append(c.orphans, c.session)
+	}
 	c.session, c.lastZxid, c.lastTxn, c.owedTo = 0, 0, 0, 0
 	c.rounded, c.tried = false, k
 	c.setState(zk.StateExpired)
@@ -323,7 +331,9 @@ func (c *Client) announce(ev zk.Event) {
 // round ends a pass over all servers without success: what waits to be sent
 // fails with ErrNoServer. With a single server every reconnect begins so.
 func (c *Client) round() {
-	c.rounded = true
+	if c.rounded = c.vain == 0; !c.rounded {
+		c.vain--
+	}
 	for _, r := range c.unsent {
 		r.fail(zk.ErrNoServer)
 	}
@@ -337,7 +347,7 @@ func (c *Client) cut(drop bool) {
 	if c.await != nil && c.await.req.Op.IsWrite() {
 		c.owedAt, c.owedTo = c.server, c.awaitTo
 	}
-	if !drop && !c.hungup {
+	if !drop && !c.hungup && !c.w.servers[c.server].deposed {
 		for _, r := range c.wire {
 			if r.req.Op.IsWrite() || r.req.Op == model.OpAuth {
 				c.late = append(c.late, r.req)

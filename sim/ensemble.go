@@ -8,14 +8,16 @@ import (
 )
 
 // server is one member of the ensemble: a replica that has applied a prefix of
-// the log. The first is the leader and always up to date, since a write is
-// committed and applied there in one step; the others lag.
+// the log. The leader is always up to date, since a write is committed and applied
+// there in one step; the others lag. For elections see election.go.
 type server struct {
 	w       *World
 	index   int
 	store   *model.Server
 	applied int  // entries of the log
 	frozen  bool // cut off from the leader
+	deposed bool // another was elected, and it does not know that
+	stuck   bool // it is deposed and has proposed something, which nobody will acknowledge
 }
 
 // entry is one txn of the log.
@@ -25,7 +27,7 @@ type entry struct {
 	author *Client // whose request it is; nil for the environment's
 }
 
-func (w *World) leader() *server { return w.servers[0] }
+func (w *World) leader() *server { return w.servers[w.lead] }
 
 func newServer(w *World, index int) *server {
 	s := &server{w: w, index: index, store: model.NewServer(model.Config{})}
@@ -33,8 +35,10 @@ func newServer(w *World, index int) *server {
 		c := w.clients[mc.Index-1]
 		c.push(message{event: ev})
 	}
-	if index == 0 {
-		s.store.OnChange = w.recordChange
+	s.store.OnChange = func(t zk.EventType, path string, session int64, data []byte) {
+		if index == w.lead {
+			w.recordChange(t, path, session, data)
+		}
 	}
 	return s
 }
@@ -165,6 +169,12 @@ func (c *Client) serve() {
 		s.hangup(c)
 	case r.req.Op == model.OpAuth:
 		w.authenticate(c, s, r)
+	case s.deposed && (r.req.Op.IsWrite() || r.req.Op == model.OpSync && s.stuck):
+		c.await, c.awaitTo = r, never
+		s.stuck = true
+	case r.req.Op == model.OpSync && s.deposed: // it need not ask anybody
+		s.store.Read(&c.conn, &r.req, &r.res)
+		c.push(message{reply: r, at: s.applied})
 	case r.req.Op == model.OpSync:
 		c.await, c.awaitTo = r, w.committed
 		if s.applied == w.committed {

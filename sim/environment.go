@@ -76,9 +76,17 @@ func (c *Client) Unaware() bool {
 	if c.closed {
 		return false
 	}
-	if c.connected || c.paused || c.w.timerDue(c, c.expiry()) {
-		return true
-	}
+	return c.connected || c.paused || c.busyUntil(c.expiry())
+}
+
+// busyUntil reports whether the client's code has something to do now or, unless something happens, up to a virtual
+// time.
+func (c *Client) busyUntil(at int64) bool {
+	return c.w.timerDue(c, at) || c.runnable()
+}
+
+// runnable reports whether the client's code has something to do now.
+func (c *Client) runnable() bool {
 	for _, g := range c.coroutines {
 		if g.status == runnable {
 			return true
@@ -90,7 +98,7 @@ func (c *Client) Unaware() bool {
 // expiry is the earliest virtual time at which the session of a disconnected
 // client can end. The client notices a dead link after two thirds of the
 // timeout, so a third of it is left then.
-func (c *Client) expiry() int64 { return c.silent + int64(c.w.SessionTimeout)/3 }
+func (c *Client) expiry() int64 { return max(c.silent+int64(c.w.SessionTimeout)/3, c.w.respite) }
 
 // Expire ends the client's session at the leader. The client's connection, if
 // it has one, ends when its server hears of it. For a client that knows of its
@@ -102,6 +110,7 @@ func (c *Client) Expire() {
 	if at := c.expiry(); !c.connected && at > c.w.now {
 		c.w.now = at
 	}
+	c.w.now = max(c.w.now, c.w.respite)
 	c.w.commit(nil, c.session, &model.Request{Op: model.OpCloseSession})
 }
 
@@ -150,21 +159,28 @@ func (c *Client) OnInterrupt(cancel func()) {
 	}
 }
 
-// Freeze cuts server k off from the leader until the transition thaw: it goes
-// on serving reads, and sessions that have ended meanwhile. The leader itself
-// cannot be frozen.
+// Freeze cuts server k, which must follow, off from the leader until the transition thaw: it goes
+// on serving reads, and sessions that have ended meanwhile.
 func (w *World) Freeze(k int) { w.servers[k].frozen = true }
 
 // Frozen reports whether Freeze is in force.
 func (w *World) Frozen(k int) bool { return w.servers[k].frozen }
+
+// Follows reports whether server k hears of the leader: it is neither the leader nor deposed nor frozen.
+func (w *World) Follows(k int) bool {
+	return k != w.lead && !w.servers[k].deposed && !w.servers[k].frozen
+}
 
 // Lagging returns the servers that c could move to, in the order of how far
 // they are behind, the furthest first: not its own, not the leader, not behind
 // what c has seen. With a single server there are none.
 func (w *World) Lagging(c *Client) []int {
 	list := w.lagging[:0]
-	for _, s := range w.servers[1:] {
-		if s.index == c.server || s.frozen || s.applied < c.lastTxn {
+	for _, s := range w.servers {
+		if s.index == c.server || s.index == w.lead || s.frozen || s.applied < c.lastTxn {
+			continue
+		}
+		if s.deposed && (c.ahead(s) || !s.store.HasSession(c.session)) {
 			continue
 		}
 		list = append(list, s.index)

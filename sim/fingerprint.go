@@ -30,6 +30,14 @@ func (w *World) everywhere() int {
 	return n
 }
 
+// lacks returns how much of the log up to a place a server has not applied; -1 if nobody ever will.
+func lacks(to int, s *server) int64 {
+	if to == never {
+		return -1
+	}
+	return int64(max(0, to-s.applied))
+}
+
 // ahead returns how many txns of the log up to place at are missing on the server that is
 // furthest behind.
 func (w *World) ahead(at int) int64 { return int64(max(0, at-w.everywhere())) }
@@ -52,14 +60,23 @@ func (c *Client) body() uint64 {
 	}
 	h = h.Bool(c.lastZxid == 0)
 	if len(w.servers) > 1 {
-		h = h.Int(w.ahead(c.lastTxn)).Int(int64(c.owedAt)).Int(int64(max(0, c.owedTo-w.servers[c.owedAt].applied)))
+		h = h.Int(w.ahead(c.lastTxn)).Int(int64(c.owedAt)).Int(lacks(c.owedTo, w.servers[c.owedAt]))
+		if k := w.Deposed(); k >= 0 {
+			h = h.Bool(c.ahead(w.servers[k]))
+		}
+	}
+	if c.vain > 0 {
+		h = h.Int(int64(c.vain))
+	}
+	for i, id := range c.orphans {
+		h = h.Int(-int64(len(c.orphans) - i)).Int(id)
 	}
 	h = h.Int(int64(len(c.unsent)))
 	for _, r := range c.unsent {
 		h = c.hashRequest(h.Uint64(titleOf(r.g)), &r.req)
 	}
 	if c.await != nil {
-		h = c.hashRequest(h.Uint64(titleOf(c.await.g)).Int(int64(c.awaitTo-w.servers[c.server].applied)), &c.await.req)
+		h = c.hashRequest(h.Uint64(titleOf(c.await.g)).Int(lacks(c.awaitTo, w.servers[c.server])), &c.await.req)
 	}
 	for _, g := range c.coroutines {
 		h = g.hashed(h)

@@ -73,7 +73,7 @@ var guarantees = []guarantee{
 		}
 		return false
 	}},
-	{"M8", "after a sync, reads show all that was acknowledged to anyone before it", syncsCatchUp, func(tp *tape) bool {
+	{"M8", "after a sync that no deposed leader answers, reads show all that was acknowledged to anyone before it", syncsCatchUp, func(tp *tape) bool {
 		acked := false
 		return tp.spoil(func(n *note) bool {
 			acked = acked || n.kind == "reply" && n.op.IsWrite() && n.res.Err == model.OK
@@ -82,6 +82,17 @@ var guarantees = []guarantee{
 				n.zxid = 1
 			}
 			return ok && syncsCatchUp(tp) != nil
+		})
+	}},
+	{"M8'", "after an own acknowledged write, reads of the connection show all that was acknowledged to anyone before it", ownWritesCatchUp, func(tp *tape) bool {
+		return tp.spoilPair("reply", func(a, b *note) bool {
+			ok := a.link() == b.link() && a.op.IsWrite() && !b.op.IsWrite() && b.op != model.OpAuth && a.res.Err == model.OK
+			if z := b.zxid; ok {
+				if b.zxid = 1; ownWritesCatchUp(tp) == nil {
+					b.zxid, ok = z, false
+				}
+			}
+			return ok
 		})
 	}},
 	{"M9", "reads show the session's own acknowledged writes", ownWritesAreSeen, func(tp *tape) bool {

@@ -8,7 +8,7 @@ import "zksim/model"
 // Now returns the virtual time in milliseconds.
 func (w *World) Now() int64 { return w.now }
 
-// Stores returns the replicas, the leader's first.
+// Stores returns the replicas, that of s1 first.
 func (w *World) Stores() []*model.Server {
 	list := make([]*model.Server, len(w.servers))
 	for k, s := range w.servers {

@@ -16,6 +16,7 @@ import (
 type Servers struct {
 	hash     uint64
 	lag      bool // there are followers
+	deposed  bool // a leader was deposed and does not know it
 	mortal   bool // a znode ends some time, or may be reaped
 	changed  []stamp
 	sessions []int64
@@ -31,6 +32,9 @@ type stamp struct {
 // Hash returns a hash of all that the servers have.
 func (s *Servers) Hash() uint64 { return s.hash }
 
+// Deposed reports whether there is a leader that was deposed and does not know it.
+func (s *Servers) Deposed() bool { return s.deposed }
+
 // Mortal reports whether there are znodes whose end is a matter of time.
 func (s *Servers) Mortal() bool { return s.mortal }
 
@@ -42,6 +46,9 @@ func (w *World) ServersHash() uint64 {
 	}
 	for i := w.everywhere(); i < len(w.log); i++ {
 		h = w.log[i].hashed(h)
+	}
+	if len(w.servers) > 1 {
+		h = w.reign(h)
 	}
 	return uint64(h)
 }
@@ -59,7 +66,7 @@ func (e *entry) hashed(h hash.Hash) hash.Hash {
 // Servers returns the state of the servers.
 func (w *World) Servers() *Servers {
 	store := w.leader().store
-	s := &Servers{hash: w.ServersHash(), lag: len(w.servers) > 1, mortal: store.NextReap() != model.Never,
+	s := &Servers{hash: w.ServersHash(), lag: len(w.servers) > 1, deposed: w.Deposed() >= 0, mortal: store.NextReap() != model.Never,
 		sessions: store.Sessions()}
 	if len(w.servers) == 1 {
 		s.snapshot, _ = store.Snapshot()

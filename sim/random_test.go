@@ -25,7 +25,8 @@ type tape struct {
 	notes []note
 	tree  []history.Node // at the end
 
-	issued map[*model.Request]int // numbers of the requests, by the memory they are in
+	issued map[*model.Request]int  // numbers of the requests, by the memory they are in
+	stale  map[*model.Request]bool // whether a deposed leader took it
 	count  int
 	conns  []int // per client: the number of its connection, negative while disconnected
 	events int   // of the history, seen so far
@@ -49,6 +50,7 @@ type note struct {
 	req     model.Request
 	res     model.Response
 	txn     model.Txn
+	deposed bool // a leader that was deposed has answered
 }
 
 func (n *note) String() string {
@@ -65,14 +67,14 @@ func config(servers int, seed uint64) sim.Config {
 func (tp *tape) random(w *sim.World, servers int, seed uint64) {
 	r := &sim.Random{FaultRate: 6000}
 	r.Seed(seed)
-	tp.Reset(faults.Contract().Swarm(r.Uint64))
+	tp.Reset(faults.Contract().SwarmInto(nil, servers, r.Uint64))
 	tp.start(w, config(servers, seed), r)
 }
 
 func (tp *tape) start(w *sim.World, cfg sim.Config, ch sim.Chooser) {
 	tp.Chooser, tp.w = ch, w
 	tp.notes, tp.tree, tp.count, tp.events, tp.txns, tp.err = nil, nil, 0, 0, 0, nil
-	tp.issued, tp.conns = map[*model.Request]int{}, make([]int, cfg.Clients+1)
+	tp.issued, tp.stale, tp.conns = map[*model.Request]int{}, map[*model.Request]bool{}, make([]int, cfg.Clients+1)
 	w.Reset(cfg, tp, randomProgram(cfg))
 	for _, p := range []string{"/p", "/q", "/s", "/s/0", "/s/1", "/m"} {
 		w.Prepare(model.Request{Op: model.OpCreate, Path: p, ACL: sim.OpenACL})
@@ -157,6 +159,10 @@ func (tp *tape) Choose(w *sim.World) (sim.Transition, bool, error) {
 	}
 	c := w.Clients()[t.Client-1]
 	switch t.Kind {
+	case sim.Serve:
+		if r := c.Unserved(); r != nil {
+			tp.stale[r] = c.Server() == w.Deposed()
+		}
 	case sim.Round:
 		tp.add(note{kind: "round", client: c.ID()})
 	case sim.Deliver:
@@ -164,7 +170,8 @@ func (tp *tape) Choose(w *sim.World) (sim.Transition, bool, error) {
 		switch {
 		case m.Reply != nil:
 			tp.add(note{kind: "reply", client: c.ID(), n: tp.issued[m.Reply], op: m.Reply.Op, key: key(m.Reply),
-				path: m.Reply.Path, zxid: m.Res.Zxid, session: c.Session(), req: *m.Reply, res: *m.Res})
+				path: m.Reply.Path, zxid: m.Res.Zxid, session: c.Session(), req: *m.Reply, res: *m.Res,
+				deposed: tp.stale[m.Reply]})
 			if l := m.Reply.Watches; l != nil { // the library uses its memory again
 				tp.notes[len(tp.notes)-1].req.Watches = &model.WatchLists{RelativeZxid: l.RelativeZxid,
 					Data: slices.Clone(l.Data), Exist: slices.Clone(l.Exist), Child: slices.Clone(l.Child)}

@@ -12,8 +12,13 @@ func (w *World) Shape() uint64 {
 		sum += hash.Mix(c.shape()) // in any order
 	}
 	h := hash.Hash(sum)
-	for _, s := range w.servers[1:] {
-		h = h.Int(int64(min(w.committed-s.applied, 3))).Bool(s.frozen)
+	for _, s := range w.servers {
+		if s.index != w.lead {
+			h = h.Int(int64(min(w.committed-s.applied, 3))).Bool(s.frozen)
+		}
+		if s.deposed {
+			h = h.Bool(s.stuck)
+		}
 	}
 	return uint64(h)
 }

@@ -21,14 +21,18 @@ const (
 	Tick                   // the earliest timer fires; with a client, its one where others have one for the same moment
 	Calm                   // faults are over
 	Reap                   // the leader deletes a container or ttl znode that is due
+	StepDown               // server Arg, a leader that was deposed, finds out
+	Disown                 // server Arg, a leader that was deposed, tells a client that its session has expired
+	Lapse                  // the session of which a client was told so ends at last
 	FirstFault Kind = 32
 )
 
 var verbs = [...]string{"run", "deliver", "serve", "round", "connect", "resume", "undelay", "expire", "replicate",
-	"thaw", "tick", "calm", "reap"}
+	"thaw", "tick", "calm", "reap", "stepdown", "disown", "lapse"}
 
 // Transition is one thing that can happen next: a verb, the client it happens
-// to (0: none), and an argument. In a given state each has a different name.
+// to (0: none), and an argument: of a fault, 1 for s1 if it happens to a server, else 0. In a given state each has a
+// different name.
 type Transition struct {
 	Kind   Kind
 	Client uint32
@@ -51,8 +55,12 @@ func (w *World) AppendName(buf []byte, t Transition) []byte {
 		if name := w.clients[t.Client-1].names[t.Arg]; name != "" {
 			buf = append(append(buf, '/'), name...)
 		}
-	case Connect, Replicate, Thaw:
+	case Connect, Replicate, Thaw, StepDown, Disown:
 		buf = strconv.AppendUint(append(buf, " s"...), uint64(t.Arg)+1, 10)
+	default:
+		if t.Kind >= FirstFault && t.Arg > 0 {
+			buf = strconv.AppendUint(append(buf, " s"...), uint64(t.Arg), 10)
+		}
 	}
 	return buf
 }
@@ -66,18 +74,14 @@ func (w *World) Name(t Transition) string { return string(w.AppendName(nil, t)) 
 func (w *World) Normal() []Transition {
 	list := w.normal[:0]
 	for _, c := range w.clients {
-		if c.stale || !c.connected || c.owedTo > 0 {
+		if c.stale || !c.connected || c.owedTo > 0 || len(c.orphans) > 0 {
 			c.moves = c.enabled(c.moves[:0])
 			c.stale = false
 		}
 		list = append(list, c.moves...)
 	}
-	for _, s := range w.servers[1:] {
-		if s.frozen {
-			list = append(list, Transition{Thaw, 0, uint16(s.index)})
-		} else if s.applied < w.committed {
-			list = append(list, Transition{Replicate, 0, uint16(s.index)})
-		}
+	if len(w.servers) > 1 {
+		list = w.appendServers(list)
 	}
 	if w.reapDue() <= w.now {
 		list = append(list, Transition{Kind: Reap})
@@ -89,6 +93,22 @@ func (w *World) Normal() []Transition {
 		list = append(list[:0], Transition{Kind: Calm})
 	}
 	w.normal = list
+	return list
+}
+
+// appendServers appends what is possible for the servers that do not lead.
+func (w *World) appendServers(list []Transition) []Transition {
+	for _, s := range w.servers {
+		switch {
+		case s.index == w.lead:
+		case s.deposed:
+			list = append(list, Transition{StepDown, 0, uint16(s.index)})
+		case s.frozen:
+			list = append(list, Transition{Thaw, 0, uint16(s.index)})
+		case s.applied < w.committed:
+			list = append(list, Transition{Replicate, 0, uint16(s.index)})
+		}
+	}
 	return list
 }
 
@@ -110,6 +130,9 @@ func (c *Client) enabled(list []Transition) []Transition {
 		}
 	} else {
 		list = append(list, Transition{Resume, id, 0})
+	}
+	if c.lapsable() {
+		list = append(list, Transition{Lapse, id, 0})
 	}
 	if c.connected {
 		if c.servable() {
@@ -133,7 +156,13 @@ func (c *Client) enabled(list []Transition) []Transition {
 		if (k == c.server || k == c.tried) && !c.rounded || s.applied < c.lastTxn || s.frozen {
 			continue
 		}
+		if s.deposed && (c.session == 0 || c.ahead(s)) { // a new session is a txn
+			continue
+		}
 		list = append(list, Transition{Connect, id, uint16(k)})
+		if s.deposed && s.store.HasSession(c.session) {
+			list = append(list, Transition{Disown, id, uint16(k)})
+		}
 	}
 	if !c.rounded && c.server >= 0 {
 		list = append(list, Transition{Round, id, 0})
@@ -189,6 +218,12 @@ func (w *World) apply(t Transition) {
 		w.beCalm()
 	case Reap:
 		w.reap()
+	case StepDown:
+		w.servers[t.Arg].stepDown()
+	case Disown:
+		c.disown(int(t.Arg))
+	case Lapse:
+		c.lapse()
 	default:
 		w.recordFault(t)
 		w.injector.Apply(w, t)

@@ -78,7 +78,9 @@ type World struct {
 	log       []entry // kept only for followers
 	committed int     // txns so far
 	zxid      int64
-	changed   bool // the txn being applied changed a znode
+	lead      int   // the server that leads
+	respite   int64 // virtual time before which no session ends: since the election their timers have started anew
+	changed   bool  // the txn being applied changed a znode
 	injector  Injector
 	program   func(*Client)
 
@@ -170,12 +172,12 @@ func (w *World) Reset(cfg Config, inj Injector, program func(*Client)) {
 	w.clients, w.servers = w.members[:cfg.Clients], w.replicas[:cfg.Servers]
 	for _, s := range w.servers {
 		s.store.Reset(model.Config{ExtendedTypes: true, Order: cfg.Order | 1})
-		s.applied, s.frozen = 0, false
+		s.applied, s.frozen, s.deposed, s.stuck = 0, false, false, false
 	}
 	w.log, w.timers = w.log[:0], w.timers[:0]
 	w.schedule, w.hashes = w.schedule[:0], w.hashes[:0]
 	w.dirty, w.touched, w.follows = w.dirty[:0], w.touched[:0], false
-	w.zxid, w.committed = cfg.origin(), 0
+	w.zxid, w.committed, w.lead, w.respite = cfg.origin(), 0, 0, 0
 	w.now, w.timerOrder, w.step, w.calm, w.panicked, w.misuse = 0, 0, 0, false, "", nil
 	w.hash = hash.Hash(hash.Mix(uint64(cfg.Clients)<<32 ^ uint64(cfg.Servers)<<16 ^ cfg.Order))
 	w.History.Reset(cfg.Clients)
@@ -327,6 +329,9 @@ func (w *World) beCalm() {
 	}
 	for _, s := range w.servers {
 		s.frozen = false
+		if s.deposed {
+			s.stepDown()
+		}
 	}
 	w.History.Add(history.Event{Kind: history.Calm, Step: w.step})
 }

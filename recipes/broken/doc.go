@@ -87,4 +87,17 @@ const (
 	// session.
 	// Derived from go-zookeeper's channels. Wakes: expire. Caught by: steps.
 	ClosedSpin Flaw = 103
+	// SyncedRetry looks for a znode whose create had no answer behind a sync, and
+	// creates another one under a new GUID if it does not see it.
+	// Derived from leaders that were deposed (ZOOKEEPER-1675).
+	// Wakes: depose, late-commit of the create. Caught by: quiescence, tree.
+	SyncedRetry Flaw = 105
+	// LowToken has the lower 32 bits of the zxid for a fencing token, which start
+	// anew with each leader.
+	// Derived from zxids. Wakes: elect. Caught by: fenced.
+	LowToken Flaw = 106
+	// FewTries gives an unlock up after a few zk.ErrNoServer and takes the znode for
+	// gone with the session, which lives on when there is a leader again.
+	// Derived from retry policies. Wakes: elect. Caught by: tree, quiescence.
+	FewTries Flaw = 107
 )

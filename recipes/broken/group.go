@@ -34,6 +34,12 @@ const (
 	// Derived from watchers that clear their lists. Wakes: disconnect.
 	// Caught by: departure.
 	Forgetful Flaw = 157
+	// NotOurs takes a znode of its name, seen behind a sync in a new session, for
+	// that of somebody else, and does not join again. It may be its own, of a session that a leader which was
+	// deposed has declared expired.
+	// Derived from leaders that were deposed. Wakes: depose.
+	// Caught by: presence.
+	NotOurs Flaw = 159
 )
 
 // Group is a group with one flaw. Apart from it, it follows the protocol of
@@ -172,7 +178,12 @@ func (m *Membership) keep(life context.Context) {
 			err = m.guard(life, change, gone)
 		default:
 			tell(false)
-			if m.claim(life) == recipes.ErrNameTaken && exists {
+			taken := m.claim(life) == recipes.ErrNameTaken
+			if taken && m.flaw == NotOurs {
+				if _, err = m.conn.Sync(m.path); err == nil {
+					return
+				}
+			} else if taken && exists {
 				_, _, err = m.env.Await(life, gone)
 			}
 		}

@@ -3,6 +3,7 @@ package broken
 import (
 	"context"
 	"errors"
+	"math"
 	"strconv"
 	"strings"
 
@@ -106,13 +107,16 @@ func (l *Lock) create(ctx context.Context, guid string) (string, error) {
 		if name := l.find(guid); name != "" {
 			return name, nil
 		}
+		if l.flaw == SyncedRetry {
+			return l.create(ctx, l.env.UUID())
+		}
 	}
 }
 
 // find looks for the znode of a create whose answer was lost.
 func (l *Lock) find(guid string) string {
 	for {
-		_, err := l.conn.Sync(l.dir)
+		err := l.refresh()
 		if err == nil {
 			var names []string
 			names, _, err = l.conn.Children(l.dir)
@@ -126,6 +130,16 @@ func (l *Lock) find(guid string) string {
 			return ""
 		}
 	}
+}
+
+// refresh has the next listing lack nothing: it is a write.
+func (l *Lock) refresh() (err error) {
+	if l.flaw == SyncedRetry {
+		_, err = l.conn.Sync(l.dir)
+	} else {
+		_, err = l.conn.Multi()
+	}
+	return err
 }
 
 // queue waits for the turn of the own znode and takes the lock.
@@ -317,10 +331,16 @@ func (l *Lock) Unlock(ctx context.Context) error {
 
 // remove deletes the own znode, whatever it takes.
 func (l *Lock) remove(ctx context.Context, name string) error {
-	for {
+	for tries := 1; ; tries++ {
 		err := l.conn.Delete(l.dir+"/"+name, -1)
 		if err == nil || err == zk.ErrNoNode {
 			return nil
+		}
+		if l.flaw == FewTries {
+			if err == zk.ErrNoServer && tries >= 3 {
+				return nil // the server is down, and so the session will end
+			}
+			continue
 		}
 		if !interrupted(err) {
 			return err
@@ -343,8 +363,11 @@ func (l *Lock) Lost() <-chan zk.Event { return l.lost }
 
 // Token returns the fencing token; with the flaw NoToken there is none.
 func (l *Lock) Token() int64 {
-	if l.flaw == NoToken {
+	switch l.flaw {
+	case NoToken:
 		return 0
+	case LowToken:
+		return l.token & math.MaxUint32
 	}
 	return l.token
 }

@@ -12,7 +12,7 @@ import (
 
 // sessionsLast is every fault after which all clients are still there, with their
 // sessions.
-var sessionsLast = faults.Contract().Except("crash", "cancel", "expire", "learn-late", "late-request", "expiry-lag", "zombie", "pause")
+var sessionsLast = faults.Contract().Except("crash", "cancel", "expire", "learn-late", "late-request", "expiry-lag", "zombie", "pause", "depose")
 
 // doubleBarrierScenarios are those of the double barrier.
 var doubleBarrierScenarios = slices.Concat(

@@ -92,6 +92,20 @@ var lockScenarios = []engine.Scenario{
 		Source: "derived from go-zookeeper's channels", Faults: faults.MustParse("disconnect=2 expire=2 learn-late=2"), MaxSteps: 4000,
 		Caught: []string{"steps"},
 		Wakes:  "expire"}),
+	twin("synced-retry", broken.SyncedRetry, engine.Scenario{Doc: "a znode that is not seen behind a sync is created again, under a new GUID",
+		Source: "derived from leaders that were deposed, ZOOKEEPER-1675", Servers: []int{3}, Clients: 5,
+		Faults: faults.MustParse("depose=1 depose=1 late-commit=9@op=create late-commit=9@op=create"), // two rules of each: more runs have both
+		Caught: []string{"quiescence", "tree"},
+		Wakes:  "depose, late-commit of the create"}),
+	twin("low-token", broken.LowToken, engine.Scenario{Doc: "the token is the lower 32 bits of the zxid",
+		Source: "derived from zxids, which start anew with each leader", Servers: []int{3},
+		Faults: faults.MustParse("elect=2"),
+		Caught: []string{"fenced"},
+		Wakes:  "elect"}),
+	twin("few-tries", broken.FewTries, engine.Scenario{Doc: "an unlock is given up after a few ErrNoServer",
+		Source: "derived from retry policies", Servers: []int{3}, Faults: faults.MustParse("elect=2"),
+		Caught: []string{"tree", "quiescence"},
+		Wakes:  "elect"}),
 }
 
 // herdScenario is six clients without faults, judged by fan-out as well; f is 0

@@ -40,6 +40,10 @@ var memberScenarios = []engine.Scenario{
 		Source: "derived from watchers that clear their lists", Faults: faults.MustParse("disconnect=1"),
 		Caught: []string{"departure"},
 		Wakes:  "disconnect"}),
+	memberTwin("not-ours", broken.NotOurs, engine.Scenario{Doc: "a znode of the name in a new session is taken for another's",
+		Source: "derived from leaders that were deposed", Servers: []int{3}, Faults: faults.MustParse("depose=2"),
+		Caught: []string{"presence"},
+		Wakes:  "depose"}),
 }
 
 // memberTwin is a scenario of a broken group that must be caught.

@@ -87,12 +87,12 @@ func access(p *engine.Process, o engine.Object, a *history.Event, synced bool) {
 	o.Record(*a)
 }
 
-// read gets a znode, after a sync in the same session.
+// read gets a znode, synced after a write in the same session: a leader that was deposed would answer a sync, too.
 func read(p *engine.Process, path string, synced bool) ([]byte, *zk.Stat, error) {
 	for {
 		session := p.Conn.SessionID()
 		if synced {
-			if _, err := p.Conn.Sync(path); err != nil {
+			if _, err := p.Conn.Multi(); err != nil {
 				return nil, nil, err
 			}
 		}

@@ -30,7 +30,7 @@ func (r *Runner) under(s *Scenario, c [circumstances]byte, ch sim.Chooser) Resul
 	if r.plan = append(r.plan[:0], s.Faults...); c[2] != 0 {
 		var part sim.Random
 		part.Seed(uint64(c[2]))
-		r.plan = s.Faults.SwarmInto(r.plan[:0], part.Uint64)
+		r.plan = s.Faults.SwarmInto(r.plan[:0], p.Servers, part.Uint64)
 	}
 	p.Faults = r.plan
 	result, err := r.run(s, p, ch)

@@ -14,7 +14,7 @@ import (
 func observe(w *sim.World) []history.Row {
 	stores := w.Stores()
 	var rows []history.Row
-	for _, z := range stores[0].Tree() {
+	for _, z := range stores[w.Leader()].Tree() {
 		owner, name := sim.Owner(z.Stat.EphemeralOwner), ""
 		if owner > 0 {
 			name = fmt.Sprintf("c%d, %s", owner, idText(z.Stat.EphemeralOwner))
@@ -25,8 +25,11 @@ func observe(w *sim.World) []history.Row {
 	rows = append(rows, sessionRows(stores)...)
 	for k := range stores {
 		off := "no"
-		if w.Frozen(k) {
+		switch {
+		case w.Frozen(k):
 			off = "yes"
+		case k == w.Deposed():
+			off = "deposed"
 		}
 		rows = append(rows, history.Row{Table: history.Servers, Key: serverName(k), Cells: []string{fmt.Sprint(w.Behind(k)), off}})
 	}

@@ -113,7 +113,7 @@ func (r *Runner) Seed(s *Scenario, seed uint64) Result {
 		p.Servers = s.Servers[random.Uint64()%uint64(len(s.Servers))]
 	}
 	p.Order = random.Uint64()
-	r.plan = s.Faults.SwarmInto(r.plan[:0], random.Uint64)
+	r.plan = s.Faults.SwarmInto(r.plan[:0], p.Servers, random.Uint64)
 	p.Faults = r.plan
 	random.FaultRate = 1 << (10 + random.Uint64()%6) // 1/64 to 1/2
 	result, err := r.run(s, p, chooser)

@@ -117,7 +117,7 @@ type effect struct {
 // keys returns under which keys to look for a step from x, one after the other as long as it
 // depends on more; none for a step by nobody, or of time.
 func (m *memo) keys(x *state, t sim.Transition) (keys [3]uint64, ok bool) {
-	if t.Client == 0 || t.Kind == sim.Tick || x.servers.Mortal() {
+	if t.Client == 0 || t.Kind == sim.Tick || x.servers.Mortal() || x.servers.Deposed() {
 		return keys, false
 	}
 	c := x.clients[t.Client-1]
@@ -221,7 +221,7 @@ func (m *memo) part(p *sim.Part) *sim.Part {
 // connection of that; with fine, faults may strike any request.
 func (m *memo) learn(x, y *state, t sim.Transition, e effect, local, fine bool) {
 	keys, ok := m.keys(x, t)
-	if !ok || y.servers.Mortal() {
+	if !ok || y.servers.Mortal() || y.servers.Deposed() {
 		return
 	}
 	k := int(t.Client) - 1

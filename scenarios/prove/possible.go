@@ -46,8 +46,8 @@ func (w *worker) possible(x *state, world *sim.World) (all []sim.Transition, mir
 		}
 	}
 	if strikes && int(w.used()) < w.most {
-		for k := range w.moves {
-			all = append(all, w.faults[k]...)
+		for _, list := range w.faults {
+			all = append(all, list...)
 		}
 	} else if strikes {
 		w.withheld.Store(true)
@@ -83,7 +83,7 @@ func (w *worker) happening(list []sim.Transition, world *sim.World) []sim.Transi
 }
 
 // gather returns the normal moves of all clients, and whether there are faults; the moves of each are in
-// w.moves and w.faults.
+// w.moves and w.faults, at whose end are the faults that happen to no client.
 func (w *worker) gather(x *state, world *sim.World) (all []sim.Transition, strikes, ok bool) {
 	all, w.moves = w.list[:0], w.moves[:0]
 	for k := range x.clients {
@@ -98,6 +98,15 @@ func (w *worker) gather(x *state, world *sim.World) (all []sim.Transition, strik
 			if w.left(x, t) {
 				w.faults[k], strikes = append(w.faults[k], t), true
 			}
+		}
+	}
+	w.faults[len(x.clients)] = w.faults[len(x.clients)][:0]
+	if world == nil || w.scope.Servers == 1 {
+		return all, strikes, true
+	}
+	for _, t := range w.injector.PermittedAlone(world, nil) {
+		if w.left(x, t) {
+			w.faults[len(x.clients)], strikes = append(w.faults[len(x.clients)], t), true
 		}
 	}
 	return all, strikes, true

@@ -65,7 +65,7 @@ type worker struct {
 	all     uint64 // as in memory, of the state up to which the checkers have been shown what has happened; 0: nobody knows
 	way     [][]history.Event
 	moves   []*moves           // of each client
-	faults  [][]sim.Transition // of each client, those that are left
+	faults  [][]sim.Transition // that are left: of each client, and behind these of none
 	list    []sim.Transition
 	busy    bool // something else than time can go on
 
@@ -94,7 +94,7 @@ var (
 
 func newWorker(s *search) *worker {
 	w := &worker{search: s, runner: engine.NewRunner(), past: newPast(s.scenario.Checkers, s.reduce.Monitors),
-		faults: make([][]sim.Transition, s.scenario.Clients)}
+		faults: make([][]sim.Transition, s.scenario.Clients+1)}
 	w.runner.Detail = sim.Detail{DenseZxids: s.reduce.Zxids, Forget: s.reduce.Forget && !s.scope.Interleave}
 	w.replica = sim.NewReplica(s.scenario.Clients, w.runner.Detail)
 	return w
