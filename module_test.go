@@ -253,7 +253,7 @@ func finds(t *testing.T, dir string, env []string) {
 // gained returns the lines of the user's go.mod, and the packages that his tests consist of.
 func gained(t *testing.T, dir string, env []string) (list []string) {
 	t.Helper()
-	for line := range strings.Lines(must(t, dir, env, "go mod tidy && cat go.mod && go list -deps -test ./...")) {
+	for line := range strings.Lines(must(t, dir, env, "go mod tidy 2>tidy.txt && cat go.mod && go list -deps -test ./...")) {
 		list = append(list, strings.TrimSpace(line))
 	}
 	return list

@@ -185,8 +185,6 @@ func (c *conductor) quiet(ctx context.Context, n int, d time.Duration) {
 
 // level reports whether all servers have applied the same txns. A server that does not
 // tell counts as level: who asks for its figures says what is wrong.
-//
-//zksim:ignore only on a real ensemble
 func (c *conductor) level(ctx context.Context) bool {
 	if len(c.ensemble.Addrs()) == 1 {
 		return true
