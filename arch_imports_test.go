@@ -1,18 +1,17 @@
 package zksim_test
 
 import (
-	"errors"
 	"fmt"
 	"go/ast"
-	"go/token"
-	"os"
-	"path/filepath"
+	"path"
+	"regexp"
 	"slices"
 	"strings"
+
+	"zksim/internal/vet"
 )
 
-// Where the three restricted libraries and go-zookeeper's connection belong,
-// whatever the table says.
+// Where the restricted libraries and go-zookeeper's connection belong, whatever the table says.
 const (
 	porcupinePath = "github.com/anishathalye/porcupine"
 	plotPath      = "gonum.org/v1/plot"
@@ -22,223 +21,252 @@ const (
 	zkHome        = "recipes/live"
 )
 
+// everything is each package of this module, in the table.
+const everything = module + "/..."
+
 // importTable is the table of ARCHITECTURE.md that starts with the header
 //
 //	| package | may import |
 //
-// A row is about the folder it names and the folders below it that have no row
-// of their own; packages of one row may import each other. The second column
-// lists, separated by commas, other rows, modules of third parties, and
-// zksim/... for every package of this module. The standard library goes without
-// saying.
-type importTable map[string][]string
+// Rows one after the other about the same package are one row in the table.
+type importTable []*row
 
-const everything = module + "/..."
-
-func loadTable(root string) (importTable, error) {
-	doc, err := os.ReadFile(filepath.Join(root, "ARCHITECTURE.md"))
-	if err != nil {
-		return nil, fmt.Errorf("ARCHITECTURE.md holds the rules of this test: %w", err)
-	}
-	return parseTable(string(doc))
+// row is about the folder it names and the folders below it that have no row of their own.
+type row struct {
+	name string
+	line int
+	may  []*permission
+	used bool
 }
 
-// parseTable finds and reads the table, and refuses one that it would have to
-// guess about.
-func parseTable(markdown string) (importTable, error) {
-	var table importTable
-	inside := false
-	number := 0
-	for line := range strings.Lines(markdown) {
+// permission is to import another row, a module of a third party, or everything.
+type permission struct {
+	name string
+	line int
+	used bool
+}
+
+var bars = regexp.MustCompile(`\s*\|\s*`)
+
+func isComma(c rune) bool { return c == ',' || c == ' ' }
+
+// readTable finds and reads the table of a document, with the problems that it has by itself.
+func readTable(f *file) (table importTable, problems []string) {
+	inside, tables, number := false, 0, 0
+	for line := range strings.Lines(f.body) {
 		number++
-		cells := splitRow(line)
+		complain := func(format string, args ...any) {
+			problems = append(problems, fmt.Sprintf("%s:%d: %s", f.path, number, fmt.Sprintf(format, args...)))
+		}
+		line = bars.ReplaceAllString(strings.ReplaceAll(line, "`", ""), "|")
+		cells := strings.Split(strings.Trim(line, "|"), "|")
 		switch {
-		case len(cells) == 2 && strings.EqualFold(cells[0], "package") && strings.EqualFold(cells[1], "may import"):
-			if table != nil {
-				return nil, fmt.Errorf("ARCHITECTURE.md:%d: a second table | package | may import |, expected one", number)
+		case strings.EqualFold(strings.Join(cells, "|"), "package|may import"):
+			if tables++; tables > 1 {
+				complain("a second table | package | may import |, expected one")
 			}
-			table, inside = importTable{}, true
+			inside = true
 		case !inside:
-		case cells == nil:
+		case !strings.HasPrefix(line, "|"):
 			inside = false
-		case len(cells) != 2:
-			return nil, fmt.Errorf("ARCHITECTURE.md:%d: a row of %d cells, expected 2", number, len(cells))
-		case strings.Trim(cells[0]+cells[1], "-:") == "": // the line below the header
+		case strings.Trim(line, "|:-") == "": // the line below the header
+		case len(cells) > 2:
+			complain("a row of %d cells, expected 2", len(cells))
 		default:
-			if _, twice := table[cells[0]]; twice {
-				return nil, fmt.Errorf("ARCHITECTURE.md:%d: a second row for %s", number, cells[0])
+			i := slices.IndexFunc(table, func(r *row) bool { return r.name == cells[0] })
+			if i < 0 {
+				i, table = len(table), append(table, &row{name: cells[0], line: number})
+			} else if i < len(table)-1 {
+				complain("a second row for %s, expected it below the first", cells[0])
 			}
-			table[cells[0]] = splitCell(cells[1])
+			for _, name := range strings.FieldsFunc(strings.Join(cells[1:], ""), isComma) {
+				table[i].may = append(table[i].may, &permission{name: name, line: number})
+			}
 		}
 	}
 	if len(table) == 0 {
-		return nil, errors.New("ARCHITECTURE.md: no table with the header | package | may import |")
+		problems = append(problems, f.path+": no table with the header | package | may import |")
 	}
-	return table, table.validate()
+	return table, append(problems, table.strangers(f.path)...)
 }
 
-// splitRow returns the cells of a row of a Markdown table, without backticks, or
-// nil if the line is none.
-func splitRow(line string) []string {
-	line = strings.TrimSpace(strings.ReplaceAll(line, "`", ""))
-	if !strings.HasPrefix(line, "|") {
-		return nil
-	}
-	cells := strings.Split(strings.TrimSuffix(line[1:], "|"), "|")
-	for i := range cells {
-		cells[i] = strings.TrimSpace(cells[i])
-	}
-	return cells
-}
-
-func splitCell(cell string) []string {
-	var names []string
-	for name := range strings.SplitSeq(cell, ",") {
-		if name = strings.TrimSpace(name); name != "" {
-			names = append(names, name)
-		}
-	}
-	return names
-}
-
-// validate finds names that match nothing, which a typing error would be.
-func (table importTable) validate() error {
-	var errs []error
-	for row, names := range table {
-		for _, name := range names {
-			if _, ok := table[name]; !ok && name != everything && isStandard(name) {
-				errs = append(errs, fmt.Errorf("ARCHITECTURE.md: row %s: %q is neither a row of the table nor a module nor %s",
-					row, name, everything))
+// strangers finds names that match nothing, which a typing error would be.
+func (table importTable) strangers(document string) (problems []string) {
+	for _, r := range table {
+		for _, may := range r.may {
+			known := slices.ContainsFunc(table, func(r *row) bool { return r.name == may.name })
+			if !known && may.name != everything && isStandard(may.name) {
+				problems = append(problems, fmt.Sprintf("%s:%d: row %s: %q is neither a row of the table nor a module nor %s",
+					document, may.line, r.name, may.name, everything))
 			}
 		}
 	}
-	slices.SortFunc(errs, func(a, b error) int { return strings.Compare(a.Error(), b.Error()) })
-	return errors.Join(errs...)
+	return problems
 }
 
-// row returns the most specific row for a folder, or "".
-func (table importTable) row(dir string) string {
-	best := ""
-	for row := range table {
-		if under(dir, row) && len(row) > len(best) {
-			best = row
+// row returns the most specific row for a folder, or nil.
+func (table importTable) row(dir string) (best *row) {
+	for _, r := range table {
+		if under(dir, r.name) && (best == nil || len(r.name) > len(best.name)) {
+			best = r
 		}
 	}
 	return best
 }
 
-func (table importTable) allows(row, name string) bool {
-	if isStandard(name) {
+// allows reports whether packages of a row may import a name, and marks what allows it as used.
+func (table importTable) allows(r *row, name string) bool {
+	local, ours := strings.CutPrefix(name, module+"/")
+	target := table.row(local)
+	if isStandard(name) || ours && target == r {
 		return true
 	}
-	if !under(name, module) {
-		return under(name, table[row]...)
+	allowed := false
+	for _, may := range r.may {
+		if ours && target != nil && (may.name == target.name || may.name == everything) || !ours && under(name, may.name) {
+			may.used, allowed = true, true
+		}
 	}
-	target := table.row(strings.TrimPrefix(name, module+"/"))
-	return target != "" && (target == row || slices.Contains(table[row], target) || slices.Contains(table[row], everything))
+	return allowed
 }
 
-// importProblems holds the imports of every file that is no test against the
-// table of the tree's ARCHITECTURE.md.
+func (r *row) String() string {
+	names := []string{"the standard library"}
+	for _, may := range r.may {
+		names = append(names, may.name)
+	}
+	return strings.Join(names, ", ")
+}
+
+// tableProblems reads every document as if it had the table.
+func tableProblems(t *tree) (problems []string) {
+	for _, f := range t.files {
+		if path.Ext(f.path) == ".md" {
+			_, found := readTable(f)
+			problems = append(problems, found...)
+		}
+	}
+	return problems
+}
+
+// importProblems holds the imports of every file that is no test against the table of the tree's ARCHITECTURE.md, and
+// the table against the imports.
 func importProblems(t *tree) []string {
-	table, err := loadTable(t.root)
-	if err != nil {
-		return []string{err.Error()}
+	at := slices.IndexFunc(t.files, func(f *file) bool { return f.path == "ARCHITECTURE.md" })
+	if at < 0 {
+		return []string{"ARCHITECTURE.md: no such file, expected the rules of this test"}
 	}
-	var problems []string
+	table, problems := readTable(t.files[at])
 	for _, p := range t.packages {
-		row := table.row(p.dir)
-		for i, f := range p.product() {
-			if row == "" {
-				if i == 0 {
-					problems = append(problems, t.at(f.ast.Package,
-						"package %s has no row in the table of ARCHITECTURE.md, expected one for it or a folder above", p.dir))
-				}
-				continue
-			}
-			for _, spec := range f.ast.Imports {
-				if name := importPath(spec); !table.allows(row, name) {
-					problems = append(problems, t.at(spec.Pos(), "%s imports %s; row %s of ARCHITECTURE.md allows: %s",
-						p.dir, name, row, strings.Join(append([]string{"the standard library"}, table[row]...), ", ")))
-				}
-			}
+		if r := table.row(p.dir); r != nil {
+			r.used = true
+		} else if len(p.files) > 0 {
+			problems = append(problems, t.at(p.files[0].ast.Package,
+				"package %s has no row in the table of ARCHITECTURE.md, expected one for it or a folder above", p.dir))
 		}
 	}
-	return problems
-}
-
-// thirdPartyProblems keeps three libraries replaceable: porcupine in one file,
-// plot in one folder, and rapid, which registers flags, in tests.
-func thirdPartyProblems(t *tree) []string {
-	var problems []string
-	var judge *source
-	for _, p := range t.packages {
-		for _, f := range p.product() {
-			for _, spec := range f.ast.Imports {
-				switch name := importPath(spec); {
-				case under(name, porcupinePath) && judge == nil:
-					judge = f
-				case under(name, porcupinePath):
-					problems = append(problems, t.at(spec.Pos(), "import of porcupine, expected in one file only and %s has it", judge.path))
-				case under(name, plotPath) && !under(p.dir, plotHome):
-					problems = append(problems, t.at(spec.Pos(), "import of %s, expected only below %s", name, plotHome))
-				case under(name, rapidPath):
-					problems = append(problems, t.at(spec.Pos(), "import of rapid, expected only in _test.go files"))
-				}
-			}
+	for p, spec := range t.imports() {
+		if r := table.row(p.dir); r != nil && !table.allows(r, importPath(spec)) {
+			problems = append(problems, t.at(spec.Pos(), "%s imports %s; row %s of ARCHITECTURE.md allows: %s",
+				p.dir, importPath(spec), r.name, r))
 		}
 	}
-	return problems
-}
-
-var connectionNames = []string{zkPath + ".Conn", zkPath + ".Connect", zkPath + ".ConnectWithDialer"}
-
-// connectionProblems keeps go-zookeeper's connection, which is a network and
-// goroutines, in one package. The one line that shows that it is a recipes.Conn
-// may name its type.
-func connectionProblems(t *tree) []string {
-	const assertion = "var _ Conn = (*zk.Conn)(nil)"
-	var problems []string
-	asserted := ""
-	for _, p := range t.packages {
-		if under(p.dir, zkHome) || !p.imports(zkPath) {
+	for _, r := range table {
+		if !r.used {
+			problems = append(problems, fmt.Sprintf("ARCHITECTURE.md:%d: row %s is about no package, expected one", r.line, r.name))
 			continue
 		}
-		c := t.check(p)
-		if c.err != nil {
-			problems = append(problems, fmt.Sprintf("%v (%s must type-check before its use of zk can be judged)", c.err, p.dir))
-		}
-		for _, f := range p.product() {
-			ast.Inspect(f.ast, func(n ast.Node) bool {
-				id, ok := n.(*ast.Ident)
-				if !ok {
-					return true
-				}
-				obj := c.info.Uses[id]
-				if obj == nil || !slices.Contains(connectionNames, fullName(obj)) {
-					return true
-				}
-				if p.dir == "recipes" && asserted == "" && t.line(f, id.Pos()) == assertion {
-					asserted = f.path
-					return true
-				}
-				problems = append(problems, t.at(id.Pos(), "use of zk.%s, expected only below %s and once in recipes as %q",
-					obj.Name(), zkHome, assertion))
-				return true
-			})
+		for _, may := range r.may {
+			if !may.used {
+				problems = append(problems, fmt.Sprintf("ARCHITECTURE.md:%d: row %s allows %s, expected an import of it",
+					may.line, r.name, may.name))
+			}
 		}
 	}
 	return problems
 }
 
-func (p *pkg) imports(name string) bool {
-	return slices.ContainsFunc(p.product(), func(f *source) bool {
-		return slices.ContainsFunc(f.ast.Imports, func(spec *ast.ImportSpec) bool { return importPath(spec) == name })
-	})
+// thirdPartyProblems keeps three libraries replaceable: porcupine in one file, plot in one folder, and rapid, which
+// registers flags, in tests.
+func thirdPartyProblems(t *tree) (problems []string) {
+	judge := ""
+	for p, spec := range t.imports() {
+		switch name := importPath(spec); {
+		case under(name, porcupinePath) && judge == "":
+			judge = t.fset.Position(spec.Pos()).Filename
+		case under(name, porcupinePath):
+			problems = append(problems, t.at(spec.Pos(), "import of porcupine, expected in one file only and %s has it", judge))
+		case under(name, plotPath) && !under(p.dir, plotHome):
+			problems = append(problems, t.at(spec.Pos(), "import of %s, expected only below %s", name, plotHome))
+		case under(name, rapidPath):
+			problems = append(problems, t.at(spec.Pos(), "import of rapid, expected only in _test.go files"))
+		}
+	}
+	return problems
 }
 
-// line returns the source line at pos, without its indentation.
-func (t *tree) line(f *source, pos token.Pos) string {
-	number := t.fset.PositionFor(pos, false).Line
-	return strings.TrimSpace(strings.Split(string(f.code), "\n")[number-1])
+// connectionProblems keeps go-zookeeper's connection, which is a network and goroutines, in one package. The one line
+// that shows that it is a recipes.Conn may name its type.
+func connectionProblems(t *tree) (problems []string) {
+	const assertion = "var _ Conn = (*zk.Conn)(nil)"
+	names := []string{zkPath + ".Conn", zkPath + ".Connect", zkPath + ".ConnectWithDialer"}
+	asserted := false
+	for _, p := range t.packages {
+		isZK := func(spec *ast.ImportSpec) bool { return importPath(spec) == zkPath }
+		imports := func(f *file) bool { return slices.ContainsFunc(f.ast.Imports, isZK) }
+		if under(p.dir, zkHome) || !slices.ContainsFunc(p.files, imports) {
+			continue
+		}
+		checked, trouble := t.check(p)
+		if trouble != "" {
+			problems = append(problems, trouble)
+		}
+		for _, f := range p.files {
+			for id := range ast.Preorder(f.ast) {
+				id, ok := id.(*ast.Ident)
+				if !ok || checked.TypesInfo.Uses[id] == nil ||
+					!slices.Contains(names, vet.FullName(checked.TypesInfo.Uses[id])) {
+					continue
+				}
+				line := strings.Split(f.body, "\n")[t.fset.PositionFor(id.Pos(), false).Line-1]
+				if p.dir == "recipes" && !asserted && line == assertion {
+					asserted = true
+					continue
+				}
+				problems = append(problems, t.at(id.Pos(),
+					"use of zk.%s, expected only below %s and once in recipes as %q", id.Name, zkHome, assertion))
+			}
+		}
+	}
+	return problems
+}
+
+// testsPackage is what tests of users import. It needs nothing of the folders and no module but these.
+const testsPackage = "scenarios"
+
+var (
+	notForTests = []string{"scenarios/catalog", "scenarios/ensemble", "scenarios/simrun", "recipes/broken", "recipes/live",
+		"reports/plots", "internal/conform"}
+	modulesForTests = []string{zkPath, porcupinePath}
+)
+
+// reachProblems keeps what tests of users need small: our scenarios, mutants, plots, browsers, servers and command
+// lines are not a part of it.
+func reachProblems(t *tree) (problems []string) {
+	reached := []string{testsPackage}
+	for i := 0; i < len(reached); i++ {
+		for p, spec := range t.imports() {
+			name := importPath(spec)
+			local, ours := strings.CutPrefix(name, module+"/")
+			switch {
+			case p.dir != reached[i]:
+			case under(local, notForTests...) || !ours && !isStandard(name) && !under(name, modulesForTests...):
+				problems = append(problems, t.at(spec.Pos(), "tests of users import %s, and with it %s and %s, expected less",
+					testsPackage, p.dir, name))
+			case ours && !slices.Contains(reached, local):
+				reached = append(reached, local)
+			}
+		}
+	}
+	return problems
 }

@@ -190,9 +190,9 @@ func (s *scan) mention(id *ast.Ident) {
 		}
 		return
 	}
-	name := fullName(o)
+	name := FullName(o)
 	pos := s.begin(id)
-	if why := banned(o, name); why != "" {
+	if why := Banned(o); why != "" {
 		s.find(pos, name, why)
 		return
 	}
