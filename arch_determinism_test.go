@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 
+	"golang.org/x/tools/go/types/typeutil"
+
 	"zksim/internal/vet"
 )
 
@@ -43,27 +45,33 @@ const orderFree = "// order-free:"
 
 // determinismProblems finds what could make two runs of one schedule differ.
 func determinismProblems(t *tree) (problems []string) {
-	for _, p := range t.packages {
-		harness := under(p.dir, harnessRoots...)
-		if !harness && !under(p.dir, deterministicRoots...) || under(p.dir, zkHome) || len(p.files) == 0 {
+	for _, f := range t.code() {
+		harness := under(f.dir, harnessRoots...)
+		if !harness && !under(f.dir, deterministicRoots...) || under(f.dir, zkHome) {
 			continue
 		}
-		checked, trouble := t.check(p)
+		if !t.builds(f) {
+			problems = append(problems, t.at(f.ast.Package,
+				"file is left out by a build constraint, expected %s to be the same everywhere", f.dir))
+			continue
+		}
+		info, trouble := t.check(f)
 		if trouble != "" {
 			problems = append(problems, trouble)
 		}
-		for _, f := range p.files {
-			if !t.builds(f) {
-				problems = append(problems, t.at(f.ast.Package,
-					"file is left out by a build constraint, expected %s to be the same everywhere", p.dir))
-			} else {
-				s := scan{tree: t, file: f, info: checked.TypesInfo, harness: harness, orders: t.orders(f)}
-				for n := range ast.Preorder(f.ast) {
-					s.visit(n)
-				}
-				problems = append(problems, append(s.problems, s.leftOver()...)...)
+		s := scan{tree: t, file: f, info: info, harness: harness, orders: t.orders(f)}
+		for n := range ast.Preorder(f.ast) {
+			s.visit(n)
+		}
+		for _, o := range s.orders {
+			s.report(o.Pos(), "%s beside no map iteration, expected no such comment", orderFree)
+		}
+		for _, e := range excuses {
+			if e.file == f.path && !slices.Contains(s.excused, e.uses) {
+				s.report(f.ast.Package, "no use of %s, expected no excuse for it", e.uses)
 			}
 		}
+		problems = append(problems, s.problems...)
 	}
 	return problems
 }
@@ -74,26 +82,24 @@ type scan struct {
 	file     *file
 	info     *types.Info
 	harness  bool
-	orders   map[int]*order
-	excused  []string     // the packages of excuses that were used
-	sorted   []*ast.Ident // iterators that are the argument of slices.Sorted
+	orders   map[int]*ast.Comment // that say why map iteration on a line is free
+	excused  []string             // the packages of excuses that were used
+	sorted   ast.Node             // what gives slices.Sorted its argument
 	problems []string
 }
 
-// order is an order-free comment. It covers map iteration on one line: the comment's last or the next.
-type order struct {
-	pos    token.Pos
-	reason bool
-	line   int // that it covers; 0 until there is one
-}
-
-func (t *tree) orders(f *file) map[int]*order {
-	found := map[int]*order{}
+// orders are the order-free comments by the line that each covers: its own, or if it stands alone the next.
+func (t *tree) orders(f *file) map[int]*ast.Comment {
+	found := map[int]*ast.Comment{}
+	lines := strings.Split(f.body, "\n")
 	for _, group := range f.ast.Comments {
 		for _, comment := range group.List {
-			if reason, ok := strings.CutPrefix(comment.Text, orderFree); ok {
-				last := t.fset.PositionFor(group.End(), false).Line
-				found[last] = &order{pos: comment.Pos(), reason: strings.TrimSpace(reason) != ""}
+			if strings.HasPrefix(comment.Text, orderFree) {
+				line := t.fset.PositionFor(group.End(), false).Line
+				if strings.HasPrefix(strings.TrimSpace(lines[line-1]), "//") {
+					line++
+				}
+				found[line] = comment
 			}
 		}
 	}
@@ -115,28 +121,35 @@ func (s *scan) visit(n ast.Node) {
 			s.report(n.Pos(), "go statement, expected Env.Go or a coroutine of the world")
 		}
 	case *ast.SelectStmt:
-		if !s.harness && !isPoll(n) {
+		if !s.harness && !vet.IsPoll(n) {
 			s.report(n.Pos(), "select statement, expected Env.Await")
 		}
 	case *ast.RangeStmt:
-		if tv, ok := s.info.Types[n.X]; ok && n.Key != nil && vet.RangesMap(tv.Type) {
+		if of := s.info.TypeOf(n.X); of != nil && n.Key != nil && vet.RangesMap(of) {
 			s.unordered(n.Pos(), "range over a map")
 		}
 	case *ast.CallExpr:
-		if obj := s.info.Uses[callee(n)]; obj != nil && vet.FullName(obj) == "slices.Sorted" {
+		if f := typeutil.Callee(s.info, n); f != nil && vet.FullName(f) == "slices.Sorted" {
 			if inner, ok := n.Args[0].(*ast.CallExpr); ok {
-				s.sorted = append(s.sorted, callee(inner))
+				s.sorted = inner.Fun
 			}
 		}
 	case *ast.Ident:
-		if obj := s.info.Uses[n]; obj == nil || obj.Pkg() == nil {
-		} else if name := vet.FullName(obj); vet.Iterates(obj) {
-			if !slices.Contains(s.sorted, n) {
-				s.unordered(n.Pos(), name)
-			}
-		} else if why := vet.Banned(obj); why != "" && (name == "(*sync.Map).Range" || !s.may(obj.Pkg().Path())) {
-			s.report(n.Pos(), "use of %s, which %s", name, why)
+		if o := s.info.Uses[n]; o != nil && o.Pkg() != nil {
+			s.mention(n, o)
 		}
+	}
+}
+
+// mention judges the use of a name of another package.
+func (s *scan) mention(id *ast.Ident, o types.Object) {
+	name := vet.FullName(o)
+	if vet.Iterates(o) {
+		if s.sorted == nil || id.Pos() < s.sorted.Pos() || s.sorted.End() < id.End() {
+			s.unordered(id.Pos(), name)
+		}
+	} else if why := vet.Banned(o); why != "" && (name == "(*sync.Map).Range" || !s.may(o.Pkg().Path())) {
+		s.report(id.Pos(), "use of %s, which %s", name, why)
 	}
 }
 
@@ -154,56 +167,11 @@ func (s *scan) may(path string) bool {
 // unordered reports map iteration unless a comment says why its order is free.
 func (s *scan) unordered(pos token.Pos, what string) {
 	line := s.tree.fset.PositionFor(pos, false).Line
-	for _, at := range []int{line, line - 1} {
-		o := s.orders[at]
-		if o == nil || o.line != 0 && o.line != line {
-			continue
-		}
-		o.line = line
-		if !o.reason {
-			s.report(o.pos, "%s without a reason, expected why the order does not matter", orderFree)
-		}
-		return
+	comment := s.orders[line]
+	delete(s.orders, line)
+	if comment == nil {
+		s.report(pos, "%s, expected slices.Sorted(maps.Keys(m)) or a comment %q with the reason", what, orderFree)
+	} else if strings.TrimSpace(comment.Text) == orderFree {
+		s.report(comment.Pos(), "%s without a reason, expected why the order does not matter", orderFree)
 	}
-	s.report(pos, "%s, expected slices.Sorted(maps.Keys(m)) or a comment %q with the reason", what, orderFree)
-}
-
-// leftOver lists the comments and excuses that excuse nothing.
-func (s *scan) leftOver() (problems []string) {
-	for _, o := range s.orders {
-		if o.line == 0 {
-			problems = append(problems, s.tree.at(o.pos, "%s beside no map iteration, expected no such comment", orderFree))
-		}
-	}
-	for _, e := range excuses {
-		if e.file == s.file.path && !slices.Contains(s.excused, e.uses) {
-			problems = append(problems, e.file+":1: no use of "+e.uses+", expected no excuse for it")
-		}
-	}
-	return problems
-}
-
-// callee returns the last identifier of what is called, or nil.
-func callee(call *ast.CallExpr) *ast.Ident {
-	fun := ast.Unparen(call.Fun)
-	switch f := fun.(type) { // explicit type arguments
-	case *ast.IndexExpr:
-		fun = f.X
-	case *ast.IndexListExpr:
-		fun = f.X
-	}
-	switch f := fun.(type) {
-	case *ast.Ident:
-		return f
-	case *ast.SelectorExpr:
-		return f.Sel
-	}
-	return nil
-}
-
-// isPoll reports whether a select is the language's non-blocking receive or send: one case and a default. Its outcome
-// is determined by the channel; a select with more cases picks among the ready ones at random.
-func isPoll(n *ast.SelectStmt) bool {
-	isDefault := func(c ast.Stmt) bool { return c.(*ast.CommClause).Comm == nil }
-	return len(n.Body.List) == 2 && slices.ContainsFunc(n.Body.List, isDefault)
 }

@@ -10,44 +10,38 @@ import (
 	"strings"
 )
 
-// Limits in lines: from func to the closing brace, and of whole files.
-const (
-	maxFunc     = 70
-	maxFile     = 500
-	maxTestFile = 800
-)
+// sizes are limits in lines: from func to the closing brace, and of whole files.
+type sizes struct{ function, file, test int }
 
-// sizeProblems measures every file and function, tests included.
-func sizeProblems(t *tree) (problems []string) {
+// problems measures every file and function, tests included.
+func (limits sizes) problems(t *tree) (problems []string) {
 	measure := func(what string, lines, limit int) {
 		if lines > limit {
 			problems = append(problems, fmt.Sprintf("%s has %d lines, expected at most %d", what, lines, limit))
 		}
 	}
-	for _, p := range t.packages {
-		for _, f := range slices.Concat(p.files, p.tests) {
-			limit := maxFile
-			if strings.HasSuffix(f.path, "_test.go") {
-				limit = maxTestFile
-			}
-			measure(f.path+":1: file", strings.Count(f.body, "\n"), limit)
-			ast.Inspect(f.ast, func(n ast.Node) bool {
-				name := "func literal"
-				switch d := n.(type) {
-				case *ast.FuncDecl:
-					name, n = strings.TrimPrefix(receiverName(d)+"."+d.Name.Name, "."), &ast.FuncLit{Type: d.Type, Body: d.Body}
-				case *ast.FuncLit:
-				default:
-					return true
-				}
-				lit := n.(*ast.FuncLit)
-				if lit.Body != nil {
-					lines := t.fset.PositionFor(lit.End(), false).Line - t.fset.PositionFor(lit.Pos(), false).Line + 1
-					measure(t.at(lit.Pos(), "%s", name), lines, maxFunc)
-				}
-				return false // what is inside is shorter
-			})
+	for _, f := range t.files {
+		if f.ast == nil {
+			continue
 		}
+		limit := limits.file
+		if f.test {
+			limit = limits.test
+		}
+		measure(f.path+":1: file", strings.Count(f.body, "\n"), limit)
+		ast.Inspect(f.ast, func(n ast.Node) bool {
+			name, begin := "func literal", n
+			switch d := n.(type) {
+			case *ast.FuncDecl:
+				name, begin = strings.TrimPrefix(receiverName(d)+"."+d.Name.Name, "."), d.Type // below the comment
+			case *ast.FuncLit:
+			default:
+				return true
+			}
+			lines := t.fset.PositionFor(n.End(), false).Line - t.fset.PositionFor(begin.Pos(), false).Line + 1
+			measure(t.at(begin.Pos(), "%s", name), lines, limits.function)
+			return false // what is inside is shorter
+		})
 	}
 	return problems
 }
@@ -63,13 +57,14 @@ func receiverName(d *ast.FuncDecl) string {
 // nameProblems refuses package names that say nothing, as package or folder.
 func nameProblems(t *tree) (problems []string) {
 	vague := []string{"util", "utils", "common", "helper", "helpers", "misc"}
-	for _, p := range t.packages {
-		for _, f := range slices.Concat(p.files, p.tests) {
-			name := strings.TrimSuffix(f.ast.Name.Name, "_test")
-			if slices.Contains(vague, name) || slices.Contains(vague, path.Base(p.dir)) {
-				problems = append(problems, t.at(f.ast.Package,
-					"package %s in folder %s, expected a name that says what it is for", name, p.dir))
-			}
+	for _, f := range t.files {
+		if f.ast == nil {
+			continue
+		}
+		name := strings.TrimSuffix(f.ast.Name.Name, "_test")
+		if slices.Contains(vague, name) || slices.Contains(vague, path.Base(f.dir)) {
+			problems = append(problems, t.at(f.ast.Package,
+				"package %s in folder %s, expected a name that says what it is for", name, f.dir))
 		}
 	}
 	return problems
@@ -77,20 +72,25 @@ func nameProblems(t *tree) (problems []string) {
 
 // docProblems asks for a comment on every package and, outside of cmd, on everything that it exports.
 func docProblems(t *tree) (problems []string) {
-	for _, p := range t.packages {
-		commented := func(f *file) bool { return f.ast.Doc.Text() != "" }
-		if len(p.files) > 0 && !slices.ContainsFunc(p.files, commented) {
-			problems = append(problems, t.at(p.files[0].ast.Package,
-				"package %s has no comment, expected what it is for and must not know", p.dir))
+	bare := map[string]*file{} // the first file of each package until there is a comment, then nil
+	for _, f := range t.code() {
+		if first, seen := bare[f.dir]; f.ast.Doc.Text() != "" {
+			bare[f.dir] = nil
+		} else if first == nil && !seen {
+			bare[f.dir] = f
 		}
-		for _, f := range p.files {
-			for _, decl := range f.ast.Decls {
-				for _, id := range undocumented(decl) {
-					if id.IsExported() && !under(p.dir, "cmd") {
-						problems = append(problems, t.at(id.Pos(), "exported %s has no comment, expected one", id.Name))
-					}
+		for _, decl := range f.ast.Decls {
+			for _, id := range undocumented(decl) {
+				if id.IsExported() && !under(f.dir, "cmd") {
+					problems = append(problems, t.at(id.Pos(), "exported %s has no comment, expected one", id.Name))
 				}
 			}
+		}
+	}
+	for dir, f := range bare {
+		if f != nil {
+			problems = append(problems, t.at(f.ast.Package,
+				"package %s has no comment, expected what it is for and must not know", dir))
 		}
 	}
 	return problems

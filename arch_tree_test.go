@@ -1,7 +1,6 @@
 package zksim_test
 
 import (
-	"cmp"
 	"fmt"
 	"go/ast"
 	"go/build"
@@ -13,9 +12,11 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
+	"testing"
 
 	"golang.org/x/tools/go/packages"
 )
@@ -25,77 +26,63 @@ const module = "zksim"
 // tree is the source below one folder, parsed once for all rules. The folder is this checkout, or has the files of an
 // archive below testdata/arch.
 type tree struct {
-	root     string // absolute
-	fset     *token.FileSet
-	files    []*file // in the order of their paths
-	packages []*pkg
-	broken   []string // the files that do not parse
-	typed    map[string]*packages.Package
+	root   string // absolute
+	fset   *token.FileSet
+	files  []*file
+	broken []string // the files that do not parse
+	typed  map[string]*packages.Package
 }
 
-// file is a text that is held to the rules.
+// file is a text that is held to rules. Paths are relative to the root, with slashes.
 type file struct {
-	path string // relative to the root, with slashes
-	body string
-	ast  *ast.File // nil unless the file belongs to a package
+	path, dir, body string
+	ast             *ast.File // nil unless the file belongs to a package
+	test            bool
 }
 
-// pkg is the Go files of one folder.
-type pkg struct {
-	dir          string // relative to the root, with slashes
-	files, tests []*file
+var (
+	// leftOut are the folders that are not a part of the module.
+	leftOut   = regexp.MustCompile(`^(\.[^/]+|out|(.*/)?vendor)$`)
+	isText    = regexp.MustCompile(`\.(go|md|pml|sh)$|^\.ci/run$|^scripts/|^(.*/)?go\.mod$`)
+	noPackage = regexp.MustCompile(`^(.*/)?(testdata/|[_.])|^examples/`)
+)
+
+// loadTree reads and parses what is below root. A file that does not parse takes part with what was understood of it.
+func loadTree(t *testing.T, root string) *tree {
+	t.Helper()
+	root, err := filepath.Abs(root)
+	source := &tree{root: root, fset: token.NewFileSet()}
+	if err == nil {
+		err = filepath.WalkDir(root, source.add)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return source
 }
 
-// loadTree reads and parses what is below root. It leaves out what the go command leaves out, but reads testdata. A
-// file that does not parse is a problem, and takes part with what was understood of it.
-func loadTree(root string) (*tree, error) {
-	t := &tree{root: root, fset: token.NewFileSet()}
-	byDir := map[string]*pkg{}
-	err := filepath.WalkDir(root, func(name string, d fs.DirEntry, err error) error {
-		rel, _ := filepath.Rel(root, name)
-		rel = filepath.ToSlash(rel)
-		switch {
-		case err != nil:
-			return err
-		case d.IsDir() && (strings.HasPrefix(rel, ".") && rel != "." && rel != ".ci" || rel == "out" || d.Name() == "vendor"):
-			return filepath.SkipDir
-		case !d.Type().IsRegular() || !isText(rel):
-			return nil
-		}
-		body, err := os.ReadFile(name)
-		f := &file{path: rel, body: string(body)}
-		t.files = append(t.files, f)
-		if err != nil || path.Ext(rel) != ".go" || noPackage(rel) {
-			return err
-		}
-		if f.ast, err = parser.ParseFile(t.fset, rel, body, parser.ParseComments|parser.SkipObjectResolution); err != nil {
-			t.broken = append(t.broken, fmt.Sprintf("%v (expected a file that parses)", err))
-		}
-		p := byDir[path.Dir(rel)]
-		if p == nil {
-			p = &pkg{dir: path.Dir(rel)}
-			byDir[p.dir], t.packages = p, append(t.packages, p)
-		}
-		if strings.HasSuffix(rel, "_test.go") {
-			p.tests = append(p.tests, f)
-		} else {
-			p.files = append(p.files, f)
-		}
+func (t *tree) add(name string, d fs.DirEntry, err error) error {
+	if err != nil {
+		return err
+	}
+	rel, _ := filepath.Rel(t.root, name)
+	rel = filepath.ToSlash(rel)
+	if d.IsDir() && leftOut.MatchString(rel) && rel != ".ci" {
+		return filepath.SkipDir
+	}
+	if !d.Type().IsRegular() || !isText.MatchString(rel) {
 		return nil
-	})
-	return t, err
-}
-
-func isText(rel string) bool {
-	return slices.Contains([]string{".go", ".md", ".pml", ".sh"}, path.Ext(rel)) || rel == ".ci/run" ||
-		path.Dir(rel) == "scripts" || path.Base(rel) == "go.mod"
-}
-
-// noPackage reports whether a Go file belongs to no package of this module.
-func noPackage(rel string) bool {
-	return nested.MatchString(rel) || slices.ContainsFunc(strings.Split(rel, "/"), func(element string) bool {
-		return element == "testdata" || element[0] == '_' || element[0] == '.'
-	})
+	}
+	body, err := os.ReadFile(name)
+	f := &file{path: rel, dir: path.Dir(rel), body: string(body), test: strings.HasSuffix(rel, "_test.go")}
+	t.files = append(t.files, f)
+	if err != nil || path.Ext(rel) != ".go" || noPackage.MatchString(rel) {
+		return err
+	}
+	if f.ast, err = parser.ParseFile(t.fset, rel, body, parser.ParseComments|parser.SkipObjectResolution); err != nil {
+		t.broken = append(t.broken, fmt.Sprintf("%v (expected a file that parses)", err))
+	}
+	return nil
 }
 
 // at renders a problem. The position ignores line directives.
@@ -104,57 +91,58 @@ func (t *tree) at(pos token.Pos, format string, args ...any) string {
 	return fmt.Sprintf("%s:%d: %s", p.Filename, p.Line, fmt.Sprintf(format, args...))
 }
 
-// imports yields the imports of all files that are no tests.
-func (t *tree) imports() iter.Seq2[*pkg, *ast.ImportSpec] {
-	return func(yield func(*pkg, *ast.ImportSpec) bool) {
-		for _, p := range t.packages {
-			for _, f := range p.files {
-				for _, spec := range f.ast.Imports {
-					if !yield(p, spec) {
-						return
-					}
+// code are the files of packages, without tests.
+func (t *tree) code() []*file {
+	return slices.DeleteFunc(slices.Clone(t.files), func(f *file) bool { return f.ast == nil || f.test })
+}
+
+// imports yields the imports of the code.
+func (t *tree) imports() iter.Seq2[*file, *ast.ImportSpec] {
+	return func(yield func(*file, *ast.ImportSpec) bool) {
+		for _, f := range t.code() {
+			for _, spec := range f.ast.Imports {
+				if !yield(f, spec) {
+					return
 				}
 			}
 		}
 	}
 }
 
-// check type-checks a package, without its tests: the trees that its info speaks of are those of the files here. If
-// there is trouble, nothing may be concluded from silence.
-func (t *tree) check(p *pkg) (checked *packages.Package, trouble string) {
+// check type-checks the package of a file, without its tests. If there is trouble, nothing may be concluded from
+// silence.
+func (t *tree) check(f *file) (info *types.Info, trouble string) {
 	if t.typed == nil {
 		t.typed = map[string]*packages.Package{}
-		conf := &packages.Config{Dir: t.root, Fset: t.fset, ParseFile: t.parsed,
+		list, err := packages.Load(&packages.Config{Dir: t.root, Fset: t.fset, ParseFile: t.parsed,
 			Mode: packages.NeedName | packages.NeedImports | packages.NeedFiles | packages.NeedCompiledGoFiles |
-				packages.NeedTypes | packages.NeedTypesSizes | packages.NeedTypesInfo | packages.NeedSyntax}
-		list, err := packages.Load(conf, "./...")
+				packages.NeedTypes | packages.NeedTypesSizes | packages.NeedTypesInfo | packages.NeedSyntax}, "./...")
 		if err != nil {
-			trouble = err.Error()
+			return &types.Info{}, err.Error()
 		}
 		for _, checked := range list {
 			t.typed[strings.TrimPrefix(checked.PkgPath, module+"/")] = checked
 		}
 	}
-	checked = t.typed[p.dir]
-	if checked == nil || checked.TypesInfo == nil {
-		return &packages.Package{TypesInfo: &types.Info{}}, cmp.Or(trouble, p.dir+": the go command knows no such package")
+	checked := t.typed[f.dir]
+	if checked == nil {
+		return &types.Info{}, f.dir + ": the go command knows no such package"
 	}
 	for _, err := range checked.Errors {
 		if err.Kind != packages.ListError || len(checked.Errors) == 1 {
-			trouble = fmt.Sprintf("%s: %s (%s must type-check before it can be judged)", err.Pos, err.Msg, p.dir)
+			trouble = fmt.Sprintf("%s: %s (%s must type-check before it can be judged)", err.Pos, err.Msg, f.dir)
 		}
 	}
-	return checked, trouble
+	return checked.TypesInfo, trouble
 }
 
 func (t *tree) parsed(_ *token.FileSet, name string, _ []byte) (*ast.File, error) {
-	rel, err := filepath.Rel(t.root, name)
 	for _, f := range t.files {
-		if f.path == filepath.ToSlash(rel) && f.ast != nil {
+		if filepath.Join(t.root, f.path) == name {
 			return f.ast, nil
 		}
 	}
-	return nil, fmt.Errorf("%s: the go command wants to read it, expected a file of the module (%v)", name, err)
+	return nil, fmt.Errorf("%s: the go command wants to read it, expected a file below %s", name, t.root)
 }
 
 // builds reports whether the go command would compile a file here.
@@ -165,9 +153,7 @@ func (t *tree) builds(f *file) bool {
 
 // under reports whether a folder or import path is one of the roots or below one.
 func under(dir string, roots ...string) bool {
-	return slices.ContainsFunc(roots, func(root string) bool {
-		return dir == root || strings.HasPrefix(dir, root+"/")
-	})
+	return slices.ContainsFunc(roots, func(root string) bool { return dir == root || strings.HasPrefix(dir, root+"/") })
 }
 
 func importPath(spec *ast.ImportSpec) string {
