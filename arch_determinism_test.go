@@ -1,6 +1,7 @@
 package zksim_test
 
 import (
+	"fmt"
 	"go/ast"
 	"go/token"
 	"go/types"
@@ -43,90 +44,80 @@ var excuses = []struct{ file, uses, why string }{
 
 const orderFree = "// order-free:"
 
-// determinismProblems finds what could make two runs of one schedule differ.
+// scan looks for what could make two runs of one schedule differ in one file.
+type scan struct {
+	tree     *tree
+	file     *file
+	lines    []string
+	info     *types.Info
+	harness  bool
+	orders   map[int]int // the lines of order-free comments, by the lines that they cover
+	excused  []string    // the packages of excuses that were used
+	sorted   ast.Node    // what gives slices.Sorted its argument
+	problems []string
+}
+
 func determinismProblems(t *tree) (problems []string) {
-	for _, f := range t.code() {
-		harness := under(f.dir, harnessRoots...)
-		if !harness && !under(f.dir, deterministicRoots...) || under(f.dir, zkHome) {
+	for _, f := range t.code {
+		s := &scan{tree: t, file: f, lines: strings.Split(f.body, "\n"), harness: under(f.dir, harnessRoots...)}
+		if !s.harness && !under(f.dir, deterministicRoots...) || under(f.dir, zkHome) {
 			continue
 		}
-		if !t.builds(f) {
-			problems = append(problems, t.at(f.ast.Package,
-				"file is left out by a build constraint, expected %s to be the same everywhere", f.dir))
-			continue
-		}
-		info, trouble := t.check(f)
-		if trouble != "" {
-			problems = append(problems, trouble)
-		}
-		s := scan{tree: t, file: f, info: info, harness: harness, orders: t.orders(f)}
-		for n := range ast.Preorder(f.ast) {
-			s.visit(n)
-		}
-		for _, o := range s.orders {
-			s.report(o.Pos(), "%s beside no map iteration, expected no such comment", orderFree)
-		}
-		for _, e := range excuses {
-			if e.file == f.path && !slices.Contains(s.excused, e.uses) {
-				s.report(f.ast.Package, "no use of %s, expected no excuse for it", e.uses)
-			}
-		}
+		s.info, s.problems = t.check(f)
+		s.run()
 		problems = append(problems, s.problems...)
 	}
 	return problems
 }
 
-// scan looks for the bans in one file.
-type scan struct {
-	tree     *tree
-	file     *file
-	info     *types.Info
-	harness  bool
-	orders   map[int]*ast.Comment // that say why map iteration on a line is free
-	excused  []string             // the packages of excuses that were used
-	sorted   ast.Node             // what gives slices.Sorted its argument
-	problems []string
-}
-
-// orders are the order-free comments by the line that each covers: its own, or if it stands alone the next.
-func (t *tree) orders(f *file) map[int]*ast.Comment {
-	found := map[int]*ast.Comment{}
-	lines := strings.Split(f.body, "\n")
-	for _, group := range f.ast.Comments {
-		for _, comment := range group.List {
-			if strings.HasPrefix(comment.Text, orderFree) {
-				line := t.fset.PositionFor(group.End(), false).Line
-				if strings.HasPrefix(strings.TrimSpace(lines[line-1]), "//") {
-					line++
-				}
-				found[line] = comment
-			}
+func (s *scan) run() {
+	s.orders = map[int]int{}
+	for i, line := range s.lines {
+		covers := i
+		for strings.Contains(line, orderFree) && strings.HasPrefix(strings.TrimSpace(s.lines[covers]), "//") {
+			covers++ // a comment that stands alone is about the line below it
+		}
+		if strings.Contains(line, orderFree) {
+			s.orders[covers+1] = i + 1
 		}
 	}
-	return found
+	for _, i := range s.tree.imports {
+		if i.by == s.file && under(i.name, bannedImports...) && !slices.Contains(pureImports, i.name) && !s.may(i.name) {
+			s.report(s.line(i.pos), "import of %s, expected none in a deterministic package", i.name)
+		}
+	}
+	for n := range ast.Preorder(s.file.ast) {
+		s.visit(n)
+	}
+	for _, at := range s.orders {
+		s.report(at, "%s beside no map iteration, expected no such comment", orderFree)
+	}
+	for _, e := range excuses {
+		if e.file == s.file.path && !slices.Contains(s.excused, e.uses) {
+			s.report(1, "no use of %s, expected no excuse for it", e.uses)
+		}
+	}
 }
 
-func (s *scan) report(pos token.Pos, format string, args ...any) {
-	s.problems = append(s.problems, s.tree.at(pos, format, args...))
+func (s *scan) line(pos token.Pos) int { return s.tree.fset.PositionFor(pos, false).Line }
+
+func (s *scan) report(line int, format string, args ...any) {
+	s.problems = append(s.problems, fmt.Sprintf("%s:%d: %s", s.file.path, line, fmt.Sprintf(format, args...)))
 }
 
 func (s *scan) visit(n ast.Node) {
 	switch n := n.(type) {
-	case *ast.ImportSpec:
-		if name := importPath(n); under(name, bannedImports...) && !slices.Contains(pureImports, name) && !s.may(name) {
-			s.report(n.Pos(), "import of %s, expected none in a deterministic package", name)
-		}
 	case *ast.GoStmt:
 		if !s.harness {
-			s.report(n.Pos(), "go statement, expected Env.Go or a coroutine of the world")
+			s.report(s.line(n.Pos()), "go statement, expected Env.Go or a coroutine of the world")
 		}
 	case *ast.SelectStmt:
 		if !s.harness && !vet.IsPoll(n) {
-			s.report(n.Pos(), "select statement, expected Env.Await")
+			s.report(s.line(n.Pos()), "select statement, expected Env.Await")
 		}
 	case *ast.RangeStmt:
 		if of := s.info.TypeOf(n.X); of != nil && n.Key != nil && vet.RangesMap(of) {
-			s.unordered(n.Pos(), "range over a map")
+			s.unordered(s.line(n.Pos()), "range over a map")
 		}
 	case *ast.CallExpr:
 		if f := typeutil.Callee(s.info, n); f != nil && vet.FullName(f) == "slices.Sorted" {
@@ -135,21 +126,18 @@ func (s *scan) visit(n ast.Node) {
 			}
 		}
 	case *ast.Ident:
-		if o := s.info.Uses[n]; o != nil && o.Pkg() != nil {
-			s.mention(n, o)
+		o := s.info.Uses[n]
+		if o == nil || o.Pkg() == nil {
+			return
 		}
-	}
-}
-
-// mention judges the use of a name of another package.
-func (s *scan) mention(id *ast.Ident, o types.Object) {
-	name := vet.FullName(o)
-	if vet.Iterates(o) {
-		if s.sorted == nil || id.Pos() < s.sorted.Pos() || s.sorted.End() < id.End() {
-			s.unordered(id.Pos(), name)
+		name, why := vet.FullName(o), vet.Banned(o)
+		if vet.Iterates(o) {
+			if s.sorted == nil || n.Pos() < s.sorted.Pos() || s.sorted.End() < n.End() {
+				s.unordered(s.line(n.Pos()), name)
+			}
+		} else if why != "" && (name == "(*sync.Map).Range" || !s.may(o.Pkg().Path())) {
+			s.report(s.line(n.Pos()), "use of %s, which %s", name, why)
 		}
-	} else if why := vet.Banned(o); why != "" && (name == "(*sync.Map).Range" || !s.may(o.Pkg().Path())) {
-		s.report(id.Pos(), "use of %s, which %s", name, why)
 	}
 }
 
@@ -165,13 +153,12 @@ func (s *scan) may(path string) bool {
 }
 
 // unordered reports map iteration unless a comment says why its order is free.
-func (s *scan) unordered(pos token.Pos, what string) {
-	line := s.tree.fset.PositionFor(pos, false).Line
+func (s *scan) unordered(line int, what string) {
 	comment := s.orders[line]
 	delete(s.orders, line)
-	if comment == nil {
-		s.report(pos, "%s, expected slices.Sorted(maps.Keys(m)) or a comment %q with the reason", what, orderFree)
-	} else if strings.TrimSpace(comment.Text) == orderFree {
-		s.report(comment.Pos(), "%s without a reason, expected why the order does not matter", orderFree)
+	if comment == 0 {
+		s.report(line, "%s, expected slices.Sorted(maps.Keys(m)) or a comment %q with the reason", what, orderFree)
+	} else if strings.HasSuffix(s.lines[comment-1], orderFree) {
+		s.report(comment, "%s without a reason, expected why the order does not matter", orderFree)
 	}
 }

@@ -10,14 +10,17 @@ import (
 	"zksim/internal/vet"
 )
 
-// Where the restricted libraries and go-zookeeper's connection belong, whatever the table says.
+// homes are the only places of what must stay replaceable, whatever the table says. Rapid, which registers flags, is
+// for tests.
+var homes = map[string]string{
+	"github.com/anishathalye/porcupine": "checkers/porcupine.go",
+	"gonum.org/v1/plot":                 "reports/plots",
+	"pgregory.net/rapid":                "_test.go files",
+}
+
 const (
-	porcupinePath = "github.com/anishathalye/porcupine"
-	plotPath      = "gonum.org/v1/plot"
-	plotHome      = "reports/plots"
-	rapidPath     = "pgregory.net/rapid"
-	zkPath        = "github.com/go-zookeeper/zk"
-	zkHome        = "recipes/live"
+	zkPath = "github.com/go-zookeeper/zk"
+	zkHome = "recipes/live"
 )
 
 // importTable is the table of ARCHITECTURE.md that starts with the header
@@ -90,16 +93,16 @@ func (table importTable) uses(row, name string) (allowed bool) {
 func importProblems(t *tree) []string {
 	table, problems := readTable(t)
 	last := ""
-	for _, f := range t.code() {
+	for _, f := range t.code {
 		if !table.uses(table.row(f.dir), "") && f.dir != last {
 			last = f.dir
 			problems = append(problems, t.at(f.ast.Package,
 				"package %s has no row in the table of ARCHITECTURE.md, expected one for it or a folder above", f.dir))
 		}
 	}
-	for f, spec := range t.imports() {
-		row := table.row(f.dir)
-		if row == "" || table.uses(row, importPath(spec)) {
+	for _, i := range t.imports {
+		row := table.row(i.by.dir)
+		if row == "" || table.uses(row, i.name) {
 			continue
 		}
 		allowed := "the standard library"
@@ -108,8 +111,8 @@ func importProblems(t *tree) []string {
 				allowed += ", " + e.name
 			}
 		}
-		problems = append(problems, t.at(spec.Pos(), "%s imports %s; row %s of ARCHITECTURE.md allows: %s",
-			f.dir, importPath(spec), row, allowed))
+		problems = append(problems, t.at(i.pos, "%s imports %s; row %s of ARCHITECTURE.md allows: %s",
+			i.by.dir, i.name, row, allowed))
 	}
 	for _, e := range table {
 		what := "allows " + e.name + ", expected an import of it"
@@ -123,20 +126,13 @@ func importProblems(t *tree) []string {
 	return problems
 }
 
-// thirdPartyProblems keeps three libraries replaceable: porcupine in one file, plot in one folder, and rapid, which
-// registers flags, in tests.
+// thirdPartyProblems keeps libraries in their homes.
 func thirdPartyProblems(t *tree) (problems []string) {
-	judge := ""
-	for f, spec := range t.imports() {
-		switch name := importPath(spec); {
-		case under(name, porcupinePath) && judge == "":
-			judge = f.path
-		case under(name, porcupinePath):
-			problems = append(problems, t.at(spec.Pos(), "import of porcupine, expected in one file only and %s has it", judge))
-		case under(name, plotPath) && !under(f.dir, plotHome):
-			problems = append(problems, t.at(spec.Pos(), "import of %s, expected only below %s", name, plotHome))
-		case under(name, rapidPath):
-			problems = append(problems, t.at(spec.Pos(), "import of rapid, expected only in _test.go files"))
+	for _, i := range t.imports {
+		for library, home := range homes {
+			if under(i.name, library) && !under(i.by.path, home) {
+				problems = append(problems, t.at(i.pos, "import of %s, expected only in %s", i.name, home))
+			}
 		}
 	}
 	return problems
@@ -148,21 +144,19 @@ func connectionProblems(t *tree) (problems []string) {
 	const assertion = "var _ Conn = (*zk.Conn)(nil)"
 	names := []string{zkPath + ".Conn", zkPath + ".Connect", zkPath + ".ConnectWithDialer"}
 	asserted := false
-	for f, spec := range t.imports() {
-		if under(f.dir, zkHome) || importPath(spec) != zkPath {
+	for _, i := range t.imports {
+		if under(i.by.dir, zkHome) || i.name != zkPath {
 			continue
 		}
-		info, trouble := t.check(f)
-		if trouble != "" {
-			problems = append(problems, trouble)
-		}
-		for n := range ast.Preorder(f.ast) {
+		info, trouble := t.check(i.by)
+		problems = append(problems, trouble...)
+		for n := range ast.Preorder(i.by.ast) {
 			id, ok := n.(*ast.Ident)
 			if !ok || info.Uses[id] == nil || !slices.Contains(names, vet.FullName(info.Uses[id])) {
 				continue
 			}
-			line := strings.Split(f.body, "\n")[t.fset.PositionFor(id.Pos(), false).Line-1]
-			if f.dir == "recipes" && !asserted && line == assertion {
+			line := strings.Split(i.by.body, "\n")[t.fset.PositionFor(id.Pos(), false).Line-1]
+			if i.by.dir == "recipes" && !asserted && line == assertion {
 				asserted = true
 				continue
 			}
@@ -173,28 +167,26 @@ func connectionProblems(t *tree) (problems []string) {
 	return problems
 }
 
-// testsPackage is what tests of users import. It needs nothing of the folders and no module but these.
-const testsPackage = "scenarios"
-
+// What tests of users import needs nothing of these folders, and no other modules: our scenarios, mutants, plots,
+// browsers, servers and command lines are not a part of it.
 var (
+	testsImport = []string{"scenarios"}
 	notForTests = []string{"scenarios/catalog", "scenarios/ensemble", "scenarios/simrun", "recipes/broken", "recipes/live",
 		"reports/plots", "internal/conform"}
-	modulesForTests = []string{zkPath, porcupinePath}
+	modulesForTests = []string{zkPath, "github.com/anishathalye/porcupine"}
 )
 
-// reachProblems keeps what tests of users need small: our scenarios, mutants, plots, browsers, servers and command
-// lines are not a part of it.
+// reachProblems follows the imports from what tests import.
 func reachProblems(t *tree) (problems []string) {
-	reached := []string{testsPackage}
-	for i := 0; i < len(reached); i++ {
-		for f, spec := range t.imports() {
-			name := importPath(spec)
-			local, ours := strings.CutPrefix(name, module+"/")
+	reached := slices.Clone(testsImport)
+	for at := 0; at < len(reached); at++ {
+		for _, i := range t.imports {
+			local, ours := strings.CutPrefix(i.name, module+"/")
 			switch {
-			case f.dir != reached[i]:
-			case under(local, notForTests...) || !ours && !isStandard(name) && !under(name, modulesForTests...):
-				problems = append(problems, t.at(spec.Pos(), "tests of users import %s, and with it %s and %s, expected less",
-					testsPackage, f.dir, name))
+			case i.by.dir != reached[at]:
+			case under(local, notForTests...) || !ours && !isStandard(i.name) && !under(i.name, modulesForTests...):
+				problems = append(problems, t.at(i.pos, "tests of users import %s, and with it %s and %s, expected less",
+					reached[0], i.by.dir, i.name))
 			case ours && !slices.Contains(reached, local):
 				reached = append(reached, local)
 			}

@@ -20,28 +20,22 @@ func (limits sizes) problems(t *tree) (problems []string) {
 			problems = append(problems, fmt.Sprintf("%s has %d lines, expected at most %d", what, lines, limit))
 		}
 	}
-	for _, f := range t.files {
-		if f.ast == nil {
-			continue
-		}
+	for _, f := range slices.Concat(t.code, t.tests) {
 		limit := limits.file
-		if f.test {
+		if slices.Contains(t.tests, f) {
 			limit = limits.test
 		}
 		measure(f.path+":1: file", strings.Count(f.body, "\n"), limit)
-		ast.Inspect(f.ast, func(n ast.Node) bool {
+		for n := range ast.Preorder(f.ast) {
 			name, begin := "func literal", n
-			switch d := n.(type) {
-			case *ast.FuncDecl:
+			if d, ok := n.(*ast.FuncDecl); ok {
 				name, begin = strings.TrimPrefix(receiverName(d)+"."+d.Name.Name, "."), d.Type // below the comment
-			case *ast.FuncLit:
-			default:
-				return true
+			} else if _, ok := n.(*ast.FuncLit); !ok {
+				continue
 			}
 			lines := t.fset.PositionFor(n.End(), false).Line - t.fset.PositionFor(begin.Pos(), false).Line + 1
 			measure(t.at(begin.Pos(), "%s", name), lines, limits.function)
-			return false // what is inside is shorter
-		})
+		}
 	}
 	return problems
 }
@@ -57,10 +51,7 @@ func receiverName(d *ast.FuncDecl) string {
 // nameProblems refuses package names that say nothing, as package or folder.
 func nameProblems(t *tree) (problems []string) {
 	vague := []string{"util", "utils", "common", "helper", "helpers", "misc"}
-	for _, f := range t.files {
-		if f.ast == nil {
-			continue
-		}
+	for _, f := range slices.Concat(t.code, t.tests) {
 		name := strings.TrimSuffix(f.ast.Name.Name, "_test")
 		if slices.Contains(vague, name) || slices.Contains(vague, path.Base(f.dir)) {
 			problems = append(problems, t.at(f.ast.Package,
@@ -72,12 +63,11 @@ func nameProblems(t *tree) (problems []string) {
 
 // docProblems asks for a comment on every package and, outside of cmd, on everything that it exports.
 func docProblems(t *tree) (problems []string) {
-	bare := map[string]*file{} // the first file of each package until there is a comment, then nil
-	for _, f := range t.code() {
-		if first, seen := bare[f.dir]; f.ast.Doc.Text() != "" {
-			bare[f.dir] = nil
-		} else if first == nil && !seen {
-			bare[f.dir] = f
+	for i, f := range t.code {
+		commented := func(g *file) bool { return g.dir == f.dir && g.ast.Doc.Text() != "" }
+		if (i == 0 || t.code[i-1].dir != f.dir) && !slices.ContainsFunc(t.code, commented) {
+			problems = append(problems, t.at(f.ast.Package,
+				"package %s has no comment, expected what it is for and must not know", f.dir))
 		}
 		for _, decl := range f.ast.Decls {
 			for _, id := range undocumented(decl) {
@@ -85,12 +75,6 @@ func docProblems(t *tree) (problems []string) {
 					problems = append(problems, t.at(id.Pos(), "exported %s has no comment, expected one", id.Name))
 				}
 			}
-		}
-	}
-	for dir, f := range bare {
-		if f != nil {
-			problems = append(problems, t.at(f.ast.Package,
-				"package %s has no comment, expected what it is for and must not know", dir))
 		}
 	}
 	return problems

@@ -3,6 +3,7 @@
 package zksim_test
 
 import (
+	"bytes"
 	"errors"
 	"flag"
 	"fmt"
@@ -57,10 +58,7 @@ func TestTheModuleKeepsEveryRule(t *testing.T) {
 
 // A rule about a folder or file that was renamed would hold forever.
 func TestTheRulesSpeakOfWhatThereIs(t *testing.T) {
-	if mod, err := os.ReadFile("go.mod"); err != nil || !strings.HasPrefix(string(mod), "module "+module+"\n") {
-		t.Errorf("go.mod:1: expected module %s (%v)", module, err)
-	}
-	places := slices.Concat([]string{zkHome, plotHome, testsPackage}, deterministicRoots, harnessRoots, notForTests)
+	places := slices.Concat([]string{zkHome}, testsImport, notForTests, deterministicRoots, harnessRoots)
 	for _, e := range excuses {
 		places = append(places, e.file)
 	}
@@ -125,16 +123,10 @@ func TestEveryRuleFindsWhatIsBadAndNothingElse(t *testing.T) {
 func plant(t *testing.T, files []txtar.File) *tree {
 	t.Helper()
 	root, err := filepath.EvalSymlinks(t.TempDir()) // as the go command names it
-	for _, name := range []string{"go.mod", "go.sum"} {
-		text, e := os.ReadFile(name)
-		err = errors.Join(err, e, os.WriteFile(filepath.Join(root, name), text, 0o666))
-	}
-	for _, f := range files {
-		name := filepath.Join(root, filepath.FromSlash(f.Name))
-		text := strings.ReplaceAll(string(f.Data), "·", "")
-		err = errors.Join(err, os.MkdirAll(filepath.Dir(name), 0o777), os.WriteFile(name, []byte(text), 0o666))
-	}
-	if err != nil {
+	must(t, ".", nil, "cp go.mod go.sum '"+root+"'")
+	text := bytes.ReplaceAll(txtar.Format(&txtar.Archive{Files: files}), []byte("·"), nil)
+	source, e := txtar.FS(txtar.Parse(text))
+	if err := errors.Join(err, e, os.CopyFS(root, source)); err != nil {
 		t.Fatal(err)
 	}
 	return loadTree(t, root)

@@ -3,12 +3,10 @@ package zksim_test
 import (
 	"fmt"
 	"go/ast"
-	"go/build"
 	"go/parser"
 	"go/token"
 	"go/types"
 	"io/fs"
-	"iter"
 	"os"
 	"path"
 	"path/filepath"
@@ -23,26 +21,33 @@ import (
 
 const module = "zksim"
 
-// tree is the source below one folder, parsed once for all rules. The folder is this checkout, or has the files of an
-// archive below testdata/arch.
+// tree is the source below one folder: of this checkout, or the files of an archive below testdata/arch.
 type tree struct {
-	root   string // absolute
-	fset   *token.FileSet
-	files  []*file
-	broken []string // the files that do not parse
-	typed  map[string]*packages.Package
+	root        string // absolute
+	fset        *token.FileSet
+	files       []*file // all texts that are held to rules
+	code, tests []*file // those of packages
+	imports     []imported
+	broken      []string             // the files that do not parse
+	asts        map[string]*ast.File // by absolute path
+	typed       map[string]*packages.Package
 }
 
-// file is a text that is held to rules. Paths are relative to the root, with slashes.
+// file has paths that are relative to the root, with slashes.
 type file struct {
 	path, dir, body string
-	ast             *ast.File // nil unless the file belongs to a package
-	test            bool
+	ast             *ast.File
+}
+
+// imported is an import by a file that is no test.
+type imported struct {
+	by   *file
+	pos  token.Pos
+	name string
 }
 
 var (
-	// leftOut are the folders that are not a part of the module.
-	leftOut   = regexp.MustCompile(`^(\.[^/]+|out|(.*/)?vendor)$`)
+	leftOut   = regexp.MustCompile(`^(\.[^/]+|out|(.*/)?vendor)$`) // of folders; .ci is not
 	isText    = regexp.MustCompile(`\.(go|md|pml|sh)$|^\.ci/run$|^scripts/|^(.*/)?go\.mod$`)
 	noPackage = regexp.MustCompile(`^(.*/)?(testdata/|[_.])|^examples/`)
 )
@@ -51,7 +56,7 @@ var (
 func loadTree(t *testing.T, root string) *tree {
 	t.Helper()
 	root, err := filepath.Abs(root)
-	source := &tree{root: root, fset: token.NewFileSet()}
+	source := &tree{root: root, fset: token.NewFileSet(), asts: map[string]*ast.File{}}
 	if err == nil {
 		err = filepath.WalkDir(root, source.add)
 	}
@@ -62,25 +67,30 @@ func loadTree(t *testing.T, root string) *tree {
 }
 
 func (t *tree) add(name string, d fs.DirEntry, err error) error {
-	if err != nil {
-		return err
-	}
-	rel, _ := filepath.Rel(t.root, name)
-	rel = filepath.ToSlash(rel)
-	if d.IsDir() && leftOut.MatchString(rel) && rel != ".ci" {
+	rel := filepath.ToSlash(strings.TrimPrefix(name, t.root+string(filepath.Separator)))
+	if err == nil && d.IsDir() && leftOut.MatchString(rel) && rel != ".ci" {
 		return filepath.SkipDir
 	}
-	if !d.Type().IsRegular() || !isText.MatchString(rel) {
-		return nil
+	if err != nil || !d.Type().IsRegular() || !isText.MatchString(rel) {
+		return err
 	}
 	body, err := os.ReadFile(name)
-	f := &file{path: rel, dir: path.Dir(rel), body: string(body), test: strings.HasSuffix(rel, "_test.go")}
+	f := &file{path: rel, dir: path.Dir(rel), body: string(body)}
 	t.files = append(t.files, f)
 	if err != nil || path.Ext(rel) != ".go" || noPackage.MatchString(rel) {
 		return err
 	}
 	if f.ast, err = parser.ParseFile(t.fset, rel, body, parser.ParseComments|parser.SkipObjectResolution); err != nil {
 		t.broken = append(t.broken, fmt.Sprintf("%v (expected a file that parses)", err))
+	}
+	if t.asts[name] = f.ast; strings.HasSuffix(rel, "_test.go") {
+		t.tests = append(t.tests, f)
+		return nil
+	}
+	t.code = append(t.code, f)
+	for _, spec := range f.ast.Imports {
+		path, _ := strconv.Unquote(spec.Path.Value)
+		t.imports = append(t.imports, imported{f, spec.Pos(), path})
 	}
 	return nil
 }
@@ -91,74 +101,39 @@ func (t *tree) at(pos token.Pos, format string, args ...any) string {
 	return fmt.Sprintf("%s:%d: %s", p.Filename, p.Line, fmt.Sprintf(format, args...))
 }
 
-// code are the files of packages, without tests.
-func (t *tree) code() []*file {
-	return slices.DeleteFunc(slices.Clone(t.files), func(f *file) bool { return f.ast == nil || f.test })
-}
-
-// imports yields the imports of the code.
-func (t *tree) imports() iter.Seq2[*file, *ast.ImportSpec] {
-	return func(yield func(*file, *ast.ImportSpec) bool) {
-		for _, f := range t.code() {
-			for _, spec := range f.ast.Imports {
-				if !yield(f, spec) {
-					return
-				}
-			}
-		}
-	}
-}
-
-// check type-checks the package of a file, without its tests. If there is trouble, nothing may be concluded from
+// check type-checks the package of a file, without its tests. If there are problems, nothing may be concluded from
 // silence.
-func (t *tree) check(f *file) (info *types.Info, trouble string) {
+func (t *tree) check(f *file) (info *types.Info, problems []string) {
 	if t.typed == nil {
 		t.typed = map[string]*packages.Package{}
-		list, err := packages.Load(&packages.Config{Dir: t.root, Fset: t.fset, ParseFile: t.parsed,
+		list, err := packages.Load(&packages.Config{Dir: t.root, Fset: t.fset,
+			ParseFile: func(_ *token.FileSet, name string, _ []byte) (*ast.File, error) { return t.asts[name], nil },
 			Mode: packages.NeedName | packages.NeedImports | packages.NeedFiles | packages.NeedCompiledGoFiles |
 				packages.NeedTypes | packages.NeedTypesSizes | packages.NeedTypesInfo | packages.NeedSyntax}, "./...")
 		if err != nil {
-			return &types.Info{}, err.Error()
+			return &types.Info{}, []string{err.Error()}
 		}
-		for _, checked := range list {
-			t.typed[strings.TrimPrefix(checked.PkgPath, module+"/")] = checked
-		}
-	}
-	checked := t.typed[f.dir]
-	if checked == nil {
-		return &types.Info{}, f.dir + ": the go command knows no such package"
-	}
-	for _, err := range checked.Errors {
-		if err.Kind != packages.ListError || len(checked.Errors) == 1 {
-			trouble = fmt.Sprintf("%s: %s (%s must type-check before it can be judged)", err.Pos, err.Msg, f.dir)
+		for _, p := range list {
+			t.typed[strings.TrimPrefix(p.PkgPath, module+"/")] = p
 		}
 	}
-	return checked.TypesInfo, trouble
-}
-
-func (t *tree) parsed(_ *token.FileSet, name string, _ []byte) (*ast.File, error) {
-	for _, f := range t.files {
-		if filepath.Join(t.root, f.path) == name {
-			return f.ast, nil
+	p := t.typed[f.dir]
+	if p == nil || !slices.Contains(p.Syntax, f.ast) {
+		return &types.Info{}, []string{t.at(f.ast.Package,
+			"file is left out by a build constraint, expected %s to be the same everywhere", f.dir)}
+	}
+	for _, err := range p.Errors {
+		if err.Kind != packages.ListError || len(p.Errors) == 1 {
+			problems = append(problems,
+				fmt.Sprintf("%s: %s (%s must type-check before it can be judged)", err.Pos, err.Msg, f.dir))
 		}
 	}
-	return nil, fmt.Errorf("%s: the go command wants to read it, expected a file below %s", name, t.root)
-}
-
-// builds reports whether the go command would compile a file here.
-func (t *tree) builds(f *file) bool {
-	ok, err := build.Default.MatchFile(filepath.Join(t.root, path.Dir(f.path)), path.Base(f.path))
-	return ok && err == nil
+	return p.TypesInfo, problems
 }
 
 // under reports whether a folder or import path is one of the roots or below one.
 func under(dir string, roots ...string) bool {
 	return slices.ContainsFunc(roots, func(root string) bool { return dir == root || strings.HasPrefix(dir, root+"/") })
-}
-
-func importPath(spec *ast.ImportSpec) string {
-	p, _ := strconv.Unquote(spec.Path.Value)
-	return p
 }
 
 // isStandard reports whether the path belongs to the standard library. "C" does not: cgo is no library.
