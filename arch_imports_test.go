@@ -1,244 +1,196 @@
 package zksim_test
 
 import (
-	"errors"
 	"fmt"
 	"go/ast"
-	"go/token"
-	"os"
-	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
+
+	"zksim/internal/vet"
 )
 
-// Where the three restricted libraries and go-zookeeper's connection belong,
-// whatever the table says.
+// homes are the only places of what must stay replaceable, whatever the table says. Rapid, which registers flags, is
+// for tests.
+var homes = map[string]string{
+	"github.com/anishathalye/porcupine": "checkers/porcupine.go",
+	"gonum.org/v1/plot":                 "internal/plots",
+	"pgregory.net/rapid":                "_test.go files",
+}
+
 const (
-	porcupinePath = "github.com/anishathalye/porcupine"
-	plotPath      = "gonum.org/v1/plot"
-	plotHome      = "internal/plots"
-	rapidPath     = "pgregory.net/rapid"
-	zkPath        = "github.com/go-zookeeper/zk"
-	zkHome        = "recipes/live"
+	zkPath = "github.com/go-zookeeper/zk"
+	zkHome = "recipes/live"
 )
 
 // importTable is the table of ARCHITECTURE.md that starts with the header
 //
 //	| package | may import |
 //
-// A row is about the folder it names and the folders below it that have no row
-// of their own; packages of one row may import each other. The second column
-// lists, separated by commas, other rows, modules of third parties, and
-// zksim/... for every package of this module. The standard library goes without
-// saying.
-type importTable map[string][]string
+// A row is about the folder it names and the folders below it that have no row of their own, and may be continued by
+// another. It has entries for other rows, modules of third parties, or zksim/... for all of this module.
+type importTable []*entry
 
-const everything = module + "/..."
-
-func loadTable(root string) (importTable, error) {
-	doc, err := os.ReadFile(filepath.Join(root, "ARCHITECTURE.md"))
-	if err != nil {
-		return nil, fmt.Errorf("ARCHITECTURE.md holds the rules of this test: %w", err)
-	}
-	return parseTable(string(doc))
+// entry is that packages of a row may import a name, or with no name that there is the row.
+type entry struct {
+	row, name string
+	line      int
+	used      bool
 }
 
-// parseTable finds and reads the table, and refuses one that it would have to
-// guess about.
-func parseTable(markdown string) (importTable, error) {
-	var table importTable
-	inside := false
-	number := 0
-	for line := range strings.Lines(markdown) {
-		number++
-		cells := splitRow(line)
-		switch {
-		case len(cells) == 2 && strings.EqualFold(cells[0], "package") && strings.EqualFold(cells[1], "may import"):
-			if table != nil {
-				return nil, fmt.Errorf("ARCHITECTURE.md:%d: a second table | package | may import |, expected one", number)
-			}
-			table, inside = importTable{}, true
-		case !inside:
-		case cells == nil:
-			inside = false
-		case len(cells) != 2:
-			return nil, fmt.Errorf("ARCHITECTURE.md:%d: a row of %d cells, expected 2", number, len(cells))
-		case strings.Trim(cells[0]+cells[1], "-:") == "": // the line below the header
-		default:
-			if _, twice := table[cells[0]]; twice {
-				return nil, fmt.Errorf("ARCHITECTURE.md:%d: a second row for %s", number, cells[0])
-			}
-			table[cells[0]] = splitCell(cells[1])
-		}
-	}
-	if len(table) == 0 {
-		return nil, errors.New("ARCHITECTURE.md: no table with the header | package | may import |")
-	}
-	return table, table.validate()
-}
+var bars = regexp.MustCompile("[\\s`]*\\|[\\s`]*")
 
-// splitRow returns the cells of a row of a Markdown table, without backticks, or
-// nil if the line is none.
-func splitRow(line string) []string {
-	line = strings.TrimSpace(strings.ReplaceAll(line, "`", ""))
-	if !strings.HasPrefix(line, "|") {
-		return nil
-	}
-	cells := strings.Split(strings.TrimSuffix(line[1:], "|"), "|")
-	for i := range cells {
-		cells[i] = strings.TrimSpace(cells[i])
-	}
-	return cells
-}
-
-func splitCell(cell string) []string {
-	var names []string
-	for name := range strings.SplitSeq(cell, ",") {
-		if name = strings.TrimSpace(name); name != "" {
-			names = append(names, name)
-		}
-	}
-	return names
-}
-
-// validate finds names that match nothing, which a typing error would be.
-func (table importTable) validate() error {
-	var errs []error
-	for row, names := range table {
-		for _, name := range names {
-			if _, ok := table[name]; !ok && name != everything && isStandard(name) {
-				errs = append(errs, fmt.Errorf("ARCHITECTURE.md: row %s: %q is neither a row of the table nor a module nor %s",
-					row, name, everything))
+func readTable(t *tree) (table importTable, problems []string) {
+	for _, f := range t.files {
+		inside, number := false, 0
+		for line := range strings.Lines(f.body) {
+			number++
+			cells := strings.Split(strings.TrimSuffix(bars.ReplaceAllString(line, "|"), "|"), "|")
+			switch {
+			case f.path != "ARCHITECTURE.md" || cells[0] != "" || len(cells) < 2:
+				inside = false
+			case strings.EqualFold(strings.Join(cells, "|"), "|package|may import"):
+				inside = true
+			case !inside || strings.Trim(strings.Join(cells, ""), "-:") == "":
+			case len(cells) > 3:
+				problems = append(problems, fmt.Sprintf("%s:%d: a row of %d cells, expected 2", f.path, number, len(cells)-1))
+			default:
+				isGap := func(c rune) bool { return strings.ContainsRune(" ,`", c) }
+				for _, name := range append(strings.FieldsFunc(strings.Join(cells[2:], ""), isGap), "") {
+					table = append(table, &entry{row: cells[1], name: name, line: number})
+				}
 			}
 		}
 	}
-	slices.SortFunc(errs, func(a, b error) int { return strings.Compare(a.Error(), b.Error()) })
-	return errors.Join(errs...)
+	return table, problems
 }
 
 // row returns the most specific row for a folder, or "".
-func (table importTable) row(dir string) string {
-	best := ""
-	for row := range table {
-		if under(dir, row) && len(row) > len(best) {
-			best = row
+func (table importTable) row(dir string) (best string) {
+	for _, e := range table {
+		if under(dir, e.row) && len(e.row) > len(best) {
+			best = e.row
 		}
 	}
 	return best
 }
 
-func (table importTable) allows(row, name string) bool {
-	if isStandard(name) {
-		return true
+// uses reports whether packages of a row may import a name, and marks the entries that allow it.
+func (table importTable) uses(row, name string) (allowed bool) {
+	local, ours := strings.CutPrefix(name, module+"/")
+	target := table.row(local)
+	for _, e := range table {
+		if e.row == row && (ours && target != "" && (e.name == target || e.name == module+"/...") ||
+			!ours && under(name, e.name)) {
+			e.used, allowed = true, true
+		}
 	}
-	if !under(name, module) {
-		return under(name, table[row]...)
-	}
-	target := table.row(strings.TrimPrefix(name, module+"/"))
-	return target != "" && (target == row || slices.Contains(table[row], target) || slices.Contains(table[row], everything))
+	return allowed || ours && target == row || name != "" && isStandard(name)
 }
 
-// importProblems holds the imports of every file that is no test against the
-// table of the tree's ARCHITECTURE.md.
+// importProblems holds the imports of every file that is no test against the table of the tree's ARCHITECTURE.md, and
+// the table against the imports.
 func importProblems(t *tree) []string {
-	table, err := loadTable(t.root)
-	if err != nil {
-		return []string{err.Error()}
-	}
-	var problems []string
-	for _, p := range t.packages {
-		row := table.row(p.dir)
-		for i, f := range p.product() {
-			if row == "" {
-				if i == 0 {
-					problems = append(problems, t.at(f.ast.Package,
-						"package %s has no row in the table of ARCHITECTURE.md, expected one for it or a folder above", p.dir))
-				}
-				continue
-			}
-			for _, spec := range f.ast.Imports {
-				if name := importPath(spec); !table.allows(row, name) {
-					problems = append(problems, t.at(spec.Pos(), "%s imports %s; row %s of ARCHITECTURE.md allows: %s",
-						p.dir, name, row, strings.Join(append([]string{"the standard library"}, table[row]...), ", ")))
-				}
-			}
+	table, problems := readTable(t)
+	last := ""
+	for _, f := range t.code {
+		if !table.uses(table.row(f.dir), "") && f.dir != last {
+			last = f.dir
+			problems = append(problems, t.at(f.ast.Package,
+				"package %s has no row in the table of ARCHITECTURE.md, expected one for it or a folder above", f.dir))
 		}
 	}
-	return problems
-}
-
-// thirdPartyProblems keeps three libraries replaceable: porcupine in one file,
-// plot in one folder, and rapid, which registers flags, in tests.
-func thirdPartyProblems(t *tree) []string {
-	var problems []string
-	var judge *source
-	for _, p := range t.packages {
-		for _, f := range p.product() {
-			for _, spec := range f.ast.Imports {
-				switch name := importPath(spec); {
-				case under(name, porcupinePath) && judge == nil:
-					judge = f
-				case under(name, porcupinePath):
-					problems = append(problems, t.at(spec.Pos(), "import of porcupine, expected in one file only and %s has it", judge.path))
-				case under(name, plotPath) && !under(p.dir, plotHome):
-					problems = append(problems, t.at(spec.Pos(), "import of %s, expected only below %s", name, plotHome))
-				case under(name, rapidPath):
-					problems = append(problems, t.at(spec.Pos(), "import of rapid, expected only in _test.go files"))
-				}
-			}
-		}
-	}
-	return problems
-}
-
-var connectionNames = []string{zkPath + ".Conn", zkPath + ".Connect", zkPath + ".ConnectWithDialer"}
-
-// connectionProblems keeps go-zookeeper's connection, which is a network and
-// goroutines, in one package. The one line that shows that it is a recipes.Conn
-// may name its type.
-func connectionProblems(t *tree) []string {
-	const assertion = "var _ Conn = (*zk.Conn)(nil)"
-	var problems []string
-	asserted := ""
-	for _, p := range t.packages {
-		if under(p.dir, zkHome) || !p.imports(zkPath) {
+	for _, i := range t.imports {
+		row := table.row(i.by.dir)
+		if row == "" || table.uses(row, i.name) {
 			continue
 		}
-		c := t.check(p)
-		if c.err != nil {
-			problems = append(problems, fmt.Sprintf("%v (%s must type-check before its use of zk can be judged)", c.err, p.dir))
+		allowed := "the standard library"
+		for _, e := range table {
+			if e.row == row && e.name != "" {
+				allowed += ", " + e.name
+			}
 		}
-		for _, f := range p.product() {
-			ast.Inspect(f.ast, func(n ast.Node) bool {
-				id, ok := n.(*ast.Ident)
-				if !ok {
-					return true
-				}
-				obj := c.info.Uses[id]
-				if obj == nil || !slices.Contains(connectionNames, fullName(obj)) {
-					return true
-				}
-				if p.dir == "recipes" && asserted == "" && t.line(f, id.Pos()) == assertion {
-					asserted = f.path
-					return true
-				}
-				problems = append(problems, t.at(id.Pos(), "use of zk.%s, expected only below %s and once in recipes as %q",
-					obj.Name(), zkHome, assertion))
-				return true
-			})
+		problems = append(problems, t.at(i.pos, "%s imports %s; row %s of ARCHITECTURE.md allows: %s",
+			i.by.dir, i.name, row, allowed))
+	}
+	for _, e := range table {
+		what := "allows " + e.name + ", expected an import of it"
+		if e.name == "" {
+			what = "is about no package, expected one"
+		}
+		if !e.used {
+			problems = append(problems, fmt.Sprintf("ARCHITECTURE.md:%d: row %s %s", e.line, e.row, what))
 		}
 	}
 	return problems
 }
 
-func (p *pkg) imports(name string) bool {
-	return slices.ContainsFunc(p.product(), func(f *source) bool {
-		return slices.ContainsFunc(f.ast.Imports, func(spec *ast.ImportSpec) bool { return importPath(spec) == name })
-	})
+// thirdPartyProblems keeps libraries in their homes.
+func thirdPartyProblems(t *tree) (problems []string) {
+	for _, i := range t.imports {
+		for library, home := range homes {
+			if under(i.name, library) && !under(i.by.path, home) {
+				problems = append(problems, t.at(i.pos, "import of %s, expected only in %s", i.name, home))
+			}
+		}
+	}
+	return problems
 }
 
-// line returns the source line at pos, without its indentation.
-func (t *tree) line(f *source, pos token.Pos) string {
-	number := t.fset.PositionFor(pos, false).Line
-	return strings.TrimSpace(strings.Split(string(f.code), "\n")[number-1])
+// connectionProblems keeps go-zookeeper's connection, which is a network and goroutines, in one package. The one line
+// that shows that it is a recipes.Conn may name its type.
+func connectionProblems(t *tree) (problems []string) {
+	const assertion = "var _ Conn = (*zk.Conn)(nil)"
+	names := []string{zkPath + ".Conn", zkPath + ".Connect", zkPath + ".ConnectWithDialer"}
+	asserted := false
+	for _, i := range t.imports {
+		if under(i.by.dir, zkHome) || i.name != zkPath {
+			continue
+		}
+		info, trouble := t.check(i.by)
+		problems = append(problems, trouble...)
+		for n := range ast.Preorder(i.by.ast) {
+			id, ok := n.(*ast.Ident)
+			if !ok || info.Uses[id] == nil || !slices.Contains(names, vet.FullName(info.Uses[id])) {
+				continue
+			}
+			line := strings.Split(i.by.body, "\n")[t.fset.PositionFor(id.Pos(), false).Line-1]
+			if i.by.dir == "recipes" && !asserted && line == assertion {
+				asserted = true
+				continue
+			}
+			problems = append(problems, t.at(id.Pos(), "use of zk.%s, expected only below %s and once in recipes as %q",
+				id.Name, zkHome, assertion))
+		}
+	}
+	return problems
+}
+
+// What tests of users import needs nothing of these folders, and no other modules: our scenarios, mutants, plots,
+// browsers, servers and command lines are not a part of it.
+var (
+	testsImport = []string{"scenarios"}
+	notForTests = []string{"scenarios/catalog", "scenarios/ensemble", "scenarios/simrun", "recipes/broken", "recipes/live",
+		"internal/plots", "internal/conform"}
+	modulesForTests = []string{zkPath, "github.com/anishathalye/porcupine"}
+)
+
+// reachProblems follows the imports from what tests import.
+func reachProblems(t *tree) (problems []string) {
+	reached := slices.Clone(testsImport)
+	for at := 0; at < len(reached); at++ {
+		for _, i := range t.imports {
+			local, ours := strings.CutPrefix(i.name, module+"/")
+			switch {
+			case i.by.dir != reached[at]:
+			case under(local, notForTests...) || !ours && !isStandard(i.name) && !under(i.name, modulesForTests...):
+				problems = append(problems, t.at(i.pos, "tests of users import %s, and with it %s and %s, expected less",
+					reached[0], i.by.dir, i.name))
+			case ours && !slices.Contains(reached, local):
+				reached = append(reached, local)
+			}
+		}
+	}
+	return problems
 }

@@ -82,7 +82,7 @@ func (a *agenda) Hash() uint64 {
 		}
 		works += p
 	}
-	for id, value := range a.ids {
+	for id, value := range a.ids { // order-free: a sum
 		ids += hash.Hash(value).String(id)
 	}
 	return uint64(works.Uint64(uint64(ids)))

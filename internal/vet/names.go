@@ -2,6 +2,7 @@ package vet
 
 import (
 	"go/types"
+	"maps"
 	"strings"
 )
 
@@ -20,7 +21,7 @@ const (
 	isZone = "depends on the machine; use time.UTC"
 )
 
-// bannedNames are functions, methods and variables, as fullName writes them. A mention
+// bannedNames are functions, methods and variables, as FullName writes them. A mention
 // is enough: a function can be called later.
 var bannedNames = map[string]string{
 	"time.Sleep":        "blocks outside of the simulator; use Env.Sleep",
@@ -103,8 +104,13 @@ var bannedNames = map[string]string{
 	"(*os/exec.Cmd).Start":                            isNet,
 }
 
-// banned says what is wrong with the use of an object of another package, or "".
-func banned(o types.Object, name string) string {
+// Names are the functions, methods and variables that Banned knows by name, with what it says of them.
+func Names() map[string]string { return maps.Clone(bannedNames) }
+
+// Banned says what is wrong with the use of an object of another package in code that must do the same in every run,
+// and what to use instead: "reads the real clock; use Env.Now". It is "" if nothing is.
+func Banned(o types.Object) string {
+	name := FullName(o)
 	if why := bannedNames[name]; why != "" {
 		return why
 	}
@@ -127,13 +133,13 @@ func banned(o types.Object, name string) string {
 	return ""
 }
 
-// fullName is the name of an object of package level or of a method, with its import
-// path, and "" for fields.
-func fullName(o types.Object) string {
+// FullName is the name of an object of package level or of a method, with its import path, and "" for others, such as
+// fields and what the language has built in.
+func FullName(o types.Object) string {
 	if f, ok := o.(*types.Func); ok {
-		return f.FullName()
+		return f.Origin().FullName()
 	}
-	if o.Parent() != o.Pkg().Scope() {
+	if o.Pkg() == nil || o.Parent() != o.Pkg().Scope() {
 		return ""
 	}
 	return o.Pkg().Path() + "." + o.Name()

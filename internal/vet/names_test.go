@@ -48,7 +48,7 @@ func TestTheNamesExist(t *testing.T) {
 	}
 }
 
-// exists reports whether a package has what fullName calls name.
+// exists reports whether a package has what FullName calls name.
 func exists(p *types.Package, name string) bool {
 	receiver, method, ok := strings.Cut(strings.TrimPrefix(name, "("), ").")
 	if !ok {

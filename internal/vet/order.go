@@ -12,6 +12,15 @@ var iterators = map[string]bool{
 	"maps.All": true, "maps.Keys": true, "maps.Values": true, "(reflect.Value).MapRange": true,
 }
 
+// Iterates reports whether an object is a function that ranges over a map, in whatever order.
+func Iterates(o types.Object) bool {
+	name := FullName(o)
+	return iterators[name] || name == "(reflect.Value).MapKeys"
+}
+
+// RangesMap reports whether a range over t is, or for a type parameter may be, one over a map.
+func RangesMap(t types.Type) bool { return ranges[*types.Map](t) }
+
 // consumers take an iterator, and do the same in whatever order.
 var consumers = []string{"slices.Sorted", "slices.SortedFunc", "slices.SortedStableFunc", "maps.Collect", "maps.Insert"}
 
@@ -59,11 +68,8 @@ func (s *scan) callee(call *ast.CallExpr) string {
 		return ""
 	}
 	o := s.info.Uses[sel.Sel]
-	if o == nil || o.Pkg() == nil {
-		return ""
-	}
 	if f, ok := o.(*types.Func); ok {
-		return f.Origin().FullName()
+		return FullName(f)
 	}
 	return ""
 }

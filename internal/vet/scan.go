@@ -4,6 +4,7 @@ import (
 	"go/ast"
 	"go/token"
 	"go/types"
+	"slices"
 
 	"golang.org/x/tools/go/analysis"
 )
@@ -153,14 +154,17 @@ func (s *scan) visit(n ast.Node) {
 	}
 }
 
-// selects judges a select statement. One case and a default never wait, and what they
-// do is decided by the channel alone.
+// IsPoll reports whether a select statement has one case and a default: it never waits, and what it does is decided by
+// the channel alone.
+func IsPoll(n *ast.SelectStmt) bool {
+	isDefault := func(c ast.Stmt) bool { return c.(*ast.CommClause).Comm == nil }
+	return len(n.Body.List) == 2 && slices.ContainsFunc(n.Body.List, isDefault)
+}
+
+// selects judges a select statement.
 func (s *scan) selects(n *ast.SelectStmt) {
-	hasDefault := false
 	for _, c := range n.Body.List {
 		switch comm := c.(*ast.CommClause).Comm.(type) {
-		case nil:
-			hasDefault = true
 		case *ast.SendStmt:
 			s.comms[comm] = true
 		case *ast.ExprStmt:
@@ -169,7 +173,7 @@ func (s *scan) selects(n *ast.SelectStmt) {
 			s.comms[ast.Unparen(comm.Rhs[0])] = true
 		}
 	}
-	if !hasDefault || len(n.Body.List) != 2 {
+	if !IsPoll(n) {
 		s.find(n.Pos(), "a select", "waits outside of the simulator, and picks at random among what is ready; use Env.Await")
 	}
 }
@@ -190,9 +194,9 @@ func (s *scan) mention(id *ast.Ident) {
 		}
 		return
 	}
-	name := fullName(o)
+	name := FullName(o)
 	pos := s.begin(id)
-	if why := banned(o, name); why != "" {
+	if why := Banned(o); why != "" {
 		s.find(pos, name, why)
 		return
 	}

@@ -113,7 +113,7 @@ func lostSubmission(h *history.History) bool {
 		case e.Kind == history.Created && isTask:
 			made[id] = e.Client
 		case e.Kind == history.Reply && e.Op == "multi" && e.Err == zk.ErrConnectionClosed:
-			for id, client := range made {
+			for id, client := range made { // order-free: each is set independently
 				lost[id] = lost[id] || client == e.Client
 			}
 		case e.Kind == history.Return && e.Op == "submit" && e.Err == nil && lost[e.Path]:

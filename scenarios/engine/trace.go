@@ -221,7 +221,7 @@ func (t *tracer) changes() []history.Row {
 		seen[row.Table][row.Key] = row
 	}
 	for table := range t.rows {
-		for key, row := range t.rows[table] {
+		for key, row := range t.rows[table] { // order-free: sorted below
 			if _, there := seen[table][key]; !there {
 				list = append(list, history.Row{Table: row.Table, Client: row.Client, Key: key})
 			}

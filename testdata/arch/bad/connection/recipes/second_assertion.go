@@ -1,5 +1,0 @@
-package recipes
-
-import "github.com/go-zookeeper/zk"
-
-var _ Conn = (*zk.Conn)(nil)

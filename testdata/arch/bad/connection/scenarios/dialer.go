@@ -1,5 +1,0 @@
-package scenarios
-
-import client "github.com/go-zookeeper/zk"
-
-var dialer = client.ConnectWithDialer

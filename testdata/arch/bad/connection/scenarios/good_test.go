@@ -1,5 +1,0 @@
-package scenarios
-
-import "github.com/go-zookeeper/zk"
-
-var conn *zk.Conn

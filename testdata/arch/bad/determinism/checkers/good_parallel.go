@@ -1,8 +1,0 @@
-package checkers
-
-import "time"
-
-func start(f func()) time.Time {
-	go f()
-	return time.Now()
-}

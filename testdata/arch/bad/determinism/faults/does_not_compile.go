@@ -1,3 +1,0 @@
-package faults
-
-var _ = missing

@@ -1,5 +1,0 @@
-package model
-
-import "context"
-
-var _ = context.WithDeadlineCause

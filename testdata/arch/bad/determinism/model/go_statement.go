@@ -1,3 +1,0 @@
-package model
-
-func start(f func()) { go f() }

@@ -1,4 +1,0 @@
-package model
-
-// Table is a map that other packages range over.
-type Table map[string]int

@@ -1,6 +1,0 @@
-package model
-
-import (
-	_ "net/netip"
-	_ "net/url"
-)

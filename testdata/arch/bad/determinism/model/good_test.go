@@ -1,5 +1,0 @@
-package model
-
-import "time"
-
-var now = time.Now()

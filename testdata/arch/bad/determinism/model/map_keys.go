@@ -1,8 +1,0 @@
-package model
-
-import (
-	"maps"
-	"slices"
-)
-
-func keys(m map[string]int) []string { return slices.Collect(maps.Keys(m)) }

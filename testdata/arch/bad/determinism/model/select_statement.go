@@ -1,8 +1,0 @@
-package model
-
-func wait(a, b chan int) {
-	select {
-	case <-a:
-	case <-b:
-	}
-}

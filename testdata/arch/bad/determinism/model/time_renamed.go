@@ -1,5 +1,0 @@
-package model
-
-import clock "time"
-
-func today() clock.Time { return clock.Now() }

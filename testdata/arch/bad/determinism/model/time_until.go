@@ -1,5 +1,0 @@
-package model
-
-import "time"
-
-var _ = time.Until

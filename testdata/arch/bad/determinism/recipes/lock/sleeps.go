@@ -1,5 +1,0 @@
-package lock
-
-import "time"
-
-func wait() { time.Sleep(time.Second) }

@@ -1,4 +1,0 @@
-// Simrun is a command.
-package main
-
-func Run() {}

@@ -1,2 +1,0 @@
-// Package faults has its comment in a test only.
-package faults

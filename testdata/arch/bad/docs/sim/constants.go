@@ -1,7 +1,0 @@
-package sim
-
-const (
-	Small = 1
-	// Large is documented.
-	Large = 2
-)

@@ -1,4 +1,0 @@
-package sim
-
-//go:noinline
-func Jump() {}

@@ -1,3 +1,0 @@
-package sim
-
-func (t *Table[K]) Put() {}

@@ -1,3 +1,0 @@
-package sim
-
-var One, two = 1, 2

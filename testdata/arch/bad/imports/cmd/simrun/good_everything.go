@@ -1,6 +1,0 @@
-package main
-
-import (
-	_ "zksim/model/store"
-	_ "zksim/recipes/live"
-)

@@ -1,3 +1,0 @@
-package store
-
-import _ "zksim/sim"

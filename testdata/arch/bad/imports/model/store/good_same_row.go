@@ -1,6 +1,0 @@
-package store
-
-import (
-	_ "go/ast"
-	_ "zksim/model"
-)

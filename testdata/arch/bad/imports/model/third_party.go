@@ -1,3 +1,0 @@
-package model
-
-import _ "github.com/go-zookeeper/zk"

@@ -1,5 +1,0 @@
-package model
-
-import world "zksim/sim"
-
-var _ world.World

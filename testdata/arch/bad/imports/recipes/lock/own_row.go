@@ -1,3 +1,0 @@
-package lock
-
-import _ "zksim/recipes/live"

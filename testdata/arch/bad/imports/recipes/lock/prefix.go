@@ -1,3 +1,0 @@
-package lock
-
-import _ "github.com/go-zookeeper/zkother"

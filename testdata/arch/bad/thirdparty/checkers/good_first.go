@@ -1,3 +1,0 @@
-package checkers
-
-import _ "github.com/anishathalye/porcupine"

@@ -1,5 +1,0 @@
-package checkers
-
-import p "github.com/anishathalye/porcupine"
-
-var _ p.Model

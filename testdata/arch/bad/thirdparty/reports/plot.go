@@ -1,3 +1,0 @@
-package reports
-
-import _ "gonum.org/v1/plot/vg"
