@@ -31,7 +31,7 @@ const (
 	fewWrong = 2
 )
 
-// Nearest returns the known word that a misspelt one may have meant: the first that differs least, in a third of its
+// Nearest returns the known word that a misspelt one may have meant: the one that differs least, of several the one that begins alike, in a third of its
 // letters at most, where to be the beginning of a known word counts as one wrong letter. It is "" if there is none, and for a known word.
 func Nearest(word string, known []string) string {
 	word = word[:min(len(word), compared)]
@@ -44,11 +44,19 @@ func Nearest(word string, known []string) string {
 		if n == 0 { // there is nothing wrong with its letters
 			return ""
 		}
-		if n < fewest && n < len(word) {
+		if n < len(word) && (n < fewest || n == fewest && best != "" && common(word, k) > common(word, best)) {
 			best, fewest = k, n
 		}
 	}
 	return best
+}
+
+// common is how many bytes two texts have in common at their beginnings.
+func common(a, b string) (n int) {
+	for n < len(a) && n < len(b) && a[n] == b[n] {
+		n++
+	}
+	return n
 }
 
 // Meant is a clause for the end of an error, with the nearest of the known words in it; "" if there is none.

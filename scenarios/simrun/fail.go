@@ -17,7 +17,7 @@ import (
 
 // fail explains a failure, writes its folder, and prints the block that leads to it.
 func (c *checkFlags) fail(ctx context.Context, a *app, s *engine.Scenario, x *pipeline.Outcome) error {
-	progress, end := a.shrinking(s, len(x.Failure.Schedule.Names))
+	progress, end := a.shrinking("check", s, len(x.Failure.Schedule.Names))
 	f, err := pipeline.Explain(ctx, s, &x.Failure, x.Where(), progress)
 	end()
 	if err != nil {

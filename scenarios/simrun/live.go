@@ -52,10 +52,10 @@ func (c *checkFlags) live(ctx context.Context, a *app, selected []*engine.Scenar
 	var t tally
 	addrs, stop, err := startEnsemble(ctx, addrs, c.nodes)
 	if err != nil && ctx.Err() != nil {
-		return c.end(ctx, a, rec, &t, t.summary(len(sound)))
+		return rec.end(ctx, a, &t, t.summary(len(sound)), c.lost)
 	}
 	if err != nil {
-		return 0, c.fails(ctx, rec, err)
+		return 0, rec.fails(ctx, err)
 	}
 	defer stop()
 	for i := range sized {
@@ -64,7 +64,7 @@ func (c *checkFlags) live(ctx context.Context, a *app, selected []*engine.Scenar
 			return c.liveScenario(ctx, a.to(out), s, addrs, &t)
 		})
 		if err != nil {
-			return 0, c.fails(ctx, rec, err)
+			return 0, rec.fails(ctx, err)
 		}
 		if ctx.Err() != nil {
 			break
@@ -77,7 +77,7 @@ func (c *checkFlags) live(ctx context.Context, a *app, selected []*engine.Scenar
 	if skipped := len(selected) - len(sound); skipped > 0 {
 		end = fmt.Sprintf("skipped %d broken recipes: they need faults or seeds, and a real ensemble has none\n", skipped) + end
 	}
-	return c.end(ctx, a, rec, &t, end)
+	return rec.end(ctx, a, &t, end, c.lost)
 }
 
 // addresses returns those in servers, none if a new ensemble of so many nodes is meant.
@@ -123,7 +123,7 @@ func (c *checkFlags) liveScenario(
 	if errors.Is(ctx.Err(), context.Canceled) { // programs may have given up for that reason
 		rep.Status = engine.Inconclusive
 		fmt.Fprintf(a.out, "unknown %-24s on ZooKeeper  %s\n", s.Name, interrupted)
-		return outcome{t.count(rep), true}, nil
+		return outcome{t.count(rep.Status), true}, nil
 	}
 	if err != nil {
 		return outcome{}, err
@@ -148,7 +148,7 @@ func (c *checkFlags) liveScenario(
 		rep.Status = engine.Inconclusive
 		fmt.Fprintf(a.out, "unknown %-24s on ZooKeeper  %s: %s\n", s.Name, v.Checker, reports.Printable(v.Message))
 	}
-	return outcome{t.count(rep), false}, nil
+	return outcome{t.count(rep.Status), false}, nil
 }
 
 // liveFailure is that of a run on a real ensemble.
