@@ -89,6 +89,7 @@ func replayReport(a *app, dir, file string, schedule engine.Schedule, f *reports
 		if err := files.Save(dir, pipeline.ScheduleFile, schedule.Write); err != nil {
 			return err
 		}
+		f.Files = []reports.File{{Name: pipeline.ScheduleFile, What: "the schedule"}}
 	}
 	f.Report.Reproduce = []string{a.command + " replay " + pipeline.Quote(file)}
 	if err := pipeline.WriteReport(dir, f); err != nil {
