@@ -147,8 +147,14 @@ func WriteIndex(w io.Writer, x *Index) error {
 	return err
 }
 
-// groups puts failures together, those that must not be before the mutants, the largest groups first.
+// groups puts failures together, those that must not be before the mutants, the busiest checkers and the largest
+// groups of each first.
 func groups(rows []Row) (all []group) {
+	type finder struct {
+		expected bool
+		checker  string
+	}
+	found := map[finder]int{}
 	for i := range rows {
 		f := rows[i].Failure
 		if f == nil {
@@ -163,6 +169,7 @@ func groups(rows []Row) (all []group) {
 			all = append(all, g)
 		}
 		all[k].Rows = append(all[k].Rows, rows[i])
+		found[finder{g.Expected, g.Checker}]++
 	}
 	slices.SortStableFunc(all, func(a, b group) int {
 		if a.Expected != b.Expected {
@@ -171,8 +178,9 @@ func groups(rows []Row) (all []group) {
 			}
 			return 1
 		}
-		return cmp.Or(cmp.Compare(len(b.Rows), len(a.Rows)), strings.Compare(a.Checker, b.Checker),
-			strings.Compare(a.Decides, b.Decides))
+		one, other := found[finder{a.Expected, a.Checker}], found[finder{b.Expected, b.Checker}]
+		return cmp.Or(cmp.Compare(other, one), strings.Compare(a.Checker, b.Checker),
+			cmp.Compare(len(b.Rows), len(a.Rows)), strings.Compare(a.Decides, b.Decides))
 	})
 	return all
 }

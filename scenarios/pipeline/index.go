@@ -61,6 +61,27 @@ func (x *Outcome) Row(s *engine.Scenario, says string) reports.Row {
 	return row
 }
 
+// Says is what the scenario came to, in a line.
+func (x *Outcome) Says() string {
+	at := "at " + x.Where()
+	if x.Searched {
+		at = "in " + x.Where()
+	}
+	switch x.Status {
+	case engine.Held:
+		return fmt.Sprintf("%d runs, %d steps%s", x.Runs, x.Steps, x.Certain())
+	case engine.Caught:
+		return fmt.Sprintf("by %s %s in %d steps", x.Failure.Verdict.Checker, at, x.Failure.Steps)
+	case engine.Violation:
+		return fmt.Sprintf("%s %s in %d steps", x.Failure.Verdict.Checker, at, x.Failure.Steps)
+	case engine.Escaped:
+		return fmt.Sprintf("escaped: %d runs, and it was not caught by %s", x.Runs, strings.Join(x.Scenario.Caught, " or "))
+	case engine.Nondeterministic:
+		return "nondeterministic: " + reports.Printable(x.Why)
+	}
+	return fmt.Sprintf("%s (%d runs)", reports.Printable(x.Why), x.Runs)
+}
+
 // aimed is the fault of a rule and its aim, without the budget.
 func aimed(r faults.Rule) string {
 	r.Budget = 1

@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"io"
 	"slices"
-	"strings"
 	"time"
 
 	"zksim/faults"
@@ -27,7 +26,8 @@ type checkFlags struct {
 	failfast, verbose, json                                         bool
 	reports                                                         bool // -o is given
 
-	lost []error // reports that could not be written
+	lost []error       // reports that could not be written
+	rows []reports.Row // of the index
 }
 
 const (
@@ -144,7 +144,7 @@ func (c *checkFlags) simulated(ctx context.Context, a *app, selected []*engine.S
 			break
 		}
 	}
-	return rec.end(ctx, a, &t, t.summary(len(selected)), c.lost)
+	return c.end(ctx, a, rec, &t, scenariosOf(sized), t.summary(len(selected)))
 }
 
 // recorder makes the recorder, once it is known that all files can be written.
@@ -152,6 +152,9 @@ func (c *checkFlags) recorder(a *app, sized []engine.Scenario) (*recorder, error
 	if c.reports {
 		if err := files.Writable(c.out); err != nil {
 			return nil, fmt.Errorf("-o: %w", err)
+		}
+		if err := pipeline.WithdrawIndex(c.out); err != nil {
+			return nil, err
 		}
 	}
 	names := make([]string, len(sized))
@@ -212,8 +215,9 @@ func (c *checkFlags) scenario(
 		timed = fmt.Sprintf("; the time was up after %s, -for %v in all", seedsText(o, rep.Runs), c.duration)
 	}
 	var block bytes.Buffer
+	var told *reports.RowFailure
 	if err == nil && (rep.Status == engine.Violation || rep.Status == engine.Caught && c.verbose) {
-		err = c.fail(ctx, a.to(&block), s, &rep)
+		told, err = c.fail(ctx, a.to(&block), s, &rep)
 		if x := (*pipeline.Unrepeatable)(nil); errors.As(err, &x) {
 			rep.Status, rep.Why, err = engine.Nondeterministic, x.Error(), nil
 			block.Reset()
@@ -221,25 +225,18 @@ func (c *checkFlags) scenario(
 	}
 	if misused(a.out, s, err) {
 		rep.Status = engine.Misused
+		c.rows = append(c.rows, rep.Row(s, "misuse: "+err.Error()))
 		return outcome{code: t.count(rep.Status)}, nil
 	}
 	if err != nil {
 		return outcome{}, err
 	}
 	code := t.count(rep.Status)
-	switch rep.Status {
-	case engine.Held:
-		fmt.Fprintf(a.out, "held    %-24s %d runs, %d steps%s%s\n", s.Name, rep.Runs, rep.Steps, rep.Certain(), timed)
-	case engine.Caught:
-		fmt.Fprintf(a.out, "caught  %-24s by %s %s in %d steps\n", s.Name, rep.Failure.Verdict.Checker, at(&rep), rep.Failure.Steps)
-	case engine.Violation: // the block says it all
-	case engine.Escaped:
-		fmt.Fprintf(a.out, "FAIL    %-24s escaped: %d runs, and it was not caught by %s\n", s.Name, rep.Runs, strings.Join(s.Caught, " or "))
-	case engine.Nondeterministic:
-		fmt.Fprintf(a.out, "FAIL    %-24s nondeterministic: %s\n", s.Name, reports.Printable(rep.Why))
-	default:
-		fmt.Fprintf(a.out, "unknown %-24s %s (%d runs)%s\n", s.Name, reports.Printable(rep.Why), rep.Runs, timed)
+	text := rep.Says() + timed
+	if rep.Status != engine.Violation { // of which the block says it all
+		fmt.Fprintf(a.out, "%-7s %-24s %s\n", heads[rep.Status], s.Name, text)
 	}
+	c.row(s, &rep, text, told)
 	if c.verbose && (rep.Status == engine.Held || rep.Status == engine.Inconclusive) {
 		for _, line := range rep.Summary() {
 			fmt.Fprintf(a.out, "      %s\n", reports.Printable(line))
@@ -249,6 +246,10 @@ func (c *checkFlags) scenario(
 	return outcome{code, cut}, err
 }
 
+// heads begin the lines of scenarios.
+var heads = map[engine.Status]string{engine.Held: "held", engine.Caught: "caught", engine.Escaped: "FAIL",
+	engine.Nondeterministic: "FAIL", engine.Inconclusive: "unknown"}
+
 // seedsText says how many seeds were judged, and which.
 func seedsText(o engine.Options, runs int) string {
 	text := fmt.Sprintf("%d seeds", runs)
@@ -256,14 +257,6 @@ func seedsText(o engine.Options, runs int) string {
 		text += fmt.Sprintf(" (%d-%d)", o.Seeds.First, o.Seeds.First+uint64(runs)-1)
 	}
 	return text
-}
-
-// at says how a mutant was caught.
-func at(x *pipeline.Outcome) string {
-	if x.Searched {
-		return "in " + x.Where()
-	}
-	return "at " + x.Where()
 }
 
 // cutShort makes inconclusive what ended before all was done that was asked for, and reports
