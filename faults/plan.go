@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 
+	"zksim/internal/edit"
 	"zksim/sim"
 )
 
@@ -115,7 +116,8 @@ func parseRule(word string) (Rule, error) {
 	r := Rule{Fault: name, Budget: 1}
 	i := find(name)
 	if i < 0 {
-		return r, fmt.Errorf("no such fault; there are %s, none and contract", strings.Join(names(), ", "))
+		return r, fmt.Errorf("no such fault; there are %s, none and contract%s", strings.Join(names(), ", "),
+			edit.Meant(name, append(names(), "none", "contract")))
 	}
 	if counted {
 		n, err := strconv.Atoi(budget)

@@ -72,6 +72,7 @@ func TestAMalformedPlanSaysWhatWasExpected(t *testing.T) {
 	const number = "the budget must be a number from 0 to 2147483647, not "
 	for text, want := range map[string]string{
 		"lose":                           `fault plan: "lose": no such fault; there are lose-request, `,
+		"lose-replies":                   `, none and contract; did you mean lose-reply?`,
 		"none crash":                     `fault plan: "none": no such fault; there are `,
 		"crash contract":                 `fault plan: "contract": no such fault; there are `,
 		"crash=":                         `fault plan: "crash=": ` + number + `""`,

@@ -17,8 +17,10 @@ import (
 var (
 	//go:embed page.js
 	script string
+	//go:embed colors.css
+	colors string
 	//go:embed page.css
-	style string
+	pageStyle string
 	//go:embed page.html.tmpl
 	pageText string
 
@@ -26,7 +28,10 @@ var (
 		"plain": func(s string) string { return clip(printable(s)) },
 		"line":  printable,
 		"inc":   func(i int) int { return i + 1 },
+		"gloss": gloss,
 	}).Parse(pageText))
+
+	style = colors + pageStyle
 )
 
 // How many steps before and after the violation a page shows.
@@ -53,6 +58,8 @@ type page struct {
 	Legend                []fact
 	Panels                []panel
 	Names                 [][2]string
+	Files                 []File
+	Glossary              []fact
 	Clients               []string
 	Data                  data
 	Script                template.JS
@@ -93,6 +100,7 @@ func newPage(f *Failure) *page {
 		Headline: n.text(f.Verdict.Message), Message: clip(printable(f.Verdict.Message)),
 		First: max(1, step-stepsBefore), Last: min(total, step+stepsAfter),
 		Script: template.JS(script), Style: template.CSS(style), ScriptHash: digest(script), StyleHash: digest(style)}
+	p.Files, p.Glossary = f.Files, glossaryOf(f)
 	p.Names = n.list(pathsOf(f.History, f.Trace, p.First-1, p.Last))
 	p.Facts = facts(f)
 	for _, x := range p.Names {

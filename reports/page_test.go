@@ -112,9 +112,9 @@ func TestThePageOfALongRunShowsTheStepsAroundTheViolation(t *testing.T) {
 		event int
 		want  string
 	}{
-		{-1, "Showing steps 4600 to 5000 of 5000, those around the violation at step 5000;"},
-		{6 * 2999, "Showing steps 2600 to 3008 of 5000, those around the violation at step 3000;"},
-		{0, "Showing steps 1 to 9 of 5000, those around the violation at step 1;"},
+		{-1, "Showing steps 4600 to 5000 of 5000, those around the violation at step 5000."},
+		{6 * 2999, "Showing steps 2600 to 3008 of 5000, those around the violation at step 3000."},
+		{0, "Showing steps 1 to 9 of 5000, those around the violation at step 1."},
 	} {
 		f.Verdict.Event = x.event
 		page := render(t, f)

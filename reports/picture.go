@@ -101,9 +101,7 @@ func draw(f *Failure, n *names, first, last int) *picture {
 		p.servers(tops)
 	}
 	s := newSpans(f, len(f.Trace.Steps))
-	for c := int32(1); int(c) <= f.History.Clients; c++ {
-		p.client(c, s)
-	}
+	p.clients(s)
 	p.arrows(tops)
 	p.axis()
 	p.violation()
@@ -221,6 +219,9 @@ func (p *picture) client(c int32, s *spans) {
 				ends = append(ends, 0)
 			}
 			ends[row] = max(x.to, x.from+1)
+			if x.open { // it is drawn beyond its last step
+				ends[row]++
+			}
 			if left, width := p.ends(x); x.class == "belief" { // its label may stand beside it
 				ends[row] = max(ends[row], p.step(left+width+p.width(x.text)+gap)+1)
 			}
@@ -356,5 +357,7 @@ func (p *picture) violation() {
 	title := p.f.Verdict.Checker + ": " + p.f.Verdict.Message
 	x, width := p.x(step)-p.Pitch/2, 1.12*letter*float64(len(text)) // it is bold
 	p.add(shape{Kind: "rect", Class: "violation", X: x, W: p.Pitch, H: p.Height, Title: title, Step: step})
+	last := len(p.Shapes) - 1 // behind everything, so that texts keep their colours
+	p.Shapes = append([]shape{p.Shapes[last]}, p.Shapes[:last]...)
 	p.add(shape{Kind: "text", Class: "flag", X: min(x, p.Width-width-6), Y: 10, Text: text, Title: title, Step: step})
 }

@@ -22,7 +22,11 @@ type Failure struct {
 	History  *history.History
 	Trace    *history.Trace
 	Search   []byte // porcupine's page, which differs from time to time; nil: none
+	Files    []File // beside the page, which links to them
 }
+
+// File is a file beside a page.
+type File struct{ Name, What string }
 
 // passage is what happened in one step, in words. The first tells of the time
 // before the first step.

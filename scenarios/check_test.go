@@ -297,3 +297,44 @@ func TestCheckFailsOfMisuseWithTheStack(t *testing.T) {
 		t.Error(f)
 	}
 }
+
+// With -zksim.out the checks of all tests, of several processes too, are on one page.
+func TestChecksLeaveAnIndexInTheFolderOfTheFlag(t *testing.T) {
+	good := scenarios.Scenario{Name: "my/lock", Doc: "a <lock>", Clients: 1, Program: idle}
+	bad := scenarios.Scenario{Name: "my/leak", Clients: 1, Checkers: []checkers.Checker{checkers.Liveness{}},
+		Program: func(p *scenarios.Process) { p.Fail(errors.New("enough")) }}
+	if f := check(t, good, "1-5", ""); f.fatal != "" {
+		t.Fatalf("%+v", f)
+	}
+	if f := checkHere(t, bad, "1-5", ""); !strings.Contains(f.fatal, "liveness: c1 gave up: enough") {
+		t.Fatalf("%+v", f)
+	}
+	index := func() string {
+		text, err := os.ReadFile("out/index.html")
+		if err != nil {
+			t.Fatal(err)
+		}
+		return string(text)
+	}
+	first := index()
+	for _, want := range []string{"2 scenarios: 1 violated, 1 held", `href="./my.leak/index.html"`, "a &lt;lock&gt;", "5 runs, 20 steps",
+		"violated</span> liveness, decided by no single step"} {
+		if !strings.Contains(first, want) {
+			t.Errorf("the index does not have %s\n%s", want, first)
+		}
+	}
+	// The schedule that is committed now fails first, and the row says so; what is repaired is so there as well.
+	if checkHere(t, bad, "1-5", ""); !strings.Contains(index(), "</abbr> in testdata/zksim/my.leak/") {
+		t.Error(index())
+	}
+	bad.Program = idle
+	if checkHere(t, bad, "1-5", ""); !strings.Contains(index(), "2 scenarios: 2 held") {
+		t.Error(index())
+	}
+	if err := os.WriteFile("out/my.lock/scenario.json", []byte("{}"), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	if f := checkHere(t, bad, "1-5", ""); f.fatal != "" || !strings.Contains(f.logs, "no index: out/my.lock/scenario.json is not a zksim scenario 1") {
+		t.Errorf("%+v", f)
+	}
+}

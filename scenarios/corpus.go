@@ -8,6 +8,7 @@ import (
 
 	"zksim/checkers"
 	"zksim/faults"
+	"zksim/reports"
 	"zksim/scenarios/engine"
 	"zksim/scenarios/pipeline"
 	"zksim/sim"
@@ -20,8 +21,8 @@ import (
 const Corpus = "testdata/zksim"
 
 // replayCorpus replays the schedules that are committed for a scenario, and reports whether none of them has
-// failed.
-func replayCorpus(t T, s *Scenario) bool {
+// failed. Of one that has, row tells.
+func replayCorpus(t T, s *Scenario, row *reports.Row) bool {
 	t.Helper()
 	names, err := filepath.Glob(filepath.Join(Corpus, pipeline.FileName(s), "*.txt"))
 	if err != nil {
@@ -35,7 +36,7 @@ func replayCorpus(t T, s *Scenario) bool {
 			t.Fatalf("%v", err)
 			return false
 		}
-		if !replayed(t, s, file, schedule) {
+		if !replayed(t, s, file, schedule, row) {
 			return false
 		}
 	}
@@ -43,7 +44,7 @@ func replayCorpus(t T, s *Scenario) bool {
 }
 
 // replayed replays one committed schedule, and reports whether all held.
-func replayed(t T, s *Scenario, file string, schedule engine.Schedule) bool {
+func replayed(t T, s *Scenario, file string, schedule engine.Schedule, row *reports.Row) bool {
 	t.Helper()
 	res, err := strictly(s, schedule)
 	stale := (*sim.NotEnabledError)(nil)
@@ -60,7 +61,8 @@ func replayed(t T, s *Scenario, file string, schedule engine.Schedule) bool {
 		t.Fatalf("%s: %v", file, err)
 		return false
 	case res.Verdict.Level == checkers.Violated && !s.Catches(res.Verdict):
-		failAgain(t, s, &res, file, file)
+		*row = pipeline.RowOf(s, engine.Violation, "the schedule in "+file+" fails")
+		failAgain(t, s, &res, file, file, row)
 		return false
 	}
 	t.Logf("%s: %s", file, res.Verdict.Level)

@@ -19,11 +19,12 @@ import (
 // schedule into the corpus. where says which run has failed.
 func fail(t T, s *Scenario, found *engine.Result, where string) {
 	t.Helper()
-	failAgain(t, s, found, where, "")
+	failAgain(t, s, found, where, "", nil)
 }
 
-// failAgain is fail for a schedule that is in the corpus already, in file; "": it is not.
-func failAgain(t T, s *Scenario, found *engine.Result, where, file string) {
+// failAgain is fail for a schedule that is in the corpus already, in file; "": it is not. It fills in the failure of
+// the row, if there is one.
+func failAgain(t T, s *Scenario, found *engine.Result, where, file string, row *reports.Row) {
 	t.Helper()
 	ctx, cancel := within(t, 0)
 	defer cancel()
@@ -53,7 +54,16 @@ func failAgain(t T, s *Scenario, found *engine.Result, where, file string) {
 		}
 	}
 	again := command(t.Name(), file)
-	if err = f.Write(dir, again); err == nil {
+	err = f.Write(dir, again)
+	if row != nil {
+		page := ""
+		if err == nil {
+			page = pipeline.FileName(s) + "/index.html"
+		}
+		f.Report.Reproduce = []string{again}
+		row.Failure = reports.NewRowFailure(f.Failure, where, page)
+	}
+	if err == nil {
 		page := filepath.Join(dir, "index.html")
 		if whole, err := filepath.Abs(page); err == nil {
 			page = whole

@@ -1,6 +1,8 @@
 // Package edit says how much two texts differ, to name the one that was meant.
 package edit
 
+import "strings"
+
 // Distance is how many bytes have to be inserted, left out or replaced to make b of a (Levenshtein, 1966). It
 // takes time in proportion to the product of their lengths.
 func Distance(a, b string) int {
@@ -21,4 +23,46 @@ func Distance(a, b string) int {
 		}
 	}
 	return row[len(b)]
+}
+
+// How much is compared of a long text, and how many letters of a short one may be wrong, however short it is.
+const (
+	compared = 80
+	fewWrong = 2
+)
+
+// Nearest returns the known word that a misspelt one may have meant: the one that differs least, of several the one that begins alike, in a third of its
+// letters at most, where to be the beginning of a known word counts as one wrong letter. It is "" if there is none, and for a known word.
+func Nearest(word string, known []string) string {
+	word = word[:min(len(word), compared)]
+	best, fewest := "", max(fewWrong, len(word)/3)+1
+	for _, k := range known {
+		n := Distance(word, k[:min(len(k), compared)])
+		if len(word) > fewWrong && strings.HasPrefix(k, word) {
+			n = min(n, 1)
+		}
+		if n == 0 { // there is nothing wrong with its letters
+			return ""
+		}
+		if n < len(word) && (n < fewest || n == fewest && best != "" && common(word, k) > common(word, best)) {
+			best, fewest = k, n
+		}
+	}
+	return best
+}
+
+// common is how many bytes two texts have in common at their beginnings.
+func common(a, b string) (n int) {
+	for n < len(a) && n < len(b) && a[n] == b[n] {
+		n++
+	}
+	return n
+}
+
+// Meant is a clause for the end of an error, with the nearest of the known words in it; "" if there is none.
+func Meant(word string, known []string) string {
+	if best := Nearest(word, known); best != "" {
+		return "; did you mean " + best + "?"
+	}
+	return ""
 }

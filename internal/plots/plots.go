@@ -32,6 +32,7 @@ type Chart struct {
 // and are left out.
 type Line struct {
 	Name string // in the legend
+	Look Look   // the zero value is that of its place among the lines
 	X, Y []float64
 
 	// A second series of the same, drawn over the first with crosses and dots.
@@ -78,6 +79,24 @@ var markers = []draw.GlyphStyle{
 	{Shape: draw.CircleGlyph{}, Radius: 4.5}, {Shape: outline(4), Radius: 6}, {Shape: draw.PyramidGlyph{}, Radius: 3.5},
 	{Shape: outline(24), Radius: 7}, {Shape: draw.BoxGlyph{}, Radius: 1.8}, {Shape: outline(3), Radius: 9},
 	{Shape: draw.CrossGlyph{}, Radius: 4}, {Shape: draw.PlusGlyph{}, Radius: 5},
+}
+
+// Look is the colour and the marker of a line, by their numbers from 1 on. A line whose marker has an even number is
+// dashed, and lies above the others.
+type Look struct{ Color, Marker int }
+
+// How many colours and markers there are.
+var (
+	Colors  = len(palette)
+	Markers = len(markers)
+)
+
+// look returns that of line i.
+func (c *Chart) look(i int) Look {
+	if look := c.Lines[i].Look; look != (Look{}) {
+		return look
+	}
+	return Look{i%Colors + 1, i%Markers + 1}
 }
 
 // otherFont is how much wider a text may become in a viewer that has none of the
@@ -164,10 +183,11 @@ func (c *Chart) plot(p *plot.Plot) (plot.Legend, error) {
 		if err != nil {
 			return legend, fmt.Errorf("%s: %s: %w", c.Name, c.Lines[i].Name, err)
 		}
-		line.Color, line.Width = palette[i%len(palette)], 1.5
-		marks.GlyphStyle = markers[i%len(markers)]
+		look := c.look(i)
+		line.Color, line.Width = palette[look.Color-1], 1.5
+		marks.GlyphStyle = markers[look.Marker-1]
 		marks.GlyphStyle.Color = line.Color
-		if i%2 == 1 {
+		if look.Marker%2 == 0 {
 			line.Dashes = []vg.Length{5, 3}
 			above = append(above, line, marks)
 		} else {

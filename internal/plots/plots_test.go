@@ -5,6 +5,7 @@ import (
 	"encoding/xml"
 	"errors"
 	"image"
+	"image/color"
 	_ "image/png"
 	"io"
 	"math"
@@ -125,5 +126,41 @@ func TestPageEscapesDataAndNeedsNoOtherFile(t *testing.T) {
 		if strings.Contains(text, not) {
 			t.Errorf("there is %s", not)
 		}
+	}
+}
+
+func TestALineHasItsOwnLookOrThatOfItsPlace(t *testing.T) {
+	c := Chart{Lines: []Line{{}, {Look: Look{Color: 7, Marker: 2}}, {}}}
+	if got := []Look{c.look(0), c.look(1), c.look(2)}; got[0] != (Look{1, 1}) || got[1] != (Look{7, 2}) || got[2] != (Look{3, 3}) {
+		t.Errorf("%+v", got)
+	}
+	many := Chart{Lines: make([]Line, 100)}
+	if got := many.look(99); got.Color > Colors || got.Marker > Markers {
+		t.Errorf("%+v", got)
+	}
+	moved := chart
+	moved.Lines = append([]Line{}, chart.Lines...)
+	moved.Lines[0].Look = Look{Color: 4, Marker: 3}
+	var b bytes.Buffer
+	if err := moved.PNG(&b); err != nil {
+		t.Fatal(err)
+	}
+	img, _, err := image.Decode(&b)
+	if err != nil {
+		t.Fatal(err)
+	}
+	first, fourth := 0, 0
+	for x := range img.Bounds().Dx() {
+		for y := range img.Bounds().Dy() {
+			switch r, g, b, _ := img.At(x, y).RGBA(); (color.RGBA{uint8(r >> 8), uint8(g >> 8), uint8(b >> 8), 0xff}) {
+			case palette[0]:
+				first++
+			case palette[3]:
+				fourth++
+			}
+		}
+	}
+	if first > 0 || fourth < 100 {
+		t.Errorf("%d pixels in the colour of its place, %d in its own", first, fourth)
 	}
 }

@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"runtime/debug"
@@ -99,20 +100,25 @@ const (
 	strictFirst = 3
 )
 
-// Strict runs the first few seeds of a scenario strictly. It returns an error that is a [*sim.Misuse] if
+// Strict runs the first few seeds of a scenario strictly, until ctx is done. It returns an error that is a [*sim.Misuse] if
 // client code leaves the simulator, or keeps control for longer than stuck (0: 30 seconds), and one if it ends
 // its goroutine. Whatever else it does is no error here.
-func Strict(s *Scenario, stuck time.Duration) error {
+func Strict(ctx context.Context, s *Scenario, stuck time.Duration) error {
 	var seeds []uint64
 	for seed := range uint64(strictFirst) {
 		seeds = append(seeds, seed+1)
 	}
-	_, err := strictRuns(s, Portfolio, seeds, stuck)
+	_, err := strictRuns(ctx, s, Portfolio, seeds, stuck)
 	return err
 }
 
-// strictRuns runs seeds strictly.
-func strictRuns(s *Scenario, strategy Strategy, seeds []uint64, stuck time.Duration) (map[uint64]Shown, error) {
+// errStopped ends strict runs before their time.
+var errStopped = errors.New("stopped")
+
+// strictRuns runs seeds strictly. Once ctx is done it begins no other run.
+func strictRuns(
+	ctx context.Context, s *Scenario, strategy Strategy, seeds []uint64, stuck time.Duration,
+) (map[uint64]Shown, error) {
 	r := NewRunner()
 	r.Strategy = strategy
 	runs := map[uint64]Shown{}
@@ -121,6 +127,9 @@ func strictRuns(s *Scenario, strategy Strategy, seeds []uint64, stuck time.Durat
 	err := r.strictly(w, func() error {
 		for _, seed := range seeds {
 			once := func() error {
+				if ctx.Err() != nil {
+					return errStopped
+				}
 				w.begins(seed)
 				if m := r.Seed(s, seed).Misuse; m != nil {
 					return w.where(m)
@@ -144,7 +153,10 @@ func strictRuns(s *Scenario, strategy Strategy, seeds []uint64, stuck time.Durat
 		return nil
 	})
 	r.Close()
-	if err == errEnded {
+	switch err {
+	case errStopped:
+		err = nil
+	case errEnded:
 		err = fmt.Errorf("%s, seed %d: %w", s.Name, w.seed, err)
 	}
 	return runs, err

@@ -1,10 +1,12 @@
 package engine_test
 
 import (
+	"context"
 	"runtime"
 	"sync"
 	"sync/atomic"
 	"testing"
+
 	"zksim/scenarios/catalog"
 	"zksim/scenarios/engine"
 )
@@ -24,7 +26,7 @@ func TestStrictRunsOfOwnScenariosFindNothing(t *testing.T) {
 	}
 	all := func(t *testing.T, seeds []uint64) {
 		for i := range catalog.All {
-			if _, err := engine.StrictRuns(&catalog.All[i], engine.Portfolio, seeds, 0); err != nil {
+			if _, err := engine.StrictRuns(t.Context(), &catalog.All[i], engine.Portfolio, seeds, 0); err != nil {
 				t.Error(err)
 			}
 		}
@@ -51,4 +53,27 @@ func TestStrictRunsOfOwnScenariosFindNothing(t *testing.T) {
 		}
 		all(t, few)
 	})
+}
+
+// The strict runs of a scenario with long runs take seconds: an interruption must not wait for all of them.
+func TestStrictRunsEndWhenTheirContextIsDone(t *testing.T) {
+	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel()
+	calls := 0
+	s := engine.Scenario{Name: "test/stops", Clients: 1, Program: func(p *engine.Process) {
+		calls++
+		cancel()
+		p.Step()
+	}}
+	runs, err := engine.StrictRuns(ctx, &s, engine.Random, []uint64{1, 2, 3, 4, 5}, 0)
+	if err != nil || len(runs) != 1 || calls != 1 {
+		t.Errorf("%d runs and %d calls after the end, %v", len(runs), calls, err)
+	}
+	if err := engine.Strict(ctx, &s, 0); err != nil || calls != 1 {
+		t.Errorf("%d calls, %v", calls, err)
+	}
+	rep, err := engine.Run(ctx, &s, engine.Options{Seeds: engine.Range{First: 1, Last: 50}, Strategy: engine.Random})
+	if err != nil || !rep.Cut || rep.Runs != 0 || calls != 1 {
+		t.Errorf("%+v, %d calls, %v", rep, calls, err)
+	}
 }

@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 
@@ -21,6 +22,12 @@ import (
 const (
 	ScheduleFile = "schedule.txt"
 	FullFile     = "schedule.full.txt"
+)
+
+// Of the other files, those to which the page links.
+const (
+	historyFile = "history.jsonl"
+	searchFile  = "porcupine.html"
 )
 
 // Write writes the folder of a failure: the schedules, and, if what is in the file gives the same run again twice,
@@ -40,6 +47,7 @@ func (f *Failure) Write(dir string, reproduce ...string) error {
 		return err
 	}
 	f.Report.Reproduce = reproduce
+	f.Files = []reports.File{{Name: ScheduleFile, What: "the minimal schedule"}, {Name: FullFile, What: "that of the run that failed first"}}
 	return WriteReport(dir, f.Failure)
 }
 
@@ -62,7 +70,7 @@ func (f *Failure) Verify(file string) error {
 
 // withdraw removes from a folder what an earlier run told of another schedule.
 func withdraw(dir string) error {
-	for _, name := range []string{"report.json", "index.html", "porcupine.html", "history.jsonl"} {
+	for _, name := range []string{"report.json", "index.html", searchFile, historyFile} {
 		err := os.Remove(filepath.Join(dir, name))
 		if err != nil && !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, syscall.ENOTDIR) {
 			return fmt.Errorf("writing %s: %w", filepath.Join(dir, name), err)
@@ -77,16 +85,21 @@ func WriteReport(dir string, f *reports.Failure) error {
 	if err := withdraw(dir); err != nil {
 		return err
 	}
+	page := *f
+	page.Files = slices.Concat(f.Files, []reports.File{{Name: historyFile, What: "all that the judges saw"}})
+	if len(f.Search) > 0 {
+		page.Files = append(page.Files, reports.File{Name: searchFile, What: "the search for a linearizable order"})
+	}
 	for _, x := range []struct {
 		name  string
 		write func(io.Writer) error
 	}{
-		{"history.jsonl", func(w io.Writer) error { return reports.WriteHistory(w, f.History) }},
-		{"porcupine.html", func(w io.Writer) error { _, err := w.Write(f.Search); return err }},
-		{"index.html", func(w io.Writer) error { return reports.WritePage(w, f) }},
+		{historyFile, func(w io.Writer) error { return reports.WriteHistory(w, f.History) }},
+		{searchFile, func(w io.Writer) error { _, err := w.Write(f.Search); return err }},
+		{"index.html", func(w io.Writer) error { return reports.WritePage(w, &page) }},
 		{"report.json", f.Report.Write},
 	} {
-		if x.name == "porcupine.html" && len(f.Search) == 0 {
+		if x.name == searchFile && len(f.Search) == 0 {
 			continue
 		}
 		if err := files.Save(dir, x.name, x.write); err != nil {

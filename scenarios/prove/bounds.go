@@ -4,9 +4,11 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"strings"
 
 	"zksim/checkers"
 	"zksim/faults"
+	"zksim/internal/edit"
 	"zksim/scenarios/engine"
 )
 
@@ -107,7 +109,12 @@ func (b Bounds) judges(s *engine.Scenario) ([]checkers.Checker, error) {
 	for _, name := range b.Checkers {
 		i := slices.IndexFunc(s.Checkers, func(x checkers.Checker) bool { return x.Name() == name })
 		if i < 0 {
-			return nil, fmt.Errorf("%s has no checker %q", s.Name, name)
+			var known []string
+			for _, c := range s.Checkers {
+				known = append(known, c.Name())
+			}
+			return nil, fmt.Errorf("%s has no checker %q; it has %s, and %s stands for those that need no order of events%s",
+				s.Name, name, strings.Join(known, ", "), OnlyState, edit.Meant(name, append(known, OnlyState)))
 		}
 		list = append(list, s.Checkers[i])
 	}

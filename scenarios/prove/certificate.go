@@ -12,6 +12,7 @@ import (
 
 	"zksim/checkers"
 	"zksim/faults"
+	"zksim/internal/edit"
 	"zksim/model/history"
 	"zksim/scenarios/engine"
 	"zksim/sim"
@@ -144,7 +145,7 @@ func ReadCertificate(r io.Reader) (Certificate, error) {
 	d := json.NewDecoder(io.LimitReader(r, maxCertificate))
 	d.DisallowUnknownFields()
 	if err := d.Decode(&c); err != nil {
-		return c, fmt.Errorf("a certificate is a JSON object as simrun prove -cert writes it: %w", err)
+		return c, fmt.Errorf("a certificate is a JSON object as the command prove -cert writes it: %w", err)
 	}
 	if _, err := d.Token(); err != io.EOF {
 		return c, errors.New("a certificate is one JSON object; there is more behind it")
@@ -159,7 +160,11 @@ func ReadCertificate(r io.Reader) (Certificate, error) {
 func (c *Claim) Scope(all []engine.Scenario) (Scope, error) {
 	i := slices.IndexFunc(all, func(s engine.Scenario) bool { return s.Name == c.Scenario })
 	if i < 0 {
-		return Scope{}, fmt.Errorf("there is no scenario %.60q", c.Scenario)
+		var names []string
+		for i := range all {
+			names = append(names, all[i].Name)
+		}
+		return Scope{}, fmt.Errorf("there is no scenario %.60q%s", c.Scenario, edit.Meant(c.Scenario, names))
 	}
 	x, err := all[i].Sized(c.Clients, c.Rounds)
 	if err != nil {

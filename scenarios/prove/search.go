@@ -126,7 +126,7 @@ const strictRuns = 50
 func (s *search) run(ctx context.Context, workers int, from []edge, watch func() bool) error {
 	if s.most == 0 && !s.strict {
 		if s.strict = true; ctx.Err() == nil {
-			if err := engine.Strict(s.scope.Scenario, s.stuck); err != nil {
+			if err := engine.Strict(ctx, s.scope.Scenario, s.stuck); err != nil {
 				return err
 			}
 		}

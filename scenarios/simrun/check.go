@@ -2,17 +2,16 @@ package simrun
 
 import (
 	"bytes"
-	"cmp"
 	"context"
 	"errors"
 	"flag"
 	"fmt"
 	"io"
 	"slices"
-	"strings"
 	"time"
 
 	"zksim/faults"
+	"zksim/internal/edit"
 	"zksim/internal/files"
 	"zksim/reports"
 	"zksim/scenarios/engine"
@@ -27,7 +26,8 @@ type checkFlags struct {
 	failfast, verbose, json                                         bool
 	reports                                                         bool // -o is given
 
-	lost []error // reports that could not be written
+	lost []error       // reports that could not be written
+	rows []reports.Row // of the index
 }
 
 const (
@@ -37,7 +37,7 @@ const (
 
 func check(ctx context.Context, a *app, args []string) (int, error) {
 	var c checkFlags
-	f := a.flags("check", "")
+	f := a.flags("check")
 	f.StringVar(&c.run, "run", "", "only scenarios whose name matches this regular expression")
 	f.StringVar(&c.seeds, "seeds", "", fmt.Sprintf("seeds, as 17 or 1-500 (default 1-%d, for broken recipes 1-%d)", goodSeeds, brokenSeeds))
 	f.StringVar(&c.strategy, "strategy", string(engine.Portfolio), "how the order of events is chosen: random, pct (priorities) or portfolio (both in turn, then all schedules of a small scope)")
@@ -56,13 +56,14 @@ func check(ctx context.Context, a *app, args []string) (int, error) {
 	f.StringVar(&c.junit, "junit", "", "write a JUnit file as well, a test case for each scenario")
 	f.BoolVar(&c.failfast, "failfast", false, "stop after the first scenario that fails")
 	f.BoolVar(&c.verbose, "v", false, "write reports for broken recipes that were caught, too, and say what the runs of the others have covered")
-	if err := parse(f, args, 0); err != nil {
+	names, err := parseMixed(f, args)
+	if err != nil {
 		return 0, err
 	}
 	set := map[string]bool{}
 	f.Visit(func(x *flag.Flag) { set[x.Name] = true })
 	c.reports = set["o"]
-	selected, err := a.pick(c.run)
+	selected, err := a.pick(c.run, names...)
 	if err != nil {
 		return 0, err
 	}
@@ -88,13 +89,14 @@ func check(ctx context.Context, a *app, args []string) (int, error) {
 		}
 		return c.live(ctx, a, selected)
 	}
-	return 0, fmt.Errorf("-backend is sim or zookeeper, not %q", c.backend)
+	return 0, noBackend(c.backend)
 }
 
 // simulated checks scenarios in the simulator.
 func (c *checkFlags) simulated(ctx context.Context, a *app, selected []*engine.Scenario) (int, error) {
 	if !slices.Contains(engine.Strategies, engine.Strategy(c.strategy)) {
-		return 0, fmt.Errorf("-strategy is random, pct or portfolio, not %q", c.strategy)
+		return 0, fmt.Errorf("-strategy is random, pct or portfolio, not %q%s", c.strategy,
+			edit.Meant(c.strategy, a.valuesOf("strategy")))
 	}
 	if c.workers < 0 || c.duration < 0 {
 		return 0, errors.New("-p and -for cannot be negative")
@@ -133,22 +135,16 @@ func (c *checkFlags) simulated(ctx context.Context, a *app, selected []*engine.S
 			o.Seeds = c.defaultSeeds(x)
 		}
 		code, err := rec.scenario(x.Name, func(out io.Writer) (outcome, error) {
-			return c.scenario(ctx, a.to(out), x, o, c.share(len(selected)), &t)
+			return c.scenario(ctx, a.to(out).nth(i, len(sized)), x, o, c.share(len(selected)), &t)
 		})
 		if err != nil {
-			return 0, c.fails(ctx, rec, err)
+			return 0, rec.fails(ctx, err)
 		}
 		if ctx.Err() != nil || c.failfast && code != exitHeld {
 			break
 		}
 	}
-	return c.end(ctx, a, rec, &t, t.summary(len(selected)))
-}
-
-// fails ends the record of a run that an error has ended, and returns that.
-func (c *checkFlags) fails(ctx context.Context, rec *recorder, err error) error {
-	rec.fail("error", oneLine(err.Error()))
-	return errors.Join(err, rec.close(ctx, broken))
+	return c.end(ctx, a, rec, &t, scenariosOf(sized), t.summary(len(selected)))
 }
 
 // recorder makes the recorder, once it is known that all files can be written.
@@ -157,11 +153,7 @@ func (c *checkFlags) recorder(a *app, sized []engine.Scenario) (*recorder, error
 		if err := files.Writable(c.out); err != nil {
 			return nil, fmt.Errorf("-o: %w", err)
 		}
-	}
-	var file *output
-	if c.junit != "" {
-		var err error
-		if file, err = openOutput("junit", c.junit); err != nil {
+		if err := pipeline.WithdrawIndex(c.out); err != nil {
 			return nil, err
 		}
 	}
@@ -169,7 +161,7 @@ func (c *checkFlags) recorder(a *app, sized []engine.Scenario) (*recorder, error
 	for i := range sized {
 		names[i] = sized[i].Name
 	}
-	return newRecorder(a.out, c.json, file, names)
+	return a.record("check", c.json, c.junit, names)
 }
 
 // resized returns copies of scenarios with other numbers of clients and rounds; 0
@@ -183,29 +175,6 @@ func resized(selected []*engine.Scenario, clients, rounds int) ([]engine.Scenari
 		}
 	}
 	return sized, nil
-}
-
-// end prints the last lines, ends the record and returns the exit status: what was
-// interrupted has not held.
-func (c *checkFlags) end(ctx context.Context, a *app, rec *recorder, t *tally, text string) (int, error) {
-	cut, undone, why := ctx.Err() != nil, rec.undone(), failedFast
-	lost := unwritten(c.lost)
-	if lost != nil {
-		rec.fail("error", oneLine(lost.Error()))
-	}
-	if cut {
-		text, why = text+", "+interrupted, interrupted
-		rec.fail(interrupted, interrupted)
-	}
-	err := errors.Join(rec.print("", text+"\n"), rec.close(ctx, why), lost)
-	if cut {
-		a.interrupted("check", undone)
-	}
-	code := t.code()
-	if cut {
-		code = cmp.Or(code, exitInconclusive)
-	}
-	return code, err
 }
 
 // share is the time for one of n scenarios; 0 is no limit, so the shortest time
@@ -237,14 +206,18 @@ func (c *checkFlags) scenario(
 		limited, cancel = context.WithTimeout(ctx, d)
 		defer cancel()
 	}
-	bar := a.progress(s.Name, int64(o.Seeds.Last-o.Seeds.First)+1)
+	bar := a.progress("check", s.Name, int64(o.Seeds.Last-o.Seeds.First)+1)
 	o.Progress = bar.add
 	rep, err := pipeline.Run(limited, s, pipeline.Options{Options: o, Faults: c.plan})
 	bar.clear()
-	cut := c.cutShort(ctx, &rep.Report)
+	cut, timed := c.cutShort(ctx, &rep.Report), ""
+	if rep.Cut && !cut && c.seeds == "" {
+		timed = fmt.Sprintf("; the time was up after %s, -for %v in all", seedsText(o, rep.Runs), c.duration)
+	}
 	var block bytes.Buffer
+	var told *reports.RowFailure
 	if err == nil && (rep.Status == engine.Violation || rep.Status == engine.Caught && c.verbose) {
-		err = c.fail(ctx, a.to(&block), s, &rep)
+		told, err = c.fail(ctx, a.to(&block), s, &rep)
 		if x := (*pipeline.Unrepeatable)(nil); errors.As(err, &x) {
 			rep.Status, rep.Why, err = engine.Nondeterministic, x.Error(), nil
 			block.Reset()
@@ -252,25 +225,18 @@ func (c *checkFlags) scenario(
 	}
 	if misused(a.out, s, err) {
 		rep.Status = engine.Misused
-		return outcome{code: t.count(rep.Report)}, nil
+		c.rows = append(c.rows, rep.Row(s, "misuse: "+err.Error()))
+		return outcome{code: t.count(rep.Status)}, nil
 	}
 	if err != nil {
 		return outcome{}, err
 	}
-	code := t.count(rep.Report)
-	switch rep.Status {
-	case engine.Held:
-		fmt.Fprintf(a.out, "held    %-24s %d runs, %d steps%s\n", s.Name, rep.Runs, rep.Steps, rep.Certain())
-	case engine.Caught:
-		fmt.Fprintf(a.out, "caught  %-24s by %s %s in %d steps\n", s.Name, rep.Failure.Verdict.Checker, at(&rep), rep.Failure.Steps)
-	case engine.Violation: // the block says it all
-	case engine.Escaped:
-		fmt.Fprintf(a.out, "FAIL    %-24s escaped: %d runs, and it was not caught by %s\n", s.Name, rep.Runs, strings.Join(s.Caught, " or "))
-	case engine.Nondeterministic:
-		fmt.Fprintf(a.out, "FAIL    %-24s nondeterministic: %s\n", s.Name, reports.Printable(rep.Why))
-	default:
-		fmt.Fprintf(a.out, "unknown %-24s %s (%d runs)\n", s.Name, reports.Printable(rep.Why), rep.Runs)
+	code := t.count(rep.Status)
+	text := rep.Says() + timed
+	if rep.Status != engine.Violation { // of which the block says it all
+		fmt.Fprintf(a.out, "%-7s %-24s %s\n", heads[rep.Status], s.Name, text)
 	}
+	c.row(s, &rep, text, told)
 	if c.verbose && (rep.Status == engine.Held || rep.Status == engine.Inconclusive) {
 		for _, line := range rep.Summary() {
 			fmt.Fprintf(a.out, "      %s\n", reports.Printable(line))
@@ -280,12 +246,17 @@ func (c *checkFlags) scenario(
 	return outcome{code, cut}, err
 }
 
-// at says how a mutant was caught.
-func at(x *pipeline.Outcome) string {
-	if x.Searched {
-		return "in " + x.Where()
+// heads begin the lines of scenarios.
+var heads = map[engine.Status]string{engine.Held: "held", engine.Caught: "caught", engine.Escaped: "FAIL",
+	engine.Nondeterministic: "FAIL", engine.Inconclusive: "unknown"}
+
+// seedsText says how many seeds were judged, and which.
+func seedsText(o engine.Options, runs int) string {
+	text := fmt.Sprintf("%d seeds", runs)
+	if o.Shards == 0 && runs > 0 {
+		text += fmt.Sprintf(" (%d-%d)", o.Seeds.First, o.Seeds.First+uint64(runs)-1)
 	}
-	return "at " + x.Where()
+	return text
 }
 
 // cutShort makes inconclusive what ended before all was done that was asked for, and reports

@@ -27,7 +27,7 @@ type conformFlags struct {
 
 func conformance(ctx context.Context, a *app, args []string) (int, error) {
 	var c conformFlags
-	f := a.flags("conform", "")
+	f := a.flags("conform")
 	f.StringVar(&c.replay, "replay", "", "replay the recorded transcripts (*.jsonl) below `dir` instead of running operations")
 	f.StringVar(&c.servers, "servers", "", "`host:port,...` of all servers of a running ensemble; default: start servers on this machine")
 	f.IntVar(&c.nodes, "nodes", 1, "how many servers to start, 1 or 3")
@@ -70,10 +70,11 @@ func (c *conformFlags) differential(ctx context.Context, a *app, both bool) (_ i
 		return 0, err
 	}
 	defer func() { err = errors.Join(err, stop()) }()
-	progress := a.progress("conform", int64(c.ops))
+	progress := a.progress("conform", "operations", int64(c.ops))
+	defer progress.clear()
 	rep, err := conform.Run(ctx, conform.Options{Servers: addrs, Ops: c.ops, Seed: c.seed, Done: progress.add,
 		Failed: func(f conform.Failure) error {
-			progress.clear()
+			progress.erase()
 			c.difference(a, f, len(addrs))
 			return nil
 		}})

@@ -21,7 +21,7 @@ func (c *conformFlags) replayFolder(ctx context.Context, a *app) (int, error) {
 		return 0, err
 	}
 	if n := len(r.Skipped); n > 0 {
-		fmt.Fprintf(a.err, "simrun conform: left out %d recordings of a client library, as %s\n", n, r.Skipped[0])
+		a.says("conform", "left out %d recordings of a client library, as %s", n, r.Skipped[0])
 	}
 	fmt.Fprintf(a.out, "%d transcripts, %d steps, %d differences\n", r.Transcripts, r.Steps, r.Differences)
 	if r.Differences > 0 {

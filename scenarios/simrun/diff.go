@@ -4,9 +4,9 @@ import (
 	"bufio"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
-	"os"
 	"slices"
 
 	"zksim/reports"
@@ -16,9 +16,12 @@ import (
 // diff exits with exitHeld when both are the same and, as diff does, with 1 when
 // they differ.
 func diff(_ context.Context, a *app, args []string) (int, error) {
-	f := a.flags("diff", "A B")
+	f := a.flags("diff")
 	if err := parse(f, args, 2); err != nil {
 		return 0, err
+	}
+	if f.Arg(0) == stdStream && f.Arg(1) == stdStream {
+		return 0, errors.New("both are the standard input, expected one of them at most")
 	}
 	one, err := a.readRun(f.Arg(0))
 	if err != nil {
@@ -89,16 +92,17 @@ func (r *recorded) show(a *app, name string, n int) {
 // readRun reads a schedule, and runs it, or a history. It reads the file once, so
 // that it may be a pipe, and no further than it makes sense.
 func (a *app) readRun(file string) (*recorded, error) {
-	in, err := os.Open(file)
+	in, err := a.open(file)
 	if err != nil {
 		return nil, err
 	}
 	defer in.Close()
+	name := a.fileName(file)
 	b := bufio.NewReader(in)
 	if first, err := b.Peek(1); err == nil && first[0] == '{' {
-		return readHistory(file, b)
+		return readHistory(name, b)
 	}
-	schedule, err := parseSchedule(file, b)
+	schedule, err := parseSchedule(name, b)
 	if err != nil {
 		return nil, err
 	}
@@ -110,7 +114,7 @@ func (a *app) readRun(file string) (*recorded, error) {
 	defer x.Close()
 	res, err := x.Replay(s, schedule)
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", file, err)
+		return nil, fmt.Errorf("%s: %w", name, err)
 	}
 	p := res.Schedule
 	clients, rounds := s.Size(&p)

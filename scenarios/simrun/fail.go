@@ -15,20 +15,22 @@ import (
 	"zksim/sim"
 )
 
-// fail explains a failure, writes its folder, and prints the block that leads to it.
-func (c *checkFlags) fail(ctx context.Context, a *app, s *engine.Scenario, x *pipeline.Outcome) error {
-	progress, end := a.shrinking(s, len(x.Failure.Schedule.Names))
+// fail explains a failure, writes its folder, and prints the block that leads to it. It returns its row of the index.
+func (c *checkFlags) fail(
+	ctx context.Context, a *app, s *engine.Scenario, x *pipeline.Outcome,
+) (*reports.RowFailure, error) {
+	progress, end := a.shrinking("check", s, len(x.Failure.Schedule.Names))
 	f, err := pipeline.Explain(ctx, s, &x.Failure, x.Where(), progress)
 	end()
 	if err != nil {
-		return err
+		return nil, err
 	}
 	dir := filepath.Join(c.out, pipeline.FileName(s), c.folder(x))
 	file := filepath.Join(dir, pipeline.ScheduleFile)
 	again := a.command + " " + c.again(s, x)
 	err = f.Write(dir, a.command+" replay "+pipeline.Quote(file), again)
 	if x := (*pipeline.Unrepeatable)(nil); errors.As(err, &x) {
-		return err
+		return nil, err
 	}
 	head := "FAIL  "
 	if s.Broken() {
@@ -39,12 +41,13 @@ func (c *checkFlags) fail(ctx context.Context, a *app, s *engine.Scenario, x *pi
 		c.noReport(a, fmt.Errorf("%s of %s fails (%s), but no report can be written: %w",
 			f.Where, s.Name, f.Report.Checker, err))
 		fmt.Fprintf(a.out, "      reproduce  %s\n", again)
-		return nil
+		f.Report.Reproduce = []string{again}
+		return reports.NewRowFailure(f.Failure, f.Where, ""), nil
 	}
 	fmt.Fprintf(a.out, "      replayed   2 of 2 identical, hash %s\n", f.Report.Hash)
 	fmt.Fprintf(a.out, "      report     %s\n", filepath.Join(dir, "index.html"))
 	fmt.Fprintf(a.out, "      reproduce  %s\n      or         %s\n", f.Report.Reproduce[0], f.Report.Reproduce[1])
-	return nil
+	return reports.NewRowFailure(f.Failure, f.Where, c.pageOf(dir)), nil
 }
 
 // noReport says that a report cannot be written. The verdict counts, other scenarios are run, and

@@ -15,6 +15,7 @@ import (
 	"strings"
 	"sync"
 
+	"zksim/internal/edit"
 	"zksim/internal/files"
 	"zksim/scenarios/engine"
 	"zksim/scenarios/ensemble"
@@ -55,7 +56,7 @@ func (f *herdFlags) define(set *flag.FlagSet) {
 // herdEffect measures how many clients recipes wake, and draws it.
 func herdEffect(ctx context.Context, a *app, args []string) (int, error) {
 	var f herdFlags
-	set := a.flags("herd", "")
+	set := a.flags("herd")
 	f.define(set)
 	if err := parse(set, args, 0); err != nil {
 		return 0, err
@@ -89,7 +90,7 @@ func herdEffect(ctx context.Context, a *app, args []string) (int, error) {
 		return 0, failure
 	}
 	if ctx.Err() != nil {
-		fmt.Fprintf(a.err, "simrun herd: interrupted after %d of %d measurements; not done: %s\n",
+		a.says("herd", "interrupted after %d of %d measurements; not done: %s",
 			len(s.done()), len(s.jobs), strings.Join(s.undone(), ", "))
 		return cmp.Or(code, exitInconclusive), nil
 	}
@@ -104,7 +105,7 @@ func (f *herdFlags) sweep(a *app) (*sweep, error) {
 	case s.real:
 		most, list = mostReal, defaultReal
 	case f.backend != "sim":
-		return nil, fmt.Errorf("-backend is sim or zookeeper, not %q", f.backend)
+		return nil, noBackend(f.backend)
 	case f.servers != "" || f.nodes != 1:
 		return nil, errors.New("-servers and -nodes go with -backend zookeeper only")
 	}
@@ -156,7 +157,8 @@ func (a *app) pickVariants(pattern string) ([]*herd.Variant, error) {
 		return nil, errors.New("this program has no variants to measure; see simrun.Tool")
 	}
 	if len(picked) == 0 {
-		return nil, fmt.Errorf("-variants: nothing matches %q; there are %s", pattern, strings.Join(names, ", "))
+		return nil, fmt.Errorf("-variants: nothing matches %q; there are %s%s", pattern, strings.Join(names, ", "),
+			edit.Meant(strings.Trim(pattern, "^$"), names))
 	}
 	return picked, nil
 }
@@ -197,7 +199,7 @@ func (s *sweep) measure(ctx context.Context, a *app) error {
 		total *= 2
 	}
 	defer debug.SetMemoryLimit(debug.SetMemoryLimit(memory))
-	bar := a.progress("herd", int64(total))
+	bar := a.progress("herd", "measurements", int64(total))
 	defer bar.clear()
 	if err := s.simulate(ctx, bar); err != nil || !s.real {
 		return err
@@ -218,7 +220,7 @@ func (s *sweep) measure(ctx context.Context, a *app) error {
 	return nil
 }
 
-func (s *sweep) simulate(ctx context.Context, bar bar) error {
+func (s *sweep) simulate(ctx context.Context, bar *bar) error {
 	defer debug.SetGCPercent(debug.SetGCPercent(400)) // the stacks of 100,000 clients take long to go through
 	next := make(chan *job)
 	errs := make([]error, runtime.GOMAXPROCS(0))
@@ -274,4 +276,12 @@ func (s *sweep) undone() (names []string) {
 		}
 	}
 	return names
+}
+
+// backends are where scenarios can run.
+var backends = []string{"sim", "zookeeper"}
+
+// noBackend is the error of another one.
+func noBackend(name string) error {
+	return fmt.Errorf("-backend is sim or zookeeper, not %q%s", name, edit.Meant(name, backends))
 }

@@ -90,6 +90,18 @@ var herdFigures = []herdFigure{
 			"proportion to them; but then nobody learns the outcome while the coordinator is down."},
 }
 
+// looks gives each variant of the figures one colour and one marker, the same in all of them. There are fewer colours
+// than variants: those of a colour are in no figure together, but for two in "wasted", which have other markers.
+var looks = map[string]plots.Look{
+	"lock/sequential": {Color: 1, Marker: 1}, "lock/single-node": {Color: 2, Marker: 2},
+	"rwlock/readers": {Color: 3, Marker: 3}, "election/predecessor": {Color: 4, Marker: 4},
+	"election/smallest": {Color: 5, Marker: 5}, "queue/all": {Color: 6, Marker: 6}, "queue/turns": {Color: 7, Marker: 7},
+	"leave/naive": {Color: 1, Marker: 1}, "leave/lowest": {Color: 2, Marker: 2},
+	"commit/coordinator": {Color: 3, Marker: 3}, "commit/all-sites": {Color: 4, Marker: 4},
+	"leave/sequential": {Color: 5, Marker: 8},
+	"wait/watch":       {Color: 1, Marker: 1}, "wait/poll-1s": {Color: 2, Marker: 2}, "wait/poll-50ms": {Color: 4, Marker: 8},
+}
+
 // draw makes the figure of what was measured.
 func (f *herdFigure) draw(jobs []*job) plots.Figure {
 	chart := plots.Chart{Name: f.name, Title: f.title, X: "clients", Y: f.y}
@@ -109,7 +121,7 @@ func (f *herdFigure) draw(jobs []*job) plots.Figure {
 // byVariant makes a line for each variant.
 func (f *herdFigure) byVariant(jobs []*job) (lines []plots.Line) {
 	for _, variant := range f.variants {
-		line := plots.Line{Name: variant}
+		line := plots.Line{Name: variant, Look: looks[variant]}
 		var own []herd.Measurement
 		for _, j := range jobs {
 			if j.Name == variant {

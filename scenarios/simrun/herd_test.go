@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"zksim/internal/plots"
 	"zksim/internal/zkserver/zkservertest"
 	"zksim/scenarios/catalog/variants"
 	"zksim/scenarios/herd"
@@ -204,5 +205,38 @@ func TestHerdComplainsOfADifferenceThatMustNotBe(t *testing.T) {
 	s.explain(&app{out: &out}, all)
 	if want := "\nWRONG lock/sequential with 5 clients: notifications: 1 and 1.5, although the protocol determines it\n"; code != exitViolation || !strings.Contains(out.String(), want) {
 		t.Errorf("%d: %s", code, out.String())
+	}
+}
+
+// A reader who knows a variant in one figure finds it in the others.
+func TestAVariantLooksTheSameInAllFiguresAndLikeNoOther(t *testing.T) {
+	shared := 0
+	for _, f := range herdFigures {
+		seen := map[plots.Look]string{}
+		colors := map[int]bool{}
+		for _, variant := range f.variants {
+			look, known := looks[variant]
+			if f.intervals {
+				continue // its lines are numbers of clients
+			}
+			if !known || look.Color < 1 || look.Color > plots.Colors || look.Marker < 1 || look.Marker > plots.Markers {
+				t.Errorf("%s: %s looks like %+v", f.name, variant, look)
+			}
+			if other := seen[look]; other != "" {
+				t.Errorf("%s: %s looks like %s", f.name, variant, other)
+			}
+			if colors[look.Color] {
+				shared++
+			}
+			seen[look], colors[look.Color] = variant, true
+		}
+		for _, l := range f.byVariant(nil) {
+			if !f.intervals && l.Look != looks[l.Name] {
+				t.Errorf("%s: %+v", f.name, l)
+			}
+		}
+	}
+	if shared > 1 {
+		t.Errorf("%d times two variants of a figure share their colour, expected once", shared)
 	}
 }

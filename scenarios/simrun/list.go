@@ -3,7 +3,6 @@ package simrun
 import (
 	"context"
 	"fmt"
-	"regexp"
 	"strconv"
 	"strings"
 
@@ -11,13 +10,14 @@ import (
 )
 
 func list(_ context.Context, a *app, args []string) (int, error) {
-	f := a.flags("list", "")
+	f := a.flags("list")
 	run := f.String("run", "", "only scenarios whose name matches this regular expression")
 	short := f.Bool("short", false, "a line for each scenario, without faults, checkers, goals and source")
-	if err := parse(f, args, 0); err != nil {
+	names, err := parseMixed(f, args)
+	if err != nil {
 		return 0, err
 	}
-	selected, err := a.pick(*run)
+	selected, err := a.pick(*run, names...)
 	if err != nil {
 		return 0, err
 	}
@@ -72,22 +72,4 @@ func sizes(servers []int) string {
 		words[i] = strconv.Itoa(n)
 	}
 	return strings.Join(words, " or ")
-}
-
-// pick returns the scenarios whose names match.
-func (a *app) pick(pattern string) ([]*engine.Scenario, error) {
-	re, err := regexp.Compile(pattern)
-	if err != nil {
-		return nil, fmt.Errorf("-run: %w", err)
-	}
-	var out []*engine.Scenario
-	for i := range a.all {
-		if re.MatchString(a.all[i].Name) {
-			out = append(out, &a.all[i])
-		}
-	}
-	if len(out) == 0 {
-		return nil, fmt.Errorf("-run: no scenario matches %q; \"simrun list\" shows them", pattern)
-	}
-	return out, nil
 }

@@ -52,10 +52,10 @@ func (c *checkFlags) live(ctx context.Context, a *app, selected []*engine.Scenar
 	var t tally
 	addrs, stop, err := startEnsemble(ctx, addrs, c.nodes)
 	if err != nil && ctx.Err() != nil {
-		return c.end(ctx, a, rec, &t, t.summary(len(sound)))
+		return c.end(ctx, a, rec, &t, scenariosOf(sized), t.summary(len(sound)))
 	}
 	if err != nil {
-		return 0, c.fails(ctx, rec, err)
+		return 0, rec.fails(ctx, err)
 	}
 	defer stop()
 	for i := range sized {
@@ -64,7 +64,7 @@ func (c *checkFlags) live(ctx context.Context, a *app, selected []*engine.Scenar
 			return c.liveScenario(ctx, a.to(out), s, addrs, &t)
 		})
 		if err != nil {
-			return 0, c.fails(ctx, rec, err)
+			return 0, rec.fails(ctx, err)
 		}
 		if ctx.Err() != nil {
 			break
@@ -77,7 +77,7 @@ func (c *checkFlags) live(ctx context.Context, a *app, selected []*engine.Scenar
 	if skipped := len(selected) - len(sound); skipped > 0 {
 		end = fmt.Sprintf("skipped %d broken recipes: they need faults or seeds, and a real ensemble has none\n", skipped) + end
 	}
-	return c.end(ctx, a, rec, &t, end)
+	return c.end(ctx, a, rec, &t, scenariosOf(sized), end)
 }
 
 // addresses returns those in servers, none if a new ensemble of so many nodes is meant.
@@ -123,11 +123,13 @@ func (c *checkFlags) liveScenario(
 	if errors.Is(ctx.Err(), context.Canceled) { // programs may have given up for that reason
 		rep.Status = engine.Inconclusive
 		fmt.Fprintf(a.out, "unknown %-24s on ZooKeeper  %s\n", s.Name, interrupted)
-		return outcome{t.count(rep), true}, nil
+		c.rows = append(c.rows, pipeline.RowOf(s, rep.Status, "on ZooKeeper: "+interrupted))
+		return outcome{t.count(rep.Status), true}, nil
 	}
 	if err != nil {
 		return outcome{}, err
 	}
+	var told *reports.RowFailure
 	switch v.Level {
 	case checkers.OK:
 		fmt.Fprintf(a.out, "held    %-24s %d clients on ZooKeeper\n", s.Name, c.clients)
@@ -144,11 +146,17 @@ func (c *checkFlags) liveScenario(
 			break
 		}
 		fmt.Fprintf(a.out, "        report     %s\n", filepath.Join(dir, "index.html"))
+		told = reports.NewRowFailure(f, "on ZooKeeper", c.pageOf(dir))
 	default:
 		rep.Status = engine.Inconclusive
 		fmt.Fprintf(a.out, "unknown %-24s on ZooKeeper  %s: %s\n", s.Name, v.Checker, reports.Printable(v.Message))
 	}
-	return outcome{t.count(rep), false}, nil
+	row := pipeline.RowOf(s, rep.Status, fmt.Sprintf("%d clients on ZooKeeper", c.clients))
+	if row.Failure = told; v.Level != checkers.OK {
+		row.Says += ": " + v.Checker + ": " + v.Message
+	}
+	c.rows = append(c.rows, row)
+	return outcome{t.count(rep.Status), false}, nil
 }
 
 // liveFailure is that of a run on a real ensemble.

@@ -3,6 +3,7 @@ package simrun
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"runtime"
@@ -18,7 +19,7 @@ const maxReps = 1_000_000
 
 // museum prints the collection of broken recipes as a Markdown page.
 func museum(ctx context.Context, a *app, args []string) (int, error) {
-	f := a.flags("museum", "")
+	f := a.flags("museum")
 	reps := f.Int("reps", 20, "hunts per twin and strategy, each from a seed of its own")
 	if err := parse(f, args, 0); err != nil {
 		return 0, err
@@ -27,9 +28,12 @@ func museum(ctx context.Context, a *app, args []string) (int, error) {
 		return 0, fmt.Errorf("-reps is a number from 1 to %d, not %d", maxReps, *reps)
 	}
 	twins := a.twins()
+	if len(twins) == 0 {
+		return 0, errors.New("this program has no mutants: scenarios that some checker must catch")
+	}
 	rows := make([]exhibit, len(twins))
 	done := make([]bool, len(twins))
-	bar := a.progress("museum", int64(len(twins)))
+	bar := a.progress("museum", "mutants", int64(len(twins)))
 	defer bar.clear()
 	onEachCore(twins, func(i int, s *engine.Scenario) {
 		if ctx.Err() == nil {
@@ -43,7 +47,7 @@ func museum(ctx context.Context, a *app, args []string) (int, error) {
 		a.interrupted("museum", undone(twins, done))
 		return exitInconclusive, nil
 	}
-	return exitHeld, writeMuseum(a.out, rows, *reps)
+	return exitHeld, writeMuseum(a, rows, *reps)
 }
 
 // undone returns the names of the scenarios that are not done.
@@ -153,24 +157,24 @@ func (a *app) twins() (all []*engine.Scenario) {
 const museumHead = `# The museum
 
 Documented bugs of shipped recipes and of the texts that recipes are copied from, each re-created as a control: the scenario must be caught by a checker that is
-named for it, and ` + "`simrun check`" + ` fails when one gets away. Numbers from 101 on are our own: bugs that only one checker catches, or that no report was found of.
+named for it, and ` + "`%s check`" + ` fails when one gets away. Numbers from 101 on are our own: bugs that only one checker catches, or that no report was found of.
 
 The last two columns are what it takes to catch the bug by uniform choices and by priorities (PCT): the first seed that catches it and the steps of that run in
 brackets, then the median number of schedules over %d hunts that begin at different seeds; a hunt that is given up counts as escaped. This page is made by
-` + "`go run ./cmd/simrun museum > docs/museum.md`" + `.
+` + "`%s museum > docs/museum.md`" + `.
 
 | # | scenario | what it does wrong | seen | wakes with | caught by | random | pct |
 |---|---|---|---|---|---|---|---|
 `
 
-func writeMuseum(w io.Writer, rows []exhibit, reps int) error {
+func writeMuseum(a *app, rows []exhibit, reps int) error {
 	var b strings.Builder
-	fmt.Fprintf(&b, museumHead, reps)
+	fmt.Fprintf(&b, museumHead, a.called(), reps, a.command)
 	for _, x := range rows {
 		fmt.Fprintf(&b, "| %d | `%s` | %s | %s | %s | %s | %s | %s |\n",
 			x.Row, x.Name, cell(x.Doc), cell(x.Source), cell(x.Wakes), strings.Join(x.Caught, ", "), x.random, x.pct)
 	}
-	_, err := io.WriteString(w, b.String())
+	_, err := io.WriteString(a.out, b.String())
 	return err
 }
 

@@ -22,16 +22,31 @@ type output struct {
 	std  *os.File // the standard output or error, if it is that
 	pipe bool     // a FIFO, or
 	node bool     // a device
+
+	to      io.Writer // the standard output of the command, if the name is "-"
+	waiting func()    // called before it waits for the reader of a FIFO
 }
+
+// stdStream is the name of the standard input or output.
+const stdStream = "-"
 
 // openOutput finds out what a file is, and whether it can be written, before there is
 // anything to lose. It neither changes the file nor waits for a reader.
-func openOutput(flag, name string) (*output, error) {
-	o := &output{name: name, file: name}
+func (a *app) openOutput(flag, name string) (*output, error) {
+	o := &output{name: name, file: name, waiting: func() {}}
+	if name == stdStream {
+		o.to = a.out
+		return o, nil
+	}
 	if err := o.probe(); err != nil {
 		return nil, fmt.Errorf("-%s: %w", flag, err)
 	}
 	return o, nil
+}
+
+// waiting returns what says that a command waits for the reader of the FIFO that a flag names.
+func (a *app) waiting(command, flag string) func() {
+	return func() { a.says(command, "%s is a pipe, and waits for its reader; a signal ends that", flag) }
 }
 
 func (o *output) probe() error {
@@ -82,7 +97,7 @@ func follow(name string) (string, error) {
 }
 
 // replaced reports whether each write is a new version of a regular file.
-func (o *output) replaced() bool { return o.std == nil && !o.pipe && !o.node }
+func (o *output) replaced() bool { return o.std == nil && o.to == nil && !o.pipe && !o.node }
 
 // write writes the content. For a pipe that nobody reads it waits until somebody does, or
 // ctx is done.
@@ -99,6 +114,9 @@ func (o *output) write(ctx context.Context, content func(io.Writer) error) error
 
 // writeTo writes to what is there already.
 func (o *output) writeTo(ctx context.Context, content func(io.Writer) error) error {
+	if o.to != nil {
+		return content(o.to)
+	}
 	if o.std != nil {
 		return content(o.std)
 	}
@@ -119,6 +137,7 @@ func (o *output) await(ctx context.Context) (*os.File, error) {
 	if ctx.Err() != nil {
 		return nil, errNoReader
 	}
+	o.waiting()
 	type opened struct {
 		f   *os.File
 		err error

@@ -87,17 +87,24 @@ func TestAPipeIsWrittenToAndNeitherReplacedNorWaitedForTooEarly(t *testing.T) {
 func TestAPipeThatNobodyReadsIsAnErrorOnceTheCommandIsInterrupted(t *testing.T) {
 	t.Chdir(t.TempDir())
 	mkfifo(t, "pipe")
-	o, err := openOutput("junit", "pipe")
+	var said strings.Builder
+	a := &app{err: &said}
+	o, err := a.openOutput("junit", "pipe")
 	if err != nil {
 		t.Fatal(err)
 	}
 	write := func(w io.Writer) error { _, err := w.Write([]byte("x")); return err }
+	o.waiting = a.waiting("check", "-junit")
 	ctx, cancel := context.WithCancel(t.Context())
 	ended := make(chan error)
 	go func() { ended <- o.write(ctx, write) }()
 	cancel()
 	if err := <-ended; !errors.Is(err, errNoReader) || err.Error() != "writing pipe: nobody reads the pipe" {
 		t.Error(err)
+	}
+	const waits = "simrun check: -junit is a pipe, and waits for its reader; a signal ends that\n"
+	if got := said.String(); got != "" && got != waits { // the signal may have come first
+		t.Errorf("%q", got)
 	}
 	// One that somebody reads is written to although the command was interrupted.
 	r, err := os.OpenFile("pipe", os.O_RDONLY|syscall.O_NONBLOCK, 0)

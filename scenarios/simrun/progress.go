@@ -1,42 +1,177 @@
 package simrun
 
 import (
+	"cmp"
+	"fmt"
+	"io"
+	"strings"
+	"sync"
 	"time"
-
-	"github.com/schollz/progressbar/v3"
+	"unicode/utf8"
 )
 
-// bar is progress on a terminal, and nothing elsewhere.
-type bar struct{ b *progressbar.ProgressBar }
+const (
+	usualColumns = 80                     // of a terminal that does not say how wide it is
+	redraw       = 100 * time.Millisecond // not more often is a terminal written to
+	usualBeat    = time.Minute            // from one line to the next where there is no terminal
+)
 
-func (a *app) progress(name string, total int64) bar {
-	if !a.terminal {
-		return bar{}
-	}
-	if total > 1<<40 {
-		total = -1 // no end in sight
-	}
-	return bar{progressbar.NewOptions64(total,
-		progressbar.OptionSetWriter(a.err), progressbar.OptionSetDescription(name),
-		progressbar.OptionShowCount(), progressbar.OptionShowIts(), progressbar.OptionSetItsString("runs"),
-		progressbar.OptionThrottle(100*time.Millisecond), progressbar.OptionClearOnFinish(), progressbar.OptionSetWidth(30))}
+// bar tells on the standard error how far a command has come: on a terminal in a line that is written anew, elsewhere
+// in a line every minute, so that the log of a long run shows that it lives. Its methods may be called from many
+// goroutines.
+type bar struct {
+	out      io.Writer
+	head     string // what is being done
+	terminal bool
+	columns  func() int
+	began    time.Time
+	stop     chan struct{} // closed when there is nothing to tell any more
+	stopped  sync.WaitGroup
+
+	mu          sync.Mutex
+	count, most int64 // runs, or whatever is counted; most is 0 where no end is in sight
+	parts       []string
+	drawn       time.Time
+	shown       int // letters on the terminal
+	over        bool
 }
 
-func (b bar) add() {
-	if b.b != nil {
-		b.b.Add64(1)
+// mostCounted is the largest number that is an end in sight.
+const mostCounted = 1 << 40
+
+// progress begins to tell how far a command has come with something; clear ends it. What is counted has an end at
+// total, if that is above 0.
+func (a *app) progress(command, name string, total int64) *bar {
+	if total > mostCounted || total < 0 {
+		total = 0
+	}
+	b := &bar{out: a.err, terminal: a.terminal, columns: a.columns, most: total, began: time.Now(), stop: make(chan struct{})}
+	b.head = name
+	if a.place != "" {
+		b.head = a.place + " " + name
+	}
+	if b.terminal {
+		return b
+	}
+	b.head = fmt.Sprintf("%s %s: %s", a.called(), command, b.head)
+	beat := time.NewTicker(cmp.Or(a.beat, usualBeat))
+	b.stopped.Go(func() {
+		defer beat.Stop()
+		for {
+			select {
+			case <-beat.C:
+				b.line()
+			case <-b.stop:
+				return
+			}
+		}
+	})
+	return b
+}
+
+// add counts one more.
+func (b *bar) add() {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.count++
+	b.draw()
+}
+
+// describe tells something else instead of the count, the most important part first.
+func (b *bar) describe(parts ...string) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.parts = parts
+	b.draw()
+}
+
+// state is what there is to tell, the most important part first.
+func (b *bar) state(took time.Duration) []string {
+	parts := []string{b.head}
+	switch {
+	case b.parts != nil:
+		return append(parts, b.parts...)
+	case b.most > 0:
+		parts = append(parts, fmt.Sprintf("%d of %d", b.count, b.most))
+	default:
+		parts = append(parts, fmt.Sprint(b.count))
+	}
+	if took > time.Second {
+		parts = append(parts, fmt.Sprintf("%.0f/s", float64(b.count)/took.Seconds()))
+	}
+	return parts
+}
+
+// line prints how far it has come, in a line of its own.
+func (b *bar) line() {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if !b.over {
+		took := time.Since(b.began)
+		text := strings.Join(append(b.state(took), "after "+took.Round(time.Second).String()), ", ")
+		fmt.Fprintln(b.out, text)
 	}
 }
 
-// describe shows a text instead of what was done.
-func (b bar) describe(text string) {
-	if b.b != nil {
-		b.b.Describe(text)
+// draw writes the line of a terminal anew, not too often.
+func (b *bar) draw() {
+	if !b.terminal || b.over || time.Since(b.drawn) < redraw {
+		return
 	}
+	room := b.room()
+	text := fit(b.state(time.Since(b.began)), room)
+	length := utf8.RuneCountInString(text)
+	fmt.Fprintf(b.out, "\r%s%s", text, strings.Repeat(" ", max(0, min(b.shown, room)-length)))
+	b.drawn, b.shown = time.Now(), length
 }
 
-func (b bar) clear() {
-	if b.b != nil {
-		b.b.Clear()
+// room is how many letters a line has.
+func (b *bar) room() int {
+	columns := usualColumns
+	if b.columns != nil {
+		columns = b.columns()
 	}
+	return max(1, columns-1) // in the last column some terminals begin a new line
+}
+
+// fit joins parts, as many as have room. If the first has none it is cut.
+func fit(parts []string, room int) string {
+	text := []rune(parts[0])
+	if len(text) > room {
+		return string(append(text[:max(0, room-1)], '…'))
+	}
+	for _, p := range parts[1:] {
+		if len(text)+2+utf8.RuneCountInString(p) > room {
+			break
+		}
+		text = append(text, []rune(", "+p)...)
+	}
+	return string(text)
+}
+
+// erase leaves nothing of it on the terminal, so that something can be printed there.
+func (b *bar) erase() {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.wipe()
+}
+
+func (b *bar) wipe() {
+	if b.shown > 0 {
+		fmt.Fprintf(b.out, "\r%s\r", strings.Repeat(" ", min(b.shown, b.room())))
+	}
+	b.shown = 0
+}
+
+// clear ends it, and leaves nothing of it. It may be called again.
+func (b *bar) clear() {
+	b.mu.Lock()
+	b.wipe()
+	first := !b.over
+	b.over = true
+	b.mu.Unlock()
+	if first {
+		close(b.stop)
+	}
+	b.stopped.Wait()
 }

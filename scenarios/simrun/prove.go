@@ -7,16 +7,13 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"runtime/debug"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
 
+	"zksim/internal/edit"
 	"zksim/internal/files"
-	"zksim/reports"
-	"zksim/scenarios/engine"
-	"zksim/scenarios/pipeline"
 	"zksim/scenarios/prove"
 )
 
@@ -28,16 +25,18 @@ type proveFlags struct {
 	duration, every                                                     time.Duration
 	interleave, slowWakes, offline, reverse, symmetry, audit, rerun     bool
 	wide                                                                bool // nothing is said of the scope
-	bar                                                                 bar
+	json                                                                bool
+	junit                                                               string
 	certificate                                                         *output // of -cert, nil: none
+	proved                                                              *prove.Certificate
 	lost                                                                []error // files that could not be written
 }
 
 func proveCommand(ctx context.Context, a *app, args []string) (int, error) {
 	var c proveFlags
-	f := a.flags("prove", "")
+	f := a.flags("prove")
 	f.StringVar(&c.run, "run", "", "only scenarios whose name matches this regular expression")
-	f.IntVar(&c.clients, "clients", 2, "number of clients; 0: the scenario's. For broken recipes, with no other flags than -run, -for, -mem, -p and -o, the scope grows until something is found")
+	f.IntVar(&c.clients, "clients", 2, "number of clients; 0: the scenario's. For broken recipes, with no flag that says otherwise, the scope grows until something is found")
 	f.IntVar(&c.rounds, "rounds", 1, "how often each client repeats what it does; 0: the scenario's")
 	f.IntVar(&c.servers, "servers", 0, "number of servers, 1, or 3 with lagging followers (default: the smallest of the scenario)")
 	f.StringVar(&c.plan, "faults", "", "fault plan (default what of \""+prove.Losses+"\" is in the scenario's plan, for broken recipes all of that)")
@@ -61,31 +60,37 @@ func proveCommand(ctx context.Context, a *app, args []string) (int, error) {
 	f.StringVar(&c.cert, "cert", "", "file to write the certificate to (one scenario only)")
 	f.StringVar(&c.verify, "verify", "", "derive the certificate in this file again, in another order and, if there is time, with no reduction but monitors")
 	f.StringVar(&c.out, "o", "out", "folder for the schedules of violations")
-	if err := parse(f, args, 0); err != nil {
+	f.BoolVar(&c.json, "json", false, "print the events of go tool test2json, a test for each scenario")
+	f.StringVar(&c.junit, "junit", "", "write a JUnit file as well, a test case for each scenario")
+	names, err := parseMixed(f, args)
+	if err != nil {
 		return 0, err
 	}
-	o, err := c.options(a)
+	o, err := c.options()
 	if err != nil {
 		return 0, err
 	}
 	if c.verify != "" {
+		if len(names) > 0 {
+			return 0, fmt.Errorf("%q does not go with -verify: the certificate names its scenario", names[0])
+		}
 		if name := other(f, "verify", "for", "mem", "p", "rerun"); name != "" {
 			return 0, fmt.Errorf("-%s does not go with -verify: the certificate says what to prove", name)
 		}
 		return c.verification(ctx, a, o)
 	}
-	selected, err := a.pick(c.run)
+	selected, err := a.pick(c.run, names...)
 	if err != nil {
 		return 0, err
 	}
 	if len(selected) > 1 && (c.checkpoint != "" || c.cert != "") {
-		return 0, fmt.Errorf("-checkpoint and -cert are for one scenario; -run matches %d", len(selected))
+		return 0, fmt.Errorf("-checkpoint and -cert are for one scenario, not for %d", len(selected))
 	}
 	if c.cert != "" && c.checkpoint != "" && sameFile(c.cert, c.checkpoint) {
 		return 0, errors.New("-cert and -checkpoint are two files, not one")
 	}
-	c.wide = other(f, "run", "for", "mem", "p", "o") == ""
-	if err := c.outputs(f, &o); err != nil {
+	c.wide = other(f, "run", "for", "mem", "p", "o", "json", "junit") == ""
+	if err := c.outputs(a, f, &o); err != nil {
 		return 0, err
 	}
 	return c.all(ctx, a, selected, o)
@@ -102,7 +107,7 @@ func other(f *flag.FlagSet, known ...string) (name string) {
 }
 
 // outputs finds out whether all files can be written, before there is anything to lose.
-func (c *proveFlags) outputs(f *flag.FlagSet, o *prove.Options) error {
+func (c *proveFlags) outputs(a *app, f *flag.FlagSet, o *prove.Options) error {
 	given := map[string]bool{}
 	f.Visit(func(x *flag.Flag) { given[x.Name] = true })
 	if given["o"] {
@@ -111,7 +116,7 @@ func (c *proveFlags) outputs(f *flag.FlagSet, o *prove.Options) error {
 		}
 	}
 	if c.checkpoint != "" {
-		file, err := openOutput("checkpoint", c.checkpoint)
+		file, err := a.openOutput("checkpoint", c.checkpoint)
 		if err != nil {
 			return err
 		}
@@ -122,8 +127,12 @@ func (c *proveFlags) outputs(f *flag.FlagSet, o *prove.Options) error {
 	}
 	if c.cert != "" {
 		var err error
-		if c.certificate, err = openOutput("cert", c.cert); err != nil {
+		if c.certificate, err = a.openOutput("cert", c.cert); err != nil {
 			return err
+		}
+		c.certificate.waiting = a.waiting("prove", "-cert")
+		if c.json && c.cert == stdStream {
+			return errors.New("-json and -cert - both write to the standard output")
 		}
 	}
 	return nil
@@ -137,7 +146,7 @@ func sameFile(a, b string) bool {
 }
 
 // options reads the flags that say how to search.
-func (c *proveFlags) options(a *app) (o prove.Options, err error) {
+func (c *proveFlags) options() (o prove.Options, err error) {
 	if c.duration <= 0 {
 		return o, fmt.Errorf("-for is a time above 0, not %v", c.duration)
 	}
@@ -159,15 +168,13 @@ func (c *proveFlags) options(a *app) (o prove.Options, err error) {
 	for _, name := range words(c.without) {
 		i := slices.IndexFunc(switches, func(x prove.Switch) bool { return x.Name == name })
 		if i < 0 {
-			return o, fmt.Errorf("-without names %s, not %q", reductions("or"), name)
+			var known []string
+			for _, x := range switches {
+				known = append(known, x.Name)
+			}
+			return o, fmt.Errorf("-without names %s, not %q%s", reductions("or"), name, edit.Meant(name, known))
 		}
 		*switches[i].On = false
-	}
-	if c.bar = a.progress("prove", -1); a.terminal {
-		o.Progress = func(p prove.Progress) {
-			c.bar.describe(fmt.Sprintf("faults <= %d: %d states, %d transitions, %.0f%% of the latest to new states, frontier %d, deepest %d",
-				p.Faults, p.States, p.Transitions, 100*p.Fresh, p.Frontier, p.Deepest))
-		}
 	}
 	return o, nil
 }
@@ -196,244 +203,4 @@ func parseMemory(s string) (int64, error) {
 		}
 	}
 	return 0, fmt.Errorf("-mem is a number above 0 with the unit M or G, as 500M, not %q", s)
-}
-
-// all proves one scenario after the other.
-func (c *proveFlags) all(ctx context.Context, a *app, selected []*engine.Scenario, o prove.Options) (int, error) {
-	defer debug.SetGCPercent(debug.SetGCPercent(400)) // most garbage is of runs that are over
-	if o.Memory > 0 {
-		// Shortly after that, garbage is collected more often, lest it be most of the memory.
-		defer debug.SetMemoryLimit(debug.SetMemoryLimit(o.Memory + o.Memory/8))
-	}
-	worst := exitHeld
-	for i, s := range selected {
-		code, err := c.one(ctx, a, s, o)
-		if err != nil {
-			return 0, err
-		}
-		if code == exitViolation || worst == exitHeld {
-			worst = code
-		}
-		if ctx.Err() != nil {
-			var undone []string
-			if code == exitInconclusive {
-				undone = append(undone, s.Name)
-			}
-			for _, s := range selected[i+1:] {
-				undone = append(undone, s.Name)
-			}
-			a.interrupted("prove", undone)
-			if worst == exitHeld {
-				worst = exitInconclusive
-			}
-			break
-		}
-	}
-	return worst, unwritten(c.lost)
-}
-
-// scope makes the scope of a scenario from the flags.
-func (c *proveFlags) scope(s *engine.Scenario) (prove.Scope, error) {
-	if c.clients < 0 || c.rounds < 0 {
-		_, err := s.Sized(c.clients, c.rounds)
-		return prove.Scope{}, fmt.Errorf("%s: %w", s.Name, err)
-	}
-	unless := func(n, usual, other int) int { // flags and prove.Bounds have other numbers for what is usual
-		if n == usual {
-			return other
-		}
-		return n
-	}
-	most := c.most
-	switch most {
-	case -1:
-		most = 0
-	case 0:
-		most = -1
-	}
-	b := prove.Bounds{Clients: unless(c.clients, 0, -1), Rounds: unless(unless(c.rounds, 0, -1), 1, 0),
-		Servers: c.servers, Faults: c.plan, Most: most, Checkers: words(c.checkers), Order: c.order,
-		Interleave: c.interleave, SlowWakes: c.slowWakes, Offline: c.offline, Ticks: c.ticks}
-	sc, err := b.Of(s)
-	if err != nil && strings.HasPrefix(err.Error(), "fault plan") {
-		err = fmt.Errorf("-faults: %w", err)
-	}
-	return sc, err
-}
-
-// one proves one scenario, prints what that comes to and returns the exit status.
-func (c *proveFlags) one(ctx context.Context, a *app, s *engine.Scenario, o prove.Options) (int, error) {
-	limited, cancel := context.WithTimeout(ctx, c.duration)
-	defer cancel()
-	if c.wide && s.Broken() {
-		return c.attempts(ctx, limited, a, s, o)
-	}
-	sc, err := c.scope(s)
-	if err != nil {
-		return 0, err
-	}
-	begin := time.Now()
-	r, err := prove.Prove(limited, sc, o)
-	took := time.Since(begin)
-	c.bar.clear()
-	if unsaid := prove.Unsaid(""); errors.As(err, &unsaid) {
-		for line := range strings.SplitSeq(unsaid.Error(), "\n") {
-			fmt.Fprintln(a.out, reports.Printable(line))
-		}
-		return exitViolation, nil
-	} else if misused(a.out, s, err) {
-		return exitUsage, nil
-	}
-	if err != nil && r.Outcome == "" {
-		return 0, err
-	}
-	c.lose(err) // of a checkpoint, after the search has come to something
-	code := c.report(ctx, a, sc.Scenario, &r, took)
-	if c.certificate != nil {
-		c.lose(c.certificate.write(ctx, r.Certificate.Write))
-	}
-	return code, nil
-}
-
-// lose takes note of a file that could not be written. What was found counts, and in the end it is an error.
-func (c *proveFlags) lose(err error) {
-	if err != nil {
-		c.lost = append(c.lost, err)
-	}
-}
-
-// attempts is one for a broken recipe of whose scope nothing is said: the one that refutes it, or else all that were
-// made before limited was done.
-func (c *proveFlags) attempts(
-	ctx, limited context.Context, a *app, s *engine.Scenario, o prove.Options,
-) (worst int, err error) {
-	caught, all, err := prove.Widen(limited, s, o, fewStates, manyStates)
-	c.bar.clear()
-	if misused(a.out, s, err) {
-		return exitUsage, nil
-	} else if err != nil {
-		return 0, err
-	}
-	if caught != nil {
-		return c.report(ctx, a, caught.Scope.Scenario, &caught.Result, caught.Took), nil
-	}
-	untried := 0
-	for _, x := range all {
-		if x.Result.Outcome == "" {
-			untried++
-			continue
-		}
-		worst = max(worst, c.report(ctx, a, x.Scope.Scenario, &x.Result, x.Took))
-	}
-	if untried > 0 {
-		fmt.Fprintf(a.out, "inconclusive: %s: %d of %d scopes were not tried in time\n", s.Name, untried, len(all))
-		worst = exitInconclusive
-	}
-	return worst, nil
-}
-
-// report prints a certificate and what leads to a violation, and returns the exit status.
-func (c *proveFlags) report(
-	ctx context.Context, a *app, s *engine.Scenario, r *prove.Result, took time.Duration,
-) int {
-	fmt.Fprintf(a.out, "%s  (%v)\n", reports.Printable(r.Certificate.String()), took.Round(10*time.Millisecond))
-	switch r.Outcome {
-	case prove.Inconclusive:
-		return exitInconclusive
-	case prove.Violated:
-		c.lose(c.counterexample(ctx, a, s, r.Counterexample))
-	}
-	if (r.Outcome == prove.Violated) != s.Broken() {
-		return exitViolation
-	}
-	return exitHeld
-}
-
-// counterexample shrinks the schedule that was found, saves it, and tells how to run
-// it again.
-func (c *proveFlags) counterexample(ctx context.Context, a *app, s *engine.Scenario, found *engine.Result) error {
-	full := found.Schedule
-	full.Checker = found.Verdict.Checker
-	small, err := a.shrunk(ctx, s, full, 0)
-	if err != nil {
-		return fmt.Errorf("%s: the schedule that was found cannot be run again: %w", s.Name, err)
-	}
-	dir := filepath.Join(c.out, pipeline.FileName(s), "prove")
-	file := filepath.Join(dir, pipeline.ScheduleFile)
-	again, err := pipeline.ReplayTwice(s, small.Schedule)
-	if err != nil || again.Parted != "" || again.Verdict != small.Verdict {
-		return fmt.Errorf("%s: the schedule for %s does not repeat the violation", s.Name, file)
-	}
-	v := small.Verdict
-	fmt.Fprintf(a.out, "      %s    %d steps, %s: %s%s\n", pipeline.Minimal(small.Cut), len(small.Schedule.Names), v.Checker,
-		reports.Printable(v.Message), pipeline.NotMinimal(small.Cut))
-	pipeline.PrintCalls(a.out, again.Stack)
-	fmt.Fprintf(a.out, "      replayed   2 of 2 identical\n")
-	if err := files.Save(dir, pipeline.ScheduleFile, small.Schedule.Write); err != nil {
-		return err
-	}
-	fmt.Fprintf(a.out, "      reproduce  %s replay -v %s\n", a.command, pipeline.Quote(file))
-	return nil
-}
-
-// verification derives a certificate again: with the same reductions in another order,
-// and without any.
-func (c *proveFlags) verification(ctx context.Context, a *app, o prove.Options) (int, error) {
-	file, err := os.Open(c.verify)
-	if err != nil {
-		return 0, err
-	}
-	defer file.Close()
-	cert, err := prove.ReadCertificate(file)
-	if err != nil {
-		return 0, fmt.Errorf("%s: %w", c.verify, err)
-	}
-	sc, err := cert.Scope(a.all)
-	if err != nil {
-		return 0, fmt.Errorf("%s: %w", c.verify, err)
-	}
-	if err := cert.Replay(sc); err != nil {
-		fmt.Fprintf(a.out, "%-19s %s\n", "run again", reports.Printable(oneLine(err.Error())))
-		return exitViolation, nil
-	}
-	if cert.Outcome == prove.Violated {
-		fmt.Fprintf(a.out, "%-19s %s\n", "run again", "the same")
-	}
-	code := exitHeld
-	for _, how := range []struct {
-		name string
-		prove.Options
-	}{
-		{"in another order", prove.Options{Reductions: cert.Reductions, Reverse: true}},
-		{"with monitors only", prove.Options{Reductions: prove.Reductions{Monitors: true}}},
-	} {
-		how.Workers, how.Memory, how.Progress, how.Rerun = o.Workers, o.Memory, o.Progress, o.Rerun
-		limited, cancel := context.WithTimeout(ctx, c.duration)
-		r, err := prove.Prove(limited, sc, how.Options)
-		cancel()
-		c.bar.clear()
-		if err != nil {
-			return 0, err
-		}
-		text := "the same"
-		switch why := cert.Differs(&r.Certificate); {
-		case r.Outcome == prove.Inconclusive && cert.Outcome != prove.Inconclusive:
-			text = "not feasible: " + r.Why
-			if how.Reverse {
-				code = max(code, exitInconclusive)
-			}
-		case why != "":
-			text, code = why, exitViolation
-		case ctx.Err() != nil:
-			text = interrupted
-		}
-		fmt.Fprintf(a.out, "%-19s %s\n", how.name, text)
-	}
-	if ctx.Err() != nil {
-		a.interrupted("prove", []string{c.verify})
-		if code == exitHeld {
-			code = exitInconclusive
-		}
-	}
-	return code, nil
 }

@@ -77,7 +77,7 @@ func TestProveRefusesWrongInputInOneLine(t *testing.T) {
 		{"-run ^lock/lock$ -p -1", "-p and -most cannot be negative"},
 		{"-run ^lock/lock$ -ticks -1", "time may pass 0 to 1000 times although something else can happen, not -1"},
 		{"-run ^lock/lock$ -most -2", "-p and -most cannot be negative"},
-		{"-run ^lock/ -cert c.json", "-checkpoint and -cert are for one scenario; -run matches "},
+		{"-run ^lock/ -cert c.json", "-checkpoint and -cert are for one scenario, not for "},
 		{"-run ^lock/lock$ -cert x -checkpoint ./x", "-cert and -checkpoint are two files, not one"},
 		{"-run ^lock/lock$ -checkpoint file", "checkpoint: file is not a complete zksim checkpoint 10"},
 		{"-run ^lock/lock$ -checkpoint file/c", "-checkpoint: mkdir file: not a directory"},
@@ -89,7 +89,11 @@ func TestProveRefusesWrongInputInOneLine(t *testing.T) {
 		{"-verify file", "file: a certificate is a JSON object"},
 		{"-verify other", `other: there is no scenario "lock/none"`},
 		{"-verify file -most 3", "-most does not go with -verify: the certificate says what to prove"},
-		{"lock/lock", `unexpected argument "lock/lock"`},
+		{"lock/lokc", `no scenario is called "lock/lokc"`},
+		{"-verify file lock/lock", `"lock/lock" does not go with -verify: the certificate names its scenario`},
+		{"-run ^lock/lock$ -checkers beleif", "did you mean belief?"},
+		{"-run ^lock/lock$ -without zxid", "did you mean zxids?"},
+		{"-run ^lock/lock$ -faults expires=1", "did you mean expire?"},
 	} {
 		r := simrun(t, append([]string{"prove"}, strings.Fields(x.args)...)...)
 		if r.code != exitUsage || r.out != "" || !strings.HasPrefix(r.err, "simrun prove: ") ||

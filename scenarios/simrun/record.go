@@ -2,6 +2,7 @@ package simrun
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -14,6 +15,8 @@ import (
 	"unicode"
 
 	"github.com/jstemmer/go-junit-report/v2/junit"
+
+	"zksim/scenarios/engine"
 )
 
 // recorder passes on what is printed about each scenario: as it is, or as the
@@ -22,6 +25,7 @@ import (
 // more than was found out.
 type recorder struct {
 	out   io.Writer
+	root  string // the command
 	json  bool
 	junit *output // nil: none
 	began time.Time
@@ -34,11 +38,8 @@ type recorder struct {
 }
 
 // suiteName stands where go test names the package. Its readers take what is before
-// a slash for a test with subtests and want to hear of that, too: root.
-const (
-	suiteName = "zksim"
-	root      = "check"
-)
+// a slash for a test with subtests and want to hear of that, too: root, the command.
+const suiteName = "zksim"
 
 // What a JUnit file says of what has no verdict.
 const (
@@ -54,9 +55,57 @@ type outcome struct {
 	cut  bool // by an interruption
 }
 
-func newRecorder(out io.Writer, asJSON bool, junitFile *output, scenarios []string) (*recorder, error) {
-	r := &recorder{out: out, json: asJSON, junit: junitFile, began: time.Now(), todo: scenarios}
-	return r, errors.Join(r.soFar(), r.event(event{Action: "start"}), r.event(event{Action: "run", Test: root}))
+// record makes the recorder of a command, once it is known that the JUnit file can be written.
+func (a *app) record(command string, asJSON bool, junitFile string, scenarios []string) (*recorder, error) {
+	r := &recorder{out: a.out, root: command, json: asJSON, began: time.Now(), todo: scenarios}
+	if junitFile == stdStream && asJSON {
+		return nil, errors.New("-json and -junit - both write to the standard output")
+	}
+	if junitFile != "" {
+		var err error
+		if r.junit, err = a.openOutput("junit", junitFile); err != nil {
+			return nil, err
+		}
+		r.junit.waiting = a.waiting(command, "-junit")
+	}
+	return r, errors.Join(r.soFar(), r.event(event{Action: "start"}), r.event(event{Action: "run", Test: command}))
+}
+
+// scenarioNames returns the names of scenarios.
+func scenarioNames(list []*engine.Scenario) (names []string) {
+	for _, s := range list {
+		names = append(names, s.Name)
+	}
+	return names
+}
+
+// fails ends the record of a run that an error has ended, and returns that.
+func (r *recorder) fails(ctx context.Context, err error) error {
+	r.fail("error", oneLine(err.Error()))
+	return errors.Join(err, r.close(ctx, broken))
+}
+
+// end prints the last lines, ends the record and returns the exit status: what was interrupted has not held. What
+// could not be written is an error.
+func (r *recorder) end(ctx context.Context, a *app, t *tally, text string, lost []error) (int, error) {
+	cut, undone, why := ctx.Err() != nil, r.undone(), failedFast
+	failure := unwritten(lost)
+	if failure != nil {
+		r.fail("error", oneLine(failure.Error()))
+	}
+	if cut {
+		text, why = text+", "+interrupted, interrupted
+		r.fail(interrupted, interrupted)
+	}
+	err := errors.Join(r.print("", text+"\n"), r.close(ctx, why), failure)
+	if cut {
+		a.interrupted(r.root, undone)
+	}
+	code := t.code()
+	if cut {
+		code = cmp.Or(code, exitInconclusive)
+	}
+	return code, err
 }
 
 // event is one line of test2json.
@@ -85,7 +134,7 @@ func (r *recorder) print(scenario, text string) error {
 		return err
 	}
 	for line := range strings.Lines(text) {
-		if err := r.event(event{Action: "output", Test: path.Join(root, scenario), Output: line}); err != nil {
+		if err := r.event(event{Action: "output", Test: path.Join(r.root, scenario), Output: line}); err != nil {
 			return err
 		}
 	}
@@ -95,7 +144,7 @@ func (r *recorder) print(scenario, text string) error {
 // scenario records the next scenario: run prints its lines and returns what it came to.
 func (r *recorder) scenario(name string, run func(out io.Writer) (outcome, error)) (int, error) {
 	began := time.Now()
-	if err := r.event(event{Action: "run", Test: path.Join(root, name)}); err != nil {
+	if err := r.event(event{Action: "run", Test: path.Join(r.root, name)}); err != nil {
 		return 0, err
 	}
 	var text bytes.Buffer
@@ -119,7 +168,7 @@ func (r *recorder) scenario(name string, run func(out io.Writer) (outcome, error
 	r.code = max(r.code, x.code)
 	r.cases = append(r.cases, testcase(name, x, text.String(), took))
 	r.soFar() // what cannot be written now is an error at the end
-	if err := r.event(ending(path.Join(root, name), x.code, took)); err != nil {
+	if err := r.event(ending(path.Join(r.root, name), x.code, took)); err != nil {
 		return 0, err
 	}
 	return x.code, failure
@@ -189,7 +238,7 @@ func (r *recorder) close(ctx context.Context, why string) error {
 		if !r.json {
 			break
 		}
-		test, none := path.Join(root, name), 0.0
+		test, none := path.Join(r.root, name), 0.0
 		errs = append(errs, r.event(event{Action: "run", Test: test}), r.print(name, "not run: "+why+"\n"),
 			r.event(event{Action: "skip", Test: test, Elapsed: &none}))
 	}
@@ -199,7 +248,7 @@ func (r *recorder) close(ctx context.Context, why string) error {
 			r.code, errs = max(r.code, exitUsage), append(errs, err)
 		}
 	}
-	errs = append(errs, r.event(ending(root, r.code, took)), r.event(ending("", r.code, took)))
+	errs = append(errs, r.event(ending(r.root, r.code, took)), r.event(ending("", r.code, took)))
 	if r.junit != nil && !r.junit.replaced() { // last, as a pipe may have no reader yet
 		errs = append(errs, r.junit.write(ctx, all.write))
 	}
@@ -224,7 +273,7 @@ func (r *recorder) suite(problem *junit.Result, why string) *suites {
 	took := seconds(time.Since(r.began))
 	one := junit.Testsuite{Name: suiteName, Time: took}
 	if problem != nil {
-		one.AddTestcase(junit.Testcase{Classname: suiteName, Name: root, Time: took, Error: problem})
+		one.AddTestcase(junit.Testcase{Classname: suiteName, Name: r.root, Time: took, Error: problem})
 	}
 	for _, c := range r.cases {
 		one.AddTestcase(c)

@@ -2,6 +2,7 @@ package simrun
 
 import (
 	"bufio"
+	"context"
 	"encoding/json"
 	"encoding/xml"
 	"os"
@@ -122,5 +123,59 @@ func TestAJUnitFileThatCannotBeWrittenIsKnownBeforehand(t *testing.T) {
 	r := simrun(t, "check", "-junit", "file/junit.xml", "-run", "^test/holds$")
 	if r.code != exitUsage || r.out != "" || r.err != "simrun check: -junit: mkdir file: not a directory\n" {
 		t.Errorf("%+v", r)
+	}
+}
+
+func TestProveHasTheSameRecordAsCheck(t *testing.T) {
+	t.Chdir(t.TempDir())
+	pair, tame := fails, escapes
+	pair.Clients, tame.Clients = 2, 2
+	add(t, pair, tame)
+	args := []string{"prove", "-junit", "j.xml", "lock/lock", "lock/name-sort", "test", "-most", "0", "-for", "1h"}
+	r := simrun(t, append(args, "-json")...)
+	want := "pass prove/lock/lock, pass prove/lock/name-sort, fail prove/test/fails, fail prove/test/escapes, fail prove, fail "
+	if got := actions(t, r.out); r.code != exitViolation || got != want || r.err != "" {
+		t.Errorf("%d, %s, %s", r.code, got, r.err)
+	}
+	plain := simrun(t, args...)
+	if plain.code != exitViolation || !strings.HasSuffix(plain.out, "\n4 scenarios: 1 held, 1 caught, 1 violated, 1 escaped\n") {
+		t.Errorf("%+v", plain)
+	}
+	text, err := os.ReadFile("j.xml")
+	doc := readSuite(t, text)
+	if err != nil || doc.String() != "lock/lock: pass, lock/name-sort: pass, test/fails: failure violation, test/escapes: failure violation" ||
+		!strings.Contains(doc.Cases[2].Failure.Text, "      reproduce  go run ./cmd/simrun replay -v out/test.fails/prove/schedule.txt\n") {
+		t.Errorf("%v, %s", err, text)
+	}
+	for line := range strings.Lines(r.out) {
+		var e event
+		if err := json.Unmarshal([]byte(line), &e); err != nil || e.Package != "zksim" {
+			t.Errorf("%s: %v", line, err)
+		}
+	}
+	// What was interrupted is no pass in it, and an error ends it.
+	stopped, cancel := context.WithCancel(t.Context())
+	cancel()
+	r = simrunUntil(stopped, "prove", "-json", "-junit", "j.xml", "lock/lock", "lock/name-sort")
+	want = "fail prove/lock/lock, skip prove/lock/name-sort, fail prove, fail "
+	if got := actions(t, r.out); r.code != exitInconclusive || got != want ||
+		r.err != "simrun prove: interrupted; not done: lock/lock, lock/name-sort\n" {
+		t.Errorf("%d, %s, %s", r.code, got, r.err)
+	}
+	r = simrun(t, "prove", "-json", "-most", "0", "lock/lock", "queue/queue", "-checkers", "fenced")
+	want = "fail prove/lock/lock, skip prove/queue/queue, fail prove, fail "
+	if got := actions(t, r.out); r.code != exitUsage || got != want ||
+		!strings.HasPrefix(r.err, "simrun prove: lock/lock: no checker knows the operation") {
+		t.Errorf("%d, %s, %s", r.code, got, r.err)
+	}
+}
+
+func TestATimeLimitIsToldToMachinesToo(t *testing.T) {
+	t.Chdir(t.TempDir())
+	add(t, holds)
+	r := simrun(t, "check", "-json", "-junit", "-x.xml", "test/holds", "-for", "1ms", "-p", "1")
+	text, err := os.ReadFile("-x.xml")
+	if !strings.Contains(r.out, "the time was up after ") || err != nil || !strings.Contains(string(text), "the time was up after ") {
+		t.Errorf("%+v, %v, %s", r, err, text)
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"os"
 	"path/filepath"
 
 	"zksim/checkers"
@@ -14,7 +15,7 @@ import (
 )
 
 func replay(ctx context.Context, a *app, args []string) (int, error) {
-	f := a.flags("replay", "FILE")
+	f := a.flags("replay")
 	verbose := f.Bool("v", false, "tell what happens at each step")
 	out := f.String("o", "", "folder for the report of a violation (default: none is written)")
 	if err := parse(f, args, 1); err != nil {
@@ -25,6 +26,7 @@ func replay(ctx context.Context, a *app, args []string) (int, error) {
 	if err != nil {
 		return 0, err
 	}
+	name := a.fileName(file)
 	if err := reportFolder(*out); err != nil {
 		return 0, err
 	}
@@ -33,7 +35,7 @@ func replay(ctx context.Context, a *app, args []string) (int, error) {
 		return exitUsage, nil
 	}
 	if err != nil {
-		return 0, fmt.Errorf("%s: %w", file, err)
+		return 0, fmt.Errorf("%s: %w", name, err)
 	}
 	if r.Parted != "" {
 		fmt.Fprintf(a.out, "FAIL  %s  nondeterministic: two runs of the schedule %s\n", s.Name, r.Parted)
@@ -41,7 +43,7 @@ func replay(ctx context.Context, a *app, args []string) (int, error) {
 	}
 	told, err := pipeline.Trace(s, schedule)
 	if err != nil {
-		return 0, fmt.Errorf("%s: %w", file, err)
+		return 0, fmt.Errorf("%s: %w", name, err)
 	}
 	if *verbose {
 		if err := reports.WriteStory(a.out, told); err != nil {
@@ -57,9 +59,9 @@ func replay(ctx context.Context, a *app, args []string) (int, error) {
 			return exitViolation, nil
 		}
 		if told.Report.Why, err = pipeline.Curve(ctx, s, schedule); err != nil {
-			return 0, fmt.Errorf("%s: %w", file, err)
+			return 0, fmt.Errorf("%s: %w", name, err)
 		}
-		return exitViolation, replayReport(a, *out, file, told)
+		return exitViolation, replayReport(a, *out, file, schedule, told)
 	case checkers.Unknown:
 		fmt.Fprintf(a.out, "unknown  %s: %s\n", r.Verdict.Checker, reports.Printable(r.Verdict.Message))
 		return exitInconclusive, nil
@@ -79,8 +81,16 @@ func reportFolder(dir string) error {
 	return nil
 }
 
-// replayReport writes the report of a failure that was replayed from a file.
-func replayReport(a *app, dir, file string, f *reports.Failure) error {
+// replayReport writes the report of a failure that was replayed from a file. What was read from the standard input is
+// written beside it, so that it can be run again.
+func replayReport(a *app, dir, file string, schedule engine.Schedule, f *reports.Failure) error {
+	if file == stdStream {
+		file = filepath.Join(dir, pipeline.ScheduleFile)
+		if err := files.Save(dir, pipeline.ScheduleFile, schedule.Write); err != nil {
+			return err
+		}
+		f.Files = []reports.File{{Name: pipeline.ScheduleFile, What: "the schedule"}}
+	}
 	f.Report.Reproduce = []string{a.command + " replay " + pipeline.Quote(file)}
 	if err := pipeline.WriteReport(dir, f); err != nil {
 		return err
@@ -91,7 +101,12 @@ func replayReport(a *app, dir, file string, f *reports.Failure) error {
 
 // load reads a schedule and finds its scenario.
 func (a *app) load(file string) (engine.Schedule, *engine.Scenario, error) {
-	schedule, err := pipeline.ReadSchedule(file)
+	in, err := a.open(file)
+	if err != nil {
+		return engine.Schedule{}, nil, err
+	}
+	defer in.Close()
+	schedule, err := parseSchedule(a.fileName(file), in)
 	if err != nil {
 		return schedule, nil, err
 	}
@@ -99,11 +114,27 @@ func (a *app) load(file string) (engine.Schedule, *engine.Scenario, error) {
 	return schedule, s, err
 }
 
+// open opens a file to read it; "-" is the standard input.
+func (a *app) open(file string) (io.ReadCloser, error) {
+	if file == stdStream {
+		return io.NopCloser(a.in), nil
+	}
+	return os.Open(file)
+}
+
+// fileName is what a file is called in errors.
+func (a *app) fileName(file string) string {
+	if file == stdStream {
+		return "standard input"
+	}
+	return file
+}
+
 // scenarioOf finds the scenario of the schedule in a file.
 func (a *app) scenarioOf(file string, schedule engine.Schedule) (*engine.Scenario, error) {
 	s, err := a.find(schedule.Scenario)
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", file, err)
+		return nil, fmt.Errorf("%s: %w", a.fileName(file), err)
 	}
 	return s, nil
 }
@@ -114,14 +145,4 @@ func parseSchedule(file string, in io.Reader) (engine.Schedule, error) {
 		return s, fmt.Errorf("%s: %w", file, err)
 	}
 	return s, nil
-}
-
-// find returns the scenario of that name.
-func (a *app) find(name string) (*engine.Scenario, error) {
-	for i := range a.all {
-		if a.all[i].Name == name {
-			return &a.all[i], nil
-		}
-	}
-	return nil, fmt.Errorf("no scenario is called %.60q; \"simrun list\" shows them", name)
 }

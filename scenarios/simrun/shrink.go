@@ -3,6 +3,7 @@ package simrun
 import (
 	"context"
 	"fmt"
+	"io"
 
 	"zksim/checkers"
 	"zksim/reports"
@@ -11,7 +12,8 @@ import (
 )
 
 func shrink(ctx context.Context, a *app, args []string) (int, error) {
-	f := a.flags("shrink", "FILE")
+	f := a.flags("shrink")
+	target := f.String("o", stdStream, "file for the schedule; - is the standard output")
 	attempts := f.Int("attempts", 0, "give up after this many runs (default: 10000), with the smallest schedule so far")
 	if err := parse(f, args, 1); err != nil {
 		return 0, err
@@ -19,38 +21,52 @@ func shrink(ctx context.Context, a *app, args []string) (int, error) {
 	if *attempts < 0 {
 		return 0, fmt.Errorf("-attempts cannot be negative, as %d is", *attempts)
 	}
+	out, err := a.openOutput("o", *target)
+	if err != nil {
+		return 0, err
+	}
+	out.waiting = a.waiting("shrink", "-o")
 	file := f.Arg(0)
 	schedule, s, err := a.load(file)
 	if err != nil {
 		return 0, err
 	}
+	name := a.fileName(file)
 	ctx, stop := listen(ctx)
 	defer stop()
-	small, err := a.shrunk(ctx, s, schedule, *attempts)
+	small, err := a.shrunk(ctx, "shrink", s, schedule, *attempts)
 	if err != nil {
-		return 0, fmt.Errorf("%s: %w", file, err)
+		return 0, fmt.Errorf("%s: %w", name, err)
 	}
 	if small.Verdict.Level != checkers.Violated {
-		return 0, fmt.Errorf("%s: nothing to shrink: the schedule violates nothing", file)
+		return 0, fmt.Errorf("%s: nothing to shrink: the schedule violates nothing", name)
 	}
 	told, err := pipeline.Trace(s, small.Schedule)
 	if err != nil {
-		return 0, fmt.Errorf("%s: %w", file, err)
+		return 0, fmt.Errorf("%s: %w", name, err)
 	}
 	small.Schedule.Notes = reports.Notes(told)
-	if err := small.Schedule.Write(a.out); err != nil || small.Cut == "" {
-		return exitHeld, err
+	if small.Cut != "" {
+		a.says("shrink", "the schedule may not be minimal: %s", small.Cut)
 	}
-	fmt.Fprintf(a.err, "simrun shrink: the schedule may not be minimal: %s\n", small.Cut)
-	_, err = fmt.Fprintf(a.out, "\n# may not be minimal: %s\n", small.Cut)
-	return exitInconclusive, err
+	err = out.write(ctx, func(w io.Writer) error {
+		if err := small.Schedule.Write(w); err != nil || small.Cut == "" {
+			return err
+		}
+		_, err := fmt.Fprintf(w, "\n# may not be minimal: %s\n", small.Cut)
+		return err
+	})
+	if small.Cut != "" {
+		return exitInconclusive, err
+	}
+	return exitHeld, err
 }
 
 // shrunk makes a schedule smaller, and shows on a terminal how far it has come.
 func (a *app) shrunk(
-	ctx context.Context, s *engine.Scenario, full engine.Schedule, attempts int,
+	ctx context.Context, command string, s *engine.Scenario, full engine.Schedule, attempts int,
 ) (engine.Shrunk, error) {
-	o, end := a.shrinking(s, len(full.Names))
+	o, end := a.shrinking(command, s, len(full.Names))
 	defer end()
 	o.Attempts = attempts
 	r := engine.NewRunner()
@@ -60,11 +76,10 @@ func (a *app) shrunk(
 
 // shrinking returns the options that show on a terminal how far the shrinking of a run of so many steps has come,
 // and what ends that.
-func (a *app) shrinking(s *engine.Scenario, steps int) (o engine.ShrinkOptions, end func()) {
-	bar := a.progress(s.Name, -1)
+func (a *app) shrinking(command string, s *engine.Scenario, steps int) (o engine.ShrinkOptions, end func()) {
+	bar := a.progress(command, s.Name, 0)
 	o.Progress = func(_, left int) {
-		bar.describe(fmt.Sprintf("%s: shrinking, %d of %d steps left", s.Name, left, steps))
-		bar.add()
+		bar.describe(fmt.Sprintf("shrinking, %d of %d steps left", left, steps))
 	}
 	return o, bar.clear
 }

@@ -37,29 +37,30 @@ func contestants() []contestant {
 
 // strategies prints a Markdown page that compares the strategies on the twins.
 func strategies(ctx context.Context, a *app, args []string) (int, error) {
-	f := a.flags("strategies", "")
-	pattern := f.String("run", "", "only broken recipes whose name matches this regular expression")
+	f := a.flags("strategies")
+	pattern := f.String("run", "", "only mutants whose name matches this regular expression")
 	reps := f.Int("reps", 50, "hunts per twin and strategy, each from a seed of its own")
-	if err := parse(f, args, 0); err != nil {
+	names, err := parseMixed(f, args)
+	if err != nil {
 		return 0, err
 	}
 	if *reps < 1 || *reps > maxReps {
 		return 0, fmt.Errorf("-reps is a number from 1 to %d, not %d", maxReps, *reps)
 	}
-	picked, err := a.pick(*pattern)
+	picked, err := a.pick(*pattern, names...)
 	if err != nil {
 		return 0, err
 	}
 	prey := slices.DeleteFunc(a.twins(), func(s *engine.Scenario) bool { return !slices.Contains(picked, s) })
 	if len(prey) == 0 {
-		return 0, fmt.Errorf("-run %s: no broken recipe has such a name; simrun list shows them", *pattern)
+		return 0, fmt.Errorf("none of these is a mutant; \"%s list\" shows what must be caught", a.command)
 	}
 	all := contestants()
 	rows := make([][]effort, len(prey))
 	proofs := make([]attempt, len(prey))
 	errs := make([]error, len(prey))
 	done := make([]bool, len(prey))
-	bar := a.progress("strategies", int64(len(prey)*(len(all)+1)))
+	bar := a.progress("strategies", "measurements", int64(len(prey)*(len(all)+1)))
 	defer bar.clear()
 	onEachCore(prey, func(i int, s *engine.Scenario) {
 		for _, c := range all {
@@ -78,7 +79,7 @@ func strategies(ctx context.Context, a *app, args []string) (int, error) {
 		a.interrupted("strategies", undone(prey, done))
 		return exitInconclusive, nil
 	}
-	return exitHeld, writeStrategies(a.out, all, prey, rows, proofs, *reps)
+	return exitHeld, writeStrategies(a, all, prey, rows, proofs, *reps)
 }
 
 // effort is what it took a strategy to catch a twin: medians over its hunts.
@@ -120,11 +121,11 @@ const strategiesHead = `# What it takes each strategy
 
 For every broken recipe and each strategy, the median over %d hunts: how many schedules it ran until the first catch, and, as a multiple of what ` + "`%s`" + ` needed,
 the CPU time. A hunt that is given up after %d schedules counts as one more, and as escaped. The schedules are the same on every machine, the CPU times vary by some tenths, and by more
-where a hunt takes a schedule or two. The last column is what bounded exhaustive search (` + "[`simrun prove`](prove.md)" + `) needs, in distinct states, in the smallest of a few scopes in which it finds
+where a hunt takes a schedule or two. The last column is what bounded exhaustive search (` + "[`%s prove`](prove.md)" + `) needs, in distinct states, in the smallest of a few scopes in which it finds
 something before it has seen %d with one number of faults: two or three clients, one round, two, or as many as the scenario has, goroutines that are woken at once or, with two clients, take their time, no timer that
 fires early (while something else could happen) or, with two clients, two, with three, one, names drawn in one order or another (` + "`-order 3`" + `, with two clients), one server or, with two clients, three, and the
-scenario's faults, two at most. (` + "`simrun prove`" + ` goes through the same scopes by itself if no flag says which.) It finds the fewest faults that do in this scope,
-whatever the seed. This page is made by ` + "`go run ./cmd/simrun strategies > docs/strategies.md`" + `.
+scenario's faults, two at most. (` + "`%s prove`" + ` goes through the same scopes by itself if no flag says which.) It finds the fewest faults that do in this scope,
+whatever the seed. This page is made by ` + "`%s strategies > docs/strategies.md`" + `.
 
 A search guided by novelty is not among them, since it was no better. It kept each run that had reached a new kind of state (` + "`sim.World.Shape`" + `), and then, for every other schedule,
 branched from there into random futures: over 25 hunts of each twin the geometric mean was 11.9 schedules instead of 8.2, on the thirty twins that are hardest to catch 89 instead of
@@ -133,9 +134,10 @@ Go's fuzzer, which begins with no choices at all and would otherwise see only wh
 
 `
 
-func writeStrategies(w io.Writer, all []contestant, prey []*engine.Scenario, rows [][]effort, proofs []attempt, reps int) error {
+func writeStrategies(a *app, all []contestant, prey []*engine.Scenario, rows [][]effort, proofs []attempt, reps int) error {
 	var b strings.Builder
-	fmt.Fprintf(&b, strategiesHead, reps, all[0].name, apart, someStates)
+	name := a.called()
+	fmt.Fprintf(&b, strategiesHead, reps, all[0].name, apart, name, someStates, name, a.command)
 	b.WriteString("| # | scenario |")
 	for i, c := range all {
 		fmt.Fprintf(&b, " %s |", c.name)
@@ -171,7 +173,7 @@ func writeStrategies(w io.Writer, all []contestant, prey []*engine.Scenario, row
 		}
 	}
 	fmt.Fprintf(&b, " %d of %d |\n", len(proofs)-count(proofs, attempt{}), len(proofs))
-	_, err := io.WriteString(w, b.String())
+	_, err := io.WriteString(a.out, b.String())
 	return err
 }
 

@@ -41,7 +41,7 @@ func vetTool() { unitchecker.Main(vet.Analyzer) }
 // vetCommand finds in packages of the user what simulated code must not have. The go
 // command loads the packages, and runs this program as its tool on each.
 func vetCommand(ctx context.Context, a *app, args []string) (int, error) {
-	f := a.flags("vet", "[packages]")
+	f := a.flags("vet")
 	raw := f.Bool("json", false, "print what \"go vet -json\" prints")
 	tags := f.String("tags", "", "build `tags` of the packages, separated by commas")
 	patterns, err := parseMixed(f, args)

@@ -16,7 +16,7 @@ import (
 const maxFutures = 1_000_000_000
 
 func why(ctx context.Context, a *app, args []string) (int, error) {
-	f := a.flags("why", "FILE")
+	f := a.flags("why")
 	futures := f.Int("futures", 200, "random futures after each step")
 	out := f.String("o", "", "folder for the report, with the curve (default: none is written)")
 	if err := parse(f, args, 1); err != nil {
@@ -30,6 +30,7 @@ func why(ctx context.Context, a *app, args []string) (int, error) {
 	if err != nil {
 		return 0, err
 	}
+	name := a.fileName(file)
 	if err := reportFolder(*out); err != nil {
 		return 0, err
 	}
@@ -45,10 +46,10 @@ func why(ctx context.Context, a *app, args []string) (int, error) {
 		return exitNondeterministic, nil
 	}
 	if err != nil {
-		return 0, fmt.Errorf("%s: %w", file, err)
+		return 0, fmt.Errorf("%s: %w", name, err)
 	}
 	if whole.Verdict.Level != checkers.Violated {
-		return 0, fmt.Errorf("%s: nothing to explain: the schedule violates nothing", file)
+		return 0, fmt.Errorf("%s: nothing to explain: the schedule violates nothing", name)
 	}
 	fmt.Fprintf(a.out, "%s  %s: %s\n", s.Name, whole.Verdict.Checker, reports.Printable(whole.Verdict.Message))
 	explain(a, &x, whole.Schedule.Names, whole.History)
@@ -57,10 +58,10 @@ func why(ctx context.Context, a *app, args []string) (int, error) {
 	}
 	told, err := pipeline.Trace(s, schedule)
 	if err != nil {
-		return 0, fmt.Errorf("%s: %w", file, err)
+		return 0, fmt.Errorf("%s: %w", name, err)
 	}
 	told.Report.Why = &x
-	return exitHeld, replayReport(a, *out, file, told)
+	return exitHeld, replayReport(a, *out, file, schedule, told)
 }
 
 // explain prints the step that decides, and how the chance of failure rises.

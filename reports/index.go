@@ -1,0 +1,197 @@
+package reports
+
+import (
+	"bytes"
+	"cmp"
+	_ "embed" // the style and the text of the index
+	"fmt"
+	"html/template"
+	"io"
+	"net/url"
+	"slices"
+	"strings"
+
+	"zksim/model/history"
+)
+
+// Index is what index.html tells of a run of many scenarios.
+type Index struct {
+	Title   string
+	Summary string // a line
+	Rows    []Row  // in the order of the page
+}
+
+// Row is a scenario of an index.
+type Row struct {
+	Format   string      `json:"format"` // RowFormat
+	Scenario string      `json:"scenario"`
+	Doc      string      `json:"doc,omitempty"`
+	Source   string      `json:"source,omitempty"`
+	Status   string      `json:"status"`            // one of Statuses
+	Says     string      `json:"says"`              // what it came to, in a line
+	Struck   []Count     `json:"struck,omitempty"`  // faults that struck
+	Quiet    []string    `json:"quiet,omitempty"`   // faults that could have
+	Goals    []Count     `json:"goals,omitempty"`   // and in how many runs each was reached
+	Holders  int         `json:"holders,omitempty"` // the most that held the lock at once
+	Failure  *RowFailure `json:"failure,omitempty"`
+}
+
+// RowFormat is the version of a row.
+const RowFormat = "zksim scenario 1"
+
+// Count is how often something happened.
+type Count struct {
+	Name  string `json:"name"`
+	Times int    `json:"times,omitempty"`
+	Runs  int    `json:"runs"`         // in which it did
+	Of    int    `json:"of,omitempty"` // runs in which it could; 0: all
+}
+
+// String is "lose-reply 12 (10 of 40)", or "a lost reply in 7 runs".
+func (c Count) String() string {
+	if c.Of > 0 {
+		return fmt.Sprintf("%s %d (%d of %d)", c.Name, c.Times, c.Runs, c.Of)
+	}
+	return c.Name + " in " + counted(c.Runs, "run")
+}
+
+// RowFailure is a failure, or a mutant that was caught.
+type RowFailure struct {
+	Checker   string   `json:"checker"`
+	Message   string   `json:"message,omitempty"`
+	Where     string   `json:"where"`              // which run has failed
+	Decision  string   `json:"decision,omitempty"` // what decides it; empty: it was not looked for
+	Decides   string   `json:"decides,omitempty"`  // the kind of its step, as lose-reply; empty: none does
+	Page      string   `json:"page,omitempty"`     // from the folder of the index, with slashes; empty: there is none
+	Reproduce []string `json:"reproduce,omitempty"`
+}
+
+// Decided fills in which step decides. The kind of a step is its name without the client.
+func (f *RowFailure) Decided(w *history.Futures) {
+	if w == nil {
+		return
+	}
+	f.Decision = w.String()
+	f.Decides, _, _ = strings.Cut(w.Name, " ")
+}
+
+// NewRowFailure is the row of a failure whose page is there.
+func NewRowFailure(f *Failure, where, page string) *RowFailure {
+	r := &RowFailure{Checker: f.Verdict.Checker, Message: newNames(f.History, f.Trace).text(f.Verdict.Message), Where: where,
+		Page: page, Reproduce: f.Report.Reproduce}
+	r.Decided(f.Report.Why)
+	return r
+}
+
+// Statuses are what becomes of a scenario, the worst first.
+var Statuses = []string{"nondeterministic", "misused", "violated", "escaped", "inconclusive", "not run", "caught", "held"}
+
+var (
+	//go:embed index.css
+	indexStyle string
+	//go:embed index.html.tmpl
+	indexText string
+
+	indexTemplate = template.Must(template.New("index").Funcs(template.FuncMap{
+		"plain": func(s string) string { return clip(printable(s)) },
+		"line":  printable,
+		"gloss": gloss,
+		"link":  func(path string) string { return (&url.URL{Path: "./" + path}).String() },
+	}).Parse(indexText))
+)
+
+// index is what the template shows.
+type index struct {
+	*Index
+	Counts    []Count
+	Groups    []group
+	Open      []Row // neither held nor caught, and without a failure
+	Glossary  []fact
+	Style     template.CSS
+	StyleHash string
+}
+
+// group is the failures that one checker has found and a step of one kind decides.
+type group struct {
+	Expected         bool // they are mutants
+	Checker, Decides string
+	Looked           bool // for the step that decides
+	Rows             []Row
+}
+
+// WriteIndex writes the page: one file that needs nothing else and has no script. The same rows give the same bytes.
+func WriteIndex(w io.Writer, x *Index) error {
+	text := colors + indexStyle
+	page := index{Index: x, Groups: groups(x.Rows), Glossary: glossary, Style: template.CSS(text), StyleHash: digest(text)}
+	for _, status := range Statuses {
+		n := 0
+		for i := range x.Rows {
+			if x.Rows[i].Status == status {
+				n++
+			}
+		}
+		if n > 0 {
+			page.Counts = append(page.Counts, Count{Name: status, Times: n})
+		}
+	}
+	for i := range x.Rows {
+		if r := &x.Rows[i]; r.Failure == nil && r.Status != "held" && r.Status != "caught" {
+			page.Open = append(page.Open, *r)
+		}
+	}
+	var b bytes.Buffer // a template that fails has written half of the page
+	if err := indexTemplate.Execute(&b, page); err != nil {
+		return fmt.Errorf("reports: %w", err)
+	}
+	_, err := w.Write(b.Bytes())
+	return err
+}
+
+// groups puts failures together, those that must not be before the mutants, the busiest checkers and the largest
+// groups of each first.
+func groups(rows []Row) (all []group) {
+	type finder struct {
+		expected bool
+		checker  string
+	}
+	found := map[finder]int{}
+	for i := range rows {
+		f := rows[i].Failure
+		if f == nil {
+			continue
+		}
+		g := group{Expected: rows[i].Status == "caught", Checker: f.Checker, Decides: f.Decides, Looked: f.Decision != ""}
+		k := slices.IndexFunc(all, func(x group) bool {
+			return x.Expected == g.Expected && x.Checker == g.Checker && x.Decides == g.Decides && x.Looked == g.Looked
+		})
+		if k < 0 {
+			k = len(all)
+			all = append(all, g)
+		}
+		all[k].Rows = append(all[k].Rows, rows[i])
+		found[finder{g.Expected, g.Checker}]++
+	}
+	slices.SortStableFunc(all, func(a, b group) int {
+		if a.Expected != b.Expected {
+			if b.Expected {
+				return -1
+			}
+			return 1
+		}
+		one, other := found[finder{a.Expected, a.Checker}], found[finder{b.Expected, b.Checker}]
+		return cmp.Or(cmp.Compare(other, one), strings.Compare(a.Checker, b.Checker),
+			cmp.Compare(len(b.Rows), len(a.Rows)), strings.Compare(a.Decides, b.Decides))
+	})
+	return all
+}
+
+// Step says which step decides the failures of a group.
+func (g group) Step() string {
+	switch {
+	case g.Decides != "":
+		return "decided by " + g.Decides
+	case g.Looked:
+		return "decided by no single step"
+	}
+	return "the step that decides was not looked for"
+}

@@ -1,0 +1,211 @@
+package simrun
+
+import (
+	"context"
+	"slices"
+)
+
+// Exit statuses.
+const (
+	exitHeld             = 0
+	exitViolation        = 1
+	exitUsage            = 2
+	exitInconclusive     = 3
+	exitNondeterministic = 4
+)
+
+// command is a subcommand. The usage, the help, the completion and the tests read the same table.
+type command struct {
+	name, args, doc string
+	more            string // what it does, in sentences
+	examples        []example
+	codes           []exit // besides those of all commands
+	operands        operands
+	run             func(ctx context.Context, a *app, args []string) (int, error)
+	listens         bool // ends by itself when ctx is done; others listen once they have read their files, or never
+}
+
+// example is a command line, in the language of a shell. Words in braces stand for what the program has: {it} for
+// itself, {sound} for a scenario that must hold, {mutant} and {variant}. An example with a word that stands for
+// nothing is not shown.
+type example struct {
+	line, doc string
+	code      int // what it ends with
+}
+
+// exit is an exit status and what it means.
+type exit struct {
+	code int
+	doc  string
+}
+
+// operands is what the arguments of a command are.
+type operands uint8
+
+// They are nothing, scenarios, files, or words of the command's own.
+const (
+	noOperands operands = iota
+	scenarioOperands
+	fileOperands
+	shellOperands
+	commandOperands
+)
+
+const selectionText = "NAMES are those of scenarios, folders of scenarios, as lock, or patterns, as 'lock/*'; " +
+	"none stand for all."
+
+const scheduleText = "FILE is a schedule, as the folder of a failure has it; - is the standard input."
+
+var (
+	judged = []exit{
+		{exitHeld, "everything held, and every mutant was caught"},
+		{exitViolation, "a violation, or a mutant that was not caught"},
+		{exitInconclusive, "inconclusive, or interrupted before a violation was found"},
+		{exitNondeterministic, "one seed, or one schedule, gave two different runs"},
+	}
+	statusDone  = exit{exitHeld, "done"}
+	statusCut   = exit{exitInconclusive, "interrupted"}
+	statusUsage = exit{exitUsage, "wrong usage, an internal error, or a file that cannot be written; verdicts are printed before"}
+	nothingElse = []exit{statusDone}
+)
+
+// commands returns all of them, in the order of the usage.
+func commands() []command {
+	return slices.Concat(runCommands(), scheduleCommands(), measureCommands(), toolCommands())
+}
+
+// runCommands are those that run scenarios.
+func runCommands() []command {
+	return []command{
+		{name: "list", args: "[NAMES]", doc: "what there is to run", run: list, operands: scenarioOperands, codes: nothingElse,
+			more: "Prints the scenarios, and what each consists of. " + selectionText,
+			examples: []example{
+				{"{it} list -short", "a line for each scenario", exitHeld},
+				{"{it} list {sound}", "its clients, faults, checkers and goals", exitHeld},
+			}},
+		{name: "check", args: "[NAMES]", doc: "run scenarios over many seeds", run: check, listens: true,
+			operands: scenarioOperands, codes: judged,
+			more: "Runs scenarios in the simulator, each with a thousand seeds or until a mutant is caught, and judges every run. " +
+				"A failure is shrunk, explained, written to a folder below out, and replayed from there. " + selectionText,
+			examples: []example{
+				{"{it} check {sound} -seeds 1-2000", "two thousand seeds of one scenario", exitHeld},
+				{"{it} check {mutant} -v", "how a mutant is caught, and its page below out", exitHeld},
+				{"{it} check {sound} {mutant} -o out -junit junit.xml", "out/index.html tells of all that was run", exitHeld},
+			}},
+		{name: "prove", args: "[NAMES]", doc: "explore all schedules of a bounded scenario", run: proveCommand, listens: true,
+			operands: scenarioOperands, codes: judged,
+			more: "Explores every schedule of a small scope, every placement of its faults included, and prints a certificate. " +
+				selectionText,
+			examples: []example{
+				{"{it} prove {sound} -most 0", "every schedule of two clients without faults", exitHeld},
+				{"{it} prove {sound} -most 0 -cert cert.json", "a certificate", exitHeld},
+				{"{it} prove -verify cert.json", "derives it again", exitHeld},
+				{"{it} prove {mutant} -json", "a scope that grows until the mutant is refuted, for machines", exitHeld},
+			}},
+	}
+}
+
+// scheduleCommands are those that run schedules.
+func scheduleCommands() []command {
+	one := []exit{{exitHeld, "everything held"}, {exitViolation, "a violation"}, {exitInconclusive, "inconclusive"},
+		{exitNondeterministic, "the schedule gave two different runs"}}
+	return []command{
+		{name: "replay", args: "FILE", doc: "run one schedule again", run: replay, operands: fileOperands, codes: one,
+			more: "Runs a schedule twice, compares the runs, and judges them. " + scheduleText,
+			examples: []example{
+				{"{it} replay -v schedule.txt", "what happens at each step", exitViolation},
+				{"{it} replay -o page - < schedule.txt", "writes the page of the violation", exitViolation},
+			}},
+		{name: "shrink", args: "FILE", doc: "print a minimal schedule that fails in the same way", run: shrink,
+			operands: fileOperands,
+			codes:    []exit{statusDone, {exitInconclusive, "the schedule may not be minimal: interrupted, or -attempts were not enough"}},
+			more: "Leaves out clients, rounds, faults and steps as long as the schedule violates the same checker. " +
+				scheduleText,
+			examples: []example{
+				{"{it} shrink -o small.txt schedule.full.txt", "", exitHeld},
+				{"{it} shrink schedule.full.txt | {it} replay -", "", exitViolation},
+			}},
+		{name: "why", args: "FILE", doc: "find the step of a failing schedule that decides it", run: why, operands: fileOperands,
+			codes: []exit{statusDone, statusCut, {exitNondeterministic, "the schedule gave two different runs"}},
+			more: "Lets random futures follow after each step of a schedule, and names the step after which they fail. " +
+				scheduleText,
+			examples: []example{{"{it} why schedule.txt", "", exitHeld}}},
+		{name: "diff", args: "A B", doc: "find where two schedules, or two histories, part", run: diff, operands: fileOperands,
+			codes: []exit{{exitHeld, "both are the same"}, {exitViolation, "they differ"}},
+			more:  "Compares two schedules of one scenario step by step, or two histories line by line. One of them may be -, the standard input.",
+			examples: []example{
+				{"{it} diff schedule.txt schedule.full.txt", "", exitViolation},
+				{"{it} diff schedule.txt - < schedule.txt", "", exitHeld},
+			}},
+	}
+}
+
+// measureCommands are those that measure and compare.
+func measureCommands() []command {
+	compared := []exit{{exitHeld, "no difference"}, {exitViolation, "a difference"},
+		{exitInconclusive, "a difference that did not happen again, or interrupted"}}
+	return []command{
+		{name: "conform", doc: "compare the simulator with recordings or with real servers", run: conformance, listens: true,
+			codes: compared,
+			more:  "Runs random operations of several sessions on a real ensemble and in the simulator, and prints what differs.",
+			examples: []example{
+				{"{it} conform -ops 200", "starts a server", exitHeld},
+				{"{it} conform -replay recordings", "compares with what a server has answered before", exitHeld},
+			}},
+		{name: "museum", doc: "print the page of the mutants, and what catches them", run: museum, listens: true,
+			codes:    []exit{statusDone, statusCut},
+			more:     "Hunts every mutant many times, by uniform choices and by priorities, and prints a page in Markdown.",
+			examples: []example{{"{it} museum -reps 1 > museum.md", "", exitHeld}}},
+		{name: "strategies", args: "[NAMES]", doc: "measure what it takes each strategy to catch the mutants", run: strategies,
+			listens: true, operands: scenarioOperands, codes: []exit{statusDone, statusCut},
+			more:     "Compares the strategies on mutants, in schedules and CPU time, and prints a page in Markdown. " + selectionText,
+			examples: []example{{"{it} strategies -reps 3 {mutant}", "", exitHeld}}},
+		{name: "herd", doc: "measure and draw how many clients recipes wake", run: herdEffect, listens: true,
+			codes: []exit{statusDone, {exitViolation, "a count differs from that of the real ensemble, although it must not"}, statusCut},
+			more:  "Measures how many clients a change wakes, and in vain, and writes figures, numbers and a page to out/herd.",
+			examples: []example{
+				{"{it} herd -variants '^{variant}$' -clients 1,10,100", "one way to wait", exitHeld}}},
+	}
+}
+
+// toolCommands are those about code and about the program itself.
+func toolCommands() []command {
+	return []command{
+		{name: "vet", args: "[PACKAGES]", doc: "find what simulated code must not have", run: vetCommand, listens: true,
+			codes:    []exit{{exitHeld, "nothing was found"}, {exitViolation, "something was found"}},
+			more:     "Finds waits, goroutines, clocks and random numbers that do not come from a recipe's Env.",
+			examples: []example{{"{it} vet ./...", "", exitHeld}}},
+		{name: "completion", args: "SHELL", doc: "print what completes commands in bash or zsh", run: completion,
+			operands: shellOperands, codes: nothingElse,
+			more: "Prints a script for a shell, bash or zsh, that completes commands, flags and names. " +
+				"The script asks the program: completion words ... prints what the last of these words may become.",
+			examples: []example{
+				{"{it} completion bash > completion.bash", "source that file in ~/.bashrc", exitHeld},
+				{"{it} completion zsh > _completion", "in a folder of fpath", exitHeld},
+				{"{it} completion words check -fai", "prints -failfast", exitHeld},
+			}},
+		{name: "version", doc: "print the version", run: version, codes: nothingElse,
+			more:     "Prints the version of the program and that of Go.",
+			examples: []example{{"{it} version", "", exitHeld}}},
+		{name: "help", args: "[COMMAND]", doc: "print this, or what a command does", run: help, operands: commandOperands,
+			codes:    nothingElse,
+			more:     "Prints what there is, or, as -h does, what a command does, its flags, examples and exit statuses.",
+			examples: []example{{"{it} help check", "", exitHeld}}},
+	}
+}
+
+// commandNamed returns the command of that name, nil if there is none.
+func commandNamed(name string) *command {
+	all := commands()
+	if i := slices.IndexFunc(all, func(c command) bool { return c.name == name }); i >= 0 {
+		return &all[i]
+	}
+	return nil
+}
+
+func commandNames() (names []string) {
+	for _, c := range commands() {
+		names = append(names, c.name)
+	}
+	return names
+}

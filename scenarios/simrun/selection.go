@@ -1,0 +1,97 @@
+package simrun
+
+import (
+	"errors"
+	"fmt"
+	"path"
+	"regexp"
+	"strings"
+
+	"zksim/internal/edit"
+	"zksim/scenarios/engine"
+)
+
+// pick returns the scenarios that arguments select and whose names match the regular expression of -run, in their
+// order. Each argument is the name of a scenario, a folder, as "lock", or a pattern, as "lock/*"; none select all.
+func (a *app) pick(expression string, args ...string) ([]*engine.Scenario, error) {
+	re, err := regexp.Compile(expression)
+	if err != nil {
+		return nil, fmt.Errorf("-run: %w", err)
+	}
+	if len(a.all) == 0 {
+		return nil, errors.New("this program has no scenarios; see simrun.Main")
+	}
+	selected := make([]bool, len(a.all))
+	for i := range selected {
+		selected[i] = len(args) == 0
+	}
+	for _, arg := range args {
+		if err := a.mark(arg, selected); err != nil {
+			return nil, err
+		}
+	}
+	var out []*engine.Scenario
+	for i := range a.all {
+		if selected[i] && re.MatchString(a.all[i].Name) {
+			out = append(out, &a.all[i])
+		}
+	}
+	if len(out) == 0 && len(args) > 0 {
+		return nil, fmt.Errorf("-run: none of the scenarios that are named matches %q", expression)
+	}
+	if len(out) == 0 {
+		plain := strings.Trim(expression, "^$")
+		return nil, fmt.Errorf("-run: no scenario matches %q; \"%s list\" shows them%s", expression, a.command,
+			edit.Meant(plain, a.names()))
+	}
+	return out, nil
+}
+
+// mark selects the scenarios that an argument means: the one of that name, or else all that are in that folder or fit
+// that pattern.
+func (a *app) mark(arg string, selected []bool) error {
+	if _, err := path.Match(arg, ""); err != nil {
+		return fmt.Errorf("%q is no pattern, expected one as 'lock/*'", arg)
+	}
+	for i := range a.all {
+		if a.all[i].Name == arg {
+			selected[i] = true
+			return nil
+		}
+	}
+	folder := strings.TrimSuffix(strings.TrimSuffix(arg, "..."), "/") + "/"
+	found := false
+	for i := range a.all {
+		fits, _ := path.Match(arg, a.all[i].Name)
+		if fits || arg != "" && strings.HasPrefix(a.all[i].Name, folder) || arg == "..." {
+			selected[i], found = true, true
+		}
+	}
+	if !found {
+		return a.stranger(arg)
+	}
+	return nil
+}
+
+// stranger is the error of a scenario that there is not.
+func (a *app) stranger(name string) error {
+	return fmt.Errorf("no scenario is called %.60q; \"%s list\" shows them%s", name, a.command, edit.Meant(name, a.names()))
+}
+
+// names returns those of the scenarios, and of their folders.
+func (a *app) names() (names []string) {
+	for i := range a.all {
+		names = append(names, a.all[i].Name)
+	}
+	return names
+}
+
+// find returns the scenario of that name.
+func (a *app) find(name string) (*engine.Scenario, error) {
+	for i := range a.all {
+		if a.all[i].Name == name {
+			return &a.all[i], nil
+		}
+	}
+	return nil, a.stranger(name)
+}
