@@ -12,8 +12,6 @@ import (
 	"zksim/model/history"
 	"zksim/recipes"
 	"zksim/sim"
-
-	"github.com/go-zookeeper/zk"
 )
 
 // The simulated connection and environment are what recipes are written for.
@@ -73,11 +71,6 @@ func (s Scenario) Without(names ...string) Scenario {
 		return slices.Contains(names, c.Name())
 	})
 	return s
-}
-
-// Mkdir returns a request for Scenario.Setup: it makes a persistent znode without data that everybody may use.
-func Mkdir(path string) model.Request {
-	return model.Request{Op: model.OpCreate, Path: path, ACL: zk.WorldACL(zk.PermAll)}
 }
 
 // Goal is something that must happen in at least one run, so that no scenario holds
