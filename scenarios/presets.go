@@ -6,8 +6,11 @@ import (
 	"zksim/scenarios/workload"
 )
 
+// Request is one of Scenario.Setup: see [Mkdir].
+type Request = model.Request
+
 // Mkdir returns a request for Scenario.Setup: it makes a persistent znode that everybody may use.
-func Mkdir(path string) model.Request { return engine.Mkdir(path) }
+func Mkdir(path string) Request { return engine.Mkdir(path) }
 
 // Lock returns the scenario of a lock, with the workload, faults, checkers and goals of our own:
 //

@@ -45,6 +45,11 @@ type Scenario struct {
 
 	Checkers []checkers.Checker
 	Goals    []Goal
+
+	// Finally, if not nil, is one more checker, called "finally": of each run that has come to rest it returns an
+	// error that says what is wrong, if something is. It may look at all that was recorded, but for steps.
+	Finally func(h *history.History) error
+
 	// Words are operations that the program records and that nobody is to judge. Any other
 	// word must be one that a checker knows, see [checkers.Needs], so that none is misspelled.
 	Words []string
@@ -70,6 +75,20 @@ func (s Scenario) Without(names ...string) Scenario {
 	s.Checkers = slices.DeleteFunc(slices.Clone(s.Checkers), func(c checkers.Checker) bool {
 		return slices.Contains(names, c.Name())
 	})
+	return s
+}
+
+// Judges returns the checkers of the scenario, Finally included.
+func (s *Scenario) Judges() []checkers.Checker {
+	if s.Finally == nil {
+		return s.Checkers
+	}
+	return append(slices.Clip(s.Checkers), checkers.Finally{Judge: s.Finally})
+}
+
+// Listed returns the scenario with Finally among its Checkers.
+func (s Scenario) Listed() Scenario {
+	s.Checkers, s.Finally = s.Judges(), nil
 	return s
 }
 

@@ -338,6 +338,8 @@ func (h *simHost) Interruptible(p *Process) (context.Context, context.CancelFunc
 
 func (h *simHost) Step(p *Process) { p.Env.(sim.Env).Yield() }
 
+func (h *simHost) AtRest(p *Process) { p.Env.(sim.Env).AtRest() }
+
 func (h *simHost) Fail(p *Process, why error) {
 	h.world.Clients()[p.ID-1].Own()
 	h.world.History.Failed[int32(p.ID)] = why.Error()

@@ -60,6 +60,7 @@ func (b Bounds) Of(s *engine.Scenario) (Scope, error) {
 			sc.Servers = slices.Min(s.Servers)
 		}
 	}
+	x.Finally = nil // it is among the checkers, if it was asked for
 	sc.Scenario = &x
 	return sc, nil
 }
@@ -92,12 +93,13 @@ func (b Bounds) plan(s *engine.Scenario) (faults.Plan, error) {
 
 // judges returns the checkers.
 func (b Bounds) judges(s *engine.Scenario) ([]checkers.Checker, error) {
+	all := s.Judges()
 	if len(b.Checkers) == 0 {
-		return s.Checkers, nil
+		return all, nil
 	}
 	var list []checkers.Checker
 	if len(b.Checkers) == 1 && b.Checkers[0] == OnlyState {
-		for _, c := range s.Checkers {
+		for _, c := range all {
 			if OfState(c) {
 				list = append(list, c)
 			}
@@ -105,11 +107,11 @@ func (b Bounds) judges(s *engine.Scenario) ([]checkers.Checker, error) {
 		return list, nil
 	}
 	for _, name := range b.Checkers {
-		i := slices.IndexFunc(s.Checkers, func(x checkers.Checker) bool { return x.Name() == name })
+		i := slices.IndexFunc(all, func(x checkers.Checker) bool { return x.Name() == name })
 		if i < 0 {
 			return nil, fmt.Errorf("%s has no checker %q", s.Name, name)
 		}
-		list = append(list, s.Checkers[i])
+		list = append(list, all[i])
 	}
 	return list, nil
 }
