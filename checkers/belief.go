@@ -137,12 +137,20 @@ func (b Belief) tooMany(i int, mine claim, active []claim) Verdict {
 		}
 		if n++; n >= max(b.Leases, 1) {
 			if n == 1 {
-				return violated(b, i, "c%d believes that it holds the lock by %s while c%d still believes so by %s",
-					mine.client, mine.path, a.client, a.path)
+				return violated(b, i, "c%d believes that it holds the lock%s while c%d still believes so%s",
+					mine.client, byPath(mine.path), a.client, byPath(a.path))
 			}
-			return violated(b, i, "c%d believes that it holds a lease by %s while %d others still believe so, c%d by %s",
-				mine.client, mine.path, n, a.client, a.path)
+			return violated(b, i, "c%d believes that it holds a lease%s while %d others still believe so, c%d%s",
+				mine.client, byPath(mine.path), n, a.client, byPath(a.path))
 		}
 	}
 	return Verdict{}
+}
+
+// byPath names the znode of a claim, if it is known.
+func byPath(path string) string {
+	if path == "" {
+		return ""
+	}
+	return " by " + path
 }

@@ -42,12 +42,15 @@ type Checker interface {
 }
 
 // Worst returns the worst of the verdicts of all checkers, the first of equals.
-// A run that panicked is violated whatever they say.
+// A run that panicked, or in which an assertion failed ([Always]), is violated whatever they say.
 func Worst(h *history.History, all []Checker) Verdict {
 	if h.Outcome == history.Panicked {
 		return Verdict{Violated, "panic", firstLine(h.Panic), -1}
 	}
-	worst := Verdict{}
+	worst := Always{}.Check(h)
+	if worst.Level == Violated {
+		return worst
+	}
 	for _, c := range all {
 		if v := c.Check(h); v.Level > worst.Level {
 			worst = v
@@ -62,6 +65,11 @@ func Worst(h *history.History, all []Checker) Verdict {
 // Caught returns the verdict of the first of the named checkers that finds a
 // violation, and whether there is one.
 func Caught(h *history.History, all []Checker, names []string) (Verdict, bool) {
+	if name := (Always{}).Name(); slices.Contains(names, name) {
+		if v := (Always{}).Check(h); v.Level == Violated {
+			return v, true
+		}
+	}
 	for _, c := range all {
 		if slices.Contains(names, c.Name()) {
 			if v := c.Check(h); v.Level == Violated {

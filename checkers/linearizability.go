@@ -262,7 +262,7 @@ func blame(h *history.History) (int, string) {
 		}
 		if search(&prefix) == Violated {
 			if e.Kind == history.Acquired {
-				return i, fmt.Sprintf("that c%d holds the lock by %s", e.Client, e.Path)
+				return i, fmt.Sprintf("that c%d holds the lock%s", e.Client, byPath(e.Path))
 			}
 			return i, fmt.Sprintf("the answer of c%d's %s", e.Client, e.Op)
 		}

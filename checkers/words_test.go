@@ -13,9 +13,9 @@ import (
 )
 
 // everyChecker is all of them; TestEveryCheckerSaysWhatItNeeds keeps it whole.
-var everyChecker = []Checker{Acknowledged{}, Atomicity{}, Barrier{}, Belief{}, Belief{Leases: 2}, Conflict{},
+var everyChecker = []Checker{Acknowledged{}, Always{}, Atomicity{}, Barrier{}, Belief{}, Belief{Leases: 2}, Conflict{},
 	Convergence{}, Counter{},
-	Departure{}, DoubledEffect{}, DoubledItem{}, Entry{}, Exit{}, Fenced{}, FIFO{}, Gather{}, Herd{PerEvent: 1},
+	Departure{}, DoubledEffect{}, DoubledItem{}, Entry{}, Exit{}, Fenced{}, FIFO{}, Finally{}, Gather{}, Herd{PerEvent: 1},
 	Linearizability{}, Liveness{}, LostItem{}, LostRevoke{}, Monotone{}, Names{}, Overdue{}, Ownership{}, Ownership{Leases: 2},
 	Presence{}, PriorityOrder{Of: func(item int64) int64 { return item }}, Quiescence{}, Recency{}, Refusal{}, Refusal{Leases: 2},
 	Rounds{}, StaleLeader{}, Steps{}, Tasks{}, Torn{}, Tree{}, Validity{}, Znodes{}}

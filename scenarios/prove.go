@@ -2,6 +2,7 @@ package scenarios
 
 import (
 	"cmp"
+	"strings"
 	"time"
 
 	"zksim/scenarios/herd"
@@ -58,6 +59,9 @@ func proved(t T, s *Scenario, b Bounds, limit time.Duration) bool {
 		t.Fatalf("%s: %v", s.Name, err)
 	case r.Outcome == prove.Violated && !s.Broken():
 		fail(t, s, r.Counterexample, "exhaustive search")
+	case r.Outcome == prove.Holds && len(r.Never) > 0 && !s.Broken():
+		t.Fatalf("%s: in no schedule within these bounds it holds that: %s\n%s", s.Name, strings.Join(r.Never, "; "),
+			r.Certificate.String())
 	case r.Outcome == prove.Inconclusive || s.Broken() != (r.Outcome == prove.Violated):
 		t.Fatalf("%s", r.Certificate.String())
 	default:

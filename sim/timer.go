@@ -67,11 +67,16 @@ func (q timerQueue) first(c *Client) *timer {
 }
 
 func (w *World) addTimer(t *timer, d time.Duration) {
-	w.timerOrder++
-	t.at, t.order, t.armed = w.now+d.Milliseconds(), w.timerOrder, true
+	at := w.now + d.Milliseconds()
 	if d%time.Millisecond > 0 {
-		t.at++
+		at++
 	}
+	w.addTimerAt(t, at)
+}
+
+func (w *World) addTimerAt(t *timer, at int64) {
+	w.timerOrder++
+	t.at, t.order, t.armed = at, w.timerOrder, true
 	heap.Push(&w.timers, t)
 }
 
@@ -99,7 +104,7 @@ func (w *World) reapDue() int64 {
 // of a ttl znode.
 func (w *World) tickable() bool {
 	due := w.reapDue()
-	return len(w.timers) > 0 || w.now < due && due != model.Never
+	return len(w.timers) > 0 && (w.calm || w.timers[0].at != restTime) || w.now < due && due != model.Never
 }
 
 // appendTicks appends the ways in which time can go on: the earliest timer fires. Where
@@ -137,7 +142,9 @@ func (w *World) tick(c *Client) {
 		x.client.ends(x)
 	}
 	w.removeTimer(first)
-	w.now = max(w.now, first.at)
+	if first.at != restTime {
+		w.now = max(w.now, first.at)
+	}
 	if x := first.ctx; x != nil {
 		x.expired = x.Context.Err() == nil
 		x.cancel()

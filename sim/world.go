@@ -197,13 +197,21 @@ func (w *World) main(c *Client) {
 // Prepare executes a request on all servers before the run begins, as some
 // earlier session might have done; it panics when the request fails.
 func (w *World) Prepare(r model.Request) {
+	if err := w.TryPrepare(r); err != nil {
+		panic("sim: Prepare: " + r.Op.String() + " " + r.Path + ": " + w.answer.Err.String())
+	}
+}
+
+// TryPrepare is Prepare, and returns the error of ZooKeeper when the request fails.
+func (w *World) TryPrepare(r model.Request) error {
 	w.commit(nil, 0, &r)
 	for _, s := range w.servers[1:] {
 		s.catchUp(w.committed)
 	}
 	if w.answer.Err != model.OK {
-		panic("sim: Prepare: " + r.Op.String() + " " + r.Path + ": " + w.answer.Err.String())
+		return w.answer.Err.Err()
 	}
+	return nil
 }
 
 // SetCounter moves the sequence counter of a znode on all servers, as if that

@@ -3,7 +3,9 @@ package catalog
 import (
 	"fmt"
 	"testing"
+
 	"zksim/scenarios/engine"
+	"zksim/scenarios/workload"
 )
 
 // BenchmarkLockRun is one complete run of the lock with three clients, a round
@@ -11,7 +13,8 @@ import (
 func BenchmarkLockRun(b *testing.B) {
 	for _, servers := range []int{1, 3} {
 		b.Run(fmt.Sprintf("servers=%d", servers), func(b *testing.B) {
-			s := lockScenario(engine.Scenario{Name: "bench", Servers: []int{servers}, Rounds: 1, Program: lockRounds(newLock), Faults: lockFaults})
+			s := lockScenario(engine.Scenario{Name: "bench", Servers: []int{servers}, Rounds: 1,
+				Program: workload.LockRounds(newLock), Faults: lockFaults})
 			b.ReportAllocs()
 			b.RunParallel(func(pb *testing.PB) {
 				r := engine.NewRunner()

@@ -8,6 +8,7 @@ import (
 
 	"zksim/checkers"
 	"zksim/scenarios/engine"
+	"zksim/scenarios/workload"
 )
 
 func TestEveryTwinIsCaughtByANamedChecker(t *testing.T) {
@@ -69,14 +70,14 @@ func TestCorrectLocksHoldInACrowd(t *testing.T) {
 		plan[i].Budget *= 2
 	}
 	for _, s := range []engine.Scenario{
-		{Name: "crowd/lock", Clients: 6, Rounds: 3, Program: lockRounds(newLock), Faults: plan},
-		{Name: "crowd/workers", Clients: 4, Rounds: 1, Program: twoWorkers(newLock), Faults: plan},
-		{Name: "crowd/single-node", Clients: 5, Rounds: 3, Program: lockRounds(newSingleNodeLock), Faults: plan},
+		{Name: "crowd/lock", Clients: 6, Rounds: 3, Program: workload.LockRounds(newLock), Faults: plan},
+		{Name: "crowd/workers", Clients: 4, Rounds: 1, Program: workload.TwoWorkers(newLock), Faults: plan},
+		{Name: "crowd/single-node", Clients: 5, Rounds: 3, Program: workload.LockRounds(newSingleNodeLock), Faults: plan},
 		{Name: "crowd/go-zookeeper", Clients: 4, Rounds: 2, Faults: plan, Program: func(p *engine.Process) {
 			if p.ID%2 == 0 {
-				lockRounds(newLock)(p)
+				workload.LockRounds(newLock)(p)
 			} else {
-				lockAndStay(10, newLock)(p)
+				workload.LockAndStay(10, newLock)(p)
 			}
 		}},
 	} {

@@ -17,6 +17,7 @@ import (
 	"zksim/recipes"
 	"zksim/recipes/broken"
 	"zksim/scenarios/engine"
+	"zksim/scenarios/workload"
 )
 
 // committer is a participant of a transaction under test.
@@ -59,7 +60,7 @@ func transactions(tries int, maker newCommitter) func(p *engine.Process) {
 	return func(p *engine.Process) {
 		for r := range p.Rounds {
 			dir := p.Path(commitDir + "/" + strconv.Itoa(r))
-			if err := oneTransaction(p, dir, p.ID != 2 || r%2 == 0, repeat(p, tries), maker); err != nil {
+			if err := oneTransaction(p, dir, p.ID != 2 || r%2 == 0, workload.Repeat(p, tries), maker); err != nil {
 				p.Fail(err)
 				return
 			}
@@ -198,7 +199,7 @@ func (c participant) learn(claim bool) error {
 		return err
 	}
 	c.o.Record(history.Event{Kind: history.Told, Op: d.String(), Path: c.dir})
-	if follows(c.p) {
+	if workload.Follows(c.p) {
 		c = c.again()
 		if d, err = c.Outcome(context.Background()); err != nil {
 			return fmt.Errorf("the decision is not there any more: %v", err)
@@ -287,11 +288,12 @@ var (
 		}
 		return false
 	}}
-	goalAbort = engine.Goal{Name: "a transaction that is aborted", Reached: told("aborted")}
+	goalAbort = engine.Goal{Name: "a transaction that is aborted", Reached: workload.Told("aborted")}
 	// goalLostVote is a vote whose site is told that nobody knows.
-	goalLostVote = engine.Goal{Name: "a lost reply after a vote", Reached: lostAfter("", func(e *history.Event) bool {
-		return e.Kind == history.Changed && (e.Data == "yes" || e.Data == "no")
-	})}
+	goalLostVote = engine.Goal{Name: "a lost reply after a vote",
+		Reached: workload.LostAfter("", func(e *history.Event) bool {
+			return e.Kind == history.Changed && (e.Data == "yes" || e.Data == "no")
+		})}
 	// goalBeaten is somebody who gives up waiting just before the last vote.
 	goalBeaten = engine.Goal{Name: "a commit while somebody asks for an abort", Reached: func(h *history.History) bool {
 		asked := map[string]bool{}

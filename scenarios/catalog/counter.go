@@ -11,6 +11,7 @@ import (
 	"zksim/recipes"
 	"zksim/recipes/broken"
 	"zksim/scenarios/engine"
+	"zksim/scenarios/workload"
 )
 
 // counter is a counter under test.
@@ -41,16 +42,16 @@ func countRounds(newCounter func(p *engine.Process) counter) func(p *engine.Proc
 func countOnce(p *engine.Process, o engine.Object, c counter) error {
 	delta, seen := int64(p.ID), int64(0)
 	var err error
-	if leads(p) {
+	if workload.Leads(p) {
 		err = count(p, o, history.Event{Op: "add", Value: delta}, func(ctx context.Context) (int64, error) { return c.Add(ctx, delta) })
 	}
-	if err == nil && follows(p) {
+	if err == nil && workload.Follows(p) {
 		err = count(p, o, history.Event{Op: "get"}, func(ctx context.Context) (n int64, err error) {
 			seen, err = c.Get(ctx)
 			return seen, err
 		})
 	}
-	if err == nil && follows(p) {
+	if err == nil && workload.Follows(p) {
 		e := history.Event{Op: "cas", Path: strconv.FormatInt(seen, 10), Value: seen + 10}
 		err = count(p, o, e, func(ctx context.Context) (int64, error) {
 			ok, err := c.CompareAndSet(ctx, seen, seen+10)
@@ -80,7 +81,7 @@ func count(p *engine.Process, o engine.Object, e history.Event, f func(ctx conte
 
 // counterScenario is what all scenarios of counters have in common.
 func counterScenario(s engine.Scenario) engine.Scenario {
-	s = withDefaults(s, 3)
+	s = workload.WithDefaults(s, 3)
 	s.Checkers = []checkers.Checker{checkers.Counter{}, checkers.Liveness{}, checkers.Quiescence{}, checkers.Tree{}, checkers.Steps{}}
 	return s
 }
@@ -100,11 +101,12 @@ var counterScenarios = []engine.Scenario{
 		Rounds: 2, Program: countRounds(func(p *engine.Process) counter {
 			return recipes.NewCounter(p.Conn, p.Env, p.Path(counterPath), recipes.CounterOptions{})
 		}),
-		Goals: []engine.Goal{goalLostMulti,
-			{Name: "an outcome that nobody can know", Reached: answered("add", func(e *history.Event) bool {
+		Goals: []engine.Goal{workload.GoalLostMulti,
+			{Name: "an outcome that nobody can know", Reached: workload.Answered("add", func(e *history.Event) bool {
 				return errors.Is(e.Err, recipes.ErrUnknownOutcome) && !errors.Is(e.Err, context.Canceled)
 			})},
-			{Name: "a number that was changed since it was seen", Reached: answered("cas", func(e *history.Event) bool { return e.Err == nil && e.Value == 0 })}},
+			{Name: "a number that was changed since it was seen",
+				Reached: workload.Answered("cas", func(e *history.Event) bool { return e.Err == nil && e.Value == 0 })}},
 	}),
 
 	counterTwin(broken.DoubleCount, engine.Scenario{Name: "counter/double-count",

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+
 	"zksim/scenarios/engine"
 )
 

@@ -9,6 +9,7 @@ import (
 	"zksim/model/history"
 	"zksim/recipes"
 	"zksim/scenarios/engine"
+	"zksim/scenarios/workload"
 )
 
 // leavingFanOut returns how many clients other than its author the change of a
@@ -44,8 +45,9 @@ func TestTheFanOutOfLeaving(t *testing.T) {
 		recipes.LeaveNaive:      {k - 1, k * (k - 1) / 2},       // the i-th to go for the i-1 that went before
 		recipes.LeaveSequential: {1, (k - 1) + 1 + (k - 1) - 1}, // marks, the last of them for the highest as well; ends
 	} {
-		s := doubleBarrierScenario(engine.Scenario{Name: "test/fan-out", Clients: k, Rounds: 1},
-			meeting{enter: unlimited, leave: unlimited, stay: 2, newBarrier: newDoubleBarrier(recipes.Leaving(how))})
+		s := workload.BaseDoubleBarrier(engine.Scenario{Name: "test/fan-out", Clients: k, Rounds: 1},
+			workload.Meeting{Enter: workload.Unlimited, Leave: workload.Unlimited, Stay: 2,
+				NewBarrier: newDoubleBarrier(recipes.Leaving(how))})
 		most, total := 0, 0
 		for seed := range uint64(500) {
 			res := r.Seed(&s, seed)
@@ -73,12 +75,12 @@ func TestTwinsOfBarriersHoldWithoutTheirFlaws(t *testing.T) {
 	for _, x := range []struct {
 		faults string
 		rounds int
-		m      meeting
+		m      workload.Meeting
 	}{
-		{"", 2, meeting{}},
-		{"", 1, meeting{enter: unlimited}},
-		{"", 1, meeting{more: 1}},
-		{"learn-late=1", 2, meeting{}},
+		{"", 2, workload.Meeting{}},
+		{"", 1, workload.Meeting{Enter: workload.Unlimited}},
+		{"", 1, workload.Meeting{More: 1}},
+		{"learn-late=1", 2, workload.Meeting{}},
 	} {
 		sound = append(sound, doubleBarrierTwin("sound", 0, engine.Scenario{Rounds: x.rounds, Faults: faults.MustParse(x.faults), SafetySteps: 60}, x.m))
 	}

@@ -4,6 +4,7 @@ package catalog
 
 import (
 	"slices"
+
 	"zksim/scenarios/engine"
 )
 

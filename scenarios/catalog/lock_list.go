@@ -5,6 +5,7 @@ import (
 	"zksim/faults"
 	"zksim/recipes/broken"
 	"zksim/scenarios/engine"
+	"zksim/scenarios/workload"
 )
 
 // lockScenarios are those of the locks.
@@ -12,21 +13,21 @@ var lockScenarios = []engine.Scenario{
 	lockScenario(engine.Scenario{
 		Name: "lock/lock", Doc: "the fair lock under every fault",
 		Source: "ZooKeeper recipes page, Locks",
-		Rounds: 2, Program: lockRounds(newLock), Faults: lockFaults,
-		Goals: []engine.Goal{goalLostCreate, goalExpiry, goalQueue},
+		Rounds: 2, Program: workload.LockRounds(newLock), Faults: lockFaults,
+		Goals: []engine.Goal{workload.GoalLostCreate, workload.GoalExpiry, workload.GoalQueue},
 	}),
 	lockScenario(engine.Scenario{
 		Name: "lock/workers", Doc: "two goroutines of each process compete for the fair lock",
 		Source: "ZooKeeper recipes page, Locks", Clients: 2,
-		Rounds: 2, Program: twoWorkers(newLock), Faults: lockFaults, Alike: bySix,
-		Goals: []engine.Goal{goalLostCreate, goalQueue},
+		Rounds: 2, Program: workload.TwoWorkers(newLock), Faults: lockFaults, Alike: workload.BySix,
+		Goals: []engine.Goal{workload.GoalLostCreate, workload.GoalQueue},
 	}),
 	herdScenario(0, "lock/fan-out", "a release of the fair lock wakes one client of six", newLock),
 	lockScenario(engine.Scenario{
 		Name: "lock/single-node", Doc: "the lock on one znode under every fault",
 		Source: "Junqueira and Reed, ZooKeeper (2013), the first master election",
-		Rounds: 2, Program: lockRounds(newSingleNodeLock), Faults: faults.Contract(), // it has no sequential znodes
-		Goals: []engine.Goal{goalExpiry},
+		Rounds: 2, Program: workload.LockRounds(newSingleNodeLock), Faults: faults.Contract(), // it has no sequential znodes
+		Goals: []engine.Goal{workload.GoalExpiry},
 	}),
 
 	twin("plain-create", broken.PlainCreate, engine.Scenario{Doc: "a create whose reply was lost is simply retried",
@@ -57,9 +58,10 @@ var lockScenarios = []engine.Scenario{
 		Caught: []string{"ownership", "belief"},
 		Wakes:  "sequence near 2^31-1"}),
 	twin("no-token", broken.NoToken, engine.Scenario{Doc: "the holder writes to the resource without a token",
-		Source: "CURATOR-206, libkv PR 156", Faults: faults.MustParse("pause=3 learn-late=3"), Rounds: 3, Program: lockAndStay(16, newBroken(broken.NoToken)),
-		Caught: []string{"fenced"},
-		Wakes:  "a pause beyond the session's timeout (learn-late)"}),
+		Source: "CURATOR-206, libkv PR 156", Faults: faults.MustParse("pause=3 learn-late=3"), Rounds: 3,
+		Program: workload.LockAndStay(16, newBroken(broken.NoToken)),
+		Caught:  []string{"fenced"},
+		Wakes:   "a pause beyond the session's timeout (learn-late)"}),
 	twin("keep-held", broken.KeepHeld, engine.Scenario{Doc: "unlock forgets the lock first and ignores the error of the delete",
 		Source: "CURATOR-678", Faults: faults.MustParse("lose-request=1@op=delete"),
 		Caught: []string{"tree", "quiescence"},
@@ -77,13 +79,15 @@ var lockScenarios = []engine.Scenario{
 		Caught: []string{"liveness"},
 		Wakes:  "expire while held"}),
 	twin("foreign-delete", broken.ForeignDelete, engine.Scenario{Doc: "names come again, and a late unlock deletes another's znode",
-		Source: "zk-ruby#34", Faults: faults.MustParse("learn-late=3"), Servers: []int{1}, Rounds: 5, Program: lockAndStay(30, newBroken(broken.ForeignDelete)),
-		Caught: []string{"ownership", "belief"},
-		Wakes:  "expire and the parent made anew"}),
+		Source: "zk-ruby#34", Faults: faults.MustParse("learn-late=3"), Servers: []int{1}, Rounds: 5,
+		Program: workload.LockAndStay(30, newBroken(broken.ForeignDelete)),
+		Caught:  []string{"ownership", "belief"},
+		Wakes:   "expire and the parent made anew"}),
 	twin("same-session", broken.SameSession, engine.Scenario{Doc: "any first znode of the own session is taken for the own",
-		Source: "derived from per-thread locks", Clients: 2, Rounds: 1, Program: twoWorkers(newBroken(broken.SameSession)),
-		Caught: []string{"ownership"},
-		Wakes:  "the schedule alone"}),
+		Source: "derived from per-thread locks", Clients: 2, Rounds: 1,
+		Program: workload.TwoWorkers(newBroken(broken.SameSession)),
+		Caught:  []string{"ownership"},
+		Wakes:   "the schedule alone"}),
 	twin("stale-try", broken.StaleTry, engine.Scenario{Doc: "TryLock believes a listing of a server that lags",
 		Source: "derived from stale reads", Servers: []int{3}, Faults: faults.MustParse("stale-read=3"),
 		Caught: []string{"linearizability"},
@@ -110,9 +114,9 @@ var lockScenarios = []engine.Scenario{
 
 // herdScenario is six clients without faults, judged by fan-out as well; f is 0
 // where that must hold.
-func herdScenario(f broken.Flaw, name, doc string, newLocker func(p *engine.Process) locker) engine.Scenario {
+func herdScenario(f broken.Flaw, name, doc string, newLocker func(p *engine.Process) workload.FullLocker) engine.Scenario {
 	s := lockScenario(engine.Scenario{Name: name, Doc: doc, Source: "ZooKeeper recipes page, herd effect", Clients: 6,
-		Rounds: 1, Program: lockRounds(newLocker)})
+		Rounds: 1, Program: workload.LockRounds(newLocker)})
 	if f != 0 {
 		s.Row, s.Wakes, s.Caught = int(f), "nothing is needed", []string{"herd"}
 		s.Source = map[broken.Flaw]string{broken.WatchFirst: "kazoo commit 7dd4c4c, ZOOKEEPER-1483",

@@ -16,6 +16,7 @@ import (
 	"zksim/recipes"
 	"zksim/recipes/broken"
 	"zksim/scenarios/engine"
+	"zksim/scenarios/workload"
 )
 
 // The roles of a master-worker pool under test.
@@ -73,7 +74,7 @@ func poolOf(newRoles func(p *engine.Process) roles) func(p *engine.Process) {
 		ctx, stop := context.WithCancel(context.Background())
 		r := newRoles(p)
 		var ends []<-chan zk.Event
-		if leads(p) {
+		if workload.Leads(p) {
 			p.Register(r.master.Znodes)
 			ends = append(ends, play(p, "master", func() error { return r.master.Run(ctx) }))
 		}
@@ -126,7 +127,7 @@ func succession(newRoles func(p *engine.Process) roles) func(p *engine.Process) 
 func withReader(program func(p *engine.Process)) func(p *engine.Process) {
 	return func(p *engine.Process) {
 		p.Env.Go("reader", func() {
-			for range repeat(p, 40) {
+			for range workload.Repeat(p, 40) {
 				p.Conn.Exists(p.Path(poolDir))
 			}
 		})
@@ -236,7 +237,7 @@ func poolScenario(s engine.Scenario) engine.Scenario {
 	if s.Setup == nil {
 		s.Setup = poolSetup
 	}
-	s = withDefaults(s, 3)
+	s = workload.WithDefaults(s, 3)
 	if s.Program == nil {
 		s.Program, s.Rounds = poolOf(newBrokenPool(broken.Flaw(s.Row))), 4
 	}

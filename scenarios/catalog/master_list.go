@@ -10,6 +10,7 @@ import (
 	"zksim/recipes"
 	"zksim/recipes/broken"
 	"zksim/scenarios/engine"
+	"zksim/scenarios/workload"
 )
 
 // masterScenarios are those of the master-worker pools.
@@ -22,7 +23,7 @@ var masterScenarios = []engine.Scenario{
 			{Name: "a task that moves from one worker to another", Reached: movedTask},
 			{Name: "a task that is done after its client has crashed", Reached: doneForNobody},
 			{Name: "two masters that assign", Reached: twoMasters},
-			{Name: "a worker whose task has gone", Reached: returned("done", recipes.ErrTaskGone)},
+			{Name: "a worker whose task has gone", Reached: workload.Returned("done", recipes.ErrTaskGone)},
 			{Name: "a submission whose answer is lost", Reached: lostSubmission},
 		},
 	}),

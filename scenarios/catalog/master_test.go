@@ -10,6 +10,7 @@ import (
 
 	"zksim/checkers"
 	"zksim/scenarios/engine"
+	"zksim/scenarios/workload"
 )
 
 // Twins are caught for their flaw and nothing else: without it their code holds
@@ -21,7 +22,7 @@ func TestTwinsOfElectionsAndPoolsHoldWithoutTheirFlaw(t *testing.T) {
 		case !s.Broken() || s.Name == "election/smallest-herd":
 			continue
 		case slices.ContainsFunc(electionScenarios, func(x engine.Scenario) bool { return x.Name == s.Name }):
-			s.Program = electionRounds(pace{3, 20}, newBrokenElection(0))
+			s.Program = workload.ElectionRounds(workload.Pace{Procedure: 3, Stay: 20}, newBrokenElection(0))
 		case s.Name == "master/old-master":
 			s.Program = succession(newBrokenPool(0))
 		case slices.ContainsFunc(masterScenarios, func(x engine.Scenario) bool { return x.Name == s.Name }):
@@ -52,9 +53,9 @@ func TestElectionsAndPoolsHoldInACrowd(t *testing.T) {
 	}
 	for _, s := range []engine.Scenario{
 		electionScenario(engine.Scenario{Name: "crowd/election", Clients: 6, Faults: electionFaults,
-			Rounds: 3, Program: electionRounds(pace{2, 3}, newElection)}),
+			Rounds: 3, Program: workload.ElectionRounds(workload.Pace{Procedure: 2, Stay: 3}, newElection)}),
 		electionScenario(engine.Scenario{Name: "crowd/mixed", Clients: 5, Rounds: 3, Faults: electionFaults, Program: func(p *engine.Process) {
-			electionRounds(pace{2, 3}, []func(*engine.Process) elector{newElection, newHerdElection}[p.ID%2])(p)
+			workload.ElectionRounds(workload.Pace{Procedure: 2, Stay: 3}, []func(*engine.Process) workload.FullElector{newElection, newHerdElection}[p.ID%2])(p)
 		}}),
 		poolScenario(engine.Scenario{Name: "crowd/pool", Clients: 5, Faults: poolFaults, Rounds: 8, Program: poolOf(newPool)}),
 	} {

@@ -4,19 +4,25 @@ import (
 	"zksim/faults"
 	"zksim/recipes/broken"
 	"zksim/scenarios/engine"
+	"zksim/scenarios/workload"
 )
 
 // memberScenarios are those of groups.
 var memberScenarios = []engine.Scenario{
-	memberScenario(engine.Scenario{Name: "members/members", Doc: "members of a group and their watchers under every fault",
+	workload.BaseGroup(engine.Scenario{Name: "members/members",
+		Doc:    "members of a group and their watchers under every fault",
 		Source: "ZooKeeper recipes page, Group Membership",
-		Rounds: 20, Program: inGroup(newGroup, stay), Goals: []engine.Goal{goalLostJoin, goalRejoin}}),
-	memberScenario(engine.Scenario{Name: "members/names", Doc: "all clients want the same name, under every fault",
+		Rounds: 20, Program: workload.InGroup(newGroup, workload.StayInGroup),
+		Goals: []engine.Goal{workload.GoalLostJoin, workload.GoalRejoin}}),
+	workload.BaseGroup(engine.Scenario{Name: "members/names", Doc: "all clients want the same name, under every fault",
 		Source: "ZooKeeper recipes page, Name Service",
-		Rounds: 3, Program: inGroup(newGroup, comeAndGo), Goals: []engine.Goal{goalTaken, goalUsurped}}).Without("presence"), // no member rests
-	memberScenario(engine.Scenario{Name: "members/rivals", Doc: "members that keep one name as long as they can, under every fault",
+		Rounds: 3, Program: workload.InGroup(newGroup, workload.ComeAndGo),
+		Goals: []engine.Goal{workload.GoalTaken, workload.GoalUsurped}}).Without("presence"), // no member rests
+	workload.BaseGroup(engine.Scenario{Name: "members/rivals",
+		Doc:    "members that keep one name as long as they can, under every fault",
 		Source: "ZooKeeper recipes page, Name Service",
-		Rounds: 8, Program: inGroup(newGroup, insist), Goals: []engine.Goal{goalTaken, goalUsurped, goalRejoin}}),
+		Rounds: 8, Program: workload.InGroup(newGroup, workload.Insist),
+		Goals: []engine.Goal{workload.GoalTaken, workload.GoalUsurped, workload.GoalRejoin}}),
 
 	memberTwin("flapping", broken.Flapping, engine.Scenario{Doc: "a live member is deleted and made again when it is connected again",
 		Source: "Storm PR 1535, DolphinScheduler PR 5211", Faults: faults.MustParse("disconnect=2"),
@@ -27,15 +33,17 @@ var memberScenarios = []engine.Scenario{
 		Caught: []string{"presence"},
 		Wakes:  "expire"}),
 	memberTwin("any-znode", broken.AnyZnode, engine.Scenario{Doc: "a znode of the right name is taken for the own",
-		Source: "derived from KAFKA-1387", Rounds: 8, Program: inGroup(newBrokenGroup(broken.AnyZnode), insist),
-		Faults: faults.MustParse("disconnect=2 expire=2 learn-late=2"),
-		Caught: []string{"presence"},
-		Wakes:  "expire, and another who takes the name"}),
+		Source: "derived from KAFKA-1387", Rounds: 8,
+		Program: workload.InGroup(newBrokenGroup(broken.AnyZnode), workload.Insist),
+		Faults:  faults.MustParse("disconnect=2 expire=2 learn-late=2"),
+		Caught:  []string{"presence"},
+		Wakes:   "expire, and another who takes the name"}),
 	memberTwin("leave-by-name", broken.LeaveByName, engine.Scenario{Doc: "leaving deletes whoever has the name",
-		Source: "derived from zk-ruby#34", Rounds: 3, Program: inGroup(newBrokenGroup(broken.LeaveByName), comeAndGo),
-		Faults: faults.MustParse("disconnect=3 expire=3 learn-late=3"),
-		Caught: []string{"departure"},
-		Wakes:  "expire before a leave"}),
+		Source: "derived from zk-ruby#34", Rounds: 3,
+		Program: workload.InGroup(newBrokenGroup(broken.LeaveByName), workload.ComeAndGo),
+		Faults:  faults.MustParse("disconnect=3 expire=3 learn-late=3"),
+		Caught:  []string{"departure"},
+		Wakes:   "expire before a leave"}),
 	memberTwin("forgetful", broken.Forgetful, engine.Scenario{Doc: "all members are told as gone at a disconnection",
 		Source: "derived from watchers that clear their lists", Faults: faults.MustParse("disconnect=1"),
 		Caught: []string{"departure"},
@@ -50,7 +58,7 @@ var memberScenarios = []engine.Scenario{
 func memberTwin(name string, f broken.Flaw, s engine.Scenario) engine.Scenario {
 	s.Name, s.Row = "members/"+name, int(f)
 	if s.Program == nil {
-		s.Rounds, s.Program = 20, inGroup(newBrokenGroup(f), stay)
+		s.Rounds, s.Program = 20, workload.InGroup(newBrokenGroup(f), workload.StayInGroup)
 	}
-	return memberScenario(s)
+	return workload.BaseGroup(s)
 }

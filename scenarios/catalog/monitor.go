@@ -12,6 +12,7 @@ import (
 	"zksim/recipes"
 	"zksim/recipes/broken"
 	"zksim/scenarios/engine"
+	"zksim/scenarios/workload"
 )
 
 // watchman is a monitor under test.
@@ -65,7 +66,7 @@ func monitor(p *engine.Process, newMonitor func(p *engine.Process, opt recipes.M
 }
 
 // holdFor has the lock for d, and says for how long it can have had it at most.
-func holdFor(p *engine.Process, o engine.Object, l sharedLocker, read bool, d time.Duration) error {
+func holdFor(p *engine.Process, o engine.Object, l workload.FullRWLocker, read bool, d time.Duration) error {
 	op, lock, end, unlock := "lock", l.Lock, "unlock", l.Unlock
 	if read {
 		op, lock, end, unlock = "rlock", l.RLock, "runlock", l.RUnlock
@@ -107,7 +108,8 @@ var monitorScenarios = []engine.Scenario{
 	monitorScenario(engine.Scenario{
 		Name: "monitor/monitor", Doc: "a monitor tells who holds a read/write lock for too long, under every fault",
 		Rounds: 2, Program: monitored(3, newMonitor), Faults: rwFaults, Clients: 4,
-		Goals: []engine.Goal{{Name: "an alarm", Reached: told("overdue")}, {Name: "an alarm of a reader that is not the first", Reached: laterReader}},
+		Goals: []engine.Goal{{Name: "an alarm",
+			Reached: workload.Told("overdue")}, {Name: "an alarm of a reader that is not the first", Reached: laterReader}},
 	}),
 
 	monitorScenario(engine.Scenario{

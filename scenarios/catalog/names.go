@@ -11,6 +11,7 @@ import (
 	"zksim/recipes"
 	"zksim/recipes/broken"
 	"zksim/scenarios/engine"
+	"zksim/scenarios/workload"
 )
 
 // names is a name service under test.
@@ -75,11 +76,11 @@ func (u nameUser) round(value int, register func(ctx context.Context, data []byt
 		})
 	}
 	if own {
-		err = errors.Join(ignoreCanceled(err), u.do(history.Event{Op: "unregister", Path: name}, func(ctx context.Context, _ *history.Event) error {
+		err = errors.Join(workload.IgnoreCanceled(err), u.do(history.Event{Op: "unregister", Path: name}, func(ctx context.Context, _ *history.Event) error {
 			return u.n.Unregister(ctx, name)
 		}))
 	}
-	return ignoreCanceled(err)
+	return workload.IgnoreCanceled(err)
 }
 
 // do records one operation; f completes the event of its end.
@@ -95,16 +96,9 @@ func (u nameUser) do(e history.Event, f func(ctx context.Context, e *history.Eve
 	return e.Err
 }
 
-func ignoreCanceled(err error) error {
-	if errors.Is(err, context.Canceled) {
-		return nil
-	}
-	return err
-}
-
 // namesScenario is what all scenarios of name services have in common.
 func namesScenario(s engine.Scenario) engine.Scenario {
-	s = withDefaults(s, 3)
+	s = workload.WithDefaults(s, 3)
 	s.Setup = makeZnodes(namesDir, "")
 	s.Checkers = []checkers.Checker{checkers.Names{}, checkers.Liveness{}, checkers.Quiescence{}, checkers.Tree{}, checkers.Steps{}}
 	return s
@@ -125,10 +119,12 @@ var namesScenarios = []engine.Scenario{
 		Rounds: 3, Program: nameRounds(func(p *engine.Process) names {
 			return recipes.NewNames(p.Conn, p.Env, p.Path(namesDir), recipes.NamesOptions{})
 		}),
-		Goals: []engine.Goal{goalLostMulti,
-			{Name: "a name that is taken", Reached: answered("register", func(e *history.Event) bool { return e.OK })},
-			{Name: "a name with a number", Reached: answered("register", func(e *history.Event) bool { return e.Err == nil && e.Path != "all" })},
-			{Name: "a name that is given up while its client cannot know", Reached: answered("unregister", func(e *history.Event) bool { return e.Err == context.Canceled })}},
+		Goals: []engine.Goal{workload.GoalLostMulti,
+			{Name: "a name that is taken", Reached: workload.Answered("register", func(e *history.Event) bool { return e.OK })},
+			{Name: "a name with a number",
+				Reached: workload.Answered("register", func(e *history.Event) bool { return e.Err == nil && e.Path != "all" })},
+			{Name: "a name that is given up while its client cannot know",
+				Reached: workload.Answered("unregister", func(e *history.Event) bool { return e.Err == context.Canceled })}},
 	}),
 
 	namesTwin(broken.AssumeOwn, engine.Scenario{Name: "names/assume-own",

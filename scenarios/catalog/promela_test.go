@@ -16,6 +16,7 @@ import (
 	"zksim/faults"
 	"zksim/recipes"
 	"zksim/scenarios/engine"
+	"zksim/scenarios/workload"
 )
 
 // requireSpin makes a missing spin an error.
@@ -38,7 +39,7 @@ type promelaFlaw struct {
 var promelaModels = []promelaModel{
 	{"lock", lockScenario(engine.Scenario{Program: func(p *engine.Process) {
 		l := newLock(p)
-		if err := lockOnce(p, p.Register(l.Znodes), l, 2, false); err != nil {
+		if err := workload.LockOnce(p, p.Register(l.Znodes), l, 2, false); err != nil {
 			p.Fail(err)
 		}
 	}}), []promelaFlaw{
@@ -46,15 +47,18 @@ var promelaModels = []promelaModel{
 		{macro: "NO_OWN_CHECK", bounds: "-DN=2 -DLOSSES=1 -DEXPIRIES=1"},
 		{macro: "IGNORE_EXISTS", bounds: "-DN=2"},
 	}},
-	{"double_barrier", doubleBarrierScenario(engine.Scenario{Rounds: 1, Setup: doubleBarrierTwin("", 0, engine.Scenario{}, meeting{}).Setup},
-		meeting{stay: 1, enter: limited, leave: unlimited, newBarrier: newDoubleBarrier(recipes.LeaveLowest)}),
+	{"double_barrier", workload.BaseDoubleBarrier(engine.Scenario{Rounds: 1,
+		Setup: doubleBarrierTwin("", 0, engine.Scenario{}, workload.Meeting{}).Setup},
+		workload.Meeting{Stay: 1, Enter: workload.Limited, Leave: workload.Unlimited,
+			NewBarrier: newDoubleBarrier(recipes.LeaveLowest)}),
 		[]promelaFlaw{
 			{macro: "COUNT_READY", bounds: "-DN=2"},
 			{macro: "COUNT_ONLY", bounds: "-DN=2"},
 			{macro: "LEAVE_ONCE", bounds: "-DN=3"},
 			{macro: "WAIT_GONE", bounds: "-DN=2 -DLATE=1", seedsOnly: true},
 		}},
-	{"queue", queueScenario(engine.Scenario{Rounds: 1, Program: exchange(0, false, newQueue(recipes.QueueOptions{}))}), []promelaFlaw{
+	{"queue", queueScenario(engine.Scenario{Rounds: 1,
+		Program: workload.Exchange(0, false, newQueue(recipes.QueueOptions{}))}), []promelaFlaw{
 		{macro: "DELETE_LOST", bounds: "-DN=2 -DLOSSES=1"},
 		{macro: "PUT_TWICE", bounds: "-DN=2 -DLOSSES=1"},
 		{macro: "BLIND_WAIT", bounds: "-DN=2"},

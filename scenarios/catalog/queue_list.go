@@ -8,6 +8,7 @@ import (
 	"zksim/recipes"
 	"zksim/recipes/broken"
 	"zksim/scenarios/engine"
+	"zksim/scenarios/workload"
 )
 
 // queueFaults is every fault, and the end of the sequence numbers.
@@ -16,47 +17,44 @@ var queueFaults = append(faults.Contract(), faults.Rule{Fault: "sequence", Budge
 // exchangeFaults are those of clients that put as many items as they take: nobody waits by a watch.
 var exchangeFaults = queueFaults.Except("watch-delay")
 
-// everyQueue is what every queue must satisfy, whatever its order.
-var everyQueue = []checkers.Checker{checkers.LostItem{}, checkers.DoubledItem{}, checkers.DoubledEffect{},
-	checkers.Liveness{}, checkers.Quiescence{}, checkers.Tree{}, checkers.Steps{}}
-
 // queueScenarios are those of the queues.
 var queueScenarios = append([]engine.Scenario{
 	queueScenario(engine.Scenario{
 		Name: "queue/queue", Doc: "clients put and take, at most once, under every fault",
-		Alike: exchangers, Rounds: 2, Program: exchange(0, false, newQueue(recipes.QueueOptions{})), Faults: exchangeFaults,
-		Goals: []engine.Goal{goalLostPut, goalLostTake, goalUnknownPut, goalUnknownTake},
+		Alike: workload.Exchangers, Rounds: 2, Program: workload.Exchange(0, false, newQueue(recipes.QueueOptions{})),
+		Faults: exchangeFaults,
+		Goals:  []engine.Goal{workload.GoalLostPut, workload.GoalLostTake, workload.GoalUnknownPut, workload.GoalUnknownTake},
 	}).Without("doubled-effect"), // nobody acknowledges
 	queueScenario(engine.Scenario{
 		Name: "queue/claims", Doc: "clients put, claim and acknowledge, at least once, under every fault",
-		Rounds: 2, Program: exchange(0, true, newQueue(recipes.QueueOptions{})), Faults: exchangeFaults,
-		Goals: []engine.Goal{goalLostPut, goalLostAck, goalUnknownAck, goalClaimLost, goalAgain},
+		Rounds: 2, Program: workload.Exchange(0, true, newQueue(recipes.QueueOptions{})), Faults: exchangeFaults,
+		Goals: []engine.Goal{workload.GoalLostPut, workload.GoalLostAck, workload.GoalUnknownAck, workload.GoalClaimLost, workload.GoalAgain},
 	}),
 	queueScenario(engine.Scenario{
 		Name: "queue/feed", Doc: "consumers wait for the items of one producer, all at once",
-		Rounds: 2, Program: feed(false, newQueue(recipes.QueueOptions{})), Faults: queueFaults,
-		Goals: []engine.Goal{goalWoken, goalEmpty, goalUnknownPut},
+		Rounds: 2, Program: workload.Feed(false, newQueue(recipes.QueueOptions{})), Faults: queueFaults,
+		Goals: []engine.Goal{workload.GoalWoken, workload.GoalEmpty, workload.GoalUnknownPut},
 	}).Without("doubled-effect"),
 	queueScenario(engine.Scenario{
 		Name: "queue/feed-claims", Doc: "consumers wait for the items of one producer, and for claims that are given up",
-		Rounds: 2, Program: feed(true, newQueue(recipes.QueueOptions{})), Faults: queueFaults,
-		Goals: []engine.Goal{goalWoken, goalClaimLost, goalAgain},
+		Rounds: 2, Program: workload.Feed(true, newQueue(recipes.QueueOptions{})), Faults: queueFaults,
+		Goals: []engine.Goal{workload.GoalWoken, workload.GoalClaimLost, workload.GoalAgain},
 	}),
 	queueScenario(engine.Scenario{
 		Name: "queue/turns", Doc: "consumers wait for the items of one producer, one behind the other",
-		Rounds: 2, Program: feed(true, newQueue(recipes.QueueOptions{Turns: true})), Faults: queueFaults,
-		Goals: []engine.Goal{goalWoken, goalClaimLost, goalAgain},
+		Rounds: 2, Program: workload.Feed(true, newQueue(recipes.QueueOptions{Turns: true})), Faults: queueFaults,
+		Goals: []engine.Goal{workload.GoalWoken, workload.GoalClaimLost, workload.GoalAgain},
 	}),
 	queueScenario(engine.Scenario{
 		Name: "queue/hand-over", Doc: "an item is claimed, and given up or lost, by all but the last of its consumers",
-		Program: handOver(newQueue(recipes.QueueOptions{})), Faults: faults.Contract(), // one item ends no sequence
-		Goals: []engine.Goal{goalReleased, goalAgain},
+		Program: workload.HandOver(newQueue(recipes.QueueOptions{})), Faults: faults.Contract(), // one item ends no sequence
+		Goals: []engine.Goal{workload.GoalReleased, workload.GoalAgain},
 	}),
 }, queueTwins(newBrokenQueue)...)
 
 // queueTwins are the broken queues, each made by newQueue.
-func queueTwins(newQueue func(broken.Flaw) func(*engine.Process) queue) []engine.Scenario {
-	twin := func(f broken.Flaw, program func(newQueue func(*engine.Process) queue) func(*engine.Process), s engine.Scenario) engine.Scenario {
+func queueTwins(newQueue func(broken.Flaw) func(*engine.Process) workload.Consumer) []engine.Scenario {
+	twin := func(f broken.Flaw, program func(newQueue func(*engine.Process) workload.Consumer) func(*engine.Process), s engine.Scenario) engine.Scenario {
 		s.Row, s.Program = int(f), program(newQueue(f))
 		return queueScenario(s)
 	}
@@ -89,11 +87,11 @@ func queueTwins(newQueue func(broken.Flaw) func(*engine.Process) queue) []engine
 			Doc:    "on a cancelled context the item that was perhaps removed is forgotten",
 			Source: "derived from cancel-leak", Faults: faults.MustParse("cancel=9 lose-reply=9@op=multi"),
 			Caught: []string{"lost-item"}, Wakes: "cancel with lose-reply"}),
-		twin(broken.ItemsOnly, handOver, engine.Scenario{Name: "queue/items-only",
+		twin(broken.ItemsOnly, workload.HandOver, engine.Scenario{Name: "queue/items-only",
 			Doc:    "a consumer that waits hears nothing of a claim that is given up",
 			Source: "derived from Curator's queues",
 			Caught: []string{"quiescence"}, Wakes: "the schedule alone"}),
-		twin(broken.StaleTake, poll, engine.Scenario{Name: "queue/stale-take", Rounds: 4,
+		twin(broken.StaleTake, workload.Poll, engine.Scenario{Name: "queue/stale-take", Rounds: 4,
 			Doc:    "the queue is called empty by a server that lags",
 			Source: "derived from stale reads", Clients: 2, Servers: []int{3}, Faults: faults.MustParse("stale-read=3"),
 			Caught: []string{"fifo"}, Wakes: "a server that lags"}),
@@ -102,32 +100,32 @@ func queueTwins(newQueue func(broken.Flaw) func(*engine.Process) queue) []engine
 
 // The programs of the twins. More is put than taken, lest a loss show as
 // somebody's waiting.
-func takeSome(newQueue func(*engine.Process) queue) func(*engine.Process) {
-	return exchange(1, false, newQueue)
+func takeSome(newQueue func(*engine.Process) workload.Consumer) func(*engine.Process) {
+	return workload.Exchange(1, false, newQueue)
 }
-func claimSome(newQueue func(*engine.Process) queue) func(*engine.Process) {
-	return exchange(1, true, newQueue)
+func claimSome(newQueue func(*engine.Process) workload.Consumer) func(*engine.Process) {
+	return workload.Exchange(1, true, newQueue)
 }
-func feedTakers(newQueue func(*engine.Process) queue) func(*engine.Process) {
-	return feed(false, newQueue)
+func feedTakers(newQueue func(*engine.Process) workload.Consumer) func(*engine.Process) {
+	return workload.Feed(false, newQueue)
 }
 
 // priorityQueueScenarios are those of the priority queues.
 var priorityQueueScenarios = append([]engine.Scenario{
 	priorityScenario(engine.Scenario{
 		Name: "priority-queue/queue", Doc: "clients put with priorities and take, at most once, under every fault",
-		Rounds: 2, Program: exchange(0, false, newPriorityQueue), Faults: exchangeFaults,
-		Goals: []engine.Goal{goalLostPut, goalLostTake},
+		Rounds: 2, Program: workload.Exchange(0, false, newPriorityQueue), Faults: exchangeFaults,
+		Goals: []engine.Goal{workload.GoalLostPut, workload.GoalLostTake},
 	}).Without("doubled-effect"),
 	priorityScenario(engine.Scenario{
 		Name: "priority-queue/claims", Doc: "clients put with priorities, claim and acknowledge, at least once, under every fault",
-		Rounds: 2, Program: exchange(0, true, newPriorityQueue), Faults: exchangeFaults,
-		Goals: []engine.Goal{goalLostAck, goalClaimLost},
+		Rounds: 2, Program: workload.Exchange(0, true, newPriorityQueue), Faults: exchangeFaults,
+		Goals: []engine.Goal{workload.GoalLostAck, workload.GoalClaimLost},
 	}),
 }, priorityTwins(newBrokenPriorityQueue)...)
 
 // priorityTwins are the broken priority queues, each made by newQueue.
-func priorityTwins(newQueue func(broken.Flaw) func(*engine.Process) queue) []engine.Scenario {
+func priorityTwins(newQueue func(broken.Flaw) func(*engine.Process) workload.Consumer) []engine.Scenario {
 	return []engine.Scenario{
 		priorityScenario(engine.Scenario{Name: "priority-queue/stale-list", Row: int(broken.StaleList),
 			Doc:    "a list of items is used to its end while better ones come",
@@ -142,11 +140,11 @@ func priorityTwins(newQueue func(broken.Flaw) func(*engine.Process) queue) []eng
 
 // queueScenario is what all scenarios of queues have in common.
 func queueScenario(s engine.Scenario) engine.Scenario {
-	s.Setup, s.Checkers = queueSetup, append(slices.Clone(everyQueue), checkers.FIFO{})
+	s.Setup, s.Checkers = queueSetup, append(slices.Clone(workload.EveryQueue), checkers.FIFO{})
 	if s.Source == "" {
 		s.Source = "ZooKeeper recipes page, Queues"
 	}
-	return withDefaults(s, 3)
+	return workload.WithDefaults(s, 3)
 }
 
 func priorityScenario(s engine.Scenario) engine.Scenario {
@@ -154,6 +152,6 @@ func priorityScenario(s engine.Scenario) engine.Scenario {
 		s.Source = "ZooKeeper recipes page, Priority Queues"
 	}
 	s = queueScenario(s)
-	s.Checkers = append(slices.Clone(everyQueue), checkers.PriorityOrder{Of: itemPriority})
+	s.Checkers = append(slices.Clone(workload.EveryQueue), checkers.PriorityOrder{Of: workload.ItemPriority})
 	return s
 }

@@ -8,13 +8,14 @@ import (
 	"zksim/recipes"
 	"zksim/recipes/broken"
 	"zksim/scenarios/engine"
+	"zksim/scenarios/workload"
 )
 
 // A twin is caught because of its flaw alone: without it, what is left of it
 // holds under the same faults.
 func TestQueuesWithoutTheirFlawsHold(t *testing.T) {
-	healthy := func(f func(broken.Flaw) func(*engine.Process) queue) func(broken.Flaw) func(*engine.Process) queue {
-		return func(broken.Flaw) func(*engine.Process) queue { return f(0) }
+	healthy := func(f func(broken.Flaw) func(*engine.Process) workload.Consumer) func(broken.Flaw) func(*engine.Process) workload.Consumer {
+		return func(broken.Flaw) func(*engine.Process) workload.Consumer { return f(0) }
 	}
 	for _, s := range append(queueTwins(healthy(newBrokenQueue)), priorityTwins(healthy(newBrokenPriorityQueue))...) {
 		s.Caught = nil
@@ -37,10 +38,14 @@ func TestQueuesHoldInACrowd(t *testing.T) {
 	}
 	turns := newQueue(recipes.QueueOptions{Turns: true})
 	for _, s := range []engine.Scenario{
-		queueScenario(engine.Scenario{Name: "crowd/take", Clients: 5, Rounds: 3, Program: exchange(0, false, turns), Faults: many}),
-		queueScenario(engine.Scenario{Name: "crowd/claim", Clients: 5, Rounds: 3, Program: exchange(0, true, newQueue(recipes.QueueOptions{})), Faults: many}),
-		queueScenario(engine.Scenario{Name: "crowd/feed", Clients: 6, Rounds: 3, Program: feed(true, newQueue(recipes.QueueOptions{})), Faults: many}),
-		priorityScenario(engine.Scenario{Name: "crowd/priority", Clients: 5, Rounds: 4, Program: feed(false, newPriorityQueue), Faults: many}),
+		queueScenario(engine.Scenario{Name: "crowd/take", Clients: 5, Rounds: 3, Program: workload.Exchange(0, false, turns),
+			Faults: many}),
+		queueScenario(engine.Scenario{Name: "crowd/claim", Clients: 5, Rounds: 3,
+			Program: workload.Exchange(0, true, newQueue(recipes.QueueOptions{})), Faults: many}),
+		queueScenario(engine.Scenario{Name: "crowd/feed", Clients: 6, Rounds: 3,
+			Program: workload.Feed(true, newQueue(recipes.QueueOptions{})), Faults: many}),
+		priorityScenario(engine.Scenario{Name: "crowd/priority", Clients: 5, Rounds: 4,
+			Program: workload.Feed(false, newPriorityQueue), Faults: many}),
 	} {
 		rep, err := engine.Run(context.Background(), &s, engine.Options{Seeds: engine.Range{First: 1, Last: last}})
 		if err != nil || !unharmed(rep) {

@@ -12,11 +12,12 @@ import (
 	"zksim/recipes"
 	"zksim/recipes/broken"
 	"zksim/scenarios/engine"
+	"zksim/scenarios/workload"
 )
 
 // revocable is a lock under test that can be asked back.
 type revocable interface {
-	sharedLocker
+	workload.FullRWLocker
 	Revoked() <-chan zk.Event
 }
 
@@ -94,11 +95,11 @@ func revocableOnce(p *engine.Process, o engine.Object, l revocable, read, force 
 	if read {
 		unlock = l.RUnlock
 		op = "runlock"
-		share(o, l)
+		workload.Share(o, l)
 	} else {
 		znodes := l.Znodes()
 		o.Acquired(znodes[len(znodes)-1], l.Token())
-		work(p, o, l, 3)
+		workload.Work(p, o, l, 3)
 	}
 	hold(p, o, l, force)
 	o.Released()
@@ -152,15 +153,15 @@ var revocableScenarios = []engine.Scenario{
 		Name: "revocable/revocable", Doc: "all holders are asked back under every fault, and give up the lock",
 		Source: "ZooKeeper recipes page, Recoverable Shared Locks",
 		Rounds: 2, Program: revocableRounds(false, newRevocable), Faults: rwFaults,
-		Goals: []engine.Goal{goalExpiry, {Name: "a holder that is told", Reached: told("revoked")},
+		Goals: []engine.Goal{workload.GoalExpiry, {Name: "a holder that is told", Reached: workload.Told("revoked")},
 			{Name: "a lock that is revoked before it is held", Reached: revokedInQueue},
-			{Name: "a lost reply after a revocation", Reached: lostAfter("set", changed)}},
+			{Name: "a lost reply after a revocation", Reached: workload.LostAfter("set", workload.Changed)}},
 	}),
 	revocableScenario(engine.Scenario{
 		Name: "revocable/break", Doc: "all locks are broken under every fault, and holders go on until they hear of it",
 		Source: "ZooKeeper recipes page, laser beams",
 		Rounds: 2, Program: revocableRounds(true, newRevocable), Faults: rwFaults,
-		Goals: []engine.Goal{goalExpiry, {Name: "a write of a holder whose lock was broken", Reached: brokenWrite}},
+		Goals: []engine.Goal{workload.GoalExpiry, {Name: "a write of a holder whose lock was broken", Reached: brokenWrite}},
 	}),
 
 	revocableScenario(engine.Scenario{

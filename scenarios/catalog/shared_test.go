@@ -4,18 +4,20 @@ import (
 	"context"
 	"slices"
 	"testing"
+
 	"zksim/scenarios/engine"
+	"zksim/scenarios/workload"
 )
 
 // A twin is a control only if it is caught because of its flaw.
 func TestTwinsOfSharedLocksHoldWithoutTheirFlaws(t *testing.T) {
 	for name, program := range map[string]func(p *engine.Process){
-		"rwlock/sibling-wait":    sharedRounds(newBrokenRW(0)),
-		"rwlock/downgrade":       sharedRounds(newBrokenRW(0)),
+		"rwlock/sibling-wait":    workload.SharedRounds(newBrokenRW(0)),
+		"rwlock/downgrade":       workload.SharedRounds(newBrokenRW(0)),
 		"rwlock/watch-directory": func(p *engine.Process) { sharedFanOut(p, newBrokenRW(0)) },
-		"rwlock/readers-queue":   sharedRounds(newBrokenRW(0)),
-		"semaphore/count-first":  leaseRounds(newBrokenSemaphore(0)),
-		"semaphore/leaked-lease": leaseRounds(newBrokenSemaphore(0)),
+		"rwlock/readers-queue":   workload.SharedRounds(newBrokenRW(0)),
+		"semaphore/count-first":  workload.LeaseRounds(newBrokenSemaphore(0)),
+		"semaphore/leaked-lease": workload.LeaseRounds(newBrokenSemaphore(0)),
 		"revocable/late-revoke":  revocableRounds(false, newBrokenRevocable(0)),
 		"revocable/deaf-holder":  revocableRounds(true, newBrokenRevocable(0)),
 		"monitor/busy-lock":      monitored(0, newBrokenMonitor(0, holdLimit)),

@@ -9,11 +9,12 @@ import (
 	"zksim/checkers"
 	"zksim/model/history"
 	"zksim/scenarios/engine"
+	"zksim/scenarios/workload"
 	"zksim/sim"
 )
 
 func TestTimedRunsAreAFunctionOfTheSeed(t *testing.T) {
-	s := lockScenario(engine.Scenario{Name: "test/timed", Clients: 30, Rounds: 2, Program: lockRounds(newLock)})
+	s := lockScenario(engine.Scenario{Name: "test/timed", Clients: 30, Rounds: 2, Program: workload.LockRounds(newLock)})
 	r := engine.NewRunner()
 	defer r.Close()
 	res, times := r.Timed(&s, 7, sim.DefaultTiming)
@@ -34,7 +35,7 @@ func TestTimedRunsAreAFunctionOfTheSeed(t *testing.T) {
 }
 
 func TestATimedRunEndsWhenItIsDone(t *testing.T) {
-	s := lockScenario(engine.Scenario{Name: "test/timed", Clients: 5, Rounds: 2, Program: lockRounds(newLock)})
+	s := lockScenario(engine.Scenario{Name: "test/timed", Clients: 5, Rounds: 2, Program: workload.LockRounds(newLock)})
 	r := engine.NewRunner()
 	defer r.Close()
 	whole, times := r.Timed(&s, 7, sim.DefaultTiming)
@@ -56,7 +57,8 @@ func TestATimedRunEndsWhenItIsDone(t *testing.T) {
 func BenchmarkTimed(b *testing.B) {
 	for _, clients := range []int{100, 400} {
 		b.Run(strconv.Itoa(clients), func(b *testing.B) {
-			s := lockScenario(engine.Scenario{Name: "bench", Clients: clients, Rounds: 1, Program: lockRounds(newSingleNodeLock)})
+			s := lockScenario(engine.Scenario{Name: "bench", Clients: clients, Rounds: 1,
+				Program: workload.LockRounds(newSingleNodeLock)})
 			s.Checkers = nil
 			r := engine.NewRunner()
 			defer r.Close()

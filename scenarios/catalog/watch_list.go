@@ -4,29 +4,32 @@ import (
 	"zksim/faults"
 	"zksim/recipes/broken"
 	"zksim/scenarios/engine"
+	"zksim/scenarios/workload"
 )
 
 // watchScenarios are those of the watchers, cacheScenarios that of the cache.
 var (
 	cacheScenarios = []engine.Scenario{
-		watchScenario(engine.Scenario{Name: "cache/children", Doc: "the cache of children under every fault",
+		workload.BaseWatcher(engine.Scenario{Name: "cache/children", Doc: "the cache of children under every fault",
 			Source: "Curator, PathChildrenCache",
-			Rounds: 3, Program: watchAndWrite(childrenCache)}),
+			Rounds: 3, Program: workload.WatchAndWrite(childrenCache)}),
 	}
 	watchScenarios = []engine.Scenario{
-		watchScenario(engine.Scenario{Name: "watch/data", Doc: "the watcher of data under every fault",
+		workload.BaseWatcher(engine.Scenario{Name: "watch/data", Doc: "the watcher of data under every fault",
 			Source: "Kazoo, DataWatch; Junqueira and Reed, ZooKeeper (2013), Dealing with state change",
-			Rounds: 3, Program: watchAndWrite(dataWatch)}),
-		watchScenario(engine.Scenario{Name: "watch/children", Doc: "the watcher of children under every fault",
+			Rounds: 3, Program: workload.WatchAndWrite(dataWatch)}),
+		workload.BaseWatcher(engine.Scenario{Name: "watch/children", Doc: "the watcher of children under every fault",
 			Source: "Kazoo, ChildrenWatch",
-			Rounds: 3, Program: watchAndWrite(childrenWatch)}),
-		watchScenario(engine.Scenario{Name: "watch/patient", Doc: "the watcher that waits until the children have settled, under every fault",
+			Rounds: 3, Program: workload.WatchAndWrite(childrenWatch)}),
+		workload.BaseWatcher(engine.Scenario{Name: "watch/patient",
+			Doc:    "the watcher that waits until the children have settled, under every fault",
 			Source: "Kazoo, PatientChildrenWatch",
-			Rounds: 3, Program: watchAndWrite(patientWatch)}),
+			Rounds: 3, Program: workload.WatchAndWrite(patientWatch)}),
 
 		watchTwin("no-sync", broken.NoSync, engine.Scenario{Doc: "reads in a new session without a sync",
 			Source: "derived from go-zookeeper, which forgets the last zxid with the session", Servers: []int{3},
-			Faults: faults.MustParse("learn-late=20@client=c1 failover=20@client=c1"), Rounds: 40, Program: watchTheOthers(brokenWatch(broken.NoSync, watchItem)), Clients: 6, SafetySteps: 700,
+			Faults: faults.MustParse("learn-late=20@client=c1 failover=20@client=c1"), Rounds: 40,
+			Program: workload.WatchTheOthers(brokenWatch(broken.NoSync, workload.WatchItem)), Clients: 6, SafetySteps: 700,
 			Caught: []string{"monotone"},
 			Wakes:  "expire, then a server that lags"}),
 		watchTwin("read-first", broken.ReadFirst, engine.Scenario{Doc: "reads, and then leaves the watch by another request",
@@ -53,7 +56,7 @@ var (
 func watchTwin(name string, f broken.Flaw, s engine.Scenario) engine.Scenario {
 	s.Name, s.Row = "watch/"+name, int(f)
 	if s.Program == nil {
-		s.Rounds, s.Program = 3, watchAndWrite(brokenWatch(f, watchItem))
+		s.Rounds, s.Program = 3, workload.WatchAndWrite(brokenWatch(f, workload.WatchItem))
 	}
-	return watchScenario(s)
+	return workload.BaseWatcher(s)
 }

@@ -4,7 +4,9 @@ import (
 	"context"
 	"slices"
 	"testing"
+
 	"zksim/scenarios/engine"
+	"zksim/scenarios/workload"
 )
 
 // The twins are caught because of their flaws: without them they hold.
@@ -17,16 +19,16 @@ func TestWatchersAndGroupsWithoutTheirFlawsHold(t *testing.T) {
 		twin    string
 		program func(p *engine.Process)
 	}{
-		{"watch/no-sync", watchTheOthers(brokenWatch(0, watchItem))},
-		{"watch/read-first", watchAndWrite(brokenWatch(0, watchItem))},
-		{"watch/deaf", watchAndWrite(brokenWatch(0, watchItem))},
-		{"watch/by-version", watchAndWrite(brokenWatch(0, watchItem))},
+		{"watch/no-sync", workload.WatchTheOthers(brokenWatch(0, workload.WatchItem))},
+		{"watch/read-first", workload.WatchAndWrite(brokenWatch(0, workload.WatchItem))},
+		{"watch/deaf", workload.WatchAndWrite(brokenWatch(0, workload.WatchItem))},
+		{"watch/by-version", workload.WatchAndWrite(brokenWatch(0, workload.WatchItem))},
 		{"watch/trusting", watchAtWork(0)},
-		{"members/flapping", inGroup(newBrokenGroup(0), stay)},
-		{"members/once", inGroup(newBrokenGroup(0), stay)},
-		{"members/any-znode", inGroup(newBrokenGroup(0), insist)},
-		{"members/leave-by-name", inGroup(newBrokenGroup(0), comeAndGo)},
-		{"members/forgetful", inGroup(newBrokenGroup(0), stay)},
+		{"members/flapping", workload.InGroup(newBrokenGroup(0), workload.StayInGroup)},
+		{"members/once", workload.InGroup(newBrokenGroup(0), workload.StayInGroup)},
+		{"members/any-znode", workload.InGroup(newBrokenGroup(0), workload.Insist)},
+		{"members/leave-by-name", workload.InGroup(newBrokenGroup(0), workload.ComeAndGo)},
+		{"members/forgetful", workload.InGroup(newBrokenGroup(0), workload.StayInGroup)},
 	} {
 		s := *Named(x.twin)
 		s.Program, s.Caught = x.program, nil

@@ -12,6 +12,7 @@ import (
 	"zksim/model"
 	"zksim/model/history"
 	"zksim/scenarios/engine"
+	"zksim/scenarios/workload"
 )
 
 // znodeScenarios judge ZooKeeper itself, or the simulation of it, rather than a
@@ -30,7 +31,7 @@ var znodeScenarios = []engine.Scenario{
 }
 
 func znodeScenario(s engine.Scenario) engine.Scenario {
-	s = withDefaults(s, 3)
+	s = workload.WithDefaults(s, 3)
 	s.Rounds = 8
 	s.Setup = []model.Request{{Op: model.OpCreate, Path: "/znodes", ACL: zk.WorldACL(zk.PermAll)}}
 	s.Checkers = []checkers.Checker{checkers.Znodes{}, checkers.Liveness{}, checkers.Quiescence{}, checkers.Steps{}}
@@ -119,5 +120,6 @@ var (
 		}
 		return false
 	}}
-	goalBadVersion = engine.Goal{Name: "a set whose condition does not hold", Reached: returned("set", zk.ErrBadVersion)}
+	goalBadVersion = engine.Goal{Name: "a set whose condition does not hold",
+		Reached: workload.Returned("set", zk.ErrBadVersion)}
 )

@@ -17,12 +17,20 @@ type Coverage struct {
 	Rules   []RuleCount // of the fault plan; rules with the same fault and aim are one
 	Holders int         // the most objects that held the lock at once, from Acquired to Released, Lost or Crashed
 	Reached []int       // in how many runs each goal was reached
+	// Sometimes are the sentences of Process.Sometimes, in the order in which runs came by.
+	Sometimes []SentenceCount
 	// Gaps are the reasons why the scenario is inconclusive although nothing is violated and
 	// all goals are reached: checkers that had nothing to judge, and rules that never struck.
 	Gaps []string
 	// Quiet are the rules that never struck and are no gap: they could have, or were part of too few
 	// plans to tell; see [faults.Rule.Enough].
 	Quiet []string
+}
+
+// SentenceCount is in how many runs a sentence of Process.Sometimes held.
+type SentenceCount struct {
+	Sentence string
+	Held     int
 }
 
 // RuleCount is how often a rule of a fault plan has struck.
@@ -43,6 +51,7 @@ type coverer struct {
 	goals  []int
 	needs  []need
 	judged []atomic.Bool // needs that were met; look leaves these out
+	wishes []SentenceCount
 	runs   int
 	most   int
 }
@@ -60,6 +69,7 @@ type sight struct {
 	on      []bool          // which of them were part of the plan
 	goals   []bool
 	had     []uint64 // of each need, by bit; nil: all were met before
+	wishes  []SentenceCount
 	holders int
 }
 
@@ -71,7 +81,7 @@ func newCoverer(s *Scenario) *coverer {
 			c.rules = append(c.rules, RuleCount{Rule: r})
 		}
 	}
-	for _, x := range s.Checkers {
+	for _, x := range s.Judges() {
 		if d, ok := x.(checkers.Declaring); ok {
 			c.needs = append(c.needs, need{checker: x.Name(), Needs: d.Needs()})
 		}
@@ -98,6 +108,7 @@ func (c *coverer) look(r *Runner, res *Result) sight {
 	for i, g := range c.Goals {
 		x.goals[i] = g.Reached(res.History)
 	}
+	x.wishes = wishes(nil, res.History)
 	for i := range c.needs {
 		if c.judged[i].Load() {
 			continue
@@ -133,6 +144,9 @@ func (c *coverer) add(x *sight) {
 			c.goals[i]++
 		}
 	}
+	for _, y := range x.wishes {
+		c.wishes = wish(c.wishes, y.Sentence, y.Held)
+	}
 	for i, had := range x.had {
 		if had == 1<<len(c.needs[i].Seen)-1 {
 			c.judged[i].Store(true)
@@ -143,7 +157,7 @@ func (c *coverer) add(x *sight) {
 
 // report sums up.
 func (c *coverer) report() Coverage {
-	cov := Coverage{Rules: c.rules, Holders: c.most, Reached: c.goals}
+	cov := Coverage{Rules: c.rules, Holders: c.most, Reached: c.goals, Sometimes: c.wishes}
 	for i := range c.needs {
 		if !c.judged[i].Load() {
 			cov.Gaps = append(cov.Gaps, fmt.Sprintf("%s judged nothing in %s: %s", c.needs[i].checker,
@@ -203,6 +217,32 @@ func holders(h *history.History) (most int) {
 	return most
 }
 
+// wishes appends the sentences of Process.Sometimes in a history, each once, with 1 if it held.
+func wishes(list []SentenceCount, h *history.History) []SentenceCount {
+	for i := range h.Events {
+		e := &h.Events[i]
+		if e.Kind != history.Told || e.Op != checkers.ToldSometimes {
+			continue
+		}
+		held := 0
+		if e.OK && !slices.Contains(list, SentenceCount{e.Path, 1}) {
+			held = 1
+		}
+		list = wish(list, e.Path, held)
+	}
+	return list
+}
+
+// wish adds to what is known of a sentence.
+func wish(list []SentenceCount, sentence string, held int) []SentenceCount {
+	i := slices.IndexFunc(list, func(x SentenceCount) bool { return x.Sentence == sentence })
+	if i < 0 {
+		return append(list, SentenceCount{sentence, held})
+	}
+	list[i].Held += held
+	return list
+}
+
 // caller is an object of a client.
 type caller struct{ client, object int32 }
 
@@ -232,6 +272,9 @@ func (r *Report) Summary() []string {
 	var goals []string
 	for i, g := range r.Scenario.Goals {
 		goals = append(goals, fmt.Sprintf("%s in %s", g.Name, RunsText(r.Reached[i])))
+	}
+	for _, x := range r.Sometimes {
+		goals = append(goals, fmt.Sprintf("%s in %s", x.Sentence, RunsText(x.Held)))
 	}
 	add("goals", goals)
 	return lines

@@ -12,8 +12,6 @@ import (
 	"zksim/model/history"
 	"zksim/recipes"
 	"zksim/sim"
-
-	"github.com/go-zookeeper/zk"
 )
 
 // The simulated connection and environment are what recipes are written for.
@@ -47,6 +45,11 @@ type Scenario struct {
 
 	Checkers []checkers.Checker
 	Goals    []Goal
+
+	// Finally, if not nil, is one more checker, called "finally": of each run that has come to rest it returns an
+	// error that says what is wrong, if something is. It may look at all that was recorded, but for steps.
+	Finally func(h *history.History) error
+
 	// Words are operations that the program records and that nobody is to judge. Any other
 	// word must be one that a checker knows, see [checkers.Needs], so that none is misspelled.
 	Words []string
@@ -75,9 +78,18 @@ func (s Scenario) Without(names ...string) Scenario {
 	return s
 }
 
-// Mkdir returns a request for Scenario.Setup: it makes a persistent znode without data that everybody may use.
-func Mkdir(path string) model.Request {
-	return model.Request{Op: model.OpCreate, Path: path, ACL: zk.WorldACL(zk.PermAll)}
+// Judges returns the checkers of the scenario, Finally included.
+func (s *Scenario) Judges() []checkers.Checker {
+	if s.Finally == nil {
+		return s.Checkers
+	}
+	return append(slices.Clip(s.Checkers), checkers.Finally{Judge: s.Finally})
+}
+
+// Listed returns the scenario with Finally among its Checkers.
+func (s Scenario) Listed() Scenario {
+	s.Checkers, s.Finally = s.Judges(), nil
+	return s
 }
 
 // Goal is something that must happen in at least one run, so that no scenario holds

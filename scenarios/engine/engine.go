@@ -108,7 +108,7 @@ func Run(ctx context.Context, s *Scenario, o Options) (Report, error) {
 	}
 	o.Workers = min(o.Workers, maxWorkers)
 	e := &engine{Scenario: s, Options: o, ctx: ctx, turn: o.Seeds.First, waiting: map[uint64]outcome{},
-		coverage: newCoverer(s), words: checkers.VocabularyOf(s.Checkers, s.Words)}
+		coverage: newCoverer(s), words: checkers.VocabularyOf(s.Judges(), s.Words)}
 	e.next.Store(o.Seeds.First)
 	e.limit.Store(o.Seeds.Last)
 	if err := e.work(); err != nil {
@@ -340,6 +340,11 @@ func (e *engine) report() Report {
 	for i, g := range e.Goals {
 		if rep.Reached[i] == 0 {
 			rep.Missed = append(rep.Missed, g.Name)
+		}
+	}
+	for _, x := range rep.Sometimes {
+		if x.Held == 0 {
+			rep.Missed = append(rep.Missed, x.Sentence)
 		}
 	}
 	if e.failure != nil {

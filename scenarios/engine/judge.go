@@ -10,10 +10,10 @@ import (
 // Judge returns the verdict on a run. That a broken recipe is caught by the
 // checker that must do it counts for more than what others find.
 func (s *Scenario) Judge(h *history.History) checkers.Verdict {
-	if v, ok := checkers.Caught(h, s.Checkers, s.Caught); ok {
+	if v, ok := checkers.Caught(h, s.Judges(), s.Caught); ok {
 		return v
 	}
-	return checkers.Worst(h, s.Checkers)
+	return checkers.Worst(h, s.Judges())
 }
 
 // JudgeReal is Judge for a run on a real ensemble. A checker that had nothing to judge makes the
@@ -27,7 +27,7 @@ func (s *Scenario) JudgeReal(h *history.History) (checkers.Verdict, error) {
 	if v.Level != checkers.OK {
 		return v, nil
 	}
-	for _, c := range s.Checkers {
+	for _, c := range s.Judges() {
 		d, ok := c.(checkers.Declaring)
 		if !ok {
 			continue
@@ -47,7 +47,7 @@ func lack(x checkers.Need) string { return "it needs " + x.What + "; " + x.Hint 
 
 // Unknown returns an error that names a word of the history that no checker knows; nil if there is none.
 func (s *Scenario) Unknown(h *history.History) error {
-	words := checkers.VocabularyOf(s.Checkers, s.Words)
+	words := checkers.VocabularyOf(s.Judges(), s.Words)
 	return s.strange(words.Unknown(h))
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"sync"
 
+	"zksim/checkers"
 	"zksim/model/history"
 	"zksim/recipes"
 )
@@ -34,6 +35,7 @@ type Host interface {
 	Interruptible(p *Process) (context.Context, context.CancelFunc)
 	Fail(p *Process, why error)
 	Step(p *Process)
+	AtRest(p *Process)
 }
 
 // On returns the process with a host, the folder in which its znodes are, and the resource that is guarded.
@@ -72,6 +74,28 @@ func (p *Process) Step() { p.host.Step(p) }
 
 // Fail records that the program gives up.
 func (p *Process) Fail(why error) { p.host.Fail(p, why) }
+
+// Always records that something that the program takes for granted, in a sentence, holds. Otherwise the run is
+// violated, by the checker "always", and this sentence is what the report says.
+//
+//	p.Always("one leader", leaders <= 1)
+func (p *Process) Always(sentence string, holds bool) {
+	if !holds {
+		p.host.Record(history.Event{Kind: history.Told, Client: int32(p.ID), Op: checkers.ToldBroken, Path: sentence})
+	}
+}
+
+// Sometimes records whether something holds that must hold at this place in at least one run: a goal by the name of
+// the sentence. Where no run comes by, nobody knows of it.
+func (p *Process) Sometimes(sentence string, holds bool) {
+	p.host.Record(history.Event{Kind: history.Told, Client: int32(p.ID), Op: checkers.ToldSometimes,
+		Path: sentence, OK: holds})
+}
+
+// AtRest waits until the faults are over and nothing else can happen, timers included, so that what the program reads
+// next is how things stay. Of several clients that wait so, one goes on after the other. On a real ensemble it waits
+// for two seconds.
+func (p *Process) AtRest() { p.host.AtRest(p) }
 
 // Resource returns the resource that the scenario's locks guard. It is outside
 // of ZooKeeper and shared by all clients.

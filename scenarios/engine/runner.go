@@ -210,8 +210,8 @@ func (r *Runner) run(s *Scenario, p Schedule, ch sim.Chooser) (Result, error) {
 			host: (*simHost)(r), resource: r.resource}
 		s.Program(q)
 	})
-	for _, req := range s.Setup {
-		w.Prepare(req)
+	if err := s.setUp(w); err != nil {
+		return Result{Schedule: p}, err
 	}
 	p.Faults.Prepare(w)
 	err := w.Run(ch)
@@ -270,12 +270,20 @@ func (s *Scenario) accept(p *Schedule) error {
 	}
 	own := x.Blank(0)
 	p.Clients, p.Rounds = own.Clients, own.Rounds
-	return s.Accepts(p.Faults)
+	return s.fits(p.Faults)
 }
 
-// Accepts reports whether a plan can be used with the scenario: an initial fault
+// Accepts reports whether the setup of the scenario can be made and a plan can be used with it: an initial fault
 // changes a znode of the setup.
 func (s *Scenario) Accepts(p faults.Plan) error {
+	if err := s.fits(p); err != nil {
+		return err
+	}
+	return s.setsUp()
+}
+
+// fits is Accepts but for the setup.
+func (s *Scenario) fits(p faults.Plan) error {
 	if !sound(s.Name) {
 		return fmt.Errorf("the name of a scenario is one line of up to %d visible characters, as lock/lock, not %.60q", maxName, s.Name)
 	}
@@ -329,6 +337,8 @@ func (h *simHost) Interruptible(p *Process) (context.Context, context.CancelFunc
 }
 
 func (h *simHost) Step(p *Process) { p.Env.(sim.Env).Yield() }
+
+func (h *simHost) AtRest(p *Process) { p.Env.(sim.Env).AtRest() }
 
 func (h *simHost) Fail(p *Process, why error) {
 	h.world.Clients()[p.ID-1].Own()

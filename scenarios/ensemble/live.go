@@ -122,6 +122,12 @@ func (h *liveHost) Interruptible(*engine.Process) (context.Context, context.Canc
 // step does nothing: real clients move by themselves.
 func (h *liveHost) Step(*engine.Process) {}
 
+// liveRest is how long real clients wait for everything to settle.
+const liveRest = 2 * time.Second
+
+//zksim:ignore only on a real ensemble
+func (h *liveHost) AtRest(*engine.Process) { time.Sleep(liveRest) }
+
 //zksim:ignore only on a real ensemble
 func (h *liveHost) Fail(p *engine.Process, why error) {
 	h.mu.Lock()

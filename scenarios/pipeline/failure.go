@@ -101,7 +101,7 @@ func Curve(ctx context.Context, s *engine.Scenario, schedule engine.Schedule) (*
 
 // Property is what the checker that gave the verdict asks for.
 func Property(s *engine.Scenario, v checkers.Verdict) string {
-	for _, c := range s.Checkers {
+	for _, c := range append(s.Judges(), checkers.Always{}) {
 		if c.Name() == v.Checker {
 			return c.Doc()
 		}

@@ -62,6 +62,7 @@ func (b Bounds) Of(s *engine.Scenario) (Scope, error) {
 			sc.Servers = slices.Min(s.Servers)
 		}
 	}
+	x.Finally = nil // it is among the checkers, if it was asked for
 	sc.Scenario = &x
 	return sc, nil
 }
@@ -94,12 +95,13 @@ func (b Bounds) plan(s *engine.Scenario) (faults.Plan, error) {
 
 // judges returns the checkers.
 func (b Bounds) judges(s *engine.Scenario) ([]checkers.Checker, error) {
+	all := s.Judges()
 	if len(b.Checkers) == 0 {
-		return s.Checkers, nil
+		return all, nil
 	}
 	var list []checkers.Checker
 	if len(b.Checkers) == 1 && b.Checkers[0] == OnlyState {
-		for _, c := range s.Checkers {
+		for _, c := range all {
 			if OfState(c) {
 				list = append(list, c)
 			}
@@ -107,7 +109,7 @@ func (b Bounds) judges(s *engine.Scenario) ([]checkers.Checker, error) {
 		return list, nil
 	}
 	for _, name := range b.Checkers {
-		i := slices.IndexFunc(s.Checkers, func(x checkers.Checker) bool { return x.Name() == name })
+		i := slices.IndexFunc(all, func(x checkers.Checker) bool { return x.Name() == name })
 		if i < 0 {
 			var known []string
 			for _, c := range s.Checkers {
@@ -116,7 +118,7 @@ func (b Bounds) judges(s *engine.Scenario) ([]checkers.Checker, error) {
 			return nil, fmt.Errorf("%s has no checker %q; it has %s, and %s stands for those that need no order of events%s",
 				s.Name, name, strings.Join(known, ", "), OnlyState, edit.Meant(name, append(known, OnlyState)))
 		}
-		list = append(list, s.Checkers[i])
+		list = append(list, all[i])
 	}
 	return list, nil
 }

@@ -24,6 +24,8 @@ type past struct {
 	events    int             // of the run's history that have been looked at
 	found     checkers.Verdict
 	unsure    string // what a monitor could not judge
+	sentences *sentences
+	lenient   bool // what a program says must hold always is nobody's business
 }
 
 func newPast(all []checkers.Checker, monitored bool) *past {
@@ -83,6 +85,7 @@ func (p *past) reset() {
 func (p *past) take(r *engine.Runner) []history.Event {
 	first, events := len(p.shown.Events), r.World().History.Events
 	for _, e := range events[p.events:] {
+		p.assertion(&e)
 		if p.sees[e.Kind] {
 			e.Step = 0
 			if e.Object != 0 {

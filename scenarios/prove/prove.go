@@ -53,6 +53,9 @@ type Result struct {
 	Certificate
 	Counterexample *engine.Result // as found, with the names of its steps
 	Last           Level          // how far the last level has come, be it complete or not
+	// Never are the sentences of Process.Sometimes that hold in no schedule that was explored, sorted. A search that
+	// was resumed knows only of those since then.
+	Never []string
 }
 
 // Prove explores all schedules of a scope: first those without faults, then those
@@ -69,6 +72,10 @@ func Prove(ctx context.Context, sc Scope, o Options) (Result, error) {
 		return Result{}, errors.New("an audit cannot be saved, so it takes no checkpoint")
 	case o.Audit && (sc.Interleave || !o.Reductions.Forget):
 		return Result{}, errors.New("there is nothing to audit where nothing is forgotten, as without that reduction or when code interleaves")
+	}
+	if sc.Scenario.Finally != nil {
+		x := sc.Scenario.Listed()
+		sc.Scenario = &x
 	}
 	if err := newPast(sc.Scenario.Checkers, o.Reductions.Monitors).check(); err != nil {
 		return Result{}, fmt.Errorf("%s: %w", sc.Scenario.Name, err)
@@ -98,10 +105,12 @@ type prover struct {
 	stop   string // the limit that was reached
 	err    error  // of a checkpoint
 	memo   *memo  // of all levels
-	code   uint64 // hash of a run, 0: not known yet
-	saved  time.Time
-	asked  time.Time // for progress
-	before [2]int64  // states and transitions then
+	// sentences are those of Process.Sometimes, of all levels.
+	sentences sentences
+	code      uint64 // hash of a run, 0: not known yet
+	saved     time.Time
+	asked     time.Time // for progress
+	before    [2]int64  // states and transitions then
 }
 
 // level explores the next level, from a checkpoint if there is one, and reports
@@ -130,6 +139,7 @@ func (p *prover) level(ctx context.Context, from *checkpoint) (again bool, err e
 	if s.audit != nil && s.audit.says != "" {
 		return false, Unsaid(s.audit.says)
 	}
+	p.result.Never = p.sentences.never(s.sentences)
 	states, digest := s.known.size()
 	p.result.Last = Level{s.most, states, s.transitions.Load(), s.runs.Load(), s.ends.Load(), fmt.Sprintf("%016x", digest)}
 	switch {

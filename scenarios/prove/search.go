@@ -47,6 +47,8 @@ type search struct {
 	states   atomic.Int64
 	deepest  atomic.Int64
 
+	sentences *sentences // of Process.Sometimes
+
 	mu      sync.Mutex
 	refuted *engine.Result
 	unsure  string
@@ -64,7 +66,7 @@ func newSearch(sc *Scope, reduce Reductions, most int) *search {
 	if x.Broken() { // what others find neither counts nor ends a run
 		x.Checkers = slices.DeleteFunc(slices.Clone(x.Checkers), func(c checkers.Checker) bool { return !slices.Contains(x.Caught, c.Name()) })
 	}
-	s := &search{scope: sc, reduce: reduce, most: most, scenario: &x, schedule: x.Blank(0), injector: &faults.Injector{}, memo: &memo{}, again: sc.Servers > 1, doubtful: 1000, stuck: usuallyStuck}
+	s := &search{scope: sc, reduce: reduce, most: most, scenario: &x, schedule: x.Blank(0), injector: &faults.Injector{}, memo: &memo{}, sentences: &sentences{}, again: sc.Servers > 1, doubtful: 1000, stuck: usuallyStuck}
 	s.words = checkers.VocabularyOf(sc.Scenario.Checkers, sc.Scenario.Words)
 	s.schedule.Servers, s.schedule.Order, s.schedule.Faults = sc.Servers, sc.Order, sc.Faults
 	s.injector.Reset(sc.Faults)

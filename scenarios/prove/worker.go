@@ -5,6 +5,7 @@ import (
 	"slices"
 	"sync/atomic"
 
+	"zksim/checkers"
 	"zksim/internal/hash"
 	"zksim/model/history"
 	"zksim/scenarios/engine"
@@ -95,6 +96,8 @@ var (
 func newWorker(s *search) *worker {
 	w := &worker{search: s, runner: engine.NewRunner(), past: newPast(s.scenario.Checkers, s.reduce.Monitors),
 		faults: make([][]sim.Transition, s.scenario.Clients+1)}
+	w.past.sentences = s.sentences
+	w.past.lenient = s.scenario.Broken() && !slices.Contains(s.scenario.Caught, checkers.Always{}.Name())
 	w.runner.Detail = sim.Detail{DenseZxids: s.reduce.Zxids, Forget: s.reduce.Forget && !s.scope.Interleave}
 	w.replica = sim.NewReplica(s.scenario.Clients, w.runner.Detail)
 	return w

@@ -40,7 +40,7 @@ func expected(s *engine.Scenario) string {
 // details prints what a scenario consists of.
 func details(a *app, s *engine.Scenario) {
 	var checkers, goals []string
-	for _, c := range s.Checkers {
+	for _, c := range s.Judges() {
 		checkers = append(checkers, c.Name())
 	}
 	for _, g := range s.Goals {

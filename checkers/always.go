@@ -1,0 +1,72 @@
+package checkers
+
+import "zksim/model/history"
+
+// What programs tell by Process.Always and Process.Sometimes; the sentence is in Path.
+const (
+	ToldBroken    = "always"    // the sentence does not hold
+	ToldSometimes = "sometimes" // OK: it holds
+)
+
+// Always is the promise of a program's own assertions, Process.Always: none of them was made in vain. It judges
+// every run, whether it is among the checkers of the scenario or not.
+type Always struct{}
+
+// Name implements [Checker].
+func (Always) Name() string { return "always" }
+
+// Doc implements [Checker].
+func (Always) Doc() string { return "what a program says by Process.Always holds" }
+
+// Check implements [Checker].
+func (a Always) Check(h *history.History) Verdict {
+	for i := range h.Events {
+		if e := &h.Events[i]; e.Kind == history.Told && e.Op == ToldBroken {
+			return a.Broken(e, i)
+		}
+	}
+	return Verdict{}
+}
+
+// Broken returns the verdict on an event that says that a sentence does not hold, at position i.
+func (a Always) Broken(e *history.Event, i int) Verdict {
+	return violated(a, i, "%q does not hold for c%d", e.Path, e.Client)
+}
+
+// Needs implements [Declaring].
+func (Always) Needs() Needs {
+	return Needs{Words: append(tells("the sentence in Path does not hold", ToldBroken),
+		Word{ToldSometimes, Telling, true, "the sentence in Path holds, if OK: a goal"})}
+}
+
+// Finally is the oracle of a scenario, a function that judges each run when it has come to rest. Exhaustive search
+// takes no two runs for the same then that differ in the order of any events.
+type Finally struct {
+	// Judge returns an error that says what is wrong with a run, nil if nothing. It must depend on nothing else, and
+	// on no Step of events.
+	Judge func(h *history.History) error
+}
+
+// Name implements [Checker].
+func (Finally) Name() string { return "finally" }
+
+// Doc implements [Checker].
+func (Finally) Doc() string {
+	return "when a run has come to rest, the scenario's Finally finds nothing wrong"
+}
+
+// Check implements [Checker].
+func (f Finally) Check(h *history.History) Verdict {
+	if h.Outcome != history.Quiet {
+		return Verdict{}
+	}
+	if err := f.Judge(h); err != nil {
+		return violated(f, -1, "%v", err)
+	}
+	return Verdict{}
+}
+
+// Needs implements [Declaring].
+func (Finally) Needs() Needs {
+	return Needs{Seen: []Need{atRest}}
+}

@@ -1,0 +1,78 @@
+package scenarios
+
+import (
+	"zksim/model"
+	"zksim/scenarios/engine"
+	"zksim/scenarios/workload"
+)
+
+// Request is one of Scenario.Setup: see [Mkdir].
+type Request = model.Request
+
+// Mkdir returns a request for Scenario.Setup: it makes a persistent znode that everybody may use.
+func Mkdir(path string) Request { return engine.Mkdir(path) }
+
+// Lock returns the scenario of a lock, with the workload, faults, checkers and goals of our own:
+//
+//	func TestMyLock(t *testing.T) {
+//		scenarios.Check(t, scenarios.Lock("my/lock", func(p *scenarios.Process) *mylock.Lock {
+//			return mylock.New(p.Conn, p.Env, "/my-lock")
+//		}))
+//	}
+//
+// Two methods are enough; what is judged depends on which others it has: see [workload.Locker]. All presets may be
+// changed before Check, Prove or Fuzz takes them: append to Setup what the recipe expects to find, see [Mkdir], and
+// to Faults; replace Program, Clients, Checkers or Goals.
+func Lock[L workload.Locker](name string, newLock func(p *Process) L) Scenario {
+	return workload.Locks(name, newLock)
+}
+
+// RWLock is Lock for a read/write lock: see [workload.RWLocker].
+func RWLock[L workload.RWLocker](name string, newLock func(p *Process) L) Scenario {
+	return workload.RWLocks(name, newLock)
+}
+
+// Semaphore is Lock for a semaphore with that many leases: see [workload.Leaser].
+func Semaphore[S workload.Leaser](name string, leases int, newSemaphore func(p *Process) S) Scenario {
+	return workload.Semaphores(name, leases, newSemaphore)
+}
+
+// Election is Lock for an election: see [workload.Elector].
+func Election[E workload.Elector](name string, newElection func(p *Process) E) Scenario {
+	return workload.Elections(name, newElection)
+}
+
+// Barrier is Lock for a barrier: see [workload.Barrier].
+func Barrier[B workload.Barrier](name string, newBarrier func(p *Process) B) Scenario {
+	return workload.Barriers(name, newBarrier)
+}
+
+// DoubleBarrier is Lock for a double barrier of a number of participants: see [workload.DoubleBarrier].
+func DoubleBarrier[B workload.DoubleBarrier](name string, newBarrier func(p *Process, participants int) B) Scenario {
+	return workload.DoubleBarriers(name, newBarrier)
+}
+
+// Queue is Lock for a queue: see [workload.Queue].
+func Queue[Q workload.Queue](name string, newQueue func(p *Process) Q) Scenario {
+	return workload.Queues(name, newQueue)
+}
+
+// Members is Lock for membership in a group, which is in the folder path: see [workload.Membership].
+func Members[M workload.Membership](name string, newMember func(p *Process, path string) M) Scenario {
+	return workload.Members(name, newMember)
+}
+
+// Watcher is Lock for a watcher of the data of the znode path: see [workload.Watcher].
+func Watcher[W workload.Watcher](name string, newWatcher func(p *Process, path string) W) Scenario {
+	return workload.Watchers(name, newWatcher)
+}
+
+// Cache is Lock for a watcher of the children of the znode path: see [workload.Cache].
+func Cache[C workload.Cache](name string, newCache func(p *Process, path string) C) Scenario {
+	return workload.Caches(name, newCache)
+}
+
+// Config is Lock for a configuration, which is in the folder path: see [workload.Config].
+func Config[C workload.Config](name string, newConfig func(p *Process, path string) C) Scenario {
+	return workload.Configs(name, newConfig)
+}

@@ -1,0 +1,206 @@
+package scenarios_test
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/go-zookeeper/zk"
+
+	"zksim/faults"
+	"zksim/recipes"
+	"zksim/recipes/broken"
+	"zksim/scenarios"
+)
+
+func TestPresetsHoldForOurRecipes(t *testing.T) {
+	for _, s := range []scenarios.Scenario{
+		scenarios.Lock("mine/lock", func(p *scenarios.Process) *recipes.Lock {
+			return recipes.NewLock(p.Conn, p.Env, p.Path("/mine"), recipes.LockOptions{})
+		}),
+		scenarios.RWLock("mine/rwlock", func(p *scenarios.Process) *recipes.RWLock {
+			return recipes.NewRWLock(p.Conn, p.Env, p.Path("/mine"), recipes.LockOptions{})
+		}),
+		scenarios.Semaphore("mine/semaphore", 2, func(p *scenarios.Process) *recipes.Semaphore {
+			return recipes.NewSemaphore(p.Conn, p.Env, p.Path("/mine"), 2, recipes.LockOptions{})
+		}),
+		scenarios.Election("mine/election", func(p *scenarios.Process) *recipes.Election {
+			return recipes.NewElection(p.Conn, p.Env, p.Path("/mine"), recipes.ElectionOptions{})
+		}),
+		scenarios.Barrier("mine/barrier", func(p *scenarios.Process) *recipes.Barrier {
+			return recipes.NewBarrier(p.Conn, p.Env, p.Path("/mine"), recipes.BarrierOptions{})
+		}),
+		scenarios.DoubleBarrier("mine/double-barrier", func(p *scenarios.Process, n int) *recipes.DoubleBarrier {
+			return recipes.NewDoubleBarrier(p.Conn, p.Env, p.Path("/mine"), n, recipes.DoubleBarrierOptions{})
+		}),
+		scenarios.Queue("mine/queue", func(p *scenarios.Process) *recipes.Queue {
+			return recipes.NewQueue(p.Conn, p.Env, p.Path("/mine"), recipes.QueueOptions{})
+		}),
+		scenarios.Members("mine/members", func(p *scenarios.Process, path string) *member {
+			return &member{group: recipes.NewGroup(p.Conn, p.Env, path, recipes.GroupOptions{})}
+		}),
+		scenarios.Watcher("mine/watcher", func(p *scenarios.Process, path string) watcher {
+			return watcher{recipes.NewDataWatch(p.Conn, p.Env, path, recipes.WatchOptions{})}
+		}),
+		scenarios.Cache("mine/cache", func(p *scenarios.Process, path string) cache {
+			return cache{recipes.NewChildrenWatch(p.Conn, p.Env, path, recipes.WatchOptions{})}
+		}),
+		scenarios.Config("mine/config", func(p *scenarios.Process, path string) config {
+			return config{recipes.NewConfig(p.Conn, p.Env, path+"/values", recipes.ConfigOptions{})}
+		}),
+	} {
+		t.Run(s.Name, func(t *testing.T) { scenarios.Check(t, s) })
+	}
+}
+
+// The recipes of ours that presets take with other signatures.
+type (
+	member struct {
+		group  *recipes.Group
+		member *recipes.Membership
+	}
+	watcher struct{ *recipes.DataWatch }
+	cache   struct{ *recipes.ChildrenWatch }
+	config  struct{ *recipes.Config }
+)
+
+func (m *member) Join(ctx context.Context, name string, data []byte) (err error) {
+	m.member, err = m.group.Join(ctx, name, data)
+	return err
+}
+
+func (m *member) Leave(ctx context.Context) error { return m.member.Leave(ctx) }
+
+func (m *member) Watch(ctx context.Context, told func(name string, data []byte, stat *zk.Stat)) error {
+	return m.group.Watch(ctx, func(_ []recipes.Child, changes []recipes.Change) bool {
+		for _, c := range changes {
+			if c.Kind == recipes.Removed {
+				c.Stat = nil
+			}
+			told(c.Name, c.Data, c.Stat)
+		}
+		return true
+	})
+}
+
+func (w watcher) Run(ctx context.Context, told func(data []byte, stat *zk.Stat)) error {
+	return w.DataWatch.Run(ctx, func(data []byte, stat *zk.Stat) bool {
+		told(data, stat)
+		return true
+	})
+}
+
+func (c cache) Run(ctx context.Context, told func(names []string, stat *zk.Stat)) error {
+	return c.ChildrenWatch.Run(ctx, func(names []string, stat *zk.Stat) bool {
+		told(names, stat)
+		return true
+	})
+}
+
+func (c config) Get(ctx context.Context) (map[string][]byte, int64, error) {
+	set, err := c.Config.Get(ctx)
+	return set.Values, set.Zxid, err
+}
+
+func (c config) Update(ctx context.Context, values map[string][]byte) error {
+	base, err := c.Config.Get(ctx)
+	if err != nil {
+		return err
+	}
+	return c.Config.Update(ctx, base, values)
+}
+
+// The same with no more than a preset needs.
+type (
+	bareLock     struct{ l *recipes.Lock }
+	bareRWLock   struct{ l *recipes.RWLock }
+	bareLeaser   struct{ s *recipes.Semaphore }
+	bareElection struct{ e *recipes.Election }
+	bareMember   struct{ m member }
+	barePlaces   struct {
+		*recipes.DoubleBarrier
+		Round struct{} // hides the method
+	}
+)
+
+func (b bareLock) Lock(ctx context.Context) error         { return b.l.Lock(ctx) }
+func (b bareLock) Unlock(ctx context.Context) error       { return b.l.Unlock(ctx) }
+func (b bareRWLock) Lock(ctx context.Context) error       { return b.l.Lock(ctx) }
+func (b bareRWLock) Unlock(ctx context.Context) error     { return b.l.Unlock(ctx) }
+func (b bareRWLock) RLock(ctx context.Context) error      { return b.l.RLock(ctx) }
+func (b bareRWLock) RUnlock(ctx context.Context) error    { return b.l.RUnlock(ctx) }
+func (b bareLeaser) Acquire(ctx context.Context) error    { return b.s.Acquire(ctx) }
+func (b bareLeaser) Release(ctx context.Context) error    { return b.s.Release(ctx) }
+func (b bareElection) Campaign(ctx context.Context) error { return b.e.Campaign(ctx) }
+func (b bareElection) Resign(ctx context.Context) error   { return b.e.Resign(ctx) }
+func (b *bareMember) Leave(ctx context.Context) error     { return b.m.Leave(ctx) }
+func (b *bareMember) Join(ctx context.Context, name string, data []byte) error {
+	return b.m.Join(ctx, name, data)
+}
+
+func TestPresetsJudgeWhatARecipeTells(t *testing.T) {
+	lock := scenarios.Lock("bare/lock", func(p *scenarios.Process) bareLock {
+		return bareLock{recipes.NewLock(p.Conn, p.Env, p.Path("/bare"), recipes.LockOptions{})}
+	})
+	for _, x := range []struct {
+		scenarios.Scenario
+		checkers string
+	}{
+		{lock, "belief liveness linearizability quiescence tree steps"},
+		{scenarios.RWLock("bare/rwlock", func(p *scenarios.Process) bareRWLock {
+			return bareRWLock{recipes.NewRWLock(p.Conn, p.Env, p.Path("/bare"), recipes.LockOptions{})}
+		}), "belief liveness quiescence tree steps"},
+		{scenarios.Semaphore("bare/semaphore", 2, func(p *scenarios.Process) bareLeaser {
+			return bareLeaser{recipes.NewSemaphore(p.Conn, p.Env, p.Path("/bare"), 2, recipes.LockOptions{})}
+		}), "belief liveness quiescence tree steps"},
+		{scenarios.Election("bare/election", func(p *scenarios.Process) bareElection {
+			return bareElection{recipes.NewElection(p.Conn, p.Env, p.Path("/bare"), recipes.ElectionOptions{})}
+		}), "belief liveness quiescence tree steps"},
+		{scenarios.Members("bare/members", func(p *scenarios.Process, path string) *bareMember {
+			return &bareMember{member{group: recipes.NewGroup(p.Conn, p.Env, path, recipes.GroupOptions{})}}
+		}), "departure presence tree liveness quiescence steps"},
+		{scenarios.DoubleBarrier("bare/double-barrier", func(p *scenarios.Process, n int) barePlaces {
+			b := recipes.NewDoubleBarrier(p.Conn, p.Env, p.Path("/bare"), n, recipes.DoubleBarrierOptions{})
+			return barePlaces{DoubleBarrier: b}
+		}), "entry gather liveness quiescence tree steps"},
+	} {
+		t.Run(x.Name, func(t *testing.T) {
+			var names []string
+			for _, c := range x.Checkers {
+				names = append(names, c.Name())
+			}
+			if got := strings.Join(names, " "); got != x.checkers {
+				t.Errorf("it is judged by %s, want %s", got, x.checkers)
+			}
+			scenarios.Check(t, x.Scenario)
+		})
+	}
+}
+
+// TestALockOfTwoMethodsIsCaught: what goes wrong shows although the lock tells nothing.
+func TestALockOfTwoMethodsIsCaught(t *testing.T) {
+	for _, x := range []struct {
+		flaw   broken.Flaw
+		plan   string
+		caught []string
+	}{
+		{broken.PlainCreate, "lose-reply=2", []string{"quiescence", "tree"}},
+		{broken.NameSort, "none", []string{"belief", "linearizability"}},
+		{broken.NoOwnCheck, "disconnect=2 expire=2 late-request=2 learn-late=2", []string{"belief", "linearizability"}},
+		{broken.Wedged, "disconnect=2 expire=1", []string{"liveness"}},
+		{broken.CancelLeak, "cancel=2 lose-reply=2", []string{"tree", "quiescence"}},
+	} {
+		s := scenarios.Lock("bare/mutant", func(p *scenarios.Process) brokenLock {
+			return brokenLock{broken.NewLock(p.Conn, p.Env, p.Path("/bare"), x.flaw)}
+		})
+		s.Setup = append(s.Setup, scenarios.Mkdir("/bare"))
+		s.Faults, s.Caught = faults.MustParse(x.plan), x.caught
+		t.Run(fmt.Sprint(x.flaw), func(t *testing.T) { scenarios.Check(t, s) })
+	}
+}
+
+type brokenLock struct{ l *broken.Lock }
+
+func (b brokenLock) Lock(ctx context.Context) error   { return b.l.Lock(ctx) }
+func (b brokenLock) Unlock(ctx context.Context) error { return b.l.Unlock(ctx) }

@@ -1,0 +1,58 @@
+package prove
+
+import (
+	"maps"
+	"slices"
+	"sync"
+
+	"zksim/checkers"
+	"zksim/model/history"
+)
+
+// sentences are those of Process.Sometimes that runs came by, and whether they held in any. What code says depends on
+// what it has seen, so a sentence that holds in some schedule holds in one that was run.
+type sentences struct {
+	mu   sync.Mutex
+	held map[string]bool
+}
+
+// note takes note of an event.
+func (s *sentences) note(e *history.Event) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.held == nil {
+		s.held = map[string]bool{}
+	}
+	s.held[e.Path] = s.held[e.Path] || e.OK
+}
+
+// never adds those of a level, and returns the sentences that never held, sorted.
+func (s *sentences) never(level *sentences) (list []string) {
+	for name, held := range level.held { // order-free: sorted below
+		s.note(&history.Event{Path: name, OK: held})
+	}
+	for _, name := range slices.Sorted(maps.Keys(s.held)) {
+		if !s.held[name] {
+			list = append(list, name)
+		}
+	}
+	return list
+}
+
+// assertion takes note of an event that is one of a program's assertions: of what must hold sometimes, and of what
+// does not hold and must.
+func (p *past) assertion(e *history.Event) {
+	if e.Kind != history.Told {
+		return
+	}
+	switch e.Op {
+	case checkers.ToldSometimes:
+		if p.sentences != nil {
+			p.sentences.note(e)
+		}
+	case checkers.ToldBroken:
+		if !p.violated() && !p.lenient {
+			p.found = checkers.Always{}.Broken(e, -1)
+		}
+	}
+}

@@ -1,0 +1,251 @@
+package workload
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"zksim/checkers"
+	"zksim/model/history"
+	"zksim/scenarios/engine"
+)
+
+// Barrier is a barrier under test. When ctx is done, its methods return the error of ctx.
+type Barrier interface {
+	// Hold closes the barrier, if it is open.
+	Hold(ctx context.Context) error
+	// Release opens it, whoever has closed it.
+	Release(ctx context.Context) error
+	// Wait returns when it is open.
+	Wait(ctx context.Context) error
+}
+
+// someBarrier is a barrier whose operations are tried again.
+type someBarrier struct {
+	hold, release, wait func(ctx context.Context) error
+}
+
+func (b someBarrier) Hold(ctx context.Context) error    { return b.hold(ctx) }
+func (b someBarrier) Release(ctx context.Context) error { return b.release(ctx) }
+func (b someBarrier) Wait(ctx context.Context) error    { return b.wait(ctx) }
+
+// Barriers is the scenario of a barrier that anybody has written: two clients hold and release it, and two
+// wait for it, under every fault.
+func Barriers[B Barrier](name string, newBarrier func(p *engine.Process) B) engine.Scenario {
+	s := preset(name, "a barrier under every fault", 2)
+	s.Program = BarrierRounds(Cancelled, Limited, func(p *engine.Process) Barrier {
+		b := newBarrier(p)
+		return someBarrier{patient(p, b.Hold), thorough(p, b.Release), patient(p, b.Wait)}
+	})
+	s.Goals = []engine.Goal{GoalLostWrite, GoalWaited, GoalGaveUp("wait")}
+	return BaseBarrier(s)
+}
+
+// BarrierRounds makes a program in which one half of the clients hold the barrier in each round and the others
+// wait for it as often.
+func BarrierRounds[B Barrier](change, wait Limiter, newBarrier func(p *engine.Process) B) func(p *engine.Process) {
+	return func(p *engine.Process) {
+		g := NewGate(p, newBarrier(p), change, wait)
+		if p.ID <= p.Clients/2 {
+			g.Rounds(p.Rounds, g.Keep)
+		} else {
+			g.Rounds(p.Rounds, g.Pass)
+		}
+	}
+}
+
+// Limiter makes the context of an operation, and the function that ends it.
+type Limiter func(o engine.Object) (context.Context, context.CancelFunc)
+
+// Limited returns a context that the fault "cancel" may cancel and that ends by
+// itself, too, for those who wait for somebody who may never come. In the simulator
+// any timer may fire next; it takes several to make it end, in a brief run two. The history is
+// told before the last: who was impatient from the beginning would have met nobody.
+func Limited(o engine.Object) (context.Context, context.CancelFunc) {
+	ctx, end := Cancelled(o)
+	ctx, stop := context.WithCancel(ctx)
+	o.Process().Env.Go("patience", func() {
+		defer o.Process().Env.Forget()()
+		for naps := max(2, Repeat(o.Process(), 20)); naps > 0; naps-- {
+			if naps == 1 {
+				o.Record(history.Event{Kind: history.Told, Op: "impatient"})
+			}
+			if o.Process().Env.Sleep(ctx, 100*time.Millisecond) != nil {
+				return
+			}
+		}
+		stop()
+	})
+	return ctx, func() {
+		stop()
+		end()
+	}
+}
+
+// LimitedSteps is when faults end in the scenarios whose clients give up: from then
+// on they do so only when there is nothing else to do.
+const LimitedSteps = 150
+
+// Cancelled returns a context that the fault "cancel" may cancel.
+func Cancelled(o engine.Object) (context.Context, context.CancelFunc) {
+	return o.Process().Interruptible()
+}
+
+// Unlimited returns a context that does not end, for those who wait for what must
+// happen.
+func Unlimited(engine.Object) (context.Context, context.CancelFunc) {
+	return context.Background(), func() {}
+}
+
+// GaveUp reports whether err says only that a context has ended.
+func GaveUp(err error) bool {
+	return errors.Is(err, context.Canceled)
+}
+
+// Gate is a barrier under observation.
+type Gate struct {
+	Barrier
+	o            engine.Object
+	p            *engine.Process
+	change, wait Limiter // of Hold and Release, of Wait
+	Stay         int     // steps for which a keeper holds it
+}
+
+// do runs an operation of the barrier and reports whether it was not given up. It
+// returns only errors that a barrier must not have.
+func (g Gate) do(op string, limit Limiter, f func(ctx context.Context) error) (done bool, err error) {
+	ctx, end := limit(g.o)
+	defer end()
+	g.o.Invoke(op)
+	err = f(ctx)
+	g.o.Return(op, err, GaveUp(err))
+	if GaveUp(err) {
+		return false, nil
+	}
+	return err == nil, err
+}
+
+// open opens the barrier, even if it is told to give up.
+func (g Gate) open() error {
+	done, err := g.do("release", g.change, g.Release)
+	if !done && err == nil {
+		_, err = g.do("release", Unlimited, g.Release)
+	}
+	return err
+}
+
+// Keep holds the barrier for a while.
+func (g Gate) Keep() error {
+	_, err := g.do("hold", g.change, g.Hold)
+	for range g.Stay {
+		g.p.Step()
+	}
+	return errors.Join(err, g.open())
+}
+
+// Pass waits at the barrier. Whoever has waited too long takes it that the keeper
+// has ended, and opens it.
+func (g Gate) Pass() error {
+	passed, err := g.do("wait", g.wait, g.Wait)
+	if passed || err != nil {
+		return err
+	}
+	return g.open()
+}
+
+// Relay passes the barrier and then holds it.
+func (g Gate) Relay() error { return errors.Join(g.Pass(), g.Keep()) }
+
+// NewGate returns the barrier b of a client, with the contexts of the operations that change it and that wait.
+func NewGate(p *engine.Process, b Barrier, change, wait Limiter) Gate {
+	return Gate{b, p.Register(func() []string { return nil }), p, change, wait, 3}
+}
+
+// Rounds takes a number of turns.
+func (g Gate) Rounds(n int, turn func() error) {
+	for range n {
+		if err := turn(); err != nil {
+			g.p.Fail(err)
+			return
+		}
+	}
+}
+
+// BaseBarrier is what all scenarios of barriers have in common. These have no ephemeral znodes for
+// checkers.Tree to judge.
+func BaseBarrier(s engine.Scenario) engine.Scenario {
+	s.Clients, s.Servers, s.SafetySteps = 4, []int{1, 3}, LimitedSteps
+	s.Checkers = []checkers.Checker{checkers.Barrier{}, checkers.Liveness{}, checkers.Quiescence{}, checkers.Steps{}}
+	return s
+}
+
+// Goals of barriers.
+var (
+	GoalLostChange = engine.Goal{Name: "a lost reply after the barrier was changed", Reached: LostAfter("", Changed)}
+	GoalOpened     = engine.Goal{Name: "a client that waits until the barrier is released", Reached: wokenByRelease}
+	GoalHeldAgain  = engine.Goal{Name: "a barrier that was held again before a waiter looked", Reached: heldAgain}
+)
+
+// GoalWaited is the goal that a client has to wait at the barrier, and passes it.
+var GoalWaited = engine.Goal{Name: "a client that waits until the barrier is opened",
+	Reached: func(h *history.History) bool {
+		closed, waits := false, map[int32]bool{} // by object
+		for i := range h.Events {
+			switch e := &h.Events[i]; {
+			case e.Kind == history.Return && e.Op == "hold" && e.Err == nil:
+				closed = true
+			case e.Kind == history.Invoke && e.Op == "release":
+				closed = false
+			case e.Kind == history.Invoke && e.Op == "wait":
+				waits[e.Object] = closed
+			case e.Kind == history.Return && e.Op == "wait" && e.Err == nil && waits[e.Object]:
+				return true
+			}
+		}
+		return false
+	}}
+
+// GoalGaveUp is the goal that an operation is given up.
+func GoalGaveUp(op string) engine.Goal {
+	return engine.Goal{Name: op + " is given up", Reached: Returned(op, context.Canceled)}
+}
+
+// wokenByRelease reports whether a client passed after it had been notified.
+func wokenByRelease(h *history.History) bool {
+	notified := map[int32]bool{}
+	for i := range h.Events {
+		e := &h.Events[i]
+		switch {
+		case e.Kind == history.Invoke:
+			notified[e.Client] = false
+		case e.Kind == history.Notify && e.Op == "changed":
+			notified[e.Client] = true
+		case e.Kind == history.Return && e.Op == "wait" && e.Err == nil && notified[e.Client]:
+			return true
+		}
+	}
+	return false
+}
+
+// heldAgain reports whether a client that waits was notified of one change and
+// passed after a second one, with the barrier held again.
+func heldAgain(h *history.History) bool {
+	changes := map[int32]int{}
+	for i := range h.Events {
+		e := &h.Events[i]
+		switch {
+		case e.Kind == history.Notify && e.Op == "changed":
+			changes[e.Client] = 1
+		case e.Kind == history.Changed:
+			for c := range changes { // order-free: each is counted by itself
+				changes[c]++
+			}
+		case e.Kind == history.Return && e.Op == "wait":
+			if e.Err == nil && changes[e.Client] == 2 {
+				return true
+			}
+			delete(changes, e.Client)
+		}
+	}
+	return false
+}

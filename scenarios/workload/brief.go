@@ -1,0 +1,23 @@
+package workload
+
+import "zksim/scenarios/engine"
+
+// Brief reports whether the run is to be as short as a run with every kind of
+// operation in it can be: it has one round. Exhaustive search is for such runs.
+func Brief(p *engine.Process) bool { return p.Rounds == 1 }
+
+// Leads and Follows are the two roles into which the clients of a brief run part, the odd
+// and the even ones; in other runs each plays both.
+func Leads(p *engine.Process) bool { return !Brief(p) || p.ID%2 == 1 }
+
+// Follows is the other of the two roles of Leads.
+func Follows(p *engine.Process) bool { return !Brief(p) || p.ID%2 == 0 }
+
+// Repeat returns how many times to do what only makes a run longer: n times, or once if
+// it is to be brief.
+func Repeat(p *engine.Process, n int) int {
+	if Brief(p) {
+		return 1
+	}
+	return n
+}

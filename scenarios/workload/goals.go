@@ -1,0 +1,171 @@
+package workload
+
+import (
+	"errors"
+	"slices"
+
+	"github.com/go-zookeeper/zk"
+
+	"zksim/model/history"
+	"zksim/scenarios/engine"
+)
+
+// Goals of several recipes.
+var (
+	GoalLostCreate = engine.Goal{Name: "a lost reply after a create", Reached: LostAfter("create", Created)}
+	GoalLostMulti  = engine.Goal{Name: "a lost reply after a multi", Reached: LostMulti("")}
+	GoalExpiry     = engine.Goal{Name: "a session that ends while its client holds the lock", Reached: expiredHolding}
+	GoalQueue      = engine.Goal{Name: "three clients in the queue",
+		Reached: func(h *history.History) bool { return longestQueue(h) >= 3 }}
+)
+
+// LostAfter makes a goal: a call of an operation, any if op is empty, that had the effect
+// and whose client was told that the connection is lost.
+func LostAfter(op string, effect func(e *history.Event) bool) func(h *history.History) bool {
+	return func(h *history.History) bool {
+		executed := map[int32]bool{}
+		for i := range h.Events {
+			e := &h.Events[i]
+			asked := op == "" || e.Op == op
+			switch {
+			case e.Kind == history.Call && asked:
+				executed[e.Client] = false
+			case effect(e):
+				executed[e.Client] = true
+			case e.Kind == history.Reply && asked && e.Err == zk.ErrConnectionClosed && executed[e.Client]:
+				return true
+			}
+		}
+		return false
+	}
+}
+
+// Created is an effect for LostAfter: a new znode.
+func Created(e *history.Event) bool { return e.Kind == history.Created }
+
+// Changed is an effect for LostAfter: new data.
+func Changed(e *history.Event) bool { return e.Kind == history.Changed }
+
+// LostMulti makes a goal: lostAfter for a multi within that operation of a recipe, any if
+// op is empty.
+func LostMulti(op string) func(h *history.History) bool {
+	return func(h *history.History) bool {
+		doing := map[int32]string{}
+		return LostAfter("multi", func(e *history.Event) bool {
+			if e.Kind == history.Invoke {
+				doing[e.Client] = e.Op
+			}
+			txn := Created(e) || Changed(e) || e.Kind == history.Deleted
+			return txn && (op == "" || doing[e.Client] == op)
+		})(h)
+	}
+}
+
+// Answered makes a goal of an answer of the operation op.
+func Answered(op string, f func(e *history.Event) bool) func(h *history.History) bool {
+	return func(h *history.History) bool {
+		return slices.ContainsFunc(h.Events, func(e history.Event) bool {
+			return e.Kind == history.Return && e.Op == op && f(&e)
+		})
+	}
+}
+
+// Returned makes a goal: an operation that ended with that error.
+func Returned(op string, want error) func(h *history.History) bool {
+	return Answered(op, func(e *history.Event) bool { return errors.Is(e.Err, want) })
+}
+
+// Told makes a goal: a recipe says something.
+func Told(op string) func(h *history.History) bool {
+	return func(h *history.History) bool {
+		return slices.ContainsFunc(h.Events, func(e history.Event) bool { return e.Kind == history.Told && e.Op == op })
+	}
+}
+
+// expiredHolding reports whether a znode went with its session while its client held the
+// lock by it.
+func expiredHolding(h *history.History) bool {
+	holding := map[string]bool{}
+	for i := range h.Events {
+		e := &h.Events[i]
+		switch {
+		case e.Kind == history.Acquired:
+			holding[e.Path] = true
+		case e.Kind == history.Deleted && e.Client == 0 && holding[e.Path]:
+			return true
+		case e.Kind == history.Released:
+			clear(holding)
+		}
+	}
+	return false
+}
+
+// longestQueue returns how many ephemerals there were at once.
+func longestQueue(h *history.History) int {
+	now, most := 0, 0
+	for i := range h.Events {
+		e := &h.Events[i]
+		if e.Session == 0 {
+			continue
+		}
+		switch e.Kind {
+		case history.Created:
+			now++
+		case history.Deleted:
+			now--
+		}
+		most = max(most, now)
+	}
+	return most
+}
+
+// GoalLostWrite is a lost reply after anything that was written: what most recipes get wrong.
+var GoalLostWrite = engine.Goal{Name: "a lost reply after a write that was executed",
+	Reached: LostAfter("", func(e *history.Event) bool { return Created(e) || Changed(e) || e.Kind == history.Deleted })}
+
+// GoalContended is a client that has to wait for what another holds.
+var GoalContended = engine.Goal{Name: "a client that waits for what another holds", Reached: contended}
+
+// contended reports whether a client got what another held when it asked.
+func contended(h *history.History) bool {
+	held, waits := map[int32]bool{}, map[int32]bool{} // by object
+	for i := range h.Events {
+		switch e := &h.Events[i]; e.Kind {
+		case history.Invoke:
+			waits[e.Object] = len(held) > 0
+		case history.Acquired:
+			if waits[e.Object] {
+				return true
+			}
+			held[e.Object] = true
+		case history.Released, history.Lost:
+			delete(held, e.Object)
+		}
+	}
+	return false
+}
+
+// GoalHolderExpired is [GoalExpiry] for recipes that do not tell by which znode they hold.
+var GoalHolderExpired = engine.Goal{Name: GoalExpiry.Name, Reached: holderExpired}
+
+// holderExpired reports whether an ephemeral of a client that held something went with its session.
+func holderExpired(h *history.History) bool {
+	author, holds := map[string]int32{}, map[int32]int32{}
+	for i := range h.Events {
+		switch e := &h.Events[i]; e.Kind {
+		case history.Created:
+			author[e.Path] = e.Client
+		case history.Acquired:
+			holds[e.Client] = e.Object
+		case history.Released:
+			if holds[e.Client] == e.Object {
+				delete(holds, e.Client)
+			}
+		case history.Deleted:
+			if e.Client == 0 && e.Session != 0 && holds[author[e.Path]] != 0 {
+				return true
+			}
+		}
+	}
+	return false
+}

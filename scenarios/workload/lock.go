@@ -1,0 +1,156 @@
+package workload
+
+import (
+	"context"
+
+	"github.com/go-zookeeper/zk"
+
+	"zksim/checkers"
+	"zksim/scenarios/engine"
+)
+
+// Locker is a lock under test. It may also be [Trying], [Losing], [Tokened] and [Placed].
+type Locker interface {
+	// Lock waits for the lock, until ctx is done: then it returns the error of ctx, and leaves nothing
+	// behind. It is called again when it says that the connection was lost.
+	Lock(ctx context.Context) error
+	// Unlock gives it up; it is called again, too.
+	Unlock(ctx context.Context) error
+}
+
+// Trying is a lock that can be refused: TryLock returns recipes.ErrLocked, wrapped perhaps, when another
+// client has or awaits it.
+type Trying interface {
+	TryLock(ctx context.Context) error
+}
+
+// FullLocker is a lock that tells all that can be judged.
+type FullLocker interface {
+	Locker
+	Trying
+	Losing
+	Tokened
+	Placed
+}
+
+// holder is what a critical section needs.
+type holder interface {
+	Losing
+	Tokened
+}
+
+// someLock is a lock that has what a [FullLocker] has, as far as it tells.
+type someLock struct {
+	held
+	lock, tryLock, unlock func(ctx context.Context) error
+}
+
+func (l someLock) Lock(ctx context.Context) error    { return l.lock(ctx) }
+func (l someLock) Unlock(ctx context.Context) error  { return l.unlock(ctx) }
+func (l someLock) TryLock(ctx context.Context) error { return l.tryLock(ctx) }
+
+func (l someLock) tries() bool { return l.tryLock != nil }
+
+// Locks is the scenario of a lock that anybody has written: three clients compete for it under every fault.
+// What of it is judged depends on what l tells, see [Locker].
+func Locks[L Locker](name string, newLock func(p *engine.Process) L) engine.Scenario {
+	s := preset(name, "a lock under every fault", 2)
+	s.Program = LockRounds(func(p *engine.Process) FullLocker { return lockOf(p, newLock(p)) })
+	s.Checkers, s.Alike = LockCheckers, ByThree
+	s.Goals = []engine.Goal{GoalLostWrite, GoalHolderExpired, GoalContended}
+	return WithDefaults(s, 3).Without(withoutUntold[L]()...)
+}
+
+// lockOf completes a lock.
+func lockOf(p *engine.Process, l Locker) someLock {
+	x := someLock{held: heldBy(p, l), lock: patient(p, l.Lock), unlock: thorough(p, l.Unlock)}
+	if y, ok := l.(Trying); ok {
+		x.tryLock = patient(p, y.TryLock)
+	}
+	return x
+}
+
+// LockRounds makes a program that locks, works and unlocks in each round; every
+// third attempt is a TryLock.
+func LockRounds(newLocker func(p *engine.Process) FullLocker) func(p *engine.Process) {
+	return LockAndStay(2, newLocker)
+}
+
+// LockAndStay is lockRounds with that many steps in the critical section.
+func LockAndStay(stay int, newLocker func(p *engine.Process) FullLocker) func(p *engine.Process) {
+	return func(p *engine.Process) {
+		l := newLocker(p)
+		o := p.Register(l.Znodes)
+		for r := range p.Rounds {
+			if err := LockOnce(p, o, l, stay, (p.ID+r)%3 == 2); err != nil {
+				p.Fail(err)
+				return
+			}
+		}
+	}
+}
+
+// ByThree tells clients apart that try, rather than wait, in every third round.
+func ByThree(id, rounds int) int {
+	if rounds == 1 && id%3 != 2 {
+		return 0
+	}
+	return id%3 + 1
+}
+
+// BySix is byThree where odd and even clients have different roles.
+func BySix(id, _ int) int { return id % 6 }
+
+// LockOnce is one round. It returns only errors that a lock must not have.
+func LockOnce(p *engine.Process, o engine.Object, l FullLocker, stay int, try bool) error {
+	lock := func() (bool, error) { return o.Lock(l.Lock) }
+	if try && tries(l) {
+		lock = func() (bool, error) { return o.TryLock(l.TryLock) }
+	}
+	if held, err := lock(); !held {
+		return err
+	}
+	o.Acquired(first(l), l.Token())
+	Work(p, o, l, stay)
+	o.Released()
+	return o.Unlock(l.Unlock)
+}
+
+// Work is the critical section: it stops when the lock is lost, and writes to
+// the resource in between.
+func Work(p *engine.Process, o engine.Object, l holder, steps int) {
+	lost := l.Lost()
+	for range Repeat(p, steps) {
+		p.Step()
+		if len(lost) > 0 {
+			o.Lost()
+			return
+		}
+		if tokens(l) {
+			o.Write(l.Token())
+		}
+	}
+}
+
+// TwoWorkers makes a program in which two goroutines of one process compete; in a brief run every other client
+// has only one.
+func TwoWorkers(newLocker func(p *engine.Process) FullLocker) func(p *engine.Process) {
+	one := LockRounds(newLocker)
+	return func(p *engine.Process) {
+		if !Leads(p) {
+			one(p)
+			return
+		}
+		done := make(chan zk.Event, 1)
+		p.Env.Go("worker", func() {
+			one(p)
+			done <- zk.Event{}
+		})
+		one(p)
+		p.Env.Await(context.Background(), done)
+	}
+}
+
+// LockCheckers is everything that every lock must satisfy.
+var LockCheckers = []checkers.Checker{checkers.Ownership{}, checkers.Belief{}, checkers.Fenced{}, checkers.Liveness{},
+	checkers.Linearizability{}, checkers.Quiescence{}, checkers.Tree{}, checkers.Steps{}}

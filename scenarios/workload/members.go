@@ -1,0 +1,288 @@
+package workload
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/go-zookeeper/zk"
+
+	"zksim/checkers"
+	"zksim/faults"
+	"zksim/model"
+	"zksim/model/history"
+	"zksim/recipes"
+	"zksim/scenarios/engine"
+)
+
+// GroupDir is where the group is.
+const GroupDir = "/group"
+
+// Membership is a member of a group under test. It may also be [WatchingMembers].
+type Membership interface {
+	// Join makes the client a member by the ephemeral znode of that name in the folder of the group, in this session
+	// and, until Leave, in every later one. It returns recipes.ErrNameTaken or zk.ErrNodeExists, wrapped perhaps,
+	// when another client has the name.
+	Join(ctx context.Context, name string, data []byte) error
+	// Leave ends that.
+	Leave(ctx context.Context) error
+}
+
+// WatchingMembers is a group that tells who is a member: each name with its data and stat when that has
+// appeared or changed, and with a nil stat when it has gone, until ctx is done; then it returns the error of ctx.
+type WatchingMembers interface {
+	Watch(ctx context.Context, told func(name string, data []byte, stat *zk.Stat)) error
+}
+
+// Members is the scenario of a group membership that anybody has written: three clients are members, each by a
+// name of its own, under every fault. The folder of the group, path, exists.
+func Members[M Membership](name string, newMember func(p *engine.Process, path string) M) engine.Scenario {
+	s := engine.Scenario{Name: name, Doc: "members of a group under every fault", Rounds: 20}
+	s.Program = InGroup(func(p *engine.Process) *Group { return groupOf(p, newMember(p, p.Path(GroupDir))) }, StayInGroup)
+	s.Goals = []engine.Goal{GoalRejoin}
+	s = BaseGroup(s)
+	s.Setup = []model.Request{engine.Mkdir(GroupDir)}
+	if has[M, WatchingMembers]() {
+		return s
+	}
+	s.Goals = []engine.Goal{GoalRejoin}
+	return s.Without("monotone", "convergence")
+}
+
+// groupOf makes a membership one that the programs use.
+func groupOf(p *engine.Process, m Membership) *Group {
+	g := &Group{Join: func(ctx context.Context, name string, data []byte) (Leaver, error) {
+		err := patient(p, func(ctx context.Context) error { return m.Join(ctx, name, data) })(ctx)
+		if errors.Is(err, zk.ErrNodeExists) && !errors.Is(err, recipes.ErrNameTaken) {
+			err = fmt.Errorf("%w: %w", recipes.ErrNameTaken, err)
+		}
+		return leaving(thorough(p, m.Leave)), err
+	}}
+	if w, ok := m.(WatchingMembers); ok {
+		g.Watch = func(ctx context.Context, f func(now []recipes.Child, changes []recipes.Change) bool) error {
+			return patient(p, func(ctx context.Context) error {
+				return w.Watch(ctx, func(name string, data []byte, stat *zk.Stat) {
+					c := recipes.Change{Child: recipes.Child{Name: name, Data: data, Stat: stat}}
+					if stat == nil {
+						c.Kind = recipes.Removed
+					}
+					f(nil, []recipes.Change{c})
+				})
+			})(ctx)
+		}
+	}
+	return g
+}
+
+// leaving is a function that ends a membership.
+type leaving func(ctx context.Context) error
+
+// Leave implements [Leaver].
+func (f leaving) Leave(ctx context.Context) error { return f(ctx) }
+
+// Group is a group as the programs use it, and the member of it, one at a time. Watch is nil where nobody watches.
+type Group struct {
+	Join   func(ctx context.Context, name string, data []byte) (Leaver, error)
+	Watch  func(ctx context.Context, f func(now []recipes.Child, changes []recipes.Change) bool) error
+	member Member
+}
+
+// Leaver ends a membership.
+type Leaver interface {
+	Leave(ctx context.Context) error
+}
+
+// Changed records what the member is told.
+func (g *Group) Changed(_ string, joined bool) {
+	op := checkers.ToldLost
+	if joined {
+		op = checkers.ToldJoined
+	}
+	g.member.Record(history.Event{Kind: history.Told, Op: op, Path: g.member.path})
+}
+
+// watchGroup is the watcher of a group.
+func watchGroup(g *Group) Watching {
+	return Watching{checkers.WatchMembers, GroupDir, func(ctx context.Context, p *engine.Process, o engine.Object) error {
+		return g.Watch(ctx, func(_ []recipes.Child, changes []recipes.Change) bool {
+			TellChanges(o, p.Path(GroupDir), changes)
+			return true
+		})
+	}}
+}
+
+// Member is a membership under observation.
+type Member struct {
+	engine.Object
+	path string
+	Leaver
+}
+
+// enter joins once; there is no leaver when the name was taken or the attempt
+// cancelled.
+func (g *Group) enter(p *engine.Process, name string) error {
+	m := &g.member
+	*m = Member{p.Register(func() []string { return nil }), p.Path(GroupDir) + "/" + name, nil}
+	ctx, end := p.Interruptible()
+	defer end()
+	m.Record(history.Event{Kind: history.Invoke, Op: checkers.Join, Path: m.path})
+	l, err := g.Join(ctx, name, fmt.Appendf(nil, "c%d", p.ID))
+	taken := errors.Is(err, recipes.ErrNameTaken)
+	m.Record(history.Event{Kind: history.Return, Op: checkers.Join, Path: m.path, Err: err, OK: taken})
+	if err == nil {
+		m.Leaver = l
+	}
+	if taken || errors.Is(err, context.Canceled) {
+		return nil
+	}
+	return err
+}
+
+// exit leaves, if there is something to leave.
+func (g *Group) exit() error {
+	m := &g.member
+	if m.Leaver == nil {
+		return nil
+	}
+	m.Record(history.Event{Kind: history.Invoke, Op: checkers.Leave, Path: m.path})
+	err := m.Leave(context.Background())
+	m.Record(history.Event{Kind: history.Return, Op: checkers.Leave, Path: m.path, Err: err})
+	return err
+}
+
+// InGroup makes a program that watches a group, does something, rests and, when
+// the others have left, stops. In a brief run only followers watch.
+func InGroup(
+	newGroup func(p *engine.Process) *Group, do func(p *engine.Process, g *Group) error,
+) func(p *engine.Process) {
+	return func(p *engine.Process) {
+		g := newGroup(p)
+		if Follows(p) && g.Watch != nil {
+			o, stop := Watch(p, watchGroup(g))
+			defer func() {
+				Rest(p, Repeat(p, 4), o)
+				stop()
+			}()
+		}
+		if err := do(p, g); err != nil {
+			p.Fail(err)
+		}
+	}
+}
+
+// StayInGroup is what a member does that has a name of its own. It stays for a while in each
+// round. In a brief run only leaders join.
+func StayInGroup(p *engine.Process, g *Group) error {
+	if !Leads(p) {
+		Rest(p, p.Rounds)
+		return nil
+	}
+	if err := g.enter(p, fmt.Sprintf("m%d", p.ID)); err != nil {
+		return err
+	}
+	Rest(p, p.Rounds, g.member.Object)
+	return g.exit()
+}
+
+// Insist is what a member does that wants a name that others want, too. It tries once in
+// each round, until it has the name.
+func Insist(p *engine.Process, g *Group) error {
+	for range p.Rounds {
+		if err := g.enter(p, "m"); err != nil {
+			return err
+		}
+		if g.member.Leaver != nil {
+			break
+		}
+		p.Env.Sleep(context.Background(), time.Millisecond)
+	}
+	Rest(p, Repeat(p, 16), g.member.Object)
+	return g.exit()
+}
+
+// ComeAndGo is what a member does that wants such a name in each round.
+func ComeAndGo(p *engine.Process, g *Group) error {
+	for range p.Rounds {
+		if err := g.enter(p, "m"); err != nil {
+			return err
+		}
+		p.Env.Sleep(context.Background(), time.Millisecond)
+		for range Repeat(p, 8) {
+			p.Step()
+		}
+		if err := g.exit(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// MemberCheckers is everything that every group must satisfy.
+var MemberCheckers = append([]checkers.Checker{checkers.Departure{}, checkers.Presence{}, checkers.Tree{}},
+	WatchCheckers...)
+
+// BaseGroup is what all scenarios of groups have in common.
+func BaseGroup(s engine.Scenario) engine.Scenario {
+	s.SafetySteps = 120
+	s = BaseWatcher(s)
+	s.Setup, s.Checkers = nil, MemberCheckers
+	if !s.Broken() {
+		s.Faults = faults.Contract()
+		s.Goals = append([]engine.Goal{GoalJudged, GoalExpired}, s.Goals[:len(s.Goals)-3]...)
+	}
+	return s
+}
+
+// Goals of groups.
+var (
+	GoalLostJoin = engine.Goal{Name: "a lost reply after a join that was executed", Reached: LostAfter("multi", Created)}
+	GoalRejoin   = engine.Goal{Name: "a member that is made anew after the end of its session",
+		Reached: func(h *history.History) bool {
+			ended := map[string]int{}
+			for i := range h.Events {
+				e := &h.Events[i]
+				switch {
+				case e.Kind == history.Deleted && e.Client == 0:
+					ended[e.Path] = i
+				case e.Kind == history.Created && ended[e.Path] > 0 && joined(h.Events[:ended[e.Path]], e.Path, e.Client):
+					return true
+				}
+			}
+			return false
+		}}
+	GoalTaken = engine.Goal{Name: "a name that was taken",
+		Reached: Answered(checkers.Join, func(e *history.Event) bool { return e.OK })}
+	GoalUsurped = engine.Goal{Name: "a member whose session ended and whose name another has taken",
+		Reached: func(h *history.History) bool {
+			for i := range h.Events {
+				e := &h.Events[i]
+				if e.Kind != history.Created || e.Session == 0 {
+					continue
+				}
+				for c := int32(1); int(c) <= h.Clients; c++ {
+					if c != e.Client && joined(h.Events[:i], e.Path, c) {
+						return true
+					}
+				}
+			}
+			return false
+		}}
+)
+
+// joined reports whether after events the client is a member by that znode.
+func joined(events []history.Event, path string, client int32) (in bool) {
+	for i := range events {
+		e := &events[i]
+		if e.Path != path && e.Kind != history.Crashed || e.Client != client {
+			continue
+		}
+		switch {
+		case e.Kind == history.Return && e.Op == checkers.Join:
+			in = e.Err == nil
+		case e.Kind == history.Invoke && e.Op == checkers.Leave, e.Kind == history.Crashed:
+			in = false
+		}
+	}
+	return in
+}

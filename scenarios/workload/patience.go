@@ -1,0 +1,70 @@
+package workload
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/go-zookeeper/zk"
+
+	"zksim/recipes"
+	"zksim/scenarios/engine"
+)
+
+// How often an operation of a preset is tried in all, and how long its caller waits in between. Faults are
+// over before that many tries.
+const (
+	attempts = 20
+	nap      = 100 * time.Millisecond
+)
+
+// interrupted reports whether an error says no more than that the connection or the session was lost: the
+// operation may have happened or not.
+func interrupted(err error) bool {
+	for _, x := range []error{zk.ErrConnectionClosed, zk.ErrNoServer, zk.ErrSessionExpired, zk.ErrSessionMoved} {
+		if errors.Is(err, x) {
+			return true
+		}
+	}
+	return false
+}
+
+// patient makes an operation that is tried again when the connection was lost, as callers do for recipes that
+// leave this to them. What a failed try leaves behind is the recipe's business.
+func patient(p *engine.Process, f func(ctx context.Context) error) func(ctx context.Context) error {
+	return func(ctx context.Context) error {
+		for n := 1; ; n++ {
+			err := f(ctx)
+			if n == attempts || !interrupted(err) {
+				return err
+			}
+			if p.Env.Sleep(ctx, nap) != nil {
+				return ctx.Err()
+			}
+		}
+	}
+}
+
+// thorough is patient for an operation that removes something: that it is gone at a later try is no failure.
+func thorough(p *engine.Process, f func(ctx context.Context) error) func(ctx context.Context) error {
+	return func(ctx context.Context) error {
+		again := false
+		return patient(p, func(ctx context.Context) error {
+			err := f(ctx)
+			if again && errors.Is(err, zk.ErrNoNode) {
+				return nil
+			}
+			again = true
+			return err
+		})(ctx)
+	}
+}
+
+// unknown returns an error that says that nobody knows the outcome where err says that the connection was lost.
+func unknown(err error) error {
+	if interrupted(err) && !errors.Is(err, recipes.ErrUnknownOutcome) {
+		return fmt.Errorf("%w: %w", recipes.ErrUnknownOutcome, err)
+	}
+	return err
+}

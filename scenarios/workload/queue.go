@@ -1,0 +1,384 @@
+package workload
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/go-zookeeper/zk"
+
+	"zksim/checkers"
+	"zksim/model/history"
+	"zksim/recipes"
+	"zksim/scenarios/engine"
+)
+
+// Queue is a queue under test, of items that are taken once at most. It may also have a TryTake.
+type Queue interface {
+	// Put adds an item at the end. With an error of the connection nobody knows whether it did.
+	Put(ctx context.Context, data []byte) error
+	// Take removes the first item and returns it, and waits for one if there is none. When ctx is done before
+	// that it returns the error of ctx. With an error of the connection nobody knows what was removed.
+	Take(ctx context.Context) ([]byte, error)
+}
+
+// TryingToTake is a queue that can say that it is empty: TryTake returns recipes.ErrEmpty, wrapped perhaps.
+type TryingToTake interface {
+	TryTake(ctx context.Context) ([]byte, error)
+}
+
+// Queues is the scenario of a queue that anybody has written: three clients put and take, under every fault. An
+// outcome that nobody knows, by an error of the connection or recipes.ErrUnknownOutcome, is none that a queue
+// has to answer for.
+func Queues[Q Queue](name string, newQueue func(p *engine.Process) Q) engine.Scenario {
+	s := preset(name, "a queue under every fault", 2)
+	s.Program = Exchange(0, false, func(p *engine.Process) Consumer { return consumerOf(newQueue(p)) })
+	s.Checkers = append(slices.Clone(EveryQueue), checkers.FIFO{})
+	s.Goals = []engine.Goal{GoalLostWrite}
+	s.Faults = s.Faults.Except("watch-delay") // clients put as many items as they take: nobody waits by a watch
+	return WithDefaults(s, 3).Without("doubled-effect")
+}
+
+// consumerOf makes a queue one that the programs use.
+func consumerOf(q Queue) Consumer {
+	try, trying := q.(TryingToTake)
+	return Consumer{Put: func(ctx context.Context, data []byte, _ int64) error { return unknown(q.Put(ctx, data)) },
+		Take: func(ctx context.Context, now bool) ([]byte, error) {
+			take := q.Take
+			if now && trying {
+				take = try.TryTake
+			}
+			data, err := take(ctx)
+			return data, unknown(err)
+		}}
+}
+
+// Consumer is a queue as the programs use it; try is whether to wait for an item.
+type Consumer struct {
+	Put   func(ctx context.Context, data []byte, priority int64) error
+	Take  func(ctx context.Context, try bool) ([]byte, error)
+	Claim func(ctx context.Context, try bool) (QueueItem, error)
+}
+
+// QueueItem is an item that was claimed.
+type QueueItem interface {
+	Ack(ctx context.Context) error
+	Return(ctx context.Context) error
+	Data() []byte
+	Znodes() []string
+}
+
+// ItemPriority returns the priority of an item, which is part of its number.
+func ItemPriority(item int64) int64 { return item / 10_000 }
+
+// Worker is a client of a queue.
+type Worker struct {
+	p *engine.Process
+	o engine.Object
+	q Consumer
+
+	puts    int64
+	claim   bool      // and acknowledge, rather than take
+	item    QueueItem // claimed and not settled yet
+	returns int       // how many claimed items are returned before one is acknowledged
+
+	// fed, of clients that live by a producer, is done when the producer has gone.
+	fed context.Context
+}
+
+// NewWorker returns a client of a queue.
+func NewWorker(p *engine.Process, newQueue func(p *engine.Process) Consumer, claim bool) *Worker {
+	w := &Worker{p: p, q: newQueue(p), claim: claim, returns: (p.ID + 1) % 2}
+	w.o = p.Register(func() (known []string) {
+		if p.ID == 1 {
+			known = append(known, p.Path(producerPath))
+		}
+		if w.item != nil {
+			known = append(known, w.item.Znodes()...)
+		}
+		return known
+	})
+	return w
+}
+
+// EveryQueue is what every queue must satisfy, whatever its order.
+var EveryQueue = []checkers.Checker{checkers.LostItem{}, checkers.DoubledItem{}, checkers.DoubledEffect{},
+	checkers.Liveness{}, checkers.Quiescence{}, checkers.Tree{}, checkers.Steps{}}
+
+// producerPath is an ephemeral of the client that the others live by.
+const producerPath = "/producer"
+
+// produce announces the producer.
+func (w *Worker) produce() {
+	for {
+		_, err := w.p.Conn.Create(w.p.Path(producerPath), nil, zk.FlagEphemeral, zk.WorldACL(zk.PermAll))
+		if err == nil || err == zk.ErrNodeExists {
+			return
+		}
+		w.p.Env.Sleep(context.Background(), time.Second)
+	}
+}
+
+// follow looks for the producer and returns the function that ends it; false if
+// there is none to be seen.
+func (w *Worker) follow() (end context.CancelFunc, ok bool) {
+	for range 20 {
+		exists, _, err := w.p.Conn.Exists(w.p.Path(producerPath))
+		if err == nil && exists {
+			w.fed, end = context.WithCancel(context.Background())
+			w.p.Env.Go("follow", func() { w.attend(end) })
+			return end, true
+		}
+		w.p.Env.Sleep(context.Background(), 100*time.Millisecond)
+	}
+	return nil, false
+}
+
+// attend calls gone when the producer's session has ended.
+func (w *Worker) attend(gone context.CancelFunc) {
+	defer w.p.Env.Forget()()
+	for w.fed.Err() == nil {
+		w.p.Env.Keep()
+		change := w.p.Env.SessionEvents()
+		exists, _, event, err := w.p.Conn.ExistsW(w.p.Path(producerPath))
+		if err == nil && !exists {
+			gone()
+			return
+		}
+		w.p.Env.Await(w.fed, event, change)
+	}
+}
+
+// Exchange makes a program in which each client puts and gets an item in each round,
+// and puts some more in the end. At any time it has put at least as many as it has
+// tried to get, so that nobody waits for ever, whoever crashes.
+func Exchange(more int, claim bool, newQueue func(p *engine.Process) Consumer) func(p *engine.Process) {
+	return func(p *engine.Process) {
+		w := NewWorker(p, newQueue, claim)
+		for r := range p.Rounds + more {
+			if !w.put() || r < p.Rounds && !w.get(!Brief(p) && (p.ID+r)%3 == 0) {
+				return
+			}
+		}
+	}
+}
+
+// Exchangers tells clients apart that try, rather than wait: in a brief run none does.
+func Exchangers(id, rounds int) int {
+	if rounds == 1 {
+		return 0
+	}
+	return id % 3
+}
+
+// Feed makes a program in which the first client puts what the others get, one item
+// a round, as long as its session lasts.
+func Feed(claim bool, newQueue func(p *engine.Process) Consumer) func(p *engine.Process) {
+	return func(p *engine.Process) {
+		w := NewWorker(p, newQueue, claim)
+		if p.ID == 1 {
+			w.produce()
+			for n := p.Rounds * (p.Clients - 1); n > 0 && w.put(); n-- {
+			}
+			return
+		}
+		end, ok := w.follow()
+		if !ok {
+			return
+		}
+		defer end()
+		for r := 0; r < p.Rounds && w.get((p.ID+r)%3 == 0); r++ {
+		}
+	}
+}
+
+// HandOver makes a program in which the first client puts one item that the last
+// one acknowledges. Those between claim it, if they can, and return it.
+func HandOver(newQueue func(p *engine.Process) Consumer) func(p *engine.Process) {
+	return func(p *engine.Process) {
+		w := NewWorker(p, newQueue, true)
+		switch p.ID {
+		case 1:
+			w.produce()
+			w.put()
+		case p.Clients:
+			if end, ok := w.follow(); ok {
+				w.get(false)
+				end()
+			}
+		default:
+			w.returns = 3
+			for range w.returns {
+				if again, ok := w.getOnce(true); !again || !ok {
+					return
+				}
+			}
+		}
+	}
+}
+
+// Poll makes a program in which the first client puts up to two items, which the
+// others look for in each round.
+func Poll(newQueue func(p *engine.Process) Consumer) func(p *engine.Process) {
+	return func(p *engine.Process) {
+		w := NewWorker(p, newQueue, false)
+		for n := range p.Rounds {
+			if p.ID > 1 {
+				w.getOnce(true)
+			} else if n < 2 {
+				w.put()
+			}
+		}
+	}
+}
+
+// do runs an operation and records it. Nothing else than the error decides what
+// comes next: again says that the operation certainly did nothing and may be
+// tried again, ok is false if it must not have failed like that.
+func (w *Worker) do(
+	op string, item int64, f func(ctx context.Context) (got int64, err error),
+) (again, ok bool, err error) {
+	ctx, end := w.p.Interruptible()
+	if w.fed != nil && (op == "take" || op == "claim") {
+		ctx = w.fed
+	}
+	defer end()
+	w.o.Record(history.Event{Kind: history.Invoke, Op: op, Value: item})
+	got, err := f(ctx)
+	unknown := errors.Is(err, recipes.ErrUnknownOutcome)
+	again = !unknown && (errors.Is(err, recipes.ErrEmpty) || errors.Is(err, recipes.ErrClaimLost) ||
+		errors.Is(err, context.Canceled))
+	w.o.Record(history.Event{Kind: history.Return, Op: op, Value: got, Err: err, OK: again})
+	if err != nil && !unknown && !again {
+		w.p.Fail(err)
+		return false, false, err
+	}
+	return again, true, err
+}
+
+// put puts an item for certain: if need be another one.
+func (w *Worker) put() (ok bool) {
+	defer w.p.Env.Forget()(&w.puts, &ok)
+	for {
+		w.p.Env.Keep(&w.puts)
+		w.puts++
+		item := (9+w.puts%2)*10_000 + int64(w.p.ID)*100 + w.puts
+		_, ok, err := w.do("put", item, func(ctx context.Context) (int64, error) {
+			return item, w.q.Put(ctx, strconv.AppendInt(nil, item, 10), ItemPriority(item))
+		})
+		if err == nil || !ok {
+			return ok
+		}
+	}
+}
+
+// get removes an item, unless the outcome is unknown.
+func (w *Worker) get(try bool) bool {
+	for {
+		again, ok := w.getOnce(try)
+		if !again || !ok {
+			return ok
+		}
+		if w.fed != nil && w.fed.Err() != nil {
+			return false
+		}
+		try = false
+	}
+}
+
+func (w *Worker) getOnce(try bool) (again, ok bool) {
+	var number int64
+	op := "take"
+	if w.claim {
+		op = "claim"
+	}
+	if try {
+		op = "try" + op
+	}
+	again, ok, err := w.do(op, 0, func(ctx context.Context) (got int64, err error) {
+		var data []byte
+		if !w.claim {
+			data, err = w.q.Take(ctx, try)
+		} else if w.item, err = w.q.Claim(ctx, try); err == nil {
+			data = w.item.Data()
+		}
+		if err == nil {
+			number, err = strconv.ParseInt(string(data), 10, 64)
+		}
+		return number, err
+	})
+	if err != nil || !w.claim {
+		return again, ok
+	}
+	return w.settle(number)
+}
+
+// settle works on a claimed item, and acknowledges or returns it.
+func (w *Worker) settle(number int64) (again, ok bool) {
+	w.p.Step()
+	op, settle := "ack", w.item.Ack
+	if w.returns > 0 {
+		w.returns--
+		op, settle = "return", w.item.Return
+	}
+	again, ok, _ = w.do(op, number, func(ctx context.Context) (int64, error) { return number, settle(ctx) })
+	w.item = nil
+	return again || op == "return", ok
+}
+
+// Goals of queues.
+var (
+	GoalLostPut   = engine.Goal{Name: "a lost reply after a put", Reached: LostMulti("put")}
+	GoalLostTake  = engine.Goal{Name: "a lost reply after a take", Reached: LostMulti("take")}
+	GoalLostAck   = engine.Goal{Name: "a lost reply after an acknowledgement", Reached: LostMulti("ack")}
+	GoalClaimLost = engine.Goal{Name: "an acknowledgement after the claim was lost",
+		Reached: Returned("ack", recipes.ErrClaimLost)}
+	GoalUnknownPut  = engine.Goal{Name: "a put of unknown outcome", Reached: Returned("put", recipes.ErrUnknownOutcome)}
+	GoalUnknownTake = engine.Goal{Name: "a take of unknown outcome", Reached: Returned("take", recipes.ErrUnknownOutcome)}
+	GoalUnknownAck  = engine.Goal{Name: "an acknowledgement of unknown outcome",
+		Reached: Returned("ack", recipes.ErrUnknownOutcome)}
+	GoalEmpty = engine.Goal{Name: "a queue that is empty", Reached: func(h *history.History) bool {
+		return Returned("trytake", recipes.ErrEmpty)(h) || Returned("tryclaim", recipes.ErrEmpty)(h)
+	}}
+	GoalAgain = engine.Goal{Name: "an item of an ended session that is delivered again", Reached: deliveredAgain}
+	GoalWoken = engine.Goal{Name: "a consumer that was woken by a new item",
+		Reached: func(h *history.History) bool { return woken(h, "/items") }}
+	GoalReleased = engine.Goal{Name: "a consumer that was woken by a claim that went",
+		Reached: func(h *history.History) bool { return woken(h, "/claims") }}
+)
+
+// deliveredAgain reports whether a claim ended with its session, and the item was
+// delivered to another client.
+func deliveredAgain(h *history.History) bool {
+	holder := map[int64]int32{}
+	for i := range h.Events {
+		e := &h.Events[i]
+		if e.Kind != history.Return || e.Value == 0 {
+			continue
+		}
+		switch e.Op {
+		case "claim", "tryclaim":
+			if c := holder[e.Value]; c != 0 && c != e.Client {
+				return true
+			}
+			holder[e.Value] = e.Client
+		case "return":
+			delete(holder, e.Value)
+		}
+	}
+	return false
+}
+
+// woken reports whether a change of the children of that znode of the queue fired
+// a watch.
+func woken(h *history.History, znode string) bool {
+	for i := range h.Events {
+		if e := &h.Events[i]; e.Kind == history.Notify && e.Op == "child" && strings.HasSuffix(e.Path, znode) {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,197 @@
+package workload
+
+import (
+	"context"
+	"errors"
+
+	"zksim/checkers"
+	"zksim/model/history"
+	"zksim/recipes"
+	"zksim/scenarios/engine"
+)
+
+// RWLocker is a read/write lock under test. It may also be [Trying] and [TryingToRead], have a Downgrade, and be
+// [Losing], [Tokened] and [Placed]; the names of the znodes of readers have -read- in them, so that they are
+// told apart.
+type RWLocker interface {
+	Locker
+	// RLock and RUnlock are for readers, who share the lock with others.
+	RLock(ctx context.Context) error
+	RUnlock(ctx context.Context) error
+}
+
+// TryingToRead is Trying for readers.
+type TryingToRead interface {
+	TryRLock(ctx context.Context) error
+}
+
+// FullRWLocker is a read/write lock that tells all that can be judged.
+type FullRWLocker interface {
+	FullLocker
+	RWLocker
+	TryingToRead
+}
+
+// RWCheckers is everything that every read/write lock must satisfy.
+var RWCheckers = []checkers.Checker{checkers.Ownership{}, checkers.Belief{}, checkers.Fenced{}, checkers.Liveness{},
+	checkers.Refusal{}, checkers.Quiescence{}, checkers.Tree{}, checkers.Steps{}}
+
+// someRWLock is a read/write lock that has what a [FullRWLocker] has, as far as it tells.
+type someRWLock struct {
+	someLock
+	rLock, tryRLock, rUnlock func(ctx context.Context) error
+}
+
+func (l someRWLock) RLock(ctx context.Context) error    { return l.rLock(ctx) }
+func (l someRWLock) TryRLock(ctx context.Context) error { return l.tryRLock(ctx) }
+func (l someRWLock) RUnlock(ctx context.Context) error  { return l.rUnlock(ctx) }
+
+func (l someRWLock) tries() bool { return l.tryLock != nil && l.tryRLock != nil }
+
+// RWLocks is the scenario of a read/write lock that anybody has written: three clients read and write in turn
+// under every fault.
+func RWLocks[L RWLocker](name string, newLock func(p *engine.Process) L) engine.Scenario {
+	s := preset(name, "a read/write lock under every fault", 3)
+	s.Program = SharedRounds(func(p *engine.Process) FullRWLocker { return rwLockOf(p, newLock(p)) })
+	s.Checkers = RWCheckers
+	s.Goals = []engine.Goal{GoalLostWrite, GoalHolderExpired, GoalReaders(2)}
+	out := unless(has[L, Trying]() && has[L, TryingToRead](), withoutUntold[L](), "refusal")
+	return WithDefaults(s, 3).Without(out...)
+}
+
+// rwLockOf completes a read/write lock.
+func rwLockOf(p *engine.Process, l RWLocker) FullRWLocker {
+	x := someRWLock{someLock: lockOf(p, l), rLock: patient(p, l.RLock), rUnlock: thorough(p, l.RUnlock)}
+	if y, ok := l.(TryingToRead); ok {
+		x.tryRLock = patient(p, y.TryRLock)
+	}
+	if d, ok := l.(downgrader); ok {
+		return downgradable{x, d}
+	}
+	return x
+}
+
+// downgradable is one that can be downgraded, too.
+type downgradable struct {
+	someRWLock
+	downgrader
+}
+
+// downgrader is one whose writer can become a reader.
+type downgrader interface {
+	Downgrade(ctx context.Context) error
+}
+
+// SharedRounds makes a program in which each client reads, writes, and writes and
+// downgrades in turn, beginning with another; one attempt in five is impatient.
+func SharedRounds(newLocker func(p *engine.Process) FullRWLocker) func(p *engine.Process) {
+	return func(p *engine.Process) {
+		l := newLocker(p)
+		o := p.Register(l.Znodes)
+		for r := range p.Rounds {
+			if err := SharedOnce(p, o, l, (p.ID+r)%3, (p.ID+2*r)%5 == 0); err != nil {
+				p.Fail(err)
+				return
+			}
+		}
+	}
+}
+
+// What a client wants of a read/write lock.
+const (
+	ToRead = iota
+	ToWrite
+	ToDowngrade
+)
+
+// SharedOnce is one round. It returns only errors that a lock must not have.
+func SharedOnce(p *engine.Process, o engine.Object, l FullRWLocker, want int, try bool) error {
+	op, lock := "lock", l.Lock
+	switch {
+	case want == ToRead && try && tries(l):
+		op, lock = "tryrlock", l.TryRLock
+	case want == ToRead:
+		op, lock = "rlock", l.RLock
+	case try && tries(l):
+		op, lock = "trylock", l.TryLock
+	}
+	if ok, err := o.Attempt(op, lock); !ok {
+		return err
+	}
+	if want == ToRead {
+		return readAndUnlock(p, o, l)
+	}
+	o.Acquired(last(l), l.Token())
+	Work(p, o, l, 2)
+	if d, ok := l.(downgrader); ok && want == ToDowngrade && len(l.Lost()) == 0 {
+		return downgrade(p, o, l, d)
+	}
+	o.Released()
+	return o.Unlock(l.Unlock)
+}
+
+// downgrade goes on as a reader. That it owns the lock as such it says before the
+// call, since from then on others may read.
+func downgrade(p *engine.Process, o engine.Object, l FullRWLocker, d downgrader) error {
+	Share(o, l)
+	ctx, end := p.Interruptible()
+	o.Invoke("downgrade")
+	err := d.Downgrade(ctx)
+	o.Return("downgrade", err, errors.Is(err, recipes.ErrLost))
+	end()
+	switch {
+	case err == nil:
+		return readAndUnlock(p, o, l)
+	case errors.Is(err, recipes.ErrLost), errors.Is(err, context.Canceled):
+		o.Released()
+		return nil
+	}
+	return err
+}
+
+// Share records that the holder may believe that it holds the lock for reading.
+func Share(o engine.Object, l FullRWLocker) {
+	o.Record(history.Event{Kind: history.Acquired, Op: "read", Path: first(l), Value: l.Token()})
+}
+
+// readAndUnlock is what a reader does that has got the lock.
+func readAndUnlock(p *engine.Process, o engine.Object, l FullRWLocker) error {
+	Share(o, l)
+	lost := l.Lost()
+	for range 3 {
+		p.Step()
+		if len(lost) > 0 {
+			o.Lost()
+			break
+		}
+		if tokens(l) {
+			o.Read(l.Token())
+		}
+	}
+	o.Released()
+	return o.Must("runlock", l.RUnlock)
+}
+
+// mostReaders returns how many clients held the lock for reading at once.
+func mostReaders(h *history.History) (most int) {
+	reading := map[int32]bool{}
+	for _, e := range h.Events {
+		switch e.Kind {
+		case history.Acquired:
+			if e.Op == "read" {
+				reading[e.Object] = true
+			}
+		case history.Released, history.Lost:
+			delete(reading, e.Object)
+		}
+		most = max(most, len(reading))
+	}
+	return most
+}
+
+// GoalReaders is the goal that n clients hold the lock for reading at once.
+func GoalReaders(n int) engine.Goal {
+	count := map[int]string{2: "two", 3: "three"}[n]
+	return engine.Goal{Name: count + " readers at once",
+		Reached: func(h *history.History) bool { return mostReaders(h) >= n }}
+}

@@ -1,0 +1,124 @@
+package workload
+
+import (
+	"context"
+
+	"zksim/checkers"
+	"zksim/model/history"
+	"zksim/scenarios/engine"
+)
+
+// Leaser is a semaphore under test. It may also be [TryingToLease], [Losing] and [Placed].
+type Leaser interface {
+	// Acquire waits for a lease, as a lock's Lock does, and Release gives it up.
+	Acquire(ctx context.Context) error
+	Release(ctx context.Context) error
+}
+
+// TryingToLease is a semaphore that can refuse: TryAcquire returns recipes.ErrLocked, wrapped perhaps, when others
+// have or await all leases.
+type TryingToLease interface {
+	TryAcquire(ctx context.Context) error
+}
+
+// FullLeaser is a semaphore that tells all that can be judged.
+type FullLeaser interface {
+	Leaser
+	TryingToLease
+	Losing
+	Placed
+}
+
+// someLeaser is a semaphore that has what a [FullLeaser] has, as far as it tells.
+type someLeaser struct {
+	held
+	acquire, tryAcquire, release func(ctx context.Context) error
+}
+
+func (s someLeaser) Acquire(ctx context.Context) error    { return s.acquire(ctx) }
+func (s someLeaser) TryAcquire(ctx context.Context) error { return s.tryAcquire(ctx) }
+func (s someLeaser) Release(ctx context.Context) error    { return s.release(ctx) }
+
+func (s someLeaser) tries() bool { return s.tryAcquire != nil }
+
+// Semaphores is the scenario of a semaphore that anybody has written, with that many leases: two clients more than
+// there are leases compete for them under every fault.
+func Semaphores[L Leaser](name string, leases int, newSemaphore func(p *engine.Process) L) engine.Scenario {
+	s := preset(name, "a semaphore under every fault", 2)
+	s.Program = LeaseRounds(func(p *engine.Process) FullLeaser { return leaserOf(p, newSemaphore(p)) })
+	s.Checkers, s.Alike = LeaseCheckers(leases), ByThree
+	s.Goals = []engine.Goal{GoalLostWrite, GoalHolderExpired, GoalLeases(leases), GoalContended}
+	out := unless(has[L, TryingToLease](), unless(has[L, Placed](), nil, "ownership"), "refusal")
+	return WithDefaults(s, leases+2).Without(out...)
+}
+
+// leaserOf completes a semaphore.
+func leaserOf(p *engine.Process, l Leaser) someLeaser {
+	x := someLeaser{held: heldBy(p, l), acquire: patient(p, l.Acquire), release: thorough(p, l.Release)}
+	if y, ok := l.(TryingToLease); ok {
+		x.tryAcquire = patient(p, y.TryAcquire)
+	}
+	return x
+}
+
+// LeaseCheckers is everything that every semaphore with that many leases must satisfy.
+func LeaseCheckers(leases int) []checkers.Checker {
+	return []checkers.Checker{checkers.Ownership{Leases: leases}, checkers.Belief{Leases: leases}, checkers.Liveness{},
+		checkers.Refusal{Leases: leases}, checkers.Quiescence{}, checkers.Tree{}, checkers.Steps{}}
+}
+
+// LeaseRounds makes a program that acquires, works and releases in each round; every
+// third attempt is a TryAcquire.
+func LeaseRounds(newLeaser func(p *engine.Process) FullLeaser) func(p *engine.Process) {
+	return func(p *engine.Process) {
+		s := newLeaser(p)
+		o := p.Register(s.Znodes)
+		for r := range p.Rounds {
+			if err := LeaseOnce(p, o, s, (p.ID+r)%3 == 2); err != nil {
+				p.Fail(err)
+				return
+			}
+		}
+	}
+}
+
+// LeaseOnce is one round. It returns only errors that a semaphore must not have.
+func LeaseOnce(p *engine.Process, o engine.Object, s FullLeaser, try bool) error {
+	op, acquire := "acquire", s.Acquire
+	if try && tries(s) {
+		op, acquire = "tryacquire", s.TryAcquire
+	}
+	if ok, err := o.Attempt(op, acquire); !ok {
+		return err
+	}
+	o.Acquired(last(s), 0)
+	lost := s.Lost()
+	for range 2 {
+		p.Step()
+		if len(lost) > 0 {
+			o.Lost()
+			break
+		}
+	}
+	o.Released()
+	return o.Must("release", s.Release)
+}
+
+// GoalLeases is the goal that all of that many leases are held at once.
+func GoalLeases(leases int) engine.Goal {
+	return engine.Goal{Name: "all leases held at once", Reached: func(h *history.History) bool {
+		holding := map[int32]bool{}
+		for _, e := range h.Events {
+			switch e.Kind {
+			case history.Acquired:
+				holding[e.Object] = true
+			case history.Released, history.Lost:
+				delete(holding, e.Object)
+			}
+			if len(holding) == leases {
+				return true
+			}
+		}
+		return false
+	}}
+}

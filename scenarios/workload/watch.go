@@ -1,0 +1,305 @@
+package workload
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/go-zookeeper/zk"
+
+	"zksim/checkers"
+	"zksim/faults"
+	"zksim/model"
+	"zksim/model/history"
+	"zksim/recipes"
+	"zksim/scenarios/engine"
+)
+
+// The znodes that are watched. The parent of all is there from the beginning.
+const (
+	WatchRoot = "/watch"
+	WatchDir  = "/watch/dir"
+	WatchItem = "/watch/dir/a"
+)
+
+// Watcher is a watcher of the data of a znode under test.
+type Watcher interface {
+	// Run tells the data of the znode and its stat whenever they have changed, and a nil stat when there is no such
+	// znode, until ctx is done: then it returns the error of ctx. It is called again when it returns an error of
+	// the connection.
+	Run(ctx context.Context, told func(data []byte, stat *zk.Stat)) error
+}
+
+// Cache is a watcher of the children of a znode under test.
+type Cache interface {
+	// Run tells the names of the children, in any order, and the stat of their parent whenever these have changed,
+	// and a nil stat when there is no such parent, until ctx is done, as in [Watcher].
+	Run(ctx context.Context, told func(names []string, stat *zk.Stat)) error
+}
+
+// Watchers is the scenario of a watcher of data that anybody has written: three clients watch a znode that all
+// write, under every fault. The znode comes and goes; path is where it is.
+func Watchers[W Watcher](name string, newWatcher func(p *engine.Process, path string) W) engine.Scenario {
+	s := engine.Scenario{Name: name, Doc: "a watcher under every fault", Rounds: 3}
+	s.Program = WatchAndWrite(Watching{Kind: checkers.WatchData, Path: WatchItem,
+		Run: func(ctx context.Context, p *engine.Process, o engine.Object) error {
+			path := p.Path(WatchItem)
+			w := newWatcher(p, path)
+			return patient(p, func(ctx context.Context) error {
+				return w.Run(ctx, func(data []byte, stat *zk.Stat) { TellData(o, path, data, stat) })
+			})(ctx)
+		}})
+	return BaseWatcher(s)
+}
+
+// Caches is the scenario of a watcher of children that anybody has written, as [Watchers].
+func Caches[C Cache](name string, newCache func(p *engine.Process, path string) C) engine.Scenario {
+	s := engine.Scenario{Name: name, Doc: "a watcher of children under every fault", Rounds: 3}
+	s.Program = WatchAndWrite(Watching{Kind: checkers.WatchChildren, Path: WatchDir,
+		Run: func(ctx context.Context, p *engine.Process, o engine.Object) error {
+			path := p.Path(WatchDir)
+			c := newCache(p, path)
+			return patient(p, func(ctx context.Context) error {
+				return c.Run(ctx, func(names []string, stat *zk.Stat) { TellChildren(o, path, names, stat) })
+			})(ctx)
+		}})
+	return BaseWatcher(s)
+}
+
+// Watching is a watcher under test: it tells o what it is told, until ctx is done.
+type Watching struct {
+	Kind string // one of checkers.WatchData and so on
+	Path string // of the znode
+	Run  func(ctx context.Context, p *engine.Process, o engine.Object) error
+}
+
+// WatchAndWrite makes a program that watches, writes, and rests. In a brief run leaders
+// write, and followers watch.
+func WatchAndWrite(w Watching) func(p *engine.Process) {
+	return func(p *engine.Process) {
+		if Follows(p) {
+			o, stop := Watch(p, w)
+			defer func() {
+				Rest(p, Repeat(p, 20), o)
+				stop()
+			}()
+		}
+		if Leads(p) {
+			write(p)
+		}
+	}
+}
+
+// WatchTheOthers makes a program in which the first client watches one znode that
+// the others change in each of many rounds.
+func WatchTheOthers(w Watching) func(p *engine.Process) {
+	return func(p *engine.Process) {
+		switch p.ID {
+		default:
+			WriteOne(p, "+", "")
+			for range p.Rounds {
+				WriteOne(p, "+/a", "")
+				WriteOne(p, "=/a", "x")
+			}
+		case 1:
+			o, stop := Watch(p, w)
+			Rest(p, Repeat(p, 200), o)
+			stop()
+		}
+	}
+}
+
+// Watch starts a watcher and returns the function that stops it.
+func Watch(p *engine.Process, w Watching) (o engine.Object, stop func()) {
+	o = p.Register(func() []string { return nil })
+	outer, end := p.Interruptible()
+	ctx, cancel := context.WithCancel(outer)
+	done := make(chan zk.Event, 1)
+	o.Record(history.Event{Kind: history.Invoke, Op: w.Kind, Path: p.Path(w.Path)})
+	p.Env.Go("watcher", func() {
+		defer p.Env.Forget()()
+		err := w.Run(ctx, p, o)
+		o.Return(w.Kind, err, errors.Is(err, context.Canceled))
+		if !errors.Is(err, context.Canceled) {
+			p.Fail(fmt.Errorf("the watcher has ended: %w", err))
+		}
+		close(done)
+	})
+	return o, func() {
+		o.Invoke(checkers.Stop)
+		cancel()
+		p.Env.Await(context.Background(), done)
+		end()
+	}
+}
+
+// Rest waits for the end of the faults, at least in many runs: timers fire early
+// as well, but once the faults are over they do so only when nothing else can
+// happen. The rest that is then left is announced to the judges. Real clients rest for a
+// good second.
+//
+// The end of the session of a client that has crashed moves time on, perhaps beyond the end of a sleep.
+// A watcher that looks only then has no time left to settle before that sleep ends. Each client's session
+// ends so once at most, so one of Clients + 1 sleeps is whole.
+func Rest(p *engine.Process, times int, all ...engine.Object) {
+	for range times {
+		p.Env.Sleep(context.Background(), 60*time.Millisecond)
+	}
+	for _, o := range all {
+		o.Invoke(checkers.Rest)
+	}
+	for range p.Clients + 1 {
+		p.Env.Sleep(context.Background(), 2*SettleTime)
+	}
+}
+
+// SettleTime is how long the patient watcher waits.
+const SettleTime = 50 * time.Millisecond
+
+// writes is what clients do to the znodes that are watched, round by round: + creates,
+// - deletes, = sets.
+var writes = [][][]string{
+	{{"+", "+/b"}, {"=/b", "-/b"}, {"-", "+", "+/a"}},
+	{{"+", "+/a", "=/a", "-/a", "+/a"}, {"=/a"}, {}},
+	{{"+", "+/b"}, {"-/a", "+/a"}, {"=/a", "-/b"}},
+}
+
+// write makes the writes of a client, each until its connection bears.
+func write(p *engine.Process) {
+	mine, n := writes[p.ID%len(writes)], 0
+	for r := range p.Rounds {
+		for _, w := range mine[r%len(mine)] {
+			WriteOne(p, w, fmt.Sprintf("c%d %d", p.ID, n))
+			n++
+		}
+	}
+}
+
+// WriteOne makes one write, until the connection bears.
+func WriteOne(p *engine.Process, what, data string) {
+	path := p.Path(WatchDir) + what[1:]
+	for {
+		var err error
+		switch what[0] {
+		case '+':
+			_, err = p.Conn.Create(path, []byte(data), 0, zk.WorldACL(zk.PermAll))
+		case '-':
+			err = p.Conn.Delete(path, -1)
+		default:
+			_, err = p.Conn.Set(path, []byte(data), -1)
+		}
+		if !errors.Is(err, zk.ErrConnectionClosed) && !errors.Is(err, zk.ErrNoServer) {
+			return
+		}
+	}
+}
+
+// TellData records a state of the data of a znode, without a stat that it is gone.
+func TellData(o engine.Object, path string, data []byte, stat *zk.Stat) {
+	if stat == nil {
+		o.Record(history.Event{Kind: history.Told, Op: checkers.ToldGone, Path: path})
+		return
+	}
+	o.Record(history.Event{Kind: history.Told, Op: checkers.ToldData, Path: path, Zxid: stat.Mzxid,
+		Value: checkers.Fingerprint(string(data))})
+}
+
+// TellChildren records a list of the children of a znode.
+func TellChildren(o engine.Object, path string, names []string, stat *zk.Stat) {
+	e := history.Event{Kind: history.Told, Op: checkers.ToldChildren, Path: path, Value: checkers.Fingerprint(names...)}
+	if stat != nil {
+		e.Zxid = stat.Pzxid
+	}
+	o.Record(e)
+}
+
+// TellChanges records what has changed below dir.
+func TellChanges(o engine.Object, dir string, changes []recipes.Change) {
+	for _, c := range changes {
+		if c.Kind == recipes.Removed {
+			c.Stat = nil
+		}
+		TellData(o, dir+"/"+c.Name, c.Data, c.Stat)
+	}
+}
+
+// WatchCheckers is everything that every watcher must satisfy. It makes no ephemeral znodes for checkers.Tree to judge.
+var WatchCheckers = []checkers.Checker{checkers.Monotone{}, checkers.Convergence{}, checkers.Liveness{},
+	checkers.Quiescence{}, checkers.Steps{}}
+
+// BaseWatcher is what all scenarios of watchers have in common. Faults end soon,
+// so that most runs come to rest before the programs are over.
+func BaseWatcher(s engine.Scenario) engine.Scenario {
+	s.Setup = []model.Request{engine.Mkdir(WatchRoot)}
+	s.Checkers = WatchCheckers
+	s = WithDefaults(s, 3)
+	if s.SafetySteps == 0 {
+		s.SafetySteps = 150
+	}
+	if !s.Broken() {
+		s.Faults = faults.Contract()
+		s.Goals = append(s.Goals, GoalJudged, GoalExpired, GoalCoalesced)
+	}
+	return s
+}
+
+// Goals of watchers.
+var (
+	GoalJudged = engine.Goal{Name: "a watcher that is stopped when all is quiet", Reached: func(h *history.History) bool {
+		calm, rested := false, false
+		for i := range h.Events {
+			e := &h.Events[i]
+			calm = calm || e.Kind == history.Calm
+			rested = rested || calm && e.Op == checkers.Rest
+			if rested && e.Op == checkers.Stop {
+				return true
+			}
+		}
+		return false
+	}}
+	GoalExpired = engine.Goal{Name: "a session that ends after a watcher has told something",
+		Reached: func(h *history.History) bool {
+			told := false
+			for i := range h.Events {
+				e := &h.Events[i]
+				told = told || e.Kind == history.Told
+				if e.Kind == history.Session && e.Op == zk.StateExpired.String() && told {
+					return true
+				}
+			}
+			return false
+		}}
+	GoalCoalesced = engine.Goal{Name: "a state that a watcher did not tell, between two that it told", Reached: coalesced}
+)
+
+// coalesced reports whether some watcher told two states in a row of a path which
+// was changed more than once between them.
+func coalesced(h *history.History) bool {
+	type key struct {
+		object int32
+		path   string
+	}
+	last := map[key]int64{}
+	for i := range h.Events {
+		e := &h.Events[i]
+		if e.Kind != history.Told || e.Zxid == 0 {
+			continue
+		}
+		k := key{e.Object, e.Path}
+		changes := 0
+		for j := range h.Events[:i] {
+			x := &h.Events[j]
+			if (x.Kind == history.Created || x.Kind == history.Changed || x.Kind == history.Deleted) &&
+				strings.HasPrefix(x.Path, e.Path) && last[k] < x.Zxid && x.Zxid < e.Zxid {
+				changes++
+			}
+		}
+		if last[k] != 0 && changes > 0 {
+			return true
+		}
+		last[k] = e.Zxid
+	}
+	return false
+}
