@@ -45,10 +45,10 @@ var rules = []struct {
 func TestTheModuleKeepsEveryRule(t *testing.T) {
 	source := loadTree(t, ".")
 	for _, r := range rules {
+		if r.says == "" {
+			continue
+		}
 		t.Run(r.says, func(t *testing.T) {
-			if r.says == "" {
-				t.SkipNow()
-			}
 			problems := r.find(source)
 			slices.Sort(problems)
 			for _, problem := range slices.Compact(problems) {
