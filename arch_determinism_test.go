@@ -1,6 +1,7 @@
 package zksim_test
 
 import (
+	"cmp"
 	"fmt"
 	"go/ast"
 	"go/token"
@@ -28,6 +29,11 @@ var (
 	pureImports   = []string{"math/rand/v2", "net/netip", "net/url"}
 	workerImports = []string{zkPath, "golang.org/x/sync", "net", "os", "runtime", "sync"} // for the harness
 )
+
+// bannedHere is what users do not meet, as what vet.Banned knows.
+var bannedHere = map[string]string{
+	"github.com/anishathalye/porcupine.CheckOperationsTimeout": "ends by the real clock; count the steps of the model",
+}
 
 // excuses are packages that a file uses all the same, and why no result depends on it.
 var excuses = []struct{ file, uses, why string }{
@@ -130,7 +136,8 @@ func (s *scan) visit(n ast.Node) {
 		if o == nil || o.Pkg() == nil {
 			return
 		}
-		name, why := vet.FullName(o), vet.Banned(o)
+		name := vet.FullName(o)
+		why := cmp.Or(vet.Banned(o), bannedHere[name])
 		if vet.Iterates(o) {
 			if s.sorted == nil || n.Pos() < s.sorted.Pos() || s.sorted.End() < n.End() {
 				s.unordered(s.line(n.Pos()), name)

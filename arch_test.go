@@ -45,11 +45,13 @@ var rules = []struct {
 func TestTheModuleKeepsEveryRule(t *testing.T) {
 	source := loadTree(t, ".")
 	for _, r := range rules {
+		if r.says == "" {
+			continue
+		}
 		t.Run(r.says, func(t *testing.T) {
-			if r.says == "" {
-				t.SkipNow()
-			}
-			for _, problem := range r.find(source) {
+			problems := r.find(source)
+			slices.Sort(problems)
+			for _, problem := range slices.Compact(problems) {
 				t.Error(problem)
 			}
 		})

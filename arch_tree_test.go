@@ -67,7 +67,8 @@ func loadTree(t *testing.T, root string) *tree {
 }
 
 func (t *tree) add(name string, d fs.DirEntry, err error) error {
-	rel := filepath.ToSlash(strings.TrimPrefix(name, t.root+string(filepath.Separator)))
+	rel, _ := filepath.Rel(t.root, name)
+	rel = filepath.ToSlash(rel)
 	if err == nil && d.IsDir() && leftOut.MatchString(rel) && rel != ".ci" {
 		return filepath.SkipDir
 	}
@@ -124,11 +125,11 @@ func (t *tree) check(f *file) (info *types.Info, problems []string) {
 	}
 	for _, err := range p.Errors {
 		if err.Kind != packages.ListError || len(p.Errors) == 1 {
-			problems = append(problems,
-				fmt.Sprintf("%s: %s (%s must type-check before it can be judged)", err.Pos, err.Msg, f.dir))
+			return p.TypesInfo, []string{fmt.Sprintf("%s: %s (%s must type-check before it can be judged)",
+				err.Pos, err.Msg, f.dir)}
 		}
 	}
-	return p.TypesInfo, problems
+	return p.TypesInfo, nil
 }
 
 // under reports whether a folder or import path is one of the roots or below one.

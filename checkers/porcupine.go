@@ -13,7 +13,11 @@ import (
 	"zksim/model/history"
 )
 
-// patience bounds the search of porcupine for one history.
+// maxSteps bounds the search of porcupine for one history: it takes some seconds, and the verdict is the same on every
+// machine.
+const maxSteps = 3_000_000
+
+// patience bounds the search for a drawing, from which no verdict comes.
 const patience = 10 * time.Second
 
 // timed is an operation O of a client between two positions of a history.
@@ -34,13 +38,25 @@ func linearizable[S comparable, O any](ops []timed[O], init S, step func(S, O) (
 	if possible(ops, init, step) {
 		return OK
 	}
-	switch porcupine.CheckOperationsTimeout(modelOf(init, step), operationsOf(ops), patience) {
-	case porcupine.Ok:
-		return OK
-	case porcupine.Illegal:
-		return Violated
+	return withinSteps(ops, init, step, maxSteps)
+}
+
+// withinSteps is the part of linearizable that porcupine does, in a number of steps.
+func withinSteps[S comparable, O any](ops []timed[O], init S, step func(S, O) (bool, S), limit int) Level {
+	model, steps := modelOf(init, step), 0
+	model.Step = func(state, input, _ any) (bool, any) { // in one goroutine, as the model has no partitions
+		if steps++; steps > limit {
+			return false, state // so that the search ends soon
+		}
+		return step(state.(S), input.(O))
 	}
-	return Unknown
+	switch {
+	case porcupine.CheckOperations(model, operationsOf(ops)):
+		return OK
+	case steps > limit:
+		return Unknown
+	}
+	return Violated
 }
 
 func operationsOf[O any](ops []timed[O]) []porcupine.Operation {
@@ -93,7 +109,7 @@ func possible[S, O any](ops []timed[O], s S, step func(S, O) (bool, S)) bool {
 	return true
 }
 
-// tooLong is the verdict when patience has run out.
+// tooLong is the verdict when the steps have run out.
 func tooLong(c Checker) Verdict {
 	return Verdict{Unknown, c.Name(), "the history is too long to be judged in time", -1}
 }
