@@ -41,6 +41,7 @@ type Claim struct {
 	SlowWakes  bool       `json:"slow_wakes"`
 	Offline    bool       `json:"offline"`
 	Ticks      int        `json:"ticks"`
+	Deposed    bool       `json:"deposed_leaders"` // there are runs in which a leader was deposed and does not know it
 	Checkers   []string   `json:"checkers"`
 	Reductions Reductions `json:"reductions"`
 }
@@ -76,7 +77,8 @@ const certificateFormat = "zksim certificate 9"
 func (s *Scope) claim(r Reductions) Claim {
 	x := s.Scenario
 	return Claim{Scenario: x.Name, Clients: x.Clients, Rounds: x.Rounds, Servers: s.Servers, Order: s.Order, Faults: s.Faults.String(),
-		Most: s.most(), Interleave: s.Interleave, SlowWakes: s.SlowWakes, Offline: s.Offline, Ticks: s.Ticks, Checkers: names(x.Checkers), Reductions: r}
+		Most: s.most(), Interleave: s.Interleave, SlowWakes: s.SlowWakes, Offline: s.Offline, Ticks: s.Ticks,
+		Deposed: s.deposes(), Checkers: names(x.Checkers), Reductions: r}
 }
 
 // collision bounds the probability that any two different things of a level had the same hash of
@@ -106,7 +108,7 @@ func (c *Certificate) String() string {
 	for _, x := range []struct {
 		on   bool
 		text string
-	}{{c.SlowWakes, "slow wakes"}, {c.Interleave, "interleaved"}, {c.Offline, "offline"}} {
+	}{{c.Deposed, "deposed leaders"}, {c.Servers > 1 && !c.Deposed, "no deposed leaders"}, {c.SlowWakes, "slow wakes"}, {c.Interleave, "interleaved"}, {c.Offline, "offline"}} {
 		if x.on {
 			b.WriteString(", " + x.text)
 		}

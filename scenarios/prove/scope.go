@@ -2,6 +2,7 @@ package prove
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"zksim/faults"
@@ -55,6 +56,12 @@ func (s *Scope) lacks() string {
 		}
 	}
 	return strings.Join(all, "; ")
+}
+
+// deposes reports whether leaders may be deposed.
+func (s *Scope) deposes() bool {
+	return s.Servers > 1 && s.most() > 0 &&
+		slices.ContainsFunc(s.Faults, func(r faults.Rule) bool { return r.Fault == "depose" && r.Budget > 0 })
 }
 
 // maxTicks is far more than what can be explored.
