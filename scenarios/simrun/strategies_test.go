@@ -110,9 +110,9 @@ func TestTheStrategiesSayWhatIsWrongWithTheirFlags(t *testing.T) {
 	for _, x := range []struct{ args, want string }{
 		{"-reps 0", "-reps is a number from 1 to 1000000, not 0"},
 		{"-reps -3", "-reps is a number from 1 to 1000000, not -3"},
-		{"-run ^lock/lock$", "-run ^lock/lock$: no broken recipe has such a name; simrun list shows them"},
+		{"-run ^lock/lock$", `none of these is a mutant; "go run ./cmd/simrun list" shows what must be caught`},
 		{"-run (", "-run"},
-		{"more", `unexpected argument "more"`},
+		{"more", `no scenario is called "more"`},
 	} {
 		var out, problems strings.Builder
 		a := &app{all: catalog.All, variants: variants.All, command: "go run ./cmd/simrun", out: &out, err: &problems}
