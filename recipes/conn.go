@@ -31,6 +31,8 @@ import (
 //     [Env.Within].
 //   - A new session is made silently when the old one has expired. Operations
 //     practically never return zk.ErrSessionExpired.
+//   - CreateProtectedEphemeralSequential finds its znode after a lost reply, but not when the connection
+//     is lost again while it looks, nor after its third try: then it returns an error, and leaves the znode.
 //   - Watch channels hear nothing of a disconnect. They get one event, then are
 //     closed; at the end of the session that event is zk.EventNotWatching.
 //   - A watch may be lost when the connection is lost twice in a row: the library
@@ -40,6 +42,7 @@ type Conn interface {
 	Create(path string, data []byte, flags int32, acl []zk.ACL) (string, error)
 	CreateContainer(path string, data []byte, flags int32, acl []zk.ACL) (string, error)
 	CreateTTL(path string, data []byte, flags int32, acl []zk.ACL, ttl time.Duration) (string, error)
+	CreateProtectedEphemeralSequential(path string, data []byte, acl []zk.ACL) (string, error)
 	Delete(path string, version int32) error
 	Get(path string) ([]byte, *zk.Stat, error)
 	GetW(path string) ([]byte, *zk.Stat, <-chan zk.Event, error)
