@@ -53,6 +53,8 @@ import (
 //     practically never return zk.ErrSessionExpired.
 //   - A sync may be answered by a leader that was deposed, and so may zk.StateExpired come
 //     from one: see the package comment.
+//   - CreateProtectedEphemeralSequential finds its znode after a lost reply, but not when the connection
+//     is lost again while it looks, nor after its third try: then it returns an error, and leaves the znode.
 //   - Watch channels hear nothing of a disconnect. They get one event, then are
 //     closed; at the end of the session that event is zk.EventNotWatching.
 //   - A watch may be lost when the connection is lost twice in a row: the library
@@ -62,6 +64,7 @@ type Conn interface {
 	Create(path string, data []byte, flags int32, acl []zk.ACL) (string, error)
 	CreateContainer(path string, data []byte, flags int32, acl []zk.ACL) (string, error)
 	CreateTTL(path string, data []byte, flags int32, acl []zk.ACL, ttl time.Duration) (string, error)
+	CreateProtectedEphemeralSequential(path string, data []byte, acl []zk.ACL) (string, error)
 	Delete(path string, version int32) error
 	Get(path string) ([]byte, *zk.Stat, error)
 	GetW(path string) ([]byte, *zk.Stat, <-chan zk.Event, error)

@@ -1,6 +1,7 @@
 package reports
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -21,7 +22,7 @@ func narrate(h *history.History, i int) (text, class string) {
 	case history.Told:
 		return fmt.Sprintf("%s is told by its recipe: %s", c, asked(e)), recipeLine
 	case history.Acquired:
-		return fmt.Sprintf("%s now believes that it holds %s, token %s", c, e.Path, token(e.Value)), beliefLine
+		return fmt.Sprintf("%s now believes that it holds %s, token %s", c, cmp.Or(e.Path, "the lock"), token(e.Value)), beliefLine
 	case history.Lost:
 		return c + " is told that it no longer holds it", beliefLine
 	case history.Released:

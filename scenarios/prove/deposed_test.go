@@ -7,7 +7,7 @@ import (
 
 	"zksim/checkers"
 	"zksim/model/history"
-	"zksim/scenarios"
+	"zksim/scenarios/engine"
 )
 
 // missed finds a history violated in which c2 asks after c1 has been told that its znode is made, syncs, and does not see
@@ -31,8 +31,8 @@ func (missed) Check(h *history.History) checkers.Verdict {
 }
 
 // asking is that history's program; fresh is what comes before the read.
-func asking(fresh func(p *scenarios.Process) error) func(p *scenarios.Process) {
-	return func(p *scenarios.Process) {
+func asking(fresh func(p *engine.Process) error) func(p *engine.Process) {
+	return func(p *engine.Process) {
 		o := register(p)
 		if p.ID == 1 {
 			if _, err := p.Conn.Create("/d/x", nil, 0, world); err == nil {
@@ -52,11 +52,11 @@ func asking(fresh func(p *scenarios.Process) error) func(p *scenarios.Process) {
 // TestADeposedLeaderIsInAProofThatHasOne proves that a read behind a sync lacks nothing, where no leader is deposed,
 // refutes it where one is, and finds nothing wrong, as far as it comes, with a read behind a write.
 func TestADeposedLeaderIsInAProofThatHasOne(t *testing.T) {
-	sync := func(p *scenarios.Process) error { _, err := p.Conn.Sync("/d"); return err }
-	write := func(p *scenarios.Process) error { _, err := p.Conn.Multi(); return err }
+	sync := func(p *engine.Process) error { _, err := p.Conn.Sync("/d"); return err }
+	write := func(p *engine.Process) error { _, err := p.Conn.Multi(); return err }
 	for _, x := range []struct {
 		faults  string
-		fresh   func(p *scenarios.Process) error
+		fresh   func(p *engine.Process) error
 		limit   int // of states
 		outcome Outcome
 		said    string

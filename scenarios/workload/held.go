@@ -53,7 +53,7 @@ func (h held) Lost() <-chan zk.Event {
 	change := h.p.Env.SessionEvents()
 	if h.p.Conn.State() != zk.StateHasSession {
 		gone := make(chan zk.Event, 1)
-		gone <- zk.Event{Type: zk.EventSession, State: h.p.Conn.State()} //zksim:ignore made with room for it above
+		gone <- zk.Event{Type: zk.EventSession, State: h.p.Conn.State()}
 		return gone
 	}
 	return change

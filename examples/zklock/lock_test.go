@@ -1,0 +1,110 @@
+package zklock_test
+
+import (
+	"flag"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/go-zookeeper/zk"
+
+	"example.com/zklock"
+	"zksim/checkers"
+	"zksim/faults"
+	"zksim/scenarios"
+)
+
+var acl = zk.WorldACL(zk.PermAll)
+
+// published is the scenario of the lock as it is published.
+func published(name, plan string) scenarios.Scenario {
+	s := scenarios.Lock("zklock/"+name, func(p *scenarios.Process) *zklock.Lock {
+		return zklock.New(p.Conn, p.Env, p.Path("/locks/job"), acl)
+	})
+	s.Setup = append(s.Setup, scenarios.Mkdir("/locks"), scenarios.Mkdir("/locks/job"))
+	s.Faults, s.Goals = faults.MustParse(plan), nil
+	return s
+}
+
+func mended() scenarios.Scenario {
+	return scenarios.Lock("zklock/mended", func(p *scenarios.Process) *zklock.Mended {
+		return zklock.NewMended(p.Conn, p.Env, p.Path("/locks/job"), acl)
+	})
+}
+
+func TestThePublishedLockHoldsWithoutFaults(t *testing.T) {
+	scenarios.Check(t, published("published", "none"))
+}
+
+func TestTheMendedLockHolds(t *testing.T) { scenarios.Check(t, mended()) }
+
+// bugs are those of the published lock: the faults that wake each, and what is found.
+var bugs = []struct {
+	name, plan, checker, finds string
+	bounds                     scenarios.Bounds
+}{
+	// The listing after the create fails with the connection, and Lock returns. Nobody knows the znode any more, and
+	// all wait for it: the next Lock of the same client, too.
+	{"leak", "disconnect=1", "quiescence", "which no recipe object knows of", scenarios.Bounds{}},
+	// The session ends between the event of the watch and the next listing, and with it the own znode. In the new
+	// session nobody is listed with a lower number.
+	{"two-holders", "learn-late=1", "belief", "believes that it holds the lock while",
+		scenarios.Bounds{Clients: 3, SlowWakes: true}},
+	// The session ends while the lock is held. Unlock finds no znode, fails, and keeps the lock for held: it can be
+	// locked and unlocked no more.
+	{"wedged", "learn-late=1", "liveness", "gave up: zk: node does not exist", scenarios.Bounds{}},
+	// A caller that stops waiting leaves the znode in the queue.
+	{"cancel", "cancel=1", "tree", "stays behind", scenarios.Bounds{}},
+}
+
+// TestThePublishedLockIsCaught explores all schedules of two clients or three that lock once: it finds each bug for
+// certain, also the one that needs so much of a coincidence that thousands of seeds do not find it.
+func TestThePublishedLockIsCaught(t *testing.T) {
+	for _, bug := range bugs {
+		s := published(bug.name, bug.plan)
+		s.Caught = []string{bug.checker}
+		t.Run(bug.name, func(t *testing.T) { scenarios.Prove(t, s, bug.bounds) })
+	}
+}
+
+// TestEachMinimalScheduleFails replays what is in testdata/zksim: the shortest way to each bug.
+func TestEachMinimalScheduleFails(t *testing.T) {
+	for _, bug := range bugs {
+		t.Run(bug.name, func(t *testing.T) {
+			s := published(bug.name, bug.plan)
+			s.Checkers = slices.DeleteFunc(slices.Clone(s.Checkers),
+				func(c checkers.Checker) bool { return c.Name() != bug.checker })
+			if said := failure(t, s); !strings.Contains(said, bug.finds) || !strings.Contains(said, "testdata/zksim") {
+				t.Errorf("the committed schedule says:\n%s\nwant %q", said, bug.finds)
+			}
+		})
+	}
+}
+
+// failure returns what Check says of a scenario that fails.
+func failure(t *testing.T, s scenarios.Scenario) string {
+	flag.Set("zksim.out", t.TempDir())
+	defer flag.Set("zksim.out", "")
+	f := &recorder{T: t}
+	func() {
+		defer func() {
+			if x := recover(); x != nil && x != any(f) {
+				panic(x)
+			}
+		}()
+		scenarios.Check(f, s)
+	}()
+	return f.said
+}
+
+// recorder is a test whose failure is kept.
+type recorder struct {
+	scenarios.T
+	said string
+}
+
+func (r *recorder) Fatalf(format string, args ...any) {
+	r.said = fmt.Sprintf(format, args...)
+	panic(r)
+}
