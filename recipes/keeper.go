@@ -92,8 +92,8 @@ func (k *keeper) keep(life context.Context) error {
 	return ev.Err
 }
 
-// renew joins again, or waits for the end of the znode that has the name: it may be that of an earlier session, of which
-// a leader that was deposed has said that it had expired.
+// renew joins again, or waits for the end of the znode that has the name: it may be that of an earlier session, of
+// which a leader that was deposed has said that it had expired.
 func (k *keeper) renew(life context.Context) error {
 	if err := k.remove(context.Background(), k.proof); err != nil {
 		return err

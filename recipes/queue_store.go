@@ -95,8 +95,8 @@ func (q *queue) TryClaim(ctx context.Context) (item *QueueItem, err error) {
 	return item, err
 }
 
-// listed is how the queue is read: as [session.synced], which an item that is younger than the others may be missing from.
-// Where items overtake each other the first of such a list is not the first.
+// listed is how the queue is read: as [session.synced], which an item that is younger than the others may be
+// missing from. Where items overtake each other the first of such a list is not the first.
 func (q *queue) listed(ctx context.Context, read func() error, kept ...any) error {
 	if q.ranked {
 		return q.fresh(ctx, read, kept...)

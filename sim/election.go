@@ -7,18 +7,20 @@ import (
 	"zksim/model"
 )
 
-// Elections. There is one log, and whoever leads appends to it; so nothing that was acknowledged is ever lost. At an
-// election the other servers apply all of it before they serve anybody, the epoch goes up by one and the counter of zxids
-// starts anew, all connections but those to a deposed leader end, and the timers of all sessions start anew.
+// Elections. There is one log, and whoever leads appends to it; so nothing that was acknowledged is ever lost. At
+// an election the other servers apply all of it before they serve anybody, the epoch goes up by one and the
+// counter of zxids starts anew, all connections but those to a deposed leader end, and the timers of all sessions
+// start anew.
 //
-// A deposed leader is one that was cut off and does not know that another was elected. Its replica stands still. It goes
-// on answering reads, and a sync at once, as long as it has nothing outstanding; it accepts clients that have seen no
-// more than it has; its proposals reach nobody, so who has made one waits. By its own clock it tells clients that their
-// sessions have expired. When it finds out, its connections end, its proposals are gone, and it catches up.
+// A deposed leader is one that was cut off and does not know that another was elected. Its replica stands still.
+// It goes on answering reads, and a sync at once, as long as it has nothing outstanding; it accepts clients that
+// have seen no more than it has; its proposals reach nobody, so who has made one waits. By its own clock it tells
+// clients that their sessions have expired. When it finds out, its connections end, its proposals are gone, and it
+// catches up.
 //
-// A request on its way to the leader when that is deposed vanishes, or the quorum has it and the leader does not know:
-// see [World.Depose]. One that is on its way to a server that restarts has been executed (transition serve), and the
-// answer is lost, or it vanishes.
+// A request on its way to the leader when that is deposed vanishes, or the quorum has it and the leader does not
+// know: see [World.Depose]. One that is on its way to a server that restarts has been executed (transition serve),
+// and the answer is lost, or it vanishes.
 
 // never is a place in the log that no server will ever apply.
 const never = math.MaxInt
@@ -39,9 +41,9 @@ func (w *World) Deposed() int {
 	return -1
 }
 
-// Successor returns the index of the server that would be elected in place of the leader: the next one, for the others
-// have the same log, whatever they have applied of it; -1 if there cannot be an election, since there are too few servers
-// or a leader was deposed already.
+// Successor returns the index of the server that would be elected in place of the leader: the next one, for the
+// others have the same log, whatever they have applied of it; -1 if there cannot be an election, since there are
+// too few servers or a leader was deposed already.
 func (w *World) Successor() int {
 	if len(w.servers) < 3 || w.Deposed() >= 0 {
 		return -1
@@ -54,9 +56,9 @@ func (w *World) Elect() {
 	w.elect(w.Successor(), nil)
 }
 
-// Depose cuts the leader off from the others, which elect Successor; it does not know that until the transition stepdown.
-// If c is not nil, the oldest unserved request of c, a write on its way to the leader, was proposed before, and the
-// quorum has it, but the leader does not hear of that.
+// Depose cuts the leader off from the others, which elect Successor; it does not know that until the transition
+// stepdown. If c is not nil, the oldest unserved request of c, a write on its way to the leader, was proposed
+// before, and the quorum has it, but the leader does not hear of that.
 func (w *World) Depose(c *Client) {
 	next := w.Successor()
 	w.leader().deposed = true
@@ -130,8 +132,8 @@ func (s *server) stepDown() {
 	s.join()
 }
 
-// disown is the answer of a deposed leader, server k, to a reconnect of a client of which it has not heard for the session
-// timeout.
+// disown is the answer of a deposed leader, server k, to a reconnect of a client of which it has not heard for the
+// session timeout.
 func (c *Client) disown(k int) {
 	w := c.w
 	w.now = max(w.now, c.silent+int64(w.SessionTimeout)/3)
@@ -139,8 +141,9 @@ func (c *Client) disown(k int) {
 	c.expired(k)
 }
 
-// lapsable reports whether a session can end whose client was told that it had: it has got round to acting on that, which
-// takes less time than the new leader gives the session. When the faults are over that comes before time goes on.
+// lapsable reports whether a session can end whose client was told that it had: it has got round to acting on
+// that, which takes less time than the new leader gives the session. When the faults are over that comes before
+// time goes on.
 func (c *Client) lapsable() bool {
 	if len(c.orphans) == 0 || c.paused {
 		return false

@@ -10,7 +10,8 @@ import (
 	"zksim/sim"
 )
 
-// deposing runs random programs, in which deposed leaders are slow to find out, until ok says that it has seen something.
+// deposing runs random programs, in which deposed leaders are slow to find out, until ok says that it has seen
+// something.
 func deposing(t *testing.T, what string, ok func(tp *tape) bool) {
 	t.Helper()
 	w := sim.NewWorld()

@@ -10,8 +10,8 @@ import (
 	"zksim/scenarios/engine"
 )
 
-// missed finds a history violated in which c2 asks after c1 has been told that its znode is made, syncs, and does not see
-// it.
+// missed finds a history violated in which c2 asks after c1 has been told that its znode is made, syncs, and does
+// not see it.
 type missed struct{ checkers.Liveness }
 
 func (missed) Name() string              { return "missed" }
