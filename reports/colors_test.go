@@ -87,7 +87,8 @@ var (
 	textColors = []string{"ink", "quiet", "belief", "fault", "told", "wasted", "error"}
 	grounds    = []string{"paper", "raised", "error-wash", "new"}
 	laneTexts  = []string{"ink", "quiet", "belief", "fault", "error"}
-	inks       = [][2]string{{"belief-ink", "belief"}, {"call-ink", "call"}, {"lost-ink", "lost"}, {"error-ink", "error"},
+	inks       = [][2]string{{"belief-ink", "belief"}, {"call-ink", "call"}, {"lost-ink", "lost"},
+		{"error-ink", "error"},
 		{"paper", "fault"}, {"paper", "wasted"}, {"paper", "ink"}, {"ink", "operation"}, {"ink", "refused"}}
 )
 
@@ -107,7 +108,8 @@ func TestEveryTextHasEnoughContrast(t *testing.T) {
 		for _, pair := range inks {
 			check(pair[0]+" on "+pair[1], s[pair[0]], s[pair[1]])
 		}
-		for _, lane := range []string{"raised", "error-wash"} { // under the cursor, in the column of the violation, or both
+		// under the cursor, in the column of the violation, or both
+		for _, lane := range []string{"raised", "error-wash"} {
 			under := s["cursor"].over(s[lane], cursor)
 			for _, text := range laneTexts {
 				check(text+" under the cursor", s[text], under)

@@ -17,7 +17,8 @@ func TestThePageDrawsTheChanceOfFailure(t *testing.T) {
 	for _, want := range []string{
 		`<polygon class="chance" points="14.0,87.0 14.0,87.0 58.0,87.0 102.0,84.0 146.0,57.0 190.0,57.0 234.0,57.0 278.0,57.0 278.0,87.0"/>`,
 		`<rect class="column decisive" x="102" `, "decides: serve c1, from 10% to 100%</text>", "<title>after step 2, 10% of 30 random futures fail</title>",
-		`<strong>Decided at <a href="#s3">step 3</a>:</strong> `, ". Before it 10% of the <abbr title=", ">random futures</abbr> fail, after it 100%.</p>",
+		`<strong>Decided at <a href="#s3">step 3</a>:</strong> `, ". Before it 10% of the <abbr title=",
+		">random futures</abbr> fail, after it 100%.</p>",
 		`<li id="s3" data-s="3" class="decisive">`,
 	} {
 		if !strings.Contains(page, want) {

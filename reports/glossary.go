@@ -27,12 +27,15 @@ var glossary = []fact{
 	{"fault plan", "what may go wrong in a run, and how often"},
 	{"hash", "a digest of the whole run: two runs with the same hash did the same"},
 	{"herd", "clients that are woken at once although only one of them can go on"},
-	{"linearizable", "said of operations whose answers are as if each had happened at one moment between its call and its return"},
+	{"linearizable", "said of operations whose answers are as if each had happened at one moment between its " +
+		"call and its return"},
 	{"random futures", "runs that begin with the same steps and go on by chance, without further faults"},
 	{"schedule", "the list of the steps of a run, which repeats it exactly"},
 	{"seed", "a number that decides all random choices of a run, and so repeats it"},
-	{"session", "what ties a client to the ensemble for longer than a connection; it expires when nothing was heard of the client for too long"},
-	{"token", "a number that grows with each holder of a lock, so that a resource can refuse what an earlier holder still writes"},
+	{"session", "what ties a client to the ensemble for longer than a connection; it expires when nothing was " +
+		"heard of the client for too long"},
+	{"token", "a number that grows with each holder of a lock, so that a resource can refuse what an earlier " +
+		"holder still writes"},
 	{"txn", "a change of the tree; all servers apply all txns in the same order"},
 	{"watch", "the wish of a client to be told of the next change of a znode, once"},
 	{"znode", "a node of ZooKeeper's tree; it has data, a version and perhaps children"},
@@ -64,7 +67,8 @@ func gloss(s string) template.HTML {
 		}
 		seen[word] = true
 		b.WriteString(html.EscapeString(s[done:m[0]]))
-		b.WriteString(`<abbr title="` + html.EscapeString(meaning(word)) + `">` + html.EscapeString(s[m[0]:m[1]]) + `</abbr>`)
+		b.WriteString(`<abbr title="` + html.EscapeString(meaning(word)) + `">` + html.EscapeString(s[m[0]:m[1]]) +
+			`</abbr>`)
 		done = m[1]
 	}
 	b.WriteString(html.EscapeString(s[done:]))

@@ -70,7 +70,8 @@ func TestAPageLinksToTheFilesBesideIt(t *testing.T) {
 	f.Files = []File{{"schedule.txt", "the minimal schedule"}, {"a<b", "more & more"}}
 	page := render(t, f)
 	wellFormed(t, page)
-	const want = `<dt>files</dt><dd><a href="schedule.txt">schedule.txt</a>, the minimal schedule; <a href="a%3cb">a&lt;b</a>, more &amp; more</dd>`
+	const want = `<dt>files</dt><dd><a href="schedule.txt">schedule.txt</a>, the minimal schedule; <a ` +
+		`href="a%3cb">a&lt;b</a>, more &amp; more</dd>`
 	if !strings.Contains(page, want) || !strings.Contains(page, "; the files beside this page tell of all.") {
 		t.Error("the page does not have the files")
 	}
@@ -82,7 +83,8 @@ func TestIdleClientsShareALane(t *testing.T) {
 	f.Verdict.Message = "c6 waits"
 	page := render(t, f)
 	wellFormed(t, page)
-	for _, want := range []string{">c1</text>", ">c2</text>", ">c3–5</text>", "c3, c4, c5 are idle in the steps shown</text>", ">c6</text>",
+	for _, want := range []string{">c1</text>", ">c2</text>", ">c3–5</text>",
+		"c3, c4, c5 are idle in the steps shown</text>", ">c6</text>",
 		">c7–9</text>"} {
 		if !strings.Contains(page, want) {
 			t.Errorf("the page does not have %s", want)
@@ -99,7 +101,8 @@ func TestIdleClientsShareALane(t *testing.T) {
 		t.Error("many idle clients are not counted")
 	}
 	f.History.Clients = 3
-	if page := render(t, f); !strings.Contains(page, ">c3</text>") || !strings.Contains(page, "c3 is idle in the steps shown") {
+	if page := render(t, f); !strings.Contains(page, ">c3</text>") || !strings.Contains(page,
+		"c3 is idle in the steps shown") {
 		t.Error("a client that is idle alone has no lane")
 	}
 }

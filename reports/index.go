@@ -77,14 +77,15 @@ func (f *RowFailure) Decided(w *history.Futures) {
 
 // NewRowFailure is the row of a failure whose page is there.
 func NewRowFailure(f *Failure, where, page string) *RowFailure {
-	r := &RowFailure{Checker: f.Verdict.Checker, Message: newNames(f.History, f.Trace).text(f.Verdict.Message), Where: where,
-		Page: page, Reproduce: f.Report.Reproduce}
+	r := &RowFailure{Checker: f.Verdict.Checker, Message: newNames(f.History, f.Trace).text(f.Verdict.Message),
+		Where: where, Page: page, Reproduce: f.Report.Reproduce}
 	r.Decided(f.Report.Why)
 	return r
 }
 
 // Statuses are what becomes of a scenario, the worst first.
-var Statuses = []string{"nondeterministic", "misused", "violated", "escaped", "inconclusive", "not run", "caught", "held"}
+var Statuses = []string{"nondeterministic", "misused", "violated", "escaped", "inconclusive", "not run", "caught",
+	"held"}
 
 var (
 	//go:embed index.css
@@ -122,7 +123,8 @@ type group struct {
 // WriteIndex writes the page: one file that needs nothing else and has no script. The same rows give the same bytes.
 func WriteIndex(w io.Writer, x *Index) error {
 	text := colors + indexStyle
-	page := index{Index: x, Groups: groups(x.Rows), Glossary: glossary, Style: template.CSS(text), StyleHash: digest(text)}
+	page := index{Index: x, Groups: groups(x.Rows), Glossary: glossary, Style: template.CSS(text),
+		StyleHash: digest(text)}
 	for _, status := range Statuses {
 		n := 0
 		for i := range x.Rows {
@@ -160,7 +162,8 @@ func groups(rows []Row) (all []group) {
 		if f == nil {
 			continue
 		}
-		g := group{Expected: rows[i].Status == "caught", Checker: f.Checker, Decides: f.Decides, Looked: f.Decision != ""}
+		g := group{Expected: rows[i].Status == "caught", Checker: f.Checker, Decides: f.Decides,
+			Looked: f.Decision != ""}
 		k := slices.IndexFunc(all, func(x group) bool {
 			return x.Expected == g.Expected && x.Checker == g.Checker && x.Decides == g.Decides && x.Looked == g.Looked
 		})

@@ -24,7 +24,8 @@ func indexed(t *testing.T, x *Index) string {
 func rows(name string) (all []Row) {
 	for _, status := range Statuses {
 		r := Row{Scenario: name + "/" + status, Doc: name, Source: name, Status: status, Says: name, Holders: 2,
-			Struck: []Count{{name, 12, 10, 40}}, Quiet: []string{name}, Goals: []Count{{Name: name, Runs: 1}, {Name: "a blue moon"}}}
+			Struck: []Count{{name, 12, 10, 40}}, Quiet: []string{name}, Goals: []Count{{Name: name, Runs: 1},
+				{Name: "a blue moon"}}}
 		if status == "violated" || status == "caught" {
 			r.Failure = &RowFailure{Checker: name, Message: name, Where: name, Decision: name, Decides: name,
 				Page: name + "/1/index.html", Reproduce: []string{name}}
@@ -37,18 +38,23 @@ func rows(name string) (all []Row) {
 func TestTheIndexShowsAllThereIs(t *testing.T) {
 	page := indexed(t, &Index{Title: "simrun check", Summary: "8 scenarios", Rows: rows("lock")})
 	for _, want := range []string{
-		"<title>simrun check: 8 scenarios</title>", `<span class="badge held">1 held</span>`, `<span class="badge not run">1 not run</span>`,
+		"<title>simrun check: 8 scenarios</title>", `<span class="badge held">1 held</span>`,
+		`<span class="badge not run">1 not run</span>`,
 		`<h3><span class="badge violated">violated</span> lock, decided by lock <span class="quiet">(1)</span></h3>`,
-		`<h3><span class="badge caught">caught</span> lock, decided by lock`, `<a class="page" href="./lock/1/index.html">page</a>`,
-		`<tr id="lock/held">`, "lock 12 (10 of 40)", "never: lock", ">lock in 1 run</p>", `<p class="missed">a blue moon in 0 runs</p>`,
+		`<h3><span class="badge caught">caught</span> lock, decided by lock`,
+		`<a class="page" href="./lock/1/index.html">page</a>`,
+		`<tr id="lock/held">`, "lock 12 (10 of 40)", "never: lock", ">lock in 1 run</p>",
+		`<p class="missed">a blue moon in 0 runs</p>`,
 		"held by 2 at once, at most", "<code>lock</code>", "<dt>zxid</dt>",
-		`<li><span class="badge inconclusive">inconclusive</span> <a href="#lock%2finconclusive">lock/inconclusive</a>: lock</li>`,
+		`<li><span class="badge inconclusive">inconclusive</span> <a ` +
+			`href="#lock%2finconclusive">lock/inconclusive</a>: lock</li>`,
 	} {
 		if !strings.Contains(page, want) {
 			t.Errorf("the index does not have %s", want)
 		}
 	}
-	if violated, caught := strings.Index(page, `violated">violated`), strings.Index(page, `caught">caught`); violated > caught {
+	if violated, caught := strings.Index(page, `violated">violated`), strings.Index(page,
+		`caught">caught`); violated > caught {
 		t.Error("a mutant that is caught is before a violation")
 	}
 	if m := regexp.MustCompile(`(?i)(src=|@import|url\(|https?://|<script)`).FindString(page); m != "" {
@@ -58,11 +64,13 @@ func TestTheIndexShowsAllThereIs(t *testing.T) {
 
 func TestWhateverIsInARunIsHarmlessOnTheIndex(t *testing.T) {
 	for _, name := range []string{
-		`<script>alert(1)</script>`, `"><svg onload=alert(1)>`, `' onclick='alert(1)`, "a\nb\x00\x1b[31m", "\xff\xfe", "\u2028\u202e",
+		`<script>alert(1)</script>`, `"><svg onload=alert(1)>`, `' onclick='alert(1)`, "a\nb\x00\x1b[31m",
+		"\xff\xfe", "\u2028\u202e",
 		"javascript:alert(1)", "//elsewhere", "a?b#c%d", "", " ", strings.Repeat("x", 10_000), "{{.Style}}",
 	} {
 		page := indexed(t, &Index{Title: name, Summary: name, Rows: rows(name)})
-		if !utf8.ValidString(page) || strings.ContainsAny(page, "\x00\x1b\u2028\u202e") || strings.Contains(page, "<script") {
+		if !utf8.ValidString(page) || strings.ContainsAny(page, "\x00\x1b\u2028\u202e") || strings.Contains(page,
+			"<script") {
 			t.Errorf("%.40q: the page has what it must not", name)
 		}
 		for _, x := range tag.FindAllString(foreign.ReplaceAllString(page, ""), -1) {
@@ -83,9 +91,11 @@ func TestFailuresAreGroupedByCheckerAndDecidingStep(t *testing.T) {
 		return &history.Futures{Of: 10, Failed: []int{0, 10}, Step: 1, Name: step}
 	}
 	list := []Row{
-		failed("a", "caught", "tree", decided("lose-reply c1")), failed("b", "violated", "belief", decided("expire c1")),
+		failed("a", "caught", "tree", decided("lose-reply c1")), failed("b", "violated", "belief",
+			decided("expire c1")),
 		failed("c", "caught", "herd", nil), failed("d", "caught", "tree", decided("lose-reply c2")),
-		failed("e", "caught", "tree", decided("calm")), failed("f", "caught", "herd", &history.Futures{Of: 10, Failed: []int{5, 5}}),
+		failed("e", "caught", "tree", decided("calm")), failed("f", "caught", "herd", &history.Futures{Of: 10,
+			Failed: []int{5, 5}}),
 		{Scenario: "g", Status: "held"},
 	}
 	var got []string

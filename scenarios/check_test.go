@@ -317,7 +317,8 @@ func TestChecksLeaveAnIndexInTheFolderOfTheFlag(t *testing.T) {
 		return string(text)
 	}
 	first := index()
-	for _, want := range []string{"2 scenarios: 1 violated, 1 held", `href="./my.leak/index.html"`, "a &lt;lock&gt;", "5 runs, 20 steps",
+	for _, want := range []string{"2 scenarios: 1 violated, 1 held", `href="./my.leak/index.html"`,
+		"a &lt;lock&gt;", "5 runs, 20 steps",
 		"violated</span> liveness, decided by no single step"} {
 		if !strings.Contains(first, want) {
 			t.Errorf("the index does not have %s\n%s", want, first)
@@ -334,7 +335,8 @@ func TestChecksLeaveAnIndexInTheFolderOfTheFlag(t *testing.T) {
 	if err := os.WriteFile("out/my.lock/scenario.json", []byte("{}"), 0o666); err != nil {
 		t.Fatal(err)
 	}
-	if f := checkHere(t, bad, "1-5", ""); f.fatal != "" || !strings.Contains(f.logs, "no index: out/my.lock/scenario.json is not a zksim scenario 1") {
+	if f := checkHere(t, bad, "1-5", ""); f.fatal != "" || !strings.Contains(f.logs,
+		"no index: out/my.lock/scenario.json is not a zksim scenario 1") {
 		t.Errorf("%+v", f)
 	}
 }

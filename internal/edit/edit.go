@@ -31,8 +31,9 @@ const (
 	fewWrong = 2
 )
 
-// Nearest returns the known word that a misspelt one may have meant: the one that differs least, of several the one that begins alike, in a third of its
-// letters at most, where to be the beginning of a known word counts as one wrong letter. It is "" if there is none, and for a known word.
+// Nearest returns the known word that a misspelt one may have meant: the one that differs least, of several the one
+// that begins alike, in a third of its letters at most, where to be the beginning of a known word counts as one
+// wrong letter. It is "" if there is none, and for a known word.
 func Nearest(word string, known []string) string {
 	word = word[:min(len(word), compared)]
 	best, fewest := "", max(fewWrong, len(word)/3)+1

@@ -17,10 +17,12 @@ func TestDistance(t *testing.T) {
 }
 
 func TestNearestNamesWhatWasMeantOrNothing(t *testing.T) {
-	known := []string{"list", "check", "strategies", "lose-reply", "lose-request", "lock/lock", "lock/workers", "-nodes", "-seeds"}
+	known := []string{"list", "check", "strategies", "lose-reply", "lose-request", "lock/lock", "lock/workers",
+		"-nodes", "-seeds"}
 	for word, want := range map[string]string{
-		"chekc": "check", "-sedes": "-seeds", "CHECK": "", "strat": "strategies", "lose": "lose-reply", "lose-replies": "lose-reply",
-		"lock/lokc": "lock/lock", "lock/worker": "lock/workers", "": "", "x": "", "list": "", "zzz": "", "lst": "list",
+		"chekc": "check", "-sedes": "-seeds", "CHECK": "", "strat": "strategies", "lose": "lose-reply",
+		"lose-replies": "lose-reply",
+		"lock/lokc":    "lock/lock", "lock/worker": "lock/workers", "": "", "x": "", "list": "", "zzz": "", "lst": "list",
 		strings.Repeat("check", 1000): "",
 	} {
 		if got := Nearest(word, known); got != want {

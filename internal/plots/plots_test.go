@@ -131,7 +131,8 @@ func TestPageEscapesDataAndNeedsNoOtherFile(t *testing.T) {
 
 func TestALineHasItsOwnLookOrThatOfItsPlace(t *testing.T) {
 	c := Chart{Lines: []Line{{}, {Look: Look{Color: 7, Marker: 2}}, {}}}
-	if got := []Look{c.look(0), c.look(1), c.look(2)}; got[0] != (Look{1, 1}) || got[1] != (Look{7, 2}) || got[2] != (Look{3, 3}) {
+	if got := []Look{c.look(0), c.look(1), c.look(2)}; got[0] != (Look{1, 1}) || got[1] != (Look{7, 2}) ||
+		got[2] != (Look{3, 3}) {
 		t.Errorf("%+v", got)
 	}
 	many := Chart{Lines: make([]Line, 100)}

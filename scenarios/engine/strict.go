@@ -100,9 +100,9 @@ const (
 	strictFirst = 3
 )
 
-// Strict runs the first few seeds of a scenario strictly, until ctx is done. It returns an error that is a [*sim.Misuse] if
-// client code leaves the simulator, or keeps control for longer than stuck (0: 30 seconds), and one if it ends
-// its goroutine. Whatever else it does is no error here.
+// Strict runs the first few seeds of a scenario strictly, until ctx is done. It returns an error that is a
+// [*sim.Misuse] if client code leaves the simulator, or keeps control for longer than stuck (0: 30 seconds), and one
+// if it ends its goroutine. Whatever else it does is no error here.
 func Strict(ctx context.Context, s *Scenario, stuck time.Duration) error {
 	var seeds []uint64
 	for seed := range uint64(strictFirst) {

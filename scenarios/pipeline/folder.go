@@ -47,7 +47,8 @@ func (f *Failure) Write(dir string, reproduce ...string) error {
 		return err
 	}
 	f.Report.Reproduce = reproduce
-	f.Files = []reports.File{{Name: ScheduleFile, What: "the minimal schedule"}, {Name: FullFile, What: "that of the run that failed first"}}
+	f.Files = []reports.File{{Name: ScheduleFile, What: "the minimal schedule"},
+		{Name: FullFile, What: "that of the run that failed first"}}
 	return WriteReport(dir, f.Failure)
 }
 

@@ -31,7 +31,8 @@ var words = map[engine.Status]string{engine.Held: "held", engine.Caught: "caught
 
 // RowOf is the row of a scenario, of which no more is known than its status and what that means.
 func RowOf(s *engine.Scenario, status engine.Status, says string) reports.Row {
-	return reports.Row{Format: reports.RowFormat, Scenario: s.Name, Doc: s.Doc, Source: s.Source, Status: words[status], Says: says}
+	return reports.Row{Format: reports.RowFormat, Scenario: s.Name, Doc: s.Doc, Source: s.Source,
+		Status: words[status], Says: says}
 }
 
 // NotRun is the row of a scenario that was not run, for a reason.
@@ -75,7 +76,8 @@ func (x *Outcome) Says() string {
 	case engine.Violation:
 		return fmt.Sprintf("%s %s in %d steps", x.Failure.Verdict.Checker, at, x.Failure.Steps)
 	case engine.Escaped:
-		return fmt.Sprintf("escaped: %d runs, and it was not caught by %s", x.Runs, strings.Join(x.Scenario.Caught, " or "))
+		must := strings.Join(x.Scenario.Caught, " or ")
+		return fmt.Sprintf("escaped: %d runs, and it was not caught by %s", x.Runs, must)
 	case engine.Nondeterministic:
 		return "nondeterministic: " + reports.Printable(x.Why)
 	}

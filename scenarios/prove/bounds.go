@@ -115,7 +115,8 @@ func (b Bounds) judges(s *engine.Scenario) ([]checkers.Checker, error) {
 			for _, c := range s.Checkers {
 				known = append(known, c.Name())
 			}
-			return nil, fmt.Errorf("%s has no checker %q; it has %s, and %s stands for those that need no order of events%s",
+			return nil, fmt.Errorf("%s has no checker %q; it has %s, and %s stands for those that need no order "+
+				"of events%s",
 				s.Name, name, strings.Join(known, ", "), OnlyState, edit.Meant(name, append(known, OnlyState)))
 		}
 		list = append(list, all[i])

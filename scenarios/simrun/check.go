@@ -225,7 +225,7 @@ func (c *checkFlags) scenario(
 	}
 	if misused(a.out, s, err) {
 		rep.Status = engine.Misused
-		c.rows = append(c.rows, rep.Row(s, "misuse: "+err.Error()))
+		c.row(s, &rep, misuseText(err), nil)
 		return outcome{code: t.count(rep.Status)}, nil
 	}
 	if err != nil {

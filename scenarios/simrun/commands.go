@@ -65,7 +65,8 @@ var (
 	}
 	statusDone  = exit{exitHeld, "done"}
 	statusCut   = exit{exitInconclusive, "interrupted"}
-	statusUsage = exit{exitUsage, "wrong usage, an internal error, or a file that cannot be written; verdicts are printed before"}
+	statusUsage = exit{exitUsage, "wrong usage, an internal error, or a file that cannot be written; verdicts " +
+		"are printed before"}
 	nothingElse = []exit{statusDone}
 )
 
@@ -77,24 +78,30 @@ func commands() []command {
 // runCommands are those that run scenarios.
 func runCommands() []command {
 	return []command{
-		{name: "list", args: "[NAMES]", doc: "what there is to run", run: list, operands: scenarioOperands, codes: nothingElse,
-			more: "Prints the scenarios, and what each consists of. " + selectionText,
+		{name: "list", args: "[NAMES]", doc: "what there is to run", run: list, operands: scenarioOperands,
+			codes: nothingElse,
+			more:  "Prints the scenarios, and what each consists of. " + selectionText,
 			examples: []example{
 				{"{it} list -short", "a line for each scenario", exitHeld},
 				{"{it} list {sound}", "its clients, faults, checkers and goals", exitHeld},
 			}},
 		{name: "check", args: "[NAMES]", doc: "run scenarios over many seeds", run: check, listens: true,
 			operands: scenarioOperands, codes: judged,
-			more: "Runs scenarios in the simulator, each with a thousand seeds or until a mutant is caught, and judges every run. " +
-				"A failure is shrunk, explained, written to a folder below out, and replayed from there. " + selectionText,
+			more: "Runs scenarios in the simulator, each with a thousand seeds or until a mutant is caught, and " +
+				"judges every run. " +
+				"A failure is shrunk, explained, written to a folder below out, and replayed from there. " +
+				selectionText,
 			examples: []example{
 				{"{it} check {sound} -seeds 1-2000", "two thousand seeds of one scenario", exitHeld},
 				{"{it} check {mutant} -v", "how a mutant is caught, and its page below out", exitHeld},
-				{"{it} check {sound} {mutant} -o out -junit junit.xml", "out/index.html tells of all that was run", exitHeld},
+				{"{it} check {sound} {mutant} -o out -junit junit.xml", "out/index.html tells of all that was run",
+					exitHeld},
 			}},
-		{name: "prove", args: "[NAMES]", doc: "explore all schedules of a bounded scenario", run: proveCommand, listens: true,
+		{name: "prove", args: "[NAMES]", doc: "explore all schedules of a bounded scenario", run: proveCommand,
+			listens:  true,
 			operands: scenarioOperands, codes: judged,
-			more: "Explores every schedule of a small scope, every placement of its faults included, and prints a certificate. " +
+			more: "Explores every schedule of a small scope, every placement of its faults included, and prints " +
+				"a certificate. " +
 				selectionText,
 			examples: []example{
 				{"{it} prove {sound} -most 0", "every schedule of two clients without faults", exitHeld},
@@ -118,21 +125,26 @@ func scheduleCommands() []command {
 			}},
 		{name: "shrink", args: "FILE", doc: "print a minimal schedule that fails in the same way", run: shrink,
 			operands: fileOperands,
-			codes:    []exit{statusDone, {exitInconclusive, "the schedule may not be minimal: interrupted, or -attempts were not enough"}},
+			codes: []exit{statusDone, {exitInconclusive, "the schedule may not be minimal: interrupted, or " +
+				"-attempts were not enough"}},
 			more: "Leaves out clients, rounds, faults and steps as long as the schedule violates the same checker. " +
 				scheduleText,
 			examples: []example{
 				{"{it} shrink -o small.txt schedule.full.txt", "", exitHeld},
 				{"{it} shrink schedule.full.txt | {it} replay -", "", exitViolation},
 			}},
-		{name: "why", args: "FILE", doc: "find the step of a failing schedule that decides it", run: why, operands: fileOperands,
-			codes: []exit{statusDone, statusCut, {exitNondeterministic, "the schedule gave two different runs"}},
-			more: "Lets random futures follow after each step of a schedule, and names the step after which they fail. " +
+		{name: "why", args: "FILE", doc: "find the step of a failing schedule that decides it", run: why,
+			operands: fileOperands,
+			codes:    []exit{statusDone, statusCut, {exitNondeterministic, "the schedule gave two different runs"}},
+			more: "Lets random futures follow after each step of a schedule, and names the step after which they " +
+				"fail. " +
 				scheduleText,
 			examples: []example{{"{it} why schedule.txt", "", exitHeld}}},
-		{name: "diff", args: "A B", doc: "find where two schedules, or two histories, part", run: diff, operands: fileOperands,
-			codes: []exit{{exitHeld, "both are the same"}, {exitViolation, "they differ"}},
-			more:  "Compares two schedules of one scenario step by step, or two histories line by line. One of them may be -, the standard input.",
+		{name: "diff", args: "A B", doc: "find where two schedules, or two histories, part", run: diff,
+			operands: fileOperands,
+			codes:    []exit{{exitHeld, "both are the same"}, {exitViolation, "they differ"}},
+			more: "Compares two schedules of one scenario step by step, or two histories line by line. One of " +
+				"them may be -, the standard input.",
 			examples: []example{
 				{"{it} diff schedule.txt schedule.full.txt", "", exitViolation},
 				{"{it} diff schedule.txt - < schedule.txt", "", exitHeld},
@@ -145,24 +157,31 @@ func measureCommands() []command {
 	compared := []exit{{exitHeld, "no difference"}, {exitViolation, "a difference"},
 		{exitInconclusive, "a difference that did not happen again, or interrupted"}}
 	return []command{
-		{name: "conform", doc: "compare the simulator with recordings or with real servers", run: conformance, listens: true,
-			codes: compared,
-			more:  "Runs random operations of several sessions on a real ensemble and in the simulator, and prints what differs.",
+		{name: "conform", doc: "compare the simulator with recordings or with real servers", run: conformance,
+			listens: true,
+			codes:   compared,
+			more: "Runs random operations of several sessions on a real ensemble and in the simulator, and " +
+				"prints what differs.",
 			examples: []example{
 				{"{it} conform -ops 200", "starts a server", exitHeld},
 				{"{it} conform -replay recordings", "compares with what a server has answered before", exitHeld},
 			}},
 		{name: "museum", doc: "print the page of the mutants, and what catches them", run: museum, listens: true,
-			codes:    []exit{statusDone, statusCut},
-			more:     "Hunts every mutant many times, by uniform choices and by priorities, and prints a page in Markdown.",
+			codes: []exit{statusDone, statusCut},
+			more: "Hunts every mutant many times, by uniform choices and by priorities, and prints a page in " +
+				"Markdown.",
 			examples: []example{{"{it} museum -reps 1 > museum.md", "", exitHeld}}},
-		{name: "strategies", args: "[NAMES]", doc: "measure what it takes each strategy to catch the mutants", run: strategies,
+		{name: "strategies", args: "[NAMES]", doc: "measure what it takes each strategy to catch the mutants",
+			run:     strategies,
 			listens: true, operands: scenarioOperands, codes: []exit{statusDone, statusCut},
-			more:     "Compares the strategies on mutants, in schedules and CPU time, and prints a page in Markdown. " + selectionText,
+			more: "Compares the strategies on mutants, in schedules and CPU time, and prints a page in " +
+				"Markdown. " + selectionText,
 			examples: []example{{"{it} strategies -reps 3 {mutant}", "", exitHeld}}},
 		{name: "herd", doc: "measure and draw how many clients recipes wake", run: herdEffect, listens: true,
-			codes: []exit{statusDone, {exitViolation, "a count differs from that of the real ensemble, although it must not"}, statusCut},
-			more:  "Measures how many clients a change wakes, and in vain, and writes figures, numbers and a page to out/herd.",
+			codes: []exit{statusDone, {exitViolation, "a count differs from that of the real ensemble, although " +
+				"it must not"}, statusCut},
+			more: "Measures how many clients a change wakes, and in vain, and writes figures, numbers and a " +
+				"page to out/herd.",
 			examples: []example{
 				{"{it} herd -variants '^{variant}$' -clients 1,10,100", "one way to wait", exitHeld}}},
 	}
@@ -187,9 +206,11 @@ func toolCommands() []command {
 		{name: "version", doc: "print the version", run: version, codes: nothingElse,
 			more:     "Prints the version of the program and that of Go.",
 			examples: []example{{"{it} version", "", exitHeld}}},
-		{name: "help", args: "[COMMAND]", doc: "print this, or what a command does", run: help, operands: commandOperands,
+		{name: "help", args: "[COMMAND]", doc: "print this, or what a command does", run: help,
+			operands: commandOperands,
 			codes:    nothingElse,
-			more:     "Prints what there is, or, as -h does, what a command does, its flags, examples and exit statuses.",
+			more: "Prints what there is, or, as -h does, what a command does, its flags, examples and exit " +
+				"statuses.",
 			examples: []example{{"{it} help check", "", exitHeld}}},
 	}
 }

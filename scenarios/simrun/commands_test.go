@@ -21,8 +21,10 @@ func TestEveryCommandHasAHelpWithASentenceExamplesAndExitStatuses(t *testing.T) 
 		for _, args := range [][]string{{c.name, "-h"}, {"help", c.name}, {c.name, "--help"}} {
 			r := simrun(t, args...)
 			head := "Usage: go run ./cmd/simrun " + c.name
-			for _, want := range []string{"\nExamples:\n  go run ./cmd/simrun " + c.name, "\nExit status:\n  0  ", "\n  2  "} {
-				if r.code != exitHeld || !strings.HasPrefix(r.out, head) || !strings.Contains(r.out, want) || r.err != "" {
+			for _, want := range []string{"\nExamples:\n  go run ./cmd/simrun " + c.name, "\nExit status:\n  0  ",
+				"\n  2  "} {
+				if r.code != exitHeld || !strings.HasPrefix(r.out, head) || !strings.Contains(r.out, want) ||
+					r.err != "" {
 					t.Errorf("%v: %+v, want %q and %q", args, r, head, want)
 				}
 			}
@@ -110,7 +112,8 @@ func TestTheExamplesOfTheHelpWork(t *testing.T) {
 			}
 		}
 	}
-	for _, file := range []string{"junit.xml", "cert.json", "page/index.html", "small.txt", "museum.md", "out/herd/herd.html",
+	for _, file := range []string{"junit.xml", "cert.json", "page/index.html", "small.txt", "museum.md",
+		"out/herd/herd.html",
 		"completion.bash", "_completion"} {
 		if info, err := os.Stat(file); err != nil || info.Size() == 0 {
 			t.Errorf("the examples leave no %s: %v", file, err)
@@ -156,10 +159,12 @@ func TestScenariosAreSelectedByNamesFoldersAndPatterns(t *testing.T) {
 		t.Errorf("...: %+v", r)
 	}
 	t.Chdir(t.TempDir())
-	if r := simrun(t, "check", "lock/lock", "-seeds", "1-20", "queue/queue"); !strings.HasSuffix(r.out, "2 scenarios: 2 held\n") {
+	if r := simrun(t, "check", "lock/lock", "-seeds", "1-20", "queue/queue"); !strings.HasSuffix(r.out,
+		"2 scenarios: 2 held\n") {
 		t.Errorf("%+v", r)
 	}
-	if r := simrun(t, "prove", "-most", "0", "lock/lock"); r.code != exitHeld || !strings.HasPrefix(r.out, "holds: lock/lock") ||
+	if r := simrun(t, "prove", "-most", "0", "lock/lock"); r.code != exitHeld || !strings.HasPrefix(r.out,
+		"holds: lock/lock") ||
 		!strings.HasSuffix(r.out, "\n1 scenarios: 1 held\n") {
 		t.Errorf("%+v", r)
 	}
@@ -227,7 +232,8 @@ _complete_simrun
 printf '%s\n' "${COMPREPLY[@]}"
 complete -p simrun`
 	for _, x := range []struct{ words, want string }{
-		{"pro", "prove"}, {"check lock/wed", "lock/wedged"}, {"check -failf", "-failfast"}, {"check -strategy pc", "pct"},
+		{"pro", "prove"}, {"check lock/wed", "lock/wedged"}, {"check -failf", "-failfast"}, {"check -strategy pc",
+			"pct"},
 	} {
 		words := append([]string{"-c", script, "bash", binary, binary}, strings.Fields(x.words)...)
 		out, err := exec.Command(bash, words...).CombinedOutput()
@@ -251,14 +257,18 @@ func TestWhatIsMisspeltGetsTheNearestName(t *testing.T) {
 	t.Chdir(t.TempDir())
 	for _, x := range []struct{ args, want string }{
 		{"chekc", `simrun: no command "chekc"; there are list, check, prove, replay`},
-		{"check lock/lokc", `simrun check: no scenario is called "lock/lokc"; "go run ./cmd/simrun list" shows them; did you mean lock/lock?`},
+		{"check lock/lokc", `simrun check: no scenario is called "lock/lokc"; "go run ./cmd/simrun list" shows ` +
+			`them; did you mean lock/lock?`},
 		{"check lock/lock zzz", `simrun check: no scenario is called "zzz"; "go run ./cmd/simrun list" shows them`},
 		{"check lock/[", `simrun check: "lock/[" is no pattern, expected one as 'lock/*'`},
 		{"check lock/lock -run queue", `simrun check: -run: none of the scenarios that are named matches "queue"`},
+		{"check -bogus", `simrun check: flag provided but not defined: -bogus`},
 		{"check -sedes 5", `simrun check: flag provided but not defined: -sedes; did you mean -seeds?`},
 		{"check -strategy pctt", `simrun check: -strategy is random, pct or portfolio, not "pctt"; did you mean pct?`},
-		{"check -backend zookeper", `simrun check: -backend is sim or zookeeper, not "zookeper"; did you mean zookeeper?`},
-		{"list -run lock/wokrers", `simrun list: -run: no scenario matches "lock/wokrers"; "go run ./cmd/simrun list" shows them; did you mean lock/workers?`},
+		{"check -backend zookeper", `simrun check: -backend is sim or zookeeper, not "zookeper"; did you mean ` +
+			`zookeeper?`},
+		{"list -run lock/wokrers", `simrun list: -run: no scenario matches "lock/wokrers"; "go run ./cmd/simrun ` +
+			`list" shows them; did you mean lock/workers?`},
 		{"strategies lock/lock", `simrun strategies: none of these is a mutant; "go run ./cmd/simrun list" shows what`},
 		{"herd -variants lock/sequental", `simrun herd: -variants: nothing matches "lock/sequental"; there are `},
 		{"help chekc", `simrun help: no command "chekc"; there are list, `},
@@ -268,7 +278,8 @@ func TestWhatIsMisspeltGetsTheNearestName(t *testing.T) {
 		{"diff - -", `simrun diff: both are the standard input, expected one of them at most`},
 		{"check -json -junit -", `simrun check: -json and -junit - both write to the standard output`},
 		{"prove lock/lock -json -cert -", `simrun prove: -json and -cert - both write to the standard output`},
-		{"replay typo.txt", `simrun replay: typo.txt: no scenario is called "lock/lokc"; "go run ./cmd/simrun list" shows them; did you mean lock/lock?`},
+		{"replay typo.txt", `simrun replay: typo.txt: no scenario is called "lock/lokc"; "go run ./cmd/simrun ` +
+			`list" shows them; did you mean lock/lock?`},
 	} {
 		write(t, "typo.txt", "zksim schedule 1\nscenario lock/lokc\n")
 		r := simrun(t, strings.Fields(x.args)...)

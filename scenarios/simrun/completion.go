@@ -34,7 +34,11 @@ _complete_{id}() {
 		_files
 	fi
 }
-compdef _complete_{id} '{name}'
+if [[ "$zsh_eval_context[-1]" == loadautofunc ]]; then # it is a file in fpath
+	_complete_{id} "$@"
+else
+	compdef _complete_{id} '{name}'
+fi
 `,
 }
 

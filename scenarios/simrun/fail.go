@@ -113,7 +113,15 @@ func misused(w io.Writer, s *engine.Scenario, err error) bool {
 	if !errors.As(err, &m) {
 		return false
 	}
-	fmt.Fprintf(w, "FAIL    %-24s misuse: %s\n", s.Name, reports.Printable(m.Message))
+	fmt.Fprintf(w, "FAIL    %-24s %s\n", s.Name, misuseText(err))
 	pipeline.PrintCalls(w, pipeline.Calls(m.Stack))
 	return true
+}
+
+// misuseText says in a line what is wrong, if an error says that client code has left the simulator.
+func misuseText(err error) string {
+	if m := (*sim.Misuse)(nil); errors.As(err, &m) {
+		return "misuse: " + reports.Printable(m.Message)
+	}
+	return ""
 }

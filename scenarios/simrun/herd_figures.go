@@ -95,11 +95,13 @@ var herdFigures = []herdFigure{
 var looks = map[string]plots.Look{
 	"lock/sequential": {Color: 1, Marker: 1}, "lock/single-node": {Color: 2, Marker: 2},
 	"rwlock/readers": {Color: 3, Marker: 3}, "election/predecessor": {Color: 4, Marker: 4},
-	"election/smallest": {Color: 5, Marker: 5}, "queue/all": {Color: 6, Marker: 6}, "queue/turns": {Color: 7, Marker: 7},
+	"election/smallest": {Color: 5, Marker: 5}, "queue/all": {Color: 6, Marker: 6}, "queue/turns": {Color: 7,
+		Marker: 7},
 	"leave/naive": {Color: 1, Marker: 1}, "leave/lowest": {Color: 2, Marker: 2},
 	"commit/coordinator": {Color: 3, Marker: 3}, "commit/all-sites": {Color: 4, Marker: 4},
 	"leave/sequential": {Color: 5, Marker: 8},
-	"wait/watch":       {Color: 1, Marker: 1}, "wait/poll-1s": {Color: 2, Marker: 2}, "wait/poll-50ms": {Color: 4, Marker: 8},
+	"wait/watch":       {Color: 1, Marker: 1}, "wait/poll-1s": {Color: 2, Marker: 2}, "wait/poll-50ms": {Color: 4,
+		Marker: 8},
 }
 
 // draw makes the figure of what was measured.

@@ -26,18 +26,23 @@ func TestCheckLeavesAnIndexOfAllScenarios(t *testing.T) {
 	add(t, holds, fails, escapes, aimless, naps)
 	args := []string{"check", "-v", "-o", "my out", "-seeds", "1-30", "lock/lock", "lock/plain-create", "test"}
 	r := simrun(t, args...)
-	if !strings.HasSuffix(r.out, "\nindex   my out/index.html\n7 scenarios: 2 held, 1 caught, 1 violated, 1 escaped, 1 inconclusive, 1 misused\n") {
+	if !strings.HasSuffix(r.out, "\nindex   my out/index.html\n7 scenarios: 2 held, 1 caught, 1 violated, 1 "+
+		"escaped, 1 inconclusive, 1 misused\n") {
 		t.Errorf("%+v", r)
 	}
 	page := readIndex(t, "my out")
 	for _, want := range []string{
-		"<title>simrun check: 7 scenarios: 2 held, 1 caught,", `<span class="badge violated">violated</span> liveness, decided by no single step`,
-		`<span class="badge caught">caught</span> quiescence, decided by lose-reply`, `href="./test.fails/1/index.html"`,
-		`href="./lock.plain-create/2/index.html"`, "c1 gave up: enough &amp; &lt;done&gt;", "lose-request ", " in 0 runs</p>",
-		"misuse: c1 waits otherwise than by its Conn and Env (sleep)", "go run ./cmd/simrun replay &#39;my out/test.fails/1/schedule.txt&#39;",
+		"<title>simrun check: 7 scenarios: 2 held, 1 caught,",
+		`<span class="badge violated">violated</span> liveness, decided by no single step`,
+		`<span class="badge caught">caught</span> quiescence, decided by lose-reply`,
+		`href="./test.fails/1/index.html"`,
+		`href="./lock.plain-create/2/index.html"`, "c1 gave up: enough &amp; &lt;done&gt;", "lose-request ",
+		" in 0 runs</p>",
+		"misuse: c1 waits otherwise than by its Conn and Env (sleep)",
+		"go run ./cmd/simrun replay &#39;my out/test.fails/1/schedule.txt&#39;",
 	} {
 		if !strings.Contains(page, want) {
-			t.Errorf("the index does not have %s", want)
+			t.Errorf("the index does not have %s\n%s", want, page)
 		}
 	}
 	for _, link := range []string{"test.fails/1", "lock.plain-create/2"} {
@@ -80,7 +85,8 @@ func TestTheIndexOfARunThatWasCutShortSaysSo(t *testing.T) {
 	add(t, holds, stopping(stop), engine.Scenario{Name: "test/later", Clients: 1, Program: idle})
 	simrunUntil(ctx, "check", "-o", "out", "-seeds", "1-9000000000", "-p", "1", "test/stops", "test/later")
 	page := readIndex(t, "out")
-	for _, want := range []string{", interrupted</p>", `<span class="badge not run">not run</span> <a href="#test%2flater">test/later</a>: interrupted`,
+	for _, want := range []string{", interrupted</p>", `<span class="badge not run">not run</span> <a ` +
+		`href="#test%2flater">test/later</a>: interrupted`,
 		`<span class="badge inconclusive">inconclusive</span> <a href="#test%2fstops">`} {
 		if !strings.Contains(page, want) {
 			t.Errorf("the index does not have %s\n%s", want, page)
@@ -113,7 +119,8 @@ func TestTheIndexCanBeReadWithoutAScriptAndOnPaper(t *testing.T) {
 		b.is(`document.documentElement.scrollWidth <= innerWidth`, "true")
 		b.is(`[...document.querySelectorAll("tbody tr")].every((tr) => tr.offsetHeight > 20)`, "true")
 		b.is(`document.querySelectorAll("a.page").length`, "2")
-		b.is(`document.getElementById(decodeURIComponent(document.querySelector("li a").hash.slice(1))) !== null`, "true")
+		b.is(`document.getElementById(decodeURIComponent(document.querySelector("li a").hash.slice(1))) !== null`,
+			"true")
 	}
 	page := twinPage(t, "lock/plain-create")
 	const glossary = `document.querySelector("#glossary dl").checkVisibility()`
@@ -132,8 +139,10 @@ func TestTheIndexCanBeReadWithoutAScriptAndOnPaper(t *testing.T) {
 	b.open(page, "")
 	b.do(chromedp.EmulateViewport(1047, 700)) // paper in landscape
 	protocol(b, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{Media: "print"})
-	b.is(`document.querySelector(".controls").offsetHeight + document.getElementById("cursor").getBoundingClientRect().width`, "0")
-	b.is(`document.querySelector(".lanes").getBoundingClientRect().right <= document.body.getBoundingClientRect().right`, "true")
+	b.is(`document.querySelector(".controls").offsetHeight + `+
+		`document.getElementById("cursor").getBoundingClientRect().width`, "0")
+	b.is(`document.querySelector(".lanes").getBoundingClientRect().right <= `+
+		`document.body.getBoundingClientRect().right`, "true")
 	b.is(`document.querySelector("#story ol").scrollHeight <= document.querySelector("#story ol").clientHeight`, "true")
 	b.quiet()
 }

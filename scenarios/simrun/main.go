@@ -119,7 +119,8 @@ func (a *app) main(ctx context.Context, args []string) int {
 	}
 	c := commandNamed(args[0])
 	if c == nil {
-		fmt.Fprintf(a.err, "%s: no command %q; there are %s%s\n", a.called(), args[0], strings.Join(commandNames(), ", "),
+		fmt.Fprintf(a.err, "%s: no command %q; there are %s%s\n", a.called(), args[0], strings.Join(commandNames(),
+			", "),
 			oneLine(edit.Meant(args[0], commandNames())))
 		return exitUsage
 	}

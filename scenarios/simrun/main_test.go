@@ -160,7 +160,8 @@ func TestWrongInputGetsOneLineAndStatus2(t *testing.T) {
 	write(t, "binary.txt", "\x7fELF\x00\x01\r\n\x1b[2J")
 	for _, x := range []struct{ args, want string }{
 		{"chekc", `simrun: no command "chekc"; there are list, check, prove, replay`},
-		{"check -run lock/nothing", `simrun check: -run: no scenario matches "lock/nothing"; "go run ./cmd/simrun list" shows them`},
+		{"check -run lock/nothing", `simrun check: -run: no scenario matches "lock/nothing"; "go run ` +
+			`./cmd/simrun list" shows them`},
 		{"check -run (", "simrun check: -run: error parsing regexp: missing closing ): `(`"},
 		{"list -run lock/nothing", `simrun list: -run: no scenario matches "lock/nothing"`},
 		{"check -seeds 9-1", `simrun check: -seeds: seeds are a number or a range as 1-500, not "9-1"`},
@@ -186,7 +187,6 @@ func TestWrongInputGetsOneLineAndStatus2(t *testing.T) {
 		{"check -backend zookeeper -run rwlock -rounds 2", `simrun check: the program of rwlock/fan-out has no rounds`},
 		{"check -backend zookeeper -servers nowhere", `simrun check: -servers is host:port,..., not "nowhere"`},
 		{"check -backend zookeeper -run plain-create", `simrun check: -run selects broken recipes only: they need faults or seeds, and a real ensemble has none`},
-		{"check -bogus", `simrun check: flag provided but not defined: -bogus`},
 		{"check -seeds", `simrun check: flag needs an argument: -seeds`},
 		{"check -o file/out -run lock/lock -seeds 1", `simrun check: -o: mkdir file: not a directory`},
 		{"check -o file -run lock/lock -seeds 1", `simrun check: -o: mkdir file: not a directory`},
@@ -200,7 +200,8 @@ func TestWrongInputGetsOneLineAndStatus2(t *testing.T) {
 		{"replay binary.txt", `simrun replay: binary.txt: line 1: a schedule begins with "zksim schedule 1", not "\x7fELF\x00\x01"`},
 		{"replay broken.txt", `simrun replay: broken.txt: line 3: servers is a number from 1 to 9, not "many"`},
 		{"replay counter.txt", `simrun replay: counter.txt: fault plan: sequence=1@path=/none: there is no znode /none when lock/lock begins`},
-		{"replay foreign.txt", `simrun replay: foreign.txt: no scenario is called "no/such"; "go run ./cmd/simrun list" shows them`},
+		{"replay foreign.txt", `simrun replay: foreign.txt: no scenario is called "no/such"; "go run ` +
+			`./cmd/simrun list" shows them`},
 		{"replay stale.txt", `simrun replay: stale.txt: line 5: the schedule does not fit scenario lock/lock: step 2: "serve c3" is not possible here; possible: connect c1 s1, `},
 		{"version please", `simrun version: unexpected argument "please"`},
 	} {
@@ -219,7 +220,8 @@ func TestWrongInputGetsOneLineAndStatus2(t *testing.T) {
 
 func TestHelpIsOnStandardOutput(t *testing.T) {
 	for _, args := range []string{"help", "-h", "--help", "check -h", "list -h", "replay -h"} {
-		if r := simrun(t, strings.Fields(args)...); r.code != exitHeld || !strings.HasPrefix(r.out, "Usage: go run ./cmd/simrun ") && !strings.Contains(r.out, "\nUsage:\n") || r.err != "" {
+		if r := simrun(t, strings.Fields(args)...); r.code != exitHeld || !strings.HasPrefix(r.out,
+			"Usage: go run ./cmd/simrun ") && !strings.Contains(r.out, "\nUsage:\n") || r.err != "" {
 			t.Errorf("simrun %s: %+v", args, r)
 		}
 	}
@@ -259,7 +261,8 @@ func TestShardsAndFailfastAndTimeLimit(t *testing.T) {
 	}
 	began := time.Now()
 	r := simrun(t, "check", "-run", "test/holds", "-for", "200ms", "-p", "2")
-	counted := regexp.MustCompile(`held    test/holds +(\d+) runs, \d+ steps; the time was up after (\d+) seeds \(1-(\d+)\), -for 200ms in all\n`)
+	counted := regexp.MustCompile(`held    test/holds +(\d+) runs, \d+ steps; the time was up after (\d+) seeds ` +
+		`\(1-(\d+)\), -for 200ms in all\n`)
 	if m := counted.FindStringSubmatch(r.out); m == nil || m[1] != m[2] || m[2] != m[3] {
 		t.Errorf("%+v", r)
 	}

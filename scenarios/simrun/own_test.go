@@ -115,7 +115,8 @@ func TestAToolOfOnesOwnHasAllCommandsAndNamesItself(t *testing.T) {
 		{"prove -h", "\n  ./mine prove pool/mutant -json\n", exitHeld},
 		{"herd -h", "Usage: ./mine herd [flags]\n", exitHeld},
 		{"version", "mine ", exitHeld},
-		{"check pool/hsaty", "mine check: no scenario is called \"pool/hsaty\"; \"./mine list\" shows them; did you mean pool/hasty?\n", exitUsage},
+		{"check pool/hsaty", "mine check: no scenario is called \"pool/hsaty\"; \"./mine list\" shows them; did " +
+			"you mean pool/hasty?\n", exitUsage},
 		{"herd", "mine herd: this program has no variants to measure; see simrun.Tool\n", exitUsage},
 		{"chekc", "mine: no command \"chekc\"; there are list, ", exitUsage},
 		{"completion bash", "\ncomplete -o default -F _complete_mine 'mine'\n", exitHeld},
@@ -127,7 +128,8 @@ func TestAToolOfOnesOwnHasAllCommandsAndNamesItself(t *testing.T) {
 		if r.code != x.code || !strings.Contains(all, x.want) {
 			t.Errorf("mine %s: %+v, want %d and %q", x.args, r, x.code, x.want)
 		}
-		if named := strings.ReplaceAll(all, "see simrun.Tool", ""); simrunWord.MatchString(named) || strings.Contains(named, "cmd/") {
+		if named := strings.ReplaceAll(all, "see simrun.Tool", ""); simrunWord.MatchString(named) ||
+			strings.Contains(named, "cmd/") {
 			t.Errorf("mine %s speaks of another program: %s", x.args, simrunWord.FindString(named))
 		}
 	}
@@ -137,7 +139,8 @@ func TestAToolOfOnesOwnHasAllCommandsAndNamesItself(t *testing.T) {
 		t.Fatalf("%q", found)
 	}
 	for _, m := range found {
-		if r := line(t, m[1]); r.code != exitViolation || !strings.HasPrefix(m[1], "./mine ") || !strings.Contains(r.out, "liveness: ") {
+		if r := line(t, m[1]); r.code != exitViolation || !strings.HasPrefix(m[1], "./mine ") ||
+			!strings.Contains(r.out, "liveness: ") {
 			t.Errorf("%s: %+v", m[1], r)
 		}
 	}
@@ -146,7 +149,8 @@ func TestAToolOfOnesOwnHasAllCommandsAndNamesItself(t *testing.T) {
 		t.Errorf("%v: %s", err, page)
 	}
 	r := line(t, "go run . check pool/hasty")
-	if m := printed.FindStringSubmatch(r.out); m == nil || !strings.HasPrefix(m[1], "go run . replay ") || line(t, m[1]).code != exitViolation {
+	if m := printed.FindStringSubmatch(r.out); m == nil || !strings.HasPrefix(m[1], "go run . replay ") || line(t,
+		m[1]).code != exitViolation {
 		t.Errorf("%+v", r)
 	}
 }

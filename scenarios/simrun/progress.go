@@ -45,7 +45,8 @@ func (a *app) progress(command, name string, total int64) *bar {
 	if total > mostCounted || total < 0 {
 		total = 0
 	}
-	b := &bar{out: a.err, terminal: a.terminal, columns: a.columns, most: total, began: time.Now(), stop: make(chan struct{})}
+	b := &bar{out: a.err, terminal: a.terminal, columns: a.columns, most: total, began: time.Now(),
+		stop: make(chan struct{})}
 	b.head = name
 	if a.place != "" {
 		b.head = a.place + " " + name

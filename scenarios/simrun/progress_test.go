@@ -39,7 +39,8 @@ func TestProgressFitsTheTerminalAndNamesWhichScenarioOfHowMany(t *testing.T) {
 		if columns >= 40 && !strings.Contains(out.String(), "\r102/112 lock/cancel-leak, 1 of 1000") {
 			t.Errorf("%d columns: %q", columns, &out)
 		}
-		if columns == 80 && !strings.Contains(out.String(), "\r102/112 lock/cancel-leak, faults <= 2: 123456 states, frontier 12345, 60% new") {
+		if columns == 80 && !strings.Contains(out.String(), "\r102/112 lock/cancel-leak, faults <= 2: 123456 "+
+			"states, frontier 12345, 60% new") {
 			t.Errorf("%q", &out)
 		}
 	}
@@ -63,7 +64,8 @@ func (s *stopper) Write(text []byte) (int, error) {
 func TestWithoutATerminalALineTellsNowAndThenHowFarItHasCome(t *testing.T) {
 	t.Chdir(t.TempDir())
 	add(t, holds, engine.Scenario{Name: "test/then", Clients: 1, Program: idle})
-	for _, args := range []string{"check -seeds 1-9000000000 test/holds test/then", "prove -p 1 queue/claims -clients 3 -for 10h"} {
+	for _, args := range []string{"check -seeds 1-9000000000 test/holds test/then",
+		"prove -p 1 queue/claims -clients 3 -for 10h"} {
 		ctx, cancel := context.WithCancel(t.Context())
 		errs := &stopper{stop: cancel}
 		var out bytes.Buffer
@@ -101,7 +103,8 @@ func TestFitLeavesOutWhatIsLeastImportant(t *testing.T) {
 			t.Errorf("%d: %q", room, got)
 		}
 	}
-	for room, want := range map[int]string{9: "lock/lock", 16: "lock/lock", 17: "lock/lock, 1 of 9", 22: "lock/lock, 1 of 9, 5/s"} {
+	for room, want := range map[int]string{9: "lock/lock", 16: "lock/lock", 17: "lock/lock, 1 of 9",
+		22: "lock/lock, 1 of 9, 5/s"} {
 		if got := fit(parts, room); got != want {
 			t.Errorf("%d: %q", room, got)
 		}

@@ -36,7 +36,8 @@ func proveCommand(ctx context.Context, a *app, args []string) (int, error) {
 	var c proveFlags
 	f := a.flags("prove")
 	f.StringVar(&c.run, "run", "", "only scenarios whose name matches this regular expression")
-	f.IntVar(&c.clients, "clients", 2, "number of clients; 0: the scenario's. For broken recipes, with no flag that says otherwise, the scope grows until something is found")
+	f.IntVar(&c.clients, "clients", 2, "number of clients; 0: the scenario's. For broken recipes, with no flag "+
+		"that says otherwise, the scope grows until something is found")
 	f.IntVar(&c.rounds, "rounds", 1, "how often each client repeats what it does; 0: the scenario's")
 	f.IntVar(&c.servers, "servers", 0, "number of servers, 1, or 3 with lagging followers (default: the smallest of the scenario)")
 	f.StringVar(&c.plan, "faults", "", "fault plan (default what of \""+prove.Losses+"\" is in the scenario's plan, for broken recipes all of that)")

@@ -199,7 +199,8 @@ func (c *proveFlags) counterexample(ctx context.Context, a *app, s *engine.Scena
 		return fmt.Errorf("%s: the schedule for %s does not repeat the violation", s.Name, file)
 	}
 	v := small.Verdict
-	fmt.Fprintf(a.out, "      %s    %d steps, %s: %s%s\n", pipeline.Minimal(small.Cut), len(small.Schedule.Names), v.Checker,
+	fmt.Fprintf(a.out, "      %s    %d steps, %s: %s%s\n", pipeline.Minimal(small.Cut), len(small.Schedule.Names),
+		v.Checker,
 		reports.Printable(v.Message), pipeline.NotMinimal(small.Cut))
 	pipeline.PrintCalls(a.out, again.Stack)
 	fmt.Fprintf(a.out, "      replayed   2 of 2 identical\n")

@@ -133,18 +133,22 @@ func TestProveHasTheSameRecordAsCheck(t *testing.T) {
 	add(t, pair, tame)
 	args := []string{"prove", "-junit", "j.xml", "lock/lock", "lock/name-sort", "test", "-most", "0", "-for", "1h"}
 	r := simrun(t, append(args, "-json")...)
-	want := "pass prove/lock/lock, pass prove/lock/name-sort, fail prove/test/fails, fail prove/test/escapes, fail prove, fail "
+	want := "pass prove/lock/lock, pass prove/lock/name-sort, fail prove/test/fails, fail prove/test/escapes, " +
+		"fail prove, fail "
 	if got := actions(t, r.out); r.code != exitViolation || got != want || r.err != "" {
 		t.Errorf("%d, %s, %s", r.code, got, r.err)
 	}
 	plain := simrun(t, args...)
-	if plain.code != exitViolation || !strings.HasSuffix(plain.out, "\n4 scenarios: 1 held, 1 caught, 1 violated, 1 escaped\n") {
+	if plain.code != exitViolation || !strings.HasSuffix(plain.out,
+		"\n4 scenarios: 1 held, 1 caught, 1 violated, 1 escaped\n") {
 		t.Errorf("%+v", plain)
 	}
 	text, err := os.ReadFile("j.xml")
 	doc := readSuite(t, text)
-	if err != nil || doc.String() != "lock/lock: pass, lock/name-sort: pass, test/fails: failure violation, test/escapes: failure violation" ||
-		!strings.Contains(doc.Cases[2].Failure.Text, "      reproduce  go run ./cmd/simrun replay -v out/test.fails/prove/schedule.txt\n") {
+	if err != nil || doc.String() != "lock/lock: pass, lock/name-sort: pass, test/fails: failure violation, "+
+		"test/escapes: failure violation" ||
+		!strings.Contains(doc.Cases[2].Failure.Text, "      reproduce  go run ./cmd/simrun replay -v "+
+			"out/test.fails/prove/schedule.txt\n") {
 		t.Errorf("%v, %s", err, text)
 	}
 	for line := range strings.Lines(r.out) {
@@ -175,7 +179,8 @@ func TestATimeLimitIsToldToMachinesToo(t *testing.T) {
 	add(t, holds)
 	r := simrun(t, "check", "-json", "-junit", "-x.xml", "test/holds", "-for", "1ms", "-p", "1")
 	text, err := os.ReadFile("-x.xml")
-	if !strings.Contains(r.out, "the time was up after ") || err != nil || !strings.Contains(string(text), "the time was up after ") {
+	if !strings.Contains(r.out, "the time was up after ") || err != nil || !strings.Contains(string(text),
+		"the time was up after ") {
 		t.Errorf("%+v, %v, %s", r, err, text)
 	}
 }

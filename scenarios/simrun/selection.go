@@ -75,7 +75,8 @@ func (a *app) mark(arg string, selected []bool) error {
 
 // stranger is the error of a scenario that there is not.
 func (a *app) stranger(name string) error {
-	return fmt.Errorf("no scenario is called %.60q; \"%s list\" shows them%s", name, a.command, edit.Meant(name, a.names()))
+	return fmt.Errorf("no scenario is called %.60q; \"%s list\" shows them%s", name, a.command, edit.Meant(name,
+		a.names()))
 }
 
 // names returns those of the scenarios, and of their folders.

@@ -28,12 +28,14 @@ func TestSchedulesMayComeFromTheStandardInput(t *testing.T) {
 		}
 	}
 	for _, args := range []string{"diff - first.txt", "diff first.txt -"} {
-		if r := piped(firstPiece, strings.Fields(args)...); r.code != exitHeld || !strings.HasPrefix(r.out, "the same in all ") {
+		if r := piped(firstPiece, strings.Fields(args)...); r.code != exitHeld || !strings.HasPrefix(r.out,
+			"the same in all ") {
 			t.Errorf("%s: %+v", args, r)
 		}
 	}
 	for _, command := range []string{"replay", "shrink", "why"} {
-		want := "simrun " + command + `: standard input: line 1: a schedule begins with "zksim schedule 1", not "nonsense"` + "\n"
+		want := "simrun " + command + `: standard input: line 1: a schedule begins with "zksim schedule 1", not ` +
+			`"nonsense"` + "\n"
 		if r := piped("nonsense", command, "-"); r.code != exitUsage || r.err != want {
 			t.Errorf("%s: %+v", command, r)
 		}
@@ -68,10 +70,12 @@ func TestShrinkWritesToAFileOrTheStandardOutput(t *testing.T) {
 	if text, err := os.ReadFile("new/small.txt"); err != nil || string(text) != whole.out {
 		t.Errorf("%v: %s", err, text)
 	}
-	if r := simrun(t, "shrink", "-o", "first.txt/x", "first.txt"); r.code != exitUsage || !strings.HasPrefix(r.err, "simrun shrink: -o: ") {
+	if r := simrun(t, "shrink", "-o", "first.txt/x", "first.txt"); r.code != exitUsage || !strings.HasPrefix(r.err,
+		"simrun shrink: -o: ") {
 		t.Errorf("%+v", r)
 	}
-	if r := simrun(t, "prove", "lock/lock", "-most", "0", "-cert", "-"); !strings.Contains(r.out, "\n{\n  \"format\": ") {
+	if r := simrun(t, "prove", "lock/lock", "-most", "0", "-cert", "-"); !strings.Contains(r.out,
+		"\n{\n  \"format\": ") {
 		t.Errorf("%+v", r)
 	}
 	if r := simrun(t, "prove", "lock/lock", "-most", "0", "-junit", "-"); !strings.HasSuffix(r.out, "</testsuites>\n") {

@@ -16,7 +16,8 @@ import (
 
 // usage prints what there is.
 func (a *app) usage(w io.Writer) {
-	fmt.Fprintf(w, "Runs coordination recipes for ZooKeeper through simulated and real ensembles\nand judges what they do.\n\n"+
+	fmt.Fprintf(w, "Runs coordination recipes for ZooKeeper through simulated and real ensembles\nand judges "+
+		"what they do.\n\n"+
 		"Usage:\n  %s COMMAND [flags] [arguments]\n\nCommands:\n", a.command)
 	for _, c := range commands() {
 		fmt.Fprintf(w, "  %-18s %s\n", strings.TrimSpace(c.name+" "+c.args), c.doc)
