@@ -337,11 +337,17 @@ func (c *proveFlags) report(
 	ctx context.Context, a *app, s *engine.Scenario, r *prove.Result, took time.Duration,
 ) int {
 	fmt.Fprintf(a.out, "%s  (%v)\n", reports.Printable(r.Certificate.String()), took.Round(10*time.Millisecond))
+	for _, sentence := range r.Never {
+		fmt.Fprintf(a.out, "      never      in no schedule that was explored it holds that: %s\n", reports.Printable(sentence))
+	}
 	switch r.Outcome {
 	case prove.Inconclusive:
 		return exitInconclusive
 	case prove.Violated:
 		c.lose(c.counterexample(ctx, a, s, r.Counterexample))
+	}
+	if len(r.Never) > 0 && !s.Broken() && r.Outcome == prove.Holds {
+		return exitInconclusive
 	}
 	if (r.Outcome == prove.Violated) != s.Broken() {
 		return exitViolation
