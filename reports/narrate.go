@@ -20,6 +20,10 @@ func narrate(h *history.History, i int) (text, class string) {
 	case history.Return:
 		return fmt.Sprintf("%s's %s %s", c, e.Op, returned(e)), recipeLine
 	case history.Told:
+		if e.Op == checkers.ToldBroken || e.Op == checkers.ToldSometimes {
+			holds := map[bool]string{false: "does not hold", true: "holds"}[e.OK]
+			return fmt.Sprintf("%s sees that it %s: %s", c, holds, e.Path), recipeLine
+		}
 		return fmt.Sprintf("%s is told by its recipe: %s", c, asked(e)), recipeLine
 	case history.Acquired:
 		return fmt.Sprintf("%s now believes that it holds %s, token %s", c, cmp.Or(e.Path, "the lock"), token(e.Value)), beliefLine

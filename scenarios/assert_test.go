@@ -2,7 +2,9 @@ package scenarios_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -10,6 +12,7 @@ import (
 
 	"zksim/faults"
 	"zksim/model/history"
+	"zksim/recipes"
 	"zksim/scenarios"
 	proofs "zksim/scenarios/prove"
 )
@@ -159,5 +162,36 @@ func TestAtRestIsAfterTimersAndFaults(t *testing.T) {
 		}}
 	if f := check(t, s, "1-300", ""); f.fatal != "" {
 		t.Error(f.fatal)
+	}
+}
+
+// Of a mutant an assertion counts if it is named in Caught, and is nobody's business else.
+func TestAssertionsOfAMutant(t *testing.T) {
+	s := counting(true, allCounted)
+	s.Caught = []string{"always"}
+	if f := check(t, s, "1-50", ""); f.fatal != "" || !strings.Contains(f.logs, "caught by always") {
+		t.Errorf("%s%s", f.fatal, f.logs)
+	}
+	if r := proveAll(t, s, proofs.Every); r.Outcome != proofs.Violated || r.Checker != "always" {
+		t.Error(r.Certificate.String())
+	}
+	s.Caught = []string{"finally"}
+	s.Finally = func(h *history.History) error {
+		if slices.ContainsFunc(h.Tree, func(n history.Node) bool { return n.Path == "/n" && len(n.Data) == 1 }) {
+			return errors.New("one is lost")
+		}
+		return nil
+	}
+	if r := proveAll(t, s, proofs.Every); r.Outcome != proofs.Violated || r.Checker != "finally" {
+		t.Error(r.Certificate.String())
+	}
+}
+
+func TestPresetsAreProved(t *testing.T) {
+	lock := scenarios.Lock("mine/lock", func(p *scenarios.Process) *recipes.Lock {
+		return recipes.NewLock(p.Conn, p.Env, p.Path("/mine"), recipes.LockOptions{})
+	})
+	if f := prove(t, "", lock, scenarios.Bounds{Most: -1}); f.fatal != "" || !strings.HasPrefix(f.logs, "holds: mine/lock") {
+		t.Errorf("%s%s", f.fatal, f.logs)
 	}
 }

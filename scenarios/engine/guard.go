@@ -26,6 +26,9 @@ type Guard struct {
 
 	dump  stacks.Dump
 	since map[uint64]*stretch // by goroutine, under mu
+
+	passed time.Duration // while it looked; see pass
+	last   time.Time     // when it looked last
 }
 
 // origin says what code a goroutine runs.
@@ -37,7 +40,7 @@ type origin struct {
 // stretch is how long a goroutine has been doing the same whenever it was looked at.
 type stretch struct {
 	waits stacks.Wait
-	began time.Time
+	began time.Duration
 	looks int
 }
 
@@ -47,6 +50,18 @@ const (
 	usuallyStuck  = 30 * time.Second
 	fewestLooks   = 5 // in that time
 )
+
+// hitch is how much longer than meant it may take until the guard looks again. What goes beyond that is no time in
+// which client code could run: a debugger has stopped the process, or the machine was asleep.
+const hitch = 100 * time.Millisecond
+
+// pass moves the guard's own clock on, at most by twice the time that it meant to pause and a hitch.
+func (g *Guard) pass(now time.Time, meant time.Duration) {
+	if !g.last.IsZero() {
+		g.passed += min(now.Sub(g.last), 2*meant+hitch)
+	}
+	g.last = now
+}
 
 // NewGuard returns a guard that lets client code keep control for that long; 0: 30 seconds.
 func NewGuard(stuck time.Duration) *Guard {
@@ -78,23 +93,27 @@ const (
 func (g *Guard) Until(done <-chan struct{}, strict func() bool) error {
 	begin := time.Now()
 	cost := 100 * time.Microsecond // of a look, on the average
+	meant := anyway
 	for {
 		at := time.Now()
-		if err := g.look(at); err != nil {
+		g.pass(at, meant+cost)
+		if err := g.look(); err != nil {
 			return err
 		}
 		cost = min(time.Since(at), cost+cost/8) // it seems to take long where others are busy
 		if strict() {
+			meant = anyway
 			if g.busyWait(done) {
-				return g.look(time.Now())
+				return g.look()
 			}
 			continue
 		}
-		pause := time.NewTimer(max(anyway, 100*cost, min(time.Since(begin)/50, 100*time.Millisecond)))
+		meant = max(anyway, 100*cost, min(time.Since(begin)/50, 100*time.Millisecond))
+		pause := time.NewTimer(meant)
 		select {
 		case <-done:
 			pause.Stop()
-			return g.look(time.Now())
+			return g.look()
 		case <-pause.C:
 		}
 	}
@@ -122,12 +141,12 @@ func (g *Guard) busyWait(done <-chan struct{}) bool {
 }
 
 // look looks once at all goroutines.
-func (g *Guard) look(now time.Time) (err error) {
+func (g *Guard) look() (err error) {
 	g.dump.Each(func(x stacks.Goroutine) bool {
 		g.mu.Lock()
 		defer g.mu.Unlock()
 		if at, ours := g.clients[x.ID]; ours {
-			err = g.judge(now, &x, at)
+			err = g.judge(&x, at)
 		} else if id, by := x.Parent(); id != 0 && by.Starts() {
 			if at, ours := g.clients[id]; ours {
 				frames, _ := stacks.Client(x.Frames())
@@ -140,7 +159,7 @@ func (g *Guard) look(now time.Time) (err error) {
 }
 
 // judge judges what a goroutine of client code is doing.
-func (g *Guard) judge(now time.Time, x *stacks.Goroutine, at origin) error {
+func (g *Guard) judge(x *stacks.Goroutine, at origin) error {
 	if x.Parked() {
 		delete(g.since, x.ID)
 		return nil
@@ -148,11 +167,11 @@ func (g *Guard) judge(now time.Time, x *stacks.Goroutine, at origin) error {
 	waits := x.Waits()
 	s := g.since[x.ID]
 	if s == nil || s.waits != waits {
-		s = &stretch{waits: waits, began: now}
+		s = &stretch{waits: waits, began: g.passed}
 		g.since[x.ID] = s
 	}
 	s.looks++
-	took := now.Sub(s.began)
+	took := g.passed - s.began
 	long := func(limit time.Duration) bool { return took >= min(limit, g.stuck) && s.looks >= fewestLooks }
 	switch frames, _ := stacks.Client(x.Frames()); {
 	case len(frames) == 0: // it has just begun, or ended

@@ -167,6 +167,9 @@ func (c *proveFlags) report(
 	ctx context.Context, a *app, s *engine.Scenario, r *prove.Result, took time.Duration,
 ) engine.Status {
 	fmt.Fprintf(a.out, "%s  (%v)\n", reports.Printable(r.Certificate.String()), took.Round(10*time.Millisecond))
+	for _, sentence := range r.Never {
+		fmt.Fprintf(a.out, "      never      in no schedule that was explored it holds that: %s\n", reports.Printable(sentence))
+	}
 	switch r.Outcome {
 	case prove.Inconclusive:
 		return engine.Inconclusive
@@ -177,8 +180,11 @@ func (c *proveFlags) report(
 		}
 		return engine.Violation
 	}
-	if s.Broken() {
+	switch {
+	case s.Broken():
 		return engine.Escaped
+	case len(r.Never) > 0:
+		return engine.Inconclusive
 	}
 	return engine.Held
 }
