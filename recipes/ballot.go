@@ -14,9 +14,9 @@ var errStale = errors.New("recipes: another session has read the rest")
 
 // settle is Outcome, or, without waiting, Finish.
 func (t *Transaction) settle(ctx context.Context, wait bool) (d Decision, err error) {
-	defer t.env.Forget()(&t.alarm, &t.decision, &d, &err)
+	defer Forget(t.env)(&t.alarm, &t.decision, &d, &err)
 	for t.decision == Undecided {
-		t.env.Keep(&t.alarm)
+		Keep(t.env, &t.alarm)
 		if err := ctx.Err(); err != nil {
 			return Undecided, err
 		}
@@ -38,7 +38,7 @@ func (t *Transaction) settle(ctx context.Context, wait bool) (d Decision, err er
 // round looks for the decision, and waits for it or makes it. It returns
 // Undecided when that must be done again.
 func (t *Transaction) round(ctx context.Context, wait bool) (d Decision, err error) {
-	defer t.env.Forget()(&t.alarm, &d, &err)
+	defer Forget(t.env)(&t.alarm, &d, &err)
 	path := t.path("decision")
 	data, _, err := t.on(ctx).Get(path)
 	if err == nil {
@@ -164,7 +164,7 @@ func (b *ballot) read(ctx context.Context, k int) error {
 }
 
 // keep says that round has nothing left but the votes as far as they were read.
-func (b *ballot) keep() { b.env.Keep(&b.alarm, &b.votes, &b.watches) }
+func (b *ballot) keep() { Keep(b.env, &b.alarm, &b.votes, &b.watches) }
 
 // count returns the decision that follows from the votes so far.
 func (b *ballot) count() Decision {

@@ -94,7 +94,7 @@ func (b *Barrier) Release(ctx context.Context) error {
 // change sets the data unless they are so already. It returns zk.ErrNoNode if
 // there is no znode.
 func (b *Barrier) change(ctx context.Context, to string) (err error) {
-	defer b.env.Forget()(&err)
+	defer Forget(b.env)(&err)
 	if err := ctx.Err(); err != nil {
 		return err
 	}
@@ -122,11 +122,11 @@ func (b *Barrier) change(ctx context.Context, to string) (err error) {
 // and expired sessions are dealt with; after the connection was closed it
 // returns zk.ErrClosing.
 func (b *Barrier) Wait(ctx context.Context) (err error) {
-	defer b.env.Forget()(&b.alarm, &err)
+	defer Forget(b.env)(&b.alarm, &err)
 	var first *zk.Stat
 	var session int64
 	for {
-		b.env.Keep(&b.alarm, &first, &session)
+		Keep(b.env, &b.alarm, &first, &session)
 		if err := ctx.Err(); err != nil {
 			return err
 		}

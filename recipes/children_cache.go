@@ -100,7 +100,7 @@ func (c *ChildrenCache) Run(ctx context.Context, f func(now []Child, changes []C
 // news returns what has changed since it was called last, and waits until something has;
 // not the first time.
 func (v *view) news(ctx context.Context, first bool) (changes []Change, err error) {
-	defer v.env.Forget()(v, &changes, &err)
+	defer Forget(v.env)(v, &changes, &err)
 	for seen := !first; ; seen = true {
 		if seen {
 			v.doubt(false)
@@ -108,7 +108,7 @@ func (v *view) news(ctx context.Context, first bool) (changes []Change, err erro
 				return nil, err
 			}
 		}
-		v.env.Keep(v)
+		Keep(v.env, v)
 		v.listen()
 		if changes, err = v.update(ctx); err != nil || first && !seen || len(changes) > 0 {
 			return changes, err
@@ -141,7 +141,7 @@ func (v *view) update(ctx context.Context) (changes []Change, err error) {
 		changes = v.list(names)
 	}
 	for i := range v.kids {
-		v.env.Keep(v, &changes)
+		Keep(v.env, v, &changes)
 		k := &v.kids[i]
 		if k.event != nil {
 			continue

@@ -85,7 +85,7 @@ func NewConfig(conn Conn, env Env, dir string, opt ConfigOptions) *Config {
 // set; the caller may Get and try again. An error that wraps [ErrUnknownOutcome]
 // says that the update was perhaps made; after any other error it was not.
 func (c *Config) Update(ctx context.Context, base ConfigSet, values map[string][]byte) (err error) {
-	defer c.env.Forget()(&err)
+	defer Forget(c.env)(&err)
 	if !validValues(values) {
 		return zk.ErrInvalidPath
 	}
@@ -136,7 +136,7 @@ const changing = "changing"
 // Get returns the latest set, with all updates that ended before the call. It
 // starts over when it is overtaken by an update.
 func (c config) Get(ctx context.Context) (set ConfigSet, err error) {
-	defer c.env.Forget()(&set.Values, &set.stat, &err)
+	defer Forget(c.env)(&set.Values, &set.stat, &err)
 	err = c.fresh(ctx, func() (err error) {
 		set, err = c.read(ctx)
 		return err
@@ -149,12 +149,12 @@ var errTorn = errors.New("recipes: configuration was changed while it was read")
 
 // read returns a set, perhaps one of the past.
 func (c config) read(ctx context.Context) (set ConfigSet, err error) {
-	defer c.env.Forget()(&set.Values, &set.stat, &err)
+	defer Forget(c.env)(&set.Values, &set.stat, &err)
 	for {
 		if err := ctx.Err(); err != nil {
 			return ConfigSet{}, err
 		}
-		c.env.Keep()
+		Keep(c.env)
 		if set, err = c.readOnce(ctx); err != errTorn {
 			return set, err
 		}

@@ -78,7 +78,7 @@ type configWatch struct {
 
 // next waits for a set that is later than the one at hand.
 func (c *CachedConfig) next(ctx context.Context, w *configWatch) (set ConfigSet, err error) {
-	defer c.env.Forget()(w, &set, &err)
+	defer Forget(c.env)(w, &set, &err)
 	set = c.Get()
 	for {
 		if w.changed != nil {
@@ -90,7 +90,7 @@ func (c *CachedConfig) next(ctx context.Context, w *configWatch) (set ConfigSet,
 				w.session = nil
 			}
 		}
-		c.env.Keep(w, &set)
+		Keep(c.env, w, &set)
 		if w.session == nil || len(w.session) > 0 {
 			w.session = c.env.SessionEvents()
 		}
@@ -115,7 +115,7 @@ func (c *CachedConfig) refresh(ctx context.Context, w *configWatch, set *ConfigS
 		w.changed = changed
 		return false, nil
 	}
-	c.env.Keep(w, set, &changed)
+	Keep(c.env, w, set, &changed)
 	latest, err := c.read(ctx)
 	if err == nil || err == ErrConfigInvalid { // the end of the update fires the watch
 		w.changed = changed

@@ -65,7 +65,7 @@ func NewFlaggedConfig(conn Conn, env Env, dir string, opt ConfigOptions) *Flagge
 // that of the other then, or will be. After any other error, also when ctx is done in between, the configuration
 // may stay invalid until the next update ends.
 func (c *FlaggedConfig) Update(ctx context.Context, values map[string][]byte) (err error) {
-	defer c.env.Forget()(&err)
+	defer Forget(c.env)(&err)
 	if !validValues(values) {
 		return zk.ErrInvalidPath
 	}
@@ -93,7 +93,7 @@ func (c *FlaggedConfig) Update(ctx context.Context, values map[string][]byte) (e
 // begin makes the configuration invalid and returns the version of the update. It
 // may set the flag more than once, which is harmless.
 func (c *FlaggedConfig) begin(ctx context.Context) (version int32, err error) {
-	defer c.env.Forget()(&version, &err)
+	defer Forget(c.env)(&version, &err)
 	for {
 		var stat *zk.Stat
 		err := c.retry(ctx, func() (err error) {
@@ -115,7 +115,7 @@ func (c *FlaggedConfig) begin(ctx context.Context) (version int32, err error) {
 // write executes one write of the update, or fails with zk.ErrBadVersion when
 // another has begun.
 func (c *FlaggedConfig) write(ctx context.Context, version int32, op interface{}) (err error) {
-	defer c.env.Forget()(&err)
+	defer Forget(c.env)(&err)
 	return c.retry(ctx, func() error {
 		if err := ctx.Err(); err != nil {
 			return err
@@ -139,7 +139,7 @@ func (c *FlaggedConfig) put(ctx context.Context, version int32, path string, dat
 // sweep deletes the values that are not of the new set. An earlier update can
 // create none any more, so that a listing after a fence shows all.
 func (c *FlaggedConfig) sweep(ctx context.Context, version int32, values map[string][]byte) (err error) {
-	defer c.env.Forget()(&err)
+	defer Forget(c.env)(&err)
 	var names []string
 	err = c.fresh(ctx, func() (err error) {
 		names, _, err = c.on(ctx).Children(c.dir)
@@ -160,7 +160,7 @@ func (c *FlaggedConfig) sweep(ctx context.Context, version int32, values map[str
 
 // end makes the configuration valid.
 func (c *FlaggedConfig) end(ctx context.Context, version int32) (err error) {
-	defer c.env.Forget()(&err)
+	defer Forget(c.env)(&err)
 	ready := "ready " + c.env.UUID()
 	err = c.retry(ctx, func() error {
 		_, err := c.on(ctx).Set(c.dir, []byte(ready), version)

@@ -71,9 +71,9 @@ func (c *Counter) Get(ctx context.Context) (int64, error) {
 // error that wraps [ErrUnknownOutcome] says that it has perhaps been added; after
 // any other error it has not.
 func (c *Counter) Add(ctx context.Context, delta int64) (sum int64, err error) {
-	defer c.env.Forget()(&sum, &err)
+	defer Forget(c.env)(&sum, &err)
 	for {
-		c.env.Keep()
+		Keep(c.env)
 		n, version, err := c.read(ctx, c.recent)
 		if err != nil {
 			return 0, err
@@ -90,9 +90,9 @@ func (c *Counter) Add(ctx context.Context, delta int64) (sum int64, err error) {
 // CompareAndSet makes the number next if it is old, and reports whether it was.
 // Errors are those of [Counter.Add].
 func (c *Counter) CompareAndSet(ctx context.Context, old, next int64) (swapped bool, err error) {
-	defer c.env.Forget()(&swapped, &err)
+	defer Forget(c.env)(&swapped, &err)
 	for {
-		c.env.Keep()
+		Keep(c.env)
 		n, version, err := c.read(ctx, c.recent)
 		if err == nil && n != old { // perhaps it is, and a leader that was deposed has answered
 			n, version, err = c.read(ctx, c.fresh)
@@ -116,7 +116,7 @@ func (c *Counter) recent(ctx context.Context, read func() error, kept ...any) er
 func (c *Counter) read(
 	ctx context.Context, fresh func(context.Context, func() error, ...any) error,
 ) (n int64, version int32, err error) {
-	defer c.env.Forget()(&n, &version, &err)
+	defer Forget(c.env)(&n, &version, &err)
 	var data []byte
 	err = fresh(ctx, func() error {
 		d, stat, err := c.on(ctx).Get(c.path)

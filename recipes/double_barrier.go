@@ -127,7 +127,7 @@ func (d *DoubleBarrier) path(member string) string { return d.dir + "/" + member
 // such as zk.ErrNoAuth, are returned as they are, and zk.ErrClosing after the
 // connection was closed. Lost connections and expired sessions are dealt with.
 func (d *DoubleBarrier) Enter(ctx context.Context) (err error) {
-	defer d.env.Forget()(&d.node, &d.marked, &d.round, &d.held, &d.alarm, &err)
+	defer Forget(d.env)(&d.node, &d.marked, &d.round, &d.held, &d.alarm, &err)
 	if d.held != nil {
 		return ErrInside
 	}
@@ -136,7 +136,7 @@ func (d *DoubleBarrier) Enter(ctx context.Context) (err error) {
 			return err
 		}
 		d.marked = false
-		d.env.Keep(&d.alarm)
+		Keep(d.env, &d.alarm)
 		if err := d.join(ctx); err != nil {
 			return err
 		}
@@ -162,7 +162,7 @@ func (d *DoubleBarrier) Enter(ctx context.Context) (err error) {
 // come again.
 func (d *DoubleBarrier) join(ctx context.Context) (err error) {
 	var node string
-	defer d.env.Forget()(&node, &err)
+	defer Forget(d.env)(&node, &err)
 	err = d.create(ctx, creation{what: "barrier", dir: d.ready(), acl: d.acl, kept: []any{&node}, insist: true,
 		do: func() error {
 			node = memberPrefix + d.env.UUID()
@@ -170,7 +170,7 @@ func (d *DoubleBarrier) join(ctx context.Context) (err error) {
 			return err
 		},
 		done: func(ctx context.Context) (made bool, err error) {
-			defer d.env.Forget()(&made, &err)
+			defer Forget(d.env)(&made, &err)
 			err = d.fresh(ctx, func() (err error) {
 				made, _, err = d.on(ctx).Exists(d.path(node))
 				return err
@@ -187,9 +187,9 @@ func (d *DoubleBarrier) join(ctx context.Context) (err error) {
 // gather waits until the own znode is of a round. It returns errGone when there
 // is no such znode any more.
 func (d *DoubleBarrier) gather(ctx context.Context) (err error) {
-	defer d.env.Forget()(&d.round, &d.held, &d.alarm, &err)
+	defer Forget(d.env)(&d.round, &d.held, &d.alarm, &err)
 	for {
-		d.env.Keep(&d.alarm)
+		Keep(d.env, &d.alarm)
 		if err := ctx.Err(); err != nil {
 			return err
 		}
@@ -214,7 +214,7 @@ func (d *DoubleBarrier) withdraw(ctx context.Context, own string) {
 		d.abandon(ctx, "barrier", own)
 		return
 	}
-	defer d.env.Forget()(&own)
+	defer Forget(d.env)(&own)
 	d.whileConnected(d.cleanUp("barrier", func(ctx context.Context) { d.remove(ctx, own) }))
 }
 
@@ -229,7 +229,7 @@ func (d *DoubleBarrier) look(ctx context.Context) error {
 	}
 	session := own.stat.EphemeralOwner
 	own.stat = nil // it has told what there is to know
-	d.env.Keep(&d.alarm, &own, &session)
+	Keep(d.env, &d.alarm, &own, &session)
 	data, stat, changed, err := d.on(ctx).GetW(d.ready())
 	if err == zk.ErrNoNode {
 		return d.makePath(ctx, d.ready(), d.acl)
@@ -238,7 +238,7 @@ func (d *DoubleBarrier) look(ctx context.Context) error {
 		return err
 	}
 	latest := round{strings.Fields(string(data)), &zk.Stat{Mzxid: stat.Mzxid, Version: stat.Version}, session}
-	d.env.Keep(&d.alarm, &own, &latest, &changed)
+	Keep(d.env, &d.alarm, &own, &latest, &changed)
 	if slices.Contains(latest.members, d.node) {
 		if !d.alarm.rang() {
 			d.round, d.held = latest, d.hold(d.path(d.node), own, &d.alarm, nil)
@@ -251,7 +251,7 @@ func (d *DoubleBarrier) look(ctx context.Context) error {
 	case len(inside) > 0:
 		err = d.awaitChange(ctx, d.path(inside[0]), &d.alarm)
 	case len(others) < d.n-1:
-		d.env.Keep(&d.alarm, &changed, &own)
+		Keep(d.env, &d.alarm, &changed, &own)
 		err = d.alarm.await(ctx, d.env, changed, own.event)
 	default:
 		err = d.begin(ctx, append(others[:d.n-1], d.node), latest.stat.Version)
@@ -280,7 +280,7 @@ func (d *DoubleBarrier) list(ctx context.Context, r round) (inside, others []str
 // round meanwhile. The own znode is one of them: were it gone, the listing could
 // be one of a later session, and older than the round that it was to follow.
 func (d *DoubleBarrier) begin(ctx context.Context, members []string, version int32) (err error) {
-	defer d.env.Forget()(&err)
+	defer Forget(d.env)(&err)
 	var ops []any
 	for _, name := range members {
 		ops = append(ops, &zk.CheckVersionRequest{Path: d.path(name), Version: -1})

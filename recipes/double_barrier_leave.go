@@ -37,7 +37,7 @@ const memberLeaving = "leaving"
 // first it returns ctx's error. In any case the client is outside and keeps nobody
 // waiting: the own znode is gone, or is being deleted in the background.
 func (d *DoubleBarrier) Leave(ctx context.Context) (err error) {
-	defer d.env.Forget()(&d.alarm, &err)
+	defer Forget(d.env)(&d.alarm, &err)
 	if d.held == nil {
 		return ErrOutside
 	}
@@ -53,7 +53,7 @@ func (d *DoubleBarrier) Leave(ctx context.Context) (err error) {
 }
 
 func (d *DoubleBarrier) leave(ctx context.Context) (err error) {
-	defer d.env.Forget()(&d.alarm, &err)
+	defer Forget(d.env)(&d.alarm, &err)
 	step := d.leaveLowest
 	switch d.leaving {
 	case LeaveNaive:
@@ -62,7 +62,7 @@ func (d *DoubleBarrier) leave(ctx context.Context) (err error) {
 		step = d.leaveSequential
 	}
 	for {
-		d.env.Keep(&d.marked, &d.round.session, &d.alarm)
+		Keep(d.env, &d.marked, &d.round.session, &d.alarm)
 		if err := ctx.Err(); err != nil {
 			return err
 		}
@@ -85,7 +85,7 @@ func (d *DoubleBarrier) leave(ctx context.Context) (err error) {
 
 // inside returns those of the round who are still there.
 func (d *DoubleBarrier) inside(ctx context.Context) (inside []string, err error) {
-	defer d.env.Forget()(&inside, &d.round.session, &err)
+	defer Forget(d.env)(&inside, &d.round.session, &err)
 	err = d.freshSince(ctx, &d.round.session, d.dir, func() (err error) {
 		inside, _, err = d.list(ctx, d.round)
 		return err
@@ -153,7 +153,7 @@ func (d *DoubleBarrier) leaveSequential(ctx context.Context, inside []string) (d
 
 // mark marks the own znode. If it is gone, the next look will tell.
 func (d *DoubleBarrier) mark(ctx context.Context) (err error) {
-	defer d.env.Forget()(&d.marked, &err)
+	defer Forget(d.env)(&d.marked, &err)
 	err = d.retry(ctx, func() error {
 		_, err := d.on(ctx).Set(d.path(d.node), []byte(memberLeaving), -1)
 		return err
@@ -168,7 +168,7 @@ func (d *DoubleBarrier) mark(ctx context.Context) (err error) {
 // awaitMark reports whether a member is marked, and if it is not, waits until
 // something happens to it. It leaves no watch where there is nothing to wait for.
 func (d *DoubleBarrier) awaitMark(ctx context.Context, member string) (marked bool, err error) {
-	defer d.env.Forget()(&d.alarm, &marked, &err)
+	defer Forget(d.env)(&d.alarm, &marked, &err)
 	data, _, err := d.on(ctx).Get(d.path(member))
 	if err == nil && string(data) != memberLeaving {
 		var changed <-chan zk.Event

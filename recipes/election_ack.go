@@ -29,7 +29,7 @@ func (e *Election) Check() *zk.CheckVersionRequest {
 // returns ErrNotLeading when the leadership has been lost, or can no longer be
 // relied on because the connection is; then the leader should resign.
 func (e *Election) Acknowledge(ctx context.Context) (err error) {
-	defer e.env.Forget()(&err)
+	defer Forget(e.env)(&err)
 	for e.held != nil {
 		if err := ctx.Err(); err != nil {
 			return err
@@ -66,7 +66,7 @@ func (e *Election) Leader(ctx context.Context) (Leader, error) {
 
 // leading returns the znode of who leads or has led since a call of it with the same session.
 func (e *Election) leading(ctx context.Context, session *int64) (x sight, err error) {
-	defer e.env.Forget()(session, &x, &err)
+	defer Forget(e.env)(session, &x, &err)
 	err = e.freshSince(ctx, session, e.root, func() error {
 		name, _, err := e.on(ctx).Get(e.leader())
 		if err != nil {
@@ -96,13 +96,13 @@ func (e *Election) AwaitLeader(ctx context.Context) (Leader, error) {
 
 // awaitLeading waits until somebody leads, and returns the znode of who does.
 func (e *Election) awaitLeading(ctx context.Context) (x sight, err error) {
-	defer e.env.Forget()(&x, &e.follow, &err)
+	defer Forget(e.env)(&x, &e.follow, &err)
 	var session int64
 	for {
 		if err := ctx.Err(); err != nil {
 			return sight{}, err
 		}
-		e.env.Keep(&e.follow, &session)
+		Keep(e.env, &e.follow, &session)
 		e.follow.set(e.env)
 		_, _, event, err := e.on(ctx).ExistsW(e.leader())
 		switch {

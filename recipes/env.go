@@ -55,7 +55,10 @@ type Env interface {
 	// up memory until it has fired: code that runs often on a stable session
 	// should keep one rather than ask anew.
 	SessionEvents() <-chan zk.Event
+}
 
+// Hints is what an Env may have, too. Code says by them what it does not remember, see [Forget] and [Keep].
+type Hints interface {
 	// Forget makes exhaustive search quicker, and does nothing else. It says that a piece
 	// of code begins that keeps little of what it sees. The function that it returns is
 	// called by the same goroutine where the piece ends, with pointers to all that the
@@ -63,14 +66,14 @@ type Env interface {
 	// goroutine: results, and fields of objects.
 	// States that differ only in what else was seen are then one state. Typically,
 	//
-	//	defer env.Forget()(&name, &err)
+	//	defer recipes.Forget(env)(&name, &err)
 	//
 	// begins a function whose results are called that. What is kept is followed through
 	// pointers, slices, maps and structs; of a context it counts whether it has ended and which deadline
 	// it has, and functions count as constants. Until a client's code calls Forget or Keep, its goroutines
 	// count as one, which knows all. From then on, a goroutine that was started counts as having told its
 	// starter what it has seen outside of pieces that have not ended; one that looks at what others have
-	// written otherwise says so by Forget()(&value). What is taken from a channel that others still
+	// written otherwise says so by Forget(env)(&value). What is taken from a channel that others still
 	// have is kept, too. Of two pieces one must end before the other begins, or be inside of
 	// it. Where a search has ended otherwise without this ("-without forget") a piece has
 	// kept more than it said.
@@ -79,4 +82,19 @@ type Env interface {
 	// Keep is for a loop in a piece of code that Forget has begun, or in a goroutine that Go
 	// has: at this moment only kept is left of all that it has seen.
 	Keep(kept ...any)
+}
+
+// Forget is the method of env's [Hints]; it does nothing if env has none.
+func Forget(env Env) func(kept ...any) {
+	if h, ok := env.(Hints); ok {
+		return h.Forget()
+	}
+	return func(...any) {}
+}
+
+// Keep is the method of env's [Hints]; it does nothing if env has none.
+func Keep(env Env, kept ...any) {
+	if h, ok := env.(Hints); ok {
+		h.Keep(kept...)
+	}
 }

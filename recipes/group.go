@@ -148,7 +148,7 @@ func (g *Group) Watch(ctx context.Context, f func(now []Child, changes []Change)
 // List returns the members, sorted by name. Everyone who had joined before the call
 // and has not left is among them; together they are not a snapshot.
 func (g *Group) List(ctx context.Context) (members []Child, err error) {
-	defer g.env.Forget()(&members, &err)
+	defer Forget(g.env)(&members, &err)
 	o := &observer{session: g.session}
 	var names []string
 	err = o.read(ctx, g.dir, func() (err error) {

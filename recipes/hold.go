@@ -108,7 +108,7 @@ func (s session) hold(path string, seen sight, a *alarm, revoked chan zk.Event) 
 	g := &guard{s, path, h.lost, revoked, a.change, seen.event, a.heard}
 	h.guard = g
 	g.obey(seen.data)
-	defer s.env.Forget()(g)
+	defer Forget(s.env)(g)
 	s.env.Go("lock-watch", func() { g.run(ctx) })
 	return h
 }
@@ -127,10 +127,10 @@ type guard struct {
 }
 
 func (g *guard) run(ctx context.Context) {
-	defer g.env.Forget()()
+	defer Forget(g.env)()
 	var again *another
 	for {
-		g.env.Keep(&again, &g.gone, &g.revoked)
+		Keep(g.env, &again, &g.gone, &g.revoked)
 		i, ev, err := g.env.Await(ctx, g.change, g.gone)
 		switch {
 		case err != nil:

@@ -25,7 +25,7 @@ func (k *keeper) claim(ctx context.Context) (err error) {
 	guid := k.env.UUID()
 	dir := k.dir + "/" + owners
 	proof := dir + "/" + guid
-	defer k.env.Forget()(&proof, &k.proof, &err)
+	defer Forget(k.env)(&proof, &k.proof, &err)
 	err = k.create(ctx, creation{what: "member", dir: dir, acl: k.opt.ACL,
 		do: func() error {
 			_, err := k.on(ctx).Multi(

@@ -60,9 +60,9 @@ func NewMaster(conn Conn, env Env, dir string, opt PoolOptions) *Master {
 // ZooKeeper that waiting does not cure, such as zk.ErrNoAuth, are returned as
 // they are, and zk.ErrClosing after the connection was closed.
 func (m *Master) Run(ctx context.Context) (err error) {
-	defer m.env.Forget()(&m.turn, &m.election.nodes, &m.election.held, &m.election.alarm, &err)
+	defer Forget(m.env)(&m.turn, &m.election.nodes, &m.election.held, &m.election.alarm, &err)
 	for {
-		m.env.Keep(&m.turn, &m.election.nodes, &m.election.held, &m.election.alarm)
+		Keep(m.env, &m.turn, &m.election.nodes, &m.election.held, &m.election.alarm)
 		if err := m.election.Campaign(ctx); err != nil {
 			return err
 		}
@@ -81,10 +81,10 @@ func (m *Master) Znodes() []string { return m.election.Znodes() }
 
 // lead returns nil when the leadership is lost.
 func (m *Master) lead(ctx context.Context) (err error) {
-	defer m.env.Forget()(&m.turn, &err)
+	defer Forget(m.env)(&m.turn, &err)
 	var tasks, workers <-chan zk.Event
 	for {
-		m.env.Keep(&m.turn, &tasks, &workers)
+		Keep(m.env, &m.turn, &tasks, &workers)
 		err := m.round(ctx, &tasks, &workers)
 		switch {
 		case err == zk.ErrNoNode:
@@ -162,7 +162,7 @@ func (m *Master) assign(ctx context.Context, task, worker string) error {
 
 // takeBack makes the tasks of a worker that has ended wait for another.
 func (m *Master) takeBack(ctx context.Context, worker string) (err error) {
-	defer m.env.Forget()(&err)
+	defer Forget(m.env)(&err)
 	tasks, _, err := m.on(ctx).Children(m.assigned(worker))
 	if err == zk.ErrNoNode {
 		return nil
@@ -180,7 +180,7 @@ func (m *Master) takeBack(ctx context.Context, worker string) (err error) {
 
 // move moves the znode of a task, unless it is gone.
 func (m *Master) move(ctx context.Context, from, to string, checks ...any) (err error) {
-	defer m.env.Forget()(&err)
+	defer Forget(m.env)(&err)
 	data, _, err := m.on(ctx).Get(from)
 	if err == zk.ErrNoNode {
 		return nil

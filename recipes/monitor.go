@@ -106,7 +106,7 @@ func (m *Monitor) Run(ctx context.Context) error {
 
 // update looks who holds the lock, and leaves a watch for changes.
 func (m *Monitor) update(ctx context.Context) (change <-chan zk.Event, err error) {
-	defer m.queue.env.Forget()(&m.seen, &m.session, &m.queue.alarm, &change, &err)
+	defer Forget(m.queue.env)(&m.seen, &m.session, &m.queue.alarm, &change, &err)
 	m.queue.alarm.set(m.queue.env)
 	var queue []string
 	err = m.queue.freshSince(ctx, &m.session, m.queue.dir, func() (err error) { // or a new session might show holders of the past again
@@ -184,7 +184,7 @@ func (m *Monitor) check(ctx context.Context) error {
 // wait waits until the queue or the session's state changes or the next limit is
 // over.
 func (m *Monitor) data(ctx context.Context, path string) (data []byte, err error) {
-	defer m.queue.env.Forget()(&data, &err)
+	defer Forget(m.queue.env)(&data, &err)
 	err = m.queue.fresh(ctx, func() (err error) {
 		data, _, err = m.queue.on(ctx).Get(path)
 		return err
@@ -193,7 +193,7 @@ func (m *Monitor) data(ctx context.Context, path string) (data []byte, err error
 }
 
 func (m *Monitor) wait(ctx context.Context, change <-chan zk.Event) (changed bool, err error) {
-	defer m.queue.env.Forget()(&m.queue.alarm, &changed, &err)
+	defer Forget(m.queue.env)(&m.queue.alarm, &changed, &err)
 	limited := ctx
 	for _, h := range m.seen { // the first that is not done has been there longest
 		if !h.done {

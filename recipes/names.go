@@ -103,7 +103,7 @@ func (n *Names) register(ctx context.Context, name string, data []byte, c creati
 	}
 	path := n.dir + "/" + name
 	mark := path + "/" + ownerPrefix + n.opt.Owner + "-" + n.env.UUID()
-	defer n.env.Forget()(&mark, &err)
+	defer Forget(n.env)(&mark, &err)
 	ops = append(ops,
 		&zk.CreateRequest{Path: path, Data: data, Acl: n.opt.ACL},
 		&zk.CreateRequest{Path: mark, Acl: n.opt.ACL})
@@ -138,7 +138,7 @@ func isName(s string) bool { return s != "" && s != "." && s != ".." && !strings
 // Its errors are those of Register; ErrNameTaken says that the numbers are used
 // up, after two billion.
 func (n *Names) RegisterNext(ctx context.Context, prefix string, data []byte) (name string, err error) {
-	defer n.env.Forget()(&name, &err)
+	defer Forget(n.env)(&name, &err)
 	tickets := newPlace(n.session, n.dir, "name", LockOptions{ACL: n.opt.ACL}, nil)
 	for {
 		if err := tickets.enqueue(ctx); err != nil {
@@ -166,7 +166,7 @@ func (n *Names) Resolve(ctx context.Context, name string) (data []byte, err erro
 	if !n.valid(name) {
 		return nil, zk.ErrInvalidPath
 	}
-	defer n.env.Forget()(&data, &err)
+	defer Forget(n.env)(&data, &err)
 	path := n.dir + "/" + name
 	err = n.fresh(ctx, func() (err error) {
 		data, _, err = n.on(ctx).Get(path)
@@ -180,7 +180,7 @@ func (n *Names) Resolve(ctx context.Context, name string) (data []byte, err erro
 
 // List returns the names in order, as up to date as Resolve.
 func (n *Names) List(ctx context.Context) (names []string, err error) {
-	defer n.env.Forget()(&names, &err)
+	defer Forget(n.env)(&names, &err)
 	err = n.fresh(ctx, func() (err error) {
 		names, _, err = n.on(ctx).Children(n.dir)
 		return err
@@ -197,7 +197,7 @@ func (n *Names) List(ctx context.Context) (names []string, err error) {
 // or ErrNotOwner when there is nothing to remove. When ctx is done first, the name
 // may still be registered; Unregister may be called again.
 func (n *Names) Unregister(ctx context.Context, name string) (err error) {
-	defer n.env.Forget()(&err)
+	defer Forget(n.env)(&err)
 	if !n.valid(name) {
 		return zk.ErrInvalidPath
 	}
@@ -226,7 +226,7 @@ func (n *Names) Unregister(ctx context.Context, name string) (err error) {
 
 // removeMarked deletes the znodes of one registration, if they are there.
 func (n *Names) removeMarked(ctx context.Context, path, mark string) (err error) {
-	defer n.env.Forget()(&err)
+	defer Forget(n.env)(&err)
 	err = n.retry(ctx, func() error {
 		_, err := n.on(ctx).Multi(
 			&zk.DeleteRequest{Path: mark, Version: -1},

@@ -38,12 +38,12 @@ func newPlace(s session, dir, word string, opt LockOptions, blocks func(word str
 }
 
 func (p *place) acquire(ctx context.Context, wait bool) (err error) {
-	defer p.env.Forget()(&p.nodes, &p.held, &p.alarm, &err)
+	defer Forget(p.env)(&p.nodes, &p.held, &p.alarm, &err)
 	if p.held != nil {
 		return ErrHeld
 	}
 	for {
-		p.env.Keep(&p.alarm)
+		Keep(p.env, &p.alarm)
 		if err = p.enqueue(ctx); err != nil {
 			return err
 		}
@@ -69,7 +69,7 @@ func (p *place) acquire(ctx context.Context, wait bool) (err error) {
 func (p *place) enqueue(ctx context.Context) (err error) {
 	var prefix string
 	var nodes []string
-	defer p.env.Forget()(&prefix, &p.nodes, &err)
+	defer Forget(p.env)(&prefix, &p.nodes, &err)
 	err = p.create(ctx, creation{what: p.word, dir: p.dir, acl: p.opt.ACL, kept: []any{&prefix, &nodes},
 		do: func() (err error) {
 			prefix = "_c_" + p.env.UUID() + "-"
@@ -139,9 +139,9 @@ func (p *place) made(ctx context.Context, prefix string) (names []string, err er
 // queue waits until nobody ahead of name keeps it waiting, and then takes what
 // was queued for. It returns errGone when name is not in the queue any more.
 func (p *place) queue(ctx context.Context, name string, wait bool) (err error) {
-	defer p.env.Forget()(&p.held, &p.alarm, &err)
+	defer Forget(p.env)(&p.held, &p.alarm, &err)
 	for {
-		p.env.Keep(&p.alarm)
+		Keep(p.env, &p.alarm)
 		if err := ctx.Err(); err != nil {
 			return err
 		}
@@ -174,7 +174,7 @@ func (p *place) queue(ctx context.Context, name string, wait bool) (err error) {
 // ahead it is, or the session changes state; it returns at once if a lease has
 // become free.
 func (p *place) awaitLease(ctx context.Context, name string) (err error) {
-	defer p.env.Forget()(&p.alarm, &err)
+	defer Forget(p.env)(&p.alarm, &err)
 	names, _, event, err := p.on(ctx).ChildrenW(p.dir)
 	if err != nil {
 		return err
@@ -209,7 +209,7 @@ func (p *place) take(ctx context.Context, name string) error {
 // release is [Lock.Unlock]. A partner, for which nobody waits as long as the place
 // is there, goes first.
 func (p *place) release(ctx context.Context) (err error) {
-	defer p.env.Forget()(&p.alarm, &err)
+	defer Forget(p.env)(&p.alarm, &err)
 	if p.held == nil {
 		return ErrNotHeld
 	}
@@ -258,7 +258,7 @@ func (p *place) znodes() (paths []string) {
 
 // contenders is [Lock.Contenders].
 func (p *place) contenders(ctx context.Context) (all [][]byte, err error) {
-	defer p.env.Forget()(&all, &err)
+	defer Forget(p.env)(&all, &err)
 	queue, err := p.list(ctx)
 	if err == zk.ErrNoNode {
 		return nil, nil
@@ -285,7 +285,7 @@ func (p *place) contenders(ctx context.Context) (all [][]byte, err error) {
 
 // list returns the names of the queue in order.
 func (p *place) list(ctx context.Context) (queue []string, err error) {
-	defer p.env.Forget()(&queue, &err)
+	defer Forget(p.env)(&queue, &err)
 	err = p.retry(ctx, func() error {
 		names, _, err := p.on(ctx).Children(p.dir)
 		if err == nil {
@@ -299,7 +299,7 @@ func (p *place) list(ctx context.Context) (queue []string, err error) {
 // abandon removes the own znode, which must not stay: at once if it can be done before ctx is, else in the
 // background.
 func (s session) abandon(ctx context.Context, what, path string) {
-	defer s.env.Forget()(&path)
+	defer Forget(s.env)(&path)
 	err := s.on(ctx).Delete(path, -1)
 	if interrupted(err) {
 		s.cleanUp(what, func(ctx context.Context) { s.remove(ctx, path) })

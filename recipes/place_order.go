@@ -14,7 +14,7 @@ import (
 // ahead returns the last of those ahead of own that keep it waiting (with herd,
 // the first), "" if there are too few of them, or errGone.
 func (p *place) ahead(ctx context.Context, own string) (ahead string, err error) {
-	defer p.env.Forget()(&ahead, &err)
+	defer Forget(p.env)(&ahead, &err)
 	names, _, err := p.on(ctx).Children(p.dir)
 	if err == zk.ErrNoNode {
 		return "", errGone

@@ -57,7 +57,7 @@ func (p pool) makeFolders(ctx context.Context) error {
 // put creates znodes with names that are unique, all or none. After an error it
 // tells whether they may be there nevertheless.
 func (p pool) put(ctx context.Context, nodes ...any) (perhaps bool, err error) {
-	defer p.env.Forget()(&perhaps, &err)
+	defer Forget(p.env)(&perhaps, &err)
 	for {
 		if err := ctx.Err(); err != nil {
 			return perhaps, err
@@ -83,7 +83,7 @@ func (p pool) put(ctx context.Context, nodes ...any) (perhaps bool, err error) {
 
 // multi tries until the outcome is known.
 func (p pool) multi(ctx context.Context, ops ...any) (err error) {
-	defer p.env.Forget()(&err)
+	defer Forget(p.env)(&err)
 	return p.retry(ctx, func() error {
 		_, err := p.on(ctx).Multi(ops...)
 		return err

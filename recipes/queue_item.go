@@ -29,7 +29,7 @@ func (i *QueueItem) Data() []byte { return i.data }
 // again. It fails with ErrUnknownOutcome, for errors.Is, if nobody can tell. When
 // ctx is done first, that is so as well, and Ack goes on in the background.
 func (i *QueueItem) Ack(ctx context.Context) (err error) {
-	defer i.env.Forget()(&i.settled, &err)
+	defer Forget(i.env)(&i.settled, &err)
 	if i.settled {
 		return ErrClaimLost
 	}
@@ -53,7 +53,7 @@ func (i *QueueItem) Ack(ctx context.Context) (err error) {
 // first, it returns ctx's error and goes on in the background. After Ack or
 // Return it fails with ErrClaimLost.
 func (i *QueueItem) Return(ctx context.Context) (err error) {
-	defer i.env.Forget()(&i.settled, &err)
+	defer Forget(i.env)(&i.settled, &err)
 	if i.settled {
 		return ErrClaimLost
 	}
@@ -75,7 +75,7 @@ func (i *QueueItem) Znodes() []string {
 
 // ack deletes the claim and the item; see step 7 of [Queue].
 func (i *QueueItem) ack(ctx context.Context) (err error) {
-	defer i.env.Forget()(&err)
+	defer Forget(i.env)(&err)
 	lost := false // an answer
 	err = i.retry(ctx, func() error {
 		_, err := i.on(ctx).Multi(
@@ -117,12 +117,12 @@ func (i *QueueItem) release(ctx context.Context) error { return i.removeProven(c
 
 // ackLater is ack in the background.
 func (i *QueueItem) ackLater() {
-	defer i.env.Forget()(i)
+	defer Forget(i.env)(i)
 	i.env.Undo("queue-ack", func() { i.ack(context.Background()) })
 }
 
 // releaseLater is release in the background.
 func (i *QueueItem) releaseLater() {
-	defer i.env.Forget()(i)
+	defer Forget(i.env)(i)
 	i.cleanUp("claim", func(ctx context.Context) { i.release(ctx) })
 }

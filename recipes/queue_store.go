@@ -44,9 +44,9 @@ func (q *queue) Take(ctx context.Context) ([]byte, error) { return q.take(ctx, q
 func (q *queue) TryTake(ctx context.Context) ([]byte, error) { return q.take(ctx, q.TryClaim) }
 
 func (q *queue) take(ctx context.Context, claim func(context.Context) (*QueueItem, error)) (data []byte, err error) {
-	defer q.env.Forget()(&q.turn, &q.watch, &data, &err)
+	defer Forget(q.env)(&q.turn, &q.watch, &data, &err)
 	for {
-		q.env.Keep(&q.turn, &q.watch)
+		Keep(q.env, &q.turn, &q.watch)
 		item, err := claim(ctx)
 		if err != nil {
 			return nil, err
@@ -65,7 +65,7 @@ func (q *queue) take(ctx context.Context, claim func(context.Context) (*QueueIte
 // it is claimed. The claim ends with Ack or Return, or with the session. After an
 // error nothing remains claimed.
 func (q *queue) Claim(ctx context.Context) (item *QueueItem, err error) {
-	defer q.env.Forget()(&q.turn, &q.watch, &item, &err)
+	defer Forget(q.env)(&q.turn, &q.watch, &item, &err)
 	if q.turn != nil {
 		if err := q.turn.Lock(ctx); err != nil {
 			return nil, err
@@ -74,7 +74,7 @@ func (q *queue) Claim(ctx context.Context) (item *QueueItem, err error) {
 		defer q.turn.Unlock(ctx)
 	}
 	for {
-		q.env.Keep(&q.turn, &q.watch)
+		Keep(q.env, &q.turn, &q.watch)
 		item, err := q.claimFirst(ctx, q.listed)
 		if err != ErrEmpty {
 			return item, err
@@ -87,7 +87,7 @@ func (q *queue) Claim(ctx context.Context) (item *QueueItem, err error) {
 
 // TryClaim is Claim, except that it returns ErrEmpty when no item is free.
 func (q *queue) TryClaim(ctx context.Context) (item *QueueItem, err error) {
-	defer q.env.Forget()(&item, &err)
+	defer Forget(q.env)(&item, &err)
 	item, err = q.claimFirst(ctx, q.listed)
 	if err == ErrEmpty && !q.ranked { // a leader that was deposed would say so, too
 		item, err = q.claimFirst(ctx, q.fresh)
@@ -108,9 +108,9 @@ func (q *queue) listed(ctx context.Context, read func() error, kept ...any) erro
 func (q *queue) claimFirst(
 	ctx context.Context, list func(context.Context, func() error, ...any) error,
 ) (item *QueueItem, err error) {
-	defer q.env.Forget()(&item, &err)
+	defer Forget(q.env)(&item, &err)
 	for {
-		q.env.Keep()
+		Keep(q.env)
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
@@ -128,7 +128,7 @@ func (q *queue) claimFirst(
 func (q *queue) first(
 	ctx context.Context, list func(context.Context, func() error, ...any) error,
 ) (name string, err error) {
-	defer q.env.Forget()(&name, &err)
+	defer Forget(q.env)(&name, &err)
 	var free []string
 	err = list(ctx, func() (err error) {
 		free, err = q.free(ctx, q.children(ctx), q.children(ctx))
@@ -145,7 +145,7 @@ func (q *queue) first(
 
 // Len returns how many items there are, claimed ones included.
 func (q *queue) Len(ctx context.Context) (n int, err error) {
-	defer q.env.Forget()(&n, &err)
+	defer Forget(q.env)(&n, &err)
 	err = q.fresh(ctx, func() error {
 		names, err := q.children(ctx)(q.dir + "/items")
 		n = len(names)
@@ -159,7 +159,7 @@ func (q *queue) Len(ctx context.Context) (n int, err error) {
 
 func (q *queue) put(ctx context.Context, data []byte, rank string) (err error) {
 	guid := q.env.UUID()
-	defer q.env.Forget()(&guid, &err)
+	defer Forget(q.env)(&guid, &err)
 	items, receipt := q.dir+"/items", q.dir+"/"+guid
 	var before int64 // the session
 	err = q.create(ctx, creation{what: "receipt", dir: items, acl: q.opt.ACL, kept: []any{&before},
@@ -194,7 +194,7 @@ func (q *queue) put(ctx context.Context, data []byte, rank string) (err error) {
 func (q *queue) claim(ctx context.Context, name string) (item *QueueItem, err error) {
 	guid := q.env.UUID()
 	i := &QueueItem{session: q.session, path: q.dir + "/items/" + name, claim: q.dir + "/claims/" + name, proof: q.dir + "/" + guid}
-	defer q.env.Forget()(&i, &item, &err)
+	defer Forget(q.env)(&i, &item, &err)
 	err = q.retry(ctx, func() (err error) {
 		i.data, _, err = q.on(ctx).Get(i.path)
 		return err
@@ -268,7 +268,7 @@ func (q *queue) children(ctx context.Context) func(path string) ([]string, error
 
 // awaitFree waits until there is a free item, or perhaps is.
 func (q *queue) awaitFree(ctx context.Context) (err error) {
-	defer q.env.Forget()(&q.watch, &err)
+	defer Forget(q.env)(&q.watch, &err)
 	return q.retry(ctx, func() error {
 		w := &q.watch
 		w.begin(q.env)

@@ -34,7 +34,7 @@ func isReceipt(name string) bool { return strings.HasPrefix(name, receiptPrefix)
 func (s session) receipted(ctx context.Context, dir string, acl []zk.ACL, ops ...interface{}) (err error) {
 	path := dir + "/" + receiptPrefix + s.env.UUID()
 	ops = append(ops, &zk.CreateRequest{Path: path, Acl: acl, Flags: zk.FlagEphemeral})
-	defer s.env.Forget()(&path, &err)
+	defer Forget(s.env)(&path, &err)
 	var issued int64 // session in which the multi was issued; it may run in a later one
 	err = s.create(ctx, creation{what: "receipt", kept: []any{&issued},
 		do: func() error {

@@ -67,7 +67,7 @@ func (l *RevocableLock) Queue(ctx context.Context) ([]string, error) {
 // Revoke asks whoever holds or awaits the lock by the znode path to give it up. With
 // nil, it knows, or will know before it takes the lock, or the znode is gone.
 func (l *RevocableLock) Revoke(ctx context.Context, path string) (err error) {
-	defer l.write.env.Forget()(&err)
+	defer Forget(l.write.env)(&err)
 	err = l.write.retry(ctx, func() error {
 		_, err := l.write.on(ctx).Set(path, []byte(unlock), -1)
 		return err

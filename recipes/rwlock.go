@@ -140,7 +140,7 @@ func NewRWLock(conn Conn, env Env, dir string, opt LockOptions) *RWLock {
 // rest happens in the background.
 func (l *RWLock) Downgrade(ctx context.Context) (err error) {
 	w, r := &l.write, &l.read
-	defer w.env.Forget()(&r.nodes, &r.held, &r.alarm, &w.alarm, &err)
+	defer Forget(w.env)(&r.nodes, &r.held, &r.alarm, &w.alarm, &err)
 	if w.held == nil {
 		return ErrNotHeld
 	}

@@ -65,12 +65,12 @@ func NewSemaphore(conn Conn, env Env, dir string, leases int, opt LockOptions) *
 // Acquire waits until a lease is held. When ctx is done first it returns ctx's error
 // and gives up its place in the background. Other errors are as those of [Lock.Lock].
 func (s *Semaphore) Acquire(ctx context.Context) (err error) {
-	defer s.gate.env.Forget()(&s.gate.nodes, &s.gate.held, &s.gate.alarm, &s.lease.nodes, &s.lease.held, &s.lease.alarm, &err)
+	defer Forget(s.gate.env)(&s.gate.nodes, &s.gate.held, &s.gate.alarm, &s.lease.nodes, &s.lease.held, &s.lease.alarm, &err)
 	if s.lease.held != nil {
 		return ErrHeld
 	}
 	for {
-		s.gate.env.Keep(&s.gate.alarm, &s.lease.alarm)
+		Keep(s.gate.env, &s.gate.alarm, &s.lease.alarm)
 		if err := s.gate.acquire(ctx, true); err != nil {
 			return err
 		}

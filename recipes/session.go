@@ -17,12 +17,12 @@ type session struct {
 // await blocks until the connection has a session. It fails when ctx is done
 // and, with zk.ErrClosing, when the connection was closed for good.
 func (s session) await(ctx context.Context) (err error) {
-	defer s.env.Forget()(&err)
+	defer Forget(s.env)(&err)
 	for {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		s.env.Keep()
+		Keep(s.env)
 		change := s.env.SessionEvents()
 		if s.conn.State() == zk.StateHasSession {
 			return nil
@@ -41,9 +41,9 @@ func (s session) await(ctx context.Context) (err error) {
 // lost connection. Of what f sees, only kept is left.
 func (s session) retry(ctx context.Context, f func() error, kept ...any) (err error) {
 	kept = append(kept, &err)
-	defer s.env.Forget()(kept...)
+	defer Forget(s.env)(kept...)
 	for {
-		s.env.Keep(kept...)
+		Keep(s.env, kept...)
 		err := f()
 		if !interrupted(err) {
 			return err
@@ -57,7 +57,7 @@ func (s session) retry(ctx context.Context, f func() error, kept ...any) (err er
 // remove deletes a znode that is the caller's own by its unique name. A znode
 // that is gone already is removed.
 func (s session) remove(ctx context.Context, path string) (err error) {
-	defer s.env.Forget()(&err)
+	defer Forget(s.env)(&err)
 	err = s.retry(ctx, func() error { return s.on(ctx).Delete(path, -1) })
 	if err == zk.ErrNoNode {
 		return nil
@@ -69,7 +69,7 @@ func (s session) remove(ctx context.Context, path string) (err error) {
 // the caller's, whose name is unique. Where the proof is gone, so is what it proved. The multi also fails
 // where somebody else has deleted the znode; then the proof is still there.
 func (s session) removeProven(ctx context.Context, proof, path string) (err error) {
-	defer s.env.Forget()(&err)
+	defer Forget(s.env)(&err)
 	err = s.retry(ctx, func() error {
 		_, err := s.on(ctx).Multi(
 			&zk.DeleteRequest{Path: proof, Version: -1},
@@ -84,7 +84,7 @@ func (s session) removeProven(ctx context.Context, proof, path string) (err erro
 
 // makePath creates the persistent znodes of path that are missing.
 func (s session) makePath(ctx context.Context, path string, acl []zk.ACL) (err error) {
-	defer s.env.Forget()(&err)
+	defer Forget(s.env)(&err)
 	for i := 1; i <= len(path); i++ {
 		if i < len(path) && path[i] != '/' {
 			continue
@@ -105,7 +105,7 @@ func (s session) makePath(ctx context.Context, path string, acl []zk.ACL) (err e
 
 // there reports whether it is certain that the znode path exists.
 func (s session) there(ctx context.Context, path string) (exists bool) {
-	defer s.env.Forget()(&exists)
+	defer Forget(s.env)(&exists)
 	err := s.fresh(ctx, func() (err error) {
 		exists, _, err = s.on(ctx).Exists(path)
 		return err
@@ -157,9 +157,9 @@ func (s session) synced(ctx context.Context, path string, read func() error, kep
 func (s session) after(
 	ctx context.Context, session *int64, first func(id int64) error, read func() error, kept ...any,
 ) (err error) {
-	defer s.env.Forget()(append(kept, &err)...)
+	defer Forget(s.env)(append(kept, &err)...)
 	for {
-		s.env.Keep(session)
+		Keep(s.env, session)
 		if err := ctx.Err(); err != nil {
 			return err
 		}
@@ -199,7 +199,7 @@ func (s session) continues(id int64) bool { return id != 0 && s.conn.SessionID()
 // old connection cannot be executed any more. The name is empty when there is
 // none.
 func (s session) find(ctx context.Context, dir, word string) (name string, err error) {
-	defer s.env.Forget()(&name, &err)
+	defer Forget(s.env)(&name, &err)
 	err = s.fresh(ctx, func() error {
 		name = ""
 		children, _, err := s.on(ctx).Children(dir)
@@ -237,9 +237,9 @@ type creation struct {
 // create executes the request of c exactly once. After an error it was not
 // executed, or undo is under way.
 func (s session) create(ctx context.Context, c creation) (err error) {
-	defer s.env.Forget()(append(c.kept, &err)...)
+	defer Forget(s.env)(append(c.kept, &err)...)
 	for {
-		s.env.Keep()
+		Keep(s.env)
 		if err := ctx.Err(); err != nil {
 			return err
 		}
@@ -282,7 +282,7 @@ func (s session) cleanUp(what string, undo func(ctx context.Context)) (ended <-c
 
 // whileConnected waits for a clean-up for as long as there is a connection.
 func (s session) whileConnected(ended <-chan zk.Event) {
-	defer s.env.Forget()()
+	defer Forget(s.env)()
 	change := s.env.SessionEvents()
 	if s.conn.State() == zk.StateHasSession {
 		s.env.Await(context.Background(), ended, change)
@@ -292,7 +292,7 @@ func (s session) whileConnected(ended <-chan zk.Event) {
 // awaitChange waits until something happens to the znode path, or to the session;
 // it returns at once when the znode is not there.
 func (s session) awaitChange(ctx context.Context, path string, a *alarm) (err error) {
-	defer s.env.Forget()(a, &err)
+	defer Forget(s.env)(a, &err)
 	a.set(s.env)
 	exists, _, event, err := s.on(ctx).ExistsW(path)
 	if err != nil || !exists {

@@ -51,12 +51,12 @@ func (l *SingleNodeLock) TryLock(ctx context.Context) error { return l.acquire(c
 func (l *SingleNodeLock) path() string { return l.dir + "/lock" }
 
 func (l *SingleNodeLock) acquire(ctx context.Context, wait bool) (err error) {
-	defer l.env.Forget()(&l.owner, &l.held, &l.alarm, &err)
+	defer Forget(l.env)(&l.owner, &l.held, &l.alarm, &err)
 	if l.held != nil {
 		return ErrHeld
 	}
 	for {
-		l.env.Keep(&l.alarm)
+		Keep(l.env, &l.alarm)
 		owner, err := l.claim(ctx)
 		switch {
 		case err == zk.ErrNodeExists && !wait:
@@ -87,7 +87,7 @@ func (l *SingleNodeLock) acquire(ctx context.Context, wait bool) (err error) {
 // zk.ErrNodeExists when the lock is taken.
 func (l *SingleNodeLock) claim(ctx context.Context) (owner string, err error) {
 	owner = "holder-" + l.env.UUID()
-	defer l.env.Forget()(&owner, &err)
+	defer Forget(l.env)(&owner, &err)
 	return owner, l.create(ctx, creation{what: "lock", dir: l.dir, acl: l.opt.ACL,
 		do: func() error {
 			_, err := l.on(ctx).Multi(
@@ -104,7 +104,7 @@ func (l *SingleNodeLock) claim(ctx context.Context) (owner string, err error) {
 
 // take makes sure that the claim belongs to the present session.
 func (l *SingleNodeLock) take(ctx context.Context, owner string) (err error) {
-	defer l.env.Forget()(&l.held, &l.alarm, &err)
+	defer Forget(l.env)(&l.held, &l.alarm, &err)
 	l.alarm.set(l.env)
 	seen, err := l.look(ctx, l.dir+"/"+owner, false)
 	if interrupted(err) || err == nil && seen.stat == nil {
@@ -126,7 +126,7 @@ func (l *SingleNodeLock) release(ctx context.Context, owner string) error {
 }
 
 func (l *SingleNodeLock) abandon(owner string) {
-	defer l.env.Forget()(&owner)
+	defer Forget(l.env)(&owner)
 	l.cleanUp("lock", func(ctx context.Context) { l.release(ctx, owner) })
 }
 

@@ -54,7 +54,7 @@ func NewTaskClient(conn Conn, env Env, dir string, opt PoolOptions) *TaskClient 
 // or it is being forgotten in the background; it is executed perhaps.
 func (c *TaskClient) Submit(ctx context.Context, data []byte) (task *Task, err error) {
 	t := c.Task("task-" + c.env.UUID())
-	defer c.env.Forget()(&t.id, &err)
+	defer Forget(c.env)(&t.id, &err)
 	perhaps, err := c.put(ctx,
 		&zk.CreateRequest{Path: c.status(t.id), Acl: c.acl},
 		&zk.CreateRequest{Path: c.pool.task(t.id), Data: data, Acl: c.acl})
@@ -85,12 +85,12 @@ func (t *Task) ID() string { return t.id }
 // ErrTaskGone when somebody has forgotten the task, and ctx's error when ctx is
 // done first.
 func (t *Task) Wait(ctx context.Context) (result []byte, err error) {
-	defer t.env.Forget()(t.alarm, &result, &err)
+	defer Forget(t.env)(t.alarm, &result, &err)
 	for {
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
-		t.env.Keep(t.alarm)
+		Keep(t.env, t.alarm)
 		t.alarm.set(t.env)
 		data, _, event, err := t.on(ctx).GetW(t.status(t.id))
 		if err == zk.ErrNoNode {
@@ -120,7 +120,7 @@ func (t *Task) Wait(ctx context.Context) (result []byte, err error) {
 // Forget deletes what there is of the task when its result has been seen. A task
 // that is not done is withdrawn: if no worker has it yet, probably none will.
 func (t *Task) Forget(ctx context.Context) (err error) {
-	defer t.env.Forget()(&err)
+	defer Forget(t.env)(&err)
 	err = t.multi(ctx,
 		&zk.DeleteRequest{Path: t.task(t.id), Version: -1},
 		&zk.DeleteRequest{Path: t.status(t.id), Version: -1})

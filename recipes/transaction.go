@@ -174,7 +174,7 @@ func (t *Transaction) Begin(ctx context.Context, data []byte, sites ...string) (
 		return ErrRole
 	}
 	guid := t.env.UUID()
-	defer t.env.Forget()(&guid, &err)
+	defer Forget(t.env)(&guid, &err)
 	ops := []any{
 		&zk.CreateRequest{Path: t.dir, Data: data, Acl: t.opt.ACL},
 		&zk.CreateRequest{Path: t.own, Data: []byte(guid), Acl: t.opt.ACL},
@@ -207,7 +207,7 @@ func (t *Transaction) Begin(ctx context.Context, data []byte, sites ...string) (
 // begun tells whether the transaction is the one with that GUID. It cannot have
 // come and gone: it stays until the coordinator forgets it.
 func (t *Transaction) begun(ctx context.Context, guid string) (ours bool, err error) {
-	defer t.env.Forget()(&ours, &err)
+	defer Forget(t.env)(&ours, &err)
 	err = t.retry(ctx, func() error {
 		for {
 			data, _, err := t.on(ctx).Get(t.own)
@@ -258,7 +258,7 @@ func (t *Transaction) withdraw(ctx context.Context, sites []string) {
 // calls it before it votes, and with EphemeralSites is watched over from then
 // on.
 func (t *Transaction) Join(ctx context.Context) (data []byte, err error) {
-	defer t.env.Forget()(&t.joined, &data, &err)
+	defer Forget(t.env)(&t.joined, &data, &err)
 	if t.opt.Site == "" {
 		return nil, ErrRole
 	}
@@ -314,7 +314,7 @@ func (t *Transaction) announce(ctx context.Context) error {
 // is the way to know. The error is zk.ErrNoNode when there is no such
 // transaction or site (any more); such a vote does not count.
 func (t *Transaction) Vote(ctx context.Context, yes bool) (err error) {
-	defer t.env.Forget()(&err)
+	defer Forget(t.env)(&err)
 	if t.opt.Site == "" {
 		return ErrRole
 	}
@@ -388,7 +388,7 @@ func (t *Transaction) Finish(ctx context.Context) (Decision, error) { return t.s
 // is left of the transaction. It returns ErrUndecided when the object has not
 // learned the decision. When ctx is done first Forget may be called again.
 func (t *Transaction) Forget(ctx context.Context) (err error) {
-	defer t.env.Forget()(&t.joined, &err)
+	defer Forget(t.env)(&t.joined, &err)
 	if t.decision == Undecided {
 		return ErrUndecided
 	}

@@ -82,7 +82,7 @@ func (o *observer) listen() {
 // wait blocks until one of events, the first of which is reserved, has fired, and
 // returns its index; 0 says that the connection was lost and is there again.
 func (o *observer) wait(ctx context.Context, events ...<-chan zk.Event) (fired int, err error) {
-	defer o.env.Forget()(&o.suspect, &o.doubts, &o.change, &fired, &err)
+	defer Forget(o.env)(&o.suspect, &o.doubts, &o.change, &fired, &err)
 	events[0] = o.change
 	i, ev, err := o.env.Await(ctx, events...)
 	if err != nil || i > 0 {
@@ -110,7 +110,7 @@ type readW[T any] func(path string) (T, *zk.Stat, <-chan zk.Event, error)
 // look reads path, leaving a watch on it. When there is no such znode the stat is
 // nil and the watch is for its creation.
 func look[T any](ctx context.Context, o *observer, path string, read readW[T]) (value T, stat *zk.Stat, event <-chan zk.Event, err error) {
-	defer o.env.Forget()(&o.synced, &o.suspect, &o.doubts, &o.change, &value, &stat, &event, &err)
+	defer Forget(o.env)(&o.synced, &o.suspect, &o.doubts, &o.change, &value, &stat, &event, &err)
 	err = o.read(ctx, path, func() error {
 		for {
 			var err error
@@ -151,7 +151,7 @@ func follow[T any](ctx context.Context, o *observer, path string, read readW[T],
 // news waits for an event of what was seen last, if there is one, and then until something
 // is seen that is new.
 func news[T any](ctx context.Context, o *observer, path string, read readW[T], last <-chan zk.Event, isNew func(*zk.Stat) bool) (value T, stat *zk.Stat, event <-chan zk.Event, err error) {
-	defer o.env.Forget()(&o.synced, &o.suspect, &o.doubts, &o.change, &value, &stat, &event, &err)
+	defer Forget(o.env)(&o.synced, &o.suspect, &o.doubts, &o.change, &value, &stat, &event, &err)
 	for event = last; ; {
 		if event != nil {
 			o.doubt(false)
@@ -159,7 +159,7 @@ func news[T any](ctx context.Context, o *observer, path string, read readW[T], l
 				return value, stat, event, err
 			}
 		}
-		o.env.Keep(&o.synced, &o.suspect, &o.doubts, &o.change)
+		Keep(o.env, &o.synced, &o.suspect, &o.doubts, &o.change)
 		o.listen()
 		value, stat, event, err = look(ctx, o, path, read)
 		if err != nil || isNew(stat) {

@@ -62,9 +62,9 @@ func NewWorker(conn Conn, env Env, dir string, opt PoolOptions) *Worker {
 // When ctx is done first it returns ctx's error; the worker stays registered,
 // and gets tasks, until Leave.
 func (w *Worker) Next(ctx context.Context) (next Assignment, err error) {
-	defer w.env.Forget()(&w.name, &w.alarm, &next, &err)
+	defer Forget(w.env)(&w.name, &w.alarm, &next, &err)
 	for {
-		w.env.Keep(&w.name, &w.alarm)
+		Keep(w.env, &w.name, &w.alarm)
 		if err := w.register(ctx); err != nil {
 			return Assignment{}, err
 		}
@@ -101,7 +101,7 @@ func (w *Worker) register(ctx context.Context) error {
 // first returns the first task or, when there is none, the event of its coming;
 // errGone when the registration has ended.
 func (w *Worker) first(ctx context.Context) (a Assignment, event <-chan zk.Event, err error) {
-	defer w.env.Forget()(&w.alarm, &a, &event, &err)
+	defer Forget(w.env)(&w.alarm, &a, &event, &err)
 	w.alarm.set(w.env)
 	names, _, event, err := w.on(ctx).ChildrenW(w.assigned(w.name))
 	if err == zk.ErrNoNode {
@@ -129,7 +129,7 @@ func (w *Worker) first(ctx context.Context) (a Assignment, event <-chan zk.Event
 // it was not this worker's any more, so that somebody else's report counts.
 // When ctx is done before the outcome is known, it returns ctx's error.
 func (w *Worker) Done(ctx context.Context, a Assignment, result []byte) (err error) {
-	defer w.env.Forget()(&err)
+	defer Forget(w.env)(&err)
 	path := w.assigned(a.Worker) + "/" + a.ID
 	report := append([]byte(a.Worker+"\n"), result...)
 	err = w.multi(ctx,
@@ -156,7 +156,7 @@ func (w *Worker) Done(ctx context.Context, a Assignment, result []byte) (err err
 // returns nil when workers/WORKER is certainly gone. When ctx is done before that,
 // it returns ctx's error and goes on in the background.
 func (w *Worker) Leave(ctx context.Context) (err error) {
-	defer w.env.Forget()(&w.name, &err)
+	defer Forget(w.env)(&w.name, &err)
 	if w.name == "" {
 		return nil
 	}

@@ -64,7 +64,7 @@ func NewConfig(conn recipes.Conn, env recipes.Env, dir string, flaw Flaw) *Confi
 
 // Update replaces the values; the names are always the same.
 func (c *Config) Update(ctx context.Context, values map[string][]byte) (err error) {
-	defer c.env.Forget()(&err)
+	defer recipes.Forget(c.env)(&err)
 	names := slices.Sorted(maps.Keys(values))
 	if c.flaw == TornRead {
 		var ops []interface{}
@@ -131,7 +131,7 @@ func changed(err error) error {
 
 // Get returns the values and the zxid of the update.
 func (c *Config) Get(ctx context.Context) (values map[string][]byte, zxid int64, err error) {
-	defer c.env.Forget()(&values, &zxid, &err)
+	defer recipes.Forget(c.env)(&values, &zxid, &err)
 	read := func() error {
 		values, zxid, _, err = c.read(ctx)
 		return err
@@ -146,9 +146,9 @@ func (c *Config) Get(ctx context.Context) (values map[string][]byte, zxid int64,
 
 // read also returns a watch on dir.
 func (c *Config) read(ctx context.Context) (values map[string][]byte, zxid int64, changed <-chan zk.Event, err error) {
-	defer c.env.Forget()(&values, &zxid, &changed, &err)
+	defer recipes.Forget(c.env)(&values, &zxid, &changed, &err)
 	for ctx.Err() == nil {
-		c.env.Keep()
+		recipes.Keep(c.env)
 		session := c.conn.SessionID()
 		var flag []byte
 		var begin *zk.Stat
@@ -201,10 +201,10 @@ func (c *Config) whole(session int64, begin *zk.Stat, changed <-chan zk.Event) b
 
 // Watch tells of every set that it comes across until ctx is done.
 func (c *Config) Watch(ctx context.Context, told func(values map[string][]byte, zxid int64)) error {
-	defer c.env.Forget()()
+	defer recipes.Forget(c.env)()
 	latest := int64(0)
 	for {
-		c.env.Keep(&latest)
+		recipes.Keep(c.env, &latest)
 		var event, session <-chan zk.Event
 		if c.flaw != KeepWatch {
 			session = c.env.SessionEvents()
@@ -221,7 +221,7 @@ func (c *Config) Watch(ctx context.Context, told func(values map[string][]byte, 
 		if err != nil && err != recipes.ErrConfigInvalid {
 			return err
 		}
-		c.env.Keep(&latest, &event, &session)
+		recipes.Keep(c.env, &latest, &event, &session)
 		_, _, err = c.env.Await(ctx, event, session)
 		if c.flaw == NoRearm && err == nil {
 			_, _, err = c.env.Await(ctx, nil)

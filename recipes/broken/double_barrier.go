@@ -69,11 +69,11 @@ func NewDoubleBarrier(conn recipes.Conn, env recipes.Env, dir string, n int, fla
 
 // Enter waits until the client is inside.
 func (d *DoubleBarrier) Enter(ctx context.Context) (err error) {
-	defer d.env.Forget()(d, &err)
+	defer recipes.Forget(d.env)(d, &err)
 	d.node, d.round = "member-"+d.env.UUID(), 0
 	err = d.join(ctx)
 	for err == nil && d.round == 0 {
-		d.env.Keep(d)
+		recipes.Keep(d.env, d)
 		err = patiently(ctx, d.conn, d.env, func() error { return d.look(ctx) })
 		if err == errGone {
 			err = d.join(ctx) // in the new session
@@ -164,7 +164,7 @@ func (d *DoubleBarrier) count(ctx context.Context) error {
 
 // await waits for one of the events, and remembers nothing else but what the barrier does.
 func (d *DoubleBarrier) await(ctx context.Context, events ...<-chan zk.Event) error {
-	d.env.Keep(d, &events)
+	recipes.Keep(d.env, d, &events)
 	_, _, err := d.env.Await(ctx, events...)
 	return err
 }
@@ -200,10 +200,10 @@ func (d *DoubleBarrier) begin(members []string, version int32) error {
 
 // Leave waits until all of the round leave.
 func (d *DoubleBarrier) Leave(ctx context.Context) (err error) {
-	defer d.env.Forget()(d, &err)
+	defer recipes.Forget(d.env)(d, &err)
 	done := false
 	for {
-		d.env.Keep(d)
+		recipes.Keep(d.env, d)
 		err := patiently(ctx, d.conn, d.env, func() (err error) {
 			done, err = d.leave(ctx)
 			return err

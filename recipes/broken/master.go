@@ -64,7 +64,7 @@ func (m *Master) Znodes() []string { return m.election.Znodes() }
 // Run leads, over and over, until ctx is done.
 func (m *Master) Run(ctx context.Context) error {
 	for {
-		m.env.Keep(m)
+		recipes.Keep(m.env, m)
 		if err := m.election.Campaign(ctx); err != nil {
 			return err
 		}
@@ -76,9 +76,9 @@ func (m *Master) Run(ctx context.Context) error {
 }
 
 func (m *Master) lead(ctx context.Context) (err error) {
-	defer m.env.Forget()(m, &err)
+	defer recipes.Forget(m.env)(m, &err)
 	for {
-		m.env.Keep(m)
+		recipes.Keep(m.env, m)
 		assign, _, err := m.conn.Children(m.dir + "/assign")
 		if err != nil {
 			return forgiven(err)
@@ -109,7 +109,7 @@ func (m *Master) lead(ctx context.Context) (err error) {
 		if err != nil {
 			return forgiven(err)
 		}
-		m.env.Keep(m, &tasks, &workers)
+		recipes.Keep(m.env, m, &tasks, &workers)
 		if i, _, err := m.env.Await(ctx, m.election.Lost(), tasks, workers); err != nil || i == 0 {
 			return err
 		}
@@ -127,7 +127,7 @@ func forgiven(err error) error {
 }
 
 func (m *Master) takeBack(worker string) (err error) {
-	defer m.env.Forget()(&err)
+	defer recipes.Forget(m.env)(&err)
 	tasks, _, err := m.conn.Children(m.dir + "/assign/" + worker)
 	for _, task := range tasks {
 		err = errors.Join(err, m.move(m.dir+"/assign/"+worker+"/"+task, m.dir+"/tasks/"+task))
@@ -136,7 +136,7 @@ func (m *Master) takeBack(worker string) (err error) {
 }
 
 func (m *Master) move(from, to string, checks ...any) (err error) {
-	defer m.env.Forget()(&err)
+	defer recipes.Forget(m.env)(&err)
 	data, _, err := m.conn.Get(from)
 	if err == zk.ErrNoNode {
 		return nil

@@ -27,10 +27,10 @@ func NewTaskClient(conn recipes.Conn, env recipes.Env, dir string, flaw Flaw) *T
 
 // Submit hands in a task.
 func (c *TaskClient) Submit(ctx context.Context, data []byte) (t *Task, err error) {
-	defer c.env.Forget()(&t, &err)
+	defer recipes.Forget(c.env)(&t, &err)
 	id := "task-" + c.env.UUID()
 	for {
-		c.env.Keep(&id)
+		recipes.Keep(c.env, &id)
 		_, err := c.conn.Multi(
 			&zk.CreateRequest{Path: c.dir + "/status/" + id, Acl: everybody},
 			&zk.CreateRequest{Path: c.dir + "/tasks/" + id, Data: data, Acl: everybody})
@@ -56,9 +56,9 @@ func (t *Task) Wait(ctx context.Context) (result []byte, err error) {
 	if t.client.flaw != WatchAlone {
 		return t.Task.Wait(ctx)
 	}
-	defer t.client.env.Forget()(&result, &err)
+	defer recipes.Forget(t.client.env)(&result, &err)
 	for {
-		t.client.env.Keep()
+		recipes.Keep(t.client.env)
 		data, _, event, err := t.client.conn.GetW(t.client.dir + "/status/" + t.ID())
 		if interrupted(err) {
 			continue

@@ -57,7 +57,7 @@ func observed(newElector func(p *engine.Process) workload.FullElector) func(p *e
 // awaitLeader starts that goroutine.
 func awaitLeader(p *engine.Process) {
 	p.Env.Go("follower", func() {
-		defer p.Env.Forget()()
+		defer recipes.Forget(p.Env)()
 		e := recipes.NewElection(p.Conn, p.Env, p.Path(electionDir), recipes.ElectionOptions{})
 		o := p.Register(e.Znodes)
 		ctx, end := p.Env.WithTimeout(context.Background(), time.Second)

@@ -94,7 +94,7 @@ func poolOf(newRoles func(p *engine.Process) roles) func(p *engine.Process) {
 func play(p *engine.Process, role string, f func() error) (ended <-chan zk.Event) {
 	end := make(chan zk.Event, 1)
 	p.Env.Go(role, func() {
-		defer p.Env.Forget()()
+		defer recipes.Forget(p.Env)()
 		if err := f(); !errors.Is(err, context.Canceled) {
 			p.Fail(err)
 		}
@@ -112,7 +112,7 @@ func succession(newRoles func(p *engine.Process) roles) func(p *engine.Process) 
 		p.Register(m.Znodes)
 		ended := play(p, "master", func() error { return m.Run(ctx) })
 		for assigned := false; !assigned; {
-			p.Env.Keep()
+			recipes.Keep(p.Env)
 			p.Env.Sleep(context.Background(), time.Second)
 			waiting, _, err := p.Conn.Children(p.Path(poolDir + "/tasks"))
 			assigned = err == nil && len(waiting) == 0
@@ -182,7 +182,7 @@ func submitAndWait(p *engine.Process, submit submitter, count int) error {
 // doTasks is a worker's part. It returns ctx's error in the end.
 func doTasks(ctx context.Context, p *engine.Process, o engine.Object, w taskWorker) error {
 	for {
-		p.Env.Keep(w)
+		recipes.Keep(p.Env, w)
 		a, err := w.Next(ctx)
 		if err != nil {
 			if left := w.Leave(context.Background()); left != nil {

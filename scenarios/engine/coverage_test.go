@@ -106,7 +106,7 @@ func TestWordsAreFreeWhereACheckerDoesNotSayWhichItKnowsOrNoneKnowsAny(t *testin
 		s := engine.Scenario{Name: "my/own", Clients: 2, Checkers: x, Program: func(p *engine.Process) {
 			o := p.Register(func() []string { return nil })
 			o.Invoke("fetch")
-			o.Return("fetch", nil, false)
+			o.Return("fetch", nil)
 		}}
 		if rep := run(t, s, engine.Options{Seeds: engine.Range{First: 1, Last: 9}}); rep.Status != engine.Held {
 			t.Errorf("%v: %+v", x, rep)

@@ -30,12 +30,9 @@ func (o Object) Attempt(op string, f func(ctx context.Context) error, refusals .
 	defer end()
 	o.Invoke(op)
 	err = f(ctx)
-	refused := errors.Is(err, recipes.ErrLocked)
-	for _, x := range refusals {
-		refused = refused || errors.Is(err, x)
-	}
-	o.Return(op, err, refused)
-	if refused || errors.Is(err, context.Canceled) {
+	refusals = append([]error{recipes.ErrLocked}, refusals...)
+	o.Return(op, err, refusals...)
+	if isOne(err, refusals) || errors.Is(err, context.Canceled) {
 		return false, nil
 	}
 	return err == nil, err
@@ -45,6 +42,6 @@ func (o Object) Attempt(op string, f func(ctx context.Context) error, refusals .
 func (o Object) Must(op string, f func(ctx context.Context) error) error {
 	o.Invoke(op)
 	err := f(context.Background())
-	o.Return(op, err, false)
+	o.Return(op, err)
 	return err
 }

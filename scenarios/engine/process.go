@@ -2,6 +2,8 @@ package engine
 
 import (
 	"context"
+	"errors"
+	"slices"
 	"sync"
 
 	"zksim/checkers"
@@ -112,10 +114,13 @@ func (o Object) Record(e history.Event) {
 // knows, or one of Scenario.Words; docs/checkers.md lists them.
 func (o Object) Invoke(op string) { o.Record(history.Event{Kind: history.Invoke, Op: op}) }
 
-// Return records that it ended. With an error, refused says that the error is a
-// legal answer rather than a failure.
-func (o Object) Return(op string, err error, refused bool) {
-	o.Record(history.Event{Kind: history.Return, Op: op, Err: err, OK: refused})
+// Return records that it ended. An error that is one of refusals is a legal answer rather than a failure.
+func (o Object) Return(op string, err error, refusals ...error) {
+	o.Record(history.Event{Kind: history.Return, Op: op, Err: err, OK: isOne(err, refusals)})
+}
+
+func isOne(err error, list []error) bool {
+	return slices.ContainsFunc(list, func(x error) bool { return errors.Is(err, x) })
 }
 
 // Acquired records that the holder may now believe that it holds the lock.

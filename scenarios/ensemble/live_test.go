@@ -79,7 +79,7 @@ func TestARealRunInWhichACheckerHadNothingToJudgeIsUnknown(t *testing.T) {
 		return lockLike("test/silent", 2, func(p *engine.Process) {
 			o := p.Register(func() []string { return nil })
 			o.Invoke(word)
-			o.Return(word, nil, false)
+			o.Return(word, nil)
 		})
 	}
 	const want = "judged nothing: it needs Acquired events; record them with Object.Acquired"
@@ -101,7 +101,7 @@ func TestARealProgramThatDoesNotEndHasGivenUp(t *testing.T) {
 		o := p.Register(l.Znodes)
 		o.Invoke("lock")
 		err := l.Lock(context.Background())
-		o.Return("lock", err, false)
+		o.Return("lock", err)
 		if err == nil {
 			return // and hold it
 		}

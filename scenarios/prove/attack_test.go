@@ -11,6 +11,7 @@ import (
 
 	"zksim/checkers"
 	"zksim/model/history"
+	"zksim/recipes"
 	"zksim/scenarios/engine"
 )
 
@@ -108,7 +109,7 @@ func TestWhatIsKeptIsReadInFull(t *testing.T) {
 				p.Conn.Set("/d", []byte("x"), -1)
 				return
 			}
-			forget := p.Env.Forget()
+			forget := recipes.Forget(p.Env)
 			data, _, _ := p.Conn.Get("/d")
 			tell := keep(forget, len(data) > 0)
 			p.Conn.Exists("/w")
@@ -126,7 +127,7 @@ func TestWhatCannotBeKeptIsRefused(t *testing.T) {
 	x := tiny{name: "keeps", program: func(p *engine.Process) {
 		var m sync.Map
 		m.Store("x", 1)
-		p.Env.Forget()(&m)
+		recipes.Forget(p.Env)(&m)
 	}}
 	_, err := Prove(t.Context(), x.scope(t), Options{Reductions: Every})
 	if err == nil || !strings.Contains(err.Error(), "which can point to anything") {
@@ -143,7 +144,7 @@ func TestTheOrderInWhichGoroutinesWriteCounts(t *testing.T) {
 			p.Conn.Delete([]string{"/d", "/w"}[p.ID-2], -1)
 			return
 		}
-		p.Env.Forget()()
+		recipes.Forget(p.Env)()
 		text := ""
 		for i, path := range []string{"/d", "/w"} {
 			p.Env.Go(path[1:], func() {
@@ -202,7 +203,7 @@ func TestObjectsAreTheirClientsWhoeverIsHeardFirst(t *testing.T) {
 			return
 		}
 		a, b := register(p), register(p)
-		forget := p.Env.Forget()
+		forget := recipes.Forget(p.Env)
 		if data, _, _ := p.Conn.Get("/d"); len(data) > 0 {
 			say(b, "first")
 		} else {

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"zksim/model"
+	"zksim/recipes"
 	"zksim/scenarios/catalog"
 	"zksim/scenarios/engine"
 )
@@ -40,17 +41,17 @@ var keepers = []struct {
 	use  func(p *engine.Process) string
 }{
 	{"result", false, func(p *engine.Process) (what string) {
-		defer p.Env.Forget()(&what)
+		defer recipes.Forget(p.Env)(&what)
 		return read(p)
 	}},
 	{"no-result", true, func(p *engine.Process) (what string) {
-		defer p.Env.Forget()()
+		defer recipes.Forget(p.Env)()
 		return read(p)
 	}},
 	{"length", false, func(p *engine.Process) string {
 		n := 0
 		func() {
-			defer p.Env.Forget()(&n)
+			defer recipes.Forget(p.Env)(&n)
 			n = len(read(p))
 		}()
 		return strings.Repeat("x", n)
@@ -58,7 +59,7 @@ var keepers = []struct {
 	{"field", false, func(p *engine.Process) string {
 		b := &box{}
 		func() {
-			defer p.Env.Forget()(b)
+			defer recipes.Forget(p.Env)(b)
 			b.second = read(p)
 		}()
 		return b.second
@@ -66,31 +67,31 @@ var keepers = []struct {
 	{"other-field", true, func(p *engine.Process) string {
 		b := &box{}
 		func() {
-			defer p.Env.Forget()(&b.first)
+			defer recipes.Forget(p.Env)(&b.first)
 			b.second = read(p)
 		}()
 		return b.second
 	}},
 	{"loop", false, func(p *engine.Process) (what string) {
-		defer p.Env.Forget()(&what)
+		defer recipes.Forget(p.Env)(&what)
 		for range 2 {
-			p.Env.Keep(&what)
+			recipes.Keep(p.Env, &what)
 			what += read(p)
 		}
 		return what
 	}},
 	{"loop-without-its-past", true, func(p *engine.Process) (what string) {
-		defer p.Env.Forget()(&what)
+		defer recipes.Forget(p.Env)(&what)
 		for range 2 {
-			p.Env.Keep()
+			recipes.Keep(p.Env)
 			what += read(p)
 		}
 		return what
 	}},
 	{"goroutine", false, func(p *engine.Process) string {
-		defer p.Env.Forget()()
+		defer recipes.Forget(p.Env)()
 		what := read(p)
-		tell := p.Env.Forget()
+		tell := recipes.Forget(p.Env)
 		p.Env.Go("writer", func() {
 			p.Conn.Exists("/e")
 			p.Conn.Create("/by-"+what, nil, 0, world)
@@ -99,7 +100,7 @@ var keepers = []struct {
 		return "x"
 	}},
 	{"goroutine-that-knows-more", true, func(p *engine.Process) string {
-		defer p.Env.Forget()()
+		defer recipes.Forget(p.Env)()
 		what := read(p)
 		p.Env.Go("writer", func() {
 			p.Conn.Exists("/e")
@@ -120,12 +121,12 @@ func hear(p *engine.Process, honest bool) (what string) {
 			heard <- true
 		}
 	})
-	defer p.Env.Forget()(&what)
+	defer recipes.Forget(p.Env)(&what)
 	for i := range 3 {
 		if honest {
-			p.Env.Keep(&i, &heard)
+			recipes.Keep(p.Env, &i, &heard)
 		} else {
-			p.Env.Keep(&i)
+			recipes.Keep(p.Env, &i)
 		}
 		p.Conn.Exists("/d")
 		select {

@@ -13,6 +13,7 @@ import (
 
 	"zksim/model"
 	"zksim/model/history"
+	"zksim/recipes"
 	"zksim/scenarios/engine"
 )
 
@@ -104,7 +105,7 @@ func (m *machine) block(list []stmt, at place) {
 		if !at.main && m.client.shared != nil && s.op() != "go" { // what others have written it has to look at
 			for _, name := range s.names {
 				if m.client.shared[name] {
-					m.Env.Forget()(m.kept(name))
+					recipes.Forget(m.Env)(m.kept(name))
 				}
 			}
 		}
@@ -125,13 +126,13 @@ func (m *machine) run(s *stmt, at place) {
 			m.block(s.body, place{at.main, &round})
 		}
 	case "piece":
-		end := m.Env.Forget()
+		end := recipes.Forget(m.Env)
 		m.block(s.body, at)
 		m.wipe(s.names)
 		end(m.all(s.names)...)
 	case "keep":
 		m.wipe(s.names)
-		m.Env.Keep(append(m.all(m.client.lasting), at.round)...)
+		recipes.Keep(m.Env, append(m.all(m.client.lasting), at.round)...)
 	case "go":
 		m.live++
 		m.Env.Go("g", func() {

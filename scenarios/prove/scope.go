@@ -93,7 +93,7 @@ type Reductions struct {
 	// Without it, the order of all events is part of the state.
 	Monitors bool `json:"monitors"`
 	// Forget leaves out of a state what code has seen and says that it does not keep
-	// (recipes.Env.Forget), and takes its word for it. Not with Scope.Interleave.
+	// (recipes.Forget), and takes its word for it. Not with Scope.Interleave.
 	Forget bool `json:"forget"`
 	// Idle has a server to which nobody is connected apply txns only while some client may connect to it, or when
 	// nothing else can happen. Only while no fault is left that looks at such servers.

@@ -13,6 +13,7 @@ import (
 	"zksim/checkers"
 	"zksim/model"
 	"zksim/model/history"
+	"zksim/recipes"
 	"zksim/scenarios/engine"
 	"zksim/sim"
 )
@@ -309,7 +310,7 @@ var tinies = []tiny{
 			return data, ch
 		}
 		func() {
-			defer p.Env.Forget()()
+			defer recipes.Forget(p.Env)()
 			look()
 		}()
 		data, ch := look()
@@ -324,7 +325,7 @@ var tinies = []tiny{
 		}
 		var ch <-chan zk.Event
 		func() {
-			defer p.Env.Forget()()
+			defer recipes.Forget(p.Env)()
 			stubborn(func() (err error) { _, _, ch, err = p.Conn.GetW("/d"); return err })
 		}()
 		_, _, err := p.Conn.Exists("/w")
@@ -378,9 +379,9 @@ func TestCodeThatPollsHasFewStates(t *testing.T) {
 			stubborn(func() error { _, err := p.Conn.Set("/d", []byte("x"), -1); return err })
 			return
 		}
-		defer p.Env.Forget()()
+		defer recipes.Forget(p.Env)()
 		for found := false; !found; {
-			p.Env.Keep()
+			recipes.Keep(p.Env)
 			p.Env.SessionEvents()
 			data, _, _, err := p.Conn.GetW("/d")
 			found = err == nil && string(data) == "x"

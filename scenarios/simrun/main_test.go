@@ -16,6 +16,7 @@ import (
 
 	"zksim/checkers"
 	"zksim/model/history"
+	"zksim/recipes"
 	"zksim/scenarios/catalog"
 	"zksim/scenarios/catalog/variants"
 	"zksim/scenarios/engine"
@@ -50,7 +51,7 @@ func idle(p *engine.Process) { p.Step() }
 
 // forgotten says that it forgets what it returns.
 func forgotten(p *engine.Process) bool {
-	defer p.Env.Forget()()
+	defer recipes.Forget(p.Env)()
 	there, _, _ := p.Conn.Exists("/a")
 	return there
 }

@@ -42,7 +42,7 @@ func TestProveExitStatuses(t *testing.T) {
 		{"-run ^queue/claims$ -clients 3 -for 100ms", exitInconclusive, "inconclusive: queue/claims with 3 clients, rounds 1, servers 1, faults disconnect=2 expire=1, at most 3, all reductions: the time is up with at most 0 faults after "},
 		{"-run ^queue/claims$ -mem 1M", exitInconclusive, ": the memory is up, "},
 		{"-run ^test/(fails|escapes)$ -clients 0", exitViolation, "holds: test/escapes"},
-		{"-run ^test/forgetful$ -audit", exitViolation, "test/forgetful: what is given to the function that Env.Forget returns is not all that code has kept:\n"},
+		{"-run ^test/forgetful$ -audit", exitViolation, "test/forgetful: what is given to the function that recipes.Forget returns is not all that code has kept:\n"},
 		{"-run ^lock/lock$ -most 0 -audit", exitHeld, "holds: lock/lock"},
 		{"-run ^lock/lock$ -most 3 -interleave -for 50ms", exitInconclusive, "inconclusive: lock/lock"},
 	} {

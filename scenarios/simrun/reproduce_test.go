@@ -162,7 +162,7 @@ func TestAViolationOnARealServerHasItsPage(t *testing.T) {
 		o := p.Register(func() []string { return nil })
 		o.Invoke("look")
 		_, _, err := p.Conn.Get(p.Path("/<nothing>"))
-		o.Return("look", err, false)
+		o.Return("look", err)
 		p.Fail(err)
 	}})
 	args := []string{"check", "-backend", "zookeeper", "-servers", server.ConnectString(), "-clients", "3", "-run", "^test/real$", "-o", "my"}

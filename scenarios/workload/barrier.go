@@ -7,6 +7,7 @@ import (
 
 	"zksim/checkers"
 	"zksim/model/history"
+	"zksim/recipes"
 	"zksim/scenarios/engine"
 )
 
@@ -65,7 +66,7 @@ func Limited(o engine.Object) (context.Context, context.CancelFunc) {
 	ctx, end := Cancelled(o)
 	ctx, stop := context.WithCancel(ctx)
 	o.Process().Env.Go("patience", func() {
-		defer o.Process().Env.Forget()()
+		defer recipes.Forget(o.Process().Env)()
 		for naps := max(2, Repeat(o.Process(), 20)); naps > 0; naps-- {
 			if naps == 1 {
 				o.Record(history.Event{Kind: history.Told, Op: "impatient"})
@@ -118,7 +119,7 @@ func (g Gate) do(op string, limit Limiter, f func(ctx context.Context) error) (d
 	defer end()
 	g.o.Invoke(op)
 	err = f(ctx)
-	g.o.Return(op, err, GaveUp(err))
+	g.o.Return(op, err, context.Canceled)
 	if GaveUp(err) {
 		return false, nil
 	}

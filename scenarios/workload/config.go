@@ -187,7 +187,7 @@ func updateOnce(p *engine.Process, o engine.Object, c FullConfig, number int, na
 	o.Record(history.Event{Kind: history.Invoke, Op: "update", Value: int64(number), Path: p.Path(ConfigDir)})
 	err := c.Update(ctx, numbered(number, names))
 	refused := errors.Is(err, recipes.ErrConfigChanged) || errors.Is(err, recipes.ErrConfigInvalid)
-	o.Return("update", err, refused)
+	o.Return("update", err, recipes.ErrConfigChanged, recipes.ErrConfigInvalid)
 	if refused || errors.Is(err, recipes.ErrUnknownOutcome) {
 		return nil
 	}
@@ -230,7 +230,7 @@ func follow(p *engine.Process, c FullConfig) *follower {
 			default:
 			}
 		})
-		o.Return("follow", err, errors.Is(err, context.Canceled))
+		o.Return("follow", err, context.Canceled)
 		if IgnoreCanceled(err) != nil {
 			p.Fail(err)
 		}
@@ -242,9 +242,9 @@ func follow(p *engine.Process, c FullConfig) *follower {
 // catchUp waits until the reader was told of what is the latest set. It gives up
 // when there is none, as an updater may have died.
 func (f *follower) catchUp(c FullConfig) (err error) {
-	defer f.p.Env.Forget()(&err)
+	defer recipes.Forget(f.p.Env)(&err)
 	for {
-		f.p.Env.Keep(&f.heard)
+		recipes.Keep(f.p.Env, &f.heard)
 		// A watch is good for one connection, see recipes.CachedConfig.
 		session := f.p.Env.SessionEvents()
 		_, _, changed, _ := f.p.Conn.ExistsW(f.p.Path(ConfigDir)) // nil after an error

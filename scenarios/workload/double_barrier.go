@@ -117,7 +117,7 @@ func (m Meeting) meet(p *engine.Process, o engine.Object, b FullDoubleBarrier, n
 	defer end()
 	o.Invoke("leave")
 	err = b.Leave(ctx)
-	o.Return("leave", err, GaveUp(err))
+	o.Return("leave", err, context.Canceled)
 	if GaveUp(err) {
 		return nil
 	}

@@ -82,7 +82,7 @@ func electorOf(p *engine.Process, e Elector) someElector {
 // acknowledge acknowledges, and listens for the loss of the leadership meanwhile,
 // since an operation may wait for a connection for long. Lost says that it has heard of that.
 func acknowledge(p *engine.Process, o engine.Object, e FullElector) (lost bool, err error) {
-	defer p.Env.Forget()(&lost, &err)
+	defer recipes.Forget(p.Env)(&lost, &err)
 	event := history.Event{Kind: history.Invoke, Op: "acknowledge", Path: first(e), Value: e.Token()}
 	o.Record(event)
 	acknowledged := make(chan zk.Event, 1)
@@ -124,7 +124,7 @@ func ElectionRounds(steps Pace, newElector func(p *engine.Process) FullElector) 
 
 // Ask asks for the leader.
 func Ask(o engine.Object, e FullElector) (err error) {
-	defer o.Process().Env.Forget()(&err)
+	defer recipes.Forget(o.Process().Env)(&err)
 	o.Invoke("leader")
 	leader, err := e.Leader(context.Background())
 	none := errors.Is(err, recipes.ErrNoLeader)
@@ -145,7 +145,7 @@ func LeadOnce(p *engine.Process, o engine.Object, e FullElector, steps Pace, imp
 	}
 	o.Invoke("campaign")
 	err := e.Campaign(ctx)
-	o.Return("campaign", err, errors.Is(err, context.DeadlineExceeded))
+	o.Return("campaign", err, context.DeadlineExceeded)
 	end()
 	switch {
 	case errors.Is(err, context.DeadlineExceeded), errors.Is(err, context.Canceled):
@@ -174,7 +174,7 @@ func LeadOnce(p *engine.Process, o engine.Object, e FullElector, steps Pace, imp
 	}
 	o.Invoke("resign")
 	err = e.Resign(context.Background())
-	o.Return("resign", err, false)
+	o.Return("resign", err)
 	return errors.Join(asked, err)
 }
 

@@ -139,9 +139,9 @@ func (w *Worker) follow() (end context.CancelFunc, ok bool) {
 
 // attend calls gone when the producer's session has ended.
 func (w *Worker) attend(gone context.CancelFunc) {
-	defer w.p.Env.Forget()()
+	defer recipes.Forget(w.p.Env)()
 	for w.fed.Err() == nil {
-		w.p.Env.Keep()
+		recipes.Keep(w.p.Env)
 		change := w.p.Env.SessionEvents()
 		exists, _, event, err := w.p.Conn.ExistsW(w.p.Path(producerPath))
 		if err == nil && !exists {
@@ -261,9 +261,9 @@ func (w *Worker) do(
 
 // put puts an item for certain: if need be another one.
 func (w *Worker) put() (ok bool) {
-	defer w.p.Env.Forget()(&w.puts, &ok)
+	defer recipes.Forget(w.p.Env)(&w.puts, &ok)
 	for {
-		w.p.Env.Keep(&w.puts)
+		recipes.Keep(w.p.Env, &w.puts)
 		w.puts++
 		item := (9+w.puts%2)*10_000 + int64(w.p.ID)*100 + w.puts
 		_, ok, err := w.do("put", item, func(ctx context.Context) (int64, error) {

@@ -137,7 +137,7 @@ func downgrade(p *engine.Process, o engine.Object, l FullRWLocker, d downgrader)
 	ctx, end := p.Interruptible()
 	o.Invoke("downgrade")
 	err := d.Downgrade(ctx)
-	o.Return("downgrade", err, errors.Is(err, recipes.ErrLost))
+	o.Return("downgrade", err, recipes.ErrLost)
 	end()
 	switch {
 	case err == nil:

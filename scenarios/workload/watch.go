@@ -119,9 +119,9 @@ func Watch(p *engine.Process, w Watching) (o engine.Object, stop func()) {
 	done := make(chan zk.Event, 1)
 	o.Record(history.Event{Kind: history.Invoke, Op: w.Kind, Path: p.Path(w.Path)})
 	p.Env.Go("watcher", func() {
-		defer p.Env.Forget()()
+		defer recipes.Forget(p.Env)()
 		err := w.Run(ctx, p, o)
-		o.Return(w.Kind, err, errors.Is(err, context.Canceled))
+		o.Return(w.Kind, err, context.Canceled)
 		if !errors.Is(err, context.Canceled) {
 			p.Fail(fmt.Errorf("the watcher has ended: %w", err))
 		}

@@ -76,7 +76,7 @@ func (w *watcher) sends(ctx context.Context) {
 
 	done := make(chan zk.Event, 1)
 	w.env.Go("once", func() { done <- zk.Event{} })
-	defer w.env.Forget()(&done)
+	defer recipes.Forget(w.env)(&done)
 	w.env.Await(ctx, done)
 
 	var both = make(chan zk.Event, 2)
