@@ -198,12 +198,7 @@ model/path_test.go: 1
 model/random_test.go: 8
 model/sequence_test.go: 1
 model/watch_test.go: 1
-module_test.go: 5
-recipes/broken/double_barrier.go: 2
-recipes/broken/group.go: 2
-recipes/broken/lock.go: 1
-recipes/broken/queue.go: 1
-recipes/broken/semaphore.go: 1
+module_test.go: 4
 recipes/config_test.go: 1
 recipes/double_barrier_test.go: 2
 recipes/election.go: 1
@@ -258,7 +253,12 @@ scenarios/catalog/master.go: 1
 scenarios/catalog/master_list.go: 9
 scenarios/catalog/master_test.go: 3
 scenarios/catalog/members_list.go: 2
-scenarios/catalog/monitor.go: 2
+scenarios/catalog/monitor.go: 3
+scenarios/catalog/mutants/double_barrier.go: 2
+scenarios/catalog/mutants/group.go: 2
+scenarios/catalog/mutants/lock.go: 1
+scenarios/catalog/mutants/queue.go: 1
+scenarios/catalog/mutants/semaphore.go: 1
 scenarios/catalog/names.go: 5
 scenarios/catalog/promela_prove_test.go: 1
 scenarios/catalog/promela_test.go: 3

@@ -10,8 +10,8 @@ import (
 
 	"zksim/faults"
 	"zksim/recipes"
-	"zksim/recipes/broken"
 	"zksim/scenarios"
+	"zksim/scenarios/catalog/mutants"
 )
 
 func TestPresetsHoldForOurRecipes(t *testing.T) {
@@ -181,18 +181,18 @@ func TestPresetsJudgeWhatARecipeTells(t *testing.T) {
 // TestALockOfTwoMethodsIsCaught: what goes wrong shows although the lock tells nothing.
 func TestALockOfTwoMethodsIsCaught(t *testing.T) {
 	for _, x := range []struct {
-		flaw   broken.Flaw
+		flaw   mutants.Flaw
 		plan   string
 		caught []string
 	}{
-		{broken.PlainCreate, "lose-reply=2", []string{"quiescence", "tree"}},
-		{broken.NameSort, "none", []string{"belief", "linearizability"}},
-		{broken.NoOwnCheck, "disconnect=2 expire=2 late-request=2 learn-late=2", []string{"belief", "linearizability"}},
-		{broken.Wedged, "disconnect=2 expire=1", []string{"liveness"}},
-		{broken.CancelLeak, "cancel=2 lose-reply=2", []string{"tree", "quiescence"}},
+		{mutants.PlainCreate, "lose-reply=2", []string{"quiescence", "tree"}},
+		{mutants.NameSort, "none", []string{"belief", "linearizability"}},
+		{mutants.NoOwnCheck, "disconnect=2 expire=2 late-request=2 learn-late=2", []string{"belief", "linearizability"}},
+		{mutants.Wedged, "disconnect=2 expire=1", []string{"liveness"}},
+		{mutants.CancelLeak, "cancel=2 lose-reply=2", []string{"tree", "quiescence"}},
 	} {
 		s := scenarios.Lock("bare/mutant", func(p *scenarios.Process) brokenLock {
-			return brokenLock{broken.NewLock(p.Conn, p.Env, p.Path("/bare"), x.flaw)}
+			return brokenLock{mutants.NewLock(p.Conn, p.Env, p.Path("/bare"), x.flaw)}
 		})
 		s.Setup = append(s.Setup, scenarios.Mkdir("/bare"))
 		s.Faults, s.Caught = faults.MustParse(x.plan), x.caught
@@ -200,7 +200,7 @@ func TestALockOfTwoMethodsIsCaught(t *testing.T) {
 	}
 }
 
-type brokenLock struct{ l *broken.Lock }
+type brokenLock struct{ l *mutants.Lock }
 
 func (b brokenLock) Lock(ctx context.Context) error   { return b.l.Lock(ctx) }
 func (b brokenLock) Unlock(ctx context.Context) error { return b.l.Unlock(ctx) }

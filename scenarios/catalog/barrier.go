@@ -6,7 +6,7 @@ import (
 	"zksim/faults"
 	"zksim/model"
 	"zksim/recipes"
-	"zksim/recipes/broken"
+	"zksim/scenarios/catalog/mutants"
 	"zksim/scenarios/engine"
 	"zksim/scenarios/workload"
 )
@@ -22,9 +22,9 @@ func barrierRounds(change, wait workload.Limiter) func(p *engine.Process) {
 
 // barrierRelay is a program in which one client holds the broken barrier, the
 // second passes it and holds it for long, and the others wait in each round.
-func barrierRelay(f broken.Flaw) func(p *engine.Process) {
+func barrierRelay(f mutants.Flaw) func(p *engine.Process) {
 	return func(p *engine.Process) {
-		g := workload.NewGate(p, broken.NewBarrier(p.Conn, p.Env, p.Path(barrierPath), f), workload.Unlimited, workload.Unlimited)
+		g := workload.NewGate(p, mutants.NewBarrier(p.Conn, p.Env, p.Path(barrierPath), f), workload.Unlimited, workload.Unlimited)
 		if p.ID == 1 {
 			g.Rounds(1, g.Keep)
 			return
@@ -42,7 +42,7 @@ func barrierRelay(f broken.Flaw) func(p *engine.Process) {
 }
 
 // barrierTwin is a scenario of a broken barrier that must be caught.
-func barrierTwin(name string, f broken.Flaw, s engine.Scenario) engine.Scenario {
+func barrierTwin(name string, f mutants.Flaw, s engine.Scenario) engine.Scenario {
 	s.Name, s.Row, s.Caught = "barrier/"+name, int(f), []string{"barrier"}
 	s.Program, s.Rounds = barrierRelay(f), 5
 	s.Setup = []model.Request{{Op: model.OpCreate, Path: barrierPath, ACL: zk.WorldACL(zk.PermAll)}}
@@ -63,8 +63,8 @@ var barrierScenarios = []engine.Scenario{
 		Goals:  []engine.Goal{workload.GoalLostChange, workload.GoalOpened, workload.GoalHeldAgain},
 	}),
 
-	barrierTwin("release-again", broken.ReleaseAgain, engine.Scenario{Doc: "a release whose reply was lost is repeated and opens the barrier that others hold",
+	barrierTwin("release-again", mutants.ReleaseAgain, engine.Scenario{Doc: "a release whose reply was lost is repeated and opens the barrier that others hold",
 		Source: "derived from the recipe page's delete", Faults: faults.MustParse("lose-reply=1@client=c1,op=set,nth=2"), Wakes: "lose-reply of the release"}),
-	barrierTwin("stale-wait", broken.StaleWait, engine.Scenario{Doc: "the first look at the barrier is one into the past",
+	barrierTwin("stale-wait", mutants.StaleWait, engine.Scenario{Doc: "the first look at the barrier is one into the past",
 		Source: "derived from stale reads", Faults: faults.MustParse("stale-read=3"), Wakes: "a server that lags"}),
 }

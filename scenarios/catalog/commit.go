@@ -15,7 +15,7 @@ import (
 	"zksim/model"
 	"zksim/model/history"
 	"zksim/recipes"
-	"zksim/recipes/broken"
+	"zksim/scenarios/catalog/mutants"
 	"zksim/scenarios/engine"
 	"zksim/scenarios/workload"
 )
@@ -44,9 +44,9 @@ func newTransaction(f recipes.Form) newCommitter {
 	}
 }
 
-func newBrokenTransaction(f broken.Flaw) newCommitter {
+func newBrokenTransaction(f mutants.Flaw) newCommitter {
 	return func(p *engine.Process, dir, site string) committer {
-		return broken.NewTransaction(p.Conn, p.Env, dir, site, f)
+		return mutants.NewTransaction(p.Conn, p.Env, dir, site, f)
 	}
 }
 
@@ -233,7 +233,7 @@ func commitForm(name, doc string, f recipes.Form, goals ...engine.Goal) engine.S
 }
 
 // commitTwin is a scenario of a broken transaction that must be caught.
-func commitTwin(name string, f broken.Flaw, s engine.Scenario) engine.Scenario {
+func commitTwin(name string, f mutants.Flaw, s engine.Scenario) engine.Scenario {
 	s.Name, s.Row = "commit/"+name, int(f)
 	s.Program, s.Rounds = transactions(1, newBrokenTransaction(f)), 2
 	return commitScenario(s)
@@ -245,31 +245,31 @@ var commitScenarios = []engine.Scenario{
 	commitForm("coordinator", "only the coordinator watches the votes, under every fault", recipes.ByCoordinator),
 	commitForm("ephemeral-sites", "sites that fail before their vote are noticed, under every fault", recipes.EphemeralSites, goalFailedSite),
 
-	commitTwin("partial-sites", broken.PartialSites, engine.Scenario{Doc: "the participants' znodes are made one by one",
+	commitTwin("partial-sites", mutants.PartialSites, engine.Scenario{Doc: "the participants' znodes are made one by one",
 		Source: "derived from the ZooKeeper recipes page",
 		Caught: []string{"atomicity"},
 		Wakes:  "the schedule alone"}),
-	commitTwin("blind-vote", broken.BlindVote, engine.Scenario{Doc: "votes are written whatever the version, and changed after a lost reply",
+	commitTwin("blind-vote", mutants.BlindVote, engine.Scenario{Doc: "votes are written whatever the version, and changed after a lost reply",
 		Source: "derived from the ZooKeeper recipes page", Faults: faults.MustParse("lose-reply=2@op=set"), Clients: 2,
 		Caught: []string{"atomicity"},
 		Wakes:  "lose-reply of the vote"}),
-	commitTwin("hasty-abort", broken.HastyAbort, engine.Scenario{Doc: "a znode without a vote is taken for a no",
+	commitTwin("hasty-abort", mutants.HastyAbort, engine.Scenario{Doc: "a znode without a vote is taken for a no",
 		Source: "derived from the ZooKeeper recipes page",
 		Caught: []string{"validity"},
 		Wakes:  "the schedule alone"}),
-	commitTwin("own-decision", broken.OwnDecision, engine.Scenario{Doc: "who loses patience aborts without telling the others",
+	commitTwin("own-decision", mutants.OwnDecision, engine.Scenario{Doc: "who loses patience aborts without telling the others",
 		Source: "derived from the ZooKeeper recipes page",
 		Caught: []string{"atomicity"},
 		Wakes:  "the schedule alone (a timer)"}),
-	commitTwin("forget-early", broken.ForgetEarly, engine.Scenario{Doc: "the coordinator deletes the transaction before all sites have learned the decision",
+	commitTwin("forget-early", mutants.ForgetEarly, engine.Scenario{Doc: "the coordinator deletes the transaction before all sites have learned the decision",
 		Source: "derived from presumed abort, Mohan, Lindsay and Obermarck (1986)",
 		Caught: []string{"atomicity"},
 		Wakes:  "the schedule alone"}),
-	commitTwin("endless-wait", broken.EndlessWait, engine.Scenario{Doc: "waits for the vote of a site that has failed",
+	commitTwin("endless-wait", mutants.EndlessWait, engine.Scenario{Doc: "waits for the vote of a site that has failed",
 		Source: "derived from the ZooKeeper recipes page", Faults: faults.MustParse("crash=1"),
 		Caught: []string{"quiescence"},
 		Wakes:  "crash"}),
-	commitTwin("blind-abort", broken.BlindAbort, engine.Scenario{Doc: "who loses patience aborts whatever the votes are by then",
+	commitTwin("blind-abort", mutants.BlindAbort, engine.Scenario{Doc: "who loses patience aborts whatever the votes are by then",
 		Source: "derived from presumed abort, Mohan, Lindsay and Obermarck (1986)",
 		Caught: []string{"validity"},
 		Wakes:  "the schedule alone (a timer)"}),

@@ -4,7 +4,7 @@ import (
 	"context"
 	"testing"
 
-	"zksim/recipes/broken"
+	"zksim/scenarios/catalog/mutants"
 	"zksim/scenarios/engine"
 )
 
@@ -14,7 +14,7 @@ func TestABrokenTransactionHoldsWithoutItsFlaw(t *testing.T) {
 		if !s.Broken() {
 			continue
 		}
-		s.Program, s.Caught = transactions(1, newBrokenTransaction(broken.Flaw(0))), nil
+		s.Program, s.Caught = transactions(1, newBrokenTransaction(mutants.Flaw(0))), nil
 		if rep, err := engine.Run(context.Background(), &s, engine.Options{Seeds: engine.Range{First: 1, Last: 500}}); err != nil || !unharmed(rep) {
 			t.Errorf("%s: %+v, %s, %v", s.Name, rep.Failure.Verdict, rep.Why, err)
 		}

@@ -7,7 +7,7 @@ import (
 
 	"zksim/model"
 	"zksim/recipes"
-	"zksim/recipes/broken"
+	"zksim/scenarios/catalog/mutants"
 	"zksim/scenarios/engine"
 	"zksim/scenarios/workload"
 )
@@ -62,9 +62,9 @@ func watchCached(ctx context.Context, p *engine.Process, told func(values map[st
 	return recipes.NewCachedConfig(p.Conn, p.Env, p.Path(workload.ConfigDir), func(set recipes.ConfigSet) { told(set.Values, set.Zxid) }).Run(ctx)
 }
 
-func newBrokenConfig(f broken.Flaw) func(p *engine.Process) workload.FullConfig {
+func newBrokenConfig(f mutants.Flaw) func(p *engine.Process) workload.FullConfig {
 	return func(p *engine.Process) workload.FullConfig {
-		return broken.NewConfig(p.Conn, p.Env, p.Path(workload.ConfigDir), f)
+		return mutants.NewConfig(p.Conn, p.Env, p.Path(workload.ConfigDir), f)
 	}
 }
 

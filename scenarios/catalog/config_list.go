@@ -7,7 +7,7 @@ import (
 	"zksim/faults"
 	"zksim/model/history"
 	"zksim/recipes"
-	"zksim/recipes/broken"
+	"zksim/scenarios/catalog/mutants"
 	"zksim/scenarios/engine"
 	"zksim/scenarios/workload"
 )
@@ -37,25 +37,25 @@ var configScenarios = []engine.Scenario{
 			{Name: "an updater that dies at work", Reached: workload.DiedUpdating}},
 	}).Without("tree"), // no znode is ephemeral
 
-	configTwin(broken.TornConfig, engine.Scenario{Name: "config/torn-config", Doc: "values set one by one with neither flag nor multi",
+	configTwin(mutants.TornConfig, engine.Scenario{Name: "config/torn-config", Doc: "values set one by one with neither flag nor multi",
 		Source: "Junqueira and Reed, ZooKeeper (2013)", Caught: []string{"torn"}, Wakes: "the schedule alone"}),
-	configTwin(broken.TornRead, engine.Scenario{Name: "config/torn-read", Doc: "values set in one multi and read one by one",
+	configTwin(mutants.TornRead, engine.Scenario{Name: "config/torn-read", Doc: "values set in one multi and read one by one",
 		Source: "derived from row 36", Caught: []string{"torn"}, Wakes: "the schedule alone"}),
-	configTwin(broken.WatchTrust, engine.Scenario{Name: "config/watch-trust", Doc: "the watch on the flag is trusted after a reconnect",
+	configTwin(mutants.WatchTrust, engine.Scenario{Name: "config/watch-trust", Doc: "the watch on the flag is trusted after a reconnect",
 		Source: "ZooKeeper: Wait-free coordination for Internet-scale systems (2010), section 2.3", Servers: []int{3}, Faults: faults.MustParse("lose-request=9@op=get,path=/config/b"),
 		Caught: []string{"torn"}, Wakes: "lose-request of the last read"}),
-	configTwin(broken.Unfenced, engine.Scenario{Name: "config/unfenced", Doc: "an update goes on when another has begun",
+	configTwin(mutants.Unfenced, engine.Scenario{Name: "config/unfenced", Doc: "an update goes on when another has begun",
 		Source: "derived from row 9", Caught: []string{"torn"}, Wakes: "the schedule alone"}),
-	configTwin(broken.NoRearm, engine.Scenario{Name: "config/no-rearm", Doc: "a cached reader leaves its watch once",
+	configTwin(mutants.NoRearm, engine.Scenario{Name: "config/no-rearm", Doc: "a cached reader leaves its watch once",
 		Source: "derived from one-shot watches", Caught: []string{"quiescence"}, Wakes: "the schedule alone"}),
-	configTwin(broken.StaleConfig, engine.Scenario{Name: "config/no-sync", Doc: "the set is read without a sync",
+	configTwin(mutants.StaleConfig, engine.Scenario{Name: "config/no-sync", Doc: "the set is read without a sync",
 		Source: "derived from stale reads", Servers: []int{3}, Faults: faults.MustParse("stale-read=3"),
 		Caught: []string{"recency"}, Wakes: "a server that lags"}),
-	configTwin(broken.KeepWatch, engine.Scenario{Name: "config/keep-watch", Doc: "a cached reader relies on its watch across disconnects",
+	configTwin(mutants.KeepWatch, engine.Scenario{Name: "config/keep-watch", Doc: "a cached reader relies on its watch across disconnects",
 		Source: "go-zookeeper conn.go, sendSetWatches", Clients: 8, Servers: []int{1},
 		Faults: faults.MustParse("disconnect=30 lose-request=30@op=setWatches"),
 		Caught: []string{"quiescence"}, Wakes: "two disconnects while others use the connection"}),
-	configTwin(broken.DeniedOwn, engine.Scenario{Name: "config/denied-own", Doc: "a bad version after a lost reply is taken for another update",
+	configTwin(mutants.DeniedOwn, engine.Scenario{Name: "config/denied-own", Doc: "a bad version after a lost reply is taken for another update",
 		Source: "derived from row 28", Faults: faults.MustParse("lose-reply=2@op=set"),
 		Caught: []string{"conflict"}, Wakes: "lose-reply of the last write"}),
 }
@@ -68,7 +68,7 @@ func configScenario(s engine.Scenario) engine.Scenario {
 }
 
 // configTwin is a scenario of a broken configuration that must be caught.
-func configTwin(f broken.Flaw, s engine.Scenario) engine.Scenario {
+func configTwin(f mutants.Flaw, s engine.Scenario) engine.Scenario {
 	s.Row = int(f)
 	s.Setup = makeZnodes(workload.ConfigDir, "ready", workload.ConfigDir+"/a", "0/2", workload.ConfigDir+"/b", "0/2")
 	newConfig := newBrokenConfig(f)

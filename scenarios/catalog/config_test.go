@@ -5,14 +5,14 @@ import (
 	"strings"
 	"testing"
 
-	"zksim/recipes/broken"
+	"zksim/scenarios/catalog/mutants"
 	"zksim/scenarios/engine"
 )
 
 // These twins are caught because of their flaw and nothing else: without it they
 // hold under the same faults.
 func TestTwinsOfSharedDataHoldWithoutTheirFlaw(t *testing.T) {
-	without := map[string]func(broken.Flaw, engine.Scenario) engine.Scenario{"config": configTwin, "counter": counterTwin, "names": namesTwin}
+	without := map[string]func(mutants.Flaw, engine.Scenario) engine.Scenario{"config": configTwin, "counter": counterTwin, "names": namesTwin}
 	for _, s := range All {
 		recipe, _, _ := strings.Cut(s.Name, "/")
 		if without[recipe] == nil || !s.Broken() {

@@ -5,7 +5,7 @@ import (
 
 	"zksim/model"
 	"zksim/recipes"
-	"zksim/recipes/broken"
+	"zksim/scenarios/catalog/mutants"
 	"zksim/scenarios/engine"
 	"zksim/scenarios/workload"
 )
@@ -19,14 +19,14 @@ func newDoubleBarrier(how recipes.Leaving) func(p *engine.Process, n int) worklo
 	}
 }
 
-func newBrokenDoubleBarrier(f broken.Flaw) func(p *engine.Process, n int) workload.FullDoubleBarrier {
+func newBrokenDoubleBarrier(f mutants.Flaw) func(p *engine.Process, n int) workload.FullDoubleBarrier {
 	return func(p *engine.Process, n int) workload.FullDoubleBarrier {
-		return broken.NewDoubleBarrier(p.Conn, p.Env, p.Path(doubleBarrierDir), n, f)
+		return mutants.NewDoubleBarrier(p.Conn, p.Env, p.Path(doubleBarrierDir), n, f)
 	}
 }
 
 // doubleBarrierTwin is a scenario of a broken double barrier that must be caught.
-func doubleBarrierTwin(name string, f broken.Flaw, s engine.Scenario, m workload.Meeting) engine.Scenario {
+func doubleBarrierTwin(name string, f mutants.Flaw, s engine.Scenario, m workload.Meeting) engine.Scenario {
 	s.Name, s.Row = "double-barrier/"+name, int(f)
 	for _, path := range []string{doubleBarrierDir, doubleBarrierDir + "/ready"} {
 		s.Setup = append(s.Setup, model.Request{Op: model.OpCreate, Path: path, ACL: zk.WorldACL(zk.PermAll)})

@@ -12,7 +12,7 @@ import (
 	"zksim/model"
 	"zksim/model/history"
 	"zksim/recipes"
-	"zksim/recipes/broken"
+	"zksim/scenarios/catalog/mutants"
 	"zksim/scenarios/engine"
 	"zksim/scenarios/workload"
 )
@@ -78,7 +78,7 @@ func slowFirst(p *engine.Process) {
 	if p.ID == 1 {
 		steps = workload.Pace{Procedure: 40, Stay: 1}
 	}
-	workload.ElectionRounds(steps, newBrokenElection(broken.BlindAck))(p)
+	workload.ElectionRounds(steps, newBrokenElection(mutants.BlindAck))(p)
 }
 
 func newElection(p *engine.Process) workload.FullElector {
@@ -89,9 +89,9 @@ func newHerdElection(p *engine.Process) workload.FullElector {
 	return recipes.NewHerdElection(p.Conn, p.Env, p.Path(electionDir), recipes.ElectionOptions{})
 }
 
-func newBrokenElection(f broken.Flaw) func(p *engine.Process) workload.FullElector {
+func newBrokenElection(f mutants.Flaw) func(p *engine.Process) workload.FullElector {
 	return func(p *engine.Process) workload.FullElector {
-		return broken.NewElection(p.Conn, p.Env, p.Path(electionDir), f)
+		return mutants.NewElection(p.Conn, p.Env, p.Path(electionDir), f)
 	}
 }
 
@@ -159,19 +159,19 @@ var electionScenarios = []engine.Scenario{
 	electionHerd(engine.Scenario{Name: "election/smallest-herd", Doc: "all candidates watch the first one",
 		Row: 125, Wakes: "nothing is needed", Caught: []string{"herd"}}, newHerdElection),
 	electionScenario(engine.Scenario{Name: "election/event-leads", Doc: "a deletion event alone makes a leader, without listing again",
-		Source: "the ZooKeeper recipes page has no re-check", Row: int(broken.EventLeads),
+		Source: "the ZooKeeper recipes page has no re-check", Row: int(mutants.EventLeads),
 		Rounds:  3,
-		Program: workload.ElectionRounds(workload.Pace{Procedure: 1, Stay: 6}, newBrokenElection(broken.EventLeads)),
+		Program: workload.ElectionRounds(workload.Pace{Procedure: 1, Stay: 6}, newBrokenElection(mutants.EventLeads)),
 		Caught:  []string{"ownership", "belief"},
 		Wakes:   "the schedule alone"}),
 	electionScenario(engine.Scenario{Name: "election/blind-ack", Doc: "the acknowledgement is written without a check of the own candidate",
-		Source: "derived from the recipes page", Faults: faults.MustParse("learn-late=3"), Servers: []int{1}, Row: int(broken.BlindAck),
+		Source: "derived from the recipes page", Faults: faults.MustParse("learn-late=3"), Servers: []int{1}, Row: int(mutants.BlindAck),
 		Rounds: 3, Program: slowFirst,
 		Caught: []string{"acknowledged"},
 		Wakes:  "a pause between election and acknowledgement (learn-late)"}),
 	electionScenario(engine.Scenario{Name: "election/no-ack", Doc: "the first candidate is taken for the leader",
-		Source: "derived from the note of the recipes page", Row: int(broken.NoAck),
-		Rounds: 2, Program: workload.ElectionRounds(workload.Pace{Procedure: 1, Stay: 2}, newBrokenElection(broken.NoAck)),
+		Source: "derived from the note of the recipes page", Row: int(mutants.NoAck),
+		Rounds: 2, Program: workload.ElectionRounds(workload.Pace{Procedure: 1, Stay: 2}, newBrokenElection(mutants.NoAck)),
 		Caught: []string{"acknowledged"},
 		Wakes:  "the schedule alone"}),
 }

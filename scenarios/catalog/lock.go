@@ -6,7 +6,7 @@ import (
 	"zksim/faults"
 	"zksim/model"
 	"zksim/recipes"
-	"zksim/recipes/broken"
+	"zksim/scenarios/catalog/mutants"
 	"zksim/scenarios/engine"
 	"zksim/scenarios/workload"
 )
@@ -21,8 +21,8 @@ func newSingleNodeLock(p *engine.Process) workload.FullLocker {
 	return recipes.NewSingleNodeLock(p.Conn, p.Env, p.Path(lockDir), recipes.LockOptions{})
 }
 
-func newBroken(f broken.Flaw) func(p *engine.Process) workload.FullLocker {
-	return func(p *engine.Process) workload.FullLocker { return broken.NewLock(p.Conn, p.Env, p.Path(lockDir), f) }
+func newBroken(f mutants.Flaw) func(p *engine.Process) workload.FullLocker {
+	return func(p *engine.Process) workload.FullLocker { return mutants.NewLock(p.Conn, p.Env, p.Path(lockDir), f) }
 }
 
 var lockSetup = []model.Request{{Op: model.OpCreate, Path: lockDir, ACL: zk.WorldACL(zk.PermAll)}}
@@ -39,7 +39,7 @@ func lockScenario(s engine.Scenario) engine.Scenario {
 }
 
 // twin is a scenario of a broken lock that must be caught.
-func twin(name string, f broken.Flaw, s engine.Scenario) engine.Scenario {
+func twin(name string, f mutants.Flaw, s engine.Scenario) engine.Scenario {
 	s.Name, s.Row = "lock/"+name, int(f)
 	if s.Program == nil {
 		s.Program, s.Rounds = workload.LockRounds(newBroken(f)), 2

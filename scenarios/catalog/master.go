@@ -14,7 +14,7 @@ import (
 	"zksim/model"
 	"zksim/model/history"
 	"zksim/recipes"
-	"zksim/recipes/broken"
+	"zksim/scenarios/catalog/mutants"
 	"zksim/scenarios/engine"
 	"zksim/scenarios/workload"
 )
@@ -56,12 +56,12 @@ func newPool(p *engine.Process) roles {
 		recipes.NewWorker(p.Conn, p.Env, dir, recipes.PoolOptions{})}
 }
 
-func newBrokenPool(f broken.Flaw) func(p *engine.Process) roles {
+func newBrokenPool(f mutants.Flaw) func(p *engine.Process) roles {
 	return func(p *engine.Process) roles {
 		dir := p.Path(poolDir)
-		client := broken.NewTaskClient(p.Conn, p.Env, dir, f)
+		client := mutants.NewTaskClient(p.Conn, p.Env, dir, f)
 		return roles{func(ctx context.Context, data []byte) (task, error) { return client.Submit(ctx, data) },
-			broken.NewMaster(p.Conn, p.Env, dir, f), broken.NewWorker(p.Conn, p.Env, dir, f)}
+			mutants.NewMaster(p.Conn, p.Env, dir, f), mutants.NewWorker(p.Conn, p.Env, dir, f)}
 	}
 }
 
@@ -239,7 +239,7 @@ func poolScenario(s engine.Scenario) engine.Scenario {
 	}
 	s = workload.WithDefaults(s, 3)
 	if s.Program == nil {
-		s.Program, s.Rounds = poolOf(newBrokenPool(broken.Flaw(s.Row))), 4
+		s.Program, s.Rounds = poolOf(newBrokenPool(mutants.Flaw(s.Row))), 4
 	}
 	return s
 }

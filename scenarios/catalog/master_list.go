@@ -8,7 +8,7 @@ import (
 	"zksim/faults"
 	"zksim/model/history"
 	"zksim/recipes"
-	"zksim/recipes/broken"
+	"zksim/scenarios/catalog/mutants"
 	"zksim/scenarios/engine"
 	"zksim/scenarios/workload"
 )
@@ -36,29 +36,29 @@ var masterScenarios = []engine.Scenario{
 	}),
 
 	poolScenario(engine.Scenario{Name: "master/two-calls", Doc: "a task is assigned by create and delete instead of by multi",
-		Source: "Junqueira and Reed, ZooKeeper (2013)", Row: int(broken.TwoCalls), Faults: faults.MustParse("crash=2 disconnect=2"),
+		Source: "Junqueira and Reed, ZooKeeper (2013)", Row: int(mutants.TwoCalls), Faults: faults.MustParse("crash=2 disconnect=2"),
 		Caught: []string{"tasks"},
 		Wakes:  "a crash, or a lost connection, between the calls"}),
 	poolScenario(engine.Scenario{Name: "master/submit-twice", Doc: "a task is submitted again when the answer is lost",
-		Source: "Junqueira and Reed, ZooKeeper (2013)", Row: int(broken.SubmitTwice), Faults: faults.MustParse("lose-reply=2"),
+		Source: "Junqueira and Reed, ZooKeeper (2013)", Row: int(mutants.SubmitTwice), Faults: faults.MustParse("lose-reply=2"),
 		Caught: []string{"tasks"},
 		Wakes:  "lose-reply"}),
 	poolScenario(engine.Scenario{Name: "master/old-master", Doc: "a paused master goes on assigning",
-		Source: "dolphinscheduler#7004", Row: int(broken.OldMaster), Faults: faults.MustParse("pause=3 learn-late=3"),
-		Setup: successionSetup, Program: succession(newBrokenPool(broken.OldMaster)),
+		Source: "dolphinscheduler#7004", Row: int(mutants.OldMaster), Faults: faults.MustParse("pause=3 learn-late=3"),
+		Setup: successionSetup, Program: succession(newBrokenPool(mutants.OldMaster)),
 		Caught: []string{"stale-leader"},
 		Wakes:  "a pause beyond the session's timeout (learn-late)"}),
 	poolScenario(engine.Scenario{Name: "master/two-reports", Doc: "a task is reported by set and delete instead of by multi",
-		Source: "derived from the master's two calls", Row: int(broken.TwoReports), Faults: faults.MustParse("crash=2 disconnect=2"),
+		Source: "derived from the master's two calls", Row: int(mutants.TwoReports), Faults: faults.MustParse("crash=2 disconnect=2"),
 		Caught: []string{"tasks"},
 		Wakes:  "a crash, or a lost connection, between the calls"}),
 	poolScenario(engine.Scenario{Name: "master/forgotten-worker", Doc: "nobody looks for the tasks of workers that have ended",
-		Source: "derived from Junqueira and Reed, ZooKeeper (2013)", Row: int(broken.ForgottenWorker),
+		Source: "derived from Junqueira and Reed, ZooKeeper (2013)", Row: int(mutants.ForgottenWorker),
 		Caught: []string{"quiescence"},
 		Wakes:  "the schedule alone: a worker that leaves will do"}),
 	poolScenario(engine.Scenario{Name: "master/watch-alone", Doc: "a client waits for its task by a watch alone",
-		Source: "found by this harness in its own recipe", Row: int(broken.WatchAlone), Faults: faults.MustParse("disconnect=40@client=c1"),
-		Servers: []int{1}, Rounds: 2, Program: withReader(poolOf(newBrokenPool(broken.WatchAlone))),
+		Source: "found by this harness in its own recipe", Row: int(mutants.WatchAlone), Faults: faults.MustParse("disconnect=40@client=c1"),
+		Servers: []int{1}, Rounds: 2, Program: withReader(poolOf(newBrokenPool(mutants.WatchAlone))),
 		Caught: []string{"quiescence"},
 		Wakes:  "two disconnects, and a request that waits for the connection between them"}),
 }

@@ -4,7 +4,7 @@ import (
 	"context"
 
 	"zksim/recipes"
-	"zksim/recipes/broken"
+	"zksim/scenarios/catalog/mutants"
 	"zksim/scenarios/engine"
 	"zksim/scenarios/workload"
 )
@@ -19,10 +19,10 @@ func newGroup(p *engine.Process) *workload.Group {
 	return g
 }
 
-func newBrokenGroup(f broken.Flaw) func(p *engine.Process) *workload.Group {
+func newBrokenGroup(f mutants.Flaw) func(p *engine.Process) *workload.Group {
 	return func(p *engine.Process) *workload.Group {
 		g := &workload.Group{}
-		r := broken.NewGroup(p.Conn, p.Env, p.Path(workload.GroupDir), g.Changed, f)
+		r := mutants.NewGroup(p.Conn, p.Env, p.Path(workload.GroupDir), g.Changed, f)
 		g.Join = func(ctx context.Context, name string, data []byte) (workload.Leaver, error) {
 			return r.Join(ctx, name, data)
 		}

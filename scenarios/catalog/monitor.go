@@ -10,7 +10,7 @@ import (
 	"zksim/faults"
 	"zksim/model/history"
 	"zksim/recipes"
-	"zksim/recipes/broken"
+	"zksim/scenarios/catalog/mutants"
 	"zksim/scenarios/engine"
 	"zksim/scenarios/workload"
 )
@@ -89,10 +89,10 @@ func newMonitor(p *engine.Process, opt recipes.MonitorOptions) watchman {
 }
 
 // newBrokenMonitor makes monitors with a limit of their own.
-func newBrokenMonitor(f broken.Flaw, limit time.Duration) func(p *engine.Process, opt recipes.MonitorOptions) watchman {
+func newBrokenMonitor(f mutants.Flaw, limit time.Duration) func(p *engine.Process, opt recipes.MonitorOptions) watchman {
 	return func(p *engine.Process, opt recipes.MonitorOptions) watchman {
 		opt.Limit = limit
-		return broken.NewMonitor(p.Conn, p.Env, p.Path(rwDir), opt, f)
+		return mutants.NewMonitor(p.Conn, p.Env, p.Path(rwDir), opt, f)
 	}
 }
 
@@ -113,13 +113,13 @@ var monitorScenarios = []engine.Scenario{
 	}),
 
 	monitorScenario(engine.Scenario{
-		Name: "monitor/busy-lock", Doc: "measures how long the lock is held, by whomever", Row: int(broken.BusyLock),
-		Rounds: 4, Program: monitored(0, newBrokenMonitor(broken.BusyLock, holdLimit)), Clients: 4,
+		Name: "monitor/busy-lock", Doc: "measures how long the lock is held, by whomever", Row: int(mutants.BusyLock),
+		Rounds: 4, Program: monitored(0, newBrokenMonitor(mutants.BusyLock, holdLimit)), Clients: 4,
 		Caught: []string{"overdue"}, Wakes: "the schedule alone",
 	}),
 	monitorScenario(engine.Scenario{
-		Name: "monitor/stale-alarm", Doc: "believes a server that lags", Row: int(broken.StaleAlarm),
-		Rounds: 8, Program: monitored(0, newBrokenMonitor(broken.StaleAlarm, holdShort+1)), Servers: []int{3}, Clients: 2,
+		Name: "monitor/stale-alarm", Doc: "believes a server that lags", Row: int(mutants.StaleAlarm),
+		Rounds: 8, Program: monitored(0, newBrokenMonitor(mutants.StaleAlarm, holdShort+1)), Servers: []int{3}, Clients: 2,
 		Faults: faults.MustParse("stale-read=6@client=c1"),
 		Caught: []string{"overdue"}, Wakes: "stale-read",
 	}),

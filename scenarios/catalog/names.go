@@ -9,7 +9,7 @@ import (
 	"zksim/faults"
 	"zksim/model/history"
 	"zksim/recipes"
-	"zksim/recipes/broken"
+	"zksim/scenarios/catalog/mutants"
 	"zksim/scenarios/engine"
 	"zksim/scenarios/workload"
 )
@@ -105,9 +105,9 @@ func namesScenario(s engine.Scenario) engine.Scenario {
 }
 
 // namesTwin is a scenario of a broken name service that must be caught.
-func namesTwin(f broken.Flaw, s engine.Scenario) engine.Scenario {
+func namesTwin(f mutants.Flaw, s engine.Scenario) engine.Scenario {
 	s.Row, s.Caught = int(f), []string{"names"}
-	s.Rounds, s.Program = 3, nameRounds(func(p *engine.Process) names { return broken.NewNames(p.Conn, p.Env, p.Path(namesDir), f) })
+	s.Rounds, s.Program = 3, nameRounds(func(p *engine.Process) names { return mutants.NewNames(p.Conn, p.Env, p.Path(namesDir), f) })
 	return namesScenario(s)
 }
 
@@ -127,11 +127,11 @@ var namesScenarios = []engine.Scenario{
 				Reached: workload.Answered("unregister", func(e *history.Event) bool { return e.Err == context.Canceled })}},
 	}),
 
-	namesTwin(broken.AssumeOwn, engine.Scenario{Name: "names/assume-own",
+	namesTwin(mutants.AssumeOwn, engine.Scenario{Name: "names/assume-own",
 		Doc:    "a name that exists after a lost request is taken for the own",
 		Source: "derived from retries of create that ignore \"node exists\"", Faults: faults.MustParse("lose-request=2"),
 		Wakes: "lose-request of the create"}),
-	namesTwin(broken.DeleteAgain, engine.Scenario{Name: "names/delete-again",
+	namesTwin(mutants.DeleteAgain, engine.Scenario{Name: "names/delete-again",
 		Doc:    "a delete by version is tried again after a lost reply and hits another's name",
 		Source: "derived from zk-ruby#34", Faults: faults.MustParse("lose-reply=2"),
 		Wakes: "lose-reply of the delete"}),

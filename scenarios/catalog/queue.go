@@ -7,7 +7,7 @@ import (
 
 	"zksim/model"
 	"zksim/recipes"
-	"zksim/recipes/broken"
+	"zksim/scenarios/catalog/mutants"
 	"zksim/scenarios/engine"
 	"zksim/scenarios/workload"
 )
@@ -34,7 +34,7 @@ func newPriorityQueue(p *engine.Process) workload.Consumer {
 	})
 }
 
-func newBrokenQueue(f broken.Flaw) func(p *engine.Process) workload.Consumer {
+func newBrokenQueue(f mutants.Flaw) func(p *engine.Process) workload.Consumer {
 	return func(p *engine.Process) workload.Consumer {
 		q := newBrokenPriorityQueue(f)(p)
 		put := q.Put
@@ -43,9 +43,9 @@ func newBrokenQueue(f broken.Flaw) func(p *engine.Process) workload.Consumer {
 	}
 }
 
-func newBrokenPriorityQueue(f broken.Flaw) func(p *engine.Process) workload.Consumer {
+func newBrokenPriorityQueue(f mutants.Flaw) func(p *engine.Process) workload.Consumer {
 	return func(p *engine.Process) workload.Consumer {
-		q := broken.NewQueue(p.Conn, p.Env, p.Path(queueDir), f)
+		q := mutants.NewQueue(p.Conn, p.Env, p.Path(queueDir), f)
 		return consumer(q, func(ctx context.Context, data []byte, priority int64) error { return q.Put(ctx, data, int(priority)) })
 	}
 }

@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"zksim/recipes"
-	"zksim/recipes/broken"
+	"zksim/scenarios/catalog/mutants"
 	"zksim/scenarios/engine"
 	"zksim/scenarios/workload"
 )
@@ -14,8 +14,8 @@ import (
 // A twin is caught because of its flaw alone: without it, what is left of it
 // holds under the same faults.
 func TestQueuesWithoutTheirFlawsHold(t *testing.T) {
-	healthy := func(f func(broken.Flaw) func(*engine.Process) workload.Consumer) func(broken.Flaw) func(*engine.Process) workload.Consumer {
-		return func(broken.Flaw) func(*engine.Process) workload.Consumer { return f(0) }
+	healthy := func(f func(mutants.Flaw) func(*engine.Process) workload.Consumer) func(mutants.Flaw) func(*engine.Process) workload.Consumer {
+		return func(mutants.Flaw) func(*engine.Process) workload.Consumer { return f(0) }
 	}
 	for _, s := range append(queueTwins(healthy(newBrokenQueue)), priorityTwins(healthy(newBrokenPriorityQueue))...) {
 		s.Caught = nil

@@ -10,7 +10,7 @@ import (
 	"zksim/checkers"
 	"zksim/model/history"
 	"zksim/recipes"
-	"zksim/recipes/broken"
+	"zksim/scenarios/catalog/mutants"
 	"zksim/scenarios/engine"
 	"zksim/scenarios/workload"
 )
@@ -131,8 +131,8 @@ func newRevocable(p *engine.Process) revocable {
 	return recipes.NewRevocableLock(p.Conn, p.Env, p.Path(rwDir), recipes.LockOptions{})
 }
 
-func newBrokenRevocable(f broken.Flaw) func(p *engine.Process) revocable {
-	return func(p *engine.Process) revocable { return broken.NewRevocableLock(p.Conn, p.Env, p.Path(rwDir), f) }
+func newBrokenRevocable(f mutants.Flaw) func(p *engine.Process) revocable {
+	return func(p *engine.Process) revocable { return mutants.NewRevocableLock(p.Conn, p.Env, p.Path(rwDir), f) }
 }
 
 // revocableScenario is what all scenarios of revocable locks have in common. The
@@ -165,13 +165,13 @@ var revocableScenarios = []engine.Scenario{
 	}),
 
 	revocableScenario(engine.Scenario{
-		Name: "revocable/late-revoke", Doc: "the first read of the own znode says unlock, and is ignored", Row: int(broken.LateRevoke),
-		Source: "ZooKeeper recipes page, its wording", Rounds: 2, Program: revocableRounds(false, newBrokenRevocable(broken.LateRevoke)),
+		Name: "revocable/late-revoke", Doc: "the first read of the own znode says unlock, and is ignored", Row: int(mutants.LateRevoke),
+		Source: "ZooKeeper recipes page, its wording", Rounds: 2, Program: revocableRounds(false, newBrokenRevocable(mutants.LateRevoke)),
 		Caught: []string{"lost-revoke"}, Wakes: "the schedule alone",
 	}),
 	revocableScenario(engine.Scenario{
-		Name: "revocable/deaf-holder", Doc: "a holder does not hear that its znode was deleted", Row: int(broken.DeafHolder),
-		Source: "derived from the recipe page's laser beams", Rounds: 2, Program: revocableRounds(true, newBrokenRevocable(broken.DeafHolder)),
+		Name: "revocable/deaf-holder", Doc: "a holder does not hear that its znode was deleted", Row: int(mutants.DeafHolder),
+		Source: "derived from the recipe page's laser beams", Rounds: 2, Program: revocableRounds(true, newBrokenRevocable(mutants.DeafHolder)),
 		Caught: []string{"lost-revoke"}, Wakes: "nothing is needed",
 	}),
 }

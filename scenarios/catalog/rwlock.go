@@ -10,7 +10,7 @@ import (
 	"zksim/model"
 	"zksim/model/history"
 	"zksim/recipes"
-	"zksim/recipes/broken"
+	"zksim/scenarios/catalog/mutants"
 	"zksim/scenarios/engine"
 	"zksim/scenarios/workload"
 )
@@ -21,9 +21,9 @@ func newRWLock(p *engine.Process) workload.FullRWLocker {
 	return recipes.NewRWLock(p.Conn, p.Env, p.Path(rwDir), recipes.LockOptions{})
 }
 
-func newBrokenRW(f broken.Flaw) func(p *engine.Process) workload.FullRWLocker {
+func newBrokenRW(f mutants.Flaw) func(p *engine.Process) workload.FullRWLocker {
 	return func(p *engine.Process) workload.FullRWLocker {
-		return broken.NewRWLock(p.Conn, p.Env, p.Path(rwDir), f)
+		return mutants.NewRWLock(p.Conn, p.Env, p.Path(rwDir), f)
 	}
 }
 
@@ -58,26 +58,26 @@ var rwlockScenarios = []engine.Scenario{
 	}).Without("refusal"), // nobody tries
 
 	rwScenario(engine.Scenario{
-		Name: "rwlock/sibling-wait", Doc: "a reader waits for any writer, later ones included", Row: int(broken.SiblingWait),
+		Name: "rwlock/sibling-wait", Doc: "a reader waits for any writer, later ones included", Row: int(mutants.SiblingWait),
 		Source: "ZooKeeper recipes page, Shared Locks, its wording", Rounds: 2,
-		Program: workload.SharedRounds(newBrokenRW(broken.SiblingWait)),
+		Program: workload.SharedRounds(newBrokenRW(mutants.SiblingWait)),
 		Caught:  []string{"quiescence"}, Wakes: "the schedule alone",
 	}),
 	rwScenario(engine.Scenario{
-		Name: "rwlock/downgrade", Doc: "a writer takes a read at the end of the queue and gives up the write", Row: int(broken.Downgrade),
-		Source: "CURATOR-276, CURATOR-621", Rounds: 3, Program: workload.SharedRounds(newBrokenRW(broken.Downgrade)),
+		Name: "rwlock/downgrade", Doc: "a writer takes a read at the end of the queue and gives up the write", Row: int(mutants.Downgrade),
+		Source: "CURATOR-276, CURATOR-621", Rounds: 3, Program: workload.SharedRounds(newBrokenRW(mutants.Downgrade)),
 		Caught: []string{"ownership", "belief"}, Wakes: "the schedule alone",
 	}),
 	rwScenario(engine.Scenario{
-		Name: "rwlock/watch-directory", Doc: "everybody who waits watches the directory", Row: int(broken.WatchDirectory),
-		Source: "derived from the herd effect", Clients: 6, Program: func(p *engine.Process) { sharedFanOut(p, newBrokenRW(broken.WatchDirectory)) },
+		Name: "rwlock/watch-directory", Doc: "everybody who waits watches the directory", Row: int(mutants.WatchDirectory),
+		Source: "derived from the herd effect", Clients: 6, Program: func(p *engine.Process) { sharedFanOut(p, newBrokenRW(mutants.WatchDirectory)) },
 		Checkers: []checkers.Checker{checkers.Herd{PerEvent: 1, InVain: true}},
 		Caught:   []string{"herd"}, Wakes: "nothing is needed",
 	}),
 	rwScenario(engine.Scenario{
-		Name: "rwlock/readers-queue", Doc: "a reader waits for everybody ahead of it", Row: int(broken.ReadersQueue),
+		Name: "rwlock/readers-queue", Doc: "a reader waits for everybody ahead of it", Row: int(mutants.ReadersQueue),
 		Source: "derived from a lock without kinds", Rounds: 4,
-		Program: workload.SharedRounds(newBrokenRW(broken.ReadersQueue)),
+		Program: workload.SharedRounds(newBrokenRW(mutants.ReadersQueue)),
 		Caught:  []string{"refusal"}, Wakes: "the schedule alone",
 	}),
 }

@@ -10,7 +10,7 @@ import (
 	"zksim/model"
 	"zksim/model/history"
 	"zksim/recipes"
-	"zksim/recipes/broken"
+	"zksim/scenarios/catalog/mutants"
 	"zksim/scenarios/engine"
 	"zksim/scenarios/workload"
 )
@@ -24,9 +24,9 @@ func newSemaphore(p *engine.Process) workload.FullLeaser {
 	return recipes.NewSemaphore(p.Conn, p.Env, p.Path(semDir), semLeases, recipes.LockOptions{})
 }
 
-func newBrokenSemaphore(f broken.Flaw) func(p *engine.Process) workload.FullLeaser {
+func newBrokenSemaphore(f mutants.Flaw) func(p *engine.Process) workload.FullLeaser {
 	return func(p *engine.Process) workload.FullLeaser {
-		return broken.NewSemaphore(p.Conn, p.Env, p.Path(semDir), semLeases, f)
+		return mutants.NewSemaphore(p.Conn, p.Env, p.Path(semDir), semLeases, f)
 	}
 }
 
@@ -66,14 +66,14 @@ var semaphoreScenarios = []engine.Scenario{
 	}).Without("refusal"), // nobody tries
 
 	semaphoreScenario(engine.Scenario{
-		Name: "semaphore/count-first", Doc: "counts the leases before it creates its own", Row: int(broken.CountFirst),
+		Name: "semaphore/count-first", Doc: "counts the leases before it creates its own", Row: int(mutants.CountFirst),
 		Source: "derived from kazoo Semaphore._get_lease", Rounds: 2,
-		Program: workload.LeaseRounds(newBrokenSemaphore(broken.CountFirst)),
+		Program: workload.LeaseRounds(newBrokenSemaphore(mutants.CountFirst)),
 		Caught:  []string{"ownership", "belief"}, Wakes: "the schedule alone",
 	}),
 	semaphoreScenario(engine.Scenario{
-		Name: "semaphore/leaked-lease", Doc: "a create of a lease whose reply was lost is simply retried", Row: int(broken.LeakedLease),
-		Source: "as Netflix/curator#3", Rounds: 2, Program: workload.LeaseRounds(newBrokenSemaphore(broken.LeakedLease)),
+		Name: "semaphore/leaked-lease", Doc: "a create of a lease whose reply was lost is simply retried", Row: int(mutants.LeakedLease),
+		Source: "as Netflix/curator#3", Rounds: 2, Program: workload.LeaseRounds(newBrokenSemaphore(mutants.LeakedLease)),
 		Faults: faults.MustParse("lose-reply=2@op=create,path=/sem/leases"),
 		Caught: []string{"tree", "quiescence"}, Wakes: "lose-reply of the create",
 	}),

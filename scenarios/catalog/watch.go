@@ -8,7 +8,7 @@ import (
 
 	"zksim/checkers"
 	"zksim/recipes"
-	"zksim/recipes/broken"
+	"zksim/scenarios/catalog/mutants"
 	"zksim/scenarios/engine"
 	"zksim/scenarios/workload"
 )
@@ -16,7 +16,7 @@ import (
 // watchAtWork makes a program in which the first client watches several znodes,
 // each of which the others make and change once, and is busy with something else. There
 // is one for each round.
-func watchAtWork(f broken.Flaw) func(p *engine.Process) {
+func watchAtWork(f mutants.Flaw) func(p *engine.Process) {
 	return func(p *engine.Process) {
 		item := func(r int) string { return fmt.Sprintf("/%d", r+1) }
 		if p.ID > 1 {
@@ -83,10 +83,10 @@ var childrenCache = workload.Watching{Kind: checkers.WatchCache, Path: workload.
 }}
 
 // brokenWatch is a watcher of data with a flaw.
-func brokenWatch(f broken.Flaw, path string) workload.Watching {
+func brokenWatch(f mutants.Flaw, path string) workload.Watching {
 	return workload.Watching{Kind: checkers.WatchData, Path: path, Run: func(ctx context.Context, p *engine.Process, o engine.Object) error {
 		path := p.Path(path)
-		return broken.NewDataWatch(p.Conn, p.Env, path, f).Run(ctx, func(data []byte, stat *zk.Stat) {
+		return mutants.NewDataWatch(p.Conn, p.Env, path, f).Run(ctx, func(data []byte, stat *zk.Stat) {
 			workload.TellData(o, path, data, stat)
 		})
 	}}

@@ -14,8 +14,8 @@ import (
 	"zksim/faults"
 	"zksim/model/history"
 	"zksim/recipes"
-	"zksim/recipes/broken"
 	"zksim/scenarios/catalog"
+	"zksim/scenarios/catalog/mutants"
 	"zksim/scenarios/engine"
 )
 
@@ -27,7 +27,7 @@ var picked = []checkers.Checker{checkers.Belief{}, checkers.Linearizability{}, c
 func wrong(try, lock, unlock string, acquired bool) engine.Scenario {
 	return engine.Scenario{Name: "my/lock", Clients: 3, Rounds: 2, Setup: lockSetup, Checkers: picked,
 		Program: func(p *engine.Process) {
-			l := broken.NewLock(p.Conn, p.Env, "/lock", broken.NameSort)
+			l := mutants.NewLock(p.Conn, p.Env, "/lock", mutants.NameSort)
 			o := p.Register(l.Znodes)
 			for r := range p.Rounds {
 				op, f := lock, l.Lock

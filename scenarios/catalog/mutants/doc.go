@@ -1,10 +1,10 @@
-// Package broken re-creates documented bugs of ZooKeeper recipes, each in a few
-// lines, as controls: a harness that lets one of them get away is not to be
+// Package mutants re-creates documented bugs of ZooKeeper recipes, each in a few
+// lines: a harness that lets one of them get away is not to be
 // believed when it says that a correct recipe holds.
 //
 // Every [Flaw] says what is wrong, where it was seen, what wakes it, and which
 // checker has to catch it. Nothing here is for use.
-package broken
+package mutants
 
 // Flaw is one bug of a recipe.
 type Flaw int

@@ -1,4 +1,4 @@
-package broken
+package mutants
 
 import (
 	"context"
