@@ -86,6 +86,15 @@ func TestARecipeOfAUserHoldsWithoutFaults(t *testing.T) {
 	scenarios.Check(t, mine("none"))
 }
 
+// TestTheReadmePresetHolds is the README's first test, with a lock of ours.
+func TestTheReadmePresetHolds(t *testing.T) {
+	s := scenarios.Lock("my/lock", func(p *scenarios.Process) *recipes.Lock {
+		return recipes.NewLock(p.Conn, p.Env, p.Path("/locks/mine"), recipes.LockOptions{})
+	})
+	s.Setup = append(s.Setup, scenarios.Mkdir("/locks"))
+	scenarios.Check(t, s)
+}
+
 // TestTheReadmeScenarioHoldsUnderEveryFault is the README's scenario, with a lock of ours.
 func TestTheReadmeScenarioHoldsUnderEveryFault(t *testing.T) {
 	scenarios.Check(t, scenarios.Scenario{

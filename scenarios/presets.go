@@ -16,7 +16,7 @@ func Mkdir(path string) Request { return engine.Mkdir(path) }
 //
 //	func TestMyLock(t *testing.T) {
 //		scenarios.Check(t, scenarios.Lock("my/lock", func(p *scenarios.Process) *mylock.Lock {
-//			return mylock.New(p.Conn, p.Env, "/my-lock")
+//			return mylock.New(p.Conn, p.Env, p.Path("/my-lock"))
 //		}))
 //	}
 //

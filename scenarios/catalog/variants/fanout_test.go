@@ -122,9 +122,12 @@ func recipeDocs(t *testing.T) map[string]string {
 	return made
 }
 
-// maker returns what a function New... makes.
+// maker returns what a function New... makes of a connection. What is made of an Env alone shares nothing with others.
 func maker(d *ast.FuncDecl) (string, bool) {
-	if d.Recv != nil || !strings.HasPrefix(d.Name.Name, "New") || d.Type.Results == nil {
+	if d.Recv != nil || !strings.HasPrefix(d.Name.Name, "New") || d.Type.Results == nil || len(d.Type.Params.List) == 0 {
+		return "", false
+	}
+	if x, ok := d.Type.Params.List[0].Type.(*ast.Ident); !ok || x.Name != "Conn" {
 		return "", false
 	}
 	star, ok := d.Type.Results.List[0].Type.(*ast.StarExpr)
