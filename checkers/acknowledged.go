@@ -7,7 +7,7 @@ import (
 	"zksim/model/history"
 )
 
-// Acknowledged is what followers of a leader rely on: whom they are told to
+// Acknowledged is what followers of a leader rely on: which client they are told to
 // follow leads and has completed the leader procedure, and once a leader has,
 // nobody is told that there is none as long as it leads.
 //

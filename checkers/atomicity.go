@@ -44,7 +44,7 @@ type trial struct {
 	yes    []int32 // clients that may have voted yes
 	no     int32   // a client that has certainly voted no
 	commit int32   // a client that has learned that it is committed
-	abort  int32   // likewise aborted
+	abort  int32   // or aborted
 }
 
 // Reset implements [Monitor].

@@ -122,7 +122,7 @@ func TestAnUpdateIsRefusedOnlyWhileAnotherIsMade(t *testing.T) {
 		{name: "nobody knows whether another was made", text: `
 			invoke c1 o1 update
 			return c1 o1 update: unknown` + refused},
-		{name: "its own of before, likewise", text: `
+		{name: "its own of before, too", text: `
 			invoke c2 o2 update
 			return c2 o2 update: unknown` + refused},
 		{name: "a crash ends nothing", text: `

@@ -7,7 +7,7 @@ import (
 
 // DoubledEffect is the promise of acknowledgements: a consumer that may
 // acknowledge an item, and so keep what it did with it, is the only one. All
-// others to whom the item was delivered learn that their claim was lost.
+// others that got the item learn that their claim was lost.
 type DoubledEffect struct{}
 
 // Name implements [Checker].

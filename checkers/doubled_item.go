@@ -37,8 +37,8 @@ type stocked struct {
 	item           int64
 	put            putting
 	producer       int32
-	taken, removed int32 // by whom first; 0: nobody
-	got            int32 // by whom first, while it was being put
+	taken, removed int32 // by which client first; 0: nobody
+	got            int32 // by which client first, while it was being put
 	early          int   // at which event
 }
 

@@ -10,7 +10,7 @@ import (
 // Entry is the promise of a double barrier to those who enter: when Enter returns,
 // n were inside at some moment during the call. An Enter that has begun counts
 // until it fails or Leave begins. One that failed while the connection was down
-// cannot be sure that its znode is gone and may count for ever, as a client that
+// cannot be sure that its znode is gone and may count forever, as a client that
 // crashed.
 //
 // The operations are called enter, asked for n participants (Value), and leave.

@@ -13,7 +13,7 @@ import (
 // its state and on the dice, not on how it came to be.
 type game interface {
 	move(dice *rand.Rand)
-	// state describes all that counts in the game from now on, as far as exhaustive
+	// state describes all that counts in the game from now on, of what exhaustive
 	// search knows it besides what the checkers remember: znodes, operations in
 	// progress, and what was read and has not been told yet.
 	state() string

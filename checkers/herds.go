@@ -18,14 +18,14 @@ type herds struct {
 	open []notified // InVain: who may still get the lock
 }
 
-// herd is a change and those whom it notified.
+// herd is a change and the clients that it notified.
 type herd struct {
 	change
 	data   bool  // of a znode's data
 	author int32 // 0 if it is of data
 	later  int   // changes after it that notify the same watches
 	told   bool  // somebody was notified
-	n      int   // notified, as far as they count for certain
+	n      int   // notified, of those that count for certain
 }
 
 // notified is a client that was notified of a change.
@@ -123,7 +123,7 @@ func (m *herds) find(e *history.Event) int {
 	return len(m.list) - 1
 }
 
-// count adds one to those whom a change has notified, and reports whether these are too many.
+// count adds one to the clients that a change has notified, and reports whether these are too many.
 func (m *herds) count(k int) bool {
 	m.list[k].n++
 	return m.list[k].n > m.PerEvent

@@ -76,7 +76,7 @@ func (o *owners) Step(h *history.History, i int) Verdict {
 				return Verdict{} // before it could be told; a claim no more
 			}
 		} else if slices.Contains(o.broken, e.Path) {
-			return Verdict{} // perhaps likewise
+			return Verdict{} // perhaps the same
 		}
 		if v := o.tooMany(i, mine, o.active); v.Level == Violated {
 			return v

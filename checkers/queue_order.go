@@ -85,7 +85,7 @@ func (t *turns) Reset() {
 	*t = turns{Checker: t.Checker, ops: t.ops[:0], begun: t.begun[:0], free: t.free[:0], early: t.early[:0], passed: t.passed[:0]}
 }
 
-// Hash implements [Monitor]. Of the moments counts who came before whom, as far as that
+// Hash implements [Monitor]. Of the moments counts what came before what, where that
 // decides who is first.
 func (t *turns) Hash() uint64 {
 	var passed, free, early hash.Hash // in any order

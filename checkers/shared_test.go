@@ -277,7 +277,7 @@ func TestARevocationMustReachTheHolder(t *testing.T) {
 
 func TestAnAlarmMustBeTrue(t *testing.T) {
 	judge(t, Overdue{}, []judgement{
-		{name: "true, as far as anybody knows", text: `
+		{name: "true, for all that anybody knows", text: `
 			told c1 o1 overdue /l/a v300
 			return c2 o2 held /l/a v300
 			told c1 o1 overdue /l/b v900`},

@@ -74,7 +74,7 @@ type access struct {
 	expected  int32  // version, -1 for any
 	err       error
 	version   int32 // that a get or set answered
-	mzxid     int64 // likewise
+	mzxid     int64 // the same
 	call, ret int
 	unknown   bool
 

@@ -1,6 +1,6 @@
 // Package faults is what can go wrong with a ZooKeeper client: a table of
 // faults, each a transition of the simulator that is possible in certain
-// states, and a language of plans that says which may strike whom how often.
+// states, and a language of plans that says which may strike which client how often.
 //
 // All of them are inside ZooKeeper's contract: a real ensemble can do this to a
 // real client, so a correct recipe must survive it. Only "sequence" is beyond it:

@@ -152,7 +152,7 @@ func (s *Server) Zxid() int64 { return s.zxid }
 // by what they do.
 func (s *Server) SetZxid(zxid int64) { s.zxid = zxid }
 
-// HasSession reports whether the session is open as far as this replica knows.
+// HasSession reports whether the session is open on this replica.
 func (s *Server) HasSession(id int64) bool { return s.sessions[id] != nil }
 
 // SessionTimeout returns the timeout of an open session in milliseconds, else 0.

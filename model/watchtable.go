@@ -55,7 +55,7 @@ type watchers struct {
 	more *crowd // the others, nil if there are none
 }
 
-// crowd is a set of watches in the order of their arrival, as far as none has
+// crowd is a set of watches in the order of their arrival while none has
 // gone.
 type crowd struct {
 	list  []watch

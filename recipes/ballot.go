@@ -163,7 +163,7 @@ func (b *ballot) read(ctx context.Context, k int) error {
 	return nil
 }
 
-// keep says that round has nothing left but the votes as far as they were read.
+// keep says that round has nothing left but the votes that were read.
 func (b *ballot) keep() { Keep(b.env, &b.alarm, &b.votes, &b.watches) }
 
 // count returns the decision that follows from the votes so far.

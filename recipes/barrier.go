@@ -33,12 +33,12 @@ type BarrierOptions struct {
 // On the page the barrier is held while the znode exists. A release is then a
 // delete, which cannot say which znode it means, since the version of each is 0: if
 // it is repeated after a lost answer, it opens the barrier that others hold by
-// now (twin release-again). The version of a znode that stays tells the holds
+// now (mutant release-again). The version of a znode that stays tells the holds
 // apart, so each call takes effect once, and a request that is executed late does
 // nothing if the barrier has changed since.
 //
 // The page does not say that the first look may be into the past, where the barrier
-// is not held yet; hence the fence (twin stale-wait). Nor does it say what becomes of
+// is not held yet; hence the fence (mutant stale-wait). Nor does it say what becomes of
 // those who wait when the barrier is released and held again before they have
 // looked. Here they pass: Wait returns when the barrier has been open at some
 // moment since the call, so none is left behind by a quick keeper.

@@ -58,7 +58,7 @@ type Change struct {
 //
 // The event says nothing that may be relied upon, not even what has happened: only
 // what is read counts. The end of a session removes nothing, and nothing is told
-// of it (but see WatchOptions.Suspect); twin forgetful tells all children as
+// of it (but see WatchOptions.Suspect); mutant forgetful tells all children as
 // removed and then as added.
 //
 // # Fan-out

@@ -56,10 +56,10 @@ type ConfigSet struct {
 // # What the text leaves out
 //
 // The page says that ZooKeeper provides this directly, which is true of one
-// value. Several that are set one by one are seen half-updated (twin torn-config),
+// value. Several that are set one by one are seen half-updated (mutant torn-config),
 // and so are several that are set in one multi and simply read one by one, since a
-// read of several znodes is not atomic (twin torn-read). What is read without a
-// fence may be older than what somebody else has seen (twin no-sync).
+// read of several znodes is not atomic (mutant torn-read). What is read without a
+// fence may be older than what somebody else has seen (mutant no-sync).
 //
 // It would be as correct to keep the values of each update below a znode of
 // its own, or all in the data of one znode. The former leaves generations to be

@@ -18,12 +18,12 @@ import (
 // # What the text leaves out
 //
 // A watch fires once, and a reader that does not leave it anew hears of one
-// update only (twin no-rearm). Nor may it be relied upon across a disconnect:
+// update only (mutant no-rearm). Nor may it be relied upon across a disconnect:
 // go-zookeeper asks for its watches again "since the last zxid seen", but only
 // after the requests that were waiting. If the answer to one of these brings a later
 // zxid and the connection is lost again before the watches are asked for, the next
 // connection asks for what came later still, and nobody ever hears of the change
-// in between (twin keep-watch). A new session may begin on a server that lags behind
+// in between (mutant keep-watch). A new session may begin on a server that lags behind
 // that of the old one, so that what was read last need not be what is latest.
 //
 // # Fan-out

@@ -38,11 +38,11 @@ import (
 // reader watches it and trusts what it has read unless it is told of a change,
 // since ZooKeeper notifies before it shows newer data. That is so on one
 // connection; go-zookeeper, which asks for its watches again after what was waiting
-// for the reconnect, shows the newer data first (twin watch-trust). So the reader looks
+// for the reconnect, shows the newer data first (mutant watch-trust). So the reader looks
 // at the flag again. The paper has one updater, the leader. Of two, one that was
-// paused would go on writing into the set of the other (twin unfenced): hence the
+// paused would go on writing into the set of the other (mutant unfenced): hence the
 // check in every write. And a bad version at the end may be due to the first try of
-// the same write (twin denied-own).
+// the same write (mutant denied-own).
 //
 // When an updater dies, the configuration stays invalid until the next update
 // ends. Readers that must go on in the meantime use [CachedConfig].

@@ -33,9 +33,9 @@ type CounterOptions struct {
 //
 // Both libraries set the number without a receipt and try again after a lost
 // answer. Then a bad version may be due to one's own first attempt, and what was
-// added once is counted twice (twin double-count). Nor does the number itself
+// added once is counted twice (mutant double-count). Nor does the number itself
 // tell who has written it, once others have added to it. And a number that is
-// read without that may be one that was replaced long ago (twin stale-get).
+// read without that may be one that was replaced long ago (mutant stale-get).
 //
 // A counter must not be deleted while it is in use: its versions would begin
 // anew, and an old one would match.

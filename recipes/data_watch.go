@@ -28,19 +28,19 @@ import (
 //
 // # What the texts leave out
 //
-// The data must be read by the same request that leaves the watch (twin
+// The data must be read by the same request that leaves the watch (mutant
 // read-first). At the end of the session the watch fires with
-// zk.EventNotWatching and must be left again (twin deaf). A new session may be
-// served by a server that lags, or by a leader that was deposed (twin no-sync). A znode that was deleted and
+// zk.EventNotWatching and must be left again (mutant deaf). A new session may be
+// served by a server that lags, or by a leader that was deposed (mutant no-sync). A znode that was deleted and
 // made again begins with version 0 again, so versions do not tell states apart
-// (twin by-version).
+// (mutant by-version).
 //
 // The programmer's guide promises that watches are left again on a new connection
 // and that what was missed is told. go-zookeeper leaves them after the requests
 // that had waited for the connection: if one of these is answered, and the
 // connection is lost again before the watches are left, then the next attempt
 // claims to have seen all up to that answer, and changes before it are never
-// told (twin trusting).
+// told (mutant trusting).
 //
 // Two things no client can see: a deletion and a creation between two reads are
 // one change, and a znode that others made unreadable ends its watch in silence.

@@ -44,7 +44,7 @@ type DoubleBarrierOptions struct {
 // leave, too. One that gives up while it enters is counted no more once Enter has
 // returned; only if the connection is down just then, nobody can take its znode away
 // until it is up again or the session has ended, and to the others it is like one
-// that ended inside. Nothing keeps n participants from waiting for ever for one
+// that ended inside. Nothing keeps n participants from waiting forever for one
 // that never comes: a caller who minds gives Enter a deadline.
 //
 // # Protocol
@@ -68,7 +68,7 @@ type DoubleBarrierOptions struct {
 //
 // # What the recipe page leaves out
 //
-// On the page "ready" is a child among those that are counted (twin count-ready),
+// On the page "ready" is a child among those that are counted (mutant count-ready),
 // nothing removes it before the next round (stale-ready), it lets in whoever comes
 // while it is there (late-joiner), and it is made after a listing, when those listed
 // may be gone. Here it stays, says who is meant, and is set in one txn with the
@@ -295,7 +295,7 @@ func (d *DoubleBarrier) begin(ctx context.Context, members []string, version int
 
 // Lost returns a channel that gets one event when being inside can no longer be
 // relied on, and is then closed: the session was disconnected or has ended, or the
-// own znode was deleted. It is nil, and so blocks for ever, outside.
+// own znode was deleted. It is nil, and so blocks forever, outside.
 func (d *DoubleBarrier) Lost() <-chan zk.Event { return d.held.Lost() }
 
 // Round returns the zxid at which the round began that the client is in, the same

@@ -51,15 +51,15 @@ type ElectionOptions struct {
 //
 // The page elects again "upon receiving a notification of znode deletion" and so
 // invites to lead on that event alone; but the predecessor may have given up
-// before it was the first (twin event-leads). It does not say how to recognize
+// before it was the first (mutant event-leads). It does not say how to recognize
 // the own znode after a lost answer, nor that it may be gone: see [Lock].
 //
 // It suggests "a separate znode to acknowledge that the leader has executed the
 // leader procedure", because the first candidate need not know yet that it is
 // the first, but not how this znode ends. Written without the check, it may
-// come from a leader that was deposed meanwhile and hide the present one (twin
+// come from a leader that was deposed meanwhile and hide the present one (mutant
 // blind-ack); and without such a znode followers turn to a leader that is not
-// ready (twin no-ack).
+// ready (mutant no-ack).
 //
 // A leader can learn of its deposition too late. Whatever it changes in ZooKeeper
 // it should change in a multi with [Election.Check]; other resources should

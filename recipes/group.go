@@ -47,12 +47,12 @@ type GroupOptions struct {
 // # What the recipe page leaves out
 //
 // The page says "on a disconnect do nothing" by saying nothing; those who tidy up
-// when they are connected again make live members depart (twin flapping). After
-// the end of a session the member must join again (twin once), and must not take a
+// when they are connected again make live members depart (mutant flapping). After
+// the end of a session the member must join again (mutant once), and must not take a
 // znode for its own because it has its name: it may be another's by then, or what
-// the old session left (twin any-znode). A member's znode has no room for a GUID, its name and data being
+// the old session left (mutant any-znode). A member's znode has no room for a GUID, its name and data being
 // the user's; so the znode in _owners proves who made it, and keeps a late request
-// to leave from removing another (twin leave-by-name).
+// to leave from removing another (mutant leave-by-name).
 //
 // # Fan-out
 //

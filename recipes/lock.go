@@ -48,7 +48,7 @@ type LockOptions struct {
 // # What the recipe page leaves out
 //
 // The page does not say how to recognize one's own znode after a lost answer
-// (twin plain-create), that the own znode may be gone (no-own-check), that
+// (mutant plain-create), that the own znode may be gone (no-own-check), that
 // sequence numbers end: near 2^31 the server repeats them, so from there on
 // contenders are ordered by the zxid that created them (string-sequence), and
 // that a client can learn of the end of its session only after another has the
@@ -77,7 +77,7 @@ type LockOptions struct {
 // A Lock is for one goroutine at a time: goroutines that call it at once race. Each makes
 // an object of its own, on one connection if they like; the objects exclude each other as
 // those of different processes do, so a goroutine that locks two for the same dir waits
-// for itself for ever. The channel that Lost returns and the number that Token returns may
+// for itself forever. The channel that Lost returns and the number that Token returns may
 // be passed on.
 //
 // Its znodes have the format of go-zookeeper's Lock, so both can compete for one lock.
@@ -108,7 +108,7 @@ func (l *Lock) Unlock(ctx context.Context) error { return l.release(ctx) }
 
 // Lost returns a channel that gets one event when the lock that is held can no
 // longer be relied on, and is then closed: the session was disconnected or has
-// ended, or the znode was deleted. It is nil, and so blocks for ever, while the
+// ended, or the znode was deleted. It is nil, and so blocks forever, while the
 // lock is not held.
 func (l *Lock) Lost() <-chan zk.Event { return l.held.Lost() }
 

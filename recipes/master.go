@@ -30,9 +30,9 @@ import (
 // # What the text leaves out
 //
 // The book's master assigns in two calls: create assign/WORKER/TASK, then delete
-// tasks/TASK. If it ends between them, its successor assigns the task again (twin
+// tasks/TASK. If it ends between them, its successor assigns the task again (mutant
 // two-calls). And it has nothing against a master that was paused, or cut off, and
-// goes on after its successor has begun (twin old-master): hence the check in
+// goes on after its successor has begun (mutant old-master): hence the check in
 // step 1. It is needed wherever a decision rests on more than what its own multi
 // checks: here on whose turn it is, elsewhere on limits, priorities or a picture
 // in memory. What it costs is one small operation in a request that is made

@@ -44,10 +44,10 @@ type MonitorOptions struct {
 //
 // A lock that is held whenever one looks is not held by one holder: the watch does not
 // show each change. What is measured is the life of a znode, whose name comes once
-// (twin busy-lock). It runs from the moment when the monitor has heard of it, so that
+// (mutant busy-lock). It runs from the moment when the monitor has heard of it, so that
 // what it says is true, and the limit is met a little later than it might be. And a
 // server that lags shows holders of the past, so the last look comes after a fence
-// (twin stale-alarm).
+// (mutant stale-alarm).
 //
 // A holder whose process hangs or whose session is about to end is still a holder. The
 // monitor does not know whether a holder knows that it is one.

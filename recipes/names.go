@@ -55,9 +55,9 @@ type NamesOptions struct {
 //
 // The page says that ZooKeeper provides this directly: create is "register". It
 // does not say whose the name is when a create whose answer was lost is tried
-// again and fails because the name exists: one's own or another's (twin
+// again and fails because the name exists: one's own or another's (mutant
 // assume-own). Nor how to delete only one's own: a delete can name a version, but
-// what another has registered meanwhile has the same version, 0 (twin
+// what another has registered meanwhile has the same version, 0 (mutant
 // delete-again), and looking at its czxid before is no condition. A sequential
 // znode whose answer was lost could only be recognized by a GUID in its name,
 // which would be part of the name that is registered.

@@ -9,7 +9,7 @@ import (
 )
 
 // PatientChildrenWatch tells the names of the children of one znode once they have
-// settled, for those to whom each change means work, such as sharing out
+// settled, for clients for which each change means work, such as sharing out
 // partitions anew: the recipe of that name of Kazoo.
 //
 // # Protocol

@@ -18,7 +18,7 @@ import (
 // # What the recipe page leaves out
 //
 // The page appends the priority to the name as it is; names compare as strings,
-// so that 10 comes before 9 (twin unpadded). Here priorities are padded to five
+// so that 10 comes before 9 (mutant unpadded). Here priorities are padded to five
 // digits, which is why they are limited to 16 bits. The page demands a list that is up
 // to date whenever a watch has fired; but an event can be late, and until it comes
 // a list is out of date, too (stale-list). Here nothing is kept from call to call

@@ -69,7 +69,7 @@ type QueueOptions struct {
 //
 // # What the recipe page leaves out
 //
-// The page makes items ephemeral, so that they vanish with their producer (twin
+// The page makes items ephemeral, so that they vanish with their producer (mutant
 // ephemeral-items), and says nothing of lost answers. A put that is tried again
 // may be the second one (put-twice), and looking for the item is not enough,
 // since it may have been consumed; hence the receipt. Deleting an item again and

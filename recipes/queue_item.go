@@ -14,7 +14,7 @@ type QueueItem struct {
 	data  []byte
 	path  string // of the item
 	claim string // says that the item is claimed
-	proof string // says by whom
+	proof string // says by which client
 	owner int64  // the session that was there before the claim was made
 
 	settled bool // acknowledged, returned or lost

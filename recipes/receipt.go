@@ -28,7 +28,7 @@ func isReceipt(name string) bool { return strings.HasPrefix(name, receiptPrefix)
 // receipt as well, an ephemeral znode in dir with a name of its own, which is
 // looked for when the answer is lost. Without it the multi was not executed, as
 // long as the session that the receipt would belong to is alive. The receipt is
-// ephemeral lest a client that crashes leaves it for ever, and is deleted as soon
+// ephemeral, so that a client that crashes does not leave it forever, and is deleted as soon
 // as it has served: this costs a second write, which nobody waits for but the
 // client.
 func (s session) receipted(ctx context.Context, dir string, acl []zk.ACL, ops ...interface{}) (err error) {

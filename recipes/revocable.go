@@ -26,7 +26,7 @@ const unlock = "unlock"
 // # What the recipe page leaves out
 //
 // It says to look for "unlock" when the watch fires. The znode can say so already when
-// it is read for the first time, and then no watch will fire (twin late-revoke).
+// it is read for the first time, and then no watch will fire (mutant late-revoke).
 //
 // The page's other way is to delete the znode of a holder that does not answer, by
 // "Freaking Laser Beams": see [RevocableLock.Break] for what that costs.

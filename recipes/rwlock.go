@@ -102,14 +102,14 @@ func (l *readWrite) Znodes() []string { return append(l.read.znodes(), l.write.z
 // The page has a reader wait for "a node with a pathname starting with write- and
 // the next lowest sequence number". It must be a lower number than the own. A
 // reader that waits for any write waits for those behind it, too, which wait
-// for it (twin sibling-wait).
+// for it (mutant sibling-wait).
 //
 // It has no downgrade. A writer that takes a new read znode before it gives up
 // the write has its read behind the writers that wait, and the first of them
-// comes in (twin downgrade; CURATOR-276, CURATOR-621).
+// comes in (mutant downgrade; CURATOR-276, CURATOR-621).
 //
 // There is no upgrade: two readers that wait to become the writer wait for each
-// other for ever. Unlock, lock for writing, and look again at what was read.
+// other forever. Unlock, lock for writing, and look again at what was read.
 //
 // # Fan-out
 //

@@ -33,8 +33,8 @@ import (
 // # What the usual texts leave out
 //
 // Who counts before it creates must trust that it is alone at the gate, which it can
-// only believe (twin count-first; kazoo's Semaphore). A create that is retried after a
-// lost answer takes two leases, one of them for nobody (twin leaked-lease).
+// only believe (mutant count-first; kazoo's Semaphore). A create that is retried after a
+// lost answer takes two leases, one of them for nobody (mutant leaked-lease).
 //
 // All clients must be given the same number of leases. There is no fencing token:
 // holders that are many come in no order that a resource could check.

@@ -24,7 +24,7 @@ import (
 //
 // The book's client creates a sequential znode below tasks and, when the answer
 // is lost, cannot tell whether it did; submitting again may double the task
-// (twin submit-twice). A check for the name alone would not do, because the task
+// (mutant submit-twice). A check for the name alone would not do, because the task
 // may have been assigned before the client is back.
 //
 // A task is reported done once. It may be executed more than once: a worker may

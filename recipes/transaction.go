@@ -81,7 +81,7 @@ type TransactionOptions struct {
 //
 // The page has no znode for the decision: every site counts the votes. That is
 // enough as long as nobody fails and nobody loses patience. A site that gives up
-// on its own while the last vote arrives aborts what others commit (twin
+// on its own while the last vote arrives aborts what others commit (mutant
 // own-decision); here both have to create one znode, and one of them fails. The
 // page does not say that a site may be waited for in vain (endless-wait), nor that
 // who gives up has to abort on condition that a vote is still missing

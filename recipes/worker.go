@@ -28,7 +28,7 @@ import (
 // # What the text leaves out
 //
 // A report in two calls is repeated by another worker if this one ends between
-// them (twin two-reports). A worker that comes back with its old name would
+// them (mutant two-reports). A worker that comes back with its old name would
 // take the tasks of its former life for its own, while the master gives them to
 // others; so names never come again.
 //

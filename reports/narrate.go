@@ -164,7 +164,7 @@ func wasted(h *history.History, i int) bool {
 	return open > 0 && calls == 0 && !holds && watches
 }
 
-// committed tells what a txn did to a znode, and by whom.
+// committed tells what a txn did to a znode, and which client did it.
 func committed(e *history.Event) string {
 	what, by := "now exists", "made by "
 	switch e.Kind {

@@ -164,7 +164,7 @@ func counted(n int, what string) string {
 // meanings says what the parts of a picture are, by their classes.
 var meanings = []fact{
 	{"belief", "believes that it is the holder"}, {"operation", "operation of the recipe"}, {"call", "call to ZooKeeper"},
-	{"refused", "answered with an error"}, {"lost", "outcome unknown"}, {"stuck", "waits for ever"}, {"paused", "process stopped"}, {"cutoff", "cut off from the leader"},
+	{"refused", "answered with an error"}, {"lost", "outcome unknown"}, {"stuck", "waits forever"}, {"paused", "process stopped"}, {"cutoff", "cut off from the leader"},
 	{"connected", "connected"}, {"disconnected", "disconnected"}, {"deceived", "session ended, the client cannot know"}, {"crashed", "crashed"},
 	{"created", "znode created"}, {"changed", "new data"}, {"deleted", "znode deleted"}, {"applied", "txn applied"}, {"told", "told by a watch"}, {"wasted", "told in vain"}, {"chance", "chance that a random future fails"},
 }

@@ -163,7 +163,7 @@ func (s *spans) pauses(t *history.Trace) {
 	}
 }
 
-// waits adds who waits for ever.
+// waits adds who waits forever.
 func (s *spans) waits(h *history.History) {
 	for _, x := range h.Waiting {
 		e := history.Event{Client: x.Client}
@@ -173,6 +173,6 @@ func (s *spans) waits(h *history.History) {
 			}
 		}
 		text := "waits for " + strings.Join(x.Paths, " and ")
-		s.calls = begin(s.calls, &e, "stuck", text, client(x.Client)+": "+text+" for ever")
+		s.calls = begin(s.calls, &e, "stuck", text, client(x.Client)+": "+text+" forever")
 	}
 }

@@ -16,7 +16,7 @@ import (
 type Failure struct {
 	Report   Report
 	Doc      string // of the scenario
-	Source   string // likewise
+	Source   string // the same
 	Property string // what the checker asks for
 	Verdict  checkers.Verdict
 	History  *history.History

@@ -15,15 +15,15 @@ import (
 
 func FuzzLock(f *testing.F) { scenarios.Fuzz(f, *catalog.Named("lock/lock")) }
 
-// fuzzedTwin names the broken recipe that FuzzTwin fuzzes.
-const fuzzedTwin = "ZKSIM_FUZZ_TWIN"
+// fuzzedMutant names the mutant that FuzzMutant fuzzes.
+const fuzzedMutant = "ZKSIM_FUZZ_MUTANT"
 
-// FuzzTwin fuzzes a broken recipe, which must fail, with nothing to begin with but
+// FuzzMutant fuzzes a mutant, which must fail, with nothing to begin with but
 // the run without choices.
-func FuzzTwin(f *testing.F) {
-	name := os.Getenv(fuzzedTwin)
+func FuzzMutant(f *testing.F) {
+	name := os.Getenv(fuzzedMutant)
 	if name == "" {
-		f.Skipf("%s names no twin; TestGosFuzzerFindsATwin does", fuzzedTwin)
+		f.Skipf("%s names no mutant; TestGosFuzzerFindsATwin does", fuzzedMutant)
 	}
 	scenarios.Fuzz(bare{f}, *catalog.Named(name))
 }
@@ -105,26 +105,26 @@ func TestGosFuzzerFindsATwin(t *testing.T) {
 	}
 	dir := t.TempDir()
 	binary := filepath.Join(dir, "fuzz.test")
-	if out, err := exec.Command("go", "test", "-c", "-fuzz=FuzzTwin", "-o", binary, ".").CombinedOutput(); err != nil {
+	if out, err := exec.Command("go", "test", "-c", "-fuzz=FuzzMutant", "-o", binary, ".").CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
 	run := func(args ...string) string {
 		cmd := exec.CommandContext(t.Context(), binary, args...)
 		cmd.Dir = dir
-		cmd.Env = append(os.Environ(), fuzzedTwin+"=lock/plain-create")
+		cmd.Env = append(os.Environ(), fuzzedMutant+"=lock/plain-create")
 		out, err := cmd.CombinedOutput()
 		if err == nil {
 			t.Fatalf("%v holds:\n%s", args, out)
 		}
 		return string(out)
 	}
-	out := run("-test.run=^$", "-test.fuzz=^FuzzTwin$", "-test.fuzztime=120s", "-test.fuzzcachedir="+dir, "-test.parallel=2")
-	input := regexp.MustCompile(`testdata/fuzz/FuzzTwin/([0-9a-f]+)`).FindStringSubmatch(out)
+	out := run("-test.run=^$", "-test.fuzz=^FuzzMutant$", "-test.fuzztime=120s", "-test.fuzzcachedir="+dir, "-test.parallel=2")
+	input := regexp.MustCompile(`testdata/fuzz/FuzzMutant/([0-9a-f]+)`).FindStringSubmatch(out)
 	verdict := regexp.MustCompile(`lock/plain-create  (quiescence|tree): .*`)
 	if input == nil || !verdict.MatchString(out) {
 		t.Fatalf("no input, or no verdict:\n%s", out)
 	}
-	again := run("-test.run=^FuzzTwin$/^" + input[1] + "$")
+	again := run("-test.run=^FuzzMutant$/^" + input[1] + "$")
 	if verdict.FindString(again) != verdict.FindString(out) || !strings.Contains(again, "zksim schedule 1") {
 		t.Errorf("the input says\n%s\nand the fuzzer said\n%s", again, out)
 	}

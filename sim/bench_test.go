@@ -24,7 +24,7 @@ func BenchmarkPull(b *testing.B) {
 }
 
 // BenchmarkStep is one transition of a world in which three clients create,
-// look and delete for ever.
+// look and delete forever.
 func BenchmarkStep(b *testing.B) {
 	w := NewWorld()
 	r := &Random{}

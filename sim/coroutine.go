@@ -65,7 +65,7 @@ type killed struct{}
 // maxDeaths is how often client code may recover killed before it is given up.
 const maxDeaths = 1000
 
-// die unwinds the calling coroutine. Code that recovers and calls again for ever
+// die unwinds the calling coroutine. Code that recovers and calls again forever
 // is left where it is; its coroutine is lost.
 func (g *coroutine) die() {
 	if g.deaths++; g.deaths <= maxDeaths {

@@ -69,7 +69,7 @@ func (c *Client) Serve() { c.serve() }
 func (c *Client) Cut(drop bool) { c.cut(drop) }
 
 // Unaware reports whether the client could still believe in its session: it is
-// connected as far as it knows, or stopped, or has not yet acted on what it
+// believes to be connected, or stopped, or has not yet acted on what it
 // knows. A session that ends now ends before its owner could give up what it
 // held, which takes a longer pause or delay than a well-run client has.
 func (c *Client) Unaware() bool {

@@ -17,7 +17,7 @@ import (
 // After Burckhardt, Kothari, Musuvathi and Nagarakatte, A Randomized Scheduler
 // with Probabilistic Guarantees of Finding Bugs (ASPLOS 2010). Its bound does not
 // hold here, since the number of steps is not known beforehand, faults strike as
-// with [Random], and nobody may move for ever while others could.
+// with [Random], and nobody may move forever while others could.
 type PCT struct {
 	Random
 	ranks   uint64       // what priorities are made of

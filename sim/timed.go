@@ -149,7 +149,7 @@ func (d *Timed) happen(t Transition) Transition {
 	return t
 }
 
-// plan looks at the clients to whom the last step has done something.
+// plan looks at the clients to which the last step has done something.
 func (d *Timed) plan() {
 	w := d.world
 	for _, c := range w.touched {
@@ -238,7 +238,7 @@ func (d *Timed) vary(mean time.Duration) time.Duration {
 	x := d.next() | 1
 	zeros := bits.LeadingZeros64(x)
 	fraction := x << zeros << 1 >> 48                            // of 65536
-	log2 := time.Duration(zeros+1)<<16 - time.Duration(fraction) // -log2(x / 2^64), likewise
+	log2 := time.Duration(zeros+1)<<16 - time.Duration(fraction) // -log2(x / 2^64), too
 	const ln2 = 45426                                            // of 65536
 	return mean/2 + mean/2*(log2*ln2>>16)>>16
 }

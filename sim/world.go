@@ -109,7 +109,7 @@ type World struct {
 	looking  bool         // at a context
 	made     int          // coroutines, so far
 	members  []*Client    // all clients ever made, for reuse
-	replicas []*server    // likewise
+	replicas []*server    // the same
 
 	faultNames map[Transition]string
 

@@ -140,7 +140,7 @@ func depth(path string) int {
 	return n
 }
 
-// fresh returns a path at which there is nothing, as far as possible.
+// fresh returns a path at which there is nothing, if possible.
 func (g *generator) fresh(client int, seq bool) string {
 	parents := g.parents(client)
 	if g.chance(wantedRate) {

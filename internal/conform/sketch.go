@@ -172,7 +172,7 @@ func (s *sketch) within(path string) string {
 	return "/"
 }
 
-// upcoming is the name of the next sequential znode under z, as far as is known.
+// upcoming is the name of the next sequential znode under z, if that is known.
 func (z *znode) upcoming(prefix string) string { return fmt.Sprintf("%s%010d", prefix, z.creates) }
 
 // afterNext is a name that makes a later sequential create under z fail: making

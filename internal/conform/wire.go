@@ -94,7 +94,7 @@ func (w *wire) lost(ctx context.Context) error {
 // after a reconnect: the identities, that many, and SetWatches if there are
 // watches. Events that make up for the time without a connection come before the
 // answer to SetWatches. And a go-zookeeper (v1.0.4) that loses its connection
-// while it sends an identity hangs for ever: sendData and flushRequests both
+// while it sends an identity hangs forever: sendData and flushRequests both
 // answer the request, whose channel has room for one.
 func (w *wire) resumed(ctx context.Context, identities int, watches bool) error {
 	return w.await(ctx, func() bool {

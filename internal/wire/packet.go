@@ -22,7 +22,7 @@ type request struct {
 	model.Request
 }
 
-// parseRequest reads a packet of a client after the handshake, as far as the
+// parseRequest reads a packet of a client after the handshake, of which the
 // operation, the path and the watch.
 func parseRequest(packet []byte) (request, error) {
 	r := reader{b: packet}

@@ -10,7 +10,7 @@ type Trace struct {
 // Step is one transition.
 type Step struct {
 	Name string // as in the schedule
-	Did  string // what it did, as far as the events do not tell; a clause, or empty
+	Did  string // what it did that the events do not tell; a clause, or empty
 	Time int64  // virtual milliseconds, when it is over
 	Rows []Row  // what it has changed
 }
@@ -35,7 +35,7 @@ const Tables = int(tables)
 // Row is an entry of a table, which replaces an earlier one with the same key.
 type Row struct {
 	Table  Table
-	Client int32 // whom it is about; 0: nobody in particular
+	Client int32 // the client that it is about; 0: none
 	Key    string
 	Cells  []string // nil: the entry is gone
 }

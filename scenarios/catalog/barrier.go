@@ -41,8 +41,8 @@ func barrierRelay(f mutants.Flaw) func(p *engine.Process) {
 	}
 }
 
-// barrierTwin is a scenario of a broken barrier that must be caught.
-func barrierTwin(name string, f mutants.Flaw, s engine.Scenario) engine.Scenario {
+// barrierMutant is a scenario of a broken barrier that must be caught.
+func barrierMutant(name string, f mutants.Flaw, s engine.Scenario) engine.Scenario {
 	s.Name, s.Row, s.Caught = "barrier/"+name, int(f), []string{"barrier"}
 	s.Program, s.Rounds = barrierRelay(f), 5
 	s.Setup = []model.Request{{Op: model.OpCreate, Path: barrierPath, ACL: zk.WorldACL(zk.PermAll)}}
@@ -63,8 +63,8 @@ var barrierScenarios = []engine.Scenario{
 		Goals:  []engine.Goal{workload.GoalLostChange, workload.GoalOpened, workload.GoalHeldAgain},
 	}),
 
-	barrierTwin("release-again", mutants.ReleaseAgain, engine.Scenario{Doc: "a release whose reply was lost is repeated and opens the barrier that others hold",
+	barrierMutant("release-again", mutants.ReleaseAgain, engine.Scenario{Doc: "a release whose reply was lost is repeated and opens the barrier that others hold",
 		Source: "derived from the recipe page's delete", Faults: faults.MustParse("lose-reply=1@client=c1,op=set,nth=2"), Wakes: "lose-reply of the release"}),
-	barrierTwin("stale-wait", mutants.StaleWait, engine.Scenario{Doc: "the first look at the barrier is one into the past",
+	barrierMutant("stale-wait", mutants.StaleWait, engine.Scenario{Doc: "the first look at the barrier is one into the past",
 		Source: "derived from stale reads", Faults: faults.MustParse("stale-read=3"), Wakes: "a server that lags"}),
 }

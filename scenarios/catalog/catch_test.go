@@ -11,7 +11,7 @@ import (
 	"zksim/scenarios/workload"
 )
 
-func TestEveryTwinIsCaughtByANamedChecker(t *testing.T) {
+func TestEveryMutantIsCaughtByANamedChecker(t *testing.T) {
 	for i := range All {
 		s := &All[i]
 		if !s.Broken() {
@@ -27,8 +27,8 @@ func TestEveryTwinIsCaughtByANamedChecker(t *testing.T) {
 	}
 }
 
-// In shards every twin must be caught as well: each is a job of its own.
-func TestEveryTwinIsCaughtInEachOfFourShards(t *testing.T) {
+// In shards every mutant must be caught as well: each is a job of its own.
+func TestEveryMutantIsCaughtInEachOfFourShards(t *testing.T) {
 	for i := range All {
 		for shard := uint64(0); All[i].Broken() && shard < 4; shard++ {
 			rep, err := engine.Run(context.Background(), &All[i], engine.Options{Seeds: engine.Range{First: 1, Last: 2000}, Shard: shard, Shards: 4})
@@ -89,8 +89,8 @@ func TestCorrectLocksHoldInACrowd(t *testing.T) {
 	}
 }
 
-// onlyCaught are twins that, in some run, no other checker objects to.
-var onlyCaught = []struct{ checker, twin string }{
+// onlyCaught are mutants that, in some run, no other checker objects to.
+var onlyCaught = []struct{ checker, mutant string }{
 	{"ownership", "lock/same-session"},
 	{"belief", "lock/foreign-delete"},
 	{"fenced", "lock/no-token"},
@@ -161,7 +161,7 @@ func TestEachCheckerHasATwinThatOnlyItCatches(t *testing.T) {
 	r := engine.NewRunner()
 	defer r.Close()
 	for _, x := range onlyCaught {
-		s := Named(x.twin)
+		s := Named(x.mutant)
 		if seed := onlyCaughtBy(r, s, x.checker); seed == 0 {
 			t.Errorf("no seed at which only %s objects to %s", x.checker, s.Name)
 		} else {

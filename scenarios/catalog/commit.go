@@ -178,7 +178,7 @@ func (c participant) vote(yes bool) error {
 }
 
 // learn waits for the decision, or asks for one if that takes too long, and
-// learns it twice, as after a restart; in a brief run some do. The error zk.ErrNoNode is for those whom
+// learns it twice, as after a restart; in a brief run some do. The error zk.ErrNoNode is for those that
 // the transaction has no claim on: they have neither begun it nor voted.
 func (c participant) learn(claim bool) error {
 	var d recipes.Decision
@@ -232,8 +232,8 @@ func commitForm(name, doc string, f recipes.Form, goals ...engine.Goal) engine.S
 	return s
 }
 
-// commitTwin is a scenario of a broken transaction that must be caught.
-func commitTwin(name string, f mutants.Flaw, s engine.Scenario) engine.Scenario {
+// commitMutant is a scenario of a broken transaction that must be caught.
+func commitMutant(name string, f mutants.Flaw, s engine.Scenario) engine.Scenario {
 	s.Name, s.Row = "commit/"+name, int(f)
 	s.Program, s.Rounds = transactions(1, newBrokenTransaction(f)), 2
 	return commitScenario(s)
@@ -245,31 +245,31 @@ var commitScenarios = []engine.Scenario{
 	commitForm("coordinator", "only the coordinator watches the votes, under every fault", recipes.ByCoordinator),
 	commitForm("ephemeral-sites", "sites that fail before their vote are noticed, under every fault", recipes.EphemeralSites, goalFailedSite),
 
-	commitTwin("partial-sites", mutants.PartialSites, engine.Scenario{Doc: "the participants' znodes are made one by one",
+	commitMutant("partial-sites", mutants.PartialSites, engine.Scenario{Doc: "the participants' znodes are made one by one",
 		Source: "derived from the ZooKeeper recipes page",
 		Caught: []string{"atomicity"},
 		Wakes:  "the schedule alone"}),
-	commitTwin("blind-vote", mutants.BlindVote, engine.Scenario{Doc: "votes are written whatever the version, and changed after a lost reply",
+	commitMutant("blind-vote", mutants.BlindVote, engine.Scenario{Doc: "votes are written whatever the version, and changed after a lost reply",
 		Source: "derived from the ZooKeeper recipes page", Faults: faults.MustParse("lose-reply=2@op=set"), Clients: 2,
 		Caught: []string{"atomicity"},
 		Wakes:  "lose-reply of the vote"}),
-	commitTwin("hasty-abort", mutants.HastyAbort, engine.Scenario{Doc: "a znode without a vote is taken for a no",
+	commitMutant("hasty-abort", mutants.HastyAbort, engine.Scenario{Doc: "a znode without a vote is taken for a no",
 		Source: "derived from the ZooKeeper recipes page",
 		Caught: []string{"validity"},
 		Wakes:  "the schedule alone"}),
-	commitTwin("own-decision", mutants.OwnDecision, engine.Scenario{Doc: "who loses patience aborts without telling the others",
+	commitMutant("own-decision", mutants.OwnDecision, engine.Scenario{Doc: "who loses patience aborts without telling the others",
 		Source: "derived from the ZooKeeper recipes page",
 		Caught: []string{"atomicity"},
 		Wakes:  "the schedule alone (a timer)"}),
-	commitTwin("forget-early", mutants.ForgetEarly, engine.Scenario{Doc: "the coordinator deletes the transaction before all sites have learned the decision",
+	commitMutant("forget-early", mutants.ForgetEarly, engine.Scenario{Doc: "the coordinator deletes the transaction before all sites have learned the decision",
 		Source: "derived from presumed abort, Mohan, Lindsay and Obermarck (1986)",
 		Caught: []string{"atomicity"},
 		Wakes:  "the schedule alone"}),
-	commitTwin("endless-wait", mutants.EndlessWait, engine.Scenario{Doc: "waits for the vote of a site that has failed",
+	commitMutant("endless-wait", mutants.EndlessWait, engine.Scenario{Doc: "waits for the vote of a site that has failed",
 		Source: "derived from the ZooKeeper recipes page", Faults: faults.MustParse("crash=1"),
 		Caught: []string{"quiescence"},
 		Wakes:  "crash"}),
-	commitTwin("blind-abort", mutants.BlindAbort, engine.Scenario{Doc: "who loses patience aborts whatever the votes are by then",
+	commitMutant("blind-abort", mutants.BlindAbort, engine.Scenario{Doc: "who loses patience aborts whatever the votes are by then",
 		Source: "derived from presumed abort, Mohan, Lindsay and Obermarck (1986)",
 		Caught: []string{"validity"},
 		Wakes:  "the schedule alone (a timer)"}),

@@ -37,25 +37,25 @@ var configScenarios = []engine.Scenario{
 			{Name: "an updater that dies at work", Reached: workload.DiedUpdating}},
 	}).Without("tree"), // no znode is ephemeral
 
-	configTwin(mutants.TornConfig, engine.Scenario{Name: "config/torn-config", Doc: "values set one by one with neither flag nor multi",
+	configMutant(mutants.TornConfig, engine.Scenario{Name: "config/torn-config", Doc: "values set one by one with neither flag nor multi",
 		Source: "Junqueira and Reed, ZooKeeper (2013)", Caught: []string{"torn"}, Wakes: "the schedule alone"}),
-	configTwin(mutants.TornRead, engine.Scenario{Name: "config/torn-read", Doc: "values set in one multi and read one by one",
+	configMutant(mutants.TornRead, engine.Scenario{Name: "config/torn-read", Doc: "values set in one multi and read one by one",
 		Source: "derived from row 36", Caught: []string{"torn"}, Wakes: "the schedule alone"}),
-	configTwin(mutants.WatchTrust, engine.Scenario{Name: "config/watch-trust", Doc: "the watch on the flag is trusted after a reconnect",
+	configMutant(mutants.WatchTrust, engine.Scenario{Name: "config/watch-trust", Doc: "the watch on the flag is trusted after a reconnect",
 		Source: "ZooKeeper: Wait-free coordination for Internet-scale systems (2010), section 2.3", Servers: []int{3}, Faults: faults.MustParse("lose-request=9@op=get,path=/config/b"),
 		Caught: []string{"torn"}, Wakes: "lose-request of the last read"}),
-	configTwin(mutants.Unfenced, engine.Scenario{Name: "config/unfenced", Doc: "an update goes on when another has begun",
+	configMutant(mutants.Unfenced, engine.Scenario{Name: "config/unfenced", Doc: "an update goes on when another has begun",
 		Source: "derived from row 9", Caught: []string{"torn"}, Wakes: "the schedule alone"}),
-	configTwin(mutants.NoRearm, engine.Scenario{Name: "config/no-rearm", Doc: "a cached reader leaves its watch once",
+	configMutant(mutants.NoRearm, engine.Scenario{Name: "config/no-rearm", Doc: "a cached reader leaves its watch once",
 		Source: "derived from one-shot watches", Caught: []string{"quiescence"}, Wakes: "the schedule alone"}),
-	configTwin(mutants.StaleConfig, engine.Scenario{Name: "config/no-sync", Doc: "the set is read without a sync",
+	configMutant(mutants.StaleConfig, engine.Scenario{Name: "config/no-sync", Doc: "the set is read without a sync",
 		Source: "derived from stale reads", Servers: []int{3}, Faults: faults.MustParse("stale-read=3"),
 		Caught: []string{"recency"}, Wakes: "a server that lags"}),
-	configTwin(mutants.KeepWatch, engine.Scenario{Name: "config/keep-watch", Doc: "a cached reader relies on its watch across disconnects",
+	configMutant(mutants.KeepWatch, engine.Scenario{Name: "config/keep-watch", Doc: "a cached reader relies on its watch across disconnects",
 		Source: "go-zookeeper conn.go, sendSetWatches", Clients: 8, Servers: []int{1},
 		Faults: faults.MustParse("disconnect=30 lose-request=30@op=setWatches"),
 		Caught: []string{"quiescence"}, Wakes: "two disconnects while others use the connection"}),
-	configTwin(mutants.DeniedOwn, engine.Scenario{Name: "config/denied-own", Doc: "a bad version after a lost reply is taken for another update",
+	configMutant(mutants.DeniedOwn, engine.Scenario{Name: "config/denied-own", Doc: "a bad version after a lost reply is taken for another update",
 		Source: "derived from row 28", Faults: faults.MustParse("lose-reply=2@op=set"),
 		Caught: []string{"conflict"}, Wakes: "lose-reply of the last write"}),
 }
@@ -67,8 +67,8 @@ func configScenario(s engine.Scenario) engine.Scenario {
 	return s
 }
 
-// configTwin is a scenario of a broken configuration that must be caught.
-func configTwin(f mutants.Flaw, s engine.Scenario) engine.Scenario {
+// configMutant is a scenario of a broken configuration that must be caught.
+func configMutant(f mutants.Flaw, s engine.Scenario) engine.Scenario {
 	s.Row = int(f)
 	s.Setup = makeZnodes(workload.ConfigDir, "ready", workload.ConfigDir+"/a", "0/2", workload.ConfigDir+"/b", "0/2")
 	newConfig := newBrokenConfig(f)

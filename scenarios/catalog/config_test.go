@@ -9,10 +9,10 @@ import (
 	"zksim/scenarios/engine"
 )
 
-// These twins are caught because of their flaw and nothing else: without it they
+// These mutants are caught because of their flaw and nothing else: without it they
 // hold under the same faults.
-func TestTwinsOfSharedDataHoldWithoutTheirFlaw(t *testing.T) {
-	without := map[string]func(mutants.Flaw, engine.Scenario) engine.Scenario{"config": configTwin, "counter": counterTwin, "names": namesTwin}
+func TestMutantsOfSharedDataHoldWithoutTheirFlaw(t *testing.T) {
+	without := map[string]func(mutants.Flaw, engine.Scenario) engine.Scenario{"config": configMutant, "counter": counterMutant, "names": namesMutant}
 	for _, s := range All {
 		recipe, _, _ := strings.Cut(s.Name, "/")
 		if without[recipe] == nil || !s.Broken() {

@@ -86,8 +86,8 @@ func counterScenario(s engine.Scenario) engine.Scenario {
 	return s
 }
 
-// counterTwin is a scenario of a broken counter that must be caught.
-func counterTwin(f mutants.Flaw, s engine.Scenario) engine.Scenario {
+// counterMutant is a scenario of a broken counter that must be caught.
+func counterMutant(f mutants.Flaw, s engine.Scenario) engine.Scenario {
 	s.Row, s.Caught = int(f), []string{"counter"}
 	s.Rounds, s.Program = 2, countRounds(func(p *engine.Process) counter { return mutants.NewCounter(p.Conn, p.Env, p.Path(counterPath), f) })
 	s.Setup = makeZnodes(counterPath, "")
@@ -109,11 +109,11 @@ var counterScenarios = []engine.Scenario{
 				Reached: workload.Answered("cas", func(e *history.Event) bool { return e.Err == nil && e.Value == 0 })}},
 	}),
 
-	counterTwin(mutants.DoubleCount, engine.Scenario{Name: "counter/double-count",
+	counterMutant(mutants.DoubleCount, engine.Scenario{Name: "counter/double-count",
 		Doc:    "a bad version after a lost reply is taken for somebody else's update",
 		Source: "kazoo Counter, Curator DistributedAtomicLong", Faults: faults.MustParse("lose-reply=2"),
 		Wakes: "lose-reply of the set"}),
-	counterTwin(mutants.StaleGet, engine.Scenario{Name: "counter/stale-get", Doc: "the number is read without a sync",
+	counterMutant(mutants.StaleGet, engine.Scenario{Name: "counter/stale-get", Doc: "the number is read without a sync",
 		Source: "derived from stale reads", Servers: []int{3}, Faults: faults.MustParse("stale-read=3"),
 		Wakes: "a server that lags"}),
 }

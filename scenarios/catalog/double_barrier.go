@@ -25,8 +25,8 @@ func newBrokenDoubleBarrier(f mutants.Flaw) func(p *engine.Process, n int) workl
 	}
 }
 
-// doubleBarrierTwin is a scenario of a broken double barrier that must be caught.
-func doubleBarrierTwin(name string, f mutants.Flaw, s engine.Scenario, m workload.Meeting) engine.Scenario {
+// doubleBarrierMutant is a scenario of a broken double barrier that must be caught.
+func doubleBarrierMutant(name string, f mutants.Flaw, s engine.Scenario, m workload.Meeting) engine.Scenario {
 	s.Name, s.Row = "double-barrier/"+name, int(f)
 	for _, path := range []string{doubleBarrierDir, doubleBarrierDir + "/ready"} {
 		s.Setup = append(s.Setup, model.Request{Op: model.OpCreate, Path: path, ACL: zk.WorldACL(zk.PermAll)})

@@ -32,32 +32,32 @@ var doubleBarrierScenarios = slices.Concat(
 		}, workload.Meeting{More: 1, Enter: workload.Limited, Leave: workload.Unlimited, Stay: 2,
 			NewBarrier: newDoubleBarrier(recipes.LeaveSequential)}),
 
-		doubleBarrierTwin("count-ready", mutants.CountReady, engine.Scenario{Rounds: 1, Doc: "the znode ready is counted as a member",
+		doubleBarrierMutant("count-ready", mutants.CountReady, engine.Scenario{Rounds: 1, Doc: "the znode ready is counted as a member",
 			Source: "Netflix/curator#99", Wakes: "the schedule alone",
 			Caught: []string{"entry"}}, workload.Meeting{}),
-		doubleBarrierTwin("stale-ready", mutants.StaleReady, engine.Scenario{Rounds: 2, Doc: "nothing removes the mark of the round before",
+		doubleBarrierMutant("stale-ready", mutants.StaleReady, engine.Scenario{Rounds: 2, Doc: "nothing removes the mark of the round before",
 			Source: "ZooKeeper recipes page", Wakes: "a second round",
 			Caught: []string{"entry"}}, workload.Meeting{}),
-		doubleBarrierTwin("count-only", mutants.CountOnly, engine.Scenario{Rounds: 1, Doc: "members are counted, and a quick one has left before a slow one has counted",
+		doubleBarrierMutant("count-only", mutants.CountOnly, engine.Scenario{Rounds: 1, Doc: "members are counted, and a quick one has left before a slow one has counted",
 			Source: "ZOOKEEPER-1011, the tutorial", Wakes: "the schedule alone",
 			Caught: []string{"quiescence"}}, workload.Meeting{Enter: workload.Unlimited}),
-		doubleBarrierTwin("timeout-stays", mutants.TimeoutStays, engine.Scenario{Rounds: 2, Doc: "an Enter that has timed out leaves its znode, which is counted",
+		doubleBarrierMutant("timeout-stays", mutants.TimeoutStays, engine.Scenario{Rounds: 2, Doc: "an Enter that has timed out leaves its znode, which is counted",
 			Source: "CURATOR-80, CURATOR-318", Wakes: "a timer",
 			Caught: []string{"entry"}}, workload.Meeting{}),
-		doubleBarrierTwin("leave-once", mutants.LeaveOnce, engine.Scenario{Rounds: 1, Doc: "who leaves does not look again after what it waited for is gone",
+		doubleBarrierMutant("leave-once", mutants.LeaveOnce, engine.Scenario{Rounds: 1, Doc: "who leaves does not look again after what it waited for is gone",
 			Source: "derived from the recipe page", Wakes: "the schedule alone",
 			Caught: []string{"exit"}}, workload.Meeting{}),
-		doubleBarrierTwin("late-joiner", mutants.LateJoiner, engine.Scenario{Rounds: 1, Doc: "whoever comes while a round is on is let in",
+		doubleBarrierMutant("late-joiner", mutants.LateJoiner, engine.Scenario{Rounds: 1, Doc: "whoever comes while a round is on is let in",
 			Source: "ZooKeeper recipes page", Wakes: "more clients than participants",
 			Caught: []string{"rounds"}}, workload.Meeting{More: 1}),
-		doubleBarrierTwin("wait-gone", mutants.WaitGone, engine.Scenario{Rounds: 2, Doc: "who waits does not notice that its session and its znode have ended",
+		doubleBarrierMutant("wait-gone", mutants.WaitGone, engine.Scenario{Rounds: 2, Doc: "who waits does not notice that its session and its znode have ended",
 			Source: "derived from go-zookeeper's silent new sessions", Faults: faults.MustParse("learn-late=1"), Wakes: "expire", SafetySteps: 60,
 			Caught: []string{"gather"}}, workload.Meeting{}),
 	},
 )
 
 // leavingScenarios are those of one way to leave: under every fault, with clients that
-// give up, and with clients that wait for ever, where all of them must get
+// give up, and with clients that wait forever, where all of them must get
 // through all rounds.
 func leavingScenarios(name string, how recipes.Leaving, doc string) []engine.Scenario {
 	return []engine.Scenario{

@@ -63,8 +63,8 @@ func TestTheFanOutOfLeaving(t *testing.T) {
 	}
 }
 
-// Without their flaws the twins are correct under the faults that wake the flaws.
-func TestTwinsOfBarriersHoldWithoutTheirFlaws(t *testing.T) {
+// Without their flaws the mutants are correct under the faults that wake the flaws.
+func TestMutantsOfBarriersHoldWithoutTheirFlaws(t *testing.T) {
 	var sound []engine.Scenario
 	for _, s := range barrierScenarios {
 		if s.Broken() {
@@ -82,7 +82,7 @@ func TestTwinsOfBarriersHoldWithoutTheirFlaws(t *testing.T) {
 		{"", 1, workload.Meeting{More: 1}},
 		{"learn-late=1", 2, workload.Meeting{}},
 	} {
-		sound = append(sound, doubleBarrierTwin("sound", 0, engine.Scenario{Rounds: x.rounds, Faults: faults.MustParse(x.faults), SafetySteps: 60}, x.m))
+		sound = append(sound, doubleBarrierMutant("sound", 0, engine.Scenario{Rounds: x.rounds, Faults: faults.MustParse(x.faults), SafetySteps: 60}, x.m))
 	}
 	for i := range sound {
 		rep, err := engine.Run(context.Background(), &sound[i], engine.Options{Seeds: engine.Range{First: 1, Last: 1000}})

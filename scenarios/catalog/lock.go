@@ -38,8 +38,8 @@ func lockScenario(s engine.Scenario) engine.Scenario {
 	return workload.WithDefaults(s, 3)
 }
 
-// twin is a scenario of a broken lock that must be caught.
-func twin(name string, f mutants.Flaw, s engine.Scenario) engine.Scenario {
+// mutant is a scenario of a broken lock that must be caught.
+func mutant(name string, f mutants.Flaw, s engine.Scenario) engine.Scenario {
 	s.Name, s.Row = "lock/"+name, int(f)
 	if s.Program == nil {
 		s.Program, s.Rounds = workload.LockRounds(newBroken(f)), 2

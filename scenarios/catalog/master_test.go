@@ -13,9 +13,9 @@ import (
 	"zksim/scenarios/workload"
 )
 
-// Twins are caught for their flaw and nothing else: without it their code holds
+// Mutants are caught for their flaw and nothing else: without it their code holds
 // under the same faults.
-func TestTwinsOfElectionsAndPoolsHoldWithoutTheirFlaw(t *testing.T) {
+func TestMutantsOfElectionsAndPoolsHoldWithoutTheirFlaw(t *testing.T) {
 	for i := range All {
 		s := All[i]
 		switch {

@@ -104,8 +104,8 @@ func namesScenario(s engine.Scenario) engine.Scenario {
 	return s
 }
 
-// namesTwin is a scenario of a broken name service that must be caught.
-func namesTwin(f mutants.Flaw, s engine.Scenario) engine.Scenario {
+// namesMutant is a scenario of a broken name service that must be caught.
+func namesMutant(f mutants.Flaw, s engine.Scenario) engine.Scenario {
 	s.Row, s.Caught = int(f), []string{"names"}
 	s.Rounds, s.Program = 3, nameRounds(func(p *engine.Process) names { return mutants.NewNames(p.Conn, p.Env, p.Path(namesDir), f) })
 	return namesScenario(s)
@@ -127,11 +127,11 @@ var namesScenarios = []engine.Scenario{
 				Reached: workload.Answered("unregister", func(e *history.Event) bool { return e.Err == context.Canceled })}},
 	}),
 
-	namesTwin(mutants.AssumeOwn, engine.Scenario{Name: "names/assume-own",
+	namesMutant(mutants.AssumeOwn, engine.Scenario{Name: "names/assume-own",
 		Doc:    "a name that exists after a lost request is taken for the own",
 		Source: "derived from retries of create that ignore \"node exists\"", Faults: faults.MustParse("lose-request=2"),
 		Wakes: "lose-request of the create"}),
-	namesTwin(mutants.DeleteAgain, engine.Scenario{Name: "names/delete-again",
+	namesMutant(mutants.DeleteAgain, engine.Scenario{Name: "names/delete-again",
 		Doc:    "a delete by version is tried again after a lost reply and hits another's name",
 		Source: "derived from zk-ruby#34", Faults: faults.MustParse("lose-reply=2"),
 		Wakes: "lose-reply of the delete"}),

@@ -17,7 +17,7 @@ func init() {
 }
 
 // exhaust judges a scenario by all schedules: one that must hold with at most one fault
-// and by the checkers that need no order of events, as far as it comes in half a minute
+// and by the checkers that need no order of events, with what half a minute allows
 // but at least without faults, a broken one by those that must find its flaw.
 func exhaust(t *testing.T, s *engine.Scenario, _ uint64) []string {
 	x, wanted, most, limit := *s, prove.OfState, 1, 30*time.Second

@@ -29,7 +29,7 @@ type promelaModel struct {
 	flaws   []promelaFlaw
 }
 
-// promelaFlaw is a flaw of a model: the macro, which is the name of the twin, and
+// promelaFlaw is a flaw of a model: the macro, which is the name of the mutant, and
 // the bounds within which spin finds it.
 type promelaFlaw struct {
 	macro, bounds string
@@ -48,7 +48,7 @@ var promelaModels = []promelaModel{
 		{macro: "IGNORE_EXISTS", bounds: "-DN=2"},
 	}},
 	{"double_barrier", workload.BaseDoubleBarrier(engine.Scenario{Rounds: 1,
-		Setup: doubleBarrierTwin("", 0, engine.Scenario{}, workload.Meeting{}).Setup},
+		Setup: doubleBarrierMutant("", 0, engine.Scenario{}, workload.Meeting{}).Setup},
 		workload.Meeting{Stay: 1, Enter: workload.Limited, Leave: workload.Unlimited,
 			NewBarrier: newDoubleBarrier(recipes.LeaveLowest)}),
 		[]promelaFlaw{
@@ -81,7 +81,7 @@ var promelaBounds = []struct {
 type OurSearch struct {
 	Name  string
 	Judge func(t *testing.T, s *engine.Scenario, seeds uint64) []string
-	// Bounded is set if broken recipes are to be searched within the bounds of spin.
+	// Bounded is set if mutants are to be searched within the bounds of spin.
 	Bounded bool
 }
 
@@ -142,7 +142,7 @@ func TestSpinAndOurSearchesAgree(t *testing.T) {
 	}
 }
 
-// within returns a broken recipe's scenario in the bounds of a model.
+// within returns a mutant's scenario in the bounds of a model.
 func within(t *testing.T, s *engine.Scenario, bounds string) *engine.Scenario {
 	t.Helper()
 	macro := map[string]int{}

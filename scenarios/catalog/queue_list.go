@@ -50,55 +50,55 @@ var queueScenarios = append([]engine.Scenario{
 		Program: workload.HandOver(newQueue(recipes.QueueOptions{})), Faults: faults.Contract(), // one item ends no sequence
 		Goals: []engine.Goal{workload.GoalReleased, workload.GoalAgain},
 	}),
-}, queueTwins(newBrokenQueue)...)
+}, queueMutants(newBrokenQueue)...)
 
-// queueTwins are the broken queues, each made by newQueue.
-func queueTwins(newQueue func(mutants.Flaw) func(*engine.Process) workload.Consumer) []engine.Scenario {
-	twin := func(f mutants.Flaw, program func(newQueue func(*engine.Process) workload.Consumer) func(*engine.Process), s engine.Scenario) engine.Scenario {
+// queueMutants are the broken queues, each made by newQueue.
+func queueMutants(newQueue func(mutants.Flaw) func(*engine.Process) workload.Consumer) []engine.Scenario {
+	mutant := func(f mutants.Flaw, program func(newQueue func(*engine.Process) workload.Consumer) func(*engine.Process), s engine.Scenario) engine.Scenario {
 		s.Row, s.Program = int(f), program(newQueue(f))
 		return queueScenario(s)
 	}
 	return []engine.Scenario{
-		twin(mutants.EphemeralItems, takeSome, engine.Scenario{Name: "queue/ephemeral-items", Rounds: 2,
+		mutant(mutants.EphemeralItems, takeSome, engine.Scenario{Name: "queue/ephemeral-items", Rounds: 2,
 			Doc:    "items are ephemeral and go with their producer",
 			Source: "ZooKeeper recipes page, Queues", Faults: faults.MustParse("disconnect=2 expire=2 learn-late=2"),
 			Caught: []string{"lost-item"}, Wakes: "expire"}),
-		twin(mutants.DeleteLost, takeSome, engine.Scenario{Name: "queue/delete-lost", Rounds: 2,
+		mutant(mutants.DeleteLost, takeSome, engine.Scenario{Name: "queue/delete-lost", Rounds: 2,
 			Doc:    "that an item is gone at the second delete is taken for somebody else's doing",
 			Source: "kazoo Queue.get, Curator SimpleDistributedQueue, Apache DistributedQueue", Faults: faults.MustParse("lose-reply=3"),
 			Caught: []string{"lost-item"}, Wakes: "lose-reply of the delete"}),
-		twin(mutants.PutTwice, takeSome, engine.Scenario{Name: "queue/put-twice", Rounds: 2,
+		mutant(mutants.PutTwice, takeSome, engine.Scenario{Name: "queue/put-twice", Rounds: 2,
 			Doc:    "a put is tried again when its reply was lost",
 			Source: "kazoo Queue.put", Faults: faults.MustParse("lose-reply=2"),
 			Caught: []string{"doubled-item"}, Wakes: "lose-reply"}),
-		twin(mutants.AckUnchecked, claimSome, engine.Scenario{Name: "queue/ack-unchecked", Rounds: 2,
+		mutant(mutants.AckUnchecked, claimSome, engine.Scenario{Name: "queue/ack-unchecked", Rounds: 2,
 			Doc:    "an item is acknowledged without a look at the claim",
 			Source: "CURATOR-605", Faults: faults.MustParse("pause=2 learn-late=2"),
 			Caught: []string{"doubled-effect"}, Wakes: "a pause beyond the session's timeout (learn-late)"}),
-		twin(mutants.BlindWait, feedTakers, engine.Scenario{Name: "queue/blind-wait", Rounds: 2,
+		mutant(mutants.BlindWait, feedTakers, engine.Scenario{Name: "queue/blind-wait", Rounds: 2,
 			Doc:    "a consumer waits although the listing that left the watch shows an item",
 			Source: "derived from ignore-exists",
 			Caught: []string{"quiescence"}, Wakes: "the schedule alone"}),
-		twin(mutants.GUIDSort, takeSome, engine.Scenario{Name: "queue/guid-sort", Rounds: 2,
+		mutant(mutants.GUIDSort, takeSome, engine.Scenario{Name: "queue/guid-sort", Rounds: 2,
 			Doc:    "items sorted by whole name, and so by GUID",
 			Source: "derived from name-sort",
 			Caught: []string{"fifo"}, Wakes: "the schedule alone"}),
-		twin(mutants.CancelTake, takeSome, engine.Scenario{Name: "queue/cancel-take", Rounds: 2,
+		mutant(mutants.CancelTake, takeSome, engine.Scenario{Name: "queue/cancel-take", Rounds: 2,
 			Doc:    "on a cancelled context the item that was perhaps removed is forgotten",
 			Source: "derived from cancel-leak", Faults: faults.MustParse("cancel=9 lose-reply=9@op=multi"),
 			Caught: []string{"lost-item"}, Wakes: "cancel with lose-reply"}),
-		twin(mutants.ItemsOnly, workload.HandOver, engine.Scenario{Name: "queue/items-only",
+		mutant(mutants.ItemsOnly, workload.HandOver, engine.Scenario{Name: "queue/items-only",
 			Doc:    "a consumer that waits hears nothing of a claim that is given up",
 			Source: "derived from Curator's queues",
 			Caught: []string{"quiescence"}, Wakes: "the schedule alone"}),
-		twin(mutants.StaleTake, workload.Poll, engine.Scenario{Name: "queue/stale-take", Rounds: 4,
+		mutant(mutants.StaleTake, workload.Poll, engine.Scenario{Name: "queue/stale-take", Rounds: 4,
 			Doc:    "the queue is called empty by a server that lags",
 			Source: "derived from stale reads", Clients: 2, Servers: []int{3}, Faults: faults.MustParse("stale-read=3"),
 			Caught: []string{"fifo"}, Wakes: "a server that lags"}),
 	}
 }
 
-// The programs of the twins. More is put than taken, lest a loss show as
+// The programs of the mutants. More is put than taken, so that a loss does not show as
 // somebody's waiting.
 func takeSome(newQueue func(*engine.Process) workload.Consumer) func(*engine.Process) {
 	return workload.Exchange(1, false, newQueue)
@@ -122,10 +122,10 @@ var priorityQueueScenarios = append([]engine.Scenario{
 		Rounds: 2, Program: workload.Exchange(0, true, newPriorityQueue), Faults: exchangeFaults,
 		Goals: []engine.Goal{workload.GoalLostAck, workload.GoalClaimLost},
 	}),
-}, priorityTwins(newBrokenPriorityQueue)...)
+}, priorityMutants(newBrokenPriorityQueue)...)
 
-// priorityTwins are the broken priority queues, each made by newQueue.
-func priorityTwins(newQueue func(mutants.Flaw) func(*engine.Process) workload.Consumer) []engine.Scenario {
+// priorityMutants are the broken priority queues, each made by newQueue.
+func priorityMutants(newQueue func(mutants.Flaw) func(*engine.Process) workload.Consumer) []engine.Scenario {
 	return []engine.Scenario{
 		priorityScenario(engine.Scenario{Name: "priority-queue/stale-list", Row: int(mutants.StaleList),
 			Doc:    "a list of items is used to its end while better ones come",

@@ -11,13 +11,13 @@ import (
 	"zksim/scenarios/workload"
 )
 
-// A twin is caught because of its flaw alone: without it, what is left of it
+// A mutant is caught because of its flaw alone: without it, what is left of it
 // holds under the same faults.
 func TestQueuesWithoutTheirFlawsHold(t *testing.T) {
 	healthy := func(f func(mutants.Flaw) func(*engine.Process) workload.Consumer) func(mutants.Flaw) func(*engine.Process) workload.Consumer {
 		return func(mutants.Flaw) func(*engine.Process) workload.Consumer { return f(0) }
 	}
-	for _, s := range append(queueTwins(healthy(newBrokenQueue)), priorityTwins(healthy(newBrokenPriorityQueue))...) {
+	for _, s := range append(queueMutants(healthy(newBrokenQueue)), priorityMutants(healthy(newBrokenPriorityQueue))...) {
 		s.Caught = nil
 		rep, err := engine.Run(context.Background(), &s, engine.Options{Seeds: engine.Range{First: 1, Last: 500}})
 		if err != nil || !unharmed(rep) {

@@ -106,7 +106,7 @@ func drawnRun(t *rapid.T, r *engine.Runner, s *engine.Scenario) engine.Result {
 	return res
 }
 
-func TestRapidFindsBrokenTwinsAndShrinksTheirSchedules(t *testing.T) {
+func TestRapidFindsBrokenMutantsAndShrinksTheirSchedules(t *testing.T) {
 	setRapid(t, map[string]string{"checks": "60000", "seed": "1", "nofailfile": "true", "shrinktime": "3s"})
 	for _, name := range []string{"plain-create", "ignore-exists", "name-sort", "leak-on-error", "keep-held",
 		"cancel-leak", "watch-only", "wedged", "same-session"} {

@@ -19,7 +19,7 @@ func scheduleFile(name string) string {
 	return filepath.Join("testdata", "schedules", strings.ReplaceAll(name, "/", ".")+".txt")
 }
 
-// rewriteSchedule finds the lowest seed that catches a twin and writes its
+// rewriteSchedule finds the lowest seed that catches a mutant and writes its
 // schedule, shortened.
 func rewriteSchedule(t *testing.T, r *engine.Runner, s *engine.Scenario) {
 	t.Helper()
@@ -45,7 +45,7 @@ func rewriteSchedule(t *testing.T, r *engine.Runner, s *engine.Scenario) {
 	t.Errorf("%s is not caught", s.Name)
 }
 
-func TestACommittedScheduleCatchesEveryTwin(t *testing.T) {
+func TestACommittedScheduleCatchesEveryMutant(t *testing.T) {
 	r := engine.NewRunner()
 	defer r.Close()
 	for i := range All {
@@ -81,25 +81,25 @@ func TestACommittedScheduleCatchesEveryTwin(t *testing.T) {
 	}
 }
 
-func TestCommittedSchedulesAreThoseOfTheTwins(t *testing.T) {
+func TestCommittedSchedulesAreThoseOfTheMutants(t *testing.T) {
 	files, err := filepath.Glob(scheduleFile("*"))
 	if err != nil {
 		t.Fatal(err)
 	}
 	known := map[string]bool{}
-	twins := 0
+	mutants := 0
 	for _, s := range All {
 		if s.Broken() {
 			known[scheduleFile(s.Name)] = true
-			twins++
+			mutants++
 		}
 	}
-	if twins < 17 {
-		t.Errorf("%d twins, want rows 1 to 14 of the museum and three more", twins)
+	if mutants < 17 {
+		t.Errorf("%d mutants, want rows 1 to 14 of the museum and three more", mutants)
 	}
 	for _, file := range files {
 		if !known[file] {
-			t.Errorf("%s is of no twin", file)
+			t.Errorf("%s is of no mutant", file)
 		}
 	}
 }

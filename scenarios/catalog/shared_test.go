@@ -9,8 +9,8 @@ import (
 	"zksim/scenarios/workload"
 )
 
-// A twin is a control only if it is caught because of its flaw.
-func TestTwinsOfSharedLocksHoldWithoutTheirFlaws(t *testing.T) {
+// A mutant is a control only if it is caught because of its flaw.
+func TestMutantsOfSharedLocksHoldWithoutTheirFlaws(t *testing.T) {
 	for name, program := range map[string]func(p *engine.Process){
 		"rwlock/sibling-wait":    workload.SharedRounds(newBrokenRW(0)),
 		"rwlock/downgrade":       workload.SharedRounds(newBrokenRW(0)),

@@ -26,25 +26,25 @@ var (
 			Source: "Kazoo, PatientChildrenWatch",
 			Rounds: 3, Program: workload.WatchAndWrite(patientWatch)}),
 
-		watchTwin("no-sync", mutants.NoSync, engine.Scenario{Doc: "reads in a new session without a sync",
+		watchMutant("no-sync", mutants.NoSync, engine.Scenario{Doc: "reads in a new session without a sync",
 			Source: "derived from go-zookeeper, which forgets the last zxid with the session", Servers: []int{3},
 			Faults: faults.MustParse("learn-late=20@client=c1 failover=20@client=c1"), Rounds: 40,
 			Program: workload.WatchTheOthers(brokenWatch(mutants.NoSync, workload.WatchItem)), Clients: 6, SafetySteps: 700,
 			Caught: []string{"monotone"},
 			Wakes:  "expire, then a server that lags"}),
-		watchTwin("read-first", mutants.ReadFirst, engine.Scenario{Doc: "reads, and then leaves the watch by another request",
+		watchMutant("read-first", mutants.ReadFirst, engine.Scenario{Doc: "reads, and then leaves the watch by another request",
 			Source: "derived from museum row 3",
 			Caught: []string{"convergence"},
 			Wakes:  "the schedule alone"}),
-		watchTwin("deaf", mutants.Deaf, engine.Scenario{Doc: "ignores the event that ends a watch with its session",
+		watchMutant("deaf", mutants.Deaf, engine.Scenario{Doc: "ignores the event that ends a watch with its session",
 			Source: "kazoo PR 170, twitter commons#20", Faults: faults.MustParse("disconnect=2 expire=2 learn-late=2"),
 			Caught: []string{"convergence"},
 			Wakes:  "expire"}),
-		watchTwin("by-version", mutants.ByVersion, engine.Scenario{Doc: "tells states apart by their versions",
+		watchMutant("by-version", mutants.ByVersion, engine.Scenario{Doc: "tells states apart by their versions",
 			Source: "derived from the restart of versions",
 			Caught: []string{"convergence"},
 			Wakes:  "the schedule alone"}),
-		watchTwin("trusting", mutants.Trusting, engine.Scenario{Doc: "does not read again after the loss of the connection",
+		watchMutant("trusting", mutants.Trusting, engine.Scenario{Doc: "does not read again after the loss of the connection",
 			Source: "derived from go-zookeeper, whose SetWatches goes to the back of the queue", Faults: faults.MustParse("disconnect=60@client=c1"), Clients: 2, Servers: []int{3}, SafetySteps: 700,
 			Rounds: 4, Program: watchAtWork(mutants.Trusting),
 			Caught: []string{"convergence"},
@@ -52,8 +52,8 @@ var (
 	}
 )
 
-// watchTwin is a scenario of a broken watcher that must be caught.
-func watchTwin(name string, f mutants.Flaw, s engine.Scenario) engine.Scenario {
+// watchMutant is a scenario of a broken watcher that must be caught.
+func watchMutant(name string, f mutants.Flaw, s engine.Scenario) engine.Scenario {
 	s.Name, s.Row = "watch/"+name, int(f)
 	if s.Program == nil {
 		s.Rounds, s.Program = 3, workload.WatchAndWrite(brokenWatch(f, workload.WatchItem))

@@ -9,14 +9,14 @@ import (
 	"zksim/scenarios/workload"
 )
 
-// The twins are caught because of their flaws: without them they hold.
+// The mutants are caught because of their flaws: without them they hold.
 func TestWatchersAndGroupsWithoutTheirFlawsHold(t *testing.T) {
 	last := uint64(1000)
 	if testing.Short() {
 		last = 200
 	}
 	for _, x := range []struct {
-		twin    string
+		mutant    string
 		program func(p *engine.Process)
 	}{
 		{"watch/no-sync", workload.WatchTheOthers(brokenWatch(0, workload.WatchItem))},
@@ -30,7 +30,7 @@ func TestWatchersAndGroupsWithoutTheirFlawsHold(t *testing.T) {
 		{"members/leave-by-name", workload.InGroup(newBrokenGroup(0), workload.ComeAndGo)},
 		{"members/forgetful", workload.InGroup(newBrokenGroup(0), workload.StayInGroup)},
 	} {
-		s := *Named(x.twin)
+		s := *Named(x.mutant)
 		s.Program, s.Caught = x.program, nil
 		rep, err := engine.Run(context.Background(), &s, engine.Options{Seeds: engine.Range{First: 1, Last: last}})
 		if err != nil || !unharmed(rep) {

@@ -54,11 +54,11 @@ type Scenario struct {
 	// word must be one that a checker knows, see [checkers.Needs], so that none is misspelled.
 	Words []string
 
-	// Caught names the checkers that are to find the flaw of a broken recipe:
+	// Caught names the checkers that are to find the flaw of a mutant:
 	// the scenario succeeds when one of them does. Empty: everything must hold.
 	Caught []string
-	Row    int    // of a broken recipe: its number in docs/museum.md
-	Wakes  string // likewise: which faults or orders of events wake the bug
+	Row    int    // of a mutant: its number in docs/museum.md
+	Wakes  string // also: which faults or orders of events wake the bug
 
 	// SafetySteps and MaxSteps are as in sim.Config. A run with more clients or rounds than
 	// these may have more steps than MaxSteps, in proportion, up to 1,048,576.

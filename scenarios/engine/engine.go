@@ -67,9 +67,9 @@ type Status uint8
 // The outcomes, and what they mean for the exit status of a tool.
 const (
 	Held             Status = iota // everything held
-	Caught                         // a broken recipe was caught as it should be
+	Caught                         // a mutant was caught as it should be
 	Violation                      // something that must hold does not
-	Escaped                        // a broken recipe was not caught
+	Escaped                        // a mutant was not caught
 	Inconclusive                   // a judge could not decide, or what must happen for that never did
 	Nondeterministic               // one seed, two different runs
 	Misused                        // client code has left the simulator, see sim.Misuse
@@ -329,7 +329,7 @@ func FirstDifference(a, b []uint64) int {
 }
 
 // Catches reports whether a verdict is that of a checker that must find the flaw
-// of the broken recipe.
+// of the mutant.
 func (s *Scenario) Catches(v checkers.Verdict) bool {
 	return v.Level == checkers.Violated && slices.Contains(s.Caught, v.Checker)
 }

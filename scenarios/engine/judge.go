@@ -7,7 +7,7 @@ import (
 	"zksim/model/history"
 )
 
-// Judge returns the verdict on a run. That a broken recipe is caught by the
+// Judge returns the verdict on a run. That a mutant is caught by the
 // checker that must do it counts for more than what others find.
 func (s *Scenario) Judge(h *history.History) checkers.Verdict {
 	if v, ok := checkers.Caught(h, s.Judges(), s.Caught); ok {

@@ -88,7 +88,7 @@ func clientRow(c *sim.Client) history.Row {
 	return history.Row{Table: history.Clients, Client: int32(c.ID()), Key: c.Name(), Cells: []string{process, connection, session}}
 }
 
-// watchRows returns what c waits to be told, and by whom: the watches that its
+// watchRows returns what c waits to be told, and by which server: the watches that its
 // library has channels for, and those that its server holds.
 func watchRows(c *sim.Client, stores []*model.Server) []history.Row {
 	var held []model.Watch

@@ -19,7 +19,7 @@ const (
 	shrinkAttempts = 10_000
 )
 
-// ShrinkOptions say how far [Runner.Shrink] goes; the zero value is as far as usual.
+// ShrinkOptions say how far [Runner.Shrink] goes; the zero value has the usual limits.
 type ShrinkOptions struct {
 	Attempts int                      // runs after which it gives up; 0: 10,000
 	Progress func(attempts, left int) // if not nil, called after every run, with the steps that are left

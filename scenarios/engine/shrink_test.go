@@ -13,10 +13,10 @@ import (
 	"zksim/scenarios/engine"
 )
 
-// TestEveryTwinShrinksToAMinimalSchedule shrinks the first catch of each twin: the
+// TestEveryMutantShrinksToAMinimalSchedule shrinks the first catch of each mutant: the
 // same checker still finds it for the same reason, and without any single name,
 // client, round or fault it does not, or the rest does not fit.
-func TestEveryTwinShrinksToAMinimalSchedule(t *testing.T) {
+func TestEveryMutantShrinksToAMinimalSchedule(t *testing.T) {
 	var lengths []int
 	for i := range catalog.All {
 		s := &catalog.All[i]
@@ -100,7 +100,7 @@ func mayFailAnyway(s *engine.Scenario, p engine.Schedule, v checkers.Verdict) bo
 	return err == nil && res.Verdict.Checker == v.Checker
 }
 
-// shrunk returns the shrunk first catch of a twin.
+// shrunk returns the shrunk first catch of a mutant.
 func shrunk(t *testing.T, s *engine.Scenario) engine.Shrunk {
 	t.Helper()
 	rep, err := engine.Run(context.Background(), s, engine.Options{Seeds: engine.Range{First: 1, Last: 2000}})

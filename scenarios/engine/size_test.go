@@ -45,7 +45,7 @@ func TestCorrectScenariosHoldInOtherSizes(t *testing.T) {
 	}
 }
 
-// A twin is caught in another size as well, and the schedule says in which.
+// A mutant is caught in another size as well, and the schedule says in which.
 func TestAScheduleTellsTheSizeOfItsRun(t *testing.T) {
 	own := catalog.Named("lock/plain-create")
 	for _, x := range []struct {

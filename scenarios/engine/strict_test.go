@@ -196,7 +196,7 @@ func TestClientCodeThatLeavesTheSimulatorIsFoundOut(t *testing.T) {
 func TestClientCodeThatSeldomLeavesTheSimulatorIsFoundOut(t *testing.T) {
 	for name, seldom := range map[string]func(p *Process){
 		"waits":                func(p *Process) { time.Sleep(10 * time.Millisecond) },
-		"waits for ever":       func(p *Process) { select {} },
+		"waits forever":       func(p *Process) { select {} },
 		"calls in a goroutine": func(p *Process) { go p.Conn.Get("/") },
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -67,7 +67,7 @@ func (t *tracer) after() {
 	t.trace.Steps = append(t.trace.Steps, step)
 }
 
-// before says what x is about to do, as far as no event of the history will.
+// before says what x is about to do, if no event of the history will.
 func (t *tracer) before(x sim.Transition) string {
 	w := t.world
 	var c *sim.Client

@@ -32,7 +32,7 @@ func committed(t *testing.T, s *engine.Scenario) engine.Schedule {
 
 // Where a bug needs a fault, that fault is the step that decides.
 func TestTheStepThatDecidesIsTheOneAPersonWouldName(t *testing.T) {
-	for twin, verb := range map[string]string{
+	for mutant, verb := range map[string]string{
 		"lock/plain-create":  "lose-reply ",
 		"lock/leak-on-error": "lose-request ",
 		"lock/keep-held":     "lose-request ",
@@ -44,16 +44,16 @@ func TestTheStepThatDecidesIsTheOneAPersonWouldName(t *testing.T) {
 		"members/forgetful":  "disconnect ",
 		"commit/blind-abort": "tick",
 	} {
-		s := catalog.Named(twin)
+		s := catalog.Named(mutant)
 		f, whole, err := engine.Why(context.Background(), s, committed(t, s), 30, 0)
 		if err != nil || !s.Catches(whole.Verdict) {
-			t.Fatalf("%s: %v, %+v", twin, err, whole.Verdict)
+			t.Fatalf("%s: %v, %+v", mutant, err, whole.Verdict)
 		}
 		if f.Step == 0 || !strings.HasPrefix(f.Name, verb) || f.Name != whole.Schedule.Names[f.Step-1] || f.Chance(f.Step-1) > 0.1 || f.Chance(f.Step) < 0.1 {
-			t.Errorf("%s: step %d: %s", twin, f.Step, &f)
+			t.Errorf("%s: step %d: %s", mutant, f.Step, &f)
 		}
 		if f.Chance(whole.Steps) != 1 || f.Cut {
-			t.Errorf("%s: at its end the run has failed in %.2f of its futures", twin, f.Chance(whole.Steps))
+			t.Errorf("%s: at its end the run has failed in %.2f of its futures", mutant, f.Chance(whole.Steps))
 		}
 	}
 }

@@ -78,7 +78,7 @@ type conductor struct {
 	run    Run
 	began  atomic.Bool
 	opened chan struct{}   // closed when the measurement begins
-	turns  []chan struct{} // likewise for each client's turn
+	turns  []chan struct{} // closed at each client's turn
 	events atomic.Int64
 	given  atomic.Int64 // turns
 	over   atomic.Bool
@@ -87,7 +87,7 @@ type conductor struct {
 	begun          time.Duration
 	opening, close figures
 	sent           int64 // by clients, until close
-	questions      int64 // likewise
+	questions      int64 // the same
 }
 
 // How long nothing may be said before it is over: what a change has caused, the

@@ -65,7 +65,7 @@ type Certificate struct {
 	Levels    []Level `json:"levels"`    // that are complete
 	Collision float64 `json:"collision"` // bound on the probability that two states had the same fingerprint
 
-	Checker  string   `json:"checker,omitempty"` // of Violated: by whom,
+	Checker  string   `json:"checker,omitempty"` // of Violated: by which checker,
 	Message  string   `json:"message,omitempty"`
 	Struck   int      `json:"struck,omitempty"` // by how many faults at least,
 	Schedule []string `json:"schedule,omitempty"`

@@ -18,7 +18,7 @@ type enumerator struct {
 	widths []int // how many there were
 	at     int
 	used   int // faults
-	ticks  int // likewise, that had an alternative
+	ticks  int // ticks that had an alternative
 }
 
 func isCalm(e history.Event) bool { return e.Kind == history.Calm }

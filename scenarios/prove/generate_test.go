@@ -41,13 +41,13 @@ type generator struct {
 	p      *program
 	about  int
 	regs   []string // of the client that have a value
-	chans  []string // likewise, with a channel
+	chans  []string // the same, with a channel
 	ctxs   []string
 	marks  []string // registers with a zxid as a number
 	tokens bool     // those of the resource are zxids
 	brief  bool     // timers are
 	fresh  int      // register
-	temps  int      // likewise
+	temps  int      // the same
 	inner  string   // "piece" in a piece, "if" where it is not certain that it is run
 	in     int      // goroutine
 	left   int      // statements of the client

@@ -372,7 +372,7 @@ func TestReductionsLoseNoOutcome(t *testing.T) {
 }
 
 // TestCodeThatPollsHasFewStates proves a loop that forgets each time what it has seen, though it leaves a watch and asks for
-// the session's next change, both of which it drops, and lets others move: none of that leaves a trace for ever.
+// the session's next change, both of which it drops, and lets others move: none of that leaves a trace forever.
 func TestCodeThatPollsHasFewStates(t *testing.T) {
 	x := tiny{name: "poll", faults: "disconnect=1", program: func(p *engine.Process) {
 		if p.ID == 1 {

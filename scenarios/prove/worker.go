@@ -89,7 +89,7 @@ var (
 	errOver   = errors.New("over")
 	errKnown  = errors.New("known")
 	errDeep   = errors.New("deep")
-	errTwins  = errors.New("twins")
+	errMutants  = errors.New("mutants")
 	errRecall = errors.New("recall")
 )
 

@@ -182,8 +182,8 @@ const (
 	current = `document.getElementById("now").textContent.split(":")[0] + " " + document.querySelector("li.now").id`
 )
 
-// twinPage makes the folder of a twin and returns its page.
-func twinPage(t *testing.T, name string) string {
+// mutantPage makes the folder of a mutant and returns its page.
+func mutantPage(t *testing.T, name string) string {
 	t.Helper()
 	_, dir := folder(t, name)
 	path, err := filepath.Abs(filepath.Join(dir, "index.html"))
@@ -196,7 +196,7 @@ func twinPage(t *testing.T, name string) string {
 func TestAPageCanBeSteppedThrough(t *testing.T) {
 	b := newBrowser(t)
 	for _, name := range []string{"lock/plain-create", "lock/no-own-check", "lock/watch-first", "lock/closed-spin", "lock/stale-try"} {
-		path := twinPage(t, name)
+		path := mutantPage(t, name)
 		b.script(false)
 		b.open(path, "")
 		static := b.text(standing)
@@ -297,7 +297,7 @@ func TestTheTablesFollowTheRun(t *testing.T) {
 
 func TestAPageFitsItsReader(t *testing.T) {
 	b := newBrowser(t)
-	path := twinPage(t, "lock/no-own-check")
+	path := mutantPage(t, "lock/no-own-check")
 	const paper = `getComputedStyle(document.body).backgroundColor`
 	b.open(path, "")
 	light := b.text(paper)

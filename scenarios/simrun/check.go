@@ -32,14 +32,14 @@ type checkFlags struct {
 
 const (
 	goodSeeds   = 1000 // by default, for what must hold
-	brokenSeeds = 2000 // and at most, until a broken recipe is caught
+	brokenSeeds = 2000 // and at most, until a mutant is caught
 )
 
 func check(ctx context.Context, a *app, args []string) (int, error) {
 	var c checkFlags
 	f := a.flags("check")
 	f.StringVar(&c.run, "run", "", "only scenarios whose name matches this regular expression")
-	f.StringVar(&c.seeds, "seeds", "", fmt.Sprintf("seeds, as 17 or 1-500 (default 1-%d, for broken recipes 1-%d)", goodSeeds, brokenSeeds))
+	f.StringVar(&c.seeds, "seeds", "", fmt.Sprintf("seeds, as 17 or 1-500 (default 1-%d, for mutants 1-%d)", goodSeeds, brokenSeeds))
 	f.StringVar(&c.strategy, "strategy", string(engine.Portfolio), "how the order of events is chosen: random, pct (priorities) or portfolio (both in turn, then all schedules of a small scope)")
 	f.DurationVar(&c.duration, "for", 0, "run for this long in all instead of a number of seeds; "+
 		"with -seeds at most this long, and what is not done by then is inconclusive")
@@ -55,7 +55,7 @@ func check(ctx context.Context, a *app, args []string) (int, error) {
 	f.BoolVar(&c.json, "json", false, "print the events of go tool test2json, a test for each scenario")
 	f.StringVar(&c.junit, "junit", "", "write a JUnit file as well, a test case for each scenario")
 	f.BoolVar(&c.failfast, "failfast", false, "stop after the first scenario that fails")
-	f.BoolVar(&c.verbose, "v", false, "write reports for broken recipes that were caught, too, and say what the runs of the others have covered")
+	f.BoolVar(&c.verbose, "v", false, "write reports for mutants that were caught, too, and say what the runs of the others have covered")
 	names, err := parseMixed(f, args)
 	if err != nil {
 		return 0, err
@@ -77,7 +77,7 @@ func check(ctx context.Context, a *app, args []string) (int, error) {
 		return c.simulated(ctx, a, selected)
 	case "zookeeper":
 		if set["v"] {
-			return 0, errors.New("-v goes with -backend sim only: broken recipes are not run on a real ensemble")
+			return 0, errors.New("-v goes with -backend sim only: mutants are not run on a real ensemble")
 		}
 		for _, name := range []string{"faults", "seeds", "shard", "strategy", "for", "p"} {
 			if set[name] {

@@ -257,7 +257,7 @@ func TestAnInterruptedProofSaysWhatIsNotDone(t *testing.T) {
 	if r.code != exitInconclusive || r.err != "simrun prove: interrupted; not done: c.json\n" {
 		t.Errorf("%+v", r)
 	}
-	// Not to have tried every scope of a broken recipe is no verdict on it.
+	// Not to have tried every scope of a mutant is no verdict on it.
 	r = simrunUntil(ctx, "prove", "-run", "^lock/watch-first$")
 	if r.code != exitInconclusive || !strings.Contains(r.out, "scopes were not tried in time\n") ||
 		r.err != "simrun prove: interrupted; not done: lock/watch-first\n" {

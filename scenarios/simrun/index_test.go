@@ -122,7 +122,7 @@ func TestTheIndexCanBeReadWithoutAScriptAndOnPaper(t *testing.T) {
 		b.is(`document.getElementById(decodeURIComponent(document.querySelector("li a").hash.slice(1))) !== null`,
 			"true")
 	}
-	page := twinPage(t, "lock/plain-create")
+	page := mutantPage(t, "lock/plain-create")
 	const glossary = `document.querySelector("#glossary dl").checkVisibility()`
 	dark := []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: "dark"}}
 	for _, path := range []string{path, page} {

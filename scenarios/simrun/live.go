@@ -35,7 +35,7 @@ func (c *checkFlags) live(ctx context.Context, a *app, selected []*engine.Scenar
 	c.clients = cmp.Or(c.clients, liveClients)
 	sound := slices.DeleteFunc(slices.Clone(selected), (*engine.Scenario).Broken)
 	if len(sound) == 0 {
-		return 0, errors.New("-run selects broken recipes only: they need faults or seeds, and a real ensemble has none")
+		return 0, errors.New("-run selects mutants only: they need faults or seeds, and a real ensemble has none")
 	}
 	sized, err := resized(sound, 0, c.rounds)
 	if err != nil {
@@ -75,7 +75,7 @@ func (c *checkFlags) live(ctx context.Context, a *app, selected []*engine.Scenar
 	}
 	end := t.summary(len(sound))
 	if skipped := len(selected) - len(sound); skipped > 0 {
-		end = fmt.Sprintf("skipped %d broken recipes: they need faults or seeds, and a real ensemble has none\n", skipped) + end
+		end = fmt.Sprintf("skipped %d mutants: they need faults or seeds, and a real ensemble has none\n", skipped) + end
 	}
 	return c.end(ctx, a, rec, &t, scenariosOf(sized), end)
 }

@@ -180,14 +180,14 @@ func TestWrongInputGetsOneLineAndStatus2(t *testing.T) {
 		{"check -backend paper", `simrun check: -backend is sim or zookeeper, not "paper"`},
 		{"check -servers a:1", `simrun check: -servers goes with -backend zookeeper only`},
 		{"check -backend zookeeper -seeds 1-2", `simrun check: -seeds goes with -backend sim only: a real ensemble has no seeds and no faults`},
-		{"check -backend zookeeper -v", `simrun check: -v goes with -backend sim only: broken recipes are not run on a real ensemble`},
+		{"check -backend zookeeper -v", `simrun check: -v goes with -backend sim only: mutants are not run on a real ensemble`},
 		{"check -backend zookeeper -nodes 2", `simrun check: -nodes is 1 or 3, not 2`},
 		{"check -backend zookeeper -clients -1", `simrun check: -clients cannot be negative, as -1 is`},
 		{"check -clients 1", `simrun check: the number of clients is from 2 to 64, not 1`},
 		{"check -run election -rounds 2", `simrun check: the program of election/fan-out has no rounds`},
 		{"check -backend zookeeper -run rwlock -rounds 2", `simrun check: the program of rwlock/fan-out has no rounds`},
 		{"check -backend zookeeper -servers nowhere", `simrun check: -servers is host:port,..., not "nowhere"`},
-		{"check -backend zookeeper -run plain-create", `simrun check: -run selects broken recipes only: they need faults or seeds, and a real ensemble has none`},
+		{"check -backend zookeeper -run plain-create", `simrun check: -run selects mutants only: they need faults or seeds, and a real ensemble has none`},
 		{"check -seeds", `simrun check: flag needs an argument: -seeds`},
 		{"check -o file/out -run lock/lock -seeds 1", `simrun check: -o: mkdir file: not a directory`},
 		{"check -o file -run lock/lock -seeds 1", `simrun check: -o: mkdir file: not a directory`},
@@ -317,7 +317,7 @@ func TestProgressIsForTerminalsOnly(t *testing.T) {
 	}
 }
 
-// folder runs check on a twin in a temporary folder of its own and returns the
+// folder runs check on a mutant in a temporary folder of its own and returns the
 // output and the report's folder.
 func folder(t *testing.T, name string) (result, string) {
 	t.Helper()

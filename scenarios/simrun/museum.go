@@ -17,25 +17,25 @@ import (
 // maxReps keeps the seeds of the last hunt far from the end of the numbers.
 const maxReps = 1_000_000
 
-// museum prints the collection of broken recipes as a Markdown page.
+// museum prints the collection of mutants as a Markdown page.
 func museum(ctx context.Context, a *app, args []string) (int, error) {
 	f := a.flags("museum")
-	reps := f.Int("reps", 20, "hunts per twin and strategy, each from a seed of its own")
+	reps := f.Int("reps", 20, "hunts per mutant and strategy, each from a seed of its own")
 	if err := parse(f, args, 0); err != nil {
 		return 0, err
 	}
 	if *reps < 1 || *reps > maxReps {
 		return 0, fmt.Errorf("-reps is a number from 1 to %d, not %d", maxReps, *reps)
 	}
-	twins := a.twins()
-	if len(twins) == 0 {
+	mutants := a.mutants()
+	if len(mutants) == 0 {
 		return 0, errors.New("this program has no mutants: scenarios that some checker must catch")
 	}
-	rows := make([]exhibit, len(twins))
-	done := make([]bool, len(twins))
-	bar := a.progress("museum", "mutants", int64(len(twins)))
+	rows := make([]exhibit, len(mutants))
+	done := make([]bool, len(mutants))
+	bar := a.progress("museum", "mutants", int64(len(mutants)))
 	defer bar.clear()
-	onEachCore(twins, func(i int, s *engine.Scenario) {
+	onEachCore(mutants, func(i int, s *engine.Scenario) {
 		if ctx.Err() == nil {
 			rows[i] = exhibit{s, hunts(ctx, s, engine.Random, *reps), hunts(ctx, s, engine.PCT, *reps)}
 		}
@@ -44,7 +44,7 @@ func museum(ctx context.Context, a *app, args []string) (int, error) {
 	})
 	if ctx.Err() != nil {
 		bar.clear()
-		a.interrupted("museum", undone(twins, done))
+		a.interrupted("museum", undone(mutants, done))
 		return exitInconclusive, nil
 	}
 	return exitHeld, writeMuseum(a, rows, *reps)
@@ -80,7 +80,7 @@ type exhibit struct {
 	random, pct hunt
 }
 
-// hunt is what it took to catch a twin.
+// hunt is what it took to catch a mutant.
 type hunt struct {
 	seed, steps uint64 // of the first hunt, from seed 1
 	median      uint64 // of the schedules that the hunts took
@@ -125,7 +125,7 @@ func hunts(ctx context.Context, s *engine.Scenario, strategy engine.Strategy, re
 	return h
 }
 
-// chase runs seeds, those of a hunt of this number, until the twin is caught, the hunt
+// chase runs seeds, those of a hunt of this number, until the mutant is caught, the hunt
 // is given up or ctx is done. It returns how many it took, and the steps of the last
 // run, 0 if that is no catch.
 func chase(ctx context.Context, r *engine.Runner, s *engine.Scenario, number uint64) (took, steps uint64) {
@@ -143,8 +143,8 @@ func middle[T cmp.Ordered](list []T) T {
 	return list[len(list)/2]
 }
 
-// twins returns the broken recipes in the order of their numbers.
-func (a *app) twins() (all []*engine.Scenario) {
+// mutants returns the mutants in the order of their numbers.
+func (a *app) mutants() (all []*engine.Scenario) {
 	for i := range a.all {
 		if a.all[i].Broken() {
 			all = append(all, &a.all[i])

@@ -13,7 +13,7 @@ import (
 
 func TestTheMuseumPageIsWhatTheToolPrints(t *testing.T) {
 	if testing.Short() {
-		t.Skip("hunts all twins many times")
+		t.Skip("hunts all mutants many times")
 	}
 	want, err := os.ReadFile(filepath.Join("..", "..", "docs", "museum.md"))
 	if err != nil {

@@ -42,7 +42,7 @@ func replayed(t *testing.T) string {
 	return dir
 }
 
-// failureOf returns the shrunk failure of a twin.
+// failureOf returns the shrunk failure of a mutant.
 func failureOf(t *testing.T, name string) *reports.Failure {
 	t.Helper()
 	_, dir := folder(t, name)
@@ -57,22 +57,22 @@ func failureOf(t *testing.T, name string) *reports.Failure {
 	return f
 }
 
-// TestThePageOfEveryTwinTellsItsStory: the verdict, the faults, each step and the
+// TestThePageOfEveryMutantTellsItsStory: the verdict, the faults, each step and the
 // violation are in the text, without any script.
-func TestThePageOfEveryTwinTellsItsStory(t *testing.T) {
+func TestThePageOfEveryMutantTellsItsStory(t *testing.T) {
 	t.Chdir(t.TempDir())
-	var twins []string
+	var mutants []string
 	for i := range catalog.All {
 		if s := &catalog.All[i]; s.Broken() {
-			twins = append(twins, regexp.QuoteMeta(s.Name))
+			mutants = append(mutants, regexp.QuoteMeta(s.Name))
 		}
 	}
-	if r := simrun(t, "check", "-v", "-run", "^("+strings.Join(twins, "|")+")$", "-o", "out"); r.code != exitHeld {
+	if r := simrun(t, "check", "-v", "-run", "^("+strings.Join(mutants, "|")+")$", "-o", "out"); r.code != exitHeld {
 		t.Fatalf("%+v", r)
 	}
 	pages, err := filepath.Glob("out/*/*/index.html")
-	if err != nil || len(pages) != len(twins) || len(pages) < 36 {
-		t.Fatalf("%d pages of %d twins, %v", len(pages), len(twins), err)
+	if err != nil || len(pages) != len(mutants) || len(pages) < 36 {
+		t.Fatalf("%d pages of %d mutants, %v", len(pages), len(mutants), err)
 	}
 	for _, path := range pages {
 		text, err := os.ReadFile(path)

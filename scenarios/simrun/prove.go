@@ -36,11 +36,11 @@ func proveCommand(ctx context.Context, a *app, args []string) (int, error) {
 	var c proveFlags
 	f := a.flags("prove")
 	f.StringVar(&c.run, "run", "", "only scenarios whose name matches this regular expression")
-	f.IntVar(&c.clients, "clients", 2, "number of clients; 0: the scenario's. For broken recipes, with no flag "+
+	f.IntVar(&c.clients, "clients", 2, "number of clients; 0: the scenario's. For mutants, with no flag "+
 		"that says otherwise, the scope grows until something is found")
 	f.IntVar(&c.rounds, "rounds", 1, "how often each client repeats what it does; 0: the scenario's")
 	f.IntVar(&c.servers, "servers", 0, "number of servers, 1, or 3 with lagging followers (default: the smallest of the scenario)")
-	f.StringVar(&c.plan, "faults", "", "fault plan (default what of \""+prove.Losses+"\" is in the scenario's plan, for broken recipes all of that)")
+	f.StringVar(&c.plan, "faults", "", "fault plan (default what of \""+prove.Losses+"\" is in the scenario's plan, for mutants all of that)")
 	f.IntVar(&c.most, "most", -1, "at most this many faults in one run (default: as many as the plan has)")
 	f.IntVar(&c.ticks, "ticks", 0, "let timers fire this often in a run although something else can happen (when nothing else can, they always do)")
 	f.StringVar(&c.checkers, "checkers", "", "only these checkers, separated by commas, or \"state\" for those that need no order of events: much less to explore (default: the scenario's)")

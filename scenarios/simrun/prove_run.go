@@ -22,7 +22,7 @@ import (
 func (c *proveFlags) all(ctx context.Context, a *app, selected []*engine.Scenario, o prove.Options) (int, error) {
 	defer debug.SetGCPercent(debug.SetGCPercent(400)) // most garbage is of runs that are over
 	if o.Memory > 0 {
-		// Shortly after that, garbage is collected more often, lest it be most of the memory.
+		// Shortly after that, garbage is collected more often, so that it is not most of the memory.
 		defer debug.SetMemoryLimit(debug.SetMemoryLimit(o.Memory + o.Memory/8))
 	}
 	rec, err := a.record("prove", c.json, c.junit, scenarioNames(selected))
@@ -130,7 +130,7 @@ func (c *proveFlags) lose(err error) {
 	}
 }
 
-// attempts is one for a broken recipe of whose scope nothing is said: the one that refutes it, or else all that were
+// attempts is one for a mutant of whose scope nothing is said: the one that refutes it, or else all that were
 // made before limited was done.
 func (c *proveFlags) attempts(
 	ctx, limited context.Context, a *app, s *engine.Scenario, o prove.Options, bar *bar,

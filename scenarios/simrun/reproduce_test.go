@@ -147,7 +147,7 @@ func TestLocksHoldOnARealServer(t *testing.T) {
 	}
 	r := simrun(t, "check", "-backend", "zookeeper", "-servers", server.ConnectString(), "-clients", clients, "-run", "^lock/(lock|workers|fan-out|single-node|wedged)$")
 	if r.code != exitHeld || strings.Count(r.out, "\nheld ")+1 != 4 || !strings.HasSuffix(r.out, "4 scenarios: 4 held\n") ||
-		!strings.Contains(r.out, "skipped 1 broken recipes") || r.err != "" {
+		!strings.Contains(r.out, "skipped 1 mutants") || r.err != "" {
 		t.Errorf("%+v", r)
 	}
 	if _, err := os.Stat("out"); err == nil {

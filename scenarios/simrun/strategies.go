@@ -14,7 +14,7 @@ import (
 	"zksim/scenarios/engine"
 )
 
-// contestant is a way to look for the flaw of a broken recipe. Its hunt of each
+// contestant is a way to look for the flaw of a mutant. Its hunt of each
 // number is another one, and returns how many schedules it ran until it had a catch
 // or was given up.
 type contestant struct {
@@ -35,11 +35,11 @@ func contestants() []contestant {
 	return all
 }
 
-// strategies prints a Markdown page that compares the strategies on the twins.
+// strategies prints a Markdown page that compares the strategies on the mutants.
 func strategies(ctx context.Context, a *app, args []string) (int, error) {
 	f := a.flags("strategies")
 	pattern := f.String("run", "", "only mutants whose name matches this regular expression")
-	reps := f.Int("reps", 50, "hunts per twin and strategy, each from a seed of its own")
+	reps := f.Int("reps", 50, "hunts per mutant and strategy, each from a seed of its own")
 	names, err := parseMixed(f, args)
 	if err != nil {
 		return 0, err
@@ -51,7 +51,7 @@ func strategies(ctx context.Context, a *app, args []string) (int, error) {
 	if err != nil {
 		return 0, err
 	}
-	prey := slices.DeleteFunc(a.twins(), func(s *engine.Scenario) bool { return !slices.Contains(picked, s) })
+	prey := slices.DeleteFunc(a.mutants(), func(s *engine.Scenario) bool { return !slices.Contains(picked, s) })
 	if len(prey) == 0 {
 		return 0, fmt.Errorf("none of these is a mutant; \"%s list\" shows what must be caught", a.command)
 	}
@@ -82,14 +82,14 @@ func strategies(ctx context.Context, a *app, args []string) (int, error) {
 	return exitHeld, writeStrategies(a, all, prey, rows, proofs, *reps)
 }
 
-// effort is what it took a strategy to catch a twin: medians over its hunts.
+// effort is what it took a strategy to catch a mutant: medians over its hunts.
 type effort struct {
 	schedules uint64
 	cpu       time.Duration
 	escaped   int // hunts that were given up, which count for what they took
 }
 
-// measure lets a contestant hunt a twin, until ctx is done. The goroutine keeps its
+// measure lets a contestant hunt a mutant, until ctx is done. The goroutine keeps its
 // thread, whose CPU time is that of the hunt and of nothing else.
 func (c contestant) measure(ctx context.Context, s *engine.Scenario, reps int) (e effort) {
 	runtime.LockOSThread()
@@ -97,7 +97,7 @@ func (c contestant) measure(ctx context.Context, s *engine.Scenario, reps int) (
 	r := engine.NewRunner()
 	defer r.Close()
 	for seed := uint64(1); seed <= 20 && ctx.Err() == nil; seed++ {
-		r.Seed(s, seed) // makes the memory that a runner reuses, lest the first hunt pay for it
+		r.Seed(s, seed) // makes the memory that a runner reuses, so that the first hunt does not pay for it
 	}
 	var took []uint64
 	var cpu []time.Duration
@@ -119,7 +119,7 @@ func (c contestant) measure(ctx context.Context, s *engine.Scenario, reps int) (
 
 const strategiesHead = `# What it takes each strategy
 
-For every broken recipe and each strategy, the median over %d hunts: how many schedules it ran until the first catch, and, as a multiple of what ` + "`%s`" + ` needed,
+For every mutant and each strategy, the median over %d hunts: how many schedules it ran until the first catch, and, as a multiple of what ` + "`%s`" + ` needed,
 the CPU time. A hunt that is given up after %d schedules counts as one more, and as escaped. The schedules are the same on every machine, the CPU times vary by some tenths, and by more
 where a hunt takes a schedule or two. The last column is what bounded exhaustive search (` + "[`%s prove`](prove.md)" + `) needs, in distinct states, in the smallest of a few scopes in which it finds
 something before it has seen %d with one number of faults: two or three clients, one round, two, or as many as the scenario has, goroutines that are woken at once or, with two clients, take their time, no timer that
@@ -128,7 +128,7 @@ scenario's faults, two at most. (` + "`%s prove`" + ` goes through the same scop
 whatever the seed. This page is made by ` + "`%s strategies > docs/strategies.md`" + `.
 
 A search guided by novelty is not among them, since it was no better. It kept each run that had reached a new kind of state (` + "`sim.World.Shape`" + `), and then, for every other schedule,
-branched from there into random futures: over 25 hunts of each twin the geometric mean was 11.9 schedules instead of 8.2, on the thirty twins that are hardest to catch 89 instead of
+branched from there into random futures: over 25 hunts of each mutant the geometric mean was 11.9 schedules instead of 8.2, on the thirty mutants that are hardest to catch 89 instead of
 54. Mutating the choices of such runs as bytes took 39, no less than bytes by chance. Almost every random run reaches new states, so that novelty tells little. It does help
 Go's fuzzer, which begins with no choices at all and would otherwise see only which code of the recipe has run.
 

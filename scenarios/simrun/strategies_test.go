@@ -57,9 +57,9 @@ func TestThePageOfTheStrategiesIsWhatTheToolPrints(t *testing.T) {
 		t.Fatal(err)
 	}
 	rows := tableRows(string(text))
-	all := (&app{all: catalog.All}).twins()
+	all := (&app{all: catalog.All}).mutants()
 	if len(rows) != len(all)+1 {
-		t.Fatalf("docs/strategies.md has %d rows, expected one for each of %d twins and a mean: go run ./cmd/simrun strategies > docs/strategies.md",
+		t.Fatalf("docs/strategies.md has %d rows, expected one for each of %d mutants and a mean: go run ./cmd/simrun strategies > docs/strategies.md",
 			len(rows), len(all))
 	}
 	for i, s := range all {
@@ -96,7 +96,7 @@ func TestTheStrategiesAreComparedWithTheFirst(t *testing.T) {
 
 // A hunt that escapes counts for what it took.
 func TestAHuntThatIsGivenUpEscapes(t *testing.T) {
-	s := *(&app{all: catalog.All}).twins()[0]
+	s := *(&app{all: catalog.All}).mutants()[0]
 	s.Caught = []string{"nobody"}
 	c := contestant{"none", func(ctx context.Context, r *engine.Runner, s *engine.Scenario, number uint64) (uint64, bool) {
 		return 7, number == 0

@@ -9,7 +9,7 @@ import (
 	"zksim/scenarios/prove"
 )
 
-// A broken recipe is searched with so many states for each number of faults: few at first and then many, or as
+// A mutant is searched with so many states for each number of faults: few at first and then many, or as
 // many as are worth it for a table.
 const (
 	fewStates  = 100_000
@@ -20,7 +20,7 @@ const (
 // attempt is a cell of the table.
 type attempt struct{ *prove.Attempt }
 
-// refute searches a broken recipe in bounds that grow, for the table. The attempt is nil if nothing is found.
+// refute searches a mutant in bounds that grow, for the table. The attempt is nil if nothing is found.
 func refute(ctx context.Context, s *engine.Scenario) (attempt, error) {
 	caught, _, err := prove.Widen(ctx, s, prove.Options{Reductions: prove.Every, Workers: 1}, someStates)
 	return attempt{caught}, err

@@ -63,7 +63,7 @@ const (
 	// Caught by: quiescence.
 	WatchOnly Flaw = 12
 	// Wedged returns from Unlock with the error of the delete before it has
-	// cleared its state. When the znode is gone, the object is dead for ever.
+	// cleared its state. When the znode is gone, the object is dead forever.
 	// Seen: go-zookeeper lock.go, gnmi-gateway#61. Wakes: expire while held.
 	// Caught by: liveness.
 	Wedged Flaw = 13

@@ -308,7 +308,7 @@ func (l *Lock) Unlock(ctx context.Context) error {
 				continue
 			}
 			if err != nil {
-				return err // the state says "held" for ever
+				return err // the state says "held" forever
 			}
 			break
 		}
