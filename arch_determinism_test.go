@@ -18,7 +18,8 @@ import (
 // recipes/live. Below harnessRoots only the results must: workers, files and locks are in order there.
 var (
 	deterministicRoots = []string{"model", "sim", "faults", "recipes", "checkers"}
-	harnessRoots       = []string{"scenarios/catalog", "scenarios/workload", "scenarios/engine", "scenarios/herd", "scenarios/pipeline",
+	harnessRoots       = []string{"scenarios/catalog", "scenarios/workload", "scenarios/engine", "scenarios/herd",
+		"scenarios/pipeline",
 		"scenarios/prove"}
 )
 

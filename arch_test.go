@@ -20,7 +20,8 @@ import (
 	"zksim/internal/vet"
 )
 
-var rewrite = flag.Bool("rewrite", false, "write what testdata/arch wants anew; read the difference before you commit it")
+var rewrite = flag.Bool("rewrite", false, "write what testdata/arch wants anew; read the difference before you "+
+	"commit it")
 
 // rules are all rules: the archive of each, what it says of the module, the rule, and for the archive smaller limits or
 // more files, which a table makes, with the problems that they want.

@@ -115,7 +115,8 @@ func readme(t *testing.T, start string) []string {
 		t.Fatal(err)
 	}
 	var blocks []string
-	for _, m := range regexp.MustCompile("(?ms)^```[a-z]*\n("+regexp.QuoteMeta(start)+".*?)^```$").FindAllStringSubmatch(string(text), -1) {
+	for _, m := range regexp.MustCompile("(?ms)^```[a-z]*\n("+regexp.QuoteMeta(start)+
+		".*?)^```$").FindAllStringSubmatch(string(text), -1) {
 		blocks = append(blocks, m[1])
 	}
 	if len(blocks) == 0 {
@@ -253,7 +254,8 @@ func finds(t *testing.T, dir string, env []string) {
 // gained returns the lines of the user's go.mod, and the packages that his tests consist of.
 func gained(t *testing.T, dir string, env []string) (list []string) {
 	t.Helper()
-	for line := range strings.Lines(must(t, dir, env, "go mod tidy 2>tidy.txt && cat go.mod && go list -deps -test ./...")) {
+	for line := range strings.Lines(must(t, dir, env,
+		"go mod tidy 2>tidy.txt && cat go.mod && go list -deps -test ./...")) {
 		list = append(list, strings.TrimSpace(line))
 	}
 	return list
@@ -277,7 +279,8 @@ func TestTheModuleCanBePublishedAnywhere(t *testing.T) {
 	}
 	proxy(t, src, filepath.Join(dir, "proxy"))
 	cache := strings.TrimSpace(must(t, ".", nil, "go env GOMODCACHE")) + "/cache/download"
-	env := []string{"GOFLAGS=-mod=mod -modcacherw", "GOMODCACHE=" + filepath.Join(dir, "cache"), "GOSUMDB=off", "TMPDIR=" + dir,
+	env := []string{"GOFLAGS=-mod=mod -modcacherw", "GOMODCACHE=" + filepath.Join(dir, "cache"), "GOSUMDB=off", "TMPDIR=" +
+		dir,
 		"GOPROXY=file://" + filepath.Join(dir, "proxy") + ",file://" + cache + "," +
 			strings.TrimSpace(must(t, ".", nil, "go env GOPROXY"))}
 	mine := filepath.Join(dir, "mine")
@@ -285,7 +288,8 @@ func TestTheModuleCanBePublishedAnywhere(t *testing.T) {
 	must(t, mine, env, strings.ReplaceAll(readme(t, "go get ")[0], "zksim@", published+"@"))
 	finds(t, mine, env)
 	list := gained(t, mine, env)
-	if mod := strings.Join(list, "\n"); !strings.Contains(mod, "go-zookeeper/zk v1") || strings.Count(mod, " v0.")+strings.Count(mod, " v1.") != 3 {
+	if mod := strings.Join(list, "\n"); !strings.Contains(mod, "go-zookeeper/zk v1") ||
+		strings.Count(mod, " v0.")+strings.Count(mod, " v1.") != 3 {
 		t.Errorf("go.mod requires more than zksim, go-zookeeper and porcupine, or less:\n%.600s", mod)
 	}
 	for _, word := range []string{"gonum.org", "chromedp", "progressbar", "zksim/scenarios/catalog",

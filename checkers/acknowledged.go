@@ -194,7 +194,8 @@ func (m *reigns) wrong(h *history.History, q question, i int) string {
 		return untimely(h, i)
 	case told.token < q.top:
 		by := acknowledgement(h, i, func(token int64) bool { return token > told.token })
-		return "c" + digits(told.client) + " leads, although c" + digits(by.Client) + ", a later leader, had acknowledged it before"
+		return "c" + digits(told.client) + " leads, although c" + digits(by.Client) +
+			", a later leader, had acknowledged it before"
 	}
 	return ""
 }

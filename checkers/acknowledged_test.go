@@ -39,7 +39,8 @@ func TestFollowersAreToldOfTheAcknowledgedLeader(t *testing.T) {
 			return c3 o3 leader v1`, event: 3, message: "c3 was told that somebody leads who had not acknowledged it"},
 		{name: "nobody, although one leads", text: acknowledged + `
 			invoke c3 o3 leader
-			return c3 o3 leader ok: no leader`, event: 5, message: "c3 was told that nobody leads, although c1 does and had acknowledged it by /e/a"},
+			return c3 o3 leader ok: no leader`, event: 5, message: "c3 was told that nobody leads, although c1 does and had " +
+			"acknowledged it by /e/a"},
 		{name: "nobody, after the end", text: acknowledged + `
 			deleted /e/a z3 s11
 			invoke c3 o3 leader
@@ -100,7 +101,8 @@ func TestWithoutTxnsALeaderMayEndWhenItSaysSo(t *testing.T) {
 			invoke c3 o3 leader
 			return c3 o3 leader v4
 			invoke c3 o3 leader
-			return c3 o3 leader v1`, event: 10, message: "c3 was told that c1 leads, although c2, a later leader, had acknowledged it before"},
+			return c3 o3 leader v1`, event: 10, message: "c3 was told that c1 leads, although c2, a later leader, had " +
+			"acknowledged it before"},
 		{name: "the earlier leader, asked before the later one", text: "Live" + acknowledged + `
 			invoke c3 o3 leader
 			acquired c2 o2 /e/b v4
@@ -118,7 +120,8 @@ func TestWithoutTxnsALeaderMayEndWhenItSaysSo(t *testing.T) {
 			acquired c1 o1 /e/0 v1
 			lost c1 o1` + acknowledged + `
 			invoke c3 o3 leader
-			return c3 o3 leader ok: no leader`, event: 7, message: "c3 was told that nobody leads, although c1 does and had acknowledged it by /e/a"},
+			return c3 o3 leader ok: no leader`, event: 7, message: "c3 was told that nobody leads, although c1 does and had " +
+			"acknowledged it by /e/a"},
 		{name: "live: a crash", text: "Live" + acknowledged + `
 			crashed c1
 			invoke c3 o3 leader

@@ -93,7 +93,8 @@ func (m *trials) Step(h *history.History, i int) Verdict {
 		t = m.of(e.Path)
 		t.commit = e.Client
 		if len(t.yes) < t.sites {
-			return violated(m, i, "c%d learned that %s is committed when %d of its %d sites had voted yes", e.Client, e.Path, len(t.yes), t.sites)
+			return violated(m, i, "c%d learned that %s is committed when %d of its %d sites had voted yes", e.Client, e.Path,
+				len(t.yes), t.sites)
 		}
 	case e.Kind == history.Told && e.Op == "aborted":
 		t = m.of(e.Path)

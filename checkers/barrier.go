@@ -95,7 +95,8 @@ func (s *gates) Step(h *history.History, i int) Verdict {
 		s.begin(e)
 	case e.Kind == history.Return && isGateOp(e.Op):
 		if !s.end(e.Object, e.Err == nil) {
-			return violated(s, i, "c%d passed, but the barrier was held all the time that it waited, the last hold being that of c%d", e.Client, s.holder)
+			return violated(s, i, "c%d passed, but the barrier was held all the time that it waited, the last hold being that "+
+				"of c%d", e.Client, s.holder)
 		}
 		if e.Op == "hold" && e.Err == nil {
 			s.holder = e.Client
@@ -183,7 +184,8 @@ func (s *gates) add(g gate) bool {
 // must have had one before it succeeds, but can have it then; a hold must as
 // well, and could only do harm.
 func (s *gates) covers(x, y gate) bool {
-	return (y.held || !x.held) && x.spare >= y.spare && x.done&^y.done&s.of("release") == 0 && y.done&^x.done&^s.of("release") == 0
+	return (y.held || !x.held) && x.spare >= y.spare && x.done&^y.done&s.of("release") == 0 &&
+		y.done&^x.done&^s.of("release") == 0
 }
 
 // of returns the operations of one sort.

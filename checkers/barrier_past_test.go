@@ -30,7 +30,8 @@ func (s *gateStage) key() string { return fmt.Sprint(*s) }
 
 func (s *gateStage) propose(r *rand.Rand) history.Event {
 	o := int32(1 + r.IntN(4))
-	e := history.Event{Kind: history.Invoke, Client: holderOf[o], Object: o, Op: []string{"hold", "hold", "release", "wait", "wait"}[r.IntN(5)]}
+	e := history.Event{Kind: history.Invoke, Client: holderOf[o], Object: o,
+		Op: []string{"hold", "hold", "release", "wait", "wait"}[r.IntN(5)]}
 	if s.ops[o] != "" {
 		e.Kind, e.Op = history.Return, s.ops[o]
 	}

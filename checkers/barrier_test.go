@@ -122,7 +122,8 @@ func TestManyAtABarrierAreJudgedQuickly(t *testing.T) {
 			fmt.Fprintf(&b, "invoke c%d o%d %s\n", c, c, []string{"hold", "release", "wait"}[(c+round)%3])
 		}
 		for c := 1; c <= 9; c++ {
-			fmt.Fprintf(&b, "return c%d o%d %s%s\n", c, c, []string{"hold", "release", "wait"}[(c+round)%3], []string{"", ": closed"}[round%2])
+			fmt.Fprintf(&b, "return c%d o%d %s%s\n", c, c, []string{"hold", "release", "wait"}[(c+round)%3],
+				[]string{"", ": closed"}[round%2])
 		}
 	}
 	if v := (Barrier{}).Check(script(t, b.String())); v.Level != OK {

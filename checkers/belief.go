@@ -33,7 +33,8 @@ func (Belief) Name() string { return "belief" }
 // Doc implements [Checker].
 func (b Belief) Doc() string {
 	if b.Leases > 1 {
-		return "no more clients believe that they hold a lease than there are, unless a session ended before its client could know"
+		return "no more clients believe that they hold a lease than there are, unless a session ended before its client " +
+			"could know"
 	}
 	return "two clients never both believe that they hold the lock, unless a session ended before its client could know"
 }

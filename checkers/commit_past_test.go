@@ -51,9 +51,11 @@ func (s *commitStage) propose(r *rand.Rand) history.Event {
 	case k < 3:
 		return history.Event{Kind: history.Told, Client: c, Path: dir, Op: []string{"aborted", "committed"}[r.IntN(2)]}
 	case k == 3:
-		return history.Event{Kind: history.Created, Client: c, Path: dir + "/decision", Data: []string{"aborted", "aborted", "committed"}[r.IntN(3)]}
+		return history.Event{Kind: history.Created, Client: c, Path: dir + "/decision",
+			Data: []string{"aborted", "aborted", "committed"}[r.IntN(3)]}
 	case k < 9:
-		return history.Event{Kind: history.Changed, Client: c, Path: fmt.Sprintf("%s/site-c%d", dir, c), Data: []string{"yes", "yes", "yes", "no", "joined"}[r.IntN(5)]}
+		return history.Event{Kind: history.Changed, Client: c, Path: fmt.Sprintf("%s/site-c%d", dir, c),
+			Data: []string{"yes", "yes", "yes", "no", "joined"}[r.IntN(5)]}
 	case e.Op == "":
 		e.Kind = history.Invoke
 		e.Op = []string{"vote-yes", "vote-yes", "vote-yes", "vote-yes", "vote-yes", "vote-no", "finish", "join"}[r.IntN(8)]
@@ -119,7 +121,8 @@ func decidedAsOne(h *history.History) Level {
 	return transactions(h, func(events []history.Event) bool {
 		commit, other := false, false
 		for i, e := range events {
-			other = other || e.Kind == history.Told && e.Op == "aborted" || e.Kind == history.Return && e.Op == "vote-no" && e.Err == nil
+			other = other || e.Kind == history.Told && e.Op == "aborted" || e.Kind == history.Return && e.Op == "vote-no" &&
+				e.Err == nil
 			if e.Kind != history.Told || e.Op != "committed" {
 				continue
 			}
@@ -147,11 +150,13 @@ func abortedForAReason(h *history.History) Level {
 				if x.Kind == history.Changed && x.Data == "yes" {
 					yes[x.Path] = true
 				}
-				reason = reason || x.Kind == history.Invoke && (x.Op == "vote-no" || x.Op == "finish") || x.Kind == history.Deleted && x.Session != 0 ||
+				reason = reason || x.Kind == history.Invoke && (x.Op == "vote-no" || x.Op == "finish") ||
+					x.Kind == history.Deleted && x.Session != 0 ||
 					x.Kind == history.Return && x.Op == "begin" && x.Err != nil
 			}
 			n := sitesIn(events[:i])
-			if e.Kind == history.Told && e.Op == "aborted" && !reason || e.Kind == history.Created && e.Data == "aborted" && n > 0 && len(yes) >= n {
+			if e.Kind == history.Told && e.Op == "aborted" && !reason || e.Kind == history.Created && e.Data == "aborted" &&
+				n > 0 && len(yes) >= n {
 				return false
 			}
 		}

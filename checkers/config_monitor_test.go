@@ -77,7 +77,8 @@ func (g *updated) move(d *rand.Rand) {
 		x.op = g.ops[k%len(g.ops)]
 		add(history.Event{Kind: history.Invoke, Op: x.op, Path: "/config"})
 	case x.op == "update":
-		add(history.Event{Kind: history.Return, Op: x.op, Err: []error{nil, zk.ErrBadVersion, zk.ErrConnectionClosed}[(k+7)/8], OK: k < 9})
+		add(history.Event{Kind: history.Return, Op: x.op,
+			Err: []error{nil, zk.ErrBadVersion, zk.ErrConnectionClosed}[(k+7)/8], OK: k < 9})
 		x.op = ""
 	case k < 4 && len(x.read) < 3:
 		x.read = append(x.read, g.zxids[len(g.zxids)-1])
@@ -170,7 +171,8 @@ func neverBack(h *history.History) Level {
 			}
 		}
 		for i, x := range h.Events[:lastBegun(h.Events[:i], e.Object)] {
-			if x.Kind == history.Return && x.Op == "update" && x.Err == nil && e.Kind == history.Return && lastChange(h.Events[:i], x) > e.Zxid {
+			if x.Kind == history.Return && x.Op == "update" && x.Err == nil && e.Kind == history.Return &&
+				lastChange(h.Events[:i], x) > e.Zxid {
 				return Violated
 			}
 		}

@@ -94,7 +94,8 @@ func (m *watchers) Step(h *history.History, i int) Verdict {
 	case history.Told:
 		if k := find(m.running, callerOf(e)); k >= 0 {
 			w := &m.running[k]
-			w.last = append(drop(w.last, func(x latest) bool { return x.told == toldOf(e) }), latest{toldOf(e), e.Zxid, e.Value, i})
+			w.last = append(drop(w.last, func(x latest) bool { return x.told == toldOf(e) }),
+				latest{toldOf(e), e.Zxid, e.Value, i})
 		}
 	case history.Return:
 		if kindsOfWatch[e.Op] {
@@ -165,7 +166,8 @@ func (c Convergence) judge(h *history.History, w *watcher) Verdict {
 		case x.zxid == 0:
 			return violated(c, x.at, "c%d was told last that %s is gone, which exists", w.client, n.Path)
 		case x.zxid != zxid:
-			return violated(c, x.at, "c%d was told last the state of %s at zxid 0x%x, and 0x%x is the last", w.client, n.Path, x.zxid, zxid)
+			return violated(c, x.at, "c%d was told last the state of %s at zxid 0x%x, and 0x%x is the last", w.client, n.Path,
+				x.zxid, zxid)
 		case x.value != print:
 			return violated(c, x.at, "c%d was told last another state of %s than that of zxid 0x%x", w.client, n.Path, zxid)
 		}

@@ -76,7 +76,8 @@ func (c Counter) Check(h *history.History) Verdict {
 		for i := range h.Events { // the shortest part that cannot be explained
 			e := &h.Events[i]
 			if e.Kind == history.Return && explicable(countings(h.Events[:i+1])) == Violated {
-				return violated(c, i, "no order of the operations explains the answer %d of c%d's %s", e.Value, e.Client, asked(h, i))
+				return violated(c, i, "no order of the operations explains the answer %d of c%d's %s", e.Value, e.Client,
+					asked(h, i))
 			}
 		}
 	}

@@ -120,7 +120,8 @@ func (m *counts) Step(h *history.History, i int) Verdict {
 	case e.Kind != history.Invoke && e.Kind != history.Return:
 		return Verdict{}
 	case m.rest != 0 || e.Kind == history.Invoke && m.used == 1<<maxCounting-1:
-		m.rest = m.rest.Uint64(uint64(e.Kind)).Uint64(uint64(e.Object)).String(e.Op).String(e.Path).Uint64(uint64(e.Value)).Bool(e.Err != nil).Bool(e.OK)
+		m.rest = m.rest.Uint64(uint64(e.Kind)).Uint64(uint64(e.Object)).String(e.Op).String(e.Path).Uint64(uint64(e.Value)).
+			Bool(e.Err != nil).Bool(e.OK)
 		return Verdict{}
 	}
 	k, open := m.find(e.Object)

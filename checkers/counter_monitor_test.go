@@ -9,7 +9,8 @@ import (
 	"zksim/model/history"
 )
 
-var counterFamily = workload{name: "counter", checker: Counter{}, next: nextCount, end: func(*rand.Rand, *history.History) {},
+var counterFamily = workload{name: "counter", checker: Counter{}, next: nextCount,
+	end:   func(*rand.Rand, *history.History) {},
 	naive: func(h *history.History) Level { return levelIf(!countable(0, countings(h.Events))) }}
 
 func nextCount(r *rand.Rand, h *history.History) history.Event {

@@ -80,9 +80,12 @@ func TestComparingAndSetting(t *testing.T) {
 		message string
 	}{
 		{answers: []int64{1, 1, 0}},
-		{answers: []int64{0, 0, 1}, blamed: 1, message: "no order of the operations explains the answer 0 of c1's cas from 0 to -4"},
-		{answers: []int64{1, 0, 0}, blamed: 3, message: "no order of the operations explains the answer 0 of c1's cas from -4 to 9"},
-		{answers: []int64{1, 1, 1}, blamed: 5, message: "no order of the operations explains the answer 1 of c1's cas from 0 to 1"},
+		{answers: []int64{0, 0, 1}, blamed: 1, message: "no order of the operations explains the answer 0 of c1's cas from " +
+			"0 to -4"},
+		{answers: []int64{1, 0, 0}, blamed: 3, message: "no order of the operations explains the answer 0 of c1's cas from " +
+			"-4 to 9"},
+		{answers: []int64{1, 1, 1}, blamed: 5, message: "no order of the operations explains the answer 1 of c1's cas from " +
+			"0 to 1"},
 	} {
 		h := &history.History{}
 		for i, c := range [][2]int64{{0, -4}, {-4, 9}, {0, 1}} {
@@ -106,7 +109,8 @@ func randomCounts(r *rand.Rand) *history.History {
 			delete(open, o)
 			switch r.IntN(6) {
 			case 0:
-				h.Add(history.Event{Kind: history.Return, Client: o, Object: o, Op: e.Op, Err: errors.New("lost"), OK: r.IntN(2) == 0})
+				h.Add(history.Event{Kind: history.Return, Client: o, Object: o, Op: e.Op, Err: errors.New("lost"),
+					OK: r.IntN(2) == 0})
 			case 1:
 				h.Add(history.Event{Kind: history.Return, Client: o, Object: o, Op: e.Op, Value: int64(r.IntN(4))})
 			default:
@@ -123,7 +127,8 @@ func randomCounts(r *rand.Rand) *history.History {
 			}
 			continue
 		}
-		e := history.Event{Kind: history.Invoke, Client: o, Object: o, Op: []string{"get", "add", "cas"}[r.IntN(3)], Value: int64(r.IntN(3))}
+		e := history.Event{Kind: history.Invoke, Client: o, Object: o, Op: []string{"get", "add", "cas"}[r.IntN(3)],
+			Value: int64(r.IntN(3))}
 		if e.Op == "cas" {
 			e.Path = strconv.Itoa(r.IntN(3))
 		}

@@ -35,8 +35,9 @@ func TestTheMonitorsOfTheDoubleBarrierRememberEnough(t *testing.T) {
 // meetingStage is the stage of a double barrier: with sessions and impatience, or with
 // znodes and rounds.
 type meetingStage struct {
-	at      [5]string // of each object: "", "enter", "inside" or "leave"
-	used    [5]bool   // the objects of one client are told apart by those that are remembered, so it matters which it has used
+	at [5]string // of each object: "", "enter", "inside" or "leave"
+	// the objects of one client are told apart by those that are remembered, so it matters which it has used
+	used    [5]bool
 	crashed [4]bool
 	calm    bool // not in the key
 
@@ -138,7 +139,8 @@ func (s *meetingStage) take(e *history.Event) bool {
 		if s.at[o] != e.Op {
 			return false
 		}
-		if s.znodes && e.Op == "enter" && e.Err == nil && (s.znode[o] == "" || s.znode[o] != e.Path || e.Value == 0 || e.Value > s.changes) {
+		if s.znodes && e.Op == "enter" && e.Err == nil &&
+			(s.znode[o] == "" || s.znode[o] != e.Path || e.Value == 0 || e.Value > s.changes) {
 			return false
 		}
 		if s.at[o] = ""; e.Op == "enter" && e.Err == nil {
@@ -210,7 +212,8 @@ func enteredWithAll(h *history.History) (level Level) {
 		switch {
 		case e.Kind == history.Invoke && e.Op == "enter":
 			n++
-		case e.Kind == history.Invoke && e.Op == "leave", e.Kind == history.Return && e.Op == "enter" && e.Err != nil && !offline[i]:
+		case e.Kind == history.Invoke && e.Op == "leave", e.Kind == history.Return && e.Op == "enter" && e.Err != nil &&
+			!offline[i]:
 			n--
 		}
 		inside[i] = n
@@ -236,7 +239,8 @@ func gaveUpRightly(h *history.History) (level Level) {
 				told = -1
 			}
 		}
-		if told < 0 || h.Events[end].Err == nil || !slices.ContainsFunc(h.Events[:told], func(e history.Event) bool { return e.Kind == history.Calm }) {
+		if told < 0 || h.Events[end].Err == nil ||
+			!slices.ContainsFunc(h.Events[:told], func(e history.Event) bool { return e.Kind == history.Calm }) {
 			return
 		}
 		waiting := map[int32]bool{}
@@ -245,7 +249,8 @@ func gaveUpRightly(h *history.History) (level Level) {
 				waiting[e.Object] = e.Kind == history.Invoke
 			}
 			for o := range waiting {
-				if e.Kind == history.Crashed && slices.ContainsFunc(h.Events, func(x history.Event) bool { return x.Object == o && x.Client == e.Client }) {
+				if e.Kind == history.Crashed && slices.ContainsFunc(h.Events,
+					func(x history.Event) bool { return x.Object == o && x.Client == e.Client }) {
 					waiting[o] = false
 				}
 			}
@@ -341,11 +346,13 @@ func metInRounds(h *history.History) Level {
 
 // TestExitAndRoundsRememberWhatIsRare goes on with two histories after which the world is
 // the same, and one goes wrong.
-func TestExitAndRoundsRememberWhatIsRare(t *testing.T) {
-	const entered = begun + `
-		changed c1 /b/ready z7
-		return c1 o1 enter /b/x v7
+// entered is the history of a barrier that c1 has entered.
+const entered = begun + `
+	changed c1 /b/ready z7
+	return c1 o1 enter /b/x v7
 	`
+
+func TestExitAndRoundsRememberWhatIsRare(t *testing.T) {
 	for _, x := range []struct {
 		checker                  Monitored
 		name, right, wrong, more string
@@ -368,7 +375,8 @@ func TestExitAndRoundsRememberWhatIsRare(t *testing.T) {
 			"return c2 o2 enter /b/y v7"},
 		{Exit{}, "who has left",
 			entered + "invoke c1 o1 leave\nreturn c1 o1 leave\ninvoke c1 o1 enter v2",
-			begun + "changed c1 /b/ready z7\nreturn c2 o2 enter /b/x v7\ninvoke c2 o2 leave\nreturn c2 o2 leave\ninvoke c2 o2 enter v2",
+			begun + "changed c1 /b/ready z7\nreturn c2 o2 enter /b/x v7\ninvoke c2 o2 leave\nreturn c2 o2 leave\ninvoke c2 o2 " +
+				"enter v2",
 			"return c1 o1 enter /b/z v7"},
 		{Exit{}, "which znode has gone with its session",
 			entered + "invoke c1 o1 leave\ndeleted c0 /b/y\nreturn c1 o1 leave",

@@ -13,7 +13,8 @@ const begun = `
 
 func TestEntryNeedsAllAtOnce(t *testing.T) {
 	alone := func(event int) judgement {
-		return judgement{event: event, message: "c2 entered by /b/y for 2, but there were never more than 1 inside while it did"}
+		return judgement{event: event, message: "c2 entered by /b/y for 2, but there were never more than 1 inside while " +
+			"it did"}
 	}
 	with := func(name, text string, x judgement) judgement {
 		x.name, x.text = name, text
@@ -168,7 +169,8 @@ func TestNobodyGivesUpWhileThereAreEnough(t *testing.T) {
 		{name: "enough", text: begun + `
 			calm
 			told c1 o1 impatient
-			return c1 o1 enter: canceled`, event: 7, message: "c1 gave up entering, although it was one of 2 who were waiting and 2 are enough"},
+			return c1 o1 enter: canceled`, event: 7, message: "c1 gave up entering, although it was one of 2 who were waiting " +
+			"and 2 are enough"},
 		{name: "too few", text: `
 			invoke c1 o1 enter v2
 			calm

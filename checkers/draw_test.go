@@ -23,7 +23,8 @@ func TestTheSearchIsDrawnWithWhatHappenedBesides(t *testing.T) {
 	if drawn, err := (Linearizability{}).Draw(&page, h); !drawn || err != nil {
 		t.Fatal(drawn, err)
 	}
-	for _, want := range []string{"acquire c2", "c1 believes", "holds /l/a", "faults", "pause", "c1 session", "StateHasSession"} {
+	for _, want := range []string{"acquire c2", "c1 believes", "holds /l/a", "faults", "pause", "c1 session",
+		"StateHasSession"} {
 		if !strings.Contains(page.String(), want) {
 			t.Errorf("no %q", want)
 		}
@@ -43,7 +44,8 @@ func TestADrawingIsBoundedAndHarmless(t *testing.T) {
 	h := &history.History{}
 	h.Reset(1)
 	write := func(data string) {
-		h.Add(history.Event{Kind: history.Invoke, Client: 1, Object: 1, Op: "create", Path: "/r" + hostile, Data: data, Version: -1})
+		h.Add(history.Event{Kind: history.Invoke, Client: 1, Object: 1, Op: "create", Path: "/r" + hostile, Data: data,
+			Version: -1})
 		h.Add(history.Event{Kind: history.Return, Client: 1, Object: 1, Op: "create", Path: "/r" + hostile})
 	}
 	var page bytes.Buffer

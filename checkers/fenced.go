@@ -18,7 +18,8 @@ func (Fenced) Name() string { return "fenced" }
 
 // Doc implements [Checker].
 func (Fenced) Doc() string {
-	return "the guarded resource never accepts a write of an earlier holder after one of a later holder, and refuses none of the latest"
+	return "the guarded resource never accepts a write of an earlier holder after one of a later holder, and refuses " +
+		"none of the latest"
 }
 
 // Check implements [Checker].
@@ -93,7 +94,8 @@ func (f *fence) Step(h *history.History, i int) Verdict {
 	case history.Released:
 		for _, x := range f.holders {
 			if x.object == e.Object {
-				f.end(func(z *making) bool { return z.path == x.path && z.client == x.client }, func(z *making) { z.released = true })
+				f.end(func(z *making) bool { return z.path == x.path && z.client == x.client },
+					func(z *making) { z.released = true })
 			}
 		}
 	case history.Acquired:
@@ -104,7 +106,8 @@ func (f *fence) Step(h *history.History, i int) Verdict {
 			return f.judge(i, e)
 		}
 		if x := f.holder(e); x.since > max(f.written.since, f.read.since) {
-			return violated(f, i, "the resource refused c%d, holder since zxid 0x%x, the latest that it has seen", x.client, x.since)
+			return violated(f, i, "the resource refused c%d, holder since zxid 0x%x, the latest that it has seen", x.client,
+				x.since)
 		}
 	}
 	return Verdict{}
@@ -148,13 +151,16 @@ func (f *fence) judge(i int, e *history.Event) Verdict {
 	x := f.holder(e)
 	switch {
 	case e.Op == "read" && x.since < f.written.since:
-		return violated(f, i, "the resource accepted a read of c%d, holder since zxid 0x%x, after a write of c%d, holder since 0x%x",
+		return violated(f, i, "the resource accepted a read of c%d, holder since zxid 0x%x, after a write of c%d, holder "+
+			"since 0x%x",
 			x.client, x.since, f.written.client, f.written.since)
 	case x.since < f.written.since:
-		return violated(f, i, "the resource accepted a write of c%d, holder since zxid 0x%x, after one of c%d, holder since 0x%x",
+		return violated(f, i, "the resource accepted a write of c%d, holder since zxid 0x%x, after one of c%d, holder "+
+			"since 0x%x",
 			x.client, x.since, f.written.client, f.written.since)
 	case e.Op != "read" && x.since < f.read.since:
-		return violated(f, i, "the resource accepted a write of c%d, holder since zxid 0x%x, after a read of c%d, holder since 0x%x",
+		return violated(f, i, "the resource accepted a write of c%d, holder since zxid 0x%x, after a read of c%d, holder "+
+			"since 0x%x",
 			x.client, x.since, f.read.client, f.read.since)
 	case e.Op != "read":
 		f.written = x

@@ -58,7 +58,8 @@ type numbering struct {
 }
 
 func newNumbering(r *rand.Rand) numbering {
-	return numbering{[][6]int32{{0, 1, 2, 3, 4, 5}, {0, 3, 1, 2, 5, 4}, {0, 20, 40, 10, 50, 30}}[r.IntN(3)], 1 + r.Int64N(3)}
+	return numbering{[][6]int32{{0, 1, 2, 3, 4, 5}, {0, 3, 1, 2, 5, 4}, {0, 20, 40, 10, 50, 30}}[r.IntN(3)],
+		1 + r.Int64N(3)}
 }
 
 // history returns the history of these events.
@@ -206,7 +207,8 @@ func (f family) goOn(t *testing.T, r *rand.Rand, p, q prefix) int {
 		show(t, x)
 		t.Log("and")
 		show(t, y)
-		t.Fatalf("%s: the monitor remembers the same of the first %d and %d events, but %v and %v comes of it", f.checker.Name(), len(p.events), len(q.events), a, b)
+		t.Fatalf("%s: the monitor remembers the same of the first %d and %d events, but %v and %v comes of it",
+			f.checker.Name(), len(p.events), len(q.events), a, b)
 	}
 	if a == Violated {
 		return 1

@@ -75,7 +75,8 @@ func (m *gathering) Step(h *history.History, i int) Verdict {
 		n, x := len(m.waiting), waiter{}
 		m.waiting, x = take(m.waiting, e)
 		if x.enough && e.Err != nil {
-			return violated(m, i, "c%d gave up entering, although it was one of %d who were waiting and %d are enough", e.Client, n, x.need)
+			return violated(m, i, "c%d gave up entering, although it was one of %d who were waiting and %d are enough", e.Client,
+				n, x.need)
 		}
 		for k := range m.waiting {
 			m.waiting[k].enough = false

@@ -33,7 +33,8 @@ func randomHistory(r *rand.Rand) *history.History {
 		e := history.Event{Client: o.client, Object: o.id}
 		switch r.IntN(12) {
 		case 0:
-			e = history.Event{Kind: []history.Kind{history.Exceeded, history.Crashed, history.Session}[r.IntN(3)], Client: o.client}
+			e = history.Event{Kind: []history.Kind{history.Exceeded, history.Crashed, history.Session}[r.IntN(3)],
+				Client: o.client}
 			h.Add(e)
 			continue
 		case 1:

@@ -20,7 +20,8 @@ func TestOwnershipIsOfTheFirstZnode(t *testing.T) {
 		{name: "told before the znode of the other is gone", text: both + `
 			acquired c1 o1 /l/a
 			released c1 o1
-			acquired c2 o2 /l/b`, event: 6, message: "c2 was told that it holds the lock by /l/b, which is not the first of the queue"},
+			acquired c2 o2 /l/b`, event: 6, message: "c2 was told that it holds the lock by /l/b, which is not the first of " +
+			"the queue"},
 		{name: "not the first", text: both + `acquired c2 o2 /l/b`, event: 4,
 			message: "c2 was told that it holds the lock by /l/b, which is not the first of the queue"},
 		{name: "no znode at all", text: `
@@ -37,12 +38,14 @@ func TestOwnershipIsOfTheFirstZnode(t *testing.T) {
 		{name: "the session ended before it was ever first", text: both + `
 			deleted c0 /l/b
 			deleted c1 /l/a
-			acquired c2 o2 /l/b`, event: 6, message: "c2 was told that it holds the lock by /l/b, which had been deleted before it was first in the queue"},
+			acquired c2 o2 /l/b`, event: 6, message: "c2 was told that it holds the lock by /l/b, which had been deleted " +
+			"before it was first in the queue"},
 		{name: "first only before the call that claims it", text: both + `
 			deleted c1 /l/a
 			deleted c2 /l/b
 			invoke c2 o2 lock
-			acquired c2 o2 /l/b`, event: 7, message: "c2 was told that it holds the lock by /l/b, which had been deleted before it was first in the queue"},
+			acquired c2 o2 /l/b`, event: 7, message: "c2 was told that it holds the lock by /l/b, which had been deleted " +
+			"before it was first in the queue"},
 		{name: "the path was another client's before", text: `
 			created c1 /l/a z1 s11
 			deleted c1 /l/a
@@ -108,11 +111,13 @@ func TestBeliefIsOfOneClient(t *testing.T) {
 			acquired c1 o1 /l/d`},
 		{name: "two at once", text: `
 			acquired c1 o1 /l/a
-			acquired c2 o2 /l/b`, event: 1, message: "c2 believes that it holds the lock by /l/b while c1 still believes so by /l/a"},
+			acquired c2 o2 /l/b`, event: 1, message: "c2 believes that it holds the lock by /l/b while c1 still believes so " +
+			"by /l/a"},
 		{name: "disconnected is not lost", text: `
 			acquired c1 o1 /l/a
 			session c1 StateDisconnected
-			acquired c2 o2 /l/b`, event: 2, message: "c2 believes that it holds the lock by /l/b while c1 still believes so by /l/a"},
+			acquired c2 o2 /l/b`, event: 2, message: "c2 believes that it holds the lock by /l/b while c1 still believes so " +
+			"by /l/a"},
 		{name: "two workers of one client are the ownership's business", text: `
 			acquired c1 o1 /l/a
 			acquired c1 o2 /l/b`},
@@ -120,7 +125,8 @@ func TestBeliefIsOfOneClient(t *testing.T) {
 			acquired c1 o1 /l/a
 			acquired c1 o2 /l/b
 			lost c1 o1
-			acquired c2 o3 /l/c`, event: 3, message: "c2 believes that it holds the lock by /l/c while c1 still believes so by /l/b"},
+			acquired c2 o3 /l/c`, event: 3, message: "c2 believes that it holds the lock by /l/c while c1 still believes so " +
+			"by /l/b"},
 		{name: "a belief is excused when the session ended before the client could know", text: `
 			acquired c1 o1 /l/a
 			exceeded c1
@@ -133,7 +139,8 @@ func TestBeliefIsOfOneClient(t *testing.T) {
 			exceeded c1
 			session c1 StateDisconnected
 			acquired c2 o2 /l/b
-			acquired c1 o1 /l/a`, event: 3, message: "c1 believes that it holds the lock by /l/a while c2 still believes so by /l/b"},
+			acquired c1 o1 /l/a`, event: 3, message: "c1 believes that it holds the lock by /l/a while c2 still believes so " +
+			"by /l/b"},
 		{name: "one claim that goes on as another is excused until it is given up", text: `
 			exceeded c1
 			acquired c1 o1 /l/a
@@ -141,12 +148,14 @@ func TestBeliefIsOfOneClient(t *testing.T) {
 			acquired c2 o2 /l/c
 			acquired c1 o1 /l/b
 			lost c1 o1
-			acquired c1 o1 /l/d`, event: 6, message: "c1 believes that it holds the lock by /l/d while c2 still believes so by /l/c"},
+			acquired c1 o1 /l/d`, event: 6, message: "c1 believes that it holds the lock by /l/d while c2 still believes so " +
+			"by /l/c"},
 		{name: "that another is excused is no excuse", text: `
 			exceeded c3
 			acquired c1 o1 /l/a
 			session c2 StateHasSession
-			acquired c2 o2 /l/b`, event: 3, message: "c2 believes that it holds the lock by /l/b while c1 still believes so by /l/a"},
+			acquired c2 o2 /l/b`, event: 3, message: "c2 believes that it holds the lock by /l/b while c1 still believes so " +
+			"by /l/a"},
 	})
 }
 
@@ -170,13 +179,16 @@ func TestAFencedResourceKeepsTheOrderOfHolders(t *testing.T) {
 			write c2 o2 v7 ok`},
 		{name: "accepted after a later holder", text: holders + `
 			write c2 o2 v7 ok
-			write c1 o1 v5 ok`, event: 7, message: "the resource accepted a write of c1, holder since zxid 0x5, after one of c2, holder since 0x7"},
+			write c1 o1 v5 ok`, event: 7, message: "the resource accepted a write of c1, holder since zxid 0x5, after one of " +
+			"c2, holder since 0x7"},
 		{name: "accepted, because no token was shown", text: holders + `
 			write c2 o2 v0 ok
-			write c1 o1 v0 ok`, event: 7, message: "the resource accepted a write of c1, holder since zxid 0x5, after one of c2, holder since 0x7"},
+			write c1 o1 v0 ok`, event: 7, message: "the resource accepted a write of c1, holder since zxid 0x5, after one of " +
+			"c2, holder since 0x7"},
 		{name: "accepted, because the token is a lie", text: holders + `
 			write c2 o2 v7 ok
-			write c1 o1 v9 ok`, event: 7, message: "the resource accepted a write of c1, holder since zxid 0x5, after one of c2, holder since 0x7"},
+			write c1 o1 v9 ok`, event: 7, message: "the resource accepted a write of c1, holder since zxid 0x5, after one of " +
+			"c2, holder since 0x7"},
 		{name: "refused, although nobody came later", text: holders + `
 			write c1 o1 v5 ok
 			write c2 o2 v3`, event: 7, message: "the resource refused c2, holder since zxid 0x7, the latest that it has seen"},
@@ -193,13 +205,15 @@ func TestAFencedResourceKeepsTheOrderOfHolders(t *testing.T) {
 			created c2 /l/a z7 s12
 			acquired c2 o2 /l/a v7
 			write c2 o2 v7 ok
-			write c1 o1 v5 ok`, event: 7, message: "the resource accepted a write of c1, holder since zxid 0x5, after one of c2, holder since 0x7"},
+			write c1 o1 v5 ok`, event: 7, message: "the resource accepted a write of c1, holder since zxid 0x5, after one of " +
+			"c2, holder since 0x7"},
 		{name: "live: by the tokens", text: `
 			Live
 			acquired c1 o1 /l/a v5
 			acquired c2 o2 /l/b v7
 			write c2 o2 v7 ok
-			write c1 o1 v5 ok`, event: 3, message: "the resource accepted a write of c1, holder since zxid 0x5, after one of c2, holder since 0x7"},
+			write c1 o1 v5 ok`, event: 3, message: "the resource accepted a write of c1, holder since zxid 0x5, after one of " +
+			"c2, holder since 0x7"},
 		{name: "live: refused", text: `
 			Live
 			acquired c1 o1 /l/a v5
@@ -245,7 +259,8 @@ func TestLinearizabilityOfLocks(t *testing.T) {
 			invoke c1 o1 unlock
 			return c1 o1 unlock
 			invoke c2 o2 trylock
-			return c2 o2 trylock ok: locked`, event: 6, message: "no order of the operations explains the answer of c2's trylock"},
+			return c2 o2 trylock ok: locked`, event: 6, message: "no order of the operations explains the answer of c2's " +
+			"trylock"},
 		{name: "before its return perhaps not", text: `
 			invoke c1 o1 lock
 			acquired c1 o1 /l/a
@@ -279,7 +294,8 @@ func TestTryLockRefusesOnlyWhatIsTaken(t *testing.T) {
 		{name: "a refusal because of the own znode", text: `
 			invoke c2 o2 trylock
 			created c2 /l/a s12
-			return c2 o2 trylock ok: locked`, event: 2, message: "no order of the operations explains the answer of c2's trylock"},
+			return c2 o2 trylock ok: locked`, event: 2, message: "no order of the operations explains the answer of c2's " +
+			"trylock"},
 		{name: "a refusal because of another worker of the client", text: `
 			created c2 /l/a s12
 			invoke c2 o2 trylock
@@ -294,7 +310,8 @@ func TestTryLockRefusesOnlyWhatIsTaken(t *testing.T) {
 		{name: "a persistent znode is nobody", text: `
 			created c1 /l
 			invoke c2 o2 trylock
-			return c2 o2 trylock ok: locked`, event: 2, message: "no order of the operations explains the answer of c2's trylock"},
+			return c2 o2 trylock ok: locked`, event: 2, message: "no order of the operations explains the answer of c2's " +
+			"trylock"},
 		{name: "another error of trylock is no refusal", text: `
 			invoke c2 o2 trylock
 			return c2 o2 trylock: connection closed`},

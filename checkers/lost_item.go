@@ -117,14 +117,19 @@ func (d *debts) end(h *history.History) Verdict {
 		return Verdict{}
 	}
 	cut := d.lapsed()
-	missing := drop(slices.Clone(d.owed), func(x debt) bool { return !x.put || queued(h, x.item) > 0 || d.ops.any("ack", x.item) })
+	missing := drop(slices.Clone(d.owed), func(x debt) bool {
+		return !x.put || queued(h, x.item) > 0 ||
+			d.ops.any("ack", x.item)
+	})
 	if len(missing) <= cut {
 		return Verdict{}
 	}
 	x := missing[len(missing)-1]
 	if cut > 0 {
-		return violated(d, -1, "%d items are lost, among them item %d of c%d; only %d could have gone with a take that was cut off",
+		return violated(d, -1, "%d items are lost, among them item %d of c%d; only %d could have gone with a take that was "+
+			"cut off",
 			len(missing), x.item, x.client, cut)
 	}
-	return violated(d, -1, "item %d of c%d is lost: it was put, nobody has got it, and it is not in the queue", x.item, x.client)
+	return violated(d, -1, "item %d of c%d is lost: it was put, nobody has got it, and it is not in the queue", x.item,
+		x.client)
 }

@@ -71,7 +71,8 @@ func disorderly(r *rand.Rand) *history.History {
 	}
 	for o := range objects { // what is unresolved has not happened
 		if x := &objects[o]; x.op != "" && !x.told {
-			h.Add(history.Event{Kind: history.Return, Client: int32(o-1)%3 + 1, Object: int32(o), Op: x.op, Err: zk.ErrConnectionClosed})
+			h.Add(history.Event{Kind: history.Return, Client: int32(o-1)%3 + 1, Object: int32(o), Op: x.op,
+				Err: zk.ErrConnectionClosed})
 		}
 	}
 	return h

@@ -98,13 +98,16 @@ func (m *tellers) judge(h *history.History, i int) Verdict {
 	}
 	switch last := &m.last[k]; {
 	case e.Zxid == 0 && h.Txns && m.ends[e.Path] <= last.zxid:
-		return violated(m, i, "c%d was told that %s is gone, after its state at zxid 0x%x and without a deletion since", e.Client, e.Path, last.zxid)
+		return violated(m, i, "c%d was told that %s is gone, after its state at zxid 0x%x and without a deletion since",
+			e.Client, e.Path, last.zxid)
 	case e.Zxid == 0:
 		last.gone = true
 	case e.Zxid < last.zxid:
-		return violated(m, i, "c%d was told the state of %s at zxid 0x%x after that at 0x%x", e.Client, e.Path, e.Zxid, last.zxid)
+		return violated(m, i, "c%d was told the state of %s at zxid 0x%x after that at 0x%x", e.Client, e.Path, e.Zxid,
+			last.zxid)
 	case last.gone && e.Zxid == last.zxid:
-		return violated(m, i, "c%d was told the state of %s at zxid 0x%x again after it was told that it was gone", e.Client, e.Path, e.Zxid)
+		return violated(m, i, "c%d was told the state of %s at zxid 0x%x again after it was told that it was gone", e.Client,
+			e.Path, e.Zxid)
 	default:
 		last.zxid, last.gone = e.Zxid, false
 	}

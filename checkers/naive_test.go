@@ -30,7 +30,8 @@ func invoked(h *history.History, i int) int {
 func naiveRefusal(c Monitored, h *history.History) Level {
 	for i := range h.Events {
 		e := &h.Events[i]
-		if e.Kind == history.Return && refused(e) && strings.HasPrefix(e.Op, "try") && inTheWay(h, invoked(h, i), i) < max(c.(Refusal).Leases, 1) {
+		if e.Kind == history.Return && refused(e) && strings.HasPrefix(e.Op, "try") &&
+			inTheWay(h, invoked(h, i), i) < max(c.(Refusal).Leases, 1) {
 			return Violated
 		}
 	}
@@ -48,7 +49,8 @@ func inTheWay(h *history.History, begin, i int) (n int) {
 	}
 	for k := range i {
 		e := &h.Events[k]
-		if e.Kind != history.Created || e.Session == 0 || e.Zxid == own || h.Events[i].Op == "tryrlock" && !strings.Contains(e.Path, "-write-") {
+		if e.Kind != history.Created || e.Session == 0 || e.Zxid == own || h.Events[i].Op == "tryrlock" &&
+			!strings.Contains(e.Path, "-write-") {
 			continue
 		}
 		if deletion(h, e.Path, k, i) > begin {
@@ -115,7 +117,8 @@ func naiveHerd(c Monitored, h *history.History) Level {
 				continue
 			}
 			author := slices.ContainsFunc(h.Events, func(y history.Event) bool {
-				return (y.Kind == history.Created || y.Kind == history.Deleted) && y.Zxid == e.Zxid && y.Path == e.Path && y.Client == e.Client
+				return (y.Kind == history.Created || y.Kind == history.Deleted) && y.Zxid == e.Zxid && y.Path == e.Path &&
+					y.Client == e.Client
 			})
 			if !author && (!limit.InVain || !goesOn(h, k)) {
 				n++
@@ -131,7 +134,8 @@ func naiveHerd(c Monitored, h *history.History) Level {
 // goesOn reports whether what comes first after notification i is that its client gets the lock.
 func goesOn(h *history.History, i int) bool {
 	next := slices.IndexFunc(h.Events[i+1:], func(e history.Event) bool {
-		return e.Client == h.Events[i].Client && (e.Kind == history.Acquired || e.Kind == history.Notify || e.Kind == history.Return && e.Err != nil)
+		return e.Client == h.Events[i].Client &&
+			(e.Kind == history.Acquired || e.Kind == history.Notify || e.Kind == history.Return && e.Err != nil)
 	})
 	return next >= 0 && h.Events[i+1+next].Kind == history.Acquired
 }
@@ -144,7 +148,8 @@ func naiveStaleLeader(c Monitored, h *history.History) Level {
 		}
 		leader := int32(-1)
 		for k := i - 1; k >= 0; k-- {
-			if x := &h.Events[k]; x.Kind == history.Created && strings.Contains(x.Path, "/candidates/") && deletion(h, x.Path, k, i) > i {
+			if x := &h.Events[k]; x.Kind == history.Created && strings.Contains(x.Path, "/candidates/") &&
+				deletion(h, x.Path, k, i) > i {
 				leader = x.Client
 			}
 		}

@@ -7,7 +7,8 @@ import (
 	"zksim/model/history"
 )
 
-var namesFamily = workload{name: "names", checker: Names{}, naive: misnamed, next: nextName, end: func(*rand.Rand, *history.History) {}}
+var namesFamily = workload{name: "names", checker: Names{}, naive: misnamed, next: nextName,
+	end: func(*rand.Rand, *history.History) {}}
 
 // misnamed looks at each two answers, and whether the name was given up between them.
 func misnamed(h *history.History) Level {

@@ -59,7 +59,8 @@ func TestANameResolvesToItsOwner(t *testing.T) {
 			return c2 o2 resolve /n`, event: 3, message: "c2 was told 0 for /n, which c1 has registered as 11 and not given up"},
 		{name: "to somebody else", text: first + `
 			invoke c2 o2 resolve /n
-			return c2 o2 resolve /n v21`, event: 3, message: "c2 was told 21 for /n, which c1 has registered as 11 and not given up"},
+			return c2 o2 resolve /n v21`, event: 3, message: "c2 was told 21 for /n, which c1 has registered as 11 and not " +
+			"given up"},
 		{name: "it was asked before the name was registered", text: `
 			invoke c2 o2 resolve /n
 			invoke c1 o1 register v11

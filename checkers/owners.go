@@ -85,7 +85,8 @@ func (o *owners) Step(h *history.History, i int) Verdict {
 	case history.Released:
 		o.active = drop(o.active, func(a claim) bool { return a.object == e.Object })
 	case history.Created:
-		o.queue = append(o.queue, contender{path: e.Path, print: hash.Hash(e.Client).String(e.Path), client: e.Client, zxid: e.Zxid,
+		o.queue = append(o.queue, contender{path: e.Path, print: hash.Hash(e.Client).String(e.Path), client: e.Client,
+			zxid:  e.Zxid,
 			reads: strings.Contains(e.Path[len(parent(e.Path)):], "-read-")})
 	case history.Deleted:
 		o.active = drop(o.active, func(a claim) bool { return a.path == e.Path })

@@ -56,7 +56,8 @@ func (o Ownership) tooMany(i int, mine claim, active []claim) Verdict {
 			if n == 1 {
 				return violated(o, i, "c%d and c%d own the lock at once, by %s and %s", a.client, mine.client, a.path, mine.path)
 			}
-			return violated(o, i, "c%d owns a lease by %s, and %d others own one, c%d by %s", mine.client, mine.path, n, a.client, a.path)
+			return violated(o, i, "c%d owns a lease by %s, and %d others own one, c%d by %s", mine.client, mine.path, n,
+				a.client, a.path)
 		}
 	}
 	return Verdict{}

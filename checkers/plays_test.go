@@ -27,7 +27,8 @@ var plays = []play{
 	{"refusal", []Monitored{Refusal{}, Refusal{Leases: 2}}, naiveRefusal, nextOfRefusal, 14, 700},
 	{"revoke", []Monitored{LostRevoke{}}, naiveLostRevoke, nextOfRevoke, 12, 700},
 	{"acknowledged", []Monitored{Acknowledged{}}, naiveAcknowledged, nextOfElection, 20, 2500},
-	{"herd", []Monitored{Herd{PerEvent: 1}, Herd{PerEvent: 2}, Herd{PerEvent: 1, InVain: true}}, naiveHerd, nextOfHerd, 12, 700},
+	{"herd", []Monitored{Herd{PerEvent: 1}, Herd{PerEvent: 2}, Herd{PerEvent: 1, InVain: true}}, naiveHerd, nextOfHerd, 12,
+		700},
 	{"stale leader", []Monitored{StaleLeader{}}, naiveStaleLeader, nextOfMaster, 12, 700},
 	{"overdue", []Monitored{Overdue{}}, naiveOverdue, nextOfMonitor, 10, 700},
 }
@@ -150,7 +151,8 @@ func nextOfHerd(r *rand.Rand, s *scene) history.Event {
 }
 
 func nextOfMaster(r *rand.Rand, s *scene) history.Event {
-	path := []string{"/p/candidates/0", "/p/candidates/1", "/p/candidates/2", "/p/assign/w/t", "/p/assign/w/u", "/p/assign/w"}[r.IntN(6)]
+	path := []string{"/p/candidates/0", "/p/candidates/1", "/p/candidates/2", "/p/assign/w/t", "/p/assign/w/u",
+		"/p/assign/w"}[r.IntN(6)]
 	if r.IntN(3) == 0 && len(s.znodes) > 0 {
 		return s.remove(r)
 	}
@@ -163,7 +165,8 @@ func nextOfMaster(r *rand.Rand, s *scene) history.Event {
 }
 
 func nextOfMonitor(r *rand.Rand, s *scene) history.Event {
-	e := history.Event{Kind: history.Return, Client: 2, Object: 2, Op: "held", Path: fmt.Sprintf("/l/%d", r.IntN(6)), Value: 2 + r.Int64N(3)}
+	e := history.Event{Kind: history.Return, Client: 2, Object: 2, Op: "held", Path: fmt.Sprintf("/l/%d", r.IntN(6)),
+		Value: 2 + r.Int64N(3)}
 	if r.IntN(2) == 0 {
 		e.Value--
 		e.Kind, e.Client, e.Object, e.Op = history.Told, 1, 1, "overdue"
@@ -272,7 +275,8 @@ func counterpart(a, b []history.Event, zxid int64, path, op string) (int64, bool
 	n := later(a, path, op == "child", zxid)
 	for i := range b {
 		e := &b[i]
-		if e.Kind == a[k].Kind && (e.Path == path || op == "child" && parent(e.Path) == path) && later(b, path, op == "child", e.Zxid) == n {
+		if e.Kind == a[k].Kind && (e.Path == path || op == "child" && parent(e.Path) == path) &&
+			later(b, path, op == "child", e.Zxid) == n {
 			return e.Zxid, true
 		}
 	}

@@ -75,12 +75,14 @@ func modelOf[S comparable, O any](init S, step func(S, O) (bool, S)) porcupine.M
 		Equal:             func(a, b any) bool { return a == b },
 		Hash:              func(state any) uint64 { return maphash.Comparable(seed, state.(S)) },
 		DescribeOperation: func(input, _ any) string { return clipped(fmt.Sprint(input)) },
-		DescribeState:     func(state any) string { return html.EscapeString(clipped(fmt.Sprint(state))) }, // which the page takes for HTML
+		// which the page takes for HTML
+		DescribeState: func(state any) string { return html.EscapeString(clipped(fmt.Sprint(state))) },
 	}
 }
 
 // draw writes porcupine's page about the operations.
-func draw[S comparable, O any](w io.Writer, h *history.History, ops []timed[O], init S, step func(S, O) (bool, S)) (bool, error) {
+func draw[S comparable, O any](w io.Writer, h *history.History, ops []timed[O], init S,
+	step func(S, O) (bool, S)) (bool, error) {
 	if len(ops) == 0 || len(ops) > maxDrawn {
 		return false, nil
 	}
@@ -89,7 +91,8 @@ func draw[S comparable, O any](w io.Writer, h *history.History, ops []timed[O], 
 	var notes []porcupine.Annotation
 	for _, r := range asides(h) {
 		if len(notes) < maxDrawn {
-			notes = append(notes, porcupine.Annotation{Tag: r.row, Start: int64(r.begin), End: int64(r.end), Description: clipped(r.text)})
+			notes = append(notes, porcupine.Annotation{Tag: r.row, Start: int64(r.begin), End: int64(r.end),
+				Description: clipped(r.text)})
 		}
 	}
 	info.AddAnnotations(notes)

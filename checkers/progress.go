@@ -35,7 +35,8 @@ func busiest(h *history.History) string {
 	}
 	var busy []int32
 	for c := int32(1); int(c) <= h.Clients; c++ {
-		crashed := slices.ContainsFunc(h.Events, func(e history.Event) bool { return e.Kind == history.Crashed && e.Client == c })
+		crashed := slices.ContainsFunc(h.Events,
+			func(e history.Event) bool { return e.Kind == history.Crashed && e.Client == c })
 		if !h.Finished[c] && !crashed {
 			busy = append(busy, c)
 		}

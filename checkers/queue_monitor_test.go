@@ -14,8 +14,12 @@ var queueFamilies = []workload{
 	{name: "lost-item", checker: LostItem{}, naive: lostItem, next: everyOp.next, end: endOfQueue},
 	{name: "doubled-item", checker: DoubledItem{}, naive: doubledItem, next: everyOp.next, end: endOfQueue},
 	{name: "doubled-effect", checker: DoubledEffect{}, naive: doubledEffect, next: acks.next, end: endOfQueue},
-	{name: "fifo", checker: FIFO{}, naive: func(h *history.History) Level { return outOfTurn(h, func(int64) int64 { return 0 }) }, next: deliveries.next, end: endOfQueue},
-	{name: "priority-order", checker: PriorityOrder{Of: rank}, naive: func(h *history.History) Level { return outOfTurn(h, rank) }, next: deliveries.next, end: endOfQueue},
+	{name: "fifo", checker: FIFO{}, naive: func(h *history.History) Level {
+		return outOfTurn(h,
+			func(int64) int64 { return 0 })
+	}, next: deliveries.next, end: endOfQueue},
+	{name: "priority-order", checker: PriorityOrder{Of: rank},
+		naive: func(h *history.History) Level { return outOfTurn(h, rank) }, next: deliveries.next, end: endOfQueue},
 }
 
 // queueMix is which operations a history has besides puts, and how many in a hundred of
@@ -131,7 +135,8 @@ func wholeOps(h *history.History) (ops []wholeOp) {
 	for i, e := range h.Events {
 		switch e.Kind {
 		case history.Invoke:
-			ops = append(ops, wholeOp{queueOp{name: e.Op, client: e.Client, object: e.Object, item: e.Value, begin: i, open: true}, len(h.Events)})
+			ops = append(ops, wholeOp{queueOp{name: e.Op, client: e.Client, object: e.Object, item: e.Value, begin: i,
+				open: true}, len(h.Events)})
 		case history.Return:
 			k := slices.IndexFunc(ops, func(o wholeOp) bool { return o.object == e.Object && o.open })
 			o := &ops[k]
@@ -204,7 +209,8 @@ func outOfTurn(h *history.History, priority func(int64) int64) Level {
 	for _, got := range ops {
 		empty := got.tries() && got.refused && !got.interrupted
 		disturbed := func(o wholeOp) bool {
-			return o.consumes() && o.begin != got.begin && o.begin < got.end && (o.end > got.begin || o.doubtful() || o.interrupted)
+			return o.consumes() && o.begin != got.begin && o.begin < got.end &&
+				(o.end > got.begin || o.doubtful() || o.interrupted)
 		}
 		if !got.delivers() && !empty || slices.ContainsFunc(ops, disturbed) {
 			continue
@@ -216,14 +222,16 @@ func outOfTurn(h *history.History, priority func(int64) int64) Level {
 			delivered := func(o wholeOp) bool { return o.delivers() && o.item == p.item }
 			sooner := func(o wholeOp) bool { return delivered(o) && o.end > p.begin && o.end <= got.end }
 			later := func(o wholeOp) bool { return delivered(o) && o.end > got.end }
-			if slices.ContainsFunc(ops, sooner) || !slices.ContainsFunc(ops, later) && (h.Outcome != history.Quiet || queued(h, p.item) == 0) {
+			if slices.ContainsFunc(ops, sooner) || !slices.ContainsFunc(ops, later) &&
+				(h.Outcome != history.Quiet || queued(h, p.item) == 0) {
 				continue
 			}
 			earlier := slices.ContainsFunc(ops, func(o wholeOp) bool {
 				return o.name == "put" && o.item == got.item && p.end < o.begin && o.begin < got.end
 			})
 			mine, other := priority(p.item), priority(got.item)
-			if empty && p.end < got.begin || !empty && (mine < other && (earlier || p.end < got.begin) || mine == other && earlier) {
+			if empty && p.end < got.begin || !empty &&
+				(mine < other && (earlier || p.end < got.begin) || mine == other && earlier) {
 				return Violated
 			}
 		}

@@ -82,7 +82,8 @@ type pass struct {
 
 // Reset implements [Monitor].
 func (t *turns) Reset() {
-	*t = turns{Checker: t.Checker, ops: t.ops[:0], begun: t.begun[:0], free: t.free[:0], early: t.early[:0], passed: t.passed[:0]}
+	*t = turns{Checker: t.Checker, ops: t.ops[:0], begun: t.begun[:0], free: t.free[:0], early: t.early[:0],
+		passed: t.passed[:0]}
 }
 
 // Hash implements [Monitor]. Of the moments counts what came before what, where that
@@ -203,7 +204,8 @@ func (t *turns) first(p arrival, o *queueOp) bool {
 // blame objects to an item that was passed over and is there.
 func (t *turns) blame(p pass) Verdict {
 	if !p.got.delivers() {
-		return violated(t, p.event, "c%d was told that the queue is empty while item %d of c%d was in it", p.got.client, p.item, p.client)
+		return violated(t, p.event, "c%d was told that the queue is empty while item %d of c%d was in it", p.got.client,
+			p.item, p.client)
 	}
 	return violated(t, p.event, "c%d got item %d while item %d of c%d, which comes first, was in the queue",
 		p.got.client, p.got.item, p.item, p.client)

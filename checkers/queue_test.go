@@ -289,7 +289,8 @@ func TestNobodyIsPassedOverInAPriorityQueue(t *testing.T) {
 			return c1 o1 put v10
 			invoke c2 o2 take
 			return c2 o2 take v19
-			Znode /q/items/a s0 10`, event: 5, message: "c2 got item 19 while item 10 of c1, which comes first, was in the queue"},
+			Znode /q/items/a s0 10`, event: 5, message: "c2 got item 19 while item 10 of c1, which comes first, was in the " +
+			"queue"},
 		{name: "the higher one came while the take was on", text: `
 			invoke c1 o1 put v19
 			return c1 o1 put v19
@@ -305,7 +306,8 @@ func TestNobodyIsPassedOverInAPriorityQueue(t *testing.T) {
 			invoke c1 o1 put v19
 			return c1 o1 put v19
 			return c2 o2 take v19
-			Znode /q/items/a s0 10`, event: 5, message: "c2 got item 19 while item 10 of c1, which comes first, was in the queue"},
+			Znode /q/items/a s0 10`, event: 5, message: "c2 got item 19 while item 10 of c1, which comes first, was in the " +
+			"queue"},
 		{name: "equals out of order", text: `
 			invoke c1 o1 put v15
 			return c1 o1 put v15
@@ -313,6 +315,7 @@ func TestNobodyIsPassedOverInAPriorityQueue(t *testing.T) {
 			return c1 o1 put v25
 			invoke c2 o2 take
 			return c2 o2 take v25
-			Znode /q/items/a s0 15`, event: 5, message: "c2 got item 25 while item 15 of c1, which comes first, was in the queue"},
+			Znode /q/items/a s0 15`, event: 5, message: "c2 got item 25 while item 15 of c1, which comes first, was in the " +
+			"queue"},
 	})
 }

@@ -95,7 +95,8 @@ func (m *readers) Step(h *history.History, i int) Verdict {
 			return violated(m, i, "the cached reader of c%d goes back from zxid 0x%x to 0x%x", e.Client, r.least, e.Zxid)
 		}
 		if e.Zxid < r.least {
-			return violated(m, i, "c%d was given the set of zxid 0x%x although that of 0x%x was known before", e.Client, e.Zxid, r.least)
+			return violated(m, i, "c%d was given the set of zxid 0x%x although that of 0x%x was known before", e.Client, e.Zxid,
+				r.least)
 		}
 		r.least, m.known = e.Zxid, max(m.known, e.Zxid)
 	}

@@ -12,12 +12,15 @@ func TestQuiescenceNamesWhatIsWaitedFor(t *testing.T) {
 		{name: "a run that was stopped says nothing", text: `
 			Outcome stopped
 			Waiting c1 /l/a`},
-		{name: "no watch", text: `Waiting c1`, event: -1, message: "c1 waits for something that will never happen, and for no watch"},
-		{name: "a znode that is gone", text: `Waiting c1 /l/a`, event: -1, message: "c1 waits for /l/a, which does not exist"},
+		{name: "no watch", text: `Waiting c1`, event: -1,
+			message: "c1 waits for something that will never happen, and for no watch"},
+		{name: "a znode that is gone", text: `Waiting c1 /l/a`, event: -1,
+			message: "c1 waits for /l/a, which does not exist"},
 		{name: "a znode that nobody knows of", text: `
 			Waiting c1 /l/a
 			Znode /l/a s12
-			Open s12 c2`, event: -1, message: "c1 waits for /l/a, which no recipe object knows of; the live session of c2 owns it"},
+			Open s12 c2`, event: -1, message: "c1 waits for /l/a, which no recipe object knows of; the live session of c2 " +
+			"owns it"},
 		{name: "a znode that somebody has", text: `
 			Waiting c1 /l/a
 			Znode /l/a s12
@@ -42,7 +45,8 @@ func TestTheTreeHasNoZnodesThatNobodyAnswersFor(t *testing.T) {
 			Znode /l/b s12`},
 		{name: "left behind", text: `
 			Open s11 c1
-			Znode /l/a s11`, event: -1, message: "/l/a stays behind: the live session of c1 owns it and no recipe object knows of it"},
+			Znode /l/a s11`, event: -1, message: "/l/a stays behind: the live session of c1 owns it and no recipe object " +
+			"knows of it"},
 		{name: "a run that was stopped says nothing", text: `
 			Outcome step-limit
 			Open s11 c1
@@ -65,7 +69,8 @@ func TestTheHerdIsCountedPerChange(t *testing.T) {
 			notify c3 deleted /l/a z4
 			call c3 children /l
 			call c3 existsW /l/b
-			acquired c2 o2 /l/b`, event: 4, message: "one change of /l/a notified 2 clients, 1 of them in vain; at most 1 may be"},
+			acquired c2 o2 /l/b`, event: 4, message: "one change of /l/a notified 2 clients, 1 of them in vain; at most 1 may " +
+			"be"},
 		{name: "another change of the same znode", text: release + `
 			notify c2 deleted /l/a z4
 			created c1 /l/a z5 s11
@@ -77,7 +82,8 @@ func TestTheHerdIsCountedPerChange(t *testing.T) {
 			created c1 /l/a z1 s11
 			deleted c0 /l/a z4
 			notify c2 deleted /l/a z4
-			notify c3 deleted /l/a z4`, event: 3, message: "one change of /l/a notified 2 clients, 2 of them in vain; at most 1 may be"},
+			notify c3 deleted /l/a z4`, event: 3, message: "one change of /l/a notified 2 clients, 2 of them in vain; at most " +
+			"1 may be"},
 		{name: "live: the author is who held the lock by that znode", text: `
 			Live
 			acquired c1 o1 /l/a
@@ -88,7 +94,8 @@ func TestTheHerdIsCountedPerChange(t *testing.T) {
 			acquired c1 o1 /l/a
 			notify c2 deleted /l/a
 			notify c3 deleted /l/a
-			acquired c3 o3 /l/c`, event: 2, message: "one change of /l/a notified 2 clients, 1 of them in vain; at most 1 may be"},
+			acquired c3 o3 /l/c`, event: 2, message: "one change of /l/a notified 2 clients, 1 of them in vain; at most 1 may " +
+			"be"},
 	})
 	judge(t, Herd{PerEvent: 2}, []judgement{{name: "as many as may be", text: release + `
 		notify c2 deleted /l/a z4
@@ -103,7 +110,8 @@ func TestProgressIsMade(t *testing.T) {
 			call c1 get /l
 			call c2 existsW /l/a
 			notify c1 child /l`, event: -1, message: "still busy at the step limit: c2 goes on with existsW /l/a"},
-		{name: "busy with itself", text: `Outcome step-limit`, event: -1, message: "still busy at the step limit: a client goes on without a call"},
+		{name: "busy with itself", text: `Outcome step-limit`, event: -1,
+			message: "still busy at the step limit: a client goes on without a call"},
 		{name: "busy after others have ended", text: `
 			Outcome step-limit
 			Steps 1000
@@ -145,7 +153,8 @@ func TestTheWorstVerdictWinsAndTheFirstOfEquals(t *testing.T) {
 	if v := Worst(h, nil); v != (Verdict{}) {
 		t.Errorf("%+v", v)
 	}
-	if v, ok := Caught(h, []Checker{Quiescence{}, Tree{}, Liveness{}}, []string{"liveness", "tree"}); !ok || v.Checker != "liveness" {
+	if v, ok := Caught(h, []Checker{Quiescence{}, Tree{}, Liveness{}}, []string{"liveness", "tree"}); !ok ||
+		v.Checker != "liveness" {
 		t.Errorf("%+v, %t", v, ok)
 	}
 	if v, ok := Caught(h, []Checker{Quiescence{}, Tree{}}, []string{"liveness", "tree"}); ok {

@@ -65,7 +65,8 @@ func (m *rounds) Step(h *history.History, i int) Verdict {
 		switch {
 		case y.round != x.round:
 			if y.inside() && x.inside() {
-				return violated(m, i, "c%d entered round 0x%x while c%d is inside 0x%x by %s", x.client, x.round, y.client, y.round, y.path)
+				return violated(m, i, "c%d entered round 0x%x while c%d is inside 0x%x by %s", x.client, x.round, y.client, y.round,
+					y.path)
 			}
 		case y.object == x.object:
 			return violated(m, i, "c%d entered round 0x%x twice, by %s and %s", x.client, x.round, y.path, x.path)

@@ -40,7 +40,8 @@ func (s *scene) fits(e *history.Event) bool {
 	if changesOf(e) && e.Zxid <= s.zxid && (e.Zxid != s.last.Zxid || e.Client != s.last.Client) {
 		return false
 	}
-	if e.Object > 0 && e.Client != ownerOf(e.Object) || e.Client == 0 && e.Kind != history.Deleted && e.Kind != history.Calm {
+	if e.Object > 0 && e.Client != ownerOf(e.Object) || e.Client == 0 && e.Kind != history.Deleted &&
+		e.Kind != history.Calm {
 		return false
 	}
 	k := slices.IndexFunc(s.open, by(e.Object))
@@ -53,7 +54,8 @@ func (s *scene) fits(e *history.Event) bool {
 		if e.Op == "held" {
 			return !slices.Contains(s.held, e.Path)
 		}
-		return k >= 0 && s.open[k].Op == e.Op && s.open[k].Path == e.Path && (e.Op != "acknowledge" || s.open[k].Value == e.Value)
+		return k >= 0 && s.open[k].Op == e.Op && s.open[k].Path == e.Path &&
+			(e.Op != "acknowledge" || s.open[k].Value == e.Value)
 	case history.Acquired:
 		for _, x := range slices.Backward(s.changesOf) {
 			if x.Kind == history.Created && x.Path == e.Path { // the latest of that name
@@ -69,7 +71,8 @@ func (s *scene) fits(e *history.Event) bool {
 		return slices.ContainsFunc(s.znodes, at(e.Path))
 	case history.Notify:
 		return e.Zxid == 0 || slices.ContainsFunc(s.changesOf, func(x history.Event) bool {
-			return x.Zxid == e.Zxid && (x.Path == e.Path && x.Kind.String() == e.Op || e.Op == "child" && x.Kind != history.Changed && parent(x.Path) == e.Path)
+			return x.Zxid == e.Zxid && (x.Path == e.Path && x.Kind.String() == e.Op || e.Op == "child" &&
+				x.Kind != history.Changed && parent(x.Path) == e.Path)
 		})
 	case history.Calm:
 		return !s.calm
@@ -128,7 +131,8 @@ func stageOf(events []history.Event) (s *scene, fits bool) {
 // of their creation, and those that clients have in hand among these.
 func (s *scene) key() string {
 	var b strings.Builder
-	open := slices.SortedFunc(slices.Values(s.open), func(x, y history.Event) int { return cmp.Compare(x.Object, y.Object) })
+	open := slices.SortedFunc(slices.Values(s.open),
+		func(x, y history.Event) int { return cmp.Compare(x.Object, y.Object) })
 	for _, e := range open {
 		fmt.Fprintf(&b, "o%d %s %s, ", e.Object, e.Op, e.Path)
 	}

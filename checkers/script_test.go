@@ -118,7 +118,8 @@ func remark(t *testing.T, h *history.History, words []string) {
 	case "Live":
 		h.Txns = false
 	case "Outcome":
-		h.Outcome = map[string]history.Outcome{"step-limit": history.StepLimit, "stopped": history.Stopped, "panicked": history.Panicked}[words[1]]
+		h.Outcome = map[string]history.Outcome{"step-limit": history.StepLimit, "stopped": history.Stopped,
+			"panicked": history.Panicked}[words[1]]
 		h.Panic = strings.Join(words[2:], "\n")
 	case "Waiting":
 		h.Waiting = append(h.Waiting, history.Waiting{Client: int32(number(words[1])), Paths: words[2:]})

@@ -2,8 +2,8 @@ package checkers
 
 import "testing"
 
-func TestOwnershipOfReadersAndWriters(t *testing.T) {
-	const queue = `
+// sharedQueue is two readers and a writer behind each other.
+const sharedQueue = `
 		invoke c1 o1 rlock
 		created c1 /l/x-read-1 z1 s11
 		invoke c2 o2 rlock
@@ -14,8 +14,10 @@ func TestOwnershipOfReadersAndWriters(t *testing.T) {
 		invoke c4 o4 rlock
 		created c4 /l/z-read-5 z4 s14
 	`
+
+func TestOwnershipOfReadersAndWriters(t *testing.T) {
 	judge(t, Ownership{}, []judgement{
-		{name: "readers together, then the writer, then the reader behind it", text: queue + `
+		{name: "readers together, then the writer, then the reader behind it", text: sharedQueue + `
 			acquired c2 o2 /l/y-read-2 read
 			acquired c1 o1 /l/x-read-1 read
 			released c1 o1
@@ -27,12 +29,14 @@ func TestOwnershipOfReadersAndWriters(t *testing.T) {
 			deleted c3 /l/w-read-3
 			deleted c3 /l/w-write-4
 			acquired c4 o4 /l/z-read-5 read`},
-		{name: "a writer past a reader", text: queue + `
+		{name: "a writer past a reader", text: sharedQueue + `
 			deleted c1 /l/x-read-1
-			acquired c3 o3 /l/w-write-4`, event: 10, message: "c3 was told that it holds the lock by /l/w-write-4, which is not the first of the queue"},
-		{name: "a reader past a writer", text: queue + `
-			acquired c4 o4 /l/z-read-5 read`, event: 9, message: "c4 was told that it holds the lock by /l/z-read-5, which is not the first of the queue"},
-		{name: "a downgrade lets in readers only", text: queue + `
+			acquired c3 o3 /l/w-write-4`, event: 10, message: "c3 was told that it holds the lock by /l/w-write-4, which is " +
+			"not the first of the queue"},
+		{name: "a reader past a writer", text: sharedQueue + `
+			acquired c4 o4 /l/z-read-5 read`, event: 9, message: "c4 was told that it holds the lock by /l/z-read-5, which is " +
+			"not the first of the queue"},
+		{name: "a downgrade lets in readers only", text: sharedQueue + `
 			deleted c1 /l/x-read-1
 			deleted c2 /l/y-read-2
 			acquired c3 o3 /l/w-write-4
@@ -52,7 +56,8 @@ func TestOwnershipOfReadersAndWriters(t *testing.T) {
 			invoke c1 o1 downgrade
 			created c1 /l/c-read-4 z3 s11
 			deleted c1 /l/a-write-2
-			acquired c1 o1 /l/c-read-4 read`, event: 9, message: "c1 was told that it holds the lock by /l/c-read-4, which is not the first of the queue"},
+			acquired c1 o1 /l/c-read-4 read`, event: 9, message: "c1 was told that it holds the lock by /l/c-read-4, which is " +
+			"not the first of the queue"},
 		{name: "live: a reader and a writer", text: `
 			Live
 			acquired c1 o1 /l/a read
@@ -105,10 +110,12 @@ func TestBeliefOfReadersHoldersOfLeasesAndBrokenLocks(t *testing.T) {
 			acquired c2 o2 /l/b read`},
 		{name: "a writer beside a reader", text: `
 			acquired c1 o1 /l/a read
-			acquired c2 o2 /l/b`, event: 1, message: "c2 believes that it holds the lock by /l/b while c1 still believes so by /l/a"},
+			acquired c2 o2 /l/b`, event: 1, message: "c2 believes that it holds the lock by /l/b while c1 still believes so " +
+			"by /l/a"},
 		{name: "a reader beside a writer", text: `
 			acquired c1 o1 /l/a
-			acquired c2 o2 /l/b read`, event: 1, message: "c2 believes that it holds the lock by /l/b while c1 still believes so by /l/a"},
+			acquired c2 o2 /l/b read`, event: 1, message: "c2 believes that it holds the lock by /l/b while c1 still believes " +
+			"so by /l/a"},
 		{name: "a downgrade, and a reader that comes in", text: `
 			acquired c1 o1 /l/a
 			acquired c1 o1 /l/a read
@@ -123,7 +130,8 @@ func TestBeliefOfReadersHoldersOfLeasesAndBrokenLocks(t *testing.T) {
 			invoke c1 o1 downgrade
 			acquired c2 o2 /l/b
 			return c1 o1 downgrade
-			acquired c1 o1 /l/a read`, event: 4, message: "c1 believes that it holds the lock by /l/a while c2 still believes so by /l/b"},
+			acquired c1 o1 /l/a read`, event: 4, message: "c1 believes that it holds the lock by /l/a while c2 still believes " +
+			"so by /l/b"},
 		{name: "a belief is excused when the lock is being broken", text: `
 			acquired c1 o1 /l/a
 			invoke c2 o2 break /l/a
@@ -135,7 +143,8 @@ func TestBeliefOfReadersHoldersOfLeasesAndBrokenLocks(t *testing.T) {
 		{name: "that another lock is broken is no excuse", text: `
 			invoke c2 o3 break /l/x
 			acquired c2 o2 /l/b
-			acquired c1 o1 /l/a`, event: 2, message: "c1 believes that it holds the lock by /l/a while c2 still believes so by /l/b"},
+			acquired c1 o1 /l/a`, event: 2, message: "c1 believes that it holds the lock by /l/a while c2 still believes so " +
+			"by /l/b"},
 	})
 	judge(t, Belief{Leases: 2}, []judgement{
 		{name: "as many as there are", text: `
@@ -146,7 +155,8 @@ func TestBeliefOfReadersHoldersOfLeasesAndBrokenLocks(t *testing.T) {
 		{name: "one more", text: `
 			acquired c1 o1 /s/a
 			acquired c2 o2 /s/b
-			acquired c3 o3 /s/c`, event: 2, message: "c3 believes that it holds a lease by /s/c while 2 others still believe so, c2 by /s/b"},
+			acquired c3 o3 /s/c`, event: 2, message: "c3 believes that it holds a lease by /s/c while 2 others still believe " +
+			"so, c2 by /s/b"},
 	})
 }
 
@@ -166,7 +176,8 @@ func TestAFencedResourceLetsReadersShare(t *testing.T) {
 			write c3 o3 v8 ok`},
 		{name: "a read after a write of a later holder", text: holders + `
 			write c3 o3 v8 ok
-			write c1 o1 v5 read ok`, event: 7, message: "the resource accepted a read of c1, holder since zxid 0x5, after a write of c3, holder since 0x8"},
+			write c1 o1 v5 read ok`, event: 7, message: "the resource accepted a read of c1, holder since zxid 0x5, after a " +
+			"write of c3, holder since 0x8"},
 		{name: "refused", text: holders + `
 			write c3 o3 v8 ok
 			write c1 o1 v5 read`},
@@ -176,7 +187,8 @@ func TestAFencedResourceLetsReadersShare(t *testing.T) {
 			created c2 /l/b z7 s12
 			acquired c2 o2 /l/b v7 read
 			write c2 o2 v7 read ok
-			write c1 o1 v5 ok`, event: 5, message: "the resource accepted a write of c1, holder since zxid 0x5, after a read of c2, holder since 0x7"},
+			write c1 o1 v5 ok`, event: 5, message: "the resource accepted a write of c1, holder since zxid 0x5, after a read " +
+			"of c2, holder since 0x7"},
 		{name: "a writer that has become a reader", text: `
 			created c1 /l/a z5 s11
 			created c1 /l/b z5 s11
@@ -205,7 +217,8 @@ func TestOnlyWakeUpsInVainAreAHerdOfReaders(t *testing.T) {
 		{name: "two do not", text: release + `
 			return c3 o3 rlock: gave up
 			notify c4 deleted /l/b z5
-			acquired c4 o4 /l/d`, event: 4, message: "one change of /l/a notified 3 clients, 2 of them in vain; at most 1 may be"},
+			acquired c4 o4 /l/d`, event: 4, message: "one change of /l/a notified 3 clients, 2 of them in vain; at most 1 may " +
+			"be"},
 	})
 	judge(t, Herd{PerEvent: 1}, []judgement{
 		{name: "live: changes of a directory cannot be told apart", text: `
@@ -221,7 +234,8 @@ func TestOnlyWakeUpsInVainAreAHerdOfReaders(t *testing.T) {
 			Live
 			notify c1 deleted /l/a
 			notify c2 deleted /l/a
-			notify c3 deleted /l/a`, event: 2, message: "one change of /l/a notified 3 clients, 3 of them in vain; at most 1 may be"},
+			notify c3 deleted /l/a`, event: 2, message: "one change of /l/a notified 3 clients, 3 of them in vain; at most 1 " +
+			"may be"},
 	})
 }
 
@@ -237,18 +251,21 @@ func TestARevocationMustReachTheHolder(t *testing.T) {
 			calm
 			invoke c1 o1 hold /l/a
 			return c2 o2 revoke /l/a
-			return c1 o1 hold /l/a: context deadline exceeded`, event: 3, message: "c1 was not told that its lock by /l/a is revoked, by c2"},
+			return c1 o1 hold /l/a: context deadline exceeded`, event: 3,
+			message: "c1 was not told that its lock by /l/a is revoked, by c2"},
 		{name: "revoked before it was held", text: `
 			return c2 o2 revoke /l/a
 			calm
 			invoke c1 o1 hold /l/a
-			return c1 o1 hold /l/a: context deadline exceeded`, event: 3, message: "c1 was not told that its lock by /l/a is revoked, by c2"},
+			return c1 o1 hold /l/a: context deadline exceeded`, event: 3,
+			message: "c1 was not told that its lock by /l/a is revoked, by c2"},
 		{name: "broken", text: `
 			calm
 			invoke c1 o1 hold /l/a
 			deleted c2 /l/a
 			return c2 o2 break /l/a
-			return c1 o1 hold /l/a: context deadline exceeded`, event: 4, message: "c1 was not told that its lock by /l/a is revoked, by c2"},
+			return c1 o1 hold /l/a: context deadline exceeded`, event: 4,
+			message: "c1 was not told that its lock by /l/a is revoked, by c2"},
 		{name: "nobody has revoked it", text: `
 			calm
 			return c2 o2 revoke /l/b
@@ -271,7 +288,8 @@ func TestARevocationMustReachTheHolder(t *testing.T) {
 			Live
 			invoke c1 o1 hold /l/a
 			return c2 o2 revoke /l/a
-			return c1 o1 hold /l/a: context deadline exceeded`, event: 2, message: "c1 was not told that its lock by /l/a is revoked, by c2"},
+			return c1 o1 hold /l/a: context deadline exceeded`, event: 2,
+			message: "c1 was not told that its lock by /l/a is revoked, by c2"},
 	})
 }
 
@@ -287,7 +305,8 @@ func TestAnAlarmMustBeTrue(t *testing.T) {
 		{name: "false", text: `
 			told c1 o1 overdue /l/a v300
 			return c2 o2 held /l/b v500
-			return c2 o2 held /l/a v299`, event: 0, message: "c1 says that /l/a has been held for 300ns, but its holder had it for 299ns at most"},
+			return c2 o2 held /l/a v299`, event: 0, message: "c1 says that /l/a has been held for 300ns, but its holder had " +
+			"it for 299ns at most"},
 	})
 }
 
@@ -338,5 +357,6 @@ func TestWhatIsFreeIsNotRefused(t *testing.T) {
 		created c1 /s/x z1 s11
 		invoke c2 o2 tryacquire
 		created c2 /s/y z2 s12
-		return c2 o2 tryacquire ok: locked`, event: 3, message: "c2 was refused by tryacquire, and 1 of 2 leases were taken"}})
+		return c2 o2 tryacquire ok: locked`, event: 3,
+		message: "c2 was refused by tryacquire, and 1 of 2 leases were taken"}})
 }

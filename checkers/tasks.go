@@ -169,9 +169,11 @@ func (a *agenda) end(h *history.History) Verdict {
 		switch w := a.find(value); {
 		case w.reported || done[w.id]:
 		case waiting[w.id] == "":
-			return violated(a, -1, "task %d of c%d is lost: it was submitted as %s, was never done, and is nowhere", w.value, w.client, w.id)
+			return violated(a, -1, "task %d of c%d is lost: it was submitted as %s, was never done, and is nowhere", w.value,
+				w.client, w.id)
 		case worker != "":
-			return violated(a, -1, "task %d of c%d still waits as %s, although %s lives", w.value, w.client, waiting[w.id], worker)
+			return violated(a, -1, "task %d of c%d still waits as %s, although %s lives", w.value, w.client, waiting[w.id],
+				worker)
 		}
 	}
 	return Verdict{}

@@ -11,7 +11,8 @@ import (
 	"zksim/model/history"
 )
 
-var tasksFamily = workload{name: "tasks", checker: Tasks{}, naive: mishandled, next: nextTask, end: endOfPool, world: func(h *history.History) string { return fmt.Sprint(assignments(h)) }}
+var tasksFamily = workload{name: "tasks", checker: Tasks{}, naive: mishandled, next: nextTask, end: endOfPool,
+	world: func(h *history.History) string { return fmt.Sprint(assignments(h)) }}
 
 // assignments returns the paths of assigned tasks.
 func assignments(h *history.History) (paths []string) {
@@ -46,7 +47,8 @@ func mishandled(h *history.History) Level {
 			wrong = submitted >= 0 && slices.ContainsFunc(past[submitted:], is(history.Return, "done"))
 		case e.Kind == history.Created:
 			before := history.History{Events: past}
-			wrong = slices.ContainsFunc(assignments(&before), func(p string) bool { return strings.HasSuffix(p, e.Path[len(e.Path)-3:]) })
+			wrong = slices.ContainsFunc(assignments(&before),
+				func(p string) bool { return strings.HasSuffix(p, e.Path[len(e.Path)-3:]) })
 		case e.Kind == history.Changed && meant(past, e.Path) != 0:
 			for k, x := range past {
 				wrong = wrong || x.Kind == history.Changed && meant(past[:k], x.Path) == meant(past, e.Path)
@@ -119,7 +121,8 @@ func nextTask(r *rand.Rand, h *history.History) history.Event {
 	case begun == nil && last < 3 && r.IntN(2) == 0:
 		return history.Event{Kind: history.Invoke, Object: object, Op: "submit", Value: last + 1}
 	case begun == nil:
-		return history.Event{Kind: history.Invoke, Object: object, Op: []string{"wait", "done"}[r.IntN(2)], Value: value, Path: id(value)}
+		return history.Event{Kind: history.Invoke, Object: object, Op: []string{"wait", "done"}[r.IntN(2)], Value: value,
+			Path: id(value)}
 	}
 	e := history.Event{Kind: history.Return, Object: object, Op: begun.Op, Value: begun.Value, Path: begun.Path}
 	if e.Path == "" {

@@ -37,9 +37,11 @@ func TestNoTaskIsLost(t *testing.T) {
 			Open s12 c2`, event: -1, message: "task 7 of c1 still waits as /p/assign/w/t, although w lives"},
 		{name: "lost", text: assigned + `
 			deleted c3 /p/assign/w/t z3
-			Znode /p/status/t s0`, event: -1, message: "task 7 of c1 is lost: it was submitted as t, was never done, and is nowhere"},
+			Znode /p/status/t s0`, event: -1, message: "task 7 of c1 is lost: it was submitted as t, was never done, and is " +
+			"nowhere"},
 		{name: "lost is another than what the tree shows", text: task + `
-			Znode /p/tasks/u s0`, event: -1, message: "task 7 of c1 is lost: it was submitted as t, was never done, and is nowhere"},
+			Znode /p/tasks/u s0`, event: -1, message: "task 7 of c1 is lost: it was submitted as t, was never done, and is " +
+			"nowhere"},
 		{name: "not acknowledged", text: `
 			invoke c1 o1 submit v7
 			return c1 o1 submit v7: cancelled

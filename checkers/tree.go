@@ -23,7 +23,8 @@ func (t Tree) Check(h *history.History) Verdict {
 	}
 	for _, n := range h.Tree {
 		if c := h.Sessions[n.Owner]; n.Owner != 0 && c != 0 && !h.Known[n.Path] {
-			return violated(t, -1, "%s stays behind: the live session of c%d owns it and no recipe object knows of it", n.Path, c)
+			return violated(t, -1, "%s stays behind: the live session of c%d owns it and no recipe object knows of it", n.Path,
+				c)
 		}
 	}
 	return Verdict{}

@@ -101,11 +101,13 @@ func (m *ballots) Step(h *history.History, i int) Verdict {
 		m.ended = true
 	case e.Kind == history.Invoke && e.Op == "begin":
 		m.of(e.Path).sites = e.Value
-	case e.Kind == history.Invoke && (e.Op == "vote-no" || e.Op == "finish"), e.Kind == history.Return && e.Op == "begin" && e.Err != nil:
+	case e.Kind == history.Invoke && (e.Op == "vote-no" || e.Op == "finish"), e.Kind == history.Return &&
+		e.Op == "begin" && e.Err != nil:
 		m.of(e.Path).reason = true
 	case e.Kind == history.Told && e.Op == "aborted":
 		if !m.ended && !m.of(e.Path).reason {
-			return violated(m, i, "c%d learned that %s is aborted, and nobody had voted no, failed or given up waiting", e.Client, e.Path)
+			return violated(m, i, "c%d learned that %s is aborted, and nobody had voted no, failed or given up waiting",
+				e.Client, e.Path)
 		}
 	}
 	return Verdict{}

@@ -395,7 +395,8 @@ func staysMember(h *history.History) Level {
 				tolds++
 			}
 		}
-		if e.Kind == history.Deleted && e.Client != 0 && joined.Client == maker || e.Kind == history.Told && e.Op == ToldGone && tolds > ends {
+		if e.Kind == history.Deleted && e.Client != 0 && joined.Client == maker || e.Kind == history.Told &&
+			e.Op == ToldGone && tolds > ends {
 			return Violated
 		}
 	}

@@ -30,12 +30,14 @@ func TestWhatIsToldDoesNotGoBack(t *testing.T) {
 			told c1 o1 data /w/a z5
 			told c1 o1 gone /w/a
 			told c1 o1 gone /w/a
-			told c1 o1 data /w/a z5`, event: 4, message: "c1 was told the state of /w/a at zxid 0x5 again after it was told that it was gone"},
+			told c1 o1 data /w/a z5`, event: 4, message: "c1 was told the state of /w/a at zxid 0x5 again after it was told " +
+			"that it was gone"},
 		{name: "back to before the beginning", text: `
 			deleted c2 /w/a z4
 			told c1 o1 gone /w/a
 			told c1 o1 data /w/a z5
-			told c1 o1 gone /w/a`, event: 3, message: "c1 was told that /w/a is gone, after its state at zxid 0x5 and without a deletion since"},
+			told c1 o1 gone /w/a`, event: 3, message: "c1 was told that /w/a is gone, after its state at zxid 0x5 and without " +
+			"a deletion since"},
 		{name: "live: deletions are not recorded", text: `
 			Live
 			told c1 o1 data /w/a z5
@@ -54,7 +56,8 @@ func TestWatchersConverge(t *testing.T) {
 	`
 	watch := func(op, path string) string { return "invoke c1 o1 " + op + " " + path + "\n" }
 	judge(t, Convergence{}, []judgement{
-		{name: "data", text: watch(WatchData, "/w/a") + told("data", "/w/a", 4, "old") + told("data", "/w/a", 5, "one") + rest + tree},
+		{name: "data", text: watch(WatchData, "/w/a") + told("data", "/w/a", 4, "old") + told("data", "/w/a", 5,
+			"one") + rest + tree},
 		{name: "older data", text: watch(WatchData, "/w/a") + told("data", "/w/a", 4, "one") + rest + tree,
 			event: 1, message: "c1 was told last the state of /w/a at zxid 0x4, and 0x5 is the last"},
 		{name: "other data", text: watch(WatchData, "/w/a") + told("data", "/w/a", 5, "two") + rest + tree,
@@ -63,24 +66,31 @@ func TestWatchersConverge(t *testing.T) {
 			event: 1, message: "c1 was told last that /w/a is gone, which exists"},
 		{name: "a znode that is not there", text: watch(WatchData, "/w/c") + told("data", "/w/c", 5, "one") + rest + tree,
 			event: 1, message: "c1 was told last that /w/c exists, which is gone"},
-		{name: "gone", text: watch(WatchData, "/w/c") + told("data", "/w/c", 5, "one") + "told c1 o1 gone /w/c\n" + rest + tree},
+		{name: "gone", text: watch(WatchData, "/w/c") + told("data", "/w/c", 5, "one") + "told c1 o1 gone /w/c\n" +
+			rest + tree},
 		{name: "nothing", text: watch(WatchData, "/w/c") + rest + tree, event: 3, message: "c1 was told nothing of /w/c"},
 		{name: "children", text: watch(WatchChildren, "/w") + told("children", "/w", 9, "b", "a") + rest + tree},
 		{name: "other children", text: watch(WatchChildren, "/w") + told("children", "/w", 9, "b") + rest + tree,
 			event: 1, message: "c1 was told last another state of /w than that of zxid 0x9"},
-		{name: "no parent", text: watch(WatchChildren, "/x") + told("children", "/x", 9, "b") + told("children", "/x", 0) + rest + tree},
-		{name: "cache", text: watch(WatchCache, "/w") + told("data", "/w/a", 5, "one") + told("data", "/w/b", 8, "two") + rest + tree},
+		{name: "no parent", text: watch(WatchChildren, "/x") + told("children", "/x", 9, "b") + told("children", "/x",
+			0) + rest + tree},
+		{name: "cache", text: watch(WatchCache, "/w") + told("data", "/w/a", 5, "one") + told("data", "/w/b", 8,
+			"two") + rest + tree},
 		{name: "a cache that misses one", text: watch(WatchCache, "/w") + told("data", "/w/a", 5, "one") + rest + tree,
 			event: 4, message: "c1 was told nothing of /w/b, which exists"},
-		{name: "a cache with one too many", text: watch(WatchCache, "/w") + told("data", "/w/a", 5, "one") + told("data", "/w/b", 8, "two") +
+		{name: "a cache with one too many", text: watch(WatchCache, "/w") + told("data", "/w/a", 5, "one") + told("data",
+			"/w/b", 8, "two") +
 			told("data", "/w/c", 8, "two") + rest + tree, event: 3, message: "c1 was told last that /w/c exists, which is gone"},
 		{name: "an empty cache", text: watch(WatchCache, "/w/a") + rest + tree},
 		{name: "members are ephemeral", text: watch(WatchMembers, "/w") + told("data", "/w/b", 8, "two") + rest + tree},
-		{name: "stopped before all was quiet", text: watch(WatchData, "/w/a") + "invoke c1 o1 rest\ncalm\ninvoke c1 o1 stop\n" + tree},
+		{name: "stopped before all was quiet", text: watch(WatchData, "/w/a") +
+			"invoke c1 o1 rest\ncalm\ninvoke c1 o1 stop\n" + tree},
 		{name: "ended by itself", text: watch(WatchData, "/w/a") + "return c1 o1 " + WatchData + "\n" + rest + tree},
-		{name: "changed since", text: watch(WatchChildren, "/w") + told("children", "/w", 8) + rest + "created c2 /w/b z9\n" + tree},
+		{name: "changed since", text: watch(WatchChildren, "/w") + told("children", "/w", 8) + rest + "created c2 /w/b z9\n" +
+			tree},
 		{name: "a run that was stopped", text: watch(WatchData, "/w/a") + rest + tree + "Outcome stopped\n"},
-		{name: "live: there are no faults", text: "Live\n" + watch(WatchData, "/w/a") + "invoke c1 o1 rest\ninvoke c1 o1 stop\n" + tree,
+		{name: "live: there are no faults", text: "Live\n" + watch(WatchData, "/w/a") +
+			"invoke c1 o1 rest\ninvoke c1 o1 stop\n" + tree,
 			event: 2, message: "c1 was told nothing of /w/a"},
 	})
 }
@@ -100,8 +110,10 @@ func TestMembersDoNotDepart(t *testing.T) {
 		{name: "the session ends", text: member + `
 			deleted c0 /g/a z4 s11
 			told c3 o3 gone /g/a`},
-		{name: "deletes its own", text: member + `deleted c1 /g/a z4 s11`, event: 4, message: "c1 deleted /g/a, whose member c1 has not left"},
-		{name: "deleted by another", text: member + `deleted c2 /g/a z4 s11`, event: 4, message: "c2 deleted /g/a, whose member c1 has not left"},
+		{name: "deletes its own", text: member + `deleted c1 /g/a z4 s11`, event: 4,
+			message: "c1 deleted /g/a, whose member c1 has not left"},
+		{name: "deleted by another", text: member + `deleted c2 /g/a z4 s11`, event: 4,
+			message: "c2 deleted /g/a, whose member c1 has not left"},
 		{name: "a cancelled join", text: `
 			invoke c1 o1 join /g/a
 			created c1 /g/a z3 s11

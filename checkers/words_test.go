@@ -16,8 +16,10 @@ import (
 var everyChecker = []Checker{Acknowledged{}, Always{}, Atomicity{}, Barrier{}, Belief{}, Belief{Leases: 2}, Conflict{},
 	Convergence{}, Counter{},
 	Departure{}, DoubledEffect{}, DoubledItem{}, Entry{}, Exit{}, Fenced{}, FIFO{}, Finally{}, Gather{}, Herd{PerEvent: 1},
-	Linearizability{}, Liveness{}, LostItem{}, LostRevoke{}, Monotone{}, Names{}, Overdue{}, Ownership{}, Ownership{Leases: 2},
-	Presence{}, PriorityOrder{Of: func(item int64) int64 { return item }}, Quiescence{}, Recency{}, Refusal{}, Refusal{Leases: 2},
+	Linearizability{}, Liveness{}, LostItem{}, LostRevoke{}, Monotone{}, Names{}, Overdue{}, Ownership{},
+	Ownership{Leases: 2},
+	Presence{}, PriorityOrder{Of: func(item int64) int64 { return item }}, Quiescence{}, Recency{}, Refusal{},
+	Refusal{Leases: 2},
 	Rounds{}, StaleLeader{}, Steps{}, Tasks{}, Torn{}, Tree{}, Validity{}, Znodes{}}
 
 // sources parses the files of the package that are no tests.

@@ -44,7 +44,10 @@ func (f *workload) grow(r *rand.Rand, h *history.History, n int) {
 func anyObject(r *rand.Rand, h *history.History) (object int32, begun *history.Event) {
 	for range 4 {
 		o := int32(1 + r.IntN(4))
-		if slices.ContainsFunc(h.Events, func(e history.Event) bool { return e.Kind == history.Crashed && e.Client == (o-1)%3+1 }) {
+		if slices.ContainsFunc(h.Events, func(e history.Event) bool {
+			return e.Kind == history.Crashed &&
+				e.Client == (o-1)%3+1
+		}) {
 			continue
 		}
 		if object, begun = o, progress(h, o); begun != nil {
@@ -149,7 +152,10 @@ func (f *workload) mutated(r *rand.Rand, h *history.History) *history.History {
 				x.Events[i], x.Events[i+1] = x.Events[i+1], x.Events[i]
 			}
 		case 2: // an operation that is over
-			k := slices.IndexFunc(x.Events[i+1:], func(y history.Event) bool { return y.Kind == history.Return && y.Object == e.Object })
+			k := slices.IndexFunc(x.Events[i+1:], func(y history.Event) bool {
+				return y.Kind == history.Return &&
+					y.Object == e.Object
+			})
 			if e.Kind == history.Invoke && k >= 0 {
 				x.Events = slices.Delete(x.Events, i+1+k, i+2+k)
 				x.Events = slices.Delete(x.Events, i, i+1)
@@ -275,7 +281,8 @@ func (f *workload) differ(t *testing.T, r *rand.Rand, a, b *history.History, ill
 		*illegal++
 	}
 	if v.Level != w.Level {
-		t.Errorf("the same to the monitor for %d and %d events:\n%s%v\n\n%s%v\n%v", len(a.Events), len(b.Events), describe(&x), v, describe(&y), w, x.Tree)
+		t.Errorf("the same to the monitor for %d and %d events:\n%s%v\n\n%s%v\n%v", len(a.Events), len(b.Events),
+			describe(&x), v, describe(&y), w, x.Tree)
 	}
 	return v.Level != w.Level
 }

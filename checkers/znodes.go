@@ -112,7 +112,8 @@ func registers(h *history.History) (list []*register) {
 				byPath[e.Path] = r
 				list = append(list, r)
 			}
-			a := &access{op: e.Op, client: e.Client, path: e.Path, data: e.Data, expected: e.Version, call: i, ret: len(h.Events), unknown: true}
+			a := &access{op: e.Op, client: e.Client, path: e.Path, data: e.Data, expected: e.Version, call: i,
+				ret: len(h.Events), unknown: true}
 			open[e.Object] = a
 			r.ops = append(r.ops, a)
 		case history.Return:

@@ -33,7 +33,8 @@ type call struct {
 }
 
 func newZnodeWorld(r *rand.Rand, clients, paths int, unknown float64) *znodeWorld {
-	w := &znodeWorld{Rand: r, h: &history.History{}, unknown: unknown, states: map[string]znodeState{}, calls: make([]*call, clients)}
+	w := &znodeWorld{Rand: r, h: &history.History{}, unknown: unknown, states: map[string]znodeState{},
+		calls: make([]*call, clients)}
 	w.h.Reset(clients)
 	w.h.Txns = true
 	for i := range paths {
@@ -90,7 +91,8 @@ func (w *znodeWorld) invoke(client int32) {
 		x.expected = max(0, w.states[x.path].version-int32(w.IntN(2)))
 	}
 	w.calls[client-1] = x
-	w.h.Add(history.Event{Kind: history.Invoke, Client: client, Object: client, Op: x.op, Path: x.path, Data: x.data, Version: x.expected})
+	w.h.Add(history.Event{Kind: history.Invoke, Client: client, Object: client, Op: x.op, Path: x.path, Data: x.data,
+		Version: x.expected})
 }
 
 // execute does what a server does and writes the txn down.
@@ -243,7 +245,8 @@ func TestZnodesSayWhatDoesNotFit(t *testing.T) {
 			return c1 o1 set /r n1 z2
 			invoke c2 o2 get /r
 			return c2 o2 get /r "a" z1`, event: 7,
-			message: `no state of the znode between call and answer explains c2's get of /r, which read "a" of version 0, mzxid 0x1`},
+			message: `no state of the znode between call and answer explains c2's get of /r, which read "a" of version 0, ` +
+				`mzxid 0x1`},
 		{name: "a write that was answered and not done", text: made + `
 			invoke c1 o1 set /r "b" n0
 			return c1 o1 set /r n1 z2`, event: 4,
@@ -267,7 +270,8 @@ func TestZnodesSayWhatDoesNotFit(t *testing.T) {
 		{name: "a znode that is there after all", text: made + `
 			invoke c1 o1 delete /r any
 			return c1 o1 delete /r: zk: node does not exist`, event: 4,
-			message: "no state of the znode between call and answer explains c1's delete of /r, which failed: zk: node does not exist"},
+			message: "no state of the znode between call and answer explains c1's delete of /r, which failed: zk: node does " +
+				"not exist"},
 		{name: "zxids that go back", text: made + `
 			deleted c1 /r z1`, event: 3, message: "the delete of /r has zxid 0x1, and an earlier txn has 0x1"},
 		{name: "a txn on what is not there", text: made + `

@@ -162,7 +162,8 @@ var Table = []Fault{
 		can:   func(w *sim.World, c *sim.Client) (*model.Request, bool) { return nil, c.Interruptible() },
 		do:    func(w *sim.World, c *sim.Client) { c.Interrupt() }},
 	{Name: "depose", ensemble: true,
-		Doc:   "the leader is cut off and goes on serving its clients, while another one is elected; a write of one of them may survive",
+		Doc: "the leader is cut off and goes on serving its clients, while another one is elected; a write of one of " +
+			"them may survive",
 		Needs: "three servers",
 		can: func(w *sim.World, c *sim.Client) (*model.Request, bool) {
 			return nil, w.Successor() >= 0 && (c == nil || proposes(w, c))

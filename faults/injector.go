@@ -45,7 +45,8 @@ func (in *Injector) Reset(p Plan) {
 			continue
 		}
 		in.counts = in.counts || r.Aim.Nth > 0
-		in.rules = append(in.rules, rule{Rule: r, place: place, fault: &Table[i], kind: sim.FirstFault + sim.Kind(i), left: r.Budget})
+		in.rules = append(in.rules, rule{Rule: r, place: place, fault: &Table[i], kind: sim.FirstFault + sim.Kind(i),
+			left: r.Budget})
 	}
 }
 

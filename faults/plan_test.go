@@ -105,7 +105,8 @@ func TestAMalformedPlanSaysWhatWasExpected(t *testing.T) {
 }
 
 func FuzzParse(f *testing.F) {
-	for _, s := range []string{"none", "contract", "crash=2@client=c1", "lose-reply=3@op=create,path=/lock,nth=2", "sequence=9@path=/q", "a@=,"} {
+	for _, s := range []string{"none", "contract", "crash=2@client=c1", "lose-reply=3@op=create,path=/lock,nth=2",
+		"sequence=9@path=/q", "a@=,"} {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, s string) {

@@ -43,14 +43,21 @@ const lowestOp = OpCloseSession
 
 // opNames is indexed by the number of the operation, less the lowest one.
 var opNames = [...]string{
-	OpError - lowestOp: "error", OpCreate - lowestOp: "create", OpDelete - lowestOp: "delete", OpExists - lowestOp: "exists", OpGetData - lowestOp: "get", OpSetData - lowestOp: "set",
-	OpGetACL - lowestOp: "getACL", OpSetACL - lowestOp: "setACL", OpGetChildren - lowestOp: "children", OpSync - lowestOp: "sync", OpPing - lowestOp: "ping",
-	OpGetChildren2 - lowestOp: "children2", OpCheck - lowestOp: "check", OpMulti - lowestOp: "multi", OpCreate2 - lowestOp: "create2",
-	OpCheckWatches - lowestOp: "checkWatches", OpRemoveWatches - lowestOp: "removeWatches", OpCreateContainer - lowestOp: "createContainer",
-	OpDeleteContainer - lowestOp: "deleteContainer", OpCreateTTL - lowestOp: "createTTL", OpMultiRead - lowestOp: "multiRead", OpAuth - lowestOp: "auth",
-	OpSetWatches - lowestOp: "setWatches", OpGetEphemerals - lowestOp: "getEphemerals", OpCountChildren - lowestOp: "getAllChildrenNumber",
-	OpSetWatches2 - lowestOp: "setWatches2", OpAddWatch - lowestOp: "addWatch", OpWhoAmI - lowestOp: "whoAmI", OpCreateSession - lowestOp: "createSession",
-	OpCloseSession - lowestOp: "closeSession",
+	OpError - lowestOp: "error", OpCreate - lowestOp: "create", OpDelete - lowestOp: "delete",
+	OpExists - lowestOp: "exists", OpGetData - lowestOp: "get", OpSetData - lowestOp: "set",
+	OpGetACL - lowestOp: "getACL", OpSetACL - lowestOp: "setACL", OpGetChildren - lowestOp: "children",
+	OpSync - lowestOp: "sync", OpPing - lowestOp: "ping",
+	OpGetChildren2 - lowestOp: "children2", OpCheck - lowestOp: "check", OpMulti - lowestOp: "multi",
+	OpCreate2 - lowestOp:      "create2",
+	OpCheckWatches - lowestOp: "checkWatches", OpRemoveWatches - lowestOp: "removeWatches",
+	OpCreateContainer - lowestOp: "createContainer",
+	OpDeleteContainer - lowestOp: "deleteContainer", OpCreateTTL - lowestOp: "createTTL",
+	OpMultiRead - lowestOp: "multiRead", OpAuth - lowestOp: "auth",
+	OpSetWatches - lowestOp: "setWatches", OpGetEphemerals - lowestOp: "getEphemerals",
+	OpCountChildren - lowestOp: "getAllChildrenNumber",
+	OpSetWatches2 - lowestOp:   "setWatches2", OpAddWatch - lowestOp: "addWatch", OpWhoAmI - lowestOp: "whoAmI",
+	OpCreateSession - lowestOp: "createSession",
+	OpCloseSession - lowestOp:  "closeSession",
 }
 
 // String returns the short name used in transcripts and schedules.

@@ -86,7 +86,8 @@ func TestValidPathIsTheServersVerdict(t *testing.T) {
 // FuzzValidPath compares ValidPath with its slow mutant.
 func FuzzValidPath(f *testing.F) {
 	goldenPaths(f, func(step *transcript.Step) { f.Add(step.Path) })
-	for _, r := range []rune{0x1f, 0x20, 0x7e, 0x7f, 0x9f, 0xa0, 0xd7ff, 0xe000, 0xf8ff, 0xf900, 0xffef, 0xfff0, 0xffff, 0x10000} {
+	for _, r := range []rune{0x1f, 0x20, 0x7e, 0x7f, 0x9f, 0xa0, 0xd7ff, 0xe000, 0xf8ff, 0xf900, 0xffef, 0xfff0, 0xffff,
+		0x10000} {
 		f.Add("/a" + string(r))
 		f.Add("/" + string(r) + "/.b")
 	}

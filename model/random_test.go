@@ -91,7 +91,8 @@ func (w *world) dump() string {
 	for _, c := range w.conns {
 		var own model.Response
 		w.server.Read(c, &model.Request{Op: model.OpGetEphemerals}, &own)
-		fmt.Fprintf(&b, "session %d %v %d: %v\n", c.Session, w.server.HasSession(c.Session), w.server.SessionTimeout(c.Session), own.Children)
+		fmt.Fprintf(&b, "session %d %v %d: %v\n", c.Session, w.server.HasSession(c.Session),
+			w.server.SessionTimeout(c.Session), own.Children)
 	}
 	fmt.Fprintf(&b, "reapable %v\n", w.server.Reapable(1<<50))
 	return b.String()
@@ -107,7 +108,8 @@ const quotaOf = "/zookeeper/quota"
 
 func (g source) path() string {
 	if g.IntN(6) == 0 {
-		return quotaOf + []string{"/a", "/a/zookeeper_limits", "/a/zookeeper_stats", "/a/b", "/a/b/zookeeper_limits"}[g.IntN(5)]
+		return quotaOf + []string{"/a", "/a/zookeeper_limits", "/a/zookeeper_stats", "/a/b",
+			"/a/b/zookeeper_limits"}[g.IntN(5)]
 	}
 	path := ""
 	for n := 1 + g.IntN(3); n > 0; n-- {
@@ -118,7 +120,8 @@ func (g source) path() string {
 
 func (g source) data(path string) []byte {
 	if strings.HasPrefix(path, quotaOf) {
-		return fmt.Appendf(nil, "count=%d,bytes=%d=;byteHardLimit=%d;countHardLimit=%d", g.IntN(9), g.IntN(9), g.IntN(40)-1, g.IntN(20)-1)
+		return fmt.Appendf(nil, "count=%d,bytes=%d=;byteHardLimit=%d;countHardLimit=%d", g.IntN(9), g.IntN(9), g.IntN(40)-1,
+			g.IntN(20)-1)
 	}
 	return []byte(strings.Repeat("x", g.IntN(4)))
 }
@@ -130,11 +133,14 @@ func (g source) write() model.Request {
 	p := g.path()
 	switch g.IntN(8) {
 	case 0, 1, 2:
-		return model.Request{Op: model.OpCreate, Path: p, Data: g.data(p), ACL: zk.WorldACL(zk.PermAll), Flags: int32(g.IntN(4))}
+		return model.Request{Op: model.OpCreate, Path: p, Data: g.data(p), ACL: zk.WorldACL(zk.PermAll),
+			Flags: int32(g.IntN(4))}
 	case 3:
-		return model.Request{Op: model.OpCreateContainer, Path: p, Data: g.data(p), ACL: zk.WorldACL(zk.PermAll), Flags: zk.FlagContainer}
+		return model.Request{Op: model.OpCreateContainer, Path: p, Data: g.data(p), ACL: zk.WorldACL(zk.PermAll),
+			Flags: zk.FlagContainer}
 	case 4:
-		return model.Request{Op: model.OpCreateTTL, Path: p, ACL: zk.WorldACL(zk.PermAll), Flags: zk.FlagTTL, TTL: 1 + g.Int64N(100)}
+		return model.Request{Op: model.OpCreateTTL, Path: p, ACL: zk.WorldACL(zk.PermAll), Flags: zk.FlagTTL,
+			TTL: 1 + g.Int64N(100)}
 	case 5:
 		return model.Request{Op: model.OpSetData, Path: p, Data: g.data(p), Version: g.version()}
 	}
@@ -149,7 +155,8 @@ func (g source) multi() *model.Request {
 		long = 20
 	}
 	for n := range long {
-		r.Ops = append(r.Ops, model.Request{Op: model.OpCreate, Path: fmt.Sprint("/", n, "-"), ACL: zk.WorldACL(zk.PermAll), Flags: 3})
+		r.Ops = append(r.Ops, model.Request{Op: model.OpCreate, Path: fmt.Sprint("/", n, "-"), ACL: zk.WorldACL(zk.PermAll),
+			Flags: 3})
 	}
 	for n := 1 + g.IntN(5); n > 0; n-- {
 		r.Ops = append(r.Ops, g.write())
@@ -201,7 +208,8 @@ func (w *world) run(g source, n int) {
 // quotas makes /a and a quota on it, so that random requests run into it.
 func (w *world) quotas() {
 	for _, p := range []string{"/a", quotaOf + "/a", quotaOf + "/a/zookeeper_limits", quotaOf + "/a/zookeeper_stats"} {
-		w.do(0, &model.Request{Op: model.OpCreate, Path: p, Data: []byte("byteHardLimit=40,countHardLimit=20"), ACL: zk.WorldACL(zk.PermAll)})
+		w.do(0, &model.Request{Op: model.OpCreate, Path: p, Data: []byte("byteHardLimit=40,countHardLimit=20"),
+			ACL: zk.WorldACL(zk.PermAll)})
 	}
 }
 

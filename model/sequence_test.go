@@ -47,7 +47,8 @@ func TestTheSequenceEndsWhereTheCounterDoes(t *testing.T) {
 		}
 	}
 	if got := parent(); got.Pzxid != 2 || got.NumChildren != 3 {
-		t.Errorf("pzxid is %d with %d children, want that of the last create that counted, 2, and 3", got.Pzxid, got.NumChildren)
+		t.Errorf("pzxid is %d with %d children, want that of the last create that counted, 2, and 3", got.Pzxid,
+			got.NumChildren)
 	}
 	// Catch-up goes by pzxid and so misses creates, but not deletes.
 	c := &Conn{}

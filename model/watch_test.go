@@ -82,7 +82,8 @@ func TestTheWatchesOfAConnectionAreListed(t *testing.T) {
 	s.Apply(&Txn{Zxid: 1, Req: &Request{Op: OpCreate, Path: "/x", ACL: open}}, &res)
 	s.Apply(&Txn{Zxid: 2, Session: 9, Req: &Request{Op: OpCreateSession}}, &res)
 	s.Apply(&Txn{Zxid: 3, Session: 5, Req: &Request{Op: OpCreateSession}}, &res)
-	for _, r := range []Request{{Op: OpExists, Path: "/y"}, {Op: OpGetChildren2, Path: "/x"}, {Op: OpGetData, Path: "/x"}, {Op: OpExists, Path: "/x"}} {
+	for _, r := range []Request{{Op: OpExists, Path: "/y"}, {Op: OpGetChildren2, Path: "/x"}, {Op: OpGetData, Path: "/x"},
+		{Op: OpExists, Path: "/x"}} {
 		r.Watch = true
 		s.Read(a, &r, &res)
 	}

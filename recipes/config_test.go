@@ -236,7 +236,8 @@ func TestACachedConfigurationMissesNothingAfterTwoDisconnects(t *testing.T) {
 	var seen string
 	play(t, func(*sim.World) { seen = "" }, func(a actor) {
 		running, stop := context.WithCancel(ctx)
-		cached := recipes.NewCachedConfig(a.Conn, a.env, configDir, func(set recipes.ConfigSet) { seen = string(set.Values["n"]) })
+		cached := recipes.NewCachedConfig(a.Conn, a.env, configDir,
+			func(set recipes.ConfigSet) { seen = string(set.Values["n"]) })
 		a.env.Go("other", func() {
 			for seen != fmt.Sprint(updates-1) {
 				a.Exists("/")

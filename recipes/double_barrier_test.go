@@ -139,7 +139,8 @@ func TestWhoGivesUpIsNotCounted(t *testing.T) {
 		a.is("Enter with a context that ends", d.Enter(waiting), context.Canceled)
 		stop()
 		names, _, err := a.Children("/apps/double")
-		if err != nil && err != zk.ErrNoNode || slices.ContainsFunc(names, func(name string) bool { return name != "ready" }) || d.Znodes() != nil {
+		if err != nil && err != zk.ErrNoNode ||
+			slices.ContainsFunc(names, func(name string) bool { return name != "ready" }) || d.Znodes() != nil {
 			a.t.Errorf("left behind: %v, %v, %v", names, d.Znodes(), err)
 		}
 		gaveUp = true
@@ -325,7 +326,8 @@ func TestADoubleBarrierMakesWhatItNeeds(t *testing.T) {
 		a.is("Leave", d.Leave(ctx), nil)
 	})...)
 	nothingLeft(t, h)
-	if n := h.Tree[len(h.Tree)-2]; n.Path != "/apps/double/ready" || n.Version != 1 || strings.Count(n.Data, "member-") != 2 {
+	if n := h.Tree[len(h.Tree)-2]; n.Path != "/apps/double/ready" || n.Version != 1 ||
+		strings.Count(n.Data, "member-") != 2 {
 		t.Errorf("%+v", n)
 	}
 }

@@ -82,7 +82,8 @@ type Election struct {
 // creates it when it is missing.
 func NewElection(conn Conn, env Env, dir string, opt ElectionOptions) *Election {
 	const word = "candidate"
-	return &Election{newPlace(session{conn, env}, dir+"/candidates", word, LockOptions(opt), func(w string) bool { return w == word }), dir, alarm{}}
+	return &Election{newPlace(session{conn, env}, dir+"/candidates", word, LockOptions(opt),
+		func(w string) bool { return w == word }), dir, alarm{}}
 }
 
 // NewHerdElection is NewElection for candidates that all watch the first one. This

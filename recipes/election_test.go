@@ -18,7 +18,8 @@ import (
 )
 
 // bothElections runs a test with each way to wait.
-func bothElections(t *testing.T, f func(t *testing.T, election func(recipes.Conn, recipes.Env, string, recipes.ElectionOptions) *recipes.Election)) {
+func bothElections(t *testing.T, f func(t *testing.T,
+	election func(recipes.Conn, recipes.Env, string, recipes.ElectionOptions) *recipes.Election)) {
 	t.Run("election", func(t *testing.T) { f(t, recipes.NewElection) })
 	t.Run("herd", func(t *testing.T) { f(t, recipes.NewHerdElection) })
 }
@@ -36,13 +37,15 @@ func (a actor) elect(name string) *recipes.Election {
 func (a actor) follows(want string) {
 	a.t.Helper()
 	leader, err := recipes.NewElection(a.Conn, a.env, "/vote", recipes.ElectionOptions{}).Leader(ctx)
-	if string(leader.Data) != want || (err == recipes.ErrNoLeader) != (want == "") || want != "" && (err != nil || leader.Token == 0) {
+	if string(leader.Data) != want || (err == recipes.ErrNoLeader) != (want == "") || want != "" &&
+		(err != nil || leader.Token == 0) {
 		a.t.Errorf("the leader is %+v, %v; want %q", leader, err, want)
 	}
 }
 
 func TestALeaderIsKnownFromItsAcknowledgementToItsResignation(t *testing.T) {
-	bothElections(t, func(t *testing.T, election func(recipes.Conn, recipes.Env, string, recipes.ElectionOptions) *recipes.Election) {
+	bothElections(t, func(t *testing.T, election func(recipes.Conn, recipes.Env, string,
+		recipes.ElectionOptions) *recipes.Election) {
 		h := play(t, nil, func(a actor) {
 			e := election(a.Conn, a.env, "/vote", recipes.ElectionOptions{Data: []byte("me")})
 			a.follows("")
@@ -174,7 +177,8 @@ func TestALostConnectionEndsAnAcknowledgement(t *testing.T) {
 func TestACandidateThatGivesUpLeavesNothingBehind(t *testing.T) {
 	done, cancel := context.WithCancel(ctx)
 	cancel()
-	bothElections(t, func(t *testing.T, election func(recipes.Conn, recipes.Env, string, recipes.ElectionOptions) *recipes.Election) {
+	bothElections(t, func(t *testing.T, election func(recipes.Conn, recipes.Env, string,
+		recipes.ElectionOptions) *recipes.Election) {
 		var leads, gaveUp bool
 		h := play(t, func(*sim.World) { leads, gaveUp = false, false }, func(a actor) {
 			e := a.elect("me")
@@ -200,7 +204,8 @@ func TestACandidateThatGivesUpLeavesNothingBehind(t *testing.T) {
 }
 
 func TestCandidatesLeadInTurn(t *testing.T) {
-	bothElections(t, func(t *testing.T, election func(recipes.Conn, recipes.Env, string, recipes.ElectionOptions) *recipes.Election) {
+	bothElections(t, func(t *testing.T, election func(recipes.Conn, recipes.Env, string,
+		recipes.ElectionOptions) *recipes.Election) {
 		var listed, led []string
 		var tokens []int64
 		program := func(name string) func(a actor) {
@@ -218,7 +223,8 @@ func TestCandidatesLeadInTurn(t *testing.T) {
 				a.is("Resign", e.Resign(ctx), nil)
 			}
 		}
-		h := play(t, func(*sim.World) { listed, led, tokens = nil, nil, nil }, program("a"), program("b"), program("c"), program("d"))
+		h := play(t, func(*sim.World) { listed, led, tokens = nil, nil, nil }, program("a"), program("b"), program("c"),
+			program("d"))
 		nothingLeft(t, h)
 		if len(led) != 4 || !slices.Equal(listed, led) || !slices.IsSorted(tokens) {
 			t.Errorf("listed %v, led %v, with tokens %v", listed, led, tokens)

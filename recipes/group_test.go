@@ -46,7 +46,8 @@ func (a actor) names() string {
 func onlyTheGroupIsLeft(t *testing.T, h *history.History) {
 	t.Helper()
 	for _, n := range h.Tree {
-		if n.Owner != 0 || n.Path != "/" && n.Path != "/group" && n.Path != "/group/_owners" && !strings.HasPrefix(n.Path, "/zookeeper") {
+		if n.Owner != 0 || n.Path != "/" && n.Path != "/group" && n.Path != "/group/_owners" &&
+			!strings.HasPrefix(n.Path, "/zookeeper") {
 			t.Errorf("left behind: %s", n.Path)
 		}
 	}

@@ -122,12 +122,19 @@ func TestLostTellsTheEndOfCertainty(t *testing.T) {
 			strike func(other actor, znode string)
 			want   zk.EventType
 		}{
-			"disconnect":                    {func(other actor, _ string) { other.happen("disconnect c1") }, zk.EventSession},
-			"expiry that is learned late":   {func(other actor, _ string) { other.happen("learn-late c1") }, 0},
-			"deletion by an operator":       {func(other actor, znode string) { other.is("Delete", other.Delete(znode, -1), nil) }, zk.EventNodeDeleted},
-			"write, and then the operator":  {writeThenDelete, zk.EventNodeDeleted},
-			"write, and then a disconnect":  {writeThenDisconnect, zk.EventSession},
-			"disconnect during a reconnect": {func(other actor, _ string) { other.happen("disconnect c1"); other.happen("disconnect c1") }, zk.EventSession},
+			"disconnect":                  {func(other actor, _ string) { other.happen("disconnect c1") }, zk.EventSession},
+			"expiry that is learned late": {func(other actor, _ string) { other.happen("learn-late c1") }, 0},
+			"deletion by an operator": {func(other actor,
+				znode string) {
+				other.is("Delete", other.Delete(znode, -1), nil)
+			}, zk.EventNodeDeleted},
+			"write, and then the operator": {writeThenDelete, zk.EventNodeDeleted},
+			"write, and then a disconnect": {writeThenDisconnect, zk.EventSession},
+			"disconnect during a reconnect": {func(other actor,
+				_ string) {
+				other.happen("disconnect c1")
+				other.happen("disconnect c1")
+			}, zk.EventSession},
 		} {
 			t.Run(name, func(t *testing.T) {
 				var znode string
@@ -242,7 +249,8 @@ func TestContendersAreListedInOrder(t *testing.T) {
 			w.SetCounter("/lock", counter)
 		}, func(a actor) {
 			l := recipes.NewLock(a.Conn, a.env, "/lock", recipes.LockOptions{})
-			if all, err := recipes.NewLock(a.Conn, a.env, "/none", recipes.LockOptions{}).Contenders(ctx); len(all) > 0 || err != nil {
+			if all, err := recipes.NewLock(a.Conn, a.env, "/none", recipes.LockOptions{}).Contenders(ctx); len(all) > 0 ||
+				err != nil {
 				a.t.Errorf("of a lock that nobody has used: %q, %v", all, err)
 			}
 			a.until(func() bool { return held })
@@ -261,7 +269,8 @@ func TestContendersAreListedInOrder(t *testing.T) {
 			if !slices.Equal(listed, holders) {
 				a.t.Errorf("counter %d: listed %v, but %v had it", counter, listed, holders)
 			}
-		}, func(a actor) { contend(a, "b") }, func(a actor) { contend(a, "c") }, func(a actor) { contend(a, "d") }, func(a actor) { contend(a, "e") })
+		}, func(a actor) { contend(a, "b") }, func(a actor) { contend(a, "c") }, func(a actor) { contend(a, "d") },
+			func(a actor) { contend(a, "e") })
 	}
 }
 

@@ -109,7 +109,8 @@ func (m *Monitor) update(ctx context.Context) (change <-chan zk.Event, err error
 	defer Forget(m.queue.env)(&m.seen, &m.session, &m.queue.alarm, &change, &err)
 	m.queue.alarm.set(m.queue.env)
 	var queue []string
-	err = m.queue.freshSince(ctx, &m.session, m.queue.dir, func() (err error) { // or a new session might show holders of the past again
+	// or a new session might show holders of the past again
+	err = m.queue.freshSince(ctx, &m.session, m.queue.dir, func() (err error) {
 		queue, change, err = m.list(ctx)
 		return err
 	}, &queue, &change)

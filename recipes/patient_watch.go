@@ -38,7 +38,8 @@ type PatientChildrenWatch struct {
 
 // NewPatientChildrenWatch returns a watcher that tells the children of path when
 // they have not changed for the time settle.
-func NewPatientChildrenWatch(conn Conn, env Env, path string, settle time.Duration, opt WatchOptions) *PatientChildrenWatch {
+func NewPatientChildrenWatch(conn Conn, env Env, path string, settle time.Duration,
+	opt WatchOptions) *PatientChildrenWatch {
 	return &PatientChildrenWatch{session{conn, env}, path, settle, opt}
 }
 

@@ -113,7 +113,8 @@ func (p *place) make(ctx context.Context, prefix string) (names []string, err er
 	}
 	var requests []interface{}
 	for _, word := range p.words() {
-		requests = append(requests, &zk.CreateRequest{Path: prefix + word + "-", Data: p.opt.Data, Acl: p.opt.ACL, Flags: flags})
+		requests = append(requests, &zk.CreateRequest{Path: prefix + word + "-", Data: p.opt.Data, Acl: p.opt.ACL,
+			Flags: flags})
 	}
 	results, err := p.on(ctx).Multi(requests...)
 	for _, r := range results {

@@ -362,7 +362,8 @@ func TestPoolsKeepTheirACLAndTellWhoHasNoPermission(t *testing.T) {
 		a.is("Submit", err, nil)
 		w := recipes.NewWorker(a.Conn, a.env, "/apps/pool", opt)
 		got := a.work(w, "add")
-		for _, path := range []string{"/apps/pool", "/apps/pool/status/" + task.ID(), w.Znodes()[0], "/apps/pool/assign/" + got.Worker + "/" + got.ID} {
+		for _, path := range []string{"/apps/pool", "/apps/pool/status/" + task.ID(), w.Znodes()[0], "/apps/pool/assign/" +
+			got.Worker + "/" + got.ID} {
 			if acl, _, err := a.GetACL(path); err != nil || !slices.Equal(acl, mine) {
 				a.t.Errorf("%s: %v, %v", path, acl, err)
 			}
@@ -462,7 +463,8 @@ func TestARealPoolDoesAllTasksOnce(t *testing.T) {
 	for range workers {
 		c := dial(t, addrs)
 		go func() {
-			if err := recipes.NewMaster(c, c.Env(), "/pool", recipes.PoolOptions{}).Run(stop); !errors.Is(err, context.Canceled) {
+			if err := recipes.NewMaster(c, c.Env(), "/pool", recipes.PoolOptions{}).Run(stop); !errors.Is(err,
+				context.Canceled) {
 				t.Error(err)
 			}
 			ended <- nil

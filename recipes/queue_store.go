@@ -193,7 +193,8 @@ func (q *queue) put(ctx context.Context, data []byte, rank string) (err error) {
 // claim claims an item, or returns errTaken.
 func (q *queue) claim(ctx context.Context, name string) (item *QueueItem, err error) {
 	guid := q.env.UUID()
-	i := &QueueItem{session: q.session, path: q.dir + "/items/" + name, claim: q.dir + "/claims/" + name, proof: q.dir + "/" + guid}
+	i := &QueueItem{session: q.session, path: q.dir + "/items/" + name, claim: q.dir + "/claims/" + name, proof: q.dir +
+		"/" + guid}
 	defer Forget(q.env)(&i, &item, &err)
 	err = q.retry(ctx, func() (err error) {
 		i.data, _, err = q.on(ctx).Get(i.path)

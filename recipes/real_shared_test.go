@@ -103,10 +103,11 @@ func TestARealHolderIsFoundRevokedAndBroken(t *testing.T) {
 	}
 	watch, stop := context.WithCancel(ctx)
 	var found recipes.Overdue
-	m := recipes.NewMonitor(operator, operator.Env(), "/rw", recipes.MonitorOptions{Limit: 50 * time.Millisecond, Alarm: func(x recipes.Overdue) {
-		found = x
-		stop()
-	}})
+	m := recipes.NewMonitor(operator, operator.Env(), "/rw",
+		recipes.MonitorOptions{Limit: 50 * time.Millisecond, Alarm: func(x recipes.Overdue) {
+			found = x
+			stop()
+		}})
 	if err := m.Run(watch); !errors.Is(err, context.Canceled) {
 		t.Fatal(err)
 	}

@@ -213,7 +213,8 @@ func TestARealStrangerGetsNoAuth(t *testing.T) {
 		if err := errors.Join(l.Lock(ctx), l.Unlock(ctx)); err != nil {
 			t.Fatal(err)
 		}
-		if err := lock(stranger, stranger.Env(), "/"+t.Name(), recipes.LockOptions{}).Lock(ctx); !errors.Is(err, zk.ErrNoAuth) {
+		if err := lock(stranger, stranger.Env(), "/"+t.Name(), recipes.LockOptions{}).Lock(ctx); !errors.Is(err,
+			zk.ErrNoAuth) {
 			t.Errorf("%v", err)
 		}
 	})

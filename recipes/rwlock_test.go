@@ -231,7 +231,8 @@ func TestASecondObjectIsAnotherContender(t *testing.T) {
 
 // A downgrade survives a lost connection, and says so if the session has ended.
 func TestADowngradeEndsInOneOfTwoWays(t *testing.T) {
-	for fault, want := range map[string]error{"lose-reply c1": nil, "lose-request c1": nil, "disconnect c1": nil, "learn-late c1": recipes.ErrLost} {
+	for fault, want := range map[string]error{"lose-reply c1": nil, "lose-request c1": nil, "disconnect c1": nil,
+		"learn-late c1": recipes.ErrLost} {
 		t.Run(fault, func(t *testing.T) {
 			var begun, struck bool
 			h := play(t, func(*sim.World) { begun, struck = false, false }, func(a actor) {

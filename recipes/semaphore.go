@@ -65,7 +65,8 @@ func NewSemaphore(conn Conn, env Env, dir string, leases int, opt LockOptions) *
 // Acquire waits until a lease is held. When ctx is done first it returns ctx's error
 // and gives up its place in the background. Other errors are as those of [Lock.Lock].
 func (s *Semaphore) Acquire(ctx context.Context) (err error) {
-	defer Forget(s.gate.env)(&s.gate.nodes, &s.gate.held, &s.gate.alarm, &s.lease.nodes, &s.lease.held, &s.lease.alarm, &err)
+	defer Forget(s.gate.env)(&s.gate.nodes, &s.gate.held, &s.gate.alarm, &s.lease.nodes, &s.lease.held, &s.lease.alarm,
+		&err)
 	if s.lease.held != nil {
 		return ErrHeld
 	}

@@ -366,7 +366,8 @@ func TestAJoinThatIsCancelledIsUndone(t *testing.T) {
 		a.is("Begin", c.Begin(ctx, nil, "a"), nil)
 		soon, cancel := context.WithCancel(ctx)
 		conn := &unlucky{Conn: a.Conn, meanwhile: cancel}
-		s := recipes.NewTransaction(conn, a.env, "/app/tx", recipes.TransactionOptions{Form: recipes.EphemeralSites, Site: "a"})
+		s := recipes.NewTransaction(conn, a.env, "/app/tx",
+			recipes.TransactionOptions{Form: recipes.EphemeralSites, Site: "a"})
 		_, err := s.Join(soon)
 		a.is("Join", err, context.Canceled)
 		a.decides(recipes.Aborted, c.Outcome)
@@ -606,7 +607,8 @@ func notifications(t *testing.T, form recipes.Form, n int) (count int) {
 			t.Error(err)
 		}
 	}
-	w.Reset(sim.Config{Clients: n + 1, SafetySteps: 1e6, MaxSteps: 1e6}, nil, func(c *sim.Client) { program(c.Conn(), c.Env(), c.ID()) })
+	w.Reset(sim.Config{Clients: n + 1, SafetySteps: 1e6, MaxSteps: 1e6}, nil,
+		func(c *sim.Client) { program(c.Conn(), c.Env(), c.ID()) })
 	if err := w.Run(&sim.Replay{}); err != nil {
 		t.Fatal(err)
 	}

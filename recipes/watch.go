@@ -109,7 +109,8 @@ type readW[T any] func(path string) (T, *zk.Stat, <-chan zk.Event, error)
 
 // look reads path, leaving a watch on it. When there is no such znode the stat is
 // nil and the watch is for its creation.
-func look[T any](ctx context.Context, o *observer, path string, read readW[T]) (value T, stat *zk.Stat, event <-chan zk.Event, err error) {
+func look[T any](ctx context.Context, o *observer, path string, read readW[T]) (value T, stat *zk.Stat,
+	event <-chan zk.Event, err error) {
 	defer Forget(o.env)(&o.synced, &o.suspect, &o.doubts, &o.change, &value, &stat, &event, &err)
 	err = o.read(ctx, path, func() error {
 		for {
@@ -131,14 +132,16 @@ func look[T any](ctx context.Context, o *observer, path string, read readW[T]) (
 // which is when the state that the stat shows has: no two states of a path are the
 // same, even if the znode was deleted and made again. It ends without error when
 // tell returns false.
-func follow[T any](ctx context.Context, o *observer, path string, read readW[T], shown func(*zk.Stat) state, tell func(T, *zk.Stat) bool) error {
+func follow[T any](ctx context.Context, o *observer, path string, read readW[T], shown func(*zk.Stat) state,
+	tell func(T, *zk.Stat) bool) error {
 	told := nothing
 	var event <-chan zk.Event
 	for {
 		var value T
 		var stat *zk.Stat
 		var err error
-		if value, stat, event, err = news(ctx, o, path, read, event, func(stat *zk.Stat) bool { return shown(stat) != told }); err != nil {
+		if value, stat, event, err = news(ctx, o, path, read, event,
+			func(stat *zk.Stat) bool { return shown(stat) != told }); err != nil {
 			return err
 		}
 		told = shown(stat)
@@ -150,7 +153,8 @@ func follow[T any](ctx context.Context, o *observer, path string, read readW[T],
 
 // news waits for an event of what was seen last, if there is one, and then until something
 // is seen that is new.
-func news[T any](ctx context.Context, o *observer, path string, read readW[T], last <-chan zk.Event, isNew func(*zk.Stat) bool) (value T, stat *zk.Stat, event <-chan zk.Event, err error) {
+func news[T any](ctx context.Context, o *observer, path string, read readW[T], last <-chan zk.Event,
+	isNew func(*zk.Stat) bool) (value T, stat *zk.Stat, event <-chan zk.Event, err error) {
 	defer Forget(o.env)(&o.synced, &o.suspect, &o.doubts, &o.change, &value, &stat, &event, &err)
 	for event = last; ; {
 		if event != nil {

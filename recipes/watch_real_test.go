@@ -20,10 +20,11 @@ func TestRealWatchersTellWhatHappens(t *testing.T) {
 	data, children, cached := make(chan string, 100), make(chan []string, 100), make(chan string, 100)
 	ends := make(chan error, 3)
 	go func() {
-		ends <- recipes.NewDataWatch(watcher, watcher.Env(), "/w", recipes.WatchOptions{}).Run(ctx, func(d []byte, stat *zk.Stat) bool {
-			data <- string(d)
-			return true
-		})
+		ends <- recipes.NewDataWatch(watcher, watcher.Env(), "/w", recipes.WatchOptions{}).Run(ctx,
+			func(d []byte, stat *zk.Stat) bool {
+				data <- string(d)
+				return true
+			})
 	}()
 	go func() {
 		w := recipes.NewPatientChildrenWatch(watcher, watcher.Env(), "/w", 100*time.Millisecond, recipes.WatchOptions{})
@@ -34,10 +35,11 @@ func TestRealWatchersTellWhatHappens(t *testing.T) {
 		})
 	}()
 	go func() {
-		ends <- recipes.NewChildrenCache(watcher, watcher.Env(), "/w", recipes.WatchOptions{}).Run(ctx, func(now []recipes.Child, changes []recipes.Change) bool {
-			cached <- inShort(now, changes)
-			return true
-		})
+		ends <- recipes.NewChildrenCache(watcher, watcher.Env(), "/w", recipes.WatchOptions{}).Run(ctx,
+			func(now []recipes.Child, changes []recipes.Change) bool {
+				cached <- inShort(now, changes)
+				return true
+			})
 	}()
 	for i, do := range []func(path string) error{
 		func(path string) error { _, err := writer.Create(path, []byte("one"), 0, openACL); return err },
@@ -97,7 +99,8 @@ func TestARealGroup(t *testing.T) {
 		})
 	}()
 	dies, leaves := dial(t, addrs), dial(t, addrs)
-	if _, err := recipes.NewGroup(dies, dies.Env(), "/group", recipes.GroupOptions{}).Join(ctx, "a", []byte("1")); err != nil {
+	if _, err := recipes.NewGroup(dies, dies.Env(), "/group", recipes.GroupOptions{}).Join(ctx, "a",
+		[]byte("1")); err != nil {
 		t.Fatal(err)
 	}
 	other := recipes.NewGroup(leaves, leaves.Env(), "/group", recipes.GroupOptions{})

@@ -34,9 +34,10 @@ var watchers = map[string]run{
 		return recipes.NewPatientChildrenWatch(a.Conn, a.env, path, time.Second, opt).Run(ctx, inWords(f))
 	},
 	"cache": func(a actor, ctx context.Context, path string, opt recipes.WatchOptions, f func(string) bool) error {
-		return recipes.NewChildrenCache(a.Conn, a.env, path, opt).Run(ctx, func(now []recipes.Child, changes []recipes.Change) bool {
-			return f(inShort(now, changes))
-		})
+		return recipes.NewChildrenCache(a.Conn, a.env, path, opt).Run(ctx,
+			func(now []recipes.Child, changes []recipes.Change) bool {
+				return f(inShort(now, changes))
+			})
 	},
 }
 
@@ -94,7 +95,8 @@ func TestWatchersTellEveryChange(t *testing.T) {
 			{sets("/w", "two"), "two v2"},
 			{deletes("/w"), "none"},
 			{makes("/w", "three"), "three v0"},
-			{atOnce(&zk.DeleteRequest{Path: "/w", Version: -1}, &zk.CreateRequest{Path: "/w", Data: []byte("four"), Acl: openACL}), "four v0"},
+			{atOnce(&zk.DeleteRequest{Path: "/w", Version: -1},
+				&zk.CreateRequest{Path: "/w", Data: []byte("four"), Acl: openACL}), "four v0"},
 		},
 		"children": {
 			{nil, "none"},
@@ -114,12 +116,14 @@ func TestWatchersTellEveryChange(t *testing.T) {
 		"cache": {
 			{nil, ": "},
 			{func(a actor) error {
-				return atOnce(&zk.CreateRequest{Path: "/w", Acl: openACL}, &zk.CreateRequest{Path: "/w/b", Data: []byte("1"), Acl: openACL})(a)
+				return atOnce(&zk.CreateRequest{Path: "/w", Acl: openACL},
+					&zk.CreateRequest{Path: "/w/b", Data: []byte("1"), Acl: openACL})(a)
 			}, "added b=1: b=1"},
 			{makes("/w/a", "2"), "added a=2: a=2 b=1"},
 			{sets("/w/b", "3"), "updated b=3: a=2 b=3"},
 			{deletes("/w/a"), "removed a=2: b=3"},
-			{atOnce(&zk.DeleteRequest{Path: "/w/b", Version: -1}, &zk.CreateRequest{Path: "/w/b", Data: []byte("3"), Acl: openACL}), "removed b=3, added b=3: b=3"},
+			{atOnce(&zk.DeleteRequest{Path: "/w/b", Version: -1},
+				&zk.CreateRequest{Path: "/w/b", Data: []byte("3"), Acl: openACL}), "removed b=3, added b=3: b=3"},
 			{atOnce(&zk.DeleteRequest{Path: "/w/b", Version: -1}, &zk.DeleteRequest{Path: "/w", Version: -1}), "removed b=3: "},
 		},
 	} {
@@ -169,7 +173,8 @@ func TestWatchersEndWithTheirContextAndTheirConnection(t *testing.T) {
 					a.Close()
 				})
 				told = 1
-				a.is("after Close", run(a, ctx, "/w", recipes.WatchOptions{}, func(string) bool { told++; return true }), zk.ErrClosing)
+				a.is("after Close", run(a, ctx, "/w", recipes.WatchOptions{}, func(string) bool { told++; return true }),
+					zk.ErrClosing)
 			})
 		})
 	}
@@ -195,7 +200,8 @@ func TestWatchersOutliveTheirSessions(t *testing.T) {
 				var doubts []bool
 				play(t, func(w *sim.World) { told, doubts = nil, nil; create("/w", openACL)(w) }, func(a actor) {
 					opt := recipes.WatchOptions{Suspect: func(x bool) { doubts = append(doubts, x) }}
-					a.is("Run", run(a, ctx, "/w", opt, func(what string) bool { told = append(told, what); return len(told) < 2 }), nil)
+					a.is("Run", run(a, ctx, "/w", opt, func(what string) bool { told = append(told, what); return len(told) < 2 }),
+						nil)
 				}, func(a actor) {
 					a.until(func() bool { return len(told) == 1 })
 					for range 300 { // until the watcher waits
@@ -250,12 +256,13 @@ func TestPatientWatchersWaitUntilNothingHappens(t *testing.T) {
 
 func TestACacheOfTheRoot(t *testing.T) {
 	play(t, create("/a", openACL), func(a actor) {
-		a.is("Run", recipes.NewChildrenCache(a.Conn, a.env, "/", recipes.WatchOptions{}).Run(ctx, func(now []recipes.Child, _ []recipes.Change) bool {
-			if !slices.ContainsFunc(now, func(c recipes.Child) bool { return c.Name == "a" && c.Stat.Czxid > 0 }) {
-				a.t.Errorf("%+v", now)
-			}
-			return false
-		}), nil)
+		a.is("Run", recipes.NewChildrenCache(a.Conn, a.env, "/", recipes.WatchOptions{}).Run(ctx,
+			func(now []recipes.Child, _ []recipes.Change) bool {
+				if !slices.ContainsFunc(now, func(c recipes.Child) bool { return c.Name == "a" && c.Stat.Czxid > 0 }) {
+					a.t.Errorf("%+v", now)
+				}
+				return false
+			}), nil)
 	})
 }
 

@@ -29,14 +29,18 @@ func (p *picture) chances() {
 		points, last = append(points, point(p.x(s)+p.Pitch/2, y(s))), s
 	}
 	if points = append(points, point(p.x(last)+p.Pitch/2, low)); last >= p.first {
-		p.add(shape{Kind: "area", Class: "chance", Points: strings.Join(points, " "), Title: fmt.Sprintf("the chance that a random run fails that goes on from here without further faults (%d were tried after each step)", w.Of)})
+		p.add(shape{Kind: "area", Class: "chance", Points: strings.Join(points, " "),
+			Title: fmt.Sprintf("the chance that a random run fails that goes on from here without further faults (%d were "+
+				"tried after each step)", w.Of)})
 	}
 	for s := p.first; s <= last && s < len(w.Failed); s++ {
-		class, title := "column", fmt.Sprintf("after step %d, %s of %d random futures fail", s, history.Percent(w.Chance(s)), w.Of)
+		class, title := "column", fmt.Sprintf("after step %d, %s of %d random futures fail", s, history.Percent(w.Chance(s)),
+			w.Of)
 		if s == w.Step {
 			class = "column decisive"
 		}
-		p.add(shape{Kind: "rect", Class: class, X: p.x(s) - p.Pitch/2, Y: p.Height + 2, W: p.Pitch, H: curveHeight + 2*curveMargin - 4, Title: title, Step: s})
+		p.add(shape{Kind: "rect", Class: class, X: p.x(s) - p.Pitch/2, Y: p.Height + 2, W: p.Pitch,
+			H: curveHeight + 2*curveMargin - 4, Title: title, Step: s})
 	}
 	if p.visible(w.Step) {
 		p.decision(w)
@@ -48,12 +52,14 @@ func (p *picture) chances() {
 // decision says beside the step that decides what it is.
 func (p *picture) decision(w *history.Futures) {
 	name := cut([]rune(p.text(w.Name)), longestName)
-	text := fmt.Sprintf("decides: %s, from %s to %s", string(name), history.Percent(w.Chance(w.Step-1)), history.Percent(w.Chance(w.Step)))
+	text := fmt.Sprintf("decides: %s, from %s to %s", string(name), history.Percent(w.Chance(w.Step-1)),
+		history.Percent(w.Chance(w.Step)))
 	x := p.x(w.Step) + p.Pitch/2 + gap
 	if width := 1.12 * p.width(text); x+width > p.Width { // it is bold
 		x -= p.Pitch + 2*gap + width
 	}
-	p.add(shape{Kind: "text", Class: "decides", X: x, Y: p.Height + curveMargin + curveHeight/2, Text: text, Title: w.String(), Step: w.Step})
+	p.add(shape{Kind: "text", Class: "decides", X: x, Y: p.Height + curveMargin + curveHeight/2, Text: text,
+		Title: w.String(), Step: w.Step})
 }
 
 func point(x, y float64) string { return fmt.Sprintf("%.1f,%.1f", x, y) }

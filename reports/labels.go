@@ -46,6 +46,7 @@ func (p *picture) mark(l *labels, s shape, sign string) {
 	s.Kind, s.X, s.Y, s.W, s.Text = "mark", x, p.Height+4+rowHeight*float64(row)+rowHeight/2, radius, sign
 	p.add(s)
 	if labelled {
-		p.add(shape{Kind: "text", Class: "label " + s.Class, X: at, Y: s.Y, Text: label, Title: s.Title, Client: s.Client, Step: s.Step})
+		p.add(shape{Kind: "text", Class: "label " + s.Class, X: at, Y: s.Y, Text: label, Title: s.Title, Client: s.Client,
+			Step: s.Step})
 	}
 }

@@ -40,7 +40,8 @@ func newNames(h *history.History, t *history.Trace) *names {
 	}
 	n := &names{short: map[string]string{}}
 	var pairs []string
-	for _, p := range slices.SortedFunc(maps.Keys(paths), func(a, b string) int { // the longest first: it may begin with another
+	// the longest first: it may begin with another
+	for _, p := range slices.SortedFunc(maps.Keys(paths), func(a, b string) int {
 		return cmp.Or(cmp.Compare(len(b), len(a)), strings.Compare(a, b))
 	}) {
 		for _, nick := range []string{nickname(p), longNickname(p)} {

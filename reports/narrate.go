@@ -26,7 +26,8 @@ func narrate(h *history.History, i int) (text, class string) {
 		}
 		return fmt.Sprintf("%s is told by its recipe: %s", c, asked(e)), recipeLine
 	case history.Acquired:
-		return fmt.Sprintf("%s now believes that it holds %s, token %s", c, cmp.Or(e.Path, "the lock"), token(e.Value)), beliefLine
+		return fmt.Sprintf("%s now believes that it holds %s, token %s", c, cmp.Or(e.Path, "the lock"), token(e.Value)),
+			beliefLine
 	case history.Lost:
 		return c + " is told that it no longer holds it", beliefLine
 	case history.Released:
@@ -41,7 +42,8 @@ func narrate(h *history.History, i int) (text, class string) {
 		return fmt.Sprintf("%s calls %s", c, asked(e)), ""
 	case history.Reply:
 		if unknown(e) {
-			return fmt.Sprintf("%s's %s ends with %q: it cannot know whether it was executed", c, asked(e), reason(e.Err)), lostLine
+			return fmt.Sprintf("%s's %s ends with %q: it cannot know whether it was executed", c, asked(e), reason(e.Err)),
+				lostLine
 		}
 		return fmt.Sprintf("%s's %s %s", c, asked(e), returned(e)), ""
 	case history.Notify:

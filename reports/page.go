@@ -96,7 +96,8 @@ func newPage(f *Failure) *page {
 	n := newNames(f.History, f.Trace)
 	step, _ := f.place()
 	total := len(f.Trace.Steps)
-	p := &page{Report: &f.Report, Doc: f.Doc, Source: f.Source, Property: f.Property, Live: f.Live(), Place: step, Total: total,
+	p := &page{Report: &f.Report, Doc: f.Doc, Source: f.Source, Property: f.Property, Live: f.Live(), Place: step,
+		Total:    total,
 		Headline: n.text(f.Verdict.Message), Message: clip(printable(f.Verdict.Message)),
 		First: max(1, step-stepsBefore), Last: min(total, step+stepsAfter),
 		Script: template.JS(script), Style: template.CSS(style), ScriptHash: digest(script), StyleHash: digest(style)}
@@ -164,9 +165,12 @@ func counted(n int, what string) string {
 // meanings says what the parts of a picture are, by their classes.
 var meanings = []fact{
 	{"belief", "believes that it is the holder"}, {"operation", "operation of the recipe"}, {"call", "call to ZooKeeper"},
-	{"refused", "answered with an error"}, {"lost", "outcome unknown"}, {"stuck", "waits forever"}, {"paused", "process stopped"}, {"cutoff", "cut off from the leader"},
-	{"connected", "connected"}, {"disconnected", "disconnected"}, {"deceived", "session ended, the client cannot know"}, {"crashed", "crashed"},
-	{"created", "znode created"}, {"changed", "new data"}, {"deleted", "znode deleted"}, {"applied", "txn applied"}, {"told", "told by a watch"}, {"wasted", "told in vain"}, {"chance", "chance that a random future fails"},
+	{"refused", "answered with an error"}, {"lost", "outcome unknown"}, {"stuck", "waits forever"},
+	{"paused", "process stopped"}, {"cutoff", "cut off from the leader"},
+	{"connected", "connected"}, {"disconnected", "disconnected"}, {"deceived", "session ended, the client cannot know"},
+	{"crashed", "crashed"},
+	{"created", "znode created"}, {"changed", "new data"}, {"deleted", "znode deleted"}, {"applied", "txn applied"},
+	{"told", "told by a watch"}, {"wasted", "told in vain"}, {"chance", "chance that a random future fails"},
 }
 
 // legend returns the meanings of what is in the picture.

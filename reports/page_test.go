@@ -33,11 +33,13 @@ func failure(steps int, name string) *Failure {
 		h.Add(history.Event{Kind: history.Reply, Client: c, Step: at, Op: "create", Path: path, Err: errors.New(name)})
 		h.Add(history.Event{Kind: history.Told, Client: c, Step: at, Op: name, Path: path})
 		t.Steps = append(t.Steps, history.Step{Name: "serve c1/" + name, Did: name, Time: int64(i), Rows: []history.Row{
-			{Table: history.Znodes, Key: fmt.Sprint(path, i), Cells: []string{name, name, name, name}}, {Table: history.Znodes, Key: fmt.Sprint(path, i-1)},
+			{Table: history.Znodes, Key: fmt.Sprint(path, i), Cells: []string{name, name, name, name}},
+			{Table: history.Znodes, Key: fmt.Sprint(path, i-1)},
 			{Table: history.Watches, Client: c, Key: name, Cells: []string{name}}}})
 	}
 	h.Waiting = []history.Waiting{{Client: 1, Where: name, Paths: []string{path}}}
-	f := &Failure{Report: Report{Scenario: name, Seed: 7, Servers: 2, Clients: 2, Faults: name, Hash: "0123456789abcdef", Reproduce: []string{name, name}},
+	f := &Failure{Report: Report{Scenario: name, Seed: 7, Servers: 2, Clients: 2, Faults: name, Hash: "0123456789abcdef",
+		Reproduce: []string{name, name}},
 		Doc: name, Source: name, Property: name, History: h, Trace: t,
 		Verdict: checkers.Verdict{Level: checkers.Violated, Checker: name, Message: name + " waits for " + path, Event: -1}}
 	f.Report.SetVerdict(f.Verdict)
@@ -78,9 +80,12 @@ func wellFormed(t *testing.T, page string) {
 
 func TestWhateverIsInARunIsHarmlessOnItsPage(t *testing.T) {
 	for _, name := range []string{
-		`<script>alert(1)</script>`, `</script><img src=x onerror=alert(1)>`, `"><svg onload=alert(1)>`, `' onclick='alert(1)`, `<!--<script>`,
-		"a\nb\r\t\x00\x1b[31m", "\xff\xfe\xc0\xaf", "\u2028\u2029\u202e\ufeff", `{{.Script}} ${now} \u003c`, "javascript:alert(1)", "]]>&amp;&lt;",
-		"n-0000000001", "_c_37e85a368377a8d189a493f26030c659-<b>-0000000001", "", " ", strings.Repeat("x", 10_000), strings.Repeat("é\n", 5_000),
+		`<script>alert(1)</script>`, `</script><img src=x onerror=alert(1)>`, `"><svg onload=alert(1)>`,
+		`' onclick='alert(1)`, `<!--<script>`,
+		"a\nb\r\t\x00\x1b[31m", "\xff\xfe\xc0\xaf", "\u2028\u2029\u202e\ufeff", `{{.Script}} ${now} \u003c`,
+		"javascript:alert(1)", "]]>&amp;&lt;",
+		"n-0000000001", "_c_37e85a368377a8d189a493f26030c659-<b>-0000000001", "", " ", strings.Repeat("x", 10_000),
+		strings.Repeat("é\n", 5_000),
 		"\x00\x01\x02", "n-9999999999999999999",
 	} {
 		page := render(t, failure(3, name))
@@ -160,7 +165,8 @@ func TestAPageThatCannotBeWrittenIsAnError(t *testing.T) {
 // anything.
 func TestThePageAsksForNothing(t *testing.T) {
 	page := render(t, failure(3, "x"))
-	if m := regexp.MustCompile(`(?i)(src=|@import|url\((?:[^#])|https?://|fetch\(|XMLHttpRequest|import\()`).FindString(page); m != "" {
+	if m := regexp.MustCompile(`(?i)(src=|@import|url\((?:[^#])|https?://|fetch\(|XMLHttpRequest|import\()`).
+		FindString(page); m != "" {
 		t.Errorf("%q", m)
 	}
 	if !strings.Contains(page, `content="default-src 'none'; `) {
@@ -185,10 +191,12 @@ func TestShortNamesAreUniqueOrNotUsed(t *testing.T) {
 			t.Errorf("%s is called %q, want %q", x.path, got, x.want)
 		}
 	}
-	h := &history.History{Events: []history.Event{{Path: "/a/n-0000000001"}, {Path: "/b/n-0000000001"}, {Path: "/a/n-0000000002"}, {Path: "/a/n-0000000002/x"},
+	h := &history.History{Events: []history.Event{{Path: "/a/n-0000000001"}, {Path: "/b/n-0000000001"},
+		{Path: "/a/n-0000000002"}, {Path: "/a/n-0000000002/x"},
 		{Path: "/q/a/c-0000000001"}, {Path: "/r/a/c-0000000001"}}}
 	n := newNames(h, &history.Trace{})
-	if got := n.text("/a/n-0000000001 /b/n-0000000001 /a/n-0000000002 /a/n-0000000002/x /q/a/c-0000000001"); got != "a/n#1 b/n#1 n#2 n#2/x /q/a/c-0000000001" {
+	const want = "a/n#1 b/n#1 n#2 n#2/x /q/a/c-0000000001"
+	if got := n.text("/a/n-0000000001 /b/n-0000000001 /a/n-0000000002 /a/n-0000000002/x /q/a/c-0000000001"); got != want {
 		t.Error(got)
 	}
 }

@@ -138,7 +138,8 @@ func (p *picture) faults() {
 		}
 		switch e.Kind {
 		case history.Fault:
-			p.mark(l, shape{Class: "fault", Text: e.Op, Title: e.Op + ": " + p.f.Trace.Steps[e.Step-1].Did, Client: e.Client, Step: int(e.Step)}, "!")
+			p.mark(l, shape{Class: "fault", Text: e.Op, Title: e.Op + ": " + p.f.Trace.Steps[e.Step-1].Did, Client: e.Client,
+				Step: int(e.Step)}, "!")
 		case history.Calm:
 			p.mark(l, shape{Class: "calm", Text: "no more faults", Title: "no more faults from here on", Step: int(e.Step)}, "○")
 		}
@@ -158,7 +159,8 @@ func (p *picture) servers(tops map[int64]float64) {
 		if !txn || !p.visible(int(e.Step)) {
 			continue
 		}
-		p.mark(l, shape{Class: "txn " + e.Kind.String(), Text: e.Path, Title: committed(e), Client: e.Client, Step: int(e.Step)}, sign)
+		p.mark(l, shape{Class: "txn " + e.Kind.String(), Text: e.Path, Title: committed(e), Client: e.Client,
+			Step: int(e.Step)}, sign)
 		tops[e.Zxid] = p.Shapes[len(p.Shapes)-1].Y
 	}
 	p.lane("s1", 0, l.height())
@@ -182,7 +184,8 @@ func (p *picture) follower(k int) {
 			if off := r.Cells[1] == "yes"; off && cut == 0 {
 				cut = i + 1
 			} else if !off && cut > 0 {
-				p.bar(span{from: cut, to: i + 1, class: "cutoff", text: "cut off", title: name + " is cut off from the leader"}, y-7)
+				p.bar(span{from: cut, to: i + 1, class: "cutoff", text: "cut off", title: name + " is cut off from the leader"},
+					y-7)
 				cut = 0
 			}
 		}
@@ -250,7 +253,8 @@ func (p *picture) strip(x span, y float64) {
 		return
 	}
 	left, width := p.ends(x)
-	p.add(shape{Kind: "rect", Class: "strip " + x.class, X: left, Y: y, W: width, H: stripHeight, Title: x.title, Client: x.client, Step: max(x.from, p.first)})
+	p.add(shape{Kind: "rect", Class: "strip " + x.class, X: left, Y: y, W: width, H: stripHeight, Title: x.title,
+		Client: x.client, Step: max(x.from, p.first)})
 }
 
 // bar draws a span with as much of its text as fits.
@@ -260,7 +264,8 @@ func (p *picture) bar(x span, y float64) {
 	}
 	left, width := p.ends(x)
 	width = max(width-1.5, 4)
-	p.add(shape{Kind: "rect", Class: "bar " + x.class, X: left, Y: y, W: width, H: barHeight, Title: x.title, Client: x.client, Step: max(x.from, p.first)})
+	p.add(shape{Kind: "rect", Class: "bar " + x.class, X: left, Y: y, W: width, H: barHeight, Title: x.title,
+		Client: x.client, Step: max(x.from, p.first)})
 	text := []rune(p.text(x.text))
 	room, class := int((width-6)/letter), "in "+x.class
 	if x.class == "belief" && len(text) > room && left+width+p.width(x.text) < p.Width {
@@ -272,7 +277,8 @@ func (p *picture) bar(x span, y float64) {
 	text = cut(text, room)
 	again := max(repeated, 2*p.width(string(text)))
 	for at := left + 4; ; at += again { // a long bar is read wherever one has scrolled to
-		p.add(shape{Kind: "text", Class: class, X: at, Y: y + barHeight/2 + 0.5, Text: string(text), Title: x.title, Client: x.client, Step: max(x.from, p.first)})
+		p.add(shape{Kind: "text", Class: class, X: at, Y: y + barHeight/2 + 0.5, Text: string(text), Title: x.title,
+			Client: x.client, Step: max(x.from, p.first)})
 		if class == "beside" || p.Width == pictureWidth || at+again+p.width(string(text)) > left+width {
 			return
 		}
@@ -311,13 +317,15 @@ func (p *picture) arrows(tops map[int64]float64) {
 		}
 		title, class := narrate(h, i)
 		x, y := p.x(int(e.Step)), p.top(e.Client)+5
-		arrow := shape{Kind: "line", Class: "arrow " + class, X: x, Y: y - 9, W: x, H: y, Title: title, Client: e.Client, Step: int(e.Step)}
+		arrow := shape{Kind: "line", Class: "arrow " + class, X: x, Y: y - 9, W: x, H: y, Title: title, Client: e.Client,
+			Step: int(e.Step)}
 		if start, known := from[e.Zxid]; known && p.visible(start) {
 			arrow.X, arrow.Y = p.x(start), tops[e.Zxid]+radius
 		}
 		p.add(arrow)
 		if class == wastedLine {
-			p.add(shape{Kind: "mark", Class: wastedLine, X: x, Y: y + 2, W: radius, Text: "×", Title: title, Client: e.Client, Step: int(e.Step)})
+			p.add(shape{Kind: "mark", Class: wastedLine, X: x, Y: y + 2, W: radius, Text: "×", Title: title, Client: e.Client,
+				Step: int(e.Step)})
 		}
 	}
 }

@@ -16,9 +16,12 @@ import (
 // anyFailure generates histories of all kinds of events in any order, so also
 // such as no run has.
 func anyFailure() *rapid.Generator[*Failure] {
-	path := rapid.SampledFrom([]string{"", "/a", "/a/n-0000000001", "/a/n-0000000002", "/a/" + strings.Repeat("long", 20), "/b/x"})
-	word := rapid.SampledFrom([]string{"lock", "create", "existsW", "deleted", "created", "child", "StateHasSession", "StateDisconnected", "StateExpired", "lose-reply c1", ""})
-	verb := rapid.SampledFrom([]string{"serve c1", "run c2/lock-watch", "pause c1", "resume c1", "replicate s2", "deliver c3", "calm", "crash c2", "tick", "stale-read c1"})
+	path := rapid.SampledFrom([]string{"", "/a", "/a/n-0000000001", "/a/n-0000000002", "/a/" + strings.Repeat("long", 20),
+		"/b/x"})
+	word := rapid.SampledFrom([]string{"lock", "create", "existsW", "deleted", "created", "child", "StateHasSession",
+		"StateDisconnected", "StateExpired", "lose-reply c1", ""})
+	verb := rapid.SampledFrom([]string{"serve c1", "run c2/lock-watch", "pause c1", "resume c1", "replicate s2",
+		"deliver c3", "calm", "crash c2", "tick", "stale-read c1"})
 	return rapid.Custom(func(t *rapid.T) *Failure {
 		h, trace := &history.History{Clients: 3, Txns: true}, &history.Trace{}
 		for i := range rapid.IntRange(1, 120).Draw(t, "steps") {
@@ -43,7 +46,8 @@ func anyFailure() *rapid.Generator[*Failure] {
 		f := &Failure{Report: Report{Servers: 2, Clients: 3}, Verdict: v, History: h, Trace: trace}
 		f.Report.SetVerdict(v)
 		if n := rapid.IntRange(0, len(trace.Steps)+1).Draw(t, "known"); n > 0 {
-			f.Report.Why = &history.Futures{Of: 9, Failed: rapid.SliceOfN(rapid.IntRange(0, 9), n, n).Draw(t, "failed"), Cut: rapid.Bool().Draw(t, "cut")}
+			f.Report.Why = &history.Futures{Of: 9, Failed: rapid.SliceOfN(rapid.IntRange(0, 9), n, n).Draw(t, "failed"),
+				Cut: rapid.Bool().Draw(t, "cut")}
 			f.Report.Why.Decide(slices.Repeat([]string{"run c2/" + strings.Repeat("long", 20)}, n))
 		}
 		return f
@@ -64,10 +68,12 @@ func TestPicturesOfAnyHistoryAreTidy(t *testing.T) {
 		}
 		taken := map[string][]extent{} // by row
 		for _, s := range p.Shapes {
-			if s.X < -1 || s.Y < 0 || s.X > p.Width || s.Y > p.Height || s.Kind == "rect" && (s.W < 0 || s.X+s.W > p.Width+1 || s.Y+s.H > p.Height+1) {
+			if s.X < -1 || s.Y < 0 || s.X > p.Width || s.Y > p.Height || s.Kind == "rect" &&
+				(s.W < 0 || s.X+s.W > p.Width+1 || s.Y+s.H > p.Height+1) {
 				t.Fatalf("outside of %v x %v: %+v", p.Width, p.Height, s)
 			}
-			row, width := fmt.Sprint(s.Kind == "text" && strings.HasPrefix(s.Class, "in "), s.Y), letter*float64(len([]rune(s.Text)))
+			row, width := fmt.Sprint(s.Kind == "text" && strings.HasPrefix(s.Class, "in "), s.Y),
+				letter*float64(len([]rune(s.Text)))
 			x := extent{s.X, s.X + width, s.Text}
 			switch {
 			case s.Kind == "text" && (s.Class == "axis" || s.Class == "time"):
@@ -109,30 +115,43 @@ func TestEventsInWords(t *testing.T) {
 		{history.Event{Kind: history.Invoke, Op: "put", Path: "/q", Value: 7}, "c1 begins put /q 7", recipeLine},
 		{history.Event{Kind: history.Return, Op: "lock"}, "c1's lock returns", recipeLine},
 		{history.Event{Kind: history.Return, Op: "take", Path: x}, "c1's take returns " + x, recipeLine},
-		{history.Event{Kind: history.Return, Op: "lock", Err: errors.New("recipes: locked by another"), OK: true}, "c1's lock returns: locked by another", recipeLine},
+		{history.Event{Kind: history.Return, Op: "lock", Err: errors.New("recipes: locked by another"), OK: true},
+			"c1's lock returns: locked by another", recipeLine},
 		{history.Event{Kind: history.Return, Op: "lock", Err: closed}, "c1's lock fails: connection closed", recipeLine},
 		{history.Event{Kind: history.Told, Op: "members", Path: "/m"}, "c1 is told by its recipe: members /m", recipeLine},
-		{history.Event{Kind: history.Told, Op: "always", Path: "one leader"}, "c1 sees that it does not hold: one leader", recipeLine},
+		{history.Event{Kind: history.Told, Op: "always", Path: "one leader"}, "c1 sees that it does not hold: one leader",
+			recipeLine},
 		{history.Event{Kind: history.Told, Op: "sometimes", Path: "two", OK: true}, "c1 sees that it holds: two", recipeLine},
 		{history.Event{Kind: history.Acquired, Value: 31}, "c1 now believes that it holds the lock, token 0x1f", beliefLine},
-		{history.Event{Kind: history.Acquired, Path: x, Value: 31}, "c1 now believes that it holds " + x + ", token 0x1f", beliefLine},
+		{history.Event{Kind: history.Acquired, Path: x, Value: 31}, "c1 now believes that it holds " + x + ", token 0x1f",
+			beliefLine},
 		{history.Event{Kind: history.Lost}, "c1 is told that it no longer holds it", beliefLine},
 		{history.Event{Kind: history.Released}, "c1 gives it up", beliefLine},
-		{history.Event{Kind: history.Write, Value: 1, OK: true}, "c1 writes to the guarded resource with token 0x1, which accepts it", recipeLine},
-		{history.Event{Kind: history.Write, Value: 1}, "c1 writes to the guarded resource with token 0x1, which refuses it", recipeLine},
+		{history.Event{Kind: history.Write, Value: 1, OK: true},
+			"c1 writes to the guarded resource with token 0x1, which accepts it", recipeLine},
+		{history.Event{Kind: history.Write, Value: 1}, "c1 writes to the guarded resource with token 0x1, which refuses it",
+			recipeLine},
 		{history.Event{Kind: history.Call, Op: "create", Path: x}, "c1 calls create " + x, ""},
 		{history.Event{Kind: history.Reply, Op: "create", Path: x}, "c1's create " + x + " returns", ""},
-		{history.Event{Kind: history.Reply, Op: "create", Path: x, Err: closed}, "c1's create " + x + ` ends with "connection closed": it cannot know whether it was executed`, lostLine},
-		{history.Event{Kind: history.Reply, Op: "children", Path: x, Err: closed}, "c1's children " + x + " fails: connection closed", ""},
+		{history.Event{Kind: history.Reply, Op: "create", Path: x, Err: closed}, "c1's create " + x +
+			` ends with "connection closed": it cannot know whether it was executed`, lostLine},
+		{history.Event{Kind: history.Reply, Op: "children", Path: x, Err: closed}, "c1's children " + x +
+			" fails: connection closed", ""},
 		{history.Event{Kind: history.Notify, Op: "deleted", Path: x}, "c1 is told that " + x + " was deleted", notifyLine},
-		{history.Event{Kind: history.Notify, Op: "child", Path: x}, "c1 is told that the children of " + x + " have changed", notifyLine},
-		{history.Event{Kind: history.Notify, Op: "unwatched", Path: x}, "c1 is told that its watch on " + x + " has ended with the session", notifyLine},
-		{history.Event{Kind: history.Notify, Op: "deleted", Path: x, Zxid: 9}, "c1 is told that " + x + " was deleted, in vain: it goes back to waiting", wastedLine},
-		{history.Event{Kind: history.Created, Path: x, Zxid: 9, Session: 4097}, x + " now exists, zxid 0x9, ephemeral of session 0x1001 of c1", txnLine},
+		{history.Event{Kind: history.Notify, Op: "child", Path: x}, "c1 is told that the children of " + x + " have changed",
+			notifyLine},
+		{history.Event{Kind: history.Notify, Op: "unwatched", Path: x}, "c1 is told that its watch on " + x +
+			" has ended with the session", notifyLine},
+		{history.Event{Kind: history.Notify, Op: "deleted", Path: x, Zxid: 9}, "c1 is told that " + x +
+			" was deleted, in vain: it goes back to waiting", wastedLine},
+		{history.Event{Kind: history.Created, Path: x, Zxid: 9, Session: 4097}, x +
+			" now exists, zxid 0x9, ephemeral of session 0x1001 of c1", txnLine},
 		{history.Event{Kind: history.Created, Path: x, Zxid: 9}, x + " now exists, zxid 0x9, made by c1", txnLine},
 		{history.Event{Kind: history.Changed, Path: x, Zxid: 9}, x + " has new data, zxid 0x9, set by c1", txnLine},
-		{history.Event{Kind: history.Deleted, Path: x, Zxid: 9, Session: 4097}, x + " is gone, zxid 0x9, deleted by c1", txnLine},
-		{history.Event{Kind: history.Session, Op: "StateHasSession", Session: 4097}, "c1 is connected with session 0x1001", stateLine},
+		{history.Event{Kind: history.Deleted, Path: x, Zxid: 9, Session: 4097}, x + " is gone, zxid 0x9, deleted by c1",
+			txnLine},
+		{history.Event{Kind: history.Session, Op: "StateHasSession", Session: 4097}, "c1 is connected with session 0x1001",
+			stateLine},
 		{history.Event{Kind: history.Session, Op: "StateExpired"}, "c1 learns that its session has expired", stateLine},
 		{history.Event{Kind: history.Session, Op: "StateDisconnected"}, "c1 notices that it is disconnected", stateLine},
 		{history.Event{Kind: history.Exceeded}, "the servers end the session of c1 before it can know", stateLine},
@@ -140,7 +159,8 @@ func TestEventsInWords(t *testing.T) {
 		{history.Event{Kind: history.Calm}, "no more faults from here on", stateLine},
 	} {
 		c.event.Client = 1
-		h := &history.History{Txns: true, Events: []history.Event{{Kind: history.Invoke, Client: 1, Op: "lock"}, c.event, {Kind: history.Call, Client: 1, Op: "getW"}}}
+		h := &history.History{Txns: true, Events: []history.Event{{Kind: history.Invoke, Client: 1, Op: "lock"}, c.event,
+			{Kind: history.Call, Client: 1, Op: "getW"}}}
 		if text, class := narrate(h, 1); text != c.want || class != c.class {
 			t.Errorf("%v: %q of class %q, want %q of %q", c.event, text, class, c.want, c.class)
 		}
@@ -148,7 +168,8 @@ func TestEventsInWords(t *testing.T) {
 }
 
 func TestADeletionWithoutAClientIsThatOfASession(t *testing.T) {
-	if got := committed(&history.Event{Kind: history.Deleted, Path: "/a", Zxid: 9, Session: 4097}); got != "/a is gone, zxid 0x9, with its session 0x1001" {
+	if got := committed(&history.Event{Kind: history.Deleted, Path: "/a", Zxid: 9,
+		Session: 4097}); got != "/a is gone, zxid 0x9, with its session 0x1001" {
 		t.Error(got)
 	}
 	if got := committed(&history.Event{Kind: history.Deleted, Path: "/a", Zxid: 9}); got != "/a is gone, zxid 0x9" {
@@ -159,7 +180,8 @@ func TestADeletionWithoutAClientIsThatOfASession(t *testing.T) {
 // TestWhoIsNotifiedInVain: who waits in an operation and gets nothing by it. A
 // holder waits for nothing that could help it on.
 func TestWhoIsNotifiedInVain(t *testing.T) {
-	invoke, told := history.Event{Kind: history.Invoke, Client: 1}, history.Event{Kind: history.Notify, Client: 1, Op: "deleted", Path: "/x", Zxid: 9}
+	invoke, told := history.Event{Kind: history.Invoke, Client: 1},
+		history.Event{Kind: history.Notify, Client: 1, Op: "deleted", Path: "/x", Zxid: 9}
 	again := history.Event{Kind: history.Notify, Client: 1, Op: "deleted", Path: "/y", Zxid: 10}
 	of := func(k history.Kind) history.Event { return history.Event{Kind: k, Client: 1} }
 	watch := history.Event{Kind: history.Call, Client: 1, Op: "existsW"}
@@ -193,24 +215,25 @@ func TestWhoIsNotifiedInVain(t *testing.T) {
 
 func TestBarsEndWithWhatEndsThem(t *testing.T) {
 	closed := errors.New("zk: connection closed")
-	f := &Failure{Trace: &history.Trace{}, History: &history.History{Clients: 2, Waiting: []history.Waiting{{Client: 2, Paths: []string{"/a"}}}, Events: []history.Event{
-		{Kind: history.Session, Client: 1, Step: 1, Op: "StateHasSession", Session: 1},
-		{Kind: history.Invoke, Client: 1, Object: 1, Step: 1, Op: "lock"},
-		{Kind: history.Call, Client: 1, Step: 2, Op: "existsW", Path: "/a"},
-		{Kind: history.Call, Client: 1, Step: 2, Op: "existsW", Path: "/ab"},
-		{Kind: history.Call, Client: 1, Step: 3, Op: "create", Path: "/n-"},
-		{Kind: history.Reply, Client: 1, Step: 4, Op: "existsW", Path: "/ab"},
-		{Kind: history.Reply, Client: 1, Step: 5, Op: "create", Path: "/n-0000000001"},
-		{Kind: history.Reply, Client: 2, Step: 6, Op: "existsW", Path: "/a"},
-		{Kind: history.Reply, Client: 1, Step: 6, Op: "existsW", Path: "/a", Err: errors.New("zk: node does not exist")},
-		{Kind: history.Call, Client: 2, Step: 6, Op: "delete", Path: "/b"},
-		{Kind: history.Reply, Client: 2, Step: 7, Op: "delete", Path: "/b", Err: closed},
-		{Kind: history.Exceeded, Client: 1, Step: 7},
-		{Kind: history.Acquired, Client: 1, Object: 1, Step: 7, Path: "/n-0000000001"},
-		{Kind: history.Acquired, Client: 1, Object: 2, Step: 8, Path: "/m"},
-		{Kind: history.Lost, Client: 1, Object: 1, Step: 9},
-		{Kind: history.Crashed, Client: 1, Step: 10},
-	}}}
+	f := &Failure{Trace: &history.Trace{}, History: &history.History{Clients: 2,
+		Waiting: []history.Waiting{{Client: 2, Paths: []string{"/a"}}}, Events: []history.Event{
+			{Kind: history.Session, Client: 1, Step: 1, Op: "StateHasSession", Session: 1},
+			{Kind: history.Invoke, Client: 1, Object: 1, Step: 1, Op: "lock"},
+			{Kind: history.Call, Client: 1, Step: 2, Op: "existsW", Path: "/a"},
+			{Kind: history.Call, Client: 1, Step: 2, Op: "existsW", Path: "/ab"},
+			{Kind: history.Call, Client: 1, Step: 3, Op: "create", Path: "/n-"},
+			{Kind: history.Reply, Client: 1, Step: 4, Op: "existsW", Path: "/ab"},
+			{Kind: history.Reply, Client: 1, Step: 5, Op: "create", Path: "/n-0000000001"},
+			{Kind: history.Reply, Client: 2, Step: 6, Op: "existsW", Path: "/a"},
+			{Kind: history.Reply, Client: 1, Step: 6, Op: "existsW", Path: "/a", Err: errors.New("zk: node does not exist")},
+			{Kind: history.Call, Client: 2, Step: 6, Op: "delete", Path: "/b"},
+			{Kind: history.Reply, Client: 2, Step: 7, Op: "delete", Path: "/b", Err: closed},
+			{Kind: history.Exceeded, Client: 1, Step: 7},
+			{Kind: history.Acquired, Client: 1, Object: 1, Step: 7, Path: "/n-0000000001"},
+			{Kind: history.Acquired, Client: 1, Object: 2, Step: 8, Path: "/m"},
+			{Kind: history.Lost, Client: 1, Object: 1, Step: 9},
+			{Kind: history.Crashed, Client: 1, Step: 10},
+		}}}
 	var got []string
 	s := newSpans(f, 12)
 	for _, list := range [][]span{s.sessions, s.beliefs, s.operations, s.calls} {
@@ -218,7 +241,8 @@ func TestBarsEndWithWhatEndsThem(t *testing.T) {
 			got = append(got, fmt.Sprintf("c%d %d-%d %s %s", x.client, x.from, x.to, x.class, x.text))
 		}
 	}
-	want := []string{"c1 1-7 connected ", "c1 7-10 deceived ", "c1 10-12 crashed ", "c1 7-9 belief holds /n-0000000001", "c1 8-10 belief holds /m",
+	want := []string{"c1 1-7 connected ", "c1 7-10 deceived ", "c1 10-12 crashed ", "c1 7-9 belief holds /n-0000000001",
+		"c1 8-10 belief holds /m",
 		"c1 1-10 operation lock", "c1 2-6 call refused existsW /a", "c1 2-4 call existsW /ab", "c1 3-5 call create /n-",
 		"c2 6-7 call lost delete /b", "c2 7-12 stuck waits for /a"}
 	if strings.Join(got, "\n") != strings.Join(want, "\n") {

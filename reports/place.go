@@ -34,7 +34,8 @@ func (f *Failure) place() (step int, clients []int32) {
 // named returns the clients in the message, in its order.
 func (f *Failure) named() []int32 {
 	var clients []int32
-	for _, word := range strings.FieldsFunc(f.Verdict.Message, func(r rune) bool { return strings.ContainsRune(breaks, r) }) {
+	for _, word := range strings.FieldsFunc(f.Verdict.Message,
+		func(r rune) bool { return strings.ContainsRune(breaks, r) }) {
 		var c int32
 		if n, _ := fmt.Sscanf(word, "c%d", &c); n == 1 && word == client(c) && !slices.Contains(clients, c) {
 			clients = append(clients, c)
@@ -55,7 +56,8 @@ func mentions(text, word string) bool {
 		}
 		i += k
 		end := i + len(word)
-		if (i == 0 || strings.IndexByte(breaks, text[i-1]) >= 0) && (end == len(text) || strings.IndexByte(breaks, text[end]) >= 0) {
+		if (i == 0 || strings.IndexByte(breaks, text[i-1]) >= 0) &&
+			(end == len(text) || strings.IndexByte(breaks, text[end]) >= 0) {
 			return true
 		}
 	}

@@ -97,12 +97,14 @@ func WriteHistory(w io.Writer, h *history.History) error {
 		}
 	}
 	for _, x := range h.Waiting {
-		if err := enc.Encode(map[string]any{"kind": "waiting", "client": client(x.Client), "where": x.Where, "paths": append([]string{}, x.Paths...)}); err != nil {
+		if err := enc.Encode(map[string]any{"kind": "waiting", "client": client(x.Client), "where": x.Where,
+			"paths": append([]string{}, x.Paths...)}); err != nil {
 			return err
 		}
 	}
 	for _, n := range h.Tree {
-		if err := enc.Encode(map[string]any{"kind": "znode", "path": n.Path, "owner": hex(n.Owner), "czxid": n.Czxid}); err != nil {
+		if err := enc.Encode(map[string]any{"kind": "znode", "path": n.Path, "owner": hex(n.Owner),
+			"czxid": n.Czxid}); err != nil {
 			return err
 		}
 	}

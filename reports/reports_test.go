@@ -19,7 +19,8 @@ func sample() *history.History {
 	h.Add(history.Event{Kind: history.Call, Client: 1, Step: 1, Op: "create", Path: "/a/<script>\n"})
 	h.Add(history.Event{Kind: history.Fault, Client: 1, Step: 2, Op: "lose-reply c1"})
 	h.Add(history.Event{Kind: history.Created, Client: 1, Step: 2, Path: "/a/x", Zxid: 1 << 40, Session: -1})
-	h.Add(history.Event{Kind: history.Reply, Client: 1, Step: 3, Op: "create", Path: "/a/\xff", Err: errors.New("zk: \"quoted\"\n")})
+	h.Add(history.Event{Kind: history.Reply, Client: 1, Step: 3, Op: "create", Path: "/a/\xff",
+		Err: errors.New("zk: \"quoted\"\n")})
 	h.Add(history.Event{Kind: history.Fault, Step: 4, Op: "expire c2"})
 	h.Add(history.Event{Kind: history.Write, Client: 2, Object: 3, Value: 7, OK: true, Step: 5})
 	h.Waiting = []history.Waiting{{Client: 2, Where: "worker", Paths: []string{"/a/x"}}, {Client: 1}}
@@ -70,7 +71,8 @@ func TestAReportIsReadAgainAsItWas(t *testing.T) {
 	if err := errors.Join(r.Write(&first), r.Write(&second)); err != nil {
 		t.Fatal(err)
 	}
-	if first.String() != second.String() || strings.Contains(first.String(), "</script>") || !strings.HasPrefix(first.String(), "{\n  \"format\": \"zksim report 1\",\n") {
+	if first.String() != second.String() || strings.Contains(first.String(), "</script>") ||
+		!strings.HasPrefix(first.String(), "{\n  \"format\": \"zksim report 1\",\n") {
 		t.Errorf("%s", &first)
 	}
 	var again Report

@@ -93,7 +93,8 @@ func objectTag(e *history.Event) string {
 
 func (s *spans) belief(e *history.Event) {
 	if e.Kind == history.Acquired {
-		s.beliefs = begin(s.beliefs, e, "belief", "holds "+e.Path, objectTag(e)+"believes that it holds "+e.Path+", token "+token(e.Value))
+		s.beliefs = begin(s.beliefs, e, "belief", "holds "+e.Path, objectTag(e)+"believes that it holds "+e.Path+", token "+
+			token(e.Value))
 		return
 	}
 	end(s.beliefs, e, func(x *span) bool { return strings.HasPrefix(x.title, objectTag(e)) })

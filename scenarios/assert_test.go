@@ -191,7 +191,8 @@ func TestPresetsAreProved(t *testing.T) {
 	lock := scenarios.Lock("mine/lock", func(p *scenarios.Process) *recipes.Lock {
 		return recipes.NewLock(p.Conn, p.Env, p.Path("/mine"), recipes.LockOptions{})
 	})
-	if f := prove(t, "", lock, scenarios.Bounds{Most: -1}); f.fatal != "" || !strings.HasPrefix(f.logs, "holds: mine/lock") {
+	if f := prove(t, "", lock, scenarios.Bounds{Most: -1}); f.fatal != "" ||
+		!strings.HasPrefix(f.logs, "holds: mine/lock") {
 		t.Errorf("%s%s", f.fatal, f.logs)
 	}
 }

@@ -54,10 +54,13 @@ func checkHere(t *testing.T, s scenarios.Scenario, seeds, schedule string) (f *f
 }
 
 func TestCheckPassesWhatHoldsAndWhatIsCaught(t *testing.T) {
-	if f := check(t, *catalog.Named("lock/fan-out"), "1-20", ""); f.fatal != "" || f.logs != "lock/fan-out held in 20 runs; every schedule of 2 clients with no fault\n    holders    1 at once, at most" {
+	if f := check(t, *catalog.Named("lock/fan-out"), "1-20", ""); f.fatal != "" ||
+		f.logs != "lock/fan-out held in 20 runs; every schedule of 2 clients with no fault\n    holders    1 at once, at "+
+			"most" {
 		t.Errorf("%+v", f)
 	}
-	if f := check(t, *catalog.Named("lock/watch-first"), "6-20", ""); f.fatal != "" || f.logs != "lock/watch-first caught by herd, seed 6\n    holders    1 at once, at most" {
+	if f := check(t, *catalog.Named("lock/watch-first"), "6-20", ""); f.fatal != "" ||
+		f.logs != "lock/watch-first caught by herd, seed 6\n    holders    1 at once, at most" {
 		t.Errorf("%+v", f)
 	}
 }
@@ -71,20 +74,24 @@ func TestCheckFailsWhatDoesNotHold(t *testing.T) {
 		want   string
 	}{
 		{func(s *scenarios.Scenario) {}, "0-", `-zksim.seeds: seeds are a number or a range as 1-500, not "0-"`},
-		{func(s *scenarios.Scenario) { s.Caught = []string{"steps", "tree"} }, "1-3", "my/lock: 3 runs, and neither of steps, tree caught it"},
+		{func(s *scenarios.Scenario) { s.Caught = []string{"steps", "tree"} }, "1-3",
+			"my/lock: 3 runs, and neither of steps, tree caught it"},
 		{func(s *scenarios.Scenario) { s.Goals = []scenarios.Goal{never} }, "1-3", "my/lock: no run had a miracle\n" +
 			"    goals      a miracle in 0 runs"},
-		{func(s *scenarios.Scenario) { s.Checkers = []checkers.Checker{checkers.Belief{}} }, "1-3", "my/lock: belief judged nothing in 3 runs: it needs Acquired events; record them with Object.Acquired"},
+		{func(s *scenarios.Scenario) { s.Checkers = []checkers.Checker{checkers.Belief{}} }, "1-3",
+			"my/lock: belief judged nothing in 3 runs: it needs Acquired events; record them with Object.Acquired"},
 		{func(s *scenarios.Scenario) {
 			s.Program = func(p *scenarios.Process) {
 				p.Register(func() []string { return nil }).Invoke("tryacquire")
 			}
 			s.Checkers = []checkers.Checker{checkers.Linearizability{}}
 		}, "1-3",
-			`my/lock, seed 1: no checker of my/lock knows the operation "tryacquire"; they know lock, trylock, unlock, the nearest being "trylock"; ` +
+			`my/lock, seed 1: no checker of my/lock knows the operation "tryacquire"; they know lock, trylock, unlock, the ` +
+				`nearest being "trylock"; ` +
 				`a word that nobody is to judge belongs into Scenario.Words`},
 		{func(s *scenarios.Scenario) { s.Checkers = []checkers.Checker{doubtful{}} }, "1-3", "my/lock: seed 1: who knows"},
-		{func(s *scenarios.Scenario) { s.Faults = faults.MustParse("sequence=1@path=/x") }, "1-3", "fault plan: sequence=1@path=/x: there is no znode /x when my/lock begins"},
+		{func(s *scenarios.Scenario) { s.Faults = faults.MustParse("sequence=1@path=/x") }, "1-3",
+			"fault plan: sequence=1@path=/x: there is no znode /x when my/lock begins"},
 		{func(s *scenarios.Scenario) {}, "1-3", ""},
 	} {
 		s := good
@@ -147,7 +154,8 @@ func TestCheckFailsAsWellWhereNothingCanBeWritten(t *testing.T) {
 	s := *catalog.Named("lock/plain-create")
 	s.Caught = nil
 	for blocked, want := range map[string][]string{
-		"out":      {"not written: writing out/", "replayed ", "-zksim.schedule testdata/zksim/lock.plain-create/quiescence-"},
+		"out": {"not written: writing out/", "replayed ",
+			"-zksim.schedule testdata/zksim/lock.plain-create/quiescence-"},
 		"testdata": {"not written: writing testdata/", "replayed ", "-zksim.schedule out/lock.plain-create/schedule.txt"},
 	} {
 		t.Chdir(t.TempDir())
@@ -174,9 +182,11 @@ func TestCheckRefusesSchedulesThatDoNotFit(t *testing.T) {
 	}
 	s := scenarios.Scenario{Name: "my/lock", Clients: 1, Program: idle}
 	for text, want := range map[string]string{
-		"nonsense\n":                                         `line 1: a schedule begins with "zksim schedule 1", not "nonsense"`,
-		"zksim schedule 1\nscenario your/lock\n":             `the schedule is one of scenario your/lock, not of my/lock`,
-		"zksim schedule 1\nscenario my/lock\n\nserve c1\n":   `line 4: the schedule does not fit scenario my/lock: step 1: "serve c1" is not possible here; possible: run c1, connect c1 s1`,
+		"nonsense\n": `line 1: a schedule begins with "zksim schedule 1", not ` +
+			`"nonsense"`,
+		"zksim schedule 1\nscenario your/lock\n": `the schedule is one of scenario your/lock, not of my/lock`,
+		"zksim schedule 1\nscenario my/lock\n\nserve c1\n": `line 4: the schedule does not fit scenario my/lock: step 1: ` +
+			`"serve c1" is not possible here; possible: run c1, connect c1 s1`,
 		"zksim schedule 1\nscenario my/lock\n\ncalm\nrun c1": "",
 	} {
 		file := write(text)
@@ -228,13 +238,16 @@ func TestTheFlagsOfATestBinaryReachCheck(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if out, err := command("ZKSIM_TEST_MUST_HOLD=1", "-zksim.schedule", file); err == nil || !strings.Contains(out, "lock/plain-create: quiescence in ") {
+	if out, err := command("ZKSIM_TEST_MUST_HOLD=1", "-zksim.schedule", file); err == nil ||
+		!strings.Contains(out, "lock/plain-create: quiescence in ") {
 		t.Errorf("%v\n%s", err, out)
 	}
-	if out, err := command("ZKSIM_TEST_MUST_HOLD=", "-zksim.schedule", file); err != nil || !strings.Contains(out, "violated after ") {
+	if out, err := command("ZKSIM_TEST_MUST_HOLD=", "-zksim.schedule", file); err != nil ||
+		!strings.Contains(out, "violated after ") {
 		t.Errorf("%v\n%s", err, out)
 	}
-	if out, err := command("ZKSIM_TEST_MUST_HOLD=", "-zksim.seeds", "nine"); err == nil || !strings.Contains(out, `-zksim.seeds: seeds are a number or a range as 1-500, not "nine"`) {
+	if out, err := command("ZKSIM_TEST_MUST_HOLD=", "-zksim.seeds", "nine"); err == nil ||
+		!strings.Contains(out, `-zksim.seeds: seeds are a number or a range as 1-500, not "nine"`) {
 		t.Errorf("%v\n%s", err, out)
 	}
 }

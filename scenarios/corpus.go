@@ -16,8 +16,8 @@ import (
 
 // Corpus is the folder, in that of the test, with the schedules that Check replays before anything else: those of
 // scenario my/lock are the files *.txt in testdata/zksim/my.lock. When a check fails it writes its schedule there.
-// Committed, it keeps the bug from coming back. A schedule that does not fit the code any more is run with the steps that
-// fit, and the log says so.
+// Committed, it keeps the bug from coming back. A schedule that does not fit the code any more is run with the steps
+// that fit, and the log says so.
 const Corpus = "testdata/zksim"
 
 // replayCorpus replays the schedules that are committed for a scenario, and reports whether none of them has

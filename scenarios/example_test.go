@@ -76,7 +76,8 @@ func mine(plan string) scenarios.Scenario {
 				o.Unlock(l.Unlock)
 			}
 		},
-		Checkers: []checkers.Checker{checkers.Ownership{}, checkers.Belief{}, checkers.Quiescence{}, checkers.Tree{}, checkers.Steps{}},
+		Checkers: []checkers.Checker{checkers.Ownership{}, checkers.Belief{}, checkers.Quiescence{}, checkers.Tree{},
+			checkers.Steps{}},
 	}
 }
 

@@ -122,5 +122,6 @@ func command(test, file string) string {
 			where = path + " "
 		}
 	}
-	return fmt.Sprintf("go test %s-run %s -zksim.schedule %s", where, "'"+strings.Join(parts, "/")+"'", pipeline.Quote(file))
+	return fmt.Sprintf("go test %s-run %s -zksim.schedule %s", where, "'"+strings.Join(parts, "/")+"'",
+		pipeline.Quote(file))
 }

@@ -21,8 +21,9 @@ var (
 	seedsFlag    = testFlag("seeds", "seeds for scenarios.Check, as 17 or 1-500 (default 1-500)")
 	scheduleFlag = testFlag("schedule", "file with a schedule to replay instead of anything else")
 	shardFlag    = testFlag("shard", "i/n: only every n-th seed, the i-th part of the work")
-	forFlag      = testFlag("for", "time for each check or proof: as many seeds as it allows, or at most as long for those of zksim.seeds")
-	outFlag      = testFlag("out", "folder for the pages of failures (default: the folder of -artifacts, or a temporary one)")
+	forFlag      = testFlag("for", "time for each check or proof: as many seeds as it allows, or at most as long for "+
+		"those of zksim.seeds")
+	outFlag = testFlag("out", "folder for the pages of failures (default: the folder of -artifacts, or a temporary one)")
 )
 
 // testFlag defines a flag in test binaries only.

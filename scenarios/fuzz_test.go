@@ -54,7 +54,8 @@ func fuzzed(r *engine.Runner, s *engine.Scenario, data []byte) string {
 func TestBytesFindATwinAndItsScheduleReplays(t *testing.T) {
 	r := engine.NewRunner()
 	defer r.Close()
-	for _, name := range []string{"lock/plain-create", "lock/ignore-exists", "queue/put-twice", "double-barrier/count-only"} {
+	for _, name := range []string{"lock/plain-create", "lock/ignore-exists", "queue/put-twice",
+		"double-barrier/count-only"} {
 		s := catalog.Named(name)
 		found := 0
 		for seed := range uint64(200) {
@@ -87,7 +88,8 @@ func TestAnyBytesAreARunOfACorrectRecipe(t *testing.T) {
 	r := engine.NewRunner()
 	defer r.Close()
 	s := catalog.Named("lock/lock")
-	for _, data := range []string{"", "\x00", "\xff\xff\xff", strings.Repeat("\xff", 5000), strings.Repeat("\x00\xe1\x7f", 900), "zksim"} {
+	for _, data := range []string{"", "\x00", "\xff\xff\xff", strings.Repeat("\xff", 5000),
+		strings.Repeat("\x00\xe1\x7f", 900), "zksim"} {
 		if said := fuzzed(r, s, []byte(data)); said != "" {
 			t.Errorf("%.20q: %s", data, said)
 		}
@@ -118,7 +120,8 @@ func TestGosFuzzerFindsATwin(t *testing.T) {
 		}
 		return string(out)
 	}
-	out := run("-test.run=^$", "-test.fuzz=^FuzzMutant$", "-test.fuzztime=120s", "-test.fuzzcachedir="+dir, "-test.parallel=2")
+	out := run("-test.run=^$", "-test.fuzz=^FuzzMutant$", "-test.fuzztime=120s", "-test.fuzzcachedir="+dir,
+		"-test.parallel=2")
 	input := regexp.MustCompile(`testdata/fuzz/FuzzMutant/([0-9a-f]+)`).FindStringSubmatch(out)
 	verdict := regexp.MustCompile(`lock/plain-create  (quiescence|tree): .*`)
 	if input == nil || !verdict.MatchString(out) {

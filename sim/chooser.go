@@ -30,7 +30,8 @@ const reluctance = 6
 func (r *Random) Seed(seed uint64) {
 	r.state = seed
 	r.next()
-	const candidates = 1<<Resume | 1<<Undelay | 1<<Thaw | 1<<Replicate | 1<<Connect | 1<<Deliver | 1<<Tick | 1<<Round | 1<<Lapse
+	const candidates = 1<<Resume | 1<<Undelay | 1<<Thaw | 1<<Replicate | 1<<Connect | 1<<Deliver | 1<<Tick | 1<<Round |
+		1<<Lapse
 	x := r.next()
 	r.SlowKinds = x & (x >> 20) & candidates
 	if x>>60 > 3 { // what a deposed leader does takes several steps

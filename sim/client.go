@@ -63,9 +63,10 @@ type Client struct {
 	uuids      uint64
 	observed   hash.Hash // of all that the client's code has seen
 	root       scope
-	lingered   uint64   // how often code has let others move since it got the last message: so no code does that forever without a trace
-	scopes     []*scope // open ones
-	forgets    bool     // Forget or Keep was called
+	// how often code has let others move since it got the last message: so no code does that forever without a trace
+	lingered uint64
+	scopes   []*scope // open ones
+	forgets  bool     // Forget or Keep was called
 
 	paused, slow, crashed bool
 	served                bool   // a server has taken a request of it
@@ -124,7 +125,8 @@ func itoa(n int) string { return strconv.Itoa(n) }
 func (c *Client) reset() {
 	*c = Client{w: c.w, id: c.id, start: c.start, server: -1, tried: -1, state: zk.StateConnecting,
 		unsent: c.unsent[:0], wire: c.wire[:0], down: c.down[:0], late: c.late[:0], conn: c.conn,
-		orphans: c.orphans[:0], watchers: c.watchers[:0], sessionChans: c.sessionChans[:0], fired: c.fired[:0], scopes: c.scopes[:0], coroutines: c.coroutines[:0], names: c.names[:0], moves: c.moves[:0]}
+		orphans: c.orphans[:0], watchers: c.watchers[:0], sessionChans: c.sessionChans[:0], fired: c.fired[:0],
+		scopes: c.scopes[:0], coroutines: c.coroutines[:0], names: c.names[:0], moves: c.moves[:0]}
 	c.conn.Reset()
 	c.conn.Session, c.conn.Auth, c.conn.Index = 0, loopback, c.id
 }
@@ -160,7 +162,8 @@ func (c *Client) submit(r *request) {
 		g.park(calling)
 	}
 	err := r.result()
-	w.History.Add(history.Event{Kind: history.Reply, Client: int32(c.id), Step: w.step, Op: op, Path: answeredPath(r), Err: err})
+	w.History.Add(history.Event{Kind: history.Reply, Client: int32(c.id), Step: w.step, Op: op, Path: answeredPath(r),
+		Err: err})
 }
 
 func answeredPath(r *request) string {
@@ -275,8 +278,8 @@ func (c *Client) watches(k watchKind, path string) int {
 	return len(c.watchers)
 }
 
-// spare reports whether a watcher makes no difference: the code has dropped its channel, and the library asks for the same
-// on account of an earlier one.
+// spare reports whether a watcher makes no difference: the code has dropped its channel, and the library asks for the
+// same on account of an earlier one.
 func (c *Client) spare(i int) bool {
 	x := &c.watchers[i]
 	return c.w.Detail.Forget && x.scope.left() == nil && c.watches(x.kind, x.path) < i
@@ -312,7 +315,8 @@ func (c *Client) endWatches(err error) {
 // setState enters a state and tells those who asked for the next change.
 func (c *Client) setState(s zk.State) {
 	c.state = s
-	c.w.History.Add(history.Event{Kind: history.Session, Client: int32(c.id), Step: c.w.step, Op: s.String(), Session: c.session})
+	c.w.History.Add(history.Event{Kind: history.Session, Client: int32(c.id), Step: c.w.step, Op: s.String(),
+		Session: c.session})
 	c.announce(zk.Event{Type: zk.EventSession, State: s})
 }
 
@@ -431,7 +435,8 @@ func (c *Client) notify(ev model.Event) {
 	if ev.Caught {
 		z = 0
 	}
-	w.History.Add(history.Event{Kind: history.Notify, Client: int32(c.id), Step: w.step, Op: history.EventName(ev.Type), Path: ev.Path, Zxid: z})
+	w.History.Add(history.Event{Kind: history.Notify, Client: int32(c.id), Step: w.step, Op: history.EventName(ev.Type),
+		Path: ev.Path, Zxid: z})
 	kept := c.watchers[:0]
 	for _, x := range c.watchers {
 		if x.path == ev.Path && x.kind.hears(ev.Type) {

@@ -164,7 +164,8 @@ func TestWatchesEndWithTheSessionOrTheClient(t *testing.T) {
 	s.do("run c1", "connect c1 s1", "serve c1, deliver c1", "serve c1, deliver c1", "serve c1, deliver c1", "cut c1")
 	s.do("end c1", "round c1", "connect c1 s1", "run c1") // g06
 	const expired = ": zk: session has been expired by the server"
-	s.want("unwatched /d" + expired + "; unwatched /d/none" + expired + "; unwatched /d" + expired + "; closed closed closed")
+	s.want("unwatched /d" + expired + "; unwatched /d/none" + expired + "; unwatched /d" + expired +
+		"; closed closed closed")
 }
 
 func TestAReadQueuedBeforeSetWatchesSeesTheNewDataBeforeTheEvent(t *testing.T) {
@@ -423,7 +424,8 @@ func TestNoOperationReturnsErrSessionExpired(t *testing.T) {
 		s.do(e.do...)
 		s.rest()
 		for _, l := range s.lines {
-			if l != `create "/d/a" <nil>` && l != `create "" zk: connection closed` && l != `create "" zk: could not connect to a server` {
+			if l != `create "/d/a" <nil>` && l != `create "" zk: connection closed` &&
+				l != `create "" zk: could not connect to a server` {
 				t.Errorf("%s: %s", e.name, l)
 			}
 		}

@@ -102,7 +102,8 @@ func TestAScheduleWithAWrongNameIsRefused(t *testing.T) {
 		tp.random(w, 3, 1)
 		tp.Chooser = &sim.Replay{Names: wrong}
 		var stale *sim.NotEnabledError
-		if err := tp.run(); !errors.As(err, &stale) || stale.Index != i || stale.Name != "serve c9" || !slices.Contains(stale.Enabled, names[i]) {
+		if err := tp.run(); !errors.As(err, &stale) || stale.Index != i || stale.Name != "serve c9" ||
+			!slices.Contains(stale.Enabled, names[i]) {
 			t.Errorf("step %d: %v", i, err)
 		}
 	}

@@ -53,7 +53,8 @@ func (w *World) recordChange(t zk.EventType, path string, session int64, data []
 	case zk.EventNodeDataChanged:
 		k = history.Changed
 	}
-	w.History.Add(history.Event{Kind: k, Client: int32(w.author), Step: w.step, Path: path, Zxid: w.zxid, Session: session, Data: string(data)})
+	w.History.Add(history.Event{Kind: k, Client: int32(w.author), Step: w.step, Path: path, Zxid: w.zxid, Session: session,
+		Data: string(data)})
 }
 
 // commit appends a txn to the log; the leader applies it at once. Requests of a

@@ -51,7 +51,8 @@ func TestEqualStatesHaveEqualFingerprints(t *testing.T) {
 // something, and two orders of creates that differ in who has which number.
 func TestDifferentStatesHaveDifferentFingerprints(t *testing.T) {
 	seen := map[uint64]int{}
-	for i, x := range fingerprints(t, "run c1", "connect c1 s1", "serve c1", "deliver c1", "serve c1", "deliver c1", "connect c2 s1") {
+	for i, x := range fingerprints(t, "run c1", "connect c1 s1", "serve c1", "deliver c1", "serve c1", "deliver c1",
+		"connect c2 s1") {
 		if k, ok := seen[x]; ok {
 			t.Errorf("steps %d and %d end in the same", k, i)
 		}

@@ -42,7 +42,8 @@ func TestL1AnEventMayComeBeforeOrAfterTheWritersAnswer(t *testing.T) {
 
 func TestL2TwoSessionsLearnOfTheSameChangesAtDifferentTimes(t *testing.T) {
 	s := start(t, 3, watchD, makeA, watchD)
-	s.do("run c1", "run c2", "run c3", "connect c1 s1", "connect c3 s3", "serve c1", "serve c3", "deliver c1", "deliver c3")
+	s.do("run c1", "run c2", "run c3", "connect c1 s1", "connect c3 s3", "serve c1", "serve c3", "deliver c1",
+		"deliver c3")
 	s.lines = nil
 	s.do("connect c2 s1", "serve c2", "deliver c1", "run c1", "serve c1", "deliver c1")
 	s.want("c1 hears child /d", "c1 sees 1 <nil>")
@@ -85,8 +86,10 @@ func TestL5AConnectionMayBeLostAtFourPointsOfARequest(t *testing.T) {
 		made  []string
 	}{
 		{"before the server", []string{"drop c1", "run c1"}, `create "" zk: connection closed`, nil},
-		{"reached, not proposed", []string{"cut c1", "run c1", "round c1", "connect c1 s1"}, `create "" zk: connection closed`, nil},
-		{"committed, reply lost", []string{"serve c1", "cut c1", "run c1"}, `create "" zk: connection closed`, []string{"/d/a"}},
+		{"reached, not proposed", []string{"cut c1", "run c1", "round c1", "connect c1 s1"},
+			`create "" zk: connection closed`, nil},
+		{"committed, reply lost", []string{"serve c1", "cut c1", "run c1"}, `create "" zk: connection closed`,
+			[]string{"/d/a"}},
 		{"reply delivered", []string{"serve c1", "deliver c1", "cut c1"}, `create "/d/a" <nil>`, []string{"/d/a"}},
 	} {
 		t.Run(x.point, func(t *testing.T) {
@@ -129,7 +132,8 @@ func createThenLook(s *script, c *Client) {
 
 func TestL6AWriteInFlightBecomesVisibleAfterItsAbsenceWasRead(t *testing.T) {
 	s := start(t, 3, createThenLook)
-	s.do("run c1", "connect c1 s2", "replicate s3", "serve c1", "cut c1", "connect c1 s3", "run c1", "serve c1", "deliver c1")
+	s.do("run c1", "connect c1 s2", "replicate s3", "serve c1", "cut c1", "connect c1 s3", "run c1", "serve c1",
+		"deliver c1")
 	s.want("zk: connection closed", "[] <nil>")
 	s.do("replicate s3", "serve c1", "deliver c1")
 	s.want("[n-0000000000] <nil>")

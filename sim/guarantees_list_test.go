@@ -57,7 +57,8 @@ var guarantees = []guarantee{
 	}},
 	{"M6", "writes of a session are executed in order, and of a connection a prefix", writesInOrder, func(tp *tape) bool {
 		return tp.spoilPair("commit", func(a, b *note) bool {
-			ok := a.session == b.session && a.session != 0 && a.op == model.OpSetData && b.op == model.OpSetData && a.key != b.key
+			ok := a.session == b.session && a.session != 0 && a.op == model.OpSetData && b.op == model.OpSetData &&
+				a.key != b.key
 			if ok {
 				a.key, b.key = b.key, a.key
 			}
@@ -73,28 +74,30 @@ var guarantees = []guarantee{
 		}
 		return false
 	}},
-	{"M8", "after a sync that no deposed leader answers, reads show all that was acknowledged to anyone before it", syncsCatchUp, func(tp *tape) bool {
-		acked := false
-		return tp.spoil(func(n *note) bool {
-			acked = acked || n.kind == "reply" && n.op.IsWrite() && n.res.Err == model.OK
-			ok := acked && n.kind == "reply" && n.op == model.OpSync
-			if ok {
-				n.zxid = 1
-			}
-			return ok && syncsCatchUp(tp) != nil
-		})
-	}},
-	{"M8'", "after an own acknowledged write, reads of the connection show all that was acknowledged to anyone before it", ownWritesCatchUp, func(tp *tape) bool {
-		return tp.spoilPair("reply", func(a, b *note) bool {
-			ok := a.link() == b.link() && a.op.IsWrite() && !b.op.IsWrite() && b.op != model.OpAuth && a.res.Err == model.OK
-			if z := b.zxid; ok {
-				if b.zxid = 1; ownWritesCatchUp(tp) == nil {
-					b.zxid, ok = z, false
+	{"M8", "after a sync that no deposed leader answers, reads show all that was acknowledged to anyone before it",
+		syncsCatchUp, func(tp *tape) bool {
+			acked := false
+			return tp.spoil(func(n *note) bool {
+				acked = acked || n.kind == "reply" && n.op.IsWrite() && n.res.Err == model.OK
+				ok := acked && n.kind == "reply" && n.op == model.OpSync
+				if ok {
+					n.zxid = 1
 				}
-			}
-			return ok
-		})
-	}},
+				return ok && syncsCatchUp(tp) != nil
+			})
+		}},
+	{"M8'", "after an own acknowledged write, reads of the connection show all that was acknowledged to anyone before it",
+		ownWritesCatchUp, func(tp *tape) bool {
+			return tp.spoilPair("reply", func(a, b *note) bool {
+				ok := a.link() == b.link() && a.op.IsWrite() && !b.op.IsWrite() && b.op != model.OpAuth && a.res.Err == model.OK
+				if z := b.zxid; ok {
+					if b.zxid = 1; ownWritesCatchUp(tp) == nil {
+						b.zxid, ok = z, false
+					}
+				}
+				return ok
+			})
+		}},
 	{"M9", "reads show the session's own acknowledged writes", ownWritesAreSeen, func(tp *tape) bool {
 		return tp.spoilPair("reply", func(a, b *note) bool {
 			ok := a.session == b.session && a.op.IsWrite() && !b.op.IsWrite() && b.op != model.OpAuth
@@ -147,15 +150,16 @@ var guarantees = []guarantee{
 			return ok && catchUpIsExact(tp) != nil
 		})
 	}},
-	{"relative", "watches are made up for from the last answer on, not the last event", relativeToTheLastAnswer, func(tp *tape) bool {
-		return tp.spoil(func(n *note) bool {
-			ok := n.kind == "reply" && n.op == model.OpSetWatches
-			if ok {
-				n.req.Watches.RelativeZxid--
-			}
-			return ok
-		})
-	}},
+	{"relative", "watches are made up for from the last answer on, not the last event", relativeToTheLastAnswer,
+		func(tp *tape) bool {
+			return tp.spoil(func(n *note) bool {
+				ok := n.kind == "reply" && n.op == model.OpSetWatches
+				if ok {
+					n.req.Watches.RelativeZxid--
+				}
+				return ok
+			})
+		}},
 	{"reads", "a read is answered from a state that the log passed through", readsShowTheirState, func(tp *tape) bool {
 		return tp.spoil(func(n *note) bool {
 			ok := n.kind == "reply" && n.op == model.OpGetData && n.res.Err == model.OK

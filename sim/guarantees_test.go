@@ -78,7 +78,8 @@ func eventsInOrder(tp *tape) error {
 		}
 		if p := last[n.link()]; p != nil && p.zxid > n.zxid {
 			return fmt.Errorf("%v comes after the event of zxid %x", n, p.zxid)
-		} else if p != nil && p.zxid == n.zxid && p.typ == zk.EventNodeChildrenChanged && (ops[n.zxid] == model.OpCreate || ops[n.zxid] == model.OpDelete) {
+		} else if p != nil && p.zxid == n.zxid && p.typ == zk.EventNodeChildrenChanged &&
+			(ops[n.zxid] == model.OpCreate || ops[n.zxid] == model.OpDelete) {
 			return fmt.Errorf("%v comes after the parent's", n)
 		}
 		last[n.link()] = n

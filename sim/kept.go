@@ -82,8 +82,8 @@ func (k *valueHasher) refuse(v reflect.Value, why string) {
 	panic(refusal(fmt.Sprintf("%s keeps a %s, %s", k.c.Name(), v.Type(), why)))
 }
 
-// add adds a value and all that can be reached from it, and what of that is the same memory. Of a function it counts only
-// whether there is one; of a context, whether and how it has ended, and which of the client's deadlines it has.
+// add adds a value and all that can be reached from it, and what of that is the same memory. Of a function it counts
+// only whether there is one; of a context, whether and how it has ended, and which of the client's deadlines it has.
 func (k *valueHasher) add(v reflect.Value) {
 	if v.CanAddr() && v.Type().Size() > 0 && !k.first(visit{v.Addr().UnsafePointer(), v.Type()}) {
 		return
@@ -260,8 +260,8 @@ func (k *valueHasher) channel(v reflect.Value) {
 	k.contents(v)
 }
 
-// contents adds what is in a channel of the client's own, for which it takes all out and puts it back. Of a channel that
-// is closed, or kept for one direction, only its length counts.
+// contents adds what is in a channel of the client's own, for which it takes all out and puts it back. Of a channel
+// that is closed, or kept for one direction, only its length counts.
 func (k *valueHasher) contents(v reflect.Value) {
 	n := v.Len()
 	if n == 0 || v.Type().ChanDir() != reflect.BothDir {

@@ -30,7 +30,8 @@ func TestAPanicOfClientCodeEndsTheRunAndIsReported(t *testing.T) {
 		if err := w.Run(&Replay{}); err != nil || w.History.Outcome != history.Panicked {
 			t.Errorf("%s: %v, outcome %v", name, err, w.History.Outcome)
 		}
-		if p := w.History.Panic; !strings.Contains(p, "oops") && !strings.Contains(p, "c2 was used from outside its own code") ||
+		if p := w.History.Panic; !strings.Contains(p, "oops") &&
+			!strings.Contains(p, "c2 was used from outside its own code") ||
 			!strings.Contains(p, "kernel_test.go") {
 			t.Errorf("%s: the report lacks the panic or its stack: %s", name, p)
 		}
@@ -328,8 +329,10 @@ func TestAScheduleThatDoesNotFitSaysWhatWasPossible(t *testing.T) {
 		{[]string{"run c1", "serve c1"}, `step 2: "serve c1" is not possible here; possible: connect c1 s1, calm`},
 		{[]string{"calm", "run c1", "connect c1 s1", "serve c1", "deliver c1", "tick"},
 			`step 6: "tick" is not possible here; possible: nothing, the run is over`},
-		{[]string{"conect c1 s1"}, `step 1: "conect c1 s1" is not possible here; possible: run c1, connect c1 s1; nearest: connect c1 s1`},
-		{[]string{"connect c1 s2"}, `step 1: "connect c1 s2" is not possible here; possible: run c1, connect c1 s1; nearest: connect c1 s1`},
+		{[]string{"conect c1 s1"}, `step 1: "conect c1 s1" is not possible here; possible: run c1, connect c1 s1; nearest: ` +
+			`connect c1 s1`},
+		{[]string{"connect c1 s2"}, `step 1: "connect c1 s2" is not possible here; possible: run c1, connect c1 s1; ` +
+			`nearest: connect c1 s1`},
 		{[]string{"connect c1 s1", "run c2"}, `step 2: "run c2" is not possible here; possible: run c1`},
 		{[]string{""}, `step 1: "" is not possible here; possible: run c1, connect c1 s1`},
 	} {

@@ -53,7 +53,8 @@ func TestACLsAreReadAndWritten(t *testing.T) {
 		s.say("%v", err)
 	})
 	s.alone("c1")
-	s.want("1 <nil>", "[{17 world anyone}] 1 <nil>", "true zk: not authenticated", "true zk: node does not exist", "zk: invalid path")
+	s.want("1 <nil>", "[{17 world anyone}] 1 <nil>", "true zk: not authenticated", "true zk: node does not exist",
+		"zk: invalid path")
 }
 
 func TestCredentialsSentBeforeACutCountForTheWritesBehindThem(t *testing.T) {

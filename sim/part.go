@@ -256,7 +256,8 @@ func (p *Part) Fingerprint(s *Servers) uint64 {
 // Clone returns a part that shares no memory with p.
 func (p *Part) Clone() *Part {
 	x := *p
-	x.watched, x.wire, x.late, x.down = slices.Clone(p.watched), slices.Clone(p.wire), slices.Clone(p.late), slices.Clone(p.down)
+	x.watched, x.wire, x.late, x.down = slices.Clone(p.watched), slices.Clone(p.wire), slices.Clone(p.late),
+		slices.Clone(p.down)
 	x.timers = slices.Clone(p.timers)
 	if x.live {
 		x.live = false
@@ -288,7 +289,8 @@ func (p *Part) Serve(q *Part, down ...uint64) {
 }
 
 func (p *Part) pass(q *Part, wire, late []packet, down []uint64) {
-	wire, late, down = append(q.wire[:0], wire...), append(q.late[:0], late...), append(append(q.down[:0], p.down...), down...)
+	wire, late, down = append(q.wire[:0], wire...), append(q.late[:0], late...),
+		append(append(q.down[:0], p.down...), down...)
 	*q = *p
 	q.wire, q.late, q.down = wire, late, down
 	q.seal()

@@ -66,7 +66,8 @@ func (e *entry) hashed(h hash.Hash) hash.Hash {
 // Servers returns the state of the servers.
 func (w *World) Servers() *Servers {
 	store := w.leader().store
-	s := &Servers{hash: w.ServersHash(), lag: len(w.servers) > 1, deposed: w.Deposed() >= 0, mortal: store.NextReap() != model.Never,
+	s := &Servers{hash: w.ServersHash(), lag: len(w.servers) > 1, deposed: w.Deposed() >= 0,
+		mortal:   store.NextReap() != model.Never,
 		sessions: store.Sessions()}
 	if len(w.servers) == 1 {
 		s.snapshot, _ = store.Snapshot()
@@ -85,7 +86,8 @@ func (s *Servers) missed(x watched) uint64 {
 	if s.lag {
 		return uint64(x.since)
 	}
-	i, ok := slices.BinarySearchFunc(s.changed, x.path, func(y stamp, path uint64) int { return cmp.Compare(y.path, path) })
+	i, ok := slices.BinarySearchFunc(s.changed, x.path,
+		func(y stamp, path uint64) int { return cmp.Compare(y.path, path) })
 	if !ok {
 		return 0
 	}

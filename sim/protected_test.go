@@ -20,7 +20,8 @@ func protect(path string) program {
 
 func TestAProtectedZnodeIsFoundAfterALostReply(t *testing.T) {
 	s := start(t, 1, protect("/d/n-"))
-	s.do("run c1", "connect c1 s1", "serve c1", "cut c1", "round c1", "connect c1 s1") // the znode is there, and the reply is lost
+	// the znode is there, and the reply is lost
+	s.do("run c1", "connect c1 s1", "serve c1", "cut c1", "round c1", "connect c1 s1")
 	s.alone("c1")
 	s.want("/d/_c_-n-0000000000 <nil>")
 }

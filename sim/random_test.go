@@ -248,7 +248,8 @@ func (g worker) work(ops int) {
 				made = made[1:]
 			}
 		case 6:
-			k.Multi(&zk.CreateRequest{Path: "/m/" + label + "a", Acl: acl}, &zk.CreateRequest{Path: "/m/" + label + "b", Acl: acl})
+			k.Multi(&zk.CreateRequest{Path: "/m/" + label + "a", Acl: acl},
+				&zk.CreateRequest{Path: "/m/" + label + "b", Acl: acl})
 		case 7:
 			k.Sync("/")
 		case 8:

@@ -34,7 +34,8 @@ type NotEnabledError struct {
 
 // Error names the transition and what would have been possible.
 func (e *NotEnabledError) Error() string {
-	text := fmt.Sprintf("step %d: %.200q is not possible here; possible: %s", e.Index+1, e.Name, strings.Join(e.Enabled, ", "))
+	text := fmt.Sprintf("step %d: %.200q is not possible here; possible: %s", e.Index+1, e.Name,
+		strings.Join(e.Enabled, ", "))
 	if nearest := e.nearest(); nearest != "" {
 		text += "; nearest: " + nearest
 	}

@@ -284,7 +284,8 @@ func eventHash(ev zk.Event) uint64 {
 	if ev == (zk.Event{}) {
 		return 0
 	}
-	return uint64(hash.Hash(0).Int(int64(ev.Type)).Int(int64(ev.State)).Uint64(failure(ev.Err)).String(ev.Path).String(ev.Server))
+	h := hash.Hash(0).Int(int64(ev.Type)).Int(int64(ev.State)).Uint64(failure(ev.Err))
+	return uint64(h.String(ev.Path).String(ev.Server))
 }
 
 // knowledge appends what the client's code knows, and what decides how that will grow.

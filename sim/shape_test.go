@@ -35,7 +35,8 @@ func TestTheShapeDoesNotTellWhichClientItIs(t *testing.T) {
 
 func TestEachStepOfOneClientHasAnotherShape(t *testing.T) {
 	seen := map[uint64]int{}
-	for i, x := range shapes(t, "run c1", "connect c1 s1", "serve c1", "deliver c1", "serve c1", "deliver c1", "connect c2 s1") {
+	for i, x := range shapes(t, "run c1", "connect c1 s1", "serve c1", "deliver c1", "serve c1", "deliver c1",
+		"connect c2 s1") {
 		if k, ok := seen[x]; ok {
 			t.Errorf("the states after %d and %d steps have the same shape", k, i)
 		}

@@ -81,7 +81,8 @@ func (l *Mended) persist(ctx context.Context, step func() (done bool, err error)
 }
 
 func interrupted(err error) bool {
-	return err == zk.ErrConnectionClosed || err == zk.ErrNoServer || err == zk.ErrSessionExpired || err == zk.ErrSessionMoved
+	return err == zk.ErrConnectionClosed || err == zk.ErrNoServer || err == zk.ErrSessionExpired ||
+		err == zk.ErrSessionMoved
 }
 
 // advance looks at the queue and does what comes next. It is done when the lock is held.

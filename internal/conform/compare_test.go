@@ -44,7 +44,8 @@ func outcomes() (real, sim Outcome) {
 	both := func(z int64) Outcome {
 		return Outcome{
 			Result: Result{Path: "/r/a", Stat: stat(z)}, Data: `"x"`, Children: []string{"a"}, ACL: []string{"world:anyone:31"},
-			Results: []Result{{Path: "/r/b", Stat: stat(z)}}, Session: "s1", Events: map[string][]string{"s1": {"deleted /r/a", "child /r"}},
+			Results: []Result{{Path: "/r/b", Stat: stat(z)}}, Session: "s1",
+			Events: map[string][]string{"s1": {"deleted /r/a", "child /r"}},
 			States: map[string][]string{"s1": {"StateHasSession"}}, Fired: []string{"data watch of step 3"},
 		}
 	}
@@ -91,7 +92,10 @@ func TestEveryFieldIsCompared(t *testing.T) {
 			change(&both[side])
 			c := newComparison()
 			c.outcome(set, 4, &both[0], &both[1])
-			if !slices.ContainsFunc(c.found, func(d Difference) bool { return d.Field == field && d.Step == 4 && d.Real != d.Sim }) {
+			if !slices.ContainsFunc(c.found, func(d Difference) bool {
+				return d.Field == field && d.Step == 4 &&
+					d.Real != d.Sim
+			}) {
 				t.Errorf("%s, side %d: found %v", field, side, c.found)
 			}
 		}

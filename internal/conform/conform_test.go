@@ -193,7 +193,8 @@ func checkTranscript(t *testing.T, f Failure) {
 			t.Fatalf("%s: %v", line, err)
 		}
 	}
-	if last.I != len(f.Steps)-1 || last.Op != "set" || last.S == "" || last.ZooKeeper.Stat.V != 7 || last.Simulator.Stat.V != 2 ||
+	if last.I != len(f.Steps)-1 || last.Op != "set" || last.S == "" || last.ZooKeeper.Stat.V != 7 ||
+		last.Simulator.Stat.V != 2 ||
 		!slices.Equal(last.Differ, []string{"stat.version"}) {
 		t.Errorf("last line: %s", lines[len(lines)-1])
 	}
@@ -257,9 +258,11 @@ func TestShrinkingKeepsWhatIsNeeded(t *testing.T) {
 
 func TestOperationsThatMakeNoSenseAreLeftOut(t *testing.T) {
 	ops := []Op{
-		{Session: 1, Kind: Get, Path: "/"}, {Session: 1, Kind: Reconnect}, {Session: 0, Kind: Open}, {Session: 99, Kind: Open},
+		{Session: 1, Kind: Get, Path: "/"}, {Session: 1, Kind: Reconnect}, {Session: 0, Kind: Open},
+		{Session: 99, Kind: Open},
 		{Session: 1, Kind: Open}, {Session: 1, Kind: Open}, {Session: 1, Kind: Cut}, {Session: 1, Kind: Get, Path: "/"},
-		{Session: 1, Kind: Close}, {Session: 1, Kind: Reconnect}, {Session: 1, Kind: Get, Path: "/"}, {Session: 1, Kind: Expire},
+		{Session: 1, Kind: Close}, {Session: 1, Kind: Reconnect}, {Session: 1, Kind: Get, Path: "/"},
+		{Session: 1, Kind: Expire},
 		{Session: 1, Kind: Expire},
 	}
 	q := run(t, mutants(t, 1, honest), &fixed{ops: ops})

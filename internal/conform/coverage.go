@@ -86,7 +86,8 @@ func column(o *Op, out *Outcome) string {
 		return "NONODE"
 	}
 	for _, e := range errorNames {
-		if e.text == out.Err || e.text != "" && (strings.HasPrefix(out.Err, e.text) || strings.HasSuffix(out.Err, ": "+e.text)) {
+		if e.text == out.Err || e.text != "" &&
+			(strings.HasPrefix(out.Err, e.text) || strings.HasSuffix(out.Err, ": "+e.text)) {
 			return e.name
 		}
 	}

@@ -14,7 +14,8 @@ func TestTheTableNamesWhatWasReachedAndWhatNot(t *testing.T) {
 	c.sequence(&Sequence{Steps: []Step{
 		{Op: Op{Kind: Set}, Real: Outcome{fired: []firing{fired, fired}}},
 		{Op: Op{Kind: Exists, Watch: true}, Real: Outcome{Found: "false", armed: existWatch}},
-		{Op: Op{Kind: Create, Flags: zk.FlagTTL}, Real: Outcome{Result: Result{Err: "Create with TTL flag disallowed: " + zk.ErrInvalidFlags.Error()}}},
+		{Op: Op{Kind: Create, Flags: zk.FlagTTL},
+			Real: Outcome{Result: Result{Err: "Create with TTL flag disallowed: " + zk.ErrInvalidFlags.Error()}}},
 		{Op: Op{Kind: CreateTTL, Flags: 9}, Real: Outcome{Result: Result{Err: "invalid flag value: [9]"}}},
 		{Op: Op{Kind: Sync}, Real: Outcome{Result: Result{Err: zk.ErrSessionMoved.Error()}}},
 	}})

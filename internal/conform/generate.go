@@ -46,8 +46,9 @@ var aims = map[Kind][]aim{
 	SetACL:          {noNode, noAuth, badVersion, invalidACL, oddPath, closedClient},
 	AddAuth:         {oddPath, closedClient},
 	Sync:            {oddPath, closedClient},
-	Multi:           {noNode, noAuth, badVersion, notEmpty, nodeExists, underEphemeral, invalidACL, oddPath, oddFlags, closedClient},
-	Check:           {noNode, noAuth, badVersion, oddPath},
+	Multi: {noNode, noAuth, badVersion, notEmpty, nodeExists, underEphemeral, invalidACL, oddPath, oddFlags,
+		closedClient},
+	Check: {noNode, noAuth, badVersion, oddPath},
 }
 
 // weights are how often each kind is tried.
@@ -94,7 +95,8 @@ type generator struct {
 }
 
 func newGenerator(source Source, servers int, local bool) *generator {
-	return &generator{sketch: newSketch(), source: source, servers: servers, local: local, clients: firstClients + source.Draw(2)}
+	return &generator{sketch: newSketch(), source: source, servers: servers, local: local,
+		clients: firstClients + source.Draw(2)}
 }
 
 func (g *generator) chance(percent int) bool { return g.source.Draw(100) < percent }

@@ -205,7 +205,8 @@ func (g *generator) missing() string {
 // Paths that the library or the server refuses, or that look like it.
 var (
 	oddPaths = []string{
-		"", "a", "/a/", "/a//b", "//", "/.", "/..", "/a/..", "/a/./b", "/\x01", "/a\x00b", "/\x7f", "/\u0085", "/\uf000", "/\uf8ff",
+		"", "a", "/a/", "/a//b", "//", "/.", "/..", "/a/..", "/a/./b", "/\x01", "/a\x00b", "/\x7f", "/\u0085", "/\uf000",
+		"/\uf8ff",
 		"/\ufff0", "/...", "/a.", "/.../b",
 	}
 	// These pass the library's check and not the server's.

@@ -105,7 +105,8 @@ func (o Op) String() string {
 }
 
 // modes are the names of the create flags.
-var modes = []string{"persistent", "ephemeral", "sequential", "ephemeral-sequential", "container", "ttl", "ttl-sequential"}
+var modes = []string{"persistent", "ephemeral", "sequential", "ephemeral-sequential", "container", "ttl",
+	"ttl-sequential"}
 
 // label is the operation with what distinguishes its kinds: the mode of a
 // create, the watch of a read.

@@ -130,7 +130,8 @@ func call(c recipes.Conn, o *Op, root string, owner func(int64) string) (out Out
 }
 
 // read executes get, exists and children, with and without a watch.
-func (out *Outcome) read(c recipes.Conn, o *Op, path string) (stat *zk.Stat, ch <-chan zk.Event, kind watchKind, err error) {
+func (out *Outcome) read(c recipes.Conn, o *Op, path string) (stat *zk.Stat, ch <-chan zk.Event, kind watchKind,
+	err error) {
 	var data []byte
 	var found bool
 	switch {

@@ -35,7 +35,8 @@ func rows() []string {
 // possible are the errors that an operation can end with, OK aside, which all
 // but the refused creates can.
 var possible = map[string]string{
-	"creation":           "NONODE NOAUTH NODEEXISTS NOCHILDRENFOREPHEMERALS INVALIDACL BADARGUMENTS ErrInvalidPath ErrConnectionClosed ErrShortBuffer",
+	"creation": "NONODE NOAUTH NODEEXISTS NOCHILDRENFOREPHEMERALS INVALIDACL BADARGUMENTS ErrInvalidPath " +
+		"ErrConnectionClosed ErrShortBuffer",
 	string(Delete):       "NONODE NOAUTH BADVERSION NOTEMPTY BADARGUMENTS ErrInvalidPath ErrConnectionClosed",
 	string(Set):          "NONODE NOAUTH BADVERSION BADARGUMENTS ErrInvalidPath ErrConnectionClosed ErrShortBuffer",
 	string(Get):          "NONODE NOAUTH ErrInvalidPath ErrConnectionClosed",
@@ -64,7 +65,8 @@ var effectsOf = map[string][]string{
 		"data deleted", "child deleted", "child children", "data ended", "exist ended", "child ended",
 	},
 	string(Reconnect): {
-		"exist created", "data changed", "data deleted", "child deleted", "child children", "data ended", "exist ended", "child ended",
+		"exist created", "data changed", "data deleted", "child deleted", "child children", "data ended", "exist ended",
+		"child ended",
 	},
 	string(Get) + "W":      {"sets data"},
 	string(Exists) + "W":   {"sets data"},
@@ -73,16 +75,21 @@ var effectsOf = map[string][]string{
 
 // unreachableErrors are the errors that no operation ends with here, and why.
 var unreachableErrors = map[string]string{
-	"UNIMPLEMENTED":        "UNIMPLEMENTED: the library knows no operation that the server does not, and ttl znodes are enabled",
-	"QUOTAEXCEEDED":        "QUOTAEXCEEDED: quotas are enforced only by a server with enforceQuota, which is off by default",
-	"RUNTIMEINCONSISTENCY": "RUNTIMEINCONSISTENCY: only of the parts of a multi behind the failed one; the multi has the error of that one",
-	"SESSIONEXPIRED":       "SESSIONEXPIRED: the server closes the connection instead; the library learns it on reconnect, when no operation is under way",
-	"SESSIONMOVED":         "SESSIONMOVED: the server closes the connection instead",
-	"NOTREADONLY":          "NOTREADONLY: the library never asks for a read-only server",
-	"NOWATCHER":            "NOWATCHER: the library cannot remove watches",
-	"RECONFIGDISABLED":     "RECONFIGDISABLED: recipes.Conn has no reconfig",
-	"ErrNoServer":          "ErrNoServer: of operations issued without a connection, whose outcome is a matter of timing; they are not issued here",
-	"ErrClosing":           "ErrClosing: of operations under way while Close is called; operations do not overlap here",
+	"UNIMPLEMENTED": "UNIMPLEMENTED: the library knows no operation that the server does not, and ttl znodes are " +
+		"enabled",
+	"QUOTAEXCEEDED": "QUOTAEXCEEDED: quotas are enforced only by a server with enforceQuota, which is off by " +
+		"default",
+	"RUNTIMEINCONSISTENCY": "RUNTIMEINCONSISTENCY: only of the parts of a multi behind the failed one; the multi has " +
+		"the error of that one",
+	"SESSIONEXPIRED": "SESSIONEXPIRED: the server closes the connection instead; the library learns it on reconnect, " +
+		"when no operation is under way",
+	"SESSIONMOVED":     "SESSIONMOVED: the server closes the connection instead",
+	"NOTREADONLY":      "NOTREADONLY: the library never asks for a read-only server",
+	"NOWATCHER":        "NOWATCHER: the library cannot remove watches",
+	"RECONFIGDISABLED": "RECONFIGDISABLED: recipes.Conn has no reconfig",
+	"ErrNoServer": "ErrNoServer: of operations issued without a connection, whose outcome is a matter of timing; " +
+		"they are not issued here",
+	"ErrClosing": "ErrClosing: of operations under way while Close is called; operations do not overlap here",
 }
 
 // reason returns why a cell cannot be reached, or "" if it can.
@@ -101,7 +108,8 @@ func reason(c Cell) string {
 		return noWatchReason(c)
 	}
 	if c.Err != ok && !slices.Contains(strings.Fields(possible[key]), c.Err) {
-		return "errors that neither server nor library give for the operation (section 2.2 of the semantics: order of the checks)"
+		return "errors that neither server nor library give for the operation (section 2.2 of the semantics: order of the " +
+			"checks)"
 	}
 	return effectReason(c, key)
 }
@@ -151,5 +159,6 @@ func effectReason(c Cell, key string) string {
 	case strings.HasSuffix(c.Watch, " ended"):
 		return "watches end with their session: at Close, or when a reconnect finds it expired"
 	}
-	return "watches that the operation does not fire (section 3.1 of the semantics), or not in the library: an exist watch is on a znode that is not there"
+	return "watches that the operation does not fire (section 3.1 of the semantics), or not in the library: an exist " +
+		"watch is on a znode that is not there"
 }

@@ -38,7 +38,8 @@ func TestTheSimulatorIsZooKeeper(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if rep.Ops < c.ops || rep.Ops != heard || rep.Sequences < c.ops/SequenceOps || rep.Servers != c.servers || rep.Elapsed <= 0 {
+			if rep.Ops < c.ops || rep.Ops != heard || rep.Sequences < c.ops/SequenceOps || rep.Servers != c.servers ||
+				rep.Elapsed <= 0 {
 				t.Errorf("%d operations in %d sequences, heard of %d", rep.Ops, rep.Sequences, heard)
 			}
 			if list := rep.Coverage.surprises(); len(list) > 0 {

@@ -80,5 +80,6 @@ func aside(skipped int) string {
 func ofClient(data []byte) bool {
 	line, _ := bufio.NewReader(bytes.NewReader(data)).ReadString('\n')
 	var header struct{ Kind, Client string }
-	return json.Unmarshal([]byte(strings.TrimSpace(line)), &header) == nil && header.Kind == "header" && header.Client != ""
+	return json.Unmarshal([]byte(strings.TrimSpace(line)), &header) == nil && header.Kind == "header" &&
+		header.Client != ""
 }

@@ -142,13 +142,14 @@ type bench struct {
 
 func newBench(e *ensemble) *bench {
 	w := sim.NewWorld()
-	return &bench{world: w, name: fmt.Sprintf("/conform-%x", uint64(e.admins[0].SessionID())), sides: func(root string) (side, side, error) {
-		l, err := newLiveSide(e, root)
-		if err != nil {
-			return nil, nil, err
-		}
-		return l, newSimSide(w, len(e.servers), root), nil
-	}}
+	return &bench{world: w, name: fmt.Sprintf("/conform-%x", uint64(e.admins[0].SessionID())),
+		sides: func(root string) (side, side, error) {
+			l, err := newLiveSide(e, root)
+			if err != nil {
+				return nil, nil, err
+			}
+			return l, newSimSide(w, len(e.servers), root), nil
+		}}
 }
 
 func (b *bench) run(ctx context.Context, s script) (*Sequence, error) {

@@ -121,7 +121,8 @@ type line struct {
 // operations in the notation of the recorded transcripts where it has one, and
 // of the step that differs the outcomes of both sides.
 func (s *Sequence) Write(w io.Writer, seed uint64, servers int) error {
-	if err := s.encode(w, header{"conform", "operations on ZooKeeper and on the simulator, which part at the last step", seed, servers}); err != nil {
+	if err := s.encode(w, header{"conform", "operations on ZooKeeper and on the simulator, which part at the last step",
+		seed, servers}); err != nil {
 		return err
 	}
 	for i := range s.Steps {

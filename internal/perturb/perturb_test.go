@@ -46,7 +46,8 @@ func TestEveryFieldIsChangedAndRestored(t *testing.T) {
 		}
 		seen[name]++
 	})
-	want := map[string]int{"perturb.tree.name": 1, "perturb.tree.leafs": 1, "perturb.tree.one followed": 1, "perturb.tree.err": 1,
+	want := map[string]int{"perturb.tree.name": 1, "perturb.tree.leafs": 1, "perturb.tree.one followed": 1,
+		"perturb.tree.err":         1,
 		"perturb.tree.by followed": 1, "perturb.tree.up followed": 1, "perturb.tree.f followed": 1,
 		"perturb.leaf.n": 3, "perturb.leaf.u": 3, "perturb.leaf.ok": 3, "perturb.leaf.data": 3}
 	if !reflect.DeepEqual(seen, want) {

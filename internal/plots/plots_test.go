@@ -64,7 +64,8 @@ func TestSVGIsWellFormedAndNamesWhatItShows(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	for _, want := range []string{"Cost &amp; benefit", "latency (ms)", ">clients<", "a&lt;b", ">one<", ">100<", "sans-serif"} {
+	for _, want := range []string{"Cost &amp; benefit", "latency (ms)", ">clients<", "a&lt;b", ">one<", ">100<",
+		"sans-serif"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("no %s", want)
 		}
@@ -112,12 +113,14 @@ func TestAxesAreWholeDecades(t *testing.T) {
 func TestPageEscapesDataAndNeedsNoOtherFile(t *testing.T) {
 	var b strings.Builder
 	page := Page{Title: "<Herd>", Lead: []string{"a & b"}, Figures: []Figure{{chart, "means <i>this</i>"}},
-		Terms: []Term{{"a<b", "less & more"}}, Tables: []Table{{"All <i>", "x & y", []string{"name", "<b>"}, [][]string{{"<script>", "1"}}}}}
+		Terms: []Term{{"a<b", "less & more"}}, Tables: []Table{{"All <i>", "x & y", []string{"name", "<b>"},
+			[][]string{{"<script>", "1"}}}}}
 	if err := page.Write(&b); err != nil {
 		t.Fatal(err)
 	}
 	text := b.String()
-	for _, want := range []string{"<title>&lt;Herd&gt;", "a &amp; b", "means &lt;i&gt;", "<td>&lt;script&gt;</td>", `<figure id="test"`, "<code>a&lt;b</code>", "less &amp; more", "<svg ", "All &lt;i&gt;", "x &amp; y"} {
+	for _, want := range []string{"<title>&lt;Herd&gt;", "a &amp; b", "means &lt;i&gt;", "<td>&lt;script&gt;</td>",
+		`<figure id="test"`, "<code>a&lt;b</code>", "less &amp; more", "<svg ", "All &lt;i&gt;", "x &amp; y"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("no %s", want)
 		}

@@ -57,7 +57,8 @@ var mutations = []struct {
 	},
 	{
 		"children checked before the version in delete", "write.go",
-		"if r.Version != -1 && r.Version != n.version {\n\t\treturn BadVersion\n\t}\n\tif len(n.children) > 0 {\n\t\treturn NotEmpty\n\t}\n",
+		"if r.Version != -1 && r.Version != n.version {\n\t\treturn BadVersion\n\t}\n\tif len(n.children) > 0 " +
+			"{\n\t\treturn NotEmpty\n\t}\n",
 		"if len(n.children) > 0 { return NotEmpty }\nif r.Version != -1 && r.Version != n.version { return BadVersion }\n",
 	},
 	{

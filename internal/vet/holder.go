@@ -7,7 +7,8 @@ import (
 )
 
 // marks are the types that make a function that gets one simulated.
-var marks = []string{"zksim/recipes.Conn", "zksim/recipes.Env", "zksim/scenarios/engine.Process", "zksim/scenarios/engine.Object"}
+var marks = []string{"zksim/recipes.Conn", "zksim/recipes.Env", "zksim/scenarios/engine.Process",
+	"zksim/scenarios/engine.Object"}
 
 // holder tells which types are marks, or hold one.
 type holder struct {

@@ -120,6 +120,7 @@ func (t *Tap) answer(packet []byte) error {
 	if q.Op == model.OpMulti {
 		path = ""
 	}
-	t.Hear(history.Event{Kind: history.Reply, Client: t.Client, Op: sim.OpName(&q.Request), Path: path, Zxid: a.zxid, Err: a.err.Err()})
+	t.Hear(history.Event{Kind: history.Reply, Client: t.Client, Op: sim.OpName(&q.Request), Path: path, Zxid: a.zxid,
+		Err: a.err.Err()})
 	return a.body.err()
 }

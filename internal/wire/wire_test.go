@@ -104,7 +104,8 @@ func TestAMultiChangesAllOrNothing(t *testing.T) {
 		head(model.OpSetData, false).string("/s").string("new").int32(-1),
 		head(-1, true))
 	answer := slices.Concat(jute{}.int32(1).int64(9).int32(0), head(model.OpCheck, false),
-		head(model.OpCreate, false).string("/n"), head(model.OpDelete, false), head(model.OpSetData, false), make([]byte, statLen), head(-1, true))
+		head(model.OpCreate, false).string("/n"), head(model.OpDelete, false), head(model.OpSetData, false),
+		make([]byte, statLen), head(-1, true))
 	events, _, err := hear([][]byte{multi.packet()}, answer.packet())
 	want := []history.Event{{Kind: history.Call, Client: 7, Op: "multi"},
 		{Kind: history.Created, Client: 7, Path: "/n", Zxid: 9}, {Kind: history.Deleted, Client: 7, Path: "/d", Zxid: 9},
@@ -112,7 +113,8 @@ func TestAMultiChangesAllOrNothing(t *testing.T) {
 	if err != nil || !slices.Equal(events, want) {
 		t.Errorf("%v, %v", err, events)
 	}
-	refused := slices.Concat(jute{}.int32(1).int64(9).int32(0), head(model.OpError, false).int32(-101), head(model.OpError, false).int32(-2), head(-1, true))
+	refused := slices.Concat(jute{}.int32(1).int64(9).int32(0), head(model.OpError, false).int32(-101),
+		head(model.OpError, false).int32(-2), head(-1, true))
 	if events, _, err = hear([][]byte{multi.packet()}, refused.packet()); err != nil || len(events) != 2 {
 		t.Errorf("%v, a multi that failed: %v", err, events)
 	}
@@ -172,13 +174,16 @@ func TestEveryNotificationGetsTheFirstChangeAfterItsWatch(t *testing.T) {
 			got = append(got, e.String())
 		}
 	}
-	want := []string{"c2 changed /a zxid 0x6", "c1 notify changed /a zxid 0x6", "c2 changed /a zxid 0x7", "c1 created /a/b zxid 0x8",
-		"c3 notify created /a/b zxid 0x8", "c3 notify child /a zxid 0x8", "c2 changed /a zxid 0x9", "c1 notify changed /a zxid 0x9"}
+	want := []string{"c2 changed /a zxid 0x6", "c1 notify changed /a zxid 0x6", "c2 changed /a zxid 0x7",
+		"c1 created /a/b zxid 0x8",
+		"c3 notify created /a/b zxid 0x8", "c3 notify child /a zxid 0x8", "c2 changed /a zxid 0x9",
+		"c1 notify changed /a zxid 0x9"}
 	if !slices.Equal(got, want) {
 		t.Errorf("%q", got)
 	}
 	h.Add(history.Event{Kind: history.Notify, Client: 2, Op: "deleted", Path: "/x"})
-	if err := Causes(&h); err == nil || err.Error() != "wire: c2 was notified that /x is deleted, and nobody has changed it" {
+	if err := Causes(&h); err == nil || err.Error() != "wire: c2 was notified that /x is deleted, and nobody has "+
+		"changed it" {
 		t.Error(err)
 	}
 }

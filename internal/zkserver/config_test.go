@@ -10,7 +10,8 @@ func members(n int) []*member {
 	all := make([]*member, n)
 	for i := range all {
 		id := i + 1
-		all[i] = &member{id: id, dir: "/z/server-" + string(rune('0'+id)), client: 100 + id, quorum: 200 + id, elect: 300 + id}
+		all[i] = &member{id: id, dir: "/z/server-" + string(rune('0'+id)), client: 100 + id, quorum: 200 + id,
+			elect: 300 + id}
 	}
 	return all
 }
@@ -36,7 +37,8 @@ maxClientCnxns=0
 }
 
 func TestConfigOfAMemberOfAQuorumWithSessionLimits(t *testing.T) {
-	o := Options{TickTime: 100 * time.Millisecond, MinSessionTimeout: 200 * time.Millisecond, MaxSessionTimeout: time.Minute}
+	o := Options{TickTime: 100 * time.Millisecond, MinSessionTimeout: 200 * time.Millisecond,
+		MaxSessionTimeout: time.Minute}
 	all := members(3)
 	const want = `tickTime=100
 dataDir=/z/server-2/data
@@ -81,7 +83,8 @@ func TestOptionsAreCheckedBeforeAnythingStarts(t *testing.T) {
 		{Options{Servers: -1}, "zkserver: -1 servers: want 1 or 3"},
 		{Options{TickTime: time.Microsecond}, "zkserver: TickTime 1µs: want whole milliseconds"},
 		{Options{StartTimeout: -time.Second}, "zkserver: StartTimeout -1s: want whole milliseconds"},
-		{Options{MinSessionTimeout: 2 * time.Second, MaxSessionTimeout: time.Second}, "zkserver: MinSessionTimeout exceeds MaxSessionTimeout"},
+		{Options{MinSessionTimeout: 2 * time.Second, MaxSessionTimeout: time.Second},
+			"zkserver: MinSessionTimeout exceeds MaxSessionTimeout"},
 	} {
 		if _, err := Start(t.Context(), c.o); err == nil || err.Error() != c.want {
 			t.Errorf("%+v: got %v, want %s", c.o, err, c.want)
@@ -113,7 +116,8 @@ func TestTailKeepsTheLastLinesAndPassesAllOn(t *testing.T) {
 		t.Error("an unfinished line was passed on")
 	}
 	out.end()
-	if got := strings.Count(log.String(), "server 1: "); got != tailLines+4 || !strings.HasSuffix(log.String(), "server 1: open\n") {
+	if got := strings.Count(log.String(), "server 1: "); got != tailLines+4 ||
+		!strings.HasSuffix(log.String(), "server 1: open\n") {
 		t.Errorf("%d lines in the log:\n%s", got, log.String())
 	}
 }

@@ -239,7 +239,11 @@ func TestAStrangerOnThePortIsNotTakenForOurServer(t *testing.T) {
 func TestAnUnpackedReleaseCanBeUsed(t *testing.T) {
 	const debian = "/usr/share/java"
 	jars := []string{"zookeeper.jar", "slf4j-simple.jar"}
-	if slices.ContainsFunc(jars, func(jar string) bool { _, err := os.Stat(filepath.Join(debian, jar)); return err != nil }) {
+	if slices.ContainsFunc(jars, func(jar string) bool {
+		_,
+			err := os.Stat(filepath.Join(debian, jar))
+		return err != nil
+	}) {
 		t.Skip("SKIPPED: no Debian package zookeeper to make a release of")
 	}
 	release := t.TempDir()

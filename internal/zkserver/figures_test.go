@@ -22,7 +22,8 @@ func TestAServerTellsItsFigures(t *testing.T) {
 
 func TestWhoHasNoFiguresIsAnError(t *testing.T) {
 	_, err := zkserver.Figures(t.Context(), "127.0.0.1:1")
-	if err == nil || !strings.Contains(err.Error(), "127.0.0.1:1 does not answer mntr") || !strings.Contains(err.Error(), "whitelist") {
+	if err == nil || !strings.Contains(err.Error(), "127.0.0.1:1 does not answer mntr") ||
+		!strings.Contains(err.Error(), "whitelist") {
 		t.Error(err)
 	}
 }

@@ -50,7 +50,8 @@ func find(getenv func(string) string, debianJar string) (install, error) {
 func findClasspath(place, debianJar string) (string, error) {
 	if place == "" {
 		if !isFile(debianJar) {
-			return "", fmt.Errorf("%s does not exist; install Debian's package zookeeper, or set %s to an unpacked release or a jar",
+			return "", fmt.Errorf("%s does not exist; install Debian's package zookeeper, or set %s to an unpacked release or "+
+				"a jar",
 				debianJar, EnvZooKeeper)
 		}
 		return jarClasspath(debianJar), nil
@@ -105,7 +106,8 @@ func findJava(home string) (string, error) {
 	}
 	java, err := exec.LookPath("java")
 	if err != nil {
-		return "", errors.New("there is no java in JAVA_HOME/bin or PATH; install a Java runtime (Debian: default-jre-headless)")
+		return "", errors.New("there is no java in JAVA_HOME/bin or PATH; install a Java runtime (Debian: " +
+			"default-jre-headless)")
 	}
 	return filepath.Abs(java)
 }

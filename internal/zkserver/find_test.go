@@ -66,11 +66,14 @@ func TestFindSaysWhatIsMissingAndWhatToDo(t *testing.T) {
 
 	const setIt = "; set it to the folder of an unpacked release, which has lib/*.jar, or to a jar"
 	for _, c := range []struct{ name, place, debian, want string }{
-		{"no package", "", missing, missing + " does not exist; install Debian's package zookeeper, or set ZKSIM_ZOOKEEPER to an unpacked release or a jar"},
+		{"no package", "", missing, missing + " does not exist; install Debian's package zookeeper, or set ZKSIM_ZOOKEEPER " +
+			"to an unpacked release or a jar"},
 		{"nothing there", missing, jar, "ZKSIM_ZOOKEEPER=" + missing + " cannot be read (no such file or directory)" + setIt},
 		{"another file", text, jar, "ZKSIM_ZOOKEEPER=" + text + " is neither a folder nor a jar" + setIt},
-		{"source release", source, jar, "ZKSIM_ZOOKEEPER=" + source + " has no lib/zookeeper*.jar (a source release?)" + setIt},
-		{"no Java", "", jar, "there is no java in JAVA_HOME/bin or PATH; install a Java runtime (Debian: default-jre-headless)"},
+		{"source release", source, jar, "ZKSIM_ZOOKEEPER=" + source + " has no lib/zookeeper*.jar (a source release?)" +
+			setIt},
+		{"no Java", "", jar, "there is no java in JAVA_HOME/bin or PATH; install a Java runtime (Debian: " +
+			"default-jre-headless)"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			env := map[string]string{EnvZooKeeper: c.place}
@@ -89,7 +92,8 @@ func TestAvailableAndStartAgreeThatThereIsNoServer(t *testing.T) {
 	t.Setenv(EnvZooKeeper, filepath.Join(t.TempDir(), "missing"))
 	available := Available()
 	_, started := Start(t.Context(), Options{})
-	if !errors.Is(available, ErrUnavailable) || !errors.Is(started, ErrUnavailable) || available.Error() != started.Error() {
+	if !errors.Is(available, ErrUnavailable) || !errors.Is(started, ErrUnavailable) ||
+		available.Error() != started.Error() {
 		t.Errorf("Available: %v\nStart: %v", available, started)
 	}
 }

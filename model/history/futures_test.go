@@ -12,7 +12,8 @@ func TestTheStepThatDecides(t *testing.T) {
 		want   string
 	}{
 		{[]int{0, 0, 30}, 2, "after lose-reply c1, 100% of the random futures fail, before it 0%"},
-		{[]int{0, 0, 13, 30}, 2, "after lose-reply c1, 43% of the random futures fail, before it 0%"}, // to make it possible is more than to make it certain
+		// to make it possible is more than to make it certain
+		{[]int{0, 0, 13, 30}, 2, "after lose-reply c1, 43% of the random futures fail, before it 0%"},
 		{[]int{0, 1, 13, 12, 30}, 2, "after lose-reply c1, 43% of the random futures fail, before it 3%"},
 		{[]int{0, 1, 1, 1, 30}, 4, "after tick, 100% of the random futures fail, before it 3%"},
 		{[]int{0, 9, 9, 18, 0}, 1, "after run c1, 30% of the random futures fail, before it 0%"},

@@ -36,7 +36,8 @@ const (
 	Calm                 // faults are over
 )
 
-var kindNames = [...]string{"invoke", "return", "told", "acquired", "lost", "released", "write", "call", "reply", "notify",
+var kindNames = [...]string{"invoke", "return", "told", "acquired", "lost", "released", "write", "call", "reply",
+	"notify",
 	"created", "changed", "deleted", "session", "exceeded", "crashed", "fault", "calm"}
 
 // String returns the name used in history.jsonl.

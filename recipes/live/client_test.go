@@ -247,12 +247,13 @@ func TestCloseEndsADialOfTheCaller(t *testing.T) {
 		cancel()
 	}()
 	ended := make(chan struct{})
-	_, err := live.Dial(ctx, []string{"127.0.0.1:1"}, live.Options{Dial: func(ctx context.Context, _, _ string) (net.Conn, error) {
-		close(waiting)
-		<-ctx.Done()
-		close(ended)
-		return nil, ctx.Err()
-	}})
+	_, err := live.Dial(ctx, []string{"127.0.0.1:1"},
+		live.Options{Dial: func(ctx context.Context, _, _ string) (net.Conn, error) {
+			close(waiting)
+			<-ctx.Done()
+			close(ended)
+			return nil, ctx.Err()
+		}})
 	if !errors.Is(err, context.Canceled) {
 		t.Errorf("got %v", err)
 	}

@@ -24,7 +24,8 @@ func barrierRounds(change, wait workload.Limiter) func(p *engine.Process) {
 // second passes it and holds it for long, and the others wait in each round.
 func barrierRelay(f mutants.Flaw) func(p *engine.Process) {
 	return func(p *engine.Process) {
-		g := workload.NewGate(p, mutants.NewBarrier(p.Conn, p.Env, p.Path(barrierPath), f), workload.Unlimited, workload.Unlimited)
+		g := workload.NewGate(p, mutants.NewBarrier(p.Conn, p.Env, p.Path(barrierPath), f), workload.Unlimited,
+			workload.Unlimited)
 		if p.ID == 1 {
 			g.Rounds(1, g.Keep)
 			return
@@ -54,7 +55,8 @@ var barrierScenarios = []engine.Scenario{
 		Name: "barrier/barrier", Doc: "keepers that may end and waiters that give up, under every fault",
 		Source: "ZooKeeper recipes page, Barriers", Rounds: 2, Program: barrierRounds(workload.Cancelled, workload.Limited),
 		Faults: faults.Contract(),
-		Goals:  []engine.Goal{workload.GoalLostChange, workload.GoalOpened, workload.GoalHeldAgain, workload.GoalGaveUp("wait")},
+		Goals: []engine.Goal{workload.GoalLostChange, workload.GoalOpened, workload.GoalHeldAgain,
+			workload.GoalGaveUp("wait")},
 	}),
 	workload.BaseBarrier(engine.Scenario{
 		Name: "barrier/patient", Doc: "keepers that never end, and nobody gives up",
@@ -63,8 +65,11 @@ var barrierScenarios = []engine.Scenario{
 		Goals:  []engine.Goal{workload.GoalLostChange, workload.GoalOpened, workload.GoalHeldAgain},
 	}),
 
-	barrierMutant("release-again", mutants.ReleaseAgain, engine.Scenario{Doc: "a release whose reply was lost is repeated and opens the barrier that others hold",
-		Source: "derived from the recipe page's delete", Faults: faults.MustParse("lose-reply=1@client=c1,op=set,nth=2"), Wakes: "lose-reply of the release"}),
-	barrierMutant("stale-wait", mutants.StaleWait, engine.Scenario{Doc: "the first look at the barrier is one into the past",
+	barrierMutant("release-again", mutants.ReleaseAgain,
+		engine.Scenario{Doc: "a release whose reply was lost is repeated and opens the barrier that others hold",
+			Source: "derived from the recipe page's delete", Faults: faults.MustParse("lose-reply=1@client=c1,op=set,nth=2"),
+			Wakes: "lose-reply of the release"}),
+	barrierMutant("stale-wait", mutants.StaleWait, engine.Scenario{Doc: "the first look at the barrier is one into the " +
+		"past",
 		Source: "derived from stale reads", Faults: faults.MustParse("stale-read=3"), Wakes: "a server that lags"}),
 }

@@ -16,7 +16,8 @@ func TestBriefRunsHaveEveryKindOfOperation(t *testing.T) {
 	for i := range All {
 		s := &All[i]
 		recipe, _, _ := strings.Cut(s.Name, "/")
-		if s.Broken() || s.Rounds == 0 || !slices.Contains([]string{"cache", "config", "master", "members", "watch"}, recipe) {
+		if s.Broken() || s.Rounds == 0 || !slices.Contains([]string{"cache", "config", "master", "members", "watch"},
+			recipe) {
 			continue
 		}
 		small, err := s.Sized(2, 1)

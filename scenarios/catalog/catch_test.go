@@ -31,7 +31,8 @@ func TestEveryMutantIsCaughtByANamedChecker(t *testing.T) {
 func TestEveryMutantIsCaughtInEachOfFourShards(t *testing.T) {
 	for i := range All {
 		for shard := uint64(0); All[i].Broken() && shard < 4; shard++ {
-			rep, err := engine.Run(context.Background(), &All[i], engine.Options{Seeds: engine.Range{First: 1, Last: 2000}, Shard: shard, Shards: 4})
+			rep, err := engine.Run(context.Background(), &All[i],
+				engine.Options{Seeds: engine.Range{First: 1, Last: 2000}, Shard: shard, Shards: 4})
 			if err != nil || rep.Status != engine.Caught {
 				t.Errorf("%s, shard %d: %+v, %v", All[i].Name, shard, rep, err)
 			}

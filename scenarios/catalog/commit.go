@@ -115,7 +115,8 @@ type participant struct {
 
 func newParticipant(p *engine.Process, dir, site string, tries int, maker newCommitter) participant {
 	c := maker(p, dir, site)
-	return participant{c, p, p.Register(c.Znodes), dir, tries, func() participant { return newParticipant(p, dir, site, tries, maker) }}
+	return participant{c, p, p.Register(c.Znodes), dir, tries,
+		func() participant { return newParticipant(p, dir, site, tries, maker) }}
 }
 
 // impatient reports whether an operation ended because its context did.
@@ -148,7 +149,8 @@ func (c participant) wait(op string, f func(ctx context.Context) error) (err err
 func (c participant) record(op string, f func() error) error {
 	c.o.Record(history.Event{Kind: history.Invoke, Op: op, Path: c.dir, Value: int64(c.p.Clients)})
 	err := f()
-	c.o.Record(history.Event{Kind: history.Return, Op: op, Path: c.dir, Err: err, OK: impatient(err) || errors.Is(err, recipes.ErrVoted)})
+	c.o.Record(history.Event{Kind: history.Return, Op: op, Path: c.dir, Err: err, OK: impatient(err) ||
+		errors.Is(err, recipes.ErrVoted)})
 	return err
 }
 
@@ -243,13 +245,16 @@ func commitMutant(name string, f mutants.Flaw, s engine.Scenario) engine.Scenari
 var commitScenarios = []engine.Scenario{
 	commitForm("all-sites", "every site watches all votes and decides, under every fault", recipes.AllSites),
 	commitForm("coordinator", "only the coordinator watches the votes, under every fault", recipes.ByCoordinator),
-	commitForm("ephemeral-sites", "sites that fail before their vote are noticed, under every fault", recipes.EphemeralSites, goalFailedSite),
+	commitForm("ephemeral-sites", "sites that fail before their vote are noticed, under every fault",
+		recipes.EphemeralSites, goalFailedSite),
 
-	commitMutant("partial-sites", mutants.PartialSites, engine.Scenario{Doc: "the participants' znodes are made one by one",
-		Source: "derived from the ZooKeeper recipes page",
-		Caught: []string{"atomicity"},
-		Wakes:  "the schedule alone"}),
-	commitMutant("blind-vote", mutants.BlindVote, engine.Scenario{Doc: "votes are written whatever the version, and changed after a lost reply",
+	commitMutant("partial-sites", mutants.PartialSites,
+		engine.Scenario{Doc: "the participants' znodes are made one by one",
+			Source: "derived from the ZooKeeper recipes page",
+			Caught: []string{"atomicity"},
+			Wakes:  "the schedule alone"}),
+	commitMutant("blind-vote", mutants.BlindVote, engine.Scenario{Doc: "votes are written whatever the version, and " +
+		"changed after a lost reply",
 		Source: "derived from the ZooKeeper recipes page", Faults: faults.MustParse("lose-reply=2@op=set"), Clients: 2,
 		Caught: []string{"atomicity"},
 		Wakes:  "lose-reply of the vote"}),
@@ -257,37 +262,41 @@ var commitScenarios = []engine.Scenario{
 		Source: "derived from the ZooKeeper recipes page",
 		Caught: []string{"validity"},
 		Wakes:  "the schedule alone"}),
-	commitMutant("own-decision", mutants.OwnDecision, engine.Scenario{Doc: "who loses patience aborts without telling the others",
-		Source: "derived from the ZooKeeper recipes page",
-		Caught: []string{"atomicity"},
-		Wakes:  "the schedule alone (a timer)"}),
-	commitMutant("forget-early", mutants.ForgetEarly, engine.Scenario{Doc: "the coordinator deletes the transaction before all sites have learned the decision",
-		Source: "derived from presumed abort, Mohan, Lindsay and Obermarck (1986)",
-		Caught: []string{"atomicity"},
-		Wakes:  "the schedule alone"}),
+	commitMutant("own-decision", mutants.OwnDecision,
+		engine.Scenario{Doc: "who loses patience aborts without telling the others",
+			Source: "derived from the ZooKeeper recipes page",
+			Caught: []string{"atomicity"},
+			Wakes:  "the schedule alone (a timer)"}),
+	commitMutant("forget-early", mutants.ForgetEarly,
+		engine.Scenario{Doc: "the coordinator deletes the transaction before all sites have learned the decision",
+			Source: "derived from presumed abort, Mohan, Lindsay and Obermarck (1986)",
+			Caught: []string{"atomicity"},
+			Wakes:  "the schedule alone"}),
 	commitMutant("endless-wait", mutants.EndlessWait, engine.Scenario{Doc: "waits for the vote of a site that has failed",
 		Source: "derived from the ZooKeeper recipes page", Faults: faults.MustParse("crash=1"),
 		Caught: []string{"quiescence"},
 		Wakes:  "crash"}),
-	commitMutant("blind-abort", mutants.BlindAbort, engine.Scenario{Doc: "who loses patience aborts whatever the votes are by then",
+	commitMutant("blind-abort", mutants.BlindAbort, engine.Scenario{Doc: "who loses patience aborts whatever the votes " +
+		"are by then",
 		Source: "derived from presumed abort, Mohan, Lindsay and Obermarck (1986)",
 		Caught: []string{"validity"},
 		Wakes:  "the schedule alone (a timer)"}),
 }
 
 var (
-	goalCommit = engine.Goal{Name: "a transaction that is committed with nobody in a hurry", Reached: func(h *history.History) bool {
-		hurried := map[string]bool{}
-		for i := range h.Events {
-			switch e := &h.Events[i]; {
-			case e.Kind == history.Invoke && e.Op == "finish":
-				hurried[e.Path] = true
-			case e.Kind == history.Told && e.Op == "committed" && !hurried[e.Path]:
-				return true
+	goalCommit = engine.Goal{Name: "a transaction that is committed with nobody in a hurry",
+		Reached: func(h *history.History) bool {
+			hurried := map[string]bool{}
+			for i := range h.Events {
+				switch e := &h.Events[i]; {
+				case e.Kind == history.Invoke && e.Op == "finish":
+					hurried[e.Path] = true
+				case e.Kind == history.Told && e.Op == "committed" && !hurried[e.Path]:
+					return true
+				}
 			}
-		}
-		return false
-	}}
+			return false
+		}}
 	goalAbort = engine.Goal{Name: "a transaction that is aborted", Reached: workload.Told("aborted")}
 	// goalLostVote is a vote whose site is told that nobody knows.
 	goalLostVote = engine.Goal{Name: "a lost reply after a vote",
@@ -308,32 +317,34 @@ var (
 		return false
 	}}
 	// goalOrphan is a decision without the coordinator.
-	goalOrphan = engine.Goal{Name: "a decision after the crash of the coordinator", Reached: func(h *history.History) bool {
-		crashed := false
-		for i := range h.Events {
-			e := &h.Events[i]
-			crashed = crashed || e.Kind == history.Crashed && e.Client == 1
-			if crashed && e.Kind == history.Created && strings.HasSuffix(e.Path, "/decision") && e.Client != 1 {
-				return true
+	goalOrphan = engine.Goal{Name: "a decision after the crash of the coordinator",
+		Reached: func(h *history.History) bool {
+			crashed := false
+			for i := range h.Events {
+				e := &h.Events[i]
+				crashed = crashed || e.Kind == history.Crashed && e.Client == 1
+				if crashed && e.Kind == history.Created && strings.HasSuffix(e.Path, "/decision") && e.Client != 1 {
+					return true
+				}
 			}
-		}
-		return false
-	}}
+			return false
+		}}
 	// goalFailedSite is an abort because a site has failed, with nobody who gave
 	// up waiting.
-	goalFailedSite = engine.Goal{Name: "a transaction that is aborted because a site has failed", Reached: func(h *history.History) bool {
-		failed := false
-		for i := range h.Events {
-			e := &h.Events[i]
-			switch {
-			case e.Kind == history.Deleted && e.Session != 0 && e.Client == 0:
-				failed = true
-			case e.Kind == history.Invoke && (e.Op == "finish" || e.Op == "vote-no"):
-				return false
-			case e.Kind == history.Told && e.Op == "aborted":
-				return failed
+	goalFailedSite = engine.Goal{Name: "a transaction that is aborted because a site has failed",
+		Reached: func(h *history.History) bool {
+			failed := false
+			for i := range h.Events {
+				e := &h.Events[i]
+				switch {
+				case e.Kind == history.Deleted && e.Session != 0 && e.Client == 0:
+					failed = true
+				case e.Kind == history.Invoke && (e.Op == "finish" || e.Op == "vote-no"):
+					return false
+				case e.Kind == history.Told && e.Op == "aborted":
+					return failed
+				}
 			}
-		}
-		return false
-	}}
+			return false
+		}}
 )

@@ -15,7 +15,8 @@ func TestABrokenTransactionHoldsWithoutItsFlaw(t *testing.T) {
 			continue
 		}
 		s.Program, s.Caught = transactions(1, newBrokenTransaction(mutants.Flaw(0))), nil
-		if rep, err := engine.Run(context.Background(), &s, engine.Options{Seeds: engine.Range{First: 1, Last: 500}}); err != nil || !unharmed(rep) {
+		if rep, err := engine.Run(context.Background(), &s,
+			engine.Options{Seeds: engine.Range{First: 1, Last: 500}}); err != nil || !unharmed(rep) {
 			t.Errorf("%s: %+v, %s, %v", s.Name, rep.Failure.Verdict, rep.Why, err)
 		}
 	}
@@ -32,7 +33,8 @@ func TestTransactionsHoldInACrowd(t *testing.T) {
 			s.Faults[i].Budget *= 2
 		}
 		s.Clients = 6
-		if rep, err := engine.Run(context.Background(), &s, engine.Options{Seeds: engine.Range{First: 1, Last: 300}}); err != nil || !unharmed(rep) {
+		if rep, err := engine.Run(context.Background(), &s,
+			engine.Options{Seeds: engine.Range{First: 1, Last: 300}}); err != nil || !unharmed(rep) {
 			t.Errorf("%s: %+v, %s, %v", s.Name, rep.Failure.Verdict, rep.Why, err)
 		}
 	}

@@ -59,7 +59,8 @@ func (c stepwise) Watch(ctx context.Context, told func(values map[string][]byte,
 }
 
 func watchCached(ctx context.Context, p *engine.Process, told func(values map[string][]byte, zxid int64)) error {
-	return recipes.NewCachedConfig(p.Conn, p.Env, p.Path(workload.ConfigDir), func(set recipes.ConfigSet) { told(set.Values, set.Zxid) }).Run(ctx)
+	return recipes.NewCachedConfig(p.Conn, p.Env, p.Path(workload.ConfigDir),
+		func(set recipes.ConfigSet) { told(set.Values, set.Zxid) }).Run(ctx)
 }
 
 func newBrokenConfig(f mutants.Flaw) func(p *engine.Process) workload.FullConfig {
@@ -85,7 +86,8 @@ func (reader) Update(context.Context, map[string][]byte) error { return nil }
 // makeZnodes is a setup of persistent znodes: paths and their data in turn.
 func makeZnodes(pathsAndData ...string) (setup []model.Request) {
 	for i := 0; i < len(pathsAndData); i += 2 {
-		setup = append(setup, model.Request{Op: model.OpCreate, Path: pathsAndData[i], Data: []byte(pathsAndData[i+1]), ACL: zk.WorldACL(zk.PermAll)})
+		setup = append(setup, model.Request{Op: model.OpCreate, Path: pathsAndData[i], Data: []byte(pathsAndData[i+1]),
+			ACL: zk.WorldACL(zk.PermAll)})
 	}
 	return setup
 }

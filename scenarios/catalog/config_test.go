@@ -12,7 +12,8 @@ import (
 // These mutants are caught because of their flaw and nothing else: without it they
 // hold under the same faults.
 func TestMutantsOfSharedDataHoldWithoutTheirFlaw(t *testing.T) {
-	without := map[string]func(mutants.Flaw, engine.Scenario) engine.Scenario{"config": configMutant, "counter": counterMutant, "names": namesMutant}
+	without := map[string]func(mutants.Flaw, engine.Scenario) engine.Scenario{"config": configMutant,
+		"counter": counterMutant, "names": namesMutant}
 	for _, s := range All {
 		recipe, _, _ := strings.Cut(s.Name, "/")
 		if without[recipe] == nil || !s.Broken() {

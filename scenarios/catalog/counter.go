@@ -43,7 +43,8 @@ func countOnce(p *engine.Process, o engine.Object, c counter) error {
 	delta, seen := int64(p.ID), int64(0)
 	var err error
 	if workload.Leads(p) {
-		err = count(p, o, history.Event{Op: "add", Value: delta}, func(ctx context.Context) (int64, error) { return c.Add(ctx, delta) })
+		err = count(p, o, history.Event{Op: "add", Value: delta},
+			func(ctx context.Context) (int64, error) { return c.Add(ctx, delta) })
 	}
 	if err == nil && workload.Follows(p) {
 		err = count(p, o, history.Event{Op: "get"}, func(ctx context.Context) (n int64, err error) {
@@ -82,14 +83,18 @@ func count(p *engine.Process, o engine.Object, e history.Event, f func(ctx conte
 // counterScenario is what all scenarios of counters have in common.
 func counterScenario(s engine.Scenario) engine.Scenario {
 	s = workload.WithDefaults(s, 3)
-	s.Checkers = []checkers.Checker{checkers.Counter{}, checkers.Liveness{}, checkers.Quiescence{}, checkers.Tree{}, checkers.Steps{}}
+	s.Checkers = []checkers.Checker{checkers.Counter{}, checkers.Liveness{}, checkers.Quiescence{}, checkers.Tree{},
+		checkers.Steps{}}
 	return s
 }
 
 // counterMutant is a scenario of a broken counter that must be caught.
 func counterMutant(f mutants.Flaw, s engine.Scenario) engine.Scenario {
 	s.Row, s.Caught = int(f), []string{"counter"}
-	s.Rounds, s.Program = 2, countRounds(func(p *engine.Process) counter { return mutants.NewCounter(p.Conn, p.Env, p.Path(counterPath), f) })
+	s.Rounds, s.Program = 2, countRounds(func(p *engine.Process) counter {
+		return mutants.NewCounter(p.Conn, p.Env,
+			p.Path(counterPath), f)
+	})
 	s.Setup = makeZnodes(counterPath, "")
 	return counterScenario(s)
 }
@@ -97,7 +102,8 @@ func counterMutant(f mutants.Flaw, s engine.Scenario) engine.Scenario {
 var counterScenarios = []engine.Scenario{
 	counterScenario(engine.Scenario{
 		Name: "counter/counter", Doc: "the counter under every fault",
-		Source: "Curator DistributedAtomicLong, Kazoo Counter", Faults: faults.Contract().Except("watch-delay"), // it watches nothing
+		// it watches nothing
+		Source: "Curator DistributedAtomicLong, Kazoo Counter", Faults: faults.Contract().Except("watch-delay"),
 		Rounds: 2, Program: countRounds(func(p *engine.Process) counter {
 			return recipes.NewCounter(p.Conn, p.Env, p.Path(counterPath), recipes.CounterOptions{})
 		}),

@@ -104,8 +104,10 @@ func TestEverySeedReplaysFromItsScheduleAlone(t *testing.T) {
 			if err != nil {
 				t.Fatalf("seed %d: %v", seed, err)
 			}
-			if again.Hash != res.Hash || again.Verdict != res.Verdict || !slices.Equal(again.Schedule.Names, res.Schedule.Names) {
-				t.Fatalf("%s, seed %d: replay %x %+v, want %x %+v", All[i].Name, seed, again.Hash, again.Verdict, res.Hash, res.Verdict)
+			if again.Hash != res.Hash || again.Verdict != res.Verdict ||
+				!slices.Equal(again.Schedule.Names, res.Schedule.Names) {
+				t.Fatalf("%s, seed %d: replay %x %+v, want %x %+v", All[i].Name, seed, again.Hash, again.Verdict, res.Hash,
+					res.Verdict)
 			}
 		}
 	}
@@ -115,7 +117,8 @@ func TestTheReportDoesNotDependOnTheNumberOfWorkers(t *testing.T) {
 	for i := range All {
 		var want engine.Report
 		for _, workers := range []int{1, 2, 3, 8} {
-			rep, err := engine.Run(context.Background(), &All[i], engine.Options{Seeds: engine.Range{First: 1, Last: 120}, Workers: workers})
+			rep, err := engine.Run(context.Background(), &All[i],
+				engine.Options{Seeds: engine.Range{First: 1, Last: 120}, Workers: workers})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -137,7 +140,8 @@ func TestAProgramThatIsNotDeterministicIsFoundOut(t *testing.T) {
 		}
 	}}
 	rep, err := engine.Run(context.Background(), &s, engine.Options{Seeds: engine.Range{First: 1, Last: 10}, Workers: 1})
-	if err != nil || rep.Status != engine.Nondeterministic || !strings.HasPrefix(rep.Why, "seed 1: two runs part at step ") {
+	if err != nil || rep.Status != engine.Nondeterministic ||
+		!strings.HasPrefix(rep.Why, "seed 1: two runs part at step ") {
 		t.Errorf("%+v, %v", rep, err)
 	}
 }

@@ -15,7 +15,8 @@ const doubleBarrierDir = "/double"
 // newDoubleBarrier makes the correct one.
 func newDoubleBarrier(how recipes.Leaving) func(p *engine.Process, n int) workload.FullDoubleBarrier {
 	return func(p *engine.Process, n int) workload.FullDoubleBarrier {
-		return recipes.NewDoubleBarrier(p.Conn, p.Env, p.Path(doubleBarrierDir), n, recipes.DoubleBarrierOptions{Leaving: how})
+		return recipes.NewDoubleBarrier(p.Conn, p.Env, p.Path(doubleBarrierDir), n,
+			recipes.DoubleBarrierOptions{Leaving: how})
 	}
 }
 

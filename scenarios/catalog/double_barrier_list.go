@@ -12,7 +12,8 @@ import (
 
 // sessionsLast is every fault after which all clients are still there, with their
 // sessions.
-var sessionsLast = faults.Contract().Except("crash", "cancel", "expire", "learn-late", "late-request", "expiry-lag", "zombie", "pause", "depose")
+var sessionsLast = faults.Contract().Except("crash", "cancel", "expire", "learn-late", "late-request", "expiry-lag",
+	"zombie", "pause", "depose")
 
 // doubleBarrierScenarios are those of the double barrier.
 var doubleBarrierScenarios = slices.Concat(
@@ -21,38 +22,48 @@ var doubleBarrierScenarios = slices.Concat(
 	leavingScenarios("sequential", recipes.LeaveSequential, "those who leave watch one neighbour each"),
 	[]engine.Scenario{
 		workload.BaseDoubleBarrier(engine.Scenario{
-			Name: "double-barrier/crowd", Doc: "more clients than participants, under every fault", Clients: 4, Rounds: 2, Faults: faults.Contract(),
-			Goals: []engine.Goal{workload.GoalRounds, workload.GoalOutside},
+			Name: "double-barrier/crowd", Doc: "more clients than participants, under every fault", Clients: 4, Rounds: 2,
+			Faults: faults.Contract(),
+			Goals:  []engine.Goal{workload.GoalRounds, workload.GoalOutside},
 		}, workload.Meeting{Enter: workload.Limited, Leave: workload.Unlimited, More: 2, Stay: 2,
 			NewBarrier: newDoubleBarrier(recipes.LeaveLowest)}),
 		workload.BaseDoubleBarrier(engine.Scenario{
-			Name: "double-barrier/new-sessions", Doc: "sessions end, and the next ones begin in the past", Clients: 4, Rounds: 2, Servers: []int{3},
-			Faults: faults.MustParse("learn-late=2 expiry-lag=2 stale-read=2 disconnect=1 failover=1"),
-			Goals:  []engine.Goal{workload.GoalRounds, workload.GoalEndInside},
+			Name: "double-barrier/new-sessions", Doc: "sessions end, and the next ones begin in the past", Clients: 4, Rounds: 2,
+			Servers: []int{3},
+			Faults:  faults.MustParse("learn-late=2 expiry-lag=2 stale-read=2 disconnect=1 failover=1"),
+			Goals:   []engine.Goal{workload.GoalRounds, workload.GoalEndInside},
 		}, workload.Meeting{More: 1, Enter: workload.Limited, Leave: workload.Unlimited, Stay: 2,
 			NewBarrier: newDoubleBarrier(recipes.LeaveSequential)}),
 
-		doubleBarrierMutant("count-ready", mutants.CountReady, engine.Scenario{Rounds: 1, Doc: "the znode ready is counted as a member",
-			Source: "Netflix/curator#99", Wakes: "the schedule alone",
-			Caught: []string{"entry"}}, workload.Meeting{}),
-		doubleBarrierMutant("stale-ready", mutants.StaleReady, engine.Scenario{Rounds: 2, Doc: "nothing removes the mark of the round before",
-			Source: "ZooKeeper recipes page", Wakes: "a second round",
-			Caught: []string{"entry"}}, workload.Meeting{}),
-		doubleBarrierMutant("count-only", mutants.CountOnly, engine.Scenario{Rounds: 1, Doc: "members are counted, and a quick one has left before a slow one has counted",
-			Source: "ZOOKEEPER-1011, the tutorial", Wakes: "the schedule alone",
-			Caught: []string{"quiescence"}}, workload.Meeting{Enter: workload.Unlimited}),
-		doubleBarrierMutant("timeout-stays", mutants.TimeoutStays, engine.Scenario{Rounds: 2, Doc: "an Enter that has timed out leaves its znode, which is counted",
-			Source: "CURATOR-80, CURATOR-318", Wakes: "a timer",
-			Caught: []string{"entry"}}, workload.Meeting{}),
-		doubleBarrierMutant("leave-once", mutants.LeaveOnce, engine.Scenario{Rounds: 1, Doc: "who leaves does not look again after what it waited for is gone",
-			Source: "derived from the recipe page", Wakes: "the schedule alone",
-			Caught: []string{"exit"}}, workload.Meeting{}),
-		doubleBarrierMutant("late-joiner", mutants.LateJoiner, engine.Scenario{Rounds: 1, Doc: "whoever comes while a round is on is let in",
-			Source: "ZooKeeper recipes page", Wakes: "more clients than participants",
-			Caught: []string{"rounds"}}, workload.Meeting{More: 1}),
-		doubleBarrierMutant("wait-gone", mutants.WaitGone, engine.Scenario{Rounds: 2, Doc: "who waits does not notice that its session and its znode have ended",
-			Source: "derived from go-zookeeper's silent new sessions", Faults: faults.MustParse("learn-late=1"), Wakes: "expire", SafetySteps: 60,
-			Caught: []string{"gather"}}, workload.Meeting{}),
+		doubleBarrierMutant("count-ready", mutants.CountReady,
+			engine.Scenario{Rounds: 1, Doc: "the znode ready is counted as a member",
+				Source: "Netflix/curator#99", Wakes: "the schedule alone",
+				Caught: []string{"entry"}}, workload.Meeting{}),
+		doubleBarrierMutant("stale-ready", mutants.StaleReady,
+			engine.Scenario{Rounds: 2, Doc: "nothing removes the mark of the round before",
+				Source: "ZooKeeper recipes page", Wakes: "a second round",
+				Caught: []string{"entry"}}, workload.Meeting{}),
+		doubleBarrierMutant("count-only", mutants.CountOnly,
+			engine.Scenario{Rounds: 1, Doc: "members are counted, and a quick one has left before a slow one has counted",
+				Source: "ZOOKEEPER-1011, the tutorial", Wakes: "the schedule alone",
+				Caught: []string{"quiescence"}}, workload.Meeting{Enter: workload.Unlimited}),
+		doubleBarrierMutant("timeout-stays", mutants.TimeoutStays,
+			engine.Scenario{Rounds: 2, Doc: "an Enter that has timed out leaves its znode, which is counted",
+				Source: "CURATOR-80, CURATOR-318", Wakes: "a timer",
+				Caught: []string{"entry"}}, workload.Meeting{}),
+		doubleBarrierMutant("leave-once", mutants.LeaveOnce,
+			engine.Scenario{Rounds: 1, Doc: "who leaves does not look again after what it waited for is gone",
+				Source: "derived from the recipe page", Wakes: "the schedule alone",
+				Caught: []string{"exit"}}, workload.Meeting{}),
+		doubleBarrierMutant("late-joiner", mutants.LateJoiner,
+			engine.Scenario{Rounds: 1, Doc: "whoever comes while a round is on is let in",
+				Source: "ZooKeeper recipes page", Wakes: "more clients than participants",
+				Caught: []string{"rounds"}}, workload.Meeting{More: 1}),
+		doubleBarrierMutant("wait-gone", mutants.WaitGone,
+			engine.Scenario{Rounds: 2, Doc: "who waits does not notice that its session and its znode have ended",
+				Source: "derived from go-zookeeper's silent new sessions", Faults: faults.MustParse("learn-late=1"),
+				Wakes: "expire", SafetySteps: 60,
+				Caught: []string{"gather"}}, workload.Meeting{}),
 	},
 )
 
@@ -63,7 +74,8 @@ func leavingScenarios(name string, how recipes.Leaving, doc string) []engine.Sce
 	return []engine.Scenario{
 		workload.BaseDoubleBarrier(engine.Scenario{
 			Name: "double-barrier/" + name, Doc: doc + ", under every fault", Clients: 4, Rounds: 2, Faults: faults.Contract(),
-			Goals: []engine.Goal{workload.GoalLostCreate, workload.GoalOutside, workload.GoalGaveUp("enter"), workload.GoalGaveUp("leave"), workload.GoalEndInside},
+			Goals: []engine.Goal{workload.GoalLostCreate, workload.GoalOutside, workload.GoalGaveUp("enter"),
+				workload.GoalGaveUp("leave"), workload.GoalEndInside},
 		}, workload.Meeting{More: 1, Enter: workload.Limited, Leave: workload.Cancelled, Stay: 2,
 			NewBarrier: newDoubleBarrier(how)}),
 		workload.BaseDoubleBarrier(engine.Scenario{

@@ -58,7 +58,8 @@ func TestTheFanOutOfLeaving(t *testing.T) {
 			most, total = max(most, m), max(total, n)
 		}
 		if most != want.most || total > want.total {
-			t.Errorf("way %d: one change notified %d and all %d; want %d and at most %d", how, most, total, want.most, want.total)
+			t.Errorf("way %d: one change notified %d and all %d; want %d and at most %d", how, most, total, want.most,
+				want.total)
 		}
 	}
 }
@@ -82,7 +83,8 @@ func TestMutantsOfBarriersHoldWithoutTheirFlaws(t *testing.T) {
 		{"", 1, workload.Meeting{More: 1}},
 		{"learn-late=1", 2, workload.Meeting{}},
 	} {
-		sound = append(sound, doubleBarrierMutant("sound", 0, engine.Scenario{Rounds: x.rounds, Faults: faults.MustParse(x.faults), SafetySteps: 60}, x.m))
+		sound = append(sound, doubleBarrierMutant("sound", 0,
+			engine.Scenario{Rounds: x.rounds, Faults: faults.MustParse(x.faults), SafetySteps: 60}, x.m))
 	}
 	for i := range sound {
 		rep, err := engine.Run(context.Background(), &sound[i], engine.Options{Seeds: engine.Range{First: 1, Last: 1000}})

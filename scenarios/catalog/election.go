@@ -101,7 +101,8 @@ var electionSetup = []model.Request{
 	{Op: model.OpCreate, Path: electionDir + "/leader", ACL: zk.WorldACL(zk.PermAll)},
 }
 
-var electionFaults = append(faults.Contract(), faults.Rule{Fault: "sequence", Budget: 2, Aim: faults.Aim{Path: candidatesDir}})
+var electionFaults = append(faults.Contract(),
+	faults.Rule{Fault: "sequence", Budget: 2, Aim: faults.Aim{Path: candidatesDir}})
 
 // electionScenario is what all scenarios of elections have in common.
 func electionScenario(s engine.Scenario) engine.Scenario {
@@ -121,7 +122,8 @@ func electionHerd(s engine.Scenario, newElector func(p *engine.Process) workload
 			p.Fail(err)
 		}
 	}
-	s.Checkers = append(workload.ElectionCheckers[:len(workload.ElectionCheckers):len(workload.ElectionCheckers)], checkers.Herd{PerEvent: 1})
+	s.Checkers = append(workload.ElectionCheckers[:len(workload.ElectionCheckers):len(workload.ElectionCheckers)],
+		checkers.Herd{PerEvent: 1})
 	return electionScenario(s)
 }
 
@@ -147,7 +149,8 @@ var electionScenarios = []engine.Scenario{
 			{Name: "a question that is answered by nobody leads", Reached: workload.Returned("leader", recipes.ErrNoLeader)},
 			{Name: "a question that is answered by a leader", Reached: workload.Returned("leader", nil)}},
 	}),
-	electionHerd(engine.Scenario{Name: "election/fan-out", Doc: "the end of a leader wakes one candidate of six"}, newElection),
+	electionHerd(engine.Scenario{Name: "election/fan-out", Doc: "the end of a leader wakes one candidate of six"},
+		newElection),
 	electionScenario(engine.Scenario{
 		Name: "election/smallest", Doc: "the election in which all watch the first candidate, under every fault",
 		Source: "ZooKeeper recipes page, Leader Election",
@@ -158,14 +161,17 @@ var electionScenarios = []engine.Scenario{
 
 	electionHerd(engine.Scenario{Name: "election/smallest-herd", Doc: "all candidates watch the first one",
 		Row: 125, Wakes: "nothing is needed", Caught: []string{"herd"}}, newHerdElection),
-	electionScenario(engine.Scenario{Name: "election/event-leads", Doc: "a deletion event alone makes a leader, without listing again",
+	electionScenario(engine.Scenario{Name: "election/event-leads",
+		Doc:    "a deletion event alone makes a leader, without listing again",
 		Source: "the ZooKeeper recipes page has no re-check", Row: int(mutants.EventLeads),
 		Rounds:  3,
 		Program: workload.ElectionRounds(workload.Pace{Procedure: 1, Stay: 6}, newBrokenElection(mutants.EventLeads)),
 		Caught:  []string{"ownership", "belief"},
 		Wakes:   "the schedule alone"}),
-	electionScenario(engine.Scenario{Name: "election/blind-ack", Doc: "the acknowledgement is written without a check of the own candidate",
-		Source: "derived from the recipes page", Faults: faults.MustParse("learn-late=3"), Servers: []int{1}, Row: int(mutants.BlindAck),
+	electionScenario(engine.Scenario{Name: "election/blind-ack",
+		Doc:    "the acknowledgement is written without a check of the own candidate",
+		Source: "derived from the recipes page", Faults: faults.MustParse("learn-late=3"), Servers: []int{1},
+		Row:    int(mutants.BlindAck),
 		Rounds: 3, Program: slowFirst,
 		Caught: []string{"acknowledged"},
 		Wakes:  "a pause between election and acknowledgement (learn-late)"}),

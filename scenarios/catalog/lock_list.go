@@ -38,7 +38,8 @@ var lockScenarios = []engine.Scenario{
 		Source: "go-zookeeper lock.go", Faults: faults.MustParse("disconnect=2 expire=2 late-request=2 learn-late=2"),
 		Caught: []string{"ownership", "belief"},
 		Wakes:  "expire"}),
-	mutant("ignore-exists", mutants.IgnoreExists, engine.Scenario{Doc: "the answer of the exists that leaves the watch is ignored",
+	mutant("ignore-exists", mutants.IgnoreExists, engine.Scenario{Doc: "the answer of the exists that leaves the watch " +
+		"is ignored",
 		Source: "Apache WriteLock, Helix PR 44",
 		Caught: []string{"quiescence"},
 		Wakes:  "the schedule alone"}),
@@ -46,12 +47,14 @@ var lockScenarios = []engine.Scenario{
 		Source: "ZOOKEEPER-2931, Accumulo PR 1926",
 		Caught: []string{"ownership", "belief"},
 		Wakes:  "the schedule alone"}),
-	mutant("leak-on-error", mutants.LeakOnError, engine.Scenario{Doc: "an error after the create returns without deleting the znode",
+	mutant("leak-on-error", mutants.LeakOnError, engine.Scenario{Doc: "an error after the create returns without " +
+		"deleting the znode",
 		Source: "samuel/go-zookeeper#229", Program: lockPatiently(newBroken(mutants.LeakOnError)),
 		Faults: faults.MustParse("lose-request=1@op=children"),
 		Caught: []string{"tree", "quiescence"},
 		Wakes:  "lose-request of the listing"}),
-	herdScenario(mutants.WatchFirst, "lock/watch-first", "all waiters watch the lowest znode", newBroken(mutants.WatchFirst)),
+	herdScenario(mutants.WatchFirst, "lock/watch-first", "all waiters watch the lowest znode",
+		newBroken(mutants.WatchFirst)),
 	herdScenario(7, "lock/single-node-herd", "everybody creates /lock and watches it", newSingleNodeLock),
 	mutant("string-sequence", mutants.StringSequence, engine.Scenario{Doc: "sequence numbers compared as strings",
 		Source: "kazoo#730, go-zookeeper PR 65", Faults: faults.MustParse("sequence=2@path=/lock"),
@@ -62,15 +65,18 @@ var lockScenarios = []engine.Scenario{
 		Program: workload.LockAndStay(16, newBroken(mutants.NoToken)),
 		Caught:  []string{"fenced"},
 		Wakes:   "a pause beyond the session's timeout (learn-late)"}),
-	mutant("keep-held", mutants.KeepHeld, engine.Scenario{Doc: "unlock forgets the lock first and ignores the error of the delete",
+	mutant("keep-held", mutants.KeepHeld, engine.Scenario{Doc: "unlock forgets the lock first and ignores the error of " +
+		"the delete",
 		Source: "CURATOR-678", Faults: faults.MustParse("lose-request=1@op=delete"),
 		Caught: []string{"tree", "quiescence"},
 		Wakes:  "lose-request of the delete"}),
-	mutant("cancel-leak", mutants.CancelLeak, engine.Scenario{Doc: "on a cancelled context the znode that was perhaps created stays",
+	mutant("cancel-leak", mutants.CancelLeak, engine.Scenario{Doc: "on a cancelled context the znode that was perhaps " +
+		"created stays",
 		Source: "CURATOR-79, Vitess PR 15757", Faults: faults.MustParse("cancel=2 lose-reply=2"),
 		Caught: []string{"tree"},
 		Wakes:  "cancel with lose-reply"}),
-	mutant("watch-only", mutants.WatchOnly, engine.Scenario{Doc: "waits for the deletion alone and hears nothing of the session's end",
+	mutant("watch-only", mutants.WatchOnly, engine.Scenario{Doc: "waits for the deletion alone and hears nothing of the " +
+		"session's end",
 		Source: "kazoo PR 170, twitter commons#20", Faults: faults.MustParse("disconnect=2 expire=2 learn-late=2"),
 		Caught: []string{"quiescence"},
 		Wakes:  "expire"}),
@@ -78,12 +84,14 @@ var lockScenarios = []engine.Scenario{
 		Source: "go-zookeeper lock.go, gnmi-gateway#61", Faults: faults.MustParse("disconnect=2 expire=1"),
 		Caught: []string{"liveness"},
 		Wakes:  "expire while held"}),
-	mutant("foreign-delete", mutants.ForeignDelete, engine.Scenario{Doc: "names come again, and a late unlock deletes another's znode",
+	mutant("foreign-delete", mutants.ForeignDelete, engine.Scenario{Doc: "names come again, and a late unlock deletes " +
+		"another's znode",
 		Source: "zk-ruby#34", Faults: faults.MustParse("learn-late=3"), Servers: []int{1}, Rounds: 5,
 		Program: workload.LockAndStay(30, newBroken(mutants.ForeignDelete)),
 		Caught:  []string{"ownership", "belief"},
 		Wakes:   "expire and the parent made anew"}),
-	mutant("same-session", mutants.SameSession, engine.Scenario{Doc: "any first znode of the own session is taken for the own",
+	mutant("same-session", mutants.SameSession, engine.Scenario{Doc: "any first znode of the own session is taken for " +
+		"the own",
 		Source: "derived from per-thread locks", Clients: 2, Rounds: 1,
 		Program: workload.TwoWorkers(newBroken(mutants.SameSession)),
 		Caught:  []string{"ownership"},
@@ -92,13 +100,17 @@ var lockScenarios = []engine.Scenario{
 		Source: "derived from stale reads", Servers: []int{3}, Faults: faults.MustParse("stale-read=3"),
 		Caught: []string{"linearizability"},
 		Wakes:  "a server that lags"}),
-	mutant("closed-spin", mutants.ClosedSpin, engine.Scenario{Doc: "goes on reading a watch channel that was closed with the session",
-		Source: "derived from go-zookeeper's channels", Faults: faults.MustParse("disconnect=2 expire=2 learn-late=2"), MaxSteps: 4000,
-		Caught: []string{"steps"},
-		Wakes:  "expire"}),
-	mutant("synced-retry", mutants.SyncedRetry, engine.Scenario{Doc: "a znode that is not seen behind a sync is created again, under a new GUID",
+	mutant("closed-spin", mutants.ClosedSpin, engine.Scenario{Doc: "goes on reading a watch channel that was closed " +
+		"with the session",
+		Source: "derived from go-zookeeper's channels", Faults: faults.MustParse("disconnect=2 expire=2 learn-late=2"),
+		MaxSteps: 4000,
+		Caught:   []string{"steps"},
+		Wakes:    "expire"}),
+	mutant("synced-retry", mutants.SyncedRetry, engine.Scenario{Doc: "a znode that is not seen behind a sync is created " +
+		"again, under a new GUID",
 		Source: "derived from leaders that were deposed, ZOOKEEPER-1675", Servers: []int{3}, Clients: 5,
-		Faults: faults.MustParse("depose=1 depose=1 late-commit=9@op=create late-commit=9@op=create"), // two rules of each: more runs have both
+		// two rules of each: more runs have both
+		Faults: faults.MustParse("depose=1 depose=1 late-commit=9@op=create late-commit=9@op=create"),
 		Caught: []string{"quiescence", "tree"},
 		Wakes:  "depose, late-commit of the create"}),
 	mutant("low-token", mutants.LowToken, engine.Scenario{Doc: "the token is the lower 32 bits of the zxid",
@@ -114,7 +126,8 @@ var lockScenarios = []engine.Scenario{
 
 // herdScenario is six clients without faults, judged by fan-out as well; f is 0
 // where that must hold.
-func herdScenario(f mutants.Flaw, name, doc string, newLocker func(p *engine.Process) workload.FullLocker) engine.Scenario {
+func herdScenario(f mutants.Flaw, name, doc string,
+	newLocker func(p *engine.Process) workload.FullLocker) engine.Scenario {
 	s := lockScenario(engine.Scenario{Name: name, Doc: doc, Source: "ZooKeeper recipes page, herd effect", Clients: 6,
 		Rounds: 1, Program: workload.LockRounds(newLocker)})
 	if f != 0 {

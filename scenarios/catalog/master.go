@@ -229,7 +229,8 @@ var successionSetup = append(slices.Clip(poolSetup), makeZnodes(
 var poolCheckers = []checkers.Checker{checkers.Tasks{}, checkers.StaleLeader{}, checkers.Liveness{},
 	checkers.Quiescence{}, checkers.Tree{}, checkers.Steps{}}
 
-var poolFaults = append(faults.Contract(), faults.Rule{Fault: "sequence", Budget: 2, Aim: faults.Aim{Path: poolDir + "/masters/candidates"}})
+var poolFaults = append(faults.Contract(),
+	faults.Rule{Fault: "sequence", Budget: 2, Aim: faults.Aim{Path: poolDir + "/masters/candidates"}})
 
 // poolScenario is what all scenarios of pools have in common.
 func poolScenario(s engine.Scenario) engine.Scenario {

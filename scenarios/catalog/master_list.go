@@ -29,18 +29,22 @@ var masterScenarios = []engine.Scenario{
 	}),
 
 	poolScenario(engine.Scenario{
-		Name: "master/succession", Doc: "masters that follow one another, with tasks to take back and to assign, under every fault",
+		Name: "master/succession", Doc: "masters that follow one another, with tasks to take back and to assign, under " +
+			"every fault",
 		Source: "Junqueira and Reed, ZooKeeper (2013), the master-worker example",
 		Setup:  successionSetup, Program: succession(newPool), Faults: poolFaults.Except("cancel"), // nobody gives up
 		Goals: []engine.Goal{{Name: "two masters that assign", Reached: twoMasters}},
 	}),
 
-	poolScenario(engine.Scenario{Name: "master/two-calls", Doc: "a task is assigned by create and delete instead of by multi",
-		Source: "Junqueira and Reed, ZooKeeper (2013)", Row: int(mutants.TwoCalls), Faults: faults.MustParse("crash=2 disconnect=2"),
+	poolScenario(engine.Scenario{Name: "master/two-calls",
+		Doc:    "a task is assigned by create and delete instead of by multi",
+		Source: "Junqueira and Reed, ZooKeeper (2013)", Row: int(mutants.TwoCalls),
+		Faults: faults.MustParse("crash=2 disconnect=2"),
 		Caught: []string{"tasks"},
 		Wakes:  "a crash, or a lost connection, between the calls"}),
 	poolScenario(engine.Scenario{Name: "master/submit-twice", Doc: "a task is submitted again when the answer is lost",
-		Source: "Junqueira and Reed, ZooKeeper (2013)", Row: int(mutants.SubmitTwice), Faults: faults.MustParse("lose-reply=2"),
+		Source: "Junqueira and Reed, ZooKeeper (2013)", Row: int(mutants.SubmitTwice),
+		Faults: faults.MustParse("lose-reply=2"),
 		Caught: []string{"tasks"},
 		Wakes:  "lose-reply"}),
 	poolScenario(engine.Scenario{Name: "master/old-master", Doc: "a paused master goes on assigning",
@@ -48,16 +52,20 @@ var masterScenarios = []engine.Scenario{
 		Setup: successionSetup, Program: succession(newBrokenPool(mutants.OldMaster)),
 		Caught: []string{"stale-leader"},
 		Wakes:  "a pause beyond the session's timeout (learn-late)"}),
-	poolScenario(engine.Scenario{Name: "master/two-reports", Doc: "a task is reported by set and delete instead of by multi",
-		Source: "derived from the master's two calls", Row: int(mutants.TwoReports), Faults: faults.MustParse("crash=2 disconnect=2"),
+	poolScenario(engine.Scenario{Name: "master/two-reports",
+		Doc:    "a task is reported by set and delete instead of by multi",
+		Source: "derived from the master's two calls", Row: int(mutants.TwoReports),
+		Faults: faults.MustParse("crash=2 disconnect=2"),
 		Caught: []string{"tasks"},
 		Wakes:  "a crash, or a lost connection, between the calls"}),
-	poolScenario(engine.Scenario{Name: "master/forgotten-worker", Doc: "nobody looks for the tasks of workers that have ended",
+	poolScenario(engine.Scenario{Name: "master/forgotten-worker",
+		Doc:    "nobody looks for the tasks of workers that have ended",
 		Source: "derived from Junqueira and Reed, ZooKeeper (2013)", Row: int(mutants.ForgottenWorker),
 		Caught: []string{"quiescence"},
 		Wakes:  "the schedule alone: a worker that leaves will do"}),
 	poolScenario(engine.Scenario{Name: "master/watch-alone", Doc: "a client waits for its task by a watch alone",
-		Source: "found by this harness in its own recipe", Row: int(mutants.WatchAlone), Faults: faults.MustParse("disconnect=40@client=c1"),
+		Source: "found by this harness in its own recipe", Row: int(mutants.WatchAlone),
+		Faults:  faults.MustParse("disconnect=40@client=c1"),
 		Servers: []int{1}, Rounds: 2, Program: withReader(poolOf(newBrokenPool(mutants.WatchAlone))),
 		Caught: []string{"quiescence"},
 		Wakes:  "two disconnects, and a request that waits for the connection between them"}),
@@ -93,7 +101,8 @@ func doneForNobody(h *history.History) bool {
 func twoMasters(h *history.History) bool {
 	master := int32(0)
 	for i := range h.Events {
-		if e := &h.Events[i]; e.Kind == history.Created && strings.Contains(e.Path, "/assign/worker-") && strings.Contains(e.Path, "/task-") {
+		if e := &h.Events[i]; e.Kind == history.Created && strings.Contains(e.Path, "/assign/worker-") &&
+			strings.Contains(e.Path, "/task-") {
 			if master != 0 && master != e.Client {
 				return true
 			}

@@ -54,10 +54,13 @@ func TestElectionsAndPoolsHoldInACrowd(t *testing.T) {
 	for _, s := range []engine.Scenario{
 		electionScenario(engine.Scenario{Name: "crowd/election", Clients: 6, Faults: electionFaults,
 			Rounds: 3, Program: workload.ElectionRounds(workload.Pace{Procedure: 2, Stay: 3}, newElection)}),
-		electionScenario(engine.Scenario{Name: "crowd/mixed", Clients: 5, Rounds: 3, Faults: electionFaults, Program: func(p *engine.Process) {
-			workload.ElectionRounds(workload.Pace{Procedure: 2, Stay: 3}, []func(*engine.Process) workload.FullElector{newElection, newHerdElection}[p.ID%2])(p)
-		}}),
-		poolScenario(engine.Scenario{Name: "crowd/pool", Clients: 5, Faults: poolFaults, Rounds: 8, Program: poolOf(newPool)}),
+		electionScenario(engine.Scenario{Name: "crowd/mixed", Clients: 5, Rounds: 3, Faults: electionFaults,
+			Program: func(p *engine.Process) {
+				workload.ElectionRounds(workload.Pace{Procedure: 2, Stay: 3},
+					[]func(*engine.Process) workload.FullElector{newElection, newHerdElection}[p.ID%2])(p)
+			}}),
+		poolScenario(engine.Scenario{Name: "crowd/pool", Clients: 5, Faults: poolFaults, Rounds: 8,
+			Program: poolOf(newPool)}),
 	} {
 		s = twice(s)
 		rep, err := engine.Run(context.Background(), &s, engine.Options{Seeds: engine.Range{First: 1, Last: last}})

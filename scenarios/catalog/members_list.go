@@ -24,7 +24,8 @@ var memberScenarios = []engine.Scenario{
 		Rounds: 8, Program: workload.InGroup(newGroup, workload.Insist),
 		Goals: []engine.Goal{workload.GoalTaken, workload.GoalUsurped, workload.GoalRejoin}}),
 
-	memberMutant("flapping", mutants.Flapping, engine.Scenario{Doc: "a live member is deleted and made again when it is connected again",
+	memberMutant("flapping", mutants.Flapping, engine.Scenario{Doc: "a live member is deleted and made again when it is " +
+		"connected again",
 		Source: "Storm PR 1535, DolphinScheduler PR 5211", Faults: faults.MustParse("disconnect=2"),
 		Caught: []string{"departure"},
 		Wakes:  "disconnect"}),
@@ -48,7 +49,8 @@ var memberScenarios = []engine.Scenario{
 		Source: "derived from watchers that clear their lists", Faults: faults.MustParse("disconnect=1"),
 		Caught: []string{"departure"},
 		Wakes:  "disconnect"}),
-	memberMutant("not-ours", mutants.NotOurs, engine.Scenario{Doc: "a znode of the name in a new session is taken for another's",
+	memberMutant("not-ours", mutants.NotOurs, engine.Scenario{Doc: "a znode of the name in a new session is taken for " +
+		"another's",
 		Source: "derived from leaders that were deposed", Servers: []int{3}, Faults: faults.MustParse("depose=2"),
 		Caught: []string{"presence"},
 		Wakes:  "depose"}),

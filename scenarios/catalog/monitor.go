@@ -32,7 +32,8 @@ const (
 // monitored makes a program in which the first client monitors a read/write lock and
 // the others use it, more to read than to write. One round in long takes too long; 0:
 // none.
-func monitored(long int, newMonitor func(p *engine.Process, opt recipes.MonitorOptions) watchman) func(p *engine.Process) {
+func monitored(long int, newMonitor func(p *engine.Process,
+	opt recipes.MonitorOptions) watchman) func(p *engine.Process) {
 	return func(p *engine.Process) {
 		if p.ID == 1 {
 			monitor(p, newMonitor)
@@ -89,7 +90,8 @@ func newMonitor(p *engine.Process, opt recipes.MonitorOptions) watchman {
 }
 
 // newBrokenMonitor makes monitors with a limit of their own.
-func newBrokenMonitor(f mutants.Flaw, limit time.Duration) func(p *engine.Process, opt recipes.MonitorOptions) watchman {
+func newBrokenMonitor(f mutants.Flaw, limit time.Duration) func(p *engine.Process,
+	opt recipes.MonitorOptions) watchman {
 	return func(p *engine.Process, opt recipes.MonitorOptions) watchman {
 		opt.Limit = limit
 		return mutants.NewMonitor(p.Conn, p.Env, p.Path(rwDir), opt, f)
@@ -100,7 +102,8 @@ func newBrokenMonitor(f mutants.Flaw, limit time.Duration) func(p *engine.Proces
 func monitorScenario(s engine.Scenario) engine.Scenario {
 	s.Source = "Junqueira and Reed, ZooKeeper (2013)"
 	s = rwScenario(s)
-	s.Checkers = []checkers.Checker{checkers.Overdue{}, checkers.Liveness{}, checkers.Quiescence{}, checkers.Tree{}, checkers.Steps{}}
+	s.Checkers = []checkers.Checker{checkers.Overdue{}, checkers.Liveness{}, checkers.Quiescence{}, checkers.Tree{},
+		checkers.Steps{}}
 	return s
 }
 

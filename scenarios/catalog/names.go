@@ -56,11 +56,12 @@ type nameUser struct {
 // round is one round. It returns only errors that a name service must not have.
 func (u nameUser) round(value int, register func(ctx context.Context, data []byte) (string, error)) error {
 	name := ""
-	err := u.do(history.Event{Op: "register", Value: int64(value)}, func(ctx context.Context, e *history.Event) (err error) {
-		name, err = register(ctx, strconv.AppendInt(nil, int64(value), 10))
-		e.Path = name
-		return err
-	})
+	err := u.do(history.Event{Op: "register", Value: int64(value)},
+		func(ctx context.Context, e *history.Event) (err error) {
+			name, err = register(ctx, strconv.AppendInt(nil, int64(value), 10))
+			e.Path = name
+			return err
+		})
 	own := err == nil
 	if errors.Is(err, recipes.ErrNameTaken) {
 		err = nil
@@ -76,9 +77,10 @@ func (u nameUser) round(value int, register func(ctx context.Context, data []byt
 		})
 	}
 	if own {
-		err = errors.Join(workload.IgnoreCanceled(err), u.do(history.Event{Op: "unregister", Path: name}, func(ctx context.Context, _ *history.Event) error {
-			return u.n.Unregister(ctx, name)
-		}))
+		err = errors.Join(workload.IgnoreCanceled(err),
+			u.do(history.Event{Op: "unregister", Path: name}, func(ctx context.Context, _ *history.Event) error {
+				return u.n.Unregister(ctx, name)
+			}))
 	}
 	return workload.IgnoreCanceled(err)
 }
@@ -100,14 +102,18 @@ func (u nameUser) do(e history.Event, f func(ctx context.Context, e *history.Eve
 func namesScenario(s engine.Scenario) engine.Scenario {
 	s = workload.WithDefaults(s, 3)
 	s.Setup = makeZnodes(namesDir, "")
-	s.Checkers = []checkers.Checker{checkers.Names{}, checkers.Liveness{}, checkers.Quiescence{}, checkers.Tree{}, checkers.Steps{}}
+	s.Checkers = []checkers.Checker{checkers.Names{}, checkers.Liveness{}, checkers.Quiescence{}, checkers.Tree{},
+		checkers.Steps{}}
 	return s
 }
 
 // namesMutant is a scenario of a broken name service that must be caught.
 func namesMutant(f mutants.Flaw, s engine.Scenario) engine.Scenario {
 	s.Row, s.Caught = int(f), []string{"names"}
-	s.Rounds, s.Program = 3, nameRounds(func(p *engine.Process) names { return mutants.NewNames(p.Conn, p.Env, p.Path(namesDir), f) })
+	s.Rounds, s.Program = 3, nameRounds(func(p *engine.Process) names {
+		return mutants.NewNames(p.Conn, p.Env,
+			p.Path(namesDir), f)
+	})
 	return namesScenario(s)
 }
 
@@ -115,7 +121,8 @@ var namesScenarios = []engine.Scenario{
 	namesScenario(engine.Scenario{
 		Name: "names/names", Doc: "the name service under every fault",
 		Source: "ZooKeeper recipes page, Name Service",
-		Faults: append(faults.Contract().Except("watch-delay"), faults.Rule{Fault: "sequence", Budget: 2, Aim: faults.Aim{Path: namesDir}}),
+		Faults: append(faults.Contract().Except("watch-delay"),
+			faults.Rule{Fault: "sequence", Budget: 2, Aim: faults.Aim{Path: namesDir}}),
 		Rounds: 3, Program: nameRounds(func(p *engine.Process) names {
 			return recipes.NewNames(p.Conn, p.Env, p.Path(namesDir), recipes.NamesOptions{})
 		}),

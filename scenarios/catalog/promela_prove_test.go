@@ -28,7 +28,8 @@ func exhaust(t *testing.T, s *engine.Scenario, _ uint64) []string {
 	x.Checkers = slices.DeleteFunc(slices.Clone(x.Checkers), func(c checkers.Checker) bool { return !wanted(c) })
 	ctx, cancel := context.WithTimeout(t.Context(), limit)
 	defer cancel()
-	r, err := prove.Prove(ctx, prove.Scope{Scenario: &x, Servers: 1, Order: 1, Faults: s.Faults, Most: most, SlowWakes: s.Broken()},
+	r, err := prove.Prove(ctx, prove.Scope{Scenario: &x, Servers: 1, Order: 1, Faults: s.Faults, Most: most,
+		SlowWakes: s.Broken()},
 		prove.Options{Reductions: prove.Every})
 	if err != nil {
 		t.Fatal(err)

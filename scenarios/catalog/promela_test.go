@@ -88,7 +88,8 @@ type OurSearch struct {
 // OurSearches are those by seeds and, from a test of another package, by exhaustion.
 var OurSearches = []OurSearch{
 	{Name: "seeds", Judge: func(t *testing.T, s *engine.Scenario, seeds uint64) []string {
-		rep, err := engine.Run(t.Context(), s, engine.Options{Seeds: engine.Range{First: 1, Last: seeds}, Strategy: engine.Portfolio})
+		rep, err := engine.Run(t.Context(), s, engine.Options{Seeds: engine.Range{First: 1, Last: seeds},
+			Strategy: engine.Portfolio})
 		switch {
 		case err != nil:
 			t.Fatal(err)
@@ -153,7 +154,8 @@ func within(t *testing.T, s *engine.Scenario, bounds string) *engine.Scenario {
 	if err != nil {
 		t.Fatal(err)
 	}
-	x.Faults = faults.MustParse(fmt.Sprintf("disconnect=%d expire=%d learn-late=%d", macro["LOSSES"], macro["EXPIRIES"], macro["LATE"]))
+	x.Faults = faults.MustParse(fmt.Sprintf("disconnect=%d expire=%d learn-late=%d", macro["LOSSES"], macro["EXPIRIES"],
+		macro["LATE"]))
 	return &x
 }
 
@@ -221,7 +223,8 @@ func (x *spin) verify(t *testing.T, model, flags string) []string {
 	run("gcc", "-w", "-O0", "-DSAFETY", "-DCOLLAPSE", "-DMEMLIM=4000", "-o", "pan", "pan.c")
 	out := run("./pan", "-E", "-c0", "-m1000000")
 	count := errorsAre.FindStringSubmatch(out)
-	if count == nil || strings.Contains(out, "Search not completed") || strings.Contains(out, "max search depth too small") {
+	if count == nil || strings.Contains(out, "Search not completed") ||
+		strings.Contains(out, "max search depth too small") {
 		t.Fatalf("spin did not explore %s %s to its end:\n%s", model, flags, out)
 	}
 	var found []string

@@ -46,7 +46,10 @@ func newBrokenQueue(f mutants.Flaw) func(p *engine.Process) workload.Consumer {
 func newBrokenPriorityQueue(f mutants.Flaw) func(p *engine.Process) workload.Consumer {
 	return func(p *engine.Process) workload.Consumer {
 		q := mutants.NewQueue(p.Conn, p.Env, p.Path(queueDir), f)
-		return consumer(q, func(ctx context.Context, data []byte, priority int64) error { return q.Put(ctx, data, int(priority)) })
+		return consumer(q, func(ctx context.Context, data []byte,
+			priority int64) error {
+			return q.Put(ctx, data, int(priority))
+		})
 	}
 }
 

@@ -12,7 +12,8 @@ import (
 )
 
 // queueFaults is every fault, and the end of the sequence numbers.
-var queueFaults = append(faults.Contract(), faults.Rule{Fault: "sequence", Budget: 2, Aim: faults.Aim{Path: queueDir + "/items"}})
+var queueFaults = append(faults.Contract(),
+	faults.Rule{Fault: "sequence", Budget: 2, Aim: faults.Aim{Path: queueDir + "/items"}})
 
 // exchangeFaults are those of clients that put as many items as they take: nobody waits by a watch.
 var exchangeFaults = queueFaults.Except("watch-delay")
@@ -28,7 +29,8 @@ var queueScenarios = append([]engine.Scenario{
 	queueScenario(engine.Scenario{
 		Name: "queue/claims", Doc: "clients put, claim and acknowledge, at least once, under every fault",
 		Rounds: 2, Program: workload.Exchange(0, true, newQueue(recipes.QueueOptions{})), Faults: exchangeFaults,
-		Goals: []engine.Goal{workload.GoalLostPut, workload.GoalLostAck, workload.GoalUnknownAck, workload.GoalClaimLost, workload.GoalAgain},
+		Goals: []engine.Goal{workload.GoalLostPut, workload.GoalLostAck, workload.GoalUnknownAck, workload.GoalClaimLost,
+			workload.GoalAgain},
 	}),
 	queueScenario(engine.Scenario{
 		Name: "queue/feed", Doc: "consumers wait for the items of one producer, all at once",
@@ -54,7 +56,8 @@ var queueScenarios = append([]engine.Scenario{
 
 // queueMutants are the broken queues, each made by newQueue.
 func queueMutants(newQueue func(mutants.Flaw) func(*engine.Process) workload.Consumer) []engine.Scenario {
-	mutant := func(f mutants.Flaw, program func(newQueue func(*engine.Process) workload.Consumer) func(*engine.Process), s engine.Scenario) engine.Scenario {
+	mutant := func(f mutants.Flaw, program func(newQueue func(*engine.Process) workload.Consumer) func(*engine.Process),
+		s engine.Scenario) engine.Scenario {
 		s.Row, s.Program = int(f), program(newQueue(f))
 		return queueScenario(s)
 	}
@@ -65,7 +68,8 @@ func queueMutants(newQueue func(mutants.Flaw) func(*engine.Process) workload.Con
 			Caught: []string{"lost-item"}, Wakes: "expire"}),
 		mutant(mutants.DeleteLost, takeSome, engine.Scenario{Name: "queue/delete-lost", Rounds: 2,
 			Doc:    "that an item is gone at the second delete is taken for somebody else's doing",
-			Source: "kazoo Queue.get, Curator SimpleDistributedQueue, Apache DistributedQueue", Faults: faults.MustParse("lose-reply=3"),
+			Source: "kazoo Queue.get, Curator SimpleDistributedQueue, Apache DistributedQueue",
+			Faults: faults.MustParse("lose-reply=3"),
 			Caught: []string{"lost-item"}, Wakes: "lose-reply of the delete"}),
 		mutant(mutants.PutTwice, takeSome, engine.Scenario{Name: "queue/put-twice", Rounds: 2,
 			Doc:    "a put is tried again when its reply was lost",
@@ -118,7 +122,8 @@ var priorityQueueScenarios = append([]engine.Scenario{
 		Goals: []engine.Goal{workload.GoalLostPut, workload.GoalLostTake},
 	}).Without("doubled-effect"),
 	priorityScenario(engine.Scenario{
-		Name: "priority-queue/claims", Doc: "clients put with priorities, claim and acknowledge, at least once, under every fault",
+		Name: "priority-queue/claims", Doc: "clients put with priorities, claim and acknowledge, at least once, under " +
+			"every fault",
 		Rounds: 2, Program: workload.Exchange(0, true, newPriorityQueue), Faults: exchangeFaults,
 		Goals: []engine.Goal{workload.GoalLostAck, workload.GoalClaimLost},
 	}),

@@ -14,7 +14,8 @@ import (
 // A mutant is caught because of its flaw alone: without it, what is left of it
 // holds under the same faults.
 func TestQueuesWithoutTheirFlawsHold(t *testing.T) {
-	healthy := func(f func(mutants.Flaw) func(*engine.Process) workload.Consumer) func(mutants.Flaw) func(*engine.Process) workload.Consumer {
+	type maker = func(mutants.Flaw) func(*engine.Process) workload.Consumer
+	healthy := func(f maker) maker {
 		return func(mutants.Flaw) func(*engine.Process) workload.Consumer { return f(0) }
 	}
 	for _, s := range append(queueMutants(healthy(newBrokenQueue)), priorityMutants(healthy(newBrokenPriorityQueue))...) {

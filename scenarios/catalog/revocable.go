@@ -165,14 +165,17 @@ var revocableScenarios = []engine.Scenario{
 	}),
 
 	revocableScenario(engine.Scenario{
-		Name: "revocable/late-revoke", Doc: "the first read of the own znode says unlock, and is ignored", Row: int(mutants.LateRevoke),
-		Source: "ZooKeeper recipes page, its wording", Rounds: 2, Program: revocableRounds(false, newBrokenRevocable(mutants.LateRevoke)),
-		Caught: []string{"lost-revoke"}, Wakes: "the schedule alone",
+		Name: "revocable/late-revoke", Doc: "the first read of the own znode says unlock, and is ignored",
+		Row:    int(mutants.LateRevoke),
+		Source: "ZooKeeper recipes page, its wording", Rounds: 2,
+		Program: revocableRounds(false, newBrokenRevocable(mutants.LateRevoke)),
+		Caught:  []string{"lost-revoke"}, Wakes: "the schedule alone",
 	}),
 	revocableScenario(engine.Scenario{
 		Name: "revocable/deaf-holder", Doc: "a holder does not hear that its znode was deleted", Row: int(mutants.DeafHolder),
-		Source: "derived from the recipe page's laser beams", Rounds: 2, Program: revocableRounds(true, newBrokenRevocable(mutants.DeafHolder)),
-		Caught: []string{"lost-revoke"}, Wakes: "nothing is needed",
+		Source: "derived from the recipe page's laser beams", Rounds: 2,
+		Program: revocableRounds(true, newBrokenRevocable(mutants.DeafHolder)),
+		Caught:  []string{"lost-revoke"}, Wakes: "nothing is needed",
 	}),
 }
 

@@ -64,13 +64,15 @@ var rwlockScenarios = []engine.Scenario{
 		Caught:  []string{"quiescence"}, Wakes: "the schedule alone",
 	}),
 	rwScenario(engine.Scenario{
-		Name: "rwlock/downgrade", Doc: "a writer takes a read at the end of the queue and gives up the write", Row: int(mutants.Downgrade),
+		Name: "rwlock/downgrade", Doc: "a writer takes a read at the end of the queue and gives up the write",
+		Row:    int(mutants.Downgrade),
 		Source: "CURATOR-276, CURATOR-621", Rounds: 3, Program: workload.SharedRounds(newBrokenRW(mutants.Downgrade)),
 		Caught: []string{"ownership", "belief"}, Wakes: "the schedule alone",
 	}),
 	rwScenario(engine.Scenario{
 		Name: "rwlock/watch-directory", Doc: "everybody who waits watches the directory", Row: int(mutants.WatchDirectory),
-		Source: "derived from the herd effect", Clients: 6, Program: func(p *engine.Process) { sharedFanOut(p, newBrokenRW(mutants.WatchDirectory)) },
+		Source: "derived from the herd effect", Clients: 6,
+		Program:  func(p *engine.Process) { sharedFanOut(p, newBrokenRW(mutants.WatchDirectory)) },
 		Checkers: []checkers.Checker{checkers.Herd{PerEvent: 1, InVain: true}},
 		Caught:   []string{"herd"}, Wakes: "nothing is needed",
 	}),

@@ -76,7 +76,8 @@ func TestACommittedScheduleCatchesEveryMutant(t *testing.T) {
 		}
 		want := fmt.Sprintf("\n# %s\n# hash %016x after %d steps\n", res.Verdict.Message, res.Hash, res.Steps)
 		if !strings.HasSuffix(string(text), want) {
-			t.Errorf("%s ends otherwise than the run, want%s(-rewrite if the simulator was meant to change)", scheduleFile(s.Name), want)
+			t.Errorf("%s ends otherwise than the run, want%s(-rewrite if the simulator was meant to change)",
+				scheduleFile(s.Name), want)
 		}
 	}
 }

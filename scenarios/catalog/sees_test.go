@@ -31,9 +31,11 @@ func TestVerdictsDependOnNothingThatMonitorsDoNotSee(t *testing.T) {
 				m, want := x.Monitor(), c.Check(h).Level
 				levels[want]++
 				other := *h
-				other.Events = slices.DeleteFunc(slices.Clone(h.Events), func(e history.Event) bool { return !checkers.Sees(m, e.Kind) })
+				other.Events = slices.DeleteFunc(slices.Clone(h.Events),
+					func(e history.Event) bool { return !checkers.Sees(m, e.Kind) })
 				if got := c.Check(&other).Level; got != want {
-					t.Fatalf("%s, seed %d: %s says %v, and %v without the events that it does not see", s.Name, seed+1, c.Name(), want, got)
+					t.Fatalf("%s, seed %d: %s says %v, and %v without the events that it does not see", s.Name, seed+1, c.Name(), want,
+						got)
 				}
 			}
 		}

@@ -33,7 +33,8 @@ func newBrokenSemaphore(f mutants.Flaw) func(p *engine.Process) workload.FullLea
 // semaphoreScenario is what all scenarios of semaphores have in common.
 func semaphoreScenario(s engine.Scenario) engine.Scenario {
 	acl := zk.WorldACL(zk.PermAll)
-	s.Setup = []model.Request{{Op: model.OpCreate, Path: semDir, ACL: acl}, {Op: model.OpCreate, Path: semDir + "/gate", ACL: acl},
+	s.Setup = []model.Request{{Op: model.OpCreate, Path: semDir, ACL: acl},
+		{Op: model.OpCreate, Path: semDir + "/gate", ACL: acl},
 		{Op: model.OpCreate, Path: semDir + "/leases", ACL: acl}}
 	s.Checkers = append(workload.LeaseCheckers(semLeases), s.Checkers...)
 	if s.Clients == 0 {
@@ -43,7 +44,8 @@ func semaphoreScenario(s engine.Scenario) engine.Scenario {
 	return s
 }
 
-var semaphoreFaults = append(faults.MustParse("sequence=2@path=/sem/gate sequence=2@path=/sem/leases"), faults.Contract()...)
+var semaphoreFaults = append(faults.MustParse("sequence=2@path=/sem/gate sequence=2@path=/sem/leases"),
+	faults.Contract()...)
 
 var semaphoreScenarios = []engine.Scenario{
 	semaphoreScenario(engine.Scenario{
@@ -51,7 +53,8 @@ var semaphoreScenarios = []engine.Scenario{
 		Source: "Curator InterProcessSemaphoreV2",
 		Rounds: 2, Program: workload.LeaseRounds(newSemaphore), Alike: workload.ByThree, Faults: semaphoreFaults,
 		Goals: []engine.Goal{workload.GoalLostCreate, workload.GoalExpiry, goalLeases,
-			{Name: "a client that waits for a lease", Reached: func(h *history.History) bool { return called(h, "childrenW", semDir+"/leases") }}},
+			{Name: "a client that waits for a lease",
+				Reached: func(h *history.History) bool { return called(h, "childrenW", semDir+"/leases") }}},
 	}),
 	semaphoreScenario(engine.Scenario{
 		Name: "semaphore/fan-out", Doc: "a release wakes one client of six",
@@ -72,7 +75,8 @@ var semaphoreScenarios = []engine.Scenario{
 		Caught:  []string{"ownership", "belief"}, Wakes: "the schedule alone",
 	}),
 	semaphoreScenario(engine.Scenario{
-		Name: "semaphore/leaked-lease", Doc: "a create of a lease whose reply was lost is simply retried", Row: int(mutants.LeakedLease),
+		Name: "semaphore/leaked-lease", Doc: "a create of a lease whose reply was lost is simply retried",
+		Row:    int(mutants.LeakedLease),
 		Source: "as Netflix/curator#3", Rounds: 2, Program: workload.LeaseRounds(newBrokenSemaphore(mutants.LeakedLease)),
 		Faults: faults.MustParse("lose-reply=2@op=create,path=/sem/leases"),
 		Caught: []string{"tree", "quiescence"}, Wakes: "lose-reply of the create",

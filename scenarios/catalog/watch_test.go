@@ -16,7 +16,7 @@ func TestWatchersAndGroupsWithoutTheirFlawsHold(t *testing.T) {
 		last = 200
 	}
 	for _, x := range []struct {
-		mutant    string
+		mutant  string
 		program func(p *engine.Process)
 	}{
 		{"watch/no-sync", workload.WatchTheOthers(brokenWatch(0, workload.WatchItem))},
@@ -45,7 +45,8 @@ func TestWatchersAndGroupsHoldInACrowd(t *testing.T) {
 	if testing.Short() {
 		last = 100
 	}
-	for _, name := range []string{"cache/children", "members/members", "members/names", "members/rivals", "watch/data", "watch/children", "watch/patient"} {
+	for _, name := range []string{"cache/children", "members/members", "members/names", "members/rivals", "watch/data",
+		"watch/children", "watch/patient"} {
 		s := *Named(name)
 		s.Clients, s.SafetySteps, s.Goals = 6, 500, nil
 		s.Faults = slices.Clone(s.Faults)

@@ -20,8 +20,9 @@ import (
 var znodeScenarios = []engine.Scenario{
 	znodeScenario(engine.Scenario{
 		Name: "znodes/random", Doc: "random writes and synced reads of two znodes under every fault",
-		Source: "ZooKeeper Programmer's Guide, Consistency Guarantees", Program: randomAccesses(true), Faults: faults.Contract().Except("watch-delay", "cancel"),
-		Goals: []engine.Goal{goalLateWrite, goalBadVersion},
+		Source: "ZooKeeper Programmer's Guide, Consistency Guarantees", Program: randomAccesses(true),
+		Faults: faults.Contract().Except("watch-delay", "cancel"),
+		Goals:  []engine.Goal{goalLateWrite, goalBadVersion},
 	}),
 	znodeScenario(engine.Scenario{
 		Name: "znodes/unsynced", Row: 104, Doc: "reads without a sync, which a follower answers with the past",
@@ -106,20 +107,21 @@ func read(p *engine.Process, path string, synced bool) ([]byte, *zk.Stat, error)
 
 var (
 	// goalLateWrite is a write whose client had been told that nobody knows.
-	goalLateWrite = engine.Goal{Name: "a write that is executed after its client was told of the lost connection", Reached: func(h *history.History) bool {
-		told := map[string]bool{} // by data
-		for i := range h.Events {
-			switch e := &h.Events[i]; e.Kind {
-			case history.Return:
-				told[e.Data] = e.Data != "" && e.Err == zk.ErrConnectionClosed
-			case history.Created, history.Changed:
-				if told[e.Data] {
-					return true
+	goalLateWrite = engine.Goal{Name: "a write that is executed after its client was told of the lost connection",
+		Reached: func(h *history.History) bool {
+			told := map[string]bool{} // by data
+			for i := range h.Events {
+				switch e := &h.Events[i]; e.Kind {
+				case history.Return:
+					told[e.Data] = e.Data != "" && e.Err == zk.ErrConnectionClosed
+				case history.Created, history.Changed:
+					if told[e.Data] {
+						return true
+					}
 				}
 			}
-		}
-		return false
-	}}
+			return false
+		}}
 	goalBadVersion = engine.Goal{Name: "a set whose condition does not hold",
 		Reached: workload.Returned("set", zk.ErrBadVersion)}
 )

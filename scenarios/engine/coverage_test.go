@@ -58,7 +58,8 @@ func TestAWordThatNoCheckerKnowsIsAnErrorThatNamesTheNearest(t *testing.T) {
 	} {
 		for _, workers := range []int{1, 8} {
 			s := wrong(x.try, x.lock, x.unlock, true)
-			rep, err := engine.Run(context.Background(), &s, engine.Options{Seeds: engine.Range{First: 1, Last: 500}, Workers: workers})
+			rep, err := engine.Run(context.Background(), &s,
+				engine.Options{Seeds: engine.Range{First: 1, Last: 500}, Workers: workers})
 			if want := "my/lock, seed 1: no checker of my/lock knows " + x.want; fmt.Sprint(err) != want {
 				t.Errorf("%+v\n%v\n%s", rep.Status, err, want)
 			}
@@ -120,7 +121,8 @@ func TestACheckerThatHadNothingToJudgeMakesTheResultInconclusive(t *testing.T) {
 		"linearizability judged nothing in 500 runs: it needs Acquired events; record them with Object.Acquired"}
 	for _, workers := range []int{1, 2, 8} {
 		rep := run(t, s, engine.Options{Seeds: engine.Range{First: 1, Last: 500}, Workers: workers})
-		if rep.Status != engine.Inconclusive || !reflect.DeepEqual(rep.Gaps, want) || rep.Why != strings.Join(want, "; and ") {
+		if rep.Status != engine.Inconclusive || !reflect.DeepEqual(rep.Gaps, want) ||
+			rep.Why != strings.Join(want, "; and ") {
 			t.Errorf("%d workers: %v %q", workers, rep.Status, rep.Gaps)
 		}
 	}
@@ -163,7 +165,8 @@ func TestNeedsAreMetOverTheWholeRange(t *testing.T) {
 			}
 			program(func(string) bool { return false })(p)
 		}
-		if rep := run(t, both, engine.Options{Seeds: engine.Range{First: 1, Last: 200}, Workers: workers}); rep.Status != engine.Held {
+		if rep := run(t, both, engine.Options{Seeds: engine.Range{First: 1, Last: 200},
+			Workers: workers}); rep.Status != engine.Held {
 			t.Errorf("%d workers: %+v", workers, rep)
 		}
 	}
@@ -221,14 +224,16 @@ func TestAFaultIsOnlyNotedUntilItHadItsChances(t *testing.T) {
 	}
 	// What is possible in one run of hundreds needs more of them.
 	s.Faults = faults.MustParse("late-request=1")
-	if rep := run(t, s, engine.Options{Seeds: engine.Range{First: 1, Last: 500}}); rep.Status != engine.Held || len(rep.Quiet) != 1 {
+	if rep := run(t, s, engine.Options{Seeds: engine.Range{First: 1, Last: 500}}); rep.Status != engine.Held ||
+		len(rep.Quiet) != 1 {
 		t.Errorf("%+v", rep)
 	}
 }
 
 func TestTheEndOfTheSequenceNumbersMustCome(t *testing.T) {
 	s := lockLike("test/sequence", faults.MustParse("sequence=2@path=/lock"))
-	if rep := run(t, s, engine.Options{Seeds: engine.Range{First: 1, Last: 300}}); rep.Status != engine.Held || rep.Rules[0].Strikes == 0 {
+	if rep := run(t, s, engine.Options{Seeds: engine.Range{First: 1, Last: 300}}); rep.Status != engine.Held ||
+		rep.Rules[0].Strikes == 0 {
 		t.Errorf("%+v", rep)
 	}
 	s.Faults = faults.MustParse("sequence=1000@path=/lock")

@@ -39,11 +39,13 @@ func TestAGoalThatIsNeverReachedMakesTheResultUnknown(t *testing.T) {
 	}
 	s := engine.Scenario{Name: "test/goals", Clients: 1, Program: idle, Goals: []engine.Goal{at(1), never, at(20)}}
 	rep := run(t, s, engine.Options{Seeds: engine.Range{First: 1, Last: 20}})
-	if rep.Status != engine.Inconclusive || !slices.Equal(rep.Missed, []string{"a blue moon"}) || rep.Why != "no run had a blue moon" {
+	if rep.Status != engine.Inconclusive || !slices.Equal(rep.Missed, []string{"a blue moon"}) ||
+		rep.Why != "no run had a blue moon" {
 		t.Errorf("%+v", rep)
 	}
 	s.Goals = []engine.Goal{at(1), at(20)}
-	if rep := run(t, s, engine.Options{Seeds: engine.Range{First: 1, Last: 20}}); rep.Status != engine.Held || len(rep.Missed) > 0 {
+	if rep := run(t, s, engine.Options{Seeds: engine.Range{First: 1, Last: 20}}); rep.Status != engine.Held ||
+		len(rep.Missed) > 0 {
 		t.Errorf("%+v", rep)
 	}
 }
@@ -59,15 +61,18 @@ func (doubtful) Check(h *history.History) checkers.Verdict {
 func TestAJudgeThatCannotDecideMakesTheResultUnknown(t *testing.T) {
 	s := engine.Scenario{Name: "test/doubt", Clients: 1, Program: idle, Checkers: []checkers.Checker{doubtful{}}}
 	for _, workers := range []int{1, 8} {
-		if rep := run(t, s, engine.Options{Seeds: engine.Range{First: 3, Last: 40}, Workers: workers}); rep.Status != engine.Inconclusive || rep.Why != "seed 3: who knows" {
+		if rep := run(t, s, engine.Options{Seeds: engine.Range{First: 3, Last: 40},
+			Workers: workers}); rep.Status != engine.Inconclusive || rep.Why != "seed 3: who knows" {
 			t.Errorf("%+v", rep)
 		}
 	}
 }
 
 func TestATwinThatGetsAwayHasEscaped(t *testing.T) {
-	s := engine.Scenario{Name: "test/harmless", Clients: 1, Program: idle, Checkers: []checkers.Checker{checkers.Steps{}}, Caught: []string{"steps"}}
-	if rep := run(t, s, engine.Options{Seeds: engine.Range{First: 1, Last: 9}}); rep.Status != engine.Escaped || rep.Runs != 9 {
+	s := engine.Scenario{Name: "test/harmless", Clients: 1, Program: idle, Checkers: []checkers.Checker{checkers.Steps{}},
+		Caught: []string{"steps"}}
+	if rep := run(t, s, engine.Options{Seeds: engine.Range{First: 1, Last: 9}}); rep.Status != engine.Escaped ||
+		rep.Runs != 9 {
 		t.Errorf("%+v", rep)
 	}
 	// Caught by another checker than the named one is not caught.
@@ -81,7 +86,8 @@ func TestATwinThatGetsAwayHasEscaped(t *testing.T) {
 func TestARunWithoutASeedProvesNothing(t *testing.T) {
 	for _, caught := range [][]string{nil, {"steps"}} {
 		s := engine.Scenario{Name: "test/empty", Clients: 1, Program: idle, Caught: caught}
-		if rep := run(t, s, engine.Options{Seeds: engine.Range{First: 1, Last: 1}, Shard: 0, Shards: 2}); rep.Status != engine.Inconclusive || rep.Why != "no seed was run" {
+		if rep := run(t, s, engine.Options{Seeds: engine.Range{First: 1, Last: 1}, Shard: 0,
+			Shards: 2}); rep.Status != engine.Inconclusive || rep.Why != "no seed was run" {
 			t.Errorf("%+v", rep)
 		}
 	}
@@ -105,7 +111,8 @@ func TestClientCodeThatEndsItsGoroutineIsAnError(t *testing.T) {
 		p.Step()
 		runtime.Goexit()
 	}}
-	_, err := engine.Run(context.Background(), &s, engine.Options{Seeds: engine.Range{First: 7, Last: 90}, Stuck: 5 * time.Second})
+	_, err := engine.Run(context.Background(), &s,
+		engine.Options{Seeds: engine.Range{First: 7, Last: 90}, Stuck: 5 * time.Second})
 	if err == nil || !strings.Contains(err.Error(), "the program has ended its goroutine") {
 		t.Error(err)
 	}
@@ -120,12 +127,14 @@ func TestAProgramThatPanicsIsAViolation(t *testing.T) {
 	}}
 	rep := run(t, s, engine.Options{Seeds: engine.Range{First: 1, Last: 5}})
 	want := checkers.Verdict{Level: checkers.Violated, Checker: "panic", Message: "oh", Event: -1}
-	if rep.Status != engine.Violation || rep.Failure.Verdict != want || rep.Failure.Schedule.Seed != 1 || len(rep.Failure.Schedule.Names) == 0 {
+	if rep.Status != engine.Violation || rep.Failure.Verdict != want || rep.Failure.Schedule.Seed != 1 ||
+		len(rep.Failure.Schedule.Names) == 0 {
 		t.Errorf("%+v", rep)
 	}
 	r := engine.NewRunner()
 	defer r.Close()
-	if res, err := r.Replay(&s, rep.Failure.Schedule); err != nil || res.Verdict != want || !strings.Contains(res.History.Panic, "engine_test.go") {
+	if res, err := r.Replay(&s, rep.Failure.Schedule); err != nil || res.Verdict != want ||
+		!strings.Contains(res.History.Panic, "engine_test.go") {
 		t.Errorf("replayed: %+v, %v", res, err)
 	}
 	// The same world is good for other runs.
@@ -136,11 +145,12 @@ func TestAProgramThatPanicsIsAViolation(t *testing.T) {
 }
 
 func TestAProgramWithoutEndHitsTheStepLimit(t *testing.T) {
-	s := engine.Scenario{Name: "test/livelock", Clients: 1, MaxSteps: 500, Checkers: []checkers.Checker{checkers.Steps{}}, Program: func(p *engine.Process) {
-		for {
-			p.Conn.Exists("/nothing")
-		}
-	}}
+	s := engine.Scenario{Name: "test/livelock", Clients: 1, MaxSteps: 500, Checkers: []checkers.Checker{checkers.Steps{}},
+		Program: func(p *engine.Process) {
+			for {
+				p.Conn.Exists("/nothing")
+			}
+		}}
 	rep := run(t, s, engine.Options{Seeds: engine.Range{First: 1, Last: 5}})
 	if v := rep.Failure.Verdict; rep.Status != engine.Violation || v.Checker != "steps" || rep.Failure.Steps != 500 ||
 		v.Message != "still busy at the step limit: c1 goes on with exists /nothing" {
@@ -160,7 +170,8 @@ func TestTheFailureIsThatOfTheLowestSeed(t *testing.T) {
 		}
 	}
 	for range 20 {
-		if rep := run(t, s, engine.Options{Seeds: engine.Range{First: 1, Last: 500}, Workers: 8}); rep.Failure.Schedule.Seed != first || rep.Runs != int(first) {
+		if rep := run(t, s, engine.Options{Seeds: engine.Range{First: 1, Last: 500},
+			Workers: 8}); rep.Failure.Schedule.Seed != first || rep.Runs != int(first) {
 			t.Fatalf("%+v, want seed %d", rep, first)
 		}
 	}
@@ -190,7 +201,8 @@ func TestShardsCoverEverySeedOnce(t *testing.T) {
 	}
 	var parts []string
 	for i := range uint64(4) {
-		part := slices.Compact(seedsRun(t, engine.Options{Seeds: engine.Range{First: 1, Last: 101}, Shard: i, Shards: 4})) // the first are run twice
+		// the first are run twice
+		part := slices.Compact(seedsRun(t, engine.Options{Seeds: engine.Range{First: 1, Last: 101}, Shard: i, Shards: 4}))
 		if len(part) < 25 || len(part) > 26 {
 			t.Errorf("shard %d has %d seeds", i, len(part))
 		}
@@ -228,7 +240,8 @@ func TestTheContextEndsARunEarly(t *testing.T) {
 			cancelAgain()
 		}
 	}
-	if rep, err := engine.Run(again, &s, o); err != nil || rep.Status != engine.Inconclusive || rep.Why != "not caught before the time was up" {
+	if rep, err := engine.Run(again, &s, o); err != nil || rep.Status != engine.Inconclusive ||
+		rep.Why != "not caught before the time was up" {
 		t.Errorf("%+v, %v", rep, err)
 	}
 }
@@ -238,19 +251,22 @@ func TestAScheduleThatDoesNotFitIsRefusedWithWhatWasPossible(t *testing.T) {
 	defer r.Close()
 	s := catalog.Named("lock/lock")
 	p := engine.Schedule{Scenario: s.Name, Servers: 1, Names: []string{"run c1", "serve c2"}}
-	if _, err := r.Replay(s, p); err == nil || err.Error() != `the schedule does not fit scenario lock/lock: step 2: "serve c2" is not possible here; `+
+	if _, err := r.Replay(s, p); err == nil || err.Error() != `the schedule does not fit scenario lock/lock: step 2: `+
+		`"serve c2" is not possible here; `+
 		`possible: connect c1 s1, run c2, connect c2 s1, run c3, connect c3 s1` {
 		t.Error(err)
 	}
 	p.Names = []string{"lose-reply c1"} // not in the plan
-	if _, err := r.Replay(s, p); err == nil || !strings.Contains(err.Error(), `step 1: "lose-reply c1" is not possible here; possible: run c1,`) {
+	if _, err := r.Replay(s, p); err == nil || !strings.Contains(err.Error(), `step 1: "lose-reply c1" is not possible `+
+		`here; possible: run c1,`) {
 		t.Error(err)
 	}
 	whole := r.Seed(s, 1)
 	r.Names(&whole)
 	p = whole.Schedule
 	p.Names = append(p.Names, "run c1")
-	if _, err := r.Replay(s, p); err == nil || !strings.HasSuffix(err.Error(), `"run c1" is not possible here; possible: nothing, the run is over`) {
+	if _, err := r.Replay(s, p); err == nil || !strings.HasSuffix(err.Error(), `"run c1" is not possible here; `+
+		`possible: nothing, the run is over`) {
 		t.Error(err)
 	}
 }
@@ -259,7 +275,8 @@ func TestAForeignScheduleIsRefused(t *testing.T) {
 	r := engine.NewRunner()
 	defer r.Close()
 	p := engine.Schedule{Scenario: "lock/workers", Servers: 1}
-	if _, err := r.Replay(catalog.Named("lock/lock"), p); err == nil || err.Error() != "the schedule is one of scenario lock/workers, not of lock/lock" {
+	if _, err := r.Replay(catalog.Named("lock/lock"), p); err == nil ||
+		err.Error() != "the schedule is one of scenario lock/workers, not of lock/lock" {
 		t.Error(err)
 	}
 }
@@ -268,7 +285,8 @@ func TestAPlanForAZnodeThatIsNotThereIsRefused(t *testing.T) {
 	s := *catalog.Named("lock/lock")
 	s.Faults = faults.MustParse("lose-reply=1 sequence=2@path=/none")
 	const want = "fault plan: sequence=2@path=/none: there is no znode /none when lock/lock begins"
-	if _, err := engine.Run(context.Background(), &s, engine.Options{Seeds: engine.Range{First: 1, Last: 1}}); fmt.Sprint(err) != want {
+	if _, err := engine.Run(context.Background(), &s,
+		engine.Options{Seeds: engine.Range{First: 1, Last: 1}}); fmt.Sprint(err) != want {
 		t.Error(err)
 	}
 	r := engine.NewRunner()
@@ -276,19 +294,22 @@ func TestAPlanForAZnodeThatIsNotThereIsRefused(t *testing.T) {
 	if _, err := r.Replay(&s, engine.Schedule{Scenario: s.Name, Servers: 1, Faults: s.Faults}); fmt.Sprint(err) != want {
 		t.Error(err)
 	}
-	s.Setup = append(s.Setup[:1:1], model.Request{Op: model.OpCreate, Path: "/none", ACL: catalog.Named("lock/lock").Setup[0].ACL})
+	s.Setup = append(s.Setup[:1:1], model.Request{Op: model.OpCreate, Path: "/none",
+		ACL: catalog.Named("lock/lock").Setup[0].ACL})
 	if _, err := engine.Run(context.Background(), &s, engine.Options{Seeds: engine.Range{First: 1, Last: 9}}); err != nil {
 		t.Error(err)
 	}
 }
 
 func TestRangesOfSeeds(t *testing.T) {
-	for text, want := range map[string]engine.Range{"0": {0, 0}, "17": {17, 17}, "1-500": {1, 500}, "9223372036854775807": {1<<63 - 1, 1<<63 - 1}} {
+	for text, want := range map[string]engine.Range{"0": {0, 0}, "17": {17, 17}, "1-500": {1, 500},
+		"9223372036854775807": {1<<63 - 1, 1<<63 - 1}} {
 		if got, err := engine.ParseRange(text); err != nil || got != want {
 			t.Errorf("%s: %v, %v", text, got, err)
 		}
 	}
-	for _, text := range []string{"", "-", "1-", "-1", "5-1", "1-2-3", "x", "1..5", " 1", "+1", "9223372036854775808", strings.Repeat("9", 200)} {
+	for _, text := range []string{"", "-", "1-", "-1", "5-1", "1-2-3", "x", "1..5", " 1", "+1", "9223372036854775808",
+		strings.Repeat("9", 200)} {
 		if got, err := engine.ParseRange(text); err == nil || len(err.Error()) > 150 {
 			t.Errorf("%q: %v, %v", text, got, err)
 		}

@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// TestTheGuardDoesNotCountWhatADebuggerTakes: a process that is stopped at a breakpoint for an hour has not kept control
-// for an hour.
+// TestTheGuardDoesNotCountWhatADebuggerTakes: a process that is stopped at a breakpoint for an hour has not kept
+// control for an hour.
 func TestTheGuardDoesNotCountWhatADebuggerTakes(t *testing.T) {
 	g := NewGuard(0)
 	now := time.Now()

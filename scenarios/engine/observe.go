@@ -31,7 +31,8 @@ func observe(w *sim.World) []history.Row {
 		case k == w.Deposed():
 			off = "deposed"
 		}
-		rows = append(rows, history.Row{Table: history.Servers, Key: serverName(k), Cells: []string{fmt.Sprint(w.Behind(k)), off}})
+		rows = append(rows, history.Row{Table: history.Servers, Key: serverName(k),
+			Cells: []string{fmt.Sprint(w.Behind(k)), off}})
 	}
 	for _, c := range w.Clients() {
 		rows = append(rows, clientRow(c))
@@ -56,7 +57,8 @@ func sessionRows(stores []*model.Server) []history.Row {
 				continue
 			}
 			c := sim.Owner(id)
-			rows = append(rows, history.Row{Table: history.Sessions, Client: int32(c), Key: idText(id), Cells: []string{fmt.Sprintf("c%d", c), serverName(k)}})
+			rows = append(rows, history.Row{Table: history.Sessions, Client: int32(c), Key: idText(id),
+				Cells: []string{fmt.Sprintf("c%d", c), serverName(k)}})
 		}
 	}
 	return rows
@@ -85,7 +87,8 @@ func clientRow(c *sim.Client) history.Row {
 			session += ", which has ended"
 		}
 	}
-	return history.Row{Table: history.Clients, Client: int32(c.ID()), Key: c.Name(), Cells: []string{process, connection, session}}
+	return history.Row{Table: history.Clients, Client: int32(c.ID()), Key: c.Name(),
+		Cells: []string{process, connection, session}}
 }
 
 // watchRows returns what c waits to be told, and by which server: the watches that its

@@ -84,7 +84,8 @@ func TestCommentsAndBlanksInASchedulesTextDoNotCount(t *testing.T) {
 		"# between the names\n" +
 		"deliver c1"
 	got, err := engine.ParseSchedule(strings.NewReader(text))
-	want := engine.Schedule{Scenario: "lock/lock", Servers: 3, Names: []string{"serve c1", "deliver c1"}, Lines: []int{10, 13},
+	want := engine.Schedule{Scenario: "lock/lock", Servers: 3, Names: []string{"serve c1", "deliver c1"},
+		Lines:  []int{10, 13},
 		Faults: faults.Plan{{Fault: "lose-reply", Budget: 1, Aim: faults.Aim{Path: "/a#b"}}}}
 	if err != nil || !reflect.DeepEqual(got, want) {
 		t.Errorf("%+v, %v", got, err)
@@ -101,9 +102,12 @@ func TestMalformedSchedulesAreRefusedWithWhatWasExpected(t *testing.T) {
 		{"\x00\xff\x1b[31m", `line 1: a schedule begins with "zksim schedule 1", not "\x00\xff\x1b[31m"`},
 		{long, `line 1: a schedule begins with "zksim schedule 1", not "` + long[:60] + `..."`},
 		{"zksim schedule 1\n", `line 1: the header has no scenario`},
-		{"zksim schedule 1\nscenario\n\nserve c1\n", `line 4: the header has scenario, servers, order, faults, clients, rounds, seed and checker, then an empty line; not "serve"`},
-		{"zksim schedule 1\n\nserve c1\n", `line 3: the header has scenario, servers, order, faults, clients, rounds, seed and checker, then an empty line; not "serve"`},
-		{head + "serve c1\n", `line 3: the header has scenario, servers, order, faults, clients, rounds, seed and checker, then an empty line; not "serve"`},
+		{"zksim schedule 1\nscenario\n\nserve c1\n", `line 4: the header has scenario, servers, order, faults, clients, ` +
+			`rounds, seed and checker, then an empty line; not "serve"`},
+		{"zksim schedule 1\n\nserve c1\n", `line 3: the header has scenario, servers, order, faults, clients, rounds, seed ` +
+			`and checker, then an empty line; not "serve"`},
+		{head + "serve c1\n", `line 3: the header has scenario, servers, order, faults, clients, rounds, seed and checker, ` +
+			`then an empty line; not "serve"`},
 		{head + "servers 0\n", `line 3: servers is a number from 1 to 9, not "0"`},
 		{head + "servers 10\n", `line 3: servers is a number from 1 to 9, not "10"`},
 		{head + "servers -1\n", `line 3: servers is a number from 1 to 9, not "-1"`},
@@ -117,7 +121,8 @@ func TestMalformedSchedulesAreRefusedWithWhatWasExpected(t *testing.T) {
 		{head + "seed -1\n", `line 3: seed is a number of 64 bits, not "-1"`},
 		{head + "seed 0x1\n", `line 3: seed is a number of 64 bits, not "0x1"`},
 		{head + "faults lose-replies=1\n", `line 3: fault plan: "lose-replies=1": no such fault; there are `},
-		{head + "faults lose-reply=-1\n", `line 3: fault plan: "lose-reply=-1": the budget must be a number from 0 to 2147483647, not "-1"`},
+		{head + "faults lose-reply=-1\n", `line 3: fault plan: "lose-reply=-1": the budget must be a number from 0 to ` +
+			`2147483647, not "-1"`},
 		{head + "faults sequence=1\n", `line 3: fault plan: "sequence=1": sequence needs exactly one aim, path=ZNODE`},
 		{head + "\n" + strings.Repeat("x", engine.MaxLine+1), `line 4: no line of a schedule is longer than 65536 bytes`},
 	} {
@@ -165,7 +170,8 @@ func survives(t interface{ Errorf(string, ...any) }, text string) {
 }
 
 func FuzzParseSchedule(f *testing.F) {
-	f.Add("zksim schedule 1\nscenario lock/lock\nservers 9\norder 0x1f\nfaults lose-reply=1 sequence=3@path=/lock\nseed 17\n\nconnect c1 s2\n")
+	f.Add("zksim schedule 1\nscenario lock/lock\nservers 9\norder 0x1f\nfaults lose-reply=1 sequence=3@path=/lock\nseed " +
+		"17\n\nconnect c1 s2\n")
 	f.Add("zksim schedule 1\nscenario lock/lock\nfaults sequence=3@path=/nowhere\n\n")
 	f.Add("zksim schedule 1\nscenario lock/workers\nfaults crash=1@client=c60000\n\ncalm\ncalm\n")
 	f.Fuzz(func(t *testing.T, text string) { survives(t, text) })

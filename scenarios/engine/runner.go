@@ -285,7 +285,8 @@ func (s *Scenario) Accepts(p faults.Plan) error {
 // fits is Accepts but for the setup.
 func (s *Scenario) fits(p faults.Plan) error {
 	if !sound(s.Name) {
-		return fmt.Errorf("the name of a scenario is one line of up to %d visible characters, as lock/lock, not %.60q", maxName, s.Name)
+		return fmt.Errorf("the name of a scenario is one line of up to %d visible characters, as lock/lock, not %.60q",
+			maxName, s.Name)
 	}
 	for _, rule := range p {
 		if rule.Fault != "sequence" {
@@ -353,5 +354,6 @@ const maxName = 200
 func sound(name string) bool {
 	text, comment := uncomment(name)
 	hidden := func(r rune) bool { return r == utf8.RuneError || !strconv.IsPrint(r) }
-	return text == name && !comment && len(name) <= maxName && strings.Trim(name, "./") != "" && strings.IndexFunc(name, hidden) < 0
+	return text == name && !comment && len(name) <= maxName && strings.Trim(name, "./") != "" &&
+		strings.IndexFunc(name, hidden) < 0
 }

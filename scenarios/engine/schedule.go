@@ -170,7 +170,8 @@ func (s *Schedule) set(key, value string) (err error) {
 	case "checker":
 		s.Checker = value
 	default:
-		return fmt.Errorf("the header has scenario, servers, order, faults, clients, rounds, seed and checker, then an empty line; not %q", clip(key))
+		return fmt.Errorf("the header has scenario, servers, order, faults, clients, rounds, seed and checker, then an "+
+			"empty line; not %q", clip(key))
 	}
 	return err
 }

@@ -201,7 +201,8 @@ func (x *shrinker) verdict(p Schedule, ch sim.Chooser) checkers.Verdict {
 // reason is what a checker says without the clients, znodes and numbers of the run.
 func reason(message string) string {
 	words := strings.FieldsFunc(message, func(r rune) bool { return strings.ContainsRune(" ,;:", r) })
-	return strings.Join(slices.DeleteFunc(words, func(word string) bool { return strings.ContainsAny(word, "0123456789/") }), " ")
+	return strings.Join(slices.DeleteFunc(words,
+		func(word string) bool { return strings.ContainsAny(word, "0123456789/") }), " ")
 }
 
 // namesWithout leaves out the transitions of a client and renames the clients behind it.

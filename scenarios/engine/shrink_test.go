@@ -88,7 +88,8 @@ func failsAlike(s *engine.Scenario, p engine.Schedule, v checkers.Verdict) bool 
 	r := engine.NewRunner()
 	defer r.Close()
 	res, err := r.Replay(s, p)
-	return err == nil && res.Verdict.Level == checkers.Violated && res.Verdict.Checker == v.Checker && engine.Reason(res.Verdict.Message) == engine.Reason(v.Message)
+	return err == nil && res.Verdict.Level == checkers.Violated && res.Verdict.Checker == v.Checker &&
+		engine.Reason(res.Verdict.Message) == engine.Reason(v.Message)
 }
 
 // mayFailAnyway reports whether a run of the size of p fails with nothing prescribed.
@@ -154,8 +155,9 @@ func (lonely) Check(h *history.History) checkers.Verdict {
 func TestNoClientIsLeftOutWhoseAbsenceAloneFails(t *testing.T) {
 	r := engine.NewRunner()
 	defer r.Close()
-	s := engine.Scenario{Name: "test/lonely", Clients: 4, Faults: faults.MustParse("lose-reply=1"), Checkers: []checkers.Checker{lonely{}},
-		Program: func(p *engine.Process) { p.Conn.Exists("/") }}
+	s := engine.Scenario{Name: "test/lonely", Clients: 4, Faults: faults.MustParse("lose-reply=1"),
+		Checkers: []checkers.Checker{lonely{}},
+		Program:  func(p *engine.Process) { p.Conn.Exists("/") }}
 	rep, err := engine.Run(context.Background(), &s, engine.Options{Seeds: engine.Range{First: 1, Last: 100}})
 	if err != nil || rep.Status != engine.Violation {
 		t.Fatalf("%+v, %v", rep, err)
@@ -211,7 +213,8 @@ func TestShrinkingThatIsCutShortReturnsTheSmallestSoFar(t *testing.T) {
 	}
 	ctx, cancel = context.WithCancel(t.Context())
 	cancel()
-	if none := shrink(ctx, engine.ShrinkOptions{}); none.Cut != "interrupted" || len(none.Schedule.Names) != len(full.Names) {
+	if none := shrink(ctx, engine.ShrinkOptions{}); none.Cut != "interrupted" ||
+		len(none.Schedule.Names) != len(full.Names) {
 		t.Errorf("%q, %d steps", none.Cut, len(none.Schedule.Names))
 	}
 }

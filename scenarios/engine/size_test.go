@@ -38,7 +38,8 @@ func TestCorrectScenariosHoldInOtherSizes(t *testing.T) {
 				rep, err := engine.Run(context.Background(), &s, engine.Options{Seeds: engine.Range{First: 1, Last: last}})
 				gaps := rep.Status == engine.Inconclusive && rep.Why == strings.Join(rep.Gaps, "; and ")
 				if err != nil || rep.Status != engine.Held && !gaps {
-					t.Errorf("%s with %d clients and %d rounds: %d, %s, %+v, %v", s.Name, clients, rounds, rep.Status, rep.Why, rep.Failure.Verdict, err)
+					t.Errorf("%s with %d clients and %d rounds: %d, %s, %+v, %v", s.Name, clients, rounds, rep.Status, rep.Why,
+						rep.Failure.Verdict, err)
 				}
 			}
 		}

@@ -196,7 +196,7 @@ func TestClientCodeThatLeavesTheSimulatorIsFoundOut(t *testing.T) {
 func TestClientCodeThatSeldomLeavesTheSimulatorIsFoundOut(t *testing.T) {
 	for name, seldom := range map[string]func(p *Process){
 		"waits":                func(p *Process) { time.Sleep(10 * time.Millisecond) },
-		"waits forever":       func(p *Process) { select {} },
+		"waits forever":        func(p *Process) { select {} },
 		"calls in a goroutine": func(p *Process) { go p.Conn.Get("/") },
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -234,7 +234,8 @@ func TestAGoroutineThatOutlivesItsRunIsFoundOut(t *testing.T) {
 		t.Fatal(m)
 	}
 	if want := regexp.MustCompile(`^zksim/sim\.Conn\.Create sim/conn\.go:\d+\n` +
-		`zksim/scenarios/engine\.\S+ engine/strict_test\.go:\d+\nstarted by zksim/scenarios/engine\.\S+ engine/strict_test\.go:\d+$`); !want.MatchString(m.Stack) {
+		`zksim/scenarios/engine\.\S+ engine/strict_test\.go:\d+\nstarted by zksim/scenarios/engine\.\S+ ` +
+		`engine/strict_test\.go:\d+$`); !want.MatchString(m.Stack) {
 		t.Error(m.Stack)
 	}
 	s.Program = func(p *Process) { p.Step() }

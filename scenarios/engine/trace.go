@@ -95,7 +95,8 @@ func (t *tracer) before(x sim.Transition) string {
 	case sim.Tick:
 		t.then = func() string { return "time goes on to " + (time.Duration(w.Now()) * time.Millisecond).String() }
 	case sim.StepDown:
-		return fmt.Sprintf("s%d finds out that another leader was elected; its connections are closed, and it catches up", x.Arg+1)
+		return fmt.Sprintf("s%d finds out that another leader was elected; its connections are closed, and it catches up",
+			x.Arg+1)
 	case sim.Disown:
 		return fmt.Sprintf("s%d, which was deposed, tells %s that its session has expired", x.Arg+1, c.Name())
 	case sim.Lapse:

@@ -57,7 +57,8 @@ func TestATraceEndsWhereTheRunEnds(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if again.Hash != run.Hash || again.Verdict != run.Verdict || len(trace.Steps) != run.Steps || r.World().OnStep != nil {
+			if again.Hash != run.Hash || again.Verdict != run.Verdict || len(trace.Steps) != run.Steps ||
+				r.World().OnStep != nil {
 				t.Fatalf("%s, seed %d: the traced run is another one", s.Name, seed)
 			}
 			tables := rebuilt(trace)
@@ -90,7 +91,8 @@ func ending(t *testing.T, run string, h *history.History, tables [history.Tables
 		if x.Where != "" {
 			key += "/" + x.Where
 		}
-		if cells := tables[history.Tasks][key]; len(x.Paths) > 0 && (len(cells) != 2 || cells[1] != "waits for "+strings.Join(x.Paths, " and ")) {
+		if cells := tables[history.Tasks][key]; len(x.Paths) > 0 &&
+			(len(cells) != 2 || cells[1] != "waits for "+strings.Join(x.Paths, " and ")) {
 			t.Errorf("%s: %s, which waits for %v, is told as %q", run, key, x.Paths, cells)
 		}
 		for _, p := range x.Paths {
@@ -109,13 +111,16 @@ func ending(t *testing.T, run string, h *history.History, tables [history.Tables
 // TestEveryKindOfStepSaysWhatItDid over runs in which all of them happen.
 func TestEveryKindOfStepSaysWhatItDid(t *testing.T) {
 	want := map[string]string{
-		"run":        `^$`,
-		"serve":      `^s\d executes \w+ .* of c\d(: .*|; the answer waits until s\d has applied it|, sent before the connection was cut; nobody waits for the answer)?$|^s\d executes the re-arming of the watches of c\d: done$`,
-		"deliver":    `^(c\d gets the answer to \w+ .*: .*|the connection of c\d is closed by its server|c\d hears that its watches are armed again|)$`,
-		"round":      `^c\d has tried all servers in vain; what waits to be sent fails$`,
-		"resume":     `^c\d goes on after its pause$`,
-		"undelay":    `^messages reach c\d again$`,
-		"expire":     `^(the session of c\d, which is gone, expires|the session of a client that knows of its disconnection ends; .*)$`,
+		"run": `^$`,
+		"serve": `^s\d executes \w+ .* of c\d(: .*|; the answer waits until s\d has applied it|, sent before the ` +
+			`connection was cut; nobody waits for the answer)?$|^s\d executes the re-arming of the watches of c\d: done$`,
+		"deliver": `^(c\d gets the answer to \w+ .*: .*|the connection of c\d is closed by its server|c\d hears that ` +
+			`its watches are armed again|)$`,
+		"round":   `^c\d has tried all servers in vain; what waits to be sent fails$`,
+		"resume":  `^c\d goes on after its pause$`,
+		"undelay": `^messages reach c\d again$`,
+		"expire": `^(the session of c\d, which is gone, expires|the session of a client that knows of its ` +
+			`disconnection ends; .*)$`,
 		"replicate":  `^s[123] applies zxid 0x[0-9a-f]+: .+$`,
 		"thaw":       `^s[123] is no longer cut off from the leader$`,
 		"tick":       `^time goes on to [0-9.]+m?s$`,
@@ -128,7 +133,8 @@ func TestEveryKindOfStepSaysWhatItDid(t *testing.T) {
 	for verb, pattern := range want {
 		patterns[verb] = regexp.MustCompile(pattern)
 	}
-	sleeper := engine.Scenario{Name: "a/sleeper", Clients: 1, Program: func(p *engine.Process) { p.Env.Sleep(context.Background(), 1500*time.Millisecond) }}
+	sleeper := engine.Scenario{Name: "a/sleeper", Clients: 1,
+		Program: func(p *engine.Process) { p.Env.Sleep(context.Background(), 1500*time.Millisecond) }}
 	r := engine.NewRunner()
 	defer r.Close()
 	for _, s := range append(catalog.All[:4:4], sleeper) {
@@ -161,17 +167,21 @@ func TestRequestsAndAnswersInWords(t *testing.T) {
 		res  model.Response
 		want string
 	}{
-		{model.Request{Op: model.OpCreate, Path: "/a-"}, model.Response{Path: "/a-0000000001"}, "create /a-: made as /a-0000000001"},
+		{model.Request{Op: model.OpCreate, Path: "/a-"}, model.Response{Path: "/a-0000000001"},
+			"create /a-: made as /a-0000000001"},
 		{model.Request{Op: model.OpDelete, Path: "/a"}, model.Response{Err: model.NoNode}, "delete /a: node does not exist"},
 		{model.Request{Op: model.OpExists, Path: "/a", Watch: true}, model.Response{}, "existsW /a: it is there"},
 		{model.Request{Op: model.OpGetData, Path: "/a"}, model.Response{Data: []byte("x")}, "get /a: version 0, data x"},
-		{model.Request{Op: model.OpGetChildren2, Path: "/"}, model.Response{Children: []string{"b", "a"}}, "children /: /a, /b"},
-		{model.Request{Op: model.OpGetChildren2, Path: "/q"}, model.Response{Children: []string{"y-0000000001", "x-0000000002", "z-0000000000"}},
+		{model.Request{Op: model.OpGetChildren2, Path: "/"}, model.Response{Children: []string{"b", "a"}},
+			"children /: /a, /b"},
+		{model.Request{Op: model.OpGetChildren2, Path: "/q"},
+			model.Response{Children: []string{"y-0000000001", "x-0000000002", "z-0000000000"}},
 			"children /q: /q/z-0000000000, /q/y-0000000001, /q/x-0000000002"},
 		{model.Request{Op: model.OpGetChildren2, Path: "/q"}, model.Response{}, "children /q: no children"},
 		{model.Request{Op: model.OpGetChildren2, Path: "/q"}, model.Response{Children: strings.Split("abcdefghijklmn", "")},
 			"children /q: /q/a, /q/b, /q/c, /q/d, /q/e, /q/f, /q/g, /q/h, /q/i, /q/j, /q/k, /q/l and 2 more"},
-		{model.Request{Op: model.OpMulti, Ops: []model.Request{{Op: model.OpCheck, Path: "/a"}, {Op: model.OpSetData, Path: "/b"}}}, model.Response{},
+		{model.Request{Op: model.OpMulti, Ops: []model.Request{{Op: model.OpCheck, Path: "/a"},
+			{Op: model.OpSetData, Path: "/b"}}}, model.Response{},
 			"multi (check /a, set /b): done"},
 		{model.Request{Op: model.OpSync, Path: "/a"}, model.Response{}, "sync /a: done"},
 	} {
@@ -184,10 +194,12 @@ func TestRequestsAndAnswersInWords(t *testing.T) {
 func TestAScheduleThatDoesNotFitIsNotTraced(t *testing.T) {
 	r := engine.NewRunner()
 	defer r.Close()
-	p := engine.Schedule{Scenario: catalog.All[0].Name, Servers: 1, Names: []string{"run c1", "srve c1"}, Lines: []int{4, 7}}
+	p := engine.Schedule{Scenario: catalog.All[0].Name, Servers: 1, Names: []string{"run c1", "srve c1"},
+		Lines: []int{4, 7}}
 	_, _, err := r.Trace(&catalog.All[0], p)
 	var stale *sim.NotEnabledError
-	if !errors.As(err, &stale) || !strings.HasPrefix(err.Error(), "line 7: the schedule does not fit scenario "+catalog.All[0].Name+": step 2: ") || r.World().OnStep != nil {
+	if !errors.As(err, &stale) || !strings.HasPrefix(err.Error(), "line 7: the schedule does not fit scenario "+
+		catalog.All[0].Name+": step 2: ") || r.World().OnStep != nil {
 		t.Error(err)
 	}
 }

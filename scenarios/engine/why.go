@@ -29,7 +29,8 @@ func Why(ctx context.Context, s *Scenario, p Schedule, futures, limit int) (hist
 	if err != nil {
 		return f, whole, err
 	}
-	b := branches{scenario: s, schedule: p, checker: whole.Verdict.Checker, runners: make([]*Runner, runtime.GOMAXPROCS(0))}
+	b := branches{scenario: s, schedule: p, checker: whole.Verdict.Checker,
+		runners: make([]*Runner, runtime.GOMAXPROCS(0))}
 	for i := range b.runners {
 		b.runners[i] = NewRunner()
 		defer b.runners[i].Close()

@@ -49,7 +49,8 @@ func TestTheStepThatDecidesIsTheOneAPersonWouldName(t *testing.T) {
 		if err != nil || !s.Catches(whole.Verdict) {
 			t.Fatalf("%s: %v, %+v", mutant, err, whole.Verdict)
 		}
-		if f.Step == 0 || !strings.HasPrefix(f.Name, verb) || f.Name != whole.Schedule.Names[f.Step-1] || f.Chance(f.Step-1) > 0.1 || f.Chance(f.Step) < 0.1 {
+		if f.Step == 0 || !strings.HasPrefix(f.Name, verb) || f.Name != whole.Schedule.Names[f.Step-1] ||
+			f.Chance(f.Step-1) > 0.1 || f.Chance(f.Step) < 0.1 {
 			t.Errorf("%s: step %d: %s", mutant, f.Step, &f)
 		}
 		if f.Chance(whole.Steps) != 1 || f.Cut {
@@ -68,7 +69,8 @@ func TestTheSearchForTheStepThatDecidesIsBounded(t *testing.T) {
 	}
 	for range 3 {
 		f, _, err := engine.Why(context.Background(), s, p, 20, 5000)
-		if err != nil || !f.Cut || len(f.Failed) < 2 || len(f.Failed) >= len(whole.Failed) || f.Known(len(f.Failed)) || !f.Known(0) ||
+		if err != nil || !f.Cut || len(f.Failed) < 2 || len(f.Failed) >= len(whole.Failed) || f.Known(len(f.Failed)) ||
+			!f.Known(0) ||
 			!slices.Equal(f.Failed, whole.Failed[:len(f.Failed)]) {
 			t.Errorf("%+v, %v; in whole %+v", f, err, whole)
 		}

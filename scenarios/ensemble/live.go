@@ -52,7 +52,8 @@ func RunLive(ctx context.Context, s *engine.Scenario, o LiveOptions) (*history.H
 }
 
 // within makes the folder of the run, does something and removes the folder.
-func (h *liveHost) within(ctx context.Context, s *engine.Scenario, o LiveOptions, opt live.Options, do func(admin *live.Client) error) error {
+func (h *liveHost) within(ctx context.Context, s *engine.Scenario, o LiveOptions, opt live.Options,
+	do func(admin *live.Client) error) error {
 	admin, err := dial(ctx, o, opt)
 	if err != nil {
 		return err
@@ -188,7 +189,8 @@ func (h *liveHost) run(ctx context.Context, s *engine.Scenario, o LiveOptions, a
 	}
 	ended := make(chan int, len(clients))
 	for i, c := range clients {
-		p := engine.Process{Conn: c, Env: c.Env(), ID: i + 1, Clients: len(clients), Rounds: s.Rounds}.On(h, h.root, &h.resource)
+		p := engine.Process{Conn: c, Env: c.Env(), ID: i + 1, Clients: len(clients), Rounds: s.Rounds}.On(h, h.root,
+			&h.resource)
 		go func() {
 			s.Program(p)
 			ended <- p.ID
@@ -198,7 +200,8 @@ func (h *liveHost) run(ctx context.Context, s *engine.Scenario, o LiveOptions, a
 }
 
 // finish waits for the programs and records how everything stands then.
-func (h *liveHost) finish(ctx context.Context, clients []*live.Client, ended <-chan int, timeout time.Duration, admin *live.Client) error {
+func (h *liveHost) finish(ctx context.Context, clients []*live.Client, ended <-chan int, timeout time.Duration,
+	admin *live.Client) error {
 	deadline := time.NewTimer(timeout)
 	defer deadline.Stop()
 	finished := make([]bool, len(clients)+1)

@@ -46,7 +46,8 @@ func (c *clock) step() int32 {
 // programs record, all that was said on the wire, see [wire.Causes], and the times
 // are those of its steps since the programs began. It fails when a connection is
 // lost, or a program has given up.
-func Observe(ctx context.Context, s *engine.Scenario, o LiveOptions, watch func(ctx context.Context, x *Observation) error) (*history.History, []time.Duration, error) {
+func Observe(ctx context.Context, s *engine.Scenario, o LiveOptions,
+	watch func(ctx context.Context, x *Observation) error) (*history.History, []time.Duration, error) {
 	if o.Clients == 0 {
 		o.Clients = s.Clients
 	}
@@ -54,7 +55,8 @@ func Observe(ctx context.Context, s *engine.Scenario, o LiveOptions, watch func(
 	defer cancel()
 	h := &liveHost{ctx: inner, times: &clock{begin: time.Now()}}
 	h.history.Reset(o.Clients)
-	x := &Observation{host: h, heard: make([]time.Time, o.Clients), clients: make([]*live.Client, o.Clients), taps: make([]*wire.Tap, o.Clients)}
+	x := &Observation{host: h, heard: make([]time.Time, o.Clients), clients: make([]*live.Client, o.Clients),
+		taps: make([]*wire.Tap, o.Clients)}
 	silent := func(c net.Conn) (net.Conn, error) {
 		return (&wire.Tap{Packet: x.packet, Hear: func(history.Event) {}, Broken: func(error) {}}).Conn(c), nil
 	}
@@ -75,7 +77,8 @@ func Observe(ctx context.Context, s *engine.Scenario, o LiveOptions, watch func(
 		case <-ended:
 			return err
 		case <-time.After(endLimit):
-			return errors.Join(err, fmt.Errorf("a program goes on %v after its context was cancelled and its connection closed", endLimit))
+			return errors.Join(err, fmt.Errorf("a program goes on %v after its context was cancelled and its connection closed",
+				endLimit))
 		}
 	})
 	if err == nil {
@@ -111,13 +114,14 @@ func (x *Observation) dial(ctx context.Context, o LiveOptions) error {
 
 // tapping is the options of a client whose connections go through tap.
 func tapping(tap func(net.Conn) (net.Conn, error)) live.Options {
-	return live.Options{SessionTimeout: time.Minute, Dial: func(ctx context.Context, network, address string) (net.Conn, error) {
-		c, err := new(net.Dialer).DialContext(ctx, network, address)
-		if err != nil {
-			return nil, err
-		}
-		return tap(c)
-	}}
+	return live.Options{SessionTimeout: time.Minute,
+		Dial: func(ctx context.Context, network, address string) (net.Conn, error) {
+			c, err := new(net.Dialer).DialContext(ctx, network, address)
+			if err != nil {
+				return nil, err
+			}
+			return tap(c)
+		}}
 }
 
 // listen taps the only connection that client i may have.
@@ -161,7 +165,8 @@ func (x *Observation) packet(sent bool) {
 func (x *Observation) start(s *engine.Scenario) <-chan struct{} {
 	var wg sync.WaitGroup
 	for i, c := range x.clients {
-		p := engine.Process{Conn: c, Env: c.Env(), ID: i + 1, Clients: len(x.clients)}.On(x.host, x.host.root, &x.host.resource)
+		p := engine.Process{Conn: c, Env: c.Env(), ID: i + 1, Clients: len(x.clients)}.On(x.host, x.host.root,
+			&x.host.resource)
 		wg.Go(func() { s.Program(p) })
 	}
 	ended := make(chan struct{})

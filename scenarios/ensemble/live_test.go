@@ -18,7 +18,8 @@ import (
 	"zksim/scenarios/ensemble"
 )
 
-func runLive(t *testing.T, addrs []string, s engine.Scenario, o ensemble.LiveOptions) (*history.History, checkers.Verdict, error) {
+func runLive(t *testing.T, addrs []string, s engine.Scenario, o ensemble.LiveOptions) (*history.History,
+	checkers.Verdict, error) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
 	defer cancel()
@@ -35,7 +36,8 @@ func TestRealRunsAreJudgedAsSimulatedOnes(t *testing.T) {
 
 	// The herd shows without any fault, unless the clients come one by one.
 	for range 5 {
-		if _, v, err = runLive(t, addrs, *catalog.Named("lock/single-node-herd"), ensemble.LiveOptions{Clients: 10}); v.Level != checkers.OK {
+		if _, v, err = runLive(t, addrs, *catalog.Named("lock/single-node-herd"),
+			ensemble.LiveOptions{Clients: 10}); v.Level != checkers.OK {
 			break
 		}
 	}
@@ -50,7 +52,8 @@ func TestRealRunsAreJudgedAsSimulatedOnes(t *testing.T) {
 			l.Lock(context.Background())
 		}
 	})
-	if _, v, err = runLive(t, addrs, stays, ensemble.LiveOptions{}); err != nil || v.Checker != "tree" || !strings.Contains(v.Message, "the live session of c1 owns it") {
+	if _, v, err = runLive(t, addrs, stays, ensemble.LiveOptions{}); err != nil || v.Checker != "tree" ||
+		!strings.Contains(v.Message, "the live session of c1 owns it") {
 		t.Errorf("%v, %+v", err, v)
 	}
 
@@ -59,7 +62,8 @@ func TestRealRunsAreJudgedAsSimulatedOnes(t *testing.T) {
 			p.Fail(errors.New("no more"))
 		}
 	})
-	if _, v, err = runLive(t, addrs, gives, ensemble.LiveOptions{}); err != nil || v.Checker != "liveness" || v.Message != "c2 gave up: no more" {
+	if _, v, err = runLive(t, addrs, gives, ensemble.LiveOptions{}); err != nil || v.Checker != "liveness" ||
+		v.Message != "c2 gave up: no more" {
 		t.Errorf("%v, %+v", err, v)
 	}
 
@@ -83,11 +87,13 @@ func TestARealRunInWhichACheckerHadNothingToJudgeIsUnknown(t *testing.T) {
 		})
 	}
 	const want = "judged nothing: it needs Acquired events; record them with Object.Acquired"
-	if _, v, err := runLive(t, addrs, silent("lock"), ensemble.LiveOptions{}); err != nil || v.Level != checkers.Unknown || v.Checker != "ownership" || v.Message != want {
+	if _, v, err := runLive(t, addrs, silent("lock"), ensemble.LiveOptions{}); err != nil || v.Level != checkers.Unknown ||
+		v.Checker != "ownership" || v.Message != want {
 		t.Errorf("%v, %+v", err, v)
 	}
 	_, _, err := runLive(t, addrs, silent("tryacquire"), ensemble.LiveOptions{})
-	if err == nil || !strings.HasPrefix(err.Error(), `no checker of test/silent knows the operation "tryacquire"; they know `) {
+	if err == nil || !strings.HasPrefix(err.Error(), `no checker of test/silent knows the operation "tryacquire"; they `+
+		`know `) {
 		t.Error(err)
 	}
 }
@@ -111,7 +117,8 @@ func TestARealProgramThatDoesNotEndHasGivenUp(t *testing.T) {
 		p.Fail(errors.New("this is heard by nobody"))
 	})
 	h, v, err := runLive(t, addrs, s, ensemble.LiveOptions{Timeout: 300 * time.Millisecond})
-	if err != nil || v.Checker != "liveness" || !strings.HasSuffix(v.Message, "did not end within 300ms") || h.Outcome != history.Stopped {
+	if err != nil || v.Checker != "liveness" || !strings.HasSuffix(v.Message, "did not end within 300ms") ||
+		h.Outcome != history.Stopped {
 		t.Errorf("%v, %+v", err, v)
 	}
 }
@@ -120,11 +127,13 @@ func TestWhatCannotBePreparedOnARealServerIsAnError(t *testing.T) {
 	addrs := zkservertest.ForTest(t, 1).Addrs()
 	s := *catalog.Named("lock/lock")
 	s.Setup = []model.Request{{Op: model.OpDelete, Path: "/lock"}}
-	if _, _, err := runLive(t, addrs, s, ensemble.LiveOptions{}); err == nil || !strings.Contains(err.Error(), "a setup with delete cannot be made on a real server") {
+	if _, _, err := runLive(t, addrs, s, ensemble.LiveOptions{}); err == nil ||
+		!strings.Contains(err.Error(), "a setup with delete cannot be made on a real server") {
 		t.Error(err)
 	}
 	s.Setup = []model.Request{{Op: model.OpCreate, Path: "/a/b", ACL: catalog.Named("lock/lock").Setup[0].ACL}}
-	if _, _, err := runLive(t, addrs, s, ensemble.LiveOptions{}); err == nil || !strings.Contains(err.Error(), "node does not exist") {
+	if _, _, err := runLive(t, addrs, s, ensemble.LiveOptions{}); err == nil ||
+		!strings.Contains(err.Error(), "node does not exist") {
 		t.Error(err)
 	}
 }

@@ -30,14 +30,16 @@ func Wasted(most float64) Claim {
 // PerClient promises that each of the clients gets at most so many notifications for
 // each event, on the average.
 func PerClient(most float64) Claim {
-	return atMost(most, "notifications to each client", func(m Measurement) float64 { return m.Notifications / float64(m.Clients) })
+	return atMost(most, "notifications to each client",
+		func(m Measurement) float64 { return m.Notifications / float64(m.Clients) })
 }
 
 func atMost(most float64, what string, of func(Measurement) float64) Claim {
 	return Claim{fmt.Sprintf("at most %g %s for each client that goes on", most, what), func(all []Measurement) string {
 		for _, m := range all {
 			if of(m) > most {
-				return fmt.Sprintf("%.4g %s for each client that goes on, with %d clients; at most %g may be", of(m), what, m.Clients, most)
+				return fmt.Sprintf("%.4g %s for each client that goes on, with %d clients; at most %g may be", of(m), what,
+					m.Clients, most)
 			}
 		}
 		return ""
@@ -47,13 +49,14 @@ func atMost(most float64, what string, of func(Measurement) float64) Claim {
 // SlopeBelow promises that notifications do not grow with the clients: that the
 // exponent of the power law that fits best is less than most.
 func SlopeBelow(most float64) Claim {
-	return Claim{fmt.Sprintf("notifications grow more slowly than clients to the power of %g", most), func(all []Measurement) string {
-		fit := FanOut(all)
-		if fit.Points > 1 && fit.Slope >= most {
-			return fmt.Sprintf("notifications grow as clients to the power of %.2f; it must be less than %g", fit.Slope, most)
-		}
-		return ""
-	}}
+	return Claim{fmt.Sprintf("notifications grow more slowly than clients to the power of %g", most),
+		func(all []Measurement) string {
+			fit := FanOut(all)
+			if fit.Points > 1 && fit.Slope >= most {
+				return fmt.Sprintf("notifications grow as clients to the power of %.2f; it must be less than %g", fit.Slope, most)
+			}
+			return ""
+		}}
 }
 
 // steps are the numbers of clients that Check measures with.

@@ -66,7 +66,8 @@ func TestCheckSaysHowTheSingleNodeLockBreaksAClaim(t *testing.T) {
 	for want, claim := range map[string]herd.Claim{
 		"my/lock: 4 notifications for each client that goes on, with 5 clients; at most 1 may be":         herd.PerEvent(1),
 		"my/lock: 3 notifications in vain for each client that goes on, with 5 clients; at most 0 may be": herd.Wasted(0),
-		"my/lock: notifications grow as clients to the power of 1.04; it must be less than 0.1":           herd.SlopeBelow(0.1),
+		"my/lock: notifications grow as clients to the power of 1.04; it must be less than 0.1": herd.
+			SlopeBelow(0.1),
 	} {
 		f := failure{}
 		if herd.Check(&f, v, herd.PerEvent(1000), claim); f.said != want {
@@ -139,14 +140,16 @@ func TestAMeasurementIsAFunctionOfTheSeed(t *testing.T) {
 func TestMeasureSaysWhyItFails(t *testing.T) {
 	r := engine.NewRunner()
 	defer r.Close()
-	gives := herd.Variant{Name: "test/gives-up", Events: some, Program: func(p *herd.Process) { p.Went(fmt.Errorf("no more")) }}
+	gives := herd.Variant{Name: "test/gives-up", Events: some,
+		Program: func(p *herd.Process) { p.Went(fmt.Errorf("no more")) }}
 	stays := herd.Variant{Name: "test/stays-away", Events: everybody, Program: func(p *herd.Process) {}}
 	falls := herd.Variant{Name: "test/falls", Events: everybody, Program: func(p *herd.Process) { panic("over") }}
 	for _, x := range []struct {
 		v    *herd.Variant
 		want string
 	}{{&gives, " gave up: no more"}, {&stays, "0 of 3 events"}, {&falls, "over"}} {
-		if _, err := herd.Measure(t.Context(), r, x.v, 3, 1); err == nil || !strings.Contains(err.Error(), x.want) || !strings.Contains(err.Error(), x.v.Name) {
+		if _, err := herd.Measure(t.Context(), r, x.v, 3, 1); err == nil || !strings.Contains(err.Error(), x.want) ||
+			!strings.Contains(err.Error(), x.v.Name) {
 			t.Errorf("%s: %v", x.v.Name, err)
 		}
 	}

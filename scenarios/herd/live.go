@@ -144,7 +144,8 @@ func (c *conductor) conduct(ctx context.Context, run Run) (err error) {
 func (c *conductor) last(ctx context.Context) (err error) {
 	for {
 		c.sent, c.questions = c.run.Sent(), c.asked.Load()
-		if c.close, err = c.figures(ctx); err != nil || c.sent == c.run.Sent() && c.questions+int64(len(c.ensemble.Addrs())) == c.asked.Load() {
+		if c.close, err = c.figures(ctx); err != nil || c.sent == c.run.Sent() &&
+			c.questions+int64(len(c.ensemble.Addrs())) == c.asked.Load() {
 			return err
 		}
 	}
@@ -290,10 +291,11 @@ func (c *conductor) compare(before figures, t *tally) *Server {
 	return &Server{
 		Fired:         int(c.close.fired() - before.fired()),
 		Notifications: t.told,
-		Received:      int(c.close["zk_packets_received"]-before["zk_packets_received"]) - int(c.questions), // each is a packet, too
-		Sent:          int(c.sent),
-		Watches:       int(c.opening["zk_watch_count"]),
-		Expected:      t.waiting,
-		DataSize:      int(c.opening["zk_approximate_data_size"]),
+		// each is a packet, too
+		Received: int(c.close["zk_packets_received"]-before["zk_packets_received"]) - int(c.questions),
+		Sent:     int(c.sent),
+		Watches:  int(c.opening["zk_watch_count"]),
+		Expected: t.waiting,
+		DataSize: int(c.opening["zk_approximate_data_size"]),
 	}
 }

@@ -20,7 +20,8 @@ const Dir = "/herd"
 // releases it all the others wait, and it comes back when somebody else holds it.
 // The lock may use znodes below p.Path(Dir), which exists.
 func Locks(name string, newLocker func(p *engine.Process) Locker) Variant {
-	return Variant{Name: name, Doc: "clients wait for a lock", Goes: "a client gets the lock", Setup: []model.Request{engine.Mkdir(Dir)},
+	return Variant{Name: name, Doc: "clients wait for a lock", Goes: "a client gets the lock",
+		Setup:  []model.Request{engine.Mkdir(Dir)},
 		Events: func(n int) int { return min(100, 3+300/n) },
 		Program: func(p *Process) {
 			l := newLocker(p.Process)

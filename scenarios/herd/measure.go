@@ -54,9 +54,10 @@ func Measure(ctx context.Context, r *engine.Runner, v *Variant, clients int, see
 		t.began = p.Env.Now()
 		return t
 	})
-	res, times := r.TimedUntil(&s, seed, cmp.Or(v.Timing, sim.DefaultTiming), func(h *history.History, now time.Duration) bool {
-		return t.over(h, now) || len(h.Events)%1024 == 0 && ctx.Err() != nil
-	})
+	res, times := r.TimedUntil(&s, seed, cmp.Or(v.Timing, sim.DefaultTiming),
+		func(h *history.History, now time.Duration) bool {
+			return t.over(h, now) || len(h.Events)%1024 == 0 && ctx.Err() != nil
+		})
 	if ctx.Err() != nil {
 		return Measurement{}, context.Cause(ctx)
 	}
@@ -70,7 +71,8 @@ func Measure(ctx context.Context, r *engine.Runner, v *Variant, clients int, see
 		return Measurement{}, fmt.Errorf("%s with %d clients: %s", v.Name, clients, h.Panic)
 	}
 	if t.seen < t.events {
-		return Measurement{}, fmt.Errorf("%s with %d clients: %d of %d events happened in %v", v.Name, clients, t.seen, t.events, t.limit())
+		return Measurement{}, fmt.Errorf("%s with %d clients: %d of %d events happened in %v", v.Name, clients, t.seen,
+			t.events, t.limit())
 	}
 	m := v.count(h, times, t.opening, clients).m
 	m.Backend, m.Seed = "sim", seed

@@ -14,10 +14,11 @@ type pace interface {
 	arrive(p *Process)                    // returns when the client may come
 	open(p *Process, after time.Duration) // returns so long after the measurement has begun
 	turn(p *Process)                      // returns when it is the client's turn; they come in the order of their numbers
-	settle(p *Process)                    // returns when what has happened has had all its effects; never when enough has happened
-	rest(p *Process, d time.Duration)     // returns after that time
-	next(p *Process)                      // returns when another client has gone on after this one, if there is another
-	went(p *Process)                      // hears that the client has gone on
+	// returns when what has happened has had all its effects; never when enough has happened
+	settle(p *Process)
+	rest(p *Process, d time.Duration) // returns after that time
+	next(p *Process)                  // returns when another client has gone on after this one, if there is another
+	went(p *Process)                  // hears that the client has gone on
 }
 
 // Rest waits.
@@ -55,7 +56,8 @@ type timetable struct {
 // so all times grow with its size.
 func newTimetable(v *Variant, clients int) *timetable {
 	n := time.Duration(clients)
-	t := &timetable{opening: 500*time.Millisecond + n*2*time.Millisecond, pause: 5*time.Millisecond + n*time.Millisecond/4, events: v.Events(clients)}
+	t := &timetable{opening: 500*time.Millisecond + n*2*time.Millisecond, pause: 5*time.Millisecond + n*time.Millisecond/4,
+		events: v.Events(clients)}
 	if v.Brisk {
 		t.opening, t.pause = 500*time.Millisecond+n*comes, 5*time.Millisecond+min(n, 40)*time.Millisecond/4
 	}

@@ -44,7 +44,8 @@ func TestTallyAgreesWithTheCheckers(t *testing.T) {
 			t.Errorf("%s: %d notifications in vain, and %d for the checker", v.Name, count.wasted, want)
 		}
 		if m.Burst > 0 {
-			within, beyond := checkers.Herd{PerEvent: m.Burst}.Check(res.History), checkers.Herd{PerEvent: m.Burst - 1}.Check(res.History)
+			within, beyond := checkers.Herd{PerEvent: m.Burst}.Check(res.History),
+				checkers.Herd{PerEvent: m.Burst - 1}.Check(res.History)
 			if within.Level != checkers.OK || beyond.Level == checkers.OK {
 				t.Errorf("%s: a burst of %d, but %+v and %+v", v.Name, m.Burst, within, beyond)
 			}

@@ -57,7 +57,8 @@ func (w *worker) check(world *sim.World, what string, class uint64) {
 	before := w.steps(other)
 	w.audit.mu.Lock()
 	defer w.audit.mu.Unlock()
-	w.audit.says = fmt.Sprintf("%s: what is given to the function that recipes.Forget returns is not all that code has kept:\n%s\nleads elsewhere than\n%s", w.scenario.Name, way, before)
+	w.audit.says = fmt.Sprintf("%s: what is given to the function that recipes.Forget returns is not all that code has "+
+		"kept:\n%s\nleads elsewhere than\n%s", w.scenario.Name, way, before)
 }
 
 // steps returns the names of the steps to an edge.

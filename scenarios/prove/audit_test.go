@@ -14,7 +14,8 @@ import (
 // remembering makes a scenario in which one client writes, and the other reads, lets
 // time pass, and writes what use makes of it.
 func remembering(name string, use func(p *engine.Process) string) *engine.Scenario {
-	return &engine.Scenario{Name: "audit/" + name, Clients: 2, Setup: []model.Request{{Op: model.OpCreate, Path: "/d", Data: []byte("a"), ACL: world}},
+	return &engine.Scenario{Name: "audit/" + name, Clients: 2,
+		Setup: []model.Request{{Op: model.OpCreate, Path: "/d", Data: []byte("a"), ACL: world}},
 		Program: func(p *engine.Process) {
 			if p.ID == 1 {
 				p.Conn.Set("/d", []byte("b"), -1)
@@ -154,8 +155,10 @@ func TestAnAuditFindsWhoKeepsMoreThanItSays(t *testing.T) {
 		full.Forget = false
 		with, err := Prove(t.Context(), sc, Options{Reductions: Every})
 		without, err2 := Prove(t.Context(), sc, Options{Reductions: full})
-		if err != nil || err2 != nil || with.Last.States > without.Last.States || x.name == "length" && with.Last.States == without.Last.States {
-			t.Errorf("%s: %d states, with all that was seen %d; %v, %v", x.name, with.Last.States, without.Last.States, err, err2)
+		if err != nil || err2 != nil || with.Last.States > without.Last.States || x.name == "length" &&
+			with.Last.States == without.Last.States {
+			t.Errorf("%s: %d states, with all that was seen %d; %v, %v", x.name, with.Last.States, without.Last.States, err,
+				err2)
 		}
 	}
 }
@@ -174,7 +177,8 @@ func TestRecipesKeepNoMoreThanTheySay(t *testing.T) {
 		if i%4 == 0 {
 			servers = 3
 		}
-		r, err := Prove(t.Context(), Scope{Scenario: s, Servers: servers, Order: 1, Faults: plan(t, "disconnect=2 expire=1"), Most: -1, SlowWakes: i%4 == 2},
+		r, err := Prove(t.Context(), Scope{Scenario: s, Servers: servers, Order: 1, Faults: plan(t, "disconnect=2 expire=1"),
+			Most: -1, SlowWakes: i%4 == 2},
 			Options{Reductions: Every, Audit: true, States: limit})
 		if err != nil {
 			t.Error(err)

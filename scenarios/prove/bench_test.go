@@ -11,7 +11,8 @@ import (
 // for -cpu 1.
 func BenchmarkProve(b *testing.B) {
 	defer debug.SetGCPercent(debug.SetGCPercent(400)) // as simrun does
-	for _, name := range []string{"lock/lock", "rwlock/rwlock", "election/election", "queue/queue", "double-barrier/lowest"} {
+	for _, name := range []string{"lock/lock", "rwlock/rwlock", "election/election", "queue/queue",
+		"double-barrier/lowest"} {
 		b.Run(name, func(b *testing.B) {
 			states := 0
 			for b.Loop() {

@@ -76,8 +76,9 @@ const certificateFormat = "zksim certificate 9"
 
 func (s *Scope) claim(r Reductions) Claim {
 	x := s.Scenario
-	return Claim{Scenario: x.Name, Clients: x.Clients, Rounds: x.Rounds, Servers: s.Servers, Order: s.Order, Faults: s.Faults.String(),
-		Most: s.most(), Interleave: s.Interleave, SlowWakes: s.SlowWakes, Offline: s.Offline, Ticks: s.Ticks,
+	return Claim{Scenario: x.Name, Clients: x.Clients, Rounds: x.Rounds, Servers: s.Servers, Order: s.Order,
+		Faults: s.Faults.String(),
+		Most:   s.most(), Interleave: s.Interleave, SlowWakes: s.SlowWakes, Offline: s.Offline, Ticks: s.Ticks,
 		Deposed: s.deposes(), Checkers: names(x.Checkers), Reductions: r}
 }
 
@@ -88,7 +89,8 @@ func (s *Scope) claim(r Reductions) Claim {
 func (l *Level) collision(clients int) float64 {
 	pairs := func(n float64) float64 { return n * n / math.Exp2(65) }
 	states := float64(l.States)
-	return 2*pairs(states) + 2*pairs(float64(clients)*states) + pairs(4*float64(l.Transitions)) + 2*pairs(float64(l.Transitions))
+	return 2*pairs(states) + 2*pairs(float64(clients)*states) + pairs(4*float64(l.Transitions)) +
+		2*pairs(float64(l.Transitions))
 }
 
 // String is the certificate in one line.
@@ -108,7 +110,8 @@ func (c *Certificate) String() string {
 	for _, x := range []struct {
 		on   bool
 		text string
-	}{{c.Deposed, "deposed leaders"}, {c.Servers > 1 && !c.Deposed, "no deposed leaders"}, {c.SlowWakes, "slow wakes"}, {c.Interleave, "interleaved"}, {c.Offline, "offline"}} {
+	}{{c.Deposed, "deposed leaders"}, {c.Servers > 1 && !c.Deposed, "no deposed leaders"}, {c.SlowWakes, "slow wakes"},
+		{c.Interleave, "interleaved"}, {c.Offline, "offline"}} {
 		if x.on {
 			b.WriteString(", " + x.text)
 		}
@@ -125,7 +128,8 @@ func (c *Certificate) String() string {
 		if c.Outcome != Holds {
 			fmt.Fprintf(&b, "; holds with at most %d", l.Faults)
 		}
-		fmt.Fprintf(&b, "; %d states, %d transitions, %d schedules, digest %s, P(collision) < %.1g", l.States, l.Transitions, l.Schedules, l.Digest, c.Collision)
+		fmt.Fprintf(&b, "; %d states, %d transitions, %d schedules, digest %s, P(collision) < %.1g", l.States, l.Transitions,
+			l.Schedules, l.Digest, c.Collision)
 	}
 	return b.String()
 }
@@ -173,7 +177,8 @@ func (c *Claim) Scope(all []engine.Scenario) (Scope, error) {
 		return Scope{}, err
 	}
 	x = x.Listed()
-	x.Checkers = slices.DeleteFunc(slices.Clone(x.Checkers), func(k checkers.Checker) bool { return !slices.Contains(c.Checkers, k.Name()) })
+	x.Checkers = slices.DeleteFunc(slices.Clone(x.Checkers),
+		func(k checkers.Checker) bool { return !slices.Contains(c.Checkers, k.Name()) })
 	if len(x.Checkers) != len(c.Checkers) {
 		return Scope{}, fmt.Errorf("%s has not all of the checkers %.200v", c.Scenario, c.Checkers)
 	}
@@ -181,7 +186,8 @@ func (c *Claim) Scope(all []engine.Scenario) (Scope, error) {
 	if err != nil {
 		return Scope{}, err
 	}
-	return Scope{Scenario: &x, Servers: c.Servers, Order: c.Order, Faults: plan, Most: c.Most, Interleave: c.Interleave, SlowWakes: c.SlowWakes, Offline: c.Offline, Ticks: c.Ticks}, nil
+	return Scope{Scenario: &x, Servers: c.Servers, Order: c.Order, Faults: plan, Most: c.Most, Interleave: c.Interleave,
+		SlowWakes: c.SlowWakes, Offline: c.Offline, Ticks: c.Ticks}, nil
 }
 
 // Differs says in what a search for the same scope came to something else, "" if in

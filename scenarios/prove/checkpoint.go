@@ -164,7 +164,8 @@ func (p *prover) resume() (*checkpoint, error) {
 		return nil, fmt.Errorf("checkpoint: %s is not a complete %s", p.Checkpoint, checkpointFormat)
 	}
 	if !reflect.DeepEqual(x.Claim, p.result.Claim) {
-		return nil, fmt.Errorf("checkpoint: %s is of another search, %+v; this one is %+v", p.Checkpoint, x.Claim, p.result.Claim)
+		return nil, fmt.Errorf("checkpoint: %s is of another search, %+v; this one is %+v", p.Checkpoint, x.Claim,
+			p.result.Claim)
 	}
 	code, err := p.probe()
 	if err != nil {
@@ -225,7 +226,8 @@ func (x *checkpoint) sound() error {
 
 // possible reports whether a transition could be one of the search.
 func (x *checkpoint) possible(t sim.Transition) bool {
-	return int(t.Client) <= x.Claim.Clients && (t.Kind <= sim.Lapse || t.Kind >= sim.FirstFault && int(t.Kind-sim.FirstFault) < len(faults.Table))
+	return int(t.Client) <= x.Claim.Clients &&
+		(t.Kind <= sim.Lapse || t.Kind >= sim.FirstFault && int(t.Kind-sim.FirstFault) < len(faults.Table))
 }
 
 // restore puts what is known into s and returns what is left to explore.

@@ -37,7 +37,8 @@ func (x *enumerator) Choose(w *sim.World) (sim.Transition, bool, error) {
 			list = append(list, t)
 		}
 	}
-	if len(normal) > 0 && normal[0].Kind == sim.Tick && !slices.ContainsFunc(w.History.Events, isCalm) { // or the faults are over
+	// or the faults are over
+	if len(normal) > 0 && normal[0].Kind == sim.Tick && !slices.ContainsFunc(w.History.Events, isCalm) {
 		list = append(list, sim.Transition{Kind: sim.Calm})
 	}
 	if x.used < x.most {

@@ -150,7 +150,8 @@ func TestCertificatesComeBackAsTheyWereWritten(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if again := certify(t, back, Options{Reductions: want.Reductions, Reverse: true}); want.Differs(&again.Certificate) != "" {
+		if again := certify(t, back, Options{Reductions: want.Reductions,
+			Reverse: true}); want.Differs(&again.Certificate) != "" {
 			t.Error(want.Differs(&again.Certificate))
 		}
 		for _, change := range []func(c *Certificate){
@@ -175,7 +176,8 @@ func TestHostileCertificates(t *testing.T) {
 		{"[]", "a certificate is a JSON object"},
 		{"\x7fELF", "a certificate is a JSON object"},
 		{`{"format": "zksim certificate 9", "more": 1}`, "unknown field"},
-		{`{"format": "zksim certificate 10"}`, `the format of a certificate is "zksim certificate 9", not "zksim certificate 10"`},
+		{`{"format": "zksim certificate 10"}`, `the format of a certificate is "zksim certificate 9", not "zksim ` +
+			`certificate 10"`},
 		{`{"format": "zksim certificate 9"}{}`, "there is more behind it"},
 		{`{"format": "` + strings.Repeat("x", maxCertificate), "a certificate is a JSON object"},
 	} {
@@ -210,7 +212,8 @@ func TestProgramsThatAreNotDeterministicAreReported(t *testing.T) {
 		p.Conn.Get("/d")
 	}}
 	_, err := Prove(t.Context(), x.scope(t), Options{Workers: 1})
-	if err == nil || !strings.Contains(err.Error(), "tiny/fickle: the same steps lead to another state, since the program is not deterministic") {
+	if err == nil || !strings.Contains(err.Error(), "tiny/fickle: the same steps lead to another state, since the "+
+		"program is not deterministic") {
 		t.Error(err)
 	}
 }

@@ -15,7 +15,8 @@ func TestWhatIsRememberedMakesNoDifference(t *testing.T) {
 	}
 	for i := range catalog.All {
 		s := small(t, catalog.All[i].Name)
-		sc := Scope{Scenario: s, Servers: smallest(s), Order: 1, Faults: s.Faults, Most: 2, SlowWakes: i%3 == 0, Offline: i%5 == 0, Ticks: i % 4 / 3}
+		sc := Scope{Scenario: s, Servers: smallest(s), Order: 1, Faults: s.Faults, Most: 2, SlowWakes: i%3 == 0,
+			Offline: i%5 == 0, Ticks: i % 4 / 3}
 		if i%2 == 0 {
 			sc.Faults = plan(t, "disconnect=2 expire=1 pause=1")
 		}

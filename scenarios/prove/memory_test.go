@@ -128,7 +128,8 @@ func TestWhatCannotBeReadIsNamed(t *testing.T) {
 // TestAMonitorThatCannotBeReadIsRefused proves with a monitor that keeps what it remembers in a function, and with one
 // in which that one is embedded.
 func TestAMonitorThatCannotBeReadIsRefused(t *testing.T) {
-	for m, field := range map[checkers.Monitor]string{&closure{}: "prove.closure.latest is a func() int32", &embedding{}: "prove.embedding.closure.latest"} {
+	for m, field := range map[checkers.Monitor]string{&closure{}: "prove.closure.latest is a func() int32",
+		&embedding{}: "prove.embedding.closure.latest"} {
 		s := small(t, "lock/lock")
 		s.Checkers = append(slices.Clip(s.Checkers), secretive{monitor: m})
 		_, err := Prove(t.Context(), Scope{Scenario: s, Servers: 1, Order: 1, Most: -1}, Options{Reductions: Every})

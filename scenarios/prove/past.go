@@ -49,7 +49,8 @@ func newPast(all []checkers.Checker, monitored bool) *past {
 func (p *past) check() error {
 	for i, m := range p.monitors {
 		if field := illegible(m); field != "" {
-			return fmt.Errorf("the monitor of checker %s cannot be read: %s; what a monitor remembers must be in numbers, strings, "+
+			return fmt.Errorf("the monitor of checker %s cannot be read: %s; what a monitor remembers must be in numbers, "+
+				"strings, "+
 				"and slices, arrays, maps and structs of these", p.monitored[i].Name(), field)
 		}
 	}

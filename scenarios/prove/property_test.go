@@ -48,7 +48,8 @@ func (x *sampler) Choose(w *sim.World) (sim.Transition, bool, error) {
 	if was, ok := x.next[x.by]; ok && x.by != 0 {
 		x.twice++
 		if was != state {
-			return sim.Transition{}, false, fmt.Errorf("one state and one step, after which there are two states, after %v", w.Schedule())
+			return sim.Transition{}, false, fmt.Errorf("one state and one step, after which there are two states, after %v",
+				w.Schedule())
 		}
 	}
 	x.next[x.by] = state
@@ -81,13 +82,16 @@ func TestEqualStatesHaveEqualFutures(t *testing.T) {
 	again, twice := 0, 0
 	for i := range catalog.All {
 		s := small(t, catalog.All[i].Name)
-		sc := Scope{Scenario: s, Servers: smallest(s), Order: 1, Faults: plan(t, "disconnect=2 expire=1 crash=1 pause=1 cancel=1 lose-reply=1"), Most: -1}
+		sc := Scope{Scenario: s, Servers: smallest(s), Order: 1,
+			Faults: plan(t, "disconnect=2 expire=1 crash=1 pause=1 cancel=1 lose-reply=1"), Most: -1}
 		if i%3 == 0 {
 			sc.Servers = 3
-			sc.Faults = plan(t, "disconnect=2 expire=2 learn-late=1 watch-delay=2 failover=1 expiry-lag=1 stale-read=1 late-commit=1 late-request=1 zombie=1")
+			sc.Faults = plan(t, "disconnect=2 expire=2 learn-late=1 watch-delay=2 failover=1 expiry-lag=1 stale-read=1 "+
+				"late-commit=1 late-request=1 zombie=1")
 		}
 		q := newSearch(&sc, Every, sc.most())
-		x := &sampler{random: random, past: newPast(q.scenario.Checkers, true), runner: r, possible: map[uint64]string{}, next: map[uint64]uint64{}}
+		x := &sampler{random: random, past: newPast(q.scenario.Checkers, true), runner: r, possible: map[uint64]string{},
+			next: map[uint64]uint64{}}
 		r.Detail = sim.Detail{DenseZxids: true}
 		q.scenario.MaxSteps = 3000
 		for range runs {
@@ -100,7 +104,8 @@ func TestEqualStatesHaveEqualFutures(t *testing.T) {
 		}
 		again, twice = again+x.again, twice+x.twice
 	}
-	if t.Logf("%d times a state was met again, and %d times left by the same step", again, twice); again < 100*runs || twice < 50*runs {
+	if t.Logf("%d times a state was met again, and %d times left by the same step", again, twice); again < 100*runs ||
+		twice < 50*runs {
 		t.Error("hardly ever was a state met again")
 	}
 }

@@ -16,9 +16,10 @@ import (
 // search says.
 type Options struct {
 	Reductions Reductions
-	Workers    int           // 0: one for each core
-	Memory     int64         // bytes in use, without garbage, at which the search is given up; 0: no limit
-	States     int           // distinct states after which a level is given up, with one worker always at the same state; 0: no limit
+	Workers    int   // 0: one for each core
+	Memory     int64 // bytes in use, without garbage, at which the search is given up; 0: no limit
+	// distinct states after which a level is given up, with one worker always at the same state; 0: no limit
+	States     int
 	Checkpoint string        // file to resume from, if it is there, and to save to; "": none
 	Every      time.Duration // how often to save; 0: once a minute
 	Reverse    bool          // search in another order
@@ -71,7 +72,8 @@ func Prove(ctx context.Context, sc Scope, o Options) (Result, error) {
 	case o.Audit && o.Checkpoint != "":
 		return Result{}, errors.New("an audit cannot be saved, so it takes no checkpoint")
 	case o.Audit && (sc.Interleave || !o.Reductions.Forget):
-		return Result{}, errors.New("there is nothing to audit where nothing is forgotten, as without that reduction or when code interleaves")
+		return Result{}, errors.New("there is nothing to audit where nothing is forgotten, as without that reduction or " +
+			"when code interleaves")
 	}
 	if sc.Scenario.Finally != nil {
 		x := sc.Scenario.Listed()
@@ -207,7 +209,8 @@ func (p *prover) gaveUp(ctx context.Context, s *search) error {
 	}
 	cert, last := &p.result.Certificate, p.result.Last
 	cert.Outcome = Inconclusive
-	cert.Why = fmt.Sprintf("%s with at most %d faults after %d states, %d transitions and %d schedules; frontier %d", why, last.Faults,
+	cert.Why = fmt.Sprintf("%s with at most %d faults after %d states, %d transitions and %d schedules; frontier %d", why,
+		last.Faults,
 		last.States, last.Transitions, last.Schedules, len(s.pool.queue))
 	return p.save(s, s.pool.queue)
 }
@@ -238,7 +241,8 @@ const progressEvery = 200 * time.Millisecond
 
 func (p *prover) progress(s *search) Progress {
 	states, _ := s.known.size()
-	x := Progress{Faults: s.most, States: states, Transitions: s.transitions.Load(), Frontier: s.pool.waiting(), Deepest: s.deepest.Load()}
+	x := Progress{Faults: s.most, States: states, Transitions: s.transitions.Load(), Frontier: s.pool.waiting(),
+		Deepest: s.deepest.Load()}
 	if n := x.Transitions - p.before[1]; n > 0 {
 		x.Fresh = float64(int64(states)-p.before[0]) / float64(n)
 	}

@@ -117,7 +117,8 @@ func TestAnInterruptedSearchComesToTheSame(t *testing.T) {
 // The end of a run that a monitor cuts short is no end.
 func TestAViolationIsThatOfTheMonitorThatFoundIt(t *testing.T) {
 	sc := about(t, "lock/name-sort", "", -1)
-	sc.Scenario.Checkers, sc.Scenario.Caught = []checkers.Checker{checkers.Quiescence{}, checkers.Liveness{}, checkers.Tree{}, checkers.Ownership{}}, nil
+	sc.Scenario.Checkers, sc.Scenario.Caught = []checkers.Checker{checkers.Quiescence{}, checkers.Liveness{},
+		checkers.Tree{}, checkers.Ownership{}}, nil
 	if r := certify(t, sc, Options{Reductions: Every}); r.Outcome != Violated || r.Checker != "ownership" {
 		t.Errorf("%+v", r.Certificate)
 	}
@@ -151,7 +152,8 @@ func TestBrokenRecipesAreRefutedWithTheFewestFaults(t *testing.T) {
 	} {
 		sc := about(t, x.name, x.faults, -1)
 		r := certify(t, sc, Options{Reductions: Every})
-		if r.Outcome != Violated || r.Struck != x.struck || len(r.Levels) != x.struck || !slices.Contains(sc.Scenario.Caught, r.Checker) {
+		if r.Outcome != Violated || r.Struck != x.struck || len(r.Levels) != x.struck ||
+			!slices.Contains(sc.Scenario.Caught, r.Checker) {
 			t.Errorf("%s: %v", x.name, &r.Certificate)
 			continue
 		}
@@ -176,7 +178,8 @@ func TestLimitsAreInconclusiveAndSayHowFar(t *testing.T) {
 		defer mu.Unlock()
 		seen = append(seen, p)
 	}})
-	if err != nil || r.Outcome != Inconclusive || !strings.HasPrefix(r.Why, "the time is up with at most ") || !strings.Contains(r.Why, "; frontier ") {
+	if err != nil || r.Outcome != Inconclusive || !strings.HasPrefix(r.Why, "the time is up with at most ") ||
+		!strings.Contains(r.Why, "; frontier ") {
 		t.Errorf("%+v, %v", r.Certificate, err)
 	}
 	if d := time.Since(began); d > 5*time.Second {
@@ -199,7 +202,8 @@ func TestLimitsAreInconclusiveAndSayHowFar(t *testing.T) {
 
 // rude is a scope of a program that misbehaves.
 func rude(program func(p *engine.Process)) Scope {
-	s := engine.Scenario{Name: "tiny/rude", Clients: 2, Program: program, Checkers: []checkers.Checker{checkers.Liveness{}}}
+	s := engine.Scenario{Name: "tiny/rude", Clients: 2, Program: program,
+		Checkers: []checkers.Checker{checkers.Liveness{}}}
 	return Scope{Scenario: &s, Servers: 1, Order: 1, Most: -1}
 }
 
@@ -211,7 +215,8 @@ func TestClientCodeThatMisbehaves(t *testing.T) {
 		program   func(p *engine.Process)
 		err, text string
 	}{
-		{"panics", func(p *engine.Process) { panic("oops") }, "", "violated: tiny/rude with 2 clients, servers 1, faults none, at most 0, all reductions: panic: oops"},
+		{"panics", func(p *engine.Process) { panic("oops") }, "",
+			"violated: tiny/rude with 2 clients, servers 1, faults none, at most 0, all reductions: panic: oops"},
 		//zksim:ignore it is to block
 		{"blocks", func(p *engine.Process) { <-release }, "tiny/rude, seed 1: c", ""},
 		//zksim:ignore it is to wait
@@ -241,7 +246,8 @@ func TestClientCodeThatMisbehaves(t *testing.T) {
 			}
 		}, "", "a schedule goes on for more than 10000 steps"},
 	} {
-		for _, o := range []Options{{}, {Checkpoint: filepath.Join(t.TempDir(), "checkpoint"), Every: 200 * time.Millisecond}} {
+		for _, o := range []Options{{}, {Checkpoint: filepath.Join(t.TempDir(), "checkpoint"),
+			Every: 200 * time.Millisecond}} {
 			o.Reductions, o.Stuck, o.Workers = Every, time.Second, 2
 			ctx, cancel := context.WithTimeout(t.Context(), 2*time.Second)
 			began := time.Now()
@@ -250,7 +256,8 @@ func TestClientCodeThatMisbehaves(t *testing.T) {
 			if d := time.Since(began); d > 20*time.Second {
 				t.Errorf("%s: took %v", x.name, d)
 			}
-			if x.err != "" && (err == nil || !strings.Contains(err.Error(), x.err)) || x.err == "" && (err != nil || !strings.Contains(r.String(), x.text)) {
+			if x.err != "" && (err == nil || !strings.Contains(err.Error(), x.err)) || x.err == "" &&
+				(err != nil || !strings.Contains(r.String(), x.text)) {
 				t.Errorf("%s: %v, %v", x.name, &r.Certificate, err)
 			}
 		}

@@ -198,7 +198,8 @@ func (w *worker) isLocal(world *sim.World, t sim.Transition) bool {
 // compare fails if a state is not what it is said to be.
 func (w *worker) compare(said, is *state, world *sim.World) {
 	if what := said.differs(is); what != "" {
-		panic(failed(fmt.Sprintf("the same steps lead to another state, since the program is not deterministic, or a fingerprint or a monitor leaves something out (%s, after %s)",
+		panic(failed(fmt.Sprintf("the same steps lead to another state, since the program is not deterministic, or a "+
+			"fingerprint or a monitor leaves something out (%s, after %s)",
 			what, strings.Join(world.Schedule(), ", "))))
 	}
 }
@@ -210,7 +211,8 @@ func (w *worker) read(world *sim.World, ticks int32) *state {
 	if _, known := w.memo.budgets.get(uint64(rest)); !known {
 		w.memo.budgets.put(uint64(rest), w.runner.Budgets())
 	}
-	x := &state{now: world.Now(), rest: uint64(rest), guarded: w.runner.Guarded(), clients: make([]*sim.Part, len(world.Clients()))}
+	x := &state{now: world.Now(), rest: uint64(rest), guarded: w.runner.Guarded(),
+		clients: make([]*sim.Part, len(world.Clients()))}
 	print := world.ServersHash()
 	var ok bool
 	if x.servers, ok = w.memo.servers.get(print); !ok {

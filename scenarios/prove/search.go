@@ -64,9 +64,11 @@ func newSearch(sc *Scope, reduce Reductions, most int) *search {
 	x := *sc.Scenario
 	x.SafetySteps, x.MaxSteps = math.MaxInt32, math.MaxInt32
 	if x.Broken() { // what others find neither counts nor ends a run
-		x.Checkers = slices.DeleteFunc(slices.Clone(x.Checkers), func(c checkers.Checker) bool { return !slices.Contains(x.Caught, c.Name()) })
+		x.Checkers = slices.DeleteFunc(slices.Clone(x.Checkers),
+			func(c checkers.Checker) bool { return !slices.Contains(x.Caught, c.Name()) })
 	}
-	s := &search{scope: sc, reduce: reduce, most: most, scenario: &x, schedule: x.Blank(0), injector: &faults.Injector{}, memo: &memo{}, sentences: &sentences{}, again: sc.Servers > 1, doubtful: 1000, stuck: usuallyStuck}
+	s := &search{scope: sc, reduce: reduce, most: most, scenario: &x, schedule: x.Blank(0), injector: &faults.Injector{},
+		memo: &memo{}, sentences: &sentences{}, again: sc.Servers > 1, doubtful: 1000, stuck: usuallyStuck}
 	s.words = checkers.VocabularyOf(sc.Scenario.Checkers, sc.Scenario.Words)
 	s.schedule.Servers, s.schedule.Order, s.schedule.Faults = sc.Servers, sc.Order, sc.Faults
 	s.injector.Reset(sc.Faults)
@@ -205,10 +207,12 @@ func (w *worker) guarded() (err error) {
 			} else if m, ok := r.(*sim.Misuse); ok {
 				err = fmt.Errorf("%s: %w", w.scenario.Name, m)
 			} else if r != nil {
-				err = fmt.Errorf("%s: the same steps lead to another state, since the program is not deterministic (%v)", w.scenario.Name, r)
+				err = fmt.Errorf("%s: the same steps lead to another state, since the program is not deterministic (%v)",
+					w.scenario.Name, r)
 			}
 		}()
-		err = fmt.Errorf("%s: the program has ended its goroutine, as runtime.Goexit and the FailNow of a test do; it must return, or panic", w.scenario.Name)
+		err = fmt.Errorf("%s: the program has ended its goroutine, as runtime.Goexit and the FailNow of a test do; it must "+
+			"return, or panic", w.scenario.Name)
 		w.work()
 		err = nil
 	}()

@@ -26,7 +26,8 @@ func TestWorkersAgreeOnWhatIsInATable(t *testing.T) {
 	}
 	wg.Wait()
 	for i := range keys {
-		if x, ok := all.get(key(i)); !ok || x < 1 || x > workers || x != seen[0][i] || x != seen[1][i] || x != seen[2][i] || x != seen[3][i] {
+		if x, ok := all.get(key(i)); !ok || x < 1 || x > workers || x != seen[0][i] || x != seen[1][i] || x != seen[2][i] ||
+			x != seen[3][i] {
 			t.Fatalf("key %d: %d, %v", i, x, ok)
 		}
 	}

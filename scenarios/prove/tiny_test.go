@@ -88,7 +88,8 @@ func register(p *engine.Process) engine.Object {
 func stubborn(f func() error) {
 	for range 20 {
 		err := f()
-		if !errors.Is(err, zk.ErrConnectionClosed) && !errors.Is(err, zk.ErrNoServer) && !errors.Is(err, zk.ErrSessionExpired) {
+		if !errors.Is(err, zk.ErrConnectionClosed) && !errors.Is(err, zk.ErrNoServer) &&
+			!errors.Is(err, zk.ErrSessionExpired) {
 			return
 		}
 	}
@@ -192,7 +193,8 @@ var tinies = []tiny{
 		_, _, err := p.Env.Await(ctx, ch)
 		say(o, "%v", err)
 	}},
-	{name: "later-timer", ticks: 1, least: 2, program: func(p *engine.Process) { // that of c1 is, if the other's has fired by then
+	// that of c1 is, if the other's has fired by then
+	{name: "later-timer", ticks: 1, least: 2, program: func(p *engine.Process) {
 		o := register(p)
 		if p.ID == 1 {
 			_, _, ch, _ := p.Conn.ExistsW("/d/x")
@@ -299,7 +301,8 @@ var tinies = []tiny{
 		_, err := p.Conn.Set("/w", nil, -1)
 		say(o, "%v", err)
 	}},
-	{name: "dropped", faults: "disconnect=1", least: 4, program: func(p *engine.Process) { // the first watch can fire the second one
+	// the first watch can fire the second one
+	{name: "dropped", faults: "disconnect=1", least: 4, program: func(p *engine.Process) {
 		o := register(p)
 		if p.ID == 1 {
 			p.Conn.Set("/d", []byte("x"), -1)
@@ -371,8 +374,9 @@ func TestReductionsLoseNoOutcome(t *testing.T) {
 	}
 }
 
-// TestCodeThatPollsHasFewStates proves a loop that forgets each time what it has seen, though it leaves a watch and asks for
-// the session's next change, both of which it drops, and lets others move: none of that leaves a trace forever.
+// TestCodeThatPollsHasFewStates proves a loop that forgets each time what it has seen, though it leaves a watch and
+// asks for the session's next change, both of which it drops, and lets others move: none of that leaves a trace
+// forever.
 func TestCodeThatPollsHasFewStates(t *testing.T) {
 	x := tiny{name: "poll", faults: "disconnect=1", program: func(p *engine.Process) {
 		if p.ID == 1 {

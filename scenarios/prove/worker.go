@@ -63,12 +63,13 @@ type worker struct {
 	scratch state
 	sent    sim.Part // which shares memory with others
 	buffer  sim.Part
-	all     uint64 // as in memory, of the state up to which the checkers have been shown what has happened; 0: nobody knows
-	way     [][]history.Event
-	moves   []*moves           // of each client
-	faults  [][]sim.Transition // that are left: of each client, and behind these of none
-	list    []sim.Transition
-	busy    bool // something else than time can go on
+	// as in memory, of the state up to which the checkers have been shown what has happened; 0: nobody knows
+	all    uint64
+	way    [][]history.Event
+	moves  []*moves           // of each client
+	faults [][]sim.Transition // that are left: of each client, and behind these of none
+	list   []sim.Transition
+	busy   bool // something else than time can go on
 
 	// Of a run:
 	prefix   []sim.Transition
@@ -86,11 +87,11 @@ type worker struct {
 // steps, what goes on here goes on elsewhere with the clients exchanged, or what comes next is
 // known. Or it is over.
 var (
-	errOver   = errors.New("over")
-	errKnown  = errors.New("known")
-	errDeep   = errors.New("deep")
-	errMutants  = errors.New("mutants")
-	errRecall = errors.New("recall")
+	errOver    = errors.New("over")
+	errKnown   = errors.New("known")
+	errDeep    = errors.New("deep")
+	errMutants = errors.New("mutants")
+	errRecall  = errors.New("recall")
 )
 
 func newWorker(s *search) *worker {
@@ -310,7 +311,8 @@ func (e edge) path(steps []sim.Transition) []sim.Transition {
 
 // goOn leaves for later what is possible in a new state, but for one edge, which is next.
 func (w *worker) goOn(x *state, list []sim.Transition, told []history.Event, length int32) {
-	p := &point{parent: w.next.from, by: w.next.by, length: length, class: w.class, faults: w.used(), ticks: w.ticks(), busy: w.busy}
+	p := &point{parent: w.next.from, by: w.next.by, length: length, class: w.class, faults: w.used(), ticks: w.ticks(),
+		busy: w.busy}
 	if !w.again {
 		p.state, p.all, p.told = x.clone(), x.all, told
 		if p.parent != nil && p.parent.bare { // this is a run

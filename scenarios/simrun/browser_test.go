@@ -54,7 +54,8 @@ func newBrowser(t *testing.T) *browser {
 		}
 		t.Skipf("no Chromium in PATH: the pages are not looked at; with %s=1 this is an error", requireChromium)
 	}
-	options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(path), chromedp.NoSandbox, chromedp.DisableGPU,
+	options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(path), chromedp.NoSandbox,
+		chromedp.DisableGPU,
 		chromedp.WindowSize(1280, 900), chromedp.WSURLReadTimeout(time.Minute))
 	ctx, stop := chromedp.NewExecAllocator(t.Context(), options...)
 	t.Cleanup(stop)
@@ -164,7 +165,8 @@ const inView = `(() => {
 
 const (
 	// standing is the text of all tables, but for the rows that a step has ended.
-	standing = `[...document.querySelectorAll("#state tbody tr:not(.gone, .none)")].map((tr) => [...tr.cells].map((td) => td.textContent).join("|")).join("\n")`
+	standing = `[...document.querySelectorAll("#state tbody tr:not(.gone, .none)")].map((tr) => [...tr.cells].map((td) ` +
+		`=> td.textContent).join("|")).join("\n")`
 
 	tree = `document.querySelector("#table0 tbody").innerText`
 	// trees is how many different trees some ten steps of the run have. The end of a long
@@ -195,7 +197,8 @@ func mutantPage(t *testing.T, name string) string {
 
 func TestAPageCanBeSteppedThrough(t *testing.T) {
 	b := newBrowser(t)
-	for _, name := range []string{"lock/plain-create", "lock/no-own-check", "lock/watch-first", "lock/closed-spin", "lock/stale-try"} {
+	for _, name := range []string{"lock/plain-create", "lock/no-own-check", "lock/watch-first", "lock/closed-spin",
+		"lock/stale-try"} {
 		path := mutantPage(t, name)
 		b.script(false)
 		b.open(path, "")
@@ -204,7 +207,8 @@ func TestAPageCanBeSteppedThrough(t *testing.T) {
 		b.open(path, "")
 		b.is(standing, static)
 		b.is(inView, "true")
-		b.is(`document.querySelector("h1").getBoundingClientRect().top >= 0 && document.querySelector(".lanes").getBoundingClientRect().top < innerHeight`, "true")
+		b.is(`document.querySelector("h1").getBoundingClientRect().top >= 0 && `+
+			`document.querySelector(".lanes").getBoundingClientRect().top < innerHeight`, "true")
 		place, first, last := b.text("data.place"), b.text("data.first"), b.text("data.last")
 		b.is(current, "step "+place+" s"+place)
 		shown := b.text(`document.getElementById("state").innerText`)
@@ -216,7 +220,8 @@ func TestAPageCanBeSteppedThrough(t *testing.T) {
 		b.is(current, "step "+place+" s"+place)
 		b.press(kb.ArrowLeft)
 		b.is(current, before)
-		b.is(`(() => { const s = document.getElementById("slider"); s.value = data.first; s.dispatchEvent(new Event("input")); return data.first })()`, first)
+		b.is(`(() => { const s = document.getElementById("slider"); s.value = data.first; s.dispatchEvent(new `+
+			`Event("input")); return data.first })()`, first)
 		b.is(current, "step "+first+" s"+first)
 		b.press("k")
 		b.is(current, "step "+first+" s"+first) // there is nothing before it
@@ -254,7 +259,8 @@ func lives(t *testing.T, pages []string) {
 		b.press("k")
 		back := b.text(current)
 		b.press("j")
-		if want := b.text("`step ${data.place} s${data.place},step ${data.place - 1} s${data.place - 1}`"); place+","+back != want || b.text(current) != place {
+		if want := b.text("`step ${data.place} s${data.place},step ${data.place - 1} s${data.place - 1}`"); place+","+
+			back != want || b.text(current) != place {
 			t.Errorf("%s: keys lead to %s, and k to %s, want %s", path, place, back, want)
 		}
 		b.quiet()
@@ -267,7 +273,9 @@ func TestTheTablesFollowTheRun(t *testing.T) {
 	b := newBrowser(t)
 	path := filepath.Join(replayed(t), "index.html")
 	rows := func(table string) string {
-		return b.text(`[...document.querySelectorAll("#` + table + ` tbody tr")].map((tr) => [...tr.cells].map((td) => td.innerText.trim()).join("|") + (tr.className ? "!" + tr.className : "")).join(" ; ")`)
+		return b.text(`[...document.querySelectorAll("#` + table +
+			` tbody tr")].map((tr) => [...tr.cells].map((td) => td.innerText.trim()).join("|") + (tr.className ? "!" + ` +
+			`tr.className : "")).join(" ; ")`)
 	}
 	for _, x := range []struct{ fragment, table, want string }{
 		{"#s2", "table0", "/||||0|0x0 ; /lock||||0|0x1"},
@@ -281,13 +289,16 @@ func TestTheTablesFollowTheRun(t *testing.T) {
 		{"#s40", "table4", "0x1001|c1|s1 ; 0x2001|c2|s1 ; 0x3001|c3|s1"},
 	} {
 		b.open(path, x.fragment)
-		if got := rows(x.table); !strings.Contains(strings.ReplaceAll(got, "||||", "|||"), strings.ReplaceAll(x.want, "||||", "|||")) {
+		if got := rows(x.table); !strings.Contains(strings.ReplaceAll(got, "||||", "|||"),
+			strings.ReplaceAll(x.want, "||||", "|||")) {
 			t.Errorf("%s: %s is\n%s\nwant\n%s", x.fragment, x.table, got, x.want)
 		}
 	}
 	b.do(chromedp.Click(chromedp.CSS(`#filter button:nth-child(2)`)))
-	b.is(`[...document.querySelectorAll("#story li")].filter((li) => li.offsetHeight > 0 && li.innerText.includes("c2 calls")).length`, "0")
-	if n := b.text(`[...document.querySelectorAll("#story li")].filter((li) => li.offsetHeight > 0 && li.innerText.includes("c1 calls")).length`); n == "0" {
+	b.is(`[...document.querySelectorAll("#story li")].filter((li) => li.offsetHeight > 0 && li.innerText.includes("c2 `+
+		`calls")).length`, "0")
+	if n := b.text(`[...document.querySelectorAll("#story li")].filter((li) => li.offsetHeight > 0 && ` +
+		`li.innerText.includes("c1 calls")).length`); n == "0" {
 		t.Error("c1 is not shown when it is chosen")
 	}
 	b.do(chromedp.Click(chromedp.CSS(`#s10 p`)))
@@ -301,7 +312,8 @@ func TestAPageFitsItsReader(t *testing.T) {
 	const paper = `getComputedStyle(document.body).backgroundColor`
 	b.open(path, "")
 	light := b.text(paper)
-	protocol(b, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{Features: []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: "dark"}}})
+	dark := []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: "dark"}}
+	protocol(b, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{Features: dark})
 	if dark := b.text(paper); dark == light {
 		t.Errorf("the page is %s in the dark, too", dark)
 	}
@@ -317,7 +329,8 @@ func TestAPageFitsItsReader(t *testing.T) {
 	b.is(inView, "true")
 	b.is(`document.querySelector(".controls").offsetHeight`, "0")
 	b.is(`document.getElementById("state").innerText.includes("/lock")`, "true")
-	b.is(`document.querySelector("polygon.chance").getBoundingClientRect().height > 20 && document.querySelector(".decides").textContent.startsWith("decides: learn-late c1, from 0% to ")`, "true")
+	b.is(`document.querySelector("polygon.chance").getBoundingClientRect().height > 20 && `+
+		`document.querySelector(".decides").textContent.startsWith("decides: learn-late c1, from 0% to ")`, "true")
 	b.is(`document.getElementById("decision").innerText.startsWith("Decided at step 11: learn-late c1: ")`, "true")
 	b.is(`document.getElementById("s11").innerText.includes("learn-late c1")`, "true")
 	b.quiet()
@@ -326,9 +339,11 @@ func TestAPageFitsItsReader(t *testing.T) {
 func TestAPageDoesNotRunWhatARunContains(t *testing.T) {
 	b := newBrowser(t)
 	f := failureOf(t, "lock/plain-create")
-	const name = `/<script>document.title = "mine"</script><img src=x onerror='document.title = "mine"'>"'` + "\u2028\n\xff"
+	const name = `/<script>document.title = "mine"</script><img src=x onerror='document.title = "mine"'>"'` +
+		"\u2028\n\xff"
 	f.Report.Scenario, f.Report.Reproduce, f.Doc, f.Verdict.Message = name, []string{name}, name, name
-	f.Trace.Rows = append(f.Trace.Rows, history.Row{Table: history.Znodes, Key: name + strings.Repeat("x", 10_000), Cells: []string{name, name, name, name}})
+	f.Trace.Rows = append(f.Trace.Rows, history.Row{Table: history.Znodes, Key: name + strings.Repeat("x", 10_000),
+		Cells: []string{name, name, name, name}})
 	f.Trace.Steps[4].Did = name
 	for i := range f.History.Events {
 		f.History.Events[i].Path += name

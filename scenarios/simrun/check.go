@@ -39,15 +39,21 @@ func check(ctx context.Context, a *app, args []string) (int, error) {
 	var c checkFlags
 	f := a.flags("check")
 	f.StringVar(&c.run, "run", "", "only scenarios whose name matches this regular expression")
-	f.StringVar(&c.seeds, "seeds", "", fmt.Sprintf("seeds, as 17 or 1-500 (default 1-%d, for mutants 1-%d)", goodSeeds, brokenSeeds))
-	f.StringVar(&c.strategy, "strategy", string(engine.Portfolio), "how the order of events is chosen: random, pct (priorities) or portfolio (both in turn, then all schedules of a small scope)")
+	f.StringVar(&c.seeds, "seeds", "", fmt.Sprintf("seeds, as 17 or 1-500 (default 1-%d, for mutants 1-%d)", goodSeeds,
+		brokenSeeds))
+	f.StringVar(&c.strategy, "strategy", string(engine.Portfolio),
+		"how the order of events is chosen: random, pct (priorities) or portfolio (both in turn, then all schedules of a "+
+			"small scope)")
 	f.DurationVar(&c.duration, "for", 0, "run for this long in all instead of a number of seeds; "+
 		"with -seeds at most this long, and what is not done by then is inconclusive")
-	f.StringVar(&c.plan, "faults", "", "fault plan instead of the scenario's, as \"lose-reply=2 expire=1@client=c1\", none or contract")
+	f.StringVar(&c.plan, "faults", "", "fault plan instead of the scenario's, as \"lose-reply=2 expire=1@client=c1\", "+
+		"none or contract")
 	f.StringVar(&c.backend, "backend", "sim", "sim or zookeeper")
-	f.StringVar(&c.servers, "servers", "", "with -backend zookeeper: addresses host:port,... of an ensemble to use instead of starting one")
+	f.StringVar(&c.servers, "servers", "", "with -backend zookeeper: addresses host:port,... of an ensemble to use "+
+		"instead of starting one")
 	f.IntVar(&c.nodes, "nodes", 1, "with -backend zookeeper: start this many servers, 1 or 3")
-	f.IntVar(&c.clients, "clients", 0, fmt.Sprintf("number of clients (default: the scenario's; with -backend zookeeper %d)", liveClients))
+	f.IntVar(&c.clients, "clients", 0, fmt.Sprintf("number of clients (default: the scenario's; with -backend zookeeper "+
+		"%d)", liveClients))
 	f.IntVar(&c.rounds, "rounds", 0, "how often each client repeats what it does (default: the scenario's)")
 	f.IntVar(&c.workers, "p", 0, "runs at a time (default: one for each core)")
 	f.StringVar(&c.shard, "shard", "", "i/n: only every n-th seed, the i-th part of the work")
@@ -55,7 +61,8 @@ func check(ctx context.Context, a *app, args []string) (int, error) {
 	f.BoolVar(&c.json, "json", false, "print the events of go tool test2json, a test for each scenario")
 	f.StringVar(&c.junit, "junit", "", "write a JUnit file as well, a test case for each scenario")
 	f.BoolVar(&c.failfast, "failfast", false, "stop after the first scenario that fails")
-	f.BoolVar(&c.verbose, "v", false, "write reports for mutants that were caught, too, and say what the runs of the others have covered")
+	f.BoolVar(&c.verbose, "v", false, "write reports for mutants that were caught, too, and say what the runs of the "+
+		"others have covered")
 	names, err := parseMixed(f, args)
 	if err != nil {
 		return 0, err

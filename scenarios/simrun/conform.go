@@ -28,8 +28,10 @@ type conformFlags struct {
 func conformance(ctx context.Context, a *app, args []string) (int, error) {
 	var c conformFlags
 	f := a.flags("conform")
-	f.StringVar(&c.replay, "replay", "", "replay the recorded transcripts (*.jsonl) below `dir` instead of running operations")
-	f.StringVar(&c.servers, "servers", "", "`host:port,...` of all servers of a running ensemble; default: start servers on this machine")
+	f.StringVar(&c.replay, "replay", "", "replay the recorded transcripts (*.jsonl) below `dir` instead of running "+
+		"operations")
+	f.StringVar(&c.servers, "servers", "", "`host:port,...` of all servers of a running ensemble; default: start "+
+		"servers on this machine")
 	f.IntVar(&c.nodes, "nodes", 1, "how many servers to start, 1 or 3")
 	f.IntVar(&c.ops, "ops", 2000, "how many operations to execute, in sequences of about 60")
 	f.Uint64Var(&c.seed, "seed", 1, "of the first sequence; each further one has the next seed")
@@ -160,8 +162,10 @@ func (c *conformFlags) summary(a *app, rep *conform.Report) (int, error) {
 			repeated++
 		}
 	}
-	fmt.Fprintf(a.out, "%d operations in %d sequences from seed %d on, %d servers, %.1f s, %.0f operations/s, %d differences",
-		rep.Ops, rep.Sequences, c.seed, rep.Servers, rep.Elapsed.Seconds(), float64(rep.Ops)/rep.Elapsed.Seconds(), len(rep.Failures))
+	fmt.Fprintf(a.out, "%d operations in %d sequences from seed %d on, %d servers, %.1f s, %.0f operations/s, %d "+
+		"differences",
+		rep.Ops, rep.Sequences, c.seed, rep.Servers, rep.Elapsed.Seconds(), float64(rep.Ops)/rep.Elapsed.Seconds(),
+		len(rep.Failures))
 	if once := len(rep.Failures) - repeated; once > 0 {
 		fmt.Fprintf(a.out, ", %d of them only once", once)
 	}

@@ -22,7 +22,8 @@ var recordings = filepath.Join("..", "..", "internal", "transcript", "testdata")
 
 func TestConformReplaysRecordings(t *testing.T) {
 	r := simrun(t, "conform", "-replay", recordings)
-	if r.code != exitHeld || r.err != "" || !regexp.MustCompile(`^\d+ transcripts, \d+ steps, 0 differences\n$`).MatchString(r.out) {
+	if r.code != exitHeld || r.err != "" || !regexp.MustCompile(`^\d+ transcripts, \d+ steps, 0 differences\n$`).
+		MatchString(r.out) {
 		t.Errorf("%+v", r)
 	}
 }
@@ -113,7 +114,8 @@ func TestConformNamesAnUnreachableServer(t *testing.T) {
 func TestConformComparesWithARealServer(t *testing.T) {
 	server := zkservertest.ForTest(t, 1)
 	r := simrun(t, "conform", "-servers", server.ConnectString(), "-ops", "200", "-seed", "9", "-o", t.TempDir())
-	total := regexp.MustCompile(`\n240 operations in 4 sequences from seed 9 on, 1 servers, [\d.]+ s, \d+ operations/s, 0 differences\n$`)
+	total := regexp.MustCompile(`\n240 operations in 4 sequences from seed 9 on, 1 servers, [\d.]+ s, \d+ operations/s, ` +
+		`0 differences\n$`)
 	if r.code != exitHeld || r.err != "" || !total.MatchString(r.out) || !strings.Contains(r.out, "\nreached ") {
 		t.Errorf("%+v", r)
 	}
@@ -124,7 +126,8 @@ func TestAnInterruptedConformIsNotHeld(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	time.AfterFunc(time.Second, cancel)
 	r := simrunUntil(ctx, "conform", "-servers", server.ConnectString(), "-ops", "1000000000", "-o", t.TempDir())
-	if r.code != exitInconclusive || r.err != "simrun conform: interrupted\n" || !strings.HasSuffix(r.out, " 0 differences\n") {
+	if r.code != exitInconclusive || r.err != "simrun conform: interrupted\n" ||
+		!strings.HasSuffix(r.out, " 0 differences\n") {
 		t.Errorf("%+v", r)
 	}
 }
@@ -175,12 +178,15 @@ func TestConformTellsADifferenceInOneBlock(t *testing.T) {
 			t.Errorf("not JSON: %s", line)
 		}
 	}
-	rep := &conform.Report{Servers: 3, Ops: 60, Sequences: 1, Coverage: conform.NewCoverage(), Failures: []conform.Failure{f}}
-	if code, err := c.summary(a, rep); code != exitViolation || err != nil || !strings.HasSuffix(text.String(), ", 1 differences\n") {
+	rep := &conform.Report{Servers: 3, Ops: 60, Sequences: 1, Coverage: conform.NewCoverage(),
+		Failures: []conform.Failure{f}}
+	if code, err := c.summary(a, rep); code != exitViolation || err != nil ||
+		!strings.HasSuffix(text.String(), ", 1 differences\n") {
 		t.Errorf("%d, %v", code, err)
 	}
 	rep.Failures[0].Repeated = false
-	if code, err := c.summary(a, rep); code != exitInconclusive || err != nil || !strings.HasSuffix(text.String(), ", 1 differences, 1 of them only once\n") {
+	if code, err := c.summary(a, rep); code != exitInconclusive || err != nil ||
+		!strings.HasSuffix(text.String(), ", 1 differences, 1 of them only once\n") {
 		t.Errorf("%d, %v", code, err)
 	}
 }

@@ -35,7 +35,8 @@ func diff(_ context.Context, a *app, args []string) (int, error) {
 		return 0, fmt.Errorf("%s is a %s and %s a %s: give two of a kind", f.Arg(0), one.kind, f.Arg(1), two.kind)
 	}
 	if one.scenario != two.scenario {
-		return 0, fmt.Errorf("%s is of scenario %s and %s of %s: give two of one scenario", f.Arg(0), one.scenario, f.Arg(1), two.scenario)
+		return 0, fmt.Errorf("%s is of scenario %s and %s of %s: give two of one scenario", f.Arg(0), one.scenario, f.Arg(1),
+			two.scenario)
 	}
 	n := 0
 	for n < len(one.steps) && n < len(two.steps) && slices.Equal(one.steps[n], two.steps[n]) {
@@ -119,7 +120,8 @@ func (a *app) readRun(file string) (*recorded, error) {
 	p := res.Schedule
 	clients, rounds := s.Size(&p)
 	r := &recorded{kind: "schedule", scenario: s.Name, circumstances: []string{
-		fmt.Sprintf("servers %d", p.Servers), fmt.Sprintf("clients %d", clients), fmt.Sprintf("rounds %d", rounds), fmt.Sprintf("order %#x", p.Order), "faults " + p.Faults.String()}}
+		fmt.Sprintf("servers %d", p.Servers), fmt.Sprintf("clients %d", clients), fmt.Sprintf("rounds %d", rounds),
+		fmt.Sprintf("order %#x", p.Order), "faults " + p.Faults.String()}}
 	for _, name := range p.Names {
 		r.steps = append(r.steps, []string{name})
 	}
@@ -142,7 +144,8 @@ func readHistory(file string, in io.Reader) (*recorded, error) {
 	for lines.Scan() {
 		var event struct{ Kind string }
 		if err := json.Unmarshal(lines.Bytes(), &event); err != nil || event.Kind == "" {
-			return nil, fmt.Errorf("%s: line %d: a history has an object with a \"kind\" in each line, not %.60q", file, len(r.steps)+1, lines.Text())
+			return nil, fmt.Errorf("%s: line %d: a history has an object with a \"kind\" in each line, not %.60q", file,
+				len(r.steps)+1, lines.Text())
 		}
 		r.steps = append(r.steps, []string{lines.Text()})
 	}

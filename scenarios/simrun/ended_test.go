@@ -288,7 +288,8 @@ func TestShrinkingCanBeCutShort(t *testing.T) {
 		}
 	}
 	var out, err bytes.Buffer
-	code := (&app{all: catalog.All, variants: variants.All, command: "go run ./cmd/simrun", out: &out, err: &err, terminal: true}).main(t.Context(), []string{"shrink", "first.txt"})
+	code := (&app{all: catalog.All, variants: variants.All, command: "go run ./cmd/simrun", out: &out, err: &err,
+		terminal: true}).main(t.Context(), []string{"shrink", "first.txt"})
 	if code != exitHeld || !strings.Contains(err.String(), "shrinking, ") || out.String() != whole.out {
 		t.Errorf("%d %q", code, &err)
 	}

@@ -28,7 +28,8 @@ func TestCheckSearchesASmallScopeExhaustively(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	held := regexp.MustCompile(`(?m)^held    lock/fan-out             1 runs, .*; every schedule of 2 clients with no fault$`)
+	held := regexp.MustCompile(`(?m)^held    lock/fan-out             1 runs, .*; every schedule of 2 clients with no ` +
+		`fault$`)
 	// Which of its checkers is the first depends on the way of the search.
 	caught := regexp.MustCompile(`(?m)^caught  lock/plain-create        by (` + strings.Join(broken[0].Caught, "|") +
 		`) in exhaustive search in (\d+) steps
@@ -61,7 +62,8 @@ func TestCheckSearchesASmallScopeExhaustively(t *testing.T) {
 		t.Errorf("%+v", r)
 	}
 	for _, other := range []string{"-strategy=random", "-strategy=pct", "-shard=1/2"} {
-		if r := simrun(t, append(one, other, "-seeds", "1-2", "-run", "^lock/fan-out$")...); r.code != exitHeld || strings.Contains(r.out, "every schedule") {
+		if r := simrun(t, append(one, other, "-seeds", "1-2", "-run", "^lock/fan-out$")...); r.code != exitHeld ||
+			strings.Contains(r.out, "every schedule") {
 			t.Errorf("%s: %+v", other, r)
 		}
 	}

@@ -44,12 +44,15 @@ type herdFlags struct {
 }
 
 func (f *herdFlags) define(set *flag.FlagSet) {
-	set.StringVar(&f.clients, "clients", "", fmt.Sprintf("numbers of clients to measure with (default %q, with -backend zookeeper %q)", defaultSimulated, defaultReal))
+	set.StringVar(&f.clients, "clients", "", fmt.Sprintf("numbers of clients to measure with (default %q, with -backend "+
+		"zookeeper %q)", defaultSimulated, defaultReal))
 	set.StringVar(&f.variants, "variants", "", "only variants whose name matches this regular expression")
 	set.StringVar(&f.out, "o", filepath.Join("out", "herd"), "folder for the numbers, the plots and the page")
 	set.Uint64Var(&f.seed, "seed", 1, "of the times that messages take in simulations")
-	set.StringVar(&f.backend, "backend", "sim", "sim, or zookeeper: simulate, do the same with a real ensemble and compare")
-	set.StringVar(&f.servers, "servers", "", "with -backend zookeeper: addresses host:port,... of an ensemble that serves nobody else, to use instead of starting one")
+	set.StringVar(&f.backend, "backend", "sim", "sim, or zookeeper: simulate, do the same with a real ensemble and "+
+		"compare")
+	set.StringVar(&f.servers, "servers", "", "with -backend zookeeper: addresses host:port,... of an ensemble that "+
+		"serves nobody else, to use instead of starting one")
 	set.IntVar(&f.nodes, "nodes", 1, "with -backend zookeeper: start this many servers, 1 or 3")
 }
 
@@ -121,7 +124,8 @@ func (f *herdFlags) sweep(a *app) (*sweep, error) {
 	}
 	s.plan(clients)
 	if len(s.jobs) == 0 {
-		return nil, fmt.Errorf("-clients: so many are too many for the variants chosen, which go up to %d", s.variants[0].Most)
+		return nil, fmt.Errorf("-clients: so many are too many for the variants chosen, which go up to %d",
+			s.variants[0].Most)
 	}
 	return s, nil
 }

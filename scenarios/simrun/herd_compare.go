@@ -10,8 +10,10 @@ import (
 )
 
 // herdReal is what the page says of a real ensemble.
-const herdReal = "Crosses and dotted lines are those of a real ensemble: ZooKeeper with as many go-zookeeper clients, which do the same. What they and the servers said was heard on " +
-	"their connections, and every count was compared with the servers' own figures (mntr). Where the protocol determines a count it must be equal; times are those of another machine."
+const herdReal = "Crosses and dotted lines are those of a real ensemble: ZooKeeper with as many go-zookeeper " +
+	"clients, which do the same. What they and the servers said was heard on " +
+	"their connections, and every count was compared with the servers' own figures (mntr). Where the protocol " +
+	"determines a count it must be equal; times are those of another machine."
 
 // differences compares all pairs of measurements. The exit status says whether there
 // is a difference that must not be.
@@ -39,7 +41,8 @@ func (s *sweep) explain(a *app, all []herd.Difference) {
 		case d.Equal():
 			equal++
 		case d.Why == "":
-			fmt.Fprintf(a.out, "\nWRONG %s with %d clients: %s: %s and %s, although the protocol determines it\n", d.Variant, d.Clients, d.Count, number(d.Simulated), number(d.Real))
+			fmt.Fprintf(a.out, "\nWRONG %s with %d clients: %s: %s and %s, although the protocol determines it\n", d.Variant,
+				d.Clients, d.Count, number(d.Simulated), number(d.Real))
 		case !slices.Contains(open, d.Variant):
 			open = append(open, d.Variant)
 		}
@@ -68,11 +71,14 @@ func verdict(d *herd.Difference) string {
 
 // comparison is the table of the differences, or of all counts.
 func comparison(all []herd.Difference, equal bool) plots.Table {
-	t := plots.Table{Title: "Simulated and real", Columns: []string{"variant", "clients", "count", "simulated", "real", "difference"},
-		Text: "Every count that differs, and why; those that are not listed are equal. Of the rows with mntr the one number is what the clients counted, and the other what their servers did."}
+	t := plots.Table{Title: "Simulated and real",
+		Columns: []string{"variant", "clients", "count", "simulated", "real", "difference"},
+		Text: "Every count that differs, and why; those that are not listed are equal. Of the rows with mntr the one " +
+			"number is what the clients counted, and the other what their servers did."}
 	for i := range all {
 		if d := &all[i]; equal || !d.Equal() {
-			t.Rows = append(t.Rows, []string{d.Variant, strconv.Itoa(d.Clients), d.Count, number(d.Simulated), number(d.Real), verdict(d)})
+			t.Rows = append(t.Rows, []string{d.Variant, strconv.Itoa(d.Clients), d.Count, number(d.Simulated), number(d.Real),
+				verdict(d)})
 		}
 	}
 	return t

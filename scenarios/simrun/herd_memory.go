@@ -28,7 +28,8 @@ func (s *sweep) memories() (all []herd.Memory) {
 }
 
 func memoryFigure(all []herd.Memory) plots.Figure {
-	chart := plots.Chart{Name: "memory", Title: "Memory of watches", X: "watches", Y: "memory in the model of a server (KB)"}
+	chart := plots.Chart{Name: "memory", Title: "Memory of watches", X: "watches",
+		Y: "memory in the model of a server (KB)"}
 	for _, layout := range []string{herd.OwnZnodes, herd.OneZnode} {
 		line := plots.Line{Name: layout}
 		for _, m := range all {
@@ -38,14 +39,17 @@ func memoryFigure(all []herd.Memory) plots.Figure {
 		}
 		chart.Lines = append(chart.Lines, line)
 	}
-	return plots.Figure{Chart: chart, Text: "What watches cost while they wait: about a hundred bytes each in the tables of this model, without the paths, whether they are on one znode or on many. " +
-		"A herd does not take more memory than a queue; it takes the server's time. ZooKeeper's own figures tell the number of watches (zk_watch_count) and not what they take."}
+	return plots.Figure{Chart: chart, Text: "What watches cost while they wait: about a hundred bytes each in the " +
+		"tables of this model, without the paths, whether they are on one znode or on many. " +
+		"A herd does not take more memory than a queue; it takes the server's time. ZooKeeper's own figures tell the " +
+		"number of watches (zk_watch_count) and not what they take."}
 }
 
 func memoryTable(all []herd.Memory) plots.Table {
 	t := plots.Table{Title: "Memory of watches", Columns: []string{"layout", "watches", "bytes", "bytes a watch"}}
 	for _, m := range all {
-		t.Rows = append(t.Rows, []string{m.Layout, strconv.Itoa(m.Watches), fmt.Sprintf("%.0f", m.Bytes), fmt.Sprintf("%.0f", m.Bytes/float64(m.Watches))})
+		t.Rows = append(t.Rows, []string{m.Layout, strconv.Itoa(m.Watches), fmt.Sprintf("%.0f", m.Bytes),
+			fmt.Sprintf("%.0f", m.Bytes/float64(m.Watches))})
 	}
 	return t
 }

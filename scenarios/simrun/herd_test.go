@@ -22,7 +22,8 @@ func TestHerdWritesNumbersPlotsAndPage(t *testing.T) {
 	t.Chdir(t.TempDir())
 	args := []string{"herd", "-clients", "20,1,80,20,40", "-variants", "^lock|poll-50", "-seed", "7"}
 	r := simrun(t, args...)
-	if r.code != exitHeld || r.err != "" || !strings.Contains(r.out, "lock/single-node  40") || !strings.HasSuffix(r.out, "\nout/herd/herd.html\n") {
+	if r.code != exitHeld || r.err != "" || !strings.Contains(r.out, "lock/single-node  40") ||
+		!strings.HasSuffix(r.out, "\nout/herd/herd.html\n") {
 		t.Fatalf("%+v", r)
 	}
 	var all []herd.Measurement
@@ -43,7 +44,8 @@ func TestHerdWritesNumbersPlotsAndPage(t *testing.T) {
 		t.Errorf("%v, %v", err, rows)
 	}
 	page, err := os.ReadFile("out/herd/herd.html")
-	if err != nil || !strings.Contains(string(page), "lock/single-node, slope 1.0") || strings.Contains(string(page), "queue/all,") {
+	if err != nil || !strings.Contains(string(page), "lock/single-node, slope 1.0") ||
+		strings.Contains(string(page), "queue/all,") {
 		t.Errorf("%v, a page of %d bytes", err, len(page))
 	}
 	drawn, _ := filepath.Glob("out/herd/*.png")
@@ -62,23 +64,29 @@ func TestHerdRefusesBadFlags(t *testing.T) {
 	t.Chdir(t.TempDir())
 	os.WriteFile("file", nil, 0o666)
 	for want, args := range map[string][]string{
-		`-clients are numbers from 1 to 100000, as 1,10,100, not "0"`:                      {"-clients", "0"},
-		`-clients are numbers from 1 to 100000, as 1,10,100, not "1,,2"`:                   {"-clients", "1,,2"},
-		`-clients are numbers from 1 to 100000, as 1,10,100, not "100001"`:                 {"-clients", "100001"},
-		`-clients are numbers from 1 to 1000, as 1,10,100, not "1001"`:                     {"-clients", "1001", "-backend", "zookeeper"},
-		`-backend is sim or zookeeper, not "real"`:                                         {"-backend", "real"},
-		`-servers and -nodes go with -backend zookeeper only`:                              {"-nodes", "3"},
-		`-servers and -nodes exclude each other`:                                           {"-backend", "zookeeper", "-nodes", "3", "-servers", "a:1"},
-		`-nodes is 1 or 3, not 2`:                                                          {"-backend", "zookeeper", "-nodes", "2"},
-		`-servers is host:port,..., not "host"`:                                            {"-backend", "zookeeper", "-servers", "host"},
-		`-clients: so many are too many for the variants chosen, which go up to`:           {"-clients", "9000", "-variants", "naive"},
+		`-clients are numbers from 1 to 100000, as 1,10,100, not "0"`:      {"-clients", "0"},
+		`-clients are numbers from 1 to 100000, as 1,10,100, not "1,,2"`:   {"-clients", "1,,2"},
+		`-clients are numbers from 1 to 100000, as 1,10,100, not "100001"`: {"-clients", "100001"},
+		`-clients are numbers from 1 to 1000, as 1,10,100, not "1001"`: {"-clients", "1001", "-backend",
+			"zookeeper"},
+		`-backend is sim or zookeeper, not "real"`:            {"-backend", "real"},
+		`-servers and -nodes go with -backend zookeeper only`: {"-nodes", "3"},
+		`-servers and -nodes exclude each other`: {"-backend", "zookeeper",
+			"-nodes", "3", "-servers", "a:1"},
+		`-nodes is 1 or 3, not 2`: {"-backend", "zookeeper",
+			"-nodes", "2"},
+		`-servers is host:port,..., not "host"`: {"-backend", "zookeeper",
+			"-servers", "host"},
+		`-clients: so many are too many for the variants chosen, which go up to`: {"-clients", "9000", "-variants",
+			"naive"},
 		`-variants: error parsing regexp`:                                                  {"-variants", "("},
 		`-variants: nothing matches "^none$"; there are lock/sequential, lock/single-node`: {"-variants", "^none$"},
 		`unexpected argument "x"`:                                                          {"x"},
 		`-o: mkdir file`:                                                                   {"-o", "file", "-clients", "1"},
 	} {
 		r := simrun(t, append([]string{"herd"}, args...)...)
-		if r.code != exitUsage || !strings.HasPrefix(r.err, "simrun herd: "+want) || strings.Count(r.err, "\n") != 1 || r.out != "" {
+		if r.code != exitUsage || !strings.HasPrefix(r.err, "simrun herd: "+want) || strings.Count(r.err, "\n") != 1 ||
+			r.out != "" {
 			t.Errorf("%q: %+v", args, r)
 		}
 	}
@@ -145,9 +153,11 @@ func TestTheHerdDocumentShowsWhatTheToolPrints(t *testing.T) {
 func TestHerdComparesWithARealEnsemble(t *testing.T) {
 	addrs := zkservertest.ForTest(t, 1).ConnectString()
 	t.Chdir(t.TempDir())
-	args := []string{"herd", "-backend", "zookeeper", "-servers", addrs, "-clients", "1,6", "-variants", "^lock/single|leave/lowest|rearm/8"}
+	args := []string{"herd", "-backend", "zookeeper", "-servers", addrs, "-clients", "1,6", "-variants",
+		"^lock/single|leave/lowest|rearm/8"}
 	r := simrun(t, args...)
-	if r.code != exitHeld || r.err != "" || !strings.Contains(r.out, " counts are equal, simulated and real") || strings.Contains(r.out, "WRONG") {
+	if r.code != exitHeld || r.err != "" || !strings.Contains(r.out, " counts are equal, simulated and real") ||
+		strings.Contains(r.out, "WRONG") {
 		t.Fatalf("%+v", r)
 	}
 	f, err := os.Open("out/herd/compare.csv")
@@ -169,7 +179,8 @@ func TestHerdComparesWithARealEnsemble(t *testing.T) {
 		t.Errorf("in %d of 6 measurements the server counted what the clients did", fired)
 	}
 	page, err := os.ReadFile("out/herd/herd.html")
-	if err != nil || !strings.Contains(string(page), ">on ZooKeeper<") || !strings.Contains(string(page), "<h2>Simulated and real</h2>") {
+	if err != nil || !strings.Contains(string(page), ">on ZooKeeper<") ||
+		!strings.Contains(string(page), "<h2>Simulated and real</h2>") {
 		t.Errorf("%v: the page shows nothing real", err)
 	}
 	var counts []string // more than there is time for
@@ -178,10 +189,12 @@ func TestHerdComparesWithARealEnsemble(t *testing.T) {
 	}
 	ctx, stop := context.WithTimeout(context.Background(), 12*time.Second)
 	defer stop()
-	r = simrunUntil(ctx, append(args, "-o", "stopped", "-clients", strings.Join(counts, ","), "-variants", "lock/single")...)
+	r = simrunUntil(ctx, append(args, "-o", "stopped", "-clients", strings.Join(counts, ","), "-variants",
+		"lock/single")...)
 	var all []herd.Measurement
 	text, err := os.ReadFile("stopped/herd.json")
-	if r.code != exitInconclusive || !strings.Contains(r.err, "interrupted after ") || err != nil || json.Unmarshal(text, &all) != nil || len(all) < 1 {
+	if r.code != exitInconclusive || !strings.Contains(r.err, "interrupted after ") || err != nil ||
+		json.Unmarshal(text, &all) != nil || len(all) < 1 {
 		t.Errorf("%+v, %v, %d measurements", r, err, len(all))
 	}
 }
@@ -189,7 +202,8 @@ func TestHerdComparesWithARealEnsemble(t *testing.T) {
 func TestHerdSaysThatAnEnsembleDoesNotAnswer(t *testing.T) {
 	t.Chdir(t.TempDir())
 	r := simrun(t, "herd", "-backend", "zookeeper", "-servers", "127.0.0.1:1", "-clients", "1", "-variants", "rwlock")
-	if want := `simrun herd: zkserver: 127.0.0.1:1 does not answer mntr with figures but with ""; is mntr in its 4lw.commands.whitelist?`; r.code != exitUsage || !strings.HasPrefix(r.err, want) {
+	if want := `simrun herd: zkserver: 127.0.0.1:1 does not answer mntr with figures but with ""; is mntr in its ` +
+		`4lw.commands.whitelist?`; r.code != exitUsage || !strings.HasPrefix(r.err, want) {
 		t.Errorf("%+v", r)
 	}
 }
@@ -198,12 +212,14 @@ func TestHerdSaysThatAnEnsembleDoesNotAnswer(t *testing.T) {
 func TestHerdComplainsOfADifferenceThatMustNotBe(t *testing.T) {
 	v := &variants.All[0]
 	simulated := herd.Measurement{Variant: v.Name, Clients: 5, Notifications: 1}
-	live := herd.Measurement{Variant: v.Name, Clients: 5, Notifications: 1.5, Server: &herd.Server{Fired: 7, Notifications: 7}}
+	live := herd.Measurement{Variant: v.Name, Clients: 5, Notifications: 1.5,
+		Server: &herd.Server{Fired: 7, Notifications: 7}}
 	s := sweep{real: true, variants: []*herd.Variant{v}, jobs: []job{{v, 5, &simulated, &live}}}
 	all, code := s.differences()
 	var out strings.Builder
 	s.explain(&app{out: &out}, all)
-	if want := "\nWRONG lock/sequential with 5 clients: notifications: 1 and 1.5, although the protocol determines it\n"; code != exitViolation || !strings.Contains(out.String(), want) {
+	const want = "\nWRONG lock/sequential with 5 clients: notifications: 1 and 1.5, although the protocol determines it\n"
+	if code != exitViolation || !strings.Contains(out.String(), want) {
 		t.Errorf("%d: %s", code, out.String())
 	}
 }

@@ -22,7 +22,8 @@ import (
 
 // interrupt runs simrun, sends a signal after a while, and not before it is time,
 // and waits for the end.
-func interrupt(t *testing.T, binary string, after time.Duration, ready func() bool, signal os.Signal, args ...string) (result, time.Duration) {
+func interrupt(t *testing.T, binary string, after time.Duration, ready func() bool, signal os.Signal,
+	args ...string) (result, time.Duration) {
 	t.Helper()
 	var out, errs strings.Builder
 	c := exec.Command(binary, args...)
@@ -70,7 +71,8 @@ func TestSignalsEndEveryCommand(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, command := range []string{"replay", "shrink", "why"} {
-		if r, took := interrupt(t, binary, 300*time.Millisecond, always, os.Interrupt, command, "pipe"); r.code != -1 || took > 5*time.Second {
+		if r, took := interrupt(t, binary, 300*time.Millisecond, always, os.Interrupt, command, "pipe"); r.code != -1 ||
+			took > 5*time.Second {
 			t.Errorf("%s: %+v after %v", command, r, took)
 		}
 	}
@@ -80,7 +82,8 @@ func TestAnInterruptedReplayOfRecordingsHasNoResult(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	folder := filepath.Join("..", "..", "testdata")
-	if r := simrunUntil(ctx, "conform", "-replay", folder); r.code != exitInconclusive || r.err != "simrun conform: interrupted\n" || r.out != "" {
+	if r := simrunUntil(ctx, "conform", "-replay", folder); r.code != exitInconclusive ||
+		r.err != "simrun conform: interrupted\n" || r.out != "" {
 		t.Errorf("%+v", r)
 	}
 	r := simrunUntil(ctx, "check", "-backend", "zookeeper", "-servers", "localhost:1", "-run", "^lock/lock$")
@@ -109,7 +112,8 @@ func whole(t *testing.T, dir string) bool {
 	}
 	for _, name := range []string{"schedule.txt", "schedule.full.txt", "history.jsonl", "index.html", "report.json"} {
 		text, err := os.ReadFile(filepath.Join(dir, name))
-		if err != nil || !strings.HasSuffix(strings.TrimSpace(string(text)), map[string]string{"index.html": "</html>", "report.json": "}"}[name]) {
+		if err != nil || !strings.HasSuffix(strings.TrimSpace(string(text)),
+			map[string]string{"index.html": "</html>", "report.json": "}"}[name]) {
 			t.Errorf("%s/%s is not whole: %v", dir, name, err)
 		}
 	}
@@ -150,7 +154,8 @@ func TestAFullDiskIsOneClearError(t *testing.T) {
 	t.Chdir(t.TempDir())
 	for _, command := range []string{"check -v -run plain-create", "check -v -run plain-create -json"} {
 		r := shell(t, "ulimit -f 4; exec "+binary, "go run ./cmd/simrun "+command)
-		if r.code != exitUsage || strings.Count(r.err, "\n") != 1 || !strings.Contains(r.err, "no report can be written: writing out/lock.plain-create/") ||
+		if r.code != exitUsage || strings.Count(r.err, "\n") != 1 ||
+			!strings.Contains(r.err, "no report can be written: writing out/lock.plain-create/") ||
 			!strings.Contains(r.err, "file too large") {
 			t.Errorf("%s: %+v", command, r)
 		}
@@ -170,7 +175,8 @@ func TestAFullDiskIsOneClearError(t *testing.T) {
 		t.Skip("no /dev/full")
 	}
 	write(t, "first.txt", firstPiece)
-	for _, command := range []string{"list", "list -short", "version", "replay first.txt", "shrink first.txt", "why -futures 1 first.txt", "diff first.txt first.txt",
+	for _, command := range []string{"list", "list -short", "version", "replay first.txt", "shrink first.txt",
+		"why -futures 1 first.txt", "diff first.txt first.txt",
 		"help", "check -h", "check -run ^lock/lock$ -seeds 1"} {
 		r := shell(t, binary, "go run ./cmd/simrun "+command+" >/dev/full")
 		if r.code != exitUsage || !strings.Contains(r.err, "no space left on device") || strings.Count(r.err, "\n") != 1 {
@@ -222,26 +228,30 @@ func firstPieceSchedule(t *testing.T) *engine.Schedule {
 func TestAFailureThatDoesNotHappenAgainIsNondeterminism(t *testing.T) {
 	t.Chdir(t.TempDir())
 	runs := 0
-	add(t, holds, engine.Scenario{Name: "test/once", Clients: 1, Checkers: []checkers.Checker{checkers.Liveness{}}, Program: func(p *engine.Process) {
-		if runs++; runs == 20 {
-			p.Fail(errors.New("only once"))
-		}
-	}})
+	add(t, holds, engine.Scenario{Name: "test/once", Clients: 1, Checkers: []checkers.Checker{checkers.Liveness{}},
+		Program: func(p *engine.Process) {
+			if runs++; runs == 20 {
+				p.Fail(errors.New("only once"))
+			}
+		}})
 	r := simrun(t, "check", "-run", "^test/", "-seeds", "1-100", "-p", "1")
-	if r.code != exitNondeterministic || !strings.Contains(r.out, "FAIL    test/once                nondeterministic: seed ") ||
+	if r.code != exitNondeterministic || !strings.Contains(r.out,
+		"FAIL    test/once                nondeterministic: seed ") ||
 		!strings.HasSuffix(r.out, "2 scenarios: 1 held, 1 nondeterministic\n") || r.err != "" {
 		t.Errorf("%+v", r)
 	}
 	forks := 0
-	add(t, engine.Scenario{Name: "test/fork", Clients: 1, Checkers: []checkers.Checker{checkers.Liveness{}}, Program: func(p *engine.Process) {
-		if forks++; forks > 1 {
-			return
-		}
-		p.Step()
-		p.Fail(errors.New("only once"))
-	}})
+	add(t, engine.Scenario{Name: "test/fork", Clients: 1, Checkers: []checkers.Checker{checkers.Liveness{}},
+		Program: func(p *engine.Process) {
+			if forks++; forks > 1 {
+				return
+			}
+			p.Step()
+			p.Fail(errors.New("only once"))
+		}})
 	write(t, "fork.txt", "zksim schedule 1\nscenario test/fork\n\n")
-	if r := simrun(t, "why", "fork.txt"); r.code != exitNondeterministic || !strings.HasPrefix(r.out, "FAIL  test/fork  nondeterministic: ") || r.err != "" {
+	if r := simrun(t, "why", "fork.txt"); r.code != exitNondeterministic ||
+		!strings.HasPrefix(r.out, "FAIL  test/fork  nondeterministic: ") || r.err != "" {
 		t.Errorf("%+v", r)
 	}
 }
@@ -252,8 +262,11 @@ func TestOddNumbersNeitherHangNorPanic(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
 	for args, code := range map[string]int{
-		"-for 1ns": exitInconclusive, "-p 9223372036854775807 -seeds 1-3": exitInconclusive, "-p 9223372036854775807 -seeds 0-9223372036854775807 -for 20ms": exitInconclusive,
-		"-seeds 9223372036854775807": exitInconclusive, "-seeds 0 -shard 4294967295/4294967295": exitInconclusive, "-seeds 9223372036854775808": exitUsage,
+		"-for 1ns": exitInconclusive, "-p 9223372036854775807 -seeds 1-3": exitInconclusive,
+		"-p 9223372036854775807 -seeds 0-9223372036854775807 -for 20ms": exitInconclusive,
+		"-seeds 9223372036854775807":                                    exitInconclusive,
+		"-seeds 0 -shard 4294967295/4294967295":                         exitInconclusive,
+		"-seeds 9223372036854775808":                                    exitUsage,
 	} {
 		r := simrunUntil(ctx, append([]string{"check", "-run", "^test/"}, strings.Fields(args)...)...)
 		if r.code != code || strings.Contains(r.err, "interrupted") {
@@ -279,21 +292,26 @@ func TestOddFilesGetOneShortLine(t *testing.T) {
 		{"replay line.txt", `simrun replay: line.txt: line 3: no line of a schedule is longer than 65536 bytes`},
 		{"replay many.txt", `simrun replay: many.txt: line 1048580: no schedule has more than 1048576 transitions`},
 		{"replay twice.txt", `simrun replay: twice.txt: line 4: the header has servers twice`},
-		{"diff cut.jsonl cut.jsonl", `simrun diff: cut.jsonl: line 2: a history has an object with a "kind" in each line, not "{\"kind\":\"re"`},
-		{"diff report.json report.json", `simrun diff: report.json: line 1: a history has an object with a "kind" in each line, not "{"`},
+		{"diff cut.jsonl cut.jsonl", `simrun diff: cut.jsonl: line 2: a history has an object with a "kind" in each line, ` +
+			`not "{\"kind\":\"re"`},
+		{"diff report.json report.json", `simrun diff: report.json: line 1: a history has an object with a "kind" in each ` +
+			`line, not "{"`},
 		{"diff /dev/zero /dev/zero", `simrun diff: /dev/zero: line 1: no line of a schedule is longer than 65536 bytes`},
 		{"check -junit .", `simrun check: -junit: . is a folder, not a file`},
 		{"check -junit new/", `simrun check: -junit: new/ is a folder, not a file`},
 		{"check -backend zookeeper -servers a:1 -nodes 1", `simrun check: -servers and -nodes exclude each other`},
-		{"why -futures 9223372036854775807 name.txt", `simrun why: -futures is a number from 1 to 1000000000, not 9223372036854775807`},
+		{"why -futures 9223372036854775807 name.txt", `simrun why: -futures is a number from 1 to 1000000000, not ` +
+			`9223372036854775807`},
 		{"museum -reps 9223372036854775807", `simrun museum: -reps is a number from 1 to 1000000, not 9223372036854775807`},
 	} {
 		r := simrun(t, strings.Fields(x.args)...)
-		if r.code != exitUsage || r.out != "" || !strings.HasPrefix(r.err, x.want) || strings.Count(r.err, "\n") != 1 || len(r.err) > 600 {
+		if r.code != exitUsage || r.out != "" || !strings.HasPrefix(r.err, x.want) || strings.Count(r.err, "\n") != 1 ||
+			len(r.err) > 600 {
 			t.Errorf("simrun %s: %+.700v\nwant %s", x.args, r, x.want)
 		}
 	}
-	write(t, "edited.txt", strings.ReplaceAll("zksim schedule 1 # it is\nscenario\tlock/lock\n# no fault\n \n  run\tc1 # first\n#\n\n", "\n", "\r\n"))
+	write(t, "edited.txt", strings.ReplaceAll("zksim schedule 1 # it is\nscenario\tlock/lock\n# no fault\n \n  run\tc1 "+
+		"# first\n#\n\n", "\n", "\r\n"))
 	if r := simrun(t, "replay", "edited.txt"); r.code != exitHeld {
 		t.Errorf("%+v", r)
 	}
@@ -303,7 +321,8 @@ func TestSchedulesMayComeFromAPipe(t *testing.T) {
 	binary := build(t)
 	t.Chdir(t.TempDir())
 	write(t, "first.txt", firstPiece)
-	for command, code := range map[string]int{"replay /dev/stdin": exitViolation, "shrink /dev/stdin": exitHeld, "diff /dev/stdin first.txt": exitHeld} {
+	for command, code := range map[string]int{"replay /dev/stdin": exitViolation, "shrink /dev/stdin": exitHeld,
+		"diff /dev/stdin first.txt": exitHeld} {
 		if r := shell(t, "cat first.txt | "+binary, "go run ./cmd/simrun "+command); r.code != code || r.err != "" {
 			t.Errorf("%s: %+v", command, r)
 		}
@@ -312,10 +331,13 @@ func TestSchedulesMayComeFromAPipe(t *testing.T) {
 
 func TestNamesOfScenariosThatNoFileCanCarryAreRefused(t *testing.T) {
 	t.Chdir(t.TempDir())
-	for _, name := range []string{"", " ", ".", "..", "../..", " a", "a ", "a\nb", "a\tb", "a #b", "#a", "a\ufffd", "a\u2028b", strings.Repeat("x", 10_000)} {
+	for _, name := range []string{"", " ", ".", "..", "../..", " a", "a ", "a\nb", "a\tb", "a #b", "#a", "a\ufffd",
+		"a\u2028b", strings.Repeat("x", 10_000)} {
 		add(t, engine.Scenario{Name: name, Clients: 1, Program: fails.Program, Checkers: fails.Checkers})
 		r := simrun(t, "check", "-run", "^\\Q"+name+"\\E$", "-seeds", "1")
-		if r.code != exitUsage || !strings.Contains(r.err, "the name of a scenario is one line of up to 200 visible characters") || strings.Count(r.err, "\n") != 1 || len(r.err) > 500 {
+		if r.code != exitUsage || !strings.Contains(r.err,
+			"the name of a scenario is one line of up to 200 visible characters") || strings.Count(r.err, "\n") != 1 ||
+			len(r.err) > 500 {
 			t.Errorf("%.50q: %.300s %.300s", name, r.out, r.err)
 		}
 	}
@@ -323,15 +345,18 @@ func TestNamesOfScenariosThatNoFileCanCarryAreRefused(t *testing.T) {
 
 func TestWhateverAScenarioIsCalledItsReportCanBeReproduced(t *testing.T) {
 	t.Chdir(t.TempDir())
-	for _, name := range []string{"<script>alert(1)</script>", `it's/"quoted"`, "a]]>b", "a.*(b|c)$", "two words", "ü/é", strings.Repeat("x", 200)} {
+	for _, name := range []string{"<script>alert(1)</script>", `it's/"quoted"`, "a]]>b", "a.*(b|c)$", "two words", "ü/é",
+		strings.Repeat("x", 200)} {
 		add(t, engine.Scenario{Name: name, Clients: 1, Checkers: fails.Checkers, Doc: name, Source: name,
 			Program: func(p *engine.Process) { p.Fail(errors.New(name + "\n\x1b[2J</script>]]>\u2028\xff")) }})
 		r := simrun(t, "check", "-run", "^\\Q"+name+"\\E$", "-seeds", "1", "-junit", "j.xml")
-		if r.code != exitViolation || r.err != "" || strings.ContainsAny(r.out, "\x1b\u2028") || strings.Count(r.out, "\n") != 8 {
+		if r.code != exitViolation || r.err != "" || strings.ContainsAny(r.out, "\x1b\u2028") ||
+			strings.Count(r.out, "\n") != 8 {
 			t.Errorf("%q: %+v", name, r)
 			continue
 		}
-		if text, err := os.ReadFile("j.xml"); err != nil || xml.Unmarshal(text, new(struct{})) != nil || strings.ContainsAny(string(text), "\x1b\u2028") {
+		if text, err := os.ReadFile("j.xml"); err != nil || xml.Unmarshal(text, new(struct{})) != nil ||
+			strings.ContainsAny(string(text), "\x1b\u2028") {
 			t.Errorf("%q: %v, %s", name, err, text)
 		}
 		events := simrun(t, "check", "-run", "^\\Q"+name+"\\E$", "-seeds", "1", "-json")
@@ -347,7 +372,8 @@ func TestWhateverAScenarioIsCalledItsReportCanBeReproduced(t *testing.T) {
 		if !strings.Contains(r.out, "      or         go run ./cmd/simrun check -run '^") {
 			t.Errorf("%q: %s", name, r.out)
 		}
-		if again := simrun(t, "replay", filepath.Join(dir, "schedule.txt")); again.code != exitViolation || strings.ContainsAny(again.out, "\x1b\u2028") {
+		if again := simrun(t, "replay", filepath.Join(dir, "schedule.txt")); again.code != exitViolation ||
+			strings.ContainsAny(again.out, "\x1b\u2028") {
 			t.Errorf("%q: %+v", name, again)
 		}
 	}

@@ -160,10 +160,12 @@ func (c *checkFlags) liveScenario(
 }
 
 // liveFailure is that of a run on a real ensemble.
-func liveFailure(s *engine.Scenario, h *history.History, v checkers.Verdict, servers int) (f *reports.Failure, err error) {
+func liveFailure(s *engine.Scenario, h *history.History, v checkers.Verdict, servers int) (f *reports.Failure,
+	err error) {
 	f = reports.Recorded(h)
 	f.Doc, f.Source, f.Verdict, f.Property = s.Doc, s.Source, v, pipeline.Property(s, v)
-	f.Report = reports.Report{Format: reports.Format, Scenario: s.Name, Backend: "zookeeper", Servers: servers, Clients: h.Clients, Rounds: s.Rounds,
+	f.Report = reports.Report{Format: reports.Format, Scenario: s.Name, Backend: "zookeeper", Servers: servers,
+		Clients: h.Clients, Rounds: s.Rounds,
 		Faults: "none", Steps: len(h.Events), Struck: []string{}, Reproduce: []string{}}
 	f.Report.SetVerdict(v)
 	f.Search, err = pipeline.Drawing(s, h)

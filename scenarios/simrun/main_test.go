@@ -35,7 +35,8 @@ func simrun(t *testing.T, args ...string) result {
 
 func simrunUntil(ctx context.Context, args ...string) result {
 	var out, err bytes.Buffer
-	code := (&app{all: catalog.All, variants: variants.All, command: "go run ./cmd/simrun", out: &out, err: &err}).main(ctx, args)
+	code := (&app{all: catalog.All, variants: variants.All, command: "go run ./cmd/simrun", out: &out,
+		err: &err}).main(ctx, args)
 	return result{code, out.String(), err.String()}
 }
 
@@ -148,6 +149,63 @@ func write(t *testing.T, file, text string) {
 	}
 }
 
+var wrongInput = []struct{ args, want string }{
+	{"chekc", `simrun: no command "chekc"; there are list, check, prove, replay`},
+	{"check -run lock/nothing", `simrun check: -run: no scenario matches "lock/nothing"; "go run ` +
+		`./cmd/simrun list" shows them`},
+	{"check -run (", "simrun check: -run: error parsing regexp: missing closing ): `(`"},
+	{"list -run lock/nothing", `simrun list: -run: no scenario matches "lock/nothing"`},
+	{"check -seeds 9-1", `simrun check: -seeds: seeds are a number or a range as 1-500, not "9-1"`},
+	{"check -seeds ten", `simrun check: -seeds: seeds are a number or a range as 1-500, not "ten"`},
+	{"check -faults lose-replies=2", `simrun check: -faults: fault plan: "lose-replies=2": no such fault; there are ` +
+		`lose-request, `},
+	{"check -faults lose-reply=many", `simrun check: -faults: fault plan: "lose-reply=many": the budget must be a ` +
+		`number from 0 to 2147483647, not "many"`},
+	{"check -faults sequence=1@path=/none", `simrun check: fault plan: sequence=1@path=/none: there is no znode /none ` +
+		`when lock/lock begins`},
+	{"check -shard 5/4", `simrun check: -shard: a shard is i/n with i from 1 to n, as 2/4, not "5/4"`},
+	{"check -shard 0/4", `simrun check: -shard: a shard is i/n with i from 1 to n, as 2/4, not "0/4"`},
+	{"check -shard 1", `simrun check: -shard: a shard is i/n with i from 1 to n, as 2/4, not "1"`},
+	{"check -p -1", `simrun check: -p and -for cannot be negative`},
+	{"check -for -1s", `simrun check: -p and -for cannot be negative`},
+	{"check -for soon", `simrun check: invalid value "soon" for flag -for: parse error`},
+	{"check -strategy best", `simrun check: -strategy is random, pct or portfolio, not "best"`},
+	{"check -backend paper", `simrun check: -backend is sim or zookeeper, not "paper"`},
+	{"check -servers a:1", `simrun check: -servers goes with -backend zookeeper only`},
+	{"check -backend zookeeper -seeds 1-2", `simrun check: -seeds goes with -backend sim only: a real ensemble has no ` +
+		`seeds and no faults`},
+	{"check -backend zookeeper -v", `simrun check: -v goes with -backend sim only: mutants are not run on a real ` +
+		`ensemble`},
+	{"check -backend zookeeper -nodes 2", `simrun check: -nodes is 1 or 3, not 2`},
+	{"check -backend zookeeper -clients -1", `simrun check: -clients cannot be negative, as -1 is`},
+	{"check -clients 1", `simrun check: the number of clients is from 2 to 64, not 1`},
+	{"check -run election -rounds 2", `simrun check: the program of election/fan-out has no rounds`},
+	{"check -backend zookeeper -run rwlock -rounds 2", `simrun check: the program of rwlock/fan-out has no rounds`},
+	{"check -backend zookeeper -servers nowhere", `simrun check: -servers is host:port,..., not "nowhere"`},
+	{"check -backend zookeeper -run plain-create", `simrun check: -run selects mutants only: they need faults or ` +
+		`seeds, and a real ensemble has none`},
+	{"check -seeds", `simrun check: flag needs an argument: -seeds`},
+	{"check -o file/out -run lock/lock -seeds 1", `simrun check: -o: mkdir file: not a directory`},
+	{"check -o file -run lock/lock -seeds 1", `simrun check: -o: mkdir file: not a directory`},
+	{"shrink stale.txt", `simrun shrink: stale.txt: line 5: the schedule does not fit scenario lock/lock: step 2: `},
+	{"shrink fine.txt", `simrun shrink: fine.txt: nothing to shrink: the schedule violates nothing`},
+	{"replay", `simrun replay: an argument is missing, expected FILE`},
+	{"replay a b", `simrun replay: unexpected argument "b"`},
+	{"replay missing.txt", `simrun replay: open missing.txt: no such file or directory`},
+	{"replay .", `simrun replay: .: `},
+	{"replay file", `simrun replay: file: line 1: a schedule begins with "zksim schedule 1"; the file is empty`},
+	{"replay binary.txt", `simrun replay: binary.txt: line 1: a schedule begins with "zksim schedule 1", not ` +
+		`"\x7fELF\x00\x01"`},
+	{"replay broken.txt", `simrun replay: broken.txt: line 3: servers is a number from 1 to 9, not "many"`},
+	{"replay counter.txt", `simrun replay: counter.txt: fault plan: sequence=1@path=/none: there is no znode /none ` +
+		`when lock/lock begins`},
+	{"replay foreign.txt", `simrun replay: foreign.txt: no scenario is called "no/such"; "go run ` +
+		`./cmd/simrun list" shows them`},
+	{"replay stale.txt", `simrun replay: stale.txt: line 5: the schedule does not fit scenario lock/lock: step 2: ` +
+		`"serve c3" is not possible here; possible: connect c1 s1, `},
+	{"version please", `simrun version: unexpected argument "please"`},
+}
+
 func TestWrongInputGetsOneLineAndStatus2(t *testing.T) {
 	t.Chdir(t.TempDir())
 	add(t, fails)
@@ -159,53 +217,7 @@ func TestWrongInputGetsOneLineAndStatus2(t *testing.T) {
 	write(t, "broken.txt", head+"servers many\n")
 	write(t, "counter.txt", head+"faults sequence=1@path=/none\n\n")
 	write(t, "binary.txt", "\x7fELF\x00\x01\r\n\x1b[2J")
-	for _, x := range []struct{ args, want string }{
-		{"chekc", `simrun: no command "chekc"; there are list, check, prove, replay`},
-		{"check -run lock/nothing", `simrun check: -run: no scenario matches "lock/nothing"; "go run ` +
-			`./cmd/simrun list" shows them`},
-		{"check -run (", "simrun check: -run: error parsing regexp: missing closing ): `(`"},
-		{"list -run lock/nothing", `simrun list: -run: no scenario matches "lock/nothing"`},
-		{"check -seeds 9-1", `simrun check: -seeds: seeds are a number or a range as 1-500, not "9-1"`},
-		{"check -seeds ten", `simrun check: -seeds: seeds are a number or a range as 1-500, not "ten"`},
-		{"check -faults lose-replies=2", `simrun check: -faults: fault plan: "lose-replies=2": no such fault; there are lose-request, `},
-		{"check -faults lose-reply=many", `simrun check: -faults: fault plan: "lose-reply=many": the budget must be a number from 0 to 2147483647, not "many"`},
-		{"check -faults sequence=1@path=/none", `simrun check: fault plan: sequence=1@path=/none: there is no znode /none when lock/lock begins`},
-		{"check -shard 5/4", `simrun check: -shard: a shard is i/n with i from 1 to n, as 2/4, not "5/4"`},
-		{"check -shard 0/4", `simrun check: -shard: a shard is i/n with i from 1 to n, as 2/4, not "0/4"`},
-		{"check -shard 1", `simrun check: -shard: a shard is i/n with i from 1 to n, as 2/4, not "1"`},
-		{"check -p -1", `simrun check: -p and -for cannot be negative`},
-		{"check -for -1s", `simrun check: -p and -for cannot be negative`},
-		{"check -for soon", `simrun check: invalid value "soon" for flag -for: parse error`},
-		{"check -strategy best", `simrun check: -strategy is random, pct or portfolio, not "best"`},
-		{"check -backend paper", `simrun check: -backend is sim or zookeeper, not "paper"`},
-		{"check -servers a:1", `simrun check: -servers goes with -backend zookeeper only`},
-		{"check -backend zookeeper -seeds 1-2", `simrun check: -seeds goes with -backend sim only: a real ensemble has no seeds and no faults`},
-		{"check -backend zookeeper -v", `simrun check: -v goes with -backend sim only: mutants are not run on a real ensemble`},
-		{"check -backend zookeeper -nodes 2", `simrun check: -nodes is 1 or 3, not 2`},
-		{"check -backend zookeeper -clients -1", `simrun check: -clients cannot be negative, as -1 is`},
-		{"check -clients 1", `simrun check: the number of clients is from 2 to 64, not 1`},
-		{"check -run election -rounds 2", `simrun check: the program of election/fan-out has no rounds`},
-		{"check -backend zookeeper -run rwlock -rounds 2", `simrun check: the program of rwlock/fan-out has no rounds`},
-		{"check -backend zookeeper -servers nowhere", `simrun check: -servers is host:port,..., not "nowhere"`},
-		{"check -backend zookeeper -run plain-create", `simrun check: -run selects mutants only: they need faults or seeds, and a real ensemble has none`},
-		{"check -seeds", `simrun check: flag needs an argument: -seeds`},
-		{"check -o file/out -run lock/lock -seeds 1", `simrun check: -o: mkdir file: not a directory`},
-		{"check -o file -run lock/lock -seeds 1", `simrun check: -o: mkdir file: not a directory`},
-		{"shrink stale.txt", `simrun shrink: stale.txt: line 5: the schedule does not fit scenario lock/lock: step 2: `},
-		{"shrink fine.txt", `simrun shrink: fine.txt: nothing to shrink: the schedule violates nothing`},
-		{"replay", `simrun replay: an argument is missing, expected FILE`},
-		{"replay a b", `simrun replay: unexpected argument "b"`},
-		{"replay missing.txt", `simrun replay: open missing.txt: no such file or directory`},
-		{"replay .", `simrun replay: .: `},
-		{"replay file", `simrun replay: file: line 1: a schedule begins with "zksim schedule 1"; the file is empty`},
-		{"replay binary.txt", `simrun replay: binary.txt: line 1: a schedule begins with "zksim schedule 1", not "\x7fELF\x00\x01"`},
-		{"replay broken.txt", `simrun replay: broken.txt: line 3: servers is a number from 1 to 9, not "many"`},
-		{"replay counter.txt", `simrun replay: counter.txt: fault plan: sequence=1@path=/none: there is no znode /none when lock/lock begins`},
-		{"replay foreign.txt", `simrun replay: foreign.txt: no scenario is called "no/such"; "go run ` +
-			`./cmd/simrun list" shows them`},
-		{"replay stale.txt", `simrun replay: stale.txt: line 5: the schedule does not fit scenario lock/lock: step 2: "serve c3" is not possible here; possible: connect c1 s1, `},
-		{"version please", `simrun version: unexpected argument "please"`},
-	} {
+	for _, x := range wrongInput {
 		r := simrun(t, strings.Fields(x.args)...)
 		if r.code != exitUsage || r.out != "" || !strings.HasPrefix(r.err, x.want) || strings.Count(r.err, "\n") != 1 {
 			t.Errorf("simrun %s: %+v\nwant %s", x.args, r, x.want)
@@ -214,7 +226,8 @@ func TestWrongInputGetsOneLineAndStatus2(t *testing.T) {
 	// Without -o the folder is needed only when there is something to report.
 	write(t, "out", "")
 	r := simrun(t, "check", "-run", "test/fails")
-	if r.code != exitUsage || r.err != "simrun check: seed 1 of test/fails fails (liveness), but no report can be written: writing out/test.fails/1/schedule.full.txt: mkdir out: not a directory\n" {
+	if r.code != exitUsage || r.err != "simrun check: seed 1 of test/fails fails (liveness), but no report can be "+
+		"written: writing out/test.fails/1/schedule.full.txt: mkdir out: not a directory\n" {
 		t.Errorf("%+v", r)
 	}
 }
@@ -237,11 +250,14 @@ func TestListAndVersion(t *testing.T) {
 		t.Errorf("%+v", r)
 	}
 	r = simrun(t, "list", "-run", "^lock/cancel-leak$")
-	if !strings.Contains(r.out, "must be caught by tree)") || !strings.Contains(r.out, "    recipe    lock\n    clients   3, 2 rounds each, on 1 or 3 servers\n    faults    cancel=2 lose-reply=2\n") ||
+	if !strings.Contains(r.out, "must be caught by tree)") ||
+		!strings.Contains(r.out, "    recipe    lock\n    clients   3, 2 rounds each, on 1 or 3 servers\n    faults    "+
+			"cancel=2 lose-reply=2\n") ||
 		!strings.Contains(r.out, "source    CURATOR-79, Vitess PR 15757\n") {
 		t.Errorf("%+v", r)
 	}
-	if r := simrun(t, "version"); r.code != exitHeld || !strings.HasPrefix(r.out, "simrun ") || !strings.Contains(r.out, " go1.") {
+	if r := simrun(t, "version"); r.code != exitHeld || !strings.HasPrefix(r.out, "simrun ") ||
+		!strings.Contains(r.out, " go1.") {
 		t.Errorf("%+v", r)
 	}
 }
@@ -249,15 +265,19 @@ func TestListAndVersion(t *testing.T) {
 func TestShardsAndFailfastAndTimeLimit(t *testing.T) {
 	t.Chdir(t.TempDir())
 	add(t, fails, holds)
-	for shard, runs := range map[string]string{"1/3": "34 runs", "2/3": "33 runs", "3/3": "33 runs", "1/1": "100 runs", "7/200": "1 runs"} {
-		if r := simrun(t, "check", "-run", "test/holds", "-seeds", "1-100", "-shard", shard); r.code != exitHeld || !strings.Contains(r.out, runs) {
+	for shard, runs := range map[string]string{"1/3": "34 runs", "2/3": "33 runs", "3/3": "33 runs", "1/1": "100 runs",
+		"7/200": "1 runs"} {
+		if r := simrun(t, "check", "-run", "test/holds", "-seeds", "1-100", "-shard", shard); r.code != exitHeld ||
+			!strings.Contains(r.out, runs) {
 			t.Errorf("-shard %s: %+v", shard, r)
 		}
 	}
-	if r := simrun(t, "check", "-run", "test/holds", "-seeds", "1-100", "-shard", "150/200"); r.code != exitInconclusive || !strings.Contains(r.out, "no seed was run") {
+	if r := simrun(t, "check", "-run", "test/holds", "-seeds", "1-100", "-shard", "150/200"); r.code != exitInconclusive ||
+		!strings.Contains(r.out, "no seed was run") {
 		t.Errorf("%+v", r)
 	}
-	if r := simrun(t, "check", "-run", "test/", "-failfast"); r.code != exitViolation || !strings.HasSuffix(r.out, "2 scenarios: 1 violated, 1 not run\n") {
+	if r := simrun(t, "check", "-run", "test/", "-failfast"); r.code != exitViolation ||
+		!strings.HasSuffix(r.out, "2 scenarios: 1 violated, 1 not run\n") {
 		t.Errorf("%+v", r)
 	}
 	began := time.Now()
@@ -302,12 +322,14 @@ func TestAnInterruptedCheckIsNotHeld(t *testing.T) {
 func TestProgressIsForTerminalsOnly(t *testing.T) {
 	add(t, holds)
 	var out, err bytes.Buffer
-	code := (&app{all: catalog.All, variants: variants.All, command: "go run ./cmd/simrun", out: &out, err: &err, terminal: true}).main(t.Context(), []string{"check", "-run", "test/holds", "-seeds", "1-500"})
+	code := (&app{all: catalog.All, variants: variants.All, command: "go run ./cmd/simrun", out: &out, err: &err,
+		terminal: true}).main(t.Context(), []string{"check", "-run", "test/holds", "-seeds", "1-500"})
 	if code != exitHeld || !strings.Contains(err.String(), "test/holds") || strings.Contains(out.String(), "\r") {
 		t.Errorf("%d %q %q", code, &out, &err)
 	}
 	// The whole range of seeds is more than a progress bar can count, and not done in time.
-	code = (&app{all: catalog.All, variants: variants.All, command: "go run ./cmd/simrun", out: &out, err: &err, terminal: true}).main(t.Context(),
+	code = (&app{all: catalog.All, variants: variants.All, command: "go run ./cmd/simrun", out: &out, err: &err,
+		terminal: true}).main(t.Context(),
 		[]string{"check", "-run", "test/holds", "-seeds", "0-9223372036854775807", "-for", "20ms"})
 	if code != exitInconclusive || !strings.Contains(out.String(), "the time was up before all was done (") {
 		t.Errorf("%d %q", code, &err)
@@ -349,7 +371,8 @@ func TestReportFilesAreTheSameForTheSameRun(t *testing.T) {
 	}
 	a, b := read(), read()
 	if len(a) != 6 || len(b) != 6 {
-		t.Fatalf("%d and %d files, want schedule.txt, schedule.full.txt, history.jsonl, report.json, index.html and porcupine.html, and nothing left over", len(a), len(b))
+		t.Fatalf("%d and %d files, want schedule.txt, schedule.full.txt, history.jsonl, report.json, index.html and "+
+			"porcupine.html, and nothing left over", len(a), len(b))
 	}
 	for name, text := range a {
 		if text == "" || text != b[name] && name != "porcupine.html" {
@@ -373,7 +396,8 @@ func TestTheReportOfATwinIsJSON(t *testing.T) {
 	if err := json.Unmarshal(text, &report); err != nil {
 		t.Fatal(err)
 	}
-	if report.Format != "zksim report 1" || report.Scenario != "lock/no-token" || report.Verdict != "violated" || report.Checker != "fenced" ||
+	if report.Format != "zksim report 1" || report.Scenario != "lock/no-token" || report.Verdict != "violated" ||
+		report.Checker != "fenced" ||
 		report.Clients != 2 || len(report.Struck) == 0 || fmt.Sprint(report.Seed) != filepath.Base(dir) {
 		t.Errorf("%+v", report)
 	}

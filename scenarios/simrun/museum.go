@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"unicode/utf8"
 
 	"zksim/scenarios/engine"
 )
@@ -156,27 +157,43 @@ func (a *app) mutants() (all []*engine.Scenario) {
 
 const museumHead = `# The museum
 
-Documented bugs of shipped recipes and of the texts that recipes are copied from, each re-created as a control: the scenario must be caught by a checker that is
-named for it, and ` + "`%s check`" + ` fails when one gets away. Numbers from 101 on are our own: bugs that only one checker catches, or that no report was found of.
+Documented bugs of shipped recipes and of the texts that recipes are copied from, each re-created as a mutant: a checker
+that is named for it must catch it, and ` + "`%s check`" +
+	` fails when one gets away. Numbers from 101 on are our own: bugs
+that only one checker catches, or that no report was found of.
 
-The last two columns are what it takes to catch the bug by uniform choices and by priorities (PCT): the first seed that catches it and the steps of that run in
-brackets, then the median number of schedules over %d hunts that begin at different seeds; a hunt that is given up counts as escaped. This page is made by
+The last two columns of the table are what it takes to catch the bug by uniform choices and by priorities (PCT): the
+first seed that catches it and the steps of that run in brackets, then the median number of schedules over %d hunts that
+begin at different seeds; a hunt that is given up counts as escaped. This page is made by
 ` + "`%s museum > docs/museum.md`" + `.
 
-| # | scenario | what it does wrong | seen | wakes with | caught by | random | pct |
-|---|---|---|---|---|---|---|---|
+| # | mutant | caught by | random | pct |
+|---|---|---|---|---|
 `
 
 func writeMuseum(a *app, rows []exhibit, reps int) error {
 	var b strings.Builder
 	fmt.Fprintf(&b, museumHead, a.called(), reps, a.command)
 	for _, x := range rows {
-		fmt.Fprintf(&b, "| %d | `%s` | %s | %s | %s | %s | %s | %s |\n",
-			x.Row, x.Name, cell(x.Doc), cell(x.Source), cell(x.Wakes), strings.Join(x.Caught, ", "), x.random, x.pct)
+		fmt.Fprintf(&b, "| %d | `%s` | %s | %s | %s |\n", x.Row, x.Name, strings.Join(x.Caught, ", "), x.random, x.pct)
+	}
+	b.WriteString("\n## What each does wrong\n\n")
+	for _, x := range rows {
+		writeItem(&b, fmt.Sprintf("%d, `%s`: %s. Wakes with: %s. Seen: %s.", x.Row, x.Name, x.Doc, x.Wakes, x.Source))
 	}
 	_, err := io.WriteString(a.out, b.String())
 	return err
 }
 
-// cell keeps a text inside its cell.
-func cell(s string) string { return strings.ReplaceAll(s, "|", `\|`) }
+// writeItem writes an item of a list, in lines of 120 characters at most.
+func writeItem(b *strings.Builder, text string) {
+	line := "-"
+	for word := range strings.FieldsSeq(text) {
+		if utf8.RuneCountInString(line+" "+word) > 120 {
+			b.WriteString(line + "\n")
+			line = " "
+		}
+		line += " " + word
+	}
+	b.WriteString(line + "\n")
+}

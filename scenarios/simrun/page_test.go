@@ -88,7 +88,8 @@ func TestThePageOfEveryMutantTellsItsStory(t *testing.T) {
 			t.Fatal(err)
 		}
 		page := string(text)
-		for _, want := range append(reports.Struck(f.History), s.Name, f.Verdict.Checker+" violated", "× here "+f.Verdict.Checker+" is violated",
+		for _, want := range append(reports.Struck(f.History), s.Name, f.Verdict.Checker+" violated", "× here "+
+			f.Verdict.Checker+" is violated",
 			"violation of "+f.Verdict.Checker, `<rect class="violation"`, "replay out/") {
 			if !strings.Contains(page, want) {
 				t.Errorf("%s does not have %q", path, want)
@@ -113,7 +114,8 @@ func TestTheStoryOfTheFirstMuseumPiece(t *testing.T) {
 		t.Fatal(err)
 	}
 	told := simrun(t, "replay", "-v", filepath.Join(dir, "schedule.txt"))
-	story := []string{"c1 begins lock", "lose-reply c1: the request is executed and the connection is cut before the reply: create /lock/_c_",
+	story := []string{"c1 begins lock", "lose-reply c1: the request is executed and the connection is cut before the " +
+		"reply: create /lock/_c_",
 		"lock#0 now exists", "c1&#39;s create /lock/_c_", "it cannot know whether it was executed", "lock#1 now exists",
 		"c1 gets the answer to children /lock: lock#0, lock#1", "c1 calls existsW lock#0", "c1 still waits for lock#0",
 		"violation of quiescence: c1 waits for lock#0, which no recipe object knows of"}
@@ -134,7 +136,8 @@ func TestTheStoryOfTheFirstMuseumPiece(t *testing.T) {
 		rest = after
 	}
 	notes := simrun(t, "shrink", filepath.Join(dir, "schedule.txt"))
-	if !regexp.MustCompile(`(?m)^lose-reply c1 +# lose-reply c1: the request is executed .*; lock#0 now exists`).MatchString(notes.out) {
+	if !regexp.MustCompile(`(?m)^lose-reply c1 +# lose-reply c1: the request is executed .*; lock#0 now exists`).
+		MatchString(notes.out) {
 		t.Errorf("the shrunk schedule says\n%s", notes.out)
 	}
 }
@@ -171,11 +174,13 @@ func TestReplayWritesTheReportOfAViolation(t *testing.T) {
 	file := filepath.Join(replayed(t), "schedule.txt")
 	out := filepath.Join(t.TempDir(), "a", "b")
 	r := simrun(t, "replay", "-o", out, file)
-	if r.code != exitViolation || !strings.HasSuffix(r.out, "\n      report     "+filepath.Join(out, "index.html")+"\n") || r.err != "" {
+	if r.code != exitViolation || !strings.HasSuffix(r.out, "\n      report     "+filepath.Join(out, "index.html")+"\n") ||
+		r.err != "" {
 		t.Errorf("%+v", r)
 	}
 	page, err := os.ReadFile(filepath.Join(out, "index.html"))
-	if err != nil || !strings.Contains(string(page), "replay "+pipeline.Quote(file)) || !strings.Contains(string(page), "3 steps prescribed; the run has 40 steps") {
+	if err != nil || !strings.Contains(string(page), "replay "+pipeline.Quote(file)) ||
+		!strings.Contains(string(page), "3 steps prescribed; the run has 40 steps") {
 		t.Errorf("%v, %.300s", err, page)
 	}
 }

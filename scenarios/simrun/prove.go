@@ -32,34 +32,50 @@ type proveFlags struct {
 	lost                                                                []error // files that could not be written
 }
 
-func proveCommand(ctx context.Context, a *app, args []string) (int, error) {
-	var c proveFlags
-	f := a.flags("prove")
+// scopeFlags defines the flags that say what to prove, and for how long.
+func (c *proveFlags) scopeFlags(f *flag.FlagSet) {
 	f.StringVar(&c.run, "run", "", "only scenarios whose name matches this regular expression")
 	f.IntVar(&c.clients, "clients", 2, "number of clients; 0: the scenario's. For mutants, with no flag "+
 		"that says otherwise, the scope grows until something is found")
 	f.IntVar(&c.rounds, "rounds", 1, "how often each client repeats what it does; 0: the scenario's")
-	f.IntVar(&c.servers, "servers", 0, "number of servers, 1, or 3 with lagging followers (default: the smallest of the scenario)")
-	f.StringVar(&c.plan, "faults", "", "fault plan (default what of \""+prove.Losses+"\" is in the scenario's plan, for mutants all of that)")
+	f.IntVar(&c.servers, "servers", 0, "number of servers, 1, or 3 with lagging followers (default: the smallest of the "+
+		"scenario)")
+	f.StringVar(&c.plan, "faults", "", "fault plan (default what of \""+prove.Losses+
+		"\" is in the scenario's plan, for mutants all of that)")
 	f.IntVar(&c.most, "most", -1, "at most this many faults in one run (default: as many as the plan has)")
-	f.IntVar(&c.ticks, "ticks", 0, "let timers fire this often in a run although something else can happen (when nothing else can, they always do)")
-	f.StringVar(&c.checkers, "checkers", "", "only these checkers, separated by commas, or \"state\" for those that need no order of events: much less to explore (default: the scenario's)")
+	f.IntVar(&c.ticks, "ticks", 0, "let timers fire this often in a run although something else can happen (when "+
+		"nothing else can, they always do)")
+	f.StringVar(&c.checkers, "checkers", "", "only these checkers, separated by commas, or \"state\" for those that "+
+		"need no order of events: much less to explore (default: the scenario's)")
 	f.Uint64Var(&c.order, "order", 1, "number that decides what ZooKeeper leaves open, and names")
-	f.BoolVar(&c.interleave, "interleave", false, "let the steps of client code interleave with everything, goroutine by goroutine")
+	f.BoolVar(&c.interleave, "interleave", false, "let the steps of client code interleave with everything, goroutine "+
+		"by goroutine")
 	f.BoolVar(&c.offline, "offline", false, "let programs begin before their clients have a connection")
-	f.BoolVar(&c.slowWakes, "slow-wakes", false, "let goroutines that were waiting for an event go on at any time after it")
+	f.BoolVar(&c.slowWakes, "slow-wakes", false, "let goroutines that were waiting for an event go on at any time after "+
+		"it")
 	f.DurationVar(&c.duration, "for", time.Minute, "give up after this long, for each scenario")
 	f.StringVar(&c.memory, "mem", "2G", "give up at this much memory, as 500M or 2G")
+}
+
+func proveCommand(ctx context.Context, a *app, args []string) (int, error) {
+	var c proveFlags
+	f := a.flags("prove")
+	c.scopeFlags(f)
 	f.IntVar(&c.workers, "p", 0, "runs at a time (default: one for each core)")
 	f.StringVar(&c.without, "without", "", "reductions to switch off, of "+reductions("and")+", separated by commas")
-	f.BoolVar(&c.symmetry, "symmetry", false, "take clients that the scenario calls alike for exchangeable: sound only if code makes nothing of the order of names")
-	f.BoolVar(&c.audit, "audit", false, "check that code knows no more than what it says that it keeps (see recipes.Env, Forget)")
-	f.BoolVar(&c.rerun, "rerun", false, "run the code for every transition, rather than remember what steps do; completed searches come to the same numbers")
+	f.BoolVar(&c.symmetry, "symmetry", false, "take clients that the scenario calls alike for exchangeable: sound only "+
+		"if code makes nothing of the order of names")
+	f.BoolVar(&c.audit, "audit", false, "check that code knows no more than what it says that it keeps (see "+
+		"recipes.Env, Forget)")
+	f.BoolVar(&c.rerun, "rerun", false, "run the code for every transition, rather than remember what steps do; "+
+		"completed searches come to the same numbers")
 	f.BoolVar(&c.reverse, "reverse", false, "search in another order; completed searches come to the same numbers")
-	f.StringVar(&c.checkpoint, "checkpoint", "", "file to save the search to, and to resume it from if it is there (one scenario only)")
+	f.StringVar(&c.checkpoint, "checkpoint", "", "file to save the search to, and to resume it from if it is there (one "+
+		"scenario only)")
 	f.DurationVar(&c.every, "every", time.Minute, "how often to save to the checkpoint")
 	f.StringVar(&c.cert, "cert", "", "file to write the certificate to (one scenario only)")
-	f.StringVar(&c.verify, "verify", "", "derive the certificate in this file again, in another order and, if there is time, with no reduction but monitors")
+	f.StringVar(&c.verify, "verify", "", "derive the certificate in this file again, in another order and, if there is "+
+		"time, with no reduction but monitors")
 	f.StringVar(&c.out, "o", "out", "folder for the schedules of violations")
 	f.BoolVar(&c.json, "json", false, "print the events of go tool test2json, a test for each scenario")
 	f.StringVar(&c.junit, "junit", "", "write a JUnit file as well, a test case for each scenario")
@@ -160,7 +176,8 @@ func (c *proveFlags) options() (o prove.Options, err error) {
 	if c.workers < 0 || c.most < -1 {
 		return o, errors.New("-p and -most cannot be negative")
 	}
-	o = prove.Options{Reductions: prove.Every, Workers: c.workers, Checkpoint: c.checkpoint, Every: c.every, Reverse: c.reverse, Audit: c.audit, Rerun: c.rerun}
+	o = prove.Options{Reductions: prove.Every, Workers: c.workers, Checkpoint: c.checkpoint, Every: c.every,
+		Reverse: c.reverse, Audit: c.audit, Rerun: c.rerun}
 	o.Reductions.Symmetry = c.symmetry
 	if o.Memory, err = parseMemory(c.memory); err != nil {
 		return o, err

@@ -168,7 +168,8 @@ func (c *proveFlags) report(
 ) engine.Status {
 	fmt.Fprintf(a.out, "%s  (%v)\n", reports.Printable(r.Certificate.String()), took.Round(10*time.Millisecond))
 	for _, sentence := range r.Never {
-		fmt.Fprintf(a.out, "      never      in no schedule that was explored it holds that: %s\n", reports.Printable(sentence))
+		fmt.Fprintf(a.out, "      never      in no schedule that was explored it holds that: %s\n",
+			reports.Printable(sentence))
 	}
 	switch r.Outcome {
 	case prove.Inconclusive:

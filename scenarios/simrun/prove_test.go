@@ -22,27 +22,38 @@ func TestProveExitStatuses(t *testing.T) {
 		code int
 		line string
 	}{
-		{"-run ^lock/lock$ -most 0", exitHeld, "holds: lock/lock with 2 clients, rounds 1, servers 1, faults disconnect=2 expire=1, at most 0, all reductions; "},
-		{"-run ^lock/name-sort$", exitHeld, "violated: lock/name-sort with 2 clients, rounds 1, servers 1, faults none, at most 0, all reductions: ownership: "},
-		{"-run ^commit/blind-abort$ -ticks 1", exitHeld, "violated: commit/blind-abort with 2 clients, rounds 1, servers 1, faults none, at most 0, ticks 1, all reductions: validity: "},
-		{"-run ^commit/blind-abort$ -p 1", exitHeld, "violated: commit/blind-abort with 2 clients, rounds 1, servers 1, faults none, at most 0, ticks 2, all reductions: "},
+		{"-run ^lock/lock$ -most 0", exitHeld, "holds: lock/lock with 2 clients, rounds 1, servers 1, faults disconnect=2 " +
+			"expire=1, at most 0, all reductions; "},
+		{"-run ^lock/name-sort$", exitHeld, "violated: lock/name-sort with 2 clients, rounds 1, servers 1, faults none, at " +
+			"most 0, all reductions: ownership: "},
+		{"-run ^commit/blind-abort$ -ticks 1", exitHeld,
+			"violated: commit/blind-abort with 2 clients, rounds 1, servers 1, faults none, at most 0, ticks 1, all " +
+				"reductions: validity: "},
+		{"-run ^commit/blind-abort$ -p 1", exitHeld, "violated: commit/blind-abort with 2 clients, rounds 1, servers 1, " +
+			"faults none, at most 0, ticks 2, all reductions: "},
 		{"-run ^lock/string-sequence$", exitHeld, "violated: lock/string-sequence with 2 clients, rounds 2, servers 1, "},
 		{"-run ^lock/watch-first$", exitHeld, "violated: lock/watch-first with 3 clients, rounds 1, servers 1, "},
 		{"-run ^counter/stale-get$", exitHeld, "violated: counter/stale-get with 2 clients, rounds 1, servers 3, "},
 		{"-run ^lock/no-own-check$", exitHeld, ", slow wakes, all reductions: "},
-		{"-run ^lock/name-sort$ -order 3 -without idle,forget -symmetry -most 0 -offline", exitHeld, "at most 0, order 3, offline, reductions zxids monitors symmetry: "},
+		{"-run ^lock/name-sort$ -order 3 -without idle,forget -symmetry -most 0 -offline", exitHeld,
+			"at most 0, order 3, offline, reductions zxids monitors symmetry: "},
 		{"-run ^test/escapes$", exitViolation, "at most 0, ticks 1, all reductions; "},
-		{"-run ^watch/trusting$ -for 100ms", exitInconclusive, "inconclusive: watch/trusting with 2 clients, rounds 1, servers 3, "},
-		{"-run ^test/fails$ -clients 0", exitViolation, "violated: test/fails with 1 clients, servers 1, faults none, at most 0, all reductions: liveness: c1 gave up: enough & <done>; faults 0"},
+		{"-run ^watch/trusting$ -for 100ms", exitInconclusive,
+			"inconclusive: watch/trusting with 2 clients, rounds 1, servers 3, "},
+		{"-run ^test/fails$ -clients 0", exitViolation, "violated: test/fails with 1 clients, servers 1, faults none, at " +
+			"most 0, all reductions: liveness: c1 gave up: enough & <done>; faults 0"},
 		{"-run ^test/panics$ -clients 0", exitViolation, ": panic: oops"},
 		{"-run ^test/panics$ -clients 0", exitViolation, ": oops\n          zksim/scenarios/simrun.init.func"},
 		{"-run ^test/naps$ -clients 0", exitUsage,
 			"misuse: c1 waits otherwise than by its Conn and Env (sleep)\n          time.Sleep runtime/time.go:"},
 		{"-run ^test/escapes$ -clients 0", exitViolation, "holds: test/escapes"},
-		{"-run ^queue/claims$ -clients 3 -for 100ms", exitInconclusive, "inconclusive: queue/claims with 3 clients, rounds 1, servers 1, faults disconnect=2 expire=1, at most 3, all reductions: the time is up with at most 0 faults after "},
+		{"-run ^queue/claims$ -clients 3 -for 100ms", exitInconclusive,
+			"inconclusive: queue/claims with 3 clients, rounds 1, servers 1, faults disconnect=2 expire=1, at most 3, all " +
+				"reductions: the time is up with at most 0 faults after "},
 		{"-run ^queue/claims$ -mem 1M", exitInconclusive, ": the memory is up, "},
 		{"-run ^test/(fails|escapes)$ -clients 0", exitViolation, "holds: test/escapes"},
-		{"-run ^test/forgetful$ -audit", exitViolation, "test/forgetful: what is given to the function that recipes.Forget returns is not all that code has kept:\n"},
+		{"-run ^test/forgetful$ -audit", exitViolation, "test/forgetful: what is given to the function that recipes.Forget " +
+			"returns is not all that code has kept:\n"},
 		{"-run ^lock/lock$ -most 0 -audit", exitHeld, "holds: lock/lock"},
 		{"-run ^lock/lock$ -most 3 -interleave -for 50ms", exitInconclusive, "inconclusive: lock/lock"},
 	} {
@@ -106,7 +117,8 @@ func TestProveRefusesWrongInputInOneLine(t *testing.T) {
 func TestProveReportsACounterexampleThatReplays(t *testing.T) {
 	t.Chdir(t.TempDir())
 	r := simrun(t, "prove", "-run", "^lock/plain-create$", "-o", "o")
-	if r.code != exitHeld || !strings.Contains(r.out, "; faults 1, steps ") || !strings.Contains(r.out, "      replayed   2 of 2 identical\n") {
+	if r.code != exitHeld || !strings.Contains(r.out, "; faults 1, steps ") ||
+		!strings.Contains(r.out, "      replayed   2 of 2 identical\n") {
 		t.Errorf("%+v", r)
 	}
 	again := simrun(t, "replay", filepath.Join("o", "lock.plain-create", "prove", "schedule.txt"))
@@ -120,7 +132,8 @@ func TestProveVerifiesCertificates(t *testing.T) {
 	if r := simrun(t, "prove", "-run", "^queue/queue$", "-most", "0", "-cert", "c.json"); r.code != exitHeld {
 		t.Fatalf("%+v", r)
 	}
-	if r := simrun(t, "prove", "-verify", "c.json"); r.code != exitHeld || r.out != "in another order    the same\nwith monitors only  the same\n" {
+	if r := simrun(t, "prove", "-verify", "c.json"); r.code != exitHeld ||
+		r.out != "in another order    the same\nwith monitors only  the same\n" {
 		t.Errorf("%+v", r)
 	}
 	var c prove.Certificate
@@ -131,10 +144,12 @@ func TestProveVerifiesCertificates(t *testing.T) {
 	c.Levels[0].States++
 	forged, _ := json.Marshal(c)
 	write(t, "forged.json", string(forged))
-	if r := simrun(t, "prove", "-verify", "forged.json"); r.code != exitViolation || !strings.Contains(r.out, "in another order    the levels differ: ") {
+	if r := simrun(t, "prove", "-verify", "forged.json"); r.code != exitViolation ||
+		!strings.Contains(r.out, "in another order    the levels differ: ") {
 		t.Errorf("%+v", r)
 	}
-	if r := simrun(t, "prove", "-verify", "c.json", "-for", "1ns"); r.code != exitInconclusive || !strings.Contains(r.out, "in another order    not feasible: the time is up ") {
+	if r := simrun(t, "prove", "-verify", "c.json", "-for", "1ns"); r.code != exitInconclusive ||
+		!strings.Contains(r.out, "in another order    not feasible: the time is up ") {
 		t.Errorf("%+v", r)
 	}
 }
@@ -206,7 +221,8 @@ func TestAKilledProofComesToTheSame(t *testing.T) {
 	kills := 0
 	for ; ; kills++ {
 		cmd := exec.Command(self, "-test.run=^TestAKilledProofItself$")
-		cmd.Env = append(os.Environ(), "ZKSIM_PROVE="+strings.Join(append(args, "-cert", "pieces.json", "-checkpoint", "checkpoint"), "\n"))
+		cmd.Env = append(os.Environ(), "ZKSIM_PROVE="+
+			strings.Join(append(args, "-cert", "pieces.json", "-checkpoint", "checkpoint"), "\n"))
 		var out bytes.Buffer
 		cmd.Stdout, cmd.Stderr = &out, &out
 		if err := cmd.Start(); err != nil {

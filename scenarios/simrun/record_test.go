@@ -36,8 +36,9 @@ func TestJSONIsWhatGoTestPrints(t *testing.T) {
 			t.Errorf("elapsed in %s", lines.Text())
 		}
 	}
-	if got, want := strings.Join(actions, ", "), "start , run check, run check/test/holds, pass check/test/holds, "+
-		"run check/test/fails, fail check/test/fails, run check/test/aimless, fail check/test/aimless, fail check, fail "; got != want {
+	const want = "start , run check, run check/test/holds, pass check/test/holds, run check/test/fails, " +
+		"fail check/test/fails, run check/test/aimless, fail check/test/aimless, fail check, fail "
+	if got := strings.Join(actions, ", "); got != want {
 		t.Errorf("got  %s\nwant %s", got, want)
 	}
 	for test, want := range map[string]string{
@@ -50,7 +51,8 @@ func TestJSONIsWhatGoTestPrints(t *testing.T) {
 			t.Errorf("of %q:\n%s", test, output[test])
 		}
 	}
-	if !strings.Contains(output["check/test/fails"], "      reproduce  go run ./cmd/simrun replay out/test.fails/1/schedule.txt\n") {
+	if !strings.Contains(output["check/test/fails"], "      reproduce  go run ./cmd/simrun replay "+
+		"out/test.fails/1/schedule.txt\n") {
 		t.Errorf("%s", output["check/test/fails"])
 	}
 }

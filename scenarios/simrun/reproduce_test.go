@@ -56,7 +56,8 @@ func TestThePrintedLinesReproduceTheFailure(t *testing.T) {
 		t.Errorf("%q", m)
 	}
 	replayed := shell(t, binary, m[6])
-	if replayed.code != exitViolation || !strings.Contains(replayed.out, "hash "+hash) || !strings.Contains(replayed.out, "\nFAIL  "+checker+": ") || replayed.err != "" {
+	if replayed.code != exitViolation || !strings.Contains(replayed.out, "hash "+hash) ||
+		!strings.Contains(replayed.out, "\nFAIL  "+checker+": ") || replayed.err != "" {
 		t.Errorf("%s:\n%+v", m[6], replayed)
 	}
 	again := shell(t, binary, m[7])
@@ -78,7 +79,8 @@ func TestAShrunkScheduleFailsAsTheWholeOne(t *testing.T) {
 		t.Errorf("%v, %+v, want\n%s", err, small, file)
 	}
 	for _, name := range []string{"schedule.txt", "schedule.full.txt"} {
-		if r := simrun(t, "replay", filepath.Join(dir, name)); r.code != exitViolation || !strings.Contains(r.out, "\nFAIL  liveness: ") {
+		if r := simrun(t, "replay", filepath.Join(dir, name)); r.code != exitViolation ||
+			!strings.Contains(r.out, "\nFAIL  liveness: ") {
 			t.Errorf("%s: %+v", name, r)
 		}
 	}
@@ -90,7 +92,8 @@ func TestAShrunkScheduleFailsAsTheWholeOne(t *testing.T) {
 func TestTheLinesOfARunOfAnotherSizeAndPlanReproduceIt(t *testing.T) {
 	binary := build(t)
 	t.Chdir(t.TempDir())
-	r := simrun(t, "check", "-v", "-run", "^lock/plain-create$", "-o", "my out", "-faults", "lose-reply=1@op=create,client=c2", "-clients", "4", "-rounds", "1")
+	r := simrun(t, "check", "-v", "-run", "^lock/plain-create$", "-o", "my out", "-faults",
+		"lose-reply=1@op=create,client=c2", "-clients", "4", "-rounds", "1")
 	m := block.FindStringSubmatch(strings.ReplaceAll(r.out, "my out", "my_out"))
 	if m == nil {
 		t.Fatalf("%+v", r)
@@ -132,7 +135,8 @@ func TestWithoutAServerTheReasonIsGiven(t *testing.T) {
 	missing := filepath.Join(t.TempDir(), "nonexistent")
 	t.Setenv(zkserver.EnvZooKeeper, missing)
 	r := simrun(t, "check", "-backend", "zookeeper", "-run", "^lock/lock$")
-	if r.code != exitUsage || !strings.Contains(r.err, missing) || !strings.HasSuffix(r.err, "; or give -servers host:port,... of a running one\n") ||
+	if r.code != exitUsage || !strings.Contains(r.err, missing) ||
+		!strings.HasSuffix(r.err, "; or give -servers host:port,... of a running one\n") ||
 		strings.Count(r.err, "\n") != 1 || r.out != "" {
 		t.Errorf("%+v", r)
 	}
@@ -145,8 +149,10 @@ func TestLocksHoldOnARealServer(t *testing.T) {
 	if testing.Short() {
 		clients = "4"
 	}
-	r := simrun(t, "check", "-backend", "zookeeper", "-servers", server.ConnectString(), "-clients", clients, "-run", "^lock/(lock|workers|fan-out|single-node|wedged)$")
-	if r.code != exitHeld || strings.Count(r.out, "\nheld ")+1 != 4 || !strings.HasSuffix(r.out, "4 scenarios: 4 held\n") ||
+	r := simrun(t, "check", "-backend", "zookeeper", "-servers", server.ConnectString(), "-clients", clients, "-run",
+		"^lock/(lock|workers|fan-out|single-node|wedged)$")
+	if r.code != exitHeld || strings.Count(r.out, "\nheld ")+1 != 4 ||
+		!strings.HasSuffix(r.out, "4 scenarios: 4 held\n") ||
 		!strings.Contains(r.out, "skipped 1 mutants") || r.err != "" {
 		t.Errorf("%+v", r)
 	}
@@ -158,24 +164,28 @@ func TestLocksHoldOnARealServer(t *testing.T) {
 func TestAViolationOnARealServerHasItsPage(t *testing.T) {
 	server := zkservertest.ForTest(t, 1)
 	t.Chdir(t.TempDir())
-	add(t, engine.Scenario{Name: "test/real", Clients: 2, Checkers: []checkers.Checker{checkers.Liveness{}}, Program: func(p *engine.Process) {
-		o := p.Register(func() []string { return nil })
-		o.Invoke("look")
-		_, _, err := p.Conn.Get(p.Path("/<nothing>"))
-		o.Return("look", err)
-		p.Fail(err)
-	}})
-	args := []string{"check", "-backend", "zookeeper", "-servers", server.ConnectString(), "-clients", "3", "-run", "^test/real$", "-o", "my"}
+	add(t, engine.Scenario{Name: "test/real", Clients: 2, Checkers: []checkers.Checker{checkers.Liveness{}},
+		Program: func(p *engine.Process) {
+			o := p.Register(func() []string { return nil })
+			o.Invoke("look")
+			_, _, err := p.Conn.Get(p.Path("/<nothing>"))
+			o.Return("look", err)
+			p.Fail(err)
+		}})
+	args := []string{"check", "-backend", "zookeeper", "-servers", server.ConnectString(), "-clients", "3", "-run",
+		"^test/real$", "-o", "my"}
 	r := simrun(t, args...)
 	if r.code != exitViolation || r.err != "" ||
-		!strings.HasPrefix(r.out, "FAIL    test/real                on ZooKeeper  liveness: c1 gave up: zk: node does not exist\n        report     my/test.real/zookeeper/index.html\n") {
+		!strings.HasPrefix(r.out, "FAIL    test/real                on ZooKeeper  liveness: c1 gave up: zk: node does not "+
+			"exist\n        report     my/test.real/zookeeper/index.html\n") {
 		t.Fatalf("%+v", r)
 	}
 	page, err := os.ReadFile("my/test.real/zookeeper/index.html")
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, want := range []string{"<title>test/real, on ZooKeeper: liveness</title>", "1 server, 3 clients", "c1 begins look", "× here liveness is violated", ">c3</text>", "Showing all 6 steps"} {
+	for _, want := range []string{"<title>test/real, on ZooKeeper: liveness</title>", "1 server, 3 clients",
+		"c1 begins look", "× here liveness is violated", ">c3</text>", "Showing all 6 steps"} {
 		if !strings.Contains(string(page), want) {
 			t.Errorf("the page does not have %q", want)
 		}
@@ -186,7 +196,8 @@ func TestAViolationOnARealServerHasItsPage(t *testing.T) {
 		}
 	}
 	report, err := os.ReadFile("my/test.real/zookeeper/report.json")
-	if err != nil || !strings.Contains(string(report), `"backend": "zookeeper"`) || !strings.Contains(string(report), `"checker": "liveness"`) {
+	if err != nil || !strings.Contains(string(report), `"backend": "zookeeper"`) ||
+		!strings.Contains(string(report), `"checker": "liveness"`) {
 		t.Errorf("%v: %s", err, report)
 	}
 	t.Run("in a browser", func(t *testing.T) {

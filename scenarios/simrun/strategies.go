@@ -26,11 +26,12 @@ type contestant struct {
 func contestants() []contestant {
 	var all []contestant
 	for _, strategy := range engine.Strategies {
-		all = append(all, contestant{string(strategy), func(ctx context.Context, r *engine.Runner, s *engine.Scenario, number uint64) (uint64, bool) {
-			r.Strategy = strategy
-			took, steps := chase(ctx, r, s, number)
-			return took, steps > 0
-		}})
+		all = append(all, contestant{string(strategy),
+			func(ctx context.Context, r *engine.Runner, s *engine.Scenario, number uint64) (uint64, bool) {
+				r.Strategy = strategy
+				took, steps := chase(ctx, r, s, number)
+				return took, steps > 0
+			}})
 	}
 	return all
 }
@@ -121,10 +122,12 @@ const strategiesHead = `# What it takes each strategy
 
 For every mutant and each strategy, the median over %d hunts: how many schedules it ran until the first catch, and, as a multiple of what ` + "`%s`" + ` needed,
 the CPU time. A hunt that is given up after %d schedules counts as one more, and as escaped. The schedules are the same on every machine, the CPU times vary by some tenths, and by more
-where a hunt takes a schedule or two. The last column is what bounded exhaustive search (` + "[`%s prove`](prove.md)" + `) needs, in distinct states, in the smallest of a few scopes in which it finds
+where a hunt takes a schedule or two. The last column is what bounded exhaustive search (` + "[`%s prove`](prove.md)" +
+	`) needs, in distinct states, in the smallest of a few scopes in which it finds
 something before it has seen %d with one number of faults: two or three clients, one round, two, or as many as the scenario has, goroutines that are woken at once or, with two clients, take their time, no timer that
 fires early (while something else could happen) or, with two clients, two, with three, one, names drawn in one order or another (` + "`-order 3`" + `, with two clients), one server or, with two clients, three, and the
-scenario's faults, two at most. (` + "`%s prove`" + ` goes through the same scopes by itself if no flag says which.) It finds the fewest faults that do in this scope,
+scenario's faults, two at most. (` + "`%s prove`" +
+	` goes through the same scopes by itself if no flag says which.) It finds the fewest faults that do in this scope,
 whatever the seed. This page is made by ` + "`%s strategies > docs/strategies.md`" + `.
 
 A search guided by novelty is not among them, since it was no better. It kept each run that had reached a new kind of state (` + "`sim.World.Shape`" + `), and then, for every other schedule,
@@ -134,7 +137,8 @@ Go's fuzzer, which begins with no choices at all and would otherwise see only wh
 
 `
 
-func writeStrategies(a *app, all []contestant, prey []*engine.Scenario, rows [][]effort, proofs []attempt, reps int) error {
+func writeStrategies(a *app, all []contestant, prey []*engine.Scenario, rows [][]effort, proofs []attempt,
+	reps int) error {
 	var b strings.Builder
 	name := a.called()
 	fmt.Fprintf(&b, strategiesHead, reps, all[0].name, apart, name, someStates, name, a.command)

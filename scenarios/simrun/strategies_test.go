@@ -59,7 +59,8 @@ func TestThePageOfTheStrategiesIsWhatTheToolPrints(t *testing.T) {
 	rows := tableRows(string(text))
 	all := (&app{all: catalog.All}).mutants()
 	if len(rows) != len(all)+1 {
-		t.Fatalf("docs/strategies.md has %d rows, expected one for each of %d mutants and a mean: go run ./cmd/simrun strategies > docs/strategies.md",
+		t.Fatalf("docs/strategies.md has %d rows, expected one for each of %d mutants and a mean: go run ./cmd/simrun "+
+			"strategies > docs/strategies.md",
 			len(rows), len(all))
 	}
 	for i, s := range all {
@@ -117,7 +118,8 @@ func TestTheStrategiesSayWhatIsWrongWithTheirFlags(t *testing.T) {
 		var out, problems strings.Builder
 		a := &app{all: catalog.All, variants: variants.All, command: "go run ./cmd/simrun", out: &out, err: &problems}
 		code := a.main(context.Background(), append([]string{"strategies"}, strings.Fields(x.args)...))
-		if code != exitUsage || !strings.Contains(problems.String(), x.want) || strings.Count(problems.String(), "\n") != 1 || out.Len() > 0 {
+		if code != exitUsage || !strings.Contains(problems.String(), x.want) || strings.Count(problems.String(), "\n") != 1 ||
+			out.Len() > 0 {
 			t.Errorf("%s: exit %d, %q", x.args, code, &problems)
 		}
 	}

@@ -76,7 +76,9 @@ func TestWhyWritesAReportWithItsCurve(t *testing.T) {
 		if a != b {
 			t.Errorf("%q writes another report each time", x.command)
 		}
-		for _, want := range []string{`<polygon class="chance"`, "decides: lose-reply c1, from 0% to 100%", "Decided at", "\"why\": {\n    \"of\": " + x.of + ",\n    \"failed\": [\n      0,\n      0,\n      0,\n      " + x.of + "\n    ],"} {
+		for _, want := range []string{`<polygon class="chance"`, "decides: lose-reply c1, from 0% to 100%", "Decided at",
+			"\"why\": {\n    \"of\": " + x.of + ",\n    \"failed\": [\n      0,\n      0,\n      0,\n      " + x.of +
+				"\n    ],"} {
 			if !strings.Contains(a, want) {
 				t.Errorf("%q: no %q", x.command, want)
 			}
@@ -96,8 +98,10 @@ func TestOtherCircumstancesHaveAnotherFolder(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, more := range [][]string{{"-clients", "4"}, {"-rounds", "1"}, {"-faults", "lose-reply=1"}, {"-strategy", "random"}, {"-p", "1"}, {"-shard", "1/1"}} {
-		if r := simrun(t, append([]string{"check", "-run", "^lock/plain-create$", "-seeds", "2-30", "-v"}, more...)...); r.code != exitHeld {
+	for _, more := range [][]string{{"-clients", "4"}, {"-rounds", "1"}, {"-faults", "lose-reply=1"},
+		{"-strategy", "random"}, {"-p", "1"}, {"-shard", "1/1"}} {
+		if r := simrun(t, append([]string{"check", "-run", "^lock/plain-create$", "-seeds", "2-30", "-v"},
+			more...)...); r.code != exitHeld {
 			t.Fatalf("%q: %+v", more, r)
 		}
 	}
@@ -118,20 +122,24 @@ func TestDiffFindsWhereRunsPart(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := os.WriteFile(other, []byte(strings.Replace(string(text), "lose-reply c1", "serve c1", 1)), 0o666); err != nil {
+	if err := os.WriteFile(other, []byte(strings.Replace(string(text), "lose-reply c1", "serve c1", 1)),
+		0o666); err != nil {
 		t.Fatal(err)
 	}
 	r := simrun(t, "diff", plainCreate, other)
-	if r.code != exitViolation || !strings.HasPrefix(r.out, "the first 2 steps are the same\nA     3  lose-reply c1\n         c1 fault lose-reply c1\n") ||
+	if r.code != exitViolation || !strings.HasPrefix(r.out,
+		"the first 2 steps are the same\nA     3  lose-reply c1\n         c1 fault lose-reply c1\n") ||
 		!strings.Contains(r.out, "B     3  serve c1\n         c1 created /lock/_c_") {
 		t.Errorf("%+v", r)
 	}
-	if r := simrun(t, "diff", plainCreate, plainCreate); r.code != exitHeld || !strings.HasPrefix(r.out, "the same in all ") {
+	if r := simrun(t, "diff", plainCreate, plainCreate); r.code != exitHeld ||
+		!strings.HasPrefix(r.out, "the same in all ") {
 		t.Errorf("%+v", r)
 	}
 	full := filepath.Join(dir, "schedule.full.txt")
 	history := filepath.Join(dir, "history.jsonl")
-	if r := simrun(t, "diff", plainCreate, full); r.code != exitViolation || !strings.HasPrefix(r.out, "clients 2, and clients 3\nrounds 1, and rounds 2\nthe first ") {
+	if r := simrun(t, "diff", plainCreate, full); r.code != exitViolation ||
+		!strings.HasPrefix(r.out, "clients 2, and clients 3\nrounds 1, and rounds 2\nthe first ") {
 		t.Errorf("%+v", r)
 	}
 	shorter := filepath.Join(dir, "shorter.jsonl")
@@ -139,10 +147,12 @@ func TestDiffFindsWhereRunsPart(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := os.WriteFile(shorter, []byte(strings.Join(strings.SplitAfter(string(lines), "\n")[:4], "")), 0o666); err != nil {
+	if err := os.WriteFile(shorter, []byte(strings.Join(strings.SplitAfter(string(lines), "\n")[:4], "")),
+		0o666); err != nil {
 		t.Fatal(err)
 	}
-	if r := simrun(t, "diff", history, shorter); r.code != exitViolation || !strings.HasPrefix(r.out, "the first 4 lines are the same\nA     5  {") ||
+	if r := simrun(t, "diff", history, shorter); r.code != exitViolation ||
+		!strings.HasPrefix(r.out, "the first 4 lines are the same\nA     5  {") ||
 		!strings.HasSuffix(r.out, "B     5  (ends here)\n") {
 		t.Errorf("%+v", r)
 	}

@@ -126,7 +126,8 @@ func (d *DoubleBarrier) look(ctx context.Context) error {
 		return errGone
 	}
 	inside, others := d.sort(names)
-	if slices.Contains(d.members, d.node) || d.flaw == StaleReady && len(d.members) > 0 || d.flaw == LateJoiner && len(inside) > 0 {
+	if slices.Contains(d.members, d.node) || d.flaw == StaleReady && len(d.members) > 0 || d.flaw == LateJoiner &&
+		len(inside) > 0 {
 		d.round = stat.Mzxid
 		return nil
 	}
@@ -190,7 +191,8 @@ func (d *DoubleBarrier) begin(members []string, version int32) error {
 	for _, name := range members {
 		ops = append(ops, &zk.CheckVersionRequest{Path: d.path(name), Version: -1})
 	}
-	ops = append(ops, &zk.SetDataRequest{Path: d.path("ready"), Data: []byte(strings.Join(members, " ")), Version: version})
+	ops = append(ops, &zk.SetDataRequest{Path: d.path("ready"), Data: []byte(strings.Join(members, " ")),
+		Version: version})
 	_, err := d.conn.Multi(ops...)
 	if errors.Is(err, zk.ErrNoNode) || errors.Is(err, zk.ErrBadVersion) {
 		return nil

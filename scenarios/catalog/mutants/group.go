@@ -55,7 +55,8 @@ type Group struct {
 
 // NewGroup returns a group on dir with the given flaw; changed is as that of
 // recipes.GroupOptions.
-func NewGroup(conn recipes.Conn, env recipes.Env, dir string, changed func(name string, joined bool), flaw Flaw) *Group {
+func NewGroup(conn recipes.Conn, env recipes.Env, dir string, changed func(name string, joined bool),
+	flaw Flaw) *Group {
 	return &Group{conn, env, dir, flaw, changed}
 }
 
@@ -79,10 +80,11 @@ func (g *Group) Watch(ctx context.Context, f func(now []recipes.Child, changes [
 			}
 		}
 	}
-	return recipes.NewGroup(g.conn, g.env, g.dir, opt).Watch(ctx, func(now []recipes.Child, changes []recipes.Change) bool {
-		all = now
-		return f(now, changes)
-	})
+	return recipes.NewGroup(g.conn, g.env, g.dir, opt).Watch(ctx,
+		func(now []recipes.Child, changes []recipes.Change) bool {
+			all = now
+			return f(now, changes)
+		})
 }
 
 // Join is as that of recipes.Group.

@@ -158,7 +158,8 @@ func (l *Lock) queue(ctx context.Context, wait bool) error {
 			return errGone
 		}
 		if l.flaw == SameSession && first != "" {
-			if ok, stat, err := l.conn.Exists(l.dir + "/" + first); err == nil && ok && stat.EphemeralOwner == l.conn.SessionID() {
+			if ok, stat, err := l.conn.Exists(l.dir + "/" + first); err == nil && ok &&
+				stat.EphemeralOwner == l.conn.SessionID() {
 				ahead = ""
 			}
 		}

@@ -194,7 +194,8 @@ func (q *Queue) claim(ctx context.Context, wait bool) (*Item, error) {
 			return nil, err
 		}
 		guid := q.env.UUID()
-		i := &Item{data: data, queue: q, path: q.dir + "/items/" + name, claim: q.dir + "/claims/" + name, proof: q.dir + "/claims/" + guid}
+		i := &Item{data: data, queue: q, path: q.dir + "/items/" + name, claim: q.dir + "/claims/" + name, proof: q.dir +
+			"/claims/" + guid}
 		i.owner = q.conn.SessionID()
 		err = q.once(context.Background(), guid,
 			&zk.CheckVersionRequest{Path: i.path, Version: -1},

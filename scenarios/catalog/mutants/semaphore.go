@@ -30,7 +30,8 @@ type Semaphore struct {
 
 // NewSemaphore returns a semaphore on dir, with that many leases and the given flaw.
 func NewSemaphore(conn recipes.Conn, env recipes.Env, dir string, leases int, flaw Flaw) *Semaphore {
-	s := &Semaphore{flawed: *NewLock(conn, env, dir+"/leases", flaw), gate: NewLock(conn, env, dir+"/gate", 0), leases: leases}
+	s := &Semaphore{flawed: *NewLock(conn, env, dir+"/leases", flaw), gate: NewLock(conn, env, dir+"/gate", 0),
+		leases: leases}
 	s.order, s.any = s.ranked, true
 	return s
 }

@@ -36,20 +36,21 @@ func priorities(turns bool, claims ...herd.Claim) bound {
 
 // masters end one after the other; one of them leads.
 func masters(claims ...herd.Claim) bound {
-	return bound{herd.Variant{Name: "master/backups", Events: everybody, Most: 80, Setup: setup, Program: func(p *herd.Process) {
-		ctx, end := context.WithCancel(context.Background())
-		p.Env.Go("end", func() {
-			p.Turn()
-			end()
-		})
-		err := recipes.NewMaster(p.Conn, p.Env, p.Path(dir), recipes.PoolOptions{}).Run(ctx)
-		if !errors.Is(err, context.Canceled) {
-			p.Fail(err)
-			return
-		}
-		p.Conn.Close() // or it would hear of the end of those that it waited for
-		p.Went(nil)
-	}}, claims}
+	return bound{herd.Variant{Name: "master/backups", Events: everybody, Most: 80, Setup: setup,
+		Program: func(p *herd.Process) {
+			ctx, end := context.WithCancel(context.Background())
+			p.Env.Go("end", func() {
+				p.Turn()
+				end()
+			})
+			err := recipes.NewMaster(p.Conn, p.Env, p.Path(dir), recipes.PoolOptions{}).Run(ctx)
+			if !errors.Is(err, context.Canceled) {
+				p.Fail(err)
+				return
+			}
+			p.Conn.Close() // or it would hear of the end of those that it waited for
+			p.Went(nil)
+		}}, claims}
 }
 
 // pool has a master, which is the driver, workers, and a client who submits one task
@@ -66,7 +67,8 @@ func pool(claims ...herd.Claim) bound {
 			}
 		},
 		Drive: func(p *herd.Process) {
-			if err := recipes.NewMaster(p.Conn, p.Env, p.Path(dir), recipes.PoolOptions{}).Run(context.Background()); err != nil {
+			if err := recipes.NewMaster(p.Conn, p.Env, p.Path(dir),
+				recipes.PoolOptions{}).Run(context.Background()); err != nil {
 				p.Fail(err)
 			}
 		}}, append(claims, herd.Claim{Doc: "work is told of", Broken: func(all []herd.Measurement) string {

@@ -34,20 +34,23 @@ func of(name string, claims ...herd.Claim) bound {
 
 // fanOut has the bounds of every recipe of package recipes.
 var fanOut = map[string][]bound{
-	"Lock":                 {of("lock/sequential")},
-	"SingleNodeLock":       {of("lock/single-node", herd.PerClient(1))},
-	"RWLock":               {of("rwlock/readers"), exclusive("rwlock/writers", func(p *herd.Process) herd.Locker { return newRWLock(p) }, herd.PerEvent(1), noWaste, bounded)},
-	"RevocableLock":        {exclusive("revocable/writers", newRevocable, herd.PerEvent(1), noWaste, bounded)},
-	"Semaphore":            {exclusive("semaphore/leases", newSemaphore, herd.PerEvent(2), bounded)},
-	"Election":             {of("election/predecessor"), of("election/smallest", herd.PerClient(1))},
-	"Barrier":              {of("wait/watch")},
-	"DoubleBarrier":        {of("leave/lowest"), of("leave/sequential"), of("leave/naive", herd.PerClient(1))},
-	"Queue":                {of("queue/all", herd.PerClient(4)), of("queue/turns")},
-	"PriorityQueue":        {priorities(false, herd.PerClient(4)), priorities(true, herd.PerEvent(4), bounded)},
-	"Transaction":          {of("commit/all-sites", herd.PerClient(1+1)), of("commit/coordinator")},
-	"Config":               {alone("config/update", updateConfig)},
-	"FlaggedConfig":        {alone("config/flagged", updateFlagged)},
-	"CachedConfig":         {follow("config/cached", runCache, updateConfig, herd.PerClient(1)), follow("config/cached-flagged", runCache, updateFlagged, herd.PerClient(2))},
+	"Lock":           {of("lock/sequential")},
+	"SingleNodeLock": {of("lock/single-node", herd.PerClient(1))},
+	"RWLock": {of("rwlock/readers"),
+		exclusive("rwlock/writers", func(p *herd.Process) herd.Locker { return newRWLock(p) }, herd.PerEvent(1), noWaste,
+			bounded)},
+	"RevocableLock": {exclusive("revocable/writers", newRevocable, herd.PerEvent(1), noWaste, bounded)},
+	"Semaphore":     {exclusive("semaphore/leases", newSemaphore, herd.PerEvent(2), bounded)},
+	"Election":      {of("election/predecessor"), of("election/smallest", herd.PerClient(1))},
+	"Barrier":       {of("wait/watch")},
+	"DoubleBarrier": {of("leave/lowest"), of("leave/sequential"), of("leave/naive", herd.PerClient(1))},
+	"Queue":         {of("queue/all", herd.PerClient(4)), of("queue/turns")},
+	"PriorityQueue": {priorities(false, herd.PerClient(4)), priorities(true, herd.PerEvent(4), bounded)},
+	"Transaction":   {of("commit/all-sites", herd.PerClient(1+1)), of("commit/coordinator")},
+	"Config":        {alone("config/update", updateConfig)},
+	"FlaggedConfig": {alone("config/flagged", updateFlagged)},
+	"CachedConfig": {follow("config/cached", runCache, updateConfig, herd.PerClient(1)),
+		follow("config/cached-flagged", runCache, updateFlagged, herd.PerClient(2))},
 	"Counter":              {alone("counter/add", addOne)},
 	"Names":                {alone("names/register", registerNext)},
 	"DataWatch":            {follow("watch/data", watchData, setData, herd.PerClient(1))},
@@ -139,7 +142,8 @@ func maker(d *ast.FuncDecl) (string, bool) {
 
 // exclusive is Locks for a lock that needs the Process.
 func exclusive(name string, newLocker func(p *herd.Process) herd.Locker, claims ...herd.Claim) bound {
-	return bound{herd.Locks(name, func(p *engine.Process) herd.Locker { return newLocker(&herd.Process{Process: p}) }), claims}
+	return bound{herd.Locks(name, func(p *engine.Process) herd.Locker { return newLocker(&herd.Process{Process: p}) }),
+		claims}
 }
 
 func newRevocable(p *herd.Process) herd.Locker {
@@ -163,18 +167,20 @@ func often(int) int { return times }
 
 // alone is a variant in which all clients do something that notifies nobody.
 func alone(name string, do func(p *herd.Process, k int) error) bound {
-	return bound{herd.Variant{Name: name, Events: func(n int) int { return 3 * n }, Most: 80, Setup: setup, Program: func(p *herd.Process) {
-		p.Opening(0)
-		for k := range 3 {
-			if !p.Went(do(p, k)) {
-				return
+	return bound{herd.Variant{Name: name, Events: func(n int) int { return 3 * n }, Most: 80, Setup: setup,
+		Program: func(p *herd.Process) {
+			p.Opening(0)
+			for k := range 3 {
+				if !p.Went(do(p, k)) {
+					return
+				}
 			}
-		}
-	}}, []herd.Claim{herd.PerEvent(0)}}
+		}}, []herd.Claim{herd.PerEvent(0)}}
 }
 
 // follow is a variant in which clients hear of what the driver does.
-func follow(name string, run func(p *herd.Process) error, do func(p *herd.Process, k int) error, claims ...herd.Claim) bound {
+func follow(name string, run func(p *herd.Process) error, do func(p *herd.Process, k int) error,
+	claims ...herd.Claim) bound {
 	return bound{herd.Variant{Name: name, Events: often, Setup: setup, Most: 80, Interval: 100,
 		Program: func(p *herd.Process) {
 			if err := run(p); err != nil {
@@ -238,12 +244,14 @@ func runCache(p *herd.Process) error {
 }
 
 func addOne(p *herd.Process, _ int) error {
-	_, err := recipes.NewCounter(p.Conn, p.Env, p.Path(dir+"/counter"), recipes.CounterOptions{}).Add(context.Background(), 1)
+	_, err := recipes.NewCounter(p.Conn, p.Env, p.Path(dir+"/counter"), recipes.CounterOptions{}).Add(context.Background(),
+		1)
 	return err
 }
 
 func registerNext(p *herd.Process, _ int) error {
-	_, err := recipes.NewNames(p.Conn, p.Env, p.Path(dir), recipes.NamesOptions{}).RegisterNext(context.Background(), "name-", nil)
+	_, err := recipes.NewNames(p.Conn, p.Env, p.Path(dir), recipes.NamesOptions{}).RegisterNext(context.Background(),
+		"name-", nil)
 	return err
 }
 
@@ -294,7 +302,8 @@ func watchGroup(p *herd.Process) error {
 }
 
 func joinAndLeave(p *herd.Process, k int) error {
-	m, err := recipes.NewGroup(p.Conn, p.Env, p.Path(dir), recipes.GroupOptions{}).Join(context.Background(), fmt.Sprint("m", k), nil)
+	m, err := recipes.NewGroup(p.Conn, p.Env, p.Path(dir), recipes.GroupOptions{}).Join(context.Background(),
+		fmt.Sprint("m", k), nil)
 	if err != nil {
 		return err
 	}

@@ -20,27 +20,35 @@ var (
 // All are the variants of the recipes of this module. Those with claims keep their
 // promises; the others are what the promises are about.
 var All = []herd.Variant{
-	locks("lock/sequential", "clients queue for a Lock, each behind the one before", newLock, herd.PerEvent(1), noWaste, bounded),
+	locks("lock/sequential", "clients queue for a Lock, each behind the one before", newLock, herd.PerEvent(1), noWaste,
+		bounded),
 	locks("lock/single-node", "clients wait for the one znode of a SingleNodeLock", newSingleNodeLock),
 
-	{Name: "rwlock/readers", Doc: "readers wait for a writer of an RWLock, and all of them can go on", Goes: "a reader gets the lock",
+	{Name: "rwlock/readers", Doc: "readers wait for a writer of an RWLock, and all of them can go on",
+		Goes:   "a reader gets the lock",
 		Claims: []herd.Claim{herd.PerEvent(1), noWaste, bounded}, Program: readOnce, Drive: writeFirst, Events: everybody},
 
-	locks("election/predecessor", "candidates of an Election, each behind the one before", newElection, herd.PerEvent(1), noWaste, bounded),
+	locks("election/predecessor", "candidates of an Election, each behind the one before", newElection, herd.PerEvent(1),
+		noWaste, bounded),
 	locks("election/smallest", "candidates of a HerdElection, who all watch the leader", newHerdElection),
 
-	open(leaving("leave/lowest", "members leave a DoubleBarrier, the way of the recipe page", recipes.LeaveLowest, 0, herd.PerEvent(2), bounded), ranks),
-	open(leaving("leave/sequential", "members leave a DoubleBarrier, one behind the other", recipes.LeaveSequential, 500, herd.PerEvent(2), bounded), ranks),
+	open(leaving("leave/lowest", "members leave a DoubleBarrier, the way of the recipe page", recipes.LeaveLowest, 0,
+		herd.PerEvent(2), bounded), ranks),
+	open(leaving("leave/sequential", "members leave a DoubleBarrier, one behind the other", recipes.LeaveSequential, 500,
+		herd.PerEvent(2), bounded), ranks),
 	leaving("leave/naive", "members leave a DoubleBarrier and watch its children", recipes.LeaveNaive, 200),
 
 	open(queues("queue/all", "consumers of a Queue, who all wait for the next item", false), races),
 	open(queues("queue/turns", "consumers of a Queue who take turns", true, herd.PerEvent(4), bounded), nexts),
 
-	open(commits("commit/all-sites", "sites of a Transaction, who watch each other's votes", recipes.AllSites, 500), votes),
-	open(commits("commit/coordinator", "sites of a Transaction, who wait for its coordinator", recipes.ByCoordinator, 0, herd.PerEvent(3), bounded), votes),
+	open(commits("commit/all-sites", "sites of a Transaction, who watch each other's votes", recipes.AllSites, 500),
+		votes),
+	open(commits("commit/coordinator", "sites of a Transaction, who wait for its coordinator", recipes.ByCoordinator, 0,
+		herd.PerEvent(3), bounded), votes),
 
 	waits("wait/watch", "clients wait for a Barrier by a watch", watchBarrier, herd.PerEvent(1), noWaste, bounded),
-	open(waits("wait/poll-50ms", "clients look at a znode every 50 ms", pollEvery(50*time.Millisecond), herd.PerEvent(0)), looks),
+	open(waits("wait/poll-50ms", "clients look at a znode every 50 ms", pollEvery(50*time.Millisecond), herd.PerEvent(0)),
+		looks),
 	open(waits("wait/poll-1s", "clients look at a znode every second", pollEvery(time.Second), herd.PerEvent(0)), looks),
 
 	rearms("rearm/8", 8),
@@ -53,10 +61,14 @@ var All = []herd.Variant{
 
 // What is left open, and why; see [Variant.Open].
 const (
-	ranks = "Members are ranked by names that are random, and leave in the order of their numbers: whether the one that somebody waits for is the next to leave is chance."
-	races = "All consumers race for an item. How many of them see it before it is claimed, and who is back at its watches when the next change comes, is chance."
-	nexts = "The consumer whose turn is next looks while the item before it is being acknowledged; if it still sees that item, it also reads who has claimed it."
-	votes = "The last vote and the decision follow each other closely. A client that is still on its way to look at the one sees both, and is not notified of the other."
+	ranks = "Members are ranked by names that are random, and leave in the order of their numbers: whether the one that " +
+		"somebody waits for is the next to leave is chance."
+	races = "All consumers race for an item. How many of them see it before it is claimed, and who is back at its " +
+		"watches when the next change comes, is chance."
+	nexts = "The consumer whose turn is next looks while the item before it is being acknowledged; if it still sees " +
+		"that item, it also reads who has claimed it."
+	votes = "The last vote and the decision follow each other closely. A client that is still on its way to look at the " +
+		"one sees both, and is not notified of the other."
 	looks = "How often a client looks before the change depends on how long a look takes, to one period."
 )
 
@@ -180,7 +192,8 @@ func commits(name, doc string, form recipes.Form, most int, claims ...herd.Claim
 	newSite := func(p *herd.Process, name string) *recipes.Transaction {
 		return recipes.NewTransaction(p.Conn, p.Env, p.Path(dir+"/txn"), recipes.TransactionOptions{Site: name, Form: form})
 	}
-	return herd.Variant{Name: name, Doc: doc, Goes: "a site learns the outcome", Claims: claims, Most: most, Setup: setup, Events: everybody,
+	return herd.Variant{Name: name, Doc: doc, Goes: "a site learns the outcome", Claims: claims, Most: most, Setup: setup,
+		Events: everybody,
 		Program: func(p *herd.Process) {
 			p.Rest(100 * time.Millisecond) // it has begun
 			t := newSite(p, site(p.ID))

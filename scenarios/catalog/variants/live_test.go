@@ -75,11 +75,14 @@ func TestSeveralServersCountTheSameTogether(t *testing.T) {
 func TestARealMeasurementSaysWhyItFails(t *testing.T) {
 	addrs := zkservertest.ForTest(t, 1).Addrs()
 	for want, program := range map[string]func(p *herd.Process){
-		"test/fails with 2 clients on ZooKeeper: c1 gave up: no more":        func(p *herd.Process) { p.Went(errors.New("no more")) },
+		"test/fails with 2 clients on ZooKeeper: c1 gave up: no more": func(p *herd.Process) {
+			p.Went(errors.New("no more"))
+		},
 		"test/fails with 2 clients on ZooKeeper: c1 has lost its connection": cut,
 	} {
 		v := herd.Variant{Name: "test/fails", Events: everybody, Program: program}
-		if _, err := herd.MeasureLive(t.Context(), ensemble.Ensemble(addrs), &v, 2); err == nil || !strings.HasPrefix(err.Error(), want) && !strings.HasPrefix(strings.Replace(err.Error(), "c2", "c1", 1), want) {
+		if _, err := herd.MeasureLive(t.Context(), ensemble.Ensemble(addrs), &v, 2); err == nil ||
+			!strings.HasPrefix(err.Error(), want) && !strings.HasPrefix(strings.Replace(err.Error(), "c2", "c1", 1), want) {
 			t.Errorf("%v, not %s", err, want)
 		}
 	}

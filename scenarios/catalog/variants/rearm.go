@@ -13,7 +13,8 @@ import (
 // slow is the timing of networks and servers fifty times slower than usual. The
 // simulator's programs sleep for whole milliseconds, and an interval between changes
 // has to be a small part of a round trip.
-var slow = sim.Timing{Link: 50 * sim.DefaultTiming.Link, Think: 50 * sim.DefaultTiming.Think, Read: 50 * sim.DefaultTiming.Read,
+var slow = sim.Timing{Link: 50 * sim.DefaultTiming.Link, Think: 50 * sim.DefaultTiming.Think,
+	Read:  50 * sim.DefaultTiming.Read,
 	Write: 50 * sim.DefaultTiming.Write, Notify: 50 * sim.DefaultTiming.Notify}
 
 // changes is how many changes there are in a measurement.
@@ -23,9 +24,11 @@ const changes = 40
 // comes so many round trips of a lone client after the one before. A watch fires
 // once, so a change that comes before it is set again notifies nobody.
 func rearms(name string, trips float64) herd.Variant {
-	return herd.Variant{Name: name, Doc: fmt.Sprintf("clients follow a znode that changes every %g round trips", trips), Goes: "the znode changes",
-		Claims: []herd.Claim{herd.PerClient(1)}, Most: 100, Setup: setup, Timing: slow, Interval: trips, Events: func(int) int { return changes },
-		Open: "Which changes come while a client is setting its watch again is a matter of time.",
+	return herd.Variant{Name: name, Doc: fmt.Sprintf("clients follow a znode that changes every %g round trips", trips),
+		Goes:   "the znode changes",
+		Claims: []herd.Claim{herd.PerClient(1)}, Most: 100, Setup: setup, Timing: slow, Interval: trips,
+		Events: func(int) int { return changes },
+		Open:   "Which changes come while a client is setting its watch again is a matter of time.",
 		Program: func(p *herd.Process) {
 			for {
 				_, _, changed, err := p.Conn.GetW(p.Path(dir))
