@@ -186,14 +186,19 @@ func writeMuseum(a *app, rows []exhibit, reps int) error {
 }
 
 // writeItem writes an item of a list, in lines of 120 characters at most.
-func writeItem(b *strings.Builder, text string) {
-	line := "-"
+func writeItem(b *strings.Builder, text string) { b.WriteString(wrapped("- ", text, "  ")) }
+
+// wrapped returns a paragraph in lines of 120 characters at most, of which the first and the others begin as said.
+func wrapped(first, text, others string) string {
+	var b strings.Builder
+	line, before := first, ""
 	for word := range strings.FieldsSeq(text) {
-		if utf8.RuneCountInString(line+" "+word) > 120 {
+		if utf8.RuneCountInString(line+before+word) > 120 {
 			b.WriteString(line + "\n")
-			line = " "
+			line, before = others, ""
 		}
-		line += " " + word
+		line += before + word
+		before = " "
 	}
-	b.WriteString(line + "\n")
+	return b.String() + line + "\n"
 }
