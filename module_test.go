@@ -196,23 +196,18 @@ func (l *Lock) Znodes() []string {
 }
 `
 
-// user makes a module with the lock and the test of the README.
+// user makes a module with the lock and the tests of the README: the short one, and the one that says everything.
 func user(t *testing.T, dir, path string) {
 	t.Helper()
-	test := `package mine
-
-import (
-	"testing"
-
-	"example.com/mine/mylock"
-	"PATH/checkers"
-	"PATH/faults"
-	"PATH/scenarios"
-)
-
-` + readme(t, "func TestMyLock(")[0]
+	blocks := readme(t, "func TestMyLock(")
 	for name, text := range map[string]string{
-		"go.mod": "module example.com/mine\n\ngo 1.26\n", "mylock/mylock.go": naive, "mine_test.go": test,
+		"go.mod":           "module example.com/mine\n\ngo 1.26\n",
+		"mylock/mylock.go": naive,
+		"mine_test.go": "package mine\n\nimport " +
+			"(\n\t\"testing\"\n\n\t\"example.com/mine/mylock\"\n\t\"PATH/scenarios\"\n)\n\n" + blocks[0],
+		"whole/mine_test.go": "package mine\n\nimport " +
+			"(\n\t\"testing\"\n\n\t\"example.com/mine/mylock\"\n\t\"PATH/checkers\"\n" +
+			"\t\"PATH/faults\"\n\t\"PATH/scenarios\"\n)\n\n" + blocks[1],
 	} {
 		file := filepath.Join(dir, name)
 		err := os.MkdirAll(filepath.Dir(file), 0o777)
@@ -225,15 +220,16 @@ import (
 	}
 }
 
-// finds runs the user's test, which must fail with an explanation, and the line that it prints.
-func finds(t *testing.T, dir string, env []string) {
+// finds runs the test of a package of the user, which must fail with an explanation, and the line that it prints.
+func finds(t *testing.T, dir, pkg string, env []string) {
 	t.Helper()
-	out, code := sh(t, dir, env, "go test ./...")
+	dir = filepath.Join(dir, pkg)
+	out, code := sh(t, dir, env, "go test .")
 	m := regexp.MustCompile(`minimal    \d+ of \d+ steps, .*
  +decided    step \d+, after .*
 (?:.*\n)* +page       (/.*/index\.html)
  +replayed   2 of 2 identical, hash ([0-9a-f]{16})
- +reproduce  (go test example.com/mine -run '\^TestMyLock\$' -zksim\.schedule (testdata/zksim/\S+))\n`).FindStringSubmatch(out)
+ +reproduce  (go test example.com/\S+ -run '\^TestMyLock\$' -zksim\.schedule (testdata/zksim/\S+))\n`).FindStringSubmatch(out)
 	if code != 1 || m == nil {
 		t.Fatalf("exit status %d\n%s", code, out)
 	}
@@ -242,7 +238,7 @@ func finds(t *testing.T, dir string, env []string) {
 			t.Error(err)
 		}
 	}
-	again, code := sh(t, filepath.Join(dir, "mylock"), env, m[3])
+	again, code := sh(t, filepath.Join(dir, "testdata"), env, m[3]) // it works in every folder of the module
 	if code != 1 || !strings.Contains(again, m[2]) {
 		t.Errorf("%s: exit status %d\n%s", m[3], code, again)
 	}
@@ -286,7 +282,8 @@ func TestTheModuleCanBePublishedAnywhere(t *testing.T) {
 	mine := filepath.Join(dir, "mine")
 	user(t, mine, published)
 	must(t, mine, env, strings.ReplaceAll(readme(t, "go get ")[0], "zksim@", published+"@"))
-	finds(t, mine, env)
+	finds(t, mine, ".", env)
+	finds(t, mine, "whole", env)
 	list := gained(t, mine, env)
 	if mod := strings.Join(list, "\n"); !strings.Contains(mod, "go-zookeeper/zk v1") ||
 		strings.Count(mod, " v0.")+strings.Count(mod, " v1.") != 3 {
@@ -317,5 +314,6 @@ func TestACheckoutCanBeUsedInAnotherModule(t *testing.T) {
 	user(t, mine, "zksim")
 	env := []string{"TMPDIR=" + dir}
 	must(t, mine, env, readme(t, "go mod edit ")[0])
-	finds(t, mine, env)
+	finds(t, mine, ".", env)
+	finds(t, mine, "whole", env)
 }
