@@ -50,7 +50,7 @@ func slowValidPath(path string) bool {
 func goldenPaths(t testing.TB, f func(step *transcript.Step)) {
 	t.Helper()
 	for _, name := range []string{"h02_create_bad_paths", "h03_write_bad_paths", "h04_read_bad_paths"} {
-		file, err := os.Open(filepath.Join("transcript", "testdata", "golden", name+".jsonl"))
+		file, err := os.Open(filepath.Join("..", "internal", "transcript", "testdata", "golden", name+".jsonl"))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -83,7 +83,7 @@ func TestValidPathIsTheServersVerdict(t *testing.T) {
 	}
 }
 
-// FuzzValidPath compares ValidPath with its slow mutant.
+// FuzzValidPath compares ValidPath with its slow reference.
 func FuzzValidPath(f *testing.F) {
 	goldenPaths(f, func(step *transcript.Step) { f.Add(step.Path) })
 	for _, r := range []rune{0x1f, 0x20, 0x7e, 0x7f, 0x9f, 0xa0, 0xd7ff, 0xe000, 0xf8ff, 0xf900, 0xffef, 0xfff0, 0xffff,

@@ -11,10 +11,10 @@ import (
 	"zksim/sim"
 )
 
-// mutants is a bench on which the simulator is compared with itself, in another
+// paired is a bench on which the simulator is compared with itself, in another
 // world and with other choices where ZooKeeper leaves one. The first is seen
 // through wrap.
-func mutants(t testing.TB, servers int, wrap func(side) side) *bench {
+func paired(t testing.TB, servers int, wrap func(side) side) *bench {
 	a, b := sim.NewWorld(), sim.NewWorld()
 	t.Cleanup(a.Close)
 	t.Cleanup(b.Close)
@@ -40,7 +40,7 @@ func sequenceOf(seed uint64, servers int) *generated {
 
 func TestTheSimulatorAgreesWithItselfAndSequencesReachTheTable(t *testing.T) {
 	for _, servers := range []int{1, 3} {
-		b := mutants(t, servers, honest)
+		b := paired(t, servers, honest)
 		c := NewCoverage()
 		steps, succeeded := 0, 0
 		const sequences = 340 // 20,000 operations
@@ -69,7 +69,7 @@ func TestTheSimulatorAgreesWithItselfAndSequencesReachTheTable(t *testing.T) {
 }
 
 func TestASequenceIsAFunctionOfItsSeed(t *testing.T) {
-	b := mutants(t, 1, honest)
+	b := paired(t, 1, honest)
 	text := func(seed uint64) string {
 		q := run(t, b, sequenceOf(seed, 1))
 		var w bytes.Buffer
@@ -101,7 +101,7 @@ func (last) Draw(n int) int { return n - 1 }
 
 func TestTheGeneratorEndsWhateverTheChoices(t *testing.T) {
 	for _, source := range []Source{zeros{}, last{}} {
-		q := run(t, mutants(t, 1, honest), &generated{newGenerator(source, 1, false), 3 * SequenceOps})
+		q := run(t, paired(t, 1, honest), &generated{newGenerator(source, 1, false), 3 * SequenceOps})
 		if len(q.Steps) != 3*SequenceOps || len(q.Differences) > 0 {
 			t.Errorf("%T: %d steps, %v", source, len(q.Steps), q.Differences)
 		}
@@ -109,7 +109,7 @@ func TestTheGeneratorEndsWhateverTheChoices(t *testing.T) {
 }
 
 func TestWithoutAKnownAddressNoACLDependsOnIt(t *testing.T) {
-	b := mutants(t, 1, honest)
+	b := paired(t, 1, honest)
 	for seed := range uint64(50) {
 		q := run(t, b, &generated{newGenerator(newDice(seed), 1, false), SequenceOps})
 		for _, s := range q.Steps {
@@ -136,7 +136,7 @@ func (l liar) do(ctx context.Context, step int, o *Op) (Outcome, error) {
 
 func TestADifferenceIsFoundShrunkAndWritten(t *testing.T) {
 	// Wrong is the second version of data that its reader watches for.
-	b := mutants(t, 1, func(s side) side {
+	b := paired(t, 1, func(s side) side {
 		return liar{s, func(o *Op, out *Outcome) {
 			if o.Kind == Set && out.Stat != nil && out.Stat.Version == 2 && len(out.Fired) > 0 {
 				out.Stat.Version = 7
@@ -202,7 +202,7 @@ func checkTranscript(t *testing.T, f Failure) {
 
 func TestADifferenceThatDoesNotComeBackIsSaidToBeOne(t *testing.T) {
 	lies := 1
-	b := mutants(t, 1, func(s side) side {
+	b := paired(t, 1, func(s side) side {
 		return liar{s, func(o *Op, out *Outcome) {
 			if o.Kind == Create && lies > 0 {
 				lies--
@@ -265,7 +265,7 @@ func TestOperationsThatMakeNoSenseAreLeftOut(t *testing.T) {
 		{Session: 1, Kind: Expire},
 		{Session: 1, Kind: Expire},
 	}
-	q := run(t, mutants(t, 1, honest), &fixed{ops: ops})
+	q := run(t, paired(t, 1, honest), &fixed{ops: ops})
 	var got []Kind
 	for _, s := range q.Steps {
 		got = append(got, s.Op.Kind)

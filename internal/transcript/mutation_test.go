@@ -131,7 +131,7 @@ var differing = regexp.MustCompile(`(?m)^ +--- FAIL: \S+/(\S+) .*\n +\S+: step \
 // puts it in the place of the real one.
 func plant(t *testing.T, dir, file, from, to string) (overlay string) {
 	t.Helper()
-	original, err := filepath.Abs(filepath.Join("..", file))
+	original, err := filepath.Abs(filepath.Join("..", "..", "model", file))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -197,12 +197,12 @@ func TestWaitIsForAllThatGoStarted(t *testing.T) {
 		<-release
 		e.Go("child", func() { <-release })
 	})
-	e.Go("mutant", func() { <-release })
-	e.Go("mutant", func() { <-release; runtime.Goexit() })
+	e.Go("worker", func() { <-release })
+	e.Go("worker", func() { <-release; runtime.Goexit() })
 
 	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Millisecond)
 	defer cancel()
-	const want = "live: still running: parent, mutant (2): context deadline exceeded"
+	const want = "live: still running: parent, worker (2): context deadline exceeded"
 	if err := c.Wait(ctx); err == nil || err.Error() != want || !errors.Is(err, ctx.Err()) {
 		t.Errorf("got  %v\nwant %s", err, want)
 	}

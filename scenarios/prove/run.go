@@ -166,7 +166,7 @@ func (w *worker) arrive(world *sim.World) error {
 	list, mirrored, _ := w.possible(y, world)
 	switch {
 	case mirrored:
-		return errMutants
+		return errMirrored
 	case len(list) == 0:
 		return errOver
 	}

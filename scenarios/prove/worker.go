@@ -87,11 +87,11 @@ type worker struct {
 // steps, what goes on here goes on elsewhere with the clients exchanged, or what comes next is
 // known. Or it is over.
 var (
-	errOver    = errors.New("over")
-	errKnown   = errors.New("known")
-	errDeep    = errors.New("deep")
-	errMutants = errors.New("mutants")
-	errRecall  = errors.New("recall")
+	errOver     = errors.New("over")
+	errKnown    = errors.New("known")
+	errDeep     = errors.New("deep")
+	errMirrored = errors.New("mirrored")
+	errRecall   = errors.New("recall")
 )
 
 func newWorker(s *search) *worker {
