@@ -85,10 +85,8 @@ var telling = []struct {
 }{
 	{checkers.Refusal{}, []history.Event{{Kind: history.Invoke, Client: 1, Object: 1, Op: "trylock"},
 		{Kind: history.Return, Client: 1, Object: 1, Op: "trylock", Err: recipes.ErrLocked, OK: true}}},
-	{checkers.Monotone{}, []history.Event{{Kind: history.Told, Client: 1, Object: 1, Op: checkers.ToldData,
-		Path: "/a", Zxid: 5},
-		{Kind: history.Return, Client: 1, Object: 1, Op: checkers.WatchCache},
-		{Kind: history.Told, Client: 1, Object: 1, Op: checkers.ToldData, Path: "/a", Zxid: 3}}},
+	{checkers.Monotone{}, toldAgainAfter(checkers.WatchCache)},
+	{checkers.Monotone{}, toldAgainAfter(checkers.WatchMembers)},
 	{checkers.Ownership{}, []history.Event{{Kind: history.Invoke, Client: 1, Object: 1, Op: "lock"},
 		{Kind: history.Created, Client: 1, Path: "/l/a", Zxid: 1, Session: 1}, {Kind: history.Deleted, Client: 1,
 			Path: "/l/a", Zxid: 2, Session: 1},
@@ -99,6 +97,13 @@ var telling = []struct {
 	{checkers.Ownership{}, deletedDuring("campaign")},
 	{checkers.Ownership{Leases: 2}, deletedDuring("acquire")},
 	{checkers.Ownership{Leases: 2}, deletedDuring("tryacquire")},
+}
+
+// toldAgainAfter has a watcher that tells an older state, which is right only after the end of its last watch.
+func toldAgainAfter(op string) []history.Event {
+	return []history.Event{{Kind: history.Told, Client: 1, Object: 1, Op: checkers.ToldData, Path: "/a", Zxid: 5},
+		{Kind: history.Return, Client: 1, Object: 1, Op: op},
+		{Kind: history.Told, Client: 1, Object: 1, Op: checkers.ToldData, Path: "/a", Zxid: 3}}
 }
 
 // deletedDuring has a call that gets the lock, though its znode is deleted before it ends: it is right only if the
