@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 	"unicode/utf8"
 
 	"zksim/model/history"
@@ -163,10 +164,25 @@ func (p *picture) servers(tops map[int64]float64) {
 			Step: int(e.Step)}, sign)
 		tops[e.Zxid] = p.Shapes[len(p.Shapes)-1].Y
 	}
-	p.lane("s1", 0, l.height())
-	for k := 2; k <= p.f.Report.Servers; k++ {
+	if !p.f.elects() {
+		p.lane("s1", 0, l.height())
+		for k := 2; k <= p.f.Report.Servers; k++ {
+			p.follower(k)
+		}
+		return
+	}
+	p.lane("leader", 0, l.height())
+	for k := 1; k <= p.f.Report.Servers; k++ {
 		p.follower(k)
 	}
+}
+
+// elects reports whether another server than s1 leads at some time.
+func (f *Failure) elects() bool {
+	return slices.ContainsFunc(f.Trace.Steps, func(s history.Step) bool {
+		verb, _, _ := strings.Cut(s.Name, " ")
+		return verb == "depose" || verb == "elect"
+	})
 }
 
 // follower is the lane of a server that lags: when it applied a txn, and when it

@@ -249,3 +249,22 @@ func TestBarsEndWithWhatEndsThem(t *testing.T) {
 		t.Errorf("got\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
 	}
 }
+
+// Which server leads is not said by its number once there was an election.
+func TestTheTxnsOfSeveralLeadersHaveALaneOfTheirOwn(t *testing.T) {
+	f := failure(3, "x")
+	f.Report.Servers = 3
+	labels := func() (list []string) {
+		for _, l := range draw(f, newNames(f.History, f.Trace), 1, len(f.Trace.Steps)).Lanes {
+			list = append(list, l.Label)
+		}
+		return list
+	}
+	if got := labels(); slices.Contains(got, "leader") || !slices.Contains(got, "s1") {
+		t.Error(got)
+	}
+	f.Trace.Steps[1].Name = "elect s2"
+	if got := labels(); !slices.Contains(got, "leader") || !slices.Contains(got, "s1") || !slices.Contains(got, "s3") {
+		t.Error(got)
+	}
+}

@@ -159,7 +159,7 @@ func TestScenariosAreSelectedByNamesFoldersAndPatterns(t *testing.T) {
 		t.Errorf("...: %+v", r)
 	}
 	t.Chdir(t.TempDir())
-	if r := simrun(t, "check", "lock/lock", "-seeds", "1-20", "queue/queue"); !strings.HasSuffix(r.out,
+	if r := simrun(t, "check", "lock/lock", "-seeds", "1-200", "queue/queue"); !strings.HasSuffix(r.out,
 		"2 scenarios: 2 held\n") {
 		t.Errorf("%+v", r)
 	}
@@ -178,11 +178,11 @@ func TestCompletionKnowsWhatTheUsageKnows(t *testing.T) {
 		{"", strings.Join(commandNames(), " ")},
 		{"ch", "check"},
 		{"check -fai", "-failfast"},
-		{"check -v lock/lo", "lock/lock"},
+		{"check -v lock/loc", "lock/lock"},
 		{"check -strategy p", "pct portfolio"},
 		{"check --strategy p", "pct portfolio"},
 		{"check -faults lose", "lose-request lose-reply"},
-		{"check -failfast lock/lo", "lock/lock"},
+		{"check -failfast lock/loc", "lock/lock"},
 		{"herd -backend ", "sim zookeeper"},
 		{"herd -variants lock/", "lock/single-node lock/sequential"},
 		{"replay ", ""},
