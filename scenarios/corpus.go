@@ -7,7 +7,6 @@ import (
 	"slices"
 
 	"zksim/checkers"
-	"zksim/faults"
 	"zksim/reports"
 	"zksim/scenarios/engine"
 	"zksim/scenarios/pipeline"
@@ -69,18 +68,14 @@ func replayed(t T, s *Scenario, file string, schedule engine.Schedule, row *repo
 	return true
 }
 
-// strictly replays a schedule, and looks for code that leaves the simulator.
-func strictly(s *Scenario, schedule engine.Schedule) (res engine.Result, err error) {
+// strictly replays a schedule, and looks for code that leaves the simulator and for words that nobody knows.
+func strictly(s *Scenario, schedule engine.Schedule) (engine.Result, error) {
 	r := engine.NewRunner()
 	defer r.Close()
-	err = r.Strictly(func() (err error) {
-		res, err = r.Replay(s, schedule)
-		return err
-	})
+	res, err := r.ReplayStrictly(s, schedule)
 	if err == nil {
 		err = s.Unknown(res.History)
 	}
-	res.Schedule.Faults = slices.Clone(faults.Plan(res.Schedule.Faults))
 	return res, err
 }
 
@@ -92,15 +87,12 @@ func replay(t T, s *Scenario, file string) {
 		t.Fatalf("-zksim.schedule: %v", err)
 		return
 	}
-	var res engine.Result
-	if err == nil {
-		res, err = strictly(s, schedule)
-	}
 	if err != nil {
-		if stale := (*sim.NotEnabledError)(nil); !errors.As(err, &stale) && schedule.Scenario == "" {
-			t.Fatalf("%v", err) // it names the file
-			return
-		}
+		t.Fatalf("%v", err) // it names the file
+		return
+	}
+	res, err := strictly(s, schedule)
+	if err != nil {
 		t.Fatalf("%s: %v", file, err)
 		return
 	}

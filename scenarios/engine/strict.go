@@ -38,6 +38,15 @@ func (r *Runner) Strictly(f func() error) error {
 	})
 }
 
+// ReplayStrictly is Replay under Strictly.
+func (r *Runner) ReplayStrictly(s *Scenario, schedule Schedule) (res Result, err error) {
+	err = r.Strictly(func() (err error) {
+		res, err = r.Replay(s, schedule)
+		return err
+	})
+	return res, err
+}
+
 func (r *Runner) strictly(w *watched, f func() error) error {
 	defer func() {
 		if !r.lost {

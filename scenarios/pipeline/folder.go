@@ -140,11 +140,8 @@ func ReplayTwice(s *engine.Scenario, schedule engine.Schedule) (Repeated, error)
 	for i := range runs {
 		r := engine.NewRunner()
 		defer r.Close()
-		err := r.Strictly(func() (err error) {
-			res, err = r.Replay(s, schedule)
-			return err
-		})
-		if err != nil {
+		var err error
+		if res, err = r.ReplayStrictly(s, schedule); err != nil {
 			return Repeated{}, err
 		}
 		runs[i] = r.Shown()

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"os"
 	"os/exec"
-	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
@@ -53,22 +52,7 @@ func main() {
 // ownTool makes a module of that tool, builds it and goes to its folder.
 func ownTool(t *testing.T) {
 	t.Helper()
-	root, err := filepath.Abs("../..")
-	if err != nil {
-		t.Fatal(err)
-	}
-	mod, err := os.ReadFile(filepath.Join(root, "go.mod"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	sum, err := os.ReadFile(filepath.Join(root, "go.sum"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Chdir(t.TempDir())
-	_, rest, _ := strings.Cut(string(mod), "\n")
-	write(t, "go.mod", "module example.com/mine\n"+rest+"\nrequire zksim v0.0.0\n\nreplace zksim => "+root+"\n")
-	write(t, "go.sum", string(sum))
+	besideCheckout(t, "example.com/mine")
 	write(t, "main.go", ownMain)
 	build := exec.Command("go", "build", "-o", "mine", ".")
 	build.Env = append(os.Environ(), "GOFLAGS=-mod=mod", "GOWORK=off")

@@ -34,8 +34,8 @@ retry/retry.go:11:2: a go statement starts a goroutine outside of the simulator;
 retry/retry.go:16:2: time.Sleep blocks outside of the simulator; use Env.Sleep (simulated because sleep uses pause)
 `
 
-// userModule makes a module of a user beside this checkout, and goes there.
-func userModule(t *testing.T) {
+// besideCheckout goes to a new folder with a module of that path, which uses this checkout.
+func besideCheckout(t *testing.T, path string) {
 	t.Helper()
 	root, err := filepath.Abs("../..")
 	if err != nil {
@@ -50,9 +50,15 @@ func userModule(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Chdir(t.TempDir())
-	write(t, "go.mod", strings.Replace(string(mod), "module zksim\n", "module example.com/user\n", 1)+
-		"\nrequire zksim v0.0.0\n\nreplace zksim => "+root+"\n")
+	_, rest, _ := strings.Cut(string(mod), "\n")
+	write(t, "go.mod", "module "+path+"\n"+rest+"\nrequire zksim v0.0.0\n\nreplace zksim => "+root+"\n")
 	write(t, "go.sum", string(sum))
+}
+
+// userModule makes a module of a user beside this checkout, and goes there.
+func userModule(t *testing.T) {
+	t.Helper()
+	besideCheckout(t, "example.com/user")
 	for name, text := range map[string]string{
 		"retry/retry.go":   vetted,
 		"fine/fine.go":     "package fine\n\nimport \"zksim/recipes\"\n\nfunc Wait(env recipes.Env) { env.Now() }\n",

@@ -98,8 +98,8 @@ func Unlimited(engine.Object) (context.Context, context.CancelFunc) {
 	return context.Background(), func() {}
 }
 
-// GaveUp reports whether err says only that a context has ended.
-func GaveUp(err error) bool {
+// gaveUp reports whether err says only that a context has ended.
+func gaveUp(err error) bool {
 	return errors.Is(err, context.Canceled)
 }
 
@@ -120,7 +120,7 @@ func (g Gate) do(op string, limit Limiter, f func(ctx context.Context) error) (d
 	g.o.Invoke(op)
 	err = f(ctx)
 	g.o.Return(op, err, context.Canceled)
-	if GaveUp(err) {
+	if gaveUp(err) {
 		return false, nil
 	}
 	return err == nil, err

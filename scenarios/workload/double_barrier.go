@@ -94,13 +94,13 @@ func (m Meeting) meet(p *engine.Process, o engine.Object, b FullDoubleBarrier, n
 	ctx, end := m.Enter(o)
 	o.Record(history.Event{Kind: history.Invoke, Op: "enter", Value: int64(n)})
 	err := b.Enter(ctx)
-	answer := history.Event{Kind: history.Return, Op: "enter", Err: err, OK: GaveUp(err)}
+	answer := history.Event{Kind: history.Return, Op: "enter", Err: err, OK: gaveUp(err)}
 	if err == nil {
 		answer.Path, answer.Value = first(b), b.Round()
 	}
 	o.Record(answer)
 	end()
-	if GaveUp(err) {
+	if gaveUp(err) {
 		return nil
 	}
 	if err != nil {
@@ -118,7 +118,7 @@ func (m Meeting) meet(p *engine.Process, o engine.Object, b FullDoubleBarrier, n
 	o.Invoke("leave")
 	err = b.Leave(ctx)
 	o.Return("leave", err, context.Canceled)
-	if GaveUp(err) {
+	if gaveUp(err) {
 		return nil
 	}
 	return err
