@@ -147,7 +147,7 @@ func (in *Injector) offer(w *sim.World, r *rule, c *sim.Client, list []sim.Trans
 	}
 	t := sim.Transition{Kind: r.kind}
 	if c != nil {
-		t.Client = uint32(c.ID())
+		t.Client = uint32(c.Slot())
 	}
 	if r.fault.ensemble {
 		t.Arg = uint16(r.fault.server(w) + 1)

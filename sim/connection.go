@@ -76,7 +76,7 @@ func (c *Client) deliver() {
 	c.down = append(c.down[:0], c.down[1:]...)
 	switch {
 	case m.eof:
-		c.lingered = 0
+		c.host.lingered = 0
 		c.cut(true)
 	case c.far != nil:
 		c.forward(m)
