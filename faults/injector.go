@@ -67,7 +67,7 @@ func (in *Injector) Local(w *sim.World, t sim.Transition) bool {
 		return false
 	}
 	f := &Table[t.Kind-sim.FirstFault]
-	return f.local != nil && f.local(w.Clients()[t.Client-1])
+	return f.local != nil && f.local(w.Client(int(t.Client)))
 }
 
 // Strikes reports whether a fault of the plan strikes requests: then more of them may be of
@@ -251,7 +251,7 @@ func (in *Injector) Fingerprint() uint64 {
 func (in *Injector) Apply(w *sim.World, t sim.Transition) {
 	var c *sim.Client
 	if t.Client > 0 {
-		c = w.Clients()[t.Client-1]
+		c = w.Client(int(t.Client))
 	}
 	for i := range in.rules {
 		if r := &in.rules[i]; r.kind == t.Kind && r.left > 0 && r.permits(w, c) {

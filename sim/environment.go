@@ -44,7 +44,7 @@ func (c *Client) Unanswered() *model.Request {
 		return nil
 	}
 	for _, m := range c.down {
-		if m.reply != nil && m.reply.g != nil {
+		if m.reply != nil && (m.reply.g != nil || m.reply.far) {
 			return &m.reply.req
 		}
 	}
@@ -63,10 +63,12 @@ func (c *Client) EventPending() bool {
 // Serve executes the request that Unserved returns.
 func (c *Client) Serve() { c.serve() }
 
-// Cut ends a connection. With drop, what the server has not taken is lost;
-// without, the writes among it may still be executed until the client has
-// connected again.
-func (c *Client) Cut(drop bool) { c.cut(drop) }
+// Cut ends a connection. Writes that the server has not taken may still be
+// executed until the client has connected again.
+func (c *Client) Cut() { c.cut(false) }
+
+// Drop ends a connection. What the server has not taken is lost.
+func (c *Client) Drop() { c.cut(true) }
 
 // Unaware reports whether the client could still believe in its session: it is
 // believes to be connected, or stopped, or has not yet acted on what it
@@ -107,10 +109,12 @@ func (c *Client) Expire() {
 	if c.Unaware() {
 		c.w.History.Add(history.Event{Kind: history.Exceeded, Client: int32(c.id), Step: c.w.step})
 	}
-	if at := c.expiry(); !c.connected && at > c.w.now {
-		c.w.now = at
+	if c.far == nil { // else time is not ours
+		if at := c.expiry(); !c.connected && at > c.w.now {
+			c.w.now = at
+		}
+		c.w.now = max(c.w.now, c.w.respite)
 	}
-	c.w.now = max(c.w.now, c.w.respite)
 	c.w.commit(nil, c.session, &model.Request{Op: model.OpCloseSession})
 }
 
@@ -202,5 +206,11 @@ func (c *Client) Fresh() bool { return c.sessions > 1 && c.session != 0 && c.las
 // Outlived reports whether the client's previous session still lives at server k.
 func (c *Client) Outlived(k int) bool { return c.w.servers[k].store.HasSession(c.session - 1) }
 
-// Reconnect connects a disconnected client to server k.
-func (c *Client) Reconnect(k int) { c.connect(k) }
+// Reconnect connects a disconnected client to server k; a remote one does that by itself, see [Client.Bound].
+func (c *Client) Reconnect(k int) {
+	if c.far != nil {
+		c.bound = k
+		return
+	}
+	c.connect(k)
+}

@@ -22,7 +22,7 @@ func (w *World) Behind(k int) int { return w.committed - w.servers[k].applied }
 
 // Next returns the txn that server k applies next; there must be one.
 func (w *World) Next(k int) *model.Txn {
-	e := &w.log[w.servers[k].applied]
+	e := &w.log[w.servers[k].applied-w.trimmed]
 	e.txn.Req = &e.req
 	return &e.txn
 }

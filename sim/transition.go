@@ -52,7 +52,7 @@ func (w *World) AppendName(buf []byte, t Transition) []byte {
 	}
 	switch t.Kind {
 	case Run:
-		if name := w.clients[t.Client-1].names[t.Arg]; name != "" {
+		if name := w.Client(int(t.Client)).names[t.Arg]; name != "" {
 			buf = append(append(buf, '/'), name...)
 		}
 	case Connect, Replicate, Thaw, StepDown, Disown:
@@ -149,7 +149,7 @@ func (c *Client) enabled(list []Transition) []Transition {
 		}
 		return list
 	}
-	if c.paused {
+	if c.paused || c.far != nil {
 		return list
 	}
 	for k, s := range c.w.servers {
@@ -186,7 +186,7 @@ func (w *World) apply(t Transition) {
 	w.hash = w.hash.Uint64(uint64(t.Kind)<<48 | uint64(t.Client)<<16 | uint64(t.Arg))
 	var c *Client
 	if t.Client > 0 {
-		c = w.clients[t.Client-1]
+		c = w.Client(int(t.Client))
 		c.touch()
 	}
 	switch t.Kind {
@@ -248,7 +248,7 @@ func (c *Client) markDirty() {
 // touch says that what is possible for the client may have changed.
 func (c *Client) touch() {
 	c.stale = true
-	if !c.touched && c.w.follows {
+	if !c.touched && c.w.tracks {
 		c.touched = true
 		c.w.touched = append(c.w.touched, c)
 	}

@@ -74,8 +74,10 @@ type World struct {
 	Remains func(h hash.Hash, c *Client) hash.Hash
 
 	clients   []*Client
+	joined    int // the highest number of a client
 	servers   []*server
 	log       []entry // kept only for followers
+	trimmed   int     // entries that it once had
 	committed int     // txns so far
 	zxid      int64
 	lead      int   // the server that leads
@@ -114,7 +116,8 @@ type World struct {
 	faultNames map[Transition]string
 
 	dirty   []*Client // to be polled at the end of the step
-	touched []*Client // since Timed looked last
+	touched []*Client // since Timed or Eager looked last
+	tracks  bool      // one of these chooses
 	follows bool      // Timed chooses
 	listing listing   // for Timed
 	values  valueHasher
@@ -169,14 +172,15 @@ func (w *World) Reset(cfg Config, inj Injector, program func(*Client)) {
 	for len(w.replicas) < cfg.Servers {
 		w.replicas = append(w.replicas, newServer(w, len(w.replicas)))
 	}
-	w.clients, w.servers = w.members[:cfg.Clients], w.replicas[:cfg.Servers]
+	w.clients, w.servers = w.members[:cfg.Clients:cfg.Clients], w.replicas[:cfg.Servers]
+	w.joined = cfg.Clients
 	for _, s := range w.servers {
 		s.store.Reset(model.Config{ExtendedTypes: true, Order: cfg.Order | 1})
 		s.applied, s.frozen, s.deposed, s.stuck = 0, false, false, false
 	}
-	w.log, w.timers = w.log[:0], w.timers[:0]
+	w.log, w.trimmed, w.timers = w.log[:0], 0, w.timers[:0]
 	w.schedule, w.hashes = w.schedule[:0], w.hashes[:0]
-	w.dirty, w.touched, w.follows = w.dirty[:0], w.touched[:0], false
+	w.dirty, w.touched, w.follows, w.tracks = w.dirty[:0], w.touched[:0], false, false
 	w.zxid, w.committed, w.lead, w.respite = cfg.origin(), 0, 0, 0
 	w.now, w.timerOrder, w.step, w.calm, w.panicked, w.misuse = 0, 0, 0, false, "", nil
 	w.hash = hash.Hash(hash.Mix(uint64(cfg.Clients)<<32 ^ uint64(cfg.Servers)<<16 ^ cfg.Order))
