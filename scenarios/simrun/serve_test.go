@@ -3,8 +3,11 @@ package simrun
 import (
 	"bufio"
 	"context"
+	"fmt"
 	"io"
+	"net"
 	"os"
+	"os/exec"
 	"strings"
 	"testing"
 	"time"
@@ -90,6 +93,102 @@ func TestServeNeverPassesInSilence(t *testing.T) {
 		if r := simrun(t, append([]string{"serve"}, strings.Fields(args)...)...); r.code != exitUsage ||
 			!strings.Contains(r.err, want) || strings.Count(r.err, "\n") != 1 {
 			t.Errorf("%s: %+v, expected %q", args, r, want)
+		}
+	}
+}
+
+// fences returns the code blocks of a language in a page.
+func fences(t *testing.T, page, language string) (list []string) {
+	t.Helper()
+	text, err := os.ReadFile("../../" + page)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, block := range strings.Split(string(text), "```"+language+"\n")[1:] {
+		block, _, _ = strings.Cut(block, "```")
+		list = append(list, block)
+	}
+	return list
+}
+
+// Each line of curl on the page of serve is executed, on three servers with a client.
+func TestTheOrdersOnThePageOfServeWork(t *testing.T) {
+	if _, err := exec.LookPath("curl"); err != nil {
+		t.Skip(err)
+	}
+	lines := fences(t, "docs/serve.md", "sh")
+	if len(lines) != 1 || strings.Count(lines[0], "\n") < 10 {
+		t.Fatalf("the page has %q", lines)
+	}
+	t.Chdir(t.TempDir())
+	r := serveUntil(t, func(connect, control string) {
+		c, events, err := zk.Connect(strings.Split(connect, ",")[1:2], 10*time.Second, zk.WithLogInfo(false))
+		if err != nil {
+			t.Error(err)
+			return
+		}
+		defer c.Close()
+		for ev := range events {
+			if ev.State == zk.StateHasSession {
+				break
+			}
+		}
+		for line := range strings.Lines(lines[0]) {
+			cmd := exec.Command("sh", "-c", line)
+			cmd.Env = append(os.Environ(), "CONTROL="+control)
+			if out, err := cmd.CombinedOutput(); err != nil || len(out) == 0 {
+				t.Errorf("%s: %v\n%s", line, err, out)
+			}
+		}
+	}, "-listen", "127.0.0.1:0", "-nodes", "3", "-control", "127.0.0.1:0", "-lag", "1ms")
+	if r.code == exitUsage {
+		t.Errorf("%+v", r)
+	}
+}
+
+// freePorts returns the first of n ports in a row that are free now.
+func freePorts(t *testing.T, n int) int {
+	t.Helper()
+	for range 100 {
+		l, err := net.Listen("tcp", "127.0.0.1:0")
+		if err != nil {
+			t.Fatal(err)
+		}
+		first, free := l.Addr().(*net.TCPAddr).Port, true
+		l.Close()
+		for k := range n {
+			l, err := net.Listen("tcp", fmt.Sprintf("127.0.0.1:%d", first+k))
+			if free = free && err == nil; err == nil {
+				l.Close()
+			}
+		}
+		if free {
+			return first
+		}
+	}
+	t.Fatal("there are no free ports in a row")
+	return 0
+}
+
+// The three lines of the README are executed as they stand, but for the ports and the place of the program.
+func TestTheThreeLinesOfTheReadmeWork(t *testing.T) {
+	const cli = "/usr/share/zookeeper/bin/zkCli.sh"
+	if _, err := os.Stat(cli); err != nil && os.Getenv("ZKSIM_REQUIRE_ZOOKEEPER") == "" {
+		t.Skip(err)
+	}
+	blocks := fences(t, "README.md", "sh")
+	if len(blocks) != 1 || strings.Count(blocks[0], "\n") != 3 {
+		t.Fatalf("the README has %q", blocks)
+	}
+	binary, port := build(t), freePorts(t, 4)
+	script := strings.NewReplacer("go run ./cmd/simrun serve", fmt.Sprintf("%s serve -listen 127.0.0.1:%d", binary, port+1),
+		"zkCli.sh", "timeout 60 "+cli, "127.0.0.1:2181", fmt.Sprintf("127.0.0.1:%d", port+1),
+		"127.0.0.1:2180", fmt.Sprintf("127.0.0.1:%d", port)).Replace(blocks[0])
+	t.Chdir(t.TempDir())
+	out, _ := exec.Command("sh", "-c", script+"\nkill $!\nwait $!\n").CombinedOutput()
+	for _, want := range []string{"ready    127.0.0.1:", `"fault": "lose-reply"`, "struck   lose-reply c1 create /lock\n"} {
+		if !strings.Contains(string(out), want) {
+			t.Errorf("expected %q in\n%s", want, out)
 		}
 	}
 }
