@@ -35,7 +35,15 @@ type seen struct {
 
 // Reset prepares for a run with plan p, keeping memory.
 func (in *Injector) Reset(p Plan) {
-	in.rules, in.plan, in.counts = in.rules[:0], len(p), false
+	in.rules, in.plan, in.counts = in.rules[:0], 0, false
+	in.Add(p)
+}
+
+// Add appends rules to the plan, in the middle of a run. What is left of those before does not change; a rule with nth
+// counts from now on.
+func (in *Injector) Add(p Plan) {
+	first := in.plan
+	in.plan += len(p)
 	for place, r := range p {
 		i := find(r.Fault)
 		if i < 0 {
@@ -45,7 +53,7 @@ func (in *Injector) Reset(p Plan) {
 			continue
 		}
 		in.counts = in.counts || r.Aim.Nth > 0
-		in.rules = append(in.rules, rule{Rule: r, place: place, fault: &Table[i], kind: sim.FirstFault + sim.Kind(i),
+		in.rules = append(in.rules, rule{Rule: r, place: first + place, fault: &Table[i], kind: sim.FirstFault + sim.Kind(i),
 			left: r.Budget})
 	}
 }
