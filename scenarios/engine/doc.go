@@ -38,6 +38,11 @@ type Scenario struct {
 	// waits or starts goroutines otherwise is a [sim.Misuse].
 	Program func(p *Process)
 
+	// Outside, if not nil, is in place of Program and Clients: code that is not simulated, and joins w with remote
+	// clients. It calls run once, which returns when the run is over, and returns what that returns; see
+	// [sim.World.SetOutside]. Such a scenario has no exhaustive search.
+	Outside func(w *sim.World, run func() error) error
+
 	// Alike returns the same number for clients whose programs are the same but for
 	// the names that Env.UUID makes, and depend on nothing of these but that they
 	// are unique; nil: no two are. Exhaustive search then leaves out what differs

@@ -199,6 +199,9 @@ func (r *Runner) run(s *Scenario, p Schedule, ch sim.Chooser) (Result, error) {
 	r.resource.written, r.resource.seen, r.objects = 0, 0, 0
 	r.known, r.owners = r.known[:0], r.owners[:0]
 	clients, rounds := s.Size(&p)
+	if s.Outside != nil {
+		clients = 0 // they join
+	}
 	r.processes = slices.Grow(r.processes[:0], clients)[:clients]
 	r.cancels = slices.ContainsFunc(p.Faults, func(x faults.Rule) bool { return x.Fault == "cancel" })
 	w := r.world
@@ -214,7 +217,12 @@ func (r *Runner) run(s *Scenario, p Schedule, ch sim.Chooser) (Result, error) {
 		return Result{Schedule: p}, err
 	}
 	p.Faults.Prepare(w)
-	err := w.Run(ch)
+	var err error
+	if s.Outside != nil {
+		err = s.Outside(w, func() error { return w.Run(ch) })
+	} else {
+		err = w.Run(ch)
+	}
 	w.History.Steps = w.Step()
 	for i, znodes := range r.known {
 		if !r.owners[i].Env.(sim.Env).Alive() {
