@@ -37,79 +37,83 @@ func newTerminal(t *testing.T) (user, program *os.File) {
 	return user, program
 }
 
-// completeAs types lines in an interactive shell, each followed by the tab key, and returns what the shell makes of
-// them. The shell is in a folder in which its start-up file is, and appends its line to the file "lines" when it gets
-// ^Xd.
-func completeAs(t *testing.T, dir, shell string, args, lines []string) (completed []string) {
+// session is an interactive shell at a terminal.
+type session struct {
+	*exec.Cmd
+	ctx   context.Context
+	user  *os.File
+	shown chan []byte // what the shell shows
+	seen  []byte
+}
+
+// newSession begins a session in a folder, which is its home.
+func newSession(t *testing.T, dir, shell string, args ...string) *session {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
-	defer cancel()
+	t.Cleanup(cancel)
 	user, program := newTerminal(t)
-	c := exec.CommandContext(ctx, shell, args...)
-	c.Dir, c.Stdin, c.Stdout, c.Stderr = dir, program, program, program
-	c.Env = append(os.Environ(), "HOME="+dir, "ZDOTDIR="+dir, "PATH="+dir+":"+os.Getenv("PATH"), "TERM=dumb", "LC_ALL=C")
-	c.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Setctty: true}
-	if err := c.Start(); err != nil {
+	defer program.Close()
+	s := &session{exec.CommandContext(ctx, shell, args...), ctx, user, make(chan []byte), nil}
+	s.Dir, s.Stdin, s.Stdout, s.Stderr = dir, program, program, program
+	s.Env = append(os.Environ(), "HOME="+dir, "ZDOTDIR="+dir, "PATH="+dir+":"+os.Getenv("PATH"), "TERM=dumb", "LC_ALL=C")
+	s.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Setctty: true}
+	if err := s.Start(); err != nil {
 		t.Fatal(err)
 	}
-	program.Close()
-	var seen []byte
-	shown := make(chan []byte)
 	go func() {
-		defer close(shown)
 		for {
 			text := make([]byte, 4096)
 			n, err := user.Read(text)
 			if err != nil {
 				return
 			}
-			shown <- text[:n]
+			select {
+			case s.shown <- text[:n]:
+			case <-ctx.Done():
+				return
+			}
 		}
 	}()
-	// until waits for what the shell shows, or does.
-	until := func(what string, done func() bool) {
-		t.Helper()
-		for !done() {
-			select {
-			case text, ok := <-shown:
-				if seen = append(seen, text...); !ok {
-					shown = nil
-				}
-				continue
-			case <-ctx.Done():
-			case <-time.After(10 * time.Millisecond):
-				continue
-			}
-			t.Fatalf("%s has not %s:\n%s", shell, what, seen)
+	return s
+}
+
+// until waits for what the shell shows, or does.
+func (s *session) until(t *testing.T, what string, done func() bool) {
+	t.Helper()
+	for !done() {
+		select {
+		case text := <-s.shown:
+			s.seen = append(s.seen, text...)
+		case <-s.ctx.Done():
+			t.Fatalf("the shell has not %s:\n%s", what, s.seen)
+		case <-time.After(10 * time.Millisecond):
 		}
 	}
-	until("begun", func() bool { return strings.Contains(string(seen), "READY>") })
+}
+
+// complete types lines, each followed by the tab key, and returns what the shell makes of them. It appends its line to
+// the file "lines" when it gets ^Xd.
+func (s *session) complete(t *testing.T, lines []string) (completed []string) {
+	t.Helper()
+	s.until(t, "begun", func() bool { return strings.Contains(string(s.seen), "READY>") })
 	for i, line := range lines {
-		if _, err := user.WriteString(line + "\t\x18d"); err != nil {
+		if _, err := s.user.WriteString(line + "\t\x18d"); err != nil {
 			t.Fatal(err)
 		}
-		until("completed "+line, func() bool {
-			text, _ := os.ReadFile(filepath.Join(dir, "lines"))
+		s.until(t, "completed "+line, func() bool {
+			text, _ := os.ReadFile(filepath.Join(s.Dir, "lines"))
 			completed = strings.Split(string(text), "\n")
 			return len(completed) == i+2
 		})
 	}
-	if _, err := user.WriteString("exit\n"); err != nil {
+	if _, err := s.user.WriteString("exit\n"); err != nil {
 		t.Fatal(err)
 	}
 	ended := make(chan error, 1)
-	go func() { ended <- c.Wait() }()
-	var err error
-	until("ended", func() bool {
-		select {
-		case err = <-ended:
-			return true
-		default:
-			return false
-		}
-	})
-	if err != nil {
-		t.Errorf("%s: %v\n%s", shell, err, seen)
+	go func() { ended <- s.Wait() }()
+	s.until(t, "ended", func() bool { return len(ended) > 0 })
+	if err := <-ended; err != nil {
+		t.Errorf("%v\n%s", err, s.seen)
 	}
 	return completed[:len(lines)]
 }
@@ -153,7 +157,7 @@ autoload -Uz compinit && compinit -u -D
 			want := []string{"simrun prove", "simrun check lock/wedged", "simrun check -failfast",
 				"~/simrun check -strategy pct", "./simrun herd -variants lock/sequential",
 				`simrun replay a\ schedule.txt`, "simrun completion zsh"}
-			got := completeAs(t, dir, shell, x.args, lines)
+			got := newSession(t, dir, shell, x.args...).complete(t, lines)
 			for i := range got {
 				got[i] = strings.TrimSpace(got[i])
 			}
