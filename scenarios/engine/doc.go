@@ -27,6 +27,7 @@ type Scenario struct {
 	Source string // where the recipe or the bug comes from
 
 	Clients int
+	Dials   int             // how many more connections each client may make, see [Process.Dial]
 	Rounds  int             // how often each client repeats what it does; 0: the program has no rounds
 	Servers []int           // sizes of the ensemble; each seed draws one. Empty: 1
 	Setup   []model.Request // executed before the clients start

@@ -203,7 +203,7 @@ func (r *Runner) run(s *Scenario, p Schedule, ch sim.Chooser) (Result, error) {
 	r.cancels = slices.ContainsFunc(p.Faults, func(x faults.Rule) bool { return x.Fault == "cancel" })
 	w := r.world
 	limit, capped := s.stepLimit(clients, rounds)
-	w.Reset(sim.Config{Clients: clients, Servers: p.Servers, Order: p.Order,
+	w.Reset(sim.Config{Clients: clients, Dials: s.Dials, Servers: p.Servers, Order: p.Order,
 		SafetySteps: s.SafetySteps, MaxSteps: limit, Detail: r.Detail}, &r.injector, func(c *sim.Client) {
 		q := &r.processes[c.ID()-1]
 		*q = Process{Conn: c.Conn(), Env: c.Env(), ID: c.ID(), Clients: clients, Rounds: rounds,
@@ -217,7 +217,7 @@ func (r *Runner) run(s *Scenario, p Schedule, ch sim.Chooser) (Result, error) {
 	err := w.Run(ch)
 	w.History.Steps = w.Step()
 	for i, znodes := range r.known {
-		if !w.Clients()[r.owners[i].ID-1].Alive() {
+		if !r.owners[i].Env.(sim.Env).Alive() {
 			continue
 		}
 		for _, path := range znodes() {
@@ -340,6 +340,13 @@ func (h *simHost) Interruptible(p *Process) (context.Context, context.CancelFunc
 func (h *simHost) Step(p *Process) { p.Env.(sim.Env).Yield() }
 
 func (h *simHost) AtRest(p *Process) { p.Env.(sim.Env).AtRest() }
+
+func (h *simHost) Dial(p *Process) (*Process, error) {
+	c := h.world.Clients()[p.ID-1].Dial()
+	q := *p
+	q.Conn, q.Env = c.Conn(), c.Env()
+	return &q, nil
+}
 
 func (h *simHost) Fail(p *Process, why error) {
 	h.world.Clients()[p.ID-1].Own()

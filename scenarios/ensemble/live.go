@@ -88,6 +88,9 @@ type liveHost struct {
 	over    bool   // the history is complete: programs that go on are not heard
 	objects int32
 	known   []func() []string
+
+	connect func(id int) (*live.Client, error) // nil: clients have one connection each
+	dialed  []*live.Client                     // besides these
 }
 
 func (h *liveHost) Record(e history.Event) {
@@ -128,6 +131,23 @@ const liveRest = 2 * time.Second
 
 //zksim:ignore only on a real ensemble
 func (h *liveHost) AtRest(*engine.Process) { time.Sleep(liveRest) }
+
+//zksim:ignore only on a real ensemble
+func (h *liveHost) Dial(p *engine.Process) (*engine.Process, error) {
+	if h.connect == nil {
+		return nil, errors.New("a client whose connection is observed has no other one")
+	}
+	c, err := h.connect(p.ID)
+	if err != nil {
+		return nil, err
+	}
+	h.mu.Lock()
+	h.dialed = append(h.dialed, c)
+	h.mu.Unlock()
+	q := *p
+	q.Conn, q.Env = c, c.Env()
+	return &q, nil
+}
 
 //zksim:ignore only on a real ensemble
 func (h *liveHost) Fail(p *engine.Process, why error) {
@@ -171,17 +191,21 @@ func removeAll(c *live.Client, path string) {
 func (h *liveHost) run(ctx context.Context, s *engine.Scenario, o LiveOptions, admin *live.Client) error {
 	clients := make([]*live.Client, o.Clients)
 	defer func() {
-		for _, c := range clients {
+		h.mu.Lock()
+		defer h.mu.Unlock()
+		for _, c := range append(clients, h.dialed...) {
 			if c != nil {
 				c.Close()
 			}
 		}
 	}()
-	for i := range clients {
-		id := int32(i + 1)
-		c, err := dial(ctx, o, live.Options{OnWatch: func(ev zk.Event) {
-			h.Record(history.Event{Kind: history.Notify, Client: id, Op: history.EventName(ev.Type), Path: ev.Path})
+	h.connect = func(id int) (*live.Client, error) {
+		return dial(ctx, o, live.Options{OnWatch: func(ev zk.Event) {
+			h.Record(history.Event{Kind: history.Notify, Client: int32(id), Op: history.EventName(ev.Type), Path: ev.Path})
 		}})
+	}
+	for i := range clients {
+		c, err := h.connect(i + 1)
 		if err != nil {
 			return err
 		}

@@ -50,8 +50,8 @@ func TestEveryCallFromAnUnknownGoroutineIsReported(t *testing.T) {
 			t.Errorf("%s: %v, outcome %v", call, err, w.History.Outcome)
 			continue
 		}
-		for _, part := range []string{"." + call + " sim/", " sim/misuse_test.go:",
-			"\nstarted by zksim/sim.TestEveryCallFromAnUnknownGoroutineIsReported sim/misuse_test.go:"} {
+		for _, part := range []string{"." + call + " sim/", " sim/client_misuse_test.go:",
+			"\nstarted by zksim/sim.TestEveryCallFromAnUnknownGoroutineIsReported sim/client_misuse_test.go:"} {
 			if !strings.Contains(m.Stack, part) {
 				t.Errorf("%s: no %q in\n%s", call, part, m.Stack)
 			}

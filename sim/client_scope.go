@@ -182,7 +182,7 @@ func (c *Client) addKept(kept []any) {
 	defer func() {
 		r := recover()
 		if why, ok := r.(refusal); ok {
-			c.w.misuse = &Misuse{c.id, string(why), clientStack()}
+			c.w.misuse = &Misuse{c.host.id, string(why), clientStack()}
 			c.w.current.park(runnable)
 		} else if r != nil {
 			panic(r)

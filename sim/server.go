@@ -32,7 +32,7 @@ func (w *World) leader() *server { return w.servers[w.lead] }
 func newServer(w *World, index int) *server {
 	s := &server{w: w, index: index, store: model.NewServer(model.Config{})}
 	s.store.OnEvent = func(mc *model.Conn, ev model.Event) {
-		c := w.clients[mc.Index-1]
+		c := w.Client(mc.Index)
 		c.push(message{event: ev})
 	}
 	s.store.OnChange = func(t zk.EventType, path string, session int64, data []byte) {
@@ -66,7 +66,7 @@ func (w *World) commit(c *Client, session int64, r *model.Request) {
 	*t = model.Txn{Zxid: w.zxid, Time: w.wall(), Session: session, Req: r}
 	w.author = 0
 	if c != nil {
-		w.author = c.id
+		w.author = c.host.id
 		t.Auth = c.conn.Auth
 		if !w.leader().store.HasSession(session) {
 			t.Req = &model.Request{Op: model.OpError, Version: int32(model.SessionExpired)}
@@ -81,7 +81,7 @@ func (w *World) commit(c *Client, session int64, r *model.Request) {
 
 // applyNext applies the next txn of the log to a follower.
 func (s *server) applyNext() {
-	e := &s.w.log[s.applied]
+	e := &s.w.log[s.applied-s.w.trimmed]
 	e.txn.Req = &e.req
 	s.apply(&e.txn, e.author)
 }
@@ -114,10 +114,8 @@ func (s *server) apply(t *model.Txn, author *Client) {
 		}
 	}
 	if t.Req.Op == model.OpCloseSession {
-		for _, c := range w.clients {
-			if c.connected && c.server == s.index && c.session == t.Session {
-				s.hangup(c)
-			}
+		if c := w.Owner(t.Session); c != nil && c.connected && c.server == s.index && c.session == t.Session {
+			s.hangup(c)
 		}
 	}
 }
@@ -129,12 +127,6 @@ func (c *Client) waits(s *server) bool { return c.connected && c.server == s.ind
 func (s *server) answer(c *Client) {
 	c.push(message{reply: c.await, at: s.applied})
 	c.await = nil
-}
-
-// push puts a message on its way to c.
-func (c *Client) push(m message) {
-	c.down = append(c.down, m)
-	c.touch()
 }
 
 // hangup closes the connection of c from the server's side.

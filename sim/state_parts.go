@@ -44,7 +44,7 @@ func (w *World) ServersHash() uint64 {
 	for _, s := range w.servers {
 		h = h.Uint64(s.store.Fingerprint()).Int(int64(w.committed - s.applied)).Bool(s.frozen)
 	}
-	for i := w.everywhere(); i < len(w.log); i++ {
+	for i := w.everywhere() - w.trimmed; i < len(w.log); i++ {
 		h = w.log[i].hashed(h)
 	}
 	if len(w.servers) > 1 {

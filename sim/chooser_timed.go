@@ -109,7 +109,7 @@ func (d *Timed) begin(w *World) {
 	d.world, d.queue, d.order, d.now, d.free = w, d.queue[:0], 0, 0, 0
 	d.Times = d.Times[:0]
 	d.links = slices.Grow(d.links[:0], len(w.clients))[:len(w.clients)]
-	w.follows, w.listing = true, listing{}
+	w.tracks, w.follows, w.listing = true, true, listing{}
 	for i, c := range w.clients {
 		l := &d.links[i]
 		l.requests, l.arrivals, l.planned = l.requests[:0], l.arrivals[:0], l.planned[:0]

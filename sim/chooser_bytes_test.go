@@ -93,7 +93,7 @@ func (oneFault) Enabled(w *World, list []Transition) []Transition {
 	}
 	return list
 }
-func (oneFault) Apply(w *World, t Transition)   { w.clients[t.Client-1].Cut(true) }
+func (oneFault) Apply(w *World, t Transition)   { w.clients[t.Client-1].Drop() }
 func (oneFault) Issued(*Client, *model.Request) {}
 
 func (oneFault) Aimed(*Client, *model.Request) uint64 { return 0 }
