@@ -79,18 +79,21 @@ func NotRun(s *engine.Scenario, why string) reports.Row {
 // Row is the row of what a scenario came to: with faults, goals, and, of a failure that is not explained, where it is.
 func (x *Outcome) Row(s *engine.Scenario, says string) reports.Row {
 	row := RowOf(s, x.Status, says)
-	row.Holders, row.Quiet = x.Holders, x.Quiet
+	failed := x.Status == engine.Caught || x.Status == engine.Violation
+	if row.Holders = x.Holders; !failed { // what the first runs have not done says nothing
+		row.Quiet = x.Quiet
+	}
 	for _, r := range x.Rules {
 		if r.Strikes > 0 {
 			row.Struck = append(row.Struck, reports.Count{Name: aimed(r.Rule), Times: r.Strikes, Runs: r.Hit, Of: r.On})
 		}
 	}
 	for i, g := range s.Goals {
-		if i < len(x.Reached) {
+		if i < len(x.Reached) && (x.Reached[i] > 0 || !failed) {
 			row.Goals = append(row.Goals, reports.Count{Name: g.Name, Runs: x.Reached[i]})
 		}
 	}
-	if x.Status == engine.Caught || x.Status == engine.Violation {
+	if failed {
 		row.Failure = &reports.RowFailure{Checker: x.Failure.Verdict.Checker, Where: x.Where()}
 	}
 	return row
