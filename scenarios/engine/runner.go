@@ -207,7 +207,8 @@ func (r *Runner) run(s *Scenario, p Schedule, ch sim.Chooser) (Result, error) {
 		SafetySteps: s.SafetySteps, MaxSteps: limit, Detail: r.Detail}, &r.injector, func(c *sim.Client) {
 		q := &r.processes[c.ID()-1]
 		hears := r.hears(c)
-		*q = Process{Conn: hearingConn{c.Conn(), hears}, Env: hearingEnv{c.Env(), hears}, ID: c.ID(), Clients: clients, Rounds: rounds,
+		*q = Process{Conn: hearingConn{c.Conn(), hears}, Env: hearingEnv{c.Env(), hears}, ID: c.ID(),
+			Clients: clients, Rounds: rounds,
 			host: (*simHost)(r), resource: r.resource}
 		s.Program(q)
 	})
