@@ -209,7 +209,9 @@ func (r *Runner) run(s *Scenario, p Schedule, ch sim.Chooser) (Result, error) {
 	w.Reset(sim.Config{Clients: clients, Dials: s.Dials, Servers: p.Servers, Order: p.Order,
 		SafetySteps: s.SafetySteps, MaxSteps: limit, Detail: r.Detail}, &r.injector, func(c *sim.Client) {
 		q := &r.processes[c.ID()-1]
-		*q = Process{Conn: c.Conn(), Env: c.Env(), ID: c.ID(), Clients: clients, Rounds: rounds,
+		hears := r.hears(c)
+		*q = Process{Conn: hearingConn{c.Conn(), hears}, Env: hearingEnv{c.Env(), hears}, ID: c.ID(),
+			Clients: clients, Rounds: rounds,
 			host: (*simHost)(r), resource: r.resource}
 		s.Program(q)
 	})
@@ -345,9 +347,9 @@ func (h *simHost) Interruptible(p *Process) (context.Context, context.CancelFunc
 	}
 }
 
-func (h *simHost) Step(p *Process) { p.Env.(sim.Env).Yield() }
+func (h *simHost) Step(p *Process) { p.Env.(hearingEnv).Yield() }
 
-func (h *simHost) AtRest(p *Process) { p.Env.(sim.Env).AtRest() }
+func (h *simHost) AtRest(p *Process) { p.Env.(hearingEnv).AtRest() }
 
 func (h *simHost) Dial(p *Process) (*Process, error) {
 	c := h.world.Clients()[p.ID-1].Dial()
