@@ -1,5 +1,5 @@
 #!/bin/bash
-# Stands in for ZooKeeper's script of that name, for tests that start servers by it: zkServer.sh start-foreground CONFIG.
+# Stands in for ZooKeeper's script of that name, for tests that start servers by it: zkServer.sh start-foreground FILE.
 # The servers of one ensemble are one process of "$SIMRUN serve"; each script that is killed kills its server, and one
 # that is started again lets it continue.
 set -eu
