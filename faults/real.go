@@ -15,8 +15,8 @@ type Real struct {
 	Instead string // without Doc: what leads to it, a phrase
 	Only    bool   // the simulator does not have it
 	Servers bool   // it strikes servers, and a rule may say which
-	// Ensemble says that it takes servers of our own, three of them.
-	Ensemble bool
+	Own     bool   // it takes servers that we have started
+	Three   bool   // and three of them
 }
 
 // RealTable is every fault of a real ensemble, in the order of the documentation, and why there is none of the others.
@@ -32,7 +32,7 @@ var RealTable = []Real{
 	{Name: "learn-late", Doc: "nothing passes the connection while somebody else ends the session; after that it is closed"},
 	{Name: "expiry-lag", Instead: "part and learn-late"},
 	{Name: "watch-delay", Doc: "the next watch event, and what follows it on the connection, is held back for a moment"},
-	{Name: "stale-read", Ensemble: true, Doc: "the client moves to a follower, which is cut off from the others for half " +
+	{Name: "stale-read", Own: true, Three: true, Doc: "the client moves to a follower, which is cut off from the others for half " +
 		"as long as they are patient"},
 	{Name: "failover", Doc: "the connection is closed, and the next one is to another server"},
 	{Name: "pause", Servers: true, Doc: "client: nothing passes its connection, and its code stops where it looks at " +
@@ -41,14 +41,14 @@ var RealTable = []Real{
 	{Name: "late-commit", Instead: "depose, part and lose-reply"},
 	{Name: "zombie", Instead: "part=1@follower with a short -session-timeout"},
 	{Name: "cancel", Doc: "the contexts of Process.Interruptible that the client has are cancelled"},
-	{Name: "depose", Ensemble: true, Doc: "the leader is stopped (SIGSTOP) until another one serves; then it goes on, and " +
+	{Name: "depose", Own: true, Three: true, Doc: "the leader is stopped (SIGSTOP) until another one serves; then it goes on, and " +
 		"a client that is not told the answer to its first request since, a write, moves to it; or a client that has " +
 		"waited for a connection"},
-	{Name: "elect", Ensemble: true, Doc: "the leader is killed (SIGKILL), and restarted when another one serves"},
+	{Name: "elect", Own: true, Three: true, Doc: "the leader is killed (SIGKILL), and restarted when another one serves"},
 	{Name: "sequence", Instead: "nothing: it would take 2^31 creates"},
-	{Name: "kill", Only: true, Servers: true, Ensemble: true, Doc: "the server is killed (SIGKILL) and restarted after a " +
+	{Name: "kill", Only: true, Servers: true, Own: true, Doc: "the server is killed (SIGKILL) and restarted after a " +
 		"while"},
-	{Name: "part", Only: true, Servers: true, Ensemble: true, Doc: "the server is cut off from the others for a while, " +
+	{Name: "part", Only: true, Servers: true, Own: true, Three: true, Doc: "the server is cut off from the others for a while, " +
 		"and clients still reach it"},
 	{Name: "black-hole", Only: true, Doc: "nothing passes the connection any more, and nobody closes it: the client finds " +
 		"out after two thirds of the session timeout"},
@@ -117,6 +117,24 @@ func parseReal(word string) (Rule, error) {
 		return r, fmt.Errorf("part cuts one server off from the others: expected @%s, @%s or @s1", Leader, Follower)
 	}
 	return r, nil
+}
+
+// Possible returns an error if a rule cannot be brought about on so many servers, our own or somebody else's.
+func (p Plan) Possible(servers int, own bool) error {
+	for _, r := range p {
+		f := r.Real()
+		switch {
+		case !own && (f.Own || r.Aim.Server != ""):
+			return fmt.Errorf("%s happens to servers, and is for those that are started here, not for -servers", r)
+		case f.Three && servers != 3:
+			return fmt.Errorf("%s needs three servers, -nodes 3", r)
+		case r.Aim.Server == "s2" || r.Aim.Server == "s3":
+			if servers != 3 {
+				return fmt.Errorf("%s: there is no %s, only s1; -nodes 3 starts three", r, r.Aim.Server)
+			}
+		}
+	}
+	return nil
 }
 
 // simulated returns an error if the simulator has no such rule.

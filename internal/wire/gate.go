@@ -1,6 +1,7 @@
 package wire
 
 import (
+	"errors"
 	"net"
 	"os"
 	"sync"
@@ -144,7 +145,8 @@ func (x *Gated) pass(reads bool) (lost bool, err error) {
 	}
 }
 
-// Write implements [net.Conn]. Packets are sent whole.
+// Write implements [net.Conn]. Packets are sent whole. As of a connection that the other side has closed, a write after
+// the gate has closed it succeeds, and is lost.
 func (x *Gated) Write(b []byte) (int, error) {
 	var err error
 	x.sent.hear = func(packet []byte) {
@@ -161,11 +163,10 @@ func (x *Gated) Write(b []byte) (int, error) {
 		}
 		if fate != Pass {
 			x.Close()
-			err = net.ErrClosed
 		}
 	}
 	x.sent.feed(b)
-	if err != nil {
+	if err != nil && !errors.Is(err, net.ErrClosed) {
 		return 0, err
 	}
 	return len(b), nil
