@@ -3,6 +3,7 @@ package nemesis
 import (
 	"fmt"
 	"math/rand/v2"
+	"slices"
 
 	"zksim/faults"
 )
@@ -20,22 +21,43 @@ func (s *strike) String() string { return fmt.Sprintf("c%d's request %d", s.clie
 
 // Where requests are drawn from: the first so many that fit.
 const (
-	anyRequests   = 16
+	anyRequests   = 10
 	aimedRequests = 3 // at an operation or path
 )
 
 // drawTries bounds how often a part of a plan is drawn until it is not empty.
 const drawTries = 64
 
-// Draw draws the part of a plan that a seed has, as in the simulator, but never nothing of a plan that is not empty.
+// Draw draws the part of a plan that a seed has, as in the simulator, but never nothing of a plan that is not empty. The
+// rules that are left out stay in their places, with a budget of 0.
 func Draw(p faults.Plan, seed uint64) faults.Plan {
 	random := rand.NewPCG(seed, 0)
 	for range drawTries {
-		if q := p.Swarm(random.Uint64); len(q) > 0 {
+		q, some := slices.Clone(p), false
+		for i := range q {
+			switch x := random.Uint64() >> 1; {
+			case x&1 == 0:
+				q[i].Budget = 0
+			case q[i].Budget > 0:
+				q[i].Budget = 1 + int(x>>1%uint64(q[i].Budget))
+				some = true
+			}
+		}
+		if some {
 			return q
 		}
 	}
 	return p
+}
+
+// Part returns the rules of a plan that have a budget.
+func Part(p faults.Plan) (part faults.Plan) {
+	for _, r := range p {
+		if r.Budget > 0 {
+			part = append(part, r)
+		}
+	}
+	return part
 }
 
 // draw returns when the rules of a plan strike. Each rule has random numbers of its own, so that the same rule strikes

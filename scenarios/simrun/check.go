@@ -13,6 +13,7 @@ import (
 	"zksim/faults"
 	"zksim/internal/edit"
 	"zksim/internal/files"
+	"zksim/recipes/live"
 	"zksim/reports"
 	"zksim/scenarios/engine"
 	"zksim/scenarios/pipeline"
@@ -21,7 +22,7 @@ import (
 // checkFlags are the flags of check.
 type checkFlags struct {
 	run, seeds, strategy, plan, backend, servers, shard, out, junit string
-	duration                                                        time.Duration
+	duration, session                                               time.Duration
 	workers, clients, rounds, nodes                                 int
 	failfast, verbose, json                                         bool
 	reports                                                         bool // -o is given
@@ -52,8 +53,10 @@ func check(ctx context.Context, a *app, args []string) (int, error) {
 	f.StringVar(&c.servers, "servers", "", "with -backend zookeeper: addresses host:port,... of an ensemble to use "+
 		"instead of starting one")
 	f.IntVar(&c.nodes, "nodes", 1, "with -backend zookeeper: start this many servers, 1 or 3")
+	f.DurationVar(&c.session, "session-timeout", 0, "with -backend zookeeper: the timeout that clients ask for "+
+		fmt.Sprintf("(default %v)", live.DefaultSessionTimeout))
 	f.IntVar(&c.clients, "clients", 0, fmt.Sprintf("number of clients (default: the scenario's; with -backend zookeeper "+
-		"%d)", liveClients))
+		"and no -faults %d)", liveClients))
 	f.IntVar(&c.rounds, "rounds", 0, "how often each client repeats what it does (default: the scenario's)")
 	f.IntVar(&c.workers, "p", 0, "runs at a time (default: one for each core)")
 	f.StringVar(&c.shard, "shard", "", "i/n: only every n-th seed, the i-th part of the work")
@@ -76,20 +79,15 @@ func check(ctx context.Context, a *app, args []string) (int, error) {
 	}
 	switch c.backend {
 	case "sim":
-		for _, name := range []string{"servers", "nodes"} {
+		for _, name := range []string{"servers", "nodes", "session-timeout"} {
 			if set[name] {
 				return 0, fmt.Errorf("-%s goes with -backend zookeeper only", name)
 			}
 		}
 		return c.simulated(ctx, a, selected)
 	case "zookeeper":
-		if set["v"] {
-			return 0, errors.New("-v goes with -backend sim only: mutants are not run on a real ensemble")
-		}
-		for _, name := range []string{"faults", "seeds", "shard", "strategy", "for", "p"} {
-			if set[name] {
-				return 0, fmt.Errorf("-%s goes with -backend sim only: a real ensemble has no seeds and no faults", name)
-			}
+		if err := c.liveFlags(set); err != nil {
+			return 0, err
 		}
 		if set["servers"] && set["nodes"] {
 			return 0, errors.New("-servers and -nodes exclude each other")
