@@ -25,6 +25,7 @@ const (
 	settleLimit = 10 * time.Second       // until all clients are connected, with the faults over
 	stepWork    = 5 * time.Millisecond   // what a step of a program takes while faults strike
 	lookEvery   = 10 * time.Millisecond  // how often it is looked whether something is over
+	longestNap  = 5 * time.Second        // of a program that waits for nothing else
 	graceOfEnds = 200 * time.Millisecond // in which what the programs have left behind arrives
 )
 
@@ -126,10 +127,15 @@ func (x *liveRun) options(i int) live.Options {
 }
 
 func (x *liveRun) hear(e history.Event) {
-	x.mu.Lock()
-	x.spoken = time.Now()
-	x.mu.Unlock()
+	x.speak()
 	x.host.hear(e)
+}
+
+// speak takes note that something has happened.
+func (x *liveRun) speak() {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	x.spoken = time.Now()
 }
 
 func (x *liveRun) breaks(err error) {
@@ -204,7 +210,10 @@ func (x *liveRun) strike(ctx context.Context, ended <-chan int) error {
 // settle waits until nothing but what programs do is to be expected: sessions that clients have left behind have
 // ended, and clients are connected. Then those that rest go on.
 func (x *liveRun) settle(ctx context.Context) error {
-	defer x.host.rests.end()
+	defer func() {
+		x.host.rests.end()
+		x.speak()
+	}()
 	if x.host.rests.count() == 0 {
 		return nil
 	}
@@ -230,8 +239,9 @@ func (x *liveRun) settle(ctx context.Context) error {
 	})
 }
 
-// patience is for how long nothing must be said before that is the end: a session may have to end first.
-func (x *liveRun) patience() time.Duration { return x.o.Session + x.o.Session/2 + liveRest }
+// patience is for how long nothing must be said before that is the end: a session may have to end first, and programs
+// sleep for seconds.
+func (x *liveRun) patience() time.Duration { return x.o.Session + x.o.Session/2 + longestNap }
 
 // await waits for the programs.
 func (x *liveRun) await(ctx context.Context, ended <-chan int) error {

@@ -17,12 +17,13 @@ import (
 
 // liveResult is what the runs of a scenario came to so far.
 type liveResult struct {
-	runs, aborted int
-	struck        []liveStrikes // per rule of the plan
-	seed          uint64        // of what is to be told
-	run           *ensemble.LiveRun
-	status        engine.Status
-	says          string // unknown: why
+	runs    int
+	aborted []string      // why
+	struck  []liveStrikes // per rule of the plan
+	seed    uint64        // of what is to be told
+	run     *ensemble.LiveRun
+	status  engine.Status
+	says    string // unknown: why
 }
 
 // liveStrikes is what became of a rule.
@@ -73,8 +74,8 @@ func (x *liveCheck) judge(
 	ctx context.Context, s *engine.Scenario, r *liveResult, seed uint64, run *ensemble.LiveRun, err error,
 ) (over bool, _ error) {
 	if aborted := (*ensemble.Aborted)(nil); errors.As(err, &aborted) && (x.ours != nil || len(x.plan) > 0) {
-		r.aborted++
 		r.status, r.says = engine.Inconclusive, fmt.Sprintf("seed %d was %s", seed, oneLine(err.Error()))
+		r.aborted = append(r.aborted, r.says)
 		return false, x.renew(ctx)
 	}
 	if err != nil {
@@ -164,8 +165,8 @@ func (x *liveCheck) tellStrikes(a *app, r *liveResult) {
 		fmt.Fprintf(a.out, "      %-24s struck %d times, in %d of %d runs\n", rule, r.struck[i].times, r.struck[i].hit,
 			r.struck[i].on)
 	}
-	if r.aborted > 0 {
-		fmt.Fprintf(a.out, "      %d runs were aborted\n", r.aborted)
+	for _, why := range r.aborted {
+		fmt.Fprintf(a.out, "      %s\n", reports.Printable(why))
 	}
 }
 
