@@ -29,11 +29,12 @@ var RealTable = []Real{
 	{Name: "disconnect", Doc: "the request is sent, and the connection is closed"},
 	{Name: "expire", Doc: "the connection is closed, servers refuse another one, and after a third of the session " +
 		"timeout the session is ended by somebody else"},
-	{Name: "learn-late", Doc: "nothing passes the connection while somebody else ends the session; after that it is closed"},
+	{Name: "learn-late", Doc: "nothing passes the connection while somebody else ends the session; after that it is " +
+		"closed"},
 	{Name: "expiry-lag", Instead: "part and learn-late"},
 	{Name: "watch-delay", Doc: "the next watch event, and what follows it on the connection, is held back for a moment"},
-	{Name: "stale-read", Own: true, Three: true, Doc: "the client moves to a follower, which is cut off from the others for half " +
-		"as long as they are patient"},
+	{Name: "stale-read", Own: true, Three: true, Doc: "the client moves to a follower, which is cut off from the others " +
+		"for half as long as they are patient"},
 	{Name: "failover", Doc: "the connection is closed, and the next one is to another server"},
 	{Name: "pause", Servers: true, Doc: "client: nothing passes its connection, and its code stops where it looks at " +
 		"anything, for longer than the session timeout; with @leader and so on: the server is stopped (SIGSTOP) for a while"},
@@ -41,17 +42,17 @@ var RealTable = []Real{
 	{Name: "late-commit", Instead: "depose, part and lose-reply"},
 	{Name: "zombie", Instead: "part=1@follower with a short -session-timeout"},
 	{Name: "cancel", Doc: "the contexts of Process.Interruptible that the client has are cancelled"},
-	{Name: "depose", Own: true, Three: true, Doc: "the leader is stopped (SIGSTOP) until another one serves; then it goes on, and " +
-		"a client that is not told the answer to its first request since, a write, moves to it; or a client that has " +
+	{Name: "depose", Own: true, Three: true, Doc: "the leader is stopped (SIGSTOP) until another one serves; then it " +
+		"goes on, and a client that is not told the answer to its first request since, a write, moves to it; or a client that has " +
 		"waited for a connection"},
 	{Name: "elect", Own: true, Three: true, Doc: "the leader is killed (SIGKILL), and restarted when another one serves"},
 	{Name: "sequence", Instead: "nothing: it would take 2^31 creates"},
 	{Name: "kill", Only: true, Servers: true, Own: true, Doc: "the server is killed (SIGKILL) and restarted after a " +
 		"while"},
-	{Name: "part", Only: true, Servers: true, Own: true, Three: true, Doc: "the server is cut off from the others for a while, " +
-		"and clients still reach it"},
-	{Name: "black-hole", Only: true, Doc: "nothing passes the connection any more, and nobody closes it: the client finds " +
-		"out after two thirds of the session timeout"},
+	{Name: "part", Only: true, Servers: true, Own: true, Three: true, Doc: "the server is cut off from the others for " +
+		"a while, and clients still reach it"},
+	{Name: "black-hole", Only: true, Doc: "nothing passes the connection any more, and nobody closes it: the client " +
+		"finds out after two thirds of the session timeout"},
 }
 
 // The servers that a rule can be aimed at, by their role at that moment, or by their ids in the ensemble.
@@ -87,8 +88,8 @@ func RealContract() Plan {
 	return p
 }
 
-// ParseReal reads a plan for a real ensemble: the language of [Parse], with the faults of [RealTable]. All of them may be
-// aimed at a request: that is when they strike. Those of servers may be aimed at a server: @leader, @follower, @all (of
+// ParseReal reads a plan for a real ensemble: the language of [Parse], with the faults of [RealTable]. All of them may
+// be aimed at a request: that is when they strike. Those of servers may be aimed at a server: @leader, @follower, @all (of
 // pause and kill), @s1. "contract" is the plan of [RealContract].
 func ParseReal(s string) (Plan, error) {
 	if strings.TrimSpace(s) == "contract" {

@@ -28,8 +28,8 @@ const (
 // drawTries bounds how often a part of a plan is drawn until it is not empty.
 const drawTries = 64
 
-// Draw draws the part of a plan that a seed has, as in the simulator, but never nothing of a plan that is not empty. The
-// rules that are left out stay in their places, with a budget of 0.
+// Draw draws the part of a plan that a seed has, as in the simulator, but never nothing of a plan that is not empty.
+// The rules that are left out stay in their places, with a budget of 0.
 func Draw(p faults.Plan, seed uint64) faults.Plan {
 	random := rand.NewPCG(seed, 0)
 	for range drawTries {

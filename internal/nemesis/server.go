@@ -190,9 +190,9 @@ type deposed struct {
 var writes = []model.Op{model.OpCreate, model.OpCreate2, model.OpDelete, model.OpSetData, model.OpMulti,
 	model.OpCreateContainer, model.OpCreateTTL}
 
-// takes reports whether the answer is lost: the first one of a client since it has its connection to a server of the new
-// leader, to a write that the rule is for. The old leader goes on at once, and the client moves to it: it has seen nothing
-// that the old one has not.
+// takes reports whether the answer is lost: the first one of a client since it has its connection to a server of the
+// new leader, to a write that the rule is for. The old leader goes on at once, and the client moves to it: it has seen
+// nothing that the old one has not.
 func (d *deposed) takes(c *client, l *link, p *wire.Packet) bool {
 	if d.taken || d.hit == nil || l.answered != 1 || c.link != l || c.server == d.server || p.Err != model.OK ||
 		!slices.Contains(writes, p.Request.Op) || d.rule.Aim.Client > 0 && d.rule.Aim.Client != c.id {

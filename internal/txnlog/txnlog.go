@@ -27,8 +27,8 @@ type Txn struct {
 	Changes []Change // none for a request that failed
 }
 
-// Change is what a txn does to a znode. A txn of one operation has one, a multi one each; of a closeSession, one for each
-// ephemeral that the log names.
+// Change is what a txn does to a znode. A txn of one operation has one, a multi one each; a closeSession has one for
+// each ephemeral that the log names.
 type Change struct {
 	Op    model.Op // create, delete or setData
 	Path  string

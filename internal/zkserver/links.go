@@ -34,7 +34,9 @@ func (e *Ensemble) link() error {
 			}
 			from.links[to.id] = &link{quorum: quorum}
 			// The server says in the first message where it can be reached; the answer is to come through a proxy as well.
-			elect, err := newProxy(to.elect, func() string { return fmt.Sprintf("%s:%d", loopback, to.links[from.id].elect.port()) })
+			elect, err := newProxy(to.elect, func() string {
+				return fmt.Sprintf("%s:%d", loopback, to.links[from.id].elect.port())
+			})
 			if err != nil {
 				return err
 			}

@@ -16,8 +16,8 @@ import (
 	"zksim/scenarios/engine"
 )
 
-// liveLimit bounds everything about one run on a real ensemble, so that an ensemble that does not answer is an error and
-// no hang; faultLimit does when faults strike.
+// liveLimit bounds everything about one run on a real ensemble, so that an ensemble that does not answer is an error
+// and no hang; faultLimit does when faults strike.
 const (
 	liveLimit  = 90 * time.Second
 	faultLimit = 6 * time.Minute

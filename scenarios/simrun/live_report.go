@@ -96,8 +96,8 @@ func (x *liveCheck) report(
 // leave writes what struck when, and the log of the servers, beside the report.
 func (x *liveCheck) leave(dir string, run *ensemble.LiveRun) error {
 	err := files.Save(dir, diaryFile, func(w io.Writer) error {
-		_, err := fmt.Fprintf(w, "ZooKeeper %s, plan %s\n\n%s\n", cmp.Or(x.version, "of somebody else"), nemesis.Part(run.Plan),
-			strings.Join(run.Diary, "\n"))
+		_, err := fmt.Fprintf(w, "ZooKeeper %s, plan %s\n\n%s\n", cmp.Or(x.version, "of somebody else"),
+			nemesis.Part(run.Plan), strings.Join(run.Diary, "\n"))
 		return err
 	})
 	if err != nil || x.ours == nil {
