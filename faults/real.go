@@ -43,8 +43,8 @@ var RealTable = []Real{
 	{Name: "zombie", Instead: "part=1@follower with a short -session-timeout"},
 	{Name: "cancel", Doc: "the contexts of Process.Interruptible that the client has are cancelled"},
 	{Name: "depose", Own: true, Three: true, Doc: "the leader is stopped (SIGSTOP) until another one serves; then it " +
-		"goes on, and a client that is not told the answer to its first request since, a write, moves to it; or a client that has " +
-		"waited for a connection"},
+		"goes on, and a client that is not told the answer to its first request since, a write, moves to it; or a client " +
+		"that has waited for a connection"},
 	{Name: "elect", Own: true, Three: true, Doc: "the leader is killed (SIGKILL), and restarted when another one serves"},
 	{Name: "sequence", Instead: "nothing: it would take 2^31 creates"},
 	{Name: "kill", Only: true, Servers: true, Own: true, Doc: "the server is killed (SIGKILL) and restarted after a " +
@@ -89,8 +89,8 @@ func RealContract() Plan {
 }
 
 // ParseReal reads a plan for a real ensemble: the language of [Parse], with the faults of [RealTable]. All of them may
-// be aimed at a request: that is when they strike. Those of servers may be aimed at a server: @leader, @follower, @all (of
-// pause and kill), @s1. "contract" is the plan of [RealContract].
+// be aimed at a request: that is when they strike. Those of servers may be aimed at a server: @leader, @follower, @all
+// (of pause and kill), @s1. "contract" is the plan of [RealContract].
 func ParseReal(s string) (Plan, error) {
 	if strings.TrimSpace(s) == "contract" {
 		return RealContract(), nil

@@ -25,7 +25,7 @@ const (
 	settleLimit = 10 * time.Second       // until all clients are connected, with the faults over
 	stepWork    = 5 * time.Millisecond   // what a step of a program takes while faults strike
 	lookEvery   = 10 * time.Millisecond  // how often it is looked whether something is over
-	longestNap  = 5 * time.Second        // of a program that waits for nothing else
+	stillness   = 3 * time.Second        // in which a program that waits for nothing goes on
 	graceOfEnds = 200 * time.Millisecond // in which what the programs have left behind arrives
 )
 
@@ -45,6 +45,7 @@ type liveRun struct {
 	state  []zk.State
 	who    map[int64]int32 // clients, by session
 	broken error
+	timers int // that programs wait for
 }
 
 // run connects the clients, lets the faults strike, and writes down the end.
@@ -72,7 +73,7 @@ func (x *liveRun) run(ctx context.Context) error {
 	}
 	ended := make(chan int, n)
 	for i, c := range x.clients {
-		p := engine.Process{Conn: c, Env: c.Env(), ID: i + 1, Clients: n, Rounds: x.scenario.Rounds}.On(x.host, x.host.root,
+		p := engine.Process{Conn: c, Env: timed{c.Env(), x}, ID: i + 1, Clients: n, Rounds: x.scenario.Rounds}.On(x.host, x.host.root,
 			&x.host.resource)
 		go func() {
 			x.scenario.Program(p)
@@ -144,10 +145,13 @@ func (x *liveRun) breaks(err error) {
 	x.broken = cmp.Or(x.broken, err)
 }
 
-// quiet returns for how long nobody has said anything.
+// quiet returns for how long nobody has said anything, or waits for a time to come.
 func (x *liveRun) quiet() time.Duration {
 	x.mu.Lock()
 	defer x.mu.Unlock()
+	if x.timers > 0 {
+		return 0
+	}
 	return time.Since(x.spoken)
 }
 
@@ -239,9 +243,8 @@ func (x *liveRun) settle(ctx context.Context) error {
 	})
 }
 
-// patience is for how long nothing must be said before that is the end: a session may have to end first, and programs
-// sleep for seconds.
-func (x *liveRun) patience() time.Duration { return x.o.Session + x.o.Session/2 + longestNap }
+// patience is for how long nothing must be said before that is the end: a session may have to end first.
+func (x *liveRun) patience() time.Duration { return x.o.Session + x.o.Session/2 + stillness }
 
 // await waits for the programs.
 func (x *liveRun) await(ctx context.Context, ended <-chan int) error {
