@@ -120,6 +120,35 @@ func parseReal(word string) (Rule, error) {
 	return r, nil
 }
 
+// OnReal returns what of a plan for the simulator is possible on a real ensemble, and the names of the faults that are
+// not. Of servers, those that can do nothing else to a client than the plan can are added.
+func (p Plan) OnReal() (q Plan, not []string) {
+	has := func(name string) bool {
+		return slices.ContainsFunc(p, func(r Rule) bool { return r.Fault == name })
+	}
+	for _, r := range p {
+		if f := r.Real(); f == nil || f.Doc == "" {
+			not = append(not, r.Fault)
+			continue
+		}
+		q = append(q, r)
+	}
+	for _, x := range []struct {
+		of   []string
+		rule Rule
+	}{
+		{[]string{"elect", "learn-late"}, Rule{"kill", 1, Aim{}}},
+		{[]string{"depose", "learn-late"}, Rule{"pause", 1, Aim{Server: Leader}}},
+		{[]string{"stale-read", "zombie"}, Rule{"part", 1, Aim{}}},
+		{[]string{"disconnect", "learn-late"}, Rule{"black-hole", 1, Aim{}}},
+	} {
+		if has(x.of[0]) && has(x.of[1]) {
+			q = append(q, x.rule)
+		}
+	}
+	return q, not
+}
+
 // Possible returns an error if a rule cannot be brought about on so many servers, our own or somebody else's.
 func (p Plan) Possible(servers int, own bool) error {
 	for _, r := range p {

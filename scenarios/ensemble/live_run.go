@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"runtime/debug"
 	"sync"
 	"time"
 
@@ -45,7 +46,9 @@ type liveRun struct {
 	state  []zk.State
 	who    map[int64]int32 // clients, by session
 	broken error
-	timers int // that programs wait for
+	timers int       // that programs wait for
+	heard  time.Time // as spoken, timers aside
+	over   bool      // the faults
 }
 
 // run connects the clients, lets the faults strike, and writes down the end.
@@ -73,11 +76,16 @@ func (x *liveRun) run(ctx context.Context) error {
 	}
 	ended := make(chan int, n)
 	for i, c := range x.clients {
-		p := engine.Process{Conn: c, Env: timed{c.Env(), x}, ID: i + 1, Clients: n, Rounds: x.scenario.Rounds}.On(x.host, x.host.root,
-			&x.host.resource)
+		p := engine.Process{Conn: c, Env: timed{c.Env(), x}, ID: i + 1, Clients: n, Rounds: x.scenario.Rounds}
+		p = *p.On(x.host, x.host.root, &x.host.resource)
 		go func() {
-			x.scenario.Program(p)
-			ended <- p.ID
+			defer func() {
+				if why := recover(); why != nil {
+					x.panics(why)
+				}
+				ended <- p.ID
+			}()
+			x.scenario.Program(&p)
 		}()
 	}
 	if err := x.strike(ctx, ended); err != nil {
@@ -87,6 +95,16 @@ func (x *liveRun) run(ctx context.Context) error {
 		return err
 	}
 	return x.finish(ctx)
+}
+
+// panics takes note of a program that has panicked.
+func (x *liveRun) panics(why any) {
+	h := x.host
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if !h.over {
+		h.history.Outcome, h.history.Panic = history.Panicked, fmt.Sprintf("%v\n\n%s", why, debug.Stack())
+	}
 }
 
 // close ends everything that the run has begun.
@@ -118,7 +136,7 @@ func (x *liveRun) options(i int) live.Options {
 		OnSession: func(ev zk.Event) {
 			session := x.nemesis.Session(i + 1)
 			x.mu.Lock()
-			x.state[i], x.spoken = ev.State, time.Now()
+			x.state[i], x.spoken, x.heard = ev.State, time.Now(), time.Now()
 			if ev.State == zk.StateHasSession {
 				x.who[session] = id
 			}
@@ -137,6 +155,7 @@ func (x *liveRun) speak() {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	x.spoken = time.Now()
+	x.heard = x.spoken
 }
 
 func (x *liveRun) breaks(err error) {
@@ -208,6 +227,9 @@ func (x *liveRun) strike(ctx context.Context, ended <-chan int) error {
 	}
 	x.host.hear(history.Event{Kind: history.Calm})
 	x.nemesis.Tell("calm")
+	x.mu.Lock()
+	x.over = true
+	x.mu.Unlock()
 	return x.settle(ctx)
 }
 
@@ -288,7 +310,7 @@ func (x *liveRun) finish(ctx context.Context) error {
 			h.history.Failed[id] = fmt.Sprintf("did not end within %v", x.o.Timeout)
 		}
 	}
-	if h.history.Outcome != history.Stopped {
+	if h.history.Outcome == history.Quiet {
 		for _, znodes := range h.known {
 			for _, path := range znodes() {
 				h.history.Known[path] = true

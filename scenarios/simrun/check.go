@@ -48,7 +48,7 @@ func check(ctx context.Context, a *app, args []string) (int, error) {
 	f.DurationVar(&c.duration, "for", 0, "run for this long in all instead of a number of seeds; "+
 		"with -seeds at most this long, and what is not done by then is inconclusive")
 	f.StringVar(&c.plan, "faults", "", "fault plan instead of the scenario's, as \"lose-reply=2 expire=1@client=c1\", "+
-		"none or contract")
+		"none, contract, or own, which is the scenario's")
 	f.StringVar(&c.backend, "backend", "sim", "sim or zookeeper")
 	f.StringVar(&c.servers, "servers", "", "with -backend zookeeper: addresses host:port,... of an ensemble to use "+
 		"instead of starting one")
@@ -120,6 +120,9 @@ func (c *checkFlags) simulated(ctx context.Context, a *app, selected []*engine.S
 	sized, err := resized(selected, c.clients, c.rounds)
 	if err != nil {
 		return 0, err
+	}
+	if c.plan == ownPlan { // as without -faults
+		c.plan = ""
 	}
 	plan, err := faults.Parse(c.plan)
 	if err != nil {

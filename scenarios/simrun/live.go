@@ -45,10 +45,14 @@ func (c *checkFlags) liveFlags(set map[string]bool) error {
 	return nil
 }
 
+// ownPlan stands for the plan of each scenario, of which a real ensemble does what it can.
+const ownPlan = "own"
+
 // liveCheck is a check on a real ensemble while it goes on.
 type liveCheck struct {
 	*checkFlags
-	plan    faults.Plan
+	plan    faults.Plan  // of the scenario at hand
+	own     bool         // each scenario has its own
 	seeds   engine.Range // of which there is one without faults
 	addrs   []string
 	version string
@@ -64,11 +68,11 @@ func (c *checkFlags) live(ctx context.Context, a *app, selected []*engine.Scenar
 		return 0, err
 	}
 	chosen := selected
-	if len(x.plan) == 0 {
+	if c.plan == "" {
 		chosen = slices.DeleteFunc(slices.Clone(selected), (*engine.Scenario).Broken)
 	}
 	if len(chosen) == 0 {
-		return 0, errors.New("-run selects mutants only: they need -faults, as their scenarios have them")
+		return 0, errors.New("-run selects mutants only: they need -faults, as their scenarios have them, or none")
 	}
 	sized, err := resized(chosen, 0, c.rounds)
 	if err != nil {
@@ -118,7 +122,10 @@ func (x *liveCheck) parse() (err error) {
 	if x.addrs, err = addresses(c.servers, c.nodes); err != nil {
 		return err
 	}
-	if x.plan, err = faults.ParseReal(c.plan); err != nil {
+	if c.plan == ownPlan {
+		x.own = true
+		x.plan = faults.RealContract() // all that may be needed
+	} else if x.plan, err = faults.ParseReal(c.plan); err != nil {
 		return fmt.Errorf("-faults: %w", err)
 	}
 	if err = x.plan.Possible(cmp.Or(len(x.addrs), c.nodes), len(x.addrs) == 0); err != nil {
@@ -130,7 +137,7 @@ func (x *liveCheck) parse() (err error) {
 			return fmt.Errorf("-seeds: %w", err)
 		}
 	}
-	if len(x.plan) == 0 {
+	if c.plan == "" {
 		c.clients = cmp.Or(c.clients, liveClients)
 	}
 	c.session = cmp.Or(c.session, live.DefaultSessionTimeout)

@@ -18,12 +18,14 @@ import (
 // liveResult is what the runs of a scenario came to so far.
 type liveResult struct {
 	runs    int
+	judged  bool          // in one of them all checkers had something to judge, and it held
 	aborted []string      // why
 	struck  []liveStrikes // per rule of the plan
 	seed    uint64        // of what is to be told
 	run     *ensemble.LiveRun
 	status  engine.Status
-	says    string // unknown: why
+	says    string   // unknown: why
+	not     []string // faults of the scenario that no real ensemble has
 }
 
 // liveStrikes is what became of a rule.
@@ -31,7 +33,11 @@ type liveStrikes struct{ on, hit, times int }
 
 // scenario runs a scenario once for each seed, until one fails.
 func (x *liveCheck) scenario(ctx context.Context, a *app, s *engine.Scenario) (outcome, error) {
-	r := &liveResult{status: engine.Held, struck: make([]liveStrikes, len(x.plan))}
+	var not []string
+	if x.own {
+		x.plan, not = s.Faults.OnReal()
+	}
+	r := &liveResult{not: not, status: engine.Held, struck: make([]liveStrikes, len(x.plan))}
 	if s.Broken() {
 		r.status = engine.Inconclusive
 		r.says = "no run was caught; what strikes when is not all that decides on a real ensemble"
@@ -102,8 +108,13 @@ func (x *liveCheck) judge(
 			r.status = engine.Caught
 		}
 		return true, nil
-	case run.Verdict.Level != checkers.OK && !s.Broken():
+	case run.Verdict.Level == checkers.OK:
+		r.judged = true
+	case !s.Broken() && len(r.aborted) == 0:
 		r.status, r.says = engine.Inconclusive, run.Verdict.Checker+": "+reports.Printable(run.Verdict.Message)
+	}
+	if r.judged && len(r.aborted) == 0 && !s.Broken() { // it is enough if one run has something to judge
+		r.status = engine.Held
 	}
 	return false, nil
 }
@@ -117,7 +128,7 @@ func (x *liveCheck) interrupted(a *app, s *engine.Scenario) outcome {
 // circumstances say in a few words where a scenario was run.
 func (x *liveCheck) circumstances(s *engine.Scenario, r *liveResult) string {
 	text := fmt.Sprintf("%d clients on ZooKeeper", cmp.Or(x.clients, s.Clients))
-	if len(x.plan) > 0 {
+	if x.checkFlags.plan != "" {
 		text += fmt.Sprintf(" %s, %d seeds", x.version, r.runs)
 	}
 	return text
@@ -137,7 +148,7 @@ func (x *liveCheck) tell(ctx context.Context, a *app, s *engine.Scenario, r *liv
 			head = "caught "
 		}
 		where := "on ZooKeeper"
-		if len(x.plan) > 0 {
+		if x.checkFlags.plan != "" {
 			where = fmt.Sprintf("on ZooKeeper %s at seed %d", x.version, r.seed)
 		}
 		fmt.Fprintf(a.out, "%s %-24s %s  %s: %s\n", head, s.Name, where, v.Checker, reports.Printable(v.Message))
@@ -164,6 +175,9 @@ func (x *liveCheck) tellStrikes(a *app, r *liveResult) {
 	for i, rule := range x.plan {
 		fmt.Fprintf(a.out, "      %-24s struck %d times, in %d of %d runs\n", rule, r.struck[i].times, r.struck[i].hit,
 			r.struck[i].on)
+	}
+	if len(r.not) > 0 {
+		fmt.Fprintf(a.out, "      not on real ensembles: %s\n", strings.Join(r.not, ", "))
 	}
 	for _, why := range r.aborted {
 		fmt.Fprintf(a.out, "      %s\n", reports.Printable(why))
