@@ -120,6 +120,41 @@ func parseReal(word string) (Rule, error) {
 	return r, nil
 }
 
+// InSim returns a plan for the simulator with what comes closest to faults that struck a real ensemble, given how often
+// each rule has.
+func (p Plan) InSim(struck []int) (q Plan) {
+	closest := map[string][]string{
+		"kill":       {"elect"},
+		"part":       {"stale-read", "zombie", "failover"},
+		"black-hole": {"disconnect", "learn-late"},
+		// the client that moves to the old leader was not told an answer, which the new one has
+		"depose": {"depose", "late-commit", "lose-reply", "failover"},
+	}
+	for i, r := range p {
+		if i >= len(struck) || struck[i] == 0 {
+			continue
+		}
+		names, ok := closest[r.Fault]
+		switch {
+		case r.Aim.Server != "" && r.Fault == "pause":
+			names = closest["depose"]
+		case !ok:
+			names = []string{r.Fault}
+		}
+		for _, name := range names {
+			x := Rule{Fault: name, Budget: struck[i], Aim: Aim{Client: r.Aim.Client}}
+			if Table[find(name)].request && name == r.Fault {
+				x.Aim.Op = r.Aim.Op
+			}
+			if Table[find(name)].ensemble {
+				x.Aim = Aim{}
+			}
+			q = append(q, x)
+		}
+	}
+	return q
+}
+
 // OnReal returns what of a plan for the simulator is possible on a real ensemble, and the names of the faults that are
 // not. Of servers, those that can do nothing else to a client than the plan can are added.
 func (p Plan) OnReal() (q Plan, not []string) {
