@@ -227,7 +227,7 @@ func (r *Runner) run(s *Scenario, p Schedule, ch sim.Chooser) (Result, error) {
 	}
 	w.History.Steps = w.Step()
 	for i, znodes := range r.known {
-		if !r.owners[i].Env.(sim.Env).Alive() {
+		if !r.owners[i].Env.(hearingEnv).Alive() {
 			continue
 		}
 		for _, path := range znodes() {
@@ -354,7 +354,8 @@ func (h *simHost) AtRest(p *Process) { p.Env.(hearingEnv).AtRest() }
 func (h *simHost) Dial(p *Process) (*Process, error) {
 	c := h.world.Clients()[p.ID-1].Dial()
 	q := *p
-	q.Conn, q.Env = c.Conn(), c.Env()
+	hears := (*Runner)(h).hears(c)
+	q.Conn, q.Env = hearingConn{c.Conn(), hears}, hearingEnv{c.Env(), hears}
 	return &q, nil
 }
 
