@@ -109,7 +109,7 @@ func namesScenario(s engine.Scenario) engine.Scenario {
 
 // namesMutant is a scenario of a broken name service that must be caught.
 func namesMutant(f mutants.Flaw, s engine.Scenario) engine.Scenario {
-	s.Row, s.Caught = int(f), []string{"names"}
+	s = mutated(f, s)
 	s.Rounds, s.Program = 3, nameRounds(func(p *engine.Process) names {
 		return mutants.NewNames(p.Conn, p.Env,
 			p.Path(namesDir), f)
@@ -120,7 +120,6 @@ func namesMutant(f mutants.Flaw, s engine.Scenario) engine.Scenario {
 var namesScenarios = []engine.Scenario{
 	namesScenario(engine.Scenario{
 		Name: "names/names", Doc: "the name service under every fault",
-		Source: "ZooKeeper recipes page, Name Service",
 		Faults: append(faults.Contract().Except("watch-delay"),
 			faults.Rule{Fault: "sequence", Budget: 2, Aim: faults.Aim{Path: namesDir}}),
 		Rounds: 3, Program: nameRounds(func(p *engine.Process) names {
@@ -134,12 +133,6 @@ var namesScenarios = []engine.Scenario{
 				Reached: workload.Answered("unregister", func(e *history.Event) bool { return e.Err == context.Canceled })}},
 	}),
 
-	namesMutant(mutants.AssumeOwn, engine.Scenario{Name: "names/assume-own",
-		Doc:    "a name that exists after a lost request is taken for the own",
-		Source: "derived from retries of create that ignore \"node exists\"", Faults: faults.MustParse("lose-request=2"),
-		Wakes: "lose-request of the create"}),
-	namesMutant(mutants.DeleteAgain, engine.Scenario{Name: "names/delete-again",
-		Doc:    "a delete by version is tried again after a lost reply and hits another's name",
-		Source: "derived from zk-ruby#34", Faults: faults.MustParse("lose-reply=2"),
-		Wakes: "lose-reply of the delete"}),
+	namesMutant(mutants.AssumeOwn, engine.Scenario{Faults: faults.MustParse("lose-request=2")}),
+	namesMutant(mutants.DeleteAgain, engine.Scenario{Faults: faults.MustParse("lose-reply=2")}),
 }

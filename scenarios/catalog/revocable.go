@@ -151,7 +151,6 @@ func revocableScenario(s engine.Scenario) engine.Scenario {
 var revocableScenarios = []engine.Scenario{
 	revocableScenario(engine.Scenario{
 		Name: "revocable/revocable", Doc: "all holders are asked back under every fault, and give up the lock",
-		Source: "ZooKeeper recipes page, Recoverable Shared Locks",
 		Rounds: 2, Program: revocableRounds(false, newRevocable), Faults: rwFaults,
 		Goals: []engine.Goal{workload.GoalExpiry, {Name: "a holder that is told", Reached: workload.Told("revoked")},
 			{Name: "a lock that is revoked before it is held", Reached: revokedInQueue},
@@ -159,24 +158,14 @@ var revocableScenarios = []engine.Scenario{
 	}),
 	revocableScenario(engine.Scenario{
 		Name: "revocable/break", Doc: "all locks are broken under every fault, and holders go on until they hear of it",
-		Source: "ZooKeeper recipes page, laser beams",
 		Rounds: 2, Program: revocableRounds(true, newRevocable), Faults: rwFaults,
 		Goals: []engine.Goal{workload.GoalExpiry, {Name: "a write of a holder whose lock was broken", Reached: brokenWrite}},
 	}),
 
-	revocableScenario(engine.Scenario{
-		Name: "revocable/late-revoke", Doc: "the first read of the own znode says unlock, and is ignored",
-		Row:    int(mutants.LateRevoke),
-		Source: "ZooKeeper recipes page, its wording", Rounds: 2,
-		Program: revocableRounds(false, newBrokenRevocable(mutants.LateRevoke)),
-		Caught:  []string{"lost-revoke"}, Wakes: "the schedule alone",
-	}),
-	revocableScenario(engine.Scenario{
-		Name: "revocable/deaf-holder", Doc: "a holder does not hear that its znode was deleted", Row: int(mutants.DeafHolder),
-		Source: "derived from the recipe page's laser beams", Rounds: 2,
-		Program: revocableRounds(true, newBrokenRevocable(mutants.DeafHolder)),
-		Caught:  []string{"lost-revoke"}, Wakes: "nothing is needed",
-	}),
+	revocableScenario(mutated(mutants.LateRevoke, engine.Scenario{Rounds: 2,
+		Program: revocableRounds(false, newBrokenRevocable(mutants.LateRevoke))})),
+	revocableScenario(mutated(mutants.DeafHolder, engine.Scenario{Rounds: 2,
+		Program: revocableRounds(true, newBrokenRevocable(mutants.DeafHolder))})),
 }
 
 // revokedInQueue reports whether somebody got the lock by a znode revoked before.

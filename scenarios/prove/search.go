@@ -75,9 +75,9 @@ func newSearch(sc *Scope, reduce Reductions, most int) *search {
 	s.fine = s.injector.Strikes()
 	s.distant = slices.ContainsFunc(sc.Faults, func(r faults.Rule) bool { return slices.Contains(distant, r.Fault) })
 	named := func(r faults.Rule) bool { return r.Aim.Client > 0 }
-	if reduce.Symmetry && x.Alike != nil && x.Dials == 0 && !slices.ContainsFunc(sc.Faults, named) {
+	if reduce.Symmetry && x.Alike() != nil && x.Dials == 0 && !slices.ContainsFunc(sc.Faults, named) {
 		for id := range x.Clients + 1 {
-			s.alike = append(s.alike, x.Alike(id, x.Rounds))
+			s.alike = append(s.alike, x.Alike()(id, x.Rounds))
 		}
 	}
 	return s

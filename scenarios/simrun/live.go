@@ -163,7 +163,7 @@ func (c *checkFlags) liveScenario(
 func liveFailure(s *engine.Scenario, h *history.History, v checkers.Verdict, servers int) (f *reports.Failure,
 	err error) {
 	f = reports.Recorded(h)
-	f.Doc, f.Source, f.Verdict, f.Property = s.Doc, s.Source, v, pipeline.Property(s, v)
+	f.Doc, f.Source, f.Verdict, f.Property = s.Doc, s.Notes().Source, v, pipeline.Property(s, v)
 	f.Report = reports.Report{Format: reports.Format, Scenario: s.Name, Backend: "zookeeper", Servers: servers,
 		Clients: h.Clients, Rounds: s.Rounds,
 		Faults: "none", Steps: len(h.Events), Struck: []string{}, Reproduce: []string{}}

@@ -151,7 +151,7 @@ func (a *app) mutants() (all []*engine.Scenario) {
 			all = append(all, &a.all[i])
 		}
 	}
-	slices.SortStableFunc(all, func(a, b *engine.Scenario) int { return cmp.Compare(a.Row, b.Row) })
+	slices.SortStableFunc(all, func(a, b *engine.Scenario) int { return cmp.Compare(a.Notes().Number, b.Notes().Number) })
 	return all
 }
 
@@ -175,11 +175,13 @@ func writeMuseum(a *app, rows []exhibit, reps int) error {
 	var b strings.Builder
 	fmt.Fprintf(&b, museumHead, a.called(), reps, a.command)
 	for _, x := range rows {
-		fmt.Fprintf(&b, "| %d | `%s` | %s | %s | %s |\n", x.Row, x.Name, strings.Join(x.Caught, ", "), x.random, x.pct)
+		fmt.Fprintf(&b, "| %d | `%s` | %s | %s | %s |\n", x.Notes().Number, x.Name, strings.Join(x.Caught, ", "), x.random,
+			x.pct)
 	}
 	b.WriteString("\n## What each does wrong\n\n")
 	for _, x := range rows {
-		writeItem(&b, fmt.Sprintf("%d, `%s`: %s. Wakes with: %s. Seen: %s.", x.Row, x.Name, x.Doc, x.Wakes, x.Source))
+		n := x.Notes()
+		writeItem(&b, fmt.Sprintf("%d, `%s`: %s. Wakes with: %s. Seen: %s.", n.Number, x.Name, x.Doc, n.Wakes, n.Source))
 	}
 	_, err := io.WriteString(a.out, b.String())
 	return err

@@ -158,7 +158,7 @@ func writeStrategies(a *app, all []contestant, prey []*engine.Scenario, rows [][
 	}
 	b.WriteString(" exhaustive |\n|" + strings.Repeat("---|", 2+2*len(all)) + "\n")
 	for i, s := range prey {
-		fmt.Fprintf(&b, "| %d | `%s` |", s.Row, s.Name)
+		fmt.Fprintf(&b, "| %d | `%s` |", s.Notes().Number, s.Name)
 		for k, e := range rows[i] {
 			fmt.Fprintf(&b, " %d", e.schedules)
 			if e.escaped > 0 {

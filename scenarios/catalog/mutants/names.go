@@ -10,15 +10,10 @@ import (
 
 // The flaws of name services.
 const (
-	// AssumeOwn takes a name that exists, after a create whose answer was lost,
-	// for its own.
-	// Derived from retries of create that ignore "node exists". Wakes:
-	// lose-request of the create. Caught by: names.
+	// AssumeOwn takes a name that exists, after a create whose answer was lost, for its own.
 	AssumeOwn Flaw = 160
-	// DeleteAgain deletes a name by its version and tries again after a lost
-	// answer. What another has registered meanwhile has the same version.
-	// Derived from zk-ruby#34. Wakes: lose-reply of the delete.
-	// Caught by: names.
+	// DeleteAgain deletes a name by its version and tries again after a lost answer. What another has registered
+	// meanwhile has the same version.
 	DeleteAgain Flaw = 161
 )
 
