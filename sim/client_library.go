@@ -140,6 +140,21 @@ func (r *request) fail(err error) {
 	r.g.status, r.g.woken = runnable, true
 }
 
+// dialed makes the transition connect or round happen.
+func (c *Client) dialed(t Transition) {
+	far, outside := c.far.(Dialing)
+	switch {
+	case outside && t.Kind == Round:
+		far.Refuse()
+	case outside:
+		far.Connect(int(t.Arg))
+	case t.Kind == Round:
+		c.round()
+	default:
+		c.connect(int(t.Arg))
+	}
+}
+
 // connect makes the connection to server k: with a new session, with the old
 // one, or to learn that the old one has expired.
 func (c *Client) connect(k int) {

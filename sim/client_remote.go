@@ -69,6 +69,7 @@ func (c *Client) Open(server int, timeout int32) (session int64, err error) {
 		return 0, zk.ErrNoServer
 	}
 	c.sessions++
+	c.timeout = timeout
 	c.session = int64(c.id)<<12 | c.sessions
 	w.commit(nil, c.session, &model.Request{Op: model.OpCreateSession, Version: timeout})
 	s.catchUp(w.committed)
@@ -95,7 +96,7 @@ func (c *Client) Reattach(server int, seen int64) error {
 }
 
 func (c *Client) attach(server int) {
-	c.bound, c.late = -1, c.late[:0]
+	c.bound, c.asks, c.late = -1, -1, c.late[:0]
 	c.connected, c.hungup, c.server = true, false, server
 	c.conn.Session, c.conn.Auth = c.session, loopback
 	c.told(zk.StateHasSession)
@@ -111,6 +112,7 @@ func (c *Client) told(s zk.State) {
 // Send puts a request of a remote client, which must be connected, on its way to the server.
 func (c *Client) Send(tag uint64, req model.Request) {
 	w := c.w
+	w.hash = hashRequest(w.hash, &req)
 	w.History.Add(history.Event{Kind: history.Call, Client: c.number(), Step: w.step, Op: OpName(&req), Path: req.Path})
 	r := &request{req: req, sent: true, tag: tag, far: true}
 	if w.injector != nil {
@@ -146,6 +148,11 @@ func (c *Client) parted() {
 
 // Bound returns the server that a fault wants a remote client to connect to next; -1 if there is none.
 func (c *Client) Bound() int { return c.bound }
+
+// Settled reports whether nothing is on its way between a remote client and its server.
+func (c *Client) Settled() bool {
+	return len(c.wire) == 0 && len(c.down) == 0 && c.await == nil
+}
 
 // Advance has virtual time go on to that many milliseconds after the beginning. Timers do not fire.
 func (w *World) Advance(ms int64) { w.now = max(w.now, ms) }

@@ -119,6 +119,7 @@ var elsewhere = map[string]string{
 	"sim.World.schedule": "the past of the run", "sim.World.step": "the past of the run; a search has no limits of steps",
 	"sim.World.follows": "of sim.Timed", "sim.World.tracks": "of sim.Timed and sim.Eager",
 	"sim.World.joined": "of remote clients, which no search has", "sim.connection.bound": "of remote clients",
+	"sim.connection.asks": "of remote clients", "sim.connection.timeout": "of remote clients",
 	"sim.request.via": "told by the queue that the request is in",
 	"sim.request.far": "of remote clients", "sim.request.tag": "of remote clients",
 	"sim.World.panicked": "ends the run",

@@ -150,7 +150,10 @@ func (c *Client) enabled(list []Transition) []Transition {
 		}
 		return list
 	}
-	if c.host.paused || c.far != nil {
+	if c.far != nil {
+		return c.asking(list)
+	}
+	if c.host.paused {
 		return list
 	}
 	for k, s := range c.w.servers {
@@ -199,10 +202,8 @@ func (w *World) apply(t Transition) {
 		c.deliver()
 	case Serve:
 		c.serve()
-	case Round:
-		c.round()
-	case Connect:
-		c.connect(int(t.Arg))
+	case Round, Connect:
+		c.dialed(t)
 	case Resume:
 		c.paused = false
 		for _, x := range c.connections() {

@@ -119,6 +119,7 @@ type World struct {
 	dirty   []*Client // to be polled at the end of the step
 	touched []*Client // since Timed or Eager looked last
 	tracks  bool      // one of these chooses
+	outside Outside   // nil: all code is simulated
 	follows bool      // Timed chooses
 	listing listing   // for Timed
 	values  valueHasher
@@ -186,6 +187,7 @@ func (w *World) Reset(cfg Config, inj Injector, program func(*Client)) {
 	w.log, w.trimmed, w.timers = w.log[:0], 0, w.timers[:0]
 	w.schedule, w.hashes = w.schedule[:0], w.hashes[:0]
 	w.dirty, w.touched, w.follows, w.tracks = w.dirty[:0], w.touched[:0], false, false
+	w.outside = nil
 	w.zxid, w.committed, w.lead, w.respite = cfg.origin(), 0, 0, 0
 	w.now, w.timerOrder, w.step, w.calm, w.panicked, w.misuse = 0, 0, 0, false, "", nil
 	w.hash = hash.Hash(hash.Mix(uint64(all)<<32 ^ uint64(cfg.Servers)<<16 ^ cfg.Order))
@@ -244,6 +246,9 @@ func (w *World) Run(ch Chooser) error {
 	for {
 		var t Transition
 		var more bool
+		if w.outside != nil {
+			w.outside.Rest()
+		}
 		if t, more, err = ch.Choose(w); err != nil {
 			outcome = history.Stopped
 			break

@@ -71,6 +71,9 @@ var semaphoreScenarios = []engine.Scenario{
 	semaphoreScenario(mutated(mutants.LeakedLease, engine.Scenario{Rounds: 2,
 		Program: workload.LeaseRounds(newBrokenSemaphore(mutants.LeakedLease)),
 		Faults:  faults.MustParse("lose-reply=2@op=create,path=/sem/leases")})),
+	semaphoreScenario(mutated(mutants.GoneLease, engine.Scenario{Rounds: 2,
+		Program: workload.LeaseRounds(newBrokenSemaphore(mutants.GoneLease)),
+		Faults:  faults.MustParse("lose-reply=2@op=delete,path=/sem/gate expire=2")})),
 }
 
 var goalLeases = workload.GoalLeases(semLeases)

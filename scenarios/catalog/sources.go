@@ -36,6 +36,9 @@ var sources = map[string]string{
 	"watch/children":    "Kazoo, ChildrenWatch",
 	"watch/patient":     "Kazoo, PatientChildrenWatch",
 	"znodes":            "ZooKeeper Programmer's Guide, Consistency Guarantees",
+	"names/owners":      "derived from ephemeral owners that restart",
+	"revocable/insist":  "ZooKeeper recipes page, Recoverable Shared Locks and laser beams",
+	"recipes":           "the doc comments of package recipes",
 }
 
 // sourced returns scenarios that say where they come from.

@@ -22,8 +22,8 @@ var (
 
 // Scenario is one experiment.
 type Scenario struct {
-	Name   string // recipe/variant
-	Doc    string // one sentence
+	Name string // recipe/variant
+	Doc  string // one sentence
 
 	Clients int
 	Dials   int             // how many more connections each client may make, see [Process.Dial]
@@ -36,6 +36,11 @@ type Scenario struct {
 	// concurrency from its Process, and share nothing with other clients. A program that
 	// waits or starts goroutines otherwise is a [sim.Misuse].
 	Program func(p *Process)
+
+	// Outside, if not nil, is in place of Program and Clients: code that is not simulated, and joins w with remote
+	// clients. It calls run once, which returns when the run is over, and returns what that returns; see
+	// [sim.World.SetOutside]. Such a scenario has no exhaustive search.
+	Outside func(w *sim.World, run func() error) error
 
 	Checkers []checkers.Checker
 	Goals    []Goal

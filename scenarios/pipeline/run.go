@@ -45,7 +45,7 @@ func Run(ctx context.Context, s *engine.Scenario, o Options) (Outcome, error) {
 	rep, err := engine.Run(ctx, s, o.Options)
 	x := Outcome{Report: rep, Every: -1, Scope: Small(s, o.Faults)}
 	none := rep.Status == engine.Held || rep.Status == engine.Escaped
-	if err != nil || o.Strategy != engine.Portfolio || o.Shards > 0 || !none {
+	if err != nil || o.Strategy != engine.Portfolio || o.Shards > 0 || !none || s.Outside != nil {
 		return x, err
 	}
 	return x, x.search(ctx, s)

@@ -181,12 +181,14 @@ func TestTheThreeLinesOfTheReadmeWork(t *testing.T) {
 		t.Fatalf("the README has %q", blocks)
 	}
 	binary, port := build(t), freePorts(t, 4)
-	script := strings.NewReplacer("go run ./cmd/simrun serve", fmt.Sprintf("%s serve -listen 127.0.0.1:%d", binary, port+1),
+	script := strings.NewReplacer(
+		"go run ./cmd/simrun serve", fmt.Sprintf("%s serve -listen 127.0.0.1:%d", binary, port+1),
 		"zkCli.sh", "timeout 60 "+cli, "127.0.0.1:2181", fmt.Sprintf("127.0.0.1:%d", port+1),
 		"127.0.0.1:2180", fmt.Sprintf("127.0.0.1:%d", port)).Replace(blocks[0])
 	t.Chdir(t.TempDir())
 	out, _ := exec.Command("sh", "-c", script+"\nkill $!\nwait $!\n").CombinedOutput()
-	for _, want := range []string{"ready    127.0.0.1:", `"fault": "lose-reply"`, "struck   lose-reply c1 create /lock\n"} {
+	for _, want := range []string{"ready    127.0.0.1:", `"fault": "lose-reply"`,
+		"struck   lose-reply c1 create /lock\n"} {
 		if !strings.Contains(string(out), want) {
 			t.Errorf("expected %q in\n%s", want, out)
 		}

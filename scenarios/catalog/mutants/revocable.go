@@ -15,6 +15,9 @@ const (
 	LateRevoke Flaw = 17
 	// DeafHolder listens for a revocation only: it is not told that its znode was deleted.
 	DeafHolder Flaw = 113
+	// DeafAfterAsked listens for one thing: a holder that was asked to give up its lock is not told later that its
+	// znode was deleted.
+	DeafAfterAsked Flaw = 118
 )
 
 // RevocableLock is a revocable lock with one flaw. Apart from it, it follows the
@@ -67,6 +70,9 @@ func (l *RevocableLock) listen(err error) error {
 		}
 		if err == nil {
 			revoked <- zk.Event{}
+			if l.flaw == DeafAfterAsked {
+				end()
+			}
 		}
 	})
 	return nil // after an error here the lock is lost

@@ -1,6 +1,7 @@
 package mutants
 
 import (
+	"cmp"
 	"context"
 
 	"zksim/recipes"
@@ -14,6 +15,8 @@ const (
 	CountFirst Flaw = 111
 	// LeakedLease retries a create of a lease whose answer was lost.
 	LeakedLease Flaw = 112
+	// GoneLease does not look at its lease again after it has left the gate, which may take longer than the session.
+	GoneLease Flaw = 117
 )
 
 // Semaphore is a semaphore with one flaw. Apart from it, it follows the protocol of
@@ -34,11 +37,20 @@ func NewSemaphore(conn recipes.Conn, env recipes.Env, dir string, leases int, fl
 
 // Acquire waits until a lease is held.
 func (s *Semaphore) Acquire(ctx context.Context) error {
-	if err := s.gate.Lock(ctx); err != nil {
-		return err
+	for {
+		if err := s.gate.Lock(ctx); err != nil {
+			return err
+		}
+		change := s.env.SessionEvents()
+		err := s.acquire(ctx, true)
+		closed := s.gate.Unlock(context.Background())
+		if err != nil || closed != nil || len(change) == 0 || s.flaw == GoneLease {
+			return cmp.Or(err, closed)
+		}
+		if err := s.Release(ctx); err != nil {
+			return err
+		}
 	}
-	defer s.gate.Unlock(context.Background())
-	return s.acquire(ctx, true)
 }
 
 // TryAcquire returns recipes.ErrLocked when no lease is free.
