@@ -43,6 +43,7 @@ type claims struct {
 // news is what the code of a client was told of its session.
 type news struct {
 	client  int32
+	line    int32 // of its connections, 0 for the first
 	present int64 // the session of its library; 0: none
 	before  int64 // the one before that
 	over    int64 // the latest session of which it was told that it is over
@@ -76,7 +77,7 @@ func (c *claims) Sees(k history.Kind) bool {
 func (c *claims) Hash() uint64 {
 	var told, gone hash.Hash // in any order
 	for _, n := range c.news {
-		told += hash.Hash(n.client).Int(n.over).Bool(n.down)
+		told += hash.Hash(n.client).Int(int64(n.line)).Int(n.over).Bool(n.down)
 	}
 	for _, x := range c.gone {
 		p := hash.Hash(x.client).Int(x.session).String(x.path)
@@ -95,9 +96,9 @@ func (c *claims) Step(h *history.History, i int) Verdict {
 	e := &h.Events[i]
 	switch e.Kind {
 	case history.Session:
-		c.of(e.Client).changed(e)
+		c.of(e).changed(e)
 	case history.Heard:
-		n := c.of(e.Client)
+		n := c.of(e)
 		n.over = n.before
 		n.down = n.down || e.Op == history.Disconnected
 	case history.Created:
@@ -122,9 +123,29 @@ func (c *claims) Step(h *history.History, i int) Verdict {
 	return Verdict{}
 }
 
-// of returns what a client was told.
-func (c *claims) of(client int32) *news {
-	return recall(&c.news, func(n *news) bool { return n.client == client }, news{client: client})
+// of returns what a client was told of the session of a connection.
+func (c *claims) of(e *history.Event) *news {
+	return recall(&c.news, func(n *news) bool { return n.client == e.Client && n.line == e.Version },
+		news{client: e.Client, line: e.Version})
+}
+
+// about returns what a client was told of a session, or if the session is unknown, of that of its only connection;
+// nothing if there are several.
+func (c *claims) about(client int32, session int64) (about news) {
+	n := 0
+	for _, x := range c.news {
+		switch {
+		case x.client != client:
+			continue
+		case session != 0 && (session == x.present || session == x.before || session == x.over):
+			return x
+		}
+		about, n = x, n+1
+	}
+	if n > 1 {
+		return news{}
+	}
+	return about
 }
 
 // changed notes that the library enters another state.
@@ -142,8 +163,8 @@ func (n *news) changed(e *history.Event) {
 
 // judge objects to a claim that the client knows to be wrong.
 func (c *claims) judge(i int, e *history.Event, what string) Verdict {
-	n := c.of(e.Client)
 	session := c.owner(e)
+	n := c.about(e.Client, session)
 	switch {
 	case session != 0 && session == n.over && session != n.present:
 		return violated(c, i, "c%d %s%s after it was told that the session which owns that, 0x%x, is over", e.Client, what,

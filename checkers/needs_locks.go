@@ -183,7 +183,7 @@ func (LostRevoke) Needs() Needs {
 // holdsRevoked reports whether somebody who waited with the faults over had a lock that was
 // revoked by the end.
 func holdsRevoked(h *history.History) bool {
-	calm, asked, waits := !h.Txns, map[string]bool{}, map[int32]bool{}
+	calm, asked, waits := false, map[string]bool{}, map[int32]bool{}
 	for i := range h.Events {
 		e := &h.Events[i]
 		switch {

@@ -2,7 +2,6 @@ package faults
 
 import (
 	"slices"
-	"strings"
 
 	"zksim/internal/hash"
 	"zksim/model"
@@ -189,10 +188,7 @@ func (r *rule) permits(w *sim.World, c *sim.Client) bool {
 }
 
 func (a *Aim) fits(r *model.Request) bool {
-	if op := sim.OpName(r); a.Op != "" && a.Op != op && a.Op != strings.TrimSuffix(op, "W") {
-		return false
-	}
-	return a.Path == "" || strings.HasPrefix(r.Path, a.Path)
+	return a.Fits(sim.OpName(r), r.Path)
 }
 
 // nth returns the request of c that the rule aims at, or nil.

@@ -64,10 +64,18 @@ func (c *Client) Name() string { return string(c.appendName(nil)) }
 
 func (c *Client) appendName(buf []byte) []byte {
 	buf = strconv.AppendInt(append(buf, 'c'), int64(c.host.id), 10)
-	if c != c.host {
-		buf = strconv.AppendInt(append(buf, '.'), int64((c.id-c.host.id)/c.w.Config.Clients+1), 10)
+	if n := c.Line(); n > 0 {
+		buf = strconv.AppendInt(append(buf, '.'), int64(n+1), 10)
 	}
 	return buf
+}
+
+// Line returns which connection of its process it is, 0 for the first.
+func (c *Client) Line() int {
+	if c == c.host {
+		return 0
+	}
+	return (c.id - c.host.id) / c.w.Config.Clients
 }
 
 // number returns the number of the client in histories.

@@ -262,7 +262,7 @@ func (c *Client) endWatches(err error) {
 func (c *Client) setState(s zk.State) {
 	c.state = s
 	c.w.History.Add(history.Event{Kind: history.Session, Client: c.number(), Step: c.w.step, Op: s.String(),
-		Session: c.session})
+		Session: c.session, Version: int32(c.Line())})
 	c.announce(zk.Event{Type: zk.EventSession, State: s})
 }
 

@@ -122,7 +122,7 @@ var elsewhere = map[string]string{
 	"sim.connection.asks": "of remote clients", "sim.connection.timeout": "of remote clients",
 	"sim.request.via": "told by the queue that the request is in",
 	"sim.request.far": "of remote clients", "sim.request.tag": "of remote clients",
-	"sim.World.panicked": "ends the run",
+	"sim.World.panicked":   "ends the run",
 	"sim.World.timerOrder": "larger than those of all timers", "sim.World.zxid": "that of the leader's store",
 	"sim.valueHasher": "memory for later",
 }

@@ -29,7 +29,7 @@ const (
 	Created              // committed; Client is the author [Path Data Zxid Session=owner of an ephemeral]
 	Changed              // committed: new data [Path Data Zxid]
 	Deleted              // committed, as Created [Path Zxid Session]
-	Session              // the client's session changes state [Op=state Session]
+	Session              // the session changes state [Op=state Session Version=which connection, 0 the first]
 	Heard                // the client's code hears how its session is [Op=[Connected], [Disconnected] or empty; Session]
 	Exceeded             // the client's session was ended before it could know: its beliefs are excused
 	Crashed              // the client's process ended

@@ -209,8 +209,10 @@ func (r *Runner) run(s *Scenario, p Schedule, ch sim.Chooser) (Result, error) {
 	w.Reset(sim.Config{Clients: clients, Dials: s.Dials, Servers: p.Servers, Order: p.Order,
 		SafetySteps: s.SafetySteps, MaxSteps: limit, Detail: r.Detail}, &r.injector, func(c *sim.Client) {
 		q := &r.processes[c.ID()-1]
-		*q = Process{ID: c.ID(), Clients: clients, Rounds: rounds, host: (*simHost)(r), resource: r.resource}
-		r.connect(q, c)
+		hears := r.hears(c)
+		*q = Process{Conn: hearingConn{c.Conn(), hears}, Env: hearingEnv{c.Env(), hears}, ID: c.ID(),
+			Clients: clients, Rounds: rounds,
+			host: (*simHost)(r), resource: r.resource}
 		s.Program(q)
 	})
 	if err := s.setUp(w); err != nil {
@@ -350,15 +352,11 @@ func (h *simHost) Step(p *Process) { p.Env.(hearingEnv).Yield() }
 func (h *simHost) AtRest(p *Process) { p.Env.(hearingEnv).AtRest() }
 
 func (h *simHost) Dial(p *Process) (*Process, error) {
+	c := h.world.Clients()[p.ID-1].Dial()
 	q := *p
-	(*Runner)(h).connect(&q, h.world.Clients()[p.ID-1].Dial())
+	hears := (*Runner)(h).hears(c)
+	q.Conn, q.Env = hearingConn{c.Conn(), hears}, hearingEnv{c.Env(), hears}
 	return &q, nil
-}
-
-// connect gives a process the connection of a client.
-func (r *Runner) connect(p *Process, c *sim.Client) {
-	hears := r.hears(c)
-	p.Conn, p.Env = hearingConn{c.Conn(), hears}, hearingEnv{c.Env(), hears}
 }
 
 func (h *simHost) Fail(p *Process, why error) {

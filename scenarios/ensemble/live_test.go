@@ -24,7 +24,11 @@ func runLive(t *testing.T, addrs []string, s engine.Scenario, o ensemble.LiveOpt
 	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
 	defer cancel()
 	o.Servers = addrs
-	return ensemble.RunLive(ctx, &s, o)
+	r, err := ensemble.RunLive(ctx, &s, o)
+	if err != nil {
+		return nil, checkers.Verdict{}, err
+	}
+	return r.History, r.Verdict, nil
 }
 
 func TestARealClientDialsAgain(t *testing.T) {

@@ -153,10 +153,10 @@ func (c *conn) packet(packet []byte) error {
 		c.mu.Lock()
 		c.open++
 		c.mu.Unlock()
-		c.tags++
-		tag := c.tags<<32 | uint64(uint32(xid))
-		c.e.record.asked(s, tag, &q)
-		s.client.Send(tag, q)
+		tag := newTag(xid, q.Op)
+		q.Op = plain(q.Op)
+		c.e.record.asked(s, &q)
+		s.client.Send(uint64(tag), q)
 		return nil
 	})
 }
@@ -181,19 +181,39 @@ func (e *Ensemble) awaitServer(k int) {
 	}
 }
 
+// tag is what the world keeps with a request: its xid and its operation.
+type tag uint64
+
+func newTag(xid int32, op model.Op) tag { return tag(uint32(op))<<32 | tag(uint32(xid)) }
+func (t tag) xid() int32                { return int32(uint32(t)) }
+func (t tag) op() model.Op              { return model.Op(int32(t >> 32)) }
+
+// plain returns the operation that the world gets for one that differs from it in nothing but what its answer tells. So
+// plans and histories have one word for both.
+func plain(op model.Op) model.Op {
+	switch op {
+	case model.OpCreate2:
+		return model.OpCreate
+	case model.OpGetChildren:
+		return model.OpGetChildren2
+	}
+	return op
+}
+
 // reply has the answer to a request written. It is called by the world.
-func (c *conn) reply(xid int32, q *model.Request, res *model.Response) {
+func (c *conn) reply(t tag, res *model.Response) {
 	c.mu.Lock()
 	c.open--
 	if c.open == maxOpen-1 {
 		c.drained.Broadcast()
 	}
 	if !res.Silent {
-		if q.Op == model.OpPing {
+		xid := t.xid()
+		if t.op() == model.OpPing {
 			xid = jute.XidPing
 		}
 		at := len(c.out)
-		c.out = jute.EndFrame(jute.AppendReply(jute.StartFrame(c.out), xid, q.Op, res), at)
+		c.out = jute.EndFrame(jute.AppendReply(jute.StartFrame(c.out), xid, t.op(), res), at)
 		c.sent()
 	}
 	c.mu.Unlock()

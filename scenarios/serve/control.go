@@ -41,11 +41,9 @@ func (e *Ensemble) Strikes() ([]Strike, []Rule) {
 // Expire ends the session of a client, 1 for c1, as if nothing had been heard of it for its timeout.
 func (e *Ensemble) Expire(client int) error {
 	return e.do(nil, func() error {
-		for _, s := range e.sessions { // order-free: there is one
-			if s.client.ID() == client && s.client.HasSession() {
-				e.expire(s)
-				return nil
-			}
+		if s := e.sessionOf(client); s != nil && s.client.HasSession() {
+			e.expire(s)
+			return nil
 		}
 		return fmt.Errorf("serve: c%d has no session, expected one of %s", client, e.names())
 	})

@@ -112,6 +112,13 @@ func TestTheJudgesSeeAReadThatIsNotTheLastWrite(t *testing.T) {
 	must[string](t)(c.Create("/a", []byte("1"), 0, open))
 	must[string](t)(c.Create("/twice", []byte("1"), 0, open))
 	must[string](t)(c.Create("/e", nil, zk.FlagEphemeral, open))
+	must[*zk.Stat](t)(c.Set("/", []byte("root"), -1))
+	if _, err := c.Create("/b/c", []byte("1"), 0, open); err != zk.ErrNoNode {
+		t.Error(err)
+	}
+	if _, err := c.Set("/zookeeper/b", nil, -1); err != zk.ErrNoNode {
+		t.Error(err)
+	}
 	for _, data := range []string{"2", "3"} {
 		must[*zk.Stat](t)(c.Set("/a", []byte(data), -1))
 		must[*zk.Stat](t)(c.Set("/twice", nil, -1))

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"strings"
 	"sync"
 	"time"
 
@@ -85,7 +86,7 @@ func Start(o Options) (*Ensemble, error) {
 func (e *Ensemble) Addrs() []string { return e.addrs }
 
 // Connect returns the connect string: the addresses with commas between them.
-func (e *Ensemble) Connect() string { return connectString(e.addrs) }
+func (e *Ensemble) Connect() string { return strings.Join(e.addrs, ",") }
 
 // begin makes a new world.
 func (e *Ensemble) begin() {

@@ -3,6 +3,9 @@ package serve
 import (
 	"fmt"
 	"slices"
+	"strings"
+
+	"github.com/go-zookeeper/zk"
 
 	"zksim/checkers"
 	"zksim/model/history"
@@ -55,17 +58,18 @@ func (e *Ensemble) connected() map[int32]bool {
 // znodes judges those znodes on which the operations are all known and each create and set has data of its own: only of
 // these the order can be seen.
 func (j *Judgement) znodes(h *history.History) {
-	unfit := unfit(h)
+	unfit, orphans := unfit(h), orphans(h)
 	paths := map[string]bool{}
 	kept := *h
 	kept.Events = nil
 	for _, x := range h.Events {
-		if (x.Kind == history.Invoke || x.Kind == history.Return) && !unfit[x.Path] {
+		if x.Kind == history.Invoke || x.Kind == history.Return {
+			if unfit[x.Path] || orphans[x.Object] {
+				continue
+			}
 			paths[x.Path] = true
 		}
-		if !unfit[x.Path] || x.Kind != history.Invoke && x.Kind != history.Return {
-			kept.Events = append(kept.Events, x)
-		}
+		kept.Events = append(kept.Events, x)
 	}
 	v := checkers.Znodes{}.Check(&kept)
 	switch v.Level {
@@ -84,7 +88,19 @@ func (j *Judgement) znodes(h *history.History) {
 	}
 }
 
-// unfit returns the znodes that have txns which no recorded operation explains, or data that were written twice.
+// orphans returns the creates that were refused because there is no parent: that says nothing of the znode.
+func orphans(h *history.History) map[int32]bool {
+	list := map[int32]bool{}
+	for i := range h.Events {
+		if x := &h.Events[i]; x.Kind == history.Return && x.Op == "create" && x.Err == zk.ErrNoNode {
+			list[x.Object] = true
+		}
+	}
+	return list
+}
+
+// unfit returns the znodes that have txns which no recorded operation explains, or data that were written twice, or
+// that were there before anybody has created them.
 func unfit(h *history.History) map[string]bool {
 	type place struct {
 		client int32
@@ -104,6 +120,9 @@ func unfit(h *history.History) map[string]bool {
 			p := place{x.Client, x.Path, x.Op}
 			of[x.Object] = p
 			open[p]++
+			if x.Path == "/" || strings.HasPrefix(x.Path, "/zookeeper") {
+				unfit[x.Path] = true
+			}
 			if key := [2]string{x.Path, x.Data}; x.Op == "create" || x.Op == "set" {
 				unfit[x.Path] = unfit[x.Path] || data[key]
 				data[key] = true

@@ -14,8 +14,8 @@ import (
 
 // Options are the settings of an ensemble. The zero value is useful: one server on a free port of loopback.
 type Options struct {
-	// Listen is the address of the first server, host:port; "" is 127.0.0.1:0, a free port. Of three servers the others
-	// have the ports after it, or free ones, too. Hosts other than those of loopback are served as well.
+	// Listen is the address of the first server, host:port, or of all three, with commas between them; "" is
+	// 127.0.0.1:0, a free port. If only the first is given the others have the ports after it, or free ones, too.
 	Listen string
 	// Nodes is how many servers there are, 1 or 3; 0 means 1.
 	Nodes int
@@ -128,20 +128,17 @@ func setDefault[T comparable](v *T, to T) {
 
 // listen opens the ports of all servers. Free ones need not be next to each other.
 func (o *Options) listen() (list []net.Listener, err error) {
-	host, port, err := net.SplitHostPort(o.Listen)
-	if err != nil {
-		return nil, fmt.Errorf("serve: %q, expected host:port: %w", o.Listen, err)
-	}
-	first, err := strconv.Atoi(port)
-	if err != nil || first < 0 || first+o.Nodes-1 > 65535 {
-		return nil, fmt.Errorf("serve: %q, expected a port from 0 to 65535", o.Listen)
-	}
-	for k := range o.Nodes {
-		at := first
-		if first > 0 {
-			at += k
+	addrs := strings.Split(o.Listen, ",")
+	if len(addrs) == 1 {
+		if addrs, err = o.following(addrs[0]); err != nil {
+			return nil, err
 		}
-		l, err := net.Listen("tcp", net.JoinHostPort(host, strconv.Itoa(at)))
+	}
+	if len(addrs) != o.Nodes {
+		return nil, fmt.Errorf("serve: %q, expected %d addresses or that of the first server", o.Listen, o.Nodes)
+	}
+	for k, addr := range addrs {
+		l, err := net.Listen("tcp", addr)
 		if err != nil {
 			for _, l := range list {
 				l.Close()
@@ -153,5 +150,22 @@ func (o *Options) listen() (list []net.Listener, err error) {
 	return list, nil
 }
 
-// Connect is the connect string of addresses.
-func connectString(addrs []string) string { return strings.Join(addrs, ",") }
+// following returns the addresses of all servers, given that of the first.
+func (o *Options) following(addr string) (list []string, err error) {
+	host, port, err := net.SplitHostPort(addr)
+	if err != nil {
+		return nil, fmt.Errorf("serve: %q, expected host:port: %w", addr, err)
+	}
+	first, err := strconv.Atoi(port)
+	if err != nil || first < 0 || first+o.Nodes-1 > 65535 {
+		return nil, fmt.Errorf("serve: %q, expected a port from 0 to 65535", addr)
+	}
+	for k := range o.Nodes {
+		at := first
+		if first > 0 {
+			at += k
+		}
+		list = append(list, net.JoinHostPort(host, strconv.Itoa(at)))
+	}
+	return list, nil
+}

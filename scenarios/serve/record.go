@@ -58,9 +58,9 @@ func (r *recorder) take(w *sim.World) {
 	}
 }
 
-// call is an operation on a znode that has no answer yet.
+// call is an operation that has no answer yet. Answers come in the order of the requests.
 type call struct {
-	object int32
+	object int32 // 0: the judge of znodes does not look at it
 	op     string
 }
 
@@ -84,20 +84,20 @@ func judged(q *model.Request) string {
 }
 
 // asked notes a request before the world gets it.
-func (r *recorder) asked(s *session, tag uint64, q *model.Request) {
+func (r *recorder) asked(s *session, q *model.Request) {
+	if q.Op == model.OpAuth { // which is answered out of order
+		return
+	}
 	op := judged(q)
 	if op == "" {
 		s.synced = q.Op == model.OpSync
-		return
 	}
-	if op == "get" && !s.synced { // may be stale
+	if op == "" || op == "get" && !s.synced { // what it reads may be stale
+		s.calls = append(s.calls, call{})
 		return
 	}
 	r.objects++
-	if s.calls == nil {
-		s.calls = map[uint64]call{}
-	}
-	s.calls[tag] = call{r.objects, op}
+	s.calls = append(s.calls, call{r.objects, op})
 	version := q.Version
 	if op == "create" || op == "get" {
 		version = -1
@@ -107,12 +107,15 @@ func (r *recorder) asked(s *session, tag uint64, q *model.Request) {
 }
 
 // answered notes an answer.
-func (r *recorder) answered(s *session, tag uint64, q *model.Request, res *model.Response) {
-	x, found := s.calls[tag]
-	if !found {
+func (r *recorder) answered(s *session, q *model.Request, res *model.Response) {
+	if q.Op == model.OpAuth || len(s.calls) == 0 {
 		return
 	}
-	delete(s.calls, tag)
+	x := s.calls[0]
+	s.calls = append(s.calls[:0], s.calls[1:]...)
+	if x.object == 0 {
+		return
+	}
 	e := history.Event{Kind: history.Return, Client: int32(s.client.ID()), Object: x.object, Op: x.op, Path: q.Path,
 		Err: res.Err.Err(), Version: res.Stat.Version, Zxid: res.Stat.Mzxid, Step: int32(s.e.world.Step())}
 	if x.op == "get" {
@@ -123,6 +126,6 @@ func (r *recorder) answered(s *session, tag uint64, q *model.Request, res *model
 
 // cut notes that what has no answer will get none.
 func (r *recorder) cut(s *session) {
-	clear(s.calls)
+	s.calls = s.calls[:0]
 	s.synced = false
 }

@@ -19,22 +19,22 @@ type session struct {
 	client   *sim.Client
 	id       int64
 	timeout  time.Duration
-	deadline int64           // milliseconds; when it expires if nothing is heard
-	conn     *conn           // nil: none
-	hangup   bool            // the world has to end the connection
-	listed   bool            // in Ensemble.over
-	requests int             // so far
-	synced   bool            // a sync was the last that it asked, besides reads
-	calls    map[uint64]call // by tag, those without an answer
+	deadline int64  // milliseconds; when it expires if nothing is heard
+	conn     *conn  // nil: none
+	hangup   bool   // the world has to end the connection
+	listed   bool   // in Ensemble.over
+	requests int    // so far
+	synced   bool   // a sync was the last that it asked, besides reads
+	calls    []call // without an answer, the oldest first
 }
 
 // Reply implements [sim.Far].
-func (s *session) Reply(tag uint64, req *model.Request, res *model.Response) {
+func (s *session) Reply(t uint64, req *model.Request, res *model.Response) {
 	if s.conn == nil {
 		return
 	}
-	s.conn.reply(int32(tag), req, res)
-	s.e.record.answered(s, tag, req, res)
+	s.conn.reply(tag(t), res)
+	s.e.record.answered(s, req, res)
 	if res.Hangup && req.Op != model.OpCloseSession {
 		s.hangup = true
 		s.e.later(s)

@@ -80,12 +80,21 @@ func (e *Ensemble) counted(t sim.Transition) bool {
 // draw is a random number that depends on the seed, a purpose, a client and how much that has asked.
 func (e *Ensemble) draw(purpose uint64, client int) uint64 {
 	n := e.activity
-	if c := e.world.Client(client); c != nil {
-		if s := e.sessions[c.Session()]; s != nil {
-			n = uint64(s.requests)
-		}
+	if s := e.sessionOf(client); s != nil {
+		n = uint64(s.requests)
 	}
 	return hash.Mix(uint64(hash.Hash(e.options.Seed).Uint64(purpose).Int(int64(client)).Uint64(n)))
+}
+
+// sessionOf returns the session of a client, 1 for c1; nil if there is none.
+func (e *Ensemble) sessionOf(client int) *session {
+	if client < 1 {
+		return nil
+	}
+	if c := e.world.Client(client); c != nil {
+		return e.sessions[c.Session()]
+	}
+	return nil
 }
 
 // manner is how a connection ends that the world ends.

@@ -13,6 +13,7 @@ import (
 
 	"zksim/faults"
 	"zksim/internal/edit"
+	"zksim/recipes/live"
 	"zksim/reports"
 	"zksim/scenarios/engine"
 	"zksim/scenarios/pipeline"
@@ -21,7 +22,7 @@ import (
 // checkFlags are the flags of check.
 type checkFlags struct {
 	run, seeds, strategy, plan, backend, servers, shard, junit string
-	duration                                                   time.Duration
+	duration, session                                          time.Duration
 	workers, clients, rounds, nodes                            int
 	failfast, verbose, json                                    bool
 	results
@@ -44,13 +45,15 @@ func check(ctx context.Context, a *app, args []string) (int, error) {
 	f.DurationVar(&c.duration, "for", 0, "run for this long in all instead of a number of seeds; "+
 		"with -seeds at most this long, and what is not done by then is inconclusive")
 	f.StringVar(&c.plan, "faults", "", "fault plan instead of the scenario's, as \"lose-reply=2 expire=1@client=c1\", "+
-		"none or contract")
+		"none, contract, or own, which is the scenario's")
 	f.StringVar(&c.backend, "backend", "sim", "sim or zookeeper")
 	f.StringVar(&c.servers, "servers", "", "with -backend zookeeper: addresses host:port,... of an ensemble to use "+
 		"instead of starting one")
 	f.IntVar(&c.nodes, "nodes", 1, "with -backend zookeeper: start this many servers, 1 or 3")
+	f.DurationVar(&c.session, "session-timeout", 0, "with -backend zookeeper: the timeout that clients ask for "+
+		fmt.Sprintf("(default %v)", live.DefaultSessionTimeout))
 	f.IntVar(&c.clients, "clients", 0, fmt.Sprintf("number of clients (default: the scenario's; with -backend zookeeper "+
-		"%d)", liveClients))
+		"and no -faults %d)", liveClients))
 	f.IntVar(&c.rounds, "rounds", 0, "how often each client repeats what it does (default: the scenario's)")
 	f.IntVar(&c.workers, "p", 0, "runs at a time (default: one for each core)")
 	f.StringVar(&c.shard, "shard", "", "i/n: only every n-th seed, the i-th part of the work")
@@ -73,20 +76,15 @@ func check(ctx context.Context, a *app, args []string) (int, error) {
 	}
 	switch c.backend {
 	case "sim":
-		for _, name := range []string{"servers", "nodes"} {
+		for _, name := range []string{"servers", "nodes", "session-timeout"} {
 			if set[name] {
 				return 0, fmt.Errorf("-%s goes with -backend zookeeper only", name)
 			}
 		}
 		return c.simulated(ctx, a, selected)
 	case "zookeeper":
-		if set["v"] {
-			return 0, errors.New("-v goes with -backend sim only: mutants are not run on a real ensemble")
-		}
-		for _, name := range []string{"faults", "seeds", "shard", "strategy", "for", "p"} {
-			if set[name] {
-				return 0, fmt.Errorf("-%s goes with -backend sim only: a real ensemble has no seeds and no faults", name)
-			}
+		if err := c.liveFlags(set); err != nil {
+			return 0, err
 		}
 		if set["servers"] && set["nodes"] {
 			return 0, errors.New("-servers and -nodes exclude each other")
@@ -119,6 +117,9 @@ func (c *checkFlags) simulated(ctx context.Context, a *app, selected []*engine.S
 	sized, err := resized(selected, c.clients, c.rounds)
 	if err != nil {
 		return 0, err
+	}
+	if c.plan == ownPlan { // as without -faults
+		c.plan = ""
 	}
 	plan, err := faults.Parse(c.plan)
 	if err != nil {

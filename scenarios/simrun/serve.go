@@ -25,8 +25,8 @@ type serveFlags struct {
 func serveCommand(ctx context.Context, a *app, args []string) (_ int, err error) {
 	var c serveFlags
 	f := a.flags("serve")
-	f.StringVar(&c.options.Listen, "listen", "127.0.0.1:2181", "`host:port` of the first server; the others of three "+
-		"have the ports after it; port 0: free ones")
+	f.StringVar(&c.options.Listen, "listen", "127.0.0.1:2181", "`host:port` of the first server, the others of three "+
+		"have the ports after it; or of all, with commas; port 0: free ones")
 	f.IntVar(&c.options.Nodes, "nodes", 1, "how many servers there are, 1 or 3")
 	f.Uint64Var(&c.options.Seed, "seed", 0, "draws which of the requests that a rule without nth fits are struck, and "+
 		"how connections end; 0: the first ones, in order")

@@ -181,8 +181,8 @@ func TestTheThreeLinesOfTheReadmeWork(t *testing.T) {
 		t.Fatalf("the README has %q", blocks)
 	}
 	binary, port := build(t), freePorts(t, 4)
-	script := strings.NewReplacer(
-		"go run ./cmd/simrun serve", fmt.Sprintf("%s serve -listen 127.0.0.1:%d", binary, port+1),
+	serves := fmt.Sprintf("%s serve -listen 127.0.0.1:%d", binary, port+1)
+	script := strings.NewReplacer("go run ./cmd/simrun serve", serves,
 		"zkCli.sh", "timeout 60 "+cli, "127.0.0.1:2181", fmt.Sprintf("127.0.0.1:%d", port+1),
 		"127.0.0.1:2180", fmt.Sprintf("127.0.0.1:%d", port)).Replace(blocks[0])
 	t.Chdir(t.TempDir())
