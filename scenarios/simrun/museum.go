@@ -32,13 +32,13 @@ func museum(ctx context.Context, a *app, args []string) (int, error) {
 	if len(mutants) == 0 {
 		return 0, errors.New("this program has no mutants: scenarios that some checker must catch")
 	}
-	rows := make([]exhibit, len(mutants))
+	rows := make([]museumRow, len(mutants))
 	done := make([]bool, len(mutants))
 	bar := a.progress("museum", "mutants", int64(len(mutants)))
 	defer bar.clear()
 	onEachCore(mutants, func(i int, s *engine.Scenario) {
 		if ctx.Err() == nil {
-			rows[i] = exhibit{s, hunts(ctx, s, engine.Random, *reps), hunts(ctx, s, engine.PCT, *reps)}
+			rows[i] = museumRow{s, hunts(ctx, s, engine.Random, *reps), hunts(ctx, s, engine.PCT, *reps)}
 		}
 		done[i] = ctx.Err() == nil
 		bar.add()
@@ -75,8 +75,8 @@ func onEachCore[T any](list []T, f func(i int, x T)) {
 	wg.Wait()
 }
 
-// exhibit is one row.
-type exhibit struct {
+// museumRow is one row.
+type museumRow struct {
 	*engine.Scenario
 	random, pct hunt
 }
@@ -171,7 +171,7 @@ begin at different seeds; a hunt that is given up counts as escaped. This page i
 |---|---|---|---|---|
 `
 
-func writeMuseum(a *app, rows []exhibit, reps int) error {
+func writeMuseum(a *app, rows []museumRow, reps int) error {
 	var b strings.Builder
 	fmt.Fprintf(&b, museumHead, a.called(), reps, a.command)
 	for _, x := range rows {
