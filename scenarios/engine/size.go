@@ -53,8 +53,8 @@ func (s *Scenario) Size(p *Schedule) (clients, rounds int) {
 	return cmp.Or(p.Clients, own.clients), cmp.Or(p.Rounds, own.rounds)
 }
 
-// Blank returns a schedule of the scenario in its size: one server, no faults, no steps.
-func (s *Scenario) Blank(seed uint64) Schedule {
+// NewSchedule returns a schedule of the scenario in its size: one server, no faults, no steps.
+func (s *Scenario) NewSchedule(seed uint64) Schedule {
 	p, own := Schedule{Scenario: s.Name, Seed: seed, Servers: 1}, s.ownSize()
 	if s.Clients != own.clients {
 		p.Clients = s.Clients
