@@ -22,6 +22,9 @@ func (r *record) fail(t T, found *engine.Result, where, file string) {
 	s := r.s
 	ctx, cancel := within(t, 0)
 	defer cancel()
+	if !r.repeats(t, found, where) {
+		return
+	}
 	f, err := pipeline.Explain(ctx, s, found, where, engine.ShrinkOptions{})
 	if err != nil {
 		r.unrepeatable(t, err)
