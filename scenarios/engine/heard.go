@@ -48,9 +48,6 @@ func (e hearingEnv) Await(ctx context.Context, chans ...<-chan zk.Event) (int, z
 // only which one it is.
 func (r *Runner) hears(c *sim.Client) func(state bool) {
 	return func(state bool) {
-		if r.world.Dials > 0 { // the sessions of a client cannot be told apart by what it hears
-			return
-		}
 		op := ""
 		switch {
 		case !state:
