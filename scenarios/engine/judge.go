@@ -48,11 +48,11 @@ func lack(x checkers.Need) string { return "it needs " + x.What + "; " + x.Hint 
 // Unknown returns an error that names a word of the history that no checker knows; nil if there is none.
 func (s *Scenario) Unknown(h *history.History) error {
 	words := checkers.VocabularyOf(s.Judges(), s.Words)
-	return s.strange(words.Unknown(h))
+	return s.unknownWord(words.Unknown(h))
 }
 
-// strange returns the error of a word that nobody knows, nil if why is empty.
-func (s *Scenario) strange(why string) error {
+// unknownWord returns the error of a word that nobody knows, nil if why is empty.
+func (s *Scenario) unknownWord(why string) error {
 	if why == "" {
 		return nil
 	}
