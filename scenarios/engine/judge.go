@@ -35,15 +35,15 @@ func (s *Scenario) JudgeReal(h *history.History) (checkers.Verdict, error) {
 		for _, n := range d.Needs().Missing(h) {
 			if !n.Simulated {
 				return checkers.Verdict{Level: checkers.Unknown, Checker: c.Name(), Event: -1,
-					Message: "judged nothing: " + lack(n)}, nil
+					Message: "judged nothing: " + missing(n)}, nil
 			}
 		}
 	}
 	return v, nil
 }
 
-// lack says what a checker did not see.
-func lack(x checkers.Need) string { return "it needs " + x.What + "; " + x.Hint }
+// missing says what a checker did not see.
+func missing(x checkers.Need) string { return "it needs " + x.What + "; " + x.Hint }
 
 // Unknown returns an error that names a word of the history that no checker knows; nil if there is none.
 func (s *Scenario) Unknown(h *history.History) error {
