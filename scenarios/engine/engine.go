@@ -321,8 +321,8 @@ func (e *engine) add(out outcome) {
 	}
 }
 
-// FirstDifference returns the first index at which two runs' hashes differ.
-func FirstDifference(a, b []uint64) int {
+// firstDifference returns the first index at which two runs' hashes differ.
+func firstDifference(a, b []uint64) int {
 	i := 0
 	for i < len(a) && i < len(b) && a[i] == b[i] {
 		i++

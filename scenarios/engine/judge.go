@@ -7,23 +7,23 @@ import (
 	"zksim/model/history"
 )
 
-// Judge returns the verdict on a run. That a mutant is caught by the
+// judge returns the verdict on a run. That a mutant is caught by the
 // checker that must do it counts for more than what others find.
-func (s *Scenario) Judge(h *history.History) checkers.Verdict {
+func (s *Scenario) judge(h *history.History) checkers.Verdict {
 	if v, ok := checkers.Caught(h, s.Judges(), s.Caught); ok {
 		return v
 	}
 	return checkers.Worst(h, s.Judges())
 }
 
-// JudgeReal is Judge for a run on a real ensemble. A checker that had nothing to judge makes the
+// JudgeReal is judge for a run on a real ensemble. A checker that had nothing to judge makes the
 // verdict unknown, unless that is for lack of something a real run may lack, as a fault. It fails
 // if the history has a word that no checker knows.
 func (s *Scenario) JudgeReal(h *history.History) (checkers.Verdict, error) {
 	if err := s.Unknown(h); err != nil {
 		return checkers.Verdict{}, err
 	}
-	v := s.Judge(h)
+	v := s.judge(h)
 	if v.Level != checkers.OK {
 		return v, nil
 	}

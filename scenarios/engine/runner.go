@@ -247,7 +247,7 @@ func (r *Runner) run(s *Scenario, p Schedule, ch sim.Chooser) (Result, error) {
 	case capped && w.History.Outcome == history.StepLimit:
 		result.Verdict = judgeCapped(s, w.History)
 	default:
-		result.Verdict = s.Judge(w.History)
+		result.Verdict = s.judge(w.History)
 	}
 	return result, err
 }

@@ -97,7 +97,7 @@ func (s *Scenario) stepLimit(clients, rounds int) (limit int, capped bool) {
 // does not fit the size of the run is no evidence of livelock.
 func judgeCapped(s *Scenario, h *history.History) checkers.Verdict {
 	h.Outcome = history.Stopped
-	v := s.Judge(h)
+	v := s.judge(h)
 	if v.Level == checkers.OK {
 		v = checkers.Verdict{Level: checkers.Unknown, Checker: checkers.Steps{}.Name(), Event: -1,
 			Message: fmt.Sprintf("the run was given up after %d steps, the most that any run may have; "+

@@ -48,7 +48,7 @@ func DoubleBarriers[B DoubleBarrier](
 ) engine.Scenario {
 	s := preset(name, "a double barrier under every fault", 2)
 	s.Clients = 4
-	s.Goals = []engine.Goal{GoalLostWrite, GoalGaveUp("enter"), GoalGaveUp("leave"), GoalEndInside}
+	s.Goals = []engine.Goal{goalLostWrite, GoalGaveUp("enter"), GoalGaveUp("leave"), GoalEndInside}
 	m := Meeting{More: 1, Enter: Limited, Leave: Cancelled, Stay: 2,
 		NewBarrier: func(p *engine.Process, n int) FullDoubleBarrier { return doubleBarrierOf(p, newBarrier(p, n)) }}
 	return BaseDoubleBarrier(s, m).Without(unless(has[B, Round](), nil, "rounds", "exit")...)
@@ -131,7 +131,7 @@ func BaseDoubleBarrier(s engine.Scenario, m Meeting) engine.Scenario {
 		s = s.Symmetric(func(int, int) int { return 0 })
 	}
 	if s.SafetySteps == 0 {
-		s.SafetySteps = LimitedSteps
+		s.SafetySteps = limitedSteps
 	}
 	s.Checkers = []checkers.Checker{checkers.Entry{}, checkers.Exit{}, checkers.Rounds{}, checkers.Gather{},
 		checkers.Liveness{}, checkers.Quiescence{}, checkers.Tree{}, checkers.Steps{}}

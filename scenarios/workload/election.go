@@ -59,7 +59,7 @@ func Elections[E Elector](name string, newElection func(p *engine.Process) E) en
 	s.Program = ElectionRounds(Pace{Procedure: 1, Stay: 2},
 		func(p *engine.Process) FullElector { return electorOf(p, newElection(p)) })
 	s.Checkers = ElectionCheckers
-	s.Goals = []engine.Goal{GoalLostWrite, GoalHolderExpired, GoalContended}
+	s.Goals = []engine.Goal{goalLostWrite, goalHolderExpired, goalContended}
 	s = WithDefaults(s.Symmetric(ByThree), 3)
 	return s.Without(unless(has[E, Acknowledging](), withoutUntold[E](), "acknowledged")...)
 }

@@ -57,7 +57,7 @@ func Locks[L Locker](name string, newLock func(p *engine.Process) L) engine.Scen
 	s := preset(name, "a lock under every fault", 2)
 	s.Program = LockRounds(func(p *engine.Process) FullLocker { return lockOf(p, newLock(p)) })
 	s.Checkers = LockCheckers
-	s.Goals = []engine.Goal{GoalLostWrite, GoalHolderExpired, GoalContended}
+	s.Goals = []engine.Goal{goalLostWrite, goalHolderExpired, goalContended}
 	return WithDefaults(s.Symmetric(ByThree), 3).Without(withoutUntold[L]()...)
 }
 

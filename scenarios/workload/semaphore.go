@@ -47,7 +47,7 @@ func Semaphores[L Leaser](name string, leases int, newSemaphore func(p *engine.P
 	s := preset(name, "a semaphore under every fault", 2)
 	s.Program = LeaseRounds(func(p *engine.Process) FullLeaser { return leaserOf(p, newSemaphore(p)) })
 	s.Checkers = LeaseCheckers(leases)
-	s.Goals = []engine.Goal{GoalLostWrite, GoalHolderExpired, GoalLeases(leases), GoalContended}
+	s.Goals = []engine.Goal{goalLostWrite, goalHolderExpired, GoalLeases(leases), goalContended}
 	out := unless(has[L, TryingToLease](), unless(has[L, Placed](), nil, "ownership"), "refusal")
 	return WithDefaults(s.Symmetric(ByThree), leases+2).Without(out...)
 }
