@@ -69,7 +69,8 @@ func Trace(s *engine.Scenario, schedule engine.Schedule) (*reports.Failure, erro
 		return nil, err
 	}
 	clients, rounds := s.Size(&schedule)
-	f := &reports.Failure{Doc: s.Doc, Source: s.Source, Verdict: result.Verdict, History: result.History, Trace: trace}
+	f := &reports.Failure{Doc: s.Doc, Source: s.Notes().Source, Verdict: result.Verdict, History: result.History,
+		Trace: trace}
 	f.Report = reports.Report{Format: reports.Format, Scenario: s.Name, Backend: "sim", Seed: schedule.Seed,
 		Servers: schedule.Servers, Clients: clients, Rounds: rounds, Faults: schedule.Faults.String(),
 		Steps: len(schedule.Names), Minimal: len(schedule.Names), Struck: reports.Struck(f.History),

@@ -23,7 +23,7 @@ func (f *Failure) PrintVerdict(w io.Writer, head string) {
 	if struck == "" {
 		struck = "none"
 	}
-	fmt.Fprintf(w, "%s%s    %s, faults: %s%s\n", blank, Minimal(r.Cut), size, struck, NotMinimal(r.Cut))
+	fmt.Fprintf(w, "%s%s    %s, faults: %s%s\n", blank, minimal(r.Cut), size, struck, notMinimal(r.Cut))
 	decided := r.Why.String()
 	if r.Why.Step > 0 {
 		decided = fmt.Sprintf("step %d, %s", r.Why.Step, decided)
@@ -38,17 +38,17 @@ func PrintCalls(w io.Writer, stack []string) {
 	}
 }
 
-// Minimal is the word for a schedule that was shrunk, unless that was cut short, and
-// NotMinimal is what is to be said then.
-func Minimal(cut string) string {
+// minimal is the word for a schedule that was shrunk, unless that was cut short, and
+// notMinimal is what is to be said then.
+func minimal(cut string) string {
 	if cut != "" {
 		return "smaller"
 	}
 	return "minimal"
 }
 
-// NotMinimal says why a schedule may not be minimal; see Minimal.
-func NotMinimal(cut string) string {
+// notMinimal says why a schedule may not be minimal; see minimal.
+func notMinimal(cut string) string {
 	if cut == "" {
 		return ""
 	}

@@ -14,8 +14,8 @@ const widestFaults = 2
 // OtherOrder is one in which the names that the two clients of a run of one round draw are the other way round.
 const OtherOrder = 3
 
-// Wider returns bounds of a mutant, in the order in which they are worth a try.
-func Wider(s *engine.Scenario) (list []Bounds) {
+// wider returns bounds of a mutant, in the order in which they are worth a try.
+func wider(s *engine.Scenario) (list []Bounds) {
 	add := func(clients int, b Bounds) {
 		b.Clients, b.Most = clients, widestFaults
 		list = append(list, b)
@@ -57,7 +57,7 @@ type Attempt struct {
 // number. It returns the attempt that has found a violation, nil if none has until ctx was done, and all of them.
 func Widen(ctx context.Context, s *engine.Scenario, o Options, limits ...int) (caught *Attempt, all []*Attempt,
 	err error) {
-	for _, b := range Wider(s) {
+	for _, b := range wider(s) {
 		sc, err := b.Of(s)
 		if err != nil {
 			return nil, nil, err

@@ -395,7 +395,7 @@ func TestReportFilesAreTheSameForTheSameRun(t *testing.T) {
 	}
 }
 
-func TestTheReportOfATwinIsJSON(t *testing.T) {
+func TestTheReportOfAMutantIsJSON(t *testing.T) {
 	r, dir := folder(t, "lock/no-token")
 	var report struct {
 		Format, Scenario, Verdict, Checker, Message, Hash string

@@ -124,11 +124,11 @@ func (c *proveFlags) attempt(
 	r, err := prove.Prove(limited, sc, o)
 	took := time.Since(begin)
 	bar.clear()
-	if unsaid := prove.Unsaid(""); errors.As(err, &unsaid) {
-		for line := range strings.SplitSeq(unsaid.Error(), "\n") {
+	if failed := prove.AuditError(""); errors.As(err, &failed) {
+		for line := range strings.SplitSeq(failed.Error(), "\n") {
 			fmt.Fprintln(a.out, reports.Printable(line))
 		}
-		return pipeline.RowOf(s, engine.Violation, unsaid.Error()), nil
+		return pipeline.RowOf(s, engine.Violation, failed.Error()), nil
 	}
 	if err != nil && r.Outcome == "" {
 		return reports.Row{}, err
