@@ -87,7 +87,9 @@ func ownerRounds(newNames func(p *engine.Process, owner string) owned) func(p *e
 }
 
 // take registers a name, and returns it if it is not another's.
-func (u nameUser) take(value int, register func(ctx context.Context, data []byte) (string, error)) (name string, err error) {
+func (u nameUser) take(
+	value int, register func(ctx context.Context, data []byte) (string, error),
+) (name string, err error) {
 	err = u.do(history.Event{Op: "register", Value: int64(value)},
 		func(ctx context.Context, e *history.Event) (err error) {
 			name, err = register(ctx, strconv.AppendInt(nil, int64(value), 10))

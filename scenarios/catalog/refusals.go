@@ -218,7 +218,8 @@ func (r refused) transaction() {
 
 // others is what has no folder of its own.
 func (r refused) others() {
-	_, err := recipes.NewTaskClient(r.p.Conn, r.p.Env, r.path("tasks"), recipes.PoolOptions{}).Task("none").Wait(background)
+	tasks := recipes.NewTaskClient(r.p.Conn, r.p.Env, r.path("tasks"), recipes.PoolOptions{})
+	_, err := tasks.Task("none").Wait(background)
 	r.with(recipes.ErrTaskGone, err, "Task.Wait of no task")
 	bad := map[string][]byte{"x/y": nil}
 	c := recipes.NewConfig(r.p.Conn, r.p.Env, r.path("Config"), recipes.ConfigOptions{})

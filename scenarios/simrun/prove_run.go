@@ -120,7 +120,53 @@ func (c *proveFlags) one(ctx context.Context, a *app, s *engine.Scenario, o prov
 	}
 	c.lose(err) // of a checkpoint, after the search has come to something
 	c.proved = &r.Certificate
-	return c.report(ctx, a, sc.Scenario, &r, took), nil
+	status := c.report(ctx, a, sc.Scenario, &r, took)
+	if r.Outcome == prove.Holds {
+		fmt.Fprintf(a.out, "      not in it  %s\n", reports.Printable(sc.Outside(s)))
+	}
+	if c.wide && ctx.Err() == nil && (status == engine.Held || status == engine.Inconclusive) {
+		return c.beyond(ctx, a, s, o, status, bar)
+	}
+	return status, nil
+}
+
+// beyond searches a recipe that nothing was found in by bounds that are wider in other ways, for as long again, and
+// says how far that went. It returns the status from before unless something is found.
+func (c *proveFlags) beyond(
+	ctx context.Context, a *app, s *engine.Scenario, o prove.Options, status engine.Status, bar *bar,
+) (engine.Status, error) {
+	limited, cancel := context.WithTimeout(ctx, c.duration)
+	defer cancel()
+	found, all, err := prove.GoBeyond(limited, s, o, fewStates)
+	bar.clear()
+	switch {
+	case misused(a.out, s, err):
+		return engine.Misused, nil
+	case err != nil:
+		return 0, err
+	case found != nil:
+		return c.report(ctx, a, found.Scope.Scenario, &found.Result, found.Took), nil
+	case ctx.Err() != nil:
+		return engine.Inconclusive, nil
+	}
+	var closed, cut, untried int
+	for _, x := range all {
+		switch x.Result.Outcome {
+		case "":
+			untried++
+		case prove.Holds:
+			closed++
+		default:
+			cut++
+		}
+	}
+	fmt.Fprintf(a.out, "      beyond     nothing in %d other scopes, each wider in one way: %d closed, "+
+		"%d cut at %d states or by the time", len(all)-untried, closed, cut, fewStates)
+	if untried > 0 {
+		fmt.Fprintf(a.out, ", and %d were not tried in time", untried)
+	}
+	fmt.Fprintln(a.out)
+	return status, nil
 }
 
 // lose takes note of a file that could not be written. What was found counts, and in the end it is an error.
