@@ -13,6 +13,9 @@ import (
 func (f *Failure) PrintVerdict(w io.Writer, head string) {
 	r, blank := &f.Report, strings.Repeat(" ", len(head))
 	fmt.Fprintf(w, "%s%s  %s  %s: %s\n", head, f.Scenario.Name, f.Where, r.Checker, reports.Printable(r.Message))
+	for _, other := range r.Also {
+		fmt.Fprintf(w, "%salso       %s\n", blank, reports.Printable(other))
+	}
 	PrintCalls(w, r.Stack)
 	clients, rounds := f.Scenario.Size(&f.Full)
 	size := fmt.Sprintf("%d of %d steps, %s", r.Minimal, r.Steps, partOf(r.Clients, clients, "client"))
