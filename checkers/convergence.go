@@ -127,7 +127,7 @@ func (m *watchers) invoke(h *history.History, i int) {
 	case kindsOfWatch[e.Op]:
 		m.running = append(forget(m.running, callerOf(e)), watcher{caller: callerOf(e), op: e.Op, path: e.Path})
 	case k >= 0 && e.Op == Rest:
-		m.running[k].rested = m.calm || !h.Txns // real runs have no faults
+		m.running[k].rested = m.calm
 	case k >= 0 && e.Op == Stop && m.running[k].rested:
 		w := m.running[k]
 		w.stop, w.last = i, slices.Clone(w.last)

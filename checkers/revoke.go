@@ -74,8 +74,7 @@ func (r *revocations) Step(h *history.History, i int) Verdict {
 		r.forget(e.Path) // another znode, where sequence numbers repeat
 	case e.Kind == history.Invoke && e.Op == "hold":
 		r.stop(e.Object)
-		calm := r.calm || !h.Txns // real runs have no faults
-		r.waiting = append(r.waiting, waiting{caller{e.Client, e.Object}, calm})
+		r.waiting = append(r.waiting, waiting{caller{e.Client, e.Object}, r.calm})
 	case e.Kind == history.Return && e.Op == "hold":
 		if e.Err != nil && slices.Contains(r.waiting, waiting{caller{e.Client, e.Object}, true}) {
 			for _, x := range r.asked {

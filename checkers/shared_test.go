@@ -286,9 +286,10 @@ func TestARevocationMustReachTheHolder(t *testing.T) {
 			return c1 o1 hold /l/a: context deadline exceeded`},
 		{name: "live", text: `
 			Live
+			calm
 			invoke c1 o1 hold /l/a
 			return c2 o2 revoke /l/a
-			return c1 o1 hold /l/a: context deadline exceeded`, event: 2,
+			return c1 o1 hold /l/a: context deadline exceeded`, event: 3,
 			message: "c1 was not told that its lock by /l/a is revoked, by c2"},
 	})
 }

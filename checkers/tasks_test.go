@@ -78,9 +78,9 @@ func TestTasksBelongToOneWorkerAndAreReportedOnce(t *testing.T) {
 			changed c2 /p/status/t z3
 			told c4 o4 task v7 /u
 			changed c4 /p/status/u z5`, event: 6, message: "task 7 of c1 is reported done a second time, as u by c4"},
-		{name: "live: reported twice", text: "Live" + assigned + `
+		{name: "live: reported once more, since an answer may be lost", text: "Live" + assigned + `
 			return c2 o2 done v7 /t
-			return c4 o4 done v7 /t`, event: 5, message: "c4 has reported t done, which had been reported before"},
+			return c4 o4 done v7 /t`},
 		{name: "live: refused the second time", text: "Live" + assigned + `
 			return c2 o2 done v7 /t
 			return c4 o4 done v7 /t ok: gone`},

@@ -89,9 +89,9 @@ func TestWatchersConverge(t *testing.T) {
 		{name: "changed since", text: watch(WatchChildren, "/w") + told("children", "/w", 8) + rest + "created c2 /w/b z9\n" +
 			tree},
 		{name: "a run that was stopped", text: watch(WatchData, "/w/a") + rest + tree + "Outcome stopped\n"},
-		{name: "live: there are no faults", text: "Live\n" + watch(WatchData, "/w/a") +
+		{name: "live: there are no faults", text: "Live\ncalm\n" + watch(WatchData, "/w/a") +
 			"invoke c1 o1 rest\ninvoke c1 o1 stop\n" + tree,
-			event: 2, message: "c1 was told nothing of /w/a"},
+			event: 3, message: "c1 was told nothing of /w/a"},
 	})
 }
 

@@ -2,7 +2,6 @@ package faults
 
 import (
 	"slices"
-	"strings"
 
 	"zksim/internal/hash"
 	"zksim/model"
@@ -155,7 +154,7 @@ func (in *Injector) offer(w *sim.World, r *rule, c *sim.Client, list []sim.Trans
 	}
 	t := sim.Transition{Kind: r.kind}
 	if c != nil {
-		t.Client = uint32(c.ID())
+		t.Client = uint32(c.Slot())
 	}
 	if r.fault.ensemble {
 		t.Arg = uint16(r.fault.server(w) + 1)
@@ -189,10 +188,7 @@ func (r *rule) permits(w *sim.World, c *sim.Client) bool {
 }
 
 func (a *Aim) fits(r *model.Request) bool {
-	if op := sim.OpName(r); a.Op != "" && a.Op != op && a.Op != strings.TrimSuffix(op, "W") {
-		return false
-	}
-	return a.Path == "" || strings.HasPrefix(r.Path, a.Path)
+	return a.Fits(sim.OpName(r), r.Path)
 }
 
 // nth returns the request of c that the rule aims at, or nil.

@@ -7,7 +7,6 @@ import (
 	"strconv"
 	"strings"
 
-	"zksim/internal/edit"
 	"zksim/sim"
 )
 
@@ -24,6 +23,7 @@ type Aim struct {
 	Op     string // operation of the request, one of Ops; exists is also existsW, and so on
 	Path   string // prefix of its path
 	Nth    int    // only the client's n-th request that fits Op and Path; 0 for any
+	Server string // of a real ensemble: Leader, Follower, All or s1, s2, s3; "" for any
 }
 
 // Ops is every operation that a rule can be aimed at: those of sim.OpName.
@@ -62,6 +62,9 @@ func (p Plan) String() string {
 func (r Rule) String() string {
 	s := fmt.Sprintf("%s=%d", r.Fault, r.Budget)
 	var aims []string
+	if r.Aim.Server != "" {
+		aims = append(aims, r.Aim.Server)
+	}
 	if r.Aim.Client > 0 {
 		aims = append(aims, fmt.Sprintf("client=c%d", r.Aim.Client))
 	}
@@ -93,11 +96,15 @@ func MustParse(s string) Plan {
 // where an aim is client=cN, op=NAME, path=PREFIX or nth=N. The budget is 1 if
 // it is left out. "none" is the empty plan, "contract" that of [Contract].
 func Parse(s string) (Plan, error) {
-	switch strings.TrimSpace(s) {
-	case "none", "":
-		return nil, nil
-	case "contract":
+	if strings.TrimSpace(s) == "contract" {
 		return Contract(), nil
+	}
+	return parse(s, parseRule)
+}
+
+func parse(s string, parseRule func(word string) (Rule, error)) (Plan, error) {
+	if s = strings.TrimSpace(s); s == "none" {
+		return nil, nil
 	}
 	var p Plan
 	for _, word := range strings.Fields(s) {
@@ -111,13 +118,31 @@ func Parse(s string) (Plan, error) {
 }
 
 func parseRule(word string) (Rule, error) {
+	r, err := parseWords(word, names())
+	if err == nil {
+		err = r.simulated()
+	}
+	if err != nil {
+		return r, err
+	}
+	f := &Table[find(r.Fault)]
+	if !f.request && !f.initial && (r.Aim.Op != "" || r.Aim.Path != "" || r.Aim.Nth > 0) {
+		return r, fmt.Errorf("%s strikes no request, so it can be aimed by client only", r.Fault)
+	}
+	if f.initial && (r.Aim.Path == "" || r.Aim.Client > 0 || r.Aim.Op != "" || r.Aim.Nth > 0) {
+		return r, fmt.Errorf("%s needs exactly one aim, path=ZNODE", r.Fault)
+	}
+	return r, nil
+}
+
+// parseWords reads a rule of a fault that there is, in the simulator or on a real ensemble. The list of those that are
+// meant is for the error.
+func parseWords(word string, all []string) (Rule, error) {
 	head, aims, aimed := strings.Cut(word, "@")
 	name, budget, counted := strings.Cut(head, "=")
 	r := Rule{Fault: name, Budget: 1}
-	i := find(name)
-	if i < 0 {
-		return r, fmt.Errorf("no such fault; there are %s, none and contract%s", strings.Join(names(), ", "),
-			edit.Meant(name, append(names(), "none", "contract")))
+	if realOf(name) == nil {
+		return r, fmt.Errorf("no such fault; there are %s, none and contract%s", strings.Join(all, ", "), meant(name, all))
 	}
 	if counted {
 		n, err := strconv.Atoi(budget)
@@ -134,22 +159,22 @@ func parseRule(word string) (Rule, error) {
 				return r, fmt.Errorf("%s is given twice", key)
 			}
 			set[key] = true
+			if r.Aim.Server != "" && slices.Contains(serverAims, a) {
+				return r, fmt.Errorf("%s and %s are two servers, expected one", r.Aim.Server, a)
+			}
 			if err := r.Aim.set(a); err != nil {
 				return r, err
 			}
 		}
-	}
-	if !Table[i].request && !Table[i].initial && (r.Aim.Op != "" || r.Aim.Path != "" || r.Aim.Nth > 0) {
-		return r, fmt.Errorf("%s strikes no request, so it can be aimed by client only", name)
-	}
-	if Table[i].initial && (r.Aim.Path == "" || r.Aim.Client > 0 || r.Aim.Op != "" || r.Aim.Nth > 0) {
-		return r, fmt.Errorf("%s needs exactly one aim, path=ZNODE", name)
 	}
 	return r, nil
 }
 
 func (a *Aim) set(s string) error {
 	key, value, _ := strings.Cut(s, "=")
+	if a.setServer(s) {
+		return nil
+	}
 	switch key {
 	case "client":
 		n, err := strconv.Atoi(strings.TrimPrefix(value, "c"))
@@ -174,7 +199,8 @@ func (a *Aim) set(s string) error {
 		}
 		a.Nth = n
 	default:
-		return fmt.Errorf("an aim is client=cN, op=NAME, path=PREFIX or nth=N, not %q", s)
+		return fmt.Errorf("an aim is client=cN, op=NAME, path=PREFIX or nth=N, and on a real ensemble %s, not %q",
+			strings.Join(serverAims, ", "), s)
 	}
 	return nil
 }

@@ -79,7 +79,7 @@ func TestAMalformedPlanSaysWhatWasExpected(t *testing.T) {
 		"crash=-1":                       `fault plan: "crash=-1": ` + number + `"-1"`,
 		"crash=2147483648":               `fault plan: "crash=2147483648": ` + number + `"2147483648"`,
 		"crash=x":                        number + `"x"`,
-		"crash@":                         `an aim is client=cN, op=NAME, path=PREFIX or nth=N, not ""`,
+		"crash@":                         `or nth=N, and on a real ensemble leader, follower, all, s1, s2, s3, not ""`,
 		"crash@client":                   `client must be c1, c2, ..., not ""`,
 		"crash@client=1":                 `client must be c1, c2, ..., not "1"`,
 		"crash@client=c0":                `client must be c1, c2, ..., not "c0"`,

@@ -1,6 +1,7 @@
 package sim
 
 import (
+	"fmt"
 	"strconv"
 
 	"github.com/go-zookeeper/zk"
@@ -8,10 +9,12 @@ import (
 	"zksim/internal/hash"
 )
 
-// Client is one process with its client library and its connection.
+// Client is one process with its client library and its connection. Another connection of the same process, see
+// [Client.Dial], is a Client with a library of its own and without code.
 type Client struct {
-	w  *World
-	id int
+	w    *World
+	id   int
+	host *Client // whose code it is: c itself, but for such another connection
 	connection
 	library
 	process
@@ -46,9 +49,9 @@ func itoa(n int) string { return strconv.Itoa(n) }
 
 // reset makes c a process that was just started.
 func (c *Client) reset() {
-	*c = Client{w: c.w, id: c.id, moves: c.moves[:0],
-		connection: connection{server: -1, bound: -1, wire: c.wire[:0], down: c.down[:0], late: c.late[:0], conn: c.conn,
-			orphans: c.orphans[:0]},
+	*c = Client{w: c.w, id: c.id, host: c.host, moves: c.moves[:0],
+		connection: connection{server: -1, bound: -1, asks: -1, wire: c.wire[:0], down: c.down[:0], late: c.late[:0],
+			conn: c.conn, orphans: c.orphans[:0]},
 		library: library{tried: -1, state: zk.StateConnecting, unsent: c.unsent[:0], watchers: c.watchers[:0],
 			sessionChans: c.sessionChans[:0], fired: c.fired[:0]},
 		process: process{start: c.start, scopes: c.scopes[:0], coroutines: c.coroutines[:0], names: c.names[:0]}}
@@ -56,5 +59,51 @@ func (c *Client) reset() {
 	c.conn.Session, c.conn.Auth, c.conn.Index = 0, loopback, c.id
 }
 
-// Name returns "c1" for the first client.
-func (c *Client) Name() string { return "c" + itoa(c.id) }
+// Name returns "c1" for the first client, and "c1.2" for its second connection.
+func (c *Client) Name() string { return string(c.appendName(nil)) }
+
+func (c *Client) appendName(buf []byte) []byte {
+	buf = strconv.AppendInt(append(buf, 'c'), int64(c.host.id), 10)
+	if n := c.Line(); n > 0 {
+		buf = strconv.AppendInt(append(buf, '.'), int64(n+1), 10)
+	}
+	return buf
+}
+
+// Line returns which connection of its process it is, 0 for the first.
+func (c *Client) Line() int {
+	if c == c.host {
+		return 0
+	}
+	return (c.id - c.host.id) / c.w.Config.Clients
+}
+
+// number returns the number of the client in histories.
+func (c *Client) number() int32 { return int32(c.host.id) }
+
+// connections returns c and the other connections of its process.
+func (c *Client) connections() (list []*Client) {
+	for _, x := range c.w.clients {
+		if x.host == c.host {
+			list = append(list, x)
+		}
+	}
+	return list
+}
+
+// Dial gives the client's code another connection, with a library and a session of its own. With more than Config.Dials
+// of them the run ends with a [Misuse]. For the client's program.
+func (c *Client) Dial() *Client {
+	c.yield()
+	for _, x := range c.connections() {
+		if x.undialed {
+			x.closed, x.undialed = false, false
+			x.touch()
+			return x
+		}
+	}
+	c.w.misuse = &Misuse{c.host.id, fmt.Sprintf("%s dials more often than the %d times of its scenario", c.host.Name(),
+		c.w.Dials), clientStack()}
+	c.here().park(runnable)
+	return nil
+}

@@ -20,14 +20,17 @@ var epoch = time.Date(2020, 1, 1, 0, 0, 0, 0, time.UTC)
 func (c *Client) here() *coroutine {
 	c.own()
 	g := c.w.current
-	if g == nil || g.client != c {
-		panic("sim: c" + itoa(c.id) + " was used from outside its own code")
+	if g == nil || g.client != c.host {
+		panic("sim: " + c.Name() + " was used from outside its own code")
 	}
 	if g.killed {
 		g.die()
 	}
 	return g
 }
+
+// Alive reports whether the connection is not closed and the process has not crashed.
+func (e Env) Alive() bool { return e.c.Alive() }
 
 // yield lets everybody else move.
 func (c *Client) yield() {
@@ -39,7 +42,7 @@ func (c *Client) yield() {
 // linger is yield of code that wants it to make a difference.
 func (c *Client) linger() {
 	g := c.here()
-	c.lingered++
+	c.host.lingered++
 	g.woke(-1, zk.Event{}, nil)
 	g.slow = true
 	g.park(runnable)
@@ -95,7 +98,7 @@ func (e Env) WithTimeout(ctx context.Context, d time.Duration) (context.Context,
 	g, w := e.c.here(), e.c.w
 	g.accept(ctx)
 	inner, cancel := context.WithCancel(ctx)
-	x := &deadline{Context: inner, cancel: cancel, client: e.c, scope: g.knows()}
+	x := &deadline{Context: inner, cancel: cancel, client: e.c.host, scope: g.knows()}
 	x.at = epoch.Add(time.Duration(w.now)*time.Millisecond + d)
 	x.timer.ctx = x
 	w.addTimer(&x.timer, d)
@@ -119,8 +122,9 @@ func (e Env) Undo(name string, f func()) { e.Go(name, f) }
 // order of names is unrelated to the order of creation.
 func (e Env) UUID() string {
 	e.c.own()
-	e.c.uuids++
-	x := hash.Mix(e.c.w.Order ^ uint64(e.c.id)<<32 ^ e.c.uuids)
+	c := e.c.host
+	c.uuids++
+	x := hash.Mix(c.w.Order ^ uint64(c.id)<<32 ^ c.uuids)
 	var b [32]byte
 	for i := range b {
 		if i == 16 {

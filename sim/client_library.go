@@ -13,11 +13,13 @@ import (
 type library struct {
 	closing bool // Close was called
 	closed  bool // ... and has ended, or the process crashed
-	rounded bool // all servers were tried in vain since the last connection
-	vain    int  // how many more times they can be tried in vain, since an election takes its time
-	tried   int  // server that said the session had expired; -1 none
-	state   zk.State
-	auth    []credential
+	// the connection is one that code may yet make
+	undialed bool
+	rounded  bool // all servers were tried in vain since the last connection
+	vain     int  // how many more times they can be tried in vain, since an election takes its time
+	tried    int  // server that said the session had expired; -1 none
+	state    zk.State
+	auth     []credential
 
 	unsent       []*request
 	watchers     []watcher
@@ -41,6 +43,7 @@ type request struct {
 	sent  bool
 	watch watchKind
 	ch    chan zk.Event // the watch, if the answer armed one
+	via   *Client       // whose library has it
 	far   bool          // of a remote client
 	tag   uint64        // ... by which that knows it
 }
@@ -66,10 +69,11 @@ func (c *Client) submit(r *request) {
 	g := c.here()
 	w := c.w
 	g.woke(-1, zk.Event{}, nil)
-	r.g, r.sent, r.ch = g, false, nil
+	r.g, r.via, r.sent, r.ch = g, c, false, nil
+	c.touch()
 	w.hash = hashRequest(w.hash, &r.req)
 	op := OpName(&r.req)
-	w.History.Add(history.Event{Kind: history.Call, Client: int32(c.id), Step: w.step, Op: op, Path: r.req.Path})
+	w.History.Add(history.Event{Kind: history.Call, Client: c.number(), Step: w.step, Op: op, Path: r.req.Path})
 	if w.injector != nil {
 		w.injector.Issued(c, &r.req)
 	}
@@ -89,7 +93,7 @@ func (c *Client) submit(r *request) {
 		g.park(calling)
 	}
 	err := r.result()
-	w.History.Add(history.Event{Kind: history.Reply, Client: int32(c.id), Step: w.step, Op: op, Path: answeredPath(r),
+	w.History.Add(history.Event{Kind: history.Reply, Client: c.number(), Step: w.step, Op: op, Path: answeredPath(r),
 		Err: err})
 }
 
@@ -136,6 +140,21 @@ func (r *request) fail(err error) {
 	r.g.status, r.g.woken = runnable, true
 }
 
+// dialed makes the transition connect or round happen.
+func (c *Client) dialed(t Transition) {
+	far, outside := c.far.(Dialing)
+	switch {
+	case outside && t.Kind == Round:
+		far.Refuse()
+	case outside:
+		far.Connect(int(t.Arg))
+	case t.Kind == Round:
+		c.round()
+	default:
+		c.connect(int(t.Arg))
+	}
+}
+
 // connect makes the connection to server k: with a new session, with the old
 // one, or to learn that the old one has expired.
 func (c *Client) connect(k int) {
@@ -166,7 +185,7 @@ func (c *Client) connect(k int) {
 	c.rearm()
 	c.setState(zk.StateHasSession)
 	if !w.leader().store.HasSession(c.session) { // a leader that was deposed does not know that it has ended
-		w.History.Add(history.Event{Kind: history.Exceeded, Client: int32(c.id), Step: w.step})
+		w.History.Add(history.Event{Kind: history.Exceeded, Client: c.number(), Step: w.step})
 	}
 }
 
@@ -229,7 +248,7 @@ func (c *Client) expired(k int) {
 // endWatches gives every watch channel its last event.
 func (c *Client) endWatches(err error) {
 	if len(c.watchers) > 0 {
-		c.observed = c.observed.Uint64(failure(err))
+		c.host.observed = c.host.observed.Uint64(failure(err))
 	}
 	for i, x := range c.watchers {
 		c.fire(x.ch, x.scope, zk.Event{Type: zk.EventNotWatching, State: zk.StateDisconnected, Path: x.path, Err: err})
@@ -242,14 +261,14 @@ func (c *Client) endWatches(err error) {
 // setState enters a state and tells those who asked for the next change.
 func (c *Client) setState(s zk.State) {
 	c.state = s
-	c.w.History.Add(history.Event{Kind: history.Session, Client: int32(c.id), Step: c.w.step, Op: s.String(),
-		Session: c.session})
+	c.w.History.Add(history.Event{Kind: history.Session, Client: c.number(), Step: c.w.step, Op: s.String(),
+		Session: c.session, Version: int32(c.Line())})
 	c.announce(zk.Event{Type: zk.EventSession, State: s})
 }
 
 func (c *Client) announce(ev zk.Event) {
 	if len(c.sessionChans) > 0 { // code may look at them without waiting
-		c.observed = c.observed.Uint64(eventHash(ev))
+		c.host.observed = c.host.observed.Uint64(eventHash(ev))
 	}
 	for i, x := range c.sessionChans {
 		c.fire(x.ch, x.scope, ev)
@@ -273,8 +292,8 @@ func (c *Client) round() {
 
 // disconnected tells the code that the connection has ended.
 func (c *Client) disconnected() {
-	for _, g := range c.coroutines {
-		if g.status == calling && g.req.sent {
+	for _, g := range c.host.coroutines {
+		if g.status == calling && g.req.sent && g.req.via == c {
 			g.req.fail(zk.ErrConnectionClosed)
 		}
 	}
@@ -290,10 +309,10 @@ func (c *Client) answer(r *request, at int) {
 	}
 	w.hash = w.hash.Int(r.res.Zxid)
 	if r.g != nil {
-		c.lingered = 0
+		c.host.lingered = 0
 		if !w.follows { // a timed run is told by its times; long listings would take longer to hash than to read
 			r.g.learn(uint64(hashResponse(0, &r.res)))
-			w.hash = w.hash.Uint64(uint64(c.observed))
+			w.hash = w.hash.Uint64(uint64(c.host.observed))
 		}
 	}
 	if k := r.arms(); k != noWatch {
@@ -331,7 +350,7 @@ func (c *Client) notify(ev model.Event) {
 	if ev.Caught {
 		z = 0
 	}
-	w.History.Add(history.Event{Kind: history.Notify, Client: int32(c.id), Step: w.step, Op: history.EventName(ev.Type),
+	w.History.Add(history.Event{Kind: history.Notify, Client: c.number(), Step: w.step, Op: history.EventName(ev.Type),
 		Path: ev.Path, Zxid: z})
 	kept := c.watchers[:0]
 	for _, x := range c.watchers {
@@ -342,9 +361,9 @@ func (c *Client) notify(ev model.Event) {
 		}
 	}
 	if len(kept) < len(c.watchers) {
-		c.observed = c.observed.Int(int64(ev.Type)).String(ev.Path)
+		c.host.observed = c.host.observed.Int(int64(ev.Type)).String(ev.Path)
 	}
-	w.hash = w.hash.Int(ev.Zxid).Uint64(uint64(c.observed))
+	w.hash = w.hash.Int(ev.Zxid).Uint64(uint64(c.host.observed))
 	clear(c.watchers[len(kept):])
 	c.watchers = kept
 	c.markDirty()
@@ -355,7 +374,7 @@ func (c *Client) fire(ch chan zk.Event, at *scope, ev zk.Event) {
 	ch <- ev
 	close(ch)
 	if at.left() != nil {
-		c.lingered = 0
+		c.host.lingered = 0
 	}
 	if c.w.Detail.Forget {
 		what := eventHash(ev)
@@ -379,6 +398,7 @@ func (k watchKind) hears(t zk.EventType) bool {
 
 // end stops the library: after Close, or with the process.
 func (c *Client) end() {
+	c.touch()
 	if c.connected {
 		c.cut(false)
 	}

@@ -85,7 +85,7 @@ func (c *Client) stray() {
 	if call == "" {
 		call = "its Process"
 	}
-	m := &Misuse{c.id, fmt.Sprintf("%s calls %s from a goroutine that was not started by Env.Go", c.Name(), call),
+	m := &Misuse{c.host.id, fmt.Sprintf("%s calls %s from a goroutine that was not started by Env.Go", c.Name(), call),
 		stacks.Text(frames)}
 	select {
 	case c.w.strays <- m:

@@ -26,6 +26,7 @@ type Far interface {
 func (w *World) Join(far Far) *Client {
 	w.joined++
 	c := &Client{w: w, id: w.joined}
+	c.host = c
 	c.reset()
 	c.far = far
 	w.clients = append(w.clients, c)
@@ -42,7 +43,7 @@ func (w *World) Leave(c *Client) {
 
 // place returns where a client is in the list, which is in the order of the numbers.
 func (w *World) place(id int) (int, bool) {
-	if id <= len(w.clients) && w.clients[id-1].id == id {
+	if 0 < id && id <= len(w.clients) && w.clients[id-1].id == id {
 		return id - 1, true
 	}
 	return slices.BinarySearchFunc(w.clients, id, func(c *Client, id int) int { return cmp.Compare(c.id, id) })
@@ -68,6 +69,7 @@ func (c *Client) Open(server int, timeout int32) (session int64, err error) {
 		return 0, zk.ErrNoServer
 	}
 	c.sessions++
+	c.timeout = timeout
 	c.session = int64(c.id)<<12 | c.sessions
 	w.commit(nil, c.session, &model.Request{Op: model.OpCreateSession, Version: timeout})
 	s.catchUp(w.committed)
@@ -94,7 +96,7 @@ func (c *Client) Reattach(server int, seen int64) error {
 }
 
 func (c *Client) attach(server int) {
-	c.bound, c.late = -1, c.late[:0]
+	c.bound, c.asks, c.late = -1, -1, c.late[:0]
 	c.connected, c.hungup, c.server = true, false, server
 	c.conn.Session, c.conn.Auth = c.session, loopback
 	c.told(zk.StateHasSession)
@@ -103,14 +105,15 @@ func (c *Client) attach(server int) {
 
 // told notes a state of the session in the history.
 func (c *Client) told(s zk.State) {
-	c.w.History.Add(history.Event{Kind: history.Session, Client: int32(c.id), Step: c.w.step, Op: s.String(),
+	c.w.History.Add(history.Event{Kind: history.Session, Client: c.number(), Step: c.w.step, Op: s.String(),
 		Session: c.session})
 }
 
 // Send puts a request of a remote client, which must be connected, on its way to the server.
 func (c *Client) Send(tag uint64, req model.Request) {
 	w := c.w
-	w.History.Add(history.Event{Kind: history.Call, Client: int32(c.id), Step: w.step, Op: OpName(&req), Path: req.Path})
+	w.hash = hashRequest(w.hash, &req)
+	w.History.Add(history.Event{Kind: history.Call, Client: c.number(), Step: w.step, Op: OpName(&req), Path: req.Path})
 	r := &request{req: req, sent: true, tag: tag, far: true}
 	if w.injector != nil {
 		w.injector.Issued(c, &r.req)
@@ -123,7 +126,7 @@ func (c *Client) Send(tag uint64, req model.Request) {
 func (c *Client) forward(m message) {
 	if m.reply == nil {
 		ev := m.event
-		c.w.History.Add(history.Event{Kind: history.Notify, Client: int32(c.id), Step: c.w.step,
+		c.w.History.Add(history.Event{Kind: history.Notify, Client: c.number(), Step: c.w.step,
 			Op: history.EventName(ev.Type), Path: ev.Path, Zxid: ev.Zxid})
 		c.far.Event(ev)
 		return
@@ -132,7 +135,7 @@ func (c *Client) forward(m message) {
 	if r.res.Zxid > 0 {
 		c.lastZxid, c.lastTxn = r.res.Zxid, m.at
 	}
-	c.w.History.Add(history.Event{Kind: history.Reply, Client: int32(c.id), Step: c.w.step, Op: OpName(&r.req),
+	c.w.History.Add(history.Event{Kind: history.Reply, Client: c.number(), Step: c.w.step, Op: OpName(&r.req),
 		Path: answeredPath(r), Err: r.res.Err.Err()})
 	c.far.Reply(r.tag, &r.req, &r.res)
 }
@@ -145,6 +148,11 @@ func (c *Client) parted() {
 
 // Bound returns the server that a fault wants a remote client to connect to next; -1 if there is none.
 func (c *Client) Bound() int { return c.bound }
+
+// Settled reports whether nothing is on its way between a remote client and its server.
+func (c *Client) Settled() bool {
+	return len(c.wire) == 0 && len(c.down) == 0 && c.await == nil
+}
 
 // Advance has virtual time go on to that many milliseconds after the beginning. Timers do not fire.
 func (w *World) Advance(ms int64) { w.now = max(w.now, ms) }

@@ -18,7 +18,7 @@ type scope struct {
 	parent *scope // nil: this is all that the client's code has seen
 	seen   hash.Hash
 	base   bool // the outermost of a goroutine that was started
-	told   bool // what its starter knew is in seen
+	told   bool // what its starter knew, up to the parent, is in seen
 	closed bool
 	number int64 // in the fingerprint being made
 }
@@ -182,7 +182,7 @@ func (c *Client) addKept(kept []any) {
 	defer func() {
 		r := recover()
 		if why, ok := r.(refusal); ok {
-			c.w.misuse = &Misuse{c.id, string(why), clientStack()}
+			c.w.misuse = &Misuse{c.host.id, string(why), clientStack()}
 			c.w.current.park(runnable)
 		} else if r != nil {
 			panic(r)
@@ -215,8 +215,8 @@ func (c *Client) closeScope(s *scope, kept hash.Hash) {
 			continue
 		}
 		open = append(open, x)
-		if x.parent == s {
-			x.parent = s.parent
+		if x.parent == s { // what it knows of the outer scope it is told when that says what it keeps
+			x.parent, x.told = s.parent, s.base && s.told
 		}
 	}
 	clear(c.scopes[len(open):])

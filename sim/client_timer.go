@@ -103,6 +103,9 @@ func (w *World) reapDue() int64 {
 // tickable reports whether time has somewhere to go: to a timer, or to the end
 // of a ttl znode.
 func (w *World) tickable() bool {
+	if w.outside != nil {
+		return !w.outside.Idle()
+	}
 	due := w.reapDue()
 	return len(w.timers) > 0 && (w.calm || w.timers[0].at != restTime) || w.now < due && due != model.Never
 }
@@ -110,7 +113,7 @@ func (w *World) tickable() bool {
 // appendTicks appends the ways in which time can go on: the earliest timer fires. Where
 // several clients have timers for that moment, each may be the first.
 func (w *World) appendTicks(list []Transition) []Transition {
-	if !w.tickable() {
+	if !w.tickable() || w.outside != nil && len(list) > 0 && w.outside.Hurried() {
 		return list
 	}
 	n := len(list)
@@ -130,6 +133,10 @@ func (w *World) appendTicks(list []Transition) []Transition {
 // tick fires the earliest timer, of c if it is not nil; virtual time jumps to it. If a ttl
 // znode ends before that, it only jumps there.
 func (w *World) tick(c *Client) {
+	if w.outside != nil {
+		w.outside.Pass()
+		return
+	}
 	var first *timer
 	if len(w.timers) > 0 {
 		first = w.timers.first(c)

@@ -32,6 +32,7 @@ func (c *Client) leaveRequest(g *coroutine) {
 	r := new(request)
 	*r = g.req
 	r.g = nil
+	c = r.via // which may be another connection of the process
 	for _, queue := range [...][]*request{c.unsent, c.wire} {
 		for i, x := range queue {
 			if x == &g.req {

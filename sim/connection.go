@@ -24,6 +24,8 @@ type connection struct {
 	slow    bool            // ... and held back
 	hungup  bool            // the server has closed the connection
 	bound   int             // server that a remote client is to connect to next; -1: any
+	asks    int             // server that a remote client wants to connect to; -1: none
+	timeout int32           // of the session of a remote client
 	conn    model.Conn      // the server's end
 }
 
@@ -76,7 +78,7 @@ func (c *Client) deliver() {
 	c.down = append(c.down[:0], c.down[1:]...)
 	switch {
 	case m.eof:
-		c.lingered = 0
+		c.host.lingered = 0
 		c.cut(true)
 	case c.far != nil:
 		c.forward(m)

@@ -16,10 +16,13 @@ func (c *Client) Connected() bool { return c.connected }
 func (c *Client) Alive() bool { return !c.closed }
 
 // Paused reports whether the process is stopped.
-func (c *Client) Paused() bool { return c.paused }
+func (c *Client) Paused() bool { return c.host.paused }
 
-// ID returns 1 for c1.
-func (c *Client) ID() int { return c.id }
+// ID returns 1 for c1, and for its other connections.
+func (c *Client) ID() int { return c.host.id }
+
+// Slot returns what transitions say of a client: its ID, and a number of its own for each other connection.
+func (c *Client) Slot() int { return c.id }
 
 // Server returns the index of the server that the client is, or was last,
 // connected to; -1 before the first connection.
@@ -78,18 +81,18 @@ func (c *Client) Unaware() bool {
 	if c.closed {
 		return false
 	}
-	return c.connected || c.paused || c.busyUntil(c.expiry())
+	return c.connected || c.host.paused || c.busyUntil(c.expiry())
 }
 
 // busyUntil reports whether the client's code has something to do now or, unless something happens, up to a virtual
 // time.
 func (c *Client) busyUntil(at int64) bool {
-	return c.w.timerDue(c, at) || c.runnable()
+	return c.w.timerDue(c.host, at) || c.runnable()
 }
 
 // runnable reports whether the client's code has something to do now.
 func (c *Client) runnable() bool {
-	for _, g := range c.coroutines {
+	for _, g := range c.host.coroutines {
 		if g.status == runnable {
 			return true
 		}
@@ -107,7 +110,7 @@ func (c *Client) expiry() int64 { return max(c.silent+int64(c.w.SessionTimeout)/
 // disconnection, virtual time moves on to when that can be.
 func (c *Client) Expire() {
 	if c.Unaware() {
-		c.w.History.Add(history.Event{Kind: history.Exceeded, Client: int32(c.id), Step: c.w.step})
+		c.w.History.Add(history.Event{Kind: history.Exceeded, Client: c.number(), Step: c.w.step})
 	}
 	if c.far == nil { // else time is not ours
 		if at := c.expiry(); !c.connected && at > c.w.now {
@@ -119,7 +122,12 @@ func (c *Client) Expire() {
 }
 
 // Pause stops the process until the transition resume.
-func (c *Client) Pause() { c.paused = true }
+func (c *Client) Pause() {
+	c.host.paused = true
+	for _, x := range c.connections() {
+		x.touch()
+	}
+}
 
 // Delay holds back all messages to the client until the transition undelay.
 func (c *Client) Delay() { c.slow = true }
@@ -129,15 +137,18 @@ func (c *Client) Delayed() bool { return c.slow }
 
 // Crash ends the process at once. Its session goes on until it expires.
 func (c *Client) Crash() {
-	c.w.History.Add(history.Event{Kind: history.Crashed, Client: int32(c.id), Step: c.w.step})
-	c.crashed, c.paused = true, false
-	if c.connected {
-		c.cut(false)
+	c.w.History.Add(history.Event{Kind: history.Crashed, Client: c.number(), Step: c.w.step})
+	for _, x := range c.connections() {
+		x.crashed, x.paused, x.undialed = true, false, false
+		if x.connected {
+			x.cut(false)
+		}
+		x.closed = true
+		x.killAll()
+		x.unsent = x.unsent[:0]
+		x.watchers, x.sessionChans = x.watchers[:0], x.sessionChans[:0]
+		x.touch()
 	}
-	c.closed = true
-	c.killAll()
-	c.unsent = c.unsent[:0]
-	c.watchers, c.sessionChans = c.watchers[:0], c.sessionChans[:0]
 }
 
 // Interruptible reports whether the client's program offers an operation to

@@ -66,7 +66,7 @@ func (w *World) commit(c *Client, session int64, r *model.Request) {
 	*t = model.Txn{Zxid: w.zxid, Time: w.wall(), Session: session, Req: r}
 	w.author = 0
 	if c != nil {
-		w.author = c.id
+		w.author = c.host.id
 		t.Auth = c.conn.Auth
 		if !w.leader().store.HasSession(session) {
 			t.Req = &model.Request{Op: model.OpError, Version: int32(model.SessionExpired)}
@@ -114,7 +114,7 @@ func (s *server) apply(t *model.Txn, author *Client) {
 		}
 	}
 	if t.Req.Op == model.OpCloseSession {
-		if c := w.Client(Owner(t.Session)); c != nil && c.connected && c.server == s.index && c.session == t.Session {
+		if c := w.Owner(t.Session); c != nil && c.connected && c.server == s.index && c.session == t.Session {
 			s.hangup(c)
 		}
 	}

@@ -145,7 +145,7 @@ func (c *Client) disown(k int) {
 // that, which takes less time than the new leader gives the session. When the faults are over that comes before
 // time goes on.
 func (c *Client) lapsable() bool {
-	if len(c.orphans) == 0 || c.paused {
+	if len(c.orphans) == 0 || c.host.paused {
 		return false
 	}
 	return c.closed || !c.busyUntil(c.w.respite) || c.w.calm && !c.runnable()

@@ -86,8 +86,9 @@ func (c *Client) body() uint64 {
 
 // flags appends what is true of the client or not.
 func (c *Client) flags(h hash.Hash) hash.Hash {
-	return h.Uint64(bit(c.connected) | bit(c.closed)<<1 | bit(c.rounded)<<2 | bit(c.hungup)<<3 | bit(c.paused)<<4 |
-		bit(c.slow)<<5 | bit(c.crashed)<<6 | bit(c.closing)<<7 | bit(c.interrupt != nil)<<8 | bit(c.await != nil)<<9)
+	return h.Uint64(bit(c.connected) | bit(c.closed)<<1 | bit(c.rounded)<<2 | bit(c.hungup)<<3 | bit(c.host.paused)<<4 |
+		bit(c.slow)<<5 | bit(c.crashed)<<6 | bit(c.closing)<<7 | bit(c.interrupt != nil)<<8 | bit(c.await != nil)<<9 |
+		bit(c.undialed)<<10)
 }
 
 // hashed appends what the coroutine does and what it finds when it goes on. Where it is in its code is

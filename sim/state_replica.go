@@ -16,6 +16,7 @@ func NewReplica(clients int, d Detail) *Replica {
 	w.servers = []*server{newServer(w, 0)}
 	for id := 1; id <= clients; id++ {
 		c := &Client{w: w, id: id}
+		c.host = c
 		c.conn.Index = id
 		w.clients = append(w.clients, c)
 	}

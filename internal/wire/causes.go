@@ -122,3 +122,37 @@ func (c *causes) cause(e *history.Event) int64 {
 	}
 	return first
 }
+
+// Explain gives the notifications of a run the zxids of their changes, which are known from elsewhere, in the order of
+// their zxids. What a server tells a client that has come back is about nothing in particular: its zxid stays 0.
+func Explain(h *history.History, changes []history.Event) error {
+	c := causes{changes: changes, data: map[string][]*history.Event{}, child: map[string][]*history.Event{},
+		set: map[watch]int64{}}
+	c.index()
+	catchingUp := map[int32]bool{}
+	for i := range h.Events {
+		e := &h.Events[i]
+		switch {
+		case e.Kind == history.Session:
+			delete(catchingUp, e.Client)
+			if e.Op == zk.StateExpired.String() { // the watches have ended with the session
+				for w := range c.set { // order-free
+					if w.client == e.Client {
+						delete(c.set, w)
+					}
+				}
+			}
+		case e.Op == "setWatches":
+			catchingUp[e.Client] = e.Kind == history.Call
+		case e.Kind == history.Notify:
+			if e.Zxid = c.cause(e); catchingUp[e.Client] {
+				e.Zxid = 0
+			}
+		case e.Kind == history.Reply:
+			if err := c.see(e); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}

@@ -32,6 +32,10 @@ type Options struct {
 	// StartTimeout bounds how long the servers may take to be ready, 30 s if 0.
 	StartTimeout time.Duration
 
+	// Links makes the servers talk to each other through proxies of this process, so that Part can cut a server off.
+	// It is for three servers.
+	Links bool
+
 	// Dir is the folder for data and configuration. It is created if missing,
 	// data of an earlier Ensemble of the same size in it are used, and Stop
 	// leaves it alone. "" means a temporary folder that Stop removes.
@@ -44,6 +48,9 @@ type Options struct {
 
 const loopback = "127.0.0.1"
 
+// syncLimit is how many ticks the servers wait for each other.
+const syncLimit = 5
+
 func (o Options) withDefaults() (Options, error) {
 	setDefault(&o.Servers, 1)
 	setDefault(&o.TickTime, 500*time.Millisecond)
@@ -51,6 +58,9 @@ func (o Options) withDefaults() (Options, error) {
 	setDefault(&o.StartTimeout, 30*time.Second)
 	if o.Servers != 1 && o.Servers != 3 {
 		return o, fmt.Errorf("zkserver: %d servers: want 1 or 3", o.Servers)
+	}
+	if o.Links && o.Servers != 3 {
+		return o, fmt.Errorf("zkserver: Links of %d servers: want 3", o.Servers)
 	}
 	for _, d := range []struct {
 		name  string
@@ -103,9 +113,13 @@ func (o Options) config(m *member, all []*member) string {
 	}
 	if len(all) > 1 {
 		set("initLimit", 10)
-		set("syncLimit", 5)
+		set("syncLimit", syncLimit)
 		for _, p := range all {
-			set(fmt.Sprintf("server.%d", p.id), fmt.Sprintf("%s:%d:%d", loopback, p.quorum, p.elect))
+			quorum, elect := p.quorum, p.elect
+			if l := m.links[p.id]; l != nil {
+				quorum, elect = l.quorum.port(), l.elect.port()
+			}
+			set(fmt.Sprintf("server.%d", p.id), fmt.Sprintf("%s:%d:%d", loopback, quorum, elect))
 		}
 	}
 	return b.String()

@@ -41,7 +41,8 @@ type Ensemble struct {
 type member struct {
 	id                    int // counted from 1, as in ZooKeeper's myid
 	dir                   string
-	client, quorum, elect int // ports
+	client, quorum, elect int           // ports
+	links                 map[int]*link // to other servers, by id; empty without Options.Links
 	proc                  *process
 }
 
@@ -123,6 +124,11 @@ func (e *Ensemble) layOut() error {
 			dir:    filepath.Join(dir, fmt.Sprintf("server-%d", i+1)),
 			client: ports[3*i], quorum: ports[3*i+1], elect: ports[3*i+2],
 		})
+	}
+	if e.options.Links {
+		if err := e.link(); err != nil {
+			return err
+		}
 	}
 	for _, m := range e.members {
 		if err := os.MkdirAll(m.dataDir(), 0o755); err != nil {
@@ -214,6 +220,11 @@ func (e *Ensemble) stop() {
 		if m.proc != nil {
 			m.proc.kill()
 			errs = append(errs, m.proc.death())
+		}
+	}
+	for _, m := range e.members {
+		for _, l := range m.links { // order-free
+			l.close()
 		}
 	}
 	if e.ownDir {

@@ -60,17 +60,3 @@ func ask(ctx context.Context, addr, word string, patience time.Duration) string 
 	}
 	return string(answer)
 }
-
-// freePorts returns n different ports that nobody listens on at this moment.
-func freePorts(n int) ([]int, error) {
-	ports := make([]int, n)
-	for i := range ports {
-		l, err := net.Listen("tcp", loopback+":0")
-		if err != nil {
-			return nil, err
-		}
-		defer l.Close() // all at the end, or the same port may come twice
-		ports[i] = l.Addr().(*net.TCPAddr).Port
-	}
-	return ports, nil
-}

@@ -42,7 +42,7 @@ var _ recipes.Conn = (*Client)(nil)
 // Options are the settings of a Client. The zero value is useful.
 type Options struct {
 	// SessionTimeout is what the client asks for; the server may grant another
-	// value. 0 means 10 s. Anything else is at least 1 ms, because
+	// value. 0 means DefaultSessionTimeout. Anything else is at least 1 ms, because
 	// go-zookeeper can never connect with less.
 	SessionTimeout time.Duration
 
@@ -66,9 +66,10 @@ type Options struct {
 	Dial func(ctx context.Context, network, address string) (net.Conn, error)
 }
 
-const (
-	defaultSessionTimeout = 10 * time.Second
+// DefaultSessionTimeout is what a client asks for that wants nothing in particular.
+const DefaultSessionTimeout = 10 * time.Second
 
+const (
 	// closeGrace bounds how long Close waits for goroutines that have nothing
 	// left to wait for.
 	closeGrace = time.Second
@@ -84,7 +85,7 @@ const (
 // several it tries the next one at once.
 func Dial(ctx context.Context, servers []string, o Options) (*Client, error) {
 	if o.SessionTimeout == 0 {
-		o.SessionTimeout = defaultSessionTimeout
+		o.SessionTimeout = DefaultSessionTimeout
 	}
 	if o.SessionTimeout < time.Millisecond || o.SessionTimeout.Milliseconds() > math.MaxInt32 {
 		return nil, fmt.Errorf("live: session timeout %v: want 1 ms to %d ms", o.SessionTimeout, math.MaxInt32)

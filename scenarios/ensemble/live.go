@@ -12,6 +12,9 @@ import (
 	"github.com/go-zookeeper/zk"
 
 	"zksim/checkers"
+	"zksim/faults"
+	"zksim/internal/nemesis"
+	"zksim/internal/zkserver"
 	"zksim/model"
 	"zksim/model/history"
 	"zksim/recipes/live"
@@ -22,49 +25,112 @@ import (
 type LiveOptions struct {
 	Servers []string      // host:port
 	Clients int           // 0: as many as the scenario has
-	Timeout time.Duration // for the programs to end; 0: one minute
+	Timeout time.Duration // for the programs to end, once the faults are over; 0: one minute
+	Session time.Duration // the session timeout that clients ask for; 0: that of package live
+
+	// Ours is the ensemble of Servers, if this process has started it. Then its logs say what was committed, and
+	// faults may strike it.
+	Ours *zkserver.Ensemble
+	// Faults is what may go wrong, a plan of a real ensemble, of which Seed draws a part.
+	Faults faults.Plan
+	Seed   uint64
 }
 
-// RunLive runs a scenario once on a real ensemble, without faults, and judges it
-// with the same checkers. The znodes are made below a folder of its own in the
-// root, which is removed afterwards. A program that does not end in time counts
-// as having given up. A checker that had nothing to judge makes the verdict
-// unknown, unless that is for lack of something a real run may lack, as a fault. A word that no
-// checker knows is an error.
-func RunLive(ctx context.Context, s *engine.Scenario, o LiveOptions) (*history.History, checkers.Verdict, error) {
+// LiveRun is what a run on a real ensemble has left behind.
+type LiveRun struct {
+	History *history.History
+	Verdict checkers.Verdict
+	Store   string      // what is wrong with the ensemble, rather than with the recipe; empty: nothing
+	Plan    faults.Plan // what the seed drew of it: the rules that are left out have a budget of 0
+	Struck  []int       // how often each rule of it has struck
+	Diary   []string    // what struck, and when
+}
+
+// RunLive runs a scenario once on a real ensemble, and judges it with the same checkers. The znodes are made below a
+// folder of its own in the root, which is removed afterwards. Faults come first; when they are over, and all servers
+// serve, the history has its Calm, and the programs have to end. A program that waits then, while nothing is said any
+// more, is one that waits forever; one that goes on until the time is up counts as having given up. A checker that had
+// nothing to judge makes the verdict unknown, unless that is for lack of something a real run may lack, as a fault. A
+// word that no checker knows is an error.
+func RunLive(ctx context.Context, s *engine.Scenario, o LiveOptions) (*LiveRun, error) {
 	if o.Clients == 0 {
 		o.Clients = s.Clients
 	}
 	if o.Timeout == 0 {
 		o.Timeout = time.Minute
 	}
-	h := &liveHost{ctx: context.Background()}
+	if o.Session == 0 {
+		o.Session = live.DefaultSessionTimeout
+	}
+	inner, cancel := context.WithCancel(context.Background())
+	defer cancel()
+	h := &liveHost{ctx: inner, rests: newRests()}
+	defer h.rests.end()
 	h.history.Reset(o.Clients)
-	err := h.within(ctx, s, o, live.Options{}, func(admin *live.Client) error { return h.run(ctx, s, o, admin) })
+	x := &liveRun{host: h, scenario: s, o: o}
+	x.Plan = nemesis.Draw(o.Faults, o.Seed)
+	err := h.within(ctx, s, o, live.Options{}, func() error {
+		if err := x.run(ctx); err != nil {
+			return &Aborted{err, x.nemesis.Diary()}
+		}
+		return nil
+	})
 	if err != nil {
-		return nil, checkers.Verdict{}, err
+		return nil, err
 	}
-	v, err := s.JudgeReal(&h.history)
+	x.History = &h.history
+	if x.Store != "" {
+		return &x.LiveRun, nil
+	}
+	x.Verdict, err = s.JudgeReal(&h.history)
 	if err != nil {
-		return nil, checkers.Verdict{}, err
+		return nil, err
 	}
-	return &h.history, v, nil
+	return &x.LiveRun, nil
 }
+
+// Aborted is the error of a run that has come to nothing on an ensemble that had served before: of the recipe it says
+// nothing.
+type Aborted struct {
+	Cause error
+	Diary []string // what struck, and when
+}
+
+// Error implements error.
+func (a *Aborted) Error() string { return "aborted: " + a.Cause.Error() }
+
+// Unwrap is for [errors.Is].
+func (a *Aborted) Unwrap() error { return a.Cause }
 
 // within makes the folder of the run, does something and removes the folder.
 func (h *liveHost) within(ctx context.Context, s *engine.Scenario, o LiveOptions, opt live.Options,
-	do func(admin *live.Client) error) error {
+	do func() error) error {
 	admin, err := dial(ctx, o, opt)
 	if err != nil {
 		return err
 	}
-	defer admin.Close()
 	h.root = "/zksim-" + admin.Env().UUID()
-	if err := h.prepare(admin, s); err != nil {
+	err = h.prepare(ctx, admin, s)
+	admin.Close() // faults may strike its server
+	if err != nil {
 		return fmt.Errorf("preparing %s: %w", h.root, err)
 	}
-	defer removeAll(admin, h.root)
-	return do(admin)
+	defer func() {
+		if ctx.Err() == nil || o.Ours == nil { // ours are not for anybody else
+			h.remove(o, opt)
+		}
+	}()
+	return do()
+}
+
+// remove deletes the folder of the run. What cannot be deleted stays.
+func (h *liveHost) remove(o LiveOptions, opt live.Options) {
+	ctx, cancel := context.WithTimeout(context.Background(), dialLimit) // also of a run that was interrupted
+	defer cancel()
+	if admin, err := dial(ctx, o, opt); err == nil {
+		removeAll(admin, h.root)
+		admin.Close()
+	}
 }
 
 // dialLimit is how long an ensemble may take to give a session.
@@ -80,17 +146,43 @@ func dial(ctx context.Context, o LiveOptions, opt live.Options) (*live.Client, e
 type liveHost struct {
 	root     string
 	resource engine.Resource
-	ctx      context.Context // of what is interruptible
+	ctx      context.Context  // of what is interruptible
+	wait     func(client int) // while the client is paused; nil: none is
+	rests    *rests           // nil: nobody waits for the end of faults
+	work     time.Duration    // what a step takes
 
 	mu      sync.Mutex
 	history history.History
-	times   *clock // of the steps, nil if nobody wants to know
-	over    bool   // the history is complete: programs that go on are not heard
+	at      []int64 // when each event was, in microseconds since 1970
+	times   *clock  // of the steps, nil if nobody wants to know
+	over    bool    // the history is complete: programs that go on are not heard
 	objects int32
 	known   []func() []string
+
+	connect func(id int) (*live.Client, error) // nil: clients have one connection each
+	dialed  []*live.Client                     // besides these
+	cancels map[int]map[int]context.CancelFunc // of the contexts of each client that may be cancelled
+	number  int                                // of the latest of them
 }
 
+// Record implements [engine.Host]. A program that is paused stops here.
 func (h *liveHost) Record(e history.Event) {
+	h.pass(int(e.Client))
+	if e.Kind == history.Invoke && e.Op == checkers.Rest && h.rests != nil {
+		h.rests.wait(int(e.Client))
+	}
+	h.hear(e)
+}
+
+// pass waits while a client is paused.
+func (h *liveHost) pass(client int) {
+	if h.wait != nil {
+		h.wait(client)
+	}
+}
+
+// hear takes note of an event.
+func (h *liveHost) hear(e history.Event) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if h.over {
@@ -100,6 +192,7 @@ func (h *liveHost) Record(e history.Event) {
 		e.Step = h.times.step()
 	}
 	h.history.Add(e)
+	h.at = append(h.at, time.Now().UnixMicro())
 }
 
 func (h *liveHost) NewObject() int32 {
@@ -116,18 +209,74 @@ func (h *liveHost) Know(_ *engine.Process, znodes func() []string) {
 	h.known = append(h.known, znodes)
 }
 
-func (h *liveHost) Interruptible(*engine.Process) (context.Context, context.CancelFunc) {
-	return context.WithCancel(h.ctx)
+// Interruptible implements [engine.Host].
+func (h *liveHost) Interruptible(p *engine.Process) (context.Context, context.CancelFunc) {
+	ctx, cancel := context.WithCancel(h.ctx)
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.cancels == nil {
+		h.cancels = map[int]map[int]context.CancelFunc{}
+	}
+	if h.cancels[p.ID] == nil {
+		h.cancels[p.ID] = map[int]context.CancelFunc{}
+	}
+	h.number++
+	n := h.number
+	h.cancels[p.ID][n] = cancel
+	return ctx, func() {
+		cancel()
+		h.mu.Lock()
+		defer h.mu.Unlock()
+		delete(h.cancels[p.ID], n)
+	}
 }
 
-// step does nothing: real clients move by themselves.
-func (h *liveHost) Step(*engine.Process) {}
+// interrupt cancels the contexts of a client.
+func (h *liveHost) interrupt(client int) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	for _, cancel := range h.cancels[client] { // order-free
+		cancel()
+	}
+}
+
+// Step implements [engine.Host]: real clients move by themselves, but where faults strike some are to be at work.
+//
+//zksim:ignore only on a real ensemble
+func (h *liveHost) Step(p *engine.Process) {
+	h.pass(p.ID)
+	time.Sleep(h.work)
+}
 
 // liveRest is how long real clients wait for everything to settle.
 const liveRest = 2 * time.Second
 
+// AtRest implements [engine.Host].
+//
 //zksim:ignore only on a real ensemble
-func (h *liveHost) AtRest(*engine.Process) { time.Sleep(liveRest) }
+func (h *liveHost) AtRest(p *engine.Process) {
+	if h.rests != nil {
+		h.rests.wait(p.ID)
+	}
+	time.Sleep(liveRest)
+}
+
+//zksim:ignore only on a real ensemble
+func (h *liveHost) Dial(p *engine.Process) (*engine.Process, error) {
+	if h.connect == nil {
+		return nil, errors.New("a client whose connection is observed has no other one")
+	}
+	c, err := h.connect(p.ID)
+	if err != nil {
+		return nil, err
+	}
+	h.mu.Lock()
+	h.dialed = append(h.dialed, c)
+	h.mu.Unlock()
+	q := *p
+	q.Conn, q.Env = c, c.Env()
+	return &q, nil
+}
 
 //zksim:ignore only on a real ensemble
 func (h *liveHost) Fail(p *engine.Process, why error) {
@@ -139,16 +288,16 @@ func (h *liveHost) Fail(p *engine.Process, why error) {
 }
 
 // prepare makes the folder and what the scenario wants to find in it.
-func (h *liveHost) prepare(c *live.Client, s *engine.Scenario) error {
+func (h *liveHost) prepare(ctx context.Context, c *live.Client, s *engine.Scenario) error {
 	acl := zk.WorldACL(zk.PermAll)
-	if _, err := c.Create(h.root, nil, 0, acl); err != nil {
+	if err := create(ctx, c, h.root, nil, 0, acl); err != nil {
 		return err
 	}
 	for _, r := range s.Setup {
 		if r.Op != model.OpCreate {
 			return fmt.Errorf("a setup with %v cannot be made on a real server", r.Op)
 		}
-		if _, err := c.Create(h.root+r.Path, r.Data, r.Flags, r.ACL); err != nil {
+		if err := create(ctx, c, h.root+r.Path, r.Data, r.Flags, r.ACL); err != nil {
 			return err
 		}
 	}
@@ -165,101 +314,4 @@ func removeAll(c *live.Client, path string) {
 		removeAll(c, path+"/"+name)
 	}
 	c.Delete(path, -1)
-}
-
-// run starts the clients, waits for their programs, and writes down the end.
-func (h *liveHost) run(ctx context.Context, s *engine.Scenario, o LiveOptions, admin *live.Client) error {
-	clients := make([]*live.Client, o.Clients)
-	defer func() {
-		for _, c := range clients {
-			if c != nil {
-				c.Close()
-			}
-		}
-	}()
-	for i := range clients {
-		id := int32(i + 1)
-		c, err := dial(ctx, o, live.Options{OnWatch: func(ev zk.Event) {
-			h.Record(history.Event{Kind: history.Notify, Client: id, Op: history.EventName(ev.Type), Path: ev.Path})
-		}})
-		if err != nil {
-			return err
-		}
-		clients[i] = c
-	}
-	ended := make(chan int, len(clients))
-	for i, c := range clients {
-		p := engine.Process{Conn: c, Env: c.Env(), ID: i + 1, Clients: len(clients), Rounds: s.Rounds}.On(h, h.root,
-			&h.resource)
-		go func() {
-			s.Program(p)
-			ended <- p.ID
-		}()
-	}
-	return h.finish(ctx, clients, ended, o.Timeout, admin)
-}
-
-// finish waits for the programs and records how everything stands then.
-func (h *liveHost) finish(ctx context.Context, clients []*live.Client, ended <-chan int, timeout time.Duration,
-	admin *live.Client) error {
-	deadline := time.NewTimer(timeout)
-	defer deadline.Stop()
-	finished := make([]bool, len(clients)+1)
-	for range clients {
-		select {
-		case id := <-ended:
-			finished[id] = true
-			continue
-		case <-ctx.Done():
-			return context.Cause(ctx)
-		case <-deadline.C:
-		}
-		break
-	}
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	h.over = true
-	copy(h.history.Finished, finished)
-	for i, c := range clients {
-		h.history.Sessions[c.SessionID()] = int32(i + 1)
-		if !finished[i+1] {
-			h.history.Outcome = history.Stopped
-			h.history.Failed[int32(i+1)] = fmt.Sprintf("did not end within %v", timeout)
-		}
-	}
-	if h.history.Outcome == history.Stopped {
-		return nil
-	}
-	for _, znodes := range h.known {
-		for _, path := range znodes() {
-			h.history.Known[path] = true
-		}
-	}
-	return h.readTree(admin, h.root)
-}
-
-// readTree writes the znodes below path into the history.
-func (h *liveHost) readTree(c *live.Client, path string) error {
-	if _, err := c.Sync(path); err != nil {
-		return err
-	}
-	data, stat, err := c.Get(path)
-	if errors.Is(err, zk.ErrNoNode) {
-		return nil
-	}
-	if err != nil {
-		return err
-	}
-	h.history.Tree = append(h.history.Tree, history.Node{Path: path, Data: string(data), Owner: stat.EphemeralOwner,
-		Czxid: stat.Czxid, Mzxid: stat.Mzxid, Pzxid: stat.Pzxid, Version: stat.Version})
-	children, _, err := c.Children(path)
-	if err != nil && !errors.Is(err, zk.ErrNoNode) {
-		return err
-	}
-	for _, name := range children {
-		if err := h.readTree(c, path+"/"+name); err != nil {
-			return err
-		}
-	}
-	return nil
 }

@@ -60,7 +60,7 @@ func Observe(ctx context.Context, s *engine.Scenario, o LiveOptions,
 	silent := func(c net.Conn) (net.Conn, error) {
 		return (&wire.Tap{Packet: x.packet, Hear: func(history.Event) {}, Broken: func(error) {}}).Conn(c), nil
 	}
-	err := h.within(ctx, s, o, tapping(silent), func(*live.Client) error {
+	err := h.within(ctx, s, o, tapping(silent), func() error {
 		defer x.hangUp()
 		if err := x.dial(ctx, o); err != nil {
 			return err
@@ -143,7 +143,7 @@ func (x *Observation) tap(i int) *wire.Tap {
 			x.mu.Lock()
 			x.heard[i] = time.Now()
 			x.mu.Unlock()
-			x.host.Record(e)
+			x.host.hear(e)
 		},
 		Packet: x.packet,
 		Broken: func(err error) {

@@ -24,7 +24,38 @@ func runLive(t *testing.T, addrs []string, s engine.Scenario, o ensemble.LiveOpt
 	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
 	defer cancel()
 	o.Servers = addrs
-	return ensemble.RunLive(ctx, &s, o)
+	r, err := ensemble.RunLive(ctx, &s, o)
+	if err != nil {
+		return nil, checkers.Verdict{}, err
+	}
+	return r.History, r.Verdict, nil
+}
+
+func TestARealClientDialsAgain(t *testing.T) {
+	addrs := zkservertest.ForTest(t, 1).Addrs()
+	s := lockLike("test/dials", 2, func(p *engine.Process) {
+		for range 2 {
+			q, err := p.Dial()
+			if err != nil {
+				p.Fail(err)
+				return
+			}
+			l := recipes.NewLock(q.Conn, q.Env, q.Path("/lock"), recipes.LockOptions{})
+			o := q.Register(func() []string { return nil })
+			if held, err := o.Lock(l.Lock); !held {
+				p.Fail(err)
+				return
+			}
+			o.Acquired("/lock", l.Token())
+			o.Write(l.Token())
+			o.Released()
+			q.Conn.Close() // with it the lock goes
+		}
+	})
+	h, v, err := runLive(t, addrs, s, ensemble.LiveOptions{})
+	if err != nil || v.Level != checkers.OK || len(h.Failed) > 0 {
+		t.Errorf("%v, %+v, failed: %v", err, v, h.Failed)
+	}
 }
 
 func TestRealRunsAreJudgedAsSimulatedOnes(t *testing.T) {

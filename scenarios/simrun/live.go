@@ -6,42 +6,75 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"path/filepath"
 	"slices"
 	"strings"
 	"time"
 
-	"zksim/checkers"
+	"zksim/faults"
 	"zksim/internal/zkserver"
-	"zksim/model/history"
-	"zksim/reports"
+	"zksim/recipes/live"
 	"zksim/scenarios/engine"
-	"zksim/scenarios/ensemble"
-	"zksim/scenarios/pipeline"
 )
 
-// liveLimit bounds everything about one scenario on a real ensemble, so that an
-// ensemble that does not answer is an error and no hang.
-const liveLimit = 90 * time.Second
+// liveLimit bounds everything about one run on a real ensemble, so that an ensemble that does not answer is an error
+// and no hang; faultLimit does when faults strike.
+const (
+	liveLimit  = 90 * time.Second
+	faultLimit = 6 * time.Minute
+)
 
 // liveClients is how many clients there are on a real ensemble by default.
 const liveClients = 10
 
+// liveTick is the unit of time of the servers that faults strike: they wait for each other for five of these.
+const liveTick = 300 * time.Millisecond
+
+// liveFlags looks at the flags that were set.
+func (c *checkFlags) liveFlags(set map[string]bool) error {
+	if set["v"] && !set["faults"] {
+		return errors.New("-v goes with -faults on a real ensemble: without faults there is nothing more to say")
+	}
+	if set["seeds"] && !set["faults"] {
+		return errors.New("-seeds goes with -faults on a real ensemble: a seed decides what strikes, and nothing else")
+	}
+	for _, name := range []string{"shard", "strategy", "for", "p"} {
+		if set[name] {
+			return fmt.Errorf("-%s goes with -backend sim only: runs on a real ensemble come one after the other", name)
+		}
+	}
+	return nil
+}
+
+// ownPlan stands for the plan of each scenario, of which a real ensemble does what it can.
+const ownPlan = "own"
+
+// liveCheck is a check on a real ensemble while it goes on.
+type liveCheck struct {
+	*checkFlags
+	plan    faults.Plan  // of the scenario at hand
+	own     bool         // each scenario has its own
+	seeds   engine.Range // of which there is one without faults
+	addrs   []string
+	version string
+	ours    *zkserver.Ensemble // nil: somebody else's
+	log     serverLog
+	t       tally
+}
+
 // live checks scenarios on a real ensemble.
 func (c *checkFlags) live(ctx context.Context, a *app, selected []*engine.Scenario) (int, error) {
-	if c.clients < 0 {
-		return 0, fmt.Errorf("-clients cannot be negative, as %d is", c.clients)
-	}
-	c.clients = cmp.Or(c.clients, liveClients)
-	sound := slices.DeleteFunc(slices.Clone(selected), (*engine.Scenario).Broken)
-	if len(sound) == 0 {
-		return 0, errors.New("-run selects mutants only: they need faults or seeds, and a real ensemble has none")
-	}
-	sized, err := resized(sound, 0, c.rounds)
-	if err != nil {
+	x := &liveCheck{checkFlags: c}
+	if err := x.parse(); err != nil {
 		return 0, err
 	}
-	addrs, err := addresses(c.servers, c.nodes)
+	chosen := selected
+	if c.plan == "" {
+		chosen = slices.DeleteFunc(slices.Clone(selected), (*engine.Scenario).Broken)
+	}
+	if len(chosen) == 0 {
+		return 0, errors.New("-run selects mutants only: they need -faults, as their scenarios have them, or none")
+	}
+	sized, err := resized(chosen, 0, c.rounds)
 	if err != nil {
 		return 0, err
 	}
@@ -49,20 +82,17 @@ func (c *checkFlags) live(ctx context.Context, a *app, selected []*engine.Scenar
 	if err != nil {
 		return 0, err
 	}
-	var t tally
-	addrs, stop, err := startEnsemble(ctx, addrs, c.nodes)
+	err = x.start(ctx)
 	if err != nil && ctx.Err() != nil {
-		return c.end(ctx, a, rec, &t, scenariosOf(sized), t.summary(len(sound)))
+		return c.end(ctx, a, rec, &x.t, scenariosOf(sized), x.t.summary(len(chosen)))
 	}
 	if err != nil {
 		return 0, rec.fails(ctx, err)
 	}
-	defer stop()
+	defer x.stop()
 	for i := range sized {
 		s := &sized[i]
-		code, err := rec.scenario(s.Name, func(out io.Writer) (outcome, error) {
-			return c.liveScenario(ctx, a.to(out), s, addrs, &t)
-		})
+		code, err := rec.scenario(s.Name, func(out io.Writer) (outcome, error) { return x.scenario(ctx, a.to(out), s) })
 		if err != nil {
 			return 0, rec.fails(ctx, err)
 		}
@@ -73,11 +103,45 @@ func (c *checkFlags) live(ctx context.Context, a *app, selected []*engine.Scenar
 			break
 		}
 	}
-	end := t.summary(len(sound))
-	if skipped := len(selected) - len(sound); skipped > 0 {
-		end = fmt.Sprintf("skipped %d mutants: they need faults or seeds, and a real ensemble has none\n", skipped) + end
+	end := x.t.summary(len(chosen))
+	if skipped := len(selected) - len(chosen); skipped > 0 {
+		end = fmt.Sprintf("skipped %d mutants: they need -faults\n", skipped) + end
 	}
-	return c.end(ctx, a, rec, &t, scenariosOf(sized), end)
+	return c.end(ctx, a, rec, &x.t, scenariosOf(sized), end)
+}
+
+// parse reads what the flags say.
+func (x *liveCheck) parse() (err error) {
+	c := x.checkFlags
+	if c.clients < 0 {
+		return fmt.Errorf("-clients cannot be negative, as %d is", c.clients)
+	}
+	if c.session != 0 && (c.session < time.Millisecond || c.session > time.Hour) {
+		return fmt.Errorf("-session-timeout is from 1ms to 1h, not %v", c.session)
+	}
+	if x.addrs, err = addresses(c.servers, c.nodes); err != nil {
+		return err
+	}
+	if c.plan == ownPlan {
+		x.own = true
+		x.plan = faults.RealContract() // all that may be needed
+	} else if x.plan, err = faults.ParseReal(c.plan); err != nil {
+		return fmt.Errorf("-faults: %w", err)
+	}
+	if err = x.plan.Possible(cmp.Or(len(x.addrs), c.nodes), len(x.addrs) == 0); err != nil {
+		return fmt.Errorf("-faults: %w", err)
+	}
+	x.seeds = engine.Range{First: 1, Last: 1}
+	if c.seeds != "" {
+		if x.seeds, err = engine.ParseRange(c.seeds); err != nil {
+			return fmt.Errorf("-seeds: %w", err)
+		}
+	}
+	if c.plan == "" {
+		c.clients = cmp.Or(c.clients, liveClients)
+	}
+	c.session = cmp.Or(c.session, live.DefaultSessionTimeout)
+	return nil
 }
 
 // addresses returns those in servers, none if a new ensemble of so many nodes is meant.
@@ -104,70 +168,54 @@ func startEnsemble(ctx context.Context, addrs []string, nodes int) (_ []string, 
 		return addrs, func() {}, nil
 	}
 	e, err := zkserver.Start(ctx, zkserver.Options{Servers: nodes})
-	if errors.Is(err, zkserver.ErrUnavailable) {
-		err = fmt.Errorf("%w; or give -servers host:port,... of a running one", err)
-	}
 	if err != nil {
-		return nil, nil, err
+		return nil, nil, orGiveServers(err)
 	}
 	return e.Addrs(), func() { e.Stop() }, nil
 }
 
-func (c *checkFlags) liveScenario(
-	ctx context.Context, a *app, s *engine.Scenario, addrs []string, t *tally,
-) (outcome, error) {
-	dial, cancel := context.WithTimeout(ctx, liveLimit)
-	defer cancel()
-	h, v, err := ensemble.RunLive(dial, s, ensemble.LiveOptions{Servers: addrs, Clients: c.clients})
-	rep := engine.Report{Scenario: s}
-	if errors.Is(ctx.Err(), context.Canceled) { // programs may have given up for that reason
-		rep.Status = engine.Inconclusive
-		fmt.Fprintf(a.out, "unknown %-24s on ZooKeeper  %s\n", s.Name, interrupted)
-		c.rows = append(c.rows, pipeline.RowOf(s, rep.Status, "on ZooKeeper: "+interrupted))
-		return outcome{t.count(rep.Status), true}, nil
+// orGiveServers says what else can be done where no server can be started.
+func orGiveServers(err error) error {
+	if errors.Is(err, zkserver.ErrUnavailable) {
+		return fmt.Errorf("%w; or give -servers host:port,... of a running one", err)
 	}
-	if err != nil {
-		return outcome{}, err
-	}
-	var told *reports.RowFailure
-	switch v.Level {
-	case checkers.OK:
-		fmt.Fprintf(a.out, "held    %-24s %d clients on ZooKeeper\n", s.Name, c.clients)
-	case checkers.Violated:
-		rep.Status = engine.Violation
-		fmt.Fprintf(a.out, "FAIL    %-24s on ZooKeeper  %s: %s\n", s.Name, v.Checker, reports.Printable(v.Message))
-		dir := filepath.Join(c.out, pipeline.FileName(s), "zookeeper")
-		f, err := liveFailure(s, h, v, len(addrs))
-		if err == nil {
-			err = pipeline.WriteReport(dir, f)
-		}
-		if err != nil {
-			c.noReport(a, fmt.Errorf("%s fails (%s), but no report can be written: %w", s.Name, v.Checker, err))
-			break
-		}
-		fmt.Fprintf(a.out, "        report     %s\n", filepath.Join(dir, "index.html"))
-		told = reports.NewRowFailure(f, "on ZooKeeper", c.pageOf(dir))
-	default:
-		rep.Status = engine.Inconclusive
-		fmt.Fprintf(a.out, "unknown %-24s on ZooKeeper  %s: %s\n", s.Name, v.Checker, reports.Printable(v.Message))
-	}
-	row := pipeline.RowOf(s, rep.Status, fmt.Sprintf("%d clients on ZooKeeper", c.clients))
-	if row.Failure = told; v.Level != checkers.OK {
-		row.Says += ": " + v.Checker + ": " + v.Message
-	}
-	c.rows = append(c.rows, row)
-	return outcome{t.count(rep.Status), false}, nil
+	return err
 }
 
-// liveFailure is that of a run on a real ensemble.
-func liveFailure(s *engine.Scenario, h *history.History, v checkers.Verdict, servers int) (f *reports.Failure,
-	err error) {
-	f = reports.Recorded(h)
-	f.Doc, f.Source, f.Verdict, f.Property = s.Doc, s.Source, v, pipeline.Property(s, v)
-	f.Report = reports.Report{Format: reports.Format, Scenario: s.Name, Backend: "zookeeper", Servers: servers,
-		Clients: h.Clients, Rounds: s.Rounds,
-		Faults: "none", Steps: len(h.Events), Struck: []string{}, Reproduce: []string{}}
-	f.Report.SetVerdict(v)
-	f.Search, err = pipeline.Drawing(s, h)
-	return f, err
+// start starts servers, unless there are some.
+func (x *liveCheck) start(ctx context.Context) error {
+	if x.servers != "" {
+		return nil
+	}
+	o := zkserver.Options{Servers: x.nodes, Log: &x.log, Links: x.nodes == 3 && len(x.plan) > 0}
+	if o.Links {
+		o.TickTime = liveTick
+	}
+	o.MinSessionTimeout, o.MaxSessionTimeout = min(x.session, 2*cmp.Or(o.TickTime, 500*time.Millisecond)), x.session
+	if o.MinSessionTimeout%time.Millisecond != 0 {
+		return fmt.Errorf("-session-timeout is in whole milliseconds, not %v", x.session)
+	}
+	e, err := zkserver.Start(ctx, o)
+	if err != nil {
+		return orGiveServers(err)
+	}
+	x.ours, x.addrs, x.version = e, e.Addrs(), e.Version(ctx, 0)
+	return nil
+}
+
+// stop ends what was started.
+func (x *liveCheck) stop() {
+	if x.ours != nil {
+		x.ours.Stop()
+		x.ours = nil
+	}
+}
+
+// renew starts other servers in place of those that a run has left in an unknown state.
+func (x *liveCheck) renew(ctx context.Context) error {
+	if x.ours == nil {
+		return nil
+	}
+	x.stop()
+	return x.start(ctx)
 }

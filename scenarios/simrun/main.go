@@ -152,7 +152,7 @@ func (a *app) run(ctx context.Context, c *command, args []string) (int, error) {
 
 // listen returns a context that is done at the first signal to end. The second one ends the program at once.
 func listen(ctx context.Context) (context.Context, context.CancelFunc) {
-	ctx, stop := signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM)
+	ctx, stop := signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
 	context.AfterFunc(ctx, stop)
 	return ctx, stop
 }

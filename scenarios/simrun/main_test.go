@@ -172,18 +172,32 @@ var wrongInput = []struct{ args, want string }{
 	{"check -strategy best", `simrun check: -strategy is random, pct or portfolio, not "best"`},
 	{"check -backend paper", `simrun check: -backend is sim or zookeeper, not "paper"`},
 	{"check -servers a:1", `simrun check: -servers goes with -backend zookeeper only`},
-	{"check -backend zookeeper -seeds 1-2", `simrun check: -seeds goes with -backend sim only: a real ensemble has no ` +
-		`seeds and no faults`},
-	{"check -backend zookeeper -v", `simrun check: -v goes with -backend sim only: mutants are not run on a real ` +
-		`ensemble`},
+	{"check -backend zookeeper -seeds 1-2", `simrun check: -seeds goes with -faults on a real ensemble: a seed decides ` +
+		`what strikes, and nothing else`},
+	{"check -backend zookeeper -v", `simrun check: -v goes with -faults on a real ensemble: without faults there is ` +
+		`nothing more to say`},
+	{"check -backend zookeeper -shard 1/2", `simrun check: -shard goes with -backend sim only: runs on a real ensemble ` +
+		`come one after the other`},
+	{"check -backend zookeeper -faults zombie", `simrun check: -faults: fault plan: "zombie": zombie cannot be brought ` +
+		`about on a real ensemble; what leads to it is part=1@follower with a short -session-timeout`},
+	{"check -backend zookeeper -faults depose", `simrun check: -faults: depose=1 needs three servers, -nodes 3`},
+	{"check -backend zookeeper -servers a:1 -faults kill", `simrun check: -faults: kill=1 happens to servers, and is for ` +
+		`those that are started here, not for -servers`},
+	{"check -backend zookeeper -faults kill@s2", `simrun check: -faults: kill=1@s2: there is no s2, only s1; -nodes 3 ` +
+		`starts three`},
+	{"check -backend zookeeper -faults expire -seeds 5-1", `simrun check: -seeds: `},
+	{"check -backend zookeeper -session-timeout 2h", `simrun check: -session-timeout is from 1ms to 1h, not 2h0m0s`},
+	{"check -session-timeout 2s", `simrun check: -session-timeout goes with -backend zookeeper only`},
+	{"check -faults kill", `simrun check: -faults: fault plan: "kill": kill is for real ensembles (-backend zookeeper); ` +
+		`what the simulator has for it is elect`},
 	{"check -backend zookeeper -nodes 2", `simrun check: -nodes is 1 or 3, not 2`},
 	{"check -backend zookeeper -clients -1", `simrun check: -clients cannot be negative, as -1 is`},
 	{"check -clients 1", `simrun check: the number of clients is from 2 to 64, not 1`},
 	{"check -run election -rounds 2", `simrun check: the program of election/fan-out has no rounds`},
 	{"check -backend zookeeper -run rwlock -rounds 2", `simrun check: the program of rwlock/fan-out has no rounds`},
 	{"check -backend zookeeper -servers nowhere", `simrun check: -servers is host:port,..., not "nowhere"`},
-	{"check -backend zookeeper -run plain-create", `simrun check: -run selects mutants only: they need faults or ` +
-		`seeds, and a real ensemble has none`},
+	{"check -backend zookeeper -run plain-create", `simrun check: -run selects mutants only: they need -faults, ` +
+		`as their scenarios have them, or none`},
 	{"check -seeds", `simrun check: flag needs an argument: -seeds`},
 	{"check -o file/out -run lock/lock -seeds 1", `simrun check: -o: mkdir file: not a directory`},
 	{"check -o file -run lock/lock -seeds 1", `simrun check: -o: mkdir file: not a directory`},

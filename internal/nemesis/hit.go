@@ -1,0 +1,128 @@
+package nemesis
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"zksim/faults"
+	"zksim/internal/wire"
+)
+
+// hit makes a fault strike at a request of c, and says what becomes of that. n.mu is held.
+func (n *Nemesis) hit(c *client, s *strike, r *faults.Rule, about string) wire.Fate {
+	if r.Fault == "pause" && r.Aim.Server != "" || slices.Contains(servers, r.Fault) {
+		if r.Fault == "depose" {
+			c.link.last = c.link.sent
+		}
+		n.start(true, func() { n.server(s, r, about) })
+		return wire.Pass
+	}
+	n.record(s, fmt.Sprintf("%s c%d", r.Fault, c.id), about)
+	switch r.Fault {
+	case "lose-request":
+		return wire.Lose
+	case "lose-reply":
+		c.link.lose = c.link.sent
+	case "disconnect":
+		return wire.Last
+	case "failover":
+		c.next = n.reachable((c.server + 1 + int(s.salt%2)) % len(n.o.Addrs))
+		return wire.Last
+	case "late-request", "expire":
+		c.shut(r.Fault == "expire")
+		n.start(false, func() { n.expire(c) })
+		return wire.Last
+	case "learn-late":
+		conn := c.conn
+		conn.Freeze(false)
+		n.start(false, func() { n.learnLate(c, conn) })
+	case "watch-delay":
+		c.delay = n.o.Timeout / 30 * time.Duration(1+s.salt%10)
+	case "pause":
+		if c.paused != nil {
+			return wire.Pass // it is
+		}
+		conn := c.conn
+		conn.Freeze(false)
+		c.paused = make(chan struct{})
+		n.start(false, func() { n.pause(c, conn, s) })
+	case "cancel":
+		n.start(false, func() { n.o.Cancel(c.id) })
+	case "black-hole":
+		c.conn.Freeze(true)
+	default:
+		panic("nemesis: no fault named " + r.Fault)
+	}
+	return wire.Pass
+}
+
+// expire ends the session of a client that has no connection and cannot get one, when it has had the time to act on
+// that: a client gives a connection up after two thirds of the timeout.
+func (n *Nemesis) expire(c *client) {
+	if n.sleep(n.o.Timeout / 3) {
+		n.endSession(c)
+	}
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	c.open()
+}
+
+// learnLate ends the session of a client that hears nothing.
+func (n *Nemesis) learnLate(c *client, conn *wire.Gated) {
+	n.endSession(c)
+	n.sleep(learnDelay)
+	conn.Close()
+	conn.Thaw()
+}
+
+// learnDelay is how long a client goes on after its session has ended.
+const learnDelay = 100 * time.Millisecond
+
+// endSession ends the session of a client by a connection of its own, to any server that lets it. While an election goes
+// on none does: then, at last, it lives on.
+func (n *Nemesis) endSession(c *client) {
+	n.mu.Lock()
+	session, password := c.session, c.password
+	n.mu.Unlock()
+	if session == 0 {
+		return
+	}
+	var last error
+	for range endTries {
+		for _, addr := range n.o.Addrs {
+			ctx, cancel := context.WithTimeout(n.ctx, endLimit)
+			last = wire.CloseSession(ctx, addr, session, password, int32(n.o.Timeout.Milliseconds()))
+			cancel()
+			if last == nil {
+				n.Tell("session 0x%x of c%d is closed", session, c.id)
+				return
+			}
+		}
+		if !n.sleep(endLimit / 10) {
+			break
+		}
+	}
+	n.Tell("session 0x%x of c%d is not closed: %v", session, c.id, last)
+}
+
+// How often, and for how long at a time, it is tried to end a session.
+const (
+	endTries = 20
+	endLimit = time.Second
+)
+
+// pause lets a client sleep, for longer than its session lives or only for a while.
+func (n *Nemesis) pause(c *client, conn *wire.Gated, s *strike) {
+	d := n.o.Timeout / 4
+	if s.salt%2 == 0 {
+		d = n.o.Timeout + n.o.Timeout/2
+	}
+	n.sleep(d)
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.tell("c%d goes on", c.id)
+	conn.Thaw()
+	c.resume()
+}

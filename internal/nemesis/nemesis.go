@@ -1,0 +1,283 @@
+// Package nemesis brings faults about on a real ensemble: those of connections between clients and servers, which are
+// made by its dialers, and those of servers that this process has started. What strikes, and at which request of which
+// client, is decided by a plan and a seed, not by the clock. It knows no recipe and no checker.
+package nemesis
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+	"time"
+
+	"zksim/faults"
+	"zksim/internal/wire"
+	"zksim/internal/zkserver"
+	"zksim/model/history"
+	"zksim/sim"
+)
+
+// Options say what a Nemesis is about.
+type Options struct {
+	Plan    faults.Plan // all of which is to strike; see Draw
+	Seed    uint64
+	Clients int
+	Timeout time.Duration      // of sessions, as granted
+	Addrs   []string           // of the servers
+	Servers *zkserver.Ensemble // these servers, if they are ours; else nil
+	Root    string             // the folder of the run, which aims at paths do not know of
+
+	// Record gets the faults, as they strike.
+	Record func(history.Event)
+	// Cancel cancels the contexts of a client that may be cancelled.
+	Cancel func(client int)
+	// Broken is told of packets that cannot be followed.
+	Broken func(error)
+}
+
+// Nemesis strikes the clients and servers of one run. All methods may be called concurrently.
+type Nemesis struct {
+	o       Options
+	ctx     context.Context // of what takes time; done when it heals
+	cancel  context.CancelFunc
+	begin   time.Time
+	actions chan func() // what happens to servers, one after the other
+	running sync.WaitGroup
+
+	mu      sync.Mutex // guards what follows
+	strikes []strike
+	struck  []int // per rule
+	clients []*client
+	over    bool // nothing strikes any more
+	busy    int  // actions that were begun and have not ended
+	last    time.Time
+	diary   []string
+	down    map[int]bool // servers that nobody is to dial, by index
+	dead    map[int]bool // that were killed
+	deposed *deposed
+	failed  []error
+}
+
+// New returns a Nemesis that is ready to dial.
+func New(o Options) *Nemesis {
+	n := &Nemesis{o: o, begin: time.Now(), strikes: draw(o.Plan, o.Seed, o.Clients), struck: make([]int, len(o.Plan)),
+		last: time.Now(), down: map[int]bool{}, dead: map[int]bool{}}
+	n.ctx, n.cancel = context.WithCancel(context.Background())
+	n.actions = make(chan func(), len(n.strikes)+1)
+	for i := range o.Clients {
+		n.clients = append(n.clients, &client{n: n, id: i + 1, next: -1, server: -1, seen: make([]int, len(o.Plan))})
+	}
+	n.running.Go(func() {
+		for {
+			select {
+			case act := <-n.actions:
+				act()
+			case <-n.ctx.Done():
+				return
+			}
+		}
+	})
+	return n
+}
+
+// Tell adds a line to the diary: what struck, and when.
+func (n *Nemesis) Tell(format string, args ...any) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.tell(format, args...)
+}
+
+func (n *Nemesis) tell(format string, args ...any) {
+	n.diary = append(n.diary, fmt.Sprintf("%8.3fs %s", time.Since(n.begin).Seconds(), fmt.Sprintf(format, args...)))
+}
+
+// Diary returns what struck, and when, in lines.
+func (n *Nemesis) Diary() []string {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	return append([]string(nil), n.diary...)
+}
+
+// Struck returns how often each rule has struck.
+func (n *Nemesis) Struck() []int {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	return append([]int(nil), n.struck...)
+}
+
+// Spent reports whether nothing more will strike and nothing is going on: all has struck, or no client has made a
+// request for so long.
+func (n *Nemesis) Spent(idle time.Duration) bool {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if n.busy > 0 {
+		return false
+	}
+	for i := range n.strikes {
+		if !n.strikes[i].done {
+			return time.Since(n.last) > idle
+		}
+	}
+	return true
+}
+
+// Wait waits while a client is paused.
+func (n *Nemesis) Wait(client int) {
+	for {
+		n.mu.Lock()
+		paused := n.clients[client-1].paused
+		n.mu.Unlock()
+		if paused == nil {
+			return
+		}
+		<-paused
+	}
+}
+
+// Session returns the latest session of a client.
+func (n *Nemesis) Session(client int) int64 {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	return n.clients[client-1].session
+}
+
+// record writes a fault into the diary and the history, and n.mu is held.
+func (n *Nemesis) record(s *strike, name, about string) {
+	n.struck[s.rule]++
+	n.tell("%s, at %s%s", name, s, about)
+	e := history.Event{Kind: history.Fault, Op: name, Client: int32(s.client)}
+	n.o.Record(e)
+}
+
+// start does something that takes time, in a goroutine of its own or, if it happens to servers, when all that has been
+// begun before has ended. n.mu is held.
+func (n *Nemesis) start(servers bool, act func()) {
+	n.busy++
+	do := func() {
+		act()
+		n.mu.Lock()
+		defer n.mu.Unlock()
+		n.busy--
+		n.last = time.Now()
+	}
+	if servers {
+		n.actions <- do
+		return
+	}
+	n.running.Go(do)
+}
+
+// sleep waits, and reports whether nobody heals meanwhile.
+func (n *Nemesis) sleep(d time.Duration) bool {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-t.C:
+		return true
+	case <-n.ctx.Done():
+		return false
+	}
+}
+
+// fail takes note of an action that did not work.
+func (n *Nemesis) fail(err error) {
+	if err == nil || n.ctx.Err() != nil {
+		return
+	}
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.failed = append(n.failed, err)
+	n.tell("failed: %v", err)
+}
+
+// request decides what becomes of a request, the latest of c. n.mu is held.
+func (n *Nemesis) request(c *client, p *wire.Packet) wire.Fate {
+	n.last = time.Now()
+	if n.over {
+		return wire.Pass
+	}
+	op, path := sim.OpName(p.Request), strings.TrimPrefix(p.Request.Path, n.o.Root)
+	for i := range n.o.Plan {
+		if n.o.Plan[i].Aim.Fits(op, path) {
+			c.seen[i]++
+		}
+	}
+	fate := wire.Pass
+	for i := range n.strikes {
+		s := &n.strikes[i]
+		r := &n.o.Plan[s.rule]
+		if s.done || s.client != c.id || c.seen[s.rule] != s.nth || !r.Aim.Fits(op, path) {
+			continue
+		}
+		s.done = true
+		if f := n.hit(c, s, r, fmt.Sprintf(", %s %s", op, path)); fate == wire.Pass {
+			fate = f
+		}
+	}
+	return fate
+}
+
+// Heal ends all faults: nothing strikes any more, servers run and reach each other, connections are open. It returns
+// when all servers serve; those that are not ours are taken to.
+func (n *Nemesis) Heal(ctx context.Context) error {
+	n.mu.Lock()
+	n.over = true
+	n.mu.Unlock()
+	n.cancel()
+	n.thaw()
+	n.running.Wait()
+	n.thaw() // what ended only now may have left something
+	n.mu.Lock()
+	failed := errors.Join(n.failed...)
+	n.mu.Unlock()
+	if n.o.Servers == nil {
+		return failed
+	}
+	if err := n.revive(ctx); err != nil {
+		return err
+	}
+	n.Tell("all servers serve")
+	return failed
+}
+
+// thaw lets all clients go on.
+func (n *Nemesis) thaw() {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	clear(n.down)
+	n.deposed = nil
+	for _, c := range n.clients {
+		c.open()
+		c.resume()
+		c.next, c.delay = -1, 0
+		if c.conn != nil {
+			c.conn.Thaw()
+		}
+	}
+}
+
+// revive restarts servers that are dead and waits for all.
+func (n *Nemesis) revive(ctx context.Context) error {
+	e := n.o.Servers
+	errs := make([]error, len(n.o.Addrs))
+	var wg sync.WaitGroup
+	for i := range n.o.Addrs {
+		errs[i] = e.Continue(i)
+		if len(n.o.Addrs) > 1 {
+			e.Join(i)
+		}
+		n.mu.Lock()
+		dead := n.dead[i]
+		delete(n.dead, i)
+		n.mu.Unlock()
+		if dead {
+			wg.Go(func() { errs[i] = errors.Join(errs[i], e.Restart(ctx, i)) })
+		}
+	}
+	wg.Wait()
+	if err := errors.Join(errs...); err != nil {
+		return err
+	}
+	return e.AwaitServing(ctx)
+}

@@ -1,0 +1,193 @@
+// Package txnlog reads the logs in which a ZooKeeper server keeps its txns: what was committed, in which order, and
+// for which session. No client can know that of a request whose answer it never saw. It reads the format of 3.5 to 3.9
+// and changes nothing.
+package txnlog
+
+import (
+	"cmp"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+
+	"zksim/model"
+)
+
+// Txn is one entry of a log.
+type Txn struct {
+	Zxid    int64
+	Session int64 // of the client; that which ends, for a closeSession
+	Xid     int32 // that the client gave its request; 0 for what the servers do by themselves
+	Time    int64 // when the leader proposed it, in milliseconds since 1970
+	Op      model.Op
+	Changes []Change // none for a request that failed
+}
+
+// Change is what a txn does to a znode. A txn of one operation has one, a multi one each; a closeSession has one for
+// each ephemeral that the log names.
+type Change struct {
+	Op    model.Op // create, delete or setData
+	Path  string
+	Data  string
+	Owned bool // a create of an ephemeral
+}
+
+const (
+	magic     = "ZKLG"
+	headLen   = 16 // magic, version, id of the database
+	entryHead = 12 // checksum, length
+	entryEnd  = 'B'
+)
+
+// Folder reads the logs in the folder version-2 of a server's data, in the order of their zxids. A last entry that is
+// not whole, because the server was killed or is writing it, is left out.
+func Folder(dir string) ([]Txn, error) {
+	names, err := filepath.Glob(filepath.Join(dir, "log.*"))
+	if err != nil {
+		return nil, fmt.Errorf("txnlog: %w", err)
+	}
+	type file struct {
+		first uint64
+		name  string
+	}
+	var files []file
+	for _, name := range names {
+		_, zxid, _ := strings.Cut(filepath.Base(name), ".")
+		first, err := strconv.ParseUint(zxid, 16, 64)
+		if err != nil {
+			return nil, fmt.Errorf("txnlog: %s is not named after a zxid", name)
+		}
+		files = append(files, file{first, name})
+	}
+	slices.SortFunc(files, func(a, b file) int { return cmp.Compare(a.first, b.first) })
+	var all []Txn
+	for _, f := range files {
+		text, err := os.ReadFile(f.name)
+		if err != nil {
+			return nil, fmt.Errorf("txnlog: %w", err)
+		}
+		if all, err = parse(all, text); err != nil {
+			return nil, fmt.Errorf("txnlog: %s: %w", f.name, err)
+		}
+	}
+	return all, nil
+}
+
+var errFormat = errors.New("no log of txns")
+
+// parse appends the txns of one file.
+func parse(all []Txn, text []byte) ([]Txn, error) {
+	if len(text) < headLen { // just made
+		return all, nil
+	}
+	if string(text[:4]) != magic {
+		return nil, errFormat
+	}
+	for rest := text[headLen:]; len(rest) >= entryHead; {
+		n := int(binary.BigEndian.Uint32(rest[8:]))
+		if n == 0 || len(rest) < entryHead+n+1 || rest[entryHead+n] != entryEnd {
+			break // the space that is kept for more, or an entry that is not whole
+		}
+		t, err := entry(rest[entryHead : entryHead+n])
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, t)
+		rest = rest[entryHead+n+1:]
+	}
+	return all, nil
+}
+
+// entry reads one txn: a header, and a record that depends on the operation.
+func entry(text []byte) (Txn, error) {
+	r := reader{rest: text}
+	t := Txn{Session: r.int64(), Xid: r.int32(), Zxid: r.int64(), Time: r.int64(), Op: model.Op(r.int32())}
+	switch t.Op {
+	case model.OpMulti:
+		for n := r.int32(); n > 0 && !r.short; n-- {
+			op, data := model.Op(r.int32()), r.string()
+			if op == model.OpError { // of one, so of all
+				t.Changes = nil
+				return t, r.err()
+			}
+			sub := reader{rest: []byte(data)}
+			t.Changes = sub.change(t.Changes, op)
+			r.short = r.short || sub.short
+		}
+	case model.OpCloseSession:
+		if len(r.rest) < 4 { // servers of 3.5 name none
+			break
+		}
+		for n := r.int32(); n > 0 && !r.short; n-- {
+			t.Changes = append(t.Changes, Change{Op: model.OpDelete, Path: r.string()})
+		}
+	default:
+		t.Changes = r.change(t.Changes, t.Op)
+	}
+	return t, r.err()
+}
+
+// reader reads the fields of a record. After the end it gives zeros and remembers that.
+type reader struct {
+	rest  []byte
+	short bool
+}
+
+// change reads the record of an operation; one that changes no znode that clients see adds nothing.
+func (r *reader) change(all []Change, op model.Op) []Change {
+	switch op {
+	case model.OpCreate, model.OpCreate2, model.OpCreateContainer, model.OpCreateTTL:
+		c := Change{Op: model.OpCreate, Path: r.string(), Data: r.string()}
+		for n := r.int32(); n > 0 && !r.short; n-- { // the rights
+			r.int32()
+			r.string()
+			r.string()
+		}
+		if op == model.OpCreate || op == model.OpCreate2 {
+			c.Owned = r.take(1)[0] != 0
+		}
+		return append(all, c)
+	case model.OpDelete, model.OpDeleteContainer:
+		return append(all, Change{Op: model.OpDelete, Path: r.string()})
+	case model.OpSetData:
+		return append(all, Change{Op: model.OpSetData, Path: r.string(), Data: r.string()})
+	}
+	return all
+}
+
+func (r *reader) take(n int) []byte {
+	if n < 0 || n > len(r.rest) {
+		r.short, r.rest = true, nil
+		return make([]byte, 8)
+	}
+	field := r.rest[:n]
+	r.rest = r.rest[n:]
+	return field
+}
+
+func (r *reader) int32() int32 { return int32(binary.BigEndian.Uint32(r.take(4))) }
+func (r *reader) int64() int64 { return int64(binary.BigEndian.Uint64(r.take(8))) }
+
+// string reads a string or a buffer; the length of a null one is -1.
+func (r *reader) string() string {
+	n := r.int32()
+	if n < 0 {
+		return ""
+	}
+	if int(n) > len(r.rest) {
+		r.short, r.rest = true, nil
+		return ""
+	}
+	return string(r.take(int(n)))
+}
+
+func (r *reader) err() error {
+	if r.short {
+		return errors.New("an entry ends too early")
+	}
+	return nil
+}

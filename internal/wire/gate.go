@@ -1,0 +1,291 @@
+package wire
+
+import (
+	"errors"
+	"net"
+	"os"
+	"sync"
+	"time"
+
+	"zksim/model"
+)
+
+// Kind says what a packet is.
+type Kind uint8
+
+// The kinds of packets.
+const (
+	Handshake Kind = iota // the first one in each direction
+	Operation             // a request of the client's code, or its answer
+	Ping
+	Event // of a watch
+)
+
+// Packet is what a [Gate] is told of a packet.
+type Packet struct {
+	Kind
+	Request  *model.Request // of an Operation, in both directions: what is asked, as [Tap] knows it
+	Zxid     int64          // of an answer: that of the server; of a handshake of a client: the last that it has seen
+	Err      model.Code     // of an answer
+	Session  int64          // of a handshake; 0 in an answer: refused
+	Password []byte         // of a handshake
+}
+
+// Fate is what becomes of a packet.
+type Fate uint8
+
+// The fates.
+const (
+	Pass Fate = iota
+	Lose      // it is lost, and the connection is closed
+	Last      // it passes, and the connection is closed
+)
+
+// Gate stands between a client and its server, and decides what becomes of each packet. A Gate is for one connection.
+type Gate struct {
+	Tap *Tap // hears what the client sends, lost or not, and what it receives
+
+	// Sent and Received are called for each packet, from one goroutine each. They may wait, which holds back what
+	// follows.
+	Sent, Received func(*Packet) Fate
+}
+
+// Gated is a connection behind a gate. All methods may be called concurrently.
+type Gated struct {
+	net.Conn
+	gate           *Gate
+	sent, received frames
+	greeted        [2]bool // the handshake is over, sent and received
+	out            []byte  // received and not read yet
+	lost           error   // of the fate of a received packet
+
+	mu       sync.Mutex // guards what follows
+	frozen   chan struct{}
+	hole     bool // what is sent while it is frozen is lost, rather than held back
+	deadline time.Time
+	closed   chan struct{}
+	once     sync.Once
+}
+
+// Conn returns a connection that passes through the gate.
+func (g *Gate) Conn(c net.Conn) *Gated {
+	x := &Gated{Conn: c, gate: g, closed: make(chan struct{})}
+	return x
+}
+
+// Freeze holds back all packets in both directions, or with hole loses those that the client sends, until [Gated.Thaw].
+func (x *Gated) Freeze(hole bool) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	if x.frozen == nil {
+		x.frozen, x.hole = make(chan struct{}), hole
+	}
+}
+
+// Thaw ends Freeze. A connection on which something was lost is closed.
+func (x *Gated) Thaw() {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	if x.frozen == nil {
+		return
+	}
+	if x.hole {
+		x.cut()
+	}
+	close(x.frozen)
+	x.frozen = nil
+}
+
+// Close implements [net.Conn].
+func (x *Gated) Close() error {
+	err := x.Conn.Close()
+	x.once.Do(func() { close(x.closed) })
+	return err
+}
+
+// cut is Close for those that hold locks.
+func (x *Gated) cut() {
+	x.Conn.Close()
+	x.once.Do(func() { close(x.closed) })
+}
+
+// SetReadDeadline implements [net.Conn].
+func (x *Gated) SetReadDeadline(t time.Time) error {
+	x.mu.Lock()
+	x.deadline = t
+	x.mu.Unlock()
+	return x.Conn.SetReadDeadline(t)
+}
+
+// pass waits while the connection is frozen. A reader waits until its deadline.
+func (x *Gated) pass(reads bool) (lost bool, err error) {
+	for {
+		x.mu.Lock()
+		frozen, hole, deadline := x.frozen, x.hole, x.deadline
+		x.mu.Unlock()
+		if frozen == nil {
+			return false, nil
+		}
+		if hole && !reads {
+			return true, nil
+		}
+		var late <-chan time.Time
+		if reads && !deadline.IsZero() {
+			t := time.NewTimer(time.Until(deadline))
+			defer t.Stop()
+			late = t.C
+		}
+		select {
+		case <-frozen:
+		case <-late:
+			return false, os.ErrDeadlineExceeded
+		case <-x.closed:
+			return false, net.ErrClosed
+		}
+	}
+}
+
+// Write implements [net.Conn]. Packets are sent whole. As of a connection that the other side has closed, a write after
+// the gate has closed it succeeds, and is lost.
+func (x *Gated) Write(b []byte) (int, error) {
+	var err error
+	x.sent.hear = func(packet []byte) {
+		if err != nil {
+			return
+		}
+		var lost bool
+		if lost, err = x.pass(false); lost || err != nil {
+			return
+		}
+		fate := x.gate.Sent(x.sees(packet, true))
+		if fate != Lose {
+			_, err = x.Conn.Write(framed(nil, packet))
+		}
+		if fate != Pass {
+			x.Close()
+		}
+	}
+	x.sent.feed(b)
+	if err != nil && !errors.Is(err, net.ErrClosed) {
+		return 0, err
+	}
+	return len(b), nil
+}
+
+// Read implements [net.Conn].
+func (x *Gated) Read(b []byte) (int, error) {
+	raw := make([]byte, 1<<12)
+	for len(x.out) == 0 {
+		if x.lost != nil {
+			return 0, x.lost
+		}
+		n, err := x.Conn.Read(raw)
+		if _, halt := x.pass(true); halt != nil {
+			return 0, halt
+		}
+		x.received.hear = x.receive
+		x.received.feed(raw[:n])
+		if err != nil && len(x.out) == 0 {
+			return 0, err
+		}
+	}
+	n := copy(b, x.out)
+	x.out = x.out[n:]
+	return n, nil
+}
+
+// receive decides about a packet of the server.
+func (x *Gated) receive(packet []byte) {
+	if x.lost != nil {
+		return
+	}
+	p, hear := x.looksAt(packet)
+	fate := x.gate.Received(p)
+	if fate != Lose {
+		hear()
+		x.out = framed(x.out, packet)
+	}
+	if fate != Pass {
+		x.lost = net.ErrClosed
+		x.Close()
+	}
+}
+
+// framed appends a packet with its length in front.
+func framed(to, packet []byte) []byte { return append(jute32(to, int32(len(packet))), packet...) }
+
+// sees tells the tap of a packet of the client and returns what it is.
+func (x *Gated) sees(packet []byte, sent bool) *Packet {
+	t := x.gate.Tap
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.Packet != nil {
+		t.Packet(sent)
+	}
+	if !x.greeted[0] {
+		x.greeted[0] = true
+		return parseHello(packet)
+	}
+	q, err := parseRequest(packet)
+	if err == nil {
+		err = t.request(packet)
+	}
+	if err != nil {
+		t.Broken(err)
+		return &Packet{Kind: Ping}
+	}
+	if q.xid == xidPing {
+		return &Packet{Kind: Ping}
+	}
+	return &Packet{Kind: Operation, Request: &q.Request}
+}
+
+// looksAt returns what a packet of the server is, and what tells the tap of it.
+func (x *Gated) looksAt(packet []byte) (*Packet, func()) {
+	t := x.gate.Tap
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if !x.greeted[1] {
+		x.greeted[1] = true
+		return parseWelcome(packet), func() {}
+	}
+	hear := func() {
+		t.mu.Lock()
+		defer t.mu.Unlock()
+		if t.Packet != nil {
+			t.Packet(false)
+		}
+		if err := t.answer(packet); err != nil {
+			t.Broken(err)
+		}
+	}
+	a, err := parseAnswer(packet)
+	switch {
+	case err != nil || a.xid == xidPing:
+		return &Packet{Kind: Ping}, hear
+	case a.xid == xidEvent:
+		return &Packet{Kind: Event}, hear
+	case len(t.open) == 0:
+		return &Packet{Kind: Ping}, hear // of which the tap will say that it is broken
+	}
+	q := t.open[0].Request
+	return &Packet{Kind: Operation, Request: &q, Zxid: a.zxid, Err: a.err}, hear
+}
+
+// parseHello reads the first packet of a client.
+func parseHello(packet []byte) *Packet {
+	r := reader{b: packet}
+	r.int32() // version
+	p := &Packet{Kind: Handshake, Zxid: r.int64()}
+	r.int32() // timeout
+	p.Session, p.Password = r.int64(), []byte(r.string())
+	return p
+}
+
+// parseWelcome reads the first packet of a server.
+func parseWelcome(packet []byte) *Packet {
+	r := reader{b: packet}
+	r.int32() // version
+	r.int32() // timeout
+	return &Packet{Kind: Handshake, Session: r.int64(), Password: []byte(r.string())}
+}

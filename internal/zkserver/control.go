@@ -1,0 +1,80 @@
+package zkserver
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+)
+
+// Pause stops the process of server i, as SIGSTOP does, until [Ensemble.Continue]. Its connections stay open, and
+// the kernel takes new ones that nobody answers. Pausing a dead server does nothing.
+func (e *Ensemble) Pause(i int) error { return e.signal(i, stopSignal) }
+
+// Continue lets a paused server go on. It does nothing to another one.
+func (e *Ensemble) Continue(i int) error { return e.signal(i, goSignal) }
+
+func (e *Ensemble) signal(i int, s os.Signal) error {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	p := e.members[i].proc
+	select {
+	case <-p.done:
+		return nil
+	default:
+	}
+	if err := p.cmd.Process.Signal(s); err != nil {
+		return fmt.Errorf("zkserver: %s cannot be sent %v: %w", p.name, s, err)
+	}
+	return nil
+}
+
+// errNoLeader is in the error of Leader.
+var errNoLeader = errors.New("zkserver: no server leads")
+
+// Leader waits until one of the servers, those in except left out, serves as the leader or alone, and returns its
+// index.
+func (e *Ensemble) Leader(ctx context.Context, except ...int) (int, error) {
+	left := map[int]bool{}
+	for _, i := range except {
+		left[i] = true
+	}
+	for {
+		for i, m := range e.members {
+			if left[i] {
+				continue
+			}
+			if mode := m.mode(ctx, leaderPatience); mode == "leader" || mode == "standalone" {
+				return i, nil
+			}
+		}
+		select {
+		case <-ctx.Done():
+			return 0, fmt.Errorf("%w: %w", errNoLeader, context.Cause(ctx))
+		case <-time.After(probeEvery):
+		}
+	}
+}
+
+// leaderPatience is how long a server may take to say what it is; one that is stopped says nothing.
+const leaderPatience = 300 * time.Millisecond
+
+// AwaitServing waits until all servers serve, one of several as the leader. A server that has died by itself is an
+// error, with its last words.
+func (e *Ensemble) AwaitServing(ctx context.Context) error { return e.awaitServing(ctx) }
+
+// Version returns what server i says of itself, as "3.8.0"; "" if it does not answer.
+func (e *Ensemble) Version(ctx context.Context, i int) string {
+	text := field(ask(ctx, e.members[i].addr(), "srvr", maxPatience), "Zookeeper version: ")
+	version, _, _ := strings.Cut(text, "-")
+	return version
+}
+
+// LogDir returns the folder in which server i has its txn logs and snapshots.
+func (e *Ensemble) LogDir(i int) string { return filepath.Join(e.members[i].dataDir(), "version-2") }
+
+// Patience is for how long followers wait for a leader that says nothing, and a leader for its followers.
+func (e *Ensemble) Patience() time.Duration { return syncLimit * e.options.TickTime }

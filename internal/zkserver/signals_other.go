@@ -1,0 +1,8 @@
+//go:build !unix
+
+package zkserver
+
+import "os"
+
+// Where processes cannot be stopped, sending these fails.
+var stopSignal, goSignal os.Signal = os.Interrupt, os.Interrupt

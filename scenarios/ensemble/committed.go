@@ -1,0 +1,286 @@
+package ensemble
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/go-zookeeper/zk"
+
+	"zksim/internal/txnlog"
+	"zksim/internal/wire"
+	"zksim/internal/zkserver"
+	"zksim/model"
+	"zksim/model/history"
+)
+
+// wholeLog returns the txns of all epochs, from a server whose logs miss none. All servers serve, so that what was not
+// committed is in none of them.
+func wholeLog(e *zkserver.Ensemble, servers int) ([]txnlog.Txn, error) {
+	var best []txnlog.Txn
+	for i := range servers {
+		log, err := txnlog.Folder(e.LogDir(i))
+		if err != nil {
+			return nil, err
+		}
+		if whole(log) && (len(best) == 0 || len(log) > len(best)) {
+			best = log
+		}
+	}
+	if len(best) == 0 {
+		return nil, fmt.Errorf("no server has a log without gaps, so nobody knows what was committed")
+	}
+	return best, nil
+}
+
+// whole reports whether a log begins with the first txn and lacks none: in each epoch zxids count from 1.
+func whole(log []txnlog.Txn) bool {
+	for i := range log {
+		epoch, n := log[i].Zxid>>32, log[i].Zxid&0xffffffff
+		if i == 0 || log[i-1].Zxid>>32 != epoch {
+			if n != 1 {
+				return false
+			}
+			continue
+		}
+		if log[i].Zxid != log[i-1].Zxid+1 {
+			return false
+		}
+	}
+	return len(log) > 0
+}
+
+// isChange reports whether an event is what an answer said of a write.
+func isChange(k history.Kind) bool {
+	return k == history.Created || k == history.Changed || k == history.Deleted
+}
+
+// lost names an acknowledged write that the log lacks; "" if there is none.
+func lost(h *history.History, log []txnlog.Txn) string {
+	for i := range h.Events {
+		e := &h.Events[i]
+		if !isChange(e.Kind) {
+			continue
+		}
+		k, found := slices.BinarySearchFunc(log, e.Zxid, func(t txnlog.Txn, zxid int64) int {
+			return int(min(max(t.Zxid-zxid, -1), 1))
+		})
+		if !found {
+			return fmt.Sprintf("c%d was told that %s is %v at zxid 0x%x, and no server has such a txn", e.Client, e.Path, e.Kind,
+				e.Zxid)
+		}
+		if !slices.ContainsFunc(log[k].Changes, func(c txnlog.Change) bool { return c.Path == e.Path }) {
+			return fmt.Sprintf("c%d was told that %s is %v at zxid 0x%x, and that txn is about something else", e.Client, e.Path,
+				e.Kind, e.Zxid)
+		}
+	}
+	return ""
+}
+
+// disorder says what is wrong with the zxids of answers; "" if nothing is. A write that begins after another was
+// acknowledged has a higher one, and those that a session sees never decrease.
+func disorder(h *history.History) string {
+	seen := map[int32]int64{} // by client, in its present session
+	var acknowledged int64    // the highest of all writes
+	begun := map[int32][]int64{}
+	for i := range h.Events {
+		e := &h.Events[i]
+		switch {
+		case e.Kind == history.Session && e.Op != zk.StateHasSession.String():
+			begun[e.Client] = nil
+			if e.Op == zk.StateExpired.String() {
+				seen[e.Client] = 0
+			}
+		case e.Kind == history.Call:
+			begun[e.Client] = append(begun[e.Client], acknowledged)
+		case isChange(e.Kind):
+			if list := begun[e.Client]; len(list) > 0 && e.Zxid <= list[0] {
+				return fmt.Sprintf("c%d's write of %s has zxid 0x%x, although 0x%x was acknowledged before it was sent", e.Client,
+					e.Path, e.Zxid, list[0])
+			}
+			acknowledged = max(acknowledged, e.Zxid)
+		case e.Kind == history.Reply:
+			if list := begun[e.Client]; len(list) > 0 {
+				begun[e.Client] = list[1:]
+			}
+			if e.Zxid < seen[e.Client] {
+				return fmt.Sprintf("c%d saw zxid 0x%x after 0x%x", e.Client, e.Zxid, seen[e.Client])
+			}
+			seen[e.Client] = max(seen[e.Client], e.Zxid)
+		}
+	}
+	return ""
+}
+
+// forget leaves out what answers say of changes: without the log of a server nobody knows all of them.
+func forget(h *liveHost) {
+	h.history.Events = slices.DeleteFunc(h.history.Events, func(e history.Event) bool { return isChange(e.Kind) })
+}
+
+// group is a txn as events of the history.
+type group struct {
+	txn     txnlog.Txn
+	ended   int64 // the session that it ends; 0: none
+	events  []history.Event
+	shown   int // the first event that shows it
+	present int // the first event after it, by the clock
+}
+
+// merge puts what was committed into the history of a run, whose clients are known by their sessions. A txn comes when
+// it was proposed, by the clock, and before whatever shows it. After it the session of a client may have ended before
+// the client could know.
+func merge(h *liveHost, log []txnlog.Txn, who map[int64]int32) error {
+	forgetAt(h)
+	groups := groupsOf(&h.history, log, h.root, who)
+	if err := wire.Explain(&h.history, changesOf(groups)); err != nil {
+		return err
+	}
+	place(h, groups)
+	var all []history.Event
+	belief := newBeliefs(who)
+	k := 0
+	for i, e := range h.history.Events {
+		for ; k < len(groups) && groups[k].present <= i; k++ {
+			all = belief.commit(all, &groups[k])
+		}
+		all = belief.hear(append(all, e), &e)
+	}
+	for ; k < len(groups); k++ {
+		all = belief.commit(all, &groups[k])
+	}
+	h.history.Events, h.history.Txns = all, true
+	return nil
+}
+
+// forgetAt is forget, with the times of the events.
+func forgetAt(h *liveHost) {
+	n := 0
+	for i, e := range h.history.Events {
+		if !isChange(e.Kind) {
+			h.history.Events[n], h.at[n] = e, h.at[i]
+			n++
+		}
+	}
+	h.history.Events, h.at = h.history.Events[:n], h.at[:n]
+}
+
+func changesOf(groups []group) (all []history.Event) {
+	for i := range groups {
+		all = append(all, groups[i].events...)
+	}
+	return all
+}
+
+// groupsOf returns the txns about the folder of the run, and those that end sessions of its clients.
+func groupsOf(h *history.History, log []txnlog.Txn, root string, who map[int64]int32) (groups []group) {
+	closing := map[int32]bool{} // clients that have asked for the end of their sessions
+	for i := range h.Events {
+		if e := &h.Events[i]; e.Kind == history.Call && e.Op == "closeSession" {
+			closing[e.Client] = true
+		}
+	}
+	owners := map[string]int64{}
+	for _, t := range log {
+		g := group{txn: t}
+		author := who[t.Session]
+		if t.Op == model.OpCloseSession {
+			if !closing[author] {
+				author = 0
+			}
+			if who[t.Session] != 0 {
+				g.ended = t.Session
+			}
+		}
+		for _, c := range t.Changes {
+			if c.Path != root && !strings.HasPrefix(c.Path, root+"/") {
+				continue
+			}
+			if c.Path == root {
+				continue // the folder itself
+			}
+			e := history.Event{Client: author, Path: c.Path, Data: c.Data, Zxid: t.Zxid}
+			switch c.Op {
+			case model.OpCreate:
+				e.Kind = history.Created
+				if c.Owned {
+					e.Session = t.Session
+					owners[c.Path] = t.Session
+				}
+			case model.OpDelete:
+				e.Kind, e.Session = history.Deleted, owners[c.Path]
+				delete(owners, c.Path)
+			default:
+				e.Kind, e.Session = history.Changed, owners[c.Path]
+			}
+			g.events = append(g.events, e)
+		}
+		if len(g.events) > 0 || g.ended != 0 {
+			groups = append(groups, g)
+		}
+	}
+	return groups
+}
+
+// place says where in the history each txn belongs.
+func place(h *liveHost, groups []group) {
+	events := h.history.Events
+	for i := range groups {
+		groups[i].shown = len(events)
+	}
+	k := 0 // of the first txn that nobody has shown
+	for i := range events {
+		if e := &events[i]; e.Kind == history.Reply || e.Kind == history.Notify {
+			for ; k < len(groups) && groups[k].txn.Zxid <= e.Zxid; k++ {
+				groups[k].shown = i
+			}
+		}
+	}
+	at := 0
+	for i := range groups {
+		g := &groups[i]
+		for at < len(events) && h.at[at] < (g.txn.Time+1)*1000 { // the log has milliseconds
+			at++
+		}
+		g.present = min(at, g.shown)
+		if i > 0 {
+			g.present = max(g.present, groups[i-1].present)
+		}
+	}
+}
+
+// beliefs follows what clients know of their sessions.
+type beliefs struct {
+	who   map[int64]int32
+	has   map[int32]int64 // the session that a client believes to have, with a connection
+	ended map[int64]bool
+}
+
+func newBeliefs(who map[int64]int32) *beliefs {
+	return &beliefs{who: who, has: map[int32]int64{}, ended: map[int64]bool{}}
+}
+
+// commit appends a txn, and before the end of a session that its client cannot know of yet.
+func (b *beliefs) commit(all []history.Event, g *group) []history.Event {
+	if g.ended != 0 {
+		b.ended[g.ended] = true
+		if c := b.who[g.ended]; b.has[c] == g.ended {
+			all = append(all, history.Event{Kind: history.Exceeded, Client: c})
+		}
+	}
+	return append(all, g.events...)
+}
+
+// hear follows an event. A server that lags, or a leader that was deposed, takes a client whose session has ended.
+func (b *beliefs) hear(all []history.Event, e *history.Event) []history.Event {
+	if e.Kind != history.Session {
+		return all
+	}
+	delete(b.has, e.Client)
+	if e.Op == zk.StateHasSession.String() {
+		b.has[e.Client] = e.Session
+		if b.ended[e.Session] {
+			all = append(all, history.Event{Kind: history.Exceeded, Client: e.Client})
+		}
+	}
+	return all
+}

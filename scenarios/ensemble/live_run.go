@@ -1,0 +1,403 @@
+package ensemble
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"runtime/debug"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/go-zookeeper/zk"
+
+	"zksim/internal/nemesis"
+	"zksim/internal/wire"
+	"zksim/model/history"
+	"zksim/recipes/live"
+	"zksim/scenarios/engine"
+)
+
+// Limits of a run with faults, beyond those of the options.
+const (
+	faultsLimit = time.Minute            // until everything that was drawn must have struck
+	healLimit   = 90 * time.Second       // until all servers serve
+	settleLimit = 10 * time.Second       // until all clients are connected, with the faults over
+	stepWork    = 5 * time.Millisecond   // what a step of a program takes while faults strike
+	lookEvery   = 10 * time.Millisecond  // how often it is looked whether something is over
+	stillness   = 3 * time.Second        // in which a program that waits for nothing goes on
+	graceOfEnds = 200 * time.Millisecond // in which what the programs have left behind arrives
+)
+
+// liveRun is a run while it goes on.
+type liveRun struct {
+	LiveRun
+	host     *liveHost
+	scenario *engine.Scenario
+	o        LiveOptions
+	nemesis  *nemesis.Nemesis
+	taps     []*wire.Tap
+	clients  []*live.Client
+	finished []bool // by client
+
+	mu     sync.Mutex
+	spoken time.Time // the last time that a client said or heard anything but pings
+	state  []zk.State
+	who    map[int64]int32 // clients, by session
+	broken error
+	timers int       // that programs wait for
+	heard  time.Time // as spoken, timers aside
+	over   bool      // the faults
+}
+
+// run connects the clients, lets the faults strike, and writes down the end.
+func (x *liveRun) run(ctx context.Context) error {
+	n := x.o.Clients
+	x.clients, x.taps, x.state = make([]*live.Client, n), make([]*wire.Tap, n), make([]zk.State, n)
+	x.finished, x.who, x.spoken = make([]bool, n+1), map[int64]int32{}, time.Now()
+	x.nemesis = nemesis.New(nemesis.Options{Plan: x.Plan, Seed: x.o.Seed, Clients: n, Timeout: x.o.Session,
+		Addrs: x.o.Servers, Servers: x.o.Ours, Root: x.host.root, Record: x.host.hear, Cancel: x.host.interrupt})
+	x.host.wait = x.nemesis.Wait
+	if len(x.o.Faults) > 0 {
+		x.host.work = stepWork
+	}
+	x.host.connect = func(id int) (*live.Client, error) { return dial(ctx, x.o, x.further(id)) }
+	defer x.close(ctx)
+	for i := range x.clients {
+		c, err := dial(ctx, x.o, x.options(i))
+		if err != nil {
+			return err
+		}
+		x.clients[i] = c
+	}
+	if len(x.o.Faults) == 0 {
+		x.host.hear(history.Event{Kind: history.Calm})
+		x.host.rests.end()
+	}
+	ended := make(chan int, n)
+	for i, c := range x.clients {
+		p := engine.Process{Conn: c, Env: timed{c.Env(), x}, ID: i + 1, Clients: n, Rounds: x.scenario.Rounds}
+		p = *p.On(x.host, x.host.root, &x.host.resource)
+		go func() {
+			defer func() {
+				if why := recover(); why != nil {
+					x.panics(why)
+				}
+				ended <- p.ID
+			}()
+			x.scenario.Program(&p)
+		}()
+	}
+	if err := x.strike(ctx, ended); err != nil {
+		return err
+	}
+	if err := x.await(ctx, ended); err != nil {
+		return err
+	}
+	return x.finish(ctx)
+}
+
+// panics takes note of a program that has panicked.
+func (x *liveRun) panics(why any) {
+	h := x.host
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if !h.over {
+		h.history.Outcome, h.history.Panic = history.Panicked, fmt.Sprintf("%v\n\n%s", why, debug.Stack())
+	}
+}
+
+// close ends everything that the run has begun.
+func (x *liveRun) close(ctx context.Context) {
+	x.host.rests.end()
+	ctx, cancel := context.WithTimeout(ctx, healLimit)
+	defer cancel()
+	x.nemesis.Heal(ctx)
+	var wg sync.WaitGroup
+	x.host.mu.Lock()
+	all := append(slices.Clip(x.clients), x.host.dialed...)
+	x.host.mu.Unlock()
+	for _, c := range all {
+		if c != nil {
+			wg.Go(c.Close)
+		}
+	}
+	wg.Wait()
+}
+
+// further are the options of another connection of a client, of which the run does not know how it stands.
+func (x *liveRun) further(id int) live.Options {
+	return live.Options{SessionTimeout: x.o.Session,
+		Dial: func(ctx context.Context, network, address string) (net.Conn, error) {
+			return x.nemesis.Dial(ctx, id, network, address, &wire.Tap{Client: int32(id), Hear: x.hear, Broken: x.breaks})
+		}}
+}
+
+// options are those of client i.
+func (x *liveRun) options(i int) live.Options {
+	id := int32(i + 1)
+	return live.Options{SessionTimeout: x.o.Session,
+		Dial: func(ctx context.Context, network, address string) (net.Conn, error) {
+			tap := &wire.Tap{Client: id, Hear: x.hear, Broken: x.breaks}
+			x.mu.Lock()
+			x.taps[i] = tap
+			x.mu.Unlock()
+			return x.nemesis.Dial(ctx, i+1, network, address, tap)
+		},
+		OnSession: func(ev zk.Event) {
+			session := x.nemesis.Session(i + 1)
+			x.mu.Lock()
+			x.state[i], x.spoken, x.heard = ev.State, time.Now(), time.Now()
+			if ev.State == zk.StateHasSession {
+				x.who[session] = id
+			}
+			x.mu.Unlock()
+			x.host.hear(history.Event{Kind: history.Session, Client: id, Op: ev.State.String(), Session: session})
+		}}
+}
+
+func (x *liveRun) hear(e history.Event) {
+	x.speak()
+	x.host.hear(e)
+}
+
+// speak takes note that something has happened.
+func (x *liveRun) speak() {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	x.spoken = time.Now()
+	x.heard = x.spoken
+}
+
+func (x *liveRun) breaks(err error) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	x.broken = cmp.Or(x.broken, err)
+}
+
+// quiet returns for how long nobody has said anything, or waits for a time to come.
+func (x *liveRun) quiet() time.Duration {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	if x.timers > 0 {
+		return 0
+	}
+	return time.Since(x.spoken)
+}
+
+// collect takes note of programs that have ended, and returns how many have.
+func (x *liveRun) collect(ended <-chan int) (n int) {
+	for {
+		select {
+		case id := <-ended:
+			x.finished[id] = true
+			continue
+		default:
+		}
+		break
+	}
+	for _, f := range x.finished {
+		if f {
+			n++
+		}
+	}
+	return n
+}
+
+// until looks again and again until f is true, or ctx is done.
+func until(ctx context.Context, f func() bool) error {
+	for !f() {
+		select {
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		case <-time.After(lookEvery):
+		}
+	}
+	return nil
+}
+
+// strike waits for the faults, heals and writes down that they are over.
+func (x *liveRun) strike(ctx context.Context, ended <-chan int) error {
+	if len(x.o.Faults) == 0 {
+		return nil
+	}
+	end := time.Now().Add(faultsLimit)
+	err := until(ctx, func() bool {
+		over := x.collect(ended)+x.host.rests.count() >= len(x.clients) && x.nemesis.Spent(0)
+		return over || x.nemesis.Spent(x.o.Session) || time.Now().After(end)
+	})
+	if err != nil {
+		return err
+	}
+	heal, cancel := context.WithTimeout(ctx, healLimit)
+	defer cancel()
+	healed := x.nemesis.Heal(heal)
+	x.Struck = x.nemesis.Struck()
+	if healed != nil {
+		return fmt.Errorf("after the faults the ensemble does not serve: %w", healed)
+	}
+	x.host.hear(history.Event{Kind: history.Calm})
+	x.nemesis.Tell("calm")
+	x.mu.Lock()
+	x.over = true
+	x.mu.Unlock()
+	return x.settle(ctx)
+}
+
+// settle waits until nothing but what programs do is to be expected: sessions that clients have left behind have
+// ended, and clients are connected. Then those that rest go on.
+func (x *liveRun) settle(ctx context.Context) error {
+	defer func() {
+		x.host.rests.end()
+		x.speak()
+	}()
+	if x.host.rests.count() == 0 {
+		return nil
+	}
+	x.mu.Lock()
+	orphans := len(x.who) > len(x.clients)
+	x.mu.Unlock()
+	begin := time.Now()
+	return until(ctx, func() bool {
+		switch since := time.Since(begin); {
+		case orphans && since < x.o.Session+x.o.Session/2 || since < liveRest:
+			return false
+		case since > settleLimit+2*x.o.Session:
+			return true
+		}
+		x.mu.Lock()
+		defer x.mu.Unlock()
+		for _, s := range x.state {
+			if s != zk.StateHasSession {
+				return false
+			}
+		}
+		return true
+	})
+}
+
+// patience is for how long nothing must be said before that is the end: a session may have to end first.
+func (x *liveRun) patience() time.Duration { return x.o.Session + x.o.Session/2 + stillness }
+
+// await waits for the programs.
+func (x *liveRun) await(ctx context.Context, ended <-chan int) error {
+	end := time.Now().Add(x.o.Timeout)
+	err := until(ctx, func() bool {
+		return x.collect(ended) == len(x.clients) || x.quiet() > x.patience() || time.Now().After(end)
+	})
+	if err != nil {
+		return err
+	}
+	if x.collect(ended) == len(x.clients) {
+		time.Sleep(graceOfEnds)
+	}
+	return nil
+}
+
+// finish records how everything stands.
+func (x *liveRun) finish(ctx context.Context) error {
+	h := x.host
+	waits := x.quiet() > x.patience()
+	h.mu.Lock()
+	h.over = true
+	h.mu.Unlock()
+	x.mu.Lock()
+	broken := x.broken
+	x.mu.Unlock()
+	x.Diary, x.Struck = x.nemesis.Diary(), x.nemesis.Struck()
+	if broken != nil {
+		return broken
+	}
+	copy(h.history.Finished, x.finished)
+	for i, c := range x.clients {
+		id := int32(i + 1)
+		h.history.Sessions[c.SessionID()] = id
+		switch {
+		case x.finished[id]:
+		case waits:
+			h.history.Waiting = append(h.history.Waiting, history.Waiting{Client: id, Paths: armed(&h.history, id)})
+		default:
+			h.history.Outcome = history.Stopped
+			h.history.Failed[id] = fmt.Sprintf("did not end within %v", x.o.Timeout)
+		}
+	}
+	if h.history.Outcome == history.Quiet {
+		for _, znodes := range h.known {
+			for _, path := range znodes() {
+				h.history.Known[path] = true
+			}
+		}
+	}
+	audit, cancel := context.WithTimeout(ctx, healLimit)
+	defer cancel()
+	admin, err := dial(audit, x.o, live.Options{})
+	if err != nil {
+		return err
+	}
+	defer admin.Close()
+	if err := h.readTree(audit, admin, h.root); err != nil {
+		return err
+	}
+	return x.committed(audit)
+}
+
+// committed completes the history with what was committed, and judges the ensemble.
+func (x *liveRun) committed(ctx context.Context) error {
+	h := x.host
+	if why := disorder(&h.history); why != "" {
+		x.Store = why
+		return nil
+	}
+	if x.o.Ours == nil {
+		forget(h)
+		return nil
+	}
+	log, err := wholeLog(x.o.Ours, len(x.o.Servers))
+	if err != nil {
+		return err
+	}
+	if why := lost(&h.history, log); why != "" {
+		x.Store = why
+		return nil
+	}
+	return errors.Join(merge(h, log, x.who), ctx.Err())
+}
+
+// armed returns the paths of the watches that a client has left and that have not fired.
+func armed(h *history.History, client int32) (paths []string) {
+	set := map[string]bool{}
+	for i := range h.Events {
+		e := &h.Events[i]
+		if e.Client != client {
+			continue
+		}
+		switch {
+		case e.Kind == history.Notify:
+			delete(set, e.Path)
+		case e.Kind == history.Session && e.Op == zk.StateExpired.String():
+			clear(set)
+		case e.Kind == history.Reply && watching(e):
+			set[e.Path] = true
+		}
+	}
+	for i := range h.Events { // in the order in which they were left
+		if e := &h.Events[i]; e.Client == client && set[e.Path] && e.Kind == history.Reply && watching(e) {
+			delete(set, e.Path)
+			paths = append(paths, e.Path)
+		}
+	}
+	return paths
+}
+
+// watching reports whether a reply says that a watch was left.
+func watching(e *history.Event) bool {
+	switch e.Op {
+	case "existsW":
+		return e.Err == nil || errors.Is(e.Err, zk.ErrNoNode)
+	case "getW", "childrenW":
+		return e.Err == nil
+	}
+	return false
+}

@@ -1,0 +1,62 @@
+package simrun
+
+import (
+	"context"
+	"fmt"
+	"path/filepath"
+
+	"zksim/reports"
+	"zksim/scenarios/engine"
+	"zksim/scenarios/pipeline"
+)
+
+// followSeeds is how many simulated runs are tried for one that fails as a real one did.
+const followSeeds = 4000
+
+// followFolder is where it is written, below the folder of the real one.
+const followFolder = "simulated"
+
+// follow looks for a simulated run that violates the same property under the faults that struck a real one. It says
+// where its report is, or that there is none.
+func (x *liveCheck) follow(ctx context.Context, a *app, s *engine.Scenario, r *liveResult, dir string) error {
+	twin, err := s.Sized(r.run.History.Clients, 0)
+	if err != nil {
+		return err
+	}
+	twin.Faults = r.run.Plan.InSim(r.run.Struck)
+	twin.Caught = []string{r.run.Verdict.Checker}
+	twin.Servers = []int{len(x.addrs)}
+	if len(x.addrs) != 3 {
+		twin.Servers = []int{1}
+	}
+	found, err := pipeline.Run(ctx, &twin, pipeline.Options{Options: engine.Options{
+		Seeds: engine.Range{First: 1, Last: followSeeds}, Strategy: engine.Random}})
+	if err != nil {
+		return err
+	}
+	if found.Status != engine.Caught {
+		fmt.Fprintf(a.out, "        simulated  none of %d runs under %q fails so\n", followSeeds, twin.Faults)
+		return nil
+	}
+	progress, end := a.shrinking("check", &twin, len(found.Failure.Schedule.Names))
+	f, err := pipeline.Explain(ctx, &twin, &found.Failure, found.Where(), progress)
+	end()
+	if err != nil {
+		return err
+	}
+	below := filepath.Join(dir, followFolder)
+	file := filepath.Join(below, pipeline.ScheduleFile)
+	if err := f.Write(below, a.command+" replay "+pipeline.Quote(file)); err != nil {
+		return err
+	}
+	fmt.Fprintf(a.out, "        simulated  %s: %s, %d steps\n", filepath.Join(below, "index.html"),
+		reports.Printable(f.Report.Checker), len(f.Small.Schedule.Names))
+	return nil
+}
+
+// followed is follow, whose failure is no reason to keep silent about the rest.
+func (x *liveCheck) followed(ctx context.Context, a *app, s *engine.Scenario, r *liveResult, dir string) {
+	if err := x.follow(ctx, a, s, r, dir); err != nil {
+		fmt.Fprintf(a.out, "        simulated  nothing: %s\n", reports.Printable(oneLine(err.Error())))
+	}
+}

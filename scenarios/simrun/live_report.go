@@ -1,0 +1,129 @@
+package simrun
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"io"
+	"path/filepath"
+	"strings"
+	"sync"
+	"time"
+
+	"zksim/internal/files"
+	"zksim/internal/nemesis"
+	"zksim/reports"
+	"zksim/scenarios/engine"
+	"zksim/scenarios/ensemble"
+	"zksim/scenarios/pipeline"
+)
+
+// The files that only failures on real ensembles leave.
+const (
+	serversFile = "servers.log"
+	diaryFile   = "faults.txt"
+)
+
+// serverLog keeps the latest lines of servers.
+type serverLog struct {
+	mu    sync.Mutex
+	lines []string
+}
+
+// logLines is how many are kept.
+const logLines = 20_000
+
+// Write implements [io.Writer]: each call is a line.
+func (l *serverLog) Write(line []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if len(l.lines) == logLines {
+		l.lines = l.lines[logLines/2:]
+	}
+	l.lines = append(l.lines, time.Now().UTC().Format("15:04:05.000 ")+strings.TrimSuffix(string(line), "\n"))
+	return len(line), nil
+}
+
+// aboutLines is how many lines are shown at most.
+const aboutLines = 10
+
+// about returns the latest lines that have one of these words.
+func (l *serverLog) about(words ...string) (found []string) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for _, line := range l.lines {
+		for _, w := range words {
+			if strings.Contains(line, w) {
+				found = append(found, line)
+				break
+			}
+		}
+	}
+	return found[max(0, len(found)-aboutLines):]
+}
+
+// write writes all lines.
+func (l *serverLog) write(w io.Writer) error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	_, err := io.WriteString(w, strings.Join(l.lines, "\n")+"\n")
+	return err
+}
+
+// report writes the folder of a failure on a real ensemble, and returns its row of the index.
+func (x *liveCheck) report(
+	ctx context.Context, a *app, s *engine.Scenario, r *liveResult, where string,
+) *reports.RowFailure {
+	dir := filepath.Join(x.out, pipeline.FileName(s), "zookeeper")
+	f, err := x.failure(s, r)
+	if err == nil && len(x.plan) > 0 {
+		err = x.leave(dir, r.run)
+	}
+	if err == nil {
+		err = pipeline.WriteReport(dir, f)
+	}
+	if err != nil {
+		x.noReport(a, fmt.Errorf("%s fails (%s), but no report can be written: %w", s.Name, r.run.Verdict.Checker, err))
+		return nil
+	}
+	fmt.Fprintf(a.out, "        report     %s\n", filepath.Join(dir, "index.html"))
+	if len(x.plan) > 0 {
+		fmt.Fprintf(a.out, "        again      %s %s\n", a.command, f.Report.Reproduce[0])
+		x.followed(ctx, a, s, r, dir)
+	}
+	return reports.NewRowFailure(f, where, x.pageOf(dir))
+}
+
+// leave writes what struck when, and the log of the servers, beside the report.
+func (x *liveCheck) leave(dir string, run *ensemble.LiveRun) error {
+	err := files.Save(dir, diaryFile, func(w io.Writer) error {
+		_, err := fmt.Fprintf(w, "ZooKeeper %s, plan %s\n\n%s\n", cmp.Or(x.version, "of somebody else"),
+			nemesis.Part(run.Plan), strings.Join(run.Diary, "\n"))
+		return err
+	})
+	if err != nil || x.ours == nil {
+		return err
+	}
+	return files.Save(dir, serversFile, x.log.write)
+}
+
+// failure is that of a run on a real ensemble.
+func (x *liveCheck) failure(s *engine.Scenario, r *liveResult) (f *reports.Failure, err error) {
+	h, v := r.run.History, r.run.Verdict
+	f = reports.Recorded(h)
+	f.Doc, f.Source, f.Verdict, f.Property = s.Doc, s.Source, v, pipeline.Property(s, v)
+	f.Report = reports.Report{Format: reports.Format, Scenario: s.Name, Backend: "zookeeper", Servers: len(x.addrs),
+		Clients: h.Clients, Rounds: s.Rounds,
+		Faults: nemesis.Part(r.run.Plan).String(), Steps: len(h.Events), Struck: reports.Struck(h), Reproduce: []string{}}
+	if len(x.plan) > 0 {
+		f.Report.Seed = r.seed
+		f.Report.Reproduce = append(f.Report.Reproduce, x.again(s, r.seed))
+		f.Files = append(f.Files, reports.File{Name: diaryFile, What: "what struck, and when"})
+		if x.ours != nil {
+			f.Files = append(f.Files, reports.File{Name: serversFile, What: "what the servers have logged"})
+		}
+	}
+	f.Report.SetVerdict(v)
+	f.Search, err = pipeline.Drawing(s, h)
+	return f, err
+}

@@ -1,0 +1,218 @@
+package simrun
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"strings"
+
+	"zksim/checkers"
+	"zksim/reports"
+	"zksim/scenarios/engine"
+	"zksim/scenarios/ensemble"
+	"zksim/scenarios/pipeline"
+)
+
+// liveResult is what the runs of a scenario came to so far.
+type liveResult struct {
+	runs    int
+	judged  bool          // in one of them all checkers had something to judge, and it held
+	aborted []string      // why
+	struck  []liveStrikes // per rule of the plan
+	seed    uint64        // of what is to be told
+	run     *ensemble.LiveRun
+	status  engine.Status
+	says    string   // unknown: why
+	not     []string // faults of the scenario that no real ensemble has
+}
+
+// liveStrikes is what became of a rule.
+type liveStrikes struct{ on, hit, times int }
+
+// scenario runs a scenario once for each seed, until one fails.
+func (x *liveCheck) scenario(ctx context.Context, a *app, s *engine.Scenario) (outcome, error) {
+	var not []string
+	if x.own {
+		x.plan, not = s.Faults.OnReal()
+	}
+	r := &liveResult{not: not, status: engine.Held, struck: make([]liveStrikes, len(x.plan))}
+	if s.Broken() {
+		r.status = engine.Inconclusive
+		r.says = "no run was caught; what strikes when is not all that decides on a real ensemble"
+	}
+	bar := a.progress("check", s.Name, int64(x.seeds.Last-x.seeds.First)+1)
+	defer bar.clear()
+	for seed := x.seeds.First; seed <= x.seeds.Last; seed++ {
+		run, err := x.once(ctx, s, seed)
+		if errors.Is(ctx.Err(), context.Canceled) { // programs may have given up for that reason
+			bar.clear()
+			return x.interrupted(a, s), nil
+		}
+		bar.add()
+		over, err := x.judge(ctx, s, r, seed, run, err)
+		if err != nil {
+			return outcome{}, err
+		}
+		if over {
+			break
+		}
+	}
+	bar.clear()
+	return x.tell(ctx, a, s, r), nil
+}
+
+// once runs a scenario with one seed.
+func (x *liveCheck) once(ctx context.Context, s *engine.Scenario, seed uint64) (*ensemble.LiveRun, error) {
+	limit := liveLimit
+	if len(x.plan) > 0 {
+		limit = faultLimit
+	}
+	ctx, cancel := context.WithTimeout(ctx, limit)
+	defer cancel()
+	return ensemble.RunLive(ctx, s, ensemble.LiveOptions{Servers: x.addrs, Clients: x.clients, Session: x.session,
+		Ours: x.ours, Faults: x.plan, Seed: seed})
+}
+
+// judge takes note of a run, and reports whether no other one is needed.
+func (x *liveCheck) judge(
+	ctx context.Context, s *engine.Scenario, r *liveResult, seed uint64, run *ensemble.LiveRun, err error,
+) (over bool, _ error) {
+	if aborted := (*ensemble.Aborted)(nil); errors.As(err, &aborted) && (x.ours != nil || len(x.plan) > 0) {
+		r.status, r.says = engine.Inconclusive, fmt.Sprintf("seed %d was %s", seed, oneLine(err.Error()))
+		r.aborted = append(r.aborted, r.says)
+		return false, x.renew(ctx)
+	}
+	if err != nil {
+		return false, err
+	}
+	r.runs++
+	for i, n := range run.Struck {
+		if run.Plan[i].Budget > 0 {
+			r.struck[i].on++
+		}
+		if n > 0 {
+			r.struck[i].hit++
+			r.struck[i].times += n
+		}
+	}
+	switch {
+	case run.Store != "":
+		r.status, r.seed, r.run = engine.Inconclusive, seed, run
+		r.says = "the store, not your recipe: " + run.Store
+		return true, x.renew(ctx)
+	case run.Verdict.Level == checkers.Violated:
+		r.seed, r.run, r.status = seed, run, engine.Violation
+		if s.Broken() {
+			r.status = engine.Caught
+		}
+		return true, nil
+	case run.Verdict.Level == checkers.OK:
+		r.judged = true
+	case !s.Broken() && len(r.aborted) == 0:
+		r.status, r.says = engine.Inconclusive, run.Verdict.Checker+": "+reports.Printable(run.Verdict.Message)
+	}
+	if r.judged && len(r.aborted) == 0 && !s.Broken() { // it is enough if one run has something to judge
+		r.status = engine.Held
+	}
+	return false, nil
+}
+
+func (x *liveCheck) interrupted(a *app, s *engine.Scenario) outcome {
+	fmt.Fprintf(a.out, "unknown %-24s on ZooKeeper  %s\n", s.Name, interrupted)
+	x.rows = append(x.rows, pipeline.RowOf(s, engine.Inconclusive, "on ZooKeeper: "+interrupted))
+	return outcome{x.t.count(engine.Inconclusive), true}
+}
+
+// circumstances say in a few words where a scenario was run.
+func (x *liveCheck) circumstances(s *engine.Scenario, r *liveResult) string {
+	text := fmt.Sprintf("%d clients on ZooKeeper", cmp.Or(x.clients, s.Clients))
+	if x.checkFlags.plan != "" {
+		text += fmt.Sprintf(" %s, %d seeds", x.version, r.runs)
+	}
+	return text
+}
+
+// tell prints what the runs came to, and writes the folder of a failure.
+func (x *liveCheck) tell(ctx context.Context, a *app, s *engine.Scenario, r *liveResult) outcome {
+	var told *reports.RowFailure
+	text := x.circumstances(s, r)
+	switch r.status {
+	case engine.Held:
+		fmt.Fprintf(a.out, "held    %-24s %s\n", s.Name, text)
+	case engine.Violation, engine.Caught:
+		v := r.run.Verdict
+		head := "FAIL   "
+		if s.Broken() {
+			head = "caught "
+		}
+		where := "on ZooKeeper"
+		if x.checkFlags.plan != "" {
+			where = fmt.Sprintf("on ZooKeeper %s at seed %d", x.version, r.seed)
+		}
+		fmt.Fprintf(a.out, "%s %-24s %s  %s: %s\n", head, s.Name, where, v.Checker, reports.Printable(v.Message))
+		told = x.report(ctx, a, s, r, where)
+		text += ": " + v.Checker + ": " + v.Message
+	default:
+		fmt.Fprintf(a.out, "unknown %-24s on ZooKeeper  %s\n", s.Name, reports.Printable(r.says))
+		text += ": " + r.says
+		if r.run != nil {
+			x.store(a, s, r)
+		}
+	}
+	if x.verbose {
+		x.tellStrikes(a, r)
+	}
+	row := pipeline.RowOf(s, r.status, text)
+	row.Failure = told
+	x.rows = append(x.rows, row)
+	return outcome{x.t.count(r.status), false}
+}
+
+// tellStrikes prints what became of each rule.
+func (x *liveCheck) tellStrikes(a *app, r *liveResult) {
+	for i, rule := range x.plan {
+		fmt.Fprintf(a.out, "      %-24s struck %d times, in %d of %d runs\n", rule, r.struck[i].times, r.struck[i].hit,
+			r.struck[i].on)
+	}
+	if len(r.not) > 0 {
+		fmt.Fprintf(a.out, "      not on real ensembles: %s\n", strings.Join(r.not, ", "))
+	}
+	for _, why := range r.aborted {
+		fmt.Fprintf(a.out, "      %s\n", reports.Printable(why))
+	}
+}
+
+// store prints what there is to a failure of the ensemble, and leaves the servers' log.
+func (x *liveCheck) store(a *app, s *engine.Scenario, r *liveResult) {
+	fmt.Fprintf(a.out, "        version    ZooKeeper %s\n", cmp.Or(x.version, "of somebody else"))
+	for _, line := range x.log.about("Truncating log", "SNAP", "Exception when following") {
+		fmt.Fprintf(a.out, "        server     %s\n", reports.Printable(line))
+	}
+	dir := filepath.Join(x.out, pipeline.FileName(s), "store")
+	if err := x.leave(dir, r.run); err != nil {
+		x.noReport(a, err)
+		return
+	}
+	fmt.Fprintf(a.out, "        logs       %s\n", filepath.Join(dir, serversFile))
+}
+
+// again is the command that does it once more.
+func (x *liveCheck) again(s *engine.Scenario, seed uint64) string {
+	words := []string{"check -backend zookeeper"}
+	if x.servers != "" {
+		words = append(words, "-servers "+pipeline.Quote(x.servers))
+	} else {
+		words = append(words, fmt.Sprintf("-nodes %d", x.nodes))
+	}
+	if x.checkFlags.clients > 0 {
+		words = append(words, fmt.Sprintf("-clients %d", x.checkFlags.clients))
+	}
+	if x.rounds > 0 {
+		words = append(words, fmt.Sprintf("-rounds %d", x.rounds))
+	}
+	words = append(words, fmt.Sprintf("-session-timeout %v -faults %s -seeds %d %s", x.session,
+		pipeline.Quote(x.plan.String()), seed, s.Name))
+	return strings.Join(words, " ")
+}
