@@ -73,6 +73,16 @@ func TestOneAbortedScenarioDoesNotEndTheCheck(t *testing.T) {
 	}
 }
 
+func TestAPlanThatStrikesNothingIsInconclusive(t *testing.T) {
+	zkservertest.ForTest(t, 1).Stop() // or skip
+	t.Chdir(t.TempDir())
+	r := simrun(t, "check", "-backend", "zookeeper", "-session-timeout", "1500ms", "-faults", "disconnect=1@client=c9",
+		"-seeds", "1-2", "counter/counter")
+	if r.code != exitInconclusive || !strings.Contains(r.out, "nothing of the plan has struck in 2 runs") {
+		t.Errorf("%+v", r)
+	}
+}
+
 func TestTheServersLogIsSearchedAndBounded(t *testing.T) {
 	var l serverLog
 	for range 2 * logLines {
