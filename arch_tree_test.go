@@ -47,7 +47,7 @@ type imported struct {
 }
 
 var (
-	leftOut   = regexp.MustCompile(`^(\.[^/]+|out|(.*/)?vendor)$`) // of folders; .ci is not
+	leftOut   = regexp.MustCompile(`^(\.[^/]+|out|(.*/)?(vendor|node_modules))$`) // of folders; .ci is not
 	isText    = regexp.MustCompile(`\.(go|md|pml|sh)$|^\.ci/run$|^scripts/|^(.*/)?go\.mod$`)
 	noPackage = regexp.MustCompile(`^(.*/)?(testdata/|[_.])|^examples/`)
 )

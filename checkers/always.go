@@ -30,6 +30,9 @@ func (a Always) Check(h *history.History) Verdict {
 
 // Broken returns the verdict on an event that says that a sentence does not hold, at position i.
 func (a Always) Broken(e *history.Event, i int) Verdict {
+	if e.Client == 0 { // said of all
+		return violated(a, i, "%s", e.Path)
+	}
 	return violated(a, i, "%q does not hold for c%d", e.Path, e.Client)
 }
 

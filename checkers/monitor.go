@@ -51,7 +51,7 @@ type recipeEvents struct{}
 // Sees implements [Selective].
 func (recipeEvents) Sees(k history.Kind) bool {
 	switch k {
-	case history.Call, history.Reply, history.Notify, history.Session, history.Fault:
+	case history.Call, history.Reply, history.Notify, history.Session, history.Heard, history.Fault:
 		return false
 	}
 	return true

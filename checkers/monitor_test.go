@@ -65,6 +65,9 @@ func disorderly(r *rand.Rand) *history.History {
 			h.Add(history.Event{Kind: history.Deleted, Path: e.Path, Session: e.Session})
 		case k == 9 && r.IntN(4) == 0:
 			add(history.Event{Kind: []history.Kind{history.Lost, history.Exceeded, history.Session, history.Crashed}[r.IntN(4)]})
+			if r.IntN(2) == 0 {
+				add(history.Event{Kind: history.Heard, Op: history.Disconnected})
+			}
 		case x.told && r.IntN(2) == 0:
 			add(history.Event{Kind: history.Write, Value: zxid, OK: true})
 		}

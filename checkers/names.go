@@ -12,8 +12,8 @@ import (
 // "register" (of the name in Path; its Value is what the name resolves to, as of
 // no other registration; the name registered is in Path of the answer),
 // "unregister", and "resolve" (the answer is in Value, 0 if there is no such name).
-// A name belongs to who registered it from the answer until he begins to
-// unregister it; a crash does not end that.
+// A name belongs to the object that registered it from the answer until that begins to
+// unregister it, and no other one unregisters it; a crash does not end that.
 type Names struct{}
 
 // Name implements [Checker].
@@ -118,6 +118,8 @@ func (t *tenures) answer(e *history.Event, i int, a naming) Verdict {
 		case x.name != e.Path:
 		case e.Op == "register":
 			return violated(t, i, "c%d has registered %s, which c%d has registered and not given up", e.Client, x.name, x.client)
+		case e.Op == "unregister" && x.since < a.begin:
+			return violated(t, i, "c%d has unregistered %s, which c%d has registered and not given up", e.Client, x.name, x.client)
 		case e.Op == "resolve" && x.since < a.begin && x.value != e.Value:
 			return violated(t, i, "c%d was told %d for %s, which c%d has registered as %d and not given up", e.Client, e.Value,
 				x.name, x.client, x.value)

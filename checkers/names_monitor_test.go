@@ -35,7 +35,8 @@ func misnamed(h *history.History) Level {
 			}
 			switch value := h.Events[begin(k)].Value; {
 			case !kept:
-			case answers(i, "register"), answers(i, "resolve") && k < begin(i) && e.Value != value:
+			case answers(i, "register"), answers(i, "unregister") && k < begin(i) && own.Object != e.Object,
+				answers(i, "resolve") && k < begin(i) && e.Value != value:
 				return Violated
 			}
 		}

@@ -29,9 +29,18 @@ func TestANameBelongsToOneAtATime(t *testing.T) {
 			crashed c1
 			invoke c2 o2 register v21
 			return c2 o2 register /n`, event: 4, message: "c2 has registered /n, which c1 has registered and not given up"},
+		{name: "another unregisters it", text: first + `
+			invoke c2 o2 unregister /n
+			return c2 o2 unregister /n`, event: 3,
+			message: "c2 has unregistered /n, which c1 has registered and not given up"},
+		{name: "another is told that it was given up while it asked", text: first + `
+			invoke c2 o2 unregister /n
+			invoke c1 o1 unregister /n
+			return c1 o1 unregister /n
+			return c2 o2 unregister /n`},
 		{name: "another's attempt to unregister gives nothing up", text: first + `
 			invoke c2 o2 unregister /n
-			return c2 o2 unregister /n
+			return c2 o2 unregister ok: not the owner
 			invoke c2 o2 register v21
 			return c2 o2 register /n`, event: 5, message: "c2 has registered /n, which c1 has registered and not given up"},
 		{name: "an attempt whose end is unknown perhaps does", text: first + `

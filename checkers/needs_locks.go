@@ -75,6 +75,20 @@ func (b Belief) Needs() Needs {
 }
 
 // Needs implements [Declaring].
+func (Claim) Needs() Needs {
+	return Needs{
+		Words: slices.Concat(
+			judged("its beginning: what was deleted before it can be claimed no more", "lock", "trylock", "rlock",
+				"tryrlock", "campaign", "acquire", "tryacquire"),
+			judged("a writer becomes a reader, by the same znode", "downgrade"),
+			judged("its success says that the znode in Path still leads", "acknowledge"),
+			unjudged("claims nothing", "unlock", "runlock", "resign", "release", "break", "leader"),
+			[]Word{readMode}),
+		Seen: []Need{acquired},
+	}
+}
+
+// Needs implements [Declaring].
 func (Fenced) Needs() Needs {
 	return Needs{
 		Words: []Word{readMode},

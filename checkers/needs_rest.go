@@ -155,7 +155,7 @@ func (Names) Needs() Needs {
 		Words: slices.Concat(
 			judged("gets a name, in Path of its end, that stands for Value", "register"),
 			judged("answered by what the name in Path stands for", "resolve"),
-			judged("gives up the name in Path", "unregister")),
+			judged("gives up the name in Path; a success ends no other object's", "unregister")),
 		Seen: []Need{some("a register without an error", "record it with Object.Record", succeeds("register"))},
 	}
 }

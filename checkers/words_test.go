@@ -13,8 +13,8 @@ import (
 )
 
 // everyChecker is all of them; TestEveryCheckerSaysWhatItNeeds keeps it whole.
-var everyChecker = []Checker{Acknowledged{}, Always{}, Atomicity{}, Barrier{}, Belief{}, Belief{Leases: 2}, Conflict{},
-	Convergence{}, Counter{},
+var everyChecker = []Checker{Acknowledged{}, Always{}, Atomicity{}, Barrier{}, Belief{}, Belief{Leases: 2}, Claim{},
+	Conflict{}, Convergence{}, Counter{},
 	Departure{}, DoubledEffect{}, DoubledItem{}, Entry{}, Exit{}, Fenced{}, FIFO{}, Finally{}, Gather{}, Herd{PerEvent: 1},
 	Linearizability{}, Liveness{}, LostItem{}, LostRevoke{}, Monotone{}, Names{}, Overdue{}, Ownership{},
 	Ownership{Leases: 2},

@@ -51,7 +51,7 @@ var Table = []Fault{
 			r := c.Unserved()
 			return r, r != nil
 		},
-		do: func(w *sim.World, c *sim.Client) { c.Cut(true) }},
+		do: func(w *sim.World, c *sim.Client) { c.Drop() }},
 	{Name: "lose-reply", request: true,
 		local: func(c *sim.Client) bool { return c.Unanswered() != nil },
 		Doc:   "the request is executed and the connection is cut before the reply",
@@ -68,7 +68,7 @@ var Table = []Fault{
 				c.Serve()
 			}
 			if c.Connected() {
-				c.Cut(false)
+				c.Cut()
 			}
 		}},
 	{Name: "late-request", ends: true, rare: true,
@@ -82,7 +82,7 @@ var Table = []Fault{
 		Doc:   "the connection is cut; writes on their way may still be executed until the client is back",
 		Needs: "a client with a connection",
 		can:   func(w *sim.World, c *sim.Client) (*model.Request, bool) { return nil, c.Connected() },
-		do:    func(w *sim.World, c *sim.Client) { c.Cut(false) }},
+		do:    func(w *sim.World, c *sim.Client) { c.Cut() }},
 	{Name: "expire", ends: true,
 		Doc:   "the session of a client that knows of its disconnection ends; the client learns it when it reconnects",
 		Needs: "a client without a connection, which waits for one", Add: "disconnect=1",
@@ -205,7 +205,7 @@ func (f *Fault) Struck(w *sim.World, c *sim.Client) *model.Request {
 // moveTo cuts the connection and makes the next one at server k.
 func moveTo(c *sim.Client, k int) {
 	if c.Connected() {
-		c.Cut(true)
+		c.Drop()
 	}
 	c.Reconnect(k)
 }

@@ -34,7 +34,15 @@ type seen struct {
 
 // Reset prepares for a run with plan p, keeping memory.
 func (in *Injector) Reset(p Plan) {
-	in.rules, in.plan, in.counts = in.rules[:0], len(p), false
+	in.rules, in.plan, in.counts = in.rules[:0], 0, false
+	in.Add(p)
+}
+
+// Add appends rules to the plan, in the middle of a run. What is left of those before does not change; a rule with nth
+// counts from now on.
+func (in *Injector) Add(p Plan) {
+	first := in.plan
+	in.plan += len(p)
 	for place, r := range p {
 		i := find(r.Fault)
 		if i < 0 {
@@ -44,7 +52,7 @@ func (in *Injector) Reset(p Plan) {
 			continue
 		}
 		in.counts = in.counts || r.Aim.Nth > 0
-		in.rules = append(in.rules, rule{Rule: r, place: place, fault: &Table[i], kind: sim.FirstFault + sim.Kind(i),
+		in.rules = append(in.rules, rule{Rule: r, place: first + place, fault: &Table[i], kind: sim.FirstFault + sim.Kind(i),
 			left: r.Budget})
 	}
 }
@@ -66,7 +74,7 @@ func (in *Injector) Local(w *sim.World, t sim.Transition) bool {
 		return false
 	}
 	f := &Table[t.Kind-sim.FirstFault]
-	return f.local != nil && f.local(w.Clients()[t.Client-1])
+	return f.local != nil && f.local(w.Client(int(t.Client)))
 }
 
 // Strikes reports whether a fault of the plan strikes requests: then more of them may be of
@@ -146,7 +154,7 @@ func (in *Injector) offer(w *sim.World, r *rule, c *sim.Client, list []sim.Trans
 	}
 	t := sim.Transition{Kind: r.kind}
 	if c != nil {
-		t.Client = uint32(c.ID())
+		t.Client = uint32(c.Slot())
 	}
 	if r.fault.ensemble {
 		t.Arg = uint16(r.fault.server(w) + 1)
@@ -247,7 +255,7 @@ func (in *Injector) Fingerprint() uint64 {
 func (in *Injector) Apply(w *sim.World, t sim.Transition) {
 	var c *sim.Client
 	if t.Client > 0 {
-		c = w.Clients()[t.Client-1]
+		c = w.Client(int(t.Client))
 	}
 	for i := range in.rules {
 		if r := &in.rules[i]; r.kind == t.Kind && r.left > 0 && r.permits(w, c) {

@@ -46,3 +46,47 @@ func (s *Server) Changed(f func(path string, data, children int64)) {
 		f(path, n.mzxid, n.pzxid)
 	}
 }
+
+// Size is how much a replica holds.
+type Size struct {
+	Znodes     int // those of /zookeeper, too
+	Ephemerals int
+	Bytes      int64 // of paths and data
+}
+
+// Size counts what the replica holds, in time in proportion to that.
+func (s *Server) Size() (z Size) {
+	for path, n := range s.nodes { // order-free: sums
+		if path == "" { // an alias
+			continue
+		}
+		z.Znodes++
+		z.Bytes += int64(len(path) + len(n.data))
+	}
+	for _, x := range s.sessions { // order-free: a sum
+		z.Ephemerals += len(x.ephemerals)
+	}
+	return z
+}
+
+// Ephemerals returns the paths of a session's ephemerals, sorted.
+func (s *Server) Ephemerals(session int64) (paths []string) {
+	if x := s.sessions[session]; x != nil {
+		for _, n := range x.ephemerals {
+			paths = append(paths, n.path)
+		}
+	}
+	slices.Sort(paths)
+	return paths
+}
+
+// AllWatches calls f for each watch of each connection, in any order. One that is in both tables comes twice.
+func (s *Server) AllWatches(f func(c *Conn, x Watch)) {
+	for _, t := range [...]*watchTable{&s.data, &s.child} {
+		for path, x := range t.paths { // order-free: the caller's
+			for w := range x.all() {
+				f(w.conn, Watch{path, t == &s.child})
+			}
+		}
+	}
+}

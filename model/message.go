@@ -22,6 +22,7 @@ const (
 	OpCheck           Op = 13
 	OpMulti           Op = 14
 	OpCreate2         Op = 15
+	OpReconfig        Op = 16 // always refused: reconfigEnabled is off
 	OpCheckWatches    Op = 17
 	OpRemoveWatches   Op = 18
 	OpCreateContainer Op = 19
@@ -30,6 +31,7 @@ const (
 	OpMultiRead       Op = 22
 	OpAuth            Op = 100
 	OpSetWatches      Op = 101
+	OpSASL            Op = 102
 	OpGetEphemerals   Op = 103
 	OpCountChildren   Op = 104 // getAllChildrenNumber
 	OpSetWatches2     Op = 105
@@ -48,12 +50,13 @@ var opNames = [...]string{
 	OpGetACL - lowestOp: "getACL", OpSetACL - lowestOp: "setACL", OpGetChildren - lowestOp: "children",
 	OpSync - lowestOp: "sync", OpPing - lowestOp: "ping",
 	OpGetChildren2 - lowestOp: "children2", OpCheck - lowestOp: "check", OpMulti - lowestOp: "multi",
-	OpCreate2 - lowestOp:      "create2",
+	OpCreate2 - lowestOp: "create2", OpReconfig - lowestOp: "reconfig",
 	OpCheckWatches - lowestOp: "checkWatches", OpRemoveWatches - lowestOp: "removeWatches",
 	OpCreateContainer - lowestOp: "createContainer",
 	OpDeleteContainer - lowestOp: "deleteContainer", OpCreateTTL - lowestOp: "createTTL",
 	OpMultiRead - lowestOp: "multiRead", OpAuth - lowestOp: "auth",
-	OpSetWatches - lowestOp: "setWatches", OpGetEphemerals - lowestOp: "getEphemerals",
+	OpSetWatches - lowestOp: "setWatches", OpSASL - lowestOp: "sasl",
+	OpGetEphemerals - lowestOp: "getEphemerals",
 	OpCountChildren - lowestOp: "getAllChildrenNumber",
 	OpSetWatches2 - lowestOp:   "setWatches2", OpAddWatch - lowestOp: "addWatch", OpWhoAmI - lowestOp: "whoAmI",
 	OpCreateSession - lowestOp: "createSession",
@@ -73,7 +76,7 @@ func (o Op) String() string {
 func (o Op) IsWrite() bool {
 	switch o {
 	case OpCreate, OpDelete, OpSetData, OpSetACL, OpCheck, OpMulti, OpCreate2, OpCreateContainer,
-		OpDeleteContainer, OpCreateTTL, OpCreateSession, OpCloseSession, OpError:
+		OpDeleteContainer, OpCreateTTL, OpReconfig, OpCreateSession, OpCloseSession, OpError:
 		return true
 	}
 	return false
@@ -85,7 +88,7 @@ func (o Op) IsWrite() bool {
 type Request struct {
 	Op      Op
 	Path    string
-	Data    []byte // nil and empty are different on the wire
+	Data    []byte // nil and empty are different on the wire; reconfig, sasl: the record
 	Version int32  // -1 matches any version
 	Flags   int32  // create: zk.FlagEphemeral, zk.FlagSequence, ...
 	Mode    int32  // addWatch: 0 persistent, 1 recursive; remove/checkWatches: 1 child, 2 data, 3 any

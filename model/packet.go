@@ -45,6 +45,8 @@ func (r *Request) bodyLen() int {
 			n += multiHeaderLen + r.Ops[i].bodyLen()
 		}
 		return n
+	case OpReconfig, OpSASL:
+		return len(r.Data)
 	case OpPing, OpWhoAmI, OpCreateSession, OpCloseSession:
 		return 0
 	}

@@ -28,6 +28,8 @@ func (s *Server) write(t *Txn, r *Request, res *Response) Code {
 		return s.check(t, r)
 	case OpDeleteContainer:
 		return s.deleteContainer(t, r)
+	case OpReconfig:
+		return ReconfigDisabled
 	}
 	return Unimplemented
 }

@@ -42,7 +42,8 @@ func (e *Election) Acknowledge(ctx context.Context) (err error) {
 				continue
 			}
 		}
-		if !interrupted(err) && err != zk.ErrNoNode {
+		over := err == nil && e.shaken() // a session that is over for its client may go on for the servers
+		if !over && !interrupted(err) && err != zk.ErrNoNode {
 			return err
 		}
 		if err := ctx.Err(); err != nil {

@@ -242,9 +242,11 @@ func (p *place) giveUp(ctx context.Context, names []string) {
 }
 
 // shaken reports whether what is held can no longer be relied on, even if the guard
-// has not got round to telling so.
+// has not got round to telling so, and even if the holder has heard of it. The state is asked first: it
+// says nothing of which session has it, and time goes on between two questions.
 func (p *place) shaken() bool {
-	return !p.continues(p.held.stat.EphemeralOwner) || p.conn.State() != zk.StateHasSession || len(p.held.lost) > 0
+	return p.conn.State() != zk.StateHasSession || !p.continues(p.held.stat.EphemeralOwner) || p.alarm.rang() ||
+		len(p.alarm.heard) > 0 || len(p.held.lost) > 0
 }
 
 // name is the name of the place itself while it is queued or held.

@@ -25,15 +25,24 @@ type Index struct {
 type Row struct {
 	Format   string      `json:"format"` // RowFormat
 	Scenario string      `json:"scenario"`
+	By       string      `json:"by,omitempty"` // what came to it, as "prove"; empty: seeds
 	Doc      string      `json:"doc,omitempty"`
 	Source   string      `json:"source,omitempty"`
 	Status   string      `json:"status"`            // one of Statuses
-	Says     string      `json:"says"`              // what it came to, in a line
+	Says     string      `json:"says"`              // what it came to, in a line or several
 	Struck   []Count     `json:"struck,omitempty"`  // faults that struck
 	Quiet    []string    `json:"quiet,omitempty"`   // faults that could have
 	Goals    []Count     `json:"goals,omitempty"`   // and in how many runs each was reached
 	Holders  int         `json:"holders,omitempty"` // the most that held the lock at once
 	Failure  *RowFailure `json:"failure,omitempty"`
+}
+
+// ID names the row within its index.
+func (r *Row) ID() string {
+	if r.By == "" {
+		return r.Scenario
+	}
+	return r.Scenario + ":" + r.By
 }
 
 // RowFormat is the version of a row.
@@ -96,6 +105,7 @@ var (
 	indexTemplate = template.Must(template.New("index").Funcs(template.FuncMap{
 		"plain": func(s string) string { return clip(printable(s)) },
 		"line":  printable,
+		"lines": func(s string) []string { return strings.Split(s, "\n") },
 		"gloss": gloss,
 		"link":  func(path string) string { return (&url.URL{Path: "./" + path}).String() },
 	}).Parse(indexText))

@@ -62,6 +62,20 @@ func TestTheIndexShowsAllThereIs(t *testing.T) {
 	}
 }
 
+// A scenario that was run and proved has two rows, each of which can be linked to.
+func TestWhatCameToARowIsBesideItsName(t *testing.T) {
+	page := indexed(t, &Index{Rows: []Row{{Scenario: "my/lock", Status: "held"}, {Scenario: "my/lock", By: "prove",
+		Status: "inconclusive", Says: strings.Repeat("certified ", 100)}}})
+	for _, want := range []string{`<tr id="my/lock"><th scope="row">my/lock</th>`,
+		`<tr id="my/lock:prove"><th scope="row">my/lock <span class="quiet">prove</span></th>`,
+		strings.Repeat("certified ", 100),
+		`<a href="#my%2flock%3aprove">my/lock</a> <span class="quiet">prove</span>: `} {
+		if !strings.Contains(page, want) {
+			t.Errorf("the index does not have %s\n%s", want, page)
+		}
+	}
+}
+
 func TestWhateverIsInARunIsHarmlessOnTheIndex(t *testing.T) {
 	for _, name := range []string{
 		`<script>alert(1)</script>`, `"><svg onload=alert(1)>`, `' onclick='alert(1)`, "a\nb\x00\x1b[31m",

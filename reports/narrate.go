@@ -21,6 +21,9 @@ func narrate(h *history.History, i int) (text, class string) {
 		return fmt.Sprintf("%s's %s %s", c, e.Op, returned(e)), recipeLine
 	case history.Told:
 		if e.Op == checkers.ToldBroken || e.Op == checkers.ToldSometimes {
+			if e.Client == 0 {
+				return "the code finds: " + e.Path, recipeLine
+			}
 			holds := map[bool]string{false: "does not hold", true: "holds"}[e.OK]
 			return fmt.Sprintf("%s sees that it %s: %s", c, holds, e.Path), recipeLine
 		}
@@ -52,6 +55,8 @@ func narrate(h *history.History, i int) (text, class string) {
 		return committed(e), txnLine
 	case history.Session:
 		return session(e), stateLine
+	case history.Heard:
+		return heard(e), ""
 	case history.Exceeded:
 		return fmt.Sprintf("the servers end the session of %s before it can know", c), stateLine
 	case history.Crashed:
@@ -60,6 +65,17 @@ func narrate(h *history.History, i int) (text, class string) {
 		return "no more faults from here on", stateLine
 	}
 	return e.String(), recipeLine
+}
+
+// heard is what client code hears of its session.
+func heard(e *history.Event) string {
+	switch {
+	case e.Session == 0:
+		return client(e.Client) + "'s code hears that it has no session"
+	case e.Op == history.Disconnected:
+		return client(e.Client) + "'s code hears that it is disconnected"
+	}
+	return fmt.Sprintf("%s's code hears that its session is %s", client(e.Client), token(e.Session))
 }
 
 // asked is an operation with what it is asked.

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"strings"
 
-	"zksim/reports"
 	"zksim/scenarios/engine"
 	"zksim/scenarios/pipeline"
 )
@@ -18,7 +17,7 @@ import (
 // otherwise than by its Conn and Env, where that shows. Of a violation the log tells the shortest schedule, step by
 // step, and which step decides. There is a page about it, the schedule is written below testdata, and the command
 // that replays it, which is printed, was tried out. When all is well the log says what happened in the runs. With
-// -zksim.out the folder has an index.html of all checks that have left their results there.
+// -zksim.out or -artifacts the folder has an index.html of all checks, proofs and so on that left their results there.
 //
 //	func TestMyLock(t *testing.T) {
 //		scenarios.Check(t, scenarios.Scenario{Name: "my/lock", Clients: 3, Program: ..., Checkers: ...})
@@ -39,16 +38,16 @@ func Check(t T, s Scenario) {
 	}
 	ctx, cancel := within(t, limit)
 	defer cancel()
-	row := pipeline.RowOf(&s, engine.Inconclusive, "the check has come to no end")
-	defer func() { keepRow(t, &s, row) }() // the test may end before
-	if !replayCorpus(t, &s, &row) {
+	r := newRecord(t, &s, "")
+	defer r.keep()
+	if !replayCorpus(t, r) {
 		return
 	}
 	x, err := pipeline.Run(ctx, &s, o)
 	if err == nil || x.Status == engine.Misused {
-		row = x.Row(&s, x.Says())
+		r.is(x.Row(&s, x.Says()), "")
 	} else {
-		row.Says = err.Error()
+		r.row.Says = err.Error()
 	}
 	switch {
 	case err != nil:
@@ -60,23 +59,11 @@ func Check(t T, s Scenario) {
 	case x.Status == engine.Caught:
 		t.Logf("%s caught by %s, %s%s", s.Name, x.Failure.Verdict.Checker, x.Where(), summary(&x))
 	case x.Status == engine.Violation:
-		failAgain(t, &s, &x.Failure, x.Where(), "", &row)
+		r.fail(t, &x.Failure, x.Where(), "")
 	case x.Status == engine.Escaped:
 		t.Fatalf("%s: %d runs, and neither of %s caught it", s.Name, x.Runs, strings.Join(s.Caught, ", "))
 	default:
 		t.Fatalf("%s: %s%s", s.Name, x.Why, summary(&x))
-	}
-}
-
-// keepRow writes what a check came to into the folder of -zksim.out, if there is one, and the index of all that are
-// there.
-func keepRow(t T, s *Scenario, row reports.Row) {
-	t.Helper()
-	if *outFlag == "" {
-		return
-	}
-	if err := pipeline.KeepRow(*outFlag, s, row); err != nil {
-		t.Logf("no index: %v", err)
 	}
 }
 

@@ -330,7 +330,7 @@ func TestChecksLeaveAnIndexInTheFolderOfTheFlag(t *testing.T) {
 		return string(text)
 	}
 	first := index()
-	for _, want := range []string{"2 scenarios: 1 violated, 1 held", `href="./my.leak/index.html"`,
+	for _, want := range []string{"2 results: 1 violated, 1 held", `href="./my.leak/index.html"`,
 		"a &lt;lock&gt;", "5 runs, 20 steps",
 		"violated</span> liveness, decided by no single step"} {
 		if !strings.Contains(first, want) {
@@ -342,7 +342,7 @@ func TestChecksLeaveAnIndexInTheFolderOfTheFlag(t *testing.T) {
 		t.Error(index())
 	}
 	bad.Program = idle
-	if checkHere(t, bad, "1-5", ""); !strings.Contains(index(), "2 scenarios: 2 held") {
+	if checkHere(t, bad, "1-5", ""); !strings.Contains(index(), "2 results: 2 held") {
 		t.Error(index())
 	}
 	if err := os.WriteFile("out/my.lock/scenario.json", []byte("{}"), 0o666); err != nil {

@@ -7,7 +7,6 @@ import (
 	"slices"
 
 	"zksim/checkers"
-	"zksim/reports"
 	"zksim/scenarios/engine"
 	"zksim/scenarios/pipeline"
 	"zksim/sim"
@@ -20,10 +19,10 @@ import (
 const Corpus = "testdata/zksim"
 
 // replayCorpus replays the schedules that are committed for a scenario, and reports whether none of them has
-// failed. Of one that has, row tells.
-func replayCorpus(t T, s *Scenario, row *reports.Row) bool {
+// failed.
+func replayCorpus(t T, r *record) bool {
 	t.Helper()
-	names, err := filepath.Glob(filepath.Join(Corpus, pipeline.FileName(s), "*.txt"))
+	names, err := filepath.Glob(filepath.Join(Corpus, pipeline.FileName(r.s), "*.txt"))
 	if err != nil {
 		t.Fatalf("%v", err)
 		return false
@@ -35,7 +34,7 @@ func replayCorpus(t T, s *Scenario, row *reports.Row) bool {
 			t.Fatalf("%v", err)
 			return false
 		}
-		if !replayed(t, s, file, schedule, row) {
+		if !replayed(t, r, file, schedule) {
 			return false
 		}
 	}
@@ -43,8 +42,9 @@ func replayCorpus(t T, s *Scenario, row *reports.Row) bool {
 }
 
 // replayed replays one committed schedule, and reports whether all held.
-func replayed(t T, s *Scenario, file string, schedule engine.Schedule, row *reports.Row) bool {
+func replayed(t T, rec *record, file string, schedule engine.Schedule) bool {
 	t.Helper()
+	s := rec.s
 	res, err := strictly(s, schedule)
 	stale := (*sim.NotEnabledError)(nil)
 	if errors.As(err, &stale) {
@@ -60,8 +60,8 @@ func replayed(t T, s *Scenario, file string, schedule engine.Schedule, row *repo
 		t.Fatalf("%s: %v", file, err)
 		return false
 	case res.Verdict.Level == checkers.Violated && !s.Catches(res.Verdict):
-		*row = pipeline.RowOf(s, engine.Violation, "the schedule in "+file+" fails")
-		failAgain(t, s, &res, file, file, row)
+		rec.to(engine.Violation, "the schedule in "+file+" fails")
+		rec.fail(t, &res, file, file)
 		return false
 	}
 	t.Logf("%s: %s", file, res.Verdict.Level)
@@ -72,7 +72,11 @@ func replayed(t T, s *Scenario, file string, schedule engine.Schedule, row *repo
 func strictly(s *Scenario, schedule engine.Schedule) (engine.Result, error) {
 	r := engine.NewRunner()
 	defer r.Close()
-	res, err := r.ReplayStrictly(s, schedule)
+	how := r.ReplayStrictly
+	if s.Outside != nil {
+		how = r.Replay
+	}
+	res, err := how(s, schedule)
 	if err == nil {
 		err = s.Unknown(res.History)
 	}

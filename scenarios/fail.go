@@ -16,21 +16,18 @@ import (
 )
 
 // fail fails a test with a violation, explained: it shrinks the schedule, tells it, and writes the page, and the
-// schedule into the corpus. where says which run has failed.
-func fail(t T, s *Scenario, found *engine.Result, where string) {
+// schedule into the corpus, unless it is there already, in file. where says which run has failed.
+func (r *record) fail(t T, found *engine.Result, where, file string) {
 	t.Helper()
-	failAgain(t, s, found, where, "", nil)
-}
-
-// failAgain is fail for a schedule that is in the corpus already, in file; "": it is not. It fills in the failure of
-// the row, if there is one.
-func failAgain(t T, s *Scenario, found *engine.Result, where, file string, row *reports.Row) {
-	t.Helper()
+	s := r.s
 	ctx, cancel := within(t, 0)
 	defer cancel()
+	if !r.repeats(t, found, where) {
+		return
+	}
 	f, err := pipeline.Explain(ctx, s, found, where, engine.ShrinkOptions{})
 	if err != nil {
-		t.Fatalf("%s: nondeterministic: %v", s.Name, err)
+		r.unrepeatable(t, err)
 		return
 	}
 	var b strings.Builder
@@ -42,7 +39,7 @@ func failAgain(t T, s *Scenario, found *engine.Result, where, file string, row *
 		t.Fatalf("%v", err)
 		return
 	}
-	dir := outFolder(t, s)
+	dir, page := r.folder()
 	var lost []error
 	if file == "" {
 		name := fmt.Sprintf("%s-%s.txt", f.Report.Checker, f.Report.Hash[:8])
@@ -54,15 +51,11 @@ func failAgain(t T, s *Scenario, found *engine.Result, where, file string, row *
 		}
 	}
 	again := command(t.Name(), file)
-	err = f.Write(dir, again)
-	if row != nil {
-		page := ""
-		if err == nil {
-			page = pipeline.FileName(s) + "/index.html"
-		}
-		f.Report.Reproduce = []string{again}
-		row.Failure = reports.NewRowFailure(f.Failure, where, page)
+	if err = f.Write(dir, again); err != nil {
+		page = ""
 	}
+	f.Report.Reproduce = []string{again}
+	r.row.Failure = reports.NewRowFailure(f.Failure, where, page)
 	if err == nil {
 		page := filepath.Join(dir, "index.html")
 		if whole, err := filepath.Abs(page); err == nil {
@@ -75,7 +68,7 @@ func failAgain(t T, s *Scenario, found *engine.Result, where, file string, row *
 	}
 	switch x := (*pipeline.Unrepeatable)(nil); {
 	case errors.As(err, &x):
-		t.Fatalf("%s: nondeterministic: %v", s.Name, err)
+		r.unrepeatable(t, err)
 		return
 	case err == nil:
 		fmt.Fprintf(&b, "    replayed   2 of 2 identical, hash %s\n", f.Report.Hash)
@@ -85,6 +78,13 @@ func failAgain(t T, s *Scenario, found *engine.Result, where, file string, row *
 	}
 	fmt.Fprintf(&b, "    reproduce  %s", again)
 	t.Fatalf("%s", b.String())
+}
+
+// unrepeatable fails a test with a failure that does not happen again.
+func (r *record) unrepeatable(t T, err error) {
+	t.Helper()
+	r.to(engine.Nondeterministic, err.Error())
+	t.Fatalf("%s: nondeterministic: %v", r.s.Name, err)
 }
 
 // told fails a test with what a replayed schedule shows, which is not shrunk.

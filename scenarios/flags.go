@@ -6,7 +6,6 @@ import (
 	"flag"
 	"fmt"
 	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -23,7 +22,8 @@ var (
 	shardFlag    = testFlag("shard", "i/n: only every n-th seed, the i-th part of the work")
 	forFlag      = testFlag("for", "time for each check or proof: as many seeds as it allows, or at most as long for "+
 		"those of zksim.seeds")
-	outFlag = testFlag("out", "folder for the pages of failures (default: the folder of -artifacts, or a temporary one)")
+	outFlag = testFlag("out", "folder for the pages of failures and an index (default: the folder of -artifacts, or, "+
+		"without an index, a temporary one)")
 )
 
 // testFlag defines a flag in test binaries only.
@@ -68,17 +68,4 @@ func within(t T, limit time.Duration) (context.Context, context.CancelFunc) {
 		return context.WithCancel(ctx)
 	}
 	return context.WithTimeout(ctx, limit)
-}
-
-// outFolder returns the folder for the page of a failure of a scenario.
-func outFolder(t T, s *Scenario) string {
-	name := pipeline.FileName(s)
-	if *outFlag != "" {
-		return filepath.Join(*outFlag, name)
-	}
-	kept := flag.Lookup("test.artifacts")
-	if x, ok := t.(interface{ ArtifactDir() string }); ok && kept != nil && kept.Value.String() == "true" {
-		return filepath.Join(x.ArtifactDir(), name)
-	}
-	return filepath.Join(os.TempDir(), fmt.Sprintf("zksim-%d", os.Getuid()), name)
 }

@@ -8,6 +8,7 @@ import (
 
 	"zksim/checkers"
 	"zksim/scenarios/engine"
+	"zksim/scenarios/pipeline"
 )
 
 // F is what Fuzz needs of a *testing.F.
@@ -29,7 +30,8 @@ const fuzzSeeds = 20
 //
 // and go test -fuzz FuzzMyLock. While it fuzzes, the test fails with the verdict and the schedule, and the go command
 // names the file and the command that repeat it. Without -fuzz, what is in the corpus fails as in [Check]. A
-// mutant fails only by a checker that must find its flaw. With -zksim.schedule it replays that one schedule.
+// mutant fails only by a checker that must find its flaw. With -zksim.out or -artifacts the index says what all inputs
+// came to. With -zksim.schedule it replays that one schedule.
 func Fuzz(f F, s Scenario) {
 	f.Helper()
 	if *scheduleFlag != "" {
@@ -46,23 +48,57 @@ func Fuzz(f F, s Scenario) {
 	for seed := range uint64(fuzzSeeds) {
 		f.Add(r.Recorded(&s, seed))
 	}
-	f.Fuzz(func(t *testing.T, data []byte) { fuzz(fuzzed{t, f.Name()}, r, &s, data) })
+	rec := newRecord(f, &s, byFuzz)
+	inputs := 0
+	if flagOf("test.fuzzworker") != "true" { // which runs some of the inputs for another process
+		f.Cleanup(func() { rec.fuzzed(f, inputs); rec.keep() })
+	}
+	f.Fuzz(func(t *testing.T, data []byte) {
+		inputs++
+		rec.input(oneInput{t, f.Name()}, r, data)
+	})
 }
 
-// fuzzed is the test of one input, by the name of the whole.
-type fuzzed struct {
+// fuzzed says what all inputs came to, unless one of them has said it.
+func (r *record) fuzzed(f F, inputs int) {
+	x, ok := f.(interface{ Failed() bool })
+	switch fuzzing := flagOf("test.fuzz") != ""; {
+	case r.row.Failure != nil || pipeline.StatusOf(r.row) != engine.Inconclusive:
+	case ok && x.Failed():
+		r.to(engine.Violation, "an input fails, of which the log tells")
+	case r.s.Broken():
+		r.row.Says = fmt.Sprintf("%d inputs, and none shows the flaw", inputs)
+	case fuzzing: // by other processes
+		r.to(engine.Held, "fuzzed, and no input has failed")
+	case inputs > 0:
+		r.to(engine.Held, fmt.Sprintf("%d inputs", inputs))
+	}
+}
+
+// flagOf returns the value of a flag of package testing.
+func flagOf(name string) string {
+	if f := flag.Lookup(name); f != nil {
+		return f.Value.String()
+	}
+	return ""
+}
+
+// oneInput is the test of one input, by the name of the whole.
+type oneInput struct {
 	T
 	name string
 }
 
 // Name returns the name of the fuzz test.
-func (f fuzzed) Name() string { return f.name }
+func (f oneInput) Name() string { return f.name }
 
-// fuzz runs one input.
-func fuzz(t T, r *engine.Runner, s *Scenario, data []byte) {
+// input runs one input.
+func (r *record) input(t T, runner *engine.Runner, data []byte) {
 	t.Helper()
-	res := r.Novel(s, data)
+	s := r.s
+	res := runner.Novel(s, data)
 	if res.Misuse != nil {
+		r.to(engine.Misused, "misuse: "+res.Misuse.Message)
 		t.Fatalf("%s: %v", s.Name, res.Misuse)
 		return
 	}
@@ -73,10 +109,15 @@ func fuzz(t T, r *engine.Runner, s *Scenario, data []byte) {
 	if res.Verdict.Level != checkers.Violated || s.Broken() && !s.Catches(res.Verdict) {
 		return
 	}
-	r.Names(&res)
-	if on := flag.Lookup("test.fuzz"); !s.Broken() && (on == nil || on.Value.String() == "") {
-		fail(t, s, &res, "fuzzed bytes")
+	runner.Names(&res)
+	says := fmt.Sprintf("%s in %d steps", res.Verdict.Checker, res.Steps)
+	if !s.Broken() && flagOf("test.fuzz") == "" {
+		r.to(engine.Violation, says)
+		r.fail(t, &res, "fuzzed bytes", "")
 		return
+	}
+	if s.Broken() {
+		r.to(engine.Caught, "by "+says)
 	}
 	res.Schedule.Checker = res.Verdict.Checker
 	var b strings.Builder

@@ -46,7 +46,7 @@ func fuzzed(r *engine.Runner, s *engine.Scenario, data []byte) string {
 				panic(x)
 			}
 		}()
-		scenarios.FuzzOne(t, r, s, data)
+		scenarios.OneInput(t, r, s, data)
 	}()
 	return t.fatal
 }

@@ -2,11 +2,15 @@ package scenarios
 
 import (
 	"cmp"
+	"errors"
 	"strings"
 	"time"
 
+	"zksim/scenarios/engine"
 	"zksim/scenarios/herd"
+	"zksim/scenarios/pipeline"
 	"zksim/scenarios/prove"
+	"zksim/sim"
 )
 
 // Bounds say how much of a scenario Prove explores.
@@ -21,7 +25,8 @@ const (
 // Prove explores all schedules of a scenario within each of the bounds, or within those of the zero Bounds if none
 // are given: two clients, one round, two lost messages and the end of a session. The test fails as that of [Check]
 // does when something does not hold, or a mutant holds; and when there is too much to explore in a minute
-// (flag -zksim.for). The log has the certificate. With -zksim.schedule it replays that one schedule.
+// (flag -zksim.for). The log has the certificate, and so has the index. With -zksim.schedule it replays that one
+// schedule.
 func Prove(t T, s Scenario, bounds ...Bounds) {
 	t.Helper()
 	if *scheduleFlag != "" {
@@ -36,45 +41,74 @@ func Prove(t T, s Scenario, bounds ...Bounds) {
 	if len(bounds) == 0 {
 		bounds = []Bounds{{}}
 	}
+	r := newRecord(t, &s, byProve)
+	defer r.keep()
+	var says []string
 	for _, b := range bounds {
-		if !proved(t, &s, b, cmp.Or(limit, proofTime)) {
+		if !r.proved(t, b, cmp.Or(limit, proofTime)) {
 			return
 		}
+		says = append(says, r.row.Says)
 	}
+	r.row.Says = strings.Join(says, "\n")
 }
 
 // proved explores one scope, and reports whether the test goes on.
-func proved(t T, s *Scenario, b Bounds, limit time.Duration) bool {
+func (r *record) proved(t T, b Bounds, limit time.Duration) bool {
 	t.Helper()
+	s := r.s
 	sc, err := b.Of(s)
 	if err != nil {
+		r.row.Says = err.Error()
 		t.Fatalf("%v", err)
 		return false
 	}
 	ctx, cancel := within(t, limit)
 	defer cancel()
-	r, err := prove.Prove(ctx, sc, prove.Options{Reductions: prove.Every, Memory: proofMemory})
-	switch {
+	x, err := prove.Prove(ctx, sc, prove.Options{Reductions: prove.Every, Memory: proofMemory})
+	if m := (*sim.Misuse)(nil); errors.As(err, &m) {
+		r.to(engine.Misused, "misuse: "+m.Message)
+	} else if err != nil {
+		r.row.Says = err.Error()
+	} else {
+		r.is(pipeline.Proved(s, &x), byProve)
+	}
+	switch status := pipeline.StatusOf(r.row); {
 	case err != nil:
 		t.Fatalf("%s: %v", s.Name, err)
-	case r.Outcome == prove.Violated && !s.Broken():
-		fail(t, s, r.Counterexample, "exhaustive search")
-	case r.Outcome == prove.Holds && len(r.Never) > 0 && !s.Broken():
-		t.Fatalf("%s: in no schedule within these bounds it holds that: %s\n%s", s.Name, strings.Join(r.Never, "; "),
-			r.Certificate.String())
-	case r.Outcome == prove.Inconclusive || s.Broken() != (r.Outcome == prove.Violated):
-		t.Fatalf("%s", r.Certificate.String())
+	case status == engine.Violation:
+		judged, found := pipeline.Found(s, &x)
+		r.s = judged
+		r.fail(t, found, pipeline.BySearch, "")
+	case x.Outcome == prove.Holds && len(x.Never) > 0 && !s.Broken():
+		t.Fatalf("%s: in no schedule within these bounds it holds that: %s\n%s", s.Name, strings.Join(x.Never, "; "),
+			x.Certificate.String())
+	case status == engine.Inconclusive || status == engine.Escaped:
+		t.Fatalf("%s", x.Certificate.String())
 	default:
-		t.Logf("%s", r.Certificate.String())
+		t.Logf("%s", x.Certificate.String())
 		return true
 	}
 	return false
 }
 
-// Herd measures how many clients a variant wakes, with 2 to 320 of them, and fails the test if a claim is broken:
+// Herd measures how many clients a variant wakes, with 2 to 320 of them, and fails the test if a claim is broken. With
+// -zksim.out or -artifacts the index says what was measured.
 //
 //	scenarios.Herd(t, herd.Locks("my/lock", newMyLock), herd.PerEvent(1), herd.SlopeBelow(0.1))
 func Herd(t T, v herd.Variant, claims ...herd.Claim) {
 	t.Helper()
-	herd.Check(t, v, claims...)
+	r := newRecord(t, &Scenario{Name: v.Name, Doc: v.Doc}, byHerd)
+	defer r.keep()
+	measured, broken, err := herd.Try(&v, claims...)
+	switch {
+	case err != nil:
+		r.row.Says = err.Error()
+		t.Fatalf("%v", err)
+	case broken != "":
+		r.to(engine.Violation, broken+"; measured "+measured)
+		t.Fatalf("%s: %s", v.Name, broken)
+	default:
+		r.to(engine.Held, "measured "+measured)
+	}
 }

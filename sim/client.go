@@ -1,65 +1,37 @@
 package sim
 
 import (
+	"fmt"
 	"strconv"
 
 	"github.com/go-zookeeper/zk"
 
 	"zksim/internal/hash"
-	"zksim/model"
-	"zksim/model/history"
 )
 
-// Client is one process: its session, its client library and its coroutines.
-// The library behaves as go-zookeeper v1.0.4 (conn.go of that module): requests
-// wait in unsent while there is no connection, those on the wire fail with
-// ErrConnectionClosed when it is cut, watches survive a reconnect by
-// SetWatches, an expired session is silently replaced by a new one.
+// Client is one process with its client library and its connection. Another connection of the same process, see
+// [Client.Dial], is a Client with a library of its own and without code.
 type Client struct {
-	w     *World
-	id    int
-	start func() // runs the program
+	w    *World
+	id   int
+	host *Client // whose code it is: c itself, but for such another connection
+	connection
+	library
+	process
+	far Far // of a remote client; then there is neither code nor library
 
-	connected bool
-	closing   bool // Close was called
-	closed    bool // ... and has ended, or the process crashed
-	rounded   bool // all servers were tried in vain since the last connection
-	vain      int  // how many more times they can be tried in vain, since an election takes its time
-	server    int  // index of the connected, else of the last connected server; -1 before
-	tried     int  // server that said the session had expired; -1 none
-	state     zk.State
-	session   int64
-	sessions  int64   // how many this client has had
-	orphans   []int64 // sessions that go on although the client was told that they had expired
-	lastZxid  int64   // of the last reply header
-	lastTxn   int     // place in the log that this stands for
-	auth      []credential
+	dirty   bool // something may have become runnable
+	stale   bool // moves may be out of date
+	touched bool // listed in World.touched
+	moves   []Transition
+}
 
-	unsent  []*request
-	wire    []*request // sent, not yet taken by the server
-	await   *request   // taken; the server has not applied the log up to awaitTo
-	awaitTo int
-	down    []message       // on the way to the client
-	hungup  bool            // the server has closed the connection
-	late    []model.Request // sent before a cut; may still be executed
-	owedAt  int             // server that owes the session a write sent before a cut
-	owedTo  int             // ... until it has applied that much of the log
-	silent  int64           // virtual time of the last cut
-	conn    model.Conn      // the server's end
-
-	watchers     []watcher
-	sessionChans []sessionChan
-	fired        []firedChan
-	setWatches   request
-	lists        model.WatchLists
-
+// process is the client's code and its coroutines.
+type process struct {
+	start      func() // runs the program
 	coroutines []*coroutine
 	names      []string
 	roster     hash.Hash // of names, in their order
-	dirty      bool      // something may have become runnable
-	stale      bool      // moves may be out of date
-	touched    bool      // listed in World.touched
-	moves      []Transition
 	uuids      uint64
 	observed   hash.Hash // of all that the client's code has seen
 	root       scope
@@ -68,430 +40,70 @@ type Client struct {
 	scopes   []*scope // open ones
 	forgets  bool     // Forget or Keep was called
 
-	paused, slow, crashed bool
-	served                bool   // a server has taken a request of it
-	interrupt             func() // cancels the context of the current operation
-	offered               *scope // of the code that has that context
+	paused, crashed bool
+	interrupt       func() // cancels the context of the current operation
+	offered         *scope // of the code that has that context
 }
-
-type credential struct {
-	scheme string
-	auth   []byte
-}
-
-// request is one operation between call and answer.
-type request struct {
-	g     *coroutine // nil for SetWatches, and where nobody waits any more
-	req   model.Request
-	res   model.Response
-	err   error // of the library; the server's error is in res
-	sent  bool
-	watch watchKind
-	ch    chan zk.Event // the watch, if the answer armed one
-}
-
-type watchKind uint8
-
-const (
-	noWatch watchKind = iota
-	dataWatch
-	existWatch
-	childWatch
-)
-
-type watcher struct {
-	kind  watchKind
-	path  string
-	ch    chan zk.Event
-	scope *scope // of the code that left it; nil: the code has dropped the channel
-}
-
-// message is something on its way from server to client.
-type message struct {
-	reply *request // nil for an event or the end of the connection
-	event model.Event
-	eof   bool
-	at    int // of a reply: how much of the log its server had applied
-}
-
-// isEvent reports whether a message is one of a watch.
-func (m *message) isEvent() bool { return m.reply == nil && !m.eof }
-
-var loopback = []model.ID{{Scheme: "ip", ID: "127.0.0.1"}}
 
 func itoa(n int) string { return strconv.Itoa(n) }
 
 // reset makes c a process that was just started.
 func (c *Client) reset() {
-	*c = Client{w: c.w, id: c.id, start: c.start, server: -1, tried: -1, state: zk.StateConnecting,
-		unsent: c.unsent[:0], wire: c.wire[:0], down: c.down[:0], late: c.late[:0], conn: c.conn,
-		orphans: c.orphans[:0], watchers: c.watchers[:0], sessionChans: c.sessionChans[:0], fired: c.fired[:0],
-		scopes: c.scopes[:0], coroutines: c.coroutines[:0], names: c.names[:0], moves: c.moves[:0]}
+	*c = Client{w: c.w, id: c.id, host: c.host, moves: c.moves[:0],
+		connection: connection{server: -1, bound: -1, asks: -1, wire: c.wire[:0], down: c.down[:0], late: c.late[:0],
+			conn: c.conn, orphans: c.orphans[:0]},
+		library: library{tried: -1, state: zk.StateConnecting, unsent: c.unsent[:0], watchers: c.watchers[:0],
+			sessionChans: c.sessionChans[:0], fired: c.fired[:0]},
+		process: process{start: c.start, scopes: c.scopes[:0], coroutines: c.coroutines[:0], names: c.names[:0]}}
 	c.conn.Reset()
 	c.conn.Session, c.conn.Auth, c.conn.Index = 0, loopback, c.id
 }
 
-// Name returns "c1" for the first client.
-func (c *Client) Name() string { return "c" + itoa(c.id) }
+// Name returns "c1" for the first client, and "c1.2" for its second connection.
+func (c *Client) Name() string { return string(c.appendName(nil)) }
 
-// submit hands a request to the library and waits for its end.
-func (c *Client) submit(r *request) {
-	g := c.here()
-	w := c.w
-	g.woke(-1, zk.Event{}, nil)
-	r.g, r.sent, r.ch = g, false, nil
-	w.hash = hashRequest(w.hash, &r.req)
-	op := OpName(&r.req)
-	w.History.Add(history.Event{Kind: history.Call, Client: int32(c.id), Step: w.step, Op: op, Path: r.req.Path})
-	if w.injector != nil {
-		w.injector.Issued(c, &r.req)
+func (c *Client) appendName(buf []byte) []byte {
+	buf = strconv.AppendInt(append(buf, 'c'), int64(c.host.id), 10)
+	if n := c.Line(); n > 0 {
+		buf = strconv.AppendInt(append(buf, '.'), int64(n+1), 10)
 	}
-	switch {
-	case c.closed, c.closing && r.req.Op != model.OpCloseSession:
-		r.err = zk.ErrConnectionClosed
-		g.park(runnable)
-	case r.req.PacketLen() > libraryMaxPacketLen:
-		r.err = zk.ErrShortBuffer
-		g.park(runnable)
-	case c.connected:
-		r.sent = true
-		c.wire = append(c.wire, r)
-		g.park(calling)
-	default:
-		c.unsent = append(c.unsent, r)
-		g.park(calling)
-	}
-	err := r.result()
-	w.History.Add(history.Event{Kind: history.Reply, Client: int32(c.id), Step: w.step, Op: op, Path: answeredPath(r),
-		Err: err})
+	return buf
 }
 
-func answeredPath(r *request) string {
-	if r.err == nil && r.res.Path != "" {
-		return r.res.Path
+// Line returns which connection of its process it is, 0 for the first.
+func (c *Client) Line() int {
+	if c == c.host {
+		return 0
 	}
-	return r.req.Path
+	return (c.id - c.host.id) / c.w.Config.Clients
 }
 
-// OpName is the name of a request in histories and fault plans: that of the
-// client's method, in lower case.
-func OpName(r *model.Request) string {
-	if r.Watch {
-		switch r.Op {
-		case model.OpExists:
-			return "existsW"
-		case model.OpGetData:
-			return "getW"
-		case model.OpGetChildren2:
-			return "childrenW"
+// number returns the number of the client in histories.
+func (c *Client) number() int32 { return int32(c.host.id) }
+
+// connections returns c and the other connections of its process.
+func (c *Client) connections() (list []*Client) {
+	for _, x := range c.w.clients {
+		if x.host == c.host {
+			list = append(list, x)
 		}
 	}
-	if r.Op == model.OpGetChildren2 {
-		return "children"
-	}
-	return r.Op.String()
+	return list
 }
 
-// result is the error that the library returns for r.
-func (r *request) result() error {
-	if r.err != nil {
-		return r.err
-	}
-	return r.res.Err.Err()
-}
-
-// fail ends a request without an answer from the server.
-func (r *request) fail(err error) {
-	if r.g == nil {
-		return
-	}
-	r.err = err
-	r.g.status, r.g.woken = runnable, true
-}
-
-// connect makes the connection to server k: with a new session, with the old
-// one, or to learn that the old one has expired.
-func (c *Client) connect(k int) {
-	w := c.w
-	s := w.servers[k]
-	c.late = c.late[:0]
-	if c.session != 0 && !s.authority().store.HasSession(c.session) {
-		c.expired(k)
-		return
-	}
-	if c.session == 0 {
-		c.sessions++
-		c.session = int64(c.id)<<12 | c.sessions
-		w.commit(nil, c.session, &model.Request{Op: model.OpCreateSession, Version: w.SessionTimeout})
-		s.catchUp(w.committed)
-	}
-	c.connected, c.hungup, c.rounded, c.vain = true, false, false, 0
-	c.server, c.tried = k, -1
-	c.conn.Session, c.conn.Auth = c.session, loopback
-	for _, a := range c.auth {
-		c.conn.Auth, _ = model.Authenticate(c.conn.Auth, a.scheme, a.auth)
-	}
-	for _, r := range c.unsent {
-		r.sent = true
-		c.wire = append(c.wire, r)
-	}
-	c.unsent = c.unsent[:0]
-	c.rearm()
-	c.setState(zk.StateHasSession)
-	if !w.leader().store.HasSession(c.session) { // a leader that was deposed does not know that it has ended
-		w.History.Add(history.Event{Kind: history.Exceeded, Client: int32(c.id), Step: w.step})
-	}
-}
-
-// rearm sends SetWatches. It goes to the back of the queue, so a read that was
-// queued before it is answered with new data before the watch event comes.
-func (c *Client) rearm() {
-	if len(c.watchers) == 0 {
-		return
-	}
-	l := &c.lists
-	l.RelativeZxid, l.Data, l.Exist, l.Child = c.lastZxid, l.Data[:0], l.Exist[:0], l.Child[:0]
-	for i, x := range c.watchers {
-		if c.watches(x.kind, x.path) < i {
-			continue
-		}
-		switch x.kind {
-		case dataWatch:
-			l.Data = append(l.Data, x.path)
-		case existWatch:
-			l.Exist = append(l.Exist, x.path)
-		case childWatch:
-			l.Child = append(l.Child, x.path)
+// Dial gives the client's code another connection, with a library and a session of its own. With more than Config.Dials
+// of them the run ends with a [Misuse]. For the client's program.
+func (c *Client) Dial() *Client {
+	c.yield()
+	for _, x := range c.connections() {
+		if x.undialed {
+			x.closed, x.undialed = false, false
+			x.touch()
+			return x
 		}
 	}
-	c.setWatches.req = model.Request{Op: model.OpSetWatches, Watches: l}
-	c.wire = append(c.wire, &c.setWatches)
-}
-
-// watches returns the index of the first watcher of that kind and path.
-func (c *Client) watches(k watchKind, path string) int {
-	for i, x := range c.watchers {
-		if x.kind == k && x.path == path {
-			return i
-		}
-	}
-	return len(c.watchers)
-}
-
-// spare reports whether a watcher makes no difference: the code has dropped its channel, and the library asks for the
-// same on account of an earlier one.
-func (c *Client) spare(i int) bool {
-	x := &c.watchers[i]
-	return c.w.Detail.Forget && x.scope.left() == nil && c.watches(x.kind, x.path) < i
-}
-
-// expired is the answer of server k to a reconnect whose session is gone, or to a leader that was deposed
-// seems to be. All watches end; the library goes on by itself to open a new session.
-func (c *Client) expired(k int) {
-	if c.HasSession() {
-		c.orphans = append(c.orphans, c.session)
-	}
-	c.session, c.lastZxid, c.lastTxn, c.owedTo = 0, 0, 0, 0
-	c.rounded, c.tried = false, k
-	c.setState(zk.StateExpired)
-	c.endWatches(zk.ErrSessionExpired)
-	c.setState(zk.StateDisconnected)
-	c.state = zk.StateConnecting
-}
-
-// endWatches gives every watch channel its last event.
-func (c *Client) endWatches(err error) {
-	if len(c.watchers) > 0 {
-		c.observed = c.observed.Uint64(failure(err))
-	}
-	for i, x := range c.watchers {
-		c.fire(x.ch, x.scope, zk.Event{Type: zk.EventNotWatching, State: zk.StateDisconnected, Path: x.path, Err: err})
-		c.watchers[i] = watcher{}
-	}
-	c.watchers = c.watchers[:0]
-	c.markDirty()
-}
-
-// setState enters a state and tells those who asked for the next change.
-func (c *Client) setState(s zk.State) {
-	c.state = s
-	c.w.History.Add(history.Event{Kind: history.Session, Client: int32(c.id), Step: c.w.step, Op: s.String(),
-		Session: c.session})
-	c.announce(zk.Event{Type: zk.EventSession, State: s})
-}
-
-func (c *Client) announce(ev zk.Event) {
-	if len(c.sessionChans) > 0 { // code may look at them without waiting
-		c.observed = c.observed.Uint64(eventHash(ev))
-	}
-	for i, x := range c.sessionChans {
-		c.fire(x.ch, x.scope, ev)
-		c.sessionChans[i] = sessionChan{}
-	}
-	c.sessionChans = c.sessionChans[:0]
-	c.markDirty()
-}
-
-// round ends a pass over all servers without success: what waits to be sent
-// fails with ErrNoServer. With a single server every reconnect begins so.
-func (c *Client) round() {
-	if c.rounded = c.vain == 0; !c.rounded {
-		c.vain--
-	}
-	for _, r := range c.unsent {
-		r.fail(zk.ErrNoServer)
-	}
-	c.unsent = c.unsent[:0]
-}
-
-// cut ends the connection. What was sent and not yet taken by the server may
-// still be executed (late), unless drop says that it is lost.
-func (c *Client) cut(drop bool) {
-	c.late, c.silent = c.late[:0], c.w.now
-	if c.await != nil && c.await.req.Op.IsWrite() {
-		c.owedAt, c.owedTo = c.server, c.awaitTo
-	}
-	if !drop && !c.hungup && !c.w.servers[c.server].deposed {
-		for _, r := range c.wire {
-			if r.req.Op.IsWrite() || r.req.Op == model.OpAuth {
-				c.late = append(c.late, r.req)
-			}
-		}
-	}
-	c.wire, c.down, c.await = c.wire[:0], c.down[:0], nil
-	c.connected = false
-	c.w.servers[c.server].store.Disconnect(&c.conn)
-	for _, g := range c.coroutines {
-		if g.status == calling && g.req.sent {
-			g.req.fail(zk.ErrConnectionClosed)
-		}
-	}
-	c.setState(zk.StateDisconnected)
-	c.state = zk.StateConnecting
-}
-
-// deliver hands the library its next message. An answer goes straight to the
-// coroutine that waits for it.
-func (c *Client) deliver() {
-	m := c.down[0]
-	c.down = append(c.down[:0], c.down[1:]...)
-	switch {
-	case m.eof:
-		c.lingered = 0
-		c.cut(true)
-	case m.reply == nil:
-		c.notify(m.event)
-	default:
-		c.answer(m.reply, m.at)
-	}
-}
-
-// answer gives a coroutine its answer, which a server gave that had applied the log up to there.
-func (c *Client) answer(r *request, at int) {
-	w := c.w
-	if r.res.Zxid > 0 {
-		c.lastZxid, c.lastTxn = r.res.Zxid, at
-	}
-	w.hash = w.hash.Int(r.res.Zxid)
-	if r.g != nil {
-		c.lingered = 0
-		if !w.follows { // a timed run is told by its times; long listings would take longer to hash than to read
-			r.g.learn(uint64(hashResponse(0, &r.res)))
-			w.hash = w.hash.Uint64(uint64(c.observed))
-		}
-	}
-	if k := r.arms(); k != noWatch {
-		r.ch = make(chan zk.Event, 1)
-		c.watchers = append(c.watchers, watcher{k, r.req.Path, r.ch, r.hearer()})
-	}
-	if r.g != nil {
-		r.g.resume()
-	}
-}
-
-// hearer returns the scope of the code that gets the channel of a watch; nil if none does.
-func (r *request) hearer() *scope {
-	if r.g == nil {
-		return nil
-	}
-	return r.g.knows()
-}
-
-// arms returns the kind of the watch that the answer to r leaves.
-func (r *request) arms() watchKind {
-	switch {
-	case r.watch == existWatch && r.res.Err == model.OK:
-		return dataWatch
-	case r.res.Err == model.OK, r.watch == existWatch && r.res.Err == model.NoNode:
-		return r.watch
-	}
-	return noWatch
-}
-
-// notify fires the watch channels that an event concerns.
-func (c *Client) notify(ev model.Event) {
-	w := c.w
-	z := ev.Zxid
-	if ev.Caught {
-		z = 0
-	}
-	w.History.Add(history.Event{Kind: history.Notify, Client: int32(c.id), Step: w.step, Op: history.EventName(ev.Type),
-		Path: ev.Path, Zxid: z})
-	kept := c.watchers[:0]
-	for _, x := range c.watchers {
-		if x.path == ev.Path && x.kind.hears(ev.Type) {
-			c.fire(x.ch, x.scope, zk.Event{Type: ev.Type, State: zk.StateSyncConnected, Path: ev.Path})
-		} else {
-			kept = append(kept, x)
-		}
-	}
-	if len(kept) < len(c.watchers) {
-		c.observed = c.observed.Int(int64(ev.Type)).String(ev.Path)
-	}
-	w.hash = w.hash.Int(ev.Zxid).Uint64(uint64(c.observed))
-	clear(c.watchers[len(kept):])
-	c.watchers = kept
-	c.markDirty()
-}
-
-// fire gives a channel its only event.
-func (c *Client) fire(ch chan zk.Event, at *scope, ev zk.Event) {
-	ch <- ev
-	close(ch)
-	if at.left() != nil {
-		c.lingered = 0
-	}
-	if c.w.Detail.Forget {
-		what := eventHash(ev)
-		c.arrive(at, what)
-		c.fired = append(c.fired, firedChan{ch, what})
-	}
-}
-
-// hears reports whether a watch of that kind hears of such an event.
-func (k watchKind) hears(t zk.EventType) bool {
-	switch t {
-	case zk.EventNodeCreated:
-		return k == existWatch
-	case zk.EventNodeDataChanged:
-		return k != childWatch
-	case zk.EventNodeChildrenChanged:
-		return k == childWatch
-	}
-	return true
-}
-
-// end stops the library: after Close, or with the process.
-func (c *Client) end() {
-	if c.connected {
-		c.cut(false)
-	}
-	c.closed = true
-	for _, r := range c.unsent {
-		r.fail(zk.ErrConnectionClosed)
-	}
-	c.unsent = c.unsent[:0]
-	c.endWatches(zk.ErrClosing)
-	c.state = zk.StateDisconnected
-	c.announce(zk.Event{Type: zk.EventSession, State: zk.StateDisconnected, Err: zk.ErrClosing})
+	c.w.misuse = &Misuse{c.host.id, fmt.Sprintf("%s dials more often than the %d times of its scenario", c.host.Name(),
+		c.w.Dials), clientStack()}
+	c.here().park(runnable)
+	return nil
 }

@@ -16,10 +16,13 @@ func (c *Client) Connected() bool { return c.connected }
 func (c *Client) Alive() bool { return !c.closed }
 
 // Paused reports whether the process is stopped.
-func (c *Client) Paused() bool { return c.paused }
+func (c *Client) Paused() bool { return c.host.paused }
 
-// ID returns 1 for c1.
-func (c *Client) ID() int { return c.id }
+// ID returns 1 for c1, and for its other connections.
+func (c *Client) ID() int { return c.host.id }
+
+// Slot returns what transitions say of a client: its ID, and a number of its own for each other connection.
+func (c *Client) Slot() int { return c.id }
 
 // Server returns the index of the server that the client is, or was last,
 // connected to; -1 before the first connection.
@@ -44,7 +47,7 @@ func (c *Client) Unanswered() *model.Request {
 		return nil
 	}
 	for _, m := range c.down {
-		if m.reply != nil && m.reply.g != nil {
+		if m.reply != nil && (m.reply.g != nil || m.reply.far) {
 			return &m.reply.req
 		}
 	}
@@ -63,10 +66,12 @@ func (c *Client) EventPending() bool {
 // Serve executes the request that Unserved returns.
 func (c *Client) Serve() { c.serve() }
 
-// Cut ends a connection. With drop, what the server has not taken is lost;
-// without, the writes among it may still be executed until the client has
-// connected again.
-func (c *Client) Cut(drop bool) { c.cut(drop) }
+// Cut ends a connection. Writes that the server has not taken may still be
+// executed until the client has connected again.
+func (c *Client) Cut() { c.cut(false) }
+
+// Drop ends a connection. What the server has not taken is lost.
+func (c *Client) Drop() { c.cut(true) }
 
 // Unaware reports whether the client could still believe in its session: it is
 // believes to be connected, or stopped, or has not yet acted on what it
@@ -76,18 +81,18 @@ func (c *Client) Unaware() bool {
 	if c.closed {
 		return false
 	}
-	return c.connected || c.paused || c.busyUntil(c.expiry())
+	return c.connected || c.host.paused || c.busyUntil(c.expiry())
 }
 
 // busyUntil reports whether the client's code has something to do now or, unless something happens, up to a virtual
 // time.
 func (c *Client) busyUntil(at int64) bool {
-	return c.w.timerDue(c, at) || c.runnable()
+	return c.w.timerDue(c.host, at) || c.runnable()
 }
 
 // runnable reports whether the client's code has something to do now.
 func (c *Client) runnable() bool {
-	for _, g := range c.coroutines {
+	for _, g := range c.host.coroutines {
 		if g.status == runnable {
 			return true
 		}
@@ -105,17 +110,24 @@ func (c *Client) expiry() int64 { return max(c.silent+int64(c.w.SessionTimeout)/
 // disconnection, virtual time moves on to when that can be.
 func (c *Client) Expire() {
 	if c.Unaware() {
-		c.w.History.Add(history.Event{Kind: history.Exceeded, Client: int32(c.id), Step: c.w.step})
+		c.w.History.Add(history.Event{Kind: history.Exceeded, Client: c.number(), Step: c.w.step})
 	}
-	if at := c.expiry(); !c.connected && at > c.w.now {
-		c.w.now = at
+	if c.far == nil { // else time is not ours
+		if at := c.expiry(); !c.connected && at > c.w.now {
+			c.w.now = at
+		}
+		c.w.now = max(c.w.now, c.w.respite)
 	}
-	c.w.now = max(c.w.now, c.w.respite)
 	c.w.commit(nil, c.session, &model.Request{Op: model.OpCloseSession})
 }
 
 // Pause stops the process until the transition resume.
-func (c *Client) Pause() { c.paused = true }
+func (c *Client) Pause() {
+	c.host.paused = true
+	for _, x := range c.connections() {
+		x.touch()
+	}
+}
 
 // Delay holds back all messages to the client until the transition undelay.
 func (c *Client) Delay() { c.slow = true }
@@ -125,15 +137,18 @@ func (c *Client) Delayed() bool { return c.slow }
 
 // Crash ends the process at once. Its session goes on until it expires.
 func (c *Client) Crash() {
-	c.w.History.Add(history.Event{Kind: history.Crashed, Client: int32(c.id), Step: c.w.step})
-	c.crashed, c.paused = true, false
-	if c.connected {
-		c.cut(false)
+	c.w.History.Add(history.Event{Kind: history.Crashed, Client: c.number(), Step: c.w.step})
+	for _, x := range c.connections() {
+		x.crashed, x.paused, x.undialed = true, false, false
+		if x.connected {
+			x.cut(false)
+		}
+		x.closed = true
+		x.killAll()
+		x.unsent = x.unsent[:0]
+		x.watchers, x.sessionChans = x.watchers[:0], x.sessionChans[:0]
+		x.touch()
 	}
-	c.closed = true
-	c.killAll()
-	c.unsent = c.unsent[:0]
-	c.watchers, c.sessionChans = c.watchers[:0], c.sessionChans[:0]
 }
 
 // Interruptible reports whether the client's program offers an operation to
@@ -202,5 +217,11 @@ func (c *Client) Fresh() bool { return c.sessions > 1 && c.session != 0 && c.las
 // Outlived reports whether the client's previous session still lives at server k.
 func (c *Client) Outlived(k int) bool { return c.w.servers[k].store.HasSession(c.session - 1) }
 
-// Reconnect connects a disconnected client to server k.
-func (c *Client) Reconnect(k int) { c.connect(k) }
+// Reconnect connects a disconnected client to server k; a remote one does that by itself, see [Client.Bound].
+func (c *Client) Reconnect(k int) {
+	if c.far != nil {
+		c.bound = k
+		return
+	}
+	c.connect(k)
+}

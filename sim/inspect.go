@@ -22,16 +22,19 @@ func (w *World) Behind(k int) int { return w.committed - w.servers[k].applied }
 
 // Next returns the txn that server k applies next; there must be one.
 func (w *World) Next(k int) *model.Txn {
-	e := &w.log[w.servers[k].applied]
+	e := &w.log[w.servers[k].applied-w.trimmed]
 	e.txn.Req = &e.req
 	return &e.txn
 }
 
-// Owner returns the number of the client that opened a session, 1 for c1.
-func Owner(session int64) int { return int(session >> 12) }
+// Owner returns the client that opened a session; nil if there is none.
+func (w *World) Owner(session int64) *Client { return w.Client(int(session >> 12)) }
 
 // Session returns the session that the client's library believes in, or 0.
 func (c *Client) Session() int64 { return c.session }
+
+// Dialed reports whether the connection is one that its process has made; see [Client.Dial].
+func (c *Client) Dialed() bool { return !c.undialed }
 
 // Crashed reports whether the process was ended by a fault.
 func (c *Client) Crashed() bool { return c.crashed }
@@ -110,7 +113,7 @@ func (c *Client) Tasks() []Task {
 		x := Task{Name: c.names[g.name], Doing: Ready}
 		switch g.status {
 		case calling:
-			x.Doing, x.Request = c.whereabouts(&g.req), &g.req.req
+			x.Doing, x.Request = g.req.via.whereabouts(&g.req), &g.req.req
 		case awaiting:
 			x.Doing, x.Paths = Awaiting, c.waiting(g).Paths
 		case sleeping:

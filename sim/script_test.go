@@ -208,9 +208,9 @@ func (h *hand) Apply(w *World, t Transition) {
 	c := w.clients[t.Client-1]
 	switch handVerbs[t.Kind-FirstFault] {
 	case "cut":
-		c.Cut(false)
+		c.Cut()
 	case "drop":
-		c.Cut(true)
+		c.Drop()
 	case "end":
 		c.Expire()
 	case "pause":

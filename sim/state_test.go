@@ -19,7 +19,7 @@ import (
 )
 
 // busy is a program that has something of everything on its way.
-func busy(c *sim.Client) {
+func busy(c *sim.Client, dials bool) {
 	k, e := c.Conn(), c.Env()
 	me := fmt.Sprint("/d/", c.ID())
 	all := zk.WorldACL(zk.PermAll)
@@ -57,6 +57,12 @@ func busy(c *sim.Client) {
 	k.CreateTTL(me+"-ttl", nil, zk.FlagTTL, all, time.Minute)
 	k.CreateContainer(me+"-c", nil, zk.FlagContainer, all)
 	e.Now()
+	if dials {
+		again := c.Dial().Conn()
+		again.Create(me+"-again", nil, zk.FlagEphemeral, all)
+		again.GetW(me)
+		again.Close()
+	}
 }
 
 // elsewhere says of each type, and of each field of others, that is not in the fingerprint of a state why it need not
@@ -93,12 +99,12 @@ var elsewhere = map[string]string{
 
 	"sim.Client.dirty": "false between steps", "sim.Client.stale": "whether moves is valid",
 	"sim.Client.moves": "what is possible, computed anew when it is stale", "sim.Client.touched": "of sim.Timed",
-	"sim.Client.fired":   "channels that have fired; code has learned of that when they did",
-	"sim.Client.names":   "names of transitions: in Part.Key, but equal states may differ in it",
-	"sim.Client.roster":  "names of transitions: in Part.Key, but equal states may differ in it",
+	"sim.library.fired":  "channels that have fired; code has learned of that when they did",
+	"sim.process.names":  "names of transitions: in Part.Key, but equal states may differ in it",
+	"sim.process.roster": "names of transitions: in Part.Key, but equal states may differ in it",
 	"sim.coroutine.name": "an index; the name is there", "sim.coroutine.id": "for the search for misuse",
 	"sim.coroutine.killed": "at the end of a run", "sim.coroutine.deaths": "at the end of a run",
-	"sim.firedChan.what": "see sim.Client.fired", "sim.request.sent": "told by the queue that the request is in",
+	"sim.firedChan.what": "see sim.library.fired", "sim.request.sent": "told by the queue that the request is in",
 	"sim.request.watch": "told by the operation", "sim.scope.number": "made for the fingerprint",
 	"sim.server.index": "the place in the list", "sim.timer.index": "the place in the heap",
 	"sim.timer.order": "counts by the order of the client's timers, which is there",
@@ -111,7 +117,12 @@ var elsewhere = map[string]string{
 	"sim.World.replicas": "memory for later",
 	"sim.World.hash":     "the past of the run", "sim.World.hashes": "the past of the run",
 	"sim.World.schedule": "the past of the run", "sim.World.step": "the past of the run; a search has no limits of steps",
-	"sim.World.follows": "of sim.Timed", "sim.World.panicked": "ends the run",
+	"sim.World.follows": "of sim.Timed", "sim.World.tracks": "of sim.Timed and sim.Eager",
+	"sim.World.joined": "of remote clients, which no search has", "sim.connection.bound": "of remote clients",
+	"sim.connection.asks": "of remote clients", "sim.connection.timeout": "of remote clients",
+	"sim.request.via": "told by the queue that the request is in",
+	"sim.request.far": "of remote clients", "sim.request.tag": "of remote clients",
+	"sim.World.panicked":   "ends the run",
 	"sim.World.timerOrder": "larger than those of all timers", "sim.World.zxid": "that of the leader's store",
 	"sim.valueHasher": "memory for later",
 }
@@ -178,7 +189,10 @@ func TestEveryFieldOfAStateIsInItsFingerprint(t *testing.T) {
 		in.Reset(append(faults.Contract(), faults.Rule{Fault: "lose-reply", Budget: 1, Aim: faults.Aim{Op: "set", Nth: 1}}))
 		cfg := sim.Config{Clients: 2, Servers: 1 + int(seed%2)*2, Order: seed, MaxSteps: 600}
 		cfg.Detail = sim.Detail{DenseZxids: seed%4 > 1, Forget: seed%3 > 0}
-		w.Reset(cfg, &in, busy)
+		if seed%5 == 0 {
+			cfg.Dials = 1
+		}
+		w.Reset(cfg, &in, func(c *sim.Client) { busy(c, cfg.Dials > 0) })
 		w.Prepare(model.Request{Op: model.OpCreate, Path: "/d", ACL: zk.WorldACL(zk.PermAll)})
 		if err := w.Run(s); err != nil {
 			t.Fatal(err)

@@ -48,11 +48,11 @@ func (w *World) AppendName(buf []byte, t Transition) []byte {
 		buf = append(buf, verbs[t.Kind]...)
 	}
 	if t.Client > 0 {
-		buf = strconv.AppendUint(append(buf, " c"...), uint64(t.Client), 10)
+		buf = w.Client(int(t.Client)).appendName(append(buf, ' '))
 	}
 	switch t.Kind {
 	case Run:
-		if name := w.clients[t.Client-1].names[t.Arg]; name != "" {
+		if name := w.Client(int(t.Client)).names[t.Arg]; name != "" {
 			buf = append(append(buf, '/'), name...)
 		}
 	case Connect, Replicate, Thaw, StepDown, Disown:
@@ -117,7 +117,8 @@ func (w *World) appendServers(list []Transition) []Transition {
 // only when c is stale: something has happened to it.
 func (c *Client) enabled(list []Transition) []Transition {
 	id := uint32(c.id)
-	if !c.paused {
+	switch {
+	case !c.host.paused:
 		for _, g := range c.coroutines {
 			if g.status == runnable {
 				list = append(list, Transition{Run, id, uint16(g.name)})
@@ -128,7 +129,7 @@ func (c *Client) enabled(list []Transition) []Transition {
 		} else if len(c.down) > 0 {
 			list = append(list, Transition{Deliver, id, 0})
 		}
-	} else {
+	case c == c.host:
 		list = append(list, Transition{Resume, id, 0})
 	}
 	if c.lapsable() {
@@ -149,7 +150,10 @@ func (c *Client) enabled(list []Transition) []Transition {
 		}
 		return list
 	}
-	if c.paused {
+	if c.far != nil {
+		return c.asking(list)
+	}
+	if c.host.paused {
 		return list
 	}
 	for k, s := range c.w.servers {
@@ -186,7 +190,7 @@ func (w *World) apply(t Transition) {
 	w.hash = w.hash.Uint64(uint64(t.Kind)<<48 | uint64(t.Client)<<16 | uint64(t.Arg))
 	var c *Client
 	if t.Client > 0 {
-		c = w.clients[t.Client-1]
+		c = w.Client(int(t.Client))
 		c.touch()
 	}
 	switch t.Kind {
@@ -198,12 +202,13 @@ func (w *World) apply(t Transition) {
 		c.deliver()
 	case Serve:
 		c.serve()
-	case Round:
-		c.round()
-	case Connect:
-		c.connect(int(t.Arg))
+	case Round, Connect:
+		c.dialed(t)
 	case Resume:
 		c.paused = false
+		for _, x := range c.connections() {
+			x.touch()
+		}
 	case Undelay:
 		c.slow = false
 	case Expire:
@@ -239,6 +244,7 @@ func (w *World) apply(t Transition) {
 // markDirty says that channels or contexts which the client's code may wait for have
 // changed.
 func (c *Client) markDirty() {
+	c = c.host
 	if !c.dirty {
 		c.dirty = true
 		c.w.dirty = append(c.w.dirty, c)
@@ -248,7 +254,7 @@ func (c *Client) markDirty() {
 // touch says that what is possible for the client may have changed.
 func (c *Client) touch() {
 	c.stale = true
-	if !c.touched && c.w.follows {
+	if !c.touched && c.w.tracks {
 		c.touched = true
 		c.w.touched = append(c.w.touched, c)
 	}

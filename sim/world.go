@@ -11,6 +11,7 @@ import (
 // Config says what a world consists of.
 type Config struct {
 	Clients        int   // 1 or more
+	Dials          int   // how many more connections the code of each may make
 	Servers        int   // 1, or 3 with lagging followers; 0 means 1
 	SessionTimeout int32 // milliseconds; 0 means 10,000
 
@@ -74,8 +75,10 @@ type World struct {
 	Remains func(h hash.Hash, c *Client) hash.Hash
 
 	clients   []*Client
+	joined    int // the highest number of a client
 	servers   []*server
 	log       []entry // kept only for followers
+	trimmed   int     // entries that it once had
 	committed int     // txns so far
 	zxid      int64
 	lead      int   // the server that leads
@@ -114,7 +117,9 @@ type World struct {
 	faultNames map[Transition]string
 
 	dirty   []*Client // to be polled at the end of the step
-	touched []*Client // since Timed looked last
+	touched []*Client // since Timed or Eager looked last
+	tracks  bool      // one of these chooses
+	outside Outside   // nil: all code is simulated
 	follows bool      // Timed chooses
 	listing listing   // for Timed
 	values  valueHasher
@@ -160,8 +165,12 @@ func (w *World) Reset(cfg Config, inj Injector, program func(*Client)) {
 	for _, c := range w.clients { // of a run that was given up
 		c.killAll()
 	}
+	if cfg.Dials > 0 { // what is kept of one connection may be known by another
+		cfg.Detail.Forget = false
+	}
 	w.Config, w.injector, w.program = cfg, inj, program
-	for len(w.members) < cfg.Clients {
+	all := cfg.Clients * (1 + cfg.Dials)
+	for len(w.members) < all {
 		c := &Client{w: w, id: len(w.members) + 1}
 		c.start = func() { w.main(c) }
 		w.members = append(w.members, c)
@@ -169,21 +178,27 @@ func (w *World) Reset(cfg Config, inj Injector, program func(*Client)) {
 	for len(w.replicas) < cfg.Servers {
 		w.replicas = append(w.replicas, newServer(w, len(w.replicas)))
 	}
-	w.clients, w.servers = w.members[:cfg.Clients], w.replicas[:cfg.Servers]
+	w.clients, w.servers = w.members[:all:all], w.replicas[:cfg.Servers]
+	w.joined = all
 	for _, s := range w.servers {
 		s.store.Reset(model.Config{ExtendedTypes: true, Order: cfg.Order | 1})
 		s.applied, s.frozen, s.deposed, s.stuck = 0, false, false, false
 	}
-	w.log, w.timers = w.log[:0], w.timers[:0]
+	w.log, w.trimmed, w.timers = w.log[:0], 0, w.timers[:0]
 	w.schedule, w.hashes = w.schedule[:0], w.hashes[:0]
-	w.dirty, w.touched, w.follows = w.dirty[:0], w.touched[:0], false
+	w.dirty, w.touched, w.follows, w.tracks = w.dirty[:0], w.touched[:0], false, false
+	w.outside = nil
 	w.zxid, w.committed, w.lead, w.respite = cfg.origin(), 0, 0, 0
 	w.now, w.timerOrder, w.step, w.calm, w.panicked, w.misuse = 0, 0, 0, false, "", nil
-	w.hash = hash.Hash(hash.Mix(uint64(cfg.Clients)<<32 ^ uint64(cfg.Servers)<<16 ^ cfg.Order))
+	w.hash = hash.Hash(hash.Mix(uint64(all)<<32 ^ uint64(cfg.Servers)<<16 ^ cfg.Order))
 	w.History.Reset(cfg.Clients)
 	w.History.Txns = true
-	for _, c := range w.clients {
-		c.reset()
+	for i, c := range w.clients {
+		c.host = w.clients[i%cfg.Clients]
+		if c.reset(); c != c.host {
+			c.closed, c.undialed = true, true
+			continue
+		}
 		w.spawn(c, "", c.start)
 		c.coroutines[0].slow = true
 	}
@@ -191,7 +206,7 @@ func (w *World) Reset(cfg Config, inj Injector, program func(*Client)) {
 
 func (w *World) main(c *Client) {
 	w.program(c)
-	w.History.Finished[c.id] = !w.current.killed
+	w.History.Finished[c.host.id] = !w.current.killed
 }
 
 // Prepare executes a request on all servers before the run begins, as some
@@ -231,6 +246,9 @@ func (w *World) Run(ch Chooser) error {
 	for {
 		var t Transition
 		var more bool
+		if w.outside != nil {
+			w.outside.Rest()
+		}
 		if t, more, err = ch.Choose(w); err != nil {
 			outcome = history.Stopped
 			break
@@ -280,7 +298,7 @@ func (w *World) conclude(outcome history.Outcome) {
 			}
 		}
 		if w.leader().store.HasSession(c.session) {
-			h.Sessions[c.session] = int32(c.id)
+			h.Sessions[c.session] = c.number()
 		}
 	}
 	w.tree = w.leader().store.AppendTree(w.tree[:0])
@@ -295,11 +313,13 @@ func (w *World) conclude(outcome history.Outcome) {
 
 // waiting describes a coroutine that nothing can wake.
 func (c *Client) waiting(g *coroutine) history.Waiting {
-	x := history.Waiting{Client: int32(c.id), Where: c.names[g.name]}
+	x := history.Waiting{Client: c.number(), Where: c.names[g.name]}
 	for _, ch := range g.chans {
-		for _, watch := range c.watchers {
-			if (<-chan zk.Event)(watch.ch) == ch {
-				x.Paths = append(x.Paths, watch.path)
+		for _, k := range c.connections() {
+			for _, watch := range k.watchers {
+				if (<-chan zk.Event)(watch.ch) == ch {
+					x.Paths = append(x.Paths, watch.path)
+				}
 			}
 		}
 	}

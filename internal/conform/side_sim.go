@@ -126,10 +126,10 @@ func (s *simSide) Apply(w *sim.World, t sim.Transition) {
 			c.Reconnect(s.op.Server)
 		}
 	case Cut:
-		c.Cut(true)
+		c.Drop()
 	case Expire:
 		if c.Connected() {
-			c.Cut(true)
+			c.Drop()
 		}
 		c.Expire()
 	}

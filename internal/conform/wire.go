@@ -1,13 +1,15 @@
 package conform
 
 import (
+	"bytes"
 	"context"
-	"encoding/binary"
 	"fmt"
-	"io"
 	"net"
 	"sync"
 	"time"
+
+	"zksim/model"
+	"zksim/model/jute"
 )
 
 // wire is the network of one real client. A connection, once made, is the last
@@ -125,23 +127,12 @@ func (w *wire) ping(ctx context.Context) error {
 }
 
 // pingFrame is the one request that go-zookeeper and this package both send.
-var pingFrame = binary.BigEndian.AppendUint32(binary.BigEndian.AppendUint32(
-	binary.BigEndian.AppendUint32(nil, 8), 1<<32+pingXid), opPing)
+var pingFrame = frameOf(jute.XidPing, model.OpPing)
 
-// Of the wire protocol: the opcodes and xids that matter here, and the place of
-// the password in a ConnectResponse.
-const (
-	opPing         = 11
-	pingXid        = -2
-	opAuth         = 100
-	opSetWatches   = 101
-	opCloseSession = -11
-
-	sessionOffset  = 8
-	passwordOffset = 20
-	passwordLen    = 16
-	connectLen     = passwordOffset + passwordLen
-)
+// frameOf is the frame of a request without fields.
+func frameOf(xid int32, op model.Op) []byte {
+	return jute.EndFrame(jute.AppendRequest(jute.StartFrame(nil), xid, &model.Request{Op: op}), 0)
+}
 
 // tap is a connection that notices the session's password and the answers to
 // pings and to what the library sends by itself as they pass.
@@ -152,82 +143,72 @@ type tap struct {
 	// that the library sends by itself after a reconnect.
 	pings, pongs, auths, rearmed int
 
-	mu       sync.Mutex
-	pending  map[int32]uint32 // opcodes by xid, of the latter
-	greeted  bool             // the client has sent its ConnectRequest
-	welcomed bool             // the server has answered it
-	head     []byte           // of the frame being read: its length
-	body     []byte           // ... and its beginning
-	left     int              // ... and what is missing
+	mu             sync.Mutex
+	pending        map[int32]model.Op // by xid, of the latter
+	greeted        bool               // the client has sent its ConnectRequest
+	welcomed       bool               // the server has answered it
+	sent, received jute.Frames
 }
 
-// Write passes on one frame, which is how go-zookeeper writes.
+// Write implements [net.Conn].
 func (t *tap) Write(b []byte) (int, error) {
 	t.mu.Lock()
-	if t.greeted && len(b) >= 12 {
-		switch op := binary.BigEndian.Uint32(b[8:]); op {
-		case opSetWatches, opAuth:
-			if t.pending == nil {
-				t.pending = map[int32]uint32{}
-			}
-			t.pending[int32(binary.BigEndian.Uint32(b[4:]))] = op
-		case opPing:
-			t.wire.mu.Lock()
-			t.pings++
-			t.wire.mu.Unlock()
-		}
-	}
-	t.greeted = true
+	t.sent.Feed(b, t.request) // what makes no sense is for the server to say
 	t.mu.Unlock()
 	return t.Conn.Write(b)
 }
 
-// Read passes on what the server sends.
+// request looks at a packet of the client.
+func (t *tap) request(packet []byte) error {
+	if !t.greeted {
+		t.greeted = true
+		return nil
+	}
+	switch xid, q, _ := jute.ParseRequest(packet); q.Op {
+	case model.OpSetWatches, model.OpAuth:
+		if t.pending == nil {
+			t.pending = map[int32]model.Op{}
+		}
+		t.pending[xid] = q.Op
+	case model.OpPing:
+		t.wire.mu.Lock()
+		t.pings++
+		t.wire.mu.Unlock()
+	}
+	return nil
+}
+
+// Read implements [net.Conn].
 func (t *tap) Read(b []byte) (int, error) {
 	n, err := t.Conn.Read(b)
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	for p := b[:n]; len(p) > 0; {
-		if len(t.head) < 4 {
-			t.head, p = append(t.head, p[0]), p[1:]
-			if len(t.head) == 4 {
-				t.left, t.body = int(binary.BigEndian.Uint32(t.head)), t.body[:0]
-			}
-			continue
-		}
-		k := min(t.left, len(p))
-		t.body = append(t.body, p[:min(k, connectLen-min(connectLen, len(t.body)))]...)
-		t.left, p = t.left-k, p[k:]
-		if t.left == 0 {
-			t.frame()
-			t.head = t.head[:0]
-		}
-	}
+	t.received.Feed(b[:n], t.answer) // what makes no sense is for the client to say
 	return n, err
 }
 
-// frame looks at a complete frame.
-func (t *tap) frame() {
+// answer looks at a packet of the server.
+func (t *tap) answer(packet []byte) error {
 	if !t.welcomed {
 		t.welcomed = true
-		if len(t.body) >= connectLen {
-			id := int64(binary.BigEndian.Uint64(t.body[sessionOffset:]))
-			secret := append([]byte(nil), t.body[passwordOffset:connectLen]...)
-			t.wire.update(func() { t.wire.session, t.wire.secret = id, secret })
+		if w, err := jute.ParseConnectResponse(packet); err == nil {
+			t.wire.update(func() { t.wire.session, t.wire.secret = w.Session, w.Password })
 		}
-		return
+		return nil
 	}
-	if len(t.body) < 4 {
-		return
+	a, err := jute.ParseReply(packet)
+	if err != nil {
+		return nil
 	}
-	switch xid := int32(binary.BigEndian.Uint32(t.body)); {
-	case xid == pingXid:
+	switch {
+	case a.Xid == jute.XidPing:
 		t.wire.update(func() { t.pongs++ })
-	case t.pending[xid] == opAuth:
+	case t.pending[a.Xid] == model.OpAuth:
 		t.wire.update(func() { t.auths++ })
-	case t.pending[xid] == opSetWatches:
+	case t.pending[a.Xid] == model.OpSetWatches:
 		t.wire.update(func() { t.rearmed++ })
 	}
+	return nil
 }
 
 // endSession ends a session as its expiry would: it takes the session over and
@@ -242,45 +223,38 @@ func endSession(ctx context.Context, server string, id int64, secret []byte) err
 		sock.SetDeadline(deadline)
 	}
 	const timeoutMs = 10_000
-	hello := binary.BigEndian.AppendUint32(nil, 0)  // protocol version
-	hello = binary.BigEndian.AppendUint64(hello, 0) // last zxid seen
-	hello = binary.BigEndian.AppendUint32(hello, timeoutMs)
-	hello = binary.BigEndian.AppendUint64(hello, uint64(id))
-	hello = binary.BigEndian.AppendUint32(hello, uint32(len(secret)))
-	answer, err := exchange(sock, append(hello, secret...))
+	hello := jute.ConnectRequest{Timeout: timeoutMs, Session: id, Password: secret, Old: true}
+	packet, err := exchange(sock, jute.EndFrame(hello.Append(jute.StartFrame(nil)), 0))
 	if err != nil {
 		return fmt.Errorf("taking over a session: %w", err)
 	}
-	if len(answer) < sessionOffset+8 {
-		return fmt.Errorf("taking over a session: an answer of %d bytes", len(answer))
+	welcome, err := jute.ParseConnectResponse(packet)
+	if err != nil {
+		return fmt.Errorf("taking over a session: %w", err)
 	}
-	if binary.BigEndian.Uint64(answer[sessionOffset:]) == 0 {
+	if welcome.Session == 0 {
 		return nil
 	}
-	closing := int32(opCloseSession)
-	request := binary.BigEndian.AppendUint32(nil, 1) // xid
-	if _, err = exchange(sock, binary.BigEndian.AppendUint32(request, uint32(closing))); err != nil {
+	if _, err = exchange(sock, frameOf(1, model.OpCloseSession)); err != nil {
 		return fmt.Errorf("ending a session: %w", err)
 	}
 	return nil
 }
 
-// exchange sends a frame and returns the next one.
-func exchange(sock net.Conn, body []byte) ([]byte, error) {
-	frame := append(binary.BigEndian.AppendUint32(nil, uint32(len(body))), body...)
+// exchange sends a frame and returns the next packet.
+func exchange(sock net.Conn, frame []byte) (packet []byte, err error) {
 	if _, err := sock.Write(frame); err != nil {
 		return nil, err
 	}
-	var head [4]byte
-	if _, err := io.ReadFull(sock, head[:]); err != nil {
-		return nil, err
+	f := jute.Frames{Max: model.MaxPacketLen}
+	for b := make([]byte, 512); packet == nil; {
+		n, err := sock.Read(b)
+		if err != nil {
+			return nil, err
+		}
+		if err := f.Feed(b[:n], func(p []byte) error { packet = bytes.Clone(p); return nil }); err != nil {
+			return nil, err
+		}
 	}
-	const maxAnswer = 1 << 20
-	n := binary.BigEndian.Uint32(head[:])
-	if n > maxAnswer {
-		return nil, fmt.Errorf("an answer of %d bytes", n)
-	}
-	answer := make([]byte, n)
-	_, err := io.ReadFull(sock, answer)
-	return answer, err
+	return packet, nil
 }

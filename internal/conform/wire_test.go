@@ -9,6 +9,8 @@ import (
 	"testing"
 	"testing/iotest"
 	"time"
+
+	"zksim/model"
 )
 
 // scripted is a connection on which the server has said all it will.
@@ -51,9 +53,9 @@ func TestATapUnderstandsWhatPassesHoweverItIsCut(t *testing.T) {
 		w := newWire("")
 		tp := &tap{Conn: scripted{in: in}, wire: w}
 		w.sock = tp
-		tp.Write(frame(ints(0, opSetWatches, opSetWatches))) // the handshake has no header
-		tp.Write(frame(ints(3, opSetWatches)))
-		tp.Write(frame(ints(4, opAuth)))
+		tp.Write(frame(ints(0, uint32(model.OpSetWatches), uint32(model.OpSetWatches)))) // the handshake has no header
+		tp.Write(frame(ints(3, uint32(model.OpSetWatches))))
+		tp.Write(frame(ints(4, uint32(model.OpAuth))))
 		tp.Write(pingFrame)
 		if got, err := io.ReadAll(tp); err != nil || !bytes.Equal(got, stream) {
 			t.Errorf("%s: passed on %d of %d bytes, %v", name, len(got), len(stream), err)

@@ -23,9 +23,10 @@ func (f Frame) String() string { return f.Func + " " + f.File + ":" + strconv.It
 
 // Goroutine is one goroutine at one moment.
 type Goroutine struct {
-	ID    uint64 // is never used again
-	State string // as in "running", "sleep" or "chan receive"
-	text  []byte // its calls
+	ID     uint64 // is never used again
+	Bubble string // of testing/synctest, its number; "" if it is in none
+	State  string // as in "running", "sleep" or "chan receive"
+	text   []byte // its calls
 }
 
 // Dump takes pictures of all goroutines. It reuses its memory.
@@ -85,10 +86,13 @@ func parse(block []byte) (g Goroutine, ok bool) {
 		return g, false
 	}
 	state = state[bytes.IndexByte(state, '[')+1:]
+	_, bubble, _ := bytes.Cut(state, []byte("synctest bubble "))
+	bubble, _, _ = bytes.Cut(bubble, []byte("]"))
 	if i := bytes.IndexAny(state, ",]"); i >= 0 {
 		state = state[:i]
 	}
-	return Goroutine{ID: id, State: string(bytes.TrimSuffix(state, []byte(" (scan)"))), text: text}, true
+	state = bytes.TrimSuffix(state, []byte(" (scan)"))
+	return Goroutine{ID: id, State: string(state), Bubble: string(bubble), text: text}, true
 }
 
 const createdBy = "created by "

@@ -29,7 +29,8 @@ const (
 	Created              // committed; Client is the author [Path Data Zxid Session=owner of an ephemeral]
 	Changed              // committed: new data [Path Data Zxid]
 	Deleted              // committed, as Created [Path Zxid Session]
-	Session              // the client's session changes state [Op=state Session]
+	Session              // the session changes state [Op=state Session Version=which connection, 0 the first]
+	Heard                // the client's code hears how its session is [Op=[Connected], [Disconnected] or empty; Session]
 	Exceeded             // the client's session was ended before it could know: its beliefs are excused
 	Crashed              // the client's process ended
 	Fault                // [Op=name of the transition]
@@ -38,7 +39,15 @@ const (
 
 var kindNames = [...]string{"invoke", "return", "told", "acquired", "lost", "released", "write", "call", "reply",
 	"notify",
-	"created", "changed", "deleted", "session", "exceeded", "crashed", "fault", "calm"}
+	"created", "changed", "deleted", "session", "heard", "exceeded", "crashed", "fault", "calm"}
+
+// What client code hears of its connection: [Event.Op] of Heard, empty if it has asked for no more than
+// the id of its session. That is how things are at that moment, whatever older news has just arrived; Session is 0 if
+// the library knows that the session is over and has no other yet.
+const (
+	Connected    = "connected"
+	Disconnected = "disconnected"
+)
 
 // String returns the name used in history.jsonl.
 func (k Kind) String() string { return kindNames[k] }

@@ -24,6 +24,7 @@ var All = slices.Concat(
 	namesScenarios,
 	priorityQueueScenarios,
 	queueScenarios,
+	refusalScenarios,
 	revocableScenarios,
 	rwlockScenarios,
 	semaphoreScenarios,

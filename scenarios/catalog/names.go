@@ -3,6 +3,7 @@ package catalog
 import (
 	"context"
 	"errors"
+	"slices"
 	"strconv"
 
 	"zksim/checkers"
@@ -44,6 +45,73 @@ func nameRounds(newNames func(p *engine.Process) names) func(p *engine.Process) 
 			}
 		}
 	}
+}
+
+// owned is a name service that knows owners by their names.
+type owned interface {
+	names
+	List(ctx context.Context) ([]string, error)
+}
+
+// ownerNames are names of owners, some of which begin with others.
+var ownerNames = []string{"a-b", "a", "a-b-c", "a-"}
+
+// ownerRounds makes a program in which each client registers names of its own and names that all want, some of which
+// begin with others, comes back as the same owner, as after a restart, and unregisters in each round a name
+// that may be another's, and then its own.
+func ownerRounds(newNames func(p *engine.Process, owner string) owned) func(p *engine.Process) {
+	return func(p *engine.Process) {
+		owner := ownerNames[p.ID%len(ownerNames)]
+		u := nameUser{p, nil, p.Register(func() []string { return nil })}
+		for r := range p.Rounds {
+			n := newNames(p, owner)
+			u.n = n
+			name := []string{"n", "n-1", "n-"}[r%3]
+			value := 10*p.ID + r
+			register := func(ctx context.Context, data []byte) (string, error) { return name, n.Register(ctx, name, data) }
+			mine, err := u.take(value, register)
+			if err == nil && mine != "" {
+				u.n = newNames(p, owner)
+				list, lost := n.List(context.Background())
+				p.Always("a name is listed as long as it is registered", lost != nil || slices.Contains(list, mine))
+				err = u.giveUp(mine)
+			} else if err == nil {
+				err = u.giveUp(name)
+			}
+			if workload.IgnoreCanceled(err) != nil {
+				p.Fail(err)
+				return
+			}
+		}
+	}
+}
+
+// take registers a name, and returns it if it is not another's.
+func (u nameUser) take(value int, register func(ctx context.Context, data []byte) (string, error)) (name string, err error) {
+	err = u.do(history.Event{Op: "register", Value: int64(value)},
+		func(ctx context.Context, e *history.Event) (err error) {
+			name, err = register(ctx, strconv.AppendInt(nil, int64(value), 10))
+			e.Path = name
+			return err
+		})
+	switch {
+	case errors.Is(err, recipes.ErrNameTaken):
+		return "", nil
+	case err != nil:
+		return "", err
+	}
+	return name, nil
+}
+
+// giveUp unregisters a name, which is the client's or not.
+func (u nameUser) giveUp(name string) error {
+	err := u.do(history.Event{Op: "unregister", Path: name}, func(ctx context.Context, _ *history.Event) error {
+		return u.n.Unregister(ctx, name)
+	})
+	if errors.Is(err, recipes.ErrNotOwner) || errors.Is(err, recipes.ErrNoName) {
+		return nil
+	}
+	return err
 }
 
 // nameUser is a client of a name service.
@@ -93,7 +161,8 @@ func (u nameUser) do(e history.Event, f func(ctx context.Context, e *history.Eve
 	u.o.Record(e)
 	e.Kind, e.Value = history.Return, 0
 	e.Err = f(ctx, &e)
-	e.OK = errors.Is(e.Err, recipes.ErrNameTaken)
+	e.OK = errors.Is(e.Err, recipes.ErrNameTaken) || errors.Is(e.Err, recipes.ErrNotOwner) ||
+		errors.Is(e.Err, recipes.ErrNoName)
 	u.o.Record(e)
 	return e.Err
 }
@@ -133,7 +202,26 @@ var namesScenarios = []engine.Scenario{
 			{Name: "a name that is given up while its client cannot know",
 				Reached: workload.Answered("unregister", func(e *history.Event) bool { return e.Err == context.Canceled })}},
 	}),
+	namesScenario(engine.Scenario{
+		Name: "names/owners", Doc: "owners whose names begin alike come back, and try to unregister what is not theirs",
+		Source: "derived from ephemeral owners that restart", Clients: 4,
+		Faults: faults.Contract().Except("watch-delay"),
+		Rounds: 3, Program: ownerRounds(func(p *engine.Process, owner string) owned {
+			return recipes.NewNames(p.Conn, p.Env, p.Path(namesDir), recipes.NamesOptions{Owner: owner})
+		}),
+		Goals: []engine.Goal{
+			{Name: "a name that is another's", Reached: workload.Returned("unregister", recipes.ErrNotOwner)},
+			{Name: "a name that nobody has", Reached: workload.Returned("unregister", recipes.ErrNoName)}},
+	}).Without("tree"), // nothing is ephemeral
 
+	namesScenario(engine.Scenario{
+		Name: "names/prefix-owner", Doc: "the mark of an owner whose name begins with the own is taken for the own",
+		Row: int(mutants.PrefixOwner), Caught: []string{"names"},
+		Source: "derived from kazoo's search for its own znode by a prefix", Wakes: "names that begin alike", Clients: 4,
+		Rounds: 3, Program: ownerRounds(func(p *engine.Process, owner string) owned {
+			return mutants.NewOwned(p.Conn, p.Env, p.Path(namesDir), owner)
+		}),
+	}).Without("tree"),
 	namesMutant(mutants.AssumeOwn, engine.Scenario{Name: "names/assume-own",
 		Doc:    "a name that exists after a lost request is taken for the own",
 		Source: "derived from retries of create that ignore \"node exists\"", Faults: faults.MustParse("lose-request=2"),

@@ -2,7 +2,6 @@ package catalog
 
 import (
 	"context"
-	"slices"
 	"time"
 
 	"github.com/go-zookeeper/zk"
@@ -31,15 +30,15 @@ const (
 // revocableRounds makes a program in which each client reads or writes in each
 // round, and revokes all locks that it sees now and then. A holder gives up the lock
 // when it is asked to, but not if locks are broken: then it works until it is told
-// that the lock is lost.
-func revocableRounds(force bool, newLock func(p *engine.Process) revocable) func(p *engine.Process) {
+// that the lock is lost. With both, locks are first revoked and then broken.
+func revocableRounds(how pressure, newLock func(p *engine.Process) revocable) func(p *engine.Process) {
 	return func(p *engine.Process) {
 		done := make(chan zk.Event, 1)
-		p.Env.Go("revoker", func() { revoker(p, force, done) })
+		p.Env.Go("revoker", func() { revoker(p, how, done) })
 		l := newLock(p)
 		o := p.Register(l.Znodes)
 		for r := range p.Rounds {
-			if err := revocableOnce(p, o, l, (p.ID+r)%2 == 0, force); err != nil {
+			if err := revocableOnce(p, o, l, (p.ID+r)%2 == 0, how); err != nil {
 				p.Fail(err)
 				break
 			}
@@ -48,15 +47,20 @@ func revocableRounds(force bool, newLock func(p *engine.Process) revocable) func
 	}
 }
 
-// revoker revokes or breaks each lock once.
-func revoker(p *engine.Process, force bool, done <-chan zk.Event) {
+// pressure is how holders are made to give up their locks.
+type pressure uint8
+
+const (
+	asked  pressure = iota // they are revoked
+	forced                 // they are broken
+	both                   // they are revoked, and later broken
+)
+
+// revoker revokes or breaks each lock once, or does one after the other.
+func revoker(p *engine.Process, how pressure, done <-chan zk.Event) {
 	l := newRevocable(p).(*recipes.RevocableLock)
 	o := p.Register(l.Znodes)
-	op, revoke := "revoke", l.Revoke
-	if force {
-		op, revoke = "break", l.Break
-	}
-	var asked []string
+	var before []string
 	for {
 		ctx, end := p.Env.WithTimeout(context.Background(), revokerPause)
 		_, _, err := p.Env.Await(ctx, done)
@@ -66,10 +70,20 @@ func revoker(p *engine.Process, force bool, done <-chan zk.Event) {
 		}
 		paths, err := l.Queue(context.Background())
 		for _, path := range paths {
-			if err != nil || slices.Contains(asked, path) {
+			times := 0
+			for _, x := range before {
+				if x == path {
+					times++
+				}
+			}
+			if err != nil || times > 0 && how != both || times > 1 {
 				continue
 			}
-			asked = append(asked, path)
+			op, revoke := "revoke", l.Revoke
+			if how == forced || times > 0 {
+				op, revoke = "break", l.Break
+			}
+			before = append(before, path)
 			o.Record(history.Event{Kind: history.Invoke, Op: op, Path: path})
 			err = revoke(context.Background(), path)
 			o.Record(history.Event{Kind: history.Return, Op: op, Path: path, Err: err})
@@ -82,7 +96,7 @@ func revoker(p *engine.Process, force bool, done <-chan zk.Event) {
 }
 
 // revocableOnce is one round. It returns only errors that a lock must not have.
-func revocableOnce(p *engine.Process, o engine.Object, l revocable, read, force bool) error {
+func revocableOnce(p *engine.Process, o engine.Object, l revocable, read bool, how pressure) error {
 	op, lock := "lock", l.Lock
 	if read {
 		op, lock = "rlock", l.RLock
@@ -101,13 +115,15 @@ func revocableOnce(p *engine.Process, o engine.Object, l revocable, read, force 
 		o.Acquired(znodes[len(znodes)-1], l.Token())
 		workload.Work(p, o, l, 3)
 	}
-	hold(p, o, l, force)
+	if told := hold(p, o, l, how == forced); told && how == both {
+		hold(p, o, l, true)
+	}
 	o.Released()
 	return o.Must(op, unlock)
 }
 
-// hold waits until the lock is revoked, which the stubborn ignore, or lost.
-func hold(p *engine.Process, o engine.Object, l revocable, stubborn bool) {
+// hold waits until the lock is revoked, which the stubborn ignore, or lost, and returns whether it is revoked.
+func hold(p *engine.Process, o engine.Object, l revocable, stubborn bool) (told bool) {
 	znodes := l.Znodes()
 	path := znodes[len(znodes)-1]
 	ctx, end := p.Env.WithTimeout(context.Background(), holderPatience)
@@ -125,6 +141,7 @@ func hold(p *engine.Process, o engine.Object, l revocable, stubborn bool) {
 		o.Record(history.Event{Kind: history.Told, Op: "revoked", Path: path})
 	}
 	o.Record(history.Event{Kind: history.Return, Op: "hold", Path: path, Err: err, OK: true})
+	return i == 1
 }
 
 func newRevocable(p *engine.Process) revocable {
@@ -152,7 +169,7 @@ var revocableScenarios = []engine.Scenario{
 	revocableScenario(engine.Scenario{
 		Name: "revocable/revocable", Doc: "all holders are asked back under every fault, and give up the lock",
 		Source: "ZooKeeper recipes page, Recoverable Shared Locks",
-		Rounds: 2, Program: revocableRounds(false, newRevocable), Faults: rwFaults,
+		Rounds: 2, Program: revocableRounds(asked, newRevocable), Faults: rwFaults,
 		Goals: []engine.Goal{workload.GoalExpiry, {Name: "a holder that is told", Reached: workload.Told("revoked")},
 			{Name: "a lock that is revoked before it is held", Reached: revokedInQueue},
 			{Name: "a lost reply after a revocation", Reached: workload.LostAfter("set", workload.Changed)}},
@@ -160,21 +177,34 @@ var revocableScenarios = []engine.Scenario{
 	revocableScenario(engine.Scenario{
 		Name: "revocable/break", Doc: "all locks are broken under every fault, and holders go on until they hear of it",
 		Source: "ZooKeeper recipes page, laser beams",
-		Rounds: 2, Program: revocableRounds(true, newRevocable), Faults: rwFaults,
+		Rounds: 2, Program: revocableRounds(forced, newRevocable), Faults: rwFaults,
 		Goals: []engine.Goal{workload.GoalExpiry, {Name: "a write of a holder whose lock was broken", Reached: brokenWrite}},
+	}),
+	revocableScenario(engine.Scenario{
+		Name: "revocable/insist", Doc: "holders that are asked and do not give up the lock have it broken, and are told",
+		Source: "ZooKeeper recipes page, Recoverable Shared Locks and laser beams",
+		Rounds: 2, Program: revocableRounds(both, newRevocable), Faults: rwFaults,
+		Goals: []engine.Goal{{Name: "a holder that is told twice", Reached: toldTwice}},
 	}),
 
 	revocableScenario(engine.Scenario{
 		Name: "revocable/late-revoke", Doc: "the first read of the own znode says unlock, and is ignored",
 		Row:    int(mutants.LateRevoke),
 		Source: "ZooKeeper recipes page, its wording", Rounds: 2,
-		Program: revocableRounds(false, newBrokenRevocable(mutants.LateRevoke)),
+		Program: revocableRounds(asked, newBrokenRevocable(mutants.LateRevoke)),
 		Caught:  []string{"lost-revoke"}, Wakes: "the schedule alone",
+	}),
+	revocableScenario(engine.Scenario{
+		Name: "revocable/deaf-after-asked", Doc: "a holder that was asked does not hear that its znode is deleted then",
+		Row:    int(mutants.DeafAfterAsked),
+		Source: "derived from a watch that is not left again", Rounds: 2,
+		Program: revocableRounds(both, newBrokenRevocable(mutants.DeafAfterAsked)),
+		Caught:  []string{"lost-revoke"}, Wakes: "nothing is needed",
 	}),
 	revocableScenario(engine.Scenario{
 		Name: "revocable/deaf-holder", Doc: "a holder does not hear that its znode was deleted", Row: int(mutants.DeafHolder),
 		Source: "derived from the recipe page's laser beams", Rounds: 2,
-		Program: revocableRounds(true, newBrokenRevocable(mutants.DeafHolder)),
+		Program: revocableRounds(forced, newBrokenRevocable(mutants.DeafHolder)),
 		Caught:  []string{"lost-revoke"}, Wakes: "nothing is needed",
 	}),
 }
@@ -187,6 +217,22 @@ func revokedInQueue(h *history.History) bool {
 		case e.Kind == history.Return && e.Op == "revoke" && e.Err == nil:
 			revoked[e.Path] = true
 		case e.Kind == history.Acquired && revoked[e.Path]:
+			return true
+		}
+	}
+	return false
+}
+
+// toldTwice reports whether somebody was told that its lock is revoked, and then that it is lost.
+func toldTwice(h *history.History) bool {
+	told := map[int32]bool{}
+	for _, e := range h.Events {
+		switch {
+		case e.Kind == history.Told && e.Op == "revoked":
+			told[e.Object] = true
+		case e.Kind == history.Released:
+			delete(told, e.Object)
+		case e.Kind == history.Lost && told[e.Object]:
 			return true
 		}
 	}

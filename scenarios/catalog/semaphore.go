@@ -81,6 +81,14 @@ var semaphoreScenarios = []engine.Scenario{
 		Faults: faults.MustParse("lose-reply=2@op=create,path=/sem/leases"),
 		Caught: []string{"tree", "quiescence"}, Wakes: "lose-reply of the create",
 	}),
+	semaphoreScenario(engine.Scenario{
+		Name: "semaphore/gone-lease", Doc: "nobody looks at the lease again after the gate was left",
+		Row:    int(mutants.GoneLease),
+		Source: "derived from Curator InterProcessSemaphoreV2", Rounds: 2,
+		Program: workload.LeaseRounds(newBrokenSemaphore(mutants.GoneLease)),
+		Faults:  faults.MustParse("lose-reply=2@op=delete,path=/sem/gate expire=2"),
+		Caught:  []string{"claim"}, Wakes: "lose-reply of the delete at the gate, expire",
+	}),
 }
 
 var goalLeases = workload.GoalLeases(semLeases)

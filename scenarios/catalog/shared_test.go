@@ -18,8 +18,8 @@ func TestMutantsOfSharedLocksHoldWithoutTheirFlaws(t *testing.T) {
 		"rwlock/readers-queue":   workload.SharedRounds(newBrokenRW(0)),
 		"semaphore/count-first":  workload.LeaseRounds(newBrokenSemaphore(0)),
 		"semaphore/leaked-lease": workload.LeaseRounds(newBrokenSemaphore(0)),
-		"revocable/late-revoke":  revocableRounds(false, newBrokenRevocable(0)),
-		"revocable/deaf-holder":  revocableRounds(true, newBrokenRevocable(0)),
+		"revocable/late-revoke":  revocableRounds(asked, newBrokenRevocable(0)),
+		"revocable/deaf-holder":  revocableRounds(forced, newBrokenRevocable(0)),
 		"monitor/busy-lock":      monitored(0, newBrokenMonitor(0, holdLimit)),
 		"monitor/stale-alarm":    monitored(0, newBrokenMonitor(0, holdShort+1)),
 	} {

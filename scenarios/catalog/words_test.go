@@ -97,6 +97,35 @@ var telling = []struct {
 	{checkers.Ownership{}, deletedDuring("campaign")},
 	{checkers.Ownership{Leases: 2}, deletedDuring("acquire")},
 	{checkers.Ownership{Leases: 2}, deletedDuring("tryacquire")},
+	{checkers.Claim{}, overBefore("lock")}, {checkers.Claim{}, overBefore("trylock")},
+	{checkers.Claim{}, overBefore("rlock")}, {checkers.Claim{}, overBefore("tryrlock")},
+	{checkers.Claim{}, overBefore("campaign")}, {checkers.Claim{}, overBefore("acquire")},
+	{checkers.Claim{}, overBefore("tryacquire")},
+	{checkers.Claim{}, lateSuccess("acknowledge")}, {checkers.Claim{}, overBefore("lock", "downgrade")},
+}
+
+// overBefore has a call that claims a znode of a session which is known to be over; if the call had begun later,
+// the znode would be none that it can claim. Last are operations before the claim.
+func overBefore(op string, last ...string) []history.Event {
+	list := []history.Event{{Kind: history.Session, Client: 1, Op: "StateHasSession", Session: 1},
+		{Kind: history.Invoke, Client: 1, Object: 1, Op: op},
+		{Kind: history.Created, Client: 1, Path: "/l/a", Zxid: 1, Session: 1},
+		{Kind: history.Deleted, Client: 1, Path: "/l/a", Zxid: 2, Session: 1},
+		{Kind: history.Session, Client: 1, Op: "StateExpired"},
+		{Kind: history.Heard, Client: 1, Op: history.Connected, Session: 2}}
+	for _, op := range last {
+		list = append(list, history.Event{Kind: history.Invoke, Client: 1, Object: 1, Op: op})
+	}
+	return append(list, history.Event{Kind: history.Acquired, Client: 1, Object: 1, Path: "/l/a"})
+}
+
+// lateSuccess has an operation that succeeds with a znode of a session which is known to be over.
+func lateSuccess(op string) []history.Event {
+	return []history.Event{{Kind: history.Session, Client: 1, Op: "StateHasSession", Session: 1},
+		{Kind: history.Created, Client: 1, Path: "/l/a", Zxid: 1, Session: 1},
+		{Kind: history.Session, Client: 1, Op: "StateExpired"},
+		{Kind: history.Heard, Client: 1, Op: history.Disconnected},
+		{Kind: history.Return, Client: 1, Object: 1, Op: op, Path: "/l/a"}}
 }
 
 // toldAgainAfter has a watcher that tells an older state, which is right only after the end of its last watch.

@@ -27,6 +27,7 @@ type Scenario struct {
 	Source string // where the recipe or the bug comes from
 
 	Clients int
+	Dials   int             // how many more connections each client may make, see [Process.Dial]
 	Rounds  int             // how often each client repeats what it does; 0: the program has no rounds
 	Servers []int           // sizes of the ensemble; each seed draws one. Empty: 1
 	Setup   []model.Request // executed before the clients start
@@ -36,6 +37,11 @@ type Scenario struct {
 	// concurrency from its Process, and share nothing with other clients. A program that
 	// waits or starts goroutines otherwise is a [sim.Misuse].
 	Program func(p *Process)
+
+	// Outside, if not nil, is in place of Program and Clients: code that is not simulated, and joins w with remote
+	// clients. It calls run once, which returns when the run is over, and returns what that returns; see
+	// [sim.World.SetOutside]. Such a scenario has no exhaustive search.
+	Outside func(w *sim.World, run func() error) error
 
 	// Alike returns the same number for clients whose programs are the same but for
 	// the names that Env.UUID makes, and depend on nothing of these but that they

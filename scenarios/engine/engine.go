@@ -168,9 +168,11 @@ type outcome struct {
 
 // work runs the seeds and watches over the workers.
 func (e *engine) work() error {
-	var err error
-	if e.strict, err = strictRuns(e.ctx, e.Scenario, e.Strategy, e.first(), e.Stuck); err != nil {
-		return err
+	if e.Outside == nil {
+		var err error
+		if e.strict, err = strictRuns(e.ctx, e.Scenario, e.Strategy, e.first(), e.Stuck); err != nil {
+			return err
+		}
 	}
 	guard := NewGuard(e.Stuck)
 	done := make(chan struct{})

@@ -15,14 +15,14 @@ func observe(w *sim.World) []history.Row {
 	stores := w.Stores()
 	var rows []history.Row
 	for _, z := range stores[w.Leader()].Tree() {
-		owner, name := sim.Owner(z.Stat.EphemeralOwner), ""
-		if owner > 0 {
-			name = fmt.Sprintf("c%d, %s", owner, idText(z.Stat.EphemeralOwner))
+		owner, name := 0, ""
+		if c := w.Owner(z.Stat.EphemeralOwner); c != nil {
+			owner, name = c.ID(), c.Name()+", "+idText(z.Stat.EphemeralOwner)
 		}
 		rows = append(rows, history.Row{Table: history.Znodes, Client: int32(owner), Key: z.Path,
 			Cells: []string{string(z.Data), name, fmt.Sprint(z.Stat.Version), idText(z.Stat.Czxid)}})
 	}
-	rows = append(rows, sessionRows(stores)...)
+	rows = append(rows, sessionRows(w, stores)...)
 	for k := range stores {
 		off := "no"
 		switch {
@@ -35,6 +35,9 @@ func observe(w *sim.World) []history.Row {
 			Cells: []string{fmt.Sprint(w.Behind(k)), off}})
 	}
 	for _, c := range w.Clients() {
+		if !c.Dialed() {
+			continue
+		}
 		rows = append(rows, clientRow(c))
 		rows = append(rows, watchRows(c, stores)...)
 		rows = append(rows, taskRows(c)...)
@@ -47,7 +50,7 @@ func idText(n int64) string { return fmt.Sprintf("0x%x", uint64(n)) }
 func serverName(k int) string { return fmt.Sprintf("s%d", k+1) }
 
 // sessionRows returns the sessions that any server holds.
-func sessionRows(stores []*model.Server) []history.Row {
+func sessionRows(w *sim.World, stores []*model.Server) []history.Row {
 	var rows []history.Row
 	for k, s := range stores {
 		for _, id := range s.Sessions() {
@@ -56,9 +59,9 @@ func sessionRows(stores []*model.Server) []history.Row {
 				rows[i].Cells[1] += " " + serverName(k)
 				continue
 			}
-			c := sim.Owner(id)
-			rows = append(rows, history.Row{Table: history.Sessions, Client: int32(c), Key: idText(id),
-				Cells: []string{fmt.Sprintf("c%d", c), serverName(k)}})
+			c := w.Owner(id)
+			rows = append(rows, history.Row{Table: history.Sessions, Client: int32(c.ID()), Key: idText(id),
+				Cells: []string{c.Name(), serverName(k)}})
 		}
 	}
 	return rows

@@ -38,6 +38,7 @@ type Host interface {
 	Fail(p *Process, why error)
 	Step(p *Process)
 	AtRest(p *Process)
+	Dial(p *Process) (*Process, error)
 }
 
 // On returns the process with a host, the folder in which its znodes are, and the resource that is guarded.
@@ -93,6 +94,12 @@ func (p *Process) Sometimes(sentence string, holds bool) {
 	p.host.Record(history.Event{Kind: history.Told, Client: int32(p.ID), Op: checkers.ToldSometimes,
 		Path: sentence, OK: holds})
 }
+
+// Dial gives the same client another connection with a session of its own, beside the one that it has or after closing
+// that: the process that is returned differs from p in Conn and Env only. Each client can do so as often as
+// Scenario.Dials says, on a real ensemble without limit; only there can it fail. Session events of an Env are those of
+// the connection that it came with.
+func (p *Process) Dial() (*Process, error) { return p.host.Dial(p) }
 
 // AtRest waits until the faults are over and nothing else can happen, timers included, so that what the program reads
 // next is how things stay. Of several clients that wait so, one goes on after the other. On a real ensemble it waits

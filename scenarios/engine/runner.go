@@ -199,14 +199,19 @@ func (r *Runner) run(s *Scenario, p Schedule, ch sim.Chooser) (Result, error) {
 	r.resource.written, r.resource.seen, r.objects = 0, 0, 0
 	r.known, r.owners = r.known[:0], r.owners[:0]
 	clients, rounds := s.Size(&p)
+	if s.Outside != nil {
+		clients = 0 // they join
+	}
 	r.processes = slices.Grow(r.processes[:0], clients)[:clients]
 	r.cancels = slices.ContainsFunc(p.Faults, func(x faults.Rule) bool { return x.Fault == "cancel" })
 	w := r.world
 	limit, capped := s.stepLimit(clients, rounds)
-	w.Reset(sim.Config{Clients: clients, Servers: p.Servers, Order: p.Order,
+	w.Reset(sim.Config{Clients: clients, Dials: s.Dials, Servers: p.Servers, Order: p.Order,
 		SafetySteps: s.SafetySteps, MaxSteps: limit, Detail: r.Detail}, &r.injector, func(c *sim.Client) {
 		q := &r.processes[c.ID()-1]
-		*q = Process{Conn: c.Conn(), Env: c.Env(), ID: c.ID(), Clients: clients, Rounds: rounds,
+		hears := r.hears(c)
+		*q = Process{Conn: hearingConn{c.Conn(), hears}, Env: hearingEnv{c.Env(), hears}, ID: c.ID(),
+			Clients: clients, Rounds: rounds,
 			host: (*simHost)(r), resource: r.resource}
 		s.Program(q)
 	})
@@ -214,10 +219,15 @@ func (r *Runner) run(s *Scenario, p Schedule, ch sim.Chooser) (Result, error) {
 		return Result{Schedule: p}, err
 	}
 	p.Faults.Prepare(w)
-	err := w.Run(ch)
+	var err error
+	if s.Outside != nil {
+		err = s.Outside(w, func() error { return w.Run(ch) })
+	} else {
+		err = w.Run(ch)
+	}
 	w.History.Steps = w.Step()
 	for i, znodes := range r.known {
-		if !w.Clients()[r.owners[i].ID-1].Alive() {
+		if !r.owners[i].Env.(hearingEnv).Alive() {
 			continue
 		}
 		for _, path := range znodes() {
@@ -337,9 +347,17 @@ func (h *simHost) Interruptible(p *Process) (context.Context, context.CancelFunc
 	}
 }
 
-func (h *simHost) Step(p *Process) { p.Env.(sim.Env).Yield() }
+func (h *simHost) Step(p *Process) { p.Env.(hearingEnv).Yield() }
 
-func (h *simHost) AtRest(p *Process) { p.Env.(sim.Env).AtRest() }
+func (h *simHost) AtRest(p *Process) { p.Env.(hearingEnv).AtRest() }
+
+func (h *simHost) Dial(p *Process) (*Process, error) {
+	c := h.world.Clients()[p.ID-1].Dial()
+	q := *p
+	hears := (*Runner)(h).hears(c)
+	q.Conn, q.Env = hearingConn{c.Conn(), hears}, hearingEnv{c.Env(), hears}
+	return &q, nil
+}
 
 func (h *simHost) Fail(p *Process, why error) {
 	h.world.Clients()[p.ID-1].Own()

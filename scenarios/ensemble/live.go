@@ -4,6 +4,7 @@ package ensemble
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"sync"
 	"time"
@@ -157,6 +158,9 @@ type liveHost struct {
 	over    bool    // the history is complete: programs that go on are not heard
 	objects int32
 	known   []func() []string
+
+	connect func(id int) (*live.Client, error) // nil: clients have one connection each
+	dialed  []*live.Client                     // besides these
 	cancels map[int]map[int]context.CancelFunc // of the contexts of each client that may be cancelled
 	number  int                                // of the latest of them
 }
@@ -255,6 +259,23 @@ func (h *liveHost) AtRest(p *engine.Process) {
 		h.rests.wait(p.ID)
 	}
 	time.Sleep(liveRest)
+}
+
+//zksim:ignore only on a real ensemble
+func (h *liveHost) Dial(p *engine.Process) (*engine.Process, error) {
+	if h.connect == nil {
+		return nil, errors.New("a client whose connection is observed has no other one")
+	}
+	c, err := h.connect(p.ID)
+	if err != nil {
+		return nil, err
+	}
+	h.mu.Lock()
+	h.dialed = append(h.dialed, c)
+	h.mu.Unlock()
+	q := *p
+	q.Conn, q.Env = c, c.Env()
+	return &q, nil
 }
 
 //zksim:ignore only on a real ensemble

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"net"
 	"runtime/debug"
+	"slices"
 	"sync"
 	"time"
 
@@ -62,6 +63,7 @@ func (x *liveRun) run(ctx context.Context) error {
 	if len(x.o.Faults) > 0 {
 		x.host.work = stepWork
 	}
+	x.host.connect = func(id int) (*live.Client, error) { return dial(ctx, x.o, x.further(id)) }
 	defer x.close(ctx)
 	for i := range x.clients {
 		c, err := dial(ctx, x.o, x.options(i))
@@ -114,12 +116,23 @@ func (x *liveRun) close(ctx context.Context) {
 	defer cancel()
 	x.nemesis.Heal(ctx)
 	var wg sync.WaitGroup
-	for _, c := range x.clients {
+	x.host.mu.Lock()
+	all := append(slices.Clip(x.clients), x.host.dialed...)
+	x.host.mu.Unlock()
+	for _, c := range all {
 		if c != nil {
 			wg.Go(c.Close)
 		}
 	}
 	wg.Wait()
+}
+
+// further are the options of another connection of a client, of which the run does not know how it stands.
+func (x *liveRun) further(id int) live.Options {
+	return live.Options{SessionTimeout: x.o.Session,
+		Dial: func(ctx context.Context, network, address string) (net.Conn, error) {
+			return x.nemesis.Dial(ctx, id, network, address, &wire.Tap{Client: int32(id), Hear: x.hear, Broken: x.breaks})
+		}}
 }
 
 // options are those of client i.

@@ -31,6 +31,33 @@ func runLive(t *testing.T, addrs []string, s engine.Scenario, o ensemble.LiveOpt
 	return r.History, r.Verdict, nil
 }
 
+func TestARealClientDialsAgain(t *testing.T) {
+	addrs := zkservertest.ForTest(t, 1).Addrs()
+	s := lockLike("test/dials", 2, func(p *engine.Process) {
+		for range 2 {
+			q, err := p.Dial()
+			if err != nil {
+				p.Fail(err)
+				return
+			}
+			l := recipes.NewLock(q.Conn, q.Env, q.Path("/lock"), recipes.LockOptions{})
+			o := q.Register(func() []string { return nil })
+			if held, err := o.Lock(l.Lock); !held {
+				p.Fail(err)
+				return
+			}
+			o.Acquired("/lock", l.Token())
+			o.Write(l.Token())
+			o.Released()
+			q.Conn.Close() // with it the lock goes
+		}
+	})
+	h, v, err := runLive(t, addrs, s, ensemble.LiveOptions{})
+	if err != nil || v.Level != checkers.OK || len(h.Failed) > 0 {
+		t.Errorf("%v, %+v, failed: %v", err, v, h.Failed)
+	}
+}
+
 func TestRealRunsAreJudgedAsSimulatedOnes(t *testing.T) {
 	addrs := zkservertest.ForTest(t, 1).Addrs()
 	h, v, err := runLive(t, addrs, *catalog.Named("lock/lock"), ensemble.LiveOptions{Clients: 5})

@@ -66,17 +66,31 @@ var steps = []int{2, 5, 10, 20, 40, 80, 160, 320}
 // broken.
 func Check(t engine.T, v Variant, claims ...Claim) {
 	t.Helper()
-	all, err := series(&v)
-	if err != nil {
+	if _, broken, err := Try(&v, claims...); err != nil {
 		t.Fatalf("%v", err)
-		return
+	} else if broken != "" {
+		t.Fatalf("%s: %s", v.Name, broken)
 	}
+}
+
+// Try is Check without a test: it returns what was measured, in a line, and how that breaks a claim; "": not at all.
+func Try(v *Variant, claims ...Claim) (measured, broken string, err error) {
+	all, err := series(v)
+	if err != nil {
+		return "", "", err
+	}
+	if len(all) == 0 {
+		return "", "", fmt.Errorf("%s is for %d clients at most, expected %d or more", v.Name, v.Most, steps[0])
+	}
+	last := &all[len(all)-1]
+	measured = fmt.Sprintf("with %d to %d clients; with %d there are %.4g notifications for each client that goes on, "+
+		"%.4g of them in vain", all[0].Clients, last.Clients, last.Clients, last.Notifications, last.Wasted)
 	for _, c := range claims {
 		if why := c.Broken(all); why != "" {
-			t.Fatalf("%s: %s", v.Name, why)
-			return
+			return measured, why, nil
 		}
 	}
+	return measured, "", nil
 }
 
 // series measures with growing numbers of clients.

@@ -151,4 +151,6 @@ func ReplayTwice(s *engine.Scenario, schedule engine.Schedule) (Repeated, error)
 }
 
 // FileName is the name of a scenario as that of a file or folder.
-func FileName(s *engine.Scenario) string { return strings.ReplaceAll(s.Name, "/", ".") }
+func FileName(s *engine.Scenario) string { return fileName(s.Name) }
+
+func fileName(scenario string) string { return strings.ReplaceAll(scenario, "/", ".") }

@@ -16,23 +16,57 @@ import (
 	"zksim/internal/files"
 	"zksim/reports"
 	"zksim/scenarios/engine"
+	"zksim/scenarios/prove"
 )
 
-// The files of an index: the page, and the row of a scenario in its folder.
+// The files of an index: the page, and the rows of a scenario in its folder.
 const (
 	indexFile = "index.html"
-	rowFile   = "scenario.json"
+	rowFile   = "scenario%s.json" // "", or what came to it
 )
 
 // Words are what statuses are called.
-var words = map[engine.Status]string{engine.Held: "held", engine.Caught: "caught", engine.Violation: "violated",
+var Words = [...]string{engine.Held: "held", engine.Caught: "caught", engine.Violation: "violated",
 	engine.Escaped: "escaped", engine.Inconclusive: "inconclusive", engine.Nondeterministic: "nondeterministic",
 	engine.Misused: "misused"}
 
 // RowOf is the row of a scenario, of which no more is known than its status and what that means.
 func RowOf(s *engine.Scenario, status engine.Status, says string) reports.Row {
 	return reports.Row{Format: reports.RowFormat, Scenario: s.Name, Doc: s.Doc, Source: s.Source,
-		Status: words[status], Says: says}
+		Status: Words[status], Says: says}
+}
+
+// StatusOf is the status of a row that RowOf has made.
+func StatusOf(row reports.Row) engine.Status {
+	return engine.Status(slices.Index(Words[:], row.Status))
+}
+
+// Proved is the row of what an exhaustive search came to, which the certificate says. Of a failure that is not
+// explained it has the checker.
+func Proved(s *engine.Scenario, r *prove.Result) reports.Row {
+	row := RowOf(s, proofStatus(s, r), r.Certificate.String())
+	if len(r.Never) > 0 {
+		row.Says += "; in no schedule that was explored it holds that: " + strings.Join(r.Never, "; ")
+	}
+	if r.Outcome == prove.Violated {
+		row.Failure = &reports.RowFailure{Checker: r.Checker, Message: r.Message, Where: BySearch}
+	}
+	return row
+}
+
+// proofStatus is what the outcome of a search means for a scenario: a mutant is to be refuted.
+func proofStatus(s *engine.Scenario, r *prove.Result) engine.Status {
+	switch {
+	case r.Outcome == prove.Violated && s.Broken():
+		return engine.Caught
+	case r.Outcome == prove.Violated:
+		return engine.Violation
+	case r.Outcome == prove.Holds && s.Broken():
+		return engine.Escaped
+	case r.Outcome == prove.Holds && len(r.Never) == 0:
+		return engine.Held
+	}
+	return engine.Inconclusive
 }
 
 // NotRun is the row of a scenario that was not run, for a reason.
@@ -45,18 +79,21 @@ func NotRun(s *engine.Scenario, why string) reports.Row {
 // Row is the row of what a scenario came to: with faults, goals, and, of a failure that is not explained, where it is.
 func (x *Outcome) Row(s *engine.Scenario, says string) reports.Row {
 	row := RowOf(s, x.Status, says)
-	row.Holders, row.Quiet = x.Holders, x.Quiet
+	failed := x.Status == engine.Caught || x.Status == engine.Violation
+	if row.Holders = x.Holders; !failed { // what the first runs have not done says nothing
+		row.Quiet = x.Quiet
+	}
 	for _, r := range x.Rules {
 		if r.Strikes > 0 {
 			row.Struck = append(row.Struck, reports.Count{Name: aimed(r.Rule), Times: r.Strikes, Runs: r.Hit, Of: r.On})
 		}
 	}
 	for i, g := range s.Goals {
-		if i < len(x.Reached) {
+		if i < len(x.Reached) && (x.Reached[i] > 0 || !failed) {
 			row.Goals = append(row.Goals, reports.Count{Name: g.Name, Runs: x.Reached[i]})
 		}
 	}
-	if x.Status == engine.Caught || x.Status == engine.Violation {
+	if failed {
 		row.Failure = &reports.RowFailure{Checker: x.Failure.Verdict.Checker, Where: x.Where()}
 	}
 	return row
@@ -110,11 +147,15 @@ func WriteIndex(dir string, x *reports.Index) (string, error) {
 	return filepath.Join(dir, indexFile), err
 }
 
-// KeepRow writes the row of a scenario into its folder below dir, and an index of all rows that are there, by their
+// KeepRow writes a row into the folder of its scenario below dir, and an index of all rows that are there, by their
 // names. So several processes, each of which knows a few scenarios, can share a folder: the last one that ends leaves
 // an index of all.
-func KeepRow(dir string, s *engine.Scenario, row reports.Row) error {
-	err := files.Save(filepath.Join(dir, FileName(s)), rowFile, func(w io.Writer) error {
+func KeepRow(dir string, row reports.Row) error {
+	by := row.By
+	if by != "" {
+		by = "." + by
+	}
+	err := files.Save(filepath.Join(dir, fileName(row.Scenario)), fmt.Sprintf(rowFile, by), func(w io.Writer) error {
 		e := json.NewEncoder(w)
 		e.SetIndent("", "  ")
 		return e.Encode(row)
@@ -122,32 +163,39 @@ func KeepRow(dir string, s *engine.Scenario, row reports.Row) error {
 	if err != nil {
 		return err
 	}
-	names, err := filepath.Glob(filepath.Join(dir, "*", rowFile))
-	if err != nil {
+	x := reports.Index{Title: "zksim"}
+	if x.Rows, err = readRows(dir); err != nil {
 		return err
 	}
-	x := reports.Index{Title: "zksim"}
 	counts := map[string]int{}
-	for _, name := range names {
-		text, err := os.ReadFile(name)
-		if err != nil {
-			return err
-		}
-		var row reports.Row
-		if err := json.Unmarshal(text, &row); err != nil || row.Format != reports.RowFormat {
-			return fmt.Errorf("%s is not a %s", name, reports.RowFormat)
-		}
-		x.Rows = append(x.Rows, row)
-		counts[row.Status]++
+	for i := range x.Rows {
+		counts[x.Rows[i].Status]++
 	}
-	slices.SortFunc(x.Rows, func(a, b reports.Row) int { return strings.Compare(a.Scenario, b.Scenario) })
 	var parts []string
 	for _, status := range reports.Statuses {
 		if counts[status] > 0 {
 			parts = append(parts, fmt.Sprintf("%d %s", counts[status], status))
 		}
 	}
-	x.Summary = fmt.Sprintf("%d scenarios: %s", len(x.Rows), strings.Join(parts, ", "))
+	x.Summary = fmt.Sprintf("%d results: %s", len(x.Rows), strings.Join(parts, ", "))
 	_, err = WriteIndex(dir, &x)
 	return err
+}
+
+// readRows reads the rows that are in the folders of a folder.
+func readRows(dir string) (rows []reports.Row, err error) {
+	names, err := filepath.Glob(filepath.Join(dir, "*", fmt.Sprintf(rowFile, "*")))
+	for _, name := range names {
+		text, err := os.ReadFile(name)
+		if err != nil {
+			return nil, err
+		}
+		var row reports.Row
+		if err := json.Unmarshal(text, &row); err != nil || row.Format != reports.RowFormat {
+			return nil, fmt.Errorf("%s is not a %s", name, reports.RowFormat)
+		}
+		rows = append(rows, row)
+	}
+	slices.SortFunc(rows, func(a, b reports.Row) int { return strings.Compare(a.ID(), b.ID()) })
+	return rows, err
 }

@@ -6,7 +6,9 @@ package pipeline
 import (
 	"context"
 	"fmt"
+	"slices"
 
+	"zksim/checkers"
 	"zksim/scenarios/engine"
 	"zksim/scenarios/prove"
 )
@@ -43,7 +45,7 @@ func Run(ctx context.Context, s *engine.Scenario, o Options) (Outcome, error) {
 	rep, err := engine.Run(ctx, s, o.Options)
 	x := Outcome{Report: rep, Every: -1, Scope: Small(s, o.Faults)}
 	none := rep.Status == engine.Held || rep.Status == engine.Escaped
-	if err != nil || o.Strategy != engine.Portfolio || o.Shards > 0 || !none {
+	if err != nil || o.Strategy != engine.Portfolio || o.Shards > 0 || !none || s.Outside != nil {
 		return x, err
 	}
 	return x, x.search(ctx, s)
@@ -66,7 +68,8 @@ func (x *Outcome) search(ctx context.Context, s *engine.Scenario) error {
 		return err
 	case r.Outcome == prove.Violated:
 		x.Searched, x.Cut = true, false
-		x.Failure, x.Status = *r.Counterexample, engine.Violation
+		_, found := Found(s, &r)
+		x.Failure, x.Status = *found, engine.Violation
 		if s.Broken() {
 			x.Status = engine.Caught
 		}
@@ -77,10 +80,31 @@ func (x *Outcome) search(ctx context.Context, s *engine.Scenario) error {
 	return nil
 }
 
+// Found returns the counterexample of a search, with the scenario that is to judge it. Where the search had only some
+// of the checkers, no other one is to find something first. Where several find something, the search ends with the
+// first step at which one does; it is the whole run that counts.
+func Found(s *engine.Scenario, x *prove.Result) (*engine.Scenario, *engine.Result) {
+	judged := s.Listed()
+	judged.Checkers = slices.DeleteFunc(slices.Clone(judged.Checkers), func(k checkers.Checker) bool {
+		return !slices.Contains(x.Checkers, k.Name())
+	})
+	r := engine.NewRunner()
+	defer r.Close()
+	found := *x.Counterexample
+	whole, err := r.Replay(&judged, found.Schedule)
+	if err == nil && whole.Verdict.Level == checkers.Violated && whole.Verdict.Checker != found.Verdict.Checker {
+		found.Verdict = whole.Verdict
+	}
+	return &judged, &found
+}
+
+// BySearch is where a failure is that no seed has found.
+const BySearch = "exhaustive search"
+
 // Where says which run has failed, as "seed 17".
 func (x *Outcome) Where() string {
 	if x.Searched {
-		return "exhaustive search"
+		return BySearch
 	}
 	return fmt.Sprintf("seed %d", x.Failure.Schedule.Seed)
 }

@@ -218,3 +218,30 @@ func TestObjectsAreTheirClientsWhoeverIsHeardFirst(t *testing.T) {
 		t.Errorf("%v, %v", &r.Certificate, err)
 	}
 }
+
+// TestAGoroutineKnowsWhatOuterCodeHasKept starts a goroutine in a piece of code within another one, whose caller
+// forgets what both have seen; the goroutine acts on it later.
+func TestAGoroutineKnowsWhatOuterCodeHasKept(t *testing.T) {
+	x := tiny{name: "nested", program: func(p *engine.Process) {
+		if p.ID == 1 {
+			p.Conn.Set("/d", []byte("x"), -1)
+			return
+		}
+		o := register(p)
+		caller := recipes.Forget(p.Env)
+		outer := recipes.Forget(p.Env)
+		data, _, _ := p.Conn.Get("/d")
+		inner := recipes.Forget(p.Env)
+		p.Env.Go("later", func() {
+			p.Conn.Exists("/w")
+			say(o, "%q", data)
+		})
+		inner()
+		outer(&data)
+		caller()
+		p.Conn.Exists("/w")
+	}}
+	if n := sound(t, x.scope(t), 40_000, combinations()...); n != 2 {
+		t.Errorf("%d outcomes, not 2", n)
+	}
+}

@@ -32,6 +32,7 @@ const (
 type Claim struct {
 	Scenario   string     `json:"scenario"`
 	Clients    int        `json:"clients"`
+	Dials      int        `json:"dials,omitempty"` // further connections that each may make
 	Rounds     int        `json:"rounds"`
 	Servers    int        `json:"servers"`
 	Order      uint64     `json:"order"`
@@ -76,9 +77,9 @@ const certificateFormat = "zksim certificate 9"
 
 func (s *Scope) claim(r Reductions) Claim {
 	x := s.Scenario
-	return Claim{Scenario: x.Name, Clients: x.Clients, Rounds: x.Rounds, Servers: s.Servers, Order: s.Order,
-		Faults: s.Faults.String(),
-		Most:   s.most(), Interleave: s.Interleave, SlowWakes: s.SlowWakes, Offline: s.Offline, Ticks: s.Ticks,
+	return Claim{Scenario: x.Name, Clients: x.Clients, Dials: x.Dials, Rounds: x.Rounds, Servers: s.Servers,
+		Order: s.Order, Faults: s.Faults.String(),
+		Most: s.most(), Interleave: s.Interleave, SlowWakes: s.SlowWakes, Offline: s.Offline, Ticks: s.Ticks,
 		Deposed: s.deposes(), Checkers: names(x.Checkers), Reductions: r}
 }
 

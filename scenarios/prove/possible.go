@@ -25,7 +25,7 @@ func (w *worker) possible(x *state, world *sim.World) (all []sim.Transition, mir
 	if !ok {
 		return nil, false, false
 	}
-	if len(all) == 0 || x.servers.Mortal() || w.scope.Servers > 1 {
+	if len(all) == 0 || x.servers.Mortal() || w.scope.Servers > 1 || w.scenario.Dials > 0 {
 		if world == nil {
 			return nil, false, false
 		}

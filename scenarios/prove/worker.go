@@ -96,11 +96,11 @@ var (
 
 func newWorker(s *search) *worker {
 	w := &worker{search: s, runner: engine.NewRunner(), past: newPast(s.scenario.Checkers, s.reduce.Monitors),
-		faults: make([][]sim.Transition, s.scenario.Clients+1)}
+		faults: make([][]sim.Transition, s.scenario.Clients*(1+s.scenario.Dials)+1)}
 	w.past.sentences = s.sentences
 	w.past.lenient = s.scenario.Broken() && !slices.Contains(s.scenario.Caught, checkers.Always{}.Name())
 	w.runner.Detail = sim.Detail{DenseZxids: s.reduce.Zxids, Forget: s.reduce.Forget && !s.scope.Interleave}
-	w.replica = sim.NewReplica(s.scenario.Clients, w.runner.Detail)
+	w.replica = sim.NewReplica(s.scenario.Clients*(1+s.scenario.Dials), w.runner.Detail)
 	return w
 }
 

@@ -2,6 +2,7 @@ package simrun
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"flag"
@@ -12,7 +13,6 @@ import (
 
 	"zksim/faults"
 	"zksim/internal/edit"
-	"zksim/internal/files"
 	"zksim/recipes/live"
 	"zksim/reports"
 	"zksim/scenarios/engine"
@@ -21,14 +21,11 @@ import (
 
 // checkFlags are the flags of check.
 type checkFlags struct {
-	run, seeds, strategy, plan, backend, servers, shard, out, junit string
-	duration, session                                               time.Duration
-	workers, clients, rounds, nodes                                 int
-	failfast, verbose, json                                         bool
-	reports                                                         bool // -o is given
-
-	lost []error       // reports that could not be written
-	rows []reports.Row // of the index
+	run, seeds, strategy, plan, backend, servers, shard, junit string
+	duration, session                                          time.Duration
+	workers, clients, rounds, nodes                            int
+	failfast, verbose, json                                    bool
+	results
 }
 
 const (
@@ -60,7 +57,7 @@ func check(ctx context.Context, a *app, args []string) (int, error) {
 	f.IntVar(&c.rounds, "rounds", 0, "how often each client repeats what it does (default: the scenario's)")
 	f.IntVar(&c.workers, "p", 0, "runs at a time (default: one for each core)")
 	f.StringVar(&c.shard, "shard", "", "i/n: only every n-th seed, the i-th part of the work")
-	f.StringVar(&c.out, "o", "out", "folder for the reports of failures")
+	c.flag(f)
 	f.BoolVar(&c.json, "json", false, "print the events of go tool test2json, a test for each scenario")
 	f.StringVar(&c.junit, "junit", "", "write a JUnit file as well, a test case for each scenario")
 	f.BoolVar(&c.failfast, "failfast", false, "stop after the first scenario that fails")
@@ -72,7 +69,7 @@ func check(ctx context.Context, a *app, args []string) (int, error) {
 	}
 	set := map[string]bool{}
 	f.Visit(func(x *flag.Flag) { set[x.Name] = true })
-	c.reports = set["o"]
+	c.asked = set["o"]
 	selected, err := a.pick(c.run, names...)
 	if err != nil {
 		return 0, err
@@ -157,19 +154,10 @@ func (c *checkFlags) simulated(ctx context.Context, a *app, selected []*engine.S
 
 // recorder makes the recorder, once it is known that all files can be written.
 func (c *checkFlags) recorder(a *app, sized []engine.Scenario) (*recorder, error) {
-	if c.reports {
-		if err := files.Writable(c.out); err != nil {
-			return nil, fmt.Errorf("-o: %w", err)
-		}
-		if err := pipeline.WithdrawIndex(c.out); err != nil {
-			return nil, err
-		}
+	if err := c.begin(); err != nil {
+		return nil, err
 	}
-	names := make([]string, len(sized))
-	for i := range sized {
-		names[i] = sized[i].Name
-	}
-	return a.record("check", c.json, c.junit, names)
+	return a.record("check", c.json, c.junit, scenarioNames(scenariosOf(sized)))
 }
 
 // resized returns copies of scenarios with other numbers of clients and rounds; 0
@@ -225,7 +213,7 @@ func (c *checkFlags) scenario(
 	var block bytes.Buffer
 	var told *reports.RowFailure
 	if err == nil && (rep.Status == engine.Violation || rep.Status == engine.Caught && c.verbose) {
-		told, err = c.fail(ctx, a.to(&block), s, &rep)
+		told, err = c.failed(ctx, a.to(&block), s, &rep.Failure, rep.Where(), c.folder(&rep), c.again(s, &rep))
 		if x := (*pipeline.Unrepeatable)(nil); errors.As(err, &x) {
 			rep.Status, rep.Why, err = engine.Nondeterministic, x.Error(), nil
 			block.Reset()
@@ -233,7 +221,7 @@ func (c *checkFlags) scenario(
 	}
 	if misused(a.out, s, err) {
 		rep.Status = engine.Misused
-		c.row(s, &rep, misuseText(err), nil)
+		c.rows = append(c.rows, rep.Row(s, misuseText(err)))
 		return outcome{code: t.count(rep.Status)}, nil
 	}
 	if err != nil {
@@ -244,7 +232,9 @@ func (c *checkFlags) scenario(
 	if rep.Status != engine.Violation { // of which the block says it all
 		fmt.Fprintf(a.out, "%-7s %-24s %s\n", heads[rep.Status], s.Name, text)
 	}
-	c.row(s, &rep, text, told)
+	row := rep.Row(s, text)
+	row.Failure = cmp.Or(told, row.Failure)
+	c.rows = append(c.rows, row)
 	if c.verbose && (rep.Status == engine.Held || rep.Status == engine.Inconclusive) {
 		for _, line := range rep.Summary() {
 			fmt.Fprintf(a.out, "      %s\n", reports.Printable(line))

@@ -109,6 +109,18 @@ func runCommands() []command {
 				{"{it} prove -verify cert.json", "derives it again", exitHeld},
 				{"{it} prove {mutant} -json", "a scope that grows until the mutant is refuted, for machines", exitHeld},
 			}},
+		{name: "serve", doc: "serve ZooKeeper's protocol, for clients of any language", run: serveCommand, listens: true,
+			codes: []exit{{exitHeld, "nothing was violated"}, {exitViolation, "a violation"},
+				{exitInconclusive, "a rule has never struck, nobody has asked for anything, or too much happened to be " +
+					"judged"}},
+			more: "Serves the simulated ensemble on real sockets, with faults that strike the requests of a plan. Prints " +
+				"its connect string when it is ready, and at the end, on a signal, what has struck and what the judges say " +
+				"that need only the wire.",
+			examples: []example{
+				{"{it} serve -listen 127.0.0.1:0 -nodes 3 -for 1s", "for a second, in which nobody comes", exitInconclusive},
+				{"{it} serve -listen 127.0.0.1:0 -faults lose-reply=1@client=c2,op=create -control 127.0.0.1:0 -for 1s", "",
+					exitInconclusive},
+			}},
 	}
 }
 

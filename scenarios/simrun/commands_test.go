@@ -218,41 +218,6 @@ func sorted(words string) string {
 	return strings.Join(list, " ")
 }
 
-func TestBashCompletes(t *testing.T) {
-	bash, err := exec.LookPath("bash")
-	if err != nil {
-		t.Skip("no bash")
-	}
-	binary := build(t)
-	t.Chdir(t.TempDir())
-	script := `source <("$1" completion bash)
-shift
-COMP_WORDS=("$@") COMP_CWORD=$(($# - 1))
-_complete_simrun
-printf '%s\n' "${COMPREPLY[@]}"
-complete -p simrun`
-	for _, x := range []struct{ words, want string }{
-		{"pro", "prove"}, {"check lock/wed", "lock/wedged"}, {"check -failf", "-failfast"}, {"check -strategy pc",
-			"pct"},
-	} {
-		words := append([]string{"-c", script, "bash", binary, binary}, strings.Fields(x.words)...)
-		out, err := exec.Command(bash, words...).CombinedOutput()
-		want := x.want + "\ncomplete -o default -F _complete_simrun simrun\n"
-		if err != nil || string(out) != want {
-			t.Errorf("%s: %v, %q, want %q", x.words, err, out, want)
-		}
-	}
-	for _, shell := range shells {
-		if path, err := exec.LookPath(shell); err == nil {
-			check := exec.Command(path, "-n")
-			check.Stdin = strings.NewReader(simrun(t, "completion", shell).out)
-			if out, err := check.CombinedOutput(); err != nil {
-				t.Errorf("%s: %v\n%s", shell, err, out)
-			}
-		}
-	}
-}
-
 func TestWhatIsMisspeltGetsTheNearestName(t *testing.T) {
 	t.Chdir(t.TempDir())
 	for _, x := range []struct{ args, want string }{

@@ -34,7 +34,7 @@ _complete_{id}() {
 		_files
 	fi
 }
-if [[ "$zsh_eval_context[-1]" == loadautofunc ]]; then # it is a file in fpath
+if [[ "$zsh_eval_context[-1]" == (loadautofunc|shfunc) ]]; then # it is a file in fpath, and so the function itself
 	_complete_{id} "$@"
 else
 	compdef _complete_{id} '{name}'

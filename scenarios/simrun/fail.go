@@ -1,12 +1,10 @@
 package simrun
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"hash/fnv"
 	"io"
-	"path/filepath"
 	"regexp"
 
 	"zksim/reports"
@@ -15,52 +13,10 @@ import (
 	"zksim/sim"
 )
 
-// fail explains a failure, writes its folder, and prints the block that leads to it. It returns its row of the index.
-func (c *checkFlags) fail(
-	ctx context.Context, a *app, s *engine.Scenario, x *pipeline.Outcome,
-) (*reports.RowFailure, error) {
-	progress, end := a.shrinking("check", s, len(x.Failure.Schedule.Names))
-	f, err := pipeline.Explain(ctx, s, &x.Failure, x.Where(), progress)
-	end()
-	if err != nil {
-		return nil, err
-	}
-	dir := filepath.Join(c.out, pipeline.FileName(s), c.folder(x))
-	file := filepath.Join(dir, pipeline.ScheduleFile)
-	again := a.command + " " + c.again(s, x)
-	err = f.Write(dir, a.command+" replay "+pipeline.Quote(file), again)
-	if x := (*pipeline.Unrepeatable)(nil); errors.As(err, &x) {
-		return nil, err
-	}
-	head := "FAIL  "
-	if s.Broken() {
-		head = "      "
-	}
-	f.PrintVerdict(a.out, head)
-	if err != nil {
-		c.noReport(a, fmt.Errorf("%s of %s fails (%s), but no report can be written: %w",
-			f.Where, s.Name, f.Report.Checker, err))
-		fmt.Fprintf(a.out, "      reproduce  %s\n", again)
-		f.Report.Reproduce = []string{again}
-		return reports.NewRowFailure(f.Failure, f.Where, ""), nil
-	}
-	fmt.Fprintf(a.out, "      replayed   2 of 2 identical, hash %s\n", f.Report.Hash)
-	fmt.Fprintf(a.out, "      report     %s\n", filepath.Join(dir, "index.html"))
-	fmt.Fprintf(a.out, "      reproduce  %s\n      or         %s\n", f.Report.Reproduce[0], f.Report.Reproduce[1])
-	return reports.NewRowFailure(f.Failure, f.Where, c.pageOf(dir)), nil
-}
-
-// noReport says that a report cannot be written. The verdict counts, other scenarios are run, and
-// in the end it is an error.
-func (c *checkFlags) noReport(a *app, err error) {
-	c.lost = append(c.lost, err)
-	fmt.Fprintf(a.out, "      no report  %s\n", reports.Printable(oneLine(err.Error())))
-}
-
 // folder is the name of the folder of a failure below that of its scenario. That of a seed in other circumstances
 // has these behind the number, so that two reports do not mix.
 func (c *checkFlags) folder(x *pipeline.Outcome) string {
-	name := "prove"
+	name := byProof
 	if !x.Searched {
 		name = fmt.Sprint(x.Failure.Schedule.Seed)
 	}

@@ -233,9 +233,9 @@ func TestAReportThatCannotBeWrittenLosesNoVerdict(t *testing.T) {
 		t.Errorf("%v, %s", err, text)
 	}
 	r = simrun(t, "prove", "-run", "^lock/(name-sort|plain-create)$", "-clients", "2")
-	const file = "out/lock.plain-create/prove/schedule.txt"
+	const file = "out/lock.plain-create/prove/schedule.full.txt"
 	if r.code != exitUsage || strings.Count(r.out, "violated: ") != 2 || strings.Count(r.out, "      minimal  ") != 2 ||
-		r.err != "simrun prove: writing "+file+": mkdir out: not a directory; and 1 more\n" {
+		!strings.Contains(r.err, "writing "+file+": mkdir out: not a directory; and 1 more\n") {
 		t.Errorf("%+v", r)
 	}
 	var printed strings.Builder

@@ -13,23 +13,24 @@ import (
 	"time"
 
 	"zksim/internal/edit"
-	"zksim/internal/files"
+	"zksim/scenarios/pipeline"
 	"zksim/scenarios/prove"
 )
 
 // proveFlags are the flags of prove.
 type proveFlags struct {
-	run, plan, checkers, without, memory, checkpoint, cert, verify, out string
-	clients, rounds, servers, most, ticks, workers                      int
-	order                                                               uint64
-	duration, every                                                     time.Duration
-	interleave, slowWakes, offline, reverse, symmetry, audit, rerun     bool
-	wide                                                                bool // nothing is said of the scope
-	json                                                                bool
-	junit                                                               string
-	certificate                                                         *output // of -cert, nil: none
-	proved                                                              *prove.Certificate
-	lost                                                                []error // files that could not be written
+	run, plan, checkers, without, memory, checkpoint, cert, verify  string
+	clients, rounds, servers, most, ticks, workers                  int
+	order                                                           uint64
+	duration, every                                                 time.Duration
+	interleave, slowWakes, offline, reverse, symmetry, audit, rerun bool
+	wide                                                            bool // nothing is said of the scope
+	json                                                            bool
+	junit                                                           string
+	certificate                                                     *output // of -cert, nil: none
+	proved                                                          *prove.Certificate
+	again                                                           string // flags that lead to the same
+	results
 }
 
 // scopeFlags defines the flags that say what to prove, and for how long.
@@ -76,7 +77,7 @@ func proveCommand(ctx context.Context, a *app, args []string) (int, error) {
 	f.StringVar(&c.cert, "cert", "", "file to write the certificate to (one scenario only)")
 	f.StringVar(&c.verify, "verify", "", "derive the certificate in this file again, in another order and, if there is "+
 		"time, with no reduction but monitors")
-	f.StringVar(&c.out, "o", "out", "folder for the schedules of violations")
+	c.flag(f)
 	f.BoolVar(&c.json, "json", false, "print the events of go tool test2json, a test for each scenario")
 	f.StringVar(&c.junit, "junit", "", "write a JUnit file as well, a test case for each scenario")
 	names, err := parseMixed(f, args)
@@ -106,11 +107,31 @@ func proveCommand(ctx context.Context, a *app, args []string) (int, error) {
 	if c.cert != "" && c.checkpoint != "" && sameFile(c.cert, c.checkpoint) {
 		return 0, errors.New("-cert and -checkpoint are two files, not one")
 	}
-	c.wide = other(f, "run", "for", "mem", "p", "o", "json", "junit") == ""
+	c.wide = other(f, notScope...) == ""
+	c.again = given(f, "run", "p", "o", "json", "junit", "cert", "checkpoint", "every")
 	if err := c.outputs(a, f, &o); err != nil {
 		return 0, err
 	}
 	return c.all(ctx, a, selected, o)
+}
+
+// notScope are the flags that say nothing of a scope. A certificate and a checkpoint are of one.
+var notScope = []string{"run", "for", "mem", "p", "o", "json", "junit"}
+
+// given returns the flags that are set but for some, with a blank before each.
+func given(f *flag.FlagSet, but ...string) (text string) {
+	f.Visit(func(x *flag.Flag) {
+		switch value := x.Value.String(); {
+		case slices.Contains(but, x.Name):
+		case isSwitch(x) && value == "true":
+			text += " -" + x.Name
+		case isSwitch(x):
+			text += fmt.Sprintf(" -%s=%s", x.Name, value)
+		default:
+			text += fmt.Sprintf(" -%s %s", x.Name, pipeline.Quote(value))
+		}
+	})
+	return text
 }
 
 // other returns the first flag that is set and not among the known ones, "" if there is none.
@@ -125,12 +146,9 @@ func other(f *flag.FlagSet, known ...string) (name string) {
 
 // outputs finds out whether all files can be written, before there is anything to lose.
 func (c *proveFlags) outputs(a *app, f *flag.FlagSet, o *prove.Options) error {
-	given := map[string]bool{}
-	f.Visit(func(x *flag.Flag) { given[x.Name] = true })
-	if given["o"] {
-		if err := files.Writable(c.out); err != nil {
-			return fmt.Errorf("-o: %w", err)
-		}
+	f.Visit(func(x *flag.Flag) { c.asked = c.asked || x.Name == "o" })
+	if err := c.begin(); err != nil {
+		return err
 	}
 	if c.checkpoint != "" {
 		file, err := a.openOutput("checkpoint", c.checkpoint)

@@ -6,12 +6,11 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"path/filepath"
+	"regexp"
 	"runtime/debug"
 	"strings"
 	"time"
 
-	"zksim/internal/files"
 	"zksim/reports"
 	"zksim/scenarios/engine"
 	"zksim/scenarios/pipeline"
@@ -48,7 +47,7 @@ func (c *proveFlags) all(ctx context.Context, a *app, selected []*engine.Scenari
 	if c.certificate != nil && c.proved != nil {
 		c.lose(c.certificate.write(ctx, c.proved.Write))
 	}
-	return rec.end(ctx, a, &t, t.summary(len(selected)), c.lost)
+	return c.end(ctx, a, rec, &t, selected, t.summary(len(selected)))
 }
 
 // tell shows how far a search has come.
@@ -60,8 +59,8 @@ func tell(b *bar) func(prove.Progress) {
 	}
 }
 
-// scope makes the scope of a scenario from the flags.
-func (c *proveFlags) scope(s *engine.Scenario) (prove.Scope, error) {
+// scopeOf makes the scope of a scenario from the flags.
+func (c *proveFlags) scopeOf(s *engine.Scenario) (prove.Scope, error) {
 	if c.clients < 0 || c.rounds < 0 {
 		_, err := s.Sized(c.clients, c.rounds)
 		return prove.Scope{}, fmt.Errorf("%s: %w", s.Name, err)
@@ -89,19 +88,37 @@ func (c *proveFlags) scope(s *engine.Scenario) (prove.Scope, error) {
 	return sc, err
 }
 
-// one proves one scenario, and prints what that comes to.
+// one proves one scenario, prints what that comes to, and adds it to the index.
 func (c *proveFlags) one(ctx context.Context, a *app, s *engine.Scenario, o prove.Options) (engine.Status, error) {
 	limited, cancel := context.WithTimeout(ctx, c.duration)
 	defer cancel()
 	bar := a.progress("prove", s.Name, 0)
 	defer bar.clear()
 	o.Progress = tell(bar)
+	var row reports.Row
+	var err error
 	if c.wide && s.Broken() {
-		return c.attempts(ctx, limited, a, s, o, bar)
+		row, err = c.attempts(ctx, limited, a, s, o, bar)
+	} else {
+		row, err = c.attempt(ctx, limited, a, s, o, bar)
 	}
-	sc, err := c.scope(s)
+	if misused(a.out, s, err) {
+		row, err = pipeline.RowOf(s, engine.Misused, misuseText(err)), nil
+	}
 	if err != nil {
 		return 0, err
+	}
+	c.rows = append(c.rows, row)
+	return pipeline.StatusOf(row), nil
+}
+
+// attempt is one for a scope that the flags say.
+func (c *proveFlags) attempt(
+	ctx, limited context.Context, a *app, s *engine.Scenario, o prove.Options, bar *bar,
+) (reports.Row, error) {
+	sc, err := c.scopeOf(s)
+	if err != nil {
+		return reports.Row{}, err
 	}
 	begin := time.Now()
 	r, err := prove.Prove(limited, sc, o)
@@ -111,111 +128,80 @@ func (c *proveFlags) one(ctx context.Context, a *app, s *engine.Scenario, o prov
 		for line := range strings.SplitSeq(unsaid.Error(), "\n") {
 			fmt.Fprintln(a.out, reports.Printable(line))
 		}
-		return engine.Violation, nil
-	} else if misused(a.out, s, err) {
-		return engine.Misused, nil
+		return pipeline.RowOf(s, engine.Violation, unsaid.Error()), nil
 	}
 	if err != nil && r.Outcome == "" {
-		return 0, err
+		return reports.Row{}, err
 	}
 	c.lose(err) // of a checkpoint, after the search has come to something
 	c.proved = &r.Certificate
-	return c.report(ctx, a, sc.Scenario, &r, took), nil
-}
-
-// lose takes note of a file that could not be written. What was found counts, and in the end it is an error.
-func (c *proveFlags) lose(err error) {
-	if err != nil {
-		c.lost = append(c.lost, err)
-	}
+	return c.report(ctx, a, s, &r, took)
 }
 
 // attempts is one for a mutant of whose scope nothing is said: the one that refutes it, or else all that were
 // made before limited was done.
 func (c *proveFlags) attempts(
 	ctx, limited context.Context, a *app, s *engine.Scenario, o prove.Options, bar *bar,
-) (status engine.Status, err error) {
+) (reports.Row, error) {
 	caught, all, err := prove.Widen(limited, s, o, fewStates, manyStates)
 	bar.clear()
-	if misused(a.out, s, err) {
-		return engine.Misused, nil
-	} else if err != nil {
-		return 0, err
+	if err != nil {
+		return reports.Row{}, err
 	}
 	if caught != nil {
-		return c.report(ctx, a, caught.Scope.Scenario, &caught.Result, caught.Took), nil
+		return c.report(ctx, a, s, &caught.Result, caught.Took)
 	}
-	status, untried := engine.Escaped, 0
+	whole, untried := pipeline.RowOf(s, engine.Escaped, ""), 0
+	var says []string
 	for _, x := range all {
 		if x.Result.Outcome == "" {
 			untried++
 			continue
 		}
-		if c.report(ctx, a, x.Scope.Scenario, &x.Result, x.Took) == engine.Inconclusive {
-			status = engine.Inconclusive
+		row, err := c.report(ctx, a, s, &x.Result, x.Took)
+		if err != nil {
+			return row, err
+		}
+		says = append(says, row.Says)
+		if pipeline.StatusOf(row) == engine.Inconclusive {
+			whole.Status = row.Status
 		}
 	}
 	if untried > 0 {
-		fmt.Fprintf(a.out, "inconclusive: %s: %d of %d scopes were not tried in time\n", s.Name, untried, len(all))
-		status = engine.Inconclusive
+		text := fmt.Sprintf("inconclusive: %s: %d of %d scopes were not tried in time", s.Name, untried, len(all))
+		fmt.Fprintln(a.out, text)
+		whole = pipeline.RowOf(s, engine.Inconclusive, "")
+		says = append(says, text)
 	}
-	return status, nil
+	whole.Says = strings.Join(says, "\n")
+	return whole, nil
 }
 
-// report prints a certificate and what leads to a violation.
+// report prints a certificate and what leads to a violation. It returns the row of the index.
 func (c *proveFlags) report(
 	ctx context.Context, a *app, s *engine.Scenario, r *prove.Result, took time.Duration,
-) engine.Status {
+) (reports.Row, error) {
+	row := pipeline.Proved(s, r)
 	fmt.Fprintf(a.out, "%s  (%v)\n", reports.Printable(r.Certificate.String()), took.Round(10*time.Millisecond))
 	for _, sentence := range r.Never {
 		fmt.Fprintf(a.out, "      never      in no schedule that was explored it holds that: %s\n",
 			reports.Printable(sentence))
 	}
-	switch r.Outcome {
-	case prove.Inconclusive:
-		return engine.Inconclusive
-	case prove.Violated:
-		c.lose(c.counterexample(ctx, a, s, r.Counterexample))
-		if s.Broken() {
-			return engine.Caught
-		}
-		return engine.Violation
+	if r.Outcome != prove.Violated {
+		return row, nil
 	}
-	switch {
-	case s.Broken():
-		return engine.Escaped
-	case len(r.Never) > 0:
-		return engine.Inconclusive
+	s, found := pipeline.Found(s, r)
+	again := fmt.Sprintf("prove -run %s%s", pipeline.Quote("^"+regexp.QuoteMeta(s.Name)+"$"), c.again)
+	told, err := c.failed(ctx, a, s, found, pipeline.BySearch, byProof, again)
+	if x := (*pipeline.Unrepeatable)(nil); errors.As(err, &x) {
+		row = pipeline.RowOf(s, engine.Nondeterministic, x.Error())
+		fmt.Fprintf(a.out, "FAIL    %-24s nondeterministic: %s\n", s.Name, reports.Printable(x.Error()))
+		return row, nil
 	}
-	return engine.Held
-}
-
-// counterexample shrinks the schedule that was found, saves it, and tells how to run
-// it again.
-func (c *proveFlags) counterexample(ctx context.Context, a *app, s *engine.Scenario, found *engine.Result) error {
-	full := found.Schedule
-	full.Checker = found.Verdict.Checker
-	small, err := a.shrunk(ctx, "prove", s, full, 0)
-	if err != nil {
-		return fmt.Errorf("%s: the schedule that was found cannot be run again: %w", s.Name, err)
+	if told != nil {
+		row.Failure = told
 	}
-	dir := filepath.Join(c.out, pipeline.FileName(s), "prove")
-	file := filepath.Join(dir, pipeline.ScheduleFile)
-	again, err := pipeline.ReplayTwice(s, small.Schedule)
-	if err != nil || again.Parted != "" || again.Verdict != small.Verdict {
-		return fmt.Errorf("%s: the schedule for %s does not repeat the violation", s.Name, file)
-	}
-	v := small.Verdict
-	fmt.Fprintf(a.out, "      %s    %d steps, %s: %s%s\n", pipeline.Minimal(small.Cut), len(small.Schedule.Names),
-		v.Checker,
-		reports.Printable(v.Message), pipeline.NotMinimal(small.Cut))
-	pipeline.PrintCalls(a.out, again.Stack)
-	fmt.Fprintf(a.out, "      replayed   2 of 2 identical\n")
-	if err := files.Save(dir, pipeline.ScheduleFile, small.Schedule.Write); err != nil {
-		return err
-	}
-	fmt.Fprintf(a.out, "      reproduce  %s replay -v %s\n", a.command, pipeline.Quote(file))
-	return nil
+	return row, err
 }
 
 // verification derives a certificate again: with the same reductions in another order,

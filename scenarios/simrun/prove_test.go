@@ -5,7 +5,7 @@ import (
 	"encoding/json"
 	"os"
 	"os/exec"
-	"path/filepath"
+	"regexp"
 	"strings"
 	"syscall"
 	"testing"
@@ -114,16 +114,78 @@ func TestProveRefusesWrongInputInOneLine(t *testing.T) {
 	}
 }
 
-func TestProveReportsACounterexampleThatReplays(t *testing.T) {
+// What a proof refutes gets the folder and the page that a failure of check gets.
+func TestProveReportsACounterexampleAsCheckDoes(t *testing.T) {
 	t.Chdir(t.TempDir())
-	r := simrun(t, "prove", "-run", "^lock/plain-create$", "-o", "o")
-	if r.code != exitHeld || !strings.Contains(r.out, "; faults 1, steps ") ||
-		!strings.Contains(r.out, "      replayed   2 of 2 identical\n") {
+	r := simrun(t, "prove", "-run", "^lock/plain-create$", "-o", "o", "-for", "9m", "-slow-wakes")
+	block := regexp.MustCompile(`; faults 1, steps 31; .*
+      lock/plain-create  exhaustive search  tree: .*
+      minimal    6 of 31 steps, 2 clients, 1 round, faults: lose-reply c2
+      decided    step 6, after lose-reply c2, 100% of the random futures fail, before it 0%
+      replayed   2 of 2 identical, hash [0-9a-f]{16}
+      report     (o/lock.plain-create/prove/index.html)
+      reproduce  go run ./cmd/simrun (replay o/lock.plain-create/prove/schedule.txt)
+      or         go run ./cmd/simrun prove -run '(.*)' (-for 9m0s -slow-wakes)
+1 scenarios: 1 caught
+$`).FindStringSubmatch(r.out)
+	if r.code != exitHeld || block == nil {
+		t.Fatalf("%+v", r)
+	}
+	if page, err := os.ReadFile(block[1]); err != nil || !strings.Contains(string(page), "violation of tree") {
+		t.Errorf("%v: %s", err, page)
+	}
+	if again := simrun(t, strings.Fields(block[2])...); again.code != exitViolation ||
+		!strings.Contains(again.out, "\nFAIL  tree: ") {
+		t.Errorf("%+v", again)
+	}
+	again := append([]string{"prove", "-o", "o", "-run", block[3]}, strings.Fields(block[4])...)
+	_, told, _ := strings.Cut(r.out, "\n")
+	if again := simrun(t, again...); again.code != r.code || !strings.HasSuffix(again.out, "\n"+told) {
+		t.Errorf("%+v", again)
+	}
+}
+
+// Where only some checkers judge, it is one of these that the report is about.
+func TestProveReportsWhatTheCheckersThatWereAskedForFind(t *testing.T) {
+	t.Chdir(t.TempDir())
+	r := simrun(t, "prove", "lock/plain-create", "-checkers", "quiescence")
+	if r.code != exitHeld || !strings.Contains(r.out, "  exhaustive search  quiescence: ") {
 		t.Errorf("%+v", r)
 	}
-	again := simrun(t, "replay", filepath.Join("o", "lock.plain-create", "prove", "schedule.txt"))
-	if again.code != exitViolation || !strings.Contains(again.out, "\nFAIL  ") {
-		t.Errorf("%+v", again)
+}
+
+func TestProveLeavesAnIndexAsCheckDoes(t *testing.T) {
+	t.Chdir(t.TempDir())
+	pair, aim := fails, aimless
+	pair.Clients, aim.Clients = 2, 2
+	add(t, pair, aim, naps)
+	args := []string{"prove", "-o", "out", "-most", "0", "lock/lock", "lock/name-sort", "test/fails", "test/aimless",
+		"test/naps"}
+	r := simrun(t, args...)
+	end := "\nindex   out/index.html\n5 scenarios: 2 held, 1 caught, 1 violated, 1 misused\n"
+	page := readIndex(t, "out")
+	if !strings.HasSuffix(r.out, end) {
+		t.Errorf("%+v", r)
+	}
+	for _, want := range []string{"<title>simrun prove: 5 scenarios: 2 held, 1 caught,",
+		"</span><p>holds: lock/lock with 2 clients, rounds 1, ", " states, 786 transitions, 7 <abbr",
+		`<span class="badge violated">violated</span> liveness, decided by no single step`,
+		`<span class="badge caught">caught</span> ownership, decided by serve`,
+		`href="./test.fails/prove/index.html"`, `href="./lock.name-sort/prove/index.html"`,
+		"go run ./cmd/simrun replay out/test.fails/prove/schedule.txt",
+		" waits otherwise than by its Conn and Env (sleep)</p>"} {
+		if !strings.Contains(page, want) {
+			t.Errorf("the index does not have %s\n%s", want, page)
+		}
+	}
+	simrun(t, append(args, "-p", "1")...)
+	if readIndex(t, "out") != page {
+		t.Error("the index of the same proofs differs")
+	}
+	simrun(t, "prove", "-o", "out", "watch/trusting", "-for", "1ms")
+	if page := readIndex(t, "out"); !strings.Contains(page, "badge inconclusive\">inconclusive</span>") ||
+		!strings.Contains(page, "scopes were not tried in time") {
+		t.Error(page)
 	}
 }
 

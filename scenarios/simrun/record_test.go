@@ -142,14 +142,14 @@ func TestProveHasTheSameRecordAsCheck(t *testing.T) {
 	}
 	plain := simrun(t, args...)
 	if plain.code != exitViolation || !strings.HasSuffix(plain.out,
-		"\n4 scenarios: 1 held, 1 caught, 1 violated, 1 escaped\n") {
+		"\nindex   out/index.html\n4 scenarios: 1 held, 1 caught, 1 violated, 1 escaped\n") {
 		t.Errorf("%+v", plain)
 	}
 	text, err := os.ReadFile("j.xml")
 	doc := readSuite(t, text)
 	if err != nil || doc.String() != "lock/lock: pass, lock/name-sort: pass, test/fails: failure violation, "+
 		"test/escapes: failure violation" ||
-		!strings.Contains(doc.Cases[2].Failure.Text, "      reproduce  go run ./cmd/simrun replay -v "+
+		!strings.Contains(doc.Cases[2].Failure.Text, "      reproduce  go run ./cmd/simrun replay "+
 			"out/test.fails/prove/schedule.txt\n") {
 		t.Errorf("%v, %s", err, text)
 	}

@@ -5,13 +5,14 @@ import (
 	"strings"
 
 	"zksim/scenarios/engine"
+	"zksim/scenarios/pipeline"
 )
 
 // tally counts outcomes.
-type tally [7]int
+type tally [len(pipeline.Words)]int
 
 // codes are the exit statuses that outcomes ask for.
-var codes = [7]int{
+var codes = [len(pipeline.Words)]int{
 	engine.Held: exitHeld, engine.Caught: exitHeld, engine.Violation: exitViolation,
 	engine.Escaped: exitViolation, engine.Inconclusive: exitInconclusive,
 	engine.Nondeterministic: exitNondeterministic, engine.Misused: exitUsage,
@@ -42,12 +43,11 @@ func (t *tally) code() int {
 
 // summary is the last line.
 func (t *tally) summary(selected int) string {
-	labels := [7]string{"held", "caught", "violated", "escaped", "inconclusive", "nondeterministic", "misused"}
 	var parts []string
 	sum := 0
 	for i, n := range t {
 		if sum += n; n > 0 {
-			parts = append(parts, fmt.Sprintf("%d %s", n, labels[i]))
+			parts = append(parts, fmt.Sprintf("%d %s", n, pipeline.Words[i]))
 		}
 	}
 	if sum < selected {

@@ -88,6 +88,8 @@ func acknowledge(p *engine.Process, o engine.Object, e FullElector) (lost bool, 
 	acknowledged := make(chan zk.Event, 1)
 	p.Env.Go("acknowledge", func() {
 		event.Err = e.Acknowledge(context.Background())
+		event.Kind, event.OK = history.Return, errors.Is(event.Err, recipes.ErrNotLeading)
+		o.Record(event) // at once: later it would say more than it means
 		acknowledged <- zk.Event{}
 	})
 	i, _, _ := p.Env.Await(context.Background(), acknowledged, e.Lost())
@@ -95,8 +97,6 @@ func acknowledge(p *engine.Process, o engine.Object, e FullElector) (lost bool, 
 		o.Lost()
 		p.Env.Await(context.Background(), acknowledged)
 	}
-	event.Kind, event.OK = history.Return, errors.Is(event.Err, recipes.ErrNotLeading)
-	o.Record(event)
 	return lost, event.Err
 }
 
@@ -179,5 +179,5 @@ func LeadOnce(p *engine.Process, o engine.Object, e FullElector, steps Pace, imp
 }
 
 // ElectionCheckers is everything that every election must satisfy.
-var ElectionCheckers = []checkers.Checker{checkers.Ownership{}, checkers.Belief{}, checkers.Fenced{},
+var ElectionCheckers = []checkers.Checker{checkers.Ownership{}, checkers.Belief{}, checkers.Claim{}, checkers.Fenced{},
 	checkers.Acknowledged{}, checkers.Liveness{}, checkers.Quiescence{}, checkers.Tree{}, checkers.Steps{}}

@@ -152,5 +152,5 @@ func TwoWorkers(newLocker func(p *engine.Process) FullLocker) func(p *engine.Pro
 }
 
 // LockCheckers is everything that every lock must satisfy.
-var LockCheckers = []checkers.Checker{checkers.Ownership{}, checkers.Belief{}, checkers.Fenced{}, checkers.Liveness{},
-	checkers.Linearizability{}, checkers.Quiescence{}, checkers.Tree{}, checkers.Steps{}}
+var LockCheckers = []checkers.Checker{checkers.Ownership{}, checkers.Belief{}, checkers.Claim{}, checkers.Fenced{},
+	checkers.Liveness{}, checkers.Linearizability{}, checkers.Quiescence{}, checkers.Tree{}, checkers.Steps{}}

@@ -33,7 +33,8 @@ type FullRWLocker interface {
 }
 
 // RWCheckers is everything that every read/write lock must satisfy.
-var RWCheckers = []checkers.Checker{checkers.Ownership{}, checkers.Belief{}, checkers.Fenced{}, checkers.Liveness{},
+var RWCheckers = []checkers.Checker{checkers.Ownership{}, checkers.Belief{}, checkers.Claim{}, checkers.Fenced{},
+	checkers.Liveness{},
 	checkers.Refusal{}, checkers.Quiescence{}, checkers.Tree{}, checkers.Steps{}}
 
 // someRWLock is a read/write lock that has what a [FullRWLocker] has, as far as it tells.

@@ -2,6 +2,7 @@ package mutants
 
 import (
 	"context"
+	"strings"
 
 	"github.com/go-zookeeper/zk"
 
@@ -20,7 +21,47 @@ const (
 	// Derived from zk-ruby#34. Wakes: lose-reply of the delete.
 	// Caught by: names.
 	DeleteAgain Flaw = 161
+	// PrefixOwner takes the mark of an owner whose name begins with its own for its own, and
+	// unregisters what another has registered.
+	// Derived from kazoo's search for its own znode by a prefix. Wakes: names of owners that begin alike.
+	// Caught by: names.
+	PrefixOwner Flaw = 175
 )
+
+// Owned is recipes.Names with the flaw PrefixOwner.
+type Owned struct {
+	*recipes.Names
+	patient
+	dir, owner string
+}
+
+// NewOwned returns the name service in dir, with the flaw PrefixOwner, for an owner.
+func NewOwned(conn recipes.Conn, env recipes.Env, dir, owner string) *Owned {
+	return &Owned{recipes.NewNames(conn, env, dir, recipes.NamesOptions{Owner: owner}), patient{conn, env}, dir, owner}
+}
+
+// Unregister removes a name that the owner, or one that is called alike, has registered.
+func (n *Owned) Unregister(ctx context.Context, name string) error {
+	path := n.dir + "/" + name
+	err := n.synced(ctx, path, func() error {
+		marks, _, err := n.conn.Children(path)
+		for _, m := range marks {
+			if strings.HasPrefix(m, "_o_"+n.owner) {
+				_, err := n.conn.Multi(&zk.DeleteRequest{Path: path + "/" + m, Version: -1},
+					&zk.DeleteRequest{Path: path, Version: -1})
+				return err
+			}
+		}
+		if err == nil {
+			err = recipes.ErrNotOwner
+		}
+		return err
+	})
+	if err == zk.ErrNoNode {
+		return recipes.ErrNoName
+	}
+	return err
+}
 
 // Names is a name service with one flaw. Apart from it, it follows the protocol of
 // recipes.Names in the plainest way: the mark that proves a registration is beside

@@ -20,6 +20,10 @@ const (
 	// Derived from the recipe page's "laser beams". Wakes: nothing is needed.
 	// Caught by: lost-revoke.
 	DeafHolder Flaw = 113
+	// DeafAfterAsked listens for one thing: a holder that was asked to give up its lock is not told later that its
+	// znode was deleted.
+	// Derived from watches that fire once. Wakes: nothing is needed. Caught by: lost-revoke.
+	DeafAfterAsked Flaw = 118
 )
 
 // RevocableLock is a revocable lock with one flaw. Apart from it, it follows the
@@ -72,6 +76,9 @@ func (l *RevocableLock) listen(err error) error {
 		}
 		if err == nil {
 			revoked <- zk.Event{}
+			if l.flaw == DeafAfterAsked {
+				end()
+			}
 		}
 	})
 	return nil // after an error here the lock is lost

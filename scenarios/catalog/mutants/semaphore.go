@@ -1,6 +1,7 @@
 package mutants
 
 import (
+	"cmp"
 	"context"
 
 	"zksim/recipes"
@@ -18,6 +19,10 @@ const (
 	// Derived from PlainCreate. Wakes: lose-reply of the create.
 	// Caught by: tree, quiescence.
 	LeakedLease Flaw = 112
+	// GoneLease does not look at its lease again after it has left the gate, which may take longer than the session.
+	// Derived from the last step of Curator's InterProcessSemaphoreV2. Wakes: lose-reply of the delete at
+	// the gate, expire. Caught by: claim.
+	GoneLease Flaw = 117
 )
 
 // Semaphore is a semaphore with one flaw. Apart from it, it follows the protocol of
@@ -38,11 +43,20 @@ func NewSemaphore(conn recipes.Conn, env recipes.Env, dir string, leases int, fl
 
 // Acquire waits until a lease is held.
 func (s *Semaphore) Acquire(ctx context.Context) error {
-	if err := s.gate.Lock(ctx); err != nil {
-		return err
+	for {
+		if err := s.gate.Lock(ctx); err != nil {
+			return err
+		}
+		change := s.env.SessionEvents()
+		err := s.acquire(ctx, true)
+		closed := s.gate.Unlock(context.Background())
+		if err != nil || closed != nil || len(change) == 0 || s.flaw == GoneLease {
+			return cmp.Or(err, closed)
+		}
+		if err := s.Release(ctx); err != nil {
+			return err
+		}
 	}
-	defer s.gate.Unlock(context.Background())
-	return s.acquire(ctx, true)
 }
 
 // TryAcquire returns recipes.ErrLocked when no lease is free.

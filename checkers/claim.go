@@ -1,0 +1,218 @@
+package checkers
+
+import (
+	"slices"
+
+	"zksim/internal/hash"
+	"zksim/model/history"
+)
+
+// Claim is the layer of lock safety that takes one client: no Acquired once the client's own code was told
+// that the session is disconnected or over, and no success of an operation that says that the session still has
+// something, once it was told that it is over. What only its library knows does not count: Heard
+// is when code asked for the state or the id of the session, or received an event that says how it is.
+//
+// A client that is told of a disconnection may claim again as soon as its library has a connection, since what
+// was seen before still holds if it is in the same session. What a session owned that is over can never
+// be claimed again.
+type Claim struct{}
+
+// Name implements [Checker].
+func (Claim) Name() string { return "claim" }
+
+// Doc implements [Checker].
+func (Claim) Doc() string {
+	return "nobody claims a lock in a session that it was told is disconnected or over"
+}
+
+// Check implements [Checker].
+func (c Claim) Check(h *history.History) Verdict { return check(h, c.Monitor()) }
+
+// Monitor implements [Monitored].
+func (c Claim) Monitor() Monitor { return &claims{} }
+
+// claims is the monitor of Claim.
+type claims struct {
+	Claim
+	news    []news
+	callers []caller
+	there   []owned // ephemeral znodes that exist
+	gone    []owned // that do not, and that a call which had begun before can still claim
+}
+
+// news is what the code of a client was told of its session.
+type news struct {
+	client  int32
+	line    int32 // of its connections, 0 for the first
+	present int64 // the session of its library; 0: none
+	before  int64 // the one before that
+	over    int64 // the latest session of which it was told that it is over
+	down    bool  // it was told that there is no connection, and there is none
+}
+
+// owned is an ephemeral znode.
+type owned struct {
+	client  int32
+	session int64
+	path    string
+	calls   []int32 // of one that was deleted: the objects whose calls had begun before
+}
+
+// Reset implements [Monitor].
+func (c *claims) Reset() {
+	c.news, c.callers, c.there, c.gone = c.news[:0], c.callers[:0], c.there[:0], c.gone[:0]
+}
+
+// Sees implements [Selective].
+func (c *claims) Sees(k history.Kind) bool {
+	switch k {
+	case history.Session, history.Heard, history.Created, history.Deleted, history.Invoke, history.Return,
+		history.Acquired, history.Crashed:
+		return true
+	}
+	return false
+}
+
+// Hash implements [Monitor]. Which znodes there are, and which sessions there were, is known to the world.
+func (c *claims) Hash() uint64 {
+	var told, gone hash.Hash // in any order
+	for _, n := range c.news {
+		told += hash.Hash(n.client).Int(int64(n.line)).Int(n.over).Bool(n.down)
+	}
+	for _, x := range c.gone {
+		p := hash.Hash(x.client).Int(x.session).String(x.path)
+		for _, y := range c.callers { // in the order of each client
+			if y.client == x.client && slices.Contains(x.calls, y.object) {
+				p = p.Uint64(ordinal(c.callers, y))
+			}
+		}
+		gone += p
+	}
+	return uint64(told.Uint64(uint64(gone)))
+}
+
+// Step implements [Monitor].
+func (c *claims) Step(h *history.History, i int) Verdict {
+	e := &h.Events[i]
+	switch e.Kind {
+	case history.Session:
+		c.of(e).changed(e)
+	case history.Heard:
+		n := c.of(e)
+		n.over = n.before
+		n.down = n.down || e.Op == history.Disconnected
+	case history.Created:
+		if e.Session != 0 {
+			c.there = append(c.there, owned{client: e.Client, session: e.Session, path: e.Path})
+		}
+	case history.Deleted:
+		c.remove(e.Path)
+	case history.Invoke:
+		if e.Op != "downgrade" { // which claims what the call before it got
+			c.begin(callerOf(e))
+		}
+	case history.Return:
+		if e.Err == nil && e.Op == "acknowledge" {
+			return c.judge(i, e, "succeeds with "+e.Op)
+		}
+	case history.Acquired:
+		return c.judge(i, e, "claims the lock")
+	case history.Crashed:
+		c.news = drop(c.news, func(n news) bool { return n.client == e.Client })
+	}
+	return Verdict{}
+}
+
+// of returns what a client was told of the session of a connection.
+func (c *claims) of(e *history.Event) *news {
+	return recall(&c.news, func(n *news) bool { return n.client == e.Client && n.line == e.Version },
+		news{client: e.Client, line: e.Version})
+}
+
+// about returns what a client was told of a session, or if the session is unknown, of that of its only connection;
+// nothing if there are several.
+func (c *claims) about(client int32, session int64) (about news) {
+	n := 0
+	for _, x := range c.news {
+		switch {
+		case x.client != client:
+			continue
+		case session != 0 && (session == x.present || session == x.before || session == x.over):
+			return x
+		}
+		about, n = x, n+1
+	}
+	if n > 1 {
+		return news{}
+	}
+	return about
+}
+
+// changed notes that the library enters another state.
+func (n *news) changed(e *history.Event) {
+	if e.Session != n.present {
+		if n.present != 0 {
+			n.before = n.present
+		}
+		n.present = e.Session
+	}
+	if e.Op == "StateHasSession" {
+		n.down = false
+	}
+}
+
+// judge objects to a claim that the client knows to be wrong.
+func (c *claims) judge(i int, e *history.Event, what string) Verdict {
+	session := c.owner(e)
+	n := c.about(e.Client, session)
+	switch {
+	case session != 0 && session == n.over && session != n.present:
+		return violated(c, i, "c%d %s%s after it was told that the session which owns that, 0x%x, is over", e.Client, what,
+			byPath(e.Path), session)
+	case n.down && e.Kind == history.Acquired:
+		return violated(c, i, "c%d %s%s after it was told that it is disconnected", e.Client, what, byPath(e.Path))
+	}
+	return Verdict{}
+}
+
+// owner returns the session that owned the znode of a claim when the call began, or since; 0 if there was none.
+func (c *claims) owner(e *history.Event) int64 {
+	for _, list := range [...][]owned{c.there, c.gone} {
+		for _, x := range slices.Backward(list) {
+			if x.path == e.Path && x.client == e.Client {
+				return x.session
+			}
+		}
+	}
+	return 0
+}
+
+// begin notes that an object begins another operation: it can no longer claim what was deleted before.
+func (c *claims) begin(by caller) {
+	if !slices.Contains(c.callers, by) {
+		c.callers = append(c.callers, by)
+	}
+	for i := range c.gone {
+		x := &c.gone[i]
+		x.calls = drop(x.calls, func(object int32) bool { return object == by.object })
+	}
+	c.gone = drop(c.gone, func(x owned) bool { return len(x.calls) == 0 })
+}
+
+// remove notes that a znode is deleted.
+func (c *claims) remove(path string) {
+	k := slices.IndexFunc(c.there, func(x owned) bool { return x.path == path })
+	if k < 0 {
+		return
+	}
+	x := c.there[k]
+	c.there = slices.Delete(c.there, k, k+1)
+	for _, y := range c.callers {
+		if y.client == x.client {
+			x.calls = append(x.calls, y.object)
+		}
+	}
+	if len(x.calls) > 0 {
+		c.gone = append(c.gone, x)
+	}
+}

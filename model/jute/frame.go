@@ -1,0 +1,65 @@
+package jute
+
+import (
+	"encoding/binary"
+	"fmt"
+)
+
+// lengthLen is the length of the length before each packet.
+const lengthLen = 4
+
+// Frames cuts a stream of bytes into packets. It keeps no more of them than have arrived.
+type Frames struct {
+	Max     int // the longest packet; 0: any that a length can say
+	pending []byte
+}
+
+// Feed takes the next bytes of the stream, and calls hear for each packet that is complete. A packet is valid during
+// the call. Feed ends with the first error of hear, or one that wraps [ErrLength]; the stream makes no sense then.
+func (f *Frames) Feed(b []byte, hear func(packet []byte) error) error {
+	rest := b
+	if len(f.pending) > 0 {
+		f.pending = append(f.pending, b...)
+		rest = f.pending
+	}
+	for len(rest) >= lengthLen {
+		n := int(int32(binary.BigEndian.Uint32(rest)))
+		if n < 0 || f.Max > 0 && n > f.Max {
+			return fmt.Errorf("%w: %d bytes of a packet", ErrLength, n)
+		}
+		if len(rest)-lengthLen < n {
+			break
+		}
+		if err := hear(rest[lengthLen : lengthLen+n]); err != nil {
+			return err
+		}
+		rest = rest[lengthLen+n:]
+	}
+	f.keep(rest)
+	return nil
+}
+
+// usualFrame is how much memory Frames keeps although it needs none.
+const usualFrame = 4096
+
+// keep stores what is left of the stream.
+func (f *Frames) keep(rest []byte) {
+	if len(rest) == 0 && cap(f.pending) > usualFrame {
+		f.pending = nil
+		return
+	}
+	f.pending = append(f.pending[:0], rest...)
+}
+
+// Pending returns how many bytes of an incomplete packet there are.
+func (f *Frames) Pending() int { return len(f.pending) }
+
+// StartFrame begins a frame at the end of b. The packet is to be appended to what it returns, and [EndFrame] to be
+// called with len(b).
+func StartFrame(b []byte) []byte { return appendInt32(b, 0) }
+
+// EndFrame writes the length of the packet of the frame that begins at an index.
+func EndFrame(b []byte, at int) []byte {
+	binary.BigEndian.PutUint32(b[at:], uint32(len(b)-at-lengthLen))
+	return b
+}

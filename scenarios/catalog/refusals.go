@@ -1,0 +1,248 @@
+package catalog
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/go-zookeeper/zk"
+
+	"zksim/checkers"
+	"zksim/faults"
+	"zksim/recipes"
+	"zksim/scenarios/engine"
+	"zksim/scenarios/workload"
+)
+
+// refused is a client that calls recipes in the wrong order or with what they do not take, and says what the
+// documentation promises of that. It is alone in its folder, so each answer is known.
+type refused struct {
+	p   *engine.Process
+	dir string
+}
+
+var background = context.Background()
+
+// with asserts that a call ends with an error.
+func (r refused) with(want, err error, call string) {
+	r.p.Always(fmt.Sprintf("%s ends with %q", call, want), errors.Is(err, want))
+}
+
+// fine asserts that a call ends without an error.
+func (r refused) fine(err error, call string) {
+	r.p.Always(call+" succeeds", err == nil)
+}
+
+// path returns a folder for one recipe.
+func (r refused) path(name string) string { return r.dir + "/" + name }
+
+// refusals is the program.
+func refusals(p *engine.Process) {
+	r := refused{p, p.Path(fmt.Sprintf("/refusals-%d", p.ID))}
+	for range p.Rounds {
+		r.locks()
+		r.shared()
+		r.leads()
+		r.barrier()
+		r.queue()
+		r.names()
+		r.group()
+		r.transaction()
+		r.others()
+	}
+}
+
+func (r refused) locks() {
+	for name, l := range r.lockers() {
+		r.p.Register(l.Znodes)
+		r.with(recipes.ErrNotHeld, l.Unlock(background), name+".Unlock before Lock")
+		r.fine(l.Lock(background), name+".Lock of a lock that nobody else wants")
+		r.with(recipes.ErrHeld, l.Lock(background), "a second "+name+".Lock")
+		r.with(recipes.ErrHeld, l.TryLock(background), name+".TryLock after Lock")
+		r.fine(l.Unlock(background), name+".Unlock")
+		r.with(recipes.ErrNotHeld, l.Unlock(background), "a second "+name+".Unlock")
+	}
+	l := recipes.NewLock(r.p.Conn, r.p.Env, r.path("nothing"), recipes.LockOptions{})
+	list, err := l.Contenders(background)
+	r.p.Always("a lock that nobody has ever wanted has no contenders", err == nil && len(list) == 0)
+	l = recipes.NewLock(r.p.Conn, r.p.Env, r.path("Lock"), recipes.LockOptions{Data: []byte("me")})
+	r.p.Register(l.Znodes)
+	r.fine(l.Lock(background), "Lock.Lock of another object")
+	list, err = l.Contenders(background)
+	r.p.Always("nobody but the holder is a contender", err == nil && len(list) <= 1)
+	r.fine(l.Unlock(background), "Lock.Unlock of another object")
+}
+
+// lockers yields the locks, in one order.
+func (r refused) lockers() func(yield func(string, workload.FullLocker) bool) {
+	return func(yield func(string, workload.FullLocker) bool) {
+		_ = yield("Lock", recipes.NewLock(r.p.Conn, r.p.Env, r.path("Lock"), recipes.LockOptions{})) &&
+			yield("SingleNodeLock",
+				recipes.NewSingleNodeLock(r.p.Conn, r.p.Env, r.path("SingleNodeLock"), recipes.LockOptions{}))
+	}
+}
+
+func (r refused) shared() {
+	l := recipes.NewRWLock(r.p.Conn, r.p.Env, r.path("RWLock"), recipes.LockOptions{})
+	r.p.Register(l.Znodes)
+	r.with(recipes.ErrNotHeld, l.Downgrade(background), "RWLock.Downgrade before Lock")
+	r.with(recipes.ErrNotHeld, l.RUnlock(background), "RWLock.RUnlock before RLock")
+	r.fine(l.RLock(background), "RWLock.RLock")
+	r.with(recipes.ErrHeld, l.Lock(background), "RWLock.Lock after RLock")
+	r.with(recipes.ErrHeld, l.TryRLock(background), "RWLock.TryRLock after RLock")
+	r.with(recipes.ErrNotHeld, l.Unlock(background), "RWLock.Unlock after RLock")
+	r.fine(l.RUnlock(background), "RWLock.RUnlock")
+	v := recipes.NewRevocableLock(r.p.Conn, r.p.Env, r.path("RevocableLock"), recipes.LockOptions{})
+	r.p.Register(v.Znodes)
+	paths, err := v.Queue(background)
+	r.p.Always("a lock that nobody has ever wanted has no queue", err == nil && len(paths) == 0)
+	r.fine(v.TryRLock(background), "RevocableLock.TryRLock of a lock that nobody else wants")
+	r.with(recipes.ErrHeld, v.TryLock(background), "RevocableLock.TryLock after TryRLock")
+	r.fine(v.RUnlock(background), "RevocableLock.RUnlock")
+	s := recipes.NewSemaphore(r.p.Conn, r.p.Env, r.path("Semaphore"), 2, recipes.LockOptions{})
+	r.p.Register(s.Znodes)
+	r.with(recipes.ErrNotHeld, s.Release(background), "Semaphore.Release before Acquire")
+	r.fine(s.Acquire(background), "Semaphore.Acquire of a lease that nobody else wants")
+	r.with(recipes.ErrHeld, s.Acquire(background), "a second Semaphore.Acquire")
+	r.with(recipes.ErrHeld, s.TryAcquire(background), "Semaphore.TryAcquire after Acquire")
+	r.fine(s.Release(background), "Semaphore.Release")
+}
+
+func (r refused) leads() {
+	e := recipes.NewElection(r.p.Conn, r.p.Env, r.path("Election"), recipes.ElectionOptions{})
+	r.p.Register(e.Znodes)
+	r.with(recipes.ErrNotLeading, e.Resign(background), "Election.Resign before Campaign")
+	r.with(recipes.ErrNotLeading, e.Acknowledge(background), "Election.Acknowledge before Campaign")
+	_, err := e.Leader(background)
+	r.with(recipes.ErrNoLeader, err, "Election.Leader before anybody leads")
+	r.fine(e.Campaign(background), "Election.Campaign of the only candidate")
+	r.with(recipes.ErrLeading, e.Campaign(background), "a second Election.Campaign")
+	list, err := e.Candidates(background)
+	r.p.Always("nobody but the leader is a candidate", err == nil && len(list) <= 1)
+	r.fine(e.Resign(background), "Election.Resign")
+}
+
+func (r refused) barrier() {
+	d := recipes.NewDoubleBarrier(r.p.Conn, r.p.Env, r.path("DoubleBarrier"), 1, recipes.DoubleBarrierOptions{})
+	r.p.Register(d.Znodes)
+	r.with(recipes.ErrOutside, d.Leave(background), "DoubleBarrier.Leave before Enter")
+	r.p.Always("there is no round outside of the barrier", d.Round() == 0)
+	r.fine(d.Enter(background), "DoubleBarrier.Enter for one")
+	r.with(recipes.ErrInside, d.Enter(background), "a second DoubleBarrier.Enter")
+	r.fine(d.Leave(background), "DoubleBarrier.Leave")
+}
+
+func (r refused) queue() {
+	q := recipes.NewQueue(r.p.Conn, r.p.Env, r.path("Queue"), recipes.QueueOptions{})
+	n, err := q.Len(background)
+	r.p.Always("a queue that nobody has ever used is empty", err == nil && n == 0)
+	_, err = q.TryTake(background)
+	r.with(recipes.ErrEmpty, err, "Queue.TryTake of an empty queue")
+	if q.Put(background, []byte("x")) != nil {
+		return // nobody knows whether it was put
+	}
+	n, err = q.Len(background)
+	r.p.Always("an item that was put counts", err == nil && n == 1)
+	item, err := q.TryClaim(background)
+	if r.fine(err, "Queue.TryClaim of the only item"); err != nil {
+		return
+	}
+	r.p.Register(item.Znodes)
+	if r.p.ID%2 == 0 {
+		r.fine(item.Return(background), "QueueItem.Return")
+		q.TryTake(background)
+	} else {
+		item.Ack(background)
+	}
+	r.with(recipes.ErrClaimLost, item.Ack(background), "QueueItem.Ack of an item that is settled")
+	r.with(recipes.ErrClaimLost, item.Return(background), "QueueItem.Return of an item that is settled")
+}
+
+func (r refused) names() {
+	owner := func(name string) *recipes.Names {
+		return recipes.NewNames(r.p.Conn, r.p.Env, r.path("Names"), recipes.NamesOptions{Owner: name})
+	}
+	a, b := owner("a-b"), owner("a")
+	list, err := a.List(background)
+	r.p.Always("there are no names before any is registered", err == nil && len(list) == 0)
+	for _, name := range []string{"", ".", "..", "x/y", "_c_x"} {
+		r.with(zk.ErrInvalidPath, a.Register(background, name, nil), fmt.Sprintf("Names.Register of %q", name))
+		_, err := a.Resolve(background, name)
+		r.with(zk.ErrInvalidPath, err, fmt.Sprintf("Names.Resolve of %q", name))
+		r.with(zk.ErrInvalidPath, a.Unregister(background, name), fmt.Sprintf("Names.Unregister of %q", name))
+	}
+	r.with(recipes.ErrNoName, a.Unregister(background, "x"), "Names.Unregister of no name")
+	r.fine(a.Register(background, "x", nil), "Names.Register")
+	r.with(recipes.ErrNameTaken, b.Register(background, "x", nil), "Names.Register of a name that is taken")
+	r.with(recipes.ErrNotOwner, b.Unregister(background, "x"), "Names.Unregister of another's name")
+	list, err = b.List(background)
+	r.p.Always("a name that is registered is listed", err == nil && len(list) == 1)
+	again := owner("a-b") // as after a restart
+	r.fine(again.Unregister(background, "x"), "Names.Unregister by the owner, after a restart")
+	_, err = b.Resolve(background, "x")
+	r.with(recipes.ErrNoName, err, "Names.Resolve of a name that was unregistered")
+}
+
+func (r refused) group() {
+	g := recipes.NewGroup(r.p.Conn, r.p.Env, r.path("Group"), recipes.GroupOptions{})
+	list, err := g.List(background)
+	r.p.Always("a group that nobody has joined has no members", err == nil && len(list) == 0)
+	for _, name := range []string{"", "x/y"} {
+		_, err := g.Join(background, name, nil)
+		r.with(zk.ErrInvalidPath, err, fmt.Sprintf("Group.Join as %q", name))
+	}
+	m, err := g.Join(background, "x", nil)
+	if r.fine(err, "Group.Join"); err != nil {
+		return
+	}
+	list, err = g.List(background)
+	r.p.Always("a group of one has at most one member", err == nil && len(list) <= 1)
+	r.fine(m.Leave(background), "Membership.Leave")
+}
+
+func (r refused) transaction() {
+	at := func(site string) *recipes.Transaction {
+		t := recipes.NewTransaction(r.p.Conn, r.p.Env, r.path("Transaction"), recipes.TransactionOptions{Site: site})
+		r.p.Register(t.Znodes)
+		return t
+	}
+	coordinator, site := at(""), at("a")
+	_, err := coordinator.Join(background)
+	r.with(recipes.ErrRole, err, "Transaction.Join of the coordinator")
+	r.with(recipes.ErrRole, coordinator.Vote(background, true), "Transaction.Vote of the coordinator")
+	r.with(recipes.ErrUndecided, coordinator.Forget(background), "Transaction.Forget before the decision")
+	r.with(recipes.ErrRole, site.Begin(background, nil, "a"), "Transaction.Begin of a site")
+	r.with(zk.ErrBadArguments, coordinator.Begin(background, nil), "Transaction.Begin without sites")
+	r.with(zk.ErrBadArguments, coordinator.Begin(background, nil, "a", "a"), "Transaction.Begin of one site twice")
+}
+
+// others is what has no folder of its own.
+func (r refused) others() {
+	_, err := recipes.NewTaskClient(r.p.Conn, r.p.Env, r.path("tasks"), recipes.PoolOptions{}).Task("none").Wait(background)
+	r.with(recipes.ErrTaskGone, err, "Task.Wait of no task")
+	bad := map[string][]byte{"x/y": nil}
+	c := recipes.NewConfig(r.p.Conn, r.p.Env, r.path("Config"), recipes.ConfigOptions{})
+	r.with(zk.ErrInvalidPath, c.Update(background, recipes.ConfigSet{}, bad), "Config.Update of a name with a slash")
+	f := recipes.NewFlaggedConfig(r.p.Conn, r.p.Env, r.path("Flagged"), recipes.ConfigOptions{})
+	r.with(zk.ErrInvalidPath, f.Update(background, bad), "FlaggedConfig.Update of a name with a slash")
+	r.p.Always("kinds of changes have names", recipes.Added.String() != recipes.Removed.String())
+	m, box := recipes.NewMutex(r.p.Env), recipes.NewMailbox[int](r.p.Env)
+	for n := range 2 {
+		r.p.Env.Go("mail", func() {
+			m.Lock(background)
+			r.p.Step()
+			box.Put(n)
+			m.Unlock()
+		})
+	}
+	a, _ := box.Get(background)
+	r.p.Env.Await(background, box.Ready())
+	r.p.Always("all mail arrives once", a+box.Next() == 1)
+}
+
+var refusalScenarios = []engine.Scenario{{
+	Name: "recipes/refusals", Doc: "calls in the wrong order, or with what is not taken, end as the documentation says",
+	Source: "the doc comments of package recipes", Clients: 2, Rounds: 1, Servers: []int{1, 3}, Program: refusals,
+	Faults:   faults.Contract().Except("cancel", "watch-delay"),
+	Checkers: []checkers.Checker{checkers.Liveness{}, checkers.Quiescence{}, checkers.Tree{}, checkers.Steps{}},
+}}

@@ -1,0 +1,77 @@
+package scenarios
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"zksim/reports"
+	"zksim/scenarios/engine"
+	"zksim/scenarios/pipeline"
+)
+
+// What has come to a row of the index that no seeds have.
+const (
+	byProve = "prove"
+	byHerd  = "herd"
+	byFuzz  = "fuzz"
+)
+
+// record is what a test of a scenario leaves behind: a row of the index, and a page if it fails.
+type record struct {
+	t   T
+	s   *Scenario
+	row reports.Row
+}
+
+// newRecord begins a record, which says until it is told otherwise that the test has come to no end.
+func newRecord(t T, s *Scenario, by string) *record {
+	r := &record{t: t, s: s}
+	r.is(pipeline.RowOf(s, engine.Inconclusive, "the test has come to no end"), by)
+	return r
+}
+
+// is says what the test came to.
+func (r *record) is(row reports.Row, by string) {
+	r.row = row
+	r.row.By = by
+}
+
+// to says what the test came to by what it came to until now.
+func (r *record) to(status engine.Status, says string) {
+	r.is(pipeline.RowOf(r.s, status, says), r.row.By)
+}
+
+// keep writes the row into the folder of -zksim.out or -artifacts, if there is one, and the index of all that are
+// there. The test may have ended before.
+func (r *record) keep() {
+	r.t.Helper()
+	dir := resultsFolder(r.t)
+	if dir == "" {
+		return
+	}
+	if err := pipeline.KeepRow(dir, r.row); err != nil {
+		r.t.Logf("no index: %v", err)
+	}
+}
+
+// folder returns the one for the page of a failure, and the page as the index names it.
+func (r *record) folder() (dir, page string) {
+	name := filepath.Join(pipeline.FileName(r.s), r.row.By)
+	page = filepath.ToSlash(filepath.Join(name, "index.html"))
+	if dir := resultsFolder(r.t); dir != "" {
+		return filepath.Join(dir, name), page
+	}
+	return filepath.Join(os.TempDir(), fmt.Sprintf("zksim-%d", os.Getuid()), name), page
+}
+
+// resultsFolder returns the folder for pages and their index; "": none is asked for.
+func resultsFolder(t T) string {
+	if *outFlag != "" {
+		return *outFlag
+	}
+	if x, ok := t.(interface{ ArtifactDir() string }); ok && flagOf("test.artifacts") == "true" {
+		return x.ArtifactDir()
+	}
+	return ""
+}

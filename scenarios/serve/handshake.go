@@ -1,0 +1,154 @@
+package serve
+
+import (
+	"errors"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/go-zookeeper/zk"
+
+	"zksim/model"
+	"zksim/model/jute"
+)
+
+// handshake answers the first packet of a connection. The checks are in the order of ZooKeeperServer.
+// processConnectRequest: what the client has seen, the old connection of the session, the password, the session.
+func (c *conn) handshake(packet []byte) error {
+	hello, err := jute.ParseConnectRequest(packet)
+	if err != nil {
+		return err
+	}
+	c.old = hello.Old
+	return c.e.do(c, func() error {
+		e := c.e
+		e.awaitServer(c.server)
+		if e.closed {
+			return ErrClosed
+		}
+		c.received(&model.Request{Op: model.OpCreateSession})
+		if hello.LastZxid > e.world.Stores()[c.server].Zxid() {
+			return errEnded
+		}
+		if hello.Session == 0 {
+			return c.open0(e.granted(hello.Timeout).Milliseconds())
+		}
+		return c.reattach(&hello)
+	})
+}
+
+// open0 gives the connection a new session.
+func (c *conn) open0(timeout int64) error {
+	e := c.e
+	s := &session{e: e}
+	s.timeout = e.granted(int32(timeout))
+	s.client = e.world.Join(s)
+	id, err := s.client.Open(c.server, int32(timeout))
+	if err != nil { // as one that hangs until its client gives up
+		e.world.Leave(s.client)
+		return err
+	}
+	s.id = id
+	e.sessions[id] = s
+	c.attach(s)
+	return nil
+}
+
+// reattach gives the connection the session that the client has had on another one.
+func (c *conn) reattach(hello *jute.ConnectRequest) error {
+	e := c.e
+	s := e.sessions[hello.Session]
+	if s != nil && s.conn != nil && s.conn.server == c.server { // whatever the password
+		s.client.Drop()
+	}
+	if s == nil || string(hello.Password) != string(e.password(hello.Session)) {
+		return c.expired()
+	}
+	if k := s.client.Bound(); k >= 0 && k != c.server {
+		return errEnded
+	}
+	err := s.client.Reattach(c.server, hello.LastZxid)
+	switch {
+	case errors.Is(err, zk.ErrSessionExpired):
+		return c.expired()
+	case err != nil:
+		return err
+	}
+	s.timeout = e.granted(hello.Timeout)
+	c.attach(s)
+	return nil
+}
+
+// attach makes this the connection of a session, and says so.
+func (c *conn) attach(s *session) {
+	c.session, s.conn = s, c
+	s.client.ServerConn().Auth = c.remote()
+	s.touch()
+	c.greet(jute.ConnectResponse{Timeout: int32(s.timeout.Milliseconds()), Session: s.id,
+		Password: c.e.password(s.id), Old: c.old})
+}
+
+// expired says that there is no such session.
+func (c *conn) expired() error {
+	c.greet(jute.ConnectResponse{Password: make([]byte, jute.PasswordLen), Old: c.old})
+	c.end(byFIN)
+	return nil
+}
+
+func (c *conn) greet(w jute.ConnectResponse) {
+	c.mu.Lock()
+	at := len(c.out)
+	c.out = jute.EndFrame(w.Append(jute.StartFrame(c.out)), at)
+	c.sent()
+	c.mu.Unlock()
+	c.mark()
+}
+
+// The requests that the world gets in place of those whose record cannot be read: they fail with
+// model.MarshallingError, one as a txn and the other not.
+var (
+	garbledWrite = model.Request{Op: model.OpError, Version: int32(model.MarshallingError)}
+	garbledRead  = model.Request{Op: model.OpAddWatch, Mode: -1}
+)
+
+// unknownOp is an operation that there is not.
+const unknownOp model.Op = -1000
+
+// admitted returns the request to execute for one that was read with an error, or none. Strings are those that Java
+// makes of their bytes.
+func admitted(q model.Request, err error) model.Request {
+	switch {
+	case q.Op == model.OpError, q.Op == model.OpCreateSession: // the server's own
+		return model.Request{Op: unknownOp}
+	case err != nil && q.Op.IsWrite():
+		return garbledWrite
+	case err != nil:
+		return garbledRead
+	}
+	legible(&q)
+	return q
+}
+
+// legible makes valid UTF-8 of the strings of a request.
+func legible(q *model.Request) {
+	text(&q.Path)
+	for i := range q.ACL {
+		text(&q.ACL[i].Scheme)
+		text(&q.ACL[i].ID)
+	}
+	for i := range q.Ops {
+		legible(&q.Ops[i])
+	}
+	if l := q.Watches; l != nil {
+		for _, list := range [][]string{l.Data, l.Exist, l.Child, l.Persistent, l.Recursive} {
+			for i := range list {
+				text(&list[i])
+			}
+		}
+	}
+}
+
+func text(s *string) {
+	if !utf8.ValidString(*s) {
+		*s = strings.ToValidUTF8(*s, string(utf8.RuneError))
+	}
+}

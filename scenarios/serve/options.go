@@ -1,0 +1,171 @@
+package serve
+
+import (
+	"fmt"
+	"net"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"zksim/faults"
+	"zksim/model"
+)
+
+// Options are the settings of an ensemble. The zero value is useful: one server on a free port of loopback.
+type Options struct {
+	// Listen is the address of the first server, host:port, or of all three, with commas between them; "" is
+	// 127.0.0.1:0, a free port. If only the first is given the others have the ports after it, or free ones, too.
+	Listen string
+	// Nodes is how many servers there are, 1 or 3; 0 means 1.
+	Nodes int
+
+	// TickTime is ZooKeeper's unit of time; 0 means 2 s. A session expires between its timeout and one tick later, by
+	// the clock of the machine. Whole milliseconds.
+	TickTime time.Duration
+	// MinSessionTimeout and MaxSessionTimeout bound what clients are granted; 0 means 2 and 20 ticks.
+	MinSessionTimeout, MaxSessionTimeout time.Duration
+	// ContainerCheck is how often containers and ttl znodes that are due are deleted; 0 means a minute.
+	ContainerCheck time.Duration
+	// MaxPacket is jute.maxbuffer, in bytes; 0 means model.MaxPacketLen. The connection of a client that sends a longer
+	// packet ends.
+	MaxPacket int
+
+	// Faults is what goes wrong. A rule strikes as soon as it can; with a Seed, one that has no nth lets requests pass
+	// that are drawn.
+	Faults faults.Plan
+	// Seed draws what a plan leaves open: which of the requests that a rule fits are struck, and how connections end.
+	// 0 draws nothing: the first ones, and with FIN.
+	Seed uint64
+	// Lag is how long what a fault suspends stays so: a server that is cut off or deposed, a slow connection; 0 means
+	// 200 ms. See also [Ensemble.Continue].
+	Lag time.Duration
+
+	// Events is how many events of the history are kept; 0 means a million. The oldest ones are forgotten first.
+	Events int
+	// Step, if not nil, hears of each step, as "serve c1" or "lose-reply c2". It is called with everything at a halt and
+	// must not call the ensemble.
+	Step func(name string)
+}
+
+const (
+	usualTick      = 2 * time.Second
+	usualCheck     = time.Minute
+	usualLag       = 200 * time.Millisecond
+	usualEvents    = 1_000_000
+	minTicks       = 2
+	maxTicks       = 20
+	loopbackListen = "127.0.0.1:0"
+)
+
+// unserved are the faults that strike simulated code or what was there before it, and why a plan for others cannot
+// have them.
+var unserved = []struct{ name, why string }{
+	{"pause", "it stops a simulated process; stop your own"},
+	{"crash", "it ends a simulated process; end your own"},
+	{"cancel", "it cancels a context of simulated code"},
+	{"late-request", "it needs the simulated client library"},
+	{"expiry-lag", "it needs the simulated client library"},
+	{"sequence", "it needs a znode that is there before anybody has connected"},
+}
+
+// Servable returns an error if a plan has faults that cannot happen to clients outside of the simulator.
+func Servable(p faults.Plan) error {
+	for _, r := range p {
+		for _, u := range unserved {
+			if r.Fault == u.name {
+				return fmt.Errorf("fault plan: %q: %s", r.String(), u.why)
+			}
+		}
+	}
+	return nil
+}
+
+// Contract is [faults.Contract] without the faults that cannot happen to clients outside of the simulator.
+func Contract() faults.Plan {
+	p := faults.Contract()
+	return slices.DeleteFunc(p, func(r faults.Rule) bool { return Servable(faults.Plan{r}) != nil })
+}
+
+func (o Options) withDefaults() (Options, error) {
+	setDefault(&o.Listen, loopbackListen)
+	setDefault(&o.Nodes, 1)
+	setDefault(&o.TickTime, usualTick)
+	setDefault(&o.MinSessionTimeout, minTicks*o.TickTime)
+	setDefault(&o.MaxSessionTimeout, maxTicks*o.TickTime)
+	setDefault(&o.ContainerCheck, usualCheck)
+	setDefault(&o.MaxPacket, model.MaxPacketLen)
+	setDefault(&o.Lag, usualLag)
+	setDefault(&o.Events, usualEvents)
+	if o.Nodes != 1 && o.Nodes != 3 {
+		return o, fmt.Errorf("serve: %d servers, expected 1 or 3", o.Nodes)
+	}
+	for _, d := range []struct {
+		name  string
+		value time.Duration
+	}{{"TickTime", o.TickTime}, {"MinSessionTimeout", o.MinSessionTimeout}, {"MaxSessionTimeout", o.MaxSessionTimeout},
+		{"ContainerCheck", o.ContainerCheck}, {"Lag", o.Lag}} {
+		if d.value <= 0 || d.value%time.Millisecond != 0 {
+			return o, fmt.Errorf("serve: %s %v, expected whole milliseconds", d.name, d.value)
+		}
+	}
+	if o.MinSessionTimeout > o.MaxSessionTimeout {
+		return o, fmt.Errorf("serve: MinSessionTimeout %v, expected at most MaxSessionTimeout, %v", o.MinSessionTimeout,
+			o.MaxSessionTimeout)
+	}
+	if o.MaxPacket < 0 || o.Events < 0 {
+		return o, fmt.Errorf("serve: MaxPacket %d, Events %d, expected none negative", o.MaxPacket, o.Events)
+	}
+	return o, Servable(o.Faults)
+}
+
+func setDefault[T comparable](v *T, to T) {
+	var zero T
+	if *v == zero {
+		*v = to
+	}
+}
+
+// listen opens the ports of all servers. Free ones need not be next to each other.
+func (o *Options) listen() (list []net.Listener, err error) {
+	addrs := strings.Split(o.Listen, ",")
+	if len(addrs) == 1 {
+		if addrs, err = o.following(addrs[0]); err != nil {
+			return nil, err
+		}
+	}
+	if len(addrs) != o.Nodes {
+		return nil, fmt.Errorf("serve: %q, expected %d addresses or that of the first server", o.Listen, o.Nodes)
+	}
+	for k, addr := range addrs {
+		l, err := net.Listen("tcp", addr)
+		if err != nil {
+			for _, l := range list {
+				l.Close()
+			}
+			return nil, fmt.Errorf("serve: server s%d: %w", k+1, err)
+		}
+		list = append(list, l)
+	}
+	return list, nil
+}
+
+// following returns the addresses of all servers, given that of the first.
+func (o *Options) following(addr string) (list []string, err error) {
+	host, port, err := net.SplitHostPort(addr)
+	if err != nil {
+		return nil, fmt.Errorf("serve: %q, expected host:port: %w", addr, err)
+	}
+	first, err := strconv.Atoi(port)
+	if err != nil || first < 0 || first+o.Nodes-1 > 65535 {
+		return nil, fmt.Errorf("serve: %q, expected a port from 0 to 65535", addr)
+	}
+	for k := range o.Nodes {
+		at := first
+		if first > 0 {
+			at += k
+		}
+		list = append(list, net.JoinHostPort(host, strconv.Itoa(at)))
+	}
+	return list, nil
+}

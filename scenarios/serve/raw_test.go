@@ -1,0 +1,302 @@
+package serve
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"maps"
+	"net"
+	"runtime"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/go-zookeeper/zk"
+
+	"zksim/faults"
+	"zksim/model"
+	"zksim/model/jute"
+)
+
+func mustPlan(t testing.TB, s string) faults.Plan {
+	t.Helper()
+	p, err := faults.Parse(s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+// receive reads one frame.
+func receive(r io.Reader) (packet []byte, err error) {
+	var f jute.Frames
+	for b := make([]byte, 1); packet == nil; {
+		if _, err := io.ReadFull(r, b); err != nil {
+			return nil, err
+		}
+		f.Feed(b, func(p []byte) error { packet = bytes.Clone(p); return nil })
+	}
+	return packet, nil
+}
+
+func send(t testing.TB, sock net.Conn, packet []byte) {
+	t.Helper()
+	if _, err := sock.Write(jute.EndFrame(append(jute.StartFrame(nil), packet...), 0)); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// hello does the handshake: for a new session, or one that there was.
+func hello(t testing.TB, sock net.Conn, session int64, password []byte) jute.ConnectResponse {
+	t.Helper()
+	q := jute.ConnectRequest{Timeout: 1, Session: session, Password: password}
+	if session != 0 || password != nil {
+		q.Timeout = 30_000
+	}
+	send(t, sock, q.Append(nil))
+	packet, err := receive(sock)
+	if err != nil {
+		t.Fatal(err)
+	}
+	w, err := jute.ParseConnectResponse(packet)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return w
+}
+
+func dial(t testing.TB, e *Ensemble) net.Conn {
+	t.Helper()
+	sock, err := net.Dial("tcp", e.Addrs()[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { sock.Close() })
+	sock.SetDeadline(time.Now().Add(time.Minute))
+	return sock
+}
+
+// ask sends a request and returns the answer, with the events before it.
+func ask(t testing.TB, sock net.Conn, q model.Request) (jute.Reply, []model.Event) {
+	t.Helper()
+	send(t, sock, jute.AppendRequest(nil, 7, &q))
+	return answer(t, sock)
+}
+
+func answer(t testing.TB, sock net.Conn) (jute.Reply, []model.Event) {
+	t.Helper()
+	var events []model.Event
+	for {
+		packet, err := receive(sock)
+		if err != nil {
+			t.Fatal(err)
+		}
+		a, err := jute.ParseReply(packet)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if a.Xid != jute.XidEvent {
+			return a, events
+		}
+		ev, _ := a.Event()
+		events = append(events, ev)
+	}
+}
+
+func TestASessionIsTakenUpAgainWithItsPassword(t *testing.T) {
+	e := start(t, Options{})
+	first := dial(t, e)
+	w := hello(t, first, 0, make([]byte, 16))
+	ask(t, first, model.Request{Op: model.OpCreate, Path: "/e", ACL: open, Flags: zk.FlagEphemeral})
+	second := dial(t, e)
+	if again := hello(t, second, w.Session, w.Password); again.Session != w.Session || again.Timeout != 30_000 {
+		t.Errorf("%+v", again)
+	}
+	if _, err := receive(first); err == nil {
+		t.Error("expected the end of the connection whose session is elsewhere")
+	}
+	// A wrong password is refused, and cuts the connection all the same.
+	third := dial(t, e)
+	if no := hello(t, third, w.Session, make([]byte, 16)); no.Session != 0 || no.Timeout != 0 {
+		t.Errorf("%+v", no)
+	}
+	for _, sock := range []net.Conn{second, third} {
+		if _, err := receive(sock); err == nil {
+			t.Error("expected the end of the connection")
+		}
+	}
+	fourth := dial(t, e)
+	hello(t, fourth, w.Session, w.Password)
+	if a, _ := ask(t, fourth, model.Request{Op: model.OpExists, Path: "/e"}); a.Err != model.OK {
+		t.Error(a.Err)
+	}
+	// A client that has seen more than the server is not answered.
+	fifth := dial(t, e)
+	q := jute.ConnectRequest{LastZxid: 1 << 40, Password: make([]byte, 16)}
+	send(t, fifth, q.Append(nil))
+	if _, err := receive(fifth); err == nil {
+		t.Error("expected the end of the connection")
+	}
+}
+
+func TestThoseWithTheOldHandshakeAreAnsweredWithIt(t *testing.T) {
+	e := start(t, Options{})
+	for _, old := range []bool{true, false} {
+		sock := dial(t, e)
+		q := jute.ConnectRequest{Password: make([]byte, 16), Old: old}
+		send(t, sock, q.Append(nil))
+		packet, err := receive(sock)
+		if w, err2 := jute.ParseConnectResponse(packet); err != nil || err2 != nil || w.Old != old {
+			t.Errorf("%+v, %v, %v", w, err, err2)
+		}
+	}
+}
+
+// What a real server was seen to do with packets that no client sends.
+func TestWhatNoClientSendsCostsNoMoreThanItsConnection(t *testing.T) {
+	e := start(t, Options{})
+	other := client(t, 10*time.Second, e.Addrs()...)
+	frame := func(b ...byte) []byte { return jute.EndFrame(append(jute.StartFrame(nil), b...), 0) }
+	request := func(xid int32, q model.Request) []byte {
+		return jute.EndFrame(jute.AppendRequest(jute.StartFrame(nil), xid, &q), 0)
+	}
+	ends := map[string][]byte{
+		"1 GB":               {0x40, 0, 0, 0},
+		"a negative length":  {0xff, 0xff, 0xff, 0xff},
+		"half a header":      frame(0, 0, 0, 1, 0, 0),
+		"an unknown op":      frame(0, 0, 0, 1, 0, 0, 0, 77),
+		"the server's own":   frame(0, 0, 0, 1, 0xff, 0xff, 0xff, 0xf6),
+		"an error":           frame(0, 0, 0, 1, 0xff, 0xff, 0xff, 0xff),
+		"an unknown scheme":  request(-4, model.Request{Op: model.OpAuth, Path: "x"}),
+		"too long a packet":  frame(make([]byte, model.MaxPacketLen+1)...),
+		"the session's last": request(1, model.Request{Op: model.OpCloseSession}),
+	}
+	for name, b := range ends {
+		sock := dial(t, e)
+		hello(t, sock, 0, make([]byte, 16))
+		sock.Write(b)
+		if _, err := io.Copy(io.Discard, sock); err != nil && !strings.Contains(err.Error(), "reset") {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	sock := dial(t, e)
+	hello(t, sock, 0, make([]byte, 16))
+	for _, op := range []byte{byte(model.OpCreate), byte(model.OpGetData), byte(model.OpMulti)} {
+		sock.Write(frame(0, 0, 0, 9, 0, 0, 0, op, 0x40))
+		if a, _ := answer(t, sock); a.Err != model.MarshallingError || a.Xid != 9 {
+			t.Errorf("op %d: %+v", op, a)
+		}
+	}
+	if _, _, err := other.Get("/"); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestManyConnectionsThatSayNothingOrHalfOfSomething(t *testing.T) {
+	before := runtime.NumGoroutine()
+	e, err := Start(Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range 300 {
+		sock, err := net.Dial("tcp", e.Addrs()[0])
+		if err != nil {
+			t.Fatal(err)
+		}
+		switch i % 3 {
+		case 1:
+			sock.Write([]byte{0, 0, 0, 44, 0})
+		case 2:
+			sock.Close()
+		}
+		defer sock.Close()
+	}
+	c, _, err := zk.Connect(e.Addrs(), 10*time.Second, zk.WithLogInfo(false), zk.WithLogger(silent{}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := c.Create("/a", nil, 0, open); err != nil {
+		t.Error(err)
+	}
+	c.Close()
+	addr := e.Addrs()[0]
+	e.Close()
+	if err := e.Elect(); !errors.Is(err, ErrClosed) {
+		t.Error(err)
+	}
+	if l, err := net.Listen("tcp", addr); err != nil {
+		t.Errorf("the port is still taken: %v", err)
+	} else {
+		l.Close()
+	}
+	for n := 0; runtime.NumGoroutine() > before+2; n++ { // those of the client take a while
+		if n > 1000 {
+			t.Fatalf("%d goroutines are left of %d", runtime.NumGoroutine(), before)
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+}
+
+// A client that asks and does not read is not listened to, and others do not notice.
+func TestAClientThatDoesNotReadCostsAConnection(t *testing.T) {
+	e := start(t, Options{})
+	other := client(t, 10*time.Second, e.Addrs()...)
+	must[string](t)(other.Create("/big", make([]byte, 500_000), 0, open))
+	sock := dial(t, e)
+	hello(t, sock, 0, make([]byte, 16))
+	get := jute.EndFrame(jute.AppendRequest(jute.StartFrame(nil), 1, &model.Request{Op: model.OpGetData, Path: "/big"}), 0)
+	sock.SetWriteDeadline(time.Now().Add(300 * time.Millisecond))
+	for {
+		if _, err := sock.Write(bytes.Repeat(get, 1000)); err != nil {
+			break
+		}
+	}
+	e.mu.Lock()
+	for c := range e.conns {
+		if n := c.waiting(); n > maxWaiting+1_100_000 {
+			t.Errorf("%d bytes wait", n)
+		}
+	}
+	e.mu.Unlock()
+	if _, _, err := other.Get("/"); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestFourLetterWords(t *testing.T) {
+	e := start(t, Options{})
+	c := client(t, 10*time.Second, e.Addrs()...)
+	must[string](t)(c.Create("/e", nil, zk.FlagEphemeral, open))
+	_, _, _, err := c.GetW("/e")
+	if err != nil {
+		t.Fatal(err)
+	}
+	wants := map[string][]string{
+		"ruok": {"imok"}, "isro": {"rw"}, "srvr": {"Mode: standalone\n", "Node count: 5\n", "Zxid: 0x2\n"},
+		"stat": {"Clients:\n /127.0.0.1:", "Mode: standalone"},
+		"mntr": {"zk_server_state\tstandalone\n", "zk_watch_count\t1\n"},
+		"cons": {"sid=0x1001,lop=GET"}, "dump": {"Sessions with Ephemerals (1):\n0x1001:\n\t/e\n"},
+		"wchs": {"1 connections watching 1 paths\nTotal watches:1\n"}, "wchc": {"0x1001\n\t/e\n"},
+		"wchp": {"/e\n\t0x1001\n"}, "conf": {"tickTime=2000\n"}, "envi": {"Environment:"},
+		"crst": {"Connection stats reset."}, "srst": {"Server stats reset."},
+	}
+	inOrder := slices.Sorted(maps.Keys(words)) // those that forget come last
+	slices.SortStableFunc(inOrder, func(a, b string) int { return strings.Count(a, "rst") - strings.Count(b, "rst") })
+	for _, word := range inOrder {
+		sock := dial(t, e)
+		sock.Write([]byte(word))
+		got, err := io.ReadAll(sock)
+		if len(wants[word]) == 0 {
+			t.Errorf("%s is not tested", word)
+		}
+		for _, want := range wants[word] {
+			if err != nil || !strings.Contains(string(got), want) {
+				t.Errorf("%s: %q, %v, expected %q", word, got, err, want)
+			}
+		}
+	}
+	if !zk.FLWRuok(e.Addrs(), time.Second)[0] {
+		t.Error("not ok")
+	}
+}

@@ -1,0 +1,131 @@
+package serve
+
+import (
+	"fmt"
+
+	"github.com/go-zookeeper/zk"
+
+	"zksim/internal/hash"
+	"zksim/model"
+	"zksim/model/history"
+	"zksim/sim"
+)
+
+// recorder keeps what has happened: the events of the world, and between them, for the judge of znodes, the operations
+// on single znodes with what they were asked and answered.
+type recorder struct {
+	limit     int
+	events    []history.Event
+	forgotten int   // events
+	steps     int   // of worlds that were trimmed
+	objects   int32 // operations so far
+	clients   int
+}
+
+func (r *recorder) reset(limit int) { *r = recorder{limit: limit, events: r.events[:0]} }
+
+// step is the number of the step that the world makes next.
+func (r *recorder) step(w *sim.World) int { return r.steps + w.Step() + 1 }
+
+// longData is from where data in the history are replaced by their length and hash.
+const longData = 256
+
+func shorten(s string) string {
+	if len(s) <= longData {
+		return s
+	}
+	return fmt.Sprintf("%d bytes, hash %016x", len(s), uint64(hash.Hash(0).String(s)))
+}
+
+// take takes the events out of the world, which forgets them.
+func (r *recorder) take(w *sim.World) {
+	if len(w.History.Events) == 0 {
+		return
+	}
+	r.clients = w.History.Clients
+	for i := range w.History.Events {
+		e := &w.History.Events[i]
+		e.Step += int32(r.steps)
+		e.Data = shorten(e.Data)
+	}
+	r.events = append(r.events, w.History.Events...)
+	r.steps += w.Step()
+	w.Trim()
+	if extra := len(r.events) - r.limit; extra > 0 {
+		extra = min(max(extra, r.limit/4), len(r.events))
+		r.forgotten += extra
+		r.events = append(r.events[:0], r.events[extra:]...)
+	}
+}
+
+// call is an operation that has no answer yet. Answers come in the order of the requests.
+type call struct {
+	object int32 // 0: the judge of znodes does not look at it
+	op     string
+}
+
+// judged is the word that the judge of znodes has for an operation; "" if it does not look at it. What a sequential
+// create is to write only its answer says.
+func judged(q *model.Request) string {
+	switch q.Op {
+	case model.OpCreate, model.OpCreate2, model.OpCreateContainer, model.OpCreateTTL:
+		if q.Flags&zk.FlagSequence != 0 && q.Flags != zk.FlagTTL {
+			return ""
+		}
+		return "create"
+	case model.OpDelete:
+		return "delete"
+	case model.OpSetData:
+		return "set"
+	case model.OpGetData:
+		return "get"
+	}
+	return ""
+}
+
+// asked notes a request before the world gets it.
+func (r *recorder) asked(s *session, q *model.Request) {
+	if q.Op == model.OpAuth { // which is answered out of order
+		return
+	}
+	op := judged(q)
+	if op == "" {
+		s.synced = q.Op == model.OpSync
+	}
+	if op == "" || op == "get" && !s.synced { // what it reads may be stale
+		s.calls = append(s.calls, call{})
+		return
+	}
+	r.objects++
+	s.calls = append(s.calls, call{r.objects, op})
+	version := q.Version
+	if op == "create" || op == "get" {
+		version = -1
+	}
+	s.e.world.History.Add(history.Event{Kind: history.Invoke, Client: int32(s.client.ID()), Object: r.objects, Op: op,
+		Path: q.Path, Data: shorten(string(q.Data)), Version: version, Step: int32(s.e.world.Step())})
+}
+
+// answered notes an answer.
+func (r *recorder) answered(s *session, q *model.Request, res *model.Response) {
+	if q.Op == model.OpAuth || len(s.calls) == 0 {
+		return
+	}
+	x := s.calls[0]
+	s.calls = append(s.calls[:0], s.calls[1:]...)
+	if x.object == 0 {
+		return
+	}
+	e := history.Event{Kind: history.Return, Client: int32(s.client.ID()), Object: x.object, Op: x.op, Path: q.Path,
+		Err: res.Err.Err(), Version: res.Stat.Version, Zxid: res.Stat.Mzxid, Step: int32(s.e.world.Step())}
+	if x.op == "get" {
+		e.Data = shorten(string(res.Data))
+	}
+	s.e.world.History.Add(e)
+}
+
+// cut notes that what has no answer will get none.
+func (r *recorder) cut(s *session) {
+	s.calls = s.calls[:0]
+	s.synced = false
+}

@@ -1,0 +1,143 @@
+package serve
+
+import (
+	"cmp"
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/binary"
+	"slices"
+	"time"
+
+	"zksim/model"
+	"zksim/model/jute"
+	"zksim/sim"
+)
+
+// session is a session as a server has it: the far end of a client of the world, with or without a connection.
+type session struct {
+	e        *Ensemble
+	client   *sim.Client
+	id       int64
+	timeout  time.Duration
+	deadline int64  // milliseconds; when it expires if nothing is heard
+	conn     *conn  // nil: none
+	hangup   bool   // the world has to end the connection
+	listed   bool   // in Ensemble.over
+	requests int    // so far
+	synced   bool   // a sync was the last that it asked, besides reads
+	calls    []call // without an answer, the oldest first
+}
+
+// Reply implements [sim.Far].
+func (s *session) Reply(t uint64, req *model.Request, res *model.Response) {
+	if s.conn == nil {
+		return
+	}
+	s.conn.reply(tag(t), res)
+	s.e.record.answered(s, req, res)
+	if res.Hangup && req.Op != model.OpCloseSession {
+		s.hangup = true
+		s.e.later(s)
+	}
+}
+
+// Event implements [sim.Far].
+func (s *session) Event(ev model.Event) {
+	if s.conn != nil {
+		s.conn.event(ev)
+	}
+}
+
+// End implements [sim.Far].
+func (s *session) End() {
+	if s.conn != nil {
+		s.conn.end(s.e.manner(s))
+		s.conn.session = nil
+		s.conn = nil
+	}
+	s.e.record.cut(s)
+	s.e.later(s)
+}
+
+// later has the session looked at when the step is over.
+func (e *Ensemble) later(s *session) {
+	if !s.listed {
+		s.listed = true
+		e.over = append(e.over, s)
+	}
+}
+
+// conclude does what could not be done while a step was made: it ends the connection, and forgets what has ended.
+func (e *Ensemble) conclude(s *session) {
+	if s.hangup && s.client.Connected() {
+		s.hangup = false
+		s.client.Drop()
+	}
+	if !s.client.Connected() && !s.client.HasSession() && e.sessions[s.id] == s {
+		delete(e.sessions, s.id)
+		e.world.Leave(s.client)
+	}
+}
+
+// touch says that the client lives.
+func (s *session) touch() { s.deadline = s.e.deadline(s.timeout) }
+
+// deadline is when a session expires of which nothing is heard any more: strictly after its timeout, at the next tick
+// (ExpiryQueue.roundToNextInterval).
+func (e *Ensemble) deadline(timeout time.Duration) int64 {
+	tick := e.options.TickTime.Milliseconds()
+	return ((time.Now().UnixMilli()+timeout.Milliseconds())/tick + 1) * tick
+}
+
+// granted is the timeout that a client gets.
+func (e *Ensemble) granted(asked int32) time.Duration {
+	d := time.Duration(asked) * time.Millisecond
+	return min(max(d, e.options.MinSessionTimeout), e.options.MaxSessionTimeout)
+}
+
+// expireDue ends the sessions of which nothing was heard for too long. As long as a lone server, or a leader, is
+// stopped, its clock is, too.
+func (e *Ensemble) expireDue() {
+	e.do(nil, func() error {
+		if e.nodes[e.world.Leader()].stopped || e.nodes[e.world.Leader()].killed {
+			return nil
+		}
+		now := time.Now().UnixMilli()
+		for _, s := range e.ordered() {
+			if s.deadline <= now {
+				e.expire(s)
+			}
+		}
+		return nil
+	})
+}
+
+// expire ends a session. Its connection, if any, ends when its server hears of it.
+func (e *Ensemble) expire(s *session) {
+	if s.client.HasSession() {
+		s.client.Expire()
+	}
+	e.later(s)
+}
+
+// ordered returns the sessions in the order of their clients' numbers.
+func (e *Ensemble) ordered() []*session {
+	list := make([]*session, 0, len(e.sessions))
+	for _, s := range e.sessions { // order-free: they are sorted
+		list = append(list, s)
+	}
+	slices.SortFunc(list, func(a, b *session) int { return cmp.Compare(a.id, b.id) })
+	return list
+}
+
+// password is that of a session, a function of its id and of a secret of the ensemble.
+func (e *Ensemble) password(id int64) []byte {
+	sum := sha256.Sum256(binary.BigEndian.AppendUint64(e.secret[:], uint64(id)))
+	return sum[:jute.PasswordLen]
+}
+
+// newSecret draws what passwords are made of.
+func newSecret() (b [32]byte) {
+	rand.Read(b[:])
+	return b
+}

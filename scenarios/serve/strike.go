@@ -1,0 +1,184 @@
+package serve
+
+import (
+	"time"
+
+	"zksim/faults"
+	"zksim/internal/hash"
+	"zksim/sim"
+)
+
+// Strike is a fault that has happened.
+type Strike struct {
+	Fault  string `json:"fault"`            // its name, as "lose-reply"
+	Client int    `json:"client,omitempty"` // 1 for c1; 0: it happened to no client
+	Op     string `json:"op,omitempty"`     // of the request that was struck, if one was
+	Path   string `json:"path,omitempty"`
+	Step   int    `json:"step"` // of the history
+}
+
+// The name of a fault's transition, as in histories.
+func (x *Strike) String() string {
+	s := x.Fault
+	if x.Client > 0 {
+		s += " c" + itoa(x.Client)
+	}
+	if x.Op != "" {
+		s += " " + x.Op + " " + x.Path
+	}
+	return s
+}
+
+// maxStrikes is how many are remembered.
+const maxStrikes = 10_000
+
+// strike chooses one of the faults that are possible. It is called by the world before each step.
+func (e *Ensemble) strike(list []sim.Transition) (sim.Transition, bool) {
+	for _, t := range list {
+		if e.passes(t) {
+			continue
+		}
+		f := &faults.Table[t.Kind-sim.FirstFault]
+		x := Strike{Fault: f.Name, Client: int(t.Client), Step: e.record.step(e.world)}
+		var c *sim.Client
+		if t.Client > 0 {
+			c = e.world.Client(int(t.Client))
+		}
+		if r := f.Struck(e.world, c); r != nil {
+			x.Op, x.Path = sim.OpName(r), r.Path
+		}
+		if len(e.strikes) < maxStrikes {
+			e.strikes = append(e.strikes, x)
+		}
+		e.striking = true
+		return t, true
+	}
+	return sim.Transition{}, false
+}
+
+// passes reports whether a request, or a moment, is let pass that a rule would fit: one in four is not, and those are
+// drawn by the seed, the fault, the client and how much it has asked so far.
+func (e *Ensemble) passes(t sim.Transition) bool {
+	const chance = 4
+	if e.options.Seed == 0 || e.urgent[t.Kind] || e.counted(t) {
+		return false
+	}
+	return e.draw(uint64(t.Kind), int(t.Client))%chance != 0
+}
+
+// counted reports whether a rule that says which request it means may be behind a fault.
+func (e *Ensemble) counted(t sim.Transition) bool {
+	for _, r := range e.plan {
+		if r.Aim.Nth > 0 && faults.KindOf(r.Fault) == t.Kind &&
+			(r.Aim.Client == 0 || r.Aim.Client == int(t.Client)) {
+			return true
+		}
+	}
+	return false
+}
+
+// draw is a random number that depends on the seed, a purpose, a client and how much that has asked.
+func (e *Ensemble) draw(purpose uint64, client int) uint64 {
+	n := e.activity
+	if s := e.sessionOf(client); s != nil {
+		n = uint64(s.requests)
+	}
+	return hash.Mix(uint64(hash.Hash(e.options.Seed).Uint64(purpose).Int(int64(client)).Uint64(n)))
+}
+
+// sessionOf returns the session of a client, 1 for c1; nil if there is none.
+func (e *Ensemble) sessionOf(client int) *session {
+	if client < 1 {
+		return nil
+	}
+	if c := e.world.Client(client); c != nil {
+		return e.sessions[c.Session()]
+	}
+	return nil
+}
+
+// manner is how a connection ends that the world ends.
+func (e *Ensemble) manner(s *session) ending {
+	const purpose = 1 << 32
+	switch {
+	case s.conn != nil && e.nodes[s.conn.server].killed:
+		return byRST
+	case !e.striking || e.options.Seed == 0:
+		return byFIN
+	}
+	return byFIN + ending(e.draw(purpose, s.client.ID())%3)
+}
+
+// stepped hears of each step of the world.
+func (e *Ensemble) stepped(t sim.Transition) {
+	e.striking = false
+	if e.options.Step != nil {
+		e.options.Step(e.world.Name(t))
+	}
+}
+
+// holds is what is suspended by faults, and until when.
+type holds map[sim.Transition]time.Time
+
+// holds reports whether a step is not to be made yet: a server is down, or something that a fault has suspended is to
+// stay so for a while.
+func (e *Ensemble) holds(t sim.Transition) bool {
+	switch t.Kind {
+	case sim.Reap:
+		return !e.reaping
+	case sim.Thaw, sim.StepDown:
+		if n := &e.nodes[t.Arg]; n.stopped || n.killed {
+			return true
+		}
+	case sim.Undelay:
+	default:
+		return false
+	}
+	until, held := e.hold[t]
+	if !held {
+		e.hold[t] = time.Now().Add(e.options.Lag)
+		e.after(e.options.Lag)
+		return true
+	}
+	if time.Now().Before(until) {
+		return true
+	}
+	delete(e.hold, t)
+	return false
+}
+
+// after lets happen what can happen, some time from now.
+func (e *Ensemble) after(d time.Duration) {
+	e.running.Add(1)
+	go func() {
+		defer e.running.Done()
+		select {
+		case <-time.After(d + time.Millisecond):
+			e.do(nil, func() error { return nil })
+		case <-e.done:
+		}
+	}()
+}
+
+// release ends all holds.
+func (e *Ensemble) release() {
+	for t := range e.hold { // order-free: all of them
+		e.hold[t] = time.Time{}
+	}
+}
+
+// Rule is a rule of the plan, and what became of it.
+type Rule struct {
+	Rule     string `json:"rule"`
+	Times    int    `json:"times"`    // it struck
+	Possible bool   `json:"possible"` // it could have struck at some moment
+}
+
+// rules returns what became of all rules.
+func (e *Ensemble) rules() []Rule {
+	list := make([]Rule, 0, len(e.plan))
+	for i, x := range e.injector.Struck(nil, e.plan, e.world.History) {
+		list = append(list, Rule{e.plan[i].String(), x.Times, x.Possible})
+	}
+	return list
+}

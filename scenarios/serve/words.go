@@ -1,0 +1,267 @@
+package serve
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"zksim/model"
+)
+
+func itoa(n int) string { return strconv.Itoa(n) }
+
+// version is that of the server whose behaviour package model has.
+const version = "3.8.0-zksim"
+
+// stats counts packets of a connection, of a server, or of all.
+type stats struct {
+	received, sent int64
+	lastOp         string
+	lastXid        int32
+	lastZxid       int64
+}
+
+// received counts a packet of the client.
+func (c *conn) received(q *model.Request) {
+	for _, s := range [...]*stats{&c.stats, &c.e.nodes[c.server].stats, &c.e.stats} {
+		s.received++
+	}
+	c.stats.lastOp = q.Op.String()
+}
+
+// sent counts a packet for the client.
+func (c *conn) sent() {
+	for _, s := range [...]*stats{&c.stats, &c.e.nodes[c.server].stats, &c.e.stats} {
+		s.sent++
+	}
+}
+
+// words are the four-letter words, and the answers to them. They are called with the ensemble locked.
+var words = map[string]func(c *conn) string{
+	"ruok": func(*conn) string { return "imok" },
+	"isro": func(*conn) string { return "rw" },
+	"srvr": func(c *conn) string { return c.e.srvr(c.server, "") },
+	"stat": func(c *conn) string { return c.e.srvr(c.server, c.e.clients(c.server)) },
+	"cons": func(c *conn) string { return c.e.cons(c.server) },
+	"conf": func(c *conn) string { return c.e.conf(c.server) },
+	"envi": func(*conn) string {
+		return "Environment:\nzookeeper.version=" + version + "\nhost.name=localhost\n"
+	},
+	"mntr": func(c *conn) string { return c.e.mntr(c.server) },
+	"dump": func(c *conn) string { return c.e.dump(c.server) },
+	"wchs": func(c *conn) string { return c.e.wchs(c.server) },
+	"wchc": func(c *conn) string { return c.e.wchc(c.server) },
+	"wchp": func(c *conn) string { return c.e.wchp(c.server) },
+	"crst": func(c *conn) string {
+		for x := range c.e.conns { // order-free: all of them
+			if x.server == c.server {
+				x.stats = stats{}
+			}
+		}
+		return "Connection stats reset.\n"
+	},
+	"srst": func(c *conn) string {
+		c.e.nodes[c.server].stats = stats{}
+		return "Server stats reset.\n"
+	},
+}
+
+// word answers a four-letter word.
+func (c *conn) word(answer func(c *conn) string) {
+	c.e.do(c, func() error {
+		c.e.awaitServer(c.server)
+		text := answer(c)
+		c.mu.Lock()
+		c.out = append(c.out, text...)
+		c.mu.Unlock()
+		c.end(byFIN)
+		return nil
+	})
+}
+
+// at returns the connections of a server, in the order of their age.
+func (e *Ensemble) at(server int) (list []*conn) {
+	for c := range e.conns { // order-free: they are sorted
+		if c.server == server {
+			list = append(list, c)
+		}
+	}
+	slices.SortFunc(list, func(a, b *conn) int { return a.since.Compare(b.since) })
+	return list
+}
+
+// mode is what a server is in its ensemble.
+func (e *Ensemble) mode(server int) string {
+	switch {
+	case e.options.Nodes == 1:
+		return "standalone"
+	case e.world.Leader() == server || e.world.Deposed() == server:
+		return "leader"
+	}
+	return "follower"
+}
+
+func (e *Ensemble) srvr(server int, clients string) string {
+	s, store := &e.nodes[server].stats, e.world.Stores()[server]
+	return fmt.Sprintf("Zookeeper version: %s, built on 2022-02-25 08:49 UTC\n%sLatency min/avg/max: 0/0.0/0\n"+
+		"Received: %d\nSent: %d\nConnections: %d\nOutstanding: %d\nZxid: 0x%x\nMode: %s\nNode count: %d\n", version, clients,
+		s.received, s.sent, len(e.at(server)), e.outstanding(server), store.Zxid(), e.mode(server), store.Size().Znodes)
+}
+
+// outstanding is how many requests of a server's clients have no answer yet.
+func (e *Ensemble) outstanding(server int) (n int) {
+	for _, c := range e.at(server) {
+		c.mu.Lock()
+		n += c.open
+		c.mu.Unlock()
+	}
+	return n
+}
+
+func (e *Ensemble) clients(server int) string {
+	var b strings.Builder
+	b.WriteString("Clients:\n")
+	for _, c := range e.at(server) {
+		fmt.Fprintf(&b, " /%s[%d](queued=0,recved=%d,sent=%d)\n", c.sock.RemoteAddr(), c.opsOfInterest(), c.stats.received,
+			c.stats.sent)
+	}
+	return b.String() + "\n"
+}
+
+// opsOfInterest is what the selector of a real server waits for: 1, to read, once the session is there.
+func (c *conn) opsOfInterest() int {
+	if c.session != nil {
+		return 1
+	}
+	return 0
+}
+
+func (e *Ensemble) cons(server int) string {
+	var b strings.Builder
+	for _, c := range e.at(server) {
+		fmt.Fprintf(&b, " /%s[%d](queued=0,recved=%d,sent=%d", c.sock.RemoteAddr(), c.opsOfInterest(), c.stats.received,
+			c.stats.sent)
+		if s := c.session; s != nil {
+			fmt.Fprintf(&b, ",sid=0x%x,lop=%s,est=%d,to=%d,lcxid=0x%x,lzxid=0x%x,lresp=%d,llat=0,minlat=0,avglat=0,maxlat=0",
+				s.id, strings.ToUpper(c.stats.lastOp), c.since.UnixMilli(), s.timeout.Milliseconds(), c.stats.lastXid,
+				c.stats.lastZxid, time.Since(c.since).Milliseconds())
+		}
+		b.WriteString(")\n")
+	}
+	return b.String() + "\n"
+}
+
+func (e *Ensemble) conf(server int) string {
+	o := e.options
+	port := o.Listen
+	if _, p, found := strings.Cut(e.addrs[server], ":"); found {
+		port = p[strings.LastIndexByte(p, ':')+1:]
+	}
+	return fmt.Sprintf("clientPort=%s\nsecureClientPort=-1\ndataDir=none\ndataDirSize=0\ndataLogDir=none\ndataLogSize=0\n"+
+		"tickTime=%d\nmaxClientCnxns=0\nminSessionTimeout=%d\nmaxSessionTimeout=%d\nclientPortListenBacklog=-1\n"+
+		"serverId=%d\n", port, o.TickTime.Milliseconds(), o.MinSessionTimeout.Milliseconds(),
+		o.MaxSessionTimeout.Milliseconds(), server+1)
+}
+
+func (e *Ensemble) mntr(server int) string {
+	n, store := &e.nodes[server], e.world.Stores()[server]
+	size, watches := store.Size(), 0
+	store.AllWatches(func(*model.Conn, model.Watch) { watches++ })
+	var b strings.Builder
+	for _, row := range []struct {
+		key   string
+		value any
+	}{
+		{"version", version}, {"server_state", e.mode(server)}, {"ephemerals_count", size.Ephemerals},
+		{"num_alive_connections", len(e.at(server))}, {"avg_latency", "0.0"}, {"min_latency", 0}, {"max_latency", 0},
+		{"outstanding_requests", e.outstanding(server)}, {"znode_count", size.Znodes},
+		{"global_sessions", len(store.Sessions())}, {"local_sessions", 0}, {"packets_sent", n.stats.sent},
+		{"packets_received", n.stats.received}, {"watch_count", watches}, {"approximate_data_size", size.Bytes},
+	} {
+		fmt.Fprintf(&b, "zk_%s\t%v\n", row.key, row.value)
+	}
+	return b.String()
+}
+
+func (e *Ensemble) dump(server int) string {
+	store := e.world.Stores()[server]
+	var b strings.Builder
+	b.WriteString("SessionTracker dump:\n")
+	sets := map[int64][]int64{}
+	for _, s := range e.ordered() {
+		sets[s.deadline] = append(sets[s.deadline], s.id)
+	}
+	fmt.Fprintf(&b, "Session Sets (%d)/(%d):\n", len(sets), len(e.sessions))
+	for _, at := range slices.Sorted(maps.Keys(sets)) {
+		fmt.Fprintf(&b, "%d expire at %s:\n", len(sets[at]), time.UnixMilli(at).UTC().Format("Mon Jan 02 15:04:05 MST 2006"))
+		for _, id := range sets[at] {
+			fmt.Fprintf(&b, "\t0x%x\n", id)
+		}
+	}
+	b.WriteString("ephemeral nodes dump:\n")
+	var owners strings.Builder
+	n := 0
+	for _, id := range store.Sessions() {
+		if paths := store.Ephemerals(id); len(paths) > 0 {
+			n++
+			fmt.Fprintf(&owners, "0x%x:\n\t%s\n", id, strings.Join(paths, "\n\t"))
+		}
+	}
+	fmt.Fprintf(&b, "Sessions with Ephemerals (%d):\n%s", n, owners.String())
+	return b.String()
+}
+
+// watched returns the watched paths of each session of a server's clients.
+func (e *Ensemble) watched(server int) (bySession map[int64][]string, total int) {
+	bySession = map[int64][]string{}
+	e.world.Stores()[server].AllWatches(func(c *model.Conn, x model.Watch) {
+		total++
+		bySession[c.Session] = append(bySession[c.Session], x.Path)
+	})
+	for id, paths := range bySession { // order-free: each by itself
+		slices.Sort(paths)
+		bySession[id] = slices.Compact(paths)
+	}
+	return bySession, total
+}
+
+func (e *Ensemble) wchs(server int) string {
+	bySession, total := e.watched(server)
+	paths := map[string]bool{}
+	for _, list := range bySession { // order-free: a set
+		for _, p := range list {
+			paths[p] = true
+		}
+	}
+	return fmt.Sprintf("%d connections watching %d paths\nTotal watches:%d\n", len(bySession), len(paths), total)
+}
+
+func (e *Ensemble) wchc(server int) string {
+	var b strings.Builder
+	bySession, _ := e.watched(server)
+	for _, id := range slices.Sorted(maps.Keys(bySession)) {
+		fmt.Fprintf(&b, "0x%x\n\t%s\n", id, strings.Join(bySession[id], "\n\t"))
+	}
+	return b.String() + "\n"
+}
+
+func (e *Ensemble) wchp(server int) string {
+	byPath := map[string][]int64{}
+	bySession, _ := e.watched(server)
+	for _, id := range slices.Sorted(maps.Keys(bySession)) {
+		for _, p := range bySession[id] {
+			byPath[p] = append(byPath[p], id)
+		}
+	}
+	var b strings.Builder
+	for _, p := range slices.Sorted(maps.Keys(byPath)) {
+		b.WriteString(p + "\n")
+		for _, id := range byPath[p] {
+			fmt.Fprintf(&b, "\t0x%x\n", id)
+		}
+	}
+	return b.String() + "\n"
+}

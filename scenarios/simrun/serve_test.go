@@ -1,0 +1,196 @@
+package simrun
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"os/exec"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/go-zookeeper/zk"
+)
+
+// serveUntil runs serve until f, which gets the lines that it has printed up to the connect string and that, returns.
+func serveUntil(t *testing.T, f func(connect, control string), args ...string) result {
+	t.Helper()
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	out, in := io.Pipe()
+	errs := &strings.Builder{}
+	ended := make(chan int)
+	go func() {
+		code := (&app{command: "simrun", out: in, err: errs}).main(ctx, append([]string{"serve"}, args...))
+		in.Close()
+		ended <- code
+	}()
+	lines, control, all := bufio.NewScanner(out), "", ""
+	for lines.Scan() {
+		all += lines.Text() + "\n"
+		switch word, value, _ := strings.Cut(lines.Text(), " "); word {
+		case "control":
+			control = strings.TrimSpace(value)
+		case "ready":
+			go func() { f(strings.TrimSpace(value), control); cancel() }()
+		}
+	}
+	return result{<-ended, all, errs.String()}
+}
+
+func TestServeServesUntilASignalAndSaysWhatStruck(t *testing.T) {
+	t.Chdir(t.TempDir())
+	r := serveUntil(t, func(connect, _ string) {
+		c, _, err := zk.Connect(strings.Split(connect, ","), 10*time.Second, zk.WithLogInfo(false))
+		if err != nil {
+			t.Error(err)
+			return
+		}
+		defer c.Close()
+		if _, err := c.Create("/a", []byte("x"), 0, zk.WorldACL(zk.PermAll)); err != zk.ErrConnectionClosed {
+			t.Error(err)
+		}
+	}, "-listen", "127.0.0.1:0", "-nodes", "3", "-faults", "lose-reply=1@client=c1,op=create,nth=1", "-record",
+		"history.jsonl", "-v", "-control", "127.0.0.1:0")
+	for _, want := range []string{"control  http://127.0.0.1:", "\nserve c1\n", "\nlose-reply c1\n", "\nreplicate s2\n",
+		"\nstruck   lose-reply c1 create /a\n", "\njudged   znodes: of 1 the operations"} {
+		if !strings.Contains(r.out, want) {
+			t.Errorf("%s\nexpected %q", r.out, want)
+		}
+	}
+	if r.code != exitHeld || r.err != "" {
+		t.Errorf("%+v", r)
+	}
+	if text, err := os.ReadFile("history.jsonl"); err != nil || !strings.Contains(string(text), `"lose-reply c1"`) {
+		t.Errorf("%s, %v", text, err)
+	}
+}
+
+func TestServeNeverPassesInSilence(t *testing.T) {
+	t.Chdir(t.TempDir())
+	r := simrun(t, "serve", "-listen", "127.0.0.1:0", "-for", "1ms", "-faults", "contract", "-seed", "3")
+	if r.code != exitInconclusive || !strings.Contains(r.out, "unsure   the rule lose-request=2 has never struck\n") ||
+		!strings.Contains(r.out, "unsure   no client has asked for anything\n") {
+		t.Errorf("%+v", r)
+	}
+	for args, want := range map[string]string{
+		"-nodes 2":                         "2 servers, expected 1 or 3",
+		"-listen nowhere":                  "expected host:port",
+		"-faults crash":                    "end your own",
+		"-faults lose-repl":                `-faults: fault plan: "lose-repl"`,
+		"-for -1s":                         "must not be negative",
+		"-control 0.0.0.0:0":               "expected a token",
+		"-record nowhere/":                 "is a folder",
+		"-tick 1us":                        "expected whole milliseconds",
+		"-listen 127.0.0.1:65535 -nodes 3": "a port from 0 to 65535",
+	} {
+		if !strings.Contains(args, "-listen") {
+			args += " -listen 127.0.0.1:0"
+		}
+		if r := simrun(t, append([]string{"serve"}, strings.Fields(args)...)...); r.code != exitUsage ||
+			!strings.Contains(r.err, want) || strings.Count(r.err, "\n") != 1 {
+			t.Errorf("%s: %+v, expected %q", args, r, want)
+		}
+	}
+}
+
+// fences returns the code blocks of a language in a page.
+func fences(t *testing.T, page, language string) (list []string) {
+	t.Helper()
+	text, err := os.ReadFile("../../" + page)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, block := range strings.Split(string(text), "```"+language+"\n")[1:] {
+		block, _, _ = strings.Cut(block, "```")
+		list = append(list, block)
+	}
+	return list
+}
+
+// Each line of curl on the page of serve is executed, on three servers with a client.
+func TestTheOrdersOnThePageOfServeWork(t *testing.T) {
+	if _, err := exec.LookPath("curl"); err != nil {
+		t.Skip(err)
+	}
+	lines := fences(t, "docs/serve.md", "sh")
+	if len(lines) != 1 || strings.Count(lines[0], "\n") < 10 {
+		t.Fatalf("the page has %q", lines)
+	}
+	t.Chdir(t.TempDir())
+	r := serveUntil(t, func(connect, control string) {
+		c, events, err := zk.Connect(strings.Split(connect, ",")[1:2], 10*time.Second, zk.WithLogInfo(false))
+		if err != nil {
+			t.Error(err)
+			return
+		}
+		defer c.Close()
+		for ev := range events {
+			if ev.State == zk.StateHasSession {
+				break
+			}
+		}
+		for line := range strings.Lines(lines[0]) {
+			cmd := exec.Command("sh", "-c", line)
+			cmd.Env = append(os.Environ(), "CONTROL="+control)
+			if out, err := cmd.CombinedOutput(); err != nil || len(out) == 0 {
+				t.Errorf("%s: %v\n%s", line, err, out)
+			}
+		}
+	}, "-listen", "127.0.0.1:0", "-nodes", "3", "-control", "127.0.0.1:0", "-lag", "1ms")
+	if r.code == exitUsage {
+		t.Errorf("%+v", r)
+	}
+}
+
+// freePorts returns the first of n ports in a row that are free now.
+func freePorts(t *testing.T, n int) int {
+	t.Helper()
+	for range 100 {
+		l, err := net.Listen("tcp", "127.0.0.1:0")
+		if err != nil {
+			t.Fatal(err)
+		}
+		first, free := l.Addr().(*net.TCPAddr).Port, true
+		l.Close()
+		for k := range n {
+			l, err := net.Listen("tcp", fmt.Sprintf("127.0.0.1:%d", first+k))
+			if free = free && err == nil; err == nil {
+				l.Close()
+			}
+		}
+		if free {
+			return first
+		}
+	}
+	t.Fatal("there are no free ports in a row")
+	return 0
+}
+
+// The three lines of the README are executed as they stand, but for the ports and the place of the program.
+func TestTheThreeLinesOfTheReadmeWork(t *testing.T) {
+	const cli = "/usr/share/zookeeper/bin/zkCli.sh"
+	if _, err := os.Stat(cli); err != nil && os.Getenv("ZKSIM_REQUIRE_ZOOKEEPER") == "" {
+		t.Skip(err)
+	}
+	blocks := fences(t, "README.md", "sh")
+	if len(blocks) != 1 || strings.Count(blocks[0], "\n") != 3 {
+		t.Fatalf("the README has %q", blocks)
+	}
+	binary, port := build(t), freePorts(t, 4)
+	serves := fmt.Sprintf("%s serve -listen 127.0.0.1:%d", binary, port+1)
+	script := strings.NewReplacer("go run ./cmd/simrun serve", serves,
+		"zkCli.sh", "timeout 60 "+cli, "127.0.0.1:2181", fmt.Sprintf("127.0.0.1:%d", port+1),
+		"127.0.0.1:2180", fmt.Sprintf("127.0.0.1:%d", port)).Replace(blocks[0])
+	t.Chdir(t.TempDir())
+	out, _ := exec.Command("sh", "-c", script+"\nkill $!\nwait $!\n").CombinedOutput()
+	for _, want := range []string{"ready    127.0.0.1:", `"fault": "lose-reply"`,
+		"struck   lose-reply c1 create /lock\n"} {
+		if !strings.Contains(string(out), want) {
+			t.Errorf("expected %q in\n%s", want, out)
+		}
+	}
+}

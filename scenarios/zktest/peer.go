@@ -1,0 +1,173 @@
+package zktest
+
+import (
+	"crypto/sha256"
+	"encoding/binary"
+
+	"zksim/model"
+	"zksim/model/jute"
+	"zksim/sim"
+)
+
+// peer is the servers' end of the connections of one client, which has one at a time.
+type peer struct {
+	c       *Cluster
+	client  *sim.Client
+	pipes   []*pipe // those that the client has not closed, the oldest first
+	at      *pipe   // that of the session; nil: none
+	asks    *pipe   // that waits for the answer to its handshake; nil: none
+	hello   jute.ConnectRequest
+	tags    uint64
+	hangups bool // the connection is to end when the step is over
+}
+
+// session timeouts that are granted, in milliseconds: 2 and 20 ticks of ZooKeeper's usual ones.
+const (
+	minTimeout = 4_000
+	maxTimeout = 40_000
+)
+
+// Connect implements [sim.Dialing]: the handshake.
+func (p *peer) Connect(server int) {
+	line := p.asks
+	p.asks = nil
+	p.client.Unask()
+	timeout := min(max(p.hello.Timeout, minTimeout), maxTimeout)
+	var err error
+	switch {
+	case p.hello.Session == 0:
+		_, err = p.client.Open(server, timeout)
+	case p.hello.Session != p.client.Session() || string(p.hello.Password) != string(password(p.hello.Session)):
+		p.expired(line)
+		return
+	default:
+		err = p.client.Reattach(server, p.hello.LastZxid)
+	}
+	switch {
+	case err == nil:
+		p.at = line
+		id := p.client.Session()
+		p.greet(line, jute.ConnectResponse{Timeout: timeout, Session: id, Password: password(id), Old: p.hello.Old})
+	case p.client.HasSession() || p.hello.Session == 0:
+		line.hangUp()
+	default:
+		p.expired(line)
+	}
+}
+
+// expired tells the client that its session is over.
+func (p *peer) expired(line *pipe) {
+	p.greet(line, jute.ConnectResponse{Password: make([]byte, jute.PasswordLen), Old: p.hello.Old})
+	line.hangUp()
+}
+
+func (p *peer) greet(line *pipe, r jute.ConnectResponse) {
+	line.send(jute.EndFrame(r.Append(jute.StartFrame(nil)), 0))
+}
+
+// password is that of a session. Nobody keeps it secret.
+func password(session int64) []byte {
+	sum := sha256.Sum256(binary.BigEndian.AppendUint64(nil, uint64(session)))
+	return sum[:jute.PasswordLen]
+}
+
+// Refuse implements [sim.Dialing].
+func (p *peer) Refuse() {
+	p.asks.hangUp()
+	p.asks = nil
+	p.client.Unask()
+}
+
+// Reply implements [sim.Far].
+func (p *peer) Reply(tag uint64, req *model.Request, res *model.Response) {
+	if !res.Silent {
+		p.answer(int32(tag), req.Op, res)
+	}
+	p.hangups = p.hangups || res.Hangup && req.Op != model.OpCloseSession
+}
+
+func (p *peer) answer(xid int32, op model.Op, res *model.Response) {
+	if op == model.OpPing {
+		xid = jute.XidPing
+	}
+	p.at.send(jute.EndFrame(jute.AppendReply(jute.StartFrame(nil), xid, op, res), 0))
+}
+
+// Event implements [sim.Far].
+func (p *peer) Event(ev model.Event) {
+	p.at.send(jute.EndFrame(jute.AppendEvent(jute.StartFrame(nil), ev, jute.NoZxid), 0))
+}
+
+// End implements [sim.Far].
+func (p *peer) End() {
+	p.at.hangUp()
+	p.at = nil
+}
+
+// collect takes what the client has done since the last time: what it has sent and closed. It reports whether there was
+// anything, and whether that was more than a ping.
+func (p *peer) collect() (any, more bool) {
+	if p.hangups {
+		if p.hangups = false; p.client.Connected() {
+			p.client.Drop()
+		}
+		any = true
+	}
+	kept := p.pipes[:0]
+	for _, line := range p.pipes {
+		out, closed := line.take()
+		if len(out) > 0 {
+			any = true
+			err := line.frames.Feed(out, func(packet []byte) error {
+				pinged, err := p.packet(line, packet)
+				more = more || !pinged
+				return err
+			})
+			if err != nil {
+				line.hangUp()
+				closed = true
+			}
+		}
+		if !closed {
+			kept = append(kept, line)
+			continue
+		}
+		any, more = true, true
+		switch line {
+		case p.at:
+			p.client.Cut()
+		case p.asks:
+			p.asks = nil
+			p.client.Unask()
+		}
+	}
+	p.pipes = kept
+	return any, more
+}
+
+// packet takes a packet of the client, and reports whether it was a ping that is answered already.
+func (p *peer) packet(line *pipe, packet []byte) (pinged bool, err error) {
+	switch line {
+	case p.asks: // nothing may come before the answer to the handshake
+		return false, jute.ErrHeader
+	default:
+		if p.hello, err = jute.ParseConnectRequest(packet); err != nil {
+			return false, err
+		}
+		p.asks = line
+		p.client.Ask(line.server)
+		return false, nil
+	case p.at:
+	}
+	xid, q, err := jute.ParseRequest(packet)
+	if err != nil {
+		return false, err
+	}
+	if q.Op == model.OpPing && p.client.Settled() && !p.client.Delayed() {
+		p.answer(xid, q.Op, &model.Response{Op: model.OpPing, Zxid: p.c.world.Stores()[p.client.Server()].Zxid()})
+		return true, nil
+	}
+	p.tags++
+	p.client.Send(p.tags<<32|uint64(uint32(xid)), q)
+	return false, nil
+}

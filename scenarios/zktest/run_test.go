@@ -1,0 +1,196 @@
+package zktest_test
+
+import (
+	"context"
+	"errors"
+	"net"
+	"os"
+	"os/exec"
+	"regexp"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/go-zookeeper/zk"
+
+	"zksim/recipes"
+	"zksim/recipes/live"
+	"zksim/scenarios/zktest"
+)
+
+// locked has two clients take go-zookeeper's own lock, as it is.
+func locked(c *zktest.Cluster) {
+	var held atomic.Int32
+	c.Always("one holder", func() bool { return held.Load() <= 1 })
+	done := make(chan bool)
+	for range 2 {
+		conn := c.Connect()
+		go func() {
+			defer func() { done <- true }()
+			l := zk.NewLock(conn, "/lock", open)
+			if l.Lock() == nil {
+				held.Add(1)
+				c.Sometimes("held", true)
+				time.Sleep(time.Second)
+				held.Add(-1)
+				l.Unlock()
+			}
+		}()
+	}
+	<-done
+	<-done
+}
+
+func TestUnmodifiedCodeHoldsWithoutFaults(t *testing.T) {
+	zktest.Run(t, locked, zktest.Faults(""))
+}
+
+// ourLock has clients take the lock of package recipes by real connections.
+func ourLock(c *zktest.Cluster) {
+	var held atomic.Int32
+	done := make(chan error)
+	c.Always("one holder", func() bool { return held.Load() <= 1 })
+	for range 3 {
+		go func() { done <- lockOnce(c, &held) }()
+	}
+	for range 3 {
+		if err := <-done; err != nil {
+			c.Errorf("%v", err)
+		}
+	}
+}
+
+func lockOnce(c *zktest.Cluster, held *atomic.Int32) error {
+	dial := c.Dialer()
+	conn, err := live.Dial(context.Background(), c.Addrs(), live.Options{
+		Dial: func(_ context.Context, network, address string) (net.Conn, error) {
+			return dial(network, address, time.Second)
+		}})
+	if err != nil {
+		return err
+	}
+	defer conn.Close()
+	l := recipes.NewLock(conn, conn.Env(), "/lock", recipes.LockOptions{})
+	for {
+		switch err := l.Lock(context.Background()); {
+		case errors.Is(err, zk.ErrConnectionClosed), errors.Is(err, zk.ErrNoServer), errors.Is(err, zk.ErrSessionExpired):
+			continue
+		case err != nil:
+			return err
+		}
+		break
+	}
+	held.Add(1)
+	c.Sometimes("held", true)
+	held.Add(-1)
+	l.Unlock(context.Background())
+	return nil
+}
+
+func TestOurLockHoldsOnRealConnections(t *testing.T) {
+	zktest.Run(t, ourLock)
+}
+
+// The tests whose name begins with Hidden fail on purpose; others run them in processes of their own.
+func hidden(t *testing.T) {
+	t.Helper()
+	if os.Getenv("ZKTEST_HIDDEN") == "" {
+		t.Skip("run by another test")
+	}
+}
+
+func TestHiddenLock(t *testing.T) {
+	hidden(t)
+	zktest.Run(t, locked, zktest.Faults("lose-request=1 lose-reply=1 disconnect=1")) // no session ends
+}
+
+func TestHiddenPanic(t *testing.T) {
+	hidden(t)
+	zktest.Run(t, func(c *zktest.Cluster) {
+		if _, err := c.Connect().Create("/x", nil, 0, open); err == zk.ErrConnectionClosed {
+			panic("no answer")
+		}
+	}, zktest.Faults("lose-reply=1@op=create"))
+}
+
+func TestHiddenMapOrder(t *testing.T) {
+	hidden(t)
+	zktest.Run(t, func(c *zktest.Cluster) {
+		conn := c.Connect()
+		for key := range map[string]bool{"/a": true, "/b": true, "/c": true, "/d": true} {
+			conn.Create(key, nil, 0, open)
+		}
+		if list, _, err := conn.Children("/"); err == nil && len(list) < 5 {
+			c.Errorf("%d of 5 children", len(list))
+		}
+	}, zktest.Faults("lose-request=1@op=create"), zktest.Servers(1))
+}
+
+func TestHiddenLeak(t *testing.T) {
+	hidden(t)
+	zktest.Run(t, func(c *zktest.Cluster) { go func() { select {} }() })
+}
+
+// runHidden runs one of these in a folder of its own and returns what it prints.
+func runHidden(t *testing.T, dir, name string, args ...string) string {
+	t.Helper()
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.CommandContext(t.Context(), self, append([]string{"-test.run", "^" + name + "$", "-test.v"}, args...)...)
+	cmd.Dir, cmd.Env = dir, append(os.Environ(), "ZKTEST_HIDDEN=1")
+	out, err := cmd.CombinedOutput()
+	if err == nil {
+		t.Fatalf("%s passes: %s", name, out)
+	}
+	return string(out)
+}
+
+func expect(t *testing.T, out string, want ...string) {
+	t.Helper()
+	for _, text := range want {
+		if !strings.Contains(out, text) {
+			t.Fatalf("no %q in:\n%s", text, out)
+		}
+	}
+}
+
+// TestGoZookeepersLockLeavesAZnode finds, from seeds, that zk.Lock gives up without deleting its znode when the list of
+// children cannot be read after the create, shrinks that, and finds it again from the schedule that it has written.
+func TestGoZookeepersLockLeavesAZnode(t *testing.T) {
+	dir := t.TempDir()
+	out := runHidden(t, dir, "TestHiddenLock", "-zksim.seeds", "1-1000")
+	expect(t, out, "the code waits, and nothing more can happen", "zk.(*Lock).LockWithData")
+	if raced {
+		expect(t, out, "failed again in ", "part at step ")
+		return
+	}
+	expect(t, out, "2 of 2 identical")
+	minimal := regexp.MustCompile(`minimal +(\d+) of`).FindStringSubmatch(out)
+	if len(minimal) < 2 || len(minimal[1]) > 2 {
+		t.Errorf("not minimal: %s", out)
+	}
+	file := regexp.MustCompile(`-zksim.schedule (\S+)`).FindStringSubmatch(out)
+	if file == nil {
+		t.Fatalf("no file in %s", out)
+	}
+	for range 10 {
+		expect(t, runHidden(t, dir, "TestHiddenLock", "-zksim.schedule", file[1]), "the code waits, and nothing more")
+	}
+}
+
+func TestAPanicOfTheCodeIsAFinding(t *testing.T) {
+	expect(t, runHidden(t, t.TempDir(), "TestHiddenPanic"), "panic: no answer, in ", "lose-reply c1")
+}
+
+// TestARunThatPartsIsReportedWithHowOftenItFailsAgain has code go by the order of a map, which no schedule decides.
+func TestARunThatPartsIsReportedWithHowOftenItFailsAgain(t *testing.T) {
+	out := runHidden(t, t.TempDir(), "TestHiddenMapOrder")
+	expect(t, out, "of 5 children", " of 10 replays; two of them part at step ", "try again  go test ")
+}
+
+func TestGoroutinesThatStayAreAFinding(t *testing.T) {
+	expect(t, runHidden(t, t.TempDir(), "TestHiddenLeak"), "goroutines go on when the code has ended")
+}

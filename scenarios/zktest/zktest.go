@@ -1,0 +1,152 @@
+// Package zktest is a ZooKeeper for tests of code that connects to one: the simulated ensemble on ports of loopback,
+// with faults that strike the requests that a test names. It needs no Java and takes a millisecond to start, so every
+// test can have its own, in parallel.
+//
+//	func TestMyLock(t *testing.T) {
+//		e := zktest.Start(t, zktest.Options{Faults: "lose-reply=1@client=c1,op=create,nth=1"})
+//		conn, _, err := zk.Connect(e.Addrs(), 10*time.Second)
+//		...
+//	}
+//
+// Clients are numbered by their first connection: c1, c2 and so on.
+package zktest
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"zksim/faults"
+	"zksim/model/history"
+	"zksim/scenarios/serve"
+)
+
+// Options are the settings of an ensemble. The zero value is one server without faults.
+type Options struct {
+	// Servers is how many there are, 1 or 3; 0 means 1.
+	Servers int
+	// Faults is a plan in the language of package faults, as "lose-reply=1@client=c1,op=create,nth=1"; "contract" is
+	// every fault that can happen to code outside of the simulator. A rule that has not struck when the test ends makes
+	// it fail, apart from those of contract: what never happened was not tested.
+	Faults string
+	// Seed draws which of the requests that a rule without nth fits are struck, and how connections end; 0: the first
+	// ones, and in order.
+	Seed uint64
+	// TickTime is ZooKeeper's unit of time; 0 means 2 s. Sessions get timeouts of 2 to 20 ticks.
+	TickTime time.Duration
+	// Lag is how long what a fault suspends stays so; 0 means 200 ms.
+	Lag time.Duration
+}
+
+// contract is the plan of all faults.
+const contract = "contract"
+
+// Ensemble is a running ensemble. Its methods end the test when they fail, so they must be called by the goroutine of
+// the test.
+type Ensemble struct {
+	t testing.TB
+	e *serve.Ensemble
+}
+
+// Start serves until the test ends.
+func Start(t testing.TB, o Options) *Ensemble {
+	t.Helper()
+	p, err := faults.Parse(o.Faults)
+	if o.Faults == contract {
+		p = serve.Contract()
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	e, err := serve.Start(serve.Options{Nodes: o.Servers, Faults: p, Seed: o.Seed, TickTime: o.TickTime, Lag: o.Lag})
+	if err != nil {
+		t.Fatal(err)
+	}
+	x := &Ensemble{t, e}
+	t.Cleanup(func() {
+		if o.Faults != contract {
+			x.allStruck()
+		}
+		e.Close()
+	})
+	return x
+}
+
+// allStruck holds the test to its plan.
+func (x *Ensemble) allStruck() {
+	strikes, rules := x.e.Strikes()
+	for _, r := range rules {
+		if r.Times == 0 {
+			x.t.Errorf("zktest: the rule %s has never struck, so the test did not meet that fault", r.Rule)
+		}
+	}
+	if x.t.Failed() {
+		for i := range strikes {
+			x.t.Logf("zktest: %s", &strikes[i])
+		}
+	}
+}
+
+// Addrs returns the addresses of all servers, s1 first.
+func (x *Ensemble) Addrs() []string { return x.e.Addrs() }
+
+// Connect returns the connect string, host:port,...
+func (x *Ensemble) Connect() string { return x.e.Connect() }
+
+// must ends the test at an error.
+func (x *Ensemble) must(err error) {
+	x.t.Helper()
+	if err != nil {
+		x.t.Fatal(err)
+	}
+}
+
+// Strike adds rules to the plan, which strike as soon as they can; one with nth counts from now on.
+func (x *Ensemble) Strike(plan string) { x.t.Helper(); x.must(x.e.Strike(plan)) }
+
+// Struck returns the faults that have happened.
+func (x *Ensemble) Struck() []serve.Strike {
+	list, _ := x.e.Strikes()
+	return list
+}
+
+// Expire ends the session of a client, 1 for c1, as if nothing had been heard of it for its timeout.
+func (x *Ensemble) Expire(client int) { x.t.Helper(); x.must(x.e.Expire(client)) }
+
+// ExpireSession is Expire by the id of the session.
+func (x *Ensemble) ExpireSession(id int64) { x.t.Helper(); x.must(x.e.ExpireSession(id)) }
+
+// Stop has a server, 1 for s1, do nothing until Continue, as a process that gets SIGSTOP.
+func (x *Ensemble) Stop(server int) { x.t.Helper(); x.must(x.e.Stop(server)) }
+
+// Kill ends a server until Continue, as a process that gets SIGKILL.
+func (x *Ensemble) Kill(server int) { x.t.Helper(); x.must(x.e.Kill(server)) }
+
+// Continue has a server go on, and all that faults have suspended.
+func (x *Ensemble) Continue(server int) { x.t.Helper(); x.must(x.e.Continue(server)) }
+
+// Elect has the leader restart and another of three servers elected.
+func (x *Ensemble) Elect() { x.t.Helper(); x.must(x.e.Elect()) }
+
+// Quiet waits until nothing is under way and no request has come for 20 ms.
+func (x *Ensemble) Quiet() {
+	x.t.Helper()
+	const calm = 20 * time.Millisecond
+	ctx := context.Background()
+	if t, ok := x.t.(*testing.T); ok {
+		ctx = t.Context()
+	}
+	x.must(x.e.Quiet(ctx, calm))
+}
+
+// State returns how everything stands: servers, sessions, znodes.
+func (x *Ensemble) State() serve.State { return x.e.State() }
+
+// History returns what has happened, for the checkers.
+func (x *Ensemble) History() *history.History {
+	h, _ := x.e.History()
+	return h
+}
+
+// Reset has everything begin anew: no sessions, no znodes, clients numbered from c1, the plan of the options.
+func (x *Ensemble) Reset() { x.t.Helper(); x.must(x.e.Reset()) }

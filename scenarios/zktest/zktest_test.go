@@ -1,0 +1,141 @@
+package zktest_test
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/go-zookeeper/zk"
+
+	"zksim/scenarios/zktest"
+)
+
+type silent struct{}
+
+func (silent) Printf(string, ...any) {}
+
+// connect returns a client that has a session.
+func connect(t testing.TB, e *zktest.Ensemble) *zk.Conn {
+	t.Helper()
+	c, events, err := zk.Connect(e.Addrs(), 20*time.Second, zk.WithLogInfo(false), zk.WithLogger(silent{}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(c.Close)
+	for ev := range events {
+		if ev.State == zk.StateHasSession {
+			return c
+		}
+	}
+	return nil
+}
+
+var open = zk.WorldACL(zk.PermAll)
+
+// lockInVain is a lock as several libraries had it: a create whose reply was lost is tried again, and the first znode,
+// of which nobody knows, locks everyone out.
+func lockInVain(c *zk.Conn) (path string, err error) {
+	for {
+		path, err = c.Create("/lock/n-", nil, zk.FlagEphemeralSequential, open)
+		if !errors.Is(err, zk.ErrConnectionClosed) && !errors.Is(err, zk.ErrNoServer) {
+			return path, err
+		}
+	}
+}
+
+func TestALostReplyShowsThatALockLeavesAnOrphan(t *testing.T) {
+	t.Parallel()
+	e := zktest.Start(t, zktest.Options{Faults: "lose-reply=1@client=c1,op=create,path=/lock/,nth=1"})
+	c := connect(t, e)
+	if _, err := c.Create("/lock", nil, 0, open); err != nil {
+		t.Fatal(err)
+	}
+	path, err := lockInVain(c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	list, _, err := c.Children("/lock")
+	if err != nil || len(list) != 2 || path != "/lock/n-0000000001" {
+		t.Errorf("%s, %v, %v", path, list, err)
+	}
+	if s := fmt.Sprint(e.Struck()); !strings.Contains(s, "lose-reply") {
+		t.Error(s)
+	}
+}
+
+func TestControlsReachClients(t *testing.T) {
+	t.Parallel()
+	e := zktest.Start(t, zktest.Options{Servers: 3, Lag: time.Millisecond})
+	a, b := connect(t, e), connect(t, e)
+	if _, err := a.Create("/e", nil, zk.FlagEphemeral, open); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := b.Sync("/"); err != nil {
+		t.Fatal(err)
+	}
+	_, _, gone, err := b.ExistsW("/e")
+	if err != nil {
+		t.Fatal(err)
+	}
+	e.Expire(1)
+	if ev := <-gone; ev.Type != zk.EventNodeDeleted {
+		t.Errorf("%+v", ev)
+	}
+	e.Elect()
+	for {
+		if _, err := b.Create("/b", nil, 0, open); err == nil || errors.Is(err, zk.ErrNodeExists) {
+			break
+		}
+	}
+	e.Quiet()
+	if s := e.State(); len(s.Znodes) != 2 || s.Servers[1].Mode != "leader" {
+		t.Errorf("%+v", s)
+	}
+	e.Strike("disconnect=1@client=c2")
+	if s := e.Struck(); len(s) != 1 || s[0].String() != "disconnect c2" {
+		t.Errorf("%+v", s)
+	}
+	if h := e.History(); len(h.Events) == 0 || len(h.Tree) != 2 {
+		t.Errorf("%+v", h)
+	}
+	e.Reset()
+	if s := e.State(); len(s.Znodes) != 1 || len(s.Sessions) != 0 {
+		t.Errorf("%+v", s)
+	}
+}
+
+// record is a test that notes what is said to it.
+type record struct {
+	testing.TB
+	text     strings.Builder
+	cleanups []func()
+}
+
+func (r *record) Helper()                   {}
+func (r *record) Failed() bool              { return r.text.Len() > 0 }
+func (r *record) Logf(f string, a ...any)   { fmt.Fprintf(&r.text, f+"\n", a...) }
+func (r *record) Errorf(f string, a ...any) { r.Logf(f, a...) }
+func (r *record) Cleanup(f func())          { r.cleanups = append(r.cleanups, f) }
+
+func TestARuleThatNeverStruckMakesTheTestFail(t *testing.T) {
+	r := &record{TB: t}
+	zktest.Start(r, zktest.Options{Faults: "lose-reply=1@op=delete"})
+	zktest.Start(r, zktest.Options{Faults: "contract", Servers: 3})
+	for _, f := range r.cleanups {
+		f()
+	}
+	if want := "the rule lose-reply=1@op=delete has never struck"; !strings.Contains(r.text.String(), want) ||
+		strings.Count(r.text.String(), "\n") != 1 {
+		t.Errorf("%q, expected %q", &r.text, want)
+	}
+}
+
+func BenchmarkStart(b *testing.B) {
+	for b.Loop() {
+		r := &record{TB: b}
+		zktest.Start(r, zktest.Options{})
+		r.cleanups[0]()
+	}
+}

@@ -1,0 +1,89 @@
+package sim
+
+// Eager makes things happen as soon as they can, for worlds of remote clients, in which time is real. The cost of a
+// step does not grow with the number of clients.
+type Eager struct {
+	// Strike, if not nil, is asked before each step which of the faults that are possible strikes; false: none.
+	Strike func(faults []Transition) (Transition, bool)
+	// Hold, if not nil, reports whether something is not to happen yet. It is asked again each time.
+	Hold func(t Transition) bool
+	// Step, if not nil, hears of each step.
+	Step func(t Transition)
+
+	held []*Client // that something was held of
+}
+
+// Begin has the world note what happens to its clients. It must be called after [World.Reset] and before anybody joins.
+func (e *Eager) Begin(w *World) {
+	w.tracks, e.held = true, e.held[:0]
+}
+
+// Settle makes steps until nothing is left that can happen now. Time does not go on, and faults do not end.
+func (e *Eager) Settle(w *World) {
+	for _, c := range e.held {
+		c.touch()
+	}
+	e.held = e.held[:0]
+	for e.strike(w) || e.serve(w) || e.replicate(w) || e.reap(w) {
+	}
+}
+
+func (e *Eager) perform(w *World, t Transition) bool {
+	w.perform(t)
+	if e.Step != nil {
+		e.Step(t)
+	}
+	return true
+}
+
+func (e *Eager) holds(t Transition) bool { return e.Hold != nil && e.Hold(t) }
+
+func (e *Eager) strike(w *World) bool {
+	if e.Strike == nil {
+		return false
+	}
+	list := w.Faults()
+	if len(list) == 0 {
+		return false
+	}
+	t, strikes := e.Strike(list)
+	return strikes && e.perform(w, t)
+}
+
+// serve makes the next step of a client to which something has happened.
+func (e *Eager) serve(w *World) bool {
+	for len(w.touched) > 0 {
+		c := w.touched[0]
+		c.moves = c.enabled(c.moves[:0])
+		for _, t := range c.moves {
+			if !e.holds(t) {
+				return e.perform(w, t)
+			}
+		}
+		if len(c.moves) > 0 {
+			e.held = append(e.held, c)
+		}
+		c.touched = false
+		w.touched = w.touched[1:]
+	}
+	w.touched = w.touched[:0]
+	return false
+}
+
+// replicate has one server that is behind apply its next txn.
+func (e *Eager) replicate(w *World) bool {
+	if len(w.servers) == 1 {
+		return false
+	}
+	for _, t := range w.appendServers(w.normal[:0]) {
+		if !e.holds(t) {
+			return e.perform(w, t)
+		}
+	}
+	return false
+}
+
+func (e *Eager) reap(w *World) bool {
+	t := Transition{Kind: Reap}
+	return w.reapDue() <= w.now && !e.holds(t) && e.perform(w, t)
+}

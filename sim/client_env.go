@@ -1,0 +1,150 @@
+package sim
+
+import (
+	"context"
+	"time"
+
+	"github.com/go-zookeeper/zk"
+
+	"zksim/internal/hash"
+)
+
+// Env is a client's view of time, concurrency and names; it implements
+// recipes.Env. Its methods may only be called from the client's own code.
+type Env struct{ c *Client }
+
+// epoch is virtual time zero.
+var epoch = time.Date(2020, 1, 1, 0, 0, 0, 0, time.UTC)
+
+// here returns the calling coroutine.
+func (c *Client) here() *coroutine {
+	c.own()
+	g := c.w.current
+	if g == nil || g.client != c.host {
+		panic("sim: " + c.Name() + " was used from outside its own code")
+	}
+	if g.killed {
+		g.die()
+	}
+	return g
+}
+
+// Alive reports whether the connection is not closed and the process has not crashed.
+func (e Env) Alive() bool { return e.c.Alive() }
+
+// yield lets everybody else move.
+func (c *Client) yield() {
+	g := c.here()
+	g.woke(-1, zk.Event{}, nil)
+	g.park(runnable)
+}
+
+// linger is yield of code that wants it to make a difference.
+func (c *Client) linger() {
+	g := c.here()
+	c.host.lingered++
+	g.woke(-1, zk.Event{}, nil)
+	g.slow = true
+	g.park(runnable)
+}
+
+// Now returns the virtual time.
+func (e Env) Now() time.Time {
+	e.c.linger()
+	now := epoch.Add(time.Duration(e.c.w.now) * time.Millisecond)
+	e.c.tellTime(now)
+	return now
+}
+
+// tellTime notes that the client's code gets to know a time.
+func (c *Client) tellTime(t time.Time) {
+	if g := c.w.current; g != nil {
+		g.learn(uint64(t.Sub(epoch)))
+	}
+}
+
+// Sleep waits for a tick of virtual time.
+func (e Env) Sleep(ctx context.Context, d time.Duration) error {
+	g := e.c.here()
+	g.accept(ctx)
+	if err := ctx.Err(); err != nil {
+		e.c.yield()
+		return err
+	}
+	g.woke(-1, zk.Event{}, nil)
+	g.ctx = ctx
+	g.timer.g = g
+	e.c.w.addTimer(&g.timer, d)
+	g.park(sleeping)
+	return ctx.Err()
+}
+
+// Await waits for the first of chans, or for ctx.
+func (e Env) Await(ctx context.Context, chans ...<-chan zk.Event) (int, zk.Event, error) {
+	g := e.c.here()
+	g.accept(ctx)
+	g.woke(-1, zk.Event{}, nil)
+	g.ctx, g.chans = ctx, append(g.chans[:0], chans...)
+	g.park(awaiting)
+	g.chans = g.chans[:0]
+	if g.got < 0 {
+		return -1, zk.Event{}, ctx.Err()
+	}
+	return g.got, g.event, nil
+}
+
+// WithTimeout returns a context that a tick ends.
+func (e Env) WithTimeout(ctx context.Context, d time.Duration) (context.Context, context.CancelFunc) {
+	g, w := e.c.here(), e.c.w
+	g.accept(ctx)
+	inner, cancel := context.WithCancel(ctx)
+	x := &deadline{Context: inner, cancel: cancel, client: e.c.host, scope: g.knows()}
+	x.at = epoch.Add(time.Duration(w.now)*time.Millisecond + d)
+	x.timer.ctx = x
+	w.addTimer(&x.timer, d)
+	return x, func() {
+		w.removeTimer(&x.timer)
+		cancel()
+	}
+}
+
+// Yield lets everybody else move.
+func (e Env) Yield() { e.c.linger() }
+
+// Go starts f as a coroutine of the same client.
+func (e Env) Go(name string, f func()) { e.c.w.spawn(e.c.here().client, name, f) }
+
+// Undo starts f as a coroutine of the same client. It need not wait for the requests that Within
+// has given up, since those of f are behind them in the library's queue.
+func (e Env) Undo(name string, f func()) { e.Go(name, f) }
+
+// UUID returns a name derived from the world's order, the client and a counter, mixed so that the
+// order of names is unrelated to the order of creation.
+func (e Env) UUID() string {
+	e.c.own()
+	c := e.c.host
+	c.uuids++
+	x := hash.Mix(c.w.Order ^ uint64(c.id)<<32 ^ c.uuids)
+	var b [32]byte
+	for i := range b {
+		if i == 16 {
+			x = hash.Mix(x + 0x9e3779b97f4a7c15)
+		}
+		b[i] = "0123456789abcdef"[x>>(4*(i%16))&15]
+	}
+	return string(b[:])
+}
+
+// SessionEvents returns a channel for the next change of the session's state.
+func (e Env) SessionEvents() <-chan zk.Event {
+	g := e.c.here()
+	ch := make(chan zk.Event, 1)
+	g.learn(bit(e.c.closed))
+	if e.c.closed {
+		ch <- zk.Event{Type: zk.EventSession, State: zk.StateDisconnected, Err: zk.ErrClosing}
+		close(ch)
+		return ch
+	}
+	e.c.sessionChans = append(e.c.sessionChans, sessionChan{ch, g.knows()})
+	return ch
+}

@@ -1,0 +1,413 @@
+package sim
+
+import (
+	"github.com/go-zookeeper/zk"
+
+	"zksim/model"
+	"zksim/model/history"
+)
+
+// library is the client's library. It behaves as go-zookeeper v1.0.4 (conn.go of that module): requests wait in
+// unsent while there is no connection, those on the wire fail with ErrConnectionClosed when it is cut, watches survive
+// a reconnect by SetWatches, an expired session is silently replaced by a new one.
+type library struct {
+	closing bool // Close was called
+	closed  bool // ... and has ended, or the process crashed
+	// the connection is one that code may yet make
+	undialed bool
+	rounded  bool // all servers were tried in vain since the last connection
+	vain     int  // how many more times they can be tried in vain, since an election takes its time
+	tried    int  // server that said the session had expired; -1 none
+	state    zk.State
+	auth     []credential
+
+	unsent       []*request
+	watchers     []watcher
+	sessionChans []sessionChan
+	fired        []firedChan
+	setWatches   request
+	lists        model.WatchLists
+}
+
+type credential struct {
+	scheme string
+	auth   []byte
+}
+
+// request is one operation between call and answer.
+type request struct {
+	g     *coroutine // nil for SetWatches, and where nobody waits any more
+	req   model.Request
+	res   model.Response
+	err   error // of the library; the server's error is in res
+	sent  bool
+	watch watchKind
+	ch    chan zk.Event // the watch, if the answer armed one
+	via   *Client       // whose library has it
+	far   bool          // of a remote client
+	tag   uint64        // ... by which that knows it
+}
+
+type watchKind uint8
+
+const (
+	noWatch watchKind = iota
+	dataWatch
+	existWatch
+	childWatch
+)
+
+type watcher struct {
+	kind  watchKind
+	path  string
+	ch    chan zk.Event
+	scope *scope // of the code that left it; nil: the code has dropped the channel
+}
+
+// submit hands a request to the library and waits for its end.
+func (c *Client) submit(r *request) {
+	g := c.here()
+	w := c.w
+	g.woke(-1, zk.Event{}, nil)
+	r.g, r.via, r.sent, r.ch = g, c, false, nil
+	c.touch()
+	w.hash = hashRequest(w.hash, &r.req)
+	op := OpName(&r.req)
+	w.History.Add(history.Event{Kind: history.Call, Client: c.number(), Step: w.step, Op: op, Path: r.req.Path})
+	if w.injector != nil {
+		w.injector.Issued(c, &r.req)
+	}
+	switch {
+	case c.closed, c.closing && r.req.Op != model.OpCloseSession:
+		r.err = zk.ErrConnectionClosed
+		g.park(runnable)
+	case r.req.PacketLen() > libraryMaxPacketLen:
+		r.err = zk.ErrShortBuffer
+		g.park(runnable)
+	case c.connected:
+		r.sent = true
+		c.wire = append(c.wire, r)
+		g.park(calling)
+	default:
+		c.unsent = append(c.unsent, r)
+		g.park(calling)
+	}
+	err := r.result()
+	w.History.Add(history.Event{Kind: history.Reply, Client: c.number(), Step: w.step, Op: op, Path: answeredPath(r),
+		Err: err})
+}
+
+func answeredPath(r *request) string {
+	if r.err == nil && r.res.Path != "" {
+		return r.res.Path
+	}
+	return r.req.Path
+}
+
+// OpName is the name of a request in histories and fault plans: that of the
+// client's method, in lower case.
+func OpName(r *model.Request) string {
+	if r.Watch {
+		switch r.Op {
+		case model.OpExists:
+			return "existsW"
+		case model.OpGetData:
+			return "getW"
+		case model.OpGetChildren2:
+			return "childrenW"
+		}
+	}
+	if r.Op == model.OpGetChildren2 {
+		return "children"
+	}
+	return r.Op.String()
+}
+
+// result is the error that the library returns for r.
+func (r *request) result() error {
+	if r.err != nil {
+		return r.err
+	}
+	return r.res.Err.Err()
+}
+
+// fail ends a request without an answer from the server.
+func (r *request) fail(err error) {
+	if r.g == nil {
+		return
+	}
+	r.err = err
+	r.g.status, r.g.woken = runnable, true
+}
+
+// dialed makes the transition connect or round happen.
+func (c *Client) dialed(t Transition) {
+	far, outside := c.far.(Dialing)
+	switch {
+	case outside && t.Kind == Round:
+		far.Refuse()
+	case outside:
+		far.Connect(int(t.Arg))
+	case t.Kind == Round:
+		c.round()
+	default:
+		c.connect(int(t.Arg))
+	}
+}
+
+// connect makes the connection to server k: with a new session, with the old
+// one, or to learn that the old one has expired.
+func (c *Client) connect(k int) {
+	w := c.w
+	s := w.servers[k]
+	c.late = c.late[:0]
+	if c.session != 0 && !s.authority().store.HasSession(c.session) {
+		c.expired(k)
+		return
+	}
+	if c.session == 0 {
+		c.sessions++
+		c.session = int64(c.id)<<12 | c.sessions
+		w.commit(nil, c.session, &model.Request{Op: model.OpCreateSession, Version: w.SessionTimeout})
+		s.catchUp(w.committed)
+	}
+	c.connected, c.hungup, c.rounded, c.vain = true, false, false, 0
+	c.server, c.tried = k, -1
+	c.conn.Session, c.conn.Auth = c.session, loopback
+	for _, a := range c.auth {
+		c.conn.Auth, _ = model.Authenticate(c.conn.Auth, a.scheme, a.auth)
+	}
+	for _, r := range c.unsent {
+		r.sent = true
+		c.wire = append(c.wire, r)
+	}
+	c.unsent = c.unsent[:0]
+	c.rearm()
+	c.setState(zk.StateHasSession)
+	if !w.leader().store.HasSession(c.session) { // a leader that was deposed does not know that it has ended
+		w.History.Add(history.Event{Kind: history.Exceeded, Client: c.number(), Step: w.step})
+	}
+}
+
+// rearm sends SetWatches. It goes to the back of the queue, so a read that was
+// queued before it is answered with new data before the watch event comes.
+func (c *Client) rearm() {
+	if len(c.watchers) == 0 {
+		return
+	}
+	l := &c.lists
+	l.RelativeZxid, l.Data, l.Exist, l.Child = c.lastZxid, l.Data[:0], l.Exist[:0], l.Child[:0]
+	for i, x := range c.watchers {
+		if c.watches(x.kind, x.path) < i {
+			continue
+		}
+		switch x.kind {
+		case dataWatch:
+			l.Data = append(l.Data, x.path)
+		case existWatch:
+			l.Exist = append(l.Exist, x.path)
+		case childWatch:
+			l.Child = append(l.Child, x.path)
+		}
+	}
+	c.setWatches.req = model.Request{Op: model.OpSetWatches, Watches: l}
+	c.wire = append(c.wire, &c.setWatches)
+}
+
+// watches returns the index of the first watcher of that kind and path.
+func (c *Client) watches(k watchKind, path string) int {
+	for i, x := range c.watchers {
+		if x.kind == k && x.path == path {
+			return i
+		}
+	}
+	return len(c.watchers)
+}
+
+// spare reports whether a watcher makes no difference: the code has dropped its channel, and the library asks for the
+// same on account of an earlier one.
+func (c *Client) spare(i int) bool {
+	x := &c.watchers[i]
+	return c.w.Detail.Forget && x.scope.left() == nil && c.watches(x.kind, x.path) < i
+}
+
+// expired is the answer of server k to a reconnect whose session is gone, or to a leader that was deposed
+// seems to be. All watches end; the library goes on by itself to open a new session.
+func (c *Client) expired(k int) {
+	if c.HasSession() {
+		c.orphans = append(c.orphans, c.session)
+	}
+	c.session, c.lastZxid, c.lastTxn, c.owedTo = 0, 0, 0, 0
+	c.rounded, c.tried = false, k
+	c.setState(zk.StateExpired)
+	c.endWatches(zk.ErrSessionExpired)
+	c.setState(zk.StateDisconnected)
+	c.state = zk.StateConnecting
+}
+
+// endWatches gives every watch channel its last event.
+func (c *Client) endWatches(err error) {
+	if len(c.watchers) > 0 {
+		c.host.observed = c.host.observed.Uint64(failure(err))
+	}
+	for i, x := range c.watchers {
+		c.fire(x.ch, x.scope, zk.Event{Type: zk.EventNotWatching, State: zk.StateDisconnected, Path: x.path, Err: err})
+		c.watchers[i] = watcher{}
+	}
+	c.watchers = c.watchers[:0]
+	c.markDirty()
+}
+
+// setState enters a state and tells those who asked for the next change.
+func (c *Client) setState(s zk.State) {
+	c.state = s
+	c.w.History.Add(history.Event{Kind: history.Session, Client: c.number(), Step: c.w.step, Op: s.String(),
+		Session: c.session, Version: int32(c.Line())})
+	c.announce(zk.Event{Type: zk.EventSession, State: s})
+}
+
+func (c *Client) announce(ev zk.Event) {
+	if len(c.sessionChans) > 0 { // code may look at them without waiting
+		c.host.observed = c.host.observed.Uint64(eventHash(ev))
+	}
+	for i, x := range c.sessionChans {
+		c.fire(x.ch, x.scope, ev)
+		c.sessionChans[i] = sessionChan{}
+	}
+	c.sessionChans = c.sessionChans[:0]
+	c.markDirty()
+}
+
+// round ends a pass over all servers without success: what waits to be sent
+// fails with ErrNoServer. With a single server every reconnect begins so.
+func (c *Client) round() {
+	if c.rounded = c.vain == 0; !c.rounded {
+		c.vain--
+	}
+	for _, r := range c.unsent {
+		r.fail(zk.ErrNoServer)
+	}
+	c.unsent = c.unsent[:0]
+}
+
+// disconnected tells the code that the connection has ended.
+func (c *Client) disconnected() {
+	for _, g := range c.host.coroutines {
+		if g.status == calling && g.req.sent && g.req.via == c {
+			g.req.fail(zk.ErrConnectionClosed)
+		}
+	}
+	c.setState(zk.StateDisconnected)
+	c.state = zk.StateConnecting
+}
+
+// answer gives a coroutine the answer that it waits for, which a server gave that had applied the log up to there.
+func (c *Client) answer(r *request, at int) {
+	w := c.w
+	if r.res.Zxid > 0 {
+		c.lastZxid, c.lastTxn = r.res.Zxid, at
+	}
+	w.hash = w.hash.Int(r.res.Zxid)
+	if r.g != nil {
+		c.host.lingered = 0
+		if !w.follows { // a timed run is told by its times; long listings would take longer to hash than to read
+			r.g.learn(uint64(hashResponse(0, &r.res)))
+			w.hash = w.hash.Uint64(uint64(c.host.observed))
+		}
+	}
+	if k := r.arms(); k != noWatch {
+		r.ch = make(chan zk.Event, 1)
+		c.watchers = append(c.watchers, watcher{k, r.req.Path, r.ch, r.hearer()})
+	}
+	if r.g != nil {
+		r.g.resume()
+	}
+}
+
+// hearer returns the scope of the code that gets the channel of a watch; nil if none does.
+func (r *request) hearer() *scope {
+	if r.g == nil {
+		return nil
+	}
+	return r.g.knows()
+}
+
+// arms returns the kind of the watch that the answer to r leaves.
+func (r *request) arms() watchKind {
+	switch {
+	case r.watch == existWatch && r.res.Err == model.OK:
+		return dataWatch
+	case r.res.Err == model.OK, r.watch == existWatch && r.res.Err == model.NoNode:
+		return r.watch
+	}
+	return noWatch
+}
+
+// notify fires the watch channels that an event concerns.
+func (c *Client) notify(ev model.Event) {
+	w := c.w
+	z := ev.Zxid
+	if ev.Caught {
+		z = 0
+	}
+	w.History.Add(history.Event{Kind: history.Notify, Client: c.number(), Step: w.step, Op: history.EventName(ev.Type),
+		Path: ev.Path, Zxid: z})
+	kept := c.watchers[:0]
+	for _, x := range c.watchers {
+		if x.path == ev.Path && x.kind.hears(ev.Type) {
+			c.fire(x.ch, x.scope, zk.Event{Type: ev.Type, State: zk.StateSyncConnected, Path: ev.Path})
+		} else {
+			kept = append(kept, x)
+		}
+	}
+	if len(kept) < len(c.watchers) {
+		c.host.observed = c.host.observed.Int(int64(ev.Type)).String(ev.Path)
+	}
+	w.hash = w.hash.Int(ev.Zxid).Uint64(uint64(c.host.observed))
+	clear(c.watchers[len(kept):])
+	c.watchers = kept
+	c.markDirty()
+}
+
+// fire gives a channel its only event.
+func (c *Client) fire(ch chan zk.Event, at *scope, ev zk.Event) {
+	ch <- ev
+	close(ch)
+	if at.left() != nil {
+		c.host.lingered = 0
+	}
+	if c.w.Detail.Forget {
+		what := eventHash(ev)
+		c.arrive(at, what)
+		c.fired = append(c.fired, firedChan{ch, what})
+	}
+}
+
+// hears reports whether a watch of that kind hears of such an event.
+func (k watchKind) hears(t zk.EventType) bool {
+	switch t {
+	case zk.EventNodeCreated:
+		return k == existWatch
+	case zk.EventNodeDataChanged:
+		return k != childWatch
+	case zk.EventNodeChildrenChanged:
+		return k == childWatch
+	}
+	return true
+}
+
+// end stops the library: after Close, or with the process.
+func (c *Client) end() {
+	c.touch()
+	if c.connected {
+		c.cut(false)
+	}
+	c.closed = true
+	for _, r := range c.unsent {
+		r.fail(zk.ErrConnectionClosed)
+	}
+	c.unsent = c.unsent[:0]
+	c.endWatches(zk.ErrClosing)
+	c.state = zk.StateDisconnected
+	c.announce(zk.Event{Type: zk.EventSession, State: zk.StateDisconnected, Err: zk.ErrClosing})
+}

@@ -1,0 +1,127 @@
+package sim
+
+import (
+	"context"
+	"fmt"
+	"runtime"
+	"runtime/debug"
+	"strings"
+
+	"zksim/internal/stacks"
+)
+
+// Misuse is the error of client code that leaves the simulator: it waits, starts goroutines or
+// tells time otherwise than by its Conn and Env. Such a run says nothing about the code.
+type Misuse struct {
+	Client  int    // 1 for c1
+	Message string // one sentence that begins with the client
+	Stack   string // the calls of client code, the innermost first, a line for each
+}
+
+// Error returns the message and the stack.
+func (m *Misuse) Error() string {
+	if m.Stack == "" {
+		return m.Message
+	}
+	return m.Message + "\n    " + strings.ReplaceAll(m.Stack, "\n", "\n    ")
+}
+
+// Watch hears in which goroutines a world runs client code.
+type Watch interface {
+	// Runs says that a goroutine runs code of a client from now on. It is called by that goroutine.
+	Runs(goroutine uint64, client int)
+	// Resume says, with World.Strict, that a client's code is about to have its turn, and Park that it has
+	// ended. The turns of a run are the same each time. Park hears how many goroutines
+	// the world itself has made since it was made.
+	Resume(made int)
+	Park(client int, goroutine uint64, made int)
+}
+
+// Misuse returns the first misuse of the run in progress, or of the last one; nil if there is none. Goroutines that
+// outlive a run may make it known later.
+func (w *World) Misuse() *Misuse {
+	if w.misuse == nil && len(w.strays) > 0 {
+		w.misuse = <-w.strays
+	}
+	return w.misuse
+}
+
+// strictly gives g its turn under the eyes of a watch.
+func (w *World) strictly(g *coroutine) {
+	w.Watch.Resume(w.made)
+	g.next()
+	w.Watch.Park(g.client.id, g.id, w.made)
+}
+
+// identify tells the watch, from inside of g, which goroutine it is.
+func (g *coroutine) identify() {
+	w := g.client.w
+	if w.Watch == nil {
+		return
+	}
+	if g.id == 0 {
+		g.id = stacks.ID()
+	}
+	w.Watch.Runs(g.id, g.client.id)
+}
+
+// own ends the calling goroutine, and the run with a [Misuse], unless it is a coroutine. There is no cheap way to
+// ask a goroutine for its identity, but there is one bit that is its own: whether it panics on a fault. Go's answer
+// for goroutines that were just started is no; coroutines set it.
+func (c *Client) own() {
+	if !debug.SetPanicOnFault(true) {
+		c.stray()
+	}
+}
+
+// stray reports the calling goroutine, which the world does not know, and ends it.
+func (c *Client) stray() {
+	debug.SetPanicOnFault(false)
+	g := stacks.Current()
+	frames, call := stacks.Client(g.Frames())
+	if id, by := g.Parent(); id != 0 {
+		frames = append(frames, stacks.Started(by))
+	}
+	if call == "" {
+		call = "its Process"
+	}
+	m := &Misuse{c.host.id, fmt.Sprintf("%s calls %s from a goroutine that was not started by Env.Go", c.Name(), call),
+		stacks.Text(frames)}
+	select {
+	case c.w.strays <- m:
+	default:
+	}
+	runtime.Goexit()
+}
+
+// Own ends the calling goroutine, and the run with a [Misuse], unless the simulator has started it. For what
+// programs call besides Conn and Env.
+func (c *Client) Own() { c.own() }
+
+// clientStack returns the calls of client code in the calling coroutine.
+func clientStack() string {
+	g := stacks.Current()
+	frames, _ := stacks.Client(g.Frames())
+	return stacks.Text(frames)
+}
+
+// accept ends the run if ctx has a deadline that is not one of [Env.WithTimeout]. It asks ctx in a way that
+// does not count as asking for the time.
+func (g *coroutine) accept(ctx context.Context) {
+	w := g.client.w
+	w.looking = true
+	at, limited := ctx.Deadline()
+	w.looking = false
+	if !limited {
+		return
+	}
+	if d, ok := ctx.Value(deadlineKey{}).(*deadline); ok && d.at.Equal(at) {
+		return
+	}
+	here := stacks.Current()
+	frames, call := stacks.Client(here.Frames())
+	w.misuse = &Misuse{g.client.id,
+		fmt.Sprintf("%s calls %s with a context whose deadline is of real time; use Env.WithTimeout",
+			g.client.Name(), call), stacks.Text(frames)}
+	g.park(runnable)
+}

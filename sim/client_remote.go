@@ -1,0 +1,171 @@
+package sim
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/go-zookeeper/zk"
+
+	"zksim/model"
+	"zksim/model/history"
+)
+
+// Far is the far end of the connection of a remote client: one that is neither simulated code nor the simulated
+// library, and of which the world knows only the requests that arrive. Its methods are called from within those of
+// [World] and [Client]. They must call none of these; what they are given is theirs to keep.
+type Far interface {
+	// Reply gets the answer to the request that was sent with that tag.
+	Reply(tag uint64, req *model.Request, res *model.Response)
+	// Event gets a watch event.
+	Event(ev model.Event)
+	// End says that the connection has ended: by the server, by a fault, or since the session is elsewhere.
+	End()
+}
+
+// Join adds a remote client to a world, numbered after all that it has had. The client has no connection yet.
+func (w *World) Join(far Far) *Client {
+	w.joined++
+	c := &Client{w: w, id: w.joined}
+	c.host = c
+	c.reset()
+	c.far = far
+	w.clients = append(w.clients, c)
+	w.History.Clients, w.History.Finished = c.id, append(w.History.Finished, false)
+	return c
+}
+
+// Leave removes a remote client that has no connection, and whose session, if it had one, has ended.
+func (w *World) Leave(c *Client) {
+	if i, found := w.place(c.id); found {
+		w.clients = slices.Delete(w.clients, i, i+1)
+	}
+}
+
+// place returns where a client is in the list, which is in the order of the numbers.
+func (w *World) place(id int) (int, bool) {
+	if 0 < id && id <= len(w.clients) && w.clients[id-1].id == id {
+		return id - 1, true
+	}
+	return slices.BinarySearchFunc(w.clients, id, func(c *Client, id int) int { return cmp.Compare(c.id, id) })
+}
+
+// Client returns a client by its number, 1 for c1; nil if it has left.
+func (w *World) Client(id int) *Client {
+	if i, found := w.place(id); found {
+		return w.clients[i]
+	}
+	return nil
+}
+
+// Remote reports whether the client is one that has joined.
+func (c *Client) Remote() bool { return c.far != nil }
+
+// Open gives a remote client a connection to a server, with a new session that has a timeout in milliseconds. It fails
+// with [zk.ErrNoServer] if the server has no leader to ask.
+func (c *Client) Open(server int, timeout int32) (session int64, err error) {
+	w := c.w
+	s := w.servers[server]
+	if s.deposed || s.frozen {
+		return 0, zk.ErrNoServer
+	}
+	c.sessions++
+	c.timeout = timeout
+	c.session = int64(c.id)<<12 | c.sessions
+	w.commit(nil, c.session, &model.Request{Op: model.OpCreateSession, Version: timeout})
+	s.catchUp(w.committed)
+	c.attach(server)
+	return c.session, nil
+}
+
+// Reattach gives a remote client another connection, with the session that it has; the one that it had, if any, ends.
+// It fails with [zk.ErrSessionExpired] if the session is over, and with [zk.ErrNoServer] if the server has applied less
+// than the client has seen up to a zxid.
+func (c *Client) Reattach(server int, seen int64) error {
+	s := c.w.servers[server]
+	if c.lastZxid = max(c.lastZxid, seen); c.ahead(s) {
+		return zk.ErrNoServer
+	}
+	if c.session == 0 || !s.authority().store.HasSession(c.session) {
+		return zk.ErrSessionExpired
+	}
+	if c.connected {
+		c.cut(true)
+	}
+	c.attach(server)
+	return nil
+}
+
+func (c *Client) attach(server int) {
+	c.bound, c.asks, c.late = -1, -1, c.late[:0]
+	c.connected, c.hungup, c.server = true, false, server
+	c.conn.Session, c.conn.Auth = c.session, loopback
+	c.told(zk.StateHasSession)
+	c.touch()
+}
+
+// told notes a state of the session in the history.
+func (c *Client) told(s zk.State) {
+	c.w.History.Add(history.Event{Kind: history.Session, Client: c.number(), Step: c.w.step, Op: s.String(),
+		Session: c.session})
+}
+
+// Send puts a request of a remote client, which must be connected, on its way to the server.
+func (c *Client) Send(tag uint64, req model.Request) {
+	w := c.w
+	w.hash = hashRequest(w.hash, &req)
+	w.History.Add(history.Event{Kind: history.Call, Client: c.number(), Step: w.step, Op: OpName(&req), Path: req.Path})
+	r := &request{req: req, sent: true, tag: tag, far: true}
+	if w.injector != nil {
+		w.injector.Issued(c, &r.req)
+	}
+	c.wire = append(c.wire, r)
+	c.touch()
+}
+
+// forward hands the far end a message.
+func (c *Client) forward(m message) {
+	if m.reply == nil {
+		ev := m.event
+		c.w.History.Add(history.Event{Kind: history.Notify, Client: c.number(), Step: c.w.step,
+			Op: history.EventName(ev.Type), Path: ev.Path, Zxid: ev.Zxid})
+		c.far.Event(ev)
+		return
+	}
+	r := m.reply
+	if r.res.Zxid > 0 {
+		c.lastZxid, c.lastTxn = r.res.Zxid, m.at
+	}
+	c.w.History.Add(history.Event{Kind: history.Reply, Client: c.number(), Step: c.w.step, Op: OpName(&r.req),
+		Path: answeredPath(r), Err: r.res.Err.Err()})
+	c.far.Reply(r.tag, &r.req, &r.res)
+}
+
+// parted tells the far end that the connection has ended.
+func (c *Client) parted() {
+	c.told(zk.StateDisconnected)
+	c.far.End()
+}
+
+// Bound returns the server that a fault wants a remote client to connect to next; -1 if there is none.
+func (c *Client) Bound() int { return c.bound }
+
+// Settled reports whether nothing is on its way between a remote client and its server.
+func (c *Client) Settled() bool {
+	return len(c.wire) == 0 && len(c.down) == 0 && c.await == nil
+}
+
+// Advance has virtual time go on to that many milliseconds after the beginning. Timers do not fire.
+func (w *World) Advance(ms int64) { w.now = max(w.now, ms) }
+
+// Perform makes one of the transitions of [World.Normal] or [World.Faults] happen.
+func (w *World) Perform(t Transition) { w.perform(t) }
+
+// Trim forgets what has happened and nobody will ask for any more: the schedule, the events of the history, and those
+// txns that all servers have applied. Steps are counted anew. For worlds that go on without end.
+func (w *World) Trim() {
+	w.schedule, w.hashes, w.step = w.schedule[:0], w.hashes[:0], 0
+	w.History.Events = w.History.Events[:0]
+	n := w.everywhere() - w.trimmed
+	w.log = slices.Delete(w.log, 0, min(n, len(w.log)))
+	w.trimmed += n
+}

@@ -1,0 +1,182 @@
+package sim_test
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/go-zookeeper/zk"
+
+	"zksim/faults"
+	"zksim/model"
+	"zksim/sim"
+)
+
+// ear is the far end of a remote client: it notes what it gets.
+type ear struct{ heard []string }
+
+func (e *ear) Reply(tag uint64, req *model.Request, res *model.Response) {
+	e.heard = append(e.heard, fmt.Sprint(tag, " ", req.Op, " ", res.Err))
+}
+func (e *ear) Event(ev model.Event) { e.heard = append(e.heard, fmt.Sprint(ev.Type, " ", ev.Path)) }
+func (e *ear) End()                 { e.heard = append(e.heard, "end") }
+
+// expect fails unless that is what was heard since the last time.
+func (e *ear) expect(t *testing.T, want ...string) {
+	t.Helper()
+	if !slices.Equal(e.heard, want) {
+		t.Fatalf("heard %q, not %q", e.heard, want)
+	}
+	e.heard = nil
+}
+
+// remoteWorld returns a world for remote clients, and what makes things happen in it.
+func remoteWorld(servers int, plan ...faults.Rule) (*sim.World, *sim.Eager) {
+	w, e := sim.NewWorld(), &sim.Eager{}
+	var in faults.Injector
+	in.Reset(plan)
+	w.Reset(sim.Config{Servers: servers, SafetySteps: math.MaxInt32}, &in, nil)
+	if len(plan) > 0 {
+		e.Strike = func(list []sim.Transition) (sim.Transition, bool) { return list[0], true }
+	}
+	e.Begin(w)
+	return w, e
+}
+
+func create(path string) model.Request {
+	return model.Request{Op: model.OpCreate, Path: path, ACL: zk.WorldACL(zk.PermAll)}
+}
+
+func TestRemoteClientsAreServedInTheOrderOfTheirRequests(t *testing.T) {
+	for _, servers := range []int{1, 3} {
+		w, e := remoteWorld(servers)
+		var a, b ear
+		ca, cb := w.Join(&a), w.Join(&b)
+		for k, c := range []*sim.Client{ca, cb} {
+			if _, err := c.Open(k%servers, 4000); err != nil {
+				t.Fatal(err)
+			}
+		}
+		ca.Send(1, model.Request{Op: model.OpExists, Path: "/x", Watch: true})
+		e.Settle(w)
+		cb.Send(7, create("/x"))
+		cb.Send(8, create("/x"))
+		cb.Send(9, model.Request{Op: model.OpGetData, Path: "/x"})
+		e.Settle(w)
+		a.expect(t, "1 exists "+model.NoNode.String(), "EventNodeCreated /x")
+		b.expect(t, "7 create "+model.OK.String(), "8 create "+model.NodeExists.String(), "9 get "+model.OK.String())
+		w.Close()
+	}
+}
+
+func TestARemoteSessionGoesOnElsewhereOrEnds(t *testing.T) {
+	w, e := remoteWorld(3)
+	var a ear
+	c := w.Join(&a)
+	session, _ := c.Open(0, 4000)
+	own := create("/own")
+	own.Flags = zk.FlagEphemeral
+	c.Send(1, own)
+	e.Settle(w)
+	if err := c.Reattach(2, 0); err != nil { // while the old connection is there
+		t.Fatal(err)
+	}
+	a.expect(t, "1 create "+model.OK.String(), "end")
+	c.Drop()
+	if err := c.Reattach(1, math.MaxInt64); err != zk.ErrNoServer {
+		t.Fatalf("a server that is behind takes the client: %v", err)
+	}
+	other := w.Join(&ear{})
+	if err := other.Reattach(0, 0); err != zk.ErrSessionExpired {
+		t.Fatalf("a client without a session is taken: %v", err)
+	}
+	c = w.Clients()[0]
+	c.Expire()
+	e.Settle(w)
+	if c.HasSession() || w.Stores()[1].HasSession(session) {
+		t.Fatal("the session goes on")
+	}
+	if w.Leave(c); len(w.Clients()) != 1 || w.Clients()[0] != other {
+		t.Fatal("the client has not left")
+	}
+	if late := w.Join(&a); late.Name() != "c3" {
+		t.Fatalf("%s has a number that was used before", late.Name())
+	}
+	w.Close()
+}
+
+func TestAFaultStrikesTheRemoteRequestThatItNames(t *testing.T) {
+	w, e := remoteWorld(1, faults.Rule{Fault: "lose-reply", Budget: 1, Aim: faults.Aim{Client: 2, Op: "create", Nth: 2}})
+	var steps []string
+	e.Step = func(x sim.Transition) { steps = append(steps, w.Name(x)) }
+	var a, b ear
+	for k, far := range []*ear{&a, &b} {
+		c := w.Join(far)
+		if _, err := c.Open(0, 4000); err != nil {
+			t.Fatal(err)
+		}
+		c.Send(1, create(fmt.Sprint("/first-", k)))
+		e.Settle(w)
+		c.Send(2, create(fmt.Sprint("/second-", k)))
+		e.Settle(w)
+	}
+	a.expect(t, "1 create "+model.OK.String(), "2 create "+model.OK.String())
+	b.expect(t, "1 create "+model.OK.String(), "end")
+	if got := strings.Join(steps[len(steps)-1:], ", "); got != "lose-reply c2" {
+		t.Fatalf("steps %q", steps)
+	}
+	b.heard = nil
+	c := w.Clients()[1]
+	if err := c.Reattach(0, 0); err != nil {
+		t.Fatal(err)
+	}
+	c.Send(3, create("/second-1"))
+	e.Settle(w)
+	b.expect(t, "3 create "+model.NodeExists.String())
+	w.Close()
+}
+
+func TestAWorldThatIsTrimmedGoesOn(t *testing.T) {
+	w, e := remoteWorld(3)
+	var a ear
+	c := w.Join(&a)
+	c.Open(1, 4000)
+	e.Settle(w)
+	w.Freeze(2)
+	e.Hold = func(x sim.Transition) bool { return x.Kind == sim.Thaw }
+	for i := range 100 {
+		c.Send(uint64(i), create(fmt.Sprint("/n", i)))
+		e.Settle(w)
+		if w.Trim(); len(w.Schedule()) > 0 || len(w.History.Events) > 0 || w.Step() > 0 {
+			t.Fatal("something is left of the past")
+		}
+	}
+	if w.Behind(2) != 100 {
+		t.Fatalf("a server that is cut off lacks %d txns", w.Behind(2))
+	}
+	e.Hold = nil
+	e.Settle(w)
+	if w.Trim(); w.Behind(2) != 0 || w.Stores()[2].Fingerprint() != w.Stores()[0].Fingerprint() {
+		t.Fatal("the server has not caught up")
+	}
+	w.Close()
+}
+
+func TestWhatIsHeldOfARemoteClientHappensLater(t *testing.T) {
+	w, e := remoteWorld(1)
+	var a ear
+	c := w.Join(&a)
+	c.Open(0, 4000)
+	c.Send(1, create("/x"))
+	hold := true
+	e.Hold = func(x sim.Transition) bool { return hold && x.Kind == sim.Deliver }
+	e.Settle(w)
+	e.Settle(w)
+	a.expect(t)
+	hold = false
+	e.Settle(w)
+	a.expect(t, "1 create "+model.OK.String())
+	w.Close()
+}

@@ -1,0 +1,225 @@
+package sim
+
+import (
+	"container/heap"
+	"context"
+	"time"
+
+	"zksim/internal/hash"
+	"zksim/model"
+)
+
+// timer is a pending wake-up: of a sleeping coroutine or of a deadline context.
+type timer struct {
+	at    int64 // virtual time in milliseconds
+	order uint64
+	armed bool
+	index int // in the queue
+	g     *coroutine
+	ctx   *deadline
+}
+
+// timerQueue is a heap, the earliest timer first and of equals the one that was
+// set first.
+type timerQueue []*timer
+
+func (q timerQueue) Len() int { return len(q) }
+func (q timerQueue) Less(i, k int) bool {
+	return q[i].at < q[k].at || q[i].at == q[k].at && q[i].order < q[k].order
+}
+func (q timerQueue) Swap(i, k int) {
+	q[i], q[k] = q[k], q[i]
+	q[i].index, q[k].index = i, k
+}
+func (q *timerQueue) Push(x any) {
+	t := x.(*timer)
+	t.index = len(*q)
+	*q = append(*q, t)
+}
+func (q *timerQueue) Pop() any {
+	last := len(*q) - 1
+	t := (*q)[last]
+	*q = (*q)[:last]
+	return t
+}
+
+// owner returns the client whose timer it is.
+func (t *timer) owner() *Client {
+	if t.ctx != nil {
+		return t.ctx.client
+	}
+	return t.g.client
+}
+
+// first returns the timer that was set first of those that are as early as any, of c if it is
+// not nil; nil if c has none.
+func (q timerQueue) first(c *Client) *timer {
+	if c == nil {
+		return q[0]
+	}
+	var first *timer
+	for _, t := range q {
+		if t.at == q[0].at && t.owner() == c && (first == nil || t.order < first.order) {
+			first = t
+		}
+	}
+	return first
+}
+
+func (w *World) addTimer(t *timer, d time.Duration) {
+	at := w.now + d.Milliseconds()
+	if d%time.Millisecond > 0 {
+		at++
+	}
+	w.addTimerAt(t, at)
+}
+
+func (w *World) addTimerAt(t *timer, at int64) {
+	w.timerOrder++
+	t.at, t.order, t.armed = at, w.timerOrder, true
+	heap.Push(&w.timers, t)
+}
+
+func (w *World) removeTimer(t *timer) {
+	if t.armed {
+		t.armed = false
+		heap.Remove(&w.timers, t.index)
+	}
+}
+
+// wall returns the virtual time as the servers write it: in milliseconds since 1970.
+func (w *World) wall() int64 { return epoch.UnixMilli() + w.now }
+
+// reapDue returns the virtual time from which the leader deletes a container or ttl znode; model.Never if
+// there is none.
+func (w *World) reapDue() int64 {
+	due := w.leader().store.NextReap()
+	if due == model.Never || due < epoch.UnixMilli() {
+		return due
+	}
+	return due - epoch.UnixMilli()
+}
+
+// tickable reports whether time has somewhere to go: to a timer, or to the end
+// of a ttl znode.
+func (w *World) tickable() bool {
+	if w.outside != nil {
+		return !w.outside.Idle()
+	}
+	due := w.reapDue()
+	return len(w.timers) > 0 && (w.calm || w.timers[0].at != restTime) || w.now < due && due != model.Never
+}
+
+// appendTicks appends the ways in which time can go on: the earliest timer fires. Where
+// several clients have timers for that moment, each may be the first.
+func (w *World) appendTicks(list []Transition) []Transition {
+	if !w.tickable() || w.outside != nil && len(list) > 0 && w.outside.Hurried() {
+		return list
+	}
+	n := len(list)
+	if len(w.timers) > 1 {
+		for _, c := range w.clients {
+			if w.timers.first(c) != nil {
+				list = append(list, Transition{Tick, uint32(c.id), 0})
+			}
+		}
+	}
+	if len(list) <= n+1 {
+		list = append(list[:n], Transition{Kind: Tick})
+	}
+	return list
+}
+
+// tick fires the earliest timer, of c if it is not nil; virtual time jumps to it. If a ttl
+// znode ends before that, it only jumps there.
+func (w *World) tick(c *Client) {
+	if w.outside != nil {
+		w.outside.Pass()
+		return
+	}
+	var first *timer
+	if len(w.timers) > 0 {
+		first = w.timers.first(c)
+	}
+	if due := w.reapDue(); w.now < due && (first == nil || due < first.at) {
+		w.now = due
+		return
+	}
+	if x := first.ctx; x != nil {
+		x.client.ends(x)
+	}
+	w.removeTimer(first)
+	if first.at != restTime {
+		w.now = max(w.now, first.at)
+	}
+	if x := first.ctx; x != nil {
+		x.expired = x.Context.Err() == nil
+		x.cancel()
+		x.client.markDirty()
+		return
+	}
+	first.g.status = runnable
+	first.g.client.touch()
+}
+
+// ends notes that the time of a context is up, which code may find out without waiting for it.
+func (c *Client) ends(x *deadline) {
+	what := uint64(hash.Hash(2).Int(x.place()).Bool(x.Context.Err() == nil))
+	c.observed = c.observed.Uint64(what)
+	c.arrive(x.scope, what)
+}
+
+// timerDue reports whether a timer of c is to fire up to that time.
+func (w *World) timerDue(c *Client, at int64) bool {
+	for _, t := range w.timers {
+		if t.at <= at && t.owner() == c {
+			return true
+		}
+	}
+	return false
+}
+
+// reap deletes the first znode, by path, that the leader's container check would
+// delete. The check comes round every minute by default; here it may come at any
+// time.
+func (w *World) reap() {
+	due := w.leader().store.Reapable(w.wall())
+	w.commit(nil, 0, &model.Request{Op: model.OpDeleteContainer, Path: due[0]})
+}
+
+// deadline is a context whose timer is virtual. It wraps a cancel context of
+// the standard library, so contexts derived from it need no goroutine. They
+// report context.Canceled, not DeadlineExceeded.
+type deadline struct {
+	context.Context
+	cancel  context.CancelFunc
+	client  *Client
+	scope   *scope // of the code that made it
+	timer   timer
+	at      time.Time
+	expired bool
+}
+
+// Deadline returns the virtual time at which the context ends.
+func (d *deadline) Deadline() (time.Time, bool) {
+	if !d.client.w.looking {
+		d.client.tellTime(d.at)
+	}
+	return d.at, true
+}
+
+// Value returns the deadline itself for its own key.
+func (d *deadline) Value(key any) any {
+	if key == (deadlineKey{}) {
+		return d
+	}
+	return d.Context.Value(key)
+}
+
+// Err returns context.DeadlineExceeded after the virtual timer has fired.
+func (d *deadline) Err() error {
+	if d.expired {
+		return context.DeadlineExceeded
+	}
+	return d.Context.Err()
+}

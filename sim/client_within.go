@@ -1,0 +1,54 @@
+package sim
+
+import (
+	"context"
+
+	"github.com/go-zookeeper/zk"
+
+	"zksim/model"
+)
+
+// Within runs f. If ctx ends while a request of f is on its way, that request stays in the
+// library and on the wire, and f goes on as if it had failed.
+func (e Env) Within(ctx context.Context, f func()) bool {
+	if ctx.Err() != nil {
+		return false
+	}
+	g := e.c.here()
+	g.within, g.left = ctx, false
+	f()
+	g.within = nil
+	return !g.left
+}
+
+// overdue reports whether g waits for an answer and may not any longer.
+func (g *coroutine) overdue() bool {
+	return g.status == calling && g.within != nil && g.within.Err() != nil
+}
+
+// leaveRequest has the request of g take its course without g. As in go-zookeeper, where it belongs to a
+// goroutine of its own, a watch that it leaves is set, with a channel that nobody has.
+func (c *Client) leaveRequest(g *coroutine) {
+	r := new(request)
+	*r = g.req
+	r.g = nil
+	c = r.via // which may be another connection of the process
+	for _, queue := range [...][]*request{c.unsent, c.wire} {
+		for i, x := range queue {
+			if x == &g.req {
+				queue[i] = r
+			}
+		}
+	}
+	for i := range c.down {
+		if c.down[i].reply == &g.req {
+			c.down[i].reply = r
+		}
+	}
+	if c.await == &g.req {
+		c.await = r
+	}
+	g.req.res = model.Response{} // r has the memory of the other
+	g.woke(-1, zk.Event{}, g.within.Err())
+	g.status, g.woken, g.left = runnable, true, true
+}

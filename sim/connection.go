@@ -1,0 +1,90 @@
+package sim
+
+import "zksim/model"
+
+// connection is a client's connection and its session: what is on its way in both directions, and the server's end.
+type connection struct {
+	connected bool
+	server    int // index of the connected, else of the last connected server; -1 before
+	session   int64
+	sessions  int64   // how many this client has had
+	orphans   []int64 // sessions that go on although the client was told that they had expired
+	lastZxid  int64   // of the last reply header
+	lastTxn   int     // place in the log that this stands for
+	silent    int64   // virtual time of the last cut
+	served    bool    // a server has taken a request of it
+
+	wire    []*request // sent, not yet taken by the server
+	await   *request   // taken; the server has not applied the log up to awaitTo
+	awaitTo int
+	late    []model.Request // sent before a cut; may still be executed
+	owedAt  int             // server that owes the session a write sent before a cut
+	owedTo  int             // ... until it has applied that much of the log
+	down    []message       // on the way to the client
+	slow    bool            // ... and held back
+	hungup  bool            // the server has closed the connection
+	bound   int             // server that a remote client is to connect to next; -1: any
+	asks    int             // server that a remote client wants to connect to; -1: none
+	timeout int32           // of the session of a remote client
+	conn    model.Conn      // the server's end
+}
+
+// message is something on its way from server to client.
+type message struct {
+	reply *request // nil for an event or the end of the connection
+	event model.Event
+	eof   bool
+	at    int // of a reply: how much of the log its server had applied
+}
+
+// isEvent reports whether a message is one of a watch.
+func (m *message) isEvent() bool { return m.reply == nil && !m.eof }
+
+var loopback = []model.ID{{Scheme: "ip", ID: "127.0.0.1"}}
+
+// push puts a message on its way to c.
+func (c *Client) push(m message) {
+	c.down = append(c.down, m)
+	c.touch()
+}
+
+// cut ends the connection. What was sent and not yet taken by the server may
+// still be executed (late), unless drop says that it is lost.
+func (c *Client) cut(drop bool) {
+	c.late, c.silent = c.late[:0], c.w.now
+	if c.await != nil && c.await.req.Op.IsWrite() {
+		c.owedAt, c.owedTo = c.server, c.awaitTo
+	}
+	if !drop && !c.hungup && !c.w.servers[c.server].deposed {
+		for _, r := range c.wire {
+			if r.req.Op.IsWrite() || r.req.Op == model.OpAuth {
+				c.late = append(c.late, r.req)
+			}
+		}
+	}
+	c.wire, c.down, c.await = c.wire[:0], c.down[:0], nil
+	c.connected = false
+	c.w.servers[c.server].store.Disconnect(&c.conn)
+	if c.far != nil {
+		c.parted()
+	} else {
+		c.disconnected()
+	}
+}
+
+// deliver hands the far end its next message.
+func (c *Client) deliver() {
+	m := c.down[0]
+	c.down = append(c.down[:0], c.down[1:]...)
+	switch {
+	case m.eof:
+		c.host.lingered = 0
+		c.cut(true)
+	case c.far != nil:
+		c.forward(m)
+	case m.reply == nil:
+		c.notify(m.event)
+	default:
+		c.answer(m.reply, m.at)
+	}
+}

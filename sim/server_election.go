@@ -1,0 +1,173 @@
+package sim
+
+import (
+	"math"
+
+	"zksim/internal/hash"
+	"zksim/model"
+)
+
+// Elections. There is one log, and whoever leads appends to it; so nothing that was acknowledged is ever lost. At
+// an election the other servers apply all of it before they serve anybody, the epoch goes up by one and the
+// counter of zxids starts anew, all connections but those to a deposed leader end, and the timers of all sessions
+// start anew.
+//
+// A deposed leader is one that was cut off and does not know that another was elected. Its replica stands still.
+// It goes on answering reads, and a sync at once, as long as it has nothing outstanding; it accepts clients that
+// have seen no more than it has; its proposals reach nobody, so who has made one waits. By its own clock it tells
+// clients that their sessions have expired. When it finds out, its connections end, its proposals are gone, and it
+// catches up.
+//
+// A request on its way to the leader when that is deposed vanishes, or the quorum has it and the leader does not
+// know: see [World.Depose]. One that is on its way to a server that restarts has been executed (transition serve),
+// and the answer is lost, or it vanishes.
+
+// never is a place in the log that no server will ever apply.
+const never = math.MaxInt
+
+// outage is how many more times than else a client may try all servers in vain while they elect a leader.
+const outage = 2
+
+// Leader returns the index of the server that leads.
+func (w *World) Leader() int { return w.lead }
+
+// Deposed returns the index of the server that does not know that another was elected; -1 if there is none.
+func (w *World) Deposed() int {
+	for _, s := range w.servers {
+		if s.deposed {
+			return s.index
+		}
+	}
+	return -1
+}
+
+// Successor returns the index of the server that would be elected in place of the leader: the next one, for the
+// others have the same log, whatever they have applied of it; -1 if there cannot be an election, since there are
+// too few servers or a leader was deposed already.
+func (w *World) Successor() int {
+	if len(w.servers) < 3 || w.Deposed() >= 0 {
+		return -1
+	}
+	return (w.lead + 1) % len(w.servers)
+}
+
+// Elect has the leader restart and Successor elected. What was on its way between clients and servers is lost.
+func (w *World) Elect() {
+	w.elect(w.Successor(), nil)
+}
+
+// Depose cuts the leader off from the others, which elect Successor; it does not know that until the transition
+// stepdown. If c is not nil, the oldest unserved request of c, a write on its way to the leader, was proposed
+// before, and the quorum has it, but the leader does not hear of that.
+func (w *World) Depose(c *Client) {
+	next := w.Successor()
+	w.leader().deposed = true
+	w.elect(next, c)
+}
+
+// elect ends all connections but those to a deposed leader and makes server k lead.
+func (w *World) elect(k int, proposer *Client) {
+	for _, c := range w.clients {
+		if c.connected && !w.servers[c.server].deposed {
+			c.cut(true)
+		}
+		if !c.connected {
+			c.vain = outage
+		}
+		c.late = c.late[:0]
+		c.touch()
+	}
+	w.servers[k].catchUp(w.committed)
+	w.lead = k
+	if proposer != nil {
+		proposer.survive()
+	}
+	w.zxid = (w.zxid>>32 + 1) << 32
+	for _, s := range w.servers {
+		if s.frozen = false; !s.deposed {
+			s.join()
+		}
+	}
+	w.respite = w.now + int64(w.SessionTimeout)
+}
+
+// survive commits the next request of c, of which its server, deposed, does not hear.
+func (c *Client) survive() {
+	r := c.wire[0]
+	c.wire = append(c.wire[:0], c.wire[1:]...)
+	c.await, c.awaitTo, c.served = r, never, true
+	c.w.servers[c.server].stuck = true
+	c.w.commit(c, c.session, &r.req)
+}
+
+// join brings a server up to date, as it must be to serve anybody in the present epoch.
+func (s *server) join() {
+	s.catchUp(s.w.committed)
+	s.store.SetZxid(s.w.zxid)
+}
+
+// ahead reports whether c has seen more than s has, if only that a new epoch has begun.
+func (c *Client) ahead(s *server) bool { return c.lastTxn > s.applied || c.lastZxid > s.store.Zxid() }
+
+// authority returns the server that knows for s which sessions there are: the leader, or s if it believes to be that.
+func (s *server) authority() *server {
+	if s.deposed {
+		return s
+	}
+	return s.w.leader()
+}
+
+// stepDown has a deposed leader find out.
+func (s *server) stepDown() {
+	for _, c := range s.w.clients {
+		if c.connected && c.server == s.index && !c.hungup {
+			s.hangup(c)
+		}
+		if c.owedAt == s.index {
+			c.owedTo = 0
+		}
+		c.touch()
+	}
+	s.deposed, s.stuck = false, false
+	s.join()
+}
+
+// disown is the answer of a deposed leader, server k, to a reconnect of a client of which it has not heard for the
+// session timeout.
+func (c *Client) disown(k int) {
+	w := c.w
+	w.now = max(w.now, c.silent+int64(w.SessionTimeout)/3)
+	w.servers[k].stuck = true
+	c.expired(k)
+}
+
+// lapsable reports whether a session can end whose client was told that it had: it has got round to acting on
+// that, which takes less time than the new leader gives the session. When the faults are over that comes before
+// time goes on.
+func (c *Client) lapsable() bool {
+	if len(c.orphans) == 0 || c.host.paused {
+		return false
+	}
+	return c.closed || !c.busyUntil(c.w.respite) || c.w.calm && !c.runnable()
+}
+
+// lapse ends the oldest session that goes on although its client was told that it had expired.
+func (c *Client) lapse() {
+	w := c.w
+	id := c.orphans[0]
+	c.orphans = append(c.orphans[:0], c.orphans[1:]...)
+	w.now = max(w.now, w.respite)
+	w.commit(nil, id, &model.Request{Op: model.OpCloseSession})
+}
+
+// reign appends who leads and what follows from the latest election, if there was one.
+func (w *World) reign(h hash.Hash) hash.Hash {
+	if w.lead == 0 && w.respite == 0 {
+		return h
+	}
+	h = h.Int(int64(w.lead)).Int(w.respite)
+	for _, s := range w.servers {
+		h = h.Bool(s.deposed).Bool(s.stuck)
+	}
+	return h
+}

@@ -1,0 +1,162 @@
+package sim
+
+import (
+	"github.com/go-zookeeper/zk"
+
+	"zksim/internal/hash"
+)
+
+// Fingerprint returns a hash of the world's state: servers, log, messages on
+// their way, libraries, the virtual time, and the clients' code, which is determined
+// by what it has seen. Two worlds of the same configuration and program whose
+// fingerprints are equal have the same futures, but for hash collisions.
+func (w *World) Fingerprint() uint64 {
+	servers := w.Servers()
+	h := hash.Hash(servers.hash).Uint64(w.Rest()).Int(w.now)
+	var p Part
+	for _, c := range w.clients {
+		c.Part(&p)
+		h = h.Uint64(p.Fingerprint(servers))
+	}
+	return uint64(h)
+}
+
+// everywhere returns how many txns of the log all servers have applied.
+func (w *World) everywhere() int {
+	n := w.committed
+	for _, s := range w.servers {
+		n = min(n, s.applied)
+	}
+	return n
+}
+
+// lacks returns how much of the log up to a place a server has not applied; -1 if nobody ever will.
+func lacks(to int, s *server) int64 {
+	if to == never {
+		return -1
+	}
+	return int64(max(0, to-s.applied))
+}
+
+// ahead returns how many txns of the log up to place at are missing on the server that is
+// furthest behind.
+func (w *World) ahead(at int) int64 { return int64(max(0, at-w.everywhere())) }
+
+func bit(b bool) uint64 {
+	if b {
+		return 1
+	}
+	return 0
+}
+
+// body returns a hash of the client without its connection, its timers and its watches: of its code and library.
+func (c *Client) body() uint64 {
+	w := c.w
+	h := c.knowledge(c.flags(0))
+	h = h.Int(int64(c.server)).Int(int64(c.tried)).Int(int64(c.state)).Int(c.session).Int(c.sessions)
+	h = h.Int(int64(len(c.auth)))
+	for _, a := range c.auth {
+		h = h.String(a.scheme).Bytes(a.auth)
+	}
+	h = h.Bool(c.lastZxid == 0)
+	if len(w.servers) > 1 {
+		h = h.Int(w.ahead(c.lastTxn)).Int(int64(c.owedAt)).Int(lacks(c.owedTo, w.servers[c.owedAt]))
+		if k := w.Deposed(); k >= 0 {
+			h = h.Bool(c.ahead(w.servers[k]))
+		}
+	}
+	if c.vain > 0 {
+		h = h.Int(int64(c.vain))
+	}
+	for i, id := range c.orphans {
+		h = h.Int(-int64(len(c.orphans) - i)).Int(id)
+	}
+	h = h.Int(int64(len(c.unsent)))
+	for _, r := range c.unsent {
+		h = c.hashRequest(h.Uint64(titleOf(r.g)), &r.req)
+	}
+	if c.await != nil {
+		h = c.hashRequest(h.Uint64(titleOf(c.await.g)).Int(lacks(c.awaitTo, w.servers[c.server])), &c.await.req)
+	}
+	for _, g := range c.coroutines {
+		h = g.hashed(h)
+	}
+	return uint64(h)
+}
+
+// flags appends what is true of the client or not.
+func (c *Client) flags(h hash.Hash) hash.Hash {
+	return h.Uint64(bit(c.connected) | bit(c.closed)<<1 | bit(c.rounded)<<2 | bit(c.hungup)<<3 | bit(c.host.paused)<<4 |
+		bit(c.slow)<<5 | bit(c.crashed)<<6 | bit(c.closing)<<7 | bit(c.interrupt != nil)<<8 | bit(c.await != nil)<<9 |
+		bit(c.undialed)<<10)
+}
+
+// hashed appends what the coroutine does and what it finds when it goes on. Where it is in its code is
+// determined by what the code has seen.
+func (g *coroutine) hashed(h hash.Hash) hash.Hash {
+	h = h.Uint64(g.title).Uint64(uint64(g.status) | bit(g.begun)<<8 | bit(g.slow)<<9 | bit(g.woken)<<10)
+	h = h.Int(int64(g.got)).Uint64(failure(g.req.err)).Uint64(eventHash(g.event))
+	if h = h.Bool(g.left).Bool(g.within != nil); g.within != nil {
+		h = hashContext(h, g.within)
+	}
+	switch g.status {
+	case sleeping:
+		return hashContext(h, g.ctx)
+	default:
+		return h
+	case awaiting:
+		h = hashContext(h, g.ctx)
+	}
+	h = h.Int(int64(len(g.chans)))
+	for _, ch := range g.chans {
+		h = g.client.hashChannel(h, ch)
+	}
+	return h
+}
+
+// hashChannel appends which of the library's channels ch is: all of one kind for one znode get
+// the same event, and so do all those for the session's next change.
+func (c *Client) hashChannel(h hash.Hash, ch <-chan zk.Event) hash.Hash {
+	for i := range c.watchers {
+		if x := &c.watchers[i]; x.ch == ch {
+			return h.Int(int64(x.kind)).String(x.path)
+		}
+	}
+	for i := range c.sessionChans {
+		if c.sessionChans[i].ch == ch {
+			return h.Int(-1)
+		}
+	}
+	return h.Int(-2).Int(int64(len(ch)))
+}
+
+// failure returns a number for an error of the library.
+func failure(err error) uint64 {
+	switch err {
+	case nil:
+		return 0
+	case zk.ErrConnectionClosed:
+		return 1
+	case zk.ErrNoServer:
+		return 2
+	case zk.ErrClosing:
+		return 3
+	case zk.ErrSessionExpired:
+		return 4
+	}
+	return hashOf(err.Error())
+}
+
+// Learn notes that the client's code has got a value from elsewhere than its connection
+// and its environment.
+func (c *Client) Learn(x uint64) { c.here().learn(x) }
+
+// see notes what the client's code learns when a coroutine goes on. What it can ask
+// for without a message is noted when it asks.
+func (c *Client) see(g *coroutine) {
+	g.learn(uint64(hash.Hash(0).Int(int64(g.got)).Uint64(failure(g.req.err)).Uint64(eventHash(g.event))))
+	if c.forgets {
+		c.share(g.knows())
+		c.mingle(g)
+	}
+}
