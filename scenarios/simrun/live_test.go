@@ -99,3 +99,13 @@ func TestTheServersLogIsSearchedAndBounded(t *testing.T) {
 		t.Errorf("%d lines are shown", len(found))
 	}
 }
+
+func TestClientsOfSomebodyElsesServersAreStruckAsWell(t *testing.T) {
+	server := zkservertest.ForTest(t, 1)
+	t.Chdir(t.TempDir())
+	r := simrun(t, "check", "-backend", "zookeeper", "-servers", server.ConnectString(), "-session-timeout", "2s",
+		"-faults", "lose-reply=2 disconnect=1 expire=1", "-seeds", "1-2", "-v", "lock/lock")
+	if r.code != exitHeld || !strings.Contains(r.out, "held    lock/lock") {
+		t.Errorf("%+v", r)
+	}
+}
