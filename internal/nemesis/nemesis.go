@@ -221,6 +221,10 @@ func (n *Nemesis) request(c *client, p *wire.Packet) wire.Fate {
 			continue
 		}
 		s.done = true
+		if s.later() && slices.Contains(connections, r.Fault) && r.Aim.Server == "" {
+			n.start(false, func() { n.hitLater(c, s, r, fmt.Sprintf(", %s %s, a moment later", op, path)) })
+			continue
+		}
 		if f := n.hit(c, s, r, fmt.Sprintf(", %s %s", op, path)); fate == wire.Pass {
 			fate = f
 		}
