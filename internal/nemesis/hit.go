@@ -66,7 +66,7 @@ var connections = []string{"disconnect", "failover", "expire", "late-request", "
 func (s *strike) later() bool { return s.salt>>41%2 == 0 }
 
 // moment is how long after its request a strike comes later.
-const moment = 30 * time.Millisecond
+const moment = 10 * time.Millisecond
 
 // hitLater is hit, a moment later.
 func (n *Nemesis) hitLater(c *client, s *strike, r *faults.Rule, about string) {
