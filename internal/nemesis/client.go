@@ -22,6 +22,7 @@ type client struct {
 	password []byte
 	welcomed int   // handshakes that were answered with a session
 	seen     []int // requests that fit each rule
+	written  []int // and of these the writes
 	next     int   // the server that the next connection is to; -1: any
 	delay    time.Duration
 	gate     chan struct{} // dials wait for it; nil: none does

@@ -13,16 +13,26 @@ type strike struct {
 	rule   int    // in the plan
 	client int    // the request is one of this client
 	nth    int    // that fits the rule
+	write  bool   // and is a write
 	salt   uint64 // for the rest
 	done   bool
 }
 
-func (s *strike) String() string { return fmt.Sprintf("c%d's request %d", s.client, s.nth) }
+func (s *strike) String() string {
+	what := "request"
+	if s.write {
+		what = "write"
+	}
+	return fmt.Sprintf("c%d's %s %d", s.client, what, s.nth)
+}
+
+// at is the request, for comparison.
+func (s *strike) at() strike { return strike{client: s.client, nth: s.nth, write: s.write} }
 
 // Where requests are drawn from: the first so many that fit.
 const (
 	anyRequests   = 10
-	aimedRequests = 3 // at an operation or path
+	aimedRequests = 3 // at an operation or path, or writes
 )
 
 // drawTries bounds how often a part of a plan is drawn until it is not empty.
@@ -69,22 +79,24 @@ func draw(p faults.Plan, seed uint64, clients int) []strike {
 		word := r.Fault
 		places[word]++ // of the rules of one fault
 		random := rand.NewPCG(seed, faultNumber(word)<<8|places[word])
-		taken := map[[2]int]bool{}
+		taken := map[strike]bool{}
 		for range min(r.Budget, maxStrikes) {
 			s := strike{rule: i}
 			for range drawTries {
 				s.client, s.nth, s.salt = pick(r, clients, random), r.Aim.Nth, random.Uint64()
 				if s.nth == 0 {
-					s.nth = 1 + int(random.Uint64()%uint64(span(r)))
+					// half of what is aimed at nothing in particular is aimed at writes, which matter most
+					s.write = r.Aim.Op == "" && s.salt>>40%2 == 0
+					s.nth = 1 + int(random.Uint64()%uint64(span(r, s.write)))
 				}
-				if !taken[[2]int{s.client, s.nth}] {
+				if !taken[s.at()] {
 					break
 				}
 			}
-			if taken[[2]int{s.client, s.nth}] {
+			if taken[s.at()] {
 				break // there are no more
 			}
-			taken[[2]int{s.client, s.nth}] = true
+			taken[s.at()] = true
 			all = append(all, s)
 		}
 	}
@@ -94,8 +106,8 @@ func draw(p faults.Plan, seed uint64, clients int) []strike {
 // maxStrikes bounds how often one rule strikes in a run.
 const maxStrikes = 64
 
-func span(r faults.Rule) int {
-	if r.Aim.Op != "" || r.Aim.Path != "" {
+func span(r faults.Rule, write bool) int {
+	if r.Aim.Op != "" || r.Aim.Path != "" || write {
 		return aimedRequests
 	}
 	return anyRequests

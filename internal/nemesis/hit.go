@@ -58,6 +58,31 @@ func (n *Nemesis) hit(c *client, s *strike, r *faults.Rule, about string) wire.F
 	return wire.Pass
 }
 
+// connections is the faults that happen to a client whether it has a request on its way or waits for nothing but a
+// watch. Half of them come when the request has been answered.
+var connections = []string{"disconnect", "failover", "expire", "late-request", "learn-late", "pause", "black-hole"}
+
+// later reports whether the strike comes a moment after its request.
+func (s *strike) later() bool { return s.salt>>41%2 == 0 }
+
+// moment is how long after its request a strike comes later.
+const moment = 10 * time.Millisecond
+
+// hitLater is hit, a moment later.
+func (n *Nemesis) hitLater(c *client, s *strike, r *faults.Rule, about string) {
+	if !n.sleep(moment) {
+		return
+	}
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if n.over {
+		return
+	}
+	if n.hit(c, s, r, about) != wire.Pass {
+		c.cut()
+	}
+}
+
 // expire ends the session of a client that has no connection and cannot get one, when it has had the time to act on
 // that: a client gives a connection up after two thirds of the timeout.
 func (n *Nemesis) expire(c *client) {
@@ -80,8 +105,8 @@ func (n *Nemesis) learnLate(c *client, conn *wire.Gated) {
 // learnDelay is how long a client goes on after its session has ended.
 const learnDelay = 100 * time.Millisecond
 
-// endSession ends the session of a client by a connection of its own, to any server that lets it. While an election goes
-// on none does: then, at last, it lives on.
+// endSession ends the session of a client by a connection of its own, to any server that lets it. While an election
+// goes on none does: then, at last, it lives on.
 func (n *Nemesis) endSession(c *client) {
 	n.mu.Lock()
 	session, password := c.session, c.password

@@ -7,6 +7,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -66,7 +67,8 @@ func New(o Options) *Nemesis {
 	n.ctx, n.cancel = context.WithCancel(context.Background())
 	n.actions = make(chan func(), len(n.strikes)+1)
 	for i := range o.Clients {
-		n.clients = append(n.clients, &client{n: n, id: i + 1, next: -1, server: -1, seen: make([]int, len(o.Plan))})
+		n.clients = append(n.clients, &client{n: n, id: i + 1, next: -1, server: -1, seen: make([]int, len(o.Plan)),
+			written: make([]int, len(o.Plan))})
 	}
 	n.running.Go(func() {
 		for {
@@ -198,19 +200,31 @@ func (n *Nemesis) request(c *client, p *wire.Packet) wire.Fate {
 		return wire.Pass
 	}
 	op, path := sim.OpName(p.Request), strings.TrimPrefix(p.Request.Path, n.o.Root)
+	write := slices.Contains(writes, p.Request.Op)
 	for i := range n.o.Plan {
 		if n.o.Plan[i].Aim.Fits(op, path) {
 			c.seen[i]++
+			if write {
+				c.written[i]++
+			}
 		}
 	}
 	fate := wire.Pass
 	for i := range n.strikes {
 		s := &n.strikes[i]
 		r := &n.o.Plan[s.rule]
-		if s.done || s.client != c.id || c.seen[s.rule] != s.nth || !r.Aim.Fits(op, path) {
+		seen := c.seen[s.rule]
+		if s.write {
+			seen = c.written[s.rule]
+		}
+		if s.done || s.client != c.id || seen != s.nth || s.write && !write || !r.Aim.Fits(op, path) {
 			continue
 		}
 		s.done = true
+		if s.later() && slices.Contains(connections, r.Fault) && r.Aim.Server == "" {
+			n.start(false, func() { n.hitLater(c, s, r, fmt.Sprintf(", %s %s, a moment later", op, path)) })
+			continue
+		}
 		if f := n.hit(c, s, r, fmt.Sprintf(", %s %s", op, path)); fate == wire.Pass {
 			fate = f
 		}

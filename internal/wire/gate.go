@@ -69,10 +69,7 @@ type Gated struct {
 }
 
 // Conn returns a connection that passes through the gate.
-func (g *Gate) Conn(c net.Conn) *Gated {
-	x := &Gated{Conn: c, gate: g, closed: make(chan struct{})}
-	return x
-}
+func (g *Gate) Conn(c net.Conn) *Gated { return &Gated{Conn: c, gate: g, closed: make(chan struct{})} }
 
 // Freeze holds back all packets in both directions, or with hole loses those that the client sends, until [Gated.Thaw].
 func (x *Gated) Freeze(hole bool) {
@@ -171,11 +168,11 @@ func (x *Gated) Write(b []byte) (int, error) {
 
 // Read implements [net.Conn].
 func (x *Gated) Read(b []byte) (int, error) {
-	raw := make([]byte, 1<<12)
 	for len(x.out) == 0 {
 		if x.lost != nil {
 			return 0, x.lost
 		}
+		raw := make([]byte, 1<<12)
 		n, err := x.Conn.Read(raw)
 		if _, halt := x.pass(true); halt != nil {
 			return 0, halt

@@ -25,7 +25,7 @@ const (
 	faultsLimit = time.Minute            // until everything that was drawn must have struck
 	healLimit   = 90 * time.Second       // until all servers serve
 	settleLimit = 10 * time.Second       // until all clients are connected, with the faults over
-	stepWork    = 5 * time.Millisecond   // what a step of a program takes while faults strike
+	stepWork    = 20 * time.Millisecond  // what a step of a program takes while faults strike
 	lookEvery   = 10 * time.Millisecond  // how often it is looked whether something is over
 	stillness   = 3 * time.Second        // in which a program that waits for nothing goes on
 	graceOfEnds = 200 * time.Millisecond // in which what the programs have left behind arrives

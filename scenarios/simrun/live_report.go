@@ -89,7 +89,9 @@ func (x *liveCheck) report(
 	fmt.Fprintf(a.out, "        report     %s\n", filepath.Join(dir, "index.html"))
 	if len(x.plan) > 0 {
 		fmt.Fprintf(a.out, "        again      %s %s\n", a.command, f.Report.Reproduce[0])
-		x.followed(ctx, a, s, r, dir)
+		if !s.Broken() || x.verbose {
+			x.followed(ctx, a, s, r, dir)
+		}
 	}
 	return reports.NewRowFailure(f, where, x.pageOf(dir))
 }

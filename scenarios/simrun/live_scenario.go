@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"zksim/checkers"
@@ -137,6 +138,10 @@ func (x *liveCheck) circumstances(s *engine.Scenario, r *liveResult) string {
 // tell prints what the runs came to, and writes the folder of a failure.
 func (x *liveCheck) tell(ctx context.Context, a *app, s *engine.Scenario, r *liveResult) outcome {
 	var told *reports.RowFailure
+	if r.status == engine.Held && len(x.plan) > 0 && !r.anyStruck() {
+		r.status, r.says = engine.Inconclusive, fmt.Sprintf("nothing of the plan has struck in %d runs: no client makes "+
+			"the requests at which it would", r.runs)
+	}
 	text := x.circumstances(s, r)
 	switch r.status {
 	case engine.Held:
@@ -168,6 +173,11 @@ func (x *liveCheck) tell(ctx context.Context, a *app, s *engine.Scenario, r *liv
 	row.Failure = told
 	x.rows = append(x.rows, row)
 	return outcome{x.t.count(r.status), false}
+}
+
+// anyStruck reports whether anything has.
+func (r *liveResult) anyStruck() bool {
+	return slices.ContainsFunc(r.struck, func(x liveStrikes) bool { return x.times > 0 })
 }
 
 // tellStrikes prints what became of each rule.

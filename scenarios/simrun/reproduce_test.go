@@ -185,7 +185,7 @@ func TestAViolationOnARealServerHasItsPage(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, want := range []string{"<title>test/real, on ZooKeeper: liveness</title>", "1 server, 3 clients",
-		"c1 begins look", "× here liveness is violated", ">c3</text>", "Showing all 6 steps"} {
+		"c1 begins look", "× here liveness is violated", ">c3</text>", "Showing all 16 steps"} {
 		if !strings.Contains(string(page), want) {
 			t.Errorf("the page does not have %q", want)
 		}

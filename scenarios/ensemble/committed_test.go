@@ -1,0 +1,140 @@
+package ensemble
+
+import (
+	"testing"
+
+	"github.com/go-zookeeper/zk"
+
+	"zksim/internal/txnlog"
+	"zksim/model"
+	"zksim/model/history"
+)
+
+func created(path string, zxid int64) history.Event {
+	return history.Event{Kind: history.Created, Client: 1, Path: path, Zxid: zxid}
+}
+
+func TestAnAcknowledgedTxnThatIsMissingIsTheStores(t *testing.T) {
+	log := []txnlog.Txn{{Zxid: 1}, {Zxid: 2, Changes: []txnlog.Change{{Op: model.OpCreate, Path: "/a"}}}, {Zxid: 4}}
+	for _, x := range []struct {
+		event history.Event
+		want  string
+	}{
+		{created("/a", 2), ""},
+		{created("/a", 3), "c1 was told that /a is created at zxid 0x3, and no server has such a txn"},
+		{created("/b", 2), "c1 was told that /b is created at zxid 0x2, and that txn is about something else"},
+	} {
+		if got := lost(&history.History{Events: []history.Event{x.event}}, log); got != x.want {
+			t.Errorf("%v: %q, want %q", x.event, got, x.want)
+		}
+	}
+}
+
+func TestZxidsOutOfOrderAreTheStores(t *testing.T) {
+	call := func(c int32) history.Event { return history.Event{Kind: history.Call, Client: c} }
+	reply := func(c int32, zxid int64) history.Event {
+		return history.Event{Kind: history.Reply, Client: c, Zxid: zxid}
+	}
+	session := func(c int32, s zk.State) history.Event {
+		return history.Event{Kind: history.Session, Client: c, Op: s.String()}
+	}
+	by := func(c int32, zxid int64) history.Event {
+		return history.Event{Kind: history.Created, Client: c, Path: "/a", Zxid: zxid}
+	}
+	for name, x := range map[string]struct {
+		events []history.Event
+		want   string
+	}{
+		"in order":        {[]history.Event{call(1), by(1, 5), reply(1, 5), call(2), by(2, 6), reply(2, 6)}, ""},
+		"at once":         {[]history.Event{call(1), call(2), by(1, 6), reply(1, 6), by(2, 5), reply(2, 5)}, ""},
+		"a server behind": {[]history.Event{call(1), by(1, 5), reply(1, 5), call(2), reply(2, 3)}, ""},
+		"a later write is lower": {[]history.Event{call(1), by(1, 5), reply(1, 5), call(2), by(2, 4)},
+			"c2's write of /a has zxid 0x4, although 0x5 was acknowledged before it was sent"},
+		"a session goes back": {[]history.Event{call(1), reply(1, 5), session(1, zk.StateDisconnected),
+			session(1, zk.StateHasSession), call(1), reply(1, 4)}, "c1 saw zxid 0x4 after 0x5"},
+		"another session": {[]history.Event{call(1), reply(1, 5), session(1, zk.StateExpired), call(1), reply(1, 4)}, ""},
+		"a request that was lost": {[]history.Event{call(1), session(1, zk.StateDisconnected), call(2), by(2, 5), reply(2, 5),
+			session(1, zk.StateHasSession), call(1), by(1, 6), reply(1, 6)}, ""},
+	} {
+		if got := disorder(&history.History{Events: x.events}); got != x.want {
+			t.Errorf("%s: %q, want %q", name, got, x.want)
+		}
+	}
+}
+
+func TestALogIsWholeIfNoZxidIsMissing(t *testing.T) {
+	for _, x := range []struct {
+		zxids []int64
+		want  bool
+	}{
+		{nil, false},
+		{[]int64{1, 2, 3}, true},
+		{[]int64{0x1_00000001, 0x1_00000002, 0x3_00000001, 0x3_00000002}, true},
+		{[]int64{1, 3}, false},
+		{[]int64{2, 3}, false},
+		{[]int64{0x1_00000001, 0x2_00000002}, false},
+	} {
+		var log []txnlog.Txn
+		for _, z := range x.zxids {
+			log = append(log, txnlog.Txn{Zxid: z})
+		}
+		if whole(log) != x.want {
+			t.Errorf("%x: %v", x.zxids, !x.want)
+		}
+	}
+}
+
+// The session 7 of c1 ends by itself, and c2 sees that its znode is gone.
+func TestWhatWasCommittedComesBeforeWhatShowsIt(t *testing.T) {
+	h := &liveHost{root: "/r"}
+	has := zk.StateHasSession.String()
+	for _, x := range []struct {
+		at int64 // milliseconds
+		e  history.Event
+	}{
+		{1, history.Event{Kind: history.Session, Client: 1, Op: has, Session: 7}},
+		{1, history.Event{Kind: history.Session, Client: 2, Op: has, Session: 8}},
+		{2, history.Event{Kind: history.Call, Client: 1, Op: "create", Path: "/r/a"}},
+		{4, history.Event{Kind: history.Reply, Client: 1, Op: "create", Path: "/r/a", Zxid: 3}},
+		{5, history.Event{Kind: history.Call, Client: 2, Op: "existsW", Path: "/r/a"}},
+		{6, history.Event{Kind: history.Reply, Client: 2, Op: "existsW", Path: "/r/a", Zxid: 3}},
+		{9, history.Event{Kind: history.Notify, Client: 2, Op: "deleted", Path: "/r/a"}},
+		{20, history.Event{Kind: history.Session, Client: 1, Op: zk.StateDisconnected.String(), Session: 7}},
+		{30, history.Event{Kind: history.Session, Client: 1, Op: has, Session: 7}},
+	} {
+		h.history.Add(x.e)
+		h.at = append(h.at, x.at*1000)
+	}
+	log := []txnlog.Txn{
+		{Zxid: 1, Session: 9, Time: 0, Op: model.OpCreate, Changes: []txnlog.Change{{Op: model.OpCreate, Path: "/r"}}},
+		{Zxid: 2, Session: 9, Time: 0, Op: model.OpCreate, Changes: []txnlog.Change{{Op: model.OpCreate, Path: "/else"}}},
+		{Zxid: 3, Session: 7, Time: 3, Op: model.OpCreate,
+			Changes: []txnlog.Change{{Op: model.OpCreate, Path: "/r/a", Owned: true}}},
+		{Zxid: 4, Session: 7, Time: 25, Op: model.OpCloseSession, // the leader's clock is not ours
+			Changes: []txnlog.Change{{Op: model.OpDelete, Path: "/r/a"}}},
+	}
+	if err := merge(h, log, map[int64]int32{7: 1, 8: 2}); err != nil {
+		t.Fatal(err)
+	}
+	var got string
+	for _, e := range h.history.Events {
+		got += e.String() + "\n"
+	}
+	const want = `c1 session StateHasSession session 0x7
+c2 session StateHasSession session 0x8
+c1 call create /r/a
+c1 created /r/a zxid 0x3 session 0x7
+c1 reply create /r/a zxid 0x3
+c2 call existsW /r/a
+c2 reply existsW /r/a zxid 0x3
+c1 exceeded
+deleted /r/a zxid 0x4 session 0x7
+c2 notify deleted /r/a zxid 0x4
+c1 session StateDisconnected session 0x7
+c1 session StateHasSession session 0x7
+c1 exceeded
+`
+	if got != want || !h.history.Txns {
+		t.Errorf("got\n%swant\n%s", got, want)
+	}
+}

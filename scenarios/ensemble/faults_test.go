@@ -1,0 +1,154 @@
+package ensemble_test
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"zksim/checkers"
+	"zksim/faults"
+	"zksim/internal/zkserver"
+	"zksim/internal/zkserver/zkservertest"
+	"zksim/model/history"
+	"zksim/recipes"
+	"zksim/scenarios/catalog"
+	"zksim/scenarios/engine"
+	"zksim/scenarios/ensemble"
+)
+
+func strike(t *testing.T, e *zkserver.Ensemble, s *engine.Scenario, plan string, seed uint64,
+	session time.Duration) *ensemble.LiveRun {
+	t.Helper()
+	p, err := faults.ParseReal(plan)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), 3*time.Minute)
+	defer cancel()
+	r, err := ensemble.RunLive(ctx, s, ensemble.LiveOptions{Servers: e.Addrs(), Ours: e, Faults: p, Seed: seed,
+		Session: session})
+	if err != nil {
+		if a := (*ensemble.Aborted)(nil); errors.As(err, &a) {
+			t.Logf("%s", strings.Join(a.Diary, "\n"))
+		}
+		t.Fatal(err)
+	}
+	return r
+}
+
+// kinds counts the events of each kind.
+func kinds(h *history.History) map[history.Kind]int {
+	n := map[history.Kind]int{}
+	for i := range h.Events {
+		n[h.Events[i].Kind]++
+	}
+	return n
+}
+
+func TestARealRunWithFaultsHasTheHistoryOfASimulatedOne(t *testing.T) {
+	e := zkservertest.Start(t, zkserver.Options{Servers: 1, MinSessionTimeout: time.Second})
+	r := strike(t, e, catalog.Named("lock/lock"), "lose-reply=1@op=create,nth=1,client=c1 "+
+		"expire=1@op=delete,nth=1,client=c2 learn-late=1@op=delete,nth=1,client=c1", 3, 1500*time.Millisecond)
+	if r.Verdict.Level != checkers.OK || r.Store != "" {
+		t.Errorf("%+v, %s\n%s", r.Verdict, r.Store, strings.Join(r.Diary, "\n"))
+	}
+	drawn := 0
+	for i, rule := range r.Plan {
+		drawn += rule.Budget
+		if rule.Budget > 0 && r.Struck[i] != rule.Budget {
+			t.Errorf("%v struck %d times", rule, r.Struck[i])
+		}
+	}
+	h := r.History
+	n := kinds(h)
+	if !h.Txns || n[history.Calm] != 1 || n[history.Fault] != drawn || n[history.Created] < 2 ||
+		n[history.Deleted] != n[history.Created]-1 || // the folder stays
+		n[history.Session] == 0 {
+		t.Errorf("txns %v, %v", h.Txns, n)
+	}
+	calls := map[int32]int{}
+	for i := range h.Events { // a txn is between the request and what tells of it
+		switch e := &h.Events[i]; e.Kind {
+		case history.Call:
+			calls[e.Client]++
+		case history.Created:
+			if calls[e.Client] == 0 && e.Client > 0 {
+				t.Errorf("%v, before its client has asked for anything", e)
+			}
+		case history.Reply:
+			for _, later := range h.Events[i:] {
+				if later.Kind == history.Created && later.Zxid <= e.Zxid {
+					t.Errorf("%v, after an answer that shows zxid %#x", later, e.Zxid)
+				}
+			}
+		}
+	}
+}
+
+func TestTheSameSeedStrikesTheSameRequests(t *testing.T) {
+	e := zkservertest.Start(t, zkserver.Options{Servers: 1, MinSessionTimeout: time.Second})
+	s := *catalog.Named("counter/counter")
+	var first []string
+	for range 2 {
+		r := strike(t, e, &s, "lose-reply=2@nth=2 disconnect=2 lose-request=1", 5, 1500*time.Millisecond)
+		var struck []string
+		for _, line := range r.Diary {
+			if _, what, ok := strings.Cut(line, "s "); ok && strings.Contains(line, "at c") {
+				what, _, _ = strings.Cut(what, ", ")
+				struck = append(struck, what)
+			}
+		}
+		slices.Sort(struck)
+		if first == nil {
+			first = struck
+		}
+		if !slices.Equal(first, struck) || len(struck) == 0 {
+			t.Errorf("%q, and then %q", first, struck)
+		}
+	}
+}
+
+func TestAClientThatWaitsForeverIsFoundWaiting(t *testing.T) {
+	e := zkservertest.Start(t, zkserver.Options{Servers: 1, MinSessionTimeout: time.Second})
+	s := lockLike("test/forever", 2, func(p *engine.Process) {
+		l := recipes.NewLock(p.Conn, p.Env, p.Path("/lock"), recipes.LockOptions{})
+		p.Register(func() []string { return nil })
+		l.Lock(context.Background()) // and nobody unlocks
+	})
+	r := strike(t, e, &s, "none", 1, time.Second)
+	if r.Verdict.Checker != "quiescence" || !strings.Contains(r.Verdict.Message, "which no recipe object knows of") {
+		t.Errorf("%+v", r.Verdict)
+	}
+}
+
+func TestAMutantThatALostReplyWakesIsCaughtOnARealServer(t *testing.T) {
+	e := zkservertest.Start(t, zkserver.Options{Servers: 1, MinSessionTimeout: time.Second})
+	r := strike(t, e, catalog.Named("lock/plain-create"), "lose-reply=1@op=create,nth=1", 1, time.Second)
+	if r.Verdict.Level != checkers.Violated || !slices.Contains([]string{"quiescence", "tree"}, r.Verdict.Checker) {
+		t.Errorf("%+v\n%s", r.Verdict, strings.Join(r.Diary, "\n"))
+	}
+}
+
+func TestALeaderThatWasDeposedIsSurvived(t *testing.T) {
+	if testing.Short() {
+		t.Skip("an election takes seconds")
+	}
+	e := zkservertest.Start(t, zkserver.Options{Servers: 3, Links: true, TickTime: 300 * time.Millisecond,
+		MaxSessionTimeout: 10 * time.Second})
+	r := strike(t, e, catalog.Named("lock/lock"), "depose=1@op=delete,nth=1", 1, 10*time.Second)
+	if r.Verdict.Level != checkers.OK || r.Store != "" || r.Struck[0] != 1 {
+		t.Errorf("%+v, %s\n%s", r.Verdict, r.Store, strings.Join(r.Diary, "\n"))
+	}
+	epochs := map[int64]bool{}
+	for i := range r.History.Events {
+		if e := &r.History.Events[i]; e.Kind == history.Created {
+			epochs[e.Zxid>>32] = true
+		}
+	}
+	if len(epochs) != 2 {
+		t.Errorf("the znodes are of %d epochs\n%s", len(epochs), strings.Join(r.Diary, "\n"))
+	}
+}

@@ -1,0 +1,111 @@
+package simrun
+
+import (
+	"encoding/json"
+	"os"
+	"strings"
+	"testing"
+
+	"zksim/checkers"
+	"zksim/internal/zkserver/zkservertest"
+	"zksim/reports"
+	"zksim/scenarios/engine"
+)
+
+func TestAMutantThatIsCaughtOnARealServerLeavesAFolderAndASimulatedSchedule(t *testing.T) {
+	zkservertest.ForTest(t, 1).Stop() // or skip
+	t.Chdir(t.TempDir())
+	r := simrun(t, "check", "-backend", "zookeeper", "-session-timeout", "1500ms", "-faults",
+		"lose-reply=1@op=create,nth=1", "-seeds", "1-3", "-v", "lock/plain-create")
+	if r.code != exitHeld || r.err != "" || !strings.HasPrefix(r.out, "caught  lock/plain-create        on ZooKeeper 3.") {
+		t.Fatalf("%+v", r)
+	}
+	const dir = "out/lock.plain-create/zookeeper/"
+	for _, want := range []string{"  report     " + dir + "index.html\n", "  simulated  " + dir + "simulated/index.html: ",
+		" check -backend zookeeper -nodes 1 -session-timeout 1.5s -faults 'lose-reply=1@op=create,nth=1' -seeds ",
+		"lose-reply=1@op=create,nth=1 struck 1 times, in 1 of 1 runs\n", "1 scenarios: 1 caught\n"} {
+		if !strings.Contains(r.out, want) {
+			t.Errorf("%q is not in\n%s", want, r.out)
+		}
+	}
+	diary, err := os.ReadFile(dir + diaryFile)
+	if err != nil || !strings.Contains(string(diary), "s lose-reply c") || !strings.Contains(string(diary), "s calm\n") {
+		t.Errorf("%v\n%s", err, diary)
+	}
+	if _, err := os.Stat(dir + serversFile); err != nil {
+		t.Error(err)
+	}
+	page, err := os.ReadFile(dir + "index.html")
+	if err != nil || !strings.Contains(string(page), diaryFile) || !strings.Contains(string(page), serversFile) {
+		t.Errorf("the page does not lead to the logs: %v", err)
+	}
+	text, err := os.ReadFile(dir + "report.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var report reports.Report
+	if err := json.Unmarshal(text, &report); err != nil || report.Faults != "lose-reply=1@op=create,nth=1" ||
+		len(report.Struck) != 1 || report.Seed == 0 || len(report.Reproduce) != 1 {
+		t.Errorf("%v: %+v", err, report)
+	}
+	r = simrun(t, "replay", dir+"simulated/schedule.txt")
+	if r.code != exitViolation {
+		t.Errorf("%+v", r)
+	}
+}
+
+// One whose program never uses the connection has no fault that strikes, and one that hangs is given up.
+func TestOneAbortedScenarioDoesNotEndTheCheck(t *testing.T) {
+	zkservertest.ForTest(t, 1).Stop() // or skip
+	t.Chdir(t.TempDir())
+	add(t, engine.Scenario{Name: "test/first", Clients: 2, Checkers: []checkers.Checker{checkers.Liveness{}},
+		Program: func(p *engine.Process) {
+			p.Conn.Get(p.Path("/nothing"))
+			if p.ID == 1 {
+				panic("this is the program's own fault")
+			}
+		}})
+	r := simrun(t, "check", "-backend", "zookeeper", "-session-timeout", "1500ms", "-faults", "disconnect=1@nth=1",
+		"-seeds", "1", "test/first", "counter/counter")
+	if r.code != exitViolation || !strings.Contains(r.out, "FAIL    test/first") ||
+		!strings.Contains(r.out, "this is the program's own fault") || !strings.Contains(r.out, "held    counter/counter") {
+		t.Errorf("%+v", r)
+	}
+}
+
+func TestAPlanThatStrikesNothingIsInconclusive(t *testing.T) {
+	zkservertest.ForTest(t, 1).Stop() // or skip
+	t.Chdir(t.TempDir())
+	r := simrun(t, "check", "-backend", "zookeeper", "-session-timeout", "1500ms", "-faults", "disconnect=1@client=c9",
+		"-seeds", "1-2", "counter/counter")
+	if r.code != exitInconclusive || !strings.Contains(r.out, "nothing of the plan has struck in 2 runs") {
+		t.Errorf("%+v", r)
+	}
+}
+
+func TestTheServersLogIsSearchedAndBounded(t *testing.T) {
+	var l serverLog
+	for range 2 * logLines {
+		l.Write([]byte("server 1: WARN nothing\n"))
+	}
+	l.Write([]byte("server 2: WARN Learner - Truncating log to get in sync with the leader 0x100000002\n"))
+	if len(l.lines) > logLines {
+		t.Errorf("%d lines", len(l.lines))
+	}
+	if found := l.about("Truncating log"); len(found) != 1 || !strings.HasSuffix(found[0], "0x100000002") {
+		t.Errorf("%q", found)
+	}
+	if found := l.about("nothing"); len(found) != aboutLines {
+		t.Errorf("%d lines are shown", len(found))
+	}
+}
+
+func TestClientsOfSomebodyElsesServersAreStruckAsWell(t *testing.T) {
+	server := zkservertest.ForTest(t, 1)
+	t.Chdir(t.TempDir())
+	r := simrun(t, "check", "-backend", "zookeeper", "-servers", server.ConnectString(), "-session-timeout", "2s",
+		"-faults", "lose-reply=2 disconnect=1 expire=1", "-seeds", "1-2", "-v", "lock/lock")
+	if r.code != exitHeld || !strings.Contains(r.out, "held    lock/lock") {
+		t.Errorf("%+v", r)
+	}
+}
