@@ -30,8 +30,9 @@ func Check(t *testing.T, s scenarios.Scenario) {
 		return serve.Servable(faults.Plan{r}) != nil
 	})
 	check(t, s, func(c *Cluster) {
-		c.lasting = afterwards
-		(&host{c: c}).programs(&s)
+		h := &host{c: c}
+		c.lasting, c.stuck = afterwards, h.wait
+		h.programs(&s)
 	})
 }
 
@@ -75,6 +76,18 @@ func (h *host) programs(s *scenarios.Scenario) {
 	for _, x := range h.known {
 		for _, path := range x() {
 			history.Known[path] = true
+		}
+	}
+}
+
+// wait notes which programs wait for something that will not happen.
+func (h *host) wait() {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	past := h.c.world.History
+	for id := 1; id <= past.Clients; id++ {
+		if !past.Finished[id] {
+			past.Waiting = append(past.Waiting, history.Waiting{Client: int32(id)})
 		}
 	}
 }

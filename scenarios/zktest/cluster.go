@@ -40,6 +40,7 @@ type Cluster struct {
 
 	uneventful time.Duration // since somebody last wanted something
 	settled    time.Time     // when last nothing was on its way
+	stuck      func()        // if not nil, notes that the code waits, in place of a failure
 	lasting    time.Duration // for how long nobody must want anything when the code has ended
 }
 
@@ -157,7 +158,11 @@ func (c *Cluster) run(code func(c *Cluster), run func() error) error {
 	c.mu.Lock()
 	ended := c.ended
 	c.mu.Unlock()
-	if !ended && err == nil && c.world.History.Outcome == history.Quiet {
+	switch waits := !ended && err == nil && c.world.History.Outcome == history.Quiet; {
+	case !waits:
+	case c.stuck != nil:
+		c.stuck()
+	default:
 		c.fail("the code waits, and nothing more can happen: " + waiting())
 		c.tell()
 	}
