@@ -80,8 +80,8 @@ func (n *Nemesis) learnLate(c *client, conn *wire.Gated) {
 // learnDelay is how long a client goes on after its session has ended.
 const learnDelay = 100 * time.Millisecond
 
-// endSession ends the session of a client by a connection of its own, to any server that lets it. While an election goes
-// on none does: then, at last, it lives on.
+// endSession ends the session of a client by a connection of its own, to any server that lets it. While an election
+// goes on none does: then, at last, it lives on.
 func (n *Nemesis) endSession(c *client) {
 	n.mu.Lock()
 	session, password := c.session, c.password

@@ -67,8 +67,9 @@ func newSearch(sc *Scope, reduce Reductions, most int) *search {
 		x.Checkers = slices.DeleteFunc(slices.Clone(x.Checkers),
 			func(c checkers.Checker) bool { return !slices.Contains(x.Caught, c.Name()) })
 	}
-	s := &search{scope: sc, reduce: reduce, most: most, scenario: &x, schedule: x.NewSchedule(0), injector: &faults.Injector{},
-		memo: &memo{}, sentences: &sentences{}, again: sc.Servers > 1 || x.Dials > 0, doubtful: 1000, stuck: usuallyStuck}
+	s := &search{scope: sc, reduce: reduce, most: most, scenario: &x, schedule: x.NewSchedule(0),
+		injector: &faults.Injector{},
+		memo:     &memo{}, sentences: &sentences{}, again: sc.Servers > 1 || x.Dials > 0, doubtful: 1000, stuck: usuallyStuck}
 	s.words = checkers.VocabularyOf(sc.Scenario.Checkers, sc.Scenario.Words)
 	s.schedule.Servers, s.schedule.Order, s.schedule.Faults = sc.Servers, sc.Order, sc.Faults
 	s.injector.Reset(sc.Faults)

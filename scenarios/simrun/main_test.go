@@ -181,8 +181,9 @@ var wrongInput = []struct{ args, want string }{
 	{"check -backend zookeeper -faults zombie", `simrun check: -faults: fault plan: "zombie": zombie cannot be brought ` +
 		`about on a real ensemble; what leads to it is part=1@follower with a short -session-timeout`},
 	{"check -backend zookeeper -faults depose", `simrun check: -faults: depose=1 needs three servers, -nodes 3`},
-	{"check -backend zookeeper -servers a:1 -faults kill", `simrun check: -faults: kill=1 happens to servers, and is for ` +
-		`those that are started here, not for -servers`},
+	{"check -backend zookeeper -servers a:1 -faults kill",
+		`simrun check: -faults: kill=1 happens to servers, and is for ` +
+			`those that are started here, not for -servers`},
 	{"check -backend zookeeper -faults kill@s2", `simrun check: -faults: kill=1@s2: there is no s2, only s1; -nodes 3 ` +
 		`starts three`},
 	{"check -backend zookeeper -faults expire -seeds 5-1", `simrun check: -seeds: `},
