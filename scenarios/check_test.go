@@ -136,6 +136,12 @@ func TestCheckPrintsHowToRepeatAFailure(t *testing.T) {
 		!strings.HasSuffix(again.fatal, " -zksim.schedule "+m[4]) {
 		t.Errorf("%+v", again)
 	}
+	if v, err := scenarios.Replay(s, m[4]); err != nil || v.Checker != "quiescence" {
+		t.Errorf("%+v, %v", v, err)
+	}
+	if _, err := scenarios.Replay(*catalog.Named("lock/lock"), m[4]); err == nil || !strings.HasPrefix(err.Error(), m[4]) {
+		t.Error(err)
+	}
 	good := *catalog.Named("lock/lock")
 	good.Name = s.Name
 	again = checkHere(t, good, "1-1", "")

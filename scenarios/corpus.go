@@ -2,6 +2,7 @@ package scenarios
 
 import (
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -66,6 +67,20 @@ func replayed(t T, rec *record, file string, schedule engine.Schedule) bool {
 	}
 	t.Logf("%s: %s", file, res.Verdict.Level)
 	return true
+}
+
+// Replay runs the schedule in a file, and returns what is said of that run. It fails if the schedule does not fit the
+// scenario.
+func Replay(s Scenario, file string) (checkers.Verdict, error) {
+	schedule, err := pipeline.ReadSchedule(file)
+	if err != nil {
+		return checkers.Verdict{}, err
+	}
+	res, err := strictly(&s, schedule)
+	if err != nil {
+		return checkers.Verdict{}, fmt.Errorf("%s: %w", file, err)
+	}
+	return res.Verdict, nil
 }
 
 // strictly replays a schedule, and looks for code that leaves the simulator and for words that nobody knows.

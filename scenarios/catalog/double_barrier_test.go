@@ -84,7 +84,8 @@ func TestMutantsOfBarriersHoldWithoutTheirFlaws(t *testing.T) {
 		{"learn-late=1", 2, workload.Meeting{}},
 	} {
 		sound = append(sound, doubleBarrierMutant(0,
-			engine.Scenario{Rounds: x.rounds, Faults: faults.MustParse(x.faults), SafetySteps: 60}, x.m))
+			engine.Scenario{Name: "double-barrier/sound", Rounds: x.rounds, Faults: faults.MustParse(x.faults), SafetySteps: 60},
+			x.m))
 	}
 	for i := range sound {
 		rep, err := engine.Run(context.Background(), &sound[i], engine.Options{Seeds: engine.Range{First: 1, Last: 1000}})

@@ -119,7 +119,7 @@ func TestAToolOfOnesOwnHasAllCommandsAndNamesItself(t *testing.T) {
 	}
 	printed := regexp.MustCompile(`(?m)^ +(?:reproduce|or) +(.*)$`)
 	found := printed.FindAllStringSubmatch(line(t, "./mine check pool/hasty; ./mine prove pool/hasty").out, -1)
-	if len(found) != 3 {
+	if len(found) != 4 {
 		t.Fatalf("%q", found)
 	}
 	for _, m := range found {
