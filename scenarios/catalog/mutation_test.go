@@ -32,9 +32,9 @@ func (c change) String() string {
 	return fmt.Sprintf("%s: %s => %s", c.file, flat(c.old), flat(c.by))
 }
 
-// TestChangesOfRecipesAreCaught changes package recipes in one place at a time, by go build -overlay, and has "check" run
-// all scenarios of correct recipes: one must fail. ZKSIM_MUTATE says how many changes, spread over all, or "all"; without
-// it the test is skipped, since each takes seconds, and what survives minutes. What survives must be in
+// TestChangesOfRecipesAreCaught changes package recipes in one place at a time, by go build -overlay, and has "check"
+// run all scenarios of correct recipes: one must fail. ZKSIM_MUTATE says how many changes, spread over all, or "all";
+// without it the test is skipped, since each takes seconds, and what survives minutes. What survives must be in
 // testdata/equivalent.txt, with a reason.
 func TestChangesOfRecipesAreCaught(t *testing.T) {
 	text := os.Getenv("ZKSIM_MUTATE")
@@ -67,7 +67,8 @@ func TestChangesOfRecipesAreCaught(t *testing.T) {
 			t.Errorf("survives %v, line %d", c, c.line)
 		}
 	}
-	t.Logf("%d of %d changes that compile are caught, of %d that can be made; %d are equivalent", killed, tried, len(all), equal)
+	t.Logf("%d of %d changes that compile are caught, of %d that can be made; %d are equivalent", killed, tried,
+		len(all), equal)
 }
 
 // changes returns all changes, in the order of the source.
