@@ -14,18 +14,19 @@ import (
 
 // Report is report.json.
 type Report struct {
-	Format    string           `json:"format"` // "zksim report 1"
-	Scenario  string           `json:"scenario"`
-	Backend   string           `json:"backend"` // "sim", or "zookeeper", which has neither seed nor schedule nor hash
-	Seed      uint64           `json:"seed"`
-	Servers   int              `json:"servers"`
-	Clients   int              `json:"clients"`
-	Rounds    int              `json:"rounds"` // how often each client repeats what it does; 0: it does not
-	Faults    string           `json:"faults"` // the plan
-	Verdict   string           `json:"verdict"`
-	Checker   string           `json:"checker"`
-	Message   string           `json:"message"`
-	Also      []string         `json:"also,omitempty"`        // what other checkers say of the same run, with names
+	Format   string `json:"format"` // "zksim report 1"
+	Scenario string `json:"scenario"`
+	Backend  string `json:"backend"` // "sim", or "zookeeper", which has neither seed nor schedule nor hash
+	Seed     uint64 `json:"seed"`
+	Servers  int    `json:"servers"`
+	Clients  int    `json:"clients"`
+	Rounds   int    `json:"rounds"` // how often each client repeats what it does; 0: it does not
+	Faults   string `json:"faults"` // the plan
+	Verdict  string `json:"verdict"`
+	Checker  string `json:"checker"`
+	Message  string `json:"message"`
+	// Also is what other checkers say of the same run, each with its name.
+	Also      []string         `json:"also,omitempty"`
 	Stack     []string         `json:"stack,omitempty"`       // of code that has panicked: its calls, the innermost first
 	Steps     int              `json:"steps"`                 // of the run that failed first
 	Minimal   int              `json:"minimal"`               // transitions that the shrunk schedule prescribes
