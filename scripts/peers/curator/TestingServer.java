@@ -62,8 +62,10 @@ public class TestingServer implements Closeable {
     public synchronized void start() throws Exception {
         if (process == null) {
             int tick = spec.getTickTime() > 0 ? spec.getTickTime() : 2000;
+            String containers = System.getProperty("znode.container.checkIntervalMs", "60000");
             process = new ProcessBuilder(System.getenv("SIMRUN"), "serve", "-listen", "127.0.0.1:" + spec.getPort(),
-                    "-control", "127.0.0.1:0", "-tick", tick + "ms").redirectErrorStream(true).start();
+                    "-control", "127.0.0.1:0", "-tick", tick + "ms", "-containers", containers + "ms")
+                    .redirectErrorStream(true).start();
             Process started = process;
             Runtime.getRuntime().addShutdownHook(new Thread(started::destroy));
             BufferedReader lines = new BufferedReader(new InputStreamReader(process.getInputStream()));
