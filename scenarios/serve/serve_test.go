@@ -315,3 +315,29 @@ func TestOptionsAreChecked(t *testing.T) {
 		}
 	}
 }
+
+func TestContainersAndTTLZnodesGoWhenTheyAreDue(t *testing.T) {
+	e := start(t, Options{ContainerCheck: 5 * time.Millisecond})
+	c := client(t, 30*time.Second, e.Addrs()...)
+	must[string](t)(c.CreateTTL("/ttl", nil, zk.FlagTTL, open, 20*time.Millisecond))
+	must[string](t)(c.CreateContainer("/container", nil, zk.FlagContainer, open))
+	must[string](t)(c.CreateContainer("/never", nil, zk.FlagContainer, open))
+	must[string](t)(c.Create("/container/a", nil, 0, open))
+	if err := c.Delete("/container/a", -1); err != nil {
+		t.Fatal(err)
+	}
+	for _, path := range []string{"/ttl", "/container"} {
+		for there := true; there; {
+			var err error
+			var gone <-chan zk.Event
+			if there, _, gone, err = c.ExistsW(path); err != nil {
+				t.Fatal(err)
+			} else if there {
+				<-gone
+			}
+		}
+	}
+	if there, _, err := c.Exists("/never"); !there || err != nil {
+		t.Error("a container that has had no child is gone", err)
+	}
+}

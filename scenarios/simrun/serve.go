@@ -39,6 +39,8 @@ func serveCommand(ctx context.Context, a *app, args []string) (_ int, err error)
 	f.DurationVar(&c.options.TickTime, "tick", 2*time.Second, "ZooKeeper's unit of time; sessions get timeouts of 2 to "+
 		"20 of these")
 	f.DurationVar(&c.options.Lag, "lag", 200*time.Millisecond, "how long what a fault suspends stays so")
+	f.DurationVar(&c.options.ContainerCheck, "containers", time.Minute, "how often containers and ttl znodes that are "+
+		"due are deleted")
 	f.DurationVar(&c.long, "for", 0, "end after that `time`; 0: at a signal")
 	f.BoolVar(&c.verbose, "v", false, "print each step as a line")
 	if err := parse(f, args, 0); err != nil {
