@@ -321,3 +321,27 @@ func TestTryLockRefusesOnlyWhatIsTaken(t *testing.T) {
 			return c2 o2 trylock ok: locked`},
 	})
 }
+
+func TestAProofThatStaysBehindIsNoContender(t *testing.T) {
+	judge(t, Ownership{}, []judgement{
+		{name: "the lock is deleted before what proves it", text: `
+			invoke c1 o1 lock
+			created c1 /l/lock z1 s11
+			created c1 /l/holder-a z1 s11
+			acquired c1 o1 /l/lock
+			released c1 o1
+			deleted c1 /l/lock z2 s11
+			invoke c2 o2 lock
+			created c2 /l/lock z3 s12
+			created c2 /l/holder-b z3 s12
+			acquired c2 o2 /l/lock`},
+		{name: "another lock that is older", text: `
+			invoke c1 o1 lock
+			created c1 /l/a z1 s11
+			created c1 /l/b z1 s11
+			invoke c2 o2 lock
+			created c2 /l/c z2 s12
+			acquired c2 o2 /l/c`, event: 5,
+			message: "c2 was told that it holds the lock by /l/c, which is not the first of the queue"},
+	})
+}

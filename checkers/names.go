@@ -119,7 +119,8 @@ func (t *tenures) answer(e *history.Event, i int, a naming) Verdict {
 		case e.Op == "register":
 			return violated(t, i, "c%d has registered %s, which c%d has registered and not given up", e.Client, x.name, x.client)
 		case e.Op == "unregister" && x.since < a.begin:
-			return violated(t, i, "c%d has unregistered %s, which c%d has registered and not given up", e.Client, x.name, x.client)
+			return violated(t, i, "c%d has unregistered %s, which c%d has registered and not given up", e.Client, x.name,
+				x.client)
 		case e.Op == "resolve" && x.since < a.begin && x.value != e.Value:
 			return violated(t, i, "c%d was told %d for %s, which c%d has registered as %d and not given up", e.Client, e.Value,
 				x.name, x.client, x.value)

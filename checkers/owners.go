@@ -25,7 +25,8 @@ type contender struct {
 	print  hash.Hash // of path and client
 	client int32     // that made it
 	zxid   int64
-	reads  bool // it keeps no reader waiting
+	reads  bool   // it keeps no reader waiting
+	beside string // the path of another znode of the txn: it is no contender of a later one by that path
 
 	// Of one that was deleted: whether it was among the first then, for a writer
 	// and for a reader, and the objects whose calls had begun before.
@@ -85,9 +86,7 @@ func (o *owners) Step(h *history.History, i int) Verdict {
 	case history.Released:
 		o.active = drop(o.active, func(a claim) bool { return a.object == e.Object })
 	case history.Created:
-		o.queue = append(o.queue, contender{path: e.Path, print: hash.Hash(e.Client).String(e.Path), client: e.Client,
-			zxid:  e.Zxid,
-			reads: strings.Contains(e.Path[len(parent(e.Path)):], "-read-")})
+		o.created(e)
 	case history.Deleted:
 		o.active = drop(o.active, func(a claim) bool { return a.path == e.Path })
 		o.remove(e.Path)
@@ -105,6 +104,20 @@ func (o *owners) Step(h *history.History, i int) Verdict {
 		}
 	}
 	return Verdict{}
+}
+
+// created notes that there is another znode.
+func (o *owners) created(e *history.Event) {
+	x := contender{path: e.Path, client: e.Client, zxid: e.Zxid,
+		reads: strings.Contains(e.Path[len(parent(e.Path)):], "-read-")}
+	for k := range o.queue {
+		if y := &o.queue[k]; y.zxid != 0 && y.zxid == x.zxid && y.client == x.client {
+			x.beside, y.beside = y.path, x.path
+			y.print = y.print.String(y.beside)
+		}
+	}
+	x.print = hash.Hash(x.client).String(x.path).String(x.beside)
+	o.queue = append(o.queue, x)
 }
 
 // begin notes that an object begins another operation: it can no longer claim what
@@ -147,7 +160,7 @@ func (o *owners) leads(at int, shared bool) bool {
 	for k := range o.queue[:at] {
 		y := &o.queue[k]
 		partner := y.client == x.client && y.zxid != 0 && y.zxid == x.zxid
-		if siblings(y.path, x.path) && !partner && !(shared && y.reads) {
+		if siblings(y.path, x.path) && !partner && y.beside != x.path && !(shared && y.reads) {
 			n++
 		}
 	}

@@ -26,6 +26,39 @@ func TestQuiescenceNamesWhatIsWaitedFor(t *testing.T) {
 			Znode /l/a s12
 			Known /l/a
 			Open s12 c2`, event: -1, message: "c1 waits for /l/a, which c2 has"},
+		{name: "a holder that waits", text: `
+			Waiting c1 /l/a
+			Waiting c2 /d
+			Waiting c3
+			Znode /d s0
+			Znode /l/a s12
+			Known /l/a
+			Open s12 c2`, event: -1, message: "c2 waits for /d, which is persistent"},
+		{name: "a chain, each with what another waits for", text: `
+			Waiting c1 /l/a
+			Waiting c2 /l/b
+			Znode /l/a s12
+			Znode /l/b s13
+			Known /l/a
+			Known /l/b
+			Open s12 c2
+			Open s13 c3`, event: -1, message: "c1 waits for /l/a, which c2 has; c2 waits for /l/b, which c3 has"},
+		{name: "a circle", text: `
+			Waiting c1 /l/a
+			Waiting c2 /l/b
+			Znode /l/a s12
+			Znode /l/b s11
+			Known /l/a
+			Known /l/b
+			Open s12 c2
+			Open s11 c1`, event: -1, message: "c1 waits for /l/a, which c2 has; c2 waits for /l/b, which c1 has: a circle"},
+		{name: "one that waits for what is nobody's, rather than one that waits for news", text: `
+			Waiting c1 /d
+			Waiting c2 /l/a
+			Znode /d s0
+			Znode /l/a s12
+			Open s12 c3`, event: -1, message: "c2 waits for /l/a, which no recipe object knows of; the live session of c3 " +
+			"owns it"},
 		{name: "a znode of a session that is over", text: `
 			Waiting c1 /l/a
 			Znode /l/a s12`, event: -1, message: "c1 waits for /l/a, whose session is over"},

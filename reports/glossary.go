@@ -13,7 +13,7 @@ var simulated = []string{"fault plan", "hash", "random futures", "schedule", "se
 
 // glossaryOf is what the page of a failure needs of the glossary.
 func glossaryOf(f *Failure) []fact {
-	if !f.Live() {
+	if !f.live() {
 		return glossary
 	}
 	return slices.DeleteFunc(slices.Clone(glossary), func(x fact) bool { return slices.Contains(simulated, x.Name) })

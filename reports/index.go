@@ -75,8 +75,8 @@ type RowFailure struct {
 	Reproduce []string `json:"reproduce,omitempty"`
 }
 
-// Decided fills in which step decides. The kind of a step is its name without the client.
-func (f *RowFailure) Decided(w *history.Futures) {
+// decided fills in which step decides. The kind of a step is its name without the client.
+func (f *RowFailure) decided(w *history.Futures) {
 	if w == nil {
 		return
 	}
@@ -88,7 +88,7 @@ func (f *RowFailure) Decided(w *history.Futures) {
 func NewRowFailure(f *Failure, where, page string) *RowFailure {
 	r := &RowFailure{Checker: f.Verdict.Checker, Message: newNames(f.History, f.Trace).text(f.Verdict.Message),
 		Where: where, Page: page, Reproduce: f.Report.Reproduce}
-	r.Decided(f.Report.Why)
+	r.decided(f.Report.Why)
 	return r
 }
 

@@ -98,7 +98,7 @@ func TestWhateverIsInARunIsHarmlessOnTheIndex(t *testing.T) {
 func TestFailuresAreGroupedByCheckerAndDecidingStep(t *testing.T) {
 	failed := func(name, status, checker string, why *history.Futures) Row {
 		f := &RowFailure{Checker: checker}
-		f.Decided(why)
+		f.decided(why)
 		return Row{Scenario: name, Status: status, Failure: f}
 	}
 	decided := func(step string) *history.Futures {

@@ -2,8 +2,8 @@ package reports
 
 import "zksim/model/history"
 
-// Live reports whether the run was one on a real ensemble.
-func (f *Failure) Live() bool { return f.Report.Backend == "zookeeper" }
+// live reports whether the run was one on a real ensemble.
+func (f *Failure) live() bool { return f.Report.Backend == "zookeeper" }
 
 // Recorded returns the failure of a run of which only the events are known. Each of them
 // becomes a step, in h as well.

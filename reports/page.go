@@ -96,7 +96,7 @@ func newPage(f *Failure) *page {
 	n := newNames(f.History, f.Trace)
 	step, _ := f.place()
 	total := len(f.Trace.Steps)
-	p := &page{Report: &f.Report, Doc: f.Doc, Source: f.Source, Property: f.Property, Live: f.Live(), Place: step,
+	p := &page{Report: &f.Report, Doc: f.Doc, Source: f.Source, Property: f.Property, Live: f.live(), Place: step,
 		Total:    total,
 		Headline: n.text(f.Verdict.Message), Message: clip(printable(f.Verdict.Message)),
 		First: max(1, step-stepsBefore), Last: min(total, step+stepsAfter),
@@ -204,7 +204,7 @@ func facts(f *Failure) []fact {
 	if r.Rounds > 0 {
 		size += ", " + counted(r.Rounds, "round") + " each"
 	}
-	if f.Live() {
+	if f.live() {
 		return []fact{{"backend", "ZooKeeper; a step is an event"}, {"ensemble", size}}
 	}
 	schedule := counted(r.Minimal, "step") + " prescribed"

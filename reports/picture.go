@@ -98,7 +98,7 @@ func draw(f *Failure, n *names, first, last int) *picture {
 	p.chances()
 	p.faults()
 	tops := map[int64]float64{}
-	if !f.Live() {
+	if !f.live() {
 		p.servers(tops)
 	}
 	s := newSpans(f, len(f.Trace.Steps))

@@ -25,6 +25,7 @@ type Report struct {
 	Verdict   string           `json:"verdict"`
 	Checker   string           `json:"checker"`
 	Message   string           `json:"message"`
+	Also      []string         `json:"also,omitempty"`        // what other checkers say of the same run, each with its name
 	Stack     []string         `json:"stack,omitempty"`       // of code that has panicked: its calls, the innermost first
 	Steps     int              `json:"steps"`                 // of the run that failed first
 	Minimal   int              `json:"minimal"`               // transitions that the shrunk schedule prescribes

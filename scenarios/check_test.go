@@ -203,9 +203,9 @@ func TestCheckRefusesSchedulesThatDoNotFit(t *testing.T) {
 	}
 }
 
-// TestCheckOfATwin is run by the next test in a process of its own; by itself it
+// TestCheckOfAMutant is run by the next test in a process of its own; by itself it
 // is a use of Check as any.
-func TestCheckOfATwin(t *testing.T) {
+func TestCheckOfAMutant(t *testing.T) {
 	s := *catalog.Named("lock/plain-create")
 	if os.Getenv("ZKSIM_TEST_MUST_HOLD") != "" {
 		s.Caught = nil
@@ -216,7 +216,7 @@ func TestCheckOfATwin(t *testing.T) {
 func TestTheFlagsOfATestBinaryReachCheck(t *testing.T) {
 	dir := t.TempDir()
 	command := func(env string, args ...string) (string, error) {
-		c := exec.Command(os.Args[0], append([]string{"-test.run", "^TestCheckOfATwin$", "-test.v"}, args...)...)
+		c := exec.Command(os.Args[0], append([]string{"-test.run", "^TestCheckOfAMutant$", "-test.v"}, args...)...)
 		c.Env, c.Dir = append(os.Environ(), env), dir
 		out, err := c.CombinedOutput()
 		return string(out), err
@@ -227,7 +227,7 @@ func TestTheFlagsOfATestBinaryReachCheck(t *testing.T) {
 		t.Fatalf("%v\n%s", err, out)
 	}
 	m := regexp.MustCompile(`go test zksim/scenarios -run '(\S+)' -zksim.schedule (\S+)`).FindStringSubmatch(out)
-	if m == nil || m[1] != "^TestCheckOfATwin$" {
+	if m == nil || m[1] != "^TestCheckOfAMutant$" {
 		t.Fatal(out)
 	}
 	again, err := command("ZKSIM_TEST_MUST_HOLD=1", "-zksim.schedule", m[2])

@@ -23,7 +23,7 @@ const fuzzedMutant = "ZKSIM_FUZZ_MUTANT"
 func FuzzMutant(f *testing.F) {
 	name := os.Getenv(fuzzedMutant)
 	if name == "" {
-		f.Skipf("%s names no mutant; TestGosFuzzerFindsATwin does", fuzzedMutant)
+		f.Skipf("%s names no mutant; TestGosFuzzerFindsAMutant does", fuzzedMutant)
 	}
 	scenarios.Fuzz(bare{f}, *catalog.Named(name))
 }
@@ -51,7 +51,7 @@ func fuzzed(r *engine.Runner, s *engine.Scenario, data []byte) string {
 	return t.fatal
 }
 
-func TestBytesFindATwinAndItsScheduleReplays(t *testing.T) {
+func TestBytesFindAMutantAndItsScheduleReplays(t *testing.T) {
 	r := engine.NewRunner()
 	defer r.Close()
 	for _, name := range []string{"lock/plain-create", "lock/ignore-exists", "queue/put-twice",
@@ -101,7 +101,7 @@ func TestAnyBytesAreARunOfACorrectRecipe(t *testing.T) {
 
 // Go's fuzzer itself, on a binary with its counters, begins with no bytes and finds
 // the flaw; the input that it writes fails by itself, and says the same.
-func TestGosFuzzerFindsATwin(t *testing.T) {
+func TestGosFuzzerFindsAMutant(t *testing.T) {
 	if testing.Short() {
 		t.Skip("builds the package anew")
 	}

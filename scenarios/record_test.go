@@ -152,7 +152,7 @@ func TestWhatIsFuzzedIsOnTheIndexOfChecks(t *testing.T) {
 // With -artifacts there is an index as well.
 func TestTheFolderOfArtifactsHasAnIndex(t *testing.T) {
 	dir := t.TempDir()
-	c := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^TestCheckOfATwin$", "-test.artifacts",
+	c := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^TestCheckOfAMutant$", "-test.artifacts",
 		"-test.outputdir="+dir, "-zksim.seeds=1-200")
 	c.Dir = dir
 	if out, err := c.CombinedOutput(); err != nil {

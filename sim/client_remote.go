@@ -103,6 +103,12 @@ func (c *Client) attach(server int) {
 	c.touch()
 }
 
+// Expired says that a remote client is told that its session has ended: its next one is a new one.
+func (c *Client) Expired() {
+	c.told(zk.StateExpired)
+	c.session, c.lastZxid, c.lastTxn = 0, 0, 0
+}
+
 // told notes a state of the session in the history.
 func (c *Client) told(s zk.State) {
 	c.w.History.Add(history.Event{Kind: history.Session, Client: c.number(), Step: c.w.step, Op: s.String(),
@@ -138,6 +144,25 @@ func (c *Client) forward(m message) {
 	c.w.History.Add(history.Event{Kind: history.Reply, Client: c.number(), Step: c.w.step, Op: OpName(&r.req),
 		Path: answeredPath(r), Err: r.res.Err.Err()})
 	c.far.Reply(r.tag, &r.req, &r.res)
+}
+
+// unanswered notes of the requests of a remote client whose connection ends that they will have no answer.
+func (c *Client) unanswered() {
+	lost := func(r *request) {
+		c.w.History.Add(history.Event{Kind: history.Reply, Client: c.number(), Step: c.w.step, Op: OpName(&r.req),
+			Path: r.req.Path, Err: zk.ErrConnectionClosed})
+	}
+	for _, m := range c.down {
+		if m.reply != nil {
+			lost(m.reply)
+		}
+	}
+	if c.await != nil {
+		lost(c.await)
+	}
+	for _, r := range c.wire {
+		lost(r)
+	}
 }
 
 // parted tells the far end that the connection has ended.

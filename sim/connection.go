@@ -62,6 +62,9 @@ func (c *Client) cut(drop bool) {
 			}
 		}
 	}
+	if c.far != nil {
+		c.unanswered()
+	}
 	c.wire, c.down, c.await = c.wire[:0], c.down[:0], nil
 	c.connected = false
 	c.w.servers[c.server].store.Disconnect(&c.conn)

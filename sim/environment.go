@@ -112,8 +112,10 @@ func (c *Client) Expire() {
 	if c.Unaware() {
 		c.w.History.Add(history.Event{Kind: history.Exceeded, Client: c.number(), Step: c.w.step})
 	}
-	if c.far == nil { // else time is not ours
-		if at := c.expiry(); !c.connected && at > c.w.now {
+	if at := max(c.expiry(), c.w.respite); c.w.outside != nil && !c.connected {
+		c.w.outside.PassTo(at)
+	} else if c.far == nil { // else time is not ours
+		if !c.connected && at > c.w.now {
 			c.w.now = at
 		}
 		c.w.now = max(c.w.now, c.w.respite)

@@ -8,6 +8,8 @@ type Outside interface {
 	Rest()
 	// Pass returns when time has passed until the code wanted something of the servers, or for a while.
 	Pass()
+	// PassTo returns at a virtual time, if that is still to come. Nobody is served meanwhile.
+	PassTo(ms int64)
 	// Idle reports whether the passing of time will bring nothing new.
 	Idle() bool
 	// Hurried reports whether what can happen must do so before time passes.

@@ -19,6 +19,7 @@ type Part struct {
 	connected bool
 	hungup    bool // by the server
 	served    bool
+	leaves    bool       // code may go on without the answer to a request of it, see Env.Within
 	auth      []model.ID // caller in full
 	live      bool       // the requests are in memory that will be used again
 	timers    []pending
@@ -80,6 +81,9 @@ func (p *Part) Served() bool { return p.served }
 // Connected reports whether the client has a connection.
 func (p *Part) Connected() bool { return p.connected }
 
+// Leaves reports whether code of the client may give up a request: then what a step does depends on where that is.
+func (p *Part) Leaves() bool { return p.leaves }
+
 // Ends returns the virtual time at which the session of a client without a connection can end; 0 if
 // it has a connection.
 func (p *Part) Ends() int64 { return p.ends }
@@ -114,6 +118,7 @@ func (c *Client) Part(p *Part) {
 		p.ends = c.expiry()
 	}
 	p.live, p.auth = true, c.conn.Auth
+	p.leaves = slices.ContainsFunc(c.coroutines, func(g *coroutine) bool { return g.status == calling && g.within != nil })
 	p.caller = uint64(hashIdentities(hash.Hash(0).Int(int64(c.id)).Int(c.session), c.conn.Auth))
 	p.timers = c.pending(p.timers[:0])
 	p.roster, p.stance = uint64(c.roster), c.stance()

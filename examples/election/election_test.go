@@ -85,9 +85,11 @@ var bugs = []struct {
 	{"leak", "lose-reply=1@op=create", "tree", "no recipe object knows of it", contest},
 	// A candidate that resigns is disconnected. The error of the delete is ignored, and its znode stays.
 	{"stays", "lose-request=1@op=delete", "tree", "stays behind", contest},
-	// The session ends while there is no connection, and with it the watch of DONE, whose event is taken for the end of the election.
+	// The session ends while there is no connection, and with it the watch of DONE, whose event is taken for the end of
+	// the election.
 	{"over", "disconnect=1 expire=1", "liveness", "the election is over", contest},
-	// The session of a leader ends while it has no connection. The event of its own znode's watch is not that of a delete, and nobody is told.
+	// The session of a leader ends while it has no connection. The event of its own znode's watch is not that of a
+	// delete, and nobody is told.
 	{"silent", "disconnect=1 expire=1", "always", heard, standing},
 }
 

@@ -9,8 +9,8 @@ import (
 )
 
 // Mended is the registrar without the bug that the tests find: a znode that is there already belongs to the session of
-// an earlier connection, of which the server has not heard that it was closed. It goes when that session ends. So only a
-// znode of the present session counts; another one is removed, and the own one is watched.
+// an earlier connection, of which the server has not heard that it was closed. It goes when that session ends. So only
+// a znode of the present session counts; another one is removed, and the own one is watched.
 type Mended struct{ Registrar }
 
 // NewMended is New for the registrar without bugs.

@@ -1,8 +1,9 @@
 // Package redial is a port of code that closes its connection and dials again, and one in which its bug is mended.
 //
-// [Registrar] has the shape that such code often has: it registers a service by an ephemeral znode, and starts anew with
-// another connection when anything goes wrong. What the port changes: it is told how to dial, since a simulated client
-// dials by Process.Dial, and hears of its session by Env.SessionEvents instead of the channel that zk.Connect returns.
+// [Registrar] has the shape that such code often has: it registers a service by an ephemeral znode, and starts anew
+// with another connection when anything goes wrong. What the port changes: it is told how to dial, since a simulated
+// client dials by Process.Dial, and hears of its session by Env.SessionEvents instead of the channel that zk.Connect
+// returns.
 package redial
 
 import (

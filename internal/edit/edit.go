@@ -31,10 +31,10 @@ const (
 	fewWrong = 2
 )
 
-// Nearest returns the known word that a misspelt one may have meant: the one that differs least, of several the one
+// nearest returns the known word that a misspelt one may have meant: the one that differs least, of several the one
 // that begins alike, in a third of its letters at most, where to be the beginning of a known word counts as one
 // wrong letter. It is "" if there is none, and for a known word.
-func Nearest(word string, known []string) string {
+func nearest(word string, known []string) string {
 	word = word[:min(len(word), compared)]
 	best, fewest := "", max(fewWrong, len(word)/3)+1
 	for _, k := range known {
@@ -62,7 +62,7 @@ func common(a, b string) (n int) {
 
 // Meant is a clause for the end of an error, with the nearest of the known words in it; "" if there is none.
 func Meant(word string, known []string) string {
-	if best := Nearest(word, known); best != "" {
+	if best := nearest(word, known); best != "" {
 		return "; did you mean " + best + "?"
 	}
 	return ""

@@ -26,14 +26,14 @@ func TestNearestNamesWhatWasMeantOrNothing(t *testing.T) {
 		"lock/lokc":    "lock/lock", "lock/worker": "lock/workers", "": "", "x": "", "list": "", "zzz": "", "lst": "list",
 		strings.Repeat("check", 1000): "",
 	} {
-		if got := Nearest(word, known); got != want {
+		if got := nearest(word, known); got != want {
 			t.Errorf("%.20q: %q, not %q", word, got, want)
 		}
 	}
 	if got := Meant("chekc", known); got != "; did you mean check?" {
 		t.Error(got)
 	}
-	if got := Meant("zzz", known); got != "" || Nearest("check", nil) != "" {
+	if got := Meant("zzz", known); got != "" || nearest("check", nil) != "" {
 		t.Error(got)
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"zksim/model"
+	"zksim/model/jute"
 )
 
 // Kind says what a packet is.
@@ -54,7 +55,7 @@ type Gate struct {
 type Gated struct {
 	net.Conn
 	gate           *Gate
-	sent, received frames
+	sent, received jute.Frames
 	greeted        [2]bool // the handshake is over, sent and received
 	out            []byte  // received and not read yet
 	lost           error   // of the fate of a received packet
@@ -145,14 +146,10 @@ func (x *Gated) pass(reads bool) (lost bool, err error) {
 // Write implements [net.Conn]. Packets are sent whole. As of a connection that the other side has closed, a write after
 // the gate has closed it succeeds, and is lost.
 func (x *Gated) Write(b []byte) (int, error) {
-	var err error
-	x.sent.hear = func(packet []byte) {
-		if err != nil {
-			return
-		}
-		var lost bool
-		if lost, err = x.pass(false); lost || err != nil {
-			return
+	err := x.sent.Feed(b, func(packet []byte) error {
+		lost, err := x.pass(false)
+		if lost || err != nil {
+			return err
 		}
 		fate := x.gate.Sent(x.sees(packet, true))
 		if fate != Lose {
@@ -161,8 +158,8 @@ func (x *Gated) Write(b []byte) (int, error) {
 		if fate != Pass {
 			x.Close()
 		}
-	}
-	x.sent.feed(b)
+		return err
+	})
 	if err != nil && !errors.Is(err, net.ErrClosed) {
 		return 0, err
 	}
@@ -180,8 +177,9 @@ func (x *Gated) Read(b []byte) (int, error) {
 		if _, halt := x.pass(true); halt != nil {
 			return 0, halt
 		}
-		x.received.hear = x.receive
-		x.received.feed(raw[:n])
+		if broken := x.received.Feed(raw[:n], x.receive); broken != nil {
+			return 0, broken
+		}
 		if err != nil && len(x.out) == 0 {
 			return 0, err
 		}
@@ -192,9 +190,9 @@ func (x *Gated) Read(b []byte) (int, error) {
 }
 
 // receive decides about a packet of the server.
-func (x *Gated) receive(packet []byte) {
+func (x *Gated) receive(packet []byte) error {
 	if x.lost != nil {
-		return
+		return nil
 	}
 	p, hear := x.looksAt(packet)
 	fate := x.gate.Received(p)
@@ -206,10 +204,13 @@ func (x *Gated) receive(packet []byte) {
 		x.lost = net.ErrClosed
 		x.Close()
 	}
+	return nil
 }
 
 // framed appends a packet with its length in front.
-func framed(to, packet []byte) []byte { return append(jute32(to, int32(len(packet))), packet...) }
+func framed(to, packet []byte) []byte {
+	return jute.EndFrame(append(jute.StartFrame(to), packet...), len(to))
+}
 
 // sees tells the tap of a packet of the client and returns what it is.
 func (x *Gated) sees(packet []byte, sent bool) *Packet {
@@ -231,7 +232,7 @@ func (x *Gated) sees(packet []byte, sent bool) *Packet {
 		t.Broken(err)
 		return &Packet{Kind: Ping}
 	}
-	if q.xid == xidPing {
+	if q.xid == jute.XidPing {
 		return &Packet{Kind: Ping}
 	}
 	return &Packet{Kind: Operation, Request: &q.Request}
@@ -256,33 +257,27 @@ func (x *Gated) looksAt(packet []byte) (*Packet, func()) {
 			t.Broken(err)
 		}
 	}
-	a, err := parseAnswer(packet)
+	a, err := jute.ParseReply(packet)
 	switch {
-	case err != nil || a.xid == xidPing:
+	case err != nil || a.Xid == jute.XidPing:
 		return &Packet{Kind: Ping}, hear
-	case a.xid == xidEvent:
+	case a.Xid == jute.XidEvent:
 		return &Packet{Kind: Event}, hear
 	case len(t.open) == 0:
 		return &Packet{Kind: Ping}, hear // of which the tap will say that it is broken
 	}
 	q := t.open[0].Request
-	return &Packet{Kind: Operation, Request: &q, Zxid: a.zxid, Err: a.err}, hear
+	return &Packet{Kind: Operation, Request: &q, Zxid: a.Zxid, Err: a.Err}, hear
 }
 
 // parseHello reads the first packet of a client.
 func parseHello(packet []byte) *Packet {
-	r := reader{b: packet}
-	r.int32() // version
-	p := &Packet{Kind: Handshake, Zxid: r.int64()}
-	r.int32() // timeout
-	p.Session, p.Password = r.int64(), []byte(r.string())
-	return p
+	c, _ := jute.ParseConnectRequest(packet) // of one that ends too early the server says so
+	return &Packet{Kind: Handshake, Zxid: c.LastZxid, Session: c.Session, Password: c.Password}
 }
 
 // parseWelcome reads the first packet of a server.
 func parseWelcome(packet []byte) *Packet {
-	r := reader{b: packet}
-	r.int32() // version
-	r.int32() // timeout
-	return &Packet{Kind: Handshake, Session: r.int64(), Password: []byte(r.string())}
+	c, _ := jute.ParseConnectResponse(packet) // of one that ends too early the client says so
+	return &Packet{Kind: Handshake, Session: c.Session, Password: c.Password}
 }

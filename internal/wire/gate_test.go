@@ -41,9 +41,9 @@ func throughGate(t *testing.T, sent, received Fate) *gated {
 		g.Close()
 		b.Close()
 	})
-	hello := jute{}.int32(0).int64(42).int32(1000).int64(77).string("secret").packet()
+	hello := raw{}.int32(0).int64(42).int32(1000).int64(77).string("secret").packet()
 	g.passes(t, hello)
-	welcome := jute{}.int32(0).int32(1000).int64(77).string("secret").packet()
+	welcome := raw{}.int32(0).int32(1000).int64(77).string("secret").packet()
 	g.answers(t, welcome)
 	return g
 }
@@ -76,8 +76,8 @@ func (g *gated) answers(t *testing.T, packet []byte) {
 }
 
 var (
-	createA  = jute{}.int32(1).int32(int32(model.OpCreate)).string("/a").string("").acl().int32(0).packet()
-	createdA = jute{}.int32(1).int64(9).int32(0).string("/a").packet()
+	createA  = raw{}.int32(1).int32(int32(model.OpCreate)).string("/a").string("").acl().int32(0).packet()
+	createdA = raw{}.int32(1).int64(9).int32(0).string("/a").packet()
 )
 
 func TestAGateLetsPacketsPassAndSaysWhatTheyAre(t *testing.T) {

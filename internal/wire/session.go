@@ -1,18 +1,16 @@
 package wire
 
 import (
+	"bytes"
 	"context"
-	"encoding/binary"
 	"errors"
 	"fmt"
 	"io"
 	"net"
 
 	"zksim/model"
+	"zksim/model/jute"
 )
-
-func jute32(b []byte, x int32) []byte { return binary.BigEndian.AppendUint32(b, uint32(x)) }
-func jute64(b []byte, x int64) []byte { return binary.BigEndian.AppendUint64(b, uint64(x)) }
 
 // errRefused is the answer to a session that the server does not know, or not yet.
 var errRefused = errors.New("wire: the session is refused")
@@ -26,9 +24,8 @@ func CloseSession(ctx context.Context, addr string, session int64, password []by
 	}
 	defer c.Close()
 	defer context.AfterFunc(ctx, func() { c.Close() })()
-	hello := jute32(jute64(jute32(jute64(jute32(nil, 0), 0), timeout), session), int32(len(password)))
-	hello = append(append(hello, password...), 0)
-	if _, err := c.Write(framed(nil, hello)); err != nil {
+	hello := jute.ConnectRequest{Timeout: timeout, Session: session, Password: password}
+	if _, err := c.Write(framed(nil, hello.Append(nil))); err != nil {
 		return fmt.Errorf("wire: %w", err)
 	}
 	packet, err := readPacket(c)
@@ -38,28 +35,24 @@ func CloseSession(ctx context.Context, addr string, session int64, password []by
 	if parseWelcome(packet).Session != session {
 		return errRefused
 	}
-	if _, err := c.Write(framed(nil, jute32(jute32(nil, 1), int32(model.OpCloseSession)))); err != nil {
+	if _, err := c.Write(framed(nil, jute.AppendRequest(nil, 1, &model.Request{Op: model.OpCloseSession}))); err != nil {
 		return fmt.Errorf("wire: %w", err)
 	}
 	_, err = readPacket(c)
 	return err
 }
 
-// maxPacket bounds what a server is believed to say.
-const maxPacket = 1 << 20
-
-func readPacket(r io.Reader) ([]byte, error) {
-	var head [4]byte
-	if _, err := io.ReadFull(r, head[:]); err != nil {
-		return nil, fmt.Errorf("wire: %w", err)
-	}
-	n := binary.BigEndian.Uint32(head[:])
-	if n > maxPacket {
-		return nil, fmt.Errorf("wire: a packet of %d bytes", n)
-	}
-	packet := make([]byte, n)
-	if _, err := io.ReadFull(r, packet); err != nil {
-		return nil, fmt.Errorf("wire: %w", err)
+// readPacket reads the next packet, of which nothing must follow.
+func readPacket(r io.Reader) (packet []byte, err error) {
+	f := jute.Frames{Max: model.MaxPacketLen}
+	for b := make([]byte, 512); packet == nil; {
+		n, err := r.Read(b)
+		if err == nil {
+			err = f.Feed(b[:n], func(p []byte) error { packet = bytes.Clone(p); return nil })
+		}
+		if err != nil {
+			return nil, fmt.Errorf("wire: %w", err)
+		}
 	}
 	return packet, nil
 }

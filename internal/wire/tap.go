@@ -8,6 +8,7 @@ import (
 
 	"zksim/model"
 	"zksim/model/history"
+	"zksim/model/jute"
 	"zksim/sim"
 )
 
@@ -40,34 +41,43 @@ func (t *Tap) Open() int {
 // Conn returns a connection that does what c does, and listens. A Tap is for one
 // connection.
 func (t *Tap) Conn(c net.Conn) net.Conn {
-	x := &tapped{Conn: c}
-	x.sent.hear = t.afterHandshake(true, t.request)
-	x.received.hear = t.afterHandshake(false, t.answer)
+	x := &tapped{Conn: c, tap: t}
+	x.hear[0] = t.afterHandshake(true, t.request)
+	x.hear[1] = t.afterHandshake(false, t.answer)
 	return x
 }
 
 type tapped struct {
 	net.Conn
-	sent, received frames
+	tap            *Tap
+	sent, received jute.Frames
+	hear           [2]func(packet []byte) error // sent, received
 }
 
 // Write implements [net.Conn].
 func (x *tapped) Write(b []byte) (int, error) {
-	x.sent.feed(b)
+	x.follow(&x.sent, b, x.hear[0])
 	return x.Conn.Write(b)
 }
 
 // Read implements [net.Conn].
 func (x *tapped) Read(b []byte) (int, error) {
 	n, err := x.Conn.Read(b)
-	x.received.feed(b[:n])
+	x.follow(&x.received, b[:n], x.hear[1])
 	return n, err
 }
 
+// follow takes the next bytes of one direction.
+func (x *tapped) follow(f *jute.Frames, b []byte, hear func(packet []byte) error) {
+	if err := f.Feed(b, hear); err != nil {
+		x.tap.Broken(err)
+	}
+}
+
 // afterHandshake leaves out the first packet.
-func (t *Tap) afterHandshake(sent bool, hear func(packet []byte) error) func(packet []byte) {
+func (t *Tap) afterHandshake(sent bool, hear func(packet []byte) error) func(packet []byte) error {
 	first := true
-	return func(packet []byte) {
+	return func(packet []byte) error {
 		t.mu.Lock()
 		defer t.mu.Unlock()
 		if t.Packet != nil {
@@ -75,17 +85,18 @@ func (t *Tap) afterHandshake(sent bool, hear func(packet []byte) error) func(pac
 		}
 		if first {
 			first = false
-			return
+			return nil
 		}
 		if err := hear(packet); err != nil {
 			t.Broken(err)
 		}
+		return nil
 	}
 }
 
 func (t *Tap) request(packet []byte) error {
 	q, err := parseRequest(packet)
-	if err != nil || q.xid == xidPing {
+	if err != nil || q.xid == jute.XidPing {
 		return err
 	}
 	t.open = append(t.open, q)
@@ -94,25 +105,27 @@ func (t *Tap) request(packet []byte) error {
 }
 
 func (t *Tap) answer(packet []byte) error {
-	a, err := parseAnswer(packet)
+	a, err := jute.ParseReply(packet)
 	switch {
-	case err != nil || a.xid == xidPing:
+	case err != nil || a.Xid == jute.XidPing:
 		return err
-	case a.xid == xidEvent:
-		typ, path := a.event()
-		t.Hear(history.Event{Kind: history.Notify, Client: t.Client, Op: history.EventName(typ), Path: path})
-		return a.body.err()
+	case a.Xid == jute.XidEvent:
+		ev, err := a.Event()
+		t.Hear(history.Event{Kind: history.Notify, Client: t.Client, Op: history.EventName(ev.Type), Path: ev.Path})
+		return err
 	case len(t.open) == 0:
 		return errors.New("wire: an answer to nothing")
 	}
 	q := t.open[0]
-	if q.xid != a.xid {
-		return fmt.Errorf("wire: an answer to request %d, not to %d", a.xid, q.xid)
+	if q.xid != a.Xid {
+		return fmt.Errorf("wire: an answer to request %d, not to %d", a.Xid, q.xid)
 	}
 	t.open = append(t.open[:0], t.open[1:]...)
 	path := q.Path
-	if a.err == model.OK {
-		for _, e := range q.changes(&a) {
+	if a.Err == model.OK {
+		var changes []history.Event
+		changes, err = q.changes(&a)
+		for _, e := range changes {
 			e.Client, path = t.Client, e.Path
 			t.Hear(e)
 		}
@@ -120,7 +133,7 @@ func (t *Tap) answer(packet []byte) error {
 	if q.Op == model.OpMulti {
 		path = ""
 	}
-	t.Hear(history.Event{Kind: history.Reply, Client: t.Client, Op: sim.OpName(&q.Request), Path: path, Zxid: a.zxid,
-		Err: a.err.Err()})
-	return a.body.err()
+	t.Hear(history.Event{Kind: history.Reply, Client: t.Client, Op: sim.OpName(&q.Request), Path: path, Zxid: a.Zxid,
+		Err: a.Err.Err()})
+	return err
 }

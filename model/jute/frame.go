@@ -15,7 +15,8 @@ type Frames struct {
 }
 
 // Feed takes the next bytes of the stream, and calls hear for each packet that is complete. A packet is valid during
-// the call. Feed ends with the first error of hear, or one that wraps [ErrLength]; the stream makes no sense then.
+// the call. Feed ends with the first error of hear, or one that wraps [ErrLength], and forgets what it has not cut: the
+// stream makes no sense then.
 func (f *Frames) Feed(b []byte, hear func(packet []byte) error) error {
 	rest := b
 	if len(f.pending) > 0 {
@@ -25,12 +26,14 @@ func (f *Frames) Feed(b []byte, hear func(packet []byte) error) error {
 	for len(rest) >= lengthLen {
 		n := int(int32(binary.BigEndian.Uint32(rest)))
 		if n < 0 || f.Max > 0 && n > f.Max {
+			f.pending = nil
 			return fmt.Errorf("%w: %d bytes of a packet", ErrLength, n)
 		}
 		if len(rest)-lengthLen < n {
 			break
 		}
 		if err := hear(rest[lengthLen : lengthLen+n]); err != nil {
+			f.pending = nil
 			return err
 		}
 		rest = rest[lengthLen+n:]

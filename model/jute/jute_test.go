@@ -204,7 +204,8 @@ func TestALengthIsBelievedOnlyUpToTheLimit(t *testing.T) {
 		t.Errorf("%v, %d bytes are pending in memory of %d", err, f.Pending(), cap(f.pending))
 	}
 	stop := errors.New("stop")
-	if err := f.Feed(make([]byte, model.MaxPacketLen), func([]byte) error { return stop }); err != stop {
-		t.Error(err)
+	if err := f.Feed(make([]byte, model.MaxPacketLen), func([]byte) error { return stop }); err != stop ||
+		f.Pending() != 0 {
+		t.Error(err, f.Pending())
 	}
 }

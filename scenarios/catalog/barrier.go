@@ -43,8 +43,8 @@ func barrierRelay(f mutants.Flaw) func(p *engine.Process) {
 }
 
 // barrierMutant is a scenario of a broken barrier that must be caught.
-func barrierMutant(name string, f mutants.Flaw, s engine.Scenario) engine.Scenario {
-	s.Name, s.Row, s.Caught = "barrier/"+name, int(f), []string{"barrier"}
+func barrierMutant(f mutants.Flaw, s engine.Scenario) engine.Scenario {
+	s = mutated(f, s)
 	s.Program, s.Rounds = barrierRelay(f), 5
 	s.Setup = []model.Request{{Op: model.OpCreate, Path: barrierPath, ACL: zk.WorldACL(zk.PermAll)}}
 	return workload.BaseBarrier(s)
@@ -53,23 +53,19 @@ func barrierMutant(name string, f mutants.Flaw, s engine.Scenario) engine.Scenar
 var barrierScenarios = []engine.Scenario{
 	workload.BaseBarrier(engine.Scenario{
 		Name: "barrier/barrier", Doc: "keepers that may end and waiters that give up, under every fault",
-		Source: "ZooKeeper recipes page, Barriers", Rounds: 2, Program: barrierRounds(workload.Cancelled, workload.Limited),
+		Rounds: 2, Program: barrierRounds(workload.Cancelled, workload.Limited),
 		Faults: faults.Contract(),
 		Goals: []engine.Goal{workload.GoalLostChange, workload.GoalOpened, workload.GoalHeldAgain,
 			workload.GoalGaveUp("wait")},
 	}),
 	workload.BaseBarrier(engine.Scenario{
 		Name: "barrier/patient", Doc: "keepers that never end, and nobody gives up",
-		Source: "ZooKeeper recipes page, Barriers", Rounds: 3, Program: barrierRounds(workload.Unlimited, workload.Unlimited),
+		Rounds: 3, Program: barrierRounds(workload.Unlimited, workload.Unlimited),
 		Faults: faults.Contract().Except("crash", "cancel"),
 		Goals:  []engine.Goal{workload.GoalLostChange, workload.GoalOpened, workload.GoalHeldAgain},
 	}),
 
-	barrierMutant("release-again", mutants.ReleaseAgain,
-		engine.Scenario{Doc: "a release whose reply was lost is repeated and opens the barrier that others hold",
-			Source: "derived from the recipe page's delete", Faults: faults.MustParse("lose-reply=1@client=c1,op=set,nth=2"),
-			Wakes: "lose-reply of the release"}),
-	barrierMutant("stale-wait", mutants.StaleWait, engine.Scenario{Doc: "the first look at the barrier is one into the " +
-		"past",
-		Source: "derived from stale reads", Faults: faults.MustParse("stale-read=3"), Wakes: "a server that lags"}),
+	barrierMutant(mutants.ReleaseAgain,
+		engine.Scenario{Faults: faults.MustParse("lose-reply=1@client=c1,op=set,nth=2")}),
+	barrierMutant(mutants.StaleWait, engine.Scenario{Faults: faults.MustParse("stale-read=3")}),
 }

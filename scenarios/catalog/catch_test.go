@@ -158,7 +158,7 @@ var onlyCaught = []struct{ checker, mutant string }{
 }
 
 // Each checker earns its place: there is a run that only it objects to.
-func TestEachCheckerHasATwinThatOnlyItCatches(t *testing.T) {
+func TestEachCheckerHasAMutantThatOnlyItCatches(t *testing.T) {
 	r := engine.NewRunner()
 	defer r.Close()
 	for _, x := range onlyCaught {

@@ -224,7 +224,7 @@ func commitScenario(s engine.Scenario) engine.Scenario {
 
 func commitForm(name, doc string, f recipes.Form, goals ...engine.Goal) engine.Scenario {
 	s := commitScenario(engine.Scenario{
-		Name: "commit/" + name, Doc: doc, Source: "ZooKeeper recipes page, Two-phased Commit",
+		Name: "commit/" + name, Doc: doc,
 		Rounds: 2, Program: transactions(3, newTransaction(f)), Faults: faults.Contract(), Servers: []int{1, 3},
 		Goals: append([]engine.Goal{goalCommit, goalAbort, goalLostVote, goalBeaten, goalOrphan}, goals...),
 	})
@@ -235,8 +235,8 @@ func commitForm(name, doc string, f recipes.Form, goals ...engine.Goal) engine.S
 }
 
 // commitMutant is a scenario of a broken transaction that must be caught.
-func commitMutant(name string, f mutants.Flaw, s engine.Scenario) engine.Scenario {
-	s.Name, s.Row = "commit/"+name, int(f)
+func commitMutant(f mutants.Flaw, s engine.Scenario) engine.Scenario {
+	s = mutated(f, s)
 	s.Program, s.Rounds = transactions(1, newBrokenTransaction(f)), 2
 	return commitScenario(s)
 }
@@ -248,39 +248,13 @@ var commitScenarios = []engine.Scenario{
 	commitForm("ephemeral-sites", "sites that fail before their vote are noticed, under every fault",
 		recipes.EphemeralSites, goalFailedSite),
 
-	commitMutant("partial-sites", mutants.PartialSites,
-		engine.Scenario{Doc: "the participants' znodes are made one by one",
-			Source: "derived from the ZooKeeper recipes page",
-			Caught: []string{"atomicity"},
-			Wakes:  "the schedule alone"}),
-	commitMutant("blind-vote", mutants.BlindVote, engine.Scenario{Doc: "votes are written whatever the version, and " +
-		"changed after a lost reply",
-		Source: "derived from the ZooKeeper recipes page", Faults: faults.MustParse("lose-reply=2@op=set"), Clients: 2,
-		Caught: []string{"atomicity"},
-		Wakes:  "lose-reply of the vote"}),
-	commitMutant("hasty-abort", mutants.HastyAbort, engine.Scenario{Doc: "a znode without a vote is taken for a no",
-		Source: "derived from the ZooKeeper recipes page",
-		Caught: []string{"validity"},
-		Wakes:  "the schedule alone"}),
-	commitMutant("own-decision", mutants.OwnDecision,
-		engine.Scenario{Doc: "who loses patience aborts without telling the others",
-			Source: "derived from the ZooKeeper recipes page",
-			Caught: []string{"atomicity"},
-			Wakes:  "the schedule alone (a timer)"}),
-	commitMutant("forget-early", mutants.ForgetEarly,
-		engine.Scenario{Doc: "the coordinator deletes the transaction before all sites have learned the decision",
-			Source: "derived from presumed abort, Mohan, Lindsay and Obermarck (1986)",
-			Caught: []string{"atomicity"},
-			Wakes:  "the schedule alone"}),
-	commitMutant("endless-wait", mutants.EndlessWait, engine.Scenario{Doc: "waits for the vote of a site that has failed",
-		Source: "derived from the ZooKeeper recipes page", Faults: faults.MustParse("crash=1"),
-		Caught: []string{"quiescence"},
-		Wakes:  "crash"}),
-	commitMutant("blind-abort", mutants.BlindAbort, engine.Scenario{Doc: "who loses patience aborts whatever the votes " +
-		"are by then",
-		Source: "derived from presumed abort, Mohan, Lindsay and Obermarck (1986)",
-		Caught: []string{"validity"},
-		Wakes:  "the schedule alone (a timer)"}),
+	commitMutant(mutants.PartialSites, engine.Scenario{}),
+	commitMutant(mutants.BlindVote, engine.Scenario{Faults: faults.MustParse("lose-reply=2@op=set"), Clients: 2}),
+	commitMutant(mutants.HastyAbort, engine.Scenario{}),
+	commitMutant(mutants.OwnDecision, engine.Scenario{}),
+	commitMutant(mutants.ForgetEarly, engine.Scenario{}),
+	commitMutant(mutants.EndlessWait, engine.Scenario{Faults: faults.MustParse("crash=1")}),
+	commitMutant(mutants.BlindAbort, engine.Scenario{}),
 }
 
 var (

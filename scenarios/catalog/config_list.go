@@ -16,7 +16,6 @@ import (
 var configScenarios = []engine.Scenario{
 	configScenario(engine.Scenario{
 		Name: "config/config", Doc: "the configuration that is updated in one multi, under every fault",
-		Source: "ZooKeeper recipes page, Configuration",
 		Rounds: 2, Program: workload.ConfigRounds(workload.SometimesThree, newConfig), Faults: faults.Contract(),
 		Goals: []engine.Goal{workload.GoalLostMulti, workload.GoalFollowed,
 			{Name: "an update that comes too late",
@@ -30,7 +29,6 @@ var configScenarios = []engine.Scenario{
 	}),
 	configScenario(engine.Scenario{
 		Name: "config/flagged", Doc: "the configuration that is updated behind a flag, under every fault",
-		Source: "ZooKeeper: Wait-free coordination for Internet-scale systems (2010), section 2.3",
 		Rounds: 2, Program: workload.ConfigRounds(workload.SometimesThree, newFlaggedConfig), Faults: faults.Contract(),
 		Goals: []engine.Goal{workload.GoalLostMulti, workload.GoalFollowed,
 			{Name: "an update that another takes over",
@@ -46,34 +44,17 @@ var configScenarios = []engine.Scenario{
 			{Name: "an updater that dies at work", Reached: workload.DiedUpdating}},
 	}).Without("tree"), // no znode is ephemeral
 
-	configMutant(mutants.TornConfig, engine.Scenario{Name: "config/torn-config",
-		Doc:    "values set one by one with neither flag nor multi",
-		Source: "Junqueira and Reed, ZooKeeper (2013)", Caught: []string{"torn"}, Wakes: "the schedule alone"}),
-	configMutant(mutants.TornRead, engine.Scenario{Name: "config/torn-read",
-		Doc:    "values set in one multi and read one by one",
-		Source: "derived from row 36", Caught: []string{"torn"}, Wakes: "the schedule alone"}),
-	configMutant(mutants.WatchTrust, engine.Scenario{Name: "config/watch-trust",
-		Doc:    "the watch on the flag is trusted after a reconnect",
-		Source: "ZooKeeper: Wait-free coordination for Internet-scale systems (2010), section 2.3", Servers: []int{3},
-		Faults: faults.MustParse("lose-request=9@op=get,path=/config/b"),
-		Caught: []string{"torn"}, Wakes: "lose-request of the last read"}),
-	configMutant(mutants.Unfenced, engine.Scenario{Name: "config/unfenced",
-		Doc:    "an update goes on when another has begun",
-		Source: "derived from row 9", Caught: []string{"torn"}, Wakes: "the schedule alone"}),
-	configMutant(mutants.NoRearm, engine.Scenario{Name: "config/no-rearm", Doc: "a cached reader leaves its watch once",
-		Source: "derived from one-shot watches", Caught: []string{"quiescence"}, Wakes: "the schedule alone"}),
-	configMutant(mutants.StaleConfig, engine.Scenario{Name: "config/no-sync", Doc: "the set is read without a sync",
-		Source: "derived from stale reads", Servers: []int{3}, Faults: faults.MustParse("stale-read=3"),
-		Caught: []string{"recency"}, Wakes: "a server that lags"}),
-	configMutant(mutants.KeepWatch, engine.Scenario{Name: "config/keep-watch",
-		Doc:    "a cached reader relies on its watch across disconnects",
-		Source: "go-zookeeper conn.go, sendSetWatches", Clients: 8, Servers: []int{1},
-		Faults: faults.MustParse("disconnect=30 lose-request=30@op=setWatches"),
-		Caught: []string{"quiescence"}, Wakes: "two disconnects while others use the connection"}),
-	configMutant(mutants.DeniedOwn, engine.Scenario{Name: "config/denied-own",
-		Doc:    "a bad version after a lost reply is taken for another update",
-		Source: "derived from row 28", Faults: faults.MustParse("lose-reply=2@op=set"),
-		Caught: []string{"conflict"}, Wakes: "lose-reply of the last write"}),
+	configMutant(mutants.TornConfig, engine.Scenario{}),
+	configMutant(mutants.TornRead, engine.Scenario{}),
+	configMutant(mutants.WatchTrust, engine.Scenario{Servers: []int{3},
+		Faults: faults.MustParse("lose-request=9@op=get,path=/config/b")}),
+	configMutant(mutants.Unfenced, engine.Scenario{}),
+	configMutant(mutants.NoRearm, engine.Scenario{}),
+	configMutant(mutants.StaleConfig, engine.Scenario{Servers: []int{3},
+		Faults: faults.MustParse("stale-read=3")}),
+	configMutant(mutants.KeepWatch, engine.Scenario{Clients: 8, Servers: []int{1},
+		Faults: faults.MustParse("disconnect=30 lose-request=30@op=setWatches")}),
+	configMutant(mutants.DeniedOwn, engine.Scenario{Faults: faults.MustParse("lose-reply=2@op=set")}),
 }
 
 // configScenario is what all scenarios of configurations have in common.
@@ -85,7 +66,7 @@ func configScenario(s engine.Scenario) engine.Scenario {
 
 // configMutant is a scenario of a broken configuration that must be caught.
 func configMutant(f mutants.Flaw, s engine.Scenario) engine.Scenario {
-	s.Row = int(f)
+	s = mutated(f, s)
 	s.Setup = makeZnodes(workload.ConfigDir, "ready", workload.ConfigDir+"/a", "0/2", workload.ConfigDir+"/b", "0/2")
 	newConfig := newBrokenConfig(f)
 	names := func(int) []string { return []string{"a", "b"} }

@@ -90,7 +90,7 @@ func counterScenario(s engine.Scenario) engine.Scenario {
 
 // counterMutant is a scenario of a broken counter that must be caught.
 func counterMutant(f mutants.Flaw, s engine.Scenario) engine.Scenario {
-	s.Row, s.Caught = int(f), []string{"counter"}
+	s = mutated(f, s)
 	s.Rounds, s.Program = 2, countRounds(func(p *engine.Process) counter {
 		return mutants.NewCounter(p.Conn, p.Env,
 			p.Path(counterPath), f)
@@ -102,8 +102,7 @@ func counterMutant(f mutants.Flaw, s engine.Scenario) engine.Scenario {
 var counterScenarios = []engine.Scenario{
 	counterScenario(engine.Scenario{
 		Name: "counter/counter", Doc: "the counter under every fault",
-		// it watches nothing
-		Source: "Curator DistributedAtomicLong, Kazoo Counter", Faults: faults.Contract().Except("watch-delay"),
+		Faults: faults.Contract().Except("watch-delay"), // it watches nothing
 		Rounds: 2, Program: countRounds(func(p *engine.Process) counter {
 			return recipes.NewCounter(p.Conn, p.Env, p.Path(counterPath), recipes.CounterOptions{})
 		}),
@@ -115,11 +114,7 @@ var counterScenarios = []engine.Scenario{
 				Reached: workload.Answered("cas", func(e *history.Event) bool { return e.Err == nil && e.Value == 0 })}},
 	}),
 
-	counterMutant(mutants.DoubleCount, engine.Scenario{Name: "counter/double-count",
-		Doc:    "a bad version after a lost reply is taken for somebody else's update",
-		Source: "kazoo Counter, Curator DistributedAtomicLong", Faults: faults.MustParse("lose-reply=2"),
-		Wakes: "lose-reply of the set"}),
-	counterMutant(mutants.StaleGet, engine.Scenario{Name: "counter/stale-get", Doc: "the number is read without a sync",
-		Source: "derived from stale reads", Servers: []int{3}, Faults: faults.MustParse("stale-read=3"),
-		Wakes: "a server that lags"}),
+	counterMutant(mutants.DoubleCount, engine.Scenario{Faults: faults.MustParse("lose-reply=2")}),
+	counterMutant(mutants.StaleGet, engine.Scenario{Servers: []int{3},
+		Faults: faults.MustParse("stale-read=3")}),
 }

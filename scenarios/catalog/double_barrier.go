@@ -27,8 +27,8 @@ func newBrokenDoubleBarrier(f mutants.Flaw) func(p *engine.Process, n int) workl
 }
 
 // doubleBarrierMutant is a scenario of a broken double barrier that must be caught.
-func doubleBarrierMutant(name string, f mutants.Flaw, s engine.Scenario, m workload.Meeting) engine.Scenario {
-	s.Name, s.Row = "double-barrier/"+name, int(f)
+func doubleBarrierMutant(f mutants.Flaw, s engine.Scenario, m workload.Meeting) engine.Scenario {
+	s = mutated(f, s)
 	for _, path := range []string{doubleBarrierDir, doubleBarrierDir + "/ready"} {
 		s.Setup = append(s.Setup, model.Request{Op: model.OpCreate, Path: path, ACL: zk.WorldACL(zk.PermAll)})
 	}

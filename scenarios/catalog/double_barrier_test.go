@@ -83,7 +83,7 @@ func TestMutantsOfBarriersHoldWithoutTheirFlaws(t *testing.T) {
 		{"", 1, workload.Meeting{More: 1}},
 		{"learn-late=1", 2, workload.Meeting{}},
 	} {
-		sound = append(sound, doubleBarrierMutant("sound", 0,
+		sound = append(sound, doubleBarrierMutant(0,
 			engine.Scenario{Rounds: x.rounds, Faults: faults.MustParse(x.faults), SafetySteps: 60}, x.m))
 	}
 	for i := range sound {

@@ -115,7 +115,7 @@ func electionScenario(s engine.Scenario) engine.Scenario {
 
 // electionHerd is six candidates without faults, judged by fan-out as well.
 func electionHerd(s engine.Scenario, newElector func(p *engine.Process) workload.FullElector) engine.Scenario {
-	s.Source, s.Clients = "ZooKeeper recipes page, Leader Election", 6
+	s.Clients = 6
 	s.Program = func(p *engine.Process) {
 		e := newElector(p)
 		if err := workload.LeadOnce(p, p.Register(e.Znodes), e, workload.Pace{Procedure: 1, Stay: 1}, false); err != nil {
@@ -131,19 +131,17 @@ func electionHerd(s engine.Scenario, newElector func(p *engine.Process) workload
 var electionScenarios = []engine.Scenario{
 	electionScenario(engine.Scenario{
 		Name: "election/election", Doc: "the election under every fault",
-		Source: "ZooKeeper recipes page, Leader Election",
 		Rounds: 2, Program: withFollower(workload.ElectionRounds(workload.Pace{Procedure: 1, Stay: 2}, newElection)),
-		Alike: workload.ByThree, Faults: electionFaults,
+		Faults: electionFaults,
 		Goals: []engine.Goal{workload.GoalLostCreate, workload.GoalExpiry, workload.GoalQueue,
 			{Name: "an acknowledgement that comes after the deposition",
 				Reached: workload.Returned("acknowledge", recipes.ErrNotLeading)},
 			{Name: "a question that is answered by nobody leads", Reached: workload.Returned("leader", recipes.ErrNoLeader)},
 			{Name: "a question that is answered by a leader", Reached: workload.Returned("leader", nil)},
 			{Name: "a candidate that gives up", Reached: workload.Returned("campaign", context.DeadlineExceeded)}},
-	}),
+	}.Symmetric(workload.ByThree)),
 	electionScenario(engine.Scenario{
 		Name: "election/observed", Doc: "clients wait for a leader, and ask for it, under every fault",
-		Source: "ZooKeeper recipes page, Leader Election",
 		Rounds: 2, Program: observed(newElection), Faults: electionFaults,
 		Goals: []engine.Goal{workload.GoalExpiry,
 			{Name: "a question that is answered by nobody leads", Reached: workload.Returned("leader", recipes.ErrNoLeader)},
@@ -153,31 +151,17 @@ var electionScenarios = []engine.Scenario{
 		newElection),
 	electionScenario(engine.Scenario{
 		Name: "election/smallest", Doc: "the election in which all watch the first candidate, under every fault",
-		Source: "ZooKeeper recipes page, Leader Election",
 		Rounds: 2, Program: workload.ElectionRounds(workload.Pace{Procedure: 1, Stay: 2}, newHerdElection),
-		Alike: workload.ByThree, Faults: electionFaults,
-		Goals: []engine.Goal{workload.GoalLostCreate, workload.GoalExpiry, workload.GoalQueue},
-	}),
+		Faults: electionFaults,
+		Goals:  []engine.Goal{workload.GoalLostCreate, workload.GoalExpiry, workload.GoalQueue},
+	}.Symmetric(workload.ByThree)),
 
-	electionHerd(engine.Scenario{Name: "election/smallest-herd", Doc: "all candidates watch the first one",
-		Row: 125, Wakes: "nothing is needed", Caught: []string{"herd"}}, newHerdElection),
-	electionScenario(engine.Scenario{Name: "election/event-leads",
-		Doc:    "a deletion event alone makes a leader, without listing again",
-		Source: "the ZooKeeper recipes page has no re-check", Row: int(mutants.EventLeads),
-		Rounds:  3,
-		Program: workload.ElectionRounds(workload.Pace{Procedure: 1, Stay: 6}, newBrokenElection(mutants.EventLeads)),
-		Caught:  []string{"ownership", "belief"},
-		Wakes:   "the schedule alone"}),
-	electionScenario(engine.Scenario{Name: "election/blind-ack",
-		Doc:    "the acknowledgement is written without a check of the own candidate",
-		Source: "derived from the recipes page", Faults: faults.MustParse("learn-late=3"), Servers: []int{1},
-		Row:    int(mutants.BlindAck),
-		Rounds: 3, Program: slowFirst,
-		Caught: []string{"acknowledged"},
-		Wakes:  "a pause between election and acknowledgement (learn-late)"}),
-	electionScenario(engine.Scenario{Name: "election/no-ack", Doc: "the first candidate is taken for the leader",
-		Source: "derived from the note of the recipes page", Row: int(mutants.NoAck),
-		Rounds: 2, Program: workload.ElectionRounds(workload.Pace{Procedure: 1, Stay: 2}, newBrokenElection(mutants.NoAck)),
-		Caught: []string{"acknowledged"},
-		Wakes:  "the schedule alone"}),
+	electionHerd(mutated(125, engine.Scenario{}), newHerdElection),
+	electionScenario(mutated(mutants.EventLeads, engine.Scenario{Rounds: 3,
+		Program: workload.ElectionRounds(workload.Pace{Procedure: 1, Stay: 6}, newBrokenElection(mutants.EventLeads))})),
+	electionScenario(mutated(mutants.BlindAck, engine.Scenario{
+		Faults: faults.MustParse("learn-late=3"), Servers: []int{1}, Rounds: 3,
+		Program: slowFirst})),
+	electionScenario(mutated(mutants.NoAck, engine.Scenario{Rounds: 2,
+		Program: workload.ElectionRounds(workload.Pace{Procedure: 1, Stay: 2}, newBrokenElection(mutants.NoAck))})),
 }

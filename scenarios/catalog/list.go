@@ -9,7 +9,7 @@ import (
 )
 
 // All is every scenario, in the order of the report.
-var All = slices.Concat(
+var All = sourced(slices.Concat(
 	lockScenarios,
 	barrierScenarios,
 	cacheScenarios,
@@ -30,7 +30,7 @@ var All = slices.Concat(
 	semaphoreScenarios,
 	watchScenarios,
 	znodeScenarios,
-)
+))
 
 // Named returns the scenario of that name. It panics if there is none: names are constants of a program.
 func Named(name string) *engine.Scenario {

@@ -32,15 +32,15 @@ var lockFaults = append(faults.Contract(), faults.Rule{Fault: "sequence", Budget
 // lockScenario is what all scenarios of locks have in common.
 func lockScenario(s engine.Scenario) engine.Scenario {
 	s.Setup, s.Checkers = lockSetup, workload.LockCheckers
-	if !s.Broken() && s.Alike == nil {
-		s.Alike = workload.ByThree
+	if !s.Broken() && s.Alike() == nil {
+		s = s.Symmetric(workload.ByThree)
 	}
 	return workload.WithDefaults(s, 3)
 }
 
-// mutant is a scenario of a broken lock that must be caught.
-func mutant(name string, f mutants.Flaw, s engine.Scenario) engine.Scenario {
-	s.Name, s.Row = "lock/"+name, int(f)
+// lockMutant is a scenario of a broken lock that must be caught.
+func lockMutant(f mutants.Flaw, s engine.Scenario) engine.Scenario {
+	s = mutated(f, s)
 	if s.Program == nil {
 		s.Program, s.Rounds = workload.LockRounds(newBroken(f)), 2
 	}

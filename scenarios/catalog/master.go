@@ -240,7 +240,7 @@ func poolScenario(s engine.Scenario) engine.Scenario {
 	}
 	s = workload.WithDefaults(s, 3)
 	if s.Program == nil {
-		s.Program, s.Rounds = poolOf(newBrokenPool(mutants.Flaw(s.Row))), 4
+		s.Program, s.Rounds = poolOf(newBrokenPool(mutants.Flaw(s.Notes().Number))), 4
 	}
 	return s
 }

@@ -17,7 +17,6 @@ import (
 var masterScenarios = []engine.Scenario{
 	poolScenario(engine.Scenario{
 		Name: "master/pool", Doc: "clients, masters and workers under every fault",
-		Source: "Junqueira and Reed, ZooKeeper (2013), the master-worker example",
 		Rounds: 4, Program: poolOf(newPool), Faults: poolFaults,
 		Goals: []engine.Goal{
 			{Name: "a task that moves from one worker to another", Reached: movedTask},
@@ -31,44 +30,20 @@ var masterScenarios = []engine.Scenario{
 	poolScenario(engine.Scenario{
 		Name: "master/succession", Doc: "masters that follow one another, with tasks to take back and to assign, under " +
 			"every fault",
-		Source: "Junqueira and Reed, ZooKeeper (2013), the master-worker example",
-		Setup:  successionSetup, Program: succession(newPool), Faults: poolFaults.Except("cancel"), // nobody gives up
+		Setup: successionSetup, Program: succession(newPool), Faults: poolFaults.Except("cancel"), // nobody gives up
 		Goals: []engine.Goal{{Name: "two masters that assign", Reached: twoMasters}},
 	}),
 
-	poolScenario(engine.Scenario{Name: "master/two-calls",
-		Doc:    "a task is assigned by create and delete instead of by multi",
-		Source: "Junqueira and Reed, ZooKeeper (2013)", Row: int(mutants.TwoCalls),
-		Faults: faults.MustParse("crash=2 disconnect=2"),
-		Caught: []string{"tasks"},
-		Wakes:  "a crash, or a lost connection, between the calls"}),
-	poolScenario(engine.Scenario{Name: "master/submit-twice", Doc: "a task is submitted again when the answer is lost",
-		Source: "Junqueira and Reed, ZooKeeper (2013)", Row: int(mutants.SubmitTwice),
-		Faults: faults.MustParse("lose-reply=2"),
-		Caught: []string{"tasks"},
-		Wakes:  "lose-reply"}),
-	poolScenario(engine.Scenario{Name: "master/old-master", Doc: "a paused master goes on assigning",
-		Source: "dolphinscheduler#7004", Row: int(mutants.OldMaster), Faults: faults.MustParse("pause=3 learn-late=3"),
-		Setup: successionSetup, Program: succession(newBrokenPool(mutants.OldMaster)),
-		Caught: []string{"stale-leader"},
-		Wakes:  "a pause beyond the session's timeout (learn-late)"}),
-	poolScenario(engine.Scenario{Name: "master/two-reports",
-		Doc:    "a task is reported by set and delete instead of by multi",
-		Source: "derived from the master's two calls", Row: int(mutants.TwoReports),
-		Faults: faults.MustParse("crash=2 disconnect=2"),
-		Caught: []string{"tasks"},
-		Wakes:  "a crash, or a lost connection, between the calls"}),
-	poolScenario(engine.Scenario{Name: "master/forgotten-worker",
-		Doc:    "nobody looks for the tasks of workers that have ended",
-		Source: "derived from Junqueira and Reed, ZooKeeper (2013)", Row: int(mutants.ForgottenWorker),
-		Caught: []string{"quiescence"},
-		Wakes:  "the schedule alone: a worker that leaves will do"}),
-	poolScenario(engine.Scenario{Name: "master/watch-alone", Doc: "a client waits for its task by a watch alone",
-		Source: "found by this harness in its own recipe", Row: int(mutants.WatchAlone),
-		Faults:  faults.MustParse("disconnect=40@client=c1"),
-		Servers: []int{1}, Rounds: 2, Program: withReader(poolOf(newBrokenPool(mutants.WatchAlone))),
-		Caught: []string{"quiescence"},
-		Wakes:  "two disconnects, and a request that waits for the connection between them"}),
+	poolScenario(mutated(mutants.TwoCalls, engine.Scenario{Faults: faults.MustParse("crash=2 disconnect=2")})),
+	poolScenario(mutated(mutants.SubmitTwice, engine.Scenario{Faults: faults.MustParse("lose-reply=2")})),
+	poolScenario(mutated(mutants.OldMaster, engine.Scenario{
+		Faults: faults.MustParse("pause=3 learn-late=3"), Setup: successionSetup,
+		Program: succession(newBrokenPool(mutants.OldMaster))})),
+	poolScenario(mutated(mutants.TwoReports, engine.Scenario{Faults: faults.MustParse("crash=2 disconnect=2")})),
+	poolScenario(mutated(mutants.ForgottenWorker, engine.Scenario{})),
+	poolScenario(mutated(mutants.WatchAlone, engine.Scenario{
+		Faults: faults.MustParse("disconnect=40@client=c1"), Servers: []int{1},
+		Rounds: 2, Program: withReader(poolOf(newBrokenPool(mutants.WatchAlone)))})),
 }
 
 // movedTask reports whether a task was given to two workers.

@@ -100,7 +100,6 @@ func newBrokenMonitor(f mutants.Flaw, limit time.Duration) func(p *engine.Proces
 
 // monitorScenario is what all scenarios of monitors have in common.
 func monitorScenario(s engine.Scenario) engine.Scenario {
-	s.Source = "Junqueira and Reed, ZooKeeper (2013)"
 	s = rwScenario(s)
 	s.Checkers = []checkers.Checker{checkers.Overdue{}, checkers.Liveness{}, checkers.Quiescence{}, checkers.Tree{},
 		checkers.Steps{}}
@@ -115,17 +114,11 @@ var monitorScenarios = []engine.Scenario{
 			Reached: workload.Told("overdue")}, {Name: "an alarm of a reader that is not the first", Reached: laterReader}},
 	}),
 
-	monitorScenario(engine.Scenario{
-		Name: "monitor/busy-lock", Doc: "measures how long the lock is held, by whomever", Row: int(mutants.BusyLock),
-		Rounds: 4, Program: monitored(0, newBrokenMonitor(mutants.BusyLock, holdLimit)), Clients: 4,
-		Caught: []string{"overdue"}, Wakes: "the schedule alone",
-	}),
-	monitorScenario(engine.Scenario{
-		Name: "monitor/stale-alarm", Doc: "believes a server that lags", Row: int(mutants.StaleAlarm),
-		Rounds: 8, Program: monitored(0, newBrokenMonitor(mutants.StaleAlarm, holdShort+1)), Servers: []int{3}, Clients: 2,
-		Faults: faults.MustParse("stale-read=6@client=c1"),
-		Caught: []string{"overdue"}, Wakes: "stale-read",
-	}),
+	monitorScenario(mutated(mutants.BusyLock, engine.Scenario{Rounds: 4,
+		Program: monitored(0, newBrokenMonitor(mutants.BusyLock, holdLimit)), Clients: 4})),
+	monitorScenario(mutated(mutants.StaleAlarm, engine.Scenario{Rounds: 8,
+		Program: monitored(0, newBrokenMonitor(mutants.StaleAlarm, holdShort+1)), Servers: []int{3},
+		Clients: 2, Faults: faults.MustParse("stale-read=6@client=c1")})),
 }
 
 // laterReader reports whether there was an alarm for a znode while an older one, of

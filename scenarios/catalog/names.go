@@ -5,6 +5,7 @@ import (
 	"errors"
 	"slices"
 	"strconv"
+	"strings"
 
 	"zksim/checkers"
 	"zksim/faults"
@@ -62,6 +63,7 @@ var ownerNames = []string{"a-b", "a", "a-b-c", "a-"}
 func ownerRounds(newNames func(p *engine.Process, owner string) owned) func(p *engine.Process) {
 	return func(p *engine.Process) {
 		owner := ownerNames[p.ID%len(ownerNames)]
+		owner += strings.Repeat("'", (p.ID-1)/len(ownerNames)) // of more clients than names
 		u := nameUser{p, nil, p.Register(func() []string { return nil })}
 		for r := range p.Rounds {
 			n := newNames(p, owner)
@@ -87,7 +89,9 @@ func ownerRounds(newNames func(p *engine.Process, owner string) owned) func(p *e
 }
 
 // take registers a name, and returns it if it is not another's.
-func (u nameUser) take(value int, register func(ctx context.Context, data []byte) (string, error)) (name string, err error) {
+func (u nameUser) take(
+	value int, register func(ctx context.Context, data []byte) (string, error),
+) (name string, err error) {
 	err = u.do(history.Event{Op: "register", Value: int64(value)},
 		func(ctx context.Context, e *history.Event) (err error) {
 			name, err = register(ctx, strconv.AppendInt(nil, int64(value), 10))
@@ -178,7 +182,7 @@ func namesScenario(s engine.Scenario) engine.Scenario {
 
 // namesMutant is a scenario of a broken name service that must be caught.
 func namesMutant(f mutants.Flaw, s engine.Scenario) engine.Scenario {
-	s.Row, s.Caught = int(f), []string{"names"}
+	s = mutated(f, s)
 	s.Rounds, s.Program = 3, nameRounds(func(p *engine.Process) names {
 		return mutants.NewNames(p.Conn, p.Env,
 			p.Path(namesDir), f)
@@ -189,7 +193,6 @@ func namesMutant(f mutants.Flaw, s engine.Scenario) engine.Scenario {
 var namesScenarios = []engine.Scenario{
 	namesScenario(engine.Scenario{
 		Name: "names/names", Doc: "the name service under every fault",
-		Source: "ZooKeeper recipes page, Name Service",
 		Faults: append(faults.Contract().Except("watch-delay"),
 			faults.Rule{Fault: "sequence", Budget: 2, Aim: faults.Aim{Path: namesDir}}),
 		Rounds: 3, Program: nameRounds(func(p *engine.Process) names {
@@ -204,9 +207,9 @@ var namesScenarios = []engine.Scenario{
 	}),
 	namesScenario(engine.Scenario{
 		Name: "names/owners", Doc: "owners whose names begin alike come back, and try to unregister what is not theirs",
-		Source: "derived from ephemeral owners that restart", Clients: 4,
-		Faults: faults.Contract().Except("watch-delay"),
-		Rounds: 3, Program: ownerRounds(func(p *engine.Process, owner string) owned {
+		Clients: 4,
+		Faults:  faults.Contract().Except("watch-delay"),
+		Rounds:  3, Program: ownerRounds(func(p *engine.Process, owner string) owned {
 			return recipes.NewNames(p.Conn, p.Env, p.Path(namesDir), recipes.NamesOptions{Owner: owner})
 		}),
 		Goals: []engine.Goal{
@@ -214,20 +217,10 @@ var namesScenarios = []engine.Scenario{
 			{Name: "a name that nobody has", Reached: workload.Returned("unregister", recipes.ErrNoName)}},
 	}).Without("tree"), // nothing is ephemeral
 
-	namesScenario(engine.Scenario{
-		Name: "names/prefix-owner", Doc: "the mark of an owner whose name begins with the own is taken for the own",
-		Row: int(mutants.PrefixOwner), Caught: []string{"names"},
-		Source: "derived from kazoo's search for its own znode by a prefix", Wakes: "names that begin alike", Clients: 4,
-		Rounds: 3, Program: ownerRounds(func(p *engine.Process, owner string) owned {
+	namesScenario(mutated(mutants.PrefixOwner, engine.Scenario{Clients: 4, Rounds: 3,
+		Program: ownerRounds(func(p *engine.Process, owner string) owned {
 			return mutants.NewOwned(p.Conn, p.Env, p.Path(namesDir), owner)
-		}),
-	}).Without("tree"),
-	namesMutant(mutants.AssumeOwn, engine.Scenario{Name: "names/assume-own",
-		Doc:    "a name that exists after a lost request is taken for the own",
-		Source: "derived from retries of create that ignore \"node exists\"", Faults: faults.MustParse("lose-request=2"),
-		Wakes: "lose-request of the create"}),
-	namesMutant(mutants.DeleteAgain, engine.Scenario{Name: "names/delete-again",
-		Doc:    "a delete by version is tried again after a lost reply and hits another's name",
-		Source: "derived from zk-ruby#34", Faults: faults.MustParse("lose-reply=2"),
-		Wakes: "lose-reply of the delete"}),
+		})})).Without("tree"),
+	namesMutant(mutants.AssumeOwn, engine.Scenario{Faults: faults.MustParse("lose-request=2")}),
+	namesMutant(mutants.DeleteAgain, engine.Scenario{Faults: faults.MustParse("lose-reply=2")}),
 }

@@ -48,7 +48,7 @@ var promelaModels = []promelaModel{
 		{macro: "IGNORE_EXISTS", bounds: "-DN=2"},
 	}},
 	{"double_barrier", workload.BaseDoubleBarrier(engine.Scenario{Rounds: 1,
-		Setup: doubleBarrierMutant("", 0, engine.Scenario{}, workload.Meeting{}).Setup},
+		Setup: doubleBarrierMutant(0, engine.Scenario{}, workload.Meeting{}).Setup},
 		workload.Meeting{Stay: 1, Enter: workload.Limited, Leave: workload.Unlimited,
 			NewBarrier: newDoubleBarrier(recipes.LeaveLowest)}),
 		[]promelaFlaw{
@@ -137,7 +137,7 @@ func TestSpinAndOurSearchesAgree(t *testing.T) {
 						t.Errorf("%s of %s: %v violated, and spin finds %v", search.Name, s.Name, ours, found)
 					}
 				}
-				documentsFlaw(t, m.name, f.macro, s.Row)
+				documentsFlaw(t, m.name, f.macro, s.Notes().Number)
 			})
 		}
 	}

@@ -22,10 +22,10 @@ var exchangeFaults = queueFaults.Except("watch-delay")
 var queueScenarios = append([]engine.Scenario{
 	queueScenario(engine.Scenario{
 		Name: "queue/queue", Doc: "clients put and take, at most once, under every fault",
-		Alike: workload.Exchangers, Rounds: 2, Program: workload.Exchange(0, false, newQueue(recipes.QueueOptions{})),
+		Rounds: 2, Program: workload.Exchange(0, false, newQueue(recipes.QueueOptions{})),
 		Faults: exchangeFaults,
 		Goals:  []engine.Goal{workload.GoalLostPut, workload.GoalLostTake, workload.GoalUnknownPut, workload.GoalUnknownTake},
-	}).Without("doubled-effect"), // nobody acknowledges
+	}.Symmetric(workload.Exchangers)).Without("doubled-effect"), // nobody acknowledges
 	queueScenario(engine.Scenario{
 		Name: "queue/claims", Doc: "clients put, claim and acknowledge, at least once, under every fault",
 		Rounds: 2, Program: workload.Exchange(0, true, newQueue(recipes.QueueOptions{})), Faults: exchangeFaults,
@@ -58,47 +58,25 @@ var queueScenarios = append([]engine.Scenario{
 func queueMutants(newQueue func(mutants.Flaw) func(*engine.Process) workload.Consumer) []engine.Scenario {
 	mutant := func(f mutants.Flaw, program func(newQueue func(*engine.Process) workload.Consumer) func(*engine.Process),
 		s engine.Scenario) engine.Scenario {
-		s.Row, s.Program = int(f), program(newQueue(f))
+		s = mutated(f, s)
+		s.Program = program(newQueue(f))
 		return queueScenario(s)
 	}
 	return []engine.Scenario{
-		mutant(mutants.EphemeralItems, takeSome, engine.Scenario{Name: "queue/ephemeral-items", Rounds: 2,
-			Doc:    "items are ephemeral and go with their producer",
-			Source: "ZooKeeper recipes page, Queues", Faults: faults.MustParse("disconnect=2 expire=2 learn-late=2"),
-			Caught: []string{"lost-item"}, Wakes: "expire"}),
-		mutant(mutants.DeleteLost, takeSome, engine.Scenario{Name: "queue/delete-lost", Rounds: 2,
-			Doc:    "that an item is gone at the second delete is taken for somebody else's doing",
-			Source: "kazoo Queue.get, Curator SimpleDistributedQueue, Apache DistributedQueue",
-			Faults: faults.MustParse("lose-reply=3"),
-			Caught: []string{"lost-item"}, Wakes: "lose-reply of the delete"}),
-		mutant(mutants.PutTwice, takeSome, engine.Scenario{Name: "queue/put-twice", Rounds: 2,
-			Doc:    "a put is tried again when its reply was lost",
-			Source: "kazoo Queue.put", Faults: faults.MustParse("lose-reply=2"),
-			Caught: []string{"doubled-item"}, Wakes: "lose-reply"}),
-		mutant(mutants.AckUnchecked, claimSome, engine.Scenario{Name: "queue/ack-unchecked", Rounds: 2,
-			Doc:    "an item is acknowledged without a look at the claim",
-			Source: "CURATOR-605", Faults: faults.MustParse("pause=2 learn-late=2"),
-			Caught: []string{"doubled-effect"}, Wakes: "a pause beyond the session's timeout (learn-late)"}),
-		mutant(mutants.BlindWait, feedTakers, engine.Scenario{Name: "queue/blind-wait", Rounds: 2,
-			Doc:    "a consumer waits although the listing that left the watch shows an item",
-			Source: "derived from ignore-exists",
-			Caught: []string{"quiescence"}, Wakes: "the schedule alone"}),
-		mutant(mutants.GUIDSort, takeSome, engine.Scenario{Name: "queue/guid-sort", Rounds: 2,
-			Doc:    "items sorted by whole name, and so by GUID",
-			Source: "derived from name-sort",
-			Caught: []string{"fifo"}, Wakes: "the schedule alone"}),
-		mutant(mutants.CancelTake, takeSome, engine.Scenario{Name: "queue/cancel-take", Rounds: 2,
-			Doc:    "on a cancelled context the item that was perhaps removed is forgotten",
-			Source: "derived from cancel-leak", Faults: faults.MustParse("cancel=9 lose-reply=9@op=multi"),
-			Caught: []string{"lost-item"}, Wakes: "cancel with lose-reply"}),
-		mutant(mutants.ItemsOnly, workload.HandOver, engine.Scenario{Name: "queue/items-only",
-			Doc:    "a consumer that waits hears nothing of a claim that is given up",
-			Source: "derived from Curator's queues",
-			Caught: []string{"quiescence"}, Wakes: "the schedule alone"}),
-		mutant(mutants.StaleTake, workload.Poll, engine.Scenario{Name: "queue/stale-take", Rounds: 4,
-			Doc:    "the queue is called empty by a server that lags",
-			Source: "derived from stale reads", Clients: 2, Servers: []int{3}, Faults: faults.MustParse("stale-read=3"),
-			Caught: []string{"fifo"}, Wakes: "a server that lags"}),
+		mutant(mutants.EphemeralItems, takeSome, engine.Scenario{Rounds: 2,
+			Faults: faults.MustParse("disconnect=2 expire=2 learn-late=2")}),
+		mutant(mutants.DeleteLost, takeSome, engine.Scenario{Rounds: 2,
+			Faults: faults.MustParse("lose-reply=3")}),
+		mutant(mutants.PutTwice, takeSome, engine.Scenario{Rounds: 2, Faults: faults.MustParse("lose-reply=2")}),
+		mutant(mutants.AckUnchecked, claimSome, engine.Scenario{Rounds: 2,
+			Faults: faults.MustParse("pause=2 learn-late=2")}),
+		mutant(mutants.BlindWait, feedTakers, engine.Scenario{Rounds: 2}),
+		mutant(mutants.GUIDSort, takeSome, engine.Scenario{Rounds: 2}),
+		mutant(mutants.CancelTake, takeSome, engine.Scenario{Rounds: 2,
+			Faults: faults.MustParse("cancel=9 lose-reply=9@op=multi")}),
+		mutant(mutants.ItemsOnly, workload.HandOver, engine.Scenario{}),
+		mutant(mutants.StaleTake, workload.Poll, engine.Scenario{Rounds: 4, Clients: 2, Servers: []int{3},
+			Faults: faults.MustParse("stale-read=3")}),
 	}
 }
 
@@ -132,30 +110,20 @@ var priorityQueueScenarios = append([]engine.Scenario{
 // priorityMutants are the broken priority queues, each made by newQueue.
 func priorityMutants(newQueue func(mutants.Flaw) func(*engine.Process) workload.Consumer) []engine.Scenario {
 	return []engine.Scenario{
-		priorityScenario(engine.Scenario{Name: "priority-queue/stale-list", Row: int(mutants.StaleList),
-			Doc:    "a list of items is used to its end while better ones come",
-			Source: "kazoo commit dca0c88", Rounds: 2, Program: takeSome(newQueue(mutants.StaleList)),
-			Caught: []string{"priority-order"}, Wakes: "the schedule alone"}),
-		priorityScenario(engine.Scenario{Name: "priority-queue/unpadded", Row: int(mutants.Unpadded),
-			Doc:    "priority 10 sorts before 9",
-			Source: "ZooKeeper recipes page, Priority Queues", Rounds: 2, Program: takeSome(newQueue(mutants.Unpadded)),
-			Caught: []string{"priority-order"}, Wakes: "nothing is needed"}),
+		priorityScenario(mutated(mutants.StaleList, engine.Scenario{
+			Rounds: 2, Program: takeSome(newQueue(mutants.StaleList))})),
+		priorityScenario(mutated(mutants.Unpadded, engine.Scenario{
+			Rounds: 2, Program: takeSome(newQueue(mutants.Unpadded))})),
 	}
 }
 
 // queueScenario is what all scenarios of queues have in common.
 func queueScenario(s engine.Scenario) engine.Scenario {
 	s.Setup, s.Checkers = queueSetup, append(slices.Clone(workload.EveryQueue), checkers.FIFO{})
-	if s.Source == "" {
-		s.Source = "ZooKeeper recipes page, Queues"
-	}
 	return workload.WithDefaults(s, 3)
 }
 
 func priorityScenario(s engine.Scenario) engine.Scenario {
-	if s.Source == "" {
-		s.Source = "ZooKeeper recipes page, Priority Queues"
-	}
 	s = queueScenario(s)
 	s.Checkers = append(slices.Clone(workload.EveryQueue), checkers.PriorityOrder{Of: workload.ItemPriority})
 	return s

@@ -218,7 +218,8 @@ func (r refused) transaction() {
 
 // others is what has no folder of its own.
 func (r refused) others() {
-	_, err := recipes.NewTaskClient(r.p.Conn, r.p.Env, r.path("tasks"), recipes.PoolOptions{}).Task("none").Wait(background)
+	tasks := recipes.NewTaskClient(r.p.Conn, r.p.Env, r.path("tasks"), recipes.PoolOptions{})
+	_, err := tasks.Task("none").Wait(background)
 	r.with(recipes.ErrTaskGone, err, "Task.Wait of no task")
 	bad := map[string][]byte{"x/y": nil}
 	c := recipes.NewConfig(r.p.Conn, r.p.Env, r.path("Config"), recipes.ConfigOptions{})
@@ -242,7 +243,7 @@ func (r refused) others() {
 
 var refusalScenarios = []engine.Scenario{{
 	Name: "recipes/refusals", Doc: "calls in the wrong order, or with what is not taken, end as the documentation says",
-	Source: "the doc comments of package recipes", Clients: 2, Rounds: 1, Servers: []int{1, 3}, Program: refusals,
+	Clients: 2, Rounds: 1, Servers: []int{1, 3}, Program: refusals,
 	Faults:   faults.Contract().Except("cancel", "watch-delay"),
 	Checkers: []checkers.Checker{checkers.Liveness{}, checkers.Quiescence{}, checkers.Tree{}, checkers.Steps{}},
 }}

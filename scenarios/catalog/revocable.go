@@ -168,7 +168,6 @@ func revocableScenario(s engine.Scenario) engine.Scenario {
 var revocableScenarios = []engine.Scenario{
 	revocableScenario(engine.Scenario{
 		Name: "revocable/revocable", Doc: "all holders are asked back under every fault, and give up the lock",
-		Source: "ZooKeeper recipes page, Recoverable Shared Locks",
 		Rounds: 2, Program: revocableRounds(asked, newRevocable), Faults: rwFaults,
 		Goals: []engine.Goal{workload.GoalExpiry, {Name: "a holder that is told", Reached: workload.Told("revoked")},
 			{Name: "a lock that is revoked before it is held", Reached: revokedInQueue},
@@ -176,37 +175,21 @@ var revocableScenarios = []engine.Scenario{
 	}),
 	revocableScenario(engine.Scenario{
 		Name: "revocable/break", Doc: "all locks are broken under every fault, and holders go on until they hear of it",
-		Source: "ZooKeeper recipes page, laser beams",
 		Rounds: 2, Program: revocableRounds(forced, newRevocable), Faults: rwFaults,
 		Goals: []engine.Goal{workload.GoalExpiry, {Name: "a write of a holder whose lock was broken", Reached: brokenWrite}},
 	}),
 	revocableScenario(engine.Scenario{
 		Name: "revocable/insist", Doc: "holders that are asked and do not give up the lock have it broken, and are told",
-		Source: "ZooKeeper recipes page, Recoverable Shared Locks and laser beams",
 		Rounds: 2, Program: revocableRounds(both, newRevocable), Faults: rwFaults,
 		Goals: []engine.Goal{{Name: "a holder that is told twice", Reached: toldTwice}},
 	}),
 
-	revocableScenario(engine.Scenario{
-		Name: "revocable/late-revoke", Doc: "the first read of the own znode says unlock, and is ignored",
-		Row:    int(mutants.LateRevoke),
-		Source: "ZooKeeper recipes page, its wording", Rounds: 2,
-		Program: revocableRounds(asked, newBrokenRevocable(mutants.LateRevoke)),
-		Caught:  []string{"lost-revoke"}, Wakes: "the schedule alone",
-	}),
-	revocableScenario(engine.Scenario{
-		Name: "revocable/deaf-after-asked", Doc: "a holder that was asked does not hear that its znode is deleted then",
-		Row:    int(mutants.DeafAfterAsked),
-		Source: "derived from a watch that is not left again", Rounds: 2,
-		Program: revocableRounds(both, newBrokenRevocable(mutants.DeafAfterAsked)),
-		Caught:  []string{"lost-revoke"}, Wakes: "nothing is needed",
-	}),
-	revocableScenario(engine.Scenario{
-		Name: "revocable/deaf-holder", Doc: "a holder does not hear that its znode was deleted", Row: int(mutants.DeafHolder),
-		Source: "derived from the recipe page's laser beams", Rounds: 2,
-		Program: revocableRounds(forced, newBrokenRevocable(mutants.DeafHolder)),
-		Caught:  []string{"lost-revoke"}, Wakes: "nothing is needed",
-	}),
+	revocableScenario(mutated(mutants.LateRevoke, engine.Scenario{Rounds: 2,
+		Program: revocableRounds(asked, newBrokenRevocable(mutants.LateRevoke))})),
+	revocableScenario(mutated(mutants.DeafAfterAsked, engine.Scenario{Rounds: 2,
+		Program: revocableRounds(both, newBrokenRevocable(mutants.DeafAfterAsked))})),
+	revocableScenario(mutated(mutants.DeafHolder, engine.Scenario{Rounds: 2,
+		Program: revocableRounds(forced, newBrokenRevocable(mutants.DeafHolder))})),
 }
 
 // revokedInQueue reports whether somebody got the lock by a znode revoked before.

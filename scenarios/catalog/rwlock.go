@@ -39,7 +39,6 @@ var rwFaults = append(faults.Contract(), faults.Rule{Fault: "sequence", Budget: 
 var rwlockScenarios = []engine.Scenario{
 	rwScenario(engine.Scenario{
 		Name: "rwlock/rwlock", Doc: "the read/write lock with downgrade under every fault",
-		Source: "ZooKeeper recipes page, Shared Locks",
 		Rounds: 3, Program: workload.SharedRounds(newRWLock), Faults: rwFaults,
 		Goals: []engine.Goal{workload.GoalExpiry,
 			workload.GoalReaders(2),
@@ -50,38 +49,21 @@ var rwlockScenarios = []engine.Scenario{
 			{Name: "a reader that is refused", Reached: workload.Returned("tryrlock", recipes.ErrLocked)}},
 	}),
 	rwScenario(engine.Scenario{
-		Name: "rwlock/fan-out", Doc: "an unlock wakes only clients that can go on, and one in vain",
-		Source: "ZooKeeper recipes page, herd effect", Clients: 6,
+		Name: "rwlock/fan-out", Doc: "an unlock wakes only clients that can go on, and one in vain", Clients: 6,
 		Program:  func(p *engine.Process) { sharedFanOut(p, newRWLock) },
 		Checkers: []checkers.Checker{checkers.Herd{PerEvent: 1, InVain: true}},
 		Goals:    []engine.Goal{workload.GoalReaders(3)},
 	}).Without("refusal"), // nobody tries
 
-	rwScenario(engine.Scenario{
-		Name: "rwlock/sibling-wait", Doc: "a reader waits for any writer, later ones included", Row: int(mutants.SiblingWait),
-		Source: "ZooKeeper recipes page, Shared Locks, its wording", Rounds: 2,
-		Program: workload.SharedRounds(newBrokenRW(mutants.SiblingWait)),
-		Caught:  []string{"quiescence"}, Wakes: "the schedule alone",
-	}),
-	rwScenario(engine.Scenario{
-		Name: "rwlock/downgrade", Doc: "a writer takes a read at the end of the queue and gives up the write",
-		Row:    int(mutants.Downgrade),
-		Source: "CURATOR-276, CURATOR-621", Rounds: 3, Program: workload.SharedRounds(newBrokenRW(mutants.Downgrade)),
-		Caught: []string{"ownership", "belief"}, Wakes: "the schedule alone",
-	}),
-	rwScenario(engine.Scenario{
-		Name: "rwlock/watch-directory", Doc: "everybody who waits watches the directory", Row: int(mutants.WatchDirectory),
-		Source: "derived from the herd effect", Clients: 6,
+	rwScenario(mutated(mutants.SiblingWait, engine.Scenario{
+		Rounds: 2, Program: workload.SharedRounds(newBrokenRW(mutants.SiblingWait))})),
+	rwScenario(mutated(mutants.Downgrade, engine.Scenario{
+		Rounds: 3, Program: workload.SharedRounds(newBrokenRW(mutants.Downgrade))})),
+	rwScenario(mutated(mutants.WatchDirectory, engine.Scenario{Clients: 6,
 		Program:  func(p *engine.Process) { sharedFanOut(p, newBrokenRW(mutants.WatchDirectory)) },
-		Checkers: []checkers.Checker{checkers.Herd{PerEvent: 1, InVain: true}},
-		Caught:   []string{"herd"}, Wakes: "nothing is needed",
-	}),
-	rwScenario(engine.Scenario{
-		Name: "rwlock/readers-queue", Doc: "a reader waits for everybody ahead of it", Row: int(mutants.ReadersQueue),
-		Source: "derived from a lock without kinds", Rounds: 4,
-		Program: workload.SharedRounds(newBrokenRW(mutants.ReadersQueue)),
-		Caught:  []string{"refusal"}, Wakes: "the schedule alone",
-	}),
+		Checkers: []checkers.Checker{checkers.Herd{PerEvent: 1, InVain: true}}})),
+	rwScenario(mutated(mutants.ReadersQueue, engine.Scenario{
+		Rounds: 4, Program: workload.SharedRounds(newBrokenRW(mutants.ReadersQueue))})),
 }
 
 // sharedFanOut is one patient round: two of three clients read.

@@ -50,15 +50,13 @@ var semaphoreFaults = append(faults.MustParse("sequence=2@path=/sem/gate sequenc
 var semaphoreScenarios = []engine.Scenario{
 	semaphoreScenario(engine.Scenario{
 		Name: "semaphore/semaphore", Doc: "two leases for four clients under every fault",
-		Source: "Curator InterProcessSemaphoreV2",
-		Rounds: 2, Program: workload.LeaseRounds(newSemaphore), Alike: workload.ByThree, Faults: semaphoreFaults,
+		Rounds: 2, Program: workload.LeaseRounds(newSemaphore), Faults: semaphoreFaults,
 		Goals: []engine.Goal{workload.GoalLostCreate, workload.GoalExpiry, goalLeases,
 			{Name: "a client that waits for a lease",
 				Reached: func(h *history.History) bool { return called(h, "childrenW", semDir+"/leases") }}},
-	}),
+	}.Symmetric(workload.ByThree)),
 	semaphoreScenario(engine.Scenario{
-		Name: "semaphore/fan-out", Doc: "a release wakes one client of six",
-		Source: "ZooKeeper recipes page, herd effect", Clients: 6,
+		Name: "semaphore/fan-out", Doc: "a release wakes one client of six", Clients: 6,
 		Program: func(p *engine.Process) {
 			s := newSemaphore(p)
 			if err := workload.LeaseOnce(p, p.Register(s.Znodes), s, false); err != nil {
@@ -68,27 +66,14 @@ var semaphoreScenarios = []engine.Scenario{
 		Checkers: []checkers.Checker{checkers.Herd{PerEvent: 1}}, Goals: []engine.Goal{goalLeases},
 	}).Without("refusal"), // nobody tries
 
-	semaphoreScenario(engine.Scenario{
-		Name: "semaphore/count-first", Doc: "counts the leases before it creates its own", Row: int(mutants.CountFirst),
-		Source: "derived from kazoo Semaphore._get_lease", Rounds: 2,
-		Program: workload.LeaseRounds(newBrokenSemaphore(mutants.CountFirst)),
-		Caught:  []string{"ownership", "belief"}, Wakes: "the schedule alone",
-	}),
-	semaphoreScenario(engine.Scenario{
-		Name: "semaphore/leaked-lease", Doc: "a create of a lease whose reply was lost is simply retried",
-		Row:    int(mutants.LeakedLease),
-		Source: "as Netflix/curator#3", Rounds: 2, Program: workload.LeaseRounds(newBrokenSemaphore(mutants.LeakedLease)),
-		Faults: faults.MustParse("lose-reply=2@op=create,path=/sem/leases"),
-		Caught: []string{"tree", "quiescence"}, Wakes: "lose-reply of the create",
-	}),
-	semaphoreScenario(engine.Scenario{
-		Name: "semaphore/gone-lease", Doc: "nobody looks at the lease again after the gate was left",
-		Row:    int(mutants.GoneLease),
-		Source: "derived from Curator InterProcessSemaphoreV2", Rounds: 2,
+	semaphoreScenario(mutated(mutants.CountFirst, engine.Scenario{Rounds: 2,
+		Program: workload.LeaseRounds(newBrokenSemaphore(mutants.CountFirst))})),
+	semaphoreScenario(mutated(mutants.LeakedLease, engine.Scenario{Rounds: 2,
+		Program: workload.LeaseRounds(newBrokenSemaphore(mutants.LeakedLease)),
+		Faults:  faults.MustParse("lose-reply=2@op=create,path=/sem/leases")})),
+	semaphoreScenario(mutated(mutants.GoneLease, engine.Scenario{Rounds: 2,
 		Program: workload.LeaseRounds(newBrokenSemaphore(mutants.GoneLease)),
-		Faults:  faults.MustParse("lose-reply=2@op=delete,path=/sem/gate expire=2"),
-		Caught:  []string{"claim"}, Wakes: "lose-reply of the delete at the gate, expire",
-	}),
+		Faults:  faults.MustParse("lose-reply=2@op=delete,path=/sem/gate expire=2")})),
 }
 
 var goalLeases = workload.GoalLeases(semLeases)

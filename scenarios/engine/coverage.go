@@ -182,7 +182,7 @@ func (n *need) lacks() string {
 	var all []string
 	for k, x := range n.Seen {
 		if n.had>>k&1 == 0 {
-			return lack(x)
+			return missing(x)
 		}
 		all = append(all, x.What)
 	}

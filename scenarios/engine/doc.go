@@ -22,9 +22,8 @@ var (
 
 // Scenario is one experiment.
 type Scenario struct {
-	Name   string // recipe/variant
-	Doc    string // one sentence
-	Source string // where the recipe or the bug comes from
+	Name string // recipe/variant
+	Doc  string // one sentence
 
 	Clients int
 	Dials   int             // how many more connections each client may make, see [Process.Dial]
@@ -43,12 +42,6 @@ type Scenario struct {
 	// [sim.World.SetOutside]. Such a scenario has no exhaustive search.
 	Outside func(w *sim.World, run func() error) error
 
-	// Alike returns the same number for clients whose programs are the same but for
-	// the names that Env.UUID makes, and depend on nothing of these but that they
-	// are unique; nil: no two are. Exhaustive search then leaves out what differs
-	// only in who is who.
-	Alike func(id, rounds int) int
-
 	Checkers []checkers.Checker
 	Goals    []Goal
 
@@ -63,15 +56,42 @@ type Scenario struct {
 	// Caught names the checkers that are to find the flaw of a mutant:
 	// the scenario succeeds when one of them does. Empty: everything must hold.
 	Caught []string
-	Row    int    // of a mutant: its number in docs/museum.md
-	Wakes  string // also: which faults or orders of events wake the bug
 
 	// SafetySteps and MaxSteps are as in sim.Config. A run with more clients or rounds than
 	// these may have more steps than MaxSteps, in proportion, up to 1,048,576.
 	SafetySteps, MaxSteps int
 
-	own size // of the scenario that this is a resized copy of
+	own   size // of the scenario that this is a resized copy of
+	notes Notes
+	alike func(id, rounds int) int
 }
+
+// Notes are what a catalogue of scenarios knows of one beside what it runs.
+type Notes struct {
+	Source string // where the recipe or the bug comes from
+	Number int    // of a mutant: that in docs/museum.md
+	Wakes  string // also: which faults or orders of events wake the bug
+}
+
+// With returns the scenario with notes.
+func (s Scenario) With(n Notes) Scenario {
+	s.notes = n
+	return s
+}
+
+// Notes returns the notes of the scenario.
+func (s *Scenario) Notes() Notes { return s.notes }
+
+// Symmetric returns the scenario with word of which of its clients are the same: alike returns one number for clients
+// whose programs are the same but for the names that Env.UUID makes, and depend on nothing of these but that they are
+// unique. Exhaustive search can then leave out what differs only in who is who.
+func (s Scenario) Symmetric(alike func(id, rounds int) int) Scenario {
+	s.alike = alike
+	return s
+}
+
+// Alike returns what Symmetric was given, nil if no two clients are known to be the same.
+func (s *Scenario) Alike() func(id, rounds int) int { return s.alike }
 
 // Broken reports whether the scenario is a control that must fail.
 func (s *Scenario) Broken() bool { return len(s.Caught) > 0 }

@@ -118,8 +118,8 @@ func Run(ctx context.Context, s *Scenario, o Options) (Report, error) {
 		}
 		return rep, err
 	}
-	if e.stranger != nil {
-		return Report{Scenario: s}, e.stranger
+	if e.unknown != nil {
+		return Report{Scenario: s}, e.unknown
 	}
 	return e.report(), nil
 }
@@ -147,7 +147,7 @@ type engine struct {
 
 	runs, steps int
 	failure     *Result
-	stranger    error  // a word that nobody knows
+	unknown     error  // a word that nobody knows
 	doubt       string // a verdict "unknown"
 	differs     string // a run that was not the same twice
 	panicked    string // of the failure
@@ -160,7 +160,7 @@ type outcome struct {
 	steps    int
 	sight    sight
 	failure  *Result
-	stranger error
+	unknown  error
 	doubt    string
 	differs  string
 	panicked string
@@ -267,8 +267,8 @@ func (e *engine) one(r *Runner, seed uint64) (outcome, *sim.Misuse) {
 		return out, res.Misuse
 	}
 	out.sight = e.coverage.look(r, &res)
-	if err := e.strange(e.words.Unknown(res.History)); err != nil {
-		out.stranger = fmt.Errorf("%s, seed %d: %w", e.Name, seed, err)
+	if err := e.unknownWord(e.words.Unknown(res.History)); err != nil {
+		out.unknown = fmt.Errorf("%s, seed %d: %w", e.Name, seed, err)
 	}
 	if res.Verdict.Level == checkers.Unknown {
 		out.doubt = fmt.Sprintf("seed %d: %s", seed, res.Verdict.Message)
@@ -291,7 +291,7 @@ func (e *engine) one(r *Runner, seed uint64) (outcome, *sim.Misuse) {
 func (e *engine) take(seed uint64, out outcome) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	if (out.failure != nil || out.stranger != nil) && seed < e.limit.Load() {
+	if (out.failure != nil || out.unknown != nil) && seed < e.limit.Load() {
 		e.limit.Store(seed)
 	}
 	e.waiting[seed] = out
@@ -302,7 +302,7 @@ func (e *engine) take(seed uint64, out outcome) {
 		}
 		delete(e.waiting, e.turn)
 		e.turn++
-		if e.failure == nil && e.stranger == nil && out.run {
+		if e.failure == nil && e.unknown == nil && out.run {
 			e.add(out)
 		}
 	}
@@ -312,7 +312,7 @@ func (e *engine) add(out outcome) {
 	e.runs++
 	e.steps += out.steps
 	e.coverage.add(&out.sight)
-	e.failure, e.stranger, e.panicked = out.failure, out.stranger, out.panicked
+	e.failure, e.unknown, e.panicked = out.failure, out.unknown, out.panicked
 	if e.doubt == "" {
 		e.doubt = out.doubt
 	}
@@ -321,8 +321,8 @@ func (e *engine) add(out outcome) {
 	}
 }
 
-// FirstDifference returns the first index at which two runs' hashes differ.
-func FirstDifference(a, b []uint64) int {
+// firstDifference returns the first index at which two runs' hashes differ.
+func firstDifference(a, b []uint64) int {
 	i := 0
 	for i < len(a) && i < len(b) && a[i] == b[i] {
 		i++

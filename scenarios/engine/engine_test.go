@@ -68,7 +68,7 @@ func TestAJudgeThatCannotDecideMakesTheResultUnknown(t *testing.T) {
 	}
 }
 
-func TestATwinThatGetsAwayHasEscaped(t *testing.T) {
+func TestAMutantThatGetsAwayHasEscaped(t *testing.T) {
 	s := engine.Scenario{Name: "test/harmless", Clients: 1, Program: idle, Checkers: []checkers.Checker{checkers.Steps{}},
 		Caught: []string{"steps"}}
 	if rep := run(t, s, engine.Options{Seeds: engine.Range{First: 1, Last: 9}}); rep.Status != engine.Escaped ||

@@ -7,23 +7,23 @@ import (
 	"zksim/model/history"
 )
 
-// Judge returns the verdict on a run. That a mutant is caught by the
+// judge returns the verdict on a run. That a mutant is caught by the
 // checker that must do it counts for more than what others find.
-func (s *Scenario) Judge(h *history.History) checkers.Verdict {
+func (s *Scenario) judge(h *history.History) checkers.Verdict {
 	if v, ok := checkers.Caught(h, s.Judges(), s.Caught); ok {
 		return v
 	}
 	return checkers.Worst(h, s.Judges())
 }
 
-// JudgeReal is Judge for a run on a real ensemble. A checker that had nothing to judge makes the
+// JudgeReal is judge for a run on a real ensemble. A checker that had nothing to judge makes the
 // verdict unknown, unless that is for lack of something a real run may lack, as a fault. It fails
 // if the history has a word that no checker knows.
 func (s *Scenario) JudgeReal(h *history.History) (checkers.Verdict, error) {
 	if err := s.Unknown(h); err != nil {
 		return checkers.Verdict{}, err
 	}
-	v := s.Judge(h)
+	v := s.judge(h)
 	if v.Level != checkers.OK {
 		return v, nil
 	}
@@ -35,24 +35,24 @@ func (s *Scenario) JudgeReal(h *history.History) (checkers.Verdict, error) {
 		for _, n := range d.Needs().Missing(h) {
 			if !n.Simulated {
 				return checkers.Verdict{Level: checkers.Unknown, Checker: c.Name(), Event: -1,
-					Message: "judged nothing: " + lack(n)}, nil
+					Message: "judged nothing: " + missing(n)}, nil
 			}
 		}
 	}
 	return v, nil
 }
 
-// lack says what a checker did not see.
-func lack(x checkers.Need) string { return "it needs " + x.What + "; " + x.Hint }
+// missing says what a checker did not see.
+func missing(x checkers.Need) string { return "it needs " + x.What + "; " + x.Hint }
 
 // Unknown returns an error that names a word of the history that no checker knows; nil if there is none.
 func (s *Scenario) Unknown(h *history.History) error {
 	words := checkers.VocabularyOf(s.Judges(), s.Words)
-	return s.strange(words.Unknown(h))
+	return s.unknownWord(words.Unknown(h))
 }
 
-// strange returns the error of a word that nobody knows, nil if why is empty.
-func (s *Scenario) strange(why string) error {
+// unknownWord returns the error of a word that nobody knows, nil if why is empty.
+func (s *Scenario) unknownWord(why string) error {
 	if why == "" {
 		return nil
 	}

@@ -108,7 +108,7 @@ func (r *Runner) Seed(s *Scenario, seed uint64) Result {
 	} else {
 		r.random.Seed(seed)
 	}
-	p := s.Blank(seed)
+	p := s.NewSchedule(seed)
 	if len(s.Servers) > 0 {
 		p.Servers = s.Servers[random.Uint64()%uint64(len(s.Servers))]
 	}
@@ -137,7 +137,7 @@ func (r *Runner) TimedUntil(s *Scenario, seed uint64, t sim.Timing,
 	r.timed.Timing = t
 	long := *s
 	long.SafetySteps, long.MaxSteps = math.MaxInt32, math.MaxInt32
-	p := s.Blank(seed)
+	p := s.NewSchedule(seed)
 	p.Order = r.timed.Uint64()
 	result, err := r.run(&long, p, &untilDone{&r.timed, done})
 	if err != nil {
@@ -247,7 +247,7 @@ func (r *Runner) run(s *Scenario, p Schedule, ch sim.Chooser) (Result, error) {
 	case capped && w.History.Outcome == history.StepLimit:
 		result.Verdict = judgeCapped(s, w.History)
 	default:
-		result.Verdict = s.Judge(w.History)
+		result.Verdict = s.judge(w.History)
 	}
 	return result, err
 }
@@ -278,7 +278,7 @@ func (s *Scenario) accept(p *Schedule) error {
 	if err != nil {
 		return p.misfit(err)
 	}
-	own := x.Blank(0)
+	own := x.NewSchedule(0)
 	p.Clients, p.Rounds = own.Clients, own.Rounds
 	return s.fits(p.Faults)
 }

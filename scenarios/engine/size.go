@@ -53,8 +53,8 @@ func (s *Scenario) Size(p *Schedule) (clients, rounds int) {
 	return cmp.Or(p.Clients, own.clients), cmp.Or(p.Rounds, own.rounds)
 }
 
-// Blank returns a schedule of the scenario in its size: one server, no faults, no steps.
-func (s *Scenario) Blank(seed uint64) Schedule {
+// NewSchedule returns a schedule of the scenario in its size: one server, no faults, no steps.
+func (s *Scenario) NewSchedule(seed uint64) Schedule {
 	p, own := Schedule{Scenario: s.Name, Seed: seed, Servers: 1}, s.ownSize()
 	if s.Clients != own.clients {
 		p.Clients = s.Clients
@@ -97,7 +97,7 @@ func (s *Scenario) stepLimit(clients, rounds int) (limit int, capped bool) {
 // does not fit the size of the run is no evidence of livelock.
 func judgeCapped(s *Scenario, h *history.History) checkers.Verdict {
 	h.Outcome = history.Stopped
-	v := s.Judge(h)
+	v := s.judge(h)
 	if v.Level == checkers.OK {
 		v = checkers.Verdict{Level: checkers.Unknown, Checker: checkers.Steps{}.Name(), Event: -1,
 			Message: fmt.Sprintf("the run was given up after %d steps, the most that any run may have; "+

@@ -177,7 +177,7 @@ const hint = "random numbers or time from outside of Env, or the order of a map?
 // Parts says, as in "part at step 3", where two runs of one seed or schedule differ, and what is the cause as
 // a rule; "" if they are the same.
 func Parts(a, b Shown) string {
-	i := FirstDifference(a.hashes, b.hashes)
+	i := firstDifference(a.hashes, b.hashes)
 	if i == len(a.hashes) && i == len(b.hashes) {
 		return ""
 	}

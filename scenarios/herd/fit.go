@@ -22,12 +22,12 @@ func FanOut(all []Measurement) Fit {
 			x, y = append(x, float64(m.Clients)), append(y, m.Notifications)
 		}
 	}
-	return Slope(x, y)
+	return slope(x, y)
 }
 
-// Slope fits y = c x^slope by least squares of the logarithms. All values must be
+// slope fits y = c x^slope by least squares of the logarithms. All values must be
 // positive.
-func Slope(x, y []float64) Fit {
+func slope(x, y []float64) Fit {
 	n := float64(len(x))
 	var mx, my, sxx, sxy, rest float64
 	for i := range x {

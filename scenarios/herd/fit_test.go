@@ -20,15 +20,15 @@ func TestSlope(t *testing.T) {
 		// margin is 4.303 sqrt(0.2 / 2 / 5).
 		{"scattered", []float64{1, 10, 10, 100}, 0.6, 0.60854},
 	} {
-		f := Slope(x, c.y)
+		f := slope(x, c.y)
 		if math.Abs(f.Slope-c.slope) > 1e-9 || math.Abs(f.Margin-c.margin) > 1e-4 || f.Points != 4 {
 			t.Errorf("%s: %+v, not %v ± %v", c.name, f, c.slope, c.margin)
 		}
 	}
-	if f := Slope(x[:2], x[:2]); math.Abs(f.Slope-1) > 1e-9 || !math.IsInf(f.Margin, 1) {
+	if f := slope(x[:2], x[:2]); math.Abs(f.Slope-1) > 1e-9 || !math.IsInf(f.Margin, 1) {
 		t.Errorf("two points: %+v", f)
 	}
-	if f := Slope(nil, nil); f.Slope != 0 || f.Points != 0 {
+	if f := slope(nil, nil); f.Slope != 0 || f.Points != 0 {
 		t.Errorf("no points: %+v", f)
 	}
 }

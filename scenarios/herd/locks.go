@@ -33,7 +33,7 @@ func Locks(name string, newLocker func(p *engine.Process) Locker) Variant {
 					p.Fail(err)
 					return
 				}
-				p.Next()
+				p.next()
 			}
 		}}
 }

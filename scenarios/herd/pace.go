@@ -37,9 +37,9 @@ func (p *Process) Turn() { p.pace.turn(p) }
 // effects of its last event and without a new one.
 func (p *Process) Settle() { p.pace.settle(p) }
 
-// Next waits until another client has gone on after this one, if there is another, so
+// next waits until another client has gone on after this one, if there is another, so
 // that a client that gives something up is not the one who gets it.
-func (p *Process) Next() { p.pace.next(p) }
+func (p *Process) next() { p.pace.next(p) }
 
 // timetable is the pace of the simulator, shared by all programs of a run. All times
 // are given beforehand.

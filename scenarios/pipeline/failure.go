@@ -69,16 +69,32 @@ func Trace(s *engine.Scenario, schedule engine.Schedule) (*reports.Failure, erro
 		return nil, err
 	}
 	clients, rounds := s.Size(&schedule)
-	f := &reports.Failure{Doc: s.Doc, Source: s.Source, Verdict: result.Verdict, History: result.History, Trace: trace}
+	f := &reports.Failure{Doc: s.Doc, Source: s.Notes().Source, Verdict: result.Verdict, History: result.History,
+		Trace: trace}
 	f.Report = reports.Report{Format: reports.Format, Scenario: s.Name, Backend: "sim", Seed: schedule.Seed,
 		Servers: schedule.Servers, Clients: clients, Rounds: rounds, Faults: schedule.Faults.String(),
 		Steps: len(schedule.Names), Minimal: len(schedule.Names), Struck: reports.Struck(f.History),
 		Hash: fmt.Sprintf("%016x", result.Hash)}
 	f.Report.SetVerdict(result.Verdict)
+	f.Report.Also = others(s, result)
 	f.Report.Stack = Calls(result.History.PanicStack())
 	f.Property = Property(s, result.Verdict)
 	f.Search, err = Drawing(s, f.History)
 	return f, err
+}
+
+// others returns what other checkers find violated in the same run, in their order: what is wrong in itself before what
+// it leads to.
+func others(s *engine.Scenario, result engine.Result) (list []string) {
+	for _, c := range s.Judges() {
+		if c.Name() == result.Verdict.Checker {
+			continue
+		}
+		if v := c.Check(result.History); v.Level == checkers.Violated {
+			list = append(list, v.Checker+": "+v.Message)
+		}
+	}
+	return list
 }
 
 // The curve of a report is made of few futures, and of no more work than a second or

@@ -21,7 +21,7 @@ import (
 // The schedules of a folder: the shortest one, and that of the run that failed first.
 const (
 	ScheduleFile = "schedule.txt"
-	FullFile     = "schedule.full.txt"
+	fullFile     = "schedule.full.txt"
 )
 
 // Of the other files, those to which the page links.
@@ -36,7 +36,7 @@ func (f *Failure) Write(dir string, reproduce ...string) error {
 	if err := withdraw(dir); err != nil {
 		return err
 	}
-	err := files.Save(dir, FullFile, f.Full.Write)
+	err := files.Save(dir, fullFile, f.Full.Write)
 	if err == nil {
 		err = files.Save(dir, ScheduleFile, f.Small.Schedule.Write)
 	}
@@ -48,7 +48,7 @@ func (f *Failure) Write(dir string, reproduce ...string) error {
 	}
 	f.Report.Reproduce = reproduce
 	f.Files = []reports.File{{Name: ScheduleFile, What: "the minimal schedule"},
-		{Name: FullFile, What: "that of the run that failed first"}}
+		{Name: fullFile, What: "that of the run that failed first"}}
 	return WriteReport(dir, f.Failure)
 }
 

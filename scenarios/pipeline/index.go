@@ -32,7 +32,7 @@ var Words = [...]string{engine.Held: "held", engine.Caught: "caught", engine.Vio
 
 // RowOf is the row of a scenario, of which no more is known than its status and what that means.
 func RowOf(s *engine.Scenario, status engine.Status, says string) reports.Row {
-	return reports.Row{Format: reports.RowFormat, Scenario: s.Name, Doc: s.Doc, Source: s.Source,
+	return reports.Row{Format: reports.RowFormat, Scenario: s.Name, Doc: s.Doc, Source: s.Notes().Source,
 		Status: Words[status], Says: says}
 }
 

@@ -13,6 +13,9 @@ import (
 func (f *Failure) PrintVerdict(w io.Writer, head string) {
 	r, blank := &f.Report, strings.Repeat(" ", len(head))
 	fmt.Fprintf(w, "%s%s  %s  %s: %s\n", head, f.Scenario.Name, f.Where, r.Checker, reports.Printable(r.Message))
+	for _, other := range r.Also {
+		fmt.Fprintf(w, "%salso       %s\n", blank, reports.Printable(other))
+	}
 	PrintCalls(w, r.Stack)
 	clients, rounds := f.Scenario.Size(&f.Full)
 	size := fmt.Sprintf("%d of %d steps, %s", r.Minimal, r.Steps, partOf(r.Clients, clients, "client"))
@@ -23,7 +26,7 @@ func (f *Failure) PrintVerdict(w io.Writer, head string) {
 	if struck == "" {
 		struck = "none"
 	}
-	fmt.Fprintf(w, "%s%s    %s, faults: %s%s\n", blank, Minimal(r.Cut), size, struck, NotMinimal(r.Cut))
+	fmt.Fprintf(w, "%s%s    %s, faults: %s%s\n", blank, minimal(r.Cut), size, struck, notMinimal(r.Cut))
 	decided := r.Why.String()
 	if r.Why.Step > 0 {
 		decided = fmt.Sprintf("step %d, %s", r.Why.Step, decided)
@@ -38,17 +41,17 @@ func PrintCalls(w io.Writer, stack []string) {
 	}
 }
 
-// Minimal is the word for a schedule that was shrunk, unless that was cut short, and
-// NotMinimal is what is to be said then.
-func Minimal(cut string) string {
+// minimal is the word for a schedule that was shrunk, unless that was cut short, and
+// notMinimal is what is to be said then.
+func minimal(cut string) string {
 	if cut != "" {
 		return "smaller"
 	}
 	return "minimal"
 }
 
-// NotMinimal says why a schedule may not be minimal; see Minimal.
-func NotMinimal(cut string) string {
+// notMinimal says why a schedule may not be minimal; see minimal.
+func notMinimal(cut string) string {
 	if cut == "" {
 		return ""
 	}

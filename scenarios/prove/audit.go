@@ -18,12 +18,12 @@ type audit struct {
 	says string               // what is wrong
 }
 
-// Unsaid is the error of an audit that finds out that code keeps more than it says: it names two
+// AuditError is the error of an audit that finds out that code keeps more than it says: it names two
 // schedules after which the states are said to be the same, and what follows is not.
-type Unsaid string
+type AuditError string
 
 // Error implements error.
-func (u Unsaid) Error() string { return string(u) }
+func (e AuditError) Error() string { return string(e) }
 
 type successor struct {
 	class uint64

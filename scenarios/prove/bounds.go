@@ -35,8 +35,8 @@ type Bounds struct {
 // its way: the server may have executed it or not), after one of which the session may end.
 const Losses = "disconnect=2 expire=1"
 
-// OnlyState is the name for all checkers that judge states.
-const OnlyState = "state"
+// onlyState is the name for all checkers that judge states.
+const onlyState = "state"
 
 // Of returns the scope within these bounds. It fails if the scenario cannot be run in that size, has no such
 // checker, or the plan is none.
@@ -100,7 +100,7 @@ func (b Bounds) judges(s *engine.Scenario) ([]checkers.Checker, error) {
 		return all, nil
 	}
 	var list []checkers.Checker
-	if len(b.Checkers) == 1 && b.Checkers[0] == OnlyState {
+	if len(b.Checkers) == 1 && b.Checkers[0] == onlyState {
 		for _, c := range all {
 			if OfState(c) {
 				list = append(list, c)
@@ -117,7 +117,7 @@ func (b Bounds) judges(s *engine.Scenario) ([]checkers.Checker, error) {
 			}
 			return nil, fmt.Errorf("%s has no checker %q; it has %s, and %s stands for those that need no order "+
 				"of events%s",
-				s.Name, name, strings.Join(known, ", "), OnlyState, edit.Meant(name, append(known, OnlyState)))
+				s.Name, name, strings.Join(known, ", "), onlyState, edit.Meant(name, append(known, onlyState)))
 		}
 		list = append(list, all[i])
 	}

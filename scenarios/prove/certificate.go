@@ -249,7 +249,7 @@ var errUnfinished = errors.New("the run does not end with the schedule, and noth
 
 // replay is Replay with the limits of a scenario.
 func (c *Certificate) replay(sc Scope, s *engine.Scenario) error {
-	p := s.Blank(0)
+	p := s.NewSchedule(0)
 	p.Servers, p.Order, p.Faults = sc.Servers, sc.Order, sc.Faults
 	runner := engine.NewRunner()
 	defer runner.Close()

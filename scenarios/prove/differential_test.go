@@ -74,7 +74,7 @@ func failed(of string, x found) *finding {
 		return nil
 	}
 	kind := "error" + of
-	if errors.As(x.err, new(prove.Unsaid)) {
+	if errors.As(x.err, new(prove.AuditError)) {
 		return &finding{kind + " of an audit", x.err.Error()}
 	}
 	text := x.err.Error()

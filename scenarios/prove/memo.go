@@ -126,15 +126,19 @@ func (m *memo) keys(x *state, t sim.Transition) (keys [3]uint64, ok bool) {
 		own = own.Uint64(x.rest)
 	}
 	alone := own.Uint64(c.Key()).Int(2)
-	keys = [...]uint64{uint64(own.Uint64(c.Core())), uint64(alone), uint64(alone.Uint64(x.servers.Hash()).Int(3))}
+	core := c.Core()
+	if c.Leaves() {
+		core = c.Key()
+	}
+	keys = [...]uint64{uint64(own.Uint64(core)), uint64(alone), uint64(alone.Uint64(x.servers.Hash()).Int(3))}
 	switch {
 	case t.Kind == sim.Deliver:
-		keys[0] = uint64(own.Uint64(c.Core()).Uint64(c.First()))
+		keys[0] = uint64(own.Uint64(core).Uint64(c.First()))
 	case t.Kind == sim.Serve:
 		request, _ := c.Next()
 		keys[0] = uint64(own.Uint64(request).Uint64(x.servers.Hash()))
 	case t.Kind == sim.Connect:
-		keys[0] = uint64(own.Uint64(c.Core()).Uint64(x.servers.Of(c))) // what was left of an earlier connection is gone
+		keys[0] = uint64(own.Uint64(core).Uint64(x.servers.Of(c))) // what was left of an earlier connection is gone
 	case ends(t) && !c.Connected():
 		keys[0] = uint64(own.Uint64(c.Caller()).Int(c.Ends()).Uint64(x.servers.Hash()))
 	}

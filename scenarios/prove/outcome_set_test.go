@@ -211,7 +211,7 @@ func wander(sc prove.Scope, told bool, runs int, random *rand.Rand, f func(seen)
 	defer r.Close()
 	s := *sc.Scenario
 	s.SafetySteps, s.MaxSteps = 1<<30, 5000
-	schedule := s.Blank(0)
+	schedule := s.NewSchedule(0)
 	schedule.Servers, schedule.Order, schedule.Faults = sc.Servers, sc.Order, sc.Faults
 	x := &wanderer{scope: sc, random: random, most: strikes(sc)}
 	for i := range runs {

@@ -25,7 +25,7 @@ type Options struct {
 	Reverse    bool          // search in another order
 	Stuck      time.Duration // how long client code may keep control before that is an error; 0: 30 seconds
 	// Audit searches without the reduction Forget, and fails if that is not sound: if
-	// states go on differently that are said to be the same ([Unsaid]).
+	// states go on differently that are said to be the same ([AuditError]).
 	Audit bool
 	// Rerun runs the code for every transition, and remembers nothing of what steps do.
 	// There is no need for that but to check that it makes no difference.
@@ -139,7 +139,7 @@ func (p *prover) level(ctx context.Context, from *checkpoint) (again bool, err e
 		return false, err
 	}
 	if s.audit != nil && s.audit.says != "" {
-		return false, Unsaid(s.audit.says)
+		return false, AuditError(s.audit.says)
 	}
 	p.result.Never = p.sentences.never(s.sentences)
 	states, digest := s.known.size()

@@ -100,7 +100,7 @@ type Reductions struct {
 	Idle bool `json:"idle"`
 	// Symmetry takes runs for the same that differ only in which of the clients that
 	// are alike is which: those are served for the first time in their order. It
-	// takes the scenario's word for it (Scenario.Alike): code that compares names,
+	// takes the scenario's word for it (Scenario.Symmetric): code that compares names,
 	// which clients do not exchange, may hide a violation.
 	Symmetry bool `json:"symmetry"`
 }

@@ -67,7 +67,7 @@ func newSearch(sc *Scope, reduce Reductions, most int) *search {
 		x.Checkers = slices.DeleteFunc(slices.Clone(x.Checkers),
 			func(c checkers.Checker) bool { return !slices.Contains(x.Caught, c.Name()) })
 	}
-	s := &search{scope: sc, reduce: reduce, most: most, scenario: &x, schedule: x.Blank(0), injector: &faults.Injector{},
+	s := &search{scope: sc, reduce: reduce, most: most, scenario: &x, schedule: x.NewSchedule(0), injector: &faults.Injector{},
 		memo: &memo{}, sentences: &sentences{}, again: sc.Servers > 1 || x.Dials > 0, doubtful: 1000, stuck: usuallyStuck}
 	s.words = checkers.VocabularyOf(sc.Scenario.Checkers, sc.Scenario.Words)
 	s.schedule.Servers, s.schedule.Order, s.schedule.Faults = sc.Servers, sc.Order, sc.Faults
@@ -75,9 +75,9 @@ func newSearch(sc *Scope, reduce Reductions, most int) *search {
 	s.fine = s.injector.Strikes()
 	s.distant = slices.ContainsFunc(sc.Faults, func(r faults.Rule) bool { return slices.Contains(distant, r.Fault) })
 	named := func(r faults.Rule) bool { return r.Aim.Client > 0 }
-	if reduce.Symmetry && x.Alike != nil && x.Dials == 0 && !slices.ContainsFunc(sc.Faults, named) {
+	if reduce.Symmetry && x.Alike() != nil && x.Dials == 0 && !slices.ContainsFunc(sc.Faults, named) {
 		for id := range x.Clients + 1 {
-			s.alike = append(s.alike, x.Alike(id, x.Rounds))
+			s.alike = append(s.alike, x.Alike()(id, x.Rounds))
 		}
 	}
 	return s

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"time"
 
+	"zksim/faults"
 	"zksim/scenarios/engine"
 )
 
@@ -14,8 +15,8 @@ const widestFaults = 2
 // OtherOrder is one in which the names that the two clients of a run of one round draw are the other way round.
 const OtherOrder = 3
 
-// Wider returns bounds of a mutant, in the order in which they are worth a try.
-func Wider(s *engine.Scenario) (list []Bounds) {
+// wider returns bounds of a mutant, in the order in which they are worth a try.
+func wider(s *engine.Scenario) (list []Bounds) {
 	add := func(clients int, b Bounds) {
 		b.Clients, b.Most = clients, widestFaults
 		list = append(list, b)
@@ -23,6 +24,9 @@ func Wider(s *engine.Scenario) (list []Bounds) {
 	least, most := min(2, s.Clients), min(3, s.Clients)
 	for clients := least; clients <= most; clients++ {
 		add(clients, Bounds{})
+		if ordinary, numbers := split(s.Faults); len(numbers) > 0 {
+			add(clients, Bounds{Faults: ordinary.String()})
+		}
 	}
 	for clients := least; clients <= most; clients++ {
 		two, ticks := clients == 2, 1
@@ -45,6 +49,56 @@ func Wider(s *engine.Scenario) (list []Bounds) {
 	return list
 }
 
+// split tells the rules of a plan that let numbers end, a property of the start, from the others.
+func split(p faults.Plan) (ordinary, numbers faults.Plan) {
+	for _, r := range p {
+		if r.Fault == "sequence" {
+			numbers = append(numbers, r)
+		} else {
+			ordinary = append(ordinary, r)
+		}
+	}
+	return ordinary, numbers
+}
+
+// Beyond returns bounds of a recipe that must hold, beside those of the zero Bounds: each of them is wider in one way,
+// and has the fewer faults for it. What they leave out [Scope.Outside] says.
+func Beyond(s *engine.Scenario) (list []Bounds) {
+	add := func(clients, most int, b Bounds) {
+		b.Clients, b.Most = clients, most
+		list = append(list, b)
+	}
+	ordinary, numbers := split(s.Faults)
+	lossy, _ := Bounds{}.plan(s)
+	least, most := min(2, s.Clients), min(3, s.Clients)
+	for clients := least; clients <= most; clients++ {
+		if clients > least {
+			add(clients, 1, Bounds{})
+		}
+		if len(ordinary) > 0 {
+			add(clients, 1, Bounds{Faults: ordinary.String()})
+		}
+		if len(numbers) > 0 {
+			add(clients, 1, Bounds{Faults: slices.Concat(lossy, numbers).String()})
+		}
+		add(clients, 1, Bounds{SlowWakes: true})
+		add(clients, 1, Bounds{Ticks: 1})
+		if s.Rounds > 1 {
+			add(clients, 1, Bounds{Rounds: 2})
+		}
+		if clients == 2 {
+			add(clients, 1, Bounds{Order: OtherOrder})
+		}
+	}
+	if len(ordinary) > 0 {
+		add(least, widestFaults, Bounds{Faults: ordinary.String()})
+	}
+	if slices.Contains(s.Servers, 1) && slices.Contains(s.Servers, 3) {
+		add(least, 1, Bounds{Servers: 3})
+	}
+	return list
+}
+
 // Attempt is the search within one of the bounds that grow.
 type Attempt struct {
 	Bounds
@@ -57,13 +111,37 @@ type Attempt struct {
 // number. It returns the attempt that has found a violation, nil if none has until ctx was done, and all of them.
 func Widen(ctx context.Context, s *engine.Scenario, o Options, limits ...int) (caught *Attempt, all []*Attempt,
 	err error) {
-	for _, b := range Wider(s) {
+	if all, err = attempts(s, wider(s)); err != nil {
+		return nil, nil, err
+	}
+	return tryAll(ctx, all, o, limits...)
+}
+
+// GoBeyond searches a recipe that holds in the usual bounds in those of [Beyond], up to a number of states with each
+// number of faults. It returns as Widen does.
+func GoBeyond(
+	ctx context.Context, s *engine.Scenario, o Options, states int,
+) (found *Attempt, all []*Attempt, err error) {
+	if all, err = attempts(s, Beyond(s)); err != nil {
+		return nil, nil, err
+	}
+	return tryAll(ctx, all, o, states)
+}
+
+// attempts returns searches that are to be made.
+func attempts(s *engine.Scenario, list []Bounds) (all []*Attempt, err error) {
+	for _, b := range list {
 		sc, err := b.Of(s)
 		if err != nil {
-			return nil, nil, err
+			return nil, err
 		}
 		all = append(all, &Attempt{Bounds: b, Scope: sc})
 	}
+	return all, nil
+}
+
+// tryAll searches all, up to each number of states, until there is a violation.
+func tryAll(ctx context.Context, all []*Attempt, o Options, limits ...int) (found *Attempt, _ []*Attempt, err error) {
 	for _, o.States = range limits {
 		for _, x := range all {
 			if x.Result.Outcome == Holds {

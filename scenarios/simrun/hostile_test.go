@@ -347,7 +347,7 @@ func TestWhateverAScenarioIsCalledItsReportCanBeReproduced(t *testing.T) {
 	t.Chdir(t.TempDir())
 	for _, name := range []string{"<script>alert(1)</script>", `it's/"quoted"`, "a]]>b", "a.*(b|c)$", "two words", "ü/é",
 		strings.Repeat("x", 200)} {
-		add(t, engine.Scenario{Name: name, Clients: 1, Checkers: fails.Checkers, Doc: name, Source: name,
+		add(t, engine.Scenario{Name: name, Clients: 1, Checkers: fails.Checkers, Doc: name,
 			Program: func(p *engine.Process) { p.Fail(errors.New(name + "\n\x1b[2J</script>]]>\u2028\xff")) }})
 		r := simrun(t, "check", "-run", "^\\Q"+name+"\\E$", "-seeds", "1", "-junit", "j.xml")
 		if r.code != exitViolation || r.err != "" || strings.ContainsAny(r.out, "\x1b\u2028") ||

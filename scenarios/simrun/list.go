@@ -54,7 +54,7 @@ func details(a *app, s *engine.Scenario) {
 	for _, line := range [][2]string{
 		{"recipe", recipe}, {"clients", clients},
 		{"faults", s.Faults.String()}, {"checkers", strings.Join(checkers, ", ")},
-		{"goals", strings.Join(goals, "; ")}, {"source", s.Source},
+		{"goals", strings.Join(goals, "; ")}, {"source", s.Notes().Source},
 	} {
 		if line[1] != "" {
 			fmt.Fprintf(a.out, "    %-9s %s\n", line[0], line[1])

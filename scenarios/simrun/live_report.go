@@ -113,7 +113,7 @@ func (x *liveCheck) leave(dir string, run *ensemble.LiveRun) error {
 func (x *liveCheck) failure(s *engine.Scenario, r *liveResult) (f *reports.Failure, err error) {
 	h, v := r.run.History, r.run.Verdict
 	f = reports.Recorded(h)
-	f.Doc, f.Source, f.Verdict, f.Property = s.Doc, s.Source, v, pipeline.Property(s, v)
+	f.Doc, f.Source, f.Verdict, f.Property = s.Doc, s.Notes().Source, v, pipeline.Property(s, v)
 	f.Report = reports.Report{Format: reports.Format, Scenario: s.Name, Backend: "zookeeper", Servers: len(x.addrs),
 		Clients: h.Clients, Rounds: s.Rounds,
 		Faults: nemesis.Part(r.run.Plan).String(), Steps: len(h.Events), Struck: reports.Struck(h), Reproduce: []string{}}

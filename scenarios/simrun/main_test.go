@@ -395,7 +395,7 @@ func TestReportFilesAreTheSameForTheSameRun(t *testing.T) {
 	}
 }
 
-func TestTheReportOfATwinIsJSON(t *testing.T) {
+func TestTheReportOfAMutantIsJSON(t *testing.T) {
 	r, dir := folder(t, "lock/no-token")
 	var report struct {
 		Format, Scenario, Verdict, Checker, Message, Hash string
@@ -438,6 +438,7 @@ func TestTheReportOfATwinIsJSON(t *testing.T) {
 }
 
 var block = regexp.MustCompile(`(?m)^      lock/plain-create  seed (\d+)  (\w+): .*\n` +
+	`(?:      also       .*\n)*` +
 	`      minimal    \d+ of \d+ steps, (?:\d+ of )?\d clients, (?:\d+ of )?\d rounds?, faults: (.*)\n` +
 	`      decided    step \d+, after .* fail, before it .*\n` +
 	`      replayed   2 of 2 identical, hash ([0-9a-f]{16})\n` +

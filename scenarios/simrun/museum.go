@@ -32,13 +32,13 @@ func museum(ctx context.Context, a *app, args []string) (int, error) {
 	if len(mutants) == 0 {
 		return 0, errors.New("this program has no mutants: scenarios that some checker must catch")
 	}
-	rows := make([]exhibit, len(mutants))
+	rows := make([]museumRow, len(mutants))
 	done := make([]bool, len(mutants))
 	bar := a.progress("museum", "mutants", int64(len(mutants)))
 	defer bar.clear()
 	onEachCore(mutants, func(i int, s *engine.Scenario) {
 		if ctx.Err() == nil {
-			rows[i] = exhibit{s, hunts(ctx, s, engine.Random, *reps), hunts(ctx, s, engine.PCT, *reps)}
+			rows[i] = museumRow{s, hunts(ctx, s, engine.Random, *reps), hunts(ctx, s, engine.PCT, *reps)}
 		}
 		done[i] = ctx.Err() == nil
 		bar.add()
@@ -75,8 +75,8 @@ func onEachCore[T any](list []T, f func(i int, x T)) {
 	wg.Wait()
 }
 
-// exhibit is one row.
-type exhibit struct {
+// museumRow is one row.
+type museumRow struct {
 	*engine.Scenario
 	random, pct hunt
 }
@@ -151,7 +151,7 @@ func (a *app) mutants() (all []*engine.Scenario) {
 			all = append(all, &a.all[i])
 		}
 	}
-	slices.SortStableFunc(all, func(a, b *engine.Scenario) int { return cmp.Compare(a.Row, b.Row) })
+	slices.SortStableFunc(all, func(a, b *engine.Scenario) int { return cmp.Compare(a.Notes().Number, b.Notes().Number) })
 	return all
 }
 
@@ -171,15 +171,17 @@ begin at different seeds; a hunt that is given up counts as escaped. This page i
 |---|---|---|---|---|
 `
 
-func writeMuseum(a *app, rows []exhibit, reps int) error {
+func writeMuseum(a *app, rows []museumRow, reps int) error {
 	var b strings.Builder
 	fmt.Fprintf(&b, museumHead, a.called(), reps, a.command)
 	for _, x := range rows {
-		fmt.Fprintf(&b, "| %d | `%s` | %s | %s | %s |\n", x.Row, x.Name, strings.Join(x.Caught, ", "), x.random, x.pct)
+		fmt.Fprintf(&b, "| %d | `%s` | %s | %s | %s |\n", x.Notes().Number, x.Name, strings.Join(x.Caught, ", "), x.random,
+			x.pct)
 	}
 	b.WriteString("\n## What each does wrong\n\n")
 	for _, x := range rows {
-		writeItem(&b, fmt.Sprintf("%d, `%s`: %s. Wakes with: %s. Seen: %s.", x.Row, x.Name, x.Doc, x.Wakes, x.Source))
+		n := x.Notes()
+		writeItem(&b, fmt.Sprintf("%d, `%s`: %s. Wakes with: %s. Seen: %s.", n.Number, x.Name, x.Doc, n.Wakes, n.Source))
 	}
 	_, err := io.WriteString(a.out, b.String())
 	return err

@@ -31,18 +31,19 @@ func TestTheMuseumIsComplete(t *testing.T) {
 	for i := range catalog.All {
 		s := &catalog.All[i]
 		if !s.Broken() {
-			if s.Row != 0 || s.Wakes != "" {
-				t.Errorf("%s holds and has no place in the museum", s.Name)
+			if n := s.Notes(); n.Number != 0 || n.Source == "" {
+				t.Errorf("%s holds, and its notes are %+v", s.Name, n)
 			}
 			continue
 		}
-		if s.Row == 0 || s.Wakes == "" || s.Source == "" || s.Doc == "" {
-			t.Errorf("%s: row %d, wakes %q, source %q", s.Name, s.Row, s.Wakes, s.Source)
+		n := s.Notes()
+		if n.Number == 0 || n.Wakes == "" || n.Source == "" || s.Doc == "" {
+			t.Errorf("%s, %q: %+v", s.Name, s.Doc, n)
 		}
-		if other, twice := rows[s.Row]; twice {
-			t.Errorf("%s and %s are both number %d", s.Name, other, s.Row)
+		if other, twice := rows[n.Number]; twice {
+			t.Errorf("%s and %s are both number %d", s.Name, other, n.Number)
 		}
-		rows[s.Row] = s.Name
+		rows[n.Number] = s.Name
 	}
 	for row := 1; row <= documented; row++ {
 		if rows[row] == "" {

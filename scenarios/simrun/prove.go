@@ -54,7 +54,8 @@ func (c *proveFlags) scopeFlags(f *flag.FlagSet) {
 	f.BoolVar(&c.offline, "offline", false, "let programs begin before their clients have a connection")
 	f.BoolVar(&c.slowWakes, "slow-wakes", false, "let goroutines that were waiting for an event go on at any time after "+
 		"it")
-	f.DurationVar(&c.duration, "for", time.Minute, "give up after this long, for each scenario")
+	f.DurationVar(&c.duration, "for", time.Minute, "give up after this long, for each scenario; other scopes "+
+		"than the one that is asked for, where nothing is said of it, take as long again")
 	f.StringVar(&c.memory, "mem", "2G", "give up at this much memory, as 500M or 2G")
 }
 

@@ -124,18 +124,65 @@ func (c *proveFlags) attempt(
 	r, err := prove.Prove(limited, sc, o)
 	took := time.Since(begin)
 	bar.clear()
-	if unsaid := prove.Unsaid(""); errors.As(err, &unsaid) {
-		for line := range strings.SplitSeq(unsaid.Error(), "\n") {
+	if failed := prove.AuditError(""); errors.As(err, &failed) {
+		for line := range strings.SplitSeq(failed.Error(), "\n") {
 			fmt.Fprintln(a.out, reports.Printable(line))
 		}
-		return pipeline.RowOf(s, engine.Violation, unsaid.Error()), nil
+		return pipeline.RowOf(s, engine.Violation, failed.Error()), nil
 	}
 	if err != nil && r.Outcome == "" {
 		return reports.Row{}, err
 	}
 	c.lose(err) // of a checkpoint, after the search has come to something
 	c.proved = &r.Certificate
-	return c.report(ctx, a, s, &r, took)
+	row, err := c.report(ctx, a, sc.Scenario, &r, took)
+	if err != nil {
+		return row, err
+	}
+	if r.Outcome == prove.Holds {
+		fmt.Fprintf(a.out, "      not in it  %s\n", reports.Printable(sc.Outside(s)))
+	}
+	if c.wide && ctx.Err() == nil && r.Outcome != prove.Violated {
+		return c.beyond(ctx, a, s, o, row, bar)
+	}
+	return row, nil
+}
+
+// beyond searches a recipe that nothing was found in by bounds that are wider in other ways, for as long again, and
+// says how far that went. It returns the row from before unless something is found.
+func (c *proveFlags) beyond(
+	ctx context.Context, a *app, s *engine.Scenario, o prove.Options, row reports.Row, bar *bar,
+) (reports.Row, error) {
+	limited, cancel := context.WithTimeout(ctx, c.duration)
+	defer cancel()
+	found, all, err := prove.GoBeyond(limited, s, o, fewStates)
+	bar.clear()
+	switch {
+	case err != nil:
+		return row, err
+	case found != nil:
+		return c.report(ctx, a, found.Scope.Scenario, &found.Result, found.Took)
+	case ctx.Err() != nil:
+		return pipeline.RowOf(s, engine.Inconclusive, "interrupted, after "+row.Says), nil
+	}
+	var closed, cut, untried int
+	for _, x := range all {
+		switch x.Result.Outcome {
+		case "":
+			untried++
+		case prove.Holds:
+			closed++
+		default:
+			cut++
+		}
+	}
+	fmt.Fprintf(a.out, "      beyond     nothing in %d other scopes, each wider in one way: %d closed, "+
+		"%d cut at %d states or by the time", len(all)-untried, closed, cut, fewStates)
+	if untried > 0 {
+		fmt.Fprintf(a.out, ", and %d were not tried in time", untried)
+	}
+	fmt.Fprintln(a.out)
+	return row, nil
 }
 
 // attempts is one for a mutant of whose scope nothing is said: the one that refutes it, or else all that were

@@ -68,13 +68,13 @@ func (a *app) mark(arg string, selected []bool) error {
 		}
 	}
 	if !found {
-		return a.stranger(arg)
+		return a.noScenario(arg)
 	}
 	return nil
 }
 
-// stranger is the error of a scenario that there is not.
-func (a *app) stranger(name string) error {
+// noScenario is the error of a scenario that there is not.
+func (a *app) noScenario(name string) error {
 	return fmt.Errorf("no scenario is called %.60q; \"%s list\" shows them%s", name, a.command, edit.Meant(name,
 		a.names()))
 }
@@ -94,5 +94,5 @@ func (a *app) find(name string) (*engine.Scenario, error) {
 			return &a.all[i], nil
 		}
 	}
-	return nil, a.stranger(name)
+	return nil, a.noScenario(name)
 }

@@ -52,18 +52,18 @@ func strategies(ctx context.Context, a *app, args []string) (int, error) {
 	if err != nil {
 		return 0, err
 	}
-	prey := slices.DeleteFunc(a.mutants(), func(s *engine.Scenario) bool { return !slices.Contains(picked, s) })
-	if len(prey) == 0 {
+	mutants := slices.DeleteFunc(a.mutants(), func(s *engine.Scenario) bool { return !slices.Contains(picked, s) })
+	if len(mutants) == 0 {
 		return 0, fmt.Errorf("none of these is a mutant; \"%s list\" shows what must be caught", a.command)
 	}
 	all := contestants()
-	rows := make([][]effort, len(prey))
-	proofs := make([]attempt, len(prey))
-	errs := make([]error, len(prey))
-	done := make([]bool, len(prey))
-	bar := a.progress("strategies", "measurements", int64(len(prey)*(len(all)+1)))
+	rows := make([][]effort, len(mutants))
+	proofs := make([]attempt, len(mutants))
+	errs := make([]error, len(mutants))
+	done := make([]bool, len(mutants))
+	bar := a.progress("strategies", "measurements", int64(len(mutants)*(len(all)+1)))
 	defer bar.clear()
-	onEachCore(prey, func(i int, s *engine.Scenario) {
+	onEachCore(mutants, func(i int, s *engine.Scenario) {
 		for _, c := range all {
 			rows[i] = append(rows[i], c.measure(ctx, s, *reps))
 			bar.add()
@@ -77,10 +77,10 @@ func strategies(ctx context.Context, a *app, args []string) (int, error) {
 	}
 	if ctx.Err() != nil {
 		bar.clear()
-		a.interrupted("strategies", undone(prey, done))
+		a.interrupted("strategies", undone(mutants, done))
 		return exitInconclusive, nil
 	}
-	return exitHeld, writeStrategies(a, all, prey, rows, proofs, *reps)
+	return exitHeld, writeStrategies(a, all, mutants, rows, proofs, *reps)
 }
 
 // effort is what it took a strategy to catch a mutant: medians over its hunts.
@@ -141,7 +141,7 @@ random run reaches new states, so that novelty tells little. It does help Go's f
 all and would otherwise see only which code of the recipe has run.
 `
 
-func writeStrategies(a *app, all []contestant, prey []*engine.Scenario, rows [][]effort, proofs []attempt,
+func writeStrategies(a *app, all []contestant, mutants []*engine.Scenario, rows [][]effort, proofs []attempt,
 	reps int) error {
 	var b strings.Builder
 	name := a.called()
@@ -157,8 +157,8 @@ func writeStrategies(a *app, all []contestant, prey []*engine.Scenario, rows [][
 		}
 	}
 	b.WriteString(" exhaustive |\n|" + strings.Repeat("---|", 2+2*len(all)) + "\n")
-	for i, s := range prey {
-		fmt.Fprintf(&b, "| %d | `%s` |", s.Row, s.Name)
+	for i, s := range mutants {
+		fmt.Fprintf(&b, "| %d | `%s` |", s.Notes().Number, s.Name)
 		for k, e := range rows[i] {
 			fmt.Fprintf(&b, " %d", e.schedules)
 			if e.escaped > 0 {

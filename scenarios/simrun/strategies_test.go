@@ -64,7 +64,7 @@ func TestThePageOfTheStrategiesIsWhatTheToolPrints(t *testing.T) {
 			len(rows), len(all))
 	}
 	for i, s := range all {
-		if rows[i][0] != fmt.Sprint(s.Row) || rows[i][1] != s.Name {
+		if rows[i][0] != fmt.Sprint(s.Notes().Number) || rows[i][1] != s.Name {
 			t.Errorf("row %d is that of %s, expected %s", i+1, rows[i][1], s.Name)
 		}
 	}

@@ -38,7 +38,7 @@ func Barriers[B Barrier](name string, newBarrier func(p *engine.Process) B) engi
 		b := newBarrier(p)
 		return someBarrier{patient(p, b.Hold), thorough(p, b.Release), patient(p, b.Wait)}
 	})
-	s.Goals = []engine.Goal{GoalLostWrite, GoalWaited, GoalGaveUp("wait")}
+	s.Goals = []engine.Goal{goalLostWrite, goalWaited, GoalGaveUp("wait")}
 	return BaseBarrier(s)
 }
 
@@ -83,9 +83,9 @@ func Limited(o engine.Object) (context.Context, context.CancelFunc) {
 	}
 }
 
-// LimitedSteps is when faults end in the scenarios whose clients give up: from then
+// limitedSteps is when faults end in the scenarios whose clients give up: from then
 // on they do so only when there is nothing else to do.
-const LimitedSteps = 150
+const limitedSteps = 150
 
 // Cancelled returns a context that the fault "cancel" may cancel.
 func Cancelled(o engine.Object) (context.Context, context.CancelFunc) {
@@ -103,8 +103,8 @@ func gaveUp(err error) bool {
 	return errors.Is(err, context.Canceled)
 }
 
-// Gate is a barrier under observation.
-type Gate struct {
+// gate is a barrier under observation.
+type gate struct {
 	Barrier
 	o            engine.Object
 	p            *engine.Process
@@ -114,7 +114,7 @@ type Gate struct {
 
 // do runs an operation of the barrier and reports whether it was not given up. It
 // returns only errors that a barrier must not have.
-func (g Gate) do(op string, limit Limiter, f func(ctx context.Context) error) (done bool, err error) {
+func (g gate) do(op string, limit Limiter, f func(ctx context.Context) error) (done bool, err error) {
 	ctx, end := limit(g.o)
 	defer end()
 	g.o.Invoke(op)
@@ -127,7 +127,7 @@ func (g Gate) do(op string, limit Limiter, f func(ctx context.Context) error) (d
 }
 
 // open opens the barrier, even if it is told to give up.
-func (g Gate) open() error {
+func (g gate) open() error {
 	done, err := g.do("release", g.change, g.Release)
 	if !done && err == nil {
 		_, err = g.do("release", Unlimited, g.Release)
@@ -136,7 +136,7 @@ func (g Gate) open() error {
 }
 
 // Keep holds the barrier for a while.
-func (g Gate) Keep() error {
+func (g gate) Keep() error {
 	_, err := g.do("hold", g.change, g.Hold)
 	for range g.Stay {
 		g.p.Step()
@@ -146,7 +146,7 @@ func (g Gate) Keep() error {
 
 // Pass waits at the barrier. Whoever has waited too long takes it that the keeper
 // has ended, and opens it.
-func (g Gate) Pass() error {
+func (g gate) Pass() error {
 	passed, err := g.do("wait", g.wait, g.Wait)
 	if passed || err != nil {
 		return err
@@ -155,15 +155,15 @@ func (g Gate) Pass() error {
 }
 
 // Relay passes the barrier and then holds it.
-func (g Gate) Relay() error { return errors.Join(g.Pass(), g.Keep()) }
+func (g gate) Relay() error { return errors.Join(g.Pass(), g.Keep()) }
 
 // NewGate returns the barrier b of a client, with the contexts of the operations that change it and that wait.
-func NewGate(p *engine.Process, b Barrier, change, wait Limiter) Gate {
-	return Gate{b, p.Register(func() []string { return nil }), p, change, wait, 3}
+func NewGate(p *engine.Process, b Barrier, change, wait Limiter) gate {
+	return gate{b, p.Register(func() []string { return nil }), p, change, wait, 3}
 }
 
 // Rounds takes a number of turns.
-func (g Gate) Rounds(n int, turn func() error) {
+func (g gate) Rounds(n int, turn func() error) {
 	for range n {
 		if err := turn(); err != nil {
 			g.p.Fail(err)
@@ -175,7 +175,7 @@ func (g Gate) Rounds(n int, turn func() error) {
 // BaseBarrier is what all scenarios of barriers have in common. These have no ephemeral znodes for
 // checkers.Tree to judge.
 func BaseBarrier(s engine.Scenario) engine.Scenario {
-	s.Clients, s.Servers, s.SafetySteps = 4, []int{1, 3}, LimitedSteps
+	s.Clients, s.Servers, s.SafetySteps = 4, []int{1, 3}, limitedSteps
 	s.Checkers = []checkers.Checker{checkers.Barrier{}, checkers.Liveness{}, checkers.Quiescence{}, checkers.Steps{}}
 	return s
 }
@@ -187,8 +187,8 @@ var (
 	GoalHeldAgain  = engine.Goal{Name: "a barrier that was held again before a waiter looked", Reached: heldAgain}
 )
 
-// GoalWaited is the goal that a client has to wait at the barrier, and passes it.
-var GoalWaited = engine.Goal{Name: "a client that waits until the barrier is opened",
+// goalWaited is the goal that a client has to wait at the barrier, and passes it.
+var goalWaited = engine.Goal{Name: "a client that waits until the barrier is opened",
 	Reached: func(h *history.History) bool {
 		closed, waits := false, map[int32]bool{} // by object
 		for i := range h.Events {

@@ -87,7 +87,7 @@ func Configs[C Config](name string, newConfig func(p *engine.Process, path strin
 		return x
 	})
 	s.Checkers = ConfigCheckers
-	s.Goals = []engine.Goal{GoalLostWrite}
+	s.Goals = []engine.Goal{goalLostWrite}
 	if has[C, Following]() {
 		s.Goals = append(s.Goals, GoalFollowed)
 	} else {

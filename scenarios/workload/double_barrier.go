@@ -48,10 +48,9 @@ func DoubleBarriers[B DoubleBarrier](
 ) engine.Scenario {
 	s := preset(name, "a double barrier under every fault", 2)
 	s.Clients = 4
-	s.Goals = []engine.Goal{GoalLostWrite, GoalGaveUp("enter"), GoalGaveUp("leave"), GoalEndInside}
+	s.Goals = []engine.Goal{goalLostWrite, GoalGaveUp("enter"), GoalGaveUp("leave"), GoalEndInside}
 	m := Meeting{More: 1, Enter: Limited, Leave: Cancelled, Stay: 2,
 		NewBarrier: func(p *engine.Process, n int) FullDoubleBarrier { return doubleBarrierOf(p, newBarrier(p, n)) }}
-	s.Source = "scenarios.DoubleBarrier"
 	return BaseDoubleBarrier(s, m).Without(unless(has[B, Round](), nil, "rounds", "exit")...)
 }
 
@@ -127,15 +126,12 @@ func (m Meeting) meet(p *engine.Process, o engine.Object, b FullDoubleBarrier, n
 // BaseDoubleBarrier is what all scenarios of double barriers have in common.
 func BaseDoubleBarrier(s engine.Scenario, m Meeting) engine.Scenario {
 	s = WithDefaults(s, 3)
-	if s.Source == "" {
-		s.Source = "ZooKeeper recipes page, Double Barriers"
-	}
 	s.Program = m.program()
 	if !s.Broken() {
-		s.Alike = func(int, int) int { return 0 }
+		s = s.Symmetric(func(int, int) int { return 0 })
 	}
 	if s.SafetySteps == 0 {
-		s.SafetySteps = LimitedSteps
+		s.SafetySteps = limitedSteps
 	}
 	s.Checkers = []checkers.Checker{checkers.Entry{}, checkers.Exit{}, checkers.Rounds{}, checkers.Gather{},
 		checkers.Liveness{}, checkers.Quiescence{}, checkers.Tree{}, checkers.Steps{}}

@@ -58,9 +58,10 @@ func Elections[E Elector](name string, newElection func(p *engine.Process) E) en
 	s := preset(name, "an election under every fault", 2)
 	s.Program = ElectionRounds(Pace{Procedure: 1, Stay: 2},
 		func(p *engine.Process) FullElector { return electorOf(p, newElection(p)) })
-	s.Checkers, s.Alike = ElectionCheckers, ByThree
-	s.Goals = []engine.Goal{GoalLostWrite, GoalHolderExpired, GoalContended}
-	return WithDefaults(s, 3).Without(unless(has[E, Acknowledging](), withoutUntold[E](), "acknowledged")...)
+	s.Checkers = ElectionCheckers
+	s.Goals = []engine.Goal{goalLostWrite, goalHolderExpired, goalContended}
+	s = WithDefaults(s.Symmetric(ByThree), 3)
+	return s.Without(unless(has[E, Acknowledging](), withoutUntold[E](), "acknowledged")...)
 }
 
 // electorOf completes an election.

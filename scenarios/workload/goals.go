@@ -13,7 +13,7 @@ import (
 // Goals of several recipes.
 var (
 	GoalLostCreate = engine.Goal{Name: "a lost reply after a create", Reached: LostAfter("create", Created)}
-	GoalLostMulti  = engine.Goal{Name: "a lost reply after a multi", Reached: LostMulti("")}
+	GoalLostMulti  = engine.Goal{Name: "a lost reply after a multi", Reached: lostMulti("")}
 	GoalExpiry     = engine.Goal{Name: "a session that ends while its client holds the lock", Reached: expiredHolding}
 	GoalQueue      = engine.Goal{Name: "three clients in the queue",
 		Reached: func(h *history.History) bool { return longestQueue(h) >= 3 }}
@@ -46,9 +46,9 @@ func Created(e *history.Event) bool { return e.Kind == history.Created }
 // Changed is an effect for LostAfter: new data.
 func Changed(e *history.Event) bool { return e.Kind == history.Changed }
 
-// LostMulti makes a goal: lostAfter for a multi within that operation of a recipe, any if
+// lostMulti makes a goal: lostAfter for a multi within that operation of a recipe, any if
 // op is empty.
-func LostMulti(op string) func(h *history.History) bool {
+func lostMulti(op string) func(h *history.History) bool {
 	return func(h *history.History) bool {
 		doing := map[int32]string{}
 		return LostAfter("multi", func(e *history.Event) bool {
@@ -119,12 +119,12 @@ func longestQueue(h *history.History) int {
 	return most
 }
 
-// GoalLostWrite is a lost reply after anything that was written: what most recipes get wrong.
-var GoalLostWrite = engine.Goal{Name: "a lost reply after a write that was executed",
+// goalLostWrite is a lost reply after anything that was written: what most recipes get wrong.
+var goalLostWrite = engine.Goal{Name: "a lost reply after a write that was executed",
 	Reached: LostAfter("", func(e *history.Event) bool { return Created(e) || Changed(e) || e.Kind == history.Deleted })}
 
-// GoalContended is a client that has to wait for what another holds.
-var GoalContended = engine.Goal{Name: "a client that waits for what another holds", Reached: contended}
+// goalContended is a client that has to wait for what another holds.
+var goalContended = engine.Goal{Name: "a client that waits for what another holds", Reached: contended}
 
 // contended reports whether a client got what another held when it asked.
 func contended(h *history.History) bool {
@@ -145,8 +145,8 @@ func contended(h *history.History) bool {
 	return false
 }
 
-// GoalHolderExpired is [GoalExpiry] for recipes that do not tell by which znode they hold.
-var GoalHolderExpired = engine.Goal{Name: GoalExpiry.Name, Reached: holderExpired}
+// goalHolderExpired is [GoalExpiry] for recipes that do not tell by which znode they hold.
+var goalHolderExpired = engine.Goal{Name: GoalExpiry.Name, Reached: holderExpired}
 
 // holderExpired reports whether an ephemeral of a client that held something went with its session.
 func holderExpired(h *history.History) bool {

@@ -56,9 +56,9 @@ func (l someLock) tries() bool { return l.tryLock != nil }
 func Locks[L Locker](name string, newLock func(p *engine.Process) L) engine.Scenario {
 	s := preset(name, "a lock under every fault", 2)
 	s.Program = LockRounds(func(p *engine.Process) FullLocker { return lockOf(p, newLock(p)) })
-	s.Checkers, s.Alike = LockCheckers, ByThree
-	s.Goals = []engine.Goal{GoalLostWrite, GoalHolderExpired, GoalContended}
-	return WithDefaults(s, 3).Without(withoutUntold[L]()...)
+	s.Checkers = LockCheckers
+	s.Goals = []engine.Goal{goalLostWrite, goalHolderExpired, goalContended}
+	return WithDefaults(s.Symmetric(ByThree), 3).Without(withoutUntold[L]()...)
 }
 
 // lockOf completes a lock.

@@ -85,7 +85,7 @@ func (f leaving) Leave(ctx context.Context) error { return f(ctx) }
 type Group struct {
 	Join   func(ctx context.Context, name string, data []byte) (Leaver, error)
 	Watch  func(ctx context.Context, f func(now []recipes.Child, changes []recipes.Change) bool) error
-	member Member
+	member member
 }
 
 // Leaver ends a membership.
@@ -112,8 +112,8 @@ func watchGroup(g *Group) Watching {
 	}}
 }
 
-// Member is a membership under observation.
-type Member struct {
+// member is a membership under observation.
+type member struct {
 	engine.Object
 	path string
 	Leaver
@@ -123,7 +123,7 @@ type Member struct {
 // cancelled.
 func (g *Group) enter(p *engine.Process, name string) error {
 	m := &g.member
-	*m = Member{p.Register(func() []string { return nil }), p.Path(GroupDir) + "/" + name, nil}
+	*m = member{p.Register(func() []string { return nil }), p.Path(GroupDir) + "/" + name, nil}
 	ctx, end := p.Interruptible()
 	defer end()
 	m.Record(history.Event{Kind: history.Invoke, Op: checkers.Join, Path: m.path})
@@ -218,18 +218,18 @@ func ComeAndGo(p *engine.Process, g *Group) error {
 	return nil
 }
 
-// MemberCheckers is everything that every group must satisfy.
-var MemberCheckers = append([]checkers.Checker{checkers.Departure{}, checkers.Presence{}, checkers.Tree{}},
-	WatchCheckers...)
+// memberCheckers is everything that every group must satisfy.
+var memberCheckers = append([]checkers.Checker{checkers.Departure{}, checkers.Presence{}, checkers.Tree{}},
+	watchCheckers...)
 
 // BaseGroup is what all scenarios of groups have in common.
 func BaseGroup(s engine.Scenario) engine.Scenario {
 	s.SafetySteps = 120
 	s = BaseWatcher(s)
-	s.Setup, s.Checkers = nil, MemberCheckers
+	s.Setup, s.Checkers = nil, memberCheckers
 	if !s.Broken() {
 		s.Faults = faults.Contract()
-		s.Goals = append([]engine.Goal{GoalJudged, GoalExpired}, s.Goals[:len(s.Goals)-3]...)
+		s.Goals = append([]engine.Goal{goalJudged, goalExpired}, s.Goals[:len(s.Goals)-3]...)
 	}
 	return s
 }

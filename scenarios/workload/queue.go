@@ -37,7 +37,7 @@ func Queues[Q Queue](name string, newQueue func(p *engine.Process) Q) engine.Sce
 	s := preset(name, "a queue under every fault", 2)
 	s.Program = Exchange(0, false, func(p *engine.Process) Consumer { return consumerOf(newQueue(p)) })
 	s.Checkers = append(slices.Clone(EveryQueue), checkers.FIFO{})
-	s.Goals = []engine.Goal{GoalLostWrite}
+	s.Goals = []engine.Goal{goalLostWrite}
 	s.Faults = s.Faults.Except("watch-delay") // clients put as many items as they take: nobody waits by a watch
 	return WithDefaults(s, 3).Without("doubled-effect")
 }
@@ -74,8 +74,8 @@ type QueueItem interface {
 // ItemPriority returns the priority of an item, which is part of its number.
 func ItemPriority(item int64) int64 { return item / 10_000 }
 
-// Worker is a client of a queue.
-type Worker struct {
+// worker is a client of a queue.
+type worker struct {
 	p *engine.Process
 	o engine.Object
 	q Consumer
@@ -89,9 +89,9 @@ type Worker struct {
 	fed context.Context
 }
 
-// NewWorker returns a client of a queue.
-func NewWorker(p *engine.Process, newQueue func(p *engine.Process) Consumer, claim bool) *Worker {
-	w := &Worker{p: p, q: newQueue(p), claim: claim, returns: (p.ID + 1) % 2}
+// newWorker returns a client of a queue.
+func newWorker(p *engine.Process, newQueue func(p *engine.Process) Consumer, claim bool) *worker {
+	w := &worker{p: p, q: newQueue(p), claim: claim, returns: (p.ID + 1) % 2}
 	w.o = p.Register(func() (known []string) {
 		if p.ID == 1 {
 			known = append(known, p.Path(producerPath))
@@ -112,7 +112,7 @@ var EveryQueue = []checkers.Checker{checkers.LostItem{}, checkers.DoubledItem{},
 const producerPath = "/producer"
 
 // produce announces the producer.
-func (w *Worker) produce() {
+func (w *worker) produce() {
 	for {
 		_, err := w.p.Conn.Create(w.p.Path(producerPath), nil, zk.FlagEphemeral, zk.WorldACL(zk.PermAll))
 		if err == nil || err == zk.ErrNodeExists {
@@ -124,7 +124,7 @@ func (w *Worker) produce() {
 
 // follow looks for the producer and returns the function that ends it; false if
 // there is none to be seen.
-func (w *Worker) follow() (end context.CancelFunc, ok bool) {
+func (w *worker) follow() (end context.CancelFunc, ok bool) {
 	for range 20 {
 		exists, _, err := w.p.Conn.Exists(w.p.Path(producerPath))
 		if err == nil && exists {
@@ -138,7 +138,7 @@ func (w *Worker) follow() (end context.CancelFunc, ok bool) {
 }
 
 // attend calls gone when the producer's session has ended.
-func (w *Worker) attend(gone context.CancelFunc) {
+func (w *worker) attend(gone context.CancelFunc) {
 	defer recipes.Forget(w.p.Env)()
 	for w.fed.Err() == nil {
 		recipes.Keep(w.p.Env)
@@ -157,7 +157,7 @@ func (w *Worker) attend(gone context.CancelFunc) {
 // tried to get, so that nobody waits forever, whoever crashes.
 func Exchange(more int, claim bool, newQueue func(p *engine.Process) Consumer) func(p *engine.Process) {
 	return func(p *engine.Process) {
-		w := NewWorker(p, newQueue, claim)
+		w := newWorker(p, newQueue, claim)
 		for r := range p.Rounds + more {
 			if !w.put() || r < p.Rounds && !w.get(!Brief(p) && (p.ID+r)%3 == 0) {
 				return
@@ -178,7 +178,7 @@ func Exchangers(id, rounds int) int {
 // a round, as long as its session lasts.
 func Feed(claim bool, newQueue func(p *engine.Process) Consumer) func(p *engine.Process) {
 	return func(p *engine.Process) {
-		w := NewWorker(p, newQueue, claim)
+		w := newWorker(p, newQueue, claim)
 		if p.ID == 1 {
 			w.produce()
 			for n := p.Rounds * (p.Clients - 1); n > 0 && w.put(); n-- {
@@ -199,7 +199,7 @@ func Feed(claim bool, newQueue func(p *engine.Process) Consumer) func(p *engine.
 // one acknowledges. Those between claim it, if they can, and return it.
 func HandOver(newQueue func(p *engine.Process) Consumer) func(p *engine.Process) {
 	return func(p *engine.Process) {
-		w := NewWorker(p, newQueue, true)
+		w := newWorker(p, newQueue, true)
 		switch p.ID {
 		case 1:
 			w.produce()
@@ -224,7 +224,7 @@ func HandOver(newQueue func(p *engine.Process) Consumer) func(p *engine.Process)
 // others look for in each round.
 func Poll(newQueue func(p *engine.Process) Consumer) func(p *engine.Process) {
 	return func(p *engine.Process) {
-		w := NewWorker(p, newQueue, false)
+		w := newWorker(p, newQueue, false)
 		for n := range p.Rounds {
 			if p.ID > 1 {
 				w.getOnce(true)
@@ -238,7 +238,7 @@ func Poll(newQueue func(p *engine.Process) Consumer) func(p *engine.Process) {
 // do runs an operation and records it. Nothing else than the error decides what
 // comes next: again says that the operation certainly did nothing and may be
 // tried again, ok is false if it must not have failed like that.
-func (w *Worker) do(
+func (w *worker) do(
 	op string, item int64, f func(ctx context.Context) (got int64, err error),
 ) (again, ok bool, err error) {
 	ctx, end := w.p.Interruptible()
@@ -260,7 +260,7 @@ func (w *Worker) do(
 }
 
 // put puts an item for certain: if need be another one.
-func (w *Worker) put() (ok bool) {
+func (w *worker) put() (ok bool) {
 	defer recipes.Forget(w.p.Env)(&w.puts, &ok)
 	for {
 		recipes.Keep(w.p.Env, &w.puts)
@@ -276,7 +276,7 @@ func (w *Worker) put() (ok bool) {
 }
 
 // get removes an item, unless the outcome is unknown.
-func (w *Worker) get(try bool) bool {
+func (w *worker) get(try bool) bool {
 	for {
 		again, ok := w.getOnce(try)
 		if !again || !ok {
@@ -289,7 +289,7 @@ func (w *Worker) get(try bool) bool {
 	}
 }
 
-func (w *Worker) getOnce(try bool) (again, ok bool) {
+func (w *worker) getOnce(try bool) (again, ok bool) {
 	var number int64
 	op := "take"
 	if w.claim {
@@ -317,7 +317,7 @@ func (w *Worker) getOnce(try bool) (again, ok bool) {
 }
 
 // settle works on a claimed item, and acknowledges or returns it.
-func (w *Worker) settle(number int64) (again, ok bool) {
+func (w *worker) settle(number int64) (again, ok bool) {
 	w.p.Step()
 	op, settle := "ack", w.item.Ack
 	if w.returns > 0 {
@@ -331,9 +331,9 @@ func (w *Worker) settle(number int64) (again, ok bool) {
 
 // Goals of queues.
 var (
-	GoalLostPut   = engine.Goal{Name: "a lost reply after a put", Reached: LostMulti("put")}
-	GoalLostTake  = engine.Goal{Name: "a lost reply after a take", Reached: LostMulti("take")}
-	GoalLostAck   = engine.Goal{Name: "a lost reply after an acknowledgement", Reached: LostMulti("ack")}
+	GoalLostPut   = engine.Goal{Name: "a lost reply after a put", Reached: lostMulti("put")}
+	GoalLostTake  = engine.Goal{Name: "a lost reply after a take", Reached: lostMulti("take")}
+	GoalLostAck   = engine.Goal{Name: "a lost reply after an acknowledgement", Reached: lostMulti("ack")}
 	GoalClaimLost = engine.Goal{Name: "an acknowledgement after the claim was lost",
 		Reached: Returned("ack", recipes.ErrClaimLost)}
 	GoalUnknownPut  = engine.Goal{Name: "a put of unknown outcome", Reached: Returned("put", recipes.ErrUnknownOutcome)}

@@ -55,7 +55,7 @@ func RWLocks[L RWLocker](name string, newLock func(p *engine.Process) L) engine.
 	s := preset(name, "a read/write lock under every fault", 3)
 	s.Program = SharedRounds(func(p *engine.Process) FullRWLocker { return rwLockOf(p, newLock(p)) })
 	s.Checkers = RWCheckers
-	s.Goals = []engine.Goal{GoalLostWrite, GoalHolderExpired, GoalReaders(2)}
+	s.Goals = []engine.Goal{goalLostWrite, goalHolderExpired, GoalReaders(2)}
 	out := unless(has[L, Trying]() && has[L, TryingToRead](), withoutUntold[L](), "refusal")
 	return WithDefaults(s, 3).Without(out...)
 }
@@ -101,7 +101,7 @@ func SharedRounds(newLocker func(p *engine.Process) FullRWLocker) func(p *engine
 // What a client wants of a read/write lock.
 const (
 	ToRead = iota
-	ToWrite
+	toWrite
 	ToDowngrade
 )
 

@@ -46,10 +46,10 @@ func (s someLeaser) tries() bool { return s.tryAcquire != nil }
 func Semaphores[L Leaser](name string, leases int, newSemaphore func(p *engine.Process) L) engine.Scenario {
 	s := preset(name, "a semaphore under every fault", 2)
 	s.Program = LeaseRounds(func(p *engine.Process) FullLeaser { return leaserOf(p, newSemaphore(p)) })
-	s.Checkers, s.Alike = LeaseCheckers(leases), ByThree
-	s.Goals = []engine.Goal{GoalLostWrite, GoalHolderExpired, GoalLeases(leases), GoalContended}
+	s.Checkers = LeaseCheckers(leases)
+	s.Goals = []engine.Goal{goalLostWrite, goalHolderExpired, GoalLeases(leases), goalContended}
 	out := unless(has[L, TryingToLease](), unless(has[L, Placed](), nil, "ownership"), "refusal")
-	return WithDefaults(s, leases+2).Without(out...)
+	return WithDefaults(s.Symmetric(ByThree), leases+2).Without(out...)
 }
 
 // leaserOf completes a semaphore.

@@ -19,7 +19,7 @@ import (
 
 // The znodes that are watched. The parent of all is there from the beginning.
 const (
-	WatchRoot = "/watch"
+	watchRoot = "/watch"
 	WatchDir  = "/watch/dir"
 	WatchItem = "/watch/dir/a"
 )
@@ -225,29 +225,29 @@ func TellChanges(o engine.Object, dir string, changes []recipes.Change) {
 	}
 }
 
-// WatchCheckers is everything that every watcher must satisfy. It makes no ephemeral znodes for checkers.Tree to judge.
-var WatchCheckers = []checkers.Checker{checkers.Monotone{}, checkers.Convergence{}, checkers.Liveness{},
+// watchCheckers is everything that every watcher must satisfy. It makes no ephemeral znodes for checkers.Tree to judge.
+var watchCheckers = []checkers.Checker{checkers.Monotone{}, checkers.Convergence{}, checkers.Liveness{},
 	checkers.Quiescence{}, checkers.Steps{}}
 
 // BaseWatcher is what all scenarios of watchers have in common. Faults end soon,
 // so that most runs come to rest before the programs are over.
 func BaseWatcher(s engine.Scenario) engine.Scenario {
-	s.Setup = []model.Request{engine.Mkdir(WatchRoot)}
-	s.Checkers = WatchCheckers
+	s.Setup = []model.Request{engine.Mkdir(watchRoot)}
+	s.Checkers = watchCheckers
 	s = WithDefaults(s, 3)
 	if s.SafetySteps == 0 {
 		s.SafetySteps = 150
 	}
 	if !s.Broken() {
 		s.Faults = faults.Contract()
-		s.Goals = append(s.Goals, GoalJudged, GoalExpired, GoalCoalesced)
+		s.Goals = append(s.Goals, goalJudged, goalExpired, goalCoalesced)
 	}
 	return s
 }
 
 // Goals of watchers.
 var (
-	GoalJudged = engine.Goal{Name: "a watcher that is stopped when all is quiet", Reached: func(h *history.History) bool {
+	goalJudged = engine.Goal{Name: "a watcher that is stopped when all is quiet", Reached: func(h *history.History) bool {
 		calm, rested := false, false
 		for i := range h.Events {
 			e := &h.Events[i]
@@ -259,7 +259,7 @@ var (
 		}
 		return false
 	}}
-	GoalExpired = engine.Goal{Name: "a session that ends after a watcher has told something",
+	goalExpired = engine.Goal{Name: "a session that ends after a watcher has told something",
 		Reached: func(h *history.History) bool {
 			told := false
 			for i := range h.Events {
@@ -271,7 +271,7 @@ var (
 			}
 			return false
 		}}
-	GoalCoalesced = engine.Goal{Name: "a state that a watcher did not tell, between two that it told", Reached: coalesced}
+	goalCoalesced = engine.Goal{Name: "a state that a watcher did not tell, between two that it told", Reached: coalesced}
 )
 
 // coalesced reports whether some watcher told two states in a row of a path which

@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing/synctest"
 	"time"
 
@@ -25,10 +26,12 @@ type Cluster struct {
 	servers int
 	begin   time.Time
 	poke    chan struct{} // somebody has done something
+	turns   *atomic.Int64 // odd while the code has one; see watch
 
 	mu       sync.Mutex
 	peers    []*peer
-	conns    []*zk.Conn
+	closers  []func() // of the connections that this package has made
+	resting  []chan struct{}
 	promises []promise
 	over     bool   // nobody is served any more
 	ended    bool   // the code of the run has returned
@@ -37,6 +40,7 @@ type Cluster struct {
 
 	uneventful time.Duration // since somebody last wanted something
 	settled    time.Time     // when last nothing was on its way
+	lasting    time.Duration // for how long nobody must want anything when the code has ended
 }
 
 // promise is something that holds after each step.
@@ -71,7 +75,7 @@ func (c *Cluster) Connect() *zk.Conn {
 		panic("zktest: " + err.Error())
 	}
 	c.mu.Lock()
-	c.conns = append(c.conns, conn)
+	c.closers = append(c.closers, conn.Close)
 	c.mu.Unlock()
 	return conn
 }
@@ -158,22 +162,31 @@ func (c *Cluster) run(code func(c *Cluster), run func() error) error {
 		c.tell()
 	}
 	c.close()
+	time.Sleep(grace)
+	c.settle()
+	if where := waiting(); where != "" {
+		c.fail("goroutines go on when the code has ended: " + where)
+		c.tell()
+	}
 	return err
 }
+
+// grace is how long goroutines have to end when their connections are closed.
+const grace = 5 * time.Second
 
 // close ends all connections, so that the goroutines of the client library can end.
 func (c *Cluster) close() {
 	c.mu.Lock()
 	c.over = true
-	conns := c.conns
+	closers := c.closers
 	for _, p := range c.peers {
 		for _, line := range p.pipes {
 			line.hangUp()
 		}
 	}
 	c.mu.Unlock()
-	for _, conn := range conns {
-		conn.Close()
+	for _, closes := range closers {
+		closes()
 	}
 }
 
@@ -235,10 +248,17 @@ func (c *Cluster) tell() {
 	c.told = c.told[:0]
 }
 
+// settle waits until all goroutines of the run wait.
+func (c *Cluster) settle() {
+	c.turns.Add(1)
+	synctest.Wait()
+	c.turns.Add(1)
+}
+
 // Rest implements [sim.Outside].
 func (c *Cluster) Rest() {
 	for {
-		synctest.Wait()
+		c.settle()
 		if any, _ := c.collect(); !any {
 			break
 		}
@@ -301,7 +321,7 @@ func (c *Cluster) Pass() {
 			c.uneventful += time.Since(begin)
 			return
 		case <-c.poke:
-			synctest.Wait()
+			c.settle()
 			if _, more := c.collect(); more {
 				return
 			}
@@ -309,9 +329,30 @@ func (c *Cluster) Pass() {
 	}
 }
 
-// Idle implements [sim.Outside].
+// PassTo implements [sim.Outside].
+func (c *Cluster) PassTo(ms int64) {
+	time.Sleep(time.Duration(ms)*time.Millisecond - time.Since(c.begin))
+	c.world.Advance(time.Since(c.begin).Milliseconds())
+}
+
+// Idle implements [sim.Outside]. When all is at rest one of those goes on that wait for that.
 func (c *Cluster) Idle() bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return c.ended || c.uneventful >= patience
+	idle := c.ended && c.uneventful >= c.lasting || c.uneventful >= patience
+	if idle && c.world.Calm() && len(c.resting) > 0 {
+		close(c.resting[0])
+		c.resting, c.uneventful = c.resting[1:], 0
+		return false
+	}
+	return idle
+}
+
+// atRest returns a channel that is closed when the faults are over and nothing else can happen.
+func (c *Cluster) atRest() <-chan struct{} {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	ch := make(chan struct{})
+	c.resting = append(c.resting, ch)
+	return ch
 }

@@ -57,6 +57,7 @@ func (p *peer) Connect(server int) {
 
 // expired tells the client that its session is over.
 func (p *peer) expired(line *pipe) {
+	p.client.Expired()
 	p.greet(line, jute.ConnectResponse{Password: make([]byte, jute.PasswordLen), Old: p.hello.Old})
 	line.hangUp()
 }

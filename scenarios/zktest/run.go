@@ -1,10 +1,13 @@
 package zktest
 
 import (
+	"fmt"
 	"math/rand"
 	"os"
 	"runtime"
 	"runtime/debug"
+	"strings"
+	"sync/atomic"
 	"testing"
 	"testing/cryptotest"
 	"testing/synctest"
@@ -12,6 +15,7 @@ import (
 
 	"zksim/checkers"
 	"zksim/faults"
+	"zksim/internal/stacks"
 	"zksim/scenarios"
 	"zksim/scenarios/serve"
 	"zksim/sim"
@@ -47,6 +51,12 @@ func Checkers(list ...checkers.Checker) Option {
 	return func(s *scenarios.Scenario) error { s.Checkers = append(s.Checkers, list...); return nil }
 }
 
+// Caught says that the code is broken, and which checkers are to find that: the test fails if none of them does.
+// "always" is that of what the code itself says, of panics and of code that waits in vain.
+func Caught(checkers ...string) Option {
+	return func(s *scenarios.Scenario) error { s.Caught = checkers; return nil }
+}
+
 // Run runs code that uses *zk.Conn, as it is, once for each seed, against a simulated ensemble in memory, with faults:
 // in a bubble of testing/synctest, so that time passes only when nothing else can happen, or when the seed says so.
 // What is on its way between clients and servers, and the faults, are the steps of a schedule. A run that fails is
@@ -76,12 +86,21 @@ func Run(t *testing.T, code func(c *Cluster), options ...Option) {
 			t.Fatal(err)
 		}
 	}
-	runs := 0
+	check(t, s, code)
+}
+
+// check runs a scenario whose program is that code.
+func check(t *testing.T, s scenarios.Scenario, code func(c *Cluster)) {
+	t.Helper()
+	runs, turns := 0, &atomic.Int64{}
+	done := make(chan struct{})
+	defer close(done)
+	go watch(turns, done)
 	s.Outside = func(w *sim.World, run func() error) error {
 		if runs++; runs%collectEvery == 0 {
 			runtime.GC()
 		}
-		return bubble(t, w, code, run)
+		return bubble(t, w, turns, code, run)
 	}
 	t.Setenv("GODEBUG", os.Getenv("GODEBUG")+",randseednop=0") // so that rand.Seed seeds
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
@@ -103,20 +122,46 @@ func word(name string) string {
 	return string(b)
 }
 
-// bubble makes one run.
-func bubble(t *testing.T, w *sim.World, code func(c *Cluster), run func() error) (err error) {
-	cryptotest.SetGlobalRandom(t, w.Order)
-	rand.Seed(int64(w.Order)) // what code draws by package functions; nobody else has a use for it
-	var c *Cluster
-	defer func() {
-		if r := recover(); r != nil { // goroutines are left behind
-			err = nil
-			c.fail("goroutines go on when the code has ended")
-			c.tell()
+// stuck is how many seconds, of the machine's clock, code may take until it comes to rest.
+const stuck = 30
+
+// watch ends the process if code does not come to rest, as one that spins, since nothing else can end such code.
+func watch(turns *atomic.Int64, done <-chan struct{}) {
+	last, seconds := int64(0), 0
+	for {
+		select {
+		case <-time.After(time.Second):
+		case <-done:
+			return
 		}
-	}()
+		now := turns.Load()
+		if seconds++; now != last || now%2 == 0 {
+			last, seconds = now, 0
+		}
+		if seconds < stuck {
+			continue
+		}
+		var text strings.Builder
+		var d stacks.Dump
+		d.Each(func(g stacks.Goroutine) bool {
+			if frames := foreign(g.Frames()); g.Bubble != "" && len(frames) > 0 {
+				fmt.Fprintf(&text, "\n%s: %s", g.State, calls(frames))
+			}
+			return true
+		})
+		panic(fmt.Sprintf("zktest: code has not come to rest for %d s: it spins, or waits for something outside of the "+
+			"bubble:%s", stuck, &text))
+	}
+}
+
+// bubble makes one run.
+func bubble(t *testing.T, w *sim.World, turns *atomic.Int64, code func(c *Cluster), run func() error) (err error) {
+	cryptotest.SetGlobalRandom(t, w.Order)
+	rand.Seed(int64(w.Order))    // what code draws by package functions; nobody else has a use for it
+	defer func() { recover() }() // the panic about goroutines that stay, those of the client library among them
 	synctest.Test(t, func(t *testing.T) {
-		c = &Cluster{world: w, servers: len(w.Stores()), begin: time.Now(), poke: make(chan struct{}, 1)}
+		c := &Cluster{world: w, servers: len(w.Stores()), begin: time.Now(),
+			poke: make(chan struct{}, 1), turns: turns}
 		w.SetOutside(c)
 		err = c.run(code, run)
 	})

@@ -11,15 +11,11 @@ import (
 
 // The flaws of barriers.
 const (
-	// ReleaseAgain repeats a release whose answer was lost, without looking what
-	// has become of the first. It opens a barrier that was held since.
-	// Derived from the recipe page's delete, which cannot say which znode it
-	// means. Wakes: lose-reply of the release. Caught by: barrier.
+	// ReleaseAgain repeats a release whose answer was lost, without looking what has become of the first. It
+	// opens a barrier that was held since.
 	ReleaseAgain Flaw = 130
-	// StaleWait believes the first look at the barrier, which may be one into the
-	// past, and passes although it is held.
-	// Derived from the stale reads of followers. Wakes: a server that lags.
-	// Caught by: barrier.
+	// StaleWait believes the first look at the barrier, which may be one into the past, and passes although it
+	// is held.
 	StaleWait Flaw = 131
 )
 

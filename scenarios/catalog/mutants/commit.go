@@ -13,41 +13,23 @@ import (
 
 // The flaws of two-phase commit. The first two are those of docs/museum.md.
 const (
-	// PartialSites makes the participants' znodes one by one. A site decides on
-	// those that it sees.
-	// Derived from the recipe page. Wakes: the schedule alone.
-	// Caught by: atomicity.
+	// PartialSites makes the participants' znodes one by one. A site decides on those that it sees.
 	PartialSites Flaw = 34
-	// BlindVote writes votes whatever the version of the znode, and gives the
-	// vote up for failed when the connection is lost. A site that then votes no
-	// had voted yes, and others have committed.
-	// Derived from the recipe page. Wakes: lose-reply of the vote.
-	// Caught by: atomicity.
+	// BlindVote writes votes whatever the version of the znode, and gives the vote up for failed when the
+	// connection is lost. A site that then votes no had voted yes, and others have committed.
 	BlindVote Flaw = 35
 
 	// HastyAbort takes a znode without a vote for a no.
-	// Derived from the recipe page: "it leaves the content undefined".
-	// Wakes: the schedule alone. Caught by: validity.
 	HastyAbort Flaw = 170
-	// OwnDecision has no znode for the decision: each site counts the votes,
-	// and one that loses patience aborts by itself.
-	// Derived from the recipe page. Wakes: the schedule alone (a timer).
-	// Caught by: atomicity.
+	// OwnDecision has no znode for the decision: each site counts the votes, and one that loses patience aborts
+	// by itself.
 	OwnDecision Flaw = 171
-	// ForgetEarly deletes the transaction when the coordinator knows the
-	// decision. A site that comes later finds nothing and presumes that it was
-	// aborted.
-	// Derived from presumed abort without acknowledgements (Mohan, Lindsay and
-	// Obermarck 1986). Wakes: the schedule alone. Caught by: atomicity.
+	// ForgetEarly deletes the transaction when the coordinator knows the decision. A site that comes later finds
+	// nothing and presumes that it was aborted.
 	ForgetEarly Flaw = 172
-	// EndlessWait waits for the last vote without a limit. The site may have
-	// failed.
-	// Derived from the recipe page: "the impossibility of detecting failures of
-	// sites". Wakes: crash. Caught by: quiescence.
+	// EndlessWait waits for the last vote without a limit. The site may have failed.
 	EndlessWait Flaw = 173
 	// BlindAbort aborts when it loses patience, whatever the votes are by then.
-	// Derived from presumed abort. Wakes: the schedule alone (a timer).
-	// Caught by: validity.
 	BlindAbort Flaw = 174
 )
 

@@ -13,38 +13,24 @@ import (
 // The flaws of configurations.
 const (
 	// TornConfig sets the values one by one, with neither flag nor multi.
-	// Seen: Junqueira and Reed, ZooKeeper (2013), as what not to do. Wakes: the
-	// schedule alone. Caught by: torn.
 	TornConfig Flaw = 36
-	// TornRead sets the values in one multi and reads them one by one, without
-	// looking whether there was another update in between.
-	// Derived from row 36. Wakes: the schedule alone. Caught by: torn.
+	// TornRead sets the values in one multi and reads them one by one, without looking whether there was another
+	// update in between.
 	TornRead Flaw = 163
-	// WatchTrust trusts what it has read as long as the watch on the flag has not
-	// fired. After a reconnect go-zookeeper shows newer data first.
-	// Seen: the text of the USENIX 2010 paper, section 2.3. Wakes:
-	// lose-request of the last read. Caught by: torn.
+	// WatchTrust trusts what it has read as long as the watch on the flag has not fired. After a reconnect
+	// go-zookeeper shows newer data first.
 	WatchTrust Flaw = 164
-	// Unfenced writes the values of an update without checking that no other has
-	// begun. Derived from row 9. Wakes: the schedule alone. Caught by: torn.
+	// Unfenced writes the values of an update without checking that no other has begun.
 	Unfenced Flaw = 165
 	// NoRearm is a cached reader that leaves its watch once.
-	// Derived from one-shot watches. Wakes: the schedule alone. Caught by:
-	// quiescence.
 	NoRearm Flaw = 166
-	// StaleConfig reads whatever the server at hand has, although somebody has told the
-	// client that there is a later set.
-	// Derived from the stale reads of followers. Wakes: a server that lags.
-	// Caught by: recency.
+	// StaleConfig reads whatever the server at hand has, although somebody has told the client that there is a
+	// later set.
 	StaleConfig Flaw = 167
-	// KeepWatch is a cached reader that relies on its watch across disconnects.
-	// go-zookeeper may ask for it again as of a zxid at which it had fired.
-	// Seen: go-zookeeper conn.go, sendSetWatches. Wakes: two disconnects while
-	// others use the connection. Caught by: quiescence.
+	// KeepWatch is a cached reader that relies on its watch across disconnects. go-zookeeper may ask for it
+	// again as of a zxid at which it had fired.
 	KeepWatch Flaw = 168
-	// DeniedOwn takes the bad version that is due to its own first try for another
-	// update. Derived from row 28. Wakes: lose-reply of the last write.
-	// Caught by: conflict.
+	// DeniedOwn takes the bad version that is due to its own first try for another update.
 	DeniedOwn Flaw = 169
 )
 

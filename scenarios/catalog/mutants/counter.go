@@ -11,14 +11,10 @@ import (
 
 // The flaws of counters.
 const (
-	// DoubleCount tries a set again whose answer was lost, and takes the bad
-	// version that is due to its own first try for somebody else's update.
-	// Seen: kazoo Counter, Curator DistributedAtomicLong.
-	// Wakes: lose-reply of the set. Caught by: counter.
+	// DoubleCount tries a set again whose answer was lost, and takes the bad version that is due to its own
+	// first try for somebody else's update.
 	DoubleCount Flaw = 28
 	// StaleGet reads the number from whatever server it is connected to.
-	// Derived from the stale reads of followers. Wakes: a server that lags.
-	// Caught by: counter.
 	StaleGet Flaw = 162
 )
 

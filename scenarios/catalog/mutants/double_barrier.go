@@ -14,36 +14,22 @@ import (
 // The flaws of double barriers.
 const (
 	// CountReady counts the znode "ready" as a member, so that n-1 enter.
-	// Seen: Netflix/curator#99. Wakes: the schedule alone. Caught by: entry.
 	CountReady Flaw = 18
-	// StaleReady takes the mark of an earlier round for that of its own, since
-	// nobody removes it. In the second round each enters alone.
-	// Seen: the recipe page. Wakes: a second round. Caught by: entry.
+	// StaleReady takes the mark of an earlier round for that of its own, since nobody removes it. In the second
+	// round each enters alone.
 	StaleReady Flaw = 19
-	// CountOnly counts the members and has no mark that they were enough. A
-	// quick one enters and leaves before a slow one has counted, and each waits
-	// for the other.
-	// Seen: ZOOKEEPER-1011, the tutorial. Wakes: the schedule alone.
-	// Caught by: quiescence.
+	// CountOnly counts the members and has no mark that they were enough. A quick one enters and leaves before a
+	// slow one has counted, and each waits for the other.
 	CountOnly Flaw = 20
-	// TimeoutStays leaves the znode of an Enter that has timed out, and it is
-	// counted for those who come later.
-	// Seen: CURATOR-80, CURATOR-318. Wakes: a timer. Caught by: entry.
+	// TimeoutStays leaves the znode of an Enter that has timed out, and it is counted for those who come later.
 	TimeoutStays Flaw = 21
 
-	// LeaveOnce leaves as soon as the znode is gone that it waited for, without
-	// looking who else is inside.
-	// Derived from the "goto 1" of the recipe page. Wakes: the schedule alone.
-	// Caught by: exit.
+	// LeaveOnce leaves as soon as the znode is gone that it waited for, without looking who else is inside.
 	LeaveOnce Flaw = 132
 	// LateJoiner lets in whoever comes while a round is on.
-	// Seen: the recipe page. Wakes: more clients than participants.
-	// Caught by: rounds.
 	LateJoiner Flaw = 133
-	// WaitGone goes on waiting after its session, and with it its znode, has
-	// ended. The others wait for it, and it for them.
-	// Derived from go-zookeeper's silent new sessions. Wakes: expire.
-	// Caught by: gather.
+	// WaitGone goes on waiting after its session, and with it its znode, has ended. The others wait for it, and
+	// it for them.
 	WaitGone Flaw = 134
 )
 

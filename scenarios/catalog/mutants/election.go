@@ -11,20 +11,13 @@ import (
 
 // The flaws of elections. The numbers are those of docs/museum.md.
 const (
-	// EventLeads leads when the predecessor's znode is deleted, without listing
-	// again. But the predecessor may have given up while another leads.
-	// Seen: the ZooKeeper recipes page has no re-check. Wakes: the schedule
-	// alone. Caught by: ownership, belief.
+	// EventLeads leads when the predecessor's znode is deleted, without listing again. But the predecessor may
+	// have given up while another leads.
 	EventLeads Flaw = 29
-	// BlindAck acknowledges without a check of the own candidate in the same
-	// multi. A leader of the past hides the present one.
-	// Derived from the recipes page, which does not say how. Wakes: learn-late.
-	// Caught by: acknowledged.
+	// BlindAck acknowledges without a check of the own candidate in the same multi. A leader of the past hides
+	// the present one.
 	BlindAck Flaw = 120
-	// NoAck takes the first candidate for the leader. It may not know yet that
-	// it is the first.
-	// Derived from the note of the recipes page. Wakes: the schedule alone.
-	// Caught by: acknowledged.
+	// NoAck takes the first candidate for the leader. It may not know yet that it is the first.
 	NoAck Flaw = 121
 )
 

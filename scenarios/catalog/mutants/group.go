@@ -10,35 +10,20 @@ import (
 
 // The flaws of groups. The number below 100 is that of docs/museum.md.
 const (
-	// Flapping tidies up when it is connected again: it deletes the member's
-	// znode and makes it anew, although the session lives.
-	// Seen: Storm PR 1535, DolphinScheduler PR 5211. Wakes: disconnect.
-	// Caught by: departure.
+	// Flapping tidies up when it is connected again: it deletes the member's znode and makes it anew, although
+	// the session lives.
 	Flapping Flaw = 30
 
-	// Once joins and never looks again, so it does not join again after the end
-	// of its session.
-	// Derived from WatchOnly. Wakes: expire. Caught by: presence.
+	// Once joins and never looks again, so it does not join again after the end of its session.
 	Once Flaw = 154
-	// AnyZnode takes the znode of its name for its own, without comparing the
-	// session that owns it.
-	// Derived from Kafka's registration of brokers (KAFKA-1387).
-	// Wakes: expire, and another who takes the name. Caught by: presence.
+	// AnyZnode takes the znode of its name for its own, without comparing the session that owns it.
 	AnyZnode Flaw = 155
 	// LeaveByName deletes the znode of its name, whoever has it now.
-	// Derived from zk-ruby#34. Wakes: expire before a leave.
-	// Caught by: departure.
 	LeaveByName Flaw = 156
-	// Forgetful tells all members as removed when it is disconnected, and as
-	// added when it is connected again.
-	// Derived from watchers that clear their lists. Wakes: disconnect.
-	// Caught by: departure.
+	// Forgetful tells all members as removed when it is disconnected, and as added when it is connected again.
 	Forgetful Flaw = 157
-	// NotOurs takes a znode of its name, seen behind a sync in a new session, for
-	// that of somebody else, and does not join again. It may be its own, of a session that a leader which was
-	// deposed has declared expired.
-	// Derived from leaders that were deposed. Wakes: depose.
-	// Caught by: presence.
+	// NotOurs takes a znode of its name, seen behind a sync in a new session, for that of somebody else, and
+	// does not join again. It may be its own, of a session that a leader which was deposed has declared expired.
 	NotOurs Flaw = 159
 )
 

@@ -12,33 +12,21 @@ import (
 
 // The flaws of master-worker pools. The numbers are those of docs/museum.md.
 const (
-	// TwoCalls assigns in two calls: create, then delete. A master that ends
-	// between them leaves a task that its successor assigns again.
-	// Seen: Junqueira and Reed, ZooKeeper (2013), the master's part. Wakes: a
-	// crash between the calls. Caught by: tasks.
+	// TwoCalls assigns in two calls: create, then delete. A master that ends between them leaves a task that its
+	// successor assigns again.
 	TwoCalls Flaw = 31
 	// SubmitTwice submits a task again when the answer is lost.
-	// Seen: Junqueira and Reed, ZooKeeper (2013), the client's part. Wakes:
-	// lose-reply. Caught by: tasks.
 	SubmitTwice Flaw = 32
-	// OldMaster writes without a check of its own candidate, and looks whether
-	// it leads only between rounds. After a pause it goes on assigning.
-	// Seen: dolphinscheduler#7004. Wakes: a pause beyond the session's timeout
-	// (learn-late). Caught by: stale-leader.
+	// OldMaster writes without a check of its own candidate, and looks whether it leads only between rounds.
+	// After a pause it goes on assigning.
 	OldMaster Flaw = 33
-	// TwoReports reports in two calls: the result, then the end of the
-	// assignment. After a crash between them the task is done again.
-	// Derived from the master's two calls. Wakes: crash. Caught by: tasks.
+	// TwoReports reports in two calls: the result, then the end of the assignment. After a crash between them
+	// the task is done again.
 	TwoReports Flaw = 122
 	// ForgottenWorker never looks for tasks of workers that have ended.
-	// Derived from the exercise that the book leaves to the reader. Wakes: the
-	// schedule alone. Caught by: quiescence.
 	ForgottenWorker Flaw = 123
-	// WatchAlone waits for a task by a watch alone. When a request that waited
-	// for a reconnect is answered and the connection is lost again before
-	// go-zookeeper has renewed the watch, the watch never fires.
-	// Found by this harness, in recipes.TaskClient. Wakes: two disconnects.
-	// Caught by: quiescence.
+	// WatchAlone waits for a task by a watch alone. When a request that waited for a reconnect is answered and
+	// the connection is lost again before go-zookeeper has renewed the watch, the watch never fires.
 	WatchAlone Flaw = 124
 )
 

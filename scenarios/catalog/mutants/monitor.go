@@ -11,13 +11,10 @@ import (
 
 // The flaws of monitors of locks.
 const (
-	// BusyLock measures how long the lock has been held, by whomever.
-	// Derived: the watch does not show each change. Wakes: the schedule alone.
-	// Caught by: overdue.
+	// BusyLock measures how long the lock has been held, by whomever. Derived: the watch does not show each
+	// change.
 	BusyLock Flaw = 114
 	// StaleAlarm believes what a server that lags says of a holder.
-	// Derived from the stale reads of followers. Wakes: stale-read.
-	// Caught by: overdue.
 	StaleAlarm Flaw = 115
 )
 

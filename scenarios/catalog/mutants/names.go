@@ -11,20 +11,13 @@ import (
 
 // The flaws of name services.
 const (
-	// AssumeOwn takes a name that exists, after a create whose answer was lost,
-	// for its own.
-	// Derived from retries of create that ignore "node exists". Wakes:
-	// lose-request of the create. Caught by: names.
+	// AssumeOwn takes a name that exists, after a create whose answer was lost, for its own.
 	AssumeOwn Flaw = 160
-	// DeleteAgain deletes a name by its version and tries again after a lost
-	// answer. What another has registered meanwhile has the same version.
-	// Derived from zk-ruby#34. Wakes: lose-reply of the delete.
-	// Caught by: names.
+	// DeleteAgain deletes a name by its version and tries again after a lost answer. What another has registered
+	// meanwhile has the same version.
 	DeleteAgain Flaw = 161
 	// PrefixOwner takes the mark of an owner whose name begins with its own for its own, and
 	// unregisters what another has registered.
-	// Derived from kazoo's search for its own znode by a prefix. Wakes: names of owners that begin alike.
-	// Caught by: names.
 	PrefixOwner Flaw = 175
 )
 

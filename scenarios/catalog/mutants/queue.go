@@ -15,53 +15,31 @@ import (
 // The flaws of queues. The numbers are those of docs/museum.md.
 const (
 	// EphemeralItems makes items ephemeral: they go with their producer.
-	// Seen: ZooKeeper recipes page, Queues. Wakes: expire.
-	// Caught by: lost-item.
 	EphemeralItems Flaw = 22
-	// DeleteLost takes an item by deleting it and, told that there is none by
-	// the second attempt, thinks that another consumer has it.
-	// Seen: kazoo Queue.get, Curator SimpleDistributedQueue, Apache
-	// DistributedQueue. Wakes: lose-reply of the delete. Caught by: lost-item.
+	// DeleteLost takes an item by deleting it and, told that there is none by the second attempt, thinks that
+	// another consumer has it.
 	DeleteLost Flaw = 23
 	// PutTwice puts again when the answer was lost.
-	// Seen: kazoo Queue.put. Wakes: lose-reply of the create.
-	// Caught by: doubled-item.
 	PutTwice Flaw = 24
-	// StaleList goes through a list of items to its end before it reads
-	// another; items of higher priority come meanwhile.
-	// Seen: kazoo commit dca0c88. Wakes: the schedule alone.
-	// Caught by: priority-order.
+	// StaleList goes through a list of items to its end before it reads another; items of higher priority come
+	// meanwhile.
 	StaleList Flaw = 25
 	// Unpadded puts the priority into the name as it is: 10 sorts before 9.
-	// Seen: ZooKeeper recipes page, Priority Queues. Wakes: nothing is needed.
-	// Caught by: priority-order.
 	Unpadded Flaw = 26
-	// AckUnchecked acknowledges by deleting the item, without a look at the
-	// claim; that the item is gone already counts as success.
-	// Seen: CURATOR-605. Wakes: a pause beyond the session's timeout
-	// (learn-late). Caught by: doubled-effect.
+	// AckUnchecked acknowledges by deleting the item, without a look at the claim; that the item is gone already
+	// counts as success.
 	AckUnchecked Flaw = 27
 
 	// BlindWait waits although the listing that left the watch shows an item.
-	// Derived from IgnoreExists. Wakes: the schedule alone.
-	// Caught by: quiescence.
 	BlindWait Flaw = 140
 	// GUIDSort orders items by their whole names, and so by GUID.
-	// Derived from NameSort. Wakes: the schedule alone. Caught by: fifo.
 	GUIDSort Flaw = 141
-	// CancelTake forgets, on a cancelled context, the item that it has perhaps
-	// removed, and says that it has done nothing.
-	// Derived from CancelLeak. Wakes: cancel with lose-reply.
-	// Caught by: lost-item.
+	// CancelTake forgets, on a cancelled context, the item that it has perhaps removed, and says that it has
+	// done nothing.
 	CancelTake Flaw = 142
-	// ItemsOnly waits for a change of the items and hears nothing of a claim
-	// that is given up.
-	// Derived from Curator's lock-safe queues. Wakes: the schedule alone.
-	// Caught by: quiescence.
+	// ItemsOnly waits for a change of the items and hears nothing of a claim that is given up.
 	ItemsOnly Flaw = 143
 	// StaleTake says that the queue is empty, as a server that lags sees it.
-	// Derived from the stale reads of followers. Wakes: a server that lags.
-	// Caught by: fifo.
 	StaleTake Flaw = 144
 )
 

@@ -10,19 +10,13 @@ import (
 
 // The flaws of revocable locks.
 const (
-	// LateRevoke waits for the data of its znode to become "unlock" and does not look
-	// whether it is so already when it is read for the first time.
-	// Derived from the wording of the recipe page. Wakes: the schedule alone.
-	// Caught by: lost-revoke.
+	// LateRevoke waits for the data of its znode to become "unlock" and does not look whether it is so already
+	// when it is read for the first time.
 	LateRevoke Flaw = 17
-	// DeafHolder listens for a revocation only: it is not told that its znode was
-	// deleted.
-	// Derived from the recipe page's "laser beams". Wakes: nothing is needed.
-	// Caught by: lost-revoke.
+	// DeafHolder listens for a revocation only: it is not told that its znode was deleted.
 	DeafHolder Flaw = 113
 	// DeafAfterAsked listens for one thing: a holder that was asked to give up its lock is not told later that its
 	// znode was deleted.
-	// Derived from watches that fire once. Wakes: nothing is needed. Caught by: lost-revoke.
 	DeafAfterAsked Flaw = 118
 )
 

@@ -11,22 +11,15 @@ import (
 
 // The flaws of read/write locks.
 const (
-	// SiblingWait makes a reader wait for any writer, those behind it included,
-	// which wait for the reader. It must wait for the last write ahead of it.
-	// Derived from the wording of the recipe page. Wakes: the schedule alone.
-	// Caught by: quiescence.
+	// SiblingWait makes a reader wait for any writer, those behind it included, which wait for the reader. It
+	// must wait for the last write ahead of it.
 	SiblingWait Flaw = 15
-	// Downgrade gives up the write for a new read at the end of the queue, behind
-	// the writers that wait.
-	// Seen: CURATOR-276, CURATOR-621. Wakes: the schedule alone.
-	// Caught by: ownership, belief.
+	// Downgrade gives up the write for a new read at the end of the queue, behind the writers that wait.
 	Downgrade Flaw = 16
 	// WatchDirectory makes everybody who waits watch the directory.
-	// Derived from the herd effect. Wakes: nothing is needed. Caught by: herd.
 	WatchDirectory Flaw = 110
-	// ReadersQueue makes a reader wait for everybody ahead of it: it excludes as it
-	// must, but nobody shares.
-	// Derived: a lock without kinds. Wakes: the schedule alone. Caught by: refusal.
+	// ReadersQueue makes a reader wait for everybody ahead of it: it excludes as it must, but nobody shares.
+	// Derived: a lock without kinds.
 	ReadersQueue Flaw = 116
 )
 

@@ -9,19 +9,13 @@ import (
 
 // The flaws of semaphores.
 const (
-	// CountFirst creates its lease after it has counted too few of others, and does
-	// not count again. Two who do so at once make one too many: a TryAcquire, which
-	// does not go through the gate, or who has lost the gate and does not know.
-	// Derived from kazoo Semaphore._get_lease. Wakes: the schedule alone.
-	// Caught by: ownership, belief.
+	// CountFirst creates its lease after it has counted too few of others, and does not count again. Two who do
+	// so at once make one too many: a TryAcquire, which does not go through the gate, or who has lost the gate
+	// and does not know.
 	CountFirst Flaw = 111
 	// LeakedLease retries a create of a lease whose answer was lost.
-	// Derived from PlainCreate. Wakes: lose-reply of the create.
-	// Caught by: tree, quiescence.
 	LeakedLease Flaw = 112
 	// GoneLease does not look at its lease again after it has left the gate, which may take longer than the session.
-	// Derived from the last step of Curator's InterProcessSemaphoreV2. Wakes: lose-reply of the delete at
-	// the gate, expire. Caught by: claim.
 	GoneLease Flaw = 117
 )
 

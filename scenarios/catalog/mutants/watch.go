@@ -10,30 +10,18 @@ import (
 
 // The flaws of watchers.
 const (
-	// NoSync reads in a new session without a sync. A server that lags shows a
-	// state from before the one told last.
-	// Derived from go-zookeeper, which forgets the last zxid with the session.
-	// Wakes: expire, then a server that lags. Caught by: monotone.
+	// NoSync reads in a new session without a sync. A server that lags shows a state from before the one told
+	// last.
 	NoSync Flaw = 150
-	// ReadFirst reads, and then leaves the watch by another request whose
-	// answer it does not look at.
-	// Derived from IgnoreExists. Wakes: the schedule alone.
-	// Caught by: convergence.
+	// ReadFirst reads, and then leaves the watch by another request whose answer it does not look at.
 	ReadFirst Flaw = 151
 	// Deaf goes on waiting after the event that ends a watch with its session.
-	// Seen: kazoo PR 170, twitter commons#20. Wakes: expire.
-	// Caught by: convergence.
 	Deaf Flaw = 152
-	// ByVersion takes a state with the version of the last one for the last
-	// one. A znode that was made again begins with version 0 again.
-	// Derived from the restart of versions. Wakes: the schedule alone.
-	// Caught by: convergence.
+	// ByVersion takes a state with the version of the last one for the last one. A znode that was made again
+	// begins with version 0 again.
 	ByVersion Flaw = 153
-	// Trusting does not read again after the loss of the connection, since the
-	// library leaves its watches again. But with the zxid of a later answer, if
-	// the connection is lost once more in between.
-	// Derived from go-zookeeper, whose SetWatches goes to the back of the queue.
-	// Wakes: disconnect, twice in a row. Caught by: convergence.
+	// Trusting does not read again after the loss of the connection, since the library leaves its watches again.
+	// But with the zxid of a later answer, if the connection is lost once more in between.
 	Trusting Flaw = 158
 )
 

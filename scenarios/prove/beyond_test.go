@@ -1,0 +1,82 @@
+package prove
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"zksim/scenarios/catalog"
+	"zksim/scenarios/engine"
+)
+
+// TestARequestThatIsGivenUpIsRememberedWhereItWas searches where a client gives up a request that a server will
+// never take; elsewhere the same client, in the same state, has it on its way.
+func TestARequestThatIsGivenUpIsRememberedWhereItWas(t *testing.T) {
+	s := catalog.Named("names/owners")
+	sc, err := Bounds{Faults: s.Faults.String(), Most: 2}.Of(s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := Prove(t.Context(), sc, Options{Reductions: Every, Workers: 1, States: 100_000})
+	if err != nil || r.Outcome == Violated {
+		t.Errorf("%v, %v", &r.Certificate, err)
+	}
+}
+
+// TestWiderBoundsHaveWhatTheUsualOnesLack looks for what the bounds beyond the usual ones differ in.
+func TestWiderBoundsHaveWhatTheUsualOnesLack(t *testing.T) {
+	s := catalog.Named("lock/lock")
+	list := Beyond(s)
+	for what, in := range map[string]func(b Bounds) bool{
+		"three clients":    func(b Bounds) bool { return b.Clients == 3 && b.Faults == "" },
+		"numbers that end": func(b Bounds) bool { return strings.Contains(b.Faults, "sequence") },
+		"every fault, and ordinary": func(b Bounds) bool {
+			return strings.Contains(b.Faults, "cancel") && !strings.Contains(b.Faults, "sequence")
+		},
+		"slow wakes":    func(b Bounds) bool { return b.SlowWakes },
+		"early timers":  func(b Bounds) bool { return b.Ticks > 0 },
+		"two rounds":    func(b Bounds) bool { return b.Rounds == 2 },
+		"other names":   func(b Bounds) bool { return b.Order == OtherOrder },
+		"three servers": func(b Bounds) bool { return b.Servers == 3 },
+	} {
+		if !slices.ContainsFunc(list, in) {
+			t.Errorf("no bounds have %s", what)
+		}
+	}
+	for _, b := range list {
+		if _, err := b.Of(s); err != nil || b.Most < 1 || b.Most > widestFaults {
+			t.Errorf("%+v: %v", b, err)
+		}
+	}
+	mutant := catalog.Named("lock/string-sequence")
+	both := map[bool]bool{}
+	for _, b := range wider(mutant) {
+		sc, err := b.Of(mutant)
+		if err != nil {
+			t.Fatal(err)
+		}
+		both[strings.Contains(sc.Faults.String(), "sequence")] = true
+	}
+	if !both[true] || !both[false] {
+		t.Errorf("a plan with sequence is not searched with it and without: %v", both)
+	}
+}
+
+func TestAScopeSaysWhatIsOutside(t *testing.T) {
+	whole := &engine.Scenario{Name: "x/y", Clients: 4, Rounds: 3, Servers: []int{1, 3},
+		Faults: plan(t, "lose-request=1 disconnect=2 cancel=1")}
+	sized, err := whole.Sized(2, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	sc := Scope{Scenario: &sized, Servers: 1, Order: 1, Faults: plan(t, "disconnect=2"), Most: 1}
+	const want = "4 clients; 3 rounds; 3 servers; the faults lose-request, cancel; more than 1 faults in one run; " +
+		"code that is slow to wake; timers that fire early; other names and orders of listings"
+	if got := sc.Outside(whole); got != want {
+		t.Errorf("got  %s\nwant %s", got, want)
+	}
+	sc = Scope{Scenario: whole, Servers: 3, Order: 1, Faults: whole.Faults, Most: -1, SlowWakes: true, Ticks: 1}
+	if got := sc.Outside(whole); got != "1 servers; other names and orders of listings" {
+		t.Errorf("got %s", got)
+	}
+}

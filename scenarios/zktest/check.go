@@ -1,0 +1,150 @@
+package zktest
+
+import (
+	"context"
+	"net"
+	"slices"
+	"sync"
+	"testing"
+	"time"
+
+	"zksim/faults"
+	"zksim/model/history"
+	"zksim/recipes/live"
+	"zksim/scenarios"
+	"zksim/scenarios/engine"
+	"zksim/scenarios/serve"
+
+	"github.com/go-zookeeper/zk"
+)
+
+// Check runs a scenario as [scenarios.Check] does, but on go-zookeeper's own connections, in memory, instead of the
+// simulated client library: the same programs, faults and checkers. Faults that happen to simulated code only are left
+// out, and if there are such, the goals, which may need them. What is said of [Run] holds for it, too.
+func Check(t *testing.T, s scenarios.Scenario) {
+	t.Helper()
+	if serve.Servable(s.Faults) != nil {
+		s.Goals = nil
+	}
+	s.Faults = slices.DeleteFunc(slices.Clone(s.Faults), func(r faults.Rule) bool {
+		return serve.Servable(faults.Plan{r}) != nil
+	})
+	check(t, s, func(c *Cluster) {
+		c.lasting = afterwards
+		(&host{c: c}).programs(&s)
+	})
+}
+
+// afterwards is for how long all must be quiet when the programs have ended: longer than a client takes to connect
+// again.
+const afterwards = time.Minute
+
+// host is the backend behind the processes of a scenario.
+type host struct {
+	c        *Cluster
+	resource engine.Resource
+
+	mu      sync.Mutex // guards what follows, and the history while programs run
+	objects int32
+	known   []func() []string // the znodes that recipe objects answer for
+}
+
+// programs runs the programs of a scenario until all have ended.
+func (h *host) programs(s *scenarios.Scenario) {
+	history := h.c.world.History
+	var all sync.WaitGroup
+	dialers := make([]zk.Dialer, s.Clients)
+	for i := range dialers { // clients are numbered in this order
+		dialers[i] = h.c.Dialer()
+	}
+	for i, dial := range dialers {
+		all.Go(func() {
+			conn, err := h.connect(dial)
+			if err != nil {
+				h.c.Errorf("%v", err)
+				return
+			}
+			p := engine.Process{Conn: conn, Env: conn.Env(), ID: i + 1, Clients: s.Clients, Rounds: s.Rounds}
+			s.Program(p.On(h, "", &h.resource))
+			h.mu.Lock()
+			history.Finished[i+1] = true
+			h.mu.Unlock()
+		})
+	}
+	all.Wait()
+	for _, x := range h.known {
+		for _, path := range x() {
+			history.Known[path] = true
+		}
+	}
+}
+
+// connect returns a connection of a client when it has a session.
+func (h *host) connect(dial zk.Dialer) (*live.Client, error) {
+	const timeout = 10 * time.Second
+	c, err := live.Dial(context.Background(), h.c.Addrs(), live.Options{SessionTimeout: timeout,
+		Dial: func(_ context.Context, network, address string) (net.Conn, error) {
+			return dial(network, address, timeout)
+		}})
+	if err == nil {
+		h.c.mu.Lock()
+		h.c.closers = append(h.c.closers, c.Close)
+		h.c.mu.Unlock()
+	}
+	return c, err
+}
+
+// Record implements [engine.Host].
+func (h *host) Record(e history.Event) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	e.Step = int32(h.c.world.Step())
+	h.c.world.History.Add(e)
+}
+
+// NewObject implements [engine.Host].
+func (h *host) NewObject() int32 {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.objects++
+	return h.objects
+}
+
+// Know implements [engine.Host].
+func (h *host) Know(_ *engine.Process, znodes func() []string) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.known = append(h.known, znodes)
+}
+
+// Interruptible implements [engine.Host].
+func (h *host) Interruptible(*engine.Process) (context.Context, context.CancelFunc) {
+	return context.WithCancel(context.Background())
+}
+
+// Fail implements [engine.Host].
+func (h *host) Fail(p *engine.Process, why error) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.c.world.History.Failed[int32(p.ID)] = why.Error()
+}
+
+// step is how long a step of a program takes, in which others can move.
+const step = 10 * time.Millisecond
+
+// Step implements [engine.Host].
+func (h *host) Step(*engine.Process) { time.Sleep(step) }
+
+// AtRest implements [engine.Host].
+func (h *host) AtRest(*engine.Process) { <-h.c.atRest() }
+
+// Dial implements [engine.Host].
+func (h *host) Dial(p *engine.Process) (*engine.Process, error) {
+	c, err := h.connect(h.c.Dialer())
+	if err != nil {
+		return nil, err
+	}
+	q := *p
+	q.Conn, q.Env = c, c.Env()
+	return &q, nil
+}
