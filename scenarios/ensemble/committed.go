@@ -1,6 +1,8 @@
 package ensemble
 
 import (
+	"cmp"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -14,23 +16,57 @@ import (
 	"zksim/model/history"
 )
 
-// wholeLog returns the txns of all epochs, from a server whose logs miss none. All servers serve, so that what was not
-// committed is in none of them.
-func wholeLog(e *zkserver.Ensemble, servers int) ([]txnlog.Txn, error) {
-	var best []txnlog.Txn
-	for i := range servers {
-		log, err := txnlog.Folder(e.LogDir(i))
-		if err != nil {
+// wholeLog returns the txns of all epochs, from the logs of all servers: one that was brought up to date by a snapshot
+// has not logged what that says. All servers serve. What only one of several has logged may have been proposed by a
+// leader that was deposed, and never committed: it counts if an answer or a znode shows it.
+func wholeLog(e *zkserver.Ensemble, servers int, h *history.History) ([]txnlog.Txn, error) {
+	logs := make([][]txnlog.Txn, servers)
+	for i := range logs {
+		var err error
+		if logs[i], err = txnlog.Folder(e.LogDir(i)); err != nil {
 			return nil, err
 		}
-		if whole(log) && (len(best) == 0 || len(log) > len(best)) {
-			best = log
+	}
+	log := union(logs, h)
+	if !whole(log) {
+		return nil, errors.New("the logs of the servers have gaps, so nobody knows what was committed")
+	}
+	return log, nil
+}
+
+// union puts logs together.
+func union(logs [][]txnlog.Txn, h *history.History) (all []txnlog.Txn) {
+	times := map[int64]int{}
+	for _, log := range logs {
+		for _, t := range log {
+			if times[t.Zxid]++; times[t.Zxid] == 1 {
+				all = append(all, t)
+			}
 		}
 	}
-	if len(best) == 0 {
-		return nil, fmt.Errorf("no server has a log without gaps, so nobody knows what was committed")
+	slices.SortFunc(all, func(a, b txnlog.Txn) int { return cmp.Compare(a.Zxid, b.Zxid) })
+	reached := shown(h)
+	for i := range all { // in an epoch what comes before a committed txn is committed
+		if z := all[i].Zxid; times[z] > 1 || len(logs) == 1 {
+			reached[z>>32] = max(reached[z>>32], z)
+		}
 	}
-	return best, nil
+	return slices.DeleteFunc(all, func(t txnlog.Txn) bool { return t.Zxid > reached[t.Zxid>>32] })
+}
+
+// shown returns the highest zxid of each epoch that an answer or a znode shows.
+func shown(h *history.History) map[int64]int64 {
+	reached := map[int64]int64{}
+	show := func(z int64) { reached[z>>32] = max(reached[z>>32], z) }
+	for i := range h.Events {
+		if e := &h.Events[i]; e.Kind == history.Reply || isChange(e.Kind) {
+			show(e.Zxid)
+		}
+	}
+	for _, n := range h.Tree {
+		show(max(n.Czxid, n.Mzxid, n.Pzxid))
+	}
+	return reached
 }
 
 // whole reports whether a log begins with the first txn and lacks none: in each epoch zxids count from 1.

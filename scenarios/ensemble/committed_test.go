@@ -1,6 +1,7 @@
 package ensemble
 
 import (
+	"slices"
 	"testing"
 
 	"github.com/go-zookeeper/zk"
@@ -59,6 +60,38 @@ func TestZxidsOutOfOrderAreTheStores(t *testing.T) {
 		if got := disorder(&history.History{Events: x.events}); got != x.want {
 			t.Errorf("%s: %q, want %q", name, got, x.want)
 		}
+	}
+}
+
+func TestWhatOneServerHasLoggedCountsIfItShows(t *testing.T) {
+	log := func(zxids ...int64) (l []txnlog.Txn) {
+		for _, z := range zxids {
+			l = append(l, txnlog.Txn{Zxid: z})
+		}
+		return l
+	}
+	zxids := func(l []txnlog.Txn) (all []int64) {
+		for _, t := range l {
+			all = append(all, t.Zxid)
+		}
+		return all
+	}
+	const a, b = 1 << 32, 2 << 32
+	logs := [][]txnlog.Txn{log(a+1, a+2, a+3, b+1), log(a+1, b+1), log(a+1, b+1)}
+	for _, x := range []struct {
+		history history.History
+		want    []int64
+	}{
+		{history.History{}, []int64{a + 1, b + 1}},
+		{history.History{Events: []history.Event{{Kind: history.Reply, Zxid: a + 2}}}, []int64{a + 1, a + 2, b + 1}},
+		{history.History{Tree: []history.Node{{Czxid: a + 3}}}, []int64{a + 1, a + 2, a + 3, b + 1}},
+	} {
+		if got := zxids(union(logs, &x.history)); !slices.Equal(got, x.want) {
+			t.Errorf("%x, want %x", got, x.want)
+		}
+	}
+	if got := zxids(union(logs[:1], &history.History{})); len(got) != 4 {
+		t.Errorf("of a server alone: %x", got)
 	}
 }
 

@@ -354,7 +354,7 @@ func (x *liveRun) committed(ctx context.Context) error {
 		forget(h)
 		return nil
 	}
-	log, err := wholeLog(x.o.Ours, len(x.o.Servers))
+	log, err := wholeLog(x.o.Ours, len(x.o.Servers), &h.history)
 	if err != nil {
 		return err
 	}

@@ -122,8 +122,8 @@ func TestARealRunInWhichACheckerHadNothingToJudgeIsUnknown(t *testing.T) {
 		v.Checker != "ownership" || v.Message != want {
 		t.Errorf("%v, %+v", err, v)
 	}
-	_, _, err := runLive(t, addrs, silent("tryacquire"), ensemble.LiveOptions{})
-	if err == nil || !strings.HasPrefix(err.Error(), `no checker of test/silent knows the operation "tryacquire"; they `+
+	_, _, err := runLive(t, addrs, silent("snatch"), ensemble.LiveOptions{})
+	if err == nil || !strings.HasPrefix(err.Error(), `no checker of test/silent knows the operation "snatch"; they `+
 		`know `) {
 		t.Error(err)
 	}
