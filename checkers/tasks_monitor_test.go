@@ -42,9 +42,6 @@ func mishandled(h *history.History) Level {
 			wrong = !slices.ContainsFunc(past, is(history.Invoke, "submit"))
 		case e.Kind == history.Return && e.Op == "wait" && e.Err == nil:
 			wrong = !slices.ContainsFunc(past, is(history.Told, "task"))
-		case e.Kind == history.Return && e.Op == "done" && e.Err == nil && !h.Txns:
-			submitted := slices.IndexFunc(past, is(history.Invoke, "submit"))
-			wrong = submitted >= 0 && slices.ContainsFunc(past[submitted:], is(history.Return, "done"))
 		case e.Kind == history.Created:
 			before := history.History{Events: past}
 			wrong = slices.ContainsFunc(assignments(&before),
