@@ -258,10 +258,10 @@ func (g *coroutine) end() {
 // forgetAll notes that the code of a client has ended: nothing of what it has seen matters any more but
 // what it leaves to the judges, and nobody has its channels.
 func (c *Client) forgetAll() {
-	if !c.w.Detail.Forget || c.w.Remains == nil {
+	if !c.w.Detail.Forget || c.w.Residual == nil {
 		return
 	}
-	c.root.seen = c.w.Remains(0, c)
+	c.root.seen = c.w.Residual(0, c)
 	c.sessionChans = c.sessionChans[:0]
 	for i := range c.watchers {
 		c.watchers[i].scope = nil

@@ -70,9 +70,9 @@ type World struct {
 	// Watch, if not nil, hears which goroutines run client code. With Strict it hears of every turn, too.
 	Watch  Watch
 	Strict bool
-	// Remains, if not nil, appends all that the code of a client leaves to the judges, besides the
+	// Residual, if not nil, appends all that the code of a client leaves to the judges, besides the
 	// events in the history, when it has ended. See Detail.Forget.
-	Remains func(h hash.Hash, c *Client) hash.Hash
+	Residual func(h hash.Hash, c *Client) hash.Hash
 
 	clients   []*Client
 	joined    int // the highest number of a client

@@ -46,7 +46,7 @@ type Runner struct {
 // NewRunner returns a runner. Close it to free its coroutines.
 func NewRunner() *Runner {
 	r := &Runner{world: sim.NewWorld(), resource: &Resource{}}
-	r.world.Remains = r.remains
+	r.world.Residual = r.residual
 	return r
 }
 
@@ -252,10 +252,10 @@ func (r *Runner) run(s *Scenario, p Schedule, ch sim.Chooser) (Result, error) {
 	return result, err
 }
 
-// remains appends what a client whose code has ended leaves to the judges, besides the events
+// residual appends what a client whose code has ended leaves to the judges, besides the events
 // in the history: the znodes that its objects answer for, and whether it came to its end or
 // gave up.
-func (r *Runner) remains(x hash.Hash, c *sim.Client) hash.Hash {
+func (r *Runner) residual(x hash.Hash, c *sim.Client) hash.Hash {
 	h := r.world.History
 	x = x.Bool(h.Finished[c.ID()]).String(h.Failed[int32(c.ID())])
 	for i, znodes := range r.known {
