@@ -233,7 +233,7 @@ func TestAGoroutineThatOutlivesItsRunIsFoundOut(t *testing.T) {
 	if m == nil || m.Message != "c1 calls Create from a goroutine that was not started by Env.Go" {
 		t.Fatal(m)
 	}
-	if want := regexp.MustCompile(`^zksim/sim\.Conn\.Create sim/conn\.go:\d+\n` +
+	if want := regexp.MustCompile(`^zksim/sim\.Conn\.Create sim/client_conn\.go:\d+\n` +
 		`zksim/scenarios/engine\.\S+ engine/strict_test\.go:\d+\nstarted by zksim/scenarios/engine\.\S+ ` +
 		`engine/strict_test\.go:\d+$`); !want.MatchString(m.Stack) {
 		t.Error(m.Stack)
