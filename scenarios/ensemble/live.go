@@ -210,6 +210,8 @@ func (h *liveHost) Know(_ *engine.Process, znodes func() []string) {
 }
 
 // Interruptible implements [engine.Host].
+//
+//zksim:ignore only on a real ensemble
 func (h *liveHost) Interruptible(p *engine.Process) (context.Context, context.CancelFunc) {
 	ctx, cancel := context.WithCancel(h.ctx)
 	h.mu.Lock()

@@ -207,6 +207,8 @@ func (x *liveRun) collect(ended <-chan int) (n int) {
 }
 
 // until looks again and again until f is true, or ctx is done.
+//
+//zksim:ignore only on a real ensemble
 func until(ctx context.Context, f func() bool) error {
 	for !f() {
 		select {

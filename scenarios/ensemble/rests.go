@@ -13,6 +13,8 @@ type rests struct {
 func newRests() *rests { return &rests{waiting: map[int]bool{}, calm: make(chan struct{})} }
 
 // wait waits for the end.
+//
+//zksim:ignore only on a real ensemble
 func (r *rests) wait(client int) {
 	r.mu.Lock()
 	r.waiting[client] = true

@@ -17,6 +17,8 @@ type timed struct {
 
 // Sleep implements [recipes.Env]. As in the simulator, time passes only when nothing else can happen, once the faults
 // are over: a sleep then also waits until all clients are connected and nobody says anything, within reason.
+//
+//zksim:ignore only on a real ensemble
 func (t timed) Sleep(ctx context.Context, d time.Duration) error {
 	t.run.timer(1)
 	defer t.run.timer(-1)
@@ -38,6 +40,8 @@ const (
 )
 
 // calm reports whether there were faults and they are over.
+//
+//zksim:ignore only on a real ensemble
 func (x *liveRun) calm() bool {
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -45,6 +49,8 @@ func (x *liveRun) calm() bool {
 }
 
 // still reports whether all clients whose programs go on are connected, and nothing is on its way or just was.
+//
+//zksim:ignore only on a real ensemble
 func (x *liveRun) still() bool {
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -60,6 +66,8 @@ func (x *liveRun) still() bool {
 }
 
 // WithTimeout implements [recipes.Env].
+//
+//zksim:ignore only on a real ensemble
 func (t timed) WithTimeout(ctx context.Context, d time.Duration) (context.Context, context.CancelFunc) {
 	ctx, cancel := t.Env.WithTimeout(ctx, d)
 	t.run.timer(1)
@@ -68,6 +76,8 @@ func (t timed) WithTimeout(ctx context.Context, d time.Duration) (context.Contex
 }
 
 // timer counts what programs wait for.
+//
+//zksim:ignore only on a real ensemble
 func (x *liveRun) timer(n int) {
 	x.mu.Lock()
 	defer x.mu.Unlock()

@@ -15,7 +15,6 @@ import (
 	"zksim/model/history"
 	"zksim/recipes"
 	"zksim/scenarios/engine"
-	"zksim/sim"
 )
 
 // The programs here are as small as they can be, and each depends on something that a
@@ -232,7 +231,7 @@ var tinies = []tiny{
 	{name: "ttl", faults: "crash=1@client=c2", least: 2, program: func(p *engine.Process) {
 		o := register(p)
 		if p.ID == 1 {
-			p.Conn.(sim.Conn).CreateTTL("/d/x", nil, zk.FlagTTL, world, time.Second)
+			p.Conn.CreateTTL("/d/x", nil, zk.FlagTTL, world, time.Second)
 		}
 		found, _, _ := p.Conn.Exists("/d/x")
 		say(o, "%v", found)
@@ -245,7 +244,7 @@ var tinies = []tiny{
 			return
 		}
 		_, _, ch, _ := p.Conn.ExistsW("/d/x")
-		p.Conn.(sim.Conn).AddAuth("digest", []byte("user:password"))
+		p.Conn.AddAuth("digest", []byte("user:password"))
 		ctx, cancel := p.Env.WithTimeout(context.Background(), time.Second)
 		defer cancel()
 		_, ev, err := p.Env.Await(ctx, ch)

@@ -221,7 +221,7 @@ func sorted(words string) string {
 func TestWhatIsMisspeltGetsTheNearestName(t *testing.T) {
 	t.Chdir(t.TempDir())
 	for _, x := range []struct{ args, want string }{
-		{"chekc", `simrun: no command "chekc"; there are list, check, prove, replay`},
+		{"chekc", `simrun: no command "chekc"; there are list, check, prove, serve, replay`},
 		{"check lock/lokc", `simrun check: no scenario is called "lock/lokc"; "go run ./cmd/simrun list" shows ` +
 			`them; did you mean lock/lock?`},
 		{"check lock/lock zzz", `simrun check: no scenario is called "zzz"; "go run ./cmd/simrun list" shows them`},

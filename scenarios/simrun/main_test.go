@@ -150,7 +150,7 @@ func write(t *testing.T, file, text string) {
 }
 
 var wrongInput = []struct{ args, want string }{
-	{"chekc", `simrun: no command "chekc"; there are list, check, prove, replay`},
+	{"chekc", `simrun: no command "chekc"; there are list, check, prove, serve, replay`},
 	{"check -run lock/nothing", `simrun check: -run: no scenario matches "lock/nothing"; "go run ` +
 		`./cmd/simrun list" shows them`},
 	{"check -run (", "simrun check: -run: error parsing regexp: missing closing ): `(`"},

@@ -93,6 +93,8 @@ func (h *host) wait() {
 }
 
 // connect returns a connection of a client when it has a session.
+//
+//zksim:ignore only on real connections
 func (h *host) connect(dial zk.Dialer) (*live.Client, error) {
 	const timeout = 10 * time.Second
 	c, err := live.Dial(context.Background(), h.c.Addrs(), live.Options{SessionTimeout: timeout,
@@ -124,6 +126,8 @@ func (h *host) NewObject() int32 {
 }
 
 // Know implements [engine.Host].
+//
+//zksim:ignore only on real connections
 func (h *host) Know(_ *engine.Process, znodes func() []string) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -136,6 +140,8 @@ func (h *host) Interruptible(*engine.Process) (context.Context, context.CancelFu
 }
 
 // Fail implements [engine.Host].
+//
+//zksim:ignore only on real connections
 func (h *host) Fail(p *engine.Process, why error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -146,9 +152,13 @@ func (h *host) Fail(p *engine.Process, why error) {
 const step = 10 * time.Millisecond
 
 // Step implements [engine.Host].
+//
+//zksim:ignore only on real connections
 func (h *host) Step(*engine.Process) { time.Sleep(step) }
 
 // AtRest implements [engine.Host].
+//
+//zksim:ignore only on real connections
 func (h *host) AtRest(*engine.Process) { <-h.c.atRest() }
 
 // Dial implements [engine.Host].

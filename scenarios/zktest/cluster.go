@@ -87,6 +87,8 @@ func (quiet) Printf(string, ...any) {}
 
 // Dialer returns what code that calls zk.Connect by itself is to dial with, by zk.WithDialer. Each connection needs one
 // of its own: it makes a client, c1, c2 and so on. The code must close the connection before the run ends.
+//
+//zksim:ignore only on real connections
 func (c *Cluster) Dialer() zk.Dialer {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -96,6 +98,7 @@ func (c *Cluster) Dialer() zk.Dialer {
 	return func(network, address string, timeout time.Duration) (net.Conn, error) { return c.dial(p, address) }
 }
 
+//zksim:ignore only on real connections
 func (c *Cluster) dial(p *peer, address string) (net.Conn, error) {
 	_, port, err := net.SplitHostPort(address)
 	n, _ := strconv.Atoi(port)
@@ -354,6 +357,8 @@ func (c *Cluster) Idle() bool {
 }
 
 // atRest returns a channel that is closed when the faults are over and nothing else can happen.
+//
+//zksim:ignore only on real connections
 func (c *Cluster) atRest() <-chan struct{} {
 	c.mu.Lock()
 	defer c.mu.Unlock()
