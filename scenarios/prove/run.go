@@ -52,7 +52,11 @@ func (w *worker) complete(res *engine.Result) {
 	}
 	v := res.Verdict
 	if w.audit != nil {
-		w.check(w.runner.World(), " ends", uint64(hash.Hash(v.Level).String(v.Checker)))
+		seen := v
+		if w.past.lenient && v.Checker == (checkers.Always{}).Name() { // which no state remembers then
+			seen = checkers.Verdict{}
+		}
+		w.check(w.runner.World(), " ends", uint64(hash.Hash(seen.Level).String(seen.Checker)))
 	}
 	if w.outcome != nil {
 		w.outcome(res)
