@@ -43,7 +43,15 @@ func Faults(plan string) Option {
 
 // Servers are the sizes of the ensemble, 1 or 3; each run draws one. Without this option it is 1 or 3.
 func Servers(sizes ...int) Option {
-	return func(s *scenarios.Scenario) error { s.Servers = sizes; return nil }
+	return func(s *scenarios.Scenario) error {
+		for _, n := range sizes {
+			if n != 1 && n != 3 {
+				return fmt.Errorf("zktest: %d servers, expected 1 or 3", n)
+			}
+		}
+		s.Servers = sizes
+		return nil
+	}
 }
 
 // Checkers judge each run besides what the code itself says.
