@@ -61,7 +61,7 @@ func TestADeposedLeaderIsInAProofThatHasOne(t *testing.T) {
 		outcome Outcome
 		said    string
 	}{
-		{"depose=1", sync, 60_000, Violated, "faults depose=1, at most 1, deposed leaders, "},
+		{"depose=1", sync, 600_000, Violated, "faults depose=1, at most 1, deposed leaders, "},
 		{"depose=0", sync, 0, Holds, "faults depose=0, at most 0, no deposed leaders, "},
 		{"depose=1", write, 5_000, Inconclusive, "faults depose=1, at most 1, deposed leaders, "},
 	} {
