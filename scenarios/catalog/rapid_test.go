@@ -147,7 +147,11 @@ func rapidCatches(t *testing.T, s *engine.Scenario) {
 }
 
 func TestCorrectLocksHoldWhateverRapidChooses(t *testing.T) {
-	setRapid(t, map[string]string{"checks": "2000", "nofailfile": "true"})
+	checks := "2000"
+	if testing.Short() {
+		checks = "300"
+	}
+	setRapid(t, map[string]string{"checks": checks, "nofailfile": "true"})
 	for _, name := range []string{"lock", "workers", "single-node"} {
 		s := Named("lock/" + name)
 		t.Run(name, func(t *testing.T) {
