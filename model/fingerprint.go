@@ -15,6 +15,9 @@ import (
 func (s *Server) Fingerprint() uint64 {
 	var h hash.Hash
 	h = h.Int(s.zxid).Bool(s.ExtendedTypes).Bool(s.EnforceQuota).Uint64(s.Order)
+	if s.Like != ZooKeeper {
+		h = h.Int(int64(s.Like))
+	}
 	sum := uint64(0)
 	for _, n := range s.nodes { // order-free: a sum
 		sum += n.hashed()
@@ -40,6 +43,9 @@ func (n *node) hashed() uint64 {
 	}
 	for _, x := range [...]int32{n.version, n.aversion, n.creates, int32(n.kind)} {
 		h = h.Int(int64(x))
+	}
+	if n.sets != 0 {
+		h = h.Int(int64(n.sets))
 	}
 	return hash.Mix(uint64(h))
 }

@@ -7,7 +7,7 @@ type undo struct {
 	parent        *node
 	saved         node // for undoChange
 	pzxid         int64
-	creates       int32
+	creates, sets int32
 	buckets       uint32
 	sessionBucket uint32
 }
@@ -30,7 +30,7 @@ func (s *Server) remember(k uint8, n *node) {
 		u.parent = n.parent
 	}
 	if u.parent != nil {
-		u.pzxid, u.creates, u.buckets = u.parent.pzxid, u.parent.creates, u.parent.buckets
+		u.pzxid, u.creates, u.sets, u.buckets = u.parent.pzxid, u.parent.creates, u.parent.sets, u.parent.buckets
 	}
 	if x := s.sessions[n.owner]; x != nil && n.kind == ephemeral {
 		u.sessionBucket = x.buckets
@@ -58,7 +58,7 @@ func (s *Server) rollback() {
 			n.data, n.mzxid, n.mtime, n.version = u.saved.data, u.saved.mzxid, u.saved.mtime, u.saved.version
 		}
 		if u.parent != nil {
-			u.parent.pzxid, u.parent.creates, u.parent.buckets = u.pzxid, u.creates, u.buckets
+			u.parent.pzxid, u.parent.creates, u.parent.sets, u.parent.buckets = u.pzxid, u.creates, u.sets, u.buckets
 		}
 		if x := s.sessions[n.owner]; x != nil && n.kind == ephemeral {
 			x.buckets = u.sessionBucket

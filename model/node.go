@@ -27,6 +27,7 @@ type node struct {
 	czxid, mzxid, pzxid        int64
 	ctime, mtime               int64
 	version, aversion, creates int32
+	sets                       int32  // changes of the data of children, where these count
 	hash                       uint32 // Java's hash of the name
 	buckets                    uint32 // of the Java HashSet that holds the children; 0 until the first
 	base                       int32  // where the name begins in path
@@ -56,13 +57,13 @@ func (n *node) detach() {
 
 // stat fills s as the wire shows it. The stored counter is the number of
 // creates; Stat.Cversion counts creates and deletes, so it is derived from the
-// number of children (DataNode.copyStat). Containers and ttl nodes do not show
-// their stored owner.
+// number of children (DataNode.copyStat). [Keeper] counts changes of their data, too.
+// Containers and ttl nodes do not show their stored owner.
 func (n *node) stat(s *zk.Stat) {
 	s.Czxid, s.Mzxid, s.Pzxid = n.czxid, n.mzxid, n.pzxid
 	s.Ctime, s.Mtime = n.ctime, n.mtime
 	s.Version, s.Aversion = n.version, n.aversion
-	s.Cversion = 2*n.creates - int32(len(n.children))
+	s.Cversion = 2*n.creates - int32(len(n.children)) + n.sets
 	s.DataLength, s.NumChildren = int32(len(n.data)), int32(len(n.children))
 	s.EphemeralOwner = n.session()
 }

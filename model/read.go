@@ -53,25 +53,28 @@ func (s *Server) readNode(c *Conn, r *Request, res *Response) Code {
 		if strings.IndexByte(r.Path, 0) >= 0 {
 			return BadArguments
 		}
-		if r.Watch {
-			s.data.add(c, r.Path, oneShot)
-		}
 	}
 	n := s.lookup(r.Path)
 	if n == nil {
+		if r.Op == OpExists && r.Watch {
+			s.data.add(c, r.Path, oneShot)
+		}
 		return NoNode
 	}
 	perms := int32(zk.PermRead)
 	switch r.Op {
-	case OpExists: // needs no permission (3.8.0; READ since 3.8.4 and 3.9.2)
-		perms = zk.PermAll
 	case OpGetACL:
 		perms |= zk.PermAdmin
 	}
-	if r.Op != OpExists && !n.acl.allows(perms, c.Auth) {
+	free := r.Op == OpExists && s.Like != ZooKeeper39 // it needs no permission
+	if !free && !n.acl.allows(perms, c.Auth) {
 		return NoAuth
 	}
 	switch r.Op {
+	case OpExists:
+		if r.Watch {
+			s.data.add(c, r.Path, oneShot)
+		}
 	case OpGetData:
 		res.Data = n.data
 		if r.Watch {
@@ -105,6 +108,10 @@ func descendants(n *node) int {
 	return total
 }
 
+// maxMultiRead is about how many bytes the results of a multiRead may have. A real server runs out of memory somewhere
+// above this; ours ends the connection. Clients take no answer longer than their jute.maxbuffer, usually 1 MB.
+const maxMultiRead = 32 << 20
+
 // multiRead answers each sub-operation on its own: one that fails does not
 // stop the others.
 func (s *Server) multiRead(c *Conn, r *Request, res *Response) {
@@ -115,11 +122,16 @@ func (s *Server) multiRead(c *Conn, r *Request, res *Response) {
 		}
 	}
 	res.Results = make([]Response, len(r.Ops))
+	room := maxMultiRead
 	for i := range r.Ops {
 		sub, read := &res.Results[i], r.Ops[i]
 		sub.Op, read.Watch = read.Op, false // the flag is on the wire, but ignored
 		if sub.Err = s.readNode(c, &read, sub); sub.Err != OK {
 			*sub = Response{Op: OpError, Err: sub.Err}
+		}
+		if room -= len(sub.Data) + stringsLen(sub.Children); room < 0 {
+			*res = Response{Op: r.Op, Zxid: s.zxid, Err: MarshallingError, Hangup: true}
+			return
 		}
 	}
 }

@@ -17,6 +17,8 @@ type Config struct {
 	// deletions at a session's end, which ZooKeeper leaves open, by one
 	// derived from this salt. Zero is the order of ZooKeeper's Java sets.
 	Order uint64
+
+	Like Like // whose semantics the server has
 }
 
 // Server is one replica: the znode tree, the sessions and the watches of the
@@ -272,6 +274,13 @@ func (n *node) appendTree(list []Znode) []Znode {
 		list = c.appendTree(list)
 	}
 	return list
+}
+
+// SetConfig sets the data of the config node, as the members of an ensemble do when they begin to serve; time in
+// milliseconds. A lone server leaves it empty.
+func (s *Server) SetConfig(members string, time int64) {
+	n := s.nodes["/zookeeper/config"]
+	n.data, n.mtime, n.version = []byte(members), time, -1
 }
 
 // SetCounter sets the number of children ever created under path, which the

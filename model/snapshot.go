@@ -19,6 +19,7 @@ type record struct {
 	czxid, mzxid, pzxid        int64
 	ctime, mtime               int64
 	version, aversion, creates int32
+	sets                       int32
 	kind                       kind
 }
 
@@ -56,7 +57,7 @@ func (s *Server) Snapshot() (*Snapshot, bool) {
 
 func (n *node) record(list []record) []record {
 	list = append(list, record{n.path, n.data, n.acl, n.owner, n.czxid, n.mzxid, n.pzxid, n.ctime, n.mtime,
-		n.version, n.aversion, n.creates, n.kind})
+		n.version, n.aversion, n.creates, n.sets, n.kind})
 	for _, c := range n.children {
 		list = c.record(list)
 	}
@@ -82,7 +83,7 @@ func (s *Server) Restore(x *Snapshot, conn func(index int) *Conn) {
 		n.data, n.acl, n.owner, n.kind = r.data, r.acl, r.owner, r.kind
 		n.czxid, n.mzxid, n.pzxid = r.czxid, r.mzxid, r.pzxid
 		n.ctime, n.mtime = r.ctime, r.mtime
-		n.version, n.aversion, n.creates = r.version, r.aversion, r.creates
+		n.version, n.aversion, n.creates, n.sets = r.version, r.aversion, r.creates, r.sets
 		s.own(n)
 	}
 	for _, w := range x.watches {

@@ -31,7 +31,8 @@ func TestASnapshotGoesOnLikeTheReplica(t *testing.T) {
 	restored := model.NewServer(model.Config{})
 	taken := 0
 	for seed := range uint64(500) {
-		a := newWorld(t, model.NewServer(model.Config{ExtendedTypes: true, Order: 2*seed + 1}))
+		a := newWorld(t, model.NewServer(model.Config{ExtendedTypes: true, Order: 2*seed + 1,
+			Like: model.Like(seed % 2)}))
 		g := newSource(seed)
 		for range 100 {
 			a.do(g.IntN(sessions), plain(g.request()))

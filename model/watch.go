@@ -81,10 +81,15 @@ func (s *Server) send(c *Conn, typ zk.EventType, path string, a *acl, skip uint6
 
 // setWatches arms the watches of a reconnected client, and sends at once what
 // it has missed. Persistent watches are armed only: events in the gap are lost
-// (DataTree.setWatches). Catch-up events are not filtered by READ.
+// (DataTree.setWatches). Catch-up events are not filtered by READ. [Keeper] has one name for what happened to a znode
+// and to its children (KeeperStorage::setWatches).
 func (s *Server) setWatches(c *Conn, l *WatchLists) {
 	missed := func(typ zk.EventType, path string) {
 		s.OnEvent(c, Event{Type: typ, Path: path, Zxid: s.zxid, Caught: true})
+	}
+	children := zk.EventType(zk.EventNodeChildrenChanged)
+	if s.Like == Keeper {
+		children = zk.EventNodeDataChanged
 	}
 	for _, p := range l.Data {
 		if n := s.lookup(p); n == nil {
@@ -106,7 +111,7 @@ func (s *Server) setWatches(c *Conn, l *WatchLists) {
 		if n := s.lookup(p); n == nil {
 			missed(zk.EventNodeDeleted, p)
 		} else if n.pzxid > l.RelativeZxid {
-			missed(zk.EventNodeChildrenChanged, p)
+			missed(children, p)
 		} else {
 			s.child.add(c, p, oneShot)
 		}

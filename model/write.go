@@ -44,6 +44,9 @@ func (s *Server) creation(r *Request, inMulti bool) (k kind, sequential bool, c 
 	case zk.FlagSequence, zk.FlagEphemeralSequential, zk.FlagPersistentSequentialWithTTL:
 		sequential = true
 	default:
+		if inMulti && s.Like == ZooKeeper39 {
+			return 0, false, MarshallingError
+		}
 		return 0, false, BadArguments
 	}
 	if r.Flags >= zk.FlagTTL {
@@ -229,7 +232,9 @@ func (s *Server) unlink(t *Txn, n *node) {
 	delete(s.nodes, n.path)
 	s.disown(n)
 	s.gone = append(s.gone, n)
-	p.pzxid = t.Zxid
+	if s.Like != Keeper {
+		p.pzxid = t.Zxid
+	}
 	s.quotaTrack(n, false)
 	s.quotaCount(n, -1)
 	s.triggers = append(s.triggers, trigger{zk.EventNodeDeleted, n.path, n.acl, p.acl, n.session(), nil})
@@ -266,6 +271,9 @@ func (s *Server) setData(t *Txn, r *Request, res *Response) Code {
 	s.remember(undoChange, n)
 	n.data, n.mzxid, n.mtime = r.Data, t.Zxid, t.Time
 	n.version++
+	if s.Like == Keeper && n.parent != nil {
+		n.parent.sets++
+	}
 	n.stat(&res.Stat)
 	s.quotaUpdate(n.path, diff, 0)
 	s.triggers = append(s.triggers, trigger{typ: zk.EventNodeDataChanged, path: n.path, acl: n.acl, data: n.data})

@@ -25,6 +25,7 @@ func (f Frame) String() string { return f.Func + " " + f.File + ":" + strconv.It
 type Goroutine struct {
 	ID     uint64 // is never used again
 	Bubble string // of testing/synctest, its number; "" if it is in none
+	Labels string // of runtime/pprof, as in `"client": "c1"`, with GODEBUG=tracebacklabels=1
 	State  string // as in "running", "sleep" or "chan receive"
 	text   []byte // its calls
 }
@@ -45,9 +46,14 @@ func (d *Dump) Each(f func(g Goroutine) bool) {
 		d.buf = make([]byte, 2*n)
 		n = runtime.Stack(d.buf, true)
 	}
-	for rest := d.buf[:n]; len(rest) > 0; {
+	Each(d.buf[:n], f)
+}
+
+// Each calls f with each of the goroutines in a text, as a process prints them that dies, until it returns false.
+func Each(text []byte, f func(g Goroutine) bool) {
+	for len(text) > 0 {
 		var block []byte
-		block, rest, _ = bytes.Cut(rest, []byte("\n\n"))
+		block, text, _ = bytes.Cut(text, []byte("\n\n"))
 		if g, ok := parse(block); ok && !f(g) {
 			return
 		}
@@ -86,13 +92,17 @@ func parse(block []byte) (g Goroutine, ok bool) {
 		return g, false
 	}
 	state = state[bytes.IndexByte(state, '[')+1:]
+	state, labels, _ := bytes.Cut(state, []byte(" labels:{"))
+	labels, _, _ = bytes.Cut(labels, []byte("}]:"))
 	_, bubble, _ := bytes.Cut(state, []byte("synctest bubble "))
 	bubble, _, _ = bytes.Cut(bubble, []byte("]"))
 	if i := bytes.IndexAny(state, ",]"); i >= 0 {
 		state = state[:i]
 	}
-	state = bytes.TrimSuffix(state, []byte(" (scan)"))
-	return Goroutine{ID: id, State: string(state), Bubble: string(bubble), text: text}, true
+	for _, addition := range []string{" (scan)", " (durable)", " (synctest)"} {
+		state = bytes.TrimSuffix(state, []byte(addition))
+	}
+	return Goroutine{ID: id, State: string(state), Bubble: string(bubble), Labels: string(labels), text: text}, true
 }
 
 const createdBy = "created by "

@@ -41,6 +41,19 @@ var kindNames = [...]string{"invoke", "return", "told", "acquired", "lost", "rel
 	"notify",
 	"created", "changed", "deleted", "session", "heard", "exceeded", "crashed", "fault", "calm"}
 
+// KindNames returns the names of all kinds, in their order.
+func KindNames() []string { return append([]string(nil), kindNames[:]...) }
+
+// KindOf returns the kind of that name, and whether there is one.
+func KindOf(name string) (Kind, bool) {
+	for k, x := range kindNames {
+		if x == name {
+			return Kind(k), true
+		}
+	}
+	return 0, false
+}
+
 // What client code hears of its connection: [Event.Op] of Heard, empty if it has asked for no more than
 // the id of its session. That is how things are at that moment, whatever older news has just arrived; Session is 0 if
 // the library knows that the session is over and has no other yet.
@@ -67,6 +80,7 @@ type Event struct {
 	Op      string
 	Path    string
 	Data    string
+	Task    string // the goroutine of simulated code that has recorded it; empty for the main one
 	Err     error
 }
 
@@ -122,7 +136,8 @@ type Waiting struct {
 type Node struct {
 	Path    string
 	Data    string
-	Owner   int64 // session of an ephemeral, else 0
+	Task    string // the goroutine of simulated code that has recorded it; empty for the main one
+	Owner   int64  // session of an ephemeral, else 0
 	Czxid   int64
 	Mzxid   int64
 	Pzxid   int64
@@ -138,6 +153,7 @@ type History struct {
 	Panic    string // what it panicked with, an empty line, and the calls of client code, a line for each
 	Waiting  []Waiting
 	Tree     []Node           // sorted by path
+	Root     string           // of a real run: what the paths of the tree begin with; else empty
 	Sessions map[int64]int32  // open sessions and their clients
 	Known    map[string]bool  // znodes that live recipe objects answer for
 	Finished []bool           // per client, index 0 unused: its workload ended

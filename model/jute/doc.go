@@ -25,10 +25,9 @@ var (
 
 // The xids of packets that are not numbered by the client.
 const (
-	XidEvent      int32 = -1
-	XidPing       int32 = -2
-	XidAuth       int32 = -4
-	XidSetWatches int32 = -8 // of the C client
+	XidEvent int32 = -1
+	XidPing  int32 = -2
+	XidAuth  int32 = -4
 )
 
 // NoZxid is the zxid in the header of a watch event: the servers before 3.9 do not say which txn has fired it.

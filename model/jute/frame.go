@@ -8,7 +8,8 @@ import (
 // lengthLen is the length of the length before each packet.
 const lengthLen = 4
 
-// Frames cuts a stream of bytes into packets. It keeps no more of them than have arrived.
+// Frames cuts a stream of bytes into packets. It keeps no more of them than have arrived, and no
+// memory between packets.
 type Frames struct {
 	Max     int // the longest packet; 0: any that a length can say
 	pending []byte
@@ -42,16 +43,15 @@ func (f *Frames) Feed(b []byte, hear func(packet []byte) error) error {
 	return nil
 }
 
-// usualFrame is how much memory Frames keeps although it needs none.
-const usualFrame = 4096
-
 // keep stores what is left of the stream.
 func (f *Frames) keep(rest []byte) {
-	if len(rest) == 0 && cap(f.pending) > usualFrame {
+	switch len(rest) {
+	case 0:
 		f.pending = nil
-		return
+	case len(f.pending): // it is that: nothing was cut, and a long packet in small pieces is not copied for each
+	default:
+		f.pending = append(f.pending[:0], rest...)
 	}
-	f.pending = append(f.pending[:0], rest...)
 }
 
 // Pending returns how many bytes of an incomplete packet there are.

@@ -209,3 +209,25 @@ func TestALengthIsBelievedOnlyUpToTheLimit(t *testing.T) {
 		t.Error(err, f.Pending())
 	}
 }
+
+func TestALongPacketMayComeByteByByte(t *testing.T) {
+	packet := bytes.Repeat([]byte("x"), 1<<20)
+	stream := EndFrame(append(StartFrame(nil), packet...), 0)
+	var f Frames
+	heard := 0
+	for i := range stream {
+		err := f.Feed(stream[i:i+1], func(p []byte) error {
+			heard++
+			if !bytes.Equal(p, packet) {
+				t.Errorf("%d bytes, expected %d", len(p), len(packet))
+			}
+			return nil
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	if heard != 1 || f.Pending() != 0 {
+		t.Errorf("%d packets and %d bytes left, expected one and none", heard, f.Pending())
+	}
+}

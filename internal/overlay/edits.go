@@ -1,0 +1,58 @@
+package overlay
+
+// edit is a change of a file of the runtime. Its anchor must be there exactly once.
+type edit struct {
+	file           string // below src/runtime
+	anchor, change string // the change takes the place of the anchor
+}
+
+// releases are those whose runtime is known. Another one may have all anchors and yet do something else between them.
+var releases = []string{"go1.26", "go1.27"}
+
+// edits are all changes, apart from the file that is added.
+var edits = []edit{
+	{"synctest.go", "type synctestBubble struct {\n", "type synctestBubble struct {\n\tturns bubbleTurns\n"},
+
+	// Hash keys, and with them the layout of maps, are equal in all processes.
+	{"rand.go", "\tglobalRand.state.Init(*seed)\n",
+		"\t*seed = [32]byte{'z', 'k', 's', 'i', 'm'}\n\tglobalRand.state.Init(*seed)\n"},
+
+	// What is drawn at random.
+	{"rand.go", "\tmp := getg().m\n\tc := &mp.chacha8\n",
+		"\tif t := turned(); t != nil {\n\t\treturn t.next(streamRand)\n\t}\n\tmp := getg().m\n\tc := &mp.chacha8\n"},
+	{"rand.go", "func maps_rand() uint64 {\n\treturn rand()\n", "func maps_rand() uint64 {\n\treturn turnMap()\n"},
+	{"select.go", "\t\tj := cheaprandn(uint32(norder + 1))\n", "\t\tj := turnSelect(uint32(norder + 1))\n"},
+	{"select.go", "\t// lock all the channels involved in the select\n",
+		"\tturnCases(scases, pollorder, lockorder)\n\t// lock all the channels involved in the select\n"},
+	{"time.go", "\t\t\tt.rand = cheaprand()\n", "\t\t\tt.rand = turnTimer()\n"},
+
+	// A mutex starves by the clock of the bubble, and does not spin. To wait for one is to be blocked.
+	{"sema.go", "func internal_sync_nanotime() int64 {\n",
+		"func internal_sync_nanotime() int64 {\n\tif turned() != nil {\n\t\treturn getg().bubble.now\n\t}\n"},
+	{"proc.go", "func internal_sync_runtime_canSpin(i int) bool {\n",
+		"func internal_sync_runtime_canSpin(i int) bool {\n\tif turned() != nil {\n\t\treturn false\n\t}\n"},
+	{"runtime2.go", "var isIdleInSynctest = [len(waitReasonStrings)]bool{\n",
+		"var isIdleInSynctest = [len(waitReasonStrings)]bool{\n\twaitReasonSyncMutexLock: true,\n" +
+			"\twaitReasonSyncRWMutexRLock: true,\n\twaitReasonSyncRWMutexLock: true,\n"},
+
+	// A goroutine that becomes ready waits for its turn.
+	{"proc.go", "\trunqput(mp.p.ptr(), gp, next)\n\twakep()\n\treleasem(mp)\n",
+		"\tif gp = turnReady(gp); gp != nil {\n\t\trunqput(mp.p.ptr(), gp, next)\n\t\twakep()\n\t}\n\treleasem(mp)\n"},
+	{"proc.go", "\t\tnewg := newproc1(fn, gp, pc, false, waitReasonZero)\n",
+		"\t\tnewg := newproc1(fn, gp, pc, false, waitReasonZero)\n" +
+			"\t\tif newg = turnReady(newg); newg == nil {\n\t\t\treturn\n\t\t}\n"},
+
+	// One that parks, ends or yields gives its turn back. One that is preempted keeps it.
+	{"proc.go", "\t// We need to record gp.bubble here, since waitunlockf can change it.\n\tbubble := gp.bubble\n",
+		"\tbubble := gp.bubble\n\theld := turnHeld(bubble, gp)\n"},
+	{"proc.go", "\tif bubble != nil {\n\t\tbubble.decActive()\n\t}\n\n\tschedule()\n}\n",
+		"\tif bubble != nil {\n\t\tbubble.decActive()\n\t}\n\tif held {\n\t\tturnEnd(bubble)\n\t}\n\n\tschedule()\n}\n"},
+	{"proc.go", "\tgdestroy(gp)\n\tschedule()\n}\n",
+		"\tif turnHeld(gp.bubble, gp) {\n\t\tturnEnd(gp.bubble)\n\t}\n\tgdestroy(gp)\n\tschedule()\n}\n"},
+	{"proc.go", "func gosched_m(gp *g) {\n", "func gosched_m(gp *g) {\n\tturnYield(gp)\n"},
+	{"proc.go", "func goyield_m(gp *g) {\n", "func goyield_m(gp *g) {\n\tturnYield(gp)\n"},
+	{"coro.go", "\tbubble := gp.bubble\n\tif bubble != nil {\n",
+		"\tbubble := gp.bubble\n\theld := turnHeld(bubble, gp)\n\tif bubble != nil {\n"},
+	{"coro.go", "\t// Switch to gnext. Does not return.\n",
+		"\tif held {\n\t\tturnPass(bubble, gnext)\n\t}\n\t// Switch to gnext. Does not return.\n"},
+}

@@ -1,0 +1,120 @@
+// Package overlay changes Go's runtime, for the flag -overlay of the go command, so that in a bubble of
+// testing/synctest all that the runtime decides comes from a seed. It knows nothing of the simulator; package
+// internal/turns is what programs use of it.
+//
+// The changed files are generated from those of the user's own GOROOT. Nothing of GOROOT is written to.
+package overlay
+
+import (
+	"crypto/sha256"
+	_ "embed"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"go/version"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"zksim/internal/files"
+)
+
+// added is the file that the runtime has besides its own.
+//
+//go:embed turns.go.txt
+var added string
+
+// addedName is its name, and Description that of the file that -overlay takes.
+const (
+	addedName   = "zksim_turns.go"
+	Description = "overlay.json"
+)
+
+// Generate writes an overlay for a Go of a version, as go1.26.8, below dir, and returns the file that -overlay takes.
+// pkg is the import path of the package whose functions seedBubble and readBubble the runtime has. It fails if the
+// version is one whose runtime is not known, or an anchor is not there exactly once.
+func Generate(goroot, goversion, pkg, dir string) (file string, err error) {
+	if !slices.Contains(releases, version.Lang(goversion)) {
+		return "", fmt.Errorf("overlay: the runtime of %s is not known, expected one of %s", goversion,
+			strings.Join(releases, ", "))
+	}
+	texts := map[string]string{}
+	for _, e := range edits {
+		path := filepath.Join(goroot, "src", "runtime", e.file)
+		if texts[path] == "" {
+			text, err := os.ReadFile(path)
+			if err != nil {
+				return "", fmt.Errorf("overlay: %w", err)
+			}
+			texts[path] = string(text)
+		}
+		if n := strings.Count(texts[path], e.anchor); n != 1 {
+			return "", fmt.Errorf("overlay: the runtime of %s is not known: %s has %d times %q, expected it once",
+				goversion, path, n, e.anchor)
+		}
+		texts[path] = strings.Replace(texts[path], e.anchor, e.change, 1)
+	}
+	texts[filepath.Join(goroot, "src", "runtime", addedName)] = strings.ReplaceAll(added, "PACKAGE", pkg)
+	return save(texts, goversion, dir)
+}
+
+// save writes the files, each by its path in GOROOT, in a folder whose name tells their content: so that an overlay
+// that somebody uses never changes. For the go command a folder with such a name has no package.
+func save(texts map[string]string, goversion, dir string) (file string, err error) {
+	hash := sha256.New()
+	paths := make([]string, 0, len(texts))
+	for path := range texts { // order-free: sorted below
+		paths = append(paths, path)
+	}
+	slices.Sort(paths)
+	for _, path := range paths {
+		fmt.Fprintf(hash, "%s %d\n%s", path, len(texts[path]), texts[path])
+	}
+	dir, err = filepath.Abs(filepath.Join(dir, fmt.Sprintf("_%s-%x", goversion, hash.Sum(nil)[:6])))
+	replace := map[string]string{}
+	for _, path := range paths {
+		name := filepath.Base(path)
+		replace[path] = filepath.Join(dir, name)
+		if err == nil {
+			err = files.Save(dir, name, func(w io.Writer) error { _, err := io.WriteString(w, texts[path]); return err })
+		}
+	}
+	if err == nil {
+		err = files.Save(dir, Description, func(w io.Writer) error {
+			return json.NewEncoder(w).Encode(map[string]any{"Replace": replace})
+		})
+	}
+	if err != nil {
+		return "", fmt.Errorf("overlay: %w", err)
+	}
+	return filepath.Join(dir, Description), nil
+}
+
+// Link makes a folder of symbolic links, below dir, to what a GOROOT has, and returns its path. The go command refuses
+// overlays of files in the module cache, where it keeps the releases that it downloads.
+func Link(goroot, dir string) (string, error) {
+	entries, err := os.ReadDir(goroot)
+	if err != nil {
+		return "", fmt.Errorf("overlay: %w", err)
+	}
+	link, err := filepath.Abs(filepath.Join(dir, filepath.Base(goroot)))
+	if err == nil {
+		err = os.MkdirAll(link, 0o777)
+	}
+	for _, e := range entries {
+		name := filepath.Join(link, e.Name())
+		if _, missing := os.Stat(name); missing != nil && err == nil {
+			err = os.Symlink(filepath.Join(goroot, e.Name()), name)
+			if errors.Is(err, fs.ErrExist) { // another process was faster, or it leads to nothing any more
+				_, err = os.Stat(name)
+			}
+		}
+	}
+	if err != nil {
+		return "", fmt.Errorf("overlay: %w", err)
+	}
+	return link, nil
+}

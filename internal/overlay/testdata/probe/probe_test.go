@@ -1,0 +1,172 @@
+package probe
+
+import (
+	"fmt"
+	"hash/fnv"
+	"iter"
+	"math/rand/v2"
+	"os"
+	"runtime"
+	"runtime/debug"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+)
+
+// trace is what goroutines have done, in order.
+type trace struct {
+	mu   sync.Mutex
+	text []byte
+}
+
+func (x *trace) add(format string, args ...any) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	x.text = fmt.Appendf(x.text, format+"\n", args...)
+}
+
+// busy is code in which everything that the runtime decides shows.
+func busy(x *trace) {
+	const many = 6
+	var all sync.WaitGroup
+	var mu sync.Mutex
+	a, b, quit := make(chan int), make(chan int, 2), make(chan bool)
+	m := map[string]int{}
+	for i := range 20 {
+		m[strconv.Itoa(i)] = i
+	}
+	for i := range many {
+		all.Go(func() {
+			for k := range 4 {
+				x.add("%d starts %d", i, k)
+				select {
+				case a <- i:
+				case b <- i:
+				case v := <-a:
+					x.add("%d gets %d", i, v)
+				case v := <-b:
+					x.add("%d takes %d", i, v)
+				case <-time.After(time.Duration(rand.IntN(3)) * time.Millisecond):
+				}
+				runtime.Gosched()
+				mu.Lock()
+				for key := range m {
+					x.add("%s", key)
+					break
+				}
+				if k%2 == 0 {
+					time.Sleep(time.Millisecond) // others wait for the mutex, and time passes
+				}
+				mu.Unlock()
+			}
+		})
+	}
+	for i := range many { // timers of one instant
+		time.AfterFunc(time.Millisecond, func() { x.add("timer %d", i) })
+	}
+	all.Go(func() { coroutines(x) })
+	all.Go(func() {
+		var inner sync.WaitGroup
+		for i := range 3 {
+			inner.Go(func() { <-quit; x.add("quits %d %d", i, rand.Uint64()) })
+		}
+		time.Sleep(2 * time.Millisecond)
+		close(quit)
+		inner.Wait()
+		garbage = make([]byte, 1<<20) // so large that the runtime yields while it is zeroed
+	})
+	all.Wait()
+	synctest.Wait()
+}
+
+var garbage []byte
+
+// coroutines wait, while others run, and end.
+func coroutines(x *trace) {
+	next, stop := iter.Pull(func(yield func(int) bool) {
+		for i := 0; ; i++ {
+			time.Sleep(time.Millisecond)
+			if !yield(i) {
+				return
+			}
+		}
+	})
+	for range 3 {
+		i, _ := next()
+		x.add("yields %d", i)
+	}
+	stop()
+}
+
+// last is what showed in the last run.
+var last []byte
+
+// one runs it from a seed, and returns what shows.
+func one(t *testing.T, seed uint64) (result string) {
+	synctest.Test(t, func(t *testing.T) {
+		seedBubble(seed)
+		var x trace
+		busy(&x)
+		turns, hash := readBubble()
+		h := fnv.New64a()
+		h.Write(x.text)
+		result = fmt.Sprintf("%d turns, %x, %x", turns, hash, h.Sum64())
+		last = x.text
+	})
+	return result
+}
+
+// common returns the last lines that two traces have in common, and the first in which they differ.
+func common(a, b []byte) string {
+	one, other := strings.Split(string(a), "\n"), strings.Split(string(b), "\n")
+	i := 0
+	for i < min(len(one), len(other))-1 && one[i] == other[i] {
+		i++
+	}
+	return strings.Join(one[max(i-5, 0):i], "\n") + "\n" + one[i] + "  or  " + other[i]
+}
+
+// TestRuns prints one line for all runs. Seeds are from 1.
+func TestRuns(t *testing.T) {
+	runs, _ := strconv.Atoi(os.Getenv("PROBE_RUNS"))
+	defer debug.SetGCPercent(debug.SetGCPercent(-1))
+	one(t, 0) // what is made lazily
+	h := fnv.New64a()
+	different := map[string]bool{}
+	for seed := range runs {
+		result := one(t, uint64(seed+1))
+		first := last
+		if again := one(t, uint64(seed+1)); again != result {
+			t.Errorf("seed %d: %s, then %s; they part after\n%s", seed+1, result, again, common(first, last))
+		}
+		different[result] = true
+		h.Write([]byte(result))
+		if seed%64 == 0 {
+			runtime.GC()
+		}
+	}
+	fmt.Printf("runs %d, different %d, hash %x\n", runs, len(different), h.Sum64())
+}
+
+// TestADeadlockOfMutexesIsOne has the runtime report two goroutines that wait for each other's mutex.
+func TestADeadlockOfMutexesIsOne(t *testing.T) {
+	defer func() {
+		if r := recover(); r == nil {
+			t.Error("no panic")
+		}
+	}()
+	synctest.Test(t, func(t *testing.T) {
+		seedBubble(1)
+		var a, b sync.Mutex
+		a.Lock()
+		go func() {
+			b.Lock()
+			a.Lock()
+		}()
+		synctest.Wait()
+		b.Lock()
+	})
+}

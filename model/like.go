@@ -1,0 +1,42 @@
+package model
+
+import (
+	"fmt"
+	"strings"
+)
+
+// Like says of which server a replica has the semantics.
+type Like uint8
+
+// The servers. Two things have changed in ZooKeeper: exists needs the right to read (ZOOKEEPER-2590, from 3.8.4 and
+// 3.9.2 on), and a multi with a create whose flags mean nothing fails as a whole; see docs/releases.md. ClickHouse
+// Keeper speaks ZooKeeper's protocol; what this package has of its differences is in
+// docs/keeper.md, with the source of each:
+//
+//   - The change of a child's data counts in the Cversion of its parent.
+//   - The deletion of a child leaves the Pzxid of its parent as it is. So a client that reconnects hears nothing of it.
+//   - A client that reconnects hears of a child that was created meanwhile by an event of changed data.
+const (
+	ZooKeeper   Like = iota // 3.8.0
+	Keeper                  // ClickHouse Keeper
+	ZooKeeper39             // 3.8.4, 3.9.2 and what came later
+)
+
+var likes = [...]string{ZooKeeper: "zookeeper", Keeper: "keeper", ZooKeeper39: "zookeeper-3.9"}
+
+// Likes returns the names of the servers.
+func Likes() []string { return likes[:] }
+
+// String is the name of the server.
+func (l Like) String() string { return likes[l] }
+
+// ParseLike returns the server of that name.
+func ParseLike(name string) (Like, error) {
+	for i, x := range likes {
+		if x == name {
+			return Like(i), nil
+		}
+	}
+	return 0, fmt.Errorf("the server is %s or %s, not %.60q",
+		strings.Join(likes[:len(likes)-1], ", "), likes[len(likes)-1], name)
+}
