@@ -47,7 +47,7 @@ func (b Belief) Monitor() Monitor { return &believers{Belief: b} }
 
 // believers is the monitor of Belief.
 type believers struct {
-	recipeEvents
+	sessionEvents
 	Belief
 	active   []claim
 	deceived []int32 // clients whose session has ended and who cannot know
@@ -81,9 +81,6 @@ func (b *believers) Hash() uint64 {
 	}
 	return uint64(x)
 }
-
-// Sees implements [Selective].
-func (b *believers) Sees(k history.Kind) bool { return k == history.Session || b.recipeEvents.Sees(k) }
 
 // Step implements [Monitor].
 func (b *believers) Step(h *history.History, i int) Verdict {

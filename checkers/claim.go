@@ -7,14 +7,18 @@ import (
 	"zksim/model/history"
 )
 
-// Claim is the layer of lock safety that takes one client: no Acquired once the client's own code was told
-// that the session is disconnected or over, and no success of an operation that says that the session still has
-// something, once it was told that it is over. What only its library knows does not count: Heard
-// is when code asked for the state or the id of the session, or received an event that says how it is.
+// Claim is the layer of lock safety that takes one client: no Acquired by a goroutine of the client's code that was
+// told that the session is disconnected or over, and no success of an operation that says that the session still has
+// something, once it was told that it is over. What its library knows does not count, and neither does what another
+// goroutine was told, such as one that still watches a lock which was given up: Heard is when code asked for the state
+// or the id of the session, or received an event that says how it is.
 //
 // A client that is told of a disconnection may claim again as soon as its library has a connection, since what
 // was seen before still holds if it is in the same session. What a session owned that is over can never
 // be claimed again.
+//
+// And whoever was disconnected must have been told of the loss, Lost, by the time at which the session ends: from then
+// on the lock is another's. That is not asked of a client whose session ends before its code could know.
 type Claim struct{}
 
 // Name implements [Checker].
@@ -22,7 +26,8 @@ func (Claim) Name() string { return "claim" }
 
 // Doc implements [Checker].
 func (Claim) Doc() string {
-	return "nobody claims a lock in a session that it was told is disconnected or over"
+	return "nobody claims a lock in a session that it was told is disconnected or over, and a holder that is " +
+		"disconnected is told before its session ends"
 }
 
 // Check implements [Checker].
@@ -38,6 +43,7 @@ type claims struct {
 	callers []caller
 	there   []owned // ephemeral znodes that exist
 	gone    []owned // that do not, and that a call which had begun before can still claim
+	lapses
 }
 
 // news is what the code of a client was told of its session.
@@ -46,8 +52,14 @@ type news struct {
 	line    int32 // of its connections, 0 for the first
 	present int64 // the session of its library; 0: none
 	before  int64 // the one before that
-	over    int64 // the latest session of which it was told that it is over
-	down    bool  // it was told that there is no connection, and there is none
+	told    []hearing
+}
+
+// hearing is what a goroutine was told of the session: that one is over, that there is no connection, or both.
+type hearing struct {
+	task string
+	over int64 // the latest session of which it was told that it is over
+	down bool  // it was told that there is no connection, and there is none
 }
 
 // owned is an ephemeral znode.
@@ -61,13 +73,14 @@ type owned struct {
 // Reset implements [Monitor].
 func (c *claims) Reset() {
 	c.news, c.callers, c.there, c.gone = c.news[:0], c.callers[:0], c.there[:0], c.gone[:0]
+	c.reset()
 }
 
 // Sees implements [Selective].
 func (c *claims) Sees(k history.Kind) bool {
 	switch k {
 	case history.Session, history.Heard, history.Created, history.Deleted, history.Invoke, history.Return,
-		history.Acquired, history.Crashed:
+		history.Acquired, history.Lost, history.Released, history.Exceeded, history.Crashed:
 		return true
 	}
 	return false
@@ -75,9 +88,11 @@ func (c *claims) Sees(k history.Kind) bool {
 
 // Hash implements [Monitor]. Which znodes there are, and which sessions there were, is known to the world.
 func (c *claims) Hash() uint64 {
-	var told, gone hash.Hash // in any order
+	var all, gone hash.Hash // in any order
 	for _, n := range c.news {
-		told += hash.Hash(n.client).Int(int64(n.line)).Int(n.over).Bool(n.down)
+		for _, t := range n.told {
+			all += hash.Hash(n.client).Int(int64(n.line)).String(t.task).Int(t.over).Bool(t.down)
+		}
 	}
 	for _, x := range c.gone {
 		p := hash.Hash(x.client).Int(x.session).String(x.path)
@@ -88,19 +103,25 @@ func (c *claims) Hash() uint64 {
 		}
 		gone += p
 	}
-	return uint64(told.Uint64(uint64(gone)))
+	return uint64(all.Uint64(uint64(gone)).Uint64(uint64(c.print())))
 }
 
 // Step implements [Monitor].
 func (c *claims) Step(h *history.History, i int) Verdict {
 	e := &h.Events[i]
+	if x := c.step(h, e); x != nil {
+		return violated(c, i, "c%d still believes that it holds the lock by %s, whose session has ended, and was "+
+			"disconnected before", x.client, x.path)
+	}
 	switch e.Kind {
 	case history.Session:
 		c.of(e).changed(e)
 	case history.Heard:
 		n := c.of(e)
-		n.over = n.before
-		n.down = n.down || e.Op == history.Disconnected
+		if n.before != 0 || e.Op == history.Disconnected {
+			t := recall(&n.told, func(t *hearing) bool { return t.task == e.Task }, hearing{task: e.Task})
+			t.over, t.down = n.before, t.down || e.Op == history.Disconnected
+		}
 	case history.Created:
 		if e.Session != 0 {
 			c.there = append(c.there, owned{client: e.Client, session: e.Session, path: e.Path})
@@ -108,7 +129,9 @@ func (c *claims) Step(h *history.History, i int) Verdict {
 	case history.Deleted:
 		c.remove(e.Path)
 	case history.Invoke:
-		if e.Op != "downgrade" { // which claims what the call before it got
+		if e.Op == "downgrade" { // which claims what the call before it got, and does nothing until it is told
+			c.end(e.Object)
+		} else {
 			c.begin(callerOf(e))
 		}
 	case history.Return:
@@ -116,7 +139,10 @@ func (c *claims) Step(h *history.History, i int) Verdict {
 			return c.judge(i, e, "succeeds with "+e.Op)
 		}
 	case history.Acquired:
+		c.lapses.begin(claimOf(e))
 		return c.judge(i, e, "claims the lock")
+	case history.Lost, history.Released:
+		c.end(e.Object)
 	case history.Crashed:
 		c.news = drop(c.news, func(n news) bool { return n.client == e.Client })
 	}
@@ -129,23 +155,33 @@ func (c *claims) of(e *history.Event) *news {
 		news{client: e.Client, line: e.Version})
 }
 
-// about returns what a client was told of a session, or if the session is unknown, of that of its only connection;
-// nothing if there are several.
-func (c *claims) about(client int32, session int64) (about news) {
+// about returns what the goroutine that claims was told of a session, or if the session is unknown, of that of the
+// client's only connection; nothing if there are several. It returns the session that the library has, too.
+func (c *claims) about(e *history.Event, session int64) (about hearing, present int64) {
 	n := 0
 	for _, x := range c.news {
 		switch {
-		case x.client != client:
+		case x.client != e.Client:
 			continue
-		case session != 0 && (session == x.present || session == x.before || session == x.over):
-			return x
+		case session != 0 && (session == x.present || session == x.before || session == x.by(e.Task).over):
+			return x.by(e.Task), x.present
 		}
-		about, n = x, n+1
+		about, present, n = x.by(e.Task), x.present, n+1
 	}
 	if n > 1 {
-		return news{}
+		return hearing{}, 0
 	}
-	return about
+	return about, present
+}
+
+// by returns what a goroutine was told.
+func (n *news) by(task string) hearing {
+	for _, t := range n.told {
+		if t.task == task {
+			return t
+		}
+	}
+	return hearing{}
 }
 
 // changed notes that the library enters another state.
@@ -157,19 +193,22 @@ func (n *news) changed(e *history.Event) {
 		n.present = e.Session
 	}
 	if e.Op == "StateHasSession" {
-		n.down = false
+		for i := range n.told {
+			n.told[i].down = false
+		}
+		n.told = drop(n.told, func(t hearing) bool { return t.over == 0 })
 	}
 }
 
 // judge objects to a claim that the client knows to be wrong.
 func (c *claims) judge(i int, e *history.Event, what string) Verdict {
 	session := c.owner(e)
-	n := c.about(e.Client, session)
+	t, present := c.about(e, session)
 	switch {
-	case session != 0 && session == n.over && session != n.present:
+	case session != 0 && session == t.over && session != present:
 		return violated(c, i, "c%d %s%s after it was told that the session which owns that, 0x%x, is over", e.Client, what,
 			byPath(e.Path), session)
-	case n.down && e.Kind == history.Acquired:
+	case t.down && e.Kind == history.Acquired:
 		return violated(c, i, "c%d %s%s after it was told that it is disconnected", e.Client, what, byPath(e.Path))
 	}
 	return Verdict{}

@@ -133,3 +133,54 @@ func TestAnUpdateIsRefusedOnlyWhileAnotherIsMade(t *testing.T) {
 			return c2 o2 update: canceled`},
 	})
 }
+
+func TestASetThatWasReplacedDoesNotComeBack(t *testing.T) {
+	const given = `
+		told c1 o1 config z3 /a=7/1
+		told c1 o1 config z5 /a=8/1
+	`
+	judge(t, Replaced{}, []judgement{
+		{name: "sets in their order", text: given + `
+			told c2 o2 config z3 /a=7/1
+			told c2 o2 config z5 /a=8/1`},
+		{name: "the same again, as an update that is repeated", text: `
+			told c1 o1 config z3 /a=7/1
+			told c1 o1 config z5 /a=7/1`},
+		{name: "the old set under the date of the new one", text: given + `
+			told c2 o2 config z5 /a=7/1`, event: 2,
+			message: "c2 was given the set of update 7/1 under zxid 0x5, and somebody that of update 8/1"},
+		{name: "the old set under a later date", text: given + `
+			invoke c2 o2 get
+			return c2 o2 get z9 /a=7/1`, event: 3, message: "c2 was given the set of update 7/1 under zxid 0x9, although that " +
+			"of update 8/1 had replaced it at zxid 0x5"},
+		{name: "an error, and the empty set", text: given + `
+			return c2 o2 get z5 /a=7/1: invalid
+			told c2 o2 config z5`},
+	})
+}
+
+func TestAnUpdateThatIsOvertakenDoesNotSucceed(t *testing.T) {
+	const begun = `
+		invoke c1 o1 update /config
+		changed c1 /config z3 "changing"
+	`
+	judge(t, Overtaken{Flag: "changing"}, []judgement{
+		{name: "one that ends", text: begun + `
+			changed c1 /config z5 "ready"
+			changed c2 /config z6 "changing"
+			return c1 o1 update`},
+		{name: "one that is overtaken", text: begun + `
+			changed c2 /config z5 "changing"
+			changed c2 /config z6 "ready"
+			return c1 o1 update`, event: 4, message: "the update of c1 succeeds, and the last that it has made of /config says " +
+			"that it goes on: another has overtaken it"},
+		{name: "one that says so", text: begun + `return c1 o1 update ok: changed`},
+		{name: "two of one client", text: begun + `
+			invoke c1 o2 update /config
+			return c1 o1 update`},
+		{name: "other znodes", text: `
+			invoke c1 o1 update /config
+			changed c1 /config/a z3 "changing"
+			return c1 o1 update`},
+	})
+}

@@ -30,7 +30,7 @@ func (c Entry) Monitor() Monitor { return &entries{} }
 
 // entries is the monitor of Entry.
 type entries struct {
-	recipeEvents
+	sessionEvents
 	Entry
 	calls  []entering
 	inside int64
@@ -64,9 +64,6 @@ func (m *entries) Hash() uint64 {
 	}
 	return uint64(hash.Hash(m.inside).Uint64(uint64(calls)).Uint64(uint64(online)))
 }
-
-// Sees implements [Selective].
-func (m *entries) Sees(k history.Kind) bool { return k == history.Session || m.recipeEvents.Sees(k) }
 
 // Step implements [Monitor].
 func (m *entries) Step(h *history.History, i int) Verdict {

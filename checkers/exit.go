@@ -7,14 +7,18 @@ import (
 
 // Exit is the promise of a double barrier to those who leave: when Leave returns
 // without an error, all others of the round have begun to leave or their sessions
-// have ended. For the events see [Rounds].
+// have ended. For the events see [Rounds]. And whoever was disconnected inside must have been told of the loss, Lost,
+// or have begun to leave, by the time at which its session ends, unless that is before its client could know.
 type Exit struct{}
 
 // Name implements [Checker].
 func (Exit) Name() string { return "exit" }
 
 // Doc implements [Checker].
-func (Exit) Doc() string { return "nobody has left the barrier before all of the round leave" }
+func (Exit) Doc() string {
+	return "nobody has left the barrier before all of the round leave, and whoever is disconnected inside is told " +
+		"before its session ends"
+}
 
 // Check implements [Checker].
 func (c Exit) Check(h *history.History) Verdict { return check(h, c.Monitor()) }
@@ -24,9 +28,10 @@ func (c Exit) Monitor() Monitor { return &exits{} }
 
 // exits is the monitor of Exit.
 type exits struct {
-	recipeEvents
+	sessionEvents
 	Exit
 	stays
+	lapses
 }
 
 // Hash implements [Monitor]. It remembers who has left which round, who may still
@@ -54,7 +59,13 @@ func (m *exits) Hash() uint64 {
 			calls += p.Uint64(0)
 		}
 	}
-	return uint64(all.Uint64(uint64(calls)))
+	return uint64(all.Uint64(uint64(calls)).Uint64(uint64(m.print())))
+}
+
+// Reset implements [Monitor].
+func (m *exits) Reset() {
+	m.stays.Reset()
+	m.reset()
 }
 
 // mayLeave reports whether a Leave that returns may be that of stay k.
@@ -65,7 +76,18 @@ func (m *exits) mayLeave(k int) bool {
 
 // Step implements [Monitor].
 func (m *exits) Step(h *history.History, i int) Verdict {
-	s := m.step(h, i)
+	e := &h.Events[i]
+	if x := m.lapses.step(h, e); x != nil {
+		return violated(m, i, "c%d was not told that it is inside no longer by %s, whose session has ended, and was "+
+			"disconnected before", x.client, x.path)
+	}
+	s := m.stays.step(h, i)
+	switch {
+	case e.Kind == history.Lost, e.Kind == history.Invoke && e.Op == "leave":
+		m.lapses.end(e.Object)
+	case s != nil && e.Op == "enter" && s.inside():
+		m.begin(claimOf(e))
+	}
 	if s == nil {
 		return Verdict{}
 	}

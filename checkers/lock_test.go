@@ -345,3 +345,30 @@ func TestAProofThatStaysBehindIsNoContender(t *testing.T) {
 			message: "c2 was told that it holds the lock by /l/c, which is not the first of the queue"},
 	})
 }
+
+// A lock on one znode makes two in one txn, the lock and the proof of who has it, and deletes both in one. Which of
+// them goes first harms nobody.
+func TestOwnershipOfALockWithAProofEndsInEitherOrder(t *testing.T) {
+	const made = `
+		invoke c1 o1 lock
+		created c1 /l/lock z1 s11
+		created c1 /l/proof z1 s11
+		invoke c2 o2 lock
+	`
+	const next = `
+		created c2 /l/lock z3 s12
+		created c2 /l/proof2 z3 s12
+		acquired c2 o2 /l/lock
+		released c2 o2`
+	var all []judgement
+	const lock, proof = "deleted c1 /l/lock z2\n", "deleted c1 /l/proof z2\n"
+	for _, order := range []string{lock + proof, proof + lock} {
+		for _, path := range []string{"/l/lock", "/l/proof"} {
+			all = append(all,
+				judgement{name: order + "held by " + path,
+					text: made + "acquired c1 o1 " + path + "\nreleased c1 o1\n" + order + next},
+				judgement{name: order + "told late of " + path, text: made + order + "acquired c1 o1 " + path + next})
+		}
+	}
+	judge(t, Ownership{}, all)
+}

@@ -57,6 +57,14 @@ func (recipeEvents) Sees(k history.Kind) bool {
 	return true
 }
 
+// sessionEvents is embedded in monitors that are shown what becomes of sessions besides.
+type sessionEvents struct{ recipeEvents }
+
+// Sees implements [Selective].
+func (x sessionEvents) Sees(k history.Kind) bool {
+	return k == history.Session || x.recipeEvents.Sees(k)
+}
+
 // atEnd is the monitor of checkers that judge nothing but how a run ends.
 type atEnd struct{}
 

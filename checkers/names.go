@@ -2,6 +2,7 @@ package checkers
 
 import (
 	"slices"
+	"strconv"
 
 	"zksim/internal/hash"
 	"zksim/model/history"
@@ -14,6 +15,9 @@ import (
 // "unregister", and "resolve" (the answer is in Value, 0 if there is no such name).
 // A name belongs to the object that registered it from the answer until that begins to
 // unregister it, and no other one unregisters it; a crash does not end that.
+//
+// What a register that failed has made is removed, if need be in the background. So when nothing can happen any more,
+// and its client has come to its end, no znode has its Value as data.
 type Names struct{}
 
 // Name implements [Checker].
@@ -25,9 +29,9 @@ func (Names) Doc() string {
 }
 
 // Check implements [Checker].
-func (n Names) Check(h *history.History) Verdict { return check(h, n.Monitor()) }
+func (n Names) Check(h *history.History) Verdict { return checkToEnd(h, &tenures{}) }
 
-// Monitor implements [Monitored].
+// Monitor implements [Monitored]. What is left is judged at the end.
 func (Names) Monitor() Monitor { return &tenures{} }
 
 // tenures is the monitor of Names: who owns what, and what has been asked.
@@ -37,6 +41,7 @@ type tenures struct {
 	owned []tenure
 	asked []naming
 	seen  []caller
+	void  []naming // registrations of clients that live which have failed, with their ends
 }
 
 // tenure is the time in which a name certainly belongs to somebody.
@@ -56,7 +61,9 @@ type naming struct {
 }
 
 // Reset implements [Monitor].
-func (t *tenures) Reset() { t.owned, t.asked, t.seen = t.owned[:0], t.asked[:0], t.seen[:0] }
+func (t *tenures) Reset() {
+	t.owned, t.asked, t.seen, t.void = t.owned[:0], t.asked[:0], t.seen[:0], t.void[:0]
+}
 
 // Hash implements [Monitor]. Of what is being resolved counts whether it was owned from
 // the beginning.
@@ -70,7 +77,11 @@ func (t *tenures) Hash() uint64 {
 			}
 		}
 	}
-	return uint64(sum)
+	void := hash.Hash(0)
+	for _, x := range t.void {
+		void += hash.Hash(x.client).Uint64(uint64(x.value))
+	}
+	return uint64(sum.Uint64(uint64(void)))
 }
 
 // print is a hash of an object: its client, and how many of that came before it.
@@ -106,6 +117,30 @@ func (t *tenures) Step(h *history.History, i int) Verdict {
 		t.asked = slices.Delete(t.asked, at, at+1)
 		if e.Err == nil {
 			return t.answer(e, i, a)
+		}
+		if e.Op == "register" {
+			t.void = append(t.void, naming{me, a.name, a.value, i})
+		}
+	case e.Kind == history.Crashed:
+		t.void = drop(t.void, func(x naming) bool { return x.client == e.Client })
+	}
+	return Verdict{}
+}
+
+// end judges what registrations have left that failed.
+func (t *tenures) end(h *history.History) Verdict {
+	if h.Outcome != history.Quiet || h.Root != "" { // real clients may have ended before their background has
+		return Verdict{}
+	}
+	for _, x := range t.void {
+		if int(x.client) >= len(h.Finished) || !h.Finished[x.client] {
+			continue
+		}
+		for _, n := range h.Tree {
+			if n.Data == strconv.FormatInt(x.value, 10) {
+				return violated(t, x.begin, "c%d could not register its name, and what it has made of it stays: %s", x.client,
+					n.Path)
+			}
 		}
 	}
 	return Verdict{}

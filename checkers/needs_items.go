@@ -42,6 +42,15 @@ func (DoubledItem) Needs() Needs {
 }
 
 // Needs implements [Declaring].
+func (Length) Needs() Needs {
+	return Needs{
+		Words: append(queueWords("claim", "tryclaim", "return"), judged("answered by how many items there are", "len")...),
+		Seen: []Need{wasPut, some("a len without an error", "record it with Object.Record and its Value",
+			succeeds("len"))},
+	}
+}
+
+// Needs implements [Declaring].
 func (LostItem) Needs() Needs {
 	return Needs{Words: queueWords("claim", "tryclaim", "return"), Seen: []Need{wasPut, atRest}}
 }
@@ -151,4 +160,16 @@ func leavesRested(h *history.History) bool {
 		}
 	}
 	return false
+}
+
+// Needs implements [Declaring].
+func (Suspicion) Needs() Needs {
+	return Needs{
+		Words: slices.Concat(judged(watcherDoc, watchKinds...),
+			judged("begins a time in which everything settles, if the faults are over", Rest),
+			judged("what was told must be up to date", Stop),
+			tells(stateDoc, ToldData, ToldChildren, ToldGone),
+			tells("what was told may be out of date, if OK, or is not", ToldDoubt)),
+		Seen: []Need{some("a doubt that is told", "record it as Told", toldAs(ToldDoubt)).during()},
+	}
 }

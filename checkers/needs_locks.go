@@ -206,9 +206,30 @@ func (Overdue) Needs() Needs {
 		Words: slices.Concat(
 			tells("a monitor says that the lock by Path has been held for Value nanoseconds", "overdue"),
 			judged("its end says for how long, Value, the lock by Path can have been held", "held"),
-			unjudged("is judged by held", "lock", "rlock", "unlock", "runlock")),
+			unjudged("is judged by held", "lock", "rlock", "unlock", "runlock"),
+			unjudged("is for alarm", "monitor"),
+			[]Word{{"since", Telling, true, "is for alarm"}, {"until", Telling, true, "is for alarm"},
+				{"clock", Telling, true, "is for alarm"}}),
 		Seen: []Need{some("what a monitor tells, overdue", "record it as Told", toldAs("overdue")),
 			some("what holders say, held", "record it as Return", succeeds("held"))},
+	}
+}
+
+// Needs implements [Declaring].
+func (Alarm) Needs() Needs {
+	return Needs{
+		Words: slices.Concat(
+			tells("a holder has the lock by Path, at the time Value", "since"),
+			tells("it is about to give it up, at the time Value", "until"),
+			tells("the time Value at which the monitor raises an alarm, right before it", "clock"),
+			tells("a monitor says that the lock by Path has been held for Value nanoseconds", "overdue"),
+			judged("a monitor runs", "monitor"),
+			unjudged("is judged by what is told", "held", "lock", "rlock", "unlock", "runlock")),
+		Seen: []Need{some("what a monitor tells, overdue", "record it as Told", toldAs("overdue")),
+			some("what a holder tells, until", "record it as Told", toldAs("until")),
+			some("a monitor that runs", "record it by Invoke and Return", func(e *history.Event) bool {
+				return e.Kind == history.Invoke && e.Op == "monitor"
+			})},
 	}
 }
 

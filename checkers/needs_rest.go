@@ -108,6 +108,27 @@ func (Barrier) Needs() Needs {
 }
 
 // Needs implements [Declaring].
+func (Passage) Needs() Needs {
+	return Needs{
+		Words: slices.Concat(
+			judged("opens the barrier", "release"),
+			judged("passes when it is open, or has been; an error says that it gave up", "wait"),
+			tells("the one who waits is about to give up", "impatient"),
+			unjudged("what is closed in the end is judged as what is open", "hold")),
+		Seen: []Need{some("a wait without an error", "record it with Object.Return", succeeds("wait"))},
+	}
+}
+
+// Needs implements [Declaring]. It judges every run.
+func (Watches) Needs() Needs { return Needs{} }
+
+// Needs implements [Declaring].
+func (Leftover) Needs() Needs {
+	return Needs{Seen: []Need{Need{What: "a run that comes to rest, in which no client crashes or fails",
+		Hint: "raise Scenario.MaxSteps, or see why it does not", In: allDone}.during()}}
+}
+
+// Needs implements [Declaring].
 func (Atomicity) Needs() Needs {
 	return Needs{
 		Words: slices.Concat(
@@ -194,6 +215,24 @@ func (Recency) Needs() Needs {
 }
 
 // Needs implements [Declaring].
+func (Replaced) Needs() Needs {
+	return Needs{
+		Words: configWords(slices.Concat(judged("answered by the set of Zxid", "get"),
+			tells("a cached reader is told the set of Zxid", "config"))...),
+		Seen: []Need{sets},
+	}
+}
+
+// Needs implements [Declaring].
+func (Overtaken) Needs() Needs {
+	return Needs{
+		Words: configWords(judged("is made of the znode in Path", "update")...),
+		Seen: []Need{some("an update without an error", "record it with Object.Record and its Path",
+			succeeds("update"))},
+	}
+}
+
+// Needs implements [Declaring].
 func (Conflict) Needs() Needs {
 	return Needs{
 		Words: configWords(judged("refused, with OK and an error, only while another is made", "update")...),
@@ -209,6 +248,7 @@ func (Tasks) Needs() Needs {
 	return Needs{
 		Words: slices.Concat(
 			judged("submits the task of Value; its end has the znode in Path", "submit"),
+			judged("forgets the task in Path", "forget"),
 			tells("a worker is given the task of Value, the znode in Path", "task"),
 			judged("ends without an error when the task is done", "wait"),
 			judged("a worker reports the task done", "done")),

@@ -9,6 +9,9 @@ import (
 // over and nothing is left to happen, the znode of a member that has not left is
 // there, and is its own unless the member was told that it is not; then another's
 // is there. It is judged when the member leaves after a rest.
+//
+// And a member that was disconnected must have been told that it may not be one any more, ToldLost, by the time at
+// which its session ends, unless that is before its client could know.
 type Presence struct{}
 
 // Name implements [Checker].
@@ -16,7 +19,8 @@ func (Presence) Name() string { return "presence" }
 
 // Doc implements [Checker].
 func (Presence) Doc() string {
-	return "in the end a member that has not left has its znode, or knows that another has its name"
+	return "in the end a member that has not left has its znode, or knows that another has its name; and a member that " +
+		"is disconnected is told before its session ends"
 }
 
 // Told with these operations tells a member that it may not be one any more, and
@@ -34,22 +38,24 @@ func (Presence) Monitor() Monitor { return &presences{owners: map[string]int32{}
 
 // presences is the monitor of Presence.
 type presences struct {
-	recipeEvents
+	sessionEvents
 	Presence
 	calm    bool
 	owners  map[string]int32 // of znodes that exist: the client
 	members []memberOf
+	lapses
 }
 
 // memberOf is an object that has begun to join and has not left.
 type memberOf struct {
 	caller
-	rested, lost bool
+	rested, lost, joined bool
 }
 
 // Reset implements [Monitor].
 func (m *presences) Reset() {
 	m.calm, m.members = false, m.members[:0]
+	m.reset()
 	clear(m.owners)
 }
 
@@ -57,9 +63,9 @@ func (m *presences) Reset() {
 func (m *presences) Hash() uint64 {
 	sum := hash.Hash(0) // in any order
 	for _, x := range m.members {
-		sum += printOf(m.members, x.caller).Bool(x.rested).Bool(x.lost)
+		sum += printOf(m.members, x.caller).Bool(x.rested).Bool(x.lost).Bool(x.joined)
 	}
-	return uint64(sum)
+	return uint64(sum.Uint64(uint64(m.print())))
 }
 
 // Step implements [Monitor].
@@ -68,6 +74,10 @@ func (m *presences) Step(h *history.History, i int) Verdict {
 		return Verdict{}
 	}
 	e := &h.Events[i]
+	if x := m.step(h, e); x != nil {
+		return violated(m, i, "c%d was not told that it may be a member no longer by %s, whose session has ended, and was "+
+			"disconnected before", x.client, x.path)
+	}
 	o := callerOf(e)
 	k := find(m.members, o)
 	switch {
@@ -82,16 +92,30 @@ func (m *presences) Step(h *history.History, i int) Verdict {
 	case k < 0:
 	case e.Kind == history.Return && e.Op == Join && e.Err != nil:
 		m.members = forget(m.members, o)
+	case e.Kind == history.Return && e.Op == Join:
+		m.members[k].joined = true
+		m.believe(e, k)
 	case e.Kind == history.Told && (e.Op == ToldLost || e.Op == ToldJoined):
 		m.members[k].lost = e.Op == ToldLost
+		m.believe(e, k)
 	case e.Kind == history.Invoke && e.Op == Rest:
 		m.members[k].rested = m.calm
 	case e.Kind == history.Invoke && e.Op == Leave:
 		x := m.members[k]
 		m.members = forget(m.members, o)
+		m.end(e.Object)
 		return m.judge(i, e, x)
 	}
 	return Verdict{}
+}
+
+// believe notes whether a member may believe that it is one: since its call of Join has succeeded, and as it was told.
+func (m *presences) believe(e *history.Event, k int) {
+	if x := m.members[k]; x.joined && !x.lost {
+		m.begin(claimOf(e))
+	} else {
+		m.end(e.Object)
+	}
 }
 
 // judge judges a member that leaves by event i.

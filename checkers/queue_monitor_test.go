@@ -14,6 +14,7 @@ var queueFamilies = []workload{
 	{name: "lost-item", checker: LostItem{}, naive: lostItem, next: everyOp.next, end: endOfQueue},
 	{name: "doubled-item", checker: DoubledItem{}, naive: doubledItem, next: everyOp.next, end: endOfQueue},
 	{name: "doubled-effect", checker: DoubledEffect{}, naive: doubledEffect, next: acks.next, end: endOfQueue},
+	{name: "length", checker: Length{}, naive: naiveLength, next: lengthOps.next, end: endOfQueue},
 	{name: "fifo", checker: FIFO{}, naive: func(h *history.History) Level {
 		return outOfTurn(h,
 			func(int64) int64 { return 0 })
@@ -31,6 +32,7 @@ type queueMix struct {
 
 var (
 	everyOp    = queueMix{[]string{"take", "take", "trytake", "claim", "tryclaim", "ack", "ack", "return"}, 20}
+	lengthOps  = queueMix{[]string{"take", "claim", "ack", "len", "len", "len"}, 15}
 	acks       = queueMix{[]string{"claim", "ack", "ack", "ack", "ack"}, 30}
 	deliveries = queueMix{[]string{"take", "trytake", "trytake", "claim", "tryclaim"}, 8}
 )
@@ -93,7 +95,12 @@ func (m queueMix) end(r *rand.Rand, h *history.History, begun *history.Event) hi
 	default:
 		e.Err, e.OK = errors.New("refused"), true
 	}
-	if e.Value == 0 && e.Err == nil {
+	if e.Op == "len" && e.Err == nil {
+		e.Value = int64(len(inQueue(h)))
+		if r.IntN(6) == 0 {
+			e.Value = r.Int64N(queueItems)
+		}
+	} else if e.Value == 0 && e.Err == nil {
 		if items := inQueue(h); len(items) > 0 && r.IntN(6) > 0 {
 			e.Value = items[0]
 		} else {
@@ -196,6 +203,39 @@ func doubledEffect(h *history.History) Level {
 	}
 	for _, n := range acked {
 		if n > 1 {
+			return Violated
+		}
+	}
+	return OK
+}
+
+// naiveLength looks, for each length that was answered, at what became of each item before and after.
+func naiveLength(h *history.History) Level {
+	ops := wholeOps(h)
+	for _, q := range ops {
+		if q.name != "len" || !q.succeeded() {
+			continue
+		}
+		least, most := int64(0), int64(0)
+		for _, o := range ops {
+			going := func(p wholeOp) bool {
+				return p.item == o.item && (p.name == "ack" && p.begin < q.end || p.takes() && p.succeeded() && p.end < q.end)
+			}
+			gone := func(p wholeOp) bool { return p.item == o.item && p.removes() && p.end < q.begin }
+			switch {
+			case o.takes() && o.begin < q.end && (o.end > q.end || o.doubtful()):
+				least--
+			case o.name != "put":
+			default:
+				if o.succeeded() && o.end < q.begin && !slices.ContainsFunc(ops, going) {
+					least++
+				}
+				if o.begin < q.end && !(o.refused && o.end < q.end) && !slices.ContainsFunc(ops, gone) {
+					most++
+				}
+			}
+		}
+		if q.item < least || q.item > most {
 			return Violated
 		}
 	}

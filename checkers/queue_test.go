@@ -319,3 +319,84 @@ func TestNobodyIsPassedOverInAPriorityQueue(t *testing.T) {
 			"queue"},
 	})
 }
+
+func TestLengthsAreThoseOfAMomentOfTheCall(t *testing.T) {
+	const few = "c2 was told that the queue has 0 items while there were 1 at least, put before it asked"
+	const many = "c2 was told that the queue has 1 items while there were 0 at most, the others were removed before it " +
+		"asked"
+	taken := put + `
+		invoke c3 o3 take
+		return c3 o3 take v7`
+	judge(t, Length{}, []judgement{
+		{name: "empty", text: `
+			invoke c2 o2 len
+			return c2 o2 len`},
+		{name: "one", text: put + `
+			invoke c2 o2 len
+			return c2 o2 len v1`},
+		{name: "missing", text: put + `
+			invoke c2 o2 len
+			return c2 o2 len`, event: 3, message: few},
+		{name: "put during the call", text: `
+			invoke c1 o1 put v7
+			invoke c2 o2 len
+			return c1 o1 put v7
+			return c2 o2 len`},
+		{name: "put of unknown outcome", text: `
+			invoke c1 o1 put v7
+			return c1 o1 put v7: unknown
+			invoke c2 o2 len
+			return c2 o2 len v1`},
+		{name: "a put that was refused", text: `
+			invoke c1 o1 put v7
+			return c1 o1 put v7 ok: canceled
+			invoke c2 o2 len
+			return c2 o2 len v1`, event: 3, message: many},
+		{name: "taken before", text: taken + `
+			invoke c2 o2 len
+			return c2 o2 len v1`, event: 5, message: many},
+		{name: "taken during the call", text: put + `
+			invoke c2 o2 len
+			invoke c3 o3 take
+			return c3 o3 take v7
+			return c2 o2 len v1`},
+		{name: "acknowledged before", text: put + `
+			invoke c3 o3 ack v7
+			return c3 o3 ack v7
+			invoke c2 o2 len
+			return c2 o2 len v1`, event: 5, message: many},
+	})
+}
+
+func TestWhatMayHaveBeenRemovedNeedNotBeCounted(t *testing.T) {
+	const few = "c2 was told that the queue has 0 items while there were 1 at least, put before it asked"
+	judge(t, Length{}, []judgement{
+		{name: "perhaps by a take that goes on", text: put + `
+			invoke c3 o3 take
+			invoke c2 o2 len
+			return c2 o2 len`},
+		{name: "perhaps by a take that was cut off", text: put + `
+			invoke c3 o3 take
+			crashed c3
+			invoke c2 o2 len
+			return c2 o2 len`},
+		{name: "a take that found nothing", text: `
+			invoke c3 o3 trytake
+			return c3 o3 trytake ok: empty` + put + `
+			invoke c2 o2 len
+			return c2 o2 len`, event: 5, message: few},
+		{name: "claimed", text: put + `
+			invoke c3 o3 claim
+			return c3 o3 claim v7
+			invoke c2 o2 len
+			return c2 o2 len`, event: 5, message: few},
+		{name: "perhaps acknowledged", text: put + `
+			invoke c3 o3 ack v7
+			return c3 o3 ack v7: unknown
+			invoke c2 o2 len
+			return c2 o2 len v0`},
+		{name: "a call that has failed", text: put + `
+			invoke c2 o2 len
+			return c2 o2 len: no connection`},
+	})
+}

@@ -3,7 +3,6 @@ package checkers
 import (
 	"fmt"
 	"slices"
-	"strings"
 
 	"zksim/model/history"
 )
@@ -26,43 +25,7 @@ func (q Quiescence) Check(h *history.History) Verdict {
 	if h.Outcome != history.Quiet || len(h.Waiting) == 0 {
 		return Verdict{}
 	}
-	x := cause(h)
-	if len(x.Paths) == 0 {
-		return violated(q, -1, "c%d waits for something that will never happen, and for no watch", x.Client)
-	}
-	var waits []string
-	for _, p := range x.Paths {
-		waits = append(waits, p+", "+state(h, p))
-	}
-	return violated(q, -1, "c%d waits for %s%s", x.Client, strings.Join(waits, " and "), chain(h, x))
-}
-
-// chain says what the one waits for that has what x waits for, and so on to the one that waits for nobody.
-func chain(h *history.History, x history.Waiting) string {
-	var b strings.Builder
-	for seen := []int32{x.Client}; ; {
-		owner := int32(0)
-		for _, p := range x.Paths {
-			if i := slices.IndexFunc(h.Tree, func(n history.Node) bool { return n.Path == p }); i >= 0 && h.Known[p] {
-				owner = h.Sessions[h.Tree[i].Owner]
-			}
-		}
-		i := slices.IndexFunc(h.Waiting, func(y history.Waiting) bool { return y.Client == owner })
-		if i < 0 {
-			return b.String()
-		}
-		x = h.Waiting[i]
-		if slices.Contains(seen, owner) {
-			b.WriteString(": a circle")
-			return b.String()
-		}
-		seen = append(seen, owner)
-		if len(x.Paths) == 0 {
-			fmt.Fprintf(&b, "; c%d waits for no watch", owner)
-			return b.String()
-		}
-		fmt.Fprintf(&b, "; c%d waits for %s, %s", owner, x.Paths[0], state(h, x.Paths[0]))
-	}
+	return violated(q, -1, "%s", sentence(Chain(h)))
 }
 
 // cause returns the first of those who wait that does not just wait for another

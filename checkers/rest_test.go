@@ -235,6 +235,7 @@ func TestNamesAreUniqueAndLevelsAreInOrder(t *testing.T) {
 		LostItem{},
 		DoubledItem{},
 		DoubledEffect{},
+		Length{},
 		FIFO{},
 		PriorityOrder{},
 		Quiescence{},
@@ -247,6 +248,10 @@ func TestNamesAreUniqueAndLevelsAreInOrder(t *testing.T) {
 		Acknowledged{},
 		Tasks{},
 		StaleLeader{},
+		Alarm{},
+		Leftover{},
+		Passage{},
+		Watches{},
 	} {
 		if seen[c.Name()] || c.Name() == "" || c.Doc() == "" {
 			t.Errorf("%T: %q, %q", c, c.Name(), c.Doc())

@@ -1,6 +1,9 @@
 package checkers
 
 import (
+	"slices"
+	"strings"
+
 	"zksim/internal/hash"
 	"zksim/model/history"
 )
@@ -12,7 +15,11 @@ import (
 // The operations are called enter, asked for n participants (Value, the same for all),
 // which answers with the own znode (Path) and a number of the round (Value), and leave. A
 // session ends when the servers delete (Client 0) the znode, after the call began.
-type Rounds struct{}
+type Rounds struct {
+	// Listed says that a round begins with a txn that writes the names of its members into a znode beside theirs, which
+	// are ephemeral, as that of recipes.DoubleBarrier does. Then all of these exist at that moment.
+	Listed bool
+}
 
 // Name implements [Checker].
 func (Rounds) Name() string { return "rounds" }
@@ -24,13 +31,20 @@ func (Rounds) Doc() string { return "rounds of the barrier have their own member
 func (c Rounds) Check(h *history.History) Verdict { return check(h, c.Monitor()) }
 
 // Monitor implements [Monitored].
-func (c Rounds) Monitor() Monitor { return &rounds{} }
+func (c Rounds) Monitor() Monitor { return &rounds{Rounds: c} }
 
 // rounds is the monitor of Rounds.
 type rounds struct {
 	recipeEvents
 	Rounds
 	stays
+	alive []string // the ephemeral znodes: part of the tree
+}
+
+// Reset implements [Monitor].
+func (m *rounds) Reset() {
+	m.stays.Reset()
+	m.alive = m.alive[:0]
 }
 
 // Hash implements [Monitor]. It remembers the members of every round, and who is inside.
@@ -56,6 +70,10 @@ func (m *rounds) Hash() uint64 {
 
 // Step implements [Monitor].
 func (m *rounds) Step(h *history.History, i int) Verdict {
+	if absent := m.absent(&h.Events[i]); absent != "" {
+		return violated(m, i, "c%d begins a round of which %s is a member, whose session has ended or who has given up",
+			h.Events[i].Client, absent)
+	}
 	x := m.step(h, i)
 	if x == nil || h.Events[i].Op != "enter" {
 		return Verdict{}
@@ -78,4 +96,22 @@ func (m *rounds) Step(h *history.History, i int) Verdict {
 		return violated(m, i, "c%d entered round 0x%x as number %d of %d", x.client, x.round, members, x.need)
 	}
 	return Verdict{}
+}
+
+// absent returns a member of the round that begins with a txn which does not exist; "" if there is none.
+func (m *rounds) absent(e *history.Event) string {
+	switch {
+	case !m.Listed:
+	case e.Kind == history.Created && e.Session != 0:
+		m.alive = append(m.alive, e.Path)
+	case e.Kind == history.Deleted:
+		m.alive = drop(m.alive, func(path string) bool { return path == e.Path })
+	case e.Kind == history.Changed && !slices.Contains(m.alive, e.Path): // else it is of one member
+		for _, name := range strings.Fields(e.Data) {
+			if path := parent(e.Path) + "/" + name; !slices.Contains(m.alive, path) {
+				return path
+			}
+		}
+	}
+	return ""
 }

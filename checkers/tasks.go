@@ -1,6 +1,7 @@
 package checkers
 
 import (
+	"slices"
 	"strings"
 
 	"zksim/internal/hash"
@@ -10,7 +11,9 @@ import (
 // Tasks is what the clients of a master-worker pool rely on: a task that was
 // submitted is reported done once, belongs to one worker at a time, and at the
 // end is done or still there for want of workers; and workers get no other tasks
-// than those.
+// than those. Nobody takes a task, or the folder of its tasks, from a worker that lives.
+// A worker that reports is told that its report counts if it does, and only then. A task
+// that was forgotten leaves nothing.
 //
 // A task is known by its Value, which the client chose. Clients record "submit"
 // and "wait", workers record being told of a "task", and "done" when they report
@@ -40,6 +43,15 @@ type agenda struct {
 	ids       map[string]int64  // values, by ID
 	submitted []int64           // values of works of which the clients were told
 	owners    map[string]string // of assigned tasks, by ID: part of the tree
+	workers   []string          // that live: part of the tree
+	waiting   waitingTask       // part of what the txn of the present event has made
+	forgotten []string          // IDs of tasks
+}
+
+// waitingTask is a task that has come, or come back, to those that wait for a worker.
+type waitingTask struct {
+	id   string
+	zxid int64
 }
 
 // work is a task.
@@ -49,6 +61,7 @@ type work struct {
 	id       string // "" while the client was not told that it is submitted
 	told     bool   // to a worker
 	reported bool
+	reporter int32 // the client whose report counts; 0: none that has not been forgotten
 }
 
 func newAgenda() *agenda {
@@ -60,6 +73,7 @@ func (a *agenda) Reset() {
 	clear(a.ids)
 	clear(a.owners)
 	a.works, a.submitted = a.works[:0], a.submitted[:0]
+	a.workers, a.forgotten = a.workers[:0], a.forgotten[:0]
 }
 
 // find returns the task of a value; nil if there is none.
@@ -80,7 +94,10 @@ func (a *agenda) Hash() uint64 {
 		if !w.reported {
 			p = p.String(w.id)
 		}
-		works += p
+		works += p.Int(int64(w.reporter))
+	}
+	for _, id := range a.forgotten {
+		ids += hash.Hash(0).String(id)
 	}
 	for id, value := range a.ids { // order-free: a sum
 		ids += hash.Hash(value).String(id)
@@ -98,6 +115,9 @@ func (a *agenda) Step(h *history.History, i int) Verdict {
 		}
 		return Verdict{}
 	}
+	if worker := a.robbed(e); worker != "" {
+		return violated(a, i, "c%d takes %s away from %s, which lives", e.Client, e.Path, worker)
+	}
 	switch folder, owner, id := place(e.Path); {
 	case folder == "assign" && e.Kind == history.Created:
 		if other := a.owners[id]; other != "" {
@@ -106,13 +126,55 @@ func (a *agenda) Step(h *history.History, i int) Verdict {
 		a.owners[id] = owner
 	case folder == "assign" && e.Kind == history.Deleted && a.owners[id] == owner:
 		delete(a.owners, id)
+	case folder == "status" && e.Kind == history.Deleted:
+		if w := a.find(a.ids[id]); w != nil {
+			w.reporter = 0
+		}
 	case folder == "status" && e.Kind == history.Changed:
 		value, known := a.ids[id]
-		if w := a.find(value); known && !w.report() {
+		w := a.find(value)
+		if known {
+			w.reporter = e.Client
+		}
+		if known && !w.report() {
 			return violated(a, i, "task %d of c%d is reported done a second time, as %s by c%d", w.value, w.client, id, e.Client)
 		}
 	}
 	return Verdict{}
+}
+
+// robbed takes note of what the master moves, and returns the worker that loses something although it lives; "" if none
+// does. Tasks leave a worker for good when they are reported.
+func (a *agenda) robbed(e *history.Event) string {
+	folder, owner, name := place(e.Path)
+	_, folders := cutLast(e.Path[:max(0, strings.LastIndexByte(e.Path, '/'))])
+	switch {
+	case folder == "workers" && e.Kind == history.Created:
+		a.workers = append(a.workers, name)
+	case folder == "workers" && e.Kind == history.Deleted:
+		a.workers = drop(a.workers, func(w string) bool { return w == name })
+	case folder == "tasks" && e.Kind == history.Created:
+		a.waiting = waitingTask{name, e.Zxid}
+	case e.Kind != history.Deleted:
+	case folder == "assign" && a.waiting == waitingTask{name, e.Zxid} && slices.Contains(a.workers, owner):
+		return owner
+	case folders == "assign" && slices.Contains(a.workers, name):
+		return name
+	}
+	return ""
+}
+
+// answered judges what a worker is told of its report.
+func (w *work) answered(e *history.Event, id string) string {
+	switch {
+	case w == nil || w.reporter == 0:
+	case e.Err == nil && w.reporter != e.Client:
+		return "c" + digits(e.Client) + " was told that its report of " + id + " counts, but that of c" + digits(w.reporter) +
+			" does"
+	case e.OK && w.reporter == e.Client:
+		return "c" + digits(e.Client) + " was told that its report of " + id + " does not count, but it does"
+	}
+	return ""
 }
 
 // report notes that a task is reported done, and whether that is the first time.
@@ -140,6 +202,10 @@ func (a *agenda) heed(e *history.Event, id string, txns bool) string {
 		a.ids[id] = w.value
 	case e.Kind == history.Return && e.Op == "done" && e.Err == nil && w != nil && !txns:
 		w.reported = true // perhaps by an earlier try, whose answer was lost
+	case e.Kind == history.Return && e.Op == "done" && txns:
+		return w.answered(e, id)
+	case e.Kind == history.Return && e.Op == "forget" && e.Err == nil:
+		a.forgotten = append(a.forgotten, id)
 	case e.Kind == history.Return && e.Op == "wait" && e.Err == nil && (w == nil || !w.told):
 		return "c" + digits(e.Client) + " was told that " + id + " is done, which was given to no worker"
 	}
@@ -157,6 +223,8 @@ func (a *agenda) end(h *history.History) Verdict {
 		switch folder, _, id := place(n.Path); {
 		case folder == "tasks" || folder == "assign":
 			waiting[id] = n.Path
+		case folder == "status" && slices.Contains(a.forgotten, id):
+			return violated(a, -1, "%s was forgotten, and %s is left of it", id, n.Path)
 		case folder == "status" && n.Data != "":
 			done[id] = true
 		case folder == "workers" && h.Sessions[n.Owner] != 0:

@@ -92,3 +92,48 @@ func TestTasksBelongToOneWorkerAndAreReportedOnce(t *testing.T) {
 			Znode /p/tasks/t s0`},
 	})
 }
+
+func TestWorkersKnowWhatCounts(t *testing.T) {
+	const given = `
+		invoke c1 o1 submit v7
+		created c1 /p/status/t z1
+		created c1 /p/tasks/t z1
+		return c1 o1 submit v7 /t
+		created c2 /p/assign/w z2
+		created c2 /p/workers/w z2 s12
+		created c3 /p/assign/w/t z3
+		deleted c3 /p/tasks/t z3
+		told c2 o2 task v7 /t
+	`
+	const reported = given + `
+		changed c2 /p/status/t z4
+		deleted c2 /p/assign/w/t z4
+	`
+	judge(t, Tasks{}, []judgement{
+		{name: "its report counts", text: reported + `return c2 o2 done v7 /t`},
+		{name: "its report counts, and it is told that it does not", text: reported + `
+			return c2 o2 done v7 /t ok: gone`, event: 11,
+			message: "c2 was told that its report of t does not count, but it does"},
+		{name: "the task is forgotten before it is told", text: reported + `
+			deleted c1 /p/status/t z5
+			return c2 o2 done v7 /t ok: gone`},
+		{name: "another's report counts", text: reported + `
+			return c4 o4 done v7 /t`, event: 11, message: "c4 was told that its report of t counts, but that of c2 does"},
+		{name: "taken back from a worker that lives", text: given + `
+			created c3 /p/tasks/t z4
+			deleted c3 /p/assign/w/t z4`, event: 10, message: "c3 takes /p/assign/w/t away from w, which lives"},
+		{name: "taken back from a worker that has ended", text: given + `
+			deleted /p/workers/w z4 s12
+			created c3 /p/tasks/t z5
+			deleted c3 /p/assign/w/t z5
+			deleted c3 /p/assign/w z6
+			Znode /p/tasks/t s0`},
+		{name: "its folder is taken from a worker that lives", text: `
+			created c2 /p/assign/w z2
+			created c2 /p/workers/w z2 s12
+			deleted c3 /p/assign/w z3`, event: 2, message: "c3 takes /p/assign/w away from w, which lives"},
+		{name: "forgotten, and something stays", text: reported + `
+			return c1 o1 forget v7 /t
+			Znode /p/status/t s0 done`, event: -1, message: "t was forgotten, and /p/status/t is left of it"},
+	})
+}

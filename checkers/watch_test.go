@@ -197,3 +197,54 @@ func TestMembersArePresent(t *testing.T) {
 		{name: "live: nobody knows", text: "Live" + leaves},
 	})
 }
+
+func TestAWatcherTellsOfItsDoubts(t *testing.T) {
+	const watches = `
+		session c1 StateHasSession s11
+		invoke c1 o1 watch-data /a
+		told c1 o1 doubt ok
+		reply c1 getW /a
+		told c1 o1 data /a z5
+		told c1 o1 doubt
+	`
+	const end = `
+		calm
+		invoke c1 o1 rest
+		invoke c1 o1 stop
+	`
+	const lost = watches + `
+		heard c1 disconnected
+		heard c1 disconnected
+	`
+	judge(t, Suspicion{}, []judgement{
+		{name: "doubts that come and go", text: lost + `
+			told c1 o1 doubt ok
+			reply c1 getW /a
+			told c1 o1 doubt` + end},
+		{name: "doubts that go with the connection", text: lost + `
+			told c1 o1 doubt ok
+			told c1 o1 doubt` + end, event: 9, message: "c1 was told that what it knows of /a is up to date again, and " +
+			"nothing was read since it was told that it may not be"},
+		{name: "no doubts", text: lost + end, event: 10, message: "c1 was not told that what it knows of /a may be out of " +
+			"date, and has heard that the connection is lost"},
+		{name: "a connection that was there again before anybody looked", text: watches + `
+			heard c1 disconnected
+			heard c1 connected` + end},
+		{name: "doubts that stay", text: lost + `told c1 o1 doubt ok` + end, event: 11, message: "c1 was told that what it " +
+			"knows of /a may be out of date, and not that it is up to date again"},
+		{name: "doubts of a client without a connection", text: lost + `
+			told c1 o1 doubt ok
+			session c1 StateDisconnected s11` + end},
+		{name: "without a rest", text: lost + `
+			invoke c1 o1 rest
+			invoke c1 o1 stop`},
+		{name: "no doubts twice", text: watches + `told c1 o1 doubt`, event: 6,
+			message: "c1 was told twice in a row that what it knows is up to date"},
+		{name: "news after the last doubt was taken back", text: watches + `told c1 o1 data /a z7`, event: 6,
+			message: "c1 was told that what it knows of /a is up to date, and then, before anything else was read, what " +
+				"had changed"},
+		{name: "news that was read", text: watches + `
+			reply c1 getW /a
+			told c1 o1 data /a z7`},
+	})
+}

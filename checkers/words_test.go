@@ -13,14 +13,15 @@ import (
 )
 
 // everyChecker is all of them; TestEveryCheckerSaysWhatItNeeds keeps it whole.
-var everyChecker = []Checker{Acknowledged{}, Always{}, Atomicity{}, Barrier{}, Belief{}, Belief{Leases: 2}, Claim{},
-	Conflict{}, Convergence{}, Counter{},
+var everyChecker = []Checker{Acknowledged{}, Alarm{}, Always{}, Atomicity{}, Barrier{}, Belief{},
+	Belief{Leases: 2}, Claim{}, Conflict{}, Convergence{}, Counter{},
 	Departure{}, DoubledEffect{}, DoubledItem{}, Entry{}, Exit{}, Fenced{}, FIFO{}, Finally{}, Gather{}, Herd{PerEvent: 1},
-	Linearizability{}, Liveness{}, LostItem{}, LostRevoke{}, Monotone{}, Names{}, Overdue{}, Ownership{},
-	Ownership{Leases: 2},
+	Leftover{}, Length{}, Linearizability{}, Liveness{}, LostItem{}, LostRevoke{}, Monotone{}, Names{}, Overdue{},
+	Overtaken{Flag: "changing"}, Ownership{},
+	Ownership{Leases: 2}, Passage{},
 	Presence{}, PriorityOrder{Of: func(item int64) int64 { return item }}, Quiescence{}, Recency{}, Refusal{},
-	Refusal{Leases: 2},
-	Rounds{}, StaleLeader{}, Steps{}, Tasks{}, Torn{}, Tree{}, Validity{}, Znodes{}}
+	Refusal{Leases: 2}, Replaced{},
+	Rounds{}, StaleLeader{}, Steps{}, Suspicion{}, Tasks{}, Torn{}, Tree{}, Validity{}, Watches{}, Znodes{}}
 
 // sources parses the files of the package that are no tests.
 func sources(t *testing.T) map[string]*ast.File {
@@ -82,7 +83,7 @@ func TestEveryCheckerSaysWhatItNeeds(t *testing.T) {
 // sessions and of znodes, and what tests for nothing.
 var machine = []string{"", "child", "deleted", "unwatched", "StateHasSession", "/candidates", "assign", "status",
 	"tasks", "workers",
-	"yes", "aborted", "-read-", "-write-", "/assign"}
+	"yes", "aborted", "-read-", "-write-", "/assign", "/", "getW", "existsW", "childrenW", "closeSession"}
 
 // TestEveryWordThatIsComparedIsDeclared looks for all strings that are compared with something, in
 // whatever way, and for all exported constants that are words.

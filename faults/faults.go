@@ -29,6 +29,12 @@ type Fault struct {
 	// request says that can returns a request, so that a rule may aim at its
 	// operation, path or occurrence.
 	request bool
+	// implied faults do in one step what others do in several, where simulated code cannot tell the difference: the
+	// contract goes without them.
+	implied bool
+	// library faults are what client libraries of other languages do and go-zookeeper does not: the contract goes without
+	// them, and a client with a library of its own is not struck.
+	library bool
 	ends    bool // it ends a session, and time may move on to when that can be
 	rare    bool // it is possible in one run of hundreds
 	// ensemble faults happen to the ensemble, with a client or none (nil); server is the index of
@@ -178,6 +184,27 @@ var Table = []Fault{
 		},
 		server: func(w *sim.World) int { return w.Successor() },
 		do:     func(w *sim.World, c *sim.Client) { w.Elect() }},
+	{Name: "deliver-close", request: true, implied: true,
+		Doc:   "an answer arrives, and the connection ends together with its last bytes",
+		Needs: "an answer on its way",
+		can: func(w *sim.World, c *sim.Client) (*model.Request, bool) {
+			r := c.Answering()
+			return r, r != nil
+		},
+		do: func(w *sim.World, c *sim.Client) { c.DeliverClose() }},
+	{Name: "reset", implied: true,
+		Doc:   "the connection is reset: what is on its way in both directions is lost",
+		Needs: "a client with a connection",
+		can:   func(w *sim.World, c *sim.Client) (*model.Request, bool) { return nil, c.Connected() },
+		do:    func(w *sim.World, c *sim.Client) { c.ResetConnection() }},
+	{Name: "lost-early", library: true,
+		Doc: "the client's library takes the session for lost by its own clock, while the servers still keep it; they end " +
+			"it later",
+		Needs: "a client without a connection", Add: "disconnect=1",
+		can: func(w *sim.World, c *sim.Client) (*model.Request, bool) {
+			return nil, !c.Remote() && !c.Connected() && c.HasSession() && c.Alive() && !c.Paused()
+		},
+		do: func(w *sim.World, c *sim.Client) { c.GiveUp() }},
 	{Name: "sequence", initial: true,
 		Doc:   "the counter of the parent (aim: path) starts that many creates before 2^31-1",
 		Needs: "so many sequential znodes below its path that their numbers end"},

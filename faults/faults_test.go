@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/go-zookeeper/zk"
 
@@ -109,6 +110,12 @@ func rests(c *sim.Client) { c.Env().Now() }
 func create(s *script, c *sim.Client) {
 	_, err := c.Conn().Create("/d/a", nil, 0, open)
 	s.say("%v", err)
+}
+
+// createAndLook says whether there is a connection when the answer is there, too.
+func createAndLook(s *script, c *sim.Client) {
+	_, err := c.Conn().Create("/d/a", nil, 0, open)
+	s.say("%v, then %v", err, c.Conn().State())
 }
 
 func createLater(s *script, c *sim.Client) { rests(c); create(s, c) }
@@ -265,6 +272,44 @@ var faultTests = []struct {
 			"elect s2", "made: a", "run c1", "= " + lost, "run c2", "= " + lost, "- replicate s1", "- replicate s3",
 			"- serve c1",
 			"+ depose s2", "elect s3"}},
+	{"deliver-close", "deliver-close=2@op=create", 1, []program{createAndLook},
+		[]string{"run c1", "connect c1 s1", "- deliver-close c1", "serve c1", "deliver-close c1", "- deliver c1", "run c1",
+			"= <nil>, then StateConnecting"}},
+	{"deliver-close", "disconnect", 1, []program{createAndLook}, // the same in two steps
+		[]string{"run c1", "connect c1 s1", "serve c1", "deliver c1", "disconnect c1", "run c1",
+			"= <nil>, then StateConnecting"}},
+	{"reset", "reset", 1, []program{createAndLook}, // what is on its way to the client is lost
+		[]string{"- reset c1", "run c1", "connect c1 s1", "serve c1", "reset c1", "made: a", "- deliver c1", "run c1",
+			"run c1",
+			"= zk: connection closed, then StateConnecting"}},
+	{"reset", "reset", 1, []program{createAndLook}, // and what is on its way to the server
+		[]string{"run c1", "connect c1 s1", "reset c1", "- serve c1", "run c1", "run c1", "made: ",
+			"= zk: connection closed, then StateConnecting"}},
+	// The old session lives on, with its znode, until it lapses; the library goes on with a new one.
+	{"lost-early", "lost-early disconnect", 1, []program{ephemeral},
+		[]string{"run c1", "connect c1 s1", "serve c1", "made: e", "- lost-early c1", "disconnect c1",
+			"+ lost-early c1", "run c1", "- lapse c1", "run c1", "lost-early c1", "- lost-early c1",
+			"+ lapse c1", "- connect c1 s1", "round c1", "run c1", "= true zk: could not connect to a server",
+			"connect c1 s1", "run c1", "serve c1", "deliver c1", "= true <nil>", "lapse c1", "- lapse c1"}},
+	// When it has lapsed, the new one lives.
+	{"lost-early", "lost-early disconnect=2", 1, []program{ephemeral},
+		[]string{"run c1", "connect c1 s1", "serve c1", "disconnect c1", "run c1", "run c1", "lost-early c1", "lapse c1",
+			"round c1", "run c1", "= true zk: could not connect to a server", "connect c1 s1", "run c1", "serve c1",
+			"deliver c1", "= false <nil>"}},
+	// It is for a client that goes on without a connection, and whose session lives.
+	{"lost-early", "lost-early disconnect expire pause", 1, []program{ephemeral},
+		[]string{"run c1", "- lost-early c1", "connect c1 s1", "serve c1", "disconnect c1", "run c1", "run c1",
+			"pause c1", "- lost-early c1", "resume c1", "+ lost-early c1", "expire c1", "- lost-early c1"}},
+	// A timer that is due by then fires after it.
+	{"lost-early", "lost-early disconnect", 1, []program{func(s *script, c *sim.Client) {
+		began := c.Env().Now()
+		change := c.Env().SessionEvents()
+		ctx, end := c.Env().WithTimeout(context.Background(), time.Second)
+		defer end()
+		_, ev, err := c.Env().Await(ctx, change)
+		s.say("%v %v after %v", ev.State, err, c.Env().Now().Sub(began))
+	}}, []string{"run c1", "connect c1 s1", "disconnect c1", "run c1", "lost-early c1", "+ run c1", "+ tick", "run c1",
+		"run c1", "= StateExpired <nil> after 3.333s"}},
 	{"sequence", "sequence=2@path=/d", 1, []program{func(s *script, c *sim.Client) {
 		p, err := c.Conn().Create("/d/", nil, zk.FlagSequence, open)
 		s.say("%s %v", p, err)

@@ -131,6 +131,9 @@ func (in *Injector) Enabled(w *sim.World, list []sim.Transition) []sim.Transitio
 			list = in.offer(w, r, nil, list)
 		}
 		for _, c := range w.Clients() {
+			if c.Left() {
+				break // and all after it
+			}
 			list = in.offer(w, r, c, list)
 		}
 	}
@@ -253,15 +256,31 @@ func (in *Injector) Fingerprint() uint64 {
 
 // Apply makes the fault happen and charges the first rule that allows it.
 func (in *Injector) Apply(w *sim.World, t sim.Transition) {
+	r, c := in.charged(w, t)
+	if r != nil {
+		r.left--
+	}
+	Table[t.Kind-sim.FirstFault].do(w, c)
+}
+
+// charged returns the first rule that allows a fault, nil if none does, and the client that it happens to, if any.
+func (in *Injector) charged(w *sim.World, t sim.Transition) (*rule, *sim.Client) {
 	var c *sim.Client
 	if t.Client > 0 {
 		c = w.Client(int(t.Client))
 	}
 	for i := range in.rules {
 		if r := &in.rules[i]; r.kind == t.Kind && r.left > 0 && r.permits(w, c) {
-			r.left--
-			break
+			return r, c
 		}
 	}
-	Table[t.Kind-sim.FirstFault].do(w, c)
+	return nil, c
+}
+
+// Ending returns how the rule that Apply would charge has connections end, one of [Endings] or "".
+func (in *Injector) Ending(w *sim.World, t sim.Transition) string {
+	if r, _ := in.charged(w, t); r != nil {
+		return r.Aim.End
+	}
+	return ""
 }

@@ -24,21 +24,49 @@ type Aim struct {
 	Path   string // prefix of its path
 	Nth    int    // only the client's n-th request that fits Op and Path; 0 for any
 	Server string // of a real ensemble: Leader, Follower, All or s1, s2, s3; "" for any
+	End    string // how a real connection ends that the fault ends, one of Ends; "": as the seed draws
 }
 
 // Ops is every operation that a rule can be aimed at: those of sim.OpName.
 var Ops = []string{"create", "createContainer", "createTTL", "delete", "exists", "existsW", "get", "getW", "set",
-	"children", "childrenW", "getACL", "setACL", "multi", "sync", "auth", "setWatches", "closeSession"}
+	"children", "childrenW", "getACL", "setACL", "multi", "sync", "auth", "setWatches", "closeSession",
+	// Those of clients with real connections only.
+	"addWatch", "check", "checkWatches", "getAllChildrenNumber", "getEphemerals", "multiRead", "ping", "reconfig",
+	"removeWatches", "setWatches2", "whoAmI"}
+
+// The ways in which a real connection ends: in order, by a reset that takes what was not read with it, or in the middle
+// of a packet that never comes whole.
+const (
+	EndInOrder = "fin"
+	EndByReset = "rst"
+	EndTorn    = "torn"
+)
+
+// Endings is every way in which a rule can have a connection end.
+var Endings = []string{EndInOrder, EndByReset, EndTorn}
 
 // Plan is what may go wrong in a run. The zero value is nothing.
 type Plan []Rule
 
 // Contract returns a plan with every fault that may strike any recipe, once or
-// twice each.
+// twice each, without those that are nothing new for simulated code (see [Connections]), and without lost-early, which
+// the library that is simulated does not do.
 func Contract() Plan {
 	var p Plan
 	for _, f := range Table {
-		if !f.initial {
+		if !f.initial && !f.implied && !f.library {
+			p = append(p, Rule{Fault: f.Name, Budget: 2})
+		}
+	}
+	return p
+}
+
+// Connections returns a plan with the faults that the contract goes without, since the simulator shows the same in
+// several steps: for code that reads from a connection by itself.
+func Connections() Plan {
+	var p Plan
+	for _, f := range Table {
+		if f.implied {
 			p = append(p, Rule{Fault: f.Name, Budget: 2})
 		}
 	}
@@ -77,6 +105,9 @@ func (r Rule) String() string {
 	if r.Aim.Nth > 0 {
 		aims = append(aims, fmt.Sprintf("nth=%d", r.Aim.Nth))
 	}
+	if r.Aim.End != "" {
+		aims = append(aims, "end="+r.Aim.End)
+	}
 	if len(aims) > 0 {
 		s += "@" + strings.Join(aims, ",")
 	}
@@ -102,6 +133,24 @@ func Parse(s string) (Plan, error) {
 	return parse(s, parseRule)
 }
 
+// ParseServed reads a plan for clients with real connections to a simulated ensemble: the language of [Parse], in which
+// rules may say how the connections end that they end, as end=rst.
+func ParseServed(s string) (Plan, error) {
+	if strings.TrimSpace(s) == "contract" {
+		return Contract(), nil
+	}
+	return parse(s, parseServed)
+}
+
+func parseServed(word string) (Rule, error) {
+	r, err := parseOrdinary(word)
+	if err == nil && Table[find(r.Fault)].library {
+		return r, fmt.Errorf("%s is what a client's library does, and is for simulated clients: a real one has a library "+
+			"and a clock of its own", r.Fault)
+	}
+	return r, err
+}
+
 func parse(s string, parseRule func(word string) (Rule, error)) (Plan, error) {
 	if s = strings.TrimSpace(s); s == "none" {
 		return nil, nil
@@ -118,6 +167,14 @@ func parse(s string, parseRule func(word string) (Rule, error)) (Plan, error) {
 }
 
 func parseRule(word string) (Rule, error) {
+	r, err := parseOrdinary(word)
+	if err == nil && r.Aim.End != "" {
+		return r, fmt.Errorf("end=%s is for real connections (simrun serve, zktest.Start)", r.Aim.End)
+	}
+	return r, err
+}
+
+func parseOrdinary(word string) (Rule, error) {
 	r, err := parseWords(word, names())
 	if err == nil {
 		err = r.simulated()
@@ -198,9 +255,14 @@ func (a *Aim) set(s string) error {
 			return fmt.Errorf("nth must be 1 or more, not %q", value)
 		}
 		a.Nth = n
+	case "end":
+		if !slices.Contains(Endings, value) {
+			return fmt.Errorf("end must be one of %s, not %q", strings.Join(Endings, ", "), value)
+		}
+		a.End = value
 	default:
-		return fmt.Errorf("an aim is client=cN, op=NAME, path=PREFIX or nth=N, and on a real ensemble %s, not %q",
-			strings.Join(serverAims, ", "), s)
+		return fmt.Errorf("an aim is client=cN, op=NAME, path=PREFIX, end=%s (of real connections) or nth=N, and on a real "+
+			"ensemble %s, not %q", strings.Join(Endings, "|"), strings.Join(serverAims, ", "), s)
 	}
 	return nil
 }

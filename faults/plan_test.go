@@ -25,7 +25,7 @@ func drawPlan(t *rapid.T) faults.Plan {
 		switch f.Name {
 		case "sequence":
 			r.Aim.Path = path
-		case "lose-request", "lose-reply", "late-commit":
+		case "lose-request", "lose-reply", "late-commit", "deliver-close":
 			r.Aim.Path = rapid.SampledFrom([]string{"", path}).Draw(t, "aimed path")
 			r.Aim.Op = rapid.SampledFrom(append([]string{""}, faults.Ops...)).Draw(t, "op")
 			r.Aim.Nth = rapid.IntRange(0, 9).Draw(t, "nth")
@@ -94,6 +94,8 @@ func TestAMalformedPlanSaysWhatWasExpected(t *testing.T) {
 		"lose-reply@nth=two":             `nth must be 1 or more, not "two"`,
 		"lose-reply@op=create@op=create": `, not "create@op=create"`,
 		"lose-reply@,":                   `not ""`,
+		"lose-reply@end=rst":             "end=rst is for real connections (simrun serve, zktest.Start)",
+		"lose-reply@end=x":               `end must be one of fin, rst, torn, not "x"`,
 		"sequence":                       "sequence needs exactly one aim, path=ZNODE",
 		"sequence@path=/a,client=c1":     "sequence needs exactly one aim, path=ZNODE",
 	} {
@@ -166,13 +168,14 @@ func TestASwarmIsASubsetWithSmallerBudgets(t *testing.T) {
 	}
 }
 
+// What libraries of other languages do is in no plan but those that name it.
 func TestTheContractIsEveryFaultThatIsATransition(t *testing.T) {
-	p := faults.Contract()
-	if len(p) != len(faults.Table)-1 {
+	p := append(faults.Contract(), faults.Connections()...)
+	if len(p) != len(faults.Table)-2 {
 		t.Errorf("%d rules for %d faults", len(p), len(faults.Table))
 	}
 	for _, r := range p {
-		if r.Budget != 2 || r.Aim != (faults.Aim{}) || r.Fault == "sequence" {
+		if r.Budget != 2 || r.Aim != (faults.Aim{}) || r.Fault == "sequence" || r.Fault == "lost-early" {
 			t.Errorf("rule %v", r)
 		}
 	}
@@ -232,4 +235,12 @@ func TestABudgetIsSpentRuleByRule(t *testing.T) {
 	lines = append(lines, "- disconnect c1", "- disconnect c2")
 	program := func(s *script, c *sim.Client) { c.Env().Sleep(t.Context(), time.Hour) }
 	play(t, 1, "disconnect=2@client=c1 disconnect", lines, program, program)
+}
+
+func TestAPlanForRealConnectionsSaysHowTheyEnd(t *testing.T) {
+	const text = "lose-reply=1@client=c2,op=addWatch,nth=3,end=torn disconnect=1@end=rst"
+	p, err := faults.ParseServed(text)
+	if err != nil || p[0].Aim.End != faults.EndTorn || p.String() != text {
+		t.Errorf("%s, %v", p, err)
+	}
 }

@@ -46,6 +46,9 @@ var RealTable = []Real{
 		"goes on, and a client that is not told the answer to its first request since, a write, moves to it; or a client " +
 		"that has waited for a connection"},
 	{Name: "elect", Own: true, Three: true, Doc: "the leader is killed (SIGKILL), and restarted when another one serves"},
+	{Name: "deliver-close", Instead: "disconnect, whose end may come together with an answer"},
+	{Name: "reset", Instead: "disconnect and kill"},
+	{Name: "lost-early", Instead: "depose with a short -session-timeout; go-zookeeper does not go by its own clock"},
 	{Name: "sequence", Instead: "nothing: it would take 2^31 creates"},
 	{Name: "kill", Only: true, Servers: true, Own: true, Doc: "the server is killed (SIGKILL) and restarted after a " +
 		"while"},

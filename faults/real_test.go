@@ -53,6 +53,8 @@ func TestWhatABackendCannotDoIsOneClearError(t *testing.T) {
 		{faults.Parse, "black-hole", "what the simulator has for it is learn-late"},
 		{faults.Parse, "pause=1@leader", "@leader is for real ensembles (-backend zookeeper)"},
 		{faults.ParseReal, "zombie", "zombie cannot be brought about on a real ensemble; what leads to it is part"},
+		{faults.ParseReal, "lost-early", "lost-early cannot be brought about on a real ensemble; what leads to it is depose"},
+		{faults.ParseServed, "lost-early", "lost-early is what a client's library does, and is for simulated clients"},
 		{faults.ParseReal, "sequence=2@path=/lock", "cannot be brought about on a real ensemble"},
 		{faults.ParseReal, "kil", "did you mean kill?"},
 		{faults.ParseReal, "lose-reply@leader", "lose-reply is not aimed at a server; kill, part and pause are"},

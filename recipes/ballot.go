@@ -152,14 +152,14 @@ func (b *ballot) read(ctx context.Context, k int) error {
 	if !wait || v.content != joined {
 		return nil
 	}
-	var lives bool
-	if lives, _, *ended, err = b.on(ctx).ExistsW(b.path("live-" + v.site)); err != nil {
+	life, err := b.look(ctx, b.path("live-"+v.site))
+	if err != nil {
 		return err
 	}
-	if !b.continues(id) {
+	if *ended = life.event; !b.continues(id) {
 		return errStale
 	}
-	v.failed = !lives
+	v.failed = life.stat == nil
 	return nil
 }
 

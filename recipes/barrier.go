@@ -39,9 +39,9 @@ type BarrierOptions struct {
 //
 // The page does not say that the first look may be into the past, where the barrier
 // is not held yet; hence the fence (mutant stale-wait). Nor does it say what becomes of
-// those who wait when the barrier is released and held again before they have
-// looked. Here they pass: Wait returns when the barrier has been open at some
-// moment since the call, so none is left behind by a quick keeper.
+// those who wait when the barrier is released and held again before they look
+// again (mutant held-again-wait). Here they pass: Wait returns when the barrier has been
+// open since its first look, so none of those is left behind by a quick keeper.
 //
 // # Fan-out
 //
@@ -117,10 +117,10 @@ func (b *Barrier) change(ctx context.Context, to string) (err error) {
 	return err
 }
 
-// Wait returns when the barrier was open at some moment since the call, be it held
-// again by now. When ctx is done first it returns ctx's error. Lost connections
-// and expired sessions are dealt with; after the connection was closed it
-// returns zk.ErrClosing.
+// Wait returns when the barrier was open at some moment since the call. It is certain to
+// return if that moment came after its first look, be the barrier held again by now. When
+// ctx is done first it returns ctx's error. Lost connections and expired sessions are dealt
+// with; after the connection was closed it returns zk.ErrClosing.
 func (b *Barrier) Wait(ctx context.Context) (err error) {
 	defer Forget(b.env)(&b.alarm, &err)
 	var first *zk.Stat

@@ -220,7 +220,7 @@ func (d *DoubleBarrier) withdraw(ctx context.Context, own string) {
 
 // look goes once through the steps 2 to 6 of the protocol.
 func (d *DoubleBarrier) look(ctx context.Context) error {
-	own, err := d.session.look(ctx, d.path(d.node), false)
+	own, err := d.session.look(ctx, d.path(d.node))
 	if err != nil {
 		return err
 	}

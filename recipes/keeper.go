@@ -71,14 +71,20 @@ func (k *keeper) run(life context.Context) error {
 func (k *keeper) keep(life context.Context) error {
 	if k.change == nil || len(k.change) > 0 {
 		k.change = k.env.SessionEvents()
+		if k.conn.State() != zk.StateHasSession { // which no event will say, and the answer may take long
+			k.tell(false)
+		}
 	}
 	exists, stat, gone, err := k.conn.ExistsW(k.path())
 	if err != nil {
 		return err
 	}
-	if !exists || stat.EphemeralOwner != k.conn.SessionID() {
+	if !exists {
+		stat = &zk.Stat{}
+	}
+	if stat.EphemeralOwner != k.conn.SessionID() {
 		k.tell(false)
-		return k.renew(life)
+		return k.renew(life, stat.EphemeralOwner)
 	}
 	k.tell(true)
 	i, ev, err := k.env.Await(life, k.change, gone)
@@ -92,13 +98,21 @@ func (k *keeper) keep(life context.Context) error {
 	return ev.Err
 }
 
-// renew joins again, or waits for the end of the znode that has the name: it may be that of an earlier session, of
-// which a leader that was deposed has said that it had expired.
-func (k *keeper) renew(life context.Context) error {
+// renew joins again, or waits for the end of the znode that has the name, which belongs to the session owner, 0 if
+// there is none. It may be ours, of an earlier session of which a leader that was deposed has said that it had expired:
+// then its proof stays with it, since without that it would be nobody's when we leave.
+func (k *keeper) renew(life context.Context, owner int64) error {
+	exists, proof, err := k.conn.Exists(k.proof)
+	if err != nil {
+		return err
+	}
+	if exists && proof.EphemeralOwner == owner {
+		return k.awaitChange(life, k.path(), &k.alarm)
+	}
 	if err := k.remove(context.Background(), k.proof); err != nil {
 		return err
 	}
-	err := k.claim(context.Background())
+	err = k.claim(context.Background())
 	if err == ErrNameTaken {
 		return k.awaitChange(life, k.path(), &k.alarm)
 	}

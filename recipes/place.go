@@ -177,6 +177,9 @@ func (p *place) queue(ctx context.Context, name string, wait bool) (err error) {
 func (p *place) awaitLease(ctx context.Context, name string) (err error) {
 	defer Forget(p.env)(&p.alarm, &err)
 	names, _, event, err := p.on(ctx).ChildrenW(p.dir)
+	if err == zk.ErrNoNode { // somebody has removed the whole queue
+		return errGone
+	}
 	if err != nil {
 		return err
 	}
@@ -189,7 +192,7 @@ func (p *place) awaitLease(ctx context.Context, name string) (err error) {
 // take makes sure that the first of the queue is ours and holds it. It does
 // nothing, without error, if the session has changed state meanwhile.
 func (p *place) take(ctx context.Context, name string) error {
-	seen, err := p.look(ctx, p.dir+"/"+name, p.revocable)
+	seen, err := p.look(ctx, p.dir+"/"+name)
 	if err != nil {
 		return err
 	}
@@ -198,6 +201,9 @@ func (p *place) take(ctx context.Context, name string) error {
 	}
 	if p.alarm.rang() {
 		return nil
+	}
+	if p.revocable && seen.blind {
+		return zk.ErrNoAuth
 	}
 	var revoked chan zk.Event
 	if p.revocable {

@@ -58,11 +58,11 @@ type QueueOptions struct {
 // To acknowledge it,
 //
 //  7. In one multi, delete dir/GUID, dir/claims/ITEM and the item. If there is
-//     no dir/GUID, the claim was lost with its session. After a lost answer it
-//     may also be that the multi was executed: so it was if the session is the
-//     one that made the claim, for then nothing else can have ended the claim.
-//     In another session an item that is still there was not acknowledged, and
-//     with one that is gone the outcome is unknown.
+//     no dir/GUID, the claim was lost with its session; if dir/GUID is alone,
+//     somebody has deleted the claim or the item. After a lost answer it may
+//     also be that the multi was executed: fence and look. If dir/GUID or the item
+//     is there, it was not; if both are gone, it was if the session is the one
+//     that made the claim, and in another session the outcome is unknown.
 //
 // To return an item, leave out the last of the three. Take is 4 to 7 and
 // delivers what has been acknowledged.

@@ -24,9 +24,9 @@ type QueueItem struct {
 func (i *QueueItem) Data() []byte { return i.data }
 
 // Ack removes the item from the queue for good. It fails with ErrClaimLost when
-// the claim was lost, which may happen whenever the session ends: the item is
-// delivered to another consumer then, and what this one did with it will be done
-// again. It fails with ErrUnknownOutcome, for errors.Is, if nobody can tell. When
+// the claim was lost, which may happen whenever the session ends, or somebody
+// deletes the claim: the item is delivered to another consumer then, and what this
+// one did with it will be done again. It fails with ErrUnknownOutcome, for errors.Is, if nobody can tell. When
 // ctx is done first, that is so as well, and Ack goes on in the background.
 func (i *QueueItem) Ack(ctx context.Context) (err error) {
 	defer Forget(i.env)(&i.settled, &err)
@@ -88,37 +88,47 @@ func (i *QueueItem) ack(ctx context.Context) (err error) {
 	switch {
 	case err == zk.ErrNoNode && !lost:
 		return ErrClaimLost
-	case err == zk.ErrNoNode && i.continues(i.owner):
-		return nil
 	case err == zk.ErrNoNode:
-		return i.doubt(ctx)
+		return i.outcome(ctx)
 	case err != nil && lost:
 		return errors.Join(ErrUnknownOutcome, err)
 	}
 	return err
 }
 
-// doubt returns what can be said of an acknowledgement whose answer was lost with
-// the session.
-func (i *QueueItem) doubt(ctx context.Context) error {
-	exists := false
+// outcome returns what can be said of an acknowledgement whose answer was lost and that found something missing when it
+// was tried again. In the session of the claim it was executed if the proof has gone with it; else somebody has
+// deleted the claim, or the item. In another session an item that is still there was not acknowledged.
+func (i *QueueItem) outcome(ctx context.Context) error {
+	proven, exists := false, false
 	err := i.fresh(ctx, func() (err error) {
-		exists, _, err = i.on(ctx).Exists(i.path)
+		if proven, _, err = i.on(ctx).Exists(i.proof); err == nil {
+			exists, _, err = i.on(ctx).Exists(i.path)
+		}
 		return err
-	}, &exists)
-	if exists && err == nil {
+	}, &proven, &exists)
+	switch {
+	case err != nil:
+		return errors.Join(ErrUnknownOutcome, err)
+	case proven || exists:
 		return ErrClaimLost
+	case i.continues(i.owner):
+		return nil
 	}
-	return errors.Join(ErrUnknownOutcome, err)
+	return ErrUnknownOutcome
 }
 
 // release deletes the claim, if it is there.
 func (i *QueueItem) release(ctx context.Context) error { return i.removeProven(ctx, i.proof, i.claim) }
 
-// ackLater is ack in the background.
+// ackLater is ack in the background, and release of what somebody has left of the claim.
 func (i *QueueItem) ackLater() {
 	defer Forget(i.env)(i)
-	i.env.Undo("queue-ack", func() { i.ack(context.Background()) })
+	i.env.Undo("queue-ack", func() {
+		if i.ack(context.Background()) != nil {
+			i.release(context.Background())
+		}
+	})
 }
 
 // releaseLater is release in the background.

@@ -148,7 +148,12 @@ func (q *queue) Len(ctx context.Context) (n int, err error) {
 	defer Forget(q.env)(&n, &err)
 	err = q.fresh(ctx, func() error {
 		names, err := q.children(ctx)(q.dir + "/items")
-		n = len(names)
+		n = 0
+		for _, name := range names {
+			if word, _ := contender(name); word != "" {
+				n++
+			}
+		}
 		return err
 	}, &n)
 	if err == zk.ErrNoNode {

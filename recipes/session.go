@@ -294,11 +294,11 @@ func (s session) whileConnected(ended <-chan zk.Event) {
 func (s session) awaitChange(ctx context.Context, path string, a *alarm) (err error) {
 	defer Forget(s.env)(a, &err)
 	a.set(s.env)
-	exists, _, event, err := s.on(ctx).ExistsW(path)
-	if err != nil || !exists {
+	seen, err := s.look(ctx, path)
+	if err != nil || seen.stat == nil {
 		return err
 	}
-	return a.await(ctx, s.env, event)
+	return a.await(ctx, s.env, seen.event)
 }
 
 // interrupted reports whether err says only that the connection was lost. With

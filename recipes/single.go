@@ -106,7 +106,7 @@ func (l *SingleNodeLock) claim(ctx context.Context) (owner string, err error) {
 func (l *SingleNodeLock) take(ctx context.Context, owner string) (err error) {
 	defer Forget(l.env)(&l.held, &l.alarm, &err)
 	l.alarm.set(l.env)
-	seen, err := l.look(ctx, l.dir+"/"+owner, false)
+	seen, err := l.look(ctx, l.dir+"/"+owner)
 	if interrupted(err) || err == nil && seen.stat == nil {
 		return errGone
 	}

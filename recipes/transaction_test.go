@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -416,13 +417,13 @@ type mover struct {
 	moved bool
 }
 
-func (m *mover) ExistsW(path string) (bool, *zk.Stat, <-chan zk.Event, error) {
-	ok, stat, event, err := m.Conn.ExistsW(path)
-	if ok && !m.moved {
+func (m *mover) GetW(path string) ([]byte, *zk.Stat, <-chan zk.Event, error) {
+	data, stat, event, err := m.Conn.GetW(path)
+	if err == nil && strings.Contains(path, "/live-") && !m.moved {
 		m.moved = true
-		return false, nil, event, err
+		return nil, nil, nil, zk.ErrNoNode
 	}
-	return ok, stat, event, err
+	return data, stat, event, err
 }
 
 func (m *mover) SessionID() int64 {

@@ -17,8 +17,10 @@ import (
 // Index is what index.html tells of a run of many scenarios.
 type Index struct {
 	Title   string
-	Summary string // a line
-	Rows    []Row  // in the order of the page
+	Summary string   // a line
+	Notes   []string // what is to be known before anything else, as that a part of the work is missing
+	Rows    []Row    // in the order of the page
+	Gone    []Row    // failures of an earlier run that this one did not find
 }
 
 // Row is a scenario of an index.
@@ -35,6 +37,8 @@ type Row struct {
 	Goals    []Count     `json:"goals,omitempty"`   // and in how many runs each was reached
 	Holders  int         `json:"holders,omitempty"` // the most that held the lock at once
 	Failure  *RowFailure `json:"failure,omitempty"`
+	// Others are further failures, which another checker has found or another step decides.
+	Others []*RowFailure `json:"others,omitempty"`
 }
 
 // ID names the row within its index.
@@ -69,6 +73,7 @@ type RowFailure struct {
 	Checker   string   `json:"checker"`
 	Message   string   `json:"message,omitempty"`
 	Where     string   `json:"where"`              // which run has failed
+	State     string   `json:"state,omitempty"`    // new, ongoing or regressed, since an earlier run
 	Decision  string   `json:"decision,omitempty"` // what decides it; empty: it was not looked for
 	Decides   string   `json:"decides,omitempty"`  // the kind of its step, as lose-reply; empty: none does
 	Page      string   `json:"page,omitempty"`     // from the folder of the index, with slashes; empty: there is none
@@ -103,8 +108,8 @@ var (
 	indexText string
 
 	indexTemplate = template.Must(template.New("index").Funcs(template.FuncMap{
-		"plain": func(s string) string { return clip(printable(s)) },
-		"line":  printable,
+		"plain": func(s string) string { return clip(Printable(s)) },
+		"line":  Printable,
 		"lines": func(s string) []string { return strings.Split(s, "\n") },
 		"gloss": gloss,
 		"link":  func(path string) string { return (&url.URL{Path: "./" + path}).String() },
@@ -159,6 +164,14 @@ func WriteIndex(w io.Writer, x *Index) error {
 	return err
 }
 
+// failures returns all that the row has.
+func (r *Row) failures() []*RowFailure {
+	if r.Failure == nil {
+		return nil
+	}
+	return slices.Concat([]*RowFailure{r.Failure}, r.Others)
+}
+
 // groups puts failures together, those that must not be before the mutants, the busiest checkers and the largest
 // groups of each first.
 func groups(rows []Row) (all []group) {
@@ -168,21 +181,21 @@ func groups(rows []Row) (all []group) {
 	}
 	found := map[finder]int{}
 	for i := range rows {
-		f := rows[i].Failure
-		if f == nil {
-			continue
+		for _, f := range rows[i].failures() {
+			g := group{Expected: rows[i].Status == "caught", Checker: f.Checker, Decides: f.Decides,
+				Looked: f.Decision != ""}
+			k := slices.IndexFunc(all, func(x group) bool {
+				return x.Expected == g.Expected && x.Checker == g.Checker && x.Decides == g.Decides && x.Looked == g.Looked
+			})
+			if k < 0 {
+				k = len(all)
+				all = append(all, g)
+			}
+			row := rows[i]
+			row.Failure = f
+			all[k].Rows = append(all[k].Rows, row)
+			found[finder{g.Expected, g.Checker}]++
 		}
-		g := group{Expected: rows[i].Status == "caught", Checker: f.Checker, Decides: f.Decides,
-			Looked: f.Decision != ""}
-		k := slices.IndexFunc(all, func(x group) bool {
-			return x.Expected == g.Expected && x.Checker == g.Checker && x.Decides == g.Decides && x.Looked == g.Looked
-		})
-		if k < 0 {
-			k = len(all)
-			all = append(all, g)
-		}
-		all[k].Rows = append(all[k].Rows, rows[i])
-		found[finder{g.Expected, g.Checker}]++
 	}
 	slices.SortStableFunc(all, func(a, b group) int {
 		if a.Expected != b.Expected {

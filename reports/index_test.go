@@ -35,6 +35,26 @@ func rows(name string) (all []Row) {
 	return all
 }
 
+func TestTheIndexOfAMergeShowsWhatIsMissingNewAndGone(t *testing.T) {
+	all := rows("lock")
+	for i := range all {
+		if f := all[i].Failure; f != nil && all[i].Status == "violated" {
+			other := *f
+			f.State, other.State, other.Checker = "new", "ongoing", "fenced"
+			all[i].Others = []*RowFailure{&other}
+		}
+	}
+	page := indexed(t, &Index{Title: "simrun merge", Summary: "8 scenarios", Rows: all,
+		Notes: []string{"part 2/3 in <b> is not done"}, Gone: all[2:3]})
+	for _, want := range []string{"<li>part 2/3 in &lt;b&gt; is not done</li>", "<h2>Gone since an earlier run</h2>",
+		"<li>lock/violated: lock, decided by lock, lock", "<b>new</b>, lock", "<b>ongoing</b>, lock",
+		"violated</span> fenced, decided by lock", "and 1 more, see above"} {
+		if !strings.Contains(page, want) {
+			t.Errorf("the index does not have %s", want)
+		}
+	}
+}
+
 func TestTheIndexShowsAllThereIs(t *testing.T) {
 	page := indexed(t, &Index{Title: "simrun check", Summary: "8 scenarios", Rows: rows("lock")})
 	for _, want := range []string{

@@ -2,8 +2,8 @@ package reports
 
 import "zksim/model/history"
 
-// live reports whether the run was one on a real ensemble.
-func (f *Failure) live() bool { return f.Report.Backend == "zookeeper" }
+// live reports whether the run was one of real clients.
+func (f *Failure) live() bool { return f.Report.Backend != "sim" }
 
 // Recorded returns the failure of a run of which only the events are known. Each of them
 // becomes a step, in h as well.

@@ -46,7 +46,7 @@ func newNames(h *history.History, t *history.Trace) *names {
 	}) {
 		for _, nick := range []string{nickname(p), longNickname(p)} {
 			if nick != "" && bearers[nick] == 1 {
-				n.short[p] = clip(printable(nick))
+				n.short[p] = clip(Printable(nick))
 				pairs = append(pairs, p, nick)
 				break
 			}
@@ -112,15 +112,12 @@ func longNickname(path string) string {
 
 // text makes a sentence of a run fit to be shown.
 func (n *names) text(s string) string {
-	return clip(printable(digits.ReplaceAllString(n.replacer.Replace(s), "$1…")))
+	return clip(Printable(digits.ReplaceAllString(n.replacer.Replace(s), "$1…")))
 }
 
 // Printable makes what a program has said fit for a terminal: one line, in which
 // everything that is no visible character is shown by its number.
-func Printable(s string) string { return printable(s) }
-
-// printable shows everything that is no visible character by its number.
-func printable(s string) string {
+func Printable(s string) string {
 	var b strings.Builder
 	for i := 0; i < len(s); {
 		r, size := utf8.DecodeRuneInString(s[i:])
@@ -155,7 +152,7 @@ func (n *names) list(paths map[string]bool) [][2]string {
 	var list [][2]string
 	for _, path := range slices.Sorted(maps.Keys(paths)) {
 		if short, ok := n.short[path]; ok {
-			list = append(list, [2]string{short, clip(printable(path))})
+			list = append(list, [2]string{short, clip(Printable(path))})
 		}
 	}
 	return list

@@ -21,10 +21,13 @@ func narrate(h *history.History, i int) (text, class string) {
 		return fmt.Sprintf("%s's %s %s", c, e.Op, returned(e)), recipeLine
 	case history.Told:
 		if e.Op == checkers.ToldBroken || e.Op == checkers.ToldSometimes {
-			if e.Client == 0 {
-				return "the code finds: " + e.Path, recipeLine
-			}
 			holds := map[bool]string{false: "does not hold", true: "holds"}[e.OK]
+			switch {
+			case e.Client == 0 && e.Op == checkers.ToldBroken:
+				return "the code finds: " + e.Path, recipeLine
+			case e.Client == 0:
+				return fmt.Sprintf("the code sees that it %s: %s", holds, e.Path), recipeLine
+			}
 			return fmt.Sprintf("%s sees that it %s: %s", c, holds, e.Path), recipeLine
 		}
 		return fmt.Sprintf("%s is told by its recipe: %s", c, asked(e)), recipeLine

@@ -25,8 +25,8 @@ var (
 	pageText string
 
 	pageTemplate = template.Must(template.New("page").Funcs(template.FuncMap{
-		"plain": func(s string) string { return clip(printable(s)) },
-		"line":  printable,
+		"plain": func(s string) string { return clip(Printable(s)) },
+		"line":  Printable,
 		"inc":   func(i int) int { return i + 1 },
 		"gloss": gloss,
 	}).Parse(pageText))
@@ -51,6 +51,7 @@ type page struct {
 	Place                 int
 	First, Last, Total    int
 	Facts                 []fact
+	Chain                 *chain
 	Picture               *picture
 	Brief                 []passage
 	Left                  int // lines that the short story leaves out
@@ -98,7 +99,7 @@ func newPage(f *Failure) *page {
 	total := len(f.Trace.Steps)
 	p := &page{Report: &f.Report, Doc: f.Doc, Source: f.Source, Property: f.Property, Live: f.live(), Place: step,
 		Total:    total,
-		Headline: n.text(f.Verdict.Message), Message: clip(printable(f.Verdict.Message)),
+		Headline: n.text(f.Verdict.Message), Message: clip(Printable(f.Verdict.Message)),
 		First: max(1, step-stepsBefore), Last: min(total, step+stepsAfter),
 		Script: template.JS(script), Style: template.CSS(style), ScriptHash: digest(script), StyleHash: digest(style)}
 	p.Files, p.Glossary = f.Files, glossaryOf(f)
@@ -112,6 +113,7 @@ func newPage(f *Failure) *page {
 	if total > 0 {
 		p.Picture = draw(f, n, p.First, p.Last)
 		p.Legend = p.Picture.legend()
+		p.Chain = drawChain(f.History, n)
 	}
 	all := story(f, n)
 	p.Brief, p.Left = brief(f, n, all)
@@ -122,7 +124,7 @@ func newPage(f *Failure) *page {
 	p.decide(all)
 	t := newTables(f.Trace, n)
 	if !p.Live {
-		p.Panels = t.panels(step, f.Report.Servers)
+		p.Panels = t.panels(min(step, total), f.Report.Servers)
 	}
 	p.Data = data{First: p.First, Last: p.Last, Place: step, Base: append([]row{}, t.at(p.First-1)...), Steps: [][]row{}}
 	for s := p.First; s <= p.Last; s++ {
@@ -133,7 +135,7 @@ func newPage(f *Failure) *page {
 			at = seconds(x.Time)
 		}
 		p.Data.Times = append(p.Data.Times, at)
-		p.Data.Names = append(p.Data.Names, clip(printable(x.Name)))
+		p.Data.Names = append(p.Data.Names, clip(Printable(x.Name)))
 	}
 	for c := 1; c <= f.History.Clients; c++ {
 		p.Clients = append(p.Clients, client(int32(c)))
@@ -200,9 +202,17 @@ func facts(f *Failure) []fact {
 	if len(struck) == 0 {
 		struck = []string{"none"}
 	}
-	size := counted(r.Servers, "server") + ", " + counted(r.Clients, "client")
+	size := counted(r.Servers, "server")
+	if r.Like != "" {
+		size += " like " + r.Like
+	}
+	size += ", " + counted(r.Clients, "client")
 	if r.Rounds > 0 {
 		size += ", " + counted(r.Rounds, "round") + " each"
+	}
+	if r.Backend == "serve" {
+		return []fact{{"backend", "simrun serve; a step is an event"}, {"ensemble", size},
+			{"faults that happened", strings.Join(struck, ", ")}}
 	}
 	if f.live() {
 		return []fact{{"backend", "ZooKeeper; a step is an event"}, {"ensemble", size}}
@@ -212,15 +222,19 @@ func facts(f *Failure) []fact {
 		schedule += fmt.Sprintf(", shrunk from %d", r.Steps)
 	}
 	if r.Cut != "" {
-		schedule += ", not minimal: " + printable(r.Cut)
+		schedule += ", not minimal: " + Printable(r.Cut)
 	}
 	schedule += "; the run has " + counted(len(f.Trace.Steps), "step")
+	repeats := fact{"hash", r.Hash}
+	if r.Again != "" {
+		repeats = fact{"repeated", clip(Printable(r.Again))}
+	}
 	return []fact{
 		{"seed", fmt.Sprint(r.Seed)},
 		{"ensemble", size},
-		{"fault plan", clip(printable(r.Faults))},
-		{"faults struck", clip(printable(strings.Join(struck, ", ")))},
+		{"fault plan", clip(Printable(r.Faults))},
+		{"faults struck", clip(Printable(strings.Join(struck, ", ")))},
 		{"schedule", schedule},
-		{"hash", r.Hash},
+		repeats,
 	}
 }

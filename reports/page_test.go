@@ -38,8 +38,8 @@ func failure(steps int, name string) *Failure {
 			{Table: history.Watches, Client: c, Key: name, Cells: []string{name}}}})
 	}
 	h.Waiting = []history.Waiting{{Client: 1, Where: name, Paths: []string{path}}}
-	f := &Failure{Report: Report{Scenario: name, Seed: 7, Servers: 2, Clients: 2, Faults: name, Hash: "0123456789abcdef",
-		Reproduce: []string{name, name}},
+	f := &Failure{Report: Report{Backend: "sim", Scenario: name, Seed: 7, Servers: 2, Clients: 2, Faults: name,
+		Hash: "0123456789abcdef", Reproduce: []string{name, name}},
 		Doc: name, Source: name, Property: name, History: h, Trace: t,
 		Verdict: checkers.Verdict{Level: checkers.Violated, Checker: name, Message: name + " waits for " + path, Event: -1}}
 	f.Report.SetVerdict(f.Verdict)

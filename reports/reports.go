@@ -19,6 +19,7 @@ type Report struct {
 	Backend  string `json:"backend"` // "sim", or "zookeeper", which has neither seed nor schedule nor hash
 	Seed     uint64 `json:"seed"`
 	Servers  int    `json:"servers"`
+	Like     string `json:"like,omitempty"` // whose semantics the servers have; empty: ZooKeeper's
 	Clients  int    `json:"clients"`
 	Rounds   int    `json:"rounds"` // how often each client repeats what it does; 0: it does not
 	Faults   string `json:"faults"` // the plan
@@ -33,6 +34,7 @@ type Report struct {
 	Cut       string           `json:"not_minimal,omitempty"` // why it may not be minimal; empty if it is
 	Struck    []string         `json:"struck"`                // the faults that happened, in order
 	Hash      string           `json:"hash"`
+	Again     string           `json:"again,omitempty"` // how often it fails when it is repeated, if not each time
 	Reproduce []string         `json:"reproduce"`
 	Why       *history.Futures `json:"why,omitempty"` // nil: not looked for
 }
@@ -78,6 +80,7 @@ type event struct {
 	Value   int64  `json:"value,omitempty"`
 	Version int32  `json:"version,omitempty"`
 	Data    string `json:"data,omitempty"`
+	Task    string `json:"task,omitempty"`
 	OK      bool   `json:"ok,omitempty"`
 	Err     string `json:"err,omitempty"`
 }
@@ -90,7 +93,8 @@ func WriteHistory(w io.Writer, h *history.History) error {
 	for i := range h.Events {
 		e := &h.Events[i]
 		line := event{I: i, Step: e.Step, Kind: e.Kind.String(), Client: client(e.Client), Object: e.Object, Op: e.Op,
-			Path: e.Path, Zxid: e.Zxid, Session: hex(e.Session), Value: e.Value, Version: e.Version, Data: e.Data, OK: e.OK}
+			Path: e.Path, Zxid: e.Zxid, Session: hex(e.Session), Value: e.Value, Version: e.Version, Task: e.Task, Data: e.Data,
+			OK: e.OK}
 		if e.Err != nil {
 			line.Err = e.Err.Error()
 		}

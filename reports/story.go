@@ -201,7 +201,7 @@ func (p *passage) finish(n *names) {
 		_, who, _ := strings.Cut(p.Name, " ")
 		p.Lines = []line{{Text: strings.Replace(who, "/", ", coroutine ", 1) + " goes on", Client: clientOf(p.Name)}}
 	}
-	p.Name = clip(printable(p.Name))
+	p.Name = clip(Printable(p.Name))
 	for i := range p.Lines {
 		p.Lines[i].Text = n.text(p.Lines[i].Text)
 	}

@@ -36,6 +36,7 @@ func Check(t T, s Scenario) {
 		t.Fatalf("%v", err)
 		return
 	}
+	logShard(t)
 	ctx, cancel := within(t, limit)
 	defer cancel()
 	r := newRecord(t, &s, "")

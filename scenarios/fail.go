@@ -22,10 +22,18 @@ func (r *record) fail(t T, found *engine.Result, where, file string) {
 	s := r.s
 	ctx, cancel := within(t, 0)
 	defer cancel()
-	if !r.repeats(t, found, where) {
+	again, repeats := r.repeats(t, found, where)
+	if !repeats {
 		return
 	}
+	found.Schedule.Again = again
 	f, err := pipeline.Explain(ctx, s, found, where, engine.ShrinkOptions{})
+	if err != nil && s.Outside != nil { // its shorter runs part
+		schedule := found.Schedule
+		schedule.Checker = found.Verdict.Checker
+		r.untold(t, found, where, &schedule, "not made shorter: "+err.Error())
+		return
+	}
 	if err != nil {
 		r.unrepeatable(t, err)
 		return
@@ -42,19 +50,17 @@ func (r *record) fail(t T, found *engine.Result, where, file string) {
 	dir, page := r.folder()
 	var lost []error
 	if file == "" {
-		name := fmt.Sprintf("%s-%s.txt", f.Report.Checker, f.Report.Hash[:8])
-		folder := filepath.Join(Corpus, pipeline.FileName(s))
-		file = filepath.Join(folder, name)
-		if err := files.Save(folder, name, f.Small.Schedule.Write); err != nil {
+		file, err = r.archive(f)
+		if err != nil {
 			lost = append(lost, err)
 			file = filepath.Join(dir, pipeline.ScheduleFile)
 		}
 	}
-	again := command(t.Name(), file)
-	if err = f.Write(dir, again); err != nil {
+	line := command(t.Name(), file)
+	if err = f.Write(dir, line); err != nil {
 		page = ""
 	}
-	f.Report.Reproduce = []string{again}
+	f.Report.Reproduce = []string{line}
 	r.row.Failure = reports.NewRowFailure(f.Failure, where, page)
 	if err == nil {
 		page := filepath.Join(dir, "index.html")
@@ -70,14 +76,23 @@ func (r *record) fail(t T, found *engine.Result, where, file string) {
 	case errors.As(err, &x):
 		r.unrepeatable(t, err)
 		return
+	case f.Report.Again != "":
+		fmt.Fprintf(&b, "    %s\n", suspects(f.Report.Again, "    "))
 	case err == nil:
 		fmt.Fprintf(&b, "    replayed   2 of 2 identical, hash %s\n", f.Report.Hash)
 	}
 	for _, err := range lost {
 		fmt.Fprintf(&b, "    not written: %v\n", err)
 	}
-	fmt.Fprintf(&b, "    reproduce  %s", again)
+	fmt.Fprintf(&b, "    reproduce  %s", line)
 	t.Fatalf("%s", b.String())
+}
+
+// archive writes the schedule of a failure into the corpus, and returns where.
+func (r *record) archive(f *pipeline.Failure) (file string, err error) {
+	name := fmt.Sprintf("%s-%s.txt", f.Report.Checker, f.Report.Hash[:8])
+	folder := filepath.Join(Corpus, pipeline.FileName(r.s))
+	return filepath.Join(folder, name), files.Save(folder, name, f.Small.Schedule.Write)
 }
 
 // unrepeatable fails a test with a failure that does not happen again.
@@ -122,6 +137,9 @@ func command(test, file string) string {
 			where = path + " "
 		}
 	}
-	return fmt.Sprintf("go test %s-run %s -zksim.schedule %s", where, "'"+strings.Join(parts, "/")+"'",
+	return fmt.Sprintf("go test %s-run %s -zksim.schedule %s", where, quoted(strings.Join(parts, "/")),
 		pipeline.Quote(file))
 }
+
+// quoted quotes a word for a shell, also if it need not be.
+func quoted(s string) string { return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'" }

@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"zksim/internal/shard"
 	"zksim/scenarios/engine"
 	"zksim/scenarios/pipeline"
 )
@@ -19,7 +20,7 @@ import (
 var (
 	seedsFlag    = testFlag("seeds", "seeds for scenarios.Check, as 17 or 1-500 (default 1-500)")
 	scheduleFlag = testFlag("schedule", "file with a schedule to replay instead of anything else")
-	shardFlag    = testFlag("shard", "i/n: only every n-th seed, the i-th part of the work")
+	shardFlag    = testFlag("shard", "i/n: only every n-th seed, the i-th part of the work; auto: as the environment says")
 	forFlag      = testFlag("for", "time for each check or proof: as many seeds as it allows, or at most as long for "+
 		"those of zksim.seeds")
 	outFlag = testFlag("out", "folder for the pages of failures and an index (default: the folder of -artifacts, or, "+
@@ -52,10 +53,23 @@ func options() (o pipeline.Options, limit time.Duration, limited bool, err error
 	} else if o.Seeds, err = engine.ParseRange(cmp.Or(*seedsFlag, usualSeeds)); err != nil {
 		return o, 0, false, fmt.Errorf("-zksim.seeds: %w", err)
 	}
-	if o.Shard, o.Shards, err = engine.ParseShard(*shardFlag); err != nil {
+	part, err := shard.Parse(*shardFlag, os.LookupEnv)
+	if err != nil {
 		return o, 0, false, fmt.Errorf("-zksim.shard: %w", err)
 	}
+	o.Shard, o.Shards = part.Remainder(), part.Of
 	return o, limit, limited, nil
+}
+
+// logShard says which part of the work a test does, if the environment has said so.
+func logShard(t T) {
+	t.Helper()
+	if *shardFlag != shard.Auto {
+		return
+	}
+	if part, err := shard.Parse(*shardFlag, os.LookupEnv); err == nil {
+		t.Logf("-zksim.shard auto is %v, from %s", part, part.From)
+	}
 }
 
 // within returns the context of a test, which ends after a limit of time; 0: none.

@@ -9,6 +9,7 @@ import (
 	"zksim/checkers"
 	"zksim/scenarios/engine"
 	"zksim/scenarios/pipeline"
+	"zksim/sim"
 )
 
 // F is what Fuzz needs of a *testing.F.
@@ -46,7 +47,7 @@ func Fuzz(f F, s Scenario) {
 	f.Cleanup(r.Close)
 	f.Add([]byte{})
 	for seed := range uint64(fuzzSeeds) {
-		f.Add(r.Recorded(&s, seed))
+		f.Add(firstBytes(&s, r, seed))
 	}
 	rec := newRecord(f, &s, byFuzz)
 	inputs := 0
@@ -58,6 +59,23 @@ func Fuzz(f F, s Scenario) {
 		rec.input(oneInput{t, f.Name()}, r, data)
 	})
 }
+
+// firstBytes returns bytes that a fuzzer begins with: those of a run, or for code outside of the simulator any.
+func firstBytes(s *Scenario, r *engine.Runner, seed uint64) []byte {
+	if s.Outside == nil {
+		return r.Recorded(s, seed)
+	}
+	var random sim.Random
+	random.Seed(seed)
+	data := make([]byte, anyBytes)
+	for i := range data {
+		data[i] = byte(random.Uint64())
+	}
+	return data
+}
+
+// anyBytes is how many.
+const anyBytes = 64
 
 // fuzzed says what all inputs came to, unless one of them has said it.
 func (r *record) fuzzed(f F, inputs int) {
@@ -104,6 +122,10 @@ func (r *record) input(t T, runner *engine.Runner, data []byte) {
 	}
 	if err := s.Unknown(res.History); err != nil {
 		t.Fatalf("%v", err)
+		return
+	}
+	if res.Verdict.Level == checkers.Unknown && s.Outside != nil {
+		t.Fatalf("%s: %s", s.Name, res.Verdict.Message)
 		return
 	}
 	if res.Verdict.Level != checkers.Violated || s.Broken() && !s.Catches(res.Verdict) {

@@ -16,29 +16,48 @@ const repetitions = 10
 // mostSteps is how many steps of a run are told that cannot be shrunk.
 const mostSteps = 40
 
-// repeats reports whether a failing run goes the same way each time. If not, which only code outside of the simulator
-// may do, it fails the test with what there is to tell of that: how often the same choices fail again, where runs part,
-// and the run's own steps, which nobody can make fewer.
-func (r *record) repeats(t T, found *engine.Result, where string) bool {
+// repeats reports whether a failing run fails again in most replays, and how often if it does not go the same way each
+// time, which only code outside of the simulator may do. If it mostly holds it fails the test with what there is to
+// tell of that: how often the same choices fail again, where runs part, and the run's own steps, which nobody can make
+// fewer. Runs of code that does not come to rest take too long to be made again.
+func (r *record) repeats(t T, found *engine.Result, where string) (again engine.Repeats, repeats bool) {
 	t.Helper()
 	if r.s.Outside == nil {
-		return true
+		return again, true
 	}
 	schedule := found.Schedule
 	schedule.Checker = found.Verdict.Checker
+	if found.Hung {
+		r.untold(t, found, where, &schedule, "not repeated and not made shorter, since each run takes half a minute")
+		return again, false
+	}
 	again, err := engine.Repeat(r.s, schedule, repetitions)
-	if err != nil {
+	switch {
+	case err != nil:
 		r.unrepeatable(t, err)
-		return false
+		return again, false
+	case again.Failed == again.Of && again.Parted == "":
+		return engine.Repeats{}, true
+	case again.Mostly():
+		return again, true
 	}
-	if again.Failed == again.Of && again.Parted == "" {
-		return true
-	}
+	r.untold(t, found, where, &schedule, suspects(again.String(), "    "))
+	return again, false
+}
+
+// suspects says how often a run has failed again that does not go the same way each time, and what may be the reason.
+func suspects(again, margin string) string {
+	return "repeated   " + again + "\n" +
+		margin + "           the usual suspects: the order of a map, a select with several cases that are ready,\n" +
+		margin + "           unseeded random numbers, goroutines outside of the bubble, -race; run by \"simrun test\" in\n" +
+		margin + "           place of \"go test\", all but those outside repeat"
+}
+
+// untold fails a test with a run that is not made shorter, and why.
+func (r *record) untold(t T, found *engine.Result, where string, schedule *engine.Schedule, why string) {
+	t.Helper()
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s  %s  %s: %s\n    repeated   %v\n", r.s.Name, where, found.Verdict.Checker, found.Verdict.Message,
-		again)
-	fmt.Fprintf(&b, "               the usual suspects: the order of a map, a select with several cases that are ready,\n"+
-		"               unseeded random numbers, goroutines outside of the bubble, -race\n")
+	fmt.Fprintf(&b, "%s  %s  %s: %s\n    %s\n", r.s.Name, where, found.Verdict.Checker, found.Verdict.Message, why)
 	names := schedule.Names
 	if skipped := len(names) - mostSteps; skipped > 0 {
 		fmt.Fprintf(&b, "    steps      the last %d of %d\n", mostSteps, len(names))
@@ -52,7 +71,7 @@ func (r *record) repeats(t T, found *engine.Result, where string) bool {
 		fmt.Fprintf(&b, "    not written: %v\n", err)
 	}
 	fmt.Fprintf(&b, "    try again  %s", command(t.Name(), filepath.Join(dir, pipeline.ScheduleFile)))
-	r.to(engine.Violation, found.Verdict.Message+"; "+again.String())
+	short, _, _ := strings.Cut(why, "\n")
+	r.to(engine.Violation, found.Verdict.Message+"; "+strings.TrimPrefix(short, "repeated   "))
 	t.Fatalf("%s", b.String())
-	return false
 }

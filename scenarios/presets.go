@@ -22,7 +22,9 @@ func Mkdir(path string) Request { return engine.Mkdir(path) }
 //
 // Two methods are enough; what is judged depends on which others it has: see [workload.Locker]. All presets may be
 // changed before Check, Prove or Fuzz takes them: append to Setup what the recipe expects to find, see [Mkdir], and
-// to Faults; replace Program, Clients, Checkers or Goals.
+// to Faults; replace Program, Clients, Checkers or Goals. No preset judges what a recipe leaves behind, since only its
+// author knows which persistent znodes are to stay, and which names come again: append [checkers.Leftover] with the
+// former and [checkers.Watches] with the latter to Checkers.
 func Lock[L workload.Locker](name string, newLock func(p *Process) L) Scenario {
 	return workload.Locks(name, newLock)
 }

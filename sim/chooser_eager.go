@@ -11,11 +11,12 @@ type Eager struct {
 	Step func(t Transition)
 
 	held []*Client // that something was held of
+	due  []string  // containers and ttl znodes that are to be deleted, of one look at all of them
 }
 
 // Begin has the world note what happens to its clients. It must be called after [World.Reset] and before anybody joins.
 func (e *Eager) Begin(w *World) {
-	w.tracks, e.held = true, e.held[:0]
+	w.tracks, e.held, e.due = true, e.held[:0], nil
 }
 
 // Settle makes steps until nothing is left that can happen now. Time does not go on, and faults do not end.
@@ -83,7 +84,19 @@ func (e *Eager) replicate(w *World) bool {
 	return false
 }
 
+// reap has the leader delete the next container or ttl znode. All of them are looked at only when none is left of the
+// last look, and not while Hold says no.
 func (e *Eager) reap(w *World) bool {
 	t := Transition{Kind: Reap}
-	return w.reapDue() <= w.now && !e.holds(t) && e.perform(w, t)
+	if e.holds(t) {
+		return false
+	}
+	if len(e.due) == 0 {
+		e.due = w.leader().store.Reapable(w.wall())
+	}
+	if len(e.due) == 0 {
+		return false
+	}
+	w.dying, e.due = e.due[0], e.due[1:]
+	return e.perform(w, t)
 }

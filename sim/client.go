@@ -18,7 +18,9 @@ type Client struct {
 	connection
 	library
 	process
-	far Far // of a remote client; then there is neither code nor library
+	far   Far // of a remote client; then there is neither code nor library
+	left  int // 1 for the first connection that the session of a remote client has left; 0: none of these
+	lefts int // how many of these there were
 
 	dirty   bool // something may have become runnable
 	stale   bool // moves may be out of date
@@ -53,7 +55,7 @@ func (c *Client) reset() {
 		connection: connection{server: -1, bound: -1, asks: -1, wire: c.wire[:0], down: c.down[:0], late: c.late[:0],
 			conn: c.conn, orphans: c.orphans[:0]},
 		library: library{tried: -1, state: zk.StateConnecting, unsent: c.unsent[:0], watchers: c.watchers[:0],
-			sessionChans: c.sessionChans[:0], fired: c.fired[:0]},
+			sessionChans: c.sessionChans[:0], fired: c.fired[:0], rearmed: c.rearmed},
 		process: process{start: c.start, scopes: c.scopes[:0], coroutines: c.coroutines[:0], names: c.names[:0]}}
 	c.conn.Reset()
 	c.conn.Session, c.conn.Auth, c.conn.Index = 0, loopback, c.id
@@ -72,8 +74,8 @@ func (c *Client) appendName(buf []byte) []byte {
 
 // Line returns which connection of its process it is, 0 for the first.
 func (c *Client) Line() int {
-	if c == c.host {
-		return 0
+	if c == c.host || c.left > 0 {
+		return c.left
 	}
 	return (c.id - c.host.id) / c.w.Config.Clients
 }

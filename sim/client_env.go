@@ -29,6 +29,10 @@ func (c *Client) here() *coroutine {
 	return g
 }
 
+// Task returns the name of the goroutine of the client's code that is running, "" for the main one. For the client's
+// program.
+func (c *Client) Task() string { return c.host.names[c.here().name] }
+
 // Alive reports whether the connection is not closed and the process has not crashed.
 func (e Env) Alive() bool { return e.c.Alive() }
 

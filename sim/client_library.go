@@ -25,8 +25,13 @@ type library struct {
 	watchers     []watcher
 	sessionChans []sessionChan
 	fired        []firedChan
-	setWatches   request
-	lists        model.WatchLists
+	rearmed      *rearmed // what rearm sends; nil until it does
+}
+
+// rearmed is the request that arms the watches of a library again.
+type rearmed struct {
+	request request
+	lists   model.WatchLists
 }
 
 type credential struct {
@@ -161,6 +166,9 @@ func (c *Client) connect(k int) {
 	w := c.w
 	s := w.servers[k]
 	c.late = c.late[:0]
+	if w.Like == model.Keeper {
+		c.loseSession()
+	}
 	if c.session != 0 && !s.authority().store.HasSession(c.session) {
 		c.expired(k)
 		return
@@ -189,13 +197,25 @@ func (c *Client) connect(k int) {
 	}
 }
 
+// loseSession leaves the session to its timeout: the server does not ask which one the client had. The library takes
+// what it is answered for its own session; it keeps its watches and the last zxid, and tells nobody.
+func (c *Client) loseSession() {
+	if c.HasSession() {
+		c.orphans = append(c.orphans, orphan{c.session, c.expiry()})
+	}
+	c.session, c.owedTo = 0, 0
+}
+
 // rearm sends SetWatches. It goes to the back of the queue, so a read that was
 // queued before it is answered with new data before the watch event comes.
 func (c *Client) rearm() {
 	if len(c.watchers) == 0 {
 		return
 	}
-	l := &c.lists
+	if c.rearmed == nil {
+		c.rearmed = &rearmed{}
+	}
+	l := &c.rearmed.lists
 	l.RelativeZxid, l.Data, l.Exist, l.Child = c.lastZxid, l.Data[:0], l.Exist[:0], l.Child[:0]
 	for i, x := range c.watchers {
 		if c.watches(x.kind, x.path) < i {
@@ -210,8 +230,9 @@ func (c *Client) rearm() {
 			l.Child = append(l.Child, x.path)
 		}
 	}
-	c.setWatches.req = model.Request{Op: model.OpSetWatches, Watches: l}
-	c.wire = append(c.wire, &c.setWatches)
+	r := &c.rearmed.request
+	r.req = model.Request{Op: model.OpSetWatches, Watches: l}
+	c.wire = append(c.wire, r)
 }
 
 // watches returns the index of the first watcher of that kind and path.
@@ -235,7 +256,7 @@ func (c *Client) spare(i int) bool {
 // seems to be. All watches end; the library goes on by itself to open a new session.
 func (c *Client) expired(k int) {
 	if c.HasSession() {
-		c.orphans = append(c.orphans, c.session)
+		c.orphans = append(c.orphans, orphan{id: c.session})
 	}
 	c.session, c.lastZxid, c.lastTxn, c.owedTo = 0, 0, 0, 0
 	c.rounded, c.tried = false, k

@@ -29,7 +29,8 @@ func (w *World) Join(far Far) *Client {
 	c.host = c
 	c.reset()
 	c.far = far
-	w.clients = append(w.clients, c)
+	i, _ := w.place(c.id)
+	w.clients = slices.Insert(w.clients, i, c)
 	w.History.Clients, w.History.Finished = c.id, append(w.History.Finished, false)
 	return c
 }
@@ -81,6 +82,21 @@ func (c *Client) Open(server int, timeout int32) (session int64, err error) {
 // It fails with [zk.ErrSessionExpired] if the session is over, and with [zk.ErrNoServer] if the server has applied less
 // than the client has seen up to a zxid.
 func (c *Client) Reattach(server int, seen int64) error {
+	if err := c.movable(server, seen); err != nil {
+		return err
+	}
+	if c.connected {
+		c.cut(true)
+	}
+	c.attach(server)
+	if !c.w.leader().store.HasSession(c.session) { // a leader that was deposed does not know that it has ended
+		c.w.History.Add(history.Event{Kind: history.Exceeded, Client: c.number(), Step: c.w.step})
+	}
+	return nil
+}
+
+// movable returns why a client cannot have its session at a server, nil if it can.
+func (c *Client) movable(server int, seen int64) error {
 	s := c.w.servers[server]
 	if c.lastZxid = max(c.lastZxid, seen); c.ahead(s) {
 		return zk.ErrNoServer
@@ -88,10 +104,6 @@ func (c *Client) Reattach(server int, seen int64) error {
 	if c.session == 0 || !s.authority().store.HasSession(c.session) {
 		return zk.ErrSessionExpired
 	}
-	if c.connected {
-		c.cut(true)
-	}
-	c.attach(server)
 	return nil
 }
 
@@ -105,8 +117,8 @@ func (c *Client) attach(server int) {
 
 // Expired says that a remote client is told that its session has ended: its next one is a new one.
 func (c *Client) Expired() {
-	c.told(zk.StateExpired)
 	c.session, c.lastZxid, c.lastTxn = 0, 0, 0
+	c.told(zk.StateExpired)
 }
 
 // told notes a state of the session in the history.
@@ -121,7 +133,7 @@ func (c *Client) Send(tag uint64, req model.Request) {
 	w.hash = hashRequest(w.hash, &req)
 	w.History.Add(history.Event{Kind: history.Call, Client: c.number(), Step: w.step, Op: OpName(&req), Path: req.Path})
 	r := &request{req: req, sent: true, tag: tag, far: true}
-	if w.injector != nil {
+	if w.injector != nil && c.left == 0 {
 		w.injector.Issued(c, &r.req)
 	}
 	c.wire = append(c.wire, r)
@@ -167,7 +179,9 @@ func (c *Client) unanswered() {
 
 // parted tells the far end that the connection has ended.
 func (c *Client) parted() {
-	c.told(zk.StateDisconnected)
+	if c.left == 0 {
+		c.told(zk.StateDisconnected)
+	}
 	c.far.End()
 }
 

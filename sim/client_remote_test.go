@@ -11,6 +11,7 @@ import (
 
 	"zksim/faults"
 	"zksim/model"
+	"zksim/model/history"
 	"zksim/sim"
 )
 
@@ -178,5 +179,105 @@ func TestWhatIsHeldOfARemoteClientHappensLater(t *testing.T) {
 	hold = false
 	e.Settle(w)
 	a.expect(t, "1 create "+model.OK.String())
+	w.Close()
+}
+
+func TestASessionThatMovesLeavesItsConnectionOpen(t *testing.T) {
+	w, e := remoteWorld(3, faults.Rule{Fault: "lose-reply", Budget: 1, Aim: faults.Aim{Client: 1, Op: "exists", Nth: 2}})
+	var main, first, second ear
+	c := w.Join(&main)
+	session, _ := c.Open(1, 4000)
+	c.Send(1, model.Request{Op: model.OpExists, Path: "/x", Watch: true})
+	e.Settle(w)
+	main.expect(t, "1 exists "+model.NoNode.String())
+	old := c
+	c, err := old.Move(2, 0, &first)
+	if err != nil || !old.Left() || c.Left() || c.Session() != session || w.Client(1) != c || w.Owner(session) != c {
+		t.Fatal(err, old.Left(), c.Left())
+	}
+	if old.Name() != "c1.2" || old.ID() != 1 {
+		t.Fatal(old.Name(), old.ID())
+	}
+	other := w.Join(&ear{})
+	if other.Name() != "c2" || w.Client(2) != other {
+		t.Fatal(other.Name())
+	}
+	old.Send(2, model.Request{Op: model.OpExists, Path: "/x"}) // the second, but no fault strikes here
+	c.Send(3, create("/x"))
+	e.Settle(w)
+	first.expect(t, "2 exists "+model.NoNode.String(), "EventNodeCreated /x")
+	main.expect(t, "3 create "+model.OK.String())
+	third, err := c.Move(0, 0, &second)
+	if err != nil || c.Name() != "c1.3" || old.Name() != "c1.2" {
+		t.Fatal(err, c.Name(), old.Name())
+	}
+	old.Send(4, create("/y"))
+	e.Settle(w)
+	first.expect(t, "end")
+	if len(w.Stores()[0].Tree()) != 2 {
+		t.Fatal("a write is executed that came by a connection that was left")
+	}
+	w.Leave(old)
+	third.Send(5, model.Request{Op: model.OpExists, Path: "/x"})
+	third.Expire()
+	e.Settle(w)
+	second.expect(t, "end")
+	if main.heard[len(main.heard)-1] != "end" || third.HasSession() {
+		t.Fatalf("%q", main.heard)
+	}
+	w.Close()
+}
+
+// What is due is deleted only when nobody holds that back, all of it at once, in the order of the paths.
+func TestContainersOfRemoteClientsAreReapedWhenTheCheckComes(t *testing.T) {
+	w, e := remoteWorld(3)
+	var a ear
+	c := w.Join(&a)
+	c.Open(0, 4000)
+	for i := range 5 {
+		dir := fmt.Sprint("/c", i)
+		q := create(dir)
+		q.Op = model.OpCreateContainer
+		c.Send(1, q)
+		c.Send(2, create(dir+"/x"))
+		c.Send(3, model.Request{Op: model.OpDelete, Path: dir + "/x", Version: -1})
+	}
+	hold := true
+	e.Hold = func(x sim.Transition) bool { return hold && x.Kind == sim.Reap }
+	e.Settle(w)
+	if n := len(w.Stores()[0].Tree()); n != 6 {
+		t.Fatalf("%d znodes", n)
+	}
+	hold = false
+	e.Settle(w)
+	var gone []string
+	for _, x := range w.History.Events {
+		if x.Kind == history.Deleted && !strings.HasSuffix(x.Path, "/x") {
+			gone = append(gone, x.Path)
+		}
+	}
+	if !slices.Equal(gone, []string{"/c0", "/c1", "/c2", "/c3", "/c4"}) || len(w.Stores()[2].Tree()) != 1 {
+		t.Fatalf("deleted %v", gone)
+	}
+	w.Close()
+}
+
+func TestManyEventsOfSetWatchesArriveInOrder(t *testing.T) {
+	const paths = 1000
+	w, e := remoteWorld(1)
+	var a ear
+	c := w.Join(&a)
+	if _, err := c.Open(0, 4000); err != nil {
+		t.Fatal(err)
+	}
+	lists, want := &model.WatchLists{}, make([]string, 0, paths+2)
+	for i := range paths {
+		path := fmt.Sprintf("/gone-%04d", i)
+		lists.Data, want = append(lists.Data, path), append(want, "EventNodeDeleted "+path)
+	}
+	c.Send(1, model.Request{Op: model.OpSetWatches, Watches: lists})
+	c.Send(2, create("/a"))
+	e.Settle(w)
+	a.expect(t, append(want, "1 setWatches "+model.OK.String(), "2 create "+model.OK.String())...)
 	w.Close()
 }

@@ -183,8 +183,11 @@ func (w *World) timerDue(c *Client, at int64) bool {
 // delete. The check comes round every minute by default; here it may come at any
 // time.
 func (w *World) reap() {
-	due := w.leader().store.Reapable(w.wall())
-	w.commit(nil, 0, &model.Request{Op: model.OpDeleteContainer, Path: due[0]})
+	path := w.dying
+	if w.dying = ""; path == "" {
+		path = w.leader().store.Reapable(w.wall())[0]
+	}
+	w.commit(nil, 0, &model.Request{Op: model.OpDeleteContainer, Path: path})
 }
 
 // deadline is a context whose timer is virtual. It wraps a cancel context of

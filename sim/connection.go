@@ -1,18 +1,22 @@
 package sim
 
-import "zksim/model"
+import (
+	"slices"
+
+	"zksim/model"
+)
 
 // connection is a client's connection and its session: what is on its way in both directions, and the server's end.
 type connection struct {
 	connected bool
 	server    int // index of the connected, else of the last connected server; -1 before
 	session   int64
-	sessions  int64   // how many this client has had
-	orphans   []int64 // sessions that go on although the client was told that they had expired
-	lastZxid  int64   // of the last reply header
-	lastTxn   int     // place in the log that this stands for
-	silent    int64   // virtual time of the last cut
-	served    bool    // a server has taken a request of it
+	sessions  int64 // how many this client has had
+	orphans   []orphan
+	lastZxid  int64 // of the last reply header
+	lastTxn   int   // place in the log that this stands for
+	silent    int64 // virtual time of the last cut
+	served    bool  // a server has taken a request of it
 
 	wire    []*request // sent, not yet taken by the server
 	await   *request   // taken; the server has not applied the log up to awaitTo
@@ -27,6 +31,12 @@ type connection struct {
 	asks    int             // server that a remote client wants to connect to; -1: none
 	timeout int32           // of the session of a remote client
 	conn    model.Conn      // the server's end
+}
+
+// orphan is a session that goes on although the client was told that it had expired, or was given another one.
+type orphan struct {
+	id   int64
+	from int64 // virtual time from which it can end; 0: that is up to others
 }
 
 // message is something on its way from server to client.
@@ -55,7 +65,7 @@ func (c *Client) cut(drop bool) {
 	if c.await != nil && c.await.req.Op.IsWrite() {
 		c.owedAt, c.owedTo = c.server, c.awaitTo
 	}
-	if !drop && !c.hungup && !c.w.servers[c.server].deposed {
+	if !drop && c.left == 0 && !c.hungup && !c.w.servers[c.server].deposed {
 		for _, r := range c.wire {
 			if r.req.Op.IsWrite() || r.req.Op == model.OpAuth {
 				c.late = append(c.late, r.req)
@@ -75,10 +85,19 @@ func (c *Client) cut(drop bool) {
 	}
 }
 
+// manyDown is how many messages on the way are too many to move up when the first one has arrived: SetWatches can make
+// an event of each of 100,000 paths.
+const manyDown = 64
+
 // deliver hands the far end its next message.
 func (c *Client) deliver() {
 	m := c.down[0]
-	c.down = append(c.down[:0], c.down[1:]...)
+	if len(c.down) > manyDown {
+		c.down[0] = message{}
+		c.down = c.down[1:]
+	} else {
+		c.down = slices.Delete(c.down, 0, 1)
+	}
 	switch {
 	case m.eof:
 		c.host.lingered = 0

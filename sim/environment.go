@@ -73,6 +73,37 @@ func (c *Client) Cut() { c.cut(false) }
 // Drop ends a connection. What the server has not taken is lost.
 func (c *Client) Drop() { c.cut(true) }
 
+// Answering returns the request whose answer is the next message to arrive; nil if there is none.
+func (c *Client) Answering() *model.Request {
+	if !c.connected || c.slow || c.host.paused || len(c.down) == 0 || c.down[0].reply == nil {
+		return nil
+	}
+	return &c.down[0].reply.req
+}
+
+// DeliverClose has the next message arrive, and ends the connection with it.
+func (c *Client) DeliverClose() {
+	c.deliver()
+	if c.connected {
+		c.cut(false)
+	}
+}
+
+// Resetting is a [Far] that can tell the reset of a connection from its end.
+type Resetting interface {
+	Far
+	// Reset says that the connection is reset: what the far end has not read yet is lost. End follows.
+	Reset()
+}
+
+// ResetConnection resets a connection: what is on its way in both directions is lost.
+func (c *Client) ResetConnection() {
+	if far, ok := c.far.(Resetting); ok {
+		far.Reset()
+	}
+	c.cut(true)
+}
+
 // Unaware reports whether the client could still believe in its session: it is
 // believes to be connected, or stopped, or has not yet acted on what it
 // knows. A session that ends now ends before its owner could give up what it
@@ -121,6 +152,17 @@ func (c *Client) Expire() {
 		c.w.now = max(c.w.now, c.w.respite)
 	}
 	c.w.commit(nil, c.session, &model.Request{Op: model.OpCloseSession})
+}
+
+// GiveUp has the client's library take its session for lost by its own clock, at the earliest moment at which the
+// servers could end it, and go on to open another one. They keep it until the transition lapse. Curator does so, and
+// Java's client since ZOOKEEPER-4508; go-zookeeper does not. Timers of the client's code that are due by then fire
+// after that, as in a process that was stopped for so long. For a client without a connection; what it had on its way
+// is lost.
+func (c *Client) GiveUp() {
+	c.w.now = max(c.w.now, c.expiry())
+	c.late = c.late[:0]
+	c.expired(-1)
 }
 
 // Pause stops the process until the transition resume.
@@ -197,7 +239,7 @@ func (w *World) Lagging(c *Client) []int {
 		if s.index == c.server || s.index == w.lead || s.frozen || s.applied < c.lastTxn {
 			continue
 		}
-		if s.deposed && (c.ahead(s) || !s.store.HasSession(c.session)) {
+		if s.deposed && (c.w.Like == model.Keeper || c.ahead(s) || !s.store.HasSession(c.session)) {
 			continue
 		}
 		list = append(list, s.index)

@@ -28,7 +28,10 @@ func (w *World) Next(k int) *model.Txn {
 }
 
 // Owner returns the client that opened a session; nil if there is none.
-func (w *World) Owner(session int64) *Client { return w.Client(int(session >> 12)) }
+func (w *World) Owner(session int64) *Client { return w.Client(w.Numbered(session)) }
+
+// Numbered returns the number of the client that opened a session, 1 for c1, also if it has left.
+func (w *World) Numbered(session int64) int { return int(session >> 12) }
 
 // Session returns the session that the client's library believes in, or 0.
 func (c *Client) Session() int64 { return c.session }

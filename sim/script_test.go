@@ -27,12 +27,18 @@ type program func(s *script, c *Client)
 // start makes a world with one client per program.
 func start(t testing.TB, servers int, programs ...program) *script {
 	t.Helper()
+	return startLike(t, model.ZooKeeper, servers, programs...)
+}
+
+// startLike is start with such servers.
+func startLike(t testing.TB, like model.Like, servers int, programs ...program) *script {
+	t.Helper()
 	s := &script{t: t, w: NewWorld()}
 	t.Cleanup(func() {
 		s.w.conclude(history.Stopped)
 		s.w.Close()
 	})
-	s.w.Reset(Config{Clients: len(programs), Servers: servers, Order: 5}, &hand{}, func(c *Client) {
+	s.w.Reset(Config{Clients: len(programs), Servers: servers, Order: 5, Like: like}, &hand{}, func(c *Client) {
 		programs[c.id-1](s, c)
 	})
 	s.w.Prepare(model.Request{Op: model.OpCreate, Path: "/d", ACL: open})

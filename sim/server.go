@@ -1,6 +1,8 @@
 package sim
 
 import (
+	"slices"
+
 	"github.com/go-zookeeper/zk"
 
 	"zksim/model"
@@ -70,6 +72,8 @@ func (w *World) commit(c *Client, session int64, r *model.Request) {
 		t.Auth = c.conn.Auth
 		if !w.leader().store.HasSession(session) {
 			t.Req = &model.Request{Op: model.OpError, Version: int32(model.SessionExpired)}
+		} else if c.fenced(r) {
+			t.Req = &model.Request{Op: model.OpError, Version: int32(model.SessionMoved)}
 		}
 	}
 	w.changed = false
@@ -105,7 +109,7 @@ func (s *server) apply(t *model.Txn, author *Client) {
 	if res != &w.answer {
 		s.answer(author)
 	}
-	if len(w.servers) > 1 {
+	if len(w.servers) > 1 && (!w.tracks || w.anySync()) {
 		for _, c := range w.clients {
 			if c.waits(s) && c.awaitTo <= s.applied && c.await.req.Op == model.OpSync {
 				s.store.Read(&c.conn, &c.await.req, &c.await.res)
@@ -114,10 +118,17 @@ func (s *server) apply(t *model.Txn, author *Client) {
 		}
 	}
 	if t.Req.Op == model.OpCloseSession {
-		if c := w.Owner(t.Session); c != nil && c.connected && c.server == s.index && c.session == t.Session {
-			s.hangup(c)
-		}
+		w.holders(s.index, t.Session, s.hangup)
 	}
+}
+
+// anySync reports whether a client may wait for the answer to a sync, for worlds of so many clients that not all of
+// them can be asked at each step.
+func (w *World) anySync() bool {
+	w.syncs = slices.DeleteFunc(w.syncs, func(c *Client) bool {
+		return c.await == nil || c.await.req.Op != model.OpSync
+	})
+	return len(w.syncs) > 0
 }
 
 // waits reports whether an answer to c depends on what s applies.
@@ -125,6 +136,10 @@ func (c *Client) waits(s *server) bool { return c.connected && c.server == s.ind
 
 // answer sends the answer that c waits for.
 func (s *server) answer(c *Client) {
+	if c.await.res.Err == model.SessionMoved {
+		s.hangup(c)
+		return
+	}
 	c.push(message{reply: c.await, at: s.applied})
 	c.await = nil
 }
@@ -156,9 +171,11 @@ func (c *Client) serve() {
 	}
 	s := w.servers[c.server]
 	r := c.wire[0]
-	c.wire = append(c.wire[:0], c.wire[1:]...)
+	c.wire = slices.Delete(c.wire, 0, 1)
 	switch {
 	case r.req.PacketLen() > model.MaxPacketLen:
+		s.hangup(c)
+	case !r.req.Op.IsWrite() && c.fenced(&r.req):
 		s.hangup(c)
 	case r.req.Op == model.OpAuth:
 		w.authenticate(c, s, r)
@@ -173,6 +190,8 @@ func (c *Client) serve() {
 		if s.applied == w.committed {
 			s.store.Read(&c.conn, &r.req, &r.res)
 			s.answer(c)
+		} else if w.tracks {
+			w.syncs = append(w.syncs, c)
 		}
 	case r.req.Op.IsWrite():
 		c.await, c.awaitTo = r, w.committed+1

@@ -143,21 +143,22 @@ func (c *Client) disown(k int) {
 
 // lapsable reports whether a session can end whose client was told that it had: it has got round to acting on
 // that, which takes less time than the new leader gives the session. When the faults are over that comes before
-// time goes on.
+// time goes on. For one whose client was given another, it is its code that has got round to acting on the loss of the
+// connection, which takes less time than is left of the session.
 func (c *Client) lapsable() bool {
 	if len(c.orphans) == 0 || c.host.paused {
 		return false
 	}
-	return c.closed || !c.busyUntil(c.w.respite) || c.w.calm && !c.runnable()
+	return c.closed || !c.busyUntil(max(c.w.respite, c.orphans[0].from)) || c.w.calm && !c.runnable()
 }
 
-// lapse ends the oldest session that goes on although its client was told that it had expired.
+// lapse ends the oldest orphan of the client.
 func (c *Client) lapse() {
 	w := c.w
-	id := c.orphans[0]
+	x := c.orphans[0]
 	c.orphans = append(c.orphans[:0], c.orphans[1:]...)
-	w.now = max(w.now, w.respite)
-	w.commit(nil, id, &model.Request{Op: model.OpCloseSession})
+	w.now = max(w.now, w.respite, x.from)
+	w.commit(nil, x.id, &model.Request{Op: model.OpCloseSession})
 }
 
 // reign appends who leads and what follows from the latest election, if there was one.

@@ -39,7 +39,7 @@ func (c *Change) Apply(p, q *Part) {
 	switch {
 	case c.cut:
 		for _, x := range p.wire {
-			if x.from = 0; x.lasting && !p.hungup {
+			if x.from = 0; x.lasting && !p.hungup && !p.seat.deposed {
 				late = append(late, x)
 			}
 		}

@@ -16,7 +16,7 @@ func (w *World) Fingerprint() uint64 {
 	var p Part
 	for _, c := range w.clients {
 		c.Part(&p)
-		h = h.Uint64(p.Fingerprint(servers))
+		h = h.Uint64(p.Fingerprint(servers, 0))
 	}
 	return uint64(h)
 }
@@ -49,9 +49,9 @@ func bit(b bool) uint64 {
 	return 0
 }
 
-// body returns a hash of the client without its connection, its timers and its watches: of its code and library.
+// body returns a hash of the client without its connection, its timers, its watches and its seat: of its code and
+// library.
 func (c *Client) body() uint64 {
-	w := c.w
 	h := c.knowledge(c.flags(0))
 	h = h.Int(int64(c.server)).Int(int64(c.tried)).Int(int64(c.state)).Int(c.session).Int(c.sessions)
 	h = h.Int(int64(len(c.auth)))
@@ -59,24 +59,17 @@ func (c *Client) body() uint64 {
 		h = h.String(a.scheme).Bytes(a.auth)
 	}
 	h = h.Bool(c.lastZxid == 0)
-	if len(w.servers) > 1 {
-		h = h.Int(w.ahead(c.lastTxn)).Int(int64(c.owedAt)).Int(lacks(c.owedTo, w.servers[c.owedAt]))
-		if k := w.Deposed(); k >= 0 {
-			h = h.Bool(c.ahead(w.servers[k]))
-		}
-	}
 	if c.vain > 0 {
 		h = h.Int(int64(c.vain))
 	}
-	for i, id := range c.orphans {
-		h = h.Int(-int64(len(c.orphans) - i)).Int(id)
+	for i, x := range c.orphans {
+		if h = h.Int(-int64(len(c.orphans) - i)).Int(x.id); x.from != 0 {
+			h = h.Int(x.from)
+		}
 	}
 	h = h.Int(int64(len(c.unsent)))
 	for _, r := range c.unsent {
 		h = c.hashRequest(h.Uint64(titleOf(r.g)), &r.req)
-	}
-	if c.await != nil {
-		h = c.hashRequest(h.Uint64(titleOf(c.await.g)).Int(lacks(c.awaitTo, w.servers[c.server])), &c.await.req)
 	}
 	for _, g := range c.coroutines {
 		h = g.hashed(h)
@@ -84,11 +77,11 @@ func (c *Client) body() uint64 {
 	return uint64(h)
 }
 
-// flags appends what is true of the client or not.
+// flags appends what is true of the client or not, but for what its seat says.
 func (c *Client) flags(h hash.Hash) hash.Hash {
-	return h.Uint64(bit(c.connected) | bit(c.closed)<<1 | bit(c.rounded)<<2 | bit(c.hungup)<<3 | bit(c.host.paused)<<4 |
-		bit(c.slow)<<5 | bit(c.crashed)<<6 | bit(c.closing)<<7 | bit(c.interrupt != nil)<<8 | bit(c.await != nil)<<9 |
-		bit(c.undialed)<<10)
+	hungup := c.hungup && len(c.w.servers) == 1
+	return h.Uint64(bit(c.connected) | bit(c.closed)<<1 | bit(c.rounded)<<2 | bit(hungup)<<3 | bit(c.host.paused)<<4 |
+		bit(c.slow)<<5 | bit(c.crashed)<<6 | bit(c.closing)<<7 | bit(c.interrupt != nil)<<8 | bit(c.undialed)<<10)
 }
 
 // hashed appends what the coroutine does and what it finds when it goes on. Where it is in its code is

@@ -18,6 +18,7 @@ type Part struct {
 	begun     bool   // has had a connection, or never will have one
 	connected bool
 	hungup    bool // by the server
+	closed    bool
 	served    bool
 	leaves    bool       // code may go on without the answer to a request of it, see Env.Within
 	auth      []model.ID // caller in full
@@ -27,11 +28,14 @@ type Part struct {
 	watched   []watched // watches of the library
 	wire      []packet
 	late      []packet
-	down      []uint64
+	down      []Parcel
+	seat      seat
+	orphaned  bool // a session of it goes on that its library has not
 
 	key   uint64 // hash of all that
 	core  uint64 // of all but what is on its way
 	head  uint64 // of what decides what can happen
+	end   uint64 // of what the servers know of the client, with its seat; 0 with one server
 	plain uint64 // of all but watches, what is on its way to the client, and the roster
 }
 
@@ -46,8 +50,9 @@ type watched struct {
 type packet struct {
 	from    uint64         // the coroutine that waits for the answer; 0: none
 	what    uint64         // hash of the request
-	req     *model.Request // for a Replica, which does not take those that refer to more memory
-	lasting bool           // it may be executed after the connection was cut
+	req     *model.Request // for a Replica
+	write   bool
+	lasting bool // it may be executed after the connection was cut
 	watched []watched
 }
 
@@ -65,8 +70,29 @@ func (p *Part) First() uint64 {
 	if len(p.down) == 0 {
 		return 0
 	}
-	return p.down[0]
+	return uint64(p.parcel(hash.Hash(0), 0))
 }
+
+// parcel appends a message that is on its way to the client.
+func (p *Part) parcel(h hash.Hash, i int) hash.Hash {
+	h = h.Uint64(p.down[i].what)
+	if p.seat.several {
+		h = h.Int(p.down[i].at)
+	}
+	return h
+}
+
+// End returns a hash of what the servers know of the client; 0 with one server, which sees it of the request.
+func (p *Part) End() uint64 { return p.end }
+
+// Orphaned reports whether a session of the client goes on that its library has not.
+func (p *Part) Orphaned() bool { return p.orphaned }
+
+// Alive reports whether the client has not ended.
+func (p *Part) Alive() bool { return !p.closed }
+
+// Server returns the index of the server that the client is, or was last, connected to, where there are several.
+func (p *Part) Server() int { return p.seat.server }
 
 // Head returns a hash of what decides what can happen to the client next, where that does not
 // depend on what a request says: of what is on its way only whether it is there.
@@ -117,7 +143,8 @@ func (c *Client) Part(p *Part) {
 	if !c.connected {
 		p.ends = c.expiry()
 	}
-	p.live, p.auth = true, c.conn.Auth
+	p.live, p.auth, p.closed = true, c.conn.Auth, c.closed
+	p.seat, p.orphaned = c.seat(), len(c.orphans) > 0
 	p.leaves = slices.ContainsFunc(c.coroutines, func(g *coroutine) bool { return g.status == calling && g.within != nil })
 	p.caller = uint64(hashIdentities(hash.Hash(0).Int(int64(c.id)).Int(c.session), c.conn.Auth))
 	p.timers = c.pending(p.timers[:0])
@@ -141,15 +168,18 @@ func (c *Client) Part(p *Part) {
 		p.late = append(p.late, c.packetOf(&c.late[i], nil))
 	}
 	for i := range c.down {
-		p.down = append(p.down, c.down[i].hash(c))
+		p.down = append(p.down, c.parcel(i))
 	}
 	p.seal()
 }
 
-// stance returns a hash of all that World.Normal, with one server, and the faults that strike no requests ask of a
-// client besides what is on its way, what the servers have of it, and the time.
+// stance returns a hash of all that World.Normal and the faults that strike no requests ask of a client besides what is
+// on its way, its seat, what the servers have of it, and the time.
 func (c *Client) stance() uint64 {
 	h := c.flags(hash.Hash(0).Int(int64(c.id))).Bool(c.session != 0).Bool(len(c.unsent) > 0)
+	if len(c.w.servers) > 1 {
+		h = h.Bool(c.Fresh())
+	}
 	h = h.Int(int64(c.server)).Int(int64(c.tried))
 	for _, g := range c.coroutines {
 		if g.status == runnable {
@@ -157,6 +187,20 @@ func (c *Client) stance() uint64 {
 		}
 	}
 	return uint64(h)
+}
+
+// event says whether the next message to the client is a watch event.
+func (p *Part) event() uint64 {
+	if len(p.down) == 0 {
+		return 0
+	}
+	return p.down[0].what & 1
+}
+
+// writes says whether the next request of the client is a write.
+func (p *Part) writes() bool {
+	next := p.next()
+	return next != nil && next.write
 }
 
 // timed says whether there are timers, and whether one fires before the session can end.
@@ -175,7 +219,31 @@ func (c *Client) packetOf(req *model.Request, g *coroutine) packet {
 			}
 		}
 	}
-	return packet{titleOf(g), uint64(c.hashRequest(0, req)), req, req.Op.IsWrite() || req.Op == model.OpAuth, list}
+	write := req.Op.IsWrite()
+	return packet{titleOf(g), uint64(c.hashRequest(0, req)), req, write, write || req.Op == model.OpAuth, list}
+}
+
+// request returns the request for a client of a Replica.
+func (x *packet) request() *request {
+	r := &request{req: *x.req}
+	if x.from != 0 {
+		r.g = &coroutine{title: x.from}
+	}
+	return r
+}
+
+// own gives the packet a request in memory of its own.
+func (x *packet) own() {
+	if x.req == nil {
+		return
+	}
+	req := *x.req
+	if l := req.Watches; l != nil {
+		req.Watches = &model.WatchLists{RelativeZxid: l.RelativeZxid, Data: slices.Clone(l.Data),
+			Exist: slices.Clone(l.Exist), Child: slices.Clone(l.Child), Persistent: slices.Clone(l.Persistent),
+			Recursive: slices.Clone(l.Recursive)}
+	}
+	x.req = &req
 }
 
 // titleOf returns what tells a coroutine from others of its client; 0 for nil.
@@ -186,16 +254,22 @@ func titleOf(g *coroutine) uint64 {
 	return g.title
 }
 
+// parcel returns a message on its way to the client.
+func (c *Client) parcel(i int) Parcel {
+	m := &c.down[i]
+	x := Parcel{what: m.hash(c)}
+	if m.reply != nil && len(c.w.servers) > 1 {
+		x.at = c.w.ahead(m.at)
+	}
+	return x
+}
+
 // hash returns a hash of a message on its way to a client, which is odd for watch events.
 func (m *message) hash(c *Client) uint64 {
 	ev := &m.event
 	h := hash.Hash(0).Bool(m.eof).Bool(ev.Caught).Int(int64(ev.Type)).String(ev.Path).Int(ev.Zxid)
 	if r := m.reply; r != nil {
-		h = c.hashRequest(h.Uint64(titleOf(r.g)), &r.req).Int(r.res.Zxid)
-		if len(c.w.servers) > 1 {
-			h = h.Int(c.w.ahead(m.at))
-		}
-		h = hashResponse(h, &r.res)
+		h = hashResponse(c.hashRequest(h.Uint64(titleOf(r.g)), &r.req).Int(r.res.Zxid), &r.res)
 	}
 	return uint64(h)&^1 | bit(m.isEvent())
 }
@@ -221,8 +295,15 @@ func (p *Part) seal() {
 		}
 	}
 	p.plain = uint64(plain)
-	p.head = uint64(hash.Hash(p.stance).Uint64(p.roster).Uint64(p.timed() | bit(len(p.wire) > 0)<<2 |
-		bit(len(p.late) > 0)<<3 | bit(len(p.down) > 0)<<4 | p.First()&1<<5))
+	head := hash.Hash(p.stance).Uint64(p.roster).Uint64(p.timed() | bit(len(p.wire) > 0)<<2 |
+		bit(len(p.late) > 0)<<3 | bit(len(p.down) > 0)<<4 | p.event()<<5)
+	if p.seat.several {
+		end := p.seat.hashed(hash.Hash(p.caller).Bool(p.connected).Bool(p.hungup))
+		head, core, p.plain = head.Uint64(uint64(end)).Bool(p.writes()), core.Uint64(uint64(end)),
+			uint64(plain.Uint64(uint64(end)))
+		p.end = uint64(end)
+	}
+	p.head = uint64(head)
 
 	core = core.Uint64(p.roster).Int(int64(len(p.watched)))
 	for i := range p.watched {
@@ -234,15 +315,15 @@ func (p *Part) seal() {
 		key = since(key, p.wire[i].watched)
 	}
 	for i := range p.down {
-		key = key.Uint64(p.down[i])
+		key = p.parcel(key, i)
 	}
 	p.key = uint64(key)
 }
 
-// Fingerprint returns a hash of the part beside these servers: of since when its watches wait it counts what they
-// have missed.
-func (p *Part) Fingerprint(s *Servers) uint64 {
-	h := hash.Hash(p.plain)
+// Fingerprint returns a hash of the part beside these servers, with each salt another one: of since when its watches
+// wait it counts what they have missed.
+func (p *Part) Fingerprint(s *Servers, salt uint64) uint64 {
+	h := hash.Hash(p.plain + salt)
 	for i := range p.watched {
 		h = h.Uint64(p.watched[i].what).Uint64(s.missed(p.watched[i]))
 	}
@@ -253,7 +334,7 @@ func (p *Part) Fingerprint(s *Servers) uint64 {
 	}
 	h = h.Int(int64(len(p.down)))
 	for i := range p.down {
-		h = h.Uint64(p.down[i])
+		h = p.parcel(h, i)
 	}
 	return uint64(h)
 }
@@ -268,58 +349,10 @@ func (p *Part) Clone() *Part {
 		x.live = false
 		for _, list := range [...][]packet{x.wire, x.late} {
 			for i := range list {
-				req := *list[i].req
-				list[i].req = &req
+				list[i].own()
 			}
 		}
+		x.seat.await.own()
 	}
 	return &x
-}
-
-// Push sets q to the part after messages with these hashes have been sent to the client. It uses
-// the memory of q for what is on its way.
-func (p *Part) Push(q *Part, down ...uint64) { p.pass(q, p.wire, p.late, down) }
-
-// Serve is Push after the next request of the client was taken.
-func (p *Part) Serve(q *Part, down ...uint64) {
-	if len(p.wire) > 0 {
-		p.pass(q, p.wire[1:], p.late, down)
-	} else {
-		p.pass(q, nil, p.late[1:], down)
-	}
-	if !q.served {
-		q.served = true
-		q.seal()
-	}
-}
-
-func (p *Part) pass(q *Part, wire, late []packet, down []uint64) {
-	wire, late, down = append(q.wire[:0], wire...), append(q.late[:0], late...),
-		append(append(q.down[:0], p.down...), down...)
-	*q = *p
-	q.wire, q.late, q.down = wire, late, down
-	q.seal()
-}
-
-// Pushed returns the hashes of the messages that were sent to the client between p and q,
-// if nothing else has happened to it.
-func (p *Part) Pushed(q *Part) (down []uint64, ok bool) {
-	if len(q.down) < len(p.down) {
-		return nil, false
-	}
-	var x Part
-	down = q.down[len(p.down):]
-	p.Push(&x, down...)
-	return down, x.key == q.key
-}
-
-// Answered is Pushed where a request of the client was taken as well.
-func (p *Part) Answered(q *Part) (down []uint64, ok bool) {
-	if _, ok := p.Next(); !ok || len(q.down) < len(p.down) {
-		return nil, false
-	}
-	var x Part
-	down = q.down[len(p.down):]
-	p.Serve(&x, down...)
-	return down, x.key == q.key
 }

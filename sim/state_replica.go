@@ -5,15 +5,17 @@ import (
 	"zksim/model/history"
 )
 
-// Replica executes requests on a server of which only the state is known, and ends connections, without any client's
-// code: what a server makes of these depends on nothing else.
+// Replica executes requests on servers of which only the state is known, has followers apply txns, and ends
+// connections, without any client's code: what servers make of these depends on nothing else.
 type Replica struct{ w *World }
 
-// NewReplica returns one for runs of that many clients whose states say as much.
-func NewReplica(clients int, d Detail) *Replica {
+// NewReplica returns one for runs of that many clients and servers whose states say as much; kept is World.Share.
+func NewReplica(clients, servers int, d Detail, kept func(uint64, func() *Stored) *Stored) *Replica {
 	w := NewWorld()
-	w.Detail = d
-	w.servers = []*server{newServer(w, 0)}
+	w.Detail, w.Share = d, kept
+	for k := range servers {
+		w.servers = append(w.servers, newServer(w, k))
+	}
 	for id := 1; id <= clients; id++ {
 		c := &Client{w: w, id: id}
 		c.host = c
@@ -23,42 +25,46 @@ func NewReplica(clients int, d Detail) *Replica {
 	return &Replica{w}
 }
 
-// Served is what came of a request.
-type Served struct {
+// Stepped is what came of a step of the servers.
+type Stepped struct {
 	Servers *Servers
-	Sent    [][]uint64      // by client, c1 first: hashes of messages
+	Moved   []*Moved        // of the clients to which something was done
 	Told    []history.Event // of no step
 }
 
-// Serve executes the next request of a client at a virtual time; false if it needs more than these servers and
-// the identities of the clients.
-func (x *Replica) Serve(s *Servers, clients []*Part, client int, now int64) (after Served, ok bool) {
-	p := clients[client-1]
-	next := p.next()
-	if s.snapshot == nil || next == nil || !standard(next.req) {
-		return Served{}, false
-	}
+// Step makes a transition of servers happen at a virtual time: serve, replicate, thaw or stepdown; false if it is
+// another one, or needs more than these servers and the seats and identities of the clients.
+func (x *Replica) Step(s *Servers, clients []*Part, t Transition, now int64) (after Stepped, ok bool) {
 	w := x.w
-	w.restore(s.snapshot, clients)
-	w.now = now
-	c := w.clients[client-1]
-	if c.connected = p.connected; c.connected {
-		r := &request{req: *next.req}
-		if next.from != 0 {
-			r.g = &coroutine{title: next.from}
+	var next *packet
+	switch t.Kind {
+	case Serve:
+		if next = clients[t.Client-1].next(); next == nil || !w.standard(next.req) {
+			return Stepped{}, false
 		}
-		c.wire = append(c.wire, r)
-	} else {
-		c.late = append(c.late, *next.req)
+	case Replicate, Thaw, StepDown:
+	default:
+		return Stepped{}, false
 	}
-	c.serve()
+	if !w.restore(s, clients) {
+		return Stepped{}, false
+	}
+	w.now = now
+	switch k := t.Arg; t.Kind {
+	case Serve:
+		w.clients[t.Client-1].take(next)
+	case Replicate:
+		w.servers[k].applyNext()
+	case Thaw:
+		w.servers[k].frozen = false
+	default:
+		w.servers[k].stepDown()
+	}
 	after.Servers = w.Servers()
-	for _, c := range w.clients {
-		var sent []uint64
-		for i := range c.down {
-			sent = append(sent, c.down[i].hash(c))
+	for i, p := range clients {
+		if m := w.clients[i].moved(p, t.Kind == Serve && int(t.Client) == p.id); m != nil {
+			after.Moved = append(after.Moved, m)
 		}
-		after.Sent = append(after.Sent, sent)
 	}
 	for _, e := range w.History.Events {
 		e.Step = 0
@@ -67,38 +73,89 @@ func (x *Replica) Serve(s *Servers, clients []*Part, client int, now int64) (aft
 	return after, true
 }
 
+// take executes the next request of a client of a Replica.
+func (c *Client) take(next *packet) {
+	if c.connected {
+		c.wire = append(c.wire, next.request())
+	} else {
+		c.late = append(c.late, *next.req)
+	}
+	c.serve()
+}
+
+// moved returns what was done to a client of a Replica that had the part p; nil if nothing was. Taken says that a
+// request of it was taken.
+func (c *Client) moved(p *Part, taken bool) *Moved {
+	m := &Moved{Client: p.id - 1, seat: c.seat(), hungup: c.hungup, taken: taken, gone: c.hungup && !p.hungup,
+		ahead: c.w.Everywhere()}
+	switch m.seat.ahead = p.seat.ahead && c.w.Deposed() >= 0; {
+	case m.seat.waits && taken:
+		m.seat.await = *p.next()
+	case m.seat.waits:
+		m.seat.await = p.seat.await
+	}
+	for i := range c.down {
+		m.down = append(m.down, c.parcel(i))
+	}
+	if !taken && len(m.down) == 0 && m.hungup == p.hungup && m.ahead == 0 && m.seat.same(&p.seat) {
+		return nil
+	}
+	return m
+}
+
 // Disconnect returns what the servers are after the connection of a client has ended; false if it needs more than these
 // servers.
 func (x *Replica) Disconnect(s *Servers, clients []*Part, client int) (*Servers, bool) {
-	if s.snapshot == nil {
+	if !x.w.restore(s, clients) {
 		return nil, false
 	}
-	x.w.restore(s.snapshot, clients)
-	x.w.leader().store.Disconnect(&x.w.clients[client-1].conn)
+	c := x.w.clients[client-1]
+	x.w.servers[c.server].store.Disconnect(&c.conn)
 	return x.w.Servers(), true
 }
 
-// standard reports whether what a server makes of a request concerns znodes and watches only, and not the connection.
-func standard(r *model.Request) bool {
-	switch r.Op {
-	case model.OpAuth, model.OpCloseSession, model.OpSetWatches:
+// standard reports whether what a server makes of a request concerns znodes and watches only, and not the connection,
+// or nothing of this that a seat does not tell.
+func (w *World) standard(r *model.Request) bool {
+	if r.Op == model.OpAuth || r.Op == model.OpCloseSession && len(w.servers) == 1 {
 		return false
 	}
 	return r.PacketLen() <= model.MaxPacketLen
 }
 
-// restore makes the server what the snapshot is of, with clients that have nothing but their
-// sessions, identities and watches.
-func (w *World) restore(x *model.Snapshot, clients []*Part) {
-	w.History.Events = w.History.Events[:0]
-	for i, c := range w.clients {
-		c.connected, c.await = false, nil
-		c.wire, c.late, c.down = c.wire[:0], c.late[:0], c.down[:0]
-		c.conn.Reset()
-		c.session, c.conn.Session, c.conn.Auth = clients[i].session, clients[i].session, clients[i].auth
+// restore makes the servers what the state is of, with clients that have nothing but their sessions, identities,
+// watches and seats; false if there is more to a server than its snapshot.
+func (w *World) restore(x *Servers, clients []*Part) bool {
+	for k := range x.members {
+		if x.members[k].snapshot == nil {
+			return false
+		}
 	}
-	store := w.leader().store
-	store.Restore(x, func(index int) *model.Conn { return &w.clients[index-1].conn })
-	w.zxid = store.Zxid()
-	w.committed, w.leader().applied = 0, 0 // with one server, nobody asks how long the log is
+	w.History.Events = w.History.Events[:0]
+	w.lead, w.respite, w.trimmed, w.committed = x.lead, x.respite, 0, len(x.log)
+	w.log = w.log[:0]
+	for i := range x.log {
+		e := entry{txn: x.log[i].txn, req: x.log[i].req}
+		if id := x.log[i].author; id > 0 {
+			e.author = w.clients[id-1]
+		}
+		w.log = append(w.log, e)
+	}
+	for _, c := range w.clients {
+		c.conn.Reset()
+	}
+	for k := range x.members {
+		m, s := &x.members[k], w.servers[k]
+		s.store.Restore(m.snapshot, func(index int) *model.Conn { return &w.clients[index-1].conn })
+		s.applied, s.frozen, s.deposed, s.stuck = m.applied, m.frozen, m.deposed, m.stuck
+	}
+	for i, c := range w.clients {
+		p := clients[i]
+		c.wire, c.late, c.down = c.wire[:0], c.late[:0], c.down[:0]
+		c.connected, c.hungup = p.connected, p.hungup
+		c.session, c.conn.Session, c.conn.Auth = p.session, p.session, p.auth
+		c.sit(&p.seat)
+	}
+	w.zxid = w.leader().store.Zxid()
+	return true
 }

@@ -119,6 +119,9 @@ var elsewhere = map[string]string{
 	"sim.World.schedule": "the past of the run", "sim.World.step": "the past of the run; a search has no limits of steps",
 	"sim.World.follows": "of sim.Timed", "sim.World.tracks": "of sim.Timed and sim.Eager",
 	"sim.World.joined": "of remote clients, which no search has", "sim.connection.bound": "of remote clients",
+	"sim.World.lefts": "of remote clients", "sim.Client.left": "of remote clients",
+	"sim.Client.lefts": "of remote clients", "sim.World.dying": "of sim.Eager",
+	"sim.World.syncs":     "of sim.Eager and sim.Timed",
 	"sim.connection.asks": "of remote clients", "sim.connection.timeout": "of remote clients",
 	"sim.request.via": "told by the queue that the request is in",
 	"sim.request.far": "of remote clients", "sim.request.tag": "of remote clients",
@@ -191,6 +194,9 @@ func TestEveryFieldOfAStateIsInItsFingerprint(t *testing.T) {
 		cfg.Detail = sim.Detail{DenseZxids: seed%4 > 1, Forget: seed%3 > 0}
 		if seed%5 == 0 {
 			cfg.Dials = 1
+		}
+		if seed%7 == 0 {
+			cfg.Like = model.Keeper
 		}
 		w.Reset(cfg, &in, func(c *sim.Client) { busy(c, cfg.Dials > 0) })
 		w.Prepare(model.Request{Op: model.OpCreate, Path: "/d", ACL: zk.WorldACL(zk.PermAll)})

@@ -1,6 +1,10 @@
 package sim
 
-import "strconv"
+import (
+	"strconv"
+
+	"zksim/model"
+)
 
 // Kind is the verb of a transition.
 type Kind uint8
@@ -23,7 +27,7 @@ const (
 	Reap                   // the leader deletes a container or ttl znode that is due
 	StepDown               // server Arg, a leader that was deposed, finds out
 	Disown                 // server Arg, a leader that was deposed, tells a client that its session has expired
-	Lapse                  // the session of which a client was told so ends at last
+	Lapse                  // the session of which a client was told so, or that it lost to another, ends at last
 	FirstFault Kind = 32
 )
 
@@ -160,7 +164,7 @@ func (c *Client) enabled(list []Transition) []Transition {
 		if (k == c.server || k == c.tried) && !c.rounded || s.applied < c.lastTxn || s.frozen {
 			continue
 		}
-		if s.deposed && (c.session == 0 || c.ahead(s)) { // a new session is a txn
+		if s.deposed && (c.session == 0 || c.w.Like == model.Keeper || c.ahead(s)) { // a new session is a txn
 			continue
 		}
 		list = append(list, Transition{Connect, id, uint16(k)})

@@ -24,6 +24,8 @@ type Config struct {
 	// one at which the run is given up; 0 means 2,000 and 20,000.
 	SafetySteps, MaxSteps int
 
+	Like model.Like // whose semantics the servers have; with model.Keeper there can be no remote clients
+
 	Detail Detail
 }
 
@@ -70,12 +72,16 @@ type World struct {
 	// Watch, if not nil, hears which goroutines run client code. With Strict it hears of every turn, too.
 	Watch  Watch
 	Strict bool
+	// Share, if not nil, returns what is kept under the fingerprint of a replica, and keeps what a function returns if
+	// that is nothing.
+	Share func(print uint64, fresh func() *Stored) *Stored
 	// Residual, if not nil, appends all that the code of a client leaves to the judges, besides the
 	// events in the history, when it has ended. See Detail.Forget.
 	Residual func(h hash.Hash, c *Client) hash.Hash
 
 	clients   []*Client
 	joined    int // the highest number of a client
+	lefts     int // connections that were left by their sessions
 	servers   []*server
 	log       []entry // kept only for followers
 	trimmed   int     // entries that it once had
@@ -119,6 +125,8 @@ type World struct {
 	dirty   []*Client // to be polled at the end of the step
 	touched []*Client // since Timed or Eager looked last
 	tracks  bool      // one of these chooses
+	syncs   []*Client // that may wait for the answer to a sync, if tracks
+	dying   string    // what Eager has the leader delete; "": the first that is due
 	outside Outside   // nil: all code is simulated
 	follows bool      // Timed chooses
 	listing listing   // for Timed
@@ -159,7 +167,7 @@ func (w *World) Reset(cfg Config, inj Injector, program func(*Client)) {
 	if cfg.MaxSteps == 0 {
 		cfg.MaxSteps = UsualMaxSteps
 	}
-	if w.injector != inj {
+	if w.injector != inj || w.Config.Clients != cfg.Clients { // which says whose connections are whose
 		clear(w.faultNames)
 	}
 	for _, c := range w.clients { // of a run that was given up
@@ -179,18 +187,21 @@ func (w *World) Reset(cfg Config, inj Injector, program func(*Client)) {
 		w.replicas = append(w.replicas, newServer(w, len(w.replicas)))
 	}
 	w.clients, w.servers = w.members[:all:all], w.replicas[:cfg.Servers]
-	w.joined = all
+	w.joined, w.lefts = all, 0
 	for _, s := range w.servers {
-		s.store.Reset(model.Config{ExtendedTypes: true, Order: cfg.Order | 1})
+		s.store.Reset(model.Config{ExtendedTypes: true, Order: cfg.Order | 1, Like: cfg.Like})
 		s.applied, s.frozen, s.deposed, s.stuck = 0, false, false, false
 	}
 	w.log, w.trimmed, w.timers = w.log[:0], 0, w.timers[:0]
 	w.schedule, w.hashes = w.schedule[:0], w.hashes[:0]
 	w.dirty, w.touched, w.follows, w.tracks = w.dirty[:0], w.touched[:0], false, false
-	w.outside = nil
+	w.outside, w.dying, w.syncs = nil, "", nil
 	w.zxid, w.committed, w.lead, w.respite = cfg.origin(), 0, 0, 0
 	w.now, w.timerOrder, w.step, w.calm, w.panicked, w.misuse = 0, 0, 0, false, "", nil
 	w.hash = hash.Hash(hash.Mix(uint64(all)<<32 ^ uint64(cfg.Servers)<<16 ^ cfg.Order))
+	if cfg.Like != model.ZooKeeper {
+		w.hash = w.hash.Int(int64(cfg.Like))
+	}
 	w.History.Reset(cfg.Clients)
 	w.History.Txns = true
 	for i, c := range w.clients {
@@ -227,6 +238,13 @@ func (w *World) TryPrepare(r model.Request) error {
 		return w.answer.Err.Err()
 	}
 	return nil
+}
+
+// SetConfig sets the data of the config node on all servers, before the run begins.
+func (w *World) SetConfig(members string) {
+	for _, s := range w.servers {
+		s.store.SetConfig(members, w.wall())
+	}
 }
 
 // SetCounter moves the sequence counter of a znode on all servers, as if that

@@ -1,6 +1,10 @@
 package conform
 
-import "github.com/go-zookeeper/zk"
+import (
+	"strings"
+
+	"github.com/go-zookeeper/zk"
+)
 
 // The identities of the sequences. Whoever cleans up after them has the last.
 const (
@@ -10,12 +14,11 @@ const (
 )
 
 func user(userPassword string) string {
-	for i := range userPassword {
-		if userPassword[i] == ':' {
-			return zk.DigestACL(zk.PermAll, userPassword[:i], userPassword[i+1:])[0].ID
-		}
+	name, password, ok := strings.Cut(userPassword, ":")
+	if !ok {
+		panic("conform: a user without a password: " + userPassword)
 	}
-	panic("conform: a user without a password: " + userPassword)
+	return zk.DigestACL(zk.PermAll, name, password)[0].ID
 }
 
 // cleaner is part of every list that takes rights away, so that no znode is

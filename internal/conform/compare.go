@@ -1,6 +1,7 @@
 package conform
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -63,15 +64,8 @@ func (c *comparison) differ(field, real, sim string) {
 
 func (c *comparison) text(field, real, sim string) {
 	if real != sim {
-		c.differ(field, orNothing(real), orNothing(sim))
+		c.differ(field, cmp.Or(real, "nothing"), cmp.Or(sim, "nothing"))
 	}
-}
-
-func orNothing(s string) string {
-	if s == "" {
-		return "nothing"
-	}
-	return s
 }
 
 func (c *comparison) list(field string, real, sim []string) {
@@ -215,13 +209,7 @@ type correspondence struct {
 // they are.
 func (z *correspondence) match(real, sim int64) bool {
 	i, found := slices.BinarySearchFunc(z.pairs, real, func(p [2]int64, real int64) int {
-		switch {
-		case p[0] < real:
-			return -1
-		case p[0] > real:
-			return 1
-		}
-		return 0
+		return cmp.Compare(p[0], real)
 	})
 	if found {
 		return z.pairs[i][1] == sim

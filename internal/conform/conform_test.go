@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"zksim/model"
 	"zksim/sim"
 )
 
@@ -19,7 +20,7 @@ func paired(t testing.TB, servers int, wrap func(side) side) *bench {
 	t.Cleanup(a.Close)
 	t.Cleanup(b.Close)
 	return &bench{world: b, name: "/conform", sides: func(root string) (side, side, error) {
-		return wrap(newSimSide(a, servers, root)), newSimSide(b, servers, root), nil
+		return wrap(newSimSide(a, servers, model.ZooKeeper, root)), newSimSide(b, servers, model.ZooKeeper, root), nil
 	}}
 }
 

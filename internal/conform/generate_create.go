@@ -1,6 +1,8 @@
 package conform
 
 import (
+	"slices"
+
 	"github.com/go-zookeeper/zk"
 
 	"zksim/model"
@@ -256,10 +258,8 @@ func (g *generator) multi(client int, a aim) Op {
 func fitting(a aim) []Kind {
 	var list []Kind
 	for _, k := range []Kind{Create, Delete, Set, Check} {
-		for _, b := range aims[k] {
-			if a == b {
-				list = append(list, k)
-			}
+		if slices.Contains(aims[k], a) {
+			list = append(list, k)
 		}
 	}
 	return list

@@ -10,6 +10,7 @@ import (
 
 	"zksim/internal/zkserver"
 	"zksim/internal/zkserver/zkservertest"
+	"zksim/model"
 )
 
 // start starts servers that clean nothing up while sequences run.
@@ -34,7 +35,7 @@ func TestTheSimulatorIsZooKeeper(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			heard := 0
 			rep, err := Run(t.Context(), Options{Servers: start(t, c.servers), Ops: c.ops, Seed: 1, Done: func() { heard++ },
-				Failed: func(f Failure) error { report(t, f); return nil }})
+				Failed: func(f Failure) { report(t, f) }})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -61,7 +62,7 @@ func TestTheSimulatorIsZooKeeperWhateverRapidThinksOf(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer e.close()
-	b := newBench(e)
+	b := newBench(e, model.ZooKeeper)
 	defer b.world.Close()
 	const opsPerCheck = 20
 	rapid.Check(t, func(rt *rapid.T) {
@@ -86,7 +87,7 @@ func TestADifferenceFromARealServerIsShrunk(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer e.close()
-	b := newBench(e)
+	b := newBench(e, model.ZooKeeper)
 	defer b.world.Close()
 	sides := b.sides
 	b.sides = func(root string) (side, side, error) {

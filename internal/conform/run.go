@@ -7,6 +7,7 @@ import (
 	"net"
 	"time"
 
+	"zksim/model"
 	"zksim/sim"
 )
 
@@ -18,13 +19,14 @@ type Options struct {
 	// interval of a minute makes unlikely.
 	Servers []string
 
-	Ops  int    // how many operations to execute at least; 0 means 2000
-	Seed uint64 // of the first sequence; the next one has the next seed
+	Ops  int        // how many operations to execute at least; 0 means 2000
+	Like model.Like // whose semantics the simulated servers have
+	Seed uint64     // of the first sequence; the next one has the next seed
 
 	// Done, if not nil, hears of every operation executed.
 	Done func()
 	// Failed, if not nil, hears of every sequence with a difference.
-	Failed func(Failure) error
+	Failed func(Failure)
 }
 
 // SequenceOps is the number of operations of a sequence.
@@ -72,7 +74,7 @@ func Run(ctx context.Context, o Options) (*Report, error) {
 		return nil, err
 	}
 	defer e.close()
-	b := newBench(e)
+	b := newBench(e, o.Like)
 	defer b.world.Close()
 	rep := &Report{Servers: len(o.Servers), Coverage: NewCoverage()}
 	defer func() { rep.Elapsed = time.Since(begin) }()
@@ -102,9 +104,7 @@ func Run(ctx context.Context, o Options) (*Report, error) {
 		}
 		rep.Failures = append(rep.Failures, f)
 		if o.Failed != nil {
-			if err := o.Failed(f); err != nil {
-				return rep, err
-			}
+			o.Failed(f)
 		}
 	}
 	return rep, nil
@@ -140,7 +140,7 @@ type bench struct {
 	roots int
 }
 
-func newBench(e *ensemble) *bench {
+func newBench(e *ensemble, like model.Like) *bench {
 	w := sim.NewWorld()
 	return &bench{world: w, name: fmt.Sprintf("/conform-%x", uint64(e.admins[0].SessionID())),
 		sides: func(root string) (side, side, error) {
@@ -148,7 +148,7 @@ func newBench(e *ensemble) *bench {
 			if err != nil {
 				return nil, nil, err
 			}
-			return l, newSimSide(w, len(e.servers), root), nil
+			return l, newSimSide(w, len(e.servers), like, root), nil
 		}}
 }
 

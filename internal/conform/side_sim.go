@@ -43,10 +43,11 @@ type simSide struct {
 }
 
 // newSimSide begins a sequence in w.
-func newSimSide(w *sim.World, servers int, root string) *simSide {
+func newSimSide(w *sim.World, servers int, like model.Like, root string) *simSide {
 	s := &simSide{observer: newObserver(), world: w, root: root}
 	const endless = 1 << 30
-	w.Reset(sim.Config{Clients: maxClients, Servers: servers, SafetySteps: endless, MaxSteps: endless}, s, s.program)
+	w.Reset(sim.Config{Clients: maxClients, Servers: servers, Like: like, SafetySteps: endless, MaxSteps: endless},
+		s, s.program)
 	w.Prepare(model.Request{Op: model.OpCreate, Path: root, ACL: zk.WorldACL(zk.PermAll)})
 	s.next, s.stop = iter.Pull(func(yield func(struct{}) bool) {
 		s.yield = yield

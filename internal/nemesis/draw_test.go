@@ -35,8 +35,8 @@ func TestASeedDrawsTheSameStrikesAgain(t *testing.T) {
 		text += "\n"
 	}
 	const want = `lose-reply=1@op=create depose=1@client=c2 disconnect=1; c3's request 2; c2's write 1; c3's request 4
-lose-reply=1@op=create kill=1 depose=1@client=c2; c1's request 3; c3's request 2; c2's write 2
-lose-reply=2@op=create kill=1 depose=1@client=c2 disconnect=2; c2's request 3; c3's request 2; c2's write 3; c2's ` +
+lose-reply=1@op=create kill=1 depose=1@client=c2; c1's request 3; c2's write 2; c2's write 2
+lose-reply=2@op=create kill=1 depose=1@client=c2 disconnect=2; c2's request 3; c3's request 2; c1's request 3; c2's ` +
 		"write 3; c3's request 10; c2's write 1\n"
 	if text != want {
 		t.Errorf("got\n%s", text)

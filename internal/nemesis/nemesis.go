@@ -98,14 +98,14 @@ func (n *Nemesis) tell(format string, args ...any) {
 func (n *Nemesis) Diary() []string {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	return append([]string(nil), n.diary...)
+	return slices.Clone(n.diary)
 }
 
 // Struck returns how often each rule has struck.
 func (n *Nemesis) Struck() []int {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	return append([]int(nil), n.struck...)
+	return slices.Clone(n.struck)
 }
 
 // Spent reports whether nothing more will strike and nothing is going on: all has struck, or no client has made a
@@ -148,8 +148,7 @@ func (n *Nemesis) Session(client int) int64 {
 func (n *Nemesis) record(s *strike, name, about string) {
 	n.struck[s.rule]++
 	n.tell("%s, at %s%s", name, s, about)
-	e := history.Event{Kind: history.Fault, Op: name, Client: int32(s.client)}
-	n.o.Record(e)
+	n.o.Record(history.Event{Kind: history.Fault, Op: name, Client: int32(s.client)})
 }
 
 // start does something that takes time, in a goroutine of its own or, if it happens to servers, when all that has been

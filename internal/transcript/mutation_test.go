@@ -32,8 +32,8 @@ var mutations = []struct {
 	},
 	{
 		"pzxid moved by a grandchild", "write.go",
-		"p.pzxid = t.Zxid\n\t}\n",
-		"p.pzxid = t.Zxid\nif p.parent != nil { p.parent.pzxid = t.Zxid }\n\t}\n",
+		"p.creates++\n\t\tp.pzxid = t.Zxid\n\t}\n",
+		"p.creates++\np.pzxid = t.Zxid\nif p.parent != nil { p.parent.pzxid = t.Zxid }\n\t}\n",
 	},
 	{
 		"child watch fired by a set", "watch.go",
@@ -52,8 +52,8 @@ var mutations = []struct {
 	},
 	{
 		"counter left moved by a multi that was rolled back", "multi.go",
-		"u.parent.pzxid, u.parent.creates, u.parent.buckets = u.pzxid, u.creates, u.buckets\n",
-		"u.parent.pzxid, u.parent.buckets = u.pzxid, u.buckets\n",
+		"u.parent.pzxid, u.parent.creates, u.parent.sets, u.parent.buckets = u.pzxid, u.creates, u.sets, u.buckets\n",
+		"u.parent.pzxid, u.parent.sets, u.parent.buckets = u.pzxid, u.sets, u.buckets\n",
 	},
 	{
 		"children checked before the version in delete", "write.go",

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"slices"
 	"strings"
 
@@ -82,9 +83,8 @@ func parseHeader(line []byte, h *Header) error {
 	return decode(line, h)
 }
 
-// Validate reports what is wrong with a transcript that was not made by
-// [Parse], naming the line it would have: steps out of order, unknown
-// operations, sessions used before they are opened.
+// Validate reports what is wrong with a transcript, naming the line: steps out of
+// order, unknown operations, sessions used before they are opened.
 func (t *Transcript) Validate() error {
 	if t.Header.Kind != "header" {
 		return errors.New(`line 1: no header: want "kind":"header"`)
@@ -214,10 +214,5 @@ func knownEvent(kind string) bool {
 
 // sessionNames returns the keys of ev in order.
 func sessionNames(ev map[string][]string) []string {
-	names := make([]string, 0, len(ev))
-	for name := range ev { // order-free: sorted below
-		names = append(names, name)
-	}
-	slices.Sort(names)
-	return names
+	return slices.Sorted(maps.Keys(ev))
 }

@@ -33,7 +33,8 @@ type Change struct {
 	Op    model.Op // create, delete or setData
 	Path  string
 	Data  string
-	Owned bool // a create of an ephemeral
+	Owned bool  // a create of an ephemeral
+	Nth   int32 // a create: how many children its parent has had then, this one included
 }
 
 const (
@@ -150,6 +151,7 @@ func (r *reader) change(all []Change, op model.Op) []Change {
 		if op == model.OpCreate || op == model.OpCreate2 {
 			c.Owned = r.take(1)[0] != 0
 		}
+		c.Nth = r.int32()
 		return append(all, c)
 	case model.OpDelete, model.OpDeleteContainer:
 		return append(all, Change{Op: model.OpDelete, Path: r.string()})

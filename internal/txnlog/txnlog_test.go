@@ -62,18 +62,18 @@ func TestTheLogOfARealServerHoldsWhatWasCommitted(t *testing.T) {
 		}
 		fmt.Fprint(&b, x.Op)
 		for _, y := range x.Changes {
-			fmt.Fprintf(&b, ", %v %s %q %v", y.Op, y.Path, y.Data, y.Owned)
+			fmt.Fprintf(&b, ", %v %s %q %v %d", y.Op, y.Path, y.Data, y.Owned, y.Nth)
 		}
 		fmt.Fprintln(&b)
 	}
 	want := fmt.Sprintf(`%v
-create, create /a "x" false
-create, create /a/n-0000000000 "" true
-%v, %v /a "yy" false
+create, create /a "x" false 1
+create, create /a/n-0000000000 "" true 1
+%v, %v /a "yy" false 0
 %v
-multi, create /b "" false, %v /b "z" false, delete /b "" false
+multi, create /b "" false 2, %v /b "z" false 0, delete /b "" false 0
 multi
-%v, delete /a/n-0000000000 "" false
+%v, delete /a/n-0000000000 "" false 0
 `, model.OpCreateSession, model.OpSetData, model.OpSetData, model.OpError, model.OpSetData, model.OpCloseSession)
 	if b.String() != want {
 		t.Errorf("got\n%swant\n%s", b.String(), want)

@@ -88,23 +88,17 @@ func (x *Gated) Thaw() {
 		return
 	}
 	if x.hole {
-		x.cut()
+		x.Close()
 	}
 	close(x.frozen)
 	x.frozen = nil
 }
 
-// Close implements [net.Conn].
+// Close implements [net.Conn]. It takes no lock.
 func (x *Gated) Close() error {
 	err := x.Conn.Close()
 	x.once.Do(func() { close(x.closed) })
 	return err
-}
-
-// cut is Close for those that hold locks.
-func (x *Gated) cut() {
-	x.Conn.Close()
-	x.once.Do(func() { close(x.closed) })
 }
 
 // SetReadDeadline implements [net.Conn].
@@ -245,6 +239,9 @@ func (x *Gated) looksAt(packet []byte) (*Packet, func()) {
 	defer t.mu.Unlock()
 	if !x.greeted[1] {
 		x.greeted[1] = true
+		if t.Packet != nil {
+			t.Packet(false)
+		}
 		return parseWelcome(packet), func() {}
 	}
 	hear := func() {

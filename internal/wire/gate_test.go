@@ -19,6 +19,7 @@ type gated struct {
 	server net.Conn
 	events []history.Event
 	seen   []Packet
+	heard  [2]int // packets received and sent, by the tap
 }
 
 func throughGate(t *testing.T, sent, received Fate) *gated {
@@ -35,7 +36,8 @@ func throughGate(t *testing.T, sent, received Fate) *gated {
 		}
 	}
 	gate := Gate{Tap: &Tap{Client: 7, Hear: func(e history.Event) { g.events = append(g.events, e) },
-		Broken: func(err error) { t.Error(err) }}, Sent: decide(sent), Received: decide(received)}
+		Packet: func(sent bool) { g.heard[map[bool]int{true: 1}[sent]]++ }, Broken: func(err error) { t.Error(err) }},
+		Sent: decide(sent), Received: decide(received)}
 	g.Gated = gate.Conn(a)
 	t.Cleanup(func() {
 		g.Close()
@@ -87,6 +89,9 @@ func TestAGateLetsPacketsPassAndSaysWhatTheyAre(t *testing.T) {
 	if len(g.seen) != 4 || g.seen[0].Session != 77 || g.seen[0].Zxid != 42 || string(g.seen[1].Password) != "secret" ||
 		g.seen[2].Request.Path != "/a" || g.seen[3].Zxid != 9 || g.seen[3].Request.Op != model.OpCreate {
 		t.Errorf("%+v", g.seen)
+	}
+	if g.heard != [2]int{2, 2} {
+		t.Errorf("the tap was told of %v packets, expected two in each direction, handshakes included", g.heard)
 	}
 	var kinds []history.Kind
 	for _, e := range g.events {

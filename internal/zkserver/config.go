@@ -1,6 +1,7 @@
 package zkserver
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -52,10 +53,10 @@ const loopback = "127.0.0.1"
 const syncLimit = 5
 
 func (o Options) withDefaults() (Options, error) {
-	setDefault(&o.Servers, 1)
-	setDefault(&o.TickTime, 500*time.Millisecond)
-	setDefault(&o.ContainerCheck, 200*time.Millisecond)
-	setDefault(&o.StartTimeout, 30*time.Second)
+	o.Servers = cmp.Or(o.Servers, 1)
+	o.TickTime = cmp.Or(o.TickTime, 500*time.Millisecond)
+	o.ContainerCheck = cmp.Or(o.ContainerCheck, 200*time.Millisecond)
+	o.StartTimeout = cmp.Or(o.StartTimeout, 30*time.Second)
 	if o.Servers != 1 && o.Servers != 3 {
 		return o, fmt.Errorf("zkserver: %d servers: want 1 or 3", o.Servers)
 	}
@@ -80,13 +81,6 @@ func (o Options) withDefaults() (Options, error) {
 		o.Log = &serialWriter{w: o.Log} // all servers write to it
 	}
 	return o, nil
-}
-
-func setDefault[T comparable](v *T, to T) {
-	var zero T
-	if *v == zero {
-		*v = to
-	}
 }
 
 func (m *member) name() string       { return fmt.Sprintf("server %d", m.id) }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 )
@@ -38,13 +39,9 @@ var errNoLeader = errors.New("zkserver: no server leads")
 // Leader waits until one of the servers, those in except left out, serves as the leader or alone, and returns its
 // index.
 func (e *Ensemble) Leader(ctx context.Context, except ...int) (int, error) {
-	left := map[int]bool{}
-	for _, i := range except {
-		left[i] = true
-	}
 	for {
 		for i, m := range e.members {
-			if left[i] {
+			if slices.Contains(except, i) {
 				continue
 			}
 			if mode := m.mode(ctx, leaderPatience); mode == "leader" || mode == "standalone" {
@@ -62,15 +59,18 @@ func (e *Ensemble) Leader(ctx context.Context, except ...int) (int, error) {
 // leaderPatience is how long a server may take to say what it is; one that is stopped says nothing.
 const leaderPatience = 300 * time.Millisecond
 
-// AwaitServing waits until all servers serve, one of several as the leader. A server that has died by itself is an
-// error, with its last words.
-func (e *Ensemble) AwaitServing(ctx context.Context) error { return e.awaitServing(ctx) }
-
 // Version returns what server i says of itself, as "3.8.0"; "" if it does not answer.
 func (e *Ensemble) Version(ctx context.Context, i int) string {
 	text := field(ask(ctx, e.members[i].addr(), "srvr", maxPatience), "Zookeeper version: ")
 	version, _, _ := strings.Cut(text, "-")
 	return version
+}
+
+// Pid returns the process id of server i as it was last started.
+func (e *Ensemble) Pid(i int) int {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return e.members[i].proc.cmd.Process.Pid
 }
 
 // LogDir returns the folder in which server i has its txn logs and snapshots.

@@ -103,7 +103,7 @@ func startOnce(ctx context.Context, o Options, inst install) (_ *Ensemble, err e
 			return nil, err
 		}
 	}
-	return e, e.awaitServing(ctx)
+	return e, e.AwaitServing(ctx)
 }
 
 // layOut chooses the ports and writes the files of all members.
@@ -238,8 +238,9 @@ var (
 	errDied    = errors.New("died")
 )
 
-// awaitServing waits for all members to serve, with one leader among several.
-func (e *Ensemble) awaitServing(ctx context.Context) error {
+// AwaitServing waits until all servers serve, one of several as the leader. A server that has died by itself is an
+// error, with its last words.
+func (e *Ensemble) AwaitServing(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, e.options.StartTimeout)
 	defer cancel()
 	return e.awaitMembers(ctx, e.members, func(modes []string) bool {

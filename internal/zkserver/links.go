@@ -32,15 +32,15 @@ func (e *Ensemble) link() error {
 			if err != nil {
 				return err
 			}
-			from.links[to.id] = &link{quorum: quorum}
 			// The server says in the first message where it can be reached; the answer is to come through a proxy as well.
 			elect, err := newProxy(to.elect, func() string {
 				return fmt.Sprintf("%s:%d", loopback, to.links[from.id].elect.port())
 			})
 			if err != nil {
+				quorum.close()
 				return err
 			}
-			from.links[to.id].elect = elect
+			from.links[to.id] = &link{quorum, elect}
 		}
 	}
 	return nil
@@ -77,11 +77,7 @@ type proxy struct {
 }
 
 func newProxy(port int, self func() string) (*proxy, error) {
-	ports, err := freePorts(1)
-	if err != nil {
-		return nil, err
-	}
-	l, err := net.Listen("tcp", fmt.Sprintf("%s:%d", loopback, ports[0]))
+	l, err := net.Listen("tcp", loopback+":0")
 	if err != nil {
 		return nil, err
 	}

@@ -156,8 +156,10 @@ func (c *Client) awaitEnd(events <-chan zk.Event) {
 //
 // Goroutines started with Env.Go are not waited for; see [Client.Wait].
 func (c *Client) Close() {
-	c.feed.mute() // the StateDisconnected to come is Close itself, not news
-	if c.State() != zk.StateHasSession {
+	// Now, not at the end: go-zookeeper refuses operations from here on, and still says that there is a session. Code
+	// that waits for a session to repeat one would go round and round.
+	c.feed.close()
+	if c.Conn.State() != zk.StateHasSession {
 		// No server to say goodbye to. Without this a handshake with a server
 		// that does not answer goes on for 6.7 session timeouts.
 		c.link.cut()
@@ -176,7 +178,14 @@ func (c *Client) Close() {
 	case <-c.ended:
 	case <-time.After(closeGrace): // OnWatch blocks, or is what called Close
 	}
-	c.feed.close()
+}
+
+// State returns the state of the session. From the call of Close on there is none.
+func (c *Client) State() zk.State {
+	if c.feed.over() {
+		return zk.StateDisconnected
+	}
+	return c.Conn.State()
 }
 
 // Env returns the Env for the recipes that use this Client; always the same.

@@ -11,7 +11,6 @@ import (
 type feed struct {
 	mu      sync.Mutex
 	waiting []chan zk.Event // each with room for the one event it will get
-	muted   bool
 	closed  bool
 }
 
@@ -44,28 +43,27 @@ func (f *feed) publish(ev zk.Event) bool {
 	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if f.muted {
+	if f.closed {
 		return false
 	}
 	f.send(ev)
 	return true
 }
 
-// mute makes publish do nothing from now on; those who wait will hear of the
-// close next.
-func (f *feed) mute() {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	f.muted = true
-}
-
 // close tells everyone who waits, and everyone who asks later, that the
-// connection is closed for good.
+// connection is closed for good. Nothing is published from then on.
 func (f *feed) close() {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	f.muted, f.closed = true, true
+	f.closed = true
 	f.send(closing)
+}
+
+// over reports whether the feed is closed.
+func (f *feed) over() bool {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.closed
 }
 
 func (f *feed) send(ev zk.Event) {

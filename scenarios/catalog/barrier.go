@@ -3,6 +3,7 @@ package catalog
 import (
 	"github.com/go-zookeeper/zk"
 
+	"zksim/checkers"
 	"zksim/faults"
 	"zksim/model"
 	"zksim/recipes"
@@ -18,6 +19,30 @@ func barrierRounds(change, wait workload.Limiter) func(p *engine.Process) {
 	return workload.BarrierRounds(change, wait, func(p *engine.Process) *recipes.Barrier {
 		return recipes.NewBarrier(p.Conn, p.Env, p.Path(barrierPath), recipes.BarrierOptions{})
 	})
+}
+
+func newBarrier(p *engine.Process) workload.Barrier {
+	return recipes.NewBarrier(p.Conn, p.Env, p.Path(barrierPath), recipes.BarrierOptions{})
+}
+
+// barrierAsked makes a program in which the first client holds the barrier in each round, and the others do nothing but
+// wait for it, again and again.
+func barrierAsked(newBarrier func(p *engine.Process) workload.Barrier) func(p *engine.Process) {
+	return func(p *engine.Process) {
+		g := workload.NewGate(p, newBarrier(p), workload.Unlimited, workload.Unlimited)
+		if p.ID == 1 {
+			g.Stay = 10
+			g.Rounds(p.Rounds, g.Keep)
+		} else {
+			g.Rounds(2*p.Rounds, g.Pass)
+		}
+	}
+}
+
+// askedScenario has leaders deposed under clients that do nothing but ask: only a write of their own tells them so.
+func askedScenario(s engine.Scenario) engine.Scenario {
+	s.Servers, s.Faults = []int{3}, faults.MustParse("depose=3 elect=1")
+	return s
 }
 
 // barrierRelay is a program in which one client holds the broken barrier, the
@@ -42,6 +67,27 @@ func barrierRelay(f mutants.Flaw) func(p *engine.Process) {
 	}
 }
 
+// heldAgain makes a program in which the first client opens the barrier for a moment in each round and leaves it held,
+// and the others wait for it once, until they lose patience.
+func heldAgain(newBarrier func(p *engine.Process) workload.Barrier) func(p *engine.Process) {
+	return func(p *engine.Process) {
+		g := workload.NewGate(p, newBarrier(p), workload.Cancelled, workload.Limited)
+		if p.ID == 1 {
+			g.Rounds(p.Rounds, g.Blink)
+		} else {
+			g.Rounds(1, g.Try)
+		}
+	}
+}
+
+// heldAgainScenario is what all scenarios of such programs have in common.
+func heldAgainScenario(s engine.Scenario) engine.Scenario {
+	s.Rounds = 3
+	s = workload.BaseBarrier(s)
+	s.Checkers = append(s.Checkers[:len(s.Checkers):len(s.Checkers)], checkers.Passage{})
+	return s
+}
+
 // barrierMutant is a scenario of a broken barrier that must be caught.
 func barrierMutant(f mutants.Flaw, s engine.Scenario) engine.Scenario {
 	s = mutated(f, s)
@@ -64,6 +110,26 @@ var barrierScenarios = []engine.Scenario{
 		Faults: faults.Contract().Except("crash", "cancel"),
 		Goals:  []engine.Goal{workload.GoalLostChange, workload.GoalOpened, workload.GoalHeldAgain},
 	}),
+
+	askedScenario(workload.BaseBarrier(engine.Scenario{
+		Name: "barrier/asked", Doc: "clients that do nothing but wait, while leaders are deposed",
+		Rounds: 3, Program: barrierAsked(newBarrier),
+		Goals: []engine.Goal{workload.GoalOpened},
+	})),
+	heldAgainScenario(engine.Scenario{
+		Name: "barrier/held-again", Doc: "a keeper that opens for a moment and holds again, under every fault",
+		Program: heldAgain(func(p *engine.Process) workload.Barrier {
+			return recipes.NewBarrier(p.Conn, p.Env, p.Path(barrierPath), recipes.BarrierOptions{})
+		}),
+		Faults: faults.Contract(),
+		Goals:  []engine.Goal{workload.GoalHeldAgain, workload.GoalGaveUp("wait")},
+	}),
+	heldAgainScenario(mutated(mutants.HeldAgain, engine.Scenario{
+		Program: heldAgain(func(p *engine.Process) workload.Barrier {
+			return mutants.NewBarrier(p.Conn, p.Env, p.Path(barrierPath), mutants.HeldAgain)
+		}),
+		Setup: []model.Request{{Op: model.OpCreate, Path: barrierPath, ACL: zk.WorldACL(zk.PermAll)}},
+	})),
 
 	barrierMutant(mutants.ReleaseAgain,
 		engine.Scenario{Faults: faults.MustParse("lose-reply=1@client=c1,op=set,nth=2")}),

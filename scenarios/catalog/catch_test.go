@@ -122,6 +122,9 @@ var onlyCaught = []struct{ checker, mutant string }{
 	{"quiescence", "config/no-rearm"},
 	{"quiescence", "config/keep-watch"},
 	{"conflict", "config/denied-own"},
+	{"replaced", "config/late-date"},
+	{"overtaken", "config/taken-over"},
+	{"suspicion", "watch/sure-early"},
 	{"counter", "counter/double-count"},
 	{"names", "names/delete-again"},
 	{"overdue", "monitor/busy-lock"},
@@ -139,6 +142,7 @@ var onlyCaught = []struct{ checker, mutant string }{
 	{"doubled-effect", "queue/ack-unchecked"},
 	{"fifo", "queue/guid-sort"},
 	{"fifo", "queue/stale-take"},
+	{"length", "queue/stale-length"},
 	{"priority-order", "priority-queue/stale-list"},
 	{"priority-order", "priority-queue/unpadded"},
 	{"barrier", "barrier/release-again"},
@@ -194,4 +198,14 @@ func onlyCaughtBy(r *engine.Runner, s *engine.Scenario, checker string) uint64 {
 func unharmed(rep engine.Report) bool {
 	gaps := strings.Join(rep.Gaps, "; and ")
 	return rep.Status == engine.Held || rep.Status == engine.Inconclusive && gaps != "" && rep.Why == gaps
+}
+
+// holdsWithoutItsFlaw runs the scenario of a mutant with a program that lacks the flaw.
+func holdsWithoutItsFlaw(t *testing.T, s engine.Scenario) {
+	t.Helper()
+	s.Caught = nil
+	rep, err := engine.Run(context.Background(), &s, engine.Options{Seeds: engine.Range{First: 1, Last: 500}})
+	if err != nil || !unharmed(rep) {
+		t.Errorf("%s without its flaw: %+v, %v", s.Name, rep, err)
+	}
 }

@@ -1,7 +1,9 @@
 package catalog
 
 import (
+	"bytes"
 	"context"
+	"maps"
 
 	"github.com/go-zookeeper/zk"
 
@@ -32,6 +34,14 @@ func newFlaggedConfig(p *engine.Process) workload.FullConfig {
 	return stepwise{recipes.NewFlaggedConfig(p.Conn, p.Env, p.Path(workload.ConfigDir), recipes.ConfigOptions{}), p}
 }
 
+// newMixedConfig makes even clients update step by step, and odd ones at once.
+func newMixedConfig(p *engine.Process) workload.FullConfig {
+	if p.ID%2 == 0 {
+		return newFlaggedConfig(p)
+	}
+	return newConfig(p)
+}
+
 func (c atOnce) Get(ctx context.Context) (map[string][]byte, int64, error) {
 	set, err := c.Config.Get(ctx)
 	return set.Values, set.Zxid, err
@@ -59,8 +69,14 @@ func (c stepwise) Watch(ctx context.Context, told func(values map[string][]byte,
 }
 
 func watchCached(ctx context.Context, p *engine.Process, told func(values map[string][]byte, zxid int64)) error {
-	return recipes.NewCachedConfig(p.Conn, p.Env, p.Path(workload.ConfigDir),
-		func(set recipes.ConfigSet) { told(set.Values, set.Zxid) }).Run(ctx)
+	var c *recipes.CachedConfig
+	c = recipes.NewCachedConfig(p.Conn, p.Env, p.Path(workload.ConfigDir), func(set recipes.ConfigSet) {
+		now := c.Get()
+		p.Always("a cached configuration shows the set that it has just told", now.Zxid == set.Zxid &&
+			maps.EqualFunc(now.Values, set.Values, bytes.Equal))
+		told(set.Values, set.Zxid)
+	})
+	return c.Run(ctx)
 }
 
 func newBrokenConfig(f mutants.Flaw) func(p *engine.Process) workload.FullConfig {

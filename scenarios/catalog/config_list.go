@@ -3,7 +3,9 @@ package catalog
 import (
 	"context"
 	"errors"
+	"slices"
 
+	"zksim/checkers"
 	"zksim/faults"
 	"zksim/model/history"
 	"zksim/recipes"
@@ -27,7 +29,7 @@ var configScenarios = []engine.Scenario{
 				return errors.Is(e.Err, recipes.ErrUnknownOutcome) && !errors.Is(e.Err, context.Canceled)
 			})}},
 	}),
-	configScenario(engine.Scenario{
+	stepByStep(configScenario(engine.Scenario{
 		Name: "config/flagged", Doc: "the configuration that is updated behind a flag, under every fault",
 		Rounds: 2, Program: workload.ConfigRounds(workload.SometimesThree, newFlaggedConfig), Faults: faults.Contract(),
 		Goals: []engine.Goal{workload.GoalLostMulti, workload.GoalFollowed,
@@ -42,7 +44,34 @@ var configScenarios = []engine.Scenario{
 						recipes.ErrConfigInvalid)
 				})},
 			{Name: "an updater that dies at work", Reached: workload.DiedUpdating}},
-	}).Without("tree"), // no znode is ephemeral
+	})).Without("tree"), // no znode is ephemeral
+	stepByStep(configScenario(engine.Scenario{
+		Name: "config/mixed", Doc: "one configuration that some update in one multi, and others behind a flag, under every " +
+			"fault",
+		Rounds: 4, Program: workload.ConfigRounds(workload.SometimesThree, newMixedConfig), Faults: faults.Contract(),
+		Goals: []engine.Goal{workload.GoalFollowed,
+			{Name: "an update that comes too late", Reached: workload.Returned("update", recipes.ErrConfigChanged)},
+			{Name: "an update of what another is changing", Reached: workload.Returned("update", recipes.ErrConfigInvalid)}},
+	})),
+
+	configScenario(engine.Scenario{
+		Name: "config/busy", Doc: "readers with much else to ask for follow one update, while connections are lost",
+		Clients: 8, Rounds: 10, Program: workload.ConfigBusy(newConfig), Servers: []int{1},
+		Setup:  configSetup,
+		Faults: faults.MustParse("disconnect=30 lose-request=30@op=setWatches"),
+	}).Without("conflict"), // one updates
+	configScenario(engine.Scenario{
+		Name: "config/lagging", Doc: "readers follow many updates, while their servers lag and sessions end",
+		Rounds: 6, Program: workload.ConfigFollowed(newConfig), Servers: []int{3},
+		Faults: faults.MustParse("learn-late=3 stale-read=3 failover=2 disconnect=2"), Setup: configSetup,
+		Goals: []engine.Goal{workload.GoalFollowed},
+	}).Without("conflict"), // one updates
+	configScenario(engine.Scenario{
+		Name: "config/lagging-flagged", Doc: "the same with updates behind a flag",
+		Rounds: 4, Program: workload.ConfigFollowed(newFlaggedConfig), Servers: []int{3},
+		Faults: faults.MustParse("learn-late=3 stale-read=3 failover=2 disconnect=2"), Setup: configSetup,
+		Goals: []engine.Goal{workload.GoalFollowed},
+	}).Without("conflict", "tree"), // one updates, and no znode is ephemeral
 
 	configMutant(mutants.TornConfig, engine.Scenario{}),
 	configMutant(mutants.TornRead, engine.Scenario{}),
@@ -55,7 +84,13 @@ var configScenarios = []engine.Scenario{
 	configMutant(mutants.KeepWatch, engine.Scenario{Clients: 8, Servers: []int{1},
 		Faults: faults.MustParse("disconnect=30 lose-request=30@op=setWatches")}),
 	configMutant(mutants.DeniedOwn, engine.Scenario{Faults: faults.MustParse("lose-reply=2@op=set")}),
+	configMutant(mutants.LateDate, engine.Scenario{}),
+	stepByStep(configMutant(mutants.TakenOver, engine.Scenario{Faults: faults.MustParse("lose-request=2@op=set")})),
 }
+
+// configSetup is a configuration of two values.
+var configSetup = makeZnodes(workload.ConfigDir, "ready",
+	workload.ConfigDir+"/a", "0/2", workload.ConfigDir+"/b", "0/2")
 
 // configScenario is what all scenarios of configurations have in common.
 func configScenario(s engine.Scenario) engine.Scenario {
@@ -64,10 +99,16 @@ func configScenario(s engine.Scenario) engine.Scenario {
 	return s
 }
 
+// stepByStep has updates judged that take more than one step.
+func stepByStep(s engine.Scenario) engine.Scenario {
+	s.Checkers = append(slices.Clip(s.Checkers), checkers.Overtaken{Flag: "changing"})
+	return s
+}
+
 // configMutant is a scenario of a broken configuration that must be caught.
 func configMutant(f mutants.Flaw, s engine.Scenario) engine.Scenario {
 	s = mutated(f, s)
-	s.Setup = makeZnodes(workload.ConfigDir, "ready", workload.ConfigDir+"/a", "0/2", workload.ConfigDir+"/b", "0/2")
+	s.Setup = configSetup
 	newConfig := newBrokenConfig(f)
 	names := func(int) []string { return []string{"a", "b"} }
 	switch s.Name {

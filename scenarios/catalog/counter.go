@@ -38,6 +38,39 @@ func countRounds(newCounter func(p *engine.Process) counter) func(p *engine.Proc
 	}
 }
 
+// countAndGuess makes a program in which the first client adds one in each round, even ones ask, and the others change
+// the number to itself if it is the one of their round, which they have not asked for.
+func countAndGuess(newCounter func(p *engine.Process) counter) func(p *engine.Process) {
+	return func(p *engine.Process) {
+		c := newCounter(p)
+		o := p.Register(func() []string { return nil })
+		for r := range p.Rounds {
+			if err := guessOnce(p, o, c, int64(r+2)/2); err != nil {
+				p.Fail(err)
+				return
+			}
+		}
+	}
+}
+
+func guessOnce(p *engine.Process, o engine.Object, c counter, number int64) error {
+	if p.ID == 1 {
+		return count(p, o, history.Event{Op: "add", Value: 1},
+			func(ctx context.Context) (int64, error) { return c.Add(ctx, 1) })
+	}
+	if p.ID%2 == 0 {
+		return count(p, o, history.Event{Op: "get"}, c.Get)
+	}
+	e := history.Event{Op: "cas", Path: strconv.FormatInt(number, 10), Value: number}
+	return count(p, o, e, func(ctx context.Context) (int64, error) {
+		ok, err := c.CompareAndSet(ctx, number, number)
+		if ok {
+			return 1, err
+		}
+		return 0, err
+	})
+}
+
 // countOnce is one round. It returns only errors that a counter must not have.
 func countOnce(p *engine.Process, o engine.Object, c counter) error {
 	delta, seen := int64(p.ID), int64(0)
@@ -114,7 +147,20 @@ var counterScenarios = []engine.Scenario{
 				Reached: workload.Answered("cas", func(e *history.Event) bool { return e.Err == nil && e.Value == 0 })}},
 	}),
 
+	counterScenario(engine.Scenario{
+		Name: "counter/guesses", Doc: "clients that never add ask, or guess, while leaders are deposed",
+		Faults: faults.MustParse("depose=3 elect=1"), Servers: []int{3},
+		Rounds: 6, Clients: 4, Program: countAndGuess(func(p *engine.Process) counter {
+			return recipes.NewCounter(p.Conn, p.Env, p.Path(counterPath), recipes.CounterOptions{})
+		}),
+		Setup: makeZnodes(counterPath, ""),
+		Goals: []engine.Goal{{Name: "a guess that is right",
+			Reached: workload.Answered("cas", func(e *history.Event) bool { return e.Err == nil && e.Value == 1 })}},
+	}),
+
 	counterMutant(mutants.DoubleCount, engine.Scenario{Faults: faults.MustParse("lose-reply=2")}),
 	counterMutant(mutants.StaleGet, engine.Scenario{Servers: []int{3},
 		Faults: faults.MustParse("stale-read=3")}),
+	counterMutant(mutants.LastingReceipt, engine.Scenario{ // it makes no ephemeral znodes
+		Faults: faults.MustParse("lose-request=1@op=delete")}).Without("tree"),
 }

@@ -3,6 +3,7 @@ package catalog
 import (
 	"slices"
 
+	"zksim/checkers"
 	"zksim/faults"
 	"zksim/recipes"
 	"zksim/scenarios/catalog/mutants"
@@ -16,7 +17,7 @@ var sessionsLast = faults.Contract().Except("crash", "cancel", "expire", "learn-
 	"zombie", "pause", "depose")
 
 // doubleBarrierScenarios are those of the double barrier.
-var doubleBarrierScenarios = slices.Concat(
+var doubleBarrierScenarios = listed(slices.Concat(
 	leavingScenarios("lowest", recipes.LeaveLowest, "the lowest waits for the highest and all others for the lowest"),
 	leavingScenarios("naive", recipes.LeaveNaive, "those who leave watch all children"),
 	leavingScenarios("sequential", recipes.LeaveSequential, "those who leave watch one neighbour each"),
@@ -35,6 +36,13 @@ var doubleBarrierScenarios = slices.Concat(
 		}, workload.Meeting{More: 1, Enter: workload.Limited, Leave: workload.Unlimited, Stay: 2,
 			NewBarrier: newDoubleBarrier(recipes.LeaveSequential)}),
 
+		workload.BaseDoubleBarrier(engine.Scenario{
+			Name: "double-barrier/idle", Doc: "participants that do nothing inside but wait to be told of a loss", Clients: 3,
+			Rounds: 2, Faults: withLosses(faults.Contract()),
+			Goals: []engine.Goal{workload.GoalEndInside},
+		}, workload.Meeting{Enter: workload.Limited, Leave: workload.Cancelled, Stay: workload.UntilLost,
+			NewBarrier: newDoubleBarrier(recipes.LeaveLowest)}),
+
 		doubleBarrierMutant(mutants.CountReady, engine.Scenario{Rounds: 1}, workload.Meeting{}),
 		doubleBarrierMutant(mutants.StaleReady, engine.Scenario{Rounds: 2}, workload.Meeting{}),
 		doubleBarrierMutant(mutants.CountOnly, engine.Scenario{Rounds: 1}, workload.Meeting{Enter: workload.Unlimited}),
@@ -44,7 +52,19 @@ var doubleBarrierScenarios = slices.Concat(
 		doubleBarrierMutant(mutants.WaitGone, engine.Scenario{
 			Rounds: 2, Faults: faults.MustParse("learn-late=1"), SafetySteps: 60}, workload.Meeting{}),
 	},
-)
+))
+
+// listed has the rounds of the recipes judged by the lists of their members. Mutants keep none.
+func listed(all []engine.Scenario) []engine.Scenario {
+	for i := range all {
+		s := &all[i]
+		s.Checkers = slices.Clone(s.Checkers)
+		if k := slices.Index(s.Checkers, checkers.Checker(checkers.Rounds{})); k >= 0 && !s.Broken() {
+			s.Checkers[k] = checkers.Rounds{Listed: true}
+		}
+	}
+	return all
+}
 
 // leavingScenarios are those of one way to leave: under every fault, with clients that
 // give up, and with clients that wait forever, where all of them must get

@@ -33,15 +33,23 @@ func withFollower(program func(p *engine.Process)) func(p *engine.Process) {
 	}
 }
 
-// observed makes a program in which the odd clients campaign, and the even ones wait for a
-// leader and ask for it, round by round.
-func observed(newElector func(p *engine.Process) workload.FullElector) func(p *engine.Process) {
+// besides makes a program in which the odd clients campaign, and the even ones do something else.
+func besides(newElector func(p *engine.Process) workload.FullElector, even func(p *engine.Process)) func(
+	p *engine.Process) {
 	campaign := workload.ElectionRounds(workload.Pace{Procedure: 1, Stay: 2}, newElector)
 	return func(p *engine.Process) {
 		if p.ID%2 == 1 {
 			campaign(p)
-			return
+		} else {
+			even(p)
 		}
+	}
+}
+
+// observed makes a program in which some clients campaign, and the others wait for a leader and ask for it, round by
+// round.
+func observed(newElector func(p *engine.Process) workload.FullElector) func(p *engine.Process) {
+	return besides(newElector, func(p *engine.Process) {
 		awaitLeader(p)
 		e := newElector(p)
 		o := p.Register(e.Znodes)
@@ -51,24 +59,32 @@ func observed(newElector func(p *engine.Process) workload.FullElector) func(p *e
 				return
 			}
 		}
-	}
+	})
 }
 
 // awaitLeader starts that goroutine.
-func awaitLeader(p *engine.Process) {
-	p.Env.Go("follower", func() {
-		defer recipes.Forget(p.Env)()
-		e := recipes.NewElection(p.Conn, p.Env, p.Path(electionDir), recipes.ElectionOptions{})
-		o := p.Register(e.Znodes)
-		ctx, end := p.Env.WithTimeout(context.Background(), time.Second)
-		defer end()
-		o.Invoke("leader")
-		leader, err := e.AwaitLeader(ctx)
-		o.Record(history.Event{Kind: history.Return, Op: "leader", Value: leader.Token, Err: err})
-		if err != nil && !errors.Is(err, context.DeadlineExceeded) {
-			p.Fail(err)
-		}
-	})
+func awaitLeader(p *engine.Process) { p.Env.Go("follower", func() { awaitOnce(p) }) }
+
+// awaitOnce waits for a leader, as one who knows nothing of those before.
+func awaitOnce(p *engine.Process) {
+	defer recipes.Forget(p.Env)()
+	e := recipes.NewElection(p.Conn, p.Env, p.Path(electionDir), recipes.ElectionOptions{})
+	o := p.Register(e.Znodes)
+	ctx, end := p.Env.WithTimeout(context.Background(), time.Second)
+	defer end()
+	o.Invoke("leader")
+	leader, err := e.AwaitLeader(ctx)
+	o.Record(history.Event{Kind: history.Return, Op: "leader", Value: leader.Token, Err: err})
+	if err != nil && !errors.Is(err, context.DeadlineExceeded) {
+		p.Fail(err)
+	}
+}
+
+// awaitAgain waits for a leader again and again.
+func awaitAgain(p *engine.Process) {
+	for range 2 * p.Rounds {
+		awaitOnce(p)
+	}
 }
 
 // slowFirst is a program in which c1 takes long to acknowledge, and the others
@@ -92,6 +108,53 @@ func newHerdElection(p *engine.Process) workload.FullElector {
 func newBrokenElection(f mutants.Flaw) func(p *engine.Process) workload.FullElector {
 	return func(p *engine.Process) workload.FullElector {
 		return mutants.NewElection(p.Conn, p.Env, p.Path(electionDir), f)
+	}
+}
+
+// reign makes a program of candidates that lead until they are told to stop, or nothing happens any more.
+// Meanwhile they do something else, for so many steps.
+func reign(busy int, newElector func(p *engine.Process) workload.FullElector) func(p *engine.Process) {
+	return func(p *engine.Process) {
+		e := newElector(p)
+		o := p.Register(e.Znodes)
+		ctx, end := context.WithCancel(context.Background())
+		p.Env.Go("work", func() {
+			for range busy {
+				p.Step()
+			}
+		})
+		p.Env.Go("rest", func() {
+			p.AtRest()
+			end()
+		})
+		for ctx.Err() == nil {
+			o.Invoke("campaign")
+			err := e.Campaign(context.Background())
+			o.Return("campaign", err)
+			if err != nil {
+				p.Fail(err)
+				return
+			}
+			o.Acquired(e.Znodes()[0], e.Token())
+			if _, _, err := p.Env.Await(ctx, e.Lost()); err == nil {
+				o.Lost()
+			}
+			o.Released()
+			o.Invoke("resign")
+			o.Return("resign", e.Resign(context.Background()))
+		}
+	}
+}
+
+func newMarkedElection(f mutants.Flaw) func(p *engine.Process) workload.FullElector {
+	return func(p *engine.Process) workload.FullElector {
+		return mutants.NewMarkedElection(p.Conn, p.Env, p.Path(electionDir), f)
+	}
+}
+
+func newHeardElection(f mutants.Flaw) func(p *engine.Process) workload.FullElector {
+	return func(p *engine.Process) workload.FullElector {
+		return mutants.NewHeardElection(p.Conn, p.Env, p.Path(electionDir), f)
 	}
 }
 
@@ -147,6 +210,25 @@ var electionScenarios = []engine.Scenario{
 			{Name: "a question that is answered by nobody leads", Reached: workload.Returned("leader", recipes.ErrNoLeader)},
 			{Name: "a question that is answered by a leader", Reached: workload.Returned("leader", nil)}},
 	}),
+	electionScenario(engine.Scenario{
+		Name: "election/idle", Doc: "leaders that do nothing but wait to be told that they lead no longer",
+		Rounds: 2, Faults: withLosses(electionFaults),
+		Program: workload.ElectionRounds(workload.Pace{Procedure: 1, Stay: workload.UntilLost}, newElection),
+		Goals:   []engine.Goal{workload.GoalExpiry},
+	}.Symmetric(workload.ByThree)).Without("fenced"), // nobody writes
+	electionScenario(engine.Scenario{
+		Name: "election/deposed", Doc: "clients wait for a leader, and ask for it, while servers are deposed",
+		Rounds: 2, Program: observed(newElection), Servers: []int{3}, Faults: faults.MustParse("depose=3 elect=1"),
+		Goals: []engine.Goal{
+			{Name: "a question that is answered by a leader", Reached: workload.Returned("leader", nil)}},
+	}),
+	electionScenario(engine.Scenario{
+		Name: "election/awaited", Doc: "clients wait for a leader again and again while servers are deposed",
+		Rounds: 3, Clients: 4, Program: besides(newElection, awaitAgain), Servers: []int{3},
+		Faults: faults.MustParse("depose=3 elect=1"),
+		Goals: []engine.Goal{
+			{Name: "a leader that was waited for", Reached: workload.Returned("leader", nil)}},
+	}),
 	electionHerd(engine.Scenario{Name: "election/fan-out", Doc: "the end of a leader wakes one candidate of six"},
 		newElection),
 	electionScenario(engine.Scenario{
@@ -162,6 +244,14 @@ var electionScenarios = []engine.Scenario{
 	electionScenario(mutated(mutants.BlindAck, engine.Scenario{
 		Faults: faults.MustParse("learn-late=3"), Servers: []int{1}, Rounds: 3,
 		Program: slowFirst})),
+	electionScenario(mutated(mutants.OldMark, engine.Scenario{Clients: 2, Servers: []int{1}, Rounds: 1,
+		// two rules of each: more runs have both
+		Faults:  faults.MustParse("disconnect=4 disconnect=4 lost-early=4 lost-early=4"),
+		Program: reign(80, newMarkedElection(mutants.OldMark))})),
+	electionScenario(mutated(mutants.ToldEarly, engine.Scenario{Clients: 2, Rounds: 1,
+		// two rules of each: more runs have both
+		Faults:  faults.MustParse("disconnect=4 disconnect=4 expire=4 expire=4"),
+		Program: reign(0, newHeardElection(mutants.ToldEarly))})),
 	electionScenario(mutated(mutants.NoAck, engine.Scenario{Rounds: 2,
 		Program: workload.ElectionRounds(workload.Pace{Procedure: 1, Stay: 2}, newBrokenElection(mutants.NoAck))})),
 }

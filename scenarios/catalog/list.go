@@ -9,7 +9,7 @@ import (
 )
 
 // All is every scenario, in the order of the report.
-var All = sourced(slices.Concat(
+var All = sourced(frugal(slices.Concat(
 	lockScenarios,
 	barrierScenarios,
 	cacheScenarios,
@@ -25,12 +25,17 @@ var All = sourced(slices.Concat(
 	priorityQueueScenarios,
 	queueScenarios,
 	refusalScenarios,
+	deniedScenarios,
+	struckScenarios,
+	waitingScenarios,
+	aloneScenarios,
 	revocableScenarios,
 	rwlockScenarios,
 	semaphoreScenarios,
 	watchScenarios,
 	znodeScenarios,
-))
+	restartScenarios,
+)))
 
 // Named returns the scenario of that name. It panics if there is none: names are constants of a program.
 func Named(name string) *engine.Scenario {

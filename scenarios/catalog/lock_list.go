@@ -20,6 +20,11 @@ var lockScenarios = []engine.Scenario{
 		Rounds: 2, Program: workload.TwoWorkers(newLock), Faults: lockFaults,
 		Goals: []engine.Goal{workload.GoalLostCreate, workload.GoalQueue},
 	}.Symmetric(workload.BySix)),
+	lockScenario(engine.Scenario{
+		Name: "lock/idle", Doc: "holders that do nothing but wait to be told that the lock is lost",
+		Rounds: 2, Program: workload.LockAndStay(workload.UntilLost, newLock), Faults: withLosses(lockFaults),
+		Goals: []engine.Goal{workload.GoalExpiry},
+	}).Without("fenced"), // nobody writes
 	herdScenario(engine.Scenario{Name: "lock/fan-out", Doc: "a release of the fair lock wakes one client of six"},
 		newLock),
 	lockScenario(engine.Scenario{
@@ -62,6 +67,19 @@ var lockScenarios = []engine.Scenario{
 		Faults: faults.MustParse("depose=1 depose=1 late-commit=9@op=create late-commit=9@op=create")}),
 	lockMutant(mutants.LowToken, engine.Scenario{Servers: []int{3}, Faults: faults.MustParse("elect=2")}),
 	lockMutant(mutants.FewTries, engine.Scenario{Servers: []int{3}, Faults: faults.MustParse("elect=2")}),
+	lockMutant(mutants.ExistsLeak, engine.Scenario{}),
+	besideOthers(lockMutant(mutants.AnyName, engine.Scenario{})),
+}
+
+// withLosses is a plan with more disconnects, and more sessions that end during these.
+func withLosses(plan faults.Plan) faults.Plan {
+	return append(faults.MustParse("disconnect=2 expire=2"), plan...)
+}
+
+// besideOthers puts a znode into the lock's that no lock has made.
+func besideOthers(s engine.Scenario) engine.Scenario {
+	s.Setup = append(s.Setup[:len(s.Setup):len(s.Setup)], engine.Mkdir(lockDir+"/README"))
+	return s
 }
 
 // herdScenario is six clients without faults, judged by fan-out as well.

@@ -170,7 +170,9 @@ func submitAndWait(p *engine.Process, submit submitter, count int) error {
 		}
 		o.Record(history.Event{Kind: history.Return, Op: "wait", Value: value, Path: t.ID(), Err: err})
 		if err == nil && value%2 == 0 {
+			o.Record(history.Event{Kind: history.Invoke, Op: "forget", Value: value, Path: t.ID()})
 			err = t.Forget(context.Background())
+			o.Record(history.Event{Kind: history.Return, Op: "forget", Value: value, Path: t.ID(), Err: err})
 		}
 		if err != nil {
 			return err

@@ -2,7 +2,12 @@ package catalog
 
 import (
 	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
 
+	"zksim/checkers"
 	"zksim/recipes"
 	"zksim/scenarios/catalog/mutants"
 	"zksim/scenarios/engine"
@@ -20,13 +25,68 @@ func newGroup(p *engine.Process) *workload.Group {
 }
 
 func newBrokenGroup(f mutants.Flaw) func(p *engine.Process) *workload.Group {
+	return newMendedGroup(f, 0)
+}
+
+// newMendedGroup makes groups that look again at such intervals; 0: never.
+func newMendedGroup(f mutants.Flaw, interval time.Duration) func(p *engine.Process) *workload.Group {
 	return func(p *engine.Process) *workload.Group {
 		g := &workload.Group{}
 		r := mutants.NewGroup(p.Conn, p.Env, p.Path(workload.GroupDir), g.Changed, f)
+		r.Interval = interval
+		r.Dial = func() (recipes.Conn, recipes.Env, error) {
+			q, err := p.Dial()
+			if err != nil {
+				return nil, nil, err
+			}
+			return q.Conn, q.Env, nil
+		}
 		g.Join = func(ctx context.Context, name string, data []byte) (workload.Leaver, error) {
 			return r.Join(ctx, name, data)
 		}
 		g.Watch = r.Watch
 		return g
+	}
+}
+
+// evicted is a program in which the first client deletes the znodes of members, as an operator may, and the others
+// are members that stay until all is quiet: they join again, and are listed in the end.
+func evicted(p *engine.Process) {
+	dir := p.Path(workload.GroupDir)
+	if p.ID == 1 {
+		for range p.Rounds {
+			names, _, err := p.Conn.Children(dir)
+			for _, name := range names {
+				if err == nil && strings.HasPrefix(name, "m") {
+					p.Conn.Delete(dir+"/"+name, -1) // whether it is there or not
+				}
+			}
+		}
+		return
+	}
+	g, o := recipes.NewGroup(p.Conn, p.Env, dir, recipes.GroupOptions{}), p.Register(func() []string { return nil })
+	name := fmt.Sprintf("m%d", p.ID)
+	o.Invoke(checkers.Join)
+	m, err := g.Join(background, name, nil)
+	o.Return(checkers.Join, err)
+	if err != nil {
+		p.Fail(err)
+		return
+	}
+	p.AtRest()
+	var list []recipes.Child
+	listed := func() bool { return slices.ContainsFunc(list, func(c recipes.Child) bool { return c.Name == name }) }
+	for range 20 { // on a real ensemble the operator may yet be at work
+		if list, err = g.List(background); err != nil || listed() {
+			break
+		}
+		p.Env.Sleep(background, 100*time.Millisecond)
+	}
+	p.Always("a member that was evicted has joined again when all is quiet", err != nil || listed())
+	o.Invoke(checkers.Leave)
+	err = m.Leave(background)
+	o.Return(checkers.Leave, err)
+	if err != nil {
+		p.Fail(err)
 	}
 }

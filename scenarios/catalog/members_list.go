@@ -1,6 +1,7 @@
 package catalog
 
 import (
+	"zksim/checkers"
 	"zksim/faults"
 	"zksim/scenarios/catalog/mutants"
 	"zksim/scenarios/engine"
@@ -21,6 +22,14 @@ var memberScenarios = []engine.Scenario{
 		Rounds: 8, Program: workload.InGroup(newGroup, workload.Insist),
 		Goals: []engine.Goal{workload.GoalTaken, workload.GoalUsurped, workload.GoalRejoin}}),
 
+	workload.BaseGroup(engine.Scenario{Name: "members/idle",
+		Doc:    "members that do nothing but wait to be told that they are none any more, under every fault",
+		Rounds: 3, Program: workload.InGroup(newGroup, workload.Idle)}),
+	{Name: "members/evicted", Doc: "an operator deletes the znodes of members, who join again", Clients: 3, Rounds: 8,
+		Servers: []int{1, 3}, Program: evicted,
+		Faults:   faults.MustParse("disconnect=3 lose-request=2 lose-reply=2 stale-read=1"),
+		Checkers: []checkers.Checker{checkers.Liveness{}, checkers.Quiescence{}, checkers.Tree{}, checkers.Steps{}}},
+
 	memberMutant(mutants.Flapping, engine.Scenario{Faults: faults.MustParse("disconnect=2")}),
 	memberMutant(mutants.Once, engine.Scenario{
 		Faults: faults.MustParse("disconnect=2 expire=2 learn-late=2")}),
@@ -33,6 +42,21 @@ var memberScenarios = []engine.Scenario{
 	memberMutant(mutants.Forgetful, engine.Scenario{Faults: faults.MustParse("disconnect=1")}),
 	memberMutant(mutants.NotOurs, engine.Scenario{Servers: []int{3},
 		Faults: faults.MustParse("depose=2")}),
+	memberMutant(mutants.FewJoins, engine.Scenario{Servers: []int{3},
+		Faults: faults.MustParse("depose=2")}),
+	memberMutant(mutants.TwoClients, engine.Scenario{Dials: 1,
+		Faults: faults.MustParse("disconnect=2 learn-late=2")}),
+	longer(memberMutant(mutants.ConfiguredTimeout, engine.Scenario{Clients: 2, Servers: []int{1}, Rounds: 8,
+		Program: workload.InGroup(newBrokenGroup(mutants.ConfiguredTimeout), workload.StayForSeconds),
+		Faults:  faults.MustParse("disconnect=4 disconnect=4 lost-early=4 lost-early=4")})),
+	memberMutant(mutants.NoInterval, engine.Scenario{
+		Faults: faults.MustParse("disconnect=4 disconnect=4 lost-early=4 lost-early=4")}),
+}
+
+// longer has the faults end later, when timers have fired.
+func longer(s engine.Scenario) engine.Scenario {
+	s.SafetySteps *= 4
+	return s
 }
 
 // memberMutant is a scenario of a broken group that must be caught.

@@ -48,6 +48,48 @@ func nameRounds(newNames func(p *engine.Process) names) func(p *engine.Process) 
 	}
 }
 
+// askedAbout makes a program in which the first client registers a name and unregisters it in each round, and the
+// others do nothing but ask: even ones resolve it, and the others list all names. A name that is not listed counts as
+// one that resolves to nothing.
+func askedAbout(newNames func(p *engine.Process) owned) func(p *engine.Process) {
+	return func(p *engine.Process) {
+		n := newNames(p)
+		u := nameUser{p, n, p.Register(func() []string { return nil })}
+		for r := range p.Rounds {
+			var err error
+			switch {
+			case p.ID == 1:
+				err = u.round(10+r, func(ctx context.Context, data []byte) (string, error) {
+					return "all", n.Register(ctx, "all", data)
+				})
+			case p.ID%2 == 0:
+				err = u.resolve("all")
+			default:
+				err = u.list(n, "all")
+			}
+			if err != nil {
+				p.Fail(err)
+				return
+			}
+		}
+	}
+}
+
+// list asks for all names, and records an answer without that one as if it had been resolved.
+func (u nameUser) list(n owned, name string) error {
+	err := u.do(history.Event{Op: "resolve", Path: name}, func(ctx context.Context, _ *history.Event) error {
+		list, err := n.List(ctx)
+		if slices.Contains(list, name) {
+			err = recipes.ErrNameTaken // which says nothing
+		}
+		return err
+	})
+	if errors.Is(err, recipes.ErrNameTaken) {
+		return nil
+	}
+	return workload.IgnoreCanceled(err)
+}
+
 // owned is a name service that knows owners by their names.
 type owned interface {
 	names
@@ -139,14 +181,7 @@ func (u nameUser) round(value int, register func(ctx context.Context, data []byt
 		err = nil
 	}
 	if err == nil && name != "" {
-		err = u.do(history.Event{Op: "resolve", Path: name}, func(ctx context.Context, e *history.Event) error {
-			data, err := u.n.Resolve(ctx, name)
-			if errors.Is(err, recipes.ErrNoName) {
-				return nil
-			}
-			e.Value, _ = strconv.ParseInt(string(data), 10, 64)
-			return err
-		})
+		err = u.resolve(name)
 	}
 	if own {
 		err = errors.Join(workload.IgnoreCanceled(err),
@@ -155,6 +190,18 @@ func (u nameUser) round(value int, register func(ctx context.Context, data []byt
 			}))
 	}
 	return workload.IgnoreCanceled(err)
+}
+
+// resolve asks for a name.
+func (u nameUser) resolve(name string) error {
+	return u.do(history.Event{Op: "resolve", Path: name}, func(ctx context.Context, e *history.Event) error {
+		data, err := u.n.Resolve(ctx, name)
+		if errors.Is(err, recipes.ErrNoName) {
+			return nil
+		}
+		e.Value, _ = strconv.ParseInt(string(data), 10, 64)
+		return err
+	})
 }
 
 // do records one operation; f completes the event of its end.
@@ -215,6 +262,16 @@ var namesScenarios = []engine.Scenario{
 		Goals: []engine.Goal{
 			{Name: "a name that is another's", Reached: workload.Returned("unregister", recipes.ErrNotOwner)},
 			{Name: "a name that nobody has", Reached: workload.Returned("unregister", recipes.ErrNoName)}},
+	}).Without("tree"), // nothing is ephemeral
+
+	namesScenario(engine.Scenario{
+		Name: "names/asked", Doc: "clients that register nothing resolve and list names, while leaders are deposed",
+		Clients: 4, Servers: []int{3}, Faults: faults.MustParse("depose=3 elect=1"),
+		Rounds: 4, Program: askedAbout(func(p *engine.Process) owned {
+			return recipes.NewNames(p.Conn, p.Env, p.Path(namesDir), recipes.NamesOptions{})
+		}),
+		Goals: []engine.Goal{{Name: "a name that is resolved to its data",
+			Reached: workload.Answered("resolve", func(e *history.Event) bool { return e.Err == nil && e.Value != 0 })}},
 	}).Without("tree"), // nothing is ephemeral
 
 	namesScenario(mutated(mutants.PrefixOwner, engine.Scenario{Clients: 4, Rounds: 3,

@@ -59,10 +59,11 @@ type delivering[I workload.QueueItem] interface {
 	TryTake(ctx context.Context) ([]byte, error)
 	Claim(ctx context.Context) (I, error)
 	TryClaim(ctx context.Context) (I, error)
+	Len(ctx context.Context) (int, error)
 }
 
 func consumer[I workload.QueueItem](q delivering[I], put func(context.Context, []byte, int64) error) workload.Consumer {
-	return workload.Consumer{Put: put,
+	return workload.Consumer{Put: put, Len: q.Len,
 		Take: func(ctx context.Context, try bool) ([]byte, error) {
 			if try {
 				return q.TryTake(ctx)

@@ -18,6 +18,18 @@ var queueFaults = append(faults.Contract(),
 // exchangeFaults are those of clients that put as many items as they take: nobody waits by a watch.
 var exchangeFaults = queueFaults.Except("watch-delay")
 
+// countFaults are those that make answers old, or leave open what has happened.
+var countFaults = faults.MustParse("depose=2 elect=1 stale-read=3 disconnect=2 lose-reply=2 learn-late=1")
+
+// breakFaults leave open whether an acknowledgement was executed.
+var breakFaults = faults.MustParse("lose-request=3 lose-reply=3 disconnect=2 learn-late=1 cancel=1")
+
+// counted has the lengths judged as well.
+func counted(s engine.Scenario) engine.Scenario {
+	s.Checkers = append(slices.Clip(s.Checkers), checkers.Length{})
+	return s
+}
+
 // queueScenarios are those of the queues.
 var queueScenarios = append([]engine.Scenario{
 	queueScenario(engine.Scenario{
@@ -52,6 +64,16 @@ var queueScenarios = append([]engine.Scenario{
 		Program: workload.HandOver(newQueue(recipes.QueueOptions{})), Faults: faults.Contract(), // one item ends no sequence
 		Goals: []engine.Goal{workload.GoalReleased, workload.GoalAgain},
 	}),
+	queueScenario(engine.Scenario{
+		Name: "queue/broken-claims", Doc: "an operator deletes claims while consumers acknowledge",
+		Rounds: 4, Program: workload.Break(queueDir+"/claims", newQueue(recipes.QueueOptions{})), Faults: breakFaults,
+		Goals: []engine.Goal{workload.GoalBroken, workload.GoalClaimLost, workload.GoalLostAck},
+	}),
+	counted(queueScenario(engine.Scenario{
+		Name: "queue/length", Doc: "clients ask how long the queue is, while leaders are deposed and servers lag",
+		Rounds: 4, Servers: []int{3}, Program: workload.Count(newQueue(recipes.QueueOptions{})), Faults: countFaults,
+		Goals: []engine.Goal{workload.GoalCounted, workload.GoalLostPut},
+	})),
 }, queueMutants(newBrokenQueue)...)
 
 // queueMutants are the broken queues, each made by newQueue.
@@ -75,6 +97,8 @@ func queueMutants(newQueue func(mutants.Flaw) func(*engine.Process) workload.Con
 		mutant(mutants.CancelTake, takeSome, engine.Scenario{Rounds: 2,
 			Faults: faults.MustParse("cancel=9 lose-reply=9@op=multi")}),
 		mutant(mutants.ItemsOnly, workload.HandOver, engine.Scenario{}),
+		counted(mutant(mutants.StaleLength, workload.Count, engine.Scenario{Rounds: 4, Servers: []int{3},
+			Faults: faults.MustParse("depose=2")})),
 		mutant(mutants.StaleTake, workload.Poll, engine.Scenario{Rounds: 4, Clients: 2, Servers: []int{3},
 			Faults: faults.MustParse("stale-read=3")}),
 	}

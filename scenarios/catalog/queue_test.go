@@ -19,11 +19,7 @@ func TestQueuesWithoutTheirFlawsHold(t *testing.T) {
 		return func(mutants.Flaw) func(*engine.Process) workload.Consumer { return f(0) }
 	}
 	for _, s := range append(queueMutants(healthy(newBrokenQueue)), priorityMutants(healthy(newBrokenPriorityQueue))...) {
-		s.Caught = nil
-		rep, err := engine.Run(context.Background(), &s, engine.Options{Seeds: engine.Range{First: 1, Last: 500}})
-		if err != nil || !unharmed(rep) {
-			t.Errorf("%s without its flaw: %+v, %v", s.Name, rep, err)
-		}
+		holdsWithoutItsFlaw(t, s)
 	}
 }
 

@@ -17,8 +17,9 @@ import (
 // refused is a client that calls recipes in the wrong order or with what they do not take, and says what the
 // documentation promises of that. It is alone in its folder, so each answer is known.
 type refused struct {
-	p   *engine.Process
-	dir string
+	p     *engine.Process
+	dir   string
+	after string // what names end with, in later rounds
 }
 
 var background = context.Background()
@@ -34,12 +35,15 @@ func (r refused) fine(err error, call string) {
 }
 
 // path returns a folder for one recipe.
-func (r refused) path(name string) string { return r.dir + "/" + name }
+func (r refused) path(name string) string { return r.dir + "/" + name + r.after }
 
 // refusals is the program.
 func refusals(p *engine.Process) {
-	r := refused{p, p.Path(fmt.Sprintf("/refusals-%d", p.ID))}
-	for range p.Rounds {
+	r := refused{p: p, dir: p.Path(fmt.Sprintf("/refusals-%d", p.ID))}
+	for round := range p.Rounds {
+		if round > 0 {
+			r.after = fmt.Sprint("-", round)
+		}
 		r.locks()
 		r.shared()
 		r.leads()
@@ -49,7 +53,81 @@ func refusals(p *engine.Process) {
 		r.group()
 		r.transaction()
 		r.others()
+		r.hurries()
+		r.losses()
 	}
+}
+
+// losses has everything that can be lost for a while, and waits to be told when the connection was lost meanwhile.
+func (r refused) losses() {
+	type losing interface{ Lost() <-chan zk.Event }
+	has := func(x losing, takes, gives func(ctx context.Context) error) {
+		if takes(background) != nil {
+			return
+		}
+		lost, change := x.Lost(), r.p.Env.SessionEvents()
+		for range 4 {
+			r.p.Step()
+		}
+		if len(change) > 0 {
+			r.p.Env.Await(background, lost) // in vain if the recipe does not tell
+		}
+		gives(background)
+	}
+	for _, l := range r.lockers() {
+		has(l, l.Lock, l.Unlock)
+	}
+	w := recipes.NewRWLock(r.p.Conn, r.p.Env, r.path("RWLock"), recipes.LockOptions{})
+	has(w, w.RLock, w.RUnlock)
+	v := recipes.NewRevocableLock(r.p.Conn, r.p.Env, r.path("RevocableLock"), recipes.LockOptions{})
+	has(v, v.Lock, v.Unlock)
+	s := recipes.NewSemaphore(r.p.Conn, r.p.Env, r.path("Semaphore"), 2, recipes.LockOptions{})
+	has(s, s.Acquire, s.Release)
+	e := recipes.NewElection(r.p.Conn, r.p.Env, r.path("Election"), recipes.ElectionOptions{})
+	has(e, e.Campaign, e.Resign)
+	d := recipes.NewDoubleBarrier(r.p.Conn, r.p.Env, r.path("DoubleBarrier"), 1, recipes.DoubleBarrierOptions{})
+	has(d, d.Enter, d.Leave)
+}
+
+// hurries gives up what it has with a context that is done, which leaves the rest to the background. Whatever stays is
+// nobody's.
+func (r refused) hurries() {
+	done, cancel := context.WithCancel(background)
+	cancel()
+	gives := func(call string, takes, givesUp func(ctx context.Context) error) {
+		if takes(background) == nil {
+			r.with(context.Canceled, givesUp(done), call+" with a context that is done")
+		}
+	}
+	for name, l := range r.lockers() {
+		gives(name+".Unlock", l.Lock, l.Unlock)
+	}
+	w := recipes.NewRWLock(r.p.Conn, r.p.Env, r.path("RWLock"), recipes.LockOptions{})
+	gives("RWLock.Unlock", w.Lock, w.Unlock)
+	gives("RWLock.RUnlock", w.RLock, w.RUnlock)
+	gives("RWLock.Downgrade", w.Lock, w.Downgrade)
+	s := recipes.NewSemaphore(r.p.Conn, r.p.Env, r.path("Semaphore"), 2, recipes.LockOptions{})
+	gives("Semaphore.Release", s.Acquire, s.Release)
+	e := recipes.NewElection(r.p.Conn, r.p.Env, r.path("Election"), recipes.ElectionOptions{})
+	gives("Election.Resign", e.Campaign, e.Resign)
+	d := recipes.NewDoubleBarrier(r.p.Conn, r.p.Env, r.path("DoubleBarrier"), 1, recipes.DoubleBarrierOptions{})
+	gives("DoubleBarrier.Leave", d.Enter, d.Leave)
+	var item *recipes.QueueItem
+	q := recipes.NewQueue(r.p.Conn, r.p.Env, r.path("Queue"), recipes.QueueOptions{})
+	claim := func(ctx context.Context) (err error) {
+		if err = q.Put(ctx, []byte("y")); err == nil {
+			item, err = q.TryClaim(ctx)
+		}
+		return err
+	}
+	gives("QueueItem.Return", claim, func(ctx context.Context) error { return item.Return(ctx) })
+	var m *recipes.Membership
+	g := recipes.NewGroup(r.p.Conn, r.p.Env, r.path("Group"), recipes.GroupOptions{})
+	join := func(ctx context.Context) (err error) {
+		m, err = g.Join(ctx, "hurry", nil)
+		return err
+	}
+	gives("Membership.Leave", join, func(ctx context.Context) error { return m.Leave(ctx) })
 }
 
 func (r refused) locks() {

@@ -56,10 +56,15 @@ var semaphoreScenarios = []engine.Scenario{
 				Reached: func(h *history.History) bool { return called(h, "childrenW", semDir+"/leases") }}},
 	}.Symmetric(workload.ByThree)),
 	semaphoreScenario(engine.Scenario{
+		Name: "semaphore/idle", Doc: "holders of leases that do nothing but wait to be told that theirs is lost",
+		Rounds: 2, Program: workload.LeaseAndStay(workload.UntilLost, newSemaphore), Faults: withLosses(semaphoreFaults),
+		Goals: []engine.Goal{workload.GoalExpiry},
+	}.Symmetric(workload.ByThree)),
+	semaphoreScenario(engine.Scenario{
 		Name: "semaphore/fan-out", Doc: "a release wakes one client of six", Clients: 6,
 		Program: func(p *engine.Process) {
 			s := newSemaphore(p)
-			if err := workload.LeaseOnce(p, p.Register(s.Znodes), s, false); err != nil {
+			if err := workload.LeaseOnce(p, p.Register(s.Znodes), s, 2, false); err != nil {
 				p.Fail(err)
 			}
 		},

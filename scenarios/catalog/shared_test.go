@@ -24,11 +24,8 @@ func TestMutantsOfSharedLocksHoldWithoutTheirFlaws(t *testing.T) {
 		"monitor/stale-alarm":    monitored(0, newBrokenMonitor(0, holdShort+1)),
 	} {
 		s := *Named(name)
-		s.Program, s.Caught = program, nil
-		rep, err := engine.Run(context.Background(), &s, engine.Options{Seeds: engine.Range{First: 1, Last: 500}})
-		if err != nil || !unharmed(rep) {
-			t.Errorf("%s without its flaw: %+v, %v", name, rep, err)
-		}
+		s.Program = program
+		holdsWithoutItsFlaw(t, s)
 	}
 }
 

@@ -3,10 +3,12 @@ package catalog
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"github.com/go-zookeeper/zk"
 
 	"zksim/checkers"
+	"zksim/model/history"
 	"zksim/recipes"
 	"zksim/scenarios/catalog/mutants"
 	"zksim/scenarios/engine"
@@ -16,7 +18,7 @@ import (
 // watchAtWork makes a program in which the first client watches several znodes,
 // each of which the others make and change once, and is busy with something else. There
 // is one for each round.
-func watchAtWork(f mutants.Flaw) func(p *engine.Process) {
+func watchAtWork(watching func(path string) workload.Watching) func(p *engine.Process) {
 	return func(p *engine.Process) {
 		item := func(r int) string { return fmt.Sprintf("/%d", r+1) }
 		if p.ID > 1 {
@@ -35,7 +37,7 @@ func watchAtWork(f mutants.Flaw) func(p *engine.Process) {
 		var all []engine.Object
 		var stops []func()
 		for r := range p.Rounds {
-			o, stop := workload.Watch(p, brokenWatch(f, workload.WatchDir+item(r)))
+			o, stop := workload.Watch(p, watching(workload.WatchDir+item(r)))
 			all, stops = append(all, o), append(stops, stop)
 		}
 		for range workload.Repeat(p, 150) {
@@ -48,15 +50,38 @@ func watchAtWork(f mutants.Flaw) func(p *engine.Process) {
 	}
 }
 
-var dataWatch = workload.Watching{Kind: checkers.WatchData, Path: workload.WatchItem,
-	Run: func(ctx context.Context, p *engine.Process, o engine.Object) error {
-		path := p.Path(workload.WatchItem)
-		return recipes.NewDataWatch(p.Conn, p.Env, path, recipes.WatchOptions{}).Run(ctx,
-			func(data []byte, stat *zk.Stat) bool {
-				workload.TellData(o, path, data, stat)
-				return true
-			})
-	}}
+// dataWatch is a watcher of the data of a znode.
+func dataWatch(znode string) workload.Watching {
+	return workload.Watching{Kind: checkers.WatchData, Path: znode,
+		Run: func(ctx context.Context, p *engine.Process, o engine.Object) error {
+			path := p.Path(znode)
+			return recipes.NewDataWatch(p.Conn, p.Env, path, recipes.WatchOptions{}).Run(ctx,
+				func(data []byte, stat *zk.Stat) bool {
+					workload.TellData(o, path, data, stat)
+					return true
+				})
+		}}
+}
+
+// doubtfulWatch is a watcher of the data of a znode that tells of its doubts as well.
+func doubtfulWatch(znode string) workload.Watching {
+	return workload.Watching{Kind: checkers.WatchData, Path: znode,
+		Run: func(ctx context.Context, p *engine.Process, o engine.Object) error {
+			path := p.Path(znode)
+			return recipes.NewDataWatch(p.Conn, p.Env, path, recipes.WatchOptions{Suspect: tellDoubts(o)}).Run(ctx,
+				func(data []byte, stat *zk.Stat) bool {
+					workload.TellData(o, path, data, stat)
+					return true
+				})
+		}}
+}
+
+// tellDoubts returns what records the doubts of a watcher.
+func tellDoubts(o engine.Object) func(bool) {
+	return func(doubts bool) {
+		o.Record(history.Event{Kind: history.Told, Op: checkers.ToldDoubt, OK: doubts})
+	}
+}
 
 var childrenWatch = workload.Watching{Kind: checkers.WatchChildren, Path: workload.WatchDir,
 	Run: func(ctx context.Context, p *engine.Process, o engine.Object) error {
@@ -83,8 +108,23 @@ var childrenCache = workload.Watching{Kind: checkers.WatchCache, Path: workload.
 	Run: func(ctx context.Context, p *engine.Process, o engine.Object) error {
 		path := p.Path(workload.WatchDir)
 		opt := recipes.WatchOptions{Suspect: func(bool) {}}
+		made := map[string]int64{} // czxids of the children that were told
 		return recipes.NewChildrenCache(p.Conn, p.Env, path, opt).Run(ctx,
 			func(_ []recipes.Child, changes []recipes.Change) bool {
+				for _, c := range changes {
+					was, known := made[c.Name]
+					switch c.Kind {
+					case recipes.Removed:
+						p.Always("only a child that was told is removed", known)
+						delete(made, c.Name)
+						continue
+					case recipes.Added:
+						p.Always("a child is added that was not there", !known)
+					default:
+						p.Always("a child that was made again is told as removed and added", was == c.Stat.Czxid)
+					}
+					made[c.Name] = c.Stat.Czxid
+				}
 				workload.TellChanges(o, path, changes)
 				return true
 			})
@@ -95,8 +135,30 @@ func brokenWatch(f mutants.Flaw, path string) workload.Watching {
 	return workload.Watching{Kind: checkers.WatchData, Path: path,
 		Run: func(ctx context.Context, p *engine.Process, o engine.Object) error {
 			path := p.Path(path)
-			return mutants.NewDataWatch(p.Conn, p.Env, path, f).Run(ctx, func(data []byte, stat *zk.Stat) {
+			var suspect func(bool)
+			if f == mutants.SureEarly {
+				suspect = tellDoubts(o)
+			}
+			return mutants.NewDataWatch(p.Conn, p.Env, path, f, suspect).Run(ctx, func(data []byte, stat *zk.Stat) {
 				workload.TellData(o, path, data, stat)
 			})
 		}}
 }
+
+// brokenCache is a cache of children that leaves too many watches. It tells all that it has read, and what is missing.
+var brokenCache = workload.Watching{Kind: checkers.WatchCache, Path: workload.WatchDir,
+	Run: func(ctx context.Context, p *engine.Process, o engine.Object) error {
+		path := p.Path(workload.WatchDir)
+		var before []recipes.Child
+		return mutants.NewChildrenCache(p.Conn, p.Env, path).Run(ctx, func(now []recipes.Child) {
+			for _, old := range before {
+				if !slices.ContainsFunc(now, func(c recipes.Child) bool { return c.Name == old.Name }) {
+					workload.TellData(o, path+"/"+old.Name, nil, nil)
+				}
+			}
+			for _, c := range now {
+				workload.TellData(o, path+"/"+c.Name, c.Data, c.Stat)
+			}
+			before = now
+		})
+	}}

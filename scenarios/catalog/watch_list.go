@@ -1,6 +1,9 @@
 package catalog
 
 import (
+	"slices"
+
+	"zksim/checkers"
 	"zksim/faults"
 	"zksim/scenarios/catalog/mutants"
 	"zksim/scenarios/engine"
@@ -12,15 +15,27 @@ var (
 	cacheScenarios = []engine.Scenario{
 		workload.BaseWatcher(engine.Scenario{Name: "cache/children", Doc: "the cache of children under every fault",
 			Rounds: 3, Program: workload.WatchAndWrite(childrenCache)}),
+
+		workload.BaseWatcher(mutated(mutants.Rewatch, engine.Scenario{
+			Rounds: 3, Program: workload.WatchAndWrite(brokenCache)})),
 	}
 	watchScenarios = []engine.Scenario{
 		workload.BaseWatcher(engine.Scenario{Name: "watch/data", Doc: "the watcher of data under every fault",
-			Rounds: 3, Program: workload.WatchAndWrite(dataWatch)}),
+			Rounds: 3, Program: workload.WatchAndWrite(dataWatch(workload.WatchItem))}),
 		workload.BaseWatcher(engine.Scenario{Name: "watch/children", Doc: "the watcher of children under every fault",
 			Rounds: 3, Program: workload.WatchAndWrite(childrenWatch)}),
 		workload.BaseWatcher(engine.Scenario{Name: "watch/patient",
 			Doc:    "the watcher that waits until the children have settled, under every fault",
 			Rounds: 3, Program: workload.WatchAndWrite(patientWatch)}),
+		doubtful(workload.BaseWatcher(engine.Scenario{Name: "watch/doubts",
+			Doc:    "the watcher of data, which tells of its doubts as well, under every fault",
+			Rounds: 3, Program: workload.WatchAndWrite(doubtfulWatch(workload.WatchItem))})),
+		atWork(engine.Scenario{Name: "watch/at-work",
+			Doc:     "watchers of data at a client that loses its connection again and again while it works",
+			Program: watchAtWork(dataWatch)}),
+		atWork(engine.Scenario{Name: "watch/caches-at-work",
+			Doc:     "caches of children at a client that loses its connection again and again while it works",
+			Program: watchAtWork(func(string) workload.Watching { return childrenCache })}),
 
 		watchMutant(mutants.NoSync, engine.Scenario{Servers: []int{3},
 			Faults: faults.MustParse("learn-late=20@client=c1 failover=20@client=c1"), Rounds: 40,
@@ -32,9 +47,27 @@ var (
 		watchMutant(mutants.ByVersion, engine.Scenario{}),
 		watchMutant(mutants.Trusting, engine.Scenario{
 			Faults: faults.MustParse("disconnect=60@client=c1"), Clients: 2, Servers: []int{3}, SafetySteps: 700,
-			Rounds: 4, Program: watchAtWork(mutants.Trusting)}),
+			Rounds: 4, Program: watchAtWork(func(path string) workload.Watching {
+				return brokenWatch(mutants.Trusting, path)
+			})}),
+		doubtful(watchMutant(mutants.SureEarly, engine.Scenario{Faults: faults.MustParse("disconnect=3")})),
 	}
 )
+
+// atWork is a scenario whose first client loses its connection so often that watches are lost, too.
+func atWork(s engine.Scenario) engine.Scenario {
+	s.Clients, s.Servers, s.SafetySteps, s.Rounds = 2, []int{3}, 700, 4
+	s = workload.BaseWatcher(s)
+	s.Faults = faults.MustParse("disconnect=60@client=c1")
+	s.Goals = s.Goals[:1] // a watcher that is stopped when all is quiet
+	return s
+}
+
+// doubtful has doubts judged as well.
+func doubtful(s engine.Scenario) engine.Scenario {
+	s.Checkers = append(slices.Clip(s.Checkers), checkers.Suspicion{})
+	return s
+}
 
 // watchMutant is a scenario of a broken watcher that must be caught.
 func watchMutant(f mutants.Flaw, s engine.Scenario) engine.Scenario {

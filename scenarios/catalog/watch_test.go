@@ -23,7 +23,7 @@ func TestWatchersAndGroupsWithoutTheirFlawsHold(t *testing.T) {
 		{"watch/read-first", workload.WatchAndWrite(brokenWatch(0, workload.WatchItem))},
 		{"watch/deaf", workload.WatchAndWrite(brokenWatch(0, workload.WatchItem))},
 		{"watch/by-version", workload.WatchAndWrite(brokenWatch(0, workload.WatchItem))},
-		{"watch/trusting", watchAtWork(0)},
+		{"watch/trusting", watchAtWork(func(path string) workload.Watching { return brokenWatch(0, path) })},
 		{"members/flapping", workload.InGroup(newBrokenGroup(0), workload.StayInGroup)},
 		{"members/once", workload.InGroup(newBrokenGroup(0), workload.StayInGroup)},
 		{"members/any-znode", workload.InGroup(newBrokenGroup(0), workload.Insist)},

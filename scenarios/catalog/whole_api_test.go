@@ -144,7 +144,7 @@ func recipeFiles(t *testing.T) map[string]recipeFile {
 			continue
 		}
 		set := token.NewFileSet()
-		syntax, err := parser.ParseFile(set, path, nil, parser.SkipObjectResolution)
+		syntax, err := parser.ParseFile(set, path, nil, parser.ParseComments|parser.SkipObjectResolution)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -1,7 +1,9 @@
 package catalog
 
 import (
+	"context"
 	"fmt"
+	"hash/fnv"
 	"math/rand/v2"
 	"slices"
 	"testing"
@@ -44,7 +46,6 @@ func TestTheWordsThatDecideVerdictsAreThoseThatCheckersDeclare(t *testing.T) {
 			}
 		}
 	}
-	random := rand.New(rand.NewPCG(7, 8))
 	for seed := range seeds + more {
 		for i := range All {
 			if s := &All[i]; seed < seeds || u.wants(s) {
@@ -56,6 +57,9 @@ func TestTheWordsThatDecideVerdictsAreThoseThatCheckersDeclare(t *testing.T) {
 					u.try(s.Checkers, h, where, true)
 					u.try(s.Checkers, &real, where, true)
 				}
+				name := fnv.New64a()
+				name.Write([]byte(s.Name))
+				random := rand.New(rand.NewPCG(seed, name.Sum64())) // whatever other scenarios there are
 				for _, x := range []*history.History{h, h, h, &real} {
 					u.try(s.Checkers, spoiled(x, random), where, false)
 				}
@@ -63,8 +67,8 @@ func TestTheWordsThatDecideVerdictsAreThoseThatCheckersDeclare(t *testing.T) {
 		}
 	}
 	for _, x := range telling {
-		u.try([]checkers.Checker{x.checker}, &history.History{Clients: 1, Events: x.events, Txns: true}, "by hand",
-			false)
+		u.try([]checkers.Checker{x.checker}, &history.History{Clients: 1, Events: x.events, Txns: true,
+			Tree: []history.Node{{Path: "/p/status/t"}}}, "by hand", false)
 	}
 	for x, where := range u.matters {
 		if judged, known := u.declared[x]; !known || !judged {
@@ -83,8 +87,9 @@ var telling = []struct {
 	checker checkers.Checker
 	events  []history.Event
 }{
-	{checkers.Refusal{}, []history.Event{{Kind: history.Invoke, Client: 1, Object: 1, Op: "trylock"},
-		{Kind: history.Return, Client: 1, Object: 1, Op: "trylock", Err: recipes.ErrLocked, OK: true}}},
+	{checkers.Refusal{}, freeRefused("trylock")}, {checkers.Refusal{Leases: 2}, freeRefused("tryacquire")},
+	{checkers.PriorityOrder{Of: func(item int64) int64 { return item }}, overtaking("tryclaim")},
+	{checkers.Monotone{}, toldAgainAfter(checkers.WatchChildren)},
 	{checkers.Monotone{}, toldAgainAfter(checkers.WatchCache)},
 	{checkers.Monotone{}, toldAgainAfter(checkers.WatchMembers)},
 	{checkers.Ownership{}, []history.Event{{Kind: history.Invoke, Client: 1, Object: 1, Op: "lock"},
@@ -101,7 +106,70 @@ var telling = []struct {
 	{checkers.Claim{}, overBefore("rlock")}, {checkers.Claim{}, overBefore("tryrlock")},
 	{checkers.Claim{}, overBefore("campaign")}, {checkers.Claim{}, overBefore("acquire")},
 	{checkers.Claim{}, overBefore("tryacquire")},
+	{checkers.Claim{}, asReader(overBefore("rlock"))},
 	{checkers.Claim{}, lateSuccess("acknowledge")}, {checkers.Claim{}, overBefore("lock", "downgrade")},
+	{checkers.Suspicion{}, sureOf(checkers.WatchData, checkers.ToldData)},
+	{checkers.Suspicion{}, sureOf(checkers.WatchChildren, checkers.ToldChildren)},
+	{checkers.Suspicion{}, sureOf(checkers.WatchCache, checkers.ToldGone)},
+	{checkers.Suspicion{}, sureOf(checkers.WatchMembers, checkers.ToldChildren)},
+	{checkers.Passage{}, passed()},
+	{checkers.Length{}, removedAnd("take")}, {checkers.Length{}, removedAnd("trytake")},
+	{checkers.Length{}, removedAnd("ack")},
+	{checkers.Tasks{}, []history.Event{{Kind: history.Invoke, Client: 1, Object: 1, Op: "forget", Path: "/t"},
+		{Kind: history.Return, Client: 1, Object: 1, Op: "forget", Path: "/t"}}},
+}
+
+// sureOf has a watcher that says that what it has told is up to date, and then tells something without a look.
+func sureOf(kind, what string) []history.Event {
+	told := func(op string, ok bool) history.Event {
+		return history.Event{Kind: history.Told, Client: 1, Object: 1, Op: op, OK: ok}
+	}
+	return []history.Event{{Kind: history.Invoke, Client: 1, Object: 1, Op: kind}, told(checkers.ToldDoubt, true),
+		{Kind: history.Reply, Client: 1}, told(checkers.ToldDoubt, false), told(what, false)}
+}
+
+// freeRefused has a client that is refused what is free.
+func freeRefused(op string) []history.Event {
+	return []history.Event{{Kind: history.Invoke, Client: 1, Object: 1, Op: op},
+		{Kind: history.Return, Client: 1, Object: 1, Op: op, Err: recipes.ErrLocked, OK: true}}
+}
+
+// overtaking has a client that gets, by op, another item than the first one, and then that.
+func overtaking(op string) []history.Event {
+	return inTurn([]history.Event{{Op: "put", Value: 9}, {Op: "put", Value: 1}, {Op: op, Value: 9},
+		{Op: "take", Value: 1}})
+}
+
+// inTurn has a client do one operation after the other.
+func inTurn(ops []history.Event) (list []history.Event) {
+	for _, e := range ops {
+		for _, k := range []history.Kind{history.Invoke, history.Return} {
+			e.Kind, e.Client, e.Object = k, 1, 1
+			list = append(list, e)
+		}
+	}
+	return list
+}
+
+// removedAnd has a client that puts an item, removes it by op, and is told that there is none.
+func removedAnd(op string) []history.Event {
+	return inTurn([]history.Event{{Op: "put", Value: 7}, {Op: op, Value: 7}, {Op: "len"}})
+}
+
+// passed has a client that gives up waiting for a barrier which was open after it had looked.
+func passed() []history.Event {
+	looks := func(k history.Kind) history.Event {
+		return history.Event{Kind: k, Client: 1, Op: "existsW", Path: "/b"}
+	}
+	wait := func(k history.Kind, err error) history.Event {
+		return history.Event{Kind: k, Client: 1, Object: 1, Op: "wait", Err: err}
+	}
+	release := func(k history.Kind) history.Event {
+		return history.Event{Kind: k, Client: 2, Object: 2, Op: "release"}
+	}
+	return []history.Event{{Kind: history.Calm}, wait(history.Invoke, nil), looks(history.Call), looks(history.Reply),
+		looks(history.Call), looks(history.Reply), release(history.Invoke), release(history.Return),
+		{Kind: history.Told, Client: 1, Object: 1, Op: "impatient"}, wait(history.Return, context.Canceled)}
 }
 
 // overBefore has a call that claims a znode of a session which is known to be over; if the call had begun later,
@@ -117,6 +185,12 @@ func overBefore(op string, last ...string) []history.Event {
 		list = append(list, history.Event{Kind: history.Invoke, Client: 1, Object: 1, Op: op})
 	}
 	return append(list, history.Event{Kind: history.Acquired, Client: 1, Object: 1, Path: "/l/a"})
+}
+
+// asReader has the last event claim for a reader.
+func asReader(events []history.Event) []history.Event {
+	events[len(events)-1].Op = "read"
+	return events
 }
 
 // lateSuccess has an operation that succeeds with a znode of a session which is known to be over.

@@ -18,12 +18,12 @@ const circumstances = 3
 func (r *Runner) Bytes(s *Scenario, data []byte) Result {
 	var c [circumstances]byte
 	r.bytes = sim.Bytes{Data: data[copy(c[:], data):]}
-	return r.under(s, c, &r.bytes)
+	return r.under(s, c, &r.bytes, data)
 }
 
 // under runs the scenario under circumstances.
-func (r *Runner) under(s *Scenario, c [circumstances]byte, ch sim.Chooser) Result {
-	p := Schedule{Scenario: s.Name, Servers: 1, Order: uint64(c[1])}
+func (r *Runner) under(s *Scenario, c [circumstances]byte, ch sim.Chooser, data []byte) Result {
+	p := Schedule{Scenario: s.Name, Servers: 1, Order: uint64(c[1]), Like: s.Like}
 	if len(s.Servers) > 0 {
 		p.Servers = s.Servers[int(c[0])%len(s.Servers)]
 	}
@@ -33,11 +33,7 @@ func (r *Runner) under(s *Scenario, c [circumstances]byte, ch sim.Chooser) Resul
 		r.plan = s.Faults.SwarmInto(r.plan[:0], p.Servers, part.Uint64)
 	}
 	p.Faults = r.plan
-	result, err := r.run(s, p, ch)
-	if err != nil {
-		panic("scenarios: bytes cannot fail: " + err.Error())
-	}
-	return result
+	return r.certain(s, &Order{By: ByBytes, Data: data, Schedule: p}, ch)
 }
 
 // Recorded returns the bytes with which Bytes makes the run of a seed again.
@@ -53,7 +49,7 @@ func (r *Runner) Recorded(s *Scenario, seed uint64) []byte {
 	random.FaultRate = 1 << (10 + random.Uint64()%6)
 	c := [circumstances]byte{byte(seed), byte(random.Uint64()), byte(random.Uint64())}
 	rec := &sim.Recorder{Chooser: ch}
-	r.under(s, c, rec)
+	r.under(s, c, rec, nil)
 	return append(slices.Clone(c[:]), rec.Data...)
 }
 

@@ -29,6 +29,7 @@ type Scenario struct {
 	Dials   int             // how many more connections each client may make, see [Process.Dial]
 	Rounds  int             // how often each client repeats what it does; 0: the program has no rounds
 	Servers []int           // sizes of the ensemble; each seed draws one. Empty: 1
+	Like    model.Like      // whose semantics the servers have; the zero value is ZooKeeper
 	Setup   []model.Request // executed before the clients start
 	Faults  faults.Plan     // what may go wrong; each seed draws a part of it
 
@@ -41,6 +42,10 @@ type Scenario struct {
 	// clients. It calls run once, which returns when the run is over, and returns what that returns; see
 	// [sim.World.SetOutside]. Such a scenario has no exhaustive search.
 	Outside func(w *sim.World, run func() error) error
+
+	// Elsewhere, if not nil, returns a worker that makes the runs of a scenario with Outside, one at a time, in place
+	// of this process. Each runner gets one of its own.
+	Elsewhere func() (Worker, error)
 
 	Checkers []checkers.Checker
 	Goals    []Goal
@@ -63,6 +68,7 @@ type Scenario struct {
 
 	own   size // of the scenario that this is a resized copy of
 	notes Notes
+	loose bool // see FaultsOptional
 	alike func(id, rounds int) int
 }
 
@@ -81,6 +87,13 @@ func (s Scenario) With(n Notes) Scenario {
 
 // Notes returns the notes of the scenario.
 func (s *Scenario) Notes() Notes { return s.notes }
+
+// FaultsOptional returns the scenario with a plan that says what may happen, and not what must: a rule that can never
+// strike does not make the result inconclusive.
+func (s Scenario) FaultsOptional() Scenario {
+	s.loose = true
+	return s
+}
 
 // Symmetric returns the scenario with word of which of its clients are the same: alike returns one number for clients
 // whose programs are the same but for the names that Env.UUID makes, and depend on nothing of these but that they are

@@ -33,20 +33,6 @@ func ParseRange(s string) (Range, error) {
 	return Range{a, b}, nil
 }
 
-// ParseShard reads "i/n" with i from 1 to n.
-func ParseShard(s string) (shard, shards uint64, err error) {
-	if s == "" {
-		return 0, 0, nil
-	}
-	a, b, _ := strings.Cut(s, "/")
-	i, err1 := strconv.ParseUint(a, 10, 32)
-	n, err2 := strconv.ParseUint(b, 10, 32)
-	if err1 != nil || err2 != nil || i < 1 || i > n {
-		return 0, 0, fmt.Errorf("a shard is i/n with i from 1 to n, as 2/4, not %q", s)
-	}
-	return i % n, n, nil
-}
-
 // Options say how much to run.
 type Options struct {
 	Seeds    Range
@@ -54,6 +40,9 @@ type Options struct {
 	Workers  int // 0: one for each core
 	// Shard i of n takes the seeds whose remainder modulo n is i; n 0: all.
 	Shard, Shards uint64
+	// Keep, if above 0, is how many failing runs of each checker are kept, those of the lowest seeds; a scenario that
+	// must hold is then run with all its seeds. 0: the first failure ends the work, as it does for mutants.
+	Keep int
 	// Progress, if not nil, is called after every run, from many goroutines.
 	Progress func()
 	// Stuck is how long client code may keep control without a call of its Conn or Env
@@ -83,8 +72,10 @@ type Report struct {
 	Steps    int
 	// Failure is the run of the lowest seed that was violated (or of a broken
 	// recipe caught); its History is not kept.
-	Failure Result
-	Missed  []string // goals that no run reached
+	Failure  Result
+	Failures []Result // those that were kept, by seed; the first is Failure
+	Part     Part     // the numbers, to be added to those of other seeds
+	Missed   []string // goals that no run reached
 	Coverage
 	Why   string // for Inconclusive, Nondeterministic and Misused
 	Stack string // of client code, a line for each call, for Misused and if the failure is a panic
@@ -99,6 +90,9 @@ type Report struct {
 func Run(ctx context.Context, s *Scenario, o Options) (Report, error) {
 	if err := s.Accepts(s.Faults); err != nil {
 		return Report{Scenario: s}, err
+	}
+	if s.Broken() {
+		o.Keep = 0
 	}
 	if o.Workers <= 0 {
 		o.Workers = runtime.GOMAXPROCS(0)
@@ -146,11 +140,11 @@ type engine struct {
 	coverage *coverer
 
 	runs, steps int
-	failure     *Result
-	unknown     error  // a word that nobody knows
-	doubt       string // a verdict "unknown"
-	differs     string // a run that was not the same twice
-	panicked    string // of the failure
+	failures    []Result
+	unknown     error     // a word that nobody knows
+	doubt       *PartNote // a verdict "unknown"
+	differs     *PartNote // a run that was not the same twice
+	panicked    string    // of the first failure
 	strict      map[uint64]Shown
 }
 
@@ -164,6 +158,7 @@ type outcome struct {
 	doubt    string
 	differs  string
 	panicked string
+	unmade   bool // it could not be made; doubt says why
 }
 
 // work runs the seeds and watches over the workers.
@@ -262,12 +257,12 @@ func (e *engine) guarded(r *Runner, w *watched, seed uint64) {
 // one runs a seed.
 func (e *engine) one(r *Runner, seed uint64) (outcome, *sim.Misuse) {
 	res := r.Seed(e.Scenario, seed)
-	out := outcome{run: true, steps: res.Steps}
+	out := outcome{run: true, steps: res.Steps, unmade: res.unmade}
 	if res.Misuse != nil {
 		return out, res.Misuse
 	}
 	out.sight = e.coverage.look(r, &res)
-	if err := e.unknownWord(e.words.Unknown(res.History)); err != nil {
+	if err := e.unknownWord(r.unknown(&e.words, &res)); err != nil {
 		out.unknown = fmt.Errorf("%s, seed %d: %w", e.Name, seed, err)
 	}
 	if res.Verdict.Level == checkers.Unknown {
@@ -277,6 +272,9 @@ func (e *engine) one(r *Runner, seed uint64) (outcome, *sim.Misuse) {
 		r.Names(&res)
 		out.failure = &res
 		out.panicked = res.History.PanicStack()
+	}
+	if res.Hung && out.failure == nil { // others would take as long
+		out.unknown = fmt.Errorf("%s, seed %d: %s", e.Name, seed, res.Verdict.Message)
 	}
 	if before, ok := e.strict[seed]; ok {
 		if why := Parts(before, r.Shown()); why != "" {
@@ -291,7 +289,7 @@ func (e *engine) one(r *Runner, seed uint64) (outcome, *sim.Misuse) {
 func (e *engine) take(seed uint64, out outcome) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	if (out.failure != nil || out.unknown != nil) && seed < e.limit.Load() {
+	if (out.failure != nil && e.Keep == 0 || out.unknown != nil) && seed < e.limit.Load() {
 		e.limit.Store(seed)
 	}
 	e.waiting[seed] = out
@@ -302,22 +300,45 @@ func (e *engine) take(seed uint64, out outcome) {
 		}
 		delete(e.waiting, e.turn)
 		e.turn++
-		if e.failure == nil && e.unknown == nil && out.run {
-			e.add(out)
+		if (len(e.failures) == 0 || e.Keep > 0) && e.unknown == nil && out.run {
+			e.add(e.turn-1, out)
 		}
 	}
 }
 
-func (e *engine) add(out outcome) {
+// add takes into account what a seed came to.
+func (e *engine) add(seed uint64, out outcome) {
+	if e.doubt == nil && out.doubt != "" {
+		e.doubt = &PartNote{seed, out.doubt}
+	}
+	if out.unmade {
+		return
+	}
 	e.runs++
 	e.steps += out.steps
 	e.coverage.add(&out.sight)
-	e.failure, e.unknown, e.panicked = out.failure, out.unknown, out.panicked
-	if e.doubt == "" {
-		e.doubt = out.doubt
+	e.unknown = out.unknown
+	if out.failure != nil {
+		e.keep(out.failure)
+		if len(e.failures) == 1 {
+			e.panicked = out.panicked
+		}
 	}
-	if e.differs == "" {
-		e.differs = out.differs
+	if e.differs == nil && out.differs != "" {
+		e.differs = &PartNote{seed, out.differs}
+	}
+}
+
+// keep keeps a failure, unless there are enough of its checker.
+func (e *engine) keep(r *Result) {
+	n := 0
+	for i := range e.failures {
+		if e.failures[i].Verdict.Checker == r.Verdict.Checker {
+			n++
+		}
+	}
+	if n < max(1, e.Keep) {
+		e.failures = append(e.failures, *r)
 	}
 }
 
@@ -337,42 +358,12 @@ func (s *Scenario) Catches(v checkers.Verdict) bool {
 }
 
 func (e *engine) report() Report {
-	rep := Report{Scenario: e.Scenario, Runs: e.runs, Steps: e.steps, Coverage: e.coverage.report()}
-	rep.Cut = e.failure == nil && e.turn <= e.Seeds.Last && e.ctx.Err() != nil
-	for i, g := range e.Goals {
-		if rep.Reached[i] == 0 {
-			rep.Missed = append(rep.Missed, g.Name)
-		}
-	}
-	for _, x := range rep.Sometimes {
-		if x.Held == 0 {
-			rep.Missed = append(rep.Missed, x.Sentence)
-		}
-	}
-	if e.failure != nil {
-		rep.Failure = *e.failure
-		rep.Stack = e.panicked
-	}
-	switch {
-	case e.differs != "":
-		rep.Status, rep.Why = Nondeterministic, e.differs
-	case e.failure != nil && e.Broken():
-		rep.Status = Caught
-	case e.failure != nil:
-		rep.Status = Violation
-	case e.runs == 0:
-		rep.Status, rep.Why = Inconclusive, "no seed was run"
-	case e.Broken() && !rep.Cut:
-		rep.Status = Escaped
-	case e.doubt != "":
-		rep.Status, rep.Why = Inconclusive, e.doubt
-	case e.Broken():
-		rep.Status, rep.Why = Inconclusive, "not caught before the time was up"
-	case len(rep.Missed) > 0:
-		missed := "no run had " + rep.Missed[0]
-		rep.Status, rep.Why = Inconclusive, strings.Join(append([]string{missed}, rep.Gaps...), "; and ")
-	case len(rep.Gaps) > 0:
-		rep.Status, rep.Why = Inconclusive, strings.Join(rep.Gaps, "; and ")
-	}
+	rep := Report{Scenario: e.Scenario, Runs: e.runs, Steps: e.steps, Coverage: e.coverage.report(),
+		Failures: e.failures, Stack: e.panicked}
+	rep.Part = Part{Runs: e.runs, Steps: e.steps, Doubt: e.doubt, Differs: e.differs}
+	rep.Part.fill(e.coverage)
+	done := len(e.failures) > 0 && e.Keep == 0
+	rep.Cut = !done && e.turn <= e.Seeds.Last && e.ctx.Err() != nil
+	rep.decide()
 	return rep
 }

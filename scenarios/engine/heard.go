@@ -57,6 +57,6 @@ func (r *Runner) hears(c *sim.Client) func(state bool) {
 			op = history.Disconnected
 		}
 		r.world.History.Add(history.Event{Kind: history.Heard, Client: int32(c.ID()), Step: int32(r.world.Step()),
-			Op: op, Session: c.Session(), Version: int32(c.Line())})
+			Op: op, Session: c.Session(), Version: int32(c.Line()), Task: c.Task()})
 	}
 }

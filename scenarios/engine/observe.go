@@ -10,19 +10,10 @@ import (
 	"zksim/sim"
 )
 
-// observe returns how everything stands in w, as the rows of all tables.
+// observe returns how everything stands in w, but for the znodes, as the rows of all tables.
 func observe(w *sim.World) []history.Row {
 	stores := w.Stores()
-	var rows []history.Row
-	for _, z := range stores[w.Leader()].Tree() {
-		owner, name := 0, ""
-		if c := w.Owner(z.Stat.EphemeralOwner); c != nil {
-			owner, name = c.ID(), c.Name()+", "+idText(z.Stat.EphemeralOwner)
-		}
-		rows = append(rows, history.Row{Table: history.Znodes, Client: int32(owner), Key: z.Path,
-			Cells: []string{string(z.Data), name, fmt.Sprint(z.Stat.Version), idText(z.Stat.Czxid)}})
-	}
-	rows = append(rows, sessionRows(w, stores)...)
+	rows := sessionRows(w, stores)
 	for k := range stores {
 		off := "no"
 		switch {
@@ -48,6 +39,20 @@ func observe(w *sim.World) []history.Row {
 func idText(n int64) string { return fmt.Sprintf("0x%x", uint64(n)) }
 
 func serverName(k int) string { return fmt.Sprintf("s%d", k+1) }
+
+// znodeRows returns the znodes, as the leader has them.
+func znodeRows(w *sim.World) []history.Row {
+	var rows []history.Row
+	for _, z := range w.Stores()[w.Leader()].Tree() {
+		owner, name := 0, ""
+		if c := w.Owner(z.Stat.EphemeralOwner); c != nil {
+			owner, name = c.ID(), c.Name()+", "+idText(z.Stat.EphemeralOwner)
+		}
+		rows = append(rows, history.Row{Table: history.Znodes, Client: int32(owner), Key: z.Path,
+			Cells: []string{string(z.Data), name, fmt.Sprint(z.Stat.Version), idText(z.Stat.Czxid)}})
+	}
+	return rows
+}
 
 // sessionRows returns the sessions that any server holds.
 func sessionRows(w *sim.World, stores []*model.Server) []history.Row {

@@ -9,6 +9,7 @@ import (
 	"pgregory.net/rapid"
 
 	"zksim/faults"
+	"zksim/model"
 	"zksim/scenarios/catalog"
 	"zksim/scenarios/engine"
 )
@@ -44,6 +45,9 @@ func anySchedule() *rapid.Generator[engine.Schedule] {
 		}
 		if rapid.Bool().Draw(t, "sized") {
 			s.Clients, s.Rounds = rapid.IntRange(2, 64).Draw(t, "clients"), rapid.IntRange(1, 1000).Draw(t, "rounds")
+		}
+		if rapid.Bool().Draw(t, "like") {
+			s.Like = model.Keeper
 		}
 		if rapid.Bool().Draw(t, "checked") {
 			s.Checker = word.Draw(t, "checker")
@@ -102,16 +106,21 @@ func TestMalformedSchedulesAreRefusedWithWhatWasExpected(t *testing.T) {
 		{"\x00\xff\x1b[31m", `line 1: a schedule begins with "zksim schedule 1", not "\x00\xff\x1b[31m"`},
 		{long, `line 1: a schedule begins with "zksim schedule 1", not "` + long[:60] + `..."`},
 		{"zksim schedule 1\n", `line 1: the header has no scenario`},
-		{"zksim schedule 1\nscenario\n\nserve c1\n", `line 4: the header has scenario, servers, order, faults, clients, ` +
-			`rounds, seed and checker, then an empty line; not "serve"`},
-		{"zksim schedule 1\n\nserve c1\n", `line 3: the header has scenario, servers, order, faults, clients, rounds, seed ` +
-			`and checker, then an empty line; not "serve"`},
-		{head + "serve c1\n", `line 3: the header has scenario, servers, order, faults, clients, rounds, seed and checker, ` +
-			`then an empty line; not "serve"`},
+		{"zksim schedule 1\nscenario\n\nserve c1\n", `line 4: the header has scenario, servers, like, order, faults, ` +
+			`clients, rounds, seed, checker and again, then an empty line; not "serve"`},
+		{"zksim schedule 1\n\nserve c1\n", `line 3: the header has scenario, servers, like, order, faults, clients, ` +
+			`rounds, seed, checker and again, then an empty line; not "serve"`},
+		{head + "serve c1\n", `line 3: the header has scenario, servers, like, order, faults, clients, rounds, seed, ` +
+			`checker and again, then an empty line; not "serve"`},
+		{head + "again 3\n", `line 3: again is how many replays failed of how many, up to 1000, as 9/10, not "3"`},
+		{head + "again 3/2\n", `line 3: again is how many replays failed of how many, up to 1000, as 9/10, not "3/2"`},
 		{head + "servers 0\n", `line 3: servers is a number from 1 to 9, not "0"`},
 		{head + "servers 10\n", `line 3: servers is a number from 1 to 9, not "10"`},
 		{head + "servers -1\n", `line 3: servers is a number from 1 to 9, not "-1"`},
 		{head + "servers\n", `line 3: servers is a number from 1 to 9, not ""`},
+		{head + "like\n", `line 3: the server is zookeeper, keeper or zookeeper-3.9, not ""`},
+		{head + "like " + long + "\n", `line 3: the server is zookeeper, keeper or zookeeper-3.9, not "` + long[:60] + `"`},
+		{head + "like keeper\nlike keeper\n", `line 4: the header has like twice`},
 		{head + "clients 1\n", `line 3: clients is a number from 2 to 64, not "1"`},
 		{head + "clients 2\nclients 2\n", `line 4: the header has clients twice`},
 		{head + "rounds 0\n", `line 3: rounds is a number from 1 to 1000, not "0"`},
@@ -135,6 +144,7 @@ func TestMalformedSchedulesAreRefusedWithWhatWasExpected(t *testing.T) {
 }
 
 func TestASchedulesTextMayBeAnything(t *testing.T) {
+	survives(t, "zksim schedule 1\nscenario lock/lock\n\n\u00a0# a blank that is no space")
 	rapid.Check(t, func(t *rapid.T) {
 		survives(t, rapid.String().Draw(t, "text"))
 		survives(t, "zksim schedule 1\nscenario lock/lock\n"+rapid.String().Draw(t, "rest"))

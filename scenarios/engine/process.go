@@ -103,7 +103,7 @@ func (p *Process) Dial() (*Process, error) { return p.host.Dial(p) }
 
 // AtRest waits until the faults are over and nothing else can happen, timers included, so that what the program reads
 // next is how things stay. Of several clients that wait so, one goes on after the other. On a real ensemble it waits
-// for two seconds.
+// for half a second.
 func (p *Process) AtRest() { p.host.AtRest(p) }
 
 // Resource returns the resource that the scenario's locks guard. It is outside

@@ -1,9 +1,13 @@
 package engine
 
 import (
+	"errors"
 	"fmt"
+	"strconv"
+	"strings"
 
 	"zksim/checkers"
+	"zksim/model/history"
 	"zksim/sim"
 )
 
@@ -23,6 +27,32 @@ func (x Repeats) String() string {
 	return text
 }
 
+// Mostly reports whether the checker was violated in most of them.
+func (x Repeats) Mostly() bool { return 2*x.Failed > x.Of }
+
+// mostAgain bounds how many replays a schedule may ask for.
+const mostAgain = 1000
+
+// set reads them as they are written in a schedule.
+func (x *Repeats) set(text string) error {
+	failed, of, ok := strings.Cut(text, "/")
+	var err [2]error
+	x.Failed, err[0] = strconv.Atoi(failed)
+	x.Of, err[1] = strconv.Atoi(of)
+	if !ok || errors.Join(err[:]...) != nil || x.Failed < 0 || x.Of < max(1, x.Failed) || x.Of > mostAgain {
+		return fmt.Errorf("again is how many replays failed of how many, up to %d, as 9/10, not %q", mostAgain, clip(text))
+	}
+	return nil
+}
+
+// Loose reports whether runs of the schedule may part, so that it is run with those of its steps that are possible.
+func (s *Schedule) Loose() bool { return s.Again.Of > 0 }
+
+// shows reports whether a run violates what its schedule says.
+func (r *Result) shows(s *Schedule) bool {
+	return r.Verdict.Level == checkers.Violated && r.Verdict.Checker == s.Checker
+}
+
 // Repeat makes the choices of a schedule that many times, those of them that are possible.
 func Repeat(s *Scenario, schedule Schedule, times int) (x Repeats, err error) {
 	r := NewRunner()
@@ -34,14 +64,46 @@ func Repeat(s *Scenario, schedule Schedule, times int) (x Repeats, err error) {
 			return x, err
 		}
 		x.Of++
-		if res.Verdict.Level == checkers.Violated && res.Verdict.Checker == schedule.Checker {
+		if res.shows(&schedule) {
 			x.Failed++
 		}
 		if i == 0 {
 			first = r.Shown()
 		} else if x.Parted == "" {
-			x.Parted = Parts(first, r.Shown())
+			x.Parted = strings.TrimSuffix(Parts(first, r.Shown()), ": "+hint)
 		}
 	}
 	return x, nil
+}
+
+// errBroken ends a run that is broken.
+var errBroken = errors.New("broken")
+
+// untilBroken ends a run of code outside of the simulator at the step in which the code says that it is broken. What it
+// would do then tells nothing more, and need not be the same each time.
+type untilBroken struct {
+	sim.Chooser
+	seen   int // events
+	broken bool
+}
+
+// Choose implements [sim.Chooser].
+func (u *untilBroken) Choose(w *sim.World) (sim.Transition, bool, error) {
+	for list := w.History.Events; u.seen < len(list); u.seen++ {
+		if e := &list[u.seen]; e.Kind == history.Told && e.Op == checkers.ToldBroken {
+			u.broken = true
+		}
+	}
+	if u.broken && w.Step() > 0 { // a run has a step
+		return sim.Transition{}, false, errBroken
+	}
+	return u.Chooser.Choose(w)
+}
+
+// runUntilBroken is World.Run until then.
+func runUntilBroken(w *sim.World, ch sim.Chooser) error {
+	if err := w.Run(&untilBroken{Chooser: ch}); err != errBroken {
+		return err
+	}
+	return nil
 }

@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math"
@@ -41,6 +42,13 @@ type Runner struct {
 	known     []func() []string // of all recipe objects, with their clients
 	owners    []*Process
 	lost      bool // client code has not come back
+
+	worker Worker // of a scenario that runs elsewhere
+	reply  *Reply // of it
+	note   func(name []byte, taken int)
+	until  int // the process ends before that step, by stop; 0: it does not
+	stop   func()
+	told   *history.Trace // of the run in progress
 }
 
 // NewRunner returns a runner. Close it to free its coroutines.
@@ -52,6 +60,9 @@ func NewRunner() *Runner {
 
 // Close frees what a runner holds.
 func (r *Runner) Close() {
+	if r.worker != nil {
+		r.worker.Close()
+	}
 	if !r.lost {
 		r.world.Close()
 	}
@@ -96,6 +107,23 @@ type Result struct {
 	// Misuse, if not nil, says that client code has left the simulator. The verdict is then
 	// worth nothing; it is a violation, by the checker "misuse", so that nobody takes it for a success.
 	Misuse *sim.Misuse
+	// Hung says that the code of a run elsewhere, see [Scenario.Elsewhere], did not come to rest, for which one waits
+	// long.
+	Hung bool
+
+	dead   bool // it has ended its process
+	unmade bool // it could not be made, and has an unknown verdict
+}
+
+// deathCost is how many steps could be made in the time in which a process ends and another one starts.
+const deathCost = 10_000
+
+// cost is the work that a run took, in steps.
+func (r *Result) cost() int {
+	if r.dead {
+		return r.Steps + deathCost
+	}
+	return r.Steps
 }
 
 // Seed runs the scenario with everything drawn from a seed. The schedule of the
@@ -116,9 +144,22 @@ func (r *Runner) Seed(s *Scenario, seed uint64) Result {
 	r.plan = s.Faults.SwarmInto(r.plan[:0], p.Servers, random.Uint64)
 	p.Faults = r.plan
 	random.FaultRate = 1 << (10 + random.Uint64()%6) // 1/64 to 1/2
-	result, err := r.run(s, p, chooser)
-	if err != nil {
-		panic("scenarios: a seed cannot fail: " + err.Error())
+	return r.certain(s, &Order{By: BySeed, Seed: seed, Strategy: r.Strategy, Schedule: p}, chooser)
+}
+
+// certain makes a run that is always possible. One elsewhere that cannot be made has an unknown verdict.
+func (r *Runner) certain(s *Scenario, o *Order, ch sim.Chooser) (result Result) {
+	var err error
+	if s.Elsewhere != nil {
+		if result, err = r.elsewhere(s, o); err != nil {
+			result.Verdict = checkers.Verdict{Level: checkers.Unknown, Message: err.Error(), Event: -1}
+			result.History, result.unmade = &history.History{}, true
+			r.reply = &Reply{Result: result}
+		}
+		return result
+	}
+	if result, err = r.run(s, o.Schedule, ch); err != nil {
+		panic("scenarios: a seed, or bytes, cannot fail: " + err.Error())
 	}
 	return result
 }
@@ -169,32 +210,62 @@ func (u *untilDone) Choose(w *sim.World) (sim.Transition, bool, error) {
 // Names completes the schedule of the last result with the names of its
 // transitions.
 func (r *Runner) Names(result *Result) {
-	result.Schedule.Names, result.Schedule.Notes, result.Schedule.Lines = r.world.Schedule(), nil, nil
+	result.Schedule.Names, result.Schedule.Notes, result.Schedule.Lines = r.names(), nil, nil
 	result.Schedule.Faults = append(faults.Plan(nil), result.Schedule.Faults...)
 }
 
+// names returns the names of the transitions of the last run.
+func (r *Runner) names() []string {
+	if r.reply != nil {
+		return r.reply.Names
+	}
+	return r.world.Schedule()
+}
+
 // Hashes returns the running hash of the last run after each step.
-func (r *Runner) Hashes() []uint64 { return r.world.Hashes() }
+func (r *Runner) Hashes() []uint64 {
+	if r.reply != nil {
+		return r.reply.Hashes
+	}
+	return r.world.Hashes()
+}
 
 // Replay runs a schedule. It fails if the schedule does not fit the scenario,
-// where the error says where, and with a [*sim.Misuse].
+// where the error says where, and with a [*sim.Misuse]. One whose runs may part is run
+// with the steps that are possible, until its checker is violated or it was run
+// as often as it says.
 func (r *Runner) Replay(s *Scenario, schedule Schedule) (Result, error) {
+	return r.replay(s, schedule, nil)
+}
+
+// replay is Replay, and goes on as then says when the schedule is over, if that is not nil.
+func (r *Runner) replay(s *Scenario, schedule Schedule, then sim.Chooser) (Result, error) {
 	if err := s.accept(&schedule); err != nil {
 		return Result{}, err
 	}
-	result, err := r.run(s, schedule, &sim.Replay{Names: schedule.Names})
-	if err != nil {
-		return result, schedule.misfit(err)
+	for n := 1; ; n++ {
+		result, err := r.run(s, schedule, &sim.Replay{Names: schedule.Names, Loose: schedule.Loose(), Then: then})
+		switch {
+		case err != nil:
+			return result, schedule.misfit(err)
+		case result.Misuse != nil:
+			return result, result.Misuse
+		case n >= schedule.Again.Of || result.shows(&schedule):
+			r.Names(&result)
+			return result, nil
+		}
 	}
-	if result.Misuse != nil {
-		return result, result.Misuse
-	}
-	r.Names(&result)
-	return result, nil
 }
 
 // run runs a scenario. Client code that leaves the simulator is no error here.
 func (r *Runner) run(s *Scenario, p Schedule, ch sim.Chooser) (Result, error) {
+	if s.Elsewhere != nil {
+		return r.runElsewhere(s, p, ch)
+	}
+	if r.note != nil || r.until > 0 {
+		ch = &noting{Chooser: ch, r: r}
+	}
+	r.reply = nil
 	r.injector.Reset(p.Faults)
 	r.resource.written, r.resource.seen, r.objects = 0, 0, 0
 	r.known, r.owners = r.known[:0], r.owners[:0]
@@ -206,7 +277,7 @@ func (r *Runner) run(s *Scenario, p Schedule, ch sim.Chooser) (Result, error) {
 	r.cancels = slices.ContainsFunc(p.Faults, func(x faults.Rule) bool { return x.Fault == "cancel" })
 	w := r.world
 	limit, capped := s.stepLimit(clients, rounds)
-	w.Reset(sim.Config{Clients: clients, Dials: s.Dials, Servers: p.Servers, Order: p.Order,
+	w.Reset(sim.Config{Clients: clients, Dials: s.Dials, Servers: p.Servers, Order: p.Order, Like: p.Like,
 		SafetySteps: s.SafetySteps, MaxSteps: limit, Detail: r.Detail}, &r.injector, func(c *sim.Client) {
 		q := &r.processes[c.ID()-1]
 		hears := r.hears(c)
@@ -221,7 +292,7 @@ func (r *Runner) run(s *Scenario, p Schedule, ch sim.Chooser) (Result, error) {
 	p.Faults.Prepare(w)
 	var err error
 	if s.Outside != nil {
-		err = s.Outside(w, func() error { return w.Run(ch) })
+		err = s.Outside(w, func() error { return runUntilBroken(w, ch) })
 	} else {
 		err = w.Run(ch)
 	}
@@ -280,16 +351,27 @@ func (s *Scenario) accept(p *Schedule) error {
 	}
 	own := x.NewSchedule(0)
 	p.Clients, p.Rounds = own.Clients, own.Rounds
+	if err := s.takes(p.Like); err != nil {
+		return err
+	}
 	return s.fits(p.Faults)
 }
 
-// Accepts reports whether the setup of the scenario can be made and a plan can be used with it: an initial fault
-// changes a znode of the setup.
+// Accepts reports whether no checker of the scenario is nil, its setup can be made and a plan can be used with it: an
+// initial fault changes a znode of the setup.
 func (s *Scenario) Accepts(p faults.Plan) error {
-	if err := s.fits(p); err != nil {
+	if err := cmp.Or(s.judged(), s.fits(p), s.takes(s.Like)); err != nil {
 		return err
 	}
 	return s.setsUp()
+}
+
+// takes reports whether the servers can be like others than ZooKeeper's.
+func (s *Scenario) takes(l model.Like) error {
+	if l != model.ZooKeeper && (s.Outside != nil || s.Elsewhere != nil) {
+		return fmt.Errorf("%s has code that is not simulated, for which there are no servers like %v", s.Name, l)
+	}
+	return nil
 }
 
 // fits is Accepts but for the setup.
@@ -310,6 +392,14 @@ func (s *Scenario) fits(p faults.Plan) error {
 	return nil
 }
 
+// judged reports whether all checkers are there.
+func (s *Scenario) judged() error {
+	if i := slices.Index(s.Checkers, nil); i >= 0 {
+		return fmt.Errorf("checker %d of %s is nil", i+1, s.Name)
+	}
+	return nil
+}
+
 // simHost connects the processes to the simulator.
 type simHost Runner
 
@@ -319,7 +409,7 @@ func (h *simHost) Record(e history.Event) {
 	if e.Kind == history.Write { // the program hears whether it was accepted
 		c.Learn(uint64(hash.Hash(0).Bool(e.OK)))
 	}
-	e.Step = int32(h.world.Step())
+	e.Step, e.Task = int32(h.world.Step()), c.Task()
 	h.world.History.Add(e)
 }
 

@@ -7,8 +7,10 @@ import (
 	"io"
 	"strconv"
 	"strings"
+	"unicode"
 
 	"zksim/faults"
+	"zksim/model"
 	"zksim/sim"
 )
 
@@ -18,6 +20,7 @@ import (
 //	zksim schedule 1
 //	scenario lock/lock
 //	servers 3
+//	like keeper
 //	order 0x1f
 //	faults lose-reply=1
 //	clients 2
@@ -29,19 +32,23 @@ import (
 //	serve c1
 //	...
 //
-// where "#", at the start of a line or after a blank, starts a comment, clients and
+// where "#", at the start of a line or after a blank, starts a comment, like (whose
+// semantics the servers have) is missing if they are ZooKeeper's, clients and
 // rounds are missing if they are those of the scenario, seed (which seed it came from)
 // and checker (what it violates) may be missing, and after the last transition the run
-// goes on without faults to its end.
+// goes on without faults to its end. A line "again 9/10" says that runs of the schedule may
+// part, as those of code outside of the simulator do, and that 9 of 10 have failed.
 type Schedule struct {
 	Scenario string
 	Servers  int
+	Like     model.Like
 	Clients  int // 0: as many as the scenario has, as for Rounds
 	Rounds   int
 	Order    uint64
 	Faults   faults.Plan
 	Seed     uint64
 	Checker  string
+	Again    Repeats // zero: all runs of it are the same
 	Names    []string
 
 	Notes []string // what each transition did; written as comments, not read
@@ -54,6 +61,9 @@ const magic = "zksim schedule 1"
 func (s *Schedule) Write(w io.Writer) error {
 	b := bufio.NewWriter(w)
 	fmt.Fprintf(b, "%s\nscenario %s\nservers %d\norder %#x\nfaults %s\n", magic, s.Scenario, s.Servers, s.Order, s.Faults)
+	if s.Like != model.ZooKeeper {
+		fmt.Fprintf(b, "like %v\n", s.Like)
+	}
 	if s.Clients != 0 {
 		fmt.Fprintf(b, "clients %d\n", s.Clients)
 	}
@@ -63,6 +73,9 @@ func (s *Schedule) Write(w io.Writer) error {
 	fmt.Fprintf(b, "seed %d\n", s.Seed)
 	if s.Checker != "" {
 		fmt.Fprintf(b, "checker %s\n", s.Checker)
+	}
+	if s.Loose() {
+		fmt.Fprintf(b, "again %d/%d\n", s.Again.Failed, s.Again.Of)
 	}
 	fmt.Fprintln(b)
 	for i, name := range s.Names {
@@ -131,11 +144,13 @@ func ParseSchedule(r io.Reader) (Schedule, error) {
 
 // uncomment returns a line without its comment, and whether it has one.
 func uncomment(line string) (text string, comment bool) {
-	for i := range len(line) {
-		if line[i] == '#' && (i == 0 || line[i-1] == ' ' || line[i-1] == '\t') {
+	before := ' '
+	for i, c := range line {
+		if c == '#' && unicode.IsSpace(before) { // as elsewhere in a line, any that there is
 			line, comment = line[:i], true
 			break
 		}
+		before = c
 	}
 	return strings.TrimSpace(line), comment
 }
@@ -153,6 +168,8 @@ func (s *Schedule) set(key, value string) (err error) {
 		s.Scenario = value
 	case "servers":
 		return count(&s.Servers, 1, 9)
+	case "like":
+		s.Like, err = model.ParseLike(value)
 	case "clients":
 		return count(&s.Clients, minClients, maxClients)
 	case "rounds":
@@ -169,9 +186,11 @@ func (s *Schedule) set(key, value string) (err error) {
 		}
 	case "checker":
 		s.Checker = value
+	case "again":
+		return s.Again.set(value)
 	default:
-		return fmt.Errorf("the header has scenario, servers, order, faults, clients, rounds, seed and checker, then an "+
-			"empty line; not %q", clip(key))
+		return fmt.Errorf("the header has scenario, servers, like, order, faults, clients, rounds, seed, checker and "+
+			"again, then an empty line; not %q", clip(key))
 	}
 	return err
 }

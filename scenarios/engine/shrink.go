@@ -38,7 +38,8 @@ type Shrunk struct {
 // round, fault or step can go any more. When a limit is reached or ctx is done it ends
 // with the smallest schedule so far, and says so. What a shortened schedule leaves open
 // happens fairly and without faults, so the faults and the order that remain are those
-// that matter. A schedule that violates nothing is returned as it is.
+// that matter. A schedule that violates nothing is returned as it is. Where runs may
+// part, a schedule counts if four of five of its runs fail.
 func (r *Runner) Shrink(ctx context.Context, s *Scenario, from Schedule, o ShrinkOptions) (Shrunk, error) {
 	best, err := r.Replay(s, from)
 	if err != nil || best.Verdict.Level != checkers.Violated {
@@ -55,9 +56,17 @@ func (r *Runner) Shrink(ctx context.Context, s *Scenario, from Schedule, o Shrin
 		smaller = x.fewerFaults() || smaller
 		smaller = x.leaveOut() || smaller
 	}
+	if s.Outside != nil && x.oneFault() {
+		x.leaveOut()
+	}
 	small := x.best
+	if small.Loose() {
+		if small.Again, err = Repeat(s, small, small.Again.Of); err != nil {
+			return Shrunk{Result: best}, err
+		}
+	}
 	best, err = r.Replay(s, small)
-	best.Schedule.Names = small.Names
+	best.Schedule.Names, best.Schedule.Again = small.Names, small.Again
 	return Shrunk{Result: best, Attempts: x.attempts, Cut: x.cut}, err
 }
 
@@ -168,12 +177,39 @@ func (x *shrinker) try(p Schedule) bool {
 	if x.over() {
 		return false
 	}
-	ch := &sim.Replay{Names: p.Names, Loose: true}
-	if v := x.verdict(p, ch); v.Checker != x.checker || reason(v.Message) != x.reason {
+	var ch *sim.Replay
+	failed := x.mostly(&p, func() bool {
+		ch = &sim.Replay{Names: p.Names, Loose: true}
+		v := x.verdict(p, ch)
+		return v.Checker == x.checker && reason(v.Message) == x.reason
+	})
+	if !failed {
 		return false
 	}
-	p.Names = x.world.Schedule()[:ch.Taken]
+	p.Names = x.names()[:ch.Taken]
 	x.best = p
+	return true
+}
+
+// How many runs are made of a schedule whose runs may part, and in how many of them it may hold.
+const (
+	partingRuns  = 5
+	partingHolds = 1
+)
+
+// mostly reports whether a run fails; if those of its schedule may part, whether most do. The last one that was made
+// has failed then.
+func (x *shrinker) mostly(p *Schedule, fails func() bool) bool {
+	if !p.Loose() {
+		return fails()
+	}
+	for failed, held := 0, 0; failed < partingRuns-partingHolds; {
+		if fails() {
+			failed++
+		} else if held++; held > partingHolds {
+			return false
+		}
+	}
 	return true
 }
 
@@ -181,13 +217,13 @@ func (x *shrinker) try(p Schedule) bool {
 // nothing is prescribed and no fault strikes.
 func (x *shrinker) calm(p Schedule) bool {
 	p.Names, p.Faults = nil, nil
-	return x.verdict(p, &sim.Replay{}).Checker == x.checker
+	return x.mostly(&p, func() bool { return x.verdict(p, &sim.Replay{}).Checker == x.checker })
 }
 
 // verdict runs a schedule. Without a violation the verdict is empty.
 func (x *shrinker) verdict(p Schedule, ch sim.Chooser) checkers.Verdict {
 	res, err := x.run(x.scenario, p, ch)
-	x.steps += res.Steps
+	x.steps += res.cost()
 	x.attempts++
 	if x.Progress != nil {
 		x.Progress(x.attempts, len(x.best.Names))

@@ -55,7 +55,7 @@ func (s *Scenario) Size(p *Schedule) (clients, rounds int) {
 
 // NewSchedule returns a schedule of the scenario in its size: one server, no faults, no steps.
 func (s *Scenario) NewSchedule(seed uint64) Schedule {
-	p, own := Schedule{Scenario: s.Name, Seed: seed, Servers: 1}, s.ownSize()
+	p, own := Schedule{Scenario: s.Name, Seed: seed, Servers: 1, Like: s.Like}, s.ownSize()
 	if s.Clients != own.clients {
 		p.Clients = s.Clients
 	}

@@ -99,7 +99,7 @@ type Shown struct {
 
 // Shown returns what the last run has shown.
 func (r *Runner) Shown() Shown {
-	return Shown{append([]uint64(nil), r.Hashes()...), r.world.Schedule()}
+	return Shown{append([]uint64(nil), r.Hashes()...), r.names()}
 }
 
 // How many of the first seeds are run strictly: before others, and before exhaustive search, which watches its

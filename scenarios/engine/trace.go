@@ -15,12 +15,27 @@ import (
 
 // Trace replays a schedule and tells what each transition does and changes.
 func (r *Runner) Trace(s *Scenario, schedule Schedule) (*history.Trace, Result, error) {
-	t := &tracer{Replay: sim.Replay{Names: schedule.Names}, world: r.world}
-	t.world.OnStep = t.after
-	defer func() { t.world.OnStep = nil }()
 	if err := s.accept(&schedule); err != nil {
 		return nil, Result{}, err
 	}
+	for n := 1; ; n++ {
+		trace, result, err := r.trace(s, schedule)
+		if err != nil || n >= schedule.Again.Of || result.shows(&schedule) {
+			return trace, result, err
+		}
+	}
+}
+
+// trace is Trace of one run.
+func (r *Runner) trace(s *Scenario, schedule Schedule) (*history.Trace, Result, error) {
+	if s.Elsewhere != nil {
+		return r.traceElsewhere(s, schedule)
+	}
+	t := &tracer{world: r.world, tree: tree{leader: -1},
+		Replay: sim.Replay{Names: schedule.Names, Loose: schedule.Loose()}}
+	r.told = &t.trace
+	t.world.OnStep = t.after
+	defer func() { t.world.OnStep = nil }()
 	result, err := r.run(s, schedule, t)
 	if err != nil {
 		return nil, result, schedule.misfit(err)
@@ -40,6 +55,7 @@ type tracer struct {
 	rows  [history.Tables]map[string]history.Row // as of the last step
 	next  history.Step
 	begun bool
+	tree  tree // that the rows of the znodes are of
 	// then completes what the step did, once it is over.
 	then func() string
 }
@@ -100,7 +116,10 @@ func (t *tracer) before(x sim.Transition) string {
 	case sim.Disown:
 		return fmt.Sprintf("s%d, which was deposed, tells %s that its session has expired", x.Arg+1, c.Name())
 	case sim.Lapse:
-		return "the session of " + c.Name() + " ends that a deposed leader had declared expired"
+		if w.Like == model.Keeper {
+			return "a session ends that " + c.Name() + " had before it was given another one"
+		}
+		return "the session of " + c.Name() + " ends, which had been told before that it was lost"
 	case sim.Reap:
 		return "the leader deletes a container or ttl znode that is due"
 	}
@@ -207,6 +226,12 @@ func childrenText(parent string, children []string) string {
 
 func reasonText(err error) string { return strings.TrimPrefix(err.Error(), "zk: ") }
 
+// tree is a state of the znodes: that of a leader after a txn.
+type tree struct {
+	leader int
+	zxid   int64
+}
+
 // changes returns the rows that differ from those of the last step.
 func (t *tracer) changes() []history.Row {
 	var list []history.Row
@@ -214,7 +239,14 @@ func (t *tracer) changes() []history.Row {
 	for i := range seen {
 		seen[i] = map[string]history.Row{}
 	}
-	for _, row := range observe(t.world) {
+	rows, leader := observe(t.world), t.world.Leader()
+	last := t.tree
+	if t.tree = (tree{leader, t.world.Stores()[leader].Zxid()}); t.tree != last {
+		rows = append(rows, znodeRows(t.world)...)
+	} else { // there can be many, and most steps change none
+		seen[history.Znodes], t.rows[history.Znodes] = t.rows[history.Znodes], nil
+	}
+	for _, row := range rows {
 		old, there := t.rows[row.Table][row.Key]
 		if !there || !slices.Equal(old.Cells, row.Cells) {
 			list = append(list, row)

@@ -64,6 +64,18 @@ type branches struct {
 	steps    atomic.Int64 // of all runs
 }
 
+// future is a schedule with random steps after it.
+type future struct {
+	sim.Replay
+	seed uint64
+}
+
+func newFuture(names []string, seed uint64, loose bool) *future {
+	then := &sim.Random{}
+	then.Seed(seed)
+	return &future{sim.Replay{Names: names, Loose: loose, Then: then}, seed}
+}
+
 // count returns how many futures after the first steps fail.
 func (b *branches) count(ctx context.Context, names []string, futures int) (int, error) {
 	if !slices.Contains(names, calm) {
@@ -75,14 +87,12 @@ func (b *branches) count(ctx context.Context, names []string, futures int) (int,
 	for _, r := range b.runners {
 		wg.Go(func() {
 			for k := next.Add(1); k >= 1 && k <= int64(futures) && ctx.Err() == nil; k = next.Add(1) {
-				then := &sim.Random{}
-				then.Seed(uint64(k))
-				res, err := r.run(b.scenario, b.schedule, &sim.Replay{Names: names, Then: then})
+				res, err := r.run(b.scenario, b.schedule, newFuture(names, uint64(k), b.schedule.Loose()))
 				if err != nil {
 					flaky.Store(&err)
 					return
 				}
-				b.steps.Add(int64(res.Steps))
+				b.steps.Add(int64(res.cost()))
 				if res.Verdict.Checker == b.checker {
 					failed.Add(1)
 				}

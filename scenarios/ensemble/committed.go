@@ -114,14 +114,19 @@ func lost(h *history.History, log []txnlog.Txn) string {
 }
 
 // disorder says what is wrong with the zxids of answers; "" if nothing is. A write that begins after another was
-// acknowledged has a higher one, and those that a session sees never decrease.
-func disorder(h *history.History) string {
+// acknowledged has a higher one, and those that a session sees never decrease. Several are clients that have had
+// further connections: which of them an event is of is not known, so it only counts what they were told of writes.
+func disorder(h *history.History, several map[int32]bool) string {
 	seen := map[int32]int64{} // by client, in its present session
 	var acknowledged int64    // the highest of all writes
 	begun := map[int32][]int64{}
 	for i := range h.Events {
 		e := &h.Events[i]
 		switch {
+		case several[e.Client]:
+			if isChange(e.Kind) {
+				acknowledged = max(acknowledged, e.Zxid)
+			}
 		case e.Kind == history.Session && e.Op != zk.StateHasSession.String():
 			begun[e.Client] = nil
 			if e.Op == zk.StateExpired.String() {

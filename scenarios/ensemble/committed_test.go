@@ -57,9 +57,18 @@ func TestZxidsOutOfOrderAreTheStores(t *testing.T) {
 		"a request that was lost": {[]history.Event{call(1), session(1, zk.StateDisconnected), call(2), by(2, 5), reply(2, 5),
 			session(1, zk.StateHasSession), call(1), by(1, 6), reply(1, 6)}, ""},
 	} {
-		if got := disorder(&history.History{Events: x.events}); got != x.want {
+		if got := disorder(&history.History{Events: x.events}, nil); got != x.want {
 			t.Errorf("%s: %q, want %q", name, got, x.want)
 		}
+	}
+	several := map[int32]bool{1: true}
+	two := []history.Event{call(1), call(1), by(1, 7), reply(1, 7), reply(1, 4), call(2), by(2, 6)}
+	if got := disorder(&history.History{Events: two[:5]}, several); got != "" {
+		t.Errorf("two connections of a client: %q", got)
+	}
+	if got, want := disorder(&history.History{Events: two}, several),
+		"c2's write of /a has zxid 0x6, although 0x7 was acknowledged before it was sent"; got != want {
+		t.Errorf("after a write of one of two connections: %q, want %q", got, want)
 	}
 }
 

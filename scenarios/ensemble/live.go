@@ -25,7 +25,7 @@ import (
 type LiveOptions struct {
 	Servers []string      // host:port
 	Clients int           // 0: as many as the scenario has
-	Timeout time.Duration // for the programs to end, once the faults are over; 0: one minute
+	Timeout time.Duration // in which some operation returns or a program ends, once the faults are over; 0: one minute
 	Session time.Duration // the session timeout that clients ask for; 0: that of package live
 
 	// Ours is the ensemble of Servers, if this process has started it. Then its logs say what was committed, and
@@ -49,9 +49,9 @@ type LiveRun struct {
 // RunLive runs a scenario once on a real ensemble, and judges it with the same checkers. The znodes are made below a
 // folder of its own in the root, which is removed afterwards. Faults come first; when they are over, and all servers
 // serve, the history has its Calm, and the programs have to end. A program that waits then, while nothing is said any
-// more, is one that waits forever; one that goes on until the time is up counts as having given up. A checker that had
-// nothing to judge makes the verdict unknown, unless that is for lack of something a real run may lack, as a fault. A
-// word that no checker knows is an error.
+// more, is one that waits forever; one that goes on while for Timeout no operation returns counts as having given up.
+// Other bounds are the caller's, by ctx. A checker that had nothing to judge makes the verdict unknown, unless that is
+// for lack of something a real run may lack, as a fault. A word that no checker knows is an error.
 func RunLive(ctx context.Context, s *engine.Scenario, o LiveOptions) (*LiveRun, error) {
 	if o.Clients == 0 {
 		o.Clients = s.Clients
@@ -158,6 +158,7 @@ type liveHost struct {
 	over    bool    // the history is complete: programs that go on are not heard
 	objects int32
 	known   []func() []string
+	got     time.Time // when an operation returned last
 
 	connect func(id int) (*live.Client, error) // nil: clients have one connection each
 	dialed  []*live.Client                     // besides these
@@ -191,8 +192,12 @@ func (h *liveHost) hear(e history.Event) {
 	if h.times != nil {
 		e.Step = h.times.step()
 	}
+	now := time.Now()
+	if e.Kind == history.Return {
+		h.got = now
+	}
 	h.history.Add(e)
-	h.at = append(h.at, time.Now().UnixMicro())
+	h.at = append(h.at, now.UnixMicro())
 }
 
 func (h *liveHost) NewObject() int32 {
@@ -250,8 +255,9 @@ func (h *liveHost) Step(p *engine.Process) {
 	time.Sleep(h.work)
 }
 
-// liveRest is how long real clients wait for everything to settle.
-const liveRest = 2 * time.Second
+// liveRest is how long real clients wait for everything to settle. Holders of a lock with nothing to do wait so one
+// after the other, 10 clients in three rounds.
+const liveRest = 500 * time.Millisecond
 
 // AtRest implements [engine.Host].
 //
@@ -296,10 +302,19 @@ func (h *liveHost) prepare(ctx context.Context, c *live.Client, s *engine.Scenar
 		return err
 	}
 	for _, r := range s.Setup {
-		if r.Op != model.OpCreate {
-			return fmt.Errorf("a setup with %v cannot be made on a real server", r.Op)
+		var err error
+		switch r.Op {
+		case model.OpCreate:
+			err = create(ctx, c, h.root+r.Path, r.Data, r.Flags, r.ACL)
+		case model.OpSetACL:
+			err = patiently(ctx, func() error {
+				_, err := c.SetACL(h.root+r.Path, r.ACL, -1)
+				return err
+			})
+		default:
+			err = fmt.Errorf("a setup with %v cannot be made on a real server", r.Op)
 		}
-		if err := create(ctx, c, h.root+r.Path, r.Data, r.Flags, r.ACL); err != nil {
+		if err != nil {
 			return err
 		}
 	}

@@ -25,10 +25,11 @@ const (
 	faultsLimit = time.Minute            // until everything that was drawn must have struck
 	healLimit   = 90 * time.Second       // until all servers serve
 	settleLimit = 10 * time.Second       // until all clients are connected, with the faults over
+	settleRest  = 2 * time.Second        // that they stay so, where programs wait for the end of the faults
 	stepWork    = 20 * time.Millisecond  // what a step of a program takes while faults strike
 	lookEvery   = 10 * time.Millisecond  // how often it is looked whether something is over
 	stillness   = 3 * time.Second        // in which a program that waits for nothing goes on
-	graceOfEnds = 200 * time.Millisecond // in which what the programs have left behind arrives
+	graceOfEnds = 200 * time.Millisecond // in which nothing is said of what the programs have left behind
 )
 
 // liveRun is a run while it goes on.
@@ -42,21 +43,25 @@ type liveRun struct {
 	clients  []*live.Client
 	finished []bool // by client
 
-	mu     sync.Mutex
-	spoken time.Time // the last time that a client said or heard anything but pings
-	state  []zk.State
-	who    map[int64]int32 // clients, by session
-	broken error
-	timers int       // that programs wait for
-	heard  time.Time // as spoken, timers aside
-	over   bool      // the faults
+	mu      sync.Mutex
+	spoken  time.Time // the last time that a client said or heard anything but pings
+	state   []zk.State
+	session []int64         // by client; 0: none, or it has been told that it is over
+	closed  []bool          // by client: it has closed a session
+	who     map[int64]int32 // clients, by session
+	several map[int32]bool  // clients that have had further connections
+	broken  error
+	timers  int       // that programs wait for
+	heard   time.Time // as spoken, timers aside
+	over    bool      // the faults
 }
 
 // run connects the clients, lets the faults strike, and writes down the end.
 func (x *liveRun) run(ctx context.Context) error {
 	n := x.o.Clients
 	x.clients, x.taps, x.state = make([]*live.Client, n), make([]*wire.Tap, n), make([]zk.State, n)
-	x.finished, x.who, x.spoken = make([]bool, n+1), map[int64]int32{}, time.Now()
+	x.closed, x.session = make([]bool, n), make([]int64, n)
+	x.finished, x.who, x.several, x.spoken = make([]bool, n+1), map[int64]int32{}, map[int32]bool{}, time.Now()
 	x.nemesis = nemesis.New(nemesis.Options{Plan: x.Plan, Seed: x.o.Seed, Clients: n, Timeout: x.o.Session,
 		Addrs: x.o.Servers, Servers: x.o.Ours, Root: x.host.root, Record: x.host.hear, Cancel: x.host.interrupt})
 	x.host.wait = x.nemesis.Wait
@@ -127,11 +132,24 @@ func (x *liveRun) close(ctx context.Context) {
 	wg.Wait()
 }
 
-// further are the options of another connection of a client, of which the run does not know how it stands.
+// further are the options of another connection of a client, of which the run knows no more than whose its sessions
+// are.
 func (x *liveRun) further(id int) live.Options {
+	x.mu.Lock()
+	x.several[int32(id)] = true
+	x.mu.Unlock()
+	hear := func(e history.Event) { x.speak(); x.host.hear(e) }
 	return live.Options{SessionTimeout: x.o.Session,
 		Dial: func(ctx context.Context, network, address string) (net.Conn, error) {
-			return x.nemesis.Dial(ctx, id, network, address, &wire.Tap{Client: int32(id), Hear: x.hear, Broken: x.breaks})
+			return x.nemesis.Dial(ctx, id, network, address, &wire.Tap{Client: int32(id), Hear: hear, Broken: x.breaks})
+		},
+		OnSession: func(ev zk.Event) {
+			if ev.State == zk.StateHasSession {
+				session := x.nemesis.Session(id)
+				x.mu.Lock()
+				x.who[session] = int32(id)
+				x.mu.Unlock()
+			}
 		}}
 }
 
@@ -147,12 +165,16 @@ func (x *liveRun) options(i int) live.Options {
 			return x.nemesis.Dial(ctx, i+1, network, address, tap)
 		},
 		OnSession: func(ev zk.Event) {
-			session := x.nemesis.Session(i + 1)
+			session := x.nemesis.Session(i + 1) // before x.mu: who holds the lock of the nemesis may wait for that one
 			x.mu.Lock()
 			x.state[i], x.spoken, x.heard = ev.State, time.Now(), time.Now()
-			if ev.State == zk.StateHasSession {
-				x.who[session] = id
+			switch ev.State {
+			case zk.StateHasSession:
+				x.session[i], x.who[session] = session, id
+			case zk.StateExpired:
+				x.session[i] = 0
 			}
+			session = x.session[i]
 			x.mu.Unlock()
 			x.host.hear(history.Event{Kind: history.Session, Client: id, Op: ev.State.String(), Session: session})
 		}}
@@ -160,6 +182,11 @@ func (x *liveRun) options(i int) live.Options {
 
 func (x *liveRun) hear(e history.Event) {
 	x.speak()
+	if e.Kind == history.Call && e.Op == "closeSession" {
+		x.mu.Lock()
+		x.closed[e.Client-1] = true
+		x.mu.Unlock()
+	}
 	x.host.hear(e)
 }
 
@@ -245,34 +272,35 @@ func (x *liveRun) strike(ctx context.Context, ended <-chan int) error {
 	x.mu.Lock()
 	x.over = true
 	x.mu.Unlock()
-	return x.settle(ctx)
+	return x.settle(ctx, ended)
 }
 
-// settle waits until nothing but what programs do is to be expected: sessions that clients have left behind have
-// ended, and clients are connected. Then those that rest go on.
-func (x *liveRun) settle(ctx context.Context) error {
+// settle waits until nothing but what programs do is to be expected: clients are connected and, unless all programs
+// have ended, sessions that clients left behind have ended. Then those that rest go on, and whoever wants to rest
+// later need not wait.
+func (x *liveRun) settle(ctx context.Context, ended <-chan int) error {
 	defer func() {
 		x.host.rests.end()
 		x.speak()
 	}()
-	if x.host.rests.count() == 0 {
-		return nil
-	}
+	rest := settleRest
 	x.mu.Lock()
-	orphans := len(x.who) > len(x.clients)
+	if len(x.who) > len(x.clients) {
+		rest = max(rest, x.o.Session+x.o.Session/2)
+	}
 	x.mu.Unlock()
 	begin := time.Now()
 	return until(ctx, func() bool {
 		switch since := time.Since(begin); {
-		case orphans && since < x.o.Session+x.o.Session/2 || since < liveRest:
+		case since < rest && x.collect(ended) < len(x.clients):
 			return false
 		case since > settleLimit+2*x.o.Session:
 			return true
 		}
 		x.mu.Lock()
 		defer x.mu.Unlock()
-		for _, s := range x.state {
-			if s != zk.StateHasSession {
+		for i, s := range x.state {
+			if s != zk.StateHasSession && !x.closed[i] {
 				return false
 			}
 		}
@@ -283,19 +311,28 @@ func (x *liveRun) settle(ctx context.Context) error {
 // patience is for how long nothing must be said before that is the end: a session may have to end first.
 func (x *liveRun) patience() time.Duration { return x.o.Session + x.o.Session/2 + stillness }
 
-// await waits for the programs.
+// await waits for the programs. How long they take together is the machine's affair; they go on as long as now and
+// then one of them ends, or an operation returns.
 func (x *liveRun) await(ctx context.Context, ended <-chan int) error {
-	end := time.Now().Add(x.o.Timeout)
+	last, done := time.Now(), 0
 	err := until(ctx, func() bool {
-		return x.collect(ended) == len(x.clients) || x.quiet() > x.patience() || time.Now().After(end)
+		n := x.collect(ended)
+		if n > done {
+			last, done = time.Now(), n
+		}
+		x.host.mu.Lock()
+		got := x.host.got
+		x.host.mu.Unlock()
+		return n == len(x.clients) || x.quiet() > x.patience() || min(time.Since(last), time.Since(got)) > x.o.Timeout
 	})
 	if err != nil {
 		return err
 	}
-	if x.collect(ended) == len(x.clients) {
-		time.Sleep(graceOfEnds)
+	if x.collect(ended) < len(x.clients) {
+		return nil
 	}
-	return nil
+	end := time.Now().Add(settleLimit)
+	return until(ctx, func() bool { return x.quiet() > graceOfEnds || time.Now().After(end) })
 }
 
 // finish records how everything stands.
@@ -322,7 +359,7 @@ func (x *liveRun) finish(ctx context.Context) error {
 			h.history.Waiting = append(h.history.Waiting, history.Waiting{Client: id, Paths: armed(&h.history, id)})
 		default:
 			h.history.Outcome = history.Stopped
-			h.history.Failed[id] = fmt.Sprintf("did not end within %v", x.o.Timeout)
+			h.history.Failed[id] = fmt.Sprintf("did not end, and nothing has returned for %v", x.o.Timeout)
 		}
 	}
 	if h.history.Outcome == history.Quiet {
@@ -339,6 +376,7 @@ func (x *liveRun) finish(ctx context.Context) error {
 		return err
 	}
 	defer admin.Close()
+	h.history.Root = h.root
 	if err := h.readTree(audit, admin, h.root); err != nil {
 		return err
 	}
@@ -348,7 +386,7 @@ func (x *liveRun) finish(ctx context.Context) error {
 // committed completes the history with what was committed, and judges the ensemble.
 func (x *liveRun) committed(ctx context.Context) error {
 	h := x.host
-	if why := disorder(&h.history); why != "" {
+	if why := disorder(&h.history, x.several); why != "" {
 		x.Store = why
 		return nil
 	}
@@ -360,7 +398,7 @@ func (x *liveRun) committed(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if why := lost(&h.history, log); why != "" {
+	if why := cmp.Or(contradiction(log), lost(&h.history, log), phantom(&h.history, log)); why != "" {
 		x.Store = why
 		return nil
 	}

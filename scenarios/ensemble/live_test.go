@@ -16,6 +16,7 @@ import (
 	"zksim/scenarios/catalog"
 	"zksim/scenarios/engine"
 	"zksim/scenarios/ensemble"
+	"zksim/scenarios/workload"
 )
 
 func runLive(t *testing.T, addrs []string, s engine.Scenario, o ensemble.LiveOptions) (*history.History,
@@ -148,9 +149,27 @@ func TestARealProgramThatDoesNotEndHasGivenUp(t *testing.T) {
 		p.Fail(errors.New("this is heard by nobody"))
 	})
 	h, v, err := runLive(t, addrs, s, ensemble.LiveOptions{Timeout: 300 * time.Millisecond})
-	if err != nil || v.Checker != "liveness" || !strings.HasSuffix(v.Message, "did not end within 300ms") ||
-		h.Outcome != history.Stopped {
+	if err != nil || v.Checker != "liveness" ||
+		!strings.HasSuffix(v.Message, "did not end, and nothing has returned for 300ms") || h.Outcome != history.Stopped {
 		t.Errorf("%v, %+v", err, v)
+	}
+}
+
+func TestARealRunMayTakeLongAsLongAsOperationsReturn(t *testing.T) {
+	addrs := zkservertest.ForTest(t, 1).Addrs()
+	s := lockLike("test/long", 2, func(p *engine.Process) {
+		l := recipes.NewLock(p.Conn, p.Env, p.Path("/lock"), recipes.LockOptions{})
+		o := p.Register(l.Znodes)
+		for range 4 {
+			if err := workload.LockOnce(p, o, l, 1, false); err != nil {
+				p.Fail(err)
+			}
+			p.Env.Sleep(context.Background(), time.Second)
+		}
+	})
+	h, v, err := runLive(t, addrs, s, ensemble.LiveOptions{Timeout: 2500 * time.Millisecond})
+	if err != nil || v.Level != checkers.OK || h.Outcome != history.Quiet {
+		t.Errorf("%v, %+v, %v", err, v, h.Outcome)
 	}
 }
 

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"zksim/checkers"
+	"zksim/model"
 	"zksim/model/history"
 	"zksim/reports"
 	"zksim/scenarios/engine"
@@ -33,7 +34,8 @@ type Failure struct {
 }
 
 // Explain shrinks a failing run and finds what there is to tell of it. A failure that does not happen again is an
-// [*Unrepeatable]. Once ctx is done it makes do with what it has, and says so in Small.Cut.
+// [*Unrepeatable]. One whose runs may part, see [engine.Schedule.Loose], must fail again in most of them. Once ctx is
+// done it makes do with what it has, and says so in Small.Cut.
 func Explain(
 	ctx context.Context, s *engine.Scenario, found *engine.Result, where string, o engine.ShrinkOptions,
 ) (*Failure, error) {
@@ -57,6 +59,9 @@ func Explain(
 	}
 	f.Small.Schedule.Notes = reports.Notes(f.Failure)
 	f.Report.Steps, f.Report.Cut = len(f.Full.Names), f.Small.Cut
+	if again := &f.Small.Schedule.Again; again.Of > 0 {
+		f.Report.Again = again.String()
+	}
 	return f, nil
 }
 
@@ -69,12 +74,18 @@ func Trace(s *engine.Scenario, schedule engine.Schedule) (*reports.Failure, erro
 		return nil, err
 	}
 	clients, rounds := s.Size(&schedule)
+	if s.Outside != nil { // they join
+		clients = result.History.Clients
+	}
 	f := &reports.Failure{Doc: s.Doc, Source: s.Notes().Source, Verdict: result.Verdict, History: result.History,
 		Trace: trace}
 	f.Report = reports.Report{Format: reports.Format, Scenario: s.Name, Backend: "sim", Seed: schedule.Seed,
 		Servers: schedule.Servers, Clients: clients, Rounds: rounds, Faults: schedule.Faults.String(),
 		Steps: len(schedule.Names), Minimal: len(schedule.Names), Struck: reports.Struck(f.History),
 		Hash: fmt.Sprintf("%016x", result.Hash)}
+	if schedule.Like != model.ZooKeeper {
+		f.Report.Like = schedule.Like.String()
+	}
 	f.Report.SetVerdict(result.Verdict)
 	f.Report.Also = others(s, result)
 	f.Report.Stack = Calls(result.History.PanicStack())
@@ -117,6 +128,9 @@ func Curve(ctx context.Context, s *engine.Scenario, schedule engine.Schedule) (*
 
 // Property is what the checker that gave the verdict asks for.
 func Property(s *engine.Scenario, v checkers.Verdict) string {
+	if s.Outside != nil && v.Checker == (checkers.Always{}).Name() {
+		return "what the code says of itself holds, it does not panic, waits for nothing in vain and leaves no goroutine"
+	}
 	for _, c := range append(s.Judges(), checkers.Always{}) {
 		if c.Name() == v.Checker {
 			return c.Doc()

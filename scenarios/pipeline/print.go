@@ -18,6 +18,9 @@ func (f *Failure) PrintVerdict(w io.Writer, head string) {
 	}
 	PrintCalls(w, r.Stack)
 	clients, rounds := f.Scenario.Size(&f.Full)
+	if f.Scenario.Outside != nil {
+		clients = r.Clients
+	}
 	size := fmt.Sprintf("%d of %d steps, %s", r.Minimal, r.Steps, partOf(r.Clients, clients, "client"))
 	if rounds > 0 {
 		size += ", " + partOf(r.Rounds, rounds, "round")

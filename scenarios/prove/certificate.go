@@ -13,6 +13,7 @@ import (
 	"zksim/checkers"
 	"zksim/faults"
 	"zksim/internal/edit"
+	"zksim/model"
 	"zksim/model/history"
 	"zksim/scenarios/engine"
 	"zksim/sim"
@@ -35,6 +36,7 @@ type Claim struct {
 	Dials      int        `json:"dials,omitempty"` // further connections that each may make
 	Rounds     int        `json:"rounds"`
 	Servers    int        `json:"servers"`
+	Like       string     `json:"like,omitempty"` // whose semantics the servers have; "": ZooKeeper's
 	Order      uint64     `json:"order"`
 	Faults     string     `json:"faults"`
 	Most       int        `json:"most"` // faults in one run
@@ -62,9 +64,12 @@ type Level struct {
 type Certificate struct {
 	Format string `json:"format"`
 	Claim
-	Outcome   Outcome `json:"outcome"`
-	Levels    []Level `json:"levels"`    // that are complete
-	Collision float64 `json:"collision"` // bound on the probability that two states had the same fingerprint
+	Outcome Outcome `json:"outcome"`
+	Levels  []Level `json:"levels"` // that are complete
+	// Collision bounds the probability that two states had the same fingerprint, of 128 bits, or two parts of states,
+	// or positions in which steps are remembered, the same hash of 64. How much is remembered twice depends on the
+	// workers, so this number is the only one that may differ between searches of one scope.
+	Collision float64 `json:"collision"`
 
 	Checker  string   `json:"checker,omitempty"` // of Violated: by which checker,
 	Message  string   `json:"message,omitempty"`
@@ -76,22 +81,14 @@ type Certificate struct {
 const certificateFormat = "zksim certificate 9"
 
 func (s *Scope) claim(r Reductions) Claim {
-	x := s.Scenario
-	return Claim{Scenario: x.Name, Clients: x.Clients, Dials: x.Dials, Rounds: x.Rounds, Servers: s.Servers,
+	x, like := s.Scenario, ""
+	if x.Like != model.ZooKeeper {
+		like = x.Like.String()
+	}
+	return Claim{Like: like, Scenario: x.Name, Clients: x.Clients, Dials: x.Dials, Rounds: x.Rounds, Servers: s.Servers,
 		Order: s.Order, Faults: s.Faults.String(),
 		Most: s.most(), Interleave: s.Interleave, SlowWakes: s.SlowWakes, Offline: s.Offline, Ticks: s.Ticks,
 		Deposed: s.deposes(), Checkers: names(x.Checkers), Reductions: r}
-}
-
-// collision bounds the probability that any two different things of a level had the same hash of
-// 64 bits, if these are uniform: of its states, of their parts (the servers, and each client), of
-// the positions of each client in which its moves are remembered, of those, four for each
-// transition at most, in which steps are, and of what the checkers were told, and remember.
-func (l *Level) collision(clients int) float64 {
-	pairs := func(n float64) float64 { return n * n / math.Exp2(65) }
-	states := float64(l.States)
-	return 2*pairs(states) + 2*pairs(float64(clients)*states) + pairs(4*float64(l.Transitions)) +
-		2*pairs(float64(l.Transitions))
 }
 
 // String is the certificate in one line.
@@ -102,6 +99,9 @@ func (c *Certificate) String() string {
 		fmt.Fprintf(&b, ", rounds %d", c.Rounds)
 	}
 	fmt.Fprintf(&b, ", servers %d, faults %s, at most %d", c.Servers, c.Faults, c.Most)
+	if c.Like != "" {
+		fmt.Fprintf(&b, ", like %s", c.Like)
+	}
 	if c.Ticks > 0 {
 		fmt.Fprintf(&b, ", ticks %d", c.Ticks)
 	}
@@ -178,6 +178,11 @@ func (c *Claim) Scope(all []engine.Scenario) (Scope, error) {
 		return Scope{}, err
 	}
 	x = x.Listed()
+	if c.Like != "" {
+		if x.Like, err = model.ParseLike(c.Like); err != nil {
+			return Scope{}, err
+		}
+	}
 	x.Checkers = slices.DeleteFunc(slices.Clone(x.Checkers),
 		func(k checkers.Checker) bool { return !slices.Contains(c.Checkers, k.Name()) })
 	if len(x.Checkers) != len(c.Checkers) {

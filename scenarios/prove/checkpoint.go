@@ -28,11 +28,13 @@ type checkpoint struct {
 	Code   uint64 // hash of a run, which tells whether recipe or simulator have changed
 	Levels []Level
 	Done   [3]int64 // runs, ends, transitions
-	Unsure string
-	Held   bool       // a fault was withheld
-	Known  [][]uint64 // fingerprints of states, by shard
-	Points []savedPoint
-	Edges  []savedEdge
+	// Collision is that of the levels so far, and Chance what the memo adds to it.
+	Collision, Chance float64
+	Unsure            string
+	Held              bool            // a fault was withheld
+	Known             [][]fingerprint // of states, by shard
+	Points            []savedPoint
+	Edges             []savedEdge
 }
 
 // savedPoint is a point; Parent is its place in the list, which is earlier, or -1.
@@ -49,7 +51,7 @@ type savedEdge struct {
 	By   sim.Transition
 }
 
-const checkpointFormat = "zksim checkpoint 10"
+const checkpointFormat = "zksim checkpoint 11"
 
 // probe runs the scenario once, fairly, without faults and for at most as many steps
 // as a schedule may have.
@@ -91,9 +93,10 @@ func (p *prover) save(s *search, queue []edge) error {
 	}
 	cert := &p.result.Certificate
 	x := checkpoint{Format: checkpointFormat, Claim: cert.Claim, Code: code, Levels: cert.Levels,
-		Done: [3]int64{s.runs.Load(), s.ends.Load(), s.transitions.Load()}, Unsure: s.unsure, Held: s.withheld.Load()}
+		Done: [3]int64{s.runs.Load(), s.ends.Load(), s.transitions.Load()}, Collision: cert.Collision,
+		Chance: p.chance + p.memo.chance(), Unsure: s.unsure, Held: s.withheld.Load()}
 	for i := range s.known.shards {
-		x.Known = append(x.Known, s.known.keys(i))
+		x.Known = append(x.Known, s.known.members(i))
 	}
 	places := map[*point]int{nil: -1}
 	for _, e := range queue {
@@ -177,10 +180,7 @@ func (p *prover) resume() (*checkpoint, error) {
 	if err := x.sound(); err != nil {
 		return nil, fmt.Errorf("checkpoint: %s is damaged: %w", p.Checkpoint, err)
 	}
-	p.result.Levels = x.Levels
-	if n := len(x.Levels); n > 0 {
-		p.result.Collision = x.Levels[n-1].collision(x.Claim.Clients)
-	}
+	p.result.Levels, p.result.Collision, p.chance = x.Levels, x.Collision, x.Chance
 	return &x, nil
 }
 
@@ -203,10 +203,10 @@ func (x *checkpoint) sound() error {
 	if len(x.Known) != shardCount {
 		return fmt.Errorf("%d shards of states, not %d", len(x.Known), shardCount)
 	}
-	var known table[struct{}]
-	for i, keys := range x.Known {
-		for _, key := range keys {
-			if _, fresh := known.insert(key, struct{}{}); !fresh || key>>58 != uint64(i) {
+	var known set
+	for i, prints := range x.Known {
+		for _, print := range prints {
+			if !known.add(print) || print[0]>>58 != uint64(i) {
 				return fmt.Errorf("shard %d of the states", i)
 			}
 		}
@@ -237,10 +237,10 @@ func (x *checkpoint) restore(s *search) []edge {
 	s.transitions.Store(x.Done[2])
 	s.unsure = x.Unsure
 	s.withheld.Store(x.Held)
-	for _, keys := range x.Known {
-		s.states.Add(int64(len(keys)))
-		for _, key := range keys {
-			s.known.insert(key, struct{}{})
+	for _, prints := range x.Known {
+		s.states.Add(int64(len(prints)))
+		for _, print := range prints {
+			s.known.add(print)
 		}
 	}
 	points := make([]*point, len(x.Points))

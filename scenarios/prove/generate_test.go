@@ -69,6 +69,7 @@ func generate(seed uint64, about int) *program {
 		}
 		g.p.clients = append(g.p.clients, g.block())
 	}
+	g.p.flags.keeper = g.chance(20)
 	return g.p
 }
 

@@ -16,6 +16,7 @@ import (
 	"testing"
 	"time"
 
+	"zksim/model"
 	"zksim/scenarios/catalog"
 	"zksim/scenarios/engine"
 	"zksim/sim"
@@ -62,7 +63,7 @@ func TestDamagedCheckpointsAreRefused(t *testing.T) {
 			bad = append(bad, byte(i))
 		}
 		write(t, file, bad)
-		refused(t, sc, file, "is not a complete zksim checkpoint 10")
+		refused(t, sc, file, "is not a complete zksim checkpoint 11")
 	}
 	refused(t, sc, filepath.Dir(file), "is not a complete")
 	refused(t, sc, filepath.Join(file, "below"), "not a directory")
@@ -92,10 +93,14 @@ func TestCheckpointsWhosePartsDoNotFitAreRefused(t *testing.T) {
 		{"is of another search", func(c *checkpoint) { c.Claim.Clients = 3 }},
 		{"is of other code", func(c *checkpoint) { c.Code += 2 }},
 		{"damaged: 63 shards", func(c *checkpoint) { c.Known = c.Known[:63] }},
-		{"damaged: shard 0", func(c *checkpoint) { c.Known[0] = append(c.Known[0], 1<<63) }}, // of another shard
-		{"damaged: shard 5", func(c *checkpoint) { c.Known[5] = append(c.Known[5], 5<<58|7, 5<<58|7) }},
+		{"damaged: shard 0", func(c *checkpoint) { // of another shard
+			c.Known[0] = append(c.Known[0], fingerprint{1 << 63})
+		}},
+		{"damaged: shard 5", func(c *checkpoint) {
+			c.Known[5] = append(c.Known[5], fingerprint{5<<58 | 7}, fingerprint{5<<58 | 7})
+		}},
 		{"damaged: shard 1", func(c *checkpoint) { // with what belongs into another one
-			i := 2 + slices.IndexFunc(c.Known[2:], func(keys []uint64) bool { return len(keys) > 0 })
+			i := 2 + slices.IndexFunc(c.Known[2:], func(all []fingerprint) bool { return len(all) > 0 })
 			c.Known[1], c.Known[i] = c.Known[i], c.Known[1]
 		}},
 		{"damaged: point 0", func(c *checkpoint) { c.Points[0].Parent = 0 }},
@@ -136,7 +141,9 @@ func TestACheckpointIsOfOneScopeAndOneProgram(t *testing.T) {
 }
 
 func TestCertificatesComeBackAsTheyWereWritten(t *testing.T) {
-	for _, sc := range []Scope{about(t, "lock/lock", "", 0), about(t, "lock/plain-create", "lose-reply=1", -1)} {
+	keeper := about(t, "lock/single-node", "disconnect=1", -1)
+	keeper.Scenario.Like = model.Keeper
+	for _, sc := range []Scope{about(t, "lock/lock", "", 0), about(t, "lock/plain-create", "lose-reply=1", -1), keeper} {
 		want := certify(t, sc, Options{Reductions: Every}).Certificate
 		var b bytes.Buffer
 		if err := want.Write(&b); err != nil {
@@ -160,6 +167,7 @@ func TestCertificatesComeBackAsTheyWereWritten(t *testing.T) {
 			func(c *Certificate) { c.Levels = []Level{{States: 1}} },
 			func(c *Certificate) { c.Outcome = Inconclusive },
 			func(c *Certificate) { c.Clients++ },
+			func(c *Certificate) { c.Like += "?" },
 		} {
 			other := want
 			if change(&other); want.Differs(&other) == "" {
@@ -194,6 +202,7 @@ func TestHostileCertificates(t *testing.T) {
 		{Claim{Scenario: "lock/lock", Clients: 2, Rounds: -7}, "the number of rounds is from 1 to 1000, not -7"},
 		{Claim{Scenario: "lock/lock", Checkers: []string{"none"}}, "lock/lock has not all of the checkers [none]"},
 		{Claim{Scenario: "lock/lock", Faults: "plague=1"}, "no such fault"},
+		{Claim{Scenario: "lock/lock", Like: "etcd"}, `the server is zookeeper, keeper or zookeeper-3.9, not "etcd"`},
 	} {
 		if _, err := x.c.Scope(catalog.All); err == nil || !strings.Contains(err.Error(), x.want) {
 			t.Errorf("%+v: %v", x.c, err)

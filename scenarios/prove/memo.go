@@ -2,6 +2,7 @@ package prove
 
 import (
 	"fmt"
+	"math"
 	"slices"
 
 	"zksim/faults"
@@ -26,8 +27,10 @@ type memo struct {
 	rests   table[uint64]       // what is left of the faults after one of them
 	budgets table[[]int]        // what is left of each rule of the plan, by the rest of a state
 	moves   table[*moves]
-	pasts   table[memory] // what the checkers remember, by what they remembered before and are told, see after
+	pasts   cache[memory] // what an observer remembers, by what it remembered before and hears, see afterwards
 	exact   bool          // what a step does may depend on the faults that are left, or change them
+
+	stores table[*sim.Stored] // of several servers, by their fingerprints
 }
 
 // state is a state of a run in parts.
@@ -36,14 +39,12 @@ type state struct {
 	clients []*sim.Part // c1 first
 	now     int64       // virtual time
 	rest    uint64
-	memory
+	past    uint64 // what the checkers remember, as in pastOf
 	guarded uint64 // what the guarded resource remembers
-}
 
-// memory is what the checkers remember.
-type memory struct {
-	past uint64 // all of it that matters
-	all  uint64 // see past.memory; not a part of the state
+	// Not a part of it:
+	memories []memory // of each observer
+	base     int64    // how many txns all servers have applied, in the run that it was read in
 }
 
 // differs returns in which part two states differ, "" if in none.
@@ -71,20 +72,24 @@ func (x *state) differs(y *state) string {
 // known reports whether x is a state at all.
 func (x *state) known() bool { return x.servers != nil }
 
-// clone returns a state that shares no memory with x.
-func (x *state) clone() state {
+// keep returns the same state, which shares no memory with x but has these memories, which are the same.
+func (x *state) keep(memories []memory) state {
 	y := *x
-	y.clients = slices.Clone(x.clients)
+	y.clients, y.memories = slices.Clone(x.clients), memories
 	return y
 }
 
-// fingerprint returns a hash of the state.
-func (x *state) fingerprint() uint64 {
-	h := hash.Hash(x.past).Uint64(x.guarded).Uint64(x.servers.Hash()).Int(x.now).Uint64(x.rest)
-	for _, c := range x.clients {
-		h = h.Uint64(c.Fingerprint(x.servers))
+// fingerprint returns a hash of the state: two, of which each has another salt.
+func (x *state) fingerprint() (p fingerprint) {
+	for i := range p {
+		salt := uint64(i)
+		h := hash.Hash(x.past + salt).Uint64(x.guarded).Uint64(x.servers.Hash()).Int(x.now).Uint64(x.rest)
+		for _, c := range x.clients {
+			h = h.Uint64(c.Fingerprint(x.servers, salt))
+		}
+		p[i] = uint64(h)
 	}
-	return uint64(h)
+	return p
 }
 
 // step is what a transition does to the state it starts from.
@@ -97,50 +102,67 @@ type step struct {
 	now     int64
 	rest    uint64
 	guarded uint64
-	sent    []sent // to others, or, if a request was served, to anybody
+	moved   []*sim.Moved // what the servers have done to others, or, if it is their step, to anybody
 	effect
-}
-
-// sent is a message that was sent to a client.
-type sent struct {
-	client int // index
-	what   []uint64
 }
 
 // effect is what is known of a step besides the states.
 type effect struct {
 	told   []history.Event // by what it writes to the history
-	said   uint64          // hash of that
+	heard  []uint64        // of that, by each observer, as in past.heard
 	length int32           // steps of the run
 }
 
+// ofServers reports whether a step is one of servers alone.
+func ofServers(t sim.Transition) bool {
+	return t.Kind == sim.Replicate || t.Kind == sim.Thaw || t.Kind == sim.StepDown
+}
+
+// side returns a hash of the servers, and, if there are several, of what they know of the clients.
+func (x *state) side(h hash.Hash) hash.Hash {
+	h = h.Uint64(x.servers.Hash())
+	if x.servers.Several() {
+		for _, c := range x.clients {
+			h = h.Uint64(c.End())
+		}
+	}
+	return h
+}
+
 // keys returns under which keys to look for a step from x, one after the other as long as it
-// depends on more; none for a step by nobody, or of time.
+// depends on more; none for a step of time, or a fault that strikes nobody.
 func (m *memo) keys(x *state, t sim.Transition) (keys [3]uint64, ok bool) {
-	if t.Client == 0 || t.Kind == sim.Tick || x.servers.Mortal() || x.servers.Deposed() {
+	if t.Client == 0 && !ofServers(t) || t.Kind == sim.Tick || x.servers.Mortal() {
 		return keys, false
 	}
-	c := x.clients[t.Client-1]
 	own := hash.Hash(t.Kind).Int(int64(t.Client)).Int(int64(t.Arg)).Uint64(x.guarded).Int(x.now)
+	if x.servers.Several() {
+		own = own.Uint64(x.servers.Deposed()).Int(x.servers.Respite(x.now))
+	}
 	if m.exact {
 		own = own.Uint64(x.rest)
 	}
+	if t.Client == 0 {
+		return [3]uint64{uint64(x.side(own))}, true
+	}
+	c := x.clients[t.Client-1]
 	alone := own.Uint64(c.Key()).Int(2)
 	core := c.Core()
 	if c.Leaves() {
 		core = c.Key()
 	}
-	keys = [...]uint64{uint64(own.Uint64(core)), uint64(alone), uint64(alone.Uint64(x.servers.Hash()).Int(3))}
+	keys = [...]uint64{uint64(own.Uint64(core)), uint64(alone), uint64(x.side(alone).Int(3))}
 	switch {
 	case t.Kind == sim.Deliver:
 		keys[0] = uint64(own.Uint64(core).Uint64(c.First()))
 	case t.Kind == sim.Serve:
 		request, _ := c.Next()
-		keys[0] = uint64(own.Uint64(request).Uint64(x.servers.Hash()))
+		keys[0] = uint64(x.side(own.Uint64(request)))
 	case t.Kind == sim.Connect:
-		keys[0] = uint64(own.Uint64(core).Uint64(x.servers.Of(c))) // what was left of an earlier connection is gone
+		// what was left of an earlier connection is gone
+		keys[0] = uint64(own.Uint64(core).Uint64(x.servers.Of(c)).Uint64(x.servers.Stance()))
 	case ends(t) && !c.Connected():
-		keys[0] = uint64(own.Uint64(c.Caller()).Int(c.Ends()).Uint64(x.servers.Hash()))
+		keys[0] = uint64(x.side(own.Uint64(c.Caller()).Int(c.Ends())))
 	}
 	return keys, true
 }
@@ -152,7 +174,7 @@ func ends(t sim.Transition) bool {
 
 // cutKey returns the key of what the servers are after the connection of a client has ended.
 func (x *state) cutKey(client uint32) uint64 {
-	return uint64(hash.Hash(client).Uint64(x.servers.Hash()))
+	return uint64(hash.Hash(client).Uint64(x.servers.Hash()).Int(int64(x.clients[client-1].Server())))
 }
 
 // restKey returns the key of what is left of the faults after one of them.
@@ -179,9 +201,9 @@ func (m *memo) recall(x *state, t sim.Transition, y *state, part *sim.Part) *eff
 		return nil
 	}
 	k := int(t.Client) - 1
-	clients := append(y.clients[:0], x.clients...)
+	clients, memories := append(y.clients[:0], x.clients...), append(y.memories[:0], x.memories...)
 	*y = *x
-	y.clients, y.now, y.guarded = clients, s.now, s.guarded
+	y.clients, y.memories, y.now, y.guarded = clients, memories, s.now, s.guarded
 	ok := true
 	if s.servers != nil {
 		y.servers = s.servers
@@ -202,15 +224,30 @@ func (m *memo) recall(x *state, t sim.Transition, y *state, part *sim.Part) *eff
 	} else if s.client != nil {
 		y.clients[k] = s.client
 	}
-	for _, z := range s.sent {
-		if c := y.clients[z.client]; z.client == k {
-			c.Serve(part, z.what...)
-		} else {
-			c.Push(part, z.what...)
-		}
-		y.clients[z.client] = m.part(part)
-	}
+	m.move(y, s.moved, part)
 	return &s.effect
+}
+
+// move has the servers do to the clients of a state what they have done. It uses the memory of part.
+func (m *memo) move(y *state, all []*sim.Moved, part *sim.Part) {
+	for _, x := range all {
+		y.clients[x.Client].Move(part, x)
+		y.clients[x.Client] = m.part(part)
+	}
+}
+
+// served notes what a step of servers does, as a replica has found.
+func (m *memo) served(x *state, t sim.Transition, after *sim.Stepped, e effect) {
+	keys, ok := m.keys(x, t)
+	if !ok {
+		return
+	}
+	s := &step{now: x.now, rest: x.rest, guarded: x.guarded, moved: after.Moved,
+		effect: e}
+	if s.servers = m.servers.put(after.Servers.Hash(), after.Servers); s.servers == x.servers {
+		s.servers = nil
+	}
+	m.steps.put(keys[0], s)
 }
 
 // part returns the part that is the same as p.
@@ -225,7 +262,7 @@ func (m *memo) part(p *sim.Part) *sim.Part {
 // connection of that; with fine, faults may strike any request.
 func (m *memo) learn(x, y *state, t sim.Transition, e effect, local, fine bool) {
 	keys, ok := m.keys(x, t)
-	if !ok || y.servers.Mortal() || y.servers.Deposed() {
+	if !ok || t.Client == 0 || y.servers.Mortal() {
 		return
 	}
 	k := int(t.Client) - 1
@@ -235,14 +272,14 @@ func (m *memo) learn(x, y *state, t sim.Transition, e effect, local, fine bool) 
 		s.servers = y.servers
 	}
 	for i, c := range y.clients {
-		if i == k || c == x.clients[i] {
+		if i == k || c == x.clients[i] && y.base == x.base {
 			continue
 		}
-		what, ok := x.clients[i].Pushed(c)
+		moved, ok := x.clients[i].Moved(c, y.base-x.base, false)
 		if !ok {
 			return
 		}
-		s.sent = append(s.sent, sent{i, what})
+		s.moved = append(s.moved, moved)
 	}
 	fault := t.Kind >= sim.FirstFault
 	if !m.exact && fault {
@@ -254,13 +291,13 @@ func (m *memo) learn(x, y *state, t sim.Transition, e effect, local, fine bool) 
 		m.cuts.put(x.cutKey(t.Client), y.servers)
 		s.servers = nil
 	}
-	alone := local && s.servers == nil && len(s.sent) == 0
+	alone := (local || t.Kind == sim.Connect) && s.servers == nil && len(s.moved) == 0
 	change, anyhow := before.Change(after, t.Kind == sim.Deliver, fault && !fine)
-	own, answered := before.Answered(after)
+	own, answered := before.Moved(after, y.base-x.base, true)
 	last := 0 // of the keys, which says what t does
 	switch {
 	case t.Kind == sim.Serve && answered && x.guarded == y.guarded:
-		s.client, s.sent = nil, append(s.sent, sent{k, own})
+		s.client, s.moved = nil, append(s.moved, own)
 	case t.Kind == sim.Connect && alone:
 	case alone && anyhow:
 		s.change = change
@@ -277,6 +314,27 @@ func (m *memo) learn(x, y *state, t sim.Transition, e effect, local, fine bool) 
 	m.steps.put(keys[last], s)
 }
 
+// chance bounds the probability that any two different things had the same hash of 64 bits, if these are uniform: of
+// the parts of states, of the positions in which something is remembered, and of what the checkers remember.
+func (m *memo) chance() (p float64) {
+	for _, n := range [...]int{m.servers.size(), m.clients.size(), m.steps.size(), m.cuts.size(), m.rests.size(),
+		m.budgets.size(), m.moves.size(), m.pasts.size(), m.stores.size()} {
+		p += pairs(n, 64)
+	}
+	return p
+}
+
+// pairs bounds the probability that any two of n things have the same hash of so many bits.
+func pairs(n, bits int) float64 { return float64(n) * float64(n) / math.Exp2(float64(bits)+1) }
+
+// stored is World.Share.
+func (m *memo) stored(print uint64, fresh func() *sim.Stored) *sim.Stored {
+	if x, ok := m.stores.get(print); ok {
+		return x
+	}
+	return m.stores.put(print, fresh())
+}
+
 // moves is what can happen to a client in a state, the faults as if there were enough left.
 type moves struct {
 	normal, faults []sim.Transition
@@ -290,5 +348,8 @@ func (x *state) movesKey(k int, fine bool) uint64 {
 	if fine {
 		h = hash.Hash(c.Key()).Uint64(x.rest)
 	}
-	return uint64(h.Uint64(x.servers.Of(c)))
+	return uint64(h.Uint64(x.servers.Of(c)).Uint64(x.servers.Stance()))
 }
+
+// aloneKey returns the key of the faults that strike no client.
+func (x *state) aloneKey() uint64 { return uint64(hash.Hash(x.servers.Stance()).Int(-1)) }

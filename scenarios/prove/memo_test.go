@@ -1,6 +1,9 @@
 package prove
 
 import (
+	"os"
+	"slices"
+	"strconv"
 	"testing"
 
 	"zksim/scenarios/catalog"
@@ -34,6 +37,62 @@ func TestWhatIsRememberedMakesNoDifference(t *testing.T) {
 		}
 		if a.Last != b.Last {
 			t.Errorf("%s: %+v with a memo, and %+v", s.Name, a.Last, b.Last)
+		}
+	}
+}
+
+// TestWhatIsRememberedOfThreeServersMakesNoDifference searches small programs on three servers with each fault that
+// only these have, with a memo and by running the code for every transition.
+func TestWhatIsRememberedOfThreeServersMakesNoDifference(t *testing.T) {
+	programs := []string{"write-read", "watch", "race"}
+	states := map[string]int{}
+	for i, faults := range []string{"depose=1", "elect=1", "disconnect=1 failover=1", "stale-read=1 disconnect=1",
+		"disconnect=1 expire=1", "zombie=1", "learn-late=1 expiry-lag=1", "disconnect=1 late-request=1", "late-commit=1",
+		"lose-reply=1 pause=1", "depose=1 lose-request=1"} {
+		x := tinies[slices.IndexFunc(tinies, func(x tiny) bool { return x.name == programs[i%len(programs)] })]
+		x.servers, x.faults = 3, faults
+		sc := x.scope(t)
+		sc.Offline, sc.SlowWakes = i%4 == 1, i%3 == 0
+		var results [2]Result
+		for k := range results {
+			r, err := Prove(t.Context(), sc, Options{Reductions: Every, Workers: 1, States: 6000, Rerun: k == 1, Doubt: 10})
+			if err != nil {
+				t.Error(faults, err)
+			}
+			results[k] = r
+		}
+		a, b := &results[0], &results[1]
+		if d := a.Differs(&b.Certificate); d != "" {
+			t.Errorf("%s with %s: %s", x.name, faults, d)
+		}
+		if a.Last != b.Last {
+			t.Errorf("%s with %s: %+v with a memo, and %+v", x.name, faults, a.Last, b.Last)
+		}
+		if states[faults] = a.Last.States; len(a.Levels) < 2 && a.Last.States == 0 {
+			t.Errorf("%s with %s: no state with a fault", x.name, faults)
+		}
+	}
+	t.Log(states)
+}
+
+// TestWhatIsRememberedAfterAnElection finds out every seventh step again, in the lock on three servers, with an
+// election and another fault in one run.
+func TestWhatIsRememberedAfterAnElection(t *testing.T) {
+	states := int64(12_000)
+	if n, err := strconv.Atoi(os.Getenv("ZKSIM_STATES")); err == nil {
+		states = int64(n)
+	}
+	for _, faults := range []string{"elect=1 lose-reply=1", "elect=1 disconnect=1 expire=1", "elect=1 crash=1",
+		"elect=1 pause=1", "elect=1 learn-late=1", "elect=1 watch-delay=1", "elect=1 late-request=1", "elect=1 failover=1",
+		"depose=1 disconnect=1", "depose=1 lose-reply=1", "elect=1 stale-read=1", "elect=1 zombie=1"} {
+		sc := Scope{Scenario: small(t, "lock/lock"), Servers: 3, Order: 1, Faults: plan(t, faults), Most: 2}
+		s := newSearch(&sc, Every, 2)
+		s.doubtful, s.limit = 7, states
+		if err := s.run(t.Context(), 1, []edge{{}}, func() bool { return false }); err != nil || s.refuted != nil {
+			t.Errorf("%s: %v, %v", faults, err, s.refuted)
+		}
+		if n := s.states.Load(); n < states {
+			t.Errorf("%s: only %d states", faults, n)
 		}
 	}
 }

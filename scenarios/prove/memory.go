@@ -60,21 +60,14 @@ func unread(t reflect.Type, path string, within ...reflect.Type) string {
 }
 
 // fieldsOf returns the places of the fields of a struct that are read.
-func fieldsOf(t reflect.Type) []int {
-	if list, ok := fields.Load(t); ok {
-		return list.([]int)
-	}
-	var list []int
+func fieldsOf(t reflect.Type) (list []int) {
 	for i := range t.NumField() {
 		if !settings(t.Field(i).Type) {
 			list = append(list, i)
 		}
 	}
-	fields.Store(t, list)
 	return list
 }
-
-var fields sync.Map // of fieldsOf
 
 // settings reports whether a field is the checker that a monitor belongs to, which stays as it is. A struct that is a
 // checker only since it embeds one is not.
@@ -95,39 +88,82 @@ func settings(t reflect.Type) bool {
 
 // remember appends all that a monitor holds.
 func remember(h hash.Hash, m checkers.Monitor) hash.Hash {
-	return held(h, reflect.Indirect(reflect.ValueOf(m)))
+	v := reflect.Indirect(reflect.ValueOf(m))
+	return readerOf(v.Type())(h, v)
 }
 
-// held appends what a value that can be read holds.
-func held(h hash.Hash, v reflect.Value) hash.Hash {
-	switch v.Kind() {
+// reader appends what a value of one type holds.
+type reader func(h hash.Hash, v reflect.Value) hash.Hash
+
+// readers are those that were made before, by type: making one takes longer than using it.
+var readers sync.Map
+
+func readerOf(t reflect.Type) reader {
+	if r, ok := readers.Load(t); ok {
+		return r.(reader)
+	}
+	r := newReader(t)
+	readers.Store(t, r)
+	return r
+}
+
+// newReader returns the reader of a type that can be read.
+func newReader(t reflect.Type) reader {
+	switch t.Kind() {
 	case reflect.Bool:
-		return h.Bool(v.Bool())
+		return func(h hash.Hash, v reflect.Value) hash.Hash { return h.Bool(v.Bool()) }
 	case reflect.Int, reflect.Int8, reflect.Int16, reflect.Int32, reflect.Int64:
-		return h.Int(v.Int())
+		return func(h hash.Hash, v reflect.Value) hash.Hash { return h.Int(v.Int()) }
 	case reflect.Uint, reflect.Uint8, reflect.Uint16, reflect.Uint32, reflect.Uint64, reflect.Uintptr:
-		return h.Uint64(v.Uint())
+		return func(h hash.Hash, v reflect.Value) hash.Hash { return h.Uint64(v.Uint()) }
 	case reflect.Float32, reflect.Float64:
-		return h.Uint64(math.Float64bits(v.Float()))
+		return func(h hash.Hash, v reflect.Value) hash.Hash { return h.Uint64(math.Float64bits(v.Float())) }
 	case reflect.Complex64, reflect.Complex128:
-		return h.Uint64(math.Float64bits(real(v.Complex()))).Uint64(math.Float64bits(imag(v.Complex())))
+		return func(h hash.Hash, v reflect.Value) hash.Hash {
+			return h.Uint64(math.Float64bits(real(v.Complex()))).Uint64(math.Float64bits(imag(v.Complex())))
+		}
 	case reflect.String:
-		return h.String(v.String())
+		return func(h hash.Hash, v reflect.Value) hash.Hash { return h.String(v.String()) }
 	case reflect.Slice, reflect.Array:
+		return listReader(readerOf(t.Elem()))
+	case reflect.Struct:
+		return structReader(t)
+	case reflect.Map:
+		return mapReader(readerOf(t.Key()), readerOf(t.Elem()))
+	}
+	panic(t.String() + " cannot be read") // see illegible
+}
+
+func listReader(each reader) reader {
+	return func(h hash.Hash, v reflect.Value) hash.Hash {
 		h = h.Int(int64(v.Len()))
 		for i := range v.Len() {
-			h = held(h, v.Index(i))
+			h = each(h, v.Index(i))
 		}
-	case reflect.Struct:
-		for _, i := range fieldsOf(v.Type()) {
-			h = held(h, v.Field(i))
+		return h
+	}
+}
+
+func structReader(t reflect.Type) reader {
+	list := fieldsOf(t)
+	each := make([]reader, len(list))
+	for k, i := range list {
+		each[k] = readerOf(t.Field(i).Type)
+	}
+	return func(h hash.Hash, v reflect.Value) hash.Hash {
+		for k, i := range list {
+			h = each[k](h, v.Field(i))
 		}
-	case reflect.Map:
+		return h
+	}
+}
+
+func mapReader(ofKey, ofValue reader) reader {
+	return func(h hash.Hash, v reflect.Value) hash.Hash {
 		entries := uint64(0) // in any order
 		for key, x := range v.Seq2() {
-			entries += hash.Mix(uint64(held(held(0, key), x)))
+			entries += hash.Mix(uint64(ofValue(ofKey(0, key), x)))
 		}
-		h = h.Int(int64(v.Len())).Uint64(entries)
+		return h.Int(int64(v.Len())).Uint64(entries)
 	}
-	return h
 }

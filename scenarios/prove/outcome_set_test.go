@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"zksim/checkers"
+	"zksim/model"
 	"zksim/model/history"
 	"zksim/scenarios/engine"
 	"zksim/scenarios/prove"
@@ -96,6 +97,9 @@ func byOrder(text string) string {
 func scopeOf(p *program, all ...checkers.Checker) prove.Scope {
 	s := p.scenario()
 	s.Checkers = all
+	if p.flags.keeper {
+		s.Like = model.Keeper
+	}
 	return prove.Scope{Scenario: s, Servers: p.servers, Order: cmp.Or(p.order, 1), Faults: p.faults, Most: p.most,
 		Interleave: p.flags.interleave, SlowWakes: p.flags.slowWakes, Offline: p.flags.offline, Ticks: p.ticks}
 }

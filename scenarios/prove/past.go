@@ -10,17 +10,14 @@ import (
 	"zksim/scenarios/engine"
 )
 
-// past is what the checkers of a scenario remember of a run so far: monitors what
-// they remember by themselves; for a checker without a monitor, all events in their
-// order. They are shown events that do not tell in which run they happened, so that what
-// one run has told can be told again as a part of another one.
+// past is what the checkers of a scenario remember of a run so far: monitors what they remember by themselves; for
+// checkers without a monitor, all events in their order. They are shown events that do not tell in which run they
+// happened, so that what one run has told can be told again as a part of another one.
 type past struct {
 	monitored []checkers.Checker
-	monitors  []checkers.Monitor // of these
+	observers []*observer // of these, and at most one for all others
 	sees      [history.Calm + 1]bool
-	whole     bool            // the order of all events matters
-	line      hash.Hash       // of the events that were shown, if whole
-	shown     history.History // events that count
+	shown     []history.Event // that count
 	events    int             // of the run's history that have been looked at
 	found     checkers.Verdict
 	unsure    string // what a monitor could not judge
@@ -29,29 +26,32 @@ type past struct {
 }
 
 func newPast(all []checkers.Checker, monitored bool) *past {
-	p := &past{shown: history.History{Txns: true}}
+	p := &past{}
+	whole := false
 	for _, c := range all {
 		m, ok := c.(checkers.Monitored)
 		if !ok || !monitored {
-			p.whole = true
+			whole = true
 			continue
 		}
-		p.monitored, p.monitors = append(p.monitored, c), append(p.monitors, m.Monitor())
+		p.monitored = append(p.monitored, c)
+		p.observers = append(p.observers, newObserver(c.Name(), m.Monitor()))
+	}
+	if whole {
+		p.observers = append(p.observers, newObserver("", &order{}))
 	}
 	for k := range p.sees {
-		sees := func(m checkers.Monitor) bool { return checkers.Sees(m, history.Kind(k)) }
-		p.sees[k] = p.whole || slices.ContainsFunc(p.monitors, sees)
+		p.sees[k] = slices.ContainsFunc(p.observers, func(o *observer) bool { return o.sees[k] })
 	}
 	return p
 }
 
 // check reports a monitor that holds what cannot be read.
 func (p *past) check() error {
-	for i, m := range p.monitors {
-		if field := illegible(m); field != "" {
+	for _, o := range p.observers {
+		if field := illegible(o.monitor); field != "" {
 			return fmt.Errorf("the monitor of checker %s cannot be read: %s; what a monitor remembers must be in numbers, "+
-				"strings, "+
-				"and slices, arrays, maps and structs of these", p.monitored[i].Name(), field)
+				"strings, and slices, arrays, maps and structs of these", o.name, field)
 		}
 	}
 	return nil
@@ -73,18 +73,17 @@ func names(all []checkers.Checker) []string {
 }
 
 func (p *past) reset() {
-	for _, m := range p.monitors {
-		m.Reset()
+	for _, o := range p.observers {
+		o.reset()
 	}
-	p.line = 0
-	p.shown.Events = p.shown.Events[:0]
+	p.shown = p.shown[:0]
 	p.events, p.found, p.unsure = 0, checkers.Verdict{}, ""
 }
 
 // take adds the events that are new in the history of a run, and returns those that count. The number of an object,
 // which differs between runs that mean the same, becomes one of its client.
 func (p *past) take(r *engine.Runner) []history.Event {
-	first, events := len(p.shown.Events), r.World().History.Events
+	first, events := len(p.shown), r.World().History.Events
 	for _, e := range events[p.events:] {
 		p.assertion(&e)
 		if p.sees[e.Kind] {
@@ -92,33 +91,31 @@ func (p *past) take(r *engine.Runner) []history.Event {
 			if e.Object != 0 {
 				e.Object = e.Client<<16 | r.Ordinal(e.Object) + 1
 			}
-			p.show(e)
+			p.show(&e)
 		}
 	}
 	p.events = len(events)
-	return p.shown.Events[first:]
+	return p.shown[first:]
 }
 
 // show shows an event to the checkers, unless one of them has found what it looks for.
-func (p *past) show(e history.Event) {
-	p.shown.Events = append(p.shown.Events, e)
-	if p.violated() {
-		return
-	}
-	i := len(p.shown.Events) - 1
-	if p.whole {
-		p.line = said(p.line, &p.shown.Events[i])
-	}
-	for _, m := range p.monitors {
-		if !checkers.Sees(m, e.Kind) {
-			continue
+func (p *past) show(e *history.Event) {
+	p.shown = append(p.shown, *e)
+	for _, o := range p.observers {
+		if p.violated() {
+			return
 		}
-		switch v := m.Step(&p.shown, i); {
-		case v.Level == checkers.Violated && !p.violated():
-			p.found = v
-		case v.Level == checkers.Unknown:
-			p.unsure = v.Message
-		}
+		p.note(o.show(e))
+	}
+}
+
+// note takes note of what a monitor says.
+func (p *past) note(v checkers.Verdict) {
+	switch v.Level {
+	case checkers.Violated:
+		p.found = v
+	case checkers.Unknown:
+		p.unsure = v.Message
 	}
 }
 
@@ -135,54 +132,32 @@ func (p *past) judge(h *history.History) checkers.Verdict {
 	return p.found
 }
 
-// replay shows the checkers events of another run.
-func (p *past) replay(events []history.Event) {
-	for _, e := range events {
-		p.show(e)
+// memories returns what each of the checkers remembers.
+func (p *past) memories() []memory {
+	list := make([]memory, len(p.observers))
+	for i, o := range p.observers {
+		list[i] = o.memory()
 	}
+	return list
 }
 
-// hash returns a hash of what matters of all that the checkers remember: what decides what they
-// will find.
-func (p *past) hash() uint64 {
-	h := p.line
-	for _, m := range p.monitors {
-		if x, ok := m.(checkers.Digest); ok {
-			h = h.Uint64(x.Hash())
-		} else {
-			h = remember(h, m)
-		}
-	}
-	return uint64(h)
-}
-
-// memory returns a hash of all that the checkers remember.
-func (p *past) memory() uint64 {
-	h := p.line
-	for _, m := range p.monitors {
-		h = remember(h, m)
-	}
-	return uint64(h)
-}
-
-// said appends what an event says.
-func said(h hash.Hash, e *history.Event) hash.Hash {
-	h = h.Int(int64(e.Kind)).Bool(e.OK).Int(int64(e.Client)).Int(int64(e.Object)).Int(int64(e.Version)).Int(e.Zxid).
-		Int(e.Value).Int(e.Session).String(e.Op).String(e.Path).String(e.Data).Bool(e.Err == nil)
-	if e.Err != nil {
-		h = h.String(e.Err.Error())
-	}
-	return h
-}
-
-// saidIn is what events say; 0 if there are none.
-func saidIn(told []history.Event) uint64 {
+// pastOf returns a hash of what decides what those will find that remember this.
+func pastOf(list []memory) uint64 {
 	var h hash.Hash
-	for i := range told {
-		h = said(h, &told[i])
+	for i := range list {
+		h = h.Uint64(list[i].past)
 	}
 	return uint64(h)
 }
 
-// after returns the key of what the checkers remember, as in memory, and are told then.
-func after(all, said uint64) uint64 { return uint64(hash.Hash(all).Uint64(said)) }
+// heard returns a hash of what each of the checkers sees of some events; nil if there are none.
+func (p *past) heard(told []history.Event) []uint64 {
+	if len(told) == 0 {
+		return nil
+	}
+	list := make([]uint64, len(p.observers))
+	for i, o := range p.observers {
+		list[i] = o.heard(told)
+	}
+	return list
+}

@@ -25,12 +25,13 @@ func (w *worker) possible(x *state, world *sim.World) (all []sim.Transition, mir
 	if !ok {
 		return nil, false, false
 	}
-	if len(all) == 0 || x.servers.Mortal() || w.scope.Servers > 1 || w.scenario.Dials > 0 {
+	if len(all) == 0 || x.servers.Mortal() || w.again {
 		if world == nil {
 			return nil, false, false
 		}
-		all = w.happening(all[:0], world)
+		all = append(all[:0], world.Busy()...)
 	}
+	all = w.unhurried(all, x)
 	w.busy = len(all) > 0 && all[0].Kind != sim.Tick && all[0].Kind != sim.Calm
 	hasty := w.busy && int(w.ticks()) < w.scope.Ticks
 	if hasty && (x.servers.Mortal() || slices.ContainsFunc(w.moves, func(m *moves) bool { return m.timed })) {
@@ -59,16 +60,15 @@ func (w *worker) possible(x *state, world *sim.World) (all []sim.Transition, mir
 	return all, false, true
 }
 
-// happening appends what can happen, but for what servers apply to which nobody is connected, if that makes no
-// difference yet: while all clients that live are connected, nobody can connect to these servers, so it can as well
-// happen later. It has to happen before time goes on.
-func (w *worker) happening(list []sim.Transition, world *sim.World) []sim.Transition {
-	list = append(list, world.Busy()...)
-	if !w.reduce.Idle || w.distant && int(w.used()) < w.most {
+// unhurried leaves out what servers apply to which nobody is connected, if that makes no difference yet: while all
+// clients that live are connected, nobody can connect to these servers, so it can as well happen later. It has to
+// happen before time goes on.
+func (w *worker) unhurried(list []sim.Transition, x *state) []sim.Transition {
+	if !w.reduce.Idle || !x.servers.Several() || w.distant && int(w.used()) < w.most {
 		return list
 	}
 	var used uint64 // bit i: somebody is connected to server i
-	for _, c := range world.Clients() {
+	for _, c := range x.clients {
 		if c.Connected() {
 			used |= 1 << c.Server()
 		} else if c.Alive() {
@@ -101,24 +101,42 @@ func (w *worker) gather(x *state, world *sim.World) (all []sim.Transition, strik
 		}
 	}
 	w.faults[len(x.clients)] = w.faults[len(x.clients)][:0]
-	if world == nil || w.scope.Servers == 1 {
+	if !x.servers.Several() {
 		return all, strikes, true
 	}
-	for _, t := range w.injector.PermittedAlone(world, nil) {
+	alone := w.strokes(x, world)
+	if alone == nil {
+		return nil, false, false
+	}
+	for _, t := range alone.faults {
 		if w.left(x, t) {
 			w.faults[len(x.clients)], strikes = append(w.faults[len(x.clients)], t), true
 		}
 	}
-	return all, strikes, true
+	return append(all, x.servers.Moves()...), strikes, true
+}
+
+// strokes returns the faults that strike no client, as if there were enough left; nil if they are not known and there
+// is no world.
+func (w *worker) strokes(x *state, world *sim.World) *moves {
+	key := x.aloneKey()
+	if known, ok := w.memo.moves.get(key); ok || world == nil {
+		return known
+	}
+	return w.memo.moves.put(key, &moves{faults: w.injector.PermittedAlone(world, nil)})
 }
 
 // movesOf returns what can happen to client k; nil if that is not known and there is no world. If both
 // are there, they are compared.
 func (w *worker) movesOf(x *state, k int, world *sim.World) *moves {
 	key := x.movesKey(k, w.fine)
-	alone := !x.servers.Mortal() && w.scope.Servers == 1 && !w.again
-	known, ok := w.memo.moves.get(key)
-	if ok = ok && alone; world == nil || ok && world.Step()%w.doubtful != 0 {
+	alone := !x.servers.Mortal() && !w.again && !x.clients[k].Orphaned()
+	var known *moves
+	ok := false
+	if alone {
+		known, ok = w.memo.moves.get(key)
+	}
+	if world == nil || ok && world.Step()%w.doubtful != 0 {
 		return known
 	}
 	c := world.Clients()[k]

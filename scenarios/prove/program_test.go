@@ -48,11 +48,12 @@ type flags struct {
 	told                           bool // each result is an event that a checker looks at
 	times                          bool // the outcome tells the times of stats
 	fenced                         bool // checkers.Fenced judges as well
+	keeper                         bool // the servers are like ClickHouse Keeper
 }
 
 func (f *flags) words() map[string]*bool {
 	return map[string]*bool{"slow-wakes": &f.slowWakes, "offline": &f.offline, "interleave": &f.interleave,
-		"told": &f.told, "times": &f.times, "fenced": &f.fenced}
+		"told": &f.told, "times": &f.times, "fenced": &f.fenced, "keeper": &f.keeper}
 }
 
 // stmt is a statement: an operation with its operands, and what is in its braces.

@@ -104,9 +104,10 @@ type prover struct {
 	scope Scope
 	Options
 	result Result
-	stop   string // the limit that was reached
-	err    error  // of a checkpoint
-	memo   *memo  // of all levels
+	stop   string  // the limit that was reached
+	err    error   // of a checkpoint
+	memo   *memo   // of all levels
+	chance float64 // as of memo.chance, before the checkpoint
 	// sentences are those of Process.Sometimes, of all levels.
 	sentences sentences
 	code      uint64 // hash of a run, 0: not known yet
@@ -157,7 +158,10 @@ func (p *prover) level(ctx context.Context, from *checkpoint) (again bool, err e
 		return false, nil
 	}
 	cert.Levels = append(cert.Levels, p.result.Last)
-	cert.Collision = p.result.Last.collision(cert.Clients)
+	cert.Collision = pairs(states, 128) + p.chance + p.memo.chance()
+	if s.again { // what the checkers remember of each state was not looked up
+		cert.Collision += pairs(states, 64)
+	}
 	if s.most == 0 && p.scope.most() > 0 && !s.withheld.Load() {
 		cert.Outcome, cert.Why = Inconclusive, "no fault of the plan can ever strike: "+p.scope.lacks()
 		return false, nil

@@ -17,7 +17,6 @@ func (w *worker) run() {
 	w.at, w.before, w.begin = 0, nil, 0
 	w.prefix = w.next.path(w.prefix[:0])
 	w.past.reset()
-	w.all = 0
 	switch res, err := w.runner.Explore(w.scenario, w.schedule, w); err {
 	case nil:
 		w.complete(&res)
@@ -116,11 +115,9 @@ func (w *worker) Choose(world *sim.World) (sim.Transition, bool, error) {
 		if w.at == len(w.prefix)-1 {
 			w.past.take(w.runner)
 			w.before = w.read(world, w.next.from.ticks)
-			w.before.memory = memory{w.past.hash(), w.past.memory()}
 			if x := &w.next.from.state; x.known() {
 				w.compare(x, w.before, world)
 			}
-			w.all = w.before.all
 			w.begin, w.local = world.Step(), w.isLocal(world, w.next.by)
 		}
 		w.at++
@@ -142,15 +139,13 @@ func (w *worker) arrive(world *sim.World) error {
 	told := slices.Clone(w.past.take(w.runner))
 	w.undecided()
 	y := w.read(world, w.ticks())
-	y.memory = memory{w.past.hash(), w.past.memory()}
-	w.all = y.all
 	if w.expected != nil {
 		w.compare(w.expected, y, world)
 	}
 	if !w.entered {
 		if w.next.from != nil {
 			if !w.past.violated() && !w.again {
-				w.learn(y, effect{told, saidIn(told), int32(world.Step() - w.begin)})
+				w.learn(y, effect{told, w.past.heard(told), int32(world.Step() - w.begin)})
 			}
 		}
 		if w.past.violated() {
@@ -158,7 +153,7 @@ func (w *worker) arrive(world *sim.World) error {
 		}
 		whole := y
 		if w.audit != nil {
-			w.class = y.fingerprint()
+			w.class = y.fingerprint()[0]
 			w.check(world, "", w.class)
 			whole = w.unforgetting(world, y)
 		}
@@ -216,7 +211,9 @@ func (w *worker) read(world *sim.World, ticks int32) *state {
 		w.memo.budgets.put(uint64(rest), w.runner.Budgets())
 	}
 	x := &state{now: world.Now(), rest: uint64(rest), guarded: w.runner.Guarded(),
+		memories: w.past.memories(), base: world.Everywhere(),
 		clients: make([]*sim.Part, len(world.Clients()))}
+	x.past = pastOf(x.memories)
 	print := world.ServersHash()
 	var ok bool
 	if x.servers, ok = w.memo.servers.get(print); !ok {
@@ -231,10 +228,10 @@ func (w *worker) read(world *sim.World, ticks int32) *state {
 
 // unforgetting returns a state of an audit with all that code has seen.
 func (w *worker) unforgetting(world *sim.World, x *state) *state {
+	forgets := world.Detail.Forget // not with several connections of a client
 	world.Detail.Forget = false
 	y := w.read(world, w.ticks())
-	y.memory = x.memory
-	world.Detail.Forget = true
+	world.Detail.Forget = forgets
 	return y
 }
 

@@ -25,14 +25,14 @@ type search struct {
 	limit   int64 // states; 0: none
 
 	scenario *engine.Scenario
-	schedule engine.Schedule // the circumstances
-	injector *faults.Injector
+	schedule engine.Schedule      // the circumstances
+	injector *faults.Injector     // says what the plan is like; those of the workers say what it permits
 	words    checkers.Vocabulary  // that a run may record
 	alike    []int                // by client; nil: no two are
 	outcome  func(*engine.Result) // if not nil, hears of every complete run
 
 	pool  *pool
-	known table[struct{}] // fingerprints of the states that were reached
+	known set // fingerprints of the states that were reached
 	counters
 
 	memo     *memo
@@ -69,7 +69,7 @@ func newSearch(sc *Scope, reduce Reductions, most int) *search {
 	}
 	s := &search{scope: sc, reduce: reduce, most: most, scenario: &x, schedule: x.NewSchedule(0),
 		injector: &faults.Injector{}, memo: &memo{}, sentences: &sentences{},
-		again: sc.Servers > 1 || x.Dials > 0, doubtful: 1000, stuck: usuallyStuck}
+		again: x.Dials > 0, doubtful: 1000, stuck: usuallyStuck}
 	s.words = checkers.VocabularyOf(sc.Scenario.Checkers, sc.Scenario.Words)
 	s.schedule.Servers, s.schedule.Order, s.schedule.Faults = sc.Servers, sc.Order, sc.Faults
 	s.injector.Reset(sc.Faults)

@@ -3,19 +3,16 @@ package prove
 import (
 	"sync"
 	"sync/atomic"
-
-	"zksim/internal/hash"
 )
 
-// table is a map from hashes that workers share; with nothing as values it is a set of 8 bytes a member. What is in
-// it stays as it is, so that nobody waits who looks something up.
+// table is a map from hashes that workers share. What is in it stays as it is, so that nobody waits who looks
+// something up.
 type table[T any] struct {
 	shards [shardCount]struct {
 		mu    sync.Mutex // of those who add something
 		count int
-		sum   uint64                    // of all keys, mixed
 		slots atomic.Pointer[[]slot[T]] // open addressing, at most three quarters full
-		_     [32]byte
+		_     [40]byte
 	}
 }
 
@@ -23,8 +20,8 @@ const shardCount = 64
 
 // slot is an entry of a table. Its value is set before its key, and neither changes after that.
 type slot[T any] struct {
-	value T             // first, since nothing as the last field would take room
 	key   atomic.Uint64 // 0: free
+	value T
 }
 
 // keyOf returns the key of a slot: 0 would be none.
@@ -64,12 +61,6 @@ func (t *table[T]) get(key uint64) (x T, ok bool) {
 // put puts x into the table, unless there is something under that key; it returns what is
 // there then.
 func (t *table[T]) put(key uint64, x T) T {
-	x, _ = t.insert(key, x)
-	return x
-}
-
-// insert is put, and reports whether there was nothing under that key.
-func (t *table[T]) insert(key uint64, x T) (there T, fresh bool) {
 	key = keyOf(key)
 	shard := &t.shards[key>>58]
 	shard.mu.Lock()
@@ -82,37 +73,23 @@ func (t *table[T]) insert(key uint64, x T) (there T, fresh bool) {
 	}
 	s, known := find(slots, key)
 	if known {
-		return s.value, false
+		return s.value
 	}
 	s.value = x
 	s.key.Store(key)
 	shard.count++
-	shard.sum += hash.Mix(key)
-	return x, true
+	return x
 }
 
-// size returns the number of keys, and a digest of them that does not depend on the
-// order in which they came.
-func (t *table[T]) size() (keys int, digest uint64) {
+// size returns the number of keys.
+func (t *table[T]) size() (keys int) {
 	for i := range t.shards {
 		s := &t.shards[i]
 		s.mu.Lock()
 		keys += s.count
-		digest += s.sum
 		s.mu.Unlock()
 	}
-	return keys, digest
-}
-
-// keys returns the keys of a shard.
-func (t *table[T]) keys(shard int) (list []uint64) {
-	slots := load(&t.shards[shard].slots)
-	for i := range slots {
-		if key := slots[i].key.Load(); key != 0 {
-			list = append(list, key)
-		}
-	}
-	return list
+	return keys
 }
 
 // grown returns the same slots with twice the room.

@@ -6,6 +6,7 @@ import (
 	"sync/atomic"
 
 	"zksim/checkers"
+	"zksim/faults"
 	"zksim/internal/hash"
 	"zksim/model/history"
 	"zksim/scenarios/engine"
@@ -23,13 +24,13 @@ type point struct {
 	length int32  // steps of the run up to here
 	class  uint64 // the state as code sees it
 
-	state state           // if it is known, and needed
-	all   uint64          // of that state, as in memory
-	told  []history.Event // by the step to here
-	whole bool            // ... or by all steps up to here
-	last  *point          // the latest point on the way, this one included, by the step to which something was told
-	bare  bool            // it is not known what was told
-	left  atomic.Int32    // edges that have not been explored
+	state    state           // if it is known, and needed
+	memories []memory        // of that state, if something was told
+	told     []history.Event // by the step to here
+	whole    bool            // ... or by all steps up to here
+	last     *point          // the latest point on the way, this one included, by the step to which something was told
+	bare     bool            // it is not known what was told
+	left     atomic.Int32    // edges that have not been explored
 }
 
 // edge is a step to be explored.
@@ -50,9 +51,10 @@ func (e edge) explored() {
 // begins with the way to the edge, and the worker is its chooser.
 type worker struct {
 	*search
-	runner  *engine.Runner
-	replica *sim.Replica
-	past    *past
+	runner   *engine.Runner
+	replica  *sim.Replica
+	past     *past
+	injector *faults.Injector // of the plan, with nothing used up
 
 	next  edge // being taken
 	stack []edge
@@ -63,13 +65,10 @@ type worker struct {
 	scratch state
 	sent    sim.Part // which shares memory with others
 	buffer  sim.Part
-	// as in memory, of the state up to which the checkers have been shown what has happened; 0: nobody knows
-	all    uint64
-	way    [][]history.Event
-	moves  []*moves           // of each client
-	faults [][]sim.Transition // that are left: of each client, and behind these of none
-	list   []sim.Transition
-	busy   bool // something else than time can go on
+	moves   []*moves           // of each client
+	faults  [][]sim.Transition // that are left: of each client, and behind these of none
+	list    []sim.Transition
+	busy    bool // something else than time can go on
 
 	// Of a run:
 	prefix   []sim.Transition
@@ -96,11 +95,17 @@ var (
 
 func newWorker(s *search) *worker {
 	w := &worker{search: s, runner: engine.NewRunner(), past: newPast(s.scenario.Checkers, s.reduce.Monitors),
-		faults: make([][]sim.Transition, s.scenario.Clients*(1+s.scenario.Dials)+1)}
+		injector: &faults.Injector{},
+		faults:   make([][]sim.Transition, s.scenario.Clients*(1+s.scenario.Dials)+1)}
+	w.injector.Reset(s.scope.Faults)
 	w.past.sentences = s.sentences
 	w.past.lenient = s.scenario.Broken() && !slices.Contains(s.scenario.Caught, checkers.Always{}.Name())
 	w.runner.Detail = sim.Detail{DenseZxids: s.reduce.Zxids, Forget: s.reduce.Forget && !s.scope.Interleave}
-	w.replica = sim.NewReplica(s.scenario.Clients*(1+s.scenario.Dials), w.runner.Detail)
+	if s.scope.Servers > 1 {
+		w.runner.World().Share = s.memo.stored
+	}
+	w.replica = sim.NewReplica(s.scenario.Clients*(1+s.scenario.Dials), s.scope.Servers, w.runner.Detail,
+		w.runner.World().Share)
 	return w
 }
 
@@ -125,11 +130,11 @@ func (w *worker) work() {
 }
 
 // pop takes an edge from the stack: the latest, and every other time any, since what is
-// far apart in the search is more likely to be different. But the stack grows by that, so when it
-// is long, it is the latest almost always.
+// far apart in the search is more likely to be different. But the stack grows by that, and with it all that leads to
+// its edges, so when it is long, it is the latest.
 func (w *worker) pop() edge {
 	last := len(w.stack) - 1
-	if w.turn++; w.turn%2 == 0 && last < manyEdges || w.turn%64 == 0 {
+	if w.turn++; w.turn%2 == 0 && last < manyEdges {
 		i := int(hash.Mix(w.turn) % uint64(last+1))
 		w.stack[i], w.stack[last] = w.stack[last], w.stack[i]
 	}
@@ -202,27 +207,17 @@ func (w *worker) recall() bool {
 	return true
 }
 
-// serve finds out what a server makes of a request, without the code of clients, if that is possible.
+// serve finds out what servers make of a request or of a txn, without the code of clients, if that is possible.
 func (w *worker) serve(x *state, t sim.Transition) bool {
-	if t.Kind != sim.Serve || w.injector.Counts() { // which a replica knows nothing of
+	if t.Kind != sim.Serve && !ofServers(t) || w.injector.Counts() { // which a replica knows nothing of
 		return false
 	}
-	after, ok := w.replica.Serve(x.servers, x.clients, int(t.Client), x.now)
+	after, ok := w.replica.Step(x.servers, x.clients, t, x.now)
 	if !ok {
 		return false
 	}
-	y := x.clone()
-	y.servers = w.memo.servers.put(after.Servers.Hash(), after.Servers)
-	for i, c := range x.clients {
-		if i == int(t.Client)-1 {
-			c.Serve(&w.sent, after.Sent[i]...)
-		} else {
-			c.Push(&w.sent, after.Sent[i]...)
-		}
-		y.clients[i] = w.memo.part(&w.sent)
-	}
 	told := slices.DeleteFunc(after.Told, func(e history.Event) bool { return !w.past.sees[e.Kind] })
-	w.memo.learn(x, &y, t, effect{told: told, said: saidIn(told), length: 1}, false, w.fine)
+	w.memo.served(x, t, &after, effect{told: told, heard: w.past.heard(told), length: 1})
 	return true
 }
 
@@ -245,37 +240,29 @@ func (w *worker) cut(x *state, t sim.Transition) bool {
 // tell sets what the checkers remember after a step from p that leads to y. It returns false if the step
 // violates one.
 func (w *worker) tell(p *point, y *state, e *effect) bool {
-	if len(e.told) == 0 {
-		return true
-	}
-	key, ok := after(y.all, e.said), false
-	if y.memory, ok = w.memo.pasts.get(key); ok {
-		return true
-	}
-	w.replayTo(p)
-	if w.past.replay(e.told); w.past.violated() {
-		return false
-	}
-	w.undecided()
-	y.memory = w.memo.pasts.put(key, memory{w.past.hash(), w.past.memory()})
-	w.all = y.all
-	return true
-}
-
-// replayTo feeds the checkers what has happened up to a point, unless they have just seen that.
-func (w *worker) replayTo(p *point) {
-	w.way = w.way[:0]
-	x := p.last
-	for ; x.all != w.all || w.past.violated(); x = x.parent.last {
-		w.way = append(w.way, x.told)
-		if x.whole || x.parent == nil {
-			w.past.reset()
-			break
+	for i, heard := range e.heard {
+		if heard == 0 {
+			continue
 		}
+		key := uint64(hash.Hash(i).Uint64(y.memories[i].all).Uint64(heard))
+		m, ok := w.memo.pasts.get(key)
+		if !ok {
+			o := w.past.observers[i]
+			o.replayTo(p, i)
+			for k := range e.told {
+				if w.past.note(o.show(&e.told[k])); w.past.violated() {
+					return false
+				}
+			}
+			w.undecided()
+			m = w.memo.pasts.put(key, o.memory())
+		}
+		y.memories[i] = m
 	}
-	for _, told := range slices.Backward(w.way) {
-		w.past.replay(told)
+	if len(e.heard) > 0 {
+		y.past = pastOf(y.memories)
 	}
+	return true
 }
 
 // enter notes that a state was reached, by so many steps. It fails if there is nothing to go on
@@ -284,7 +271,7 @@ func (w *worker) enter(x *state, length int) error {
 	if w.next.from != nil {
 		w.transitions.Add(1)
 	}
-	if _, fresh := w.known.insert(x.fingerprint(), struct{}{}); !fresh {
+	if !w.known.add(x.fingerprint()) {
 		return errKnown
 	}
 	if n := w.states.Add(1); n > w.limit && w.limit > 0 { // this run goes on to its end
@@ -314,13 +301,16 @@ func (w *worker) goOn(x *state, list []sim.Transition, told []history.Event, len
 	p := &point{parent: w.next.from, by: w.next.by, length: length, class: w.class, faults: w.used(), ticks: w.ticks(),
 		busy: w.busy}
 	if !w.again {
-		p.state, p.all, p.told = x.clone(), x.all, told
+		p.told = told
 		if p.parent != nil && p.parent.bare { // this is a run
-			p.told, p.whole = slices.Clone(w.past.shown.Events), true
+			p.told, p.whole = slices.Clone(w.past.shown), true
 		}
 		if p.last = p; len(p.told) == 0 && !p.whole && p.parent != nil {
 			p.last = p.parent.last
+		} else {
+			p.memories = slices.Clone(x.memories)
 		}
+		p.state = x.keep(p.last.memories)
 	}
 	p.left.Add(int32(len(list)))
 	for _, t := range slices.Backward(list) {

@@ -4,7 +4,8 @@ import (
 	"errors"
 	"io"
 	"net"
-	"net/netip"
+	"os"
+	"runtime"
 	"sync"
 	"time"
 
@@ -12,28 +13,33 @@ import (
 	"zksim/model/jute"
 )
 
-// conn is a connection of a client: a goroutine that reads, and memory for what is to be written. One that has nothing
-// to say costs no more than that.
+// conn is a connection of a client, and memory for what is to be written. A goroutine reads as long as something comes
+// in now and then; one that has nothing to say is parked, and costs no more than this.
 type conn struct {
 	e       *Ensemble
-	server  int // index
 	sock    net.Conn
-	since   time.Time
+	since   int64 // nanoseconds since 1970
 	frames  jute.Frames
-	session *session // under the lock of the ensemble, as the rest of these; nil before the handshake and after the end
-	dirty   bool     // in Ensemble.dirty
-	old     bool     // the client knows no read-only servers
+	kept    int      // bytes of a packet that is not whole
+	burst   int      // packets so far
+	session *session // under the lock of the ensemble, as all below; nil before the handshake and after the end
 	stats   stats
-	tags    uint64 // requests so far
+	server  int  // index
+	dirty   bool // in Ensemble.dirty
+	old     bool // the client knows no read-only servers
 
-	mu      sync.Mutex
-	drained sync.Cond // what is below has changed
-	out     []byte    // to be written
-	spare   []byte    // memory for it
-	open    int       // requests without an answer
-	writing int       // bytes of a write in progress
-	flushes bool      // somebody does
-	ended   ending
+	mu       sync.Mutex
+	drained  chan struct{} // closed when what is below has changed; nil: nobody waits for that
+	out      []byte        // to be written
+	spare    []byte        // memory for it
+	counted  int           // bytes of this connection in Ensemble.output
+	parkedAt int64         // nanoseconds since 1970
+	open     int32         // requests without an answer
+	writing  int32         // bytes of a write in progress
+	fd       int32         // of a connection that was parked once; 0: none
+	flushes  bool          // somebody does
+	parked   bool          // no goroutine reads
+	ended    ending
 }
 
 // ending is how a connection ends once what it has to say is written.
@@ -52,13 +58,22 @@ const (
 	// ... and loses its connection when this much has been said to it, or all together wait for that much.
 	maxOutput      = 32 << 20
 	maxTotalOutput = 256 << 20
+	// Parts of packets that all together may keep; a connection with a long one ends when it is more.
+	maxTotalInput = 64 << 20
+	longInput     = 64 << 10
+	// Identities of one client: an ACL that it sets may have all of them.
+	maxIdentities = 1000
 	// Requests of one client without an answer, behind which it has to wait.
 	maxOpen = 1000
+	// Requests of one client after which others have their turn: goroutines that have much to do would each run for the
+	// 10 ms that Go gives them.
+	maxBurst = 16
 
-	// Memory that a connection keeps for its next answers.
+	// Memory that a connection keeps for its next answers, unless it is parked.
 	usualOut = 64 << 10
 
 	readLen          = 4096
+	smallLen         = 256 // a usual request
 	handshakeTimeout = 10 * time.Second
 	lastWordTimeout  = 2 * time.Second
 )
@@ -66,33 +81,105 @@ const (
 var errEnded = errors.New("serve: the connection has ended")
 
 func newConn(e *Ensemble, server int, sock net.Conn) *conn {
-	c := &conn{e: e, server: server, sock: sock, since: time.Now(), frames: jute.Frames{Max: e.options.MaxPacket}}
-	c.drained.L = &c.mu
-	return c
+	return &conn{e: e, server: server, sock: sock, since: time.Now().UnixNano(),
+		frames: jute.Frames{Max: e.options.MaxPacket}}
 }
 
-// buffers are for reading. A connection on which nothing comes in for a while holds one all the same.
+// buffers are for reading what does not fit into the small one of a goroutine that reads.
 var buffers = sync.Pool{New: func() any { b := make([]byte, readLen); return &b }}
 
-// run reads until the connection ends, by the client or by the ensemble.
+// run begins a connection: it reads the handshake.
 func (c *conn) run() {
-	defer c.e.running.Done()
 	c.sock.SetReadDeadline(time.Now().Add(handshakeTimeout))
-	if c.hello() == nil {
-		c.sock.SetReadDeadline(time.Time{})
-		buffer := buffers.Get().(*[]byte)
+	if c.hello() != nil {
+		c.gone()
+		return
+	}
+	c.sock.SetReadDeadline(time.Time{})
+	if !c.park() {
+		c.serve(true)
+	}
+}
+
+// serve reads until the connection ends, by the client or by the ensemble, or is parked: at once when it was woken
+// after a long time, as for a ping, and when nothing has come for a while if it is busy.
+func (c *conn) serve(busy bool) {
+	small := make([]byte, smallLen)
+	for {
+		var err error
+		if busy {
+			err = c.listen(small)
+		} else {
+			err = c.read(small)
+		}
+		if err != nil {
+			c.gone()
+			return
+		}
+		if c.park() {
+			return
+		}
+		busy = true
+	}
+}
+
+// listen reads until nothing comes for a while.
+func (c *conn) listen(small []byte) error {
+	for {
+		if parks {
+			c.sock.SetReadDeadline(time.Now().Add(idleTime))
+		}
+		heard := false
 		for {
-			n, err := c.sock.Read(*buffer)
-			if err == nil {
-				err = c.frames.Feed((*buffer)[:n], c.packet)
-			}
-			if err != nil {
+			err := c.read(small)
+			if errors.Is(err, os.ErrDeadlineExceeded) {
 				break
 			}
+			if err != nil {
+				return err
+			}
+			heard = true
 		}
-		buffers.Put(buffer)
+		if !heard {
+			c.sock.SetReadDeadline(time.Time{})
+			return nil
+		}
 	}
-	c.gone()
+}
+
+// read reads what comes in until nothing may be left of it.
+func (c *conn) read(small []byte) error {
+	n, err := c.sock.Read(small)
+	if err == nil {
+		err = c.feed(small[:n])
+	}
+	if n < len(small) || err != nil {
+		return err
+	}
+	buffer := buffers.Get().(*[]byte)
+	defer buffers.Put(buffer)
+	for n = readLen; n == readLen && err == nil; {
+		if n, err = c.sock.Read(*buffer); err == nil {
+			err = c.feed((*buffer)[:n])
+		}
+	}
+	return err
+}
+
+// feed takes bytes of the client, and fails if too much is kept of packets that are not whole.
+func (c *conn) feed(b []byte) error {
+	err := c.frames.Feed(b, c.packet)
+	if c.keeps(c.frames.Pending()) > maxTotalInput && c.kept > longInput {
+		return errEnded
+	}
+	return err
+}
+
+// keeps notes how much is kept of a packet that is not whole, and returns how much that is of all connections.
+func (c *conn) keeps(n int) int64 {
+	delta := n - c.kept
+	c.kept = n
+	return c.e.input.Add(int64(delta))
 }
 
 // hello reads a four-letter word, and answers it, or the handshake.
@@ -102,7 +189,7 @@ func (c *conn) hello() error {
 		return err
 	}
 	if answer, known := words[string(head)]; known {
-		c.word(answer)
+		c.word(string(head), answer)
 		return errEnded
 	}
 	greeted := false
@@ -134,6 +221,9 @@ func (c *conn) packet(packet []byte) error {
 	if err := c.mayGoOn(); err != nil {
 		return err
 	}
+	if c.burst++; c.burst%maxBurst == 0 {
+		runtime.Gosched()
+	}
 	xid, q, err := jute.ParseRequest(packet)
 	if errors.Is(err, jute.ErrHeader) {
 		return err
@@ -142,7 +232,7 @@ func (c *conn) packet(packet []byte) error {
 	return c.e.do(c, func() error {
 		c.e.awaitServer(c.server)
 		s := c.session
-		if s == nil {
+		if s == nil || q.Op == model.OpAuth && len(s.client.ServerConn().Auth) >= maxIdentities {
 			return errEnded
 		}
 		c.received(&q)
@@ -166,12 +256,33 @@ func (c *conn) mayGoOn() error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	for c.ended == goesOn && (len(c.out) > maxWaiting || c.open >= maxOpen) {
-		c.drained.Wait()
+		if c.drained == nil {
+			c.drained = make(chan struct{})
+		}
+		changed := c.drained
+		c.mu.Unlock()
+		<-changed
+		c.mu.Lock()
 	}
 	if c.ended != goesOn {
 		return errEnded
 	}
 	return nil
+}
+
+// tally notes how much waits to be written. c.mu is held.
+func (c *conn) tally() {
+	n := len(c.out) + int(c.writing)
+	c.e.output.Add(int64(n - c.counted))
+	c.counted = n
+}
+
+// changed wakes those who wait for a change.
+func (c *conn) changed() {
+	if c.drained != nil {
+		close(c.drained)
+		c.drained = nil
+	}
 }
 
 // awaitServer waits, with the ensemble unlocked, as long as the server is stopped.
@@ -205,7 +316,7 @@ func (c *conn) reply(t tag, res *model.Response) {
 	c.mu.Lock()
 	c.open--
 	if c.open == maxOpen-1 {
-		c.drained.Broadcast()
+		c.changed()
 	}
 	if !res.Silent {
 		xid := t.xid()
@@ -215,6 +326,10 @@ func (c *conn) reply(t tag, res *model.Response) {
 		at := len(c.out)
 		c.out = jute.EndFrame(jute.AppendReply(jute.StartFrame(c.out), xid, t.op(), res), at)
 		c.sent()
+		c.tally()
+		if c.stats.lastZxid = res.Zxid; xid >= 0 {
+			c.stats.lastXid = xid
+		}
 	}
 	c.mu.Unlock()
 	c.mark()
@@ -226,6 +341,7 @@ func (c *conn) event(ev model.Event) {
 	at := len(c.out)
 	c.out = jute.EndFrame(jute.AppendEvent(jute.StartFrame(c.out), ev, jute.NoZxid), at)
 	c.sent()
+	c.tally()
 	c.mu.Unlock()
 	c.mark()
 }
@@ -239,7 +355,7 @@ func (c *conn) end(how ending) {
 			c.out = append(c.out, 0, 0, 0, 16, 0, 0)
 		}
 		c.sock.SetWriteDeadline(time.Now().Add(lastWordTimeout))
-		c.drained.Broadcast()
+		c.changed()
 	}
 	c.mu.Unlock()
 	c.mark()
@@ -263,19 +379,20 @@ func (c *conn) flush() {
 	c.flushes = true
 	for len(c.out) > 0 {
 		b := c.out
-		c.out, c.spare, c.writing = c.spare[:0], nil, len(b)
+		c.out, c.spare, c.writing = c.spare[:0], nil, int32(len(b))
 		c.mu.Unlock()
 		_, err := c.sock.Write(b)
 		c.mu.Lock()
 		c.writing = 0
-		if cap(b) <= usualOut {
+		if cap(b) <= usualOut && !c.parked {
 			c.spare = b[:0]
 		}
-		c.drained.Broadcast()
+		c.changed()
 		if err != nil {
 			c.out = nil
 			c.ended = max(c.ended, byFIN)
 		}
+		c.tally()
 	}
 	c.flushes = false
 	if c.ended != goesOn {
@@ -288,6 +405,7 @@ func (c *conn) close() {
 	if tcp, ok := c.sock.(*net.TCPConn); ok && c.ended == byRST {
 		tcp.SetLinger(0)
 	}
+	c.leave()
 	c.sock.Close()
 }
 
@@ -295,13 +413,16 @@ func (c *conn) close() {
 func (c *conn) abort() {
 	c.mu.Lock()
 	c.ended, c.out = byRST, nil
-	c.drained.Broadcast()
+	c.tally()
+	c.changed()
 	c.close()
 	c.mu.Unlock()
 }
 
-// gone says that the connection has ended.
+// gone says that the connection has ended. Nothing reads it after that.
 func (c *conn) gone() {
+	defer c.e.running.Done()
+	c.keeps(0)
 	c.mu.Lock()
 	c.ended = max(c.ended, byFIN)
 	if len(c.out) == 0 && !c.flushes {
@@ -312,6 +433,7 @@ func (c *conn) gone() {
 	c.mu.Unlock()
 	c.e.do(c, func() error {
 		if s := c.session; s != nil {
+			c.e.record.note("disconnect %s", s.client.Name())
 			s.client.Cut()
 		}
 		delete(c.e.conns, c)
@@ -322,26 +444,22 @@ func (c *conn) gone() {
 
 // limitOutput ends the connections of clients that do not read, when too much waits for them.
 func (e *Ensemble) limitOutput() {
-	much := false
 	for _, c := range e.dirty {
-		n := c.waiting()
-		much = much || n > maxWaiting
-		if n > maxOutput {
+		if c.waiting() > maxOutput {
 			c.abort()
 		}
 	}
-	if !much {
+	if e.output.Load() <= maxTotalOutput {
 		return
 	}
 	var largest *conn
-	most, total := 0, 0
-	for c := range e.conns {
-		n := c.waiting()
-		if total += n; n > most {
+	most := 0
+	for c := range e.conns { // order-free: the largest, whichever of several
+		if n := c.waiting(); n > most {
 			largest, most = c, n
 		}
 	}
-	if total > maxTotalOutput {
+	if largest != nil {
 		largest.abort()
 	}
 }
@@ -350,14 +468,5 @@ func (e *Ensemble) limitOutput() {
 func (c *conn) waiting() int {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return len(c.out) + c.writing
-}
-
-// remote is the address of the client as an identity.
-func (c *conn) remote() []model.ID {
-	addr, err := netip.ParseAddrPort(c.sock.RemoteAddr().String())
-	if err != nil {
-		return nil
-	}
-	return []model.ID{{Scheme: "ip", ID: addr.Addr().Unmap().String()}}
+	return len(c.out) + int(c.writing)
 }

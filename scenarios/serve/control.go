@@ -5,7 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
+	"unicode"
 
 	"zksim/faults"
 	"zksim/model/history"
@@ -14,7 +16,7 @@ import (
 // Strike adds rules to the plan, which strike as soon as they can, whatever the seed. A rule with nth counts requests
 // from now on.
 func (e *Ensemble) Strike(plan string) error {
-	p, err := faults.Parse(plan)
+	p, err := faults.ParseServed(plan)
 	if err == nil {
 		err = Servable(p)
 	}
@@ -77,13 +79,14 @@ func (e *Ensemble) names() string {
 }
 
 // Stop has server k, 1 for s1, do nothing until [Ensemble.Continue], as SIGSTOP has a process: it neither reads nor
-// writes. If it leads, another one is elected, and when it goes on it has been deposed.
+// writes. If it leads, another one is elected, and when it goes on it has been deposed. Without two servers of three
+// nobody serves; see Kill.
 func (e *Ensemble) Stop(k int) error {
-	return e.suspend(k, func(n *node) {
-		n.stopped, n.since = true, time.Now()
+	return e.suspend(k, func(n *node) error { n.stopped = true; return nil }, func() {
 		switch {
 		case len(e.nodes) == 1:
 		case e.world.Leader() == k-1:
+			e.record.note("depose s%d", k)
 			e.world.Depose(nil)
 		default:
 			e.world.Freeze(k - 1)
@@ -91,73 +94,161 @@ func (e *Ensemble) Stop(k int) error {
 	})
 }
 
-// Kill ends server k until [Ensemble.Continue], as SIGKILL ends a process: its connections are reset, and new ones too.
-// If it leads, another one is elected. It forgets nothing.
+// Kill ends server k until [Ensemble.Continue], as SIGKILL ends a process: its connections are reset, and its port
+// refuses others. If it leads, another one is elected. It forgets nothing. When only one of three servers is left, that
+// one ends its connections, too, and serves nobody until there are two again, who elect a leader; meanwhile no session
+// expires.
 func (e *Ensemble) Kill(k int) error {
-	return e.suspend(k, func(n *node) {
-		n.killed, n.since = true, time.Now()
+	return e.suspend(k, func(n *node) error {
+		if err := shut(e.ports[k-1]); err != nil {
+			return fmt.Errorf("serve: s%d cannot be killed: %w", k, err)
+		}
+		n.killed = true
+		return nil
+	}, func() {
 		if e.world.Leader() == k-1 && len(e.nodes) > 1 {
+			e.record.note("elect s%d", e.world.Successor()+1)
 			e.world.Elect()
 		}
-		for _, c := range e.at(k - 1) {
-			if c.session != nil {
-				c.session.client.Cut()
-			} else {
-				c.end(byRST)
-			}
-		}
+		e.cutAt(k - 1)
 		if len(e.nodes) > 1 {
 			e.world.Freeze(k - 1)
 		}
 	})
 }
 
-// suspend has a server go down, if that leaves enough others.
-func (e *Ensemble) suspend(k int, f func(n *node)) error {
-	return e.do(nil, func() error {
-		if err := e.server(k); err != nil {
-			return err
+// cutAt ends the connections of a server.
+func (e *Ensemble) cutAt(server int) {
+	for _, c := range e.at(server) {
+		switch {
+		case c.session != nil:
+			e.record.note("disconnect %s", c.session.client.Name())
+			c.session.client.Cut()
+		case e.nodes[server].killed:
+			c.end(byRST)
+		default:
+			c.end(byFIN)
 		}
-		for i := range e.nodes {
-			if n := &e.nodes[i]; n.stopped || n.killed {
-				return fmt.Errorf("serve: s%d is down already, expected a quorum: let it continue first", i+1)
-			}
-		}
-		if d := e.world.Deposed(); d >= 0 {
-			return fmt.Errorf("serve: s%d was deposed and does not know it yet, expected a quorum", d+1)
-		}
-		f(&e.nodes[k-1])
-		return nil
-	})
+	}
 }
 
-// Continue has server k go on; and all that a fault has suspended: servers that were cut off, slow connections.
-func (e *Ensemble) Continue(k int) error {
+// down reports whether a server does nothing.
+func (n *node) down() bool { return n.stopped || n.killed }
+
+// serves reports whether there is a quorum.
+func (e *Ensemble) serves() bool {
+	up := 0
+	for i := range e.nodes {
+		if !e.nodes[i].down() {
+			up++
+		}
+	}
+	return len(e.nodes) == 1 || 2*up > len(e.nodes)
+}
+
+// suspend has a server go down: mark says how, and with is what comes of it if there is still a quorum.
+func (e *Ensemble) suspend(k int, mark func(n *node) error, with func()) error {
 	return e.do(nil, func() error {
 		if err := e.server(k); err != nil {
 			return err
 		}
 		n := &e.nodes[k-1]
-		if (n.stopped || n.killed) && len(e.nodes) == 1 { // its clock stood still
+		if n.down() {
+			return fmt.Errorf("serve: s%d is down already, expected a server that runs", k)
+		}
+		if d := e.world.Deposed(); d >= 0 {
+			return fmt.Errorf("serve: s%d was deposed and does not know it yet, expected a quorum", d+1)
+		}
+		if err := mark(n); err != nil {
+			return err
+		}
+		n.since = time.Now()
+		if e.serves() || len(e.nodes) == 1 {
+			with()
+			return nil
+		}
+		for i := range e.nodes {
+			if !e.nodes[i].stopped {
+				e.cutAt(i)
+			}
+		}
+		return nil
+	})
+}
+
+// Continue has server k go on; and all that a fault has suspended: servers that were cut off, slow connections. One
+// that was killed listens on its port again. On Linux it has kept that; elsewhere it fails, and stays as it is, if
+// somebody has taken the port.
+func (e *Ensemble) Continue(k int) error {
+	return e.do(nil, func() error {
+		if err := e.server(k); err != nil {
+			return err
+		}
+		n, served := &e.nodes[k-1], e.serves()
+		if err := e.reopen(k - 1); err != nil {
+			return err
+		}
+		if n.down() && len(e.nodes) == 1 {
 			for _, s := range e.sessions { // order-free: each by itself
-				s.deadline += time.Since(n.since).Milliseconds() + 1
+				if n.killed { // the timers of a server that starts are new
+					s.touch()
+				} else { // its clock stood still
+					s.deadline += time.Since(n.since).Milliseconds() + 1
+				}
 			}
 		}
 		n.stopped, n.killed = false, false
 		n.goes.Broadcast()
+		if e.serves() && !served {
+			e.convene()
+		}
 		e.release()
 		return nil
 	})
+}
+
+// convene has those that are there again elect a leader of them. The others stay behind.
+func (e *Ensemble) convene() {
+	for ok := true; ok; ok = e.nodes[e.world.Leader()].down() {
+		e.record.note("elect s%d", e.world.Successor()+1)
+		e.world.Elect()
+	}
+	for i := range e.nodes {
+		if e.nodes[i].down() {
+			e.world.Freeze(i)
+		}
+	}
+	for _, s := range e.sessions { // order-free: each by itself
+		s.touch()
+	}
 }
 
 // Elect has the leader restart and another one elected: all connections end.
 func (e *Ensemble) Elect() error {
 	return e.do(nil, func() error {
 		next := e.world.Successor()
-		if next < 0 || e.nodes[next].stopped || e.nodes[next].killed || e.world.Frozen(next) {
+		if next < 0 || e.nodes[next].down() || e.world.Frozen(next) || !e.serves() {
 			return errors.New("serve: there can be no election, expected three servers that run")
 		}
+		e.record.note("elect s%d", next+1)
 		e.world.Elect()
+		return nil
+	})
+}
+
+// maxReports is how many violations are remembered that tests report.
+const maxReports = 100
+
+// Report has the judges say that a test has seen something that must not be, in a sentence. Only the client side knows
+// of most bugs: that two hold a lock, that an item of a queue is lost.
+func (e *Ensemble) Report(violation string) error {
+	return e.do(nil, func() error {
+		if violation == "" || strings.ContainsFunc(violation, unicode.IsControl) {
+			return errors.New("serve: expected a violation in one line of text")
+		}
+		if len(e.record.reported) < maxReports {
+			e.record.reported = append(e.record.reported, violation)
+		}
 		return nil
 	})
 }
@@ -188,7 +279,7 @@ func (e *Ensemble) untilQuiet(d time.Duration) (time.Duration, error) {
 	}
 	for c := range e.conns { // order-free: any of them
 		c.mu.Lock()
-		busy := c.open > 0 || len(c.out)+c.writing > 0
+		busy := c.open > 0 || len(c.out) > 0 || c.writing > 0
 		c.mu.Unlock()
 		if busy {
 			return max(d, time.Millisecond), nil
@@ -198,9 +289,20 @@ func (e *Ensemble) untilQuiet(d time.Duration) (time.Duration, error) {
 }
 
 // Reset has everything begin anew: no sessions, no znodes, clients numbered from 1, the plan of the options. All
-// connections end, and clients that try to have their sessions again are told that these have expired.
+// connections end, and clients that try to have their sessions again are told that these have expired. Servers that
+// were killed are back; see [Ensemble.Continue].
 func (e *Ensemble) Reset() error {
 	return e.do(nil, func() error {
+		for k := range e.nodes {
+			if err := e.reopen(k); err != nil {
+				for i := range k {
+					if e.nodes[i].killed {
+						shut(e.ports[i])
+					}
+				}
+				return err
+			}
+		}
 		for c := range e.conns { // order-free: all of them
 			c.session = nil
 			c.end(byRST)
@@ -217,7 +319,7 @@ func (e *Ensemble) History() (*history.History, int) {
 	defer e.mu.Unlock()
 	h := &history.History{}
 	h.Reset(e.record.clients)
-	h.Events, h.Steps, h.Txns = slices.Clone(e.record.events), e.record.steps, true
+	h.Events, h.Steps, h.Txns = e.record.events.all(), e.record.steps, true
 	h.Outcome = history.Stopped
 	store := e.world.Stores()[e.world.Leader()]
 	for _, z := range store.Tree() {
@@ -229,7 +331,7 @@ func (e *Ensemble) History() (*history.History, int) {
 			h.Sessions[s.id] = int32(s.client.ID())
 		}
 	}
-	return h, e.record.forgotten
+	return h, e.record.events.forgotten
 }
 
 // State is how everything stands.

@@ -56,7 +56,8 @@ func TestTheControlChannelDoesWhatItIsToldAndSaysWhatHasStruck(t *testing.T) {
 		{"/expire", `{"session": "x"}`, "as 0x1001"},
 		{"/stop", "s9", "no server s9"}, {"/quiet", `{"ms": -1}`, "expected 0 to"},
 		{"/reset", `{"what": 1}`, "unknown field"},
-		{"/expire", "c1", ""},
+		{"/expire", "c1", ""}, {"/report", "", "in one line"}, {"/report", `{"violation": "two"}`, ""},
+		{"/report", "leaders", ""},
 	} {
 		status, a, text := orderOf(t, "POST", url+x.path, x.body)
 		if ok := status == http.StatusOK; ok != (x.err == "") || !strings.Contains(a.Error, x.err) {
@@ -66,7 +67,11 @@ func TestTheControlChannelDoesWhatItIsToldAndSaysWhatHasStruck(t *testing.T) {
 			t.Errorf("%+v", a)
 		}
 	}
-	_, _, text := orderOf(t, "GET", url+"/history", "")
+	_, _, text := orderOf(t, "GET", url+"/judge", "")
+	if !strings.Contains(text, "\"reported: two\",\n    \"reported: leaders\"") {
+		t.Error(text)
+	}
+	_, _, text = orderOf(t, "GET", url+"/history", "")
 	if !strings.Contains(text, `"kind":"created","client":"c1","path":"/a"`) {
 		t.Error(text)
 	}
@@ -136,9 +141,11 @@ func TestTheJudgesSeeAReadThatIsNotTheLastWrite(t *testing.T) {
 		t.Errorf("%+v", j)
 	}
 	e.mu.Lock()
-	for i := range e.record.events {
-		if x := &e.record.events[i]; x.Kind == history.Return && x.Op == "get" {
-			x.Data = "2"
+	for _, chunk := range e.record.events.list {
+		for i := range chunk {
+			if x := &chunk[i]; x.Kind == history.Return && x.Op == "get" {
+				x.Data = "2"
+			}
 		}
 	}
 	e.mu.Unlock()

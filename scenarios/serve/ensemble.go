@@ -6,9 +6,11 @@ import (
 	"net"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"zksim/faults"
+	"zksim/model"
 	"zksim/sim"
 )
 
@@ -17,11 +19,14 @@ var ErrClosed = errors.New("serve: the ensemble is closed")
 
 // Ensemble is a simulated ZooKeeper service on real sockets. All methods may be called concurrently.
 type Ensemble struct {
-	options   Options // with defaults filled in
-	listeners []net.Listener
-	addrs     []string
-	done      chan struct{} // closed by Close
-	running   sync.WaitGroup
+	options Options // with defaults filled in
+	addrs   []string
+	done    chan struct{} // closed by Close
+	running sync.WaitGroup
+	born    time.Time
+	input   atomic.Int64 // bytes of packets that are not whole
+	output  atomic.Int64 // bytes that wait to be written
+	lot     lot
 
 	mu       sync.Mutex // guards what follows, and the world
 	closed   bool
@@ -31,11 +36,13 @@ type Ensemble struct {
 	plan     faults.Plan // that of the options, and what was added to it
 	urgent   map[sim.Kind]bool
 	strikes  []Strike
-	striking bool // the step being made is a fault
+	striking bool   // the step being made is a fault
+	ending   string // how its rule has connections end
 	hold     holds
 	reaping  bool // the container check is on
 	leader   int  // when the last step was over
 	nodes    []node
+	ports    []net.Listener // a server that was killed has a shut one
 	conns    map[*conn]bool
 	sessions map[int64]*session
 	over     []*session // whose world has to be told something when the step is over
@@ -43,8 +50,9 @@ type Ensemble struct {
 	secret   [32]byte   // of the passwords; another one after each Reset
 	record   recorder
 	stats    stats
-	activity uint64    // requests so far
-	last     time.Time // of the last one
+	origin   []model.ID // of the last connection, often that of the next one
+	activity uint64     // requests so far
+	last     time.Time  // of the last one
 }
 
 // node is what is known of a server besides the world.
@@ -61,20 +69,20 @@ func Start(o Options) (*Ensemble, error) {
 	if err != nil {
 		return nil, err
 	}
-	listeners, err := o.listen()
+	ports, err := o.listen()
 	if err != nil {
 		return nil, err
 	}
-	e := &Ensemble{options: o, listeners: listeners, done: make(chan struct{}), world: sim.NewWorld(),
+	e := &Ensemble{options: o, ports: ports, done: make(chan struct{}), born: time.Now(), world: sim.NewWorld(),
 		nodes: make([]node, o.Nodes), conns: map[*conn]bool{}}
 	for k := range e.nodes {
 		e.nodes[k].goes = sync.NewCond(&e.mu)
-		e.addrs = append(e.addrs, listeners[k].Addr().String())
+		e.addrs = append(e.addrs, reachable(ports[k]))
 	}
 	e.eager = sim.Eager{Strike: e.strike, Hold: e.holds, Step: e.stepped}
 	e.begin()
-	e.running.Add(2 + len(listeners))
-	for k, l := range listeners {
+	e.running.Add(2 + len(ports))
+	for k, l := range ports {
 		go e.accept(k, l)
 	}
 	go e.clock(o.TickTime, e.expireDue)
@@ -82,7 +90,7 @@ func Start(o Options) (*Ensemble, error) {
 	return e, nil
 }
 
-// Addrs returns the addresses of all servers, s1 first.
+// Addrs returns the addresses of all servers, s1 first, as clients on this machine use them.
 func (e *Ensemble) Addrs() []string { return e.addrs }
 
 // Connect returns the connect string: the addresses with commas between them.
@@ -97,16 +105,30 @@ func (e *Ensemble) begin() {
 		SessionTimeout: int32(e.options.MaxSessionTimeout.Milliseconds())}, e.injector, nil)
 	e.eager.Begin(e.world)
 	e.world.Advance(worldTime(time.Now()))
+	if e.options.Nodes > 1 {
+		e.world.SetConfig(e.members())
+	}
 	e.secret = newSecret()
 	e.sessions, e.urgent, e.strikes = map[int64]*session{}, map[sim.Kind]bool{}, nil
 	e.hold, e.over, e.striking, e.leader = holds{}, nil, false, 0
-	e.record.reset(e.options.Events)
+	e.record.reset(e.options.Events, e.options.Record)
 	e.stats = stats{}
 	for k := range e.nodes {
 		n := &e.nodes[k]
 		n.stopped, n.killed, n.stats = false, false, stats{}
 		n.goes.Broadcast()
 	}
+}
+
+// members is what the config node says of an ensemble. There are no ports for quorum and election; clients that read
+// this expect some, and not those of clients.
+func (e *Ensemble) members() string {
+	text := ""
+	for k, addr := range e.addrs {
+		host, _, _ := net.SplitHostPort(addr)
+		text += fmt.Sprintf("server.%d=%s:participant;%s\n", k+1, host+":2888:3888", addr)
+	}
+	return text + "version=0"
 }
 
 // worldTime is a time as the world counts it: milliseconds since the beginning of 2020.
@@ -123,12 +145,13 @@ func (e *Ensemble) Close() error {
 	}
 	e.closed = true
 	close(e.done)
-	for _, l := range e.listeners {
+	for _, l := range e.ports {
 		l.Close()
 	}
 	for c := range e.conns { // order-free: all of them
 		c.abort()
 	}
+	e.lot.close()
 	for k := range e.nodes {
 		e.nodes[k].goes.Broadcast()
 	}
@@ -197,44 +220,6 @@ func (e *Ensemble) settle() {
 	}
 	e.record.take(e.world)
 	e.limitOutput()
-}
-
-// accept takes the connections to server k.
-func (e *Ensemble) accept(k int, l net.Listener) {
-	defer e.running.Done()
-	for pause := time.Duration(0); ; {
-		sock, err := l.Accept()
-		switch {
-		case err == nil:
-			pause = 0
-			e.welcome(k, sock)
-			continue
-		case errors.Is(err, net.ErrClosed):
-			return
-		}
-		pause = min(max(2*pause, time.Millisecond), 100*time.Millisecond) // too many open files, for example
-		select {
-		case <-time.After(pause):
-		case <-e.done:
-			return
-		}
-	}
-}
-
-// welcome begins a connection.
-func (e *Ensemble) welcome(k int, sock net.Conn) {
-	c := newConn(e, k, sock)
-	e.mu.Lock()
-	refused := e.closed || e.nodes[k].killed
-	if !refused {
-		e.conns[c] = true
-		e.running.Add(1)
-		go c.run()
-	}
-	e.mu.Unlock()
-	if refused {
-		c.abort()
-	}
 }
 
 // clock calls f at each multiple of a duration, by the clock of the machine.

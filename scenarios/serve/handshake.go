@@ -2,6 +2,8 @@ package serve
 
 import (
 	"errors"
+	"net/netip"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -24,6 +26,9 @@ func (c *conn) handshake(packet []byte) error {
 		e.awaitServer(c.server)
 		if e.closed {
 			return ErrClosed
+		}
+		if !e.serves() {
+			return errEnded
 		}
 		c.received(&model.Request{Op: model.OpCreateSession})
 		if hello.LastZxid > e.world.Stores()[c.server].Zxid() {
@@ -57,18 +62,23 @@ func (c *conn) open0(timeout int64) error {
 func (c *conn) reattach(hello *jute.ConnectRequest) error {
 	e := c.e
 	s := e.sessions[hello.Session]
-	if s != nil && s.conn != nil && s.conn.server == c.server { // whatever the password
-		s.client.Drop()
+	if s != nil { // whatever the password
+		s.dropAt(c.server)
 	}
-	if s == nil || string(hello.Password) != string(e.password(hello.Session)) {
+	if string(hello.Password) != string(e.password(hello.Session)) {
+		return c.expired()
+	}
+	if s == nil {
+		e.record.expired(e.world, hello.Session)
 		return c.expired()
 	}
 	if k := s.client.Bound(); k >= 0 && k != c.server {
 		return errEnded
 	}
-	err := s.client.Reattach(c.server, hello.LastZxid)
+	err := s.attachAt(c.server, hello.LastZxid)
 	switch {
-	case errors.Is(err, zk.ErrSessionExpired):
+	case errors.Is(err, zk.ErrSessionExpired): // and a server that lags goes on with it
+		e.record.expired(e.world, hello.Session)
 		return c.expired()
 	case err != nil:
 		return err
@@ -78,9 +88,27 @@ func (c *conn) reattach(hello *jute.ConnectRequest) error {
 	return nil
 }
 
+// dropAt ends the connections that the session has to a server.
+func (s *session) dropAt(server int) {
+	for _, x := range append([]*session{s}, s.left...) {
+		if x.conn != nil && x.conn.server == server {
+			x.client.Drop()
+		}
+	}
+}
+
+// attachAt has the world connect the session to a server.
+func (s *session) attachAt(server int, seen int64) error {
+	if s.conn != nil {
+		return s.move(server, seen)
+	}
+	return s.client.Reattach(server, seen)
+}
+
 // attach makes this the connection of a session, and says so.
 func (c *conn) attach(s *session) {
 	c.session, s.conn = s, c
+	c.e.record.note("connect %s s%d", s.client.Name(), c.server+1)
 	s.client.ServerConn().Auth = c.remote()
 	s.touch()
 	c.greet(jute.ConnectResponse{Timeout: int32(s.timeout.Milliseconds()), Session: s.id,
@@ -94,11 +122,25 @@ func (c *conn) expired() error {
 	return nil
 }
 
+// remote is the address of the client as an identity.
+func (c *conn) remote() []model.ID {
+	addr, err := netip.ParseAddrPort(c.sock.RemoteAddr().String())
+	if err != nil {
+		return nil
+	}
+	ip := addr.Addr().Unmap().String()
+	if o := c.e.origin; len(o) == 0 || o[0].ID != ip {
+		c.e.origin = []model.ID{{Scheme: "ip", ID: ip}}
+	}
+	return slices.Clip(c.e.origin)
+}
+
 func (c *conn) greet(w jute.ConnectResponse) {
 	c.mu.Lock()
 	at := len(c.out)
 	c.out = jute.EndFrame(w.Append(jute.StartFrame(c.out)), at)
 	c.sent()
+	c.tally()
 	c.mu.Unlock()
 	c.mark()
 }

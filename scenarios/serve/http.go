@@ -1,6 +1,7 @@
 package serve
 
 import (
+	"cmp"
 	"context"
 	"crypto/subtle"
 	"encoding/json"
@@ -32,7 +33,11 @@ type order struct {
 	Session string `json:"session"` // expire: its id, as 0x1001
 	Server  int    `json:"server"`  // stop, continue, kill: 1 for s1
 	Calm    int64  `json:"ms"`      // quiet: for how long nothing must have come, milliseconds; 0: 20
+	Report  string `json:"violation"`
 }
+
+// violation is what a test reports, in JSON or as text.
+func (o *order) violation() string { return cmp.Or(o.Report, o.Plan) }
 
 const (
 	maxOrder       = 64 << 10
@@ -44,18 +49,30 @@ const (
 // Control opens the control channel at an address, and returns its URL. At an address that is not of loopback it needs
 // a token, which every request has to have in its header Authorization, after "Bearer ". It ends with the ensemble.
 func (e *Ensemble) Control(addr, token string) (url string, err error) {
-	host, _, err := net.SplitHostPort(addr)
-	if err != nil {
-		return "", fmt.Errorf("serve: control channel %q, expected host:port: %w", addr, err)
-	}
-	if ip := net.ParseIP(host); token == "" && host != "localhost" && (ip == nil || !ip.IsLoopback()) {
-		return "", fmt.Errorf("serve: control channel %q is not on loopback, expected a token for it", addr)
+	if err := private(addr, token, "control channel"); err != nil {
+		return "", err
 	}
 	l, err := net.Listen("tcp", addr)
 	if err != nil {
 		return "", fmt.Errorf("serve: control channel: %w", err)
 	}
-	server := &http.Server{Handler: e.Handler(token), ReadTimeout: controlTimeout, IdleTimeout: controlTimeout,
+	return e.serveHTTP(l, e.Handler(token))
+}
+
+// private returns an error for an address that is not of loopback and has no token.
+func private(addr, token, what string) error {
+	if _, _, err := net.SplitHostPort(addr); err != nil {
+		return fmt.Errorf("serve: %s %q, expected host:port: %w", what, addr, err)
+	}
+	if token == "" && !local(addr) {
+		return fmt.Errorf("serve: %s %q is not on loopback, expected a token for it", what, addr)
+	}
+	return nil
+}
+
+// serveHTTP serves on a port, which it closes, until the ensemble is closed.
+func (e *Ensemble) serveHTTP(l net.Listener, h http.Handler) (url string, err error) {
+	server := &http.Server{Handler: h, ReadTimeout: controlTimeout, IdleTimeout: controlTimeout,
 		MaxHeaderBytes: maxOrder}
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -73,14 +90,15 @@ func (e *Ensemble) Control(addr, token string) (url string, err error) {
 		<-e.done
 		server.Close()
 	}()
-	return "http://" + l.Addr().String(), nil
+	return "http://" + reachable(l), nil
 }
 
 // Handler is the control channel, for a server of the caller's. Pages of other sites that a browser shows have no
-// access. With a token, each request needs it.
+// access. With a token, each request needs it; without, one has to be to localhost or to an address of loopback.
 func (e *Ensemble) Handler(token string) http.Handler {
 	mux := http.NewServeMux()
 	for name, f := range map[string]func(ctx context.Context, o *order) error{
+		"report":   func(_ context.Context, o *order) error { return e.Report(o.violation()) },
 		"faults":   func(_ context.Context, o *order) error { return e.Strike(o.Plan) },
 		"expire":   func(_ context.Context, o *order) error { return e.expireOrdered(o) },
 		"stop":     func(_ context.Context, o *order) error { return e.Stop(o.Server) },
@@ -116,12 +134,23 @@ func guarded(h http.Handler, token string) http.Handler {
 		switch {
 		case r.Header.Get("Origin") != "":
 			http.Error(w, "no pages of a browser", http.StatusForbidden)
+		case token == "" && !local(r.Host): // a page whose name was made to mean this machine sends no Origin with a GET
+			http.Error(w, "expected a request to localhost or to an address of loopback", http.StatusForbidden)
 		case token != "" && subtle.ConstantTimeCompare([]byte(r.Header.Get("Authorization")), bearer) == 0:
 			http.Error(w, "expected the header Authorization: Bearer TOKEN", http.StatusUnauthorized)
 		default:
 			h.ServeHTTP(w, r)
 		}
 	})
+}
+
+// local reports whether the host of a request, with or without a port, is localhost or an address of loopback.
+func local(host string) bool {
+	if name, _, err := net.SplitHostPort(host); err == nil {
+		host = name
+	}
+	ip := net.ParseIP(strings.Trim(host, "[]"))
+	return host == "localhost" || ip != nil && ip.IsLoopback()
 }
 
 // read reads the body of a request: JSON, or the text of a plan, or the name of a client or server.
@@ -136,6 +165,9 @@ func read(body io.Reader) (*order, error) {
 		d.DisallowUnknownFields()
 		if err := d.Decode(o); err != nil {
 			return nil, fmt.Errorf("the body of the request, expected JSON as {\"plan\": ...}: %w", err)
+		}
+		if _, err := d.Token(); err != io.EOF {
+			return nil, errors.New("the body of the request, expected nothing after the JSON")
 		}
 		return o, nil
 	}

@@ -1,11 +1,11 @@
 package serve
 
 import (
+	"cmp"
 	"fmt"
 	"net"
 	"slices"
 	"strconv"
-	"strings"
 	"time"
 
 	"zksim/faults"
@@ -43,6 +43,8 @@ type Options struct {
 
 	// Events is how many events of the history are kept; 0 means a million. The oldest ones are forgotten first.
 	Events int
+	// Record keeps all requests, up to as many as Events, for [Ensemble.WriteRecording].
+	Record bool
 	// Step, if not nil, hears of each step, as "serve c1" or "lose-reply c2". It is called with everything at a halt and
 	// must not call the ensemble.
 	Step func(name string)
@@ -81,22 +83,23 @@ func Servable(p faults.Plan) error {
 	return nil
 }
 
-// Contract is [faults.Contract] without the faults that cannot happen to clients outside of the simulator.
+// Contract is [faults.Contract] without the faults that cannot happen to clients outside of the simulator, and with
+// those that only these can tell from others.
 func Contract() faults.Plan {
-	p := faults.Contract()
+	p := append(faults.Contract(), faults.Connections()...)
 	return slices.DeleteFunc(p, func(r faults.Rule) bool { return Servable(faults.Plan{r}) != nil })
 }
 
 func (o Options) withDefaults() (Options, error) {
-	setDefault(&o.Listen, loopbackListen)
-	setDefault(&o.Nodes, 1)
-	setDefault(&o.TickTime, usualTick)
-	setDefault(&o.MinSessionTimeout, minTicks*o.TickTime)
-	setDefault(&o.MaxSessionTimeout, maxTicks*o.TickTime)
-	setDefault(&o.ContainerCheck, usualCheck)
-	setDefault(&o.MaxPacket, model.MaxPacketLen)
-	setDefault(&o.Lag, usualLag)
-	setDefault(&o.Events, usualEvents)
+	o.Listen = cmp.Or(o.Listen, loopbackListen)
+	o.Nodes = cmp.Or(o.Nodes, 1)
+	o.TickTime = cmp.Or(o.TickTime, usualTick)
+	o.MinSessionTimeout = cmp.Or(o.MinSessionTimeout, minTicks*o.TickTime)
+	o.MaxSessionTimeout = cmp.Or(o.MaxSessionTimeout, maxTicks*o.TickTime)
+	o.ContainerCheck = cmp.Or(o.ContainerCheck, usualCheck)
+	o.MaxPacket = cmp.Or(o.MaxPacket, model.MaxPacketLen)
+	o.Lag = cmp.Or(o.Lag, usualLag)
+	o.Events = cmp.Or(o.Events, usualEvents)
 	if o.Nodes != 1 && o.Nodes != 3 {
 		return o, fmt.Errorf("serve: %d servers, expected 1 or 3", o.Nodes)
 	}
@@ -119,37 +122,6 @@ func (o Options) withDefaults() (Options, error) {
 	return o, Servable(o.Faults)
 }
 
-func setDefault[T comparable](v *T, to T) {
-	var zero T
-	if *v == zero {
-		*v = to
-	}
-}
-
-// listen opens the ports of all servers. Free ones need not be next to each other.
-func (o *Options) listen() (list []net.Listener, err error) {
-	addrs := strings.Split(o.Listen, ",")
-	if len(addrs) == 1 {
-		if addrs, err = o.following(addrs[0]); err != nil {
-			return nil, err
-		}
-	}
-	if len(addrs) != o.Nodes {
-		return nil, fmt.Errorf("serve: %q, expected %d addresses or that of the first server", o.Listen, o.Nodes)
-	}
-	for k, addr := range addrs {
-		l, err := net.Listen("tcp", addr)
-		if err != nil {
-			for _, l := range list {
-				l.Close()
-			}
-			return nil, fmt.Errorf("serve: server s%d: %w", k+1, err)
-		}
-		list = append(list, l)
-	}
-	return list, nil
-}
-
 // following returns the addresses of all servers, given that of the first.
 func (o *Options) following(addr string) (list []string, err error) {
 	host, port, err := net.SplitHostPort(addr)
@@ -158,7 +130,7 @@ func (o *Options) following(addr string) (list []string, err error) {
 	}
 	first, err := strconv.Atoi(port)
 	if err != nil || first < 0 || first+o.Nodes-1 > 65535 {
-		return nil, fmt.Errorf("serve: %q, expected a port from 0 to 65535", addr)
+		return nil, fmt.Errorf("serve: %q, expected a port from 0 to %d", addr, 65535-o.Nodes+1)
 	}
 	for k := range o.Nodes {
 		at := first

@@ -2,6 +2,7 @@ package serve
 
 import (
 	"bytes"
+	"encoding/binary"
 	"errors"
 	"io"
 	"maps"
@@ -9,6 +10,7 @@ import (
 	"runtime"
 	"slices"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -30,14 +32,23 @@ func mustPlan(t testing.TB, s string) faults.Plan {
 
 // receive reads one frame.
 func receive(r io.Reader) (packet []byte, err error) {
-	var f jute.Frames
-	for b := make([]byte, 1); packet == nil; {
-		if _, err := io.ReadFull(r, b); err != nil {
-			return nil, err
-		}
-		f.Feed(b, func(p []byte) error { packet = bytes.Clone(p); return nil })
+	var head [4]byte
+	if _, err := io.ReadFull(r, head[:]); err != nil {
+		return nil, err
 	}
-	return packet, nil
+	packet = make([]byte, binary.BigEndian.Uint32(head[:]))
+	_, err = io.ReadFull(r, packet)
+	return packet, err
+}
+
+// hearsEvent expects a watch event to be the next that arrives.
+func hearsEvent(t testing.TB, sock net.Conn) {
+	t.Helper()
+	if packet, err := receive(sock); err != nil {
+		t.Fatal(err)
+	} else if a, err := jute.ParseReply(packet); err != nil || a.Xid != jute.XidEvent {
+		t.Fatalf("%+v, %v", a, err)
+	}
 }
 
 func send(t testing.TB, sock net.Conn, packet []byte) {
@@ -276,7 +287,7 @@ func TestFourLetterWords(t *testing.T) {
 		"ruok": {"imok"}, "isro": {"rw"}, "srvr": {"Mode: standalone\n", "Node count: 5\n", "Zxid: 0x2\n"},
 		"stat": {"Clients:\n /127.0.0.1:", "Mode: standalone"},
 		"mntr": {"zk_server_state\tstandalone\n", "zk_watch_count\t1\n"},
-		"cons": {"sid=0x1001,lop=GET"}, "dump": {"Sessions with Ephemerals (1):\n0x1001:\n\t/e\n"},
+		"cons": {"sid=0x1001,lop=GET", "lcxid=0x2,lzxid=0x2,"}, "dump": {"Sessions with Ephemerals (1):\n0x1001:\n\t/e\n"},
 		"wchs": {"1 connections watching 1 paths\nTotal watches:1\n"}, "wchc": {"0x1001\n\t/e\n"},
 		"wchp": {"/e\n\t0x1001\n"}, "conf": {"tickTime=2000\n"}, "envi": {"Environment:"},
 		"crst": {"Connection stats reset."}, "srst": {"Server stats reset."},
@@ -298,5 +309,48 @@ func TestFourLetterWords(t *testing.T) {
 	}
 	if !zk.FLWRuok(e.Addrs(), time.Second)[0] {
 		t.Error("not ok")
+	}
+}
+
+// A rule says how the connection ends: in order, by a reset, or in the middle of a packet; and whether the answer comes
+// with the end.
+func TestARuleSaysHowAConnectionEnds(t *testing.T) {
+	t.Parallel()
+	for rule, want := range map[string]string{
+		"lose-reply=1@op=whoAmI":           ", EOF",
+		"lose-reply=1@op=whoAmI,end=fin":   ", EOF",
+		"lose-reply=1@op=whoAmI,end=rst":   ", connection reset by peer",
+		"lose-reply=1@op=whoAmI,end=torn":  "\x00\x00\x00\x10\x00\x00, EOF",
+		"deliver-close=1@op=getEphemerals": "OK, EOF",
+	} {
+		plan, err := faults.ParseServed(rule)
+		if err != nil {
+			t.Fatal(err)
+		}
+		sock := dial(t, start(t, Options{Faults: plan}))
+		hello(t, sock, 0, make([]byte, jute.PasswordLen))
+		sock.SetDeadline(time.Now().Add(10 * time.Second))
+		got := ""
+		for i, op := range []model.Op{model.OpWhoAmI, model.OpGetEphemerals} {
+			send(t, sock, jute.AppendRequest(nil, int32(i), &model.Request{Op: op, Path: "/"}))
+		}
+		rest, err := io.ReadAll(sock)
+		var f jute.Frames
+		f.Feed(rest, func(p []byte) error {
+			if a, err := jute.ParseReply(p); err == nil && a.Xid == 1 {
+				got, rest = a.Err.String(), nil
+			}
+			return nil
+		})
+		got += string(rest)
+		switch {
+		case err == nil:
+			got += ", EOF"
+		case errors.Is(err, syscall.ECONNRESET):
+			got += ", connection reset by peer"
+		}
+		if got != want {
+			t.Errorf("%s: %q, expected %q", rule, got, want)
+		}
 	}
 }

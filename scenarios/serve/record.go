@@ -8,21 +8,29 @@ import (
 	"zksim/internal/hash"
 	"zksim/model"
 	"zksim/model/history"
+	"zksim/scenarios/judge"
 	"zksim/sim"
 )
 
 // recorder keeps what has happened: the events of the world, and between them, for the judge of znodes, the operations
 // on single znodes with what they were asked and answered.
 type recorder struct {
-	limit     int
-	events    []history.Event
-	forgotten int   // events
-	steps     int   // of worlds that were trimmed
-	objects   int32 // operations so far
-	clients   int
+	limit   int // of events, and of requests
+	events  chunks
+	steps   int   // of worlds that were trimmed
+	objects int32 // operations so far
+	clients int
+
+	keeps      bool // what follows is wanted, see Recording
+	requests   []Asked
+	names      []string
+	incomplete bool
+	reported   []string // violations, by tests
 }
 
-func (r *recorder) reset(limit int) { *r = recorder{limit: limit, events: r.events[:0]} }
+func (r *recorder) reset(limit int, keeps bool) {
+	*r = recorder{limit: limit, events: chunks{limit: limit}, keeps: keeps}
+}
 
 // step is the number of the step that the world makes next.
 func (r *recorder) step(w *sim.World) int { return r.steps + w.Step() + 1 }
@@ -48,56 +56,34 @@ func (r *recorder) take(w *sim.World) {
 		e.Step += int32(r.steps)
 		e.Data = shorten(e.Data)
 	}
-	r.events = append(r.events, w.History.Events...)
+	r.events.add(w.History.Events)
 	r.steps += w.Step()
 	w.Trim()
-	if extra := len(r.events) - r.limit; extra > 0 {
-		extra = min(max(extra, r.limit/4), len(r.events))
-		r.forgotten += extra
-		r.events = append(r.events[:0], r.events[extra:]...)
-	}
 }
 
 // call is an operation that has no answer yet. Answers come in the order of the requests.
 type call struct {
 	object int32 // 0: the judge of znodes does not look at it
 	op     string
-}
-
-// judged is the word that the judge of znodes has for an operation; "" if it does not look at it. What a sequential
-// create is to write only its answer says.
-func judged(q *model.Request) string {
-	switch q.Op {
-	case model.OpCreate, model.OpCreate2, model.OpCreateContainer, model.OpCreateTTL:
-		if q.Flags&zk.FlagSequence != 0 && q.Flags != zk.FlagTTL {
-			return ""
-		}
-		return "create"
-	case model.OpDelete:
-		return "delete"
-	case model.OpSetData:
-		return "set"
-	case model.OpGetData:
-		return "get"
-	}
-	return ""
+	kept   int // place in recorder.requests; -1: none
 }
 
 // asked notes a request before the world gets it.
 func (r *recorder) asked(s *session, q *model.Request) {
 	if q.Op == model.OpAuth { // which is answered out of order
+		r.keep(s, q)
 		return
 	}
-	op := judged(q)
+	op := judge.Word(q)
 	if op == "" {
 		s.synced = q.Op == model.OpSync
 	}
 	if op == "" || op == "get" && !s.synced { // what it reads may be stale
-		s.calls = append(s.calls, call{})
+		s.calls = append(s.calls, call{kept: r.keep(s, q)})
 		return
 	}
 	r.objects++
-	s.calls = append(s.calls, call{r.objects, op})
+	s.calls = append(s.calls, call{r.objects, op, r.keep(s, q)})
 	version := q.Version
 	if op == "create" || op == "get" {
 		version = -1
@@ -113,6 +99,7 @@ func (r *recorder) answered(s *session, q *model.Request, res *model.Response) {
 	}
 	x := s.calls[0]
 	s.calls = append(s.calls[:0], s.calls[1:]...)
+	r.kept(x.kept, q, res)
 	if x.object == 0 {
 		return
 	}
@@ -122,6 +109,13 @@ func (r *recorder) answered(s *session, q *model.Request, res *model.Response) {
 		e.Data = shorten(string(res.Data))
 	}
 	s.e.world.History.Add(e)
+}
+
+// expired notes that a client is told that its session is over. Its client in the world may have left, or may still
+// have a connection to a server that does not know, so the world is not told.
+func (r *recorder) expired(w *sim.World, session int64) {
+	w.History.Add(history.Event{Kind: history.Session, Client: int32(w.Numbered(session)), Step: int32(w.Step()),
+		Op: zk.StateExpired.String(), Session: session})
 }
 
 // cut notes that what has no answer will get none.

@@ -3,6 +3,7 @@ package serve
 import (
 	"errors"
 	"fmt"
+	"io"
 	"net"
 	"slices"
 	"strings"
@@ -10,6 +11,9 @@ import (
 	"time"
 
 	"github.com/go-zookeeper/zk"
+
+	"zksim/model"
+	"zksim/model/jute"
 )
 
 var open = zk.WorldACL(zk.PermAll)
@@ -61,9 +65,17 @@ func TestGoZookeeperDoesItsWorkOnOneServerAndOnThree(t *testing.T) {
 		t.Run(fmt.Sprint(nodes), func(t *testing.T) {
 			t.Parallel()
 			e := start(t, Options{Nodes: nodes})
+			members := 3
+			if nodes == 1 { // a lone server says nothing
+				members = 0
+			}
 			a, b := client(t, 10*time.Second, e.Addrs()[0]), client(t, 10*time.Second, e.Addrs()[nodes-1])
+			config, _, err := a.Get("/zookeeper/config")
+			if err != nil || strings.Count(string(config), ":participant;") != members {
+				t.Errorf("config %q, %v", config, err)
+			}
 			must[string](t)(a.Create("/a", []byte("x"), 0, open))
-			_, err := b.Sync("/a")
+			_, err = b.Sync("/a")
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -339,5 +351,80 @@ func TestContainersAndTTLZnodesGoWhenTheyAreDue(t *testing.T) {
 	}
 	if there, _, err := c.Exists("/never"); !there || err != nil {
 		t.Error("a container that has had no child is gone", err)
+	}
+}
+
+// With one server of three nobody is served and nothing expires; two of them elect a leader, and all goes on.
+func TestWithoutAQuorumNobodyIsServedUntilThereIsOneAgain(t *testing.T) {
+	for _, order := range [][3]int{{1, 2, 2}, {1, 2, 1}, {3, 1, 1}, {2, 3, 3}} {
+		t.Run(fmt.Sprint(order), func(t *testing.T) {
+			t.Parallel()
+			e := start(t, Options{Nodes: 3, TickTime: 10 * time.Millisecond, MinSessionTimeout: 30 * time.Second,
+				MaxSessionTimeout: 30 * time.Second})
+			c := client(t, 30*time.Second, e.Addrs()...)
+			must[string](t)(c.Create("/e", nil, zk.FlagEphemeral, open))
+			for _, k := range order[:2] {
+				if err := e.Kill(k); err != nil {
+					t.Fatal(err)
+				}
+			}
+			last := 6 - order[0] - order[1]
+			if got := word(t, e.Addrs()[last-1], "srvr"); got != notServing {
+				t.Errorf("srvr: %q", got)
+			}
+			if got := word(t, e.Addrs()[last-1], "ruok"); got != "imok" {
+				t.Errorf("ruok: %q", got)
+			}
+			sock := dialTo(t, e.Addrs()[last-1])
+			q := jute.ConnectRequest{Password: make([]byte, jute.PasswordLen)}
+			send(t, sock, q.Append(nil))
+			if _, err := receive(sock); err == nil {
+				t.Error("a server without a quorum gives a session")
+			}
+			if err := e.Elect(); err == nil {
+				t.Error("one server elects a leader")
+			}
+			if err := e.Continue(order[2]); err != nil {
+				t.Fatal(err)
+			}
+			for {
+				if ok, _, err := c.Exists("/e"); err == nil {
+					if !ok {
+						t.Error("the ephemeral is gone")
+					}
+					break
+				}
+			}
+			if err := e.Continue(order[0] + order[1] - order[2]); err != nil {
+				t.Fatal(err)
+			}
+			e.Quiet(t.Context(), time.Millisecond)
+			for _, s := range e.State().Servers {
+				if s.Behind != 0 || s.Killed {
+					t.Errorf("%+v", s)
+				}
+			}
+		})
+	}
+}
+
+// word asks a server a four-letter word.
+func word(t *testing.T, addr, text string) string {
+	t.Helper()
+	sock := dialTo(t, addr)
+	sock.Write([]byte(text))
+	b, err := io.ReadAll(sock)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(b)
+}
+
+func TestARecordingWithALineThatIsTooLongNamesIt(t *testing.T) {
+	text := "{\"kind\":\"recording\",\"format\":\"zksim recording 1\",\"servers\":1}\n" +
+		strings.Repeat(" ", 8*model.MaxPacketLen+1) + "\n"
+	_, err := ReadRecording(strings.NewReader(text))
+	if err == nil || !strings.HasPrefix(err.Error(), "line 2: ") || !strings.Contains(err.Error(), "expected at most") {
+		t.Errorf("%v, expected what is wrong with line 2", err)
 	}
 }

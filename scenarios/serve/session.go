@@ -19,13 +19,19 @@ type session struct {
 	client   *sim.Client
 	id       int64
 	timeout  time.Duration
-	deadline int64  // milliseconds; when it expires if nothing is heard
-	conn     *conn  // nil: none
-	hangup   bool   // the world has to end the connection
-	listed   bool   // in Ensemble.over
-	requests int    // so far
-	synced   bool   // a sync was the last that it asked, besides reads
-	calls    []call // without an answer, the oldest first
+	deadline int64    // milliseconds; when it expires if nothing is heard
+	conn     *conn    // nil: none
+	hangup   bool     // the world has to end the connection
+	listed   bool     // in Ensemble.over
+	requests int      // so far
+	synced   bool     // a sync was the last that it asked, besides reads
+	calls    []call   // without an answer, the oldest first
+	heard    []string // paths of events since the last request, if they are recorded
+
+	reset bool // the connection ends by a reset
+
+	left []*session // connections that it has left by moving to other servers, and that are still open
+	heir *session   // of such a connection: the session
 }
 
 // Reply implements [sim.Far].
@@ -43,6 +49,9 @@ func (s *session) Reply(t uint64, req *model.Request, res *model.Response) {
 
 // Event implements [sim.Far].
 func (s *session) Event(ev model.Event) {
+	if s.e.record.keeps {
+		s.heard = append(s.heard, ev.Path)
+	}
 	if s.conn != nil {
 		s.conn.event(ev)
 	}
@@ -53,11 +62,14 @@ func (s *session) End() {
 	if s.conn != nil {
 		s.conn.end(s.e.manner(s))
 		s.conn.session = nil
-		s.conn = nil
+		s.conn, s.reset = nil, false
 	}
 	s.e.record.cut(s)
 	s.e.later(s)
 }
+
+// Reset implements [sim.Resetting].
+func (s *session) Reset() { s.reset = true }
 
 // later has the session looked at when the step is over.
 func (e *Ensemble) later(s *session) {
@@ -73,14 +85,40 @@ func (e *Ensemble) conclude(s *session) {
 		s.hangup = false
 		s.client.Drop()
 	}
+	if s.heir != nil {
+		if !s.client.Connected() {
+			s.heir.left = slices.DeleteFunc(s.heir.left, func(x *session) bool { return x == s })
+			e.world.Leave(s.client)
+		}
+		return
+	}
 	if !s.client.Connected() && !s.client.HasSession() && e.sessions[s.id] == s {
 		delete(e.sessions, s.id)
 		e.world.Leave(s.client)
 	}
 }
 
-// touch says that the client lives.
-func (s *session) touch() { s.deadline = s.e.deadline(s.timeout) }
+// touch says that the client lives, on whichever of its connections.
+func (s *session) touch() {
+	if s.heir != nil {
+		s = s.heir
+	}
+	s.deadline = s.e.deadline(s.timeout)
+}
+
+// move has the session go on at another server; the connection that it had stays open by itself.
+func (s *session) move(server int, seen int64) error {
+	x := &session{e: s.e, client: s.client, id: s.id, timeout: s.timeout, conn: s.conn, requests: s.requests,
+		synced: s.synced, calls: s.calls, heir: s}
+	client, err := s.client.Move(server, seen, x)
+	if err != nil {
+		return err
+	}
+	x.conn.session = x
+	s.left = append(s.left, x)
+	s.client, s.conn, s.calls, s.synced = client, nil, nil, false
+	return nil
+}
 
 // deadline is when a session expires of which nothing is heard any more: strictly after its timeout, at the next tick
 // (ExpiryQueue.roundToNextInterval).
@@ -99,7 +137,7 @@ func (e *Ensemble) granted(asked int32) time.Duration {
 // stopped, its clock is, too.
 func (e *Ensemble) expireDue() {
 	e.do(nil, func() error {
-		if e.nodes[e.world.Leader()].stopped || e.nodes[e.world.Leader()].killed {
+		if e.nodes[e.world.Leader()].down() || !e.serves() {
 			return nil
 		}
 		now := time.Now().UnixMilli()
@@ -115,6 +153,11 @@ func (e *Ensemble) expireDue() {
 // expire ends a session. Its connection, if any, ends when its server hears of it.
 func (e *Ensemble) expire(s *session) {
 	if s.client.HasSession() {
+		if s.client.Connected() {
+			e.record.note("learn-late %s", s.client.Name())
+		} else {
+			e.record.note("expire %s", s.client.Name())
+		}
 		s.client.Expire()
 	}
 	e.later(s)

@@ -1,6 +1,7 @@
 package serve
 
 import (
+	"slices"
 	"time"
 
 	"zksim/faults"
@@ -35,8 +36,8 @@ const maxStrikes = 10_000
 // strike chooses one of the faults that are possible. It is called by the world before each step.
 func (e *Ensemble) strike(list []sim.Transition) (sim.Transition, bool) {
 	for _, t := range list {
-		if e.passes(t) {
-			continue
+		if e.passes(t) || t.Client == 0 && slices.ContainsFunc(e.nodes, func(n node) bool { return n.down() }) {
+			continue // of the ensemble, while a server is down: it might be the one that is to lead
 		}
 		f := &faults.Table[t.Kind-sim.FirstFault]
 		x := Strike{Fault: f.Name, Client: int(t.Client), Step: e.record.step(e.world)}
@@ -50,7 +51,7 @@ func (e *Ensemble) strike(list []sim.Transition) (sim.Transition, bool) {
 		if len(e.strikes) < maxStrikes {
 			e.strikes = append(e.strikes, x)
 		}
-		e.striking = true
+		e.striking, e.ending = true, e.injector.Ending(e.world, t)
 		return t, true
 	}
 	return sim.Transition{}, false
@@ -97,12 +98,17 @@ func (e *Ensemble) sessionOf(client int) *session {
 	return nil
 }
 
+// endings are the ways in which rules can have connections end.
+var endings = map[string]ending{faults.EndInOrder: byFIN, faults.EndByReset: byRST, faults.EndTorn: torn}
+
 // manner is how a connection ends that the world ends.
 func (e *Ensemble) manner(s *session) ending {
 	const purpose = 1 << 32
 	switch {
-	case s.conn != nil && e.nodes[s.conn.server].killed:
+	case s.reset, s.conn != nil && e.nodes[s.conn.server].killed:
 		return byRST
+	case e.striking && e.ending != "":
+		return endings[e.ending]
 	case !e.striking || e.options.Seed == 0:
 		return byFIN
 	}
@@ -112,6 +118,9 @@ func (e *Ensemble) manner(s *session) ending {
 // stepped hears of each step of the world.
 func (e *Ensemble) stepped(t sim.Transition) {
 	e.striking = false
+	if e.record.keeps {
+		e.record.note("%s", e.world.Name(t))
+	}
 	if e.options.Step != nil {
 		e.options.Step(e.world.Name(t))
 	}
@@ -127,7 +136,7 @@ func (e *Ensemble) holds(t sim.Transition) bool {
 	case sim.Reap:
 		return !e.reaping
 	case sim.Thaw, sim.StepDown:
-		if n := &e.nodes[t.Arg]; n.stopped || n.killed {
+		if e.nodes[t.Arg].down() {
 			return true
 		}
 	case sim.Undelay:

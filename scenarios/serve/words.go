@@ -1,8 +1,10 @@
 package serve
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
+	"net"
 	"slices"
 	"strconv"
 	"strings"
@@ -20,8 +22,8 @@ const version = "3.8.0-zksim"
 type stats struct {
 	received, sent int64
 	lastOp         string
-	lastXid        int32
-	lastZxid       int64
+	lastXid        int32 // of the last answer, but for pings
+	lastZxid       int64 // that it had
 }
 
 // received counts a packet of the client.
@@ -56,11 +58,7 @@ var words = map[string]func(c *conn) string{
 	"wchc": func(c *conn) string { return c.e.wchc(c.server) },
 	"wchp": func(c *conn) string { return c.e.wchp(c.server) },
 	"crst": func(c *conn) string {
-		for x := range c.e.conns { // order-free: all of them
-			if x.server == c.server {
-				x.stats = stats{}
-			}
-		}
+		c.e.resetConnections(c.server)
 		return "Connection stats reset.\n"
 	},
 	"srst": func(c *conn) string {
@@ -69,11 +67,26 @@ var words = map[string]func(c *conn) string{
 	},
 }
 
+// resetConnections sets what is counted of the connections of a server to 0.
+func (e *Ensemble) resetConnections(server int) {
+	for x := range e.conns { // order-free: all of them
+		if x.server == server {
+			x.stats = stats{}
+		}
+	}
+}
+
+// notServing is what a server without a quorum answers.
+const notServing = "This ZooKeeper instance is not currently serving requests\n"
+
 // word answers a four-letter word.
-func (c *conn) word(answer func(c *conn) string) {
+func (c *conn) word(word string, answer func(c *conn) string) {
 	c.e.do(c, func() error {
 		c.e.awaitServer(c.server)
-		text := answer(c)
+		text := notServing
+		if c.e.serves() || word == "ruok" {
+			text = answer(c)
+		}
 		c.mu.Lock()
 		c.out = append(c.out, text...)
 		c.mu.Unlock()
@@ -89,7 +102,7 @@ func (e *Ensemble) at(server int) (list []*conn) {
 			list = append(list, c)
 		}
 	}
-	slices.SortFunc(list, func(a, b *conn) int { return a.since.Compare(b.since) })
+	slices.SortFunc(list, func(a, b *conn) int { return cmp.Compare(a.since, b.since) })
 	return list
 }
 
@@ -115,7 +128,7 @@ func (e *Ensemble) srvr(server int, clients string) string {
 func (e *Ensemble) outstanding(server int) (n int) {
 	for _, c := range e.at(server) {
 		c.mu.Lock()
-		n += c.open
+		n += int(c.open)
 		c.mu.Unlock()
 	}
 	return n
@@ -146,8 +159,8 @@ func (e *Ensemble) cons(server int) string {
 			c.stats.sent)
 		if s := c.session; s != nil {
 			fmt.Fprintf(&b, ",sid=0x%x,lop=%s,est=%d,to=%d,lcxid=0x%x,lzxid=0x%x,lresp=%d,llat=0,minlat=0,avglat=0,maxlat=0",
-				s.id, strings.ToUpper(c.stats.lastOp), c.since.UnixMilli(), s.timeout.Milliseconds(), c.stats.lastXid,
-				c.stats.lastZxid, time.Since(c.since).Milliseconds())
+				s.id, strings.ToUpper(c.stats.lastOp), c.since/1e6, s.timeout.Milliseconds(), c.stats.lastXid,
+				c.stats.lastZxid, (time.Now().UnixNano()-c.since)/1e6)
 		}
 		b.WriteString(")\n")
 	}
@@ -156,10 +169,7 @@ func (e *Ensemble) cons(server int) string {
 
 func (e *Ensemble) conf(server int) string {
 	o := e.options
-	port := o.Listen
-	if _, p, found := strings.Cut(e.addrs[server], ":"); found {
-		port = p[strings.LastIndexByte(p, ':')+1:]
-	}
+	_, port, _ := net.SplitHostPort(e.addrs[server])
 	return fmt.Sprintf("clientPort=%s\nsecureClientPort=-1\ndataDir=none\ndataDirSize=0\ndataLogDir=none\ndataLogSize=0\n"+
 		"tickTime=%d\nmaxClientCnxns=0\nminSessionTimeout=%d\nmaxSessionTimeout=%d\nclientPortListenBacklog=-1\n"+
 		"serverId=%d\n", port, o.TickTime.Milliseconds(), o.MinSessionTimeout.Milliseconds(),
@@ -167,20 +177,11 @@ func (e *Ensemble) conf(server int) string {
 }
 
 func (e *Ensemble) mntr(server int) string {
-	n, store := &e.nodes[server], e.world.Stores()[server]
-	size, watches := store.Size(), 0
-	store.AllWatches(func(*model.Conn, model.Watch) { watches++ })
 	var b strings.Builder
-	for _, row := range []struct {
-		key   string
-		value any
-	}{
-		{"version", version}, {"server_state", e.mode(server)}, {"ephemerals_count", size.Ephemerals},
-		{"num_alive_connections", len(e.at(server))}, {"avg_latency", "0.0"}, {"min_latency", 0}, {"max_latency", 0},
-		{"outstanding_requests", e.outstanding(server)}, {"znode_count", size.Znodes},
-		{"global_sessions", len(store.Sessions())}, {"local_sessions", 0}, {"packets_sent", n.stats.sent},
-		{"packets_received", n.stats.received}, {"watch_count", watches}, {"approximate_data_size", size.Bytes},
-	} {
+	for _, row := range e.figures(server) {
+		if x, ok := row.value.(float64); ok {
+			row.value = strconv.FormatFloat(x, 'f', 1, 64)
+		}
 		fmt.Fprintf(&b, "zk_%s\t%v\n", row.key, row.value)
 	}
 	return b.String()
@@ -230,13 +231,8 @@ func (e *Ensemble) watched(server int) (bySession map[int64][]string, total int)
 
 func (e *Ensemble) wchs(server int) string {
 	bySession, total := e.watched(server)
-	paths := map[string]bool{}
-	for _, list := range bySession { // order-free: a set
-		for _, p := range list {
-			paths[p] = true
-		}
-	}
-	return fmt.Sprintf("%d connections watching %d paths\nTotal watches:%d\n", len(bySession), len(paths), total)
+	return fmt.Sprintf("%d connections watching %d paths\nTotal watches:%d\n", len(bySession), len(e.watchers(server)),
+		total)
 }
 
 func (e *Ensemble) wchc(server int) string {
@@ -249,13 +245,7 @@ func (e *Ensemble) wchc(server int) string {
 }
 
 func (e *Ensemble) wchp(server int) string {
-	byPath := map[string][]int64{}
-	bySession, _ := e.watched(server)
-	for _, id := range slices.Sorted(maps.Keys(bySession)) {
-		for _, p := range bySession[id] {
-			byPath[p] = append(byPath[p], id)
-		}
-	}
+	byPath := e.watchers(server)
 	var b strings.Builder
 	for _, p := range slices.Sorted(maps.Keys(byPath)) {
 		b.WriteString(p + "\n")

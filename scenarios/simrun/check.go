@@ -8,11 +8,13 @@ import (
 	"flag"
 	"fmt"
 	"io"
+	"runtime/debug"
 	"slices"
 	"time"
 
 	"zksim/faults"
 	"zksim/internal/edit"
+	"zksim/model"
 	"zksim/recipes/live"
 	"zksim/reports"
 	"zksim/scenarios/engine"
@@ -21,10 +23,13 @@ import (
 
 // checkFlags are the flags of check.
 type checkFlags struct {
-	run, seeds, strategy, plan, backend, servers, shard, junit string
-	duration, session                                          time.Duration
-	workers, clients, rounds, nodes                            int
-	failfast, verbose, json                                    bool
+	run, seeds, strategy, plan, backend, servers string
+	part                                         partFlag
+	duration, session                            time.Duration
+	workers, clients, rounds, nodes              int
+	failfast, verbose                            bool
+	like                                         model.Like
+	shard                                        *shardWriter // nil: there is none
 	results
 }
 
@@ -46,6 +51,7 @@ func check(ctx context.Context, a *app, args []string) (int, error) {
 		"with -seeds at most this long, and what is not done by then is inconclusive")
 	f.StringVar(&c.plan, "faults", "", "fault plan instead of the scenario's, as \"lose-reply=2 expire=1@client=c1\", "+
 		"none, contract, or own, which is the scenario's")
+	likeFlag(f, &c.like)
 	f.StringVar(&c.backend, "backend", "sim", "sim or zookeeper")
 	f.StringVar(&c.servers, "servers", "", "with -backend zookeeper: addresses host:port,... of an ensemble to use "+
 		"instead of starting one")
@@ -56,20 +62,17 @@ func check(ctx context.Context, a *app, args []string) (int, error) {
 		"and no -faults %d)", liveClients))
 	f.IntVar(&c.rounds, "rounds", 0, "how often each client repeats what it does (default: the scenario's)")
 	f.IntVar(&c.workers, "p", 0, "runs at a time (default: one for each core)")
-	f.StringVar(&c.shard, "shard", "", "i/n: only every n-th seed, the i-th part of the work")
-	c.flag(f)
-	f.BoolVar(&c.json, "json", false, "print the events of go tool test2json, a test for each scenario")
-	f.StringVar(&c.junit, "junit", "", "write a JUnit file as well, a test case for each scenario")
+	c.part.flag(f, "only every n-th seed")
+	c.flags(f)
 	f.BoolVar(&c.failfast, "failfast", false, "stop after the first scenario that fails")
 	f.BoolVar(&c.verbose, "v", false, "write reports for mutants that were caught, too, and say what the runs of the "+
 		"others have covered")
-	names, err := parseMixed(f, args)
+	names, err := c.parse(f, args)
 	if err != nil {
 		return 0, err
 	}
 	set := map[string]bool{}
 	f.Visit(func(x *flag.Flag) { set[x.Name] = true })
-	c.asked = set["o"]
 	selected, err := a.pick(c.run, names...)
 	if err != nil {
 		return 0, err
@@ -83,6 +86,9 @@ func check(ctx context.Context, a *app, args []string) (int, error) {
 		}
 		return c.simulated(ctx, a, selected)
 	case "zookeeper":
+		if set["like"] {
+			return 0, errors.New("-like goes with -backend sim only")
+		}
 		if err := c.liveFlags(set); err != nil {
 			return 0, err
 		}
@@ -96,6 +102,7 @@ func check(ctx context.Context, a *app, args []string) (int, error) {
 
 // simulated checks scenarios in the simulator.
 func (c *checkFlags) simulated(ctx context.Context, a *app, selected []*engine.Scenario) (int, error) {
+	defer debug.SetGCPercent(debug.SetGCPercent(400)) // runs keep nothing, so what is in use is little
 	if !slices.Contains(engine.Strategies, engine.Strategy(c.strategy)) {
 		return 0, fmt.Errorf("-strategy is random, pct or portfolio, not %q%s", c.strategy,
 			edit.Meant(c.strategy, a.valuesOf("strategy")))
@@ -104,9 +111,12 @@ func (c *checkFlags) simulated(ctx context.Context, a *app, selected []*engine.S
 		return 0, errors.New("-p and -for cannot be negative")
 	}
 	o := engine.Options{Workers: c.workers, Strategy: engine.Strategy(c.strategy)}
-	var err error
-	if o.Shard, o.Shards, err = engine.ParseShard(c.shard); err != nil {
-		return 0, fmt.Errorf("-shard: %w", err)
+	part, err := c.part.read(a, "check")
+	if err != nil {
+		return 0, err
+	}
+	if o.Shard, o.Shards = part.Remainder(), part.Of; part.Of > 0 {
+		o.Keep = keptFailures
 	}
 	var seeds engine.Range
 	if c.seeds != "" {
@@ -129,26 +139,29 @@ func (c *checkFlags) simulated(ctx context.Context, a *app, selected []*engine.S
 	if err != nil {
 		return 0, err
 	}
+	if c.shard, err = c.newShard(part, c.parameters(sized, seeds)); err != nil {
+		return 0, rec.fails(ctx, err)
+	}
 	var t tally
 	for i := range sized {
 		x := &sized[i]
+		x.Like = c.like
 		if c.plan != "" {
 			x.Faults = plan
 		}
-		o.Seeds = seeds
-		if c.seeds == "" {
-			o.Seeds = c.defaultSeeds(x)
-		}
+		o.Seeds = c.seedsOf(x, seeds)
 		code, err := rec.scenario(x.Name, func(out io.Writer) (outcome, error) {
 			return c.scenario(ctx, a.to(out).nth(i, len(sized)), x, o, c.share(len(selected)), &t)
 		})
 		if err != nil {
+			c.lose(c.shard.end(broken + ": " + oneLine(err.Error())))
 			return 0, rec.fails(ctx, err)
 		}
 		if ctx.Err() != nil || c.failfast && code != exitHeld {
 			break
 		}
 	}
+	c.lose(c.shard.end(c.unended(ctx, rec)))
 	return c.end(ctx, a, rec, &t, scenariosOf(sized), t.summary(len(selected)))
 }
 
@@ -157,7 +170,7 @@ func (c *checkFlags) recorder(a *app, sized []engine.Scenario) (*recorder, error
 	if err := c.begin(); err != nil {
 		return nil, err
 	}
-	return a.record("check", c.json, c.junit, scenarioNames(scenariosOf(sized)))
+	return c.record(a, scenarioNames(scenariosOf(sized)))
 }
 
 // resized returns copies of scenarios with other numbers of clients and rounds; 0
@@ -180,6 +193,39 @@ func (c *checkFlags) share(n int) time.Duration {
 		return 0
 	}
 	return max(1, c.duration/time.Duration(n))
+}
+
+// seedsOf returns the seeds of a scenario: those that were asked for, or the usual ones.
+func (c *checkFlags) seedsOf(s *engine.Scenario, asked engine.Range) engine.Range {
+	if c.seeds == "" {
+		return c.defaultSeeds(s)
+	}
+	return asked
+}
+
+// parameters are what the parts of this check have in common.
+func (c *checkFlags) parameters(sized []engine.Scenario, asked engine.Range) shardParameters {
+	p := shardParameters{Clients: c.clients, Rounds: c.rounds, Faults: c.plan, Strategy: c.strategy,
+		Circumstances: c.circumstances()}
+	if c.duration > 0 {
+		p.For = c.duration.String()
+	}
+	for i := range sized {
+		seeds := c.seedsOf(&sized[i], asked)
+		p.Scenarios = append(p.Scenarios, shardSeeds{sized[i].Name, seeds.First, seeds.Last})
+	}
+	return p
+}
+
+// unended says why not all of a part was done; "" if all was.
+func (c *checkFlags) unended(ctx context.Context, rec *recorder) string {
+	switch {
+	case ctx.Err() != nil:
+		return interrupted
+	case len(rec.todo) > 0:
+		return failedFast
+	}
+	return ""
 }
 
 func (c *checkFlags) defaultSeeds(s *engine.Scenario) engine.Range {
@@ -211,10 +257,10 @@ func (c *checkFlags) scenario(
 		timed = fmt.Sprintf("; the time was up after %s, -for %v in all", seedsText(o, rep.Runs), c.duration)
 	}
 	var block bytes.Buffer
-	var told *reports.RowFailure
+	var told []*reports.RowFailure
 	if err == nil && (rep.Status == engine.Violation || rep.Status == engine.Caught && c.verbose) {
-		told, err = c.failed(ctx, a.to(&block), s, &rep.Failure, rep.Where(), c.folder(&rep), c.again(s, &rep))
-		if x := (*pipeline.Unrepeatable)(nil); errors.As(err, &x) {
+		told, err = c.explained(ctx, a.to(&block), s, &rep)
+		if x, ok := errors.AsType[*pipeline.Unrepeatable](err); ok {
 			rep.Status, rep.Why, err = engine.Nondeterministic, x.Error(), nil
 			block.Reset()
 		}
@@ -222,6 +268,7 @@ func (c *checkFlags) scenario(
 	if misused(a.out, s, err) {
 		rep.Status = engine.Misused
 		c.rows = append(c.rows, rep.Row(s, misuseText(err)))
+		c.lose(c.shard.add(shardScenario{Name: s.Name, Misuse: misuseText(err), Part: s.NewPart()}))
 		return outcome{code: t.count(rep.Status)}, nil
 	}
 	if err != nil {
@@ -233,8 +280,19 @@ func (c *checkFlags) scenario(
 		fmt.Fprintf(a.out, "%-7s %-24s %s\n", heads[rep.Status], s.Name, text)
 	}
 	row := rep.Row(s, text)
-	row.Failure = cmp.Or(told, row.Failure)
+	if len(told) > 0 {
+		row.Failure, row.Others = told[0], told[1:]
+	}
 	c.rows = append(c.rows, row)
+	part := c.ofShard(s, &rep, told)
+	if rep.Cut && (ctx.Err() != nil || c.seeds != "") {
+		part.Cut = cmp.Or(rep.Why, "not all of its seeds were run")
+	}
+	c.lose(c.shard.add(part))
+	if c.shard != nil && part.Cut == "" && (rep.Status == engine.Escaped || rep.Status == engine.Inconclusive) {
+		c.left[rep.Status]++
+		code = exitHeld
+	}
 	if c.verbose && (rep.Status == engine.Held || rep.Status == engine.Inconclusive) {
 		for _, line := range rep.Summary() {
 			fmt.Fprintf(a.out, "      %s\n", reports.Printable(line))
@@ -242,6 +300,26 @@ func (c *checkFlags) scenario(
 	}
 	_, err = block.WriteTo(a.out)
 	return outcome{code, cut}, err
+}
+
+// explained explains the failures that were kept.
+func (c *checkFlags) explained(
+	ctx context.Context, a *app, s *engine.Scenario, rep *pipeline.Outcome,
+) (told []*reports.RowFailure, err error) {
+	list := rep.Failures
+	if rep.Searched {
+		list = []engine.Result{rep.Failure}
+	}
+	for i := range list {
+		x := *rep
+		x.Failure = list[i]
+		row, err := c.failed(ctx, a, s, &x.Failure, x.Where(), c.folder(&x), c.again(s, &x))
+		if err != nil {
+			return told, err
+		}
+		told = append(told, row)
+	}
+	return told, nil
 }
 
 // heads begin the lines of scenarios.
@@ -260,7 +338,7 @@ func seedsText(o engine.Options, runs int) string {
 // cutShort makes inconclusive what ended before all was done that was asked for, and reports
 // whether it was interrupted. Without -seeds, -for asks for as much as the time allows.
 func (c *checkFlags) cutShort(ctx context.Context, rep *engine.Report) bool {
-	if !rep.Cut || rep.Status == engine.Nondeterministic {
+	if !rep.Cut || rep.Status == engine.Nondeterministic || rep.Status == engine.Violation {
 		return false
 	}
 	switch {

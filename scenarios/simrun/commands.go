@@ -72,7 +72,7 @@ var (
 
 // commands returns all of them, in the order of the usage.
 func commands() []command {
-	return slices.Concat(runCommands(), scheduleCommands(), measureCommands(), toolCommands())
+	return slices.Concat(runCommands(), scheduleCommands(), exploreCommands(), measureCommands(), toolCommands())
 }
 
 // runCommands are those that run scenarios.
@@ -96,6 +96,8 @@ func runCommands() []command {
 				{"{it} check {mutant} -v", "how a mutant is caught, and its page below out", exitHeld},
 				{"{it} check {sound} {mutant} -o out -junit junit.xml", "out/index.html tells of all that was run",
 					exitHeld},
+				{"{it} check {sound} -seeds 1-1000 -shard 1/2 -o parts/1", "half of the seeds, for merge", exitHeld},
+				{"{it} check {sound} -seeds 1-1000 -shard 2/2 -o parts/2", "the others, on another machine", exitHeld},
 			}},
 		{name: "prove", args: "[NAMES]", doc: "explore all schedules of a bounded scenario", run: proveCommand,
 			listens:  true,
@@ -108,6 +110,16 @@ func runCommands() []command {
 				{"{it} prove {sound} -most 0 -cert cert.json", "a certificate", exitHeld},
 				{"{it} prove -verify cert.json", "derives it again", exitHeld},
 				{"{it} prove {mutant} -json", "a scope that grows until the mutant is refuted, for machines", exitHeld},
+			}},
+		{name: "merge", args: "DIR...", doc: "put the parts of a check, or of proofs, together", run: mergeCommand,
+			listens: true, operands: fileOperands,
+			codes: []exit{judged[0], judged[1], {exitInconclusive, "inconclusive, or a part is missing or was interrupted"},
+				judged[3]},
+			more: "Adds up what check, or prove, has left with -shard and -o in folders, and judges the whole. A DIR is " +
+				"the folder of a part, or one with folders of parts. Findings are compared with those of the merge before.",
+			examples: []example{
+				{"{it} merge parts -o merged", "merged/index.html tells of both", exitHeld},
+				{"{it} merge parts/1", "is inconclusive: a part is not there", exitInconclusive},
 			}},
 		{name: "serve", doc: "serve ZooKeeper's protocol, for clients of any language", run: serveCommand, listens: true,
 			codes: []exit{{exitHeld, "nothing was violated"}, {exitViolation, "a violation"},
@@ -134,6 +146,7 @@ func scheduleCommands() []command {
 			examples: []example{
 				{"{it} replay -v schedule.txt", "what happens at each step", exitViolation},
 				{"{it} replay -o page - < schedule.txt", "writes the page of the violation", exitViolation},
+				{"{it} replay -columns schedule.txt", "a table with a column for each server and client", exitViolation},
 			}},
 		{name: "shrink", args: "FILE", doc: "print a minimal schedule that fails in the same way", run: shrink,
 			operands: fileOperands,
@@ -176,6 +189,7 @@ func measureCommands() []command {
 				"prints what differs.",
 			examples: []example{
 				{"{it} conform -ops 200", "starts a server", exitHeld},
+				{"{it} conform -ops 200 -report differences.md", "the same, with a page", exitHeld},
 				{"{it} conform -replay recordings", "compares with what a server has answered before", exitHeld},
 			}},
 		{name: "museum", doc: "print the page of the mutants, and what catches them", run: museum, listens: true,
@@ -206,6 +220,19 @@ func toolCommands() []command {
 			codes:    []exit{{exitHeld, "nothing was found"}, {exitViolation, "something was found"}},
 			more:     "Finds waits, goroutines, clocks and random numbers that do not come from a recipe's Env.",
 			examples: []example{{"{it} vet ./...", "", exitHeld}}},
+		{name: "overlay", doc: "write an overlay of Go's runtime, for exact tests", run: overlayCommand,
+			codes: nothingElse,
+			more: "Writes changed files of the runtime of your Go, for \"go test -overlay\", and prints the flags. With them " +
+				"tests of zktest.Run repeat exactly: turns of goroutines, select, the order of maps and random numbers come " +
+				"from the seed of a run.",
+			examples: []example{
+				{"{it} overlay -o flags", "prints -overlay=flags/...", exitHeld},
+				{"go test $({it} overlay) ./...", "what \"{it} test ./...\" does", exitHeld},
+			}},
+		{name: "test", args: "[ARGUMENTS]", doc: "run go test with that overlay", run: testCommand, listens: true,
+			codes:    []exit{{exitHeld, "the tests pass"}, {exitViolation, "a test fails, or does not compile"}},
+			more:     "Writes the overlay, and runs \"go test\" with its flags and these arguments.",
+			examples: []example{{"{it} test ./...", "", exitHeld}}},
 		{name: "completion", args: "SHELL", doc: "print what completes commands in bash or zsh", run: completion,
 			operands: shellOperands, codes: nothingElse,
 			more: "Prints a script for a shell, bash or zsh, that completes commands, flags and names. " +

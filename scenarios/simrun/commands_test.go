@@ -60,13 +60,22 @@ func exampleFolder(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	explained, err := filepath.Abs("../explain/testdata")
+	if err != nil {
+		t.Fatal(err)
+	}
+	explained += string(filepath.Separator)
 	_, dir := folder(t, "lock/plain-create")
 	write(t, "go.mod", "module example.com/mine\n\ngo 1.26\n")
 	write(t, "mine.go", "// Package mine is a recipe.\npackage mine\n")
-	if err := os.Mkdir("recordings", 0o777); err != nil {
-		t.Fatal(err)
+	for _, folder := range []string{"recordings", "run"} {
+		if err := os.Mkdir(folder, 0o777); err != nil {
+			t.Fatal(err)
+		}
 	}
+	write(t, "history.jsonl", `{"kind":"call","client":"c1","op":"exists","path":"/a"}`+"\n")
 	for name, from := range map[string]string{"schedule.txt": filepath.Join(dir, "schedule.txt"),
+		"run/history.jsonl": explained + "history.jsonl", "run/report.json": explained + "report.json",
 		"schedule.full.txt": filepath.Join(dir, "schedule.full.txt"), "recordings/one.jsonl": recording} {
 		text, err := os.ReadFile(from)
 		if err != nil {
@@ -125,7 +134,7 @@ func TestAnExampleWithoutItsScenarioIsNotShown(t *testing.T) {
 	var out strings.Builder
 	a := &app{name: "mine", command: "go run .", all: exampleApp().all[:1], out: &out}
 	if code := a.main(context.Background(), []string{"check", "-h"}); code != exitHeld ||
-		strings.Count(out.String(), "  go run . check ") != 1 || strings.Contains(out.String(), "{") {
+		strings.Count(out.String(), "  go run . check ") != 3 || strings.Contains(out.String(), "{") {
 		t.Errorf("%d, %s", code, &out)
 	}
 }
@@ -184,6 +193,7 @@ func TestCompletionKnowsWhatTheUsageKnows(t *testing.T) {
 		{"check -faults lose", "lose-request lose-reply"},
 		{"check -failfast lock/loc", "lock/lock"},
 		{"herd -backend ", "sim zookeeper"},
+		{"prove -like ", "zookeeper keeper zookeeper-3.9"},
 		{"herd -variants lock/", "lock/single-node lock/sequential"},
 		{"replay ", ""},
 		{"completion b", "bash"},
@@ -221,7 +231,7 @@ func sorted(words string) string {
 func TestWhatIsMisspeltGetsTheNearestName(t *testing.T) {
 	t.Chdir(t.TempDir())
 	for _, x := range []struct{ args, want string }{
-		{"chekc", `simrun: no command "chekc"; there are list, check, prove, serve, replay`},
+		{"chekc", `simrun: no command "chekc"; there are list, check, prove, merge, serve, replay`},
 		{"check lock/lokc", `simrun check: no scenario is called "lock/lokc"; "go run ./cmd/simrun list" shows ` +
 			`them; did you mean lock/lock?`},
 		{"check lock/lock zzz", `simrun check: no scenario is called "zzz"; "go run ./cmd/simrun list" shows them`},

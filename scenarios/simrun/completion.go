@@ -10,6 +10,7 @@ import (
 
 	"zksim/faults"
 	"zksim/internal/edit"
+	"zksim/model"
 	"zksim/scenarios/engine"
 )
 
@@ -133,6 +134,8 @@ func (a *app) valuesOf(name string) (values []string) {
 		}
 	case "backend":
 		values = backends
+	case "like":
+		values = model.Likes()
 	case "faults":
 		for i := range faults.Table {
 			values = append(values, faults.Table[i].Name)

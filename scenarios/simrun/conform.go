@@ -1,12 +1,12 @@
 package simrun
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"flag"
 	"fmt"
 	"io"
-	"net"
 	"path/filepath"
 	"strings"
 	"time"
@@ -14,14 +14,17 @@ import (
 	"zksim/internal/conform"
 	"zksim/internal/files"
 	"zksim/internal/zkserver"
+	"zksim/model"
 	"zksim/scenarios/pipeline"
 )
 
 // conformFlags are the flags of conform.
 type conformFlags struct {
 	replay, servers, out string
+	report               string
 	nodes, ops           int
 	seed                 uint64
+	like                 model.Like
 	lost                 []error // transcripts that could not be written
 }
 
@@ -35,7 +38,10 @@ func conformance(ctx context.Context, a *app, args []string) (int, error) {
 	f.IntVar(&c.nodes, "nodes", 1, "how many servers to start, 1 or 3")
 	f.IntVar(&c.ops, "ops", 2000, "how many operations to execute, in sequences of about 60")
 	f.Uint64Var(&c.seed, "seed", 1, "of the first sequence; each further one has the next seed")
+	likeFlag(f, &c.like)
 	f.StringVar(&c.out, "o", "out", "`folder` for the transcripts of differences")
+	f.StringVar(&c.report, "report", "", "write a page of the differences to `file`, in Markdown: each with the shortest "+
+		"sequence and the recipes that may break; - is the standard output")
 	if err := parse(f, args, 0); err != nil {
 		return 0, err
 	}
@@ -55,15 +61,24 @@ func (c *conformFlags) differential(ctx context.Context, a *app, both bool) (_ i
 	switch {
 	case both:
 		return 0, errors.New("-servers and -nodes exclude each other")
-	case c.nodes != 1 && c.nodes != 3:
-		return 0, fmt.Errorf("-nodes is 1 or 3, not %d", c.nodes)
 	case c.ops < 1:
 		return 0, fmt.Errorf("-ops must be 1 or more, not %d", c.ops)
+	}
+	addrs, err := addresses(c.servers, c.nodes)
+	if err != nil {
+		return 0, err
 	}
 	if err := files.Writable(c.out); err != nil {
 		return 0, fmt.Errorf("-o: %w", err)
 	}
-	addrs, stop, err := c.ensemble(ctx)
+	var page *output
+	if c.report != "" {
+		if page, err = a.openOutput("report", c.report); err != nil {
+			return 0, err
+		}
+	}
+	// Nothing may be cleaned up while a sequence runs.
+	addrs, stop, err := startEnsemble(ctx, addrs, zkserver.Options{Servers: c.nodes, ContainerCheck: time.Hour})
 	if err != nil && ctx.Err() != nil {
 		a.interrupted("conform", nil)
 		return exitInconclusive, nil
@@ -74,11 +89,11 @@ func (c *conformFlags) differential(ctx context.Context, a *app, both bool) (_ i
 	defer func() { err = errors.Join(err, stop()) }()
 	progress := a.progress("conform", "operations", int64(c.ops))
 	defer progress.clear()
-	rep, err := conform.Run(ctx, conform.Options{Servers: addrs, Ops: c.ops, Seed: c.seed, Done: progress.add,
-		Failed: func(f conform.Failure) error {
+	rep, err := conform.Run(ctx, conform.Options{Servers: addrs, Ops: c.ops, Seed: c.seed, Like: c.like,
+		Done: progress.add,
+		Failed: func(f conform.Failure) {
 			progress.erase()
 			c.difference(a, f, len(addrs))
-			return nil
 		}})
 	progress.clear()
 	interrupted := rep != nil && errors.Is(err, context.Canceled)
@@ -86,6 +101,9 @@ func (c *conformFlags) differential(ctx context.Context, a *app, both bool) (_ i
 		return 0, err
 	}
 	code, err := c.summary(a, rep)
+	if err == nil && page != nil {
+		err = page.write(context.WithoutCancel(ctx), c.page(a, rep, addrs).write)
+	}
 	if interrupted {
 		a.interrupted("conform", nil)
 		if code == exitHeld {
@@ -95,26 +113,22 @@ func (c *conformFlags) differential(ctx context.Context, a *app, both bool) (_ i
 	return code, errors.Join(err, unwritten(c.lost))
 }
 
-// ensemble returns the addresses of the servers to compare with.
-func (c *conformFlags) ensemble(ctx context.Context) (addrs []string, stop func() error, err error) {
+// page is that of -report.
+func (c *conformFlags) page(a *app, rep *conform.Report, addrs []string) *conformPage {
+	return &conformPage{servers: strings.Join(addrs, ","), report: rep, seed: c.seed, calls: callers(a.all),
+		command: a.command + " conform " + c.server(len(addrs))}
+}
+
+// server is the flags that say which servers are compared.
+func (c *conformFlags) server(n int) string {
+	text := fmt.Sprintf("-nodes %d", n)
 	if c.servers != "" {
-		addrs = strings.Split(c.servers, ",")
-		for _, addr := range addrs {
-			if host, port, err := net.SplitHostPort(addr); err != nil || host == "" || port == "" {
-				return nil, nil, fmt.Errorf("-servers is host:port,..., not %q", c.servers)
-			}
-		}
-		return addrs, func() error { return nil }, nil
+		text = "-servers " + pipeline.Quote(c.servers)
 	}
-	// Nothing may be cleaned up while a sequence runs.
-	e, err := zkserver.Start(ctx, zkserver.Options{Servers: c.nodes, ContainerCheck: time.Hour})
-	if errors.Is(err, zkserver.ErrUnavailable) {
-		err = fmt.Errorf("%w; or give -servers host:port,... of a running one", err)
+	if c.like != model.ZooKeeper {
+		text += " -like " + c.like.String()
 	}
-	if err != nil {
-		return nil, nil, err
-	}
-	return e.Addrs(), e.Stop, nil
+	return text
 }
 
 // difference prints a difference and what leads to it, and writes its transcript.
@@ -130,15 +144,7 @@ func (c *conformFlags) difference(a *app, f conform.Failure, servers int) {
 	}
 	fmt.Fprintf(a.out, "      minimal    %d of %d steps\n", len(f.Steps), f.Original)
 	for i := range f.Steps {
-		outcome := f.Steps[i].Real.Err
-		if outcome == "" {
-			outcome = "ok"
-		}
-		fmt.Fprintf(a.out, "      %8d   %s: %s\n", i, f.Relative(f.Steps[i].Op.String()), outcome)
-	}
-	server := fmt.Sprintf("-nodes %d", servers)
-	if c.servers != "" {
-		server = "-servers " + pipeline.Quote(c.servers)
+		fmt.Fprintf(a.out, "      %8d   %s: %s\n", i, f.Relative(f.Steps[i].Op.String()), cmp.Or(f.Steps[i].Real.Err, "ok"))
 	}
 	name := fmt.Sprintf("seed-%d.jsonl", f.Seed)
 	dir := filepath.Join(c.out, "conform")
@@ -148,7 +154,7 @@ func (c *conformFlags) difference(a *app, f conform.Failure, servers int) {
 	} else {
 		fmt.Fprintf(a.out, "      transcript %s\n", filepath.Join(dir, name))
 	}
-	fmt.Fprintf(a.out, "      reproduce  %s conform %s -seed %d -ops 1\n", a.command, server, f.Seed)
+	fmt.Fprintf(a.out, "      reproduce  %s conform %s -seed %d -ops 1\n", a.command, c.server(servers), f.Seed)
 }
 
 // summary prints the coverage and the totals.

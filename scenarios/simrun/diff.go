@@ -9,6 +9,7 @@ import (
 	"io"
 	"slices"
 
+	"zksim/model"
 	"zksim/reports"
 	"zksim/scenarios/engine"
 )
@@ -100,14 +101,10 @@ func (a *app) readRun(file string) (*recorded, error) {
 	defer in.Close()
 	name := a.fileName(file)
 	b := bufio.NewReader(in)
-	if first, err := b.Peek(1); err == nil && first[0] == '{' {
-		return readHistory(name, b)
+	if isHistory(b) {
+		return historyLines(name, b)
 	}
-	schedule, err := parseSchedule(name, b)
-	if err != nil {
-		return nil, err
-	}
-	s, err := a.scenarioOf(file, schedule)
+	schedule, s, err := a.loadFrom(file, b)
 	if err != nil {
 		return nil, err
 	}
@@ -122,6 +119,9 @@ func (a *app) readRun(file string) (*recorded, error) {
 	r := &recorded{kind: "schedule", scenario: s.Name, circumstances: []string{
 		fmt.Sprintf("servers %d", p.Servers), fmt.Sprintf("clients %d", clients), fmt.Sprintf("rounds %d", rounds),
 		fmt.Sprintf("order %#x", p.Order), "faults " + p.Faults.String()}}
+	if p.Like != model.ZooKeeper {
+		r.circumstances[0] += " like " + p.Like.String()
+	}
 	for _, name := range p.Names {
 		r.steps = append(r.steps, []string{name})
 	}
@@ -136,8 +136,8 @@ func (a *app) readRun(file string) (*recorded, error) {
 // maxLine bounds a line of a history.
 const maxLine = 16 << 20
 
-// readHistory reads the lines of a history.
-func readHistory(file string, in io.Reader) (*recorded, error) {
+// historyLines reads the lines of a history.
+func historyLines(file string, in io.Reader) (*recorded, error) {
 	r := &recorded{kind: "history"}
 	lines := bufio.NewScanner(in)
 	lines.Buffer(nil, maxLine)

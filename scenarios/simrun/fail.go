@@ -6,10 +6,13 @@ import (
 	"hash/fnv"
 	"io"
 	"regexp"
+	"strings"
 
+	"zksim/model"
 	"zksim/reports"
 	"zksim/scenarios/engine"
 	"zksim/scenarios/pipeline"
+	"zksim/scenarios/recording"
 	"zksim/sim"
 )
 
@@ -40,6 +43,9 @@ func (c *checkFlags) circumstances() string {
 	if c.plan != "" {
 		flags += " -faults " + pipeline.Quote(c.plan)
 	}
+	if c.like != model.ZooKeeper {
+		flags += " -like " + c.like.String()
+	}
 	if c.strategy != string(engine.Portfolio) {
 		flags += " -strategy " + c.strategy
 	}
@@ -54,7 +60,13 @@ func (c *checkFlags) again(s *engine.Scenario, x *pipeline.Outcome) string {
 		if c.plan != "" {
 			text += " -faults " + pipeline.Quote(c.plan)
 		}
+		if c.like != model.ZooKeeper {
+			text += " -like " + c.like.String()
+		}
 		return text
+	}
+	if strings.HasPrefix(s.Name, recording.Prefix) { // which no expression finds
+		return fmt.Sprintf("check -seeds %d%s %s", x.Failure.Schedule.Seed, c.circumstances(), pipeline.Quote(s.Name))
 	}
 	text := fmt.Sprintf("check -run %s -seeds %d%s", name, x.Failure.Schedule.Seed, c.circumstances())
 	if s.Broken() {
@@ -65,8 +77,8 @@ func (c *checkFlags) again(s *engine.Scenario, x *pipeline.Outcome) string {
 
 // misused prints what is wrong if an error says that client code has left the simulator, and reports whether it does.
 func misused(w io.Writer, s *engine.Scenario, err error) bool {
-	m := (*sim.Misuse)(nil)
-	if !errors.As(err, &m) {
+	m, ok := errors.AsType[*sim.Misuse](err)
+	if !ok {
 		return false
 	}
 	fmt.Fprintf(w, "FAIL    %-24s %s\n", s.Name, misuseText(err))
@@ -76,7 +88,7 @@ func misused(w io.Writer, s *engine.Scenario, err error) bool {
 
 // misuseText says in a line what is wrong, if an error says that client code has left the simulator.
 func misuseText(err error) string {
-	if m := (*sim.Misuse)(nil); errors.As(err, &m) {
+	if m, ok := errors.AsType[*sim.Misuse](err); ok {
 		return "misuse: " + reports.Printable(m.Message)
 	}
 	return ""

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"flag"
 	"fmt"
+	"math"
 	"path/filepath"
 	"regexp"
 	"runtime"
@@ -17,6 +18,7 @@ import (
 
 	"zksim/internal/edit"
 	"zksim/internal/files"
+	"zksim/internal/zkserver"
 	"zksim/scenarios/engine"
 	"zksim/scenarios/ensemble"
 	"zksim/scenarios/herd"
@@ -31,9 +33,12 @@ const (
 	defaultReal      = "1,2,5,10,20,50,100,200"
 )
 
-// memory is how much a sweep should do with; there is no need to collect garbage
-// while it does.
-const memory = 6 << 30
+// memory is how much a sweep should do with, unless GOMEMLIMIT is set; there is no need to collect garbage
+// while it does. A herd of more clients than largeHerd, of which each keeps 10 kB in use, needs a good part of it.
+const (
+	memory    = 2800 << 20
+	largeHerd = 20_000
+)
 
 // herdFlags are the flags of herd.
 type herdFlags struct {
@@ -57,7 +62,7 @@ func (f *herdFlags) define(set *flag.FlagSet) {
 }
 
 // herdEffect measures how many clients recipes wake, and draws it.
-func herdEffect(ctx context.Context, a *app, args []string) (int, error) {
+func herdEffect(ctx context.Context, a *app, args []string) (_ int, err error) {
 	var f herdFlags
 	set := a.flags("herd")
 	f.define(set)
@@ -76,11 +81,12 @@ func herdEffect(ctx context.Context, a *app, args []string) (int, error) {
 		return 0, fmt.Errorf("-o: %w", err)
 	}
 	if s.real {
-		var stop func()
-		if s.servers, stop, err = startEnsemble(context.WithoutCancel(ctx), addrs, f.nodes); err != nil {
+		var stop func() error
+		s.servers, stop, err = startEnsemble(context.WithoutCancel(ctx), addrs, zkserver.Options{Servers: f.nodes})
+		if err != nil {
 			return 0, err
 		}
-		defer stop()
+		defer func() { err = errors.Join(err, stop()) }()
 	}
 	failure := s.measure(ctx, a)
 	code := exitHeld
@@ -174,6 +180,7 @@ type sweep struct {
 	seed     uint64
 	real     bool // measure on these servers, too
 	servers  []string
+	large    sync.Mutex // held while there is a large herd
 }
 
 // job is what is measured of one variant with one number of clients.
@@ -202,7 +209,9 @@ func (s *sweep) measure(ctx context.Context, a *app) error {
 	if s.real {
 		total *= 2
 	}
-	defer debug.SetMemoryLimit(debug.SetMemoryLimit(memory))
+	if debug.SetMemoryLimit(-1) == math.MaxInt64 { // GOMEMLIMIT says nothing else
+		defer debug.SetMemoryLimit(debug.SetMemoryLimit(memory))
+	}
 	bar := a.progress("herd", "measurements", int64(total))
 	defer bar.clear()
 	if err := s.simulate(ctx, bar); err != nil || !s.real {
@@ -234,7 +243,7 @@ func (s *sweep) simulate(ctx context.Context, bar *bar) error {
 			r := engine.NewRunner()
 			defer r.Close()
 			for j := range next {
-				m, err := herd.Measure(ctx, r, j.Variant, j.clients, s.seed)
+				m, err := s.simulateOne(ctx, r, j)
 				switch {
 				case err == nil:
 					j.simulated = &m
@@ -254,6 +263,15 @@ func (s *sweep) simulate(ctx context.Context, bar *bar) error {
 	close(next)
 	wg.Wait()
 	return errors.Join(errs...)
+}
+
+// simulateOne does a job. Of large ones there is one at a time, so that they need not share the memory.
+func (s *sweep) simulateOne(ctx context.Context, r *engine.Runner, j *job) (herd.Measurement, error) {
+	if j.clients > largeHerd {
+		s.large.Lock()
+		defer s.large.Unlock()
+	}
+	return herd.Measure(ctx, r, j.Variant, j.clients, s.seed)
 }
 
 // done returns the jobs that are, those of a variant together.

@@ -18,17 +18,30 @@ type results struct {
 	command string
 	out     string
 	asked   bool // -o is given
+	json    bool // -json
+	junit   string
+	still   bool // nothing is run: events have no time and take none, as those of results from the cache of go test
 	rows    []reports.Row
 	lost    []error // files that could not be written
+	left    tally   // of a part: what only the whole can tell
 }
 
 // byProof is the folder of a failure that exhaustive search has found.
 const byProof = "prove"
 
-// flag defines -o for a command.
-func (c *results) flag(f *flag.FlagSet) {
+// flags defines the flags that say where results go.
+func (c *results) flags(f *flag.FlagSet) {
 	c.command = f.Name()
+	f.BoolVar(&c.json, "json", false, "print the events of go tool test2json, a test for each scenario")
+	f.StringVar(&c.junit, "junit", "", "write a JUnit file as well, a test case for each scenario")
 	f.StringVar(&c.out, "o", "out", "folder for the reports of failures, and for an index of the run")
+}
+
+// parse parses the flags of a command, and returns its arguments.
+func (c *results) parse(f *flag.FlagSet, args []string) ([]string, error) {
+	rest, err := parseMixed(f, args)
+	f.Visit(func(x *flag.Flag) { c.asked = c.asked || x.Name == "o" })
+	return rest, err
 }
 
 // begin finds out whether the folder can be written, if it was asked for, and removes the index of an earlier run.
@@ -53,11 +66,18 @@ func (c *results) failed(
 	if err != nil {
 		return nil, err
 	}
+	return c.written(a, s, f, folder, again)
+}
+
+// written writes the folder of a failure, and prints the block that leads to it; see failed.
+func (c *results) written(
+	a *app, s *engine.Scenario, f *pipeline.Failure, folder, again string,
+) (*reports.RowFailure, error) {
 	dir := filepath.Join(c.out, pipeline.FileName(s), folder)
 	file := filepath.Join(dir, pipeline.ScheduleFile)
 	again = a.command + " " + again
-	err = f.Write(dir, a.command+" replay "+pipeline.Quote(file), again)
-	if x := (*pipeline.Unrepeatable)(nil); errors.As(err, &x) {
+	err := f.Write(dir, a.command+" replay "+pipeline.Quote(file), again)
+	if _, ok := errors.AsType[*pipeline.Unrepeatable](err); ok {
 		return nil, err
 	}
 	head := "FAIL  "
@@ -118,6 +138,7 @@ func (c *results) end(
 	} else if file != "" && len(all) > 1 {
 		text = "index   " + file + "\n" + text
 	}
+	t.leave(c.left)
 	return rec.end(ctx, a, t, text, c.lost)
 }
 
@@ -134,13 +155,18 @@ func (c *results) index(ctx context.Context, a *app, all []*engine.Scenario, sum
 		why = interrupted
 		x.Summary = fmt.Sprintf("%s, %s", summary, interrupted)
 	}
-	for _, s := range all {
-		i := slices.IndexFunc(c.rows, func(r reports.Row) bool { return r.Scenario == s.Name })
-		if i < 0 {
-			x.Rows = append(x.Rows, pipeline.NotRun(s, why))
-			continue
-		}
-		x.Rows = append(x.Rows, c.rows[i])
-	}
+	x.Rows = c.rowsOf(all, why)
 	return pipeline.WriteIndex(c.out, &x)
+}
+
+// rowsOf returns the rows of scenarios; of those that have none, that they were not run, and why.
+func (c *results) rowsOf(all []*engine.Scenario, why string) (rows []reports.Row) {
+	for _, s := range all {
+		if i := slices.IndexFunc(c.rows, func(r reports.Row) bool { return r.Scenario == s.Name }); i >= 0 {
+			rows = append(rows, c.rows[i])
+		} else {
+			rows = append(rows, pipeline.NotRun(s, why))
+		}
+	}
+	return rows
 }

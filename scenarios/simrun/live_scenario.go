@@ -24,15 +24,26 @@ type liveResult struct {
 	struck  []liveStrikes // per rule of the plan
 	seed    uint64        // of what is to be told
 	run     *ensemble.LiveRun
+	store   *stored // of the first run in which the ensemble failed; nil: none
 	status  engine.Status
 	says    string   // unknown: why
 	not     []string // faults of the scenario that no real ensemble has
 }
 
+// liveRetries is how many more seeds a scenario has in which a checker had nothing to judge: what happens on a real
+// ensemble is a matter of time, too.
+const liveRetries = 3
+
+// silent reports whether in all runs of a scenario a checker had nothing to judge, and nothing else was wrong.
+func (r *liveResult) silent(s *engine.Scenario) bool {
+	return r.status == engine.Inconclusive && len(r.aborted) == 0 && !s.Broken()
+}
+
 // liveStrikes is what became of a rule.
 type liveStrikes struct{ on, hit, times int }
 
-// scenario runs a scenario once for each seed, until one fails.
+// scenario runs a scenario once for each seed, until it fails in one. Runs in which the ensemble does are no reason to
+// stop.
 func (x *liveCheck) scenario(ctx context.Context, a *app, s *engine.Scenario) (outcome, error) {
 	var not []string
 	if x.own {
@@ -45,7 +56,7 @@ func (x *liveCheck) scenario(ctx context.Context, a *app, s *engine.Scenario) (o
 	}
 	bar := a.progress("check", s.Name, int64(x.seeds.Last-x.seeds.First)+1)
 	defer bar.clear()
-	for seed := x.seeds.First; seed <= x.seeds.Last; seed++ {
+	for seed := x.seeds.First; seed <= x.seeds.Last || r.silent(s) && seed <= x.seeds.Last+liveRetries; seed++ {
 		run, err := x.once(ctx, s, seed)
 		if errors.Is(ctx.Err(), context.Canceled) { // programs may have given up for that reason
 			bar.clear()
@@ -66,11 +77,7 @@ func (x *liveCheck) scenario(ctx context.Context, a *app, s *engine.Scenario) (o
 
 // once runs a scenario with one seed.
 func (x *liveCheck) once(ctx context.Context, s *engine.Scenario, seed uint64) (*ensemble.LiveRun, error) {
-	limit := liveLimit
-	if len(x.plan) > 0 {
-		limit = faultLimit
-	}
-	ctx, cancel := context.WithTimeout(ctx, limit)
+	ctx, cancel := context.WithTimeout(ctx, liveLimit)
 	defer cancel()
 	return ensemble.RunLive(ctx, s, ensemble.LiveOptions{Servers: x.addrs, Clients: x.clients, Session: x.session,
 		Ours: x.ours, Faults: x.plan, Seed: seed})
@@ -80,9 +87,12 @@ func (x *liveCheck) once(ctx context.Context, s *engine.Scenario, seed uint64) (
 func (x *liveCheck) judge(
 	ctx context.Context, s *engine.Scenario, r *liveResult, seed uint64, run *ensemble.LiveRun, err error,
 ) (over bool, _ error) {
-	if aborted := (*ensemble.Aborted)(nil); errors.As(err, &aborted) && (x.ours != nil || len(x.plan) > 0) {
-		r.status, r.says = engine.Inconclusive, fmt.Sprintf("seed %d was %s", seed, oneLine(err.Error()))
-		r.aborted = append(r.aborted, r.says)
+	if _, aborted := errors.AsType[*ensemble.Aborted](err); aborted && (x.ours != nil || len(x.plan) > 0) {
+		why := fmt.Sprintf("seed %d was %s", seed, oneLine(err.Error()))
+		if r.store == nil {
+			r.status, r.says = engine.Inconclusive, why
+		}
+		r.aborted = append(r.aborted, why)
 		return false, x.renew(ctx)
 	}
 	if err != nil {
@@ -100,9 +110,12 @@ func (x *liveCheck) judge(
 	}
 	switch {
 	case run.Store != "":
-		r.status, r.seed, r.run = engine.Inconclusive, seed, run
-		r.says = "the store, not your recipe: " + run.Store
-		return true, x.renew(ctx)
+		why := "the store, not your recipe: " + run.Store
+		if r.store == nil { // what is told is the first
+			r.store, r.status, r.says = x.stored(s, run), engine.Inconclusive, why
+		}
+		r.aborted = append(r.aborted, fmt.Sprintf("seed %d: %s", seed, why))
+		return false, x.renew(ctx)
 	case run.Verdict.Level == checkers.Violated:
 		r.seed, r.run, r.status = seed, run, engine.Violation
 		if s.Broken() {
@@ -162,8 +175,8 @@ func (x *liveCheck) tell(ctx context.Context, a *app, s *engine.Scenario, r *liv
 	default:
 		fmt.Fprintf(a.out, "unknown %-24s on ZooKeeper  %s\n", s.Name, reports.Printable(r.says))
 		text += ": " + r.says
-		if r.run != nil {
-			x.store(a, s, r)
+		if r.store != nil {
+			x.tellStore(a, r.store)
 		}
 	}
 	if x.verbose {
@@ -194,18 +207,31 @@ func (x *liveCheck) tellStrikes(a *app, r *liveResult) {
 	}
 }
 
-// store prints what there is to a failure of the ensemble, and leaves the servers' log.
-func (x *liveCheck) store(a *app, s *engine.Scenario, r *liveResult) {
+// stored is what there is to a failure of the ensemble.
+type stored struct {
+	lines []string // of the servers' log
+	dir   string
+	err   error // of what was to be written there
+}
+
+// stored leaves the servers' log, as long as there is nothing else in it.
+func (x *liveCheck) stored(s *engine.Scenario, run *ensemble.LiveRun) *stored {
+	dir := filepath.Join(x.out, pipeline.FileName(s), "store")
+	return &stored{x.log.about("Truncating log", "SNAP", "Exception when following", "igest mismatch",
+		"extra paths under session"), dir, x.leave(dir, run)}
+}
+
+// tellStore prints what there is to a failure of the ensemble.
+func (x *liveCheck) tellStore(a *app, f *stored) {
 	fmt.Fprintf(a.out, "        version    ZooKeeper %s\n", cmp.Or(x.version, "of somebody else"))
-	for _, line := range x.log.about("Truncating log", "SNAP", "Exception when following") {
+	for _, line := range f.lines {
 		fmt.Fprintf(a.out, "        server     %s\n", reports.Printable(line))
 	}
-	dir := filepath.Join(x.out, pipeline.FileName(s), "store")
-	if err := x.leave(dir, r.run); err != nil {
-		x.noReport(a, err)
+	if f.err != nil {
+		x.noReport(a, f.err)
 		return
 	}
-	fmt.Fprintf(a.out, "        logs       %s\n", filepath.Join(dir, serversFile))
+	fmt.Fprintf(a.out, "        logs       %s\n", filepath.Join(f.dir, serversFile))
 }
 
 // again is the command that does it once more.

@@ -36,6 +36,7 @@ type app struct {
 	out, err io.Writer
 	terminal bool       // err is one
 	columns  func() int // how wide that is; nil: usual
+	wide     func() int // how wide out is, if it is a terminal; nil: it is none
 	beat     time.Duration
 	place    string                // of what is run among all that is run, as "3/112"; "": it is the only one
 	collect  func(f *flag.FlagSet) // gets the flags of a command that is asked for its help; nil: print that
@@ -55,6 +56,17 @@ func (a *app) nth(i, n int) *app {
 		b.place = fmt.Sprintf("%d/%d", i+1, n)
 	}
 	return &b
+}
+
+// pageColumns is how wide tables are where there is no terminal.
+const pageColumns = 120
+
+// width is how wide what is printed may be.
+func (a *app) width() int {
+	if a.wide == nil {
+		return pageColumns
+	}
+	return a.wide()
 }
 
 // says prints what a command says of itself on the standard error, in a line.
@@ -82,6 +94,9 @@ func (t Tool) Main() {
 	name := strings.TrimSuffix(filepath.Base(os.Args[0]), ".exe")
 	a := &app{all: t.Scenarios, variants: t.Variants, name: name, command: invocation(), in: os.Stdin, out: os.Stdout,
 		err: os.Stderr, terminal: isTerminal(os.Stderr), columns: columnsOf(os.Stderr)}
+	if isTerminal(os.Stdout) {
+		a.wide = columnsOf(os.Stdout)
+	}
 	os.Exit(a.main(context.Background(), os.Args[1:]))
 }
 

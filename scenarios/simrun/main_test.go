@@ -150,7 +150,7 @@ func write(t *testing.T, file, text string) {
 }
 
 var wrongInput = []struct{ args, want string }{
-	{"chekc", `simrun: no command "chekc"; there are list, check, prove, serve, replay`},
+	{"chekc", `simrun: no command "chekc"; there are list, check, prove, merge, serve, replay`},
 	{"check -run lock/nothing", `simrun check: -run: no scenario matches "lock/nothing"; "go run ` +
 		`./cmd/simrun list" shows them`},
 	{"check -run (", "simrun check: -run: error parsing regexp: missing closing ): `(`"},
@@ -163,9 +163,10 @@ var wrongInput = []struct{ args, want string }{
 		`number from 0 to 2147483647, not "many"`},
 	{"check -faults sequence=1@path=/none", `simrun check: fault plan: sequence=1@path=/none: there is no znode /none ` +
 		`when lock/lock begins`},
-	{"check -shard 5/4", `simrun check: -shard: a shard is i/n with i from 1 to n, as 2/4, not "5/4"`},
-	{"check -shard 0/4", `simrun check: -shard: a shard is i/n with i from 1 to n, as 2/4, not "0/4"`},
-	{"check -shard 1", `simrun check: -shard: a shard is i/n with i from 1 to n, as 2/4, not "1"`},
+	{"check -shard 5/4", `simrun check: -shard: a shard is i/n with i from 1 to n, as 2/4, or auto, not "5/4"`},
+	{"check -shard 0/4", `simrun check: -shard: a shard is i/n with i from 1 to n, as 2/4, or auto, not "0/4"`},
+	{"prove -shard 900/900", "simrun prove: -shard: there is nothing to prove in part 900/900 of "},
+	{"check -shard 1", `simrun check: -shard: a shard is i/n with i from 1 to n, as 2/4, or auto, not "1"`},
 	{"check -p -1", `simrun check: -p and -for cannot be negative`},
 	{"check -for -1s", `simrun check: -p and -for cannot be negative`},
 	{"check -for soon", `simrun check: invalid value "soon" for flag -for: parse error`},

@@ -188,14 +188,16 @@ func writeMuseum(a *app, rows []museumRow, reps int) error {
 }
 
 // writeItem writes an item of a list, in lines of 120 characters at most.
-func writeItem(b *strings.Builder, text string) { b.WriteString(wrapped("- ", text, "  ")) }
+func writeItem(b *strings.Builder, text string) {
+	b.WriteString(wrapped("- ", text, "  ", pageColumns))
+}
 
-// wrapped returns a paragraph in lines of 120 characters at most, of which the first and the others begin as said.
-func wrapped(first, text, others string) string {
+// wrapped returns a paragraph in lines of so many characters at most, of which the first and the others begin as said.
+func wrapped(first, text, others string, width int) string {
 	var b strings.Builder
 	line, before := first, ""
 	for word := range strings.FieldsSeq(text) {
-		if utf8.RuneCountInString(line+before+word) > 120 {
+		if utf8.RuneCountInString(line+before+word) > width && before != "" {
 			b.WriteString(line + "\n")
 			line, before = others, ""
 		}

@@ -7,12 +7,15 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"runtime/debug"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
 
 	"zksim/internal/edit"
+	"zksim/model"
+	"zksim/scenarios/engine"
 	"zksim/scenarios/pipeline"
 	"zksim/scenarios/prove"
 )
@@ -25,8 +28,10 @@ type proveFlags struct {
 	duration, every                                                 time.Duration
 	interleave, slowWakes, offline, reverse, symmetry, audit, rerun bool
 	wide                                                            bool // nothing is said of the scope
-	json                                                            bool
-	junit                                                           string
+	like                                                            model.Like
+	part                                                            partFlag
+	obligations, kind                                               string
+	split                                                           bool
 	certificate                                                     *output // of -cert, nil: none
 	proved                                                          *prove.Certificate
 	again                                                           string // flags that lead to the same
@@ -41,6 +46,7 @@ func (c *proveFlags) scopeFlags(f *flag.FlagSet) {
 	f.IntVar(&c.rounds, "rounds", 1, "how often each client repeats what it does; 0: the scenario's")
 	f.IntVar(&c.servers, "servers", 0, "number of servers, 1, or 3 with lagging followers (default: the smallest of the "+
 		"scenario)")
+	likeFlag(f, &c.like)
 	f.StringVar(&c.plan, "faults", "", "fault plan (default what of \""+prove.Losses+
 		"\" is in the scenario's plan, for mutants all of that)")
 	f.IntVar(&c.most, "most", -1, "at most this many faults in one run (default: as many as the plan has)")
@@ -78,16 +84,21 @@ func proveCommand(ctx context.Context, a *app, args []string) (int, error) {
 	f.StringVar(&c.cert, "cert", "", "file to write the certificate to (one scenario only)")
 	f.StringVar(&c.verify, "verify", "", "derive the certificate in this file again, in another order and, if there is "+
 		"time, with no reduction but monitors")
-	c.flag(f)
-	f.BoolVar(&c.json, "json", false, "print the events of go tool test2json, a test for each scenario")
-	f.StringVar(&c.junit, "junit", "", "write a JUnit file as well, a test case for each scenario")
-	names, err := parseMixed(f, args)
+	c.dividedFlags(f)
+	c.flags(f)
+	names, err := c.parse(f, args)
 	if err != nil {
 		return 0, err
 	}
 	o, err := c.options()
 	if err != nil {
 		return 0, err
+	}
+	defer debug.SetGCPercent(debug.SetGCPercent(400)) // most garbage is of runs that are over
+	// Shortly after what may be in use, garbage is collected more often, so that it is not most of the memory.
+	defer debug.SetMemoryLimit(debug.SetMemoryLimit(o.Memory + o.Memory/8))
+	if c.obligations != "" || c.kind != "" {
+		return c.obliged(ctx, a, f, names, o)
 	}
 	if c.verify != "" {
 		if len(names) > 0 {
@@ -102,22 +113,58 @@ func proveCommand(ctx context.Context, a *app, args []string) (int, error) {
 	if err != nil {
 		return 0, err
 	}
+	if !c.split {
+		if selected, err = c.ofPart(a, selected); err != nil {
+			return 0, err
+		}
+	}
 	if len(selected) > 1 && (c.checkpoint != "" || c.cert != "") {
 		return 0, fmt.Errorf("-checkpoint and -cert are for one scenario, not for %d", len(selected))
 	}
 	if c.cert != "" && c.checkpoint != "" && sameFile(c.cert, c.checkpoint) {
 		return 0, errors.New("-cert and -checkpoint are two files, not one")
 	}
+	if c.split {
+		c.again = given(f, "run", "p", "o", "json", "junit", "split", "shard", "for", "mem")
+		return c.splitScope(ctx, a, selected, o)
+	}
 	c.wide = other(f, notScope...) == ""
-	c.again = given(f, "run", "p", "o", "json", "junit", "cert", "checkpoint", "every")
-	if err := c.outputs(a, f, &o); err != nil {
+	c.again = given(f, "run", "p", "o", "json", "junit", "cert", "checkpoint", "every", "shard")
+	if err := c.outputs(a, &o); err != nil {
 		return 0, err
 	}
 	return c.all(ctx, a, selected, o)
 }
 
+// dividedFlags defines the flags that say which part of a work to do.
+func (c *proveFlags) dividedFlags(f *flag.FlagSet) {
+	f.StringVar(&c.obligations, "obligations", "", "file with a list of what is to be proved: without -shard it is "+
+		"written, with the times that it took last; with -shard a part of it is proved, for merge")
+	f.StringVar(&c.kind, "kind", "", "of -obligations only those whose kind matches this regular expression")
+	f.BoolVar(&c.split, "split", false, "explore one scope in as many portions as -shard says, for merge, which counts "+
+		"states once that several of them reach")
+	c.part.flag(f, "only every n-th scenario, or obligation")
+}
+
+// ofPart returns the scenarios of the part that -shard says.
+func (c *proveFlags) ofPart(a *app, selected []*engine.Scenario) (list []*engine.Scenario, err error) {
+	part, err := c.part.read(a, "prove")
+	if err != nil {
+		return nil, err
+	}
+	for i, s := range selected {
+		if part.Has(i) {
+			list = append(list, s)
+		}
+	}
+	if len(list) == 0 {
+		return nil, fmt.Errorf("-shard: there is nothing to prove in part %v of %d scenarios", part, len(selected))
+	}
+	return list, nil
+}
+
 // notScope are the flags that say nothing of a scope. A certificate and a checkpoint are of one.
-var notScope = []string{"run", "for", "mem", "p", "o", "json", "junit"}
+var notScope = []string{"run", "for", "mem", "p", "o", "json", "junit", "shard"}
 
 // given returns the flags that are set but for some, with a blank before each.
 func given(f *flag.FlagSet, but ...string) (text string) {
@@ -146,8 +193,7 @@ func other(f *flag.FlagSet, known ...string) (name string) {
 }
 
 // outputs finds out whether all files can be written, before there is anything to lose.
-func (c *proveFlags) outputs(a *app, f *flag.FlagSet, o *prove.Options) error {
-	f.Visit(func(x *flag.Flag) { c.asked = c.asked || x.Name == "o" })
+func (c *proveFlags) outputs(a *app, o *prove.Options) error {
 	if err := c.begin(); err != nil {
 		return err
 	}

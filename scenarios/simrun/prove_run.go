@@ -7,7 +7,6 @@ import (
 	"io"
 	"os"
 	"regexp"
-	"runtime/debug"
 	"strings"
 	"time"
 
@@ -19,12 +18,7 @@ import (
 
 // all proves one scenario after the other.
 func (c *proveFlags) all(ctx context.Context, a *app, selected []*engine.Scenario, o prove.Options) (int, error) {
-	defer debug.SetGCPercent(debug.SetGCPercent(400)) // most garbage is of runs that are over
-	if o.Memory > 0 {
-		// Shortly after that, garbage is collected more often, so that it is not most of the memory.
-		defer debug.SetMemoryLimit(debug.SetMemoryLimit(o.Memory + o.Memory/8))
-	}
-	rec, err := a.record("prove", c.json, c.junit, scenarioNames(selected))
+	rec, err := c.record(a, scenarioNames(selected))
 	if err != nil {
 		return 0, err
 	}
@@ -81,7 +75,9 @@ func (c *proveFlags) scopeOf(s *engine.Scenario) (prove.Scope, error) {
 	b := prove.Bounds{Clients: unless(c.clients, 0, -1), Rounds: unless(unless(c.rounds, 0, -1), 1, 0),
 		Servers: c.servers, Faults: c.plan, Most: most, Checkers: words(c.checkers), Order: c.order,
 		Interleave: c.interleave, SlowWakes: c.slowWakes, Offline: c.offline, Ticks: c.ticks}
-	sc, err := b.Of(s)
+	x := *s
+	x.Like = c.like
+	sc, err := b.Of(&x)
 	if err != nil && strings.HasPrefix(err.Error(), "fault plan") {
 		err = fmt.Errorf("-faults: %w", err)
 	}
@@ -124,7 +120,7 @@ func (c *proveFlags) attempt(
 	r, err := prove.Prove(limited, sc, o)
 	took := time.Since(begin)
 	bar.clear()
-	if failed := prove.AuditError(""); errors.As(err, &failed) {
+	if failed, ok := errors.AsType[prove.AuditError](err); ok {
 		for line := range strings.SplitSeq(failed.Error(), "\n") {
 			fmt.Fprintln(a.out, reports.Printable(line))
 		}
@@ -240,7 +236,7 @@ func (c *proveFlags) report(
 	s, found := pipeline.Found(s, r)
 	again := fmt.Sprintf("prove -run %s%s", pipeline.Quote("^"+regexp.QuoteMeta(s.Name)+"$"), c.again)
 	told, err := c.failed(ctx, a, s, found, pipeline.BySearch, byProof, again)
-	if x := (*pipeline.Unrepeatable)(nil); errors.As(err, &x) {
+	if x, ok := errors.AsType[*pipeline.Unrepeatable](err); ok {
 		row = pipeline.RowOf(s, engine.Nondeterministic, x.Error())
 		fmt.Fprintf(a.out, "FAIL    %-24s nondeterministic: %s\n", s.Name, reports.Printable(x.Error()))
 		return row, nil

@@ -29,6 +29,7 @@ type recorder struct {
 	json  bool
 	junit *output // nil: none
 	began time.Time
+	still bool // everything happens at no time, so that the same results give the same bytes
 	cases []junit.Testcase
 	cut   []string // scenarios that were interrupted
 	todo  []string // those that have not begun
@@ -55,20 +56,20 @@ type outcome struct {
 	cut  bool // by an interruption
 }
 
-// record makes the recorder of a command, once it is known that the JUnit file can be written.
-func (a *app) record(command string, asJSON bool, junitFile string, scenarios []string) (*recorder, error) {
-	r := &recorder{out: a.out, root: command, json: asJSON, began: time.Now(), todo: scenarios}
-	if junitFile == stdStream && asJSON {
+// record makes the recorder of these scenarios, once it is known that the JUnit file can be written.
+func (c *results) record(a *app, scenarios []string) (*recorder, error) {
+	r := &recorder{out: a.out, root: c.command, json: c.json, still: c.still, began: time.Now(), todo: scenarios}
+	if c.junit == stdStream && c.json {
 		return nil, errors.New("-json and -junit - both write to the standard output")
 	}
-	if junitFile != "" {
+	if c.junit != "" {
 		var err error
-		if r.junit, err = a.openOutput("junit", junitFile); err != nil {
+		if r.junit, err = a.openOutput("junit", c.junit); err != nil {
 			return nil, err
 		}
-		r.junit.waiting = a.waiting(command, "-junit")
+		r.junit.waiting = a.waiting(c.command, "-junit")
 	}
-	return r, errors.Join(r.soFar(), r.event(event{Action: "start"}), r.event(event{Action: "run", Test: command}))
+	return r, errors.Join(r.soFar(), r.event(event{Action: "start"}), r.event(event{Action: "run", Test: r.root}))
 }
 
 // scenarioNames returns the names of scenarios.
@@ -110,7 +111,7 @@ func (r *recorder) end(ctx context.Context, a *app, t *tally, text string, lost 
 
 // event is one line of test2json.
 type event struct {
-	Time    time.Time
+	Time    time.Time `json:",omitzero"`
 	Action  string
 	Package string
 	Test    string   `json:",omitempty"`
@@ -122,7 +123,9 @@ func (r *recorder) event(e event) error {
 	if !r.json {
 		return nil
 	}
-	e.Time, e.Package = time.Now(), suiteName
+	if e.Package = suiteName; !r.still {
+		e.Time = time.Now()
+	}
 	return json.NewEncoder(r.out).Encode(e)
 }
 
@@ -141,6 +144,14 @@ func (r *recorder) print(scenario, text string) error {
 	return nil
 }
 
+// since is how long something took that began at a time.
+func (r *recorder) since(began time.Time) time.Duration {
+	if r.still {
+		return 0
+	}
+	return time.Since(began)
+}
+
 // scenario records the next scenario: run prints its lines and returns what it came to.
 func (r *recorder) scenario(name string, run func(out io.Writer) (outcome, error)) (int, error) {
 	began := time.Now()
@@ -149,7 +160,7 @@ func (r *recorder) scenario(name string, run func(out io.Writer) (outcome, error
 	}
 	var text bytes.Buffer
 	x, failure := run(&text)
-	took := time.Since(began)
+	took := r.since(began)
 	if r.todo = r.todo[1:]; x.cut {
 		r.cut = append(r.cut, name)
 	}
@@ -232,7 +243,7 @@ func (r *recorder) fail(kind, message string) {
 // close ends the record and writes the JUnit file. What has not begun is skipped, for the
 // reason that is given.
 func (r *recorder) close(ctx context.Context, why string) error {
-	took := time.Since(r.began)
+	took := r.since(r.began)
 	var errs []error
 	for _, name := range r.todo {
 		if !r.json {
@@ -270,7 +281,7 @@ type suites struct{ junit.Testsuites }
 // suite returns what there is to tell: a case for each scenario, and one for a problem of
 // the whole run if there is one.
 func (r *recorder) suite(problem *junit.Result, why string) *suites {
-	took := seconds(time.Since(r.began))
+	took := seconds(r.since(r.began))
 	one := junit.Testsuite{Name: suiteName, Time: took}
 	if problem != nil {
 		one.AddTestcase(junit.Testcase{Classname: suiteName, Name: r.root, Time: took, Error: problem})

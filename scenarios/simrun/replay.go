@@ -1,7 +1,9 @@
 package simrun
 
 import (
+	"bufio"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -9,27 +11,59 @@ import (
 
 	"zksim/checkers"
 	"zksim/internal/files"
+	"zksim/model/history"
 	"zksim/reports"
 	"zksim/scenarios/engine"
 	"zksim/scenarios/pipeline"
+	"zksim/scenarios/recording"
+	"zksim/scenarios/serve"
 )
 
 func replay(ctx context.Context, a *app, args []string) (int, error) {
 	f := a.flags("replay")
 	verbose := f.Bool("v", false, "tell what happens at each step")
+	v := views{story: verbose}
+	v.flags(f)
+	debugged := f.Int("debug", 0, "run Delve, stopped where the code of a client goes on in that step")
+	stop := f.Int("stop", 0, "run once, for the debugger that -debug runs: it stops before that step")
 	out := f.String("o", "", "folder for the report of a violation (default: none is written)")
 	if err := parse(f, args, 1); err != nil {
 		return 0, err
 	}
 	file := f.Arg(0)
-	schedule, s, err := a.load(file)
+	if err := v.open(a); err != nil {
+		return 0, err
+	}
+	in, err := a.open(file)
 	if err != nil {
 		return 0, err
 	}
-	name := a.fileName(file)
+	defer in.Close()
+	text := bufio.NewReader(in)
+	schedule, s, err := a.loadFrom(file, text)
+	if errors.Is(err, serve.ErrNoRecording) {
+		return exitHeld, a.viewHistory(ctx, &v, a.fileName(file), text, *debugged+*stop > 0 || *out != "")
+	}
+	if err != nil {
+		return 0, err
+	}
+	switch {
+	case *debugged != 0:
+		return exitHeld, a.replayDebugged(ctx, s, schedule, file, *debugged)
+	case *stop != 0:
+		return exitHeld, replayStopping(s, schedule, *stop)
+	}
 	if err := reportFolder(*out); err != nil {
 		return 0, err
 	}
+	return a.replayed(ctx, &v, s, schedule, file, *out)
+}
+
+// replayed runs a schedule twice, shows the run and says what it comes to. The report of a violation goes to the folder
+// out, if there is one.
+func (a *app) replayed(ctx context.Context, v *views, s *engine.Scenario, schedule engine.Schedule, file, out string,
+) (int, error) {
+	name := a.fileName(file)
 	r, err := pipeline.ReplayTwice(s, schedule)
 	if misused(a.out, s, err) {
 		return exitUsage, nil
@@ -45,23 +79,24 @@ func replay(ctx context.Context, a *app, args []string) (int, error) {
 	if err != nil {
 		return 0, fmt.Errorf("%s: %w", name, err)
 	}
-	if *verbose {
-		if err := reports.WriteStory(a.out, told); err != nil {
-			return 0, err
-		}
+	if err := v.write(ctx, a, told); err != nil {
+		return 0, err
+	}
+	if v.alone() {
+		a = a.to(a.err)
 	}
 	fmt.Fprintf(a.out, "%s  %d steps, replayed 2 of 2 identical, hash %016x\n", s.Name, len(r.Names), r.Hash)
 	switch r.Verdict.Level {
 	case checkers.Violated:
 		fmt.Fprintf(a.out, "FAIL  %s: %s\n", r.Verdict.Checker, reports.Printable(r.Verdict.Message))
 		pipeline.PrintCalls(a.out, r.Stack)
-		if *out == "" {
+		if out == "" {
 			return exitViolation, nil
 		}
 		if told.Report.Why, err = pipeline.Curve(ctx, s, schedule); err != nil {
 			return 0, fmt.Errorf("%s: %w", name, err)
 		}
-		return exitViolation, replayReport(a, *out, file, schedule, told)
+		return exitViolation, replayReport(a, out, file, schedule, told)
 	case checkers.Unknown:
 		fmt.Fprintf(a.out, "unknown  %s: %s\n", r.Verdict.Checker, reports.Printable(r.Verdict.Message))
 		return exitInconclusive, nil
@@ -99,19 +134,41 @@ func replayReport(a *app, dir, file string, schedule engine.Schedule, f *reports
 	return nil
 }
 
-// load reads a schedule and finds its scenario.
+// load reads a schedule and finds its scenario, or makes both of a recording of serve.
 func (a *app) load(file string) (engine.Schedule, *engine.Scenario, error) {
 	in, err := a.open(file)
 	if err != nil {
 		return engine.Schedule{}, nil, err
 	}
 	defer in.Close()
-	schedule, err := parseSchedule(a.fileName(file), in)
-	if err != nil {
-		return schedule, nil, err
+	return a.loadFrom(file, bufio.NewReader(in))
+}
+
+// loadFrom is load of a file that is open. It fails with [serve.ErrNoRecording] if that is a history of which nothing
+// can be run; a recording must be in a file.
+func (a *app) loadFrom(file string, text *bufio.Reader) (engine.Schedule, *engine.Scenario, error) {
+	if isHistory(text) {
+		if file == stdStream {
+			return engine.Schedule{}, nil, serve.ErrNoRecording
+		}
+		s, schedule, err := recording.Load(file)
+		if err != nil {
+			return schedule, nil, err
+		}
+		if s.Notes().Source != "" {
+			a.says("replay", "%s", s.Notes().Source)
+		}
+		return schedule, s, nil
 	}
-	s, err := a.scenarioOf(file, schedule)
-	return schedule, s, err
+	schedule, err := engine.ParseSchedule(text)
+	if err != nil {
+		return schedule, nil, fmt.Errorf("%s: %w", a.fileName(file), err)
+	}
+	s, err := a.find(schedule.Scenario)
+	if err != nil {
+		return schedule, nil, fmt.Errorf("%s: %w", a.fileName(file), err)
+	}
+	return schedule, s, nil
 }
 
 // open opens a file to read it; "-" is the standard input.
@@ -122,27 +179,24 @@ func (a *app) open(file string) (io.ReadCloser, error) {
 	return os.Open(file)
 }
 
+// readHistory reads a history from a file.
+func (a *app) readHistory(file string) (*history.History, error) {
+	in, err := a.open(file)
+	if err != nil {
+		return nil, err
+	}
+	defer in.Close()
+	h, err := reports.ReadHistory(in)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", a.fileName(file), err)
+	}
+	return h, nil
+}
+
 // fileName is what a file is called in errors.
 func (a *app) fileName(file string) string {
 	if file == stdStream {
 		return "standard input"
 	}
 	return file
-}
-
-// scenarioOf finds the scenario of the schedule in a file.
-func (a *app) scenarioOf(file string, schedule engine.Schedule) (*engine.Scenario, error) {
-	s, err := a.find(schedule.Scenario)
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", a.fileName(file), err)
-	}
-	return s, nil
-}
-
-func parseSchedule(file string, in io.Reader) (engine.Schedule, error) {
-	s, err := engine.ParseSchedule(in)
-	if err != nil {
-		return s, fmt.Errorf("%s: %w", file, err)
-	}
-	return s, nil
 }

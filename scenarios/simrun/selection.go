@@ -9,6 +9,7 @@ import (
 
 	"zksim/internal/edit"
 	"zksim/scenarios/engine"
+	"zksim/scenarios/recording"
 )
 
 // pick returns the scenarios that arguments select and whose names match the regular expression of -run, in their
@@ -18,19 +19,23 @@ func (a *app) pick(expression string, args ...string) ([]*engine.Scenario, error
 	if err != nil {
 		return nil, fmt.Errorf("-run: %w", err)
 	}
-	if len(a.all) == 0 {
+	recordings, args, err := a.recordings(args)
+	if err != nil {
+		return nil, err
+	}
+	if len(a.all) == 0 && len(recordings) == 0 {
 		return nil, errors.New("this program has no scenarios; see simrun.Main")
 	}
 	selected := make([]bool, len(a.all))
 	for i := range selected {
-		selected[i] = len(args) == 0
+		selected[i] = len(args)+len(recordings) == 0
 	}
 	for _, arg := range args {
 		if err := a.mark(arg, selected); err != nil {
 			return nil, err
 		}
 	}
-	var out []*engine.Scenario
+	out := recordings
 	for i := range a.all {
 		if selected[i] && re.MatchString(a.all[i].Name) {
 			out = append(out, &a.all[i])
@@ -45,6 +50,22 @@ func (a *app) pick(expression string, args ...string) ([]*engine.Scenario, error
 			edit.Meant(plain, a.names()))
 	}
 	return out, nil
+}
+
+// recordings returns the scenarios of those arguments that name recordings, and the other arguments.
+func (a *app) recordings(args []string) (list []*engine.Scenario, others []string, err error) {
+	for _, arg := range args {
+		if !strings.HasPrefix(arg, recording.Prefix) {
+			others = append(others, arg)
+			continue
+		}
+		s, err := a.find(arg)
+		if err != nil {
+			return nil, nil, err
+		}
+		list = append(list, s)
+	}
+	return list, others, nil
 }
 
 // mark selects the scenarios that an argument means: the one of that name, or else all that are in that folder or fit
@@ -93,6 +114,10 @@ func (a *app) find(name string) (*engine.Scenario, error) {
 		if a.all[i].Name == name {
 			return &a.all[i], nil
 		}
+	}
+	if file, ok := strings.CutPrefix(name, recording.Prefix); ok {
+		s, _, err := recording.Load(file)
+		return s, err
 	}
 	return nil, a.noScenario(name)
 }

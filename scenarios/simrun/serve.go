@@ -1,14 +1,20 @@
 package simrun
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"io"
+	"path/filepath"
+	"strings"
 	"sync"
 	"time"
 
+	"zksim/checkers"
 	"zksim/faults"
+	"zksim/model/history"
 	"zksim/reports"
+	"zksim/scenarios/pipeline"
 	"zksim/scenarios/serve"
 )
 
@@ -16,7 +22,9 @@ import (
 type serveFlags struct {
 	options        serve.Options
 	plan, record   string
+	page           string
 	control, token string
+	admin          string
 	long           time.Duration
 	verbose        bool
 }
@@ -32,8 +40,12 @@ func serveCommand(ctx context.Context, a *app, args []string) (_ int, err error)
 		"how connections end; 0: the first ones, in order")
 	f.StringVar(&c.plan, "faults", "none", "the `plan`, as \"lose-reply=1@client=c1,op=create,nth=1\"; contract: "+
 		"everything that can happen to clients outside of the simulator")
-	f.StringVar(&c.record, "record", "", "write the history to `file` when it ends")
+	f.StringVar(&c.record, "record", "", "write the history to `file` when it ends, and the requests, so that replay, "+
+		"shrink and check take it")
+	f.StringVar(&c.page, "o", "", "`folder` for the page of a violation (default: none is written)")
 	f.StringVar(&c.control, "control", "", "`host:port` of the control channel, HTTP with JSON; see docs/serve.md")
+	f.StringVar(&c.admin, "admin", "", "`host:port` of the first server's admin server, JSON over HTTP below /commands "+
+		"as ZooKeeper's; the others have the ports after it")
 	f.StringVar(&c.token, "token", "", "`secret` that requests on the control channel need; obligatory where that is not "+
 		"on loopback")
 	f.DurationVar(&c.options.TickTime, "tick", 2*time.Second, "ZooKeeper's unit of time; sessions get timeouts of 2 to "+
@@ -49,12 +61,16 @@ func serveCommand(ctx context.Context, a *app, args []string) (_ int, err error)
 	if c.long < 0 {
 		return 0, fmt.Errorf("-for must not be negative, not %v", c.long)
 	}
-	if c.options.Faults, err = faults.Parse(c.plan); c.plan == "contract" {
+	if c.options.Faults, err = faults.ParseServed(c.plan); c.plan == "contract" {
 		c.options.Faults = serve.Contract()
 	}
 	if err != nil {
 		return 0, fmt.Errorf("-faults: %w", err)
 	}
+	if err := reportFolder(c.page); err != nil {
+		return 0, err
+	}
+	c.options.Record = c.record != ""
 	var record *output
 	if c.record != "" {
 		if record, err = a.openOutput("record", c.record); err != nil {
@@ -85,32 +101,54 @@ func (c *serveFlags) serve(ctx context.Context, a *app, record *output) (int, er
 			return 0, err
 		}
 	}
+	var admin []string
+	if c.admin != "" {
+		if admin, err = e.Admin(c.admin, c.token); err != nil {
+			return 0, err
+		}
+	}
 	mu.Lock()
+	for _, url := range admin {
+		fmt.Fprintf(a.out, "admin    %s\n", url)
+	}
 	if control != "" {
 		fmt.Fprintf(a.out, "control  %s\n", control)
 	}
 	fmt.Fprintf(a.out, "ready    %s\n", e.Connect())
 	mu.Unlock()
-	var over <-chan time.Time
-	if c.long > 0 {
-		over = time.After(c.long)
-	}
-	select {
-	case <-ctx.Done():
-	case <-over:
-	}
+	await(ctx, c.long)
 	j := e.Judge()
 	h, _ := e.History()
 	strikes, _ := e.Strikes()
+	var text bytes.Buffer
+	if record != nil {
+		if err := e.WriteRecording(&text); err != nil {
+			return 0, err
+		}
+	}
 	e.Close()
 	for i := range strikes {
 		fmt.Fprintf(a.out, "struck   %s\n", &strikes[i])
 	}
 	if record != nil {
 		// The signal that ended the command does not end this.
-		err = record.write(context.WithoutCancel(ctx), func(w io.Writer) error { return reports.WriteHistory(w, h) })
+		err = record.write(context.WithoutCancel(ctx), func(w io.Writer) error { _, err := text.WriteTo(w); return err })
 	}
-	return sentence(a.out, &j), err
+	code := sentence(a.out, &j)
+	if err == nil && c.page != "" && len(j.Violations) > 0 {
+		err = servedPage(a, c.page, c.record, &c.options, h, strikes, &j)
+	}
+	return code, err
+}
+
+// await waits until the context is done or, if it is not 0, that time is over.
+func await(ctx context.Context, long time.Duration) {
+	if long > 0 {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeout(ctx, long)
+		defer cancel()
+	}
+	<-ctx.Done()
 }
 
 // sentence prints what the judges say, and returns the exit status.
@@ -131,4 +169,37 @@ func sentence(out io.Writer, j *serve.Judgement) int {
 		return exitInconclusive
 	}
 	return exitHeld
+}
+
+// servedPage writes the page of a violation: what was served has no schedule, but what it recorded may be replayed.
+func servedPage(
+	a *app, dir, record string, o *serve.Options, h *history.History, strikes []serve.Strike, j *serve.Judgement,
+) error {
+	name, text, _ := strings.Cut(j.Violations[0], ": ")
+	v := checkers.Verdict{Level: checkers.Violated, Checker: name, Message: text, Event: -1}
+	f := reports.Recorded(h)
+	f.Doc, f.Verdict, f.Property = "what clients asked a served ensemble for", v, servedProperties[name]
+	f.Report = reports.Report{Format: reports.Format, Scenario: "serve", Backend: "serve", Servers: max(o.Nodes, 1),
+		Clients: h.Clients, Faults: o.Faults.String(), Steps: h.Steps}
+	f.Report.SetVerdict(v)
+	f.Report.Also = j.Violations[1:]
+	for i := range strikes {
+		f.Report.Struck = append(f.Report.Struck, strikes[i].String())
+	}
+	if record != "" {
+		f.Report.Reproduce = []string{a.command + " replay " + pipeline.Quote(record),
+			a.command + " shrink " + pipeline.Quote(record)}
+	}
+	if err := pipeline.WriteReport(dir, f); err != nil {
+		return err
+	}
+	fmt.Fprintf(a.out, "report   %s\n", filepath.Join(dir, "index.html"))
+	return nil
+}
+
+// servedProperties is what each of the judges of what was served asks for.
+var servedProperties = map[string]string{
+	"znodes":    "what clients were answered is linearizable, in the order of the zxids",
+	"left over": "a client that goes closes its session, or its ephemerals stay until that expires",
+	"reported":  "what the test that uses the server asks for",
 }

@@ -85,7 +85,7 @@ func TestServeNeverPassesInSilence(t *testing.T) {
 		"-control 0.0.0.0:0":               "expected a token",
 		"-record nowhere/":                 "is a folder",
 		"-tick 1us":                        "expected whole milliseconds",
-		"-listen 127.0.0.1:65535 -nodes 3": "a port from 0 to 65535",
+		"-listen 127.0.0.1:65535 -nodes 3": "a port from 0 to 65533",
 	} {
 		if !strings.Contains(args, "-listen") {
 			args += " -listen 127.0.0.1:0"

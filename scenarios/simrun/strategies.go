@@ -147,7 +147,7 @@ func writeStrategies(a *app, all []contestant, mutants []*engine.Scenario, rows 
 	name := a.called()
 	text := fmt.Sprintf(strategiesHead, reps, all[0].name, apart, name, someStates, name, a.command)
 	for paragraph := range strings.SplitSeq(strings.ReplaceAll(text, "@", "`"), "\n\n") {
-		b.WriteString(wrapped("", paragraph, "") + "\n")
+		b.WriteString(wrapped("", paragraph, "", pageColumns) + "\n")
 	}
 	b.WriteString("| # | scenario |")
 	for i, c := range all {
@@ -183,19 +183,15 @@ func writeStrategies(a *app, all []contestant, mutants []*engine.Scenario, rows 
 			fmt.Fprintf(&b, " %.2f |", math.Exp(cpu))
 		}
 	}
-	fmt.Fprintf(&b, " %d of %d |\n", len(proofs)-count(proofs, attempt{}), len(proofs))
-	_, err := io.WriteString(a.out, b.String())
-	return err
-}
-
-// count returns how often x is in a list.
-func count[T comparable](list []T, x T) (n int) {
-	for _, y := range list {
-		if y == x {
-			n++
+	found := 0
+	for _, x := range proofs {
+		if x.Attempt != nil {
+			found++
 		}
 	}
-	return n
+	fmt.Fprintf(&b, " %d of %d |\n", found, len(proofs))
+	_, err := io.WriteString(a.out, b.String())
+	return err
 }
 
 // times returns the CPU time as a multiple of another. A clock that has not moved

@@ -41,6 +41,14 @@ func (t *tally) code() int {
 	return exitHeld
 }
 
+// leave takes what somebody else is to judge for held: a goal that a part has not reached, another one may have.
+func (t *tally) leave(left tally) {
+	for status, n := range left {
+		t[status] -= n
+		t[engine.Held] += n
+	}
+}
+
 // summary is the last line.
 func (t *tally) summary(selected int) string {
 	var parts []string

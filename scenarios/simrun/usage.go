@@ -7,7 +7,6 @@ import (
 	"io"
 	"slices"
 	"strings"
-	"unicode/utf8"
 
 	"zksim/internal/edit"
 	"zksim/scenarios/engine"
@@ -126,17 +125,5 @@ const textWidth = 79
 
 // wrap prints a text in lines. The first begins with head, the others with as many blanks.
 func wrap(w io.Writer, head, text string) {
-	line, blank := head, strings.Repeat(" ", len(head))
-	for word := range strings.FieldsSeq(text) {
-		if line != head && line != blank {
-			if utf8.RuneCountInString(line)+1+utf8.RuneCountInString(word) > textWidth {
-				fmt.Fprintln(w, line)
-				line = blank
-			} else {
-				line += " "
-			}
-		}
-		line += word
-	}
-	fmt.Fprintln(w, line)
+	io.WriteString(w, wrapped(head, text, strings.Repeat(" ", len(head)), textWidth))
 }

@@ -73,7 +73,7 @@ func vetCommand(ctx context.Context, a *app, args []string) (int, error) {
 	if ctx.Err() != nil {
 		return 0, errors.New("interrupted")
 	}
-	if exit := (*exec.ExitError)(nil); failed != nil && !errors.As(failed, &exit) {
+	if _, ran := errors.AsType[*exec.ExitError](failed); failed != nil && !ran {
 		return 0, fmt.Errorf("the packages are loaded by the go command: %w", failed)
 	}
 	findings, err := readFindings(out.Bytes())

@@ -154,6 +154,23 @@ func (g gate) Pass() error {
 	return g.open()
 }
 
+// Blink holds the barrier, opens it, and holds it again at once.
+func (g gate) Blink() error {
+	_, first := g.do("hold", g.change, g.Hold)
+	for range g.Stay {
+		g.p.Step()
+	}
+	err := errors.Join(first, g.open())
+	_, again := g.do("hold", g.change, g.Hold)
+	return errors.Join(err, again)
+}
+
+// Try waits at the barrier until it loses patience.
+func (g gate) Try() error {
+	_, err := g.do("wait", g.wait, g.Wait)
+	return err
+}
+
 // Relay passes the barrier and then holds it.
 func (g gate) Relay() error { return errors.Join(g.Pass(), g.Keep()) }
 

@@ -97,8 +97,8 @@ func Configs[C Config](name string, newConfig func(p *engine.Process, path strin
 }
 
 // ConfigCheckers is everything that every configuration must satisfy.
-var ConfigCheckers = []checkers.Checker{checkers.Torn{}, checkers.Recency{}, checkers.Conflict{}, checkers.Liveness{},
-	checkers.Quiescence{}, checkers.Tree{}, checkers.Steps{}}
+var ConfigCheckers = []checkers.Checker{checkers.Torn{}, checkers.Recency{}, checkers.Replaced{}, checkers.Conflict{},
+	checkers.Liveness{}, checkers.Quiescence{}, checkers.Tree{}, checkers.Steps{}}
 
 // ConfigDir is where the configuration is.
 const ConfigDir = "/config"
@@ -156,6 +156,29 @@ func ConfigBusy(newConfig func(p *engine.Process) FullConfig) func(p *engine.Pro
 		for range p.Rounds {
 			p.Conn.Exists(p.Path(ConfigDir)) // with whatever result
 		}
+		if err := f.catchUp(c); err != nil {
+			p.Fail(err)
+		}
+	}
+}
+
+// ConfigFollowed makes a program in which one client updates in each round, and the others do nothing but follow.
+func ConfigFollowed(newConfig func(p *engine.Process) FullConfig) func(p *engine.Process) {
+	return func(p *engine.Process) {
+		c := newConfig(p)
+		if p.ID == 1 {
+			o := p.Register(func() []string { return nil })
+			for r := range p.Rounds {
+				if err := updateOnce(p, o, c, r+1, []string{"a", "b"}); err != nil {
+					p.Fail(err)
+					return
+				}
+			}
+			return
+		}
+		f := follow(p, c)
+		defer f.stop()
+		Rest(p, Repeat(p, 4))
 		if err := f.catchUp(c); err != nil {
 			p.Fail(err)
 		}
@@ -244,7 +267,7 @@ func follow(p *engine.Process, c FullConfig) *follower {
 func (f *follower) catchUp(c FullConfig) (err error) {
 	defer recipes.Forget(f.p.Env)(&err)
 	for {
-		recipes.Keep(f.p.Env, &f.heard)
+		recipes.Keep(f.p.Env, &f.heard, &f.latest) // which the reader sets
 		// A watch is good for one connection, see recipes.CachedConfig.
 		session := f.p.Env.SessionEvents()
 		_, _, changed, _ := f.p.Conn.ExistsW(f.p.Path(ConfigDir)) // nil after an error
@@ -277,10 +300,10 @@ func SometimesThree(number int) []string {
 // GoalFollowed is the goal that a cached reader goes on after its session has ended.
 var GoalFollowed = engine.Goal{Name: "a cached reader that goes on in a new session",
 	Reached: func(h *history.History) bool {
-		sessions := map[int32]int{}
+		sessions, ends := map[int32]int{}, lineages{}
 		for i := range h.Events {
 			e := &h.Events[i]
-			if e.Kind == history.Session && e.Op == "StateExpired" {
+			if ends.end(e) {
 				sessions[e.Client]++
 			}
 			if e.Kind == history.Told && sessions[e.Client] > 0 {

@@ -3,6 +3,9 @@ package workload
 import (
 	"context"
 	"slices"
+	"strings"
+
+	"github.com/go-zookeeper/zk"
 
 	"zksim/checkers"
 	"zksim/model/history"
@@ -69,7 +72,7 @@ type Meeting struct {
 	Enter      Limiter // of each Enter and Leave
 	Leave      Limiter
 	More       int // clients than participants
-	Stay       int // steps inside, in a brief run one
+	Stay       int // steps inside, in a brief run one; see [UntilLost]
 	NewBarrier func(p *engine.Process, n int) FullDoubleBarrier
 }
 
@@ -105,13 +108,7 @@ func (m Meeting) meet(p *engine.Process, o engine.Object, b FullDoubleBarrier, n
 	if err != nil {
 		return err
 	}
-	lost := b.Lost()
-	for k := 0; k < Repeat(p, m.Stay) && len(lost) == 0; k++ {
-		p.Step()
-	}
-	if len(lost) > 0 {
-		o.Lost()
-	}
+	m.stay(p, o, b.Lost())
 	ctx, end = m.Leave(o)
 	defer end()
 	o.Invoke("leave")
@@ -121,6 +118,20 @@ func (m Meeting) meet(p *engine.Process, o engine.Object, b FullDoubleBarrier, n
 		return nil
 	}
 	return err
+}
+
+// stay is what a client does inside.
+func (m Meeting) stay(p *engine.Process, o engine.Object, lost <-chan zk.Event) {
+	if m.Stay == UntilLost {
+		remain(p, o, lost, UntilLost, nil)
+		return
+	}
+	for k := 0; k < Repeat(p, m.Stay) && len(lost) == 0; k++ {
+		p.Step()
+	}
+	if len(lost) > 0 {
+		o.Lost()
+	}
 }
 
 // BaseDoubleBarrier is what all scenarios of double barriers have in common.
@@ -172,7 +183,8 @@ var (
 				case history.Created:
 					author[e.Path] = e.Client
 				case history.Call:
-					if e.Op == "existsW" && entering[e.Client] && author[e.Path] != e.Client {
+					if (e.Op == "getW" || e.Op == "existsW") && entering[e.Client] && author[e.Path] != e.Client &&
+						strings.Contains(e.Path, "/member-") {
 						return true
 					}
 				}

@@ -169,3 +169,25 @@ func holderExpired(h *history.History) bool {
 	}
 	return false
 }
+
+// lineages are the sessions that connections have.
+type lineages map[[2]int32]int64 // by client and connection
+
+// end reports whether an event is the end of a session for the library that had it: it was told so, or was given
+// another one in its place, as by a server that knows nothing of former sessions.
+func (l lineages) end(e *history.Event) bool {
+	if e.Kind != history.Session {
+		return false
+	}
+	line := [2]int32{e.Client, e.Version}
+	before := l[line]
+	switch {
+	case e.Op == zk.StateExpired.String():
+		delete(l, line)
+		return true
+	case e.Op == zk.StateHasSession.String():
+		l[line] = e.Session
+		return before != 0 && before != e.Session
+	}
+	return false
+}

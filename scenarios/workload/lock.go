@@ -76,7 +76,7 @@ func LockRounds(newLocker func(p *engine.Process) FullLocker) func(p *engine.Pro
 	return LockAndStay(2, newLocker)
 }
 
-// LockAndStay is lockRounds with that many steps in the critical section.
+// LockAndStay is lockRounds with that many steps in the critical section; see [UntilLost].
 func LockAndStay(stay int, newLocker func(p *engine.Process) FullLocker) func(p *engine.Process) {
 	return func(p *engine.Process) {
 		l := newLocker(p)
@@ -116,20 +116,54 @@ func LockOnce(p *engine.Process, o engine.Object, l FullLocker, stay int, try bo
 	return o.Unlock(l.Unlock)
 }
 
-// Work is the critical section: it stops when the lock is lost, and writes to
-// the resource in between.
-func Work(p *engine.Process, o engine.Object, l holder, steps int) {
-	lost := l.Lost()
-	for range Repeat(p, steps) {
+// UntilLost is how long a holder stays that has nothing to do: until it is told that what it holds is lost, or until
+// nothing else can happen. Only of such a holder can the session end while it is disconnected, since code that has
+// something to do is given the time to hear of that.
+const UntilLost = -1
+
+// remain is how a holder stays: it accesses something after each of that many steps, and stops when what it holds is
+// lost, which it reports.
+func remain(p *engine.Process, o engine.Object, lost <-chan zk.Event, steps int, access func()) bool {
+	if steps == UntilLost {
+		if !idle(p, lost) {
+			return false
+		}
+		o.Lost()
+		return true
+	}
+	for range steps {
 		p.Step()
 		if len(lost) > 0 {
 			o.Lost()
-			return
+			return true
 		}
+		access()
+	}
+	return false
+}
+
+// idle waits to be told of a loss, and reports whether it was.
+func idle(p *engine.Process, lost <-chan zk.Event) bool {
+	rested := make(chan zk.Event, 1)
+	p.Env.Go("rest", func() {
+		p.AtRest()
+		rested <- zk.Event{}
+	})
+	i, _, _ := p.Env.Await(context.Background(), lost, rested)
+	return i == 0
+}
+
+// Work is the critical section: it stops when the lock is lost, and writes to
+// the resource in between. It reports whether it was lost.
+func Work(p *engine.Process, o engine.Object, l holder, steps int) bool {
+	if steps != UntilLost {
+		steps = Repeat(p, steps)
+	}
+	return remain(p, o, l.Lost(), steps, func() {
 		if tokens(l) {
 			o.Write(l.Token())
 		}
-	}
+	})
 }
 
 // TwoWorkers makes a program in which two goroutines of one process compete; in a brief run every other client

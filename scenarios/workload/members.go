@@ -86,6 +86,7 @@ type Group struct {
 	Join   func(ctx context.Context, name string, data []byte) (Leaver, error)
 	Watch  func(ctx context.Context, f func(now []recipes.Child, changes []recipes.Change) bool) error
 	member member
+	doubts chan zk.Event // that the member was told of and has not received
 }
 
 // Leaver ends a membership.
@@ -100,6 +101,9 @@ func (g *Group) Changed(_ string, joined bool) {
 		op = checkers.ToldJoined
 	}
 	g.member.Record(history.Event{Kind: history.Told, Op: op, Path: g.member.path})
+	if !joined && len(g.doubts) == 0 {
+		g.doubts <- zk.Event{} //zksim:ignore has room for one, and is empty
+	}
 }
 
 // watchGroup is the watcher of a group.
@@ -123,6 +127,7 @@ type member struct {
 // cancelled.
 func (g *Group) enter(p *engine.Process, name string) error {
 	m := &g.member
+	g.doubts = make(chan zk.Event, 1)
 	*m = member{p.Register(func() []string { return nil }), p.Path(GroupDir) + "/" + name, nil}
 	ctx, end := p.Interruptible()
 	defer end()
@@ -185,6 +190,19 @@ func StayInGroup(p *engine.Process, g *Group) error {
 	return g.exit()
 }
 
+// StayForSeconds is StayInGroup for members whose timers are to fire: they stay for five seconds in each round.
+func StayForSeconds(p *engine.Process, g *Group) error {
+	if err := g.enter(p, fmt.Sprintf("m%d", p.ID)); err != nil {
+		return err
+	}
+	for range p.Rounds {
+		p.Env.Sleep(context.Background(), 5*time.Second)
+	}
+	p.AtRest()
+	Rest(p, 0, g.member.Object)
+	return g.exit()
+}
+
 // Insist is what a member does that wants a name that others want, too. It tries once in
 // each round, until it has the name.
 func Insist(p *engine.Process, g *Group) error {
@@ -216,6 +234,21 @@ func ComeAndGo(p *engine.Process, g *Group) error {
 		}
 	}
 	return nil
+}
+
+// Idle is what a member does that has a name of its own and nothing to do: it waits to be told that it may not be a
+// member any more, in each round once.
+func Idle(p *engine.Process, g *Group) error {
+	if err := g.enter(p, fmt.Sprintf("m%d", p.ID)); err != nil {
+		return err
+	}
+	for range p.Rounds {
+		if !idle(p, g.doubts) {
+			break
+		}
+	}
+	Rest(p, Repeat(p, 4), g.member.Object)
+	return g.exit()
 }
 
 // memberCheckers is everything that every group must satisfy.

@@ -61,6 +61,7 @@ type Consumer struct {
 	Put   func(ctx context.Context, data []byte, priority int64) error
 	Take  func(ctx context.Context, try bool) ([]byte, error)
 	Claim func(ctx context.Context, try bool) (QueueItem, error)
+	Len   func(ctx context.Context) (int, error)
 }
 
 // QueueItem is an item that was claimed.
@@ -235,6 +236,63 @@ func Poll(newQueue func(p *engine.Process) Consumer) func(p *engine.Process) {
 	}
 }
 
+// Count makes a program in which the first client puts items, the second one claims and acknowledges, or takes, what
+// there is, and both ask after each how long the queue is. The others do nothing but ask, several times in a round: a
+// leader that was deposed answers only those that write nothing.
+func Count(newQueue func(p *engine.Process) Consumer) func(p *engine.Process) {
+	return func(p *engine.Process) {
+		w := newWorker(p, newQueue, false)
+		w.returns = 0
+		for r, ok := 0, true; r < p.Rounds && ok; r++ {
+			switch p.ID {
+			case 1:
+				ok = w.put()
+			case 2:
+				w.claim = r%2 == 0
+				_, ok = w.getOnce(true)
+			default:
+				ok = w.count() && w.count()
+			}
+			ok = ok && w.count()
+		}
+	}
+}
+
+// Break makes a program in which the first client puts items, and deletes znodes below claims, as an operator may; the
+// others claim and acknowledge what there is.
+func Break(claims string, newQueue func(p *engine.Process) Consumer) func(p *engine.Process) {
+	return func(p *engine.Process) {
+		w := newWorker(p, newQueue, true)
+		w.returns = 0
+		for range p.Rounds {
+			if p.ID > 1 {
+				if _, ok := w.getOnce(true); !ok {
+					return
+				}
+				continue
+			}
+			if !w.put() {
+				return
+			}
+			for range Repeat(p, 3) {
+				names, _, err := p.Conn.Children(p.Path(claims))
+				if err == nil && len(names) > 0 {
+					p.Conn.Delete(p.Path(claims)+"/"+slices.Min(names), -1) // whether it is there or not
+				}
+			}
+		}
+	}
+}
+
+// count asks how long the queue is.
+func (w *worker) count() (ok bool) {
+	_, ok, _ = w.do("len", 0, func(ctx context.Context) (int64, error) {
+		n, err := w.q.Len(ctx)
+		return int64(n), err
+	})
+	return ok
+}
+
 // do runs an operation and records it. Nothing else than the error decides what
 // comes next: again says that the operation certainly did nothing and may be
 // tried again, ok is false if it must not have failed like that.
@@ -346,6 +404,10 @@ var (
 	GoalAgain = engine.Goal{Name: "an item of an ended session that is delivered again", Reached: deliveredAgain}
 	GoalWoken = engine.Goal{Name: "a consumer that was woken by a new item",
 		Reached: func(h *history.History) bool { return woken(h, "/items") }}
+	// GoalCounted is what a stale answer needs.
+	GoalCounted = engine.Goal{Name: "a length that is asked for after a leader was deposed", Reached: countedLater}
+	// GoalBroken is what an operator can do.
+	GoalBroken   = engine.Goal{Name: "a claim that another client deleted", Reached: broken}
 	GoalReleased = engine.Goal{Name: "a consumer that was woken by a claim that went",
 		Reached: func(h *history.History) bool { return woken(h, "/claims") }}
 )
@@ -367,6 +429,38 @@ func deliveredAgain(h *history.History) bool {
 			holder[e.Value] = e.Client
 		case "return":
 			delete(holder, e.Value)
+		}
+	}
+	return false
+}
+
+// countedLater reports whether somebody was told a length, and had asked for it after a leader was deposed.
+func countedLater(h *history.History) bool {
+	deposed, asked := false, map[int32]bool{}
+	for i := range h.Events {
+		e := &h.Events[i]
+		switch {
+		case e.Kind == history.Fault && strings.HasPrefix(e.Op, "depose"):
+			deposed = true
+		case e.Kind == history.Invoke && e.Op == "len":
+			asked[e.Object] = deposed
+		case e.Kind == history.Return && e.Op == "len" && e.Err == nil && asked[e.Object]:
+			return true
+		}
+	}
+	return false
+}
+
+// broken reports whether a client deleted an ephemeral znode of another.
+func broken(h *history.History) bool {
+	maker := map[string]int32{}
+	for i := range h.Events {
+		e := &h.Events[i]
+		switch {
+		case e.Kind == history.Created && e.Session != 0:
+			maker[e.Path] = e.Client
+		case e.Kind == history.Deleted && e.Client != 0 && maker[e.Path] != 0 && maker[e.Path] != e.Client:
+			return true
 		}
 	}
 	return false

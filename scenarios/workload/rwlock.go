@@ -86,11 +86,24 @@ type downgrader interface {
 // SharedRounds makes a program in which each client reads, writes, and writes and
 // downgrades in turn, beginning with another; one attempt in five is impatient.
 func SharedRounds(newLocker func(p *engine.Process) FullRWLocker) func(p *engine.Process) {
+	return sharedRounds(newLocker, SharedOnce)
+}
+
+// SharedIdly is SharedRounds with holders that do nothing, see [UntilLost].
+func SharedIdly(newLocker func(p *engine.Process) FullRWLocker) func(p *engine.Process) {
+	return sharedRounds(newLocker, func(p *engine.Process, o engine.Object, l FullRWLocker, want int, try bool) error {
+		return sharedOnce(p, o, l, want, try, UntilLost, UntilLost)
+	})
+}
+
+func sharedRounds(newLocker func(p *engine.Process) FullRWLocker,
+	once func(p *engine.Process, o engine.Object, l FullRWLocker, want int, try bool) error,
+) func(p *engine.Process) {
 	return func(p *engine.Process) {
 		l := newLocker(p)
 		o := p.Register(l.Znodes)
 		for r := range p.Rounds {
-			if err := SharedOnce(p, o, l, (p.ID+r)%3, (p.ID+2*r)%5 == 0); err != nil {
+			if err := once(p, o, l, (p.ID+r)%3, (p.ID+2*r)%5 == 0); err != nil {
 				p.Fail(err)
 				return
 			}
@@ -107,6 +120,11 @@ const (
 
 // SharedOnce is one round. It returns only errors that a lock must not have.
 func SharedOnce(p *engine.Process, o engine.Object, l FullRWLocker, want int, try bool) error {
+	return sharedOnce(p, o, l, want, try, 2, 3)
+}
+
+// sharedOnce is SharedOnce with that many steps of a writer and of a reader.
+func sharedOnce(p *engine.Process, o engine.Object, l FullRWLocker, want int, try bool, write, read int) error {
 	op, lock := "lock", l.Lock
 	switch {
 	case want == ToRead && try && tries(l):
@@ -120,12 +138,12 @@ func SharedOnce(p *engine.Process, o engine.Object, l FullRWLocker, want int, tr
 		return err
 	}
 	if want == ToRead {
-		return readAndUnlock(p, o, l)
+		return readAndUnlock(p, o, l, read)
 	}
 	o.Acquired(last(l), l.Token())
-	Work(p, o, l, 2)
-	if d, ok := l.(downgrader); ok && want == ToDowngrade && len(l.Lost()) == 0 {
-		return downgrade(p, o, l, d)
+	lost := Work(p, o, l, write) // which may have received the only event of l.Lost
+	if d, ok := l.(downgrader); ok && want == ToDowngrade && !lost && len(l.Lost()) == 0 {
+		return downgrade(p, o, l, d, read)
 	}
 	o.Released()
 	return o.Unlock(l.Unlock)
@@ -133,7 +151,7 @@ func SharedOnce(p *engine.Process, o engine.Object, l FullRWLocker, want int, tr
 
 // downgrade goes on as a reader. That it owns the lock as such it says before the
 // call, since from then on others may read.
-func downgrade(p *engine.Process, o engine.Object, l FullRWLocker, d downgrader) error {
+func downgrade(p *engine.Process, o engine.Object, l FullRWLocker, d downgrader, stay int) error {
 	Share(o, l)
 	ctx, end := p.Interruptible()
 	o.Invoke("downgrade")
@@ -142,7 +160,7 @@ func downgrade(p *engine.Process, o engine.Object, l FullRWLocker, d downgrader)
 	end()
 	switch {
 	case err == nil:
-		return readAndUnlock(p, o, l)
+		return readAndUnlock(p, o, l, stay)
 	case errors.Is(err, recipes.ErrLost), errors.Is(err, context.Canceled):
 		o.Released()
 		return nil
@@ -156,19 +174,13 @@ func Share(o engine.Object, l FullRWLocker) {
 }
 
 // readAndUnlock is what a reader does that has got the lock.
-func readAndUnlock(p *engine.Process, o engine.Object, l FullRWLocker) error {
+func readAndUnlock(p *engine.Process, o engine.Object, l FullRWLocker, stay int) error {
 	Share(o, l)
-	lost := l.Lost()
-	for range 3 {
-		p.Step()
-		if len(lost) > 0 {
-			o.Lost()
-			break
-		}
+	remain(p, o, l.Lost(), stay, func() {
 		if tokens(l) {
 			o.Read(l.Token())
 		}
-	}
+	})
 	o.Released()
 	return o.Must("runlock", l.RUnlock)
 }

@@ -71,11 +71,16 @@ func LeaseCheckers(leases int) []checkers.Checker {
 // LeaseRounds makes a program that acquires, works and releases in each round; every
 // third attempt is a TryAcquire.
 func LeaseRounds(newLeaser func(p *engine.Process) FullLeaser) func(p *engine.Process) {
+	return LeaseAndStay(2, newLeaser)
+}
+
+// LeaseAndStay is LeaseRounds with that many steps of work; see [UntilLost].
+func LeaseAndStay(stay int, newLeaser func(p *engine.Process) FullLeaser) func(p *engine.Process) {
 	return func(p *engine.Process) {
 		s := newLeaser(p)
 		o := p.Register(s.Znodes)
 		for r := range p.Rounds {
-			if err := LeaseOnce(p, o, s, (p.ID+r)%3 == 2); err != nil {
+			if err := LeaseOnce(p, o, s, stay, (p.ID+r)%3 == 2); err != nil {
 				p.Fail(err)
 				return
 			}
@@ -84,7 +89,7 @@ func LeaseRounds(newLeaser func(p *engine.Process) FullLeaser) func(p *engine.Pr
 }
 
 // LeaseOnce is one round. It returns only errors that a semaphore must not have.
-func LeaseOnce(p *engine.Process, o engine.Object, s FullLeaser, try bool) error {
+func LeaseOnce(p *engine.Process, o engine.Object, s FullLeaser, stay int, try bool) error {
 	op, acquire := "acquire", s.Acquire
 	if try && tries(s) {
 		op, acquire = "tryacquire", s.TryAcquire
@@ -93,14 +98,7 @@ func LeaseOnce(p *engine.Process, o engine.Object, s FullLeaser, try bool) error
 		return err
 	}
 	o.Acquired(last(s), 0)
-	lost := s.Lost()
-	for range 2 {
-		p.Step()
-		if len(lost) > 0 {
-			o.Lost()
-			break
-		}
-	}
+	remain(p, o, s.Lost(), stay, func() {})
 	o.Released()
 	return o.Must("release", s.Release)
 }

@@ -261,11 +261,11 @@ var (
 	}}
 	goalExpired = engine.Goal{Name: "a session that ends after a watcher has told something",
 		Reached: func(h *history.History) bool {
-			told := false
+			told, ends := false, lineages{}
 			for i := range h.Events {
 				e := &h.Events[i]
 				told = told || e.Kind == history.Told
-				if e.Kind == history.Session && e.Op == zk.StateExpired.String() && told {
+				if ends.end(e) && told {
 					return true
 				}
 			}

@@ -17,6 +17,8 @@ const (
 	// StaleWait believes the first look at the barrier, which may be one into the past, and passes although it
 	// is held.
 	StaleWait Flaw = 131
+	// HeldAgain goes on waiting when the barrier was released and is held again by the time it looks.
+	HeldAgain Flaw = 185
 )
 
 // Barrier is a barrier with one flaw. Apart from it, it follows the protocol of
@@ -79,7 +81,7 @@ func (b *Barrier) look(ctx context.Context, sync bool) (now string, stat *zk.Sta
 func (b *Barrier) Wait(ctx context.Context) error {
 	for first := int64(0); ; {
 		now, stat, changed, err := b.look(ctx, b.flaw != StaleWait)
-		if err != nil || now == "" || first != 0 && stat.Mzxid != first {
+		if err != nil || now == "" || first != 0 && stat.Mzxid != first && b.flaw != HeldAgain {
 			return err
 		}
 		first = stat.Mzxid

@@ -32,6 +32,13 @@ const (
 	KeepWatch Flaw = 168
 	// DeniedOwn takes the bad version that is due to its own first try for another update.
 	DeniedOwn Flaw = 169
+	// LateDate is a cached reader that leaves its watch when it has read, and dates the set by what that shows.
+	// An update in between is taken for the one that was read, and the watch tells of the next. Values are set in
+	// one multi.
+	LateDate Flaw = 186
+	// TakenOver takes a bad version after a lost answer for its own first try, without looking. It may be the
+	// beginning of another update, which has taken over.
+	TakenOver Flaw = 187
 )
 
 // Config is a configuration with one flaw. Apart from it, it follows the
@@ -52,7 +59,7 @@ func NewConfig(conn recipes.Conn, env recipes.Env, dir string, flaw Flaw) *Confi
 func (c *Config) Update(ctx context.Context, values map[string][]byte) (err error) {
 	defer recipes.Forget(c.env)(&err)
 	names := slices.Sorted(maps.Keys(values))
-	if c.flaw == TornRead {
+	if c.flaw == TornRead || c.flaw == LateDate {
 		var ops []interface{}
 		for _, name := range names {
 			ops = append(ops, &zk.SetDataRequest{Path: c.dir + "/" + name, Data: values[name], Version: -1})
@@ -92,12 +99,17 @@ func (c *Config) Update(ctx context.Context, values map[string][]byte) (err erro
 // end sets the flag; after a bad version it looks whether that is its own doing.
 func (c *Config) end(ctx context.Context, version int32) error {
 	ready := "ready " + c.env.UUID()
+	tries := 0
 	err := c.until(ctx, func() error {
+		tries++
 		_, err := c.conn.Set(c.dir, []byte(ready), version)
 		return err
 	})
 	if err != zk.ErrBadVersion || c.flaw == DeniedOwn {
 		return err
+	}
+	if c.flaw == TakenOver && tries > 1 {
+		return nil
 	}
 	return c.synced(ctx, c.dir, func() error {
 		flag, _, err := c.conn.Get(c.dir)
@@ -197,6 +209,9 @@ func (c *Config) Watch(ctx context.Context, told func(values map[string][]byte, 
 		}
 		err := c.until(ctx, func() error {
 			values, zxid, changed, err := c.read(ctx)
+			if err == nil && c.flaw == LateDate {
+				zxid, changed, err = c.date()
+			}
 			event = changed
 			if err == nil && zxid > latest {
 				latest = zxid
@@ -216,4 +231,13 @@ func (c *Config) Watch(ctx context.Context, told func(values map[string][]byte, 
 			return err
 		}
 	}
+}
+
+// date leaves a watch on dir and returns the zxid of what is the latest update by then.
+func (c *Config) date() (zxid int64, changed <-chan zk.Event, err error) {
+	_, stat, changed, err := c.conn.GetW(c.dir)
+	if err != nil {
+		return 0, nil, err
+	}
+	return stat.Mzxid, changed, nil
 }

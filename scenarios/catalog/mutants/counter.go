@@ -16,6 +16,9 @@ const (
 	DoubleCount Flaw = 28
 	// StaleGet reads the number from whatever server it is connected to.
 	StaleGet Flaw = 162
+	// LastingReceipt makes receipts that are not ephemeral, and leaves them to the end of the session where the
+	// connection is lost.
+	LastingReceipt Flaw = 182
 )
 
 // Counter is a counter with one flaw. Apart from it, it follows the protocol of
@@ -91,11 +94,14 @@ func (c *Counter) set(ctx context.Context, n int64, version int32) error {
 			return err
 		})
 	}
-	receipt := c.path + "/" + c.env.UUID()
+	receipt, flags := c.path+"/"+c.env.UUID(), int32(zk.FlagEphemeral)
+	if c.flaw == LastingReceipt {
+		flags = 0
+	}
 	err := c.until(ctx, func() error {
 		_, err := c.conn.Multi(
 			&zk.SetDataRequest{Path: c.path, Data: data, Version: version},
-			&zk.CreateRequest{Path: receipt, Acl: everybody, Flags: zk.FlagEphemeral})
+			&zk.CreateRequest{Path: receipt, Acl: everybody, Flags: flags})
 		return err
 	})
 	executed := err == nil
@@ -112,7 +118,7 @@ func (c *Counter) set(ctx context.Context, n int64, version int32) error {
 		return err
 	}
 	return c.until(ctx, func() error {
-		if err := c.conn.Delete(receipt, -1); err != zk.ErrNoNode {
+		if err := c.conn.Delete(receipt, -1); err != zk.ErrNoNode && c.flaw != LastingReceipt {
 			return err
 		}
 		return nil

@@ -58,4 +58,10 @@ const (
 	// FewTries gives an unlock up after a few zk.ErrNoServer and takes the znode for gone with the session,
 	// which lives on when there is a leader again.
 	FewTries Flaw = 107
+	// ExistsLeak leaves its watch on the predecessor by exists, which leaves one on a znode that is gone as well:
+	// its name never comes again, and so neither does the event.
+	ExistsLeak Flaw = 180
+	// AnyName takes every child of the lock's znode for a contender, as any lock here does. Another's child is one that
+	// nobody deletes.
+	AnyName Flaw = 108
 )

@@ -19,6 +19,12 @@ const (
 	BlindAck Flaw = 120
 	// NoAck takes the first candidate for the leader. It may not know yet that it is the first.
 	NoAck Flaw = 121
+	// OldMark takes the mark of a leader for one that leads, and does not look at it again. It may be that of a leader
+	// which has lost its session, and whose servers have not ended that yet.
+	OldMark Flaw = 192
+	// ToldEarly tells the listener that the leadership is lost before the election itself says so; the listener asks
+	// the election, is told that the client leads, and goes on.
+	ToldEarly Flaw = 193
 )
 
 // Election is an election with one flaw, on the znodes of recipes.Election.

@@ -2,6 +2,7 @@ package mutants
 
 import (
 	"context"
+	"time"
 
 	"github.com/go-zookeeper/zk"
 
@@ -25,6 +26,19 @@ const (
 	// NotOurs takes a znode of its name, seen behind a sync in a new session, for that of somebody else, and
 	// does not join again. It may be its own, of a session that a leader which was deposed has declared expired.
 	NotOurs Flaw = 159
+	// FewJoins tries again a few times to join in a new session, and then does not any more. The znode of its name
+	// may be its own, of a session that the servers keep for longer than that; it does not look whose it is.
+	FewJoins Flaw = 191
+	// TwoClients dials another connection when its session has ended, and does not close the old one, whose library
+	// opens a new session by itself. Both look after the one member, and what the older says last counts.
+	TwoClients Flaw = 194
+	// ConfiguredTimeout waits for the znode of its old session for as long as the session timeout that it has asked
+	// for. The servers keep the session for the one that they have granted, which is longer; and after an election
+	// they keep it for as long again, so no fixed time is enough.
+	ConfiguredTimeout Flaw = 195
+	// NoInterval waits for the event of its watch alone, and takes the one that ends the watch with its session for none.
+	// Where it looks again at intervals, whatever it has heard, that repairs it.
+	NoInterval Flaw = 196
 )
 
 // Group is a group with one flaw. Apart from it, it follows the protocol of
@@ -36,13 +50,18 @@ type Group struct {
 	flaw Flaw
 
 	changed func(name string, joined bool)
+
+	// Dial makes another connection; for TwoClients.
+	Dial func() (recipes.Conn, recipes.Env, error)
+	// Interval is after which time NoInterval looks again, whatever it has heard; 0: never.
+	Interval time.Duration
 }
 
 // NewGroup returns a group on dir with the given flaw; changed is as that of
 // recipes.GroupOptions.
 func NewGroup(conn recipes.Conn, env recipes.Env, dir string, changed func(name string, joined bool),
 	flaw Flaw) *Group {
-	return &Group{conn, env, dir, flaw, changed}
+	return &Group{conn: conn, env: env, dir: dir, flaw: flaw, changed: changed}
 }
 
 // Watch is as that of recipes.Group.
@@ -74,7 +93,8 @@ func (g *Group) Watch(ctx context.Context, f func(now []recipes.Child, changes [
 
 // Join is as that of recipes.Group.
 func (g *Group) Join(ctx context.Context, name string, data []byte) (*Membership, error) {
-	m := &Membership{Group: g, path: g.dir + "/" + name, data: data, done: make(chan zk.Event)}
+	m := &Membership{Group: g, path: g.dir + "/" + name, data: data, done: make(chan zk.Event),
+		joined: new(true)}
 	if err := m.claim(ctx); err != nil {
 		return nil, err
 	}
@@ -87,6 +107,9 @@ func (g *Group) Join(ctx context.Context, name string, data []byte) (*Membership
 			m.keep(life)
 		}
 		m.release()
+		if m.successor != nil {
+			g.env.Await(context.Background(), m.successor)
+		}
 		close(m.done)
 	})
 	return m, nil
@@ -97,6 +120,10 @@ type Membership struct {
 	*Group
 	path, proof string
 	data        []byte
+	joined      *bool         // what was told last
+	tries       int           // to join again, of FewJoins
+	id          int64         // of the session that TwoClients has known first
+	successor   chan zk.Event // is closed when what the other client of TwoClients does has ended
 	end         context.CancelFunc
 	done        chan zk.Event
 }
@@ -145,33 +172,24 @@ func (m *Membership) claim(ctx context.Context) error {
 
 // keep looks after the znode until life ends.
 func (m *Membership) keep(life context.Context) {
-	joined := true
-	tell := func(now bool) {
-		if joined != now {
-			joined = now
-			m.changed(m.path, now)
-		}
-	}
 	for life.Err() == nil {
+		if m.flaw == TwoClients {
+			m.replace(life)
+		}
 		change := m.env.SessionEvents()
 		exists, stat, gone, err := m.conn.ExistsW(m.path)
 		switch {
 		case interrupted(err):
-			tell(false)
+			m.tell(false)
 			err = m.session(life)
 		case err != nil:
 		case exists && (m.flaw == AnyZnode || stat.EphemeralOwner == m.conn.SessionID()):
-			tell(true)
+			m.tell(true)
 			err = m.guard(life, change, gone)
 		default:
-			tell(false)
-			taken := m.claim(life) == recipes.ErrNameTaken
-			if taken && m.flaw == NotOurs {
-				if _, err = m.conn.Sync(m.path); err == nil {
-					return
-				}
-			} else if taken && exists {
-				_, _, err = m.env.Await(life, gone)
+			m.tell(false)
+			if m.claim(life) == recipes.ErrNameTaken && m.taken(life, exists, gone) {
+				return
 			}
 		}
 		if err != nil {
@@ -180,8 +198,41 @@ func (m *Membership) keep(life context.Context) {
 	}
 }
 
+// tell tells whether it is a member, if that is news.
+func (m *Membership) tell(now bool) {
+	if *m.joined != now {
+		*m.joined = now
+		m.changed(m.path, now)
+	}
+}
+
+// taken is what the member does while somebody has its name; gone is the watch on that znode, if it exists. It reports
+// whether the member gives up.
+func (m *Membership) taken(life context.Context, exists bool, gone <-chan zk.Event) bool {
+	switch {
+	case m.flaw == NotOurs:
+		m.conn.Sync(m.path)
+		return true
+	case m.flaw == FewJoins:
+		m.tries++
+		return m.tries > fewJoins
+	case exists && m.flaw == ConfiguredTimeout:
+		return m.outlast(life, gone) != nil
+	case exists:
+		_, _, err := m.env.Await(life, gone)
+		return err != nil
+	}
+	return false
+}
+
+// fewJoins is how many times FewJoins tries again after it was told that the name is taken.
+const fewJoins = 1
+
 // guard waits until something happens to the znode or the session.
 func (m *Membership) guard(life context.Context, change, gone <-chan zk.Event) error {
+	if m.flaw == NoInterval {
+		return m.flagged(life, gone)
+	}
 	i, _, err := m.env.Await(life, change, gone)
 	if err == nil && i == 0 && m.flaw == Flapping {
 		m.release()

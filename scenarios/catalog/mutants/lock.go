@@ -24,6 +24,7 @@ type Lock struct {
 	any   bool   // who waits watches all
 	node  string // name of the own znode
 	token int64
+	owner int64 // session in which it is held
 	lost  chan zk.Event
 	end   context.CancelFunc
 }
@@ -280,7 +281,7 @@ func (l *Lock) take(change <-chan zk.Event) error {
 	if len(change) > 0 {
 		return errAgain
 	}
-	l.token = stat.Czxid
+	l.token, l.owner = stat.Czxid, stat.EphemeralOwner
 	l.lost = make(chan zk.Event, 1)
 	ctx, cancel := context.WithCancel(context.Background())
 	l.end = cancel

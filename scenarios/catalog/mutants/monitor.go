@@ -16,6 +16,10 @@ const (
 	BusyLock Flaw = 114
 	// StaleAlarm believes what a server that lags says of a holder.
 	StaleAlarm Flaw = 115
+	// QueueTime measures from when somebody is in the queue, and not from when it holds the lock.
+	QueueTime Flaw = 183
+	// TimeAnew measures from the last change of the queue: as long as others come and go, there is no alarm.
+	TimeAnew Flaw = 184
 )
 
 // Monitor is a monitor of a lock with one flaw. Apart from it, it follows the protocol
@@ -27,11 +31,13 @@ type Monitor struct {
 	first string
 	since time.Time
 	done  bool
+	seen  map[string]time.Time // QueueTime: when each was seen first
 }
 
 // NewMonitor returns a monitor of the lock on dir with the given flaw.
 func NewMonitor(conn recipes.Conn, env recipes.Env, dir string, opt recipes.MonitorOptions, flaw Flaw) *Monitor {
-	return &Monitor{queue: *NewLock(conn, env, dir, flaw), opt: opt, done: true}
+	return &Monitor{queue: *NewLock(conn, env, dir, flaw), opt: opt, done: true,
+		seen: map[string]time.Time{}}
 }
 
 // Run monitors the lock until ctx is done.
@@ -79,8 +85,24 @@ func (m *Monitor) update() (<-chan zk.Event, error) {
 	if !same {
 		m.since, m.done = m.queue.env.Now(), first == ""
 	}
+	if m.queue.flaw == TimeAnew && !m.done {
+		m.since = m.queue.env.Now()
+	}
+	if m.queue.flaw == QueueTime {
+		m.since = m.inQueue(names, first)
+	}
 	m.first = first
 	return change, nil
+}
+
+// inQueue notes who is in the queue, and returns since when the first has been there.
+func (m *Monitor) inQueue(names []string, first string) time.Time {
+	for _, name := range names {
+		if _, ok := m.seen[name]; !ok {
+			m.seen[name] = m.queue.env.Now()
+		}
+	}
+	return m.seen[first]
 }
 
 // check raises the alarm if it is due.

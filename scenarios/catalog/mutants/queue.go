@@ -41,6 +41,8 @@ const (
 	ItemsOnly Flaw = 143
 	// StaleTake says that the queue is empty, as a server that lags sees it.
 	StaleTake Flaw = 144
+	// StaleLength counts the items behind a sync, which a leader that was deposed answers as well.
+	StaleLength Flaw = 189
 )
 
 // Queue is a queue with one flaw. Apart from it, it follows the protocol of
@@ -157,6 +159,21 @@ func (q *Queue) take(ctx context.Context, wait bool) ([]byte, error) {
 		}
 		return data, err
 	}
+}
+
+// Len returns how many items there are.
+func (q *Queue) Len(context.Context) (n int, err error) {
+	var names []string
+	err = q.patiently(func() error {
+		if q.flaw != StaleLength {
+			if _, err := q.conn.Multi(); err != nil { // a write
+				return err
+			}
+		}
+		names, err = q.fresh(q.dir + "/items")
+		return err
+	})
+	return len(names), err
 }
 
 // Claim waits for an item and claims it.

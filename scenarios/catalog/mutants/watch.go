@@ -23,6 +23,9 @@ const (
 	// Trusting does not read again after the loss of the connection, since the library leaves its watches again.
 	// But with the zxid of a later answer, if the connection is lost once more in between.
 	Trusting Flaw = 158
+	// SureEarly says that what it has told is up to date as soon as it has read again, and then tells what has
+	// changed.
+	SureEarly Flaw = 188
 )
 
 // DataWatch is a watcher of data with one flaw. Apart from it, it follows the
@@ -34,11 +37,14 @@ type DataWatch struct {
 	flaw Flaw
 
 	session int64 // the last one that was synced
+	suspect func(bool)
+	doubts  bool
 }
 
-// NewDataWatch returns a watcher of path with the given flaw.
-func NewDataWatch(conn recipes.Conn, env recipes.Env, path string, flaw Flaw) *DataWatch {
-	return &DataWatch{conn: conn, env: env, path: path, flaw: flaw}
+// NewDataWatch returns a watcher of path with the given flaw. It calls suspect, if not nil, with whether what it
+// has told may be out of date, whenever that has changed.
+func NewDataWatch(conn recipes.Conn, env recipes.Env, path string, flaw Flaw, suspect func(bool)) *DataWatch {
+	return &DataWatch{conn: conn, env: env, path: path, flaw: flaw, suspect: suspect}
 }
 
 // Run calls f until ctx is done.
@@ -50,6 +56,7 @@ func (w *DataWatch) Run(ctx context.Context, f func(data []byte, stat *zk.Stat))
 			change = nil
 		}
 		data, stat, event, err := w.look()
+		w.doubt(interrupted(err) || w.doubts && (err != nil || w.flaw != SureEarly))
 		if interrupted(err) || err == errAgain {
 			if err := (patient{w.conn, w.env}).session(ctx); err != nil {
 				return err
@@ -70,13 +77,23 @@ func (w *DataWatch) Run(ctx context.Context, f func(data []byte, stat *zk.Stat))
 			told = state
 			f(data, stat)
 		}
-		_, ev, err := w.env.Await(ctx, event, change)
+		w.doubt(false)
+		i, ev, err := w.env.Await(ctx, event, change)
+		w.doubt(err == nil && i == 1 && ev.State != zk.StateHasSession)
 		if err == nil && ev.Type == zk.EventNotWatching && w.flaw == Deaf {
 			_, _, err = w.env.Await(ctx)
 		}
 		if err != nil {
 			return err
 		}
+	}
+}
+
+// doubt says whether what was told may be out of date, if that has changed.
+func (w *DataWatch) doubt(doubts bool) {
+	if w.suspect != nil && doubts != w.doubts {
+		w.doubts = doubts
+		w.suspect(doubts)
 	}
 }
 

@@ -1,0 +1,192 @@
+package checkers
+
+import (
+	"slices"
+	"strings"
+	"time"
+
+	"zksim/model/history"
+)
+
+// Alarm is the rest of the promise of a monitor of locks, beside [Overdue]: it measures from the moment when somebody
+// has the lock, and not from the one when he asks for it; and it raises an alarm when it is due.
+//
+// Everybody tells the time, as nanoseconds of one clock, in Value: a holder when it has got the lock by Path (since)
+// and before it gives it up (until), and a monitor before it raises an alarm (clock). A znode holds the lock
+// from the moment when it comes first in its folder, or when only readers are ahead of it and it is one; what
+// was told last before that says when it was at the earliest, and an alarm must not say that it was earlier.
+//
+// When the faults are over, time passes only when nothing else can happen. So a holder that gets the lock then, with a
+// monitor running, and has it for more than twice the Limit, must have raised the alarm when it gives the lock up. More
+// than four times says that time has jumped to the end of a session, perhaps beyond the end of the monitor. It is not
+// asked of real runs, in which time does as it likes, nor while the client of a monitor has no connection: a real
+// library may rest before it has another one. Nothing is said of runs whose txns were not recorded.
+type Alarm struct{ Limit time.Duration }
+
+// Name implements [Checker].
+func (Alarm) Name() string { return "alarm" }
+
+// Doc implements [Checker].
+func (Alarm) Doc() string {
+	return "an alarm counts from when the lock is got, and comes when it is due"
+}
+
+// Monitor implements [Monitored].
+func (c Alarm) Monitor() Monitor { return &alarmed{Alarm: c} }
+
+// Check implements [Checker].
+func (c Alarm) Check(h *history.History) Verdict { return check(h, c.Monitor()) }
+
+// heldTime is what is known of a znode of the queue.
+type heldTime struct {
+	path   string
+	client int32
+	zxid   int64
+	reads  bool
+	first  time.Duration // the latest time that was told before it came first; -1: it has not
+	since  time.Duration // when its holder told that it has the lock with the faults over and a monitor running; -1
+	told   bool          // the alarm was raised
+}
+
+// alarmed is the monitor of Alarm.
+type alarmed struct {
+	sessionEvents
+	Alarm
+	clock    time.Duration // the latest that was told
+	queue    []heldTime
+	monitors []int32 // clients whose monitors run
+	away     []int32 // those of all clients that have no connection
+	calm     bool
+}
+
+// Reset implements [Monitor].
+func (m *alarmed) Reset() { *m = alarmed{Alarm: m.Alarm} }
+
+// Step implements [Monitor].
+func (m *alarmed) Step(h *history.History, i int) Verdict {
+	e := &h.Events[i]
+	switch {
+	case !h.Txns:
+	case e.Kind == history.Calm:
+		m.calm = true
+	case e.Kind == history.Created && e.Session != 0:
+		m.queue = append(m.queue, heldTime{path: e.Path, client: e.Client, zxid: e.Zxid, first: -1, since: -1,
+			reads: strings.Contains(e.Path[len(parent(e.Path)):], "-read-")})
+		m.pair(&m.queue[len(m.queue)-1])
+		m.lead()
+	case e.Kind == history.Deleted:
+		m.queue = drop(m.queue, func(x heldTime) bool { return x.path == e.Path })
+		m.lead()
+	case e.Op == "monitor" && e.Kind == history.Invoke:
+		m.monitors = append(m.monitors, e.Client)
+	case e.Op == "monitor" && e.Kind == history.Return, e.Kind == history.Crashed:
+		m.monitors = m.monitors[:0] // of one that has crashed nobody knows whether it was one
+		m.excuse()
+	case e.Kind == history.Session:
+		m.away = drop(m.away, func(c int32) bool { return c == e.Client })
+		if e.Op != "StateHasSession" {
+			m.away = append(m.away, e.Client)
+			if !m.watched() {
+				m.excuse()
+			}
+		}
+	case e.Kind == history.Told:
+		return m.told(h, i)
+	}
+	return Verdict{}
+}
+
+// excuse has nobody raise an alarm for those that have the lock.
+func (m *alarmed) excuse() {
+	for k := range m.queue {
+		m.queue[k].since = -1
+	}
+}
+
+// watched reports whether a monitor runs, and the clients of all have a connection.
+func (m *alarmed) watched() bool {
+	return len(m.monitors) > 0 &&
+		!slices.ContainsFunc(m.monitors, func(c int32) bool { return slices.Contains(m.away, c) })
+}
+
+// told judges what holders and monitors tell.
+func (m *alarmed) told(h *history.History, i int) Verdict {
+	e := &h.Events[i]
+	now := time.Duration(e.Value)
+	k := slices.IndexFunc(m.queue, func(x heldTime) bool { return x.path == e.Path })
+	switch e.Op {
+	case "clock":
+		m.clock = now
+	case "since":
+		m.clock = now
+		if k >= 0 && m.calm && m.watched() {
+			m.queue[k].since = now
+		}
+	case "until":
+		m.clock = now
+		if k < 0 {
+			break
+		}
+		x := &m.queue[k]
+		if had := now - x.since; h.Root == "" && x.since >= 0 && 2*m.Limit < had && had <= 4*m.Limit && !x.told {
+			return violated(m, i, "c%d has had the lock by %s for %v, with the faults over, and no monitor has said so; "+
+				"the limit is %v", e.Client, e.Path, had, m.Limit)
+		}
+		x.since = -1
+	case "overdue":
+		if k < 0 {
+			break
+		}
+		x := &m.queue[k]
+		for j := range m.queue { // a writer has the lock by two znodes, and one alarm
+			if y := &m.queue[j]; y.client == x.client && y.zxid == x.zxid {
+				y.told = true
+			}
+		}
+		if x.first < 0 {
+			return violated(m, i, "c%d says that the lock has been held by %s, which waits for it", e.Client, e.Path)
+		}
+		if most := m.clock - x.first; x.first >= 0 && now > most {
+			return violated(m, i, "c%d says that the lock has been held by %s for %v, but that came first %v ago at most",
+				e.Client, e.Path, now, most)
+		}
+	}
+	return Verdict{}
+}
+
+// pair has the read that a writer has made for itself hold nothing, which seemed to be one of a reader until the write
+// of the same txn was seen.
+func (m *alarmed) pair(write *heldTime) {
+	for k := range m.queue {
+		if x := &m.queue[k]; !write.reads && x.client == write.client && x.zxid == write.zxid {
+			x.first = -1
+		}
+	}
+}
+
+// waits reports whether a znode is the read of a writer that has not got the lock: it is there for a downgrade.
+func (m *alarmed) waits(x *heldTime) bool {
+	return x.reads && slices.ContainsFunc(m.queue, func(y heldTime) bool {
+		return y.client == x.client && y.zxid == x.zxid && !y.reads && y.first < 0
+	})
+}
+
+// lead notes which znodes hold the lock now: the writes first, by which it knows which reads wait.
+func (m *alarmed) lead() {
+	for _, reads := range [...]bool{false, true} {
+		for k := range m.queue {
+			if x := &m.queue[k]; x.first < 0 && x.reads == reads && !m.waits(x) && !m.blocked(k) {
+				x.first = m.clock
+			}
+		}
+	}
+}
+
+// blocked reports whether somebody else is ahead of a znode and in its way.
+func (m *alarmed) blocked(k int) bool {
+	x := &m.queue[k]
+	return slices.ContainsFunc(m.queue[:k], func(y heldTime) bool {
+		partner := y.client == x.client && y.zxid == x.zxid
+		return siblings(y.path, x.path) && !partner && !(y.reads && x.reads)
+	})
+}

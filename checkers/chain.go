@@ -1,0 +1,143 @@
+package checkers
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"zksim/model/history"
+)
+
+// Link is a client that waits in vain.
+type Link struct {
+	Client int32
+	Paths  []string // of the watches that it waits for
+	States []string // for each, what there is to the znode: "which c2 has"
+	Note   string   // how the last change of the first and the watch on it came to miss each other; may be empty
+	Circle bool     // who has what it waits for has been named before
+}
+
+// Chain returns who holds everybody up in a run that has come to rest: a client that waits, then the one that has what
+// that waits for, and so on to one that waits for nobody or was named before. It is empty if nobody waits.
+func Chain(h *history.History) (chain []Link) {
+	if h.Outcome != history.Quiet || len(h.Waiting) == 0 {
+		return nil
+	}
+	for x := cause(h); ; {
+		l := linkOf(h, x)
+		next := slices.IndexFunc(h.Waiting, func(y history.Waiting) bool { return y.Client == whoHas(h, x) })
+		l.Circle = next >= 0 && (h.Waiting[next].Client == l.Client ||
+			slices.ContainsFunc(chain, func(y Link) bool { return y.Client == h.Waiting[next].Client }))
+		chain = append(chain, l)
+		if next < 0 || l.Circle {
+			return chain
+		}
+		x = h.Waiting[next]
+	}
+}
+
+// Behind returns those who wait for the first of a chain: one that waits for what it has, one that waits for what that
+// has, and so on, the last first.
+func Behind(h *history.History, chain []Link) (behind []Link) {
+	for seen := slices.Clone(chain); len(seen) > 0; {
+		k := slices.IndexFunc(h.Waiting, func(x history.Waiting) bool {
+			known := func(l Link) bool { return l.Client == x.Client }
+			return whoHas(h, x) == seen[0].Client && !slices.ContainsFunc(seen, known)
+		})
+		if k < 0 {
+			break
+		}
+		l := linkOf(h, h.Waiting[k])
+		behind, seen = slices.Insert(behind, 0, l), slices.Insert(seen, 0, l)
+	}
+	return behind
+}
+
+func linkOf(h *history.History, x history.Waiting) Link {
+	l := Link{Client: x.Client, Paths: x.Paths}
+	for _, p := range x.Paths {
+		l.States = append(l.States, state(h, p))
+	}
+	if len(x.Paths) > 0 {
+		l.Note = missed(h, x.Client, x.Paths[0])
+	}
+	return l
+}
+
+// whoHas returns the client that has what another waits for; 0 if there is none.
+func whoHas(h *history.History, x history.Waiting) (owner int32) {
+	for _, p := range x.Paths {
+		if i := slices.IndexFunc(h.Tree, func(n history.Node) bool { return n.Path == p }); i >= 0 && h.Known[p] {
+			owner = h.Sessions[h.Tree[i].Owner]
+		}
+	}
+	return owner
+}
+
+// missed says when a znode that nobody has was changed last, and when a client left its watch there. Where txns are
+// not recorded it says nothing.
+func missed(h *history.History, client int32, path string) string {
+	asked, left, last, children := -1, -1, -1, false
+	for i := range h.Events {
+		e := &h.Events[i]
+		if e.Client != client || e.Path != path || !leavesWatch(e.Op) {
+			continue
+		}
+		switch e.Kind {
+		case history.Call:
+			asked, children = i, e.Op == callChildren
+		case history.Reply:
+			left = i
+		}
+	}
+	if left < asked || asked < 0 || !h.Txns || h.Known[path] {
+		return ""
+	}
+	for i := range h.Events {
+		e := &h.Events[i]
+		list := e.Kind == history.Created || e.Kind == history.Deleted
+		if e.Path == path && (list || e.Kind == history.Changed && !children) || list && children && parent(e.Path) == path {
+			last = i
+		}
+	}
+	if last < 0 {
+		return ""
+	}
+	step := func(i int) int32 { return h.Events[i].Step }
+	when := fmt.Sprintf("its last change was at step %d, ", step(last))
+	switch {
+	case last < asked:
+		return when + fmt.Sprintf("before c%d asked for the watch, at step %d", client, step(asked))
+	case last < left:
+		return when + fmt.Sprintf("while c%d asked for the watch, at steps %d to %d", client, step(asked), step(left))
+	}
+	return when + fmt.Sprintf("after c%d had left the watch, at step %d", client, step(left))
+}
+
+// sentence says a chain in words.
+func sentence(chain []Link) string {
+	var b strings.Builder
+	for i, l := range chain {
+		if i > 0 {
+			b.WriteString("; ")
+		}
+		switch {
+		case len(l.Paths) > 0:
+			var waits []string
+			for k, p := range l.Paths {
+				if waits = append(waits, p+", "+l.States[k]); i > 0 {
+					break
+				}
+			}
+			fmt.Fprintf(&b, "c%d waits for %s", l.Client, strings.Join(waits, " and "))
+		case i == 0:
+			fmt.Fprintf(&b, "c%d waits for something that will never happen, and for no watch", l.Client)
+		default:
+			fmt.Fprintf(&b, "c%d waits for no watch", l.Client)
+		}
+		if l.Circle {
+			b.WriteString(": a circle")
+		}
+	}
+	return b.String()
+}

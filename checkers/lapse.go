@@ -1,0 +1,81 @@
+package checkers
+
+import (
+	"slices"
+
+	"zksim/internal/hash"
+	"zksim/model/history"
+)
+
+// lapses follows what clients believe to have by ephemeral znodes, and finds a session that ends while its client
+// could know that it is disconnected, and still believes. A client that could not know is excused until its library
+// hears something, and of a session that a library takes for over the servers may still keep what it owned.
+type lapses struct {
+	believed []claim
+	deceived []int32 // clients whose session has ended and who cannot know
+	present  []lineOf
+}
+
+// lineOf is the session of a client's connection.
+type lineOf struct {
+	client, line int32
+	session      int64
+}
+
+// begin notes that an object believes from now on.
+func (l *lapses) begin(c claim) {
+	l.end(c.object)
+	if c.path != "" && !slices.Contains(l.deceived, c.client) {
+		l.believed = append(l.believed, c)
+	}
+}
+
+// end notes that an object believes nothing more.
+func (l *lapses) end(object int32) {
+	l.believed = drop(l.believed, func(c claim) bool { return c.object == object })
+}
+
+// step takes an event into account that is none of a program. It returns what a client believes to have although the
+// session that it had it by has just ended; nil if there is nothing. In real runs nobody knows when code could know.
+func (l *lapses) step(h *history.History, e *history.Event) (lapsed *claim) {
+	of := func(c claim) bool { return c.client == e.Client }
+	switch e.Kind {
+	case history.Exceeded:
+		l.deceived = append(l.deceived, e.Client)
+		l.believed = drop(l.believed, of)
+	case history.Session:
+		l.deceived = drop(l.deceived, func(c int32) bool { return c == e.Client })
+		recall(&l.present, func(x *lineOf) bool { return x.client == e.Client && x.line == e.Version },
+			lineOf{client: e.Client, line: e.Version}).session = e.Session
+	case history.Crashed:
+		l.believed = drop(l.believed, of)
+	case history.Deleted:
+		k := slices.IndexFunc(l.believed, func(c claim) bool { return c.path == e.Path })
+		if k < 0 {
+			break
+		}
+		if e.Client == 0 && e.Session != 0 && h.Txns && h.Root == "" &&
+			slices.ContainsFunc(l.present, func(x lineOf) bool { return x.session == e.Session }) {
+			return &l.believed[k]
+		}
+		l.believed = slices.Delete(l.believed, k, k+1) // by somebody, who is to be judged otherwise
+	}
+	return nil
+}
+
+// reset forgets everything.
+func (l *lapses) reset() {
+	l.believed, l.deceived, l.present = l.believed[:0], l.deceived[:0], l.present[:0]
+}
+
+// print is a hash of what is remembered, in any order. Which sessions libraries have is known to the world.
+func (l *lapses) print() hash.Hash {
+	var believed, deceived hash.Hash
+	for _, c := range l.believed {
+		believed += c.print()
+	}
+	for _, c := range l.deceived {
+		deceived += hash.Hash(0).Uint64(uint64(c))
+	}
+	return believed.Uint64(uint64(deceived))
+}

@@ -1,0 +1,62 @@
+package checkers
+
+import (
+	"path"
+	"slices"
+	"strings"
+
+	"zksim/model/history"
+)
+
+// Leftover is the promise of recipes about the persistent znodes that they make: when every client has come to its
+// end, only those are left that match one of Stay. Runs in which a client has crashed are not judged: what was its own
+// waits for it to come back.
+type Leftover struct {
+	Stay []string // patterns as of [path.Match]
+}
+
+// Name implements [Checker].
+func (Leftover) Name() string { return "leftover" }
+
+// Doc implements [Checker].
+func (Leftover) Doc() string {
+	return "when all clients are done, no persistent znode is left that nobody needs"
+}
+
+// Monitor implements [Monitored].
+func (Leftover) Monitor() Monitor { return atEnd{} }
+
+// Check implements [Checker].
+func (c Leftover) Check(h *history.History) Verdict {
+	if !allDone(h) {
+		return Verdict{}
+	}
+	for _, n := range h.Tree {
+		if at := strings.TrimPrefix(n.Path, h.Root); n.Owner == 0 && at != "" && at != "/" && !matches(c.Stay, at) {
+			return violated(c, -1, "%s is left when all clients are done, and nobody needs it", n.Path)
+		}
+	}
+	return Verdict{}
+}
+
+// matches reports whether a path matches one of the patterns.
+func matches(patterns []string, znode string) bool {
+	return slices.ContainsFunc(patterns, func(pattern string) bool {
+		ok, err := path.Match(pattern, znode)
+		return ok && err == nil
+	})
+}
+
+// allDone reports whether the run has come to rest and the program of every client to its end.
+func allDone(h *history.History) bool {
+	crash := func(e history.Event) bool { return e.Kind == history.Crashed } // in the background, too
+	if h.Outcome != history.Quiet || len(h.Failed) > 0 || slices.ContainsFunc(h.Events, crash) {
+		return false
+	}
+	for c := 1; c <= h.Clients; c++ {
+		if !h.Finished[c] {
+			return false
+		}
+	}
+	return true
+}

@@ -1,0 +1,160 @@
+package checkers
+
+import (
+	"slices"
+
+	"zksim/internal/hash"
+	"zksim/model/history"
+)
+
+// Length is the promise of a queue that says how long it is: the answer is the number of items at some moment of the
+// call. What had been put before the call is counted, unless it may have been removed before the answer; nothing is
+// counted whose put had not begun before the answer, or that had been removed before the call. A take that has not
+// returned, or nobody knows how, may have removed one item.
+type Length struct{}
+
+// Name implements [Checker].
+func (Length) Name() string { return "length" }
+
+// Doc implements [Checker].
+func (Length) Doc() string {
+	return "a length counts all that was put before, and nothing that was removed before"
+}
+
+// Check implements [Checker].
+func (c Length) Check(h *history.History) Verdict { return check(h, c.Monitor()) }
+
+// Monitor implements [Monitored].
+func (Length) Monitor() Monitor { return &lengths{} }
+
+// lengths is the monitor of Length.
+type lengths struct {
+	recipeEvents
+	Length
+	ops   queueOps
+	items []counted
+	asked []inquiry
+	cut   int // takes that may have removed an item without a word
+}
+
+// counted is an item.
+type counted struct {
+	item    int64
+	begun   bool // its put, and it was not refused
+	put     bool // its producer was told
+	removed bool // its consumer was told
+	going   bool // it may have been removed
+}
+
+// inquiry is a length that somebody has asked for, and what was certain then.
+type inquiry struct {
+	caller
+	put, removed []int64 // items
+}
+
+// Reset implements [Monitor].
+func (m *lengths) Reset() {
+	m.ops, m.items, m.asked, m.cut = m.ops[:0], m.items[:0], m.asked[:0], 0
+}
+
+// Hash implements [Monitor].
+func (m *lengths) Hash() uint64 {
+	var items, asked hash.Hash // in any order
+	for _, x := range m.items {
+		items += hash.Hash(x.item).Bool(x.begun).Bool(x.put).Bool(x.removed).Bool(x.going)
+	}
+	for i := range m.asked {
+		q := &m.asked[i]
+		var put, removed hash.Hash
+		for _, item := range q.put {
+			put += hash.Hash(0).Uint64(uint64(item))
+		}
+		for _, item := range q.removed {
+			removed += hash.Hash(0).Uint64(uint64(item))
+		}
+		asked += printOf(m.asked, q.caller).Uint64(uint64(put)).Uint64(uint64(removed))
+	}
+	return uint64(items.Uint64(uint64(asked)).Uint64(uint64(m.lapsed())))
+}
+
+// Step implements [Monitor].
+func (m *lengths) Step(h *history.History, i int) Verdict {
+	e := &h.Events[i]
+	o, ok := m.ops.step(h, i)
+	who := caller{o.client, o.object}
+	switch {
+	case e.Kind == history.Crashed:
+		m.asked = drop(m.asked, func(q inquiry) bool { return q.client == e.Client })
+	case !ok:
+	case o.name == "len" && o.open:
+		m.asked = append(m.asked, m.inquire(who))
+	case o.name == "len":
+		var q inquiry
+		if m.asked, q = take(m.asked, e); q.caller == who && o.succeeded() {
+			return m.judge(&q, e.Value, i)
+		}
+	case o.name == "put":
+		x := m.item(o.item)
+		x.begun, x.put = o.open || !o.refused, o.succeeded()
+	case o.name == "ack" && (o.open || o.doubtful() || o.succeeded()):
+		x := m.item(o.item)
+		x.going, x.removed = true, x.removed || o.succeeded()
+	case o.takes() && o.succeeded():
+		x := m.item(o.item)
+		x.going, x.removed = true, true
+	case o.takes() && !o.open && o.doubtful():
+		m.cut++
+	}
+	return Verdict{}
+}
+
+func (m *lengths) item(number int64) *counted {
+	return recall(&m.items, func(x *counted) bool { return x.item == number }, counted{item: number})
+}
+
+// inquire returns what is certain when somebody asks.
+func (m *lengths) inquire(who caller) inquiry {
+	q := inquiry{caller: who}
+	for _, x := range m.items {
+		if x.put {
+			q.put = append(q.put, x.item)
+		}
+		if x.removed {
+			q.removed = append(q.removed, x.item)
+		}
+	}
+	return q
+}
+
+// lapsed returns how many takes have been cut off, if those in progress are.
+func (m *lengths) lapsed() int {
+	n := m.cut
+	for i := range m.ops {
+		if m.ops[i].takes() {
+			n++
+		}
+	}
+	return n
+}
+
+// judge judges the answer at event i.
+func (m *lengths) judge(q *inquiry, n int64, i int) Verdict {
+	least, most := -int64(m.lapsed()), int64(0)
+	for _, x := range m.items {
+		if slices.Contains(q.put, x.item) && !x.going {
+			least++
+		}
+		if x.begun && !slices.Contains(q.removed, x.item) {
+			most++
+		}
+	}
+	switch least = max(least, 0); {
+	case n < least:
+		return violated(m, i, "c%d was told that the queue has %d items while there were %d at least, put before it asked",
+			q.client, n, least)
+	case n > most:
+		return violated(m, i, "c%d was told that the queue has %d items while there were %d at most, the others were "+
+			"removed before it asked", q.client, n, most)
+	}
+	return Verdict{}
+}

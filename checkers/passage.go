@@ -1,0 +1,116 @@
+package checkers
+
+import (
+	"slices"
+
+	"github.com/go-zookeeper/zk"
+
+	"zksim/model/history"
+)
+
+// Passage is the progress of a barrier: whoever waits passes if the barrier was open at some moment since it has looked
+// for the first time, be it held again. When the faults are over, time passes only when nothing else can happen. So if
+// a release had begun and ended after the client had left its first watch, and before it became impatient, and the
+// client gave up then, it was waiting for what had happened. The first request after its session has changed state does
+// not count as a look, since it may have been meant for the session before.
+//
+// The operations are as for [Barrier]; a client that is about to give up tells so (impatient). Nothing is said of real
+// runs, in which nobody can tell when nothing else can happen. Exhaustive search judges this in the runs that it makes
+// to their end.
+type Passage struct{}
+
+// Name implements [Checker].
+func (Passage) Name() string { return "passage" }
+
+// Doc implements [Checker].
+func (Passage) Doc() string {
+	return "with the faults over, nobody gives up waiting for a barrier that has been open meanwhile"
+}
+
+// Check implements [Checker].
+func (c Passage) Check(h *history.History) Verdict { return check(h, c.Monitor()) }
+
+// Monitor implements [Monitored].
+func (Passage) Monitor() Monitor { return &passages{} }
+
+// passages is the monitor of Passage.
+type passages struct {
+	Passage
+	calm  bool
+	waits []passing
+}
+
+// passing is a wait in progress.
+type passing struct {
+	caller
+	calls  int      // since it began or its session changed state
+	asked  bool     // one of these, but for the first, leaves a watch
+	looked bool     // that has been left
+	since  []caller // releases in progress that have begun after that
+	open   bool     // one of them has succeeded: the barrier was open
+	due    bool     // the client became impatient after that
+}
+
+// Reset implements [Monitor].
+func (m *passages) Reset() { m.calm, m.waits = false, nil }
+
+// Sees implements [Selective].
+func (m *passages) Sees(k history.Kind) bool {
+	return k != history.Notify && k != history.Heard && k != history.Fault
+}
+
+// Step implements [Monitor].
+func (m *passages) Step(h *history.History, i int) Verdict {
+	e := &h.Events[i]
+	k := find(m.waits, callerOf(e))
+	switch {
+	case e.Kind == history.Calm:
+		m.calm = true
+	case e.Kind == history.Crashed:
+		m.waits = drop(m.waits, func(w passing) bool { return w.client == e.Client })
+	case e.Kind == history.Session || e.Kind == history.Call || e.Kind == history.Reply:
+		looks(m.waits, e)
+	case e.Kind == history.Told && e.Op == "impatient" && k >= 0:
+		m.waits[k].due = m.waits[k].open && m.calm && h.Root == ""
+	case e.Op == "release" && (e.Kind == history.Invoke || e.Kind == history.Return):
+		released(m.waits, e)
+	case e.Op == "wait" && e.Kind == history.Invoke:
+		m.waits = append(m.waits, passing{caller: callerOf(e)})
+	case e.Op == "wait" && e.Kind == history.Return && k >= 0:
+		if m.waits[k].due && e.Err != nil {
+			return violated(m, i, "c%d gave up waiting, although the barrier had been open after it had looked", e.Client)
+		}
+		m.waits = forget(m.waits, callerOf(e))
+	}
+	return Verdict{}
+}
+
+// released notes that a release begins or ends.
+func released(waits []passing, e *history.Event) {
+	by := callerOf(e)
+	for k := range waits {
+		w := &waits[k]
+		w.open = w.open || e.Kind == history.Return && e.Err == nil && slices.Contains(w.since, by)
+		w.since = forget(w.since, by)
+		if e.Kind == history.Invoke && w.looked {
+			w.since = append(w.since, by)
+		}
+	}
+}
+
+// looks notes a request of a client that waits, or its answer, or that its session changes state.
+func looks(waits []passing, e *history.Event) {
+	for k := range waits {
+		w := &waits[k]
+		switch {
+		case w.client != e.Client:
+		case e.Kind == history.Session:
+			w.calls, w.asked, w.looked, w.since = 0, false, false, w.since[:0]
+		case e.Kind == history.Call:
+			w.asked = w.asked || w.calls > 0 && leavesWatch(e.Op)
+			w.calls++
+		case leavesWatch(e.Op) && (e.Err == nil || e.Op == callExists && e.Err == zk.ErrNoNode):
+			w.looked = w.looked || w.asked
+		}
+	}
+}

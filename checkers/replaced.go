@@ -1,0 +1,88 @@
+package checkers
+
+import (
+	"slices"
+	"strings"
+
+	"zksim/internal/hash"
+	"zksim/model/history"
+)
+
+// Replaced says that a set of a configuration that another has replaced does not come back, and that sets of one date
+// are one set. [Recency] goes by the dates of the sets that readers are given, and would believe one that gives the old
+// set under the date of the new one. Sets are told apart by the number of their update, as in [Torn]; the empty set is
+// of none.
+type Replaced struct{}
+
+// Name implements [Checker].
+func (Replaced) Name() string { return "replaced" }
+
+// Doc implements [Checker].
+func (Replaced) Doc() string {
+	return "nobody is given a set that another has replaced under a later date, or two sets of one date"
+}
+
+// Check implements [Checker].
+func (r Replaced) Check(h *history.History) Verdict { return check(h, r.Monitor()) }
+
+// Monitor implements [Monitored].
+func (Replaced) Monitor() Monitor { return &datedSets{} }
+
+// datedSets is the monitor of Replaced.
+type datedSets struct {
+	recipeEvents
+	Replaced
+	changes
+	all []datedSet
+}
+
+// datedSet is a set that somebody was given.
+type datedSet struct {
+	number string
+	zxid   int64 // the first under which it was given
+}
+
+// Reset implements [Monitor].
+func (m *datedSets) Reset() { m.changes, m.all = m.changes[:0], m.all[:0] }
+
+// Hash implements [Monitor].
+func (m *datedSets) Hash() uint64 {
+	sum := hash.Hash(0) // in any order
+	for _, s := range m.all {
+		sum += hash.Hash(0).String(s.number).Uint64(m.rank(s.zxid))
+	}
+	return uint64(sum)
+}
+
+// Step implements [Monitor].
+func (m *datedSets) Step(h *history.History, i int) Verdict {
+	e := &h.Events[i]
+	m.note(e)
+	if !given(e) {
+		return Verdict{}
+	}
+	first, _, _ := strings.Cut(e.Path, " ")
+	_, number, _ := strings.Cut(first, "=")
+	if number == "" {
+		return Verdict{}
+	}
+	now := datedSet{number, e.Zxid}
+	k := slices.IndexFunc(m.all, func(s datedSet) bool { return s.number == number })
+	for _, s := range m.all {
+		switch {
+		case s.number == number:
+		case s.zxid == e.Zxid:
+			return violated(m, i, "c%d was given the set of update %s under zxid 0x%x, and somebody that of update %s", e.Client,
+				number, e.Zxid, s.number)
+		case k >= 0 && m.all[k].zxid < s.zxid && s.zxid < e.Zxid:
+			return violated(m, i, "c%d was given the set of update %s under zxid 0x%x, although that of update %s had "+
+				"replaced it at zxid 0x%x", e.Client, number, e.Zxid, s.number, s.zxid)
+		}
+	}
+	if k < 0 {
+		m.all = append(m.all, now)
+	} else {
+		m.all[k].zxid = min(m.all[k].zxid, e.Zxid)
+	}
+	return Verdict{}
+}

@@ -1,0 +1,187 @@
+package reports
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"regexp"
+	"strings"
+	"unicode/utf8"
+)
+
+// WriteColumns writes a run as a table of plain text, for issues and terminals: a row for each step, a column for each
+// server and client. Lines are that many columns wide, and wider only where a column would have less than twelve.
+func WriteColumns(w io.Writer, f *Failure, columns int) error {
+	t := newGrid(f, columns)
+	n := newNames(f.History, f.Trace)
+	t.rule()
+	t.row("step", t.heads)
+	t.rule()
+	for _, p := range story(f, n) {
+		t.passage(f, p)
+	}
+	t.rule()
+	for _, x := range n.list(pathsOf(f.History, f.Trace, 0, len(f.Trace.Steps))) {
+		t.across(x[0] + " is " + x[1])
+	}
+	return t.out(w)
+}
+
+// The narrowest column, and the width of the column for the numbers of the steps.
+const (
+	narrowest = 12
+	stepWidth = 4
+)
+
+// grid is such a table in the making.
+type grid struct {
+	heads   []string // of the columns: servers, then clients
+	servers int
+	width   int // of each column
+	total   int
+	lines   []string
+	follows *follower
+}
+
+func newGrid(f *Failure, columns int) *grid {
+	t := &grid{follows: newFollower(f)}
+	for k := range t.follows.servers {
+		t.heads = append(t.heads, fmt.Sprintf("s%d", k+1))
+	}
+	if t.follows.recorded {
+		t.heads[0] = "ensemble"
+	}
+	t.servers = len(t.heads)
+	for c := range f.History.Clients {
+		t.heads = append(t.heads, client(int32(c+1)))
+	}
+	n := max(1, len(t.heads))
+	t.width = max(narrowest, (columns-stepWidth)/n-3)
+	t.total = stepWidth + n*(t.width+3)
+	return t
+}
+
+// passage adds the rows of a step.
+func (t *grid) passage(f *Failure, p passage) {
+	cells := make([]string, len(t.heads))
+	var whole []string
+	at := -1
+	if p.Step > 0 {
+		at = t.follows.server(p.Step)
+	}
+	for _, l := range p.Lines {
+		switch k, text := t.cell(p, l, at); {
+		case k < 0 || k >= len(cells):
+			whole = append(whole, text)
+		case cells[k] == "":
+			cells[k] = text
+		default:
+			cells[k] += "; " + text
+		}
+	}
+	number := ""
+	if p.Step > 0 {
+		number = fmt.Sprint(p.Step)
+	}
+	if strings.Join(cells, "") != "" {
+		t.row(number, cells)
+		number = ""
+	}
+	for _, text := range whole {
+		t.across(strings.TrimSpace(number + " " + text))
+		number = ""
+	}
+}
+
+// executes begins what a server does for a client.
+var executes = regexp.MustCompile(`^s([0-9]+) (executes|applies|is no longer|finds out|, which was deposed)`)
+
+// cell returns the column of a line, -1 for one that is about everything, and what is to stand there.
+func (t *grid) cell(p passage, l line, at int) (int, string) {
+	switch {
+	case l.Class == errorLine:
+		return -1, l.Text
+	case l.Class == txnLine && p.Step > 0 && t.follows.leads(p.Step) >= 0:
+		return t.follows.leads(p.Step), l.Text
+	case l.Class == txnLine:
+		return 0, l.Text
+	case l.Class == faultLine && l.Client > 0:
+		return t.servers + int(l.Client) - 1, "! " + l.Text
+	case l.Class == faultLine && at >= 0:
+		return at, "! " + l.Text
+	}
+	if m := executes.FindStringSubmatch(l.Text); m != nil && at >= 0 {
+		return at, strings.TrimPrefix(l.Text, "s"+m[1]+" ")
+	}
+	if l.Client > 0 {
+		return t.servers + int(l.Client) - 1, strings.TrimPrefix(l.Text, client(l.Client)+" ")
+	}
+	return -1, l.Text
+}
+
+// row adds a row of cells, each wrapped to the width of its column.
+func (t *grid) row(number string, cells []string) {
+	wrapped := make([][]string, len(cells))
+	height := 1
+	for i, c := range cells {
+		wrapped[i] = fold(c, t.width)
+		height = max(height, len(wrapped[i]))
+	}
+	for k := range height {
+		text := fmt.Sprintf("%*s", stepWidth, number)
+		number = ""
+		for i := range wrapped {
+			cell := ""
+			if k < len(wrapped[i]) {
+				cell = wrapped[i][k]
+			}
+			text += " | " + cell + strings.Repeat(" ", t.width-utf8.RuneCountInString(cell))
+		}
+		t.lines = append(t.lines, strings.TrimRight(text, " "))
+	}
+}
+
+// across adds what is about everything, over all columns.
+func (t *grid) across(text string) {
+	for _, line := range fold(text, t.total-3) {
+		t.lines = append(t.lines, " = "+line)
+	}
+}
+
+func (t *grid) rule() {
+	text := strings.Repeat("-", stepWidth)
+	for range t.heads {
+		text += "-+-" + strings.Repeat("-", t.width)
+	}
+	t.lines = append(t.lines, text)
+}
+
+func (t *grid) out(w io.Writer) error {
+	b := bufio.NewWriter(w)
+	for _, line := range t.lines {
+		fmt.Fprintln(b, line)
+	}
+	return b.Flush()
+}
+
+// fold breaks a text into lines of that many characters at most: at blanks, and words that are too long anywhere.
+func fold(text string, width int) []string {
+	var lines []string
+	line := []rune{}
+	for _, word := range strings.Fields(text) {
+		r := []rune(word)
+		if len(line) > 0 && len(line)+1+len(r) > width {
+			lines, line = append(lines, string(line)), nil
+		}
+		if len(line) > 0 {
+			line = append(line, ' ')
+		}
+		for line = append(line, r...); len(line) > width; line = line[width:] {
+			lines = append(lines, string(line[:width]))
+		}
+	}
+	if len(line) > 0 {
+		lines = append(lines, string(line))
+	}
+	return lines
+}

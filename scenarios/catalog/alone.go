@@ -1,0 +1,332 @@
+package catalog
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/go-zookeeper/zk"
+
+	"zksim/checkers"
+	"zksim/faults"
+	"zksim/model"
+	"zksim/recipes"
+	"zksim/scenarios/engine"
+)
+
+// alone is a client that is alone with its recipes, and whose session lives on, so that all answers are known: it says
+// what each has to be. In every folder there are znodes that no recipe has made, and several objects of one client.
+type alone struct{ refused }
+
+// is asserts something of an answer, unless there is none: where a put may have been executed or not, nothing is known.
+func (a alone) is(holds bool, sentence string, args ...any) {
+	a.p.Always(fmt.Sprintf(sentence, args...), holds)
+}
+
+// canceled is a context that is done.
+func canceled() context.Context {
+	ctx, cancel := context.WithCancel(background)
+	cancel()
+	return ctx
+}
+
+// lines joins data.
+func lines(all [][]byte) string { return string(bytes.Join(all, []byte(" "))) }
+
+// locks has several objects of one client want the same lock.
+func (a alone) locks() {
+	dir := a.path("lock")
+	lock := func(data string) *recipes.Lock {
+		l := recipes.NewLock(a.p.Conn, a.p.Env, dir, recipes.LockOptions{Data: []byte(data)})
+		a.p.Register(l.Znodes)
+		return l
+	}
+	first, second, third := lock("first"), lock("second"), lock("third")
+	a.fine(first.Lock(background), "Lock.Lock beside znodes that are no contenders")
+	a.is(first.Lost() != nil, "who holds a lock hears of its end")
+	a.is(len(first.Znodes()) == 1 && first.Token() > 0, "a lock that is held has a znode and a token")
+	a.with(recipes.ErrLocked, second.TryLock(background), "Lock.TryLock by another object of the holder")
+	a.is(len(second.Znodes()) == 0 && second.Token() == 0 && second.Lost() == nil, "a lock that is not held has nothing")
+	waits, got := a.background("second", func(ctx context.Context) error { return second.Lock(ctx) })
+	a.untilContenders(dir, third, "first second")
+	token := first.Token()
+	a.fine(first.Unlock(background), "Lock.Unlock")
+	a.fine(waits(), "Lock.Lock of the object that was waiting")
+	a.is(*got && second.Token() > token, "the token of the next holder is larger")
+	ctx, cancel := a.p.Env.WithTimeout(background, time.Second)
+	a.with(context.DeadlineExceeded, third.Lock(ctx), "Lock.Lock that has waited too long")
+	cancel()
+	a.is(len(third.Znodes()) == 0, "nothing is left of a Lock that has waited too long")
+	a.with(context.Canceled, second.Unlock(canceled()), "Lock.Unlock with a context that is done")
+	a.with(recipes.ErrNotHeld, second.Unlock(background), "a second Lock.Unlock")
+	a.fine(third.Lock(background), "Lock.Lock after an Unlock in the background")
+	a.fine(third.Unlock(background), "Lock.Unlock by the third holder")
+}
+
+// untilContenders waits until the contenders of a lock are these.
+func (a alone) untilContenders(dir string, l *recipes.Lock, want string) {
+	for {
+		session := a.p.Env.SessionEvents()
+		_, _, changed, failed := a.p.Conn.ChildrenW(dir)
+		list, err := l.Contenders(background)
+		a.is(err == nil, "Lock.Contenders")
+		if lines(list) == want {
+			return
+		}
+		if failed == nil {
+			a.p.Env.Await(background, session, changed)
+		}
+	}
+}
+
+// background runs f beside the program. The function that it returns waits for the end.
+func (a alone) background(name string, f func(ctx context.Context) error) (wait func() error, ended *bool) {
+	done := make(chan zk.Event, 1)
+	ended = new(bool)
+	a.p.Env.Go(name, func() {
+		err := f(background)
+		*ended = true
+		done <- zk.Event{Err: err}
+	})
+	return func() error {
+		_, ev, _ := a.p.Env.Await(background, done)
+		return ev.Err
+	}, ended
+}
+
+// numbers has contenders whose numbers are from beyond the end, and a lock whose folder nobody but its parent's owner
+// could have made.
+func (a alone) numbers() {
+	dir := a.path("closed/open/lock")
+	l := recipes.NewLock(a.p.Conn, a.p.Env, dir, recipes.LockOptions{Data: []byte("late")})
+	a.p.Register(l.Znodes)
+	a.fine(l.Lock(background), "Lock.Lock in a folder that it may make, below one in which it may not")
+	a.fine(l.Unlock(background), "Lock.Unlock in that folder")
+	for _, number := range []string{"-2147483648", "-2000000000", "2147483647"} {
+		old := dir + "/_c_0-lock-" + number
+		a.create(old, "early")
+		a.with(recipes.ErrLocked, l.TryLock(background), "Lock.TryLock behind the number "+number)
+		a.untilContenders(dir, l, "early")
+		a.delete(old)
+	}
+	a.fine(l.Lock(background), "Lock.Lock after all of these")
+	a.fine(l.Unlock(background), "Lock.Unlock after all of these")
+}
+
+func (a alone) shared() {
+	lock := func() *recipes.RWLock {
+		l := recipes.NewRWLock(a.p.Conn, a.p.Env, a.path("rwlock"), recipes.LockOptions{})
+		a.p.Register(l.Znodes)
+		return l
+	}
+	r, s, w := lock(), lock(), lock()
+	a.fine(r.RLock(background), "RWLock.RLock beside znodes that are no contenders")
+	a.fine(s.TryRLock(background), "RWLock.TryRLock beside a reader")
+	a.with(recipes.ErrLocked, w.TryLock(background), "RWLock.TryLock beside readers")
+	a.fine(r.RUnlock(background), "RWLock.RUnlock")
+	a.fine(s.RUnlock(background), "RWLock.RUnlock of the other reader")
+	a.fine(w.Lock(background), "RWLock.Lock after the readers")
+	a.with(recipes.ErrLocked, r.TryRLock(background), "RWLock.TryRLock beside a writer")
+	a.is(w.Token() > 0 && len(w.Znodes()) == 2, "a writer has a token and two znodes")
+	a.fine(w.Downgrade(background), "RWLock.Downgrade")
+	a.fine(r.RLock(background), "RWLock.RLock beside a writer that has become a reader")
+	a.with(recipes.ErrNotHeld, w.Unlock(background), "RWLock.Unlock of a writer that has become a reader")
+	a.fine(w.RUnlock(background), "RWLock.RUnlock of a writer that has become a reader")
+	a.fine(r.RUnlock(background), "RWLock.RUnlock of the last reader")
+}
+
+// revocations ask a holder to give the lock up, after somebody else has written to its znode.
+func (a alone) revocations() {
+	lock := func() *recipes.RevocableLock {
+		l := recipes.NewRevocableLock(a.p.Conn, a.p.Env, a.path("revocable"), recipes.LockOptions{})
+		a.p.Register(l.Znodes)
+		return l
+	}
+	l, other := lock(), lock()
+	for _, shared := range []bool{false, true} {
+		take, give := l.Lock, l.Unlock
+		if shared {
+			take, give = l.RLock, l.RUnlock
+		}
+		a.fine(take(background), "RevocableLock.Lock")
+		queue, err := other.Queue(background)
+		own := l.Znodes()[len(l.Znodes())-1]
+		a.is(err == nil && slices.Contains(queue, own), "the holder is in RevocableLock.Queue")
+		for _, data := range []string{"one thing", "another"} {
+			a.patiently("set", func() error {
+				_, err := a.p.Conn.Set(own, []byte(data), -1)
+				return err
+			})
+			for range 8 {
+				a.p.Step()
+			}
+		}
+		a.is(len(l.Revoked()) == 0, "whatever is written to its znode, a holder is not asked to give the lock up")
+		a.fine(other.Revoke(background, own), "RevocableLock.Revoke")
+		i, ev, _ := a.p.Env.Await(background, l.Revoked(), l.Lost())
+		a.is(i == 0 && ev.Type == zk.EventNodeDataChanged || i == 1 && ev.Type == zk.EventSession,
+			"a holder is asked to give the lock up, unless the connection was lost before")
+		a.fine(give(background), "RevocableLock.Unlock")
+		a.fine(other.Revoke(background, own), "RevocableLock.Revoke of what is gone")
+		a.fine(other.Break(background, own), "RevocableLock.Break of what is gone")
+	}
+}
+
+func (a alone) leases() {
+	lease := func() *recipes.Semaphore {
+		s := recipes.NewSemaphore(a.p.Conn, a.p.Env, a.path("semaphore"), 2, recipes.LockOptions{})
+		a.p.Register(s.Znodes)
+		return s
+	}
+	one, two, three := lease(), lease(), lease()
+	a.fine(one.Acquire(background), "Semaphore.Acquire of the first lease")
+	a.fine(two.TryAcquire(background), "Semaphore.TryAcquire of the second lease")
+	a.with(recipes.ErrLocked, three.TryAcquire(background), "Semaphore.TryAcquire of a third lease of two")
+	a.is(len(three.Znodes()) == 0 && three.Lost() == nil, "a semaphore without a lease has nothing")
+	a.fine(one.Release(background), "Semaphore.Release")
+	a.fine(three.Acquire(background), "Semaphore.Acquire of a lease that was released")
+	a.is(len(three.Znodes()) == 1 && three.Lost() != nil, "a lease has a znode")
+	a.fine(two.Release(background), "Semaphore.Release of the second lease")
+	a.fine(three.Release(background), "Semaphore.Release of the third lease")
+}
+
+func (a alone) leads() {
+	candidate := func(data string) *recipes.Election {
+		e := recipes.NewElection(a.p.Conn, a.p.Env, a.path("election"), recipes.ElectionOptions{Data: []byte(data)})
+		a.p.Register(e.Znodes)
+		return e
+	}
+	e, other := candidate("me"), candidate("other")
+	a.fine(e.Campaign(background), "Election.Campaign beside znodes that are no candidates")
+	_, err := other.Leader(background)
+	a.with(recipes.ErrNoLeader, err, "Election.Leader before the leader has acknowledged")
+	a.with(context.Canceled, e.Acknowledge(canceled()), "Election.Acknowledge with a context that is done")
+	if err := e.Acknowledge(background); err != nil { // the connection was lost
+		a.with(recipes.ErrNotLeading, err, "Election.Acknowledge that does not succeed")
+		a.fine(e.Resign(background), "Election.Resign by a leader that could not acknowledge")
+		return
+	}
+	for i, leader := range []func(ctx context.Context) (recipes.Leader, error){other.Leader, other.AwaitLeader} {
+		x, err := leader(background)
+		a.is(err == nil && string(x.Data) == "me" && x.Token == e.Token() && x.Token > 0,
+			"Election.%s knows the leader that has acknowledged", []string{"Leader", "AwaitLeader"}[i])
+	}
+	list, err := other.Candidates(background)
+	a.is(err == nil && lines(list) == "me", "the leader is the only candidate")
+	a.fine(e.Resign(background), "Election.Resign")
+	_, err = other.Leader(background)
+	a.with(recipes.ErrNoLeader, err, "Election.Leader after the leader has resigned")
+	list, err = other.Candidates(background)
+	a.is(err == nil && len(list) == 0, "nobody is a candidate after the leader has resigned")
+}
+
+func (a alone) counts() {
+	c := recipes.NewCounter(a.p.Conn, a.p.Env, a.path("counter"), recipes.CounterOptions{})
+	n, err := c.Get(background)
+	a.is(err == nil && n == 0, "a counter is zero at first")
+	sum, err := c.Add(background, 5)
+	a.is(err == nil && sum == 5, "zero and 5 is 5")
+	sum, err = c.Add(background, -7)
+	a.is(err == nil && sum == -2, "5 less 7 is -2")
+	swapped, err := c.CompareAndSet(background, 5, 9)
+	a.is(err == nil && !swapped, "CompareAndSet of what is not there does nothing")
+	swapped, err = c.CompareAndSet(background, -2, 9)
+	a.is(err == nil && swapped, "CompareAndSet of what is there does it")
+	n, err = c.Get(background)
+	a.is(err == nil && n == 9, "the counter is what it was set to")
+	c = recipes.NewCounter(a.p.Conn, a.p.Env, a.path("foreign/text"), recipes.CounterOptions{})
+	_, err = c.Get(background)
+	a.is(err != nil, "Counter.Get of what is no number is an error")
+	_, err = c.Add(background, 1)
+	a.is(err != nil, "Counter.Add to what is no number is an error")
+}
+
+func (a alone) names() {
+	dir := a.path("names")
+	owner := func(name string) *recipes.Names {
+		return recipes.NewNames(a.p.Conn, a.p.Env, dir, recipes.NamesOptions{Owner: name})
+	}
+	// Names and owners that begin as others do.
+	words := []string{"a", "a-b", "a-b-c", "ab"}
+	for _, w := range words {
+		a.fine(owner(w).Register(background, w, []byte("of "+w)), "Names.Register of "+w)
+	}
+	again, err := owner("a-b").RegisterNext(background, "a-", []byte("next"))
+	a.is(err == nil && len(again) >= len("a-")+10 && strings.HasPrefix(again, "a-"), "Names.RegisterNext appends a number")
+	later, err := owner("a-b").RegisterNext(background, "a-", nil)
+	a.is(err == nil && later > again, "the next number is higher")
+	list, err := owner("x").List(background)
+	a.is(err == nil && slices.Equal(list, []string{"a", again, later, "a-b", "a-b-c", "ab"}),
+		"all names that were registered are listed in order")
+	for _, w := range words {
+		data, err := owner("x").Resolve(background, w)
+		a.is(err == nil && string(data) == "of "+w, "%s resolves to its data", w)
+		for _, other := range words {
+			if other != w {
+				a.with(recipes.ErrNotOwner, owner(other).Unregister(background, w),
+					fmt.Sprintf("Names.Unregister of %s by %s", w, other))
+			}
+		}
+	}
+	a.fine(owner("a-b").Unregister(background, "a-b"), "Names.Unregister of a-b")
+	_, err = owner("x").Resolve(background, "a-b")
+	a.with(recipes.ErrNoName, err, "Names.Resolve of a-b after that")
+	data, err := owner("x").Resolve(background, "a-b-c")
+	a.is(err == nil && string(data) == "of a-b-c", "a-b-c is still there after that")
+}
+
+// aloneScenario is what alone scenarios have in common.
+func aloneScenario(name, doc string, parts ...func(a alone)) engine.Scenario {
+	return engine.Scenario{Name: name, Doc: doc, Clients: 1, Rounds: 1, Servers: []int{1, 3},
+		SafetySteps: 4000, MaxSteps: 8000, Setup: foreign("/refusals-1"),
+		Program: func(p *engine.Process) {
+			if p.ID > 1 {
+				return // it is alone also where a run has more clients
+			}
+			a := alone{refused{p: p, dir: p.Path("/refusals-1")}}
+			for _, part := range parts {
+				part(a)
+			}
+		},
+		Faults: faults.Contract().Except("cancel", "watch-delay", "expire", "learn-late", "expiry-lag", "late-request",
+			"pause", "zombie", "crash", "depose"),
+		Checkers: []checkers.Checker{checkers.Liveness{}, checkers.Quiescence{}, checkers.Tree{}, checkers.Steps{}}}
+}
+
+// foreign is a setup of znodes that no recipe has made, in the folders of many.
+func foreign(dir string) []model.Request {
+	setup := []model.Request{engine.Mkdir(dir)}
+	add := func(folder string, names ...string) {
+		setup = append(setup, engine.Mkdir(dir+"/"+folder))
+		for _, name := range names {
+			setup = append(setup, engine.Mkdir(dir+"/"+folder+"/"+name))
+		}
+	}
+	for _, folder := range []string{"lock", "rwlock", "semaphore", "semaphore/leases", "semaphore/gate", "election",
+		"election/candidates"} {
+		add(folder, "README", "lock-", "lock-12", "-0000000001", "0000000002", "_c_x-other-0000000003",
+			"_c_x-lock-x000000004", "_c_x-lock-12345", "_c_x-lock-9999999999", "_c_x-read", "-")
+	}
+	for _, folder := range []string{"queue", "queue/items", "queue/claims", "priority", "priority/items"} {
+		add(folder, "README", "item-", "item-12", "0000000002", "-")
+	}
+	add("foreign")
+	add("closed", "open")
+	setup = append(setup, model.Request{Op: model.OpSetACL, Path: dir + "/closed", ACL: zk.WorldACL(zk.PermRead),
+		Version: -1})
+	return append(setup, makeZnodes(dir+"/foreign/text", "text")...)
+}
+
+var aloneScenarios = []engine.Scenario{
+	aloneScenario("recipes/locks", "of a client that is alone, every lock, lease and election answers as it has to",
+		alone.locks, alone.numbers, alone.shared, alone.revocations, alone.leases, alone.leads),
+	aloneScenario("recipes/stores", "of a client that is alone, counter, names, configurations and queues answer as they "+
+		"have to", alone.counts, alone.names, alone.configs, alone.queues).Without("tree"),
+	aloneScenario("recipes/watchers", "of a client that is alone, watchers and groups tell what they have to",
+		alone.watchers, alone.children, alone.members, alone.monitors),
+	aloneScenario("recipes/works", "of a client that is alone, transactions, tasks and barriers come out as they have to",
+		alone.transactions, alone.barriers, alone.tasks),
+}

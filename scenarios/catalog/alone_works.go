@@ -1,0 +1,200 @@
+package catalog
+
+import (
+	"context"
+	"time"
+
+	"github.com/go-zookeeper/zk"
+
+	"zksim/recipes"
+)
+
+// transactions commits and aborts in all forms.
+func (a alone) transactions() {
+	a.transaction(a.path("all-sites"), recipes.AllSites, true)
+	a.transaction(a.path("by-coordinator"), recipes.ByCoordinator, false)
+	a.transaction(a.path("ephemeral-sites"), recipes.EphemeralSites, false)
+}
+
+// transaction is one of a coordinator and two sites in one client, of which the last site votes as said.
+func (a alone) transaction(dir string, form recipes.Form, yes bool) {
+	at := func(site string) *recipes.Transaction {
+		t := recipes.NewTransaction(a.p.Conn, a.p.Env, dir, recipes.TransactionOptions{Site: site, Form: form})
+		a.p.Register(t.Znodes)
+		return t
+	}
+	c, x, y := at(""), at("a"), at("ab")
+	_, err := x.Finish(background)
+	a.with(zk.ErrNoNode, err, "Transaction.Finish before it has begun")
+	a.with(zk.ErrNoNode, x.Vote(background, true), "Transaction.Vote before it has begun")
+	a.fine(c.Begin(background, []byte("data"), "a", "ab"), "Transaction.Begin")
+	a.with(zk.ErrNodeExists, at("").Begin(background, nil, "a"), "Transaction.Begin of a transaction that is there")
+	a.with(zk.ErrNoNode, at("b").Vote(background, true), "Transaction.Vote of a site that has no part")
+	want := recipes.Aborted
+	if yes {
+		want = recipes.Committed
+	}
+	var told []func() error // of objects that wait from the beginning, without a Finish
+	for _, t := range []*recipes.Transaction{at(""), at("a")} {
+		wait, _ := a.background("outcome", func(ctx context.Context) error {
+			d, err := t.Outcome(ctx)
+			a.is(err != nil || d == want, "Transaction.Outcome that has waited is the decision")
+			return err
+		})
+		told = append(told, wait)
+		for range 5 {
+			a.p.Step()
+		}
+	}
+	for _, s := range []*recipes.Transaction{x, y} {
+		data, err := s.Join(background)
+		a.is(err == nil && string(data) == "data", "Transaction.Join tells the data")
+		a.is((len(s.Znodes()) > 0) == (form == recipes.EphemeralSites), "Transaction.Znodes is the sign of life")
+	}
+	a.fine(x.Vote(background, true), "Transaction.Vote")
+	a.fine(x.Vote(background, true), "a second Transaction.Vote of the same")
+	a.with(recipes.ErrVoted, x.Vote(background, false), "a second Transaction.Vote of the other")
+	a.with(recipes.ErrUndecided, x.Forget(background), "Transaction.Forget before the outcome")
+	a.fine(y.Vote(background, yes), "Transaction.Vote of the last site")
+	for _, wait := range told {
+		a.fine(wait(), "Transaction.Outcome that has waited")
+	}
+	d, err := c.Finish(background)
+	a.is(err == nil && d == want, "Transaction.Finish decides by the votes")
+	for _, t := range []*recipes.Transaction{c, x, y} {
+		d, err := t.Outcome(background)
+		a.is(err == nil && d == want, "Transaction.Outcome is the decision")
+		a.fine(t.Forget(background), "Transaction.Forget")
+	}
+	_, err = at("a").Outcome(background)
+	a.with(zk.ErrNoNode, err, "Transaction.Outcome after it was forgotten")
+	a.fine(x.Forget(background), "a second Transaction.Forget")
+	a.patiently("exists", func() error {
+		there, _, err := a.p.Conn.Exists(dir)
+		a.is(err != nil || !there, "nothing is left of a transaction that all have forgotten")
+		return err
+	})
+}
+
+// tasks has a master, a worker and a client in one.
+func (a alone) tasks() {
+	dir := a.path("pool")
+	client := recipes.NewTaskClient(a.p.Conn, a.p.Env, dir, recipes.PoolOptions{})
+	worker := recipes.NewWorker(a.p.Conn, a.p.Env, dir, recipes.PoolOptions{})
+	a.p.Register(worker.Znodes)
+	master := recipes.NewMaster(a.p.Conn, a.p.Env, dir, recipes.PoolOptions{})
+	a.p.Register(master.Znodes)
+	ctx, cancel := context.WithCancel(background)
+	waits, _ := a.background("master", func(context.Context) error { return master.Run(ctx) })
+	for _, data := range []string{"x", "y"} {
+		task, err := client.Submit(background, []byte(data))
+		a.fine(err, "TaskClient.Submit")
+		next, err := worker.Next(background)
+		a.is(err == nil && next.ID == task.ID() && string(next.Data) == data, "Worker.Next is the task that was submitted")
+		again, err := worker.Next(background)
+		a.is(err == nil && again.ID == next.ID, "Worker.Next is the same task until it is done")
+		a.with(context.Canceled, worker.Done(canceled(), next, nil), "Worker.Done with a context that is done")
+		a.fine(worker.Done(background, next, []byte("did "+data)), "Worker.Done")
+		a.fine(worker.Done(background, next, nil), "a second Worker.Done by the same worker")
+		result, err := client.Task(task.ID()).Wait(background)
+		a.is(err == nil && string(result) == "did "+data, "Task.Wait returns the result")
+		a.fine(task.Forget(background), "Task.Forget")
+		_, err = task.Wait(background)
+		a.with(recipes.ErrTaskGone, err, "Task.Wait of a task that was forgotten")
+	}
+	a.fine(worker.Leave(background), "Worker.Leave")
+	a.is(len(worker.Znodes()) == 0, "nothing is left of a worker that has left")
+	a.p.AtRest() // a master that has nothing to do asks for nothing
+	cancel()
+	a.with(context.Canceled, waits(), "Master.Run until it is cancelled")
+}
+
+// monitors holds a lock for too long.
+func (a alone) monitors() {
+	dir := a.path("monitored")
+	lock := func(data string) *recipes.Lock {
+		l := recipes.NewLock(a.p.Conn, a.p.Env, dir, recipes.LockOptions{Data: []byte(data)})
+		a.p.Register(l.Znodes)
+		return l
+	}
+	alarms := recipes.NewMailbox[recipes.Overdue](a.p.Env)
+	m := recipes.NewMonitor(a.p.Conn, a.p.Env, dir, recipes.MonitorOptions{Limit: time.Second, Alarm: alarms.Put})
+	ctx, cancel := context.WithCancel(background)
+	ends, _ := a.background("monitor", func(context.Context) error { return m.Run(ctx) })
+	for _, name := range []string{"first", "second"} {
+		l := lock(name)
+		a.fine(l.Lock(background), "Lock.Lock beside a monitor")
+		alarm, err := alarms.Get(background)
+		a.is(err == nil && string(alarm.Data) == name && alarm.Path == l.Znodes()[0] && alarm.Held >= time.Second,
+			"a monitor says who holds a lock for too long")
+		a.p.Env.Sleep(background, 3*time.Second)
+		a.is(len(alarms.Ready()) == 0, "a monitor says it once")
+		a.fine(l.Unlock(background), "Lock.Unlock beside a monitor")
+	}
+	a.p.AtRest() // while nothing changes nothing is asked for
+	cancel()
+	a.with(context.Canceled, ends(), "Monitor.Run until it is cancelled")
+}
+
+// barriers holds and passes barriers.
+func (a alone) barriers() {
+	b := recipes.NewBarrier(a.p.Conn, a.p.Env, a.path("barrier"), recipes.BarrierOptions{})
+	a.fine(b.Wait(background), "Barrier.Wait at a barrier that nobody has ever held")
+	for range 2 {
+		a.fine(b.Hold(background), "Barrier.Hold")
+		a.fine(b.Hold(background), "a second Barrier.Hold")
+		waits, passed := a.background("barrier", b.Wait)
+		for range 5 {
+			a.p.Step()
+		}
+		a.is(!*passed, "nobody passes a barrier that is held")
+		a.fine(b.Release(background), "Barrier.Release")
+		a.fine(waits(), "Barrier.Wait until it is released")
+	}
+	a.fine(b.Release(background), "a second Barrier.Release")
+	for _, leaving := range []recipes.Leaving{recipes.LeaveLowest, recipes.LeaveNaive, recipes.LeaveSequential} {
+		a.doubleBarrier(leaving)
+	}
+}
+
+// doubleBarrier has two participants in one client enter and leave twice.
+func (a alone) doubleBarrier(leaving recipes.Leaving) {
+	var all []*recipes.DoubleBarrier
+	for range 2 {
+		d := recipes.NewDoubleBarrier(a.p.Conn, a.p.Env, a.path("double-"+string(rune('a'+leaving))), 2,
+			recipes.DoubleBarrierOptions{Leaving: leaving})
+		a.p.Register(d.Znodes)
+		all = append(all, d)
+	}
+	each := func(call string, f func(d *recipes.DoubleBarrier, ctx context.Context) error, inside int) {
+		in := 0
+		var waits []func() error
+		for i, d := range all {
+			wait, _ := a.background("participant", func(ctx context.Context) error {
+				err := f(d, ctx)
+				in++
+				return err
+			})
+			if waits = append(waits, wait); i == 0 {
+				for range 5 {
+					a.p.Step()
+				}
+				a.is(in == 0, "%s does not end before all have called", call)
+			}
+		}
+		for i, wait := range waits {
+			a.fine(wait(), call)
+			a.is(len(all[i].Znodes()) == inside, "%s leaves %d znodes", call, inside)
+		}
+	}
+	last := int64(0)
+	for range 2 {
+		each("DoubleBarrier.Enter", (*recipes.DoubleBarrier).Enter, 1)
+		for _, d := range all {
+			a.is(d.Round() > last && d.Round() == all[0].Round(), "all inside are of one round, a later one")
+			a.is(d.Lost() != nil, "who is inside hears of its end")
+		}
+		last = all[0].Round()
+		each("DoubleBarrier.Leave", (*recipes.DoubleBarrier).Leave, 0)
+	}
+}

@@ -1,0 +1,120 @@
+package catalog
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+
+	"github.com/go-zookeeper/zk"
+
+	"zksim/recipes"
+	"zksim/scenarios/engine"
+)
+
+// digits has a lock with contenders that no server has numbered, and with some that it could have: they are in order.
+func (a alone) digits() {
+	dir := a.path("digits")
+	a.create(dir, "")
+	for _, name := range []string{"_c_1-lock-1000000000 second", "_c_2-lock-0999999999 first",
+		"_c_3-lock-123456789 short", "_c_4-lock-000000000. dot", "_c_5-lock-+000000004 plus"} {
+		var path, data string
+		fmt.Sscan(name, &path, &data)
+		a.create(dir+"/"+path, data)
+	}
+	list, err := recipes.NewLock(a.p.Conn, a.p.Env, dir, recipes.LockOptions{}).Contenders(background)
+	a.is(err == nil && lines(list) == "plus first second", "contenders are in the order of their numbers")
+}
+
+// unlocks gives up a mutex that nobody has.
+func (a alone) unlocks() {
+	panics := false
+	func() {
+		defer func() { panics = recover() != nil }()
+		recipes.NewMutex(a.p.Env).Unlock()
+	}()
+	a.is(panics, "Mutex.Unlock of a mutex that nobody has panics")
+}
+
+// hurried gives calls up at once or a little later, so that what they have made must go in the background.
+func hurried(p *engine.Process) {
+	if p.ID > 1 {
+		return
+	}
+	a := alone{refused{p: p, dir: p.Path("/dir")}}
+	a.digits()
+	a.unlocks()
+	for i := range 3 {
+		a.after = "-" + strconv.Itoa(i)
+		a.gaveUp()
+	}
+}
+
+// soon runs f with a context that ends after some steps, which the environment draws.
+func (a alone) soon(f func(ctx context.Context) error) error {
+	ctx, cancel := context.WithCancel(background)
+	n, _ := strconv.ParseInt(a.p.Env.UUID()[:1], 16, 0)
+	ended := false
+	a.p.Env.Go("hurry", func() {
+		for i := int64(0); i < 2*n && !ended; i++ {
+			a.p.Step()
+		}
+		cancel()
+	})
+	err := f(ctx)
+	ended = true
+	return err
+}
+
+// gaveUp begins a transaction, submits a task and joins a transaction, and gives up.
+func (a alone) gaveUp() {
+	begun := func(site string) *recipes.Transaction {
+		return recipes.NewTransaction(a.p.Conn, a.p.Env, a.path("begun"), recipes.TransactionOptions{Site: site})
+	}
+	if a.soon(func(ctx context.Context) error { return begun("").Begin(ctx, nil, "a", "b") }) == nil {
+		err := a.soon(func(ctx context.Context) error { return begun("").Begin(ctx, nil, "a", "b") })
+		a.is(err != nil, "a transaction begins once")
+		a.p.AtRest() // whatever the second coordinator has to undo is done
+		a.ends(begun(""), begun("a"), begun("b"))
+	}
+	var task *recipes.Task
+	err := a.soon(func(ctx context.Context) (err error) {
+		task, err = tasksOf(a.p, a.path("tasks")).Submit(ctx, nil)
+		return err
+	})
+	if err == nil {
+		a.fine(task.Forget(background), "Task.Forget")
+	}
+	at := func(site string) *recipes.Transaction {
+		return recipes.NewTransaction(a.p.Conn, a.p.Env, a.path("joined"),
+			recipes.TransactionOptions{Site: site, Form: recipes.EphemeralSites})
+	}
+	c, x := at(""), at("x")
+	a.fine(c.Begin(background, nil, "x"), "Transaction.Begin")
+	if a.soon(answer(x.Join)) != nil {
+		a.is(len(x.Znodes()) == 0, "a site that has not joined answers for nothing")
+		a.p.AtRest()
+		there, _, err := a.p.Conn.Exists(a.path("joined") + "/live-x")
+		a.is(err != nil || !there, "a site that has not joined shows no sign of life")
+	}
+	a.ends(c, x)
+	e := recipes.NewElection(a.p.Conn, a.p.Env, a.path("election"), recipes.ElectionOptions{})
+	a.p.Register(e.Znodes)
+	if e.Campaign(background) == nil {
+		change := a.p.Env.SessionEvents()
+		err := a.soon(e.Acknowledge)
+		lost := len(change) > 0 || len(e.Lost()) > 0 || a.p.Conn.State() != zk.StateHasSession
+		a.is(err == nil || errors.Is(err, context.Canceled) || lost && errors.Is(err, recipes.ErrNotLeading),
+			"Election.Acknowledge ends with its context")
+		a.fine(e.Resign(background), "Election.Resign")
+	}
+}
+
+// ends ends a transaction, and forgets it.
+func (a alone) ends(parts ...*recipes.Transaction) {
+	for _, t := range parts {
+		_, err := t.Finish(background)
+		a.fine(err, "Transaction.Finish")
+		a.fine(t.Forget(background), "Transaction.Forget")
+	}
+}

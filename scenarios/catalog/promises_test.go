@@ -1,0 +1,352 @@
+package catalog
+
+import (
+	"bytes"
+	"fmt"
+	"go/ast"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"zksim/checkers"
+	"zksim/scenarios/engine"
+)
+
+// promise is a line of testdata/promises.txt.
+type promise struct {
+	member, words   string
+	judges, mutants []string
+}
+
+func readPromises(t *testing.T) (all []promise) {
+	t.Helper()
+	text, err := os.ReadFile("testdata/promises.txt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for line := range strings.Lines(string(text)) {
+		line = strings.TrimSpace(line)
+		if line == "" || line[0] == '#' {
+			continue
+		}
+		says, judged, ok := strings.Cut(line, " => ")
+		member, words, ok2 := strings.Cut(says, ": ")
+		if !ok || !ok2 {
+			t.Fatalf("testdata/promises.txt: %q, expected MEMBER: WORDS => JUDGES | MUTANTS", line)
+		}
+		judges, mutants, _ := strings.Cut(judged, " | ")
+		p := promise{member, words, strings.Fields(judges), strings.Fields(mutants)}
+		if other, ok := strings.CutPrefix(judges, "as "); ok {
+			p.judges = []string{"as " + other}
+		}
+		all = append(all, p)
+	}
+	return all
+}
+
+// documented returns the sentences of the doc comments of exported types and methods of package recipes, by member,
+// and of those that must have a line: methods, and types that have some. A method of a type that is embedded counts for
+// that. Protocols, and what texts leave out, are no promises, and are left out of those that must have one.
+func documented(files map[string]recipeFile) (says map[string][]string, must map[string]bool) {
+	says, must = map[string][]string{}, map[string]bool{}
+	seen := map[string]bool{"hold": true, "bound": true} // what has methods, but none that users call
+	for _, f := range files {
+		for _, d := range f.syntax.Decls {
+			if f, ok := d.(*ast.FuncDecl); ok && f.Recv != nil && f.Name.IsExported() && f.Doc != nil {
+				of := strings.TrimSuffix(receiver(f), ".")
+				if seen[of] {
+					continue
+				}
+				member := of + "." + f.Name.Name
+				says[member], must[member] = sentences(f.Doc.Text()), true
+				if ast.IsExported(of) {
+					must[of] = true
+				}
+			}
+		}
+	}
+	for _, f := range files {
+		for _, d := range f.syntax.Decls {
+			g, ok := d.(*ast.GenDecl)
+			if !ok {
+				continue
+			}
+			for _, s := range g.Specs {
+				x, ok := s.(*ast.TypeSpec)
+				if _, structure := typeOf(x); !ok || !structure || g.Doc == nil {
+					delete(must, nameOf(x))
+					continue
+				}
+				says[x.Name.Name] = sentences(g.Doc.Text())
+			}
+		}
+	}
+	for _, settled := range []string{"Membership", "QueueItem", "Task"} { // their methods say it all
+		delete(must, settled)
+	}
+	return says, must
+}
+
+func typeOf(x *ast.TypeSpec) (*ast.StructType, bool) {
+	if x == nil {
+		return nil, false
+	}
+	s, ok := x.Type.(*ast.StructType)
+	return s, ok
+}
+
+func nameOf(x *ast.TypeSpec) string {
+	if x == nil {
+		return ""
+	}
+	return x.Name.Name
+}
+
+var (
+	heading     = regexp.MustCompile(`(?m)^# .*$`)
+	space       = regexp.MustCompile(`\s+`)
+	sentenceEnd = regexp.MustCompile(`[.:]\s+[A-Zf"]`)
+)
+
+// sentences splits a doc comment.
+func sentences(doc string) (all []string) {
+	doc = strings.NewReplacer("[", "", "]", "").Replace(heading.ReplaceAllString(doc, "\n"))
+	for _, paragraph := range strings.Split(doc, "\n\n") {
+		rest := strings.TrimSpace(space.ReplaceAllString(paragraph, " "))
+		for rest != "" {
+			at := sentenceEnd.FindStringIndex(rest)
+			for at != nil && rest[at[0]] == ':' {
+				next := sentenceEnd.FindStringIndex(rest[at[0]+1:])
+				if next == nil {
+					at = nil
+					break
+				}
+				at = []int{at[0] + 1 + next[0], 0}
+			}
+			if at == nil {
+				all = append(all, rest)
+				break
+			}
+			all = append(all, rest[:at[0]+1])
+			rest = strings.TrimSpace(rest[at[0]+1:])
+		}
+	}
+	return all
+}
+
+// recipeTests returns the names of the tests of package recipes.
+func recipeTests(t *testing.T) map[string]bool {
+	t.Helper()
+	paths, err := filepath.Glob("../../recipes/*_test.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	all := map[string]bool{}
+	for _, path := range paths {
+		text, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, m := range regexp.MustCompile(`(?m)^func (Test\w+)\(`).FindAllSubmatch(text, -1) {
+			all[string(m[1])] = true
+		}
+	}
+	return all
+}
+
+// objectors returns, for each mutant, the names of all checkers of its scenario that object to its committed schedule.
+func objectors(t *testing.T) map[string][]string {
+	t.Helper()
+	r := engine.NewRunner()
+	defer r.Close()
+	all := map[string][]string{}
+	for i := range All {
+		s := &All[i]
+		if !s.Broken() {
+			continue
+		}
+		text, err := os.ReadFile(scheduleFile(s.Name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		schedule, err := engine.ParseSchedule(bytes.NewReader(text))
+		if err != nil {
+			t.Fatal(err)
+		}
+		res, err := r.Replay(s, schedule)
+		if err != nil {
+			t.Fatal(err)
+		}
+		all[s.Name] = []string{}
+		for _, c := range s.Checkers {
+			if c.Check(res.History).Level == checkers.Violated {
+				all[s.Name] = append(all[s.Name], c.Name())
+			}
+		}
+	}
+	return all
+}
+
+// TestPromisesHaveJudges holds testdata/promises.txt against the source of package recipes, the catalogue and the
+// museum, and docs/promises.md against what is made of it.
+func TestPromisesHaveJudges(t *testing.T) {
+	all := readPromises(t)
+	says, must := documented(recipeFiles(t))
+	known, tests, caught := map[string]bool{"always": true}, recipeTests(t), objectors(t)
+	for i := range All {
+		for _, c := range All[i].Judges() {
+			known[c.Name()] = true
+		}
+	}
+	for _, p := range all {
+		for _, x := range p.judges {
+			other, as := strings.CutPrefix(x, "as ")
+			switch {
+			case as && says[other] == nil, !as && x != "prose" && !known[x] && !tests[x]:
+				t.Errorf("%s: %s: no checker, test or member is called %s", p.member, p.words, x)
+			}
+		}
+		for _, m := range p.mutants {
+			switch by, ok := caught[m]; {
+			case !ok:
+				t.Errorf("%s: %s: no mutant is called %s", p.member, p.words, m)
+			case !slices.ContainsFunc(by, func(name string) bool { return slices.Contains(p.judges, name) }):
+				t.Errorf("%s: %s: none of its judges objects to %s, but %s", p.member, p.words, m, by)
+			}
+		}
+		if p.words != "*" && !slices.ContainsFunc(says[p.member], p.begins) {
+			t.Errorf("%s: no sentence of its doc comment begins with %q", p.member, p.words)
+		}
+	}
+	for member := range must { // order-free: each is looked for by itself
+		if !slices.ContainsFunc(all, func(p promise) bool { return p.member == member }) {
+			t.Errorf("%s has no line in testdata/promises.txt", member)
+		}
+		if !strings.Contains(member, ".") {
+			continue
+		}
+		for _, s := range says[member] {
+			if !slices.ContainsFunc(all, func(p promise) bool {
+				return p.member == member && (p.words == "*" || p.begins(s))
+			}) {
+				t.Errorf("%s has no line for %q in testdata/promises.txt", member, s)
+			}
+		}
+	}
+	comparePage(t, "../../docs/promises.md", promisesPage(all, says, caught))
+}
+
+// begins reports whether a sentence is that of the promise.
+func (p promise) begins(sentence string) bool { return strings.HasPrefix(sentence, p.words) }
+
+// comparePage compares a page with what it should be, or writes it.
+func comparePage(t *testing.T, file, want string) {
+	t.Helper()
+	if *rewrite {
+		if err := os.WriteFile(file, []byte(want), 0o666); err != nil {
+			t.Fatal(err)
+		}
+		return
+	}
+	if text, err := os.ReadFile(file); err != nil || string(text) != want {
+		t.Errorf("%s is out of date (%v); run go test ./scenarios/catalog -run Promises -rewrite", file, err)
+	}
+}
+
+// promisesPage writes docs/promises.md.
+func promisesPage(all []promise, says map[string][]string, caught map[string][]string) string {
+	var b strings.Builder
+	b.WriteString(promisesHead)
+	last, alone := "", map[string]bool{}
+	for _, p := range all {
+		of, _, _ := strings.Cut(p.member, ".")
+		if name := shownAs(of); name != last {
+			fmt.Fprintf(&b, "\n## %s\n\n| of | promise | judges | mutants |\n|---|---|---|---|\n", name)
+			last = name
+		}
+		for _, s := range says[p.member] {
+			own := func(q promise) bool { return q.member == p.member && q.words != "*" && q.begins(s) }
+			if p.words != "*" && !p.begins(s) || p.words == "*" && slices.ContainsFunc(all, own) {
+				continue
+			}
+			fmt.Fprintf(&b, "| %s | %s | %s | %s |\n", member(p.member), strings.ReplaceAll(s, "|", "\\|"),
+				judgesText(p.judges), mutantsText(p, caught, alone))
+		}
+	}
+	fmt.Fprintf(&b, "\n%d of the %d mutants are caught by one checker alone in their shortest runs, and stand here in "+
+		"bold.\n", len(alone), len(caught))
+	return b.String()
+}
+
+// shownAs is the heading for a type: of one that is embedded, those that embed it.
+func shownAs(name string) string {
+	switch name {
+	case "queue":
+		return "Queue and PriorityQueue"
+	case "readWrite":
+		return "RWLock and RevocableLock"
+	case "config":
+		return "Config and FlaggedConfig"
+	}
+	return name
+}
+
+// member is how a member is called in the table: the method alone, or "the type".
+func member(name string) string {
+	if _, method, ok := strings.Cut(name, "."); ok {
+		return "`" + method + "`"
+	}
+	return "the type"
+}
+
+func judgesText(judges []string) string {
+	var list []string
+	for _, x := range judges {
+		switch other, as := strings.CutPrefix(x, "as "); {
+		case as:
+			list = append(list, "as `"+other+"`")
+		case x == "prose":
+			list = append(list, "promises nothing")
+		default:
+			list = append(list, "`"+x+"`")
+		}
+	}
+	return strings.Join(list, ", ")
+}
+
+// mutantsText names the mutants of a promise, in bold those that one of its judges alone catches.
+func mutantsText(p promise, caught map[string][]string, alone map[string]bool) string {
+	if len(p.judges) == 1 && (p.judges[0] == "prose" || strings.HasPrefix(p.judges[0], "as ")) {
+		return ""
+	}
+	var list []string
+	only := false
+	for _, m := range p.mutants {
+		if by := caught[m]; len(by) == 1 {
+			only, alone[m] = true, true
+			list = append(list, "**`"+m+"`**")
+			continue
+		}
+		list = append(list, "`"+m+"`")
+	}
+	if !only {
+		list = append(list, "no mutant only it catches")
+	}
+	return strings.Join(list, ", ")
+}
+
+const promisesHead = `# Promises
+
+Each sentence of the doc comments of package recipes that promises something, what judges it in every run of ` +
+	"`simrun\ncheck`" + `, and the mutants that break it. A judge is a checker ([what each promises](checkers.md)), ` +
+	"where\n`always`" + ` is the assertions that programs make, above all that of recipes/refusals, or a test of package recipes. A
+mutant in bold is one to which one checker alone objects, in its committed run, the shortest that catches it: without
+that checker it would get away there. Where there is none, the table says so.
+
+This page is made of testdata/promises.txt of the catalogue by
+` + "`go test ./scenarios/catalog -run Promises -rewrite`" + `. The test fails when a sentence, a method or a type has no
+line, and when a line names what there is not.
+`

@@ -1,0 +1,240 @@
+package catalog
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/go-zookeeper/zk"
+
+	"zksim/checkers"
+	"zksim/faults"
+	"zksim/model"
+	"zksim/model/history"
+	"zksim/recipes"
+	"zksim/scenarios/engine"
+)
+
+// struck is a connection of which a request is refused: as where somebody takes the client's rights away between two
+// of its requests, or closes the connection.
+type struck struct {
+	recipes.Conn
+	env   recipes.Env
+	left  int   // requests before that one
+	err   error // which it ends with
+	once  bool  // those that follow are not refused
+	off   bool  // nor is any, from now on
+	after bool  // one was refused, of which the call has to tell
+	tidy  bool  // what the call deletes is of no use to anybody, and nobody waits for that
+}
+
+// strikes returns the error of a request, nil if it is to be executed. Some requests need no right.
+func (s *struck) strikes(right bool) error {
+	defer recipes.Forget(s.env)(&s.left, &s.off, &s.after)
+	if s.off || s.once && s.after || s.err == zk.ErrNoAuth && !right {
+		return nil
+	}
+	if s.left > 0 {
+		s.left--
+		return nil
+	}
+	s.after = true
+	return s.err
+}
+
+func (s *struck) Create(path string, data []byte, flags int32, acl []zk.ACL) (string, error) {
+	if err := s.strikes(true); err != nil {
+		return "", err
+	}
+	return s.Conn.Create(path, data, flags, acl)
+}
+
+func (s *struck) Delete(path string, version int32) error {
+	before := s.after
+	if err := s.strikes(true); err != nil {
+		s.after = before || !s.tidy
+		return err
+	}
+	return s.Conn.Delete(path, version)
+}
+
+func (s *struck) Get(path string) ([]byte, *zk.Stat, error) {
+	if err := s.strikes(true); err != nil {
+		return nil, nil, err
+	}
+	return s.Conn.Get(path)
+}
+
+func (s *struck) GetW(path string) ([]byte, *zk.Stat, <-chan zk.Event, error) {
+	before := s.after
+	if err := s.strikes(true); err != nil {
+		if err == zk.ErrNoAuth {
+			s.after = before
+		}
+		return nil, nil, nil, err
+	}
+	return s.Conn.GetW(path)
+}
+
+func (s *struck) Set(path string, data []byte, version int32) (*zk.Stat, error) {
+	if err := s.strikes(true); err != nil {
+		return nil, err
+	}
+	return s.Conn.Set(path, data, version)
+}
+
+func (s *struck) Exists(path string) (bool, *zk.Stat, error) {
+	if err := s.strikes(false); err != nil {
+		return false, nil, err
+	}
+	return s.Conn.Exists(path)
+}
+
+func (s *struck) ExistsW(path string) (bool, *zk.Stat, <-chan zk.Event, error) {
+	if err := s.strikes(false); err != nil {
+		return false, nil, nil, err
+	}
+	return s.Conn.ExistsW(path)
+}
+
+func (s *struck) Children(path string) ([]string, *zk.Stat, error) {
+	if err := s.strikes(true); err != nil {
+		return nil, nil, err
+	}
+	return s.Conn.Children(path)
+}
+
+func (s *struck) ChildrenW(path string) ([]string, *zk.Stat, <-chan zk.Event, error) {
+	if err := s.strikes(true); err != nil {
+		return nil, nil, nil, err
+	}
+	return s.Conn.ChildrenW(path)
+}
+
+func (s *struck) Multi(ops ...any) ([]zk.MultiResponse, error) {
+	if err := s.strikes(len(ops) > 0); err != nil {
+		return nil, err
+	}
+	return s.Conn.Multi(ops...)
+}
+
+func (s *struck) Sync(path string) (string, error) {
+	if err := s.strikes(false); err != nil {
+		return "", err
+	}
+	return s.Conn.Sync(path)
+}
+
+// receipted begin the names of calls that delete something at the end for which nobody waits, or by itself: a receipt,
+// or the turn of a consumer.
+var receipted = []string{"Counter.Add", "Counter.CompareAndSet", "Config.Update", "FlaggedConfig.Update", "Queue.Put",
+	"PriorityQueue.Put", "QueueItem.Return"}
+
+// patience is how long a call that waits is let wait, in steps.
+const patience = 60
+
+// strike makes a call of which one request is refused, in a folder of its own, and asserts that it says so. Which
+// request, and with what, is drawn by a name that the environment makes up. A call that has waited for long enough
+// before is given up.
+func strike(p *engine.Process, c operation, dir string) {
+	s := &struck{Conn: p.Conn, env: p.Env, err: zk.ErrNoAuth, tidy: slices.ContainsFunc(receipted,
+		func(name string) bool { return strings.HasPrefix(c.name, name) })}
+	draw := p.Env.UUID()
+	left, _ := strconv.ParseInt(draw[:2], 16, 0)
+	if s.left = int(left % 16); left >= 192 { // far on
+		s.left += 16
+	}
+	switch {
+	case draw[2] < '5':
+		s.err, s.once = zk.ErrAPIError, true
+	case draw[2] < 'a':
+		s.err = zk.ErrClosing
+	}
+	q := *p
+	q.Conn = s
+	ctx, cancel := context.WithCancel(background)
+	ended, given := false, make(chan zk.Event, 1)
+	p.Env.Go("patience", func() {
+		for n := 0; n < patience && !ended; n++ {
+			p.Step()
+		}
+		if !s.after {
+			s.off = true
+			cancel()
+		}
+		given <- zk.Event{}
+	})
+	err := c.call(ctx, &q, dir)
+	after := s.after
+	ended, s.off = true, true
+	cancel()
+	p.Env.Await(background, given)
+	tries := strings.Contains(c.name, ".Try")
+	p.Always(c.name+" waits", tries || !errors.Is(err, recipes.ErrLocked))
+	if after {
+		p.Always(c.name+", refused, does not succeed", err != nil)
+		p.Always(c.name+", refused, ends with "+s.err.Error(), err == nil || errors.Is(err, s.err) ||
+			errors.Is(err, recipes.ErrUnknownOutcome))
+	}
+}
+
+// strikesSome makes a program of some of these calls, which the environment draws.
+func strikesSome(list []operation) func(p *engine.Process) {
+	return func(p *engine.Process) {
+		if p.ID > 1 {
+			return
+		}
+		a := alone{refused{p: p, dir: p.Path("/dir")}}
+		a.create(a.path("begun"), "") // there is a session: what is refused before is asked again in that
+		for i, c := range list {
+			if p.Env.UUID()[0] < '8' {
+				strike(p, c, p.Path("/dir/"+strconv.Itoa(i)))
+			}
+		}
+	}
+}
+
+// struckAlone are the calls that are struck with nothing done before or beside them; struckCalls have the others in
+// them.
+const struckAlone = "Lock.TryLock SingleNodeLock.TryLock RWLock.TryLock RWLock.TryRLock RevocableLock.Lock " +
+	"RevocableLock.RLock RevocableLock.Queue Semaphore.TryAcquire Election.Leader Election.Candidates Queue.TryTake " +
+	"Queue.TryClaim Queue.Len PriorityQueue.Put Names.RegisterNext Names.Resolve " +
+	"Transaction.Finish Counter.CompareAndSet Counter.Get"
+
+// chosen returns the calls of these names.
+func chosen(names string) (list []operation) {
+	for _, c := range calls {
+		if only(names)(c.name) {
+			list = append(list, c)
+		}
+	}
+	return list
+}
+
+// endsAll is a judge of programs of which c1 makes calls that end, whatever happens, and others do nothing.
+func endsAll(h *history.History) error {
+	if !h.Finished[1] {
+		return errors.New("c1 waits forever for a call that ought to end")
+	}
+	return nil
+}
+
+var struckScenarios = []engine.Scenario{
+	{
+		Name: "recipes/struck", Doc: "a call of which a request is refused says so", Clients: 1, Servers: []int{1, 3},
+		Setup:       []model.Request{engine.Mkdir("/dir")},
+		Program:     strikesSome(slices.Concat(chosen(struckAlone), struckCalls)),
+		SafetySteps: 8000, MaxSteps: 16000,
+		Faults:   faults.MustParse("disconnect=2 lose-request=2 lose-reply=2 stale-read=1"),
+		Checkers: []checkers.Checker{checkers.Liveness{}, checkers.Steps{}}, Finally: endsAll,
+	},
+	{
+		Name: "recipes/members", Doc: "a membership of which a request is refused says so when it ends", Clients: 1,
+		Servers: []int{1, 3}, Setup: []model.Request{engine.Mkdir("/dir")}, SafetySteps: 2000, MaxSteps: 4000,
+		Program:  strikesSome([]operation{membership, membership, membership, membership, membership}),
+		Faults:   faults.MustParse("expire=2 disconnect=2 depose=1 lose-request=1 lose-reply=1"),
+		Checkers: []checkers.Checker{checkers.Liveness{}, checkers.Steps{}}, Finally: endsAll,
+	},
+}

@@ -1,0 +1,395 @@
+package catalog
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/go-zookeeper/zk"
+
+	"zksim/recipes"
+	"zksim/scenarios/engine"
+)
+
+// untilError makes calls until one fails.
+func untilError(ctx context.Context, calls ...func(ctx context.Context) error) (err error) {
+	for _, call := range calls {
+		if err == nil {
+			err = call(ctx)
+		}
+	}
+	return err
+}
+
+// answer drops what a call returns besides its error.
+func answer[R any](call func(ctx context.Context) (R, error)) func(ctx context.Context) error {
+	return func(ctx context.Context) error {
+		_, err := call(ctx)
+		return err
+	}
+}
+
+// safe is the same process on the connection of which nothing is refused.
+func safe(p *engine.Process) *engine.Process {
+	q := *p
+	q.Conn = p.Conn.(*struck).Conn
+	return &q
+}
+
+// meanwhile has the same client do something beside a call.
+func meanwhile(p *engine.Process, f func(p *engine.Process)) {
+	q := safe(p)
+	p.Env.Go("meanwhile", func() { f(q) })
+}
+
+// taken takes something, and asserts that an object which did not get it answers for no znode.
+func taken[T any](ctx context.Context, p *engine.Process, x T, take func(x T, ctx context.Context) error) error {
+	err := take(x, ctx)
+	p.Always("who waits is not told that somebody else has it", !errors.Is(err, recipes.ErrLocked))
+	if owner, owns := any(x).(znodeOwner); owns && err != nil {
+		p.Always("who has not got what it asked for answers for no znode", len(owner.Znodes()) == 0)
+	}
+	return err
+}
+
+// behind has one object hold something while others want it.
+func behind[T any](
+	make func(p *engine.Process, dir string) T, take, give func(x T, ctx context.Context) error,
+) func(ctx context.Context, p *engine.Process, dir string) error {
+	return func(ctx context.Context, p *engine.Process, dir string) error {
+		first, second := make(safe(p), dir), make(p, dir)
+		if take(first, ctx) != nil {
+			return nil
+		}
+		meanwhile(p, func(p *engine.Process) {
+			for range 6 {
+				p.Step()
+			}
+			give(first, ctx)
+		})
+		meanwhile(p, func(p *engine.Process) {
+			third := make(p, dir)
+			untilError(ctx, func(ctx context.Context) error { return taken(ctx, p, third, take) },
+				func(ctx context.Context) error { return give(third, ctx) })
+		})
+		return untilError(ctx, func(ctx context.Context) error { return taken(ctx, p, second, take) },
+			func(ctx context.Context) error { return give(second, ctx) })
+	}
+}
+
+// pair is a call that takes something and one that gives it back.
+func pair[T any](
+	name string, make func(p *engine.Process, dir string) T, take, give func(x T, ctx context.Context) error,
+) operation {
+	return operation{name, func(ctx context.Context, p *engine.Process, dir string) error {
+		x := make(p, dir)
+		return untilError(ctx, func(ctx context.Context) error { return taken(ctx, p, x, take) },
+			func(ctx context.Context) error { return give(x, ctx) })
+	}}
+}
+
+// struckCalls are calls that need something done before, or beside them.
+var struckCalls = []operation{
+	pair("Lock.Unlock", simpleLock, (*recipes.Lock).Lock, (*recipes.Lock).Unlock),
+	pair("SingleNodeLock.Unlock", singleLock, (*recipes.SingleNodeLock).Lock, (*recipes.SingleNodeLock).Unlock),
+	pair("RWLock.RUnlock", sharedLock, (*recipes.RWLock).RLock, (*recipes.RWLock).RUnlock),
+	pair("RWLock.Downgrade", sharedLock, (*recipes.RWLock).Lock, (*recipes.RWLock).Downgrade),
+	pair("Semaphore.Release", twoLeases, (*recipes.Semaphore).Acquire, (*recipes.Semaphore).Release),
+	pair("Election.Resign", candidate, (*recipes.Election).Campaign, (*recipes.Election).Resign),
+	pair("Election.Acknowledge", candidate, (*recipes.Election).Campaign, (*recipes.Election).Acknowledge),
+	pair("Barrier.Release", barrierAt, (*recipes.Barrier).Hold, (*recipes.Barrier).Release),
+	{"Lock.Lock behind another", behind(simpleLock, (*recipes.Lock).Lock, (*recipes.Lock).Unlock)},
+	{"SingleNodeLock.Lock behind another",
+		behind(singleLock, (*recipes.SingleNodeLock).Lock, (*recipes.SingleNodeLock).Unlock)},
+	{"RWLock.RLock behind a writer", func(ctx context.Context, p *engine.Process, dir string) error {
+		writer, reader := sharedLock(safe(p), dir), sharedLock(p, dir)
+		if writer.Lock(ctx) != nil {
+			return nil
+		}
+		meanwhile(p, func(p *engine.Process) {
+			for range 6 {
+				p.Step()
+			}
+			writer.Unlock(ctx)
+		})
+		read := func(ctx context.Context) error { return taken(ctx, p, reader, (*recipes.RWLock).RLock) }
+		return untilError(ctx, read, reader.RUnlock)
+	}},
+	{"RWLock.Lock behind another", behind(sharedLock, (*recipes.RWLock).Lock, (*recipes.RWLock).Unlock)},
+	{"Semaphore.Acquire behind others", behind(func(p *engine.Process, dir string) *recipes.Semaphore {
+		return recipes.NewSemaphore(p.Conn, p.Env, dir, 1, recipes.LockOptions{})
+	}, (*recipes.Semaphore).Acquire, (*recipes.Semaphore).Release)},
+	{"Election.Campaign behind another", behind(candidate, (*recipes.Election).Campaign, (*recipes.Election).Resign)},
+	{"Lock.Contenders of two", func(ctx context.Context, p *engine.Process, dir string) error {
+		simpleLock(safe(p), dir).Lock(ctx)
+		_, err := simpleLock(p, dir).Contenders(ctx)
+		return err
+	}},
+	{"RevocableLock.Revoke", func(ctx context.Context, p *engine.Process, dir string) error {
+		holder := revocableLock(safe(p), dir)
+		if holder.Lock(ctx) != nil {
+			return nil
+		}
+		return revocableLock(p, dir).Revoke(ctx, holder.Znodes()[len(holder.Znodes())-1])
+	}},
+	{"RevocableLock.Break", func(ctx context.Context, p *engine.Process, dir string) error {
+		holder := revocableLock(safe(p), dir)
+		if holder.Lock(ctx) != nil {
+			return nil
+		}
+		return revocableLock(p, dir).Break(ctx, holder.Znodes()[len(holder.Znodes())-1])
+	}},
+	{"Election.AwaitLeader", func(ctx context.Context, p *engine.Process, dir string) error {
+		meanwhile(p, func(p *engine.Process) {
+			e := candidate(p, dir)
+			untilError(ctx, e.Campaign, e.Acknowledge)
+		})
+		_, err := candidate(p, dir).AwaitLeader(ctx)
+		return err
+	}},
+	{"Barrier.Wait for a release", func(ctx context.Context, p *engine.Process, dir string) error {
+		b := barrierAt(safe(p), dir)
+		b.Hold(ctx)
+		meanwhile(p, func(*engine.Process) { b.Release(ctx) })
+		return barrierAt(p, dir).Wait(ctx)
+	}},
+	twoInBarrier(recipes.LeaveLowest), twoInBarrier(recipes.LeaveNaive), twoInBarrier(recipes.LeaveSequential),
+	{"Queue.Take of items", func(ctx context.Context, p *engine.Process, dir string) error {
+		meanwhile(p, func(p *engine.Process) {
+			fifo(p, dir).Put(ctx, nil)
+			fifo(p, dir).Put(ctx, nil)
+		})
+		q := fifo(p, dir)
+		return untilError(ctx, answer(q.Take), answer(q.Take))
+	}},
+	items("QueueItem.Ack", (*recipes.QueueItem).Ack, recipes.QueueOptions{}),
+	items("QueueItem.Return", (*recipes.QueueItem).Return, recipes.QueueOptions{Turns: true}),
+	{"Names.Unregister of a name", func(ctx context.Context, p *engine.Process, dir string) error {
+		n := nameService(p, dir)
+		return untilError(ctx, func(ctx context.Context) error { return n.Register(ctx, "name", nil) },
+			answer(n.List), func(ctx context.Context) error { return n.Unregister(ctx, "name") })
+	}},
+	membership,
+	{"Group.List of two", func(ctx context.Context, p *engine.Process, dir string) error {
+		g := groupOf(safe(p), dir)
+		for _, name := range []string{"a", "b"} {
+			g.Join(ctx, name, nil)
+		}
+		return answer(groupOf(p, dir).List)(ctx)
+	}},
+	{"Group.Watch of two", func(ctx context.Context, p *engine.Process, dir string) error {
+		meanwhile(p, func(p *engine.Process) {
+			for _, name := range []string{"a", "b"} {
+				groupOf(p, dir).Join(ctx, name, nil)
+			}
+		})
+		return groupOf(p, dir).Watch(ctx, func(now []recipes.Child, _ []recipes.Change) bool { return len(now) < 2 })
+	}},
+	coordinates(recipes.AllSites), coordinates(recipes.ByCoordinator), coordinates(recipes.EphemeralSites),
+	votes(recipes.AllSites), votes(recipes.ByCoordinator), votes(recipes.EphemeralSites),
+	{"Counter.Add twice", func(ctx context.Context, p *engine.Process, dir string) error {
+		c := counterAt(p, dir)
+		add := func(ctx context.Context) error {
+			_, err := c.Add(ctx, 1)
+			return err
+		}
+		return untilError(ctx, add, add)
+	}},
+	{"Config.Update twice", func(ctx context.Context, p *engine.Process, dir string) error {
+		c := configIn(p, dir)
+		update := func(ctx context.Context) error {
+			set, err := c.Get(ctx)
+			if err != nil {
+				return err
+			}
+			return c.Update(ctx, set, map[string][]byte{"a": nil, fmt.Sprint("b-", set.Zxid): nil})
+		}
+		return untilError(ctx, update, update)
+	}},
+	{"FlaggedConfig.Update twice", func(ctx context.Context, p *engine.Process, dir string) error {
+		c := flaggedIn(p, dir)
+		return untilError(ctx, func(ctx context.Context) error { return c.Update(ctx, map[string][]byte{"a": nil}) },
+			func(ctx context.Context) error { return c.Update(ctx, map[string][]byte{"b": nil}) }, answer(c.Get))
+	}},
+	{"CachedConfig.Run during updates", func(ctx context.Context, p *engine.Process, dir string) error {
+		ctx, cancel := context.WithCancel(ctx)
+		meanwhile(p, func(p *engine.Process) {
+			for _, name := range []string{"a", "b"} {
+				flaggedIn(p, dir).Update(ctx, map[string][]byte{name: nil})
+			}
+		})
+		return recipes.NewCachedConfig(p.Conn, p.Env, dir, func(set recipes.ConfigSet) {
+			if _, last := set.Values["b"]; last {
+				cancel()
+			}
+		}).Run(ctx)
+	}},
+	watches("DataWatch.Run during changes", func(ctx context.Context, p *engine.Process, dir string) error {
+		return recipes.NewDataWatch(p.Conn, p.Env, dir, recipes.WatchOptions{}).Run(ctx,
+			func(data []byte, _ *zk.Stat) bool { return string(data) != "last" })
+	}),
+	watches("ChildrenWatch.Run during changes", func(ctx context.Context, p *engine.Process, dir string) error {
+		return recipes.NewChildrenWatch(p.Conn, p.Env, dir, recipes.WatchOptions{}).Run(ctx,
+			func(names []string, _ *zk.Stat) bool { return len(names) < 2 })
+	}),
+	watches("PatientChildrenWatch.Run during changes", func(ctx context.Context, p *engine.Process, dir string) error {
+		return recipes.NewPatientChildrenWatch(p.Conn, p.Env, dir, time.Millisecond, recipes.WatchOptions{}).Run(ctx,
+			func(names []string, _ *zk.Stat) bool { return len(names) < 2 })
+	}),
+	watches("ChildrenCache.Run during changes", func(ctx context.Context, p *engine.Process, dir string) error {
+		return recipes.NewChildrenCache(p.Conn, p.Env, dir, recipes.WatchOptions{}).Run(ctx,
+			func(now []recipes.Child, _ []recipes.Change) bool { return len(now) < 2 })
+	}),
+	{"Task.Wait for a result", func(ctx context.Context, p *engine.Process, dir string) error {
+		meanwhile(p, func(p *engine.Process) { masterOf(p, dir).Run(ctx) })
+		meanwhile(p, func(p *engine.Process) { doTask(ctx, workerOf(p, dir)) })
+		t, err := tasksOf(p, dir).Submit(ctx, nil)
+		if err != nil {
+			return err
+		}
+		return untilError(ctx, answer(t.Wait), t.Forget)
+	}},
+	{"Worker.Done", func(ctx context.Context, p *engine.Process, dir string) error {
+		meanwhile(p, func(p *engine.Process) { masterOf(p, dir).Run(ctx) })
+		meanwhile(p, func(p *engine.Process) { tasksOf(p, dir).Submit(ctx, nil) })
+		w := workerOf(p, dir)
+		return untilError(ctx, func(ctx context.Context) error { return doTask(ctx, w) }, w.Leave)
+	}},
+	{"Worker.Leave", func(ctx context.Context, p *engine.Process, dir string) error {
+		tasksOf(safe(p), dir).Submit(ctx, nil)
+		meanwhile(p, func(p *engine.Process) { masterOf(p, dir).Run(ctx) })
+		w := workerOf(p, dir)
+		return untilError(ctx, answer(w.Next), w.Leave)
+	}},
+	{"Master.Run with workers", func(ctx context.Context, p *engine.Process, dir string) error {
+		meanwhile(p, func(p *engine.Process) {
+			for range 2 {
+				tasksOf(p, dir).Submit(ctx, nil)
+			}
+		})
+		meanwhile(p, func(p *engine.Process) {
+			w := workerOf(p, dir)
+			w.Next(ctx)
+			w.Leave(ctx)
+			doTask(ctx, workerOf(p, dir))
+		})
+		return masterOf(p, dir).Run(ctx)
+	}},
+	{"Monitor.Run of a lock that is held", func(ctx context.Context, p *engine.Process, dir string) error {
+		ctx, cancel := context.WithCancel(ctx)
+		simpleLock(safe(p), dir).Lock(ctx)
+		return recipes.NewMonitor(p.Conn, p.Env, dir, recipes.MonitorOptions{Limit: time.Second,
+			Alarm: func(recipes.Overdue) { cancel() }}).Run(ctx)
+	}},
+}
+
+// membership is that of a member that stays for a while. What it was refused before it leaves need not be told if its
+// znode is gone.
+var membership = operation{"Membership.Leave", func(ctx context.Context, p *engine.Process, dir string) error {
+	m, err := groupOf(p, dir).Join(ctx, "name", nil)
+	if err != nil {
+		return err
+	}
+	for range 30 {
+		p.Step()
+	}
+	err = m.Leave(background)
+	if err == nil {
+		there, _, err := safe(p).Conn.Exists(dir + "/name")
+		p.Always("a member that has left is gone", err != nil || !there)
+		p.Conn.(*struck).after = false
+	}
+	return err
+}}
+
+// twoInBarrier is a double barrier for two.
+func twoInBarrier(leaving recipes.Leaving) operation {
+	return operation{fmt.Sprint("DoubleBarrier.Leave ", leaving),
+		func(ctx context.Context, p *engine.Process, dir string) error {
+			member := func(p *engine.Process) *recipes.DoubleBarrier {
+				return recipes.NewDoubleBarrier(p.Conn, p.Env, dir, 2, recipes.DoubleBarrierOptions{Leaving: leaving})
+			}
+			meanwhile(p, func(p *engine.Process) {
+				d := member(p)
+				untilError(ctx, d.Enter, d.Leave)
+			})
+			d := member(p)
+			enter := func(ctx context.Context) error { return taken(ctx, p, d, (*recipes.DoubleBarrier).Enter) }
+			return untilError(ctx, enter, d.Leave)
+		}}
+}
+
+// items is a call for an item that was claimed.
+func items(
+	name string, settle func(i *recipes.QueueItem, ctx context.Context) error, o recipes.QueueOptions,
+) operation {
+	return operation{name, func(ctx context.Context, p *engine.Process, dir string) error {
+		meanwhile(p, func(p *engine.Process) { recipes.NewQueue(p.Conn, p.Env, dir, o).Put(ctx, nil) })
+		i, err := recipes.NewQueue(p.Conn, p.Env, dir, o).Claim(ctx)
+		if err != nil {
+			return err
+		}
+		return settle(i, ctx)
+	}}
+}
+
+// part returns a participant of a transaction.
+func part(p *engine.Process, dir string, f recipes.Form, site string) *recipes.Transaction {
+	return recipes.NewTransaction(p.Conn, p.Env, dir+"/transaction", recipes.TransactionOptions{Site: site, Form: f})
+}
+
+// takesPart is what a site does.
+func takesPart(ctx context.Context, t *recipes.Transaction) error {
+	yes := func(ctx context.Context) error { return t.Vote(ctx, true) }
+	return untilError(ctx, answer(t.Join), yes, answer(t.Outcome), t.Forget)
+}
+
+// begins is what a coordinator does.
+func begins(ctx context.Context, t *recipes.Transaction) error {
+	begin := func(ctx context.Context) error { return t.Begin(ctx, nil, "a", "b") }
+	return untilError(ctx, begin, answer(t.Outcome), t.Forget)
+}
+
+// coordinates is a transaction whose coordinator is refused something.
+func coordinates(f recipes.Form) operation {
+	name := fmt.Sprint("Transaction.Begin ", f)
+	return operation{name, func(ctx context.Context, p *engine.Process, dir string) error {
+		for _, site := range []string{"a", "b"} {
+			meanwhile(p, func(p *engine.Process) { takesPart(ctx, part(p, dir, f, site)) })
+		}
+		return begins(ctx, part(p, dir, f, ""))
+	}}
+}
+
+// votes is a transaction of which a site is refused something.
+func votes(f recipes.Form) operation {
+	name := fmt.Sprint("Transaction.Vote ", f)
+	return operation{name, func(ctx context.Context, p *engine.Process, dir string) error {
+		meanwhile(p, func(p *engine.Process) { begins(ctx, part(p, dir, f, "")) })
+		meanwhile(p, func(p *engine.Process) { takesPart(ctx, part(p, dir, f, "b")) })
+		return takesPart(ctx, part(p, dir, f, "a"))
+	}}
+}
+
+// watches is a call that goes on until the znode has two children and last data.
+func watches(name string, run func(ctx context.Context, p *engine.Process, dir string) error) operation {
+	return operation{name, func(ctx context.Context, p *engine.Process, dir string) error {
+		meanwhile(p, func(p *engine.Process) {
+			for _, path := range []string{dir, dir + "/a", dir + "/b"} {
+				p.Conn.Create(path, nil, 0, zk.WorldACL(zk.PermAll))
+			}
+			p.Conn.Set(dir, []byte("last"), -1)
+		})
+		return run(ctx, p, dir)
+	}}
+}
+
+// doTask does one task.
+func doTask(ctx context.Context, w *recipes.Worker) error {
+	a, err := w.Next(ctx)
+	if err != nil {
+		return err
+	}
+	return w.Done(ctx, a, nil)
+}

@@ -1,0 +1,439 @@
+package catalog
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/go-zookeeper/zk"
+
+	"zksim/checkers"
+	"zksim/faults"
+	"zksim/model"
+	"zksim/recipes"
+	"zksim/scenarios/engine"
+)
+
+// waiting has some of all that can wait do so, and then has it happen: so who has lost a watch waits forever. With rest
+// it waits until the faults are over and nothing happens any more, so that who asks again and again is never at rest.
+// Without, the faults go on, and a bystander reads all the time: what the library has heard last is then from after the
+// change.
+func waiting(rest bool) func(p *engine.Process) {
+	return func(p *engine.Process) {
+		if p.ID > 1 {
+			return
+		}
+		a := alone{refused{p: p, dir: p.Path("/dir")}}
+		a.create(a.path("begun"), "") // there is a session: what a put before it has done may be unknown
+		w := waits{a, rest}
+		var parts []func()
+		all := []func() func(){w.config, w.vote, w.items, w.task, w.group, w.suspects, w.loses, w.barriers, w.leases,
+			w.removed}
+		if rest {
+			all = append(all, w.refusal)
+		}
+		for _, start := range all {
+			if p.Env.UUID()[0] < '8' { // all at once would take long
+				parts = append(parts, start())
+			}
+		}
+		if !rest {
+			p.Env.Go("bystander", func() {
+				for range 40 {
+					p.Conn.Exists(a.dir)
+				}
+			})
+		}
+		for range 40 {
+			p.Step()
+		}
+		w.rests()
+		for _, end := range parts {
+			end()
+		}
+	}
+}
+
+// waits is a client that waits.
+type waits struct {
+	alone
+	rest bool
+}
+
+// rests waits until nothing happens any more, if it is to.
+func (a waits) rests() {
+	if a.rest {
+		a.p.AtRest()
+	}
+}
+
+// config waits for a configuration that is being changed for long.
+func (a waits) config() func() {
+	dir := a.path("config")
+	a.create(dir, "changing")
+	a.patiently("set", func() error {
+		_, err := a.p.Conn.Set(dir, []byte("changing"), -1)
+		return err
+	})
+	ctx, cancel := context.WithCancel(background)
+	told := 0
+	waits, _ := a.background("config", func(context.Context) error {
+		return recipes.NewCachedConfig(a.p.Conn, a.p.Env, dir, func(set recipes.ConfigSet) {
+			if told++; len(set.Values) > 0 {
+				cancel()
+			}
+		}).Run(ctx)
+	})
+	return func() {
+		a.is(!a.rest || told == 0, "nobody is told of a configuration that is being changed")
+		f := recipes.NewFlaggedConfig(a.p.Conn, a.p.Env, dir, recipes.ConfigOptions{})
+		a.fine(f.Update(background, map[string][]byte{"a": nil}), "FlaggedConfig.Update after one that was not ended")
+		a.with(context.Canceled, waits(), "CachedConfig.Run until it is cancelled")
+	}
+}
+
+// vote has a coordinator and a site wait for the vote of another site.
+func (a waits) vote() func() {
+	at := func(site string) *recipes.Transaction {
+		return recipes.NewTransaction(a.p.Conn, a.p.Env, a.path("vote"),
+			recipes.TransactionOptions{Site: site, Form: recipes.EphemeralSites})
+	}
+	c, x, y := at(""), at("x"), at("y")
+	a.fine(c.Begin(background, nil, "x", "y"), "Transaction.Begin")
+	for _, site := range []*recipes.Transaction{x, y} {
+		_, err := site.Join(background)
+		a.fine(err, "Transaction.Join")
+	}
+	a.fine(x.Vote(background, true), "Transaction.Vote")
+	var told []func() error
+	for _, t := range []*recipes.Transaction{c, x} {
+		wait, _ := a.background("outcome", answer(t.Outcome))
+		told = append(told, wait)
+	}
+	return func() {
+		a.fine(y.Vote(background, true), "Transaction.Vote of the last site")
+		for _, wait := range told {
+			a.fine(wait(), "Transaction.Outcome that has waited")
+		}
+		a.fine(x.Forget(background), "Transaction.Forget")
+		a.is(len(x.Znodes()) == 0, "a site that has forgotten a transaction answers for nothing")
+	}
+}
+
+// refusal has a site wait for the decision of a coordinator that makes none, and another site vote no.
+func (a waits) refusal() func() {
+	at := func(site string) *recipes.Transaction {
+		return recipes.NewTransaction(a.p.Conn, a.p.Env, a.path("refusal"),
+			recipes.TransactionOptions{Site: site, Form: recipes.ByCoordinator})
+	}
+	a.fine(at("").Begin(background, nil, "x", "y"), "Transaction.Begin")
+	x := at("x")
+	a.fine(x.Vote(background, true), "Transaction.Vote")
+	told, _ := a.background("outcome", func(ctx context.Context) error {
+		d, err := x.Outcome(ctx)
+		a.is(err != nil || d == recipes.Aborted, "a transaction is aborted by a no")
+		return err
+	})
+	return func() {
+		a.fine(at("y").Vote(background, false), "Transaction.Vote of no")
+		a.fine(told(), "Transaction.Outcome after a no")
+	}
+}
+
+// items has two consumers wait for two items, of which one is claimed for long, and the other comes long after that is
+// given back.
+func (a waits) items() func() {
+	queue := func(name string, turns bool) *recipes.Queue {
+		return recipes.NewQueue(a.p.Conn, a.p.Env, a.path(name), recipes.QueueOptions{Turns: turns})
+	}
+	a.fine(queue("items", false).Put(background, nil), "Queue.Put")
+	claimed, err := queue("items", false).TryClaim(background)
+	a.fine(err, "Queue.TryClaim")
+	var told []func() error
+	for range 2 {
+		wait, _ := a.background("consumer", answer(queue("items", false).Take))
+		told = append(told, wait)
+		wait, _ = a.background("consumer", answer(queue("turns", true).Take))
+		told = append(told, wait)
+	}
+	return func() {
+		turns, err := simpleLock(a.p, a.path("turns/turns")).Contenders(background)
+		a.is(!a.rest || err == nil && len(turns) == 2, "consumers that take turns wait one behind the other")
+		if claimed != nil {
+			a.fine(claimed.Return(background), "QueueItem.Return")
+		}
+		a.rests()
+		a.fine(queue("items", false).Put(background, nil), "Queue.Put")
+		for range 2 {
+			a.fine(queue("turns", true).Put(background, nil), "Queue.Put")
+			a.rests()
+		}
+		for _, wait := range told {
+			a.fine(wait(), "Queue.Take that has waited")
+		}
+	}
+}
+
+// task has a client wait for a task that a worker is slow to do, and a worker and a master for tasks.
+func (a waits) task() func() {
+	dir := a.path("task")
+	ctx, cancel := context.WithCancel(background)
+	master, _ := a.background("master", func(context.Context) error {
+		return recipes.NewMaster(a.p.Conn, a.p.Env, dir, recipes.PoolOptions{}).Run(ctx)
+	})
+	t, err := tasksOf(a.p, dir).Submit(background, nil)
+	if a.fine(err, "TaskClient.Submit"); err != nil {
+		return cancel
+	}
+	told, _ := a.background("client", answer(t.Wait))
+	return func() {
+		w := recipes.NewWorker(a.p.Conn, a.p.Env, dir, recipes.PoolOptions{})
+		next, err := w.Next(background)
+		a.fine(err, "Worker.Next")
+		a.rests()
+		a.fine(w.Done(background, next, nil), "Worker.Done")
+		a.fine(told(), "Task.Wait that has waited")
+		a.fine(w.Leave(background), "Worker.Leave")
+		cancel()
+		a.with(context.Canceled, master(), "Master.Run until it is cancelled")
+	}
+}
+
+// group watches a group that nobody has joined.
+func (a waits) group() func() {
+	g := recipes.NewGroup(a.p.Conn, a.p.Env, a.path("group"), recipes.GroupOptions{})
+	told := 0
+	waits, _ := a.background("group", func(ctx context.Context) error {
+		return g.Watch(ctx, func(now []recipes.Child, changes []recipes.Change) bool {
+			told++
+			a.is(told == 1 || len(changes) > 0, "who watches a group is told of nothing but changes")
+			return len(now) == 0
+		})
+	})
+	return func() {
+		a.is(!a.rest || told == 1, "who watches a group is told that nobody is in it")
+		m, err := g.Join(background, "me", nil)
+		if a.fine(err, "Group.Join"); err == nil {
+			a.fine(waits(), "Group.Watch of a group that somebody has joined")
+			a.fine(m.Leave(background), "Membership.Leave")
+		}
+	}
+}
+
+// suspects watches znodes that do not change: at rest nothing is in doubt.
+func (a waits) suspects() func() {
+	path := a.path("suspects")
+	a.create(path, "")
+	var told []func() error
+	suspected := make([]bool, 3)
+	ctx, cancel := context.WithCancel(background)
+	for i := range suspected {
+		opt := recipes.WatchOptions{Suspect: func(suspect bool) { suspected[i] = suspect }}
+		wait, _ := a.background("watcher", func(context.Context) error {
+			all := func([]string, *zk.Stat) bool { return true }
+			switch i {
+			case 0:
+				return recipes.NewPatientChildrenWatch(a.p.Conn, a.p.Env, path, time.Second, opt).Run(ctx, all)
+			case 1:
+				return recipes.NewChildrenWatch(a.p.Conn, a.p.Env, path, opt).Run(ctx, all)
+			}
+			return recipes.NewChildrenCache(a.p.Conn, a.p.Env, path, opt).Run(ctx,
+				func([]recipes.Child, []recipes.Change) bool { return true })
+		})
+		told = append(told, wait)
+	}
+	return func() {
+		for i, wait := range told {
+			a.is(!a.rest || !suspected[i], "a watcher of a connection that is there suspects nothing")
+			cancel()
+			a.with(context.Canceled, wait(), "a watcher that is given up")
+		}
+	}
+}
+
+// loses has what is held told of its loss, and closed then.
+func (a waits) loses() func() {
+	twice := func(lost <-chan zk.Event) {
+		for range 2 {
+			a.p.Env.Await(background, lost)
+		}
+	}
+	e := recipes.NewElection(a.p.Conn, a.p.Env, a.path("leads"), recipes.ElectionOptions{})
+	leads := e.Campaign(background) == nil
+	v := recipes.NewRevocableLock(a.p.Conn, a.p.Env, a.path("revocable"), recipes.LockOptions{})
+	holds := v.Lock(background) == nil
+	return func() {
+		if leads && len(e.Lost()) > 0 {
+			twice(e.Lost())
+			a.with(recipes.ErrNotLeading, e.Acknowledge(background), "Election.Acknowledge of who has heard of a loss")
+		}
+		if leads {
+			a.fine(e.Resign(background), "Election.Resign")
+		}
+		if !holds {
+			return
+		}
+		own := v.Znodes()[len(v.Znodes())-1]
+		if len(v.Lost()) == 0 {
+			a.fine(v.Revoke(background, own), "RevocableLock.Revoke")
+			if i, _, _ := a.p.Env.Await(background, v.Revoked(), v.Lost()); i == 0 { // else it may be silent
+				a.p.Env.Await(background, v.Revoked())
+			}
+			a.fine(v.Break(background, own), "RevocableLock.Break")
+		}
+		twice(v.Lost())
+		a.fine(v.Unlock(background), "RevocableLock.Unlock")
+	}
+}
+
+// barriers has one of two leave long before the other, in each way.
+func (a waits) barriers() func() {
+	var ends []func()
+	for _, leaving := range []recipes.Leaving{recipes.LeaveLowest, recipes.LeaveNaive, recipes.LeaveSequential} {
+		member := func() *recipes.DoubleBarrier {
+			return recipes.NewDoubleBarrier(a.p.Conn, a.p.Env, a.path(fmt.Sprint("barrier-", leaving)), 2,
+				recipes.DoubleBarrierOptions{Leaving: leaving})
+		}
+		first, second := member(), member()
+		leaves, _ := a.background("first", func(ctx context.Context) error {
+			return untilError(ctx, first.Enter, first.Leave)
+		})
+		a.fine(second.Enter(background), "DoubleBarrier.Enter")
+		ends = append(ends, func() {
+			a.fine(second.Leave(background), "DoubleBarrier.Leave of the last")
+			a.fine(leaves(), "DoubleBarrier.Leave of the first")
+		})
+	}
+	return func() {
+		for _, end := range ends {
+			end()
+		}
+	}
+}
+
+// leases has one object wait for the only lease, and its holder ask for another.
+func (a waits) leases() func() {
+	lease := func() *recipes.Semaphore {
+		return recipes.NewSemaphore(a.p.Conn, a.p.Env, a.path("lease"), 1, recipes.LockOptions{})
+	}
+	first, second := lease(), lease()
+	a.fine(first.Acquire(background), "Semaphore.Acquire of the only lease")
+	got, _ := a.background("second", second.Acquire)
+	return func() {
+		a.with(recipes.ErrHeld, first.Acquire(background), "Semaphore.Acquire of the holder, for whom others wait")
+		a.fine(first.Release(background), "Semaphore.Release")
+		a.fine(got(), "Semaphore.Acquire that has waited")
+		a.fine(second.Release(background), "Semaphore.Release of the second")
+	}
+}
+
+// removed has a lock and a lease waited for, and then their folders removed, with all that is in them.
+func (a waits) removed() func() {
+	var ends []func()
+	wants := func(dir, word string, take, give func(ctx context.Context) error) {
+		a.create(a.path(dir), "")
+		for n := range 2 {
+			a.create(fmt.Sprintf("%s/_c_x-%s-%010d", a.path(dir), word, n), "")
+		}
+		got, _ := a.background(word, take)
+		ends = append(ends, func() {
+			a.patiently("multi", func() error {
+				names, _, err := a.p.Conn.Children(a.path(dir))
+				var ops []any
+				for _, name := range names {
+					ops = append(ops, &zk.DeleteRequest{Path: a.path(dir) + "/" + name, Version: -1})
+				}
+				if err == nil {
+					_, err = a.p.Conn.Multi(append(ops, &zk.DeleteRequest{Path: a.path(dir), Version: -1})...)
+				}
+				if err == zk.ErrNotEmpty {
+					err = zk.ErrConnectionClosed // somebody has just come: once more
+				}
+				return err
+			}, zk.ErrNoNode)
+			a.fine(got(), "waiting in a folder that was removed")
+			a.fine(give(background), "giving up what was got after that")
+		})
+	}
+	l := simpleLock(a.p, a.path("removed"))
+	wants("removed", "lock", l.Lock, l.Unlock)
+	a.create(a.path("leased"), "")
+	s := twoLeases(a.p, a.path("leased"))
+	wants("leased/leases", "lease", s.Acquire, s.Release)
+	return func() {
+		for _, end := range ends {
+			end()
+		}
+	}
+}
+
+// failedSite is a program of one transaction, of which one site joins and fails: then it is aborted.
+func failedSite(p *engine.Process) {
+	if p.ID > 1 {
+		return
+	}
+	a := alone{refused{p: p, dir: p.Path("/dir")}}
+	q, err := p.Dial()
+	if err != nil {
+		p.Fail(err)
+		return
+	}
+	at := func(p *engine.Process, site string) *recipes.Transaction {
+		return recipes.NewTransaction(p.Conn, p.Env, a.path("failed"),
+			recipes.TransactionOptions{Site: site, Form: recipes.EphemeralSites})
+	}
+	c, x, y := at(p, ""), at(p, "x"), at(q, "y")
+	a.fine(c.Begin(background, nil, "x", "y"), "Transaction.Begin")
+	_, err = y.Join(background)
+	a.fine(err, "Transaction.Join of the site that fails")
+	var waits []func() error
+	for _, t := range []*recipes.Transaction{c, x} {
+		wait, _ := a.background("outcome", func(ctx context.Context) error {
+			if t == x {
+				a.fine(answer(x.Join)(ctx), "Transaction.Join")
+				a.fine(x.Vote(ctx, true), "Transaction.Vote")
+			}
+			d, err := t.Outcome(ctx)
+			a.is(err == nil && d == recipes.Aborted, "a transaction is aborted when a site fails that has not voted")
+			return err
+		})
+		waits = append(waits, wait)
+	}
+	for range 10 {
+		p.Step()
+	}
+	q.Conn.Close()
+	for _, wait := range waits {
+		a.fine(wait(), "Transaction.Outcome")
+	}
+}
+
+// waitingScenario has everything wait.
+func waitingScenario(name, doc string, rest bool, plan string) engine.Scenario {
+	return engine.Scenario{Name: name, Doc: doc, Clients: 1, Servers: []int{1, 3}, SafetySteps: 3000, MaxSteps: 8000,
+		Setup: []model.Request{engine.Mkdir("/dir")}, Program: waiting(rest), Faults: faults.MustParse(plan),
+		Checkers: []checkers.Checker{checkers.Liveness{}, checkers.Steps{}}, Finally: endsAll}
+}
+
+var waitingScenarios = []engine.Scenario{
+	waitingScenario("recipes/waiting",
+		"whoever waits hears of what happens after the faults, and asks for nothing before", true,
+		"disconnect=6 lose-reply=1 stale-read=1"),
+	waitingScenario("recipes/hearing", "whoever waits hears of what happens amid the faults", false,
+		"disconnect=9 lose-reply=1 stale-read=1"),
+	{
+		Name: "recipes/failed-site", Doc: "a site joins and fails, and the others abort", Clients: 1, Dials: 1,
+		Servers: []int{1, 3}, Setup: []model.Request{engine.Mkdir("/dir")}, Program: failedSite, Finally: endsAll,
+		Faults:   faults.MustParse("disconnect=2 lose-reply=1 stale-read=1"),
+		Checkers: []checkers.Checker{checkers.Liveness{}, checkers.Steps{}},
+	},
+	{
+		Name: "recipes/hurried", Doc: "nothing is left of calls that were given up", Clients: 1, Servers: []int{1, 3},
+		SafetySteps: 3000, MaxSteps: 8000, Setup: []model.Request{engine.Mkdir("/dir")}, Program: hurried,
+		Finally: endsAll, Faults: faults.MustParse("disconnect=2 lose-request=2 lose-reply=2 stale-read=1"),
+		Checkers: []checkers.Checker{checkers.Liveness{}, checkers.Quiescence{}, checkers.Tree{}, checkers.Steps{},
+			checkers.Leftover{Stay: []string{"/dir", "/dir/digits", "/dir/digits/*", "/dir/tasks-*",
+				"/dir/tasks-*/status", "/dir/tasks-*/tasks", "/dir/tasks-*/assign", "/dir/tasks-*/workers",
+				"/dir/election-*", "/dir/election-*/candidates", "/dir/election-*/leader"}}},
+	},
+}

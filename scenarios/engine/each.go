@@ -1,0 +1,98 @@
+package engine
+
+import (
+	"context"
+	"fmt"
+	"runtime"
+	"sync"
+	"sync/atomic"
+)
+
+// Each runs all seeds of a scenario, whatever they come to, and shows the results to visit: from many goroutines, in
+// any order, each with the names of its transitions and valid until visit returns. It returns how many were run, fewer
+// than all once ctx is done. It fails as [Run] does when client code leaves the simulator or ends its goroutine.
+func Each(ctx context.Context, s *Scenario, o Options, visit func(seed uint64, res *Result)) (int, error) {
+	if err := s.Accepts(s.Faults); err != nil {
+		return 0, err
+	}
+	if o.Workers <= 0 {
+		o.Workers = runtime.GOMAXPROCS(0)
+	}
+	workers := int(min(uint64(min(o.Workers, maxWorkers)-1), o.Seeds.Last-o.Seeds.First)) + 1
+	e := &each{Scenario: s, seeds: o.Seeds, visit: visit}
+	e.next.Store(o.Seeds.First)
+	ctx, stop := context.WithCancel(ctx)
+	defer stop()
+	guard := NewGuard(o.Stuck)
+	done := make(chan struct{})
+	var wg sync.WaitGroup
+	for range workers {
+		r := NewRunner()
+		r.Strategy = o.Strategy
+		w := guard.watch(r)
+		w.name = s.Name
+		wg.Go(func() {
+			if err := e.work(ctx, r, w); err != nil {
+				e.failed(err)
+				stop()
+			}
+		})
+	}
+	go func() {
+		wg.Wait()
+		close(done)
+	}()
+	if err := guard.Until(done, func() bool { return false }); err != nil {
+		stop()
+		ends(done)
+		return int(e.ran.Load()), err
+	}
+	return int(e.ran.Load()), e.err
+}
+
+// each is an Each in progress.
+type each struct {
+	*Scenario
+	seeds Range
+	visit func(seed uint64, res *Result)
+	next  atomic.Uint64
+	ran   atomic.Int64
+
+	mu  sync.Mutex
+	err error // the first
+}
+
+func (e *each) failed(err error) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.err == nil {
+		e.err = err
+	}
+}
+
+// work runs seeds until there are no more. A program that ends its goroutine ends the one that runs it, too.
+func (e *each) work(ctx context.Context, r *Runner, w *watched) error {
+	defer r.Close()
+	running, seed := false, uint64(0)
+	defer func() {
+		if running {
+			e.failed(fmt.Errorf("%s, seed %d: %w", e.Name, seed, errEnded))
+		}
+	}()
+	for ctx.Err() == nil {
+		if seed = e.next.Add(1) - 1; seed > e.seeds.Last || seed < e.seeds.First {
+			return nil
+		}
+		w.begins(seed)
+		running = true
+		res := r.Seed(e.Scenario, seed)
+		running = false
+		if res.Misuse != nil {
+			return w.where(res.Misuse)
+		}
+		r.Names(&res)
+		e.visit(seed, &res)
+		e.ran.Add(1)
+	}
+	return nil
+}

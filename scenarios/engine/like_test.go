@@ -1,0 +1,85 @@
+package engine_test
+
+import (
+	"strings"
+	"testing"
+
+	"zksim/model"
+	"zksim/model/history"
+	"zksim/scenarios/catalog"
+	"zksim/scenarios/engine"
+	"zksim/sim"
+)
+
+// TestWhatTheServersAreLikeIsPartOfARun runs seeds on both kinds of servers, and replays them from their texts.
+func TestWhatTheServersAreLikeIsPartOfARun(t *testing.T) {
+	s := scenario(t, "lock/lock")
+	r := engine.NewRunner()
+	defer r.Close()
+	other, lapsed := 0, 0
+	for seed := range uint64(30) {
+		hashes := map[model.Like]uint64{}
+		for _, like := range []model.Like{model.ZooKeeper, model.Keeper} {
+			x := *s
+			x.Like = like
+			res := r.Seed(&x, seed)
+			r.Names(&res)
+			hashes[like] = res.Hash
+			for _, name := range res.Schedule.Names {
+				if strings.HasPrefix(name, "lapse ") && like == model.Keeper {
+					lapsed++
+				}
+			}
+			var text strings.Builder
+			if err := res.Schedule.Write(&text); err != nil {
+				t.Fatal(err)
+			}
+			if strings.Contains(text.String(), "\nlike keeper\n") != (like == model.Keeper) ||
+				strings.Contains(text.String(), "zookeeper") {
+				t.Fatalf("the schedule of a run like %v says\n%s", like, text.String())
+			}
+			p, err := engine.ParseSchedule(strings.NewReader(text.String()))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if again, err := r.Replay(s, p); err != nil || again.Hash != res.Hash || again.Schedule.Like != like {
+				t.Fatalf("seed %d like %v: the replay has hash %x of %x: %v", seed, like, again.Hash, res.Hash, err)
+			}
+		}
+		if hashes[model.ZooKeeper] != hashes[model.Keeper] {
+			other++
+		}
+	}
+	if other != 30 || lapsed == 0 {
+		t.Errorf("%d runs of 30 differ, %d sessions lapsed", other, lapsed)
+	}
+}
+
+// scenario returns one of the catalogue.
+func scenario(t *testing.T, name string) *engine.Scenario {
+	for i := range catalog.All {
+		if catalog.All[i].Name == name {
+			return &catalog.All[i]
+		}
+	}
+	t.Fatal("no scenario " + name)
+	return nil
+}
+
+// TestCodeThatIsNotSimulatedHasNoOtherServers asks for what there is not.
+func TestCodeThatIsNotSimulatedHasNoOtherServers(t *testing.T) {
+	s := engine.Scenario{Name: "a/outside", Clients: 1,
+		Outside: func(_ *sim.World, run func() error) error { return run() },
+		Finally: func(*history.History) error { return nil }}
+	const want = "a/outside has code that is not simulated, for which there are no servers like keeper"
+	r := engine.NewRunner()
+	defer r.Close()
+	p := s.NewSchedule(0)
+	p.Like = model.Keeper
+	if _, err := r.Replay(&s, p); err == nil || err.Error() != want {
+		t.Errorf("a replay: %v", err)
+	}
+	if s.Like = model.Keeper; s.Accepts(nil) == nil || s.Accepts(nil).Error() != want {
+		t.Errorf("a check: %v", s.Accepts(nil))
+	}
+}

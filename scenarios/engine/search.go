@@ -1,0 +1,98 @@
+package engine
+
+import (
+	"zksim/sim"
+)
+
+// Turn is a step at which a [Search] does not take its usual choice: the number of the step among those at which there
+// is one, and which it takes, the faults after all others.
+type Turn struct{ At, Pick int }
+
+// Width is how many choices there were at such a step, and which one is the usual one.
+type Width struct{ Normal, Faults, Usual int }
+
+// Search chooses in a fair way, each in turn, time last and no fault, but for some steps. What it chose from then tells
+// how to search all schedules that differ from the usual one at few steps, as in Emmi, Qadeer and Rakamarić,
+// Delay-Bounded Scheduling (POPL 2011).
+type Search struct {
+	Path   []Turn // in order
+	Widths []Width
+	Missed bool // a step of the path was not there: the run is not that which the path was found in
+
+	fair sim.Replay
+}
+
+// Choose implements [sim.Chooser].
+func (s *Search) Choose(w *sim.World) (sim.Transition, bool, error) {
+	if w.Calm() {
+		s.Missed = s.Missed || len(s.Path) > 0
+		return s.fair.Choose(w)
+	}
+	list := w.Normal()
+	if len(list) == 0 {
+		s.Missed = s.Missed || len(s.Path) > 0
+		return sim.Transition{}, false, nil
+	}
+	faults := w.Faults()
+	if len(list)+len(faults) == 1 {
+		return list[0], true, nil
+	}
+	at, actors := len(s.Widths), len(list)
+	for actors > 1 && list[actors-1].Kind == sim.Tick {
+		actors--
+	}
+	usual := at % actors
+	s.Widths = append(s.Widths, Width{len(list), len(faults), usual})
+	pick := usual
+	if len(s.Path) > 0 && s.Path[0].At == at {
+		pick, s.Path = s.Path[0].Pick, s.Path[1:]
+	}
+	switch {
+	case pick < len(list):
+		return list[pick], true, nil
+	case pick-len(list) < len(faults):
+		return faults[pick-len(list)], true, nil
+	}
+	s.Missed = true
+	return list[usual], true, nil
+}
+
+// Bounds are those of an exhaustive search by running code again for each schedule, without memory of states: all
+// schedules that differ from a fair one by so many faults and delays. A delay is a step at which another transition
+// happens than the one whose turn it is.
+type Bounds struct {
+	Faults, Delays int
+	Runs           int // after which the search ends, closed or not; 0: 20,000
+}
+
+// UsualRuns is how many runs a search makes at most that says nothing of it.
+const UsualRuns = 20_000
+
+// branch is a path, and what it has of faults and delays.
+type branch struct {
+	path           []Turn
+	faults, delays int
+}
+
+// children appends the branches that differ from b, which had these widths, at one later step.
+func (b *branch) children(list []branch, widths []Width, limit Bounds) []branch {
+	from := 0
+	if n := len(b.path); n > 0 {
+		from = b.path[n-1].At + 1
+	}
+	for at := from; at < len(widths); at++ {
+		for pick := range widths[at].Normal + widths[at].Faults {
+			c := branch{faults: b.faults, delays: b.delays}
+			if pick < widths[at].Normal {
+				c.delays++
+			} else {
+				c.faults++
+			}
+			if pick != widths[at].Usual && c.faults <= limit.Faults && c.delays <= limit.Delays {
+				c.path = append(b.path[:len(b.path):len(b.path)], Turn{at, pick})
+				list = append(list, c)
+			}
+		}
+	}
+	return list
+}

@@ -1,0 +1,152 @@
+package engine
+
+import (
+	"context"
+	"fmt"
+	"runtime"
+	"sync"
+	"sync/atomic"
+
+	"zksim/checkers"
+)
+
+// Searched is what an exhaustive search has come to.
+type Searched struct {
+	Bounds
+	Servers int
+	Made    int     // runs
+	Closed  bool    // there is no other schedule within the bounds
+	Missed  int     // runs that were not those which their paths were found in
+	Failure *Result // the first that was violated, in an order that does not depend on the number of workers
+	Doubt   string  // a verdict "unknown"
+}
+
+// String says it, as in "every schedule of 1 server with at most 1 fault and 2 delays, 5123 runs".
+func (x *Searched) String() string {
+	count := func(n int, what string) string {
+		if n == 1 {
+			return "1 " + what
+		}
+		return fmt.Sprintf("%d %ss", n, what)
+	}
+	text := fmt.Sprintf("schedule of %s with at most %s and %s", count(x.Servers, "server"), count(x.Faults, "fault"),
+		count(x.Delays, "delay"))
+	switch {
+	case x.Failure != nil:
+		return fmt.Sprintf("run %d of those of each %s", x.Made, text)
+	case x.Closed:
+		return fmt.Sprintf("every %s, %s", text, RunsText(x.Made))
+	}
+	return fmt.Sprintf("not every %s: the first %s", text, RunsText(x.Made))
+}
+
+// Exhaust searches a scenario in bounds, with the whole plan and the first of its sizes of ensembles, those schedules
+// first that differ at the fewest steps. It ends with the first failure, after the runs of the bounds, and when ctx is
+// done.
+func Exhaust(ctx context.Context, s *Scenario, b Bounds) (Searched, error) {
+	if err := s.Accepts(s.Faults); err != nil {
+		return Searched{}, err
+	}
+	if b.Runs <= 0 {
+		b.Runs = UsualRuns
+	}
+	p := s.NewSchedule(0)
+	if len(s.Servers) > 0 {
+		p.Servers = s.Servers[0]
+	}
+	p.Order, p.Faults = 1, s.Faults
+	x := Searched{Bounds: b, Servers: p.Servers}
+	runners := make([]*Runner, runtime.GOMAXPROCS(0))
+	for i := range runners {
+		runners[i] = NewRunner()
+		defer runners[i].Close()
+	}
+	for level := []branch{{}}; ; {
+		if len(level) == 0 {
+			x.Closed = true
+			return x, nil
+		}
+		level = level[:min(len(level), b.Runs-x.Made)]
+		next, err := x.level(ctx, s, p, level, runners)
+		if err != nil || x.Failure != nil || ctx.Err() != nil || len(level) == 0 {
+			return x, err
+		}
+		level = next
+	}
+}
+
+// found is what the run of a branch has come to.
+type found struct {
+	made   bool
+	widths []Width
+	missed bool
+	result *Result
+	doubt  string
+	err    error
+}
+
+// level makes the runs of branches that differ at equally many steps, and returns those that differ at one more.
+func (x *Searched) level(
+	ctx context.Context, s *Scenario, p Schedule, level []branch, runners []*Runner,
+) (next []branch, err error) {
+	all := make([]found, len(level))
+	var turn atomic.Int64
+	var failed atomic.Bool
+	var wg sync.WaitGroup
+	for _, r := range runners {
+		wg.Go(func() {
+			for ctx.Err() == nil && !failed.Load() {
+				i := int(turn.Add(1)) - 1
+				if i >= len(level) {
+					return
+				}
+				all[i] = r.branch(s, p, &level[i])
+				if all[i].result != nil {
+					failed.Store(true)
+				}
+			}
+		})
+	}
+	wg.Wait()
+	for i := range all {
+		f := &all[i]
+		if !f.made {
+			continue
+		}
+		x.Made++
+		switch {
+		case f.err != nil:
+			return nil, f.err
+		case f.result != nil:
+			x.Failure = f.result
+			return nil, nil
+		case f.doubt != "" && x.Doubt == "":
+			x.Doubt = f.doubt
+		}
+		if f.missed {
+			x.Missed++
+			continue
+		}
+		next = level[i].children(next, f.widths, x.Bounds)
+	}
+	return next, nil
+}
+
+// branch makes the run of a branch.
+func (r *Runner) branch(s *Scenario, p Schedule, b *branch) found {
+	ch := &Search{Path: b.path}
+	res, err := r.run(s, p, ch)
+	f := found{made: true, widths: ch.Widths, missed: ch.Missed, err: err}
+	switch {
+	case err != nil:
+	case res.Misuse != nil:
+		f.err = res.Misuse
+	case res.Verdict.Level == checkers.Unknown:
+		f.doubt = res.Verdict.Message
+	case res.Verdict.Level == checkers.Violated && (!s.Broken() || s.Catches(res.Verdict)):
+		r.Names(&res)
+		res.History = nil
+		f.result = &res
+	}
+	return f
+}

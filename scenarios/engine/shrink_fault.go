@@ -1,0 +1,81 @@
+package engine
+
+import (
+	"slices"
+	"strings"
+
+	"zksim/faults"
+	"zksim/sim"
+)
+
+// plainFaults are those that a reader knows best, and that do what many others do besides: they end a connection.
+var plainFaults = []string{"lose-reply", "lose-request", "disconnect"}
+
+// The limits of oneFault: schedules up to the first length are left as they are, and the fault is tried after so many
+// steps at most, and at so many places where it does the same.
+const (
+	shortSchedule = 6
+	faultSteps    = 64
+	faultPlaces   = 8
+)
+
+// oneFault tries whether a single plain fault of the scenario's plan, after one of the first steps of the schedule or
+// of a fair run, does the same as all that the schedule has, in fewer steps. What a seed has drawn, as two elections
+// and a connection that ends, may have no part that could be left out, where a lost reply does the same.
+func (x *shrinker) oneFault() bool {
+	was := x.best
+	if len(was.Names) <= shortSchedule || x.over() {
+		return false
+	}
+	p := was
+	p.Names, p.Faults = nil, nil
+	x.verdict(p, &sim.Replay{})
+	fair, places := slices.Clone(x.names()), 0
+	clients := clientsOf(append(fair, was.Names...))
+	for _, list := range [][]string{was.Names, fair} {
+		list = slices.DeleteFunc(slices.Clone(list), func(name string) bool { return name == calm })
+		for k := range min(len(list), faultSteps) {
+			for _, r := range x.plain() {
+				for _, c := range clients {
+					p.Names, p.Faults = append(slices.Clone(list[:k+1]), r.Fault+" "+c), faults.Plan{r}
+					if places == faultPlaces || !x.try(p) {
+						continue
+					}
+					x.leaveOut()
+					if len(x.best.Names) < len(was.Names) {
+						return true
+					}
+					x.best = was
+					places++
+				}
+			}
+		}
+	}
+	return false
+}
+
+// plain returns the rules of the scenario's plan for plain faults, each to strike once.
+func (x *shrinker) plain() (list faults.Plan) {
+	for _, name := range plainFaults {
+		for _, r := range x.scenario.Faults {
+			if r.Fault == name {
+				r.Budget = 1
+				list = append(list, r)
+			}
+		}
+	}
+	return list
+}
+
+// clientsOf returns the names of the clients in those of transitions.
+func clientsOf(names []string) (list []string) {
+	for _, name := range names {
+		_, who, _ := strings.Cut(name, " ")
+		who, _, _ = strings.Cut(who, " ")
+		if strings.HasPrefix(who, "c") && !slices.Contains(list, who) {
+			list = append(list, who)
+		}
+	}
+	slices.Sort(list)
+	return list
+}

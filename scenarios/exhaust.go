@@ -1,0 +1,61 @@
+package scenarios
+
+import (
+	"fmt"
+
+	"zksim/scenarios/engine"
+)
+
+// SearchBounds are those of [Exhaust].
+type SearchBounds = engine.Bounds
+
+// bySearch has come to a row of the index that no seeds have.
+const bySearch = "search"
+
+// Exhaust runs a scenario under every schedule that differs from a fair one by as many faults and delays as the bounds
+// say: see [SearchBounds]. It is for code that no state can be remembered of. The test fails when something does not
+// hold, as in [Check], when the bounds are not closed, and when runs of the same choices differ.
+func Exhaust(t T, s Scenario, b SearchBounds) {
+	t.Helper()
+	if *scheduleFlag != "" {
+		replay(t, &s, *scheduleFlag)
+		return
+	}
+	ctx, cancel := within(t, 0)
+	defer cancel()
+	r := newRecord(t, &s, bySearch)
+	defer r.keep()
+	x, err := engine.Exhaust(ctx, &s, b)
+	says := x.String()
+	switch {
+	case err != nil:
+		t.Fatalf("%s: %v", s.Name, err)
+	case x.Failure != nil && s.Broken():
+		r.to(engine.Caught, says)
+		t.Logf("%s caught by %s, %s", s.Name, x.Failure.Verdict.Checker, says)
+	case x.Failure != nil:
+		r.to(engine.Violation, says)
+		r.fail(t, x.Failure, "exhaustive search", "")
+	case x.Missed > 0:
+		r.to(engine.Nondeterministic, says)
+		t.Fatalf("%s: %d of %d runs were not those which their choices were found in, so nothing is closed", s.Name,
+			x.Missed, x.Made)
+	case x.Doubt != "" || !x.Closed:
+		r.to(engine.Inconclusive, says)
+		t.Fatalf("%s: %s", s.Name, joined(says, x.Doubt))
+	case s.Broken():
+		r.to(engine.Escaped, says)
+		t.Fatalf("%s: not caught in %s", s.Name, says)
+	default:
+		r.to(engine.Held, says)
+		t.Logf("%s held in %s", s.Name, says)
+	}
+}
+
+// joined joins two clauses, of which the second may be empty.
+func joined(a, b string) string {
+	if b == "" {
+		return a
+	}
+	return fmt.Sprintf("%s; %s", a, b)
+}

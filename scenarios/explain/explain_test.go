@@ -1,0 +1,132 @@
+package explain_test
+
+import (
+	"bytes"
+	"context"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+
+	"zksim/faults"
+	"zksim/model/history"
+	"zksim/reports"
+	"zksim/scenarios/catalog"
+	"zksim/scenarios/engine"
+	"zksim/scenarios/explain"
+)
+
+func recorded(t *testing.T) *history.History {
+	t.Helper()
+	text, err := os.ReadFile("testdata/history.jsonl")
+	if err != nil {
+		t.Fatal(err)
+	}
+	h, err := reports.ReadHistory(bytes.NewReader(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return h
+}
+
+func plan(t *testing.T, text string) faults.Plan {
+	t.Helper()
+	p, err := faults.Parse(text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+// The history is one of a real server; the run that is found is replayed and violates the same property.
+func TestAHistoryOfARealServerIsFoundInTheSimulator(t *testing.T) {
+	s := catalog.Named("lock/plain-create")
+	p := engine.Schedule{Scenario: s.Name, Servers: 1, Faults: plan(t, "lose-reply=1")}
+	x, err := explain.Search(t.Context(), s, p, recorded(t), 1000)
+	if err != nil || !x.Found() {
+		t.Fatalf("%+v, %v", x, err)
+	}
+	r := engine.NewRunner()
+	defer r.Close()
+	res, err := r.Replay(s, x.Schedule)
+	if err != nil || res.Verdict.Checker != "quiescence" {
+		t.Errorf("%v, %v", res.Verdict, err)
+	}
+}
+
+// Histories of the simulator itself are found as well, whatever names were drawn in them.
+func TestHistoriesOfSimulatedRunsAreFound(t *testing.T) {
+	r := engine.NewRunner()
+	defer r.Close()
+	found, all := 0, 0
+	for _, name := range []string{"lock/lock", "queue/queue", "lock/plain-create"} {
+		s := catalog.Named(name)
+		for seed := uint64(1); seed <= 6; seed++ {
+			run := r.Seed(s, seed)
+			r.Names(&run)
+			var text bytes.Buffer
+			if err := reports.WriteHistory(&text, run.History); err != nil {
+				t.Fatal(err)
+			}
+			h, err := reports.ReadHistory(&text)
+			if err != nil {
+				t.Fatal(err)
+			}
+			p := run.Schedule
+			p.Names, p.Order = nil, p.Order+1
+			x, err := explain.Search(t.Context(), s, p, h, 50)
+			if err != nil {
+				t.Fatal(err)
+			}
+			all++
+			if x.Found() {
+				found++
+			}
+		}
+	}
+	t.Logf("%d of %d", found, all)
+	if found < all/3 {
+		t.Errorf("only %d of %d histories are found again", found, all)
+	}
+}
+
+func TestAHistoryThatNoRunHasIsNotFound(t *testing.T) {
+	s := catalog.Named("lock/plain-create")
+	p := engine.Schedule{Scenario: s.Name, Servers: 1, Faults: plan(t, "lose-reply=1")}
+	h := recorded(t)
+	i := slices.IndexFunc(h.Events, func(e history.Event) bool { return e.Kind == history.Reply && e.Op == "create" })
+	h.Events[i].Path = strings.Replace(h.Events[i].Path, "0000000001", "0000000009", 1)
+	x, err := explain.Search(t.Context(), s, p, h, 100)
+	if err != nil || x.Found() || x.Runs != 100 || x.Got == 0 || !strings.Contains(x.Stuck, "c1 reply create ") {
+		t.Errorf("%+v, %v", x, err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if x, err := explain.Search(ctx, s, p, h, 100); err != nil || x.Found() || x.Runs != 0 || x.Whole {
+		t.Errorf("%+v, %v", x, err)
+	}
+}
+
+// A single client without faults has few runs: all are tried.
+func TestThatThereIsNoneIsCertainWhereAllRunsWereTried(t *testing.T) {
+	s := &engine.Scenario{Name: "a/look", Clients: 1, Program: func(p *engine.Process) { p.Conn.Exists("/a") }}
+	h := &history.History{Clients: 1, Events: []history.Event{{Kind: history.Call, Client: 1, Op: "exists", Path: "/b"}}}
+	p := engine.Schedule{Scenario: s.Name, Servers: 1}
+	x, err := explain.Search(t.Context(), s, p, h, 10_000)
+	if err != nil || x.Found() || !x.Whole {
+		t.Errorf("%+v, %v", x, err)
+	}
+	h.Events[0].Path = "/a"
+	if x, err := explain.Search(t.Context(), s, p, h, 10_000); err != nil || !x.Found() {
+		t.Errorf("%+v, %v", x, err)
+	}
+	h.Clients = 2
+	if _, err := explain.Search(t.Context(), s, p, h, 1); err == nil ||
+		err.Error() != "the history has 2 clients, and the scenario 1" {
+		t.Error(err)
+	}
+	if _, err := explain.Search(t.Context(), s, p, &history.History{}, 1); err == nil ||
+		err.Error() != "the history has nothing that a client does or sees" {
+		t.Error(err)
+	}
+}

@@ -1,0 +1,274 @@
+package explain
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"zksim/model/history"
+	"zksim/scenarios/engine"
+	"zksim/sim"
+)
+
+// Answer is what a search has come to.
+type Answer struct {
+	Schedule engine.Schedule // the names of its transitions are empty if none was found
+	Runs     int
+	// Whole says that the search has tried everything: there is no such run with these faults.
+	Whole bool
+	// Got is how many of All sights the best run has, and Stuck the first one that it lacks.
+	Got, All int
+	Stuck    string
+}
+
+// Found reports whether there is such a run.
+func (a *Answer) Found() bool { return a.Got == a.All }
+
+// Search looks for a run of the scenario, in the circumstances of p, in which the clients see what those of h have
+// seen. It goes through the transitions depth first, those first that h suggests, and gives up after that many runs. It
+// fails if h has nothing that a client could see, or other clients than the scenario, and with a [*sim.Misuse].
+func Search(ctx context.Context, s *engine.Scenario, p engine.Schedule, h *history.History, runs int) (*Answer, error) {
+	w := newWanted(h)
+	clients, _ := s.Size(&p)
+	if w.total == 0 {
+		return nil, errors.New("the history has nothing that a client does or sees")
+	}
+	if h.Clients > clients {
+		return nil, fmt.Errorf("the history has %d clients, and the scenario %d", h.Clients, clients)
+	}
+	r := engine.NewRunner()
+	defer r.Close()
+	x := &search{wanted: w, known: map[state]bool{}, answer: Answer{All: w.total, Got: -1}}
+	for x.answer.Runs < runs && ctx.Err() == nil {
+		x.begin()
+		res, err := r.Explore(s, p, x)
+		x.answer.Runs++
+		switch {
+		case errors.Is(err, errFound):
+			r.Names(&res)
+			x.answer.Schedule = res.Schedule
+			return &x.answer, nil
+		case err != nil && !errors.Is(err, errDead):
+			return nil, err
+		case res.Misuse != nil:
+			return nil, res.Misuse
+		}
+		if !x.back() {
+			x.answer.Whole = true
+			break
+		}
+	}
+	return &x.answer, nil
+}
+
+var (
+	errFound = errors.New("explain: all was seen")
+	errDead  = errors.New("explain: something else was seen")
+)
+
+// state is a state of the world, and how much of what is wanted was seen on the way to it.
+type state struct {
+	world uint64
+	seen  string
+}
+
+// search is a chooser. It repeats the way to where it left off and goes on from there.
+type search struct {
+	*wanted
+	path   []branch
+	depth  int
+	read   int   // events of the run in progress
+	seen   []int // by client
+	known  map[state]bool
+	answer Answer
+}
+
+// branch is a point of the way, with what was possible, the most promising first.
+type branch struct {
+	names []string
+	at    int
+}
+
+func (x *search) begin() {
+	x.depth, x.read = 0, 0
+	x.seen = make([]int, len(x.byOne))
+}
+
+// back goes to the next way that was not tried; false: there is none.
+func (x *search) back() bool {
+	for len(x.path) > 0 {
+		last := &x.path[len(x.path)-1]
+		if last.at++; last.at < len(last.names) {
+			return true
+		}
+		x.path = x.path[:len(x.path)-1]
+	}
+	return false
+}
+
+// Choose implements [sim.Chooser].
+func (x *search) Choose(w *sim.World) (sim.Transition, bool, error) {
+	if err := x.look(w); err != nil {
+		return sim.Transition{}, false, err
+	}
+	list := append(slices.Clone(w.Normal()), w.Faults()...)
+	if x.depth == len(x.path) {
+		if x.visited(w) {
+			return sim.Transition{}, false, errDead
+		}
+		names := x.order(w, list)
+		if len(names) == 0 {
+			return sim.Transition{}, false, errDead
+		}
+		x.path = append(x.path, branch{names: names})
+	}
+	b := &x.path[x.depth]
+	x.depth++
+	for _, t := range list {
+		if w.Name(t) == b.names[b.at] {
+			return t, true, nil
+		}
+	}
+	panic("explain: a transition is gone on the same way: " + b.names[b.at])
+}
+
+// look compares what clients have seen since it looked last with what is wanted.
+func (x *search) look(w *sim.World) error {
+	for ; x.read < len(w.History.Events); x.read++ {
+		s, ok := see(&w.History.Events[x.read])
+		if !ok {
+			continue
+		}
+		if int(s.client) >= len(x.byOne) {
+			return errDead
+		}
+		n := x.seen[s.client]
+		if n == len(x.byOne[s.client]) {
+			continue // the record ends before
+		}
+		if x.byOne[s.client][n] != s {
+			return errDead
+		}
+		x.seen[s.client]++
+	}
+	got := 0
+	for _, n := range x.seen {
+		got += n
+	}
+	if got > x.answer.Got {
+		x.answer.Got = got
+		if i := x.next(); i < len(x.h.Events) {
+			x.answer.Stuck = x.h.Events[i].String()
+		}
+	}
+	if got == x.total {
+		return errFound
+	}
+	return nil
+}
+
+// next is the place in the history of the first event that was not seen yet.
+func (x *search) next() int {
+	first := len(x.h.Events)
+	for c, n := range x.seen {
+		if n < len(x.place[c]) {
+			first = min(first, x.place[c][n])
+		}
+	}
+	return first
+}
+
+// visited reports whether the search was in this state before: then it is of no use to go on.
+func (x *search) visited(w *sim.World) bool {
+	k := state{w.Fingerprint(), fmt.Sprint(x.seen)}
+	if x.known[k] {
+		return true
+	}
+	x.known[k] = true
+	return false
+}
+
+// order returns the names of what is possible: first what the history suggests. All others follow.
+func (x *search) order(w *sim.World, list []sim.Transition) []string {
+	type ranked struct {
+		name string
+		rank int
+	}
+	hints := x.hints()
+	var all []ranked
+	for _, t := range list {
+		name := w.Name(t)
+		rank := len(hints)
+		for i, h := range hints {
+			if name == h || strings.HasPrefix(name, h+" ") || strings.HasPrefix(name, h+"/") {
+				rank = i
+				break
+			}
+		}
+		if rank == len(hints) {
+			rank += cost(t)
+		}
+		all = append(all, ranked{name, rank})
+	}
+	slices.SortStableFunc(all, func(a, b ranked) int { return a.rank - b.rank })
+	names := make([]string, len(all))
+	for i := range all {
+		names[i] = all[i].name
+	}
+	return names
+}
+
+// cost puts what changes more behind what changes less.
+func cost(t sim.Transition) int {
+	switch {
+	case t.Kind >= sim.FirstFault:
+		return 3
+	case t.Kind == sim.Tick || t.Kind == sim.Calm:
+		return 2
+	case t.Kind == sim.Replicate:
+		return 0
+	}
+	return 1
+}
+
+// hints are the beginnings of the names of transitions that lead to what the history has next, and to what was
+// committed and struck before it.
+func (x *search) hints() (list []string) {
+	end := x.next()
+	begin := 0
+	for c, n := range x.seen {
+		if n > 0 {
+			begin = max(begin, x.place[c][n-1]+1)
+		}
+	}
+	for i := min(begin, end); i <= end && i < len(x.h.Events); i++ {
+		e := &x.h.Events[i]
+		who := fmt.Sprintf(" c%d", e.Client)
+		switch e.Kind {
+		case history.Fault:
+			list = append(list, e.Op)
+		case history.Created, history.Changed, history.Deleted:
+			if e.Client > 0 {
+				list = append(list, "serve"+who)
+			} else {
+				list = append(list, "expire")
+			}
+		case history.Session:
+			list = append(list, "connect"+who)
+		case history.Calm:
+			list = append(list, "calm")
+		}
+	}
+	if end < len(x.h.Events) {
+		who := fmt.Sprintf(" c%d", x.h.Events[end].Client)
+		if k := x.h.Events[end].Kind; k == history.Reply || k == history.Notify {
+			list = append(list, "deliver"+who, "serve"+who, "run"+who)
+		} else {
+			list = append(list, "run"+who, "deliver"+who, "serve"+who)
+		}
+		list = append(list, "connect"+who)
+	}
+	return list
+}

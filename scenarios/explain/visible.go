@@ -1,0 +1,85 @@
+// Package explain looks for a simulated run in which clients see what they have seen in a recorded one, as on a real
+// ensemble: the same operations of recipes and of ZooKeeper, with the same answers and watch events, in the same order
+// at each client.
+package explain
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+
+	"zksim/model/history"
+)
+
+// sight is something that a client does or sees, as a text that is the same in both worlds.
+type sight struct {
+	client int32
+	text   string
+}
+
+var (
+	// base is the folder that a check on a real ensemble puts its znodes into.
+	base = regexp.MustCompile(`^/zksim-[0-9a-f]+(/|$)`)
+	// guid is drawn anew in each run.
+	guid = regexp.MustCompile(`[0-9a-f]{8}-?[0-9a-f]{4}-?[0-9a-f]{4}-?[0-9a-f]{4}-?[0-9a-f]{12}`)
+)
+
+// own are the requests that libraries make by themselves.
+var own = []string{"setWatches", "setWatches2", "createSession", "closeSession", "ping", "auth", "sasl"}
+
+// notAnswered are the errors by which a library ends a call that no server has answered: on the wire there is nothing.
+var notAnswered = []string{"zk: connection closed", "zk: session has been expired by the server",
+	"zk: could not connect to a server", "context canceled"}
+
+// see returns what a client sees in an event; false: nothing.
+func see(e *history.Event) (sight, bool) {
+	if e.Client == 0 {
+		return sight{}, false
+	}
+	path := guid.ReplaceAllString(base.ReplaceAllString(e.Path, "/"), "*")
+	answer := ""
+	if e.Err != nil {
+		answer = ": " + e.Err.Error()
+	}
+	switch e.Kind {
+	case history.Invoke, history.Return, history.Told, history.Acquired, history.Lost, history.Released:
+	case history.Write:
+		answer = fmt.Sprintf(", accepted %v", e.OK)
+	case history.Call, history.Reply:
+		if slices.Contains(own, e.Op) || e.Kind == history.Reply && e.Err != nil &&
+			slices.Contains(notAnswered, e.Err.Error()) {
+			return sight{}, false
+		}
+	case history.Notify:
+	default:
+		return sight{}, false
+	}
+	words := []string{fmt.Sprintf("c%d", e.Client), e.Kind.String()}
+	for _, word := range []string{e.Op, path} {
+		if word != "" {
+			words = append(words, word)
+		}
+	}
+	return sight{e.Client, strings.Join(words, " ") + answer}, true
+}
+
+// wanted is what the clients of a history have seen.
+type wanted struct {
+	h     *history.History
+	byOne [][]sight // by client
+	place [][]int   // of each, in the history
+	total int
+}
+
+func newWanted(h *history.History) *wanted {
+	w := &wanted{h: h, byOne: make([][]sight, h.Clients+1), place: make([][]int, h.Clients+1)}
+	for i := range h.Events {
+		if s, ok := see(&h.Events[i]); ok {
+			w.byOne[s.client] = append(w.byOne[s.client], s)
+			w.place[s.client] = append(w.place[s.client], i)
+			w.total++
+		}
+	}
+	return w
+}

@@ -1,0 +1,46 @@
+package explore
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+)
+
+// maxLine bounds a line of the input.
+const maxLine = 1 << 16
+
+// Lines obeys one line of in after the other, and shows after each how everything stands. It ends with the input, which
+// is nil, or at the command q. A line that cannot be obeyed is an error that names it.
+func (x *Session) Lines(in io.Reader, out io.Writer, columns int, save Saver) error {
+	c := &commands{save: save, out: out, wide: columns}
+	if err := x.Show(out, columns); err != nil {
+		return err
+	}
+	lines := bufio.NewScanner(in)
+	lines.Buffer(nil, maxLine)
+	for n := 1; lines.Scan(); n++ {
+		text, _, _ := strings.Cut(lines.Text(), "#")
+		if strings.TrimSpace(text) == "" {
+			continue
+		}
+		c.shown = false
+		switch err := x.obey(text, c); {
+		case errors.Is(err, ErrQuit):
+			return nil
+		case err != nil:
+			return fmt.Errorf("line %d: %w", n, err)
+		case c.shown:
+			continue
+		}
+		fmt.Fprintln(out)
+		if err := x.Show(out, columns); err != nil {
+			return err
+		}
+	}
+	if err := lines.Err(); err != nil {
+		return fmt.Errorf("reading what to do: %w", err)
+	}
+	return nil
+}

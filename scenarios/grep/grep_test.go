@@ -1,0 +1,158 @@
+package grep_test
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+
+	"zksim/faults"
+	"zksim/model/history"
+	"zksim/scenarios/catalog"
+	"zksim/scenarios/engine"
+	"zksim/scenarios/grep"
+)
+
+// run is a history of two clients, and its transitions.
+func run() (*history.History, []string) {
+	h := &history.History{Events: []history.Event{
+		{Kind: history.Created, Path: "/lock", Zxid: 1},
+		{Kind: history.Call, Client: 1, Step: 1, Op: "create", Path: "/lock/n-"},
+		{Kind: history.Fault, Client: 1, Step: 2, Op: "lose-reply c1"},
+		{Kind: history.Created, Client: 1, Step: 2, Path: "/lock/n-1", Zxid: 2},
+		{Kind: history.Reply, Client: 1, Step: 3, Op: "create", Path: "/lock/n-", Err: errors.New("closed")},
+		{Kind: history.Session, Client: 1, Step: 4, Op: "StateExpired"},
+		{Kind: history.Acquired, Client: 2, Step: 5, Path: "/lock/n-2"},
+		{Kind: history.Return, Client: 2, Step: 5, Op: "lock"},
+		{Kind: history.Fault, Client: 2, Step: 6, Op: "expire c2"},
+		{Kind: history.Acquired, Client: 1, Step: 7, Path: "/lock/n-3"},
+		{Kind: history.Write, Client: 1, Step: 7, OK: true},
+		{Kind: history.Write, Client: 2, Step: 7},
+		{Kind: history.Calm, Step: 8},
+	}}
+	return h, []string{"run c1", "lose-reply c1", "deliver c1", "expire c1", "serve c2", "expire c2", "run c1", "calm"}
+}
+
+func TestPatternsAreFoundWhereTheyAre(t *testing.T) {
+	for _, x := range []struct{ pattern, want string }{
+		{"lose-reply of c1", "2"},
+		{"lose-reply of c2", ""},
+		{"fault", "2"},
+		{"fault expire", "6"},
+		{"lose-reply of c1, later c2 acquired", "2 5"},
+		{"lose-reply of c1, c2 acquired", "2 5"},
+		{"c2 acquired, later lose-reply", ""},
+		{"lose-reply of c1, later c2 acquired, before expiry of c1", ""},
+		{"lose-reply of c1, later c2 acquired, before expiry of c2", "2 5"},
+		{"lose-reply of c1, later c1 acquired, before expiry of c2", ""},
+		{"call create, later reply create failed", "1 3"},
+		{"reply create /lock/n-", "3"},
+		{"reply create /lock/n-1", ""},
+		{"created /lock/*", "2"},
+		{"created */lock", "0"},
+		{"created /l*n*1", "2"},
+		{"cA acquired, later cB acquired", "5 7"},
+		{"cA acquired, later cA acquired", ""},
+		{"cB acquired, later cA acquired, before fault of cB", ""},
+		{"cB acquired, later cA acquired, before fault of cA", "5 7"},
+		{"cA acquired, later cA write failed", "5 7"},
+		{"expire", "4"},
+		{"expire, later expire, later expire", ""},
+		{"expire, later expire", "4 6"},
+		{"expired of c1", "4"},
+		{"session expired", "4"},
+		{"return lock", "5"},
+		{"txn, later txn", "0 2"},
+		{"run c1, later run c1", "1 7"},
+		{"calm", "8"},
+		{"calm, later calm", ""},
+	} {
+		p, err := grep.Parse(x.pattern, []string{"lock"})
+		if err != nil {
+			t.Errorf("%s: %v", x.pattern, err)
+			continue
+		}
+		h, names := run()
+		var steps []string
+		for _, m := range p.Find(grep.Moments(h, names)) {
+			steps = append(steps, fmt.Sprint(m.Step))
+		}
+		if got := strings.Join(steps, " "); got != x.want {
+			t.Errorf("%s: found at %q, want %q", x.pattern, got, x.want)
+		}
+	}
+}
+
+func TestAHistoryWithoutTransitionsIsSearchedToo(t *testing.T) {
+	p, err := grep.Parse("lose-reply, later c2 acquired", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	h, _ := run()
+	found := p.Find(grep.Moments(h, nil))
+	if len(found) != 2 || found[0].String() != "step 2: c1 fault lose-reply c1" {
+		t.Error(found)
+	}
+}
+
+func TestAPatternThatIsNoneIsAnErrorThatSaysWhatThereIs(t *testing.T) {
+	for _, x := range []struct{ pattern, want string }{
+		{"", "a clause is empty, expected one as"},
+		{"calm,,calm", "a clause is empty"},
+		{"c1", `in "c1": nothing happens, expected one of invoke, return, `},
+		{"losereply", `in "losereply": nothing is called "losereply", expected one of invoke, `},
+		{"before calm", `the first clause is what to look for at first, not "before calm"`},
+		{"c1 acquired c2", `in "c1 acquired c2": c2 is the second client, expected one at most`},
+		{"c0 acquired", "clients are c1, c2 and so on, not \"c0\""},
+		{"call crate", `call has no "crate", expected one of `},
+		{"invoke locks", `invoke has no "locks", expected one of lock, unlock; did you mean lock?`},
+		{"notify gone", `notify has no "gone", expected one of created, deleted, changed, child, unwatched`},
+		{"session gone", `session has no "gone", expected one of disconnected, hassession, expired`},
+		{"fault loss", `fault has no "loss", expected one of lose-request, `},
+		{"acquired lock", `acquired takes a client and a path, and no word, not "lock"`},
+		{"lose-reply lock", `lose-reply takes a client and no word, not "lock"`},
+		{"call create set", `"set" is one word too many behind call and create`},
+	} {
+		_, err := grep.Parse(x.pattern, []string{"lock", "unlock"})
+		if err == nil || !strings.Contains(err.Error(), x.want) {
+			t.Errorf("%q: %v, want %s", x.pattern, err, x.want)
+		}
+	}
+	_, err := grep.Parse("losereply", nil)
+	if err == nil || !strings.HasSuffix(err.Error(), "; did you mean lose-reply?") {
+		t.Error(err)
+	}
+}
+
+// Whatever happens in runs has a word: the tables that words are made of miss nothing.
+func TestEverythingThatHappensHasAWord(t *testing.T) {
+	r := engine.NewRunner()
+	defer r.Close()
+	unknown := map[string]bool{}
+	seen := 0
+	for i := range catalog.All[:12] {
+		for seed := range uint64(20) {
+			res := r.Seed(&catalog.All[i], seed)
+			r.Names(&res)
+			for _, m := range grep.Moments(res.History, res.Schedule.Names) {
+				word := m.Verb
+				if m.Event != nil && m.Event.Kind != history.Fault {
+					word = m.Event.Kind.String()
+				}
+				if _, err := grep.Parse(word, nil); err != nil {
+					unknown[word] = true
+				}
+				seen++
+			}
+		}
+	}
+	if len(unknown) > 0 || seen < 1000 {
+		t.Errorf("of %d moments no word is known for %v", seen, unknown)
+	}
+	words := grep.Words()
+	for i := range faults.Table {
+		if !strings.Contains(words, faults.Table[i].Name) {
+			t.Errorf("%s is not among the words", faults.Table[i].Name)
+		}
+	}
+}

@@ -1,0 +1,111 @@
+// Package grep finds patterns in runs: what happened, to which client, and in which order. The words of a pattern are
+// those of histories and schedules. It knows neither files nor scenarios.
+package grep
+
+import (
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/go-zookeeper/zk"
+
+	"zksim/faults"
+	"zksim/model"
+	"zksim/model/history"
+	"zksim/sim"
+)
+
+// class is what a word of a pattern names.
+type class uint8
+
+const (
+	kindWord       class = iota // a kind of event
+	faultWord                   // a fault
+	stateWord                   // what a session has become
+	transitionWord              // a transition that is no fault
+	aliasWord                   // one of several words
+)
+
+func (c class) String() string {
+	return [...]string{"events", "faults", "states of a session", "transitions", "short for others"}[c]
+}
+
+// primary is a word that says what has happened.
+type primary struct {
+	name  string
+	class class
+	kind  history.Kind // of a kindWord
+	any   []string     // of an aliasWord
+}
+
+// aliases stand for any of several words.
+var aliases = []primary{
+	{name: "expiry", class: aliasWord, any: []string{"expire", "exceeded", "expired"}},
+	{name: "txn", class: aliasWord, any: []string{"created", "changed", "deleted"}},
+}
+
+// primaries returns all such words: they come from the tables that name what happens, so that there is none that cannot
+// be looked for. A word of several tables stands for all of them.
+var primaries = sync.OnceValue(func() []primary {
+	var list []primary
+	for _, name := range history.KindNames() {
+		kind, _ := history.KindOf(name)
+		list = append(list, primary{name: name, class: kindWord, kind: kind})
+	}
+	for i := range faults.Table {
+		list = append(list, primary{name: faults.Table[i].Name, class: faultWord})
+	}
+	for _, s := range []zk.State{zk.StateDisconnected, zk.StateHasSession, zk.StateExpired} {
+		list = append(list, primary{name: stateName(s.String()), class: stateWord})
+	}
+	w := sim.NewWorld() // which names its transitions
+	defer w.Close()
+	w.Reset(sim.Config{Clients: 1, Servers: 1}, nil, func(*sim.Client) {})
+	for k := sim.Run; k <= sim.Lapse; k++ {
+		verb, _, _ := strings.Cut(w.Name(sim.Transition{Kind: k, Client: 1}), " ")
+		list = append(list, primary{name: verb, class: transitionWord})
+	}
+	return append(list, aliases...)
+})
+
+// stateName is the word for a state of a session.
+func stateName(state string) string { return strings.ToLower(strings.TrimPrefix(state, "State")) }
+
+// requestNames are the operations that ZooKeeper itself has.
+func requestNames() []string {
+	var list []string
+	for op := model.OpCloseSession; op <= model.OpWhoAmI; op++ {
+		if op.String() == model.Op(0).String() { // no operation has this number
+			continue
+		}
+		for _, watch := range []bool{false, true} {
+			if name := sim.OpName(&model.Request{Op: op, Watch: watch}); !slices.Contains(list, name) {
+				list = append(list, name)
+			}
+		}
+	}
+	return list
+}
+
+// eventNames are the types of watch events.
+func eventNames() []string {
+	var list []string
+	for _, t := range []zk.EventType{zk.EventNodeCreated, zk.EventNodeDeleted, zk.EventNodeDataChanged,
+		zk.EventNodeChildrenChanged, zk.EventNotWatching} {
+		list = append(list, history.EventName(t))
+	}
+	return list
+}
+
+// Words returns the words of patterns as text, a line for each class.
+func Words() string {
+	byClass := map[class][]string{}
+	for _, p := range primaries() {
+		byClass[p.class] = append(byClass[p.class], p.name)
+	}
+	var b strings.Builder
+	for c := kindWord; c <= aliasWord; c++ {
+		b.WriteString(c.String() + ": " + strings.Join(byClass[c], ", ") + "\n")
+	}
+	return b.String()
+}

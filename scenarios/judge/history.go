@@ -1,0 +1,196 @@
+package judge
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+
+	"github.com/go-zookeeper/zk"
+
+	"zksim/internal/wire"
+	"zksim/model/history"
+)
+
+// History returns what was heard so far. Every change comes before whatever was told of it, and each notification has
+// the zxid of its change, if that is known.
+func (r *Recorder) History() (*history.History, error) {
+	r.mu.Lock()
+	h := &history.History{}
+	h.Reset(len(r.clients))
+	h.Outcome = history.Stopped
+	events := slices.Clone(r.events)
+	r.mu.Unlock()
+	changes := inOrder(h, events)
+	return h, wire.Explain(h, changes)
+}
+
+// inOrder adds events to a history, changes in the order of their zxids, and returns these.
+func inOrder(h *history.History, events []history.Event) (changes []history.Event) {
+	for i := range events {
+		if isChange(events[i].Kind) {
+			changes = append(changes, events[i])
+		}
+	}
+	slices.SortStableFunc(changes, func(a, b history.Event) int { return cmp.Compare(a.Zxid, b.Zxid) })
+	told := 0
+	add := func(e history.Event) {
+		e.Step = int32(len(h.Events) + 1)
+		h.Add(e)
+	}
+	for i := range events {
+		e := &events[i]
+		if isChange(e.Kind) {
+			continue
+		}
+		for ; e.Kind == history.Reply && told < len(changes) && changes[told].Zxid <= e.Zxid; told++ {
+			add(changes[told])
+		}
+		add(*e)
+	}
+	for _, e := range changes[told:] {
+		add(e)
+	}
+	h.Steps = len(h.Events)
+	return changes
+}
+
+func isChange(k history.Kind) bool {
+	return k == history.Created || k == history.Changed || k == history.Deleted
+}
+
+// Judge judges what was heard so far. Guards are those that [ParseGuard] reads.
+func (r *Recorder) Judge(guards []Guard) (Judgement, *history.History, error) {
+	h, err := r.History()
+	if err != nil {
+		return Judgement{}, nil, err
+	}
+	j := Judge(h, guards)
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	j.Inconclusive = append(j.Inconclusive, r.unknown...)
+	if r.lost > 0 {
+		j.Inconclusive = append(j.Inconclusive, fmt.Sprintf("only the first %d events are judged, and not the %d after them",
+			Limit, r.lost))
+	}
+	return j, h, nil
+}
+
+// Judge judges a history that a [Recorder] has made.
+func Judge(h *history.History, guards []Guard) Judgement {
+	var j Judgement
+	certain, doubtful := split(h)
+	j.Znodes(certain)
+	if doubtful != nil {
+		j.Znodes(doubtful)
+	}
+	l := newLocks(h)
+	l.judge(&j, guards)
+	j.Herd(h)
+	j.leftOver(h, l)
+	if !slices.ContainsFunc(h.Events, func(x history.Event) bool { return x.Kind == history.Call }) {
+		j.Inconclusive = append(j.Inconclusive, "no client has asked for anything")
+	}
+	return j
+}
+
+// split leaves out the operations on znodes that were there before, or that others have written, too. It returns those
+// on znodes of which the outcome of each write is known, which have an order by their zxids, and those on the others,
+// nil if there are none.
+func split(h *history.History) (certain, doubtful *history.History) {
+	open, foreign := unanswered(h), foreign(h)
+	one, other := *h, *h
+	one.Events, other.Events = nil, nil
+	one.Txns = true
+	for _, e := range h.Events {
+		switch {
+		case e.Kind != history.Invoke && e.Kind != history.Return:
+			one.Events, other.Events = append(one.Events, e), append(other.Events, e)
+		case foreign[e.Path]:
+		case open[e.Path]:
+			other.Events = append(other.Events, e)
+			doubtful = &other
+		default:
+			one.Events = append(one.Events, e)
+		}
+	}
+	return &one, doubtful
+}
+
+// unanswered returns the znodes with writes of which nobody knows the outcome.
+func unanswered(h *history.History) map[string]bool {
+	open, paths := map[int32]string{}, map[string]bool{}
+	for i := range h.Events {
+		switch e := &h.Events[i]; {
+		case e.Kind == history.Invoke && e.Op != "get":
+			open[e.Object] = e.Path
+		case e.Kind == history.Return:
+			delete(open, e.Object)
+		}
+	}
+	for _, path := range open { // order-free: a set
+		paths[path] = true
+	}
+	return paths
+}
+
+// foreign returns the znodes that were there before anybody was heard to create them, and those with a version that
+// nobody was heard to write: the clients that write them do not all come this way.
+func foreign(h *history.History) map[string]bool {
+	made, open, written := map[string]bool{}, unanswered(h), map[string]map[int64]bool{}
+	for i := range h.Events {
+		if e := &h.Events[i]; e.Kind == history.Created || e.Kind == history.Changed {
+			if written[e.Path] == nil {
+				written[e.Path] = map[int64]bool{}
+			}
+			written[e.Path][e.Zxid] = true
+		}
+	}
+	list := map[string]bool{}
+	for i := range h.Events {
+		e := &h.Events[i]
+		switch {
+		case e.Kind == history.Created:
+			made[e.Path] = true
+		case e.Kind != history.Return || open[e.Path]:
+		case e.Err == nil && e.Op != "create" && !made[e.Path], e.Err == zk.ErrNodeExists && !made[e.Path]:
+			list[e.Path] = true
+		case e.Err == nil && e.Op == "get" && !written[e.Path][e.Zxid]:
+			list[e.Path] = true
+		}
+	}
+	return list
+}
+
+// leftOver finds the ephemerals of clients that have gone without closing their sessions, and that nobody has missed.
+func (j *Judgement) leftOver(h *history.History, l *locks) {
+	state, client := map[int64]string{}, map[int64]int32{}
+	there := map[string]*history.Event{}
+	for i := range h.Events {
+		switch e := &h.Events[i]; e.Kind {
+		case history.Session:
+			state[e.Session], client[e.Session] = e.Op, e.Client
+		case history.Created:
+			if e.Session != 0 {
+				there[e.Path] = e
+			}
+		case history.Deleted:
+			delete(there, e.Path)
+		}
+	}
+	left := 0
+	for i := range h.Events {
+		e := &h.Events[i]
+		if there[e.Path] != e || l.missed(e.Path, e.Zxid) {
+			continue
+		}
+		left++
+		if state[e.Session] == zk.StateDisconnected.String() {
+			j.Violations = append(j.Violations, fmt.Sprintf("left over: %s of c%d, which has gone and did not close its session",
+				e.Path, client[e.Session]))
+		}
+	}
+	if left > 0 {
+		j.Facts = append(j.Facts, fmt.Sprintf("ephemerals: %d are there at the end, or were when they were last heard of",
+			left))
+	}
+}

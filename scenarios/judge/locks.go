@@ -1,0 +1,314 @@
+package judge
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"zksim/model/history"
+)
+
+// waiter is the znode of a client that waits for a lock, or holds it.
+type waiter struct {
+	path    string
+	number  int64
+	client  int32
+	made    int64 // zxid
+	seen    int64 // the last zxid at which it was certainly there
+	gone    int64 // of its deletion; 0: not heard of
+	missing int64 // of the first listing that lacks it, although nobody was heard to delete it; 0: none
+	unheard bool  // nobody was told that it was made
+}
+
+// mayBe reports whether it may have been there when a txn took place, and is whether it certainly was.
+func (w *waiter) mayBe(zxid int64) bool {
+	return w.made < zxid && (w.gone == 0 || w.gone >= zxid) && (w.missing == 0 || w.missing >= zxid)
+}
+
+func (w *waiter) is(zxid int64) bool { return w.mayBe(zxid) && (w.seen >= zxid || w.gone >= zxid) }
+
+// folder is one lock.
+type folder struct {
+	path     string
+	library  string
+	waiters  []*waiter
+	acquired int
+	watchers map[string]map[int32]bool // of the znodes of waiters, by path
+	lists    int                       // watches on the whole folder
+}
+
+// locks are those that the names of znodes show.
+type locks struct {
+	h       *history.History
+	folders map[string]*folder
+	byPath  map[string]*waiter
+	wrong   []string
+
+	// creates are those without an answer, by the path that was asked for.
+	creates map[string]*asking
+}
+
+// asking is who has asked to create a path, and how many times without an answer.
+type asking struct {
+	client int32
+	times  int
+}
+
+// newLocks follows the locks of a history.
+func newLocks(h *history.History) *locks {
+	l := &locks{h: h, folders: map[string]*folder{}, byPath: map[string]*waiter{}, creates: map[string]*asking{}}
+	for i := range h.Events {
+		e := &h.Events[i]
+		switch e.Kind {
+		case history.Call:
+			l.called(e)
+		case history.Created:
+			l.created(e)
+		case history.Deleted:
+			l.deleted(e)
+		case history.Reply:
+			l.replied(e)
+		}
+	}
+	return l
+}
+
+func (l *locks) called(e *history.Event) {
+	if e.Op == "create" || e.Op == "create2" {
+		x := l.creates[e.Path]
+		if x == nil {
+			x = &asking{}
+			l.creates[e.Path] = x
+		}
+		x.client = e.Client
+		x.times++
+		return
+	}
+	if e.Op == "childrenW" {
+		if f := l.folders[e.Path]; f != nil {
+			f.lists++
+		}
+		return
+	}
+	w := l.byPath[e.Path]
+	if w == nil || e.Op != "existsW" && e.Op != "getW" {
+		return
+	}
+	f := l.folder(e.Path)
+	if f.watchers[e.Path] == nil {
+		f.watchers[e.Path] = map[int32]bool{}
+	}
+	f.watchers[e.Path][e.Client] = true
+	var own *waiter // the last of its own
+	for _, x := range f.waiters {
+		if x.client == e.Client && x.gone == 0 && x.missing == 0 && (own == nil || before(own, x)) {
+			own = x
+		}
+	}
+	if own != nil && before(own, w) && w.client != e.Client {
+		l.violation("order: c%d waits for %s of c%d, which comes behind its own %s", e.Client, w.path, w.client, own.path)
+	}
+}
+
+// before reports whether one has a lower number than the other. Numbers wrap around, so that the distance counts.
+func before(a, b *waiter) bool { return int32(a.number)-int32(b.number) < 0 }
+
+func (l *locks) violation(format string, args ...any) {
+	if text := fmt.Sprintf(format, args...); !slices.Contains(l.wrong, text) {
+		l.wrong = append(l.wrong, text)
+	}
+}
+
+func (l *locks) folder(path string) *folder {
+	return l.folders[path[:strings.LastIndexByte(path, '/')]]
+}
+
+// add notes a waiter that was made, or that is in a listing although nobody was told that it was made.
+func (l *locks) add(path string, client int32, zxid int64) *waiter {
+	in, number, library, ok := named(path)
+	if !ok {
+		return nil
+	}
+	f := l.folders[in]
+	if f == nil {
+		f = &folder{path: in, library: library, watchers: map[string]map[int32]bool{}}
+		l.folders[in] = f
+	}
+	w := &waiter{path: path, number: number, client: client, made: zxid, seen: zxid}
+	f.waiters = append(f.waiters, w)
+	l.byPath[path] = w
+	return w
+}
+
+func (l *locks) created(e *history.Event) {
+	if l.byPath[e.Path] == nil {
+		l.add(e.Path, e.Client, e.Zxid)
+	}
+}
+
+func (l *locks) deleted(e *history.Event) {
+	w := l.byPath[e.Path]
+	if w == nil {
+		return
+	}
+	w.gone = e.Zxid
+	if e.Client > 0 && w.client > 0 && e.Client != w.client {
+		l.violation("ownership: c%d deletes %s, the lock's znode of c%d", e.Client, w.path, w.client)
+	}
+}
+
+// replied reads what an answer shows of a lock: a listing, or that a create was answered.
+func (l *locks) replied(e *history.Event) {
+	switch {
+	case e.Op == "create" || e.Op == "create2":
+		if x := l.creates[e.Path]; x != nil {
+			x.times--
+		}
+	case e.Err != nil:
+	case e.Op == "children" || e.Op == "childrenW":
+		l.listed(e)
+	default:
+		if w := l.byPath[e.Path]; w != nil && (e.Op == "exists" || e.Op == "existsW" || e.Op == "get" || e.Op == "getW") {
+			w.seen = max(w.seen, e.Zxid)
+		}
+	}
+}
+
+// listed takes the listing of a folder.
+func (l *locks) listed(e *history.Event) {
+	names := strings.Split(e.Data, "/")
+	there := map[string]bool{}
+	for _, name := range names {
+		if name == "" {
+			continue
+		}
+		path := strings.TrimSuffix(e.Path, "/") + "/" + name
+		there[path] = true
+		if l.byPath[path] == nil {
+			if w := l.add(path, l.asked(path), e.Zxid); w != nil {
+				w.unheard = true
+			}
+		}
+	}
+	f := l.folders[e.Path]
+	if f == nil {
+		return
+	}
+	var first *waiter
+	for _, w := range f.waiters {
+		switch {
+		case there[w.path]:
+			w.seen = max(w.seen, e.Zxid)
+			if first == nil || before(w, first) {
+				first = w
+			}
+		case w.made <= e.Zxid && w.gone == 0 && w.missing == 0:
+			w.missing = e.Zxid
+		}
+	}
+	if first != nil && first.client == e.Client && e.Client > 0 {
+		f.acquired++
+	}
+}
+
+// asked returns the client whose create without an answer may have made a znode, 0 if there is none.
+func (l *locks) asked(path string) int32 {
+	const digits = len("0000000000")
+	if len(path) < digits {
+		return 0
+	}
+	if x := l.creates[path[:len(path)-digits]]; x != nil && x.times > 0 {
+		return x.client
+	}
+	return 0
+}
+
+// missed reports whether a listing has lacked a znode that was made at that zxid.
+func (l *locks) missed(path string, made int64) bool {
+	w := l.byPath[path]
+	return w != nil && w.made == made && w.missing > 0
+}
+
+// judge says what is wrong with the locks, and how much was judged.
+func (l *locks) judge(j *Judgement, guards []Guard) {
+	j.Violations = append(j.Violations, l.wrong...)
+	for _, path := range slices.Sorted(maps.Keys(l.folders)) {
+		f := l.folders[path]
+		clients, most := map[int32]bool{}, 0
+		for _, w := range f.waiters {
+			clients[w.client] = true
+			f.unheard(j, w)
+		}
+		for _, list := range f.watchers { // order-free: the largest
+			most = max(most, len(list))
+		}
+		fact := fmt.Sprintf("lock %s, with names of %s: %d znodes of %d clients, %d times a client saw its own first, at "+
+			"most %d waited for one znode", path, f.library, len(f.waiters), len(clients), f.acquired, most)
+		if f.lists > 0 {
+			fact += fmt.Sprintf(", %d watches on the whole folder", f.lists)
+		}
+		j.Facts = append(j.Facts, fact)
+	}
+	for _, g := range guards {
+		l.guard(j, g)
+	}
+}
+
+// unheard says so of a znode whose maker was never told of it, and which is still there although that has made another.
+func (f *folder) unheard(j *Judgement, w *waiter) {
+	if !w.unheard || w.client == 0 || w.gone > 0 || w.missing > 0 {
+		return
+	}
+	for _, x := range f.waiters {
+		if x.client == w.client && !x.unheard && before(w, x) {
+			j.Violations = append(j.Violations, fmt.Sprintf("left over: c%d was never told that %s was made, and has made %s, "+
+				"which waits for it", w.client, w.path, x.path))
+			return
+		}
+	}
+}
+
+// guard judges the writes to a guarded znode.
+func (l *locks) guard(j *Judgement, g Guard) {
+	n, f := 0, l.folders[g.Folder]
+	for i := range l.h.Events {
+		e := &l.h.Events[i]
+		if e.Path != g.Path || e.Kind != history.Changed {
+			continue
+		}
+		n++
+		if why := f.forbids(e); why != "" {
+			j.Violations = append(j.Violations, fmt.Sprintf("fencing: c%d writes %s at zxid 0x%x, %s", e.Client, e.Path, e.Zxid,
+				why))
+		}
+	}
+	if n == 0 {
+		j.Inconclusive = append(j.Inconclusive, fmt.Sprintf("nobody has written %s, which the lock %s guards", g.Path,
+			g.Folder))
+		return
+	}
+	j.Facts = append(j.Facts, fmt.Sprintf("fencing: %d writes of %s, which %s guards", n, g.Path, g.Folder))
+}
+
+// forbids says why a client must not write at that moment, "" if it may.
+func (f *folder) forbids(e *history.Event) string {
+	if f == nil {
+		return "and nobody has a znode of the lock"
+	}
+	var own *waiter
+	for _, w := range f.waiters {
+		if w.client == e.Client && w.mayBe(e.Zxid) && (own == nil || before(w, own)) {
+			own = w
+		}
+	}
+	if own == nil {
+		return "and has no znode of the lock then"
+	}
+	for _, w := range f.waiters {
+		if w.client != e.Client && w.is(e.Zxid) && before(w, own) {
+			return fmt.Sprintf("when c%d holds the lock with %s", w.client, w.path)
+		}
+	}
+	return ""
+}

@@ -1,0 +1,190 @@
+package judge
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"strings"
+	"sync"
+	"time"
+)
+
+// Proxy stands between clients and servers, passes all bytes on as they are, and has a [Recorder] hear them.
+type Proxy struct {
+	Recorder *Recorder
+
+	listener net.Listener
+	servers  []string
+	next     int
+	failed   error // the last connection that could not be made
+
+	mu    sync.Mutex
+	conns map[net.Conn]bool
+	wg    sync.WaitGroup
+
+	ctx  context.Context // done when it is closed
+	stop context.CancelFunc
+}
+
+// patience is how long a connection to a server may take.
+const patience = 10 * time.Second
+
+// Listen begins to pass on connections to one address to the servers in turn: host:port each. What cannot be reached is
+// passed over. Close it to end all connections.
+func Listen(address string, servers []string) (*Proxy, error) {
+	if len(servers) == 0 {
+		return nil, errors.New("judge: no servers, expected host:port of at least one")
+	}
+	for _, s := range servers {
+		if _, port, err := net.SplitHostPort(s); err != nil || port == "" {
+			return nil, fmt.Errorf("judge: %q is no server, expected host:port", s)
+		}
+	}
+	l, err := net.Listen("tcp", address)
+	if err != nil {
+		return nil, fmt.Errorf("judge: %w", err)
+	}
+	return proxyOf(l, servers), nil
+}
+
+// proxyOf passes on the connections of a listener.
+func proxyOf(l net.Listener, servers []string) *Proxy {
+	p := &Proxy{Recorder: NewRecorder(), listener: l, servers: servers, conns: map[net.Conn]bool{}}
+	p.ctx, p.stop = context.WithCancel(context.Background())
+	p.wg.Go(p.accept)
+	return p
+}
+
+// Addr is where it listens.
+func (p *Proxy) Addr() string { return p.listener.Addr().String() }
+
+// Unreachable is why the last connection of a client, or to a server, could not be made, nil if there was none or all
+// could.
+func (p *Proxy) Unreachable() error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.failed
+}
+
+// Close ends all connections and waits for that.
+func (p *Proxy) Close() {
+	p.mu.Lock()
+	p.stop()
+	p.listener.Close()
+	for c := range p.conns { // order-free: all of them
+		c.Close()
+	}
+	p.mu.Unlock()
+	p.wg.Wait()
+}
+
+// accept takes connections until Close. One that cannot be taken, for want of file descriptors for example, ends none
+// of those that are there, and others may come later.
+func (p *Proxy) accept() {
+	for {
+		c, err := p.listener.Accept()
+		switch {
+		case err == nil:
+			p.wg.Go(func() { p.pass(c) })
+		case p.ctx.Err() != nil:
+			return
+		default:
+			p.fails(err)
+			select {
+			case <-time.After(acceptPause):
+			case <-p.ctx.Done():
+				return
+			}
+		}
+	}
+}
+
+// acceptPause is how long it waits before it tries again to take a connection.
+const acceptPause = 10 * time.Millisecond
+
+// fails notes why a client has got no connection.
+func (p *Proxy) fails(err error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.failed = err
+}
+
+// keep notes a connection that Close must end, and reports whether it is to be used at all.
+func (p *Proxy) keep(c net.Conn) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.ctx.Err() != nil {
+		return false
+	}
+	p.conns[c] = true
+	return true
+}
+
+func (p *Proxy) drop(c net.Conn) {
+	c.Close()
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	delete(p.conns, c)
+}
+
+// dial connects to the next server that can be reached.
+func (p *Proxy) dial() (net.Conn, error) {
+	p.mu.Lock()
+	first := p.next
+	p.next++
+	p.mu.Unlock()
+	var failed []string
+	for i := range p.servers {
+		server := p.servers[(first+i)%len(p.servers)]
+		c, err := (&net.Dialer{Timeout: patience}).DialContext(p.ctx, "tcp", server)
+		if err == nil {
+			return c, nil
+		}
+		failed = append(failed, err.Error())
+	}
+	return nil, errors.New(strings.Join(failed, "; "))
+}
+
+// pass passes on what both sides of a connection say until one of them ends it.
+func (p *Proxy) pass(client net.Conn) {
+	defer p.drop(client)
+	if !p.keep(client) {
+		return
+	}
+	server, err := p.dial()
+	if err != nil {
+		p.fails(err)
+		return
+	}
+	defer p.drop(server)
+	if !p.keep(server) {
+		return
+	}
+	c := p.Recorder.Connect()
+	defer c.Closed()
+	var wg sync.WaitGroup
+	wg.Go(func() { copyTo(server, client, c.Sent) })
+	wg.Go(func() { copyTo(client, server, c.Received) })
+	wg.Wait()
+}
+
+// copyTo passes bytes on in one direction, each after it was heard. Its end is that of both directions: ZooKeeper has
+// no half-closed connections.
+func copyTo(to, from net.Conn, hear func([]byte)) {
+	defer to.Close()
+	defer from.Close()
+	b := make([]byte, 1<<16)
+	for {
+		n, err := from.Read(b)
+		if n > 0 {
+			hear(b[:n])
+			if _, err := to.Write(b[:n]); err != nil {
+				return
+			}
+		}
+		if err != nil {
+			return
+		}
+	}
+}

@@ -1,0 +1,56 @@
+package judge
+
+import (
+	"io"
+	"net"
+	"strings"
+	"syscall"
+	"testing"
+)
+
+// scarce is a listener that has no file descriptor for the first connection.
+type scarce struct {
+	net.Listener
+	failed bool
+}
+
+func (s *scarce) Accept() (net.Conn, error) {
+	if !s.failed {
+		s.failed = true
+		return nil, syscall.EMFILE
+	}
+	return s.Listener.Accept()
+}
+
+func listening(t *testing.T) net.Listener {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { l.Close() })
+	return l
+}
+
+func TestAProxyThatLacksDescriptorsGoesOn(t *testing.T) {
+	server := listening(t)
+	go func() {
+		if c, err := server.Accept(); err == nil {
+			io.WriteString(c, "welcome")
+			c.Close()
+		}
+	}()
+	p := proxyOf(&scarce{Listener: listening(t)}, []string{server.Addr().String()})
+	defer p.Close()
+	c, err := net.Dial("tcp", p.Addr())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	if got, err := io.ReadAll(c); string(got) != "welcome" {
+		t.Errorf("%q, %v, expected what the server says", got, err)
+	}
+	if err := p.Unreachable(); err == nil || !strings.Contains(err.Error(), syscall.EMFILE.Error()) {
+		t.Errorf("%v, expected that a connection could not be taken", err)
+	}
+}

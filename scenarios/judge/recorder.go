@@ -1,0 +1,288 @@
+package judge
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/go-zookeeper/zk"
+
+	"zksim/model"
+	"zksim/model/history"
+	"zksim/model/jute"
+	"zksim/sim"
+)
+
+// Limit is how many events a recorder keeps. What comes after them is not judged.
+const Limit = 4_000_000
+
+// Recorder makes a history of what clients and servers say on any number of connections. Its methods may be called
+// concurrently.
+type Recorder struct {
+	mu      sync.Mutex
+	events  []history.Event
+	lost    int              // events beyond the limit
+	clients map[int64]int32  // by session
+	owner   map[string]int64 // of ephemerals that are there
+	objects int32
+	unknown []string // what could not be followed, one for each connection
+}
+
+// NewRecorder returns a recorder that has heard nothing.
+func NewRecorder() *Recorder { return &Recorder{clients: map[int64]int32{}, owner: map[string]int64{}} }
+
+// add adds an event. The caller holds the lock.
+func (r *Recorder) add(e history.Event) {
+	if len(r.events) >= Limit {
+		r.lost++
+		return
+	}
+	r.events = append(r.events, e)
+}
+
+// call is a request that was not answered yet.
+type call struct {
+	xid    int32
+	object int32 // of the judge of znodes; 0: it does not look at it
+	word   string
+	request
+}
+
+type request = model.Request
+
+// Connection is what a recorder hears of one connection of a client.
+type Connection struct {
+	r              *Recorder
+	sent, received jute.Frames
+	greeted        [2]bool
+	session        int64
+	client         int32
+	open           []call
+	synced         bool
+	deaf           bool // it cannot be followed any more
+	closed         bool // its session was ended by its client
+}
+
+// Connect begins to listen to another connection.
+func (r *Recorder) Connect() *Connection { return &Connection{r: r} }
+
+// Sent hears the next bytes of the client, before the server gets them.
+func (c *Connection) Sent(b []byte) { c.hear(&c.sent, b, c.request, "a client") }
+
+// Received hears the next bytes of the server, before the client gets them.
+func (c *Connection) Received(b []byte) { c.hear(&c.received, b, c.answer, "a server") }
+
+// Closed hears that the connection has ended.
+func (c *Connection) Closed() {
+	c.r.mu.Lock()
+	defer c.r.mu.Unlock()
+	if c.session != 0 && !c.closed {
+		c.r.add(history.Event{Kind: history.Session, Client: c.client, Op: zk.StateDisconnected.String(), Session: c.session})
+	}
+	c.session = 0
+}
+
+// hear follows one direction. What it cannot follow ends it for this connection; the bytes go on to the other side.
+func (c *Connection) hear(f *jute.Frames, b []byte, packet func([]byte) error, who string) {
+	c.r.mu.Lock()
+	defer c.r.mu.Unlock()
+	if c.deaf {
+		return
+	}
+	f.Max = model.MaxPacketLen * maxFrames
+	if err := f.Feed(b, packet); err != nil {
+		c.deaf = true
+		c.r.unknown = append(c.r.unknown, fmt.Sprintf("%s of c%d said what cannot be followed: %v", who, c.client, err))
+	}
+}
+
+// maxFrames is how many times longer than a request an answer may be: a server limits only what it gets.
+const maxFrames = 64
+
+// request hears a packet of the client.
+func (c *Connection) request(packet []byte) error {
+	if !c.greeted[0] {
+		c.greeted[0] = true
+		_, err := jute.ParseConnectRequest(packet)
+		return err
+	}
+	xid, q, err := jute.ParseRequest(packet)
+	if err != nil || q.Op == model.OpPing || q.Op == model.OpAuth || q.Op == model.OpSASL {
+		return err
+	}
+	q.Data = slices.Clone(q.Data)
+	x := call{xid: xid, request: q, word: c.judged(&q)}
+	if x.word != "" {
+		c.r.objects++
+		x.object = c.r.objects
+		version := q.Version
+		if x.word == "create" || x.word == "get" {
+			version = -1
+		}
+		c.r.add(history.Event{Kind: history.Invoke, Client: c.client, Object: x.object, Op: x.word, Path: q.Path,
+			Data: string(q.Data), Version: version})
+	}
+	c.r.add(history.Event{Kind: history.Call, Client: c.client, Op: sim.OpName(&q), Path: q.Path, Session: c.session})
+	c.open = append(c.open, x)
+	return nil
+}
+
+// judged is the word of an operation, "" also for a read without a sync: what it sees may be old.
+func (c *Connection) judged(q *model.Request) string {
+	word := Word(q)
+	if word == "" {
+		c.synced = q.Op == model.OpSync
+	}
+	if word == "get" && !c.synced {
+		return ""
+	}
+	return word
+}
+
+// Word is the word that the judge of znodes has for an operation; "" if it does not look at it. What a sequential
+// create is to write only its answer says.
+func Word(q *model.Request) string {
+	switch q.Op {
+	case model.OpCreate, model.OpCreate2, model.OpCreateContainer, model.OpCreateTTL:
+		if q.Flags&zk.FlagSequence != 0 && q.Flags != zk.FlagTTL {
+			return ""
+		}
+		return "create"
+	case model.OpDelete:
+		return "delete"
+	case model.OpSetData:
+		return "set"
+	case model.OpGetData:
+		return "get"
+	}
+	return ""
+}
+
+// answer hears a packet of the server.
+func (c *Connection) answer(packet []byte) error {
+	if !c.greeted[1] {
+		c.greeted[1] = true
+		return c.welcome(packet)
+	}
+	a, err := jute.ParseReply(packet)
+	if err != nil {
+		return err
+	}
+	if a.Xid == jute.XidEvent {
+		ev, err := a.Event()
+		c.r.add(history.Event{Kind: history.Notify, Client: c.client, Op: history.EventName(ev.Type), Path: ev.Path})
+		return err
+	}
+	if len(c.open) == 0 || c.open[0].xid != a.Xid {
+		if a.Xid == jute.XidPing || a.Xid < 0 { // of the handshake of a library, as an authentication
+			return nil
+		}
+		return fmt.Errorf("an answer to request %d, which was not sent or is not the first", a.Xid)
+	}
+	x := c.open[0]
+	c.open = append(c.open[:0], c.open[1:]...)
+	return c.answered(&x, &a)
+}
+
+// welcome hears which session the server has opened, or opened again.
+func (c *Connection) welcome(packet []byte) error {
+	w, err := jute.ParseConnectResponse(packet)
+	if err != nil || w.Session == 0 {
+		return err
+	}
+	n, known := c.r.clients[w.Session]
+	if !known {
+		n = int32(len(c.r.clients) + 1)
+		c.r.clients[w.Session] = n
+	}
+	c.session, c.client = w.Session, n
+	c.r.add(history.Event{Kind: history.Session, Client: n, Op: zk.StateHasSession.String(), Session: w.Session,
+		Value: int64(w.Timeout)})
+	return nil
+}
+
+// answered hears the answer to a request.
+func (c *Connection) answered(x *call, a *jute.Reply) error {
+	var res model.Response
+	var err error
+	if a.Err == model.OK {
+		if res, err = a.Response(x.Op); err != nil {
+			return err
+		}
+		c.changes(&x.request, &res, a.Zxid)
+	}
+	path := x.Path
+	if x.Op == model.OpCloseSession && a.Err == model.OK {
+		c.ended(a.Zxid)
+	}
+	reply := history.Event{Kind: history.Reply, Client: c.client, Op: sim.OpName(&x.request), Path: path, Zxid: a.Zxid,
+		Err: a.Err.Err(), Session: c.session}
+	if x.Op == model.OpGetChildren || x.Op == model.OpGetChildren2 {
+		reply.Data = strings.Join(res.Children, "/")
+	}
+	c.r.add(reply)
+	if x.object == 0 {
+		return nil
+	}
+	e := history.Event{Kind: history.Return, Client: c.client, Object: x.object, Op: x.word, Path: x.Path,
+		Err: a.Err.Err(), Version: res.Stat.Version, Zxid: res.Stat.Mzxid}
+	if x.word == "get" {
+		e.Data = string(res.Data)
+	}
+	c.r.add(e)
+	return nil
+}
+
+// changes notes the txns of a request that was done.
+func (c *Connection) changes(q *model.Request, res *model.Response, zxid int64) {
+	e := history.Event{Client: c.client, Path: q.Path, Zxid: zxid}
+	switch q.Op {
+	case model.OpCreate, model.OpCreate2, model.OpCreateContainer, model.OpCreateTTL:
+		e.Kind, e.Path, e.Data = history.Created, res.Path, string(q.Data)
+		if isEphemeral(q) {
+			e.Session = c.session
+			c.r.owner[e.Path] = c.session
+		}
+	case model.OpDelete:
+		e.Kind = history.Deleted
+		delete(c.r.owner, e.Path)
+	case model.OpSetData:
+		e.Kind, e.Data = history.Changed, string(q.Data)
+	case model.OpMulti:
+		for i := range min(len(q.Ops), len(res.Results)) {
+			if res.Results[i].Op == model.OpError { // of one, so of all
+				return
+			}
+		}
+		for i := range min(len(q.Ops), len(res.Results)) {
+			c.changes(&q.Ops[i], &res.Results[i], zxid)
+		}
+		return
+	default:
+		return
+	}
+	c.r.add(e)
+}
+
+// isEphemeral reports whether a create makes an ephemeral: those with a sequence number, too, but neither containers
+// nor znodes with a time to live.
+func isEphemeral(q *model.Request) bool {
+	return (q.Op == model.OpCreate || q.Op == model.OpCreate2) && q.Flags&zk.FlagEphemeral != 0 && q.Flags < zk.FlagTTL
+}
+
+// ended notes that a client has ended its session, and its ephemerals with it.
+func (c *Connection) ended(zxid int64) {
+	for _, path := range slices.Sorted(maps.Keys(c.r.owner)) {
+		if c.r.owner[path] == c.session {
+			c.r.add(history.Event{Kind: history.Deleted, Path: path, Zxid: zxid, Session: c.session})
+			delete(c.r.owner, path)
+		}
+	}
+	c.r.add(history.Event{Kind: history.Session, Client: c.client, Op: closed, Session: c.session})
+	c.closed = true
+}
+
+// closed is the state of a session that its client has ended, in the history of a recorder.
+const closed = "StateClosed"

@@ -1,0 +1,98 @@
+package prove
+
+import (
+	"cmp"
+	"fmt"
+	"reflect"
+	"slices"
+	"strings"
+
+	"zksim/scenarios/engine"
+)
+
+// Obligation is a claim that is to be proved. It depends on no other one.
+type Obligation struct {
+	// Kind is in which way the scope is wider than the usual one, of [Kinds]; the number of clients does not count.
+	Kind string `json:"kind"`
+	Claim
+	// Of the search of it that ended last; zero if there was none.
+	Seconds float64 `json:"seconds,omitempty"`
+	Outcome Outcome `json:"outcome,omitempty"`
+}
+
+// Kinds are the ways in which scopes are wider than the usual one.
+var Kinds = []string{"usual", "whole plan", "numbers end", "slow wakes", "early timers", "two rounds", "other names",
+	"three servers", "elections"}
+
+// elections is a plan for three servers of which one is deposed, and one connection lost.
+const elections = "depose=1 disconnect=1"
+
+// Obligations returns what there is to prove of a scenario that must hold: the usual scope, those of [Beyond], each of
+// which is wider in one way, and, if its plan deposes leaders, one with elections. A mutant has none, and neither has
+// code that is not run by this package.
+func Obligations(s *engine.Scenario) (list []Obligation, err error) {
+	if s.Broken() || s.Outside != nil {
+		return nil, nil
+	}
+	bounds := append([]Bounds{{}}, Beyond(s)...)
+	if plan := s.Faults.String(); strings.Contains(plan, "depose=") && slices.Contains(s.Servers, 3) {
+		bounds = append(bounds, Bounds{Clients: min(2, s.Clients), Servers: 3, Faults: elections, Most: 2})
+	}
+	for _, b := range bounds {
+		sc, err := b.Of(s)
+		if err != nil {
+			return nil, err
+		}
+		o := Obligation{Kind: b.kind(s), Claim: sc.claim(Every)}
+		if !slices.ContainsFunc(list, func(x Obligation) bool { return x.Same(&o) }) {
+			list = append(list, o)
+		}
+	}
+	return list, nil
+}
+
+// kind says in which way the bounds are wider than the usual ones.
+func (b Bounds) kind(s *engine.Scenario) string {
+	ordinary, _ := split(s.Faults)
+	switch {
+	case b.Faults == elections:
+		return "elections"
+	case b.Servers == 3:
+		return "three servers"
+	case b.SlowWakes:
+		return "slow wakes"
+	case b.Ticks > 0:
+		return "early timers"
+	case b.Rounds > 1:
+		return "two rounds"
+	case b.Order > 1:
+		return "other names"
+	case b.Faults != "" && b.Faults == ordinary.String():
+		return "whole plan"
+	case b.Faults != "":
+		return "numbers end"
+	}
+	return Kinds[0]
+}
+
+// Same reports whether two obligations are to prove the same.
+func (o *Obligation) Same(x *Obligation) bool { return reflect.DeepEqual(o.Claim, x.Claim) }
+
+// String names the obligation: the scenario, and what is not as usual.
+func (o *Obligation) String() string {
+	return fmt.Sprintf("%s, %s, %d clients, at most %d of %s", o.Scenario, o.Kind, o.Clients, o.Most, o.Faults)
+}
+
+// Longest sorts obligations by the time that they took last, the longest first, and before these those that were never
+// tried: so that the last tasks to be begun are short ones.
+func Longest(list []Obligation) {
+	slices.SortStableFunc(list, func(a, b Obligation) int {
+		if tried := a.Outcome != ""; tried != (b.Outcome != "") {
+			if tried {
+				return 1
+			}
+			return -1
+		}
+		return cmp.Or(cmp.Compare(b.Seconds, a.Seconds), cmp.Compare(a.Scenario, b.Scenario))
+	})
+}

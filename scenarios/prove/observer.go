@@ -1,0 +1,111 @@
+package prove
+
+import (
+	"zksim/checkers"
+	"zksim/internal/hash"
+	"zksim/model/history"
+)
+
+// observer is a monitor that is shown what happens in a run. What it remembers then depends on nothing but what it
+// remembered before and on the events that it sees, so this is found out once, for each observer by itself: together
+// they remember far more different things than each of them.
+type observer struct {
+	name    string // of the checker
+	monitor checkers.Monitor
+	sees    [history.Calm + 1]bool
+	shown   history.History // the events that it sees
+	at      uint64          // what it remembers now, see memory.all; 0: not known
+}
+
+func newObserver(name string, m checkers.Monitor) *observer {
+	o := &observer{name: name, monitor: m, shown: history.History{Txns: true}}
+	for k := range o.sees {
+		o.sees[k] = checkers.Sees(m, history.Kind(k))
+	}
+	return o
+}
+
+func (o *observer) reset() {
+	o.monitor.Reset()
+	o.shown.Events = o.shown.Events[:0]
+	o.at = 0
+}
+
+// show shows it an event, if it sees such.
+func (o *observer) show(e *history.Event) checkers.Verdict {
+	if !o.sees[e.Kind] {
+		return checkers.Verdict{}
+	}
+	o.at = 0
+	o.shown.Events = append(o.shown.Events, *e)
+	return o.monitor.Step(&o.shown, len(o.shown.Events)-1)
+}
+
+// memory is what an observer remembers.
+type memory struct {
+	past uint64 // a hash of what decides what it will find
+	all  uint64 // a hash of all; not a part of the state
+}
+
+// memory returns what it remembers now.
+func (o *observer) memory() (m memory) {
+	m.all = uint64(remember(1, o.monitor))
+	m.past = m.all
+	if x, ok := o.monitor.(checkers.Digest); ok {
+		m.past = x.Hash()
+	}
+	o.at = m.all
+	return m
+}
+
+// heard returns a hash of those of some events that it sees; 0 if there are none.
+func (o *observer) heard(told []history.Event) uint64 {
+	var h hash.Hash
+	for i := range told {
+		if o.sees[told[i].Kind] {
+			h = said(h, &told[i])
+		}
+	}
+	return uint64(h)
+}
+
+// replayTo shows it what has happened up to p, unless it remembers that. Number i is its own, in the states on the
+// way.
+func (o *observer) replayTo(p *point, i int) {
+	x := p.last
+	var way [][]history.Event
+	for ; o.at == 0 || x.memories[i].all != o.at; x = x.parent.last {
+		way = append(way, x.told)
+		if x.whole || x.parent == nil {
+			o.reset()
+			break
+		}
+	}
+	for k := len(way) - 1; k >= 0; k-- {
+		for j := range way[k] {
+			o.show(&way[k][j])
+		}
+	}
+}
+
+// order is the monitor of a checker that has none: all events matter, in their order.
+type order struct{ Line hash.Hash }
+
+// Step implements [checkers.Monitor].
+func (x *order) Step(h *history.History, i int) checkers.Verdict {
+	x.Line = said(x.Line, &h.Events[i])
+	return checkers.Verdict{}
+}
+
+// Reset implements [checkers.Monitor].
+func (x *order) Reset() { x.Line = 0 }
+
+// said appends what an event says.
+func said(h hash.Hash, e *history.Event) hash.Hash {
+	h = h.Int(int64(e.Kind)).Bool(e.OK).Int(int64(e.Client)).Int(int64(e.Object)).Int(int64(e.Version)).Int(e.Zxid).
+		Int(e.Value).Int(e.Session).String(e.Op).String(e.Path).String(e.Data).String(e.Task).Bool(e.Err == nil)
+	if e.Err != nil {
+		h = h.String(e.Err.Error())
+	}
+	return h
+}

@@ -1,0 +1,211 @@
+package prove
+
+import (
+	"bufio"
+	"cmp"
+	"context"
+	"encoding/binary"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"runtime"
+	"slices"
+
+	"zksim/internal/hash"
+)
+
+// Portion is what one of several tasks has found out about one scope. Each explores from its part of a frontier, with a
+// set of its own, so that they need nothing of each other; together they explore all schedules. States that several
+// of them reach count once, by their fingerprints.
+type Portion struct {
+	Format string `json:"format"`
+	Claim
+	Part     uint64          `json:"part"` // from 1 on
+	Of       uint64          `json:"of"`
+	Frontier string          `json:"frontier"` // digest of the states before it, the same in all portions
+	Outcome  Outcome         `json:"outcome"`
+	Why      string          `json:"why,omitempty"`       // of Inconclusive
+	Said     map[string]bool `json:"sentences,omitempty"` // of Process.Sometimes, and whether they held
+	States   int             `json:"states"`
+
+	fingerprints []fingerprint // sorted
+}
+
+const portionFormat = "zksim portion 2"
+
+// portionEdges is how many edges the frontier has. A frontier of fewer edges is in parts of which one has nearly all.
+const portionEdges = 6000
+
+// frontier explores breadth first, with one worker, until there are so many edges to go on from, or none are left.
+func (s *search) frontier(ctx context.Context, many int, watch func() bool) (edges []edge, err error) {
+	edges = []edge{{}}
+	for len(edges) > 0 && len(edges) < many && s.refuted == nil && ctx.Err() == nil {
+		s.limit = s.states.Load() + 1
+		if err := s.run(ctx, 1, edges[:1:1], watch); err != nil {
+			return nil, err
+		}
+		edges = append(edges[1:], s.pool.queue...)
+	}
+	return edges, nil
+}
+
+// ProvePortion explores portion part of so many, from 1 on, of all schedules of a scope with at most as many faults as
+// it has. A violation that is found is in the result as it is in that of [Prove], but for the number of its faults,
+// which may not be the least. It takes no checkpoint and no audit.
+func ProvePortion(ctx context.Context, sc Scope, o Options, part, of uint64) (Portion, Result, error) {
+	return provePortion(ctx, sc, o, part, of, portionEdges)
+}
+
+// provePortion is ProvePortion with a frontier of so many edges.
+func provePortion(ctx context.Context, sc Scope, o Options, part, of uint64, many int) (Portion, Result, error) {
+	x := Portion{Format: portionFormat, Claim: sc.claim(o.Reductions), Part: part, Of: of}
+	if o.Checkpoint != "" || o.Audit {
+		return x, Result{}, errors.New("a portion takes no checkpoint and no audit")
+	}
+	if err := sc.check(); err != nil {
+		return x, Result{}, err
+	}
+	if sc.Scenario.Finally != nil {
+		y := sc.Scenario.Listed()
+		sc.Scenario = &y
+	}
+	if err := newPast(sc.Scenario.Checkers, o.Reductions.Monitors).check(); err != nil {
+		return x, Result{}, fmt.Errorf("%s: %w", sc.Scenario.Name, err)
+	}
+	if o.Workers == 0 {
+		o.Workers = runtime.GOMAXPROCS(0)
+	}
+	p := &prover{scope: sc, Options: o}
+	p.result.Certificate = Certificate{Format: certificateFormat, Claim: x.Claim}
+	s := newSearch(&p.scope, o.Reductions, sc.most())
+	s.stuck, s.again = cmp.Or(o.Stuck, usuallyStuck), s.again || o.Rerun
+	watch := func() bool { return p.watch(s) }
+	edges, err := s.frontier(ctx, many, watch)
+	if err != nil {
+		return x, Result{}, err
+	}
+	_, digest := s.known.size()
+	x.Frontier = fmt.Sprintf("%016x", digest)
+	n := uint64(len(edges))
+	mine := edges[n*(part-1)/of : n*part/of] // neighbours have more in common
+	if s.limit = 0; s.refuted == nil && ctx.Err() == nil {
+		s.full.Store(false)
+		if err := s.run(ctx, o.Workers, slices.Clone(mine), watch); err != nil {
+			return x, Result{}, err
+		}
+	}
+	x.conclude(ctx, p, s)
+	return x, p.result, nil
+}
+
+// conclude writes down what the search came to.
+func (x *Portion) conclude(ctx context.Context, p *prover, s *search) {
+	states, digest := s.known.size()
+	x.States, x.Said = states, s.sentences.held
+	cert := &p.result.Certificate
+	p.result.Last = Level{s.most, states, s.transitions.Load(), s.runs.Load(), s.ends.Load(), fmt.Sprintf("%016x", digest)}
+	switch {
+	case s.refuted != nil:
+		p.refuted(s)
+	case ctx.Err() != nil || len(s.pool.queue) > 0:
+		p.gaveUp(ctx, s)
+	case s.unsure != "":
+		cert.Outcome, cert.Why = Inconclusive, s.unsure
+	default:
+		cert.Outcome = Holds
+	}
+	x.Outcome, x.Why = cert.Outcome, cert.Why
+	for i := range shardCount {
+		x.fingerprints = append(x.fingerprints, s.known.members(i)...)
+	}
+	slices.SortFunc(x.fingerprints, fingerprint.compare)
+}
+
+// Write writes the portion: a line of JSON, and the fingerprints in their order, 16 bytes each.
+func (x *Portion) Write(w io.Writer) error {
+	b := bufio.NewWriter(w)
+	if err := json.NewEncoder(b).Encode(x); err != nil {
+		return err
+	}
+	var word [16]byte
+	for _, print := range x.fingerprints {
+		binary.BigEndian.PutUint64(word[:], print[0])
+		binary.BigEndian.PutUint64(word[8:], print[1])
+		if _, err := b.Write(word[:]); err != nil {
+			return err
+		}
+	}
+	return b.Flush()
+}
+
+// PortionReader reads what Write has written, without keeping it.
+type PortionReader struct {
+	Portion
+	in   *bufio.Reader
+	left int
+	next fingerprint // the lowest that was not taken
+}
+
+// NewPortionReader reads the first line.
+func NewPortionReader(r io.Reader) (*PortionReader, error) {
+	x := &PortionReader{in: bufio.NewReader(r)}
+	line, err := x.in.ReadBytes('\n')
+	if err == nil {
+		err = json.Unmarshal(line, &x.Portion)
+	}
+	if err != nil || x.Format != portionFormat || x.States < 0 {
+		return nil, fmt.Errorf("it does not begin as a %s does", portionFormat)
+	}
+	x.left = x.States
+	return x, x.advance()
+}
+
+// advance takes the next fingerprint from the file; they are above 0 and rise.
+func (x *PortionReader) advance() error {
+	if x.left == 0 {
+		if _, err := x.in.ReadByte(); err != io.EOF {
+			return errors.New("there is more behind the fingerprints")
+		}
+		x.left = -1
+		return nil
+	}
+	x.left--
+	var word [16]byte
+	if _, err := io.ReadFull(x.in, word[:]); err != nil {
+		return fmt.Errorf("its fingerprints end too early: %w", err)
+	}
+	before := x.next
+	x.next = fingerprint{binary.BigEndian.Uint64(word[:]), binary.BigEndian.Uint64(word[8:])}
+	if x.next.compare(before) <= 0 {
+		return errors.New("its fingerprints do not rise")
+	}
+	return nil
+}
+
+// UnitePortions returns how many states portions have in all, and the digest of these, as a search of the whole has
+// them. It reads them to their ends.
+func UnitePortions(all []*PortionReader) (states int, digest string, err error) {
+	var sum uint64
+	for {
+		var least fingerprint
+		some := false
+		for _, x := range all {
+			if x.left >= 0 && (!some || x.next.compare(least) < 0) {
+				least, some = x.next, true
+			}
+		}
+		if !some {
+			return states, fmt.Sprintf("%016x", sum), nil
+		}
+		states++
+		sum += hash.Mix(least[0])
+		for _, x := range all {
+			if x.left >= 0 && x.next == least {
+				if err := x.advance(); err != nil {
+					return 0, "", fmt.Errorf("portion %d/%d: %w", x.Part, x.Of, err)
+				}
+			}
+		}
+	}
+}

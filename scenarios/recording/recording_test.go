@@ -1,0 +1,178 @@
+package recording
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/go-zookeeper/zk"
+
+	"zksim/checkers"
+	"zksim/faults"
+	"zksim/scenarios/engine"
+	"zksim/scenarios/serve"
+)
+
+var open = zk.WorldACL(zk.PermAll)
+
+type silent struct{}
+
+func (silent) Printf(string, ...any) {}
+
+func connect(t *testing.T, e *serve.Ensemble) *zk.Conn {
+	t.Helper()
+	c, events, err := zk.Connect(e.Addrs(), 10*time.Second, zk.WithLogInfo(false), zk.WithLogger(silent{}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(c.Close)
+	for ev := range events {
+		if ev.State == zk.StateHasSession {
+			break
+		}
+	}
+	return c
+}
+
+// record serves f and returns the recording of it as it is written.
+func record(t *testing.T, o serve.Options, f func(e *serve.Ensemble)) []byte {
+	t.Helper()
+	o.Record = true
+	e, err := serve.Start(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer e.Close()
+	f(e)
+	var text bytes.Buffer
+	if err := e.WriteRecording(&text); err != nil {
+		t.Fatal(err)
+	}
+	return text.Bytes()
+}
+
+// everything makes a request of each kind that a program can make, with answers of both sorts.
+func everything(t *testing.T, e *serve.Ensemble) {
+	a, b := connect(t, e), connect(t, e)
+	a.AddAuth("digest", []byte("user:secret"))
+	a.Create("/a", []byte("x"), 0, open)
+	a.Create("/a/s-", nil, zk.FlagSequence, open)
+	a.CreateContainer("/c", nil, zk.FlagContainer, open)
+	a.CreateTTL("/t", nil, zk.FlagTTL, open, time.Hour)
+	b.Sync("/")
+	b.GetW("/a")
+	b.ChildrenW("/a")
+	b.ExistsW("/none")
+	a.Set("/a", []byte("y"), 7)
+	a.Set("/a", []byte("y"), 0)
+	a.Delete("/a/s-0000000000", -1)
+	a.Delete("/a/s-0000000000", -1)
+	a.Multi(&zk.CreateRequest{Path: "/m", Acl: open}, &zk.SetDataRequest{Path: "/m", Version: -1},
+		&zk.CheckVersionRequest{Path: "/m", Version: 1}, &zk.DeleteRequest{Path: "/m", Version: -1})
+	a.SetACL("/a", zk.DigestACL(zk.PermAll, "user", "secret"), -1)
+	b.Sync("/")
+	b.Get("/a")
+	b.GetACL("/a")
+	b.Exists("/none")
+	b.Children("/")
+	b.Create("/e", nil, zk.FlagEphemeral, open)
+	b.Close()
+	a.Sync("/")
+	a.Exists("/e")
+}
+
+func TestEveryOperationOfARecordingIsAnsweredAsItWas(t *testing.T) {
+	t.Parallel()
+	for _, plan := range []string{"", "lose-reply=1@client=c1,op=set,nth=2", "learn-late=1@client=c2", "elect"} {
+		for _, nodes := range []int{1, 3} {
+			if plan == "elect" && nodes == 1 {
+				continue
+			}
+			p, err := faults.Parse(plan)
+			if err != nil {
+				t.Fatal(err)
+			}
+			text := record(t, serve.Options{Nodes: nodes, Faults: p, Lag: time.Millisecond}, func(e *serve.Ensemble) {
+				everything(t, e)
+				if err := e.Report("no such thing"); err != nil {
+					t.Fatal(err)
+				}
+			})
+			r, err := serve.ReadRecording(bytes.NewReader(text))
+			if err != nil {
+				t.Fatal(err)
+			}
+			s, err := Scenario("recorded:x", r)
+			if err != nil {
+				t.Fatal(err)
+			}
+			schedule, err := Schedule(s, r)
+			if err != nil {
+				t.Fatal(err)
+			}
+			runner := engine.NewRunner()
+			defer runner.Close()
+			res, err := runner.Replay(s, schedule)
+			if err != nil {
+				t.Fatal(err)
+			}
+			got, want := answered(res.History), asRecorded(r)
+			if plan == "" && !slices.EqualFunc(got, want, slices.Equal) || len(want) < 2 || len(want[0]) < 10 {
+				t.Errorf("%s with %d: %v\n%q\n%q\n%q", plan, nodes, res.Verdict, r.Steps, got, want)
+			}
+			v := res.Verdict
+			if plan == "" && (v.Level != checkers.Violated || !strings.HasSuffix(v.Message, "no such thing")) {
+				t.Errorf("%+v", v)
+			}
+		}
+	}
+}
+
+func TestWhatIsLeftOverIsLeftOverAgain(t *testing.T) {
+	t.Parallel()
+	text := record(t, serve.Options{}, func(e *serve.Ensemble) {
+		c := connect(t, e)
+		c.Create("/e-", nil, zk.FlagEphemeralSequential, open)
+		if err := e.Kill(1); err != nil {
+			t.Fatal(err)
+		}
+	})
+	file := filepath.Join(t.TempDir(), "left.jsonl")
+	if err := os.WriteFile(file, text, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	s, schedule, err := Load(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	runner := engine.NewRunner()
+	defer runner.Close()
+	res, err := runner.Replay(s, schedule)
+	if err != nil || !strings.HasPrefix(res.Verdict.Message, "left over: /e-0000000000 of c1") {
+		t.Errorf("%v, %+v", err, res.Verdict)
+	}
+	// What is no recording is one clear error.
+	for _, x := range []struct{ text, want string }{
+		{"", "no recording"},
+		{`{"kind":"call"}`, "no recording"},
+		{"x", "line 1: "},
+		{`{"kind":"recording","format":"zksim recording 1","servers":2}`, "of 1 or 3 servers"},
+		{`{"kind":"recording","format":"zksim recording 1","servers":1,"incomplete":true}`, "expected a whole recording"},
+		{`{"kind":"recording","format":"zksim recording 1","servers":1}`, "no client has asked for anything"},
+		{`{"kind":"recording","format":"zksim recording 1","servers":1}` + "\n" + `{"kind":"request","packet":"AA=="}`,
+			"line 2: packet"},
+		{`{"kind":"recording","format":"zksim recording 1","servers":1}` + "\n" +
+			`{"kind":"request","number":99999,"packet":"AAAAAQAAAAs="}`, "expected 1 to 1000"},
+	} {
+		if err := os.WriteFile(file, []byte(x.text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		if _, _, err := Load(file); err == nil || !strings.Contains(err.Error(), x.want) {
+			t.Errorf("%s: %v, expected %q", x.text, err, x.want)
+		}
+	}
+}

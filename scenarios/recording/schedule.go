@@ -1,0 +1,120 @@
+package recording
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"zksim/scenarios/engine"
+	"zksim/scenarios/serve"
+	"zksim/sim"
+)
+
+// Schedule returns the schedule in which the scenario of a recording goes as that went, with the steps between that
+// only simulated clients make.
+func Schedule(s *engine.Scenario, r *serve.Recording) (engine.Schedule, error) {
+	runner := engine.NewRunner()
+	defer runner.Close()
+	p := s.NewSchedule(1)
+	p.Servers, p.Faults = r.Servers, s.Faults
+	result, err := runner.Explore(s, p, &follower{steps: trimmed(r)})
+	if err != nil {
+		return p, err
+	}
+	if result.Misuse != nil {
+		return p, result.Misuse
+	}
+	runner.Names(&result)
+	p = result.Schedule
+	for i, name := range p.Names {
+		if name == "calm" { // after that the run goes on by itself
+			p.Names = p.Names[:i]
+			break
+		}
+	}
+	return p, nil
+}
+
+// trimmed returns the steps of a recording without those that come from a client's going at its end, and those on
+// connections that sessions have left.
+func trimmed(r *serve.Recording) (steps []string) {
+	last := map[string]int{} // where a client was served last
+	for i, name := range r.Steps {
+		if who, ok := strings.CutPrefix(name, "serve "); ok {
+			last[who] = i
+		}
+	}
+	for i, name := range r.Steps {
+		who, gone := strings.CutPrefix(name, "disconnect ")
+		if gone && i > last[who] || strings.Contains(name, ".") {
+			continue
+		}
+		steps = append(steps, name)
+	}
+	return steps
+}
+
+// follower chooses the steps of a recording, and between them what leads to the next one.
+type follower struct {
+	steps []string
+	helps int // steps since the last one of the recording
+	rest  sim.Replay
+}
+
+// maxHelps is how many steps may lead to one; if it is not possible then it is left out.
+const maxHelps = 12
+
+// Choose implements [sim.Chooser].
+func (f *follower) Choose(w *sim.World) (sim.Transition, bool, error) {
+	for len(f.steps) > 0 {
+		name := f.steps[0]
+		normal := w.Normal()
+		for _, list := range [][]sim.Transition{normal, w.Faults()} {
+			for _, t := range list {
+				if w.Name(t) == name {
+					f.steps, f.helps = f.steps[1:], 0
+					return t, true, nil
+				}
+			}
+		}
+		if t, ok := lead(w, normal, name); ok && f.helps < maxHelps {
+			f.helps++
+			return t, true, nil
+		}
+		f.steps, f.helps = f.steps[1:], 0
+	}
+	return f.rest.Choose(w)
+}
+
+// lead returns a step that may lead to one that is not possible yet: the client's code goes on, it connects, its
+// library hears or is served by itself, or the servers catch up.
+func lead(w *sim.World, list []sim.Transition, name string) (sim.Transition, bool) {
+	verb, who, _ := strings.Cut(name, " ")
+	who, _, _ = strings.Cut(who, " ")
+	words := []string{"run ", "deliver ", "connect ", "round ", "serve "}
+	if verb == "connect" { // not before nobody waits for that in vain
+		words = []string{"round ", "deliver ", "run ", "serve "}
+	}
+	for _, prefix := range append(words, "replicate") {
+		if prefix != "replicate" {
+			prefix += who
+		}
+		for _, t := range list {
+			if x := w.Name(t); x == prefix || strings.HasPrefix(x, prefix+" ") || strings.HasPrefix(x, prefix+"/") {
+				return t, true
+			}
+		}
+	}
+	return sim.Transition{}, false
+}
+
+// note says which operations of a recording are left out; "" if none are.
+func note(r *serve.Recording) string {
+	list := unplayed(r)
+	var words []string
+	for _, op := range slices.Sorted(maps.Keys(list)) {
+		words = append(words, fmt.Sprintf("%d %s", list[op], op))
+	}
+	return strings.Join(words, ", ")
+}

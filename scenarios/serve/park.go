@@ -1,0 +1,119 @@
+package serve
+
+import (
+	"sync"
+	"time"
+)
+
+// A connection is parked when nothing comes in: it has no goroutine until the system says that there is something to
+// read. On other systems than Linux a goroutine waits in its read instead, which costs some kilobytes.
+
+const (
+	// idleTime is for how long nothing must have come from a busy connection before it is parked.
+	idleTime = time.Second
+	// busyTime: a connection that is woken within this time after it was parked is busy.
+	busyTime = 100 * time.Millisecond
+)
+
+// lot has the connections that are parked, or were.
+type lot struct {
+	mu     sync.Mutex
+	poller *poller // nil until one was parked
+	failed bool    // there can be none: the system lacks something
+	conns  []*conn // by their file descriptors
+}
+
+// park has the connection go on without a goroutine: the one that calls must not touch it any more, unless park returns
+// false.
+func (c *conn) park() bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if !parks || c.ended != goesOn {
+		return false
+	}
+	if !c.e.lot.add(c) {
+		return false
+	}
+	c.parked, c.parkedAt = true, time.Now().UnixNano()
+	if c.spare = nil; len(c.out) == 0 {
+		c.out = nil
+	}
+	return true
+}
+
+// add has the poller say when there is something to read.
+func (l *lot) add(c *conn) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.failed {
+		return false
+	}
+	if l.poller == nil {
+		p, err := newPoller()
+		if err != nil {
+			l.failed = true
+			return false
+		}
+		l.poller = p
+		c.e.running.Add(1)
+		go func() {
+			defer c.e.running.Done()
+			p.run(l.readable)
+		}()
+	}
+	if !l.poller.arm(c) {
+		return false
+	}
+	for int(c.fd) >= len(l.conns) {
+		l.conns = append(l.conns, nil)
+	}
+	l.conns[c.fd] = c
+	return true
+}
+
+// readable hears of a file descriptor that there may be something to read. It may be that of a connection which is not
+// the one that was meant, and finds nothing.
+func (l *lot) readable(fd int) {
+	l.mu.Lock()
+	var c *conn
+	if fd < len(l.conns) {
+		c = l.conns[fd]
+	}
+	l.mu.Unlock()
+	if c != nil {
+		c.mu.Lock()
+		c.wake()
+		c.mu.Unlock()
+	}
+}
+
+// wake gives a parked connection a goroutine. c.mu is held.
+func (c *conn) wake() {
+	if c.parked {
+		c.parked = false
+		go c.serve(time.Now().UnixNano()-c.parkedAt < int64(busyTime))
+	}
+}
+
+// leave says that the connection is about to be closed. c.mu is held.
+func (c *conn) leave() {
+	if c.fd > 0 {
+		l := &c.e.lot
+		l.mu.Lock()
+		if l.conns[c.fd] == c {
+			l.conns[c.fd] = nil
+		}
+		l.mu.Unlock()
+		c.fd = 0
+	}
+	c.wake()
+}
+
+// close ends the poller. No connection can be parked any more.
+func (l *lot) close() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.poller != nil {
+		l.poller.close()
+	}
+}

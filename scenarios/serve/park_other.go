@@ -1,0 +1,16 @@
+//go:build !linux
+
+package serve
+
+import "errors"
+
+// parks reports whether connections can be parked on this system.
+const parks = false
+
+// poller is what this system has none of.
+type poller struct{}
+
+func newPoller() (*poller, error) { return nil, errors.ErrUnsupported }
+func (*poller) arm(*conn) bool    { return false }
+func (*poller) run(func(fd int))  {}
+func (*poller) close()            {}

@@ -1,0 +1,51 @@
+package serve
+
+import (
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"syscall"
+)
+
+// shut has a port refuse connections, and those that wait to be accepted are reset. The socket keeps the port: nobody
+// else gets it.
+func shut(l net.Listener) error {
+	return controlled(l, func(fd int) error {
+		// As long as the socket does not listen, this option would let others have the port that set it, too.
+		if err := syscall.SetsockoptInt(fd, syscall.SOL_SOCKET, syscall.SO_REUSEADDR, 0); err != nil {
+			return os.NewSyscallError("setsockopt", err)
+		}
+		return os.NewSyscallError("shutdown", syscall.Shutdown(fd, syscall.SHUT_RD))
+	})
+}
+
+// reopen has a port that was shut accept connections again.
+func reopen(l net.Listener) (net.Listener, error) {
+	return l, controlled(l, func(fd int) error {
+		if err := syscall.SetsockoptInt(fd, syscall.SOL_SOCKET, syscall.SO_REUSEADDR, 1); err != nil {
+			return os.NewSyscallError("setsockopt", err)
+		}
+		return os.NewSyscallError("listen", syscall.Listen(fd, backlog))
+	})
+}
+
+// backlog is how many connections may wait to be accepted; the system has a limit of its own, which is less.
+const backlog = 1<<16 - 1
+
+// controlled calls f with the file descriptor of a socket.
+func controlled(l net.Listener, f func(fd int) error) error {
+	sock, ok := l.(syscall.Conn)
+	if !ok {
+		return fmt.Errorf("%w: no socket of the system", errors.ErrUnsupported)
+	}
+	raw, err := sock.SyscallConn()
+	if err != nil {
+		return err
+	}
+	var failed error
+	if err := raw.Control(func(fd uintptr) { failed = f(int(fd)) }); err != nil {
+		return err
+	}
+	return failed
+}

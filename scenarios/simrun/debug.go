@@ -1,0 +1,113 @@
+package simrun
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"os/signal"
+	"path/filepath"
+	"runtime/debug"
+	"strconv"
+	"strings"
+
+	"zksim/scenarios/engine"
+	"zksim/scenarios/pipeline"
+)
+
+// debugger is the program that -debug runs.
+const debugger = "dlv"
+
+// errNoDebugger says how to get it.
+var errNoDebugger = errors.New("-debug needs Delve, and there is no dlv in PATH; " +
+	"go install github.com/go-delve/delve/cmd/dlv@latest installs it")
+
+// goOn holds the code of a client at the address where it goes on. The debugger reads that from the argument.
+//
+//go:noinline
+func goOn(pc uintptr) uintptr { return pc }
+
+// stopScript has the debugger stop where the code of the client goes on: goOn knows the address, in that process.
+const stopScript = `def main():
+	pc = eval(None, "pc").Variable.Value
+	dlv_command("clearall")
+	dlv_command("break *" + str(pc))
+	dlv_command("continue")
+`
+
+// replayStopping runs a schedule for a debugger, which stops before a step.
+func replayStopping(s *engine.Scenario, schedule engine.Schedule, step int) error {
+	place, err := engine.PlaceOf(s, schedule, step)
+	if err != nil {
+		return err
+	}
+	r := engine.NewRunner()
+	defer r.Close()
+	_, err = r.ReplayStopping(s, schedule, step, func() { goOn(place.PC) })
+	return err
+}
+
+// replayDebugged says where the code of a client goes on in a step, and runs the debugger, which stops there.
+func (a *app) replayDebugged(ctx context.Context, s *engine.Scenario, schedule engine.Schedule, file string, step int,
+) error {
+	if file == stdStream {
+		return errors.New("the standard input is for the debugger, expected a schedule in a file")
+	}
+	place, err := engine.PlaceOf(s, schedule, step)
+	if err != nil {
+		return fmt.Errorf("-debug: %w", err)
+	}
+	program, err := exec.LookPath(debugger)
+	if err != nil {
+		return errNoDebugger
+	}
+	dir, err := os.MkdirTemp("", "zksim-debug-")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(dir)
+	script := filepath.Join(dir, "stop.star")
+	start := filepath.Join(dir, "start.txt")
+	if err := errors.Join(os.WriteFile(script, []byte(stopScript), 0o666),
+		os.WriteFile(start, []byte("break zksim/scenarios/simrun.goOn\ncontinue\nsource "+script+"\n"), 0o666)); err != nil {
+		return err
+	}
+	args := append(debuggee(dir), "--init", start, "--allow-non-terminal-interactive=true", "--", "replay", "-stop",
+		strconv.Itoa(step), file)
+	quoted := make([]string, len(args))
+	for i, arg := range args {
+		quoted[i] = pipeline.Quote(arg)
+	}
+	fmt.Fprintf(a.out, "step %d  %s\n%s %s\n", step, place, debugger, strings.Join(quoted, " "))
+	cmd := exec.CommandContext(ctx, program, args...)
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = a.in, a.out, a.err
+	if a.wide != nil { // it edits lines on a terminal only
+		cmd.Stdout = os.Stdout
+	}
+	forDebugger := make(chan os.Signal, 1) // it stops the program at an interrupt, and goes on itself
+	signal.Notify(forDebugger, os.Interrupt)
+	defer signal.Stop(forDebugger)
+	if err := cmd.Run(); err != nil {
+		return fmt.Errorf("%s: %w", debugger, err)
+	}
+	return nil
+}
+
+// debuggee returns how the debugger gets this program: built once more without optimizations, where go run has built
+// it, or as it is.
+func debuggee(dir string) []string {
+	command := invocation()
+	if pkg, ok := strings.CutPrefix(command, "go run "); ok {
+		return []string{"debug", pkg, "--output", filepath.Join(dir, "program")}
+	}
+	file, err := os.Executable()
+	if err != nil {
+		file = os.Args[0]
+	}
+	if info, ok := debug.ReadBuildInfo(); ok && isFolder(strings.TrimPrefix(info.Path, info.Main.Path+"/")) {
+		return []string{"debug", "./" + strings.TrimPrefix(info.Path, info.Main.Path+"/"), "--output",
+			filepath.Join(dir, "program")}
+	}
+	return []string{"exec", file}
+}

@@ -1,0 +1,90 @@
+package simrun
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// fakeDebugger is a dlv that prints its arguments and the file with which it is to begin.
+const fakeDebugger = `#!/bin/sh
+echo "$@"
+while [ "$1" != --init ]; do shift; done
+cat "$2"
+exit ${FAKE_STATUS:-0}
+`
+
+func TestADebuggerIsRunForTheStep(t *testing.T) {
+	inShortRun(t)
+	if err := os.WriteFile("dlv", []byte(fakeDebugger), 0o777); err != nil {
+		t.Fatal(err)
+	}
+	here, err := os.Getwd()
+	if err != nil {
+		t.Fatal(err)
+	}
+	path := os.Getenv("PATH")
+	t.Setenv("PATH", here+string(os.PathListSeparator)+path)
+	r := simrun(t, "replay", "-debug", "1", "schedule.txt")
+	for _, want := range []string{"step 1  c1 begins with zksim/scenarios/", "\ndlv ", " -- replay -stop 1 schedule.txt\n",
+		"\nbreak zksim/scenarios/simrun.goOn\ncontinue\nsource "} {
+		if r.code != exitHeld || !strings.Contains(r.out, want) {
+			t.Errorf("no %q in %+v", want, r)
+		}
+	}
+	if r := simrun(t, "replay", "-debug", "8", "schedule.txt"); !strings.Contains(r.out,
+		"step 8  c1 goes on in zksim/scenarios/catalog/mutants.(*Lock).create, ") {
+		t.Errorf("%+v", r)
+	}
+	if r := simrun(t, "replay", "-stop", "8", "schedule.txt"); r.code != exitHeld || r.out != "" {
+		t.Errorf("%+v", r)
+	}
+	t.Setenv("FAKE_STATUS", "3")
+	for _, x := range []struct{ step, file, want string }{
+		{"1", "schedule.txt", "simrun replay: dlv: exit status 3\n"},
+		{"4", "schedule.txt", "simrun replay: -debug: step 4, calm, runs no code of a client; the next that does is " +
+			"step 8, run c1\n"},
+		{"99", "schedule.txt", "simrun replay: -debug: there is no step 99, expected one from 1 to 32\n"},
+	} {
+		if r := simrun(t, "replay", "-debug", x.step, x.file); r.code != exitUsage || r.err != x.want {
+			t.Errorf("%+v, want %s", r, x.want)
+		}
+	}
+	if r := typing(t, shortRun, "replay", "-debug", "1", "-"); r.code != exitUsage ||
+		!strings.HasSuffix(r.err, "expected a schedule in a file\n") {
+		t.Errorf("%+v", r)
+	}
+	t.Setenv("PATH", filepath.Join(here, "nothing"))
+	if r := simrun(t, "replay", "-debug", "1", "schedule.txt"); r.code != exitUsage ||
+		!strings.Contains(r.err, "go install github.com/go-delve/delve/cmd/dlv@latest installs it") {
+		t.Errorf("%+v", r)
+	}
+}
+
+// The debugger builds the program once more, which takes a minute: only where ZKSIM_DELVE is set.
+func TestDelveStopsInTheCodeOfTheClient(t *testing.T) {
+	if os.Getenv("ZKSIM_DELVE") == "" {
+		t.Skip("ZKSIM_DELVE is not set")
+	}
+	root, err := filepath.Abs("../..")
+	if err != nil {
+		t.Fatal(err)
+	}
+	binary := build(t)
+	inShortRun(t)
+	schedule, err := filepath.Abs("schedule.txt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for step, want := range map[string]string{"1": "Breakpoint 2] zksim/scenarios/workload.",
+		"8": "Breakpoint 2] zksim/scenarios/catalog/mutants.(*Lock).create()"} {
+		cmd := exec.Command(binary, "replay", "-debug", step, schedule)
+		cmd.Dir, cmd.Stdin = root, strings.NewReader("bt\nquit\n")
+		out, err := cmd.CombinedOutput()
+		if err != nil || !strings.Contains(string(out), want) {
+			t.Errorf("step %s: %v\n%s", step, err, out)
+		}
+	}
+}

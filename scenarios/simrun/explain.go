@@ -1,0 +1,176 @@
+package simrun
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"zksim/faults"
+	"zksim/model/history"
+	"zksim/reports"
+	"zksim/scenarios/engine"
+	lookup "zksim/scenarios/explain"
+	"zksim/scenarios/pipeline"
+)
+
+// explainFlags are the flags of explain.
+type explainFlags struct {
+	run, out, plan string
+	nodes, runs    int
+}
+
+// explainHistory looks for a simulated run in which clients see what they have seen in a recorded one.
+func explainHistory(ctx context.Context, a *app, args []string) (int, error) {
+	var c explainFlags
+	f := a.flags("explain")
+	f.StringVar(&c.run, "run", "", "name of the scenario (default: what report.json beside the history says)")
+	f.StringVar(&c.out, "o", stdStream, "write the schedule to `file`; - is the standard output")
+	f.StringVar(&c.plan, "faults", "", "the `plan` (default: the faults that the history says have struck)")
+	f.IntVar(&c.nodes, "nodes", 0, "how many servers, 1 or 3 (default: what report.json says, or 1)")
+	f.IntVar(&c.runs, "runs", 20_000, "how many runs to try at most")
+	if err := parse(f, args, 1); err != nil {
+		return 0, err
+	}
+	if c.runs < 1 {
+		return 0, fmt.Errorf("-runs is at least 1, not %d", c.runs)
+	}
+	if err := oneOrThree(cmp.Or(c.nodes, 1)); err != nil {
+		return 0, err
+	}
+	h, s, p, err := c.read(a, f.Arg(0))
+	if err != nil {
+		return 0, err
+	}
+	to, err := a.openOutput("o", c.out)
+	if err != nil {
+		return 0, err
+	}
+	x, err := lookup.Search(ctx, s, p, h, c.runs)
+	switch {
+	case misused(a.err, s, err):
+		return exitUsage, nil
+	case err != nil:
+		return 0, fmt.Errorf("%s: %w", a.fileName(f.Arg(0)), err)
+	case x.Found():
+		return exitHeld, c.found(ctx, a, s, x, to)
+	case ctx.Err() != nil:
+		a.interrupted("explain", nil)
+		return exitInconclusive, nil
+	}
+	where := fmt.Sprintf("the best has %d of %d things that clients do and see, and then not: %s", x.Got, x.All,
+		reports.Printable(x.Stuck))
+	if x.Whole {
+		fmt.Fprintf(a.out, "none  no simulated run of %s under %s has this history: all were tried; %s\n", s.Name, p.Faults,
+			where)
+		return exitViolation, nil
+	}
+	fmt.Fprintf(a.out, "unknown  none of %d simulated runs of %s under %s has this history; %s\n", x.Runs, s.Name,
+		p.Faults, where)
+	return exitInconclusive, nil
+}
+
+// found writes the schedule, with what each transition does.
+func (c *explainFlags) found(ctx context.Context, a *app, s *engine.Scenario, x *lookup.Answer, to *output) error {
+	r := engine.NewRunner()
+	defer r.Close()
+	v, err := r.Visit(s, x.Schedule)
+	if err != nil {
+		return err
+	}
+	x.Schedule.Notes = reports.Notes(&reports.Failure{History: v.History, Trace: v.Trace, Verdict: v.Verdict})
+	fmt.Fprintf(a.err, "found    %s: %d steps, in run %d; clients do and see the same %d things in it\n", s.Name,
+		len(x.Schedule.Names), x.Runs, x.All)
+	if c.out != stdStream {
+		fmt.Fprintf(a.err, "replay   %s replay %s\n", a.command, pipeline.Quote(c.out))
+	}
+	return to.write(ctx, x.Schedule.Write)
+}
+
+// read reads a history and what is known of where it comes from.
+func (c *explainFlags) read(a *app, file string) (*history.History, *engine.Scenario, engine.Schedule, error) {
+	var p engine.Schedule
+	h, err := a.readHistory(file)
+	if err != nil {
+		return nil, nil, p, err
+	}
+	rep, err := reportBeside(file)
+	if err != nil {
+		return nil, nil, p, err
+	}
+	if c.run == "" {
+		c.run = rep.Scenario
+	}
+	if c.run == "" {
+		return nil, nil, p, fmt.Errorf("%s: no report.json is beside it, expected -run with the name of a scenario",
+			a.fileName(file))
+	}
+	s, err := a.find(c.run)
+	if err != nil {
+		return nil, nil, p, err
+	}
+	clients := rep.Clients
+	if h.Clients > max(clients, s.Clients) {
+		clients = h.Clients
+	}
+	sized, err := s.Sized(clients, rep.Rounds)
+	if err != nil {
+		return nil, nil, p, err
+	}
+	p = sized.NewSchedule(0)
+	p.Servers = max(1, rep.Servers)
+	if c.nodes > 0 {
+		p.Servers = c.nodes
+	}
+	if p.Faults, err = c.faults(h); err != nil {
+		return nil, nil, p, fmt.Errorf("-faults: %w", err)
+	}
+	return h, s, p, nil
+}
+
+// faults is the plan of the search: what has struck, as often as it has.
+func (c *explainFlags) faults(h *history.History) (faults.Plan, error) {
+	if c.plan != "" {
+		return faults.Parse(c.plan)
+	}
+	var words []string
+	for i := range faults.Table {
+		n := 0
+		for _, name := range reports.Struck(h) {
+			if word, _, _ := strings.Cut(name, " "); word == faults.Table[i].Name {
+				n++
+			}
+		}
+		if n > 0 {
+			words = append(words, fmt.Sprintf("%s=%d", faults.Table[i].Name, n))
+		}
+	}
+	if words == nil {
+		words = []string{"none"}
+	}
+	return faults.Parse(strings.Join(words, " "))
+}
+
+// reportBeside reads the report.json beside a history, an empty one if there is none.
+func reportBeside(file string) (rep reports.Report, err error) {
+	if file == stdStream {
+		return rep, nil
+	}
+	name := filepath.Join(filepath.Dir(file), "report.json")
+	text, err := os.ReadFile(name)
+	if errors.Is(err, fs.ErrNotExist) {
+		return rep, nil
+	}
+	if err == nil {
+		err = json.Unmarshal(text, &rep)
+	}
+	if err != nil {
+		return rep, fmt.Errorf("%s: %w", name, err)
+	}
+	return rep, nil
+}

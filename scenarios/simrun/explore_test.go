@@ -1,0 +1,279 @@
+package simrun
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+	"unicode/utf8"
+
+	"github.com/go-zookeeper/zk"
+
+	"zksim/scenarios/catalog"
+	"zksim/scenarios/serve"
+)
+
+// shortRun is a schedule of a few steps that violates something.
+const shortRun = `zksim schedule 1
+scenario lock/plain-create
+servers 3
+order 0xba450a33ef6ff86c
+faults lose-reply=1
+clients 2
+rounds 1
+seed 2
+checker quiescence
+
+run c1
+connect c1 s2
+lose-reply c1
+`
+
+// inShortRun makes a folder with that schedule.
+func inShortRun(t *testing.T) {
+	t.Helper()
+	t.Chdir(t.TempDir())
+	write(t, "schedule.txt", shortRun)
+}
+
+// typing runs a command line with a standard input.
+func typing(t *testing.T, in string, args ...string) result {
+	t.Helper()
+	var out, err bytes.Buffer
+	code := (&app{all: catalog.All, command: "go run ./cmd/simrun", in: strings.NewReader(in), out: &out,
+		err: &err}).main(t.Context(), args)
+	return result{code, out.String(), err.String()}
+}
+
+func TestARunIsExploredAndItsScheduleReplayed(t *testing.T) {
+	inShortRun(t)
+	r := typing(t, "b\nlose-reply c1\nw walked.txt\n", "explore", "schedule.txt")
+	if r.code != exitHeld || r.err != "" || !strings.Contains(r.out, "written: 3 steps, walked.txt") {
+		t.Fatalf("%+v", r)
+	}
+	if again := simrun(t, "replay", "walked.txt"); again != simrun(t, "replay", "schedule.txt") ||
+		again.code != exitViolation {
+		t.Errorf("%+v", again)
+	}
+	if r := typing(t, "r\n", "explore", "-run", "lock/lock", "-seed", "3"); r.code != exitHeld ||
+		!strings.HasPrefix(r.out, "lock/lock   step 0 of ") ||
+		!strings.HasSuffix(r.out, "everything held\nThe run is over.\n") {
+		t.Errorf("%+v", r)
+	}
+	if err := os.Mkdir("folder", 0o777); err != nil {
+		t.Fatal(err)
+	}
+	for _, x := range []struct{ args, in, want string }{
+		{"explore", "", "simrun explore: an argument is missing, expected FILE, or -run NAME -seed N\n"},
+		{"explore -", "", "simrun explore: the standard input is for what to do, expected a schedule in a file\n"},
+		{"explore -run lock/lock schedule.txt", "", "simrun explore: there is -run, and also the file \"schedule.txt\": " +
+			"expected one of them\n"},
+		{"explore a b", "", "simrun explore: unexpected argument \"b\"\n"},
+		{"explore nothing.txt", "", "simrun explore: open nothing.txt: no such file or directory\n"},
+		{"explore -run lock/lokc", "", "simrun explore: no scenario is called \"lock/lokc\"; \"go run ./cmd/simrun list\" " +
+			"shows them; did you mean lock/lock?\n"},
+		{"explore schedule.txt", "w folder\n", "simrun explore: line 1: -w: folder is a folder, not a file\n"},
+		{"explore schedule.txt", "g 0\nw x.txt\n", "simrun explore: line 2: no transition was taken yet, expected at " +
+			"least one\n"},
+	} {
+		if r := typing(t, x.in, strings.Fields(x.args)...); r.code != exitUsage || r.err != x.want {
+			t.Errorf("%s: %+v, want %s", x.args, r, x.want)
+		}
+	}
+}
+
+func TestARunAsColumns(t *testing.T) {
+	inShortRun(t)
+	r := simrun(t, "replay", "-columns", "schedule.txt")
+	table, rest, _ := strings.Cut(r.out, "lock/plain-create  ")
+	if r.code != exitViolation || !strings.HasPrefix(rest, "32 steps, replayed") {
+		t.Fatalf("%+v", r)
+	}
+	for line := range strings.Lines(table) {
+		if utf8.RuneCountInString(line) > pageColumns+1 {
+			t.Errorf("wider than %d columns: %s", pageColumns, line)
+		}
+	}
+	for _, want := range []string{
+		"step | s1                   | s2                   | s3                   | c1                   | c2\n",
+		"   3 | lock#0 now exists,   |                      |                      | ! lose-reply c1: the |\n",
+		"  10 |                      | applies zxid         |\n", " = violation of quiescence: c1 waits for lock#0, ",
+		"  13 | executes create      |"} {
+		if !strings.Contains(table, strings.TrimRight(want, "\n")) {
+			t.Errorf("no %q in\n%s", want, table)
+		}
+	}
+}
+
+func TestPatternsAreCountedInRunsThatFailAndThatPass(t *testing.T) {
+	inShortRun(t)
+	r := simrun(t, "grep", "lose-reply of c1, later c2 acquired, before expiry of c1", "lock/plain-create",
+		"-seeds", "1-200")
+	want := `      first      seed 135, which fails
+                 step 34: c1 fault lose-reply c1
+                 step 66: c2 acquired `
+	if r.code != exitHeld || r.err != "" || !strings.Contains(r.out, want) ||
+		!strings.Contains(r.out, "\n      look       go run ./cmd/simrun explore -run lock/plain-create -seed 135\n") {
+		t.Errorf("%+v", r)
+	}
+	counts := strings.NewReader(r.out)
+	var failing, fail, passing, pass int
+	if _, err := fmt.Fscanf(counts, "lock/plain-create        in %d of %d runs that fail, %d of %d that pass", &failing,
+		&fail, &passing, &pass); err != nil || fail+pass != 200 || failing == 0 || failing > fail || passing > pass {
+		t.Errorf("%d of %d and %d of %d: %v", failing, fail, passing, pass, err)
+	}
+	if r := typing(t, "f\n", "explore", "-run", "lock/plain-create", "-seed", "135"); r.code != exitHeld {
+		t.Errorf("%+v", r)
+	}
+	write(t, "h.jsonl", `{"kind":"acquired","client":"c1","step":3,"path":"/a"}`+"\n")
+	for _, x := range []struct {
+		args []string
+		code int
+		out  string
+	}{
+		{[]string{"acquired /a", "h.jsonl"}, exitHeld, "h.jsonl  found\n      step 3: c1 acquired /a token 0x0\n"},
+		{[]string{"acquired /b", "h.jsonl"}, exitViolation, "h.jsonl  not found\n"},
+		{[]string{"crashed of c7", "lock/lock", "-seeds", "1-5"}, exitViolation,
+			"lock/lock                in 0 of 0 runs that fail, 0 of 5 that pass\n"},
+	} {
+		if r := simrun(t, append([]string{"grep"}, x.args...)...); r.code != x.code || r.out != x.out || r.err != "" {
+			t.Errorf("%v: %+v", x.args, r)
+		}
+	}
+	for _, x := range []struct {
+		args []string
+		want string
+	}{
+		{nil, "simrun grep: an argument is missing, expected PATTERN, "},
+		{[]string{"lock", "lock/lock"}, `simrun grep: in "lock": nothing is called "lock", expected one of invoke, `},
+		{[]string{"calm", "h.jsonl", "lock/lock"}, "simrun grep: there are histories and scenarios, expected one " +
+			"kind of them"},
+		{[]string{"calm", "schedule.txt"}, `simrun grep: no scenario is called "schedule.txt"`},
+		{[]string{"calm", "nothing.jsonl"}, "simrun grep: open nothing.jsonl: no such file"},
+		{[]string{"calm", "-seeds", "x"}, "simrun grep: -seeds: seeds are a number or a range as 1-500"},
+		{[]string{"invoke", "lock/lock", "-seeds", "1"}, ""},
+	} {
+		if r := simrun(t, append([]string{"grep"}, x.args...)...); !strings.HasPrefix(r.err, x.want) ||
+			x.want == "" && r.err != "" {
+			t.Errorf("%v: %+v", x.args, r)
+		}
+	}
+}
+
+func TestTrafficIsJudged(t *testing.T) {
+	t.Chdir(t.TempDir())
+	e, err := serve.Start(serve.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer e.Close()
+	ctx, cancel := context.WithCancel(t.Context())
+	out := &firstLine{arrived: make(chan string, 1)}
+	done := make(chan int)
+	go func() {
+		a := &app{command: "simrun", out: out, err: out}
+		done <- a.main(ctx, []string{"judge", "-listen", "127.0.0.1:0", "-forward", e.Connect(), "-record", "h.jsonl"})
+	}()
+	addr := strings.TrimSpace(strings.TrimPrefix(<-out.arrived, "ready    "))
+	c, _, err := zk.Connect([]string{addr}, 20*time.Second, zk.WithLogInfo(false))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := c.Create("/a", []byte("x"), 0, zk.WorldACL(zk.PermAll)); err != nil {
+		t.Error(err)
+	}
+	c.Close()
+	cancel()
+	if code := <-done; code != exitHeld || !strings.Contains(out.text(), "judged   znodes: of 1 the operations are") {
+		t.Errorf("%d, %s", code, out.text())
+	}
+	if r := simrun(t, "judge", "h.jsonl"); r.code != exitHeld || !strings.Contains(r.out, "judged   znodes: of 1 the") {
+		t.Errorf("%+v", r)
+	}
+	for _, x := range []struct{ args, want string }{
+		{"judge", "simrun judge: nothing to judge, expected -forward host:port of a server, or FILE\n"},
+		{"judge -forward a:1 h.jsonl", "simrun judge: there is -forward, and also the file \"h.jsonl\": expected one " +
+			"of them\n"},
+		{"judge -forward nothing", "simrun judge: judge: \"nothing\" is no server, expected host:port\n"},
+		{"judge -guard x h.jsonl", "simrun judge: invalid value \"x\" for flag -guard: a guard is the path of a znode and " +
+			"the folder of a lock, as /config=/locks/config, not \"x\"\n"},
+		{"judge none.jsonl", "simrun judge: open none.jsonl: no such file or directory\n"},
+	} {
+		if r := simrun(t, strings.Fields(x.args)...); r.code != exitUsage || r.err != x.want {
+			t.Errorf("%s: %+v", x.args, r)
+		}
+	}
+}
+
+// firstLine is an output whose first line somebody waits for.
+type firstLine struct {
+	mu      sync.Mutex
+	all     strings.Builder
+	arrived chan string
+}
+
+func (f *firstLine) Write(b []byte) (int, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.all.Len() == 0 {
+		f.arrived <- string(b)
+	}
+	return f.all.Write(b)
+}
+
+func (f *firstLine) text() string {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.all.String()
+}
+
+func TestARecordedRunIsExplained(t *testing.T) {
+	source, err := filepath.Abs("../explain/testdata")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Chdir(t.TempDir())
+	file := filepath.Join(source, "history.jsonl")
+	r := simrun(t, "explain", "-o", "found.txt", file)
+	if r.code != exitHeld || r.out != "" || !strings.HasPrefix(r.err, "found    lock/plain-create: 37 steps, in run 1; ") {
+		t.Fatalf("%+v", r)
+	}
+	if r := simrun(t, "replay", "found.txt"); r.code != exitViolation || !strings.Contains(r.out, "FAIL  quiescence: ") {
+		t.Errorf("%+v", r)
+	}
+	write(t, "alone.jsonl", `{"kind":"call","client":"c1","op":"exists","path":"/a"}`+"\n")
+	for _, x := range []struct {
+		args string
+		code int
+		out  string
+	}{
+		{"explain -runs 3 -run lock/lock alone.jsonl", exitInconclusive, "unknown  none of 3 simulated runs of lock/lock " +
+			"under none has this history; the best has 0 of 1 things that clients do and see, and then not: c1 call exists " +
+			"/a\n"},
+		{"explain -faults none " + file, exitInconclusive, ""},
+	} {
+		if x.out == "" {
+			x.args += " -runs 5"
+		}
+		if r := simrun(t, strings.Fields(x.args)...); r.code != x.code || x.out != "" && r.out != x.out {
+			t.Errorf("%s: %+v", x.args, r)
+		}
+	}
+	for _, x := range []struct{ args, want string }{
+		{"explain alone.jsonl", "simrun explain: alone.jsonl: no report.json is beside it, expected -run with the " +
+			"name of a scenario\n"},
+		{"explain -runs 0 alone.jsonl", "simrun explain: -runs is at least 1, not 0\n"},
+		{"explain -nodes 2 alone.jsonl", "simrun explain: -nodes is 1 or 3, not 2\n"},
+		{"explain", "simrun explain: an argument is missing, expected FILE\n"},
+		{"explain -run lock/lock -faults x alone.jsonl", "simrun explain: -faults: "},
+	} {
+		if r := simrun(t, strings.Fields(x.args)...); r.code != exitUsage || !strings.HasPrefix(r.err, x.want) {
+			t.Errorf("%s: %+v", x.args, r)
+		}
+	}
+}

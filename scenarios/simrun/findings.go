@@ -1,0 +1,211 @@
+package simrun
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"zksim/reports"
+)
+
+// findingsName is the file with the history of the findings, if no other one is named.
+const findingsName = "findings.json"
+
+const findingsFormat = "zksim findings 1"
+
+// The states of a finding since the merge before. One that was not looked for keeps its state.
+const (
+	stateNew       = "new"
+	stateOngoing   = "ongoing"
+	stateRegressed = "regressed" // it was gone
+	stateGone      = "gone"
+)
+
+// finding is a failure by what it is, rather than by the run that shows it.
+type finding struct {
+	Scenario string `json:"scenario"`
+	Checker  string `json:"checker"`
+	Decides  string `json:"decides"` // the kind of the step that decides; empty: no single one
+	State    string `json:"state"`
+	Seed     uint64 `json:"seed"` // the lowest that failed when it was found last
+	Message  string `json:"message"`
+	// Circumstances are those of the seed, as flags.
+	Circumstances string   `json:"circumstances,omitempty"`
+	History       []change `json:"history"`
+}
+
+// change is when a finding was new, gone or regressed.
+type change struct {
+	State   string `json:"state"`
+	Program string `json:"program"` // the version that showed it
+	Seed    uint64 `json:"seed"`
+}
+
+// findingsFile is the history of the findings, to be committed. It has no times, so the same merges give the same
+// bytes.
+type findingsFile struct {
+	Format   string     `json:"format"`
+	Findings []*finding `json:"findings"`
+}
+
+// findings are the findings in a merge.
+type findings struct {
+	findingsFile
+	file    *output
+	program string
+	now     map[*finding]bool
+	looks   map[string]looked
+	counts  map[string]int
+}
+
+// looked is how a merge has looked for the findings of a scenario.
+type looked struct {
+	seeds shardSeeds
+	whole bool // all seeds were run
+	// full are the highest seeds that were explained, of the checkers with as many failures as are explained at most:
+	// a finding beyond it may be there all the same.
+	full map[string]uint64
+}
+
+// openFindings reads the history, if there is one.
+func (c *mergeFlags) openFindings(a *app) (*findings, error) {
+	name := cmp.Or(c.findings, filepath.Join(c.out, findingsName))
+	x := &findings{findingsFile: findingsFile{Format: findingsFormat}, now: map[*finding]bool{},
+		looks: map[string]looked{}, counts: map[string]int{}}
+	var err error
+	if x.program, err = programVersion(); err != nil {
+		return nil, err
+	}
+	if x.file, err = a.openOutput("findings", name); err != nil {
+		return nil, err
+	}
+	if !x.file.replaced() {
+		return nil, fmt.Errorf("-findings: %s is no regular file, which can be read again", name)
+	}
+	text, err := os.ReadFile(name)
+	if errors.Is(err, fs.ErrNotExist) {
+		return x, nil
+	}
+	if err == nil {
+		if err = json.Unmarshal(text, &x.findingsFile); err == nil && x.Format != findingsFormat {
+			err = fmt.Errorf("its format is %.60q", x.Format)
+		}
+	}
+	if err != nil {
+		return nil, fmt.Errorf("-findings: %s is not a %s: %w", name, findingsFormat, err)
+	}
+	return x, nil
+}
+
+// looked notes that the failures of a scenario are known. sure is whether a finding that is not among them is not
+// there.
+func (x *findings) looked(scenario string, seeds shardSeeds, s *sum, sure bool) {
+	y := looked{seeds: seeds, whole: len(s.cut) == 0 && s.misuse == "" && sure, full: map[string]uint64{}}
+	counts := map[string]int{}
+	for _, f := range s.failures {
+		if counts[f.Checker]++; counts[f.Checker] == keptFailures {
+			y.full[f.Checker] = f.Seed
+		}
+	}
+	x.looks[scenario] = y
+}
+
+// found notes a failure, and returns the state of its finding.
+func (x *findings) found(scenario string, f *shardFailure) string {
+	i := slices.IndexFunc(x.Findings, func(y *finding) bool {
+		return y.Scenario == scenario && y.Checker == f.Checker && y.Decides == f.Decides
+	})
+	if i < 0 {
+		i = len(x.Findings)
+		x.Findings = append(x.Findings, &finding{Scenario: scenario, Checker: f.Checker, Decides: f.Decides})
+	}
+	y := x.Findings[i]
+	switch y.State {
+	case "":
+		y.State = stateNew
+	case stateGone:
+		y.State = stateRegressed
+	default:
+		y.State = stateOngoing
+	}
+	y.Seed, y.Message = f.Seed, f.Message
+	if y.State != stateOngoing {
+		y.History = append(y.History, change{y.State, x.program, f.Seed})
+	}
+	x.now[y] = true
+	x.counts[y.State]++
+	return y.State
+}
+
+// end finds out which findings are gone: those that these seeds, in these circumstances, would have shown.
+func (x *findings) end(p *shardParameters) {
+	for _, y := range x.Findings {
+		if x.now[y] {
+			y.Circumstances = p.Circumstances
+			continue
+		}
+		l, run := x.looks[y.Scenario]
+		limit, full := l.full[y.Checker]
+		switch {
+		case y.State == stateGone:
+		case run && l.whole && y.Circumstances == p.Circumstances && l.seeds.First <= y.Seed && y.Seed <= l.seeds.Last &&
+			p.For == "" && (!full || y.Seed <= limit):
+			y.State = stateGone
+			y.History = append(y.History, change{stateGone, x.program, y.Seed})
+			x.now[y] = true
+			x.counts[stateGone]++
+		default:
+			x.counts["not looked for"]++
+		}
+	}
+	slices.SortFunc(x.Findings, func(a, b *finding) int {
+		return cmp.Or(cmp.Compare(a.Scenario, b.Scenario), cmp.Compare(a.Checker, b.Checker),
+			cmp.Compare(a.Decides, b.Decides))
+	})
+}
+
+// write writes the history.
+func (x *findings) write(ctx context.Context) error {
+	if x.Findings == nil {
+		x.Findings = []*finding{}
+	}
+	return x.file.write(ctx, func(w io.Writer) error { return writeIndented(w, &x.findingsFile) })
+}
+
+// summary says in lines how the findings have changed; "" if there are none.
+func (x *findings) summary() string {
+	var b strings.Builder
+	for _, r := range x.goneRows() {
+		fmt.Fprintf(&b, "gone    %-24s %s, decided by %s, %s\n", r.Scenario, r.Failure.Checker,
+			cmp.Or(r.Failure.Decides, "no single step"), r.Failure.Where)
+	}
+	var list []string
+	for _, state := range []string{stateNew, stateRegressed, stateOngoing, stateGone, "not looked for"} {
+		if n := x.counts[state]; n > 0 {
+			list = append(list, fmt.Sprintf("%d %s", n, state))
+		}
+	}
+	if len(list) > 0 {
+		fmt.Fprintf(&b, "findings %s\n", strings.Join(list, ", "))
+	}
+	return b.String()
+}
+
+// goneRows are the findings that this merge did not find any more.
+func (x *findings) goneRows() (rows []reports.Row) {
+	for _, y := range x.Findings {
+		if y.State == stateGone && x.now[y] {
+			rows = append(rows, reports.Row{Scenario: y.Scenario, Failure: &reports.RowFailure{Checker: y.Checker,
+				Decides: y.Decides, Message: y.Message, Where: fmt.Sprintf("seed %d", y.Seed)}})
+		}
+	}
+	return rows
+}

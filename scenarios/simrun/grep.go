@@ -1,0 +1,231 @@
+package simrun
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"sync"
+
+	"zksim/checkers"
+	"zksim/model/history"
+	"zksim/reports"
+	"zksim/scenarios/engine"
+	"zksim/scenarios/grep"
+	"zksim/scenarios/pipeline"
+)
+
+// grepRuns says how often a pattern is found in runs and histories, and where first.
+func grepRuns(ctx context.Context, a *app, args []string) (int, error) {
+	f := a.flags("grep")
+	run := f.String("run", "", "regular expression for names of scenarios")
+	seedsText := f.String("seeds", "1-1000", "seeds, as 17 or 1-500")
+	words := f.Bool("words", false, "print the words of patterns")
+	rest, err := parseMixed(f, args)
+	if err != nil {
+		return 0, err
+	}
+	if *words {
+		_, err := io.WriteString(a.out, grep.Words())
+		return exitHeld, err
+	}
+	if len(rest) == 0 {
+		return 0, errors.New("an argument is missing, expected PATTERN, as \"lose-reply of c1, later c2 acquired\"; " +
+			"-words prints what there is")
+	}
+	seeds, err := engine.ParseRange(*seedsText)
+	if err != nil {
+		return 0, fmt.Errorf("-seeds: %w", err)
+	}
+	var files, names []string
+	for _, arg := range rest[1:] {
+		if arg == stdStream || strings.HasSuffix(arg, ".jsonl") {
+			files = append(files, arg)
+		} else {
+			names = append(names, arg)
+		}
+	}
+	var found int
+	if len(files) > 0 {
+		if len(names) > 0 || *run != "" {
+			return 0, errors.New("there are histories and scenarios, expected one kind of them")
+		}
+		found, err = a.grepFiles(rest[0], files)
+	} else {
+		selected, pickErr := a.pick(*run, names...)
+		if pickErr != nil {
+			return 0, pickErr
+		}
+		found, err = a.grepSeeds(ctx, rest[0], selected, seeds)
+	}
+	switch {
+	case err != nil:
+		return 0, err
+	case ctx.Err() != nil:
+		a.interrupted("grep", nil)
+		return exitInconclusive, nil
+	case found == 0:
+		return exitViolation, nil
+	}
+	return exitHeld, nil
+}
+
+// grepFiles looks for a pattern in histories.
+func (a *app) grepFiles(pattern string, files []string) (found int, err error) {
+	var all []*history.History
+	ops := a.operations(nil)
+	for _, file := range files {
+		h, err := a.readHistory(file)
+		if err != nil {
+			return 0, err
+		}
+		for i := range h.Events {
+			if e := &h.Events[i]; e.Kind == history.Invoke || e.Kind == history.Return || e.Kind == history.Told {
+				ops = append(ops, e.Op)
+			}
+		}
+		all = append(all, h)
+	}
+	slices.Sort(ops)
+	p, err := grep.Parse(pattern, slices.Compact(ops))
+	if err != nil {
+		return 0, err
+	}
+	for i, h := range all {
+		name := a.fileName(files[i])
+		moments := p.Find(grep.Moments(h, nil))
+		if moments == nil {
+			fmt.Fprintf(a.out, "%s  not found\n", name)
+			continue
+		}
+		found++
+		fmt.Fprintf(a.out, "%s  found\n", name)
+		printMoments(a.out, moments)
+	}
+	return found, nil
+}
+
+// operations are the words that the judges of scenarios know; of all scenarios, if none is given.
+func (a *app) operations(selected []*engine.Scenario) (ops []string) {
+	if selected == nil {
+		for i := range a.all {
+			selected = append(selected, &a.all[i])
+		}
+	}
+	for _, s := range selected {
+		ops = append(ops, s.Words...)
+		for _, c := range s.Judges() {
+			if d, ok := c.(checkers.Declaring); ok {
+				for _, w := range d.Needs().Words {
+					ops = append(ops, w.Op)
+				}
+			}
+		}
+	}
+	slices.Sort(ops)
+	return slices.Compact(ops)
+}
+
+// matches is how often a pattern was found in the runs of a scenario, of those that fail and those that pass.
+type matches struct {
+	runs, found [2]int
+	first       [2]*match
+}
+
+// match is where it was found.
+type match struct {
+	seed    uint64
+	moments []string
+}
+
+// The two kinds of runs.
+const (
+	failing = iota
+	passing
+)
+
+// grepSeeds looks for a pattern in the runs of seeds.
+func (a *app) grepSeeds(ctx context.Context, pattern string, selected []*engine.Scenario, seeds engine.Range,
+) (int, error) {
+	p, err := grep.Parse(pattern, a.operations(selected))
+	if err != nil {
+		return 0, err
+	}
+	all := 0
+	for _, s := range selected {
+		if ctx.Err() != nil {
+			break
+		}
+		x, err := grepScenario(ctx, p, s, seeds)
+		if misused(a.out, s, err) {
+			return 0, fmt.Errorf("%s: %s", s.Name, misuseText(err))
+		}
+		if err != nil {
+			return 0, err
+		}
+		a.printMatches(s, x)
+		all += x.found[failing] + x.found[passing]
+	}
+	return all, nil
+}
+
+func grepScenario(ctx context.Context, p *grep.Pattern, s *engine.Scenario, seeds engine.Range) (*matches, error) {
+	x := &matches{}
+	var mu sync.Mutex
+	o := engine.Options{Seeds: seeds, Strategy: engine.Portfolio}
+	_, err := engine.Each(ctx, s, o, func(seed uint64, res *engine.Result) {
+		moments := p.Find(grep.Moments(res.History, res.Schedule.Names))
+		kind := passing
+		if res.Verdict.Level == checkers.Violated {
+			kind = failing
+		}
+		mu.Lock()
+		defer mu.Unlock()
+		x.runs[kind]++
+		if moments == nil {
+			return
+		}
+		x.found[kind]++
+		if x.first[kind] == nil || seed < x.first[kind].seed {
+			x.first[kind] = &match{seed, momentTexts(moments)}
+		}
+	})
+	return x, err
+}
+
+// printMatches prints how often, and the command for the first, one that fails if there is one.
+func (a *app) printMatches(s *engine.Scenario, x *matches) {
+	fmt.Fprintf(a.out, "%-24s in %d of %d runs that fail, %d of %d that pass\n", s.Name, x.found[failing], x.runs[failing],
+		x.found[passing], x.runs[passing])
+	first, what := x.first[failing], "fails"
+	if first == nil {
+		first, what = x.first[passing], "passes"
+	}
+	if first == nil {
+		return
+	}
+	fmt.Fprintf(a.out, "      first      seed %d, which %s\n", first.seed, what)
+	for _, text := range first.moments {
+		fmt.Fprintf(a.out, "                 %s\n", text)
+	}
+	name := pipeline.Quote(s.Name)
+	fmt.Fprintf(a.out, "      look       %s explore -run %s -seed %d\n", a.command, name, first.seed)
+	if what == "fails" {
+		fmt.Fprintf(a.out, "      or         %s check %s -seeds %d -v\n", a.command, name, first.seed)
+	}
+}
+
+func momentTexts(moments []grep.Moment) (list []string) {
+	for _, m := range moments {
+		list = append(list, reports.Printable(m.String()))
+	}
+	return list
+}
+
+func printMoments(w io.Writer, moments []grep.Moment) {
+	for _, text := range momentTexts(moments) {
+		fmt.Fprintf(w, "      %s\n", text)
+	}
+}

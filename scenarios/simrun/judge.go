@@ -1,0 +1,92 @@
+package simrun
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	"zksim/reports"
+	"zksim/scenarios/judge"
+)
+
+// judgeFlags are the flags of judge.
+type judgeFlags struct {
+	listen, forward, record string
+	guards                  []judge.Guard
+	long                    time.Duration
+}
+
+// judgeTraffic judges what clients and servers say to each other, now or in a history.
+func judgeTraffic(ctx context.Context, a *app, args []string) (int, error) {
+	var c judgeFlags
+	f := a.flags("judge")
+	f.StringVar(&c.listen, "listen", "127.0.0.1:2182", "`host:port` for clients")
+	f.StringVar(&c.forward, "forward", "", "`host:port` of the server, or of several, with commas")
+	f.StringVar(&c.record, "record", "", "write the history to `file` when it ends")
+	f.Func("guard", "a znode that only the holder of a lock may write, as `/config=/locks/config`; may be given again",
+		func(s string) error {
+			g, err := judge.ParseGuard(s)
+			c.guards = append(c.guards, g)
+			return err
+		})
+	f.DurationVar(&c.long, "for", 0, "end after that `time`; 0: at a signal")
+	rest, err := parseMixed(f, args)
+	switch {
+	case err != nil:
+		return 0, err
+	case len(rest) > 1:
+		return 0, fmt.Errorf("unexpected argument %q", rest[1])
+	case len(rest) == 1 && c.forward != "":
+		return 0, fmt.Errorf("there is -forward, and also the file %.60q: expected one of them", rest[0])
+	case len(rest) == 1:
+		return c.file(a, rest[0])
+	case c.forward == "":
+		return 0, errors.New("nothing to judge, expected -forward host:port of a server, or FILE")
+	case c.long < 0:
+		return 0, fmt.Errorf("-for must not be negative, not %v", c.long)
+	}
+	return c.proxy(ctx, a)
+}
+
+// file judges a history.
+func (c *judgeFlags) file(a *app, file string) (int, error) {
+	h, err := a.readHistory(file)
+	if err != nil {
+		return 0, err
+	}
+	j := judge.Judge(h, c.guards)
+	return sentence(a.out, &j), nil
+}
+
+// proxy judges connections until the context is done or the time is over.
+func (c *judgeFlags) proxy(ctx context.Context, a *app) (int, error) {
+	var record *output
+	var err error
+	if c.record != "" {
+		if record, err = a.openOutput("record", c.record); err != nil {
+			return 0, err
+		}
+	}
+	p, err := judge.Listen(c.listen, strings.Split(c.forward, ","))
+	if err != nil {
+		return 0, err
+	}
+	defer p.Close()
+	fmt.Fprintf(a.out, "ready    %s\n", p.Addr())
+	await(ctx, c.long)
+	j, h, err := p.Recorder.Judge(c.guards)
+	if err != nil {
+		return 0, err
+	}
+	if err := p.Unreachable(); err != nil {
+		j.Inconclusive = append(j.Inconclusive, "a client came and no server could be reached: "+oneLine(err.Error()))
+	}
+	if record != nil {
+		// The signal that ended the command does not end this.
+		err = record.write(context.WithoutCancel(ctx), func(w io.Writer) error { return reports.WriteHistory(w, h) })
+	}
+	return sentence(a.out, &j), err
+}

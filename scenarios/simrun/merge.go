@@ -1,0 +1,307 @@
+package simrun
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"regexp"
+	"slices"
+	"strings"
+
+	"zksim/checkers"
+	"zksim/faults"
+	"zksim/reports"
+	"zksim/scenarios/engine"
+	"zksim/scenarios/pipeline"
+)
+
+// mergeFlags are the flags of merge.
+type mergeFlags struct {
+	findings, obligations string
+	undone                bool
+	results
+}
+
+func mergeCommand(ctx context.Context, a *app, args []string) (int, error) {
+	var c mergeFlags
+	f := a.flags("merge")
+	f.StringVar(&c.findings, "findings", "", "file with the history of the findings, which is read if it is there, and "+
+		"written; commit it (default: "+findingsName+" in the folder of -o)")
+	f.StringVar(&c.obligations, "obligations", "", "of proofs: the list that they were taken from, which gets the times "+
+		"that they took")
+	f.BoolVar(&c.undone, "undone", false, "print the numbers of the parts that are missing or not done, as 3,7, and "+
+		"merge nothing: those to run again")
+	c.flags(f)
+	f.Lookup("o").DefValue, c.out = "merged", "merged"
+	dirs, err := c.parse(f, args)
+	if err != nil {
+		return 0, err
+	}
+	c.asked, c.still = true, true
+	parts, err := readParts(dirs)
+	if err != nil {
+		return 0, err
+	}
+	if c.undone {
+		fmt.Fprintln(a.out, strings.Join(parts.undone(), ","))
+		return exitHeld, nil
+	}
+	for _, p := range parts.list {
+		if sameFile(c.out, p.dir) {
+			return 0, fmt.Errorf("-o: %s is the folder of part %d/%d, expected another one", c.out, p.Index, p.Of)
+		}
+	}
+	if parts.list[0].Command == "prove" {
+		if c.findings != "" {
+			return 0, errors.New("-findings goes with parts of check only; these are of proofs")
+		}
+		if parts.list[0].Parameters.Split != "" {
+			return c.portions(ctx, a, parts)
+		}
+		return c.proofs(ctx, a, parts)
+	}
+	if c.obligations != "" {
+		return 0, errors.New("-obligations goes with parts of prove only; these are of check")
+	}
+	return c.checks(ctx, a, parts)
+}
+
+// merge is what parts of a check are put together to.
+type merge struct {
+	*mergeFlags
+	*parts
+	sized    []engine.Scenario
+	findings *findings
+	tally    tally
+}
+
+// checks merges parts of check.
+func (c *mergeFlags) checks(ctx context.Context, a *app, parts *parts) (int, error) {
+	m := &merge{mergeFlags: c, parts: parts}
+	p := &parts.list[0].Parameters
+	plan, err := faults.Parse(p.Faults)
+	if err != nil {
+		return 0, fmt.Errorf("%s: %w", parts.list[0].dir, err)
+	}
+	var selected []*engine.Scenario
+	for _, x := range p.Scenarios {
+		s, err := a.find(x.Name)
+		if err != nil {
+			return 0, err
+		}
+		selected = append(selected, s)
+	}
+	if m.sized, err = resized(selected, p.Clients, p.Rounds); err != nil {
+		return 0, err
+	}
+	for i := range m.sized {
+		if p.Faults != "" {
+			m.sized[i].Faults = plan
+		}
+	}
+	if err := c.begin(); err != nil {
+		return 0, err
+	}
+	if m.findings, err = c.openFindings(a); err != nil {
+		return 0, err
+	}
+	rec, err := c.record(a, scenarioNames(scenariosOf(m.sized)))
+	if err != nil {
+		return 0, err
+	}
+	for i := range m.sized {
+		if ctx.Err() != nil {
+			break
+		}
+		_, err := rec.scenario(m.sized[i].Name, func(out io.Writer) (outcome, error) {
+			return m.scenario(a.to(out), &m.sized[i], p.Scenarios[i])
+		})
+		if err != nil {
+			return 0, rec.fails(ctx, err)
+		}
+	}
+	if ctx.Err() == nil {
+		m.findings.end(p)
+		c.lose(m.findings.write(ctx))
+	}
+	return m.end(ctx, a, rec)
+}
+
+// mergedFailure is a failure and the folder of its part.
+type mergedFailure struct {
+	shardFailure
+	dir string
+}
+
+// sum is what a scenario came to in all parts.
+type sum struct {
+	engine.Part
+	failures []mergedFailure
+	misuse   string
+	cut      []string // the parts that have not run all of it
+}
+
+// add adds up what a scenario came to.
+func (m *merge) add(s *engine.Scenario) (*sum, error) {
+	x := &sum{Part: s.NewPart(), cut: slices.Clone(m.absent)}
+	for _, p := range m.list {
+		i := slices.IndexFunc(p.Scenarios, func(y shardScenario) bool { return y.Name == s.Name })
+		if i < 0 {
+			x.cut = append(x.cut, fmt.Sprint(p.Index))
+			continue
+		}
+		y := &p.Scenarios[i]
+		if err := x.Part.Add(&y.Part); err != nil {
+			return nil, fmt.Errorf("%s: %s: %w", p.dir, s.Name, err)
+		}
+		if x.misuse = cmp.Or(x.misuse, y.Misuse); y.Cut != "" {
+			x.cut = append(x.cut, fmt.Sprint(p.Index))
+		}
+		for _, f := range y.Failures {
+			x.failures = append(x.failures, mergedFailure{f, p.dir})
+		}
+	}
+	slices.SortFunc(x.failures, func(a, b mergedFailure) int { return cmp.Compare(a.Seed, b.Seed) })
+	counts := map[string]int{}
+	x.failures = slices.DeleteFunc(x.failures, func(f mergedFailure) bool { // those that one part would have kept
+		counts[f.Checker]++
+		return counts[f.Checker] > keptFailures
+	})
+	if s.Broken() && len(x.failures) > 1 {
+		x.failures = x.failures[:1]
+	}
+	return x, nil
+}
+
+// results returns the failures as an engine has them.
+func (x *sum) results() (list []engine.Result) {
+	for _, f := range x.failures {
+		list = append(list, engine.Result{Steps: f.Steps, Schedule: engine.Schedule{Seed: f.Seed, Checker: f.Checker},
+			Verdict: checkers.Verdict{Level: checkers.Violated, Checker: f.Checker, Message: f.Message}})
+	}
+	return list
+}
+
+// scenario merges what the parts say of a scenario, and prints it.
+func (m *merge) scenario(a *app, s *engine.Scenario, seeds shardSeeds) (outcome, error) {
+	x, err := m.add(s)
+	if err != nil {
+		return outcome{}, err
+	}
+	rep, err := s.Sum(&x.Part, x.results(), len(x.cut) > 0)
+	if err != nil {
+		return outcome{}, err
+	}
+	if x.misuse != "" {
+		fmt.Fprintf(a.out, "FAIL    %-24s %s\n", s.Name, x.misuse)
+		m.rows = append(m.rows, pipeline.RowOf(s, engine.Misused, x.misuse))
+		return outcome{code: m.tally.count(engine.Misused)}, nil
+	}
+	if len(x.cut) > 0 && slices.Contains([]engine.Status{engine.Held, engine.Escaped, engine.Inconclusive}, rep.Status) {
+		rep.Status, rep.Why = engine.Inconclusive, "not done by all parts: without "+m.named(x.cut)
+	}
+	out := &pipeline.Outcome{Report: rep, Every: -1}
+	m.findings.looked(s.Name, seeds, x, rep.Status != engine.Nondeterministic)
+	var told []*reports.RowFailure
+	if rep.Status == engine.Violation {
+		told, err = m.found(a, s, x)
+		if y, ok := errors.AsType[*pipeline.Unrepeatable](err); ok {
+			out.Status, out.Why, err = engine.Nondeterministic, y.Error(), nil
+		}
+		if err != nil {
+			return outcome{}, err
+		}
+	}
+	row := out.Row(s, out.Says())
+	if out.Status != engine.Violation {
+		fmt.Fprintf(a.out, "%-7s %-24s %s\n", heads[out.Status], s.Name, row.Says)
+	}
+	if len(told) > 0 {
+		row.Failure, row.Others = told[0], told[1:]
+	}
+	if s.Broken() && out.Status == engine.Caught { // each part has ended with the first run that caught it
+		row.Struck, row.Goals, row.Holders = nil, nil, 0
+	}
+	m.rows = append(m.rows, row)
+	return outcome{code: m.tally.count(out.Status)}, nil
+}
+
+// found prints the failure of the lowest seed of each finding, and takes its folder over.
+func (m *merge) found(a *app, s *engine.Scenario, x *sum) (told []*reports.RowFailure, err error) {
+	for i, f := range x.failures {
+		same := func(y mergedFailure) bool { return y.Checker == f.Checker && y.Decides == f.Decides }
+		if slices.ContainsFunc(x.failures[:i], same) {
+			continue
+		}
+		state := m.findings.found(s.Name, &f.shardFailure)
+		row, err := m.takeOver(a, s, &f, fmt.Sprintf("seed %d", f.Seed))
+		if err != nil {
+			return told, err
+		}
+		fmt.Fprintf(a.out, "      finding    %s, decided by %s, %s\n", f.Checker, cmp.Or(f.Decides, "no single step"), state)
+		row.State = state
+		told = append(told, row)
+	}
+	return told, nil
+}
+
+// takeOver writes the folder of a failure below that of the merge. A folder that is not there, or cannot be read, is
+// an error of the merge in the end; that there is a failure counts all the same.
+func (m *merge) takeOver(a *app, s *engine.Scenario, f *mergedFailure, where string) (*reports.RowFailure, error) {
+	dir, folder, err := m.folderOf(s, f)
+	var whole *pipeline.Failure
+	if err == nil {
+		whole, err = pipeline.Restore(s, dir, where)
+	}
+	if _, ok := errors.AsType[*pipeline.Unrepeatable](err); ok {
+		return nil, err
+	}
+	if err == nil {
+		return m.written(a, s, whole, folder, f.Again)
+	}
+	fmt.Fprintf(a.out, "FAIL  %s  %s  %s: %s\n", s.Name, where, f.Checker, reports.Printable(f.Message))
+	m.noReport(a, err)
+	fmt.Fprintf(a.out, "      reproduce  %s %s\n", a.command, f.Again)
+	return &reports.RowFailure{Checker: f.Checker, Message: f.Message, Where: where, Decision: f.Decision,
+		Decides: f.Decides, Reproduce: []string{a.command + " " + f.Again}}, nil
+}
+
+// end writes the index, prints what is missing and what the findings came to, and ends the record.
+func (m *merge) end(ctx context.Context, a *app, rec *recorder) (int, error) {
+	all := scenariosOf(m.sized)
+	m.rows = m.rowsOf(all, interrupted)
+	return m.ended(ctx, a, rec, len(all), m.findings.goneRows(), m.findings.summary(), "")
+}
+
+// ended writes the index of so many scenarios, prints what is missing and texts before and after the name of the index,
+// and ends the record: what is missing is no pass.
+func (m *merge) ended(
+	ctx context.Context, a *app, rec *recorder, scenarios int, gone []reports.Row, before, after string,
+) (int, error) {
+	summary := m.tally.summary(scenarios)
+	var text strings.Builder
+	for _, note := range m.notes {
+		fmt.Fprintln(&text, note)
+	}
+	text.WriteString(before)
+	file, err := pipeline.WriteIndex(m.out, &reports.Index{Title: a.called() + " merge", Summary: summary, Notes: m.notes,
+		Rows: m.rows, Gone: gone})
+	m.lose(err)
+	if err == nil {
+		fmt.Fprintf(&text, "index   %s\n", file)
+	}
+	text.WriteString(after + summary)
+	if len(m.notes) > 0 {
+		rec.fail(interrupted, strings.Join(m.notes, "; "))
+	}
+	code, err := rec.end(ctx, a, &m.tally, text.String(), m.lost)
+	if len(m.notes) > 0 {
+		code = cmp.Or(code, exitInconclusive)
+	}
+	return code, err
+}
+
+// seedFolder is what the folder of a seed, or of a proof, is called below that of its scenario.
+var seedFolder = regexp.MustCompile(`^([0-9]+|prove)(-[0-9a-f]{8})?$`)

@@ -1,0 +1,252 @@
+package simrun
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"path/filepath"
+	"reflect"
+	"slices"
+	"strings"
+
+	"zksim/internal/files"
+	"zksim/reports"
+	"zksim/scenarios/engine"
+	"zksim/scenarios/pipeline"
+	"zksim/scenarios/prove"
+)
+
+// The files of merged proofs: the table, and the folder of the certificates.
+const (
+	tableName        = "proved.md"
+	certificateFiles = "certificates"
+)
+
+// mergedProof is an obligation, and what came to it.
+type mergedProof struct {
+	*prove.Obligation
+	*shardProof // nil: it was not tried
+	dir         string
+}
+
+// proofs merges parts of prove.
+func (c *mergeFlags) proofs(ctx context.Context, a *app, parts *parts) (int, error) {
+	if c.obligations == "" {
+		return 0, errors.New("the parts are of proofs, expected -obligations FILE, the list that they were taken from")
+	}
+	list, err := readObligations(c.obligations)
+	if err != nil {
+		return 0, err
+	}
+	if was := parts.list[0].Parameters.Obligations; list.digest() != was {
+		return 0, fmt.Errorf("%s is another list than that which the parts were taken from, expected the same obligations "+
+			"in the same order", c.obligations)
+	}
+	file, err := a.openOutput("obligations", c.obligations)
+	if err == nil {
+		err = c.begin()
+	}
+	if err != nil {
+		return 0, err
+	}
+	m := &merge{mergeFlags: c, parts: parts}
+	proofs := m.collect(list)
+	var names []string
+	for i := range proofs {
+		if k := len(names); k == 0 || names[k-1] != proofs[i].Scenario {
+			names = append(names, proofs[i].Scenario)
+		}
+	}
+	rec, err := c.record(a, names)
+	if err != nil {
+		return 0, err
+	}
+	for _, name := range names {
+		_, err := rec.scenario(name, func(out io.Writer) (outcome, error) {
+			return m.provedScenario(a.to(out), name, proofs)
+		})
+		if err != nil {
+			return 0, rec.fails(ctx, err)
+		}
+	}
+	m.lose(m.certificates(proofs))
+	m.lose(files.Save(c.out, tableName, func(w io.Writer) error { return writeProved(w, proofs) }))
+	prove.Longest(list.Obligations)
+	m.lose(file.write(ctx, list.write))
+	table := fmt.Sprintf("table   %s\n", filepath.Join(m.out, tableName))
+	return m.ended(ctx, a, rec, len(names), nil, "", table)
+}
+
+// collect puts the certificates of all parts beside their obligations, by scenario, and the times into the list.
+func (m *merge) collect(list *obligationsFile) (proofs []mergedProof) {
+	for i := range list.Obligations {
+		o := list.Obligations[i]
+		x := mergedProof{Obligation: &o}
+		for _, p := range m.list {
+			k := slices.IndexFunc(p.Proofs, func(y shardProof) bool { return reflect.DeepEqual(y.Certificate.Claim, o.Claim) })
+			if k >= 0 {
+				x.shardProof, x.dir = &p.Proofs[k], p.dir
+				list.Obligations[i].Seconds = x.shardProof.Seconds
+				list.Obligations[i].Outcome = x.Certificate.Outcome
+			}
+		}
+		proofs = append(proofs, x)
+	}
+	slices.SortStableFunc(proofs, func(a, b mergedProof) int {
+		return cmp.Or(cmp.Compare(a.Scenario, b.Scenario), cmp.Compare(slices.Index(prove.Kinds, a.Obligation.Kind),
+			slices.Index(prove.Kinds, b.Obligation.Kind)), cmp.Compare(a.Clients, b.Clients), cmp.Compare(a.Most, b.Most),
+			cmp.Compare(a.Faults, b.Faults))
+	})
+	return proofs
+}
+
+// provedScenario prints what came to the obligations of a scenario, and adds its row.
+func (m *merge) provedScenario(a *app, name string, proofs []mergedProof) (outcome, error) {
+	s, err := a.find(name)
+	if err != nil {
+		return outcome{}, err
+	}
+	status, closed, all := engine.Held, 0, 0
+	var says []string
+	var told []*reports.RowFailure
+	worse := func(x engine.Status) {
+		if codes[x] > 0 && status != engine.Violation {
+			status = x
+		}
+	}
+	for i := range proofs {
+		x := &proofs[i]
+		if x.Scenario != name {
+			continue
+		}
+		all++
+		switch {
+		case x.shardProof == nil:
+			says = append(says, "not tried: "+x.String())
+			worse(engine.Inconclusive)
+		case x.Misuse != "":
+			says = append(says, x.Misuse+": "+x.String())
+			worse(engine.Misused)
+		case x.Certificate.Outcome == prove.Violated:
+			worse(engine.Violation)
+			row, err := m.refuted(a, x)
+			if err != nil {
+				return outcome{}, err
+			}
+			told = append(told, row)
+			says = append(says, x.Certificate.String())
+		case x.Certificate.Outcome == prove.Holds && len(x.Never) == 0:
+			closed++
+		default:
+			worse(engine.Inconclusive)
+			says = append(says, x.Certificate.String())
+			for _, sentence := range x.Never {
+				says = append(says, "in no schedule that was explored it holds that: "+sentence)
+			}
+		}
+	}
+	head := fmt.Sprintf("%d of %d obligations proved", closed, all)
+	fmt.Fprintf(a.out, "%-7s %-24s %s\n", cmp.Or(heads[status], "FAIL"), name, head)
+	row := pipeline.RowOf(s, status, strings.Join(append([]string{head}, says...), "\n"))
+	if len(told) > 0 {
+		row.Failure, row.Others = told[0], told[1:]
+	}
+	m.rows = append(m.rows, row)
+	return outcome{code: m.tally.count(status)}, nil
+}
+
+// refuted takes over the folder of a counterexample.
+func (m *merge) refuted(a *app, x *mergedProof) (*reports.RowFailure, error) {
+	sc, err := x.Obligation.Scope(a.all)
+	if err != nil {
+		return nil, err
+	}
+	if x.Failure == nil {
+		return nil, fmt.Errorf("%s: %s has no counterexample, expected one", x.dir, x.Obligation)
+	}
+	return m.takeOver(a, sc.Scenario, &mergedFailure{*x.Failure, x.dir}, pipeline.BySearch)
+}
+
+// certificates writes the certificates, each of which prove -verify takes.
+func (m *merge) certificates(proofs []mergedProof) error {
+	counts := map[string]int{}
+	for i := range proofs {
+		x := &proofs[i]
+		if x.shardProof == nil || x.Misuse != "" {
+			continue
+		}
+		name := fmt.Sprintf("%s.%s.%d-clients", strings.ReplaceAll(x.Scenario, "/", "."),
+			strings.ReplaceAll(x.Obligation.Kind, " ", "-"), x.Clients)
+		if counts[name]++; counts[name] > 1 {
+			name += fmt.Sprintf(".%d", counts[name])
+		}
+		err := files.Save(filepath.Join(m.out, certificateFiles), name+".json", x.Certificate.Write)
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// writeProved writes the table of what is proved, with its holes.
+func writeProved(w io.Writer, proofs []mergedProof) error {
+	var kinds []string
+	for _, kind := range prove.Kinds {
+		if slices.ContainsFunc(proofs, func(x mergedProof) bool { return x.Obligation.Kind == kind }) {
+			kinds = append(kinds, kind)
+		}
+	}
+	var b strings.Builder
+	fmt.Fprintf(&b, "| scenario | %s |\n|---%s|\n", strings.Join(kinds, " | "), strings.Repeat("|---", len(kinds)))
+	for i := range proofs {
+		name := proofs[i].Scenario
+		if i > 0 && proofs[i-1].Scenario == name {
+			continue
+		}
+		fmt.Fprintf(&b, "| `%s` |", name)
+		for _, kind := range kinds {
+			var cells []string
+			for k := range proofs {
+				if x := &proofs[k]; x.Scenario == name && x.Obligation.Kind == kind {
+					cells = append(cells, x.cell())
+				}
+			}
+			fmt.Fprintf(&b, " %s |", strings.Join(cells, "<br>"))
+		}
+		b.WriteString("\n")
+	}
+	_, err := io.WriteString(w, b.String())
+	return err
+}
+
+// cell says how many clients, how many faults of how many, and, of what is proved, the states and seconds.
+func (x *mergedProof) cell() string {
+	scope := fmt.Sprintf("%dc %df", x.Clients, x.Most)
+	if x.shardProof == nil {
+		return scope + " not tried"
+	}
+	levels := x.Certificate.Levels
+	switch {
+	case x.Misuse != "":
+		return scope + " **misuse**"
+	case x.Certificate.Outcome == prove.Violated:
+		return scope + " **refuted**"
+	case x.Certificate.Outcome == prove.Holds:
+		return fmt.Sprintf("%s %s", scope, grouped(levels[len(levels)-1].States))
+	case len(levels) > 0:
+		return fmt.Sprintf("%dc **%d of %df** %s", x.Clients, levels[len(levels)-1].Faults, x.Most,
+			grouped(levels[len(levels)-1].States))
+	}
+	return scope + " **open**"
+}
+
+// grouped writes a number with commas.
+func grouped(n int) string {
+	text := fmt.Sprint(n)
+	for i := len(text) - 3; i > 0; i -= 3 {
+		text = text[:i] + "," + text[i:]
+	}
+	return text
+}

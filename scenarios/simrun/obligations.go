@@ -1,0 +1,303 @@
+package simrun
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"flag"
+	"fmt"
+	"hash/fnv"
+	"io"
+	"io/fs"
+	"os"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+
+	"zksim/internal/shard"
+	"zksim/reports"
+	"zksim/scenarios/engine"
+	"zksim/scenarios/pipeline"
+	"zksim/scenarios/prove"
+)
+
+const obligationsFormat = "zksim obligations 1"
+
+// obligationsFile is a list of what is to be proved, with the times that it took last.
+type obligationsFile struct {
+	Format      string             `json:"format"`
+	Obligations []prove.Obligation `json:"obligations"`
+}
+
+// shardProof is what the proof of an obligation came to in a part.
+type shardProof struct {
+	Kind        string            `json:"kind"`
+	Certificate prove.Certificate `json:"certificate"`
+	Seconds     float64           `json:"seconds"`
+	Never       []string          `json:"never,omitempty"`  // sentences of Process.Sometimes that hold in no schedule
+	Misuse      string            `json:"misuse,omitempty"` // how the code has left the simulator
+	Failure     *shardFailure     `json:"failure,omitempty"`
+}
+
+// readObligations reads a list; none if it is not there.
+func readObligations(name string) (*obligationsFile, error) {
+	x := &obligationsFile{Format: obligationsFormat}
+	text, err := os.ReadFile(name)
+	if errors.Is(err, fs.ErrNotExist) {
+		return x, nil
+	}
+	if err == nil {
+		if err = json.Unmarshal(text, x); err == nil && x.Format != obligationsFormat {
+			err = fmt.Errorf("its format is %.60q", x.Format)
+		}
+	}
+	if err != nil {
+		return nil, fmt.Errorf("-obligations: %s is not a %s: %w", name, obligationsFormat, err)
+	}
+	return x, nil
+}
+
+// write writes the list, an obligation a line.
+func (x *obligationsFile) write(w io.Writer) error {
+	fmt.Fprintf(w, "{\"format\": %q, \"obligations\": [", x.Format)
+	for i := range x.Obligations {
+		text, err := json.Marshal(&x.Obligations[i])
+		if err != nil {
+			return err
+		}
+		comma := ","
+		if i == 0 {
+			comma = ""
+		}
+		fmt.Fprintf(w, "%s\n%s", comma, text)
+	}
+	_, err := fmt.Fprintln(w, "\n]}")
+	return err
+}
+
+// digest names what the list asks for, in its order, and no times.
+func (x *obligationsFile) digest() string {
+	sum := sha256.New()
+	e := json.NewEncoder(sum)
+	for i := range x.Obligations {
+		e.Encode(&x.Obligations[i].Claim)
+	}
+	return hex.EncodeToString(sum.Sum(nil)[:8])
+}
+
+// goesWithObligations are the flags of prove that do.
+var goesWithObligations = []string{"obligations", "kind", "run", "shard", "for", "mem", "p", "o", "json", "junit"}
+
+// obliged does what -obligations says: it writes the list, or, with -shard, proves a part of it.
+func (c *proveFlags) obliged(
+	ctx context.Context, a *app, f *flag.FlagSet, names []string, o prove.Options,
+) (int, error) {
+	if c.obligations == "" {
+		return 0, errors.New("-kind goes with -obligations only")
+	}
+	if name := other(f, goesWithObligations...); name != "" {
+		return 0, fmt.Errorf("-%s does not go with -obligations: the list says what to prove", name)
+	}
+	list, err := readObligations(c.obligations)
+	if err != nil {
+		return 0, err
+	}
+	if c.part.text == "" {
+		if c.kind != "" {
+			return 0, errors.New("-kind goes with -shard: the list has all kinds")
+		}
+		return c.listObligations(ctx, a, names, list)
+	}
+	if len(names) > 0 || c.run != "" {
+		return 0, errors.New("with -obligations and -shard the list says what to prove; NAMES and -run do not go with it")
+	}
+	if len(list.Obligations) == 0 {
+		return 0, fmt.Errorf("%s has no obligations, expected a list as prove -obligations writes it without -shard",
+			c.obligations)
+	}
+	kind, err := regexp.Compile(c.kind)
+	if err != nil {
+		return 0, fmt.Errorf("-kind: %w", err)
+	}
+	part, err := c.part.read(a, "prove")
+	if err != nil {
+		return 0, err
+	}
+	return c.provePart(ctx, a, list, part, kind, o)
+}
+
+// listObligations writes the list of the scenarios that are named, with the times of the one that is there.
+func (c *proveFlags) listObligations(
+	ctx context.Context, a *app, names []string, old *obligationsFile,
+) (int, error) {
+	selected, err := a.pick(c.run, names...)
+	if err != nil {
+		return 0, err
+	}
+	list := &obligationsFile{Format: obligationsFormat}
+	scenarios, untried := 0, 0
+	for _, s := range selected {
+		all, err := prove.Obligations(s)
+		if err != nil {
+			return 0, err
+		}
+		if len(all) > 0 {
+			scenarios++
+		}
+		for _, x := range all {
+			if i := slices.IndexFunc(old.Obligations, func(y prove.Obligation) bool { return y.Same(&x) }); i >= 0 {
+				x.Seconds, x.Outcome = old.Obligations[i].Seconds, old.Obligations[i].Outcome
+			}
+			if x.Outcome == "" {
+				untried++
+			}
+			list.Obligations = append(list.Obligations, x)
+		}
+	}
+	prove.Longest(list.Obligations)
+	out, err := a.openOutput("obligations", c.obligations)
+	if err != nil {
+		return 0, err
+	}
+	if err := out.write(ctx, list.write); err != nil {
+		return 0, err
+	}
+	fmt.Fprintf(a.out, "%d obligations of %d scenarios, of which %d were never tried\n", len(list.Obligations),
+		scenarios, untried)
+	return exitHeld, nil
+}
+
+// provePart proves the obligations of a part, one after the other, in the order of the list.
+func (c *proveFlags) provePart(
+	ctx context.Context, a *app, list *obligationsFile, part shard.Part, kind *regexp.Regexp, o prove.Options,
+) (int, error) {
+	var mine []prove.Obligation
+	var names []string
+	k := 0
+	for _, x := range list.Obligations {
+		if !kind.MatchString(x.Kind) {
+			continue
+		}
+		if k++; part.Has(k - 1) {
+			mine = append(mine, x)
+			names = append(names, x.String())
+		}
+	}
+	if k == 0 {
+		return 0, fmt.Errorf("-kind: no obligation is of a kind that matches %q; there are %s", kind,
+			strings.Join(prove.Kinds, ", "))
+	}
+	if err := c.begin(); err != nil {
+		return 0, err
+	}
+	rec, err := c.record(a, names)
+	if err != nil {
+		return 0, err
+	}
+	w, err := c.newShard(part, shardParameters{Obligations: list.digest(), Kind: c.kind, For: c.duration.String(),
+		Memory: c.memory})
+	if err != nil {
+		return 0, rec.fails(ctx, err)
+	}
+	var t tally
+	for i := range mine {
+		x := &mine[i]
+		_, err := rec.scenario(names[i], func(out io.Writer) (outcome, error) {
+			return c.obligation(ctx, a.to(out).nth(i, len(mine)), x, w, o, &t)
+		})
+		if err != nil {
+			c.lose(w.end(broken + ": " + oneLine(err.Error())))
+			return 0, rec.fails(ctx, err)
+		}
+		if ctx.Err() != nil {
+			break
+		}
+	}
+	why := ""
+	if ctx.Err() != nil {
+		why = interrupted
+	}
+	c.lose(w.end(why))
+	text := strings.Replace(t.summary(len(mine)), "scenarios", "obligations", 1)
+	t.leave(c.left)
+	return rec.end(ctx, a, &t, text, c.lost)
+}
+
+// obligation proves one obligation and notes what that came to, unless it was interrupted.
+func (c *proveFlags) obligation(
+	ctx context.Context, a *app, x *prove.Obligation, w *shardWriter, o prove.Options, t *tally,
+) (outcome, error) {
+	sc, err := x.Scope(a.all)
+	if err != nil {
+		return outcome{}, fmt.Errorf("%s: %w", c.obligations, err)
+	}
+	limited, cancel := context.WithTimeout(ctx, c.duration)
+	defer cancel()
+	bar := a.progress("prove", x.String(), 0)
+	defer bar.clear()
+	o.Progress, o.Reductions = tell(bar), x.Reductions
+	began := time.Now()
+	r, err := prove.Prove(limited, sc, o)
+	took := time.Since(began)
+	bar.clear()
+	p := shardProof{Kind: x.Kind, Certificate: r.Certificate, Seconds: float64(took.Milliseconds()) / 1000, Never: r.Never}
+	if misused(a.out, sc.Scenario, err) {
+		p.Misuse, p.Certificate.Claim = misuseText(err), x.Claim
+		c.lose(w.addProof(p))
+		return outcome{code: t.count(engine.Misused)}, nil
+	}
+	if err != nil {
+		return outcome{}, err
+	}
+	if ctx.Err() != nil && r.Outcome == prove.Inconclusive {
+		return outcome{code: t.count(engine.Inconclusive), cut: true}, nil
+	}
+	row := pipeline.Proved(sc.Scenario, &r)
+	fmt.Fprintf(a.out, "%s  (%v)\n", reports.Printable(r.Certificate.String()), took.Round(10*time.Millisecond))
+	if r.Outcome == prove.Violated {
+		sum := fnv.New32a()
+		json.NewEncoder(sum).Encode(&x.Claim)
+		folder := fmt.Sprintf("%s-%08x", byProof, sum.Sum32())
+		s, found := pipeline.Found(sc.Scenario, &r)
+		told, err := c.failed(ctx, a, s, found, pipeline.BySearch, folder, "prove "+scopeArgs(&x.Claim))
+		if err != nil {
+			return outcome{}, err
+		}
+		f := shardFailureOf(found, told, "prove "+scopeArgs(&x.Claim))
+		p.Failure = &f
+	}
+	c.lose(w.addProof(p))
+	status := pipeline.StatusOf(row)
+	code := t.count(status)
+	if w != nil && status == engine.Inconclusive { // a hole, which the table of the merge shows
+		c.left[status]++
+		code = exitHeld
+	}
+	return outcome{code: code}, nil
+}
+
+// addProof notes what a proof came to.
+func (w *shardWriter) addProof(p shardProof) error {
+	if w == nil {
+		return nil
+	}
+	w.file.Proofs = append(w.file.Proofs, p)
+	return w.save()
+}
+
+// scopeArgs are the arguments of prove that lead to a claim.
+func scopeArgs(c *prove.Claim) string {
+	text := fmt.Sprintf("-run %s -clients %d -rounds %d -servers %d -faults %s -most %d -order %d -ticks %d",
+		pipeline.Quote("^"+regexp.QuoteMeta(c.Scenario)+"$"), c.Clients, max(1, c.Rounds), c.Servers,
+		pipeline.Quote(c.Faults), c.Most, c.Order, c.Ticks)
+	if c.SlowWakes {
+		text += " -slow-wakes"
+	}
+	if c.Like != "" {
+		text += " -like " + c.Like
+	}
+	return text
+}

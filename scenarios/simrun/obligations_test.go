@@ -1,0 +1,114 @@
+package simrun
+
+import (
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"zksim/faults"
+	"zksim/scenarios/engine"
+)
+
+// obligedInParts writes the list of a folder of scenarios and proves it in parts, but for those that are left out.
+func obligedInParts(t *testing.T, but ...string) {
+	t.Helper()
+	r := simrun(t, "prove", "-obligations", "list.json", "test")
+	if r.code != exitHeld || !strings.HasSuffix(r.out, " obligations of 2 scenarios, of which 12 were never tried\n") {
+		t.Fatalf("%+v", r)
+	}
+	for _, part := range []string{"1/2", "2/2"} {
+		if len(but) == 0 || but[0] != part {
+			simrun(t, "prove", "-obligations", "list.json", "-shard", part, "-o", "parts/"+part[:1], "-p", "1")
+		}
+	}
+}
+
+// good is like clumsy, without bugs and with a plan of its own.
+func good() engine.Scenario {
+	s := mended()
+	s.Name, s.Faults, s.Goals = "test/good", faults.MustParse("lose-reply=1 disconnect=1"), nil
+	return s
+}
+
+// bad is clumsy with a plan that loses connections: then slow wakes show its bug.
+func bad() engine.Scenario {
+	s := clumsy
+	s.Name, s.Faults, s.Goals = "test/bad", faults.MustParse("lose-reply=1 disconnect=1"), nil
+	return s
+}
+
+func TestObligationsAreProvedInPartsAndMergedToATable(t *testing.T) {
+	t.Chdir(t.TempDir())
+	add(t, bad(), good())
+	obligedInParts(t)
+	r := simrun(t, "merge", "parts", "-obligations", "list.json", "-junit", "junit.xml")
+	if r.code != exitViolation || !strings.Contains(r.out, "held    test/good ") ||
+		!strings.Contains(r.out, "FAIL    test/bad ") || !strings.Contains(r.out, "reproduce  go run ./cmd/simrun replay "+
+		"merged/test.bad/prove-") ||
+		!strings.Contains(r.out, "\ntable   merged/proved.md\n2 scenarios: 1 held, 1 violated\n") {
+		t.Fatalf("%+v", r)
+	}
+	text, _ := os.ReadFile("merged/proved.md")
+	for _, want := range []string{`\| scenario \| usual \| whole plan \|`,
+		`\| .test/good. \| 2c 2f [0-9,]+ \| 2c 1f [0-9,]+<br>`,
+		`\| .test/bad. .*2c 1f \*\*refuted\*\*`} {
+		if !regexp.MustCompile(want).Match(text) {
+			t.Errorf("the table does not have %s:\n%s", want, text)
+		}
+	}
+	certificates, _ := filepath.Glob("merged/certificates/test.good.*.json")
+	if len(certificates) < 5 {
+		t.Fatalf("%v", certificates)
+	}
+	if v := simrun(t, "prove", "-verify", certificates[0]); v.code != exitHeld {
+		t.Errorf("%+v", v)
+	}
+	list, _ := os.ReadFile("list.json")
+	if strings.Count(string(list), `"outcome":"`) != 12 {
+		t.Errorf("the list has not all times: %s", list)
+	}
+	r = simrun(t, "prove", "-obligations", "list.json", "test")
+	if !strings.Contains(r.out, "of which 0 were never tried") {
+		t.Errorf("%+v", r)
+	}
+}
+
+func TestAHoleInWhatIsProvedIsSeenAndNoPass(t *testing.T) {
+	t.Chdir(t.TempDir())
+	x := good()
+	x.Name = "test/another"
+	add(t, x, good())
+	r := simrun(t, "prove", "-obligations", "list.json", "test")
+	if r.code != exitHeld {
+		t.Fatalf("%+v", r)
+	}
+	simrun(t, "prove", "-obligations", "list.json", "-shard", "1/2", "-o", "parts/1", "-kind", "usual|slow")
+	before, _ := os.ReadFile("list.json")
+	r = simrun(t, "merge", "parts", "-obligations", "list.json")
+	if r.code != exitInconclusive || !strings.Contains(r.out, "not there: part 2 of 2\n") ||
+		!strings.Contains(r.out, "unknown test/good ") {
+		t.Errorf("%+v", r)
+	}
+	if text, _ := os.ReadFile("merged/proved.md"); !strings.Contains(string(text), "2c 1f not tried") {
+		t.Errorf("%s", text)
+	}
+	write(t, "list.json", strings.Replace(string(before), `"most":1`, `"most":0`, 1))
+	for args, want := range map[string]string{
+		"merge parts -obligations list.json":                    "is another list than that which the parts were taken from",
+		"merge parts":                                           "expected -obligations FILE",
+		"merge parts -obligations list.json -findings x":        "-findings goes with parts of check only",
+		"prove -obligations list.json -shard 1/2 test":          "NAMES and -run do not go with it",
+		"prove -obligations list.json -shard 1/2 -kind nothing": "no obligation is of a kind that matches",
+		"prove -obligations list.json -shard 1/2 -clients 3":    "-clients does not go with -obligations",
+		"prove -obligations none.json -shard 1/2":               "has no obligations, expected a list",
+		"prove -obligations list.json -kind usual":              "-kind goes with -shard",
+		"prove -kind usual":                                     "-kind goes with -obligations only",
+		"prove -obligations merged/proved.md -shard 1/2":        "is not a zksim obligations 1",
+	} {
+		if r := simrun(t, strings.Fields(args)...); r.code != exitUsage || !strings.Contains(r.err, want) {
+			t.Errorf("%s: %+v, expected %s", args, r, want)
+		}
+	}
+}

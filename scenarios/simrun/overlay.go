@@ -1,0 +1,126 @@
+package simrun
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"zksim/internal/overlay"
+	"zksim/internal/turns"
+)
+
+// overlayCommand writes the overlay of the runtime and prints the flags that use it.
+func overlayCommand(ctx context.Context, a *app, args []string) (int, error) {
+	f := a.flags("overlay")
+	dir := f.String("o", "", "write it below that `folder`; \"\": below the user's cache folder")
+	if err := parse(f, args, 0); err != nil {
+		return 0, err
+	}
+	g, err := writeOverlay(ctx, *dir)
+	if err != nil {
+		return 0, err
+	}
+	if len(g.env) > 0 {
+		a.says("overlay", "this Go is in the module cache, where no file can be replaced; run %s/bin/go with %s", g.root,
+			strings.Join(g.env, " "))
+	}
+	fmt.Fprintln(a.out, strings.Join(g.flags(""), " "))
+	return exitHeld, nil
+}
+
+// testCommand runs "go test" with the overlay.
+func testCommand(ctx context.Context, a *app, args []string) (int, error) {
+	if len(args) > 0 && (args[0] == "-h" || args[0] == "-help" || args[0] == "--help") {
+		return 0, parse(a.flags("test"), args, 0)
+	}
+	g, err := writeOverlay(ctx, "")
+	if err != nil {
+		return 0, err
+	}
+	tags, args := cutTags(args)
+	command := append(append([]string{"test"}, g.flags(tags)...), args...)
+	cmd := exec.CommandContext(ctx, filepath.Join(g.root, "bin", "go"), command...)
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = a.in, a.out, a.err
+	cmd.Env = append(os.Environ(), g.env...)
+	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) }
+	cmd.WaitDelay = 10 * time.Second
+	err = cmd.Run()
+	switch exit := (*exec.ExitError)(nil); {
+	case ctx.Err() != nil:
+		return 0, errors.New("interrupted")
+	case errors.As(err, &exit):
+		return exitViolation, nil
+	case err != nil:
+		return 0, err
+	}
+	return exitHeld, nil
+}
+
+// cutTags takes the build tags out of the arguments of "go test": of two flags the last one would count.
+func cutTags(args []string) (tags string, rest []string) {
+	for i := 0; i < len(args); i++ {
+		name, value, given := strings.Cut(strings.TrimPrefix(args[i], "-"), "=")
+		switch {
+		case args[i] == "-args" || args[i] == "--args":
+			return tags, append(rest, args[i:]...)
+		case name != "-tags" && name != "tags" || !strings.HasPrefix(args[i], "-"):
+			rest = append(rest, args[i])
+		case given:
+			tags = value
+		case i+1 < len(args):
+			i++
+			tags = args[i]
+		}
+	}
+	return tags, rest
+}
+
+// goTool is a Go and an overlay of its runtime.
+type goTool struct {
+	root, file string
+	tags       string   // that GOFLAGS has, which a flag overrides
+	env        []string // for its go command
+}
+
+// flags are those of the go command, with the user's own build tags.
+func (g goTool) flags(tags string) []string {
+	if tags = cmp.Or(tags, g.tags); tags != "" {
+		tags = "," + tags
+	}
+	return []string{"-overlay=" + g.file, "-tags=" + turns.Tag + tags}
+}
+
+// writeOverlay writes the overlay for the Go that the go command has here.
+func writeOverlay(ctx context.Context, dir string) (g goTool, err error) {
+	if dir == "" {
+		if dir, err = os.UserCacheDir(); err != nil {
+			return g, err
+		}
+		dir = filepath.Join(dir, "zksim")
+	}
+	out, err := exec.CommandContext(ctx, "go", "env", "GOROOT", "GOVERSION", "GOMODCACHE",
+		"GOFLAGS").Output()
+	if err != nil {
+		return g, fmt.Errorf("go env: %w", err)
+	}
+	said := strings.Split(strings.TrimSuffix(string(out), "\n"), "\n")
+	if len(said) != 4 {
+		return g, fmt.Errorf("go env says %q, expected GOROOT, GOVERSION, GOMODCACHE and GOFLAGS", out)
+	}
+	g.root = said[0]
+	g.tags, _ = cutTags(strings.Fields(said[3]))
+	if strings.HasPrefix(g.root, said[2]+string(filepath.Separator)) {
+		if g.root, err = overlay.Link(g.root, dir); err != nil {
+			return g, err
+		}
+		g.env = []string{"GOROOT=" + g.root, "GOTOOLCHAIN=local"}
+	}
+	g.file, err = overlay.Generate(g.root, said[1], turns.Package(), dir)
+	return g, err
+}

@@ -1,0 +1,113 @@
+package simrun
+
+import (
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// fakeGo puts a go command first in PATH that says it is of a version, has the runtime of these tests, and prints what
+// it is to do; to test "fail" it fails.
+func fakeGo(t *testing.T, version, modcache string) (root string) {
+	t.Helper()
+	root, err := filepath.Abs(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.MkdirAll(filepath.Join(root, "src"), 0o777); err != nil {
+		t.Fatal(err)
+	}
+	own := filepath.Join(runtime.GOROOT(), "src", "runtime")
+	if err := os.Symlink(own, filepath.Join(root, "src", "runtime")); err != nil {
+		t.Fatal(err)
+	}
+	if modcache == "" {
+		modcache = "/nowhere"
+	} else {
+		modcache = filepath.Dir(root)
+	}
+	says := "'" + root + "' '" + version + "' '" + modcache + "' \"$GOFLAGS\""
+	script := "#!/bin/sh\n[ \"$1\" = env ] && printf '%s\\n' " + says + " && exit\n" +
+		"echo \"${GOROOT:-none}\" \"$@\"\ncase \"$*\" in *fail*) exit 1;; esac\n"
+	if err := os.MkdirAll(filepath.Join(root, "bin"), 0o777); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(root, "bin", "go"), []byte(script), 0o777); err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("PATH", filepath.Join(root, "bin")+":"+os.Getenv("PATH"))
+	t.Setenv("GOROOT", "")
+	t.Setenv("XDG_CACHE_HOME", t.TempDir())
+	return root
+}
+
+func TestOverlayPrintsTheFlagsOfTheGoCommand(t *testing.T) {
+	fakeGo(t, runtime.Version(), "")
+	dir := t.TempDir()
+	r := simrun(t, "overlay", "-o", dir)
+	file, tags, ok := strings.Cut(strings.TrimSpace(r.out), " ")
+	if r.code != exitHeld || r.err != "" || !ok || tags != "-tags=zksim_exact" {
+		t.Fatalf("%+v", r)
+	}
+	if text, err := os.ReadFile(strings.TrimPrefix(file, "-overlay=")); err != nil ||
+		!strings.Contains(string(text), "/src/runtime/proc.go") {
+		t.Errorf("%v\n%s", err, text)
+	}
+}
+
+func TestOverlayRefusesAGoThatItDoesNotKnow(t *testing.T) {
+	fakeGo(t, "go1.99.1", "")
+	for _, command := range []string{"overlay", "test"} {
+		want := "simrun " + command + ": overlay: the runtime of go1.99.1 is not known, expected one of go1.26, go1.27\n"
+		if r := simrun(t, command); r.code != exitUsage || r.err != want || r.out != "" {
+			t.Errorf("%+v, want %q", r, want)
+		}
+	}
+}
+
+func TestTestRunsGoTestWithTheOverlay(t *testing.T) {
+	fakeGo(t, runtime.Version(), "")
+	r := simrun(t, "test", "-tags=mine", "-run", "x", "./...")
+	if words := strings.Fields(r.out); r.code != exitHeld || len(words) != 7 || words[0] != "none" || words[1] != "test" ||
+		!strings.HasPrefix(words[2], "-overlay=") || words[3] != "-tags=zksim_exact,mine" || words[6] != "./..." {
+		t.Errorf("%+v", r)
+	}
+	t.Setenv("GOFLAGS", "-v -tags=ours")
+	if r := simrun(t, "test", "./..."); !strings.Contains(r.out, "-tags=zksim_exact,ours ") {
+		t.Errorf("%+v", r)
+	}
+	if r := simrun(t, "test", "./fail"); r.code != exitViolation || r.err != "" {
+		t.Errorf("%+v", r)
+	}
+}
+
+func TestAGoInTheModuleCacheIsUsedByLinks(t *testing.T) {
+	root := fakeGo(t, runtime.Version(), "around it")
+	r := simrun(t, "test", "./...")
+	words := strings.Fields(r.out)
+	if r.code != exitHeld || len(words) == 0 || words[0] == root || filepath.Base(words[0]) != filepath.Base(root) {
+		t.Errorf("%+v, expected another root than %s", r, root)
+	}
+	if r := simrun(t, "overlay"); r.code != exitHeld || !strings.Contains(r.err, "GOTOOLCHAIN=local") {
+		t.Errorf("%+v", r)
+	}
+}
+
+func TestBuildTagsAreJoined(t *testing.T) {
+	for _, x := range []struct{ args, tags, rest string }{
+		{"./...", "", "./..."},
+		{"-tags=a,b ./...", "a,b", "./..."},
+		{"--tags a -v", "a", "-v"},
+		{"-v -args -tags=a", "", "-v -args -tags=a"},
+		{"tags=a", "", "tags=a"},
+		{"-tags", "", ""},
+	} {
+		tags, rest := cutTags(strings.Fields(x.args))
+		if tags != x.tags || !slices.Equal(rest, strings.Fields(x.rest)) {
+			t.Errorf("%s: %q, %q", x.args, tags, rest)
+		}
+	}
+}

@@ -1,0 +1,100 @@
+package simrun
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"regexp"
+	"runtime/debug"
+	"strings"
+	"sync/atomic"
+	"testing"
+
+	"zksim/scenarios/engine"
+)
+
+// portions explores a scope in so many portions below a folder.
+func portions(t *testing.T, n int, args ...string) {
+	t.Helper()
+	for i := 1; i <= n; i++ {
+		r := simrun(t, append([]string{"prove", "-split", "-shard", fmt.Sprintf("%d/%d", i, n), "-o",
+			fmt.Sprintf("parts/%d", i)}, args...)...)
+		if r.err != "" {
+			t.Fatalf("%+v", r)
+		}
+	}
+}
+
+func TestPortionsOfOneScopeMergeToTheWhole(t *testing.T) {
+	t.Chdir(t.TempDir())
+	whole := simrun(t, "prove", "lock/lock", "-most", "0")
+	m := regexp.MustCompile(`; (\d+ states), .*(digest [0-9a-f]{16})`).FindStringSubmatch(whole.out)
+	if m == nil {
+		t.Fatalf("%+v", whole)
+	}
+	portions(t, 3, "lock/lock", "-most", "0")
+	r := simrun(t, "merge", "parts")
+	if r.code != exitHeld || !strings.Contains(r.out, m[1]+", "+m[2]) {
+		t.Errorf("%+v, expected %v", r, m)
+	}
+	if err := os.RemoveAll("parts/2"); err != nil {
+		t.Fatal(err)
+	}
+	r = simrun(t, "merge", "parts")
+	if r.code != exitInconclusive || !strings.Contains(r.out, "not there: part 2 of 3") ||
+		!strings.Contains(r.out, "not all portions are done") {
+		t.Errorf("%+v", r)
+	}
+	text, err := os.ReadFile("parts/1/portion")
+	if err != nil {
+		t.Fatal(err)
+	}
+	write(t, "parts/1/portion", string(text[:len(text)-1]))
+	if r := simrun(t, "merge", "parts"); r.code != exitUsage || !strings.Contains(r.err, "end too early") {
+		t.Errorf("%+v", r)
+	}
+	portions(t, 2, "lock/lock", "-most", "0")
+	if err := errors.Join(os.Remove("parts/2/portion"), os.RemoveAll("parts/3")); err != nil {
+		t.Fatal(err)
+	}
+	r = simrun(t, "merge", "parts")
+	if r.code != exitUsage || !strings.Contains(r.err, "part 2/2 is done, expected its") {
+		t.Errorf("%+v, expected that no merge is without a portion", r)
+	}
+	for args, want := range map[string]string{
+		"prove -split lock/lock":                              "-split takes -shard i/n",
+		"prove -split lock/lock lock/workers -shard 1/2 -o x": "-split is for one scenario, not for 2",
+		"prove -split lock/plain-create -shard 1/2 -o x":      "is a mutant",
+		"prove -split lock/lock -shard 1/2 -o x -cert c":      "do not go with -split",
+	} {
+		if r := simrun(t, strings.Fields(args)...); r.code != exitUsage || !strings.Contains(r.err, want) {
+			t.Errorf("%s: %+v, expected %s", args, r, want)
+		}
+	}
+}
+
+func TestAPortionThatRefutesMakesTheMergeFail(t *testing.T) {
+	t.Chdir(t.TempDir())
+	add(t, bad())
+	portions(t, 2, "test/bad", "-slow-wakes", "-most", "1")
+	r := simrun(t, "merge", "parts")
+	if r.code != exitViolation || !strings.Contains(r.out, "refuted") {
+		t.Errorf("%+v", r)
+	}
+}
+
+func TestEveryProofKeepsToTheLimitOfMemory(t *testing.T) {
+	t.Chdir(t.TempDir())
+	var limit atomic.Int64
+	add(t, engine.Scenario{Name: "test/limited", Clients: 1, Program: func(p *engine.Process) {
+		limit.Store(debug.SetMemoryLimit(-1))
+		p.Step()
+	}})
+	for _, how := range []string{"-most 0", "-most 0 -split -shard 1/1 -o part"} {
+		limit.Store(0)
+		r := simrun(t, append(strings.Fields("prove test/limited -mem 512M -clients 1 "), strings.Fields(how)...)...)
+		if got, want := limit.Load(), int64(576<<20); r.code != exitHeld || got != want {
+			t.Errorf("%s: %+v, a limit of %d, expected %d", how, r, got, want)
+		}
+	}
+}

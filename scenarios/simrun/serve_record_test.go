@@ -1,0 +1,97 @@
+package simrun
+
+import (
+	"errors"
+	"net/http"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/go-zookeeper/zk"
+)
+
+// lockInVain has two clients take a lock as several libraries had it: the create whose reply was lost is tried again,
+// and the first znode locks everyone out. The test that sees that reports it.
+func lockInVain(t *testing.T, connect, control string) {
+	open := zk.WorldACL(zk.PermAll)
+	dial := func() *zk.Conn {
+		c, events, err := zk.Connect(strings.Split(connect, ","), 10*time.Second, zk.WithLogInfo(false))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for ev := range events {
+			if ev.State == zk.StateHasSession {
+				break
+			}
+		}
+		return c
+	}
+	a := dial()
+	if _, err := a.Create("/lock", nil, 0, open); err != nil {
+		t.Error(err)
+	}
+	b := dial()
+	defer b.Close()
+	var mine string
+	for {
+		var err error
+		if mine, err = a.Create("/lock/n-", nil, zk.FlagEphemeralSequential, open); err == nil {
+			break
+		} else if !errors.Is(err, zk.ErrConnectionClosed) && !errors.Is(err, zk.ErrNoServer) {
+			t.Error(err)
+			return
+		}
+	}
+	b.Create("/lock/n-", nil, zk.FlagEphemeralSequential, open)
+	list, _, ch, err := b.ChildrenW("/lock")
+	if err != nil || len(list) != 3 {
+		t.Error(list, err)
+	}
+	if err := a.Delete(mine, -1); err != nil {
+		t.Error(err)
+	}
+	<-ch
+	b.Children("/lock")
+	r, err := http.Post(control+"/report", "text/plain", strings.NewReader("nobody gets the lock"))
+	if err != nil || r.StatusCode != http.StatusOK {
+		t.Error(r, err)
+	}
+	r.Body.Close()
+}
+
+func TestWhatServeHasRecordedIsReplayedAndShrunk(t *testing.T) {
+	t.Chdir(t.TempDir())
+	r := serveUntil(t, func(connect, control string) { lockInVain(t, connect, control) }, "-listen", "127.0.0.1:0",
+		"-faults", "lose-reply=1@client=c1,op=create,nth=2", "-record", "lock.jsonl", "-o", "page", "-control",
+		"127.0.0.1:0")
+	if r.code != exitViolation || !strings.Contains(r.out, "FAIL     reported: nobody gets the lock\n") ||
+		!strings.Contains(r.out, "report   page/index.html\n") {
+		t.Fatalf("%+v", r)
+	}
+	page, err := os.ReadFile("page/index.html")
+	if err != nil || !strings.Contains(string(page), "nobody gets the lock") ||
+		!strings.Contains(string(page), "simrun replay lock.jsonl") {
+		t.Errorf("%v, %s", err, page)
+	}
+	const again = "FAIL  finally: each client was answered as in the recording, of which was said: reported: nobody " +
+		"gets the lock\n"
+	if r = simrun(t, "replay", "lock.jsonl"); r.code != exitViolation || !strings.Contains(r.out, again) {
+		t.Fatalf("%+v", r)
+	}
+	if r = simrun(t, "shrink", "-o", "small.txt", "lock.jsonl"); r.code != exitViolation && r.code != exitHeld {
+		t.Fatalf("%+v", r)
+	}
+	small, err := os.ReadFile("small.txt")
+	if err != nil || strings.Count(string(small), "\nlose-reply c1") != 1 {
+		t.Errorf("%v, %s", err, small)
+	}
+	t.Logf("%s", small)
+	if r = simrun(t, "replay", "-o", "small", "small.txt"); r.code != exitViolation || !strings.Contains(r.out, again) {
+		t.Errorf("%+v", r)
+	}
+	if r = simrun(t, "check", "recorded:lock.jsonl", "-seeds", "1-1000"); !strings.Contains(r.out, "recorded:lock.jsonl") {
+		t.Errorf("%+v", r)
+	}
+	t.Logf("%+v", r)
+}

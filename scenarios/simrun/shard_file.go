@@ -1,0 +1,222 @@
+package simrun
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"runtime/debug"
+	"sync"
+
+	"zksim/internal/files"
+	"zksim/internal/shard"
+	"zksim/reports"
+	"zksim/scenarios/engine"
+	"zksim/scenarios/pipeline"
+)
+
+// shardName is the file that a part of a work leaves in its folder, for merge.
+const shardName = "shard.json"
+
+const shardFormat = "zksim shard 1"
+
+// keptFailures is how many failing runs of each checker of a scenario a part explains. Those of the lowest seeds of all
+// parts are among them, so that what merge makes of them does not depend on how many parts there are.
+const keptFailures = 3
+
+// shardFile is what a part leaves. It is written when the part begins, and after each scenario: one that is killed has
+// not ended.
+type shardFile struct {
+	Format     string          `json:"format"`
+	Command    string          `json:"command"`
+	Program    string          `json:"program"` // which version has run it
+	Index      uint64          `json:"index"`   // from 1 on
+	Of         uint64          `json:"of"`
+	Unended    string          `json:"unended,omitempty"` // why not all was done; empty if all was
+	Parameters shardParameters `json:"parameters"`
+	Scenarios  []shardScenario `json:"scenarios,omitempty"`
+	Proofs     []shardProof    `json:"proofs,omitempty"`
+}
+
+// shardParameters are what all parts of a work must have in common.
+type shardParameters struct {
+	Scenarios     []shardSeeds `json:"scenarios,omitempty"`
+	Clients       int          `json:"clients,omitempty"`
+	Rounds        int          `json:"rounds,omitempty"`
+	Faults        string       `json:"faults,omitempty"`
+	Strategy      string       `json:"strategy,omitempty"`
+	For           string       `json:"for,omitempty"`
+	Circumstances string       `json:"circumstances,omitempty"` // as flags, without which a seed is another run
+
+	// Of proofs: a digest of the list, which kinds of it, and how much memory a proof may take.
+	Obligations string `json:"obligations,omitempty"`
+	Kind        string `json:"kind,omitempty"`
+	Memory      string `json:"memory,omitempty"`
+	Split       string `json:"split,omitempty"` // the scope, if that is divided
+}
+
+// shardSeeds are the seeds of a scenario, of all parts.
+type shardSeeds struct {
+	Name  string `json:"name"`
+	First uint64 `json:"first"`
+	Last  uint64 `json:"last"`
+}
+
+// shardScenario is what a scenario came to in a part.
+type shardScenario struct {
+	Name     string         `json:"name"`
+	Cut      string         `json:"cut,omitempty"`    // why not all of its seeds were run
+	Misuse   string         `json:"misuse,omitempty"` // how its code has left the simulator
+	Part     engine.Part    `json:"part"`
+	Failures []shardFailure `json:"failures,omitempty"` // by seed
+}
+
+// shardFailure is a failing run, or one in which a mutant was caught.
+type shardFailure struct {
+	Seed     uint64 `json:"seed"`
+	Steps    int    `json:"steps"`
+	Checker  string `json:"checker"`
+	Message  string `json:"message,omitempty"`
+	Decision string `json:"decision,omitempty"`
+	Decides  string `json:"decides,omitempty"` // the kind of the step that decides
+	Folder   string `json:"folder,omitempty"`  // from that of the part on; empty: there is none
+	Again    string `json:"again,omitempty"`   // arguments that find it again
+}
+
+// shardWriter writes the file of a part. Its methods do nothing if it is nil, which is when there is no part or no
+// folder for its results.
+type shardWriter struct {
+	dir  string
+	file shardFile
+}
+
+// newShard begins the file of a part, nil if there is none to write.
+func (c *results) newShard(part shard.Part, p shardParameters) (*shardWriter, error) {
+	if part.Of == 0 || !c.asked {
+		return nil, nil
+	}
+	program, err := programVersion()
+	if err != nil {
+		return nil, err
+	}
+	w := &shardWriter{c.out, shardFile{Format: shardFormat, Command: c.command, Program: program, Index: part.Index,
+		Of: part.Of, Unended: notEnded, Parameters: p}}
+	return w, w.save()
+}
+
+func (w *shardWriter) save() error {
+	return files.Save(w.dir, shardName, func(out io.Writer) error { return writeIndented(out, &w.file) })
+}
+
+// writeIndented writes JSON for people, too.
+func writeIndented(w io.Writer, x any) error {
+	e := json.NewEncoder(w)
+	e.SetIndent("", "  ")
+	e.SetEscapeHTML(false)
+	return e.Encode(x)
+}
+
+// add notes what a scenario came to.
+func (w *shardWriter) add(s shardScenario) error {
+	if w == nil {
+		return nil
+	}
+	w.file.Scenarios = append(w.file.Scenarios, s)
+	return w.save()
+}
+
+// end notes that the part has ended, and why not all was done; empty if all was.
+func (w *shardWriter) end(why string) error {
+	if w == nil {
+		return nil
+	}
+	w.file.Unended = why
+	return w.save()
+}
+
+// shardFailureOf is a failure as a part notes it. told is nil for one that is not explained.
+func shardFailureOf(r *engine.Result, told *reports.RowFailure, again string) shardFailure {
+	f := shardFailure{Seed: r.Schedule.Seed, Steps: r.Steps, Checker: r.Verdict.Checker, Message: r.Verdict.Message,
+		Again: again}
+	if told != nil {
+		f.Message, f.Decision, f.Decides = told.Message, told.Decision, told.Decides
+		if told.Page != "" {
+			f.Folder = filepath.ToSlash(filepath.Dir(told.Page))
+		}
+	}
+	return f
+}
+
+// ofShard is what a scenario came to, for the file of a part.
+func (c *checkFlags) ofShard(s *engine.Scenario, x *pipeline.Outcome, told []*reports.RowFailure) shardScenario {
+	y := shardScenario{Name: s.Name, Part: x.Part}
+	for i := range x.Failures {
+		var row *reports.RowFailure
+		if i < len(told) {
+			row = told[i]
+		}
+		one := *x
+		one.Failure = x.Failures[i]
+		y.Failures = append(y.Failures, shardFailureOf(&x.Failures[i], row, c.again(s, &one)))
+	}
+	if x.Status == engine.Nondeterministic && y.Part.Differs == nil {
+		y.Part.Differs = &engine.PartNote{Seed: x.Failure.Schedule.Seed, Text: x.Why}
+	}
+	return y
+}
+
+// programVersion names the version of the program: the commit that it was built from, or, if that is not all that it
+// was built from, a digest of the executable.
+var programVersion = sync.OnceValues(func() (string, error) {
+	if info, ok := debug.ReadBuildInfo(); ok {
+		revision, modified := "", true
+		for _, s := range info.Settings {
+			switch s.Key {
+			case "vcs.revision":
+				revision = s.Value
+			case "vcs.modified":
+				modified = s.Value != "false"
+			}
+		}
+		if revision != "" && !modified {
+			return info.Path + " " + revision, nil
+		}
+	}
+	name, err := os.Executable()
+	if err != nil {
+		return "", err
+	}
+	f, err := os.Open(name)
+	if err != nil {
+		return "", err
+	}
+	defer f.Close()
+	sum := sha256.New()
+	if _, err := io.Copy(sum, f); err != nil {
+		return "", err
+	}
+	return "executable " + hex.EncodeToString(sum.Sum(nil)[:8]), nil
+})
+
+// readShard reads the file of a part from its folder.
+func readShard(dir string) (*shardFile, error) {
+	name := filepath.Join(dir, shardName)
+	text, err := os.ReadFile(name)
+	if err != nil {
+		return nil, err
+	}
+	x := &shardFile{}
+	if err := json.Unmarshal(text, x); err != nil {
+		return nil, fmt.Errorf("%s is not a %s: %w", name, shardFormat, err)
+	}
+	if x.Format != shardFormat || x.Index < 1 || x.Index > x.Of || x.Of > 1<<32 {
+		return nil, fmt.Errorf("%s is not a %s, expected what check or prove leaves with -shard and -o", name, shardFormat)
+	}
+	return x, nil
+}
+
+var errNoShards = errors.New("expected folders that check or prove has written with -shard and -o, or folders of these")

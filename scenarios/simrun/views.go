@@ -1,0 +1,100 @@
+package simrun
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+
+	"zksim/reports"
+)
+
+// views are the ways to show a run that replay has besides its verdict.
+type views struct {
+	story, columns   *bool
+	perfetto, shiviz string
+	files            []view
+}
+
+// view is a file for another tool.
+type view struct {
+	to    *output
+	write func(io.Writer, *reports.Failure) error
+}
+
+func (v *views) flags(f *flag.FlagSet) {
+	v.columns = f.Bool("columns", false, "print the run as a table of text with a column for each server and client")
+	f.StringVar(&v.perfetto, "perfetto", "", "file for a trace in JSON, for ui.perfetto.dev and chrome://tracing; - is "+
+		"the standard output")
+	f.StringVar(&v.shiviz, "shiviz", "", "file for ShiViz, with vector clocks; - is the standard output")
+}
+
+// open finds out whether the files can be written.
+func (v *views) open(a *app) error {
+	if v.perfetto == stdStream && v.shiviz == stdStream {
+		return errors.New("-perfetto - and -shiviz - both write to the standard output")
+	}
+	if v.alone() && (*v.story || *v.columns) {
+		return errors.New("-v and -columns write to the standard output, and so does a file -: expected one of them")
+	}
+	for _, x := range []struct {
+		flag, name string
+		write      func(io.Writer, *reports.Failure) error
+	}{{"perfetto", v.perfetto, reports.WritePerfetto}, {"shiviz", v.shiviz, reports.WriteShiviz}} {
+		if x.name == "" {
+			continue
+		}
+		o, err := a.openOutput(x.flag, x.name)
+		if err != nil {
+			return err
+		}
+		v.files = append(v.files, view{o, x.write})
+	}
+	return nil
+}
+
+// alone reports whether a file goes to the standard output, which must then have nothing else.
+func (v *views) alone() bool { return v.perfetto == stdStream || v.shiviz == stdStream }
+
+// any reports whether anything is to be shown.
+func (v *views) any() bool { return *v.story || *v.columns || len(v.files) > 0 }
+
+// write shows a run.
+func (v *views) write(ctx context.Context, a *app, told *reports.Failure) error {
+	if *v.story {
+		if err := reports.WriteStory(a.out, told); err != nil {
+			return err
+		}
+	}
+	if *v.columns {
+		if err := reports.WriteColumns(a.out, told, a.width()); err != nil {
+			return err
+		}
+	}
+	for _, x := range v.files {
+		if err := x.to.write(ctx, func(w io.Writer) error { return x.write(w, told) }); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// isHistory reports whether a file is a history, and no schedule.
+func isHistory(in *bufio.Reader) bool {
+	first, err := in.Peek(1)
+	return err == nil && first[0] == '{'
+}
+
+// viewHistory shows a recorded run, which cannot be run again.
+func (a *app) viewHistory(ctx context.Context, v *views, name string, in io.Reader, replays bool) error {
+	if replays || !v.any() {
+		return fmt.Errorf("%s: a history cannot be run again, expected -v, -columns, -perfetto or -shiviz to show it", name)
+	}
+	h, err := reports.ReadHistory(in)
+	if err != nil {
+		return fmt.Errorf("%s: %w", name, err)
+	}
+	return v.write(ctx, a, reports.Recorded(h))
+}

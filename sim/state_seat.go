@@ -1,0 +1,134 @@
+package sim
+
+import (
+	"slices"
+
+	"zksim/internal/hash"
+)
+
+// seat is what the servers of an ensemble decide of a client without its library, and where the client stands in
+// their log. With one server there is nothing to tell: every request is answered at once.
+//
+// Numbers of txns are relative to what some server has applied, so that states that differ only in how long the log is
+// are one.
+type seat struct {
+	several bool // there are several servers; else all is zero
+	server  int
+	seen    int64  // how many of the txns that the client has seen are missing on the server that is furthest behind
+	owedAt  int    // server that owes the session an earlier write
+	owed    int64  // ... until it has applied that many more txns; -1: that never happens; 0: it owes nothing
+	await   packet // request that the server has taken and not answered
+	waits   bool   // there is one
+	lacks   int64  // ... until it has applied that many more; -1: that never happens
+	deposed bool   // the server was deposed and does not know it
+	ahead   bool   // the client has seen more than the deposed leader has
+}
+
+// seat returns the seat of a client.
+func (c *Client) seat() (x seat) {
+	w := c.w
+	if len(w.servers) == 1 {
+		return seat{}
+	}
+	x.several, x.server, x.seen = true, c.server, w.ahead(c.lastTxn)
+	if x.owed = lacks(c.owedTo, w.servers[c.owedAt]); x.owed != 0 {
+		x.owedAt = c.owedAt
+	}
+	if x.waits = c.await != nil; x.waits {
+		x.await, x.lacks = c.packetOf(&c.await.req, c.await.g), lacks(c.awaitTo, w.servers[c.server])
+	}
+	if k := w.Deposed(); k >= 0 {
+		x.deposed, x.ahead = c.connected && c.server == k, c.ahead(w.servers[k])
+	}
+	return x
+}
+
+// sit gives a client of a Replica the seat.
+func (c *Client) sit(x *seat) {
+	c.await, c.owedTo, c.lastTxn = nil, 0, 0
+	if !x.several {
+		c.server = 0
+		return
+	}
+	w := c.w
+	c.server, c.lastTxn = x.server, int(x.seen) // all servers have applied nothing
+	if c.owedAt = x.owedAt; x.owed != 0 {
+		c.owedTo = place(x.owed, w.servers[x.owedAt])
+	}
+	if x.waits {
+		c.await, c.awaitTo = x.await.request(), place(x.lacks, w.servers[x.server])
+	}
+}
+
+// place returns the place in the log of which lacks says that much.
+func place(n int64, s *server) int {
+	if n < 0 {
+		return never
+	}
+	return s.applied + int(n)
+}
+
+// same reports whether two seats are the same.
+func (x *seat) same(y *seat) bool { return x.hashed(0) == y.hashed(0) }
+
+// hashed appends the seat.
+func (x *seat) hashed(h hash.Hash) hash.Hash {
+	h = h.Int(int64(x.server)).Int(x.seen).Int(int64(x.owedAt)).Int(x.owed).Int(x.lacks).
+		Uint64(bit(x.waits) | bit(x.deposed)<<1 | bit(x.ahead)<<2)
+	return h.Uint64(x.await.from).Uint64(x.await.what)
+}
+
+// Parcel is a message on its way to a client.
+type Parcel struct {
+	what uint64 // hash of it
+	at   int64  // of an answer: how many of the txns that its server had applied are missing on the one furthest behind
+}
+
+// Moved is what the servers have done to a client: they have sent messages, taken a request, answered one, or
+// closed its connection.
+type Moved struct {
+	Client int // index
+	seat   seat
+	hungup bool
+	taken  bool     // its next request
+	gone   bool     // the rest of its requests on the connection, which the server has closed
+	ahead  int64    // how many more txns all servers have applied
+	down   []Parcel // that were sent to it
+}
+
+// Move sets q to the part after the servers have done m. It uses the memory of q for what is on its way.
+func (p *Part) Move(q *Part, m *Moved) {
+	wire, late := p.wire, p.late
+	switch {
+	case m.taken && len(wire) > 0:
+		wire = wire[1:]
+	case m.taken:
+		late = late[1:]
+	}
+	if m.gone {
+		wire = nil
+	}
+	wire, late = append(q.wire[:0], wire...), append(q.late[:0], late...)
+	down := append(q.down[:0], p.down...)
+	for i := range down {
+		down[i].at = max(0, down[i].at-m.ahead)
+	}
+	down = append(down, m.down...)
+	*q = *p
+	q.wire, q.late, q.down = wire, late, down
+	q.seat, q.hungup, q.served = m.seat, m.hungup, p.served || m.taken
+	q.seal()
+}
+
+// Moved returns what the servers have done to the client between p and q, while all of them have applied that many
+// more txns; false if something else has happened to it. Taken says that they have taken a request.
+func (p *Part) Moved(q *Part, ahead int64, taken bool) (*Moved, bool) {
+	if len(q.down) < len(p.down) || taken && p.next() == nil {
+		return nil, false
+	}
+	m := &Moved{Client: p.id - 1, seat: q.seat, hungup: q.hungup, taken: taken, ahead: ahead,
+		gone: q.hungup && !p.hungup, down: slices.Clone(q.down[len(p.down):])}
+	var x Part
+	p.Move(&x, m)
+	return m, x.key == q.key
+}
