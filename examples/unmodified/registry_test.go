@@ -1,6 +1,11 @@
 package unmodified_test
 
 import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -53,4 +58,65 @@ func TestJoin(t *testing.T) {
 
 func TestJoinSafely(t *testing.T) {
 	zktest.Run(t, service(unmodified.JoinSafely), zktest.Faults(plan))
+}
+
+// TestPlanted is TestJoin as one would write it who does not know of the bug, so it fails. TestWhatOneSees runs it.
+func TestPlanted(t *testing.T) {
+	if os.Getenv("UNMODIFIED_PLANTED") == "" {
+		t.Skip("run by TestWhatOneSees")
+	}
+	zktest.Run(t, service(unmodified.Join), zktest.Faults(plan))
+}
+
+// run runs TestPlanted in a folder and returns what it prints.
+func run(t *testing.T, dir string, args ...string) string {
+	t.Helper()
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.CommandContext(t.Context(), self, append([]string{"-test.run", "^TestPlanted$"}, args...)...)
+	cmd.Dir, cmd.Env = dir, append(os.Environ(), "UNMODIFIED_PLANTED=1")
+	out, err := cmd.CombinedOutput()
+	if err == nil {
+		t.Fatalf("TestPlanted passes:\n%s", out)
+	}
+	return string(out)
+}
+
+var (
+	minimal  = regexp.MustCompile(`minimal +(\d+) of \d+ steps`)
+	schedule = regexp.MustCompile(`reproduce  go test example.com/unmodified -run '\^TestPlanted\$' -zksim.schedule (\S+)`)
+)
+
+// TestWhatOneSees has the bug found, made shorter than ten steps, told on a page, and found again ten times by what the
+// printed line says.
+func TestWhatOneSees(t *testing.T) {
+	dir := t.TempDir()
+	out := run(t, dir, "-zksim.out", "out")
+	small, line := minimal.FindStringSubmatch(out), schedule.FindStringSubmatch(out)
+	if small == nil || line == nil {
+		t.Fatalf("not found, or no line to replay it:\n%s", out)
+	}
+	if n, _ := strconv.Atoi(small[1]); n >= 10 {
+		t.Errorf("%d steps, expected fewer than 10:\n%s", n, out)
+	}
+	for range 10 {
+		if again := run(t, dir, "-zksim.schedule", line[1]); !strings.Contains(again, "the service is listed 2 times") {
+			t.Errorf("not found again:\n%s", again)
+		}
+	}
+	pages, _ := filepath.Glob(filepath.Join(dir, "out", "*", "index.html"))
+	if len(pages) != 1 {
+		t.Fatalf("pages: %v", pages)
+	}
+	page, err := os.ReadFile(pages[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, text := range []string{"the service is listed 2 times", "lose-reply c1", "create /services/web-"} {
+		if !strings.Contains(string(page), text) {
+			t.Errorf("the page lacks %q", text)
+		}
+	}
 }

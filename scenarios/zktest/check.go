@@ -3,6 +3,7 @@ package zktest
 import (
 	"context"
 	"net"
+	"runtime/debug"
 	"slices"
 	"sync"
 	"testing"
@@ -23,17 +24,27 @@ import (
 // out, and if there are such, the goals, which may need them. What is said of [Run] holds for it, too.
 func Check(t *testing.T, s scenarios.Scenario) {
 	t.Helper()
-	if serve.Servable(s.Faults) != nil {
+	judged(t, s, scenarios.Check)
+}
+
+// judged has a scenario judged as Check does.
+func judged(t *testing.T, s scenarios.Scenario, judge func(t scenarios.T, s scenarios.Scenario)) {
+	t.Helper()
+	if slices.ContainsFunc(s.Faults, simulatedOnly) {
 		s.Goals = nil
 	}
-	s.Faults = slices.DeleteFunc(slices.Clone(s.Faults), func(r faults.Rule) bool {
-		return serve.Servable(faults.Plan{r}) != nil
-	})
+	s.Faults = slices.DeleteFunc(slices.Clone(s.Faults), simulatedOnly)
 	check(t, s, func(c *Cluster) {
 		h := &host{c: c}
-		c.lasting, c.stuck = afterwards, h.wait
+		c.lasting, c.stuck, c.timers = afterwards, h.wait, &timers{}
 		h.programs(&s)
-	})
+	}, judge)
+}
+
+// simulatedOnly reports whether a fault happens to simulated code, or with the simulated library, only. Unlike code
+// that knows of no simulator, a program offers contexts to cancel, and its setup is there before it connects.
+func simulatedOnly(r faults.Rule) bool {
+	return r.Fault != "cancel" && r.Fault != "sequence" && serve.Servable(faults.Plan{r}) != nil
 }
 
 // afterwards is for how long all must be quiet when the programs have ended: longer than a client takes to connect
@@ -65,7 +76,7 @@ func (h *host) programs(s *scenarios.Scenario) {
 				h.c.Errorf("%v", err)
 				return
 			}
-			p := engine.Process{Conn: conn, Env: conn.Env(), ID: i + 1, Clients: s.Clients, Rounds: s.Rounds}
+			p := engine.Process{Conn: conn, Env: env{conn.Env(), h.c}, ID: i + 1, Clients: s.Clients, Rounds: s.Rounds}
 			s.Program(p.On(h, "", &h.resource))
 			h.mu.Lock()
 			history.Finished[i+1] = true
@@ -135,8 +146,23 @@ func (h *host) Know(_ *engine.Process, znodes func() []string) {
 }
 
 // Interruptible implements [engine.Host].
-func (h *host) Interruptible(*engine.Process) (context.Context, context.CancelFunc) {
-	return context.WithCancel(context.Background())
+func (h *host) Interruptible(p *engine.Process) (context.Context, context.CancelFunc) {
+	ctx, cancel := context.WithCancel(context.Background())
+	h.offer(p, cancel)
+	return ctx, func() {
+		h.offer(p, nil)
+		cancel()
+	}
+}
+
+// offer has the fault cancel call a function; nil: it cannot happen.
+//
+//zksim:ignore only on real connections
+func (h *host) offer(p *engine.Process, cancel func()) {
+	h.c.mu.Lock()
+	defer h.c.mu.Unlock()
+	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true)) // by that a world knows its own goroutines
+	h.c.world.Client(p.ID).OnInterrupt(cancel)
 }
 
 // Fail implements [engine.Host].
@@ -168,6 +194,6 @@ func (h *host) Dial(p *engine.Process) (*engine.Process, error) {
 		return nil, err
 	}
 	q := *p
-	q.Conn, q.Env = c, c.Env()
+	q.Conn, q.Env = c, env{c.Env(), h.c}
 	return &q, nil
 }

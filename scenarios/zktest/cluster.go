@@ -3,11 +3,14 @@ package zktest
 import (
 	"fmt"
 	"net"
+	"os"
+	"runtime"
 	"slices"
 	"strconv"
 	"strings"
 	"sync"
 	"sync/atomic"
+	"syscall"
 	"testing/synctest"
 	"time"
 
@@ -26,7 +29,7 @@ type Cluster struct {
 	servers int
 	begin   time.Time
 	poke    chan struct{} // somebody has done something
-	turns   *atomic.Int64 // odd while the code has one; see watch
+	steps   *atomic.Int64 // odd while the code has its turn; see watch
 
 	mu       sync.Mutex
 	peers    []*peer
@@ -34,14 +37,18 @@ type Cluster struct {
 	resting  []chan struct{}
 	promises []promise
 	over     bool   // nobody is served any more
+	passing  bool   // time passes, and nothing else is done
 	ended    bool   // the code of the run has returned
 	broken   string // what is wrong, the first thing
 	told     []history.Event
 
 	uneventful time.Duration // since somebody last wanted something
 	settled    time.Time     // when last nothing was on its way
+	level      time.Time     // when last no server that hears of the leader was behind
+	calm       time.Time     // when the faults were over, or AtRest has returned since
 	stuck      func()        // if not nil, notes that the code waits, in place of a failure
 	lasting    time.Duration // for how long nobody must want anything when the code has ended
+	timers     *timers       // if not nil, all times that the code waits for
 }
 
 // promise is something that holds after each step.
@@ -50,20 +57,35 @@ type promise struct {
 	holds    func() bool
 }
 
-// firstPort is that of s1, in memory only.
-const firstPort = 2181
+// The host of all servers, and the port of s1, in memory only.
+const (
+	loopback  = "127.0.0.1"
+	firstPort = 2181
+)
 
 // latency is how long what is on its way may take unless a fault holds it back: less than any library waits.
 const latency = time.Second
 
+// syncLimit is for how long a server may be behind the leader unless a fault cuts it off: what ZooKeeper's sample
+// configuration has, five ticks. A leader drops a follower that takes longer.
+const syncLimit = 10 * time.Second
+
 // patience is for how long nobody must want anything until a run is taken to be at rest.
 const patience = 10 * time.Minute
+
+// forbearance is for how long the faults must be over until code that never rests, as it asks again and again, is taken
+// to have come to what it comes to.
+const forbearance = 2 * patience
+
+// lull is the same where nothing is to be expected but pings. It is longer than the client library waits for anything
+// else.
+const lull = 5 * time.Second
 
 // Addrs returns the addresses of all servers. Only [Cluster.Dialer] reaches them.
 func (c *Cluster) Addrs() []string {
 	list := make([]string, c.servers)
 	for k := range list {
-		list[k] = "127.0.0.1:" + strconv.Itoa(firstPort+k)
+		list[k] = loopback + ":" + strconv.Itoa(firstPort+k)
 	}
 	return list
 }
@@ -86,7 +108,8 @@ type quiet struct{}
 func (quiet) Printf(string, ...any) {}
 
 // Dialer returns what code that calls zk.Connect by itself is to dial with, by zk.WithDialer. Each connection needs one
-// of its own: it makes a client, c1, c2 and so on. The code must close the connection before the run ends.
+// of its own: it makes a client, c1, c2 and so on. The code must close the connection before the run ends. A dial to an
+// address that is none of [Cluster.Addrs] fails as it does where there is no server: no such host, connection refused.
 //
 //zksim:ignore only on real connections
 func (c *Cluster) Dialer() zk.Dialer {
@@ -95,28 +118,61 @@ func (c *Cluster) Dialer() zk.Dialer {
 	p := &peer{c: c}
 	p.client = c.world.Join(p)
 	c.peers = append(c.peers, p)
-	return func(network, address string, timeout time.Duration) (net.Conn, error) { return c.dial(p, address) }
+	return func(network, address string, timeout time.Duration) (net.Conn, error) {
+		return c.dial(p, network, address)
+	}
 }
 
 //zksim:ignore only on real connections
-func (c *Cluster) dial(p *peer, address string) (net.Conn, error) {
-	_, port, err := net.SplitHostPort(address)
-	n, _ := strconv.Atoi(port)
-	if err != nil || n < firstPort || n >= firstPort+c.servers {
-		return nil, fmt.Errorf("zktest: no server at %q, expected one of %s", address, strings.Join(c.Addrs(), ", "))
+func (c *Cluster) dial(p *peer, network, address string) (net.Conn, error) {
+	n, err := c.port(network, address)
+	if err != nil {
+		return nil, err
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.over {
 		return nil, net.ErrClosed
 	}
-	line := newPipe(n-firstPort, c.poke)
+	line := newPipe(p, n-firstPort, c.poke)
 	p.pipes = append(p.pipes, line)
 	return line, nil
 }
 
+// port returns that of a server of the ensemble. For any other address it fails as the dialer of package net does: all
+// other ports of this machine are closed, and there is no other machine.
+func (c *Cluster) port(network, address string) (int, error) {
+	host, text, err := net.SplitHostPort(address)
+	if err != nil {
+		return 0, &net.OpError{Op: "dial", Net: network, Err: err}
+	}
+	n, err := net.LookupPort("tcp", text)
+	if err != nil {
+		return 0, &net.OpError{Op: "dial", Net: network, Err: err}
+	}
+	if host == "" || host == "localhost" {
+		host = loopback
+	}
+	ip := net.ParseIP(host)
+	refused := func(err error) (int, error) {
+		return 0, &net.OpError{Op: "dial", Net: network, Addr: &net.TCPAddr{IP: ip, Port: n},
+			Err: os.NewSyscallError("connect", err)}
+	}
+	switch {
+	case ip == nil:
+		return 0, &net.OpError{Op: "dial", Net: network,
+			Err: &net.DNSError{Err: "no such host", Name: host, IsNotFound: true}}
+	case !ip.IsLoopback():
+		return refused(syscall.EHOSTUNREACH)
+	case ip.String() != loopback || n < firstPort || n >= firstPort+c.servers:
+		return refused(syscall.ECONNREFUSED)
+	}
+	return n, nil
+}
+
 // Always has something looked at after each step, when all goroutines of the run wait: a sentence, and whether it
-// holds. The run fails where it does not.
+// holds. The run fails where it does not. It may only look at what code knows: who waits in it, as for an answer of
+// ZooKeeper or a mutex, fails as well.
 func (c *Cluster) Always(sentence string, holds func() bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -143,25 +199,44 @@ func (c *Cluster) fail(text string) {
 	}
 }
 
+// alone says that nothing else goes on in this process while a run is made.
+var alone bool
+
 // run runs the code of one run in a bubble.
 func (c *Cluster) run(code func(c *Cluster), run func() error) error {
+	before := runtime.NumGoroutine()
 	go func() {
+		returned := false
 		defer func() {
-			if r := recover(); r != nil {
-				here := stacks.Current()
-				c.fail(fmt.Sprintf("panic: %v, in %s", r, calls(foreign(here.Frames()))))
+			switch r := recover(); {
+			case r != nil:
+				c.panicked(r)
+			case !returned: // nothing that comes after was tried
+				c.fail("the code has ended its goroutine, as t.Skip and runtime.Goexit do, and has not returned")
 			}
 			c.mu.Lock()
 			c.ended = true
 			c.mu.Unlock()
 		}()
 		code(c)
+		returned = true
+		c.mu.Lock()
+		connected := len(c.peers) > 0
+		c.mu.Unlock()
+		if !connected {
+			c.fail("the code has returned and has made no connection, so nothing was tested: Cluster.Connect makes one, and " +
+				"zk.Connect with zk.WithDialer(Cluster.Dialer())")
+		}
 	}()
 	err := run()
 	c.mu.Lock()
 	ended := c.ended
 	c.mu.Unlock()
 	switch waits := !ended && err == nil && c.world.History.Outcome == history.Quiet; {
+	case !ended && err == nil && c.world.History.Outcome == history.StepLimit:
+		c.fail(fmt.Sprintf("the code has not returned after %d steps and %s of its time: %s", c.world.Step(),
+			time.Since(c.begin).Round(time.Second), waiting()))
+		c.tell()
 	case !waits:
 	case c.stuck != nil:
 		c.stuck()
@@ -170,13 +245,26 @@ func (c *Cluster) run(code func(c *Cluster), run func() error) error {
 		c.tell()
 	}
 	c.close()
-	time.Sleep(grace)
+	c.turn(func() { time.Sleep(grace) })
 	c.settle()
+	if c.broken != "" || alone && runtime.NumGoroutine() <= before { // to look at all of them takes long
+		return err
+	}
 	if where := waiting(); where != "" {
 		c.fail("goroutines go on when the code has ended: " + where)
 		c.tell()
 	}
 	return err
+}
+
+// panicked has the run fail for a panic; it is called while that unwinds the stack.
+func (c *Cluster) panicked(r any) {
+	text := fmt.Sprintf("panic: %v", r)
+	here := stacks.Current()
+	if where := calls(foreign(here.Frames())); where != "" {
+		text += ", in " + where
+	}
+	c.fail(text)
 }
 
 // grace is how long goroutines have to end when their connections are closed.
@@ -200,33 +288,34 @@ func (c *Cluster) close() {
 
 // waiting says where this run's goroutines wait, those of the client library aside.
 func waiting() string {
-	var text []string
+	var list []stacks.Goroutine
 	here := stacks.Current()
 	var d stacks.Dump
 	d.Each(func(g stacks.Goroutine) bool {
-		if g.ID == here.ID || g.Bubble != here.Bubble {
-			return true
-		}
-		if frames := foreign(g.Frames()); len(frames) > 0 {
-			text = append(text, calls(frames))
+		if g.ID != here.ID && g.Bubble == here.Bubble {
+			list = append(list, g)
 		}
 		return true
 	})
-	slices.Sort(text)
-	return strings.Join(text, "; ")
+	return waits(list)
 }
 
+// calls says which calls a stack has, the innermost first, of a recursion one each.
 func calls(frames []stacks.Frame) string {
+	const most = 10
 	list := make([]string, len(frames))
 	for i, x := range frames {
 		list[i] = x.String()
+	}
+	if list = slices.Compact(list); len(list) > most {
+		list = append(list[:most], "others")
 	}
 	return strings.Join(list, ", called by ")
 }
 
 // machinery is what functions begin with that are on many stacks and tell nothing.
-var machinery = []string{"runtime.", "sync.", "time.", "internal/", "testing", "zksim/scenarios/zktest.",
-	"zksim/scenarios/engine.", "zksim/scenarios/pipeline.", "zksim/scenarios."}
+var machinery = []string{"panic", "runtime.", "sync.", "time.", "internal/", "testing", "zksim/internal/", "zksim/sim.",
+	"zksim/scenarios/zktest.", "zksim/scenarios/engine.", "zksim/scenarios/pipeline.", "zksim/scenarios."}
 
 // foreign returns the calls of a stack that are neither of Go's own library nor of this package; none if the goroutine
 // is one that the client library has started.
@@ -257,104 +346,22 @@ func (c *Cluster) tell() {
 }
 
 // settle waits until all goroutines of the run wait.
-func (c *Cluster) settle() {
-	c.turns.Add(1)
-	synctest.Wait()
-	c.turns.Add(1)
+func (c *Cluster) settle() { c.turn(synctest.Wait) }
+
+// turn does what returns only if code comes to rest, at the end or for time to pass: else somebody has to end it, see
+// lookout.
+func (c *Cluster) turn(f func()) {
+	c.steps.Add(1)
+	f()
+	c.steps.Add(1)
 }
 
-// Rest implements [sim.Outside].
-func (c *Cluster) Rest() {
-	for {
-		c.settle()
-		if any, _ := c.collect(); !any {
-			break
-		}
-	}
-	c.mu.Lock()
-	promises := c.promises
-	c.mu.Unlock()
-	for _, p := range promises {
-		if c.broken == "" && !p.holds() {
-			c.fail(fmt.Sprintf("%q does not hold", p.sentence))
-		}
-	}
-	c.tell()
-	if c.nothingOnItsWay() {
-		c.settled = time.Now()
-	}
-	c.world.Advance(time.Since(c.begin).Milliseconds())
-}
-
-func (c *Cluster) nothingOnItsWay() bool {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	for _, p := range c.peers {
-		if p.asks != nil || !p.client.Settled() {
-			return false
-		}
-	}
-	return true
-}
-
-// Hurried implements [sim.Outside].
-func (c *Cluster) Hurried() bool { return time.Since(c.settled) >= latency }
-
-// collect takes what clients have done since the last time.
-func (c *Cluster) collect() (any, more bool) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	for _, p := range c.peers {
-		a, m := p.collect()
-		any, more = any || a, more || m
-	}
-	if more {
-		c.uneventful = 0
-	}
-	return any, more
-}
-
-// Pass implements [sim.Outside].
-func (c *Cluster) Pass() {
-	begin := time.Now()
-	d := max(latency, c.uneventful)
-	if !c.nothingOnItsWay() {
-		d = latency / 4
-	}
-	alarm := time.NewTimer(d)
-	defer alarm.Stop()
-	for {
-		select {
-		case <-alarm.C:
-			c.uneventful += time.Since(begin)
-			return
-		case <-c.poke:
-			c.settle()
-			if _, more := c.collect(); more {
-				return
-			}
-		}
-	}
-}
-
-// PassTo implements [sim.Outside].
-func (c *Cluster) PassTo(ms int64) {
-	time.Sleep(time.Duration(ms)*time.Millisecond - time.Since(c.begin))
-	c.world.Advance(time.Since(c.begin).Milliseconds())
-}
-
-// Idle implements [sim.Outside]. When all is at rest one of those goes on that wait for that.
-func (c *Cluster) Idle() bool {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	idle := c.ended && c.uneventful >= c.lasting || c.uneventful >= patience
-	if idle && c.world.Calm() && len(c.resting) > 0 {
-		close(c.resting[0])
-		c.resting, c.uneventful = c.resting[1:], 0
-		return false
-	}
-	return idle
-}
+// AtRest returns when the faults are over and nothing else can happen: nobody has wanted anything for ten minutes. For
+// code that asks again and again, as one that polls, it returns when the faults have been over for twenty minutes. If
+// several goroutines wait for that, one of them goes on.
+//
+//zksim:ignore only on real connections
+func (c *Cluster) AtRest() { <-c.atRest() }
 
 // atRest returns a channel that is closed when the faults are over and nothing else can happen.
 //

@@ -3,6 +3,7 @@ package zktest
 import (
 	"crypto/sha256"
 	"encoding/binary"
+	"slices"
 
 	"zksim/model"
 	"zksim/model/jute"
@@ -19,6 +20,17 @@ type peer struct {
 	hello   jute.ConnectRequest
 	tags    uint64
 	hangups bool // the connection is to end when the step is over
+	left    bool // the client has closed its session
+}
+
+// settled reports whether the client has the connection that it wants, if any, and nothing is on its way.
+func (p *peer) settled() bool {
+	for _, line := range p.pipes {
+		if line.busy() {
+			return false
+		}
+	}
+	return p.asks == nil && (p.left || p.at != nil && p.client.Settled())
 }
 
 // session timeouts that are granted, in milliseconds: 2 and 20 ticks of ZooKeeper's usual ones.
@@ -94,6 +106,33 @@ func (p *peer) answer(xid int32, op model.Op, res *model.Response) {
 	p.at.send(jute.EndFrame(jute.AppendReply(jute.StartFrame(nil), xid, op, res), 0))
 }
 
+// ping is one of a client, with the length in front of it.
+var ping = string(jute.EndFrame(
+	jute.AppendRequest(jute.StartFrame(nil), jute.XidPing, &model.Request{Op: model.OpPing}), 0))
+
+// quiet reports whether a ping is answered at once, since nothing else is on its way.
+func (p *peer) quiet() bool { return p.client.Settled() && !p.client.Delayed() }
+
+// pongs answers a ping.
+func (p *peer) pongs() {
+	p.answer(jute.XidPing, model.OpPing,
+		&model.Response{Op: model.OpPing, Zxid: p.c.world.Stores()[p.client.Server()].Zxid()})
+}
+
+// pong answers a ping while it is written, if time passes and nothing else is to be done: most of what clients send
+// are pings. It reports whether it did.
+func (p *peer) pong(line *pipe) bool {
+	p.c.mu.Lock()
+	defer p.c.mu.Unlock()
+	if !p.c.passing || p.at != line || p.hangups || !p.quiet() || !line.idle() {
+		return false
+	}
+	if !line.heard() {
+		p.pongs()
+	}
+	return true
+}
+
 // Event implements [sim.Far].
 func (p *peer) Event(ev model.Event) {
 	p.at.send(jute.EndFrame(jute.AppendEvent(jute.StartFrame(nil), ev, jute.NoZxid), 0))
@@ -104,6 +143,9 @@ func (p *peer) End() {
 	p.at.hangUp()
 	p.at = nil
 }
+
+// Reset implements [sim.Resetting].
+func (p *peer) Reset() { p.at.reset() }
 
 // collect takes what the client has done since the last time: what it has sent and closed. It reports whether there was
 // anything, and whether that was more than a ping.
@@ -155,7 +197,7 @@ func (p *peer) packet(line *pipe, packet []byte) (pinged bool, err error) {
 		if p.hello, err = jute.ParseConnectRequest(packet); err != nil {
 			return false, err
 		}
-		p.asks = line
+		p.asks, p.left = line, false
 		p.client.Ask(line.server)
 		return false, nil
 	case p.at:
@@ -164,9 +206,15 @@ func (p *peer) packet(line *pipe, packet []byte) (pinged bool, err error) {
 	if err != nil {
 		return false, err
 	}
-	if q.Op == model.OpPing && p.client.Settled() && !p.client.Delayed() {
-		p.answer(xid, q.Op, &model.Response{Op: model.OpPing, Zxid: p.c.world.Stores()[p.client.Server()].Zxid()})
+	if q.Op == model.OpPing && p.quiet() {
+		p.pongs()
 		return true, nil
+	}
+	p.left = q.Op == model.OpCloseSession
+	if w := q.Watches; w != nil { // the client library lists them in the order of a map, which no seed decides
+		for _, list := range [][]string{w.Data, w.Exist, w.Child, w.Persistent, w.Recursive} {
+			slices.Sort(list)
+		}
 	}
 	p.tags++
 	p.client.Send(p.tags<<32|uint64(uint32(xid)), q)

@@ -5,6 +5,7 @@ import (
 	"net"
 	"os"
 	"sync"
+	"syscall"
 	"time"
 
 	"zksim/model"
@@ -13,22 +14,26 @@ import (
 
 // pipe is a connection in memory, from the client's end. Its other end is that of a peer.
 type pipe struct {
+	peer   *peer
 	server int         // index
 	frames jute.Frames // of what the client writes
 	poke   chan<- struct{}
 
 	mu       sync.Mutex
-	arrived  sync.Cond // something to read, an end, or a deadline
-	in       []byte    // to be read by the client
-	out      []byte    // written by it
-	end      error     // by the server; nil: it goes on
-	closed   bool      // by the client
-	deadline time.Time // of reads; zero: none
+	arrived  sync.Cond     // something to read, an end, or a deadline
+	in       []byte        // to be read by the client
+	out      []byte        // written by it
+	end      error         // by the server; nil: it goes on
+	closed   bool          // by the client
+	deadline time.Time     // of reads; zero: none
+	patience time.Duration // with which it was set
 	alarm    *time.Timer
+
+	reads, writes *byte // where the last large buffers begin
 }
 
-func newPipe(server int, poke chan<- struct{}) *pipe {
-	p := &pipe{server: server, frames: jute.Frames{Max: model.MaxPacketLen}, poke: poke}
+func newPipe(peer *peer, server int, poke chan<- struct{}) *pipe {
+	p := &pipe{peer: peer, server: server, frames: jute.Frames{Max: model.MaxPacketLen}, poke: poke}
 	p.arrived.L = &p.mu
 	return p
 }
@@ -37,6 +42,7 @@ func newPipe(server int, poke chan<- struct{}) *pipe {
 func (p *pipe) Read(b []byte) (int, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	seen(b, &p.reads)
 	for {
 		switch {
 		case p.closed:
@@ -54,15 +60,22 @@ func (p *pipe) Read(b []byte) (int, error) {
 	}
 }
 
-// Write implements net.Conn. It never waits.
+// Write implements net.Conn. It never waits. As on a socket, what is written after the other side has closed is lost,
+// and nobody says so.
 func (p *pipe) Write(b []byte) (int, error) {
+	if string(b) == ping && p.peer.pong(p) {
+		return len(b), nil
+	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	seen(b, &p.writes)
 	switch {
 	case p.closed:
 		return 0, net.ErrClosed
+	case p.end == io.EOF:
+		return len(b), nil
 	case p.end != nil:
-		return 0, io.ErrClosedPipe
+		return 0, p.end
 	}
 	p.out = append(p.out, b...)
 	p.stir()
@@ -110,6 +123,18 @@ func (p *pipe) hangUp() {
 	p.mu.Unlock()
 }
 
+// reset ends the connection such that what has arrived and was not read is lost.
+func (p *pipe) reset() {
+	p.mu.Lock()
+	if p.end == nil {
+		p.end = &net.OpError{Op: "read", Net: "tcp", Source: p.LocalAddr(), Addr: p.RemoteAddr(),
+			Err: os.NewSyscallError("read", syscall.ECONNRESET)}
+		p.in = p.in[:0]
+	}
+	p.arrived.Broadcast()
+	p.mu.Unlock()
+}
+
 // take returns what the client has written since the last time, and whether it has closed the connection.
 func (p *pipe) take() (out []byte, closed bool) {
 	p.mu.Lock()
@@ -120,6 +145,22 @@ func (p *pipe) take() (out []byte, closed bool) {
 	return out, p.closed
 }
 
+// idle reports whether the connection goes on, and the client has written nothing that was not taken.
+func (p *pipe) idle() bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return !p.closed && p.end == nil && len(p.out) == 0 && p.frames.Pending() == 0
+}
+
+// busy reports whether somebody has something to read.
+//
+//zksim:ignore only on real connections
+func (p *pipe) busy() bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return len(p.out) > 0 || len(p.in) > 0 && !p.closed
+}
+
 // SetReadDeadline implements net.Conn.
 func (p *pipe) SetReadDeadline(t time.Time) error {
 	p.mu.Lock()
@@ -128,16 +169,33 @@ func (p *pipe) SetReadDeadline(t time.Time) error {
 	switch {
 	case p.closed:
 		return net.ErrClosed
-	case t.IsZero():
-		if p.alarm != nil {
-			p.alarm.Stop()
-		}
-	case p.alarm == nil:
-		p.alarm = time.AfterFunc(time.Until(t), p.arrived.Broadcast)
-	default:
-		p.alarm.Reset(time.Until(t))
+	case !t.IsZero(): // else the alarm wakes those who find nothing, if it is not set anew before
+		p.patience = time.Until(t)
+		p.wake(p.patience)
 	}
 	return nil
+}
+
+// wake has readers look again after that time.
+func (p *pipe) wake(after time.Duration) {
+	if p.alarm == nil {
+		p.alarm = time.AfterFunc(after, p.arrived.Broadcast)
+		return
+	}
+	p.alarm.Reset(after)
+}
+
+// heard has the deadline of the reader be that of one who has just read something: all that a pong would change, for a
+// quarter of what it costs to wake the reader for it. It reports whether there is a deadline.
+func (p *pipe) heard() bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.deadline.IsZero() {
+		return false
+	}
+	p.deadline = time.Now().Add(p.patience)
+	p.wake(p.patience)
+	return true
 }
 
 // SetWriteDeadline implements net.Conn: writes do not wait.

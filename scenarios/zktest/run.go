@@ -1,12 +1,17 @@
 package zktest
 
 import (
+	"context"
+	"errors"
 	"fmt"
+	"hash/crc32"
 	"math/rand"
 	"os"
 	"runtime"
 	"runtime/debug"
+	"slices"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"testing/cryptotest"
@@ -15,8 +20,9 @@ import (
 
 	"zksim/checkers"
 	"zksim/faults"
-	"zksim/internal/stacks"
+	"zksim/internal/turns"
 	"zksim/scenarios"
+	"zksim/scenarios/engine"
 	"zksim/scenarios/serve"
 	"zksim/sim"
 )
@@ -25,11 +31,12 @@ import (
 type Option func(s *scenarios.Scenario) error
 
 // Faults is what goes wrong, a plan in the language of package faults; each run draws a part of it. "contract" is every
-// fault that can happen to code outside of the simulator, as without this option.
+// fault that can happen to code outside of the simulator, as without this option. A rule of any other plan that can
+// never strike makes the test fail: what never happened was not tested.
 func Faults(plan string) Option {
 	return func(s *scenarios.Scenario) error {
 		if plan == contract {
-			s.Faults = serve.Contract()
+			s.Faults = contractOutside()
 			return nil
 		}
 		p, err := faults.Parse(plan)
@@ -41,9 +48,15 @@ func Faults(plan string) Option {
 	}
 }
 
+// contractOutside is the plan of all faults of code outside of the simulator.
+func contractOutside() faults.Plan { return append(serve.Contract(), faults.Connections()...) }
+
 // Servers are the sizes of the ensemble, 1 or 3; each run draws one. Without this option it is 1 or 3.
 func Servers(sizes ...int) Option {
 	return func(s *scenarios.Scenario) error {
+		if len(sizes) == 0 {
+			return errors.New("zktest: no size of the ensemble, expected 1 or 3")
+		}
 		for _, n := range sizes {
 			if n != 1 && n != 3 {
 				return fmt.Errorf("zktest: %d servers, expected 1 or 3", n)
@@ -81,96 +94,232 @@ func Caught(checkers ...string) Option {
 //		})
 //	}
 //
-// On the toolchain as it is, the turns of goroutines are not part of the schedule. Code that is simple in that respect
-// goes the same way each time; with other code a replay may part from what it replays, and the test says so. Code must
-// not use real files or sockets, cgo, or goroutines that were started outside of it. While Run works, the process has
-// one processor (GOMAXPROCS), so it must not be called in parallel with others.
+// On the toolchain as it is, the turns of goroutines do not come from the seed. Code that is simple in that respect
+// goes the same way each time; with other code a replay may part from what it replays, and the test says so. With the
+// command simrun test in place of go test, which changes the runtime by an overlay, every run repeats. Code must not
+// use real files or sockets, cgo, or goroutines that were started outside of it.
+//
+// Runs are made by processes of their own, one for each core, which run the test binary up to this call. So a panic in
+// any goroutine, os.Exit, a deadlock or code that spins costs one run, and is what that run has come to. What code
+// writes to variables of the test is lost. What it prints is shown with -v, and when a schedule is replayed. With
+// ZKSIM_INLINE=1 in the environment this process makes the runs, as for a debugger.
 func Run(t *testing.T, code func(c *Cluster), options ...Option) {
 	t.Helper()
+	check(t, scenario(t, options), code, scenarios.Check)
+}
+
+// scenario returns that of a test.
+func scenario(t testing.TB, options []Option) scenarios.Scenario {
+	t.Helper()
+	refuse("Run, Search or Fuzz")
 	s := scenarios.Scenario{Name: "zktest/" + word(t.Name()), Doc: "code outside of the simulator", Clients: 1,
-		Servers: []int{1, 3}, Faults: serve.Contract()}
-	for _, o := range options {
+		Servers: []int{1, 3}, Faults: contractOutside()}
+	for i, o := range options {
+		if o == nil {
+			t.Fatalf("zktest: option %d is nil", i+1)
+		}
 		if err := o(&s); err != nil {
 			t.Fatal(err)
 		}
 	}
-	check(t, s, code)
+	if err := caught(&s); err != nil {
+		t.Fatal(err)
+	}
+	if slices.Equal(s.Faults, contractOutside()) { // what may happen; code without watches, say, cannot have them late
+		return s.FaultsOptional()
+	}
+	return s
 }
 
-// check runs a scenario whose program is that code.
-func check(t *testing.T, s scenarios.Scenario, code func(c *Cluster)) {
+// caught reports whether the checkers that are to catch the code are there.
+func caught(s *scenarios.Scenario) error {
+	names := []string{checkers.Always{}.Name()}
+	for _, c := range s.Checkers {
+		if c != nil {
+			names = append(names, c.Name())
+		}
+	}
+	for _, name := range s.Caught {
+		if !slices.Contains(names, name) {
+			return fmt.Errorf("zktest: the code is to be caught by %.60q, expected one of its checkers: %s", name,
+				strings.Join(names, ", "))
+		}
+	}
+	return nil
+}
+
+// Bounds are those of [Search].
+type Bounds = scenarios.SearchBounds
+
+// Search is [Run] without seeds: it runs the code under every schedule that differs from a fair one by as many faults
+// and delays as the bounds say, on an ensemble of the first of its sizes. The fair one takes what is on its way in
+// turn, and lets time pass when nothing else can happen; a delay is a step at which something else happens. The test
+// fails if the bounds are not closed after that many runs.
+func Search(t *testing.T, bounds Bounds, code func(c *Cluster), options ...Option) {
 	t.Helper()
-	runs, turns := 0, &atomic.Int64{}
-	done := make(chan struct{})
-	defer close(done)
-	go watch(turns, done)
+	check(t, scenario(t, options), code, func(t scenarios.T, s scenarios.Scenario) { scenarios.Exhaust(t, s, bounds) })
+}
+
+// check has a scenario judged whose program is that code, in processes of their own.
+func check(
+	t *testing.T, s scenarios.Scenario, code func(c *Cluster), judge func(t scenarios.T, s scenarios.Scenario),
+) {
+	t.Helper()
+	nth := count(t)
+	switch mine := childOf(); {
+	case served.Load():
+		t.SkipNow()
+	case mine == nth:
+		child(t, s, code)
+		return
+	case mine > 0: // another check of this test is meant
+		return
+	case !isolates || os.Getenv(inlineVariable) != "":
+		inline(t, s, code, judge)
+		return
+	}
+	ctx, cancel := untilDeadline(t)
+	defer cancel()
+	p := &processes{ctx: ctx, name: t.Name(), nth: nth, all: map[*process]bool{}}
+	defer p.close()
+	s.Outside = func(*sim.World, func() error) error { panic("zktest: a run of a process of its own") }
+	s.Elsewhere = p.worker
+	judge(timed{t, ctx}, s)
+}
+
+// checks counts the checks of each test that runs.
+var checks struct {
+	sync.Mutex
+	of map[string]int
+}
+
+// count returns which check of its test this is, from 1 on.
+func count(t testing.TB) int {
+	checks.Lock()
+	defer checks.Unlock()
+	if checks.of == nil {
+		checks.of = map[string]int{}
+	}
+	name := t.Name()
+	if checks.of[name]++; checks.of[name] == 1 {
+		t.Cleanup(func() {
+			checks.Lock()
+			defer checks.Unlock()
+			delete(checks.of, name)
+		})
+	}
+	return checks.of[name]
+}
+
+// timed is a test whose context is done some time before go test ends the process, so that nothing is lost.
+type timed struct {
+	*testing.T
+	ctx context.Context
+}
+
+// Context returns that context.
+func (t timed) Context() context.Context { return t.ctx }
+
+// margin is the time in which what was found is told, and processes are ended.
+const margin = 3 * time.Second
+
+// untilDeadline returns a context that is done when nine tenths are over of the time that the test has, or little is
+// left.
+func untilDeadline(t *testing.T) (context.Context, context.CancelFunc) {
+	end, ok := t.Deadline()
+	if !ok {
+		return context.WithCancel(t.Context())
+	}
+	left := time.Until(end)
+	return context.WithDeadline(t.Context(), end.Add(-max(left/10, min(margin, left/2))))
+}
+
+// inline runs the scenario in this process.
+func inline(
+	t *testing.T, s scenarios.Scenario, code func(c *Cluster), judge func(t scenarios.T, s scenarios.Scenario),
+) {
+	t.Helper()
+	if parallel(t) {
+		t.Fatalf("zktest: this process makes the runs, with %s or outside of Unix: expected a test without t.Parallel",
+			inlineVariable)
+	}
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
+	defer outside(t, &s, code)()
+	judge(t, s)
+}
+
+// outside has a scenario run that code in this process, until the function that it returns is called.
+func outside(t *testing.T, s *scenarios.Scenario, code func(c *Cluster)) (end func()) {
+	runs, steps := 0, &atomic.Int64{}
 	s.Outside = func(w *sim.World, run func() error) error {
 		if runs++; runs%collectEvery == 0 {
 			runtime.GC()
 		}
-		return bubble(t, w, turns, code, run)
+		return bubble(t, w, steps, code, run)
 	}
 	t.Setenv("GODEBUG", os.Getenv("GODEBUG")+",randseednop=0") // so that rand.Seed seeds
-	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
-	defer debug.SetGCPercent(debug.SetGCPercent(-1))
-	scenarios.Check(t, s)
+	percent := debug.SetGCPercent(-1)
+	if turns.Exact {
+		warmUp(s)
+	}
+	return func() { debug.SetGCPercent(percent) }
+}
+
+// warmUp makes a run that does not count. What is made lazily, when it is needed for the first time in a process, may
+// draw random numbers, which later runs draw for something else.
+func warmUp(s *scenarios.Scenario) {
+	r := engine.NewRunner()
+	defer r.Close()
+	r.Seed(s, 1) // what is wrong with it will show again
 }
 
 // collectEvery is after how many runs memory is collected, which must not happen during one.
-const collectEvery = 64
+const collectEvery = 8
 
-// word makes the name of a scenario of that of a test.
+// word makes the name of a scenario of that of a test. A name with other characters than letters, digits, _ and / is
+// followed by a hash, so that no two tests have the same schedules and pages.
 func word(name string) string {
-	b := []byte(name)
+	b, plain := []byte(name), true
 	for i, x := range b {
-		if !('a' <= x && x <= 'z' || 'A' <= x && x <= 'Z' || '0' <= x && x <= '9') {
-			b[i] = '-'
+		switch {
+		case 'a' <= x && x <= 'z' || 'A' <= x && x <= 'Z' || '0' <= x && x <= '9' || x == '_':
+		case x == '/':
+			b[i] = '.'
+		default:
+			b[i], plain = '-', false
 		}
 	}
-	return string(b)
+	if plain {
+		return string(b)
+	}
+	return fmt.Sprintf("%s-%08x", b, crc32.ChecksumIEEE([]byte(name)))
 }
 
 // stuck is how many seconds, of the machine's clock, code may take until it comes to rest.
 const stuck = 30
 
-// watch ends the process if code does not come to rest, as one that spins, since nothing else can end such code.
-func watch(turns *atomic.Int64, done <-chan struct{}) {
-	last, seconds := int64(0), 0
-	for {
-		select {
-		case <-time.After(time.Second):
-		case <-done:
-			return
-		}
-		now := turns.Load()
-		if seconds++; now != last || now%2 == 0 {
-			last, seconds = now, 0
-		}
-		if seconds < stuck {
-			continue
-		}
-		var text strings.Builder
-		var d stacks.Dump
-		d.Each(func(g stacks.Goroutine) bool {
-			if frames := foreign(g.Frames()); g.Bubble != "" && len(frames) > 0 {
-				fmt.Fprintf(&text, "\n%s: %s", g.State, calls(frames))
-			}
-			return true
-		})
-		panic(fmt.Sprintf("zktest: code has not come to rest for %d s: it spins, or waits for something outside of the "+
-			"bubble:%s", stuck, &text))
+// running is whether a run goes on in this process.
+var running atomic.Bool
+
+// refuse panics if a run goes on, since nothing in its bubble can be waited for by another one or by real sockets.
+func refuse(what string) {
+	if running.Load() {
+		panic("zktest: " + what + " in the code of a run, which has an ensemble of its own: c.Connect, c.Dialer")
 	}
 }
 
 // bubble makes one run.
-func bubble(t *testing.T, w *sim.World, turns *atomic.Int64, code func(c *Cluster), run func() error) (err error) {
+func bubble(t *testing.T, w *sim.World, steps *atomic.Int64, code func(c *Cluster), run func() error) (err error) {
+	running.Store(true)
+	defer running.Store(false)
 	cryptotest.SetGlobalRandom(t, w.Order)
 	rand.Seed(int64(w.Order))    // what code draws by package functions; nobody else has a use for it
 	defer func() { recover() }() // the panic about goroutines that stay, those of the client library among them
 	synctest.Test(t, func(t *testing.T) {
-		c := &Cluster{world: w, servers: len(w.Stores()), begin: time.Now(),
-			poke: make(chan struct{}, 1), turns: turns}
-		w.SetOutside(c)
+		turns.Seed(w.Order)
+		c := &Cluster{world: w, servers: len(w.Stores()), begin: time.Now(), level: time.Now(),
+			poke: make(chan struct{}, 1), steps: steps}
+		w.SetOutside(driver{c})
 		err = c.run(code, run)
 	})
 	return err

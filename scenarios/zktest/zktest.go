@@ -51,7 +51,8 @@ type Ensemble struct {
 // Start serves until the test ends.
 func Start(t testing.TB, o Options) *Ensemble {
 	t.Helper()
-	p, err := faults.Parse(o.Faults)
+	refuse("Start")
+	p, err := faults.ParseServed(o.Faults)
 	if o.Faults == contract {
 		p = serve.Contract()
 	}
@@ -127,6 +128,13 @@ func (x *Ensemble) Continue(server int) { x.t.Helper(); x.must(x.e.Continue(serv
 
 // Elect has the leader restart and another of three servers elected.
 func (x *Ensemble) Elect() { x.t.Helper(); x.must(x.e.Elect()) }
+
+// Report has the test fail, and go on, since something must not be that only the test has seen. It is in the history.
+func (x *Ensemble) Report(violation string) {
+	x.t.Helper()
+	x.must(x.e.Report(violation))
+	x.t.Errorf("zktest: reported: %s", violation)
+}
 
 // Quiet waits until nothing is under way and no request has come for 20 ms.
 func (x *Ensemble) Quiet() {

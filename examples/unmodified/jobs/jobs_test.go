@@ -1,0 +1,117 @@
+package jobs_test
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/go-zookeeper/zk"
+
+	"example.com/unmodified/jobs"
+	"zksim/scenarios/zktest"
+)
+
+const folder = "/jobs"
+
+// service has two instances get two orders each.
+func service(c *zktest.Cluster) {
+	conn := c.Connect()
+	for {
+		if _, err := conn.Create(folder, nil, 0, zk.WorldACL(zk.PermAll)); err == nil || err == zk.ErrNodeExists {
+			break
+		}
+		time.Sleep(time.Second)
+	}
+	var mu sync.Mutex
+	times := map[string]int{}
+	do := func(order string) {
+		mu.Lock()
+		defer mu.Unlock()
+		if times[order]++; times[order] > 1 {
+			c.Errorf("an order is done %d times", times[order])
+		}
+	}
+	var all []*jobs.Service
+	for range 2 {
+		all = append(all, jobs.Start(c.Connect(), folder, 3, do))
+	}
+	for i, s := range all {
+		for k := range 2 {
+			s.Submit(fmt.Sprintf("%d-%d", i+1, k+1))
+		}
+	}
+	time.Sleep(time.Minute)
+	for _, s := range all {
+		s.Stop()
+	}
+}
+
+func TestService(t *testing.T) { zktest.Run(t, service, zktest.Caught("always")) }
+
+// TestPlanted is TestService as one would write it who does not know of the bug, so it fails. TestWhatOneSees runs it.
+func TestPlanted(t *testing.T) {
+	if os.Getenv("UNMODIFIED_PLANTED") == "" {
+		t.Skip("run by TestWhatOneSees")
+	}
+	zktest.Run(t, service)
+}
+
+// run runs TestPlanted in a folder and returns what it prints.
+func run(t *testing.T, dir string, args ...string) string {
+	t.Helper()
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.CommandContext(t.Context(), self, append([]string{"-test.run", "^TestPlanted$"}, args...)...)
+	cmd.Dir, cmd.Env = dir, append(os.Environ(), "UNMODIFIED_PLANTED=1")
+	out, err := cmd.CombinedOutput()
+	if err == nil {
+		t.Fatalf("TestPlanted passes:\n%s", out)
+	}
+	return string(out)
+}
+
+var (
+	minimal  = regexp.MustCompile(`minimal +(\d+) of \d+ steps`)
+	schedule = regexp.MustCompile(`reproduce  go test \S+ -run '\^TestPlanted\$' -zksim.schedule (\S+)`)
+)
+
+// TestWhatOneSees has the bug found, made shorter than ten steps, told on a page, and found again ten times by what the
+// printed line says, although its runs part on the toolchain as it is.
+func TestWhatOneSees(t *testing.T) {
+	dir := t.TempDir()
+	out := run(t, dir, "-zksim.out", "out")
+	small, line := minimal.FindStringSubmatch(out), schedule.FindStringSubmatch(out)
+	if small == nil || line == nil {
+		t.Fatalf("not found, or not shrunk:\n%s", out)
+	}
+	if n, _ := strconv.Atoi(small[1]); n >= 10 {
+		t.Errorf("%d steps, expected fewer than 10:\n%s", n, out)
+	}
+	for range 10 {
+		if again := run(t, dir, "-zksim.schedule", line[1]); !strings.Contains(again, "an order is done 2 times") {
+			t.Errorf("not found again:\n%s", again)
+		}
+	}
+	pages, _ := filepath.Glob(filepath.Join(dir, "out", "*", "index.html"))
+	if len(pages) != 1 {
+		t.Fatalf("pages: %v", pages)
+	}
+	page, err := os.ReadFile(pages[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, text := range []string{"an order is done 2 times", "3 clients", "create /jobs/job-"} {
+		if !strings.Contains(string(page), text) {
+			t.Errorf("the page lacks %q", text)
+		}
+	}
+}

@@ -1,0 +1,171 @@
+package zktest
+
+import (
+	"encoding/gob"
+	"os"
+	"os/signal"
+	"runtime"
+	"runtime/coverage"
+	"runtime/debug"
+	"strconv"
+	"strings"
+	"sync/atomic"
+	"testing"
+
+	"zksim/internal/stacks"
+	"zksim/internal/turns"
+	"zksim/scenarios"
+	"zksim/scenarios/engine"
+	"zksim/sim"
+)
+
+// Files that a process for runs gets from its parent.
+const (
+	ordersFile = 3 + iota
+	repliesFile
+	sharedFile
+)
+
+// maxLeft is how many goroutines may be left of runs that have failed until another process goes on.
+const maxLeft = 1000
+
+// maxStack is how large the stack of a goroutine may be. Go's own limit is 1 GB, which a recursion without end takes
+// seconds to reach, in each of the many runs in which a failure is repeated and made shorter.
+const maxStack = 32 << 20
+
+// failing is what is said of a run that has failed the test by its own methods.
+const failing = "t.Fail"
+
+// childOf returns for which check of the test this process makes runs; 0: it is an ordinary one.
+func childOf() int {
+	n, _ := strconv.Atoi(os.Getenv(nthVariable))
+	return n
+}
+
+// served says that this process has made runs, and is about to end: what the test does next is for its parent only.
+var served atomic.Bool
+
+// child makes the runs that are ordered until nobody orders any more, and then ends the process. When the code has
+// failed the test, it ends the test, which tells of it.
+func child(t *testing.T, s scenarios.Scenario, code func(c *Cluster)) {
+	served.Store(true)
+	orders, replies := inherited(ordersFile, "orders"), inherited(repliesFile, "replies")
+	notes, err := openShared(inherited(sharedFile, "shared"))
+	if err != nil {
+		t.Fatalf("zktest: %v", err)
+	}
+	os.Unsetenv(nthVariable) // for what the code may start
+	leaveNoCore()
+	alone = true
+	large = newMemory()
+	debug.SetMaxStack(maxStack)
+	engine.Carry()
+	in, out := gob.NewDecoder(orders), gob.NewEncoder(replies)
+	go attend(notes.turns(), out)
+	own := t // what bubbles are made of
+	s.Outside = func(w *sim.World, run func() error) error { return bubble(own, w, notes.turns(), code, run) }
+	c := engine.NewContractor(&s, notes.note)
+	c.Last = func(r *engine.Reply) {
+		out.Encode(r)
+		os.Exit(0)
+	}
+	serve := func() {
+		out.Encode(&engine.Reply{}) // it is ready
+		for warm := !turns.Exact; ; {
+			var o engine.Order
+			if err := in.Decode(&o); err != nil { // the parent has closed it, or has ended
+				leave()
+			}
+			large.betweenRuns()
+			if !warm { // see warmUp
+				warm = true
+				c.Run(&o)
+			}
+			reply := c.Run(&o)
+			if t.Failed() {
+				out.Encode(&engine.Reply{Dead: failing})
+				t.FailNow()
+			}
+			reply.Full = large.full() || runtime.NumGoroutine() > maxLeft
+			if err := out.Encode(reply); err != nil {
+				t.Fatalf("zktest: %v", err)
+			}
+			if reply.Full {
+				leave()
+			}
+		}
+	}
+	if !parallel(t) {
+		serve()
+	}
+	testing.RunTests(func(string, string) (bool, error) { return true, nil },
+		[]testing.InternalTest{{Name: t.Name(), F: func(t *testing.T) {
+			own = t
+			serve()
+		}}})
+	t.FailNow()
+}
+
+// parallel reports whether a test has called Parallel, or one has that it is part of. In such a test package testing
+// refuses to seed the random numbers of the process, since it does not know that nothing else runs in this one.
+func parallel(t *testing.T) (yes bool) {
+	defer func() { yes = recover() != nil }()
+	t.Setenv(inlineVariable, os.Getenv(inlineVariable))
+	return false
+}
+
+// leave ends the process, when its coverage is written, and its log of what it has read.
+func leave() {
+	os.Getenv(strings.Repeat("_", flushed))
+	if dir := os.Getenv(coverVariable); dir != "" {
+		coverage.WriteMetaDir(dir)
+		coverage.WriteCountersDir(dir)
+	}
+	os.Exit(0)
+}
+
+// flushed is the length of a name that has package testing write what it has logged of the names before. It would do
+// so at the end of the tests, to which this process does not come.
+const flushed = 64 << 10
+
+// attend looks, when the parent asks for it since a turn takes long, whether the goroutines of the run wait for each
+// other in such a way that nothing can end it: for mutexes.
+func attend(taken *atomic.Int64, out *gob.Encoder) {
+	asked := make(chan os.Signal, 1)
+	signal.Notify(asked, askSignal)
+	for range asked {
+		turn := taken.Load()
+		text := deadlock()
+		if turn%2 == 0 || text == "" || text != deadlock() || taken.Load() != turn {
+			continue
+		}
+		out.Encode(&engine.Reply{Dead: "the code waits, and nothing can go on: " + text})
+		os.Exit(0)
+	}
+}
+
+// deadlock says where the goroutines of the run wait; "" if one of them can go on, or none waits for a lock.
+func deadlock() string {
+	var list []stacks.Goroutine
+	locked, alive := false, false
+	var d stacks.Dump
+	d.Each(func(g stacks.Goroutine) bool {
+		if g.Bubble == "" {
+			return true
+		}
+		switch g.Waits() {
+		case stacks.Not:
+			alive = alive || g.State != "synctest.Run" && g.State != "synctest.Wait"
+		case stacks.Lock:
+			locked = true
+		case stacks.Event:
+			alive = alive || g.State == "IO wait"
+		}
+		list = append(list, g)
+		return true
+	})
+	if alive || !locked {
+		return ""
+	}
+	return waits(list)
+}

@@ -1,0 +1,214 @@
+package zktest_test
+
+import (
+	"log"
+	"net"
+	"os"
+	"os/exec"
+	"strconv"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/go-zookeeper/zk"
+
+	"zksim/scenarios/zktest"
+)
+
+// unanswered runs code that does something when a create has no answer.
+func unanswered(t *testing.T, does func(conn *zk.Conn)) {
+	hidden(t)
+	zktest.Run(t, func(c *zktest.Cluster) {
+		conn := c.Connect()
+		if _, err := conn.Create("/x", nil, 0, open); err == zk.ErrConnectionClosed {
+			does(conn)
+		}
+	}, zktest.Faults("lose-reply=1@op=create"), zktest.Servers(1))
+}
+
+func TestHiddenPanicElsewhere(t *testing.T) {
+	unanswered(t, func(*zk.Conn) {
+		done := make(chan bool)
+		go func() { panic("no answer") }()
+		<-done
+	})
+}
+
+func TestHiddenExit(t *testing.T) { unanswered(t, func(*zk.Conn) { os.Exit(0) }) }
+
+func TestHiddenFatal(t *testing.T) { unanswered(t, func(*zk.Conn) { log.Fatal("no answer") }) }
+
+func TestHiddenTFatal(t *testing.T) { unanswered(t, func(*zk.Conn) { t.Fatal("no answer") }) }
+
+func TestHiddenKill(t *testing.T) {
+	unanswered(t, func(*zk.Conn) { syscall.Kill(os.Getpid(), syscall.SIGKILL) })
+}
+
+func TestHiddenMutexes(t *testing.T) {
+	unanswered(t, func(*zk.Conn) {
+		var mu sync.Mutex
+		mu.Lock()
+		mu.Lock()
+	})
+}
+
+func TestHiddenSpin(t *testing.T) {
+	unanswered(t, func(*zk.Conn) {
+		for {
+		}
+	})
+}
+
+func TestHiddenSocket(t *testing.T) {
+	unanswered(t, func(*zk.Conn) {
+		l, err := net.Listen("tcp", "127.0.0.1:0")
+		if err == nil {
+			l.Accept()
+		}
+	})
+}
+
+func TestHiddenRace(t *testing.T) {
+	unanswered(t, func(conn *zk.Conn) {
+		n, done := 0, make(chan bool)
+		go func() { n++; conn.Sync("/"); done <- true }()
+		n++
+		<-done
+	})
+}
+
+func TestHiddenWait(t *testing.T) {
+	unanswered(t, func(conn *zk.Conn) { <-make(chan bool) })
+}
+
+func TestHiddenLateMutexes(t *testing.T) {
+	unanswered(t, func(*zk.Conn) {
+		time.Sleep(100 * time.Second) // so that it is while time passes
+		var mu sync.Mutex
+		mu.Lock()
+		mu.Lock()
+	})
+}
+
+func TestHiddenLateSpin(t *testing.T) {
+	unanswered(t, func(*zk.Conn) {
+		time.Sleep(100 * time.Second)
+		for {
+		}
+	})
+}
+
+func TestHiddenClosedSpin(t *testing.T) {
+	unanswered(t, func(conn *zk.Conn) {
+		go func() {
+			for {
+				if _, _, err := conn.Exists("/x"); err == nil { // it fails at once when the connection is closed
+					time.Sleep(time.Second)
+				}
+			}
+		}()
+	})
+}
+
+// TestARunThatEndsItsProcessIsAFinding has code end its process, or wait so that nothing can go on, where a reply is
+// lost: each costs one run, is made shorter, and found again from the schedule.
+func TestARunThatEndsItsProcessIsAFinding(t *testing.T) {
+	for name, want := range map[string]string{ // order-free: tests of their own
+		"PanicElsewhere": "panic: no answer, in zksim/scenarios/zktest_test.TestHiddenPanicElsewhere",
+		"Exit":           "the code has ended its process with status 0, as os.Exit and log.Fatal do",
+		"Fatal":          "the code has ended its process with status 1, as os.Exit and log.Fatal do: 2",
+		"TFatal":         "the test fails: death_test.go:",
+		"Mutexes":        "a goroutine waits in death_test.go:53 for a mutex that nobody will unlock",
+		"LateMutexes":    "a goroutine waits in death_test.go:91 for a mutex that nobody will unlock",
+		"Wait":           "a goroutine waits in death_test.go:83 for a channel that nobody will send to",
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			dir := t.TempDir()
+			out := runHidden(t, dir, "TestHidden"+name, "-zksim.seeds", "1-100")
+			expect(t, out, want, "seed 6", "lose-reply c1: the request is executed", "2 of 2 identical")
+			_, file, _ := strings.Cut(out, "-zksim.schedule ")
+			file, _, _ = strings.Cut(file, "\n")
+			expect(t, runHidden(t, dir, "TestHidden"+name, "-zksim.schedule", file), want)
+		})
+	}
+}
+
+func TestAProcessThatTheSystemKillsIsNoVerdict(t *testing.T) {
+	out := runHidden(t, t.TempDir(), "TestHiddenKill", "-zksim.seeds", "1-30")
+	expect(t, out, "seed 6: the system has killed the process of the run (signal: killed), as when memory runs out")
+}
+
+func TestARaceIsAFinding(t *testing.T) {
+	if !raced {
+		t.Skip("without -race")
+	}
+	expect(t, runHidden(t, t.TempDir(), "TestHiddenRace", "-zksim.seeds", "1-30"), "data race: ",
+		"zksim/scenarios/zktest_test.TestHiddenRace")
+}
+
+// TestCodeThatDoesNotComeToRestIsAFinding takes a minute.
+func TestCodeThatDoesNotComeToRestIsAFinding(t *testing.T) {
+	if os.Getenv("ZKTEST_LONG") == "" {
+		t.Skip("without ZKTEST_LONG")
+	}
+	for name, want := range map[string]string{ // order-free: tests of their own
+		"Spin":       "a goroutine goes on in zksim/scenarios/zktest_test.TestHiddenSpin",
+		"LateSpin":   "a goroutine goes on in zksim/scenarios/zktest_test.TestHiddenLateSpin",
+		"ClosedSpin": "called by zksim/scenarios/zktest_test.TestHiddenClosedSpin",
+		"Socket":     "for a file or a socket (net.(*netFD).accept",
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			expect(t, runHidden(t, t.TempDir(), "TestHidden"+name, "-zksim.seeds", "1-30"), want, "not made shorter")
+		})
+	}
+}
+
+// TestTimeThatIsUpIsSaid has a test end before go test ends its process.
+func TestTimeThatIsUpIsSaid(t *testing.T) {
+	out := runHidden(t, t.TempDir(), "TestOurLockHoldsOnRealConnections", "-zksim.seeds", "1-10000000",
+		"-test.timeout", "8s")
+	expect(t, out, "the time was up before all was done, after ")
+}
+
+// TestNothingIsLeftRunning kills a test whose code spins.
+func TestNothingIsLeftRunning(t *testing.T) {
+	if _, err := os.Stat("/proc/self/task"); err != nil {
+		t.Skip("without /proc")
+	}
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.Command(self, "-test.run", "^TestHiddenSpin$", "-zksim.seeds", "6")
+	cmd.Dir, cmd.Env = t.TempDir(), append(os.Environ(), "ZKTEST_HIDDEN=1")
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	var children []string
+	for len(children) == 0 {
+		time.Sleep(time.Millisecond)
+		children = childrenOf(cmd.Process.Pid)
+	}
+	cmd.Process.Kill()
+	cmd.Wait()
+	for _, id := range children {
+		for _, err := os.Stat("/proc/" + id); err == nil; _, err = os.Stat("/proc/" + id) {
+			time.Sleep(time.Millisecond)
+		}
+	}
+}
+
+// childrenOf returns the processes that one has started.
+func childrenOf(process int) (list []string) {
+	dir := "/proc/" + strconv.Itoa(process) + "/task/"
+	tasks, _ := os.ReadDir(dir)
+	for _, x := range tasks {
+		b, _ := os.ReadFile(dir + x.Name() + "/children")
+		list = append(list, strings.Fields(string(b))...)
+	}
+	return list
+}

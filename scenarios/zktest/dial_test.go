@@ -1,0 +1,52 @@
+package zktest_test
+
+import (
+	"errors"
+	"net"
+	"syscall"
+	"testing"
+	"time"
+
+	"zksim/scenarios/zktest"
+)
+
+// TestADialToAnAddressOfNoServerFails has code dial as it does outside of a test, with the errors of package net.
+func TestADialToAnAddressOfNoServerFails(t *testing.T) {
+	zktest.Run(t, func(c *zktest.Cluster) {
+		dial := func(address string) error {
+			conn, err := c.Dialer()("tcp", address, time.Second)
+			if err == nil {
+				conn.Close()
+			}
+			return err
+		}
+		for _, address := range []string{c.Addrs()[0], "localhost:2181", ":2181"} {
+			if err := dial(address); err != nil {
+				c.Errorf("dial %s: %v", address, err)
+			}
+		}
+		for _, x := range []struct {
+			address string
+			want    error
+			says    string
+		}{
+			{"127.0.0.1:2182", syscall.ECONNREFUSED, "dial tcp 127.0.0.1:2182: connect: connection refused"},
+			{"127.0.0.2:2181", syscall.ECONNREFUSED, "dial tcp 127.0.0.2:2181: connect: connection refused"},
+			{"[::1]:2181", syscall.ECONNREFUSED, "dial tcp [::1]:2181: connect: connection refused"},
+			{"10.0.0.1:2181", syscall.EHOSTUNREACH, "dial tcp 10.0.0.1:2181: connect: no route to host"},
+			{"zk1.example.com:2181", nil, "dial tcp: lookup zk1.example.com: no such host"},
+			{"127.0.0.1", nil, "dial tcp: address 127.0.0.1: missing port in address"},
+		} {
+			err := dial(x.address)
+			if err == nil || err.Error() != x.says || x.want != nil && !errors.Is(err, x.want) {
+				c.Errorf("dial %s: %v, expected %s", x.address, err, x.says)
+			}
+			if op := (*net.OpError)(nil); !errors.As(err, &op) || op.Op != "dial" {
+				c.Errorf("dial %s: %T, expected a net.OpError", x.address, err)
+			}
+		}
+		if _, err := c.Connect().Sync("/"); err != nil {
+			c.Errorf("%v", err)
+		}
+	}, zktest.Faults("none"), zktest.Servers(1))
+}

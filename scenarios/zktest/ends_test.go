@@ -1,0 +1,80 @@
+package zktest_test
+
+import (
+	"errors"
+	"io"
+	"net"
+	"os"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/go-zookeeper/zk"
+
+	"zksim/scenarios/zktest"
+)
+
+// ending notes how a connection ends.
+type ending struct {
+	net.Conn
+	mu  sync.Mutex
+	how error
+}
+
+func (c *ending) Read(b []byte) (int, error) {
+	n, err := c.Conn.Read(b)
+	if err != nil {
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		c.how = err
+	}
+	return n, err
+}
+
+// endings runs code that creates a znode, and says what came of that and how its first connection ended then.
+func endings(t *testing.T, plan string, judge func(c *zktest.Cluster, err, end error)) {
+	zktest.Run(t, func(c *zktest.Cluster) {
+		dial := c.Dialer()
+		var first *ending
+		conn, _, err := zk.Connect(c.Addrs(), 10*time.Second, zk.WithLogger(silent{}), zk.WithLogInfo(false),
+			zk.WithDialer(func(network, address string, timeout time.Duration) (net.Conn, error) {
+				x, err := dial(network, address, timeout)
+				if first == nil && err == nil {
+					first = &ending{Conn: x}
+					return first, nil
+				}
+				return x, err
+			}))
+		if err != nil {
+			c.Errorf("%v", err)
+			return
+		}
+		defer conn.Close()
+		_, err = conn.Create("/x", nil, 0, open)
+		time.Sleep(time.Second)
+		first.mu.Lock()
+		defer first.mu.Unlock()
+		judge(c, err, first.how)
+	}, zktest.Faults(plan), zktest.Servers(1))
+}
+
+func TestAConnectionEndsTogetherWithItsLastBytes(t *testing.T) {
+	endings(t, "deliver-close=1@op=create", func(c *zktest.Cluster, err, end error) {
+		c.Sometimes("an answer, and the end", err == nil && errors.Is(end, io.EOF))
+		if err != nil {
+			c.Errorf("%v", err)
+		}
+	})
+}
+
+func TestAConnectionIsReset(t *testing.T) {
+	endings(t, "reset=1", func(c *zktest.Cluster, err, end error) {
+		c.Sometimes("a reset that takes the answer", errors.Is(err, zk.ErrConnectionClosed))
+		c.Sometimes("a reset", errors.Is(end, syscall.ECONNRESET))
+		if end != nil && !errors.Is(end, syscall.ECONNRESET) && !errors.Is(end, io.EOF) &&
+			!errors.Is(end, os.ErrDeadlineExceeded) && !errors.Is(end, net.ErrClosed) {
+			c.Errorf("%v", end)
+		}
+	})
+}

@@ -1,0 +1,102 @@
+package zktest
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"zksim/recipes"
+)
+
+// env is the Env of programs that were written for the simulator, where the library connects again at once and, with
+// the faults over, time passes only when nothing else can happen. Checkers rely on that: somebody who has rested has
+// heard of everything, and somebody who gives up has waited in vain. Here go-zookeeper waits for a second before it
+// tries the servers again. So with the faults over, the programs' own sleep lasts until all clients are connected and
+// nothing is on its way.
+type env struct {
+	recipes.Env
+	c *Cluster
+}
+
+// How often that is looked at, and for how long a client may be without a connection until it is taken for one that
+// wants none any more: longer than it takes one to find a server.
+const (
+	glance  = 20 * time.Millisecond
+	glances = int(time.Minute / glance)
+)
+
+// Sleep implements [recipes.Env].
+func (e env) Sleep(ctx context.Context, d time.Duration) error {
+	defer e.c.timers.start(d)()
+	err := e.Env.Sleep(ctx, d)
+	for n := 0; err == nil && n < glances && e.c.reconnects(); n++ {
+		err = e.Env.Sleep(ctx, glance)
+	}
+	return err
+}
+
+// WithTimeout implements [recipes.Env].
+func (e env) WithTimeout(ctx context.Context, d time.Duration) (context.Context, context.CancelFunc) {
+	ctx, cancel := e.Env.WithTimeout(ctx, d)
+	stop := e.c.timers.start(d)
+	return ctx, func() {
+		cancel()
+		stop()
+	}
+}
+
+// timers are what programs wait for by time.
+type timers struct {
+	mu  sync.Mutex
+	all map[*time.Time]struct{} // when they fire
+}
+
+// start notes one that fires after that time unless the function that it returns is called before.
+//
+//zksim:ignore only on real connections
+func (t *timers) start(after time.Duration) (stop func()) {
+	at := time.Now().Add(after)
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.all == nil {
+		t.all = map[*time.Time]struct{}{}
+	}
+	t.all[&at] = struct{}{}
+	return func() {
+		t.mu.Lock()
+		defer t.mu.Unlock()
+		delete(t.all, &at)
+	}
+}
+
+// pending reports whether one is yet to fire.
+func (t *timers) pending() bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	now := time.Now()
+	for at := range t.all { // order-free: whether there is one
+		if now.Before(*at) {
+			return true
+		}
+		delete(t.all, at)
+	}
+	return false
+}
+
+// reconnects reports whether the faults are over, and yet a client is without the connection that it wants, or
+// something is on its way.
+//
+//zksim:ignore only on real connections
+func (c *Cluster) reconnects() bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if !c.world.Calm() {
+		return false
+	}
+	for _, p := range c.peers {
+		if !p.settled() {
+			return true
+		}
+	}
+	return false
+}

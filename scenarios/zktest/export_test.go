@@ -1,0 +1,69 @@
+package zktest
+
+import (
+	"fmt"
+	"hash/fnv"
+	"os"
+	"testing"
+
+	"zksim/internal/turns"
+	"zksim/scenarios"
+	"zksim/scenarios/engine"
+	"zksim/scenarios/serve"
+)
+
+// Exact reports whether these tests were built with the overlay of the runtime.
+const Exact = turns.Exact
+
+// Repetition is what comes of running seeds twice each.
+type Repetition struct {
+	Runs, Differ int    // seeds, and those whose two runs were not the same
+	Parted       string // where the first of these part
+	Hash         uint64 // of the first run of each: the sum of theirs, so that it can be had in several processes
+	Steps        int
+	Choices      uint64 // turns of goroutines that were drawn, if the overlay is there
+}
+
+// Repeat runs code twice for each of these seeds, on as many processors as the process has.
+func Repeat(t *testing.T, code func(c *Cluster), seeds engine.Range, options ...Option) (x Repetition) {
+	s := scenarios.Scenario{Name: "zktest/repeat", Clients: 1, Servers: []int{1, 3}, Faults: serve.Contract()}
+	for _, o := range options {
+		if err := o(&s); err != nil {
+			t.Fatal(err)
+		}
+	}
+	var drawn turns.Drawn
+	defer outside(t, &s, func(c *Cluster) {
+		defer func() { drawn = turns.Read() }()
+		code(c)
+	})()
+	r := engine.NewRunner()
+	defer r.Close()
+	for seed := seeds.First; seed <= seeds.Last; seed++ {
+		one := r.Seed(&s, seed)
+		hash, first, shown := one.Hash, drawn, r.Shown()
+		x.Runs, x.Steps, x.Choices = x.Runs+1, x.Steps+one.Steps, x.Choices+drawn.Turns
+		all := fnv.New64a()
+		fmt.Fprint(all, seed, hash, drawn)
+		x.Hash += all.Sum64()
+		if r.Seed(&s, seed).Hash != hash || drawn != first {
+			x.Differ++
+			if x.Parted == "" {
+				x.Parted = engine.Parts(shown, r.Shown())
+			}
+		}
+	}
+	return x
+}
+
+// Judged is for tests that judge scenarios in other ways than Check.
+var Judged = judged
+
+// SharedFile makes memory that is shared, in a folder, and returns its file and size.
+func SharedFile(dir string) (*os.File, int, error) {
+	s, err := newShared(dir)
+	if err != nil {
+		return nil, 0, err
+	}
+	return s.file, sharedSize, nil
+}

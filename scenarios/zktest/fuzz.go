@@ -1,0 +1,78 @@
+package zktest
+
+import (
+	"flag"
+	"os"
+	"runtime"
+	"runtime/debug"
+	"sync/atomic"
+	"testing"
+
+	"zksim/scenarios"
+	"zksim/sim"
+)
+
+// Fuzz is [Run] with Go's fuzzer in place of seeds, which chooses by bytes what happens next, and keeps and mutates the
+// bytes that reach new code:
+//
+//	func FuzzMyService(f *testing.F) { zktest.Fuzz(f, service) }
+//
+// and go test -fuzz FuzzMyService. The fuzzer's own processes make the runs then; it says of one that dies that it was
+// terminated, and keeps the bytes. Without -fuzz the bytes that are kept are run by processes as those of Run, and what
+// fails is told in the same way.
+func Fuzz(f *testing.F, code func(c *Cluster), options ...Option) {
+	f.Helper()
+	s := scenario(f, options)
+	nth := count(f)
+	if childOf() > 0 {
+		f.Add([]byte{})
+		f.Fuzz(func(t *testing.T, _ []byte) {
+			if served.Load() { // it has several inputs
+				t.SkipNow()
+			}
+			child(t, s, code)
+		})
+		return
+	}
+	x := flag.Lookup("test.fuzzworker")
+	if x != nil && x.Value.String() == "true" || !isolates || os.Getenv(inlineVariable) != "" {
+		scenarios.Fuzz(inlined(f, &s, code), s)
+		return
+	}
+	p := &processes{ctx: f.Context(), name: f.Name(), nth: nth, all: map[*process]bool{}}
+	f.Cleanup(p.close)
+	s.Outside = func(*sim.World, func() error) error { panic("zktest: a run of a process of its own") }
+	s.Elsewhere = p.worker
+	scenarios.Fuzz(f, s)
+}
+
+// fuzzer is a fuzz test whose inputs are run by its own process.
+type fuzzer struct {
+	*testing.F
+	now *testing.T // of the input
+}
+
+// Fuzz implements [scenarios.F].
+func (f *fuzzer) Fuzz(ff any) {
+	run := ff.(func(*testing.T, []byte))
+	f.F.Fuzz(func(t *testing.T, data []byte) {
+		f.now = t
+		run(t, data)
+	})
+}
+
+// inlined has the runs of a scenario made by this process, which is the fuzzer's.
+func inlined(f *testing.F, s *scenarios.Scenario, code func(c *Cluster)) *fuzzer {
+	x := &fuzzer{F: f}
+	os.Setenv("GODEBUG", list(os.Getenv("GODEBUG"), "randseednop=0"))
+	runtime.GOMAXPROCS(1)
+	debug.SetGCPercent(-1)
+	runs, turns := 0, &atomic.Int64{}
+	s.Outside = func(w *sim.World, run func() error) error {
+		if runs++; runs%collectEvery == 0 {
+			runtime.GC()
+		}
+		return bubble(x.now, w, turns, code, run)
+	}
+	return x
+}

@@ -1,0 +1,190 @@
+package zktest_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/go-zookeeper/zk"
+
+	"zksim/scenarios/zktest"
+)
+
+func TestHiddenPoll(t *testing.T) {
+	hidden(t)
+	zktest.Run(t, func(c *zktest.Cluster) {
+		conn, stop := c.Connect(), make(chan bool)
+		go func() {
+			for {
+				select {
+				case <-stop:
+					return
+				case <-time.After(5 * time.Second):
+					conn.Exists("/x")
+				}
+			}
+		}()
+		before := time.Now()
+		c.AtRest()
+		c.AtRest()
+		c.Errorf("%v", time.Since(before).Round(10*time.Minute))
+		close(stop)
+	}, zktest.Faults(""), zktest.Servers(1))
+}
+
+// TestCodeThatPollsComesToRest has code ask every five seconds, forever: AtRest returns nevertheless, and again.
+func TestCodeThatPollsComesToRest(t *testing.T) {
+	expect(t, runHidden(t, t.TempDir(), "TestHiddenPoll", "-zksim.seeds", "1"), "always: 40m0s")
+}
+
+// TestAFaultThatCodeCannotMeetIsNoGapOfTheUsualPlan has code that sets no watch, so no watch event is late.
+func TestAFaultThatCodeCannotMeetIsNoGapOfTheUsualPlan(t *testing.T) {
+	zktest.Run(t, func(c *zktest.Cluster) { c.Connect().Exists("/x") })
+}
+
+func TestHiddenNoWatch(t *testing.T) {
+	hidden(t)
+	zktest.Run(t, func(c *zktest.Cluster) { c.Connect().Exists("/x") }, zktest.Faults("watch-delay=1"))
+}
+
+func TestAFaultThatCodeCannotMeetIsAGapOfAPlanOfOnesOwn(t *testing.T) {
+	expect(t, runHidden(t, t.TempDir(), "TestHiddenNoWatch"), "watch-delay=1 never struck in 500 runs",
+		"needs a watch event on its way")
+}
+
+func TestHiddenEndless(t *testing.T) {
+	hidden(t)
+	zktest.Run(t, func(c *zktest.Cluster) {
+		conn := c.Connect()
+		for {
+			conn.Exists("/x")
+			time.Sleep(10 * time.Millisecond)
+		}
+	}, zktest.Faults(""), zktest.Servers(1))
+}
+
+func TestCodeThatGoesOnForeverIsAFinding(t *testing.T) {
+	out := runHidden(t, t.TempDir(), "TestHiddenEndless", "-zksim.seeds", "1")
+	expect(t, out, "the code has not returned after 20000 steps and ", " of its time: a goroutine ")
+	if strings.Contains(out, "when the code has ended") {
+		t.Error("it has not ended:", out)
+	}
+}
+
+func TestHiddenTalk(t *testing.T) {
+	hidden(t)
+	zktest.Run(t, func(c *zktest.Cluster) {
+		conn := c.Connect()
+		fmt.Println("the code talks")
+		_, err := conn.Create("/x", nil, 0, open)
+		c.Sometimes("it was answered", err == nil)
+		if err == zk.ErrConnectionClosed {
+			c.Errorf("no answer")
+		}
+	}, zktest.Faults("lose-reply=1@op=create"), zktest.Servers(1))
+}
+
+// TestWhatRunsPrintIsShownIfSomebodyAsks has code print in each run: that is shown with -v and in a replay only.
+func TestWhatRunsPrintIsShownIfSomebodyAsks(t *testing.T) {
+	dir, talk := t.TempDir(), "the code talks\n"
+	expect(t, runHidden(t, dir, "TestHiddenTalk"), talk)
+	out := runHidden(t, dir, "TestHiddenTalk", "-test.v=false")
+	if strings.Contains(out, talk) {
+		t.Errorf("it is shown:\n%s", out)
+	}
+	expect(t, out, "the code sees that it does not hold: it was answered", "the code finds: no answer")
+	_, file, _ := strings.Cut(out, "-zksim.schedule ")
+	file, _, _ = strings.Cut(file, "\n")
+	expect(t, runHidden(t, dir, "TestHiddenTalk", "-test.v=false", "-zksim.schedule", file), talk)
+}
+
+// TestRunInParallel has runs made for tests that are parallel.
+func TestRunInParallel(t *testing.T) {
+	for _, name := range []string{"a", "b"} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			zktest.Run(t, func(c *zktest.Cluster) { c.Connect().Exists("/x") })
+		})
+	}
+}
+
+func TestHiddenSkip(t *testing.T) {
+	hidden(t)
+	zktest.Run(t, func(c *zktest.Cluster) {
+		c.Connect()
+		t.Skip("not today")
+	})
+}
+
+func TestHiddenAlwaysPanics(t *testing.T) {
+	hidden(t)
+	zktest.Run(t, func(c *zktest.Cluster) {
+		c.Connect().Exists("/x")
+		c.Always("nothing", func() bool { panic("looked at") })
+		time.Sleep(time.Second)
+	})
+}
+
+func TestHiddenAlwaysAsks(t *testing.T) {
+	hidden(t)
+	zktest.Run(t, func(c *zktest.Cluster) {
+		conn := c.Connect()
+		conn.Exists("/x")
+		c.Always("there is no x", func() bool {
+			is, _, err := conn.Exists("/x")
+			return !is && err == nil
+		})
+		time.Sleep(time.Second)
+	})
+}
+
+func TestHiddenNoSizes(t *testing.T) {
+	hidden(t)
+	zktest.Run(t, func(c *zktest.Cluster) { c.Connect() }, zktest.Servers())
+}
+
+func TestHiddenNoOption(t *testing.T) {
+	hidden(t)
+	zktest.Run(t, func(c *zktest.Cluster) { c.Connect() }, zktest.Servers(1), nil)
+}
+
+func TestHiddenNoSuchChecker(t *testing.T) {
+	hidden(t)
+	zktest.Run(t, func(c *zktest.Cluster) { c.Connect() }, zktest.Caught("lways"))
+}
+
+func TestHiddenRunInRun(t *testing.T) {
+	hidden(t)
+	zktest.Run(t, func(*zktest.Cluster) {
+		zktest.Run(t, func(c *zktest.Cluster) { c.Connect() })
+	}, zktest.Faults(""))
+}
+
+func TestHiddenStartInRun(t *testing.T) {
+	hidden(t)
+	zktest.Run(t, func(*zktest.Cluster) { zktest.Start(t, zktest.Options{}) }, zktest.Faults(""))
+}
+
+func TestHiddenReport(t *testing.T) {
+	hidden(t)
+	zktest.Start(t, zktest.Options{}).Report("two lead")
+}
+
+func TestMisuseIsNoSuccess(t *testing.T) {
+	for name, want := range map[string]string{ // order-free: tests of their own
+		"Skip":          "the code has ended its goroutine, as t.Skip and runtime.Goexit do, and has not returned",
+		"AlwaysPanics":  "panic: looked at, in zksim/scenarios/zktest_test.TestHiddenAlwaysPanics",
+		"AlwaysAsks":    `"there is no x" is asked by a function that waits, as for an answer: nobody is served meanwhile`,
+		"NoSizes":       "zktest: no size of the ensemble, expected 1 or 3",
+		"RunInRun":      "panic: zktest: Run, Search or Fuzz in the code of a run, which has an ensemble of its own",
+		"StartInRun":    "panic: zktest: Start in the code of a run, which has an ensemble of its own",
+		"NoOption":      "zktest: option 2 is nil",
+		"NoSuchChecker": `zktest: the code is to be caught by "lways", expected one of its checkers: always`,
+		"Report":        "zktest: reported: two lead",
+	} {
+		t.Run(name, func(t *testing.T) {
+			expect(t, runHidden(t, t.TempDir(), "TestHidden"+name, "-zksim.seeds", "1"), want)
+		})
+	}
+}

@@ -1,0 +1,146 @@
+package zktest
+
+import (
+	"fmt"
+	"os"
+	"regexp"
+	"strings"
+	"syscall"
+
+	"zksim/internal/stacks"
+)
+
+// raceStatus is the exit status of a process in which the race detector has found something.
+const raceStatus = 66
+
+// obituary says how the process of a run has ended, and whether that was since its code did not come to rest. It fails
+// if that says nothing of the code.
+func (p *process) obituary() (text string, hung bool, err error) {
+	said := p.out[1].String()
+	status, signal := 0, os.Signal(nil)
+	if x, ok := p.cmd.ProcessState.Sys().(syscall.WaitStatus); ok {
+		if status = x.ExitStatus(); x.Signaled() {
+			signal = x.Signal()
+		}
+	}
+	switch at := panicked.FindStringIndex(said); {
+	case p.shared.hung().Load() != 0:
+		return fmt.Sprintf("code has not come to rest for %d s: it spins, or waits for something outside of the bubble: %s",
+			stuck, shown(said)), true, nil
+	case p.killed:
+		return "", false, errInterrupted
+	case status == raceStatus && strings.Contains(said, "DATA RACE"):
+		return race(said), false, nil
+	case at != nil:
+		return fatal(said[at[0]:]), false, nil
+	case signal == syscall.SIGKILL || signal == syscall.SIGTERM:
+		return "", false, fmt.Errorf("the system has killed the process of the run (%v), as when memory runs out; nothing "+
+			"is known of the run", p.cmd.ProcessState)
+	case signal != nil:
+		return "", false, fmt.Errorf("the process of the run has ended by %v: %s", signal, last(said))
+	}
+	if out := p.out[0].String(); strings.TrimSpace(said) == "" {
+		said = out
+	}
+	return fmt.Sprintf("the code has ended its process with status %d, as os.Exit and log.Fatal do: %s", status,
+		last(said)), false, nil
+}
+
+// panicked finds what Go prints first when a process dies.
+var panicked = regexp.MustCompile(`(?m)^(panic|fatal error): `)
+
+// address is what differs between processes in what Go prints.
+var address = regexp.MustCompile(`0x[0-9a-f]+`)
+
+// fatal says what a text says that begins with a panic, or a fatal error: that, and where.
+func fatal(text string) string {
+	what, rest, _ := strings.Cut(text, "\n\n")
+	what, _, _ = strings.Cut(what, "\n[signal ")
+	what = address.ReplaceAllString(strings.Join(strings.Fields(what), " "), "0x…")
+	var where []stacks.Frame
+	stacks.Each([]byte(rest), func(g stacks.Goroutine) bool {
+		where = foreign(g.Frames())
+		return false
+	})
+	if len(where) == 0 {
+		return what
+	}
+	return what + ", in " + calls(where)
+}
+
+// shown says what the goroutines do of a process that was asked to show them. A thread that runs one shows it by
+// itself, after the others.
+func shown(text string) string {
+	var list []stacks.Goroutine
+	stacks.Each([]byte(text), func(g stacks.Goroutine) bool {
+		if g.Bubble != "" && len(foreign(g.Frames())) > 0 {
+			list = append(list, g)
+		}
+		return true
+	})
+	return waits(list)
+}
+
+// race says what the race detector has found: the first two places.
+func race(text string) string {
+	_, text, _ = strings.Cut(text, "DATA RACE\n")
+	var where []string
+	for block := range strings.SplitSeq(text, "\n\n") {
+		what, calls, _ := strings.Cut(block, "\n")
+		if what, _, _ = strings.Cut(what, " at 0x"); len(where) == 2 || !access.MatchString(what) {
+			break
+		}
+		where = append(where, strings.ToLower(what)+" "+raceCall(calls))
+	}
+	return "data race: " + strings.Join(where, ", ")
+}
+
+var access = regexp.MustCompile(`(?i)(read|write)$`)
+
+// raceCall returns the innermost call of the code in a stack of the race detector.
+func raceCall(text string) string {
+	lines := strings.Split(text, "\n")
+	for i := 0; i+1 < len(lines); i += 2 {
+		f := strings.TrimSuffix(strings.TrimSpace(lines[i]), "()")
+		place, _, _ := strings.Cut(strings.TrimSpace(lines[i+1]), " ")
+		if x := strings.Split(place, "/"); len(x) > 1 {
+			place = strings.Join(x[len(x)-2:], "/")
+		}
+		if len(foreign([]stacks.Frame{{Func: f}})) > 0 {
+			return "in " + f + " " + place
+		}
+	}
+	return "somewhere"
+}
+
+// last returns the last lines of a text, as one.
+func last(text string) string {
+	const most = 3
+	lines := strings.Split(strings.TrimSpace(text), "\n")
+	if len(lines) > most {
+		lines = lines[len(lines)-most:]
+	}
+	if text = strings.TrimSpace(strings.Join(lines, " / ")); text == "" {
+		return "it has said nothing"
+	}
+	return text
+}
+
+// failed finds the line in which package testing says that a test has failed.
+var failed = regexp.MustCompile(`(?m)^ *--- FAIL: \S.* \([0-9.]+s\)$`)
+
+// said finds the beginning of what a test says.
+var said = regexp.MustCompile(`(?m)^ +\S+\.go:\d+: `)
+
+// failure returns what a test that fails has printed of it: the last thing that it has said. What it said before may be
+// of runs that came before.
+func failure(text string) string {
+	if at := failed.FindStringIndex(text); at != nil {
+		text = text[at[1]:]
+	}
+	text, _, _ = strings.Cut(text, "\nFAIL")
+	if all := said.FindAllStringIndex(text, -1); len(all) > 0 {
+		text = text[all[len(all)-1][0]:]
+	}
+	return last(text)
+}

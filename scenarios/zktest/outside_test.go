@@ -1,0 +1,235 @@
+package zktest_test
+
+import (
+	"flag"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"zksim/scenarios/zktest"
+)
+
+// words is a flag that may be given several times.
+type words []string
+
+func (w *words) String() string     { return strings.Join(*w, " ") }
+func (w *words) Set(s string) error { *w = append(*w, s); return nil }
+
+var given words
+
+func init() { flag.Var(&given, "given", "words that a test looks at") }
+
+// once runs code for one connection that has asked something, without faults.
+func once(t *testing.T, code func(c *zktest.Cluster)) {
+	hidden(t)
+	zktest.Run(t, func(c *zktest.Cluster) {
+		c.Connect().Exists("/x")
+		code(c)
+	}, zktest.Faults(""), zktest.Servers(1))
+}
+
+func TestHiddenFlags(t *testing.T) {
+	once(t, func(c *zktest.Cluster) { c.Errorf("short %v, given %q", testing.Short(), []string(given)) })
+}
+
+func TestHiddenChdir(t *testing.T) {
+	hidden(t)
+	if err := os.MkdirAll("deep", 0o777); err != nil {
+		t.Fatal(err)
+	}
+	t.Chdir("deep")
+	once(t, func(c *zktest.Cluster) {
+		dir, _ := os.Getwd()
+		c.Errorf("in %s %v", filepath.Base(dir), os.Getenv("PWD") == dir)
+	})
+}
+
+func TestHiddenTempDir(t *testing.T) {
+	hidden(t)
+	t.TempDir()
+	os.MkdirTemp("", "hidden-*")
+	once(t, func(c *zktest.Cluster) { os.Exit(7) })
+}
+
+func TestHiddenTwice(t *testing.T) {
+	hidden(t)
+	once(t, func(c *zktest.Cluster) { t.Error("the first") })
+	println("the second")
+}
+
+func TestHiddenNotAgain(t *testing.T) {
+	hidden(t)
+	if err := os.Mkdir("taken", 0o777); err != nil {
+		t.Fatal("the port is taken")
+	}
+	zktest.Run(t, func(c *zktest.Cluster) { c.Connect() }, zktest.Caught("always"))
+}
+
+func TestHiddenLogs(t *testing.T) {
+	once(t, func(c *zktest.Cluster) {
+		t.Logf("it logs at %d", time.Now().Year())
+		if (<-time.After(time.Second)).Year() == 2000 {
+			t.Errorf("it errs")
+		}
+	})
+}
+
+func TestHiddenAtOnce(t *testing.T) {
+	hidden(t)
+	zktest.Run(t, func(c *zktest.Cluster) { go func() { panic("at once") }(); time.Sleep(time.Second) })
+}
+
+func TestHiddenDeep(t *testing.T) {
+	var deep func(n int) int
+	deep = func(n int) int { return deep(n+1) + 1 }
+	once(t, func(c *zktest.Cluster) { deep(0) })
+}
+
+func TestHiddenNames(t *testing.T) {
+	hidden(t)
+	for _, name := range []string{"it's", "its", "it|s", "it s", "it/s"} {
+		t.Run(name, func(t *testing.T) { once(t, func(c *zktest.Cluster) { c.Errorf("here") }) })
+	}
+}
+
+// TestAProcessForRunsIsAsThatOfTheTest has what code and the test before the call of Run see of their process be the
+// same there: flags, as often as they are given, and the folder in which the test began.
+func TestAProcessForRunsIsAsThatOfTheTest(t *testing.T) {
+	expect(t, runHidden(t, t.TempDir(), "TestHiddenFlags", "-zksim.seeds", "1", "-test.short", "-given", "a",
+		"-given=b c"), `short true, given ["a" "b c"]`)
+	expect(t, runHidden(t, t.TempDir(), "TestHiddenChdir", "-zksim.seeds", "1"), "in deep true")
+}
+
+// TestATestThatFailsBeforeTheCallIsNoFinding has the processes for runs not come to Run, in code that is to be caught.
+func TestATestThatFailsBeforeTheCallIsNoFinding(t *testing.T) {
+	expect(t, runHidden(t, t.TempDir(), "TestHiddenNotAgain", "-zksim.seeds", "1-20"), "a process for runs runs the "+
+		"test up to the call of package zktest, and has ended before that (exit status 1)", "the port is taken")
+}
+
+func TestWhatATestSaysIsThatOfTheRun(t *testing.T) {
+	dir := t.TempDir()
+	out := runHidden(t, dir, "TestHiddenLogs", "-zksim.seeds", "1-3")
+	expect(t, out, "the test fails: outside_test.go:", "it errs", "2 of 2 identical")
+	if strings.Contains(out, "it logs") {
+		t.Error("what it has logged is no failure:", out)
+	}
+	if out = runHidden(t, dir, "TestHiddenTwice", "-zksim.seeds", "1"); strings.Contains(out, "the second\n") {
+		t.Error("a process for runs goes on with the test:", out)
+	}
+}
+
+func TestARunThatDiesBeforeItsFirstStepIsAFinding(t *testing.T) {
+	expect(t, runHidden(t, t.TempDir(), "TestHiddenAtOnce", "-zksim.seeds", "1"), "panic: at once",
+		"minimal    0 of 0 steps", "2 of 2 identical")
+}
+
+// TestARecursionWithoutEndIsAFinding takes ten seconds of processor time.
+func TestARecursionWithoutEndIsAFinding(t *testing.T) {
+	if os.Getenv("ZKTEST_LONG") == "" {
+		t.Skip("without ZKTEST_LONG")
+	}
+	out := runHidden(t, t.TempDir(), "TestHiddenDeep", "-zksim.seeds", "1")
+	expect(t, out, "fatal error: stack overflow, in zksim/scenarios/zktest_test.TestHiddenDeep.func1 zktest/outside")
+	if n := strings.Count(out, "called by"); n > 10 {
+		t.Errorf("%d calls are named:\n%s", n, out)
+	}
+}
+
+// TestTestsWithLikeNamesHaveFilesOfTheirOwn has subtests whose names differ in characters that no folder has.
+func TestTestsWithLikeNamesHaveFilesOfTheirOwn(t *testing.T) {
+	dir := t.TempDir()
+	out := runHidden(t, dir, "TestHiddenNames", "-zksim.seeds", "1")
+	expect(t, out, `-run '^TestHiddenNames$/^it'\''s$' -zksim.schedule`)
+	if list, _ := filepath.Glob(filepath.Join(dir, "testdata", "zksim", "*")); len(list) != 5 {
+		t.Errorf("%d folders, expected 5: %v", len(list), list)
+	}
+}
+
+// TestNoTemporaryFilesAreLeft has tests make temporary files before the call of Run, as each process does.
+func TestNoTemporaryFilesAreLeft(t *testing.T) {
+	tmp := t.TempDir()
+	t.Setenv("TMPDIR", tmp)
+	runHidden(t, t.TempDir(), "TestHiddenTempDir", "-zksim.seeds", "1")
+	list, _ := filepath.Glob(filepath.Join(tmp, "*"))
+	list = slices.DeleteFunc(list, func(x string) bool { // the page
+		return strings.HasPrefix(filepath.Base(x), "zksim-") && !strings.HasPrefix(filepath.Base(x), "zksim-run-")
+	})
+	if len(list) != 1 { // of the test's own process
+		t.Errorf("left: %v", list)
+	}
+}
+
+func TestHiddenReads(t *testing.T) {
+	once(t, func(c *zktest.Cluster) {
+		os.Getenv("ZKTEST_READ")
+		os.ReadFile("read.txt")
+		c.Errorf("it has read")
+	})
+}
+
+// TestGoTestKnowsWhatRunsHaveRead has the log, by which go test tells whether a result can be reused, name what
+// processes for runs have read.
+func TestGoTestKnowsWhatRunsHaveRead(t *testing.T) {
+	dir := t.TempDir()
+	runHidden(t, dir, "TestHiddenReads", "-zksim.seeds", "1", "-test.testlogfile", filepath.Join(dir, "log"))
+	text, err := os.ReadFile(filepath.Join(dir, "log"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	expect(t, string(text), "getenv ZKTEST_READ\n", filepath.Join(dir, "read.txt")+"\n")
+}
+
+// TestMemoryThatIsSharedIsThereWhenTheDiskIsFull has all blocks of it be taken when it is made: else the first access
+// to one would end the process.
+func TestMemoryThatIsSharedIsThereWhenTheDiskIsFull(t *testing.T) {
+	const memory = "/dev/shm" // where files take what was written
+	if _, err := os.Stat(memory); err != nil {
+		t.Skip("without " + memory)
+	}
+	f, size, err := zktest.SharedFile(memory)
+	if err != nil {
+		t.Skip(err)
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if n := info.Sys().(*syscall.Stat_t).Blocks * 512; n < int64(size) {
+		t.Errorf("%d bytes of %d are there", n, size)
+	}
+}
+
+// TestAServerThatHearsOfTheLeaderFollowsInTime has a client wait on a follower for what another one has done, for
+// longer than a leader waits for a follower. No fault happens.
+func TestAServerThatHearsOfTheLeaderFollowsInTime(t *testing.T) {
+	zktest.Run(t, func(c *zktest.Cluster) {
+		first := c.Connect()
+		first.Create("/x", nil, 0, open)
+		var ready, all sync.WaitGroup
+		ready.Add(2)
+		for range 2 {
+			all.Go(func() {
+				conn := c.Connect()
+				is, _, gone, err := conn.ExistsW("/x")
+				ready.Done()
+				if !is || err != nil { // its server may be behind
+					return
+				}
+				select {
+				case <-gone:
+				case <-time.After(30 * time.Second):
+					c.Errorf("the end of /x is not heard of for 30 s")
+				}
+			})
+		}
+		ready.Wait()
+		first.Delete("/x", -1)
+		all.Wait()
+	}, zktest.Faults(""), zktest.Servers(3))
+}

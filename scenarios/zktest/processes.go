@@ -1,0 +1,416 @@
+package zktest
+
+import (
+	"context"
+	"encoding/gob"
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"os/exec"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"zksim/scenarios/engine"
+)
+
+// processes are those of the test binary in which the runs of a check happen, so that code that ends its process, or
+// that nothing else can end, costs one run: each runner has one at a time, and gives it back alive.
+type processes struct {
+	ctx  context.Context
+	name string // of the test
+	nth  int    // which of its checks this is
+
+	mu   sync.Mutex
+	idle []*process
+	all  map[*process]bool // that live
+	over bool
+	none error // why no process can make runs, if it has been seen
+	read inputs
+
+	spawner spawner
+}
+
+// errInterrupted says that a run was interrupted.
+var errInterrupted = errors.New("interrupted")
+
+// worker returns a worker for a runner.
+func (x *processes) worker() (engine.Worker, error) { return &worker{all: x}, nil }
+
+// take returns a process that waits for an order.
+func (x *processes) take() (*process, error) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	switch n := len(x.idle); {
+	case x.over || x.ctx.Err() != nil:
+		return nil, errInterrupted
+	case x.none != nil:
+		return nil, x.none
+	case n > 0:
+		p := x.idle[n-1]
+		x.idle = x.idle[:n-1]
+		return p, nil
+	}
+	p, err := x.start()
+	if err != nil {
+		x.none = err
+		return nil, err
+	}
+	x.all[p] = true
+	return p, nil
+}
+
+// give returns a process, whether it lives or not.
+func (x *processes) give(p *process, alive bool) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	if alive && !x.over {
+		x.idle = append(x.idle, p)
+		return
+	}
+	delete(x.all, p)
+}
+
+// close ends all processes and waits for that. A process that waits for an order writes its coverage first.
+func (x *processes) close() {
+	x.mu.Lock()
+	x.over = true
+	list := x.idle
+	x.idle = nil
+	rest := x.all
+	x.mu.Unlock()
+	for _, p := range list {
+		p.orders.Close()
+	}
+	for _, p := range list {
+		<-p.ended
+		x.release(p)
+		delete(rest, p)
+	}
+	for p := range rest { // order-free: all are ended
+		p.kill()
+		<-p.ended
+		x.release(p)
+	}
+	x.spawner.close()
+	x.read.tell()
+}
+
+// release frees what belongs to a process that has ended.
+func (x *processes) release(p *process) {
+	x.mu.Lock()
+	x.read.of(p)
+	x.mu.Unlock()
+	p.release()
+}
+
+// Names of variables in the environment of a process that is to make runs.
+const (
+	nthVariable    = "ZKSIM_CHILD"          // which check of its test asks for them, from 1 on
+	coverVariable  = "ZKSIM_CHILD_COVERAGE" // the folder for its coverage
+	inlineVariable = "ZKSIM_INLINE"         // not empty: runs are made by the process of the test, as for a debugger
+)
+
+// process is one of the processes, from outside.
+type process struct {
+	cmd     *exec.Cmd
+	orders  *os.File
+	send    *gob.Encoder
+	replies chan *engine.Reply
+	shared  *shared
+	out     [2]output     // what it prints
+	tmp     string        // its folder for temporary files
+	ready   bool          // it waits for orders
+	ended   chan struct{} // closed when it has, and all it has printed is there
+	state   error         // then: of Wait
+	killed  bool          // by us
+}
+
+// start starts a process.
+func (x *processes) start() (*process, error) {
+	self, err := os.Executable()
+	if err != nil {
+		return nil, err
+	}
+	p := &process{replies: make(chan *engine.Reply, 1), ended: make(chan struct{})}
+	if p.tmp, err = os.MkdirTemp("", "zksim-run-*"); err != nil {
+		return nil, err
+	}
+	p.cmd = exec.Command(self, arguments(x.name, p.tmp)...)
+	p.cmd.Dir = folder
+	p.cmd.Env = append(os.Environ(), nthVariable+"="+strconv.Itoa(x.nth), "GOMAXPROCS=1", "GOTRACEBACK=crash",
+		"TMPDIR="+p.tmp, "PWD="+folder,
+		"GODEBUG="+list(os.Getenv("GODEBUG"), "asyncpreemptoff=1", "randseednop=0", "tracebacklabels=1"),
+		"GORACE="+strings.TrimSpace(os.Getenv("GORACE")+" halt_on_error=1 exitcode="+strconv.Itoa(raceStatus)))
+	if f := flag.Lookup("test.gocoverdir"); testing.CoverMode() != "" && f != nil && f.Value.String() != "" {
+		p.cmd.Env = append(p.cmd.Env, coverVariable+"="+f.Value.String())
+	}
+	p.cmd.SysProcAttr = attributes()
+	p.cmd.Stdout, p.cmd.Stderr = &p.out[0], &p.out[1]
+	if heard() {
+		p.out[0].to, p.out[1].to = os.Stdout, os.Stderr
+	}
+	p.cmd.WaitDelay = time.Second // for what the code has started
+	return p, p.launch(&x.spawner)
+}
+
+// list joins what is not empty by commas.
+func list(words ...string) string {
+	if words[0] == "" {
+		words = words[1:]
+	}
+	return strings.Join(words, ",")
+}
+
+// launch starts it, with its pipes and the memory that it shares.
+func (p *process) launch(by *spawner) (err error) {
+	var files [4]*os.File // orders to read and write, replies to read and write
+	defer func() {
+		for _, f := range []*os.File{files[0], files[3]} { // those of the other side
+			f.Close()
+		}
+		if err != nil {
+			files[1].Close()
+			files[2].Close()
+			p.release()
+		}
+	}()
+	if p.shared, err = newShared(p.tmp); err != nil {
+		return err
+	}
+	if files[0], files[1], err = os.Pipe(); err != nil {
+		return err
+	}
+	if files[2], files[3], err = os.Pipe(); err != nil {
+		return err
+	}
+	p.cmd.ExtraFiles = []*os.File{files[0], files[3], p.shared.file}
+	if err = by.spawn(p.cmd); err != nil {
+		return err
+	}
+	engine.Carry()
+	p.orders, p.send = files[1], gob.NewEncoder(files[1])
+	go func() {
+		replies := gob.NewDecoder(files[2])
+		for {
+			r := new(engine.Reply)
+			if replies.Decode(r) != nil {
+				break
+			}
+			p.replies <- r
+		}
+		files[2].Close()
+		p.state = p.cmd.Wait()
+		close(p.ended)
+	}()
+	return nil
+}
+
+// kill ends the process at once.
+func (p *process) kill() {
+	p.killed = true
+	p.cmd.Process.Kill()
+}
+
+// release frees what is shared with the process.
+func (p *process) release() {
+	if p.orders != nil {
+		p.orders.Close()
+	}
+	if p.shared != nil {
+		p.shared.close()
+	}
+	os.RemoveAll(p.tmp)
+}
+
+// greet waits until a new process is ready for orders.
+func (p *process) greet(ctx context.Context) error {
+	if p.ready {
+		return nil
+	}
+	select {
+	case <-p.replies:
+		p.ready = true
+		p.out[0].forget() // the parent has said the same
+		p.out[1].forget()
+		return nil
+	case <-p.ended:
+		said := p.out[1].String()
+		if at := panicked.FindStringIndex(said); at != nil {
+			said = fatal(said[at[0]:])
+		} else if strings.TrimSpace(said) == "" {
+			said = p.out[0].String()
+		}
+		return fmt.Errorf("a process for runs runs the test up to the call of package zktest, and has ended before that "+
+			"(%v): %s", p.cmd.ProcessState, last(said))
+	case <-ctx.Done():
+		p.kill()
+		<-p.ended
+		return errInterrupted
+	}
+}
+
+// worker is an [engine.Worker].
+type worker struct {
+	all *processes
+	p   *process
+}
+
+// Run implements [engine.Worker].
+func (w *worker) Run(o *engine.Order) (*engine.Reply, error) {
+	r, err := w.run(o)
+	if err == nil && r.Dead != "" && len(r.Names) == 0 { // of the run before, perhaps
+		return w.run(o)
+	}
+	return r, err
+}
+
+func (w *worker) run(o *engine.Order) (*engine.Reply, error) {
+	if w.p == nil {
+		p, err := w.all.take()
+		if err != nil {
+			return nil, err
+		}
+		w.p = p
+	}
+	p := w.p
+	if err := p.greet(w.all.ctx); err != nil {
+		w.gone()
+		w.all.mu.Lock()
+		w.all.none = err
+		w.all.mu.Unlock()
+		return nil, err
+	}
+	p.shared.clear()
+	if err := p.send.Encode(o); err != nil {
+		<-p.ended
+		return w.died()
+	}
+	lookout := newLookout(p)
+	defer lookout.Stop()
+	for {
+		select {
+		case r := <-p.replies:
+			return w.replied(r), nil
+		case <-p.ended:
+			select {
+			case r := <-p.replies: // its last
+				return w.replied(r), nil
+			default:
+				return w.died()
+			}
+		case <-w.all.ctx.Done():
+			p.kill()
+			<-p.ended
+			w.gone()
+			return nil, errInterrupted
+		case <-lookout.C:
+			lookout.look()
+		}
+	}
+}
+
+// replied completes a reply.
+func (w *worker) replied(r *engine.Reply) *engine.Reply {
+	if r.Dead != "" {
+		<-w.p.ended
+		r.Names, r.Taken = w.p.shared.names()
+		if r.Dead == failing {
+			r.Dead = "the test fails: " + failure(w.p.out[0].String())
+		}
+		w.gone()
+		return r
+	}
+	if r.Last {
+		<-w.p.ended
+		w.gone()
+		return r
+	}
+	w.p.out[0].flush()
+	w.p.out[1].flush()
+	if r.Full {
+		<-w.p.ended
+		w.gone()
+	}
+	return r
+}
+
+// gone takes leave of a process that has ended.
+func (w *worker) gone() {
+	w.all.give(w.p, false)
+	w.all.release(w.p)
+	w.p = nil
+}
+
+// died returns what there is to say of a run in which the process has ended.
+func (w *worker) died() (*engine.Reply, error) {
+	p := w.p
+	defer w.gone()
+	r := &engine.Reply{}
+	r.Names, r.Taken = p.shared.names()
+	var err error
+	if r.Dead, r.Hung, err = p.obituary(); err != nil {
+		return nil, err
+	}
+	return r, nil
+}
+
+// Close implements [engine.Worker].
+func (w *worker) Close() {
+	if w.p != nil {
+		w.all.give(w.p, true)
+		w.p = nil
+	}
+}
+
+// output is what a process prints. With -v, and when a schedule is replayed, it is passed on, unless the process dies
+// of what it says. Otherwise what hundreds of runs have said would hide what was found.
+type output struct {
+	mu  sync.Mutex
+	buf []byte
+	to  *os.File // nil: nobody
+}
+
+// heard reports whether what runs print is passed on.
+func heard() bool {
+	schedule := flag.Lookup("zksim.schedule")
+	return testing.Verbose() || schedule != nil && schedule.Value.String() != ""
+}
+
+// maxOutput bounds what is kept of a process that dies.
+const maxOutput = 16 << 20
+
+// Write implements io.Writer.
+func (o *output) Write(b []byte) (int, error) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.buf = append(o.buf, b[:min(len(b), maxOutput-len(o.buf))]...)
+	return len(b), nil
+}
+
+// flush passes on what has come, or forgets it.
+func (o *output) flush() {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if o.to != nil && len(o.buf) > 0 {
+		o.to.Write(o.buf)
+	}
+	o.buf = o.buf[:0]
+}
+
+// forget forgets what has come.
+func (o *output) forget() {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.buf = o.buf[:0]
+}
+
+// String returns what has come.
+func (o *output) String() string {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return string(o.buf)
+}

@@ -1,0 +1,92 @@
+package zktest_test
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"strconv"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/go-zookeeper/zk"
+
+	"zksim/scenarios/engine"
+	"zksim/scenarios/zktest"
+)
+
+// busy is a service in which everything shows that Go's runtime decides: several goroutines for each client, select
+// with several cases that are ready, a map, a mutex, random numbers.
+func busy(c *zktest.Cluster) {
+	var all sync.WaitGroup
+	for range 3 {
+		conn := c.Connect()
+		jobs, quit := make(chan string), make(chan bool)
+		var mu sync.Mutex
+		seen := map[string]bool{}
+		var workers sync.WaitGroup
+		for range 6 {
+			workers.Go(func() { work(conn, jobs, quit, &mu, seen) })
+		}
+		all.Go(func() {
+			defer workers.Wait()
+			defer close(quit)
+			for i := range 8 {
+				select {
+				case jobs <- "/a" + strconv.Itoa(i):
+				case jobs <- "/b" + strconv.Itoa(i):
+				case <-time.After(time.Minute):
+				}
+			}
+			mu.Lock()
+			defer mu.Unlock()
+			for path := range seen {
+				conn.Delete(path, -1)
+			}
+		})
+	}
+	all.Wait()
+}
+
+// work does jobs until it is to quit.
+func work(conn *zk.Conn, jobs <-chan string, quit <-chan bool, mu *sync.Mutex, seen map[string]bool) {
+	for {
+		select {
+		case path := <-jobs:
+			conn.Create(path, []byte(strconv.Itoa(rand.IntN(100))), zk.FlagEphemeral, open)
+			mu.Lock()
+			seen[path] = true
+			mu.Unlock()
+		case <-time.After(time.Duration(1+rand.IntN(3)) * time.Second):
+			conn.Exists("/zookeeper")
+		case <-quit:
+			return
+		}
+	}
+}
+
+// TestRunsRepeat runs code twice for each seed. Without the overlay it only tells how many differ. ZKTEST_REPEAT is
+// which seeds, as 1-1000. The hashes of all ranges add up to that of the whole, with any number of processors.
+func TestRunsRepeat(t *testing.T) {
+	var seeds engine.Range
+	if n, _ := fmt.Sscanf(os.Getenv("ZKTEST_REPEAT"), "%d-%d", &seeds.First, &seeds.Last); n < 2 {
+		t.Skip("ZKTEST_REPEAT says for which seeds")
+	}
+	for _, x := range []struct {
+		name string
+		code func(c *zktest.Cluster)
+		plan string
+	}{{"lock", locked, "contract"}, {"recipes", ourLock, "contract"}, {"busy", busy, "contract"},
+		{"calm", locked, "none"}} {
+		t.Run(x.name, func(t *testing.T) {
+			begin := time.Now()
+			got := zktest.Repeat(t, x.code, seeds, zktest.Faults(x.plan))
+			fmt.Printf("%s: %d of %d differ, hash %x, %d steps and %d turns a run, %v a run\n", x.name, got.Differ,
+				got.Runs, got.Hash, got.Steps/got.Runs, int(got.Choices)/got.Runs,
+				time.Since(begin).Round(time.Microsecond)/time.Duration(2*got.Runs))
+			if zktest.Exact && got.Differ > 0 {
+				t.Errorf("%d of %d runs differ, the first ones %s", got.Differ, got.Runs, got.Parted)
+			}
+		})
+	}
+}

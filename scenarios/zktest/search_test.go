@@ -1,0 +1,112 @@
+package zktest_test
+
+import (
+	"context"
+	"net"
+	"os"
+	"strconv"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"zksim/recipes"
+	"zksim/recipes/live"
+	"zksim/scenarios/zktest"
+)
+
+// twoLocks has two clients take our lock.
+func twoLocks(c *zktest.Cluster) {
+	var held atomic.Int32
+	done := make(chan error)
+	c.Always("one holder", func() bool { return held.Load() <= 1 })
+	for range 2 {
+		dial := c.Dialer()
+		go func() {
+			conn, err := live.Dial(context.Background(), c.Addrs(), live.Options{
+				Dial: func(_ context.Context, network, address string) (net.Conn, error) {
+					return dial(network, address, time.Second)
+				}})
+			if err != nil {
+				done <- err
+				return
+			}
+			defer conn.Close()
+			l := recipes.NewLock(conn, conn.Env(), "/lock", recipes.LockOptions{})
+			for l.Lock(context.Background()) != nil {
+			}
+			held.Add(1)
+			c.Sometimes("held", true)
+			time.Sleep(time.Second)
+			held.Add(-1)
+			l.Unlock(context.Background())
+			done <- nil
+		}()
+	}
+	for range 2 {
+		if err := <-done; err != nil {
+			c.Errorf("%v", err)
+		}
+	}
+}
+
+func TestEveryScheduleOfTheLockWithOneFault(t *testing.T) {
+	b := zktest.Bounds{Faults: 1}
+	if text := os.Getenv("ZKTEST_DELAYS"); text != "" {
+		b.Delays, _ = strconv.Atoi(text)
+		b.Runs = 1 << 30
+	}
+	zktest.Search(t, b, twoLocks, zktest.Servers(1), zktest.Faults(connectionFaults))
+}
+
+// connectionFaults are those that end no session.
+const connectionFaults = "lose-request lose-reply disconnect watch-delay deliver-close reset"
+
+func TestHiddenSearch(t *testing.T) {
+	hidden(t)
+	zktest.Search(t, zktest.Bounds{Faults: 1, Delays: 1}, locked, zktest.Servers(1),
+		zktest.Faults("lose-request lose-reply disconnect"))
+}
+
+func TestHiddenBudget(t *testing.T) {
+	hidden(t)
+	zktest.Search(t, zktest.Bounds{Faults: 1, Delays: 1, Runs: 40}, twoLocks, zktest.Servers(1),
+		zktest.Faults(connectionFaults))
+}
+
+func TestExhaustiveSearchFindsGoZookeepersLock(t *testing.T) {
+	if raced {
+		t.Skip("replays part")
+	}
+	out := runHidden(t, t.TempDir(), "TestHiddenSearch")
+	expect(t, out, "exhaustive search", "the code waits, and nothing more can happen")
+	expectRepeated(t, out)
+}
+
+func TestASearchThatIsNotClosedIsNoSuccess(t *testing.T) {
+	expect(t, runHidden(t, t.TempDir(), "TestHiddenBudget"), "not every schedule of 1 server with at most 1 fault and "+
+		"1 delay: the first 40 runs")
+}
+
+func FuzzOurLock(f *testing.F) { zktest.Fuzz(f, twoLocks) }
+
+func FuzzHidden(f *testing.F) {
+	if os.Getenv("ZKTEST_HIDDEN") == "" {
+		f.Skip("run by another test")
+	}
+	zktest.Fuzz(f, func(c *zktest.Cluster) {
+		if _, err := c.Connect().Create("/x", nil, 0, open); err != nil {
+			panic("no answer")
+		}
+	}, zktest.Faults("lose-reply=1@op=create"))
+}
+
+// TestTheFuzzerFindsALostReply runs the fuzzer, and then what it has kept.
+func TestTheFuzzerFindsALostReply(t *testing.T) {
+	dir := t.TempDir()
+	out := runHidden(t, dir, "none", "-test.fuzz", "^FuzzHidden$", "-test.fuzzcachedir", dir, "-test.fuzztime", "2000x",
+		"-test.parallel", "1")
+	if !strings.Contains(out, "panic: no answer") {
+		t.Fatal(out)
+	}
+}

@@ -1,0 +1,14 @@
+//go:build unix && !linux
+
+package zktest
+
+import "syscall"
+
+// attributes are those of a process for runs: it is in a group of its own, so that ^C is for its parent only.
+func attributes() *syscall.SysProcAttr { return &syscall.SysProcAttr{Setpgid: true} }
+
+// plentiful reports whether address space costs nothing. It is not known of these systems.
+func plentiful() bool { return false }
+
+// leaveNoCore has a process that dies write no memory dump.
+func leaveNoCore() { syscall.Setrlimit(syscall.RLIMIT_CORE, &syscall.Rlimit{}) }

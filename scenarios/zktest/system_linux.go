@@ -1,0 +1,37 @@
+package zktest
+
+import (
+	"os"
+	"strings"
+	"syscall"
+	"unsafe"
+)
+
+// attributes are those of a process for runs. It is in a group of its own, so that ^C is for its parent only, and ends
+// with its parent, even if its code spins.
+func attributes() *syscall.SysProcAttr {
+	return &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL}
+}
+
+// leaveNoCore has a process that dies write no memory dump.
+func leaveNoCore() {
+	const setDumpable = 4 // PR_SET_DUMPABLE
+	syscall.RawSyscall(syscall.SYS_PRCTL, setDumpable, 0, 0)
+}
+
+// plentiful reports whether address space costs nothing, and sees to it that touching a byte costs a page and no more.
+func plentiful() bool {
+	const disableHugePages = 41 // PR_SET_THP_DISABLE
+	var space syscall.Rlimit
+	overcommit, err := os.ReadFile("/proc/sys/vm/overcommit_memory")
+	switch {
+	case instrumented || unsafe.Sizeof(uintptr(0)) < 8:
+		return false
+	case syscall.Getrlimit(syscall.RLIMIT_AS, &space) != nil || space.Cur < 1<<40:
+		return false
+	case err != nil || strings.TrimSpace(string(overcommit)) == "2": // address space is counted as memory
+		return false
+	}
+	_, _, failed := syscall.RawSyscall6(syscall.SYS_PRCTL, disableHugePages, 1, 0, 0, 0, 0)
+	return failed == 0
+}

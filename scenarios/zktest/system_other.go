@@ -1,0 +1,36 @@
+//go:build !unix
+
+package zktest
+
+import (
+	"errors"
+	"os"
+	"os/exec"
+	"syscall"
+)
+
+// isolates says that runs can have processes of their own on this system.
+const isolates = false
+
+const (
+	askSignal  = syscall.SIGINT
+	showSignal = syscall.SIGINT
+)
+
+func mapFile(*os.File, int) ([]byte, error) { return nil, errors.ErrUnsupported }
+
+func unmapFile([]byte) {}
+
+func inherited(fd uintptr, name string) *os.File { return os.NewFile(fd, name) }
+
+type spawner struct{}
+
+func (*spawner) spawn(*exec.Cmd) error { return errors.ErrUnsupported }
+
+func (*spawner) close() {}
+
+func attributes() *syscall.SysProcAttr { return nil }
+
+func plentiful() bool { return false }
+
+func leaveNoCore() {}

@@ -1,0 +1,61 @@
+//go:build unix
+
+package zktest
+
+import (
+	"os"
+	"os/exec"
+	"runtime"
+	"sync"
+	"syscall"
+)
+
+// isolates says that runs can have processes of their own on this system.
+const isolates = true
+
+// askSignal has a process look whether its goroutines wait for one another, showSignal has it show them and end.
+const (
+	askSignal  = syscall.SIGUSR1
+	showSignal = syscall.SIGQUIT
+)
+
+func mapFile(f *os.File, size int) ([]byte, error) {
+	return syscall.Mmap(int(f.Fd()), 0, size, syscall.PROT_READ|syscall.PROT_WRITE, syscall.MAP_SHARED)
+}
+
+func unmapFile(mem []byte) { syscall.Munmap(mem) }
+
+// inherited returns a file that the parent has passed on, which nobody else is to inherit.
+func inherited(fd uintptr, name string) *os.File {
+	syscall.CloseOnExec(int(fd))
+	return os.NewFile(fd, name)
+}
+
+// spawner starts commands from one thread that lives until it is closed, since Linux ends a command with the thread
+// that has started it.
+type spawner struct {
+	once  sync.Once
+	tasks chan func()
+}
+
+func (s *spawner) spawn(cmd *exec.Cmd) error {
+	s.once.Do(func() {
+		s.tasks = make(chan func())
+		go func() {
+			runtime.LockOSThread()
+			for f := range s.tasks {
+				f()
+			}
+		}()
+	})
+	done := make(chan error)
+	s.tasks <- func() { done <- cmd.Start() }
+	return <-done
+}
+
+// close ends the thread. All commands must have ended.
+func (s *spawner) close() {
+	if s.tasks != nil {
+		close(s.tasks)
+	}
+}

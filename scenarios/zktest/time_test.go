@@ -1,0 +1,66 @@
+package zktest_test
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/go-zookeeper/zk"
+
+	"zksim/scenarios"
+	"zksim/scenarios/zktest"
+)
+
+// TestAnIdleClientStaysConnected has a client do nothing for minutes: its pings are answered without a word.
+func TestAnIdleClientStaysConnected(t *testing.T) {
+	zktest.Run(t, func(c *zktest.Cluster) {
+		conn, events, err := zk.Connect(c.Addrs(), 10*time.Second, zk.WithDialer(c.Dialer()), zk.WithLogger(silent{}))
+		if err != nil {
+			c.Errorf("%v", err)
+			return
+		}
+		defer conn.Close()
+		for ev := range events {
+			if ev.State == zk.StateHasSession {
+				break
+			}
+		}
+		time.Sleep(9 * time.Minute)
+		select {
+		case ev := <-events:
+			c.Errorf("an idle client hears %+v", ev)
+		default:
+		}
+		if ok, _, err := conn.Exists("/zookeeper"); !ok || err != nil {
+			c.Errorf("%v, %v", ok, err)
+		}
+		c.Sometimes("idle", true)
+	}, zktest.Faults("none"))
+}
+
+// late has a client do something long after all others have come to rest, in a goroutine that its program does not
+// wait for, and another one look at what is there when nothing more can happen.
+func late(p *scenarios.Process) {
+	path := p.Path("/late")
+	if p.ID == 1 {
+		p.Env.Go("late", func() {
+			ctx, cancel := p.Env.WithTimeout(context.Background(), 20*time.Second)
+			defer cancel()
+			p.Env.Await(ctx)
+			p.Env.Sleep(context.Background(), 20*time.Second)
+			p.Conn.Create(path, nil, 0, open)
+		})
+		return
+	}
+	p.AtRest()
+	if ok, _, err := p.Conn.Exists(path); !ok {
+		p.Fail(errors.Join(errors.New("at rest, and yet something is to come"), err))
+	}
+}
+
+// TestNothingIsAtRestWhileAProgramWaitsForATime has runs last as long as there is a timer, although nobody wants
+// anything meanwhile.
+func TestNothingIsAtRestWhileAProgramWaitsForATime(t *testing.T) {
+	zktest.Check(t, scenarios.Scenario{Name: "test/late", Doc: "something happens late", Clients: 2, Program: late})
+}
