@@ -1,0 +1,2 @@
+// Package nothing has no code.
+package nothing
