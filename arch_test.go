@@ -40,6 +40,7 @@ var rules = []struct {
 	{"names", "package names say what the package is for", nameProblems, nil, nil},
 	{"docs", "every package and exported name has a comment", docProblems, nil, nil},
 	{"wording", "no file names a machine or leaves work undone", wordingProblems, nil, nil},
+	{"commands", "documents name tests that are there", commandProblems, nil, nil},
 	{"width", "", widthProblems, nil, nil}, // TestLinesAreNoLongerThan120Characters
 }
 

@@ -17,7 +17,7 @@ import (
 const published = "example.com/team/zksim"
 
 // nested are folders with a module of their own, which is not a part of this one.
-var nested = regexp.MustCompile(`^examples/[^/]+/`)
+var nested = regexp.MustCompile(`^(examples/[^/]+|deploy/kubernetes)/`)
 
 // sh runs commands with a shell in a folder, and returns what they print.
 func sh(t *testing.T, dir string, env []string, commands string) (out string, code int) {

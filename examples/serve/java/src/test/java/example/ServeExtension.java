@@ -7,21 +7,48 @@ import java.net.URI;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.stream.Collectors;
 import org.junit.jupiter.api.extension.AfterEachCallback;
 import org.junit.jupiter.api.extension.BeforeEachCallback;
 import org.junit.jupiter.api.extension.ExtensionContext;
 
 /** A ZooKeeper for each test: "simrun serve", with its addresses and its controls. */
 final class ServeExtension implements BeforeEachCallback, AfterEachCallback {
+    private static final String SIMRUN = System.getenv().getOrDefault("SIMRUN", "simrun");
+
+    private final String shown;
+    private Path folder;
     private Process process;
+    private BufferedReader lines;
     private String control;
     private String connect;
 
+    ServeExtension() {
+        this("");
+    }
+
+    /**
+     * One that keeps what it is asked for, and writes a page if something is reported: below $ZKSIM_PAGES, if that is
+     * set, else below target.
+     */
+    ServeExtension(String shown) {
+        this.shown = shown;
+    }
+
     @Override
     public void beforeEach(ExtensionContext context) throws IOException {
-        String simrun = System.getenv().getOrDefault("SIMRUN", "simrun");
-        process = new ProcessBuilder(simrun, "serve", "-listen", "127.0.0.1:0", "-control", "127.0.0.1:0").start();
-        BufferedReader lines = new BufferedReader(new InputStreamReader(process.getInputStream()));
+        List<String> command =
+                new ArrayList<>(List.of(SIMRUN, "serve", "-listen", "127.0.0.1:0", "-control", "127.0.0.1:0"));
+        if (!shown.isEmpty()) {
+            folder = Files.createDirectories(Path.of(System.getenv().getOrDefault("ZKSIM_PAGES", "target/pages")));
+            command.addAll(List.of("-o", folder.resolve(shown).toString(), "-record", recording()));
+        }
+        process = new ProcessBuilder(command).redirectError(ProcessBuilder.Redirect.INHERIT).start();
+        lines = new BufferedReader(new InputStreamReader(process.getInputStream()));
         for (String line; connect == null && (line = lines.readLine()) != null; ) {
             String[] words = line.split("\\s+");
             if (words[0].equals("control")) {
@@ -51,5 +78,29 @@ final class ServeExtension implements BeforeEachCallback, AfterEachCallback {
             throw new IOException(answer.body());
         }
         return answer.body();
+    }
+
+    /** Ends the server, and returns what it has printed. */
+    String judged() throws InterruptedException {
+        process.toHandle().destroy(); // Process.destroy would close what it still has to say
+        String said = lines.lines().collect(Collectors.joining("\n"));
+        process.waitFor();
+        return said;
+    }
+
+    /** The page of what was reported. */
+    Path page() {
+        return folder.resolve(shown).resolve("index.html");
+    }
+
+    private String recording() {
+        return folder.resolve(shown + ".jsonl").toString();
+    }
+
+    /** What the simulator says of the same requests. */
+    String replayed() throws IOException {
+        Process replay = new ProcessBuilder(SIMRUN, "replay", recording()).start();
+        return new BufferedReader(new InputStreamReader(replay.getInputStream())).lines()
+                .collect(Collectors.joining("\n"));
     }
 }
