@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math"
 	"reflect"
+	"runtime"
 	"slices"
 	"time"
 	"unsafe"
@@ -83,7 +84,8 @@ func (k *valueHasher) refuse(v reflect.Value, why string) {
 }
 
 // add adds a value and all that can be reached from it, and what of that is the same memory. Of a function it counts
-// only whether there is one; of a context, whether and how it has ended, and which of the client's deadlines it has.
+// which one it is, and not what it has captured; of a context, how it has ended, or which of the client's deadlines it
+// is.
 func (k *valueHasher) add(v reflect.Value) {
 	if v.CanAddr() && v.Type().Size() > 0 && !k.first(visit{v.Addr().UnsafePointer(), v.Type()}) {
 		return
@@ -92,7 +94,9 @@ func (k *valueHasher) add(v reflect.Value) {
 	case reflect.Invalid:
 		k.sum = k.sum.Int(-1)
 	case reflect.Func:
-		k.sum = k.sum.Bool(v.IsNil())
+		if k.sum = k.sum.Bool(v.IsNil()); !v.IsNil() {
+			k.sum = k.sum.String(runtime.FuncForPC(v.Pointer()).Name())
+		}
 	case reflect.UnsafePointer:
 		if k.sum = k.sum.Bool(v.IsNil()); !v.IsNil() {
 			k.refuse(v, "which can point to anything, as in a sync.Map or an atomic.Pointer; keep what it stands for")
@@ -170,16 +174,32 @@ func (k *valueHasher) slice(v reflect.Value) {
 	}
 }
 
-// context adds v if it is a context, and reports whether it is.
+// context adds v if it is a context, and reports whether it is. One that can still end, other than by a deadline of the
+// client, is refused: nothing says which one it is.
 func (k *valueHasher) context(v reflect.Value) bool {
 	if !k.isContext(v.Type()) {
 		return false
 	}
-	if v.Kind() == reflect.Pointer && !k.first(visit{v.UnsafePointer(), v.Type()}) {
-		return true
+	if v.Kind() == reflect.Pointer {
+		if k.sum = k.sum.Bool(v.IsNil()); v.IsNil() || !k.first(visit{v.UnsafePointer(), v.Type()}) {
+			return true
+		}
 	}
-	if ctx, ok := readable(v).(context.Context); ok {
+	ctx, ok := readable(v).(context.Context)
+	if !ok {
+		k.refuse(v, "which cannot be read; keep what it stands for")
+	}
+	_, timed := ctx.(*deadline)
+	switch {
+	case ctx.Err() != nil:
+		k.sum = hashContext(k.sum, ctx).String(context.Cause(ctx).Error())
+		if d, ok := ctx.Value(deadlineKey{}).(*deadline); ok {
+			k.sum = k.sum.Int(d.at.UnixNano())
+		}
+	case timed || ctx == context.Background() || ctx == context.TODO():
 		k.sum = hashContext(k.sum, ctx)
+	default:
+		k.refuse(v, "which cannot be told from another one; keep what it stands for")
 	}
 	return true
 }
@@ -190,7 +210,7 @@ func (k *valueHasher) table(v reflect.Value) {
 		return
 	}
 	if !ordered(v.Type().Key()) {
-		k.refuse(v, "whose keys have no order; they must be strings, numbers, or arrays or structs of these")
+		k.refuse(v, "whose keys have no order; they must be strings, integers, or arrays or structs of these")
 	}
 	k.sum = k.sum.Int(int64(v.Len()))
 	keys := v.MapKeys() // order-free: they are sorted
@@ -219,7 +239,7 @@ func ordered(t reflect.Type) bool {
 		}
 		return true
 	}
-	return t.Kind() == reflect.String || t.Kind() >= reflect.Bool && t.Kind() <= reflect.Complex128
+	return t.Kind() == reflect.String || t.Kind() >= reflect.Bool && t.Kind() <= reflect.Uintptr
 }
 
 // channel adds what a channel has and what it waits for.
@@ -248,7 +268,12 @@ func (k *valueHasher) channel(v reflect.Value) {
 			return
 		}
 	}
-	if k.sum = k.sum.Int(3).Int(int64(v.Len())); !k.first(visit{v.UnsafePointer(), channelType}) {
+	q := queueOf(v)
+	if q == nil {
+		k.refuse(v, "whose content cannot be read with this version of Go")
+	}
+	k.sum = k.sum.Int(3).Bool(q.closed != 0).Int(int64(v.Len())).Int(int64(v.Cap()))
+	if !k.first(visit{v.UnsafePointer(), channelType}) {
 		return
 	}
 	for _, x := range c.fired {
@@ -257,43 +282,9 @@ func (k *valueHasher) channel(v reflect.Value) {
 			return
 		}
 	}
-	k.contents(v)
-}
-
-// contents adds what is in a channel of the client's own, for which it takes all out and puts it back. Of a channel
-// that is closed, or kept for one direction, only its length counts.
-func (k *valueHasher) contents(v reflect.Value) {
-	n := v.Len()
-	if n == 0 || v.Type().ChanDir() != reflect.BothDir {
-		return
+	for i := range v.Len() {
+		k.add(q.item(i, v.Type().Elem()))
 	}
-	if !v.CanInterface() {
-		if !v.CanAddr() {
-			return
-		}
-		v = reflect.NewAt(v.Type(), v.Addr().UnsafePointer()).Elem()
-	}
-	added, closed := probe(v)
-	if closed {
-		return
-	}
-	list := make([]reflect.Value, n)
-	for i := range list {
-		list[i], _ = v.TryRecv()
-	}
-	if added {
-		v.TryRecv()
-	}
-	for _, x := range list {
-		k.add(x)
-		v.TrySend(x)
-	}
-}
-
-// probe finds out whether a channel is closed; if not, and if there is room, it adds a value to it.
-func probe(v reflect.Value) (added, closed bool) {
-	defer func() { closed = recover() != nil }()
-	return v.TrySend(reflect.Zero(v.Type().Elem())), false
 }
 
 // readable returns what v holds, which may come from a field that is not exported; nil if it
