@@ -1,6 +1,9 @@
 package checkers
 
 import (
+	"reflect"
+	"strings"
+
 	"zksim/internal/hash"
 	"zksim/model/history"
 )
@@ -11,7 +14,8 @@ import (
 //
 // It is remembered in the fields of the monitor, which share no memory with anything: numbers,
 // strings, and slices, arrays, maps and structs of these. Exhaustive search reads
-// them by reflection, and refuses a monitor with a field that it cannot read.
+// them by reflection, and refuses a monitor with a field that it cannot read, unless that is a [Constant]. To it, a
+// slice or map that is nil is the same as an empty one, and spare capacity does not count.
 type Monitor interface {
 	// Step judges event i of h; it has been given all events before it that it sees, but looks at
 	// them for nothing but the wording of a violation. Of i it remembers only what comes
@@ -20,6 +24,21 @@ type Monitor interface {
 	Step(h *history.History, i int) Verdict
 	// Reset forgets everything.
 	Reset()
+}
+
+// Constant is a field of a monitor that has the same value as long as the monitor is used, as a function that the
+// checker was made with. Exhaustive search does not read it, so it may hold anything.
+type Constant[T any] struct{ value T }
+
+// ConstantOf returns a constant with that value.
+func ConstantOf[T any](value T) Constant[T] { return Constant[T]{value} }
+
+// Value returns the value.
+func (c Constant[T]) Value() T { return c.value }
+
+// IsConstant reports whether a type is one of constants, and not one that embeds one.
+func IsConstant(t reflect.Type) bool {
+	return t.PkgPath() == reflect.TypeFor[Digest]().PkgPath() && strings.HasPrefix(t.Name(), "Constant[")
 }
 
 // Digest is a monitor that knows which differences in what it remembers make no difference, as the order

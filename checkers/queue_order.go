@@ -23,10 +23,10 @@ func (FIFO) Name() string { return "fifo" }
 func (FIFO) Doc() string { return "no consumer passes over an item that was put before and is free" }
 
 // Check implements [Checker].
-func (c FIFO) Check(h *history.History) Verdict { return checkToEnd(h, &turns{Checker: c}) }
+func (c FIFO) Check(h *history.History) Verdict { return checkToEnd(h, newTurns(c)) }
 
 // Monitor implements [Monitored]. What is in the queue is judged at the end.
-func (c FIFO) Monitor() Monitor { return &turns{Checker: c} }
+func (c FIFO) Monitor() Monitor { return newTurns(c) }
 
 // PriorityOrder is the order of a priority queue, in the manner of [FIFO]: no item
 // is delivered while one of higher priority, which is the lower number, or an
@@ -45,17 +45,17 @@ func (PriorityOrder) Doc() string {
 
 // Check implements [Checker].
 func (c PriorityOrder) Check(h *history.History) Verdict {
-	return checkToEnd(h, &turns{Checker: c})
+	return checkToEnd(h, newTurns(c))
 }
 
 // Monitor implements [Monitored]. What is in the queue is judged at the end.
-func (c PriorityOrder) Monitor() Monitor { return &turns{Checker: c} }
+func (c PriorityOrder) Monitor() Monitor { return newTurns(c) }
 
 // turns is the monitor of FIFO and PriorityOrder. An item that was got once is not free
 // again for certain, so it is forgotten.
 type turns struct {
 	recipeEvents
-	Checker
+	of  Constant[Checker]
 	ops queueOps
 
 	begun   []arrival // items whose put has begun
@@ -80,9 +80,11 @@ type pass struct {
 	event int
 }
 
+func newTurns(of Checker) *turns { return &turns{of: ConstantOf(of)} }
+
 // Reset implements [Monitor].
 func (t *turns) Reset() {
-	*t = turns{Checker: t.Checker, ops: t.ops[:0], begun: t.begun[:0], free: t.free[:0], early: t.early[:0],
+	*t = turns{of: t.of, ops: t.ops[:0], begun: t.begun[:0], free: t.free[:0], early: t.early[:0],
 		passed: t.passed[:0]}
 }
 
@@ -100,7 +102,7 @@ func (t *turns) Hash() uint64 {
 		early += hash.Hash(0).Uint64(uint64(item))
 	}
 	working, k := t.consumers()
-	_, ranked := t.Checker.(PriorityOrder)
+	_, ranked := t.of.Value().(PriorityOrder)
 	for _, p := range t.free {
 		before := hash.Hash(0)
 		for _, x := range t.begun {
@@ -125,7 +127,7 @@ func (t *turns) consumers() (n, k int) {
 }
 
 func (t *turns) priority(item int64) int64 {
-	if c, ok := t.Checker.(PriorityOrder); ok {
+	if c, ok := t.of.Value().(PriorityOrder); ok {
 		return c.Of(item)
 	}
 	return 0
@@ -204,10 +206,10 @@ func (t *turns) first(p arrival, o *queueOp) bool {
 // blame objects to an item that was passed over and is there.
 func (t *turns) blame(p pass) Verdict {
 	if !p.got.delivers() {
-		return violated(t, p.event, "c%d was told that the queue is empty while item %d of c%d was in it", p.got.client,
+		return violated(t.of.Value(), p.event, "c%d was told that the queue is empty while item %d of c%d was in it", p.got.client,
 			p.item, p.client)
 	}
-	return violated(t, p.event, "c%d got item %d while item %d of c%d, which comes first, was in the queue",
+	return violated(t.of.Value(), p.event, "c%d got item %d while item %d of c%d, which comes first, was in the queue",
 		p.got.client, p.got.item, p.item, p.client)
 }
 

@@ -14,11 +14,6 @@ import (
 // same go on alike, whatever the events were; so what an event adds is found out once for each memory, and not
 // for each way to it.
 
-var (
-	checkerType = reflect.TypeFor[checkers.Checker]()
-	monitorType = reflect.TypeFor[checkers.Monitor]()
-)
-
 // illegible returns the first field of a monitor that cannot be read, with its type; "" if all can.
 func illegible(m checkers.Monitor) string {
 	t := reflect.TypeOf(m)
@@ -45,8 +40,11 @@ func unread(t reflect.Type, path string, within ...reflect.Type) string {
 		}
 		return unread(t.Elem(), path+"[]", within...)
 	case reflect.Struct:
-		for _, i := range fieldsOf(t) {
+		for i := range t.NumField() {
 			f := t.Field(i)
+			if checkers.IsConstant(f.Type) {
+				continue
+			}
 			if x := unread(f.Type, path+"."+f.Name, within...); x != "" {
 				return x
 			}
@@ -57,33 +55,6 @@ func unread(t reflect.Type, path string, within ...reflect.Type) string {
 		return ""
 	}
 	return path + " is a " + t.String()
-}
-
-// fieldsOf returns the places of the fields of a struct that are read.
-func fieldsOf(t reflect.Type) (list []int) {
-	for i := range t.NumField() {
-		if !settings(t.Field(i).Type) {
-			list = append(list, i)
-		}
-	}
-	return list
-}
-
-// settings reports whether a field is the checker that a monitor belongs to, which stays as it is. A struct that is a
-// checker only since it embeds one is not.
-func settings(t reflect.Type) bool {
-	if !t.Implements(checkerType) || t.Implements(monitorType) || reflect.PointerTo(t).Implements(monitorType) {
-		return false
-	}
-	if t.Kind() != reflect.Struct {
-		return t.Kind() == reflect.Interface
-	}
-	for i := range t.NumField() {
-		if f := t.Field(i); f.Anonymous && f.Type.Implements(checkerType) {
-			return false
-		}
-	}
-	return true
 }
 
 // remember appends all that a monitor holds.
@@ -124,8 +95,10 @@ func newReader(t reflect.Type) reader {
 		}
 	case reflect.String:
 		return func(h hash.Hash, v reflect.Value) hash.Hash { return h.String(v.String()) }
-	case reflect.Slice, reflect.Array:
-		return listReader(readerOf(t.Elem()))
+	case reflect.Slice:
+		return sliceReader(readerOf(t.Elem()))
+	case reflect.Array:
+		return arrayReader(readerOf(t.Elem()))
 	case reflect.Struct:
 		return structReader(t)
 	case reflect.Map:
@@ -134,9 +107,15 @@ func newReader(t reflect.Type) reader {
 	panic(t.String() + " cannot be read") // see illegible
 }
 
-func listReader(each reader) reader {
+func sliceReader(each reader) reader {
+	items := arrayReader(each)
 	return func(h hash.Hash, v reflect.Value) hash.Hash {
-		h = h.Int(int64(v.Len()))
+		return items(h.Int(int64(v.Len())), v)
+	}
+}
+
+func arrayReader(each reader) reader {
+	return func(h hash.Hash, v reflect.Value) hash.Hash {
 		for i := range v.Len() {
 			h = each(h, v.Index(i))
 		}
@@ -145,14 +124,17 @@ func listReader(each reader) reader {
 }
 
 func structReader(t reflect.Type) reader {
-	list := fieldsOf(t)
-	each := make([]reader, len(list))
-	for k, i := range list {
-		each[k] = readerOf(t.Field(i).Type)
+	each := make([]reader, t.NumField())
+	for i := range each {
+		if f := t.Field(i).Type; !checkers.IsConstant(f) {
+			each[i] = readerOf(f)
+		}
 	}
 	return func(h hash.Hash, v reflect.Value) hash.Hash {
-		for k, i := range list {
-			h = each[k](h, v.Field(i))
+		for i, read := range each {
+			if read != nil {
+				h = read(h, v.Field(i))
+			}
 		}
 		return h
 	}

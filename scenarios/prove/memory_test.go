@@ -67,7 +67,7 @@ type all struct {
 	List    []inner
 	Array   [2]int
 	Map     map[string]inner
-	Skipped checkers.Checker
+	Skipped checkers.Constant[checkers.Checker]
 }
 
 type inner struct{ A, B int }
@@ -94,6 +94,8 @@ func TestRememberReadsEverything(t *testing.T) {
 		func(x *all) { x.Map["a"] = inner{5, 7} },
 		func(x *all) { x.Map["a"], x.Map["b"] = x.Map["b"], x.Map["a"] },
 		func(x *all) { delete(x.Map, "b") },
+		func(x *all) { x.List = x.List[:0] },
+		func(x *all) { clear(x.Map) },
 	} {
 		x := fresh()
 		change(&x)
@@ -118,6 +120,7 @@ func TestWhatCannotBeReadIsNamed(t *testing.T) {
 		"x.list[].f is a func()":            struct{ list []struct{ f func() } }{},
 		"x.m[key].p is a *int":              struct{ m map[struct{ p *int }]int }{},
 		"x.inside.latest is a func() int32": struct{ inside closure }{},
+		"x.c is a checkers.Checker":         struct{ c checkers.Checker }{},
 	} {
 		if got := unread(reflect.TypeOf(x), "x"); got != want {
 			t.Errorf("%T: %q, not %q", x, got, want)
@@ -156,8 +159,13 @@ func TestAFieldThatEmbedsACheckerIsRemembered(t *testing.T) {
 	if illegible(a) != "" || remember(0, a) == remember(0, b) {
 		t.Error("what is in the field makes no difference", illegible(a))
 	}
-	if settings(reflect.TypeFor[book]()) || !settings(reflect.TypeFor[checkers.PriorityOrder]()) {
-		t.Error("one is taken for the other")
+	b.book.Won, b.book.Limit = 0, 1
+	if remember(0, a) == remember(0, b) {
+		t.Error("what is in the checker that it embeds makes no difference")
+	}
+	b.book.Limit, b.book.Fixed = 0, fixed{checkers.ConstantOf(func() {}), 1}
+	if remember(0, a) == remember(0, b) {
+		t.Error("what is in a struct that embeds a constant makes no difference")
 	}
 }
 
@@ -170,8 +178,20 @@ func (*ledger) Step(*history.History, int) checkers.Verdict { return checkers.Ve
 func (*ledger) Reset()                                      {}
 
 type book struct {
+	limited
+	Won   int64
+	Fixed fixed
+}
+
+// limited is a checker with a setting.
+type limited struct {
 	checkers.Liveness
-	Won int64
+	Limit int
+}
+
+type fixed struct {
+	checkers.Constant[func()]
+	Count int
 }
 
 // counting embeds a monitor that can be read.
