@@ -1,9 +1,6 @@
 package checkers
 
 import (
-	"reflect"
-	"strings"
-
 	"zksim/internal/hash"
 	"zksim/model/history"
 )
@@ -24,21 +21,6 @@ type Monitor interface {
 	Step(h *history.History, i int) Verdict
 	// Reset forgets everything.
 	Reset()
-}
-
-// Constant is a field of a monitor that has the same value as long as the monitor is used, as a function that the
-// checker was made with. Exhaustive search does not read it, so it may hold anything.
-type Constant[T any] struct{ value T }
-
-// ConstantOf returns a constant with that value.
-func ConstantOf[T any](value T) Constant[T] { return Constant[T]{value} }
-
-// Value returns the value.
-func (c Constant[T]) Value() T { return c.value }
-
-// IsConstant reports whether a type is one of constants, and not one that embeds one.
-func IsConstant(t reflect.Type) bool {
-	return t.PkgPath() == reflect.TypeFor[Digest]().PkgPath() && strings.HasPrefix(t.Name(), "Constant[")
 }
 
 // Digest is a monitor that knows which differences in what it remembers make no difference, as the order
