@@ -301,7 +301,7 @@ func (p Plan) Swarm(random func() uint64) Plan {
 // SwarmInto is Swarm for so many servers, and appends to q. Of one server there are no elections to draw.
 func (p Plan) SwarmInto(q Plan, servers int, random func() uint64) Plan {
 	for _, r := range p {
-		if servers == 1 && Table[find(r.Fault)].ensemble {
+		if servers == 1 && r.OfSeveral() {
 			continue
 		}
 		x := random()
@@ -315,6 +315,9 @@ func (p Plan) SwarmInto(q Plan, servers int, random func() uint64) Plan {
 	}
 	return q
 }
+
+// OfSeveral reports whether the fault is one of ensembles, which the plans of runs with one server do not have.
+func (r Rule) OfSeveral() bool { return Table[find(r.Fault)].ensemble }
 
 // Prepare applies the initial faults of p to a world that was just reset. The
 // znodes must exist.

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"sync/atomic"
 
 	"zksim/checkers"
 	"zksim/faults"
@@ -49,18 +48,10 @@ type coverer struct {
 	plan   faults.Plan // the rules that are counted; look reads these and no counts
 	rules  []RuleCount
 	goals  []int
-	needs  []need
-	judged []atomic.Bool // needs that were met; look leaves these out
+	judged *Judged
 	wishes []SentenceCount
 	runs   int
 	most   int
-}
-
-// need is what a checker needs, and which of it there was in any run.
-type need struct {
-	checker string
-	checkers.Needs
-	had uint64 // by bit
 }
 
 // sight is what one run adds.
@@ -74,19 +65,13 @@ type sight struct {
 }
 
 func newCoverer(s *Scenario) *coverer {
-	c := &coverer{Scenario: s, goals: make([]int, len(s.Goals))}
+	c := &coverer{Scenario: s, goals: make([]int, len(s.Goals)), judged: NewJudged(s.Judges())}
 	for _, r := range s.Faults {
 		if r.Budget > 0 && c.rule(r) < 0 {
 			c.plan = append(c.plan, r)
 			c.rules = append(c.rules, RuleCount{Rule: r})
 		}
 	}
-	for _, x := range s.Judges() {
-		if d, ok := x.(checkers.Declaring); ok {
-			c.needs = append(c.needs, need{checker: x.Name(), Needs: d.Needs()})
-		}
-	}
-	c.judged = make([]atomic.Bool, len(c.needs))
 	return c
 }
 
@@ -112,19 +97,7 @@ func (c *coverer) look(r *Runner, res *Result) sight {
 		x.Goals[i] = g.Reached(res.History)
 	}
 	x.Wishes = wishes(nil, res.History)
-	for i := range c.needs {
-		if c.judged[i].Load() {
-			continue
-		}
-		if x.Had == nil {
-			x.Had = make([]uint64, len(c.needs))
-		}
-		for k, n := range c.needs[i].Seen {
-			if n.In(res.History) {
-				x.Had[i] |= 1 << k
-			}
-		}
-	}
+	x.Had = c.judged.Look(res.History)
 	return x
 }
 
@@ -150,27 +123,19 @@ func (c *coverer) add(x *sight) {
 	for _, y := range x.Wishes {
 		c.wishes = wish(c.wishes, y.Sentence, y.Held)
 	}
-	for i, had := range x.Had {
-		if had == 1<<len(c.needs[i].Seen)-1 {
-			c.judged[i].Store(true)
-		}
-		c.needs[i].had |= had
-	}
+	c.judged.Add(x.Had)
 }
 
 // report sums up.
 func (c *coverer) report() Coverage {
 	cov := Coverage{Rules: c.rules, Holders: c.most, Reached: c.goals, Sometimes: c.wishes}
-	for i := range c.needs {
-		if !c.judged[i].Load() {
-			cov.Gaps = append(cov.Gaps, fmt.Sprintf("%s judged nothing in %s: %s", c.needs[i].checker,
-				RunsText(c.runs), c.needs[i].lacks()))
-		}
+	for _, x := range c.judged.Idle() {
+		cov.Gaps = append(cov.Gaps, fmt.Sprintf("%s judged nothing in %s: %s", x.Checker, RunsText(c.runs), x.Lacks))
 	}
 	for _, r := range c.rules {
 		switch {
 		case r.Strikes > 0:
-		case r.Possible > 0 || r.On < r.Enough():
+		case r.Possible > 0 || r.On < r.Enough() && !(r.OfSeveral() && c.alone()):
 			cov.Quiet = append(cov.Quiet, fmt.Sprintf("%s (possible in %d of %s)", r.Rule, r.Possible, RunsText(r.On)))
 		case c.loose:
 			cov.Quiet = append(cov.Quiet, fmt.Sprintf("%s (%s)", r.Rule, r.Lacks(c.Faults, c.Clients)))
@@ -182,16 +147,9 @@ func (c *coverer) report() Coverage {
 	return cov
 }
 
-// lacks says what no run had, the first of it, or else what no run had together.
-func (n *need) lacks() string {
-	var all []string
-	for k, x := range n.Seen {
-		if n.had>>k&1 == 0 {
-			return missing(x)
-		}
-		all = append(all, x.What)
-	}
-	return "it needs, in one run, " + strings.Join(all, " and ")
+// alone reports whether no run has several servers.
+func (c *coverer) alone() bool {
+	return !slices.ContainsFunc(c.Servers, func(n int) bool { return n > 1 })
 }
 
 // RunsText writes a number of runs.

@@ -183,6 +183,7 @@ func TestAFaultThatCannotStrikeMakesTheResultInconclusive(t *testing.T) {
 	for rules, want := range map[string]string{
 		"expire=1": "expire=1 never struck in 500 runs, of which N had it in their plans: expire " +
 			"needs a client without a connection, which waits for one; add disconnect=1",
+		"depose=1": "depose=1 never struck in 500 runs, of which N had it in their plans: depose needs three servers",
 		"stale-read=1": "stale-read=1 never struck in 500 runs, of which N had it in their plans: " +
 			"stale-read needs three servers",
 		"pause=1@client=c4": "pause=1@client=c4 never struck in 500 runs, of which N had it in their plans: " +
@@ -206,7 +207,7 @@ func TestAFaultThatCannotStrikeMakesTheResultInconclusive(t *testing.T) {
 		if (rep.Status == engine.Inconclusive) != (want != "") || rep.Why != want {
 			t.Errorf("%s: %+v", rules, rep)
 		}
-		if n := len(rep.Rules); n > 0 && (rep.Rules[0].On < 200 || rep.Rules[0].On > 300) {
+		if n := len(rep.Rules); n > 0 && rules != "depose=1" && (rep.Rules[0].On < 200 || rep.Rules[0].On > 300) {
 			t.Errorf("%s: %+v", rules, rep.Rules)
 		}
 	}

@@ -47,6 +47,7 @@ type Scenario struct {
 	// of this process. Each runner gets one of its own.
 	Elsewhere func() (Worker, error)
 
+	// Checkers judge each run. Without any, Liveness, Quiescence and Steps do.
 	Checkers []checkers.Checker
 	Goals    []Goal
 
@@ -117,12 +118,19 @@ func (s Scenario) Without(names ...string) Scenario {
 	return s
 }
 
-// Judges returns the checkers of the scenario, Finally included.
+// usualJudges judge a scenario that names no checkers: no client gives up, waits forever, or goes on forever.
+var usualJudges = []checkers.Checker{checkers.Liveness{}, checkers.Quiescence{}, checkers.Steps{}}
+
+// Judges returns the checkers of the scenario, Finally included; Liveness, Quiescence and Steps if it names none.
 func (s *Scenario) Judges() []checkers.Checker {
-	if s.Finally == nil {
-		return s.Checkers
+	all := s.Checkers
+	if len(all) == 0 && s.Outside == nil && s.Elsewhere == nil {
+		all = usualJudges
 	}
-	return append(slices.Clip(s.Checkers), checkers.Finally{Judge: s.Finally})
+	if s.Finally == nil {
+		return all
+	}
+	return append(slices.Clip(all), checkers.Finally{Judge: s.Finally})
 }
 
 // Listed returns the scenario with Finally among its Checkers.

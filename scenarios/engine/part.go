@@ -72,8 +72,8 @@ func (p *Part) fill(c *coverer) {
 	for i, g := range c.Goals {
 		p.Goals = append(p.Goals, PartGoal{g.Name, c.goals[i]})
 	}
-	for i := range c.needs {
-		p.Needs = append(p.Needs, PartNeed{c.needs[i].checker, c.needs[i].had, c.judged[i].Load()})
+	for i := range c.judged.needs {
+		p.Needs = append(p.Needs, PartNeed{c.judged.needs[i].checker, c.judged.needs[i].had, c.judged.met[i].Load()})
 	}
 }
 
@@ -129,8 +129,8 @@ func (s *Scenario) Sum(p *Part, failures []Result, cut bool) (Report, error) {
 		c.goals[i] = g.Runs
 	}
 	for i, n := range sum.Needs {
-		c.needs[i].had = n.Had
-		c.judged[i].Store(n.Met)
+		c.judged.needs[i].had = n.Had
+		c.judged.met[i].Store(n.Met)
 	}
 	rep := Report{Scenario: s, Runs: sum.Runs, Steps: sum.Steps, Coverage: c.report(), Cut: cut, Failures: failures,
 		Part: sum}
