@@ -62,7 +62,7 @@ func (x *Outcome) search(ctx context.Context, s *engine.Scenario) error {
 	if err != nil {
 		return err
 	}
-	r, err := prove.Prove(ctx, sc, prove.Options{Reductions: prove.Every, Workers: 1, States: smallStates})
+	r, err := prove.Prove(ctx, sc, prove.Options{Reductions: prove.Every, Workers: 1, States: smallStates, Samples: -1})
 	switch {
 	case err != nil:
 		return err

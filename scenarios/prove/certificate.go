@@ -71,6 +71,10 @@ type Certificate struct {
 	// workers, so this number is the only one that may differ between searches of one scope.
 	Collision float64 `json:"collision"`
 
+	// Idle are checkers that had nothing to judge, in words: what they need depends on faults, or on what else the
+	// scope does not have.
+	Idle []string `json:"judged_nothing,omitempty"`
+
 	Checker  string   `json:"checker,omitempty"` // of Violated: by which checker,
 	Message  string   `json:"message,omitempty"`
 	Struck   int      `json:"struck,omitempty"` // by how many faults at least,
@@ -78,7 +82,7 @@ type Certificate struct {
 	Why      string   `json:"why,omitempty"` // of Inconclusive
 }
 
-const certificateFormat = "zksim certificate 9"
+const certificateFormat = "zksim certificate 10"
 
 func (s *Scope) claim(r Reductions) Claim {
 	x, like := s.Scenario, ""
@@ -89,6 +93,19 @@ func (s *Scope) claim(r Reductions) Claim {
 		Order: s.Order, Faults: s.Faults.String(),
 		Most: s.most(), Interleave: s.Interleave, SlowWakes: s.SlowWakes, Offline: s.Offline, Ticks: s.Ticks,
 		Deposed: s.deposes(), Checkers: names(x.Checkers), Reductions: r}
+}
+
+// conclude sets the outcome of a search that was completed and found nothing: it proves nothing of what a checker
+// promises that had nothing to judge, though the program could have given it something.
+func (c *Certificate) conclude(idle []engine.Idle) {
+	c.Outcome = Holds
+	for _, x := range idle {
+		text := fmt.Sprintf("%s judged nothing: %s", x.Checker, x.Lacks)
+		if !x.Simulated && c.Outcome == Holds {
+			c.Outcome, c.Why = Inconclusive, text
+		}
+		c.Idle = append(c.Idle, text)
+	}
 }
 
 // String is the certificate in one line.

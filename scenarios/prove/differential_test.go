@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
-	"math/rand/v2"
 	"slices"
 	"strings"
 
@@ -24,13 +23,13 @@ var usualLimits = limits{states: 2000, walks: 60}
 // plainly is the search that takes nothing for the same and remembers nothing but states, of the past what the monitors
 // of this test do.
 func plainly(l limits) prove.Options {
-	return prove.Options{Reductions: prove.Reductions{Monitors: true}, Rerun: true, States: l.states}
+	return prove.Options{Reductions: prove.Reductions{Monitors: true}, Rerun: true, States: l.states, Samples: -1}
 }
 
 // reduced is the search that is tested. Of some programs it finds out again most of what it knows, so that
 // it says where two steps differ, of others hardly anything, so that what it loses is lost.
 func reduced(l limits, doubt int) prove.Options {
-	return prove.Options{Reductions: prove.Every, Doubt: doubt, States: 4 * l.states}
+	return prove.Options{Reductions: prove.Every, Doubt: doubt, States: 4 * l.states, Samples: -1}
 }
 
 // never is a number of steps after which to find out again what is known.
@@ -51,13 +50,12 @@ type examined struct {
 
 // examine compares what searches and random runs of a program come to.
 func examine(p *program, l limits) (x examined) {
-	random := rand.New(rand.NewPCG(1, 1))
 	got, want := search(p, reduced(l, never), ""), search(p, plainly(l), "")
 	x.closed, x.set = want.closed && want.err == nil, len(want.set)
 	steps := []func() *finding{
 		func() *finding { return compare(p, l, got, want) },
-		func() *finding { return overlooked(p, l, got, want, random) },
-		func() *finding { return judge(p, l, random) },
+		func() *finding { return overlooked(p, l, got, want) },
+		func() *finding { return judge(p, l) },
 		func() *finding { return failed("", search(p, reduced(l, 2), "")) },
 	}
 	for _, step := range steps {
@@ -104,8 +102,8 @@ func compare(p *program, l limits, got, want found) *finding {
 }
 
 // overlooked makes random runs, and says which outcome a search that was closed does not know.
-func overlooked(p *program, l limits, got, want found, random *rand.Rand) (f *finding) {
-	wander(scopeOf(p), p.flags.told, l.walks, random, func(s seen) bool {
+func overlooked(p *program, l limits, got, want found) (f *finding) {
+	wander(scopeOf(p), p.flags.told, l.walks, 1, func(s seen) bool {
 		for _, y := range []struct {
 			name string
 			found
@@ -198,7 +196,7 @@ func (m *telling) Step(h *history.History, i int) checkers.Verdict {
 }
 
 // judge compares the verdicts of checkers that have monitors: those of the searches, and those on random runs.
-func judge(p *program, l limits, random *rand.Rand) *finding {
+func judge(p *program, l limits) *finding {
 	for op, c := range map[string]checkers.Checker{"tell": distinct{}} {
 		if !slices.ContainsFunc(p.clients, func(list []stmt) bool {
 			return anyOf(list, func(s *stmt) bool { return s.op() == op })
@@ -219,7 +217,7 @@ func judge(p *program, l limits, random *rand.Rand) *finding {
 			continue
 		}
 		var f *finding
-		wander(sc, false, l.walks, random, func(s seen) bool {
+		wander(sc, false, l.walks, 2, func(s seen) bool {
 			if s.verdict.Level == checkers.Violated {
 				f = &finding{"verdict overlooked of " + c.Name(), s.verdict.Message + "\nschedule: " + strings.Join(s.names, ", ")}
 			}

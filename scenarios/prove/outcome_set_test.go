@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"math/rand/v2"
 	"regexp"
 	"slices"
 	"strings"
@@ -14,7 +13,6 @@ import (
 	"zksim/model/history"
 	"zksim/scenarios/engine"
 	"zksim/scenarios/prove"
-	"zksim/sim"
 )
 
 // collector is a checker that collects what complete runs come to. It is content with all of them but the one that it
@@ -127,81 +125,6 @@ func find(sc prove.Scope, o prove.Options, set map[string]bool) found {
 	return found{set, r.Outcome != prove.Inconclusive, r.Counterexample, err}
 }
 
-// wanderer takes random steps within a scope. It shares no code with the search, and remembers nothing of states.
-type wanderer struct {
-	scope   prove.Scope
-	random  *rand.Rand
-	most    int
-	strikes int // of eight steps at which a fault is possible
-	used    int // faults
-	ticks   int // that had an alternative
-	// In every other run, of two things that are possible what is more urgent happens.
-	urgent map[sim.Transition]int
-}
-
-// reset begins a run.
-func (x *wanderer) reset(run int) {
-	x.used, x.ticks, x.strikes = 0, 0, 1+x.random.IntN(4)
-	if x.urgent = nil; run%2 == 0 {
-		x.urgent = map[sim.Transition]int{}
-	}
-}
-
-// Choose implements [sim.Chooser].
-func (x *wanderer) Choose(w *sim.World) (sim.Transition, bool, error) {
-	if !x.scope.Interleave {
-		if t, ok := w.Prompt(x.scope.SlowWakes); ok {
-			return t, true, nil
-		}
-	}
-	var list []sim.Transition
-	normal := w.Normal()
-	idle := len(normal) > 0 && normal[0].Kind == sim.Tick // time passes when nothing else can happen
-	for _, t := range normal {
-		if t.Kind != sim.Tick || idle || x.ticks < x.scope.Ticks {
-			list = append(list, t)
-		}
-	}
-	if idle && !w.Calm() { // or the faults are over
-		list = append(list, sim.Transition{Kind: sim.Calm})
-	}
-	if x.used < x.most && (x.random.IntN(8) < x.strikes || len(list) == 0) {
-		if faults := w.Faults(); len(faults) > 0 {
-			list = faults
-		}
-	}
-	if first := w.Opening(); len(first) > 0 && !x.scope.Offline {
-		list = first
-	}
-	if len(list) == 0 {
-		return sim.Transition{}, false, nil
-	}
-	t := x.pick(list)
-	if t.Kind >= sim.FirstFault {
-		x.used++
-	}
-	if t.Kind == sim.Tick && !idle {
-		x.ticks++
-	}
-	return t, true, nil
-}
-
-func (x *wanderer) pick(list []sim.Transition) sim.Transition {
-	best := list[x.random.IntN(len(list))]
-	if x.urgent == nil || x.random.IntN(8) == 0 {
-		return best
-	}
-	for _, t := range list {
-		if _, known := x.urgent[t]; !known {
-			x.urgent[t] = x.random.IntN(1000)
-		}
-		if x.urgent[t] > x.urgent[best] {
-			best = t
-		}
-	}
-	return best
-}
-
 // seen is an outcome that a random run has come to, and how.
 type seen struct {
 	outcome string
@@ -210,16 +133,16 @@ type seen struct {
 }
 
 // wander makes random runs of a scope until f, if it is not nil, returns false.
-func wander(sc prove.Scope, told bool, runs int, random *rand.Rand, f func(seen) bool) {
+func wander(sc prove.Scope, told bool, runs int, seed uint64, f func(seen) bool) {
 	r := engine.NewRunner()
 	defer r.Close()
 	s := *sc.Scenario
 	s.SafetySteps, s.MaxSteps = 1<<30, 5000
 	schedule := s.NewSchedule(0)
 	schedule.Servers, schedule.Order, schedule.Faults = sc.Servers, sc.Order, sc.Faults
-	x := &wanderer{scope: sc, random: random, most: strikes(sc)}
+	x := prove.NewWanderer(&sc, seed)
 	for i := range runs {
-		x.reset(i)
+		x.Begin(i)
 		res, err := r.Explore(&s, schedule, x)
 		if err != nil {
 			panic(err)
@@ -231,17 +154,4 @@ func wander(sc prove.Scope, told bool, runs int, random *rand.Rand, f func(seen)
 			return
 		}
 	}
-}
-
-// strikes returns how many faults may strike in a run.
-func strikes(sc prove.Scope) (n int) {
-	for _, r := range sc.Faults {
-		if r.Fault != "sequence" { // a property of the start
-			n += r.Budget
-		}
-	}
-	if sc.Most >= 0 {
-		n = min(n, sc.Most)
-	}
-	return n
 }

@@ -33,6 +33,10 @@ type Options struct {
 	// Doubt is how many steps there are to one that is found out again although what it does
 	// is remembered; 0: 1000. On a difference the search fails.
 	Doubt int
+	// Samples is how many random runs of a scope in which nothing was found are judged as a whole, without any
+	// reduction, before it is said to hold: if one is violated, the search fails ([OverlookedError]), and a checker that
+	// had nothing to judge in any of them has proved nothing. 0: 500; less than 0: none.
+	Samples int
 	// Progress, if not nil, is called now and then.
 	Progress func(Progress)
 }
@@ -169,7 +173,11 @@ func (p *prover) level(ctx context.Context, from *checkpoint) (again bool, err e
 	if s.most < p.scope.most() && s.withheld.Load() {
 		return true, nil
 	}
-	cert.Outcome = Holds
+	idle, err := p.sample(s)
+	if err != nil {
+		return false, err
+	}
+	cert.conclude(idle)
 	return false, p.discard()
 }
 

@@ -142,6 +142,7 @@ func attempts(s *engine.Scenario, list []Bounds) (all []*Attempt, err error) {
 
 // tryAll searches all, up to each number of states, until there is a violation.
 func tryAll(ctx context.Context, all []*Attempt, o Options, limits ...int) (found *Attempt, _ []*Attempt, err error) {
+	o.Samples = -1 // the outcome is about one of many scopes
 	for _, o.States = range limits {
 		for _, x := range all {
 			if x.Result.Outcome == Holds {

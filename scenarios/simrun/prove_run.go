@@ -137,6 +137,9 @@ func (c *proveFlags) attempt(
 	}
 	if r.Outcome == prove.Holds {
 		fmt.Fprintf(a.out, "      not in it  %s\n", reports.Printable(sc.Outside(s)))
+		for _, x := range r.Idle {
+			fmt.Fprintf(a.out, "      not proved %s\n", reports.Printable(x))
+		}
 	}
 	if c.wide && ctx.Err() == nil && r.Outcome != prove.Violated {
 		return c.beyond(ctx, a, s, o, row, bar)
@@ -279,7 +282,7 @@ func (c *proveFlags) verification(ctx context.Context, a *app, o prove.Options) 
 		{"with monitors only", prove.Options{Reductions: prove.Reductions{Monitors: true}}},
 	} {
 		bar := a.progress("prove", cert.Scenario+" "+how.name, 0)
-		how.Workers, how.Memory, how.Progress, how.Rerun = o.Workers, o.Memory, tell(bar), o.Rerun
+		how.Workers, how.Memory, how.Progress, how.Rerun, how.Samples = o.Workers, o.Memory, tell(bar), o.Rerun, -1
 		limited, cancel := context.WithTimeout(ctx, c.duration)
 		r, err := prove.Prove(limited, sc, how.Options)
 		cancel()
