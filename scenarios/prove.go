@@ -86,7 +86,7 @@ func (r *record) proved(t T, b Bounds, limit time.Duration) bool {
 	case status == engine.Inconclusive || status == engine.Escaped:
 		t.Fatalf("%s", x.Certificate.String())
 	default:
-		t.Logf("%s", x.Certificate.String())
+		t.Logf("%s", strings.Join(append([]string{x.Certificate.String()}, x.Idle...), "\n    not proved: "))
 		return true
 	}
 	return false

@@ -26,8 +26,6 @@ type need struct {
 type Idle struct {
 	Checker string
 	Lacks   string // what it needs, and what the author of the scenario can do
-	// Simulated says that this depends on more than what programs record, as on faults.
-	Simulated bool
 }
 
 // NewJudged returns one for the checkers that say what they need.
@@ -82,15 +80,12 @@ func (j *Judged) Idle() (list []Idle) {
 
 // idle says what no run had, the first of it, or else what no run had together.
 func (n *need) idle() Idle {
-	x := Idle{Checker: n.checker}
 	var all []string
 	for k, seen := range n.Seen {
 		if n.had>>k&1 == 0 {
-			return Idle{n.checker, missing(seen), seen.Simulated}
+			return Idle{n.checker, missing(seen)}
 		}
 		all = append(all, seen.What)
-		x.Simulated = x.Simulated || seen.Simulated
 	}
-	x.Lacks = "it needs, in one run, " + strings.Join(all, " and ")
-	return x
+	return Idle{n.checker, "it needs, in one run, " + strings.Join(all, " and ")}
 }

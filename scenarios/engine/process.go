@@ -79,9 +79,10 @@ func (p *Process) Step() { p.host.Step(p) }
 func (p *Process) Fail(why error) { p.host.Fail(p, why) }
 
 // Always records that something that the program takes for granted, in a sentence, holds. Otherwise the run is
-// violated, by the checker "always", and this sentence is what the report says.
+// violated, by the checker "always", and this sentence is what the report says. It may be about what the client itself
+// has seen and done: a variable that clients share is in no state of a proof, and is handed on from run to run.
 //
-//	p.Always("one leader", leaders <= 1)
+//	p.Always("tokens grow", token > last)
 func (p *Process) Always(sentence string, holds bool) {
 	if !holds {
 		p.host.Record(history.Event{Kind: history.Told, Client: int32(p.ID), Op: checkers.ToldBroken, Path: sentence})

@@ -47,6 +47,13 @@ func (s *Scenario) Sized(clients, rounds int) (Scenario, error) {
 	return x, nil
 }
 
+// Whole returns the scenario in its own size.
+func (s *Scenario) Whole() Scenario {
+	x, own := *s, s.ownSize()
+	x.Clients, x.Rounds = own.clients, own.rounds
+	return x
+}
+
 // Size returns the numbers of clients and rounds of a schedule's run.
 func (s *Scenario) Size(p *Schedule) (clients, rounds int) {
 	own := s.ownSize()

@@ -71,15 +71,15 @@ type Certificate struct {
 	// workers, so this number is the only one that may differ between searches of one scope.
 	Collision float64 `json:"collision"`
 
-	// Idle are checkers that had nothing to judge, in words: what they need depends on faults, or on what else the
-	// scope does not have.
+	// Idle are checkers that have nothing to judge within the scope, in words: of what they promise nothing is proved.
+	// The outcome is inconclusive if one has nothing to judge in the whole scenario either.
 	Idle []string `json:"judged_nothing,omitempty"`
 
 	Checker  string   `json:"checker,omitempty"` // of Violated: by which checker,
 	Message  string   `json:"message,omitempty"`
 	Struck   int      `json:"struck,omitempty"` // by how many faults at least,
 	Schedule []string `json:"schedule,omitempty"`
-	Why      string   `json:"why,omitempty"` // of Inconclusive
+	Why      string   `json:"why,omitempty"` // of Inconclusive, and of a violation that the search has not found
 }
 
 const certificateFormat = "zksim certificate 10"
@@ -93,19 +93,6 @@ func (s *Scope) claim(r Reductions) Claim {
 		Order: s.Order, Faults: s.Faults.String(),
 		Most: s.most(), Interleave: s.Interleave, SlowWakes: s.SlowWakes, Offline: s.Offline, Ticks: s.Ticks,
 		Deposed: s.deposes(), Checkers: names(x.Checkers), Reductions: r}
-}
-
-// conclude sets the outcome of a search that was completed and found nothing: it proves nothing of what a checker
-// promises that had nothing to judge, though the program could have given it something.
-func (c *Certificate) conclude(idle []engine.Idle) {
-	c.Outcome = Holds
-	for _, x := range idle {
-		text := fmt.Sprintf("%s judged nothing: %s", x.Checker, x.Lacks)
-		if !x.Simulated && c.Outcome == Holds {
-			c.Outcome, c.Why = Inconclusive, text
-		}
-		c.Idle = append(c.Idle, text)
-	}
 }
 
 // String is the certificate in one line.
@@ -138,6 +125,9 @@ func (c *Certificate) String() string {
 	switch c.Outcome {
 	case Violated:
 		fmt.Fprintf(&b, ": %s: %s; faults %d, steps %d", c.Checker, c.Message, c.Struck, len(c.Schedule))
+		if c.Why != "" {
+			fmt.Fprintf(&b, "; by %s", c.Why)
+		}
 	case Inconclusive:
 		fmt.Fprintf(&b, ": %s", c.Why)
 	}
@@ -225,6 +215,10 @@ func (c *Certificate) Differs(d *Certificate) string {
 	}
 	if c.Outcome != d.Outcome {
 		return fmt.Sprintf("the outcomes differ: %s and %s", c.Outcome, d.Outcome)
+	}
+	if n := len(c.Levels); c.Outcome == Holds && n > 0 && c.Collision < pairs(c.Levels[n-1].States, 128) {
+		return fmt.Sprintf("the bound on collisions is %g, expected at least %g for %d states", c.Collision,
+			pairs(c.Levels[n-1].States, 128), c.Levels[n-1].States)
 	}
 	if c.Outcome == Violated && c.Struck != d.Struck {
 		return fmt.Sprintf("the numbers of faults that it takes differ: %d and %d", c.Struck, d.Struck)

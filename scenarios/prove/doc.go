@@ -2,7 +2,7 @@
 // messages, every placement of the faults of a plan. It runs the recipe's own
 // code, from the start, wherever a client or a server does something for the first time;
 // what it did it remembers, and does not run it again where another run comes to the
-// same. It remembers the states that it has been to by a fingerprint of 8 bytes.
+// same. It remembers the states that it has been to by a fingerprint of 16 bytes.
 //
 // What a proof says is in its [Certificate]: within that scope, no schedule violates
 // any of the named checkers, but for a collision of fingerprints, whose

@@ -183,10 +183,10 @@ func TestHostileCertificates(t *testing.T) {
 		{"{", "a certificate is a JSON object"},
 		{"[]", "a certificate is a JSON object"},
 		{"\x7fELF", "a certificate is a JSON object"},
-		{`{"format": "zksim certificate 9", "more": 1}`, "unknown field"},
-		{`{"format": "zksim certificate 10"}`, `the format of a certificate is "zksim certificate 9", not "zksim ` +
-			`certificate 10"`},
-		{`{"format": "zksim certificate 9"}{}`, "there is more behind it"},
+		{`{"format": "zksim certificate 10", "more": 1}`, "unknown field"},
+		{`{"format": "zksim certificate 11"}`, `the format of a certificate is "zksim certificate 10", not "zksim ` +
+			`certificate 11"`},
+		{`{"format": "zksim certificate 10"}{}`, "there is more behind it"},
 		{`{"format": "` + strings.Repeat("x", maxCertificate), "a certificate is a JSON object"},
 	} {
 		if _, err := ReadCertificate(strings.NewReader(x.text)); err == nil || !strings.Contains(err.Error(), x.want) {

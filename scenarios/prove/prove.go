@@ -34,7 +34,7 @@ type Options struct {
 	// is remembered; 0: 1000. On a difference the search fails.
 	Doubt int
 	// Samples is how many random runs of a scope in which nothing was found are judged as a whole, without any
-	// reduction, before it is said to hold: if one is violated, the search fails ([OverlookedError]), and a checker that
+	// reduction, before it is said to hold: if one is violated, that is what the search comes to, and a checker that
 	// had nothing to judge in any of them has proved nothing. 0: 500; less than 0: none.
 	Samples int
 	// Progress, if not nil, is called now and then.
@@ -66,8 +66,8 @@ type Result struct {
 // Prove explores all schedules of a scope: first those without faults, then those
 // with at most one, and so on, so that a counterexample has as few faults as any.
 // It ends with an outcome, or with an error when the scope makes no sense, a
-// checkpoint cannot be used, or client code blocks. When ctx is done or a limit is
-// reached the outcome is Inconclusive.
+// checkpoint cannot be used, or client code blocks; with both if the latest checkpoint could
+// not be saved. When ctx is done or a limit is reached the outcome is Inconclusive.
 func Prove(ctx context.Context, sc Scope, o Options) (Result, error) {
 	if err := sc.check(); err != nil {
 		return Result{}, err
@@ -98,7 +98,7 @@ func Prove(ctx context.Context, sc Scope, o Options) (Result, error) {
 	for ; ; from = nil {
 		again, err := p.level(ctx, from)
 		if err != nil || !again {
-			return p.result, err
+			return p.result, cmp.Or(err, p.err)
 		}
 	}
 }
@@ -109,7 +109,7 @@ type prover struct {
 	Options
 	result Result
 	stop   string  // the limit that was reached
-	err    error   // of a checkpoint
+	err    error   // of the latest checkpoint, which ends no search
 	memo   *memo   // of all levels
 	chance float64 // as of memo.chance, before the checkpoint
 	// sentences are those of Process.Sometimes, of all levels.
@@ -153,8 +153,6 @@ func (p *prover) level(ctx context.Context, from *checkpoint) (again bool, err e
 	case s.refuted != nil:
 		p.refuted(s)
 		return false, p.discard()
-	case p.err != nil:
-		return false, p.err
 	case len(s.pool.queue) > 0:
 		return false, p.gaveUp(ctx, s)
 	case s.unsure != "":
@@ -173,11 +171,16 @@ func (p *prover) level(ctx context.Context, from *checkpoint) (again bool, err e
 	if s.most < p.scope.most() && s.withheld.Load() {
 		return true, nil
 	}
-	idle, err := p.sample(s)
-	if err != nil {
+	if err := p.sample(s); err != nil {
 		return false, err
 	}
-	cert.conclude(idle)
+	switch {
+	case cert.Outcome == Violated:
+	case cert.Why != "":
+		cert.Outcome = Inconclusive
+	default:
+		cert.Outcome = Holds
+	}
 	return false, p.discard()
 }
 
@@ -194,7 +197,7 @@ func (p *prover) explore(ctx context.Context, s *search, from []edge, fresh bool
 			return err // the worker may be in client code still
 		}
 		more := s.full.Swap(false)
-		if s.limit = limit; !more || s.refuted != nil || p.stop != "" || p.err != nil || ctx.Err() != nil {
+		if s.limit = limit; !more || s.refuted != nil || p.stop != "" || ctx.Err() != nil {
 			return nil
 		}
 		from = s.pool.queue
@@ -241,9 +244,7 @@ func (p *prover) watch(s *search) bool {
 		p.Progress(p.progress(s))
 	}
 	if p.Checkpoint != "" && time.Since(p.saved) >= p.Every {
-		if p.err = s.pool.pause(func(queue []edge) error { return p.save(s, queue) }); p.err != nil {
-			return true
-		}
+		p.err = s.pool.pause(func(queue []edge) error { return p.save(s, queue) })
 		p.saved = time.Now()
 	}
 	return false

@@ -3,6 +3,7 @@ package prove
 import (
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"strings"
 
 	"zksim/checkers"
@@ -17,20 +18,23 @@ const usualSamples = 500
 // maxSample is the length at which a random run is given up. What has no end is found by the search.
 const maxSample = 5000
 
-// OverlookedError says that a random run of a scope violates a checker although the search has come to the end of the
-// scope and found nothing, so that what the search took for granted is not so.
-type OverlookedError string
+// overlooked says what may be behind a violation that a search in the same scope has not found.
+const overlooked = "a random run, of a scope in which the search has found nothing: so something that matters is in no " +
+	"state, as what code keeps and does not say in Forget or Keep (-audit looks for that), what a monitor has outside of " +
+	"its fields, a variable that clients share, or what is made of zxids"
 
-// Error implements error.
-func (e OverlookedError) Error() string { return string(e) }
+// unrepeatable says the same of one that the same steps do not show again.
+const unrepeatable = "the search has found nothing, random run %d of the same scope violates %s: %s, and the same steps " +
+	"again do not; so runs hand on something to each other, as a variable that clients share does; the steps: %s"
 
 // sample makes random runs of a scope in which the search has found nothing, and judges them as a whole and without
-// any reduction. It returns the checkers that had nothing to judge in any of them.
-func (p *prover) sample(s *search) ([]engine.Idle, error) {
+// any reduction. A violation is what the search comes to. If there is none, checkers that had nothing to judge in any of
+// them are added to the certificate.
+func (p *prover) sample(s *search) error {
 	n := p.Samples
 	switch {
 	case n < 0:
-		return nil, nil
+		return nil
 	case n == 0:
 		n = usualSamples
 	}
@@ -45,29 +49,53 @@ func (p *prover) sample(s *search) ([]engine.Idle, error) {
 		res, err := r.Explore(&x, s.schedule, w)
 		switch v := res.Verdict; {
 		case err != nil:
-			return nil, err
+			return err
 		case res.History.Outcome == history.StepLimit:
 			continue
 		case v.Level == checkers.Violated && (!x.Broken() || x.Catches(v)):
-			return nil, overlooked(s, i+1, v, r.World().Schedule())
+			r.Names(&res)
+			if !s.repeats(&res) {
+				return fmt.Errorf("%s: "+unrepeatable, x.Name, i+1, v.Checker, v.Message,
+					strings.Join(res.Schedule.Names, ", "))
+			}
+			res.History, s.refuted, s.most = nil, &res, w.used
+			p.refuted(s)
+			p.result.Why, p.result.Levels = overlooked, nil
+			return nil
 		}
 		judged.Add(judged.Look(res.History))
 	}
-	return judged.Idle(), nil
+	for _, x := range judged.Idle() {
+		p.result.Idle = append(p.result.Idle, x.Checker+" has nothing to judge here: "+x.Lacks)
+		if p.result.Why == "" && !p.scope.elsewhere(r, x.Checker, n) {
+			p.result.Why = fmt.Sprintf("%s judged nothing: %s", x.Checker, x.Lacks)
+		}
+	}
+	return nil
 }
 
-// overlooked says what a random run has shown, and what may be behind that.
-func overlooked(s *search, run int, v checkers.Verdict, names []string) error {
-	why := "so something that matters is in no state: what code keeps and does not say in Forget or Keep (an audit looks " +
-		"for that), a variable that clients share, what a monitor has outside of its fields, or what is made of zxids"
-	again := engine.NewRunner()
-	defer again.Close()
-	res, err := again.Explore(s.scenario, s.schedule, &sim.Replay{Names: names, Then: over{}})
-	if err != nil || res.Verdict.Level != checkers.Violated || res.Verdict.Checker != v.Checker {
-		why = "and the same steps again do not, so runs hand on something to each other, such as a variable that clients share"
+// elsewhere reports whether a checker has something to judge in random runs of the whole scenario, with all of its
+// clients, rounds and faults: then it is the scope that is too small, and not the program that gives it nothing.
+func (s *Scope) elsewhere(r *engine.Runner, checker string, runs int) bool {
+	x := s.Scenario.Whole()
+	x.Checkers = slices.DeleteFunc(slices.Clone(x.Checkers), func(c checkers.Checker) bool { return c.Name() != checker })
+	judged := engine.NewJudged(x.Checkers)
+	for seed := range uint64(runs) {
+		res := r.Seed(&x, seed+1)
+		judged.Add(judged.Look(res.History))
+		if len(judged.Idle()) == 0 {
+			return true
+		}
 	}
-	return OverlookedError(fmt.Sprintf("%s: the search has found nothing, and random run %d of the same scope violates "+
-		"%s: %s; %s; the steps: %s", s.scenario.Name, run, v.Checker, v.Message, why, strings.Join(names, ", ")))
+	return false
+}
+
+// repeats reports whether the steps of a run lead to the same verdict in a new world.
+func (s *search) repeats(found *engine.Result) bool {
+	r := engine.NewRunner()
+	defer r.Close()
+	res, err := r.Explore(s.scenario, s.schedule, &sim.Replay{Names: found.Schedule.Names, Then: over{}})
+	return err == nil && res.Verdict.Level == checkers.Violated && res.Verdict.Checker == found.Verdict.Checker
 }
 
 // wanderer takes random steps within a scope. It shares no code with the search, and remembers nothing of states.

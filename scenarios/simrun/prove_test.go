@@ -71,7 +71,7 @@ func TestProveRefusesWrongInputInOneLine(t *testing.T) {
 	if err := syscall.Mkfifo("pipe", 0o600); err != nil {
 		t.Fatal(err)
 	}
-	write(t, "other", `{"format": "zksim certificate 9", "scenario": "lock/none"}`)
+	write(t, "other", `{"format": "zksim certificate 10", "scenario": "lock/none"}`)
 	for _, x := range []struct{ args, want string }{
 		{"-run lock/none", `-run: no scenario matches "lock/none"`},
 		{"-run ^lock/lock$ -clients 1", "lock/lock: the number of clients is from 2 to 64, not 1"},
