@@ -37,19 +37,20 @@ type NamesOptions struct {
 //
 // # Protocol
 //
-// To register, create in one multi dir/NAME with the data and, empty,
-// dir/NAME/_o_OWNER-GUID. If dir/NAME exists, the name is taken. If the answer is
-// lost, fence and look for the own mark below dir/NAME: the create may have
-// succeeded.
+// To register, create dir/_c_GUID-ticket, ephemeral. Then delete that and create
+// dir/NAME with the data and, empty, dir/NAME/_o_OWNER-GUID, in one multi. If
+// dir/NAME exists, the name is taken. If the answer is lost, fence and look for
+// the mark below dir/NAME: the multi may have succeeded. If it has not, try it
+// again: it fails for want of the ticket if it was executed meanwhile, or if the
+// session of the ticket has ended, and then look again.
 //
 // To unregister, list dir/NAME, find the mark with the own OWNER, and delete both
 // in one multi, the mark first. If the answer is lost, try again: the mark's name
 // never comes again, so that a late or repeated delete cannot hit a later
 // registration.
 //
-// To register with a number from the server, create dir/_c_GUID-name-, ephemeral
-// and sequential, and register PREFIX with the number that the server has
-// appended, in a multi that deletes the first znode as well.
+// To register with a number from the server, make the ticket sequential, and
+// register PREFIX with the number that the server has appended.
 //
 // # What the text leaves out
 //
@@ -60,7 +61,10 @@ type NamesOptions struct {
 // what another has registered meanwhile has the same version, 0 (mutant
 // delete-again), and looking at its czxid before is no condition. A sequential
 // znode whose answer was lost could only be recognized by a GUID in its name,
-// which would be part of the name that is registered.
+// which would be part of the name that is registered. Nor does the page say that
+// a request whose answer was lost may be executed late: when the client has a new
+// session and the old one still lives, the name may have been registered by a
+// second try and unregistered again. That is what the ticket is for.
 //
 // # Fan-out
 //
@@ -73,10 +77,7 @@ type Names struct {
 	opt NamesOptions
 }
 
-const (
-	ownerPrefix  = "_o_"
-	ticketPrefix = "_c_" // see place
-)
+const ownerPrefix = "_o_"
 
 // NewNames returns the name service in the znode dir, which must not be "/" and
 // should be used for nothing else. Register creates it when it is missing.
@@ -93,33 +94,31 @@ func NewNames(conn Conn, env Env, dir string, opt NamesOptions) *Names {
 // outcome is known, what may have been registered is removed in the background;
 // until then the name may be taken.
 func (n *Names) Register(ctx context.Context, name string, data []byte) error {
-	return n.register(ctx, name, data, creation{what: "name", dir: n.dir, acl: n.opt.ACL})
-}
-
-// register executes the creation c, with a multi that begins with ops.
-func (n *Names) register(ctx context.Context, name string, data []byte, c creation, ops ...interface{}) (err error) {
 	if !n.valid(name) {
 		return zk.ErrInvalidPath
 	}
-	path := n.dir + "/" + name
-	mark := path + "/" + ownerPrefix + n.opt.Owner + "-" + n.env.UUID()
-	defer Forget(n.env)(&mark, &err)
-	ops = append(ops,
-		&zk.CreateRequest{Path: path, Data: data, Acl: n.opt.ACL},
-		&zk.CreateRequest{Path: mark, Acl: n.opt.ACL})
-	c.do = func() error {
-		_, err := n.on(ctx).Multi(ops...)
+	return n.register(ctx, &name, data, func(ctx context.Context) (string, error) {
+		return n.ticket(ctx, n.dir, n.opt.ACL)
+	})
+}
+
+// register registers a name, which may be another one with each ticket.
+func (n *Names) register(
+	ctx context.Context, name *string, data []byte, take func(ctx context.Context) (ticket string, err error),
+) (err error) {
+	guid := n.env.UUID()
+	defer Forget(n.env)(&guid, name, &err)
+	path := func() string { return n.dir + "/" + *name }
+	mark := func() string { return path() + "/" + ownerPrefix + n.opt.Owner + "-" + guid }
+	err = n.ticketed(ctx, take, creation{what: "name", kept: []any{name},
+		done: func(ctx context.Context) (bool, error) { return n.exists(ctx, mark()) },
+		undo: func(ctx context.Context) { n.removeMarked(ctx, path(), mark()) },
+	}, func(ticket *zk.DeleteRequest) error {
+		_, err := n.on(ctx).Multi(ticket,
+			&zk.CreateRequest{Path: path(), Data: data, Acl: n.opt.ACL},
+			&zk.CreateRequest{Path: mark(), Acl: n.opt.ACL})
 		return err
-	}
-	c.done = func(ctx context.Context) (executed bool, err error) {
-		err = n.fresh(ctx, func() (err error) {
-			executed, _, err = n.on(ctx).Exists(mark)
-			return err
-		}, &executed)
-		return executed, err
-	}
-	c.undo = func(ctx context.Context) { n.removeMarked(ctx, path, mark) }
-	err = n.create(ctx, c)
+	})
 	if err == zk.ErrNodeExists {
 		return ErrNameTaken
 	}
@@ -138,23 +137,26 @@ func isName(s string) bool { return s != "" && s != "." && s != ".." && !strings
 // Its errors are those of Register; ErrNameTaken says that the numbers are used
 // up, after two billion.
 func (n *Names) RegisterNext(ctx context.Context, prefix string, data []byte) (name string, err error) {
+	if !n.valid(prefix + "0") {
+		return "", zk.ErrInvalidPath
+	}
 	defer Forget(n.env)(&name, &err)
 	tickets := newPlace(n.session, n.dir, "name", LockOptions{ACL: n.opt.ACL}, nil)
 	for {
-		if err := tickets.enqueue(ctx); err != nil {
-			return "", err
-		}
-		ticket := tickets.nodes[0]
-		_, number := contender(ticket)
-		name = fmt.Sprintf("%s%010d", prefix, number)
-		err = n.register(ctx, name, data, creation{what: "name"}, &zk.DeleteRequest{Path: n.dir + "/" + ticket, Version: -1})
+		var number int64
+		err := n.register(ctx, &name, data, func(ctx context.Context) (ticket string, err error) {
+			if err := tickets.enqueue(ctx); err != nil {
+				return "", err
+			}
+			ticket = tickets.nodes[0]
+			_, number = contender(ticket)
+			name = fmt.Sprintf("%s%010d", prefix, number)
+			return n.dir + "/" + ticket, nil
+		})
 		if err == nil {
 			return name, nil
 		}
-		n.abandon(ctx, "name", n.dir+"/"+ticket)
-		// Another number if somebody has chosen that name, and another first znode
-		// if the session of that one has ended.
-		if (err != ErrNameTaken || repeats(number)) && err != zk.ErrNoNode {
+		if err != ErrNameTaken || repeats(number) { // else somebody has chosen that name
 			return "", err
 		}
 	}

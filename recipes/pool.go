@@ -54,33 +54,6 @@ func (p pool) makeFolders(ctx context.Context) error {
 	return nil
 }
 
-// put creates znodes with names that are unique, all or none. After an error it
-// tells whether they may be there nevertheless.
-func (p pool) put(ctx context.Context, nodes ...any) (perhaps bool, err error) {
-	defer Forget(p.env)(&perhaps, &err)
-	for {
-		if err := ctx.Err(); err != nil {
-			return perhaps, err
-		}
-		err := p.retry(ctx, func() error {
-			_, err := p.on(ctx).Multi(nodes...)
-			perhaps = perhaps || interrupted(err) && err != zk.ErrNoServer
-			return err
-		}, &perhaps)
-		switch err {
-		case zk.ErrNodeExists: // an earlier attempt was executed
-			return true, nil
-		case zk.ErrNoNode:
-			err = p.makeFolders(ctx)
-			if err != nil {
-				return perhaps, err
-			}
-		default:
-			return perhaps, err
-		}
-	}
-}
-
 // multi tries until the outcome is known.
 func (p pool) multi(ctx context.Context, ops ...any) (err error) {
 	defer Forget(p.env)(&err)

@@ -118,7 +118,7 @@ func TestACleanUpIsCalledAfterWhatItUndoes(t *testing.T) {
 		"Lock Lock": "lock", "SingleNodeLock Lock": "lock", "RWLock Lock": "write", "RWLock RLock": "read",
 		"RevocableLock Lock": "write",
 		"Semaphore Acquire":  "lease lock", "Election Campaign": "candidate", "DoubleBarrier lowest Enter": "barrier",
-		"Queue Put": "receipt", "Queue Claim": "claim", "Queue Return": "claim", "Transaction Begin": "transaction",
+		"Queue Put": "receipt", "Queue Claim": "claim", "Queue Return": "claim", "Transaction Begin": "ticket transaction",
 		"Transaction Join of an ephemeral site": "site", "Worker Leave": "worker", "TaskClient Submit": "task",
 		"Names Register": "name",
 		"Counter Add":    "receipt", "Group Join": "member",

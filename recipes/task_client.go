@@ -13,10 +13,12 @@ import (
 //
 // # Protocol
 //
-//  1. To submit, create status/TASK, the receipt, and tasks/TASK with the data,
-//     in one multi, TASK being unique. If the answer is lost, do it again: since
-//     only the client deletes the receipt, the multi fails if the first was
-//     executed, even when the task has been done meanwhile.
+//  1. To submit, create dir/_c_GUID-ticket, ephemeral. Then delete that and create
+//     status/TASK, the receipt, and tasks/TASK with the data, in one multi, TASK
+//     being unique. If the answer is lost, look for the receipt, which only the
+//     client deletes; if it is not there, try the multi again. It fails for want
+//     of the ticket if it was executed meanwhile, or if the session of the ticket
+//     has ended, and then look again.
 //  2. To wait, read the receipt, leaving a watch, until it has a result.
 //  3. To forget, delete the receipt, and with it tasks/TASK if it is still there.
 //
@@ -25,7 +27,10 @@ import (
 // The book's client creates a sequential znode below tasks and, when the answer
 // is lost, cannot tell whether it did; submitting again may double the task
 // (mutant submit-twice). A check for the name alone would not do, because the task
-// may have been assigned before the client is back.
+// may have been assigned before the client is back. And where the client has a new
+// session while the old one lives, a submission whose answer was lost may be
+// executed after a second one, when the task has been done and forgotten. It would
+// be done again, for nobody; that is what the ticket is for.
 //
 // A task is reported done once. It may be executed more than once: a worker may
 // end, or be taken for dead, after it did the work and before it has reported.
@@ -55,16 +60,20 @@ func NewTaskClient(conn Conn, env Env, dir string, opt PoolOptions) *TaskClient 
 func (c *TaskClient) Submit(ctx context.Context, data []byte) (task *Task, err error) {
 	t := c.Task("task-" + c.env.UUID())
 	defer Forget(c.env)(&t.id, &err)
-	perhaps, err := c.put(ctx,
-		&zk.CreateRequest{Path: c.status(t.id), Acl: c.acl},
-		&zk.CreateRequest{Path: c.pool.task(t.id), Data: data, Acl: c.acl})
-	if err == nil {
-		return t, nil
+	take := func(ctx context.Context) (string, error) { return c.ticket(ctx, c.dir, c.acl) }
+	err = c.ticketed(ctx, take, creation{what: "task", prepare: c.makeFolders,
+		done: func(ctx context.Context) (bool, error) { return c.exists(ctx, c.status(t.id)) },
+		undo: func(ctx context.Context) { t.Forget(ctx) },
+	}, func(ticket *zk.DeleteRequest) error {
+		_, err := c.on(ctx).Multi(ticket,
+			&zk.CreateRequest{Path: c.status(t.id), Acl: c.acl},
+			&zk.CreateRequest{Path: c.pool.task(t.id), Data: data, Acl: c.acl})
+		return err
+	})
+	if err != nil {
+		return nil, err
 	}
-	if perhaps {
-		c.cleanUp("task", func(ctx context.Context) { t.Forget(ctx) })
-	}
-	return nil, err
+	return t, nil
 }
 
 // Task returns the task with that ID, which was submitted before, perhaps by a

@@ -53,8 +53,11 @@ type TransactionOptions struct {
 // # Protocol
 //
 //  1. The coordinator creates dir with the transaction's data, dir/coordinator,
-//     and dir/site-NAME for each site, in one multi. If the answer is lost, the
-//     GUID in dir/coordinator tells whether it was executed.
+//     and dir/site-NAME for each site, in one multi, which also deletes a ticket:
+//     an ephemeral znode _c_GUID-ticket beside dir, made before. If the answer is
+//     lost, the GUID in dir/coordinator tells whether it was executed; without the
+//     ticket it cannot be executed any more, though the session that it was sent
+//     in may live.
 //  2. A site reads the data ([Transaction.Join]). With EphemeralSites it writes
 //     "joined" into its znode and creates dir/live-NAME, ephemeral, in one
 //     multi.
@@ -190,18 +193,20 @@ func (t *Transaction) Begin(ctx context.Context, data []byte, sites ...string) (
 	if len(sites) == 0 {
 		return zk.ErrBadArguments
 	}
-	parent := t.dir[:max(0, strings.LastIndexByte(t.dir, '/'))]
-	return t.create(ctx, creation{what: "transaction", dir: parent, acl: t.opt.ACL,
-		do: func() error {
-			_, err := t.on(ctx).Multi(ops...)
-			return err
-		},
+	take := func(ctx context.Context) (string, error) {
+		return t.ticket(ctx, t.dir[:max(0, strings.LastIndexByte(t.dir, '/'))], t.opt.ACL)
+	}
+	return t.ticketed(ctx, take, creation{what: "transaction",
 		done: func(ctx context.Context) (bool, error) { return t.begun(ctx, guid) },
 		undo: func(ctx context.Context) {
 			if ours, err := t.begun(ctx, guid); ours && err == nil {
 				t.withdraw(ctx, sites)
 			}
-		}})
+		},
+	}, func(ticket *zk.DeleteRequest) error {
+		_, err := t.on(ctx).Multi(append([]any{ticket}, ops...)...)
+		return err
+	})
 }
 
 // begun tells whether the transaction is the one with that GUID. It cannot have

@@ -92,10 +92,23 @@ func (w *Worker) register(ctx context.Context) error {
 		return ctx.Err()
 	}
 	w.name = "worker-" + w.env.UUID()
-	_, err := w.put(ctx,
-		&zk.CreateRequest{Path: w.assigned(w.name), Acl: w.acl},
-		&zk.CreateRequest{Path: w.worker(w.name), Acl: w.acl, Flags: zk.FlagEphemeral})
-	return err
+	for {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		err := w.multi(ctx,
+			&zk.CreateRequest{Path: w.assigned(w.name), Acl: w.acl},
+			&zk.CreateRequest{Path: w.worker(w.name), Acl: w.acl, Flags: zk.FlagEphemeral})
+		if err == zk.ErrNodeExists { // an earlier try was executed
+			return nil
+		}
+		if err != zk.ErrNoNode {
+			return err
+		}
+		if err := w.makeFolders(ctx); err != nil {
+			return err
+		}
+	}
 }
 
 // first returns the first task or, when there is none, the event of its coming;

@@ -1,6 +1,8 @@
 package sim
 
 import (
+	"slices"
+
 	"github.com/go-zookeeper/zk"
 
 	"zksim/model"
@@ -165,7 +167,6 @@ func (c *Client) dialed(t Transition) {
 func (c *Client) connect(k int) {
 	w := c.w
 	s := w.servers[k]
-	c.late = c.late[:0]
 	if w.Like == model.Keeper {
 		c.loseSession()
 	}
@@ -173,6 +174,7 @@ func (c *Client) connect(k int) {
 		c.expired(k)
 		return
 	}
+	c.late = c.late[:0] // the session is that of this connection now
 	if c.session == 0 {
 		c.sessions++
 		c.session = int64(c.id)<<12 | c.sessions
@@ -200,10 +202,16 @@ func (c *Client) connect(k int) {
 // loseSession leaves the session to its timeout: the server does not ask which one the client had. The library takes
 // what it is answered for its own session; it keeps its watches and the last zxid, and tells nobody.
 func (c *Client) loseSession() {
-	if c.HasSession() {
-		c.orphans = append(c.orphans, orphan{c.session, c.expiry()})
-	}
+	c.orphan(c.expiry())
 	c.session, c.owedTo = 0, 0
+}
+
+// orphan leaves behind the session of the client, if the servers have it, with what was sent in it.
+func (c *Client) orphan(from int64) {
+	if c.HasSession() {
+		c.orphans = append(c.orphans, orphan{c.session, from, slices.Clone(c.late), c.conn.Auth})
+	}
+	c.late = c.late[:0]
 }
 
 // rearm sends SetWatches. It goes to the back of the queue, so a read that was
@@ -255,9 +263,7 @@ func (c *Client) spare(i int) bool {
 // expired is the answer of server k to a reconnect whose session is gone, or to a leader that was deposed
 // seems to be. All watches end; the library goes on by itself to open a new session.
 func (c *Client) expired(k int) {
-	if c.HasSession() {
-		c.orphans = append(c.orphans, orphan{id: c.session})
-	}
+	c.orphan(0)
 	c.session, c.lastZxid, c.lastTxn, c.owedTo = 0, 0, 0, 0
 	c.rounded, c.tried = false, k
 	c.setState(zk.StateExpired)

@@ -21,7 +21,7 @@ type connection struct {
 	wire    []*request // sent, not yet taken by the server
 	await   *request   // taken; the server has not applied the log up to awaitTo
 	awaitTo int
-	late    []model.Request // sent before a cut; may still be executed
+	late    []model.Request // sent before a cut in the present session; may still be executed
 	owedAt  int             // server that owes the session a write sent before a cut
 	owedTo  int             // ... until it has applied that much of the log
 	down    []message       // on the way to the client
@@ -33,10 +33,13 @@ type connection struct {
 	conn    model.Conn      // the server's end
 }
 
-// orphan is a session that goes on although the client was told that it had expired, or was given another one.
+// orphan is a session that goes on although the client was told that it had expired, or was given another one. What
+// was sent in it may still be executed: a server knows nothing of what the client was told elsewhere.
 type orphan struct {
 	id   int64
 	from int64 // virtual time from which it can end; 0: that is up to others
+	late []model.Request
+	auth []model.ID // of the connection on which that was sent
 }
 
 // message is something on its way from server to client.

@@ -161,7 +161,6 @@ func (c *Client) Expire() {
 // is lost.
 func (c *Client) GiveUp() {
 	c.w.now = max(c.w.now, c.expiry())
-	c.late = c.late[:0]
 	c.expired(-1)
 }
 

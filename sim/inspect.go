@@ -55,6 +55,15 @@ func (c *Client) Request() *model.Request {
 	return c.Unserved()
 }
 
+// Straggling returns what the transition late would execute now, sent in an earlier session that goes on; nil if there
+// is nothing.
+func (c *Client) Straggling() *model.Request {
+	if x := c.straggler(); x != nil {
+		return &x.late[0]
+	}
+	return nil
+}
+
 // Message is something on its way to a client: the answer Res to the request
 // Reply, the end of the connection, or else a watch event.
 type Message struct {

@@ -166,7 +166,7 @@ func (c *Client) serve() {
 	w := c.w
 	c.served = true
 	if !c.connected {
-		c.serveLate()
+		c.serveNextLate()
 		return
 	}
 	s := w.servers[c.server]
@@ -205,23 +205,55 @@ func (c *Client) serve() {
 	}
 }
 
-// serveLate executes the next request that was sent before the connection was
+// serveNextLate executes the next request that was sent before the connection was
 // cut. Nobody waits for the answer.
-func (c *Client) serveLate() {
+func (c *Client) serveNextLate() {
 	r := c.late[0]
 	c.late = append(c.late[:0], c.late[1:]...)
-	if r.PacketLen() > model.MaxPacketLen {
+	before := c.w.committed
+	if !c.serveLate(c.session, &r) {
 		c.late = c.late[:0]
-		return
+	} else if c.w.committed > before {
+		c.owedAt, c.owedTo = c.server, c.w.committed
+	}
+}
+
+// serveLate executes a request that was sent in a session on a connection that is cut. It reports false if the server
+// ends the connection for it, so that what comes behind is lost.
+func (c *Client) serveLate(session int64, r *model.Request) bool {
+	if r.PacketLen() > model.MaxPacketLen {
+		return false
 	}
 	if r.Op != model.OpAuth {
-		c.w.commit(c, c.session, &r)
-		c.owedAt, c.owedTo = c.server, c.w.committed
-		return
+		c.w.commit(c, session, r)
+		return true
 	}
 	var code model.Code
-	if c.conn.Auth, code = model.Authenticate(c.conn.Auth, r.Path, r.Data); code != model.OK {
-		c.late = c.late[:0]
+	c.conn.Auth, code = model.Authenticate(c.conn.Auth, r.Path, r.Data)
+	return code == model.OK
+}
+
+// straggler returns the oldest session of c that goes on without it and in which something was sent that may still be
+// executed; nil if there is none.
+func (c *Client) straggler() *orphan {
+	i := slices.IndexFunc(c.orphans, func(x orphan) bool { return len(x.late) > 0 })
+	if i < 0 {
+		return nil
+	}
+	return &c.orphans[i]
+}
+
+// serveOrphan executes the next of these requests.
+func (c *Client) serveOrphan() {
+	x := c.straggler()
+	r := x.late[0]
+	x.late = x.late[1:]
+	own := c.conn.Auth
+	c.conn.Auth = x.auth
+	ok := c.serveLate(x.id, &r)
+	x.auth, c.conn.Auth = c.conn.Auth, own
+	if !ok {
+		x.late = nil
 	}
 }
 

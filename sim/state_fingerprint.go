@@ -66,6 +66,10 @@ func (c *Client) body() uint64 {
 		if h = h.Int(-int64(len(c.orphans) - i)).Int(x.id); x.from != 0 {
 			h = h.Int(x.from)
 		}
+		h = hashIdentities(h.Int(int64(len(x.late))), x.auth)
+		for k := range x.late {
+			h = c.hashRequest(h, &x.late[k])
+		}
 	}
 	h = h.Int(int64(len(c.unsent)))
 	for _, r := range c.unsent {

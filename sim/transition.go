@@ -28,11 +28,12 @@ const (
 	StepDown               // server Arg, a leader that was deposed, finds out
 	Disown                 // server Arg, a leader that was deposed, tells a client that its session has expired
 	Lapse                  // the session of which a client was told so, or that it lost to another, ends at last
+	Late                   // what was sent in such a session before is executed
 	FirstFault Kind = 32
 )
 
 var verbs = [...]string{"run", "deliver", "serve", "round", "connect", "resume", "undelay", "expire", "replicate",
-	"thaw", "tick", "calm", "reap", "stepdown", "disown", "lapse"}
+	"thaw", "tick", "calm", "reap", "stepdown", "disown", "lapse", "late"}
 
 // Transition is one thing that can happen next: a verb, the client it happens
 // to (0: none), and an argument: of a fault, 1 for s1 if it happens to a server, else 0. In a given state each has a
@@ -136,6 +137,9 @@ func (c *Client) enabled(list []Transition) []Transition {
 	case c == c.host:
 		list = append(list, Transition{Resume, id, 0})
 	}
+	if c.straggler() != nil {
+		list = append(list, Transition{Late, id, 0})
+	}
 	if c.lapsable() {
 		list = append(list, Transition{Lapse, id, 0})
 	}
@@ -233,6 +237,8 @@ func (w *World) apply(t Transition) {
 		c.disown(int(t.Arg))
 	case Lapse:
 		c.lapse()
+	case Late:
+		c.serveOrphan()
 	default:
 		w.recordFault(t)
 		w.injector.Apply(w, t)

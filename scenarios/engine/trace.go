@@ -120,6 +120,9 @@ func (t *tracer) before(x sim.Transition) string {
 			return "a session ends that " + c.Name() + " had before it was given another one"
 		}
 		return "the session of " + c.Name() + " ends, which had been told before that it was lost"
+	case sim.Late:
+		return fmt.Sprintf("the servers execute %s, which %s sent in an earlier session, before they were cut off from it",
+			requestText(c.Straggling()), c.Name())
 	case sim.Reap:
 		return "the leader deletes a container or ttl znode that is due"
 	}

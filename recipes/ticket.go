@@ -1,0 +1,86 @@
+package recipes
+
+import (
+	"context"
+
+	"github.com/go-zookeeper/zk"
+)
+
+// ticketPrefix begins the names of tickets, and of places in a queue.
+const ticketPrefix = "_c_"
+
+// ticketed executes a multi that makes znodes which outlive the session, exactly once, as [session.create] does with c.
+//
+// A request whose answer was lost may be executed as long as its session lives, and that may go on when its client has
+// another one: a leader that was deposed says that it has ended, and a client may have given it up. By then the second
+// try has succeeded, and what it made is perhaps gone again. So the multi deletes a ticket, an ephemeral znode that
+// take has made before. The second try needs it, too: if it finds it, the first one cannot be executed any more; if
+// it does not, the first one was executed, or the session has ended, which the znodes show.
+func (s session) ticketed(
+	ctx context.Context, take func(ctx context.Context) (ticket string, err error), c creation,
+	multi func(ticket *zk.DeleteRequest) error,
+) (err error) {
+	var ticket string
+	defer Forget(s.env)(append(c.kept, &err)...)
+	undo := c.undo
+	c.do = func() error { return multi(&zk.DeleteRequest{Path: ticket, Version: -1}) }
+	c.undo = func(ctx context.Context) {
+		if s.remove(ctx, ticket) == nil { // else nothing can be told of what comes yet
+			undo(ctx)
+		}
+	}
+	for {
+		Keep(s.env, c.kept...)
+		if ticket, err = take(ctx); err != nil {
+			return err
+		}
+		err := s.create(ctx, c)
+		if err != zk.ErrNoNode {
+			if err != nil {
+				s.abandon(ctx, "ticket", ticket)
+			}
+			return err
+		}
+		executed, err := c.done(ctx)
+		if err != nil {
+			s.cleanUp(c.what, c.undo)
+		}
+		if executed || err != nil {
+			return err
+		}
+		s.abandon(ctx, "ticket", ticket)
+		if c.prepare != nil {
+			if err := c.prepare(ctx); err != nil {
+				return err
+			}
+		}
+	}
+}
+
+// ticket makes a ticket in dir and returns its path.
+func (s session) ticket(ctx context.Context, dir string, acl []zk.ACL) (path string, err error) {
+	path = dir + "/" + ticketPrefix + s.env.UUID() + "-ticket"
+	defer Forget(s.env)(&path, &err)
+	err = s.create(ctx, creation{what: "ticket", dir: dir, acl: acl,
+		do: func() error {
+			_, err := s.on(ctx).Create(path, nil, zk.FlagEphemeral, acl)
+			if err == zk.ErrNodeExists { // an earlier try was executed
+				return nil
+			}
+			return err
+		},
+		done: func(ctx context.Context) (bool, error) { return s.exists(ctx, path) },
+		undo: func(ctx context.Context) { s.remove(ctx, path) }})
+	return path, err
+}
+
+// exists reports whether a znode of a unique name that was created by the caller is there. Coming after a create whose
+// answer was lost, it settles whether that was executed, as find does.
+func (s session) exists(ctx context.Context, path string) (exists bool, err error) {
+	defer Forget(s.env)(&exists, &err)
+	err = s.fresh(ctx, func() (err error) {
+		exists, _, err = s.on(ctx).Exists(path)
+		return err
+	}, &exists)
+	return exists, err
+}
