@@ -119,8 +119,8 @@ func TestACleanUpIsCalledAfterWhatItUndoes(t *testing.T) {
 		"RevocableLock Lock": "write",
 		"Semaphore Acquire":  "lease lock", "Election Campaign": "candidate", "DoubleBarrier lowest Enter": "barrier",
 		"Queue Put": "receipt", "Queue Claim": "claim", "Queue Return": "claim", "Transaction Begin": "ticket transaction",
-		"Transaction Join of an ephemeral site": "site", "Worker Leave": "worker", "TaskClient Submit": "task",
-		"Names Register": "name",
+		"Transaction Join of an ephemeral site": "site", "Worker Leave": "worker", "TaskClient Submit": "task ticket",
+		"Names Register": "name ticket",
 		"Counter Add":    "receipt", "Group Join": "member",
 	}
 	for _, c := range promptCalls {
