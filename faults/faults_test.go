@@ -142,7 +142,7 @@ func watcher(s *script, c *sim.Client) {
 func interruptible(s *script, c *sim.Client) {
 	ctx, cancel := context.WithCancel(context.Background())
 	rests(c)
-	c.OnInterrupt(cancel)
+	c.OnInterrupt(ctx, cancel)
 	_, _, err := c.Env().Await(ctx, nil)
 	s.say("%v", err)
 }

@@ -164,10 +164,10 @@ func sever(t *testing.T, c promptCall, fault string, after int) (busy bool, sche
 		var call func(context.Context) error
 		call, znodes = c.begin(a)
 		ctx, cancel := context.WithCancel(ctx)
-		a.world.Clients()[0].OnInterrupt(cancel)
+		a.world.Clients()[0].OnInterrupt(ctx, cancel)
 		s.phase = working
 		err = call(ctx)
-		a.world.Clients()[0].OnInterrupt(nil)
+		a.world.Clients()[0].OnInterrupt(nil, nil)
 		underway = s.phase != working
 		s.phase = over
 	}

@@ -1,6 +1,7 @@
 package sim
 
 import (
+	"context"
 	"fmt"
 	"strconv"
 
@@ -43,8 +44,9 @@ type process struct {
 	forgets  bool     // Forget or Keep was called
 
 	paused, crashed bool
-	interrupt       func() // cancels the context of the current operation
-	offered         *scope // of the code that has that context
+	interrupt       func()          // cancels the context of the current operation,
+	interruptible   context.Context // which is this one
+	offered         *scope          // of the code that has that context
 }
 
 func itoa(n int) string { return strconv.Itoa(n) }

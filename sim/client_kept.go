@@ -198,6 +198,8 @@ func (k *valueHasher) context(v reflect.Value) bool {
 		}
 	case timed || ctx == context.Background() || ctx == context.TODO():
 		k.sum = hashContext(k.sum, ctx)
+	case ctx == k.c.interruptible: // there is one at a time
+		k.sum = k.sum.Int(4)
 	default:
 		k.refuse(v, "which cannot be told from another one; keep what it stands for")
 	}

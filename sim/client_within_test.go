@@ -8,7 +8,7 @@ import (
 // leaves is a program that gives up a read that leaves a watch, and then a create, when its context is done.
 func leaves(s *script, c *Client) {
 	ctx, cancel := context.WithCancel(context.Background())
-	c.OnInterrupt(cancel)
+	c.OnInterrupt(ctx, cancel)
 	for _, request := range []func() error{
 		func() error {
 			_, _, _, err := c.Conn().ExistsW("/d/a")
@@ -57,7 +57,7 @@ func TestARequestThatIsGivenUpTakesItsCourse(t *testing.T) {
 func TestACreateThatIsGivenUpIsExecutedBeforeItIsUndone(t *testing.T) {
 	s := start(t, 1, func(s *script, c *Client) {
 		ctx, cancel := context.WithCancel(context.Background())
-		c.OnInterrupt(cancel)
+		c.OnInterrupt(ctx, cancel)
 		c.rests()
 		s.say("%v", c.Env().Within(ctx, func() { c.Conn().Create("/d/b", nil, 0, open) }))
 		c.Env().Undo("undo", func() { s.say("delete %v", c.Conn().Delete("/d/b", -1)) })

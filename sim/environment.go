@@ -1,6 +1,8 @@
 package sim
 
 import (
+	"context"
+
 	"zksim/model"
 	"zksim/model/history"
 )
@@ -201,17 +203,17 @@ func (c *Client) Interruptible() bool { return c.interrupt != nil && !c.paused &
 // Interrupt cancels that operation's context.
 func (c *Client) Interrupt() {
 	c.interrupt()
-	c.interrupt = nil
+	c.interrupt, c.interruptible = nil, nil
 	c.observed = c.observed.Uint64(1) // code may look at the context without waiting for it
 	c.arrive(c.offered, 1)
 	c.markDirty()
 }
 
-// OnInterrupt offers cancel to the environment; nil withdraws it. For the
+// OnInterrupt offers cancel, which ends ctx, to the environment; nil withdraws it. For the
 // client's program.
-func (c *Client) OnInterrupt(cancel func()) {
+func (c *Client) OnInterrupt(ctx context.Context, cancel func()) {
 	c.own()
-	c.interrupt = cancel
+	c.interrupt, c.interruptible = cancel, ctx
 	if g := c.w.current; g != nil {
 		c.offered = g.knows()
 	}

@@ -28,7 +28,7 @@ func busy(c *sim.Client, dials bool) {
 	k.Create("/d/n-", []byte("b"), zk.FlagSequence, all)
 	within, cancel := e.WithTimeout(context.Background(), 50*time.Second)
 	defer cancel()
-	c.OnInterrupt(cancel)
+	c.OnInterrupt(within, cancel)
 	e.Go("sleeper", func() { e.Sleep(within, time.Second); k.Set(me, []byte("c"), -1) })
 	e.Go("follower", func() {
 		defer e.Forget()()

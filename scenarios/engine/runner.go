@@ -430,9 +430,9 @@ func (h *simHost) Interruptible(p *Process) (context.Context, context.CancelFunc
 	}
 	c := h.world.Clients()[p.ID-1]
 	ctx, cancel := context.WithCancel(context.Background())
-	c.OnInterrupt(cancel)
+	c.OnInterrupt(ctx, cancel)
 	return ctx, func() {
-		c.OnInterrupt(nil)
+		c.OnInterrupt(nil, nil)
 		cancel()
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"zksim/checkers"
 	"zksim/model"
 	"zksim/recipes"
 	"zksim/scenarios/catalog"
@@ -14,7 +15,7 @@ import (
 // remembering makes a scenario in which one client writes, and the other reads, lets
 // time pass, and writes what use makes of it.
 func remembering(name string, use func(p *engine.Process) string) *engine.Scenario {
-	return &engine.Scenario{Name: "audit/" + name, Clients: 2,
+	return &engine.Scenario{Name: "audit/" + name, Clients: 2, Checkers: []checkers.Checker{checkers.Steps{}},
 		Setup: []model.Request{{Op: model.OpCreate, Path: "/d", Data: []byte("a"), ACL: world}},
 		Program: func(p *engine.Process) {
 			if p.ID == 1 {

@@ -66,10 +66,8 @@ func provePortion(ctx context.Context, sc Scope, o Options, part, of uint64, man
 	if err := sc.check(); err != nil {
 		return x, Result{}, err
 	}
-	if sc.Scenario.Finally != nil {
-		y := sc.Scenario.Listed()
-		sc.Scenario = &y
-	}
+	judged := sc.Scenario.Listed()
+	sc.Scenario = &judged
 	if err := newPast(sc.Scenario.Checkers, o.Reductions.Monitors).check(); err != nil {
 		return x, Result{}, fmt.Errorf("%s: %w", sc.Scenario.Name, err)
 	}

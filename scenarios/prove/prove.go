@@ -79,10 +79,8 @@ func Prove(ctx context.Context, sc Scope, o Options) (Result, error) {
 		return Result{}, errors.New("there is nothing to audit where nothing is forgotten, as without that reduction or " +
 			"when code interleaves")
 	}
-	if sc.Scenario.Finally != nil {
-		x := sc.Scenario.Listed()
-		sc.Scenario = &x
-	}
+	judged := sc.Scenario.Listed()
+	sc.Scenario = &judged
 	if err := newPast(sc.Scenario.Checkers, o.Reductions.Monitors).check(); err != nil {
 		return Result{}, fmt.Errorf("%s: %w", sc.Scenario.Name, err)
 	}

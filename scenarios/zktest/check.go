@@ -162,7 +162,7 @@ func (h *host) offer(p *engine.Process, cancel func()) {
 	h.c.mu.Lock()
 	defer h.c.mu.Unlock()
 	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true)) // by that a world knows its own goroutines
-	h.c.world.Client(p.ID).OnInterrupt(cancel)
+	h.c.world.Client(p.ID).OnInterrupt(nil, cancel)
 }
 
 // Fail implements [engine.Host].
