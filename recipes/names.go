@@ -113,11 +113,10 @@ func (n *Names) register(
 	err = n.ticketed(ctx, take, creation{what: "name", kept: []any{name},
 		done: func(ctx context.Context) (bool, error) { return n.exists(ctx, mark()) },
 		undo: func(ctx context.Context) { n.removeMarked(ctx, path(), mark()) },
-	}, func(ticket *zk.DeleteRequest) error {
-		_, err := n.on(ctx).Multi(ticket,
+	}, func(ticket *zk.DeleteRequest) ([]zk.MultiResponse, error) {
+		return n.on(ctx).Multi(ticket,
 			&zk.CreateRequest{Path: path(), Data: data, Acl: n.opt.ACL},
 			&zk.CreateRequest{Path: mark(), Acl: n.opt.ACL})
-		return err
 	})
 	if err == zk.ErrNodeExists {
 		return ErrNameTaken
@@ -136,10 +135,11 @@ func isName(s string) bool { return s != "" && s != "." && s != ".." && !strings
 // the server has given to nobody else, higher ones later, and returns the name.
 // Its errors are those of Register; ErrNameTaken says that the numbers are used
 // up, after two billion.
-func (n *Names) RegisterNext(ctx context.Context, prefix string, data []byte) (name string, err error) {
+func (n *Names) RegisterNext(ctx context.Context, prefix string, data []byte) (_ string, err error) {
 	if !n.valid(prefix + "0") {
 		return "", zk.ErrInvalidPath
 	}
+	var name string
 	defer Forget(n.env)(&name, &err)
 	tickets := newPlace(n.session, n.dir, "name", LockOptions{ACL: n.opt.ACL}, nil)
 	for {

@@ -64,11 +64,10 @@ func (c *TaskClient) Submit(ctx context.Context, data []byte) (task *Task, err e
 	err = c.ticketed(ctx, take, creation{what: "task", prepare: c.makeFolders,
 		done: func(ctx context.Context) (bool, error) { return c.exists(ctx, c.status(t.id)) },
 		undo: func(ctx context.Context) { t.Forget(ctx) },
-	}, func(ticket *zk.DeleteRequest) error {
-		_, err := c.on(ctx).Multi(ticket,
+	}, func(ticket *zk.DeleteRequest) ([]zk.MultiResponse, error) {
+		return c.on(ctx).Multi(ticket,
 			&zk.CreateRequest{Path: c.status(t.id), Acl: c.acl},
 			&zk.CreateRequest{Path: c.pool.task(t.id), Data: data, Acl: c.acl})
-		return err
 	})
 	if err != nil {
 		return nil, err

@@ -18,42 +18,50 @@ const ticketPrefix = "_c_"
 // it does not, the first one was executed, or the session has ended, which the znodes show.
 func (s session) ticketed(
 	ctx context.Context, take func(ctx context.Context) (ticket string, err error), c creation,
-	multi func(ticket *zk.DeleteRequest) error,
+	multi func(ticket *zk.DeleteRequest) ([]zk.MultiResponse, error),
 ) (err error) {
 	var ticket string
+	gone := true
 	defer Forget(s.env)(append(c.kept, &err)...)
 	undo := c.undo
-	c.do = func() error { return multi(&zk.DeleteRequest{Path: ticket, Version: -1}) }
+	c.do = func() error {
+		results, err := multi(&zk.DeleteRequest{Path: ticket, Version: -1})
+		gone = len(results) > 0 && results[0].Error == zk.ErrNoNode
+		return err
+	}
 	c.undo = func(ctx context.Context) {
 		if s.remove(ctx, ticket) == nil { // else nothing can be told of what comes yet
 			undo(ctx)
 		}
 	}
 	for {
-		Keep(s.env, c.kept...)
-		if ticket, err = take(ctx); err != nil {
-			return err
-		}
-		err := s.create(ctx, c)
-		if err != zk.ErrNoNode {
-			if err != nil {
-				s.abandon(ctx, "ticket", ticket)
-			}
-			return err
-		}
-		executed, err := c.done(ctx)
-		if err != nil {
-			s.cleanUp(c.what, c.undo)
-		}
-		if executed || err != nil {
-			return err
-		}
-		s.abandon(ctx, "ticket", ticket)
-		if c.prepare != nil {
-			if err := c.prepare(ctx); err != nil {
+		Keep(s.env, append(c.kept, &ticket, &gone)...)
+		if gone {
+			if ticket, err = take(ctx); err != nil {
 				return err
 			}
 		}
+		err := s.create(ctx, c)
+		switch {
+		case err != zk.ErrNoNode:
+		case gone:
+			executed, err := c.done(ctx)
+			if err == nil && !executed {
+				continue
+			}
+			if err != nil {
+				s.cleanUp(c.what, c.undo)
+			}
+			return err
+		case c.prepare != nil:
+			if err = c.prepare(ctx); err == nil {
+				continue
+			}
+		}
+		if err != nil {
+			s.abandon(ctx, "ticket", ticket)
+		}
+		return err
 	}
 }
 

@@ -203,9 +203,8 @@ func (t *Transaction) Begin(ctx context.Context, data []byte, sites ...string) (
 				t.withdraw(ctx, sites)
 			}
 		},
-	}, func(ticket *zk.DeleteRequest) error {
-		_, err := t.on(ctx).Multi(append([]any{ticket}, ops...)...)
-		return err
+	}, func(ticket *zk.DeleteRequest) ([]zk.MultiResponse, error) {
+		return t.on(ctx).Multi(append([]any{ticket}, ops...)...)
 	})
 }
 
