@@ -206,7 +206,8 @@ func (t *turns) first(p arrival, o *queueOp) bool {
 // blame objects to an item that was passed over and is there.
 func (t *turns) blame(p pass) Verdict {
 	if !p.got.delivers() {
-		return violated(t.of.Value(), p.event, "c%d was told that the queue is empty while item %d of c%d was in it", p.got.client,
+		return violated(t.of.Value(), p.event,
+			"c%d was told that the queue is empty while item %d of c%d was in it", p.got.client,
 			p.item, p.client)
 	}
 	return violated(t.of.Value(), p.event, "c%d got item %d while item %d of c%d, which comes first, was in the queue",

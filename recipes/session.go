@@ -196,8 +196,8 @@ func (s session) continues(id int64) bool { return id != 0 && s.conn.SessionID()
 // after a create whose answer was lost, it settles whether that create was
 // executed: an own write comes first, so the listing shows everything that was executed before,
 // which one on a server that lags, or on a leader that was deposed, would miss; and a request of the
-// old connection cannot be executed any more if the session is the same. If it is another one, the old one may live for a
-// while, and what it creates that is ephemeral goes with it; for what lasts see [session.ticketed]. The name is empty
+// old connection cannot be executed any more if the session is the same. If it is another one, the old one may live for
+// a while, and what it creates that is ephemeral goes with it; for what lasts see [session.ticketed]. The name is empty
 // when there is none.
 func (s session) find(ctx context.Context, dir, word string) (name string, err error) {
 	defer Forget(s.env)(&name, &err)

@@ -31,11 +31,14 @@ func (r *Random) Seed(seed uint64) {
 	r.state = seed
 	r.next()
 	const candidates = 1<<Resume | 1<<Undelay | 1<<Thaw | 1<<Replicate | 1<<Connect | 1<<Deliver | 1<<Tick | 1<<Round |
-		1<<Lapse | 1<<Late
+		1<<Lapse
 	x := r.next()
 	r.SlowKinds = x & (x >> 20) & candidates
 	if x>>60 > 3 { // what a deposed leader does takes several steps
 		r.SlowKinds |= 1 << StepDown
+	}
+	if x>>56&15 > 3 { // what is late is that by several steps
+		r.SlowKinds |= 1 << Late
 	}
 	x = r.next()
 	r.SlowClients = x & (x >> 20) & (x >> 40)

@@ -196,7 +196,7 @@ func (k *valueHasher) context(v reflect.Value) bool {
 		if d, ok := ctx.Value(deadlineKey{}).(*deadline); ok {
 			k.sum = k.sum.Int(d.at.UnixNano())
 		}
-	case timed || ctx == context.Background() || ctx == context.TODO():
+	case timed || ctx == context.Background():
 		k.sum = hashContext(k.sum, ctx)
 	case ctx == k.c.interruptible: // there is one at a time
 		k.sum = k.sum.Int(4)

@@ -37,7 +37,8 @@ func likeQueue() bool {
 	return q.closed == 1 && q.item(0, int32s).Int() == 2 && q.item(1, int32s).Int() == 3
 }
 
-// queueOf returns the queue of a channel that is not nil, and that nobody uses meanwhile; nil if channels are not known.
+// queueOf returns the queue of a channel that is not nil and that nobody uses meanwhile, or nil if channels are not
+// known.
 func queueOf(v reflect.Value) *queue {
 	if !queueKnown {
 		return nil

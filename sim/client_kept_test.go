@@ -58,6 +58,7 @@ func over(why error) context.Context {
 // TestWhatCodeCanTellApartIsKeptApart has values that differ in one way each.
 func TestWhatCodeCanTellApartIsKeptApart(t *testing.T) {
 	one, two := 1, 1
+	same := filled(1)
 	for name, x := range map[string][2]any{ // order-free: each by itself
 		"a number":                  {1, 2},
 		"a channel that is closed":  {filled(1), closed(filled(1))},
@@ -66,7 +67,7 @@ func TestWhatCodeCanTellApartIsKeptApart(t *testing.T) {
 		"the order of content":      {filled(2, 7, 8), filled(2, 8, 7)},
 		"content for one direction": {(<-chan int)(filled(1, 7)), (<-chan int)(filled(1, 8))},
 		"content of a closed one":   {closed(filled(1, 7)), closed(filled(1, 8))},
-		"which of two channels":     {[]chan int{filled(1), filled(1)}, func() any { ch := filled(1); return []chan int{ch, ch} }()},
+		"which of two channels":     {[]chan int{filled(1), filled(1)}, []chan int{same, same}},
 		"which of two pointers":     {[]*int{&one, &two}, []*int{&one, &one}},
 		"which function":            {func() int { return 1 }, func() int { return 2 }},
 		"the cause of an end":       {over(errors.New("a")), over(errors.New("b"))},

@@ -324,7 +324,7 @@ var aloneScenarios = []engine.Scenario{
 	aloneScenario("recipes/locks", "of a client that is alone, every lock, lease and election answers as it has to",
 		alone.locks, alone.numbers, alone.shared, alone.revocations, alone.leases, alone.leads),
 	aloneScenario("recipes/stores", "of a client that is alone, counter, names, configurations and queues answer as they "+
-		"have to", alone.counts, alone.names, alone.configs, alone.queues).Without("tree"),
+		"have to", alone.counts, alone.names, alone.configs, alone.queues),
 	aloneScenario("recipes/watchers", "of a client that is alone, watchers and groups tell what they have to",
 		alone.watchers, alone.children, alone.members, alone.monitors),
 	aloneScenario("recipes/works", "of a client that is alone, transactions, tasks and barriers come out as they have to",

@@ -223,15 +223,11 @@ func commitScenario(s engine.Scenario) engine.Scenario {
 }
 
 func commitForm(name, doc string, f recipes.Form, goals ...engine.Goal) engine.Scenario {
-	s := commitScenario(engine.Scenario{
+	return commitScenario(engine.Scenario{
 		Name: "commit/" + name, Doc: doc,
 		Rounds: 2, Program: transactions(3, newTransaction(f)), Faults: faults.Contract(), Servers: []int{1, 3},
 		Goals: append([]engine.Goal{goalCommit, goalAbort, goalLostVote, goalBeaten, goalOrphan}, goals...),
 	})
-	if f != recipes.EphemeralSites {
-		return s.Without("tree") // no znode is ephemeral
-	}
-	return s
 }
 
 // commitMutant is a scenario of a broken transaction that must be caught.
@@ -247,6 +243,11 @@ var commitScenarios = []engine.Scenario{
 	commitForm("coordinator", "only the coordinator watches the votes, under every fault", recipes.ByCoordinator),
 	commitForm("ephemeral-sites", "sites that fail before their vote are noticed, under every fault",
 		recipes.EphemeralSites, goalFailedSite),
+	commitScenario(engine.Scenario{
+		Name: "commit/early", Doc: "a coordinator begins in new sessions, while earlier ones live on", Rounds: 3,
+		Program: transactions(3, newTransaction(recipes.AllSites)), Faults: early,
+		Goals: []engine.Goal{workload.GoalLostMulti},
+	}),
 
 	commitMutant(mutants.PartialSites, engine.Scenario{}),
 	commitMutant(mutants.BlindVote, engine.Scenario{Faults: faults.MustParse("lose-reply=2@op=set"), Clients: 2}),

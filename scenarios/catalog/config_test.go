@@ -23,7 +23,7 @@ func TestMutantsOfSharedDataHoldWithoutTheirFlaw(t *testing.T) {
 		sound.Caught = nil
 		rep, err := engine.Run(context.Background(), &sound, engine.Options{Seeds: engine.Range{First: 1, Last: 500}})
 		if err != nil || !unharmed(rep) {
-			t.Errorf("%s: %+v, %v", s.Name, rep, err)
+			t.Errorf("%s: %s, %v", s.Name, outcome(rep), err)
 		}
 	}
 }

@@ -28,6 +28,12 @@ var masterScenarios = []engine.Scenario{
 	}),
 
 	poolScenario(engine.Scenario{
+		Name: "master/early", Doc: "clients submit in new sessions, while earlier ones live on", Rounds: 4,
+		Program: poolOf(newPool), Faults: early, Goals: []engine.Goal{{Name: "a submission whose answer is lost",
+			Reached: lostSubmission}},
+	}),
+
+	poolScenario(engine.Scenario{
 		Name: "master/succession", Doc: "masters that follow one another, with tasks to take back and to assign, under " +
 			"every fault",
 		Setup: successionSetup, Program: succession(newPool), Faults: poolFaults.Except("cancel"), // nobody gives up

@@ -237,6 +237,9 @@ func namesMutant(f mutants.Flaw, s engine.Scenario) engine.Scenario {
 	return namesScenario(s)
 }
 
+// early has clients give sessions up that live on, with what was sent in them on its way.
+var early = faults.MustParse("lost-early=2 disconnect=3")
+
 var namesScenarios = []engine.Scenario{
 	namesScenario(engine.Scenario{
 		Name: "names/names", Doc: "the name service under every fault",
@@ -262,7 +265,7 @@ var namesScenarios = []engine.Scenario{
 		Goals: []engine.Goal{
 			{Name: "a name that is another's", Reached: workload.Returned("unregister", recipes.ErrNotOwner)},
 			{Name: "a name that nobody has", Reached: workload.Returned("unregister", recipes.ErrNoName)}},
-	}).Without("tree"), // nothing is ephemeral
+	}),
 
 	namesScenario(engine.Scenario{
 		Name: "names/asked", Doc: "clients that register nothing resolve and list names, while leaders are deposed",
@@ -272,7 +275,15 @@ var namesScenarios = []engine.Scenario{
 		}),
 		Goals: []engine.Goal{{Name: "a name that is resolved to its data",
 			Reached: workload.Answered("resolve", func(e *history.Event) bool { return e.Err == nil && e.Value != 0 })}},
-	}).Without("tree"), // nothing is ephemeral
+	}),
+
+	namesScenario(engine.Scenario{
+		Name: "names/early", Doc: "clients register in new sessions, while earlier ones live on", Faults: early, Rounds: 3,
+		Program: nameRounds(func(p *engine.Process) names {
+			return recipes.NewNames(p.Conn, p.Env, p.Path(namesDir), recipes.NamesOptions{})
+		}),
+		Goals: []engine.Goal{workload.GoalLostMulti},
+	}),
 
 	namesScenario(mutated(mutants.PrefixOwner, engine.Scenario{Clients: 4, Rounds: 3,
 		Program: ownerRounds(func(p *engine.Process, owner string) owned {
@@ -280,4 +291,7 @@ var namesScenarios = []engine.Scenario{
 		})})).Without("tree"),
 	namesMutant(mutants.AssumeOwn, engine.Scenario{Faults: faults.MustParse("lose-request=2")}),
 	namesMutant(mutants.DeleteAgain, engine.Scenario{Faults: faults.MustParse("lose-reply=2")}),
+	namesScenario(mutated(mutants.NoTicket, engine.Scenario{Faults: early,
+		Program: nameRounds(func(p *engine.Process) names { return mutants.NewHasty(p.Conn, p.Env, p.Path(namesDir)) }),
+		Rounds:  3})),
 }

@@ -249,6 +249,8 @@ func (r refused) names() {
 		r.with(zk.ErrInvalidPath, err, fmt.Sprintf("Names.Resolve of %q", name))
 		r.with(zk.ErrInvalidPath, a.Unregister(background, name), fmt.Sprintf("Names.Unregister of %q", name))
 	}
+	_, err = a.RegisterNext(background, "x/", nil)
+	r.with(zk.ErrInvalidPath, err, "Names.RegisterNext of a name with a slash")
 	r.with(recipes.ErrNoName, a.Unregister(background, "x"), "Names.Unregister of no name")
 	r.fine(a.Register(background, "x", nil), "Names.Register")
 	r.with(recipes.ErrNameTaken, b.Register(background, "x", nil), "Names.Register of a name that is taken")

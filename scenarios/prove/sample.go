@@ -19,17 +19,17 @@ const usualSamples = 500
 const maxSample = 5000
 
 // overlooked says what may be behind a violation that a search in the same scope has not found.
-const overlooked = "a random run, of a scope in which the search has found nothing: so something that matters is in no " +
-	"state, as what code keeps and does not say in Forget or Keep (-audit looks for that), what a monitor has outside of " +
-	"its fields, a variable that clients share, or what is made of zxids"
+const overlooked = "a random run, of a scope in which the search has found nothing: so something that matters is in " +
+	"no state, as what code keeps and does not say in Forget or Keep (-audit looks for that), what a monitor has outside " +
+	"of its fields, a variable that clients share, or what is made of zxids"
 
 // unrepeatable says the same of one that the same steps do not show again.
-const unrepeatable = "the search has found nothing, random run %d of the same scope violates %s: %s, and the same steps " +
-	"again do not; so runs hand on something to each other, as a variable that clients share does; the steps: %s"
+const unrepeatable = "the search has found nothing, random run %d of the same scope violates %s: %s, and the same " +
+	"steps again do not; so runs hand on something to each other, as a variable that clients share does; the steps: %s"
 
 // sample makes random runs of a scope in which the search has found nothing, and judges them as a whole and without
-// any reduction. A violation is what the search comes to. If there is none, checkers that had nothing to judge in any of
-// them are added to the certificate.
+// any reduction. A violation is what the search comes to. If there is none, checkers that had nothing to judge in any
+// of them are added to the certificate.
 func (p *prover) sample(s *search) error {
 	n := p.Samples
 	switch {

@@ -57,7 +57,8 @@ func TestWhatTheSearchOverlooksARandomRunFinds(t *testing.T) {
 			r.Checker != "always" || len(r.Schedule) == 0 {
 			t.Errorf("%v, %s", err, r.Certificate.String())
 		}
-		says := strings.Contains(r.Certificate.String(), "; by a random run, of a scope in which the search has found nothing")
+		says := strings.Contains(r.Certificate.String(),
+			"; by a random run, of a scope in which the search has found nothing")
 		if says != held || held && len(r.Levels) > 0 {
 			t.Errorf("held %v, and then %s", held, r.Certificate.String())
 		}
@@ -82,7 +83,8 @@ func TestAProofThatHadNothingToJudgeIsInconclusive(t *testing.T) {
 			if p.Clients > 2 || p.ID == 1 {
 				register(p).Acquired("", 0)
 			}
-		}, Holds, "belief has nothing to judge here: it needs Acquired events of 2 clients; let more clients get it in one run"},
+		}, Holds, "belief has nothing to judge here: it needs Acquired events of 2 clients; let more clients get it in one " +
+			"run"},
 		{func(p *engine.Process) {
 			o := register(p)
 			o.Acquired("", 0)

@@ -19,6 +19,8 @@ const (
 	// PrefixOwner takes the mark of an owner whose name begins with its own for its own, and
 	// unregisters what another has registered.
 	PrefixOwner Flaw = 175
+	// NoTicket registers again in a new session, while the first try may still be executed in the one before.
+	NoTicket Flaw = 220
 )
 
 // Owned is recipes.Names with the flaw PrefixOwner.
@@ -54,6 +56,44 @@ func (n *Owned) Unregister(ctx context.Context, name string) error {
 		return recipes.ErrNoName
 	}
 	return err
+}
+
+// Hasty is recipes.Names with the flaw NoTicket.
+type Hasty struct {
+	*recipes.Names
+	patient
+	dir, owner string
+}
+
+// NewHasty returns the name service in dir, which must exist, with the flaw NoTicket.
+func NewHasty(conn recipes.Conn, env recipes.Env, dir string) *Hasty {
+	owner := env.UUID()
+	return &Hasty{recipes.NewNames(conn, env, dir, recipes.NamesOptions{Owner: owner}), patient{conn, env}, dir, owner}
+}
+
+// Register registers a name.
+func (n *Hasty) Register(ctx context.Context, name string, data []byte) error {
+	path := n.dir + "/" + name
+	mark := path + "/_o_" + n.owner + "-" + n.env.UUID()
+	for {
+		_, err := n.conn.Multi(
+			&zk.CreateRequest{Path: path, Data: data, Acl: everybody},
+			&zk.CreateRequest{Path: mark, Acl: everybody})
+		switch {
+		case err == zk.ErrNodeExists:
+			return recipes.ErrNameTaken
+		case !interrupted(err):
+			return err
+		}
+		executed := false
+		err = n.synced(ctx, n.dir, func() (err error) {
+			executed, _, err = n.conn.Exists(mark)
+			return err
+		})
+		if executed || err != nil {
+			return err
+		}
+	}
 }
 
 // Names is a name service with one flaw. Apart from it, it follows the protocol of
