@@ -23,7 +23,7 @@ import (
 var open = zk.WorldACL(zk.PermAll)
 
 // patience bounds every wait for something that must happen.
-const patience = 20 * time.Second
+const patience = time.Minute
 
 func dial(t *testing.T, addr string, o live.Options) *live.Client {
 	t.Helper()
