@@ -11,9 +11,11 @@ import (
 
 // Znodes is the linearizability of ZooKeeper itself, as its documentation
 // promises it: "writes are linearizable", and a read that follows a sync sees
-// every write that was answered before. It judges recorded operations on single
-// znodes (Invoke and Return of create, set, delete and get, with Path, Data and
-// Version; a get must have synced). All writes to those znodes have to be
+// every write that was answered before that sync was asked for. It judges recorded
+// operations on single znodes (Invoke and Return of create, set, delete and get,
+// with Path, Data and Version). A get begins no later than the call of a sync that
+// its client has made, and is left out if a deposed leader may have answered: that
+// one answers a sync by itself. All writes to those znodes have to be
 // recorded, and no two creates or sets of one znode may write the same data.
 //
 // Where the history has the txns, they give the order of the writes and the

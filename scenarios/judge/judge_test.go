@@ -315,6 +315,10 @@ func TestOnlyZnodesOfWhichEverythingIsKnownAreJudged(t *testing.T) {
 		return []history.Event{op(history.Invoke, 2, "get", "/a", "", -1, 0, nil),
 			op(history.Return, 2, "get", "/a", data, 0, zxid, nil)}
 	}
+	set := []history.Event{op(history.Invoke, 3, "set", "/a", "z", -1, 0, nil),
+		{Kind: history.Changed, Client: 1, Path: "/a", Data: "z", Zxid: 2},
+		op(history.Return, 3, "set", "/a", "", 1, 2, nil)}
+	sync := []history.Event{{Kind: history.Call, Client: 1, Op: "sync", Path: "/a"}}
 	for _, x := range []struct {
 		name   string
 		events []history.Event
@@ -326,6 +330,8 @@ func TestOnlyZnodesOfWhichEverythingIsKnownAreJudged(t *testing.T) {
 		{"it was there before", get("y", 1), false},
 		{"it is not there", slices.Concat(created, []history.Event{op(history.Invoke, 2, "get", "/a", "", -1, 0, nil),
 			op(history.Return, 2, "get", "/a", "", 0, 0, zk.ErrNoNode)}), true},
+		{"older than a set that was answered before the sync", slices.Concat(created, set, sync, get("x", 1)), true},
+		{"older than a set that was answered after the sync", slices.Concat(created, sync, set, get("x", 1)), false},
 	} {
 		j := judge.Judge(&history.History{Clients: 1, Events: x.events}, nil)
 		if (len(j.Violations) > 0) != x.bad {
@@ -359,4 +365,36 @@ func TestNamesOfLibraries(t *testing.T) {
 			t.Errorf("%q: %v", bad, err)
 		}
 	}
+}
+
+// A leader that was deposed answers a sync by itself, and what it reads then may be old.
+func TestWhatADeposedLeaderReadsIsNotJudged(t *testing.T) {
+	e, err := serve.Start(serve.Options{Nodes: 3, Lag: time.Minute})
+	must(t, err)
+	t.Cleanup(func() { e.Close() })
+	p, err := judge.Listen("127.0.0.1:0", e.Addrs()[:2])
+	must(t, err)
+	t.Cleanup(p.Close)
+	first := connect(t, p.Addr())
+	_, err = first.Create("/flag", []byte("old"), 0, everybody)
+	must(t, err)
+	must(t, e.Stop(1))
+	second := connect(t, p.Addr())
+	_, err = second.Set("/flag", []byte("new"), -1)
+	must(t, err)
+	must(t, e.Continue(1))
+	_, err = first.Sync("/flag")
+	must(t, err)
+	if data, _, err := first.Get("/flag"); err != nil || string(data) != "old" {
+		t.Fatalf("%q, %v, expected what a deposed leader has", data, err)
+	}
+	j, _, err := p.Recorder.Judge(nil)
+	must(t, err)
+	served := e.Judge()
+	if violations := append(j.Violations, served.Violations...); len(violations) > 0 {
+		t.Errorf("%q", violations)
+	}
+	p.Close()
+	first.Close()
+	second.Close()
 }

@@ -21,13 +21,13 @@ type Judgement struct {
 }
 
 // Znodes judges those znodes on which the operations are all known and each create and set has data of its own: only of
-// these the order can be seen.
+// these the order can be seen. A get that is recorded as an operation is one after a sync of its client.
 func (j *Judgement) Znodes(h *history.History) {
 	unfit, orphans := unfit(h), orphans(h)
 	paths := map[string]bool{}
 	kept := *h
 	kept.Events = nil
-	for _, x := range h.Events {
+	for _, x := range sinceSync(h.Events) {
 		if x.Kind == history.Invoke || x.Kind == history.Return {
 			if unfit[x.Path] || orphans[x.Object] {
 				continue
@@ -51,6 +51,31 @@ func (j *Judgement) Znodes(h *history.History) {
 	if v.Level == checkers.OK {
 		j.Facts = append(j.Facts, fact)
 	}
+}
+
+// sinceSync returns events in which each get begins at the last sync that its client has asked for. What was answered
+// before that is all that a get has to see, however much later it comes.
+func sinceSync(events []history.Event) []history.Event {
+	synced, from := map[int32]int{}, map[int][]history.Event{} // by client; by position of the sync
+	early := map[int]bool{}                                    // positions of those gets
+	for i := range events {
+		switch x := &events[i]; {
+		case x.Kind == history.Call && x.Op == "sync":
+			synced[x.Client] = i
+		case x.Kind == history.Invoke && x.Op == "get":
+			if at, ok := synced[x.Client]; ok {
+				from[at], early[i] = append(from[at], *x), true
+			}
+		}
+	}
+	list := make([]history.Event, 0, len(events))
+	for i := range events {
+		if !early[i] {
+			list = append(list, events[i])
+		}
+		list = append(list, from[i]...)
+	}
+	return list
 }
 
 // orphans returns the creates that were refused because there is no parent: that says nothing of the znode.

@@ -27,6 +27,7 @@ type Recorder struct {
 	clients map[int64]int32  // by session
 	owner   map[string]int64 // of ephemerals that are there
 	objects int32
+	epoch   int64    // the highest that a server has answered with
 	unknown []string // what could not be followed, one for each connection
 }
 
@@ -223,7 +224,9 @@ func (c *Connection) answered(x *call, a *jute.Reply) error {
 		reply.Data = strings.Join(res.Children, "/")
 	}
 	c.r.add(reply)
-	if x.object == 0 {
+	epoch := a.Zxid >> epochBits
+	c.r.epoch = max(c.r.epoch, epoch)
+	if x.object == 0 || x.word == "get" && epoch < c.r.epoch {
 		return nil
 	}
 	e := history.Event{Kind: history.Return, Client: c.client, Object: x.object, Op: x.word, Path: x.Path,
@@ -234,6 +237,10 @@ func (c *Connection) answered(x *call, a *jute.Reply) error {
 	c.r.add(e)
 	return nil
 }
+
+// epochBits is how many bits of a zxid are below its epoch. A server whose epoch is behind others has been deposed and
+// does not know it yet, or follows one: it answers a sync by itself, and what is read there may be old.
+const epochBits = 32
 
 // changes notes the txns of a request that was done.
 func (c *Connection) changes(q *model.Request, res *model.Response, zxid int64) {

@@ -100,7 +100,7 @@ func (r *recorder) answered(s *session, q *model.Request, res *model.Response) {
 	x := s.calls[0]
 	s.calls = append(s.calls[:0], s.calls[1:]...)
 	r.kept(x.kept, q, res)
-	if x.object == 0 {
+	if x.object == 0 || x.op == "get" && s.e.world.Deposed() == s.conn.server { // which answers a sync by itself
 		return
 	}
 	e := history.Event{Kind: history.Return, Client: int32(s.client.ID()), Object: x.object, Op: x.op, Path: q.Path,
