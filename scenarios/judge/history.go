@@ -77,27 +77,30 @@ func (r *Recorder) Judge(guards []Guard) (Judgement, *history.History, error) {
 
 // Judge judges a history that a [Recorder] has made.
 func Judge(h *history.History, guards []Guard) Judgement {
-	var j Judgement
-	certain, doubtful := split(h)
-	j.Znodes(certain)
-	if doubtful != nil {
-		j.Znodes(doubtful)
+	j := New()
+	unfit := unfit(h)
+	for path := range foreign(h) { // order-free: each by itself
+		unfit[path] = becauseBefore
 	}
+	certain, doubtful := split(h)
+	judged, fact := j.znodes(certain, unfit)
+	more, other := 0, ""
+	if doubtful != nil {
+		more, other = j.znodes(doubtful, unfit)
+	}
+	j.told(unfit, fact, other)
 	l := newLocks(h)
 	l.judge(&j, guards)
 	j.Herd(h)
 	j.leftOver(h, l)
-	if !slices.ContainsFunc(h.Events, func(x history.Event) bool { return x.Kind == history.Call }) {
-		j.Inconclusive = append(j.Inconclusive, "no client has asked for anything")
-	}
+	j.Asked(h, judged+more)
 	return j
 }
 
-// split leaves out the operations on znodes that were there before, or that others have written, too. It returns those
-// on znodes of which the outcome of each write is known, which have an order by their zxids, and those on the others,
-// nil if there are none.
+// split returns the operations on znodes of which the outcome of each write is known, which have an order by their
+// zxids, and those on the others, nil if there are none.
 func split(h *history.History) (certain, doubtful *history.History) {
-	open, foreign := unanswered(h), foreign(h)
+	open := unanswered(h)
 	one, other := *h, *h
 	one.Events, other.Events = nil, nil
 	one.Txns = true
@@ -105,7 +108,6 @@ func split(h *history.History) (certain, doubtful *history.History) {
 		switch {
 		case e.Kind != history.Invoke && e.Kind != history.Return:
 			one.Events, other.Events = append(one.Events, e), append(other.Events, e)
-		case foreign[e.Path]:
 		case open[e.Path]:
 			other.Events = append(other.Events, e)
 			doubtful = &other
@@ -163,12 +165,12 @@ func foreign(h *history.History) map[string]bool {
 
 // leftOver finds the ephemerals of clients that have gone without closing their sessions, and that nobody has missed.
 func (j *Judgement) leftOver(h *history.History, l *locks) {
-	state, client := map[int64]string{}, map[int64]int32{}
+	last := map[int64]*history.Event{} // of each session
 	there := map[string]*history.Event{}
 	for i := range h.Events {
 		switch e := &h.Events[i]; e.Kind {
 		case history.Session:
-			state[e.Session], client[e.Session] = e.Op, e.Client
+			last[e.Session] = e
 		case history.Created:
 			if e.Session != 0 {
 				there[e.Path] = e
@@ -184,9 +186,12 @@ func (j *Judgement) leftOver(h *history.History, l *locks) {
 			continue
 		}
 		left++
-		if state[e.Session] == zk.StateDisconnected.String() {
-			j.Violations = append(j.Violations, fmt.Sprintf("left over: %s of c%d, which has gone and did not close its session",
-				e.Path, client[e.Session]))
+		if s := last[e.Session]; s != nil && s.Op == zk.StateDisconnected.String() {
+			if s.Data == dropped {
+				j.MayComeBack(e.Path, s.Client)
+			} else {
+				j.LeftOver(e.Path, s.Client)
+			}
 		}
 	}
 	if left > 0 {

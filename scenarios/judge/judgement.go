@@ -5,6 +5,8 @@ package judge
 
 import (
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 
 	"github.com/go-zookeeper/zk"
@@ -20,21 +22,39 @@ type Judgement struct {
 	Facts        []string `json:"facts"`        // how much was judged, and what the herd was
 }
 
+// New returns a judgement of nothing yet, with lists that are empty and not null.
+func New() Judgement {
+	return Judgement{Violations: []string{}, Inconclusive: []string{}, Facts: []string{}}
+}
+
 // Znodes judges those znodes on which the operations are all known and each create and set has data of its own: only of
-// these the order can be seen. A get that is recorded as an operation is one after a sync of its client.
-func (j *Judgement) Znodes(h *history.History) {
-	unfit, orphans := unfit(h), orphans(h)
+// these the order can be seen. A get that is recorded as an operation is one after a sync of its client. It returns how
+// many it has judged.
+func (j *Judgement) Znodes(h *history.History) int {
+	unfit := unfit(h)
+	n, fact := j.znodes(h, unfit)
+	j.told(unfit, fact)
+	return n
+}
+
+// znodes judges all znodes but those with a reason why not. It returns how many these are, and says so if all is well.
+func (j *Judgement) znodes(h *history.History, unfit map[string]reason) (judged int, fact string) {
+	orphans := orphans(h)
 	paths := map[string]bool{}
 	kept := *h
 	kept.Events = nil
 	for _, x := range sinceSync(h.Events) {
 		if x.Kind == history.Invoke || x.Kind == history.Return {
-			if unfit[x.Path] || orphans[x.Object] {
+			if unfit[x.Path] != "" || orphans[x.Object] {
 				continue
 			}
 			paths[x.Path] = true
 		}
 		kept.Events = append(kept.Events, x)
+	}
+	order := "zxid order"
+	if !h.Txns {
+		order = "some order"
 	}
 	v := checkers.Znodes{}.Check(&kept)
 	switch v.Level {
@@ -42,14 +62,48 @@ func (j *Judgement) Znodes(h *history.History) {
 		j.Violations = append(j.Violations, "znodes: "+v.Message)
 	case checkers.Unknown:
 		j.Inconclusive = append(j.Inconclusive, "znodes: "+v.Message)
+	case checkers.OK:
+		fact = fmt.Sprintf("%d judged, all linearizable in %s", len(paths), order)
 	}
-	fact := fmt.Sprintf("znodes: of %d the operations are linearizable in the order of their zxids", len(paths))
+	return len(paths), fact
+}
+
+// told adds what was said of znodes to the facts, and why others are not judged.
+func (j *Judgement) told(unfit map[string]reason, facts ...string) {
 	if len(unfit) > 0 {
-		fact += fmt.Sprintf("; %d are not judged: ephemeral, sequential, written in a multi, or twice with the same data",
-			len(unfit))
+		facts = append(facts, fmt.Sprintf("%d not judged (%s)", len(unfit), tally(unfit)))
 	}
-	if v.Level == checkers.OK {
-		j.Facts = append(j.Facts, fact)
+	if facts = slices.DeleteFunc(facts, func(s string) bool { return s == "" }); len(facts) > 0 {
+		j.Facts = append(j.Facts, "znodes: "+strings.Join(facts, "; "))
+	}
+}
+
+// tally says how many znodes are not judged for each reason.
+func tally(unfit map[string]reason) string {
+	n := map[reason]int{}
+	for _, why := range unfit { // order-free: sums
+		n[why]++
+	}
+	var words []string
+	for _, why := range slices.Sorted(maps.Keys(n)) {
+		words = append(words, fmt.Sprintf("%d %s", n[why], why))
+	}
+	return strings.Join(words, ", ")
+}
+
+// Asked says so if there was nothing to judge: no request, or neither one of the znodes that were judged nor an
+// ephemeral, which might have been left over.
+func (j *Judgement) Asked(h *history.History, judged int) {
+	asked := slices.ContainsFunc(h.Events, func(x history.Event) bool { return x.Kind == history.Call })
+	ephemeral := slices.ContainsFunc(h.Events, func(x history.Event) bool {
+		return x.Kind == history.Created && x.Session != 0
+	})
+	switch {
+	case !asked:
+		j.Inconclusive = append(j.Inconclusive, "no client has asked for anything")
+	case judged == 0 && !ephemeral:
+		j.Inconclusive = append(j.Inconclusive, "there was nothing to judge: expected a create or set of a znode, or an "+
+			"ephemeral")
 	}
 }
 
@@ -78,6 +132,18 @@ func sinceSync(events []history.Event) []history.Event {
 	return list
 }
 
+// LeftOver says that an ephemeral is there although its client has gone.
+func (j *Judgement) LeftOver(path string, client int32) {
+	j.Violations = append(j.Violations, fmt.Sprintf("left over: %s of c%d, which has gone and did not close its session",
+		path, client))
+}
+
+// MayComeBack says that nobody knows whether the client of an ephemeral has gone.
+func (j *Judgement) MayComeBack(path string, client int32) {
+	j.Inconclusive = append(j.Inconclusive, fmt.Sprintf("left over: %s of c%d, which has lost its connection and may "+
+		"come back", path, client))
+}
+
 // orphans returns the creates that were refused because there is no parent: that says nothing of the znode.
 func orphans(h *history.History) map[int32]bool {
 	list := map[int32]bool{}
@@ -89,50 +155,75 @@ func orphans(h *history.History) map[int32]bool {
 	return list
 }
 
+// reason is why a znode is not judged.
+type reason string
+
+const (
+	becauseBefore     reason = "there before or written by others"
+	becauseEphemeral  reason = "ephemeral"
+	becauseSequential reason = "sequential"
+	becauseMulti      reason = "written in a multi"
+	becauseServer     reason = "deleted by the server"
+	becauseTwice      reason = "written twice with the same data"
+)
+
 // unfit returns the znodes that have txns which no recorded operation explains, or data that were written twice, or
-// that were there before anybody has created them.
-func unfit(h *history.History) map[string]bool {
+// that were there before anybody has created them, each with the first reason.
+func unfit(h *history.History) map[string]reason {
 	type place struct {
 		client int32
 		path   string
 		op     string
 	}
 	open, of := map[place]int{}, map[int32]place{}
-	data, unfit := map[[2]string]bool{}, map[string]bool{}
-	explained := func(x *history.Event, op string) {
-		if open[place{x.Client, x.Path, op}] == 0 || x.Session != 0 {
-			unfit[x.Path] = true
+	data, unfit := map[[2]string]bool{}, map[string]reason{}
+	set := func(path string, why reason) {
+		if unfit[path] == "" {
+			unfit[path] = why
 		}
 	}
 	for i := range h.Events {
-		switch x := &h.Events[i]; x.Kind {
+		x := &h.Events[i]
+		switch x.Kind {
 		case history.Invoke:
 			p := place{x.Client, x.Path, x.Op}
 			of[x.Object] = p
 			open[p]++
 			if x.Path == "/" || strings.HasPrefix(x.Path, "/zookeeper") {
-				unfit[x.Path] = true
+				set(x.Path, becauseBefore)
 			}
 			if key := [2]string{x.Path, x.Data}; x.Op == "create" || x.Op == "set" {
-				unfit[x.Path] = unfit[x.Path] || data[key]
+				if data[key] {
+					set(x.Path, becauseTwice)
+				}
 				data[key] = true
 			}
 		case history.Return:
 			open[of[x.Object]]--
-		case history.Created:
-			explained(x, "create")
-		case history.Changed:
-			explained(x, "set")
-		case history.Deleted:
-			explained(x, "delete")
 		}
-	}
-	for path, yes := range unfit { // order-free: each by itself
-		if !yes {
-			delete(unfit, path)
+		if op := operations[x.Kind]; x.Session != 0 && op != "" {
+			set(x.Path, becauseEphemeral)
+		} else if op != "" && open[place{x.Client, x.Path, op}] == 0 {
+			set(x.Path, unexplained(x))
 		}
 	}
 	return unfit
+}
+
+// operations are those that make the txns of each kind.
+var operations = map[history.Kind]string{history.Created: "create", history.Changed: "set", history.Deleted: "delete"}
+
+// unexplained is why a txn has no recorded operation.
+func unexplained(x *history.Event) reason {
+	const digits = 10
+	n := len(x.Path) - digits
+	switch {
+	case x.Client == 0 && x.Kind == history.Deleted: // a container, or a ttl znode
+		return becauseServer
+	case x.Kind == history.Created && n > 0 && strings.Trim(x.Path[n:], "-0123456789") == "":
+		return becauseSequential
+	}
+	return becauseMulti
 }
 
 // Herd says how many clients one change has woken at most.

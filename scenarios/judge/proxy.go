@@ -162,29 +162,37 @@ func (p *Proxy) pass(client net.Conn) {
 		return
 	}
 	c := p.Recorder.Connect()
-	defer c.Closed()
 	var wg sync.WaitGroup
-	wg.Go(func() { copyTo(server, client, c.Sent) })
-	wg.Go(func() { copyTo(client, server, c.Received) })
+	var first sync.Once
+	var ender net.Conn
+	end := func(who net.Conn) { // of one direction, which is that of both: ZooKeeper has no half-closed connections
+		first.Do(func() { ender = who })
+		client.Close()
+		server.Close()
+	}
+	wg.Go(func() { end(copyTo(server, client, c.Sent)) })
+	wg.Go(func() { end(copyTo(client, server, c.Received)) })
 	wg.Wait()
+	if ender == client && p.ctx.Err() == nil {
+		c.Left()
+	} else {
+		c.Dropped()
+	}
 }
 
-// copyTo passes bytes on in one direction, each after it was heard. Its end is that of both directions: ZooKeeper has
-// no half-closed connections.
-func copyTo(to, from net.Conn, hear func([]byte)) {
-	defer to.Close()
-	defer from.Close()
+// copyTo passes bytes on in one direction, each after it was heard, until one side ends that. It returns which one.
+func copyTo(to, from net.Conn, hear func([]byte)) net.Conn {
 	b := make([]byte, 1<<16)
 	for {
 		n, err := from.Read(b)
 		if n > 0 {
 			hear(b[:n])
 			if _, err := to.Write(b[:n]); err != nil {
-				return
+				return to
 			}
 		}
 		if err != nil {
-			return
+			return from
 		}
 	}
 }

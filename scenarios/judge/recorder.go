@@ -75,12 +75,22 @@ func (c *Connection) Sent(b []byte) { c.hear(&c.sent, b, c.request, "a client") 
 // Received hears the next bytes of the server, before the client gets them.
 func (c *Connection) Received(b []byte) { c.hear(&c.received, b, c.answer, "a server") }
 
-// Closed hears that the connection has ended.
-func (c *Connection) Closed() {
+// Left hears that the client has ended the connection.
+func (c *Connection) Left() { c.ends("") }
+
+// Dropped hears that the server has ended the connection, or that it was lost on the way there: the client may come
+// back.
+func (c *Connection) Dropped() { c.ends(dropped) }
+
+// dropped is the data of the event that a connection has ended that its client has not ended.
+const dropped = "dropped"
+
+func (c *Connection) ends(how string) {
 	c.r.mu.Lock()
 	defer c.r.mu.Unlock()
 	if c.session != 0 && !c.closed {
-		c.r.add(history.Event{Kind: history.Session, Client: c.client, Op: zk.StateDisconnected.String(), Session: c.session})
+		c.r.add(history.Event{Kind: history.Session, Client: c.client, Op: zk.StateDisconnected.String(), Session: c.session,
+			Data: how})
 	}
 	c.session = 0
 }
