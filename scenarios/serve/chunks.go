@@ -1,6 +1,10 @@
 package serve
 
-import "zksim/model/history"
+import (
+	"slices"
+
+	"zksim/model/history"
+)
 
 // chunks are the last events, up to a limit, the oldest ones first. Neither adding nor forgetting moves any, so that no
 // step takes long because there are many.
@@ -42,6 +46,14 @@ func (c *chunks) len() int {
 		return 0
 	}
 	return (len(c.list)-1)*c.chunkLen() + len(c.list[len(c.list)-1])
+}
+
+// snapshot returns them as they are now. What is added later changes nothing of it, so that it can be read while others
+// add.
+func (c *chunks) snapshot() chunks {
+	x := *c
+	x.list = slices.Clone(c.list)
+	return x
 }
 
 // all returns a copy of them.

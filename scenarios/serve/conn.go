@@ -11,6 +11,7 @@ import (
 
 	"zksim/model"
 	"zksim/model/jute"
+	"zksim/sim"
 )
 
 // conn is a connection of a client, and memory for what is to be written. A goroutine reads as long as something comes
@@ -433,6 +434,7 @@ func (c *conn) gone() {
 	c.mu.Unlock()
 	c.e.do(c, func() error {
 		if s := c.session; s != nil {
+			s.quit = !c.suspended()
 			c.e.record.note("disconnect %s", s.client.Name())
 			s.client.Cut()
 		}
@@ -440,6 +442,14 @@ func (c *conn) gone() {
 		c.mark()
 		return nil
 	})
+}
+
+// suspended reports whether a fault or an order has stopped the connection or its server, so that a client which ends it
+// may do so to find another one.
+func (c *conn) suspended() bool {
+	e := c.e
+	_, slow := e.hold[sim.Transition{Kind: sim.Undelay, Client: uint32(c.session.client.ID())}]
+	return slow || e.nodes[c.server].down() || e.world.Deposed() == c.server || e.world.Frozen(c.server)
 }
 
 // limitOutput ends the connections of clients that do not read, when too much waits for them.

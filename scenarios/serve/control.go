@@ -13,12 +13,12 @@ import (
 	"zksim/model/history"
 )
 
-// Strike adds rules to the plan, which strike as soon as they can, whatever the seed. A rule with nth counts requests
-// from now on.
+// Strike adds the rules of a plan, which [ParsePlan] reads and of which there must be some. They strike as soon as they
+// can, whatever the seed. A rule with nth counts requests from now on.
 func (e *Ensemble) Strike(plan string) error {
-	p, err := faults.ParseServed(plan)
-	if err == nil {
-		err = Servable(p)
+	p, err := ParsePlan(plan)
+	if err == nil && len(p) == 0 {
+		err = errNoRules
 	}
 	if err != nil {
 		return err
@@ -47,7 +47,7 @@ func (e *Ensemble) Expire(client int) error {
 			e.expire(s)
 			return nil
 		}
-		return fmt.Errorf("serve: c%d has no session, expected one of %s", client, e.names())
+		return fmt.Errorf("serve: c%d has no session, expected a client that has one: %s", client, e.names())
 	})
 }
 
@@ -73,7 +73,7 @@ func (e *Ensemble) names() string {
 		text += " " + s.client.Name()
 	}
 	if text == "" {
-		return "none: there is no session"
+		return "there is none"
 	}
 	return text[1:]
 }
@@ -146,6 +146,9 @@ func (e *Ensemble) serves() bool {
 	return len(e.nodes) == 1 || 2*up > len(e.nodes)
 }
 
+// led reports whether there is a leader that runs, and is followed.
+func (e *Ensemble) led() bool { return e.serves() && !e.nodes[e.world.Leader()].down() }
+
 // suspend has a server go down: mark says how, and with is what comes of it if there is still a quorum.
 func (e *Ensemble) suspend(k int, mark func(n *node) error, with func()) error {
 	return e.do(nil, func() error {
@@ -202,6 +205,9 @@ func (e *Ensemble) Continue(k int) error {
 		if e.serves() && !served {
 			e.convene()
 		}
+		for _, s := range e.sessions { // order-free: each by itself
+			s.lost = time.Now()
+		}
 		e.release()
 		return nil
 	})
@@ -236,7 +242,7 @@ func (e *Ensemble) Elect() error {
 	})
 }
 
-// maxReports is how many violations are remembered that tests report.
+// maxReports is how many violations are remembered that tests report, and that were found at resets.
 const maxReports = 100
 
 // Report has the judges say that a test has seen something that must not be, in a sentence. Only the client side knows
@@ -290,9 +296,12 @@ func (e *Ensemble) untilQuiet(d time.Duration) (time.Duration, error) {
 
 // Reset has everything begin anew: no sessions, no znodes, clients numbered from 1, the plan of the options. All
 // connections end, and clients that try to have their sessions again are told that these have expired. Servers that
-// were killed are back; see [Ensemble.Continue].
-func (e *Ensemble) Reset() error {
-	return e.do(nil, func() error {
+// were killed are back; see [Ensemble.Continue]. It returns the judgement of all that was before; its violations are
+// remembered, see Judgement.Before.
+func (e *Ensemble) Reset() (Judgement, error) {
+	var v evidence
+	var n int
+	err := e.do(nil, func() error {
 		for k := range e.nodes {
 			if err := e.reopen(k); err != nil {
 				for i := range k {
@@ -303,6 +312,8 @@ func (e *Ensemble) Reset() error {
 				return err
 			}
 		}
+		e.resets++
+		v, n = e.evidence(), e.resets
 		for c := range e.conns { // order-free: all of them
 			c.session = nil
 			c.end(byRST)
@@ -310,28 +321,27 @@ func (e *Ensemble) Reset() error {
 		e.begin()
 		return nil
 	})
+	if err != nil {
+		return Judgement{}, err
+	}
+	j := v.judge()
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	for _, text := range j.Violations {
+		if len(e.before) < maxReports {
+			e.before = append(e.before, fmt.Sprintf("before reset %d: %s", n, text))
+		}
+	}
+	return Judgement{j, append([]string{}, e.before...)}, nil
 }
 
 // History returns what has happened since the beginning or the last Reset, and how many of its events, the first ones,
 // are forgotten.
 func (e *Ensemble) History() (*history.History, int) {
 	e.mu.Lock()
-	defer e.mu.Unlock()
-	h := &history.History{}
-	h.Reset(e.record.clients)
-	h.Events, h.Steps, h.Txns = e.record.events.all(), e.record.steps, true
-	h.Outcome = history.Stopped
-	store := e.world.Stores()[e.world.Leader()]
-	for _, z := range store.Tree() {
-		h.Tree = append(h.Tree, history.Node{Path: z.Path, Data: string(z.Data), Owner: z.Stat.EphemeralOwner,
-			Czxid: z.Stat.Czxid, Mzxid: z.Stat.Mzxid, Pzxid: z.Stat.Pzxid, Version: z.Stat.Version})
-	}
-	for _, s := range e.sessions { // order-free: a map
-		if store.HasSession(s.id) {
-			h.Sessions[s.id] = int32(s.client.ID())
-		}
-	}
-	return h, e.record.events.forgotten
+	v := e.evidence()
+	e.mu.Unlock()
+	return v.history(), v.events.forgotten
 }
 
 // State is how everything stands.

@@ -11,7 +11,9 @@ import (
 
 	"github.com/go-zookeeper/zk"
 
+	"zksim/model"
 	"zksim/model/history"
+	"zksim/model/jute"
 )
 
 // order sends a request on the control channel.
@@ -55,7 +57,15 @@ func TestTheControlChannelDoesWhatItIsToldAndSaysWhatHasStruck(t *testing.T) {
 		{"/expire", "c9", "c9 has no session"}, {"/expire", "0x9001", "no session 0x9001"},
 		{"/expire", `{"session": "x"}`, "as 0x1001"},
 		{"/stop", "s9", "no server s9"}, {"/quiet", `{"ms": -1}`, "expected 0 to"},
-		{"/reset", `{"what": 1}`, "unknown field"},
+		{"/reset", `{"what": 1}`, "expected nothing"}, {"/elect", "s1", "expected nothing"},
+		{"/faults", "", "the plan has no rules"}, {"/faults", "none", "the plan has no rules"},
+		{"/faults", "lose-reply=0", "expected 1 or more"},
+		{"/faults", `{"violation": "x"}`, `unknown field "violation", expected plan`},
+		{"/stop", `{"server": 3, "client": 1}`, `unknown field "client", expected server`},
+		{"/stop", `{"server": "s3"}`, `expected JSON as {"server": ...}`}, {"/stop", `{"server": 3} s2`, "nothing after"},
+		{"/quiet", "1", ""}, {"/quiet", "2s", "expected milliseconds as 20"}, {"/quiet", "60001", "expected 0 to 60000"},
+		{"/expire", "cat", `"cat", expected c1 or 0x1001`}, {"/stop", "cat", `"cat", expected s1`},
+		{"/expire", `{"client": 1, "session": "0x1001"}`, "expected one of client and session"},
 		{"/expire", "c1", ""}, {"/report", "", "in one line"}, {"/report", `{"violation": "two"}`, ""},
 		{"/report", "leaders", ""},
 	} {
@@ -136,7 +146,8 @@ func TestTheJudgesSeeAReadThatIsNotTheLastWrite(t *testing.T) {
 	must[*zk.Stat](t)(c.Set("/a", []byte("4"), -1))
 	<-watch
 	j := e.Judge()
-	if len(j.Violations)+len(j.Inconclusive) != 0 || !strings.Contains(strings.Join(j.Facts, "\n"), "of 1 the") ||
+	if len(j.Violations)+len(j.Inconclusive) != 0 || !strings.Contains(strings.Join(j.Facts, "\n"), "znodes: 1 judged, all linearizable in zxid order; "+
+		"4 not judged (1 ephemeral, 2 there before or written by others, 1 written twice with the same data)") ||
 		!slices.Contains(j.Facts, "herd: 1 notifications, at most 1 by one change (changed /a)") {
 		t.Errorf("%+v", j)
 	}
@@ -152,11 +163,117 @@ func TestTheJudgesSeeAReadThatIsNotTheLastWrite(t *testing.T) {
 	if j := e.Judge(); len(j.Violations) != 1 || !strings.HasPrefix(j.Violations[0], "znodes: ") {
 		t.Errorf("%+v", j)
 	}
-	if err := e.Kill(1); err != nil {
+}
+
+// hangsUp creates an ephemeral on a connection that it ends, without closing the session.
+func hangsUp(t *testing.T, e *Ensemble, path string) {
+	t.Helper()
+	sock := dial(t, e)
+	hello(t, sock, 0, make([]byte, jute.PasswordLen))
+	ask(t, sock, model.Request{Op: model.OpCreate, Path: path, ACL: open, Flags: zk.FlagEphemeral})
+	sock.Close()
+	gone := func() bool { e.mu.Lock(); defer e.mu.Unlock(); return len(e.conns) == 0 }
+	for n := 0; !gone(); n++ {
+		if n > 10_000 {
+			t.Fatal("the connection is still there")
+		}
+		time.Sleep(time.Millisecond)
+	}
+}
+
+func TestWhatWasWrongBeforeAResetIsRemembered(t *testing.T) {
+	e := start(t, Options{})
+	url, err := e.Control("127.0.0.1:0", "")
+	if err != nil {
 		t.Fatal(err)
 	}
-	const left = "left over: /e of c1, which has gone and did not close its session"
-	if j := e.Judge(); len(j.Violations) != 2 || j.Violations[1] != left {
+	hangsUp(t, e, "/e")
+	if err := e.Report("two hold the lock"); err != nil {
+		t.Fatal(err)
+	}
+	_, a, text := orderOf(t, "POST", url+"/reset", "")
+	want := []string{"left over: /e of c1, which has gone and did not close its session", "reported: two hold the lock"}
+	if a.Judged == nil || !slices.Equal(a.Judged.Violations, want) {
+		t.Fatal(text)
+	}
+	if _, a, _ := orderOf(t, "POST", url+"/reset", ""); len(a.Judged.Violations) > 0 {
+		t.Errorf("%+v", a.Judged)
+	}
+	hangsUp(t, e, "/f")
+	j, err := e.Reset()
+	if err != nil || len(j.Violations) != 1 {
+		t.Errorf("%+v, %v", j, err)
+	}
+	before := []string{"before reset 1: " + want[0], "before reset 1: " + want[1], "before reset 3: left over: /f of c1, " +
+		"which has gone and did not close its session"}
+	if j := e.Judge(); len(j.Violations) > 0 || !slices.Equal(j.Before, before) {
+		t.Errorf("%+v", j)
+	}
+	for range 2 * maxReports {
+		if err := e.Report("again"); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if j, err = e.Reset(); err != nil || len(j.Before) != maxReports {
+		t.Errorf("%d, %v", len(j.Before), err)
+	}
+}
+
+// A client whose connection a fault or an order has ended lives, for what the judge knows, and comes back.
+func TestAClientThatWasCutOffHasNotGone(t *testing.T) {
+	for name, strike := range map[string]func(e *Ensemble) error{
+		"elect": (*Ensemble).Elect,
+		"kill":  func(e *Ensemble) error { return e.Kill(1) },
+		"fault": func(e *Ensemble) error { return e.Strike("disconnect=1@client=c1") },
+		"stop":  func(e *Ensemble) error { return e.Stop(1) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			e := start(t, Options{Nodes: 3})
+			sock := dial(t, e)
+			hello(t, sock, 0, make([]byte, jute.PasswordLen))
+			ask(t, sock, model.Request{Op: model.OpCreate, Path: "/e", ACL: open, Flags: zk.FlagEphemeral})
+			if j := e.Judge(); len(j.Violations)+len(j.Inconclusive) > 0 {
+				t.Errorf("%+v", j)
+			}
+			if err := strike(e); err != nil {
+				t.Fatal(err)
+			}
+			if name == "stop" { // a client of such a server gives up, and looks for another one
+				sock.Close()
+			}
+			const want = "left over: /e of c1, which has lost its connection and may come back"
+			var j Judgement
+			for n := 0; n < 1000 && !slices.Contains(j.Inconclusive, want); n++ {
+				time.Sleep(time.Millisecond)
+				j = e.Judge()
+			}
+			if len(j.Violations) > 0 || !slices.Contains(j.Inconclusive, want) {
+				t.Errorf("%+v", j)
+			}
+			e.mu.Lock()
+			for _, s := range e.sessions {
+				s.lost = s.lost.Add(-usualReturn) // as if that long had gone by
+			}
+			e.mu.Unlock()
+			if j := e.Judge(); len(j.Violations) != 1 {
+				t.Errorf("%+v", j)
+			}
+		})
+	}
+}
+
+func TestWhereNothingWasJudgedNothingPasses(t *testing.T) {
+	e := start(t, Options{})
+	c := client(t, 30*time.Second, e.Addrs()...)
+	for range 3 {
+		if _, _, err := c.Exists("/a"); err != nil {
+			t.Error(err)
+		}
+		must[*zk.Stat](t)(c.Set("/", nil, -1))
+	}
+	const fact = "znodes: 0 judged, all linearizable in zxid order; 1 not judged (1 there before or written by others)"
+	if j := e.Judge(); len(j.Inconclusive) != 1 || !strings.HasPrefix(j.Inconclusive[0], "there was nothing to judge") ||
+		!slices.Contains(j.Facts, fact) {
 		t.Errorf("%+v", j)
 	}
 }

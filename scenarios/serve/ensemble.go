@@ -49,6 +49,8 @@ type Ensemble struct {
 	dirty    []*conn    // to be flushed
 	secret   [32]byte   // of the passwords; another one after each Reset
 	record   recorder
+	resets   int
+	before   []string // violations that were found at these
 	stats    stats
 	origin   []model.ID // of the last connection, often that of the next one
 	activity uint64     // requests so far

@@ -107,7 +107,7 @@ func (s *session) attachAt(server int, seen int64) error {
 
 // attach makes this the connection of a session, and says so.
 func (c *conn) attach(s *session) {
-	c.session, s.conn = s, c
+	c.session, s.conn, s.quit = s, c, false
 	c.e.record.note("connect %s s%d", s.client.Name(), c.server+1)
 	s.client.ServerConn().Auth = c.remote()
 	s.touch()

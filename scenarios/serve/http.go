@@ -1,7 +1,6 @@
 package serve
 
 import (
-	"cmp"
 	"context"
 	"crypto/subtle"
 	"encoding/json"
@@ -21,28 +20,14 @@ import (
 
 // Answer is what every request gets that is no GET: whether it was done, and what has struck so far.
 type Answer struct {
-	Error  string   `json:"error,omitempty"` // empty: it was done
-	Struck []Strike `json:"struck"`
-	Rules  []Rule   `json:"rules"`
+	Error  string     `json:"error,omitempty"` // empty: it was done
+	Struck []Strike   `json:"struck"`
+	Rules  []Rule     `json:"rules"`
+	Judged *Judgement `json:"judged,omitempty"` // by reset: what was before
 }
-
-// order is the body of a request, in JSON; as text it is a plan, or the name of a client or server.
-type order struct {
-	Plan    string `json:"plan"`    // faults
-	Client  int    `json:"client"`  // expire: 1 for c1
-	Session string `json:"session"` // expire: its id, as 0x1001
-	Server  int    `json:"server"`  // stop, continue, kill: 1 for s1
-	Calm    int64  `json:"ms"`      // quiet: for how long nothing must have come, milliseconds; 0: 20
-	Report  string `json:"violation"`
-}
-
-// violation is what a test reports, in JSON or as text.
-func (o *order) violation() string { return cmp.Or(o.Report, o.Plan) }
 
 const (
 	maxOrder       = 64 << 10
-	usualCalm      = 20
-	maxCalm        = 60_000
 	controlTimeout = 10 * time.Second
 )
 
@@ -97,23 +82,14 @@ func (e *Ensemble) serveHTTP(l net.Listener, h http.Handler) (url string, err er
 // access. With a token, each request needs it; without, one has to be to localhost or to an address of loopback.
 func (e *Ensemble) Handler(token string) http.Handler {
 	mux := http.NewServeMux()
-	for name, f := range map[string]func(ctx context.Context, o *order) error{
-		"report":   func(_ context.Context, o *order) error { return e.Report(o.violation()) },
-		"faults":   func(_ context.Context, o *order) error { return e.Strike(o.Plan) },
-		"expire":   func(_ context.Context, o *order) error { return e.expireOrdered(o) },
-		"stop":     func(_ context.Context, o *order) error { return e.Stop(o.Server) },
-		"kill":     func(_ context.Context, o *order) error { return e.Kill(o.Server) },
-		"elect":    func(context.Context, *order) error { return e.Elect() },
-		"reset":    func(context.Context, *order) error { return e.Reset() },
-		"quiet":    e.quietOrdered,
-		"continue": func(_ context.Context, o *order) error { return e.Continue(o.Server) },
-	} {
-		mux.HandleFunc("POST /"+name, func(w http.ResponseWriter, r *http.Request) {
-			o, err := read(http.MaxBytesReader(w, r.Body, maxOrder))
+	for _, o := range orders {
+		mux.HandleFunc("POST /"+o.name, func(w http.ResponseWriter, r *http.Request) {
+			var judged *Judgement
+			body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxOrder))
 			if err == nil {
-				err = f(r.Context(), o)
+				judged, err = o.obey(r.Context(), e, string(body))
 			}
-			e.answer(w, err)
+			e.answer(w, judged, err)
 		})
 	}
 	mux.HandleFunc("GET /state", func(w http.ResponseWriter, _ *http.Request) { write(w, http.StatusOK, e.State()) })
@@ -153,64 +129,9 @@ func local(host string) bool {
 	return host == "localhost" || ip != nil && ip.IsLoopback()
 }
 
-// read reads the body of a request: JSON, or the text of a plan, or the name of a client or server.
-func read(body io.Reader) (*order, error) {
-	text, err := io.ReadAll(body)
-	if err != nil {
-		return nil, fmt.Errorf("the body of the request: %w", err)
-	}
-	s, o := strings.TrimSpace(string(text)), &order{}
-	if strings.HasPrefix(s, "{") {
-		d := json.NewDecoder(strings.NewReader(s))
-		d.DisallowUnknownFields()
-		if err := d.Decode(o); err != nil {
-			return nil, fmt.Errorf("the body of the request, expected JSON as {\"plan\": ...}: %w", err)
-		}
-		if _, err := d.Token(); err != io.EOF {
-			return nil, errors.New("the body of the request, expected nothing after the JSON")
-		}
-		return o, nil
-	}
-	o.Plan = s
-	if s != "" {
-		n, _ := strconv.Atoi(s[1:])
-		switch {
-		case strings.HasPrefix(s, "c"):
-			o.Client = n
-		case strings.HasPrefix(s, "0x"):
-			o.Session = s
-		case strings.HasPrefix(s, "s"):
-			o.Server = n
-		}
-	}
-	return o, nil
-}
-
-func (e *Ensemble) expireOrdered(o *order) error {
-	if o.Session == "" {
-		return e.Expire(o.Client)
-	}
-	id, err := strconv.ParseInt(strings.TrimPrefix(o.Session, "0x"), 16, 64)
-	if err != nil {
-		return fmt.Errorf("serve: session %q, expected one as 0x1001", o.Session)
-	}
-	return e.ExpireSession(id)
-}
-
-func (e *Ensemble) quietOrdered(ctx context.Context, o *order) error {
-	if o.Calm < 0 || o.Calm > maxCalm {
-		return fmt.Errorf("serve: quiet for %d ms, expected 0 to %d", o.Calm, maxCalm)
-	}
-	calm := o.Calm
-	if calm == 0 {
-		calm = usualCalm
-	}
-	return e.Quiet(ctx, time.Duration(calm)*time.Millisecond)
-}
-
 // answer says whether an order was carried out.
-func (e *Ensemble) answer(w http.ResponseWriter, err error) {
-	a, status := Answer{}, http.StatusOK
+func (e *Ensemble) answer(w http.ResponseWriter, judged *Judgement, err error) {
+	a, status := Answer{Judged: judged}, http.StatusOK
 	a.Struck, a.Rules = e.Strikes()
 	if a.Struck == nil {
 		a.Struck = []Strike{}

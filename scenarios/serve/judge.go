@@ -2,68 +2,127 @@ package serve
 
 import (
 	"fmt"
-	"slices"
+	"time"
 
+	"zksim/model"
 	"zksim/model/history"
 	"zksim/scenarios/judge"
 )
 
 // Judgement is what can be said of a run from the wire alone.
-type Judgement = judge.Judgement
+type Judgement struct {
+	judge.Judgement
+	// Before are the violations that were found at each [Ensemble.Reset], the first 100 of all, as "before reset 1: ...".
+	Before []string `json:"before"`
+}
 
 // Judge judges all that has happened since the beginning or the last Reset.
 func (e *Ensemble) Judge() Judgement {
-	h, forgotten := e.History()
-	_, rules := e.Strikes()
-	var j Judgement
-	if forgotten > 0 {
+	e.mu.Lock()
+	v := e.evidence()
+	before := append([]string{}, e.before...)
+	e.mu.Unlock()
+	return Judgement{v.judge(), before}
+}
+
+// evidence is what there is to judge. It is taken with the ensemble locked, and looked at afterwards.
+type evidence struct {
+	events   chunks
+	clients  int
+	steps    int
+	tree     []model.Znode
+	sessions map[int64]int32 // clients
+	away     map[int32]away  // clients without a connection
+	rules    []Rule
+	reported []string
+}
+
+// away is what is known of a client that has no connection.
+type away int
+
+const (
+	mayComeBack away = 1 + iota
+	hasGone
+)
+
+// usualReturn is how long clients may take to connect again when something else than they has ended their connection.
+const usualReturn = 5 * time.Second
+
+// evidence copies what may change.
+func (e *Ensemble) evidence() evidence {
+	store := e.world.Stores()[e.world.Leader()]
+	v := evidence{events: e.record.events.snapshot(), clients: e.record.clients, steps: e.record.steps, tree: store.Tree(),
+		sessions: map[int64]int32{}, away: map[int32]away{}, rules: e.rules(), reported: e.record.reported}
+	for _, s := range e.sessions { // order-free: maps
+		client := int32(s.client.ID())
+		if store.HasSession(s.id) {
+			v.sessions[s.id] = client
+		}
+		switch {
+		case s.conn != nil:
+		case s.quit, e.led() && time.Since(s.lost) > usualReturn:
+			v.away[client] = hasGone
+		default:
+			v.away[client] = mayComeBack
+		}
+	}
+	return v
+}
+
+// history returns the evidence as a history.
+func (v *evidence) history() *history.History {
+	h := &history.History{}
+	h.Reset(v.clients)
+	h.Events, h.Steps, h.Txns = v.events.all(), v.steps, true
+	h.Outcome = history.Stopped
+	for _, z := range v.tree {
+		h.Tree = append(h.Tree, history.Node{Path: z.Path, Data: string(z.Data), Owner: z.Stat.EphemeralOwner,
+			Czxid: z.Stat.Czxid, Mzxid: z.Stat.Mzxid, Pzxid: z.Stat.Pzxid, Version: z.Stat.Version})
+	}
+	for id, client := range v.sessions { // order-free: a map
+		h.Sessions[id] = client
+	}
+	return h
+}
+
+func (v *evidence) judge() judge.Judgement {
+	h, j := v.history(), judge.New()
+	judged := 0
+	if n := v.events.forgotten; n > 0 {
 		j.Inconclusive = append(j.Inconclusive, fmt.Sprintf("the first %d events are forgotten, so the znodes cannot be "+
-			"judged", forgotten))
+			"judged", n))
 	} else {
-		j.Znodes(h)
+		judged = j.Znodes(h)
 	}
 	j.Herd(h)
-	leftOver(&j, h, e.connected())
-	e.mu.Lock()
-	for _, text := range e.record.reported {
+	v.leftOver(&j, h)
+	for _, text := range v.reported {
 		j.Violations = append(j.Violations, "reported: "+text)
 	}
-	e.mu.Unlock()
-	for _, r := range rules {
+	for _, r := range v.rules {
 		if r.Times == 0 {
 			j.Inconclusive = append(j.Inconclusive, fmt.Sprintf("the rule %s has never struck", r.Rule))
 		}
 	}
-	if !slices.ContainsFunc(h.Events, func(x history.Event) bool { return x.Kind == history.Call }) {
-		j.Inconclusive = append(j.Inconclusive, "no client has asked for anything")
+	if v.events.forgotten == 0 {
+		j.Asked(h, judged)
 	}
 	return j
 }
 
-// connected returns the clients that have connections.
-func (e *Ensemble) connected() map[int32]bool {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	list := map[int32]bool{}
-	for _, s := range e.sessions { // order-free: a set
-		if s.conn != nil {
-			list[int32(s.client.ID())] = true
-		}
-	}
-	return list
-}
-
 // leftOver finds the ephemerals of clients that have gone without closing their sessions.
-func leftOver(j *Judgement, h *history.History, connected map[int32]bool) {
+func (v *evidence) leftOver(j *judge.Judgement, h *history.History) {
 	n := 0
 	for _, z := range h.Tree {
 		if z.Owner == 0 {
 			continue
 		}
 		n++
-		if c := h.Sessions[z.Owner]; !connected[c] {
-			j.Violations = append(j.Violations, fmt.Sprintf("left over: %s of c%d, which has gone and did not close its session",
-				z.Path, c))
+		switch c := h.Sessions[z.Owner]; v.away[c] {
+		case hasGone:
+			j.LeftOver(z.Path, c)
+		case mayComeBack:
+			j.MayComeBack(z.Path, c)
 		}
 	}
 	if n > 0 {

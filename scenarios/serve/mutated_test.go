@@ -107,7 +107,7 @@ func TestMutatedPacketsDisturbNobody(t *testing.T) {
 		t.Error(err)
 	}
 	e.Judge() // of whatever the history has
-	if err := e.Reset(); err != nil {
+	if _, err := e.Reset(); err != nil {
 		t.Error(err)
 	}
 	if s := e.State(); len(s.Znodes) != 1 {

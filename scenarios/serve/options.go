@@ -6,6 +6,7 @@ import (
 	"net"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"zksim/faults"
@@ -71,9 +72,28 @@ var unserved = []struct{ name, why string }{
 	{"sequence", "it needs a znode that is there before anybody has connected"},
 }
 
-// Servable returns an error if a plan has faults that cannot happen to clients outside of the simulator.
+// contract is the plan of all that can happen.
+const contract = "contract"
+
+// ParsePlan reads a plan in the language of package faults, see [faults.ParseServed], or "contract", which is
+// [Contract]. It returns an error for one that is not [Servable].
+func ParsePlan(text string) (faults.Plan, error) {
+	if strings.TrimSpace(text) == contract {
+		return Contract(), nil
+	}
+	p, err := faults.ParseServed(text)
+	if err != nil {
+		return nil, err
+	}
+	return p, Servable(p)
+}
+
+// Servable returns an error if a plan has faults that cannot happen to clients outside of the simulator, or none at all.
 func Servable(p faults.Plan) error {
 	for _, r := range p {
+		if r.Budget < 1 {
+			return fmt.Errorf("fault plan: %q: it never strikes, expected 1 or more", r.String())
+		}
 		for _, u := range unserved {
 			if r.Fault == u.name {
 				return fmt.Errorf("fault plan: %q: %s", r.String(), u.why)

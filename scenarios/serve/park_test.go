@@ -76,7 +76,7 @@ func TestAnEnsembleWithIdleConnectionsEnds(t *testing.T) {
 		for range 5 {
 			hello(t, dial(t, e), 0, make([]byte, jute.PasswordLen))
 		}
-		if err := e.Reset(); err != nil {
+		if _, err := e.Reset(); err != nil {
 			t.Fatal(err)
 		}
 		hello(t, dial(t, e), 0, make([]byte, jute.PasswordLen))

@@ -70,7 +70,7 @@ func TestAResetBringsKilledServersBack(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if err := e.Reset(); err != nil {
+	if _, err := e.Reset(); err != nil {
 		t.Fatal(err)
 	}
 	for _, addr := range e.Addrs() {

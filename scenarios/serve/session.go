@@ -30,6 +30,9 @@ type session struct {
 
 	reset bool // the connection ends by a reset
 
+	quit bool      // the client has ended its last connection, and no fault had suspended that
+	lost time.Time // since then it has no connection, although it could
+
 	left []*session // connections that it has left by moving to other servers, and that are still open
 	heir *session   // of such a connection: the session
 }
@@ -62,7 +65,7 @@ func (s *session) End() {
 	if s.conn != nil {
 		s.conn.end(s.e.manner(s))
 		s.conn.session = nil
-		s.conn, s.reset = nil, false
+		s.conn, s.reset, s.lost = nil, false, time.Now()
 	}
 	s.e.record.cut(s)
 	s.e.later(s)
@@ -137,7 +140,7 @@ func (e *Ensemble) granted(asked int32) time.Duration {
 // stopped, its clock is, too.
 func (e *Ensemble) expireDue() {
 	e.do(nil, func() error {
-		if e.nodes[e.world.Leader()].down() || !e.serves() {
+		if !e.led() {
 			return nil
 		}
 		now := time.Now().UnixMilli()

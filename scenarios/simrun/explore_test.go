@@ -189,17 +189,17 @@ func TestTrafficIsJudged(t *testing.T) {
 	}
 	c.Close()
 	cancel()
-	if code := <-done; code != exitHeld || !strings.Contains(out.text(), "judged   znodes: of 1 the operations are") {
+	if code := <-done; code != exitHeld || !strings.Contains(out.text(), "judged   znodes: 1 judged, all linearizable in zxid order\n") {
 		t.Errorf("%d, %s", code, out.text())
 	}
-	if r := simrun(t, "judge", "h.jsonl"); r.code != exitHeld || !strings.Contains(r.out, "judged   znodes: of 1 the") {
+	if r := simrun(t, "judge", "h.jsonl"); r.code != exitHeld || !strings.Contains(r.out, "judged   znodes: 1 judged, ") {
 		t.Errorf("%+v", r)
 	}
 	for _, x := range []struct{ args, want string }{
 		{"judge", "simrun judge: nothing to judge, expected -forward host:port of a server, or FILE\n"},
 		{"judge -forward a:1 h.jsonl", "simrun judge: there is -forward, and also the file \"h.jsonl\": expected one " +
 			"of them\n"},
-		{"judge -forward nothing", "simrun judge: judge: \"nothing\" is no server, expected host:port\n"},
+		{"judge -forward nothing", "simrun judge: \"nothing\" is no server, expected host:port\n"},
 		{"judge -guard x h.jsonl", "simrun judge: invalid value \"x\" for flag -guard: a guard is the path of a znode and " +
 			"the folder of a lock, as /config=/locks/config, not \"x\"\n"},
 		{"judge none.jsonl", "simrun judge: open none.jsonl: no such file or directory\n"},

@@ -69,9 +69,11 @@ func (a *app) width() int {
 	return a.wide()
 }
 
-// says prints what a command says of itself on the standard error, in a line.
+// says prints what a command says of itself on the standard error, in a line. Errors of a package with the name of the
+// command begin with that already.
 func (a *app) says(command, format string, args ...any) {
-	fmt.Fprintf(a.err, "%s %s: %s\n", a.called(), command, fmt.Sprintf(format, args...))
+	text := strings.TrimPrefix(fmt.Sprintf(format, args...), command+": ")
+	fmt.Fprintf(a.err, "%s %s: %s\n", a.called(), command, text)
 }
 
 // called is the name of the program.

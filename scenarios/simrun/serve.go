@@ -3,17 +3,19 @@ package simrun
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"time"
 
 	"zksim/checkers"
-	"zksim/faults"
 	"zksim/model/history"
 	"zksim/reports"
+	"zksim/scenarios/judge"
 	"zksim/scenarios/pipeline"
 	"zksim/scenarios/serve"
 )
@@ -58,14 +60,8 @@ func serveCommand(ctx context.Context, a *app, args []string) (_ int, err error)
 	if err := parse(f, args, 0); err != nil {
 		return 0, err
 	}
-	if c.long < 0 {
-		return 0, fmt.Errorf("-for must not be negative, not %v", c.long)
-	}
-	if c.options.Faults, err = faults.ParseServed(c.plan); c.plan == "contract" {
-		c.options.Faults = serve.Contract()
-	}
-	if err != nil {
-		return 0, fmt.Errorf("-faults: %w", err)
+	if err := c.check(); err != nil {
+		return 0, err
 	}
 	if err := reportFolder(c.page); err != nil {
 		return 0, err
@@ -78,6 +74,24 @@ func serveCommand(ctx context.Context, a *app, args []string) (_ int, err error)
 		}
 	}
 	return c.serve(ctx, a, record)
+}
+
+// check finds what is wrong with the flags, and reads the plan.
+func (c *serveFlags) check() (err error) {
+	switch o := &c.options; {
+	case c.long < 0:
+		return fmt.Errorf("-for must not be negative, not %v", c.long)
+	case o.Nodes == 0:
+		return errors.New("-nodes 0, expected 1 or 3")
+	case o.TickTime <= 0 || o.Lag <= 0 || o.ContainerCheck <= 0:
+		return fmt.Errorf("-tick %v, -lag %v, -containers %v, expected more than 0", o.TickTime, o.Lag, o.ContainerCheck)
+	case c.token != "" && c.control == "" && c.admin == "":
+		return errors.New("-token is for -control and -admin, expected one of these")
+	}
+	if c.options.Faults, err = serve.ParsePlan(c.plan); err != nil {
+		return fmt.Errorf("-faults: %w", err)
+	}
+	return nil
 }
 
 // serve serves until the context is done or the time is over, and judges.
@@ -134,7 +148,9 @@ func (c *serveFlags) serve(ctx context.Context, a *app, record *output) (int, er
 		// The signal that ended the command does not end this.
 		err = record.write(context.WithoutCancel(ctx), func(w io.Writer) error { _, err := text.WriteTo(w); return err })
 	}
-	code := sentence(a.out, &j)
+	all := j.Judgement
+	all.Violations = slices.Concat(j.Before, j.Violations)
+	code := sentence(a.out, &all)
 	if err == nil && c.page != "" && len(j.Violations) > 0 {
 		err = servedPage(a, c.page, c.record, &c.options, h, strikes, &j)
 	}
@@ -152,7 +168,7 @@ func await(ctx context.Context, long time.Duration) {
 }
 
 // sentence prints what the judges say, and returns the exit status.
-func sentence(out io.Writer, j *serve.Judgement) int {
+func sentence(out io.Writer, j *judge.Judgement) int {
 	for _, s := range j.Facts {
 		fmt.Fprintf(out, "judged   %s\n", s)
 	}

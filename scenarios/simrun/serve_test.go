@@ -56,7 +56,7 @@ func TestServeServesUntilASignalAndSaysWhatStruck(t *testing.T) {
 	}, "-listen", "127.0.0.1:0", "-nodes", "3", "-faults", "lose-reply=1@client=c1,op=create,nth=1", "-record",
 		"history.jsonl", "-v", "-control", "127.0.0.1:0")
 	for _, want := range []string{"control  http://127.0.0.1:", "\nserve c1\n", "\nlose-reply c1\n", "\nreplicate s2\n",
-		"\nstruck   lose-reply c1 create /a\n", "\njudged   znodes: of 1 the operations"} {
+		"\nstruck   lose-reply c1 create /a\n", "\njudged   znodes: 1 judged, all linearizable in zxid order\n"} {
 		if !strings.Contains(r.out, want) {
 			t.Errorf("%s\nexpected %q", r.out, want)
 		}
@@ -84,14 +84,19 @@ func TestServeNeverPassesInSilence(t *testing.T) {
 		"-for -1s":                         "must not be negative",
 		"-control 0.0.0.0:0":               "expected a token",
 		"-record nowhere/":                 "is a folder",
-		"-tick 1us":                        "expected whole milliseconds",
+		"-tick 1us":                        "serve: TickTime 1µs, expected whole milliseconds",
+		"-tick 0":                          "-tick 0s, ",
+		"-nodes 0":                         "-nodes 0, expected 1 or 3",
+		"-containers 0":                    "-containers 0s, expected more than 0",
+		"-token x":                         "-token is for -control and -admin",
+		"-faults lose-reply=0":             "it never strikes, expected 1 or more",
 		"-listen 127.0.0.1:65535 -nodes 3": "a port from 0 to 65533",
 	} {
 		if !strings.Contains(args, "-listen") {
 			args += " -listen 127.0.0.1:0"
 		}
 		if r := simrun(t, append([]string{"serve"}, strings.Fields(args)...)...); r.code != exitUsage ||
-			!strings.Contains(r.err, want) || strings.Count(r.err, "\n") != 1 {
+			!strings.Contains(r.err, want) || strings.Count(r.err, "serve:") != 1 || strings.Count(r.err, "\n") != 1 {
 			t.Errorf("%s: %+v, expected %q", args, r, want)
 		}
 	}

@@ -157,4 +157,8 @@ func (x *Ensemble) History() *history.History {
 }
 
 // Reset has everything begin anew: no sessions, no znodes, clients numbered from c1, the plan of the options.
-func (x *Ensemble) Reset() { x.t.Helper(); x.must(x.e.Reset()) }
+func (x *Ensemble) Reset() {
+	x.t.Helper()
+	_, err := x.e.Reset()
+	x.must(err)
+}

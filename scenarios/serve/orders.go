@@ -1,0 +1,179 @@
+package serve
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// order is what can be asked for by a POST on the control channel.
+type order struct {
+	name  string
+	takes []argument // of JSON; the first one that a body of text fits is what that means
+	run   func(ctx context.Context, e *Ensemble, f *arguments) (*Judgement, error)
+}
+
+// arguments are the fields that orders take.
+type arguments struct {
+	Plan      string `json:"plan"`
+	Client    int    `json:"client"`  // 1 for c1
+	Session   string `json:"session"` // its id, as 0x1001
+	Server    int    `json:"server"`  // 1 for s1
+	Calm      int64  `json:"ms"`      // for how long nothing must have come, milliseconds
+	Violation string `json:"violation"`
+}
+
+// argument is a field of JSON that orders take.
+type argument struct {
+	name    string
+	text    func(f *arguments, text string) error // takes it from a body of text
+	expects string
+}
+
+var (
+	planArg      = argument{"plan", func(f *arguments, s string) error { f.Plan = s; return nil }, "a plan"}
+	violationArg = argument{"violation", func(f *arguments, s string) error { f.Violation = s; return nil }, "a violation"}
+	clientArg    = argument{"client", func(f *arguments, s string) error { return numbered(s, "c", &f.Client) }, "c1"}
+	serverArg    = argument{"server", func(f *arguments, s string) error { return numbered(s, "s", &f.Server) }, "s1"}
+	sessionArg   = argument{"session", func(f *arguments, s string) error {
+		if !strings.HasPrefix(s, "0x") {
+			return strconv.ErrSyntax
+		}
+		f.Session = s
+		return nil
+	}, "0x1001"}
+	calmArg = argument{"ms", func(f *arguments, s string) (err error) {
+		f.Calm, err = strconv.ParseInt(s, 10, 64)
+		return err
+	}, "milliseconds as 20"}
+)
+
+// numbered reads the number of a client or a server.
+func numbered(s, letter string, n *int) (err error) {
+	digits, ok := strings.CutPrefix(s, letter)
+	if !ok {
+		return strconv.ErrSyntax
+	}
+	*n, err = strconv.Atoi(digits)
+	return err
+}
+
+const (
+	usualCalm = 20
+	maxCalm   = 60_000
+)
+
+// orders are all that there are.
+var orders = []order{
+	{"report", []argument{violationArg}, func(_ context.Context, e *Ensemble, f *arguments) (*Judgement, error) {
+		return nil, e.Report(f.Violation)
+	}},
+	{"faults", []argument{planArg}, func(_ context.Context, e *Ensemble, f *arguments) (*Judgement, error) {
+		return nil, e.Strike(f.Plan)
+	}},
+	{"expire", []argument{clientArg, sessionArg}, func(_ context.Context, e *Ensemble, f *arguments) (*Judgement, error) {
+		return nil, e.expireOrdered(f)
+	}},
+	{"stop", []argument{serverArg}, func(_ context.Context, e *Ensemble, f *arguments) (*Judgement, error) {
+		return nil, e.Stop(f.Server)
+	}},
+	{"kill", []argument{serverArg}, func(_ context.Context, e *Ensemble, f *arguments) (*Judgement, error) {
+		return nil, e.Kill(f.Server)
+	}},
+	{"continue", []argument{serverArg}, func(_ context.Context, e *Ensemble, f *arguments) (*Judgement, error) {
+		return nil, e.Continue(f.Server)
+	}},
+	{"elect", nil, func(_ context.Context, e *Ensemble, _ *arguments) (*Judgement, error) { return nil, e.Elect() }},
+	{"reset", nil, func(_ context.Context, e *Ensemble, _ *arguments) (*Judgement, error) {
+		j, err := e.Reset()
+		return &j, err
+	}},
+	{"quiet", []argument{calmArg}, func(ctx context.Context, e *Ensemble, f *arguments) (*Judgement, error) {
+		return nil, e.quietOrdered(ctx, f)
+	}},
+}
+
+// obey does what a body says.
+func (o *order) obey(ctx context.Context, e *Ensemble, body string) (*Judgement, error) {
+	f, err := o.read(strings.TrimSpace(body))
+	if err != nil {
+		return nil, err
+	}
+	return o.run(ctx, e, f)
+}
+
+// read reads the body of a request: JSON with fields that the order takes, or the text of one of them.
+func (o *order) read(body string) (*arguments, error) {
+	f := &arguments{}
+	switch {
+	case body == "":
+		return f, nil
+	case len(o.takes) == 0:
+		return nil, fmt.Errorf("%s: %.40q, expected nothing", o.name, body)
+	case body[0] == '{':
+		return f, o.readJSON(body, f)
+	}
+	var expected []string
+	for _, x := range o.takes {
+		if x.text(f, body) == nil {
+			return f, nil
+		}
+		expected = append(expected, x.expects)
+	}
+	return nil, fmt.Errorf("%s: %.40q, expected %s", o.name, body, strings.Join(expected, " or "))
+}
+
+func (o *order) readJSON(body string, f *arguments) error {
+	var given map[string]json.RawMessage
+	d := json.NewDecoder(strings.NewReader(body))
+	if err := d.Decode(&given); err != nil {
+		return fmt.Errorf("%s: expected JSON as {%q: ...}: %w", o.name, o.takes[0].name, err)
+	}
+	if _, err := d.Token(); err != io.EOF {
+		return fmt.Errorf("%s: expected nothing after the JSON", o.name)
+	}
+	names := make([]string, len(o.takes))
+	for i, x := range o.takes {
+		names[i] = x.name
+	}
+	for name := range given { // order-free: any that is wrong
+		if !slices.Contains(names, name) {
+			return fmt.Errorf("%s: unknown field %q, expected %s", o.name, name, strings.Join(names, " or "))
+		}
+	}
+	if len(given) > 1 {
+		return fmt.Errorf("%s: expected one of %s", o.name, strings.Join(names, " and "))
+	}
+	if err := json.Unmarshal([]byte(body), f); err != nil {
+		return fmt.Errorf("%s: expected JSON as {%q: ...}: %w", o.name, o.takes[0].name, err)
+	}
+	return nil
+}
+
+func (e *Ensemble) expireOrdered(f *arguments) error {
+	if f.Session == "" {
+		return e.Expire(f.Client)
+	}
+	id, err := strconv.ParseInt(strings.TrimPrefix(f.Session, "0x"), 16, 64)
+	if err != nil {
+		return fmt.Errorf("serve: session %q, expected one as 0x1001", f.Session)
+	}
+	return e.ExpireSession(id)
+}
+
+func (e *Ensemble) quietOrdered(ctx context.Context, f *arguments) error {
+	if f.Calm < 0 || f.Calm > maxCalm {
+		return fmt.Errorf("serve: quiet for %d ms, expected 0 to %d", f.Calm, maxCalm)
+	}
+	return e.Quiet(ctx, time.Duration(cmp.Or(f.Calm, usualCalm))*time.Millisecond)
+}
+
+// errNoRules is the error of an order to strike with nothing.
+var errNoRules = errors.New("serve: the plan has no rules, expected one as lose-reply=1@client=c1")
