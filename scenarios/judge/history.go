@@ -70,7 +70,7 @@ func (r *Recorder) Judge(guards []Guard) (Judgement, *history.History, error) {
 	j.Inconclusive = append(j.Inconclusive, r.unknown...)
 	if r.lost > 0 {
 		j.Inconclusive = append(j.Inconclusive, fmt.Sprintf("only the first %d events are judged, and not the %d after them",
-			Limit, r.lost))
+			len(r.events), r.lost))
 	}
 	return j, h, nil
 }

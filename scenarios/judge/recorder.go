@@ -15,15 +15,20 @@ import (
 	"zksim/sim"
 )
 
-// Limit is how many events a recorder keeps. What comes after them is not judged.
-const Limit = 4_000_000
+// Limit is how many events a recorder keeps, and LimitBytes how many bytes of paths and data they have. What comes after
+// them is not judged.
+const (
+	Limit      = 4_000_000
+	LimitBytes = 1 << 30
+)
 
 // Recorder makes a history of what clients and servers say on any number of connections. Its methods may be called
 // concurrently.
 type Recorder struct {
 	mu      sync.Mutex
 	events  []history.Event
-	lost    int              // events beyond the limit
+	bytes   int              // of their strings
+	lost    int              // events beyond the limits
 	clients map[int64]int32  // by session
 	owner   map[string]int64 // of ephemerals that are there
 	objects int32
@@ -36,10 +41,16 @@ func NewRecorder() *Recorder { return &Recorder{clients: map[int64]int32{}, owne
 
 // add adds an event. The caller holds the lock.
 func (r *Recorder) add(e history.Event) {
-	if len(r.events) >= Limit {
+	e.Path = ShortPath(e.Path)
+	if e.Kind != history.Reply { // of which the names of children are looked at
+		e.Data = ShortData(e.Data)
+	}
+	n := len(e.Path) + len(e.Data)
+	if len(r.events) >= Limit || r.bytes+n > LimitBytes {
 		r.lost++
 		return
 	}
+	r.bytes += n
 	r.events = append(r.events, e)
 }
 

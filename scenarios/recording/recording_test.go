@@ -2,6 +2,8 @@ package recording
 
 import (
 	"bytes"
+	"errors"
+	"net"
 	"os"
 	"path/filepath"
 	"slices"
@@ -23,9 +25,12 @@ type silent struct{}
 
 func (silent) Printf(string, ...any) {}
 
-func connect(t *testing.T, e *serve.Ensemble) *zk.Conn {
+func connect(t *testing.T, e *serve.Ensemble) *zk.Conn { return connectBy(t, e, net.DialTimeout) }
+
+func connectBy(t *testing.T, e *serve.Ensemble, dial zk.Dialer) *zk.Conn {
 	t.Helper()
-	c, events, err := zk.Connect(e.Addrs(), 10*time.Second, zk.WithLogInfo(false), zk.WithLogger(silent{}))
+	c, events, err := zk.Connect(e.Addrs(), 10*time.Second, zk.WithLogInfo(false), zk.WithLogger(silent{}),
+		zk.WithDialer(dial))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -135,10 +140,18 @@ func TestEveryOperationOfARecordingIsAnsweredAsItWas(t *testing.T) {
 func TestWhatIsLeftOverIsLeftOverAgain(t *testing.T) {
 	t.Parallel()
 	text := record(t, serve.Options{}, func(e *serve.Ensemble) {
-		c := connect(t, e)
+		var sock net.Conn
+		c := connectBy(t, e, func(network, addr string, d time.Duration) (_ net.Conn, err error) {
+			if sock != nil {
+				return nil, errors.New("the client has gone")
+			}
+			sock, err = net.DialTimeout(network, addr, d)
+			return sock, err
+		})
 		c.Create("/e-", nil, zk.FlagEphemeralSequential, open)
-		if err := e.Kill(1); err != nil {
-			t.Fatal(err)
+		sock.Close()
+		for len(e.Judge().Violations) == 0 { // until the server knows
+			time.Sleep(time.Millisecond)
 		}
 	})
 	file := filepath.Join(t.TempDir(), "left.jsonl")
@@ -160,12 +173,12 @@ func TestWhatIsLeftOverIsLeftOverAgain(t *testing.T) {
 		{"", "no recording"},
 		{`{"kind":"call"}`, "no recording"},
 		{"x", "line 1: "},
-		{`{"kind":"recording","format":"zksim recording 1","servers":2}`, "of 1 or 3 servers"},
-		{`{"kind":"recording","format":"zksim recording 1","servers":1,"incomplete":true}`, "expected a whole recording"},
-		{`{"kind":"recording","format":"zksim recording 1","servers":1}`, "no client has asked for anything"},
-		{`{"kind":"recording","format":"zksim recording 1","servers":1}` + "\n" + `{"kind":"request","packet":"AA=="}`,
+		{`{"kind":"recording","format":"zksim recording 2","servers":2}`, "of 2 servers, expected 1 or 3"},
+		{`{"kind":"recording","format":"zksim recording 2","servers":1,"incomplete":"more than 3 clients"}`, "ended with more than 3 clients"},
+		{`{"kind":"recording","format":"zksim recording 2","servers":1}`, "no client has asked for anything"},
+		{`{"kind":"recording","format":"zksim recording 2","servers":1}` + "\n" + `{"kind":"request","packet":"AA=="}`,
 			"line 2: packet"},
-		{`{"kind":"recording","format":"zksim recording 1","servers":1}` + "\n" +
+		{`{"kind":"recording","format":"zksim recording 2","servers":1}` + "\n" +
 			`{"kind":"request","number":99999,"packet":"AAAAAQAAAAs="}`, "expected 1 to 1000"},
 	} {
 		if err := os.WriteFile(file, []byte(x.text), 0o644); err != nil {

@@ -6,11 +6,14 @@ import (
 	"zksim/model/history"
 )
 
-// chunks are the last events, up to a limit, the oldest ones first. Neither adding nor forgetting moves any, so that no
-// step takes long because there are many.
+// chunks are the last events, up to two limits, the oldest ones first. Neither adding nor forgetting moves any, so that
+// no step takes long because there are many.
 type chunks struct {
 	limit     int // 0: none are kept
+	maxBytes  int // of their strings
 	list      [][]history.Event
+	sizes     []int // bytes of strings in each chunk
+	bytes     int   // in all of them
 	forgotten int
 }
 
@@ -26,16 +29,22 @@ func (c *chunks) add(events []history.Event) {
 	for len(events) > 0 {
 		last := len(c.list) - 1
 		if last < 0 || len(c.list[last]) == cap(c.list[last]) {
-			c.list = append(c.list, make([]history.Event, 0, c.chunkLen()))
+			c.list, c.sizes = append(c.list, make([]history.Event, 0, c.chunkLen())), append(c.sizes, 0)
 			last++
 		}
 		n := min(len(events), cap(c.list[last])-len(c.list[last]))
 		c.list[last] = append(c.list[last], events[:n]...)
+		for i := range events[:n] {
+			size := len(events[i].Path) + len(events[i].Data)
+			c.sizes[last] += size
+			c.bytes += size
+		}
 		events = events[n:]
-		if c.len() > c.limit {
+		for c.len() > c.limit || c.bytes > c.maxBytes && len(c.list) > 1 {
 			c.forgotten += len(c.list[0])
+			c.bytes -= c.sizes[0]
 			c.list[0] = nil
-			c.list = c.list[1:]
+			c.list, c.sizes = c.list[1:], c.sizes[1:]
 		}
 	}
 }
@@ -52,7 +61,7 @@ func (c *chunks) len() int {
 // add.
 func (c *chunks) snapshot() chunks {
 	x := *c
-	x.list = slices.Clone(c.list)
+	x.list, x.sizes = slices.Clone(c.list), nil
 	return x
 }
 

@@ -9,7 +9,7 @@ import (
 func TestChunksHaveTheLastEvents(t *testing.T) {
 	for _, limit := range []int{0, 1, 2, 15, 16, 17, 100, 1000} {
 		for _, at := range []int{1, 3, 50, 2000} {
-			c, n := chunks{limit: limit}, 0
+			c, n := chunks{limit: limit, maxBytes: 1 << 20}, 0
 			for n < 5000 {
 				var events []history.Event
 				for range at {

@@ -11,6 +11,7 @@ import (
 
 	"zksim/faults"
 	"zksim/model/history"
+	"zksim/scenarios/judge"
 )
 
 // Strike adds the rules of a plan, which [ParsePlan] reads and of which there must be some. They strike as soon as they
@@ -408,7 +409,7 @@ func (e *Ensemble) State() State {
 		x.Sessions = append(x.Sessions, v)
 	}
 	for _, z := range stores[e.world.Leader()].Tree() {
-		v := ZnodeState{Path: z.Path, Data: shorten(string(z.Data)), Version: z.Stat.Version}
+		v := ZnodeState{Path: z.Path, Data: judge.ShortData(string(z.Data)), Version: z.Stat.Version}
 		if z.Stat.EphemeralOwner != 0 {
 			v.Owner = hex(z.Stat.EphemeralOwner)
 		}

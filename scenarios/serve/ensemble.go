@@ -14,7 +14,7 @@ import (
 	"zksim/sim"
 )
 
-// ErrClosed is the error of all methods after [Ensemble.Close].
+// ErrClosed is the error of all methods after [Ensemble.Close], except those that tell what was recorded.
 var ErrClosed = errors.New("serve: the ensemble is closed")
 
 // Ensemble is a simulated ZooKeeper service on real sockets. All methods may be called concurrently.
@@ -30,6 +30,7 @@ type Ensemble struct {
 
 	mu       sync.Mutex // guards what follows, and the world
 	closed   bool
+	final    evidence // when it was closed
 	world    *sim.World
 	eager    sim.Eager
 	injector *faults.Injector
@@ -138,13 +139,15 @@ func worldTime(t time.Time) int64 { return t.UnixMilli() - worldEpoch.UnixMilli(
 
 var worldEpoch = time.Date(2020, 1, 1, 0, 0, 0, 0, time.UTC)
 
-// Close ends all connections, closes the ports and returns when nothing runs any more.
+// Close ends all connections, closes the ports and returns when nothing runs any more. What was recorded can be judged
+// and written afterwards, as it was before that.
 func (e *Ensemble) Close() error {
 	e.mu.Lock()
 	if e.closed {
 		e.mu.Unlock()
 		return ErrClosed
 	}
+	e.final = e.evidence()
 	e.closed = true
 	close(e.done)
 	for _, l := range e.ports {

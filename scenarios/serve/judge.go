@@ -48,8 +48,11 @@ const (
 // usualReturn is how long clients may take to connect again when something else than they has ended their connection.
 const usualReturn = 5 * time.Second
 
-// evidence copies what may change.
+// evidence copies what may change. After Close it is what there was before.
 func (e *Ensemble) evidence() evidence {
+	if e.closed {
+		return e.final
+	}
 	store := e.world.Stores()[e.world.Leader()]
 	v := evidence{events: e.record.events.snapshot(), clients: e.record.clients, steps: e.record.steps, tree: store.Tree(),
 		sessions: map[int64]int32{}, away: map[int32]away{}, rules: e.rules(), reported: e.record.reported}

@@ -42,9 +42,10 @@ type Options struct {
 	// 200 ms. See also [Ensemble.Continue].
 	Lag time.Duration
 
-	// Events is how many events of the history are kept; 0 means a million. The oldest ones are forgotten first.
+	// Events is how many events of the history are kept; 0 means a million. The oldest ones are forgotten first, also
+	// when the paths and data of all take more than 512 MB.
 	Events int
-	// Record keeps all requests, up to as many as Events, for [Ensemble.WriteRecording].
+	// Record keeps all requests, up to as many as Events and 256 MB, for [Ensemble.WriteRecording].
 	Record bool
 	// Step, if not nil, hears of each step, as "serve c1" or "lose-reply c2". It is called with everything at a halt and
 	// must not call the ensemble.

@@ -1,11 +1,8 @@
 package serve
 
 import (
-	"fmt"
-
 	"github.com/go-zookeeper/zk"
 
-	"zksim/internal/hash"
 	"zksim/model"
 	"zksim/model/history"
 	"zksim/scenarios/judge"
@@ -21,29 +18,30 @@ type recorder struct {
 	objects int32 // operations so far
 	clients int
 
-	keeps      bool // what follows is wanted, see Recording
-	requests   []Asked
-	names      []string
-	incomplete bool
-	reported   []string // violations, by tests
+	keeps    bool // what follows is wanted, see Recording
+	requests []recordLine
+	heard    map[int]heard // by client
+	names    []string
+	known    map[string]string // names, each once
+	bytes    int               // of all that
+	gap      string            // why there is nothing of it any more
+	reported []string          // violations, by tests
 }
 
 func (r *recorder) reset(limit int, keeps bool) {
-	*r = recorder{limit: limit, events: chunks{limit: limit}, keeps: keeps}
+	*r = recorder{limit: limit, events: chunks{limit: limit, maxBytes: maxHistory}, keeps: keeps,
+		known: map[string]string{}, heard: map[int]heard{}}
 }
+
+const (
+	// maxHistory is how many bytes of paths and data the history has; the oldest events are forgotten first.
+	maxHistory = 512 << 20
+	// maxRecording is how many bytes a recording may take.
+	maxRecording = 256 << 20
+)
 
 // step is the number of the step that the world makes next.
 func (r *recorder) step(w *sim.World) int { return r.steps + w.Step() + 1 }
-
-// longData is from where data in the history are replaced by their length and hash.
-const longData = 256
-
-func shorten(s string) string {
-	if len(s) <= longData {
-		return s
-	}
-	return fmt.Sprintf("%d bytes, hash %016x", len(s), uint64(hash.Hash(0).String(s)))
-}
 
 // take takes the events out of the world, which forgets them.
 func (r *recorder) take(w *sim.World) {
@@ -54,7 +52,7 @@ func (r *recorder) take(w *sim.World) {
 	for i := range w.History.Events {
 		e := &w.History.Events[i]
 		e.Step += int32(r.steps)
-		e.Data = shorten(e.Data)
+		e.Path, e.Data = judge.ShortPath(e.Path), judge.ShortData(e.Data)
 	}
 	r.events.add(w.History.Events)
 	r.steps += w.Step()
@@ -89,7 +87,7 @@ func (r *recorder) asked(s *session, q *model.Request) {
 		version = -1
 	}
 	s.e.world.History.Add(history.Event{Kind: history.Invoke, Client: int32(s.client.ID()), Object: r.objects, Op: op,
-		Path: q.Path, Data: shorten(string(q.Data)), Version: version, Step: int32(s.e.world.Step())})
+		Path: q.Path, Data: string(q.Data), Version: version, Step: int32(s.e.world.Step())})
 }
 
 // answered notes an answer.
@@ -106,7 +104,7 @@ func (r *recorder) answered(s *session, q *model.Request, res *model.Response) {
 	e := history.Event{Kind: history.Return, Client: int32(s.client.ID()), Object: x.object, Op: x.op, Path: q.Path,
 		Err: res.Err.Err(), Version: res.Stat.Version, Zxid: res.Stat.Mzxid, Step: int32(s.e.world.Step())}
 	if x.op == "get" {
-		e.Data = shorten(string(res.Data))
+		e.Data = string(res.Data)
 	}
 	s.e.world.History.Add(e)
 }

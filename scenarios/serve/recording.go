@@ -12,6 +12,7 @@ import (
 	"zksim/model"
 	"zksim/model/jute"
 	"zksim/reports"
+	"zksim/scenarios/judge"
 	"zksim/sim"
 )
 
@@ -34,18 +35,19 @@ type Asked struct {
 	Request model.Request
 	Err     string // of the answer; empty: it was done, or see Open
 	Path    string // that a create has made
+	Read    string // what the answer says, see [Read]
 	Open    bool   // nobody knows the answer
 }
 
 // recordingFormat is in the first of the lines that a recording adds to a history.
-const recordingFormat = "zksim recording 1"
+const recordingFormat = "zksim recording 2"
 
 // recordLine is a line of a recording.
 type recordLine struct {
 	Kind       string   `json:"kind"` // recording, request, step, violation
 	Format     string   `json:"format,omitempty"`
 	Servers    int      `json:"servers,omitempty"`
-	Incomplete bool     `json:"incomplete,omitempty"`
+	Incomplete string   `json:"incomplete,omitempty"` // why
 	Client     int      `json:"number,omitempty"`
 	Op         string   `json:"op,omitempty"`
 	Path       string   `json:"path,omitempty"`
@@ -53,13 +55,15 @@ type recordLine struct {
 	Heard      []string `json:"heard,omitempty"`
 	Err        string   `json:"err,omitempty"`
 	Made       string   `json:"made,omitempty"`
+	Read       string   `json:"read,omitempty"`
 	Open       bool     `json:"open,omitempty"`
 	Name       string   `json:"name,omitempty"`    // of a step
 	Message    string   `json:"message,omitempty"` // of a violation
 }
 
 // WriteRecording writes the history, see [reports.WriteHistory], and after it the requests and steps from which
-// [ReadRecording] makes a recording. Options.Record must be set.
+// [ReadRecording] makes a recording, unless there is a [Ensemble.RecordingGap]. Options.Record must be set. No client is
+// served while it writes, so it is best called after [Ensemble.Close].
 func (e *Ensemble) WriteRecording(w io.Writer) error {
 	h, _ := e.History()
 	if err := reports.WriteHistory(w, h); err != nil {
@@ -70,33 +74,42 @@ func (e *Ensemble) WriteRecording(w io.Writer) error {
 	defer e.mu.Unlock()
 	b := bufio.NewWriter(w)
 	enc := json.NewEncoder(b)
-	lines := []recordLine{{Kind: "recording", Format: recordingFormat, Servers: len(e.nodes),
-		Incomplete: e.record.incomplete || !e.options.Record}}
-	for i := range e.record.requests {
-		x := &e.record.requests[i]
-		lines = append(lines, recordLine{Kind: "request", Client: x.Client, Op: sim.OpName(&x.Request), Path: x.Request.Path,
-			Packet: base64.StdEncoding.EncodeToString(jute.AppendRequest(nil, int32(i), &x.Request)), Heard: x.Heard,
-			Err: x.Err, Made: x.Path, Open: x.Open})
+	err := enc.Encode(&recordLine{Kind: "recording", Format: recordingFormat, Servers: len(e.nodes),
+		Incomplete: e.record.gap})
+	for i := 0; i < len(e.record.requests) && err == nil; i++ {
+		err = enc.Encode(&e.record.requests[i])
 	}
-	for _, name := range e.record.names {
-		lines = append(lines, recordLine{Kind: "step", Name: name})
+	for i := 0; i < len(e.record.names) && err == nil; i++ {
+		err = enc.Encode(&recordLine{Kind: "step", Name: e.record.names[i]})
 	}
-	for _, text := range j.Violations {
-		lines = append(lines, recordLine{Kind: "violation", Message: text})
+	for i := 0; i < len(j.Violations) && err == nil; i++ {
+		err = enc.Encode(&recordLine{Kind: "violation", Message: j.Violations[i]})
 	}
-	for i := range lines {
-		if err := enc.Encode(&lines[i]); err != nil {
-			return err
-		}
+	if err != nil {
+		return err
 	}
 	return b.Flush()
 }
+
+// RecordingGap says why a recording would not be whole, as "more than 1000 clients"; empty if it is.
+func (e *Ensemble) RecordingGap() string {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return e.record.gap
+}
+
+const (
+	// maxRequest is how many bytes a request and the events before it may take, the packet in base64.
+	maxRequest = 4 << 20
+	// maxLine is how long a line of a recording may be: JSON has at most six bytes for one.
+	maxLine = 8 * maxRequest
+)
 
 // ReadRecording reads what [Ensemble.WriteRecording] has written. Errors say which line is wrong, and what was
 // expected.
 func ReadRecording(r io.Reader) (*Recording, error) {
 	in := bufio.NewScanner(r)
-	in.Buffer(make([]byte, 0, 64<<10), 8*model.MaxPacketLen)
+	in.Buffer(make([]byte, 0, 64<<10), maxLine)
 	var x *Recording
 	line := 1
 	for ; in.Scan(); line++ {
@@ -105,11 +118,10 @@ func ReadRecording(r io.Reader) (*Recording, error) {
 			return nil, fmt.Errorf("line %d: %w, expected a JSON object", line, err)
 		}
 		if l.Kind == "recording" {
-			if l.Format != recordingFormat || l.Servers != 1 && l.Servers != 3 || l.Incomplete {
-				return nil, fmt.Errorf("line %d: expected a whole recording of the format %q, of 1 or 3 servers", line,
-					recordingFormat)
+			var err error
+			if x, err = l.begin(); err != nil {
+				return nil, fmt.Errorf("line %d: %w", line, err)
 			}
-			x = &Recording{Servers: l.Servers}
 		}
 		if x != nil {
 			if err := x.add(&l); err != nil {
@@ -118,12 +130,25 @@ func ReadRecording(r io.Reader) (*Recording, error) {
 		}
 	}
 	if err := in.Err(); err != nil {
-		return nil, fmt.Errorf("line %d: %w, expected at most %d bytes", line, err, 8*model.MaxPacketLen)
+		return nil, fmt.Errorf("line %d: %w, expected at most %d bytes", line, err, maxLine)
 	}
 	if x == nil {
 		return nil, ErrNoRecording
 	}
 	return x, nil
+}
+
+// begin reads the first line of a recording.
+func (l *recordLine) begin() (*Recording, error) {
+	switch {
+	case l.Format != recordingFormat:
+		return nil, fmt.Errorf("a recording of the format %q, expected %q", l.Format, recordingFormat)
+	case l.Servers != 1 && l.Servers != 3:
+		return nil, fmt.Errorf("a recording of %d servers, expected 1 or 3", l.Servers)
+	case l.Incomplete != "":
+		return nil, fmt.Errorf("expected a whole recording; this one ended with %s", l.Incomplete)
+	}
+	return &Recording{Servers: l.Servers}, nil
 }
 
 // ErrNoRecording is what ReadRecording returns of a history without one.
@@ -148,7 +173,7 @@ func (r *Recording) add(l *recordLine) error {
 			return fmt.Errorf("client %d, expected 1 to %d", l.Client, MaxRecorded)
 		}
 		r.Requests = append(r.Requests, Asked{Client: l.Client, Heard: l.Heard, Request: q, Err: l.Err, Path: l.Made,
-			Open: l.Open})
+			Read: l.Read, Open: l.Open})
 	case "step":
 		r.Steps = append(r.Steps, l.Name)
 	case "violation":
@@ -157,18 +182,61 @@ func (r *Recording) add(l *recordLine) error {
 	return nil
 }
 
+// How much memory something of a recording takes, besides its strings.
+const (
+	requestLen = 512
+	heardLen   = 16
+	nameLen    = 16
+)
+
+// spend notes that a recording takes that much more memory, and reports whether it may.
+func (r *recorder) spend(n int) bool {
+	if r.bytes += n; r.keeps && r.bytes > maxRecording {
+		r.giveUp(fmt.Sprintf("more than %d MB", maxRecording>>20))
+	}
+	return r.keeps
+}
+
+// giveUp forgets a recording, since it cannot be replayed.
+func (r *recorder) giveUp(why string) {
+	r.keeps, r.gap, r.requests, r.names, r.known, r.heard = false, why, nil, nil, nil, nil
+}
+
 // keep notes a request, and returns where it is among them; -1: nowhere.
 func (r *recorder) keep(s *session, q *model.Request) int {
 	if !r.keeps || q.Op == model.OpPing {
 		return -1
 	}
-	if len(r.requests) >= r.limit {
-		r.incomplete = true
-		return -1
+	client := s.client.ID()
+	packet := base64.StdEncoding.EncodeToString(jute.AppendRequest(nil, int32(len(r.requests)), q))
+	switch heard := r.heard[client]; {
+	case client > MaxRecorded:
+		r.giveUp(fmt.Sprintf("more than %d clients", MaxRecorded))
+	case len(r.requests) >= r.limit:
+		r.giveUp(fmt.Sprintf("more than %d requests", r.limit))
+	case len(packet)+heard.bytes > maxRequest:
+		r.giveUp(fmt.Sprintf("more than %d MB for a request and the events before it", maxRequest>>20))
+	case r.spend(requestLen + len(packet)):
+		r.requests = append(r.requests, recordLine{Kind: "request", Client: client, Packet: packet, Heard: heard.paths,
+			Op: sim.OpName(q), Path: judge.ShortPath(q.Path), Open: true})
 	}
-	r.requests = append(r.requests, Asked{Client: s.client.ID(), Heard: s.heard, Request: *q, Open: true})
-	s.heard = nil
+	delete(r.heard, client)
 	return len(r.requests) - 1
+}
+
+// heard is what a client was told since its last request.
+type heard struct {
+	paths []string
+	bytes int
+}
+
+// hears notes an event that a client is told.
+func (r *recorder) hears(s *session, ev *model.Event) {
+	n := heardLen + len(ev.Path)
+	if client := s.client.ID(); r.keeps && r.spend(n) {
+		x := r.heard[client]
+		r.heard[client] = heard{append(x.paths, ev.Path), x.bytes + n}
+	}
 }
 
 // kept notes the answer to a request.
@@ -178,11 +246,15 @@ func (r *recorder) kept(at int, q *model.Request, res *model.Response) {
 	}
 	x := &r.requests[at]
 	x.Open = false
-	if err := res.Err.Err(); err != nil {
+	if err := firstError(res); err != nil {
 		x.Err = err.Error()
-	} else if strings.HasPrefix(sim.OpName(q), "create") {
-		x.Path = res.Path
+		return
 	}
+	if strings.HasPrefix(sim.OpName(q), "create") {
+		x.Made = res.Path
+		r.spend(len(res.Path))
+	}
+	x.Read = Read(q, res)
 }
 
 // note takes down a step, or what comes to the same in a scenario.
@@ -190,9 +262,14 @@ func (r *recorder) note(format string, args ...any) {
 	if !r.keeps {
 		return
 	}
-	if len(r.names) >= 8*r.limit {
-		r.incomplete = true
-		return
+	name := fmt.Sprintf(format, args...)
+	known, ok := r.known[name]
+	if !ok {
+		known = name
+		r.known[name] = name
+		r.spend(nameLen + len(name))
 	}
-	r.names = append(r.names, fmt.Sprintf(format, args...))
+	if r.spend(nameLen) {
+		r.names = append(r.names, known)
+	}
 }

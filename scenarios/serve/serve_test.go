@@ -12,7 +12,6 @@ import (
 
 	"github.com/go-zookeeper/zk"
 
-	"zksim/model"
 	"zksim/model/jute"
 )
 
@@ -421,8 +420,8 @@ func word(t *testing.T, addr, text string) string {
 }
 
 func TestARecordingWithALineThatIsTooLongNamesIt(t *testing.T) {
-	text := "{\"kind\":\"recording\",\"format\":\"zksim recording 1\",\"servers\":1}\n" +
-		strings.Repeat(" ", 8*model.MaxPacketLen+1) + "\n"
+	text := "{\"kind\":\"recording\",\"format\":\"zksim recording 2\",\"servers\":1}\n" +
+		strings.Repeat(" ", maxLine+1) + "\n"
 	_, err := ReadRecording(strings.NewReader(text))
 	if err == nil || !strings.HasPrefix(err.Error(), "line 2: ") || !strings.Contains(err.Error(), "expected at most") {
 		t.Errorf("%v, expected what is wrong with line 2", err)

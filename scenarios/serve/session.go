@@ -19,14 +19,13 @@ type session struct {
 	client   *sim.Client
 	id       int64
 	timeout  time.Duration
-	deadline int64    // milliseconds; when it expires if nothing is heard
-	conn     *conn    // nil: none
-	hangup   bool     // the world has to end the connection
-	listed   bool     // in Ensemble.over
-	requests int      // so far
-	synced   bool     // a sync was the last that it asked, besides reads
-	calls    []call   // without an answer, the oldest first
-	heard    []string // paths of events since the last request, if they are recorded
+	deadline int64  // milliseconds; when it expires if nothing is heard
+	conn     *conn  // nil: none
+	hangup   bool   // the world has to end the connection
+	listed   bool   // in Ensemble.over
+	requests int    // so far
+	synced   bool   // a sync was the last that it asked, besides reads
+	calls    []call // without an answer, the oldest first
 
 	reset bool // the connection ends by a reset
 
@@ -52,9 +51,7 @@ func (s *session) Reply(t uint64, req *model.Request, res *model.Response) {
 
 // Event implements [sim.Far].
 func (s *session) Event(ev model.Event) {
-	if s.e.record.keeps {
-		s.heard = append(s.heard, ev.Path)
-	}
+	s.e.record.hears(s, &ev)
 	if s.conn != nil {
 		s.conn.event(ev)
 	}

@@ -6,6 +6,7 @@ import (
 
 	"zksim/faults"
 	"zksim/internal/hash"
+	"zksim/scenarios/judge"
 	"zksim/sim"
 )
 
@@ -46,7 +47,7 @@ func (e *Ensemble) strike(list []sim.Transition) (sim.Transition, bool) {
 			c = e.world.Client(int(t.Client))
 		}
 		if r := f.Struck(e.world, c); r != nil {
-			x.Op, x.Path = sim.OpName(r), r.Path
+			x.Op, x.Path = sim.OpName(r), judge.ShortPath(r.Path)
 		}
 		if len(e.strikes) < maxStrikes {
 			e.strikes = append(e.strikes, x)

@@ -1,7 +1,6 @@
 package simrun
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -131,27 +130,24 @@ func (c *serveFlags) serve(ctx context.Context, a *app, record *output) (int, er
 	fmt.Fprintf(a.out, "ready    %s\n", e.Connect())
 	mu.Unlock()
 	await(ctx, c.long)
-	j := e.Judge()
-	h, _ := e.History()
-	strikes, _ := e.Strikes()
-	var text bytes.Buffer
-	if record != nil {
-		if err := e.WriteRecording(&text); err != nil {
-			return 0, err
-		}
-	}
 	e.Close()
+	j := e.Judge()
+	strikes, _ := e.Strikes()
 	for i := range strikes {
 		fmt.Fprintf(a.out, "struck   %s\n", &strikes[i])
 	}
 	if record != nil {
 		// The signal that ended the command does not end this.
-		err = record.write(context.WithoutCancel(ctx), func(w io.Writer) error { _, err := text.WriteTo(w); return err })
+		err = record.write(context.WithoutCancel(ctx), e.WriteRecording)
 	}
 	all := j.Judgement
+	if gap := e.RecordingGap(); gap != "" {
+		all.Inconclusive = append(all.Inconclusive, "the recording cannot be replayed: "+gap)
+	}
 	all.Violations = slices.Concat(j.Before, j.Violations)
 	code := sentence(a.out, &all)
 	if err == nil && c.page != "" && len(j.Violations) > 0 {
+		h, _ := e.History()
 		err = servedPage(a, c.page, c.record, &c.options, h, strikes, &j)
 	}
 	return code, err

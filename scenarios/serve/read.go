@@ -1,0 +1,67 @@
+package serve
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"zksim/model"
+	"zksim/scenarios/judge"
+)
+
+// Read says what the answer to a request has told its client, as far as that is the same whenever the same requests are
+// made in the same order: data and version, the stems of children, that something is there; neither zxids nor times. Of
+// what servers write below /zookeeper it says nothing, nor of an answer that is an error.
+func Read(q *model.Request, res *model.Response) string {
+	if res.Err != model.OK || strings.HasPrefix(q.Path, "/zookeeper") {
+		return ""
+	}
+	switch q.Op {
+	case model.OpGetData:
+		return fmt.Sprintf("%q of version %d", judge.ShortData(string(res.Data)), res.Stat.Version)
+	case model.OpGetChildren, model.OpGetChildren2:
+		names := make([]string, len(res.Children))
+		for i, name := range res.Children {
+			names[i] = Stem(name)
+		}
+		slices.Sort(names)
+		return fmt.Sprintf("%d children: %s", len(names), judge.ShortData(strings.Join(names, " ")))
+	case model.OpExists, model.OpSetData:
+		return fmt.Sprintf("version %d", res.Stat.Version)
+	case model.OpSetACL:
+		return fmt.Sprintf("ACL version %d", res.Stat.Aversion)
+	case model.OpGetACL:
+		return judge.ShortData(fmt.Sprintf("%v of version %d", res.ACL, res.Stat.Aversion))
+	case model.OpCreate, model.OpCreate2, model.OpCreateContainer, model.OpCreateTTL:
+		return judge.ShortPath(Stem(res.Path))
+	case model.OpMulti:
+		var all []string
+		for i := range min(len(q.Ops), len(res.Results)) {
+			all = append(all, Read(&q.Ops[i], &res.Results[i]))
+		}
+		return judge.ShortData(strings.Join(all, "; "))
+	}
+	return ""
+}
+
+// firstError is the error of a response, or the first one of its results.
+func firstError(res *model.Response) error {
+	err := res.Err.Err()
+	for i := 0; i < len(res.Results) && err == nil; i++ {
+		err = res.Results[i].Err.Err()
+	}
+	return err
+}
+
+// Stem is a path without the number of a sequential znode and without what a library has drawn to know it again.
+func Stem(path string) string {
+	const digits = 10
+	if n := len(path) - digits; n >= 0 && strings.Trim(path[n:], "0123456789") == "" {
+		path = path[:n]
+	}
+	dir, name := path[:strings.LastIndexByte(path, '/')+1], path[strings.LastIndexByte(path, '/')+1:]
+	if i := strings.LastIndexByte(name, '-'); i > 0 && strings.HasSuffix(name, "-") {
+		name = name[strings.LastIndexByte(name[:i], '-')+1:]
+	}
+	return dir + name
+}
