@@ -7,15 +7,9 @@
 package recording
 
 import (
-	"context"
-	"errors"
 	"fmt"
-	"os"
 	"slices"
 	"strings"
-	"time"
-
-	"github.com/go-zookeeper/zk"
 
 	"zksim/checkers"
 	"zksim/faults"
@@ -31,14 +25,9 @@ const Prefix = "recorded:"
 
 // Load reads the recording in a file.
 func Load(file string) (*engine.Scenario, engine.Schedule, error) {
-	in, err := os.Open(file)
+	r, err := read(file)
 	if err != nil {
 		return nil, engine.Schedule{}, err
-	}
-	defer in.Close()
-	r, err := serve.ReadRecording(in)
-	if err != nil {
-		return nil, engine.Schedule{}, fmt.Errorf("%s: %w", file, err)
 	}
 	s, err := Scenario(Prefix+file, r)
 	if err != nil {
@@ -64,7 +53,7 @@ func Scenario(name string, r *serve.Recording) (*engine.Scenario, error) {
 	}
 	s := &engine.Scenario{Name: name, Doc: "what clients have asked " + fmt.Sprint(r.Servers) + " served server(s) for",
 		Clients: len(lists), Rounds: rounds, Servers: []int{r.Servers}, Faults: plan(r),
-		Checkers: []checkers.Checker{checkers.Steps{}}}
+		Checkers: []checkers.Checker{checkers.Steps{}}, Words: []string{toldAnswer}}
 	if left := note(r); left != "" {
 		*s = s.With(engine.Notes{Source: "left out, since no simulated code can ask for it: " + left})
 	}
@@ -80,10 +69,29 @@ func unplayed(r *serve.Recording) map[string]int {
 	list := map[string]int{}
 	for i := range r.Requests {
 		if q := &r.Requests[i].Request; !plays(q) && !librarys(q) {
-			list[sim.OpName(q)]++
+			list[unplayedName(q)]++
 		}
 	}
 	return list
+}
+
+// unplayedName is the operation of such a request, of a multi with the first part that cannot be asked for.
+func unplayedName(q *model.Request) string {
+	if q.Op == model.OpMulti {
+		if i := slices.IndexFunc(q.Ops, notOfMulti); i >= 0 {
+			return "multi with " + sim.OpName(&q.Ops[i])
+		}
+	}
+	return sim.OpName(q)
+}
+
+// notOfMulti reports whether go-zookeeper's Multi cannot have such a part.
+func notOfMulti(q model.Request) bool {
+	switch q.Op {
+	case model.OpCreate, model.OpCreate2, model.OpDelete, model.OpSetData, model.OpCheck:
+		return false
+	}
+	return true
 }
 
 // byClient returns the requests of each client, c1 first, that a program can make.
@@ -109,8 +117,10 @@ func plays(q *model.Request) bool {
 	switch q.Op {
 	case model.OpCreate, model.OpCreate2, model.OpCreateContainer, model.OpCreateTTL, model.OpDelete, model.OpExists,
 		model.OpGetData, model.OpSetData, model.OpGetACL, model.OpSetACL, model.OpGetChildren, model.OpGetChildren2,
-		model.OpSync, model.OpMulti, model.OpAuth, model.OpCloseSession:
+		model.OpSync, model.OpAuth, model.OpCloseSession:
 		return true
+	case model.OpMulti:
+		return !slices.ContainsFunc(q.Ops, notOfMulti)
 	}
 	return false
 }
@@ -131,222 +141,4 @@ func plan(r *serve.Recording) (p faults.Plan) {
 		p = append(p, x)
 	}
 	return p
-}
-
-// again says what the recording said, if the run ends as that did: what it said is left over, or, as to what a test has
-// said, if each client was answered as it was.
-func again(r *serve.Recording, h *history.History) error {
-	for _, text := range r.Violations {
-		var path string
-		var client int32
-		if _, err := fmt.Sscanf(text, "left over: %s of c%d,", &path, &client); err == nil {
-			if owned(h, path, client) {
-				return fmt.Errorf("%s", text)
-			}
-			continue
-		}
-		if slices.EqualFunc(answered(h), asRecorded(r), slices.Equal) {
-			return fmt.Errorf("each client was answered as in the recording, of which was said: %s", text)
-		}
-	}
-	return nil
-}
-
-// owned reports whether a client has left a znode like that behind, whatever its number.
-func owned(h *history.History, path string, client int32) bool {
-	return slices.ContainsFunc(h.Tree, func(n history.Node) bool {
-		return n.Owner != 0 && h.Sessions[n.Owner] == client && stem(n.Path) == stem(path)
-	})
-}
-
-// stem is a path without the number of a sequential znode and without what a library has drawn to know it again.
-func stem(path string) string {
-	const digits = 10
-	if n := len(path) - digits; n > 0 && strings.Trim(path[n:], "0123456789") == "" {
-		path = path[:n]
-	}
-	dir, name := path[:strings.LastIndexByte(path, '/')+1], path[strings.LastIndexByte(path, '/')+1:]
-	if i := strings.LastIndexByte(name, '-'); i > 0 && strings.HasSuffix(name, "-") {
-		name = name[strings.LastIndexByte(name[:i], '-')+1:]
-	}
-	return dir + name
-}
-
-// answered is what each client was answered, in the order of its requests: the operation, and the error.
-func answered(h *history.History) [][]string {
-	lists := make([][]string, h.Clients)
-	for i := range h.Events {
-		e := &h.Events[i]
-		if e.Kind != history.Reply || slices.Contains(unanswered, e.Op) || e.Err == zk.ErrNoServer {
-			continue
-		}
-		text := e.Op
-		if e.Err != nil {
-			text += ": " + e.Err.Error()
-		}
-		lists[e.Client-1] = append(lists[e.Client-1], text)
-	}
-	return lists
-}
-
-// unanswered are operations of which it makes no difference how they are answered.
-var unanswered = []string{"setWatches", "closeSession", "auth"}
-
-func asRecorded(r *serve.Recording) [][]string {
-	lists := make([][]string, 0, len(r.Requests))
-	for _, list := range byClient(r) {
-		var texts []string
-		for i := range list {
-			x := &list[i]
-			op := sim.OpName(&x.Request)
-			if slices.Contains(unanswered, op) {
-				continue
-			}
-			switch {
-			case x.Open:
-				op += ": " + zk.ErrConnectionClosed.Error()
-			case x.Err != "":
-				op += ": " + x.Err
-			}
-			texts = append(texts, strings.Replace(op, "create2", "create", 1))
-		}
-		lists = append(lists, texts)
-	}
-	return lists
-}
-
-// player makes the requests of one client.
-type player struct {
-	*engine.Process
-	made    map[string]string // paths that creates have made in the recording, and in this run
-	watches map[string][]<-chan zk.Event
-}
-
-// patience is how long a client waits for an event that had come in the recording, before it goes on without.
-const patience = time.Minute
-
-// play is the program of a client.
-func play(p *engine.Process, list []serve.Asked) {
-	x := player{p, map[string]string{}, map[string][]<-chan zk.Event{}}
-	for i := range list[:min(len(list), p.Rounds)] {
-		for _, path := range list[i].Heard {
-			x.await(path)
-		}
-		if list[i].Request.Op == model.OpCloseSession {
-			p.Conn.Close()
-			return
-		}
-		x.ask(&list[i])
-	}
-}
-
-// await waits for an event that the recording has, as long as there is a watch.
-func (p *player) await(path string) {
-	chans := p.watches[p.path(path)]
-	if len(chans) == 0 {
-		return
-	}
-	ctx, cancel := p.Env.WithTimeout(context.Background(), patience)
-	defer cancel()
-	if i, _, err := p.Env.Await(ctx, chans...); err == nil {
-		p.watches[p.path(path)] = slices.Delete(chans, i, i+1)
-	}
-}
-
-// path is what a path of the recording is in this run.
-func (p *player) path(path string) string {
-	for dir := path; dir != ""; dir = dir[:max(strings.LastIndexByte(dir, '/'), 0)] {
-		if made, ok := p.made[dir]; ok {
-			return made + path[len(dir):]
-		}
-	}
-	return path
-}
-
-// ask makes a request, again if the library says that it was not sent. What is answered is in the history.
-func (p *player) ask(x *serve.Asked) {
-	for errors.Is(p.try(x), zk.ErrNoServer) {
-	}
-}
-
-func (p *player) try(x *serve.Asked) (err error) {
-	q, path := &x.Request, p.path(x.Request.Path)
-	switch q.Op {
-	case model.OpDelete:
-		err = p.Conn.Delete(path, q.Version)
-	case model.OpSetData:
-		_, err = p.Conn.Set(path, q.Data, q.Version)
-	case model.OpSync:
-		_, err = p.Conn.Sync(path)
-	case model.OpGetACL:
-		_, _, err = p.Conn.GetACL(path)
-	case model.OpSetACL:
-		_, err = p.Conn.SetACL(path, q.ACL, q.Version)
-	case model.OpAuth:
-		err = p.Conn.AddAuth(q.Path, q.Data)
-	case model.OpMulti:
-		err = p.multi(q)
-	case model.OpExists, model.OpGetData, model.OpGetChildren, model.OpGetChildren2:
-		err = p.read(q, path)
-	default:
-		err = p.create(x, path)
-	}
-	return err
-}
-
-// read makes a read, and keeps the channel of its watch, if it leaves one.
-func (p *player) read(q *model.Request, path string) (err error) {
-	var ch <-chan zk.Event
-	switch {
-	case q.Op == model.OpExists && q.Watch:
-		_, _, ch, err = p.Conn.ExistsW(path)
-	case q.Op == model.OpExists:
-		_, _, err = p.Conn.Exists(path)
-	case q.Op == model.OpGetData && q.Watch:
-		_, _, ch, err = p.Conn.GetW(path)
-	case q.Op == model.OpGetData:
-		_, _, err = p.Conn.Get(path)
-	case q.Watch:
-		_, _, ch, err = p.Conn.ChildrenW(path)
-	default:
-		_, _, err = p.Conn.Children(path)
-	}
-	if ch != nil {
-		p.watches[path] = append(p.watches[path], ch)
-	}
-	return err
-}
-
-func (p *player) create(x *serve.Asked, path string) (err error) {
-	q, made := &x.Request, ""
-	switch q.Op {
-	case model.OpCreateContainer:
-		made, err = p.Conn.CreateContainer(path, q.Data, q.Flags, q.ACL)
-	case model.OpCreateTTL:
-		made, err = p.Conn.CreateTTL(path, q.Data, q.Flags, q.ACL, time.Duration(q.TTL)*time.Millisecond)
-	default:
-		made, err = p.Conn.Create(path, q.Data, q.Flags, q.ACL)
-	}
-	if err == nil && x.Path != "" && x.Path != made {
-		p.made[x.Path] = made
-	}
-	return err
-}
-
-func (p *player) multi(q *model.Request) error {
-	var ops []any
-	for i := range q.Ops {
-		switch o := &q.Ops[i]; o.Op {
-		case model.OpCreate, model.OpCreate2:
-			ops = append(ops, &zk.CreateRequest{Path: p.path(o.Path), Data: o.Data, Acl: o.ACL, Flags: o.Flags})
-		case model.OpDelete:
-			ops = append(ops, &zk.DeleteRequest{Path: p.path(o.Path), Version: o.Version})
-		case model.OpSetData:
-			ops = append(ops, &zk.SetDataRequest{Path: p.path(o.Path), Data: o.Data, Version: o.Version})
-		case model.OpCheck:
-			ops = append(ops, &zk.CheckVersionRequest{Path: p.path(o.Path), Version: o.Version})
-		}
-	}
-	_, err := p.Conn.Multi(ops...)
-	return err
 }

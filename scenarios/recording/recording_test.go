@@ -15,6 +15,7 @@ import (
 
 	"zksim/checkers"
 	"zksim/faults"
+	"zksim/model"
 	"zksim/scenarios/engine"
 	"zksim/scenarios/serve"
 )
@@ -58,6 +59,30 @@ func record(t *testing.T, o serve.Options, f func(e *serve.Ensemble)) []byte {
 		t.Fatal(err)
 	}
 	return text.Bytes()
+}
+
+// replayed returns what a recording comes to, and what of it is left out.
+func replayed(t *testing.T, text []byte) (engine.Result, string) {
+	t.Helper()
+	r, err := serve.ReadRecording(bytes.NewReader(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := Scenario("recorded:x", r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	schedule, err := Schedule(s, r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	runner := engine.NewRunner()
+	t.Cleanup(runner.Close)
+	res, err := runner.Replay(s, schedule)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return res, s.Notes().Source
 }
 
 // everything makes a request of each kind that a program can make, with answers of both sorts.
@@ -186,6 +211,80 @@ func TestWhatIsLeftOverIsLeftOverAgain(t *testing.T) {
 		}
 		if _, _, err := Load(file); err == nil || !strings.Contains(err.Error(), x.want) {
 			t.Errorf("%s: %v, expected %q", x.text, err, x.want)
+		}
+	}
+}
+
+func TestWhatWasReadIsComparedWithTheRecording(t *testing.T) {
+	t.Parallel()
+	text := string(record(t, serve.Options{}, func(e *serve.Ensemble) {
+		a, b := connect(t, e), connect(t, e)
+		a.Create("/flag", []byte("old"), 0, open)
+		a.Set("/flag", []byte("new"), -1)
+		b.Get("/flag")
+		b.Children("/")
+		e.Report("what was read is wrong")
+	}))
+	const held = "each client was answered as in the recording"
+	if res, _ := replayed(t, []byte(text)); !strings.HasPrefix(res.Verdict.Message, held) {
+		t.Fatalf("%+v", res.Verdict)
+	}
+	for _, x := range []struct{ recorded, other, why string }{
+		{`\"new\" of version 1`, `\"old\" of version 0`,
+			`c2's 1st request was answered get: "new" of version 1, in the recording get: "old" of version 0`},
+		{`2 children: flag zookeeper`, `1 children: zookeeper`,
+			`c2's 2nd request was answered children: 2 children: flag zookeeper, in the recording children: 1 children: ` +
+				`zookeeper`},
+	} {
+		changed := strings.Replace(text, x.recorded, x.other, 1)
+		if changed == text {
+			t.Fatalf("%s is not in %s", x.recorded, text)
+		}
+		res, _ := replayed(t, []byte(changed))
+		file := filepath.Join(t.TempDir(), "changed.jsonl")
+		if err := os.WriteFile(file, []byte(changed), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		why, err := NotReproduced(file, res.History)
+		if want := "not reproduced: reported: what was read is wrong: " + x.why; err != nil || why != want ||
+			res.Verdict.Level != checkers.OK {
+			t.Errorf("%+v\n%q, expected\n%q: %v", res.Verdict, why, want, err)
+		}
+	}
+}
+
+func TestTheTimeOfATTLZnodeGoesByAgain(t *testing.T) {
+	t.Parallel()
+	text := record(t, serve.Options{ContainerCheck: 10 * time.Millisecond}, func(e *serve.Ensemble) {
+		a := connect(t, e)
+		a.CreateTTL("/t", nil, zk.FlagTTL, open, 50*time.Millisecond)
+		for there := true; there; there, _, _ = a.Exists("/t") {
+			time.Sleep(5 * time.Millisecond)
+		}
+		e.Report("it is gone")
+	})
+	if res, _ := replayed(t, text); !strings.HasSuffix(res.Verdict.Message, "it is gone") {
+		t.Errorf("%+v\n%q", res.Verdict, answered(res.History))
+	}
+}
+
+func TestPartsOfAMultiThatCannotBeAskedForAreNamed(t *testing.T) {
+	t.Parallel()
+	q := model.Request{Op: model.OpMulti, Ops: []model.Request{{Op: model.OpCreate, Path: "/a", ACL: open},
+		{Op: model.OpCreateContainer, Path: "/c", ACL: open, Flags: zk.FlagContainer}}}
+	r := &serve.Recording{Servers: 1, Requests: []serve.Asked{{Client: 1, Request: q},
+		{Client: 1, Request: model.Request{Op: model.OpExists, Path: "/"}}}}
+	s, err := Scenario("recorded:x", r)
+	if err != nil || !strings.HasSuffix(s.Notes().Source, ": 1 multi with createContainer") || len(byClient(r)[0]) != 1 {
+		t.Errorf("%v, %q", err, s.Notes().Source)
+	}
+}
+
+func TestOrdinalsAreEnglish(t *testing.T) {
+	for n, want := range map[int]string{1: "1st", 2: "2nd", 3: "3rd", 4: "4th", 11: "11th", 12: "12th", 13: "13th",
+		21: "21st", 112: "112th", 122: "122nd"} {
+		if got := ordinal(n); got != want {
+			t.Errorf("%d: %s", n, got)
 		}
 	}
 }

@@ -88,16 +88,19 @@ func (f *follower) Choose(w *sim.World) (sim.Transition, bool, error) {
 }
 
 // lead returns a step that may lead to one that is not possible yet: the client's code goes on, it connects, its
-// library hears or is served by itself, or the servers catch up.
+// library hears or is served by itself, or the servers catch up. Before a znode is reaped its time goes by.
 func lead(w *sim.World, list []sim.Transition, name string) (sim.Transition, bool) {
 	verb, who, _ := strings.Cut(name, " ")
 	who, _, _ = strings.Cut(who, " ")
 	words := []string{"run ", "deliver ", "connect ", "round ", "serve "}
-	if verb == "connect" { // not before nobody waits for that in vain
+	switch verb {
+	case "connect": // not before nobody waits for that in vain
 		words = []string{"round ", "deliver ", "run ", "serve "}
+	case "reap":
+		words = []string{"tick"}
 	}
 	for _, prefix := range append(words, "replicate") {
-		if prefix != "replicate" {
+		if strings.HasSuffix(prefix, " ") {
 			prefix += who
 		}
 		for _, t := range list {

@@ -8,6 +8,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"zksim/checkers"
 	"zksim/internal/files"
@@ -100,6 +101,15 @@ func (a *app) replayed(ctx context.Context, v *views, s *engine.Scenario, schedu
 	case checkers.Unknown:
 		fmt.Fprintf(a.out, "unknown  %s: %s\n", r.Verdict.Checker, reports.Printable(r.Verdict.Message))
 		return exitInconclusive, nil
+	}
+	if recorded, ok := strings.CutPrefix(s.Name, recording.Prefix); ok {
+		why, err := recording.NotReproduced(recorded, told.History)
+		if why != "" {
+			fmt.Fprintf(a.out, "unknown  %s\n", reports.Printable(why))
+		}
+		if why != "" || err != nil {
+			return exitInconclusive, err
+		}
 	}
 	fmt.Fprintln(a.out, "ok  everything held")
 	return exitHeld, nil

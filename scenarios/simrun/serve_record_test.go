@@ -95,3 +95,23 @@ func TestWhatServeHasRecordedIsReplayedAndShrunk(t *testing.T) {
 	}
 	t.Logf("%+v", r)
 }
+
+func TestARecordingThatIsAnsweredOtherwiseIsNotReproduced(t *testing.T) {
+	t.Chdir(t.TempDir())
+	r := serveUntil(t, func(connect, control string) { lockInVain(t, connect, control) }, "-listen", "127.0.0.1:0",
+		"-faults", "lose-reply=1@client=c1,op=create,nth=2", "-record", "lock.jsonl", "-control", "127.0.0.1:0")
+	text, err := os.ReadFile("lock.jsonl")
+	if err != nil {
+		t.Fatalf("%v, %+v", err, r)
+	}
+	changed := strings.Replace(string(text), `"read":"3 children: `, `"read":"2 children: `, 1)
+	if err := os.WriteFile("lock.jsonl", []byte(changed), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	const want = "unknown  not reproduced: reported: nobody gets the lock: c2's 2nd request was answered childrenW: " +
+		"3 children: "
+	if r = simrun(t, "replay", "lock.jsonl"); r.code != exitInconclusive || !strings.Contains(r.out, want) ||
+		strings.Contains(r.out, "everything held") {
+		t.Errorf("%+v", r)
+	}
+}
