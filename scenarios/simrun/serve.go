@@ -8,7 +8,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"sync"
 	"time"
 
 	"zksim/checkers"
@@ -95,13 +94,10 @@ func (c *serveFlags) check() (err error) {
 
 // serve serves until the context is done or the time is over, and judges.
 func (c *serveFlags) serve(ctx context.Context, a *app, record *output) (int, error) {
-	var mu sync.Mutex // the steps are printed by others
+	var steps *stepPrinter
 	if c.verbose {
-		c.options.Step = func(name string) {
-			mu.Lock()
-			defer mu.Unlock()
-			fmt.Fprintln(a.out, name)
-		}
+		steps = newStepPrinter()
+		c.options.Step = steps.add
 	}
 	e, err := serve.Start(c.options)
 	if err != nil {
@@ -120,7 +116,6 @@ func (c *serveFlags) serve(ctx context.Context, a *app, record *output) (int, er
 			return 0, err
 		}
 	}
-	mu.Lock()
 	for _, url := range admin {
 		fmt.Fprintf(a.out, "admin    %s\n", url)
 	}
@@ -128,18 +123,34 @@ func (c *serveFlags) serve(ctx context.Context, a *app, record *output) (int, er
 		fmt.Fprintf(a.out, "control  %s\n", control)
 	}
 	fmt.Fprintf(a.out, "ready    %s\n", e.Connect())
-	mu.Unlock()
+	if steps != nil {
+		go steps.run(a.out)
+	}
 	await(ctx, c.long)
 	e.Close()
-	j := e.Judge()
+	return c.ended(ctx, a, e, steps, record)
+}
+
+// ended judges what was served, and writes what is asked for.
+func (c *serveFlags) ended(
+	ctx context.Context, a *app, e *serve.Ensemble, steps *stepPrinter, record *output,
+) (_ int, err error) {
+	var unread error
+	if steps != nil {
+		unread = steps.end()
+	}
+	if record != nil && (unread == nil || record.replaced()) {
+		// The signal that ended the command does not end this.
+		err = record.write(context.WithoutCancel(ctx), e.WriteRecording)
+	}
+	if unread != nil {
+		return 0, errors.Join(err, unread)
+	}
 	strikes, _ := e.Strikes()
 	for i := range strikes {
 		fmt.Fprintf(a.out, "struck   %s\n", &strikes[i])
 	}
-	if record != nil {
-		// The signal that ended the command does not end this.
-		err = record.write(context.WithoutCancel(ctx), e.WriteRecording)
-	}
+	j := e.Judge()
 	all := j.Judgement
 	if gap := e.RecordingGap(); gap != "" {
 		all.Inconclusive = append(all.Inconclusive, "the recording cannot be replayed: "+gap)

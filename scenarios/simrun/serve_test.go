@@ -8,6 +8,7 @@ import (
 	"net"
 	"os"
 	"os/exec"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -197,5 +198,54 @@ func TestTheThreeLinesOfTheReadmeWork(t *testing.T) {
 		if !strings.Contains(string(out), want) {
 			t.Errorf("expected %q in\n%s", want, out)
 		}
+	}
+}
+
+func TestAnOutputThatNobodyReadsStopsNeitherClientsNorTheEnd(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	out, in := io.Pipe()
+	defer out.Close()
+	errs := &strings.Builder{}
+	ended := make(chan int, 1)
+	go func() {
+		ended <- (&app{command: "simrun", out: in, err: errs}).main(ctx, []string{"serve", "-v", "-listen", "127.0.0.1:0"})
+	}()
+	lines := bufio.NewScanner(out)
+	if !lines.Scan() {
+		t.Fatal(lines.Err())
+	}
+	c, _, err := zk.Connect([]string{strings.Fields(lines.Text())[1]}, 10*time.Second, zk.WithLogInfo(false))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	for range maxStepQueue + 100 {
+		if _, _, err := c.Exists("/"); err != nil {
+			t.Fatal(err)
+		}
+	}
+	cancel()
+	if code := <-ended; code != exitUsage || !strings.Contains(errs.String(), "the output is not read") {
+		t.Errorf("%d, %s", code, errs)
+	}
+}
+
+func TestStepsThatAreNotShownAreCountedWhereTheyAreMissing(t *testing.T) {
+	p := newStepPrinter()
+	for i := range maxStepQueue + 5 {
+		p.add(strconv.Itoa(i))
+	}
+	<-p.queue
+	p.add("later")
+	p.add("last")
+	var out strings.Builder
+	go p.run(&out)
+	if err := p.end(); err != nil {
+		t.Fatal(err)
+	}
+	if want := strconv.Itoa(maxStepQueue-1) + "\n... 5 steps not shown\nlater\n... 1 steps not shown\n"; !strings.HasSuffix(
+		out.String(), want) {
+		t.Errorf("%s, expected %s", out.String()[max(0, out.Len()-100):], want)
 	}
 }

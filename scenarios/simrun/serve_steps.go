@@ -1,0 +1,73 @@
+package simrun
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"time"
+)
+
+// stepPrinter prints the steps of a served ensemble, which hands them over with everything at a halt: nobody waits for
+// the reader of the output. Where that is slower than the ensemble, steps are left out, and counted.
+type stepPrinter struct {
+	queue   chan shownStep
+	skipped int // since the last one in the queue
+	done    chan struct{}
+}
+
+// shownStep is a step, and how many before it were left out.
+type shownStep struct {
+	name    string
+	skipped int
+}
+
+const (
+	// maxStepQueue is how many steps may wait to be printed.
+	maxStepQueue = 10_000
+	// stepGrace is how long the output may take for the rest when the ensemble has ended.
+	stepGrace = 2 * time.Second
+)
+
+func newStepPrinter() *stepPrinter {
+	return &stepPrinter{queue: make(chan shownStep, maxStepQueue), done: make(chan struct{})}
+}
+
+// add has a step printed. It must not be called concurrently, nor after end.
+func (p *stepPrinter) add(name string) {
+	select {
+	case p.queue <- shownStep{name, p.skipped}:
+		p.skipped = 0
+	default:
+		p.skipped++
+	}
+}
+
+// run prints the steps until end is called.
+func (p *stepPrinter) run(out io.Writer) {
+	defer close(p.done)
+	for x := range p.queue {
+		writeSkipped(out, x.skipped)
+		fmt.Fprintln(out, x.name)
+	}
+	writeSkipped(out, p.skipped)
+}
+
+func writeSkipped(out io.Writer, n int) {
+	if n > 0 {
+		fmt.Fprintf(out, "... %d steps not shown\n", n)
+	}
+}
+
+// errUnread is why nothing more is printed.
+var errUnread = errors.New("the output is not read, so neither the steps nor the judgement are shown")
+
+// end waits until all is printed. It returns an error if the output takes nothing any more.
+func (p *stepPrinter) end() error {
+	close(p.queue)
+	select {
+	case <-p.done:
+		return nil
+	case <-time.After(stepGrace):
+		return errUnread
+	}
+}
