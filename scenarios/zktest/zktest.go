@@ -13,6 +13,10 @@ package zktest
 
 import (
 	"context"
+	"errors"
+	"fmt"
+	"os"
+	"strings"
 	"testing"
 	"time"
 
@@ -34,8 +38,20 @@ type Options struct {
 	Seed uint64
 	// TickTime is ZooKeeper's unit of time; 0 means 2 s. Sessions get timeouts of 2 to 20 ticks.
 	TickTime time.Duration
+	// MinSessionTimeout and MaxSessionTimeout bound what clients are granted; 0 means 2 and 20 ticks.
+	MinSessionTimeout, MaxSessionTimeout time.Duration
+	// ContainerCheck is how often containers and ttl znodes that are due are deleted; 0 means a minute.
+	ContainerCheck time.Duration
+	// MaxPacket is jute.maxbuffer, in bytes; 0 means 1 MB.
+	MaxPacket int
 	// Lag is how long what a fault suspends stays so; 0 means 200 ms.
 	Lag time.Duration
+
+	// Record is a file to which the recording is written when the test ends, for "simrun replay" and "simrun shrink",
+	// also as a page; "": none.
+	Record string
+	// Unjudged has the test not fail for what the judges find, see [Ensemble.Judge].
+	Unjudged bool
 }
 
 // contract is the plan of all faults.
@@ -59,18 +75,56 @@ func Start(t testing.TB, o Options) *Ensemble {
 	if err != nil {
 		t.Fatal(err)
 	}
-	e, err := serve.Start(serve.Options{Nodes: o.Servers, Faults: p, Seed: o.Seed, TickTime: o.TickTime, Lag: o.Lag})
+	e, err := serve.Start(serve.Options{Nodes: o.Servers, Faults: p, Seed: o.Seed, TickTime: o.TickTime, Lag: o.Lag,
+		MinSessionTimeout: o.MinSessionTimeout, MaxSessionTimeout: o.MaxSessionTimeout, ContainerCheck: o.ContainerCheck,
+		MaxPacket: o.MaxPacket, Record: o.Record != ""})
 	if err != nil {
 		t.Fatal(err)
 	}
 	x := &Ensemble{t, e}
-	t.Cleanup(func() {
-		if o.Faults != contract {
-			x.allStruck()
-		}
-		e.Close()
-	})
+	t.Cleanup(func() { x.end(&o) })
 	return x
+}
+
+// end ends the ensemble, and judges.
+func (x *Ensemble) end(o *Options) {
+	x.e.Close()
+	if !o.Unjudged {
+		x.held()
+	}
+	if o.Faults != contract {
+		x.allStruck()
+	}
+	if o.Record != "" {
+		if err := x.record(o.Record); err != nil {
+			x.t.Errorf("zktest: the recording: %v", err)
+		}
+	}
+}
+
+// held holds the test to what the judges ask for. What it has reported itself has made it fail already.
+func (x *Ensemble) held() {
+	j := x.e.Judge()
+	for _, text := range append(j.Before, j.Violations...) {
+		if !strings.Contains(text, "reported: ") {
+			x.t.Errorf("zktest: %s", text)
+		}
+	}
+	for _, text := range j.Inconclusive {
+		x.t.Logf("zktest: unsure: %s", text)
+	}
+}
+
+// record writes the recording.
+func (x *Ensemble) record(file string) error {
+	if gap := x.e.RecordingGap(); gap != "" {
+		return fmt.Errorf("it cannot be replayed: %s", gap)
+	}
+	out, err := os.Create(file)
+	if err != nil {
+		return err
+	}
+	return errors.Join(x.e.WriteRecording(out), out.Close())
 }
 
 // allStruck holds the test to its plan.
@@ -83,7 +137,7 @@ func (x *Ensemble) allStruck() {
 	}
 	if x.t.Failed() {
 		for i := range strikes {
-			x.t.Logf("zktest: %s", &strikes[i])
+			x.t.Logf("zktest: struck: %s", &strikes[i])
 		}
 	}
 }
@@ -146,6 +200,10 @@ func (x *Ensemble) Quiet() {
 	}
 	x.must(x.e.Quiet(ctx, calm))
 }
+
+// Judge returns what the judges say of all that has happened since the beginning or the last Reset. When the test ends
+// its violations make it fail, unless Options.Unjudged is set.
+func (x *Ensemble) Judge() serve.Judgement { return x.e.Judge() }
 
 // State returns how everything stands: servers, sessions, znodes.
 func (x *Ensemble) State() serve.State { return x.e.State() }

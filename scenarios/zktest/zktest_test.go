@@ -3,12 +3,16 @@ package zktest_test
 import (
 	"errors"
 	"fmt"
+	"net"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/go-zookeeper/zk"
 
+	"zksim/scenarios/serve"
 	"zksim/scenarios/zktest"
 )
 
@@ -109,14 +113,15 @@ func TestControlsReachClients(t *testing.T) {
 // record is a test that notes what is said to it.
 type record struct {
 	testing.TB
-	text     strings.Builder
+	text     strings.Builder // of errors
+	logs     strings.Builder
 	cleanups []func()
 }
 
 func (r *record) Helper()                   {}
 func (r *record) Failed() bool              { return r.text.Len() > 0 }
-func (r *record) Logf(f string, a ...any)   { fmt.Fprintf(&r.text, f+"\n", a...) }
-func (r *record) Errorf(f string, a ...any) { r.Logf(f, a...) }
+func (r *record) Logf(f string, a ...any)   { fmt.Fprintf(&r.logs, f+"\n", a...) }
+func (r *record) Errorf(f string, a ...any) { fmt.Fprintf(&r.text, f+"\n", a...) }
 func (r *record) Cleanup(f func())          { r.cleanups = append(r.cleanups, f) }
 
 func TestARuleThatNeverStruckMakesTheTestFail(t *testing.T) {
@@ -129,6 +134,85 @@ func TestARuleThatNeverStruckMakesTheTestFail(t *testing.T) {
 	if want := "the rule lose-reply=1@op=delete has never struck"; !strings.Contains(r.text.String(), want) ||
 		strings.Count(r.text.String(), "\n") != 1 {
 		t.Errorf("%q, expected %q", &r.text, want)
+	}
+}
+
+// leavesAnEphemeral has a client go without closing its session, and ends the test.
+func leavesAnEphemeral(t *testing.T, o zktest.Options) *record {
+	t.Helper()
+	r := &record{TB: t}
+	e := zktest.Start(r, o)
+	var sock net.Conn
+	c, _, err := zk.Connect(e.Addrs(), 10*time.Second, zk.WithLogInfo(false), zk.WithDialer(
+		func(network, addr string, d time.Duration) (_ net.Conn, err error) {
+			if sock != nil {
+				return nil, errors.New("the client has gone")
+			}
+			sock, err = net.DialTimeout(network, addr, d)
+			return sock, err
+		}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	if _, err := c.Create("/mine", nil, zk.FlagEphemeral, zk.WorldACL(zk.PermAll)); err != nil {
+		t.Fatal(err)
+	}
+	sock.Close()
+	for len(e.Judge().Violations) == 0 { // until the server knows
+		time.Sleep(time.Millisecond)
+	}
+	for _, f := range r.cleanups {
+		f()
+	}
+	return r
+}
+
+func TestWhatTheJudgesFindMakesTheTestFailAndIsRecorded(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "left.jsonl")
+	r := leavesAnEphemeral(t, zktest.Options{Record: file})
+	if want := "zktest: left over: /mine of c1, which has gone"; !strings.HasPrefix(r.text.String(), want) ||
+		strings.Count(r.text.String(), "\n") != 1 {
+		t.Errorf("%q, expected %q", &r.text, want)
+	}
+	in, err := os.Open(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer in.Close()
+	if x, err := serve.ReadRecording(in); err != nil || len(x.Violations) != 1 || len(x.Requests) != 1 {
+		t.Errorf("%+v, %v", x, err)
+	}
+	if r := leavesAnEphemeral(t, zktest.Options{Unjudged: true}); r.Failed() {
+		t.Errorf("%q, expected no error", &r.text)
+	}
+	r = leavesAnEphemeral(t, zktest.Options{Unjudged: true, Record: filepath.Join(file, "none")})
+	if !strings.HasPrefix(r.text.String(), "zktest: the recording: ") {
+		t.Errorf("%q, expected that it cannot be written", &r.text)
+	}
+}
+
+func TestTheSettingsOfAServerArePassedOn(t *testing.T) {
+	e := zktest.Start(t, zktest.Options{ContainerCheck: 10 * time.Millisecond, MaxPacket: 1000,
+		MinSessionTimeout: time.Minute, MaxSessionTimeout: time.Minute})
+	c, _, err := zk.Connect(e.Addrs(), time.Second, zk.WithLogInfo(false))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	if _, err := c.CreateTTL("/t", nil, zk.FlagTTL, zk.WorldACL(zk.PermAll), time.Millisecond); err != nil {
+		t.Fatal(err)
+	}
+	for there := true; there; { // not for a minute
+		if there, _, err = c.Exists("/t"); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if s := e.State().Sessions; len(s) != 1 || s[0].Timeout != time.Minute.Milliseconds() {
+		t.Errorf("%+v, expected a timeout of a minute", s)
+	}
+	if _, err := c.Create("/long", make([]byte, 2000), 0, zk.WorldACL(zk.PermAll)); err != zk.ErrConnectionClosed {
+		t.Errorf("%v, expected that the connection ends", err)
 	}
 }
 
