@@ -116,9 +116,12 @@ func fixACL(list []zk.ACL, ids []ID) *acl {
 		return openACL
 	}
 	var fixed []zk.ACL
-	for i, e := range list {
+	seen := make(map[zk.ACL]bool, len(list)) // a packet has room for tens of thousands
+	for _, e := range list {
+		twice := seen[e]
+		seen[e] = true
 		switch {
-		case slices.Contains(list[:i], e):
+		case twice:
 		case e.Scheme == "world" && e.ID == "anyone":
 			fixed = append(fixed, e)
 		case e.Scheme == "auth":
