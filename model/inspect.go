@@ -49,7 +49,7 @@ func (s *Server) Changed(f func(path string, data, children int64)) {
 
 // Size is how much a replica holds.
 type Size struct {
-	Znodes     int // those of /zookeeper, too
+	Znodes     int // those of /zookeeper, too, and, as ZooKeeper counts, the root once more: it is also known as ""
 	Ephemerals int
 	Bytes      int64 // of paths and data
 }
@@ -57,10 +57,10 @@ type Size struct {
 // Size counts what the replica holds, in time in proportion to that.
 func (s *Server) Size() (z Size) {
 	for path, n := range s.nodes { // order-free: sums
-		if path == "" { // an alias
+		z.Znodes++
+		if path == "" {
 			continue
 		}
-		z.Znodes++
 		z.Bytes += int64(len(path) + len(n.data))
 	}
 	for _, x := range s.sessions { // order-free: a sum

@@ -1,6 +1,7 @@
 package serve
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -151,13 +152,9 @@ func (e *Ensemble) configuration(server int) fields {
 	_, port, _ := net.SplitHostPort(e.addrs[server])
 	n, _ := strconv.Atoi(port)
 	o := &e.options
-	all := fields{"client_port": n, "data_dir": "none", "data_log_dir": "none", "tick_time": o.TickTime.Milliseconds(),
+	return fields{"client_port": n, "data_dir": "none", "data_log_dir": "none", "tick_time": o.TickTime.Milliseconds(),
 		"max_client_cnxns": 0, "min_session_timeout": o.MinSessionTimeout.Milliseconds(),
-		"max_session_timeout": o.MaxSessionTimeout.Milliseconds(), "server_id": 0, "client_port_listen_backlog": -1}
-	if len(e.nodes) > 1 {
-		all["server_id"] = server + 1
-	}
-	return all
+		"max_session_timeout": o.MaxSessionTimeout.Milliseconds(), "server_id": e.serverID(server), "client_port_listen_backlog": -1}
 }
 
 // serverStats has 0 for all that a simulated server has no measure of.
@@ -184,7 +181,7 @@ func (e *Ensemble) connections(server int, whole bool) []fields {
 		all := fields{"remote_socket_address": c.sock.RemoteAddr().String(), "interest_ops": c.opsOfInterest(),
 			"outstanding_requests": open, "packets_received": c.stats.received, "packets_sent": c.stats.sent}
 		if s := c.session; s != nil && whole {
-			maps.Copy(all, fields{"session_id": s.id, "last_operation": strings.ToUpper(c.stats.lastOp),
+			maps.Copy(all, fields{"session_id": s.id, "last_operation": cmp.Or(c.stats.lastOp, "NA"),
 				"established": c.since / 1e6, "session_timeout": s.timeout.Milliseconds(), "last_cxid": c.stats.lastXid,
 				"last_zxid": c.stats.lastZxid, "last_response_time": (time.Now().UnixNano() - c.since) / 1e6, "last_latency": 0,
 				"min_latency": 0, "avg_latency": 0, "max_latency": 0})

@@ -275,6 +275,28 @@ func TestAClientThatDoesNotReadCostsAConnection(t *testing.T) {
 	}
 }
 
+func TestTheLastOperationIsCalledAsZooKeeperCallsIt(t *testing.T) {
+	t.Parallel()
+	e := start(t, Options{})
+	sock := dial(t, e)
+	hello(t, sock, 0, make([]byte, jute.PasswordLen))
+	for _, x := range []struct {
+		q    model.Request
+		want string
+	}{
+		{model.Request{Op: model.OpCreate2, Path: "/a", ACL: open}, "CREA"},
+		{model.Request{Op: model.OpGetData, Path: "/none"}, "GETD"},
+		{model.Request{Op: model.OpCreate, Path: "/a", ACL: open}, "NA"},
+		{model.Request{Op: model.OpAddWatch, Path: "/"}, "ADDW"},
+		{model.Request{Op: model.OpCountChildren, Path: "/"}, "GETACN"},
+	} {
+		ask(t, sock, x.q)
+		if got := word(t, e.Addrs()[0], "cons"); !strings.Contains(got, ",lop="+x.want+",") {
+			t.Errorf("%v: %q, expected %s", x.q.Op, got, x.want)
+		}
+	}
+}
+
 func TestFourLetterWords(t *testing.T) {
 	e := start(t, Options{})
 	c := client(t, 10*time.Second, e.Addrs()...)
@@ -283,13 +305,19 @@ func TestFourLetterWords(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	if _, _, _, err := c.ChildrenW("/"); err != nil { // which wchs, wchc and wchp do not count
+		t.Fatal(err)
+	}
 	wants := map[string][]string{
-		"ruok": {"imok"}, "isro": {"rw"}, "srvr": {"Mode: standalone\n", "Node count: 5\n", "Zxid: 0x2\n"},
+		"ruok": {"imok"}, "isro": {"rw"}, "srvr": {"Mode: standalone\n", "Node count: 6\n", "Zxid: 0x2\n"},
 		"stat": {"Clients:\n /127.0.0.1:", "Mode: standalone"},
-		"mntr": {"zk_server_state\tstandalone\n", "zk_watch_count\t1\n"},
-		"cons": {"sid=0x1001,lop=GET", "lcxid=0x2,lzxid=0x2,"}, "dump": {"Sessions with Ephemerals (1):\n0x1001:\n\t/e\n"},
+		"mntr": {"zk_server_state\tstandalone\n", "zk_watch_count\t2\n"},
+		"cons": {"sid=0x1001,lop=GETC", "lcxid=0x3,lzxid=0x2,"},
+		"dump": {"Session Sets (1)/(1):\n1 expire at ", ":\n\t0x1001\nephemeral nodes dump:\n",
+			"Sessions with Ephemerals (1):\n0x1001:\n\t/e\nConnections dump:\nConnections Sets (",
+			" sessionId: 0x1001\n", " sessionId: 0x0\n"},
 		"wchs": {"1 connections watching 1 paths\nTotal watches:1\n"}, "wchc": {"0x1001\n\t/e\n"},
-		"wchp": {"/e\n\t0x1001\n"}, "conf": {"tickTime=2000\n"}, "envi": {"Environment:"},
+		"wchp": {"/e\n\t0x1001\n"}, "conf": {"tickTime=2000\n", "serverId=0\n"}, "envi": {"Environment:"},
 		"crst": {"Connection stats reset."}, "srst": {"Server stats reset."},
 	}
 	inOrder := slices.Sorted(maps.Keys(words)) // those that forget come last

@@ -41,6 +41,9 @@ func (s *session) Reply(t uint64, req *model.Request, res *model.Response) {
 	if s.conn == nil {
 		return
 	}
+	if res.Err != model.OK && failsUnnoticed(req.Op) {
+		s.conn.stats.lastOp = ""
+	}
 	s.conn.reply(tag(t), res)
 	s.e.record.answered(s, req, res)
 	if res.Hangup && req.Op != model.OpCloseSession {

@@ -31,14 +31,35 @@ func (c *conn) received(q *model.Request) {
 	for _, s := range [...]*stats{&c.stats, &c.e.nodes[c.server].stats, &c.e.stats} {
 		s.received++
 	}
-	c.stats.lastOp = q.Op.String()
+	if op := lastOps[q.Op]; op != "" {
+		c.stats.lastOp = op
+	}
 }
+
+// lastOps is what cons calls operations (FinalRequestProcessor); others it does not notice.
+var lastOps = map[model.Op]string{model.OpPing: "PING", model.OpCreateSession: "SESS", model.OpCloseSession: "CLOS",
+	model.OpMulti: "MULT", model.OpMultiRead: "MLTR", model.OpCreate: "CREA", model.OpCreate2: "CREA",
+	model.OpCreateContainer: "CREA", model.OpCreateTTL: "CREA", model.OpDelete: "DELE", model.OpDeleteContainer: "DELE",
+	model.OpSetData: "SETD", model.OpReconfig: "RECO", model.OpSetACL: "SETA", model.OpSync: "SYNC", model.OpCheck: "CHEC",
+	model.OpExists: "EXIS", model.OpGetData: "GETD", model.OpSetWatches: "SETW", model.OpSetWatches2: "STW2",
+	model.OpAddWatch: "ADDW", model.OpGetACL: "GETA", model.OpGetChildren: "GETC", model.OpGetChildren2: "GETC",
+	model.OpCountChildren: "GETACN", model.OpGetEphemerals: "GETE", model.OpCheckWatches: "CHKW",
+	model.OpRemoveWatches: "REMW", model.OpWhoAmI: "HOMI"}
 
 // sent counts a packet for the client.
 func (c *conn) sent() {
 	for _, s := range [...]*stats{&c.stats, &c.e.nodes[c.server].stats, &c.e.stats} {
 		s.sent++
 	}
+}
+
+// failsUnnoticed reports whether cons says NA of an operation that has failed: its txn is then an error.
+func failsUnnoticed(op model.Op) bool {
+	switch lastOps[op] {
+	case "CREA", "DELE", "SETD", "SETA", "RECO", "CHEC":
+		return true
+	}
+	return false
 }
 
 // words are the four-letter words, and the answers to them. They are called with the ensemble locked.
@@ -159,7 +180,7 @@ func (e *Ensemble) cons(server int) string {
 			c.stats.sent)
 		if s := c.session; s != nil {
 			fmt.Fprintf(&b, ",sid=0x%x,lop=%s,est=%d,to=%d,lcxid=0x%x,lzxid=0x%x,lresp=%d,llat=0,minlat=0,avglat=0,maxlat=0",
-				s.id, strings.ToUpper(c.stats.lastOp), c.since/1e6, s.timeout.Milliseconds(), c.stats.lastXid,
+				s.id, cmp.Or(c.stats.lastOp, "NA"), c.since/1e6, s.timeout.Milliseconds(), c.stats.lastXid,
 				c.stats.lastZxid, (time.Now().UnixNano()-c.since)/1e6)
 		}
 		b.WriteString(")\n")
@@ -173,7 +194,15 @@ func (e *Ensemble) conf(server int) string {
 	return fmt.Sprintf("clientPort=%s\nsecureClientPort=-1\ndataDir=none\ndataDirSize=0\ndataLogDir=none\ndataLogSize=0\n"+
 		"tickTime=%d\nmaxClientCnxns=0\nminSessionTimeout=%d\nmaxSessionTimeout=%d\nclientPortListenBacklog=-1\n"+
 		"serverId=%d\n", port, o.TickTime.Milliseconds(), o.MinSessionTimeout.Milliseconds(),
-		o.MaxSessionTimeout.Milliseconds(), server+1)
+		o.MaxSessionTimeout.Milliseconds(), e.serverID(server))
+}
+
+// serverID is what the configuration of a server says; one by itself needs none.
+func (e *Ensemble) serverID(server int) int {
+	if len(e.nodes) == 1 {
+		return 0
+	}
+	return server + 1
 }
 
 func (e *Ensemble) mntr(server int) string {
@@ -191,17 +220,11 @@ func (e *Ensemble) dump(server int) string {
 	store := e.world.Stores()[server]
 	var b strings.Builder
 	b.WriteString("SessionTracker dump:\n")
-	sets := map[int64][]int64{}
+	sets := map[int64][]string{}
 	for _, s := range e.ordered() {
-		sets[s.deadline] = append(sets[s.deadline], s.id)
+		sets[s.deadline] = append(sets[s.deadline], hex(s.id))
 	}
-	fmt.Fprintf(&b, "Session Sets (%d)/(%d):\n", len(sets), len(e.sessions))
-	for _, at := range slices.Sorted(maps.Keys(sets)) {
-		fmt.Fprintf(&b, "%d expire at %s:\n", len(sets[at]), time.UnixMilli(at).UTC().Format("Mon Jan 02 15:04:05 MST 2006"))
-		for _, id := range sets[at] {
-			fmt.Fprintf(&b, "\t0x%x\n", id)
-		}
-	}
+	writeSets(&b, "Session", sets)
 	b.WriteString("ephemeral nodes dump:\n")
 	var owners strings.Builder
 	n := 0
@@ -211,14 +234,42 @@ func (e *Ensemble) dump(server int) string {
 			fmt.Fprintf(&owners, "0x%x:\n\t%s\n", id, strings.Join(paths, "\n\t"))
 		}
 	}
-	fmt.Fprintf(&b, "Sessions with Ephemerals (%d):\n%s", n, owners.String())
+	fmt.Fprintf(&b, "Sessions with Ephemerals (%d):\n%sConnections dump:\n", n, owners.String())
+	sets = map[int64][]string{}
+	for _, c := range e.at(server) {
+		id, at := int64(0), e.deadline(handshakeTimeout)
+		if c.session != nil {
+			id, at = c.session.id, c.session.deadline
+		}
+		sets[at] = append(sets[at], fmt.Sprintf("ip: /%s sessionId: 0x%x", c.sock.RemoteAddr(), id))
+	}
+	writeSets(&b, "Connections", sets)
 	return b.String()
 }
 
-// watched returns the watched paths of each session of a server's clients.
+// writeSets writes what expires together, by its time.
+func writeSets(b *strings.Builder, what string, sets map[int64][]string) {
+	n := 0
+	for _, list := range sets { // order-free: a sum
+		n += len(list)
+	}
+	fmt.Fprintf(b, "%s Sets (%d)/(%d):\n", what, len(sets), n)
+	for _, at := range slices.Sorted(maps.Keys(sets)) {
+		fmt.Fprintf(b, "%d expire at %s:\n", len(sets[at]), time.UnixMilli(at).UTC().Format("Mon Jan 02 15:04:05 MST 2006"))
+		for _, text := range sets[at] {
+			fmt.Fprintf(b, "\t%s\n", text)
+		}
+	}
+}
+
+// watched returns the paths that each session of a server's clients watches, and how many these are. Those of watches
+// on children are not among them, as in ZooKeeper (DataTree.dumpWatches).
 func (e *Ensemble) watched(server int) (bySession map[int64][]string, total int) {
 	bySession = map[int64][]string{}
 	e.world.Stores()[server].AllWatches(func(c *model.Conn, x model.Watch) {
+		if x.Child {
+			return
+		}
 		total++
 		bySession[c.Session] = append(bySession[c.Session], x.Path)
 	})
