@@ -15,8 +15,8 @@ import (
 	"zksim/sim"
 )
 
-// Limit is how many events a recorder keeps, and LimitBytes how many bytes of paths and data they have. What comes after
-// them is not judged.
+// Limit is how many events a recorder keeps, and LimitBytes how many bytes of paths and data they have. What comes
+// after them is not judged.
 const (
 	Limit      = 4_000_000
 	LimitBytes = 1 << 30

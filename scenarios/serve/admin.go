@@ -154,7 +154,8 @@ func (e *Ensemble) configuration(server int) fields {
 	o := &e.options
 	return fields{"client_port": n, "data_dir": "none", "data_log_dir": "none", "tick_time": o.TickTime.Milliseconds(),
 		"max_client_cnxns": 0, "min_session_timeout": o.MinSessionTimeout.Milliseconds(),
-		"max_session_timeout": o.MaxSessionTimeout.Milliseconds(), "server_id": e.serverID(server), "client_port_listen_backlog": -1}
+		"max_session_timeout": o.MaxSessionTimeout.Milliseconds(), "server_id": e.serverID(server),
+		"client_port_listen_backlog": -1}
 }
 
 // serverStats has 0 for all that a simulated server has no measure of.

@@ -444,7 +444,7 @@ func (c *conn) gone() {
 	})
 }
 
-// suspended reports whether a fault or an order has stopped the connection or its server, so that a client which ends it
+// suspended reports whether a fault or an order has stopped the connection or its server, so that a client that ends it
 // may do so to find another one.
 func (c *conn) suspended() bool {
 	e := c.e

@@ -146,8 +146,9 @@ func TestTheJudgesSeeAReadThatIsNotTheLastWrite(t *testing.T) {
 	must[*zk.Stat](t)(c.Set("/a", []byte("4"), -1))
 	<-watch
 	j := e.Judge()
-	if len(j.Violations)+len(j.Inconclusive) != 0 || !strings.Contains(strings.Join(j.Facts, "\n"), "znodes: 1 judged, all linearizable in zxid order; "+
-		"4 not judged (1 ephemeral, 2 there before or written by others, 1 written twice with the same data)") ||
+	if len(j.Violations)+len(j.Inconclusive) != 0 || !strings.Contains(strings.Join(j.Facts, "\n"),
+		"znodes: 1 judged, all linearizable in zxid order; "+
+			"4 not judged (1 ephemeral, 2 there before or written by others, 1 written twice with the same data)") ||
 		!slices.Contains(j.Facts, "herd: 1 notifications, at most 1 by one change (changed /a)") {
 		t.Errorf("%+v", j)
 	}
@@ -204,8 +205,8 @@ func TestWhatWasWrongBeforeAResetIsRemembered(t *testing.T) {
 	if err != nil || len(j.Violations) != 1 {
 		t.Errorf("%+v, %v", j, err)
 	}
-	before := []string{"before reset 1: " + want[0], "before reset 1: " + want[1], "before reset 3: left over: /f of c1, " +
-		"which has gone and did not close its session"}
+	before := []string{"before reset 1: " + want[0], "before reset 1: " + want[1],
+		"before reset 3: left over: /f of c1, which has gone and did not close its session"}
 	if j := e.Judge(); len(j.Violations) > 0 || !slices.Equal(j.Before, before) {
 		t.Errorf("%+v", j)
 	}

@@ -89,7 +89,8 @@ func ParsePlan(text string) (faults.Plan, error) {
 	return p, Servable(p)
 }
 
-// Servable returns an error if a plan has faults that cannot happen to clients outside of the simulator, or none at all.
+// Servable returns an error if a plan has faults that cannot happen to clients outside of the simulator, or rules that
+// never strike.
 func Servable(p faults.Plan) error {
 	for _, r := range p {
 		if r.Budget < 1 {

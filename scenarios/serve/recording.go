@@ -62,8 +62,8 @@ type recordLine struct {
 }
 
 // WriteRecording writes the history, see [reports.WriteHistory], and after it the requests and steps from which
-// [ReadRecording] makes a recording, unless there is a [Ensemble.RecordingGap]. Options.Record must be set. No client is
-// served while it writes, so it is best called after [Ensemble.Close].
+// [ReadRecording] makes a recording, unless there is a [Ensemble.RecordingGap]. Options.Record must be set. No client
+// is served while it writes, so it is best called after [Ensemble.Close].
 func (e *Ensemble) WriteRecording(w io.Writer) error {
 	h, _ := e.History()
 	if err := reports.WriteHistory(w, h); err != nil {
