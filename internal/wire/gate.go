@@ -145,7 +145,7 @@ func (x *Gated) Write(b []byte) (int, error) {
 		if lost || err != nil {
 			return err
 		}
-		fate := x.gate.Sent(x.sees(packet, true))
+		fate := x.gate.Sent(x.sees(packet))
 		if fate != Lose {
 			_, err = x.Conn.Write(framed(nil, packet))
 		}
@@ -207,12 +207,12 @@ func framed(to, packet []byte) []byte {
 }
 
 // sees tells the tap of a packet of the client and returns what it is.
-func (x *Gated) sees(packet []byte, sent bool) *Packet {
+func (x *Gated) sees(packet []byte) *Packet {
 	t := x.gate.Tap
-	t.mu.Lock()
-	defer t.mu.Unlock()
+	t.telling.Lock()
+	defer t.telling.Unlock()
 	if t.Packet != nil {
-		t.Packet(sent)
+		t.Packet(true)
 	}
 	if !x.greeted[0] {
 		x.greeted[0] = true
@@ -235,18 +235,18 @@ func (x *Gated) sees(packet []byte, sent bool) *Packet {
 // looksAt returns what a packet of the server is, and what tells the tap of it.
 func (x *Gated) looksAt(packet []byte) (*Packet, func()) {
 	t := x.gate.Tap
-	t.mu.Lock()
-	defer t.mu.Unlock()
 	if !x.greeted[1] {
 		x.greeted[1] = true
 		if t.Packet != nil {
+			t.telling.Lock()
+			defer t.telling.Unlock()
 			t.Packet(false)
 		}
 		return parseWelcome(packet), func() {}
 	}
 	hear := func() {
-		t.mu.Lock()
-		defer t.mu.Unlock()
+		t.telling.Lock()
+		defer t.telling.Unlock()
 		if t.Packet != nil {
 			t.Packet(false)
 		}
@@ -260,11 +260,12 @@ func (x *Gated) looksAt(packet []byte) (*Packet, func()) {
 		return &Packet{Kind: Ping}, hear
 	case a.Xid == jute.XidEvent:
 		return &Packet{Kind: Event}, hear
-	case len(t.open) == 0:
+	}
+	q, ok := t.asked()
+	if !ok {
 		return &Packet{Kind: Ping}, hear // of which the tap will say that it is broken
 	}
-	q := t.open[0].Request
-	return &Packet{Kind: Operation, Request: &q, Zxid: a.Zxid, Err: a.Err}, hear
+	return &Packet{Kind: Operation, Request: &q.Request, Zxid: a.Zxid, Err: a.Err}, hear
 }
 
 // parseHello reads the first packet of a client.

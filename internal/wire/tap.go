@@ -19,7 +19,8 @@ type Tap struct {
 	// Hear gets the events: Call, Reply with the zxid that the server had reached,
 	// Notify without one, and before the Reply to a write Created, Changed and
 	// Deleted. A request is heard before it is sent, everything else before the
-	// client sees it. It is called from two goroutines, but not at once.
+	// client sees it. It is called from two goroutines, but not at once. It may wait
+	// for callers of Open.
 	Hear func(history.Event)
 	// Packet, if not nil, is called for every packet, those of the handshake and
 	// the pings too, before Hear.
@@ -27,15 +28,41 @@ type Tap struct {
 	// Broken is called when the connection says what Tap cannot follow.
 	Broken func(error)
 
-	mu   sync.Mutex
+	telling sync.Mutex // held while a packet is told, so that events come one after the other
+
+	mu   sync.Mutex // guards what follows; nothing is called while it is held
 	open []request
 }
 
-// Open returns how many requests were sent and not answered yet.
+// Open returns how many requests were sent and not answered yet. It does not wait for Hear.
 func (t *Tap) Open() int {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return len(t.open)
+}
+
+// asks takes note of a request.
+func (t *Tap) asks(q request) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.open = append(t.open, q)
+}
+
+// asked returns the oldest request that was not answered; ok is false if there is none.
+func (t *Tap) asked() (q request, ok bool) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if len(t.open) == 0 {
+		return request{}, false
+	}
+	return t.open[0], true
+}
+
+// answered takes note that the oldest request has its answer.
+func (t *Tap) answered() {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.open = append(t.open[:0], t.open[1:]...)
 }
 
 // Conn returns a connection that does what c does, and listens. A Tap is for one
@@ -78,8 +105,8 @@ func (x *tapped) follow(f *jute.Frames, b []byte, hear func(packet []byte) error
 func (t *Tap) afterHandshake(sent bool, hear func(packet []byte) error) func(packet []byte) error {
 	first := true
 	return func(packet []byte) error {
-		t.mu.Lock()
-		defer t.mu.Unlock()
+		t.telling.Lock()
+		defer t.telling.Unlock()
 		if t.Packet != nil {
 			t.Packet(sent)
 		}
@@ -99,7 +126,7 @@ func (t *Tap) request(packet []byte) error {
 	if err != nil || q.xid == jute.XidPing {
 		return err
 	}
-	t.open = append(t.open, q)
+	t.asks(q)
 	t.Hear(history.Event{Kind: history.Call, Client: t.Client, Op: sim.OpName(&q.Request), Path: q.Path})
 	return nil
 }
@@ -113,14 +140,15 @@ func (t *Tap) answer(packet []byte) error {
 		ev, err := a.Event()
 		t.Hear(history.Event{Kind: history.Notify, Client: t.Client, Op: history.EventName(ev.Type), Path: ev.Path})
 		return err
-	case len(t.open) == 0:
-		return errors.New("wire: an answer to nothing")
 	}
-	q := t.open[0]
-	if q.xid != a.Xid {
+	q, ok := t.asked()
+	switch {
+	case !ok:
+		return errors.New("wire: an answer to nothing")
+	case q.xid != a.Xid:
 		return fmt.Errorf("wire: an answer to request %d, not to %d", a.Xid, q.xid)
 	}
-	t.open = append(t.open[:0], t.open[1:]...)
+	t.answered()
 	path := q.Path
 	if a.Err == model.OK {
 		var changes []history.Event

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/go-zookeeper/zk"
 
@@ -117,6 +118,36 @@ func TestAMultiChangesAllOrNothing(t *testing.T) {
 		head(model.OpError, false).int32(-2), head(-1, true))
 	if events, _, err = hear([][]byte{multi.packet()}, refused.packet()); err != nil || len(events) != 2 {
 		t.Errorf("%v, a multi that failed: %v", err, events)
+	}
+}
+
+// A caller of Open may hold a lock that Hear waits for.
+func TestATapTellsWhatIsOpenWhileItIsHeard(t *testing.T) {
+	var tap *Tap
+	var open []int
+	asked := func(history.Event) {
+		n := make(chan int)
+		go func() { n <- tap.Open() }()
+		select {
+		case k := <-n:
+			open = append(open, k)
+		case <-time.After(time.Minute):
+			t.Error("Open waits for the end of Hear")
+		}
+	}
+	tap = &Tap{Hear: asked, Broken: func(err error) { t.Error(err) }}
+	hello := raw{}.string("hello").packet()
+	c := &conversation{answers: slices.Concat(hello, raw{}.int32(1).int64(9).int32(0).packet())}
+	conn := tap.Conn(c)
+	conn.Write(hello)
+	for xid := range int32(2) {
+		conn.Write(raw{}.int32(xid + 1).int32(int32(model.OpGetData)).string("/a").bool(false).packet())
+	}
+	for b := make([]byte, 100); len(c.answers) > 0; {
+		conn.Read(b)
+	}
+	if !slices.Equal(open, []int{1, 2, 1}) {
+		t.Errorf("%v", open)
 	}
 }
 

@@ -1,0 +1,63 @@
+package ensemble
+
+import (
+	"encoding/binary"
+	"net"
+	"runtime"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/go-zookeeper/zk"
+
+	"zksim/internal/wire"
+	"zksim/model"
+	"zksim/model/history"
+	"zksim/model/jute"
+)
+
+// sink is a connection that takes everything.
+type sink struct{ net.Conn }
+
+func (sink) Write(b []byte) (int, error) { return len(b), nil }
+
+// packet is a request as it is sent.
+func packet(xid int32, q *model.Request) []byte {
+	body := jute.AppendRequest(nil, xid, q)
+	return append(binary.BigEndian.AppendUint32(nil, uint32(len(body))), body...)
+}
+
+// One holds the lock of the run when it asks what is on its way, the other waits for it when something is.
+func TestAProgramMayLookWhetherAllIsStillWhileAnotherOneAsks(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		const times = 500
+		x := &liveRun{host: &liveHost{}, state: []zk.State{zk.StateHasSession}}
+		hear := func(e history.Event) {
+			runtime.Gosched() // to the one that looks
+			x.hear(e)
+		}
+		tap := &wire.Tap{Client: 1, Hear: hear, Broken: func(err error) { t.Error(err) }}
+		x.taps = []*wire.Tap{tap}
+		conn := tap.Conn(sink{})
+		conn.Write(packet(0, &model.Request{})) // the handshake, of which nothing is heard
+		looked := make(chan bool)
+		go func() {
+			for range times {
+				time.Sleep(hush) // both at the same time
+				x.still()
+			}
+			close(looked)
+		}()
+		for i := range int32(times) {
+			time.Sleep(hush)
+			conn.Write(packet(i+1, &model.Request{Op: model.OpSync, Path: "/"}))
+		}
+		<-looked
+		if n := len(x.host.history.Events); n != times {
+			t.Errorf("%d requests were heard, expected %d", n, times)
+		}
+		if tap.Open() != times || x.still() {
+			t.Error("all is still while requests are on their way")
+		}
+	})
+}
