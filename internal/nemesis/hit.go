@@ -121,7 +121,7 @@ func (n *Nemesis) endSession(c *client) {
 			last = wire.CloseSession(ctx, addr, session, password, int32(n.o.Timeout.Milliseconds()))
 			cancel()
 			if last == nil {
-				n.Tell("session 0x%x of c%d is closed", session, c.id)
+				n.diary.Tell("session 0x%x of c%d is closed", session, c.id)
 				return
 			}
 		}
@@ -129,7 +129,7 @@ func (n *Nemesis) endSession(c *client) {
 			break
 		}
 	}
-	n.Tell("session 0x%x of c%d is not closed: %v", session, c.id, last)
+	n.diary.Tell("session 0x%x of c%d is not closed: %v", session, c.id, last)
 }
 
 // How often, and for how long at a time, it is tried to end a session.
@@ -147,7 +147,7 @@ func (n *Nemesis) pause(c *client, conn *wire.Gated, s *strike) {
 	n.sleep(d)
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	n.tell("c%d goes on", c.id)
+	n.diary.Tell("c%d goes on", c.id)
 	conn.Thaw()
 	c.resume()
 }

@@ -31,18 +31,18 @@ type Options struct {
 
 	// Record gets the faults, as they strike.
 	Record func(history.Event)
+	// Diary gets what strikes, and what comes of it.
+	Diary *Diary
 	// Cancel cancels the contexts of a client that may be cancelled.
 	Cancel func(client int)
-	// Broken is told of packets that cannot be followed.
-	Broken func(error)
 }
 
 // Nemesis strikes the clients and servers of one run. All methods may be called concurrently.
 type Nemesis struct {
 	o       Options
+	diary   *Diary
 	ctx     context.Context // of what takes time; done when it heals
 	cancel  context.CancelFunc
-	begin   time.Time
 	actions chan func() // what happens to servers, one after the other
 	running sync.WaitGroup
 
@@ -53,7 +53,6 @@ type Nemesis struct {
 	over    bool // nothing strikes any more
 	busy    int  // actions that were begun and have not ended
 	last    time.Time
-	diary   []string
 	down    map[int]bool // servers that nobody is to dial, by index
 	dead    map[int]bool // that were killed
 	deposed *deposed
@@ -62,7 +61,7 @@ type Nemesis struct {
 
 // New returns a Nemesis that is ready to dial.
 func New(o Options) *Nemesis {
-	n := &Nemesis{o: o, begin: time.Now(), strikes: draw(o.Plan, o.Seed, o.Clients), struck: make([]int, len(o.Plan)),
+	n := &Nemesis{o: o, diary: o.Diary, strikes: draw(o.Plan, o.Seed, o.Clients), struck: make([]int, len(o.Plan)),
 		last: time.Now(), down: map[int]bool{}, dead: map[int]bool{}}
 	n.ctx, n.cancel = context.WithCancel(context.Background())
 	n.actions = make(chan func(), len(n.strikes)+1)
@@ -81,24 +80,6 @@ func New(o Options) *Nemesis {
 		}
 	})
 	return n
-}
-
-// Tell adds a line to the diary: what struck, and when.
-func (n *Nemesis) Tell(format string, args ...any) {
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	n.tell(format, args...)
-}
-
-func (n *Nemesis) tell(format string, args ...any) {
-	n.diary = append(n.diary, fmt.Sprintf("%8.3fs %s", time.Since(n.begin).Seconds(), fmt.Sprintf(format, args...)))
-}
-
-// Diary returns what struck, and when, in lines.
-func (n *Nemesis) Diary() []string {
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	return slices.Clone(n.diary)
 }
 
 // Struck returns how often each rule has struck.
@@ -147,7 +128,7 @@ func (n *Nemesis) Session(client int) int64 {
 // record writes a fault into the diary and the history, and n.mu is held.
 func (n *Nemesis) record(s *strike, name, about string) {
 	n.struck[s.rule]++
-	n.tell("%s, at %s%s", name, s, about)
+	n.diary.Tell("%s, at %s%s", name, s, about)
 	n.o.Record(history.Event{Kind: history.Fault, Op: name, Client: int32(s.client)})
 }
 
@@ -189,7 +170,7 @@ func (n *Nemesis) fail(err error) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	n.failed = append(n.failed, err)
-	n.tell("failed: %v", err)
+	n.diary.Tell("failed: %v", err)
 }
 
 // request decides what becomes of a request, the latest of c. n.mu is held.
@@ -250,7 +231,7 @@ func (n *Nemesis) Heal(ctx context.Context) error {
 	if err := n.revive(ctx); err != nil {
 		return err
 	}
-	n.Tell("all servers serve")
+	n.diary.Tell("all servers serve")
 	return failed
 }
 

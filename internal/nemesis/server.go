@@ -126,7 +126,7 @@ func (n *Nemesis) restart(list []int) {
 				n.mu.Lock()
 				defer n.mu.Unlock()
 				delete(n.dead, i)
-				n.tell("s%d serves again", i+1)
+				n.diary.Tell("s%d serves again", i+1)
 			}
 		})
 	}
@@ -141,7 +141,7 @@ func (n *Nemesis) elect(ctx context.Context, leader int) {
 	next, err := n.o.Servers.Leader(ctx, leader)
 	n.fail(err)
 	if err == nil {
-		n.Tell("s%d leads", next+1)
+		n.diary.Tell("s%d leads", next+1)
 	}
 	n.restart([]int{leader})
 }
@@ -201,7 +201,7 @@ func (d *deposed) takes(c *client, l *link, p *wire.Packet) bool {
 	d.taken = true
 	c.next = d.server
 	delete(c.n.down, d.server)
-	c.n.tell("the answer to %s %s is lost for c%d, which moves to s%d", sim.OpName(p.Request), p.Request.Path, c.id,
+	c.n.diary.Tell("the answer to %s %s is lost for c%d, which moves to s%d", sim.OpName(p.Request), p.Request.Path, c.id,
 		d.server+1)
 	d.wake()
 	close(d.hit)
@@ -233,7 +233,7 @@ func (n *Nemesis) depose(ctx context.Context, s *strike, r *faults.Rule, leader 
 	next, err := n.o.Servers.Leader(ctx, leader)
 	n.fail(err)
 	if err == nil {
-		n.Tell("s%d leads", next+1)
+		n.diary.Tell("s%d leads", next+1)
 	}
 	waits := s.salt%2 == 0 && r.Aim.Op == ""
 	d := &deposed{server: leader, rule: r}
@@ -268,10 +268,10 @@ func (n *Nemesis) wake(d *deposed, waits bool, victim *client) {
 	n.mu.Lock()
 	d.taken, n.deposed = true, nil
 	delete(n.down, d.server)
-	n.tell("s%d goes on, which was deposed", d.server+1)
+	n.diary.Tell("s%d goes on, which was deposed", d.server+1)
 	if waits {
 		victim.next = d.server
-		n.tell("c%d, which waits for a connection, moves to it", victim.id)
+		n.diary.Tell("c%d, which waits for a connection, moves to it", victim.id)
 	}
 	n.mu.Unlock()
 	n.fail(n.o.Servers.Continue(d.server))

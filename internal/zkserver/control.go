@@ -59,6 +59,19 @@ func (e *Ensemble) Leader(ctx context.Context, except ...int) (int, error) {
 // leaderPatience is how long a server may take to say what it is; one that is stopped says nothing.
 const leaderPatience = 300 * time.Millisecond
 
+// Died returns a phrase for each server that has died by itself, as "server 2 died (exit status 1)". What it has logged
+// at the end is in the error of [Ensemble.AwaitServing].
+func (e *Ensemble) Died() (list []string) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	for _, m := range e.members {
+		if m.proc != nil && m.proc.died() {
+			list = append(list, fmt.Sprintf("%s %v (%v)", m.name(), errDied, m.proc.cmd.ProcessState))
+		}
+	}
+	return list
+}
+
 // Version returns what server i says of itself, as "3.8.0"; "" if it does not answer.
 func (e *Ensemble) Version(ctx context.Context, i int) string {
 	text := field(ask(ctx, e.members[i].addr(), "srvr", maxPatience), "Zookeeper version: ")

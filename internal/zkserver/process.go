@@ -62,15 +62,20 @@ func (p *process) kill() {
 	<-p.done
 }
 
+// died reports whether the process has ended and was not killed by us.
+func (p *process) died() bool {
+	select {
+	case <-p.done:
+		return !p.killed.Load()
+	default:
+		return false
+	}
+}
+
 // death returns nil if the process lives or was killed by us, otherwise an
 // error that wraps errDied and quotes its last words.
 func (p *process) death() error {
-	select {
-	case <-p.done:
-	default:
-		return nil
-	}
-	if p.killed.Load() {
+	if !p.died() {
 		return nil
 	}
 	return fmt.Errorf("zkserver: %s %w (%v)%s", p.name, errDied, p.cmd.ProcessState, p.lastWords())

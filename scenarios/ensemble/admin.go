@@ -19,6 +19,18 @@ const (
 	adminPause = 500 * time.Millisecond
 )
 
+// administer does something by a connection of its own, which is closed afterwards, or when ctx is done: then whatever
+// waits for an answer fails.
+func administer(ctx context.Context, o LiveOptions, opt live.Options, do func(admin *live.Client) error) error {
+	admin, err := dial(ctx, o, opt)
+	if err != nil {
+		return err
+	}
+	defer admin.Close() // faults may strike its server
+	defer context.AfterFunc(ctx, admin.Close)()
+	return do(admin)
+}
+
 // patiently does something until it fails for a reason that will not go away, or ctx is done.
 func patiently(ctx context.Context, do func() error) (err error) {
 	for range adminTries {
@@ -38,6 +50,12 @@ func patiently(ctx context.Context, do func() error) (err error) {
 func passes(err error) bool {
 	return slices.ContainsFunc([]error{zk.ErrConnectionClosed, zk.ErrNoServer, zk.ErrSessionExpired, zk.ErrSessionMoved},
 		func(x error) bool { return errors.Is(err, x) })
+}
+
+// unserved reports whether an error says that no server has answered, rather than what one has.
+func unserved(err error) bool {
+	return passes(err) || errors.Is(err, zk.ErrClosing) || errors.Is(err, context.DeadlineExceeded) ||
+		errors.Is(err, context.Canceled)
 }
 
 // create makes a znode that nobody else makes: if it exists at a second try, the first has succeeded.

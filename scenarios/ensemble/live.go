@@ -3,6 +3,7 @@
 package ensemble
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -13,7 +14,6 @@ import (
 
 	"zksim/checkers"
 	"zksim/faults"
-	"zksim/internal/nemesis"
 	"zksim/internal/zkserver"
 	"zksim/model"
 	"zksim/model/history"
@@ -51,49 +51,58 @@ type LiveRun struct {
 // serve, the history has its Calm, and the programs have to end. A program that waits then, while nothing is said any
 // more, is one that waits forever; one that goes on while for Timeout no operation returns counts as having given up.
 // Other bounds are the caller's, by ctx. A checker that had nothing to judge makes the verdict unknown, unless that is
-// for lack of something a real run may lack, as a fault. A word that no checker knows is an error.
+// for lack of something a real run may lack, as a fault. A word that no checker knows is an error; an ensemble that
+// does not serve is the error [Aborted], and so is a run that hangs although ctx is done.
 func RunLive(ctx context.Context, s *engine.Scenario, o LiveOptions) (*LiveRun, error) {
-	if o.Clients == 0 {
-		o.Clients = s.Clients
-	}
-	if o.Timeout == 0 {
-		o.Timeout = time.Minute
-	}
-	if o.Session == 0 {
-		o.Session = live.DefaultSessionTimeout
-	}
-	inner, cancel := context.WithCancel(context.Background())
-	defer cancel()
-	h := &liveHost{ctx: inner, rests: newRests()}
-	defer h.rests.end()
-	h.history.Reset(o.Clients)
-	x := &liveRun{host: h, scenario: s, o: o}
-	x.Plan = nemesis.Draw(o.Faults, o.Seed)
-	err := h.within(ctx, s, o, live.Options{}, func() error {
-		if err := x.run(ctx); err != nil {
-			return &Aborted{err, x.nemesis.Diary()}
-		}
-		return nil
-	})
-	if err != nil {
-		return nil, err
-	}
-	x.History = &h.history
-	if x.Store != "" {
-		return &x.LiveRun, nil
-	}
-	x.Verdict, err = s.JudgeReal(&h.history)
-	if err != nil {
+	x := newLiveRun(s, o)
+	err := watched(ctx, func() error { return x.whole(ctx) })
+	hang, left := errors.AsType[*hangs](err)
+	switch {
+	case left:
+		a := x.aborted(err)
+		a.Stacks = hang.stacks
+		return nil, a
+	case err != nil && x.o.Ours != nil && unserved(err):
+		return nil, x.aborted(err)
+	case err != nil:
 		return nil, err
 	}
 	return &x.LiveRun, nil
 }
 
-// Aborted is the error of a run that has come to nothing on an ensemble that had served before: of the recipe it says
+// whole is everything about a run.
+func (x *liveRun) whole(ctx context.Context) error {
+	defer x.host.rests.end()
+	inner, cancel := context.WithCancel(context.Background())
+	defer cancel()
+	x.host.ctx = inner
+	err := x.host.within(ctx, x.scenario, x.o, live.Options{}, func() error {
+		if err := x.run(ctx); err != nil {
+			return x.aborted(err)
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	return x.judge()
+}
+
+// withDefaults fills in what is not said.
+func (o LiveOptions) withDefaults(s *engine.Scenario) LiveOptions {
+	o.Clients = cmp.Or(o.Clients, s.Clients)
+	o.Timeout = cmp.Or(o.Timeout, time.Minute)
+	o.Session = cmp.Or(o.Session, live.DefaultSessionTimeout)
+	return o
+}
+
+// Aborted is the error of a run that has come to nothing for want of an ensemble that serves: of the recipe it says
 // nothing.
 type Aborted struct {
-	Cause error
-	Diary []string // what struck, and when
+	Cause  error
+	Plan   faults.Plan // what the seed drew of it
+	Diary  []string    // what struck, and when
+	Stacks string      // of all goroutines, of a run that hangs
 }
 
 // Error implements error.
@@ -102,18 +111,33 @@ func (a *Aborted) Error() string { return "aborted: " + a.Cause.Error() }
 // Unwrap is for [errors.Is].
 func (a *Aborted) Unwrap() error { return a.Cause }
 
+// aborted makes the error of a run that has come to nothing. It names servers that have died, which is more than their
+// clients know. It takes no lock of the run.
+func (x *liveRun) aborted(err error) *Aborted {
+	if a, ok := errors.AsType[*Aborted](err); ok {
+		return a
+	}
+	if x.o.Ours != nil {
+		for _, why := range x.o.Ours.Died() {
+			x.diary.Tell("%s", why)
+			err = fmt.Errorf("%s: %w", why, err)
+		}
+	}
+	return &Aborted{Cause: err, Plan: x.Plan, Diary: x.diary.Lines()}
+}
+
 // within makes the folder of the run, does something and removes the folder.
 func (h *liveHost) within(ctx context.Context, s *engine.Scenario, o LiveOptions, opt live.Options,
 	do func() error) error {
-	admin, err := dial(ctx, o, opt)
+	err := administer(ctx, o, opt, func(admin *live.Client) error {
+		h.root = "/zksim-" + admin.Env().UUID()
+		if err := h.prepare(ctx, admin, s); err != nil {
+			return fmt.Errorf("preparing %s: %w", h.root, err)
+		}
+		return nil
+	})
 	if err != nil {
 		return err
-	}
-	h.root = "/zksim-" + admin.Env().UUID()
-	err = h.prepare(ctx, admin, s)
-	admin.Close() // faults may strike its server
-	if err != nil {
-		return fmt.Errorf("preparing %s: %w", h.root, err)
 	}
 	defer func() {
 		if ctx.Err() == nil || o.Ours == nil { // ours are not for anybody else
@@ -123,14 +147,17 @@ func (h *liveHost) within(ctx context.Context, s *engine.Scenario, o LiveOptions
 	return do()
 }
 
+// removeLimit is how long it may take to remove the folder of a run.
+const removeLimit = time.Minute
+
 // remove deletes the folder of the run. What cannot be deleted stays.
 func (h *liveHost) remove(o LiveOptions, opt live.Options) {
-	ctx, cancel := context.WithTimeout(context.Background(), dialLimit) // also of a run that was interrupted
+	ctx, cancel := context.WithTimeout(context.Background(), removeLimit) // also of a run that was interrupted
 	defer cancel()
-	if admin, err := dial(ctx, o, opt); err == nil {
+	administer(ctx, o, opt, func(admin *live.Client) error {
 		removeAll(admin, h.root)
-		admin.Close()
-	}
+		return nil
+	})
 }
 
 // dialLimit is how long an ensemble may take to give a session.

@@ -38,6 +38,7 @@ type liveRun struct {
 	host     *liveHost
 	scenario *engine.Scenario
 	o        LiveOptions
+	diary    *nemesis.Diary
 	nemesis  *nemesis.Nemesis
 	taps     []*wire.Tap
 	clients  []*live.Client
@@ -56,6 +57,15 @@ type liveRun struct {
 	over    bool      // the faults
 }
 
+// newLiveRun returns a run that has not begun.
+func newLiveRun(s *engine.Scenario, o LiveOptions) *liveRun {
+	o = o.withDefaults(s)
+	x := &liveRun{host: &liveHost{rests: newRests()}, scenario: s, o: o, diary: nemesis.NewDiary()}
+	x.host.history.Reset(o.Clients)
+	x.Plan = nemesis.Draw(o.Faults, o.Seed)
+	return x
+}
+
 // run connects the clients, lets the faults strike, and writes down the end.
 func (x *liveRun) run(ctx context.Context) error {
 	n := x.o.Clients
@@ -63,7 +73,8 @@ func (x *liveRun) run(ctx context.Context) error {
 	x.closed, x.session = make([]bool, n), make([]int64, n)
 	x.finished, x.who, x.several, x.spoken = make([]bool, n+1), map[int64]int32{}, map[int32]bool{}, time.Now()
 	x.nemesis = nemesis.New(nemesis.Options{Plan: x.Plan, Seed: x.o.Seed, Clients: n, Timeout: x.o.Session,
-		Addrs: x.o.Servers, Servers: x.o.Ours, Root: x.host.root, Record: x.host.hear, Cancel: x.host.interrupt})
+		Addrs: x.o.Servers, Servers: x.o.Ours, Root: x.host.root, Record: x.host.hear, Diary: x.diary,
+		Cancel: x.host.interrupt})
 	x.host.wait = x.nemesis.Wait
 	if len(x.o.Faults) > 0 {
 		x.host.work = stepWork
@@ -268,7 +279,7 @@ func (x *liveRun) strike(ctx context.Context, ended <-chan int) error {
 		return fmt.Errorf("after the faults the ensemble does not serve: %w", healed)
 	}
 	x.host.hear(history.Event{Kind: history.Calm})
-	x.nemesis.Tell("calm")
+	x.diary.Tell("calm")
 	x.mu.Lock()
 	x.over = true
 	x.mu.Unlock()
@@ -345,7 +356,7 @@ func (x *liveRun) finish(ctx context.Context) error {
 	x.mu.Lock()
 	broken := x.broken
 	x.mu.Unlock()
-	x.Diary, x.Struck = x.nemesis.Diary(), x.nemesis.Struck()
+	x.Diary, x.Struck = x.diary.Lines(), x.nemesis.Struck()
 	if broken != nil {
 		return broken
 	}
@@ -369,18 +380,25 @@ func (x *liveRun) finish(ctx context.Context) error {
 			}
 		}
 	}
+	h.history.Root = h.root
 	audit, cancel := context.WithTimeout(ctx, healLimit)
 	defer cancel()
-	admin, err := dial(audit, x.o, live.Options{})
+	err := administer(audit, x.o, live.Options{}, func(admin *live.Client) error {
+		return h.readTree(audit, admin, h.root)
+	})
 	if err != nil {
 		return err
 	}
-	defer admin.Close()
-	h.history.Root = h.root
-	if err := h.readTree(audit, admin, h.root); err != nil {
-		return err
-	}
 	return x.committed(audit)
+}
+
+// judge completes the run with its verdict.
+func (x *liveRun) judge() (err error) {
+	x.History = &x.host.history
+	if x.Store == "" {
+		x.Verdict, err = x.scenario.JudgeReal(x.History)
+	}
+	return err
 }
 
 // committed completes the history with what was committed, and judges the ensemble.
