@@ -3,11 +3,14 @@ package ensemble
 import (
 	"context"
 	"errors"
+	"net"
 	"slices"
+	"sync/atomic"
 	"time"
 
 	"github.com/go-zookeeper/zk"
 
+	"zksim/internal/wire"
 	"zksim/model/history"
 	"zksim/recipes/live"
 )
@@ -71,34 +74,65 @@ func create(ctx context.Context, c *live.Client, path string, data []byte, flags
 	})
 }
 
-// readTree writes the znodes below path into the history.
-func (h *liveHost) readTree(ctx context.Context, c *live.Client, path string) error {
-	var data []byte
-	var stat *zk.Stat
-	var children []string
+// audit reads the znodes of a run, and how far the server was each time.
+type audit struct {
+	reached atomic.Int64 // the zxid of the latest answer
+	looks   []look
+}
+
+// options are those of the connection of the audit, each of which is heard.
+func (a *audit) options() live.Options {
+	return tapping(func(c net.Conn) (net.Conn, error) {
+		tap := &wire.Tap{Broken: func(error) {}, Hear: func(e history.Event) {
+			if e.Kind == history.Reply {
+				a.reached.Store(e.Zxid)
+			}
+		}}
+		return tap.Conn(c), nil
+	})
+}
+
+// read reads the znodes from path on. Those that may not be read are left out: a scenario may have made them so.
+func (a *audit) read(ctx context.Context, c *live.Client, path string) error {
+	x := look{path: path}
 	err := patiently(ctx, func() (err error) {
 		if _, err = c.Sync(path); err != nil {
 			return err
 		}
-		if data, stat, err = c.Get(path); err != nil {
+		x.data, x.stat, err = c.Get(path)
+		if x.zxid = a.reached.Load(); err != nil {
 			return err
 		}
-		children, _, err = c.Children(path)
+		x.names, _, err = c.Children(path)
+		x.listed = a.reached.Load()
 		return err
 	})
-	if errors.Is(err, zk.ErrNoNode) || errors.Is(err, zk.ErrNoAuth) { // a scenario may have made it unreadable
+	switch {
+	case errors.Is(err, zk.ErrNoAuth):
 		return nil
-	}
-	if err != nil {
+	case errors.Is(err, zk.ErrNoNode):
+		a.looks = append(a.looks, look{path: path, zxid: max(x.zxid, x.listed)})
+		return nil
+	case err != nil:
 		return err
 	}
-	h.history.Tree = append(h.history.Tree, history.Node{Path: path, Data: string(data), Owner: stat.EphemeralOwner,
-		Czxid: stat.Czxid, Mzxid: stat.Mzxid, Pzxid: stat.Pzxid, Version: stat.Version})
-	slices.Sort(children)
-	for _, name := range children {
-		if err := h.readTree(ctx, c, path+"/"+name); err != nil {
+	slices.Sort(x.names)
+	a.looks = append(a.looks, x)
+	for _, name := range x.names {
+		if err := a.read(ctx, c, path+"/"+name); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// tree returns the znodes that there are.
+func (a *audit) tree() (list []history.Node) {
+	for i := range a.looks {
+		if x := &a.looks[i]; x.stat != nil {
+			list = append(list, history.Node{Path: x.path, Data: string(x.data), Owner: x.stat.EphemeralOwner,
+				Czxid: x.stat.Czxid, Mzxid: x.stat.Mzxid, Pzxid: x.stat.Pzxid, Version: x.stat.Version})
+		}
+	}
+	return list
 }

@@ -18,8 +18,8 @@ import (
 
 // wholeLog returns the txns of all epochs, from the logs of all servers: one that was brought up to date by a snapshot
 // has not logged what that says. All servers serve. What only one of several has logged may have been proposed by a
-// leader that was deposed, and never committed: it counts if an answer or a znode shows it.
-func wholeLog(e *zkserver.Ensemble, servers int, h *history.History) ([]txnlog.Txn, error) {
+// leader that was deposed, and never committed: it counts if an answer shows it.
+func wholeLog(e *zkserver.Ensemble, servers int, h *history.History, looks []look) ([]txnlog.Txn, error) {
 	logs := make([][]txnlog.Txn, servers)
 	for i := range logs {
 		var err error
@@ -27,15 +27,15 @@ func wholeLog(e *zkserver.Ensemble, servers int, h *history.History) ([]txnlog.T
 			return nil, err
 		}
 	}
-	log := union(logs, h)
+	log := union(logs, shown(h, looks))
 	if !whole(log) {
 		return nil, errors.New("the logs of the servers have gaps, so nobody knows what was committed")
 	}
 	return log, nil
 }
 
-// union puts logs together.
-func union(logs [][]txnlog.Txn, h *history.History) (all []txnlog.Txn) {
+// union puts logs together, of which answers show what was reached.
+func union(logs [][]txnlog.Txn, reached map[int64]int64) (all []txnlog.Txn) {
 	times := map[int64]int{}
 	for _, log := range logs {
 		for _, t := range log {
@@ -45,7 +45,6 @@ func union(logs [][]txnlog.Txn, h *history.History) (all []txnlog.Txn) {
 		}
 	}
 	slices.SortFunc(all, func(a, b txnlog.Txn) int { return cmp.Compare(a.Zxid, b.Zxid) })
-	reached := shown(h)
 	for i := range all { // in an epoch what comes before a committed txn is committed
 		if z := all[i].Zxid; times[z] > 1 || len(logs) == 1 {
 			reached[z>>32] = max(reached[z>>32], z)
@@ -54,8 +53,8 @@ func union(logs [][]txnlog.Txn, h *history.History) (all []txnlog.Txn) {
 	return slices.DeleteFunc(all, func(t txnlog.Txn) bool { return t.Zxid > reached[t.Zxid>>32] })
 }
 
-// shown returns the highest zxid of each epoch that an answer or a znode shows.
-func shown(h *history.History) map[int64]int64 {
+// shown returns the highest zxid of each epoch that an answer shows.
+func shown(h *history.History, looks []look) map[int64]int64 {
 	reached := map[int64]int64{}
 	show := func(z int64) { reached[z>>32] = max(reached[z>>32], z) }
 	for i := range h.Events {
@@ -63,8 +62,11 @@ func shown(h *history.History) map[int64]int64 {
 			show(e.Zxid)
 		}
 	}
-	for _, n := range h.Tree {
-		show(max(n.Czxid, n.Mzxid, n.Pzxid))
+	for i := range looks {
+		show(max(looks[i].zxid, looks[i].listed))
+		if stat := looks[i].stat; stat != nil {
+			show(max(stat.Czxid, stat.Mzxid, stat.Pzxid))
+		}
 	}
 	return reached
 }

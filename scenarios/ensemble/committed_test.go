@@ -88,18 +88,20 @@ func TestWhatOneServerHasLoggedCountsIfItShows(t *testing.T) {
 	const a, b = 1 << 32, 2 << 32
 	logs := [][]txnlog.Txn{log(a+1, a+2, a+3, b+1), log(a+1, b+1), log(a+1, b+1)}
 	for _, x := range []struct {
-		history history.History
-		want    []int64
+		events []history.Event
+		looks  []look
+		want   []int64
 	}{
-		{history.History{}, []int64{a + 1, b + 1}},
-		{history.History{Events: []history.Event{{Kind: history.Reply, Zxid: a + 2}}}, []int64{a + 1, a + 2, b + 1}},
-		{history.History{Tree: []history.Node{{Czxid: a + 3}}}, []int64{a + 1, a + 2, a + 3, b + 1}},
+		{nil, nil, []int64{a + 1, b + 1}},
+		{[]history.Event{{Kind: history.Reply, Zxid: a + 2}}, nil, []int64{a + 1, a + 2, b + 1}},
+		{nil, []look{{stat: &zk.Stat{Czxid: a + 3}}}, []int64{a + 1, a + 2, a + 3, b + 1}},
+		{nil, []look{{listed: a + 2}}, []int64{a + 1, a + 2, b + 1}},
 	} {
-		if got := zxids(union(logs, &x.history)); !slices.Equal(got, x.want) {
+		if got := zxids(union(logs, shown(&history.History{Events: x.events}, x.looks))); !slices.Equal(got, x.want) {
 			t.Errorf("%x, want %x", got, x.want)
 		}
 	}
-	if got := zxids(union(logs[:1], &history.History{})); len(got) != 4 {
+	if got := zxids(union(logs[:1], map[int64]int64{})); len(got) != 4 {
 		t.Errorf("of a server alone: %x", got)
 	}
 }

@@ -380,16 +380,15 @@ func (x *liveRun) finish(ctx context.Context) error {
 			}
 		}
 	}
-	h.history.Root = h.root
-	audit, cancel := context.WithTimeout(ctx, healLimit)
+	ctx, cancel := context.WithTimeout(ctx, healLimit)
 	defer cancel()
-	err := administer(audit, x.o, live.Options{}, func(admin *live.Client) error {
-		return h.readTree(audit, admin, h.root)
-	})
+	var a audit
+	err := administer(ctx, x.o, a.options(), func(admin *live.Client) error { return a.read(ctx, admin, h.root) })
 	if err != nil {
 		return err
 	}
-	return x.committed(audit)
+	h.history.Root, h.history.Tree = h.root, a.tree()
+	return x.committed(ctx, a.looks)
 }
 
 // judge completes the run with its verdict.
@@ -401,8 +400,9 @@ func (x *liveRun) judge() (err error) {
 	return err
 }
 
-// committed completes the history with what was committed, and judges the ensemble.
-func (x *liveRun) committed(ctx context.Context) error {
+// committed completes the history with what was committed, and judges the ensemble by its logs and by what it says in
+// the end.
+func (x *liveRun) committed(ctx context.Context, looks []look) error {
 	h := x.host
 	if why := disorder(&h.history, x.several); why != "" {
 		x.Store = why
@@ -412,12 +412,13 @@ func (x *liveRun) committed(ctx context.Context) error {
 		forget(h)
 		return nil
 	}
-	log, err := wholeLog(x.o.Ours, len(x.o.Servers), &h.history)
+	log, err := wholeLog(x.o.Ours, len(x.o.Servers), &h.history, looks)
 	if err != nil {
 		return err
 	}
-	if why := cmp.Or(contradiction(log), lost(&h.history, log), phantom(&h.history, log)); why != "" {
-		x.Store = why
+	past, contradiction := pastOf(log)
+	x.Store = cmp.Or(contradiction, lost(&h.history, log), past.untrue(&h.history), past.different(looks))
+	if x.Store != "" {
 		return nil
 	}
 	return errors.Join(merge(h, log, x.who), ctx.Err())

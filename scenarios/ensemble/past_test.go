@@ -49,38 +49,90 @@ func TestALogThatContradictsItselfIsTheStores(t *testing.T) {
 		"another parent": {[]txnlog.Txn{dir, first, change(3, model.OpDelete, "/q/a-0000000000"),
 			change(4, model.OpDelete, "/q"), create(5, 8, "/q", 2, false), create(6, 8, "/q/b-0000000000", 1, true)}, ""},
 	} {
-		if got := contradiction(x.log); got != x.want {
+		if _, got := pastOf(x.log); got != x.want {
 			t.Errorf("%s: %q, want %q", name, got, x.want)
 		}
 	}
 }
 
-func TestAnAnswerThatNoTxnExplainsIsTheStores(t *testing.T) {
-	log := []txnlog.Txn{{Zxid: 3, Changes: []txnlog.Change{{Op: model.OpCreate, Path: "/a"}}},
-		{Zxid: 4, Changes: []txnlog.Change{{Op: model.OpDelete, Path: "/a"}}},
-		{Zxid: 9, Changes: []txnlog.Change{{Op: model.OpCreate, Path: "/a"}}}}
+// one returns a txn with one change.
+func one(zxid, session int64, op model.Op, path string, nth int32) txnlog.Txn {
+	return txnlog.Txn{Zxid: zxid, Session: session, Op: op, Changes: []txnlog.Change{{Op: op, Path: path, Nth: nth,
+		Owned: session != 0}}}
+}
+
+// aPast is that of an /a that is made, deleted and made again, and of /e, which its session takes away.
+func aPast(t *testing.T) *past {
+	t.Helper()
+	p, why := pastOf([]txnlog.Txn{one(3, 0, model.OpCreate, "/a", 1), one(4, 0, model.OpDelete, "/a", 0),
+		one(6, 7, model.OpCreate, "/e", 2), {Zxid: 8, Session: 7, Op: model.OpCloseSession},
+		one(9, 0, model.OpCreate, "/a", 3), one(11, 0, model.OpSetData, "/a", 0), one(12, 0, model.OpCreate, "/a/b", 1)})
+	if why != "" {
+		t.Fatal(why)
+	}
+	return p
+}
+
+func TestAnAnswerThatContradictsTheTxnsIsTheStores(t *testing.T) {
+	past := aPast(t)
 	for _, x := range []struct {
 		event history.Event
 		want  string
 	}{
 		{history.Event{Op: "exists", Path: "/a", Zxid: 3}, ""},
-		{history.Event{Op: "getW", Path: "/a", Zxid: 5}, ""}, // which was read before txn 4 and answered after it
+		{history.Event{Op: "exists", Path: "/a", Zxid: 5, Err: zk.ErrNoNode}, ""},
 		{history.Event{Op: "children", Path: "/", Zxid: 1}, ""},
 		{history.Event{Op: "get", Path: "/zookeeper/config", Zxid: 1}, ""},
+		{history.Event{Op: "get", Path: "/zookeepers", Zxid: 1, Err: zk.ErrNoNode}, ""},
 		{history.Event{Op: "sync", Path: "/b", Zxid: 5}, ""},
-		{history.Event{Op: "exists", Path: "/b", Zxid: 5, Err: zk.ErrNoNode}, ""},
+		{history.Event{Op: "get", Path: "/a", Zxid: 5, Err: zk.ErrNoAuth}, ""},
+		{history.Event{Op: "create", Path: "/a", Zxid: 9, Err: zk.ErrNodeExists}, ""},
 		{history.Event{Op: "exists", Path: "/b", Zxid: 5}, "c1 was told at zxid 0x5 that /b exists, and no txn has made it"},
 		{history.Event{Op: "getW", Path: "/a", Zxid: 2}, "c1 was told at zxid 0x2 that /a exists, and no txn has made it"},
+		{history.Event{Op: "getW", Path: "/a", Zxid: 5},
+			"c1 was told at zxid 0x5 that /a exists, and txn 0x4 has deleted it"},
+		{history.Event{Op: "existsW", Path: "/e", Zxid: 7, Err: zk.ErrNoNode},
+			"c1 was told at zxid 0x7 that /e does not exist, and txn 0x6 has made it, and none has deleted it"},
+		{history.Event{Op: "children", Path: "/e", Zxid: 8, Err: zk.ErrNoNode}, ""},
 	} {
 		x.event.Kind, x.event.Client = history.Reply, 1
-		if got := phantom(&history.History{Events: []history.Event{x.event}}, log); got != x.want {
+		if got := past.untrue(&history.History{Events: []history.Event{x.event}}); got != x.want {
 			t.Errorf("%v: %q, want %q", x.event, got, x.want)
 		}
 	}
-	for czxid, want := range map[int64]string{9: "", 3: "",
-		5: "in the end a server has /a, made at zxid 0x5, and no txn has made it"} {
-		if got := phantom(&history.History{Tree: []history.Node{{Path: "/a", Czxid: czxid}}}, log); got != want {
-			t.Errorf("%d: %q, want %q", czxid, got, want)
+}
+
+// A server that was brought up to date by a snapshot keeps its old log files, so a txn that the ensemble has lost may
+// still be in a log.
+func TestAZnodeThatIsNotWhatTheTxnsHaveMadeIsTheStores(t *testing.T) {
+	past := aPast(t)
+	stat := func(czxid, mzxid int64) *zk.Stat { return &zk.Stat{Czxid: czxid, Mzxid: mzxid} }
+	for _, x := range []struct {
+		look look
+		want string
+	}{
+		{look{path: "/a", zxid: 12, stat: stat(9, 11), names: []string{"b"}, listed: 12}, ""},
+		{look{path: "/a", zxid: 10, stat: stat(9, 9), listed: 11}, ""},
+		{look{path: "/a", zxid: 5}, ""},
+		{look{path: "/e", zxid: 12}, ""},
+		{look{path: "/a", zxid: 13}, "has no /a, and txn 0x9 has made it, and none has deleted it"},
+		{look{path: "/a", zxid: 13, stat: stat(9, 11), listed: 13},
+			"has no /a/b, and txn 0xc has made it, and none has deleted it"},
+		{look{path: "/a", zxid: 13, stat: stat(9, 11), names: []string{"b", "c"}, listed: 13},
+			"has /a/c, and no txn has made it"},
+		{look{path: "/a", zxid: 12, stat: stat(9, 9), names: []string{"b"}, listed: 12},
+			"has /a, changed last at zxid 0x9, and txn 0xb has changed it last"},
+		{look{path: "/a", zxid: 12, stat: stat(10, 11), names: []string{"b"}, listed: 12},
+			"has /a, made at zxid 0xa, and txn 0x9 has made it"},
+		{look{path: "/e", zxid: 12, stat: stat(6, 6), listed: 12},
+			"has /e, made at zxid 0x6, and txn 0x8 has deleted it"},
+	} {
+		want := x.want
+		if want != "" {
+			want = "in the end a server " + want
+		}
+		if got := past.different([]look{x.look}); got != want {
+			t.Errorf("%+v: %q, want %q", x.look, got, want)
 		}
 	}
 }

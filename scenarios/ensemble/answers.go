@@ -1,0 +1,95 @@
+package ensemble
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/go-zookeeper/zk"
+
+	"zksim/model/history"
+)
+
+// An answer to a read says how far its server was when it read, by the zxid in its head: servers execute reads and
+// txns one after the other. So the log says what the answer must have been.
+
+// reads are the requests that fail where there is no znode.
+var reads = []string{"exists", "existsW", "get", "getW", "children", "childrenW", "getACL"}
+
+// untrue names an answer to a client that says of a znode the opposite of what the txns do; "" if there is none.
+func (p *past) untrue(h *history.History) string {
+	for i := range h.Events {
+		e := &h.Events[i]
+		missing := errors.Is(e.Err, zk.ErrNoNode)
+		if e.Kind != history.Reply || e.Err != nil && !missing || !slices.Contains(reads, e.Op) || servers(e.Path) {
+			continue
+		}
+		if exists := p.at(e.Path, e.Zxid) != nil; exists == missing {
+			says := "exists"
+			if missing {
+				says = "does not exist"
+			}
+			return fmt.Sprintf("c%d was told at zxid 0x%x that %s %s, and %s", e.Client, e.Zxid, e.Path, says,
+				p.existence(e.Path, e.Zxid))
+		}
+	}
+	return ""
+}
+
+// look is what a server said of a znode in the end.
+type look struct {
+	path   string
+	zxid   int64    // how far the server was
+	stat   *zk.Stat // nil: there is no such znode
+	data   []byte
+	names  []string // of its children
+	listed int64    // how far the server was when it named them
+}
+
+// different names a znode that is not, in the end, what the txns have made; "" if there is none.
+func (p *past) different(looks []look) string {
+	for i := range looks {
+		if why := cmp.Or(p.otherwise(&looks[i]), p.unlisted(&looks[i])); why != "" {
+			return "in the end a server " + why
+		}
+	}
+	return ""
+}
+
+// otherwise says how a znode is not what the txns have made.
+func (p *past) otherwise(x *look) string {
+	l := p.at(x.path, x.zxid)
+	switch {
+	case x.stat == nil && l == nil:
+		return ""
+	case x.stat == nil:
+		return fmt.Sprintf("has no %s, and %s", x.path, p.existence(x.path, x.zxid))
+	case l == nil:
+		return fmt.Sprintf("has %s, made at zxid 0x%x, and %s", x.path, x.stat.Czxid, p.existence(x.path, x.zxid))
+	case x.stat.Czxid != l.made:
+		return fmt.Sprintf("has %s, made at zxid 0x%x, and txn 0x%x has made it", x.path, x.stat.Czxid, l.made)
+	case x.stat.Mzxid != l.mzxid(x.zxid):
+		return fmt.Sprintf("has %s, changed last at zxid 0x%x, and txn 0x%x has changed it last", x.path, x.stat.Mzxid,
+			l.mzxid(x.zxid))
+	}
+	return ""
+}
+
+// unlisted says which child of a znode is there and not in the txns, or the other way round.
+func (p *past) unlisted(x *look) string {
+	if x.stat == nil {
+		return ""
+	}
+	made := p.names(x.path, x.listed)
+	for _, name := range slices.Concat(made, x.names) {
+		has, there := "has no", slices.Contains(x.names, name)
+		if there {
+			has = "has"
+		}
+		if child := x.path + "/" + name; there != slices.Contains(made, name) {
+			return fmt.Sprintf("%s %s, and %s", has, child, p.existence(child, x.listed))
+		}
+	}
+	return ""
+}

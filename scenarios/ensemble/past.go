@@ -1,0 +1,141 @@
+package ensemble
+
+import (
+	"fmt"
+	"math"
+	"path"
+	"slices"
+	"strings"
+
+	"zksim/internal/txnlog"
+	"zksim/model"
+)
+
+// life is a znode from its create to its delete.
+type life struct {
+	made, gone int64   // the zxids of these; gone is math.MaxInt64 while there is none
+	changed    []int64 // those of its changes, in order
+}
+
+// mzxid returns the zxid of its last change that is not after zxid.
+func (l *life) mzxid(zxid int64) int64 {
+	n, found := slices.BinarySearch(l.changed, zxid)
+	switch {
+	case found:
+		return zxid
+	case n > 0:
+		return l.changed[n-1]
+	}
+	return l.made
+}
+
+// past is what a log of txns has made of each znode, in order. The servers' own are left out: a part of these is not
+// made by txns.
+type past struct {
+	lives    map[string][]*life
+	children map[string][]string // all that each znode has ever had
+	nth      map[string]int32    // of each parent the number of its last child
+	owned    map[int64][]string  // ephemerals, or what was one, by session
+}
+
+// pastOf replays a log, and says which txn cannot follow those before it; "" if all can. What several servers have
+// logged was committed, or will be, by the protocol. Servers of 3.8.0 that follow a leader may log a txn while they
+// shut down for an election, and go on without it in memory (ZOOKEEPER-4712): the next leader executes the same again.
+func pastOf(log []txnlog.Txn) (p *past, contradiction string) {
+	p = &past{map[string][]*life{"/": {{gone: math.MaxInt64}}}, map[string][]string{}, map[string]int32{},
+		map[int64][]string{}}
+	for i := range log {
+		if why := p.apply(&log[i]); why != "" {
+			return p, fmt.Sprintf("the servers have logged a txn 0x%x that cannot follow the others: %s", log[i].Zxid, why)
+		}
+	}
+	return p, ""
+}
+
+// apply executes a txn, and says why it cannot.
+func (p *past) apply(x *txnlog.Txn) (why string) {
+	if x.Op == model.OpCloseSession { // which names all or, in logs of 3.5, none
+		for _, name := range p.owned[x.Session] {
+			p.remove(name, x.Zxid)
+		}
+		delete(p.owned, x.Session)
+		return ""
+	}
+	for i := range x.Changes {
+		c := &x.Changes[i]
+		l := p.now(c.Path)
+		switch parent := path.Dir(c.Path); {
+		case servers(c.Path):
+		case c.Op != model.OpCreate && l == nil:
+			return fmt.Sprintf("%v of %s, which does not exist", c.Op, c.Path)
+		case c.Op == model.OpDelete:
+			p.remove(c.Path, x.Zxid)
+		case c.Op != model.OpCreate:
+			l.changed = append(l.changed, x.Zxid)
+		case l != nil:
+			return fmt.Sprintf("create of %s, which exists since 0x%x", c.Path, l.made)
+		case c.Nth <= p.nth[parent]:
+			return fmt.Sprintf("create of %s as child %d of %s, which has had %d", c.Path, c.Nth, parent, p.nth[parent])
+		default:
+			if p.lives[c.Path] == nil {
+				p.children[parent] = append(p.children[parent], c.Path)
+			}
+			p.lives[c.Path] = append(p.lives[c.Path], &life{made: x.Zxid, gone: math.MaxInt64})
+			p.nth[parent] = c.Nth
+			if c.Owned {
+				p.owned[x.Session] = append(p.owned[x.Session], c.Path)
+			}
+		}
+	}
+	return ""
+}
+
+// servers reports whether a znode is one of the servers' own.
+func servers(name string) bool { return name == "/zookeeper" || strings.HasPrefix(name, "/zookeeper/") }
+
+// now returns the life of a znode that exists; nil if there is none.
+func (p *past) now(name string) *life { return p.at(name, math.MaxInt64-1) }
+
+// at returns the life that a znode has after the txn zxid; nil if it does not exist then.
+func (p *past) at(name string, zxid int64) *life {
+	for _, l := range slices.Backward(p.lives[name]) {
+		if l.made <= zxid {
+			if zxid < l.gone {
+				return l
+			}
+			return nil
+		}
+	}
+	return nil
+}
+
+func (p *past) remove(name string, zxid int64) {
+	if l := p.now(name); l != nil {
+		l.gone = zxid
+		delete(p.nth, name)
+	}
+}
+
+// existence says in words what the txns up to zxid say of a znode.
+func (p *past) existence(name string, zxid int64) string {
+	if l := p.at(name, zxid); l != nil {
+		return fmt.Sprintf("txn 0x%x has made it, and none has deleted it", l.made)
+	}
+	for _, l := range slices.Backward(p.lives[name]) {
+		if l.gone <= zxid {
+			return fmt.Sprintf("txn 0x%x has deleted it", l.gone)
+		}
+	}
+	return "no txn has made it"
+}
+
+// names returns the names of the children that a znode has after the txn zxid, sorted.
+func (p *past) names(parent string, zxid int64) (names []string) {
+	for _, name := range p.children[parent] {
+		if p.at(name, zxid) != nil {
+			names = append(names, path.Base(name))
+		}
+	}
+	slices.Sort(names)
+	return names
+}
