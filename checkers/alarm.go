@@ -128,7 +128,7 @@ func (m *alarmed) told(h *history.History, i int) Verdict {
 			break
 		}
 		x := &m.queue[k]
-		if had := now - x.since; h.Root == "" && x.since >= 0 && 2*m.Limit < had && had <= 4*m.Limit && !x.told {
+		if had := now - x.since; !h.Real && x.since >= 0 && 2*m.Limit < had && had <= 4*m.Limit && !x.told {
 			return violated(m, i, "c%d has had the lock by %s for %v, with the faults over, and no monitor has said so; "+
 				"the limit is %v", e.Client, e.Path, had, m.Limit)
 		}

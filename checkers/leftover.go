@@ -3,7 +3,6 @@ package checkers
 import (
 	"path"
 	"slices"
-	"strings"
 
 	"zksim/model/history"
 )
@@ -32,7 +31,7 @@ func (c Leftover) Check(h *history.History) Verdict {
 		return Verdict{}
 	}
 	for _, n := range h.Tree {
-		if at := strings.TrimPrefix(n.Path, h.Root); n.Owner == 0 && at != "" && at != "/" && !matches(c.Stay, at) {
+		if n.Owner == 0 && n.Path != "/" && !matches(c.Stay, n.Path) {
 			return violated(c, -1, "%s is left when all clients are done, and nobody needs it", n.Path)
 		}
 	}

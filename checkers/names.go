@@ -129,7 +129,7 @@ func (t *tenures) Step(h *history.History, i int) Verdict {
 
 // end judges what registrations have left that failed.
 func (t *tenures) end(h *history.History) Verdict {
-	if h.Outcome != history.Quiet || h.Root != "" { // real clients may have ended before their background has
+	if h.Outcome != history.Quiet || h.Real { // real clients may have ended before their background has
 		return Verdict{}
 	}
 	for _, x := range t.void {

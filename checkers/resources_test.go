@@ -26,10 +26,6 @@ func TestWatchesAreNotLeftForNothing(t *testing.T) {
 		{name: "one on a znode that may come again", text: `
 			call c1 existsW /again/a
 			reply c1 existsW /again/a: zk: node does not exist`},
-		{name: "one on a znode that may come again, below a folder", text: `
-			Root /run
-			call c1 existsW /run/again/a
-			reply c1 existsW /run/again/a: zk: node does not exist`},
 		{name: "a session that has ended", text: `
 			call c1 existsW /l/a
 			reply c1 existsW /l/a: zk: node does not exist

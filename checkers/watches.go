@@ -2,7 +2,6 @@ package checkers
 
 import (
 	"slices"
-	"strings"
 
 	"github.com/go-zookeeper/zk"
 
@@ -189,7 +188,7 @@ func (m *watchList) end(h *history.History) Verdict {
 	}
 	for _, w := range m.all {
 		exists := slices.ContainsFunc(h.Tree, func(n history.Node) bool { return n.Path == w.path })
-		if w.answered && !exists && !matches(m.Missing, strings.TrimPrefix(w.path, h.Root)) {
+		if w.answered && !exists && !matches(m.Missing, w.path) {
 			return violated(m, w.left(h), "c%d still watches %s when nothing can happen any more, which does not exist",
 				w.client, w.path)
 		}

@@ -6,7 +6,6 @@ package nemesis
 import (
 	"context"
 	"errors"
-	"fmt"
 	"slices"
 	"strings"
 	"sync"
@@ -15,6 +14,7 @@ import (
 	"zksim/faults"
 	"zksim/internal/wire"
 	"zksim/internal/zkserver"
+	"zksim/model"
 	"zksim/model/history"
 	"zksim/sim"
 )
@@ -27,7 +27,7 @@ type Options struct {
 	Timeout time.Duration      // of sessions, as granted
 	Addrs   []string           // of the servers
 	Servers *zkserver.Ensemble // these servers, if they are ours; else nil
-	Root    string             // the folder of the run, which aims at paths do not know of
+	Root    string             // the folder of the run, of which aims at paths and the diary do not know
 
 	// Record gets the faults, as they strike.
 	Record func(history.Event)
@@ -179,7 +179,7 @@ func (n *Nemesis) request(c *client, p *wire.Packet) wire.Fate {
 	if n.over {
 		return wire.Pass
 	}
-	op, path := sim.OpName(p.Request), strings.TrimPrefix(p.Request.Path, n.o.Root)
+	op, path, what := sim.OpName(p.Request), n.below(p.Request.Path), n.words(p.Request)
 	write := slices.Contains(writes, p.Request.Op)
 	for i := range n.o.Plan {
 		if n.o.Plan[i].Aim.Fits(op, path) {
@@ -202,14 +202,37 @@ func (n *Nemesis) request(c *client, p *wire.Packet) wire.Fate {
 		}
 		s.done = true
 		if s.later() && slices.Contains(connections, r.Fault) && r.Aim.Server == "" {
-			n.start(false, func() { n.hitLater(c, s, r, fmt.Sprintf(", %s %s, a moment later", op, path)) })
+			n.start(false, func() { n.hitLater(c, s, r, ", "+what+", a moment later") })
 			continue
 		}
-		if f := n.hit(c, s, r, fmt.Sprintf(", %s %s", op, path)); fate == wire.Pass {
+		if f := n.hit(c, s, r, ", "+what); fate == wire.Pass {
 			fate = f
 		}
 	}
 	return fate
+}
+
+// below returns a path as it is below the folder of the run.
+func (n *Nemesis) below(path string) string {
+	if path == n.o.Root {
+		return "/"
+	}
+	return strings.TrimPrefix(path, n.o.Root)
+}
+
+// words says what a request is, as "create /a" or "multi of create /a and delete /b".
+func (n *Nemesis) words(q *model.Request) string {
+	var parts []string
+	for i := range q.Ops {
+		parts = append(parts, n.words(&q.Ops[i]))
+	}
+	switch {
+	case len(parts) > 0:
+		return sim.OpName(q) + " of " + strings.Join(parts, " and ")
+	case q.Path == "":
+		return sim.OpName(q)
+	}
+	return sim.OpName(q) + " " + n.below(q.Path)
 }
 
 // Heal ends all faults: nothing strikes any more, servers run and reach each other, connections are open. It returns

@@ -10,7 +10,6 @@ import (
 	"zksim/faults"
 	"zksim/internal/wire"
 	"zksim/model"
-	"zksim/sim"
 )
 
 // servers is the faults that happen to servers, one after the other.
@@ -201,8 +200,7 @@ func (d *deposed) takes(c *client, l *link, p *wire.Packet) bool {
 	d.taken = true
 	c.next = d.server
 	delete(c.n.down, d.server)
-	c.n.diary.Tell("the answer to %s %s is lost for c%d, which moves to s%d", sim.OpName(p.Request), p.Request.Path, c.id,
-		d.server+1)
+	c.n.diary.Tell("the answer to %s is lost for c%d, which moves to s%d", c.n.words(p.Request), c.id, d.server+1)
 	d.wake()
 	close(d.hit)
 	return true

@@ -153,7 +153,7 @@ type History struct {
 	Panic    string // what it panicked with, an empty line, and the calls of client code, a line for each
 	Waiting  []Waiting
 	Tree     []Node           // sorted by path
-	Root     string           // of a real run: what the paths of the tree begin with; else empty
+	Real     bool             // clients and servers are real ones, which take what time they like
 	Sessions map[int64]int32  // open sessions and their clients
 	Known    map[string]bool  // znodes that live recipe objects answer for
 	Finished []bool           // per client, index 0 unused: its workload ended

@@ -387,13 +387,14 @@ func (x *liveRun) finish(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	h.history.Root, h.history.Tree = h.root, a.tree()
+	h.history.Real, h.history.Tree = true, a.tree()
 	return x.committed(ctx, a.looks)
 }
 
 // judge completes the run with its verdict.
 func (x *liveRun) judge() (err error) {
-	x.History = &x.host.history
+	x.History, x.Store = &x.host.history, below(x.host.root, x.Store)
+	relative(x.History, x.host.root)
 	if x.Store == "" {
 		x.Verdict, err = x.scenario.JudgeReal(x.History)
 	}

@@ -19,7 +19,7 @@ type sight struct {
 }
 
 var (
-	// base is the folder that a check on a real ensemble puts its znodes into.
+	// base is the folder of the znodes of a real ensemble, which older histories name.
 	base = regexp.MustCompile(`^/zksim-[0-9a-f]+(/|$)`)
 	// guid is drawn anew in each run.
 	guid = regexp.MustCompile(`[0-9a-f]{8}-?[0-9a-f]{4}-?[0-9a-f]{4}-?[0-9a-f]{4}-?[0-9a-f]{12}`)
