@@ -99,8 +99,7 @@ func herdEffect(ctx context.Context, a *app, args []string) (_ int, err error) {
 		return 0, failure
 	}
 	if ctx.Err() != nil {
-		a.says("herd", "interrupted after %d of %d measurements; not done: %s",
-			len(s.done()), len(s.jobs), strings.Join(s.undone(), ", "))
+		a.says("herd", "interrupted after %d of %d measurements; not done: %s", len(s.done()), len(s.jobs), s.undone())
 		return cmp.Or(code, exitInconclusive), nil
 	}
 	return code, nil
@@ -290,15 +289,22 @@ func (s *sweep) done() []*job {
 
 func (s *sweep) isDone(j *job) bool { return j.simulated != nil && (j.live != nil || !s.real) }
 
-// undone returns the names of the jobs that are not done.
-func (s *sweep) undone() (names []string) {
+// undone names a few of the jobs that are not done, and says how many more there are.
+func (s *sweep) undone() string {
+	var names []string
 	for i := range s.jobs {
 		if j := &s.jobs[i]; !s.isDone(j) {
 			names = append(names, fmt.Sprintf("%s with %d clients", j.Name, j.clients))
 		}
 	}
-	return names
+	if n := len(names); n > undoneNamed {
+		names = append(names[:undoneNamed], fmt.Sprintf("and %d more", n-undoneNamed))
+	}
+	return strings.Join(names, ", ")
 }
+
+// undoneNamed is how many measurements that were not done are named one by one.
+const undoneNamed = 3
 
 // backends are where scenarios can run.
 var backends = []string{"sim", "zookeeper"}

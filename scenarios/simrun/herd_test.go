@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -100,7 +101,8 @@ func TestHerdKeepsWhatIsDoneWhenInterrupted(t *testing.T) {
 	ctx, stop := context.WithCancel(context.Background())
 	stop()
 	r := simrunUntil(ctx, "herd")
-	if r.code != exitInconclusive || !strings.Contains(r.err, "interrupted after 0 of") {
+	if r.code != exitInconclusive || !strings.Contains(r.err, "interrupted after 0 of") ||
+		!regexp.MustCompile(`; not done: ([^,]+, ){3}and \d+ more\n$`).MatchString(r.err) {
 		t.Errorf("%+v", r)
 	}
 	if _, err := os.Stat("out/herd/herd.html"); err == nil {
