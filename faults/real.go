@@ -91,9 +91,12 @@ func RealContract() Plan {
 	return p
 }
 
+// MaxStrikes bounds the budget of a rule for a real ensemble, where a run lasts as long as its faults.
+const MaxStrikes = 64
+
 // ParseReal reads a plan for a real ensemble: the language of [Parse], with the faults of [RealTable]. All of them may
 // be aimed at a request: that is when they strike. Those of servers may be aimed at a server: @leader, @follower, @all
-// (of pause and kill), @s1. "contract" is the plan of [RealContract].
+// (of pause and kill), @s1. No budget is above [MaxStrikes]. "contract" is the plan of [RealContract].
 func ParseReal(s string) (Plan, error) {
 	if strings.TrimSpace(s) == "contract" {
 		return RealContract(), nil
@@ -115,6 +118,8 @@ func parseReal(word string) (Rule, error) {
 	switch f := r.Real(); {
 	case f.Doc == "":
 		return r, fmt.Errorf("%s cannot be brought about on a real ensemble; what leads to it is %s", r.Fault, f.Instead)
+	case r.Budget > MaxStrikes:
+		return r, fmt.Errorf("a fault strikes a run on a real ensemble at most %d times", MaxStrikes)
 	case r.Aim.Server != "" && !f.Servers:
 		return r, fmt.Errorf("%s is not aimed at a server; kill, part and pause are", r.Fault)
 	case r.Aim.Server == All && r.Fault == "part":

@@ -57,6 +57,7 @@ func TestWhatABackendCannotDoIsOneClearError(t *testing.T) {
 		{faults.ParseServed, "lost-early", "lost-early is what a client's library does, and is for simulated clients"},
 		{faults.ParseReal, "sequence=2@path=/lock", "cannot be brought about on a real ensemble"},
 		{faults.ParseReal, "kil", "did you mean kill?"},
+		{faults.ParseReal, "kill=65", `"kill=65": a fault strikes a run on a real ensemble at most 64 times`},
 		{faults.ParseReal, "lose-reply@leader", "lose-reply is not aimed at a server; kill, part and pause are"},
 		{faults.ParseReal, "part@all", "expected @leader, @follower or @s1"},
 		{faults.ParseReal, "kill@s1,s2", "s1 and s2 are two servers, expected one"},

@@ -80,7 +80,7 @@ func draw(p faults.Plan, seed uint64, clients int) []strike {
 		places[word]++ // of the rules of one fault
 		random := rand.NewPCG(seed, faultNumber(word)<<8|places[word])
 		taken := map[strike]bool{}
-		for range min(r.Budget, maxStrikes) {
+		for range r.Budget { // or until there are no more requests
 			s := strike{rule: i}
 			for range drawTries {
 				s.client, s.nth, s.salt = pick(r, clients, random), r.Aim.Nth, random.Uint64()
@@ -102,9 +102,6 @@ func draw(p faults.Plan, seed uint64, clients int) []strike {
 	}
 	return all
 }
-
-// maxStrikes bounds how often one rule strikes in a run.
-const maxStrikes = 64
 
 func span(r faults.Rule, write bool) int {
 	if r.Aim.Op != "" || r.Aim.Path != "" || write {

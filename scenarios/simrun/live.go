@@ -35,6 +35,9 @@ func (c *checkFlags) liveFlags(set map[string]bool) error {
 	if set["seeds"] && !set["faults"] {
 		return errors.New("-seeds goes with -faults on a real ensemble: a seed decides what strikes, and nothing else")
 	}
+	if set["session-timeout"] && (c.session < time.Millisecond || c.session > time.Hour) {
+		return fmt.Errorf("-session-timeout is from 1ms to 1h, not %v", c.session)
+	}
 	for _, name := range []string{"shard", "strategy", "for", "p"} {
 		if set[name] {
 			return fmt.Errorf("-%s goes with -backend sim only: runs on a real ensemble come one after the other", name)
@@ -56,6 +59,7 @@ type liveCheck struct {
 	version string
 	ours    *zkserver.Ensemble // nil: somebody else's
 	log     serverLog
+	since   time.Time // when the present run began
 	t       tally
 }
 
@@ -113,9 +117,6 @@ func (x *liveCheck) parse() (err error) {
 	c := x.checkFlags
 	if c.clients < 0 {
 		return fmt.Errorf("-clients cannot be negative, as %d is", c.clients)
-	}
-	if c.session != 0 && (c.session < time.Millisecond || c.session > time.Hour) {
-		return fmt.Errorf("-session-timeout is from 1ms to 1h, not %v", c.session)
 	}
 	if x.addrs, err = addresses(c.servers, c.nodes); err != nil {
 		return err

@@ -188,6 +188,7 @@ var wrongInput = []struct{ args, want string }{
 		`starts three`},
 	{"check -backend zookeeper -faults expire -seeds 5-1", `simrun check: -seeds: `},
 	{"check -backend zookeeper -session-timeout 2h", `simrun check: -session-timeout is from 1ms to 1h, not 2h0m0s`},
+	{"check -backend zookeeper -session-timeout 0s", `simrun check: -session-timeout is from 1ms to 1h, not 0s`},
 	{"check -session-timeout 2s", `simrun check: -session-timeout goes with -backend zookeeper only`},
 	{"check -faults kill", `simrun check: -faults: fault plan: "kill": kill is for real ensembles (-backend zookeeper); ` +
 		`what the simulator has for it is elect`},
