@@ -6,15 +6,16 @@ import (
 	"fmt"
 	"io"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"time"
 
+	"zksim/faults"
 	"zksim/internal/files"
 	"zksim/internal/nemesis"
 	"zksim/reports"
 	"zksim/scenarios/engine"
-	"zksim/scenarios/ensemble"
 	"zksim/scenarios/pipeline"
 )
 
@@ -22,13 +23,23 @@ import (
 const (
 	serversFile = "servers.log"
 	diaryFile   = "faults.txt"
+	stacksFile  = "stacks.txt"
 )
 
 // serverLog keeps the latest lines of servers.
 type serverLog struct {
 	mu    sync.Mutex
-	lines []string
+	lines []logLine
 }
+
+// logLine is a line, and when it came.
+type logLine struct {
+	at   time.Time
+	text string
+}
+
+// String implements [fmt.Stringer].
+func (l logLine) String() string { return l.at.UTC().Format("15:04:05.000 ") + l.text }
 
 // logLines is how many are kept.
 const logLines = 20_000
@@ -40,23 +51,21 @@ func (l *serverLog) Write(line []byte) (int, error) {
 	if len(l.lines) == logLines {
 		l.lines = l.lines[logLines/2:]
 	}
-	l.lines = append(l.lines, time.Now().UTC().Format("15:04:05.000 ")+strings.TrimSuffix(string(line), "\n"))
+	l.lines = append(l.lines, logLine{time.Now(), strings.TrimSuffix(string(line), "\n")})
 	return len(line), nil
 }
 
 // aboutLines is how many lines are shown at most.
 const aboutLines = 10
 
-// about returns the latest lines that have one of these words.
-func (l *serverLog) about(words ...string) (found []string) {
+// about returns the latest lines since a time that have one of these words.
+func (l *serverLog) about(since time.Time, words ...string) (found []string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	for _, line := range l.lines {
-		for _, w := range words {
-			if strings.Contains(line, w) {
-				found = append(found, line)
-				break
-			}
+		has := func(word string) bool { return strings.Contains(line.text, word) }
+		if !line.at.Before(since) && slices.ContainsFunc(words, has) {
+			found = append(found, line.String())
 		}
 	}
 	return found[max(0, len(found)-aboutLines):]
@@ -66,8 +75,12 @@ func (l *serverLog) about(words ...string) (found []string) {
 func (l *serverLog) write(w io.Writer) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	_, err := io.WriteString(w, strings.Join(l.lines, "\n")+"\n")
-	return err
+	for _, line := range l.lines {
+		if _, err := fmt.Fprintln(w, line); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // report writes the folder of a failure on a real ensemble, and returns its row of the index.
@@ -77,7 +90,7 @@ func (x *liveCheck) report(
 	dir := filepath.Join(x.out, pipeline.FileName(s), "zookeeper")
 	f, err := x.failure(s, r)
 	if err == nil && len(x.plan) > 0 {
-		err = x.leave(dir, r.run)
+		err = x.leave(dir, r.run.Plan, r.run.Diary)
 	}
 	if err == nil {
 		err = pipeline.WriteReport(dir, f)
@@ -97,10 +110,10 @@ func (x *liveCheck) report(
 }
 
 // leave writes what struck when, and the log of the servers, beside the report.
-func (x *liveCheck) leave(dir string, run *ensemble.LiveRun) error {
+func (x *liveCheck) leave(dir string, plan faults.Plan, diary []string) error {
 	err := files.Save(dir, diaryFile, func(w io.Writer) error {
 		_, err := fmt.Fprintf(w, "ZooKeeper %s, plan %s\n\n%s\n", cmp.Or(x.version, "of somebody else"),
-			nemesis.Part(run.Plan), strings.Join(run.Diary, "\n"))
+			nemesis.Part(plan), strings.Join(diary, "\n"))
 		return err
 	})
 	if err != nil || x.ours == nil {

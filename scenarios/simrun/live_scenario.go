@@ -5,9 +5,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"zksim/checkers"
 	"zksim/reports"
@@ -24,7 +24,8 @@ type liveResult struct {
 	struck  []liveStrikes // per rule of the plan
 	seed    uint64        // of what is to be told
 	run     *ensemble.LiveRun
-	store   *stored // of the first run in which the ensemble failed; nil: none
+	store   bool      // in one of them the ensemble failed; what is told is the first
+	left    *evidence // of that one, or else of the latest that was aborted; nil: of none
 	status  engine.Status
 	says    string   // unknown: why
 	not     []string // faults of the scenario that no real ensemble has
@@ -79,6 +80,7 @@ func (x *liveCheck) scenario(ctx context.Context, a *app, s *engine.Scenario) (o
 func (x *liveCheck) once(ctx context.Context, s *engine.Scenario, seed uint64) (*ensemble.LiveRun, error) {
 	ctx, cancel := context.WithTimeout(ctx, liveLimit)
 	defer cancel()
+	x.since = time.Now()
 	return ensemble.RunLive(ctx, s, ensemble.LiveOptions{Servers: x.addrs, Clients: x.clients, Session: x.session,
 		Ours: x.ours, Faults: x.plan, Seed: seed})
 }
@@ -87,10 +89,10 @@ func (x *liveCheck) once(ctx context.Context, s *engine.Scenario, seed uint64) (
 func (x *liveCheck) judge(
 	ctx context.Context, s *engine.Scenario, r *liveResult, seed uint64, run *ensemble.LiveRun, err error,
 ) (over bool, _ error) {
-	if _, aborted := errors.AsType[*ensemble.Aborted](err); aborted && (x.ours != nil || len(x.plan) > 0) {
+	if ab, aborted := errors.AsType[*ensemble.Aborted](err); aborted && (x.ours != nil || len(x.plan) > 0) {
 		why := fmt.Sprintf("seed %d was %s", seed, oneLine(err.Error()))
-		if r.store == nil {
-			r.status, r.says = engine.Inconclusive, why
+		if !r.store {
+			r.left, r.status, r.says = x.aborted(s, ab), engine.Inconclusive, why
 		}
 		r.aborted = append(r.aborted, why)
 		return false, x.renew(ctx)
@@ -111,8 +113,8 @@ func (x *liveCheck) judge(
 	switch {
 	case run.Store != "":
 		why := "the store, not your recipe: " + run.Store
-		if r.store == nil { // what is told is the first
-			r.store, r.status, r.says = x.stored(s, run), engine.Inconclusive, why
+		if !r.store {
+			r.store, r.left, r.status, r.says = true, x.stored(s, run), engine.Inconclusive, why
 		}
 		r.aborted = append(r.aborted, fmt.Sprintf("seed %d: %s", seed, why))
 		return false, x.renew(ctx)
@@ -175,8 +177,8 @@ func (x *liveCheck) tell(ctx context.Context, a *app, s *engine.Scenario, r *liv
 	default:
 		fmt.Fprintf(a.out, "unknown %-24s on ZooKeeper  %s\n", s.Name, reports.Printable(r.says))
 		text += ": " + r.says
-		if r.store != nil {
-			x.tellStore(a, r.store)
+		if r.left != nil {
+			x.tellEvidence(a, r.left)
 		}
 	}
 	if x.verbose {
@@ -205,33 +207,6 @@ func (x *liveCheck) tellStrikes(a *app, r *liveResult) {
 	for _, why := range r.aborted {
 		fmt.Fprintf(a.out, "      %s\n", reports.Printable(why))
 	}
-}
-
-// stored is what there is to a failure of the ensemble.
-type stored struct {
-	lines []string // of the servers' log
-	dir   string
-	err   error // of what was to be written there
-}
-
-// stored leaves the servers' log, as long as there is nothing else in it.
-func (x *liveCheck) stored(s *engine.Scenario, run *ensemble.LiveRun) *stored {
-	dir := filepath.Join(x.out, pipeline.FileName(s), "store")
-	return &stored{x.log.about("Truncating log", "SNAP", "Exception when following", "igest mismatch",
-		"extra paths under session"), dir, x.leave(dir, run)}
-}
-
-// tellStore prints what there is to a failure of the ensemble.
-func (x *liveCheck) tellStore(a *app, f *stored) {
-	fmt.Fprintf(a.out, "        version    ZooKeeper %s\n", cmp.Or(x.version, "of somebody else"))
-	for _, line := range f.lines {
-		fmt.Fprintf(a.out, "        server     %s\n", reports.Printable(line))
-	}
-	if f.err != nil {
-		x.noReport(a, f.err)
-		return
-	}
-	fmt.Fprintf(a.out, "        logs       %s\n", filepath.Join(f.dir, serversFile))
 }
 
 // again is the command that does it once more.

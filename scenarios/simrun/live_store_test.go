@@ -1,10 +1,14 @@
 package simrun
 
 import (
+	"bytes"
+	"errors"
+	"os"
 	"strings"
 	"testing"
 
 	"zksim/checkers"
+	"zksim/faults"
 	"zksim/scenarios/catalog"
 	"zksim/scenarios/engine"
 	"zksim/scenarios/ensemble"
@@ -29,12 +33,37 @@ func TestAStoreThatFailsIsNoReasonToStop(t *testing.T) {
 		len(r.aborted) != 2 || !strings.HasPrefix(r.aborted[1], "seed 3: the store, ") {
 		t.Errorf("%+v", r)
 	}
-	if r.store == nil || r.store.err != nil || !strings.HasPrefix(r.store.dir, x.out) {
-		t.Errorf("%+v", r.store)
+	if r.left == nil || r.left.err != nil || !strings.HasPrefix(r.left.files[0], x.out) {
+		t.Errorf("%+v", r.left)
 	}
 	step(5, ensemble.LiveRun{Verdict: checkers.Verdict{Level: checkers.Violated, Checker: "fenced"}}, true)
 	if r.status != engine.Violation || r.seed != 5 || r.run.Verdict.Checker != "fenced" {
 		t.Errorf("%+v", r)
+	}
+}
+
+func TestARunThatIsAbortedLeavesWhatStruckAndWhereItHangs(t *testing.T) {
+	t.Chdir(t.TempDir())
+	x := &liveCheck{checkFlags: &checkFlags{}, plan: faults.MustParse("disconnect=1")}
+	x.out = "out"
+	r := &liveResult{status: engine.Held}
+	why := &ensemble.Aborted{Cause: errors.New("nobody serves"), Plan: x.plan, Diary: []string{"0.1s s1 died"},
+		Stacks: "goroutine 1"}
+	if over, err := x.judge(t.Context(), catalog.Named("lock/lock"), r, 1, nil, why); over || err != nil ||
+		r.says != "seed 1 was aborted: nobody serves" {
+		t.Fatalf("over %v, %v: %+v", over, err, r)
+	}
+	var out bytes.Buffer
+	x.tellEvidence(&app{out: &out}, r.left)
+	const dir = "out/lock.lock/aborted/"
+	const want = "        left       " + dir + diaryFile + "\n        left       " + dir + stacksFile + "\n"
+	if !strings.HasSuffix(out.String(), want) {
+		t.Errorf("%s, expected %s", out.String(), want)
+	}
+	struck, _ := os.ReadFile(dir + diaryFile)
+	stacks, _ := os.ReadFile(dir + stacksFile)
+	if !strings.HasSuffix(string(struck), "plan disconnect=1\n\n0.1s s1 died\n") || string(stacks) != "goroutine 1" {
+		t.Errorf("%q, %q", struck, stacks)
 	}
 }
 

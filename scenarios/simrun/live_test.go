@@ -5,6 +5,7 @@ import (
 	"os"
 	"strings"
 	"testing"
+	"time"
 
 	"zksim/checkers"
 	"zksim/internal/zkserver/zkservertest"
@@ -92,11 +93,16 @@ func TestTheServersLogIsSearchedAndBounded(t *testing.T) {
 	if len(l.lines) > logLines {
 		t.Errorf("%d lines", len(l.lines))
 	}
-	if found := l.about("Truncating log"); len(found) != 1 || !strings.HasSuffix(found[0], "0x100000002") {
+	if found := l.about(time.Time{}, "Truncating log"); len(found) != 1 || !strings.HasSuffix(found[0], "0x100000002") {
 		t.Errorf("%q", found)
 	}
-	if found := l.about("nothing"); len(found) != aboutLines {
+	if found := l.about(time.Time{}, "nothing"); len(found) != aboutLines {
 		t.Errorf("%d lines are shown", len(found))
+	}
+	begun := time.Now()
+	l.Write([]byte("server 2: WARN Learner - Exception when following the leader\n"))
+	if found := l.about(begun, "nothing", "Truncating log", "Exception"); len(found) != 1 {
+		t.Errorf("of the latest run: %q", found)
 	}
 }
 

@@ -1,0 +1,70 @@
+package simrun
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"io"
+	"path/filepath"
+
+	"zksim/faults"
+	"zksim/internal/files"
+	"zksim/reports"
+	"zksim/scenarios/engine"
+	"zksim/scenarios/ensemble"
+	"zksim/scenarios/pipeline"
+)
+
+// evidence is what a run leaves in which the ensemble has failed, rather than the recipe.
+type evidence struct {
+	lines []string // of the servers' log
+	files []string // what was written
+	err   error    // of what was to be written
+}
+
+// stored leaves what there is to a run whose store is wrong.
+func (x *liveCheck) stored(s *engine.Scenario, run *ensemble.LiveRun) *evidence {
+	f := x.evidence(filepath.Join(x.out, pipeline.FileName(s), "store"), run.Plan, run.Diary)
+	f.lines = x.log.about(x.since, "Truncating log", "SNAP", "Exception when following", "igest mismatch",
+		"extra paths under session")
+	return f
+}
+
+// aborted leaves what there is to a run that has come to nothing.
+func (x *liveCheck) aborted(s *engine.Scenario, run *ensemble.Aborted) *evidence {
+	dir := filepath.Join(x.out, pipeline.FileName(s), "aborted")
+	f := x.evidence(dir, run.Plan, run.Diary)
+	if run.Stacks == "" {
+		return f
+	}
+	f.files = append(f.files, filepath.Join(dir, stacksFile))
+	f.err = errors.Join(f.err, files.Save(dir, stacksFile, func(w io.Writer) error {
+		_, err := io.WriteString(w, run.Stacks)
+		return err
+	}))
+	return f
+}
+
+// evidence leaves the diary and the log of the servers, as long as there is nothing else in that.
+func (x *liveCheck) evidence(dir string, plan faults.Plan, diary []string) *evidence {
+	f := &evidence{files: []string{filepath.Join(dir, diaryFile)}, err: x.leave(dir, plan, diary)}
+	if x.ours != nil {
+		f.files = append(f.files, filepath.Join(dir, serversFile))
+	}
+	return f
+}
+
+// tellEvidence prints what there is to a failure of the ensemble.
+func (x *liveCheck) tellEvidence(a *app, f *evidence) {
+	fmt.Fprintf(a.out, "        version    ZooKeeper %s\n", cmp.Or(x.version, "of somebody else"))
+	for _, line := range f.lines {
+		fmt.Fprintf(a.out, "        server     %s\n", reports.Printable(line))
+	}
+	if f.err != nil {
+		x.noReport(a, f.err)
+		return
+	}
+	for _, name := range f.files {
+		fmt.Fprintf(a.out, "        left       %s\n", name)
+	}
+}
