@@ -27,19 +27,34 @@ func (s *Scenario) JudgeReal(h *history.History) (checkers.Verdict, error) {
 	if v.Level != checkers.OK {
 		return v, nil
 	}
-	for _, c := range s.Judges() {
-		d, ok := c.(checkers.Declaring)
-		if !ok {
-			continue
+	s.unmet(h, func(c checkers.Checker, n checkers.Need) {
+		if !n.Simulated && v.Level == checkers.OK {
+			v = checkers.Verdict{Level: checkers.Unknown, Checker: c.Name(), Event: -1,
+				Message: "judged nothing: " + missing(n)}
 		}
-		for _, n := range d.Needs().Missing(h) {
-			if !n.Simulated {
-				return checkers.Verdict{Level: checkers.Unknown, Checker: c.Name(), Event: -1,
-					Message: "judged nothing: " + missing(n)}, nil
+	})
+	return v, nil
+}
+
+// Waived says what JudgeReal does without: what checkers need and a run on a real ensemble may lack, as it did.
+func (s *Scenario) Waived(h *history.History) (waived []string) {
+	s.unmet(h, func(c checkers.Checker, n checkers.Need) {
+		if n.Simulated {
+			waived = append(waived, c.Name()+": it needs "+n.What)
+		}
+	})
+	return waived
+}
+
+// unmet calls f with each need that a history does not meet.
+func (s *Scenario) unmet(h *history.History, f func(checkers.Checker, checkers.Need)) {
+	for _, c := range s.Judges() {
+		if d, ok := c.(checkers.Declaring); ok {
+			for _, n := range d.Needs().Missing(h) {
+				f(c, n)
 			}
 		}
 	}
-	return v, nil
 }
 
 // missing says what a checker did not see.

@@ -40,6 +40,7 @@ type LiveOptions struct {
 type LiveRun struct {
 	History *history.History
 	Verdict checkers.Verdict
+	Waived  []string    // what checkers need and did not see, and a real run may lack
 	Store   string      // what is wrong with the ensemble, rather than with the recipe; empty: nothing
 	Plan    faults.Plan // what the seed drew of it: the rules that are left out have a budget of 0
 	Struck  []int       // how often each rule of it has struck

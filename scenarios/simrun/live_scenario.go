@@ -22,6 +22,8 @@ type liveResult struct {
 	judged  bool          // in one of them all checkers had something to judge, and it held
 	aborted []string      // why
 	struck  []liveStrikes // per rule of the plan
+	whole   int           // runs in which the ensemble did not fail
+	waived  []string      // what checkers need that was in none of these
 	seed    uint64        // of what is to be told
 	run     *ensemble.LiveRun
 	store   bool      // in one of them the ensemble failed; what is told is the first
@@ -100,7 +102,9 @@ func (x *liveCheck) judge(
 	if err != nil {
 		return false, err
 	}
-	r.runs++
+	if r.runs++; run.Store == "" {
+		r.lacks(run.Waived)
+	}
 	for i, n := range run.Struck {
 		if run.Plan[i].Budget > 0 {
 			r.struck[i].on++
@@ -133,6 +137,14 @@ func (x *liveCheck) judge(
 		r.status = engine.Held
 	}
 	return false, nil
+}
+
+// lacks takes note of what checkers needed in one more run and did not see.
+func (r *liveResult) lacks(waived []string) {
+	if r.whole++; r.whole == 1 {
+		r.waived = waived
+	}
+	r.waived = slices.DeleteFunc(slices.Clone(r.waived), func(w string) bool { return !slices.Contains(waived, w) })
 }
 
 func (x *liveCheck) interrupted(a *app, s *engine.Scenario) outcome {
@@ -183,6 +195,8 @@ func (x *liveCheck) tell(ctx context.Context, a *app, s *engine.Scenario, r *liv
 	}
 	if x.verbose {
 		x.tellStrikes(a, r)
+	} else if r.anyStruck() {
+		x.tellMisses(a, r)
 	}
 	row := pipeline.RowOf(s, r.status, text)
 	row.Failure = told
@@ -204,8 +218,21 @@ func (x *liveCheck) tellStrikes(a *app, r *liveResult) {
 	if len(r.not) > 0 {
 		fmt.Fprintf(a.out, "      not on real ensembles: %s\n", strings.Join(r.not, ", "))
 	}
+	for _, what := range r.waived {
+		fmt.Fprintf(a.out, "      in none of %d runs      %s\n", r.whole, what)
+	}
 	for _, why := range r.aborted {
 		fmt.Fprintf(a.out, "      %s\n", reports.Printable(why))
+	}
+}
+
+// tellMisses names the rules that were drawn and have struck nothing.
+func (x *liveCheck) tellMisses(a *app, r *liveResult) {
+	for i, rule := range x.plan {
+		if n := r.struck[i]; n.on > 0 && n.times == 0 {
+			fmt.Fprintf(a.out, "      %s has struck nothing in %d runs: no client made the requests at which it would\n", rule,
+				n.on)
+		}
 	}
 }
 

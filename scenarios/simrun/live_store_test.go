@@ -67,6 +67,35 @@ func TestARunThatIsAbortedLeavesWhatStruckAndWhereItHangs(t *testing.T) {
 	}
 }
 
+func TestARuleThatStrikesNothingIsNamedAndSoIsWhatNoRunHad(t *testing.T) {
+	s := catalog.Named("lock/lock")
+	x := &liveCheck{checkFlags: &checkFlags{}, plan: faults.MustParse("pause=1 expire=1 cancel=1")}
+	x.checkFlags.plan = x.plan.String()
+	r := &liveResult{status: engine.Held, struck: make([]liveStrikes, 3)}
+	never, once := "herd: it needs a client that is notified", "conflict: it needs an update"
+	for seed, waived := range [][]string{{never, once}, {never}} {
+		run := &ensemble.LiveRun{Plan: x.plan, Struck: []int{1, 0, 0}, Waived: waived,
+			Verdict: checkers.Verdict{Level: checkers.OK}}
+		run.Plan[2].Budget = 0 // which no seed drew
+		if over, err := x.judge(t.Context(), s, r, uint64(seed), run, nil); over || err != nil {
+			t.Fatalf("over %v, %v", over, err)
+		}
+	}
+	var out bytes.Buffer
+	x.tell(t.Context(), &app{out: &out}, s, r)
+	want := "      expire=1 has struck nothing in 2 runs: no client made the requests at which it would\n"
+	if !strings.HasSuffix(out.String(), "2 seeds\n"+want) {
+		t.Errorf("%s, expected %s", out.String(), want)
+	}
+	out.Reset()
+	x.verbose = true
+	x.tell(t.Context(), &app{out: &out}, s, r)
+	if want := "      in none of 2 runs      " + never + "\n"; !strings.HasSuffix(out.String(), want) ||
+		strings.Contains(out.String(), once) {
+		t.Errorf("%s, expected %s", out.String(), want)
+	}
+}
+
 func TestARunThatJudgesNothingIsNotTheLast(t *testing.T) {
 	s := catalog.Named("monitor/asked")
 	x := &liveCheck{checkFlags: &checkFlags{}}
