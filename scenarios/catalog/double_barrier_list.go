@@ -51,6 +51,10 @@ var doubleBarrierScenarios = listed(slices.Concat(
 		doubleBarrierMutant(mutants.LateJoiner, engine.Scenario{Rounds: 1}, workload.Meeting{More: 1}),
 		doubleBarrierMutant(mutants.WaitGone, engine.Scenario{
 			Rounds: 2, Faults: faults.MustParse("learn-late=1"), SafetySteps: 60}, workload.Meeting{}),
+		doubleBarrierMutant(mutants.SyncedRejoin, engine.Scenario{Rounds: 1, Clients: 5, Servers: []int{3},
+			// two rules of each: more runs have both
+			Faults: faults.MustParse("depose=1 depose=1 late-commit=9@op=create late-commit=9@op=create")},
+			workload.Meeting{}),
 	},
 ))
 

@@ -321,4 +321,7 @@ var museum = []museumRow{
 	{mutants.StaleLength, "queue/stale-length", "length",
 		"items are counted behind a sync, which a leader that was deposed answers as well", "depose",
 		"derived from leaders that were deposed, ZOOKEEPER-1675"},
+	{mutants.SyncedRejoin, "double-barrier/synced-retry", "entry",
+		"a znode that is not seen behind a sync is created again, under a new GUID, and both are counted",
+		"depose, late-commit of the create", "derived from leaders that were deposed, ZOOKEEPER-1675"},
 }

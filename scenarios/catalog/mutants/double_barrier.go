@@ -31,6 +31,10 @@ const (
 	// WaitGone goes on waiting after its session, and with it its znode, has ended. The others wait for it, and
 	// it for them.
 	WaitGone Flaw = 134
+
+	// SyncedRejoin looks for a znode whose create had no answer behind a sync, and creates another one under a new
+	// GUID if it does not see it. Both are counted.
+	SyncedRejoin Flaw = 221
 )
 
 // DoubleBarrier is a double barrier with one flaw. Apart from it, it follows the
@@ -73,7 +77,15 @@ func (d *DoubleBarrier) Enter(ctx context.Context) (err error) {
 
 // join creates the own znode unless it is there.
 func (d *DoubleBarrier) join(ctx context.Context) error {
+	again := false
 	err := patiently(ctx, d.conn, d.env, func() error {
+		if again && d.flaw == SyncedRejoin {
+			if there, err := d.joined(); there || err != nil {
+				return err
+			}
+			d.node = "member-" + d.env.UUID()
+		}
+		again = true
 		_, err := d.conn.Create(d.path(d.node), nil, zk.FlagEphemeral, everybody)
 		return err
 	})
@@ -81,6 +93,14 @@ func (d *DoubleBarrier) join(ctx context.Context) error {
 		return nil
 	}
 	return err
+}
+
+// joined looks behind a sync whether the own znode is there.
+func (d *DoubleBarrier) joined() (there bool, err error) {
+	if _, err = d.conn.Sync(d.dir); err == nil {
+		there, _, err = d.conn.Exists(d.path(d.node))
+	}
+	return there, err
 }
 
 func (d *DoubleBarrier) path(name string) string { return d.dir + "/" + name }
