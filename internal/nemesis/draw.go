@@ -6,6 +6,8 @@ import (
 	"slices"
 
 	"zksim/faults"
+	"zksim/model"
+	"zksim/model/history"
 )
 
 // strike is one blow of a fault: when it comes, and what else the seed decides about it.
@@ -70,24 +72,25 @@ func Part(p faults.Plan) (part faults.Plan) {
 	return part
 }
 
-// draw returns when the rules of a plan strike. Each rule has random numbers of its own, so that the same rule strikes
-// the same requests in a plan with others.
-func draw(p faults.Plan, seed uint64, clients int) []strike {
+// draw returns when the rules of a plan strike: at requests that clients make in the usual run, if that is known. Each
+// rule has random numbers of its own, so that the same rule strikes the same requests in a plan with others.
+func draw(p faults.Plan, seed uint64, clients int, usual *history.History) []strike {
 	var all []strike
 	places := map[string]uint64{}
 	for i, r := range p {
 		word := r.Fault
 		places[word]++ // of the rules of one fault
 		random := rand.NewPCG(seed, faultNumber(word)<<8|places[word])
-		taken := map[strike]bool{}
+		taken, made := map[strike]bool{}, fitting(&r, clients, usual)
 		for range r.Budget { // or until there are no more requests
 			s := strike{rule: i}
 			for range drawTries {
-				s.client, s.nth, s.salt = pick(r, clients, random), r.Aim.Nth, random.Uint64()
+				s.client, s.nth, s.salt = pick(&r, clients, random, made), r.Aim.Nth, random.Uint64()
 				if s.nth == 0 {
 					// half of what is aimed at nothing in particular is aimed at writes, which matter most
-					s.write = r.Aim.Op == "" && s.salt>>40%2 == 0
-					s.nth = 1 + int(random.Uint64()%uint64(span(r, s.write)))
+					n := made[s.client]
+					s.write = r.Aim.Op == "" && s.salt>>40%2 == 0 && (n.all == 0 || n.writes > 0)
+					s.nth = 1 + int(random.Uint64()%uint64(n.span(&r, s.write)))
 				}
 				if !taken[s.at()] {
 					break
@@ -103,19 +106,62 @@ func draw(p faults.Plan, seed uint64, clients int) []strike {
 	return all
 }
 
-func span(r faults.Rule, write bool) int {
-	if r.Aim.Op != "" || r.Aim.Path != "" || write {
-		return aimedRequests
+// made is how many requests a client makes that fit a rule, and how many of these are writes; 0: none, or not known.
+type made struct{ all, writes int }
+
+// fitting returns what fits a rule in the usual run, by client, of which a rule may name one that there is not.
+func fitting(r *faults.Rule, clients int, usual *history.History) []made {
+	list := make([]made, max(clients, r.Aim.Client)+1)
+	if usual == nil {
+		return list
 	}
-	return anyRequests
+	for i := range usual.Events {
+		e := &usual.Events[i]
+		if e.Kind != history.Call || int(e.Client) >= len(list) || !r.Aim.Fits(e.Op, e.Path) || e.Op == closing {
+			continue
+		}
+		list[e.Client].all++
+		if slices.ContainsFunc(writes, func(op model.Op) bool { return op.String() == e.Op }) {
+			list[e.Client].writes++
+		}
+	}
+	return list
 }
 
-func pick(r faults.Rule, clients int, random *rand.PCG) int {
-	k := 1 + int(random.Uint64()%uint64(clients))
-	if r.Aim.Client > 0 {
-		return r.Aim.Client
+// closing is the request that nothing strikes.
+var closing = model.OpCloseSession.String()
+
+// span returns among how many requests a strike is drawn.
+func (m made) span(r *faults.Rule, write bool) int {
+	most, n := anyRequests, m.all
+	if r.Aim.Op != "" || r.Aim.Path != "" || write {
+		most = aimedRequests
 	}
-	return k
+	if write {
+		n = m.writes
+	}
+	if n > 0 {
+		return min(n, most)
+	}
+	return most
+}
+
+// pick draws a client, of those that make what is struck, or of all if none is known to.
+func pick(r *faults.Rule, clients int, random *rand.PCG, made []made) int {
+	var able []int
+	for k := 1; k <= clients; k++ {
+		if made[k].all >= max(r.Aim.Nth, 1) {
+			able = append(able, k)
+		}
+	}
+	x := random.Uint64()
+	switch {
+	case r.Aim.Client > 0:
+		return r.Aim.Client
+	case len(able) > 0:
+		return able[x%uint64(len(able))]
+	}
+	return 1 + int(x%uint64(clients))
 }
 
 // faultNumber is the place of a fault among those of real ensembles.

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"zksim/faults"
+	"zksim/model/history"
 )
 
 func plan(t *testing.T, s string) faults.Plan {
@@ -20,7 +21,7 @@ func plan(t *testing.T, s string) faults.Plan {
 func TestASeedDrawsTheSameStrikesAgain(t *testing.T) {
 	p := plan(t, "lose-reply=2@op=create kill=1 depose=1@client=c2 disconnect=3")
 	for seed := range uint64(50) {
-		a, b := draw(Draw(p, seed), seed, 3), draw(Draw(p, seed), seed, 3)
+		a, b := draw(Draw(p, seed), seed, 3, nil), draw(Draw(p, seed), seed, 3, nil)
 		if !slices.Equal(a, b) || len(a) == 0 {
 			t.Fatalf("seed %d: %v and %v", seed, a, b)
 		}
@@ -29,7 +30,7 @@ func TestASeedDrawsTheSameStrikesAgain(t *testing.T) {
 	text := ""
 	for seed := range uint64(3) {
 		text += fmt.Sprint(Part(Draw(p, seed)))
-		for _, s := range draw(Draw(p, seed), seed, 3) {
+		for _, s := range draw(Draw(p, seed), seed, 3, nil) {
 			text += fmt.Sprintf("; %v", &s)
 		}
 		text += "\n"
@@ -51,7 +52,7 @@ func TestTheSeedsDrawEverythingThatThePlanAllows(t *testing.T) {
 		for _, r := range Part(q) {
 			drawn[r.Fault]++
 		}
-		for _, s := range draw(q, seed, 3) {
+		for _, s := range draw(q, seed, 3, nil) {
 			switch r := q[s.rule]; r.Fault {
 			case "kill":
 				clients[s.client], numbers[s.nth] = true, true
@@ -81,10 +82,37 @@ func TestTheSeedsDrawEverythingThatThePlanAllows(t *testing.T) {
 	if q := Draw(plan(t, "kill"), 7); len(q) != 1 {
 		t.Errorf("a seed without faults: %v", q)
 	}
-	if q := draw(plan(t, "kill=9@client=c1,nth=2"), 7, 3); len(q) != 1 {
+	if q := draw(plan(t, "kill=9@client=c1,nth=2"), 7, 3, nil); len(q) != 1 {
 		t.Errorf("the same request is struck %d times", len(q))
 	}
 	if q := Draw(nil, 7); len(q) != 0 {
 		t.Errorf("a part of no plan: %v", q)
+	}
+}
+
+func TestWhatIsDrawnIsARequestThatTheClientsMake(t *testing.T) {
+	usual := &history.History{}
+	for client, ops := range map[int32][]string{1: {"create", "get", "closeSession"}, 2: {"get", "get"}, 3: {"sync"}} {
+		for _, op := range ops {
+			usual.Add(history.Event{Kind: history.Call, Client: client, Op: op, Path: "/a"})
+		}
+	}
+	p := plan(t, "lose-reply=2@op=create disconnect=3 expire=1@op=get,nth=2 pause=1@op=delete kill=1@client=c9")
+	for seed := range uint64(200) {
+		for _, s := range draw(p, seed, 4, usual) {
+			n := map[int]int{1: 2, 2: 2, 3: 1}[s.client]
+			ok := s.client < 4 && s.nth <= n && (!s.write || s.client == 1 && s.nth == 1)
+			switch r := p[s.rule]; r.Fault {
+			case "lose-reply":
+				ok = s.client == 1 && s.nth == 1
+			case "expire":
+				ok = s.client == 2
+			case "pause", "kill": // which nobody is known to make
+				ok = true
+			}
+			if !ok {
+				t.Fatalf("seed %d: %v for %v", seed, &s, p[s.rule])
+			}
+		}
 	}
 }

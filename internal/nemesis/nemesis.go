@@ -27,6 +27,7 @@ type Options struct {
 	Timeout time.Duration      // of sessions, as granted
 	Addrs   []string           // of the servers
 	Servers *zkserver.Ensemble // these servers, if they are ours; else nil
+	Usual   *history.History   // of these clients in a run in which nothing strikes; nil: not known
 	Root    string             // the folder of the run, of which aims at paths and the diary do not know
 
 	// Record gets the faults, as they strike.
@@ -61,7 +62,7 @@ type Nemesis struct {
 
 // New returns a Nemesis that is ready to dial.
 func New(o Options) *Nemesis {
-	n := &Nemesis{o: o, diary: o.Diary, strikes: draw(o.Plan, o.Seed, o.Clients), struck: make([]int, len(o.Plan)),
+	n := &Nemesis{o: o, diary: o.Diary, strikes: draw(o.Plan, o.Seed, o.Clients, o.Usual), struck: make([]int, len(o.Plan)),
 		last: time.Now(), down: map[int]bool{}, dead: map[int]bool{}}
 	n.ctx, n.cancel = context.WithCancel(context.Background())
 	n.actions = make(chan func(), len(n.strikes)+1)

@@ -34,6 +34,8 @@ type LiveOptions struct {
 	// Faults is what may go wrong, a plan of a real ensemble, of which Seed draws a part.
 	Faults faults.Plan
 	Seed   uint64
+	// Usual is a simulated run in which nothing strikes: the seed draws from the requests that it has; nil: not known.
+	Usual *history.History
 }
 
 // LiveRun is what a run on a real ensemble has left behind.

@@ -73,7 +73,7 @@ func (x *liveRun) run(ctx context.Context) error {
 	x.closed, x.session = make([]bool, n), make([]int64, n)
 	x.finished, x.who, x.several, x.spoken = make([]bool, n+1), map[int64]int32{}, map[int32]bool{}, time.Now()
 	x.nemesis = nemesis.New(nemesis.Options{Plan: x.Plan, Seed: x.o.Seed, Clients: n, Timeout: x.o.Session,
-		Addrs: x.o.Servers, Servers: x.o.Ours, Root: x.host.root, Record: x.host.hear, Diary: x.diary,
+		Addrs: x.o.Servers, Servers: x.o.Ours, Usual: x.o.Usual, Root: x.host.root, Record: x.host.hear, Diary: x.diary,
 		Cancel: x.host.interrupt})
 	x.host.wait = x.nemesis.Wait
 	if len(x.o.Faults) > 0 {

@@ -13,6 +13,7 @@ import (
 
 	"zksim/faults"
 	"zksim/internal/zkserver"
+	"zksim/model/history"
 	"zksim/recipes/live"
 	"zksim/scenarios/engine"
 )
@@ -59,7 +60,8 @@ type liveCheck struct {
 	version string
 	ours    *zkserver.Ensemble // nil: somebody else's
 	log     serverLog
-	since   time.Time // when the present run began
+	usual   *history.History // of the scenario at hand, if faults are to strike it
+	since   time.Time        // when the present run began
 	t       tally
 }
 

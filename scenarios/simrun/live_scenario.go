@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"zksim/checkers"
+	"zksim/model/history"
 	"zksim/reports"
 	"zksim/scenarios/engine"
 	"zksim/scenarios/ensemble"
@@ -52,6 +53,10 @@ func (x *liveCheck) scenario(ctx context.Context, a *app, s *engine.Scenario) (o
 	if x.own {
 		x.plan, not = s.Faults.OnReal()
 	}
+	x.usual = nil
+	if len(x.plan) > 0 {
+		x.usual = usual(s, x.clients)
+	}
 	r := &liveResult{not: not, status: engine.Held, struck: make([]liveStrikes, len(x.plan))}
 	if s.Broken() {
 		r.status = engine.Inconclusive
@@ -84,7 +89,20 @@ func (x *liveCheck) once(ctx context.Context, s *engine.Scenario, seed uint64) (
 	defer cancel()
 	x.since = time.Now()
 	return ensemble.RunLive(ctx, s, ensemble.LiveOptions{Servers: x.addrs, Clients: x.clients, Session: x.session,
-		Ours: x.ours, Faults: x.plan, Seed: seed})
+		Ours: x.ours, Faults: x.plan, Seed: seed, Usual: x.usual})
+}
+
+// usual returns a simulated run of so many clients, or as many as the scenario has, in which nothing strikes; nil if
+// there is none.
+func usual(s *engine.Scenario, clients int) *history.History {
+	calm, err := s.Sized(clients, 0)
+	if err != nil {
+		return nil
+	}
+	calm.Faults = nil
+	r := engine.NewRunner()
+	defer r.Close()
+	return &history.History{Events: slices.Clone(r.Seed(&calm, 1).History.Events)}
 }
 
 // judge takes note of a run, and reports whether no other one is needed.

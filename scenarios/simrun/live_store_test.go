@@ -4,11 +4,13 @@ import (
 	"bytes"
 	"errors"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 
 	"zksim/checkers"
 	"zksim/faults"
+	"zksim/model/history"
 	"zksim/scenarios/catalog"
 	"zksim/scenarios/engine"
 	"zksim/scenarios/ensemble"
@@ -109,5 +111,21 @@ func TestARunThatJudgesNothingIsNotTheLast(t *testing.T) {
 		if want := seed < 2; (r.status == engine.Inconclusive) != want {
 			t.Errorf("seed %d: %v: %s", seed, r.status, r.says)
 		}
+	}
+}
+
+func TestFaultsAreDrawnFromWhatTheClientsOfASimulatedRunDo(t *testing.T) {
+	run := usual(catalog.Named("lock/lock"), 4)
+	creates := map[int32]int{}
+	for i := range run.Events {
+		if e := &run.Events[i]; e.Kind == history.Call && e.Op == "create" {
+			creates[e.Client]++
+		}
+	}
+	if len(creates) != 4 || slices.ContainsFunc(run.Events, func(e history.Event) bool { return e.Kind == history.Fault }) {
+		t.Errorf("creates by client: %v", creates)
+	}
+	if again := usual(catalog.Named("lock/lock"), 4); !slices.Equal(run.Events, again.Events) {
+		t.Error("another one")
 	}
 }
