@@ -2,8 +2,10 @@ package simrun
 
 import (
 	"context"
+	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -49,6 +51,32 @@ func TestTheMuseumIsComplete(t *testing.T) {
 		if rows[row] == "" {
 			t.Errorf("number %d is missing", row)
 		}
+	}
+}
+
+func TestThePageOfTheMuseumOnARealEnsembleHasEveryMutantOnce(t *testing.T) {
+	text, err := os.ReadFile(filepath.Join("..", "..", "docs", "museum-zookeeper.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	caught, not, _ := strings.Cut(string(text), "\n## Not caught")
+	rows := map[string]int{}
+	for _, row := range slices.Concat(tableRows(caught), tableRows(not)) {
+		rows[row[0]]++
+	}
+	all := (&app{all: catalog.All}).mutants()
+	for _, s := range all {
+		if rows[s.Name] != 1 {
+			t.Errorf("%s has %d rows: scripts/museum-zookeeper 3 %s", s.Name, rows[s.Name], s.Name)
+		}
+		delete(rows, s.Name)
+	}
+	if len(rows) > 0 {
+		t.Errorf("no mutants: %v", rows)
+	}
+	want := fmt.Sprintf("of %d mutants %d were caught", len(all), len(tableRows(caught)))
+	if !strings.Contains(strings.Join(strings.Fields(string(text)), " "), want) {
+		t.Errorf("expected %q", want)
 	}
 }
 
