@@ -144,7 +144,8 @@ type engine struct {
 	unknown     error     // a word that nobody knows
 	doubt       *PartNote // a verdict "unknown"
 	differs     *PartNote // a run that was not the same twice
-	panicked    string    // of the first failure
+	failed      []PartFailed
+	panicked    string // of the first failure
 	strict      map[uint64]Shown
 }
 
@@ -329,17 +330,13 @@ func (e *engine) add(seed uint64, out outcome) {
 	}
 }
 
-// keep keeps a failure, unless there are enough of its checker.
+// keep keeps a failure, unless there are enough of its checker, and counts it.
 func (e *engine) keep(r *Result) {
-	n := 0
-	for i := range e.failures {
-		if e.failures[i].Verdict.Checker == r.Verdict.Checker {
-			n++
-		}
-	}
-	if n < max(1, e.Keep) {
+	checker := r.Verdict.Checker
+	if failedBy(e.failed, checker) < max(1, e.Keep) {
 		e.failures = append(e.failures, *r)
 	}
+	e.failed = fail(e.failed, checker, 1)
 }
 
 // firstDifference returns the first index at which two runs' hashes differ.
@@ -361,6 +358,9 @@ func (e *engine) report() Report {
 	rep := Report{Scenario: e.Scenario, Runs: e.runs, Steps: e.steps, Coverage: e.coverage.report(),
 		Failures: e.failures, Stack: e.panicked}
 	rep.Part = Part{Runs: e.runs, Steps: e.steps, Doubt: e.doubt, Differs: e.differs}
+	if e.Keep > 0 {
+		rep.Part.Failed = e.failed
+	}
 	rep.Part.fill(e.coverage)
 	done := len(e.failures) > 0 && e.Keep == 0
 	rep.Cut = !done && e.turn <= e.Seeds.Last && e.ctx.Err() != nil

@@ -11,6 +11,7 @@ import (
 type Part struct {
 	Runs      int             `json:"runs"`
 	Steps     int             `json:"steps"`
+	Failed    []PartFailed    `json:"failed,omitempty"`  // by checker; of runs of which none ends the work by failing
 	Holders   int             `json:"holders,omitempty"` // the most objects that held the lock at once
 	Rules     []PartRule      `json:"rules,omitempty"`
 	Goals     []PartGoal      `json:"goals,omitempty"`
@@ -18,6 +19,12 @@ type Part struct {
 	Needs     []PartNeed      `json:"needs,omitempty"`
 	Doubt     *PartNote       `json:"doubt,omitempty"`   // the first verdict that was "unknown"
 	Differs   *PartNote       `json:"differs,omitempty"` // the first seed with two different runs
+}
+
+// PartFailed is how many runs a checker has found a violation in, before all others.
+type PartFailed struct {
+	Checker string `json:"checker"`
+	Runs    int    `json:"runs"`
 }
 
 // PartRule is how often a rule of the fault plan has struck, as in [RuleCount].
@@ -54,6 +61,28 @@ func first(a, b *PartNote) *PartNote {
 		return b
 	}
 	return a
+}
+
+// fail adds runs in which a checker has found a violation.
+func fail(list []PartFailed, checker string, runs int) []PartFailed {
+	i, there := slices.BinarySearchFunc(list, checker, func(x PartFailed, name string) int {
+		return strings.Compare(x.Checker, name)
+	})
+	if !there {
+		list = slices.Insert(list, i, PartFailed{Checker: checker})
+	}
+	list[i].Runs += runs
+	return list
+}
+
+// failedBy returns how many runs a checker has found a violation in.
+func failedBy(list []PartFailed, checker string) int {
+	for _, x := range list {
+		if x.Checker == checker {
+			return x.Runs
+		}
+	}
+	return 0
 }
 
 // NewPart returns what no seeds have come to.
@@ -103,6 +132,9 @@ func (p *Part) Add(q *Part) error {
 		}
 		p.Needs[i].Had |= q.Needs[i].Had
 		p.Needs[i].Met = p.Needs[i].Met || q.Needs[i].Met
+	}
+	for _, x := range q.Failed {
+		p.Failed = fail(p.Failed, x.Checker, x.Runs)
 	}
 	for _, x := range q.Sometimes {
 		p.Sometimes = wish(p.Sometimes, x.Sentence, x.Held)

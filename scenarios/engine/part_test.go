@@ -57,11 +57,25 @@ func TestAScenarioGoesOnAfterFailuresAndKeepsTheFirst(t *testing.T) {
 	if all.Runs != 40 || all.Status != engine.Violation || len(all.Failures) < 2 || all.Cut {
 		t.Fatalf("%d runs, %d failures, %v", all.Runs, len(all.Failures), all.Status)
 	}
+	if n := len(all.Part.Failed); n == 0 || all.Part.Failed[0].Runs <= 2 {
+		t.Errorf("of %d failing runs only those are counted that are kept: %v", n, all.Part.Failed)
+	}
 	checker := map[string]int{}
 	for i, f := range all.Failures {
 		if checker[f.Verdict.Checker]++; checker[f.Verdict.Checker] > 2 || len(f.Schedule.Names) == 0 ||
 			i > 0 && f.Schedule.Seed <= all.Failures[i-1].Schedule.Seed {
 			t.Errorf("failure %d is seed %d, by %s", i, f.Schedule.Seed, f.Verdict.Checker)
+		}
+	}
+	twice := s.NewPart()
+	for range 2 {
+		if err := twice.Add(&all.Part); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for i, x := range twice.Failed {
+		if y := all.Part.Failed[i]; x.Checker != y.Checker || x.Runs != 2*y.Runs {
+			t.Errorf("%v and %v are %v", y, y, x)
 		}
 	}
 	one := run(t, s, engine.Options{Seeds: engine.Range{First: 1, Last: 40}})
