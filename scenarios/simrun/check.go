@@ -116,7 +116,7 @@ func (c *checkFlags) simulated(ctx context.Context, a *app, selected []*engine.S
 		return 0, err
 	}
 	if o.Shard, o.Shards = part.Remainder(), part.Of; part.Of > 0 {
-		o.Keep = keptFailures
+		o.Keep = mostExplained
 	}
 	var seeds engine.Range
 	if c.seeds != "" {
@@ -257,11 +257,11 @@ func (c *checkFlags) scenario(
 		timed = fmt.Sprintf("; the time was up after %s, -for %v in all", seedsText(o, rep.Runs), c.duration)
 	}
 	var block bytes.Buffer
-	var told []*reports.RowFailure
+	var x kinds
 	if err == nil && (rep.Status == engine.Violation || rep.Status == engine.Caught && c.verbose) {
-		told, err = c.explained(ctx, a.to(&block), s, &rep)
-		if x, ok := errors.AsType[*pipeline.Unrepeatable](err); ok {
-			rep.Status, rep.Why, err = engine.Nondeterministic, x.Error(), nil
+		x, err = c.explained(ctx, a.to(&block), s, &rep)
+		if y, ok := errors.AsType[*pipeline.Unrepeatable](err); ok {
+			rep.Status, rep.Why, err = engine.Nondeterministic, y.Error(), nil
 			block.Reset()
 		}
 	}
@@ -280,11 +280,11 @@ func (c *checkFlags) scenario(
 		fmt.Fprintf(a.out, "%-7s %-24s %s\n", heads[rep.Status], s.Name, text)
 	}
 	row := rep.Row(s, text)
-	if len(told) > 0 {
-		row.Failure, row.Others = told[0], told[1:]
+	if len(x.rows) > 0 {
+		row.Failure, row.Others = x.rows[0], x.rows[1:]
 	}
 	c.rows = append(c.rows, row)
-	part := c.ofShard(s, &rep, told)
+	part := c.ofShard(s, &rep, &x)
 	if rep.Cut && (ctx.Err() != nil || c.seeds != "") {
 		part.Cut = cmp.Or(rep.Why, "not all of its seeds were run")
 	}
@@ -300,26 +300,6 @@ func (c *checkFlags) scenario(
 	}
 	_, err = block.WriteTo(a.out)
 	return outcome{code, cut}, err
-}
-
-// explained explains the failures that were kept.
-func (c *checkFlags) explained(
-	ctx context.Context, a *app, s *engine.Scenario, rep *pipeline.Outcome,
-) (told []*reports.RowFailure, err error) {
-	list := rep.Failures
-	if rep.Searched {
-		list = []engine.Result{rep.Failure}
-	}
-	for i := range list {
-		x := *rep
-		x.Failure = list[i]
-		row, err := c.failed(ctx, a, s, &x.Failure, x.Where(), c.folder(&x), c.again(s, &x))
-		if err != nil {
-			return told, err
-		}
-		told = append(told, row)
-	}
-	return told, nil
 }
 
 // heads begin the lines of scenarios.

@@ -70,9 +70,9 @@ type findings struct {
 type looked struct {
 	seeds shardSeeds
 	whole bool // all seeds were run
-	// full are the highest seeds that were explained, of the checkers with as many failures as are explained at most:
-	// a finding beyond it may be there all the same.
-	full map[string]uint64
+	// partly are the checkers of which all failing runs were explained up to a seed only: a finding beyond it may be
+	// there all the same.
+	partly []shardExplained
 }
 
 // openFindings reads the history, if there is one.
@@ -108,14 +108,7 @@ func (c *mergeFlags) openFindings(a *app) (*findings, error) {
 // looked notes that the failures of a scenario are known. sure is whether a finding that is not among them is not
 // there.
 func (x *findings) looked(scenario string, seeds shardSeeds, s *sum, sure bool) {
-	y := looked{seeds: seeds, whole: len(s.cut) == 0 && s.misuse == "" && sure, full: map[string]uint64{}}
-	counts := map[string]int{}
-	for _, f := range s.failures {
-		if counts[f.Checker]++; counts[f.Checker] == keptFailures {
-			y.full[f.Checker] = f.Seed
-		}
-	}
-	x.looks[scenario] = y
+	x.looks[scenario] = looked{seeds, len(s.cut) == 0 && s.misuse == "" && sure, s.partly}
 }
 
 // found notes a failure, and returns the state of its finding.
@@ -153,11 +146,13 @@ func (x *findings) end(p *shardParameters) {
 			continue
 		}
 		l, run := x.looks[y.Scenario]
-		limit, full := l.full[y.Checker]
+		beyond := slices.ContainsFunc(l.partly, func(e shardExplained) bool {
+			return e.Checker == y.Checker && y.Seed > e.Last
+		})
 		switch {
 		case y.State == stateGone:
 		case run && l.whole && y.Circumstances == p.Circumstances && l.seeds.First <= y.Seed && y.Seed <= l.seeds.Last &&
-			p.For == "" && (!full || y.Seed <= limit):
+			p.For == "" && !beyond:
 			y.State = stateGone
 			y.History = append(y.History, change{stateGone, x.program, y.Seed})
 			x.now[y] = true

@@ -60,13 +60,20 @@ func (c *results) begin() error {
 func (c *results) failed(
 	ctx context.Context, a *app, s *engine.Scenario, found *engine.Result, where, folder, again string,
 ) (*reports.RowFailure, error) {
-	progress, end := a.shrinking(c.command, s, len(found.Schedule.Names))
-	f, err := pipeline.Explain(ctx, s, found, where, progress)
-	end()
+	f, err := c.explain(ctx, a, s, found, where)
 	if err != nil {
 		return nil, err
 	}
 	return c.written(a, s, f, folder, again)
+}
+
+// explain explains a failure, and shows on a terminal how far that is.
+func (c *results) explain(
+	ctx context.Context, a *app, s *engine.Scenario, found *engine.Result, where string,
+) (*pipeline.Failure, error) {
+	progress, end := a.shrinking(c.command, s, len(found.Schedule.Names))
+	defer end()
+	return pipeline.Explain(ctx, s, found, where, progress)
 }
 
 // written writes the folder of a failure, and prints the block that leads to it; see failed.

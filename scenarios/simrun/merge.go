@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"regexp"
 	"slices"
 	"strings"
@@ -138,9 +139,12 @@ type mergedFailure struct {
 // sum is what a scenario came to in all parts.
 type sum struct {
 	engine.Part
-	failures []mergedFailure
+	failures []mergedFailure // the first of each kind
 	misuse   string
 	cut      []string // the parts that have not run all of it
+	// partly are the checkers of which parts have not explained all failing runs: how many they have, and up to which
+	// seed all of them.
+	partly []shardExplained
 }
 
 // add adds up what a scenario came to.
@@ -162,17 +166,47 @@ func (m *merge) add(s *engine.Scenario) (*sum, error) {
 		for _, f := range y.Failures {
 			x.failures = append(x.failures, mergedFailure{f, p.dir})
 		}
+		x.explained(y)
 	}
 	slices.SortFunc(x.failures, func(a, b mergedFailure) int { return cmp.Compare(a.Seed, b.Seed) })
-	counts := map[string]int{}
-	x.failures = slices.DeleteFunc(x.failures, func(f mergedFailure) bool { // those that one part would have kept
-		counts[f.Checker]++
-		return counts[f.Checker] > keptFailures
-	})
+	x.failures = firstOfKind(x.failures)
 	if s.Broken() && len(x.failures) > 1 {
 		x.failures = x.failures[:1]
 	}
+	slices.SortFunc(x.partly, func(a, b shardExplained) int { return cmp.Compare(a.Checker, b.Checker) })
 	return x, nil
+}
+
+// explained adds up how far failing runs were explained.
+func (x *sum) explained(y *shardScenario) {
+	for _, n := range y.Part.Failed {
+		e := shardExplained{n.Checker, n.Runs, math.MaxUint64}
+		if i := slices.IndexFunc(y.Explained, func(e shardExplained) bool { return e.Checker == n.Checker }); i >= 0 {
+			e = y.Explained[i]
+		}
+		i := slices.IndexFunc(x.partly, func(z shardExplained) bool { return z.Checker == n.Checker })
+		if i < 0 {
+			x.partly = append(x.partly, e)
+			continue
+		}
+		x.partly[i].Runs += e.Runs
+		x.partly[i].Last = min(x.partly[i].Last, e.Last)
+	}
+}
+
+// firstOfKind returns the first failure of each kind. One whose kind is not known counts where its checker has no other.
+func firstOfKind(list []mergedFailure) (first []mergedFailure) {
+	for i, f := range list {
+		same := func(y mergedFailure) bool { return y.Checker == f.Checker && y.Decides == f.Decides && y.Cut == "" }
+		if f.Cut != "" {
+			same = func(y mergedFailure) bool { return y.Checker == f.Checker }
+		}
+		known := func(y mergedFailure) bool { return y.Checker == f.Checker && y.Cut == "" }
+		if !slices.ContainsFunc(list[:i], same) && (f.Cut == "" || !slices.ContainsFunc(list, known)) {
+			first = append(first, f)
+		}
+	}
+	return first
 }
 
 // results returns the failures as an engine has them.
@@ -220,6 +254,7 @@ func (m *merge) scenario(a *app, s *engine.Scenario, seeds shardSeeds) (outcome,
 	}
 	if len(told) > 0 {
 		row.Failure, row.Others = told[0], told[1:]
+		row.Says = strings.Join(append([]string{row.Says}, x.unexplained()...), "\n")
 	}
 	if s.Broken() && out.Status == engine.Caught { // each part has ended with the first run that caught it
 		row.Struck, row.Goals, row.Holders = nil, nil, 0
@@ -230,21 +265,37 @@ func (m *merge) scenario(a *app, s *engine.Scenario, seeds shardSeeds) (outcome,
 
 // found prints the failure of the lowest seed of each finding, and takes its folder over.
 func (m *merge) found(a *app, s *engine.Scenario, x *sum) (told []*reports.RowFailure, err error) {
-	for i, f := range x.failures {
-		same := func(y mergedFailure) bool { return y.Checker == f.Checker && y.Decides == f.Decides }
-		if slices.ContainsFunc(x.failures[:i], same) {
-			continue
-		}
-		state := m.findings.found(s.Name, &f.shardFailure)
+	for _, f := range x.failures {
 		row, err := m.takeOver(a, s, &f, fmt.Sprintf("seed %d", f.Seed))
 		if err != nil {
 			return told, err
 		}
-		fmt.Fprintf(a.out, "      finding    %s, decided by %s, %s\n", f.Checker, cmp.Or(f.Decides, "no single step"), state)
-		row.State = state
 		told = append(told, row)
+		if f.Cut != "" {
+			fmt.Fprintf(a.out, "      finding    not known, as no step that decides was looked for: %s\n", f.Cut)
+			continue
+		}
+		row.State = m.findings.found(s.Name, &f.shardFailure)
+		fmt.Fprintf(a.out, "      finding    %s, decided by %s, %s\n", f.Checker, cmp.Or(f.Decides, "no single step"),
+			row.State)
+	}
+	for _, line := range x.unexplained() {
+		fmt.Fprintf(a.out, "      partly     %s\n", line)
 	}
 	return told, nil
+}
+
+// unexplained says, in a line for each checker, of how many failing runs no kind is known.
+func (x *sum) unexplained() (lines []string) {
+	for _, n := range x.Failed {
+		for _, e := range x.partly {
+			if e.Checker == n.Checker && e.Runs < n.Runs {
+				lines = append(lines, fmt.Sprintf("%d of %d runs that %s finds violated were explained, %d in each part at "+
+					"most: there may be other findings", e.Runs, n.Runs, n.Checker, mostExplained))
+			}
+		}
+	}
+	return lines
 }
 
 // takeOver writes the folder of a failure below that of the merge. A folder that is not there, or cannot be read, is

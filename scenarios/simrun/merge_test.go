@@ -83,11 +83,12 @@ func contents(t *testing.T, dir string) map[string]string {
 
 func TestMergesOfAnyNumberOfPartsAreTheSameBytes(t *testing.T) {
 	t.Chdir(t.TempDir())
-	add(t, clumsy, holds, aimless)
+	add(t, clumsy, holds, aimless, twofold)
 	var first map[string]string
 	var said [2]result
 	for k, n := range []int{1, 2, 7, 64} {
-		inParts(t, n, "-seeds", "1-150", "test/clumsy", "test/holds", "test/aimless", "lock/lock", "lock/plain-create")
+		inParts(t, n, "-seeds", "1-150", "test/clumsy", "test/twofold", "test/holds", "test/aimless", "lock/lock",
+			"lock/plain-create")
 		r := simrun(t, "merge", fmt.Sprintf("parts-%d", n), "-o", "merged", "-junit", "merged/junit.xml")
 		if r.code != exitViolation || r.err != "" {
 			t.Fatalf("%d parts: %+v", n, r)
@@ -120,7 +121,8 @@ func TestMergesOfAnyNumberOfPartsAreTheSameBytes(t *testing.T) {
 		"held    lock/lock                150 runs, ",
 		"caught  lock/plain-create        by quiescence at seed 2 in 73 steps\n",
 		"finding    always, decided by lose-reply, new\n", "finding    liveness, decided by lose-request, new\n",
-		"findings 2 new\n", "5 scenarios: 2 held, 1 caught, 1 violated, 1 inconclusive\n"} {
+		"finding    always, decided by lose-request, new\n",
+		"findings 4 new\n", "6 scenarios: 2 held, 1 caught, 2 violated, 1 inconclusive\n"} {
 		if !strings.Contains(out, want) {
 			t.Errorf("the merge does not say %q:\n%s", want, out)
 		}
@@ -220,8 +222,8 @@ func TestPartsThatDoNotBelongTogetherAreRefused(t *testing.T) {
 		{[]string{parts[0], run("rounds", "-seeds", "1-30", "-shard", "2/2", "-strategy", "pct")}, "(strategy: "},
 		{[]string{parts[0], change("old", `"program": "`, `"program": "old `)}, "expected one version"},
 		{[]string{change("old", `"program": "`, `"program": "old `)}, "and this is "},
-		{[]string{change("format", `shard 1"`, `shard 0"`)}, "is not a zksim shard 1"},
-		{[]string{change("text", `{`, `[`)}, "is not a zksim shard 1"},
+		{[]string{change("format", `shard 2"`, `shard 1"`)}, "is not a zksim shard 2"},
+		{[]string{change("text", `{`, `[`)}, "is not a zksim shard 2"},
 		{[]string{"-o", parts[0], parts[0], parts[1]}, "is the folder of part 1/2, expected another one"},
 		{[]string{"-findings", parts[0] + "/shard.json", parts[0], parts[1]}, "is not a zksim findings 1"},
 	} {

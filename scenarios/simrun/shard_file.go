@@ -22,11 +22,7 @@ import (
 // shardName is the file that a part of a work leaves in its folder, for merge.
 const shardName = "shard.json"
 
-const shardFormat = "zksim shard 1"
-
-// keptFailures is how many failing runs of each checker of a scenario a part explains. Those of the lowest seeds of all
-// parts are among them, so that what merge makes of them does not depend on how many parts there are.
-const keptFailures = 3
+const shardFormat = "zksim shard 2"
 
 // shardFile is what a part leaves. It is written when the part begins, and after each scenario: one that is killed has
 // not ended.
@@ -69,10 +65,19 @@ type shardSeeds struct {
 // shardScenario is what a scenario came to in a part.
 type shardScenario struct {
 	Name     string         `json:"name"`
-	Cut      string         `json:"cut,omitempty"`    // why not all of its seeds were run
+	Cut      string         `json:"cut,omitempty"`    // why not all of its seeds were run, or failures explained
 	Misuse   string         `json:"misuse,omitempty"` // how its code has left the simulator
 	Part     engine.Part    `json:"part"`
-	Failures []shardFailure `json:"failures,omitempty"` // by seed
+	Failures []shardFailure `json:"failures,omitempty"` // the first of each kind, by seed
+	// Explained is how far failing runs were explained, of those checkers of which not all were.
+	Explained []shardExplained `json:"explained,omitempty"`
+}
+
+// shardExplained is how many failing runs of a checker were explained, those of the lowest seeds.
+type shardExplained struct {
+	Checker string `json:"checker"`
+	Runs    int    `json:"runs"`
+	Last    uint64 `json:"last"` // the highest seed of them; 0 if there are none
 }
 
 // shardFailure is a failing run, or one in which a mutant was caught.
@@ -83,6 +88,7 @@ type shardFailure struct {
 	Message  string `json:"message,omitempty"`
 	Decision string `json:"decision,omitempty"`
 	Decides  string `json:"decides,omitempty"` // the kind of the step that decides
+	Cut      string `json:"cut,omitempty"`     // why no step that decides was looked for
 	Folder   string `json:"folder,omitempty"`  // from that of the part on; empty: there is none
 	Again    string `json:"again,omitempty"`   // arguments that find it again
 }
@@ -152,16 +158,10 @@ func shardFailureOf(r *engine.Result, told *reports.RowFailure, again string) sh
 }
 
 // ofShard is what a scenario came to, for the file of a part.
-func (c *checkFlags) ofShard(s *engine.Scenario, x *pipeline.Outcome, told []*reports.RowFailure) shardScenario {
-	y := shardScenario{Name: s.Name, Part: x.Part}
-	for i := range x.Failures {
-		var row *reports.RowFailure
-		if i < len(told) {
-			row = told[i]
-		}
-		one := *x
-		one.Failure = x.Failures[i]
-		y.Failures = append(y.Failures, shardFailureOf(&x.Failures[i], row, c.again(s, &one)))
+func (c *checkFlags) ofShard(s *engine.Scenario, x *pipeline.Outcome, k *kinds) shardScenario {
+	y := shardScenario{Name: s.Name, Part: x.Part, Failures: k.failures, Explained: k.partly, Cut: k.cut}
+	if x.Status == engine.Caught && len(y.Failures) == 0 { // not explained without -v
+		y.Failures = append(y.Failures, shardFailureOf(&x.Failure, nil, c.again(s, x)))
 	}
 	if x.Status == engine.Nondeterministic && y.Part.Differs == nil {
 		y.Part.Differs = &engine.PartNote{Seed: x.Failure.Schedule.Seed, Text: x.Why}

@@ -1,0 +1,97 @@
+package simrun
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/go-zookeeper/zk"
+
+	"zksim/checkers"
+	"zksim/faults"
+	"zksim/scenarios/engine"
+)
+
+// twofold has two bugs that one checker finds: one that many runs show, and one that few do.
+var twofold = engine.Scenario{Name: "test/twofold", Clients: 2,
+	Faults: faults.MustParse("lose-reply=1@op=create lose-request=1@op=delete,nth=2"),
+	Program: func(p *engine.Process) {
+		name := fmt.Sprintf("/n%d", p.ID)
+		_, err := p.Conn.Create(name, nil, zk.FlagPersistent, zk.WorldACL(zk.PermAll))
+		p.Always("the create is answered", err == nil)
+		p.Conn.Delete("/none", -1)
+		p.Always("the delete is answered", p.Conn.Delete(name, -1) == nil)
+	},
+	Checkers: []checkers.Checker{checkers.Steps{}}}
+
+// findingsOf returns the findings that a part has noted, as words, each once.
+func findingsOf(t *testing.T, dir string) (list []string) {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join(dir, shardName))
+	var x shardFile
+	if err == nil {
+		err = json.Unmarshal(text, &x)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, s := range x.Scenarios {
+		for _, f := range s.Failures {
+			list = append(list, fmt.Sprintf("%s, decided by %s", f.Checker, f.Decides))
+		}
+	}
+	slices.Sort(list)
+	return slices.Compact(list)
+}
+
+func TestEveryFindingOfEveryPartIsInTheMerge(t *testing.T) {
+	t.Chdir(t.TempDir())
+	add(t, twofold)
+	r := simrun(t, "check", "-seeds", "100-600", "-shard", "1/1", "-o", "whole/1", "test/twofold")
+	if r.code != exitViolation || strings.Count(r.out, "report  ") != 2 {
+		t.Errorf("one part does not explain failures until it knows both kinds: %+v", r)
+	}
+	if r = simrun(t, "merge", "whole", "-o", "of-one"); !regexp.MustCompile(`\n      partly     100 of 1\d\d runs that always ` +
+		`finds violated were explained, 100 in each part at most: there may be other findings\n`).MatchString(r.out) {
+		t.Errorf("a merge does not say that not all failures are explained: %s", r.out)
+	}
+	const n = 4
+	var reported []string
+	for i := 1; i <= n; i++ {
+		dir := fmt.Sprintf("parts/%d", i)
+		simrun(t, "check", "-seeds", "100-600", "-shard", fmt.Sprintf("%d/%d", i, n), "-o", dir, "test/twofold")
+		reported = append(reported, findingsOf(t, dir)...)
+	}
+	slices.Sort(reported)
+	if reported = slices.Compact(reported); len(reported) != 2 {
+		t.Fatalf("the parts report %q", reported)
+	}
+	r = simrun(t, "merge", "parts")
+	if strings.Contains(r.out, "partly") {
+		t.Errorf("all failures are explained: %s", r.out)
+	}
+	for _, x := range reported {
+		if !strings.Contains(r.out, "finding    "+x+", new\n") {
+			t.Errorf("the merge does not have %q, which a part has reported:\n%s", x, r.out)
+		}
+	}
+}
+
+func TestAFailureOfUnknownKindCountsWhereItsCheckerHasNoOther(t *testing.T) {
+	f := func(seed uint64, checker, decides, cut string) mergedFailure {
+		return mergedFailure{shardFailure: shardFailure{Seed: seed, Checker: checker, Decides: decides, Cut: cut}}
+	}
+	var got []uint64
+	for _, x := range firstOfKind([]mergedFailure{f(1, "always", "", interrupted), f(2, "always", "tick", ""),
+		f(3, "always", "", ""), f(4, "always", "tick", ""), f(5, "tree", "", interrupted), f(6, "tree", "", interrupted)}) {
+		got = append(got, x.Seed)
+	}
+	if want := []uint64{2, 3, 5}; !slices.Equal(got, want) {
+		t.Errorf("%v, expected %v", got, want)
+	}
+}
