@@ -30,8 +30,8 @@ func mergeCommand(ctx context.Context, a *app, args []string) (int, error) {
 	f := a.flags("merge")
 	f.StringVar(&c.findings, "findings", "", "file with the history of the findings, which is read if it is there, and "+
 		"written; commit it (default: "+findingsName+" in the folder of -o)")
-	f.StringVar(&c.obligations, "obligations", "", "of proofs: the list that they were taken from, which gets the times "+
-		"that they took")
+	f.StringVar(&c.obligations, "obligations", "", "of proofs: the list that they were taken from; with the times that "+
+		"they took it is written to "+obligationsName+" in the folder of -o, for the next time")
 	f.BoolVar(&c.undone, "undone", false, "print the numbers of the parts that are missing or not done, as 3,7, and "+
 		"merge nothing: those to run again")
 	c.flags(f)

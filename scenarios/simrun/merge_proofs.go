@@ -18,10 +18,12 @@ import (
 	"zksim/scenarios/prove"
 )
 
-// The files of merged proofs: the table, and the folder of the certificates.
+// The files of merged proofs: the table, the folder of the certificates, and the list with the times. The list that the
+// parts were taken from stays as it is, so that parts can be run again and the merge repeated.
 const (
 	tableName        = "proved.md"
 	certificateFiles = "certificates"
+	obligationsName  = "obligations.json"
 )
 
 // mergedProof is an obligation, and what came to it.
@@ -36,6 +38,10 @@ func (c *mergeFlags) proofs(ctx context.Context, a *app, parts *parts) (int, err
 	if c.obligations == "" {
 		return 0, errors.New("the parts are of proofs, expected -obligations FILE, the list that they were taken from")
 	}
+	if sameFile(c.obligations, filepath.Join(c.out, obligationsName)) {
+		return 0, fmt.Errorf("-o: the times of this merge go to %s, which is the list of the parts, expected another folder",
+			c.obligations)
+	}
 	list, err := readObligations(c.obligations)
 	if err != nil {
 		return 0, err
@@ -44,11 +50,7 @@ func (c *mergeFlags) proofs(ctx context.Context, a *app, parts *parts) (int, err
 		return 0, fmt.Errorf("%s is another list than that which the parts were taken from, expected the same obligations "+
 			"in the same order", c.obligations)
 	}
-	file, err := a.openOutput("obligations", c.obligations)
-	if err == nil {
-		err = c.begin()
-	}
-	if err != nil {
+	if err := c.begin(); err != nil {
 		return 0, err
 	}
 	m := &merge{mergeFlags: c, parts: parts}
@@ -74,7 +76,7 @@ func (c *mergeFlags) proofs(ctx context.Context, a *app, parts *parts) (int, err
 	m.lose(m.certificates(proofs))
 	m.lose(files.Save(c.out, tableName, func(w io.Writer) error { return writeProved(w, proofs) }))
 	prove.Longest(list.Obligations)
-	m.lose(file.write(ctx, list.write))
+	m.lose(files.Save(c.out, obligationsName, list.write))
 	table := fmt.Sprintf("table   %s\n", filepath.Join(m.out, tableName))
 	return m.ended(ctx, a, rec, len(names), nil, "", table)
 }

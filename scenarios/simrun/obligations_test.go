@@ -65,12 +65,38 @@ func TestObligationsAreProvedInPartsAndMergedToATable(t *testing.T) {
 	if v := simrun(t, "prove", "-verify", certificates[0]); v.code != exitHeld {
 		t.Errorf("%+v", v)
 	}
-	list, _ := os.ReadFile("list.json")
+	list, _ := os.ReadFile("merged/obligations.json")
 	if strings.Count(string(list), `"outcome":"`) != 12 {
 		t.Errorf("the list has not all times: %s", list)
 	}
-	r = simrun(t, "prove", "-obligations", "list.json", "test")
+	r = simrun(t, "prove", "-obligations", "merged/obligations.json", "test")
 	if !strings.Contains(r.out, "of which 0 were never tried") {
+		t.Errorf("%+v", r)
+	}
+}
+
+func TestAPartOfAProofIsRunAgainAfterAMerge(t *testing.T) {
+	t.Chdir(t.TempDir())
+	x := good()
+	x.Name = "test/another"
+	add(t, x, good())
+	obligedInParts(t, "2/2")
+	before, _ := os.ReadFile("list.json")
+	merge := []string{"merge", "parts", "-obligations", "list.json"}
+	if r := simrun(t, merge...); r.code != exitInconclusive || !strings.Contains(r.out, "not there: part 2 of 2\n") {
+		t.Fatalf("%+v", r)
+	}
+	simrun(t, "prove", "-obligations", "list.json", "-shard", "2/2", "-o", "parts/2", "-p", "1")
+	for range 2 {
+		if r := simrun(t, merge...); r.code != exitHeld || !strings.HasSuffix(r.out, "\n2 scenarios: 2 held\n") {
+			t.Errorf("%+v", r)
+		}
+	}
+	if after, _ := os.ReadFile("list.json"); string(after) != string(before) {
+		t.Errorf("the list that the parts are taken from has changed:\n%s", after)
+	}
+	r := simrun(t, "merge", "parts", "-obligations", "merged/obligations.json")
+	if r.code != exitUsage || !strings.Contains(r.err, "which is the list of the parts, expected another folder") {
 		t.Errorf("%+v", r)
 	}
 }
