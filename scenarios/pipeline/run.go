@@ -38,17 +38,20 @@ type Outcome struct {
 	Scope    prove.Bounds // the small scope
 }
 
-// Run runs a scenario over seeds, see [engine.Run]. Then, if the strategy is the portfolio, the seeds have found
-// nothing and are not those of a shard, it explores the schedules of a small scope. If ctx is done
-// before it comes to its end, the report is cut short.
+// Run runs a scenario over seeds, see [engine.Run], and then, if they are not those of a shard, searches the small
+// scope. If ctx is done before it comes to its end, the report is cut short.
 func Run(ctx context.Context, s *engine.Scenario, o Options) (Outcome, error) {
 	rep, err := engine.Run(ctx, s, o.Options)
-	x := Outcome{Report: rep, Every: -1, Scope: Small(s, o.Faults)}
-	none := rep.Status == engine.Held || rep.Status == engine.Escaped
-	if err != nil || o.Strategy != engine.Portfolio || o.Shards > 0 || !none || s.Outside != nil {
+	x := NewOutcome(&rep, o.Faults)
+	if err != nil || o.Shards > 0 {
 		return x, err
 	}
-	return x, x.search(ctx, s)
+	return x, x.Search(ctx, o.Strategy)
+}
+
+// NewOutcome returns the outcome of seeds. plan is the plan of the small scope; "": what prove.Bounds says.
+func NewOutcome(rep *engine.Report, plan string) Outcome {
+	return Outcome{Report: *rep, Every: -1, Scope: Small(rep.Scenario, plan)}
 }
 
 // Small is the small scope of a scenario.
@@ -56,8 +59,14 @@ func Small(s *engine.Scenario, plan string) prove.Bounds {
 	return prove.Bounds{Clients: min(smallClients, s.Clients), Faults: plan}
 }
 
-// search explores the small scope.
-func (x *Outcome) search(ctx context.Context, s *engine.Scenario) error {
+// Search explores the schedules of the small scope, if the strategy is the portfolio and the seeds have found nothing.
+// If ctx is done before it comes to its end, the report is cut short.
+func (x *Outcome) Search(ctx context.Context, strategy engine.Strategy) error {
+	s := x.Report.Scenario
+	none := x.Status == engine.Held || x.Status == engine.Escaped
+	if strategy != engine.Portfolio || !none || s.Outside != nil {
+		return nil
+	}
 	sc, err := x.Scope.Of(s)
 	if err != nil {
 		return err

@@ -205,8 +205,10 @@ func (c *checkFlags) seedsOf(s *engine.Scenario, asked engine.Range) engine.Rang
 
 // parameters are what the parts of this check have in common.
 func (c *checkFlags) parameters(sized []engine.Scenario, asked engine.Range) shardParameters {
-	p := shardParameters{Clients: c.clients, Rounds: c.rounds, Faults: c.plan, Strategy: c.strategy,
-		Circumstances: c.circumstances()}
+	p := shardParameters{Clients: c.clients, Rounds: c.rounds, Faults: c.plan, Strategy: c.strategy}
+	if c.like != model.ZooKeeper {
+		p.Like = c.like.String()
+	}
 	if c.duration > 0 {
 		p.For = c.duration.String()
 	}

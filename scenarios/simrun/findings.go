@@ -14,6 +14,8 @@ import (
 	"strings"
 
 	"zksim/reports"
+	"zksim/scenarios/engine"
+	"zksim/scenarios/pipeline"
 )
 
 // findingsName is the file with the history of the findings, if no other one is named.
@@ -35,7 +37,8 @@ type finding struct {
 	Checker  string `json:"checker"`
 	Decides  string `json:"decides"` // the kind of the step that decides; empty: no single one
 	State    string `json:"state"`
-	Seed     uint64 `json:"seed"` // the lowest that failed when it was found last
+	Seed     uint64 `json:"seed"`               // the lowest that failed when it was found last
+	Searched bool   `json:"searched,omitempty"` // no seed failed then, but exhaustive search has found it
 	Message  string `json:"message"`
 	// Circumstances are those of the seed, as flags.
 	Circumstances string   `json:"circumstances,omitempty"`
@@ -70,6 +73,7 @@ type findings struct {
 type looked struct {
 	seeds shardSeeds
 	whole bool // all seeds were run
+	every bool // and the small scope was searched
 	// partly are the checkers of which all failing runs were explained up to a seed only: a finding beyond it may be
 	// there all the same.
 	partly []shardExplained
@@ -105,10 +109,29 @@ func (c *mergeFlags) openFindings(a *app) (*findings, error) {
 	return x, nil
 }
 
-// looked notes that the failures of a scenario are known. sure is whether a finding that is not among them is not
-// there.
-func (x *findings) looked(scenario string, seeds shardSeeds, s *sum, sure bool) {
-	x.looks[scenario] = looked{seeds, len(s.cut) == 0 && s.misuse == "" && sure, s.partly}
+// looked notes that the failures of a scenario are known, and of how much of it.
+func (x *findings) looked(scenario string, seeds shardSeeds, s *sum, out *pipeline.Outcome) {
+	whole := len(s.cut) == 0 && s.misuse == "" && out.Status != engine.Nondeterministic
+	x.looks[scenario] = looked{seeds, whole, out.Every >= 0, s.partly}
+}
+
+// shows reports whether a finding would have been found again if it were still there.
+func (l *looked) shows(y *finding) bool {
+	if y.Searched {
+		return l.every
+	}
+	beyond := slices.ContainsFunc(l.partly, func(e shardExplained) bool {
+		return e.Checker == y.Checker && y.Seed > e.Last
+	})
+	return l.whole && l.seeds.First <= y.Seed && y.Seed <= l.seeds.Last && !beyond
+}
+
+// where says which run has shown it.
+func (y *finding) where() string {
+	if y.Searched {
+		return pipeline.BySearch
+	}
+	return fmt.Sprintf("seed %d", y.Seed)
 }
 
 // found notes a failure, and returns the state of its finding.
@@ -129,7 +152,7 @@ func (x *findings) found(scenario string, f *shardFailure) string {
 	default:
 		y.State = stateOngoing
 	}
-	y.Seed, y.Message = f.Seed, f.Message
+	y.Seed, y.Searched, y.Message = f.Seed, f.Searched, f.Message
 	if y.State != stateOngoing {
 		y.History = append(y.History, change{y.State, x.program, f.Seed})
 	}
@@ -138,21 +161,18 @@ func (x *findings) found(scenario string, f *shardFailure) string {
 	return y.State
 }
 
-// end finds out which findings are gone: those that these seeds, in these circumstances, would have shown.
-func (x *findings) end(p *shardParameters) {
+// end finds out which findings are gone: those that this merge would have shown, in the circumstances in which the parts
+// were run. With a time and no seeds, nobody knows which seeds were run.
+func (x *findings) end(circumstances string, p *shardParameters) {
 	for _, y := range x.Findings {
 		if x.now[y] {
-			y.Circumstances = p.Circumstances
+			y.Circumstances = circumstances
 			continue
 		}
 		l, run := x.looks[y.Scenario]
-		beyond := slices.ContainsFunc(l.partly, func(e shardExplained) bool {
-			return e.Checker == y.Checker && y.Seed > e.Last
-		})
 		switch {
 		case y.State == stateGone:
-		case run && l.whole && y.Circumstances == p.Circumstances && l.seeds.First <= y.Seed && y.Seed <= l.seeds.Last &&
-			p.For == "" && !beyond:
+		case run && y.Circumstances == circumstances && p.For == "" && l.shows(y):
 			y.State = stateGone
 			y.History = append(y.History, change{stateGone, x.program, y.Seed})
 			x.now[y] = true
@@ -199,7 +219,7 @@ func (x *findings) goneRows() (rows []reports.Row) {
 	for _, y := range x.Findings {
 		if y.State == stateGone && x.now[y] {
 			rows = append(rows, reports.Row{Scenario: y.Scenario, Failure: &reports.RowFailure{Checker: y.Checker,
-				Decides: y.Decides, Message: y.Message, Where: fmt.Sprintf("seed %d", y.Seed)}})
+				Decides: y.Decides, Message: y.Message, Where: y.where()}})
 		}
 	}
 	return rows

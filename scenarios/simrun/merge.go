@@ -73,6 +73,7 @@ func mergeCommand(ctx context.Context, a *app, args []string) (int, error) {
 type merge struct {
 	*mergeFlags
 	*parts
+	check    *checkFlags // those of the parts
 	sized    []engine.Scenario
 	findings *findings
 	tally    tally
@@ -83,6 +84,9 @@ func (c *mergeFlags) checks(ctx context.Context, a *app, parts *parts) (int, err
 	m := &merge{mergeFlags: c, parts: parts}
 	p := &parts.list[0].Parameters
 	plan, err := faults.Parse(p.Faults)
+	if err == nil {
+		m.check, err = p.check()
+	}
 	if err != nil {
 		return 0, fmt.Errorf("%s: %w", parts.list[0].dir, err)
 	}
@@ -98,6 +102,7 @@ func (c *mergeFlags) checks(ctx context.Context, a *app, parts *parts) (int, err
 		return 0, err
 	}
 	for i := range m.sized {
+		m.sized[i].Like = m.check.like
 		if p.Faults != "" {
 			m.sized[i].Faults = plan
 		}
@@ -117,14 +122,14 @@ func (c *mergeFlags) checks(ctx context.Context, a *app, parts *parts) (int, err
 			break
 		}
 		_, err := rec.scenario(m.sized[i].Name, func(out io.Writer) (outcome, error) {
-			return m.scenario(a.to(out), &m.sized[i], p.Scenarios[i])
+			return m.scenario(ctx, a.to(out), &m.sized[i], p.Scenarios[i])
 		})
 		if err != nil {
 			return 0, rec.fails(ctx, err)
 		}
 	}
 	if ctx.Err() == nil {
-		m.findings.end(p)
+		m.findings.end(m.check.circumstances(), p)
 		c.lose(m.findings.write(ctx))
 	}
 	return m.end(ctx, a, rec)
@@ -219,7 +224,7 @@ func (x *sum) results() (list []engine.Result) {
 }
 
 // scenario merges what the parts say of a scenario, and prints it.
-func (m *merge) scenario(a *app, s *engine.Scenario, seeds shardSeeds) (outcome, error) {
+func (m *merge) scenario(ctx context.Context, a *app, s *engine.Scenario, seeds shardSeeds) (outcome, error) {
 	x, err := m.add(s)
 	if err != nil {
 		return outcome{}, err
@@ -236,11 +241,20 @@ func (m *merge) scenario(a *app, s *engine.Scenario, seeds shardSeeds) (outcome,
 	if len(x.cut) > 0 && slices.Contains([]engine.Status{engine.Held, engine.Escaped, engine.Inconclusive}, rep.Status) {
 		rep.Status, rep.Why = engine.Inconclusive, "not done by all parts: without "+m.named(x.cut)
 	}
-	out := &pipeline.Outcome{Report: rep, Every: -1}
-	m.findings.looked(s.Name, seeds, x, rep.Status != engine.Nondeterministic)
+	out := pipeline.NewOutcome(&rep, m.check.plan)
+	err = out.Search(ctx, engine.Strategy(m.check.strategy))
+	if misused(a.out, s, err) {
+		m.rows = append(m.rows, pipeline.RowOf(s, engine.Misused, misuseText(err)))
+		return outcome{code: m.tally.count(engine.Misused)}, nil
+	}
+	if err != nil {
+		return outcome{}, err
+	}
+	cut := m.check.cutShort(ctx, &out.Report)
+	m.findings.looked(s.Name, seeds, x, &out)
 	var told []*reports.RowFailure
-	if rep.Status == engine.Violation {
-		told, err = m.found(a, s, x)
+	if out.Status == engine.Violation {
+		told, err = m.found(ctx, a, s, x, &out)
 		if y, ok := errors.AsType[*pipeline.Unrepeatable](err); ok {
 			out.Status, out.Why, err = engine.Nondeterministic, y.Error(), nil
 		}
@@ -260,29 +274,50 @@ func (m *merge) scenario(a *app, s *engine.Scenario, seeds shardSeeds) (outcome,
 		row.Struck, row.Goals, row.Holders = nil, nil, 0
 	}
 	m.rows = append(m.rows, row)
-	return outcome{code: m.tally.count(out.Status)}, nil
+	return outcome{m.tally.count(out.Status), cut}, nil
 }
 
-// found prints the failure of the lowest seed of each finding, and takes its folder over.
-func (m *merge) found(a *app, s *engine.Scenario, x *sum) (told []*reports.RowFailure, err error) {
+// found prints the failure of the lowest seed of each finding, and takes its folder over. What the search of the merge
+// has found is explained here.
+func (m *merge) found(
+	ctx context.Context, a *app, s *engine.Scenario, x *sum, out *pipeline.Outcome,
+) (told []*reports.RowFailure, err error) {
+	if out.Searched {
+		again := m.check.again(s, out)
+		row, err := m.failed(ctx, a, s, &out.Failure, pipeline.BySearch, m.check.folder(out), again)
+		if err != nil {
+			return nil, err
+		}
+		f := shardFailureOf(&out.Failure, row, again)
+		if f.Searched = true; ctx.Err() != nil {
+			f.Cut = interrupted
+		}
+		m.finding(a, s, &f, row)
+		return []*reports.RowFailure{row}, nil
+	}
 	for _, f := range x.failures {
 		row, err := m.takeOver(a, s, &f, fmt.Sprintf("seed %d", f.Seed))
 		if err != nil {
 			return told, err
 		}
 		told = append(told, row)
-		if f.Cut != "" {
-			fmt.Fprintf(a.out, "      finding    not known, as no step that decides was looked for: %s\n", f.Cut)
-			continue
-		}
-		row.State = m.findings.found(s.Name, &f.shardFailure)
-		fmt.Fprintf(a.out, "      finding    %s, decided by %s, %s\n", f.Checker, cmp.Or(f.Decides, "no single step"),
-			row.State)
+		m.finding(a, s, &f.shardFailure, row)
 	}
 	for _, line := range x.unexplained() {
 		fmt.Fprintf(a.out, "      partly     %s\n", line)
 	}
 	return told, nil
+}
+
+// finding notes and prints which finding a failure is.
+func (m *merge) finding(a *app, s *engine.Scenario, f *shardFailure, row *reports.RowFailure) {
+	if f.Cut != "" {
+		fmt.Fprintf(a.out, "      finding    not known, as no step that decides was looked for: %s\n", f.Cut)
+		return
+	}
+	row.State = m.findings.found(s.Name, f)
+	fmt.Fprintf(a.out, "      finding    %s, decided by %s, %s\n", f.Checker, cmp.Or(f.Decides, "no single step"),
+		row.State)
 }
 
 // unexplained says, in a line for each checker, of how many failing runs no kind is known.

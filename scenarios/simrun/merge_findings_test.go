@@ -14,6 +14,7 @@ import (
 
 	"zksim/checkers"
 	"zksim/faults"
+	"zksim/scenarios/catalog"
 	"zksim/scenarios/engine"
 )
 
@@ -93,5 +94,29 @@ func TestAFailureOfUnknownKindCountsWhereItsCheckerHasNoOther(t *testing.T) {
 	}
 	if want := []uint64{2, 3, 5}; !slices.Equal(got, want) {
 		t.Errorf("%v, expected %v", got, want)
+	}
+}
+
+func TestAMergeSearchesTheSmallScopeAsOneRunWould(t *testing.T) {
+	t.Chdir(t.TempDir())
+	i := slices.IndexFunc(catalog.All, func(s engine.Scenario) bool { return s.Name == "lock/ignore-exists" })
+	flawed := catalog.All[i]
+	flawed.Name, flawed.Caught = "test/flawed", nil
+	add(t, flawed)
+	names := []string{"-seeds", "1-2", "test/flawed", "lock/ignore-exists", "lock/fan-out"}
+	inParts(t, 2, names...)
+	merged, whole := simrun(t, "merge", "parts-2"), simrun(t, append([]string{"check", "-o", "whole"}, names...)...)
+	found := regexp.MustCompile(`FAIL  test/flawed  exhaustive search  .+\n      minimal .+\n`)
+	lines := regexp.MustCompile(`(?m)^(caught  lock/ignore-exists.* in exhaustive search|held    lock/fan-out.*; every ` +
+		`schedule) .+$`)
+	if a, b := found.FindString(merged.out), found.FindString(whole.out); a == "" || a != b {
+		t.Errorf("%q, expected %q", merged.out, b)
+	}
+	if a, b := lines.FindAllString(merged.out, -1), lines.FindAllString(whole.out, -1); len(a) != 2 || !slices.Equal(a, b) {
+		t.Errorf("%q, expected %q", merged.out, b)
+	}
+	if merged.code != exitViolation || !strings.Contains(merged.out, "\nfindings 1 new\n") ||
+		!strings.Contains(merged.out, "\n      reproduce  go run ./cmd/simrun replay merged/test.flawed/prove/schedule.txt\n") {
+		t.Errorf("%+v", merged)
 	}
 }

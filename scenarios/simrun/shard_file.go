@@ -40,19 +40,29 @@ type shardFile struct {
 
 // shardParameters are what all parts of a work must have in common.
 type shardParameters struct {
-	Scenarios     []shardSeeds `json:"scenarios,omitempty"`
-	Clients       int          `json:"clients,omitempty"`
-	Rounds        int          `json:"rounds,omitempty"`
-	Faults        string       `json:"faults,omitempty"`
-	Strategy      string       `json:"strategy,omitempty"`
-	For           string       `json:"for,omitempty"`
-	Circumstances string       `json:"circumstances,omitempty"` // as flags, without which a seed is another run
+	Scenarios []shardSeeds `json:"scenarios,omitempty"`
+	Clients   int          `json:"clients,omitempty"`
+	Rounds    int          `json:"rounds,omitempty"`
+	Faults    string       `json:"faults,omitempty"`
+	Strategy  string       `json:"strategy,omitempty"`
+	For       string       `json:"for,omitempty"`
+	Like      string       `json:"like,omitempty"` // whose semantics the servers have, unless it is ZooKeeper's
 
 	// Of proofs: a digest of the list, which kinds of it, and how much memory a proof may take.
 	Obligations string `json:"obligations,omitempty"`
 	Kind        string `json:"kind,omitempty"`
 	Memory      string `json:"memory,omitempty"`
 	Split       string `json:"split,omitempty"` // the scope, if that is divided
+}
+
+// check are the flags of the check that the parts are of.
+func (p *shardParameters) check() (*checkFlags, error) {
+	c := &checkFlags{clients: p.Clients, rounds: p.Rounds, plan: p.Faults, strategy: p.Strategy}
+	c.command = "check"
+	if p.Like == "" {
+		return c, nil
+	}
+	return c, likeValue{&c.like}.Set(p.Like)
 }
 
 // shardSeeds are the seeds of a scenario, of all parts.
@@ -90,6 +100,7 @@ type shardFailure struct {
 	Decides  string `json:"decides,omitempty"` // the kind of the step that decides
 	Cut      string `json:"cut,omitempty"`     // why no step that decides was looked for
 	Folder   string `json:"folder,omitempty"`  // from that of the part on; empty: there is none
+	Searched bool   `json:"-"`                 // merge has found it by exhaustive search; it has no seed
 	Again    string `json:"again,omitempty"`   // arguments that find it again
 }
 
