@@ -180,21 +180,12 @@ func (c *checkFlags) ofShard(s *engine.Scenario, x *pipeline.Outcome, k *kinds) 
 	return y
 }
 
-// programVersion names the version of the program: the commit that it was built from, or, if that is not all that it
-// was built from, a digest of the executable.
+// programVersion names the version of the program: the commit that it was built from, and how, or, if that is not all
+// that it was built from, a digest of the executable.
 var programVersion = sync.OnceValues(func() (string, error) {
 	if info, ok := debug.ReadBuildInfo(); ok {
-		revision, modified := "", true
-		for _, s := range info.Settings {
-			switch s.Key {
-			case "vcs.revision":
-				revision = s.Value
-			case "vcs.modified":
-				modified = s.Value != "false"
-			}
-		}
-		if revision != "" && !modified {
-			return info.Path + " " + revision, nil
+		if version := builtFrom(info); version != "" {
+			return version, nil
 		}
 	}
 	name, err := os.Executable()
@@ -212,6 +203,32 @@ var programVersion = sync.OnceValues(func() (string, error) {
 	}
 	return "executable " + hex.EncodeToString(sum.Sum(nil)[:8]), nil
 })
+
+// builtFrom names the commit, the version of Go and the settings that a program was built from; "" if there are changes
+// that are in no commit, or a dependency that is no published version, as a folder beside it is.
+func builtFrom(info *debug.BuildInfo) string {
+	revision, modified := "", true
+	settings := sha256.New()
+	for _, s := range info.Settings {
+		fmt.Fprintf(settings, "%s=%s\n", s.Key, s.Value)
+		switch s.Key {
+		case "vcs.revision":
+			revision = s.Value
+		case "vcs.modified":
+			modified = s.Value != "false"
+		}
+	}
+	for _, d := range info.Deps {
+		if d.Replace != nil {
+			d = d.Replace
+		}
+		modified = modified || d.Sum == ""
+	}
+	if revision == "" || modified {
+		return ""
+	}
+	return fmt.Sprintf("%s %s %s %s", info.Path, revision, info.GoVersion, hex.EncodeToString(settings.Sum(nil)[:4]))
+}
 
 // readShard reads the file of a part from its folder.
 func readShard(dir string) (*shardFile, error) {
