@@ -8,6 +8,7 @@ var (
 	ScheduleFlag = scheduleFlag
 	OutFlag      = outFlag
 	ForFlag      = forFlag
+	ShardFlag    = shardFlag
 )
 
 // OneInput runs one input of a fuzzer.

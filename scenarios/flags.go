@@ -57,7 +57,9 @@ func options() (o pipeline.Options, limit time.Duration, limited bool, err error
 	if err != nil {
 		return o, 0, false, fmt.Errorf("-zksim.shard: %w", err)
 	}
-	o.Shard, o.Shards = part.Remainder(), part.Of
+	if part.Of > 1 { // one of one is the whole
+		o.Shard, o.Shards = part.Remainder(), part.Of
+	}
 	return o, limit, limited, nil
 }
 
