@@ -21,6 +21,7 @@ import (
 	"time"
 
 	"zksim/internal/edit"
+	"zksim/reports"
 	"zksim/scenarios/engine"
 	"zksim/scenarios/herd"
 	"zksim/scenarios/pipeline"
@@ -199,9 +200,10 @@ func (p *printer) Write(text []byte) (int, error) {
 	return n, err
 }
 
-// oneLine makes sure that an error stays on the one line it is given.
+// oneLine makes sure that an error stays on the one line it is given, and is fit for a terminal.
 func oneLine(s string) string {
-	return strings.Join(strings.FieldsFunc(s, func(r rune) bool { return r == '\n' || r == '\r' }), "; ")
+	lines := strings.FieldsFunc(s, func(r rune) bool { return r == '\n' || r == '\r' })
+	return reports.Printable(strings.Join(lines, "; "))
 }
 
 func version(_ context.Context, a *app, args []string) (int, error) {

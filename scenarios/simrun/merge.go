@@ -13,6 +13,7 @@ import (
 
 	"zksim/checkers"
 	"zksim/faults"
+	"zksim/internal/shard"
 	"zksim/reports"
 	"zksim/scenarios/engine"
 	"zksim/scenarios/pipeline"
@@ -107,6 +108,9 @@ func (c *mergeFlags) checks(ctx context.Context, a *app, parts *parts) (int, err
 			m.sized[i].Faults = plan
 		}
 	}
+	if err := m.complete(); err != nil {
+		return 0, err
+	}
 	if err := c.begin(); err != nil {
 		return 0, err
 	}
@@ -133,6 +137,20 @@ func (c *mergeFlags) checks(ctx context.Context, a *app, parts *parts) (int, err
 		c.lose(m.findings.write(ctx))
 	}
 	return m.end(ctx, a, rec)
+}
+
+// complete refuses parts that lack runs without saying so.
+func (m *merge) complete() error {
+	for _, p := range m.list {
+		for i := range p.Scenarios {
+			x := &p.Scenarios[i]
+			k := slices.IndexFunc(m.sized, func(s engine.Scenario) bool { return s.Name == x.Name })
+			if err := x.complete(&m.sized[k], shard.Part{Index: p.Index, Of: p.Of}, &p.Parameters); err != nil {
+				return fmt.Errorf("%s: %w", p.dir, err)
+			}
+		}
+	}
+	return nil
 }
 
 // mergedFailure is a failure and the folder of its part.
@@ -165,7 +183,7 @@ func (m *merge) add(s *engine.Scenario) (*sum, error) {
 		if err := x.Part.Add(&y.Part); err != nil {
 			return nil, fmt.Errorf("%s: %s: %w", p.dir, s.Name, err)
 		}
-		if x.misuse = cmp.Or(x.misuse, y.Misuse); y.Cut != "" {
+		if x.misuse = cmp.Or(x.misuse, reports.Printable(y.Misuse)); y.Cut != "" {
 			x.cut = append(x.cut, fmt.Sprint(p.Index))
 		}
 		for _, f := range y.Failures {
@@ -312,12 +330,13 @@ func (m *merge) found(
 // finding notes and prints which finding a failure is.
 func (m *merge) finding(a *app, s *engine.Scenario, f *shardFailure, row *reports.RowFailure) {
 	if f.Cut != "" {
-		fmt.Fprintf(a.out, "      finding    not known, as no step that decides was looked for: %s\n", f.Cut)
+		fmt.Fprintf(a.out, "      finding    not known, as no step that decides was looked for: %s\n",
+			reports.Printable(f.Cut))
 		return
 	}
 	row.State = m.findings.found(s.Name, f)
-	fmt.Fprintf(a.out, "      finding    %s, decided by %s, %s\n", f.Checker, cmp.Or(f.Decides, "no single step"),
-		row.State)
+	fmt.Fprintf(a.out, "      finding    %s, decided by %s, %s\n", reports.Printable(f.Checker),
+		reports.Printable(cmp.Or(f.Decides, "no single step")), row.State)
 }
 
 // unexplained says, in a line for each checker, of how many failing runs no kind is known.
@@ -347,9 +366,9 @@ func (m *merge) takeOver(a *app, s *engine.Scenario, f *mergedFailure, where str
 	if err == nil {
 		return m.written(a, s, whole, folder, f.Again)
 	}
-	fmt.Fprintf(a.out, "FAIL  %s  %s  %s: %s\n", s.Name, where, f.Checker, reports.Printable(f.Message))
+	fmt.Fprintf(a.out, "FAIL  %s  %s  %s\n", s.Name, where, reports.Printable(f.Checker+": "+f.Message))
 	m.noReport(a, err)
-	fmt.Fprintf(a.out, "      reproduce  %s %s\n", a.command, f.Again)
+	fmt.Fprintf(a.out, "      reproduce  %s %s\n", a.command, reports.Printable(f.Again))
 	return &reports.RowFailure{Checker: f.Checker, Message: f.Message, Where: where, Decision: f.Decision,
 		Decides: f.Decides, Reproduce: []string{a.command + " " + f.Again}}, nil
 }

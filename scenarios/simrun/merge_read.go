@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 
+	"zksim/reports"
 	"zksim/scenarios/engine"
 	"zksim/scenarios/pipeline"
 )
@@ -130,7 +131,8 @@ func (p *parts) missing() {
 	for _, x := range p.list {
 		there[x.Index] = true
 		if x.Unended != "" {
-			p.notes = append(p.notes, fmt.Sprintf("part %d/%d in %s is not done: %s", x.Index, x.Of, x.dir, x.Unended))
+			p.notes = append(p.notes, fmt.Sprintf("part %d/%d in %s is not done: %s", x.Index, x.Of, x.dir,
+				reports.Printable(x.Unended)))
 		}
 	}
 	for i := uint64(1); i <= p.of; i++ {
@@ -143,11 +145,14 @@ func (p *parts) missing() {
 	}
 }
 
-// undone returns the numbers of the parts that are not there, or have not ended, in their order.
+// undone returns the numbers of the parts that are not there, have not ended, or have not all runs of a scenario, in
+// their order.
 func (p *parts) undone() (numbers []string) {
 	for i := uint64(1); i <= p.of; i++ {
 		k := slices.IndexFunc(p.list, func(x partRead) bool { return x.Index == i })
-		if k < 0 || p.list[k].Unended != "" {
+		if k < 0 || p.list[k].Unended != "" || slices.ContainsFunc(p.list[k].Scenarios, func(s shardScenario) bool {
+			return s.Cut != ""
+		}) {
 			numbers = append(numbers, fmt.Sprint(i))
 		}
 	}

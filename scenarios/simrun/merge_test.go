@@ -176,19 +176,24 @@ func TestAPartThatIsMissingOrInterruptedIsNamedAndNoPass(t *testing.T) {
 	if text, _ := os.ReadFile("junit.xml"); !strings.Contains(string(text), `message="not there: part 2 of 3"`) {
 		t.Errorf("%s", text)
 	}
+	// The time was up.
+	timed := simrun(t, "check", "-seeds", "1-1000000", "-for", "1ms", "-shard", "1/1", "-o", "timed/1", "test/holds")
+	if r := simrun(t, "merge", "timed", "-undone"); r.out != "1\n" {
+		t.Errorf("%+v\n%+v", timed, r)
+	}
 	// As a kill leaves it: begun, and not ended.
 	text, err := os.ReadFile("two/shard.json")
 	if err != nil {
 		t.Fatal(err)
 	}
-	begun := strings.Replace(string(text), `"of": 3,`, `"of": 3, "unended": "the run has not ended",`, 1)
+	begun := strings.Replace(string(text), `"of": 3,`, `"of": 3, "unended": "the run\\u001b has not ended",`, 1)
 	i := strings.Index(begun, `"scenarios": [`+"\n    {\n      \"name\": \"test/holds\",\n      \"part\"")
 	if i < 0 {
 		t.Fatal(begun)
 	}
 	write(t, "two/shard.json", strings.TrimSuffix(strings.TrimSpace(begun[:i]), ",")+"}")
 	r = simrun(t, "merge", "parts-3", "two")
-	if r.code != exitInconclusive || !strings.Contains(r.out, "part 2/3 in two is not done: the run has not ended\n") ||
+	if r.code != exitInconclusive || !strings.Contains(r.out, "part 2/3 in two is not done: the run\\u001b has not ended\n") ||
 		strings.Contains(r.out, "held  ") {
 		t.Errorf("%+v", r)
 	}
@@ -224,6 +229,17 @@ func TestPartsThatDoNotBelongTogetherAreRefused(t *testing.T) {
 		{[]string{change("old", `"program": "`, `"program": "old `)}, "and this is "},
 		{[]string{change("format", `shard 2"`, `shard 1"`)}, "is not a zksim shard 2"},
 		{[]string{change("text", `{`, `[`)}, "is not a zksim shard 2"},
+		{[]string{change("unknown", `"command"`, `"colour": 1, "command"`)}, `unknown field "colour"`},
+		{[]string{change("below", `"runs": 15`, `"runs": -100`)}, "counts that the 15 seeds of part 2/2 cannot come to"},
+		{[]string{change("above", `"runs": 15`, `"runs": 9223372036854775807`)}, "the 15 seeds of part 2/2 cannot"},
+		{[]string{parts[0], change("fewer", `"runs": 15`, `"runs": 0`)},
+			"fewer: test/holds has 0 runs and does not say why, expected the 15 seeds of part 2/2"},
+		{[]string{change("twice", `"scenarios": [`+"\n    {\n      \"name\": \"test/holds\",\n      \"part\"",
+			`"scenarios": [{"name": "test/holds", "part": {"runs": 0, "steps": 0}}, {"name": "test/holds", "part"`)},
+			`it has the scenario "test/holds" twice`},
+		{[]string{change("other", `"name": "test/holds",`, `"name": "test/other",`)}, "its parameters have the scenario"},
+		{[]string{change("tail", string(text), string(text)+"{}")}, "there is more behind it"},
+		{[]string{parts[0], change("escapes", `"program": "`, `"program": "\u001b[2J`)}, `escapes by \x1b[2J`},
 		{[]string{"-o", parts[0], parts[0], parts[1]}, "is the folder of part 1/2, expected another one"},
 		{[]string{"-findings", parts[0] + "/shard.json", parts[0], parts[1]}, "is not a zksim findings 1"},
 	} {

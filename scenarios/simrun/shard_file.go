@@ -1,6 +1,7 @@
 package simrun
 
 import (
+	"bytes"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
@@ -238,11 +239,16 @@ func readShard(dir string) (*shardFile, error) {
 		return nil, err
 	}
 	x := &shardFile{}
-	if err := json.Unmarshal(text, x); err != nil {
-		return nil, fmt.Errorf("%s is not a %s: %w", name, shardFormat, err)
+	d := json.NewDecoder(bytes.NewReader(text))
+	d.DisallowUnknownFields()
+	if err = d.Decode(x); err == nil {
+		err = x.check()
 	}
-	if x.Format != shardFormat || x.Index < 1 || x.Index > x.Of || x.Of > 1<<32 {
-		return nil, fmt.Errorf("%s is not a %s, expected what check or prove leaves with -shard and -o", name, shardFormat)
+	if err == nil && len(bytes.TrimSpace(text[d.InputOffset():])) > 0 {
+		err = errors.New("there is more behind it")
+	}
+	if err != nil {
+		return nil, fmt.Errorf("%s is not a %s: %w", name, shardFormat, err)
 	}
 	return x, nil
 }
