@@ -2,17 +2,20 @@ package prove
 
 import (
 	"bufio"
+	"bytes"
 	"cmp"
 	"context"
+	"crypto/sha256"
 	"encoding/binary"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"hash"
 	"io"
 	"runtime"
 	"slices"
 
-	"zksim/internal/hash"
+	mix "zksim/internal/hash"
 )
 
 // Portion is what one of several tasks has found out about one scope. Each explores from its part of a frontier, with a
@@ -32,7 +35,7 @@ type Portion struct {
 	fingerprints []fingerprint // sorted
 }
 
-const portionFormat = "zksim portion 2"
+const portionFormat = "zksim portion 3"
 
 // portionEdges is how many edges the frontier has. A frontier of fewer edges is in parts of which one has nearly all.
 const portionEdges = 6000
@@ -120,34 +123,40 @@ func (x *Portion) conclude(ctx context.Context, p *prover, s *search) {
 	slices.SortFunc(x.fingerprints, fingerprint.compare)
 }
 
-// Write writes the portion: a line of JSON, and the fingerprints in their order, 16 bytes each.
+// Write writes the portion: a line of JSON, the fingerprints in their order, 16 bytes each, and the SHA-256 of all that.
 func (x *Portion) Write(w io.Writer) error {
-	b := bufio.NewWriter(w)
-	if err := json.NewEncoder(b).Encode(x); err != nil {
+	b, sum := bufio.NewWriter(w), sha256.New()
+	both := io.MultiWriter(b, sum)
+	if err := json.NewEncoder(both).Encode(x); err != nil {
 		return err
 	}
-	var word [16]byte
 	for _, print := range x.fingerprints {
-		binary.BigEndian.PutUint64(word[:], print[0])
-		binary.BigEndian.PutUint64(word[8:], print[1])
-		if _, err := b.Write(word[:]); err != nil {
-			return err
-		}
+		both.Write(print.bytes()) // an error stays in b
 	}
+	b.Write(sum.Sum(nil))
 	return b.Flush()
+}
+
+// bytes returns the bytes of a fingerprint in a file.
+func (x fingerprint) bytes() []byte {
+	var b [16]byte
+	binary.BigEndian.PutUint64(b[:], x[0])
+	binary.BigEndian.PutUint64(b[8:], x[1])
+	return b[:]
 }
 
 // PortionReader reads what Write has written, without keeping it.
 type PortionReader struct {
 	Portion
 	in   *bufio.Reader
+	sum  hash.Hash
 	left int
 	next fingerprint // the lowest that was not taken
 }
 
 // NewPortionReader reads the first line.
 func NewPortionReader(r io.Reader) (*PortionReader, error) {
-	x := &PortionReader{in: bufio.NewReader(r)}
+	x := &PortionReader{in: bufio.NewReader(r), sum: sha256.New()}
 	line, err := x.in.ReadBytes('\n')
 	if err == nil {
 		err = json.Unmarshal(line, &x.Portion)
@@ -155,6 +164,7 @@ func NewPortionReader(r io.Reader) (*PortionReader, error) {
 	if err != nil || x.Format != portionFormat || x.States < 0 {
 		return nil, fmt.Errorf("it does not begin as a %s does", portionFormat)
 	}
+	x.sum.Write(line)
 	x.left = x.States
 	return x, x.advance()
 }
@@ -162,8 +172,15 @@ func NewPortionReader(r io.Reader) (*PortionReader, error) {
 // advance takes the next fingerprint from the file; they are above 0 and rise.
 func (x *PortionReader) advance() error {
 	if x.left == 0 {
+		var sum [sha256.Size]byte
+		if _, err := io.ReadFull(x.in, sum[:]); err != nil {
+			return fmt.Errorf("its checksum is missing: %w", err)
+		}
+		if !bytes.Equal(sum[:], x.sum.Sum(nil)) {
+			return errors.New("it is damaged: its checksum is another one")
+		}
 		if _, err := x.in.ReadByte(); err != io.EOF {
-			return errors.New("there is more behind the fingerprints")
+			return errors.New("there is more behind its checksum")
 		}
 		x.left = -1
 		return nil
@@ -173,6 +190,7 @@ func (x *PortionReader) advance() error {
 	if _, err := io.ReadFull(x.in, word[:]); err != nil {
 		return fmt.Errorf("its fingerprints end too early: %w", err)
 	}
+	x.sum.Write(word[:])
 	before := x.next
 	x.next = fingerprint{binary.BigEndian.Uint64(word[:]), binary.BigEndian.Uint64(word[8:])}
 	if x.next.compare(before) <= 0 {
@@ -197,7 +215,7 @@ func UnitePortions(all []*PortionReader) (states int, digest string, err error) 
 			return states, fmt.Sprintf("%016x", sum), nil
 		}
 		states++
-		sum += hash.Mix(least[0])
+		sum += mix.Mix(least[0])
 		for _, x := range all {
 			if x.left >= 0 && x.next == least {
 				if err := x.advance(); err != nil {

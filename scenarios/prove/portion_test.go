@@ -50,8 +50,13 @@ func TestAPortionThatIsDamagedIsRefused(t *testing.T) {
 		t.Fatal(err)
 	}
 	whole := file.String()
-	for _, text := range []string{"", "{}\n", whole[:len(whole)-1], whole[:len(whole)-32], whole + "x",
-		whole[:len(whole)-32] + whole[len(whole)-16:] + whole[len(whole)-32:len(whole)-16]} {
+	texts := []string{"", "{}\n", whole[:len(whole)-1], whole[:len(whole)-32], whole[:len(whole)-48], whole + "x"}
+	for i := range whole {
+		b := []byte(whole)
+		b[i] ^= 1
+		texts = append(texts, string(b))
+	}
+	for _, text := range texts {
 		r, err := NewPortionReader(strings.NewReader(text))
 		if err == nil {
 			_, _, err = UnitePortions([]*PortionReader{r})
