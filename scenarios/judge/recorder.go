@@ -163,6 +163,9 @@ func (c *Connection) judged(q *model.Request) string {
 	return word
 }
 
+// Words are the words that the judge of znodes has for operations.
+var Words = []string{"create", "delete", "set", "get"}
+
 // Word is the word that the judge of znodes has for an operation; "" if it does not look at it. What a sequential
 // create is to write only its answer says.
 func Word(q *model.Request) string {

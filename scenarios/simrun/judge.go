@@ -5,9 +5,11 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"time"
 
+	"zksim/model/history"
 	"zksim/reports"
 	"zksim/scenarios/judge"
 )
@@ -57,8 +59,23 @@ func (c *judgeFlags) file(a *app, file string) (int, error) {
 	if err != nil {
 		return 0, err
 	}
+	if e := ofRecipe(h); e != nil {
+		return 0, fmt.Errorf("%s has the operation %.60q of a recipe, of which judge knows nothing, expected a history of "+
+			"znodes, as judge -record writes it", a.fileName(file), e.Op)
+	}
 	j := judge.Judge(h, c.guards)
 	return sentence(a.out, &j), nil
+}
+
+// ofRecipe returns the first operation of a history that is not one on a znode; nil if there is none.
+func ofRecipe(h *history.History) *history.Event {
+	for i := range h.Events {
+		e := &h.Events[i]
+		if (e.Kind == history.Invoke || e.Kind == history.Return) && (e.Path == "" || !slices.Contains(judge.Words, e.Op)) {
+			return e
+		}
+	}
+	return nil
 }
 
 // proxy judges connections until the context is done or the time is over.
