@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"os/signal"
@@ -12,6 +13,7 @@ import (
 	"strconv"
 	"strings"
 
+	"zksim/internal/files"
 	"zksim/scenarios/engine"
 	"zksim/scenarios/pipeline"
 )
@@ -58,20 +60,9 @@ func (a *app) replayDebugged(ctx context.Context, s *engine.Scenario, schedule e
 	if err != nil {
 		return fmt.Errorf("-debug: %w", err)
 	}
-	program, err := exec.LookPath(debugger)
+	dir, start, err := debuggerFiles()
 	if err != nil {
-		return errNoDebugger
-	}
-	dir, err := os.MkdirTemp("", "zksim-debug-")
-	if err != nil {
-		return err
-	}
-	defer os.RemoveAll(dir)
-	script := filepath.Join(dir, "stop.star")
-	start := filepath.Join(dir, "start.txt")
-	if err := errors.Join(os.WriteFile(script, []byte(stopScript), 0o666),
-		os.WriteFile(start, []byte("break zksim/scenarios/simrun.goOn\ncontinue\nsource "+script+"\n"), 0o666)); err != nil {
-		return err
+		return fmt.Errorf("-debug: %w", err)
 	}
 	args := append(debuggee(dir), "--init", start, "--allow-non-terminal-interactive=true", "--", "replay", "-stop",
 		strconv.Itoa(step), file)
@@ -80,6 +71,10 @@ func (a *app) replayDebugged(ctx context.Context, s *engine.Scenario, schedule e
 		quoted[i] = pipeline.Quote(arg)
 	}
 	fmt.Fprintf(a.out, "step %d  %s\n%s %s\n", step, place, debugger, strings.Join(quoted, " "))
+	program, err := exec.LookPath(debugger)
+	if err != nil {
+		return errNoDebugger
+	}
 	cmd := exec.CommandContext(ctx, program, args...)
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = a.in, a.out, a.err
 	if a.wide != nil { // it edits lines on a terminal only
@@ -94,12 +89,31 @@ func (a *app) replayDebugged(ctx context.Context, s *engine.Scenario, schedule e
 	return nil
 }
 
+// debuggerFiles writes what the debugger begins with, and returns the folder, and the file that is to be given to it.
+// They are always the same, and stay, so that the command that is printed can be run again.
+func debuggerFiles() (dir, start string, err error) {
+	cache, err := os.UserCacheDir()
+	if err != nil {
+		return "", "", err
+	}
+	dir = filepath.Join(cache, "zksim", "debug")
+	if err := os.MkdirAll(dir, 0o777); err != nil {
+		return "", "", err
+	}
+	write := func(name, text string) error {
+		return files.Save(dir, name, func(w io.Writer) error { _, err := io.WriteString(w, text); return err })
+	}
+	script := filepath.Join(dir, "stop.star")
+	return dir, filepath.Join(dir, "start.txt"), errors.Join(write("stop.star", stopScript),
+		write("start.txt", "break zksim/scenarios/simrun.goOn\ncontinue\nsource "+script+"\n"))
+}
+
 // debuggee returns how the debugger gets this program: built once more without optimizations, where go run has built
 // it, or as it is.
 func debuggee(dir string) []string {
 	command := invocation()
 	if pkg, ok := strings.CutPrefix(command, "go run "); ok {
-		return []string{"debug", pkg, "--output", filepath.Join(dir, "program")}
+		return []string{"debug", pkg, "--output", filepath.Join(dir, fmt.Sprintf("program-%d", os.Getpid()))}
 	}
 	file, err := os.Executable()
 	if err != nil {
@@ -107,7 +121,7 @@ func debuggee(dir string) []string {
 	}
 	if info, ok := debug.ReadBuildInfo(); ok && isFolder(strings.TrimPrefix(info.Path, info.Main.Path+"/")) {
 		return []string{"debug", "./" + strings.TrimPrefix(info.Path, info.Main.Path+"/"), "--output",
-			filepath.Join(dir, "program")}
+			filepath.Join(dir, fmt.Sprintf("program-%d", os.Getpid()))}
 	}
 	return []string{"exec", file}
 }

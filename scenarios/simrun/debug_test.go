@@ -26,6 +26,7 @@ func TestADebuggerIsRunForTheStep(t *testing.T) {
 		t.Fatal(err)
 	}
 	path := os.Getenv("PATH")
+	t.Setenv("XDG_CACHE_HOME", filepath.Join(here, "cache"))
 	t.Setenv("PATH", here+string(os.PathListSeparator)+path)
 	r := simrun(t, "replay", "-debug", "1", "schedule.txt")
 	for _, want := range []string{"step 1  c1 begins with zksim/scenarios/", "\ndlv ", " -- replay -stop 1 schedule.txt\n",
@@ -33,6 +34,13 @@ func TestADebuggerIsRunForTheStep(t *testing.T) {
 		if r.code != exitHeld || !strings.Contains(r.out, want) {
 			t.Errorf("no %q in %+v", want, r)
 		}
+	}
+	// The command that is printed can be run again.
+	line := r.out[strings.Index(r.out, "\ndlv ")+1:]
+	line, _, _ = strings.Cut(line, "\n")
+	again, err := exec.Command("sh", "-c", line).Output()
+	if want := r.out[strings.Index(r.out, line)+len(line)+1:]; err != nil || string(again) != want {
+		t.Errorf("%s prints %s, %v, expected %s", line, again, err, want)
 	}
 	if r := simrun(t, "replay", "-debug", "8", "schedule.txt"); !strings.Contains(r.out,
 		"step 8  c1 goes on in zksim/scenarios/catalog/mutants.(*Lock).create, ") {
@@ -46,6 +54,7 @@ func TestADebuggerIsRunForTheStep(t *testing.T) {
 		{"1", "schedule.txt", "simrun replay: dlv: exit status 3\n"},
 		{"4", "schedule.txt", "simrun replay: -debug: step 4, calm, runs no code of a client; the next that does is " +
 			"step 8, run c1\n"},
+		{"0", "schedule.txt", "simrun replay: -debug: there is no step 0, expected one from 1 to 32\n"},
 		{"99", "schedule.txt", "simrun replay: -debug: there is no step 99, expected one from 1 to 32\n"},
 	} {
 		if r := simrun(t, "replay", "-debug", x.step, x.file); r.code != exitUsage || r.err != x.want {
@@ -58,7 +67,8 @@ func TestADebuggerIsRunForTheStep(t *testing.T) {
 	}
 	t.Setenv("PATH", filepath.Join(here, "nothing"))
 	if r := simrun(t, "replay", "-debug", "1", "schedule.txt"); r.code != exitUsage ||
-		!strings.Contains(r.err, "go install github.com/go-delve/delve/cmd/dlv@latest installs it") {
+		!strings.Contains(r.err, "go install github.com/go-delve/delve/cmd/dlv@latest installs it") ||
+		!strings.Contains(r.out, "\ndlv ") {
 		t.Errorf("%+v", r)
 	}
 }

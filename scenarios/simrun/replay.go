@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"context"
 	"errors"
+	"flag"
 	"fmt"
 	"io"
 	"os"
@@ -31,6 +32,8 @@ func replay(ctx context.Context, a *app, args []string) (int, error) {
 	if err := parse(f, args, 1); err != nil {
 		return 0, err
 	}
+	toDebug := false
+	f.Visit(func(x *flag.Flag) { toDebug = toDebug || x.Name == "debug" })
 	file := f.Arg(0)
 	if err := v.open(a); err != nil {
 		return 0, err
@@ -43,13 +46,13 @@ func replay(ctx context.Context, a *app, args []string) (int, error) {
 	text := bufio.NewReader(in)
 	schedule, s, err := a.loadFrom(file, text)
 	if errors.Is(err, serve.ErrNoRecording) {
-		return exitHeld, a.viewHistory(ctx, &v, a.fileName(file), text, *debugged+*stop > 0 || *out != "")
+		return exitHeld, a.viewHistory(ctx, &v, a.fileName(file), text, toDebug || *stop > 0 || *out != "")
 	}
 	if err != nil {
 		return 0, err
 	}
 	switch {
-	case *debugged != 0:
+	case toDebug:
 		return exitHeld, a.replayDebugged(ctx, s, schedule, file, *debugged)
 	case *stop != 0:
 		return exitHeld, replayStopping(s, schedule, *stop)
