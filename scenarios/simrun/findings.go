@@ -3,6 +3,8 @@ package simrun
 import (
 	"cmp"
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -21,7 +23,7 @@ import (
 // findingsName is the file with the history of the findings, if no other one is named.
 const findingsName = "findings.json"
 
-const findingsFormat = "zksim findings 1"
+const findingsFormat = "zksim findings 2"
 
 // The states of a finding since the merge before. One that was not looked for keeps its state.
 const (
@@ -57,6 +59,10 @@ type change struct {
 type findingsFile struct {
 	Format   string     `json:"format"`
 	Findings []*finding `json:"findings"`
+	// Campaign names the program and the parameters of the parts that were merged last, and Before has the findings
+	// before that: from these a merge of the same campaign starts, as one with the parts that were not done then.
+	Campaign string     `json:"campaign"`
+	Before   []*finding `json:"before,omitempty"`
 }
 
 // findings are the findings in a merge.
@@ -80,7 +86,7 @@ type looked struct {
 }
 
 // openFindings reads the history, if there is one.
-func (c *mergeFlags) openFindings(a *app) (*findings, error) {
+func (c *mergeFlags) openFindings(a *app, p *shardParameters) (*findings, error) {
 	name := cmp.Or(c.findings, filepath.Join(c.out, findingsName))
 	x := &findings{findingsFile: findingsFile{Format: findingsFormat}, now: map[*finding]bool{},
 		looks: map[string]looked{}, counts: map[string]int{}}
@@ -96,7 +102,7 @@ func (c *mergeFlags) openFindings(a *app) (*findings, error) {
 	}
 	text, err := os.ReadFile(name)
 	if errors.Is(err, fs.ErrNotExist) {
-		return x, nil
+		return x, x.begin(p)
 	}
 	if err == nil {
 		if err = json.Unmarshal(text, &x.findingsFile); err == nil && x.Format != findingsFormat {
@@ -106,7 +112,24 @@ func (c *mergeFlags) openFindings(a *app) (*findings, error) {
 	if err != nil {
 		return nil, fmt.Errorf("-findings: %s is not a %s: %w", name, findingsFormat, err)
 	}
-	return x, nil
+	return x, x.begin(p)
+}
+
+// begin goes back to where the campaign of these parameters has begun, or notes that it begins here.
+func (x *findings) begin(p *shardParameters) error {
+	sum := sha256.New()
+	err := json.NewEncoder(sum).Encode([]any{x.program, p})
+	campaign := hex.EncodeToString(sum.Sum(nil)[:8])
+	if x.Campaign != campaign {
+		x.Campaign, x.Before = campaign, x.Findings
+	}
+	x.Findings = nil
+	for _, y := range x.Before {
+		z := *y
+		z.History = slices.Clone(y.History)
+		x.Findings = append(x.Findings, &z)
+	}
+	return err
 }
 
 // looked notes that the failures of a scenario are known, and of how much of it.

@@ -6,7 +6,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"math"
+	"os"
+	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
@@ -114,7 +117,7 @@ func (c *mergeFlags) checks(ctx context.Context, a *app, parts *parts) (int, err
 	if err := c.begin(); err != nil {
 		return 0, err
 	}
-	if m.findings, err = c.openFindings(a); err != nil {
+	if m.findings, err = c.openFindings(a, p); err != nil {
 		return 0, err
 	}
 	rec, err := c.record(a, scenarioNames(scenariosOf(m.sized)))
@@ -133,6 +136,7 @@ func (c *mergeFlags) checks(ctx context.Context, a *app, parts *parts) (int, err
 		}
 	}
 	if ctx.Err() == nil {
+		m.lose(m.withdraw())
 		m.findings.end(m.check.circumstances(), p)
 		c.lose(m.findings.write(ctx))
 	}
@@ -406,6 +410,36 @@ func (m *merge) ended(
 		code = cmp.Or(code, exitInconclusive)
 	}
 	return code, err
+}
+
+// withdraw removes the folders of failures of its scenarios that an earlier merge has left and this one has not
+// written.
+func (m *merge) withdraw() error {
+	written := map[string]bool{}
+	for _, r := range m.rows {
+		for _, f := range append([]*reports.RowFailure{r.Failure}, r.Others...) {
+			if f != nil && f.Page != "" {
+				written[filepath.Join(m.out, filepath.Dir(filepath.FromSlash(f.Page)))] = true
+			}
+		}
+	}
+	for i := range m.sized {
+		dir := filepath.Join(m.out, pipeline.FileName(&m.sized[i]))
+		entries, err := os.ReadDir(dir)
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+		for _, e := range entries {
+			old := filepath.Join(dir, e.Name())
+			if e.IsDir() && seedFolder.MatchString(e.Name()) && !written[old] {
+				if err := os.RemoveAll(old); err != nil {
+					return err
+				}
+			}
+		}
+		os.Remove(dir) // if it is empty
+	}
+	return nil
 }
 
 // seedFolder is what the folder of a seed, or of a proof, is called below that of its scenario.

@@ -120,3 +120,43 @@ func TestAMergeSearchesTheSmallScopeAsOneRunWould(t *testing.T) {
 		t.Errorf("%+v", merged)
 	}
 }
+
+func TestACampaignThatIsMergedAgainIsAsIfItHadBeenMergedOnce(t *testing.T) {
+	t.Chdir(t.TempDir())
+	add(t, clumsy, holds)
+	args := []string{"test/clumsy", "test/holds"}
+	inParts(t, 1, append(args, "-seeds", "1-60")...)
+	inParts(t, 3, append(args, "-seeds", "1-60")...)
+	earlier := simrun(t, "merge", "parts-1", "-o", "once")
+	want := contents(t, "once")
+	// Without the part that has the lowest failing seed, there are other folders.
+	first := 0
+	for i := 1; i <= 3 && first == 0; i++ {
+		os.Rename(fmt.Sprintf("parts-3/%d", i), "away")
+		simrun(t, "merge", "parts-3", "-o", "again")
+		os.Rename("away", fmt.Sprintf("parts-3/%d", i))
+		for name := range contents(t, "again") {
+			if _, there := want[name]; !there {
+				first = i
+			}
+		}
+	}
+	if first == 0 {
+		t.Fatalf("no part has all of the lowest failing seeds: %+v", earlier)
+	}
+	for range 2 {
+		r := simrun(t, "merge", "parts-3", "-o", "again")
+		if !strings.Contains(r.out, "\nfindings 2 new\n") {
+			t.Errorf("a campaign takes its own findings for old ones: %s", r.out)
+		}
+		got := contents(t, "again")
+		for name, text := range got {
+			if want[name] == "" {
+				t.Errorf("%s is of an earlier merge", name)
+			}
+			if name == findingsName && text != want[name] {
+				t.Errorf("%s\nexpected\n%s", text, want[name])
+			}
+		}
+	}
+}

@@ -241,7 +241,7 @@ func TestPartsThatDoNotBelongTogetherAreRefused(t *testing.T) {
 		{[]string{change("tail", string(text), string(text)+"{}")}, "there is more behind it"},
 		{[]string{parts[0], change("escapes", `"program": "`, `"program": "\u001b[2J`)}, `escapes by \x1b[2J`},
 		{[]string{"-o", parts[0], parts[0], parts[1]}, "is the folder of part 1/2, expected another one"},
-		{[]string{"-findings", parts[0] + "/shard.json", parts[0], parts[1]}, "is not a zksim findings 1"},
+		{[]string{"-findings", parts[0] + "/shard.json", parts[0], parts[1]}, "is not a zksim findings 2"},
 	} {
 		r := simrun(t, append([]string{"merge"}, x.dirs...)...)
 		if r.code != exitUsage || !strings.Contains(r.err, x.want) || strings.Count(r.err, "\n") != 1 {
@@ -269,7 +269,7 @@ func TestFindingsAreNewOngoingGoneAndRegressed(t *testing.T) {
 	for _, x := range []struct {
 		s     engine.Scenario
 		seeds string
-	}{{clumsy, "1-60"}, {clumsy, "1-60"}, {mended(), "1-1"}, {mended(), "1-60"}, {clumsy, "1-60"}} {
+	}{{clumsy, "1-60"}, {clumsy, "1-61"}, {mended(), "1-1"}, {mended(), "1-60"}, {clumsy, "1-61"}} {
 		got = append(got, merged(x.s, x.seeds))
 		catalog.All = base
 	}
@@ -279,7 +279,7 @@ func TestFindingsAreNewOngoingGoneAndRegressed(t *testing.T) {
 		t.Errorf("%q, expected %q", got, want)
 	}
 	text, _ := os.ReadFile("known.json")
-	for _, want := range []string{`"format": "zksim findings 1"`, `"decides": "lose-request"`, `"state": "gone"`,
+	for _, want := range []string{`"format": "zksim findings 2"`, `"decides": "lose-request"`, `"state": "gone"`,
 		`"state": "regressed"`} {
 		if !strings.Contains(string(text), want) {
 			t.Errorf("the history does not have %s:\n%s", want, text)
