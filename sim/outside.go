@@ -44,8 +44,10 @@ type Dialing interface {
 // asking appends what can become of a remote client without a connection.
 func (c *Client) asking(list []Transition) []Transition {
 	id := uint32(c.id)
-	if c.session != 0 && c.w.outside != nil && c.w.now >= c.silent+int64(c.timeout) && c.HasSession() {
-		list = append(list, Transition{Expire, id, 0})
+	if c.w.outside != nil {
+		if at, ok := c.SessionEnd(); ok && c.w.now >= at {
+			list = append(list, Transition{Expire, id, 0})
+		}
 	}
 	if c.asks < 0 {
 		return list
@@ -55,4 +57,14 @@ func (c *Client) asking(list []Transition) []Transition {
 		return append(list, Transition{Round, id, 0})
 	}
 	return append(list, Transition{Connect, id, uint16(c.asks)})
+}
+
+// SessionEnd returns from which virtual time on, in milliseconds, the servers may end the session of a remote client
+// that has no connection: its timeout has passed, or starts anew with an election. It returns false where there is
+// nothing to end: the client is connected, or its session is over.
+func (c *Client) SessionEnd() (at int64, ok bool) {
+	if c.connected || c.session == 0 || !c.HasSession() {
+		return 0, false
+	}
+	return max(c.silent+int64(c.timeout), c.w.respite), true
 }

@@ -25,11 +25,10 @@ import (
 // Cluster is a simulated ensemble with its clients in one run of [Run], in memory. Its methods are for the goroutines
 // of the run.
 type Cluster struct {
-	world   *sim.World
-	servers int
-	begin   time.Time
-	poke    chan struct{} // somebody has done something
-	steps   *atomic.Int64 // odd while the code has its turn; see watch
+	world *sim.World
+	begin time.Time
+	poke  chan struct{} // somebody has done something
+	steps *atomic.Int64 // odd while the code has its turn; see watch
 
 	mu       sync.Mutex
 	peers    []*peer
@@ -44,7 +43,7 @@ type Cluster struct {
 
 	uneventful time.Duration // since somebody last wanted something
 	settled    time.Time     // when last nothing was on its way
-	level      time.Time     // when last no server that hears of the leader was behind
+	level      []time.Time   // when last each server was level with the leader
 	calm       time.Time     // when the faults were over, or AtRest has returned since
 	stuck      func()        // if not nil, notes that the code waits, in place of a failure
 	lasting    time.Duration // for how long nobody must want anything when the code has ended
@@ -66,9 +65,12 @@ const (
 // latency is how long what is on its way may take unless a fault holds it back: less than any library waits.
 const latency = time.Second
 
-// syncLimit is for how long a server may be behind the leader unless a fault cuts it off: what ZooKeeper's sample
-// configuration has, five ticks. A leader drops a follower that takes longer.
-const syncLimit = 10 * time.Second
+// tickTime is ZooKeeper's usual unit of time. A session ends up to one later than its timeout says.
+const tickTime = 2 * time.Second
+
+// syncLimit is for how long a server may be behind the leader, or cut off from it: what ZooKeeper's sample configuration
+// has. A leader drops a follower that takes longer, and steps down itself when it has no quorum for so long.
+const syncLimit = 5 * tickTime
 
 // patience is for how long nobody must want anything until a run is taken to be at rest.
 const patience = 10 * time.Minute
@@ -83,7 +85,7 @@ const lull = 5 * time.Second
 
 // Addrs returns the addresses of all servers. Only [Cluster.Dialer] reaches them.
 func (c *Cluster) Addrs() []string {
-	list := make([]string, c.servers)
+	list := make([]string, len(c.level))
 	for k := range list {
 		list[k] = loopback + ":" + strconv.Itoa(firstPort+k)
 	}
@@ -164,7 +166,7 @@ func (c *Cluster) port(network, address string) (int, error) {
 			Err: &net.DNSError{Err: "no such host", Name: host, IsNotFound: true}}
 	case !ip.IsLoopback():
 		return refused(syscall.EHOSTUNREACH)
-	case ip.String() != loopback || n < firstPort || n >= firstPort+c.servers:
+	case ip.String() != loopback || n < firstPort || n >= firstPort+len(c.level):
 		return refused(syscall.ECONNREFUSED)
 	}
 	return n, nil

@@ -28,14 +28,18 @@ func (c driver) Rest() {
 	if c.nothingOnItsWay() {
 		c.settled = time.Now()
 	}
-	if !c.lags() {
-		c.level = time.Now()
+	for k := range c.level {
+		if !c.behind(k) {
+			c.level[k] = time.Now()
+		}
 	}
 	if c.calm.IsZero() && c.world.Calm() {
 		c.calm = time.Now()
 	}
-	c.world.Advance(time.Since(c.begin).Milliseconds())
 }
+
+// advance has the world know what time it is.
+func (c *Cluster) advance() { c.world.Advance(time.Since(c.begin).Milliseconds()) }
 
 // look looks whether a promise holds. Nobody is served meanwhile: time passes only if it waits, and then it has failed.
 func (c *Cluster) look(p promise) {
@@ -54,14 +58,35 @@ func (c *Cluster) look(p promise) {
 	}
 }
 
-// lags reports whether a server that hears of the leader has txns to apply.
-func (c *Cluster) lags() bool {
-	for k := range c.servers {
-		if c.world.Follows(k) && c.world.Behind(k) > 0 {
+// behind reports whether a server has txns to apply, or does not hear of the leader.
+func (c *Cluster) behind(k int) bool {
+	return k != c.world.Leader() && (!c.world.Follows(k) || c.world.Behind(k) > 0)
+}
+
+// anyBehind reports whether a server is behind.
+func (c *Cluster) anyBehind() bool {
+	for k := range c.level {
+		if c.behind(k) {
 			return true
 		}
 	}
 	return false
+}
+
+// sessionEnd returns when the first session ends of those whose clients are without a connection; false if there is no
+// such session.
+func (c *Cluster) sessionEnd() (first time.Time, ok bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for _, p := range c.peers {
+		if ms, ends := p.client.SessionEnd(); ends {
+			at := c.begin.Add(time.Duration(ms) * time.Millisecond)
+			if !ok || at.Before(first) {
+				first, ok = at, true
+			}
+		}
+	}
+	return first, ok
 }
 
 func (c *Cluster) nothingOnItsWay() bool {
@@ -75,9 +100,16 @@ func (c *Cluster) nothingOnItsWay() bool {
 	return true
 }
 
-// Hurried implements [sim.Outside].
+// Hurried implements [sim.Outside]: what is on its way must arrive, a server that is behind must catch up, and first
+// hear of the leader if it is cut off, and a session must end.
 func (c driver) Hurried() bool {
-	return time.Since(c.settled) >= latency || time.Since(c.level) >= syncLimit
+	for _, at := range c.level {
+		if time.Since(at) >= syncLimit {
+			return true
+		}
+	}
+	end, ends := c.sessionEnd()
+	return time.Since(c.settled) >= latency || ends && time.Since(end) >= tickTime
 }
 
 // collect takes what clients have done since the last time.
@@ -97,29 +129,43 @@ func (c *Cluster) collect() (any, more bool) {
 // Pass implements [sim.Outside].
 func (c driver) Pass() {
 	begin := time.Now()
-	d := max(latency, c.uneventful)
-	if !c.nothingOnItsWay() {
-		d = latency / 4
-	} else if c.lags() {
-		d = latency
-	}
-	alarm := time.NewTimer(d)
+	alarm := time.NewTimer(c.stride())
 	defer alarm.Stop()
 	for {
+		over := false
 		c.passes(true)
 		select {
 		case <-alarm.C:
-			c.passes(false)
+			over = true
+		case <-c.poke:
+		}
+		c.passes(false)
+		c.advance()
+		if over {
 			c.uneventful += time.Since(begin)
 			return
-		case <-c.poke:
-			c.passes(false)
-			c.settle()
-			if _, more := c.collect(); more {
-				return
-			}
+		}
+		c.settle()
+		if _, more := c.collect(); more {
+			return
 		}
 	}
+}
+
+// stride is for how long time may pass at once: longer and longer while nobody wants anything, but not far beyond a
+// moment at which something must have happened, see Hurried.
+func (c *Cluster) stride() time.Duration {
+	switch {
+	case !c.nothingOnItsWay():
+		return latency / 4
+	case c.anyBehind():
+		return latency
+	}
+	d := max(latency, c.uneventful)
+	if end, ok := c.sessionEnd(); ok {
+		d = min(d, max(latency, time.Until(end)))
+	}
+	return d
 }
 
 // passes says whether time passes, in a turn of code, and pings are answered without its help.
@@ -133,7 +179,7 @@ func (c *Cluster) passes(now bool) {
 // PassTo implements [sim.Outside].
 func (c driver) PassTo(ms int64) {
 	c.turn(func() { time.Sleep(time.Duration(ms)*time.Millisecond - time.Since(c.begin)) })
-	c.world.Advance(time.Since(c.begin).Milliseconds())
+	c.advance()
 }
 
 // Idle implements [sim.Outside]. When all is at rest one of those goes on that wait for that.

@@ -317,7 +317,7 @@ func bubble(t *testing.T, w *sim.World, steps *atomic.Int64, code func(c *Cluste
 	defer func() { recover() }() // the panic about goroutines that stay, those of the client library among them
 	synctest.Test(t, func(t *testing.T) {
 		turns.Seed(w.Order)
-		c := &Cluster{world: w, servers: len(w.Stores()), begin: time.Now(), level: time.Now(),
+		c := &Cluster{world: w, begin: time.Now(), level: slices.Repeat([]time.Time{time.Now()}, len(w.Stores())),
 			poke: make(chan struct{}, 1), steps: steps}
 		w.SetOutside(driver{c})
 		err = c.run(code, run)
