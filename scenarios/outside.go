@@ -49,8 +49,8 @@ func (r *record) repeats(t T, found *engine.Result, where string) (again engine.
 func suspects(again, margin string) string {
 	return "repeated   " + again + "\n" +
 		margin + "           the usual suspects: the order of a map, a select with several cases that are ready,\n" +
-		margin + "           unseeded random numbers, goroutines outside of the bubble, -race; run by \"simrun test\" in\n" +
-		margin + "           place of \"go test\", all but those outside repeat"
+		margin + "           unseeded random numbers, goroutines outside of the bubble, -race; with\n" +
+		margin + "           " + engine.ExactCommand + " all but those outside repeat"
 }
 
 // untold fails a test with a run that is not made shorter, and why.

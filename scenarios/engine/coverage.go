@@ -134,7 +134,7 @@ func (c *coverer) report() Coverage {
 	}
 	for _, r := range c.rules {
 		switch {
-		case r.Strikes > 0:
+		case r.Strikes > 0 || c.runs == 0:
 		case r.Possible > 0 || r.On < r.Enough() && !(r.OfSeveral() && c.alone()):
 			cov.Quiet = append(cov.Quiet, fmt.Sprintf("%s (possible in %d of %s)", r.Rule, r.Possible, RunsText(r.On)))
 		case c.loose:

@@ -11,6 +11,10 @@ import (
 	"zksim/sim"
 )
 
+// ExactCommand is what to run in place of go test, from a module that uses this one, so that all repeats that Go's
+// runtime decides.
+const ExactCommand = `"go tool simrun test" (first "go get -tool zksim/cmd/simrun") in place of "go test"`
+
 // Repeats is what becomes of the choices of a failing run when they are made again, which code outside of the
 // simulator need not answer in the same way.
 type Repeats struct {

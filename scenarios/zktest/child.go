@@ -12,7 +12,6 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"zksim/internal/stacks"
 	"zksim/internal/turns"
 	"zksim/scenarios"
 	"zksim/scenarios/engine"
@@ -129,43 +128,17 @@ func leave() {
 const flushed = 64 << 10
 
 // attend looks, when the parent asks for it since a turn takes long, whether the goroutines of the run wait for each
-// other in such a way that nothing can end it: for mutexes.
+// other in such a way that the run cannot go on: for mutexes.
 func attend(taken *atomic.Int64, out *gob.Encoder) {
 	asked := make(chan os.Signal, 1)
 	signal.Notify(asked, askSignal)
 	for range asked {
 		turn := taken.Load()
-		text := deadlock()
-		if turn%2 == 0 || text == "" || text != deadlock() || taken.Load() != turn {
+		x := halted()
+		if turn%2 == 0 || x.where == "" || x != halted() || taken.Load() != turn {
 			continue
 		}
-		out.Encode(&engine.Reply{Dead: "the code waits, and nothing can go on: " + text})
+		out.Encode(x.reply())
 		os.Exit(0)
 	}
-}
-
-// deadlock says where the goroutines of the run wait; "" if one of them can go on, or none waits for a lock.
-func deadlock() string {
-	var list []stacks.Goroutine
-	locked, alive := false, false
-	var d stacks.Dump
-	d.Each(func(g stacks.Goroutine) bool {
-		if g.Bubble == "" {
-			return true
-		}
-		switch g.Waits() {
-		case stacks.Not:
-			alive = alive || g.State != "synctest.Run" && g.State != "synctest.Wait"
-		case stacks.Lock:
-			locked = true
-		case stacks.Event:
-			alive = alive || g.State == "IO wait"
-		}
-		list = append(list, g)
-		return true
-	})
-	if alive || !locked {
-		return ""
-	}
-	return waits(list)
 }

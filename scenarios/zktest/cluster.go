@@ -237,13 +237,13 @@ func (c *Cluster) run(code func(c *Cluster), run func() error) error {
 	switch waits := !ended && err == nil && c.world.History.Outcome == history.Quiet; {
 	case !ended && err == nil && c.world.History.Outcome == history.StepLimit:
 		c.fail(fmt.Sprintf("the code has not returned after %d steps and %s of its time: %s", c.world.Step(),
-			time.Since(c.begin).Round(time.Second), waiting()))
+			time.Since(c.begin).Round(time.Second), waiting(maybe)))
 		c.tell()
 	case !waits:
 	case c.stuck != nil:
 		c.stuck()
 	default:
-		c.fail("the code waits, and nothing more can happen: " + waiting())
+		c.fail("the code waits, and nothing more can happen: " + waiting(never))
 		c.tell()
 	}
 	c.close()
@@ -252,7 +252,7 @@ func (c *Cluster) run(code func(c *Cluster), run func() error) error {
 	if c.broken != "" || alone && runtime.NumGoroutine() <= before { // to look at all of them takes long
 		return err
 	}
-	if where := waiting(); where != "" {
+	if where := waiting(maybe); where != "" {
 		c.fail("goroutines go on when the code has ended: " + where)
 		c.tell()
 	}
@@ -289,7 +289,7 @@ func (c *Cluster) close() {
 }
 
 // waiting says where this run's goroutines wait, those of the client library aside.
-func waiting() string {
+func waiting(o outlook) string {
 	var list []stacks.Goroutine
 	here := stacks.Current()
 	var d stacks.Dump
@@ -299,7 +299,7 @@ func waiting() string {
 		}
 		return true
 	})
-	return waits(list)
+	return waits(list, o)
 }
 
 // calls says which calls a stack has, the innermost first, of a recursion one each.
@@ -319,6 +319,9 @@ func calls(frames []stacks.Frame) string {
 var machinery = []string{"panic", "runtime.", "sync.", "time.", "internal/", "testing", "zksim/internal/", "zksim/sim.",
 	"zksim/scenarios/zktest.", "zksim/scenarios/engine.", "zksim/scenarios/pipeline.", "zksim/scenarios."}
 
+// clientLibrary is in the names of the functions of the client library.
+const clientLibrary = "go-zookeeper/zk."
+
 // foreign returns the calls of a stack that are neither of Go's own library nor of this package; none if the goroutine
 // is one that the client library has started.
 func foreign(frames []stacks.Frame) (list []stacks.Frame) {
@@ -330,7 +333,7 @@ func foreign(frames []stacks.Frame) (list []stacks.Frame) {
 			list = append(list, x)
 		}
 	}
-	if n := len(list); n > 0 && strings.Contains(list[n-1].Func, "go-zookeeper/zk.") {
+	if n := len(list); n > 0 && strings.Contains(list[n-1].Func, clientLibrary) {
 		return nil
 	}
 	return list

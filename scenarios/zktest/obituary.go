@@ -78,7 +78,7 @@ func shown(text string) string {
 		}
 		return true
 	})
-	return waits(list)
+	return waits(list, maybe)
 }
 
 // race says what the race detector has found: the first two places.

@@ -9,15 +9,23 @@ import (
 	"zksim/internal/stacks"
 )
 
+// outlook is what is known of what goroutines wait for.
+type outlook uint8
+
+const (
+	maybe outlook = iota // it may come
+	never                // nothing more can happen
+)
+
 // waits says what goroutines wait for, those of the client library aside.
-func waits(list []stacks.Goroutine) string {
+func waits(list []stacks.Goroutine, o outlook) string {
 	var text []string
 	for _, g := range list {
 		if strings.HasPrefix(g.State, "synctest.") { // ours
 			continue
 		}
 		if frames := foreign(g.Frames()); len(frames) > 0 {
-			text = append(text, wait(&g, frames))
+			text = append(text, wait(&g, frames, o))
 		}
 	}
 	slices.Sort(text)
@@ -26,7 +34,7 @@ func waits(list []stacks.Goroutine) string {
 
 // wait says it of one, as "c2 waits in pool.go:88 for a channel that nobody will send to". A goroutine has the name of
 // the pprof label client, which the goroutines that it starts inherit.
-func wait(g *stacks.Goroutine, frames []stacks.Frame) string {
+func wait(g *stacks.Goroutine, frames []stacks.Frame, o outlook) string {
 	who := "a goroutine"
 	if _, name, ok := strings.Cut(g.Labels, `"client": "`); ok {
 		who, _, _ = strings.Cut(name, `"`)
@@ -34,26 +42,30 @@ func wait(g *stacks.Goroutine, frames []stacks.Frame) string {
 	if strings.HasPrefix(g.State, "runn") { // running, runnable
 		return fmt.Sprintf("%s goes on in %s", who, calls(frames))
 	}
-	return fmt.Sprintf("%s waits in %s:%d %s (%s)", who, path.Base(frames[0].File), frames[0].Line, object(g.State),
+	return fmt.Sprintf("%s waits in %s:%d %s (%s)", who, path.Base(frames[0].File), frames[0].Line, object(g.State, o),
 		calls(frames))
 }
 
-// objects say what a goroutine in a state waits for, when nothing else will happen.
-var objects = []struct{ state, object string }{
-	{"chan receive", "for a channel that nobody will send to"},
-	{"chan send", "for a channel that nobody will receive from"},
-	{"select", "for channels of which none will be ready"},
-	{"sync.Mutex", "for a mutex that nobody will unlock"},
-	{"sync.RWMutex", "for a mutex that nobody will unlock"},
-	{"sync.WaitGroup", "for a WaitGroup that nobody will complete"},
-	{"sync.Cond", "for a condition that nobody will signal"},
-	{"sleep", "for time to pass"},
-	{"IO wait", "for a file or a socket"},
+// objects say what a goroutine in a state waits for, and why in vain when nothing else will happen.
+var objects = []struct{ state, object, vain string }{
+	{"chan receive", "for a channel", " that nobody will send to"},
+	{"chan send", "for a channel", " that nobody will receive from"},
+	{"select", "for channels", " of which none will be ready"},
+	{"sync.Mutex", "for a mutex", " that nobody will unlock"},
+	{"sync.RWMutex", "for a mutex", " that nobody will unlock"},
+	{"sync.WaitGroup", "for a WaitGroup", " that nobody will complete"},
+	{"sync.Cond", "for a condition", " that nobody will signal"},
+	{"sleep", "for time to pass", ""},
+	{"IO wait", "for a file or a socket", ""},
 }
 
-func object(state string) string {
+func object(state string, o outlook) string {
 	for _, x := range objects {
-		if strings.HasPrefix(state, x.state) {
+		switch {
+		case !strings.HasPrefix(state, x.state):
+		case o == never:
+			return x.object + x.vain
+		default:
 			return x.object
 		}
 	}

@@ -1,0 +1,62 @@
+package zktest_test
+
+import (
+	"strings"
+	"sync"
+	"testing"
+
+	"zksim/scenarios/zktest"
+)
+
+func TestHiddenOnce(t *testing.T) {
+	hidden(t)
+	zktest.Run(t, func(c *zktest.Cluster) {
+		conn := c.Connect()
+		once := sync.OnceFunc(func() { create(conn, "/once") })
+		var all sync.WaitGroup
+		for range 3 {
+			all.Go(once)
+		}
+		all.Wait()
+	}, zktest.Servers(1))
+}
+
+// TestAMutexThatIsHeldOverACallIsNoDeadlock has goroutines wait for a mutex whose holder waits for ZooKeeper. Go as it
+// is cannot run that, which is said, and is no finding; with the overlay it holds.
+func TestAMutexThatIsHeldOverACallIsNoDeadlock(t *testing.T) {
+	if zktest.Exact {
+		TestHiddenOnce(t)
+		return
+	}
+	out := runHidden(t, t.TempDir(), "TestHiddenOnce", "-zksim.seeds", "1-3")
+	expect(t, out, "seed 1: nothing is known of the run", `run "go tool simrun test"`)
+	if strings.Contains(out, "always") || strings.Contains(out, "nobody will") ||
+		strings.Contains(out, "not struck") {
+		t.Errorf("it is taken for a finding:\n%s", out)
+	}
+}
+
+func TestHiddenCircle(t *testing.T) {
+	hidden(t)
+	zktest.Run(t, func(c *zktest.Cluster) {
+		c.Connect().Exists("/x")
+		var a, b sync.Mutex
+		var both, all sync.WaitGroup
+		both.Add(2)
+		for _, x := range [][2]*sync.Mutex{{&a, &b}, {&b, &a}} {
+			all.Go(func() {
+				x[0].Lock()
+				both.Done()
+				both.Wait()
+				x[1].Lock()
+			})
+		}
+		all.Wait()
+	}, zktest.Servers(1))
+}
+
+// TestACircleOfMutexesIsADeadlock has another goroutine wait for the two that have locked each other out.
+func TestACircleOfMutexesIsADeadlock(t *testing.T) {
+	expect(t, runHidden(t, t.TempDir(), "TestHiddenCircle", "-zksim.seeds", "1"), "always: the code waits, and nothing",
+		"for a mutex that nobody will unlock", "for a WaitGroup that nobody will complete")
+}
