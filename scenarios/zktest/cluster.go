@@ -72,16 +72,20 @@ const tickTime = 2 * time.Second
 // has. A leader drops a follower that takes longer, and steps down itself when it has no quorum for so long.
 const syncLimit = 5 * tickTime
 
-// patience is for how long nobody must want anything until a run is taken to be at rest.
-const patience = 10 * time.Minute
+// idleLimit is for how long nobody must want anything until a run is taken to be at rest.
+const idleLimit = 10 * time.Minute
 
-// forbearance is for how long the faults must be over until code that never rests, as it asks again and again, is taken
-// to have come to what it comes to.
-const forbearance = 2 * patience
+// sleepLimit is the same where code waits and does not ask for rest: it may sleep for long. Code that looks every few
+// milliseconds for what does not come would take seconds for a day.
+const sleepLimit = 2 * time.Hour
 
-// lull is the same where nothing is to be expected but pings. It is longer than the client library waits for anything
-// else.
-const lull = 5 * time.Second
+// pollLimit is for how long the faults must be over until code that never rests, as it asks again and again, is taken to
+// have come to what it comes to.
+const pollLimit = 2 * idleLimit
+
+// pingLimit is idleLimit where nothing is to be expected but pings. It is longer than the client library waits for
+// anything else.
+const pingLimit = 5 * time.Second
 
 // Addrs returns the addresses of all servers. Only [Cluster.Dialer] reaches them.
 func (c *Cluster) Addrs() []string {

@@ -186,9 +186,10 @@ func (c driver) PassTo(ms int64) {
 func (c driver) Idle() bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	idle := c.ended && c.uneventful >= c.lasting || c.uneventful >= patience || c.uneventful >= lull && c.lulled()
+	idle := c.ended && c.uneventful >= c.lasting || c.uneventful >= c.idleAfter() ||
+		c.uneventful >= pingLimit && c.onlyPings()
 	now := time.Now()
-	restless := c.timers == nil && !c.calm.IsZero() && now.Sub(c.calm) >= forbearance && c.settled.Equal(now)
+	restless := c.timers == nil && !c.calm.IsZero() && now.Sub(c.calm) >= pollLimit && c.settled.Equal(now)
 	if (idle && c.world.Calm() || restless) && len(c.resting) > 0 {
 		close(c.resting[0])
 		c.resting, c.uneventful, c.calm = c.resting[1:], 0, now
@@ -197,9 +198,18 @@ func (c driver) Idle() bool {
 	return idle
 }
 
-// lulled reports whether nothing is to be expected but pings: nobody waits for a time, and every client has the
+// idleAfter returns for how long nobody must want anything until the run is at rest. If the faults are over, nobody waits
+// for that, and yet the code goes on, it may wait for a time that is far away.
+func (c *Cluster) idleAfter() time.Duration {
+	if c.timers == nil && c.world.Calm() && !c.ended && len(c.resting) == 0 {
+		return sleepLimit
+	}
+	return idleLimit
+}
+
+// onlyPings reports whether nothing is to be expected but pings: nobody waits for a time, and every client has the
 // connection that it wants.
-func (c *Cluster) lulled() bool {
+func (c *Cluster) onlyPings() bool {
 	if c.timers == nil || c.timers.pending() {
 		return false
 	}

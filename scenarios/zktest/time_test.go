@@ -64,3 +64,24 @@ func late(p *scenarios.Process) {
 func TestNothingIsAtRestWhileAProgramWaitsForATime(t *testing.T) {
 	zktest.Check(t, scenarios.Scenario{Name: "test/late", Doc: "something happens late", Clients: 2, Program: late})
 }
+
+// TestCodeMayWaitForAnHour has code wait for times that are far away, and do something then.
+func TestCodeMayWaitForAnHour(t *testing.T) {
+	zktest.Run(t, func(c *zktest.Cluster) {
+		conn := c.Connect()
+		time.Sleep(11 * time.Minute)
+		tick := time.NewTicker(15 * time.Minute)
+		defer tick.Stop()
+		for range 3 {
+			<-tick.C
+			create(conn, "/x")
+		}
+		ctx, cancel := context.WithTimeout(context.Background(), time.Hour)
+		defer cancel()
+		<-ctx.Done()
+		if !exists(conn, "/x") {
+			c.Errorf("it is not there")
+		}
+		c.Sometimes("an hour later", true)
+	}, zktest.Faults("disconnect=1"), zktest.Servers(1))
+}
