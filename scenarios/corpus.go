@@ -113,8 +113,8 @@ func replay(t T, s *Scenario, file string) {
 	res, err := strictly(s, schedule)
 	if stale := (*sim.NotEnabledError)(nil); s.Outside != nil && errors.As(err, &stale) {
 		t.Logf("%s does not fit at step %d, and is run up to %d times with the steps that fit", file, stale.Index+1,
-			repetitions)
-		schedule.Again = engine.Repeats{Of: repetitions}
+			engine.Repetitions)
+		schedule.Again = engine.Repeats{Of: engine.Repetitions}
 		res, err = strictly(s, schedule)
 	}
 	if err != nil {

@@ -3,6 +3,7 @@ package scenarios
 import (
 	"errors"
 	"fmt"
+	"os"
 	"path/filepath"
 	"regexp"
 	"runtime/debug"
@@ -28,14 +29,8 @@ func (r *record) fail(t T, found *engine.Result, where, file string) {
 	}
 	found.Schedule.Again = again
 	f, err := pipeline.Explain(ctx, s, found, where, engine.ShrinkOptions{})
-	if err != nil && s.Outside != nil { // its shorter runs part
-		schedule := found.Schedule
-		schedule.Checker = found.Verdict.Checker
-		r.untold(t, found, where, &schedule, "not made shorter: "+err.Error())
-		return
-	}
 	if err != nil {
-		r.unrepeatable(t, err)
+		r.parts(t, found, where, err)
 		return
 	}
 	var b strings.Builder
@@ -49,9 +44,10 @@ func (r *record) fail(t T, found *engine.Result, where, file string) {
 	}
 	dir, page := r.folder()
 	var lost []error
+	archived := false
 	if file == "" {
 		file, err = r.archive(f)
-		if err != nil {
+		if archived = err == nil; !archived {
 			lost = append(lost, err)
 			file = filepath.Join(dir, pipeline.ScheduleFile)
 		}
@@ -74,10 +70,13 @@ func (r *record) fail(t T, found *engine.Result, where, file string) {
 	}
 	switch x := (*pipeline.Unrepeatable)(nil); {
 	case errors.As(err, &x):
-		r.unrepeatable(t, err)
+		if archived {
+			os.Remove(file)
+		}
+		r.parts(t, found, where, err)
 		return
-	case f.Report.Again != "":
-		fmt.Fprintf(&b, "    %s\n", suspects(f.Report.Again, "    "))
+	case f.Small.Schedule.Loose():
+		fmt.Fprintf(&b, "    %s\n", suspects(f.Small.Schedule.Again, "    "))
 	case err == nil:
 		fmt.Fprintf(&b, "    replayed   2 of 2 identical, hash %s\n", f.Report.Hash)
 	}
@@ -93,6 +92,19 @@ func (r *record) archive(f *pipeline.Failure) (file string, err error) {
 	name := fmt.Sprintf("%s-%s.txt", f.Report.Checker, f.Report.Hash[:8])
 	folder := filepath.Join(Corpus, pipeline.FileName(r.s))
 	return filepath.Join(folder, name), files.Save(folder, name, f.Small.Schedule.Write)
+}
+
+// parts fails a test with a failure that does not happen again when its schedule is shortened, or is told. That is an
+// error of the simulator, unless the code is outside of it: then its run is told as it was.
+func (r *record) parts(t T, found *engine.Result, where string, err error) {
+	t.Helper()
+	if r.s.Outside == nil {
+		r.unrepeatable(t, err)
+		return
+	}
+	schedule := found.Schedule
+	schedule.Checker, schedule.Again = found.Verdict.Checker, engine.Repeats{}
+	r.untold(t, found, where, &schedule, "not made shorter: "+err.Error())
 }
 
 // unrepeatable fails a test with a failure that does not happen again.

@@ -10,9 +10,6 @@ import (
 	"zksim/scenarios/pipeline"
 )
 
-// repetitions is how often the choices of a failing run of code outside of the simulator are made again.
-const repetitions = 10
-
 // mostSteps is how many steps of a run are told that cannot be shrunk.
 const mostSteps = 40
 
@@ -31,23 +28,27 @@ func (r *record) repeats(t T, found *engine.Result, where string) (again engine.
 		r.untold(t, found, where, &schedule, "not repeated and not made shorter, since each run takes half a minute")
 		return again, false
 	}
-	again, err := engine.Repeat(r.s, schedule, repetitions)
+	again, err := engine.Repeat(r.s, schedule, engine.Repetitions)
 	switch {
 	case err != nil:
 		r.unrepeatable(t, err)
 		return again, false
-	case again.Failed == again.Of && again.Parted == "":
+	case again.Always():
 		return engine.Repeats{}, true
 	case again.Mostly():
 		return again, true
 	}
-	r.untold(t, found, where, &schedule, suspects(again.String(), "    "))
+	r.untold(t, found, where, &schedule, suspects(again, "    "))
 	return again, false
 }
 
-// suspects says how often a run has failed again that does not go the same way each time, and what may be the reason.
-func suspects(again, margin string) string {
-	return "repeated   " + again + "\n" +
+// suspects says how often a run has failed again, and what may be the reason if it does not go the same way each time.
+func suspects(again engine.Repeats, margin string) string {
+	text := "repeated   " + again.String()
+	if again.Always() {
+		return text
+	}
+	return text + "\n" +
 		margin + "           the usual suspects: the order of a map, a select with several cases that are ready,\n" +
 		margin + "           unseeded random numbers, goroutines outside of the bubble, -race; with\n" +
 		margin + "           " + engine.ExactCommand + " all but those outside repeat"

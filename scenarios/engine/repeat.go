@@ -15,6 +15,9 @@ import (
 // runtime decides.
 const ExactCommand = `"go tool simrun test" (first "go get -tool zksim/cmd/simrun") in place of "go test"`
 
+// Repetitions is how often the choices of a failing run of code outside of the simulator are made again.
+const Repetitions = 10
+
 // Repeats is what becomes of the choices of a failing run when they are made again, which code outside of the
 // simulator need not answer in the same way.
 type Repeats struct {
@@ -33,6 +36,9 @@ func (x Repeats) String() string {
 
 // Mostly reports whether the checker was violated in most of them.
 func (x Repeats) Mostly() bool { return 2*x.Failed > x.Of }
+
+// Always reports whether all of them went the same way, in which the checker was violated.
+func (x Repeats) Always() bool { return x.Failed == x.Of && x.Parted == "" }
 
 // mostAgain bounds how many replays a schedule may ask for.
 const mostAgain = 1000
@@ -53,8 +59,11 @@ func (x *Repeats) set(text string) error {
 func (s *Schedule) Loose() bool { return s.Again.Of > 0 }
 
 // shows reports whether a run violates what its schedule says.
-func (r *Result) shows(s *Schedule) bool {
-	return r.Verdict.Level == checkers.Violated && r.Verdict.Checker == s.Checker
+func (r *Result) shows(s *Schedule) bool { return s.Shown(r.Verdict) }
+
+// Shown reports whether a verdict is the violation that the schedule says.
+func (s *Schedule) Shown(v checkers.Verdict) bool {
+	return v.Level == checkers.Violated && v.Checker == s.Checker
 }
 
 // Repeat makes the choices of a schedule that many times, those of them that are possible.

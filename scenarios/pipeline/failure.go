@@ -3,6 +3,7 @@ package pipeline
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 
@@ -48,11 +49,18 @@ func Explain(
 	if f.Small, err = r.Shrink(ctx, s, f.Full, o); err != nil {
 		return nil, differs(err)
 	}
-	if v := f.Small.Verdict; v.Level != checkers.Violated || v.Checker != f.Full.Checker {
-		return nil, &Unrepeatable{where, "the same steps do not violate " + f.Full.Checker + " again"}
+	holds := &Unrepeatable{where, "the same steps do not violate " + f.Full.Checker + " again"}
+	if !f.Full.Shown(f.Small.Verdict) {
+		return nil, holds
+	}
+	if err = f.repeat(); err != nil {
+		return nil, differs(err)
 	}
 	if f.Failure, err = Trace(s, f.Small.Schedule); err != nil {
 		return nil, differs(err)
+	}
+	if !f.Full.Shown(f.Verdict) {
+		return nil, holds
 	}
 	if f.Report.Why, err = Curve(ctx, s, f.Small.Schedule); err != nil {
 		return nil, differs(err)
@@ -63,6 +71,24 @@ func Explain(
 		f.Report.Again = again.String()
 	}
 	return f, nil
+}
+
+// repeat makes the steps of the shortest schedule again, if that is of code outside of the simulator: its runs may part
+// although those of the whole one did not. It fails if most of them hold.
+func (f *Failure) repeat() error {
+	small := &f.Small.Schedule
+	if f.Scenario.Outside == nil || small.Loose() {
+		return nil
+	}
+	again, err := engine.Repeat(f.Scenario, *small, engine.Repetitions)
+	switch {
+	case err != nil || again.Always():
+		return err
+	case again.Mostly():
+		small.Again = again
+		return nil
+	}
+	return errors.New("its shortest schedule has " + again.String())
 }
 
 // Trace replays a schedule and returns what there is to tell of the run.

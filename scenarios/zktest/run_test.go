@@ -6,6 +6,7 @@ import (
 	"net"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"regexp"
 	"strings"
 	"sync"
@@ -145,6 +146,31 @@ func TestHiddenRareOrder(t *testing.T) {
 			break
 		}
 	})
+}
+
+func TestHiddenChance(t *testing.T) {
+	hidden(t)
+	zktest.Run(t, func(c *zktest.Cluster) {
+		conn := c.Connect()
+		_, one := conn.Create("/x", nil, 0, open)
+		_, other := conn.Create("/y", nil, 0, open)
+		switch {
+		case one == nil && other == nil:
+		case one != nil && other != nil:
+			c.Errorf("no answer")
+		default:
+			list := map[int]bool{}
+			for i := range 16 {
+				list[i] = true
+			}
+			for first := range list { // one fault only: every other time
+				if first%2 == 1 {
+					c.Errorf("no answer")
+				}
+				break
+			}
+		}
+	}, zktest.Faults("lose-reply=2@op=create"), zktest.Servers(1))
 }
 
 func TestHiddenLeak(t *testing.T) {
@@ -288,4 +314,20 @@ func TestGoroutinesThatStayAreAFinding(t *testing.T) {
 
 func TestCodeWithoutAConnectionIsAFinding(t *testing.T) {
 	expect(t, runHidden(t, t.TempDir(), "TestHiddenIdle"), "has made no connection", "Cluster.Connect makes one")
+}
+
+// TestAFailureIsToldWhenItsShorterRunsPart has code that always fails by two faults, and by one of them every other
+// time: what it has failed by is said, whatever becomes of the shorter schedule.
+func TestAFailureIsToldWhenItsShorterRunsPart(t *testing.T) {
+	for range 8 {
+		dir := t.TempDir()
+		out := runHidden(t, dir, "TestHiddenChance", "-zksim.seeds", "29")
+		expect(t, out, "always: no answer")
+		if strings.Contains(out, "nondeterministic") {
+			t.Fatalf("what has failed is not said:\n%s", out)
+		}
+		if list, _ := filepath.Glob(filepath.Join(dir, "testdata", "zksim", "*", "-*")); len(list) > 0 {
+			t.Fatalf("a run that holds is in the corpus: %v", list)
+		}
+	}
 }
