@@ -1,6 +1,7 @@
 package scenarios
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"os"
@@ -8,6 +9,7 @@ import (
 	"regexp"
 	"runtime/debug"
 	"strings"
+	"time"
 
 	"zksim/checkers"
 	"zksim/internal/files"
@@ -21,7 +23,7 @@ import (
 func (r *record) fail(t T, found *engine.Result, where, file string) {
 	t.Helper()
 	s := r.s
-	ctx, cancel := within(t, 0)
+	ctx, cancel := within(t, explaining(t, s))
 	defer cancel()
 	again, repeats := r.repeats(t, found, where)
 	if !repeats {
@@ -85,6 +87,17 @@ func (r *record) fail(t T, found *engine.Result, where, file string) {
 	}
 	fmt.Fprintf(&b, "    reproduce  %s", line)
 	t.Fatalf("%s", b.String())
+}
+
+// explaining is for how long the run of a scenario may be made shorter; 0: no limit. Of the time that a test of code
+// outside of the simulator has left that is a third, so that what was found can be told.
+func explaining(t T, s *Scenario) time.Duration {
+	if x, ok := t.(interface{ Context() context.Context }); ok && s.Outside != nil {
+		if end, ok := x.Context().Deadline(); ok {
+			return max(1, time.Until(end)/3)
+		}
+	}
+	return 0
 }
 
 // archive writes the schedule of a failure into the corpus, and returns where.

@@ -190,12 +190,18 @@ func (c *Contractor) Run(o *Order) *Reply {
 	return reply
 }
 
+// notMade is why a run could not be made, which says nothing of its schedule.
+type notMade struct{ error }
+
+// Unwrap returns the reason.
+func (e notMade) Unwrap() error { return e.error }
+
 // elsewhere has a run made by the worker of the runner.
 func (r *Runner) elsewhere(s *Scenario, o *Order) (Result, error) {
 	if r.worker == nil {
 		w, err := s.Elsewhere()
 		if err != nil {
-			return Result{Schedule: o.Schedule}, err
+			return Result{Schedule: o.Schedule}, notMade{err}
 		}
 		r.worker = w
 	}
@@ -205,7 +211,7 @@ func (r *Runner) elsewhere(s *Scenario, o *Order) (Result, error) {
 	}
 	reply, err := r.worker.Run(&order)
 	if err != nil {
-		return Result{Schedule: o.Schedule}, err
+		return Result{Schedule: o.Schedule}, notMade{err}
 	}
 	if o.By == BySeed {
 		reply.Schedule = o.Schedule
@@ -221,7 +227,7 @@ func (r *Runner) elsewhere(s *Scenario, o *Order) (Result, error) {
 	case reply.Misfit != nil:
 		return reply.Result, reply.Misfit
 	case reply.Failed != "":
-		return reply.Result, errors.New(reply.Failed)
+		return reply.Result, notMade{errors.New(reply.Failed)}
 	}
 	return reply.Result, nil
 }

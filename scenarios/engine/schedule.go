@@ -196,8 +196,11 @@ func (s *Schedule) set(key, value string) (err error) {
 }
 
 // misfit says of the error of a replay what does not fit what, and in which line
-// of the text.
+// of the text. A run that could not be made is another matter.
 func (s *Schedule) misfit(err error) error {
+	if errors.As(err, new(notMade)) {
+		return err
+	}
 	where := ""
 	var stale *sim.NotEnabledError
 	if errors.As(err, &stale) && stale.Index < len(s.Lines) {

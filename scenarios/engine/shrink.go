@@ -3,6 +3,7 @@ package engine
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strconv"
@@ -88,6 +89,8 @@ type shrinker struct {
 // over reports whether it is time to end, although there is something left to try.
 func (x *shrinker) over() bool {
 	switch {
+	case errors.Is(x.ctx.Err(), context.DeadlineExceeded):
+		x.cut = fmt.Sprintf("given up after %d runs, as time is short", x.attempts)
 	case x.ctx.Err() != nil:
 		x.cut = "interrupted"
 	case x.attempts >= x.Attempts:

@@ -36,7 +36,8 @@ type Failure struct {
 
 // Explain shrinks a failing run and finds what there is to tell of it. A failure that does not happen again is an
 // [*Unrepeatable]. One whose runs may part, see [engine.Schedule.Loose], must fail again in most of them. Once ctx is
-// done it makes do with what it has, and says so in Small.Cut.
+// done it makes do with what it has, and says so in Small.Cut; if that is for its deadline, it looks for no step that
+// decides.
 func Explain(
 	ctx context.Context, s *engine.Scenario, found *engine.Result, where string, o engine.ShrinkOptions,
 ) (*Failure, error) {
@@ -53,8 +54,10 @@ func Explain(
 	if !f.Full.Shown(f.Small.Verdict) {
 		return nil, holds
 	}
-	if err = f.repeat(); err != nil {
-		return nil, differs(err)
+	if ctx.Err() == nil {
+		if err = f.repeat(); err != nil {
+			return nil, differs(err)
+		}
 	}
 	if f.Failure, err = Trace(s, f.Small.Schedule); err != nil {
 		return nil, differs(err)
@@ -62,8 +65,10 @@ func Explain(
 	if !f.Full.Shown(f.Verdict) {
 		return nil, holds
 	}
-	if f.Report.Why, err = Curve(ctx, s, f.Small.Schedule); err != nil {
-		return nil, differs(err)
+	if !errors.Is(ctx.Err(), context.DeadlineExceeded) { // else its runs take long
+		if f.Report.Why, err = Curve(ctx, s, f.Small.Schedule); err != nil {
+			return nil, differs(err)
+		}
 	}
 	f.Small.Schedule.Notes = reports.Notes(f.Failure)
 	f.Report.Steps, f.Report.Cut = len(f.Full.Names), f.Small.Cut

@@ -30,6 +30,9 @@ func (f *Failure) PrintVerdict(w io.Writer, head string) {
 		struck = "none"
 	}
 	fmt.Fprintf(w, "%s%s    %s, faults: %s%s\n", blank, minimal(r.Cut), size, struck, notMinimal(r.Cut))
+	if r.Why == nil { // not looked for
+		return
+	}
 	decided := r.Why.String()
 	if r.Why.Step > 0 {
 		decided = fmt.Sprintf("step %d, %s", r.Why.Step, decided)

@@ -174,6 +174,35 @@ func TestTimeThatIsUpIsSaid(t *testing.T) {
 	expect(t, out, "the time was up before all was done, after ")
 }
 
+func TestHiddenSlow(t *testing.T) {
+	hidden(t)
+	spent := 0
+	zktest.Run(t, func(c *zktest.Cluster) {
+		conn := c.Connect()
+		unanswered := false
+		for range 12 {
+			_, err := conn.Create("/x", nil, 0, open)
+			unanswered = unanswered || err == zk.ErrConnectionClosed
+			for range 50_000_000 { // processor time
+				spent++
+			}
+		}
+		if unanswered {
+			c.Errorf("it was not answered, %v", spent > 0)
+		}
+	}, zktest.Faults("disconnect=4"), zktest.Servers(1))
+}
+
+// TestASlowRunIsToldBeforeTimeIsUp has a run whose steps cannot be made fewer in the time that the test has. It takes
+// some seconds of processor time.
+func TestASlowRunIsToldBeforeTimeIsUp(t *testing.T) {
+	if os.Getenv("ZKTEST_LONG") == "" {
+		t.Skip("without ZKTEST_LONG")
+	}
+	out := runHidden(t, t.TempDir(), "TestHiddenSlow", "-zksim.seeds", "7", "-test.timeout", "20s")
+	expect(t, out, "always: it was not answered", "given up after ", "as time is short", "reproduce  go test ")
+}
+
 // TestNothingIsLeftRunning kills a test whose code spins.
 func TestNothingIsLeftRunning(t *testing.T) {
 	if _, err := os.Stat("/proc/self/task"); err != nil {
