@@ -113,20 +113,26 @@ type quiet struct{}
 
 func (quiet) Printf(string, ...any) {}
 
-// Dialer returns what code that calls zk.Connect by itself is to dial with, by zk.WithDialer. Each connection needs one
-// of its own: it makes a client, c1, c2 and so on. The code must close the connection before the run ends. A dial to an
+// Dialer returns what code that calls zk.Connect by itself is to dial with, by zk.WithDialer. It makes a client, c1, c2
+// and so on, and another one for each session that is opened with it while one is open. The code must close the connection before the run ends. A dial to an
 // address that is none of [Cluster.Addrs] fails as it does where there is no server: no such host, connection refused.
 //
 //zksim:ignore only on real connections
 func (c *Cluster) Dialer() zk.Dialer {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	p := &peer{c: c}
-	p.client = c.world.Join(p)
-	c.peers = append(c.peers, p)
+	p := c.join()
 	return func(network, address string, timeout time.Duration) (net.Conn, error) {
 		return c.dial(p, network, address)
 	}
+}
+
+// join adds a client.
+func (c *Cluster) join() *peer {
+	p := &peer{c: c}
+	p.client = c.world.Join(p)
+	c.peers = append(c.peers, p)
+	return p
 }
 
 //zksim:ignore only on real connections

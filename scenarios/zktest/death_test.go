@@ -1,3 +1,5 @@
+//go:build unix
+
 package zktest_test
 
 import (
@@ -120,9 +122,9 @@ func TestARunThatEndsItsProcessIsAFinding(t *testing.T) {
 		"Exit":           "the code has ended its process with status 0, as os.Exit and log.Fatal do",
 		"Fatal":          "the code has ended its process with status 1, as os.Exit and log.Fatal do: 2",
 		"TFatal":         "the test fails: death_test.go:",
-		"Mutexes":        "a goroutine waits in death_test.go:53 for a mutex that nobody will unlock",
-		"LateMutexes":    "a goroutine waits in death_test.go:91 for a mutex that nobody will unlock",
-		"Wait":           "a goroutine waits in death_test.go:83 for a channel that nobody will send to",
+		"Mutexes":        "a goroutine waits in death_test.go:55 for a mutex that nobody will unlock",
+		"LateMutexes":    "a goroutine waits in death_test.go:93 for a mutex that nobody will unlock",
+		"Wait":           "a goroutine waits in death_test.go:85 for a channel that nobody will send to",
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -3,9 +3,12 @@ package zktest_test
 import (
 	"errors"
 	"net"
+	"sync"
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/go-zookeeper/zk"
 
 	"zksim/scenarios/zktest"
 )
@@ -49,4 +52,37 @@ func TestADialToAnAddressOfNoServerFails(t *testing.T) {
 			c.Errorf("%v", err)
 		}
 	}, zktest.Faults("none"), zktest.Servers(1))
+}
+
+// TestConnectionsMayShareADialer has two connections of one dialer, each with an ephemeral znode, lose their servers.
+// Nobody loses a session.
+func TestConnectionsMayShareADialer(t *testing.T) {
+	zktest.Run(t, func(c *zktest.Cluster) {
+		dial := c.Dialer()
+		var all sync.WaitGroup
+		for range 2 {
+			conn, events, err := zk.Connect(c.Addrs(), 6*time.Second, zk.WithDialer(dial), zk.WithLogger(silent{}))
+			if err != nil {
+				c.Errorf("%v", err)
+				return
+			}
+			all.Go(func() {
+				defer conn.Close()
+				conn.Create("/e-", nil, zk.FlagEphemeral|zk.FlagSequence, open)
+				end := time.After(time.Minute)
+				for {
+					select {
+					case ev := <-events:
+						if ev.State == zk.StateExpired {
+							c.Errorf("a session has expired")
+							return
+						}
+					case <-end:
+						return
+					}
+				}
+			})
+		}
+		all.Wait()
+	}, zktest.Faults("disconnect=2"), zktest.Servers(1))
 }

@@ -21,6 +21,7 @@ type peer struct {
 	tags    uint64
 	hangups bool // the connection is to end when the step is over
 	left    bool // the client has closed its session
+	aware   bool // the client has sent something in its session, so it knows of that
 }
 
 // settled reports whether the client has the connection that it wants, if any, and nothing is on its way.
@@ -57,7 +58,7 @@ func (p *peer) Connect(server int) {
 	}
 	switch {
 	case err == nil:
-		p.at = line
+		p.at, p.aware = line, p.hello.Session != 0
 		id := p.client.Session()
 		p.greet(line, jute.ConnectResponse{Timeout: timeout, Session: id, Password: password(id), Old: p.hello.Old})
 	case p.client.HasSession() || p.hello.Session == 0:
@@ -127,6 +128,7 @@ func (p *peer) pong(line *pipe) bool {
 	if !p.c.passing || p.at != line || p.hangups || !p.quiet() || !line.idle() {
 		return false
 	}
+	p.aware = true
 	if !line.heard() {
 		p.pongs()
 	}
@@ -171,6 +173,10 @@ func (p *peer) collect() (any, more bool) {
 				closed = true
 			}
 		}
+		if q := line.peer; q != p { // another client of the same dialer
+			q.pipes = append(q.pipes, line)
+			continue
+		}
 		if !closed {
 			kept = append(kept, line)
 			continue
@@ -188,19 +194,37 @@ func (p *peer) collect() (any, more bool) {
 	return any, more
 }
 
+// whose returns the client that a handshake is of, of those that a library has made with the dialer of p: it may make
+// several connections with one. Each session that is open is that of a client of its own.
+func (p *peer) whose(hello *jute.ConnectRequest) *peer {
+	if hello.Session != 0 {
+		of := func(q *peer) bool { return q.client.Session() == hello.Session }
+		if i := slices.IndexFunc(p.c.peers, of); i >= 0 {
+			return p.c.peers[i]
+		}
+	}
+	if p.asks != nil || p.at != nil || p.aware && p.client.HasSession() {
+		return p.c.join()
+	}
+	return p
+}
+
 // packet takes a packet of the client, and reports whether it was a ping that is answered already.
 func (p *peer) packet(line *pipe, packet []byte) (pinged bool, err error) {
 	switch line {
 	case p.asks: // nothing may come before the answer to the handshake
 		return false, jute.ErrHeader
 	default:
-		if p.hello, err = jute.ParseConnectRequest(packet); err != nil {
+		hello, err := jute.ParseConnectRequest(packet)
+		if err != nil {
 			return false, err
 		}
-		p.asks, p.left = line, false
-		p.client.Ask(line.server)
+		q := p.whose(&hello)
+		line.peer, q.hello, q.asks, q.left = q, hello, line, false
+		q.client.Ask(line.server)
 		return false, nil
 	case p.at:
+		p.aware = true
 	}
 	xid, q, err := jute.ParseRequest(packet)
 	if err != nil {
