@@ -49,6 +49,9 @@ func anySchedule() *rapid.Generator[engine.Schedule] {
 		if rapid.Bool().Draw(t, "like") {
 			s.Like = model.Keeper
 		}
+		if rapid.Bool().Draw(t, "lasting") {
+			s.Safety = rapid.IntRange(1, 1<<20).Draw(t, "safety")
+		}
 		if rapid.Bool().Draw(t, "checked") {
 			s.Checker = word.Draw(t, "checker")
 		}
@@ -107,11 +110,11 @@ func TestMalformedSchedulesAreRefusedWithWhatWasExpected(t *testing.T) {
 		{long, `line 1: a schedule begins with "zksim schedule 1", not "` + long[:60] + `..."`},
 		{"zksim schedule 1\n", `line 1: the header has no scenario`},
 		{"zksim schedule 1\nscenario\n\nserve c1\n", `line 4: the header has scenario, servers, like, order, faults, ` +
-			`clients, rounds, seed, checker and again, then an empty line; not "serve"`},
+			`clients, rounds, safety, seed, checker and again, then an empty line; not "serve"`},
 		{"zksim schedule 1\n\nserve c1\n", `line 3: the header has scenario, servers, like, order, faults, clients, ` +
-			`rounds, seed, checker and again, then an empty line; not "serve"`},
-		{head + "serve c1\n", `line 3: the header has scenario, servers, like, order, faults, clients, rounds, seed, ` +
-			`checker and again, then an empty line; not "serve"`},
+			`rounds, safety, seed, checker and again, then an empty line; not "serve"`},
+		{head + "serve c1\n", `line 3: the header has scenario, servers, like, order, faults, clients, rounds, safety, ` +
+			`seed, checker and again, then an empty line; not "serve"`},
 		{head + "again 3\n", `line 3: again is how many replays failed of how many, up to 1000, as 9/10, not "3"`},
 		{head + "again 3/2\n", `line 3: again is how many replays failed of how many, up to 1000, as 9/10, not "3/2"`},
 		{head + "servers 0\n", `line 3: servers is a number from 1 to 9, not "0"`},

@@ -276,9 +276,9 @@ func (r *Runner) run(s *Scenario, p Schedule, ch sim.Chooser) (Result, error) {
 	r.processes = slices.Grow(r.processes[:0], clients)[:clients]
 	r.cancels = slices.ContainsFunc(p.Faults, func(x faults.Rule) bool { return x.Fault == "cancel" })
 	w := r.world
-	limit, capped := s.stepLimit(clients, rounds)
+	safety, limit, capped := s.stepLimits(&p, clients, rounds)
 	w.Reset(sim.Config{Clients: clients, Dials: s.Dials, Servers: p.Servers, Order: p.Order, Like: p.Like,
-		SafetySteps: s.SafetySteps, MaxSteps: limit, Detail: r.Detail}, &r.injector, func(c *sim.Client) {
+		SafetySteps: safety, MaxSteps: limit, Detail: r.Detail}, &r.injector, func(c *sim.Client) {
 		q := &r.processes[c.ID()-1]
 		hears := r.hears(c)
 		*q = Process{Conn: hearingConn{c.Conn(), hears}, Env: hearingEnv{c.Env(), hears}, ID: c.ID(),

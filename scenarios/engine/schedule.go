@@ -25,6 +25,7 @@ import (
 //	faults lose-reply=1
 //	clients 2
 //	rounds 1
+//	safety 312
 //	seed 17
 //	checker quiescence
 //
@@ -33,8 +34,9 @@ import (
 //	...
 //
 // where "#", at the start of a line or after a blank, starts a comment, like (whose
-// semantics the servers have) is missing if they are ZooKeeper's, clients and
-// rounds are missing if they are those of the scenario, seed (which seed it came from)
+// semantics the servers have) is missing if they are ZooKeeper's, clients,
+// rounds and safety (the step at which faults end at the latest) are missing if they are
+// those of the scenario, seed (which seed it came from)
 // and checker (what it violates) may be missing, and after the last transition the run
 // goes on without faults to its end. A line "again 9/10" says that runs of the schedule may
 // part, as those of code outside of the simulator do, and that 9 of 10 have failed.
@@ -44,6 +46,7 @@ type Schedule struct {
 	Like     model.Like
 	Clients  int // 0: as many as the scenario has, as for Rounds
 	Rounds   int
+	Safety   int // step at which faults end at the latest; 0: Scenario.SafetySteps
 	Order    uint64
 	Faults   faults.Plan
 	Seed     uint64
@@ -69,6 +72,9 @@ func (s *Schedule) Write(w io.Writer) error {
 	}
 	if s.Rounds != 0 {
 		fmt.Fprintf(b, "rounds %d\n", s.Rounds)
+	}
+	if s.Safety != 0 {
+		fmt.Fprintf(b, "safety %d\n", s.Safety)
 	}
 	fmt.Fprintf(b, "seed %d\n", s.Seed)
 	if s.Checker != "" {
@@ -174,6 +180,8 @@ func (s *Schedule) set(key, value string) (err error) {
 		return count(&s.Clients, minClients, maxClients)
 	case "rounds":
 		return count(&s.Rounds, 1, maxRounds)
+	case "safety":
+		return count(&s.Safety, 1, maxNames)
 	case "order":
 		if s.Order, err = strconv.ParseUint(value, 0, 64); err != nil {
 			return fmt.Errorf("order is a number of 64 bits, not %q", clip(value))
@@ -189,8 +197,8 @@ func (s *Schedule) set(key, value string) (err error) {
 	case "again":
 		return s.Again.set(value)
 	default:
-		return fmt.Errorf("the header has scenario, servers, like, order, faults, clients, rounds, seed, checker and "+
-			"again, then an empty line; not %q", clip(key))
+		return fmt.Errorf("the header has scenario, servers, like, order, faults, clients, rounds, safety, seed, "+
+			"checker and again, then an empty line; not %q", clip(key))
 	}
 	return err
 }

@@ -56,6 +56,7 @@ func (r *Runner) Shrink(ctx context.Context, s *Scenario, from Schedule, o Shrin
 		smaller = x.fewerClients() || smaller
 		smaller = x.fewerFaults() || smaller
 		smaller = x.leaveOut() || smaller
+		smaller = x.earlierCalm() || smaller
 	}
 	if s.Outside != nil && x.oneFault() {
 		x.leaveOut()
@@ -172,6 +173,13 @@ func (x *shrinker) fewerFaults() (fewer bool) {
 		}
 	}
 	return fewer
+}
+
+// earlierCalm tries with faults that end when those of the scenario do.
+func (x *shrinker) earlierCalm() bool {
+	p := x.best
+	p.Safety = 0
+	return x.best.Safety > 0 && x.try(p)
 }
 
 // try runs a schedule, passing over names that have become impossible, and keeps

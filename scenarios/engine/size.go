@@ -3,6 +3,7 @@ package engine
 import (
 	"cmp"
 	"fmt"
+	"slices"
 
 	"zksim/checkers"
 	"zksim/model/history"
@@ -98,6 +99,33 @@ func (s *Scenario) stepLimit(clients, rounds int) (limit int, capped bool) {
 		return maxRunSteps, true
 	}
 	return limit, false
+}
+
+// stepLimits returns the step at which the faults of a run end at the latest, and the one at which it is given up. A
+// schedule whose faults last longer leaves as many steps after them.
+func (s *Scenario) stepLimits(p *Schedule, clients, rounds int) (safety, limit int, capped bool) {
+	limit, capped = s.stepLimit(clients, rounds)
+	safety = s.SafetySteps
+	if p.Safety > 0 {
+		limit = max(limit, min(limit+p.Safety-s.usualSafety(), maxRunSteps))
+		safety = p.Safety
+	}
+	return safety, limit, capped
+}
+
+// usualSafety is the step at which faults end at the latest in runs whose schedule does not say.
+func (s *Scenario) usualSafety() int { return cmp.Or(s.SafetySteps, sim.UsualSafetySteps) }
+
+// KeepFaults lets the faults of a complete schedule that was found without a limit last until it is over, or calm, if
+// that is longer than usual: otherwise its steps would not be possible.
+func (s *Scenario) KeepFaults(p *Schedule) {
+	end := slices.Index(p.Names, calm)
+	if end < 0 {
+		end = len(p.Names)
+	}
+	if end > s.usualSafety() {
+		p.Safety = end
+	}
 }
 
 // judgeCapped returns the verdict on a run that was given up at maxRunSteps: a limit that

@@ -206,6 +206,7 @@ func (p *prover) explore(ctx context.Context, s *search, from []edge, fresh bool
 // refuted writes down the schedule that was found.
 func (p *prover) refuted(s *search) {
 	cert, r := &p.result.Certificate, s.refuted
+	p.scope.Scenario.KeepFaults(&r.Schedule)
 	p.result.Counterexample = r
 	cert.Outcome, cert.Checker, cert.Message = Violated, r.Verdict.Checker, r.Verdict.Message
 	cert.Struck, cert.Schedule = s.most, r.Schedule.Names

@@ -15,6 +15,7 @@ import (
 	"github.com/go-zookeeper/zk"
 
 	"zksim/checkers"
+	"zksim/faults"
 	"zksim/model/history"
 	"zksim/recipes"
 	"zksim/scenarios/catalog"
@@ -83,6 +84,16 @@ var (
 			p.Step()
 		}
 	}}
+	// late fails by a fault that strikes after SafetySteps, where runs of seeds have none.
+	late = engine.Scenario{Name: "test/late", Clients: 2, SafetySteps: 5, Faults: faults.MustParse("lose-reply=1"),
+		Checkers: []checkers.Checker{checkers.Liveness{}}, Program: func(p *engine.Process) {
+			for range 4 {
+				p.Conn.Exists("/a")
+			}
+			if _, err := p.Conn.Create(fmt.Sprint("/", p.ID), nil, 0, zk.WorldACL(zk.PermAll)); err != nil {
+				p.Fail(err)
+			}
+		}}
 	stuck = engine.Scenario{Name: "test/panics", Clients: 1, Program: func(p *engine.Process) { panic("oops\nmore") }}
 	naps  = engine.Scenario{Name: "test/naps", Clients: 1, Program: func(p *engine.Process) {
 		p.Step()

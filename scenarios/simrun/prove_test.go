@@ -154,6 +154,24 @@ func TestProveReportsWhatTheCheckersThatWereAskedForFind(t *testing.T) {
 	}
 }
 
+func TestAViolationThatIsLongerThanSafetyStepsIsReplayedShrunkAndExplained(t *testing.T) {
+	t.Chdir(t.TempDir())
+	add(t, late)
+	r := simrun(t, "prove", "-run", "^test/late$", "-faults", "lose-reply=1", "-o", "o")
+	block := regexp.MustCompile(`minimal    \d+ of \d+ steps, .* faults: lose-reply c\d
+.*
+      replayed   2 of 2 identical, hash [0-9a-f]{16}
+.*
+      reproduce  go run ./cmd/simrun (replay o/\S+)
+`).FindStringSubmatch(r.out)
+	if r.code != exitViolation || block == nil {
+		t.Fatalf("%+v", r)
+	}
+	if again := simrun(t, strings.Fields(block[1])...); again.code != exitViolation {
+		t.Errorf("%+v", again)
+	}
+}
+
 func TestProveLeavesAnIndexAsCheckDoes(t *testing.T) {
 	t.Chdir(t.TempDir())
 	pair, aim := fails, aimless
