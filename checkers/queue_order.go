@@ -10,10 +10,11 @@ import (
 // FIFO is the order of a queue: no item is delivered, and the queue is not called
 // empty, while an item that was put before it is free.
 //
-// The items that are certainly free during an operation are few: their put has
-// returned, nobody has got them before, they are there afterwards, no other
-// consumer could have claimed them for a moment, since none was at work, and none
-// was cut off before, whose claim could still be there.
+// The tree says which items were free all the time from the beginning of an operation until its txn (see [places]), and
+// whether an item that was returned is where it was. In real runs nobody knows when exactly a txn was. There the items
+// that are certainly free during an operation are few: their put has returned, nobody has got them before, they are
+// there afterwards, no other consumer could have claimed them for a moment, since none was at work, and none was cut
+// off before, whose claim could still be there.
 type FIFO struct{}
 
 // Name implements [Checker].
@@ -64,6 +65,7 @@ type turns struct {
 	alone   bool      // one consumer is at work, and no other was since it began
 	spoiled bool      // a consumer may have left a claim: nobody is to blame from now on
 	passed  []pass
+	places  places
 }
 
 // arrival is an item, and where its put began, or ended.
@@ -85,13 +87,15 @@ func newTurns(of Checker) *turns { return &turns{of: ConstantOf(of)} }
 // Reset implements [Monitor].
 func (t *turns) Reset() {
 	*t = turns{of: t.of, ops: t.ops[:0], begun: t.begun[:0], free: t.free[:0], early: t.early[:0],
-		passed: t.passed[:0]}
+		passed: t.passed[:0], places: t.places}
+	t.places.reset()
 }
 
 // Hash implements [Monitor]. Of the moments counts what came before what, where that
 // decides who is first.
 func (t *turns) Hash() uint64 {
 	var passed, free, early hash.Hash // in any order
+	passed += t.places.print()
 	for _, p := range t.passed {
 		passed += hash.Hash(0).Uint64(uint64(p.item))
 	}
@@ -136,6 +140,9 @@ func (t *turns) priority(item int64) int64 {
 // Step implements [Monitor].
 func (t *turns) Step(h *history.History, i int) Verdict {
 	o, ok := t.ops.step(h, i)
+	if v := t.look(h, &o, i); v.Level != OK {
+		return v
+	}
 	switch {
 	case !ok:
 	case o.consumes() && o.open:
@@ -152,6 +159,32 @@ func (t *turns) Step(h *history.History, i int) Verdict {
 		} else if o.succeeded() {
 			t.free = append(t.free, arrival{o.item, o.client, i})
 		}
+	}
+	return Verdict{}
+}
+
+// look judges an operation by the tree, as it begins, has its txn and ends.
+func (t *turns) look(h *history.History, o *queueOp, i int) Verdict {
+	e := &h.Events[i]
+	switch {
+	case h.Root != "":
+	case e.Kind == history.Invoke:
+		t.places.begin(o)
+	case e.Kind == history.Return:
+		x := t.places.ends(o)
+		switch {
+		case o.delivers() && o.item == x.got && x.passed != 0:
+			return violated(t.of.Value(), i, "c%d got item %d while item %d, which comes first, was free all the time since "+
+				"it asked", o.client, o.item, x.passed)
+		case o.tries() && o.refused && !o.interrupted && len(x.free) > 0:
+			return violated(t.of.Value(), i, "c%d was told that the queue is empty while item %d was free all the time "+
+				"since it asked", o.client, x.free[0])
+		case o.succeeded() && x.moved:
+			return violated(t.of.Value(), i, "c%d has returned item %d, which has lost its place: it was %s", o.client, o.item,
+				x.from)
+		}
+	default:
+		t.places.change(e, t.ops, func(a, b int64) bool { return t.priority(a) < t.priority(b) })
 	}
 	return Verdict{}
 }

@@ -1,0 +1,137 @@
+package checkers
+
+import (
+	"path"
+	"slices"
+	"strconv"
+
+	"zksim/internal/hash"
+	"zksim/model/history"
+)
+
+// places is what the tree says of the order of a queue, for [FIFO] and [PriorityOrder]. An item is a znode with its
+// number as data, and is claimed while a znode elsewhere has the same name. It is free for a consumer if it was there
+// and not claimed since the consumer asked: then every list that the consumer has read shows it.
+type places struct {
+	items []queuedItem
+	asks  []ask
+}
+
+// queuedItem is an item that is in the queue; the items are in the order of their creation.
+type queuedItem struct {
+	item  int64
+	path  string
+	claim string // path of the claim; "": none
+}
+
+// ask is an operation in progress that asks for an item, or returns one.
+type ask struct {
+	caller
+	free   []int64 // that were so all the time
+	got    int64   // the item that the client has claimed, or removed, meanwhile; 0: none
+	passed int64   // an item that was free and comes before that one; 0: none
+	from   string  // of an item that is returned: its path
+	moved  bool    // it has another one now
+}
+
+func (p *places) reset() { p.items, p.asks = p.items[:0], p.asks[:0] }
+
+// print returns a hash of what is remembered. Which znodes there are is known to the world.
+func (p *places) print() hash.Hash {
+	var all hash.Hash // in any order
+	for i := range p.asks {
+		a := &p.asks[i]
+		free := hash.Hash(0)
+		for _, item := range a.free {
+			free += hash.Hash(0).Uint64(uint64(item))
+		}
+		all += printOf(p.asks, a.caller).Uint64(uint64(free)).Uint64(uint64(a.got)).Uint64(uint64(a.passed)).
+			String(a.from).Bool(a.moved)
+	}
+	return all
+}
+
+// begin notes that an operation begins.
+func (p *places) begin(o *queueOp) {
+	x := ask{caller: caller{o.client, o.object}}
+	for _, i := range p.items {
+		switch {
+		case o.name == "return" && i.item == o.item:
+			x.from = i.path
+		case o.consumes() && i.claim == "":
+			x.free = append(x.free, i.item)
+		}
+	}
+	if o.consumes() || x.from != "" {
+		p.asks = append(p.asks, x)
+	}
+}
+
+// ends returns what is known of an operation that has ended.
+func (p *places) ends(o *queueOp) (x ask) {
+	if k := find(p.asks, caller{o.client, o.object}); k >= 0 {
+		x = p.asks[k]
+		p.asks = slices.Delete(p.asks, k, k+1)
+	}
+	return x
+}
+
+// change notes a txn. What is put is what an operation on a queue puts; first reports which of two items comes first.
+func (p *places) change(e *history.Event, ops queueOps, first func(a, b int64) bool) {
+	k := slices.IndexFunc(p.items, func(x queuedItem) bool {
+		return x.path == e.Path || x.claim == e.Path || x.claim == "" && path.Base(x.path) == path.Base(e.Path)
+	})
+	switch {
+	case e.Kind == history.Crashed:
+		p.asks = drop(p.asks, func(a ask) bool { return a.client == e.Client })
+	case e.Kind == history.Created && k < 0:
+		p.create(e, ops)
+	case e.Kind == history.Created && p.items[k].claim == "":
+		p.items[k].claim = e.Path
+		p.taken(e.Client, k, first)
+	case e.Kind == history.Deleted && k >= 0 && p.items[k].claim == e.Path:
+		p.items[k].claim = ""
+	case e.Kind == history.Deleted && k >= 0 && p.items[k].path == e.Path:
+		if p.items[k].claim == "" {
+			p.taken(e.Client, k, first)
+		}
+		p.items = slices.Delete(p.items, k, k+1)
+	}
+}
+
+// create notes a znode that has the number of an item which is being put, or returned.
+func (p *places) create(e *history.Event, ops queueOps) {
+	item, err := strconv.ParseInt(e.Data, 10, 64)
+	if err != nil {
+		return
+	}
+	if ops.any("put", item) && !slices.ContainsFunc(p.items, func(x queuedItem) bool { return x.item == item }) {
+		p.items = append(p.items, queuedItem{item: item, path: e.Path})
+	}
+	for _, o := range ops {
+		k := find(p.asks, caller{o.client, o.object})
+		if o.name == "return" && o.item == item && o.client == e.Client && k >= 0 {
+			a := &p.asks[k]
+			a.moved = a.moved || path.Dir(a.from) == path.Dir(e.Path)
+		}
+	}
+}
+
+// taken notes that a client claims an item, or removes one that nobody has claimed.
+func (p *places) taken(client int32, k int, first func(a, b int64) bool) {
+	item := p.items[k].item
+	for i := range p.asks {
+		a := &p.asks[i]
+		a.free = drop(a.free, func(x int64) bool { return x == item })
+		if a.client != client {
+			continue
+		}
+		a.got, a.passed = item, 0
+		for j, x := range p.items {
+			if j != k && slices.Contains(a.free, x.item) && (first(x.item, item) || j < k && !first(item, x.item)) {
+				a.passed = x.item
+				break
+			}
+		}
+	}
+}

@@ -1,0 +1,119 @@
+package checkers
+
+import "testing"
+
+// inTree is a queue with items 7 and 8, in that order.
+const inTree = `
+	invoke c1 o1 put v7
+	created c1 /q/items/a z1 "7"
+	return c1 o1 put v7
+	invoke c1 o1 put v8
+	created c1 /q/items/b z2 "8"
+	return c1 o1 put v8
+`
+
+func TestTheTreeSaysWhichItemIsTheFirstThatIsFree(t *testing.T) {
+	const passed = "c2 got item 8 while item 7, which comes first, was free all the time since it asked"
+	others := inTree + `
+		invoke c3 o3 claim
+		created c3 /q/claims/a z3 s13
+		return c3 o3 claim v7`
+	judge(t, FIFO{}, []judgement{
+		{name: "the first, beside another consumer", text: inTree + `
+			invoke c3 o3 claim
+			invoke c2 o2 claim
+			created c2 /q/claims/a z3 s12
+			return c2 o2 claim v7`},
+		{name: "the second, beside another consumer", text: inTree + `
+			invoke c3 o3 claim
+			invoke c2 o2 claim
+			created c2 /q/claims/b z3 s12
+			return c2 o2 claim v8`, event: 9, message: passed},
+		{name: "the second, by a consumer that removes it at once", text: inTree + `
+			invoke c3 o3 take
+			invoke c2 o2 take
+			deleted c2 /q/items/b z3
+			return c2 o2 take v8`, event: 9, message: passed},
+		{name: "the first is claimed", text: others + `
+			invoke c2 o2 claim
+			created c2 /q/claims/b z4 s12
+			return c2 o2 claim v8`},
+		{name: "the first is given up meanwhile", text: others + `
+			invoke c2 o2 claim
+			deleted /q/claims/a z4 s13
+			created c2 /q/claims/b z5 s12
+			return c2 o2 claim v8`},
+		{name: "the first was given up before", text: others + `
+			deleted /q/claims/a z4 s13
+			invoke c2 o2 claim
+			created c2 /q/claims/b z5 s12
+			return c2 o2 claim v8`, event: 12, message: passed},
+		{name: "the second was claimed by an earlier operation", text: inTree + `
+			invoke c2 o2 claim
+			created c2 /q/claims/b z3 s12
+			return c2 o2 claim ok: canceled
+			deleted c2 /q/claims/b z4 s12
+			invoke c2 o2 claim
+			created c2 /q/claims/a z5 s12
+			return c2 o2 claim v7`},
+		{name: "a real run, in which nobody knows when a txn was", text: "Root /run" + inTree + `
+			invoke c3 o3 claim
+			invoke c2 o2 claim
+			created c2 /q/claims/b z3 s12
+			return c2 o2 claim v8`},
+	})
+	judge(t, PriorityOrder{Of: func(item int64) int64 { return -item }}, []judgement{
+		{name: "the later one is of higher priority", text: inTree + `
+			invoke c3 o3 claim
+			invoke c2 o2 claim
+			created c2 /q/claims/b z3 s12
+			return c2 o2 claim v8`},
+		{name: "the earlier one is of lower priority", text: inTree + `
+			invoke c3 o3 claim
+			invoke c2 o2 claim
+			created c2 /q/claims/a z3 s12
+			return c2 o2 claim v7`, event: 9,
+			message: "c2 got item 7 while item 8, which comes first, was free all the time since it asked"},
+	})
+}
+
+func TestAQueueIsEmptyOnlyIfNothingWasFreeAllTheTime(t *testing.T) {
+	judge(t, FIFO{}, []judgement{
+		{name: "one of two was claimed by another", text: inTree + `
+			invoke c2 o2 trytake
+			invoke c3 o3 claim
+			created c3 /q/claims/a z3 s13
+			return c3 o3 claim v7
+			return c2 o2 trytake ok: empty`, event: 10,
+			message: "c2 was told that the queue is empty while item 8 was free all the time since it asked"},
+		{name: "both were", text: inTree + `
+			invoke c2 o2 trytake
+			invoke c3 o3 claim
+			created c3 /q/claims/a z3 s13
+			return c3 o3 claim v7
+			invoke c3 o3 claim
+			created c3 /q/claims/b z4 s13
+			deleted /q/claims/a z5 s13
+			return c2 o2 trytake ok: empty`},
+	})
+}
+
+func TestAnItemThatIsReturnedKeepsItsPlace(t *testing.T) {
+	claimed := inTree + `
+		invoke c2 o2 claim
+		created c2 /q/claims/a z3 s12
+		return c2 o2 claim v7
+		invoke c2 o2 return v7
+		deleted c2 /q/claims/a z4 s12`
+	judge(t, FIFO{}, []judgement{
+		{name: "the claim goes", text: claimed + `
+			return c2 o2 return v7`},
+		{name: "the item is made anew", text: claimed + `
+			deleted c2 /q/items/a z4
+			created c2 /q/items/c z4 "7"
+			return c2 o2 return v7`, event: 13, message: "c2 has returned item 7, which has lost its place: it was /q/items/a"},
+		{name: "the item is written down elsewhere", text: claimed + `
+			created c2 /q/log/c z4 "7"
+			return c2 o2 return v7`},
+	})
+}
