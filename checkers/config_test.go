@@ -134,6 +134,27 @@ func TestAnUpdateIsRefusedOnlyWhileAnotherIsMade(t *testing.T) {
 	})
 }
 
+func TestAnUpdateThatIsRefusedWasNotMade(t *testing.T) {
+	const begun = `
+		invoke c1 o1 update v100
+		invoke c2 o2 update /config v200`
+	const refused = `
+		return c2 o2 update ok: changed`
+	judge(t, Conflict{Flag: "changing"}, []judgement{
+		{name: "it was", text: begun + `
+			changed c2 /config z3
+			changed c2 /config/a z3 "200/2"` + refused, event: 4, message: "update 200 of c2 was refused, and it was made"},
+		{name: "what was made is an earlier one of its client", text: begun + `
+			changed c2 /config z3
+			changed c2 /config/a z3 "20/2"` + refused},
+		{name: "what was made is another's", text: begun + `
+			changed c1 /config/a z3 "100/2"` + refused},
+		{name: "it is made step by step", text: begun + `
+			changed c2 /config z3 "changing"
+			created c2 /config/a z4 "200/2"` + refused},
+	})
+}
+
 func TestASetThatWasReplacedDoesNotComeBack(t *testing.T) {
 	const given = `
 		told c1 o1 config z3 /a=7/1

@@ -1,6 +1,10 @@
 package checkers
 
 import (
+	"fmt"
+	"path"
+	"strings"
+
 	"zksim/internal/hash"
 	"zksim/model/history"
 )
@@ -9,19 +13,28 @@ import (
 // error of "update", only if another was made at the same time. One that has not
 // ended, or with an error that leaves its outcome open, may be made at any later
 // time.
-type Conflict struct{}
+//
+// An update that is refused was not made, either: what it writes, which begins with its number and a slash, is in no
+// txn of its client, unless it is one that is made step by step.
+type Conflict struct {
+	// Flag is the data of the configuration's znode while an update goes on step by step; "": nothing is said of
+	// what a refused update has done.
+	Flag string
+}
 
 // Name implements [Checker].
 func (Conflict) Name() string { return "conflict" }
 
 // Doc implements [Checker].
-func (Conflict) Doc() string { return "an update is refused only while another is made" }
+func (Conflict) Doc() string {
+	return "an update is refused only while another is made, and was not made then"
+}
 
 // Check implements [Checker].
 func (c Conflict) Check(h *history.History) Verdict { return check(h, c.Monitor()) }
 
 // Monitor implements [Monitored].
-func (Conflict) Monitor() Monitor { return &updates{} }
+func (c Conflict) Monitor() Monitor { return &updates{Conflict: c} }
 
 // updates is the monitor of Conflict.
 type updates struct {
@@ -29,18 +42,39 @@ type updates struct {
 	Conflict
 	open  []caller // that are making one
 	alone bool     // there is one, and there were no others since it began
-	ever  bool     // one may be made at any later time: nothing else matters any more
+	ever  bool     // one may be made at any later time: who is alone does not matter any more
+	steps []attempt
+}
+
+// attempt is an update in progress, and what it has done.
+type attempt struct {
+	caller
+	path   string // of the configuration
+	number int64
+	made   bool // one of its values was written
+	flag   bool // it is made step by step
 }
 
 // Reset implements [Monitor].
-func (m *updates) Reset() { m.open, m.alone, m.ever = m.open[:0], false, false }
+func (m *updates) Reset() { m.open, m.alone, m.ever, m.steps = m.open[:0], false, false, m.steps[:0] }
 
 // Hash implements [Monitor]. The updates that are being made are operations in progress.
-func (m *updates) Hash() uint64 { return uint64(hash.Hash(0).Bool(m.alone).Bool(m.ever)) }
+func (m *updates) Hash() uint64 {
+	steps := hash.Hash(0) // in any order
+	for _, u := range m.steps {
+		steps += printOf(m.steps, u.caller).String(u.path).Uint64(uint64(u.number)).Bool(u.made).Bool(u.flag)
+	}
+	return uint64(steps.Bool(m.alone).Bool(m.ever))
+}
 
 // Step implements [Monitor].
 func (m *updates) Step(h *history.History, i int) Verdict {
 	e := &h.Events[i]
+	if m.Flag != "" {
+		if v := m.look(i, e); v.Level != OK {
+			return v
+		}
+	}
 	if e.Op != "update" || m.ever {
 		return Verdict{}
 	}
@@ -56,6 +90,29 @@ func (m *updates) Step(h *history.History, i int) Verdict {
 		m.open, m.alone = forget(m.open, o), false
 	case begun: // it has not ended, or nobody knows how
 		m.open, m.alone, m.ever = m.open[:0], false, true
+	}
+	return Verdict{}
+}
+
+// look notes what updates do, and judges one that was refused.
+func (m *updates) look(i int, e *history.Event) Verdict {
+	switch {
+	case e.Kind == history.Created || e.Kind == history.Changed:
+		for k := range m.steps {
+			if u := &m.steps[k]; u.client == e.Client {
+				u.flag = u.flag || e.Path == u.path && e.Data == m.Flag
+				u.made = u.made || path.Dir(e.Path) == u.path && strings.HasPrefix(e.Data, fmt.Sprint(u.number, "/"))
+			}
+		}
+	case e.Kind == history.Crashed:
+		m.steps = drop(m.steps, func(u attempt) bool { return u.client == e.Client })
+	case e.Op == "update" && e.Kind == history.Invoke:
+		m.steps = append(m.steps, attempt{caller: callerOf(e), path: e.Path, number: e.Value})
+	case e.Op == "update" && e.Kind == history.Return:
+		var u attempt
+		if m.steps, u = take(m.steps, e); e.Err != nil && e.OK && u.made && !u.flag {
+			return violated(m, i, "update %d of c%d was refused, and it was made", u.number, e.Client)
+		}
 	}
 	return Verdict{}
 }

@@ -95,13 +95,17 @@ var configSetup = makeZnodes(workload.ConfigDir, "ready",
 // configScenario is what all scenarios of configurations have in common.
 func configScenario(s engine.Scenario) engine.Scenario {
 	s = workload.WithDefaults(s, 3)
-	s.Checkers = workload.ConfigCheckers
+	s.Checkers = slices.Clone(workload.ConfigCheckers)
+	s.Checkers[slices.Index(s.Checkers, checkers.Checker(checkers.Conflict{}))] = checkers.Conflict{Flag: configFlag}
 	return s
 }
 
+// configFlag is the data of the configuration's znode while an update goes on step by step.
+const configFlag = "changing"
+
 // stepByStep has updates judged that take more than one step.
 func stepByStep(s engine.Scenario) engine.Scenario {
-	s.Checkers = append(slices.Clip(s.Checkers), checkers.Overtaken{Flag: "changing"})
+	s.Checkers = append(slices.Clip(s.Checkers), checkers.Overtaken{Flag: configFlag})
 	return s
 }
 
