@@ -25,8 +25,8 @@ import (
 //	}
 func Check(t T, s Scenario) {
 	t.Helper()
-	if *scheduleFlag != "" {
-		replay(t, &s, *scheduleFlag)
+	if file := scheduleFlag.String(); file != "" {
+		replay(t, &s, file)
 		return
 	}
 	o, limit, limited, err := options()

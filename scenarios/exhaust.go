@@ -17,8 +17,8 @@ const bySearch = "search"
 // hold, as in [Check], when the bounds are not closed, and when runs of the same choices differ.
 func Exhaust(t T, s Scenario, b SearchBounds) {
 	t.Helper()
-	if *scheduleFlag != "" {
-		replay(t, &s, *scheduleFlag)
+	if file := scheduleFlag.String(); file != "" {
+		replay(t, &s, file)
 		return
 	}
 	ctx, cancel := within(t, 0)

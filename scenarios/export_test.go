@@ -4,11 +4,11 @@ import "zksim/scenarios/engine"
 
 // What tests from outside set and call.
 var (
-	SeedsFlag    = seedsFlag
-	ScheduleFlag = scheduleFlag
-	OutFlag      = outFlag
-	ForFlag      = forFlag
-	ShardFlag    = shardFlag
+	SeedsFlag    = &seedsFlag.given
+	ScheduleFlag = &scheduleFlag.given
+	OutFlag      = &outFlag.given
+	ForFlag      = &forFlag.given
+	ShardFlag    = &shardFlag.given
 )
 
 // OneInput runs one input of a fuzzer.

@@ -27,13 +27,33 @@ var (
 		"without an index, a temporary one)")
 )
 
+// setting is the value of a flag or, if that is not given, of its variable in the environment. The variable is read
+// whenever the value is asked for: the command go test runs a test again if one has changed that the test has read, but
+// does not know of those that were read before tests began.
+type setting struct{ variable, given string }
+
 // testFlag defines a flag in test binaries only.
-func testFlag(name, usage string) *string {
-	value := os.Getenv("ZKSIM_" + strings.ToUpper(name))
+func testFlag(name, usage string) *setting {
+	s := &setting{variable: "ZKSIM_" + strings.ToUpper(name)}
 	if testing.Testing() {
-		return flag.String("zksim."+name, value, usage)
+		flag.Var(s, "zksim."+name, usage)
 	}
-	return &value
+	return s
+}
+
+// String implements [flag.Value].
+func (s *setting) String() string {
+	if s.given != "" || s.variable == "" { // as package flag makes one, to know what is empty
+		return s.given
+	}
+	value, _ := os.LookupEnv(s.variable)
+	return value
+}
+
+// Set implements [flag.Value].
+func (s *setting) Set(text string) error {
+	s.given = text
+	return nil
 }
 
 // usualSeeds are the seeds of a check of which nothing else is said.
@@ -42,18 +62,19 @@ const usualSeeds = "1-500"
 // options reads the flags. limited is whether there is a limit of time, which ends the work without harm.
 func options() (o pipeline.Options, limit time.Duration, limited bool, err error) {
 	o.Strategy = engine.Portfolio
-	if *forFlag != "" {
-		if limit, err = time.ParseDuration(*forFlag); err != nil || limit <= 0 {
-			return o, 0, false, fmt.Errorf("-zksim.for is a time above 0, as 30s, not %q", *forFlag)
+	if text := forFlag.String(); text != "" {
+		if limit, err = time.ParseDuration(text); err != nil || limit <= 0 {
+			return o, 0, false, fmt.Errorf("-zksim.for is a time above 0, as 30s, not %q", text)
 		}
 	}
-	limited = limit > 0 && *seedsFlag == ""
+	seeds := seedsFlag.String()
+	limited = limit > 0 && seeds == ""
 	if limited {
 		o.Seeds = engine.Range{First: 1, Last: 1 << 62}
-	} else if o.Seeds, err = engine.ParseRange(cmp.Or(*seedsFlag, usualSeeds)); err != nil {
+	} else if o.Seeds, err = engine.ParseRange(cmp.Or(seeds, usualSeeds)); err != nil {
 		return o, 0, false, fmt.Errorf("-zksim.seeds: %w", err)
 	}
-	part, err := shard.Parse(*shardFlag, os.LookupEnv)
+	part, err := shard.Parse(shardFlag.String(), os.LookupEnv)
 	if err != nil {
 		return o, 0, false, fmt.Errorf("-zksim.shard: %w", err)
 	}
@@ -66,10 +87,10 @@ func options() (o pipeline.Options, limit time.Duration, limited bool, err error
 // logShard says which part of the work a test does, if the environment has said so.
 func logShard(t T) {
 	t.Helper()
-	if *shardFlag != shard.Auto {
+	if shardFlag.String() != shard.Auto {
 		return
 	}
-	if part, err := shard.Parse(*shardFlag, os.LookupEnv); err == nil {
+	if part, err := shard.Parse(shardFlag.String(), os.LookupEnv); err == nil {
 		t.Logf("-zksim.shard auto is %v, from %s", part, part.From)
 	}
 }

@@ -35,8 +35,8 @@ const fuzzSeeds = 20
 // came to. With -zksim.schedule it replays that one schedule.
 func Fuzz(f F, s Scenario) {
 	f.Helper()
-	if *scheduleFlag != "" {
-		replay(f, &s, *scheduleFlag)
+	if file := scheduleFlag.String(); file != "" {
+		replay(f, &s, file)
 		return
 	}
 	if err := s.Accepts(s.Faults); err != nil {

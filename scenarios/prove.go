@@ -29,8 +29,8 @@ const (
 // schedule.
 func Prove(t T, s Scenario, bounds ...Bounds) {
 	t.Helper()
-	if *scheduleFlag != "" {
-		replay(t, &s, *scheduleFlag)
+	if file := scheduleFlag.String(); file != "" {
+		replay(t, &s, file)
 		return
 	}
 	_, limit, _, err := options()

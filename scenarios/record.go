@@ -67,8 +67,8 @@ func (r *record) folder() (dir, page string) {
 
 // resultsFolder returns the folder for pages and their index; "": none is asked for.
 func resultsFolder(t T) string {
-	if *outFlag != "" {
-		return *outFlag
+	if dir := outFlag.String(); dir != "" {
+		return dir
 	}
 	if x, ok := t.(interface{ ArtifactDir() string }); ok && flagOf("test.artifacts") == "true" {
 		return x.ArtifactDir()
