@@ -167,7 +167,6 @@ func (t *turns) Step(h *history.History, i int) Verdict {
 func (t *turns) look(h *history.History, o *queueOp, i int) Verdict {
 	e := &h.Events[i]
 	switch {
-	case h.Root != "":
 	case e.Kind == history.Invoke:
 		t.places.begin(o)
 	case e.Kind == history.Return:

@@ -1,5 +1,25 @@
 package model
 
+import "slices"
+
+// FailedOp returns which operation of a multi has failed by its answer, so that none was done; -1: none has, or r is no
+// multi.
+func (r *Request) FailedOp(answer *Response) int {
+	if r.Op != OpMulti {
+		return -1
+	}
+	return slices.IndexFunc(answer.Results, func(x Response) bool { return x.Op == OpError && x.Err != OK })
+}
+
+// Refusal returns the code with which an answer refuses r; OK if it does not. That of a failed multi is the code of the
+// operation that has failed: its header says OK.
+func (r *Request) Refusal(answer *Response) Code {
+	if i := r.FailedOp(answer); i >= 0 {
+		return answer.Results[i].Err
+	}
+	return answer.Err
+}
+
 // undo is what a failing multi needs to take one change back.
 type undo struct {
 	kind          uint8

@@ -135,6 +135,10 @@ func (r *request) result() error {
 	if r.err != nil {
 		return r.err
 	}
+	if r.req.Op == model.OpMulti && r.res.Err == model.OK {
+		_, err := multiResult(r.res.Results)
+		return err
+	}
 	return r.res.Err.Err()
 }
 

@@ -2,9 +2,12 @@ package sim
 
 import (
 	"errors"
+	"slices"
 	"testing"
 
 	"github.com/go-zookeeper/zk"
+
+	"zksim/model/history"
 )
 
 // The tests of this file are the facts of go-zookeeper v1.0.4 that its users
@@ -317,6 +320,24 @@ func TestNothingIsExecutedOnAConnectionThatTheServerHasClosed(t *testing.T) {
 	s.rest()
 	s.want("zk: client authentication failed", "zk: connection closed")
 	s.wantMade()
+}
+
+// The header of the answer to a failed multi says that all is well, and the code hears which operation has failed.
+func TestAFailedMultiIsRecordedWithTheErrorThatItsCodeHears(t *testing.T) {
+	s := start(t, 1, func(s *script, c *Client) {
+		c.Conn().Multi(&zk.CheckVersionRequest{Path: "/d", Version: -1}, &zk.DeleteRequest{Path: "/d/none", Version: -1})
+		c.Conn().Multi(&zk.CheckVersionRequest{Path: "/d", Version: -1})
+	})
+	s.alone("c1")
+	var errs []error
+	for _, e := range s.w.History.Events {
+		if e.Kind == history.Reply && e.Op == "multi" {
+			errs = append(errs, e.Err)
+		}
+	}
+	if !slices.Equal(errs, []error{zk.ErrNoNode, nil}) {
+		t.Error(errs)
+	}
 }
 
 func TestTheResultsOfMultiHaveTheLibrarysQuirks(t *testing.T) {

@@ -19,10 +19,10 @@ func (k Conn) Multi(ops ...interface{}) ([]zk.MultiResponse, error) {
 	}
 	r := k.begin(model.OpMulti, "")
 	r.req.Ops = reqs
-	if err := k.do(r); err != nil {
-		if err == zk.ErrConnectionClosed {
-			return nil, err
-		}
+	switch err := k.do(r); {
+	case err == zk.ErrConnectionClosed:
+		return nil, err
+	case r.err != nil || r.res.Err != model.OK:
 		return []zk.MultiResponse{}, err
 	}
 	return multiResult(r.res.Results)

@@ -154,7 +154,7 @@ func (c *Client) forward(m message) {
 		c.lastZxid, c.lastTxn = r.res.Zxid, m.at
 	}
 	c.w.History.Add(history.Event{Kind: history.Reply, Client: c.number(), Step: c.w.step, Op: OpName(&r.req),
-		Path: answeredPath(r), Err: r.res.Err.Err()})
+		Path: answeredPath(r), Err: r.req.Refusal(&r.res).Err()})
 	c.far.Reply(r.tag, &r.req, &r.res)
 }
 

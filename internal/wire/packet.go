@@ -20,26 +20,26 @@ func parseRequest(packet []byte) (q request, err error) {
 	return q, err
 }
 
-// changes returns what a request that was answered without an error has changed,
-// and where: the path that a create was given is in the answer.
-func (q *request) changes(a *jute.Reply) (all []history.Event, err error) {
+// changes returns what a request whose answer begins without an error has changed,
+// and where: the path that a create was given is in the answer. A multi may yet be refused.
+func (q *request) changes(a *jute.Reply) (all []history.Event, refusal model.Code, err error) {
 	switch q.Op {
 	case model.OpCreate, model.OpCreate2, model.OpCreateContainer, model.OpCreateTTL, model.OpDelete, model.OpSetData,
 		model.OpMulti:
 	default:
-		return nil, nil
+		return nil, model.OK, nil
 	}
 	res, err := a.Response(q.Op)
 	if err != nil || q.Op != model.OpMulti {
-		return change(nil, &q.Request, &res, a.Zxid), err
+		return change(nil, &q.Request, &res, a.Zxid), model.OK, err
+	}
+	if refusal = q.Refusal(&res); refusal != model.OK {
+		return nil, refusal, nil
 	}
 	for i := range min(len(q.Ops), len(res.Results)) {
-		if res.Results[i].Op == model.OpError { // of one, so of all
-			return nil, nil
-		}
 		all = change(all, &q.Ops[i], &res.Results[i], a.Zxid)
 	}
-	return all, nil
+	return all, model.OK, nil
 }
 
 func change(all []history.Event, q *model.Request, res *model.Response, zxid int64) []history.Event {

@@ -149,10 +149,10 @@ func (t *Tap) answer(packet []byte) error {
 		return fmt.Errorf("wire: an answer to request %d, not to %d", a.Xid, q.xid)
 	}
 	t.answered()
-	path := q.Path
+	path, refusal := q.Path, a.Err
 	if a.Err == model.OK {
 		var changes []history.Event
-		changes, err = q.changes(&a)
+		changes, refusal, err = q.changes(&a)
 		for _, e := range changes {
 			e.Client, path = t.Client, e.Path
 			t.Hear(e)
@@ -162,6 +162,6 @@ func (t *Tap) answer(packet []byte) error {
 		path = ""
 	}
 	t.Hear(history.Event{Kind: history.Reply, Client: t.Client, Op: sim.OpName(&q.Request), Path: path, Zxid: a.Zxid,
-		Err: a.Err.Err()})
+		Err: refusal.Err()})
 	return err
 }

@@ -116,7 +116,8 @@ func TestAMultiChangesAllOrNothing(t *testing.T) {
 	}
 	refused := slices.Concat(raw{}.int32(1).int64(9).int32(0), head(model.OpError, false).int32(-101),
 		head(model.OpError, false).int32(-2), head(-1, true))
-	if events, _, err = hear([][]byte{multi.packet()}, refused.packet()); err != nil || len(events) != 2 {
+	if events, _, err = hear([][]byte{multi.packet()}, refused.packet()); err != nil || len(events) != 2 ||
+		events[1].Err != zk.ErrNoNode {
 		t.Errorf("%v, a multi that failed: %v", err, events)
 	}
 }

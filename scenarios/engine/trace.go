@@ -145,7 +145,7 @@ func servingText(c *sim.Client, r model.Request) func() string {
 		}
 		if list := c.Messages(); len(list) > 0 {
 			if m := list[len(list)-1]; m.Reply != nil && m.Reply.Op == r.Op {
-				if r.Op.IsWrite() && m.Res.Err == model.OK {
+				if r.Op.IsWrite() && r.Refusal(m.Res) == model.OK {
 					return what
 				}
 				return what + answerText(&r, m.Res)
@@ -190,6 +190,9 @@ func requestText(r *model.Request) string {
 
 // answerText describes a response, with a colon before it.
 func answerText(r *model.Request, res *model.Response) string {
+	if i := r.FailedOp(res); i >= 0 {
+		return fmt.Sprintf(": %s fails: %s", requestText(&r.Ops[i]), reasonText(res.Results[i].Err.Err()))
+	}
 	if res.Err != model.OK {
 		return ": " + reasonText(res.Err.Err())
 	}

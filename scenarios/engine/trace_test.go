@@ -11,6 +11,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/go-zookeeper/zk"
+
 	"zksim/model"
 	"zksim/model/history"
 	"zksim/scenarios/catalog"
@@ -204,5 +206,32 @@ func TestAScheduleThatDoesNotFitIsNotTraced(t *testing.T) {
 	if !errors.As(err, &stale) || !strings.HasPrefix(err.Error(), "line 7: the schedule does not fit scenario "+
 		catalog.All[0].Name+": step 2: ") || r.World().OnStep != nil {
 		t.Error(err)
+	}
+}
+
+// A step says of a multi that fails which of its operations did, and why.
+func TestTheStoryOfAMultiNamesTheOperationThatFails(t *testing.T) {
+	s := engine.Scenario{Name: "my/multi", Clients: 1, Program: func(p *engine.Process) {
+		p.Conn.Multi(&zk.CheckVersionRequest{Path: "/", Version: -1}, &zk.DeleteRequest{Path: "/none", Version: -1})
+		p.Conn.Multi(&zk.CheckVersionRequest{Path: "/", Version: -1})
+	}}
+	r := engine.NewRunner()
+	defer r.Close()
+	trace, _, err := r.Trace(&s, engine.Schedule{Scenario: s.Name, Servers: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var did []string
+	for _, step := range trace.Steps {
+		if strings.HasPrefix(step.Name, "serve ") || strings.HasPrefix(step.Name, "deliver ") {
+			did = append(did, step.Did)
+		}
+	}
+	const none = "(check /, delete /none): delete /none fails: node does not exist"
+	want := []string{"s1 executes multi (check /, delete /none) of c1: delete /none fails: node does not exist",
+		"c1 gets the answer to multi " + none,
+		"s1 executes multi (check /) of c1", "c1 gets the answer to multi (check /): done"}
+	if !slices.Equal(did, want) {
+		t.Errorf("%q", did)
 	}
 }

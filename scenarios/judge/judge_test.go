@@ -446,3 +446,21 @@ func TestWhatADeposedLeaderReadsIsNotJudged(t *testing.T) {
 	first.Close()
 	second.Close()
 }
+
+// The answer to a failed multi begins as that to one that was done.
+func TestAFailedMultiIsRecordedWithItsError(t *testing.T) {
+	p := proxy(t, simulated(t, "none"))
+	c := connect(t, p.Addr())
+	defer c.Close()
+	_, err := c.Multi(&zk.CreateRequest{Path: "/a", Acl: everybody}, &zk.DeleteRequest{Path: "/none", Version: -1})
+	if err != zk.ErrNoNode {
+		t.Fatal(err)
+	}
+	h, err := p.Recorder.History()
+	must(t, err)
+	for _, e := range h.Events {
+		if e.Kind == history.Created || e.Kind == history.Reply && e.Op == "multi" && e.Err != zk.ErrNoNode {
+			t.Error(e)
+		}
+	}
+}

@@ -232,10 +232,12 @@ func (c *Connection) welcome(packet []byte) error {
 func (c *Connection) answered(x *call, a *jute.Reply) error {
 	var res model.Response
 	var err error
+	refusal := a.Err
 	if a.Err == model.OK {
 		if res, err = a.Response(x.Op); err != nil {
 			return err
 		}
+		refusal = x.Refusal(&res)
 		c.changes(&x.request, &res, a.Zxid)
 	}
 	path := x.Path
@@ -243,7 +245,7 @@ func (c *Connection) answered(x *call, a *jute.Reply) error {
 		c.ended(a.Zxid)
 	}
 	reply := history.Event{Kind: history.Reply, Client: c.client, Op: sim.OpName(&x.request), Path: path, Zxid: a.Zxid,
-		Err: a.Err.Err(), Session: c.session}
+		Err: refusal.Err(), Session: c.session}
 	if x.Op == model.OpGetChildren || x.Op == model.OpGetChildren2 {
 		reply.Data = strings.Join(res.Children, "/")
 	}
@@ -282,10 +284,8 @@ func (c *Connection) changes(q *model.Request, res *model.Response, zxid int64) 
 	case model.OpSetData:
 		e.Kind, e.Data = history.Changed, string(q.Data)
 	case model.OpMulti:
-		for i := range min(len(q.Ops), len(res.Results)) {
-			if res.Results[i].Op == model.OpError { // of one, so of all
-				return
-			}
+		if q.FailedOp(res) >= 0 {
+			return
 		}
 		for i := range min(len(q.Ops), len(res.Results)) {
 			c.changes(&q.Ops[i], &res.Results[i], zxid)

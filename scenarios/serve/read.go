@@ -44,15 +44,6 @@ func Read(q *model.Request, res *model.Response) string {
 	return ""
 }
 
-// firstError is the error of a response, or the first one of its results.
-func firstError(res *model.Response) error {
-	err := res.Err.Err()
-	for i := 0; i < len(res.Results) && err == nil; i++ {
-		err = res.Results[i].Err.Err()
-	}
-	return err
-}
-
 // Stem is a path without the number of a sequential znode and without what a library has drawn to know it again.
 func Stem(path string) string {
 	const digits = 10

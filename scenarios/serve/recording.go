@@ -246,7 +246,7 @@ func (r *recorder) kept(at int, q *model.Request, res *model.Response) {
 	}
 	x := &r.requests[at]
 	x.Open = false
-	if err := firstError(res); err != nil {
+	if err := q.Refusal(res).Err(); err != nil {
 		x.Err = err.Error()
 		return
 	}
