@@ -36,11 +36,12 @@ type Shrunk struct {
 // Shrink looks for a small schedule that the same checker finds violated for the same
 // reason: with fewer clients and rounds, fewer faults in the plan, and parts of the
 // steps left out, from halves down to single ones. It ends when no single client,
-// round, fault or step can go any more. When a limit is reached or ctx is done it ends
-// with the smallest schedule so far, and says so. What a shortened schedule leaves open
-// happens fairly and without faults, so the faults and the order that remain are those
-// that matter. A schedule that violates nothing is returned as it is. Where runs may
-// part, a schedule counts if four of five of its runs fail.
+// round, fault or step can go any more, and no client or round together with a part of
+// the steps. When a limit is reached or ctx is done it ends with the smallest schedule
+// so far, and says so. What a shortened schedule leaves open happens fairly and without
+// faults, so the faults and the order that remain are those that matter. A schedule that
+// violates nothing is returned as it is. Where runs may part, a schedule counts if four
+// of five of its runs fail.
 func (r *Runner) Shrink(ctx context.Context, s *Scenario, from Schedule, o ShrinkOptions) (Shrunk, error) {
 	best, err := r.Replay(s, from)
 	if err != nil || best.Verdict.Level != checkers.Violated {
@@ -52,11 +53,12 @@ func (r *Runner) Shrink(ctx context.Context, s *Scenario, from Schedule, o Shrin
 		checker: best.Verdict.Checker, reason: reason(best.Verdict.Message)}
 	x.idle = !x.over() && x.calm(x.best)
 	for smaller := true; smaller; {
-		smaller = x.fewerRounds()
-		smaller = x.fewerClients() || smaller
+		smaller = x.fewerRounds(x.try)
+		smaller = x.fewerClients(x.try) || smaller
 		smaller = x.fewerFaults() || smaller
 		smaller = x.leaveOut() || smaller
 		smaller = x.earlierCalm() || smaller
+		smaller = smaller || x.fewerRounds(x.tryParts) || x.fewerClients(x.tryParts)
 	}
 	if s.Outside != nil && x.oneFault() {
 		x.leaveOut()
@@ -125,11 +127,11 @@ func (x *shrinker) leaveOut() (shorter bool) {
 }
 
 // fewerRounds tries with fewer rounds, beginning with one.
-func (x *shrinker) fewerRounds() bool {
+func (x *shrinker) fewerRounds(try func(p Schedule) bool) bool {
 	_, rounds := x.scenario.Size(&x.best)
 	for n := 1; n < rounds; n++ {
 		p := x.best
-		if p.Rounds = n; x.resize(p) {
+		if p.Rounds = n; x.resize(p, try) {
 			return true
 		}
 	}
@@ -137,23 +139,45 @@ func (x *shrinker) fewerRounds() bool {
 }
 
 // fewerClients tries without each client. Those behind it take new names.
-func (x *shrinker) fewerClients() (fewer bool) {
+func (x *shrinker) fewerClients(try func(p Schedule) bool) (fewer bool) {
 	clients, _ := x.scenario.Size(&x.best)
 	for c := clients; c > 0 && clients > minClients; c-- {
 		p := x.best
 		p.Clients, p.Names, p.Faults = clients-1, namesWithout(p.Names, c), p.Faults.Without(c)
-		if x.resize(p) {
+		if x.resize(p, try) {
 			fewer, clients = true, clients-1
 		}
 	}
 	return fewer
 }
 
-// resize is try for another number of clients or rounds, unless any run of that size
+// resize tries another number of clients or rounds, unless any run of that size
 // may fail, as when nobody is there to be waited for.
-func (x *shrinker) resize(p Schedule) bool {
-	return !x.over() && (x.idle || !x.calm(p)) && x.try(p)
+func (x *shrinker) resize(p Schedule, try func(p Schedule) bool) bool {
+	return !x.over() && (x.idle || !x.calm(p)) && try(p)
 }
+
+// tryParts tries a schedule without a part of its steps but for the faults in it, the longest parts first. What fails
+// in a later round, or after what another client did, may need what was before only to come there: a smaller run is
+// there at once, and does not fail with all steps of the larger one.
+func (x *shrinker) tryParts(p Schedule) bool {
+	all, step := p.Names, len(p.Names)/partEnds+1
+	for size := len(all) / step * step; size > 0; size -= step {
+		for at := 0; at+size <= len(all); at += step {
+			kept := slices.DeleteFunc(slices.Clone(all[at:at+size]), func(name string) bool {
+				f, _ := faultOf(name)
+				return f == nil
+			})
+			if p.Names = slices.Concat(all[:at], kept, all[at+size:]); x.try(p) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// partEnds is at how many places those parts end, at most.
+const partEnds = 16
 
 // fewerFaults tries without each rule of the plan, and with lower budgets.
 func (x *shrinker) fewerFaults() (fewer bool) {

@@ -218,3 +218,31 @@ func TestShrinkingThatIsCutShortReturnsTheSmallestSoFar(t *testing.T) {
 		t.Errorf("%q, %d steps", none.Cut, len(none.Schedule.Names))
 	}
 }
+
+// What fails in the second round is found in a run that has one, although the steps of both rounds do not fail there.
+func TestAFailureInALaterRoundShrinksToOneRound(t *testing.T) {
+	s := engine.Scenario{Name: "my/late", Clients: 2, Rounds: 2, Faults: faults.Contract(),
+		Checkers: []checkers.Checker{checkers.Liveness{}},
+		Program: func(p *engine.Process) {
+			var last error
+			for range p.Rounds {
+				_, _, last = p.Conn.Exists("/")
+			}
+			if last != nil {
+				p.Fail(last)
+			}
+		}}
+	r := engine.NewRunner()
+	defer r.Close()
+	names := []string{"connect c1 s1", "run c1", "serve c1", "deliver c1", "disconnect c1"}
+	plan, err := faults.Parse("disconnect=1")
+	if err != nil {
+		t.Fatal(err)
+	}
+	small, err := r.Shrink(t.Context(), &s, engine.Schedule{Scenario: s.Name, Servers: 1, Faults: plan, Names: names},
+		engine.ShrinkOptions{})
+	want := []string{"connect c1 s1", "run c1", "disconnect c1"}
+	if _, rounds := s.Size(&small.Schedule); err != nil || rounds != 1 || !slices.Equal(small.Schedule.Names, want) {
+		t.Errorf("%d rounds, %q, %v", rounds, small.Schedule.Names, err)
+	}
+}
