@@ -114,6 +114,20 @@ func (r Rule) String() string {
 	return s
 }
 
+// Valid reports whether each rule is one that a plan can have as a text, as those made by [Parse] are.
+func (p Plan) Valid() error {
+	for i, r := range p {
+		again, err := parseWords(r.String(), names())
+		if err == nil && again != r {
+			err = fmt.Errorf("%s has an aim that no plan can have: %+v", r, r.Aim)
+		}
+		if err != nil {
+			return fmt.Errorf("fault plan: rule %d: %w", i+1, err)
+		}
+	}
+	return nil
+}
+
 // MustParse is Parse for plans in the source of a program. It panics if the plan is none.
 func MustParse(s string) Plan {
 	p, err := Parse(s)

@@ -31,7 +31,7 @@ func Check(t T, s Scenario) {
 	}
 	o, limit, limited, err := options()
 	if err == nil {
-		err = s.Accepts(s.Faults)
+		err = s.Valid()
 	}
 	if err != nil {
 		t.Fatalf("%v", err)
@@ -41,7 +41,7 @@ func Check(t T, s Scenario) {
 	ctx, cancel := within(t, limit)
 	defer cancel()
 	r := newRecord(t, &s, "")
-	defer r.keep()
+	t.Cleanup(r.keep)
 	if !replayCorpus(t, r) {
 		return
 	}

@@ -21,12 +21,27 @@ import (
 // fakeT records what Check says. Fatalf ends the test, as with a *testing.T.
 type fakeT struct {
 	logs, fatal string
+	ends        []func()
 }
 
 type fatal struct{}
 
+// run runs a test to its end.
+func (f *fakeT) run(test func()) {
+	defer func() {
+		if r := recover(); r != nil && r != (fatal{}) {
+			panic(r)
+		}
+		for _, end := range f.ends {
+			end()
+		}
+	}()
+	test()
+}
+
 func (*fakeT) Helper()                          {}
 func (*fakeT) Name() string                     { return "TestMine/a+b" }
+func (f *fakeT) Cleanup(end func())             { f.ends = append(f.ends, end) }
 func (f *fakeT) Logf(format string, a ...any)   { f.logs += fmt.Sprintf(format, a...) }
 func (f *fakeT) Fatalf(format string, a ...any) { f.fatal = fmt.Sprintf(format, a...); panic(fatal{}) }
 
@@ -43,13 +58,8 @@ func checkHere(t *testing.T, s scenarios.Scenario, seeds, schedule string) (f *f
 	f = &fakeT{}
 	oldSeeds, oldSchedule := *scenarios.SeedsFlag, *scenarios.ScheduleFlag
 	*scenarios.SeedsFlag, *scenarios.ScheduleFlag, *scenarios.OutFlag = seeds, schedule, "out"
-	defer func() {
-		*scenarios.SeedsFlag, *scenarios.ScheduleFlag, *scenarios.OutFlag = oldSeeds, oldSchedule, ""
-		if r := recover(); r != nil && r != (fatal{}) {
-			panic(r)
-		}
-	}()
-	scenarios.Check(f, s)
+	defer func() { *scenarios.SeedsFlag, *scenarios.ScheduleFlag, *scenarios.OutFlag = oldSeeds, oldSchedule, "" }()
+	f.run(func() { scenarios.Check(f, s) })
 	return f
 }
 
@@ -341,6 +351,45 @@ func TestCheckFailsOfMisuseWithTheStack(t *testing.T) {
 	if f := check(t, s, "", file); !strings.HasPrefix(f.fatal,
 		file+": c1 waits otherwise than by its Conn and Env (sleep)\n    time.Sleep ") {
 		t.Error(f)
+	}
+}
+
+// What is told of a committed schedule that fails is its run: the file that is named gives it again. If a shorter one
+// fails in the same way, that is told, and written beside it.
+func TestACommittedScheduleThatFailsIsToldAsItsFileReplays(t *testing.T) {
+	s := *catalog.Named("lock/plain-create")
+	s.Caught = nil
+	named := regexp.MustCompile(`(?s)identical, hash (\w{8})\w{8}\n.*-zksim.schedule (\S+/quiescence-(\w{8}).txt)`)
+	file := func(f *fakeT) string {
+		t.Helper()
+		m := named.FindStringSubmatch(f.fatal)
+		if m == nil || m[1] != m[3] {
+			t.Fatal(f.fatal)
+		}
+		return m[2]
+	}
+	first := file(check(t, s, "1-10", ""))
+	whole, err := os.ReadFile("out/lock.plain-create/schedule.full.txt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	committed := func() (names []string) {
+		names, _ = filepath.Glob("testdata/zksim/lock.plain-create/*")
+		return names
+	}
+	if again := file(checkHere(t, s, "1-10", "")); again != first || len(committed()) != 1 {
+		t.Errorf("%s, not %s; %q", again, first, committed())
+	}
+	const longer = "testdata/zksim/lock.plain-create/whole.txt"
+	if err := errors.Join(os.WriteFile(longer, whole, 0o666), os.Remove(first)); err != nil {
+		t.Fatal(err)
+	}
+	*scenarios.OutFlag = longer + "/none" // no folder
+	f := &fakeT{}
+	f.run(func() { scenarios.Check(f, s) })
+	*scenarios.OutFlag = ""
+	if !strings.Contains(f.fatal, "    not written: ") || file(f) != first || len(committed()) != 2 {
+		t.Errorf("%q: %s", committed(), f.fatal)
 	}
 }
 

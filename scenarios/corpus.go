@@ -47,6 +47,7 @@ func replayed(t T, rec *record, file string, schedule engine.Schedule) bool {
 	t.Helper()
 	s := rec.s
 	res, err := strictly(s, schedule)
+	res.Schedule.Names = schedule.Names // and what follows of itself
 	stale := (*sim.NotEnabledError)(nil)
 	if errors.As(err, &stale) {
 		t.Logf("%s fits no more, from step %d on, and is run without the steps that do not fit", file, stale.Index+1)

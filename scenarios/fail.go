@@ -19,7 +19,8 @@ import (
 )
 
 // fail fails a test with a violation, explained: it shrinks the schedule, tells it, and writes the page, and the
-// schedule into the corpus, unless it is there already, in file. where says which run has failed.
+// schedule into the corpus, unless that which was found is there already, in file, and does not get shorter. where says
+// which run has failed.
 func (r *record) fail(t T, found *engine.Result, where, file string) {
 	t.Helper()
 	s := r.s
@@ -47,7 +48,7 @@ func (r *record) fail(t T, found *engine.Result, where, file string) {
 	dir, page := r.folder()
 	var lost []error
 	archived := false
-	if file == "" {
+	if file == "" || len(f.Small.Schedule.Names) < len(found.Schedule.Names) || f.Verify(file) != nil {
 		file, err = r.archive(f)
 		if archived = err == nil; !archived {
 			lost = append(lost, err)

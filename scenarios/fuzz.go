@@ -16,7 +16,6 @@ import (
 type F interface {
 	T
 	Add(args ...any)
-	Cleanup(f func())
 	Fuzz(ff any)
 }
 
@@ -39,7 +38,7 @@ func Fuzz(f F, s Scenario) {
 		replay(f, &s, file)
 		return
 	}
-	if err := s.Accepts(s.Faults); err != nil {
+	if err := s.Valid(); err != nil {
 		f.Fatalf("%v", err)
 		return
 	}

@@ -40,14 +40,7 @@ func (b bare) Add(args ...any) {
 // fuzzed runs one input as Fuzz does and returns what it says, "" if it holds.
 func fuzzed(r *engine.Runner, s *engine.Scenario, data []byte) string {
 	t := &fakeT{}
-	func() {
-		defer func() {
-			if x := recover(); x != nil && x != (fatal{}) {
-				panic(x)
-			}
-		}()
-		scenarios.OneInput(t, r, s, data)
-	}()
+	t.run(func() { scenarios.OneInput(t, r, s, data) })
 	return t.fatal
 }
 

@@ -42,7 +42,7 @@ func Prove(t T, s Scenario, bounds ...Bounds) {
 		bounds = []Bounds{{}}
 	}
 	r := newRecord(t, &s, byProve)
-	defer r.keep()
+	t.Cleanup(r.keep)
 	var says []string
 	for _, b := range bounds {
 		if !r.proved(t, b, cmp.Or(limit, proofTime)) {
@@ -99,7 +99,7 @@ func (r *record) proved(t T, b Bounds, limit time.Duration) bool {
 func Herd(t T, v herd.Variant, claims ...herd.Claim) {
 	t.Helper()
 	r := newRecord(t, &Scenario{Name: v.Name, Doc: v.Doc}, byHerd)
-	defer r.keep()
+	t.Cleanup(r.keep)
 	measured, broken, err := herd.Try(&v, claims...)
 	switch {
 	case err != nil:

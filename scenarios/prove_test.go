@@ -15,13 +15,8 @@ func prove(t *testing.T, limit string, s scenarios.Scenario, bounds ...scenarios
 	t.Chdir(t.TempDir())
 	f = &fakeT{}
 	*scenarios.ForFlag, *scenarios.OutFlag = limit, "out"
-	defer func() {
-		*scenarios.ForFlag, *scenarios.OutFlag = "", ""
-		if r := recover(); r != nil && r != (fatal{}) {
-			panic(r)
-		}
-	}()
-	scenarios.Prove(f, s, bounds...)
+	defer func() { *scenarios.ForFlag, *scenarios.OutFlag = "", "" }()
+	f.run(func() { scenarios.Prove(f, s, bounds...) })
 	return f
 }
 

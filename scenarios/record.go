@@ -43,7 +43,8 @@ func (r *record) to(status engine.Status, says string) {
 }
 
 // keep writes the row into the folder of -zksim.out or -artifacts, if there is one, and the index of all that are
-// there. The test may have ended before.
+// there. It is to be called by Cleanup of the test: then what it logs has the position of the check, also when that has
+// ended the test.
 func (r *record) keep() {
 	r.t.Helper()
 	dir := resultsFolder(r.t)

@@ -34,13 +34,8 @@ func outFlag(t *testing.T, dir string, f func(t *fakeT)) (x *fakeT) {
 	t.Helper()
 	x = &fakeT{}
 	*scenarios.OutFlag = dir
-	defer func() {
-		*scenarios.OutFlag = ""
-		if r := recover(); r != nil && r != (fatal{}) {
-			panic(r)
-		}
-	}()
-	f(x)
+	defer func() { *scenarios.OutFlag = "" }()
+	x.run(func() { f(x) })
 	return x
 }
 

@@ -150,6 +150,7 @@ type Goal struct {
 type T interface {
 	Helper()
 	Name() string
+	Cleanup(f func())
 	Logf(format string, args ...any)
 	Fatalf(format string, args ...any)
 }

@@ -12,7 +12,7 @@ import (
 // any order, each with the names of its transitions and valid until visit returns. It returns how many were run, fewer
 // than all once ctx is done. It fails as [Run] does when client code leaves the simulator or ends its goroutine.
 func Each(ctx context.Context, s *Scenario, o Options, visit func(seed uint64, res *Result)) (int, error) {
-	if err := s.Accepts(s.Faults); err != nil {
+	if err := s.Valid(); err != nil {
 		return 0, err
 	}
 	if o.Workers <= 0 {

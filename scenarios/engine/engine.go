@@ -88,7 +88,7 @@ type Report struct {
 // error when client code leaves the simulator, which is a [*sim.Misuse] and also in the report, when it ends its
 // goroutine, or when it records a word that no checker knows.
 func Run(ctx context.Context, s *Scenario, o Options) (Report, error) {
-	if err := s.Accepts(s.Faults); err != nil {
+	if err := s.Valid(); err != nil {
 		return Report{Scenario: s}, err
 	}
 	if s.Broken() {

@@ -85,7 +85,8 @@ func TestAMutantThatGetsAwayHasEscaped(t *testing.T) {
 
 func TestARunWithoutASeedProvesNothing(t *testing.T) {
 	for _, caught := range [][]string{nil, {"steps"}} {
-		s := engine.Scenario{Name: "test/empty", Clients: 1, Program: idle, Caught: caught}
+		s := engine.Scenario{Name: "test/empty", Clients: 1, Program: idle, Caught: caught,
+			Checkers: []checkers.Checker{checkers.Steps{}}}
 		if rep := run(t, s, engine.Options{Seeds: engine.Range{First: 1, Last: 1}, Shard: 0,
 			Shards: 2}); rep.Status != engine.Inconclusive || rep.Why != "no seed was run" {
 			t.Errorf("%+v", rep)
@@ -223,7 +224,7 @@ func TestTheContextEndsARunEarly(t *testing.T) {
 			cancel()
 		}
 	}}
-	s := engine.Scenario{Name: "test/endless", Clients: 1, Program: idle}
+	s := engine.Scenario{Name: "test/endless", Clients: 1, Program: idle, Checkers: []checkers.Checker{checkers.Steps{}}}
 	rep, err := engine.Run(ctx, &s, o)
 	if err != nil || rep.Status != engine.Held || rep.Runs != int(ran.Load()) || rep.Runs < 50 || rep.Runs > 200 {
 		t.Errorf("%+v, %v, %d runs", rep, err, ran.Load())

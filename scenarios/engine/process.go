@@ -60,8 +60,11 @@ type Object struct {
 func (o Object) Process() *Process { return o.p }
 
 // Register announces a recipe object. The function returns the znodes that it
-// answers for; it is called at the end of the run.
+// answers for, and is called at the end of the run; nil stands for none.
 func (p *Process) Register(znodes func() []string) Object {
+	if znodes == nil {
+		znodes = func() []string { return nil }
+	}
 	p.host.Know(p, znodes)
 	return Object{p, p.host.NewObject()}
 }

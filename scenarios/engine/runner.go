@@ -1,20 +1,14 @@
 package engine
 
 import (
-	"cmp"
 	"context"
-	"fmt"
 	"math"
 	"slices"
-	"strconv"
-	"strings"
 	"time"
-	"unicode/utf8"
 
 	"zksim/checkers"
 	"zksim/faults"
 	"zksim/internal/hash"
-	"zksim/model"
 	"zksim/model/history"
 	"zksim/sim"
 )
@@ -339,67 +333,6 @@ func (r *Runner) residual(x hash.Hash, c *sim.Client) hash.Hash {
 	return x
 }
 
-// accept reports whether a schedule is one of the scenario, and leaves out of it the
-// numbers that the scenario has anyway.
-func (s *Scenario) accept(p *Schedule) error {
-	if p.Scenario != s.Name {
-		return fmt.Errorf("the schedule is one of scenario %s, not of %s", p.Scenario, s.Name)
-	}
-	x, err := s.Sized(s.Size(p))
-	if err != nil {
-		return p.misfit(err)
-	}
-	own := x.NewSchedule(0)
-	p.Clients, p.Rounds = own.Clients, own.Rounds
-	if err := s.takes(p.Like); err != nil {
-		return err
-	}
-	return s.fits(p.Faults)
-}
-
-// Accepts reports whether no checker of the scenario is nil, its setup can be made and a plan can be used with it: an
-// initial fault changes a znode of the setup.
-func (s *Scenario) Accepts(p faults.Plan) error {
-	if err := cmp.Or(s.judged(), s.fits(p), s.takes(s.Like)); err != nil {
-		return err
-	}
-	return s.setsUp()
-}
-
-// takes reports whether the servers can be like others than ZooKeeper's.
-func (s *Scenario) takes(l model.Like) error {
-	if l != model.ZooKeeper && (s.Outside != nil || s.Elsewhere != nil) {
-		return fmt.Errorf("%s has code that is not simulated, for which there are no servers like %v", s.Name, l)
-	}
-	return nil
-}
-
-// fits is Accepts but for the setup.
-func (s *Scenario) fits(p faults.Plan) error {
-	if !sound(s.Name) {
-		return fmt.Errorf("the name of a scenario is one line of up to %d visible characters, as lock/lock, not %.60q",
-			maxName, s.Name)
-	}
-	for _, rule := range p {
-		if rule.Fault != "sequence" {
-			continue
-		}
-		made := func(r model.Request) bool { return r.Path == rule.Aim.Path }
-		if !slices.ContainsFunc(s.Setup, made) {
-			return fmt.Errorf("fault plan: %s: there is no znode %s when %s begins", rule, clip(rule.Aim.Path), s.Name)
-		}
-	}
-	return nil
-}
-
-// judged reports whether all checkers are there.
-func (s *Scenario) judged() error {
-	if i := slices.Index(s.Checkers, nil); i >= 0 {
-		return fmt.Errorf("checker %d of %s is nil", i+1, s.Name)
-	}
-	return nil
-}
-
 // simHost connects the processes to the simulator.
 type simHost Runner
 
@@ -452,16 +385,4 @@ func (h *simHost) Dial(p *Process) (*Process, error) {
 func (h *simHost) Fail(p *Process, why error) {
 	h.world.Clients()[p.ID-1].Own()
 	h.world.History.Failed[int32(p.ID)] = why.Error()
-}
-
-// maxName bounds the name of a scenario, which is also that of a folder.
-const maxName = 200
-
-// sound reports whether a name comes back from a schedule as it was written, and
-// can be the name of a folder.
-func sound(name string) bool {
-	text, comment := uncomment(name)
-	hidden := func(r rune) bool { return r == utf8.RuneError || !strconv.IsPrint(r) }
-	return text == name && !comment && len(name) <= maxName && strings.Trim(name, "./") != "" &&
-		strings.IndexFunc(name, hidden) < 0
 }

@@ -1,6 +1,8 @@
 package engine
 
 import (
+	"fmt"
+
 	"zksim/sim"
 )
 
@@ -63,6 +65,19 @@ func (s *Search) Choose(w *sim.World) (sim.Transition, bool, error) {
 type Bounds struct {
 	Faults, Delays int
 	Runs           int // after which the search ends, closed or not; 0: 20,000
+}
+
+// valid reports whether no number is negative.
+func (b Bounds) valid() error {
+	for _, x := range []struct {
+		n    int
+		what string
+	}{{b.Faults, "faults"}, {b.Delays, "delays"}, {b.Runs, "runs"}} {
+		if x.n < 0 {
+			return fmt.Errorf("the bounds of a search are numbers from 0 on, not %d %s", x.n, x.what)
+		}
+	}
+	return nil
 }
 
 // UsualRuns is how many runs a search makes at most that says nothing of it.

@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"runtime"
@@ -44,12 +45,13 @@ func (x *Searched) String() string {
 // first that differ at the fewest steps. It ends with the first failure, after the runs of the bounds, and when ctx is
 // done.
 func Exhaust(ctx context.Context, s *Scenario, b Bounds) (Searched, error) {
-	if err := s.Accepts(s.Faults); err != nil {
+	if err := s.Valid(); err != nil {
 		return Searched{}, err
 	}
-	if b.Runs <= 0 {
-		b.Runs = UsualRuns
+	if err := b.valid(); err != nil {
+		return Searched{}, err
 	}
+	b.Runs = cmp.Or(b.Runs, UsualRuns)
 	p := s.NewSchedule(0)
 	if len(s.Servers) > 0 {
 		p.Servers = s.Servers[0]

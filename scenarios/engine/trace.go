@@ -92,7 +92,7 @@ func (t *tracer) before(x sim.Transition) string {
 	}
 	switch x.Kind {
 	case sim.Serve:
-		t.then = servingText(c, *c.Request())
+		t.then = servingText(c, c.Request())
 	case sim.Deliver:
 		return deliveryText(c, c.Messages()[0])
 	case sim.Round:
@@ -137,14 +137,15 @@ func (t *tracer) before(x sim.Transition) string {
 }
 
 // servingText returns what to say of a request once it is executed.
-func servingText(c *sim.Client, r model.Request) func() string {
+func servingText(c *sim.Client, asked *model.Request) func() string {
+	r := *asked // which may be used for another one then
 	return func() string {
 		what := fmt.Sprintf("s%d executes %s of %s", c.Server()+1, requestText(&r), c.Name())
 		if !c.Connected() {
 			return what + ", sent before the connection was cut; nobody waits for the answer"
 		}
 		if list := c.Messages(); len(list) > 0 {
-			if m := list[len(list)-1]; m.Reply != nil && m.Reply.Op == r.Op {
+			if m := list[len(list)-1]; m.Reply == asked {
 				if r.Op.IsWrite() && r.Refusal(m.Res) == model.OK {
 					return what
 				}

@@ -21,7 +21,7 @@ func (f *Failure) PrintVerdict(w io.Writer, head string) {
 	if f.Scenario.Outside != nil {
 		clients = r.Clients
 	}
-	size := fmt.Sprintf("%d of %d steps, %s", r.Minimal, r.Steps, partOf(r.Clients, clients, "client"))
+	size := partOf(r.Minimal, r.Steps, "step") + ", " + partOf(r.Clients, clients, "client")
 	if rounds > 0 {
 		size += ", " + partOf(r.Rounds, rounds, "round")
 	}

@@ -38,13 +38,16 @@ const Losses = "disconnect=2 expire=1"
 // onlyState is the name for all checkers that judge states.
 const onlyState = "state"
 
-// Of returns the scope within these bounds. It fails if the scenario cannot be run in that size, has no such
-// checker, or the plan is none.
+// Of returns the scope within these bounds. It fails if the scenario is not valid or cannot be run in that size, has no
+// such checker, or the plan is none.
 func (b Bounds) Of(s *engine.Scenario) (Scope, error) {
 	sc := Scope{Servers: b.Servers, Order: cmp.Or(b.Order, 1), Most: max(0, b.Most),
 		Interleave: b.Interleave, SlowWakes: b.SlowWakes, Offline: b.Offline, Ticks: b.Ticks}
 	if b.Most == 0 {
 		sc.Most = -1
+	}
+	if err := s.Valid(); err != nil {
+		return sc, err
 	}
 	x, err := s.Sized(b.size(s))
 	if err != nil {

@@ -1,0 +1,174 @@
+package engine
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"zksim/checkers"
+	"zksim/faults"
+	"zksim/model"
+)
+
+// Valid reports whether the scenario can be run: its fields are what they are to be, its setup can be made, and its plan
+// can be used with it. All that runs a scenario begins with it.
+func (s *Scenario) Valid() error {
+	if !sound(s.Name) {
+		return fmt.Errorf("the name of a scenario is one line of up to %d visible characters, as lock/lock, not %.60q",
+			maxName, s.Name)
+	}
+	for _, wrong := range []func() error{s.runs, s.sizes, s.judged, s.catches} {
+		if err := wrong(); err != nil {
+			return err
+		}
+	}
+	return s.Accepts(s.Faults)
+}
+
+// runs reports whether there is a program.
+func (s *Scenario) runs() error {
+	switch {
+	case s.Program == nil && s.Outside == nil && s.Elsewhere == nil:
+		return fmt.Errorf("%s has no Program, expected what each client does", s.Name)
+	case s.Program != nil && s.Outside != nil:
+		return fmt.Errorf("%s has a Program and Outside, expected one of them", s.Name)
+	}
+	return nil
+}
+
+// Limits of what a scenario is.
+const (
+	mostClients = 1000
+	mostSteps   = 1 << 31
+)
+
+// sizes reports whether all numbers are such that a run can have them.
+func (s *Scenario) sizes() error {
+	within := func(field string, n, least, most int) error {
+		if n < least || n > most {
+			return fmt.Errorf("%s of %s is %d, expected a number from %d to %d", field, s.Name, n, least, most)
+		}
+		return nil
+	}
+	fewest := 1
+	if s.Outside != nil { // they join
+		fewest = 0
+	}
+	err := cmp.Or(within("Clients", s.Clients, fewest, mostClients), within("Dials", s.Dials, 0, mostClients),
+		within("Rounds", s.Rounds, 0, maxRounds), within("SafetySteps", s.SafetySteps, 0, mostSteps),
+		within("MaxSteps", s.MaxSteps, 0, mostSteps))
+	for _, n := range s.Servers {
+		err = cmp.Or(err, s.ensemble(n))
+	}
+	return err
+}
+
+// ensemble reports whether there are ensembles of that size.
+func (s *Scenario) ensemble(servers int) error {
+	if servers != 1 && servers != 3 {
+		return fmt.Errorf("the number of servers of %s is 1 or 3, not %d", s.Name, servers)
+	}
+	return nil
+}
+
+// judged reports whether all checkers and goals are there.
+func (s *Scenario) judged() error {
+	if i := slices.Index(s.Checkers, nil); i >= 0 {
+		return fmt.Errorf("checker %d of %s is nil", i+1, s.Name)
+	}
+	for i, g := range s.Goals {
+		if g.Name == "" || g.Reached == nil {
+			return fmt.Errorf("goal %d of %s is %.60q, expected one with a Name and what tells whether it is Reached", i+1,
+				s.Name, g.Name)
+		}
+	}
+	return nil
+}
+
+// catches reports whether all checkers that are to find the flaw of a mutant are there.
+func (s *Scenario) catches() error {
+	known := []string{(checkers.Always{}).Name()}
+	for _, c := range s.Judges() {
+		known = append(known, c.Name())
+	}
+	for _, name := range s.Caught {
+		if !slices.Contains(known, name) {
+			return fmt.Errorf("Caught of %s names %.60q, expected one of its checkers: %s", s.Name, name,
+				strings.Join(known, ", "))
+		}
+	}
+	return nil
+}
+
+// Accepts reports whether a plan can be used with the scenario, and its setup be made: an initial fault changes a znode
+// of the setup.
+func (s *Scenario) Accepts(p faults.Plan) error {
+	return cmp.Or(p.Valid(), s.aims(p), s.fits(p), s.takes(s.Like), s.setsUp())
+}
+
+// accept reports whether a schedule is one of the scenario, and leaves out of it the
+// numbers that the scenario has anyway.
+func (s *Scenario) accept(p *Schedule) error {
+	if p.Scenario != s.Name {
+		return fmt.Errorf("the schedule is one of scenario %s, not of %s", p.Scenario, s.Name)
+	}
+	if err := s.Valid(); err != nil {
+		return err
+	}
+	x, err := s.Sized(s.Size(p))
+	if err != nil {
+		return p.misfit(err)
+	}
+	own := x.NewSchedule(0)
+	p.Clients, p.Rounds = own.Clients, own.Rounds
+	return cmp.Or(s.ensemble(p.Servers), s.takes(p.Like), s.fits(p.Faults))
+}
+
+// takes reports whether the servers can be like others than ZooKeeper's.
+func (s *Scenario) takes(l model.Like) error {
+	if l != model.ZooKeeper && (s.Outside != nil || s.Elsewhere != nil) {
+		return fmt.Errorf("%s has code that is not simulated, for which there are no servers like %v", s.Name, l)
+	}
+	return nil
+}
+
+// aims reports whether there are the clients that a plan aims at. One of a smaller size than the scenario's own may have
+// rules for clients of that.
+func (s *Scenario) aims(p faults.Plan) error {
+	clients := max(s.Clients, s.ownSize().clients)
+	for _, rule := range p {
+		if rule.Aim.Client > clients && s.Outside == nil {
+			return fmt.Errorf("fault plan: %s: there is no c%d, %s has %d clients", rule, rule.Aim.Client, s.Name, clients)
+		}
+	}
+	return nil
+}
+
+// fits reports whether there are the znodes that a plan changes before a run begins.
+func (s *Scenario) fits(p faults.Plan) error {
+	for _, rule := range p {
+		if rule.Fault != "sequence" {
+			continue
+		}
+		made := func(r model.Request) bool { return r.Path == rule.Aim.Path }
+		if !slices.ContainsFunc(s.Setup, made) {
+			return fmt.Errorf("fault plan: %s: there is no znode %s when %s begins", rule, clip(rule.Aim.Path), s.Name)
+		}
+	}
+	return nil
+}
+
+// maxName bounds the name of a scenario, which is also that of a folder.
+const maxName = 200
+
+// sound reports whether a name comes back from a schedule as it was written, and
+// can be the name of a folder.
+func sound(name string) bool {
+	text, comment := uncomment(name)
+	hidden := func(r rune) bool { return r == utf8.RuneError || !strconv.IsPrint(r) }
+	return text == name && !comment && len(name) <= maxName && strings.Trim(name, "./") != "" &&
+		strings.IndexFunc(name, hidden) < 0
+}
