@@ -13,8 +13,8 @@ import (
 	"zksim/model"
 )
 
-// Valid reports whether the scenario can be run: its fields are what they are to be, its setup can be made, and its plan
-// can be used with it. All that runs a scenario begins with it.
+// Valid reports whether the scenario can be run: its fields are what they are to be, its setup can be made, and its
+// plan can be used with it. All that runs a scenario begins with it.
 func (s *Scenario) Valid() error {
 	if !sound(s.Name) {
 		return fmt.Errorf("the name of a scenario is one line of up to %d visible characters, as lock/lock, not %.60q",
@@ -30,11 +30,8 @@ func (s *Scenario) Valid() error {
 
 // runs reports whether there is a program.
 func (s *Scenario) runs() error {
-	switch {
-	case s.Program == nil && s.Outside == nil && s.Elsewhere == nil:
+	if s.Program == nil && s.Outside == nil {
 		return fmt.Errorf("%s has no Program, expected what each client does", s.Name)
-	case s.Program != nil && s.Outside != nil:
-		return fmt.Errorf("%s has a Program and Outside, expected one of them", s.Name)
 	}
 	return nil
 }
@@ -135,8 +132,8 @@ func (s *Scenario) takes(l model.Like) error {
 	return nil
 }
 
-// aims reports whether there are the clients that a plan aims at. One of a smaller size than the scenario's own may have
-// rules for clients of that.
+// aims reports whether there are the clients that a plan aims at. One of a smaller size than the scenario's own may
+// have rules for clients of that.
 func (s *Scenario) aims(p faults.Plan) error {
 	clients := max(s.Clients, s.ownSize().clients)
 	for _, rule := range p {
