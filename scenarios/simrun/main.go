@@ -16,6 +16,7 @@ import (
 	"os/signal"
 	"path/filepath"
 	"runtime/debug"
+	"slices"
 	"strings"
 	"syscall"
 	"time"
@@ -135,6 +136,10 @@ func (a *app) main(ctx context.Context, args []string) int {
 	if args[0] == "-h" || args[0] == "-help" || args[0] == "--help" {
 		args[0] = "help"
 	}
+	if err := a.twice(); err != nil {
+		fmt.Fprintf(a.err, "%s: %v\n", a.called(), err)
+		return exitUsage
+	}
 	c := commandNamed(args[0])
 	if c == nil {
 		fmt.Fprintf(a.err, "%s: no command %q; there are %s%s\n", a.called(), args[0], strings.Join(commandNames(),
@@ -148,6 +153,23 @@ func (a *app) main(ctx context.Context, args []string) int {
 		return exitUsage
 	}
 	return code
+}
+
+// twice reports whether two scenarios, or two variants, have one name, by which nobody could tell them apart.
+func (a *app) twice() error {
+	var variants []string
+	for _, v := range a.variants {
+		variants = append(variants, v.Name)
+	}
+	for _, names := range [][]string{a.names(), variants} {
+		slices.Sort(names)
+		for i := 1; i < len(names); i++ {
+			if names[i] == names[i-1] {
+				return fmt.Errorf("two scenarios, or variants, are called %.60q, expected a name of its own for each", names[i])
+			}
+		}
+	}
+	return nil
 }
 
 // run runs a command. What it printed must have arrived: a full disk is an error.

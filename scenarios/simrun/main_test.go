@@ -49,6 +49,14 @@ func add(t *testing.T, more ...engine.Scenario) {
 	t.Cleanup(func() { catalog.All = old })
 }
 
+func TestNoTwoScenariosHaveOneName(t *testing.T) {
+	add(t, engine.Scenario{Name: "lock/lock", Clients: 2, Program: idle})
+	want := "simrun: two scenarios, or variants, are called \"lock/lock\", expected a name of its own for each\n"
+	if r := simrun(t, "list"); r.code != exitUsage || r.err != want {
+		t.Errorf("%+v", r)
+	}
+}
+
 func idle(p *engine.Process) { p.Step() }
 
 // forgotten says that it forgets what it returns.
