@@ -30,6 +30,9 @@ func Check(t *testing.T, s scenarios.Scenario) {
 // judged has a scenario judged as Check does.
 func judged(t *testing.T, s scenarios.Scenario, judge func(t scenarios.T, s scenarios.Scenario)) {
 	t.Helper()
+	if err := s.Valid(); err != nil {
+		t.Fatal(err)
+	}
 	if slices.ContainsFunc(s.Faults, simulatedOnly) {
 		s.Goals = nil
 	}

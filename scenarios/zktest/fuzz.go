@@ -22,7 +22,7 @@ import (
 // fails is told in the same way.
 func Fuzz(f *testing.F, code func(c *Cluster), options ...Option) {
 	f.Helper()
-	s := scenario(f, options)
+	s := scenario(f, code, options)
 	nth := count(f)
 	if childOf() > 0 {
 		f.Add([]byte{})

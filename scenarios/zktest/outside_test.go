@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"zksim/scenarios"
 	"zksim/scenarios/zktest"
 )
 
@@ -124,7 +125,7 @@ func TestWhatATestSaysIsThatOfTheRun(t *testing.T) {
 
 func TestARunThatDiesBeforeItsFirstStepIsAFinding(t *testing.T) {
 	expect(t, runHidden(t, t.TempDir(), "TestHiddenAtOnce", "-zksim.seeds", "1"), "panic: at once",
-		"minimal    0 of 0 steps", "2 of 2 identical")
+		"minimal    0 steps", "2 of 2 identical")
 }
 
 // TestARecursionWithoutEndIsAFinding takes ten seconds of processor time.
@@ -161,6 +162,18 @@ func TestNoTemporaryFilesAreLeft(t *testing.T) {
 	if len(list) != 1 { // of the test's own process
 		t.Errorf("left: %v", list)
 	}
+}
+
+func TestHiddenNil(t *testing.T) { zktest.Run(t, nil) }
+
+func TestHiddenNoProgram(t *testing.T) {
+	zktest.Check(t, scenarios.Scenario{Name: "my/lock", Clients: 2})
+}
+
+// TestWhatIsNotThereIsNoFinding has an error say so, in place of a violation.
+func TestWhatIsNotThereIsNoFinding(t *testing.T) {
+	expect(t, runHidden(t, t.TempDir(), "TestHiddenNil"), "zktest: the code is nil, expected what is to be run")
+	expect(t, runHidden(t, t.TempDir(), "TestHiddenNoProgram"), "my/lock has no Program, expected what each client does")
 }
 
 func TestHiddenReads(t *testing.T) {

@@ -105,13 +105,16 @@ func Caught(checkers ...string) Option {
 // ZKSIM_INLINE=1 in the environment this process makes the runs, as for a debugger.
 func Run(t *testing.T, code func(c *Cluster), options ...Option) {
 	t.Helper()
-	check(t, scenario(t, options), code, scenarios.Check)
+	check(t, scenario(t, code, options), code, scenarios.Check)
 }
 
 // scenario returns that of a test.
-func scenario(t testing.TB, options []Option) scenarios.Scenario {
+func scenario(t testing.TB, code func(c *Cluster), options []Option) scenarios.Scenario {
 	t.Helper()
 	refuse("Run, Search or Fuzz")
+	if code == nil {
+		t.Fatal("zktest: the code is nil, expected what is to be run")
+	}
 	s := scenarios.Scenario{Name: "zktest/" + word(t.Name()), Doc: "code outside of the simulator", Clients: 1,
 		Servers: []int{1, 3}, Faults: contractOutside()}
 	for i, o := range options {
@@ -157,7 +160,8 @@ type Bounds = scenarios.SearchBounds
 // fails if the bounds are not closed after that many runs.
 func Search(t *testing.T, bounds Bounds, code func(c *Cluster), options ...Option) {
 	t.Helper()
-	check(t, scenario(t, options), code, func(t scenarios.T, s scenarios.Scenario) { scenarios.Exhaust(t, s, bounds) })
+	s := scenario(t, code, options)
+	check(t, s, code, func(t scenarios.T, s scenarios.Scenario) { scenarios.Exhaust(t, s, bounds) })
 }
 
 // check has a scenario judged whose program is that code, in processes of their own.
