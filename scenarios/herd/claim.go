@@ -59,21 +59,11 @@ func SlopeBelow(most float64) Claim {
 		}}
 }
 
-// steps are the numbers of clients that Check measures with.
+// steps are the numbers of clients that Try measures with.
 var steps = []int{2, 5, 10, 20, 40, 80, 160, 320}
 
-// Check measures the variant with 2 to 320 clients and fails the test if a claim is
-// broken.
-func Check(t engine.T, v Variant, claims ...Claim) {
-	t.Helper()
-	if _, broken, err := Try(&v, claims...); err != nil {
-		t.Fatalf("%v", err)
-	} else if broken != "" {
-		t.Fatalf("%s: %s", v.Name, broken)
-	}
-}
-
-// Try is Check without a test: it returns what was measured, in a line, and how that breaks a claim; "": not at all.
+// Try measures the variant with 2 to 320 clients, and returns what was measured, in a line, and how that breaks a
+// claim; "": not at all. It fails as [Measure] does.
 func Try(v *Variant, claims ...Claim) (measured, broken string, err error) {
 	all, err := series(v)
 	if err != nil {
@@ -95,6 +85,9 @@ func Try(v *Variant, claims ...Claim) (measured, broken string, err error) {
 
 // series measures with growing numbers of clients.
 func series(v *Variant) ([]Measurement, error) {
+	if err := v.valid(); err != nil {
+		return nil, err
+	}
 	r := engine.NewRunner()
 	defer r.Close()
 	var all []Measurement

@@ -3,9 +3,9 @@
 // [Measure] runs it in a timed simulation, a function of variant, clients and seed;
 // [MeasureLive] runs it on a real ensemble, and [Variant.Compare] sets one beside the
 // other. [WatchMemory] is what watches take.
-// [Check] holds a recipe to its promises from a test:
+// A test holds a recipe to its promises by scenarios.Herd, which tries these with growing numbers of clients ([Try]):
 //
-//	herd.Check(t, herd.Locks("my/lock", newMyLock), herd.PerEvent(1), herd.Wasted(0), herd.SlopeBelow(0.1))
+//	scenarios.Herd(t, herd.Locks("my/lock", newMyLock), herd.PerEvent(1), herd.Wasted(0), herd.SlopeBelow(0.1))
 package herd
 
 import (

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"zksim/recipes"
+	"zksim/scenarios"
 	"zksim/scenarios/catalog/variants"
 	"zksim/scenarios/engine"
 	"zksim/scenarios/herd"
@@ -17,7 +18,7 @@ func TestRecipesKeepTheirClaims(t *testing.T) {
 		if len(v.Claims) > 0 {
 			t.Run(v.Name, func(t *testing.T) {
 				t.Parallel()
-				herd.Check(t, v, v.Claims...)
+				scenarios.Herd(t, v, v.Claims...)
 			})
 		}
 	}
@@ -51,33 +52,28 @@ func TestHerdsBreakEveryClaim(t *testing.T) {
 	}
 }
 
-// failure is a test that only remembers what it was told.
-type failure struct {
-	testing.TB
-	said string
-}
-
-func (f *failure) Helper()                           {}
-func (f *failure) Fatalf(format string, args ...any) { f.said = fmt.Sprintf(format, args...) }
-
-func TestCheckSaysHowTheSingleNodeLockBreaksAClaim(t *testing.T) {
+func TestTrySaysHowTheSingleNodeLockBreaksAClaim(t *testing.T) {
 	v := herd.Locks("my/lock", newSingleNodeLock)
 	v.Most = 40
 	for want, claim := range map[string]herd.Claim{
-		"my/lock: 4 notifications for each client that goes on, with 5 clients; at most 1 may be":         herd.PerEvent(1),
-		"my/lock: 3 notifications in vain for each client that goes on, with 5 clients; at most 0 may be": herd.Wasted(0),
-		"my/lock: notifications grow as clients to the power of 1.04; it must be less than 0.1": herd.
+		"4 notifications for each client that goes on, with 5 clients; at most 1 may be":         herd.PerEvent(1),
+		"3 notifications in vain for each client that goes on, with 5 clients; at most 0 may be": herd.Wasted(0),
+		"notifications grow as clients to the power of 1.04; it must be less than 0.1": herd.
 			SlopeBelow(0.1),
 	} {
-		f := failure{}
-		if herd.Check(&f, v, herd.PerEvent(1000), claim); f.said != want {
-			t.Errorf("%s: it says %q, not %q", claim.Doc, f.said, want)
+		if _, broken, err := herd.Try(&v, herd.PerEvent(1000), claim); err != nil || broken != want {
+			t.Errorf("%s: it says %q, not %q, %v", claim.Doc, broken, want, err)
 		}
 	}
-	f := failure{}
 	stays := herd.Variant{Name: "test/stays-away", Events: everybody, Program: func(p *herd.Process) {}}
-	if herd.Check(&f, stays); !strings.Contains(f.said, "0 of 2 events") {
-		t.Errorf("a workload that does nothing: %q", f.said)
+	nameless := herd.Variant{Events: everybody, Program: stays.Program}
+	for want, v := range map[string]*herd.Variant{"0 of 2 events": &stays,
+		`the variant "" is not whole, expected a Program and Events; herd.Locks makes one`: {},
+		"the name of a scenario is one line":                                               &nameless,
+	} {
+		if _, _, err := herd.Try(v); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%v, not %s", err, want)
+		}
 	}
 }
 

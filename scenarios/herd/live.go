@@ -48,6 +48,9 @@ type Run interface {
 // the effects of the one before are over rather than at given times. The watches and
 // packets by the servers' own figures are in the result if they tell them.
 func MeasureLive(ctx context.Context, e Ensemble, v *Variant, clients int) (Measurement, error) {
+	if err := v.valid(); err != nil {
+		return Measurement{}, err
+	}
 	c := &conductor{clients: clients, target: int64(v.Events(clients)), opened: make(chan struct{}), ensemble: e}
 	for range clients {
 		c.turns = append(c.turns, make(chan struct{}))

@@ -18,8 +18,8 @@ const Dir = "/herd"
 
 // Locks is the variant in which all clients want a lock again and again: when one
 // releases it all the others wait, and it comes back when somebody else holds it.
-// The lock may use znodes below p.Path(Dir), which exists.
-func Locks(name string, newLocker func(p *engine.Process) Locker) Variant {
+// The znodes of the lock are to be below p.Path(Dir), which exists; no other znode does.
+func Locks[L Locker](name string, newLocker func(p *engine.Process) L) Variant {
 	return Variant{Name: name, Doc: "clients wait for a lock", Goes: "a client gets the lock",
 		Setup:  []model.Request{engine.Mkdir(Dir)},
 		Events: func(n int) int { return min(100, 3+300/n) },

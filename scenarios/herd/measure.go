@@ -46,9 +46,21 @@ type Measurement struct {
 // Fits reports whether the variant can be measured with so many clients.
 func (v *Variant) Fits(clients int) bool { return v.Most == 0 || clients <= v.Most }
 
-// Measure runs the variant with a number of clients, 1 or more. It fails if a client
-// does, if not enough of them go on, or when ctx is done.
+// valid reports whether the variant can be measured.
+func (v *Variant) valid() error {
+	if v.Program == nil || v.Events == nil {
+		return fmt.Errorf("the variant %.60q is not whole, expected a Program and Events; herd.Locks makes one", v.Name)
+	}
+	s := v.scenario(1, nil)
+	return s.Valid()
+}
+
+// Measure runs the variant with a number of clients, 1 or more. It fails if the variant has no Program or is otherwise
+// not valid, if a client fails, if not enough of them go on, or when ctx is done.
 func Measure(ctx context.Context, r *engine.Runner, v *Variant, clients int, seed uint64) (Measurement, error) {
+	if err := v.valid(); err != nil {
+		return Measurement{}, err
+	}
 	t := newTimetable(v, clients)
 	s := v.scenario(clients, func(p *engine.Process) pace {
 		t.began = p.Env.Now()

@@ -16,6 +16,7 @@ import (
 	"github.com/go-zookeeper/zk"
 
 	"zksim/recipes"
+	"zksim/scenarios"
 	"zksim/scenarios/engine"
 	"zksim/scenarios/herd"
 )
@@ -80,7 +81,7 @@ func TestEveryRecipeKeepsTheFanOutThatItsDocCommentStates(t *testing.T) {
 				if len(b.claims) == 0 {
 					t.Errorf("%s claims nothing", b.Name)
 				}
-				herd.Check(t, b.Variant, b.claims...)
+				scenarios.Herd(t, b.Variant, b.claims...)
 			}
 		})
 	}
