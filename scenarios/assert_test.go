@@ -63,7 +63,7 @@ func TestAnOracleOfAssertions(t *testing.T) {
 	}
 	never := check(t, counting(false, func(p *scenarios.Process, n string) {
 		p.Sometimes("a number is lost", len(n) < p.Clients)
-	}), "1-50", "")
+	}), "1-500", "")
 	if !strings.Contains(never.fatal, "no run had a number is lost") {
 		t.Errorf("what never holds: %s", never.fatal)
 	}

@@ -84,12 +84,12 @@ func TestCheckFailsWhatDoesNotHold(t *testing.T) {
 		want   string
 	}{
 		{func(s *scenarios.Scenario) {}, "0-", `-zksim.seeds: seeds are a number or a range as 1-500, not "0-"`},
-		{func(s *scenarios.Scenario) { s.Caught = []string{"steps", "tree"} }, "1-3",
-			"my/lock: 3 runs, and neither of steps, tree caught it"},
-		{func(s *scenarios.Scenario) { s.Goals = []scenarios.Goal{never} }, "1-3", "my/lock: no run had a miracle\n" +
+		{func(s *scenarios.Scenario) { s.Caught = []string{"steps", "liveness"} }, "1-3",
+			"my/lock: 3 runs, and neither of steps, liveness caught it"},
+		{func(s *scenarios.Scenario) { s.Goals = []scenarios.Goal{never} }, "1-500", "my/lock: no run had a miracle\n" +
 			"    goals      a miracle in 0 runs"},
-		{func(s *scenarios.Scenario) { s.Checkers = []checkers.Checker{checkers.Belief{}} }, "1-3",
-			"my/lock: belief judged nothing in 3 runs: it needs Acquired events; record them with Object.Acquired"},
+		{func(s *scenarios.Scenario) { s.Checkers = []checkers.Checker{checkers.Belief{}} }, "1-500",
+			"my/lock: belief judged nothing in 500 runs: it needs Acquired events; record them with Object.Acquired"},
 		{func(s *scenarios.Scenario) {
 			s.Program = func(p *scenarios.Process) {
 				p.Register(func() []string { return nil }).Invoke("tryacquire")

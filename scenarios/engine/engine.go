@@ -75,7 +75,7 @@ type Report struct {
 	Failure  Result
 	Failures []Result // those that were kept, by seed; the first is Failure
 	Part     Part     // the numbers, to be added to those of other seeds
-	Missed   []string // goals that no run reached
+	Missed   []string // goals that no run reached; with fewer runs than Enough that is only noted
 	Coverage
 	Why   string // for Inconclusive, Nondeterministic and Misused
 	Stack string // of client code, a line for each call, for Misused and if the failure is a panic
@@ -88,7 +88,11 @@ type Report struct {
 // error when client code leaves the simulator, which is a [*sim.Misuse] and also in the report, when it ends its
 // goroutine, or when it records a word that no checker knows.
 func Run(ctx context.Context, s *Scenario, o Options) (Report, error) {
-	if err := s.Valid(); err != nil {
+	err := s.Valid()
+	if err == nil {
+		err = s.catches()
+	}
+	if err != nil {
 		return Report{Scenario: s}, err
 	}
 	if s.Broken() {

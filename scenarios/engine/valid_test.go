@@ -53,8 +53,6 @@ func TestEveryFieldOfAScenarioThatIsWrongIsNamedWithWhatWasExpected(t *testing.T
 			func(s *engine.Scenario) { s.Checkers = append(s.Checkers, nil) }},
 		{`goal 1 of my/lock is "it", expected one with a Name and what `,
 			func(s *engine.Scenario) { s.Goals[0].Reached = nil }},
-		{`Caught of my/lock names "nope", expected one of its checkers: always, tree`,
-			func(s *engine.Scenario) { s.Caught = []string{"nope"} }},
 		{"fault plan: rule 1: no such fault; there are ",
 			func(s *engine.Scenario) { s.Faults = faults.Plan{{Fault: "nope", Budget: 1}} }},
 		{"fault plan: rule 1: the budget must be a number from 0 ",
@@ -88,6 +86,18 @@ func TestEveryFieldOfAScenarioThatIsWrongIsNamedWithWhatWasExpected(t *testing.T
 		if _, err = engine.NewRunner().Replay(&s, engine.Schedule{Scenario: s.Name}); err == nil || err.Error() != told {
 			t.Errorf("a replay: %v", err)
 		}
+	}
+}
+
+func TestARunHasTheCheckersThatAreToCatchAMutant(t *testing.T) {
+	s := sound()
+	s.Caught = []string{"nope"}
+	const want = `Caught of my/lock names "nope", expected one of its checkers: always, tree`
+	if _, err := engine.Run(t.Context(), &s, engine.Options{}); err == nil || err.Error() != want {
+		t.Error(err)
+	}
+	if err := s.Valid(); err != nil {
+		t.Errorf("a search that has some of the checkers: %v", err)
 	}
 }
 

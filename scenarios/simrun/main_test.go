@@ -59,6 +59,15 @@ func TestNoTwoScenariosHaveOneName(t *testing.T) {
 
 func idle(p *engine.Process) { p.Step() }
 
+// doubt is a checker that can never tell.
+type doubt struct{}
+
+func (doubt) Name() string { return "doubt" }
+func (doubt) Doc() string  { return "a blue moon" }
+func (doubt) Check(*history.History) checkers.Verdict {
+	return checkers.Verdict{Level: checkers.Unknown, Checker: "doubt", Message: "no run had a blue moon"}
+}
+
 // forgotten says that it forgets what it returns.
 func forgotten(p *engine.Process) bool {
 	defer recipes.Forget(p.Env)()
@@ -71,8 +80,8 @@ var (
 	holds = engine.Scenario{Name: "test/holds", Clients: 1, Program: idle}
 	fails = engine.Scenario{Name: "test/fails", Clients: 1, Checkers: []checkers.Checker{checkers.Liveness{}},
 		Program: func(p *engine.Process) { p.Fail(fmt.Errorf("enough & <done>")) }}
-	escapes = engine.Scenario{Name: "test/escapes", Clients: 1, Program: idle, Caught: []string{"tree", "steps"}}
-	aimless = engine.Scenario{Name: "test/aimless", Clients: 1, Program: idle,
+	escapes = engine.Scenario{Name: "test/escapes", Clients: 1, Program: idle, Caught: []string{"liveness", "steps"}}
+	aimless = engine.Scenario{Name: "test/aimless", Clients: 1, Program: idle, Checkers: []checkers.Checker{doubt{}},
 		Goals: []engine.Goal{{Name: "a blue moon", Reached: func(*history.History) bool { return false }}}}
 	forgetful = engine.Scenario{Name: "test/forgetful", Clients: 2, Program: func(p *engine.Process) {
 		if p.ID == 1 {
@@ -123,8 +132,8 @@ func TestExitStatuses(t *testing.T) {
 				"          time.Sleep runtime/time.go:"},
 		{"naps", "2", "\n          zksim/scenarios/simrun.init.func"},
 		{"(naps|holds|fails)", "2", "3 scenarios: 1 held, 1 violated, 1 misused\n"},
-		{"escapes", "1", "FAIL    test/escapes             escaped: 5 runs, and it was not caught by tree or steps\n"},
-		{"aimless", "3", "unknown test/aimless             no run had a blue moon (5 runs)\n"},
+		{"escapes", "1", "FAIL    test/escapes             escaped: 5 runs, and it was not caught by liveness or steps\n"},
+		{"aimless", "3", "unknown test/aimless             seed 1: no run had a blue moon (5 runs)\n"},
 		{"fickle", "4", "FAIL    test/fickle              nondeterministic: seed 1: two runs part at step "},
 		{"(holds|aimless)", "3", "2 scenarios: 1 held, 1 inconclusive\n"},
 		{"(aimless|fails|holds)", "1", "3 scenarios: 1 held, 1 violated, 1 inconclusive\n"},

@@ -174,8 +174,8 @@ func TestAViolationThatIsLongerThanSafetyStepsIsReplayedShrunkAndExplained(t *te
 
 func TestProveLeavesAnIndexAsCheckDoes(t *testing.T) {
 	t.Chdir(t.TempDir())
-	pair, aim := fails, aimless
-	pair.Clients, aim.Clients = 2, 2
+	pair, aim := fails, holds
+	pair.Clients, aim.Clients, aim.Name = 2, 2, "test/aimless"
 	add(t, pair, aim, naps)
 	args := []string{"prove", "-o", "out", "-most", "0", "lock/lock", "lock/name-sort", "test/fails", "test/aimless",
 		"test/naps"}
