@@ -8,7 +8,7 @@ import (
 
 // What the checkers of other recipes, and of runs as a whole, need.
 
-var atRest = Need{What: "a run that comes to rest", Hint: "raise Scenario.MaxSteps, or see why it does not",
+var atRest = Need{What: "a run that comes to rest", Hint: "see why no run does, or raise Scenario.MaxSteps",
 	In: func(h *history.History) bool {
 		return h.Outcome == history.Quiet
 	}}
@@ -125,7 +125,7 @@ func (Watches) Needs() Needs { return Needs{} }
 // Needs implements [Declaring].
 func (Leftover) Needs() Needs {
 	return Needs{Seen: []Need{Need{What: "a run that comes to rest, in which no client crashes or fails",
-		Hint: "raise Scenario.MaxSteps, or see why it does not", In: allDone}.during()}}
+		Hint: "see why no run does, or raise Scenario.MaxSteps", In: allDone}.during()}}
 }
 
 // Needs implements [Declaring].

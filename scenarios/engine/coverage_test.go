@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 
@@ -128,9 +129,34 @@ func TestACheckerThatHadNothingToJudgeMakesTheResultInconclusive(t *testing.T) {
 	}
 	one := wrong("trylock", "lock", "unlock", true)
 	one.Clients = 1
-	rep := run(t, one, engine.Options{Seeds: engine.Range{First: 1, Last: 20}})
+	rep := run(t, one, engine.Options{Seeds: engine.Range{First: 1, Last: 500}})
 	if rep.Status != engine.Inconclusive || !strings.HasPrefix(rep.Why,
-		"belief judged nothing in 20 runs: it needs Acquired events of 2 clients; let more clients get it in one run") {
+		"belief judged nothing in 500 runs: it needs Acquired events of 2 clients; let more clients get it in one run") {
+		t.Errorf("%+v", rep)
+	}
+}
+
+func TestGoalsAndNeedsAreOnlyNotedInAFewRunsOrUnderAnotherPlan(t *testing.T) {
+	never := engine.Goal{Name: "a blue moon", Reached: func(*history.History) bool { return false }}
+	s := engine.Scenario{Name: "test/few", Clients: 1, Program: idle, Goals: []engine.Goal{never},
+		Checkers: []checkers.Checker{checkers.Belief{}}}
+	for _, x := range []struct {
+		s    engine.Scenario
+		last uint64
+		want engine.Status
+	}{{s, 1, engine.Held}, {s, 499, engine.Held}, {s, 500, engine.Inconclusive},
+		{s.WithPlan(faults.MustParse("none")), 500, engine.Held}} {
+		rep := run(t, x.s, engine.Options{Seeds: engine.Range{First: 1, Last: x.last}})
+		if rep.Status != x.want || len(rep.Missed) != 1 {
+			t.Errorf("%d runs: %+v", x.last, rep)
+		}
+		const note = "not judged belief (it needs Acquired events; record them with Object.Acquired)"
+		if told := slices.Contains(rep.Summary(), note); told != (x.want == engine.Held) {
+			t.Errorf("%d runs: %q", x.last, rep.Summary())
+		}
+	}
+	x := s.WithPlan(faults.MustParse("expire=1")) // a rule that cannot strike is a gap of that plan
+	if rep := run(t, x, engine.Options{Seeds: engine.Range{First: 1, Last: 500}}); rep.Status != engine.Inconclusive {
 		t.Errorf("%+v", rep)
 	}
 }
@@ -153,8 +179,8 @@ func TestNeedsAreMetOverTheWholeRange(t *testing.T) {
 	s := engine.Scenario{Name: "test/needs", Clients: 1, Checkers: []checkers.Checker{checkers.FIFO{}},
 		Program: program(func(id string) bool { return id < "8" })}
 	for _, workers := range []int{1, 8} {
-		rep := run(t, s, engine.Options{Seeds: engine.Range{First: 1, Last: 200}, Workers: workers})
-		if want := "fifo judged nothing in 200 runs: it needs, in one run, a put without an error and an item that " +
+		rep := run(t, s, engine.Options{Seeds: engine.Range{First: 1, Last: 500}, Workers: workers})
+		if want := "fifo judged nothing in 500 runs: it needs, in one run, a put without an error and an item that " +
 			"take, trytake, claim or tryclaim answers"; rep.Status != engine.Inconclusive || rep.Why != want {
 			t.Errorf("%d workers: %+v", workers, rep)
 		}

@@ -70,6 +70,7 @@ type Scenario struct {
 	own   size // of the scenario that this is a resized copy of
 	notes Notes
 	loose bool // see FaultsOptional
+	other bool // see WithPlan
 	alike func(id, rounds int) int
 }
 
@@ -93,6 +94,13 @@ func (s *Scenario) Notes() Notes { return s.notes }
 // strike does not make the result inconclusive.
 func (s Scenario) FaultsOptional() Scenario {
 	s.loose = true
+	return s
+}
+
+// WithPlan returns the scenario with another fault plan in place of its own. Its goals, and what its checkers need, are
+// made for its own plan; so it is only noted if no run has them.
+func (s Scenario) WithPlan(p faults.Plan) Scenario {
+	s.Faults, s.other = p, true
 	return s
 }
 

@@ -38,7 +38,7 @@ func TestAGoalThatIsNeverReachedMakesTheResultUnknown(t *testing.T) {
 		return engine.Goal{fmt.Sprint("run ", n), func(*history.History) bool { return int(asked.Add(1)) == n }}
 	}
 	s := engine.Scenario{Name: "test/goals", Clients: 1, Program: idle, Goals: []engine.Goal{at(1), never, at(20)}}
-	rep := run(t, s, engine.Options{Seeds: engine.Range{First: 1, Last: 20}})
+	rep := run(t, s, engine.Options{Seeds: engine.Range{First: 1, Last: 500}})
 	if rep.Status != engine.Inconclusive || !slices.Equal(rep.Missed, []string{"a blue moon"}) ||
 		rep.Why != "no run had a blue moon" {
 		t.Errorf("%+v", rep)

@@ -204,7 +204,7 @@ func (rep *Report) decide() {
 		rep.Status, rep.Why = Inconclusive, rep.Part.Doubt.Text
 	case s.Broken():
 		rep.Status, rep.Why = Inconclusive, "not caught before the time was up"
-	case len(rep.Missed) > 0:
+	case len(rep.Missed) > 0 && s.demands(rep.Runs):
 		missed := "no run had " + rep.Missed[0]
 		rep.Status, rep.Why = Inconclusive, strings.Join(append([]string{missed}, rep.Gaps...), "; and ")
 	case len(rep.Gaps) > 0:

@@ -147,7 +147,7 @@ func (c *checkFlags) simulated(ctx context.Context, a *app, selected []*engine.S
 		x := &sized[i]
 		x.Like = c.like
 		if c.plan != "" {
-			x.Faults = plan
+			*x = x.WithPlan(plan)
 		}
 		o.Seeds = c.seedsOf(x, seeds)
 		code, err := rec.scenario(x.Name, func(out io.Writer) (outcome, error) {

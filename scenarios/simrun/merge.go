@@ -108,7 +108,7 @@ func (c *mergeFlags) checks(ctx context.Context, a *app, parts *parts) (int, err
 	for i := range m.sized {
 		m.sized[i].Like = m.check.like
 		if p.Faults != "" {
-			m.sized[i].Faults = plan
+			m.sized[i] = m.sized[i].WithPlan(plan)
 		}
 	}
 	if err := m.complete(); err != nil {
