@@ -29,6 +29,9 @@ func TestEveryCommandHasAHelpWithASentenceExamplesAndExitStatuses(t *testing.T) 
 				}
 			}
 			_, text, _ := strings.Cut(r.out, "\n\n")
+			if strings.ContainsAny(text, "{}") {
+				t.Errorf("%v has a word in braces: %s", args, text)
+			}
 			if sentence, _, ended := strings.Cut(text, "."); !ended || len(sentence) < 20 {
 				t.Errorf("%v has no sentence: %q", args, text)
 			}

@@ -79,8 +79,8 @@ func (a *app) explain(f *flag.FlagSet) {
 		if line, ok := a.filled(x.line); ok {
 			fmt.Fprintf(a.out, "%s  %s\n", head, line)
 			head = ""
-			if x.doc != "" {
-				fmt.Fprintf(a.out, "      %s\n", x.doc)
+			if doc, _ := a.filled(x.doc); doc != "" {
+				fmt.Fprintf(a.out, "      %s\n", doc)
 			}
 		}
 	}
