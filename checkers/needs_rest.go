@@ -25,7 +25,7 @@ func (Liveness) Needs() Needs { return Needs{} }
 // Needs implements [Declaring].
 func (Tree) Needs() Needs {
 	return Needs{Seen: []Need{atRest,
-		Need{What: "an ephemeral znode", Hint: "leave the checker out if the recipe makes none",
+		Need{What: "an ephemeral znode", Hint: "leave the checker out by Scenario.Without if the recipe makes none",
 			In: func(h *history.History) bool {
 				return h.Outcome == history.Quiet && slices.ContainsFunc(h.Events, func(e history.Event) bool {
 					return e.Kind == history.Created && e.Session != 0

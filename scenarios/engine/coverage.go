@@ -28,8 +28,8 @@ type Coverage struct {
 	Unjudged []string
 }
 
-// Enough is how many runs must have been made for it to be a gap that none of them reached a goal, or had what a checker
-// needs. Some of what our own scenarios ask for comes in one run of 200.
+// Enough is how many runs must have been made for it to be a gap that none of them reached a goal, or had what a
+// checker needs. Some of what our own scenarios ask for comes in one run of 200.
 const Enough = 500
 
 // SentenceCount is in how many runs a sentence of Process.Sometimes held.

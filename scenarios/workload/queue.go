@@ -3,6 +3,7 @@ package workload
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"strconv"
 	"strings"
@@ -45,10 +46,11 @@ func Queues[Q Queue](name string, newQueue func(p *engine.Process) Q) engine.Sce
 // consumerOf makes a queue one that the programs use.
 func consumerOf(q Queue) Consumer {
 	try, trying := q.(TryingToTake)
-	return Consumer{Put: func(ctx context.Context, data []byte, _ int64) error { return unknown(q.Put(ctx, data)) },
+	return Consumer{Waits: !trying,
+		Put: func(ctx context.Context, data []byte, _ int64) error { return unknown(q.Put(ctx, data)) },
 		Take: func(ctx context.Context, now bool) ([]byte, error) {
 			take := q.Take
-			if now && trying {
+			if now {
 				take = try.TryTake
 			}
 			data, err := take(ctx)
@@ -56,8 +58,9 @@ func consumerOf(q Queue) Consumer {
 		}}
 }
 
-// Consumer is a queue as the programs use it; try is whether to wait for an item.
+// Consumer is a queue as the programs use it; try is whether to go on without an item if there is none.
 type Consumer struct {
+	Waits bool // it cannot say that it is empty: try is never asked for
 	Put   func(ctx context.Context, data []byte, priority int64) error
 	Take  func(ctx context.Context, try bool) ([]byte, error)
 	Claim func(ctx context.Context, try bool) (QueueItem, error)
@@ -349,6 +352,7 @@ func (w *worker) get(try bool) bool {
 
 func (w *worker) getOnce(try bool) (again, ok bool) {
 	var number int64
+	try = try && !w.q.Waits
 	op := "take"
 	if w.claim {
 		op = "claim"
@@ -364,7 +368,7 @@ func (w *worker) getOnce(try bool) (again, ok bool) {
 			data = w.item.Data()
 		}
 		if err == nil {
-			number, err = strconv.ParseInt(string(data), 10, 64)
+			number, err = w.numberOf(data)
 		}
 		return number, err
 	})
@@ -372,6 +376,16 @@ func (w *worker) getOnce(try bool) (again, ok bool) {
 		return again, ok
 	}
 	return w.settle(number)
+}
+
+// numberOf returns the number of an item.
+func (w *worker) numberOf(data []byte) (int64, error) {
+	number, err := strconv.ParseInt(string(data), 10, 64)
+	if err == nil {
+		return number, nil
+	}
+	w.p.Always("what a consumer gets is what somebody has put", false)
+	return 0, fmt.Errorf("an item that nobody put: %.60q", data)
 }
 
 // settle works on a claimed item, and acknowledges or returns it.
