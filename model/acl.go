@@ -32,12 +32,15 @@ func DigestID(userPassword string) ID {
 
 // Authenticate adds the identity of an auth packet to ids, or returns
 // AuthFailed, upon which the server closes the connection. A digest always
-// succeeds: there is no table of users.
+// succeeds, unless it is null: there is no table of users.
 func Authenticate(ids []ID, scheme string, auth []byte) ([]ID, Code) {
 	switch scheme {
 	case "ip": // the address is known already
 		return ids, OK
 	case "digest":
+		if auth == nil { // DigestAuthenticationProvider throws
+			return ids, AuthFailed
+		}
 		id := DigestID(string(auth))
 		if !slices.Contains(ids, id) {
 			ids = append(slices.Clone(ids), id)

@@ -226,7 +226,7 @@ func (c *conn) packet(packet []byte) error {
 		runtime.Gosched()
 	}
 	xid, q, err := jute.ParseRequest(packet)
-	if errors.Is(err, jute.ErrHeader) {
+	if errors.Is(err, jute.ErrHeader) || err != nil && q.Op == model.OpAuth {
 		return err
 	}
 	q = admitted(q, err)

@@ -1,6 +1,7 @@
 package serve
 
 import (
+	"bytes"
 	"errors"
 	"net/netip"
 	"slices"
@@ -173,6 +174,9 @@ func admitted(q model.Request, err error) model.Request {
 // legible makes valid UTF-8 of the strings of a request.
 func legible(q *model.Request) {
 	text(&q.Path)
+	if q.Op == model.OpAuth && q.Data != nil { // whose data are a string, too
+		q.Data = bytes.ToValidUTF8(q.Data, []byte(string(utf8.RuneError)))
+	}
 	for i := range q.ACL {
 		text(&q.ACL[i].Scheme)
 		text(&q.ACL[i].ID)

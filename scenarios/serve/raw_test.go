@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/binary"
 	"errors"
+	"fmt"
 	"io"
 	"maps"
 	"net"
@@ -272,6 +273,43 @@ func TestAClientThatDoesNotReadCostsAConnection(t *testing.T) {
 	e.mu.Unlock()
 	if _, _, err := other.Get("/"); err != nil {
 		t.Error(err)
+	}
+}
+
+func TestAnAuthPacketThatIsGarbledNullOrNoTextIsTakenAsByZooKeeper(t *testing.T) {
+	t.Parallel()
+	e := start(t, Options{})
+	auth := func(data []byte) []byte {
+		return jute.AppendRequest(nil, -4, &model.Request{Op: model.OpAuth, Path: "digest", Data: data})
+	}
+	for name, x := range map[string]struct {
+		packet []byte
+		answer model.Code
+		ends   bool
+	}{
+		"cut off":  {auth([]byte("a:b"))[:20], 0, true},
+		"null":     {auth(nil), model.AuthFailed, true},
+		"not text": {auth([]byte("a\xff:b")), model.OK, false},
+	} {
+		sock := dial(t, e)
+		hello(t, sock, 0, make([]byte, jute.PasswordLen))
+		send(t, sock, x.packet)
+		if name != "cut off" {
+			if r, _ := answer(t, sock); r.Err != x.answer {
+				t.Errorf("%s: %v, expected %v", name, r.Err, x.answer)
+			}
+		}
+		if x.ends {
+			if _, err := receive(sock); err == nil {
+				t.Errorf("%s: expected the end", name)
+			}
+			continue
+		}
+		r, _ := ask(t, sock, model.Request{Op: model.OpWhoAmI})
+		res, err := r.Response(model.OpWhoAmI)
+		if want := model.DigestID("a\uFFFD:b"); err != nil || !strings.Contains(fmt.Sprint(res), "a\uFFFD") {
+			t.Errorf("%s: %+v, %v, expected %v", name, res, err, want)
+		}
 	}
 }
 
