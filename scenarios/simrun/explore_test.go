@@ -189,7 +189,8 @@ func TestTrafficIsJudged(t *testing.T) {
 	}
 	c.Close()
 	cancel()
-	if code := <-done; code != exitHeld || !strings.Contains(out.text(), "judged   znodes: 1 judged, all linearizable in zxid order\n") {
+	const judged = "judged   znodes: 1 judged, all linearizable in zxid order\n"
+	if code := <-done; code != exitHeld || !strings.Contains(out.text(), judged) {
 		t.Errorf("%d, %s", code, out.text())
 	}
 	if r := simrun(t, "judge", "h.jsonl"); r.code != exitHeld || !strings.Contains(r.out, "judged   znodes: 1 judged, ") {
