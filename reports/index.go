@@ -18,6 +18,7 @@ import (
 type Index struct {
 	Title   string
 	Summary string   // a line
+	Beside  []string // names of files and folders beside the page that belong to it
 	Notes   []string // what is to be known before anything else, as that a part of the work is missing
 	Rows    []Row    // in the order of the page
 	Gone    []Row    // failures of an earlier run that this one did not find
@@ -111,6 +112,7 @@ var (
 		"plain": func(s string) string { return clip(Printable(s)) },
 		"line":  Printable,
 		"lines": func(s string) []string { return strings.Split(s, "\n") },
+		"first": func(s string) string { line, _, _ := strings.Cut(s, "\n"); return line },
 		"gloss": gloss,
 		"link":  func(path string) string { return (&url.URL{Path: "./" + path}).String() },
 	}).Parse(indexText))
@@ -122,6 +124,8 @@ type index struct {
 	Counts    []Count
 	Groups    []group
 	Open      []Row // neither held nor caught, and without a failure
+	Faults    bool  // a row has faults
+	Reached   bool  // a row has goals
 	Glossary  []fact
 	Style     template.CSS
 	StyleHash string
@@ -152,6 +156,8 @@ func WriteIndex(w io.Writer, x *Index) error {
 		}
 	}
 	for i := range x.Rows {
+		page.Faults = page.Faults || len(x.Rows[i].Struck)+len(x.Rows[i].Quiet) > 0
+		page.Reached = page.Reached || len(x.Rows[i].Goals) > 0
 		if r := &x.Rows[i]; r.Failure == nil && r.Status != "held" && r.Status != "caught" {
 			page.Open = append(page.Open, *r)
 		}

@@ -81,6 +81,7 @@ type merge struct {
 	sized    []engine.Scenario
 	findings *findings
 	tally    tally
+	beside   []string // what lies beside the index, for links
 }
 
 // checks merges parts of check.
@@ -396,7 +397,7 @@ func (m *merge) ended(
 	}
 	text.WriteString(before)
 	file, err := pipeline.WriteIndex(m.out, &reports.Index{Title: a.called() + " merge", Summary: summary, Notes: m.notes,
-		Rows: m.rows, Gone: gone})
+		Beside: m.beside, Rows: m.rows, Gone: gone})
 	m.lose(err)
 	if err == nil {
 		fmt.Fprintf(&text, "index   %s\n", file)

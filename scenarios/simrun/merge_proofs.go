@@ -77,6 +77,7 @@ func (c *mergeFlags) proofs(ctx context.Context, a *app, parts *parts) (int, err
 	m.lose(files.Save(c.out, tableName, func(w io.Writer) error { return writeProved(w, proofs) }))
 	prove.Longest(list.Obligations)
 	m.lose(files.Save(c.out, obligationsName, list.write))
+	m.beside = []string{tableName, certificateFiles}
 	table := fmt.Sprintf("table   %s\n", filepath.Join(m.out, tableName))
 	return m.ended(ctx, a, rec, len(names), nil, "", table)
 }

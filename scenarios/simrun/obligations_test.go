@@ -120,6 +120,16 @@ func TestAHoleInWhatIsProvedIsSeenAndNoPass(t *testing.T) {
 	if text, _ := os.ReadFile("merged/proved.md"); !strings.Contains(string(text), "2c 1f not tried") {
 		t.Errorf("%s", text)
 	}
+	page := readIndex(t, "merged")
+	for _, want := range []string{`<a href="./proved.md">proved.md</a>, <a href="./certificates">certificates</a>`,
+		`>test/good</a>: 1 of 6 obligations proved</li>`} {
+		if !strings.Contains(page, want) {
+			t.Errorf("the page does not have %s:\n%s", want, page)
+		}
+	}
+	if strings.Contains(page, "faults that struck") || strings.Contains(page, `>goals<`) {
+		t.Errorf("columns of the page are empty: %s", page)
+	}
 	write(t, "list.json", strings.Replace(string(before), `"most":1`, `"most":0`, 1))
 	for args, want := range map[string]string{
 		"merge parts -obligations list.json":                    "is another list than that which the parts were taken from",
