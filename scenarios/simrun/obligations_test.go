@@ -1,6 +1,7 @@
 package simrun
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -72,6 +73,22 @@ func TestObligationsAreProvedInPartsAndMergedToATable(t *testing.T) {
 	r = simrun(t, "prove", "-obligations", "merged/obligations.json", "test")
 	if !strings.Contains(r.out, "of which 0 were never tried") {
 		t.Errorf("%+v", r)
+	}
+}
+
+func TestTheNumberOfProofsInTheDocumentsIsThatOfTheList(t *testing.T) {
+	text, err := os.ReadFile("../../docs/scale.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Chdir(t.TempDir())
+	r := simrun(t, "prove", "-obligations", "list.json")
+	var obligations, scenarios int
+	if _, err := fmt.Sscanf(r.out, "%d obligations of %d scenarios,", &obligations, &scenarios); err != nil {
+		t.Fatalf("%+v: %v", r, err)
+	}
+	if want := fmt.Sprintf("%d of our %d scenarios", obligations, scenarios); !strings.Contains(string(text), want) {
+		t.Errorf("docs/scale.md does not say %q", want)
 	}
 }
 
