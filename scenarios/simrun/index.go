@@ -146,6 +146,7 @@ func (c *results) end(
 		text = "index   " + file + "\n" + text
 	}
 	t.leave(c.left)
+	text = leftLine(c.left) + text
 	return rec.end(ctx, a, t, text, c.lost)
 }
 

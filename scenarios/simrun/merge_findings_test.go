@@ -121,6 +121,18 @@ func TestAMergeSearchesTheSmallScopeAsOneRunWould(t *testing.T) {
 	}
 }
 
+func TestAPartSaysWhatItLeavesToTheMerge(t *testing.T) {
+	t.Chdir(t.TempDir())
+	add(t, aimless, holds)
+	r := simrun(t, "check", "-seeds", "1-10", "-shard", "1/2", "-o", "part", "test/aimless", "test/holds")
+	if r.code != exitHeld || !strings.Contains(r.out, "\nleft    1 inconclusive: only the merge of all parts can tell\n") {
+		t.Errorf("%+v", r)
+	}
+	if r = simrun(t, "check", "-seeds", "1-10", "-shard", "1/2", "-o", "part", "test/holds"); strings.Contains(r.out, "left ") {
+		t.Errorf("%+v", r)
+	}
+}
+
 func TestACampaignThatIsMergedAgainIsAsIfItHadBeenMergedOnce(t *testing.T) {
 	t.Chdir(t.TempDir())
 	add(t, clumsy, holds)

@@ -223,6 +223,7 @@ func (c *proveFlags) provePart(
 	c.lose(w.end(why))
 	text := strings.Replace(t.summary(len(mine)), "scenarios", "obligations", 1)
 	t.leave(c.left)
+	text = leftLine(c.left) + text
 	return rec.end(ctx, a, &t, text, c.lost)
 }
 

@@ -49,6 +49,20 @@ func (t *tally) leave(left tally) {
 	}
 }
 
+// leftLine says, in a line before the last one, what a part has left to the merge; "" if that is nothing.
+func leftLine(left tally) string {
+	var parts []string
+	for i, n := range left {
+		if n > 0 {
+			parts = append(parts, fmt.Sprintf("%d %s", n, pipeline.Words[i]))
+		}
+	}
+	if parts == nil {
+		return ""
+	}
+	return fmt.Sprintf("left    %s: only the merge of all parts can tell\n", strings.Join(parts, ", "))
+}
+
 // summary is the last line.
 func (t *tally) summary(selected int) string {
 	var parts []string
