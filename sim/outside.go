@@ -14,10 +14,19 @@ type Outside interface {
 	Idle() bool
 	// Hurried reports whether what can happen must do so before time passes.
 	Hurried() bool
+	// Branch has what the code's runtime draws from now on come from another seed, if it draws from one.
+	Branch(seed uint64)
 }
 
 // SetOutside has the run to come be one of such code. It must be called after [World.Reset].
 func (w *World) SetOutside(o Outside) { w.outside = o }
+
+// Branch is [Outside.Branch] of the code that the run is of, if it is of such code.
+func (w *World) Branch(seed uint64) {
+	if w.outside != nil {
+		w.outside.Branch(seed)
+	}
+}
 
 // Ask says that a remote client wants a connection to a server: a transition connect, or round if the server cannot
 // give it one, will tell [Dialing] of it.

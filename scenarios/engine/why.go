@@ -71,9 +71,26 @@ type future struct {
 }
 
 func newFuture(names []string, seed uint64, loose bool) *future {
-	then := &sim.Random{}
+	then := &ahead{seed: seed}
 	then.Seed(seed)
 	return &future{sim.Replay{Names: names, Loose: loose, Then: then}, seed}
+}
+
+// ahead is a random chooser that begins where the steps of a schedule end. What Go's runtime draws is drawn anew from
+// there, too, if it comes from a seed: else all futures had what it drew in the run that failed.
+type ahead struct {
+	sim.Random
+	seed  uint64
+	begun bool
+}
+
+// Choose implements [sim.Chooser].
+func (a *ahead) Choose(w *sim.World) (sim.Transition, bool, error) {
+	if !a.begun {
+		a.begun = true
+		w.Branch(a.seed)
+	}
+	return a.Random.Choose(w)
 }
 
 // count returns how many futures after the first steps fail.

@@ -3,6 +3,8 @@ package zktest
 import (
 	"fmt"
 	"time"
+
+	"zksim/internal/turns"
 )
 
 // driver is a [Cluster] as the world sees it: code outside of the simulator.
@@ -111,6 +113,9 @@ func (c driver) Hurried() bool {
 	end, ends := c.sessionEnd()
 	return time.Since(c.settled) >= latency || ends && time.Since(end) >= tickTime
 }
+
+// Branch implements [sim.Outside].
+func (c driver) Branch(seed uint64) { turns.Seed(seed) }
 
 // collect takes what clients have done since the last time.
 func (c *Cluster) collect() (any, more bool) {

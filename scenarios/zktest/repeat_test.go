@@ -5,6 +5,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"strconv"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -88,5 +89,36 @@ func TestRunsRepeat(t *testing.T) {
 				t.Errorf("%d of %d runs differ, the first ones %s", got.Differ, got.Runs, got.Parted)
 			}
 		})
+	}
+}
+
+func TestHiddenFirst(t *testing.T) {
+	hidden(t)
+	zktest.Run(t, func(c *zktest.Cluster) {
+		conn := c.Connect()
+		first, done := make(chan int, 2), make(chan bool)
+		for i := range 2 {
+			go func() {
+				<-done
+				first <- i
+			}()
+		}
+		create(conn, "/x")
+		close(done)
+		if <-first == 0 {
+			c.Errorf("0 comes first")
+		}
+	}, zktest.Faults(""), zktest.Servers(1))
+}
+
+// TestFuturesDrawTurnsOfTheirOwn has code fail by which of two goroutines goes first: not all that could happen fails.
+func TestFuturesDrawTurnsOfTheirOwn(t *testing.T) {
+	if !zktest.Exact {
+		t.Skip("built without the overlay")
+	}
+	out := runHidden(t, t.TempDir(), "TestHiddenFirst", "-zksim.seeds", "1-50")
+	expect(t, out, "always: 0 comes first")
+	if strings.Contains(out, "100% of all random runs") {
+		t.Errorf("another turn would have saved it:\n%s", out)
 	}
 }
