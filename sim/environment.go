@@ -136,7 +136,13 @@ func (c *Client) runnable() bool {
 // expiry is the earliest virtual time at which the session of a disconnected
 // client can end. The client notices a dead link after two thirds of the
 // timeout, so a third of it is left then.
-func (c *Client) expiry() int64 { return max(c.silent+int64(c.w.SessionTimeout)/3, c.w.respite) }
+func (c *Client) expiry() int64 {
+	timeout := c.w.SessionTimeout
+	if c.far != nil { // it has asked for one
+		timeout = c.timeout
+	}
+	return max(c.silent+int64(timeout)/3, c.w.respite)
+}
 
 // Expire ends the client's session at the leader. The client's connection, if
 // it has one, ends when its server hears of it. For a client that knows of its

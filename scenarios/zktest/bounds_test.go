@@ -74,6 +74,38 @@ func TestAServerThatIsCutOffFindsOutInTime(t *testing.T) {
 	}
 }
 
+// TestAFaultEndsASessionNoEarlierThanItsTimeoutAllows has a client be told that it is disconnected, and that its session
+// has expired: at least a third of the timeout, which it has asked for, lies between.
+func TestAFaultEndsASessionNoEarlierThanItsTimeoutAllows(t *testing.T) {
+	zktest.Run(t, func(c *zktest.Cluster) {
+		conn, events, err := zk.Connect(c.Addrs(), 36*time.Second, zk.WithDialer(c.Dialer()), zk.WithLogger(silent{}))
+		if err != nil {
+			c.Errorf("%v", err)
+			return
+		}
+		defer conn.Close()
+		conn.Exists("/x")
+		end, lost := time.After(3*time.Minute), time.Time{}
+		for {
+			select {
+			case ev := <-events:
+				switch ev.State {
+				case zk.StateDisconnected:
+					lost = time.Now()
+				case zk.StateExpired:
+					c.Sometimes("a session expires", true)
+					if d := time.Since(lost); d < 12*time.Second {
+						c.Errorf("it expires after %v", d)
+					}
+					return
+				}
+			case <-end:
+				return
+			}
+		}
+	}, zktest.Faults("disconnect=1 expire=1"), zktest.Servers(1))
+}
+
 func TestHiddenLater(t *testing.T) {
 	once(t, func(c *zktest.Cluster) {
 		time.Sleep(90 * time.Second)
