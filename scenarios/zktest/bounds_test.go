@@ -74,8 +74,8 @@ func TestAServerThatIsCutOffFindsOutInTime(t *testing.T) {
 	}
 }
 
-// TestAFaultEndsASessionNoEarlierThanItsTimeoutAllows has a client be told that it is disconnected, and that its session
-// has expired: at least a third of the timeout, which it has asked for, lies between.
+// TestAFaultEndsASessionNoEarlierThanItsTimeoutAllows has a client be told that it is disconnected, and that its
+// session has expired: at least a third of the timeout, which it has asked for, lies between.
 func TestAFaultEndsASessionNoEarlierThanItsTimeoutAllows(t *testing.T) {
 	zktest.Run(t, func(c *zktest.Cluster) {
 		conn, events, err := zk.Connect(c.Addrs(), 36*time.Second, zk.WithDialer(c.Dialer()), zk.WithLogger(silent{}))

@@ -68,8 +68,9 @@ const latency = time.Second
 // tickTime is ZooKeeper's usual unit of time. A session ends up to one later than its timeout says.
 const tickTime = 2 * time.Second
 
-// syncLimit is for how long a server may be behind the leader, or cut off from it: what ZooKeeper's sample configuration
-// has. A leader drops a follower that takes longer, and steps down itself when it has no quorum for so long.
+// syncLimit is for how long a server may be behind the leader, or cut off from it: what ZooKeeper's sample
+// configuration has. A leader drops a follower that takes longer, and steps down itself when it has no quorum for so
+// long.
 const syncLimit = 5 * tickTime
 
 // idleLimit is for how long nobody must want anything until a run is taken to be at rest.
@@ -79,8 +80,8 @@ const idleLimit = 10 * time.Minute
 // milliseconds for what does not come would take seconds for a day.
 const sleepLimit = 2 * time.Hour
 
-// pollLimit is for how long the faults must be over until code that never rests, as it asks again and again, is taken to
-// have come to what it comes to.
+// pollLimit is for how long the faults must be over until code that never rests, as it asks again and again, is taken
+// to have come to what it comes to.
 const pollLimit = 2 * idleLimit
 
 // pingLimit is idleLimit where nothing is to be expected but pings. It is longer than the client library waits for
@@ -114,8 +115,9 @@ type quiet struct{}
 func (quiet) Printf(string, ...any) {}
 
 // Dialer returns what code that calls zk.Connect by itself is to dial with, by zk.WithDialer. It makes a client, c1, c2
-// and so on, and another one for each session that is opened with it while one is open. The code must close the connection before the run ends. A dial to an
-// address that is none of [Cluster.Addrs] fails as it does where there is no server: no such host, connection refused.
+// and so on, and another one for each session that is opened with it while one is open. The code must close the
+// connection before the run ends. A dial to an address that is none of [Cluster.Addrs] fails as it does where there is
+// no server: no such host, connection refused.
 //
 //zksim:ignore only on real connections
 func (c *Cluster) Dialer() zk.Dialer {

@@ -20,8 +20,8 @@ func (x halt) reply() *engine.Reply {
 	if x.dead {
 		return &engine.Reply{Dead: "the code waits, and nothing can go on: " + x.where}
 	}
-	return &engine.Reply{Last: true, Failed: "nothing is known of the run: a goroutine waits for a mutex whose holder may " +
-		"wait for ZooKeeper or time, and with Go as it is neither goes on meanwhile; run " + engine.ExactCommand +
+	return &engine.Reply{Last: true, Failed: "nothing is known of the run: a goroutine waits for a mutex whose holder " +
+		"may wait for ZooKeeper or time, and with Go as it is neither goes on meanwhile; run " + engine.ExactCommand +
 		": " + x.where}
 }
 

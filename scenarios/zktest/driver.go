@@ -203,8 +203,8 @@ func (c driver) Idle() bool {
 	return idle
 }
 
-// idleAfter returns for how long nobody must want anything until the run is at rest. If the faults are over, nobody waits
-// for that, and yet the code goes on, it may wait for a time that is far away.
+// idleAfter returns for how long nobody must want anything until the run is at rest. If the faults are over, nobody
+// waits for that, and yet the code goes on, it may wait for a time that is far away.
 func (c *Cluster) idleAfter() time.Duration {
 	if c.timers == nil && c.world.Calm() && !c.ended && len(c.resting) == 0 {
 		return sleepLimit
