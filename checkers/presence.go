@@ -8,7 +8,8 @@ import (
 // Presence is the promise of a group that a member is in it: when the faults are
 // over and nothing is left to happen, the znode of a member that has not left is
 // there, and is its own unless the member was told that it is not; then another's
-// is there. It is judged when the member leaves after a rest.
+// is there. It is judged when the member leaves after a rest. Whenever its znode is made anew, it has the data that it
+// had before.
 //
 // And a member that was disconnected must have been told that it may not be one any more, ToldLost, by the time at
 // which its session ends, unless that is before its client could know.
@@ -20,7 +21,7 @@ func (Presence) Name() string { return "presence" }
 // Doc implements [Checker].
 func (Presence) Doc() string {
 	return "in the end a member that has not left has its znode, or knows that another has its name; and a member that " +
-		"is disconnected is told before its session ends"
+		"is disconnected is told before its session ends; a znode that is made anew has its data"
 }
 
 // Told with these operations tells a member that it may not be one any more, and
@@ -50,6 +51,9 @@ type presences struct {
 type memberOf struct {
 	caller
 	rested, lost, joined bool
+
+	path, data string // of its znode
+	made       bool   // that has been made
 }
 
 // Reset implements [Monitor].
@@ -63,7 +67,7 @@ func (m *presences) Reset() {
 func (m *presences) Hash() uint64 {
 	sum := hash.Hash(0) // in any order
 	for _, x := range m.members {
-		sum += printOf(m.members, x.caller).Bool(x.rested).Bool(x.lost).Bool(x.joined)
+		sum += printOf(m.members, x.caller).Bool(x.rested).Bool(x.lost).Bool(x.joined).String(x.data).Bool(x.made)
 	}
 	return uint64(sum.Uint64(uint64(m.print())))
 }
@@ -85,10 +89,11 @@ func (m *presences) Step(h *history.History, i int) Verdict {
 		m.calm = true
 	case e.Kind == history.Created:
 		m.owners[e.Path] = e.Client
+		return m.made(i, e)
 	case e.Kind == history.Deleted:
 		delete(m.owners, e.Path)
 	case e.Kind == history.Invoke && e.Op == Join:
-		m.members = append(forget(m.members, o), memberOf{caller: o})
+		m.members = append(forget(m.members, o), memberOf{caller: o, path: e.Path})
 	case k < 0:
 	case e.Kind == history.Return && e.Op == Join && e.Err != nil:
 		m.members = forget(m.members, o)
@@ -105,6 +110,21 @@ func (m *presences) Step(h *history.History, i int) Verdict {
 		m.members = forget(m.members, o)
 		m.end(e.Object)
 		return m.judge(i, e, x)
+	}
+	return Verdict{}
+}
+
+// made judges the data of a znode that a member makes.
+func (m *presences) made(i int, e *history.Event) Verdict {
+	for k := range m.members {
+		switch x := &m.members[k]; {
+		case x.client != e.Client || x.path != e.Path:
+		case x.made && x.data != e.Data:
+			return violated(m, i, "c%d is a member again by %s with the data %q, which were %q before", e.Client, e.Path, e.Data,
+				x.data)
+		default:
+			x.made, x.data = true, e.Data
+		}
 	}
 	return Verdict{}
 }

@@ -156,6 +156,29 @@ func TestMembersDoNotDepart(t *testing.T) {
 	})
 }
 
+func TestAMemberThatIsMadeAnewHasItsData(t *testing.T) {
+	const joined = `
+		invoke c1 o1 join /g/a
+		created c1 /g/a z1 s11 "x"
+		return c1 o1 join /g/a
+		deleted /g/a z2 s11`
+	judge(t, Presence{}, []judgement{
+		{name: "the same", text: joined + `
+			created c1 /g/a z3 s12 "x"`},
+		{name: "none", text: joined + `
+			created c1 /g/a z3 s12`, event: 4,
+			message: `c1 is a member again by /g/a with the data "", which were "x" before`},
+		{name: "those of another who takes the name", text: joined + `
+			created c2 /g/a z3 s13 "y"`},
+		{name: "others, after it has left", text: joined + `
+			invoke c1 o1 leave /g/a
+			return c1 o1 leave /g/a
+			invoke c1 o2 join /g/a
+			created c1 /g/a z3 s12 "z"
+			return c1 o2 join /g/a`},
+	})
+}
+
 func TestMembersArePresent(t *testing.T) {
 	const member, leaves = `
 		invoke c1 o1 join /g/a

@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -173,6 +174,18 @@ func (a alone) revocations() {
 		a.fine(other.Revoke(background, own), "RevocableLock.Revoke of what is gone")
 		a.fine(other.Break(background, own), "RevocableLock.Break of what is gone")
 	}
+	var readers []*recipes.RevocableLock
+	var order []string
+	for range 3 {
+		l := lock()
+		a.fine(l.RLock(background), "RevocableLock.RLock beside other readers")
+		readers, order = append(readers, l), append(order, l.Znodes()[len(l.Znodes())-1])
+	}
+	queue, err := other.Queue(background)
+	a.is(err == nil && slices.Equal(queue, order), "RevocableLock.Queue is in the order in which they came")
+	for _, l := range readers {
+		a.fine(l.RUnlock(background), "RevocableLock.RUnlock of each reader")
+	}
 }
 
 func (a alone) leases() {
@@ -237,6 +250,10 @@ func (a alone) counts() {
 	a.is(err == nil && swapped, "CompareAndSet of what is there does it")
 	n, err = c.Get(background)
 	a.is(err == nil && n == 9, "the counter is what it was set to")
+	sum, err = c.Add(background, 1<<40)
+	a.is(err == nil && sum == 1<<40+9, "a counter has more than 32 bits")
+	n, err = c.Get(background)
+	a.is(err == nil && n == 1<<40+9, "a counter of more than 32 bits is read")
 	c = recipes.NewCounter(a.p.Conn, a.p.Env, a.path("foreign/text"), recipes.CounterOptions{})
 	_, err = c.Get(background)
 	a.is(err != nil, "Counter.Get of what is no number is an error")
@@ -258,6 +275,7 @@ func (a alone) names() {
 	a.is(err == nil && len(again) >= len("a-")+10 && strings.HasPrefix(again, "a-"), "Names.RegisterNext appends a number")
 	later, err := owner("a-b").RegisterNext(background, "a-", nil)
 	a.is(err == nil && later > again, "the next number is higher")
+	a.squatted(owner("a-b"), later)
 	list, err := owner("x").List(background)
 	a.is(err == nil && slices.Equal(list, []string{"a", again, later, "a-b", "a-b-c", "ab"}),
 		"all names that were registered are listed in order")
@@ -276,6 +294,34 @@ func (a alone) names() {
 	a.with(recipes.ErrNoName, err, "Names.Resolve of a-b after that")
 	data, err := owner("x").Resolve(background, "a-b-c")
 	a.is(err == nil && string(data) == "of a-b-c", "a-b-c is still there after that")
+}
+
+// squatted registers the names that are to come next, and lists the names while the next one is looked for. All of
+// them are gone in the end.
+func (a alone) squatted(n *recipes.Names, last string) {
+	number, _ := strconv.Atoi(strings.TrimPrefix(last, "a-"))
+	var names []string
+	for i := range 4 { // with a ticket and a name each takes two numbers
+		names = append(names, fmt.Sprintf("a-%010d", number+10+i))
+		a.fine(n.Register(background, names[i], nil), "Names.Register of a name with a number")
+	}
+	var next string
+	waits, ended := a.background("next", func(ctx context.Context) (err error) {
+		next, err = n.RegisterNext(ctx, "a-", nil)
+		return err
+	})
+	for range 3 {
+		list, err := n.List(background)
+		a.is(err == nil && !slices.ContainsFunc(list, func(name string) bool { return !strings.HasPrefix(name, "a") }),
+			"nothing but names is listed while the next one is looked for")
+		if *ended {
+			break
+		}
+	}
+	a.fine(waits(), "Names.RegisterNext where others have the next names")
+	for _, name := range append(names, next) {
+		a.fine(n.Unregister(background, name), "Names.Unregister of a name with a number")
+	}
 }
 
 // aloneScenario is what alone scenarios have in common.
@@ -312,6 +358,9 @@ func foreign(dir string) []model.Request {
 	}
 	for _, folder := range []string{"queue", "queue/items", "queue/claims", "priority", "priority/items"} {
 		add(folder, "README", "item-", "item-12", "0000000002", "-")
+	}
+	for _, folder := range []string{"double-a", "double-b", "double-c"} {
+		add(folder, "README", "-", "0000000002")
 	}
 	add("foreign")
 	add("closed", "open")

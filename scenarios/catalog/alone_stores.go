@@ -43,6 +43,8 @@ func (a alone) configs() {
 		}
 		last = set
 	}
+	err = c.Update(background, none, values("x=1"))
+	a.with(recipes.ErrConfigChanged, err, "Config.Update of the set before the first")
 	f := recipes.NewFlaggedConfig(a.p.Conn, a.p.Env, a.path("flagged"), recipes.ConfigOptions{})
 	last = none
 	for _, text := range []string{"a=1 b=2", "a=1 b=3 c=4", "c=4", "a="} {
@@ -111,16 +113,17 @@ func (a alone) queues() {
 	a.with(context.DeadlineExceeded, err, "Queue.Take that has waited too long")
 	cancel()
 	p := recipes.NewPriorityQueue(a.p.Conn, a.p.Env, a.path("priority"), recipes.QueueOptions{})
-	for _, item := range []uint16{300, 9, 10, 0, 65535} {
+	for _, item := range []uint16{300, 9, 10000, 10, 0, 65535, 9999} {
 		a.fine(p.Put(background, []byte{byte(item)}, item), "PriorityQueue.Put")
 	}
 	var order []byte
-	for range 5 {
+	for range 7 {
 		data, err := p.Take(background)
 		a.is(err == nil && len(data) == 1, "PriorityQueue.Take takes an item")
 		order = append(order, data...)
 	}
-	a.is(slices.Equal(order, []byte{0, 9, 10, 300 & 255, 255}), "a priority queue goes by the number")
+	a.is(slices.Equal(order, []byte{0, 9, 10, 300 & 255, 9999 & 255, 10000 & 255, 255}),
+		"a priority queue goes by the number")
 	_, err = p.TryTake(background)
 	a.with(recipes.ErrEmpty, err, "PriorityQueue.TryTake of an empty queue")
 }

@@ -180,6 +180,9 @@ func (a alone) members() {
 		}
 		return strings.TrimSpace(text)
 	}
+	odd := join("_owners2")
+	a.is(listed() == "_owners2", "a member is listed whose name begins as that of the owners does")
+	a.fine(odd.Leave(background), "Membership.Leave of _owners2")
 	first, second := join("a"), join("ab")
 	a.is(listed() == "a ab", "two members are listed by name")
 	_, err := g.Join(background, "a", nil)

@@ -18,7 +18,9 @@ func newGroup(p *engine.Process) *workload.Group {
 	g := &workload.Group{}
 	r := recipes.NewGroup(p.Conn, p.Env, p.Path(workload.GroupDir), recipes.GroupOptions{Changed: g.Changed})
 	g.Join = func(ctx context.Context, name string, data []byte) (workload.Leaver, error) {
-		return r.Join(ctx, name, data)
+		m, err := r.Join(ctx, name, data)
+		clear(data) // the group has its own
+		return m, err
 	}
 	g.Watch = r.Watch
 	return g
