@@ -108,9 +108,9 @@ func proxy(t *testing.T, from, to string) {
 }
 
 // readme returns the blocks of the README with that start, without their fences.
-func readme(t *testing.T, start string) []string {
+func readme(t *testing.T, dir, start string) []string {
 	t.Helper()
-	text, err := os.ReadFile("README.md")
+	text, err := os.ReadFile(filepath.Join(dir, "README.md"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -199,7 +199,7 @@ func (l *Lock) Znodes() []string {
 // user makes a module with the lock and the tests of the README: the short one, and the one that says everything.
 func user(t *testing.T, dir, path string) {
 	t.Helper()
-	blocks := readme(t, "func TestMyLock(")
+	blocks := readme(t, ".", "func TestMyLock(")
 	for name, text := range map[string]string{
 		"go.mod":           "module example.com/mine\n\ngo 1.26\n",
 		"mylock/mylock.go": naive,
@@ -270,6 +270,10 @@ func TestTheModuleCanBePublishedAnywhere(t *testing.T) {
 	if left := must(t, src, nil, `grep -rlE '"zksim/' --include='*.go' . || true`); left != "" {
 		t.Errorf("these still import the old path: %s", left)
 	}
+	want := "go mod edit -require " + published + "@v0.0.0 -replace " + published + "=../zksim\n"
+	if line := readme(t, src, "go mod edit ")[0]; !strings.HasPrefix(line, want) {
+		t.Errorf("README says %q, expected %q", line, want)
+	}
 	if out, code := sh(t, src, nil, "scripts/module zksim"); code != 2 || !strings.HasPrefix(out, "usage: ") {
 		t.Errorf("exit status %d, %s", code, out)
 	}
@@ -281,7 +285,7 @@ func TestTheModuleCanBePublishedAnywhere(t *testing.T) {
 			strings.TrimSpace(must(t, ".", nil, "go env GOPROXY"))}
 	mine := filepath.Join(dir, "mine")
 	user(t, mine, published)
-	must(t, mine, env, strings.ReplaceAll(readme(t, "go get ")[0], "zksim@", published+"@"))
+	must(t, mine, env, readme(t, src, "go get ")[0])
 	finds(t, mine, ".", env)
 	finds(t, mine, "whole", env)
 	list := gained(t, mine, env)
@@ -313,7 +317,7 @@ func TestACheckoutCanBeUsedInAnotherModule(t *testing.T) {
 	mine := filepath.Join(dir, "mine")
 	user(t, mine, "zksim")
 	env := []string{"TMPDIR=" + dir}
-	must(t, mine, env, readme(t, "go mod edit ")[0])
+	must(t, mine, env, readme(t, ".", "go mod edit ")[0])
 	finds(t, mine, ".", env)
 	finds(t, mine, "whole", env)
 }
