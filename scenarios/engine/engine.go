@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"runtime"
 	"slices"
 	"strconv"
@@ -19,7 +20,7 @@ import (
 // Range is a range of seeds, both ends included.
 type Range struct{ First, Last uint64 }
 
-// ParseRange reads seeds: "17" or "1-500".
+// ParseRange reads seeds: "17" or "1-500". The first is no larger than the last, and none is larger than 2^63-1.
 func ParseRange(s string) (Range, error) {
 	first, last, isRange := strings.Cut(s, "-")
 	a, err := strconv.ParseUint(first, 10, 63)
@@ -27,8 +28,13 @@ func ParseRange(s string) (Range, error) {
 	if err == nil && isRange {
 		b, err = strconv.ParseUint(last, 10, 63)
 	}
-	if err != nil || b < a {
+	switch {
+	case errors.Is(err, strconv.ErrRange):
+		return Range{}, fmt.Errorf("seeds are numbers up to %d, not %q", math.MaxInt64, clip(s))
+	case err != nil:
 		return Range{}, fmt.Errorf("seeds are a number or a range as 1-500, not %q", clip(s))
+	case b < a:
+		return Range{}, fmt.Errorf("seeds are a range whose first is no larger than its last, as 1-500, not %q", clip(s))
 	}
 	return Range{a, b}, nil
 }

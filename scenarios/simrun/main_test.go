@@ -183,7 +183,10 @@ var wrongInput = []struct{ args, want string }{
 		`./cmd/simrun list" shows them`},
 	{"check -run (", "simrun check: -run: error parsing regexp: missing closing ): `(`"},
 	{"list -run lock/nothing", `simrun list: -run: no scenario matches "lock/nothing"`},
-	{"check -seeds 9-1", `simrun check: -seeds: seeds are a number or a range as 1-500, not "9-1"`},
+	{"check -seeds 9-1", "simrun check: -seeds: seeds are a range whose first is no larger than its last, as 1-500, " +
+		`not "9-1"`},
+	{"check -seeds 18446744073709551615", "simrun check: -seeds: seeds are numbers up to 9223372036854775807, not " +
+		`"18446744073709551615"`},
 	{"check -seeds ten", `simrun check: -seeds: seeds are a number or a range as 1-500, not "ten"`},
 	{"check -faults lose-replies=2", `simrun check: -faults: fault plan: "lose-replies=2": no such fault; there are ` +
 		`lose-request, `},
