@@ -62,8 +62,8 @@ type Nemesis struct {
 
 // New returns a Nemesis that is ready to dial.
 func New(o Options) *Nemesis {
-	n := &Nemesis{o: o, diary: o.Diary, strikes: draw(o.Plan, o.Seed, o.Clients, o.Usual), struck: make([]int, len(o.Plan)),
-		last: time.Now(), down: map[int]bool{}, dead: map[int]bool{}}
+	n := &Nemesis{o: o, diary: o.Diary, strikes: draw(o.Plan, o.Seed, o.Clients, o.Usual),
+		struck: make([]int, len(o.Plan)), last: time.Now(), down: map[int]bool{}, dead: map[int]bool{}}
 	n.ctx, n.cancel = context.WithCancel(context.Background())
 	n.actions = make(chan func(), len(n.strikes)+1)
 	for i := range o.Clients {

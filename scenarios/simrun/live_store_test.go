@@ -122,7 +122,8 @@ func TestFaultsAreDrawnFromWhatTheClientsOfASimulatedRunDo(t *testing.T) {
 			creates[e.Client]++
 		}
 	}
-	if len(creates) != 4 || slices.ContainsFunc(run.Events, func(e history.Event) bool { return e.Kind == history.Fault }) {
+	strikes := func(e history.Event) bool { return e.Kind == history.Fault }
+	if len(creates) != 4 || slices.ContainsFunc(run.Events, strikes) {
 		t.Errorf("creates by client: %v", creates)
 	}
 	if again := usual(catalog.Named("lock/lock"), 4); !slices.Equal(run.Events, again.Events) {

@@ -1,0 +1,21 @@
+package engine
+
+import (
+	"slices"
+	"testing"
+
+	"zksim/checkers"
+	"zksim/model/history"
+)
+
+func TestARealRunIsToldWhatItsCheckersDidWithout(t *testing.T) {
+	s := &Scenario{Name: "x", Checkers: []checkers.Checker{checkers.Conflict{}, checkers.Barrier{}}}
+	h := &history.History{}
+	h.Reset(2)
+	if got := s.Waived(h); !slices.Equal(got, []string{"conflict: it needs an update that is refused"}) {
+		t.Errorf("%q", got)
+	}
+	if v, err := s.JudgeReal(h); err != nil || v.Level != checkers.Unknown || v.Checker != "barrier" {
+		t.Errorf("%+v, %v", v, err)
+	}
+}
