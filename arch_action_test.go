@@ -38,7 +38,7 @@ func TestTheActionRunsThePartOfItsJob(t *testing.T) {
 	for _, x := range []struct{ command, want string }{
 		{tool + " check", "auto 1/4 1-9 " + dir + "/out check -seeds 1-9 -shard auto -o " + dir + "/out -junit " + dir +
 			"/out/junit.xml\n"},
-		{"", "auto 1/4 1-9 " + dir + "/out test -v ./a ./b\n"},
+		{"", "auto 1/4 1-9 " + dir + "/out test -v -count=1 ./a ./b\n"},
 	} {
 		c := exec.Command("bash", "-c", script)
 		c.Dir = dir
