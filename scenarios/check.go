@@ -14,9 +14,9 @@ import (
 //
 // The test fails when something does not hold, when a mutant is not caught, when a goal is not reached, and when
 // nothing was tried: see [engine.Coverage]. With -zksim.shard, a part of the seeds cannot tell the last three, so the
-// log says it, and the small scope is not searched. It also fails when client code waits, starts goroutines or tells time
-// otherwise than by its Conn and Env, where that shows. Of a violation the log tells the shortest schedule, step by
-// step, and which step decides. There is a page about it, the schedule is written below testdata, and the command
+// log says it, and the small scope is not searched. It also fails when client code waits, starts goroutines or tells
+// time otherwise than by its Conn and Env, where that shows. Of a violation the log tells the shortest schedule, step
+// by step, and which step decides. There is a page about it, the schedule is written below testdata, and the command
 // that replays it, which is printed, was tried out. When all is well the log says what happened in the runs. With
 // -zksim.out or -artifacts the folder has an index.html of all checks, proofs and so on that left their results there.
 //

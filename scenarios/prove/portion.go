@@ -123,7 +123,8 @@ func (x *Portion) conclude(ctx context.Context, p *prover, s *search) {
 	slices.SortFunc(x.fingerprints, fingerprint.compare)
 }
 
-// Write writes the portion: a line of JSON, the fingerprints in their order, 16 bytes each, and the SHA-256 of all that.
+// Write writes the portion: a line of JSON, the fingerprints in their order, 16 bytes each, and the SHA-256 of all
+// that.
 func (x *Portion) Write(w io.Writer) error {
 	b, sum := bufio.NewWriter(w), sha256.New()
 	both := io.MultiWriter(b, sum)

@@ -184,8 +184,8 @@ func (x *findings) found(scenario string, f *shardFailure) string {
 	return y.State
 }
 
-// end finds out which findings are gone: those that this merge would have shown, in the circumstances in which the parts
-// were run. With a time and no seeds, nobody knows which seeds were run.
+// end finds out which findings are gone: those that this merge would have shown, in the circumstances in which the
+// parts were run. With a time and no seeds, nobody knows which seeds were run.
 func (x *findings) end(circumstances string, p *shardParameters) {
 	for _, y := range x.Findings {
 		if x.now[y] {

@@ -13,8 +13,8 @@ import (
 // the lowest seeds. An explanation takes a tenth of a second or so. Where more runs fail, merge says so.
 const mostExplained = 100
 
-// kinds are the failures of a scenario, one of each kind, that of the lowest seed. The kind is the checker, and the kind
-// of the step that decides.
+// kinds are the failures of a scenario, one of each kind, that of the lowest seed. The kind is the checker, and the
+// kind of the step that decides.
 type kinds struct {
 	failures []shardFailure
 	rows     []*reports.RowFailure // of those that were explained

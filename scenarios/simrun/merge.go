@@ -222,7 +222,8 @@ func (x *sum) explained(y *shardScenario) {
 	}
 }
 
-// firstOfKind returns the first failure of each kind. One whose kind is not known counts where its checker has no other.
+// firstOfKind returns the first failure of each kind. One whose kind is not known counts where its checker has no
+// other.
 func firstOfKind(list []mergedFailure) (first []mergedFailure) {
 	for i, f := range list {
 		same := func(y mergedFailure) bool { return y.Checker == f.Checker && y.Decides == f.Decides && y.Cut == "" }

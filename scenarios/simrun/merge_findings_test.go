@@ -57,8 +57,9 @@ func TestEveryFindingOfEveryPartIsInTheMerge(t *testing.T) {
 	if r.code != exitViolation || strings.Count(r.out, "report  ") != 2 {
 		t.Errorf("one part does not explain failures until it knows both kinds: %+v", r)
 	}
-	if r = simrun(t, "merge", "whole", "-o", "of-one"); !regexp.MustCompile(`\n      partly     100 of 1\d\d runs that always ` +
-		`finds violated were explained, 100 in each part at most: there may be other findings\n`).MatchString(r.out) {
+	if r = simrun(t, "merge", "whole", "-o", "of-one"); !regexp.MustCompile(`\n      partly     100 of 1\d\d runs ` +
+		`that always finds violated were explained, 100` +
+		` in each part at most: there may be other findings\n`).MatchString(r.out) {
 		t.Errorf("a merge does not say that not all failures are explained: %s", r.out)
 	}
 	const n = 4
@@ -112,11 +113,13 @@ func TestAMergeSearchesTheSmallScopeAsOneRunWould(t *testing.T) {
 	if a, b := found.FindString(merged.out), found.FindString(whole.out); a == "" || a != b {
 		t.Errorf("%q, expected %q", merged.out, b)
 	}
-	if a, b := lines.FindAllString(merged.out, -1), lines.FindAllString(whole.out, -1); len(a) != 2 || !slices.Equal(a, b) {
+	a, b := lines.FindAllString(merged.out, -1), lines.FindAllString(whole.out, -1)
+	if len(a) != 2 || !slices.Equal(a, b) {
 		t.Errorf("%q, expected %q", merged.out, b)
 	}
 	if merged.code != exitViolation || !strings.Contains(merged.out, "\nfindings 1 new\n") ||
-		!strings.Contains(merged.out, "\n      reproduce  go run ./cmd/simrun replay merged/test.flawed/prove/schedule.txt\n") {
+		!strings.Contains(merged.out, "\n      reproduce  go run ./cmd/simrun replay merged/test.flawed/prove/"+
+			"schedule.txt\n") {
 		t.Errorf("%+v", merged)
 	}
 }
@@ -128,7 +131,8 @@ func TestAPartSaysWhatItLeavesToTheMerge(t *testing.T) {
 	if r.code != exitHeld || !strings.Contains(r.out, "\nleft    1 inconclusive: only the merge of all parts can tell\n") {
 		t.Errorf("%+v", r)
 	}
-	if r = simrun(t, "check", "-seeds", "1-10", "-shard", "1/2", "-o", "part", "test/holds"); strings.Contains(r.out, "left ") {
+	r = simrun(t, "check", "-seeds", "1-10", "-shard", "1/2", "-o", "part", "test/holds")
+	if strings.Contains(r.out, "left ") {
 		t.Errorf("%+v", r)
 	}
 }

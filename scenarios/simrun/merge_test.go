@@ -193,7 +193,8 @@ func TestAPartThatIsMissingOrInterruptedIsNamedAndNoPass(t *testing.T) {
 	}
 	write(t, "two/shard.json", strings.TrimSuffix(strings.TrimSpace(begun[:i]), ",")+"}")
 	r = simrun(t, "merge", "parts-3", "two")
-	if r.code != exitInconclusive || !strings.Contains(r.out, "part 2/3 in two is not done: the run\\u001b has not ended\n") ||
+	if r.code != exitInconclusive ||
+		!strings.Contains(r.out, "part 2/3 in two is not done: the run\\u001b has not ended\n") ||
 		strings.Contains(r.out, "held  ") {
 		t.Errorf("%+v", r)
 	}

@@ -50,7 +50,8 @@ func TestPortionsOfOneScopeMergeToTheWhole(t *testing.T) {
 		t.Fatal(err)
 	}
 	write(t, "parts/1/portion", string(text[:len(text)-1]))
-	if r := simrun(t, "merge", "parts"); r.code != exitUsage || !strings.Contains(r.err, "portion 1/3: its checksum is missing") {
+	if r := simrun(t, "merge", "parts"); r.code != exitUsage ||
+		!strings.Contains(r.err, "portion 1/3: its checksum is missing") {
 		t.Errorf("%+v", r)
 	}
 	portions(t, 2, "lock/lock", "-most", "0")
