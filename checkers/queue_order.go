@@ -140,16 +140,24 @@ func (t *turns) priority(item int64) int64 {
 // Step implements [Monitor].
 func (t *turns) Step(h *history.History, i int) Verdict {
 	o, ok := t.ops.step(h, i)
-	if v := t.look(h, &o, i); v.Level != OK {
+	seen := t.look(h, &o, i)
+	if !ok {
+		return seen
+	}
+	if v := t.order(&o, i); seen.Level == OK {
 		return v
 	}
+	return seen
+}
+
+// order judges an operation, at its call or return, by the others alone.
+func (t *turns) order(o *queueOp, i int) Verdict {
 	switch {
-	case !ok:
 	case o.consumes() && o.open:
 		working, _ := t.consumers()
 		t.alone = working == 1 && !t.spoiled
 	case o.consumes():
-		return t.judge(&o, i)
+		return t.judge(o, i)
 	case t.spoiled || o.name != "put":
 	case o.open:
 		t.begun = append(t.begun, arrival{o.item, o.client, i})

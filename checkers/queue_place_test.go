@@ -56,7 +56,7 @@ func TestTheTreeSaysWhichItemIsTheFirstThatIsFree(t *testing.T) {
 			invoke c2 o2 claim
 			created c2 /q/claims/a z5 s12
 			return c2 o2 claim v7`},
-		{name: "a real run, in which nobody knows when a txn was", text: "Root /run" + inTree + `
+		{name: "a real run, in which nobody knows when a txn was", text: "Real" + inTree + `
 			invoke c3 o3 claim
 			invoke c2 o2 claim
 			created c2 /q/claims/b z3 s12

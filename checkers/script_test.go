@@ -117,6 +117,8 @@ func remark(t *testing.T, h *history.History, words []string) {
 	switch words[0] {
 	case "Live":
 		h.Txns = false
+	case "Real":
+		h.Real = true
 	case "Outcome":
 		h.Outcome = map[string]history.Outcome{"step-limit": history.StepLimit, "stopped": history.Stopped,
 			"panicked": history.Panicked}[words[1]]

@@ -405,6 +405,9 @@ func staysMember(h *history.History) Level {
 
 // isPresent is Presence said in another way: it looks back from each Leave.
 func isPresent(h *history.History) Level {
+	if !keepsItsData(h) {
+		return Violated
+	}
 	for i, leave := range h.Events {
 		if leave.Op != Leave {
 			continue
@@ -430,4 +433,30 @@ func isPresent(h *history.History) Level {
 		}
 	}
 	return OK
+}
+
+// keepsItsData reports whether all znodes that a client makes by the path of a member, while it is one, have the same
+// data.
+func keepsItsData(h *history.History) bool {
+	for i, join := range h.Events {
+		if join.Kind != history.Invoke || join.Op != Join {
+			continue
+		}
+		data, made := "", false
+		for _, e := range h.Events[i+1:] {
+			mine := e.Object == join.Object && e.Client == join.Client
+			over := e.Kind == history.Invoke && (e.Op == Join || e.Op == Leave) || e.Kind == history.Return && e.Err != nil
+			if mine && over {
+				break
+			}
+			if e.Kind != history.Created || e.Client != join.Client || e.Path != join.Path {
+				continue
+			}
+			if made && e.Data != data {
+				return false
+			}
+			data, made = e.Data, true
+		}
+	}
+	return true
 }

@@ -16,7 +16,7 @@ func TestMutantsOfSharedDataHoldWithoutTheirFlaw(t *testing.T) {
 		"counter": counterMutant, "names": namesMutant}
 	for _, s := range All {
 		recipe, _, _ := strings.Cut(s.Name, "/")
-		if without[recipe] == nil || !s.Broken() {
+		if without[recipe] == nil || !s.Broken() || s.Name == "names/no-ticket" { // that is names/early without its flaw
 			continue
 		}
 		sound := without[recipe](0, s)

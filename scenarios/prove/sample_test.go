@@ -109,7 +109,7 @@ func TestACheckpointThatCannotBeSavedEndsNoSearch(t *testing.T) {
 	sc := about(t, "lock/lock", "disconnect=1", -1)
 	program, runs := sc.Scenario.Program, atomic.Int64{}
 	sc.Scenario.Program = func(p *engine.Process) {
-		if runs.Add(1) == 100 {
+		if runs.Add(1) == 10 {
 			os.RemoveAll(folder)
 		}
 		program(p)

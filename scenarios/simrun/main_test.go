@@ -358,7 +358,7 @@ func TestAnInterruptedCheckIsNotHeld(t *testing.T) {
 	// A violation that was found before stays one.
 	ctx, cancel = context.WithTimeout(t.Context(), 200*time.Millisecond)
 	defer cancel()
-	add(t, fails, engine.Scenario{Name: "test/then", Clients: 1, Program: idle})
+	add(t, engine.Scenario{Name: "test/then", Clients: 1, Program: idle})
 	r = simrunUntil(ctx, "check", "-run", "test/(fails|then)", "-seeds", "1-9000000000")
 	if r.code != exitViolation || !strings.HasPrefix(r.out, "FAIL  test/fails  seed 1 ") ||
 		r.err != "simrun check: interrupted; not done: test/then\n" {

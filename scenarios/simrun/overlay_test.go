@@ -60,8 +60,8 @@ func TestOverlayPrintsTheFlagsOfTheGoCommand(t *testing.T) {
 
 func TestOverlayRefusesAGoThatItDoesNotKnow(t *testing.T) {
 	fakeGo(t, "go1.99.1", "")
-	for _, command := range []string{"overlay", "test"} {
-		want := "simrun " + command + ": overlay: the runtime of go1.99.1 is not known, expected one of go1.26, go1.27\n"
+	for command, of := range map[string]string{"overlay": "", "test": "overlay: "} {
+		want := "simrun " + command + ": " + of + "the runtime of go1.99.1 is not known, expected one of go1.26, go1.27\n"
 		if r := simrun(t, command); r.code != exitUsage || r.err != want || r.out != "" {
 			t.Errorf("%+v, want %q", r, want)
 		}

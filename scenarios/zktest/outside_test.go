@@ -164,9 +164,13 @@ func TestNoTemporaryFilesAreLeft(t *testing.T) {
 	}
 }
 
-func TestHiddenNil(t *testing.T) { zktest.Run(t, nil) }
+func TestHiddenNil(t *testing.T) {
+	hidden(t)
+	zktest.Run(t, nil)
+}
 
 func TestHiddenNoProgram(t *testing.T) {
+	hidden(t)
 	zktest.Check(t, scenarios.Scenario{Name: "my/lock", Clients: 2})
 }
 
