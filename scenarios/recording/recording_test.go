@@ -136,20 +136,7 @@ func TestEveryOperationOfARecordingIsAnsweredAsItWas(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			s, err := Scenario("recorded:x", r)
-			if err != nil {
-				t.Fatal(err)
-			}
-			schedule, err := Schedule(s, r)
-			if err != nil {
-				t.Fatal(err)
-			}
-			runner := engine.NewRunner()
-			defer runner.Close()
-			res, err := runner.Replay(s, schedule)
-			if err != nil {
-				t.Fatal(err)
-			}
+			res, _ := replayed(t, text)
 			got, want := answered(res.History), asRecorded(r)
 			if plan == "" && !slices.EqualFunc(got, want, slices.Equal) || len(want) < 2 || len(want[0]) < 10 {
 				t.Errorf("%s with %d: %v\n%q\n%q\n%q", plan, nodes, res.Verdict, r.Steps, got, want)
