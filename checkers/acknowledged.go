@@ -43,11 +43,11 @@ type reigns struct {
 // reign is a candidacy, and the leadership that may come of it. Positions are -1 until
 // they are known.
 type reign struct {
-	client, object int32
-	path           string
-	token          int64 // before it is acknowledged: the zxid of the candidate, which is the same
-	acknowledged   bool  // or about to be
-	done, end      int
+	client       int32
+	path         string
+	token        int64 // before it is acknowledged: the zxid of the candidate, which is the same
+	acknowledged bool  // or about to be
+	done, end    int
 }
 
 // question is one that has not been answered.
@@ -91,8 +91,8 @@ func (r *reign) leads(q question) bool { return r.end < 0 && r.done >= 0 && r.do
 func (m *reigns) Step(h *history.History, i int) Verdict {
 	e := &h.Events[i]
 	switch {
-	case e.Kind == history.Created && h.Txns && e.Session != 0, e.Kind == history.Acquired && !h.Txns:
-		m.list = append(m.list, reign{e.Client, e.Object, e.Path, e.Zxid, false, -1, -1})
+	case e.Kind == history.Created && e.Session != 0:
+		m.list = append(m.list, reign{e.Client, e.Path, e.Zxid, false, -1, -1})
 	case e.Kind == history.Invoke && e.Op == "acknowledge":
 		m.acknowledge(e)
 	case e.Kind == history.Return && e.Op == "acknowledge" && e.Err == nil:
@@ -115,9 +115,9 @@ func (m *reigns) Step(h *history.History, i int) Verdict {
 			}
 		}
 		m.answered(e.Object)
-		m.forget(h.Txns)
+		m.forget()
 	default:
-		m.hear(h, i)
+		m.hear(e, i)
 	}
 	return Verdict{}
 }
@@ -132,18 +132,10 @@ func (m *reigns) acknowledge(e *history.Event) {
 	}
 }
 
-// hear notes whether event i ends reigns: the candidate is deleted or, where that was
-// not recorded, may be from now on.
-func (m *reigns) hear(h *history.History, i int) {
-	e := &h.Events[i]
+// hear notes whether event i ends reigns: the candidate is deleted.
+func (m *reigns) hear(e *history.Event, i int) {
 	for k := range m.list {
-		r := &m.list[k]
-		ends := e.Kind == history.Deleted && e.Path == r.path
-		if !h.Txns {
-			ends = e.Kind == history.Crashed && e.Client == r.client ||
-				(e.Kind == history.Lost || e.Kind == history.Released) && e.Object == r.object
-		}
-		if ends && r.end < 0 {
+		if r := &m.list[k]; e.Kind == history.Deleted && e.Path == r.path && r.end < 0 {
 			r.end = i
 		}
 	}
@@ -151,7 +143,7 @@ func (m *reigns) hear(h *history.History, i int) {
 		m.asked = drop(m.asked, func(q question) bool { return q.client == e.Client })
 	}
 	if e.Kind == history.Deleted || e.Kind == history.Crashed {
-		m.forget(h.Txns)
+		m.forget()
 	}
 }
 
@@ -161,11 +153,8 @@ func (m *reigns) answered(object int32) {
 }
 
 // forget drops the reigns that nobody can be told of any more, since they had ended
-// before they were asked for. Where txns are not recorded, the end is not certain.
-func (m *reigns) forget(txns bool) {
-	if !txns {
-		return
-	}
+// before they were asked for.
+func (m *reigns) forget() {
 	m.list = drop(m.list, func(r reign) bool {
 		return r.end >= 0 && !slices.ContainsFunc(m.asked, func(q question) bool { return q.at < r.end })
 	})
@@ -190,7 +179,7 @@ func (m *reigns) wrong(h *history.History, q question, i int) string {
 				return "nobody leads, although c" + digits(r.client) + " does and had acknowledged it by " + r.path
 			}
 		}
-	case told == nil || h.Txns && told.end >= 0 && told.end < q.at:
+	case told == nil || told.end >= 0 && told.end < q.at:
 		return untimely(h, i)
 	case told.token < q.top:
 		by := acknowledgement(h, i, func(token int64) bool { return token > told.token })

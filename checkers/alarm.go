@@ -20,7 +20,7 @@ import (
 // monitor running, and has it for more than twice the Limit, must have raised the alarm when it gives the lock up. More
 // than four times says that time has jumped to the end of a session, perhaps beyond the end of the monitor. It is not
 // asked of real runs, in which time does as it likes, nor while the client of a monitor has no connection: a real
-// library may rest before it has another one. Nothing is said of runs whose txns were not recorded.
+// library may rest before it has another one.
 type Alarm struct{ Limit time.Duration }
 
 // Name implements [Checker].
@@ -66,7 +66,6 @@ func (m *alarmed) Reset() { *m = alarmed{Alarm: m.Alarm} }
 func (m *alarmed) Step(h *history.History, i int) Verdict {
 	e := &h.Events[i]
 	switch {
-	case !h.Txns:
 	case e.Kind == history.Calm:
 		m.calm = true
 	case e.Kind == history.Created && e.Session != 0:

@@ -90,7 +90,7 @@ func missed(h *history.History, client int32, path string) string {
 			left = i
 		}
 	}
-	if left < asked || asked < 0 || !h.Txns || h.Known[path] {
+	if left < asked || asked < 0 || h.Known[path] {
 		return ""
 	}
 	for i := range h.Events {

@@ -24,7 +24,6 @@ func TestAChainSaysHowAWatchWasMissed(t *testing.T) {
 		{"a child of a list", "call c1 childrenW /l\nreply c1 childrenW /l\ncreated c2 /l/a z1 s12\nWaiting c1 /l",
 			"its last change was at step 0, after c1 had left the watch, at step 0"},
 		{"no change", "call c1 existsW /l/a" + answer, ""},
-		{"nobody wrote down the txns", "Live" + asks + gone + answer, ""},
 	} {
 		if x.name != "a child of a list" {
 			x.text += "\nWaiting c1 /l/a"

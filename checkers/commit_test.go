@@ -117,14 +117,5 @@ func TestValidityIsAReasonForEveryAbort(t *testing.T) {
 			invoke c2 o3 finish /tx
 			changed c1 /ty/a "yes"
 			created c2 /tx/decision "aborted"`},
-		{name: "live: a watch on it", text: "Live" + yes + `
-			notify c1 deleted /tx/live-b
-			told c1 o1 aborted /tx`},
-		{name: "live: a session that has ended", text: "Live" + yes + `
-			notify c2 unwatched /tx/decision
-			told c1 o1 aborted /tx`},
-		{name: "live: a vote", text: "Live" + yes + `
-			notify c1 changed /tx/a
-			told c1 o1 aborted /tx`, event: 4, message: none},
 	})
 }

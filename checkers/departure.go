@@ -10,8 +10,7 @@ import (
 // it was.
 //
 // A membership is from the Return of "join" without an error to the Invoke of
-// "leave", of one object. Where txns were not recorded, sessions do not end, and
-// a member can be gone only if somebody of that name had begun to leave.
+// "leave", of one object.
 type Departure struct{}
 
 // Name implements [Checker].
@@ -86,12 +85,10 @@ func (m *departures) Step(h *history.History, i int) Verdict {
 	case e.Kind == history.Return && e.Op == Join && e.Err == nil:
 		m.members = append(m.members, o)
 		m.seat(e.Path).member = o
-	case e.Kind == history.Return && e.Op == Join && !e.OK:
-		m.seat(e.Path).ends += untold(h) // what was perhaps created is removed
 	case e.Kind == history.Invoke && e.Op == Leave:
 		m.members = forget(m.members, o)
 		x := m.seat(e.Path)
-		if x.ends += untold(h); x.member == o {
+		if x.member == o {
 			x.member = caller{}
 		}
 	case e.Kind == history.Created:
@@ -126,13 +123,4 @@ func (m *departures) farewell(t told) int {
 	x := recall(&m.tolds, func(x *farewell) bool { return x.told == t }, farewell{told: t})
 	x.times++
 	return x.times
-}
-
-// untold is how many deletions there are for an operation that may delete and
-// whose deletions are not recorded.
-func untold(h *history.History) int {
-	if h.Txns {
-		return 0
-	}
-	return 1
 }

@@ -37,11 +37,11 @@ type Checker interface {
 	Name() string
 	// Doc is the property in one sentence.
 	Doc() string
-	// Check judges h, which it must not change.
+	// Check judges h, which it must not change, and which has its txns if it needs them ([Judges]).
 	Check(h *history.History) Verdict
 }
 
-// Worst returns the worst of the verdicts of all checkers, the first of equals.
+// Worst returns the worst of the verdicts of all checkers that can judge the history, the first of equals.
 // A run that panicked, or in which an assertion failed ([Always]), is violated whatever they say.
 func Worst(h *history.History, all []Checker) Verdict {
 	if h.Outcome == history.Panicked {
@@ -52,6 +52,9 @@ func Worst(h *history.History, all []Checker) Verdict {
 		return worst
 	}
 	for _, c := range all {
+		if !Judges(c, h) {
+			continue
+		}
 		if v := c.Check(h); v.Level > worst.Level {
 			worst = v
 		}
@@ -71,7 +74,7 @@ func Caught(h *history.History, all []Checker, names []string) (Verdict, bool) {
 		}
 	}
 	for _, c := range all {
-		if slices.Contains(names, c.Name()) {
+		if slices.Contains(names, c.Name()) && Judges(c, h) {
 			if v := c.Check(h); v.Level == Violated {
 				return v, true
 			}

@@ -43,6 +43,9 @@ func document() string {
 		"|\n|---|---|---|\n")
 	for _, c := range everyChecker {
 		var needs []string
+		if c.(Declaring).Needs().Txns {
+			needs = append(needs, "txns")
+		}
 		for _, n := range c.(Declaring).Needs().Seen {
 			mark := ""
 			if n.Simulated {

@@ -110,14 +110,6 @@ func TestNobodyHasLeftBeforeAllLeave(t *testing.T) {
 			return c1 o1 leave
 			return c2 o2 enter /b/y v7`, event: 7, message: "c1 has left round 0x7 while c2 is inside by /b/y"},
 		{name: "a leave that gave up promises nothing", text: inside + `return c1 o1 leave: canceled`},
-		{name: "live: told of a loss", text: "Live\n" + inside + `
-			return c1 o1 leave
-			lost c2 o2`},
-		{name: "live: crashed", text: "Live\n" + inside + `
-			crashed c2
-			return c1 o1 leave`},
-		{name: "live: inside", text: "Live\n" + inside + `return c1 o1 leave`,
-			event: 8, message: "c1 has left round 0x7 while c2 is inside by /b/y"},
 		{name: "another round", text: begun + `
 			return c1 o1 enter /b/x v7
 			return c2 o2 enter /b/y v8

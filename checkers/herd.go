@@ -26,11 +26,7 @@ func (c Herd) Check(h *history.History) Verdict {
 			continue
 		}
 		counts[k]++
-		limit := c.PerEvent
-		if !h.Txns && author(h, i) == 0 {
-			limit++ // the author may be among them
-		}
-		if counts[k] > limit {
+		if counts[k] > c.PerEvent {
 			total, wasted := measure(h, k)
 			return violated(c, i, "one change of %s notified %d clients, %d of them in vain; at most %d may be",
 				e.Path, total, wasted, c.PerEvent)
@@ -39,9 +35,7 @@ func (c Herd) Check(h *history.History) Verdict {
 	return Verdict{}
 }
 
-// change is what fires watches: a txn on a znode. Where txns were not recorded
-// (zxid 0), all changes of one path count as one, which is right for the unique
-// names of a queue; those of a directory are not counted then.
+// change is what fires watches: a txn on a znode.
 type change struct {
 	path string
 	zxid int64
@@ -51,14 +45,13 @@ type change struct {
 // somebody else's change.
 func changeOf(h *history.History, i int) (change, bool) {
 	e := &h.Events[i]
-	if e.Kind != history.Notify || h.Txns && e.Zxid == 0 || !h.Txns && e.Op == "child" {
+	if e.Kind != history.Notify || e.Zxid == 0 {
 		return change{}, false
 	}
 	return change{e.Path, e.Zxid}, e.Client != author(h, i)
 }
 
-// author returns the client that made the change behind notification i: of
-// record, or else the one that held the lock by that znode.
+// author returns the client that made the change behind notification i, 0 if it was of data.
 func author(h *history.History, i int) int32 {
 	n := &h.Events[i]
 	for ; i >= 0; i-- {
@@ -66,10 +59,6 @@ func author(h *history.History, i int) int32 {
 		switch e.Kind {
 		case history.Deleted, history.Created:
 			if e.Zxid == n.Zxid && e.Path == n.Path {
-				return e.Client
-			}
-		case history.Acquired:
-			if !h.Txns && e.Path == n.Path {
 				return e.Client
 			}
 		}

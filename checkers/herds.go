@@ -6,8 +6,7 @@ import (
 )
 
 // Monitor implements [Monitored]. It says what is certain: who has not got the lock at the
-// end was notified in vain, too. Where txns are not recorded, it leaves everything to
-// Check.
+// end was notified in vain, too.
 func (c Herd) Monitor() Monitor { return &herds{Herd: c} }
 
 // herds is the monitor of Herd.
@@ -60,9 +59,6 @@ func (m *herds) Sees(k history.Kind) bool { return k == history.Notify || m.reci
 
 // Step implements [Monitor].
 func (m *herds) Step(h *history.History, i int) Verdict {
-	if !h.Txns {
-		return Verdict{}
-	}
 	e := &h.Events[i]
 	tooMany := false
 	switch e.Kind {

@@ -54,7 +54,7 @@ func (l *lapses) step(h *history.History, e *history.Event) (lapsed *claim) {
 		if k < 0 {
 			break
 		}
-		if e.Client == 0 && e.Session != 0 && h.Txns && !h.Real &&
+		if e.Client == 0 && e.Session != 0 && !h.Real &&
 			slices.ContainsFunc(l.present, func(x lineOf) bool { return x.session == e.Session }) {
 			return &l.believed[k]
 		}

@@ -110,7 +110,7 @@ func operations(h *history.History) []operation {
 				}
 				delete(holds, e.Object)
 			}
-			if e.Op == "trylock" && refused(e) && h.Txns {
+			if e.Op == "trylock" && refused(e) {
 				ops = append(ops, operation{opRefuse, e.Client, e.Object, begun[e.Object], i})
 			}
 		case history.Created:
@@ -223,7 +223,7 @@ func inOrder(h *history.History) bool {
 		case history.Return:
 			if e.Op == "trylock" {
 				for _, t := range tries {
-					ok = ok && (t.object != e.Object || t.justified || !refused(e) || !h.Txns)
+					ok = ok && (t.object != e.Object || t.justified || !refused(e))
 				}
 				tries = drop(tries, func(t try) bool { return t.object == e.Object })
 			}

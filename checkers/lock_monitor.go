@@ -169,7 +169,7 @@ func (m *orders) Step(h *history.History, i int) Verdict {
 		}
 	case history.Return:
 		what = "the answer of c" + digits(e.Client) + "'s " + e.Op
-		m.ended(e, k, open, h.Txns)
+		m.ended(e, k, open)
 	case history.Created:
 		if e.Session != 0 {
 			m.znodes = append(m.znodes, znodeOf{e.Path, e.Client})
@@ -196,7 +196,7 @@ func (m *orders) tooMany(i int) Verdict {
 }
 
 // ended takes the end of an operation into account.
-func (m *orders) ended(e *history.Event, k int, open, txns bool) {
+func (m *orders) ended(e *history.Event, k int, open bool) {
 	if !open {
 		return
 	}
@@ -210,7 +210,7 @@ func (m *orders) ended(e *history.Event, k int, open, txns bool) {
 		m.keep(func(w way) bool { return w.released&bit != 0 })
 		m.free(k)
 	case o.held || e.Err == nil: // Acquired follows
-	case e.Op == "trylock" && refused(e) && txns:
+	case e.Op == "trylock" && refused(e):
 		m.keep(func(w way) bool { return w.excused&bit != 0 })
 		m.forget(k)
 	default:

@@ -83,19 +83,6 @@ func TestOwnershipIsOfOneZnode(t *testing.T) {
 			invoke c2 o2 lock
 			created c2 /l/b z4 s12
 			acquired c2 o2 /l/b`},
-		{name: "live: two at once", text: `
-			Live
-			acquired c1 o1 /l/a
-			acquired c2 o2 /l/b`, event: 1, message: "c1 and c2 own the lock at once, by /l/a and /l/b"},
-		{name: "live: lost, released and crashed end a claim", text: `
-			Live
-			acquired c1 o1 /l/a
-			lost c1 o1
-			acquired c2 o2 /l/b
-			released c2 o2
-			acquired c3 o3 /l/c
-			crashed c3
-			acquired c1 o1 /l/d`},
 	})
 }
 
@@ -315,10 +302,6 @@ func TestTryLockRefusesOnlyWhatIsTaken(t *testing.T) {
 		{name: "another error of trylock is no refusal", text: `
 			invoke c2 o2 trylock
 			return c2 o2 trylock: connection closed`},
-		{name: "live: nobody knows who was there", text: `
-			Live
-			invoke c2 o2 trylock
-			return c2 o2 trylock ok: locked`},
 	})
 }
 

@@ -16,7 +16,7 @@ import (
 func disorderly(r *rand.Rand) *history.History {
 	h := &history.History{}
 	h.Reset(3)
-	h.Txns = r.IntN(8) > 0
+	h.Txns = true
 	type object struct {
 		op, path string
 		told     bool

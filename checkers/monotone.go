@@ -97,7 +97,7 @@ func (m *tellers) judge(h *history.History, i int) Verdict {
 		return Verdict{}
 	}
 	switch last := &m.last[k]; {
-	case e.Zxid == 0 && h.Txns && m.ends[e.Path] <= last.zxid:
+	case e.Zxid == 0 && m.ends[e.Path] <= last.zxid:
 		return violated(m, i, "c%d was told that %s is gone, after its state at zxid 0x%x and without a deletion since",
 			e.Client, e.Path, last.zxid)
 	case e.Zxid == 0:

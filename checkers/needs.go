@@ -21,6 +21,9 @@ type Needs struct {
 	// Seen is what a run must have, all of it, for the checker to judge anything: without it,
 	// it holds whatever the recipe does. Empty: it judges every run.
 	Seen []Need
+	// Txns says that it rests on what was committed, and when sessions ended: a history without its txns, as that of a
+	// real ensemble whose logs nobody can read, is not judged.
+	Txns bool
 }
 
 // Word is a name in [history.Event.Op] that programs record.
@@ -69,6 +72,15 @@ type Need struct {
 	// what happens at the same time. A run on a real ensemble may lack it.
 	Simulated bool
 	In        func(h *history.History) bool
+}
+
+// Judges reports whether a checker can judge a history: if that lacks its txns, one that needs them cannot.
+func Judges(c Checker, h *history.History) bool {
+	if h.Txns {
+		return true
+	}
+	d, declares := c.(Declaring)
+	return !declares || !d.Needs().Txns
 }
 
 // Missing returns the needs that a history does not meet.

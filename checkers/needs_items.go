@@ -74,6 +74,7 @@ var watchKinds = []string{WatchData, WatchChildren, WatchCache, WatchMembers}
 // Needs implements [Declaring].
 func (Monotone) Needs() Needs {
 	return Needs{
+		Txns: true,
 		Words: slices.Concat(judged(watcherDoc, watchKinds...), unjudged("is for convergence", Rest, Stop),
 			tells(stateDoc, ToldData, ToldChildren, ToldGone)),
 		Seen: []Need{Need{What: "two states of one znode that one watcher tells",
@@ -98,6 +99,7 @@ func tellsTwice(h *history.History) bool {
 // Needs implements [Declaring].
 func (Convergence) Needs() Needs {
 	return Needs{
+		Txns: true,
 		Words: slices.Concat(judged(watcherDoc, watchKinds...),
 			judged("begins a time in which everything settles, if the faults are over", Rest),
 			judged("what was told must be how things are", Stop),
@@ -123,6 +125,7 @@ var memberWords = append(judged("becomes a member by the znode in Path", Join),
 // Needs implements [Declaring].
 func (Departure) Needs() Needs {
 	return Needs{
+		Txns: true,
 		Words: slices.Concat(memberWords, judged("a watcher of the group in Path", WatchMembers),
 			tells("the watcher tells that the znode in Path is gone", ToldGone),
 			[]Word{{ToldLost, Telling, true, "is for presence"}, {ToldJoined, Telling, true, "is for presence"}}),
@@ -133,6 +136,7 @@ func (Departure) Needs() Needs {
 // Needs implements [Declaring].
 func (Presence) Needs() Needs {
 	return Needs{
+		Txns: true,
 		Words: slices.Concat(memberWords, judged("begins a time in which everything settles, if the faults are over",
 			Rest),
 			tells("the member is told that it may be one no longer", ToldLost),
@@ -156,7 +160,7 @@ func leavesRested(h *history.History) bool {
 		case e.Kind == history.Invoke && e.Op == Rest:
 			rested[e.Object] = calm
 		case e.Kind == history.Invoke && e.Op == Leave && rested[e.Object]:
-			return h.Txns
+			return true
 		}
 	}
 	return false

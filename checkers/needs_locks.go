@@ -43,7 +43,7 @@ func toldAs(ops ...string) func(e *history.Event) bool {
 
 // Needs implements [Declaring].
 func (o Ownership) Needs() Needs {
-	n := Needs{Seen: []Need{acquired}}
+	n := Needs{Txns: true, Seen: []Need{acquired}}
 	if o.Leases > 0 {
 		n.Words = judged("its beginning: what was deleted before it can be claimed no more", "acquire", "tryacquire")
 		n.Words = append(n.Words, unjudged("is judged by Released", "release")...)
@@ -54,14 +54,14 @@ func (o Ownership) Needs() Needs {
 			"tryrlock", "campaign"),
 		unjudged("is judged by Released", "unlock", "runlock", "resign"),
 		judged("a writer becomes a reader, by the same znode", "downgrade"),
-		judged("somebody deletes the znode in Path; where txns are not recorded, its holder is excused", "break"),
+		unjudged("is judged by the znode in Path", "break"),
 		[]Word{readMode})
 	return n
 }
 
 // Needs implements [Declaring].
 func (b Belief) Needs() Needs {
-	n := Needs{Seen: []Need{acquired, contested(max(b.Leases, 1) + 1)}}
+	n := Needs{Txns: true, Seen: []Need{acquired, contested(max(b.Leases, 1) + 1)}}
 	const known = "is judged by Acquired, Lost and Released"
 	if b.Leases > 0 {
 		n.Words = unjudged(known, "acquire", "tryacquire", "release")
@@ -77,6 +77,7 @@ func (b Belief) Needs() Needs {
 // Needs implements [Declaring].
 func (Claim) Needs() Needs {
 	return Needs{
+		Txns: true,
 		Words: slices.Concat(
 			judged("its beginning: what was deleted before it can be claimed no more", "lock", "trylock", "rlock",
 				"tryrlock", "campaign", "acquire", "tryacquire"),
@@ -120,6 +121,7 @@ func (Linearizability) Needs() Needs {
 		return e.Kind == history.Invoke && (e.Op == "lock" || e.Op == "trylock")
 	}
 	return Needs{
+		Txns: true,
 		Words: slices.Concat(
 			judged("waits for the lock", "lock"),
 			judged("is refused, with OK and an error, only while another client has or awaits the lock", "trylock"),
@@ -141,11 +143,12 @@ func (r Refusal) Needs() Needs {
 		what += " or " + try[1]
 	}
 	return Needs{
+		Txns: true,
 		Words: append(judged("is refused, with OK and an error, only while others are in its way", try...),
 			unjudged("cannot be refused", rest...)...),
 		Seen: []Need{Need{What: what, Hint: "try while others have it, and record the refusal by Return with OK",
 			In: func(h *history.History) bool {
-				return h.Txns && slices.ContainsFunc(h.Events, func(e history.Event) bool {
+				return slices.ContainsFunc(h.Events, func(e history.Event) bool {
 					return e.Kind == history.Return && slices.Contains(try, e.Op) && refused(&e)
 				})
 			}}.during()},
@@ -154,7 +157,7 @@ func (r Refusal) Needs() Needs {
 
 // Needs implements [Declaring].
 func (Herd) Needs() Needs {
-	return Needs{Seen: []Need{Need{What: "a client that is notified of what another has changed",
+	return Needs{Txns: true, Seen: []Need{Need{What: "a client that is notified of what another has changed",
 		Hint: "let clients wait for each other", In: func(h *history.History) bool {
 			for i := range h.Events {
 				if _, counted := changeOf(h, i); counted {
@@ -218,6 +221,7 @@ func (Overdue) Needs() Needs {
 // Needs implements [Declaring].
 func (Alarm) Needs() Needs {
 	return Needs{
+		Txns: true,
 		Words: slices.Concat(
 			tells("a holder has the lock by Path, at the time Value", "since"),
 			tells("it is about to give it up, at the time Value", "until"),
@@ -236,6 +240,7 @@ func (Alarm) Needs() Needs {
 // Needs implements [Declaring].
 func (Acknowledged) Needs() Needs {
 	return Needs{
+		Txns: true,
 		Words: slices.Concat(
 			judged("the candidate in Path begins to lead with the token in Value", "acknowledge"),
 			judged("asks who leads; answered by the token in Value, or with OK and an error by nobody", "leader"),

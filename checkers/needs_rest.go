@@ -47,6 +47,7 @@ func (Entry) Needs() Needs {
 // Needs implements [Declaring].
 func (Exit) Needs() Needs {
 	return Needs{
+		Txns: true,
 		Words: slices.Concat(
 			judged("goes into the round that its end has in Value, by the znode in Path", "enter"),
 			judged("goes out when all of the round do", "leave"),
@@ -148,6 +149,7 @@ func (Atomicity) Needs() Needs {
 // Needs implements [Declaring].
 func (Validity) Needs() Needs {
 	return Needs{
+		Txns: true,
 		Words: slices.Concat(
 			judged("begins the transaction in Path, of as many sites as Value; to fail is a reason to abort", "begin"),
 			judged("is a reason to abort", "vote-no", "finish"),
@@ -226,6 +228,7 @@ func (Replaced) Needs() Needs {
 // Needs implements [Declaring].
 func (Overtaken) Needs() Needs {
 	return Needs{
+		Txns:  true,
 		Words: configWords(judged("is made of the znode in Path", "update")...),
 		Seen: []Need{some("an update without an error", "record it with Object.Record and its Path",
 			succeeds("update"))},
@@ -246,6 +249,7 @@ func (Conflict) Needs() Needs {
 // Needs implements [Declaring].
 func (Tasks) Needs() Needs {
 	return Needs{
+		Txns: true,
 		Words: slices.Concat(
 			judged("submits the task of Value; its end has the znode in Path", "submit"),
 			judged("forgets the task in Path", "forget"),
@@ -260,7 +264,7 @@ func (Tasks) Needs() Needs {
 
 // Needs implements [Declaring].
 func (StaleLeader) Needs() Needs {
-	return Needs{Seen: []Need{Need{What: "an assignment, a znode below assign/WORKER",
+	return Needs{Txns: true, Seen: []Need{Need{What: "an assignment, a znode below assign/WORKER",
 		Hint: "let masters and workers get that far", In: func(h *history.History) bool {
 			return slices.ContainsFunc(h.Events, func(e history.Event) bool { return assigns(&e) })
 		}}.during()}}

@@ -4,8 +4,7 @@ import "zksim/model/history"
 
 // Overtaken says that an update of a configuration that is made step by step does not succeed when another one has
 // begun meanwhile: the last that a successful update has written to the znode in Path of its beginning is not the flag
-// that says that an update goes on. Nothing is said of runs whose txns were not recorded, nor of two updates of one
-// client at the same time.
+// that says that an update goes on. Nothing is said of two updates of one client at the same time.
 type Overtaken struct {
 	Flag string // the data of that znode while an update goes on
 }

@@ -16,7 +16,6 @@ type owners struct {
 	callers []caller
 	queue   []contender // znodes that exist, in the order of their creation
 	gone    []contender // znodes that do not, and that a call in progress could still claim
-	broken  []string    // paths of znodes that may be gone, where nobody recorded it
 }
 
 // contender is a znode.
@@ -36,7 +35,7 @@ type contender struct {
 
 // Reset implements [Monitor].
 func (o *owners) Reset() {
-	o.active, o.callers, o.queue, o.gone, o.broken = o.active[:0], o.callers[:0], o.queue[:0], o.gone[:0], o.broken[:0]
+	o.active, o.callers, o.queue, o.gone = o.active[:0], o.callers[:0], o.queue[:0], o.gone[:0]
 }
 
 // Hash implements [Monitor].
@@ -68,16 +67,12 @@ func (o *owners) Step(h *history.History, i int) Verdict {
 	case history.Acquired:
 		mine := claimOf(e)
 		o.active = drop(o.active, mine.sameObject) // a writer becomes a reader
-		if h.Txns {
-			valid, ended := o.life(mine)
-			if !valid {
-				return violated(o, i, "c%d was told that it holds the lock by %s, which %s", e.Client, e.Path, o.why(h, mine, i))
-			}
-			if ended {
-				return Verdict{} // before it could be told; a claim no more
-			}
-		} else if slices.Contains(o.broken, e.Path) {
-			return Verdict{} // perhaps the same
+		valid, ended := o.life(mine)
+		if !valid {
+			return violated(o, i, "c%d was told that it holds the lock by %s, which %s", e.Client, e.Path, o.why(h, mine, i))
+		}
+		if ended {
+			return Verdict{} // before it could be told; a claim no more
 		}
 		if v := o.tooMany(i, mine, o.active); v.Level == Violated {
 			return v
@@ -91,16 +86,8 @@ func (o *owners) Step(h *history.History, i int) Verdict {
 		o.active = drop(o.active, func(a claim) bool { return a.path == e.Path })
 		o.remove(e.Path)
 	case history.Invoke:
-		if !h.Txns && e.Op == "break" {
-			o.broken = append(o.broken, e.Path)
-			o.active = drop(o.active, func(a claim) bool { return a.path == e.Path })
-		}
 		if e.Op != "downgrade" { // which claims what the call before it got
 			o.begin(callerOf(e))
-		}
-	case history.Lost, history.Crashed:
-		if !h.Txns { // the znode may be gone, nobody recorded it
-			o.active = drop(o.active, func(a claim) bool { return a.client == e.Client })
 		}
 	}
 	return Verdict{}

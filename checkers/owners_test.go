@@ -19,14 +19,12 @@ func ledOnce(h *history.History) Level {
 		case history.Acquired:
 			mine := claimOf(e)
 			active = drop(active, mine.sameObject)
-			if h.Txns {
-				t := lifetime(h, mine, i, 1)
-				if !t.led {
-					return Violated
-				}
-				if t.deleted >= 0 {
-					continue
-				}
+			t := lifetime(h, mine, i, 1)
+			if !t.led {
+				return Violated
+			}
+			if t.deleted >= 0 {
+				continue
 			}
 			if slices.ContainsFunc(active, mine.excludes) {
 				return Violated
@@ -36,10 +34,6 @@ func ledOnce(h *history.History) Level {
 			active = drop(active, func(a claim) bool { return a.object == e.Object })
 		case history.Deleted:
 			active = drop(active, func(a claim) bool { return a.path == e.Path })
-		case history.Lost, history.Crashed:
-			if !h.Txns {
-				active = drop(active, func(a claim) bool { return a.client == e.Client })
-			}
 		}
 	}
 	return OK

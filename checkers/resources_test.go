@@ -214,9 +214,6 @@ func TestAnAlarmComesInTime(t *testing.T) {
 			created c2 /l/a z1 s12
 			told c2 o2 since /l/a v100
 			told c2 o2 until /l/a v121`},
-		{name: "live", text: `Live` + queue + `
-			told c2 o2 since /l/a v100
-			told c2 o2 until /l/a v121`},
 	})
 }
 

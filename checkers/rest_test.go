@@ -117,18 +117,6 @@ func TestTheHerdIsCountedPerChange(t *testing.T) {
 			notify c2 deleted /l/a z4
 			notify c3 deleted /l/a z4`, event: 3, message: "one change of /l/a notified 2 clients, 2 of them in vain; at most " +
 			"1 may be"},
-		{name: "live: the author is who held the lock by that znode", text: `
-			Live
-			acquired c1 o1 /l/a
-			notify c1 deleted /l/a
-			notify c2 deleted /l/a`},
-		{name: "live: two others", text: `
-			Live
-			acquired c1 o1 /l/a
-			notify c2 deleted /l/a
-			notify c3 deleted /l/a
-			acquired c3 o3 /l/c`, event: 2, message: "one change of /l/a notified 2 clients, 1 of them in vain; at most 1 may " +
-			"be"},
 	})
 	judge(t, Herd{PerEvent: 2}, []judgement{{name: "as many as may be", text: release + `
 		notify c2 deleted /l/a z4

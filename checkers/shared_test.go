@@ -58,21 +58,6 @@ func TestOwnershipOfReadersAndWriters(t *testing.T) {
 			deleted c1 /l/a-write-2
 			acquired c1 o1 /l/c-read-4 read`, event: 9, message: "c1 was told that it holds the lock by /l/c-read-4, which is " +
 			"not the first of the queue"},
-		{name: "live: a reader and a writer", text: `
-			Live
-			acquired c1 o1 /l/a read
-			acquired c2 o2 /l/b read
-			acquired c3 o3 /l/c`, event: 2, message: "c1 and c3 own the lock at once, by /l/a and /l/c"},
-		{name: "live: a broken claim ends with the call that breaks it", text: `
-			Live
-			acquired c1 o1 /l/a
-			invoke c2 o2 break /l/a
-			acquired c3 o3 /l/c`},
-		{name: "live: a claim is broken before it is recorded", text: `
-			Live
-			invoke c2 o2 break /l/a
-			acquired c3 o3 /l/c
-			acquired c1 o1 /l/a`},
 	})
 }
 
@@ -95,11 +80,6 @@ func TestOwnershipOfLeases(t *testing.T) {
 			released c2 o2
 			deleted c2 /s/b
 			acquired c3 o3 /s/c`},
-		{name: "live: one more", text: `
-			Live
-			acquired c1 o1 /s/a
-			acquired c1 o2 /s/b
-			acquired c3 o3 /s/c`, event: 2, message: "c3 owns a lease by /s/c, and 2 others own one, c1 by /s/b"},
 	})
 }
 
@@ -220,23 +200,6 @@ func TestOnlyWakeUpsInVainAreAHerdOfReaders(t *testing.T) {
 			acquired c4 o4 /l/d`, event: 4, message: "one change of /l/a notified 3 clients, 2 of them in vain; at most 1 may " +
 			"be"},
 	})
-	judge(t, Herd{PerEvent: 1}, []judgement{
-		{name: "live: changes of a directory cannot be told apart", text: `
-			Live
-			notify c1 child /l
-			notify c2 child /l
-			notify c3 child /l`},
-		{name: "live: an author that is not known may be one of two", text: `
-			Live
-			notify c1 deleted /l/a
-			notify c2 deleted /l/a`},
-		{name: "live: but not of three", text: `
-			Live
-			notify c1 deleted /l/a
-			notify c2 deleted /l/a
-			notify c3 deleted /l/a`, event: 2, message: "one change of /l/a notified 3 clients, 3 of them in vain; at most 1 " +
-			"may be"},
-	})
 }
 
 func TestARevocationMustReachTheHolder(t *testing.T) {
@@ -349,10 +312,6 @@ func TestWhatIsFreeIsNotRefused(t *testing.T) {
 			return c3 o3 trylock: connection closed
 			invoke c3 o3 downgrade
 			return c3 o3 downgrade ok: lost`},
-		{name: "live: nobody knows who was there", text: `
-			Live
-			invoke c3 o3 trylock
-			return c3 o3 trylock ok: locked`},
 	})
 	judge(t, Refusal{Leases: 2}, []judgement{{name: "a lease is free", text: `
 		created c1 /s/x z1 s11

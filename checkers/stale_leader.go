@@ -11,8 +11,6 @@ import (
 // believes. The leader is the author of the first of the candidates, the
 // ephemeral znodes in a folder "candidates", that are there; assignments are the
 // znodes below assign/WORKER.
-//
-// It can tell only where txns were recorded.
 type StaleLeader struct{}
 
 // Name implements [Checker].

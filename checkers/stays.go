@@ -63,7 +63,7 @@ func (s *stays) step(h *history.History, i int) *stay {
 	case e.Kind == history.Return && e.Op == "enter":
 		var call entrance
 		if s.calls, call = take(s.calls, e); e.Err == nil {
-			return s.enter(h, i, call)
+			return s.enter(e, call)
 		}
 	case e.Kind == history.Invoke && e.Op == "leave" && x != nil:
 		x.leaves = min(x.leaves, i)
@@ -75,7 +75,7 @@ func (s *stays) step(h *history.History, i int) *stay {
 	case e.Kind == history.Created:
 		s.znodes = append(s.znodes, znodeOf{e.Path, e.Client})
 	case e.Kind == history.Deleted:
-		if e.Client == 0 && h.Txns {
+		if e.Client == 0 {
 			s.end(e.Path, i)
 		}
 		s.znodes = drop(s.znodes, func(x znodeOf) bool { return x.path == e.Path })
@@ -94,8 +94,7 @@ func (s *stays) latest(object int32) *stay {
 }
 
 // enter begins a stay.
-func (s *stays) enter(h *history.History, i int, call entrance) *stay {
-	e := &h.Events[i]
+func (s *stays) enter(e *history.Event, call entrance) *stay {
 	x := stay{caller: callerOf(e), path: e.Path, need: call.need, round: e.Value, rank: s.rankOf(e.Value),
 		leaves: never, out: never, ends: never}
 	for _, y := range call.ended {
@@ -103,24 +102,8 @@ func (s *stays) enter(h *history.History, i int, call entrance) *stay {
 			x.ends = y.at
 		}
 	}
-	if !h.Txns && excused(h, e) {
-		x.ends = -1
-	}
 	s.all = append(s.all, x)
 	return &s.all[len(s.all)-1]
-}
-
-// excused reports whether a client that entered was told of a loss, or crashed, at any
-// time. It excuses altogether where nobody recorded when sessions ended; such a run
-// is judged when it is over.
-func excused(h *history.History, entered *history.Event) bool {
-	for i := range h.Events {
-		e := &h.Events[i]
-		if e.Kind == history.Lost && e.Object == entered.Object || e.Kind == history.Crashed && e.Client == entered.Client {
-			return true
-		}
-	}
-	return false
 }
 
 // rankOf returns which of the txns that changed a znode gave a round its number; the

@@ -110,7 +110,7 @@ func (a *agenda) Step(h *history.History, i int) Verdict {
 	e := &h.Events[i]
 	if e.Kind <= history.Told { // what programs say
 		_, id := cutLast(e.Path)
-		if why := a.heed(e, id, h.Txns); why != "" {
+		if why := a.heed(e, id); why != "" {
 			return violated(a, i, "%s", why)
 		}
 		return Verdict{}
@@ -186,7 +186,7 @@ func (w *work) report() bool {
 
 // heed takes note of what a client or a worker says, and returns what is wrong
 // with it.
-func (a *agenda) heed(e *history.Event, id string, txns bool) string {
+func (a *agenda) heed(e *history.Event, id string) string {
 	w := a.find(e.Value)
 	switch {
 	case e.Kind == history.Invoke && e.Op == "submit":
@@ -200,9 +200,7 @@ func (a *agenda) heed(e *history.Event, id string, txns bool) string {
 	case e.Kind == history.Told && e.Op == "task":
 		w.told = true
 		a.ids[id] = w.value
-	case e.Kind == history.Return && e.Op == "done" && e.Err == nil && w != nil && !txns:
-		w.reported = true // perhaps by an earlier try, whose answer was lost
-	case e.Kind == history.Return && e.Op == "done" && txns:
+	case e.Kind == history.Return && e.Op == "done":
 		return w.answered(e, id)
 	case e.Kind == history.Return && e.Op == "forget" && e.Err == nil:
 		a.forgotten = append(a.forgotten, id)

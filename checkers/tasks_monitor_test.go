@@ -77,8 +77,7 @@ func forgotten(h *history.History, value int64, id string) bool {
 	submitted := false
 	for i, e := range h.Events {
 		submitted = submitted || e.Kind == history.Invoke && e.Op == "submit" && e.Value == value
-		if submitted && (e.Kind == history.Changed && meant(h.Events[:i], e.Path) == value ||
-			e.Kind == history.Return && e.Op == "done" && e.Value == value && e.Err == nil && !h.Txns) {
+		if submitted && e.Kind == history.Changed && meant(h.Events[:i], e.Path) == value {
 			return false
 		}
 	}
@@ -111,9 +110,9 @@ func nextTask(r *rand.Rand, h *history.History) history.Event {
 		return history.Event{Kind: history.Crashed, Client: (object-1)%3 + 1}
 	case k < 2 && last > 0:
 		return history.Event{Kind: history.Told, Object: object, Op: "task", Value: value, Path: id(value)}
-	case k == 2 && h.Txns:
+	case k == 2:
 		return history.Event{Kind: history.Changed, Path: "/p/status" + id(value)}
-	case k == 3 && h.Txns:
+	case k == 3:
 		return assign(r, h, id(value))
 	case begun == nil && last < 3 && r.IntN(2) == 0:
 		return history.Event{Kind: history.Invoke, Object: object, Op: "submit", Value: last + 1}

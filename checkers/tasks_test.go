@@ -48,7 +48,7 @@ func TestNoTaskIsLost(t *testing.T) {
 			invoke c1 o1 submit v8
 			crashed c1`},
 		{name: "a run that was stopped says nothing of the end", text: "Outcome stopped" + task},
-		{name: "live: done by the tree", text: "Live" + task + `
+		{name: "done by the tree", text: task + `
 			Znode /p/status/t s0 w`},
 	})
 }
@@ -78,12 +78,6 @@ func TestTasksBelongToOneWorkerAndAreReportedOnce(t *testing.T) {
 			changed c2 /p/status/t z3
 			told c4 o4 task v7 /u
 			changed c4 /p/status/u z5`, event: 6, message: "task 7 of c1 is reported done a second time, as u by c4"},
-		{name: "live: reported once more, since an answer may be lost", text: "Live" + assigned + `
-			return c2 o2 done v7 /t
-			return c4 o4 done v7 /t`},
-		{name: "live: refused the second time", text: "Live" + assigned + `
-			return c2 o2 done v7 /t
-			return c4 o4 done v7 /t ok: gone`},
 		{name: "invented", text: `told c2 o2 task v9 /t`, message: "c2 was given t, which nobody has submitted"},
 		{name: "done by nobody", text: task + `
 			return c1 o1 wait v7 /t`, event: 2, message: "c1 was told that t is done, which was given to no worker"},

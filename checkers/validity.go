@@ -16,9 +16,7 @@ import (
 // "aborted" is not created below a transaction in which the znodes of all sites
 // say "yes".
 //
-// The other events are those of [Atomicity]. Where txns were not recorded, the
-// end of an ephemeral is known by the watches that it fires, and nobody knows
-// which of a vote and an abort came first.
+// The other events are those of [Atomicity].
 type Validity struct{}
 
 // Name implements [Checker].
@@ -39,8 +37,7 @@ func (v Validity) Monitor() Monitor { return &ballots{} }
 type ballots struct {
 	recipeEvents
 	Validity
-	all   []ballot
-	ended bool // a session, as live histories show it
+	all []ballot
 }
 
 // ballot is a transaction so far.
@@ -55,7 +52,7 @@ type ballot struct {
 func (b *ballot) full() bool { return b.sites > 0 && int64(len(b.yes)) >= b.sites }
 
 // Reset implements [Monitor].
-func (m *ballots) Reset() { m.all, m.ended = m.all[:0], false }
+func (m *ballots) Reset() { m.all = m.all[:0] }
 
 // Hash implements [Monitor].
 func (m *ballots) Hash() uint64 {
@@ -80,9 +77,6 @@ func (m *ballots) of(path string) *ballot {
 	return recall(&m.all, func(b *ballot) bool { return b.path == path }, ballot{path: path})
 }
 
-// Sees implements [Selective].
-func (m *ballots) Sees(k history.Kind) bool { return k == history.Notify || m.recipeEvents.Sees(k) }
-
 // Step implements [Monitor].
 func (m *ballots) Step(h *history.History, i int) Verdict {
 	e := &h.Events[i]
@@ -95,17 +89,15 @@ func (m *ballots) Step(h *history.History, i int) Verdict {
 		if b := m.of(parent(e.Path)); b.full() {
 			return violated(m, i, "c%d aborted %s when all its %d sites had voted yes", e.Client, b.path, b.sites)
 		}
-	case e.Kind == history.Deleted && e.Session != 0, e.Kind == history.Notify && !h.Txns && e.Op == "deleted":
+	case e.Kind == history.Deleted && e.Session != 0:
 		m.of(parent(e.Path)).reason = true
-	case e.Kind == history.Notify && !h.Txns && e.Op == "unwatched":
-		m.ended = true
 	case e.Kind == history.Invoke && e.Op == "begin":
 		m.of(e.Path).sites = e.Value
 	case e.Kind == history.Invoke && (e.Op == "vote-no" || e.Op == "finish"), e.Kind == history.Return &&
 		e.Op == "begin" && e.Err != nil:
 		m.of(e.Path).reason = true
 	case e.Kind == history.Told && e.Op == "aborted":
-		if !m.ended && !m.of(e.Path).reason {
+		if !m.of(e.Path).reason {
 			return violated(m, i, "c%d learned that %s is aborted, and nobody had voted no, failed or given up waiting",
 				e.Client, e.Path)
 		}

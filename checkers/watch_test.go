@@ -38,10 +38,6 @@ func TestWhatIsToldDoesNotGoBack(t *testing.T) {
 			told c1 o1 data /w/a z5
 			told c1 o1 gone /w/a`, event: 3, message: "c1 was told that /w/a is gone, after its state at zxid 0x5 and without " +
 			"a deletion since"},
-		{name: "live: deletions are not recorded", text: `
-			Live
-			told c1 o1 data /w/a z5
-			told c1 o1 gone /w/a`},
 	})
 }
 
@@ -89,9 +85,6 @@ func TestWatchersConverge(t *testing.T) {
 		{name: "changed since", text: watch(WatchChildren, "/w") + told("children", "/w", 8) + rest + "created c2 /w/b z9\n" +
 			tree},
 		{name: "a run that was stopped", text: watch(WatchData, "/w/a") + rest + tree + "Outcome stopped\n"},
-		{name: "live: there are no faults", text: "Live\ncalm\n" + watch(WatchData, "/w/a") +
-			"invoke c1 o1 rest\ninvoke c1 o1 stop\n" + tree,
-			event: 3, message: "c1 was told nothing of /w/a"},
 	})
 }
 
@@ -132,27 +125,6 @@ func TestMembersDoNotDepart(t *testing.T) {
 			told c3 o3 data /g/a z5
 			told c3 o3 gone /g/a`, event: 7, message: "c3 was told that /g/a is gone more often than it was deleted"},
 		{name: "others may tell what they like", text: member + `told c4 o4 gone /g/a`},
-		{name: "live: told after a leave", text: `
-			Live
-			invoke c3 o3 watch-members /g
-			invoke c1 o1 join /g/a
-			return c1 o1 join /g/a
-			invoke c1 o1 leave /g/a
-			told c3 o3 gone /g/a`},
-		{name: "live: told of a member", text: `
-			Live
-			invoke c3 o3 watch-members /g
-			invoke c2 o2 join /g/a
-			return c2 o2 join /g/a ok: taken
-			invoke c1 o1 join /g/a
-			return c1 o1 join /g/a
-			told c3 o3 gone /g/a`, event: 5, message: "c3 was told that /g/a is gone more often than it was deleted"},
-		{name: "live: a join that failed", text: `
-			Live
-			invoke c3 o3 watch-members /g
-			invoke c1 o1 join /g/a
-			return c1 o1 join /g/a: context canceled
-			told c3 o3 gone /g/a`},
 	})
 }
 
@@ -217,7 +189,6 @@ func TestMembersArePresent(t *testing.T) {
 			invoke c1 o1 rest
 			calm
 			invoke c1 o1 leave /g/a`},
-		{name: "live: nobody knows", text: "Live" + leaves},
 	})
 }
 

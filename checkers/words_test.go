@@ -81,7 +81,7 @@ func TestEveryCheckerSaysWhatItNeeds(t *testing.T) {
 
 // machine is what checkers compare beside words that programs choose: words of watch events, of
 // sessions and of znodes, and what tests for nothing.
-var machine = []string{"", "child", "deleted", "unwatched", "StateHasSession", "/candidates", "assign", "status",
+var machine = []string{"", "child", "deleted", "StateHasSession", "/candidates", "assign", "status",
 	"tasks", "workers",
 	"yes", "aborted", "-read-", "-write-", "/assign", "/", "getW", "existsW", "childrenW", "closeSession"}
 

@@ -194,7 +194,7 @@ func (f *workload) testAgreement(t *testing.T) {
 	for range histories {
 		h := &history.History{}
 		h.Reset(3)
-		h.Txns = r.IntN(8) > 0
+		h.Txns = true
 		f.grow(r, h, 2+r.IntN(20))
 		f.end(r, h)
 		want := f.naive(h)

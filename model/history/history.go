@@ -158,7 +158,7 @@ type History struct {
 	Known    map[string]bool  // znodes that live recipe objects answer for
 	Finished []bool           // per client, index 0 unused: its workload ended
 	Failed   map[int32]string // per client: why its workload gave up
-	Txns     bool             // Created, Changed and Deleted are complete
+	Txns     bool             // Created, Changed, Deleted and Exceeded are complete
 }
 
 // PanicStack returns the calls of client code in a panic, the innermost first, a line for each.

@@ -46,10 +46,20 @@ func (s *Scenario) Waived(h *history.History) (waived []string) {
 	return waived
 }
 
-// unmet calls f with each need that a history does not meet.
+// Unjudged names the checkers that a history leaves with nothing to go by: they need its txns, which it lacks.
+func (s *Scenario) Unjudged(h *history.History) (names []string) {
+	for _, c := range s.Judges() {
+		if !checkers.Judges(c, h) {
+			names = append(names, c.Name())
+		}
+	}
+	return names
+}
+
+// unmet calls f with each need that a history does not meet, of checkers that judge it.
 func (s *Scenario) unmet(h *history.History, f func(checkers.Checker, checkers.Need)) {
 	for _, c := range s.Judges() {
-		if d, ok := c.(checkers.Declaring); ok {
+		if d, ok := c.(checkers.Declaring); ok && checkers.Judges(c, h) {
 			for _, n := range d.Needs().Missing(h) {
 				f(c, n)
 			}

@@ -397,7 +397,7 @@ func (x *liveRun) judge() (err error) {
 	relative(x.History, x.host.root)
 	if x.Store == "" {
 		x.Verdict, err = x.scenario.JudgeReal(x.History)
-		x.Waived = x.scenario.Waived(x.History)
+		x.Waived, x.Blind = x.scenario.Waived(x.History), x.scenario.Unjudged(x.History)
 	}
 	return err
 }

@@ -3,6 +3,7 @@ package ensemble_test
 import (
 	"context"
 	"errors"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -60,16 +61,17 @@ func TestARealClientDialsAgain(t *testing.T) {
 }
 
 func TestRealRunsAreJudgedAsSimulatedOnes(t *testing.T) {
-	addrs := zkservertest.ForTest(t, 1).Addrs()
-	h, v, err := runLive(t, addrs, *catalog.Named("lock/lock"), ensemble.LiveOptions{Clients: 5})
-	if err != nil || v.Level != checkers.OK || len(h.Events) == 0 || h.Txns {
+	servers := zkservertest.ForTest(t, 1)
+	addrs := servers.Addrs()
+	h, v, err := runLive(t, addrs, *catalog.Named("lock/lock"), ensemble.LiveOptions{Clients: 5, Ours: servers})
+	if err != nil || v.Level != checkers.OK || len(h.Events) == 0 || !h.Txns {
 		t.Fatalf("%v, %+v", err, v)
 	}
 
 	// The herd shows without any fault, unless the clients come one by one.
 	for range 5 {
 		if _, v, err = runLive(t, addrs, *catalog.Named("lock/single-node-herd"),
-			ensemble.LiveOptions{Clients: 10}); v.Level != checkers.OK {
+			ensemble.LiveOptions{Clients: 10, Ours: servers}); v.Level != checkers.OK {
 			break
 		}
 	}
@@ -109,8 +111,18 @@ func TestRealRunsAreJudgedAsSimulatedOnes(t *testing.T) {
 	}
 }
 
+func TestOfServersOfOthersIsJudgedWhatNeedsNoTxns(t *testing.T) {
+	s := *catalog.Named("lock/lock")
+	r, err := ensemble.RunLive(t.Context(), &s, ensemble.LiveOptions{Servers: zkservertest.ForTest(t, 1).Addrs()})
+	want := []string{"ownership", "belief", "claim", "linearizability"}
+	if err != nil || r.Verdict.Level != checkers.OK || r.History.Txns || !slices.Equal(r.Blind, want) {
+		t.Errorf("%v, %+v", err, r)
+	}
+}
+
 func TestARealRunInWhichACheckerHadNothingToJudgeIsUnknown(t *testing.T) {
-	addrs := zkservertest.ForTest(t, 1).Addrs()
+	servers := zkservertest.ForTest(t, 1)
+	addrs := servers.Addrs()
 	silent := func(word string) engine.Scenario {
 		return lockLike("test/silent", 2, func(p *engine.Process) {
 			o := p.Register(func() []string { return nil })
@@ -119,7 +131,7 @@ func TestARealRunInWhichACheckerHadNothingToJudgeIsUnknown(t *testing.T) {
 		})
 	}
 	const want = "judged nothing: it needs Acquired events; record them with Object.Acquired"
-	if _, v, err := runLive(t, addrs, silent("lock"), ensemble.LiveOptions{}); err != nil || v.Level != checkers.Unknown ||
+	if _, v, err := runLive(t, addrs, silent("lock"), ensemble.LiveOptions{Ours: servers}); err != nil || v.Level != checkers.Unknown ||
 		v.Checker != "ownership" || v.Message != want {
 		t.Errorf("%v, %+v", err, v)
 	}

@@ -25,6 +25,7 @@ type liveResult struct {
 	struck  []liveStrikes // per rule of the plan
 	whole   int           // runs in which the ensemble did not fail
 	waived  []string      // what checkers need that was in none of these
+	blind   []string      // checkers that judged nothing, since there were no txns
 	seed    uint64        // of what is to be told
 	run     *ensemble.LiveRun
 	store   bool      // in one of them the ensemble failed; what is told is the first
@@ -122,6 +123,7 @@ func (x *liveCheck) judge(
 	}
 	if r.runs++; run.Store == "" {
 		r.lacks(run.Waived)
+		r.blind = run.Blind
 	}
 	for i, n := range run.Struck {
 		if run.Plan[i].Budget > 0 {
@@ -210,6 +212,10 @@ func (x *liveCheck) tell(ctx context.Context, a *app, s *engine.Scenario, r *liv
 		if r.left != nil {
 			x.tellEvidence(a, r.left)
 		}
+	}
+	if len(r.blind) > 0 {
+		fmt.Fprintf(a.out, "      not judged: %s: they need txns, and nobody has the logs of these servers\n",
+			strings.Join(r.blind, ", "))
 	}
 	if x.verbose {
 		x.tellStrikes(a, r)
