@@ -1,6 +1,7 @@
 package checkers
 
 import (
+	"math"
 	"slices"
 
 	"zksim/internal/hash"
@@ -11,10 +12,13 @@ import (
 // empty, while an item that was put before it is free.
 //
 // The tree says which items were free all the time from the beginning of an operation until its txn (see [places]), and
-// whether an item that was returned is where it was. In real runs nobody knows when exactly a txn was. There the items
-// that are certainly free during an operation are few: their put has returned, nobody has got them before, they are
-// there afterwards, no other consumer could have claimed them for a moment, since none was at work, and none was cut
-// off before, whose claim could still be there.
+// whether an item that was returned is where it was. In what order txns were is exact in real runs, too; but of when they
+// were, real runs have only when they were proposed and when an answer has shown them. There an item is free as an
+// operation begins if an answer to any client has shown that by then.
+//
+// Beside the tree, the items that are certainly free during an operation are few: their put has returned, nobody has got
+// them before, they are there afterwards, no other consumer could have claimed them for a moment, since none was at
+// work, and none was cut off before, whose claim could still be there.
 type FIFO struct{}
 
 // Name implements [Checker].
@@ -66,6 +70,7 @@ type turns struct {
 	spoiled bool      // a consumer may have left a claim: nobody is to blame from now on
 	passed  []pass
 	places  places
+	shown   int64 // the highest zxid that an answer has shown
 }
 
 // arrival is an item, and where its put began, or ended.
@@ -137,8 +142,17 @@ func (t *turns) priority(item int64) int64 {
 	return 0
 }
 
+// Sees implements [Selective].
+func (t *turns) Sees(k history.Kind) bool { return k == history.Reply || t.recipeEvents.Sees(k) }
+
 // Step implements [Monitor].
 func (t *turns) Step(h *history.History, i int) Verdict {
+	if e := &h.Events[i]; e.Kind == history.Reply {
+		if h.Real {
+			t.shown = max(t.shown, e.Zxid)
+		}
+		return Verdict{}
+	}
 	o, ok := t.ops.step(h, i)
 	seen := t.look(h, &o, i)
 	if !ok {
@@ -175,9 +189,10 @@ func (t *turns) order(o *queueOp, i int) Verdict {
 func (t *turns) look(h *history.History, o *queueOp, i int) Verdict {
 	e := &h.Events[i]
 	switch {
-	case h.Real: // the positions of its txns among what clients did are not exact
+	case e.Kind == history.Invoke && h.Real:
+		t.places.begin(o, t.shown)
 	case e.Kind == history.Invoke:
-		t.places.begin(o)
+		t.places.begin(o, math.MaxInt64) // a txn of the past was committed
 	case e.Kind == history.Return:
 		x := t.places.ends(o)
 		switch {

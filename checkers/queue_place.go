@@ -22,6 +22,7 @@ type queuedItem struct {
 	item  int64
 	path  string
 	claim string // path of the claim; "": none
+	since int64  // the zxid of the txn that has put it there, or removed its latest claim
 }
 
 // ask is an operation in progress that asks for an item, or returns one.
@@ -51,14 +52,14 @@ func (p *places) print() hash.Hash {
 	return all
 }
 
-// begin notes that an operation begins.
-func (p *places) begin(o *queueOp) {
+// begin notes that an operation begins, when all txns up to a zxid were committed.
+func (p *places) begin(o *queueOp, committed int64) {
 	x := ask{caller: caller{o.client, o.object}}
 	for _, i := range p.items {
 		switch {
 		case o.name == "return" && i.item == o.item:
 			x.from = i.path
-		case o.consumes() && i.claim == "":
+		case o.consumes() && i.claim == "" && i.since <= committed:
 			x.free = append(x.free, i.item)
 		}
 	}
@@ -90,7 +91,7 @@ func (p *places) change(e *history.Event, ops queueOps, first func(a, b int64) b
 		p.items[k].claim = e.Path
 		p.taken(e.Client, k, first)
 	case e.Kind == history.Deleted && k >= 0 && p.items[k].claim == e.Path:
-		p.items[k].claim = ""
+		p.items[k].claim, p.items[k].since = "", e.Zxid
 	case e.Kind == history.Deleted && k >= 0 && p.items[k].path == e.Path:
 		if p.items[k].claim == "" {
 			p.taken(e.Client, k, first)
@@ -106,7 +107,7 @@ func (p *places) create(e *history.Event, ops queueOps) {
 		return
 	}
 	if ops.any("put", item) && !slices.ContainsFunc(p.items, func(x queuedItem) bool { return x.item == item }) {
-		p.items = append(p.items, queuedItem{item: item, path: e.Path})
+		p.items = append(p.items, queuedItem{item: item, path: e.Path, since: e.Zxid})
 	}
 	for _, o := range ops {
 		k := find(p.asks, caller{o.client, o.object})

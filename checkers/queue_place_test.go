@@ -56,10 +56,23 @@ func TestTheTreeSaysWhichItemIsTheFirstThatIsFree(t *testing.T) {
 			invoke c2 o2 claim
 			created c2 /q/claims/a z5 s12
 			return c2 o2 claim v7`},
-		{name: "a real run, in which nobody knows when a txn was", text: "Real" + inTree + `
+		{name: "a real run, in which no answer shows that the first was there before", text: "Real" + inTree + `
 			invoke c3 o3 claim
 			invoke c2 o2 claim
+			reply c2 sync /q z2
 			created c2 /q/claims/b z3 s12
+			return c2 o2 claim v8`},
+		{name: "a real run, in which an answer shows it", text: "Real" + inTree + `
+			invoke c3 o3 claim
+			reply c3 sync /q z1
+			invoke c2 o2 claim
+			created c2 /q/claims/b z3 s12
+			return c2 o2 claim v8`, event: 10, message: passed},
+		{name: "a real run, in which no answer shows that it was given up before", text: "Real" + others + `
+			reply c1 children /q/items z3
+			deleted /q/claims/a z4 s13
+			invoke c2 o2 claim
+			created c2 /q/claims/b z5 s12
 			return c2 o2 claim v8`},
 	})
 	judge(t, PriorityOrder{Of: func(item int64) int64 { return -item }}, []judgement{
