@@ -19,6 +19,8 @@ type Config struct {
 	// program: the order of children and of the deletions at a session's end,
 	// and the UUIDs.
 	Order uint64
+	// JavaSets has children, and the deletions at a session's end, come in the order of ZooKeeper's Java sets instead.
+	JavaSets bool
 
 	// SafetySteps is the step at which faults end at the latest, MaxSteps the
 	// one at which the run is given up; 0 means 2,000 and 20,000.
@@ -188,8 +190,12 @@ func (w *World) Reset(cfg Config, inj Injector, program func(*Client)) {
 	}
 	w.clients, w.servers = w.members[:all:all], w.replicas[:cfg.Servers]
 	w.joined, w.lefts = all, 0
+	order := cfg.Order | 1
+	if cfg.JavaSets {
+		order = 0
+	}
 	for _, s := range w.servers {
-		s.store.Reset(model.Config{ExtendedTypes: true, Order: cfg.Order | 1, Like: cfg.Like})
+		s.store.Reset(model.Config{ExtendedTypes: true, Order: order, Like: cfg.Like})
 		s.applied, s.frozen, s.deposed, s.stuck = 0, false, false, false
 	}
 	w.log, w.trimmed, w.timers = w.log[:0], 0, w.timers[:0]

@@ -35,8 +35,8 @@ type Options struct {
 	// Faults is what goes wrong. A rule strikes as soon as it can; with a Seed, one that has no nth lets requests pass
 	// that are drawn.
 	Faults faults.Plan
-	// Seed draws what a plan leaves open: which of the requests that a rule fits are struck, and how connections end.
-	// 0 draws nothing: the first ones, and with FIN.
+	// Seed draws what a plan leaves open: which of the requests that a rule fits are struck, how connections end, and the
+	// order of children. 0 draws nothing: the first ones, with FIN, and in the order of a real server.
 	Seed uint64
 	// Lag is how long what a fault suspends stays so: a server that is cut off or deposed, a slow connection; 0 means
 	// 200 ms. See also [Ensemble.Continue].

@@ -36,8 +36,8 @@ func serveCommand(ctx context.Context, a *app, args []string) (_ int, err error)
 	f.StringVar(&c.options.Listen, "listen", "127.0.0.1:2181", "`host:port` of the first server, the others of three "+
 		"have the ports after it; or of all, with commas; port 0: free ones")
 	f.IntVar(&c.options.Nodes, "nodes", 1, "how many servers there are, 1 or 3")
-	f.Uint64Var(&c.options.Seed, "seed", 0, "draws which of the requests that a rule without nth fits are struck, and "+
-		"how connections end; 0: the first ones, in order")
+	f.Uint64Var(&c.options.Seed, "seed", 0, "draws which of the requests that a rule without nth fits are struck, how "+
+		"connections end and the order of children; 0: the first ones, by FIN, and as a real server's")
 	f.StringVar(&c.plan, "faults", "none", "the `plan`, as \"lose-reply=1@client=c1,op=create,nth=1\"; contract: "+
 		"everything that can happen to clients outside of the simulator")
 	f.StringVar(&c.record, "record", "", "write the history to `file` when it ends, and the requests, so that replay, "+
