@@ -113,10 +113,10 @@ func parseIP(expr string) (addr uint32, bits int, ok bool) {
 
 // fixACL turns the list of a request into the one to store: duplicates go, and
 // an auth entry becomes the digest identities of the connection
-// (PrepRequestProcessor.fixupACL). It returns nil for an invalid list.
-func fixACL(list []zk.ACL, ids []ID) *acl {
+// (PrepRequestProcessor.fixupACL).
+func fixACL(list []zk.ACL, ids []ID) (*acl, Code) {
 	if len(list) == 1 && list[0] == openACL.list[0] {
-		return openACL
+		return openACL, OK
 	}
 	var fixed []zk.ACL
 	seen := make(map[zk.ACL]bool, len(list)) // a packet has room for tens of thousands
@@ -136,23 +136,25 @@ func fixACL(list []zk.ACL, ids []ID) *acl {
 				}
 			}
 			if !found {
-				return nil
+				return nil, InvalidACL
 			}
+		case e.ID == Null && (e.Scheme == "world" || e.Scheme == "digest" || e.Scheme == "ip"):
+			return nil, MarshallingError
 		case e.Scheme == "digest" && strings.Count(strings.TrimRight(e.ID, ":"), ":") == 1:
 			fixed = append(fixed, e)
 		case e.Scheme == "ip":
 			if _, _, ok := parseIP(e.ID); !ok {
-				return nil
+				return nil, InvalidACL
 			}
 			fixed = append(fixed, e)
 		default:
-			return nil
+			return nil, InvalidACL
 		}
 	}
 	if fixed == nil {
-		return nil
+		return nil, InvalidACL
 	}
-	return &acl{list: fixed}
+	return &acl{list: fixed}, OK
 }
 
 // masked hides the digests from a reader that may not administer the znode.

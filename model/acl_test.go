@@ -14,8 +14,8 @@ func TestALongACLLosesItsDuplicatesAndKeepsItsOrder(t *testing.T) {
 	for i := range n {
 		list = append(list, zk.ACL{Perms: zk.PermAll, Scheme: "digest", ID: fmt.Sprintf("u%d:x", i%(n/2))})
 	}
-	a := fixACL(list, nil)
-	if a == nil || len(a.list) != n/2 || a.list[0] != list[0] || a.list[n/2-1] != list[n/2-1] {
+	a, code := fixACL(list, nil)
+	if code != OK || len(a.list) != n/2 || a.list[0] != list[0] || a.list[n/2-1] != list[n/2-1] {
 		t.Errorf("expected the first %d entries", n/2)
 	}
 }

@@ -82,6 +82,9 @@ func (o Op) IsWrite() bool {
 	return false
 }
 
+// Null is a string that is null on the wire: a path, or the scheme or id in an ACL. It is no UTF-8, so no text is it.
+const Null = "\xffnull"
+
 // Request is one request of a client. Which fields count depends on Op. The
 // model keeps Data and ACL after a create or set: the caller must not change
 // them afterwards.
@@ -100,7 +103,7 @@ type Request struct {
 }
 
 // WatchLists is what a client sends after a reconnect so that the server arms
-// its watches anew and makes up for what happened in between.
+// its watches anew and makes up for what happened in between. A list that is null on the wire has one path, [Null].
 type WatchLists struct {
 	RelativeZxid                              int64
 	Data, Exist, Child, Persistent, Recursive []string

@@ -21,7 +21,7 @@ const (
 func (r *Request) PacketLen() int { return requestHeaderLen + r.bodyLen() }
 
 func (r *Request) bodyLen() int {
-	path := intLen + len(r.Path)
+	path := stringLen(r.Path)
 	switch r.Op {
 	case OpCreate, OpCreate2, OpCreateContainer:
 		return path + intLen + len(r.Data) + aclLen(r.ACL) + intLen
@@ -56,7 +56,7 @@ func (r *Request) bodyLen() int {
 func aclLen(list []zk.ACL) int {
 	n := intLen
 	for _, e := range list {
-		n += intLen + intLen + len(e.Scheme) + intLen + len(e.ID)
+		n += intLen + stringLen(e.Scheme) + stringLen(e.ID)
 	}
 	return n
 }
@@ -64,9 +64,16 @@ func aclLen(list []zk.ACL) int {
 func stringsLen(list []string) int {
 	n := intLen
 	for _, s := range list {
-		n += intLen + len(s)
+		n += stringLen(s)
 	}
 	return n
+}
+
+func stringLen(s string) int {
+	if s == Null {
+		return intLen
+	}
+	return intLen + len(s)
 }
 
 // len is the length of the lists that both kinds of SetWatches have.

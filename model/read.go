@@ -1,6 +1,7 @@
 package model
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/go-zookeeper/zk"
@@ -17,7 +18,7 @@ func (s *Server) Read(c *Conn, r *Request, res *Response) {
 		res.Path = r.Path
 	case OpPing:
 	case OpSetWatches, OpSetWatches2:
-		s.setWatches(c, r.Watches)
+		res.Err = s.setWatches(c, r.Watches)
 	case OpAddWatch:
 		switch r.Mode {
 		case 0:
@@ -49,6 +50,9 @@ func (s *Server) Read(c *Conn, r *Request, res *Response) {
 // readNode answers the reads of one znode. Paths are not validated here: an
 // odd one is simply not there, and exists leaves a watch on it all the same.
 func (s *Server) readNode(c *Conn, r *Request, res *Response) Code {
+	if r.Path == Null {
+		return MarshallingError
+	}
 	if r.Op == OpExists {
 		if strings.IndexByte(r.Path, 0) >= 0 {
 			return BadArguments
@@ -113,13 +117,25 @@ func descendants(n *node) int {
 const maxMultiRead = 32 << 20
 
 // multiRead answers each sub-operation on its own: one that fails does not
-// stop the others.
+// stop the others. Operations that are all those of a multi, or have no path, are refused with an empty list of results
+// besides the error.
 func (s *Server) multiRead(c *Conn, r *Request, res *Response) {
+	reads := 0
 	for i := range r.Ops {
-		if op := r.Ops[i].Op; op != OpGetData && op != OpGetChildren {
+		switch r.Ops[i].Op {
+		case OpGetData, OpGetChildren:
+			reads++
+		case OpCreate, OpCreate2, OpCreateContainer, OpCreateTTL, OpDelete, OpSetData, OpCheck:
+		default:
 			res.Err = MarshallingError
 			return
 		}
+	}
+	if reads < len(r.Ops) || slices.ContainsFunc(r.Ops, func(x Request) bool { return x.Path == Null }) {
+		if res.Err = MarshallingError; reads == 0 || reads == len(r.Ops) {
+			res.Results = []Response{}
+		}
+		return
 	}
 	res.Results = make([]Response, len(r.Ops))
 	room := maxMultiRead
@@ -144,7 +160,7 @@ func (s *Server) ephemeralsOf(id int64, prefix string, res *Response) {
 		return
 	}
 	trimmed := strings.TrimFunc(prefix, func(r rune) bool { return r <= ' ' }) // Java's trim
-	if trimmed == "" || trimmed == "/" {
+	if trimmed == "" || trimmed == "/" || prefix == Null {
 		prefix = ""
 	}
 	for _, n := range s.owned(x) {

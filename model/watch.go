@@ -82,8 +82,8 @@ func (s *Server) send(c *Conn, typ zk.EventType, path string, a *acl, skip uint6
 // setWatches arms the watches of a reconnected client, and sends at once what
 // it has missed. Persistent watches are armed only: events in the gap are lost
 // (DataTree.setWatches). Catch-up events are not filtered by READ. [Keeper] has one name for what happened to a znode
-// and to its children (KeeperStorage::setWatches).
-func (s *Server) setWatches(c *Conn, l *WatchLists) {
+// and to its children (KeeperStorage::setWatches). It fails at the first path that is null, with what was before it done.
+func (s *Server) setWatches(c *Conn, l *WatchLists) Code {
 	missed := func(typ zk.EventType, path string) {
 		s.OnEvent(c, Event{Type: typ, Path: path, Zxid: s.zxid, Caught: true})
 	}
@@ -92,7 +92,9 @@ func (s *Server) setWatches(c *Conn, l *WatchLists) {
 		children = zk.EventNodeDataChanged
 	}
 	for _, p := range l.Data {
-		if n := s.lookup(p); n == nil {
+		if n := s.lookup(p); p == Null {
+			return MarshallingError
+		} else if n == nil {
 			missed(zk.EventNodeDeleted, p)
 		} else if n.mzxid > l.RelativeZxid {
 			missed(zk.EventNodeDataChanged, p)
@@ -101,14 +103,18 @@ func (s *Server) setWatches(c *Conn, l *WatchLists) {
 		}
 	}
 	for _, p := range l.Exist {
-		if s.lookup(p) != nil {
+		if p == Null {
+			return MarshallingError
+		} else if s.lookup(p) != nil {
 			missed(zk.EventNodeCreated, p)
 		} else {
 			s.data.add(c, p, oneShot)
 		}
 	}
 	for _, p := range l.Child {
-		if n := s.lookup(p); n == nil {
+		if n := s.lookup(p); p == Null {
+			return MarshallingError
+		} else if n == nil {
 			missed(zk.EventNodeDeleted, p)
 		} else if n.pzxid > l.RelativeZxid {
 			missed(children, p)
@@ -117,11 +123,18 @@ func (s *Server) setWatches(c *Conn, l *WatchLists) {
 		}
 	}
 	for _, p := range l.Persistent {
+		if p == Null {
+			return MarshallingError
+		}
 		s.addWatch(c, p, persistent)
 	}
 	for _, p := range l.Recursive {
+		if p == Null {
+			return MarshallingError
+		}
 		s.addWatch(c, p, recursive)
 	}
+	return OK
 }
 
 func (s *Server) addWatch(c *Conn, path string, m mode) {

@@ -76,12 +76,15 @@ func (s *Server) create(t *Txn, r *Request, res *Response) Code {
 	if code != OK {
 		return code
 	}
+	if r.Path == Null {
+		return MarshallingError
+	}
 	if malformed(r.Path) {
 		return BadArguments
 	}
-	a := fixACL(r.ACL, t.Auth)
-	if a == nil {
-		return InvalidACL
+	a, code := fixACL(r.ACL, t.Auth)
+	if code != OK {
+		return code
 	}
 	parent := s.lookup(ParentPath(r.Path))
 	if parent == nil {
@@ -197,6 +200,9 @@ func (s *Server) ownList(n *node) *[]*node {
 }
 
 func (s *Server) delete(t *Txn, r *Request) Code {
+	if r.Path == Null {
+		return MarshallingError
+	}
 	if malformed(r.Path) || special(r.Path) {
 		return BadArguments
 	}
@@ -284,9 +290,9 @@ func (s *Server) setACL(t *Txn, r *Request, res *Response) Code {
 	if !ValidPath(r.Path) {
 		return BadArguments
 	}
-	a := fixACL(r.ACL, t.Auth)
-	if a == nil {
-		return InvalidACL
+	a, code := fixACL(r.ACL, t.Auth)
+	if code != OK {
+		return code
 	}
 	n, code := s.permitted(t, r.Path, zk.PermAdmin)
 	if code != OK {

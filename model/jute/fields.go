@@ -6,6 +6,8 @@ import (
 	"unicode/utf8"
 
 	"github.com/go-zookeeper/zk"
+
+	"zksim/model"
 )
 
 // reader reads the fields of a packet. After the first error it gives zeros and remembers that error.
@@ -59,9 +61,12 @@ func (r *reader) raw() (b []byte, null bool) {
 	return r.take(int(max(n, 0))), false
 }
 
-// string reads a string; a null one is "".
+// string reads a string; a null one is [model.Null].
 func (r *reader) string() string {
-	b, _ := r.raw()
+	b, null := r.raw()
+	if null {
+		return model.Null
+	}
 	return string(b)
 }
 
@@ -103,6 +108,15 @@ func (r *reader) strings() []string {
 	return list
 }
 
+// watched reads a list of paths to watch.
+func (r *reader) watched() []string {
+	list := r.strings()
+	if list == nil {
+		return []string{model.Null}
+	}
+	return list
+}
+
 // acl reads an access control list, or nil.
 func (r *reader) acl() []zk.ACL {
 	n := r.count(12)
@@ -134,11 +148,20 @@ func appendBool(b []byte, x bool) []byte {
 	return append(b, 0)
 }
 
-func appendString(b []byte, s string) []byte { return append(appendInt32(b, int32(len(s))), s...) }
+// appendString appends a string; [model.Null] is null.
+func appendString(b []byte, s string) []byte {
+	if s == model.Null {
+		return appendInt32(b, -1)
+	}
+	return append(appendInt32(b, int32(len(s))), s...)
+}
 
 // appendText appends a string as a server does: a character beyond the basic plane as two surrogates of three bytes
 // each (CESU-8, BinaryOutputArchive.stringToByteBuffer). Bytes that are no UTF-8, as such surrogates, stay as they are.
 func appendText(b []byte, s string) []byte {
+	if s == model.Null {
+		return appendInt32(b, -1)
+	}
 	at := len(b)
 	b = appendInt32(b, 0)
 	for len(s) > 0 {
@@ -166,11 +189,8 @@ func appendBuffer(b, data []byte) []byte {
 	return append(appendInt32(b, int32(len(data))), data...)
 }
 
-// appendStrings appends a list of strings; nil is null.
+// appendStrings appends a list of strings.
 func appendStrings(b []byte, list []string) []byte {
-	if list == nil {
-		return appendInt32(b, -1)
-	}
 	b = appendInt32(b, int32(len(list)))
 	for _, s := range list {
 		b = appendString(b, s)

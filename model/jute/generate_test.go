@@ -8,9 +8,10 @@ import (
 )
 
 var (
-	paths   = rapid.OneOf(rapid.SampledFrom([]string{"", "/", "/a", "a/", "/a/\x00", "/\uffff"}), rapid.StringN(0, 9, 30))
+	paths = rapid.OneOf(rapid.SampledFrom([]string{"", "/", "/a", "a/", "/a/\x00", "/\uffff",
+		model.Null}), rapid.StringN(0, 9, 30))
 	buffers = rapid.OneOf(rapid.Just([]byte(nil)), rapid.SliceOfN(rapid.Byte(), 0, 20))
-	lists   = rapid.OneOf(rapid.Just([]string(nil)), rapid.SliceOfN(paths, 0, 4))
+	lists   = rapid.OneOf(rapid.Just([]string{model.Null}), rapid.SliceOfN(paths, 0, 4))
 	acls    = rapid.OneOf(rapid.Just([]zk.ACL(nil)), rapid.SliceOfN(rapid.Custom(func(t *rapid.T) zk.ACL {
 		return zk.ACL{Perms: rapid.Int32().Draw(t, "perms"), Scheme: paths.Draw(t, "scheme"), ID: paths.Draw(t, "id")}
 	}), 0, 3))
@@ -45,11 +46,13 @@ func request(t *rapid.T, op model.Op) model.Request {
 	case model.OpPing, model.OpWhoAmI, model.OpCloseSession:
 		return q
 	case model.OpReconfig:
-		c := Reconfig{paths.Draw(t, "joining"), paths.Draw(t, "leaving"), paths.Draw(t, "members"), 7}
-		q.Data = c.Append([]byte{})
+		for range 3 {
+			q.Data = appendString(q.Data, paths.Draw(t, "servers"))
+		}
+		q.Data = appendInt64(q.Data, 7)
 		return q
 	case model.OpSASL:
-		q.Data = AppendToken([]byte{}, buffers.Draw(t, "token"))
+		q.Data = appendBuffer(nil, buffers.Draw(t, "token"))
 		return q
 	case model.OpMulti, model.OpMultiRead:
 		for range rapid.IntRange(0, 3).Draw(t, "ops") {

@@ -157,16 +157,25 @@ func TestAMultiEndsAtWhatNoMultiHas(t *testing.T) {
 	}
 }
 
-func TestReconfigAndSASLHaveRecords(t *testing.T) {
-	want := Reconfig{Joining: "server.4=a", Members: "b", Config: -1}
-	if got, err := ParseReconfig(want.Append(nil)); err != nil || got != want {
-		t.Errorf("%+v, %v", got, err)
+func TestANullListOfWatchesIsNotAnEmptyOne(t *testing.T) {
+	b, err := hex.DecodeString("00000001" + "00000065" + "0000000000000007" + "00000000" + "ffffffff" + "00000001ffffffff")
+	if err != nil {
+		t.Fatal(err)
 	}
-	if got, err := ParseToken(AppendToken(nil, []byte("token"))); err != nil || string(got) != "token" {
-		t.Errorf("%q, %v", got, err)
+	_, q, err := ParseRequest(b)
+	want := &model.WatchLists{RelativeZxid: 7, Data: []string{}, Exist: []string{model.Null}, Child: []string{model.Null}}
+	if err != nil || !reflect.DeepEqual(q.Watches, want) {
+		t.Errorf("%+v, %v", q.Watches, err)
 	}
-	if _, err := ParseReconfig(nil); !errors.Is(err, ErrShort) {
-		t.Error(err)
+}
+
+func TestAReconfigHasAWholeRecord(t *testing.T) {
+	record := appendInt64(make([]byte, 12), -1)
+	for n := range len(record) + 1 {
+		_, _, err := ParseRequest(AppendRequest(nil, 1, &model.Request{Op: model.OpReconfig, Data: record[:n]}))
+		if whole := n == len(record); whole != (err == nil) || !whole && !errors.Is(err, ErrShort) {
+			t.Errorf("%d of %d bytes: %v", n, len(record), err)
+		}
 	}
 }
 

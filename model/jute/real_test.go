@@ -6,6 +6,7 @@ import (
 	"io"
 	"net"
 	"os"
+	"strings"
 	"testing"
 	"time"
 
@@ -79,7 +80,7 @@ func requests() []model.Request {
 			Exist: []string{"/none"}, Child: []string{}}},
 		{Op: model.OpSetWatches2, Watches: &model.WatchLists{RelativeZxid: 1 << 40, Data: []string{}, Exist: []string{},
 			Child: []string{"/a"}, Persistent: []string{"/p"}, Recursive: []string{"/r"}}},
-		{Op: model.OpReconfig, Data: (&jute.Reconfig{Joining: "server.4=a:1:2;3", Config: -1}).Append(nil)},
+		{Op: model.OpReconfig, Data: []byte("\x00\x00\x00\x01a" + strings.Repeat("\xff", 16))},
 		{Op: model.OpDeleteContainer, Path: "/c"}, {Op: model.OpDelete, Path: "/a", Version: -1},
 		{Op: model.OpSetACL, Path: "/\U0001f600", ACL: open}, {Op: model.OpSync, Path: "/\U0001f600"},
 		{Op: model.OpCloseSession},

@@ -31,11 +31,11 @@ func ParseReply(packet []byte) (Reply, error) {
 // model.OpSASL has its record, or its first field, in Data.
 func AppendReply(b []byte, xid int32, op model.Op, res *model.Response) []byte {
 	b = appendHeader(b, xid, res.Zxid, res.Err)
-	if res.Err != model.OK {
+	if res.Err != model.OK && res.Results == nil {
 		return b
 	}
 	switch op {
-	case model.OpMulti, model.OpMultiRead:
+	case model.OpMulti, model.OpMultiRead: // with an error they may have an empty list
 		for i := range res.Results {
 			b = appendResult(b, &res.Results[i])
 		}
@@ -87,7 +87,7 @@ func appendAnswer(b []byte, op model.Op, res *model.Response) []byte {
 	case model.OpAddWatch:
 		return appendInt32(b, 0) // an error code
 	case model.OpSASL:
-		return AppendToken(b, res.Data)
+		return appendBuffer(b, res.Data)
 	}
 	return b
 }

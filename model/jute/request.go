@@ -6,16 +6,16 @@ import (
 	"zksim/model"
 )
 
-// AppendRequest appends the packet of a request. Of model.OpReconfig and model.OpSASL, Data is the record, as
-// [Reconfig.Append] and [AppendToken] make it; of any operation that has no record here nothing but the header is
-// appended.
+// AppendRequest appends the packet of a request. Of model.OpReconfig and model.OpSASL, Data is the
+// record; of any operation that has no record here nothing but the header is appended.
 func AppendRequest(b []byte, xid int32, r *model.Request) []byte {
 	return appendRecord(appendInt32(appendInt32(b, xid), int32(r.Op)), r)
 }
 
 // ParseRequest reads the packet of a request. The request shares no memory with the packet. Of model.OpReconfig and
 // model.OpSASL, Data is the record. An operation that it does not know has no fields. A multi ends at the first
-// operation that no multi has, since nobody knows how long that is: a server refuses it whatever follows.
+// operation that no multi has, since nobody knows how long that is: a server refuses it whatever follows. A string that is
+// null is [model.Null].
 //
 // An error that wraps [ErrHeader] leaves nothing known of the request, any other one the xid and the operation.
 func ParseRequest(packet []byte) (xid int32, q model.Request, err error) {
@@ -110,16 +110,23 @@ func (r *reader) record(q *model.Request) {
 	case model.OpMulti, model.OpMultiRead:
 		r.multi(q)
 	case model.OpSetWatches, model.OpSetWatches2:
-		l := &model.WatchLists{RelativeZxid: r.int64(), Data: r.strings(), Exist: r.strings(), Child: r.strings()}
+		l := &model.WatchLists{RelativeZxid: r.int64(), Data: r.watched(), Exist: r.watched(), Child: r.watched()}
 		if q.Op == model.OpSetWatches2 {
-			l.Persistent, l.Recursive = r.strings(), r.strings()
+			l.Persistent, l.Recursive = r.watched(), r.watched()
 		}
 		q.Watches = l
 	case model.OpAuth:
 		r.int32() // the type
 		q.Path, q.Data = r.string(), r.buffer()
 	case model.OpReconfig, model.OpSASL:
-		q.Data = append([]byte{}, r.b...)
+		if q.Data = append([]byte{}, r.b...); q.Op == model.OpReconfig {
+			r.string() // joining
+			r.string() // leaving
+			r.string() // members
+			r.int64()  // the version of the configuration that it may replace
+		}
+	case model.OpCreateSession:
+		r.int32() // the timeout
 	}
 }
 
@@ -142,33 +149,4 @@ func (r *reader) multi(q *model.Request) {
 			return
 		}
 	}
-}
-
-// Reconfig is the record of a model.OpReconfig. The strings of one that is null are "".
-type Reconfig struct {
-	Joining, Leaving, Members string
-	Config                    int64 // the version of the configuration that it may replace; -1: any
-}
-
-// Append appends the record.
-func (c *Reconfig) Append(b []byte) []byte {
-	b = appendString(appendString(appendString(b, c.Joining), c.Leaving), c.Members)
-	return appendInt64(b, c.Config)
-}
-
-// ParseReconfig reads the record.
-func ParseReconfig(record []byte) (Reconfig, error) {
-	r := reader{b: record}
-	c := Reconfig{Joining: r.string(), Leaving: r.string(), Members: r.string(), Config: r.int64()}
-	return c, r.err
-}
-
-// AppendToken appends the record of a model.OpSASL, or of the answer to it.
-func AppendToken(b, token []byte) []byte { return appendBuffer(b, token) }
-
-// ParseToken reads the record of a model.OpSASL.
-func ParseToken(record []byte) ([]byte, error) {
-	r := reader{b: record}
-	token := r.buffer()
-	return token, r.err
 }

@@ -229,6 +229,7 @@ func (c *conn) packet(packet []byte) error {
 	if errors.Is(err, jute.ErrHeader) || err != nil && q.Op == model.OpAuth {
 		return err
 	}
+	op := q.Op
 	q = admitted(q, err)
 	return c.e.do(c, func() error {
 		c.e.awaitServer(c.server)
@@ -244,7 +245,7 @@ func (c *conn) packet(packet []byte) error {
 		c.mu.Lock()
 		c.open++
 		c.mu.Unlock()
-		tag := newTag(xid, q.Op)
+		tag := newTag(xid, op)
 		q.Op = plain(q.Op)
 		c.e.record.asked(s, &q)
 		s.client.Send(uint64(tag), q)
@@ -319,15 +320,19 @@ func (c *conn) reply(t tag, res *model.Response) {
 	if c.open == maxOpen-1 {
 		c.changed()
 	}
-	if !res.Silent {
+	switch at := len(c.out); {
+	case res.Silent:
+	case t.op() == model.OpCreateSession && res.Err == model.OK: // answered as a handshake
+		w := c.welcome(c.session)
+		c.out = w.Append(jute.StartFrame(c.out))
+		c.said(at)
+	default:
 		xid := t.xid()
 		if t.op() == model.OpPing {
 			xid = jute.XidPing
 		}
-		at := len(c.out)
-		c.out = jute.EndFrame(jute.AppendReply(jute.StartFrame(c.out), xid, t.op(), res), at)
-		c.sent()
-		c.tally()
+		c.out = jute.AppendReply(jute.StartFrame(c.out), xid, t.op(), res)
+		c.said(at)
 		if c.stats.lastZxid = res.Zxid; xid >= 0 {
 			c.stats.lastXid = xid
 		}
@@ -340,11 +345,27 @@ func (c *conn) reply(t tag, res *model.Response) {
 func (c *conn) event(ev model.Event) {
 	c.mu.Lock()
 	at := len(c.out)
-	c.out = jute.EndFrame(jute.AppendEvent(jute.StartFrame(c.out), ev, jute.NoZxid), at)
-	c.sent()
-	c.tally()
+	c.out = jute.AppendEvent(jute.StartFrame(c.out), ev, jute.NoZxid)
+	c.said(at)
 	c.mu.Unlock()
 	c.mark()
+}
+
+// greet has the answer to the handshake written.
+func (c *conn) greet(w jute.ConnectResponse) {
+	c.mu.Lock()
+	at := len(c.out)
+	c.out = w.Append(jute.StartFrame(c.out))
+	c.said(at)
+	c.mu.Unlock()
+	c.mark()
+}
+
+// said ends the packet that begins at an index of what is to be written. c.mu is held.
+func (c *conn) said(at int) {
+	c.out = jute.EndFrame(c.out, at)
+	c.sent()
+	c.tally()
 }
 
 // end has the connection end when all of that is written.

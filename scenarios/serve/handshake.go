@@ -112,8 +112,13 @@ func (c *conn) attach(s *session) {
 	c.e.record.note("connect %s s%d", s.client.Name(), c.server+1)
 	s.client.ServerConn().Auth = c.remote()
 	s.touch()
-	c.greet(jute.ConnectResponse{Timeout: int32(s.timeout.Milliseconds()), Session: s.id,
-		Password: c.e.password(s.id), Old: c.old})
+	c.greet(c.welcome(s))
+}
+
+// welcome is what tells a client of its session.
+func (c *conn) welcome(s *session) jute.ConnectResponse {
+	return jute.ConnectResponse{Timeout: int32(s.timeout.Milliseconds()), Session: s.id, Password: c.e.password(s.id),
+		Old: c.old}
 }
 
 // expired says that there is no such session.
@@ -136,16 +141,6 @@ func (c *conn) remote() []model.ID {
 	return slices.Clip(c.e.origin)
 }
 
-func (c *conn) greet(w jute.ConnectResponse) {
-	c.mu.Lock()
-	at := len(c.out)
-	c.out = jute.EndFrame(w.Append(jute.StartFrame(c.out)), at)
-	c.sent()
-	c.tally()
-	c.mu.Unlock()
-	c.mark()
-}
-
 // The requests that the world gets in place of those whose record cannot be read: they fail with
 // model.MarshallingError, one as a txn and the other not.
 var (
@@ -160,12 +155,20 @@ const unknownOp model.Op = -1000
 // makes of their bytes.
 func admitted(q model.Request, err error) model.Request {
 	switch {
-	case q.Op == model.OpError, q.Op == model.OpCreateSession: // the server's own
+	case q.Op == model.OpError: // the server's own
 		return model.Request{Op: unknownOp}
+	case q.Op == model.OpDeleteContainer: // not parsed, since no client may send it
+		return model.Request{Op: q.Op}
+	case err != nil && q.Op == model.OpReconfig: // parsed before there is a txn
+		return garbledRead
 	case err != nil && q.Op.IsWrite():
 		return garbledWrite
 	case err != nil:
 		return garbledRead
+	case q.Op == model.OpCreateSession: // of one that there is; a txn without effect
+		return model.Request{Op: model.OpError}
+	case q.Op == model.OpMulti && slices.ContainsFunc(q.Ops, func(x model.Request) bool { return x.Path == model.Null }):
+		q.Op = model.OpMultiRead // refused before there is a txn
 	}
 	legible(&q)
 	return q
@@ -194,7 +197,7 @@ func legible(q *model.Request) {
 }
 
 func text(s *string) {
-	if !utf8.ValidString(*s) {
+	if *s != model.Null && !utf8.ValidString(*s) {
 		*s = strings.ToValidUTF8(*s, string(utf8.RuneError))
 	}
 }
