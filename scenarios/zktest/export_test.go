@@ -59,6 +59,13 @@ func Repeat(t *testing.T, code func(c *Cluster), seeds engine.Range, options ...
 // Judged is for tests that judge scenarios in other ways than Check.
 var Judged = judged
 
+// JudgedCode is for tests that judge code in other ways than Run.
+func JudgedCode(
+	t *testing.T, code func(c *Cluster), judge func(t scenarios.T, s scenarios.Scenario), options ...Option,
+) {
+	check(t, scenario(t, code, options), code, judge)
+}
+
 // SharedFile makes memory that is shared, in a folder, and returns its file and size.
 func SharedFile(dir string) (*os.File, int, error) {
 	s, err := newShared(dir)
