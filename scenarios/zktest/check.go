@@ -38,9 +38,8 @@ func judged(t *testing.T, s scenarios.Scenario, judge func(t scenarios.T, s scen
 	}
 	s.Faults = slices.DeleteFunc(slices.Clone(s.Faults), simulatedOnly)
 	check(t, s, func(c *Cluster) {
-		h := &host{c: c}
-		c.lasting, c.stuck, c.timers = afterwards, h.wait, &timers{}
-		h.programs(&s)
+		c.lasting, c.stuck, c.timers = afterwards, c.host.wait, &timers{}
+		c.host.programs(&s)
 	}, judge)
 }
 
@@ -54,7 +53,7 @@ func simulatedOnly(r faults.Rule) bool {
 // again.
 const afterwards = time.Minute
 
-// host is the backend behind the processes of a scenario.
+// host is the backend behind the processes of a scenario, and behind the objects of unmodified code.
 type host struct {
 	c        *Cluster
 	resource engine.Resource
@@ -87,9 +86,17 @@ func (h *host) programs(s *scenarios.Scenario) {
 		})
 	}
 	all.Wait()
-	for _, x := range h.known {
+	h.answer()
+}
+
+// answer notes the znodes that recipe objects answer for.
+func (h *host) answer() {
+	h.mu.Lock()
+	known := h.known
+	h.mu.Unlock()
+	for _, x := range known {
 		for _, path := range x() {
-			history.Known[path] = true
+			h.c.world.History.Known[path] = true
 		}
 	}
 }

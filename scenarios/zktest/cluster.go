@@ -48,6 +48,7 @@ type Cluster struct {
 	stuck      func()        // if not nil, notes that the code waits, in place of a failure
 	lasting    time.Duration // for how long nobody must want anything when the code has ended
 	timers     *timers       // if not nil, all times that the code waits for
+	host       *host
 }
 
 // promise is something that holds after each step.

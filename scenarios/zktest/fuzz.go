@@ -23,6 +23,7 @@ import (
 func Fuzz(f *testing.F, code func(c *Cluster), options ...Option) {
 	f.Helper()
 	s := scenario(f, code, options)
+	code = recorded(code)
 	nth := count(f)
 	if childOf() > 0 {
 		f.Add([]byte{})

@@ -105,7 +105,7 @@ func Caught(checkers ...string) Option {
 // ZKSIM_INLINE=1 in the environment this process makes the runs, as for a debugger.
 func Run(t *testing.T, code func(c *Cluster), options ...Option) {
 	t.Helper()
-	check(t, scenario(t, code, options), code, scenarios.Check)
+	check(t, scenario(t, code, options), recorded(code), scenarios.Check)
 }
 
 // scenario returns that of a test.
@@ -161,7 +161,7 @@ type Bounds = scenarios.SearchBounds
 func Search(t *testing.T, bounds Bounds, code func(c *Cluster), options ...Option) {
 	t.Helper()
 	s := scenario(t, code, options)
-	check(t, s, code, func(t scenarios.T, s scenarios.Scenario) { scenarios.Exhaust(t, s, bounds) })
+	check(t, s, recorded(code), func(t scenarios.T, s scenarios.Scenario) { scenarios.Exhaust(t, s, bounds) })
 }
 
 // check has a scenario judged whose program is that code, in processes of their own.
@@ -323,6 +323,7 @@ func bubble(t *testing.T, w *sim.World, steps *atomic.Int64, code func(c *Cluste
 		turns.Seed(w.Order)
 		c := &Cluster{world: w, begin: time.Now(), level: slices.Repeat([]time.Time{time.Now()}, len(w.Stores())),
 			poke: make(chan struct{}, 1), steps: steps}
+		c.host = &host{c: c}
 		w.SetOutside(driver{c})
 		err = c.run(code, run)
 	})
