@@ -35,9 +35,18 @@ const maxStack = 32 << 20
 // failing is what is said of a run that has failed the test by its own methods.
 const failing = "t.Fail"
 
-// childOf returns for which check of the test this process makes runs; 0: it is an ordinary one.
-func childOf() int {
+// childOf is for which check of the test this process makes runs; 0: it is an ordinary one. What the test starts, also
+// before that check, is to know nothing of it.
+var childOf = born()
+
+func born() int {
 	n, _ := strconv.Atoi(os.Getenv(nthVariable))
+	if n > 0 {
+		os.Unsetenv(nthVariable)
+		for _, fd := range []uintptr{ordersFile, repliesFile, sharedFile} {
+			ownOnly(fd)
+		}
+	}
 	return n
 }
 
@@ -48,12 +57,11 @@ var served atomic.Bool
 // failed the test, it ends the test, which tells of it.
 func child(t *testing.T, s scenarios.Scenario, code func(c *Cluster)) {
 	served.Store(true)
-	orders, replies := inherited(ordersFile, "orders"), inherited(repliesFile, "replies")
-	notes, err := openShared(inherited(sharedFile, "shared"))
+	orders, replies := os.NewFile(ordersFile, "orders"), os.NewFile(repliesFile, "replies")
+	notes, err := openShared(os.NewFile(sharedFile, "shared"))
 	if err != nil {
 		t.Fatalf("zktest: %v", err)
 	}
-	os.Unsetenv(nthVariable) // for what the code may start
 	leaveNoCore()
 	alone = true
 	large = newMemory()

@@ -25,7 +25,7 @@ func Fuzz(f *testing.F, code func(c *Cluster), options ...Option) {
 	s := scenario(f, code, options)
 	code = recorded(code)
 	nth := count(f)
-	if childOf() > 0 {
+	if childOf > 0 {
 		f.Add([]byte{})
 		f.Fuzz(func(t *testing.T, _ []byte) {
 			if served.Load() { // it has several inputs

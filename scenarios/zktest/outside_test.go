@@ -3,6 +3,7 @@ package zktest_test
 import (
 	"flag"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -95,6 +96,18 @@ func TestHiddenNames(t *testing.T) {
 	for _, name := range []string{"it's", "its", "it|s", "it s", "it/s"} {
 		t.Run(name, func(t *testing.T) { once(t, func(c *zktest.Cluster) { c.Errorf("here") }) })
 	}
+}
+
+func TestHiddenStarts(t *testing.T) {
+	hidden(t)
+	said, err := exec.Command("sh", "-c", `echo "[$ZKSIM_CHILD]"; (: >&4) 2>&- && echo open || echo closed`).Output()
+	once(t, func(c *zktest.Cluster) { c.Errorf("%v, %s", err, said) })
+}
+
+// TestAProgramThatATestStartsKnowsOfNoRuns has a test start a program before the call of Run, as each process for runs
+// does: it would make runs in its place if it were such a test.
+func TestAProgramThatATestStartsKnowsOfNoRuns(t *testing.T) {
+	expect(t, runHidden(t, t.TempDir(), "TestHiddenStarts", "-zksim.seeds", "1"), "<nil>, []", "closed")
 }
 
 // TestAProcessForRunsIsAsThatOfTheTest has what code and the test before the call of Run see of their process be the

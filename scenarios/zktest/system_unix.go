@@ -25,11 +25,8 @@ func mapFile(f *os.File, size int) ([]byte, error) {
 
 func unmapFile(mem []byte) { syscall.Munmap(mem) }
 
-// inherited returns a file that the parent has passed on, which nobody else is to inherit.
-func inherited(fd uintptr, name string) *os.File {
-	syscall.CloseOnExec(int(fd))
-	return os.NewFile(fd, name)
-}
+// ownOnly has no program inherit a file that this process got from its parent.
+func ownOnly(fd uintptr) { syscall.CloseOnExec(int(fd)) }
 
 // spawner starts commands from one thread that lives until it is closed, since Linux ends a command with the thread
 // that has started it.
