@@ -22,7 +22,7 @@ func (e *Eager) Begin(w *World) {
 // Settle makes steps until nothing is left that can happen now. Time does not go on, and faults do not end.
 func (e *Eager) Settle(w *World) {
 	for _, c := range e.held {
-		c.touch()
+		c.invalidate()
 	}
 	e.held = e.held[:0]
 	for e.strike(w) || e.serve(w) || e.replicate(w) || e.reap(w) {
@@ -53,8 +53,8 @@ func (e *Eager) strike(w *World) bool {
 
 // serve makes the next step of a client to which something has happened.
 func (e *Eager) serve(w *World) bool {
-	for len(w.touched) > 0 {
-		c := w.touched[0]
+	for len(w.invalidated) > 0 {
+		c := w.invalidated[0]
 		c.moves = c.enabled(c.moves[:0])
 		for _, t := range c.moves {
 			if !e.holds(t) {
@@ -64,10 +64,10 @@ func (e *Eager) serve(w *World) bool {
 		if len(c.moves) > 0 {
 			e.held = append(e.held, c)
 		}
-		c.touched = false
-		w.touched = w.touched[1:]
+		c.invalidated = false
+		w.invalidated = w.invalidated[1:]
 	}
-	w.touched = w.touched[:0]
+	w.invalidated = w.invalidated[:0]
 	return false
 }
 

@@ -113,8 +113,8 @@ func (d *Timed) begin(w *World) {
 	for i, c := range w.clients {
 		l := &d.links[i]
 		l.requests, l.arrivals, l.planned = l.requests[:0], l.arrivals[:0], l.planned[:0]
-		c.touched = false
-		c.touch()
+		c.invalidated = false
+		c.invalidate()
 	}
 }
 
@@ -152,8 +152,8 @@ func (d *Timed) happen(t Transition) Transition {
 // plan looks at the clients to which the last step has done something.
 func (d *Timed) plan() {
 	w := d.world
-	for _, c := range w.touched {
-		c.touched = false
+	for _, c := range w.invalidated {
+		c.invalidated = false
 		d.send(c)
 		d.receive(c)
 		c.moves = c.enabled(c.moves[:0])
@@ -161,7 +161,7 @@ func (d *Timed) plan() {
 			d.schedule(c, t)
 		}
 	}
-	w.touched = w.touched[:0]
+	w.invalidated = w.invalidated[:0]
 }
 
 // send puts new requests of c on their way.

@@ -23,10 +23,10 @@ type Client struct {
 	left  int // 1 for the first connection that the session of a remote client has left; 0: none of these
 	lefts int // how many of these there were
 
-	dirty   bool // something may have become runnable
-	stale   bool // moves may be out of date
-	touched bool // listed in World.touched
-	moves   []Transition
+	dirty       bool // something may have become runnable
+	stale       bool // moves may be out of date
+	invalidated bool // listed in World.invalidated
+	moves       []Transition
 }
 
 // process is the client's code and its coroutines.
@@ -48,8 +48,6 @@ type process struct {
 	interruptible   context.Context // which is this one
 	offered         *scope          // of the code that has that context
 }
-
-func itoa(n int) string { return strconv.Itoa(n) }
 
 // reset makes c a process that was just started.
 func (c *Client) reset() {
@@ -102,7 +100,7 @@ func (c *Client) Dial() *Client {
 	for _, x := range c.connections() {
 		if x.undialed {
 			x.closed, x.undialed = false, false
-			x.touch()
+			x.invalidate()
 			return x
 		}
 	}

@@ -221,7 +221,7 @@ func (c *Client) retire(g *coroutine) {
 // poll wakes the coroutines of c that wait for something that has arrived.
 func (c *Client) poll() {
 	c.dirty = false
-	c.touch()
+	c.invalidate()
 	for _, g := range c.coroutines {
 		switch g.status {
 		case calling:

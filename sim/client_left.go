@@ -44,7 +44,7 @@ func (c *Client) Move(server int, seen int64, left Far) (*Client, error) {
 	c.slow, c.bound = false, -1
 	w.clients = append(w.clients, c)
 	n.attach(server)
-	c.touch()
+	c.invalidate()
 	return n, nil
 }
 

@@ -77,7 +77,7 @@ func (c *Client) submit(r *request) {
 	w := c.w
 	g.woke(-1, zk.Event{}, nil)
 	r.g, r.via, r.sent, r.ch = g, c, false, nil
-	c.touch()
+	c.invalidate()
 	w.hash = hashRequest(w.hash, &r.req)
 	op := OpName(&r.req)
 	w.History.Add(history.Event{Kind: history.Call, Client: c.number(), Step: w.step, Op: op, Path: r.req.Path})
@@ -429,7 +429,7 @@ func (k watchKind) hears(t zk.EventType) bool {
 
 // end stops the library: after Close, or with the process.
 func (c *Client) end() {
-	c.touch()
+	c.invalidate()
 	if c.connected {
 		c.cut(false)
 	}

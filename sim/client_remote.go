@@ -112,7 +112,7 @@ func (c *Client) attach(server int) {
 	c.connected, c.hungup, c.server = true, false, server
 	c.conn.Session, c.conn.Auth = c.session, loopback
 	c.told(zk.StateHasSession)
-	c.touch()
+	c.invalidate()
 }
 
 // Expired says that a remote client is told that its session has ended: its next one is a new one.
@@ -137,7 +137,7 @@ func (c *Client) Send(tag uint64, req model.Request) {
 		w.injector.Issued(c, &r.req)
 	}
 	c.wire = append(c.wire, r)
-	c.touch()
+	c.invalidate()
 }
 
 // forward hands the far end a message.

@@ -159,7 +159,7 @@ func (w *World) tick(c *Client) {
 		return
 	}
 	first.g.status = runnable
-	first.g.client.touch()
+	first.g.client.invalidate()
 }
 
 // ends notes that the time of a context is up, which code may find out without waiting for it.

@@ -58,7 +58,7 @@ var loopback = []model.ID{{Scheme: "ip", ID: "127.0.0.1"}}
 // push puts a message on its way to c.
 func (c *Client) push(m message) {
 	c.down = append(c.down, m)
-	c.touch()
+	c.invalidate()
 }
 
 // cut ends the connection. What was sent and not yet taken by the server may

@@ -176,7 +176,7 @@ func (c *Client) GiveUp() {
 func (c *Client) Pause() {
 	c.host.paused = true
 	for _, x := range c.connections() {
-		x.touch()
+		x.invalidate()
 	}
 }
 
@@ -198,7 +198,7 @@ func (c *Client) Crash() {
 		x.killAll()
 		x.unsent = x.unsent[:0]
 		x.watchers, x.sessionChans = x.watchers[:0], x.sessionChans[:0]
-		x.touch()
+		x.invalidate()
 	}
 }
 

@@ -32,13 +32,13 @@ func (w *World) Branch(seed uint64) {
 // give it one, will tell [Dialing] of it.
 func (c *Client) Ask(server int) {
 	c.asks = server
-	c.touch()
+	c.invalidate()
 }
 
 // Unask takes that back.
 func (c *Client) Unask() {
 	c.asks = -1
-	c.touch()
+	c.invalidate()
 }
 
 // Dialing is a [Far] of code outside, which asks for connections.

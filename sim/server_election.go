@@ -75,7 +75,7 @@ func (w *World) elect(k int, proposer *Client) {
 			c.vain = outage
 		}
 		c.late = c.late[:0]
-		c.touch()
+		c.invalidate()
 	}
 	w.servers[k].catchUp(w.committed)
 	w.lead = k
@@ -126,7 +126,7 @@ func (s *server) stepDown() {
 		if c.owedAt == s.index {
 			c.owedTo = 0
 		}
-		c.touch()
+		c.invalidate()
 	}
 	s.deposed, s.stuck = false, false
 	s.join()

@@ -98,7 +98,7 @@ var elsewhere = map[string]string{
 	"model.watchTable.recursive": "how many there are of that mode", "model.watchTable.spare": "memory for later",
 
 	"sim.Client.dirty": "false between steps", "sim.Client.stale": "whether moves is valid",
-	"sim.Client.moves": "what is possible, computed anew when it is stale", "sim.Client.touched": "of sim.Timed",
+	"sim.Client.moves": "what is possible, computed anew when it is stale", "sim.Client.invalidated": "of sim.Timed",
 	"sim.library.fired":  "channels that have fired; code has learned of that when they did",
 	"sim.process.names":  "names of transitions: in Part.Key, but equal states may differ in it",
 	"sim.process.roster": "names of transitions: in Part.Key, but equal states may differ in it",

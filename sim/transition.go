@@ -199,7 +199,7 @@ func (w *World) apply(t Transition) {
 	var c *Client
 	if t.Client > 0 {
 		c = w.Client(int(t.Client))
-		c.touch()
+		c.invalidate()
 	}
 	switch t.Kind {
 	case Run:
@@ -215,7 +215,7 @@ func (w *World) apply(t Transition) {
 	case Resume:
 		c.paused = false
 		for _, x := range c.connections() {
-			x.touch()
+			x.invalidate()
 		}
 	case Undelay:
 		c.slow = false
@@ -261,11 +261,11 @@ func (c *Client) markDirty() {
 	}
 }
 
-// touch says that what is possible for the client may have changed.
-func (c *Client) touch() {
+// invalidate says that what is possible for the client may have changed.
+func (c *Client) invalidate() {
 	c.stale = true
-	if !c.touched && c.w.tracks {
-		c.touched = true
-		c.w.touched = append(c.w.touched, c)
+	if !c.invalidated && c.w.tracks {
+		c.invalidated = true
+		c.w.invalidated = append(c.w.invalidated, c)
 	}
 }

@@ -124,16 +124,16 @@ type World struct {
 
 	faultNames map[Transition]string
 
-	dirty   []*Client // to be polled at the end of the step
-	touched []*Client // since Timed or Eager looked last
-	tracks  bool      // one of these chooses
-	syncs   []*Client // that may wait for the answer to a sync, if tracks
-	dying   string    // what Eager has the leader delete; "": the first that is due
-	outside Outside   // nil: all code is simulated
-	follows bool      // Timed chooses
-	listing listing   // for Timed
-	values  valueHasher
-	scratch []*timer
+	dirty       []*Client // to be polled at the end of the step
+	invalidated []*Client // since Timed or Eager looked last
+	tracks      bool      // one of these chooses
+	syncs       []*Client // that may wait for the answer to a sync, if tracks
+	dying       string    // what Eager has the leader delete; "": the first that is due
+	outside     Outside   // nil: all code is simulated
+	follows     bool      // Timed chooses
+	listing     listing   // for Timed
+	values      valueHasher
+	scratch     []*timer
 }
 
 // NewWorld returns a world without clients; Reset equips it.
@@ -200,7 +200,7 @@ func (w *World) Reset(cfg Config, inj Injector, program func(*Client)) {
 	}
 	w.log, w.trimmed, w.timers = w.log[:0], 0, w.timers[:0]
 	w.schedule, w.hashes = w.schedule[:0], w.hashes[:0]
-	w.dirty, w.touched, w.follows, w.tracks = w.dirty[:0], w.touched[:0], false, false
+	w.dirty, w.invalidated, w.follows, w.tracks = w.dirty[:0], w.invalidated[:0], false, false
 	w.outside, w.dying, w.syncs = nil, "", nil
 	w.zxid, w.committed, w.lead, w.respite = cfg.origin(), 0, 0, 0
 	w.now, w.timerOrder, w.step, w.calm, w.panicked, w.misuse = 0, 0, 0, false, "", nil
@@ -377,7 +377,7 @@ func (w *World) beCalm() {
 	w.calm = true
 	for _, c := range w.clients {
 		c.paused, c.slow = false, false
-		c.touch()
+		c.invalidate()
 	}
 	for _, s := range w.servers {
 		s.frozen = false
