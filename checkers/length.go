@@ -150,11 +150,11 @@ func (m *lengths) judge(q *inquiry, n int64, i int) Verdict {
 	}
 	switch least = max(least, 0); {
 	case n < least:
-		return violated(m, i, "c%d was told that the queue has %d items while there were %d at least, put before it asked",
-			q.client, n, least)
+		return violated(m, i, "c%d was told that the queue has %s while there were %d at least, put before it asked",
+			q.client, history.Counted(n, "item"), least)
 	case n > most:
-		return violated(m, i, "c%d was told that the queue has %d items while there were %d at most, the others were "+
-			"removed before it asked", q.client, n, most)
+		return violated(m, i, "c%d was told that the queue has %s while there were %d at most, the others were "+
+			"removed before it asked", q.client, history.Counted(n, "item"), most)
 	}
 	return Verdict{}
 }

@@ -322,7 +322,7 @@ func TestNobodyIsPassedOverInAPriorityQueue(t *testing.T) {
 
 func TestLengthsAreThoseOfAMomentOfTheCall(t *testing.T) {
 	const few = "c2 was told that the queue has 0 items while there were 1 at least, put before it asked"
-	const many = "c2 was told that the queue has 1 items while there were 0 at most, the others were removed before it " +
+	const many = "c2 was told that the queue has 1 item while there were 0 at most, the others were removed before it " +
 		"asked"
 	taken := put + `
 		invoke c3 o3 take

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"zksim/model/history"
 )
 
 // folded is the height of the lane of clients that are idle.
@@ -58,7 +60,8 @@ func (p *picture) fold(idle []int32) {
 	}
 	text := strings.Join(names, ", ") + " " + what + " in the steps shown"
 	if len(names) > 4 {
-		text = fmt.Sprintf("%d clients, %s to %s, %s in the steps shown", len(names), names[0], names[len(names)-1],
+		text = fmt.Sprintf("%s, %s to %s, %s in the steps shown", history.Counted(len(names), "client"), names[0],
+			names[len(names)-1],
 			what)
 	}
 	p.add(shape{Kind: "text", Class: "axis start", X: leftMargin, Y: p.Height + folded/2, Text: text, Step: p.first})

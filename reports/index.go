@@ -66,7 +66,7 @@ func (c Count) String() string {
 	if c.Of > 0 {
 		return fmt.Sprintf("%s %d (%d of %d)", c.Name, c.Times, c.Runs, c.Of)
 	}
-	return c.Name + " in " + counted(c.Runs, "run")
+	return c.Name + " in " + history.Counted(c.Runs, "run")
 }
 
 // RowFailure is a failure, or a mutant that was caught.

@@ -157,13 +157,6 @@ func (p *page) decide(all []passage) {
 	}
 }
 
-func counted(n int, what string) string {
-	if n == 1 {
-		return "1 " + what
-	}
-	return fmt.Sprintf("%d %ss", n, what)
-}
-
 // meanings says what the parts of a picture are, by their classes.
 var meanings = []fact{
 	{"belief", "believes that it is the holder"}, {"operation", "operation of the recipe"}, {"call", "call to ZooKeeper"},
@@ -202,13 +195,13 @@ func facts(f *Failure) []fact {
 	if len(struck) == 0 {
 		struck = []string{"none"}
 	}
-	size := counted(r.Servers, "server")
+	size := history.Counted(r.Servers, "server")
 	if r.Like != "" {
 		size += " like " + r.Like
 	}
-	size += ", " + counted(r.Clients, "client")
+	size += ", " + history.Counted(r.Clients, "client")
 	if r.Rounds > 0 {
-		size += ", " + counted(r.Rounds, "round") + " each"
+		size += ", " + history.Counted(r.Rounds, "round") + " each"
 	}
 	if r.Backend == "serve" {
 		return []fact{{"backend", "simrun serve; a step is an event"}, {"ensemble", size},
@@ -217,14 +210,14 @@ func facts(f *Failure) []fact {
 	if f.live() {
 		return []fact{{"backend", "ZooKeeper; a step is an event"}, {"ensemble", size}}
 	}
-	schedule := counted(r.Minimal, "step") + " prescribed"
+	schedule := history.Counted(r.Minimal, "step") + " prescribed"
 	if r.Steps > r.Minimal {
 		schedule += fmt.Sprintf(", shrunk from %d", r.Steps)
 	}
 	if r.Cut != "" {
 		schedule += ", not minimal: " + Printable(r.Cut)
 	}
-	schedule += "; the run has " + counted(len(f.Trace.Steps), "step")
+	schedule += "; the run has " + history.Counted(len(f.Trace.Steps), "step")
 	repeats := fact{"hash", r.Hash}
 	if r.Again != "" {
 		repeats = fact{"repeated", clip(Printable(r.Again))}

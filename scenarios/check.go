@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"zksim/model/history"
 	"zksim/scenarios/engine"
 	"zksim/scenarios/pipeline"
 )
@@ -55,16 +56,16 @@ func Check(t T, s Scenario) {
 	case err != nil:
 		t.Fatalf("%v", err)
 	case x.Cut && !limited && x.Status != engine.Violation && x.Status != engine.Nondeterministic:
-		t.Fatalf("%s: the time was up before all was done, after %s%s", s.Name, engine.RunsText(x.Runs), summary(&x))
+		t.Fatalf("%s: the time was up before all was done, after %s%s", s.Name, history.Counted(x.Runs, "run"), summary(&x))
 	case x.Status == engine.Held:
-		t.Logf("%s held in %s%s%s", s.Name, engine.RunsText(x.Runs), x.Certain(), summary(&x))
+		t.Logf("%s held in %s%s%s", s.Name, history.Counted(x.Runs, "run"), x.Certain(), summary(&x))
 	case x.Status == engine.Caught:
 		t.Logf("%s caught by %s, %s%s", s.Name, x.Failure.Verdict.Checker, x.Where(), summary(&x))
 	case x.Status == engine.Violation:
 		r.fail(t, &x.Failure, x.Where(), "")
 	case o.Shards > 0 && onlyTheWholeTells(&x.Report):
-		t.Logf("%s: %s in one of %d parts: only all seeds can tell, as those of a check without -zksim.shard%s", s.Name,
-			missing(&x.Report), o.Shards, summary(&x))
+		t.Logf("%s: %s in one of %s: only all seeds can tell, as those of a check without -zksim.shard%s", s.Name,
+			missing(&x.Report), history.Counted(o.Shards, "part"), summary(&x))
 	case x.Status == engine.Escaped:
 		t.Fatalf("%s: %s", s.Name, missing(&x.Report))
 	default:
@@ -81,7 +82,8 @@ func onlyTheWholeTells(rep *engine.Report) bool {
 // missing says what the runs of a report do not show.
 func missing(rep *engine.Report) string {
 	if rep.Status == engine.Escaped {
-		return fmt.Sprintf("%d runs, and neither of %s caught it", rep.Runs, strings.Join(rep.Scenario.Caught, ", "))
+		return fmt.Sprintf("%s, and neither of %s caught it", history.Counted(rep.Runs, "run"),
+			strings.Join(rep.Scenario.Caught, ", "))
 	}
 	return rep.Why
 }

@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"zksim/checkers"
+	"zksim/model/history"
 	"zksim/scenarios/engine"
 	"zksim/scenarios/pipeline"
 	"zksim/sim"
@@ -113,8 +114,8 @@ func replay(t T, s *Scenario, file string) {
 	}
 	res, err := strictly(s, schedule)
 	if stale := (*sim.NotEnabledError)(nil); s.Outside != nil && errors.As(err, &stale) {
-		t.Logf("%s does not fit at step %d, and is run up to %d times with the steps that fit", file, stale.Index+1,
-			engine.Repetitions)
+		t.Logf("%s does not fit at step %d, and is run up to %s with the steps that fit", file, stale.Index+1,
+			history.Counted(engine.Repetitions, "time"))
 		schedule.Again = engine.Repeats{Of: engine.Repetitions}
 		res, err = strictly(s, schedule)
 	}
@@ -126,5 +127,5 @@ func replay(t T, s *Scenario, file string) {
 		told(t, s, &res)
 		return
 	}
-	t.Logf("%s: %s after %d steps, hash %016x", s.Name, res.Verdict.Level, res.Steps, res.Hash)
+	t.Logf("%s: %s after %s, hash %016x", s.Name, res.Verdict.Level, history.Counted(res.Steps, "step"), res.Hash)
 }

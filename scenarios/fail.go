@@ -13,6 +13,7 @@ import (
 
 	"zksim/checkers"
 	"zksim/internal/files"
+	"zksim/model/history"
 	"zksim/reports"
 	"zksim/scenarios/engine"
 	"zksim/scenarios/pipeline"
@@ -132,7 +133,8 @@ func (r *record) unrepeatable(t T, err error) {
 func told(t T, s *Scenario, res *engine.Result) {
 	t.Helper()
 	stack := indented(res.History.PanicStack())
-	text := fmt.Sprintf("%s: %s in %d steps: %s%s", s.Name, res.Verdict.Checker, res.Steps, res.Verdict.Message, stack)
+	text := fmt.Sprintf("%s: %s in %s: %s%s", s.Name, res.Verdict.Checker, history.Counted(res.Steps, "step"),
+		res.Verdict.Message, stack)
 	if res.Verdict.Level != checkers.Violated {
 		t.Fatalf("%s", text)
 		return

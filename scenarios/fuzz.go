@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"zksim/checkers"
+	"zksim/model/history"
 	"zksim/scenarios/engine"
 	"zksim/scenarios/pipeline"
 	"zksim/sim"
@@ -84,11 +85,11 @@ func (r *record) fuzzed(f F, inputs int) {
 	case ok && x.Failed():
 		r.to(engine.Violation, "an input fails, of which the log tells")
 	case r.s.Broken():
-		r.row.Says = fmt.Sprintf("%d inputs, and none shows the flaw", inputs)
+		r.row.Says = fmt.Sprintf("%s, and none shows the flaw", history.Counted(inputs, "input"))
 	case fuzzing: // by other processes
 		r.to(engine.Held, "fuzzed, and no input has failed")
 	case inputs > 0:
-		r.to(engine.Held, fmt.Sprintf("%d inputs", inputs))
+		r.to(engine.Held, history.Counted(inputs, "input"))
 	}
 }
 
@@ -131,7 +132,7 @@ func (r *record) input(t T, runner *engine.Runner, data []byte) {
 		return
 	}
 	runner.Names(&res)
-	says := fmt.Sprintf("%s in %d steps", res.Verdict.Checker, res.Steps)
+	says := fmt.Sprintf("%s in %s", res.Verdict.Checker, history.Counted(res.Steps, "step"))
 	if !s.Broken() && flagOf("test.fuzz") == "" {
 		r.to(engine.Violation, says)
 		r.fail(t, &res, "fuzzed bytes", "")

@@ -91,17 +91,17 @@ func TestMeasurementsAreOnTheIndexOfChecks(t *testing.T) {
 	if f := outFlag(t, "out", func(t *fakeT) { scenarios.Herd(t, v, herd.PerEvent(1)) }); f.fatal != "" {
 		t.Error(f.fatal)
 	}
-	indexHas(t, "out", "1 results: 1 held", `id="lock/sequential:herd"`,
+	indexHas(t, "out", "1 result: 1 held", `id="lock/sequential:herd"`,
 		"measured with 2 to 320 clients; with 320 there are ")
 	f := outFlag(t, "out", func(t *fakeT) { scenarios.Herd(t, v, herd.PerEvent(0.5)) })
 	if !strings.HasPrefix(f.fatal, "lock/sequential: ") {
 		t.Error(f.fatal)
 	}
-	indexHas(t, "out", "1 results: 1 violated", " notifications for each client that goes on, with ",
+	indexHas(t, "out", "1 result: 1 violated", " notifications for each client that goes on, with ",
 		"at most 0.5 may be; measured with 2 to 320 clients")
 	v.Most = 1
 	f = outFlag(t, "out", func(t *fakeT) { scenarios.Herd(t, v) })
-	if want := "lock/sequential is for 1 clients at most, expected 2 or more"; f.fatal != want {
+	if want := "lock/sequential is for 1 client at most, expected 2 or more"; f.fatal != want {
 		t.Error(f.fatal)
 	}
 }
@@ -126,13 +126,13 @@ func TestWhatIsFuzzedIsOnTheIndexOfChecks(t *testing.T) {
 		args []string
 		want []string
 	}{
-		{"", nil, []string{"1 results: 1 held", `id="my/leak:fuzz"`, "<p>21 inputs</p>"}},
+		{"", nil, []string{"1 result: 1 held", `id="my/leak:fuzz"`, "<p>21 inputs</p>"}},
 		{"", []string{"-test.fuzz=FuzzIndexed", "-test.fuzztime=5x"},
-			[]string{"1 results: 1 held", "fuzzed, and no input has failed"}},
-		{"fails", nil, []string{"1 results: 1 violated", `href="./my.leak/fuzz/index.html"`, "fuzzed bytes"}},
+			[]string{"1 result: 1 held", "fuzzed, and no input has failed"}},
+		{"fails", nil, []string{"1 result: 1 violated", `href="./my.leak/fuzz/index.html"`, "fuzzed bytes"}},
 		{"fails", []string{"-test.fuzz=FuzzIndexed", "-test.fuzztime=5x"},
-			[]string{"1 results: 1 violated", "an input fails, of which the log tells"}},
-		{"mutant", nil, []string{"1 results: 1 caught", "by liveness in "}},
+			[]string{"1 result: 1 violated", "an input fails, of which the log tells"}},
+		{"mutant", nil, []string{"1 result: 1 caught", "by liveness in "}},
 	} {
 		c := exec.CommandContext(t.Context(), os.Args[0], append([]string{"-test.run=^FuzzIndexed$", "-zksim.out=out",
 			"-test.fuzzcachedir=" + dir, "-test.parallel=1"}, x.args...)...)
@@ -158,5 +158,5 @@ func TestTheFolderOfArtifactsHasAnIndex(t *testing.T) {
 		all, _ := filepath.Glob(filepath.Join(dir, "_artifacts", "*", "*"))
 		t.Fatalf("%q, %v", all, err)
 	}
-	indexHas(t, filepath.Dir(found[0]), "1 results: 1 caught")
+	indexHas(t, filepath.Dir(found[0]), "1 result: 1 caught")
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/go-zookeeper/zk"
 
 	"zksim/internal/hash"
+	"zksim/model/history"
 )
 
 // Client is one process with its client library and its connection. Another connection of the same process, see
@@ -104,8 +105,8 @@ func (c *Client) Dial() *Client {
 			return x
 		}
 	}
-	c.w.misuse = &Misuse{c.host.id, fmt.Sprintf("%s dials more often than the %d times of its scenario", c.host.Name(),
-		c.w.Dials), clientStack()}
+	c.w.misuse = &Misuse{c.host.id, fmt.Sprintf("%s dials more often than the %s of its scenario", c.host.Name(),
+		history.Counted(c.w.Dials, "time")), clientStack()}
 	c.here().park(runnable)
 	return nil
 }

@@ -84,7 +84,7 @@ func TestAClientThatDialsTooOftenIsToldSo(t *testing.T) {
 		c.Dial()
 		t.Error("the program goes on")
 	})
-	if err == nil || !strings.Contains(err.Error(), "c1 dials more often than the 1 times of its scenario") {
+	if err == nil || !strings.Contains(err.Error(), "c1 dials more often than the 1 time of its scenario") {
 		t.Fatal(err)
 	}
 }

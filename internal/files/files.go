@@ -16,9 +16,18 @@ func Writable(dir string) error {
 	err := os.MkdirAll(dir, 0o777)
 	if err == nil {
 		var probe *os.File
-		if probe, err = os.CreateTemp(dir, "probe.*"); err == nil {
-			err = errors.Join(probe.Close(), os.Remove(probe.Name()))
+		if probe, err = os.CreateTemp(dir, "probe.*"); err != nil {
+			return fmt.Errorf("%s cannot be written to: %w", dir, cause(err))
 		}
+		err = errors.Join(probe.Close(), os.Remove(probe.Name()))
+	}
+	return err
+}
+
+// cause is why a file could not be made, without its name, which means nothing to anybody.
+func cause(err error) error {
+	if x, ok := errors.AsType[*fs.PathError](err); ok {
+		return x.Err
 	}
 	return err
 }
@@ -30,7 +39,7 @@ func Save(dir, name string, write func(io.Writer) error) error {
 	}
 	tmp, err := create(dir, name)
 	if err != nil {
-		return fmt.Errorf("writing %s: %w", filepath.Join(dir, name), err)
+		return fmt.Errorf("writing %s: %w", filepath.Join(dir, name), cause(err))
 	}
 	err = errors.Join(write(tmp), tmp.Close())
 	if err == nil {

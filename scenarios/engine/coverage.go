@@ -140,21 +140,30 @@ func (c *coverer) report() Coverage {
 			cov.Unjudged = append(cov.Unjudged, fmt.Sprintf("%s (%s)", x.Checker, x.Lacks))
 			continue
 		}
-		cov.Gaps = append(cov.Gaps, fmt.Sprintf("%s judged nothing in %s: %s", x.Checker, RunsText(c.runs), x.Lacks))
+		cov.Gaps = append(cov.Gaps, fmt.Sprintf("%s judged nothing in %s: %s", x.Checker, history.Counted(c.runs, "run"),
+			x.Lacks))
 	}
 	for _, r := range c.rules {
 		switch {
 		case r.Strikes > 0 || c.runs == 0:
 		case r.Possible > 0 || r.On < r.Enough() && !(r.OfSeveral() && c.alone()):
-			cov.Quiet = append(cov.Quiet, fmt.Sprintf("%s (possible in %d of %s)", r.Rule, r.Possible, RunsText(r.On)))
+			cov.Quiet = append(cov.Quiet, fmt.Sprintf("%s (%s)", r.Rule, r.chances()))
 		case c.loose:
 			cov.Quiet = append(cov.Quiet, fmt.Sprintf("%s (%s)", r.Rule, r.Lacks(c.Faults, c.Clients)))
 		default:
 			cov.Gaps = append(cov.Gaps, fmt.Sprintf("%s never struck in %s, of which %d had it in their plans: %s",
-				r.Rule, RunsText(c.runs), r.On, r.Lacks(c.Faults, c.Clients)))
+				r.Rule, history.Counted(c.runs, "run"), r.On, r.Lacks(c.Faults, c.Clients)))
 		}
 	}
 	return cov
+}
+
+// chances says in how many runs a rule could have struck.
+func (r *RuleCount) chances() string {
+	if r.On == 0 {
+		return "in the plan of no run"
+	}
+	return fmt.Sprintf("possible in %d of %s", r.Possible, history.Counted(r.On, "run"))
 }
 
 // demands reports whether, in so many runs, every goal must be reached and every checker have something to judge.
@@ -163,14 +172,6 @@ func (s *Scenario) demands(runs int) bool { return runs >= Enough && !s.other }
 // alone reports whether no run has several servers.
 func (c *coverer) alone() bool {
 	return !slices.ContainsFunc(c.Servers, func(n int) bool { return n > 1 })
-}
-
-// RunsText writes a number of runs.
-func RunsText(n int) string {
-	if n == 1 {
-		return "1 run"
-	}
-	return fmt.Sprintf("%d runs", n)
 }
 
 // holders returns how many objects held the lock at once, at most.
@@ -248,10 +249,10 @@ func (r *Report) Summary() []string {
 	}
 	var goals []string
 	for i, g := range r.Scenario.Goals {
-		goals = append(goals, fmt.Sprintf("%s in %s", g.Name, RunsText(r.Reached[i])))
+		goals = append(goals, fmt.Sprintf("%s in %s", g.Name, history.Counted(r.Reached[i], "run")))
 	}
 	for _, x := range r.Sometimes {
-		goals = append(goals, fmt.Sprintf("%s in %s", x.Sentence, RunsText(x.Held)))
+		goals = append(goals, fmt.Sprintf("%s in %s", x.Sentence, history.Counted(x.Held, "run")))
 	}
 	add("goals", goals)
 	return lines

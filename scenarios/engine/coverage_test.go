@@ -242,7 +242,7 @@ func TestAFaultIsOnlyNotedUntilItHadItsChances(t *testing.T) {
 		Checkers: []checkers.Checker{checkers.Steps{}}}
 	for _, seeds := range []engine.Range{{7, 7}, {1, 150}} {
 		rep := run(t, s, engine.Options{Seeds: seeds})
-		want := fmt.Sprintf("expire=1 (possible in 0 of %s)", engine.RunsText(rep.Rules[0].On))
+		want := fmt.Sprintf("expire=1 (possible in 0 of %s)", history.Counted(rep.Rules[0].On, "run"))
 		if rep.Status != engine.Held || len(rep.Gaps) > 0 || len(rep.Quiet) != 1 || rep.Quiet[0] != want {
 			t.Errorf("%+v", rep)
 		}

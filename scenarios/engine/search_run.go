@@ -9,6 +9,7 @@ import (
 	"sync/atomic"
 
 	"zksim/checkers"
+	"zksim/model/history"
 )
 
 // Searched is what an exhaustive search has come to.
@@ -24,21 +25,16 @@ type Searched struct {
 
 // String says it, as in "every schedule of 1 server with at most 1 fault and 2 delays, 5123 runs".
 func (x *Searched) String() string {
-	count := func(n int, what string) string {
-		if n == 1 {
-			return "1 " + what
-		}
-		return fmt.Sprintf("%d %ss", n, what)
-	}
-	text := fmt.Sprintf("schedule of %s with at most %s and %s", count(x.Servers, "server"), count(x.Faults, "fault"),
-		count(x.Delays, "delay"))
+	text := fmt.Sprintf("schedule of %s with at most %s and %s", history.Counted(x.Servers, "server"),
+		history.Counted(x.Faults, "fault"),
+		history.Counted(x.Delays, "delay"))
 	switch {
 	case x.Failure != nil:
 		return fmt.Sprintf("run %d of those of each %s", x.Made, text)
 	case x.Closed:
-		return fmt.Sprintf("every %s, %s", text, RunsText(x.Made))
+		return fmt.Sprintf("every %s, %s", text, history.Counted(x.Made, "run"))
 	}
-	return fmt.Sprintf("not every %s: the first %s", text, RunsText(x.Made))
+	return fmt.Sprintf("not every %s: the first %s", text, history.Counted(x.Made, "run"))
 }
 
 // Exhaust searches a scenario in bounds, with the whole plan and the first of its sizes of ensembles, those schedules

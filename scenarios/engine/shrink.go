@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"zksim/checkers"
+	"zksim/model/history"
 	"zksim/sim"
 )
 
@@ -93,13 +94,13 @@ type shrinker struct {
 func (x *shrinker) over() bool {
 	switch {
 	case errors.Is(x.ctx.Err(), context.DeadlineExceeded):
-		x.cut = fmt.Sprintf("given up after %d runs, as time is short", x.attempts)
+		x.cut = fmt.Sprintf("given up after %s, as time is short", history.Counted(x.attempts, "run"))
 	case x.ctx.Err() != nil:
 		x.cut = "interrupted"
 	case x.attempts >= x.Attempts:
-		x.cut = fmt.Sprintf("given up after %d runs", x.attempts)
+		x.cut = fmt.Sprintf("given up after %s", history.Counted(x.attempts, "run"))
 	case x.steps >= shrinkSteps:
-		x.cut = fmt.Sprintf("given up after %d steps of %d runs", x.steps, x.attempts)
+		x.cut = fmt.Sprintf("given up after %s of %s", history.Counted(x.steps, "step"), history.Counted(x.attempts, "run"))
 	}
 	return x.cut != ""
 }

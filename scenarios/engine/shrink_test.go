@@ -191,7 +191,7 @@ func TestShrinkingThatIsCutShortReturnsTheSmallestSoFar(t *testing.T) {
 	}
 	for _, attempts := range []int{1, whole.Attempts / 4, whole.Attempts - 1} {
 		some := shrink(t.Context(), engine.ShrinkOptions{Attempts: attempts})
-		if want := fmt.Sprintf("given up after %d runs", attempts); some.Cut != want || some.Attempts != attempts {
+		if want := "given up after " + history.Counted(attempts, "run"); some.Cut != want || some.Attempts != attempts {
 			t.Errorf("%d runs: %q, want %q", some.Attempts, some.Cut, want)
 		}
 	}

@@ -11,6 +11,7 @@ import (
 	"zksim/checkers"
 	"zksim/faults"
 	"zksim/model"
+	"zksim/model/history"
 )
 
 // Valid reports whether the scenario can be run: its fields are what they are to be, its setup can be made, and its
@@ -139,7 +140,8 @@ func (s *Scenario) aims(p faults.Plan) error {
 	clients := max(s.Clients, s.ownSize().clients)
 	for _, rule := range p {
 		if rule.Aim.Client > clients && s.Outside == nil {
-			return fmt.Errorf("fault plan: %s: there is no c%d, %s has %d clients", rule, rule.Aim.Client, s.Name, clients)
+			return fmt.Errorf("fault plan: %s: there is no c%d, %s has %s", rule, rule.Aim.Client, s.Name,
+				history.Counted(clients, "client"))
 		}
 	}
 	return nil

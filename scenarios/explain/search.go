@@ -36,7 +36,7 @@ func Search(ctx context.Context, s *engine.Scenario, p engine.Schedule, h *histo
 		return nil, errors.New("the history has nothing that a client does or sees")
 	}
 	if h.Clients > clients {
-		return nil, fmt.Errorf("the history has %d clients, and the scenario %d", h.Clients, clients)
+		return nil, fmt.Errorf("the history has %s, and the scenario %d", history.Counted(h.Clients, "client"), clients)
 	}
 	r := engine.NewRunner()
 	defer r.Close()

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"zksim/internal/edit"
+	"zksim/model/history"
 )
 
 // ErrQuit is the error of the command that ends a session.
@@ -63,7 +64,7 @@ func orders() []order {
 				return err
 			}
 			c.shown = true
-			_, err := fmt.Fprintf(c.out, "written: %d steps, %s\n", x.Step(), arg)
+			_, err := fmt.Fprintf(c.out, "written: %s, %s\n", history.Counted(x.Step(), "step"), arg)
 			return err
 		}},
 		{'h', "", false, "this help", func(_ *Session, c *commands, _ string) error {

@@ -8,6 +8,8 @@ import (
 	"io"
 	"strings"
 	"unicode/utf8"
+
+	"zksim/model/history"
 )
 
 // Console shows a session on a terminal in raw mode and obeys single keys. A command with an argument, and a name,
@@ -181,7 +183,8 @@ func (k *Console) draw() error {
 	if room := max(4, rows-2); len(lines) > room {
 		const head = 2
 		left := len(lines) - room + 1
-		lines = append(append(lines[:head:head], fmt.Sprintf("… %d lines that do not fit", left)), lines[head+left:]...)
+		lines = append(append(lines[:head:head], fmt.Sprintf("… %s that do not fit", history.Counted(left, "line"))),
+			lines[head+left:]...)
 	}
 	for i := range lines {
 		lines[i] = fitted(lines[i], columns)

@@ -7,6 +7,7 @@ import (
 	"unicode/utf8"
 
 	"zksim/checkers"
+	"zksim/model/history"
 	"zksim/reports"
 )
 
@@ -14,8 +15,8 @@ import (
 func (x *Session) Show(w io.Writer, columns int) error {
 	var b strings.Builder
 	clients, _ := x.scenario.Size(&x.schedule)
-	fmt.Fprintf(&b, "%s   step %d of %d   %d clients, %d servers   faults: %s\n", x.scenario.Name, x.at, x.Steps(),
-		clients, max(1, x.schedule.Servers), x.schedule.Faults)
+	fmt.Fprintf(&b, "%s   step %d of %d   %s, %s   faults: %s\n", x.scenario.Name, x.at, x.Steps(),
+		history.Counted(clients, "client"), history.Counted(max(1, x.schedule.Servers), "server"), x.schedule.Faults)
 	f := x.told()
 	if last := reports.LastStep(f); last != "" {
 		fmt.Fprintln(&b, fitted(last, columns))
@@ -41,7 +42,7 @@ func (x *Session) verdict(b *strings.Builder) {
 	case v.Level == checkers.Violated:
 		fmt.Fprintf(b, "VIOLATED  %s: %s\n", v.Checker, reports.Printable(v.Message))
 	case v.Level == checkers.Unknown:
-		fmt.Fprintf(b, "unknown  %s: %s\n", v.Checker, reports.Printable(v.Message))
+		fmt.Fprintf(b, "inconclusive  %s: %s\n", v.Checker, reports.Printable(v.Message))
 	case x.Over():
 		fmt.Fprintln(b, "ok  everything held")
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 
+	"zksim/model/history"
 	"zksim/scenarios/engine"
 )
 
@@ -38,8 +39,8 @@ func atMost(most float64, what string, of func(Measurement) float64) Claim {
 	return Claim{fmt.Sprintf("at most %g %s for each client that goes on", most, what), func(all []Measurement) string {
 		for _, m := range all {
 			if of(m) > most {
-				return fmt.Sprintf("%.4g %s for each client that goes on, with %d clients; at most %g may be", of(m), what,
-					m.Clients, most)
+				return fmt.Sprintf("%.4g %s for each client that goes on, with %s; at most %g may be", of(m), what,
+					history.Counted(m.Clients, "client"), most)
 			}
 		}
 		return ""
@@ -70,11 +71,13 @@ func Try(v *Variant, claims ...Claim) (measured, broken string, err error) {
 		return "", "", err
 	}
 	if len(all) == 0 {
-		return "", "", fmt.Errorf("%s is for %d clients at most, expected %d or more", v.Name, v.Most, steps[0])
+		return "", "", fmt.Errorf("%s is for %s at most, expected %d or more", v.Name, history.Counted(v.Most, "client"),
+			steps[0])
 	}
 	last := &all[len(all)-1]
-	measured = fmt.Sprintf("with %d to %d clients; with %d there are %.4g notifications for each client that goes on, "+
-		"%.4g of them in vain", all[0].Clients, last.Clients, last.Clients, last.Notifications, last.Wasted)
+	measured = fmt.Sprintf("with %d to %s; with %d there are %.4g notifications for each client that goes on, "+
+		"%.4g of them in vain", all[0].Clients, history.Counted(last.Clients, "client"), last.Clients, last.Notifications,
+		last.Wasted)
 	for _, c := range claims {
 		if why := c.Broken(all); why != "" {
 			return measured, why, nil

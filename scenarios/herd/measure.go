@@ -76,15 +76,16 @@ func Measure(ctx context.Context, r *engine.Runner, v *Variant, clients int, see
 	h := res.History
 	for c := range clients + 2 {
 		if why := h.Failed[int32(c+1)]; why != "" {
-			return Measurement{}, fmt.Errorf("%s with %d clients: c%d gave up: %s", v.Name, clients, c+1, why)
+			return Measurement{}, fmt.Errorf("%s with %s: c%d gave up: %s", v.Name, history.Counted(clients, "client"), c+1, why)
 		}
 	}
 	if h.Outcome == history.Panicked {
-		return Measurement{}, fmt.Errorf("%s with %d clients: %s", v.Name, clients, h.Panic)
+		return Measurement{}, fmt.Errorf("%s with %s: %s", v.Name, history.Counted(clients, "client"), h.Panic)
 	}
 	if t.seen < t.events {
-		return Measurement{}, fmt.Errorf("%s with %d clients: %d of %d events happened in %v", v.Name, clients, t.seen,
-			t.events, t.limit())
+		return Measurement{}, fmt.Errorf("%s with %s: %d of %s happened in %v", v.Name, history.Counted(clients, "client"),
+			t.seen,
+			history.Counted(t.events, "event"), t.limit())
 	}
 	m := v.count(h, times, t.opening, clients).m
 	m.Backend, m.Seed = "sim", seed

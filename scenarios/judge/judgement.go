@@ -244,7 +244,7 @@ func (j *Judgement) Herd(h *history.History) {
 			}
 		}
 	}
-	fact := fmt.Sprintf("herd: %d notifications", total)
+	fact := fmt.Sprintf("herd: %s", history.Counted(total, "notification"))
 	if x := first[most]; x != nil {
 		fact += fmt.Sprintf(", at most %d by one change (%s %s)", count[most], x.Kind, x.Path)
 	}

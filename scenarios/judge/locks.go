@@ -243,8 +243,9 @@ func (l *locks) judge(j *Judgement, guards []Guard) {
 		for _, list := range f.watchers { // order-free: the largest
 			most = max(most, len(list))
 		}
-		fact := fmt.Sprintf("lock %s, with names of %s: %d znodes of %d clients, %d times a client saw its own first, at "+
-			"most %d waited for one znode", path, f.library, len(f.waiters), len(clients), f.acquired, most)
+		fact := fmt.Sprintf("lock %s, with names of %s: %s of %s, %s a client saw its own first, at "+
+			"most %d waited for one znode", path, f.library, history.Counted(len(f.waiters), "znode"),
+			history.Counted(len(clients), "client"), history.Counted(f.acquired, "time"), most)
 		if f.lists > 0 {
 			fact += fmt.Sprintf(", %d watches on the whole folder", f.lists)
 		}
@@ -288,7 +289,8 @@ func (l *locks) guard(j *Judgement, g Guard) {
 			g.Folder))
 		return
 	}
-	j.Facts = append(j.Facts, fmt.Sprintf("fencing: %d writes of %s, which %s guards", n, g.Path, g.Folder))
+	j.Facts = append(j.Facts, fmt.Sprintf("fencing: %s of %s, which %s guards", history.Counted(n, "write"), g.Path,
+		g.Folder))
 }
 
 // forbids says why a client must not write at that moment, "" if it may.

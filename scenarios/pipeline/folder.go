@@ -26,7 +26,7 @@ const (
 
 // Of the other files, those to which the page links.
 const (
-	historyFile = "history.jsonl"
+	HistoryFile = "history.jsonl"
 	searchFile  = "porcupine.html"
 )
 
@@ -85,7 +85,7 @@ func (f *Failure) verifyLoosely(schedule engine.Schedule, file string) error {
 
 // withdraw removes from a folder what an earlier run told of another schedule.
 func withdraw(dir string) error {
-	for _, name := range []string{"report.json", "index.html", searchFile, historyFile} {
+	for _, name := range []string{"report.json", "index.html", searchFile, HistoryFile} {
 		err := os.Remove(filepath.Join(dir, name))
 		if err != nil && !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, syscall.ENOTDIR) {
 			return fmt.Errorf("writing %s: %w", filepath.Join(dir, name), err)
@@ -101,7 +101,7 @@ func WriteReport(dir string, f *reports.Failure) error {
 		return err
 	}
 	page := *f
-	page.Files = slices.Concat(f.Files, []reports.File{{Name: historyFile, What: "all that the judges saw"}})
+	page.Files = slices.Concat(f.Files, []reports.File{{Name: HistoryFile, What: "all that the judges saw"}})
 	if len(f.Search) > 0 {
 		page.Files = append(page.Files, reports.File{Name: searchFile, What: "the search for a linearizable order"})
 	}
@@ -109,7 +109,7 @@ func WriteReport(dir string, f *reports.Failure) error {
 		name  string
 		write func(io.Writer) error
 	}{
-		{historyFile, func(w io.Writer) error { return reports.WriteHistory(w, f.History) }},
+		{HistoryFile, func(w io.Writer) error { return reports.WriteHistory(w, f.History) }},
 		{searchFile, func(w io.Writer) error { _, err := w.Write(f.Search); return err }},
 		{"index.html", func(w io.Writer) error { return reports.WritePage(w, &page) }},
 		{"report.json", f.Report.Write},

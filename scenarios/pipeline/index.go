@@ -14,6 +14,7 @@ import (
 
 	"zksim/faults"
 	"zksim/internal/files"
+	"zksim/model/history"
 	"zksim/reports"
 	"zksim/scenarios/engine"
 	"zksim/scenarios/prove"
@@ -107,18 +108,18 @@ func (x *Outcome) Says() string {
 	}
 	switch x.Status {
 	case engine.Held:
-		return fmt.Sprintf("%d runs, %d steps%s", x.Runs, x.Steps, x.Certain())
+		return fmt.Sprintf("%s, %s%s", history.Counted(x.Runs, "run"), history.Counted(x.Steps, "step"), x.Certain())
 	case engine.Caught:
-		return fmt.Sprintf("by %s %s in %d steps", x.Failure.Verdict.Checker, at, x.Failure.Steps)
+		return fmt.Sprintf("by %s %s in %s", x.Failure.Verdict.Checker, at, history.Counted(x.Failure.Steps, "step"))
 	case engine.Violation:
-		return fmt.Sprintf("%s %s in %d steps", x.Failure.Verdict.Checker, at, x.Failure.Steps)
+		return fmt.Sprintf("%s %s in %s", x.Failure.Verdict.Checker, at, history.Counted(x.Failure.Steps, "step"))
 	case engine.Escaped:
 		must := strings.Join(x.Scenario.Caught, " or ")
-		return fmt.Sprintf("escaped: %d runs, and it was not caught by %s", x.Runs, must)
+		return fmt.Sprintf("escaped: %s, and it was not caught by %s", history.Counted(x.Runs, "run"), must)
 	case engine.Nondeterministic:
 		return "nondeterministic: " + reports.Printable(x.Why)
 	}
-	return fmt.Sprintf("%s (%d runs)", reports.Printable(x.Why), x.Runs)
+	return fmt.Sprintf("%s (%s)", reports.Printable(x.Why), history.Counted(x.Runs, "run"))
 }
 
 // aimed is the fault of a rule and its aim, without the budget.
@@ -177,7 +178,7 @@ func KeepRow(dir string, row reports.Row) error {
 			parts = append(parts, fmt.Sprintf("%d %s", counts[status], status))
 		}
 	}
-	x.Summary = fmt.Sprintf("%d results: %s", len(x.Rows), strings.Join(parts, ", "))
+	x.Summary = fmt.Sprintf("%s: %s", history.Counted(len(x.Rows), "result"), strings.Join(parts, ", "))
 	_, err = WriteIndex(dir, &x)
 	return err
 }

@@ -5,6 +5,7 @@ import (
 	"io"
 	"strings"
 
+	"zksim/model/history"
 	"zksim/reports"
 )
 
@@ -66,13 +67,10 @@ func notMinimal(cut string) string {
 
 // partOf says how many are left of how many.
 func partOf(n, all int, what string) string {
-	if all != 1 {
-		what += "s"
-	}
 	if n == all {
-		return fmt.Sprintf("%d %s", n, what)
+		return history.Counted(n, what)
 	}
-	return fmt.Sprintf("%d of %d %s", n, all, what)
+	return fmt.Sprintf("%d of %s", n, history.Counted(all, what))
 }
 
 // Quote makes a word safe for a shell.

@@ -9,6 +9,7 @@ import (
 	"slices"
 
 	"zksim/checkers"
+	"zksim/model/history"
 	"zksim/scenarios/engine"
 	"zksim/scenarios/prove"
 )
@@ -127,16 +128,14 @@ func (x *Outcome) Certain() string {
 	if x.Every > 0 {
 		most = "at most "
 	}
-	return fmt.Sprintf("; every schedule of %d clients with %s%s", x.Scope.Clients, most, FaultsText(x.Every))
+	return fmt.Sprintf("; every schedule of %s with %s%s", history.Counted(x.Scope.Clients, "client"), most,
+		FaultsText(x.Every))
 }
 
 // FaultsText writes a number of faults.
 func FaultsText(n int) string {
-	switch n {
-	case 0:
+	if n == 0 {
 		return "no fault"
-	case 1:
-		return "1 fault"
 	}
-	return fmt.Sprintf("%d faults", n)
+	return history.Counted(n, "fault")
 }

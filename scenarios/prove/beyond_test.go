@@ -70,13 +70,13 @@ func TestAScopeSaysWhatIsOutside(t *testing.T) {
 		t.Fatal(err)
 	}
 	sc := Scope{Scenario: &sized, Servers: 1, Order: 1, Faults: plan(t, "disconnect=2"), Most: 1}
-	const want = "4 clients; 3 rounds; 3 servers; the faults lose-request, cancel; more than 1 faults in one run; " +
+	const want = "4 clients; 3 rounds; 3 servers; the faults lose-request, cancel; more than 1 fault in one run; " +
 		"code that is slow to wake; timers that fire early; other names and orders of listings"
 	if got := sc.Outside(whole); got != want {
 		t.Errorf("got  %s\nwant %s", got, want)
 	}
 	sc = Scope{Scenario: whole, Servers: 3, Order: 1, Faults: whole.Faults, Most: -1, SlowWakes: true, Ticks: 1}
-	if got := sc.Outside(whole); got != "1 servers; other names and orders of listings" {
+	if got := sc.Outside(whole); got != "1 server; other names and orders of listings" {
 		t.Errorf("got %s", got)
 	}
 }

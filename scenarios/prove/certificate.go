@@ -98,7 +98,7 @@ func (s *Scope) claim(r Reductions) Claim {
 // String is the certificate in one line.
 func (c *Certificate) String() string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s: %s with %d clients", c.Outcome, c.Scenario, c.Clients)
+	fmt.Fprintf(&b, "%s: %s with %s", c.Outcome, c.Scenario, history.Counted(c.Clients, "client"))
 	if c.Rounds > 0 {
 		fmt.Fprintf(&b, ", rounds %d", c.Rounds)
 	}
@@ -136,8 +136,9 @@ func (c *Certificate) String() string {
 		if c.Outcome != Holds {
 			fmt.Fprintf(&b, "; holds with at most %d", l.Faults)
 		}
-		fmt.Fprintf(&b, "; %d states, %d transitions, %d schedules, digest %s, P(collision) < %.1g", l.States, l.Transitions,
-			l.Schedules, l.Digest, c.Collision)
+		fmt.Fprintf(&b, "; %s, %s, %s, digest %s, P(collision) < %.1g", history.Counted(l.States, "state"),
+			history.Counted(l.Transitions, "transition"),
+			history.Counted(l.Schedules, "schedule"), l.Digest, c.Collision)
 	}
 	return b.String()
 }
@@ -217,8 +218,8 @@ func (c *Certificate) Differs(d *Certificate) string {
 		return fmt.Sprintf("the outcomes differ: %s and %s", c.Outcome, d.Outcome)
 	}
 	if n := len(c.Levels); c.Outcome == Holds && n > 0 && c.Collision < pairs(c.Levels[n-1].States, 128) {
-		return fmt.Sprintf("the bound on collisions is %g, expected at least %g for %d states", c.Collision,
-			pairs(c.Levels[n-1].States, 128), c.Levels[n-1].States)
+		return fmt.Sprintf("the bound on collisions is %g, expected at least %g for %s", c.Collision,
+			pairs(c.Levels[n-1].States, 128), history.Counted(c.Levels[n-1].States, "state"))
 	}
 	if c.Outcome == Violated && c.Struck != d.Struck {
 		return fmt.Sprintf("the numbers of faults that it takes differ: %d and %d", c.Struck, d.Struck)
@@ -277,7 +278,7 @@ func (c *Certificate) replay(sc Scope, s *engine.Scenario) error {
 	case res.Steps < len(c.Schedule):
 		return fmt.Errorf("the run is over after step %d of the schedule, which has %d", res.Steps, len(c.Schedule))
 	case steps.faults != c.Struck:
-		return fmt.Errorf("%d faults strike in the schedule, not %d", steps.faults, c.Struck)
+		return fmt.Errorf("the schedule has %s, not %d", history.Counted(steps.faults, "fault"), c.Struck)
 	}
 	v, err := c.verdict(s, res.History, steps.ended)
 	switch {

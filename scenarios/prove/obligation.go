@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"zksim/model/history"
 	"zksim/scenarios/engine"
 )
 
@@ -80,7 +81,8 @@ func (o *Obligation) Same(x *Obligation) bool { return reflect.DeepEqual(o.Claim
 
 // String names the obligation: the scenario, and what is not as usual.
 func (o *Obligation) String() string {
-	return fmt.Sprintf("%s, %s, %d clients, at most %d of %s", o.Scenario, o.Kind, o.Clients, o.Most, o.Faults)
+	return fmt.Sprintf("%s, %s, %s, at most %d of %s", o.Scenario, o.Kind, history.Counted(o.Clients, "client"), o.Most,
+		o.Faults)
 }
 
 // Longest sorts obligations by the time that they took last, the longest first, and before these those that were never

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"zksim/faults"
+	"zksim/model/history"
 	"zksim/scenarios/engine"
 )
 
@@ -19,10 +20,10 @@ func (s *Scope) Outside(whole *engine.Scenario) string {
 		}
 	}
 	x := s.Scenario
-	add(whole.Clients > x.Clients, "%d clients", whole.Clients)
-	add(whole.Rounds > x.Rounds, "%d rounds", whole.Rounds)
+	add(whole.Clients > x.Clients, "%s", history.Counted(whole.Clients, "client"))
+	add(whole.Rounds > x.Rounds, "%s", history.Counted(whole.Rounds, "round"))
 	for _, n := range whole.Servers {
-		add(n != s.Servers, "%d servers", n)
+		add(n != s.Servers, "%s", history.Counted(n, "server"))
 	}
 	var missing []string
 	for _, r := range whole.Faults {
@@ -32,7 +33,7 @@ func (s *Scope) Outside(whole *engine.Scenario) string {
 		}
 	}
 	add(len(missing) > 0, "the faults %s", strings.Join(missing, ", "))
-	add(s.most() < total(s.Faults), "more than %d faults in one run", s.most())
+	add(s.most() < total(s.Faults), "more than %s in one run", history.Counted(s.most(), "fault"))
 	add(!s.SlowWakes && !s.Interleave, "code that is slow to wake")
 	add(s.Ticks == 0, "timers that fire early")
 	add(true, "other names and orders of listings")

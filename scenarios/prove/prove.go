@@ -9,6 +9,7 @@ import (
 	"runtime/metrics"
 	"time"
 
+	"zksim/model/history"
 	"zksim/scenarios/engine"
 )
 
@@ -223,9 +224,10 @@ func (p *prover) gaveUp(ctx context.Context, s *search) error {
 	}
 	cert, last := &p.result.Certificate, p.result.Last
 	cert.Outcome = Inconclusive
-	cert.Why = fmt.Sprintf("%s with at most %d faults after %d states, %d transitions and %d schedules; frontier %d", why,
-		last.Faults,
-		last.States, last.Transitions, last.Schedules, len(s.pool.queue))
+	cert.Why = fmt.Sprintf("%s with at most %s after %s, %s and %s; frontier %d", why,
+		history.Counted(last.Faults, "fault"),
+		history.Counted(last.States, "state"), history.Counted(last.Transitions, "transition"),
+		history.Counted(last.Schedules, "schedule"), len(s.pool.queue))
 	return p.save(s, s.pool.queue)
 }
 

@@ -297,7 +297,7 @@ func TestASearchStopsAtANumberOfStates(t *testing.T) {
 	o.States = need / 2
 	half := certify(t, sc, o)
 	var states int
-	fmt.Sscanf(half.Why, "the number of states is reached with at most 1 faults after %d states", &states)
+	fmt.Sscanf(half.Why, "the number of states is reached with at most 1 fault after %d states", &states)
 	if half.Outcome != Inconclusive || len(half.Levels) != 1 || states <= need/2 || states > need/2+100 {
 		t.Errorf("%+v", half.Certificate)
 	}

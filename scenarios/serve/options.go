@@ -11,6 +11,7 @@ import (
 
 	"zksim/faults"
 	"zksim/model"
+	"zksim/model/history"
 )
 
 // Options are the settings of an ensemble. The zero value is useful: one server on a free port of loopback.
@@ -123,7 +124,7 @@ func (o Options) withDefaults() (Options, error) {
 	o.Lag = cmp.Or(o.Lag, usualLag)
 	o.Events = cmp.Or(o.Events, usualEvents)
 	if o.Nodes != 1 && o.Nodes != 3 {
-		return o, fmt.Errorf("serve: %d servers, expected 1 or 3", o.Nodes)
+		return o, fmt.Errorf("serve: %s, expected 1 or 3", history.Counted(o.Nodes, "server"))
 	}
 	for _, d := range []struct {
 		name  string

@@ -15,6 +15,7 @@ import (
 	"zksim/faults"
 	"zksim/internal/edit"
 	"zksim/model"
+	"zksim/model/history"
 	"zksim/recipes/live"
 	"zksim/reports"
 	"zksim/scenarios/engine"
@@ -135,6 +136,16 @@ func (c *checkFlags) simulated(ctx context.Context, a *app, selected []*engine.S
 	if err != nil {
 		return 0, fmt.Errorf("-faults: %w", err)
 	}
+	for i := range sized {
+		x := &sized[i]
+		x.Like = c.like
+		if c.plan == "" {
+			continue
+		}
+		if *x = x.WithPlan(plan); x.Accepts(plan) != nil {
+			return 0, fmt.Errorf("-faults: %w", x.Accepts(plan))
+		}
+	}
 	rec, err := c.recorder(a, sized)
 	if err != nil {
 		return 0, err
@@ -145,13 +156,14 @@ func (c *checkFlags) simulated(ctx context.Context, a *app, selected []*engine.S
 	var t tally
 	for i := range sized {
 		x := &sized[i]
-		x.Like = c.like
-		if c.plan != "" {
-			*x = x.WithPlan(plan)
-		}
 		o.Seeds = c.seedsOf(x, seeds)
 		code, err := rec.scenario(x.Name, func(out io.Writer) (outcome, error) {
-			return c.scenario(ctx, a.to(out).nth(i, len(sized)), x, o, c.share(len(selected)), &t)
+			y, err := c.scenario(ctx, a.to(out).nth(i, len(sized)), x, o, c.share(len(selected)), &t)
+			if err != nil && len(sized) > 1 {
+				c.rows = append(c.rows, pipeline.NotRun(x, oneLine(err.Error())))
+				return c.endedBy(err, out, x.Name), nil
+			}
+			return y, err
 		})
 		if err != nil {
 			c.lose(c.shard.end(broken + ": " + oneLine(err.Error())))
@@ -227,7 +239,7 @@ func (c *checkFlags) unended(ctx context.Context, rec *recorder) string {
 	case len(rec.todo) > 0:
 		return failedFast
 	}
-	return ""
+	return c.ended
 }
 
 func (c *checkFlags) defaultSeeds(s *engine.Scenario) engine.Range {
@@ -306,11 +318,11 @@ func (c *checkFlags) scenario(
 
 // heads begin the lines of scenarios.
 var heads = map[engine.Status]string{engine.Held: "held", engine.Caught: "caught", engine.Escaped: "FAIL",
-	engine.Nondeterministic: "FAIL", engine.Inconclusive: "unknown"}
+	engine.Nondeterministic: "FAIL", engine.Inconclusive: "inconclusive"}
 
 // seedsText says how many seeds were judged, and which.
 func seedsText(o engine.Options, runs int) string {
-	text := fmt.Sprintf("%d seeds", runs)
+	text := history.Counted(runs, "seed")
 	if o.Shards == 0 && runs > 0 {
 		text += fmt.Sprintf(" (%d-%d)", o.Seeds.First, o.Seeds.First+uint64(runs)-1)
 	}

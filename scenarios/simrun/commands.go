@@ -54,7 +54,7 @@ const (
 const selectionText = "NAMES are those of scenarios, folders of scenarios, as lock, or patterns, as 'lock/*'; " +
 	"none stand for all."
 
-const scheduleText = "FILE is a schedule, as the folder of a failure has it; - is the standard input."
+const scheduleText = "FILE is a schedule, or the folder of a failure, which has one; - is the standard input."
 
 var (
 	judged = []exit{
@@ -182,7 +182,7 @@ func measureCommands() []command {
 	compared := []exit{{exitHeld, "no difference"}, {exitViolation, "a difference"},
 		{exitInconclusive, "a difference that did not happen again, or interrupted"}}
 	return []command{
-		{name: "conform", doc: "compare the simulator with recordings or with real servers", run: conformance,
+		{name: "conform", doc: "compare the simulator with recordings or real servers", run: conformance,
 			listens: true,
 			codes:   compared,
 			more: "Runs random operations of several sessions on a real ensemble and in the simulator, and " +
@@ -197,7 +197,7 @@ func measureCommands() []command {
 			more: "Hunts every mutant many times, by uniform choices and by priorities, and prints a page in " +
 				"Markdown.",
 			examples: []example{{"{it} museum -reps 1 > museum.md", "", exitHeld}}},
-		{name: "strategies", args: "[NAMES]", doc: "measure what it takes each strategy to catch the mutants",
+		{name: "strategies", args: "[NAMES]", doc: "measure what it takes each strategy to catch mutants",
 			run:     strategies,
 			listens: true, operands: scenarioOperands, codes: []exit{statusDone, statusCut},
 			more: "Compares the strategies on mutants, in schedules and CPU time, and prints a page in " +

@@ -177,7 +177,7 @@ func TestScenariosAreSelectedByNamesFoldersAndPatterns(t *testing.T) {
 	}
 	if r := simrun(t, "prove", "-most", "0", "lock/lock"); r.code != exitHeld || !strings.HasPrefix(r.out,
 		"holds: lock/lock") ||
-		!strings.HasSuffix(r.out, "\n1 scenarios: 1 held\n") {
+		!strings.HasSuffix(r.out, "\n1 scenario: 1 held\n") {
 		t.Errorf("%+v", r)
 	}
 }

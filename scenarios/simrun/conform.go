@@ -15,6 +15,7 @@ import (
 	"zksim/internal/files"
 	"zksim/internal/zkserver"
 	"zksim/model"
+	"zksim/model/history"
 	"zksim/scenarios/pipeline"
 )
 
@@ -142,7 +143,7 @@ func (c *conformFlags) difference(a *app, f conform.Failure, servers int) {
 		fmt.Fprintf(a.out, "      %-10s %s\n      %-10s ZooKeeper  %s\n      %-10s simulator  %s\n", "differs", d.Field,
 			"", f.Relative(d.Real), "", f.Relative(d.Sim))
 	}
-	fmt.Fprintf(a.out, "      minimal    %d of %d steps\n", len(f.Steps), f.Original)
+	fmt.Fprintf(a.out, "      minimal    %d of %s\n", len(f.Steps), history.Counted(f.Original, "step"))
 	for i := range f.Steps {
 		fmt.Fprintf(a.out, "      %8d   %s: %s\n", i, f.Relative(f.Steps[i].Op.String()), cmp.Or(f.Steps[i].Real.Err, "ok"))
 	}
@@ -168,10 +169,10 @@ func (c *conformFlags) summary(a *app, rep *conform.Report) (int, error) {
 			repeated++
 		}
 	}
-	fmt.Fprintf(a.out, "%d operations in %d sequences from seed %d on, %d servers, %.1f s, %.0f operations/s, %d "+
-		"differences",
-		rep.Ops, rep.Sequences, c.seed, rep.Servers, rep.Elapsed.Seconds(), float64(rep.Ops)/rep.Elapsed.Seconds(),
-		len(rep.Failures))
+	fmt.Fprintf(a.out, "%s in %s from seed %d on, %s, %.1f s, %.0f operations/s, %s",
+		history.Counted(rep.Ops, "operation"), history.Counted(rep.Sequences, "sequence"), c.seed,
+		history.Counted(rep.Servers, "server"), rep.Elapsed.Seconds(), float64(rep.Ops)/rep.Elapsed.Seconds(),
+		history.Counted(len(rep.Failures), "difference"))
 	if once := len(rep.Failures) - repeated; once > 0 {
 		fmt.Fprintf(a.out, ", %d of them only once", once)
 	}

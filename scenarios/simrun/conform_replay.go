@@ -6,6 +6,7 @@ import (
 
 	"zksim/internal/conform"
 	"zksim/internal/transcript"
+	"zksim/model/history"
 )
 
 // replayFolder replays recordings of a real server against the model.
@@ -21,9 +22,10 @@ func (c *conformFlags) replayFolder(ctx context.Context, a *app) (int, error) {
 		return 0, err
 	}
 	if n := len(r.Skipped); n > 0 {
-		a.says("conform", "left out %d recordings of a client library, as %s", n, r.Skipped[0])
+		a.says("conform", "left out %s of a client library, as %s", history.Counted(n, "recording"), r.Skipped[0])
 	}
-	fmt.Fprintf(a.out, "%d transcripts, %d steps, %d differences\n", r.Transcripts, r.Steps, r.Differences)
+	fmt.Fprintf(a.out, "%s, %s, %s\n", history.Counted(r.Transcripts, "transcript"), history.Counted(r.Steps, "step"),
+		history.Counted(r.Differences, "difference"))
 	if r.Differences > 0 {
 		return exitViolation, nil
 	}

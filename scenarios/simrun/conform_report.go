@@ -119,12 +119,15 @@ func (p *conformPage) write(w io.Writer) error {
 	b := bufio.NewWriter(w)
 	list := p.deviations()
 	fmt.Fprintf(b, "# Differences between %s and the simulator\n\n", p.servers)
-	fmt.Fprintf(b, "%d operations in %d sequences from seed %d on, %d servers: %d kinds of differences, in %d "+
-		"sequences.\n", p.report.Ops, p.report.Sequences, p.seed, p.report.Servers, len(list), len(p.report.Failures))
+	fmt.Fprintf(b, "%s in %s from seed %d on, %s: %s of differences, in %s.\n",
+		history.Counted(p.report.Ops, "operation"), history.Counted(p.report.Sequences, "sequence"), p.seed,
+		history.Counted(p.report.Servers, "server"), history.Counted(len(list), "kind"),
+		history.Counted(len(p.report.Failures), "sequence"))
 	for i, x := range list {
 		fmt.Fprintf(b, "\n## %d. %s: %s\n\n", i+1, x.kind, strings.Join(x.fields, ", "))
-		fmt.Fprintf(b, "In %d sequences; the shortest, of seed %d, has %d of %d operations%s:\n\n```\n", x.times, x.best.Seed,
-			len(x.best.Steps), x.best.Original, once(x.best))
+		fmt.Fprintf(b, "In %s; the shortest, of seed %d, has %d of %s%s:\n\n```\n", history.Counted(x.times, "sequence"),
+			x.best.Seed,
+			len(x.best.Steps), history.Counted(x.best.Original, "operation"), once(x.best))
 		for k := range x.best.Steps {
 			s := &x.best.Steps[k]
 			fmt.Fprintf(b, "%3d  %s: %s\n", k, x.best.Relative(s.Op.String()), cmp.Or(s.Real.Err, "ok"))
@@ -168,6 +171,6 @@ func (p *conformPage) concerns(x *deviation) string {
 	if len(names) == 0 {
 		return fmt.Sprintf("None of the scenarios that must hold calls %s.", what)
 	}
-	return fmt.Sprintf("%d scenarios that must hold call %s, and may break: %s.", len(names), what,
+	return fmt.Sprintf("%s that must hold call %s, and may break: %s.", history.Counted(len(names), "scenario"), what,
 		strings.Join(names, ", "))
 }

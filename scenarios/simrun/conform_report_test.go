@@ -42,7 +42,7 @@ func TestThePageOfDifferencesPutsTheSameOnesTogether(t *testing.T) {
 	text := b.String()
 	for _, want := range []string{
 		"# Differences between host:2181 and the simulator\n",
-		"540 operations in 9 sequences from seed 1 on, 1 servers: 5 kinds of differences, in 6 sequences.\n",
+		"540 operations in 9 sequences from seed 1 on, 1 server: 5 kinds of differences, in 6 sequences.\n",
 		"## 1. get: stat.cversion\n\nIn 2 sequences; the shortest, of seed 2, has 2 of 60 operations:\n\n```\n  0  ",
 		"| stat.cversion | `a\\|b` | `c` |\n",
 		"## 2. multi: results.err\n",

@@ -53,7 +53,7 @@ func TestConformReplayNamesEachDifference(t *testing.T) {
 	dir := doctored(t, `"err":"BADVERSION"`, `"err":"NONODE"`)
 	r := simrun(t, "conform", "-replay", dir)
 	want := regexp.MustCompile(`^` + regexp.QuoteMeta(filepath.Join(dir, "b", "deep", "x.jsonl")) +
-		`: step \d+: err: want "NONODE", got "BADVERSION"\n2 transcripts, \d+ steps, 1 differences\n$`)
+		`: step \d+: err: want "NONODE", got "BADVERSION"\n2 transcripts, \d+ steps, 1 difference\n$`)
 	if r.code != exitViolation || r.err != "" || !want.MatchString(r.out) {
 		t.Errorf("%+v", r)
 	}
@@ -64,7 +64,7 @@ func TestConformReplayLeavesOutRecordingsOfClients(t *testing.T) {
 	header := `{"kind":"header","scenario":"g01","client":"go-zookeeper/zk v1.0.4"}` + "\n" + `{"step":"create"}` + "\n"
 	write(t, filepath.Join(dir, "b", "deep", "x.jsonl"), header)
 	r := simrun(t, "conform", "-replay", dir)
-	if r.code != exitHeld || !strings.HasPrefix(r.out, "1 transcripts, ") || !strings.Contains(r.err, "left out 1 ") {
+	if r.code != exitHeld || !strings.HasPrefix(r.out, "1 transcript, ") || !strings.Contains(r.err, "left out 1 ") {
 		t.Errorf("%+v", r)
 	}
 }
@@ -114,7 +114,7 @@ func TestConformNamesAnUnreachableServer(t *testing.T) {
 func TestConformComparesWithARealServer(t *testing.T) {
 	server := zkservertest.ForTest(t, 1)
 	r := simrun(t, "conform", "-servers", server.ConnectString(), "-ops", "200", "-seed", "9", "-o", t.TempDir())
-	total := regexp.MustCompile(`\n240 operations in 4 sequences from seed 9 on, 1 servers, [\d.]+ s, \d+ operations/s, ` +
+	total := regexp.MustCompile(`\n240 operations in 4 sequences from seed 9 on, 1 server, [\d.]+ s, \d+ operations/s, ` +
 		`0 differences\n$`)
 	if r.code != exitHeld || r.err != "" || !total.MatchString(r.out) || !strings.Contains(r.out, "\nreached ") {
 		t.Errorf("%+v", r)
@@ -135,7 +135,7 @@ func TestAnInterruptedConformIsNotHeld(t *testing.T) {
 func TestConformStartsItsOwnServer(t *testing.T) {
 	zkservertest.ForTest(t, 1) // skips where there is none
 	r := simrun(t, "conform", "-ops", "1", "-o", t.TempDir())
-	if r.code != exitHeld || !strings.Contains(r.out, " 1 servers, ") {
+	if r.code != exitHeld || !strings.Contains(r.out, " 1 server, ") {
 		t.Errorf("%+v", r)
 	}
 }
@@ -181,12 +181,12 @@ func TestConformTellsADifferenceInOneBlock(t *testing.T) {
 	rep := &conform.Report{Servers: 3, Ops: 60, Sequences: 1, Coverage: conform.NewCoverage(),
 		Failures: []conform.Failure{f}}
 	if code, err := c.summary(a, rep); code != exitViolation || err != nil ||
-		!strings.HasSuffix(text.String(), ", 1 differences\n") {
+		!strings.HasSuffix(text.String(), ", 1 difference\n") {
 		t.Errorf("%d, %v", code, err)
 	}
 	rep.Failures[0].Repeated = false
 	if code, err := c.summary(a, rep); code != exitInconclusive || err != nil ||
-		!strings.HasSuffix(text.String(), ", 1 differences, 1 of them only once\n") {
+		!strings.HasSuffix(text.String(), ", 1 difference, 1 of them only once\n") {
 		t.Errorf("%d, %v", code, err)
 	}
 }

@@ -12,6 +12,7 @@ import (
 	"zksim/model"
 	"zksim/reports"
 	"zksim/scenarios/engine"
+	"zksim/scenarios/pipeline"
 )
 
 // diff exits with exitHeld when both are the same and, as diff does, with 1 when
@@ -94,7 +95,7 @@ func (r *recorded) show(a *app, name string, n int) {
 // readRun reads a schedule, and runs it, or a history. It reads the file once, so
 // that it may be a pipe, and no further than it makes sense.
 func (a *app) readRun(file string) (*recorded, error) {
-	in, err := a.open(file)
+	in, err := a.open(file, pipeline.ScheduleFile)
 	if err != nil {
 		return nil, err
 	}

@@ -150,7 +150,7 @@ func TestWhatAnInterruptedCheckHasNotFinishedIsNoPass(t *testing.T) {
 				r.err != "simrun check: interrupted; not done: test/stops, test/later\n" {
 				t.Errorf("%d, %s\ngot  %s\nwant %s", r.code, r.err, got, want)
 			}
-			for _, line := range []string{`"Output":"unknown test/stops               interrupted (20 runs)\n"`,
+			for _, line := range []string{`"Output":"inconclusive test/stops               interrupted (20 runs)\n"`,
 				`"Output":"not run: interrupted\n"`, `1 inconclusive, 1 not run, interrupted\n"`} {
 				if !strings.Contains(r.out, line) {
 					t.Errorf("no %s in\n%s", line, r.out)

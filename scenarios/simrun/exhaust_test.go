@@ -28,7 +28,7 @@ func TestCheckSearchesASmallScopeExhaustively(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	held := regexp.MustCompile(`(?m)^held    lock/fan-out             1 runs, .*; every schedule of 2 clients with no ` +
+	held := regexp.MustCompile(`(?m)^held    lock/fan-out             1 run, .*; every schedule of 2 clients with no ` +
 		`fault$`)
 	// Which of its checkers is the first depends on the way of the search.
 	caught := regexp.MustCompile(`(?m)^caught  lock/plain-create        by (` + strings.Join(broken[0].Caught, "|") +

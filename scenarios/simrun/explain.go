@@ -70,7 +70,7 @@ func explainHistory(ctx context.Context, a *app, args []string) (int, error) {
 			where)
 		return exitViolation, nil
 	}
-	fmt.Fprintf(a.out, "unknown  none of %d simulated runs of %s under %s has this history; %s\n", x.Runs, s.Name,
+	fmt.Fprintf(a.out, "inconclusive  none of %d simulated runs of %s under %s has this history; %s\n", x.Runs, s.Name,
 		p.Faults, where)
 	return exitInconclusive, nil
 }
@@ -84,8 +84,8 @@ func (c *explainFlags) found(ctx context.Context, a *app, s *engine.Scenario, x 
 		return err
 	}
 	x.Schedule.Notes = reports.Notes(&reports.Failure{History: v.History, Trace: v.Trace, Verdict: v.Verdict})
-	fmt.Fprintf(a.err, "found    %s: %d steps, in run %d; clients do and see the same %d things in it\n", s.Name,
-		len(x.Schedule.Names), x.Runs, x.All)
+	fmt.Fprintf(a.err, "found    %s: %s, in run %d; clients do and see the same %d things in it\n", s.Name,
+		history.Counted(len(x.Schedule.Names), "step"), x.Runs, x.All)
 	if c.out != stdStream {
 		fmt.Fprintf(a.err, "replay   %s replay %s\n", a.command, pipeline.Quote(c.out))
 	}

@@ -253,9 +253,10 @@ func TestARecordedRunIsExplained(t *testing.T) {
 		code int
 		out  string
 	}{
-		{"explain -runs 3 -run lock/lock alone.jsonl", exitInconclusive, "unknown  none of 3 simulated runs of lock/lock " +
-			"under none has this history; the best has 0 of 1 things that clients do and see, and then not: c1 call exists " +
-			"/a\n"},
+		{"explain -runs 3 -run lock/lock alone.jsonl", exitInconclusive,
+			"inconclusive  none of 3 simulated runs of lock/lock " +
+				"under none has this history; the best has 0 of 1 things that clients do and see, and then not: c1 call exists " +
+				"/a\n"},
 		{"explain -faults none " + file, exitInconclusive, ""},
 	} {
 		if x.out == "" {

@@ -5,7 +5,10 @@ import (
 	"flag"
 	"fmt"
 	"os"
+	"regexp"
+	"strconv"
 	"strings"
+	"time"
 
 	"golang.org/x/term"
 
@@ -50,8 +53,14 @@ func parseMixed(f *flag.FlagSet, args []string) ([]string, error) {
 // unknownFlag is how the flag package begins the error of a flag that there is not.
 const unknownFlag = "flag provided but not defined: -"
 
-// meantFlag adds to the error of a misspelt flag which one was meant.
+// wrongValue is how the flag package says that it cannot read a value, and nothing of what it expects.
+var wrongValue = regexp.MustCompile(`^invalid (?:boolean )?value (".*") for (?:flag )?-([^ ]+): (parse error|value out of range)$`)
+
+// meantFlag adds to the error of a misspelt flag which one was meant, and to that of a value what was expected.
 func meantFlag(f *flag.FlagSet, err error) error {
+	if m := wrongValue.FindStringSubmatch(err.Error()); m != nil {
+		return fmt.Errorf("-%s: %s is %s", m[2], m[1], wantedOf(f.Lookup(m[2]).Value, m[3]))
+	}
 	name, unknown := strings.CutPrefix(err.Error(), unknownFlag)
 	if !unknown {
 		return err
@@ -59,6 +68,47 @@ func meantFlag(f *flag.FlagSet, err error) error {
 	var known []string
 	f.VisitAll(func(x *flag.Flag) { known = append(known, "-"+x.Name) })
 	return fmt.Errorf("%w%s", err, edit.Meant("-"+name, known))
+}
+
+// wantedOf says what is wrong about a text that is not the value of a flag.
+func wantedOf(v flag.Value, problem string) string {
+	what := "a number"
+	switch v.(flag.Getter).Get().(type) {
+	case bool:
+		what = "true or false"
+	case time.Duration:
+		what = "a time with its unit, as 30s, 10m or 1h30m"
+	case uint, uint64:
+		what = "a number from 0 on"
+	}
+	if problem != "parse error" {
+		return "too large or too small, expected " + what + " of 64 bits"
+	}
+	return "not " + what
+}
+
+// faultLimit is a flag: a number of faults, or that there is no limit.
+type faultLimit struct {
+	n     int
+	given bool
+}
+
+// String implements [flag.Value].
+func (x *faultLimit) String() string {
+	if !x.given {
+		return ""
+	}
+	return strconv.Itoa(x.n)
+}
+
+// Set implements [flag.Value].
+func (x *faultLimit) Set(text string) error {
+	n, err := strconv.Atoi(text)
+	if err != nil || n < 0 {
+		return errors.New("expected a number from 0 on")
+	}
+	x.n, x.given = n, true
+	return nil
 }
 
 func isTerminal(f *os.File) bool { return term.IsTerminal(int(f.Fd())) }

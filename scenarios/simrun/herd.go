@@ -19,6 +19,7 @@ import (
 	"zksim/internal/edit"
 	"zksim/internal/files"
 	"zksim/internal/zkserver"
+	"zksim/model/history"
 	"zksim/scenarios/engine"
 	"zksim/scenarios/ensemble"
 	"zksim/scenarios/herd"
@@ -294,7 +295,7 @@ func (s *sweep) undone() string {
 	var names []string
 	for i := range s.jobs {
 		if j := &s.jobs[i]; !s.isDone(j) {
-			names = append(names, fmt.Sprintf("%s with %d clients", j.Name, j.clients))
+			names = append(names, fmt.Sprintf("%s with %s", j.Name, history.Counted(j.clients, "client")))
 		}
 	}
 	if n := len(names); n > undoneNamed {

@@ -6,6 +6,7 @@ import (
 	"strconv"
 
 	"zksim/internal/plots"
+	"zksim/model/history"
 	"zksim/scenarios/herd"
 )
 
@@ -41,8 +42,8 @@ func (s *sweep) explain(a *app, all []herd.Difference) {
 		case d.Equal():
 			equal++
 		case d.Why == "":
-			fmt.Fprintf(a.out, "\nWRONG %s with %d clients: %s: %s and %s, although the protocol determines it\n", d.Variant,
-				d.Clients, d.Count, number(d.Simulated), number(d.Real))
+			fmt.Fprintf(a.out, "\nWRONG %s with %s: %s: %s and %s, although the protocol determines it\n", d.Variant,
+				history.Counted(d.Clients, "client"), d.Count, number(d.Simulated), number(d.Real))
 		case !slices.Contains(open, d.Variant):
 			open = append(open, d.Variant)
 		}

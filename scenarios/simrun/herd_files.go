@@ -13,6 +13,7 @@ import (
 
 	"zksim/internal/files"
 	"zksim/internal/plots"
+	"zksim/model/history"
 	"zksim/scenarios/herd"
 )
 
@@ -211,7 +212,7 @@ func describeVariant(v *herd.Variant) string {
 		text += " Promised: " + strings.Join(promises, "; ") + "."
 	}
 	if v.Most > 0 {
-		text += fmt.Sprintf(" Measured with up to %d clients; with more its work takes too long.", v.Most)
+		text += fmt.Sprintf(" Measured with up to %s; with more its work takes too long.", history.Counted(v.Most, "client"))
 	}
 	return text
 }

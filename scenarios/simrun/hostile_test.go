@@ -92,7 +92,7 @@ func TestAnInterruptedReplayOfRecordingsHasNoResult(t *testing.T) {
 	}
 	// Nor has one that is interrupted while servers start.
 	for _, x := range []struct{ args, out, undone string }{
-		{"check -backend zookeeper -run ^lock/lock$", "1 scenarios: 1 not run, interrupted\n", "; not done: lock/lock"},
+		{"check -backend zookeeper -run ^lock/lock$", "1 scenario: 1 not run, interrupted\n", "; not done: lock/lock"},
 		{"conform", "", ""},
 	} {
 		args := strings.Fields(x.args)

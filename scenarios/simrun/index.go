@@ -1,12 +1,15 @@
 package simrun
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"flag"
 	"fmt"
+	"io"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"zksim/reports"
 	"zksim/scenarios/engine"
@@ -24,6 +27,7 @@ type results struct {
 	rows    []reports.Row
 	lost    []error // files that could not be written
 	left    tally   // of a part: what only the whole can tell
+	ended   string  // the first error that has ended a scenario
 }
 
 // byProof is the folder of a failure that exhaustive search has found.
@@ -111,6 +115,17 @@ func (c *results) lose(err error) {
 	if err != nil {
 		c.lost = append(c.lost, err)
 	}
+}
+
+// endedBy says that an error has ended a scenario, which leaves it without a verdict. The others are run, and in the end
+// it is an error.
+func (c *results) endedBy(err error, w io.Writer, name string) outcome {
+	text := strings.TrimPrefix(oneLine(err.Error()), name+": ")
+	fmt.Fprintf(w, "FAIL    %-24s error: %s\n", name, text)
+	err = fmt.Errorf("%s: %s", name, text)
+	c.ended = cmp.Or(c.ended, broken+": "+err.Error())
+	c.lose(err)
+	return outcome{code: exitUsage}
 }
 
 // noReport says that a report cannot be written.

@@ -69,11 +69,11 @@ func TestThereIsAnIndexIfItWasAskedForOrLeadsToPages(t *testing.T) {
 		t.Error(page)
 	}
 	simrun(t, "check", "test/holds", "-seeds", "1-5", "-o", "out")
-	if page := readIndex(t, "out"); !strings.Contains(page, "1 scenarios: 1 held") {
+	if page := readIndex(t, "out"); !strings.Contains(page, "1 scenario: 1 held") {
 		t.Error(page)
 	}
 	r := simrun(t, "check", "test", "-seeds", "1-5", "-faults", "plague=1", "-o", "out")
-	if r.code != exitUsage || !strings.Contains(readIndex(t, "out"), "1 scenarios: 1 held") {
+	if r.code != exitUsage || !strings.Contains(readIndex(t, "out"), "1 scenario: 1 held") {
 		t.Errorf("%+v", r)
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 
+	"zksim/model/history"
 	"zksim/scenarios/engine"
 )
 
@@ -49,7 +50,7 @@ func details(a *app, s *engine.Scenario) {
 	recipe, _, _ := strings.Cut(s.Name, "/")
 	clients := fmt.Sprintf("%d, on %s servers", s.Clients, sizes(s.Servers))
 	if s.Rounds > 0 {
-		clients = fmt.Sprintf("%d, %d rounds each, on %s servers", s.Clients, s.Rounds, sizes(s.Servers))
+		clients = fmt.Sprintf("%d, %s each, on %s servers", s.Clients, history.Counted(s.Rounds, "round"), sizes(s.Servers))
 	}
 	for _, line := range [][2]string{
 		{"recipe", recipe}, {"clients", clients},

@@ -109,7 +109,7 @@ func (c *checkFlags) live(ctx context.Context, a *app, selected []*engine.Scenar
 	}
 	end := x.t.summary(len(chosen))
 	if skipped := len(selected) - len(chosen); skipped > 0 {
-		end = fmt.Sprintf("skipped %d mutants: they need -faults\n", skipped) + end
+		end = fmt.Sprintf("skipped %s: they need -faults\n", history.Counted(skipped, "mutant")) + end
 	}
 	return c.end(ctx, a, rec, &x.t, scenariosOf(sized), end)
 }

@@ -168,16 +168,16 @@ func (r *liveResult) lacks(waived []string) {
 }
 
 func (x *liveCheck) interrupted(a *app, s *engine.Scenario) outcome {
-	fmt.Fprintf(a.out, "unknown %-24s on ZooKeeper  %s\n", s.Name, interrupted)
+	fmt.Fprintf(a.out, "inconclusive %-24s on ZooKeeper  %s\n", s.Name, interrupted)
 	x.rows = append(x.rows, pipeline.RowOf(s, engine.Inconclusive, "on ZooKeeper: "+interrupted))
 	return outcome{x.t.count(engine.Inconclusive), true}
 }
 
 // circumstances say in a few words where a scenario was run.
 func (x *liveCheck) circumstances(s *engine.Scenario, r *liveResult) string {
-	text := fmt.Sprintf("%d clients on ZooKeeper", cmp.Or(x.clients, s.Clients))
+	text := fmt.Sprintf("%s on ZooKeeper", history.Counted(cmp.Or(x.clients, s.Clients), "client"))
 	if x.checkFlags.plan != "" {
-		text += fmt.Sprintf(" %s, %d seeds", x.version, r.runs)
+		text += fmt.Sprintf(" %s, %s", x.version, history.Counted(r.runs, "seed"))
 	}
 	return text
 }
@@ -186,8 +186,8 @@ func (x *liveCheck) circumstances(s *engine.Scenario, r *liveResult) string {
 func (x *liveCheck) tell(ctx context.Context, a *app, s *engine.Scenario, r *liveResult) outcome {
 	var told *reports.RowFailure
 	if r.status == engine.Held && len(x.plan) > 0 && !r.anyStruck() {
-		r.status, r.says = engine.Inconclusive, fmt.Sprintf("nothing of the plan has struck in %d runs: no client makes "+
-			"the requests at which it would", r.runs)
+		r.status, r.says = engine.Inconclusive, fmt.Sprintf("nothing of the plan has struck in %s: no client makes "+
+			"the requests at which it would", history.Counted(r.runs, "run"))
 	}
 	text := x.circumstances(s, r)
 	switch r.status {
@@ -207,7 +207,7 @@ func (x *liveCheck) tell(ctx context.Context, a *app, s *engine.Scenario, r *liv
 		told = x.report(ctx, a, s, r, where)
 		text += ": " + v.Checker + ": " + v.Message
 	default:
-		fmt.Fprintf(a.out, "unknown %-24s on ZooKeeper  %s\n", s.Name, reports.Printable(r.says))
+		fmt.Fprintf(a.out, "inconclusive %-24s on ZooKeeper  %s\n", s.Name, reports.Printable(r.says))
 		text += ": " + r.says
 		if r.left != nil {
 			x.tellEvidence(a, r.left)
@@ -236,14 +236,15 @@ func (r *liveResult) anyStruck() bool {
 // tellStrikes prints what became of each rule.
 func (x *liveCheck) tellStrikes(a *app, r *liveResult) {
 	for i, rule := range x.plan {
-		fmt.Fprintf(a.out, "      %-24s struck %d times, in %d of %d runs\n", rule, r.struck[i].times, r.struck[i].hit,
-			r.struck[i].on)
+		fmt.Fprintf(a.out, "      %-24s struck %s, in %d of %s\n", rule, history.Counted(r.struck[i].times, "time"),
+			r.struck[i].hit,
+			history.Counted(r.struck[i].on, "run"))
 	}
 	if len(r.not) > 0 {
 		fmt.Fprintf(a.out, "      not on real ensembles: %s\n", strings.Join(r.not, ", "))
 	}
 	for _, what := range r.waived {
-		fmt.Fprintf(a.out, "      in none of %d runs      %s\n", r.whole, what)
+		fmt.Fprintf(a.out, "      in none of %s      %s\n", history.Counted(r.whole, "run"), what)
 	}
 	for _, why := range r.aborted {
 		fmt.Fprintf(a.out, "      %s\n", reports.Printable(why))
@@ -254,8 +255,8 @@ func (x *liveCheck) tellStrikes(a *app, r *liveResult) {
 func (x *liveCheck) tellMisses(a *app, r *liveResult) {
 	for i, rule := range x.plan {
 		if n := r.struck[i]; n.on > 0 && n.times == 0 {
-			fmt.Fprintf(a.out, "      %s has struck nothing in %d runs: no client made the requests at which it would\n", rule,
-				n.on)
+			fmt.Fprintf(a.out, "      %s has struck nothing in %s: no client made the requests at which it would\n", rule,
+				history.Counted(n.on, "run"))
 		}
 	}
 }

@@ -24,7 +24,7 @@ func TestAMutantThatIsCaughtOnARealServerLeavesAFolderAndASimulatedSchedule(t *t
 	const dir = "out/lock.plain-create/zookeeper/"
 	for _, want := range []string{"  report     " + dir + "index.html\n", "  simulated  " + dir + "simulated/index.html: ",
 		" check -backend zookeeper -nodes 1 -session-timeout 1.5s -faults 'lose-reply=1@op=create,nth=1' -seeds ",
-		"lose-reply=1@op=create,nth=1 struck 1 times, in 1 of 1 runs\n", "1 scenarios: 1 caught\n"} {
+		"lose-reply=1@op=create,nth=1 struck 1 time, in 1 of 1 run\n", "1 scenario: 1 caught\n"} {
 		if !strings.Contains(r.out, want) {
 			t.Errorf("%q is not in\n%s", want, r.out)
 		}

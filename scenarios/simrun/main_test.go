@@ -133,7 +133,7 @@ func TestExitStatuses(t *testing.T) {
 		{"naps", "2", "\n          zksim/scenarios/simrun.init.func"},
 		{"(naps|holds|fails)", "2", "3 scenarios: 1 held, 1 violated, 1 misused\n"},
 		{"escapes", "1", "FAIL    test/escapes             escaped: 5 runs, and it was not caught by liveness or steps\n"},
-		{"aimless", "3", "unknown test/aimless             seed 1: no run had a blue moon (5 runs)\n"},
+		{"aimless", "3", "inconclusive test/aimless             seed 1: no run had a blue moon (5 runs)\n"},
 		{"fickle", "4", "FAIL    test/fickle              nondeterministic: seed 1: two runs part at step "},
 		{"(holds|aimless)", "3", "2 scenarios: 1 held, 1 inconclusive\n"},
 		{"(aimless|fails|holds)", "1", "3 scenarios: 1 held, 1 violated, 1 inconclusive\n"},
@@ -192,15 +192,22 @@ var wrongInput = []struct{ args, want string }{
 		`lose-request, `},
 	{"check -faults lose-reply=many", `simrun check: -faults: fault plan: "lose-reply=many": the budget must be a ` +
 		`number from 0 to 2147483647, not "many"`},
-	{"check -faults sequence=1@path=/none", `simrun check: fault plan: sequence=1@path=/none: there is no znode /none ` +
-		`when lock/lock begins`},
+	{"check -faults sequence=1@path=/none",
+		`simrun check: -faults: fault plan: sequence=1@path=/none: there is no znode /none ` +
+			`when lock/lock begins`},
 	{"check -shard 5/4", `simrun check: -shard: a shard is i/n with i from 1 to n, as 2/4, or auto, not "5/4"`},
 	{"check -shard 0/4", `simrun check: -shard: a shard is i/n with i from 1 to n, as 2/4, or auto, not "0/4"`},
 	{"prove -shard 900/900", "simrun prove: -shard: there is nothing to prove in part 900/900 of "},
 	{"check -shard 1", `simrun check: -shard: a shard is i/n with i from 1 to n, as 2/4, or auto, not "1"`},
 	{"check -p -1", `simrun check: -p and -for cannot be negative`},
 	{"check -for -1s", `simrun check: -p and -for cannot be negative`},
-	{"check -for soon", `simrun check: invalid value "soon" for flag -for: parse error`},
+	{"check -for soon", `simrun check: -for: "soon" is not a time with its unit, as 30s, 10m or 1h30m`},
+	{"check -for 5", `simrun check: -for: "5" is not a time with its unit`},
+	{"check -p many", `simrun check: -p: "many" is not a number`},
+	{"check -p 99999999999999999999", `simrun check: -p: "99999999999999999999" is too large or too small, expected a ` +
+		`number of 64 bits`},
+	{"check -v=5", `simrun check: -v: "5" is not true or false`},
+	{"conform -seed -1", `simrun conform: -seed: "-1" is not a number from 0 on`},
 	{"check -strategy best", `simrun check: -strategy is random, pct or portfolio, not "best"`},
 	{"check -backend paper", `simrun check: -backend is sim or zookeeper, not "paper"`},
 	{"check -servers a:1", `simrun check: -servers goes with -backend zookeeper only`},
@@ -233,13 +240,15 @@ var wrongInput = []struct{ args, want string }{
 		`as their scenarios have them, or none`},
 	{"check -seeds", `simrun check: flag needs an argument: -seeds`},
 	{"check -o file/out -run lock/lock -seeds 1", `simrun check: -o: mkdir file: not a directory`},
+	{"check -o /proc/self -run lock/lock -seeds 1", `simrun check: -o: /proc/self cannot be written to: `},
 	{"check -o file -run lock/lock -seeds 1", `simrun check: -o: mkdir file: not a directory`},
 	{"shrink stale.txt", `simrun shrink: stale.txt: line 5: the schedule does not fit scenario lock/lock: step 2: `},
 	{"shrink fine.txt", `simrun shrink: fine.txt: nothing to shrink: the schedule violates nothing`},
 	{"replay", `simrun replay: an argument is missing, expected FILE`},
 	{"replay a b", `simrun replay: unexpected argument "b"`},
 	{"replay missing.txt", `simrun replay: open missing.txt: no such file or directory`},
-	{"replay .", `simrun replay: .: `},
+	{"replay .", `simrun replay: . is a folder without schedule.txt, expected that of a failure, or a file`},
+	{"judge .", `simrun judge: . is a folder without history.jsonl, expected that of a failure, or a file`},
 	{"replay file", `simrun replay: file: line 1: a schedule begins with "zksim schedule 1"; the file is empty`},
 	{"replay binary.txt", `simrun replay: binary.txt: line 1: a schedule begins with "zksim schedule 1", not ` +
 		`"\x7fELF\x00\x01"`},
@@ -313,7 +322,7 @@ func TestShardsAndFailfastAndTimeLimit(t *testing.T) {
 	t.Chdir(t.TempDir())
 	add(t, fails, holds)
 	for shard, runs := range map[string]string{"1/3": "34 runs", "2/3": "33 runs", "3/3": "33 runs", "1/1": "100 runs",
-		"7/200": "1 runs"} {
+		"7/200": "1 run"} {
 		if r := simrun(t, "check", "-run", "test/holds", "-seeds", "1-100", "-shard", shard); r.code != exitHeld ||
 			!strings.Contains(r.out, runs) {
 			t.Errorf("-shard %s: %+v", shard, r)
@@ -352,7 +361,7 @@ func TestAnInterruptedCheckIsNotHeld(t *testing.T) {
 	defer cancel()
 	r := simrunUntil(ctx, "check", "-run", "test/holds", "-seeds", "1-9000000000")
 	if r.code != exitInconclusive || r.err != "simrun check: interrupted; not done: test/holds\n" ||
-		!strings.HasPrefix(r.out, "unknown test/holds               interrupted (") || strings.Contains(r.out, "held") {
+		!strings.HasPrefix(r.out, "inconclusive test/holds               interrupted (") || strings.Contains(r.out, "held") {
 		t.Errorf("%+v", r)
 	}
 	// A violation that was found before stays one.
@@ -478,3 +487,45 @@ var block = regexp.MustCompile(`(?m)^      lock/plain-create  seed (\d+)  (\w+):
 	`      report     (\S+)\n` +
 	`      reproduce  (.*)\n` +
 	`      or         (.*)\n`)
+
+func TestAnErrorOfAScenarioDoesNotEndTheOthers(t *testing.T) {
+	t.Chdir(t.TempDir())
+	broken := engine.Scenario{Name: "test/broken", Clients: 1, Program: idle, MaxSteps: -1}
+	add(t, broken, holds)
+	const why = "error: MaxSteps of test/broken is -1, expected a number from 0 to "
+	for command, last := range map[string]string{"check -seeds 1-5": "2 scenarios: 1 held, 1 not run\n",
+		"prove -most 0 -clients 0": "2 scenarios: 1 held, 1 not run\n"} {
+		r := simrun(t, append(strings.Fields(command), "-run", "^test/", "-o", "out", "-junit", "junit.xml")...)
+		if r.code != exitUsage || !strings.HasSuffix(r.out, last) || !strings.Contains(r.out, "FAIL    test/broken   ") ||
+			!strings.Contains(r.out, why) || strings.Count(r.err, "\n") != 1 ||
+			!strings.Contains(r.err, ": test/broken: MaxSteps of test/broken is -1") {
+			t.Errorf("%s: %+v", command, r)
+		}
+		if page := readIndex(t, "out"); !strings.Contains(page, "MaxSteps of test/broken is -1") {
+			t.Errorf("%s: %s", command, page)
+		}
+	}
+}
+
+func TestTheFolderOfAFailureStandsForItsSchedule(t *testing.T) {
+	t.Chdir(t.TempDir())
+	add(t, fails)
+	simrun(t, "check", "test/fails")
+	for _, command := range []string{"replay", "why", "shrink"} {
+		file, folder := simrun(t, command, "out/test.fails/1/schedule.txt"), simrun(t, command, "out/test.fails/1")
+		if file.out == "" || file.out != folder.out || file.code != folder.code || folder.err != "" {
+			t.Errorf("%s: %+v, and %+v", command, file, folder)
+		}
+	}
+}
+
+func TestTheUsageHasAColumnAsWideAsItsCommands(t *testing.T) {
+	r := simrun(t, "help")
+	at := strings.Index(regexp.MustCompile(`(?m)^  list .*$`).FindString(r.out), "what there is")
+	for _, c := range commands() {
+		line := regexp.MustCompile(`(?m)^  ` + c.name + `\b.*$`).FindString(r.out)
+		if len(line) <= at || line[at:] != c.doc {
+			t.Errorf("%q, expected %q at column %d", line, c.doc, at)
+		}
+	}
+}

@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"zksim/internal/files"
+	"zksim/model/history"
 	"zksim/reports"
 	"zksim/scenarios/engine"
 	"zksim/scenarios/pipeline"
@@ -150,7 +151,7 @@ func (m *merge) provedScenario(a *app, name string, proofs []mergedProof) (outco
 			}
 		}
 	}
-	head := fmt.Sprintf("%d of %d obligations proved", closed, all)
+	head := fmt.Sprintf("%d of %s proved", closed, history.Counted(all, "obligation"))
 	fmt.Fprintf(a.out, "%-7s %-24s %s\n", cmp.Or(heads[status], "FAIL"), name, head)
 	row := pipeline.RowOf(s, status, strings.Join(append([]string{head}, says...), "\n"))
 	if len(told) > 0 {

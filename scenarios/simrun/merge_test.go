@@ -117,7 +117,7 @@ func TestMergesOfAnyNumberOfPartsAreTheSameBytes(t *testing.T) {
 		}
 	}
 	out := said[0].out
-	for _, want := range []string{"held    test/holds               150 runs, ", "unknown test/aimless ",
+	for _, want := range []string{"held    test/holds               150 runs, ", "inconclusive test/aimless ",
 		"held    lock/lock                150 runs, ",
 		"caught  lock/plain-create        by quiescence at seed 2 in 73 steps\n",
 		"finding    always, decided by lose-reply, new\n", "finding    liveness, decided by lose-request, new\n",
@@ -155,7 +155,7 @@ func TestAPartThatIsMissingOrInterruptedIsNamedAndNoPass(t *testing.T) {
 	add(t, holds, clumsy)
 	inParts(t, 3, "-seeds", "1-30", "test/holds")
 	if r := simrun(t, "merge", "parts-3"); r.code != exitHeld || !strings.HasSuffix(r.out,
-		"index   merged/index.html\n1 scenarios: 1 held\n") {
+		"index   merged/index.html\n1 scenario: 1 held\n") {
 		t.Errorf("%+v", r)
 	}
 	if r := simrun(t, "merge", "parts-3", "-undone"); r != (result{out: "\n"}) {
@@ -167,7 +167,8 @@ func TestAPartThatIsMissingOrInterruptedIsNamedAndNoPass(t *testing.T) {
 	}
 	r := simrun(t, "merge", "parts-3", "-junit", "junit.xml")
 	if r.code != exitInconclusive || !strings.Contains(r.out, "not there: part 2 of 3\n") ||
-		!strings.Contains(r.out, "unknown test/holds               not done by all parts: without part 2 of 3 (20 runs)\n") {
+		!strings.Contains(r.out,
+			"inconclusive test/holds               not done by all parts: without part 2 of 3 (20 runs)\n") {
 		t.Errorf("%+v", r)
 	}
 	if text := readIndex(t, "merged"); !strings.Contains(text, "<li>not there: part 2 of 3</li>") {

@@ -18,6 +18,7 @@ import (
 	"time"
 
 	"zksim/internal/shard"
+	"zksim/model/history"
 	"zksim/reports"
 	"zksim/scenarios/engine"
 	"zksim/scenarios/pipeline"
@@ -165,8 +166,8 @@ func (c *proveFlags) listObligations(
 	if err := out.write(ctx, list.write); err != nil {
 		return 0, err
 	}
-	fmt.Fprintf(a.out, "%d obligations of %d scenarios, of which %d were never tried\n", len(list.Obligations),
-		scenarios, untried)
+	fmt.Fprintf(a.out, "%s of %s, of which %d were never tried\n", history.Counted(len(list.Obligations), "obligation"),
+		history.Counted(scenarios, "scenario"), untried)
 	return exitHeld, nil
 }
 
@@ -206,7 +207,11 @@ func (c *proveFlags) provePart(
 	for i := range mine {
 		x := &mine[i]
 		_, err := rec.scenario(names[i], func(out io.Writer) (outcome, error) {
-			return c.obligation(ctx, a.to(out).nth(i, len(mine)), x, w, o, &t)
+			y, err := c.obligation(ctx, a.to(out).nth(i, len(mine)), x, w, o, &t)
+			if err != nil && len(mine) > 1 {
+				return c.endedBy(err, out, names[i]), nil
+			}
+			return y, err
 		})
 		if err != nil {
 			c.lose(w.end(broken + ": " + oneLine(err.Error())))
@@ -216,12 +221,12 @@ func (c *proveFlags) provePart(
 			break
 		}
 	}
-	why := ""
+	why := c.ended
 	if ctx.Err() != nil {
 		why = interrupted
 	}
 	c.lose(w.end(why))
-	text := strings.Replace(t.summary(len(mine)), "scenarios", "obligations", 1)
+	text := strings.Replace(t.summary(len(mine)), "scenario", "obligation", 1)
 	t.leave(c.left)
 	text = leftLine(c.left) + text
 	return rec.end(ctx, a, &t, text, c.lost)

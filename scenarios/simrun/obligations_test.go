@@ -131,7 +131,7 @@ func TestAHoleInWhatIsProvedIsSeenAndNoPass(t *testing.T) {
 	before, _ := os.ReadFile("list.json")
 	r = simrun(t, "merge", "parts", "-obligations", "list.json")
 	if r.code != exitInconclusive || !strings.Contains(r.out, "not there: part 2 of 2\n") ||
-		!strings.Contains(r.out, "unknown test/good ") {
+		!strings.Contains(r.out, "inconclusive test/good ") {
 		t.Errorf("%+v", r)
 	}
 	if text, _ := os.ReadFile("merged/proved.md"); !strings.Contains(string(text), "2c 1f not tried") {

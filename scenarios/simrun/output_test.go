@@ -46,7 +46,7 @@ func TestAPipeIsWrittenToAndNeitherReplacedNorWaitedForTooEarly(t *testing.T) {
 	t.Chdir(t.TempDir())
 	mkfifo(t, "pipe")
 	for _, x := range []struct{ args, last, want string }{
-		{"check -run ^lock/lock$ -seeds 1-500 -junit pipe", "1 scenarios: 1 held\n", `<testcase name="lock/lock"`},
+		{"check -run ^lock/lock$ -seeds 1-500 -junit pipe", "1 scenario: 1 held\n", `<testcase name="lock/lock"`},
 		{"prove -run ^lock/lock$ -most 0 -cert pipe", "holds: lock/lock ", `"outcome": "holds"`},
 	} {
 		c := exec.Command(binary, strings.Fields(x.args)...)
@@ -178,7 +178,7 @@ func TestTheStandardOutputMayBeTheFile(t *testing.T) {
 	text, err := os.ReadFile("out.txt")
 	for _, out := range []string{r.out, string(text)} {
 		if r.code != exitHeld || err != nil || !strings.HasPrefix(out, "held    lock/lock ") ||
-			!strings.Contains(out, "1 scenarios: 1 held\n<?xml version=") ||
+			!strings.Contains(out, "1 scenario: 1 held\n<?xml version=") ||
 			!strings.HasSuffix(out, "</testsuites>\n") {
 			t.Errorf("%v: %s", err, out)
 		}

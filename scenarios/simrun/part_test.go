@@ -33,7 +33,7 @@ func TestAutoTakesThePartThatTheEnvironmentSays(t *testing.T) {
 		t.Errorf("%+v", r)
 	}
 	r = simrun(t, "prove", "-shard", "auto", "test/holds", "lock/fan-out", "barrier/barrier", "-most", "0")
-	if !strings.Contains(r.out, "with 2 clients") || !strings.HasSuffix(r.out, "\n1 scenarios: 1 held\n") {
+	if !strings.Contains(r.out, "with 2 clients") || !strings.HasSuffix(r.out, "\n1 scenario: 1 held\n") {
 		t.Errorf("%+v", r)
 	}
 }

@@ -16,6 +16,7 @@ import (
 
 	"zksim/internal/files"
 	"zksim/internal/shard"
+	"zksim/model/history"
 	"zksim/scenarios/engine"
 	"zksim/scenarios/pipeline"
 	"zksim/scenarios/prove"
@@ -70,7 +71,8 @@ func (c *proveFlags) splitScope(
 		if err != nil {
 			return outcome{}, err
 		}
-		row := pipeline.RowOf(s, engine.Held, fmt.Sprintf("portion %v: %d states, and nothing is violated", part, x.States))
+		row := pipeline.RowOf(s, engine.Held, fmt.Sprintf("portion %v: %s, and nothing is violated", part,
+			history.Counted(x.States, "state")))
 		switch x.Outcome {
 		case prove.Violated:
 			row, err = c.report(ctx, a.to(out), sc.Scenario, &r, took)
@@ -186,8 +188,9 @@ func (m *merge) united(all []*prove.PortionReader) (engine.Status, string, error
 		return 0, "", err
 	}
 	c := &all[0].Claim
-	text := fmt.Sprintf("every schedule of %d clients with at most %d of %s: %d states, digest %s", c.Clients, c.Most,
-		c.Faults, states, digest)
+	text := fmt.Sprintf("every schedule of %s with at most %d of %s: %s, digest %s", history.Counted(c.Clients, "client"),
+		c.Most,
+		c.Faults, history.Counted(states, "state"), digest)
 	var never []string
 	for sentence, held := range said { // order-free: sorted below
 		if !held {
@@ -199,7 +202,8 @@ func (m *merge) united(all []*prove.PortionReader) (engine.Status, string, error
 	case status == engine.Violation:
 		text = "refuted: the folders of the parts have the counterexamples"
 	case len(m.notes) > 0 || status == engine.Inconclusive:
-		status, text = engine.Inconclusive, fmt.Sprintf("not all portions are done; %d states until then", states)
+		status, text = engine.Inconclusive, fmt.Sprintf("not all portions are done; %s until then",
+			history.Counted(states, "state"))
 	case len(never) > 0:
 		status, text = engine.Inconclusive, "in no schedule it holds that: "+strings.Join(never, "; ")
 	}

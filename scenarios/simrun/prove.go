@@ -15,6 +15,7 @@ import (
 
 	"zksim/internal/edit"
 	"zksim/model"
+	"zksim/model/history"
 	"zksim/scenarios/engine"
 	"zksim/scenarios/pipeline"
 	"zksim/scenarios/prove"
@@ -23,7 +24,8 @@ import (
 // proveFlags are the flags of prove.
 type proveFlags struct {
 	run, plan, checkers, without, memory, checkpoint, cert, verify  string
-	clients, rounds, servers, most, ticks, workers                  int
+	clients, rounds, servers, ticks, workers                        int
+	most                                                            faultLimit
 	order                                                           uint64
 	duration, every                                                 time.Duration
 	interleave, slowWakes, offline, reverse, symmetry, audit, rerun bool
@@ -49,7 +51,7 @@ func (c *proveFlags) scopeFlags(f *flag.FlagSet) {
 	likeFlag(f, &c.like)
 	f.StringVar(&c.plan, "faults", "", "fault plan (default what of \""+prove.Losses+
 		"\" is in the scenario's plan, for mutants all of that)")
-	f.IntVar(&c.most, "most", -1, "at most this many faults in one run (default: as many as the plan has)")
+	f.Var(&c.most, "most", "at most `n` faults in one run (default: as many as the plan has)")
 	f.IntVar(&c.ticks, "ticks", 0, "let timers fire this often in a run although something else can happen (when "+
 		"nothing else can, they always do)")
 	f.StringVar(&c.checkers, "checkers", "", "only these checkers, separated by commas, or \"state\" for those that "+
@@ -158,7 +160,8 @@ func (c *proveFlags) ofPart(a *app, selected []*engine.Scenario) (list []*engine
 		}
 	}
 	if len(list) == 0 {
-		return nil, fmt.Errorf("-shard: there is nothing to prove in part %v of %d scenarios", part, len(selected))
+		return nil, fmt.Errorf("-shard: there is nothing to prove in part %v of %s", part,
+			history.Counted(len(selected), "scenario"))
 	}
 	return list, nil
 }
@@ -238,8 +241,8 @@ func (c *proveFlags) options() (o prove.Options, err error) {
 	if c.order == 0 {
 		return o, errors.New("-order is a number from 1 on, not 0")
 	}
-	if c.workers < 0 || c.most < -1 {
-		return o, errors.New("-p and -most cannot be negative")
+	if c.workers < 0 {
+		return o, errors.New("-p cannot be negative")
 	}
 	o = prove.Options{Reductions: prove.Every, Workers: c.workers, Checkpoint: c.checkpoint, Every: c.every,
 		Reverse: c.reverse, Audit: c.audit, Rerun: c.rerun}

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"zksim/model/history"
 	"zksim/reports"
 	"zksim/scenarios/engine"
 	"zksim/scenarios/pipeline"
@@ -26,6 +27,10 @@ func (c *proveFlags) all(ctx context.Context, a *app, selected []*engine.Scenari
 	for i, s := range selected {
 		_, err := rec.scenario(s.Name, func(out io.Writer) (outcome, error) {
 			status, err := c.one(ctx, a.to(out).nth(i, len(selected)), s, o)
+			if err != nil && len(selected) > 1 {
+				c.rows = append(c.rows, pipeline.NotRun(s, oneLine(err.Error())))
+				return c.endedBy(err, out, s.Name), nil
+			}
 			if err != nil {
 				return outcome{}, err
 			}
@@ -47,8 +52,9 @@ func (c *proveFlags) all(ctx context.Context, a *app, selected []*engine.Scenari
 // tell shows how far a search has come.
 func tell(b *bar) func(prove.Progress) {
 	return func(p prove.Progress) {
-		b.describe(fmt.Sprintf("faults <= %d: %d states", p.Faults, p.States), fmt.Sprintf("frontier %d", p.Frontier),
-			fmt.Sprintf("%.0f%% new", 100*p.Fresh), fmt.Sprintf("%d transitions", p.Transitions),
+		b.describe(fmt.Sprintf("faults <= %d: %s", p.Faults, history.Counted(p.States, "state")), fmt.Sprintf("frontier %d",
+			p.Frontier),
+			fmt.Sprintf("%.0f%% new", 100*p.Fresh), history.Counted(p.Transitions, "transition"),
 			fmt.Sprintf("deepest %d", p.Deepest))
 	}
 }
@@ -65,11 +71,8 @@ func (c *proveFlags) scopeOf(s *engine.Scenario) (prove.Scope, error) {
 		}
 		return n
 	}
-	most := c.most
-	switch most {
-	case -1:
-		most = 0
-	case 0:
+	most := c.most.n
+	if c.most.given && most == 0 {
 		most = -1
 	}
 	b := prove.Bounds{Clients: unless(c.clients, 0, -1), Rounds: unless(unless(c.rounds, 0, -1), 1, 0),
@@ -175,8 +178,9 @@ func (c *proveFlags) beyond(
 			cut++
 		}
 	}
-	fmt.Fprintf(a.out, "      beyond     nothing in %d other scopes, each wider in one way: %d closed, "+
-		"%d cut at %d states or by the time", len(all)-untried, closed, cut, fewStates)
+	fmt.Fprintf(a.out, "      beyond     nothing in %s, each wider in one way: %d closed, "+
+		"%d cut at %s or by the time", history.Counted(len(all)-untried, "other scope"), closed, cut,
+		history.Counted(fewStates, "state"))
 	if untried > 0 {
 		fmt.Fprintf(a.out, ", and %d were not tried in time", untried)
 	}
@@ -214,7 +218,8 @@ func (c *proveFlags) attempts(
 		}
 	}
 	if untried > 0 {
-		text := fmt.Sprintf("inconclusive: %s: %d of %d scopes were not tried in time", s.Name, untried, len(all))
+		text := fmt.Sprintf("inconclusive: %s: %d of %s were not tried in time", s.Name, untried,
+			history.Counted(len(all), "scope"))
 		fmt.Fprintln(a.out, text)
 		whole = pipeline.RowOf(s, engine.Inconclusive, "")
 		says = append(says, text)

@@ -40,7 +40,7 @@ func TestProveExitStatuses(t *testing.T) {
 		{"-run ^test/escapes$", exitViolation, "at most 0, ticks 1, all reductions; "},
 		{"-run ^watch/trusting$ -for 100ms", exitInconclusive,
 			"inconclusive: watch/trusting with 2 clients, rounds 1, servers 3, "},
-		{"-run ^test/fails$ -clients 0", exitViolation, "violated: test/fails with 1 clients, servers 1, faults none, at " +
+		{"-run ^test/fails$ -clients 0", exitViolation, "violated: test/fails with 1 client, servers 1, faults none, at " +
 			"most 0, all reductions: liveness: c1 gave up: enough & <done>; faults 0"},
 		{"-run ^test/panics$ -clients 0", exitViolation, ": panic: oops"},
 		{"-run ^test/panics$ -clients 0", exitViolation, ": oops\n          zksim/scenarios/simrun.init.func"},
@@ -85,9 +85,10 @@ func TestProveRefusesWrongInputInOneLine(t *testing.T) {
 		{"-run ^lock/lock$ -mem 12", `-mem is a number above 0 with the unit M or G, as 500M, not "12"`},
 		{"-run ^lock/lock$ -mem -1G", `-mem is a number above 0`},
 		{"-run ^lock/lock$ -mem 9999999999999G", `-mem is a number above 0`},
-		{"-run ^lock/lock$ -p -1", "-p and -most cannot be negative"},
+		{"-run ^lock/lock$ -p -1", "-p cannot be negative"},
 		{"-run ^lock/lock$ -ticks -1", "time may pass 0 to 1000 times although something else can happen, not -1"},
-		{"-run ^lock/lock$ -most -2", "-p and -most cannot be negative"},
+		{"-run ^lock/lock$ -most -1", `invalid value "-1" for flag -most: expected a number from 0 on`},
+		{"-run ^lock/lock$ -order -1", `-order: "-1" is not a number from 0 on`},
 		{"-run ^lock/ -cert c.json", "-checkpoint and -cert are for one scenario, not for "},
 		{"-run ^lock/lock$ -cert x -checkpoint ./x", "-cert and -checkpoint are two files, not one"},
 		{"-run ^lock/lock$ -checkpoint file", "checkpoint: file is not a complete zksim checkpoint 11"},
@@ -126,7 +127,7 @@ func TestProveReportsACounterexampleAsCheckDoes(t *testing.T) {
       report     (o/lock.plain-create/prove/index.html)
       reproduce  go run ./cmd/simrun (replay o/lock.plain-create/prove/schedule.txt)
       or         go run ./cmd/simrun prove -run '(.*)' (-for 9m0s -slow-wakes)
-1 scenarios: 1 caught
+1 scenario: 1 caught
 $`).FindStringSubmatch(r.out)
 	if r.code != exitHeld || block == nil {
 		t.Fatalf("%+v", r)
@@ -263,7 +264,7 @@ func TestProveRefusesADoctoredViolation(t *testing.T) {
 			func(c *prove.Certificate) { c.Checker = "ownership" }},
 		{`tree says of the schedule "/lock/_c_`,
 			func(c *prove.Certificate) { c.Message = "c2 waits" }},
-		{"1 faults strike in the schedule, not 2", func(c *prove.Certificate) { c.Struck = 2 }},
+		{"the schedule has 1 fault, not 2", func(c *prove.Certificate) { c.Struck = 2 }},
 	} {
 		var c prove.Certificate
 		if err := json.Unmarshal(data, &c); err != nil {

@@ -7,6 +7,7 @@ import (
 	"flag"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -38,7 +39,7 @@ func replay(ctx context.Context, a *app, args []string) (int, error) {
 	if err := v.open(a); err != nil {
 		return 0, err
 	}
-	in, err := a.open(file)
+	in, err := a.open(file, pipeline.ScheduleFile)
 	if err != nil {
 		return 0, err
 	}
@@ -89,7 +90,8 @@ func (a *app) replayed(ctx context.Context, v *views, s *engine.Scenario, schedu
 	if v.alone() {
 		a = a.to(a.err)
 	}
-	fmt.Fprintf(a.out, "%s  %d steps, replayed 2 of 2 identical, hash %016x\n", s.Name, len(r.Names), r.Hash)
+	fmt.Fprintf(a.out, "%s  %s, replayed 2 of 2 identical, hash %016x\n", s.Name, history.Counted(len(r.Names), "step"),
+		r.Hash)
 	switch r.Verdict.Level {
 	case checkers.Violated:
 		fmt.Fprintf(a.out, "FAIL  %s: %s\n", r.Verdict.Checker, reports.Printable(r.Verdict.Message))
@@ -102,13 +104,13 @@ func (a *app) replayed(ctx context.Context, v *views, s *engine.Scenario, schedu
 		}
 		return exitViolation, replayReport(a, out, file, schedule, told)
 	case checkers.Unknown:
-		fmt.Fprintf(a.out, "unknown  %s: %s\n", r.Verdict.Checker, reports.Printable(r.Verdict.Message))
+		fmt.Fprintf(a.out, "inconclusive  %s: %s\n", r.Verdict.Checker, reports.Printable(r.Verdict.Message))
 		return exitInconclusive, nil
 	}
 	if recorded, ok := strings.CutPrefix(s.Name, recording.Prefix); ok {
 		why, err := recording.NotReproduced(recorded, told.History)
 		if why != "" {
-			fmt.Fprintf(a.out, "unknown  %s\n", reports.Printable(why))
+			fmt.Fprintf(a.out, "inconclusive  %s\n", reports.Printable(why))
 		}
 		if why != "" || err != nil {
 			return exitInconclusive, err
@@ -149,7 +151,7 @@ func replayReport(a *app, dir, file string, schedule engine.Schedule, f *reports
 
 // load reads a schedule and finds its scenario, or makes both of a recording of serve.
 func (a *app) load(file string) (engine.Schedule, *engine.Scenario, error) {
-	in, err := a.open(file)
+	in, err := a.open(file, pipeline.ScheduleFile)
 	if err != nil {
 		return engine.Schedule{}, nil, err
 	}
@@ -184,17 +186,25 @@ func (a *app) loadFrom(file string, text *bufio.Reader) (engine.Schedule, *engin
 	return schedule, s, nil
 }
 
-// open opens a file to read it; "-" is the standard input.
-func (a *app) open(file string) (io.ReadCloser, error) {
-	if file == stdStream {
+// open opens a file to read it; "-" is the standard input, and the folder of a failure stands for the file in it that
+// has that name.
+func (a *app) open(file, inFolder string) (io.ReadCloser, error) {
+	switch {
+	case file == stdStream:
 		return io.NopCloser(a.in), nil
+	case !isFolder(file):
+		return os.Open(file)
 	}
-	return os.Open(file)
+	in, err := os.Open(filepath.Join(file, inFolder))
+	if errors.Is(err, fs.ErrNotExist) {
+		err = fmt.Errorf("%s is a folder without %s, expected that of a failure, or a file", file, inFolder)
+	}
+	return in, err
 }
 
 // readHistory reads a history from a file.
 func (a *app) readHistory(file string) (*history.History, error) {
-	in, err := a.open(file)
+	in, err := a.open(file, pipeline.HistoryFile)
 	if err != nil {
 		return nil, err
 	}

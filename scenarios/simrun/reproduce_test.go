@@ -84,7 +84,7 @@ func TestAShrunkScheduleFailsAsTheWholeOne(t *testing.T) {
 			t.Errorf("%s: %+v", name, r)
 		}
 	}
-	if !strings.Contains(r.out, "1 scenarios: 1 caught\n") {
+	if !strings.Contains(r.out, "1 scenario: 1 caught\n") {
 		t.Errorf("%+v", r)
 	}
 }
@@ -153,7 +153,7 @@ func TestLocksHoldOnARealServer(t *testing.T) {
 		"^lock/(lock|workers|fan-out|single-node|wedged)$")
 	if r.code != exitHeld || strings.Count(r.out, "\nheld ")+1 != 4 ||
 		!strings.HasSuffix(r.out, "4 scenarios: 4 held\n") ||
-		!strings.Contains(r.out, "skipped 1 mutants") || r.err != "" {
+		!strings.Contains(r.out, "skipped 1 mutant") || r.err != "" {
 		t.Errorf("%+v", r)
 	}
 	if _, err := os.Stat("out"); err == nil {

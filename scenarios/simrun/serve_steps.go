@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"io"
 	"time"
+
+	"zksim/model/history"
 )
 
 // stepPrinter prints the steps of a served ensemble, which hands them over with everything at a halt: nobody waits for
@@ -54,7 +56,7 @@ func (p *stepPrinter) run(out io.Writer) {
 
 func writeSkipped(out io.Writer, n int) {
 	if n > 0 {
-		fmt.Fprintf(out, "... %d steps not shown\n", n)
+		fmt.Fprintf(out, "... %s not shown\n", history.Counted(n, "step"))
 	}
 }
 

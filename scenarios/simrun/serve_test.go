@@ -244,7 +244,7 @@ func TestStepsThatAreNotShownAreCountedWhereTheyAreMissing(t *testing.T) {
 	if err := p.end(); err != nil {
 		t.Fatal(err)
 	}
-	want := strconv.Itoa(maxStepQueue-1) + "\n... 5 steps not shown\nlater\n... 1 steps not shown\n"
+	want := strconv.Itoa(maxStepQueue-1) + "\n... 5 steps not shown\nlater\n... 1 step not shown\n"
 	if !strings.HasSuffix(out.String(), want) {
 		t.Errorf("%s, expected %s", out.String()[max(0, out.Len()-100):], want)
 	}

@@ -6,6 +6,7 @@ import (
 	"io"
 
 	"zksim/checkers"
+	"zksim/model/history"
 	"zksim/reports"
 	"zksim/scenarios/engine"
 	"zksim/scenarios/pipeline"
@@ -79,7 +80,7 @@ func (a *app) shrunk(
 func (a *app) shrinking(command string, s *engine.Scenario, steps int) (o engine.ShrinkOptions, end func()) {
 	bar := a.progress(command, s.Name, 0)
 	o.Progress = func(_, left int) {
-		bar.describe(fmt.Sprintf("shrinking, %d of %d steps left", left, steps))
+		bar.describe(fmt.Sprintf("shrinking, %d of %s left", left, history.Counted(steps, "step")))
 	}
 	return o, bar.clear
 }

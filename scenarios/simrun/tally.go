@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"zksim/model/history"
 	"zksim/scenarios/engine"
 	"zksim/scenarios/pipeline"
 )
@@ -75,5 +76,5 @@ func (t *tally) summary(selected int) string {
 	if sum < selected {
 		parts = append(parts, fmt.Sprintf("%d not run", selected-sum))
 	}
-	return fmt.Sprintf("%d scenarios: %s", selected, strings.Join(parts, ", "))
+	return fmt.Sprintf("%s: %s", history.Counted(selected, "scenario"), strings.Join(parts, ", "))
 }

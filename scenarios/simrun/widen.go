@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 
+	"zksim/model/history"
 	"zksim/scenarios/engine"
 	"zksim/scenarios/pipeline"
 	"zksim/scenarios/prove"
@@ -31,9 +32,9 @@ func (x attempt) String() string {
 	if x.Attempt == nil {
 		return "-"
 	}
-	text := fmt.Sprintf("%d clients, ", x.Clients)
+	text := fmt.Sprintf("%s, ", history.Counted(x.Clients, "client"))
 	if x.Rounds > 1 {
-		text += fmt.Sprintf("%d rounds, ", x.Rounds)
+		text += fmt.Sprintf("%s, ", history.Counted(x.Rounds, "round"))
 	}
 	if x.SlowWakes {
 		text += "slow wakes, "

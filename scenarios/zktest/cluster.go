@@ -249,7 +249,8 @@ func (c *Cluster) run(code func(c *Cluster), run func() error) error {
 	c.mu.Unlock()
 	switch waits := !ended && err == nil && c.world.History.Outcome == history.Quiet; {
 	case !ended && err == nil && c.world.History.Outcome == history.StepLimit:
-		c.fail(fmt.Sprintf("the code has not returned after %d steps and %s of its time: %s", c.world.Step(),
+		c.fail(fmt.Sprintf("the code has not returned after %s and %s of its time: %s",
+			history.Counted(c.world.Step(), "step"),
 			time.Since(c.begin).Round(time.Second), waiting(maybe)))
 		c.tell()
 	case !waits:

@@ -21,6 +21,7 @@ import (
 	"zksim/checkers"
 	"zksim/faults"
 	"zksim/internal/turns"
+	"zksim/model/history"
 	"zksim/scenarios"
 	"zksim/scenarios/engine"
 	"zksim/scenarios/serve"
@@ -59,7 +60,7 @@ func Servers(sizes ...int) Option {
 		}
 		for _, n := range sizes {
 			if n != 1 && n != 3 {
-				return fmt.Errorf("zktest: %d servers, expected 1 or 3", n)
+				return fmt.Errorf("zktest: %s, expected 1 or 3", history.Counted(n, "server"))
 			}
 		}
 		s.Servers = sizes
