@@ -195,17 +195,35 @@ func (p Plan) OnReal() (q Plan, not []string) {
 // Possible returns an error if a rule cannot be brought about on so many servers, our own or somebody else's.
 func (p Plan) Possible(servers int, own bool) error {
 	for _, r := range p {
-		f := r.Real()
-		switch {
-		case !own && (f.Own || r.Aim.Server != ""):
-			return fmt.Errorf("%s happens to servers, and is for those that are started here, not for -servers", r)
-		case f.Three && servers != 3:
-			return fmt.Errorf("%s needs three servers, -nodes 3", r)
-		case r.Aim.Server == "s2" || r.Aim.Server == "s3":
-			if servers != 3 {
-				return fmt.Errorf("%s: there is no %s, only s1; -nodes 3 starts three", r, r.Aim.Server)
-			}
+		if err := r.possible(servers, own); err != nil {
+			return err
 		}
+	}
+	return nil
+}
+
+// Among returns what of a plan can be brought about on so many servers, our own or somebody else's, and the rules that
+// cannot.
+func (p Plan) Among(servers int, own bool) (q, not Plan) {
+	for _, r := range p {
+		if r.possible(servers, own) == nil {
+			q = append(q, r)
+		} else {
+			not = append(not, r)
+		}
+	}
+	return q, not
+}
+
+func (r Rule) possible(servers int, own bool) error {
+	f := r.Real()
+	switch {
+	case !own && (f.Own || r.Aim.Server != ""):
+		return fmt.Errorf("%s happens to servers, and is for those that are started here, not for -servers", r)
+	case f.Three && servers != 3:
+		return fmt.Errorf("%s needs three servers, -nodes 3", r)
+	case servers != 3 && (r.Aim.Server == "s2" || r.Aim.Server == "s3"):
+		return fmt.Errorf("%s: there is no %s, only s1; -nodes 3 starts three", r, r.Aim.Server)
 	}
 	return nil
 }

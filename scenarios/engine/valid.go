@@ -105,7 +105,7 @@ func (s *Scenario) catches() error {
 // Accepts reports whether a plan can be used with the scenario, and its setup be made: an initial fault changes a znode
 // of the setup.
 func (s *Scenario) Accepts(p faults.Plan) error {
-	return cmp.Or(p.Valid(), s.aims(p), s.fits(p), s.takes(s.Like), s.setsUp())
+	return cmp.Or(p.Valid(), s.Aims(p), s.fits(p), s.takes(s.Like), s.setsUp())
 }
 
 // accept reports whether a schedule is one of the scenario, and leaves out of it the
@@ -134,9 +134,9 @@ func (s *Scenario) takes(l model.Like) error {
 	return nil
 }
 
-// aims reports whether there are the clients that a plan aims at. One of a smaller size than the scenario's own may
+// Aims returns an error unless there are the clients that a plan aims at. One of a smaller size than the scenario's own may
 // have rules for clients of that.
-func (s *Scenario) aims(p faults.Plan) error {
+func (s *Scenario) Aims(p faults.Plan) error {
 	clients := max(s.Clients, s.ownSize().clients)
 	for _, rule := range p {
 		if rule.Aim.Client > clients && s.Outside == nil {

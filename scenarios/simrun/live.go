@@ -55,6 +55,8 @@ type liveCheck struct {
 	*checkFlags
 	plan    faults.Plan  // of the scenario at hand
 	own     bool         // each scenario has its own
+	size    int          // of the ensemble
+	mine    bool         // it is started here
 	seeds   engine.Range // of which there is one without faults
 	addrs   []string
 	version string
@@ -80,6 +82,9 @@ func (c *checkFlags) live(ctx context.Context, a *app, selected []*engine.Scenar
 	}
 	sized, err := resized(chosen, 0, c.rounds)
 	if err != nil {
+		return 0, err
+	}
+	if err := x.aims(sized); err != nil {
 		return 0, err
 	}
 	rec, err := c.recorder(a, sized)
@@ -129,7 +134,8 @@ func (x *liveCheck) parse() (err error) {
 	} else if x.plan, err = faults.ParseReal(c.plan); err != nil {
 		return fmt.Errorf("-faults: %w", err)
 	}
-	if err = x.plan.Possible(cmp.Or(len(x.addrs), c.nodes), len(x.addrs) == 0); err != nil {
+	x.size, x.mine = cmp.Or(len(x.addrs), c.nodes), len(x.addrs) == 0
+	if err = x.plan.Possible(x.size, x.mine); err != nil && !x.own {
 		return fmt.Errorf("-faults: %w", err)
 	}
 	x.seeds = engine.Range{First: 1, Last: 1}
@@ -142,6 +148,17 @@ func (x *liveCheck) parse() (err error) {
 		c.clients = cmp.Or(c.clients, liveClients)
 	}
 	c.session = cmp.Or(c.session, live.DefaultSessionTimeout)
+	return nil
+}
+
+// aims reports whether all scenarios have the clients that the plan aims at.
+func (x *liveCheck) aims(sized []engine.Scenario) error {
+	for _, s := range sized {
+		s.Clients = cmp.Or(x.clients, s.Clients)
+		if err := s.Aims(x.plan); err != nil && !x.own {
+			return err
+		}
+	}
 	return nil
 }
 

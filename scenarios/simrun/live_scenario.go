@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"zksim/checkers"
+	"zksim/faults"
 	"zksim/model/history"
 	"zksim/reports"
 	"zksim/scenarios/engine"
@@ -31,8 +32,9 @@ type liveResult struct {
 	store   bool      // in one of them the ensemble failed; what is told is the first
 	left    *evidence // of that one, or else of the latest that was aborted; nil: of none
 	status  engine.Status
-	says    string   // unknown: why
-	not     []string // faults of the scenario that no real ensemble has
+	says    string      // unknown: why
+	not     []string    // faults of the scenario that no real ensemble has
+	without faults.Plan // rules of the scenario that these servers cannot have
 }
 
 // liveRetries is how many more seeds a scenario has in which a checker had nothing to judge: what happens on a real
@@ -51,14 +53,16 @@ type liveStrikes struct{ on, hit, times int }
 // stop.
 func (x *liveCheck) scenario(ctx context.Context, a *app, s *engine.Scenario) (outcome, error) {
 	var not []string
+	var left faults.Plan
 	if x.own {
 		x.plan, not = s.Faults.OnReal()
+		x.plan, left = x.plan.Among(x.size, x.mine)
 	}
 	x.usual = nil
 	if len(x.plan) > 0 {
 		x.usual = usual(s, x.clients)
 	}
-	r := &liveResult{not: not, status: engine.Held, struck: make([]liveStrikes, len(x.plan))}
+	r := &liveResult{not: not, without: left, status: engine.Held, struck: make([]liveStrikes, len(x.plan))}
 	if s.Broken() {
 		r.status = engine.Inconclusive
 		r.says = "no run was caught; what strikes when is not all that decides on a real ensemble"
@@ -216,6 +220,9 @@ func (x *liveCheck) tell(ctx context.Context, a *app, s *engine.Scenario, r *liv
 	if len(r.blind) > 0 {
 		fmt.Fprintf(a.out, "      not judged: %s: they need txns, and nobody has the logs of these servers\n",
 			strings.Join(r.blind, ", "))
+	}
+	if len(r.without) > 0 {
+		fmt.Fprintf(a.out, "      left out: %s: they need three servers that are started here, -nodes 3\n", r.without)
 	}
 	if x.verbose {
 		x.tellStrikes(a, r)

@@ -77,9 +77,31 @@ func TestOneAbortedScenarioDoesNotEndTheCheck(t *testing.T) {
 func TestAPlanThatStrikesNothingIsInconclusive(t *testing.T) {
 	zkservertest.ForTest(t, 1).Stop() // or skip
 	t.Chdir(t.TempDir())
-	r := simrun(t, "check", "-backend", "zookeeper", "-session-timeout", "1500ms", "-faults", "disconnect=1@client=c9",
+	r := simrun(t, "check", "-backend", "zookeeper", "-session-timeout", "1500ms", "-faults", "disconnect=1@op=getACL",
 		"-seeds", "1-2", "counter/counter")
 	if r.code != exitInconclusive || !strings.Contains(r.out, "nothing of the plan has struck in 2 runs") {
+		t.Errorf("%+v", r)
+	}
+}
+
+func TestAnAimAtAClientThatThereIsNotIsRefusedBeforeServersStart(t *testing.T) {
+	const want = "fault plan: expire=1@client=c9: there is no c9, lock/lock has 3 clients"
+	for _, backend := range []string{"sim", "zookeeper"} {
+		r := simrun(t, "check", "-backend", backend, "-faults", "expire=1@client=c9", "-seeds", "1", "lock/lock")
+		if r.code != exitUsage || r.out != "" || !strings.Contains(r.err, want) {
+			t.Errorf("%s: %+v", backend, r)
+		}
+	}
+}
+
+func TestOfAnOwnPlanOneServerHasWhatItCan(t *testing.T) {
+	zkservertest.ForTest(t, 1).Stop() // or skip
+	t.Chdir(t.TempDir())
+	r := simrun(t, "check", "-backend", "zookeeper", "-session-timeout", "1500ms", "-faults", "own", "-seeds", "1-2", "-v",
+		"counter/counter")
+	if r.code != exitHeld || !strings.Contains(r.out, "held    counter/counter") || !strings.Contains(r.out,
+		"      left out: stale-read=2 depose=2 elect=2 part=1: they need three servers") ||
+		!strings.Contains(r.out, "lose-reply=2             struck") {
 		t.Errorf("%+v", r)
 	}
 }
