@@ -190,7 +190,11 @@ func (p *passage) conclude(f *Failure) {
 func (f *Failure) violation() line {
 	l := line{Text: fmt.Sprintf("violation of %s: %s", f.Verdict.Checker, f.Verdict.Message), Class: errorLine}
 	if f.Verdict.Event >= 0 {
-		l.Client = f.History.Events[f.Verdict.Event].Client
+		e := &f.History.Events[f.Verdict.Event]
+		l.Client = e.Client
+		if e.Client == 0 && e.Path == f.Verdict.Message { // the event is told as these words
+			l.Text = "violation of " + f.Verdict.Checker
+		}
 	}
 	return l
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"net"
 	"os"
+	"path"
 	"runtime"
 	"slices"
 	"strconv"
@@ -316,17 +317,22 @@ func waiting(o outlook) string {
 	return waits(list, o)
 }
 
-// calls says which calls a stack has, the innermost first, of a recursion one each.
+// calledBy is between calls of a stack.
+const calledBy = ", called by "
+
+// calls says which calls a stack has, the innermost first, of a recursion one each. Files name the folder of a package,
+// so functions need not.
 func calls(frames []stacks.Frame) string {
-	const most = 10
+	const most = 4
 	list := make([]string, len(frames))
 	for i, x := range frames {
+		x.Func = path.Base(x.Func)
 		list[i] = x.String()
 	}
 	if list = slices.Compact(list); len(list) > most {
 		list = append(list[:most], "others")
 	}
-	return strings.Join(list, ", called by ")
+	return strings.Join(list, calledBy)
 }
 
 // machinery is what functions begin with that are on many stacks and tell nothing.

@@ -118,7 +118,7 @@ func TestHiddenClosedSpin(t *testing.T) {
 // lost: each costs one run, is made shorter, and found again from the schedule.
 func TestARunThatEndsItsProcessIsAFinding(t *testing.T) {
 	for name, want := range map[string]string{ // order-free: tests of their own
-		"PanicElsewhere": "panic: no answer, in zksim/scenarios/zktest_test.TestHiddenPanicElsewhere",
+		"PanicElsewhere": "panic: no answer, in zktest_test.TestHiddenPanicElsewhere",
 		"Exit":           "the code has ended its process with status 0, as os.Exit and log.Fatal do",
 		"Fatal":          "the code has ended its process with status 1, as os.Exit and log.Fatal do: 2",
 		"TFatal":         "the test fails: death_test.go:",
@@ -157,9 +157,9 @@ func TestCodeThatDoesNotComeToRestIsAFinding(t *testing.T) {
 		t.Skip("without ZKTEST_LONG")
 	}
 	for name, want := range map[string]string{ // order-free: tests of their own
-		"Spin":       "a goroutine goes on in zksim/scenarios/zktest_test.TestHiddenSpin",
-		"LateSpin":   "a goroutine goes on in zksim/scenarios/zktest_test.TestHiddenLateSpin",
-		"ClosedSpin": "called by zksim/scenarios/zktest_test.TestHiddenClosedSpin",
+		"Spin":       "a goroutine goes on in zktest_test.TestHiddenSpin",
+		"LateSpin":   "a goroutine goes on in zktest_test.TestHiddenLateSpin",
+		"ClosedSpin": "called by zktest_test.TestHiddenClosedSpin",
 		"Socket":     "for a file or a socket (net.(*netFD).accept",
 	} {
 		t.Run(name, func(t *testing.T) {

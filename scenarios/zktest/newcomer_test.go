@@ -174,7 +174,7 @@ func TestHiddenReport(t *testing.T) {
 func TestMisuseIsNoSuccess(t *testing.T) {
 	for name, want := range map[string]string{ // order-free: tests of their own
 		"Skip":          "the code has ended its goroutine, as t.Skip and runtime.Goexit do, and has not returned",
-		"AlwaysPanics":  "panic: looked at, in zksim/scenarios/zktest_test.TestHiddenAlwaysPanics",
+		"AlwaysPanics":  "panic: looked at, in zktest_test.TestHiddenAlwaysPanics",
 		"AlwaysAsks":    `"there is no x" is asked by a function that waits, as for an answer: nobody is served meanwhile`,
 		"NoSizes":       "zktest: no size of the ensemble, expected 1 or 3",
 		"RunInRun":      "panic: zktest: Run, Search or Fuzz in the code of a run, which has an ensemble of its own",
@@ -186,5 +186,27 @@ func TestMisuseIsNoSuccess(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			expect(t, runHidden(t, t.TempDir(), "TestHidden"+name, "-zksim.seeds", "1"), want)
 		})
+	}
+}
+
+func TestHiddenCrew(t *testing.T) {
+	once(t, func(c *zktest.Cluster) {
+		ch := make(chan bool)
+		for range 6 {
+			go func() { <-ch }()
+		}
+		<-ch
+	})
+}
+
+// TestWhatGoroutinesWaitForIsSaidOnce has several of them wait at one place.
+func TestWhatGoroutinesWaitForIsSaidOnce(t *testing.T) {
+	out := runHidden(t, t.TempDir(), "TestHiddenCrew", "-zksim.seeds", "1")
+	expect(t, out, "(zktest_test.TestHiddenCrew.func1.1), and 5 more do; a goroutine waits in", "violation of always\n")
+	if n := strings.Count(out, "newcomer_test.go:19"); n > 4 {
+		t.Errorf("the places are named %d times:\n%s", n, out)
+	}
+	if line, _, _ := strings.Cut(out[strings.Index(out, "always: "):], "\n"); len(line) > 400 {
+		t.Errorf("the first line has %d characters: %s", len(line), line)
 	}
 }

@@ -28,8 +28,31 @@ func waits(list []stacks.Goroutine, o outlook) string {
 			text = append(text, wait(&g, frames, o))
 		}
 	}
+	return together(text)
+}
+
+// mostWaits is how many different ways to wait are named.
+const mostWaits = 3
+
+// together joins what is said of goroutines, once where it is the same of several.
+func together(text []string) string {
 	slices.Sort(text)
-	return strings.Join(text, "; ")
+	var list []string
+	for len(text) > 0 && len(list) < mostWaits {
+		n := len(text)
+		if i := slices.IndexFunc(text, func(x string) bool { return x != text[0] }); i > 0 {
+			n = i
+		}
+		list = append(list, text[0])
+		if n > 1 {
+			list[len(list)-1] += fmt.Sprintf(", and %d more do", n-1)
+		}
+		text = text[n:]
+	}
+	if len(text) > 0 {
+		list = append(list, fmt.Sprintf("%d more are elsewhere", len(text)))
+	}
+	return strings.Join(list, "; ")
 }
 
 // wait says it of one, as "c2 waits in pool.go:88 for a channel that nobody will send to". A goroutine has the name of
@@ -42,8 +65,12 @@ func wait(g *stacks.Goroutine, frames []stacks.Frame, o outlook) string {
 	if strings.HasPrefix(g.State, "runn") { // running, runnable
 		return fmt.Sprintf("%s goes on in %s", who, calls(frames))
 	}
+	where := path.Base(frames[0].Func) // the place is said
+	if len(frames) > 1 {
+		where += calledBy + calls(frames[1:])
+	}
 	return fmt.Sprintf("%s waits in %s:%d %s (%s)", who, path.Base(frames[0].File), frames[0].Line, object(g.State, o),
-		calls(frames))
+		where)
 }
 
 // objects say what a goroutine in a state waits for, and why in vain when nothing else will happen.
