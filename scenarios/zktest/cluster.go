@@ -374,7 +374,7 @@ func (c *Cluster) tell() {
 func (c *Cluster) settle() { c.turn(synctest.Wait) }
 
 // turn does what returns only if code comes to rest, at the end or for time to pass: else somebody has to end it, see
-// lookout.
+// watchdog.
 func (c *Cluster) turn(f func()) {
 	c.steps.Add(1)
 	f()

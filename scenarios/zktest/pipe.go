@@ -26,7 +26,7 @@ type pipe struct {
 	end      error         // by the server; nil: it goes on
 	closed   bool          // by the client
 	deadline time.Time     // of reads; zero: none
-	patience time.Duration // with which it was set
+	timeout  time.Duration // with which it was set
 	alarm    *time.Timer
 
 	reads, writes *byte // where the last large buffers begin
@@ -170,8 +170,8 @@ func (p *pipe) SetReadDeadline(t time.Time) error {
 	case p.closed:
 		return net.ErrClosed
 	case !t.IsZero(): // else the alarm wakes those who find nothing, if it is not set anew before
-		p.patience = time.Until(t)
-		p.wake(p.patience)
+		p.timeout = time.Until(t)
+		p.wake(p.timeout)
 	}
 	return nil
 }
@@ -193,8 +193,8 @@ func (p *pipe) heard() bool {
 	if p.deadline.IsZero() {
 		return false
 	}
-	p.deadline = time.Now().Add(p.patience)
-	p.wake(p.patience)
+	p.deadline = time.Now().Add(p.timeout)
+	p.wake(p.timeout)
 	return true
 }
 

@@ -289,8 +289,8 @@ func (w *worker) run(o *engine.Order) (*engine.Reply, error) {
 		<-p.ended
 		return w.died()
 	}
-	lookout := newLookout(p)
-	defer lookout.Stop()
+	watchdog := newWatchdog(p)
+	defer watchdog.Stop()
 	for {
 		select {
 		case r := <-p.replies:
@@ -307,8 +307,8 @@ func (w *worker) run(o *engine.Order) (*engine.Reply, error) {
 			<-p.ended
 			w.gone()
 			return nil, errInterrupted
-		case <-lookout.C:
-			lookout.look()
+		case <-watchdog.C:
+			watchdog.look()
 		}
 	}
 }
@@ -352,7 +352,7 @@ func (w *worker) died() (*engine.Reply, error) {
 	r := &engine.Reply{}
 	r.Names, r.Taken = p.shared.names()
 	var err error
-	if r.Dead, r.Hung, err = p.obituary(); err != nil {
+	if r.Dead, r.Hung, err = p.exitReport(); err != nil {
 		return nil, err
 	}
 	return r, nil

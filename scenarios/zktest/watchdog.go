@@ -2,10 +2,10 @@ package zktest
 
 import "time"
 
-// lookout looks after code that may not come to rest. It knows by the number of turns: a process whose code has had
+// watchdog looks after code that may not come to rest. It knows by the number of turns: a process whose code has had
 // the same turn for long is asked to look whether its goroutines wait for one another, and in the end to show them.
 // Time is counted in looks, so that a machine that was asleep is no reason.
-type lookout struct {
+type watchdog struct {
 	*time.Ticker
 	p     *process
 	turn  int64
@@ -21,12 +21,12 @@ const (
 	endAfter  = stuck * int(time.Second/lookEvery)
 )
 
-func newLookout(p *process) *lookout {
-	return &lookout{Ticker: time.NewTicker(lookEvery), p: p, turn: -1}
+func newWatchdog(p *process) *watchdog {
+	return &watchdog{Ticker: time.NewTicker(lookEvery), p: p, turn: -1}
 }
 
 // look looks once.
-func (x *lookout) look() {
+func (x *watchdog) look() {
 	if now := x.p.shared.turns().Load(); now != x.turn || now%2 == 0 {
 		x.turn, x.looks = now, 0
 		return

@@ -13,9 +13,9 @@ import (
 // raceStatus is the exit status of a process in which the race detector has found something.
 const raceStatus = 66
 
-// obituary says how the process of a run has ended, and whether that was since its code did not come to rest. It fails
+// exitReport says how the process of a run has ended, and whether that was since its code did not come to rest. It fails
 // if that says nothing of the code.
-func (p *process) obituary() (text string, hung bool, err error) {
+func (p *process) exitReport() (text string, hung bool, err error) {
 	said := p.out[1].String()
 	status, signal := 0, os.Signal(nil)
 	if x, ok := p.cmd.ProcessState.Sys().(syscall.WaitStatus); ok {
