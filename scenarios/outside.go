@@ -6,17 +6,18 @@ import (
 	"strings"
 
 	"zksim/internal/files"
+	"zksim/reports"
 	"zksim/scenarios/engine"
 	"zksim/scenarios/pipeline"
 )
 
-// mostSteps is how many steps of a run are told that cannot be shrunk.
+// mostSteps is how many steps of a run, or lines of its story, are told that cannot be shrunk.
 const mostSteps = 40
 
 // repeats reports whether a failing run fails again in most replays, and how often if it does not go the same way each
 // time, which only code outside of the simulator may do. If it mostly holds it fails the test with what there is to
-// tell of that: how often the same choices fail again, where runs part, and the run's own steps, which nobody can make
-// fewer. Runs of code that does not come to rest take too long to be made again.
+// tell of that: how often the same choices fail again, where runs part, and the story of a replay that fails, or else
+// the run's own steps. Runs of code that does not come to rest take too long to be made again.
 func (r *record) repeats(t T, found *engine.Result, where string) (again engine.Repeats, repeats bool) {
 	t.Helper()
 	if r.s.Outside == nil {
@@ -59,13 +60,10 @@ func (r *record) untold(t T, found *engine.Result, where string, schedule *engin
 	t.Helper()
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s  %s  %s: %s\n    %s\n", r.s.Name, where, found.Verdict.Checker, found.Verdict.Message, why)
-	names := schedule.Names
-	if skipped := len(names) - mostSteps; skipped > 0 {
-		fmt.Fprintf(&b, "    steps      the last %d of %d\n", mostSteps, len(names))
-		names = names[skipped:]
-	}
-	for i, name := range names {
-		fmt.Fprintf(&b, "        %5d %s\n", len(schedule.Names)-len(names)+i+1, name)
+	if story := r.replayed(found, *schedule); story != "" {
+		b.WriteString(story)
+	} else {
+		writeNames(&b, schedule.Names)
 	}
 	dir, _ := r.folder()
 	if err := files.Save(dir, pipeline.ScheduleFile, schedule.Write); err != nil {
@@ -75,4 +73,34 @@ func (r *record) untold(t T, found *engine.Result, where string, schedule *engin
 	short, _, _ := strings.Cut(why, "\n")
 	r.to(engine.Violation, found.Verdict.Message+"; "+strings.TrimPrefix(short, "repeated   "))
 	t.Fatalf("%s", b.String())
+}
+
+// replayed tells a run that violates the same as the one that was found, if one of several replays does, else "".
+func (r *record) replayed(found *engine.Result, schedule engine.Schedule) string {
+	if found.Hung {
+		return ""
+	}
+	schedule.Again = engine.Repeats{Of: engine.Repetitions} // tries
+	f, err := pipeline.Trace(r.s, schedule)
+	var b strings.Builder
+	if err != nil || !schedule.Shown(f.Verdict) || reports.WriteGist(&b, f) != nil {
+		return ""
+	}
+	lines := strings.SplitAfter(b.String(), "\n")
+	if n := len(lines) - mostSteps; n > 0 {
+		lines = lines[n:]
+	}
+	return fmt.Sprintf("    story      of a replay that has failed again, of %d steps\n", len(f.Trace.Steps)) +
+		strings.Join(lines, "")
+}
+
+// writeNames writes the last steps of a run.
+func writeNames(b *strings.Builder, names []string) {
+	first := max(0, len(names)-mostSteps)
+	if first > 0 {
+		fmt.Fprintf(b, "    steps      the last %d of %d\n", mostSteps, len(names))
+	}
+	for i, name := range names[first:] {
+		fmt.Fprintf(b, "        %5d %s\n", first+i+1, name)
+	}
 }

@@ -308,6 +308,33 @@ func TestARunThatMostlyHoldsWhenItIsRepeatedIsNotShrunk(t *testing.T) {
 	expect(t, out, "0 comes first", "failed again in ", " of 10 replays", "try again  go test ")
 }
 
+func TestHiddenCoin(t *testing.T) {
+	once(t, func(c *zktest.Cluster) {
+		for i := range map[int]bool{0: true, 1: true, 2: true, 3: true, 4: true, 5: true} {
+			if i == 0 {
+				c.Errorf("0 comes first")
+			}
+			break
+		}
+	})
+}
+
+// TestARunThatIsNotShrunkIsToldAsAReplay has code fail in one of a few runs, by the order of a map.
+func TestARunThatIsNotShrunkIsToldAsAReplay(t *testing.T) {
+	if zktest.Exact {
+		t.Skip("it fails each time")
+	}
+	var out string
+	for range 5 { // some fail too often, or never again
+		out = runHidden(t, t.TempDir(), "TestHiddenCoin", "-zksim.seeds", "1-500")
+		if strings.Contains(out, "story      of a replay that has failed again") {
+			expect(t, out, "the code finds: 0 comes first", "connect c1 s1", "try again  go test ")
+			return
+		}
+	}
+	t.Errorf("no story:\n%s", out)
+}
+
 func TestGoroutinesThatStayAreAFinding(t *testing.T) {
 	expect(t, runHidden(t, t.TempDir(), "TestHiddenLeak"), "goroutines go on when the code has ended")
 }
