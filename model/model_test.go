@@ -1,6 +1,8 @@
 package model
 
 import (
+	"fmt"
+	"reflect"
 	"testing"
 
 	"github.com/go-zookeeper/zk"
@@ -23,5 +25,18 @@ func BenchmarkCreateDelete(b *testing.B) {
 		z++
 		del.Path = res.Path
 		s.Apply(&Txn{Zxid: z, Session: 7, Req: del}, &res)
+	}
+}
+
+func TestTheZnodesAreThoseOfTheTreeOnceTheyAreSorted(t *testing.T) {
+	s := NewServer(Config{})
+	for i := range 100 {
+		r := &Request{Op: OpCreate, Path: fmt.Sprintf("/n%d", i*37%100), ACL: zk.WorldACL(zk.PermAll)}
+		s.Apply(&Txn{Zxid: int64(i + 1), Req: r}, &Response{})
+	}
+	got := s.Znodes()
+	SortTree(got)
+	if want := s.Tree(); len(got) != 101 || !reflect.DeepEqual(got, want) {
+		t.Errorf("%d znodes, expected the %d of the tree", len(got), len(want))
 	}
 }

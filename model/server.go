@@ -260,8 +260,16 @@ func (s *Server) Tree() []Znode { return s.AppendTree(nil) }
 func (s *Server) AppendTree(list []Znode) []Znode {
 	first := len(list)
 	list = s.root.appendTree(list)
-	slices.SortFunc(list[first:], func(a, b Znode) int { return strings.Compare(a.Path, b.Path) })
+	SortTree(list[first:])
 	return list
+}
+
+// Znodes is Tree in no order, which takes a fraction of the time; see [SortTree].
+func (s *Server) Znodes() []Znode { return s.root.appendTree(make([]Znode, 0, len(s.nodes))) }
+
+// SortTree sorts znodes by path.
+func SortTree(list []Znode) {
+	slices.SortFunc(list, func(a, b Znode) int { return strings.Compare(a.Path, b.Path) })
 }
 
 func (n *node) appendTree(list []Znode) []Znode {

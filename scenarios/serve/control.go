@@ -10,6 +10,7 @@ import (
 	"unicode"
 
 	"zksim/faults"
+	"zksim/model"
 	"zksim/model/history"
 	"zksim/scenarios/judge"
 )
@@ -387,6 +388,20 @@ type ZnodeState struct {
 
 // State returns how everything stands.
 func (e *Ensemble) State() State {
+	x, tree := e.snapshot()
+	model.SortTree(tree)
+	for _, z := range tree {
+		v := ZnodeState{Path: z.Path, Data: judge.ShortData(string(z.Data)), Version: z.Stat.Version}
+		if z.Stat.EphemeralOwner != 0 {
+			v.Owner = hex(z.Stat.EphemeralOwner)
+		}
+		x.Znodes = append(x.Znodes, v)
+	}
+	return x
+}
+
+// snapshot returns the state without its znodes, and these in no order: clients wait meanwhile.
+func (e *Ensemble) snapshot() (State, []model.Znode) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	x := State{Servers: []ServerState{}, Sessions: []SessionState{}, Znodes: []ZnodeState{}, Requests: e.activity,
@@ -408,14 +423,7 @@ func (e *Ensemble) State() State {
 		}
 		x.Sessions = append(x.Sessions, v)
 	}
-	for _, z := range stores[e.world.Leader()].Tree() {
-		v := ZnodeState{Path: z.Path, Data: judge.ShortData(string(z.Data)), Version: z.Stat.Version}
-		if z.Stat.EphemeralOwner != 0 {
-			v.Owner = hex(z.Stat.EphemeralOwner)
-		}
-		x.Znodes = append(x.Znodes, v)
-	}
-	return x
+	return x, stores[e.world.Leader()].Znodes()
 }
 
 func hex(n int64) string { return fmt.Sprintf("0x%x", n) }

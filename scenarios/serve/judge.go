@@ -2,6 +2,7 @@ package serve
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
 	"zksim/model"
@@ -30,7 +31,7 @@ type evidence struct {
 	events   chunks
 	clients  int
 	steps    int
-	tree     []model.Znode
+	tree     []model.Znode   // in no order
 	sessions map[int64]int32 // clients
 	away     map[int32]away  // clients without a connection
 	rules    []Rule
@@ -54,7 +55,7 @@ func (e *Ensemble) evidence() evidence {
 		return e.final
 	}
 	store := e.world.Stores()[e.world.Leader()]
-	v := evidence{events: e.record.events.snapshot(), clients: e.record.clients, steps: e.record.steps, tree: store.Tree(),
+	v := evidence{events: e.record.events.snapshot(), clients: e.record.clients, steps: e.record.steps, tree: store.Znodes(),
 		sessions: map[int64]int32{}, away: map[int32]away{}, rules: e.rules(), reported: e.record.reported}
 	for _, s := range e.sessions { // order-free: maps
 		client := int32(s.client.ID())
@@ -78,7 +79,9 @@ func (v *evidence) history() *history.History {
 	h.Reset(v.clients)
 	h.Events, h.Steps, h.Txns = v.events.all(), v.steps, true
 	h.Outcome = history.Stopped
-	for _, z := range v.tree {
+	tree := slices.Clone(v.tree) // several may look at what there was at the end
+	model.SortTree(tree)
+	for _, z := range tree {
 		h.Tree = append(h.Tree, history.Node{Path: z.Path, Data: string(z.Data), Owner: z.Stat.EphemeralOwner,
 			Czxid: z.Stat.Czxid, Mzxid: z.Stat.Mzxid, Pzxid: z.Stat.Pzxid, Version: z.Stat.Version})
 	}
