@@ -93,7 +93,7 @@ var buffers = sync.Pool{New: func() any { b := make([]byte, readLen); return &b 
 func (c *conn) run() {
 	c.sock.SetReadDeadline(time.Now().Add(handshakeTimeout))
 	if c.hello() != nil {
-		c.gone()
+		c.closed()
 		return
 	}
 	c.sock.SetReadDeadline(time.Time{})
@@ -114,7 +114,7 @@ func (c *conn) serve(busy bool) {
 			err = c.read(small)
 		}
 		if err != nil {
-			c.gone()
+			c.closed()
 			return
 		}
 		if c.park() {
@@ -323,7 +323,7 @@ func (c *conn) reply(t tag, res *model.Response) {
 	switch at := len(c.out); {
 	case res.Silent:
 	case t.op() == model.OpCreateSession && res.Err == model.OK: // answered as a handshake
-		w := c.welcome(c.session)
+		w := c.connectResponse(c.session)
 		c.out = w.Append(jute.StartFrame(c.out))
 		c.said(at)
 	default:
@@ -441,8 +441,8 @@ func (c *conn) abort() {
 	c.mu.Unlock()
 }
 
-// gone says that the connection has ended. Nothing reads it after that.
-func (c *conn) gone() {
+// closed says that the connection has ended. Nothing reads it after that.
+func (c *conn) closed() {
 	defer c.e.running.Done()
 	c.keeps(0)
 	c.mu.Lock()

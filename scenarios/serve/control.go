@@ -205,7 +205,7 @@ func (e *Ensemble) Continue(k int) error {
 		n.stopped, n.killed = false, false
 		n.goes.Broadcast()
 		if e.serves() && !served {
-			e.convene()
+			e.reelect()
 		}
 		for _, s := range e.sessions { // order-free: each by itself
 			s.lost = time.Now()
@@ -215,8 +215,8 @@ func (e *Ensemble) Continue(k int) error {
 	})
 }
 
-// convene has those that are there again elect a leader of them. The others stay behind.
-func (e *Ensemble) convene() {
+// reelect has those that are there again elect a leader of them. The others stay behind.
+func (e *Ensemble) reelect() {
 	for ok := true; ok; ok = e.nodes[e.world.Leader()].down() {
 		e.record.note("elect s%d", e.world.Successor()+1)
 		e.world.Elect()

@@ -26,7 +26,7 @@ type Ensemble struct {
 	born    time.Time
 	input   atomic.Int64 // bytes of packets that are not whole
 	output  atomic.Int64 // bytes that wait to be written
-	lot     lot
+	parking parking
 
 	mu       sync.Mutex // guards what follows, and the world
 	closed   bool
@@ -46,7 +46,7 @@ type Ensemble struct {
 	ports    []net.Listener // a server that was killed has a shut one
 	conns    map[*conn]bool
 	sessions map[int64]*session
-	over     []*session // whose world has to be told something when the step is over
+	pending  []*session // whose world has to be told something when the step is over
 	dirty    []*conn    // to be flushed
 	secret   [32]byte   // of the passwords; another one after each Reset
 	record   recorder
@@ -113,7 +113,7 @@ func (e *Ensemble) begin() {
 	}
 	e.secret = newSecret()
 	e.sessions, e.urgent, e.strikes = map[int64]*session{}, map[sim.Kind]bool{}, nil
-	e.hold, e.over, e.striking, e.leader = holds{}, nil, false, 0
+	e.hold, e.pending, e.striking, e.leader = holds{}, nil, false, 0
 	e.record.reset(e.options.Events, e.options.Record)
 	e.stats = stats{}
 	for k := range e.nodes {
@@ -156,7 +156,7 @@ func (e *Ensemble) Close() error {
 	for c := range e.conns { // order-free: all of them
 		c.abort()
 	}
-	e.lot.close()
+	e.parking.close()
 	for k := range e.nodes {
 		e.nodes[k].goes.Broadcast()
 	}
@@ -207,11 +207,11 @@ func (e *Ensemble) do(self *conn, f func() error) error {
 func (e *Ensemble) settle() {
 	for {
 		e.eager.Settle(e.world)
-		if len(e.over) == 0 {
+		if len(e.pending) == 0 {
 			break
 		}
-		list := e.over
-		e.over = nil
+		list := e.pending
+		e.pending = nil
 		for _, s := range list {
 			s.listed = false
 			e.conclude(s)

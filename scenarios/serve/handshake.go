@@ -36,14 +36,14 @@ func (c *conn) handshake(packet []byte) error {
 			return errEnded
 		}
 		if hello.Session == 0 {
-			return c.open0(e.granted(hello.Timeout).Milliseconds())
+			return c.openSession(e.granted(hello.Timeout).Milliseconds())
 		}
 		return c.reattach(&hello)
 	})
 }
 
-// open0 gives the connection a new session.
-func (c *conn) open0(timeout int64) error {
+// openSession gives the connection a new session.
+func (c *conn) openSession(timeout int64) error {
 	e := c.e
 	s := &session{e: e}
 	s.timeout = e.granted(int32(timeout))
@@ -112,11 +112,11 @@ func (c *conn) attach(s *session) {
 	c.e.record.note("connect %s s%d", s.client.Name(), c.server+1)
 	s.client.ServerConn().Auth = c.remote()
 	s.touch()
-	c.greet(c.welcome(s))
+	c.greet(c.connectResponse(s))
 }
 
-// welcome is what tells a client of its session.
-func (c *conn) welcome(s *session) jute.ConnectResponse {
+// connectResponse is what tells a client of its session.
+func (c *conn) connectResponse(s *session) jute.ConnectResponse {
 	return jute.ConnectResponse{Timeout: int32(s.timeout.Milliseconds()), Session: s.id, Password: c.e.password(s.id),
 		Old: c.old}
 }
@@ -170,33 +170,33 @@ func admitted(q model.Request, err error) model.Request {
 	case q.Op == model.OpMulti && slices.ContainsFunc(q.Ops, func(x model.Request) bool { return x.Path == model.Null }):
 		q.Op = model.OpMultiRead // refused before there is a txn
 	}
-	legible(&q)
+	decodeStrings(&q)
 	return q
 }
 
-// legible makes valid UTF-8 of the strings of a request.
-func legible(q *model.Request) {
-	text(&q.Path)
+// decodeStrings makes valid UTF-8 of the strings of a request.
+func decodeStrings(q *model.Request) {
+	decodeString(&q.Path)
 	if q.Op == model.OpAuth && q.Data != nil { // whose data are a string, too
 		q.Data = bytes.ToValidUTF8(q.Data, []byte(string(utf8.RuneError)))
 	}
 	for i := range q.ACL {
-		text(&q.ACL[i].Scheme)
-		text(&q.ACL[i].ID)
+		decodeString(&q.ACL[i].Scheme)
+		decodeString(&q.ACL[i].ID)
 	}
 	for i := range q.Ops {
-		legible(&q.Ops[i])
+		decodeStrings(&q.Ops[i])
 	}
 	if l := q.Watches; l != nil {
 		for _, list := range [][]string{l.Data, l.Exist, l.Child, l.Persistent, l.Recursive} {
 			for i := range list {
-				text(&list[i])
+				decodeString(&list[i])
 			}
 		}
 	}
 }
 
-func text(s *string) {
+func decodeString(s *string) {
 	if *s != model.Null && !utf8.ValidString(*s) {
 		*s = strings.ToValidUTF8(*s, string(utf8.RuneError))
 	}

@@ -15,8 +15,8 @@ const (
 	busyTime = 100 * time.Millisecond
 )
 
-// lot has the connections that are parked, or were.
-type lot struct {
+// parking has the connections that are parked, or were.
+type parking struct {
 	mu     sync.Mutex
 	poller *poller // nil until one was parked
 	failed bool    // there can be none: the system lacks something
@@ -31,7 +31,7 @@ func (c *conn) park() bool {
 	if !parks || c.ended != goesOn {
 		return false
 	}
-	if !c.e.lot.add(c) {
+	if !c.e.parking.add(c) {
 		return false
 	}
 	c.parked, c.parkedAt = true, time.Now().UnixNano()
@@ -42,7 +42,7 @@ func (c *conn) park() bool {
 }
 
 // add has the poller say when there is something to read.
-func (l *lot) add(c *conn) bool {
+func (l *parking) add(c *conn) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.failed {
@@ -73,7 +73,7 @@ func (l *lot) add(c *conn) bool {
 
 // readable hears of a file descriptor that there may be something to read. It may be that of a connection which is not
 // the one that was meant, and finds nothing.
-func (l *lot) readable(fd int) {
+func (l *parking) readable(fd int) {
 	l.mu.Lock()
 	var c *conn
 	if fd < len(l.conns) {
@@ -98,7 +98,7 @@ func (c *conn) wake() {
 // leave says that the connection is about to be closed. c.mu is held.
 func (c *conn) leave() {
 	if c.fd > 0 {
-		l := &c.e.lot
+		l := &c.e.parking
 		l.mu.Lock()
 		if l.conns[c.fd] == c {
 			l.conns[c.fd] = nil
@@ -110,7 +110,7 @@ func (c *conn) leave() {
 }
 
 // close ends the poller. No connection can be parked any more.
-func (l *lot) close() {
+func (l *parking) close() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.poller != nil {

@@ -74,7 +74,7 @@ func (e *Ensemble) accept(k int, l net.Listener) {
 		sock, err := l.Accept()
 		if err == nil {
 			pause = 0
-			e.welcome(k, sock)
+			e.connected(k, sock)
 			continue
 		}
 		if l = e.port(k); l == nil {
@@ -115,8 +115,8 @@ func (e *Ensemble) reopen(k int) error {
 	return nil
 }
 
-// welcome begins a connection.
-func (e *Ensemble) welcome(k int, sock net.Conn) {
+// connected begins a connection.
+func (e *Ensemble) connected(k int, sock net.Conn) {
 	c := newConn(e, k, sock)
 	e.mu.Lock()
 	refused := e.closed || e.nodes[k].killed

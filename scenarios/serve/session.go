@@ -22,7 +22,7 @@ type session struct {
 	deadline int64  // milliseconds; when it expires if nothing is heard
 	conn     *conn  // nil: none
 	hangup   bool   // the world has to end the connection
-	listed   bool   // in Ensemble.over
+	listed   bool   // in Ensemble.pending
 	requests int    // so far
 	synced   bool   // a sync was the last that it asked, besides reads
 	calls    []call // without an answer, the oldest first
@@ -32,8 +32,8 @@ type session struct {
 	quit bool      // the client has ended its last connection, and no fault had suspended that
 	lost time.Time // since then it has no connection, although it could
 
-	left []*session // connections that it has left by moving to other servers, and that are still open
-	heir *session   // of such a connection: the session
+	left    []*session // connections that it has left by moving to other servers, and that are still open
+	movedTo *session   // of such a connection: the session
 }
 
 // Reply implements [sim.Far].
@@ -78,7 +78,7 @@ func (s *session) Reset() { s.reset = true }
 func (e *Ensemble) later(s *session) {
 	if !s.listed {
 		s.listed = true
-		e.over = append(e.over, s)
+		e.pending = append(e.pending, s)
 	}
 }
 
@@ -88,9 +88,9 @@ func (e *Ensemble) conclude(s *session) {
 		s.hangup = false
 		s.client.Drop()
 	}
-	if s.heir != nil {
+	if s.movedTo != nil {
 		if !s.client.Connected() {
-			s.heir.left = slices.DeleteFunc(s.heir.left, func(x *session) bool { return x == s })
+			s.movedTo.left = slices.DeleteFunc(s.movedTo.left, func(x *session) bool { return x == s })
 			e.world.Leave(s.client)
 		}
 		return
@@ -103,8 +103,8 @@ func (e *Ensemble) conclude(s *session) {
 
 // touch says that the client lives, on whichever of its connections.
 func (s *session) touch() {
-	if s.heir != nil {
-		s = s.heir
+	if s.movedTo != nil {
+		s = s.movedTo
 	}
 	s.deadline = s.e.deadline(s.timeout)
 }
@@ -112,7 +112,7 @@ func (s *session) touch() {
 // move has the session go on at another server; the connection that it had stays open by itself.
 func (s *session) move(server int, seen int64) error {
 	x := &session{e: s.e, client: s.client, id: s.id, timeout: s.timeout, conn: s.conn, requests: s.requests,
-		synced: s.synced, calls: s.calls, heir: s}
+		synced: s.synced, calls: s.calls, movedTo: s}
 	client, err := s.client.Move(server, seen, x)
 	if err != nil {
 		return err
