@@ -2,8 +2,7 @@
 // for the command line. They listen on loopback only, on free ports, and end
 // with the process that started them.
 //
-// It needs Java and a ZooKeeper that is already there, and says with
-// [Available] whether they are. It speaks to the servers in four-letter words
+// It needs Java and a ZooKeeper that is already there. It speaks to the servers in four-letter words
 // only and knows no client; connect with package live. The settings and the
 // traps avoided here were measured on Debian's ZooKeeper 3.8.0.
 package zkserver
@@ -59,7 +58,7 @@ const startAttempts = 3
 // [Ensemble.Stop]. On Linux the servers also end when this process does, however
 // that happens.
 //
-// Without Java or ZooKeeper the error is the one of [Available]. When a server
+// Without Java or ZooKeeper the error wraps [ErrUnavailable], and nothing is started. When a server
 // ends or never gets ready, the error holds the last lines that it logged.
 func Start(ctx context.Context, o Options) (*Ensemble, error) {
 	o, err := o.withDefaults()

@@ -13,17 +13,9 @@ import (
 // the folder of an unpacked release or a jar. Unset, it is Debian's package.
 const EnvZooKeeper = "ZKSIM_ZOOKEEPER"
 
-// ErrUnavailable is what errors.Is finds in the error of [Available] and of
-// [Start] when this machine has no Java or no ZooKeeper.
+// ErrUnavailable is what errors.Is finds in the error of [Start] when this machine has no Java or no ZooKeeper. The error
+// says what is missing and what to do about it.
 var ErrUnavailable = errors.New("no ZooKeeper server")
-
-// Available returns nil if Start has what it needs. Otherwise the error wraps
-// [ErrUnavailable] and says what is missing and what to do about it. It starts
-// nothing.
-func Available() error {
-	_, err := find(os.Getenv, debianJar)
-	return err
-}
 
 // debianJar is where Debian's package zookeeper has the server. Its manifest
 // names the jars that it needs.
