@@ -1,6 +1,7 @@
 package serve
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -67,17 +68,16 @@ func (e *Ensemble) ExpireSession(id int64) error {
 
 // names are those of the clients that have sessions.
 func (e *Ensemble) names() string {
-	text := ""
-	for i, s := range e.ordered() {
-		if i == 10 {
-			return text + " ..."
+	const most = 10
+	var list []string
+	for _, s := range e.ordered() {
+		if len(list) == most {
+			list = append(list, "...")
+			break
 		}
-		text += " " + s.client.Name()
+		list = append(list, s.client.Name())
 	}
-	if text == "" {
-		return "there is none"
-	}
-	return text[1:]
+	return cmp.Or(strings.Join(list, " "), "there is none")
 }
 
 // Stop has server k, 1 for s1, do nothing until [Ensemble.Continue], as SIGSTOP has a process: it neither reads nor

@@ -64,6 +64,7 @@ func TestTheControlChannelDoesWhatItIsToldAndSaysWhatHasStruck(t *testing.T) {
 		{"/stop", `{"server": 3, "client": 1}`, `unknown field "client", expected server`},
 		{"/stop", `{"server": "s3"}`, `expected JSON as {"server": ...}`}, {"/stop", `{"server": 3} s2`, "nothing after"},
 		{"/quiet", "1", ""}, {"/quiet", "2s", "expected milliseconds as 20"}, {"/quiet", "60001", "expected 0 to 60000"},
+		{"/expire", "c-1", `"c-1", expected c1 or 0x1001`}, {"/expire", "c9", "has one: c1"},
 		{"/expire", "cat", `"cat", expected c1 or 0x1001`}, {"/stop", "cat", `"cat", expected s1`},
 		{"/expire", `{"client": 1, "session": "0x1001"}`, "expected one of client and session"},
 		{"/expire", "c1", ""}, {"/report", "", "in one line"}, {"/report", `{"violation": "two"}`, ""},

@@ -249,7 +249,7 @@ func TestTheControlChannelIsNotDisturbedByNonsense(t *testing.T) {
 		{"POST", "/expire", "\x00\xff", 400, "expected c1 or 0x1001"},
 		{"POST", "/expire", "c99999999999999999999", 400, "expected c1 or 0x1001"},
 		{"POST", "/expire", `{"session": "0xfffffffffffffffff"}`, 400, "expected one as"},
-		{"POST", "/kill", "s-1", 400, "no server"},
+		{"POST", "/kill", "s-1", 400, "expected s1"},
 		{"POST", "/quiet", `{"ms": 9223372036854775807}`, 400, "expected 0 to"},
 		{"GET", "/faults", "", 405, ""}, {"PUT", "/reset", "", 405, ""}, {"DELETE", "/state", "", 405, ""},
 		{"POST", "/state", "", 405, ""}, {"POST", "/history", "", 405, ""},

@@ -58,7 +58,7 @@ var (
 // numbered reads the number of a client or a server.
 func numbered(s, letter string, n *int) (err error) {
 	digits, ok := strings.CutPrefix(s, letter)
-	if !ok {
+	if !ok || strings.Trim(digits, "0123456789") != "" {
 		return strconv.ErrSyntax
 	}
 	*n, err = strconv.Atoi(digits)
