@@ -160,6 +160,19 @@ func TestACounterWithoutPermission(t *testing.T) {
 	}
 }
 
+func TestACounterUsesItsACL(t *testing.T) {
+	acl := zk.DigestACL(zk.PermAll, "me", "secret")
+	play(t, nil, func(a actor) {
+		a.is("AddAuth", a.AddAuth("digest", []byte("me:secret")), nil)
+		c := recipes.NewCounter(a.Conn, a.env, "/counter", recipes.CounterOptions{ACL: acl})
+		_, err := c.Add(ctx, 1)
+		a.is("Add", err, nil)
+		if got, _, err := a.GetACL("/counter"); err != nil || fmt.Sprint(got) != fmt.Sprint(acl) {
+			a.t.Errorf("%v, %v", got, err)
+		}
+	})
+}
+
 // ExampleCounter counts in the simulator; live.Dial gives conn and env of a real
 // ensemble.
 func ExampleCounter() {

@@ -3,7 +3,7 @@ package catalog
 import (
 	"bytes"
 	"fmt"
-	"go/ast"
+	"maps"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -43,96 +43,6 @@ func readPromises(t *testing.T) (all []promise) {
 			p.judges = []string{"as " + other}
 		}
 		all = append(all, p)
-	}
-	return all
-}
-
-// documented returns the sentences of the doc comments of exported types and methods of package recipes, by member,
-// and of those that must have a line: methods, and types that have some. A method of a type that is embedded counts for
-// that. Protocols, and what texts leave out, are no promises, and are left out of those that must have one.
-func documented(files map[string]recipeFile) (says map[string][]string, must map[string]bool) {
-	says, must = map[string][]string{}, map[string]bool{}
-	seen := map[string]bool{"hold": true, "bound": true} // what has methods, but none that users call
-	for _, f := range files {
-		for _, d := range f.syntax.Decls {
-			if f, ok := d.(*ast.FuncDecl); ok && f.Recv != nil && f.Name.IsExported() && f.Doc != nil {
-				of := strings.TrimSuffix(receiver(f), ".")
-				if seen[of] {
-					continue
-				}
-				member := of + "." + f.Name.Name
-				says[member], must[member] = sentences(f.Doc.Text()), true
-				if ast.IsExported(of) {
-					must[of] = true
-				}
-			}
-		}
-	}
-	for _, f := range files {
-		for _, d := range f.syntax.Decls {
-			g, ok := d.(*ast.GenDecl)
-			if !ok {
-				continue
-			}
-			for _, s := range g.Specs {
-				x, ok := s.(*ast.TypeSpec)
-				if _, structure := typeOf(x); !ok || !structure || g.Doc == nil {
-					delete(must, nameOf(x))
-					continue
-				}
-				says[x.Name.Name] = sentences(g.Doc.Text())
-			}
-		}
-	}
-	for _, settled := range []string{"Membership", "QueueItem", "Task"} { // their methods say it all
-		delete(must, settled)
-	}
-	return says, must
-}
-
-func typeOf(x *ast.TypeSpec) (*ast.StructType, bool) {
-	if x == nil {
-		return nil, false
-	}
-	s, ok := x.Type.(*ast.StructType)
-	return s, ok
-}
-
-func nameOf(x *ast.TypeSpec) string {
-	if x == nil {
-		return ""
-	}
-	return x.Name.Name
-}
-
-var (
-	heading     = regexp.MustCompile(`(?m)^# .*$`)
-	space       = regexp.MustCompile(`\s+`)
-	sentenceEnd = regexp.MustCompile(`[.:]\s+[A-Zf"]`)
-)
-
-// sentences splits a doc comment.
-func sentences(doc string) (all []string) {
-	doc = strings.NewReplacer("[", "", "]", "").Replace(heading.ReplaceAllString(doc, "\n"))
-	for _, paragraph := range strings.Split(doc, "\n\n") {
-		rest := strings.TrimSpace(space.ReplaceAllString(paragraph, " "))
-		for rest != "" {
-			at := sentenceEnd.FindStringIndex(rest)
-			for at != nil && rest[at[0]] == ':' {
-				next := sentenceEnd.FindStringIndex(rest[at[0]+1:])
-				if next == nil {
-					at = nil
-					break
-				}
-				at = []int{at[0] + 1 + next[0], 0}
-			}
-			if at == nil {
-				all = append(all, rest)
-				break
-			}
-			all = append(all, rest[:at[0]+1])
-			rest = strings.TrimSpace(rest[at[0]+1:])
-		}
 	}
 	return all
 }
@@ -276,9 +186,40 @@ func promisesPage(all []promise, says map[string][]string, caught map[string][]s
 				judgesText(p.judges), mutantsText(p, caught, alone))
 		}
 	}
-	fmt.Fprintf(&b, "\n%d of the %d mutants are caught by one checker alone in their shortest runs, and stand here in "+
-		"bold.\n", len(alone), len(caught))
+	fmt.Fprintf(&b, "\n%d of the %d mutants are caught by one checker alone in their shortest runs and break one of "+
+		"these sentences.\n", len(alone), len(caught))
+	judgesTable(&b, all, caught)
 	return b.String()
+}
+
+// judgesTable says of each checker how many sentences it judges, and which mutants it catches alone.
+func judgesTable(b *strings.Builder, all []promise, caught map[string][]string) {
+	sentences, alone := map[string]int{"always": 0}, map[string][]string{}
+	for i := range All {
+		for _, name := range judgeNames(&All[i]) {
+			sentences[name] = 0
+		}
+	}
+	for _, p := range all {
+		for _, judge := range p.judges {
+			if _, ok := sentences[judge]; ok {
+				sentences[judge]++
+			}
+		}
+	}
+	for _, mutant := range slices.Sorted(maps.Keys(caught)) {
+		if by := caught[mutant]; len(by) == 1 {
+			alone[by[0]] = append(alone[by[0]], "`"+mutant+"`")
+		}
+	}
+	b.WriteString("\n## Judges\n\n| judge | lines above | alone catches |\n|---|---|---|\n")
+	for _, name := range slices.Sorted(maps.Keys(sentences)) {
+		mutants := "no mutant"
+		if list := alone[name]; len(list) > 0 {
+			mutants = strings.Join(list, ", ")
+		}
+		fmt.Fprintf(b, "| `%s` | %d | %s |\n", name, sentences[name], mutants)
+	}
 }
 
 // shownAs is the heading for a type: of one that is embedded, those that embed it.
@@ -344,9 +285,11 @@ Each sentence of the doc comments of package recipes that promises something, wh
 	"`simrun\ncheck`" + `, and the mutants that break it. A judge is a checker ([what each promises](checkers.md)), ` +
 	"where\n`always`" + ` is the assertions that programs make, above all that of recipes/refusals, or a test of package recipes. A
 mutant in bold is one to which one checker alone objects, in its committed run, the shortest that catches it: without
-that checker it would get away there. Where there is none, the table says so.
+that checker it would get away there. Where there is none, the table says so. The [last table](#judges) has all judges
+that are checkers. Which scenario returns which error stands in [Errors](errors.md).
 
 This page is made of testdata/promises.txt of the catalogue by
-` + "`go test ./scenarios/catalog -run Promises -rewrite`" + `. The test fails when a sentence, a method or a type has no
-line, and when a line names what there is not.
+` + "`go test ./scenarios/catalog -run Promises -rewrite`" + `. The test fails when a sentence, a method, a
+constructor, a field, a constant or a type has no line, and when a line names what there is not; another one fails when
+a checker stands beside a method that no scenario with that checker calls.
 `

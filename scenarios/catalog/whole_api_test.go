@@ -208,7 +208,11 @@ func receiver(f *ast.FuncDecl) string {
 	if f.Recv == nil {
 		return ""
 	}
-	x := f.Recv.List[0].Type
+	return typeName(f.Recv.List[0].Type)
+}
+
+// typeName returns the name of a type and a dot, without pointers and type parameters.
+func typeName(x ast.Expr) string {
 	for {
 		switch y := x.(type) {
 		case *ast.StarExpr:
