@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -254,6 +255,12 @@ func (a alone) counts() {
 	a.is(err == nil && sum == 1<<40+9, "a counter has more than 32 bits")
 	n, err = c.Get(background)
 	a.is(err == nil && n == 1<<40+9, "a counter of more than 32 bits is read")
+	swapped, err = c.CompareAndSet(background, 1<<40+9, math.MaxInt64)
+	a.is(err == nil && swapped, "CompareAndSet to the largest number")
+	sum, err = c.Add(background, 2)
+	a.is(err == nil && sum == math.MinInt64+1, "a sum wraps around at the largest number")
+	sum, err = c.Add(background, -2)
+	a.is(err == nil && sum == math.MaxInt64, "a sum wraps around at the smallest number")
 	c = recipes.NewCounter(a.p.Conn, a.p.Env, a.path("foreign/text"), recipes.CounterOptions{})
 	_, err = c.Get(background)
 	a.is(err != nil, "Counter.Get of what is no number is an error")
@@ -362,6 +369,9 @@ func foreign(dir string) []model.Request {
 	for _, folder := range []string{"double-a", "double-b", "double-c"} {
 		add(folder, "README", "-", "0000000002")
 	}
+	add("names", "_c_", "_c_x-other-0000000003", "_c_README")
+	add("group", "_owners", "_owners/README", "_owners/_c_x")
+	add("pool", "README", "tasks2", "worker-", "-")
 	add("foreign")
 	add("closed", "open")
 	setup = append(setup, model.Request{Op: model.OpSetACL, Path: dir + "/closed", ACL: zk.WorldACL(zk.PermRead),

@@ -71,7 +71,12 @@ func (a alone) configs() {
 	waits, _ := a.background("cached", func(context.Context) error { return cached.Run(ctx) })
 	first.Get(background)
 	a.is(same(told[0], "a=") && same(cached.Get(), "a="), "a cached reader is told of the set that is there")
-	a.fine(f.Update(background, values("d=5")), "FlaggedConfig.Update beside a cached reader")
+	updates, _ := a.background("update", func(ctx context.Context) error { return f.Update(ctx, values("d=5")) })
+	for range 6 {
+		a.p.Step()
+		a.is(same(cached.Get(), "a=") || same(cached.Get(), "d=5"), "a cached reader has a set while it is replaced")
+	}
+	a.fine(updates(), "FlaggedConfig.Update beside a cached reader")
 	a.with(context.Canceled, waits(), "CachedConfig.Run until it was told of the next set")
 	a.is(len(told) == 2 && same(cached.Get(), "d=5"), "a cached reader is told of each set once")
 }

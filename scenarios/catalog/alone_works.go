@@ -30,6 +30,10 @@ func (a alone) transaction(dir string, form recipes.Form, yes bool) {
 	a.fine(c.Begin(background, []byte("data"), "a", "ab"), "Transaction.Begin")
 	a.with(zk.ErrNodeExists, at("").Begin(background, nil, "a"), "Transaction.Begin of a transaction that is there")
 	a.with(zk.ErrNoNode, at("b").Vote(background, true), "Transaction.Vote of a site that has no part")
+	strangers := []string{dir + "/README", dir + "/site", dir + "/decisions", dir + "/-"}
+	for _, path := range strangers {
+		a.create(path, "no vote")
+	}
 	want := recipes.Aborted
 	if yes {
 		want = recipes.Committed
@@ -61,6 +65,9 @@ func (a alone) transaction(dir string, form recipes.Form, yes bool) {
 	}
 	d, err := c.Finish(background)
 	a.is(err == nil && d == want, "Transaction.Finish decides by the votes")
+	for _, path := range strangers { // what is not empty cannot be forgotten
+		a.delete(path)
+	}
 	for _, t := range []*recipes.Transaction{c, x, y} {
 		d, err := t.Outcome(background)
 		a.is(err == nil && d == want, "Transaction.Outcome is the decision")
