@@ -13,8 +13,8 @@ import (
 // raceStatus is the exit status of a process in which the race detector has found something.
 const raceStatus = 66
 
-// exitReport says how the process of a run has ended, and whether that was since its code did not come to rest. It fails
-// if that says nothing of the code.
+// exitReport says how the process of a run has ended, and whether that was since its code did not come to rest. It
+// fails if that says nothing of the code.
 func (p *process) exitReport() (text string, hung bool, err error) {
 	said := p.out[1].String()
 	status, signal := 0, os.Signal(nil)
