@@ -138,9 +138,13 @@ func (a alone) monitors() {
 		a.is(len(alarms.Ready()) == 0, "a monitor says it once")
 		a.fine(l.Unlock(background), "Lock.Unlock beside a monitor")
 	}
-	a.p.AtRest() // while nothing changes nothing is asked for
+	nowhere := recipes.NewMonitor(a.p.Conn, a.p.Env, a.path("never-locked"), recipes.MonitorOptions{Limit: time.Second,
+		Alarm: alarms.Put})
+	endsToo, _ := a.background("monitor", func(context.Context) error { return nowhere.Run(ctx) })
+	a.p.AtRest() // while nothing changes nothing is asked for, also of a lock that nobody has ever wanted
 	cancel()
 	a.with(context.Canceled, ends(), "Monitor.Run until it is cancelled")
+	a.with(context.Canceled, endsToo(), "Monitor.Run of a lock that nobody has ever wanted")
 }
 
 // barriers holds and passes barriers.

@@ -104,6 +104,20 @@ func TestTheListOfEquivalentMutantsIsRead(t *testing.T) {
 	}
 }
 
+func TestALineSaysWhereAMutantWasCaught(t *testing.T) {
+	x := mutate.Mutant{ID: 1, File: "a.go", Line: 10, Func: "F", Operator: mutate.Skip, Old: "x", Nth: 1}
+	for _, c := range []struct {
+		o    trial.Outcome
+		want string
+	}{{trial.Outcome{Caught: true, Checker: "crash"}, "caught   a.go F: skip x (line 10), the program ends by crash"},
+		{trial.Outcome{Caught: true, Scenario: "s", Checker: "goal"}, "caught   a.go F: skip x (line 10), s by goal"}} {
+		m := &measured{outcomes: map[int]trial.Outcome{1: c.o}}
+		if got := m.line(&x); got != c.want {
+			t.Errorf("%q, expected %q", got, c.want)
+		}
+	}
+}
+
 func TestASampleIsSpreadEvenly(t *testing.T) {
 	var all []mutate.Mutant
 	for i := range 10 {

@@ -17,6 +17,8 @@ func (m *measured) line(x *mutate.Mutant) string {
 		return fmt.Sprintf("survives %s (line %d), no run comes there", x, x.Line)
 	case !o.Caught:
 		return fmt.Sprintf("survives %s (line %d), %d of %d runs differ", x, x.Line, o.Differ, o.Runs)
+	case o.Scenario == "":
+		return fmt.Sprintf("caught   %s (line %d), the program ends by %s", x, x.Line, o.Checker)
 	case o.Seed == 0:
 		return fmt.Sprintf("caught   %s (line %d), %s by %s", x, x.Line, o.Scenario, o.Checker)
 	}
