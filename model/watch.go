@@ -82,7 +82,8 @@ func (s *Server) send(c *Conn, typ zk.EventType, path string, a *acl, skip uint6
 // setWatches arms the watches of a reconnected client, and sends at once what
 // it has missed. Persistent watches are armed only: events in the gap are lost
 // (DataTree.setWatches). Catch-up events are not filtered by READ. [Keeper] has one name for what happened to a znode
-// and to its children (KeeperStorage::setWatches). It fails at the first path that is null, with what was before it done.
+// and to its children (KeeperStorage::setWatches). It fails at the first path that is null, with what was
+// before it done.
 func (s *Server) setWatches(c *Conn, l *WatchLists) Code {
 	missed := func(typ zk.EventType, path string) {
 		s.OnEvent(c, Event{Type: typ, Path: path, Zxid: s.zxid, Caught: true})

@@ -13,8 +13,8 @@ import (
 // the folder of an unpacked release or a jar. Unset, it is Debian's package.
 const EnvZooKeeper = "ZKSIM_ZOOKEEPER"
 
-// ErrUnavailable is what errors.Is finds in the error of [Start] when this machine has no Java or no ZooKeeper. The error
-// says what is missing and what to do about it.
+// ErrUnavailable is what errors.Is finds in the error of [Start] when this machine has no Java or no ZooKeeper.
+// The error says what is missing and what to do about it.
 var ErrUnavailable = errors.New("no ZooKeeper server")
 
 // debianJar is where Debian's package zookeeper has the server. Its manifest

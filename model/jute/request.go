@@ -14,8 +14,8 @@ func AppendRequest(b []byte, xid int32, r *model.Request) []byte {
 
 // ParseRequest reads the packet of a request. The request shares no memory with the packet. Of model.OpReconfig and
 // model.OpSASL, Data is the record. An operation that it does not know has no fields. A multi ends at the first
-// operation that no multi has, since nobody knows how long that is: a server refuses it whatever follows. A string that is
-// null is [model.Null].
+// operation that no multi has, since nobody knows how long that is: a server refuses it whatever follows. A string that
+// is null is [model.Null].
 //
 // An error that wraps [ErrHeader] leaves nothing known of the request, any other one the xid and the operation.
 func ParseRequest(packet []byte) (xid int32, q model.Request, err error) {

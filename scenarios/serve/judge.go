@@ -55,8 +55,9 @@ func (e *Ensemble) evidence() evidence {
 		return e.final
 	}
 	store := e.world.Stores()[e.world.Leader()]
-	v := evidence{events: e.record.events.snapshot(), clients: e.record.clients, steps: e.record.steps, tree: store.Znodes(),
-		sessions: map[int64]int32{}, away: map[int32]away{}, rules: e.rules(), reported: e.record.reported}
+	v := evidence{events: e.record.events.snapshot(), clients: e.record.clients, steps: e.record.steps,
+		tree: store.Znodes(), sessions: map[int64]int32{}, away: map[int32]away{}, rules: e.rules(),
+		reported: e.record.reported}
 	for _, s := range e.sessions { // order-free: maps
 		client := int32(s.client.ID())
 		if store.HasSession(s.id) {
