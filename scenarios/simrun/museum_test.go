@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -61,13 +62,17 @@ func TestThePageOfTheMuseumOnARealEnsembleHasEveryMutantOnce(t *testing.T) {
 	}
 	caught, not, _ := strings.Cut(string(text), "\n## Not caught")
 	rows := map[string]int{}
-	for _, row := range slices.Concat(tableRows(caught), tableRows(not)) {
+	rate := regexp.MustCompile(`^(\d+) of [1-9]\d*$`)
+	for i, row := range slices.Concat(tableRows(caught), tableRows(not)) {
 		rows[row[0]]++
+		if k := rate.FindStringSubmatch(row[2]); k == nil || (k[1] == "0") != (i >= len(tableRows(caught))) {
+			t.Errorf("%s: %q belongs into the other table, or is not k of n", row[0], row[2])
+		}
 	}
 	all := (&app{all: catalog.All}).mutants()
 	for _, s := range all {
 		if rows[s.Name] != 1 {
-			t.Errorf("%s has %d rows: scripts/museum-zookeeper 3 %s", s.Name, rows[s.Name], s.Name)
+			t.Errorf("%s has %d rows: scripts/museum-zookeeper 5 %s", s.Name, rows[s.Name], s.Name)
 		}
 		delete(rows, s.Name)
 	}
