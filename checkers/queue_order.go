@@ -12,12 +12,12 @@ import (
 // empty, while an item that was put before it is free.
 //
 // The tree says which items were free all the time from the beginning of an operation until its txn (see [places]), and
-// whether an item that was returned is where it was. In what order txns were is exact in real runs, too; but of when they
-// were, real runs have only when they were proposed and when an answer has shown them. There an item is free as an
+// whether an item that was returned is where it was. In what order txns were is exact in real runs, too; but of when
+// they were, real runs have only when they were proposed and when an answer has shown them. There an item is free as an
 // operation begins if an answer to any client has shown that by then.
 //
-// Beside the tree, the items that are certainly free during an operation are few: their put has returned, nobody has got
-// them before, they are there afterwards, no other consumer could have claimed them for a moment, since none was at
+// Beside the tree, the items that are certainly free during an operation are few: their put has returned, nobody has
+// got them before, they are there afterwards, no other consumer could have claimed them for a moment, since none was at
 // work, and none was cut off before, whose claim could still be there.
 type FIFO struct{}
 

@@ -134,8 +134,8 @@ func (s *Scenario) takes(l model.Like) error {
 	return nil
 }
 
-// Aims returns an error unless there are the clients that a plan aims at. One of a smaller size than the scenario's own may
-// have rules for clients of that.
+// Aims returns an error unless there are the clients that a plan aims at. One of a smaller size than the scenario's own
+// may have rules for clients of that.
 func (s *Scenario) Aims(p faults.Plan) error {
 	clients := max(s.Clients, s.ownSize().clients)
 	for _, rule := range p {

@@ -131,8 +131,8 @@ func TestARealRunInWhichACheckerHadNothingToJudgeIsUnknown(t *testing.T) {
 		})
 	}
 	const want = "judged nothing: it needs Acquired events; record them with Object.Acquired"
-	if _, v, err := runLive(t, addrs, silent("lock"), ensemble.LiveOptions{Ours: servers}); err != nil || v.Level != checkers.Unknown ||
-		v.Checker != "ownership" || v.Message != want {
+	if _, v, err := runLive(t, addrs, silent("lock"), ensemble.LiveOptions{Ours: servers}); err != nil ||
+		v.Level != checkers.Unknown || v.Checker != "ownership" || v.Message != want {
 		t.Errorf("%v, %+v", err, v)
 	}
 	_, _, err := runLive(t, addrs, silent("snatch"), ensemble.LiveOptions{})
