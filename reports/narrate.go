@@ -78,7 +78,7 @@ func heard(e *history.Event) string {
 	case e.Op == history.Disconnected:
 		return client(e.Client) + "'s code hears that it is disconnected"
 	}
-	return fmt.Sprintf("%s's code hears that its session is %s", client(e.Client), token(e.Session))
+	return fmt.Sprintf("%s's code knows that its session is %s", client(e.Client), token(e.Session))
 }
 
 // asked is an operation with what it is asked.

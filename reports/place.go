@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"zksim/model/history"
 )
 
 // place returns the step at which the violation shows, and the clients that it
@@ -44,6 +46,19 @@ func (f *Failure) named() []int32 {
 	return clients
 }
 
+// makers returns the clients that have made the znodes, or put the items, that the message names.
+func (f *Failure) makers() (clients []int32) {
+	for i := range f.History.Events {
+		e := &f.History.Events[i]
+		made := e.Kind == history.Created && mentions(f.Verdict.Message, e.Path) ||
+			e.Kind == history.Invoke && e.Op == "put" && mentions(f.Verdict.Message, fmt.Sprintf("item %d", e.Value))
+		if made && e.Client > 0 && !slices.Contains(clients, e.Client) {
+			clients = append(clients, e.Client)
+		}
+	}
+	return clients
+}
+
 // breaks is what stands around a word.
 const breaks = " ,;:.'\"()[]"
 
@@ -51,7 +66,7 @@ const breaks = " ,;:.'\"()[]"
 func mentions(text, word string) bool {
 	for i := 0; ; i++ {
 		k := strings.Index(text[i:], word)
-		if k < 0 {
+		if k < 0 || word == "" {
 			return false
 		}
 		i += k

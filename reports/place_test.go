@@ -1,7 +1,10 @@
 package reports
 
 import (
+	"errors"
+	"fmt"
 	"reflect"
+	"strings"
 	"testing"
 
 	"zksim/checkers"
@@ -16,7 +19,7 @@ func TestAWordIsMentionedAsAWhole(t *testing.T) {
 		{"c1 waits", "c1", true}, {"c1's lock", "c1", true}, {"c12 waits", "c1", false}, {"xc1 waits", "c1", false},
 		{"c12 and c1", "c1", true}, {"(c1)", "c1", true}, {`"/a"`, "/a", true}, {"/a/b", "/a", false}, {"/b/a", "/a", false},
 		{"", "c1", false},
-		{"of /a.", "/a", true}, {"é/a", "/a", false},
+		{"of /a.", "/a", true}, {"é/a", "/a", false}, {"a b", "", false},
 	} {
 		if got := mentions(x.text, x.word); got != x.want {
 			t.Errorf("%q mentions %q: %v", x.text, x.word, got)
@@ -46,5 +49,66 @@ func TestAViolationHasItsPlaceAndItsClients(t *testing.T) {
 			!reflect.DeepEqual(clients, x.clients) {
 			t.Errorf("%s: step %d, clients %v, want %d, %v", x.message, step, clients, x.step, x.clients)
 		}
+	}
+}
+
+// storyOf is a run in which c2 deletes, and loses the outcome of, what c1 has made and then misses.
+func storyOf(message string, event int) *Failure {
+	at := func(e history.Event, step, client int32) history.Event {
+		e.Step, e.Client = step, client
+		return e
+	}
+	lost := errors.New("zk: connection closed")
+	h := &history.History{Clients: 2, Events: []history.Event{
+		at(history.Event{Kind: history.Created, Path: "/a"}, 1, 1),
+		at(history.Event{Kind: history.Call, Op: "delete", Path: "/a"}, 2, 2),
+		at(history.Event{Kind: history.Reply, Op: "delete", Path: "/a", Err: lost}, 3, 2),
+		at(history.Event{Kind: history.Call, Op: "delete", Path: "/a"}, 4, 2),
+		at(history.Event{Kind: history.Call, Op: "get", Path: "/a"}, 5, 1),
+		at(history.Event{Kind: history.Lost}, 6, 1),
+		at(history.Event{Kind: history.Calm}, 7, 0),
+	}}
+	f := &Failure{History: h, Trace: &history.Trace{Steps: make([]history.Step, 9)},
+		Verdict: checkers.Verdict{Level: checkers.Violated, Checker: "k", Message: message, Event: event}}
+	for i := range f.Trace.Steps {
+		f.Trace.Steps[i].Name = fmt.Sprint("run step", i+1)
+	}
+	return f
+}
+
+func TestTheGistHasTheCallsForChangesAndEndsAtTheViolation(t *testing.T) {
+	var b strings.Builder
+	if err := WriteGist(&b, storyOf("c1 has lost /a", 5)); err != nil {
+		t.Fatal(err)
+	}
+	for text, want := range map[string]bool{"c2 calls delete /a": true, "c1 calls get /a": false, "violation of k": true,
+		"... 3 more steps\n": true, "no more faults": false} {
+		if strings.Contains(b.String(), text) != want {
+			t.Errorf("%q: expected %v, in\n%s", text, want, b.String())
+		}
+	}
+}
+
+func TestWhatLedToItFollowsTheMakerAndTheRetryOfALostCall(t *testing.T) {
+	f := storyOf("c2 misses /a", -1)
+	n := newNames(f.History, f.Trace)
+	short, _ := brief(f, n, story(f, n))
+	var lines []string
+	for _, p := range short {
+		lines = append(lines, fmt.Sprintf("%d %s", p.Step, p.text()))
+	}
+	text := strings.Join(lines, "\n")
+	for _, want := range []string{"1 /a now exists", "3 c2's delete /a ends with", "4 c2 calls delete /a", "6 c1"} {
+		if !strings.Contains(text, want) {
+			t.Errorf("no %q in\n%s", want, text)
+		}
+	}
+	if got := storyOf("item 3 and /b", -1).makers(); got != nil {
+		t.Errorf("%v have made what nobody has", got)
+	}
+	f.History.Events[0] = history.Event{Kind: history.Invoke, Op: "put", Value: 3, Client: 2}
+	f.Verdict.Message = "item 3 is in the queue 2 times"
+	if got := f.makers(); !reflect.DeepEqual(got, []int32{2}) {
+		t.Errorf("%v, expected the client that has put it", got)
 	}
 }

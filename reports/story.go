@@ -34,6 +34,7 @@ type passage struct {
 	Step  int
 	Name  string // of the transition
 	Lines []line
+	asks  bool // code asks for a change
 }
 
 // Class is "minor" when nothing of it matters by itself.
@@ -69,21 +70,23 @@ const (
 
 // WriteStory tells the run step by step.
 func WriteStory(w io.Writer, f *Failure) error {
-	return f.write(w, func(passage) bool { return true })
+	return f.write(w, len(f.Trace.Steps), func(passage) bool { return true })
 }
 
-// WriteGist is WriteStory without the steps that do nothing but move the run on. It says which step decides.
+// WriteGist is WriteStory up to the violation, and without the steps that do nothing but move the run on. A step at which
+// code asks for a change is no such step: it is what others run into later.
 func WriteGist(w io.Writer, f *Failure) error {
 	decides := func(p passage) bool { return f.Report.Why != nil && p.Step > 0 && p.Step == f.Report.Why.Step }
-	return f.write(w, func(p passage) bool { return p.Class() == "" || decides(p) })
+	last, _ := f.place()
+	return f.write(w, last, func(p passage) bool { return p.Class() == "" || p.asks || decides(p) })
 }
 
-// write writes the passages that are wanted, and what short names stand for.
-func (f *Failure) write(w io.Writer, wanted func(p passage) bool) error {
+// write writes the passages that are wanted, up to a step, and what short names stand for.
+func (f *Failure) write(w io.Writer, last int, wanted func(p passage) bool) error {
 	n := newNames(f.History, f.Trace)
 	b := bufio.NewWriter(w)
 	for _, p := range story(f, n) {
-		if !wanted(p) {
+		if p.Step > last || !wanted(p) {
 			continue
 		}
 		number := ""
@@ -95,7 +98,10 @@ func (f *Failure) write(w io.Writer, wanted func(p passage) bool) error {
 			number, p.Name = "", ""
 		}
 	}
-	for _, x := range n.list(pathsOf(f.History, f.Trace, 0, len(f.Trace.Steps))) {
+	if left := len(f.Trace.Steps) - last; left > 0 {
+		fmt.Fprintf(b, "%5s ... %s\n", "", history.Counted(left, "more step"))
+	}
+	for _, x := range n.list(pathsOf(f.History, f.Trace, 0, last)) {
 		fmt.Fprintf(b, "%5s %-22s %s\n", "", x[0], x[1])
 	}
 	return b.Flush()
@@ -163,6 +169,7 @@ func (p *passage) tell(h *history.History, i int) {
 	case e.Kind == history.Reply && strings.HasPrefix(p.Name, "deliver "):
 		return
 	}
+	p.asks = p.asks || e.Kind == history.Call && slices.Contains(writes, e.Op)
 	l := line{Client: e.Client}
 	l.Text, l.Class = narrate(h, i)
 	p.Lines = append(p.Lines, l)
@@ -226,11 +233,14 @@ func seconds(ms int64) string { return (time.Duration(ms) * time.Millisecond).St
 const mostLines = 14
 
 // brief is the story of what a violation is about: the faults, the news of its
-// clients and of the znodes that its message names, up to the violation, and who
-// was told in vain right after it. Of a long story it is the end, and earlier
-// faults.
+// clients, of the znodes that its message names and of those who made what it names,
+// up to the violation, and who was told in vain right after it. An operation that is
+// asked for again after its outcome was lost is news. Of a long story it is the end, and
+// earlier faults.
 func brief(f *Failure, n *names, all []passage) (short []passage, left int) {
 	step, clients := f.place()
+	clients = append(clients, f.makers()...)
+	again := lostCalls(all)
 	var znodes []string
 	for path, nick := range n.short {
 		if mentions(f.Verdict.Message, path) {
@@ -246,9 +256,9 @@ func brief(f *Failure, n *names, all []passage) (short []passage, left int) {
 		case faultLine, errorLine:
 			return !after
 		case lostLine:
-			return !after && slices.Contains(f.named(), l.Client)
+			return !after && (named || slices.Contains(f.named(), l.Client))
 		case "":
-			return !after && named && about && strings.HasPrefix(l.Text, client(l.Client)+" calls ")
+			return !after && named && (again[l.Text] || about && strings.HasPrefix(l.Text, client(l.Client)+" calls "))
 		}
 		return !after && (named || about)
 	}
@@ -259,9 +269,9 @@ func brief(f *Failure, n *names, all []passage) (short []passage, left int) {
 			p.Lines = p.Lines[:k+1]
 		}
 		p.Lines = slices.DeleteFunc(slices.Clone(p.Lines), func(l line) bool {
-			again := said[l] && (l.Class == "" || l.Class == recipeLine) // that it does so often is no news
+			stale := said[l] && (l.Class == "" || l.Class == recipeLine) // that it does so often is no news
 			said[l] = true
-			return again || !matters(l, i > step)
+			return stale || !matters(l, i > step)
 		})
 		if len(p.Lines) == 0 {
 			continue
@@ -274,6 +284,19 @@ func brief(f *Failure, n *names, all []passage) (short []passage, left int) {
 	}
 	slices.Reverse(short)
 	return short, left
+}
+
+// lostCalls returns the lines of calls, of which one has lost its outcome.
+func lostCalls(all []passage) map[string]bool {
+	calls := map[string]bool{}
+	for _, p := range all {
+		for _, l := range p.Lines {
+			if asked, _, _ := strings.Cut(l.Text, " ends with "); l.Class == lostLine {
+				calls[strings.Replace(asked, "'s ", " calls ", 1)] = true
+			}
+		}
+	}
+	return calls
 }
 
 func (p *passage) has(class string) bool {

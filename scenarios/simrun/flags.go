@@ -54,7 +54,8 @@ func parseMixed(f *flag.FlagSet, args []string) ([]string, error) {
 const unknownFlag = "flag provided but not defined: -"
 
 // wrongValue is how the flag package says that it cannot read a value, and nothing of what it expects.
-var wrongValue = regexp.MustCompile(`^invalid (?:boolean )?value (".*") for (?:flag )?-([^ ]+): (parse error|value out of range)$`)
+var wrongValue = regexp.MustCompile(
+	`^invalid (?:boolean )?value (".*") for (?:flag )?-([^ ]+): (parse error|value out of range)$`)
 
 // meantFlag adds to the error of a misspelt flag which one was meant, and to that of a value what was expected.
 func meantFlag(f *flag.FlagSet, err error) error {
