@@ -6,16 +6,85 @@ package scenarios
 import "zksim/scenarios/engine"
 
 type (
-	// Scenario is one experiment: who does what, what may go wrong, and what must hold.
+	// Scenario is one experiment: who does what, what may go wrong, and what must hold. "go doc zksim/scenarios/engine
+	// Scenario" has more of each field and method.
+	//
+	//	Name         recipe/variant
+	//	Doc          one sentence
+	//	Clients      how many there are
+	//	Dials        how many more connections each client may make by Process.Dial
+	//	Rounds       how often each client repeats what it does; 0: the program has no rounds
+	//	Servers      sizes of the ensemble, 1 or 3; each seed draws one; empty: 1
+	//	Like         whose semantics the servers have; the zero value is ZooKeeper
+	//	Setup        requests that are executed before the clients start, as by Mkdir
+	//	Faults       what may go wrong; each seed draws a part of it
+	//	Program      what each client does, by its Process
+	//	Checkers     judge each run; without any, Liveness, Quiescence and Steps do
+	//	Goals        what must have happened in some run
+	//	Finally      one more checker: looks at a run that has come to rest, and returns what is wrong
+	//	Words        operations that the program records and that nobody is to judge
+	//	Caught       checkers of which one must find the flaw of a mutant; empty: everything must hold
+	//	SafetySteps  the step after which no more faults strike; 0: the usual one
+	//	MaxSteps     the step at which a run is given up; 0: the usual one
+	//
+	// These methods return another scenario, or look at this one:
+	//
+	//	Without         leaves checkers out, by their names, which have nothing to judge in it
+	//	WithPlan        has another fault plan; what its goals need is then only noted
+	//	FaultsOptional  lets a rule of the plan that can never strike be no more than a note
+	//	Sized           has other numbers of clients and rounds
+	//	Symmetric       says which clients are the same but for their names, for proofs
+	//	Valid           reports what is wrong with its fields
+	//	Broken          reports whether it is one of a mutant
 	Scenario = engine.Scenario
+
 	// Process is what a client's program sees.
+	//
+	//	Conn           the connection, with the methods of *zk.Conn
+	//	Env            time, waits, goroutines, random names
+	//	ID             1 for c1
+	//	Clients        how many there are
+	//	Rounds         how often each repeats what it does
+	//	Path           where a znode is on any backend; all paths of a program come from it
+	//	Register       makes the Object that records what one recipe object does
+	//	Fail           gives up, which liveness reports
+	//	Always         must hold each time that the line is executed
+	//	Sometimes      must hold in at least one run
+	//	AtRest         waits until faults are over and nothing else can happen
+	//	Step           lets everybody else move
+	//	Interruptible  makes a context that the fault cancel may cancel
+	//	Dial           makes another connection of the same client, with a session of its own
+	//	Resource       the resource that locks guard, which all clients share
 	Process = engine.Process
-	// Object is a recipe object under observation.
+
+	// Object is a recipe object under observation. Names of operations must be words that a checker knows, see
+	// docs/checkers.md, or are in Scenario.Words.
+	//
+	//	Lock      calls the lock of a recipe, with a context that may be cancelled, and records it
+	//	TryLock   the same, and that the lock is taken is no failure
+	//	Unlock    calls the unlock of a recipe and records it
+	//	Must      calls and records an operation that is not cancelled
+	//	Attempt   calls and records an operation that may be cancelled or refused, which is no failure
+	//	Invoke    records that an operation begins
+	//	Return    records that it ended, and how
+	//	Acquired  records that the client may believe that it holds the lock, by which znode and token
+	//	Lost      records that the recipe took that belief away
+	//	Released  records that the client gives the lock up
+	//	Write     writes to the guarded resource with a token, and reports whether it was accepted
+	//	Read      the same for a reader, which shares the lock with others
+	//	Record    adds any event to the history
+	//	Process   the process that has registered it
 	Object = engine.Object
+
 	// Goal is something that must happen in at least one run.
+	//
+	//	Name     what it is, in a phrase
+	//	Reached  reports whether it has happened in a history
 	Goal = engine.Goal
-	// Resource is something outside of ZooKeeper that a lock guards.
+
+	// Resource is something outside of ZooKeeper that a lock guards; see Object.Write.
 	Resource = engine.Resource
+
 	// T is what Check needs of a *testing.T.
 	T = engine.T
 )
