@@ -7,8 +7,8 @@ import (
 	"zksim/internal/hash"
 )
 
-// PCT chooses by priorities: whoever can move and has the highest moves, until
-// it cannot or until one of a few moments, drawn beforehand, at which whoever
+// PCT chooses by priorities: of all that can move, the one with the highest priority moves, until
+// it cannot or until one of a few moments, drawn beforehand, at which the one that
 // moves falls behind all others. So it finds orders that uniform choices hardly
 // ever make: one actor far ahead of all others, at just the wrong moment. An actor
 // is what makes transitions of one name: a coroutine, a client's link in one

@@ -7,7 +7,7 @@ import (
 	"zksim/model"
 )
 
-// Elections. There is one log, and whoever leads appends to it; so nothing that was acknowledged is ever lost. At
+// Elections. There is one log, and the leader appends to it; so nothing that was acknowledged is ever lost. At
 // an election the other servers apply all of it before they serve anybody, the epoch goes up by one and the
 // counter of zxids starts anew, all connections but those to a deposed leader end, and the timers of all sessions
 // start anew.

@@ -243,7 +243,7 @@ func (w *World) apply(t Transition) {
 		w.recordFault(t)
 		w.injector.Apply(w, t)
 	}
-	for _, c := range w.dirty { // at once, whoever chooses next: a later event must not win over an earlier one
+	for _, c := range w.dirty { // at once, no matter what is chosen next: a later event must not win over an earlier one
 		if c.dirty {
 			c.poll()
 		}

@@ -15,7 +15,7 @@ import (
 // errRefused is the answer to a session that the server does not know, or not yet.
 var errRefused = errors.New("wire: the session is refused")
 
-// CloseSession ends a session by a connection of its own, whoever has it: its client learns of it from its server. The
+// CloseSession ends a session by a connection of its own: the client that has it learns of it from its server. The
 // timeout is in milliseconds.
 func CloseSession(ctx context.Context, addr string, session int64, password []byte, timeout int32) error {
 	c, err := new(net.Dialer).DialContext(ctx, "tcp", addr)

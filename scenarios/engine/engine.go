@@ -248,7 +248,7 @@ func (e *engine) die(err error) {
 }
 
 // guarded runs a seed and takes note of a program that leaves the simulator, or ends the worker: a
-// Goexit in a coroutine is passed on to whoever resumed it.
+// Goexit in a coroutine is passed on to the goroutine that resumed it.
 func (e *engine) guarded(r *Runner, w *watched, seed uint64) {
 	ended := false
 	defer func() {

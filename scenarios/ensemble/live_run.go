@@ -287,7 +287,7 @@ func (x *liveRun) strike(ctx context.Context, ended <-chan int) error {
 }
 
 // settle waits until nothing but what programs do is to be expected: clients are connected and, unless all programs
-// have ended, sessions that clients left behind have ended. Then those that rest go on, and whoever wants to rest
+// have ended, sessions that clients left behind have ended. Then those that rest go on, and a client that wants to rest
 // later need not wait.
 func (x *liveRun) settle(ctx context.Context, ended <-chan int) error {
 	defer func() {

@@ -15,7 +15,7 @@ import (
 // during one measurement, from before its first client until all was quiet, and
 // what its clients have counted meanwhile.
 type Server struct {
-	Fired         int `json:"fired"`         // watches that fired, whoever made the change
+	Fired         int `json:"fired"`         // watches that fired, no matter which client made the change
 	Notifications int `json:"notifications"` // that the clients got
 	Received      int `json:"received"`      // packets
 	Sent          int `json:"sent"`          // ... that the clients sent

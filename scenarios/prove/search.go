@@ -195,7 +195,7 @@ func (s *search) run(ctx context.Context, workers int, from []edge, watch func()
 type failed string
 
 // guarded works, and reports that client code has ended the goroutine (a Goexit in a
-// coroutine is passed on to whoever resumed it), or that a step is not possible which
+// coroutine is passed on to the goroutine that resumed it), or that a step is not possible which
 // was when the same steps had been taken before.
 func (w *worker) guarded() (err error) {
 	ended := make(chan struct{})

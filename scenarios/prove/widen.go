@@ -107,7 +107,7 @@ type Attempt struct {
 	Took   time.Duration
 }
 
-// Widen searches a mutant in bounds that grow, up to a number of states in each, and then as far as the next
+// Widen searches a mutant in bounds that grow, up to a number of states in each, and then up to the next
 // number. It returns the attempt that has found a violation, nil if none has until ctx was done, and all of them.
 func Widen(ctx context.Context, s *engine.Scenario, o Options, limits ...int) (caught *Attempt, all []*Attempt,
 	err error) {

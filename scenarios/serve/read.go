@@ -9,7 +9,7 @@ import (
 	"zksim/scenarios/judge"
 )
 
-// Read says what the answer to a request has told its client, as far as that is the same whenever the same requests are
+// Read says what the answer to a request has told its client, where that is the same whenever the same requests are
 // made in the same order: data and version, the stems of children, that something is there; neither zxids nor times. Of
 // what servers write below /zookeeper it says nothing, nor of an answer that is an error.
 func Read(q *model.Request, res *model.Response) string {

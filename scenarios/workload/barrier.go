@@ -15,7 +15,7 @@ import (
 type Barrier interface {
 	// Hold closes the barrier, if it is open.
 	Hold(ctx context.Context) error
-	// Release opens it, whoever has closed it.
+	// Release opens it, no matter which client has closed it.
 	Release(ctx context.Context) error
 	// Wait returns when it is open.
 	Wait(ctx context.Context) error

@@ -40,7 +40,7 @@ type FullConfig interface {
 	Following
 }
 
-// someConfig is a configuration that has what a [FullConfig] has, as far as it tells.
+// someConfig is a configuration with those methods of a [FullConfig] that the recipe has.
 type someConfig struct {
 	Config
 	p     *engine.Process

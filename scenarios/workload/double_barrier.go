@@ -33,7 +33,7 @@ type FullDoubleBarrier interface {
 	Round
 }
 
-// someDoubleBarrier is a double barrier that has what a [FullDoubleBarrier] has, as far as it tells.
+// someDoubleBarrier is a double barrier with those methods of a [FullDoubleBarrier] that the recipe has.
 type someDoubleBarrier struct {
 	held
 	enter, leave func(ctx context.Context) error

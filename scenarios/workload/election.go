@@ -38,7 +38,7 @@ type FullElector interface {
 	Placed
 }
 
-// someElector is an election that has what a [FullElector] has, as far as it tells.
+// someElector is an election with those methods of a [FullElector] that the recipe has.
 type someElector struct {
 	held
 	campaign, resign, acknowledge func(ctx context.Context) error

@@ -39,7 +39,7 @@ type holder interface {
 	Tokened
 }
 
-// someLock is a lock that has what a [FullLocker] has, as far as it tells.
+// someLock is a lock with those methods of a [FullLocker] that the recipe has.
 type someLock struct {
 	held
 	lock, tryLock, unlock func(ctx context.Context) error

@@ -158,7 +158,7 @@ func (w *worker) attend(gone context.CancelFunc) {
 
 // Exchange makes a program in which each client puts and gets an item in each round,
 // and puts some more in the end. At any time it has put at least as many as it has
-// tried to get, so that nobody waits forever, whoever crashes.
+// tried to get, so that nobody waits forever, no matter which client crashes.
 func Exchange(more int, claim bool, newQueue func(p *engine.Process) Consumer) func(p *engine.Process) {
 	return func(p *engine.Process) {
 		w := newWorker(p, newQueue, claim)

@@ -37,7 +37,7 @@ var RWCheckers = []checkers.Checker{checkers.Ownership{}, checkers.Belief{}, che
 	checkers.Liveness{},
 	checkers.Refusal{}, checkers.Quiescence{}, checkers.Tree{}, checkers.Steps{}}
 
-// someRWLock is a read/write lock that has what a [FullRWLocker] has, as far as it tells.
+// someRWLock is a read/write lock with those methods of a [FullRWLocker] that the recipe has.
 type someRWLock struct {
 	someLock
 	rLock, tryRLock, rUnlock func(ctx context.Context) error

@@ -29,7 +29,7 @@ type FullLeaser interface {
 	Placed
 }
 
-// someLeaser is a semaphore that has what a [FullLeaser] has, as far as it tells.
+// someLeaser is a semaphore with those methods of a [FullLeaser] that the recipe has.
 type someLeaser struct {
 	held
 	acquire, tryAcquire, release func(ctx context.Context) error
