@@ -52,8 +52,8 @@ func (v *Vocabulary) Unknown(h *history.History) string {
 	}
 	for i := range h.Events {
 		e := &h.Events[i]
-		if e.Kind == history.Told && (e.Op == ToldBroken || e.Op == ToldSometimes) {
-			continue // of assertions, which every program may make
+		if e.Kind == history.Told && (e.Op == ToldBroken || e.Op == ToldSometimes || e.Op == ToldRest) {
+			continue // of assertions and of rest, which every program may make
 		}
 		if c, chosen := ClassOf(e.Kind); chosen && !(c == Mode && e.Op == "") && !v.known[word{e.Op, c}] {
 			return v.explain(e.Op, c)

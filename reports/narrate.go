@@ -20,6 +20,9 @@ func narrate(h *history.History, i int) (text, class string) {
 	case history.Return:
 		return fmt.Sprintf("%s's %s %s", c, e.Op, returned(e)), recipeLine
 	case history.Told:
+		if e.Op == checkers.ToldRest {
+			return c + "'s program was at rest: nothing but time could pass", recipeLine
+		}
 		if e.Op == checkers.ToldBroken || e.Op == checkers.ToldSometimes {
 			holds := map[bool]string{false: "does not hold", true: "holds"}[e.OK]
 			switch {

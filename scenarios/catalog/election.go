@@ -65,18 +65,40 @@ func observed(newElector func(p *engine.Process) workload.FullElector) func(p *e
 // awaitLeader starts that goroutine.
 func awaitLeader(p *engine.Process) { p.Env.Go("follower", func() { awaitOnce(p) }) }
 
-// awaitOnce waits for a leader, as one who knows nothing of those before.
+// awaitOnce waits for a leader for a second.
 func awaitOnce(p *engine.Process) {
+	defer recipes.Forget(p.Env)()
+	ctx, end := p.Env.WithTimeout(context.Background(), time.Second)
+	defer end()
+	awaitUntil(ctx, p)
+}
+
+// awaitUntil waits for a leader, as one that knows nothing of those before, until ctx is done.
+func awaitUntil(ctx context.Context, p *engine.Process) {
 	defer recipes.Forget(p.Env)()
 	e := recipes.NewElection(p.Conn, p.Env, p.Path(electionDir), recipes.ElectionOptions{})
 	o := p.Register(e.Znodes)
-	ctx, end := p.Env.WithTimeout(context.Background(), time.Second)
-	defer end()
 	o.Invoke("leader")
 	leader, err := e.AwaitLeader(ctx)
 	o.Record(history.Event{Kind: history.Return, Op: "leader", Value: leader.Token, Err: err})
-	if err != nil && !errors.Is(err, context.DeadlineExceeded) {
+	if err != nil && !errors.Is(err, ctx.Err()) {
 		p.Fail(err)
+	}
+}
+
+// withPatience adds a goroutine that waits for leaders, one after the other, until nothing else can happen; not in a
+// brief run.
+func withPatience(program func(p *engine.Process)) func(p *engine.Process) {
+	return func(p *engine.Process) {
+		if !workload.Brief(p) {
+			p.Env.Go("follower", func() {
+				ctx := workload.UntilRest(p)
+				for range p.Rounds {
+					awaitUntil(ctx, p)
+				}
+			})
+		}
+		program(p)
 	}
 }
 
@@ -117,16 +139,12 @@ func reign(busy int, newElector func(p *engine.Process) workload.FullElector) fu
 	return func(p *engine.Process) {
 		e := newElector(p)
 		o := p.Register(e.Znodes)
-		ctx, end := context.WithCancel(context.Background())
 		p.Env.Go("work", func() {
 			for range busy {
 				p.Step()
 			}
 		})
-		p.Env.Go("rest", func() {
-			p.AtRest()
-			end()
-		})
+		ctx := workload.UntilRest(p)
 		for ctx.Err() == nil {
 			o.Invoke("campaign")
 			err := e.Campaign(context.Background())
@@ -210,12 +228,12 @@ var electionScenarios = []engine.Scenario{
 			{Name: "a question that is answered by nobody leads", Reached: workload.Returned("leader", recipes.ErrNoLeader)},
 			{Name: "a question that is answered by a leader", Reached: workload.Returned("leader", nil)}},
 	}),
-	electionScenario(engine.Scenario{
+	workload.AtRest(electionScenario(engine.Scenario{
 		Name: "election/idle", Doc: "leaders that do nothing but wait to be told that they lead no longer",
 		Rounds: 2, Faults: withLosses(electionFaults),
-		Program: workload.ElectionRounds(workload.Pace{Procedure: 1, Stay: workload.UntilLost}, newElection),
+		Program: withPatience(workload.ElectionRounds(workload.Pace{Procedure: 1, Stay: workload.UntilLost}, newElection)),
 		Goals:   []engine.Goal{workload.GoalExpiry},
-	}.Symmetric(workload.ByThree)).Without("fenced"), // nobody writes
+	}.Symmetric(workload.ByThree)).Without("fenced"), 0), // nobody writes
 	electionScenario(engine.Scenario{
 		Name: "election/deposed", Doc: "clients wait for a leader, and ask for it, while servers are deposed",
 		Rounds: 2, Program: observed(newElection), Servers: []int{3}, Faults: faults.MustParse("depose=3 elect=1"),

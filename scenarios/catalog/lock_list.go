@@ -20,11 +20,11 @@ var lockScenarios = []engine.Scenario{
 		Rounds: 2, Program: workload.TwoWorkers(newLock), Faults: lockFaults,
 		Goals: []engine.Goal{workload.GoalLostCreate, workload.GoalQueue},
 	}.Symmetric(workload.BySix)),
-	lockScenario(engine.Scenario{
+	workload.AtRest(lockScenario(engine.Scenario{
 		Name: "lock/idle", Doc: "holders that do nothing but wait to be told that the lock is lost",
 		Rounds: 2, Program: workload.LockAndStay(workload.UntilLost, newLock), Faults: withLosses(lockFaults),
 		Goals: []engine.Goal{workload.GoalExpiry},
-	}).Without("fenced"), // nobody writes
+	}).Without("fenced"), 0), // nobody writes
 	herdScenario(engine.Scenario{Name: "lock/fan-out", Doc: "a release of the fair lock wakes one client of six"},
 		newLock),
 	lockScenario(engine.Scenario{

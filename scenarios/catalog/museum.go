@@ -324,4 +324,10 @@ var museum = []museumRow{
 	{mutants.SyncedRejoin, "double-barrier/synced-retry", "entry",
 		"a znode that is not seen behind a sync is created again, under a new GUID, and both are counted",
 		"depose, late-commit of the create", "derived from leaders that were deposed, ZOOKEEPER-1675"},
+	{mutants.NearestLease, "semaphore/nearest-lease", "waits",
+		"watches the nearest lease, and sleeps on when another one becomes free", "the schedule alone",
+		"derived from Curator's InterProcessSemaphoreV2, which has all waiters watch the folder"},
+	{mutants.SettledOnce, "watch/settled-once", "settled",
+		"tells when the time to settle has passed without an event, and does not list again", "the schedule alone",
+		"Kazoo PatientChildrenWatch"},
 }

@@ -48,11 +48,11 @@ var rwlockScenarios = []engine.Scenario{
 			{Name: "a downgrade that finds the lock lost", Reached: workload.Returned("downgrade", recipes.ErrLost)},
 			{Name: "a reader that is refused", Reached: workload.Returned("tryrlock", recipes.ErrLocked)}},
 	}),
-	rwScenario(engine.Scenario{
+	workload.AtRest(rwScenario(engine.Scenario{
 		Name: "rwlock/idle", Doc: "readers and writers that do nothing but wait to be told that the lock is lost",
 		Rounds: 3, Program: workload.SharedIdly(newRWLock), Faults: withLosses(rwFaults),
 		Goals: []engine.Goal{workload.GoalExpiry},
-	}).Without("fenced"), // nobody writes
+	}).Without("fenced"), 0), // nobody writes
 	rwScenario(engine.Scenario{
 		Name: "rwlock/fan-out", Doc: "an unlock wakes only clients that can go on, and one in vain", Clients: 6,
 		Program:  func(p *engine.Process) { sharedFanOut(p, newRWLock) },

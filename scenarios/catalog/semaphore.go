@@ -55,11 +55,11 @@ var semaphoreScenarios = []engine.Scenario{
 			{Name: "a client that waits for a lease",
 				Reached: func(h *history.History) bool { return called(h, "childrenW", semDir+"/leases") }}},
 	}.Symmetric(workload.ByThree)),
-	semaphoreScenario(engine.Scenario{
+	workload.AtRest(semaphoreScenario(engine.Scenario{
 		Name: "semaphore/idle", Doc: "holders of leases that do nothing but wait to be told that theirs is lost",
 		Rounds: 2, Program: workload.LeaseAndStay(workload.UntilLost, newSemaphore), Faults: withLosses(semaphoreFaults),
 		Goals: []engine.Goal{workload.GoalExpiry},
-	}.Symmetric(workload.ByThree)),
+	}.Symmetric(workload.ByThree)), semLeases),
 	semaphoreScenario(engine.Scenario{
 		Name: "semaphore/fan-out", Doc: "a release wakes one client of six", Clients: 6,
 		Program: func(p *engine.Process) {
@@ -73,6 +73,9 @@ var semaphoreScenarios = []engine.Scenario{
 
 	semaphoreScenario(mutated(mutants.CountFirst, engine.Scenario{Rounds: 2,
 		Program: workload.LeaseRounds(newBrokenSemaphore(mutants.CountFirst))})),
+	workload.AtRest(semaphoreScenario(mutated(mutants.NearestLease, engine.Scenario{Rounds: 1,
+		Program: workload.LeaseAndStay(workload.UntilLost, newBrokenSemaphore(mutants.NearestLease))})).Without("refusal"),
+		semLeases), // nobody tries
 	semaphoreScenario(mutated(mutants.LeakedLease, engine.Scenario{Rounds: 2,
 		Program: workload.LeaseRounds(newBrokenSemaphore(mutants.LeakedLease)),
 		Faults:  faults.MustParse("lose-reply=2@op=create,path=/sem/leases")})),

@@ -96,7 +96,8 @@ var childrenWatch = workload.Watching{Kind: checkers.WatchChildren, Path: worklo
 var patientWatch = workload.Watching{Kind: checkers.WatchChildren, Path: workload.WatchDir,
 	Run: func(ctx context.Context, p *engine.Process, o engine.Object) error {
 		path := p.Path(workload.WatchDir)
-		return recipes.NewPatientChildrenWatch(p.Conn, p.Env, path, workload.SettleTime, recipes.WatchOptions{}).Run(ctx,
+		return recipes.NewPatientChildrenWatch(p.Conn, workload.Settling(p, o), path, workload.SettleTime,
+			recipes.WatchOptions{}).Run(ctx,
 			func(names []string, stat *zk.Stat) bool {
 				workload.TellChildren(o, path, names, stat)
 				return true
@@ -128,6 +129,14 @@ var childrenCache = workload.Watching{Kind: checkers.WatchCache, Path: workload.
 				workload.TellChanges(o, path, changes)
 				return true
 			})
+	}}
+
+// brokenPatientWatch tells a list without looking at it again.
+var brokenPatientWatch = workload.Watching{Kind: checkers.WatchChildren, Path: workload.WatchDir,
+	Run: func(ctx context.Context, p *engine.Process, o engine.Object) error {
+		path := p.Path(workload.WatchDir)
+		return mutants.NewPatientWatch(p.Conn, workload.Settling(p, o), path, workload.SettleTime).Run(ctx,
+			func(names []string, stat *zk.Stat) { workload.TellChildren(o, path, names, stat) })
 	}}
 
 // brokenWatch is a watcher of data with a flaw.

@@ -24,9 +24,9 @@ var (
 			Rounds: 3, Program: workload.WatchAndWrite(dataWatch(workload.WatchItem))}),
 		workload.BaseWatcher(engine.Scenario{Name: "watch/children", Doc: "the watcher of children under every fault",
 			Rounds: 3, Program: workload.WatchAndWrite(childrenWatch)}),
-		workload.BaseWatcher(engine.Scenario{Name: "watch/patient",
+		workload.Patient(workload.BaseWatcher(engine.Scenario{Name: "watch/patient",
 			Doc:    "the watcher that waits until the children have settled, under every fault",
-			Rounds: 3, Program: workload.WatchAndWrite(patientWatch)}),
+			Rounds: 3, Program: workload.WatchAndWrite(patientWatch)})),
 		doubtful(workload.BaseWatcher(engine.Scenario{Name: "watch/doubts",
 			Doc:    "the watcher of data, which tells of its doubts as well, under every fault",
 			Rounds: 3, Program: workload.WatchAndWrite(doubtfulWatch(workload.WatchItem))})),
@@ -50,6 +50,8 @@ var (
 			Rounds: 4, Program: watchAtWork(func(path string) workload.Watching {
 				return brokenWatch(mutants.Trusting, path)
 			})}),
+		workload.Patient(watchMutant(mutants.SettledOnce, engine.Scenario{Rounds: 3,
+			Program: workload.WatchAndWrite(brokenPatientWatch)})),
 		doubtful(watchMutant(mutants.SureEarly, engine.Scenario{Faults: faults.MustParse("disconnect=3")})),
 	}
 )

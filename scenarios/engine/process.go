@@ -106,8 +106,8 @@ func (p *Process) Sometimes(sentence string, holds bool) {
 func (p *Process) Dial() (*Process, error) { return p.host.Dial(p) }
 
 // AtRest waits until the faults are over and nothing else can happen, timers included, so that what the program reads
-// next is how things stay. Of several clients that wait so, one goes on after the other. On a real ensemble it waits
-// for half a second.
+// next is how things stay. Of several clients that wait so, one goes on after the other; for the judges it is recorded
+// when they do ([checkers.ToldRest]). On a real ensemble it waits for half a second, and nothing is recorded.
 func (p *Process) AtRest() { p.host.AtRest(p) }
 
 // Resource returns the resource that the scenario's locks guard. It is outside

@@ -372,7 +372,10 @@ func (h *simHost) Interruptible(p *Process) (context.Context, context.CancelFunc
 
 func (h *simHost) Step(p *Process) { p.Env.(hearingEnv).Yield() }
 
-func (h *simHost) AtRest(p *Process) { p.Env.(hearingEnv).AtRest() }
+func (h *simHost) AtRest(p *Process) {
+	p.Env.(hearingEnv).AtRest()
+	h.Record(history.Event{Kind: history.Told, Client: int32(p.ID), Op: checkers.ToldRest})
+}
 
 func (h *simHost) Dial(p *Process) (*Process, error) {
 	c := h.world.Clients()[p.ID-1].Dial()

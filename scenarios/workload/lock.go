@@ -2,6 +2,7 @@ package workload
 
 import (
 	"context"
+	"slices"
 
 	"github.com/go-zookeeper/zk"
 
@@ -153,6 +154,16 @@ func idle(p *engine.Process, lost <-chan zk.Event) bool {
 	return i == 0
 }
 
+// UntilRest returns a context that is done when nothing else can happen.
+func UntilRest(p *engine.Process) context.Context {
+	ctx, end := context.WithCancel(context.Background())
+	p.Env.Go("rest", func() {
+		p.AtRest()
+		end()
+	})
+	return ctx
+}
+
 // Work is the critical section: it stops when the lock is lost, and writes to
 // the resource in between. It reports whether it was lost.
 func Work(p *engine.Process, o engine.Object, l holder, steps int) bool {
@@ -164,6 +175,13 @@ func Work(p *engine.Process, o engine.Object, l holder, steps int) bool {
 			o.Write(l.Token())
 		}
 	})
+}
+
+// AtRest adds the judge of waits to a scenario whose holders stay until nothing else can happen ([UntilLost]); of the
+// thing that they wait for as many may be held at once as there are leases.
+func AtRest(s engine.Scenario, leases int) engine.Scenario {
+	s.Checkers = append(slices.Clip(s.Checkers), checkers.Waits{Leases: leases})
+	return s
 }
 
 // TwoWorkers makes a program in which two goroutines of one process compete; in a brief run every other client

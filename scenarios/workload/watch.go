@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -157,6 +158,44 @@ func Rest(p *engine.Process, times int, all ...engine.Object) {
 
 // SettleTime is how long the patient watcher waits.
 const SettleTime = 50 * time.Millisecond
+
+// Settling returns the environment of p for a watcher of children that tells o what has settled: it records when the
+// time to settle, [SettleTime], begins, and that it has passed when its context is given up, which the watcher does
+// before it looks again.
+func Settling(p *engine.Process, o engine.Object) recipes.Env { return settling{p.Env, o} }
+
+// settling is that environment.
+type settling struct {
+	recipes.Env
+	o engine.Object
+}
+
+// WithTimeout implements [recipes.Env].
+func (s settling) WithTimeout(ctx context.Context, d time.Duration) (context.Context, context.CancelFunc) {
+	ctx, cancel := s.Env.WithTimeout(ctx, d)
+	if d != SettleTime {
+		return ctx, cancel
+	}
+	s.o.Invoke(checkers.Settle)
+	return ctx, func() {
+		if ctx.Err() == context.DeadlineExceeded {
+			s.o.Return(checkers.Settle, nil)
+		}
+		cancel()
+	}
+}
+
+// Forget implements [recipes.Hints].
+func (s settling) Forget() func(kept ...any) { return recipes.Forget(s.Env) }
+
+// Keep implements [recipes.Hints].
+func (s settling) Keep(kept ...any) { recipes.Keep(s.Env, kept...) }
+
+// Patient adds the judge of lists that have settled to a scenario of such a watcher, see [Settling].
+func Patient(s engine.Scenario) engine.Scenario {
+	s.Checkers = append(slices.Clip(s.Checkers), checkers.Settled{})
+	return s
+}
 
 // writes is what clients do to the znodes that are watched, round by round: + creates,
 // - deletes, = sets.

@@ -55,5 +55,6 @@ var asleep = map[string]string{
 	"members/no-interval":         "it needs lost-early, which go-zookeeper does not do",
 	"members/not-ours":            "it needs a deposed leader that takes a session of a simulated client for expired",
 	"members/few-joins":           "it needs a deposed leader that takes a session of a simulated client for expired",
+	"semaphore/nearest-lease":     "nobody tells here when nothing but time can pass",
 	"watch/no-sync":               "a server has applied all txns here when it opens a session",
 }

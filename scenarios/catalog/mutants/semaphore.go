@@ -17,6 +17,8 @@ const (
 	LeakedLease Flaw = 112
 	// GoneLease does not look at its lease again after it has left the gate, which may take longer than the session.
 	GoneLease Flaw = 117
+	// NearestLease watches the nearest of the leases ahead of its own. When another one becomes free it sleeps on.
+	NearestLease Flaw = 230
 )
 
 // Semaphore is a semaphore with one flaw. Apart from it, it follows the protocol of
@@ -31,7 +33,7 @@ type Semaphore struct {
 func NewSemaphore(conn recipes.Conn, env recipes.Env, dir string, leases int, flaw Flaw) *Semaphore {
 	s := &Semaphore{flawed: *NewLock(conn, env, dir+"/leases", flaw), gate: NewLock(conn, env, dir+"/gate", 0),
 		leases: leases}
-	s.order, s.any = s.ranked, true
+	s.order, s.any = s.ranked, flaw != NearestLease
 	return s
 }
 

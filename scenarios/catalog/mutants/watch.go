@@ -26,6 +26,9 @@ const (
 	// SureEarly says that what it has told is up to date as soon as it has read again, and then tells what has
 	// changed.
 	SureEarly Flaw = 188
+	// SettledOnce tells a list when its watch has not fired for as long as it is to settle, without listing again:
+	// the event may be on its way.
+	SettledOnce Flaw = 231
 )
 
 // DataWatch is a watcher of data with one flaw. Apart from it, it follows the

@@ -1,0 +1,122 @@
+package checkers
+
+import (
+	"slices"
+
+	"zksim/internal/hash"
+	"zksim/model/history"
+)
+
+// ToldRest is what a client tells when it has been at rest (Process.AtRest): at this moment the faults are over and
+// nothing but time can pass.
+const ToldRest = "at-rest"
+
+// Waits is the progress of those that wait: at a moment in which nothing but time can pass, nobody waits for what is
+// so already, even if something that happens later wakes it. So nobody waits for a lock, a lease or the leadership while
+// fewer have it than may, and nobody waits to hear of a leader while somebody leads and has acknowledged it.
+//
+// The moments are those at which a program goes on that was at rest. There are none in real runs, in which nobody
+// can tell when nothing else can happen.
+type Waits struct {
+	Leases int // how many may have it at once; 0: 1
+}
+
+// Name implements [Checker].
+func (Waits) Name() string { return "waits" }
+
+// Doc implements [Checker].
+func (Waits) Doc() string {
+	return "when nothing but time can pass, nobody waits for what is free, or for a leader that there is"
+}
+
+// Check implements [Checker].
+func (c Waits) Check(h *history.History) Verdict { return check(h, c.Monitor()) }
+
+// Monitor implements [Monitored].
+func (c Waits) Monitor() Monitor { return &waiters{Waits: c} }
+
+// waiters is the monitor of Waits.
+type waiters struct {
+	recipeEvents
+	Waits
+	waiting []wait
+	having  []having
+}
+
+// wait is an operation in progress that waits.
+type wait struct {
+	caller
+	op string
+}
+
+// having is what an object believes to have.
+type having struct {
+	caller
+	leads bool // and has acknowledged it
+}
+
+// Reset implements [Monitor].
+func (m *waiters) Reset() { m.waiting, m.having = m.waiting[:0], m.having[:0] }
+
+// Hash implements [Monitor].
+func (m *waiters) Hash() uint64 {
+	var waiting, all hash.Hash // in any order
+	for _, w := range m.waiting {
+		waiting += printOf(m.waiting, w.caller).String(w.op)
+	}
+	for _, x := range m.having {
+		all += printOf(m.having, x.caller).Bool(x.leads)
+	}
+	return uint64(waiting.Uint64(uint64(all)))
+}
+
+// Step implements [Monitor].
+func (m *waiters) Step(h *history.History, i int) Verdict {
+	e := &h.Events[i]
+	switch e.Kind {
+	case history.Invoke:
+		switch e.Op {
+		case "lock", "rlock", "acquire", "campaign", "leader":
+			m.waiting = append(forget(m.waiting, callerOf(e)), wait{callerOf(e), e.Op})
+		}
+	case history.Return:
+		if e.Op == "acknowledge" && e.Err == nil {
+			if k := find(m.having, callerOf(e)); k >= 0 {
+				m.having[k].leads = true
+			}
+			break
+		}
+		m.waiting = drop(m.waiting, func(w wait) bool { return w == wait{callerOf(e), e.Op} })
+	case history.Acquired:
+		m.having = append(forget(m.having, callerOf(e)), having{caller: callerOf(e)})
+	case history.Lost, history.Released:
+		m.having = forget(m.having, callerOf(e))
+	case history.Crashed:
+		m.waiting = drop(m.waiting, func(w wait) bool { return w.client == e.Client })
+		m.having = drop(m.having, func(x having) bool { return x.client == e.Client })
+	case history.Told:
+		if e.Op == ToldRest {
+			return m.judge(i)
+		}
+	}
+	return Verdict{}
+}
+
+// judge objects to those that wait at event i for what is so.
+func (m *waiters) judge(i int) Verdict {
+	leader := slices.IndexFunc(m.having, func(x having) bool { return x.leads })
+	for _, w := range m.waiting {
+		switch n := len(m.having); {
+		case w.op == "leader" && leader >= 0:
+			return violated(m, i, "c%d waits for a leader when nothing but time can pass, although c%d leads and has "+
+				"acknowledged it", w.client, m.having[leader].client)
+		case w.op != "leader" && n == 0:
+			return violated(m, i, "c%d waits in its %s when nothing but time can pass, although nobody has what it waits for",
+				w.client, w.op)
+		case w.op != "leader" && n < m.Leases:
+			return violated(m, i, "c%d waits in its %s when nothing but time can pass, although only %d of %d are taken",
+				w.client, w.op, n, m.Leases)
+		}
+	}
+	return Verdict{}
+}

@@ -1,0 +1,68 @@
+package checkers
+
+import "testing"
+
+func TestNobodyWaitsForWhatIsFreeWhenNothingElseCanHappen(t *testing.T) {
+	const one = `
+		invoke c1 o1 acquire
+		return c1 o1 acquire
+		acquired c1 o1 /l/a
+		invoke c2 o2 acquire
+	`
+	judge(t, Waits{Leases: 2}, []judgement{
+		{name: "one of two is taken", text: one + `told c1 at-rest`, event: 4,
+			message: "c2 waits in its acquire when nothing but time can pass, although only 1 of 2 are taken"},
+		{name: "both are taken", text: one + `acquired c3 o3 /l/b
+			told c1 at-rest`},
+		{name: "the second was given up", text: one + `acquired c3 o3 /l/b
+			released c3 o3
+			told c1 at-rest`, event: 6,
+			message: "c2 waits in its acquire when nothing but time can pass, although only 1 of 2 are taken"},
+		{name: "the client of the second has crashed", text: one + `acquired c3 o3 /l/b
+			crashed c3
+			told c1 at-rest`, event: 6,
+			message: "c2 waits in its acquire when nothing but time can pass, although only 1 of 2 are taken"},
+		{name: "the one that waits has crashed", text: one + `crashed c2
+			told c1 at-rest`},
+		{name: "it waits no longer", text: one + `return c2 o2 acquire
+			told c1 at-rest`},
+		{name: "it does not wait, but tries", text: `
+			invoke c2 o2 tryacquire
+			told c1 at-rest`},
+	})
+	judge(t, Waits{}, []judgement{
+		{name: "a lock that another has", text: `
+			acquired c1 o1 /l/a
+			invoke c2 o2 lock
+			told c1 at-rest`},
+		{name: "a lock that nobody has", text: `
+			acquired c1 o1 /l/a
+			invoke c2 o2 lock
+			lost c1 o1
+			told c3 at-rest`, event: 3,
+			message: "c2 waits in its lock when nothing but time can pass, although nobody has what it waits for"},
+	})
+}
+
+func TestNobodyWaitsForALeaderThatThereIsWhenNothingElseCanHappen(t *testing.T) {
+	const leads = `
+		acquired c1 o1 /e/a
+		invoke c1 o1 acknowledge
+		return c1 o1 acknowledge
+		invoke c2 o2 leader
+	`
+	judge(t, Waits{}, []judgement{
+		{name: "a leader that has acknowledged", text: leads + `told c1 at-rest`, event: 4,
+			message: "c2 waits for a leader when nothing but time can pass, although c1 leads and has acknowledged it"},
+		{name: "a leader that has not", text: `
+			acquired c1 o1 /e/a
+			invoke c1 o1 acknowledge
+			invoke c2 o2 leader
+			told c1 at-rest`},
+		{name: "a leader that leads no longer", text: leads + `released c1 o1
+			told c1 at-rest`},
+		{name: "a candidate behind it", text: leads + `return c2 o2 leader
+			invoke c2 o3 campaign
+			told c1 at-rest`},
+	})
+}
