@@ -14,6 +14,8 @@ type Link struct {
 	Paths  []string // of the watches that it waits for
 	States []string // for each, what there is to the znode: "which c2 has"
 	Note   string   // how the last change of the first and the watch on it came to miss each other; may be empty
+	Watch  string   // the same in short, without steps, if that is persistent
+	Call   string   // without paths: the operation in which it waits; empty if none is known
 	Circle bool     // who has what it waits for has been named before
 }
 
@@ -59,9 +61,29 @@ func linkOf(h *history.History, x history.Waiting) Link {
 		l.States = append(l.States, state(h, p))
 	}
 	if len(x.Paths) > 0 {
-		l.Note = missed(h, x.Client, x.Paths[0])
+		l.Note, l.Watch = missed(h, x.Client, x.Paths[0])
+		if !slices.ContainsFunc(h.Tree, func(n history.Node) bool { return n.Path == x.Paths[0] && n.Owner == 0 }) {
+			l.Watch = ""
+		}
+	} else {
+		l.Call = callOf(h, x)
 	}
 	return l
+}
+
+// callOf returns the latest operation that the goroutine has begun and not ended; empty if there is none.
+func callOf(h *history.History, x history.Waiting) string {
+	ended := map[int32]bool{} // objects, later
+	for _, e := range slices.Backward(h.Events) {
+		switch {
+		case e.Client != x.Client || e.Task != x.Where:
+		case e.Kind == history.Return:
+			ended[e.Object] = true
+		case e.Kind == history.Invoke && !ended[e.Object]:
+			return e.Op
+		}
+	}
+	return ""
 }
 
 // whoHas returns the client that has what another waits for; 0 if there is none.
@@ -74,9 +96,9 @@ func whoHas(h *history.History, x history.Waiting) (owner int32) {
 	return owner
 }
 
-// missed says when a znode that nobody has was changed last, and when a client left its watch there. Where txns are
-// not recorded it says nothing.
-func missed(h *history.History, client int32, path string) string {
+// missed says when a znode that nobody has was changed last, and when a client left its watch there, with steps and in
+// short. Where txns are not recorded it says nothing.
+func missed(h *history.History, client int32, path string) (note, short string) {
 	asked, left, last, children := -1, -1, -1, false
 	for i := range h.Events {
 		e := &h.Events[i]
@@ -91,7 +113,7 @@ func missed(h *history.History, client int32, path string) string {
 		}
 	}
 	if left < asked || asked < 0 || h.Known[path] {
-		return ""
+		return "", ""
 	}
 	for i := range h.Events {
 		e := &h.Events[i]
@@ -101,17 +123,26 @@ func missed(h *history.History, client int32, path string) string {
 		}
 	}
 	if last < 0 {
-		return ""
+		return "", ""
 	}
 	step := func(i int) int32 { return h.Events[i].Step }
 	when := fmt.Sprintf("its last change was at step %d, ", step(last))
+	by := ""
+	if x := &h.Events[last]; x.Client != 0 {
+		by = fmt.Sprintf(", by c%d", x.Client)
+	} else if x.Session != 0 {
+		by = ", by the end of a session"
+	}
 	switch {
 	case last < asked:
-		return when + fmt.Sprintf("before c%d asked for the watch, at step %d", client, step(asked))
+		return when + fmt.Sprintf("before c%d asked for the watch, at step %d", client, step(asked)),
+			"by a watch that it asked for after the last change" + by
 	case last < left:
-		return when + fmt.Sprintf("while c%d asked for the watch, at steps %d to %d", client, step(asked), step(left))
+		return when + fmt.Sprintf("while c%d asked for the watch, at steps %d to %d", client, step(asked), step(left)),
+			"by a watch that it asked for during the last change" + by
 	}
-	return when + fmt.Sprintf("after c%d had left the watch, at step %d", client, step(left))
+	return when + fmt.Sprintf("after c%d had left the watch, at step %d", client, step(left)),
+		"by a watch that it left before the last change" + by
 }
 
 // sentence says a chain in words.
@@ -130,6 +161,11 @@ func sentence(chain []Link) string {
 				}
 			}
 			fmt.Fprintf(&b, "c%d waits for %s", l.Client, strings.Join(waits, " and "))
+			if i == 0 && l.Watch != "" && len(waits) == 1 {
+				b.WriteString(", " + l.Watch)
+			}
+		case i == 0 && l.Call != "":
+			fmt.Fprintf(&b, "c%d waits in its %s for something that will never happen, and for no watch", l.Client, l.Call)
 		case i == 0:
 			fmt.Fprintf(&b, "c%d waits for something that will never happen, and for no watch", l.Client)
 		default:

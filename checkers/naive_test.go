@@ -64,6 +64,17 @@ func naiveLostRevoke(c Monitored, h *history.History) Level {
 	calm := slices.IndexFunc(h.Events, func(e history.Event) bool { return e.Kind == history.Calm })
 	for i := range h.Events {
 		e := &h.Events[i]
+		if e.Kind == history.Return && (e.Op == "revoke" || e.Op == "break") && e.Err == nil {
+			created := before(h, invoked(h, i), func(x *history.Event) bool {
+				return x.Kind == history.Created && x.Path == e.Path
+			})
+			done := before(h, i, func(x *history.Event) bool {
+				return x.Path == e.Path && (x.Kind == history.Deleted || x.Kind == history.Changed && e.Op == "revoke")
+			})
+			if created > done {
+				return Violated
+			}
+		}
 		if e.Kind != history.Return || e.Op != "hold" || e.Err == nil || calm < 0 || invoked(h, i) < calm {
 			continue
 		}

@@ -157,6 +157,10 @@ func (t *tenures) answer(e *history.Event, i int, a naming) Verdict {
 			return violated(t, i, "c%d has unregistered %s, which c%d has registered and not given up", e.Client, x.name,
 				x.client)
 		case e.Op == "resolve" && x.since < a.begin && x.value != e.Value:
+			if e.Value == 0 {
+				return violated(t, i, "c%d was told that there is no name %s, which c%d has registered as %d and not given up",
+					e.Client, x.name, x.client, x.value)
+			}
 			return violated(t, i, "c%d was told %d for %s, which c%d has registered as %d and not given up", e.Client, e.Value,
 				x.name, x.client, x.value)
 		}

@@ -58,7 +58,7 @@ func nextOfRevoke(r *rand.Rand, s *scene) history.Event {
 		return history.Event{Kind: history.Calm}
 	case k == 0:
 		return s.create(r, path)
-	case k == 1 && len(s.znodes) > 0:
+	case k < 3 && len(s.znodes) > 0:
 		return s.remove(r)
 	case k < 9:
 		return s.invoke(r, []string{"hold", "hold", "hold", "revoke", "break"}[r.IntN(5)], path)

@@ -59,6 +59,18 @@ func TestQuiescenceNamesWhatIsWaitedFor(t *testing.T) {
 			Znode /l/a s12
 			Open s12 c3`, event: -1, message: "c2 waits for /l/a, which no recipe object knows of; the live session of c3 " +
 			"owns it"},
+		{name: "one that looked and then left its watch", text: `
+			created c4 /d/a z3
+			call c1 childrenW /d
+			reply c1 childrenW /d
+			Waiting c1 /d
+			Znode /d s0`, event: -1, message: "c1 waits for /d, which is persistent, by a watch that it asked for after the " +
+			"last change, by c4"},
+		{name: "one that waits for no watch", text: `
+			invoke c1 o1 join
+			return c1 o1 join
+			invoke c1 o1 outcome
+			Waiting c1`, event: -1, message: "c1 waits in its outcome for something that will never happen, and for no watch"},
 		{name: "a znode of a session that is over", text: `
 			Waiting c1 /l/a
 			Znode /l/a s12`, event: -1, message: "c1 waits for /l/a, whose session is over"},

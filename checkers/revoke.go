@@ -11,6 +11,9 @@ import (
 // told is revoked, or broken, is told so. It is judged by holders who have waited, in
 // an operation "hold", and give up with an error: with the faults over time passes only
 // when nothing else can happen, so that what has not come by then will not come.
+//
+// Where txns are recorded, one that was told that it has broken a lock is judged as well, since its znode is gone then,
+// and one that was told that it has revoked it: its data is "unlock", or it is gone.
 type LostRevoke struct{}
 
 // Name implements [Checker].
@@ -32,6 +35,21 @@ type revocations struct {
 	calm    bool // the faults are over
 	waiting []waiting
 	asked   []request
+	there   []revocable
+	asking  []asking
+}
+
+// revocable is a znode that exists.
+type revocable struct {
+	path    string
+	zxid    int64 // that made it
+	revoked bool  // its data is "unlock"
+}
+
+// asking is a revoke or a break in progress.
+type asking struct {
+	caller
+	znode revocable // that there was when it began; none has no path
 }
 
 // waiting is an object in an operation "hold".
@@ -47,29 +65,91 @@ type request struct {
 }
 
 // Reset implements [Monitor].
-func (r *revocations) Reset() { r.calm, r.waiting, r.asked = false, r.waiting[:0], r.asked[:0] }
+func (r *revocations) Reset() {
+	r.calm, r.waiting, r.asked, r.there, r.asking = false, r.waiting[:0], r.asked[:0], r.there[:0], r.asking[:0]
+}
 
-// Hash implements [Monitor]. Whether the faults are over is known to the world.
+// Hash implements [Monitor]. Whether the faults are over is known to the world, and so are the znodes.
 func (r *revocations) Hash() uint64 {
-	var sums [2]hash.Hash // in any order
+	var sums [3]hash.Hash // in any order
 	for _, x := range r.waiting {
 		sums[0] += printOf(r.waiting, x.caller).Bool(x.calm)
 	}
 	for _, x := range r.asked {
 		sums[1] += hash.Hash(0).String(x.path)
 	}
-	return uint64(sums[0].Uint64(uint64(sums[1])))
+	for _, x := range r.asking {
+		sums[2] += printOf(r.asking, x.caller).String(x.znode.path).Bool(r.find(x.znode) != nil)
+	}
+	return uint64(sums[0].Uint64(uint64(sums[1])).Uint64(uint64(sums[2])))
+}
+
+// find returns a znode if it is still there.
+func (r *revocations) find(was revocable) *revocable {
+	for k := range r.there {
+		if x := &r.there[k]; x.path == was.path && x.zxid == was.zxid {
+			return x
+		}
+	}
+	return nil
+}
+
+// txn notes what becomes of znodes.
+func (r *revocations) txn(e *history.Event) {
+	k := slices.IndexFunc(r.there, func(x revocable) bool { return x.path == e.Path })
+	switch {
+	case e.Kind == history.Created:
+		r.there = append(r.there, revocable{e.Path, e.Zxid, e.Data == unlock})
+	case k < 0:
+	case e.Kind == history.Changed:
+		r.there[k].revoked = e.Data == unlock
+	case e.Kind == history.Deleted:
+		r.there = slices.Delete(r.there, k, k+1)
+	}
+}
+
+// unlock is the data of a znode whose lock is revoked.
+const unlock = "unlock"
+
+// done judges that a revoke or break has succeeded.
+func (r *revocations) done(h *history.History, i int, was revocable) Verdict {
+	e := &h.Events[i]
+	x := r.find(was)
+	switch {
+	case x == nil || h.Real:
+	case e.Op == "break":
+		return violated(r, i, "c%d was told that it has broken the lock by %s, which is still there", e.Client, e.Path)
+	case !x.revoked:
+		return violated(r, i, "c%d was told that it has revoked the lock by %s, which is there, and its data is not %q",
+			e.Client, e.Path, unlock)
+	}
+	return Verdict{}
 }
 
 // Step implements [Monitor].
 func (r *revocations) Step(h *history.History, i int) Verdict {
 	e := &h.Events[i]
+	r.txn(e)
+	asks := e.Op == "revoke" || e.Op == "break"
 	switch {
 	case e.Kind == history.Calm:
 		r.calm = true
-	case e.Kind == history.Return && (e.Op == "revoke" || e.Op == "break") && e.Err == nil:
+	case e.Kind == history.Invoke && asks:
+		x := asking{caller: callerOf(e)}
+		if k := slices.IndexFunc(r.there, func(y revocable) bool { return y.path == e.Path }); k >= 0 {
+			x.znode = r.there[k]
+		}
+		r.asking = append(forget(r.asking, x.caller), x)
+	case e.Kind == history.Crashed:
+		r.asking = drop(r.asking, func(x asking) bool { return x.client == e.Client })
+	case e.Kind == history.Return && asks:
+		var x asking
+		if r.asking, x = take(r.asking, e); e.Err != nil {
+			break
+		}
 		r.forget(e.Path)
 		r.asked = append(r.asked, request{e.Path, e.Client})
+		return r.done(h, i, x.znode)
 	case e.Kind == history.Created:
 		r.forget(e.Path) // another znode, where sequence numbers repeat
 	case e.Kind == history.Invoke && e.Op == "hold":

@@ -257,6 +257,39 @@ func TestARevocationMustReachTheHolder(t *testing.T) {
 	})
 }
 
+func TestALockIsBrokenOrRevokedWhenThatIsSaid(t *testing.T) {
+	const begun = `
+		created c1 /l/a z3 s11
+		invoke c2 o2 `
+	judge(t, LostRevoke{}, []judgement{
+		{name: "broken", text: begun + `break /l/a
+			deleted c2 /l/a z4
+			return c2 o2 break /l/a`},
+		{name: "not broken", text: begun + `break /l/a
+			return c2 o2 break /l/a`, event: 2,
+			message: "c2 was told that it has broken the lock by /l/a, which is still there"},
+		{name: "another znode of that name", text: begun + `break /l/a
+			deleted c1 /l/a z4
+			created c1 /l/a z5 s12
+			return c2 o2 break /l/a`},
+		{name: "revoked", text: begun + `revoke /l/a
+			changed c2 /l/a z4 "unlock"
+			return c2 o2 revoke /l/a`},
+		{name: "revoked before", text: `
+			created c1 /l/a z3 s11 "unlock"
+			invoke c2 o2 revoke /l/a
+			return c2 o2 revoke /l/a`},
+		{name: "not revoked", text: begun + `revoke /l/a
+			return c2 o2 revoke /l/a`, event: 2,
+			message: "c2 was told that it has revoked the lock by /l/a, which is there, and its data is not \"unlock\""},
+		{name: "gone", text: begun + `revoke /l/a
+			deleted c1 /l/a z4
+			return c2 o2 revoke /l/a`},
+		{name: "it failed", text: begun + `revoke /l/a
+			return c2 o2 revoke /l/a: connection closed`},
+	})
+}
+
 func TestAnAlarmMustBeTrue(t *testing.T) {
 	judge(t, Overdue{}, []judgement{
 		{name: "true, for all that anybody knows", text: `

@@ -43,7 +43,7 @@ type agenda struct {
 	ids       map[string]int64  // values, by ID
 	submitted []int64           // values of works of which the clients were told
 	owners    map[string]string // of assigned tasks, by ID: part of the tree
-	workers   []string          // that live: part of the tree
+	workers   []registered      // that live: part of the tree
 	waiting   waitingTask       // part of what the txn of the present event has made
 	forgotten []string          // IDs of tasks
 }
@@ -66,6 +66,12 @@ type work struct {
 
 func newAgenda() *agenda {
 	return &agenda{ids: map[string]int64{}, owners: map[string]string{}}
+}
+
+// registered is a worker that lives.
+type registered struct {
+	name   string
+	client int32
 }
 
 // Reset implements [Monitor].
@@ -116,6 +122,9 @@ func (a *agenda) Step(h *history.History, i int) Verdict {
 		return Verdict{}
 	}
 	if worker := a.robbed(e); worker != "" {
+		if a.lives(worker).client == e.Client {
+			return violated(a, i, "c%d deletes %s while it is still registered as %s", e.Client, e.Path, worker)
+		}
 		return violated(a, i, "c%d takes %s away from %s, which lives", e.Client, e.Path, worker)
 	}
 	switch folder, owner, id := place(e.Path); {
@@ -150,18 +159,28 @@ func (a *agenda) robbed(e *history.Event) string {
 	_, folders := cutLast(e.Path[:max(0, strings.LastIndexByte(e.Path, '/'))])
 	switch {
 	case folder == "workers" && e.Kind == history.Created:
-		a.workers = append(a.workers, name)
+		a.workers = append(a.workers, registered{name, e.Client})
 	case folder == "workers" && e.Kind == history.Deleted:
-		a.workers = drop(a.workers, func(w string) bool { return w == name })
+		a.workers = drop(a.workers, func(w registered) bool { return w.name == name })
 	case folder == "tasks" && e.Kind == history.Created:
 		a.waiting = waitingTask{name, e.Zxid}
 	case e.Kind != history.Deleted:
-	case folder == "assign" && a.waiting == waitingTask{name, e.Zxid} && slices.Contains(a.workers, owner):
+	case folder == "assign" && a.waiting == waitingTask{name, e.Zxid} && a.lives(owner).name != "":
 		return owner
-	case folders == "assign" && slices.Contains(a.workers, name):
+	case folders == "assign" && a.lives(name).name != "":
 		return name
 	}
 	return ""
+}
+
+// lives returns the worker of that name, or none if it does not live.
+func (a *agenda) lives(name string) registered {
+	for _, w := range a.workers {
+		if w.name == name {
+			return w
+		}
+	}
+	return registered{}
 }
 
 // answered judges what a worker is told of its report.

@@ -126,6 +126,10 @@ func TestWorkersKnowWhatCounts(t *testing.T) {
 			created c2 /p/assign/w z2
 			created c2 /p/workers/w z2 s12
 			deleted c3 /p/assign/w z3`, event: 2, message: "c3 takes /p/assign/w away from w, which lives"},
+		{name: "its folder is deleted by the worker itself, which is still registered", text: `
+			created c2 /p/assign/w z2
+			created c2 /p/workers/w z2 s12
+			deleted c2 /p/assign/w z3`, event: 2, message: "c2 deletes /p/assign/w while it is still registered as w"},
 		{name: "forgotten, and something stays", text: reported + `
 			return c1 o1 forget v7 /t
 			Znode /p/status/t s0 done`, event: -1, message: "t was forgotten, and /p/status/t is left of it"},
