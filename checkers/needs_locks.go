@@ -100,7 +100,8 @@ func (w Waits) Needs() Needs {
 		Words: slices.Concat(judged("waits", waits...), unjudged("waits for nobody, or is judged by Released", rest...),
 			tells("the client was at rest: nothing but time can pass", ToldRest)),
 		Seen: []Need{Need{What: "an operation that waits while the program of a client is at rest",
-			Hint: "let who has what others wait for call Process.AtRest before it gives it up", In: func(h *history.History) bool {
+			Hint: "let who has what others wait for call Process.AtRest before it gives it up",
+			In: func(h *history.History) bool {
 				return waitsAtRest(h, waits)
 			}}.during()},
 	}

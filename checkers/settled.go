@@ -104,8 +104,8 @@ func (m *settlers) judge(h *history.History, i int, w *settler) Verdict {
 		return violated(m, i, "c%d was told the list of %s at zxid 0x%x as settled%s before the time to settle had passed",
 			e.Client, e.Path, e.Zxid, changedAfter(h, i, e))
 	case w.from != e.Zxid:
-		return violated(m, i, "c%d was told the list of %s at zxid 0x%x as settled, which dates from after the time to settle "+
-			"had begun", e.Client, e.Path, e.Zxid)
+		return violated(m, i, "c%d was told the list of %s at zxid 0x%x as settled, which dates from after the time to "+
+			"settle had begun", e.Client, e.Path, e.Zxid)
 	}
 	w.waits, w.ended = false, false
 	return Verdict{}

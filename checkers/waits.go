@@ -12,8 +12,8 @@ import (
 const ToldRest = "at-rest"
 
 // Waits is the progress of those that wait: at a moment in which nothing but time can pass, nobody waits for what is
-// so already, even if something that happens later wakes it. So nobody waits for a lock, a lease or the leadership while
-// fewer have it than may, and nobody waits to hear of a leader while somebody leads and has acknowledged it.
+// so already, even if something that happens later wakes it. So nobody waits for a lock, a lease or the leadership
+// while fewer have it than may, and nobody waits to hear of a leader while somebody leads and has acknowledged it.
 //
 // The moments are those at which a program goes on that was at rest. There are none in real runs, in which nobody
 // can tell when nothing else can happen.

@@ -21,7 +21,8 @@ var everyChecker = []Checker{Acknowledged{}, Alarm{}, Always{}, Atomicity{}, Bar
 	Ownership{Leases: 2}, Passage{},
 	Presence{}, PriorityOrder{Of: func(item int64) int64 { return item }}, Quiescence{}, Recency{}, Refusal{},
 	Refusal{Leases: 2}, Replaced{},
-	Rounds{}, Settled{}, StaleLeader{}, Steps{}, Suspicion{}, Tasks{}, Torn{}, Tree{}, Validity{}, Waits{}, Waits{Leases: 2}, Watches{}, Znodes{}}
+	Rounds{}, Settled{}, StaleLeader{}, Steps{}, Suspicion{}, Tasks{}, Torn{}, Tree{}, Validity{},
+	Waits{}, Waits{Leases: 2}, Watches{}, Znodes{}}
 
 // sources parses the files of the package that are no tests.
 func sources(t *testing.T) map[string]*ast.File {
