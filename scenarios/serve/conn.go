@@ -351,16 +351,6 @@ func (c *conn) event(ev model.Event) {
 	c.mark()
 }
 
-// greet has the answer to the handshake written.
-func (c *conn) greet(w jute.ConnectResponse) {
-	c.mu.Lock()
-	at := len(c.out)
-	c.out = w.Append(jute.StartFrame(c.out))
-	c.said(at)
-	c.mu.Unlock()
-	c.mark()
-}
-
 // said ends the packet that begins at an index of what is to be written. c.mu is held.
 func (c *conn) said(at int) {
 	c.out = jute.EndFrame(c.out, at)

@@ -150,7 +150,7 @@ func TestTheJudgesSeeAReadThatIsNotTheLastWrite(t *testing.T) {
 	if len(j.Violations)+len(j.Inconclusive) != 0 || !strings.Contains(strings.Join(j.Facts, "\n"),
 		"znodes: 1 judged, all linearizable in zxid order; "+
 			"4 not judged (1 ephemeral, 2 there before or written by others, 1 written twice with the same data)") ||
-		!slices.Contains(j.Facts, "herd: 1 notifications, at most 1 by one change (changed /a)") {
+		!slices.Contains(j.Facts, "herd: 1 notification, at most 1 by one change (changed /a)") {
 		t.Errorf("%+v", j)
 	}
 	e.mu.Lock()

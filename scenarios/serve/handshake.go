@@ -141,6 +141,16 @@ func (c *conn) remote() []model.ID {
 	return slices.Clip(c.e.origin)
 }
 
+// greet has the answer to the handshake written.
+func (c *conn) greet(w jute.ConnectResponse) {
+	c.mu.Lock()
+	at := len(c.out)
+	c.out = w.Append(jute.StartFrame(c.out))
+	c.said(at)
+	c.mu.Unlock()
+	c.mark()
+}
+
 // The requests that the world gets in place of those whose record cannot be read: they fail with
 // model.MarshallingError, one as a txn and the other not.
 var (
