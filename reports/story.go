@@ -73,8 +73,8 @@ func WriteStory(w io.Writer, f *Failure) error {
 	return f.write(w, len(f.Trace.Steps), func(passage) bool { return true })
 }
 
-// WriteGist is WriteStory up to the violation, and without the steps that do nothing but move the run on. A step at which
-// code asks for a change is no such step: it is what others run into later.
+// WriteGist is WriteStory up to the violation, and without the steps that do nothing but move the run on. A step at
+// which code asks for a change is no such step: it is what others run into later.
 func WriteGist(w io.Writer, f *Failure) error {
 	decides := func(p passage) bool { return f.Report.Why != nil && p.Step > 0 && p.Step == f.Report.Why.Step }
 	last, _ := f.place()

@@ -136,15 +136,8 @@ func (c *checkFlags) simulated(ctx context.Context, a *app, selected []*engine.S
 	if err != nil {
 		return 0, fmt.Errorf("-faults: %w", err)
 	}
-	for i := range sized {
-		x := &sized[i]
-		x.Like = c.like
-		if c.plan == "" {
-			continue
-		}
-		if *x = x.WithPlan(plan); x.Accepts(plan) != nil {
-			return 0, fmt.Errorf("-faults: %w", x.Accepts(plan))
-		}
+	if err := c.adapt(sized, plan); err != nil {
+		return 0, err
 	}
 	rec, err := c.recorder(a, sized)
 	if err != nil {
@@ -175,6 +168,20 @@ func (c *checkFlags) simulated(ctx context.Context, a *app, selected []*engine.S
 	}
 	c.lose(c.shard.end(c.unended(ctx, rec)))
 	return c.end(ctx, a, rec, &t, scenariosOf(sized), t.summary(len(selected)))
+}
+
+// adapt gives scenarios the servers of -like and the plan of -faults, which all of them must accept.
+func (c *checkFlags) adapt(sized []engine.Scenario, plan faults.Plan) error {
+	for i := range sized {
+		x := &sized[i]
+		if x.Like = c.like; c.plan == "" {
+			continue
+		}
+		if *x = x.WithPlan(plan); x.Accepts(plan) != nil {
+			return fmt.Errorf("-faults: %w", x.Accepts(plan))
+		}
+	}
+	return nil
 }
 
 // recorder makes the recorder, once it is known that all files can be written.

@@ -117,8 +117,8 @@ func (c *results) lose(err error) {
 	}
 }
 
-// endedBy says that an error has ended a scenario, which leaves it without a verdict. The others are run, and in the end
-// it is an error.
+// endedBy says that an error has ended a scenario, which leaves it without a verdict. The others are run, and in the
+// end it is an error.
 func (c *results) endedBy(err error, w io.Writer, name string) outcome {
 	text := strings.TrimPrefix(oneLine(err.Error()), name+": ")
 	fmt.Fprintf(w, "FAIL    %-24s error: %s\n", name, text)

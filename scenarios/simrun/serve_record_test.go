@@ -108,8 +108,8 @@ func TestARecordingThatIsAnsweredOtherwiseIsNotReproduced(t *testing.T) {
 	if err := os.WriteFile("lock.jsonl", []byte(changed), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	const want = "inconclusive  not reproduced: reported: nobody gets the lock: c2's 2nd request was answered childrenW: " +
-		"3 children: "
+	const want = "inconclusive  not reproduced: reported: nobody gets the lock: c2's 2nd request was answered " +
+		"childrenW: 3 children: "
 	if r = simrun(t, "replay", "lock.jsonl"); r.code != exitInconclusive || !strings.Contains(r.out, want) ||
 		strings.Contains(r.out, "everything held") {
 		t.Errorf("%+v", r)
