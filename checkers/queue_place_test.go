@@ -75,6 +75,9 @@ func TestTheTreeSaysWhichItemIsTheFirstThatIsFree(t *testing.T) {
 			created c2 /q/claims/b z5 s12
 			return c2 o2 claim v8`},
 	})
+}
+
+func TestTheTreeSaysWhichItemComesFirst(t *testing.T) {
 	judge(t, PriorityOrder{Of: func(item int64) int64 { return -item }}, []judgement{
 		{name: "the later one is of higher priority", text: inTree + `
 			invoke c3 o3 claim

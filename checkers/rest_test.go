@@ -59,6 +59,17 @@ func TestQuiescenceNamesWhatIsWaitedFor(t *testing.T) {
 			Znode /l/a s12
 			Open s12 c3`, event: -1, message: "c2 waits for /l/a, which no recipe object knows of; the live session of c3 " +
 			"owns it"},
+		{name: "a znode of a session that is over", text: `
+			Waiting c1 /l/a
+			Znode /l/a s12`, event: -1, message: "c1 waits for /l/a, whose session is over"},
+		{name: "several", text: `
+			Waiting c1 /l /l/a
+			Znode /l s0`, event: -1, message: "c1 waits for /l, which is persistent and /l/a, which does not exist"},
+	})
+}
+
+func TestQuiescenceNamesWhatAClientWaitsIn(t *testing.T) {
+	judge(t, Quiescence{}, []judgement{
 		{name: "one that looked and then left its watch", text: `
 			created c4 /d/a z3
 			call c1 childrenW /d
@@ -71,12 +82,6 @@ func TestQuiescenceNamesWhatIsWaitedFor(t *testing.T) {
 			return c1 o1 join
 			invoke c1 o1 outcome
 			Waiting c1`, event: -1, message: "c1 waits in its outcome for something that will never happen, and for no watch"},
-		{name: "a znode of a session that is over", text: `
-			Waiting c1 /l/a
-			Znode /l/a s12`, event: -1, message: "c1 waits for /l/a, whose session is over"},
-		{name: "several", text: `
-			Waiting c1 /l /l/a
-			Znode /l s0`, event: -1, message: "c1 waits for /l, which is persistent and /l/a, which does not exist"},
 	})
 }
 
