@@ -19,7 +19,7 @@ import (
 var (
 	deterministicRoots = []string{"model", "sim", "faults", "recipes", "checkers"}
 	harnessRoots       = []string{"scenarios/catalog", "scenarios/workload", "scenarios/engine", "scenarios/herd",
-		"scenarios/pipeline",
+		"internal/pipeline",
 		"scenarios/prove"}
 )
 

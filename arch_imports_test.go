@@ -172,7 +172,7 @@ func connectionProblems(t *tree) (problems []string) {
 // browsers, servers and command lines are not a part of it.
 var (
 	testsImport = []string{"scenarios"}
-	notForTests = []string{"scenarios/catalog", "scenarios/ensemble", "scenarios/simrun", "recipes/live",
+	notForTests = []string{"scenarios/catalog", "internal/ensemble", "scenarios/simrun", "recipes/live",
 		"internal/plots", "internal/conform"}
 	modulesForTests = []string{zkPath, "github.com/anishathalye/porcupine"}
 )

@@ -4,9 +4,9 @@ import (
 	"fmt"
 	"strings"
 
+	"zksim/internal/pipeline"
 	"zksim/model/history"
 	"zksim/scenarios/engine"
-	"zksim/scenarios/pipeline"
 )
 
 // Check runs a scenario in a test: the schedules that are committed for it (see [Corpus]), then seeds on all cores

@@ -8,9 +8,9 @@ import (
 	"slices"
 
 	"zksim/checkers"
+	"zksim/internal/pipeline"
 	"zksim/model/history"
 	"zksim/scenarios/engine"
-	"zksim/scenarios/pipeline"
 	"zksim/sim"
 )
 

@@ -13,10 +13,10 @@ import (
 
 	"zksim/checkers"
 	"zksim/internal/files"
+	"zksim/internal/pipeline"
 	"zksim/model/history"
 	"zksim/reports"
 	"zksim/scenarios/engine"
-	"zksim/scenarios/pipeline"
 )
 
 // fail fails a test with a violation, explained: it shrinks the schedule, tells it, and writes the page, and the

@@ -10,9 +10,9 @@ import (
 	"testing"
 	"time"
 
+	"zksim/internal/pipeline"
 	"zksim/internal/shard"
 	"zksim/scenarios/engine"
-	"zksim/scenarios/pipeline"
 )
 
 // Flags of test binaries that import this package. In the environment they are called ZKSIM_SEEDS and so on, so

@@ -7,9 +7,9 @@ import (
 	"testing"
 
 	"zksim/checkers"
+	"zksim/internal/pipeline"
 	"zksim/model/history"
 	"zksim/scenarios/engine"
-	"zksim/scenarios/pipeline"
 	"zksim/sim"
 )
 

@@ -6,9 +6,9 @@ import (
 	"strings"
 
 	"zksim/internal/files"
+	"zksim/internal/pipeline"
 	"zksim/reports"
 	"zksim/scenarios/engine"
-	"zksim/scenarios/pipeline"
 )
 
 // mostSteps is how many steps of a run, or lines of its story, are told that cannot be shrunk.

@@ -6,9 +6,9 @@ import (
 	"strings"
 	"time"
 
+	"zksim/internal/pipeline"
 	"zksim/scenarios/engine"
 	"zksim/scenarios/herd"
-	"zksim/scenarios/pipeline"
 	"zksim/scenarios/prove"
 	"zksim/sim"
 )

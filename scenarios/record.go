@@ -5,9 +5,9 @@ import (
 	"os"
 	"path/filepath"
 
+	"zksim/internal/pipeline"
 	"zksim/reports"
 	"zksim/scenarios/engine"
-	"zksim/scenarios/pipeline"
 )
 
 // What has come to a row of the index that no seeds have.

@@ -11,9 +11,9 @@ import (
 	"unicode"
 
 	"zksim/faults"
+	"zksim/internal/judge"
 	"zksim/model"
 	"zksim/model/history"
-	"zksim/scenarios/judge"
 )
 
 // Strike adds the rules of a plan, which [ParsePlan] reads and of which there must be some. They strike as soon as they

@@ -5,9 +5,9 @@ import (
 	"slices"
 	"time"
 
+	"zksim/internal/judge"
 	"zksim/model"
 	"zksim/model/history"
-	"zksim/scenarios/judge"
 )
 
 // Judgement is what can be said of a run from the wire alone.

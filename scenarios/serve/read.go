@@ -5,8 +5,8 @@ import (
 	"slices"
 	"strings"
 
+	"zksim/internal/judge"
 	"zksim/model"
-	"zksim/scenarios/judge"
 )
 
 // Read says what the answer to a request has told its client, where that is the same whenever the same requests are

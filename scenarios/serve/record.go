@@ -3,9 +3,9 @@ package serve
 import (
 	"github.com/go-zookeeper/zk"
 
+	"zksim/internal/judge"
 	"zksim/model"
 	"zksim/model/history"
-	"zksim/scenarios/judge"
 	"zksim/sim"
 )
 

@@ -9,10 +9,10 @@ import (
 	"io"
 	"strings"
 
+	"zksim/internal/judge"
 	"zksim/model"
 	"zksim/model/jute"
 	"zksim/reports"
-	"zksim/scenarios/judge"
 	"zksim/sim"
 )
 

@@ -6,7 +6,7 @@ import (
 
 	"zksim/faults"
 	"zksim/internal/hash"
-	"zksim/scenarios/judge"
+	"zksim/internal/judge"
 	"zksim/sim"
 )
 

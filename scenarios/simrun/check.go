@@ -14,12 +14,12 @@ import (
 
 	"zksim/faults"
 	"zksim/internal/edit"
+	"zksim/internal/pipeline"
 	"zksim/model"
 	"zksim/model/history"
 	"zksim/recipes/live"
 	"zksim/reports"
 	"zksim/scenarios/engine"
-	"zksim/scenarios/pipeline"
 )
 
 // checkFlags are the flags of check.

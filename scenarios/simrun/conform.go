@@ -13,10 +13,10 @@ import (
 
 	"zksim/internal/conform"
 	"zksim/internal/files"
+	"zksim/internal/pipeline"
 	"zksim/internal/zkserver"
 	"zksim/model"
 	"zksim/model/history"
-	"zksim/scenarios/pipeline"
 )
 
 // conformFlags are the flags of conform.

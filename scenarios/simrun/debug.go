@@ -14,8 +14,8 @@ import (
 	"strings"
 
 	"zksim/internal/files"
+	"zksim/internal/pipeline"
 	"zksim/scenarios/engine"
-	"zksim/scenarios/pipeline"
 )
 
 // debugger is the program that -debug runs.

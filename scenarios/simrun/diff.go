@@ -9,10 +9,10 @@ import (
 	"io"
 	"slices"
 
+	"zksim/internal/pipeline"
 	"zksim/model"
 	"zksim/reports"
 	"zksim/scenarios/engine"
-	"zksim/scenarios/pipeline"
 )
 
 // diff exits with exitHeld when both are the same and, as diff does, with 1 when

@@ -12,11 +12,11 @@ import (
 	"strings"
 
 	"zksim/faults"
+	lookup "zksim/internal/explain"
+	"zksim/internal/pipeline"
 	"zksim/model/history"
 	"zksim/reports"
 	"zksim/scenarios/engine"
-	lookup "zksim/scenarios/explain"
-	"zksim/scenarios/pipeline"
 )
 
 // explainFlags are the flags of explain.

@@ -9,8 +9,8 @@ import (
 
 	"golang.org/x/term"
 
+	"zksim/internal/explore"
 	"zksim/scenarios/engine"
-	"zksim/scenarios/explore"
 )
 
 // exploreRun walks through a run by hand: key by key on a terminal, and else line by line.

@@ -8,11 +8,11 @@ import (
 	"regexp"
 	"strings"
 
+	"zksim/internal/pipeline"
+	"zksim/internal/recording"
 	"zksim/model"
 	"zksim/reports"
 	"zksim/scenarios/engine"
-	"zksim/scenarios/pipeline"
-	"zksim/scenarios/recording"
 	"zksim/sim"
 )
 

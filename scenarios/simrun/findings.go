@@ -15,9 +15,9 @@ import (
 	"slices"
 	"strings"
 
+	"zksim/internal/pipeline"
 	"zksim/reports"
 	"zksim/scenarios/engine"
-	"zksim/scenarios/pipeline"
 )
 
 // findingsName is the file with the history of the findings, if no other one is named.

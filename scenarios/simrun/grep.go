@@ -10,11 +10,11 @@ import (
 	"sync"
 
 	"zksim/checkers"
+	"zksim/internal/grep"
+	"zksim/internal/pipeline"
 	"zksim/model/history"
 	"zksim/reports"
 	"zksim/scenarios/engine"
-	"zksim/scenarios/grep"
-	"zksim/scenarios/pipeline"
 )
 
 // grepRuns says how often a pattern is found in runs and histories, and where first.

@@ -17,11 +17,11 @@ import (
 	"sync"
 
 	"zksim/internal/edit"
+	"zksim/internal/ensemble"
 	"zksim/internal/files"
 	"zksim/internal/zkserver"
 	"zksim/model/history"
 	"zksim/scenarios/engine"
-	"zksim/scenarios/ensemble"
 	"zksim/scenarios/herd"
 )
 

@@ -11,9 +11,9 @@ import (
 	"slices"
 	"strings"
 
+	"zksim/internal/pipeline"
 	"zksim/reports"
 	"zksim/scenarios/engine"
-	"zksim/scenarios/pipeline"
 )
 
 // results are what a command leaves in a folder: a folder for each failure, and an index of all scenarios.

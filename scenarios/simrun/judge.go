@@ -9,9 +9,9 @@ import (
 	"strings"
 	"time"
 
+	"zksim/internal/judge"
 	"zksim/model/history"
 	"zksim/reports"
-	"zksim/scenarios/judge"
 )
 
 // judgeFlags are the flags of judge.

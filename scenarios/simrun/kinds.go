@@ -4,9 +4,9 @@ import (
 	"context"
 	"slices"
 
+	"zksim/internal/pipeline"
 	"zksim/reports"
 	"zksim/scenarios/engine"
-	"zksim/scenarios/pipeline"
 )
 
 // mostExplained is how many failing runs of each checker of a scenario a part explains, to learn their kinds: those of

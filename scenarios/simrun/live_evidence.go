@@ -8,11 +8,11 @@ import (
 	"path/filepath"
 
 	"zksim/faults"
+	"zksim/internal/ensemble"
 	"zksim/internal/files"
+	"zksim/internal/pipeline"
 	"zksim/reports"
 	"zksim/scenarios/engine"
-	"zksim/scenarios/ensemble"
-	"zksim/scenarios/pipeline"
 )
 
 // evidence is what a run leaves in which the ensemble has failed, rather than the recipe.

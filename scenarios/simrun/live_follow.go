@@ -5,9 +5,9 @@ import (
 	"fmt"
 	"path/filepath"
 
+	"zksim/internal/pipeline"
 	"zksim/reports"
 	"zksim/scenarios/engine"
-	"zksim/scenarios/pipeline"
 )
 
 // followSeeds is how many simulated runs are tried for one that fails as a real one did.

@@ -14,9 +14,9 @@ import (
 	"zksim/faults"
 	"zksim/internal/files"
 	"zksim/internal/nemesis"
+	"zksim/internal/pipeline"
 	"zksim/reports"
 	"zksim/scenarios/engine"
-	"zksim/scenarios/pipeline"
 )
 
 // The files that only failures on real ensembles leave.

@@ -11,11 +11,11 @@ import (
 
 	"zksim/checkers"
 	"zksim/faults"
+	"zksim/internal/ensemble"
+	"zksim/internal/pipeline"
 	"zksim/model/history"
 	"zksim/reports"
 	"zksim/scenarios/engine"
-	"zksim/scenarios/ensemble"
-	"zksim/scenarios/pipeline"
 )
 
 // liveResult is what the runs of a scenario came to so far.

@@ -10,10 +10,10 @@ import (
 
 	"zksim/checkers"
 	"zksim/faults"
+	"zksim/internal/ensemble"
 	"zksim/model/history"
 	"zksim/scenarios/catalog"
 	"zksim/scenarios/engine"
-	"zksim/scenarios/ensemble"
 )
 
 func TestAStoreThatFailsIsNoReasonToStop(t *testing.T) {

@@ -22,10 +22,10 @@ import (
 	"time"
 
 	"zksim/internal/edit"
+	"zksim/internal/pipeline"
 	"zksim/reports"
 	"zksim/scenarios/engine"
 	"zksim/scenarios/herd"
-	"zksim/scenarios/pipeline"
 )
 
 // app is where a command reads and writes.

@@ -16,10 +16,10 @@ import (
 
 	"zksim/checkers"
 	"zksim/faults"
+	"zksim/internal/pipeline"
 	"zksim/internal/shard"
 	"zksim/reports"
 	"zksim/scenarios/engine"
-	"zksim/scenarios/pipeline"
 )
 
 // mergeFlags are the flags of merge.

@@ -11,9 +11,9 @@ import (
 	"slices"
 	"strings"
 
+	"zksim/internal/pipeline"
 	"zksim/reports"
 	"zksim/scenarios/engine"
-	"zksim/scenarios/pipeline"
 )
 
 // partRead is a part and the folder that it was read from.

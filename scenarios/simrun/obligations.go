@@ -17,11 +17,11 @@ import (
 	"strings"
 	"time"
 
+	"zksim/internal/pipeline"
 	"zksim/internal/shard"
 	"zksim/model/history"
 	"zksim/reports"
 	"zksim/scenarios/engine"
-	"zksim/scenarios/pipeline"
 	"zksim/scenarios/prove"
 )
 

@@ -9,9 +9,9 @@ import (
 	"strings"
 	"testing"
 
+	"zksim/internal/pipeline"
 	"zksim/reports"
 	"zksim/scenarios/catalog"
-	"zksim/scenarios/pipeline"
 )
 
 // firstPiece is a schedule of the first museum piece, of which the tests know what

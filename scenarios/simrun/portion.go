@@ -15,10 +15,10 @@ import (
 	"time"
 
 	"zksim/internal/files"
+	"zksim/internal/pipeline"
 	"zksim/internal/shard"
 	"zksim/model/history"
 	"zksim/scenarios/engine"
-	"zksim/scenarios/pipeline"
 	"zksim/scenarios/prove"
 )
 

@@ -14,10 +14,10 @@ import (
 	"time"
 
 	"zksim/internal/edit"
+	"zksim/internal/pipeline"
 	"zksim/model"
 	"zksim/model/history"
 	"zksim/scenarios/engine"
-	"zksim/scenarios/pipeline"
 	"zksim/scenarios/prove"
 )
 

@@ -10,10 +10,10 @@ import (
 	"strings"
 	"time"
 
+	"zksim/internal/pipeline"
 	"zksim/model/history"
 	"zksim/reports"
 	"zksim/scenarios/engine"
-	"zksim/scenarios/pipeline"
 	"zksim/scenarios/prove"
 )
 

@@ -14,11 +14,11 @@ import (
 
 	"zksim/checkers"
 	"zksim/internal/files"
+	"zksim/internal/pipeline"
+	"zksim/internal/recording"
 	"zksim/model/history"
 	"zksim/reports"
 	"zksim/scenarios/engine"
-	"zksim/scenarios/pipeline"
-	"zksim/scenarios/recording"
 	"zksim/scenarios/serve"
 )
 

@@ -8,8 +8,8 @@ import (
 	"strings"
 
 	"zksim/internal/edit"
+	"zksim/internal/recording"
 	"zksim/scenarios/engine"
-	"zksim/scenarios/recording"
 )
 
 // pick returns the scenarios that arguments select and whose names match the regular expression of -run, in their

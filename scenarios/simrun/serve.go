@@ -11,10 +11,10 @@ import (
 	"time"
 
 	"zksim/checkers"
+	"zksim/internal/judge"
+	"zksim/internal/pipeline"
 	"zksim/model/history"
 	"zksim/reports"
-	"zksim/scenarios/judge"
-	"zksim/scenarios/pipeline"
 	"zksim/scenarios/serve"
 )
 

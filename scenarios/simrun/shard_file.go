@@ -14,10 +14,10 @@ import (
 	"sync"
 
 	"zksim/internal/files"
+	"zksim/internal/pipeline"
 	"zksim/internal/shard"
 	"zksim/reports"
 	"zksim/scenarios/engine"
-	"zksim/scenarios/pipeline"
 )
 
 // shardName is the file that a part of a work leaves in its folder, for merge.

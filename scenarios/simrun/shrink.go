@@ -6,10 +6,10 @@ import (
 	"io"
 
 	"zksim/checkers"
+	"zksim/internal/pipeline"
 	"zksim/model/history"
 	"zksim/reports"
 	"zksim/scenarios/engine"
-	"zksim/scenarios/pipeline"
 )
 
 func shrink(ctx context.Context, a *app, args []string) (int, error) {

@@ -4,9 +4,9 @@ import (
 	"fmt"
 	"strings"
 
+	"zksim/internal/pipeline"
 	"zksim/model/history"
 	"zksim/scenarios/engine"
-	"zksim/scenarios/pipeline"
 )
 
 // tally counts outcomes.

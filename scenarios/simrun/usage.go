@@ -9,8 +9,8 @@ import (
 	"strings"
 
 	"zksim/internal/edit"
+	"zksim/internal/pipeline"
 	"zksim/scenarios/engine"
-	"zksim/scenarios/pipeline"
 )
 
 // usage prints what there is.

@@ -12,10 +12,10 @@ import (
 	"strings"
 	"testing"
 
+	"zksim/internal/pipeline"
 	"zksim/reports"
 	"zksim/scenarios/catalog"
 	"zksim/scenarios/engine"
-	"zksim/scenarios/pipeline"
 )
 
 // traced is what the tests of exports are made of: runs with all kinds of steps, and one that was only recorded.

@@ -7,10 +7,10 @@ import (
 	"strings"
 
 	"zksim/checkers"
+	"zksim/internal/pipeline"
 	"zksim/model/history"
 	"zksim/reports"
 	"zksim/scenarios/engine"
-	"zksim/scenarios/pipeline"
 )
 
 const maxFutures = 1_000_000_000

@@ -4,9 +4,9 @@ import (
 	"context"
 	"fmt"
 
+	"zksim/internal/pipeline"
 	"zksim/model/history"
 	"zksim/scenarios/engine"
-	"zksim/scenarios/pipeline"
 	"zksim/scenarios/prove"
 )
 

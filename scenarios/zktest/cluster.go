@@ -337,7 +337,7 @@ func calls(frames []stacks.Frame) string {
 
 // machinery is what functions begin with that are on many stacks and tell nothing.
 var machinery = []string{"panic", "runtime.", "sync.", "time.", "internal/", "testing", "zksim/internal/", "zksim/sim.",
-	"zksim/scenarios/zktest.", "zksim/scenarios/engine.", "zksim/scenarios/pipeline.", "zksim/scenarios."}
+	"zksim/scenarios/zktest.", "zksim/scenarios/engine.", "zksim/internal/pipeline.", "zksim/scenarios."}
 
 // clientLibrary is in the names of the functions of the client library.
 const clientLibrary = "go-zookeeper/zk."

@@ -22,10 +22,10 @@ import (
 	"zksim/internal/files"
 	"zksim/internal/hash"
 	"zksim/internal/mutate/active"
+	"zksim/internal/pipeline"
 	"zksim/model/history"
 	"zksim/scenarios/catalog"
 	"zksim/scenarios/engine"
-	"zksim/scenarios/pipeline"
 )
 
 // Seeds is how many seeds simrun check takes for what must hold.

@@ -7,9 +7,9 @@ import (
 	"testing"
 	"time"
 
+	"zksim/internal/ensemble"
 	"zksim/internal/zkserver/zkservertest"
 	"zksim/scenarios/engine"
-	"zksim/scenarios/ensemble"
 	"zksim/scenarios/herd"
 )
 

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"zksim/checkers"
+	"zksim/internal/ensemble"
 	"zksim/internal/zkserver/zkservertest"
 	"zksim/model"
 	"zksim/model/history"
@@ -16,7 +17,6 @@ import (
 	"zksim/recipes/live"
 	"zksim/scenarios/catalog"
 	"zksim/scenarios/engine"
-	"zksim/scenarios/ensemble"
 	"zksim/scenarios/workload"
 )
 

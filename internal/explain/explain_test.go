@@ -9,11 +9,11 @@ import (
 	"testing"
 
 	"zksim/faults"
+	"zksim/internal/explain"
 	"zksim/model/history"
 	"zksim/reports"
 	"zksim/scenarios/catalog"
 	"zksim/scenarios/engine"
-	"zksim/scenarios/explain"
 )
 
 func recorded(t *testing.T) *history.History {

@@ -3,8 +3,8 @@ package pipeline_test
 import (
 	"testing"
 
+	"zksim/internal/pipeline"
 	"zksim/scenarios/catalog"
-	"zksim/scenarios/pipeline"
 	"zksim/scenarios/prove"
 )
 

@@ -12,9 +12,9 @@ import (
 	"unicode/utf8"
 
 	"zksim/checkers"
+	"zksim/internal/explore"
 	"zksim/scenarios/catalog"
 	"zksim/scenarios/engine"
-	"zksim/scenarios/explore"
 )
 
 // failing is a short schedule that violates something.

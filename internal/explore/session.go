@@ -11,9 +11,9 @@ import (
 
 	"zksim/checkers"
 	"zksim/internal/edit"
+	"zksim/internal/pipeline"
 	"zksim/reports"
 	"zksim/scenarios/engine"
-	"zksim/scenarios/pipeline"
 )
 
 // Session is a walk through the runs of one scenario. It is not safe for concurrent use.

@@ -13,10 +13,10 @@ import (
 	"github.com/go-zookeeper/zk"
 
 	"zksim/faults"
+	"zksim/internal/judge"
 	"zksim/internal/zkserver/zkservertest"
 	"zksim/model/history"
 	"zksim/reports"
-	"zksim/scenarios/judge"
 	"zksim/scenarios/serve"
 )
 

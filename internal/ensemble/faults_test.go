@@ -10,13 +10,13 @@ import (
 
 	"zksim/checkers"
 	"zksim/faults"
+	"zksim/internal/ensemble"
 	"zksim/internal/zkserver"
 	"zksim/internal/zkserver/zkservertest"
 	"zksim/model/history"
 	"zksim/recipes"
 	"zksim/scenarios/catalog"
 	"zksim/scenarios/engine"
-	"zksim/scenarios/ensemble"
 )
 
 func strike(t *testing.T, e *zkserver.Ensemble, s *engine.Scenario, plan string, seed uint64,

@@ -7,9 +7,9 @@ import (
 	"testing"
 	"time"
 
+	"zksim/internal/ensemble"
 	"zksim/internal/zkserver/zkservertest"
 	"zksim/scenarios/catalog"
-	"zksim/scenarios/ensemble"
 )
 
 func TestAServerThatHasDiedAbortsTheRunAndIsNamed(t *testing.T) {

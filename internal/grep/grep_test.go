@@ -7,10 +7,10 @@ import (
 	"testing"
 
 	"zksim/faults"
+	"zksim/internal/grep"
 	"zksim/model/history"
 	"zksim/scenarios/catalog"
 	"zksim/scenarios/engine"
-	"zksim/scenarios/grep"
 )
 
 // run is a history of two clients, and its transitions.
