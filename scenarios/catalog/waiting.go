@@ -320,7 +320,7 @@ func (a waits) leases() func() {
 	a.fine(first.Acquire(background), "Semaphore.Acquire of the only lease")
 	got, _ := a.background("second", second.Acquire)
 	return func() {
-		a.with(recipes.ErrHeld, first.Acquire(background), "Semaphore.Acquire of the holder, for whom others wait")
+		a.with(recipes.ErrHeld, first.Acquire(background), "Semaphore.Acquire of the holder, while others wait")
 		a.fine(first.Release(background), "Semaphore.Release")
 		a.fine(got(), "Semaphore.Acquire that has waited")
 		a.fine(second.Release(background), "Semaphore.Release of the second")

@@ -103,8 +103,8 @@ var herdFigures = []herdFigure{
 		text: "A watch fires once, and it takes a round trip to set it again. Of changes that come faster than that, a " +
 			"client hears of one in each round trip, so it gets less than one notification for each: it sees the " +
 			"latest state, and not all states. With ten clients the server needs longer to answer them, and they miss more. " +
-			"With a hundred it is busy all the time: the changes themselves wait behind the reads of those whom the " +
-			"one before has woken, however fast they are sent."},
+			"With a hundred it is busy all the time: the changes themselves wait behind the reads of the clients " +
+			"that the one before has woken, however fast they are sent."},
 	{name: "watches", title: "Watches held by the server", y: "watches at the same time, at most",
 		variants: []string{"lock/sequential", "rwlock/readers", "leave/sequential", "commit/all-sites", "queue/turns"},
 		value:    func(m *herd.Measurement) float64 { return float64(m.Watches) },
