@@ -12,8 +12,8 @@ import (
 )
 
 // internal are the fields and methods that only packages of this module use.
-var internal = strings.Fields(`Outside Elsewhere Accepts Alike Catches JudgeReal Judges KeepFaults Listed NewPart
-	NewSchedule Notes Size Sum Unknown Waived Whole With On`)
+var internal = strings.Fields(`Outside Elsewhere Accepts Aims Alike Catches JudgeReal Judges KeepFaults Listed NewPart
+	NewSchedule Notes Size Sum Unjudged Unknown Waived Whole With On`)
 
 // "go doc ./scenarios Process" shows nothing of an alias but its comment.
 func TestTheCommentsOfAliasesListFieldsAndMethods(t *testing.T) {

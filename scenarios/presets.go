@@ -20,61 +20,76 @@ func Mkdir(path string) Request { return engine.Mkdir(path) }
 //		}))
 //	}
 //
-// Two methods are enough; what is judged depends on which others it has: see [workload.Locker]. All presets may be
-// changed before Check, Prove or Fuzz takes them: append to Setup what the recipe expects to find, see [Mkdir], and
-// to Faults; replace Program, Clients, Checkers or Goals. No preset judges what a recipe leaves behind, since only its
-// author knows which persistent znodes are to stay, and which names come again: append [checkers.Leftover] with the
+// Two methods are enough. Of the others, those that it has are called and judged:
+//
+//	Lock(ctx context.Context) error
+//	Unlock(ctx context.Context) error
+//	TryLock(ctx context.Context) error // optional: recipes.ErrLocked says that another client has or awaits it
+//	Lost() <-chan zk.Event             // optional: yields an event, or is closed, when the lock is lost
+//	Token() int64                      // optional: the fencing token, by which a resource refuses earlier holders
+//	Znodes() []string                  // optional: by which it holds or waits, the first one first
+//
+// [workload.Locker] says what is expected of each, and the other presets have such an interface as well. All presets
+// may be changed before Check, Prove or Fuzz takes them: append to Setup what the recipe expects to find, see [Mkdir],
+// and to Faults; replace Program, Clients, Checkers or Goals. No preset judges what a recipe leaves behind, since only
+// its author knows which persistent znodes are to stay, and which names come again: append [checkers.Leftover] with the
 // former and [checkers.Watches] with the latter to Checkers.
 func Lock[L workload.Locker](name string, newLock func(p *Process) L) Scenario {
 	return workload.Locks(name, newLock)
 }
 
-// RWLock is Lock for a read/write lock: see [workload.RWLocker].
+// RWLock is Lock for a read/write lock, which has RLock and RUnlock as well and may have TryRLock: see
+// [workload.RWLocker].
 func RWLock[L workload.RWLocker](name string, newLock func(p *Process) L) Scenario {
 	return workload.RWLocks(name, newLock)
 }
 
-// Semaphore is Lock for a semaphore with that many leases: see [workload.Leaser].
+// Semaphore is Lock for a semaphore with that many leases. It has Acquire and Release and may have TryAcquire, Lost and
+// Znodes: see [workload.Leaser].
 func Semaphore[S workload.Leaser](name string, leases int, newSemaphore func(p *Process) S) Scenario {
 	return workload.Semaphores(name, leases, newSemaphore)
 }
 
-// Election is Lock for an election: see [workload.Elector].
+// Election is Lock for an election. It has Campaign and Resign, and may have Acknowledge and Leader, Lost, Token and
+// Znodes: see [workload.Elector].
 func Election[E workload.Elector](name string, newElection func(p *Process) E) Scenario {
 	return workload.Elections(name, newElection)
 }
 
-// Barrier is Lock for a barrier: see [workload.Barrier].
+// Barrier is Lock for a barrier, with Hold, Release and Wait: see [workload.Barrier].
 func Barrier[B workload.Barrier](name string, newBarrier func(p *Process) B) Scenario {
 	return workload.Barriers(name, newBarrier)
 }
 
-// DoubleBarrier is Lock for a double barrier of a number of participants: see [workload.DoubleBarrier].
+// DoubleBarrier is Lock for a double barrier of a number of participants. It has Enter, Leave and Znodes, and may have
+// Lost and Round: see [workload.DoubleBarrier].
 func DoubleBarrier[B workload.DoubleBarrier](name string, newBarrier func(p *Process, participants int) B) Scenario {
 	return workload.DoubleBarriers(name, newBarrier)
 }
 
-// Queue is Lock for a queue: see [workload.Queue].
+// Queue is Lock for a queue, with Put and Take, and perhaps TryTake: see [workload.Queue].
 func Queue[Q workload.Queue](name string, newQueue func(p *Process) Q) Scenario {
 	return workload.Queues(name, newQueue)
 }
 
-// Members is Lock for membership in a group, which is in the folder path: see [workload.Membership].
+// Members is Lock for membership in a group, which is in the folder path. It has Join and Leave, and may have Watch:
+// see [workload.Membership].
 func Members[M workload.Membership](name string, newMember func(p *Process, path string) M) Scenario {
 	return workload.Members(name, newMember)
 }
 
-// Watcher is Lock for a watcher of the data of the znode path: see [workload.Watcher].
+// Watcher is Lock for a watcher of the data of the znode path, whose Run tells each state: see [workload.Watcher].
 func Watcher[W workload.Watcher](name string, newWatcher func(p *Process, path string) W) Scenario {
 	return workload.Watchers(name, newWatcher)
 }
 
-// Cache is Lock for a watcher of the children of the znode path: see [workload.Cache].
+// Cache is Lock for a watcher of the children of the znode path, whose Run tells their names: see [workload.Cache].
 func Cache[C workload.Cache](name string, newCache func(p *Process, path string) C) Scenario {
 	return workload.Caches(name, newCache)
 }
 
-// Config is Lock for a configuration, which is in the folder path: see [workload.Config].
+// Config is Lock for a configuration, which is in the folder path. It has Get and Update, and may have Watch: see
+// [workload.Config].
 func Config[C workload.Config](name string, newConfig func(p *Process, path string) C) Scenario {
 	return workload.Configs(name, newConfig)
 }
