@@ -46,7 +46,11 @@ func (r *record) fail(t T, found *engine.Result, where, file string) {
 		t.Fatalf("%v", err)
 		return
 	}
-	dir, page := r.folder()
+	dir, page, err := r.folder()
+	if err != nil {
+		t.Fatalf("%s    not written: %v", b.String(), err)
+		return
+	}
 	var lost []error
 	archived := false
 	if file == "" || len(f.Small.Schedule.Names) < len(found.Schedule.Names) || f.Verify(file) != nil {
@@ -63,11 +67,7 @@ func (r *record) fail(t T, found *engine.Result, where, file string) {
 	f.Report.Reproduce = []string{line}
 	r.row.Failure = reports.NewRowFailure(f.Failure, where, page)
 	if err == nil {
-		page := filepath.Join(dir, "index.html")
-		if whole, err := filepath.Abs(page); err == nil {
-			page = whole
-		}
-		fmt.Fprintf(&b, "    page       %s\n", page)
+		fmt.Fprintf(&b, "    page       %s\n", absolute(filepath.Join(dir, "index.html")))
 	} else if x := (*pipeline.Unrepeatable)(nil); !errors.As(err, &x) {
 		lost = append(lost, err)
 		err = f.Verify(file) // which is another file than that in the folder
@@ -89,6 +89,14 @@ func (r *record) fail(t T, found *engine.Result, where, file string) {
 	}
 	fmt.Fprintf(&b, "    reproduce  %s", line)
 	t.Fatalf("%s", b.String())
+}
+
+// absolute is the name of a file from wherever, if that can be told.
+func absolute(name string) string {
+	if whole, err := filepath.Abs(name); err == nil {
+		return whole
+	}
+	return name
 }
 
 // explaining is for how long the run of a scenario may be made shorter; 0: no limit. Of the time that a test of code

@@ -65,8 +65,11 @@ func (r *record) untold(t T, found *engine.Result, where string, schedule *engin
 	} else {
 		writeNames(&b, schedule.Names)
 	}
-	dir, _ := r.folder()
-	if err := files.Save(dir, pipeline.ScheduleFile, schedule.Write); err != nil {
+	dir, _, err := r.folder()
+	if err == nil {
+		err = files.Save(dir, pipeline.ScheduleFile, schedule.Write)
+	}
+	if err != nil {
 		fmt.Fprintf(&b, "    not written: %v\n", err)
 	}
 	fmt.Fprintf(&b, "    try again  %s", command(t.Name(), filepath.Join(dir, pipeline.ScheduleFile)))

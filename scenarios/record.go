@@ -2,9 +2,11 @@ package scenarios
 
 import (
 	"fmt"
+	"hash/fnv"
 	"os"
 	"path/filepath"
 
+	"zksim/internal/files"
 	"zksim/internal/pipeline"
 	"zksim/reports"
 	"zksim/scenarios/engine"
@@ -56,14 +58,25 @@ func (r *record) keep() {
 	}
 }
 
-// folder returns the one for the page of a failure, and the page as the index names it.
-func (r *record) folder() (dir, page string) {
+// folder returns the one for the page of a failure, and the page as the index names it. Where no folder is asked for,
+// it is a temporary one, the same for all tests of a package.
+func (r *record) folder() (dir, page string, err error) {
 	name := filepath.Join(pipeline.FileName(r.s), r.row.By)
 	page = filepath.ToSlash(filepath.Join(name, "index.html"))
-	if dir := resultsFolder(r.t); dir != "" {
-		return filepath.Join(dir, name), page
+	dir = resultsFolder(r.t)
+	if dir == "" {
+		tested, err := os.Getwd()
+		if err != nil {
+			return "", "", err
+		}
+		if dir, err = files.Own(fmt.Sprintf("zksim-%d", os.Getuid())); err != nil {
+			return "", "", err
+		}
+		sum := fnv.New32a()
+		sum.Write([]byte(tested))
+		dir = filepath.Join(dir, fmt.Sprintf("%s-%08x", filepath.Base(tested), sum.Sum32()))
 	}
-	return filepath.Join(os.TempDir(), fmt.Sprintf("zksim-%d", os.Getuid()), name), page
+	return filepath.Join(dir, name), page, nil
 }
 
 // resultsFolder returns the folder for pages and their index; "": none is asked for.

@@ -63,3 +63,16 @@ func create(dir, name string) (*os.File, error) {
 		}
 	}
 }
+
+// Own returns a folder for temporary files, which it makes unless it is there. It has the name, unless another user has
+// put something there or may write into it: then its name only begins so.
+func Own(name string) (dir string, err error) {
+	dir = filepath.Join(os.TempDir(), name)
+	if err := os.Mkdir(dir, 0o700); err == nil {
+		return dir, nil
+	}
+	if info, err := os.Lstat(dir); err == nil && info.IsDir() && exclusive(info) {
+		return dir, nil
+	}
+	return os.MkdirTemp("", name+"-*")
+}
