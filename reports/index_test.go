@@ -65,7 +65,7 @@ func TestTheIndexShowsAllThereIs(t *testing.T) {
 		`<a class="page" href="./lock/1/index.html">page</a>`,
 		`<tr id="lock/held">`, "lock 12 (10 of 40)", "never: lock", ">lock in 1 run</p>",
 		`<p class="missed">a blue moon in 0 runs</p>`,
-		"held by 2 at once, at most", "<code>lock</code>", "<dt>zxid</dt>",
+		"held by 2 at once, at most, by what their code knew", "<code>lock</code>", "<dt>zxid</dt>",
 		`<li><span class="badge inconclusive">inconclusive</span> <a ` +
 			`href="#lock%2finconclusive">lock/inconclusive</a>: lock</li>`,
 	} {

@@ -66,11 +66,11 @@ func checkHere(t *testing.T, s scenarios.Scenario, seeds, schedule string) (f *f
 func TestCheckPassesWhatHoldsAndWhatIsCaught(t *testing.T) {
 	if f := check(t, *catalog.Named("lock/fan-out"), "1-20", ""); f.fatal != "" ||
 		f.logs != "lock/fan-out held in 20 runs; every schedule of 2 clients with no fault\n    holders    1 at once, at "+
-			"most" {
+			"most, by what their code knew" {
 		t.Errorf("%+v", f)
 	}
 	if f := check(t, *catalog.Named("lock/watch-first"), "6-20", ""); f.fatal != "" ||
-		f.logs != "lock/watch-first caught by herd, seed 6\n    holders    1 at once, at most" {
+		f.logs != "lock/watch-first caught by herd, seed 6\n    holders    1 at once, at most, by what their code knew" {
 		t.Errorf("%+v", f)
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"zksim/checkers"
 	"zksim/model/history"
 	"zksim/scenarios/engine"
 )
@@ -49,7 +50,8 @@ func operations(s *engine.Scenario) (ops []string, steps int) {
 		res := r.Seed(&x, seed)
 		steps += res.Steps
 		for _, e := range res.History.Events {
-			if e.Kind == history.Invoke || e.Kind == history.Return || e.Kind == history.Told {
+			told := e.Kind == history.Told && e.Op != checkers.ToldRest // which is no doing of the client
+			if e.Kind == history.Invoke || e.Kind == history.Return || told {
 				known[e.Kind.String()+" "+e.Op] = true
 			}
 		}

@@ -245,7 +245,7 @@ func (r *Report) Summary() []string {
 	add("not struck", r.Quiet)
 	add("not judged", r.Unjudged)
 	if r.Holders > 0 {
-		add("holders", []string{fmt.Sprintf("%d at once, at most", r.Holders)})
+		add("holders", []string{fmt.Sprintf("%d at once, at most, by what their code knew", r.Holders)})
 	}
 	var goals []string
 	for i, g := range r.Scenario.Goals {

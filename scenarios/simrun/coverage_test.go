@@ -9,11 +9,11 @@ import (
 func TestCheckSaysWhatItsRunsHaveCovered(t *testing.T) {
 	r := simrun(t, "check", "-v", "-run", "^rwlock/rwlock$", "-seeds", "1-400", "-strategy", "random")
 	want := regexp.MustCompile(`^held    rwlock/rwlock            400 runs, \d+ steps
-      struck     times \(in runs, of those with it\): lose-request \d+ \(\d+ of \d+\), .*,
-	sequence@path=/rw \d+ \(\d+ of \d+\)
-      holders    \d at once, at most
-      goals      a session that ends while its client holds the lock in \d+ runs?, .*,
-	a reader that is refused in \d+ runs?
+      struck     times \(in runs, of those with it\): lose-request \d+ \(\d+ of \d+\), ` +
+		`.*, sequence@path=/rw \d+ \(\d+ of \d+\)
+      holders    \d at once, at most, by what their code knew
+      goals      a session that ends while its client holds the lock in \d+ runs?, ` +
+		`.*, a reader that is refused in \d+ runs?
 1 scenario: 1 held
 $`)
 	if r.code != exitHeld || !want.MatchString(r.out) {
