@@ -75,8 +75,8 @@ func TestADoctoredViolationIsRefused(t *testing.T) {
 			{`"" is no checker`, func(c *Certificate) { c.Checker = "" }},
 			{" says of the schedule ", func(c *Certificate) { c.Message += "!" }},
 			{" says of the schedule ", func(c *Certificate) { c.Message = "" }},
-			{" faults strike in the schedule, not 2", func(c *Certificate) { c.Struck = 2 }},
-			{" faults strike in the schedule, not ", func(c *Certificate) { c.Struck = 1 - c.Struck }},
+			{", not 2", func(c *Certificate) { c.Struck = 2 }},
+			{"the schedule has ", func(c *Certificate) { c.Struck = 1 - c.Struck }},
 			{"a certificate that says \"holds\" tells of a violation", func(c *Certificate) { c.Outcome = Holds }},
 		} {
 			bad := good

@@ -63,7 +63,7 @@ func exampleFolder(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	explained, err := filepath.Abs("../explain/testdata")
+	explained, err := filepath.Abs("../../internal/explain/testdata")
 	if err != nil {
 		t.Fatal(err)
 	}

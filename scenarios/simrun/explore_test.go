@@ -234,7 +234,7 @@ func (f *firstLine) text() string {
 }
 
 func TestARecordedRunIsExplained(t *testing.T) {
-	source, err := filepath.Abs("../explain/testdata")
+	source, err := filepath.Abs("../../internal/explain/testdata")
 	if err != nil {
 		t.Fatal(err)
 	}
