@@ -78,7 +78,8 @@ func WriteStory(w io.Writer, f *Failure) error {
 func WriteGist(w io.Writer, f *Failure) error {
 	decides := func(p passage) bool { return f.Report.Why != nil && p.Step > 0 && p.Step == f.Report.Why.Step }
 	last, _ := f.place()
-	return f.write(w, min(last, len(f.Trace.Steps)), func(p passage) bool { return p.Class() == "" || p.asks || decides(p) })
+	last = min(last, len(f.Trace.Steps))
+	return f.write(w, last, func(p passage) bool { return p.Class() == "" || p.asks || decides(p) })
 }
 
 // write writes the passages that are wanted, up to a step, and what short names stand for.
