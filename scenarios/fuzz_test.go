@@ -103,6 +103,10 @@ func TestGosFuzzerFindsAMutant(t *testing.T) {
 	if out, err := exec.Command("go", "test", "-c", "-fuzz=FuzzMutant", "-o", binary, ".").CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
+	symbols, err := exec.Command("go", "tool", "nm", binary).Output()
+	if n := strings.Count(string(symbols), "/engine.branch4["); err != nil || n != 64 {
+		t.Errorf("%d instances of branch4, expected 64, for 1024 shapes of states: %v", n, err)
+	}
 	run := func(args ...string) string {
 		cmd := exec.CommandContext(t.Context(), binary, args...)
 		cmd.Dir = dir
