@@ -78,11 +78,14 @@ func naiveLostRevoke(c Monitored, h *history.History) Level {
 		if e.Kind != history.Return || e.Op != "hold" || e.Err == nil || calm < 0 || invoked(h, i) < calm {
 			continue
 		}
-		revoked := before(h, i, func(x *history.Event) bool {
-			return x.Kind == history.Return && (x.Op == "revoke" || x.Op == "break") && x.Err == nil && x.Path == e.Path
-		})
-		created := before(h, i, func(x *history.Event) bool { return x.Kind == history.Created && x.Path == e.Path })
-		if revoked > created {
+		last := func(kind history.Kind, op string) int {
+			return before(h, i, func(x *history.Event) bool {
+				return x.Kind == kind && (op == "" || x.Op == op) && x.Err == nil && x.Path == e.Path
+			})
+		}
+		created := last(history.Created, "")
+		if last(history.Return, "break") > created ||
+			last(history.Return, "revoke") > created && last(history.Told, "revoked") <= created {
 			return Violated
 		}
 	}

@@ -11,8 +11,9 @@ import (
 // Passage is the progress of a barrier: whoever waits passes if the barrier was open at some moment since it has looked
 // for the first time, be it held again. When the faults are over, time passes only when nothing else can happen. So if
 // a release had begun and ended after the client had left its first watch, and before it became impatient, and the
-// client gave up then, it was waiting for what had happened. The first request after its session has changed state does
-// not count as a look, since it may have been meant for the session before.
+// client gave up then, it was waiting for what had happened. A look does not count any more when the session changes
+// state, since the code may not have come to its answer by then, nor does the first request after that, since it may
+// have been meant for the session before.
 //
 // The operations are as for [Barrier]; a client that is about to give up tells so (impatient). Nothing is said of real
 // runs, in which nobody can tell when nothing else can happen. Exhaustive search judges this in the runs that it makes
@@ -105,7 +106,7 @@ func looks(waits []passing, e *history.Event) {
 		switch {
 		case w.client != e.Client:
 		case e.Kind == history.Session:
-			w.calls, w.asked, w.looked, w.since = 0, false, false, w.since[:0]
+			*w = passing{caller: w.caller, since: w.since[:0]}
 		case e.Kind == history.Call:
 			w.asked = w.asked || w.calls > 0 && leavesWatch(e.Op)
 			w.calls++

@@ -60,6 +60,8 @@ func nextOfRevoke(r *rand.Rand, s *scene) history.Event {
 		return s.create(r, path)
 	case k < 3 && len(s.znodes) > 0:
 		return s.remove(r)
+	case k == 3:
+		return history.Event{Kind: history.Told, Op: "revoked", Path: path, Client: 1, Object: 1}
 	case k < 9:
 		return s.invoke(r, []string{"hold", "hold", "hold", "revoke", "break"}[r.IntN(5)], path)
 	}

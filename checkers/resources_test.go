@@ -144,6 +144,7 @@ func TestWhoeverWaitsPassesABarrierThatHasBeenOpen(t *testing.T) {
 			invoke c2 o2 release
 			return c2 o2 release: zk: connection closed` + end},
 		{name: "a look in the session before", text: looked + `session c1 StateExpired` + open + end},
+		{name: "the session of the look ends later", text: looked + open + `session c1 StateExpired` + end},
 		{name: "impatient before", text: looked + `told c1 o1 impatient` + open + `return c1 o1 wait ok: context canceled`},
 		{name: "with faults", text: looked[len("\n\t\tcalm"):] + open + end},
 	})

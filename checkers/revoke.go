@@ -10,7 +10,8 @@ import (
 // LostRevoke is the promise of revocable locks: whoever holds a lock that somebody was
 // told is revoked, or broken, is told so. It is judged by holders who have waited, in
 // an operation "hold", and give up with an error: with the faults over time passes only
-// when nothing else can happen, so that what has not come by then will not come.
+// when nothing else can happen, so that what has not come by then will not come. A holder that goes on although it
+// was told of a revocation need not be told of another one, but still of a break.
 //
 // Where txns are recorded, one that was told that it has broken a lock is judged as well, since its znode is gone then,
 // and one that was told that it has revoked it: its data is "unlock", or it is gone.
@@ -35,6 +36,7 @@ type revocations struct {
 	calm    bool // the faults are over
 	waiting []waiting
 	asked   []request
+	told    []string // znodes of which a holder was told that they are revoked
 	there   []revocable
 	asking  []asking
 }
@@ -58,30 +60,35 @@ type waiting struct {
 	calm bool // since the faults were over
 }
 
-// request is a znode that was revoked, and who has done it.
+// request is a znode that was revoked or broken, of which its holder has not been told, and who has done it.
 type request struct {
-	path string
-	by   int32
+	path   string
+	by     int32
+	broken bool
 }
 
 // Reset implements [Monitor].
 func (r *revocations) Reset() {
-	r.calm, r.waiting, r.asked, r.there, r.asking = false, r.waiting[:0], r.asked[:0], r.there[:0], r.asking[:0]
+	r.calm, r.waiting, r.asked, r.told = false, r.waiting[:0], r.asked[:0], r.told[:0]
+	r.there, r.asking = r.there[:0], r.asking[:0]
 }
 
 // Hash implements [Monitor]. Whether the faults are over is known to the world, and so are the znodes.
 func (r *revocations) Hash() uint64 {
-	var sums [3]hash.Hash // in any order
+	var sums [4]hash.Hash // in any order
 	for _, x := range r.waiting {
 		sums[0] += printOf(r.waiting, x.caller).Bool(x.calm)
 	}
 	for _, x := range r.asked {
-		sums[1] += hash.Hash(0).String(x.path)
+		sums[1] += hash.Hash(0).String(x.path).Bool(x.broken)
 	}
 	for _, x := range r.asking {
 		sums[2] += printOf(r.asking, x.caller).String(x.znode.path).Bool(r.find(x.znode) != nil)
 	}
-	return uint64(sums[0].Uint64(uint64(sums[1])).Uint64(uint64(sums[2])))
+	for _, path := range r.told {
+		sums[3] += hash.Hash(0).String(path)
+	}
+	return uint64(sums[0].Uint64(uint64(sums[1])).Uint64(uint64(sums[2])).Uint64(uint64(sums[3])))
 }
 
 // find returns a znode if it is still there.
@@ -147,11 +154,16 @@ func (r *revocations) Step(h *history.History, i int) Verdict {
 		if r.asking, x = take(r.asking, e); e.Err != nil {
 			break
 		}
-		r.forget(e.Path)
-		r.asked = append(r.asked, request{e.Path, e.Client})
+		r.ask(e)
 		return r.done(h, i, x.znode)
-	case e.Kind == history.Created:
-		r.forget(e.Path) // another znode, where sequence numbers repeat
+	case e.Kind == history.Told && e.Op == "revoked":
+		r.asked = drop(r.asked, func(x request) bool { return x.path == e.Path && !x.broken })
+		if !slices.Contains(r.told, e.Path) {
+			r.told = append(r.told, e.Path)
+		}
+	case e.Kind == history.Created: // another znode, where sequence numbers repeat
+		r.forget(e.Path)
+		r.told = drop(r.told, func(path string) bool { return path == e.Path })
 	case e.Kind == history.Invoke && e.Op == "hold":
 		r.stop(e.Object)
 		r.waiting = append(r.waiting, waiting{caller{e.Client, e.Object}, r.calm})
@@ -166,6 +178,16 @@ func (r *revocations) Step(h *history.History, i int) Verdict {
 		r.stop(e.Object)
 	}
 	return Verdict{}
+}
+
+// ask notes that a revoke or break has succeeded.
+func (r *revocations) ask(e *history.Event) {
+	if e.Op == "revoke" && slices.Contains(r.told, e.Path) {
+		return
+	}
+	broken := e.Op == "break" || slices.ContainsFunc(r.asked, func(x request) bool { return x.path == e.Path && x.broken })
+	r.forget(e.Path)
+	r.asked = append(r.asked, request{e.Path, e.Client, broken})
 }
 
 func (r *revocations) forget(path string) {

@@ -257,6 +257,29 @@ func TestARevocationMustReachTheHolder(t *testing.T) {
 	})
 }
 
+func TestAHolderThatGoesOnIsToldOfABreakOnly(t *testing.T) {
+	judge(t, LostRevoke{}, []judgement{
+		{name: "told, goes on, and revoked again", text: `
+			calm
+			invoke c1 o1 hold /l/a
+			return c2 o2 revoke /l/a
+			told c1 o1 revoked /l/a
+			return c1 o1 hold /l/a
+			invoke c1 o1 hold /l/a
+			return c2 o2 revoke /l/a
+			return c1 o1 hold /l/a: context deadline exceeded`},
+		{name: "told, goes on, and broken", text: `
+			calm
+			return c2 o2 revoke /l/a
+			told c1 o1 revoked /l/a
+			invoke c1 o1 hold /l/a
+			return c2 o2 break /l/a
+			return c2 o2 revoke /l/a
+			return c1 o1 hold /l/a: context deadline exceeded`, event: 6,
+			message: "c1 was not told that its lock by /l/a is revoked, by c2"},
+	})
+}
+
 func TestALockIsBrokenOrRevokedWhenThatIsSaid(t *testing.T) {
 	const begun = `
 		created c1 /l/a z3 s11

@@ -118,9 +118,10 @@ func (b *Barrier) change(ctx context.Context, to string) (err error) {
 }
 
 // Wait returns when the barrier was open at some moment since the call. It is certain to
-// return if that moment came after its first look, be the barrier held again by now. When
-// ctx is done first it returns ctx's error. Lost connections and expired sessions are dealt
-// with; after the connection was closed it returns zk.ErrClosing.
+// return if that moment came after its first look, be the barrier held again by now; a look
+// whose session ends before Wait has come to its answer does not count. When ctx is done
+// first it returns ctx's error. Lost connections and expired sessions are dealt with; after
+// the connection was closed it returns zk.ErrClosing.
 func (b *Barrier) Wait(ctx context.Context) (err error) {
 	defer Forget(b.env)(&b.alarm, &err)
 	var first *zk.Stat
