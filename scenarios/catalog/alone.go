@@ -172,6 +172,7 @@ func (a alone) revocations() {
 		a.is(i == 0 && ev.Type == zk.EventNodeDataChanged || i == 1 && ev.Type == zk.EventSession,
 			"a holder is asked to give the lock up, unless the connection was lost before")
 		a.fine(give(background), "RevocableLock.Unlock")
+		a.is(l.Revoked() == nil, "RevocableLock.Revoked is nil while the lock is not held")
 		a.fine(other.Revoke(background, own), "RevocableLock.Revoke of what is gone")
 		a.fine(other.Break(background, own), "RevocableLock.Break of what is gone")
 	}
