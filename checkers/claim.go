@@ -7,25 +7,47 @@ import (
 	"zksim/model/history"
 )
 
-// Claim is the layer of lock safety that takes one client: no Acquired by a goroutine of the client's code that was
-// told that the session is disconnected or over, and no success of an operation that says that the session still has
-// something, once it was told that it is over. What its library knows does not count, and neither does what another
-// goroutine was told, such as one that still watches a lock which was given up: Heard is when code asked for the state
-// or the id of the session, or received an event that says how it is.
+// Claim is the layer of lock safety that takes one client: no Acquired, and no ToldJoined of a member of a group, by a
+// goroutine of the client's code that was told that the session is disconnected or over, and no success of an operation
+// that says that the session still has something, once it was told that it is over: acknowledge of a leader, enter of a
+// double barrier. What its library knows does not count, and neither does what another goroutine was told, such as one
+// that still watches a lock which was given up: Heard is when code asked for the state or the id of the session, or
+// received an event that says how it is.
 //
 // A client that is told of a disconnection may claim again as soon as its library has a connection, since what
 // was seen before still holds if it is in the same session. What a session owned that is over can never
 // be claimed again.
 //
 // And whoever was disconnected must have been told of the loss, Lost, by the time at which the session ends: from then
-// on the lock is another's. That is not asked of a client whose session ends before its code could know.
-type Claim struct{}
+// on the lock is another's. That is not asked of a client whose session ends before its code could know. Of members
+// and of those inside a barrier it is asked by [Presence] and [Exit].
+//
+// Nothing is said of real runs, which do not tell what code hears.
+type Claim struct {
+	Of Claimed // what is claimed
+}
+
+// Claimed is what clients claim to have by an ephemeral znode.
+type Claimed uint8
+
+// What clients claim to have.
+const (
+	ClaimedLock   Claimed = iota // or a lease, or the leadership
+	ClaimedPlace                 // in a round of a double barrier
+	ClaimedMember                // of a group
+)
 
 // Name implements [Checker].
 func (Claim) Name() string { return "claim" }
 
 // Doc implements [Checker].
-func (Claim) Doc() string {
+func (c Claim) Doc() string {
+	switch c.Of {
+	case ClaimedPlace:
+		return "nobody enters a barrier by a znode of a session that it was told is over"
+	case ClaimedMember:
+		return "no member is told that it is one again in a session that it was told is disconnected or over"
+	}
 	return "nobody claims a lock in a session that it was told is disconnected or over, and a holder that is " +
 		"disconnected is told before its session ends"
 }
@@ -34,7 +56,7 @@ func (Claim) Doc() string {
 func (c Claim) Check(h *history.History) Verdict { return check(h, c.Monitor()) }
 
 // Monitor implements [Monitored].
-func (c Claim) Monitor() Monitor { return &claims{} }
+func (c Claim) Monitor() Monitor { return &claims{Claim: c} }
 
 // claims is the monitor of Claim.
 type claims struct {
@@ -80,7 +102,7 @@ func (c *claims) Reset() {
 func (c *claims) Sees(k history.Kind) bool {
 	switch k {
 	case history.Session, history.Heard, history.Created, history.Deleted, history.Invoke, history.Return,
-		history.Acquired, history.Lost, history.Released, history.Exceeded, history.Crashed:
+		history.Told, history.Acquired, history.Lost, history.Released, history.Exceeded, history.Crashed:
 		return true
 	}
 	return false
@@ -135,8 +157,12 @@ func (c *claims) Step(h *history.History, i int) Verdict {
 			c.begin(callerOf(e))
 		}
 	case history.Return:
-		if e.Err == nil && e.Op == "acknowledge" {
+		if e.Err == nil && (e.Op == "acknowledge" || e.Op == "enter") {
 			return c.judge(i, e, "succeeds with "+e.Op)
+		}
+	case history.Told:
+		if e.Op == ToldJoined {
+			return c.judge(i, e, "is told that it is a member")
 		}
 	case history.Acquired:
 		c.lapses.begin(claimOf(e))
@@ -208,7 +234,7 @@ func (c *claims) judge(i int, e *history.Event, what string) Verdict {
 	case session != 0 && session == t.over && session != present:
 		return violated(c, i, "c%d %s%s after it was told that the session which owns that, 0x%x, is over", e.Client, what,
 			byPath(e.Path), session)
-	case t.down && e.Kind == history.Acquired:
+	case t.down && e.Kind != history.Return:
 		return violated(c, i, "c%d %s%s after it was told that it is disconnected", e.Client, what, byPath(e.Path))
 	}
 	return Verdict{}

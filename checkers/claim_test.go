@@ -1,6 +1,10 @@
 package checkers
 
-import "testing"
+import (
+	"testing"
+
+	"zksim/model/history"
+)
 
 func TestNobodyClaimsWhatItKnowsToBeOver(t *testing.T) {
 	const queued = `
@@ -71,4 +75,73 @@ func TestNobodyClaimsWhatItKnowsToBeOver(t *testing.T) {
 			crashed c1
 			acquired c1 o1 /l/a`},
 	})
+}
+
+func TestNobodyEntersABarrierByASessionThatItKnowsToBeOver(t *testing.T) {
+	const waits = `
+		session c1 StateHasSession s11
+		invoke c1 o1 enter
+		created c1 /d/member-a z1 s11
+	`
+	judge(t, Claim{Of: ClaimedPlace}, []judgement{
+		{name: "the session lasts", text: waits + `return c1 o1 enter /d/member-a`},
+		{name: "the code has asked for the next one", text: waits + `
+			session c1 StateExpired s0
+			session c1 StateHasSession s21
+			heard c1 s21
+			return c1 o1 enter /d/member-a`, event: 6, message: "c1 succeeds with enter by /d/member-a after it was told that " +
+			"the session which owns that, 0xb, is over"},
+		{name: "the code does not know yet", text: waits + `
+			session c1 StateExpired s0
+			session c1 StateHasSession s21
+			return c1 o1 enter /d/member-a`},
+		{name: "by a znode of the next one", text: waits + `
+			session c1 StateExpired s0
+			session c1 StateHasSession s21
+			heard c1 s21
+			created c1 /d/member-b z2 s21
+			return c1 o1 enter /d/member-b`},
+	})
+}
+
+func TestNoMemberIsToldThatItIsOneInASessionThatItKnowsToBeOver(t *testing.T) {
+	const member = `
+		session c1 StateHasSession s11
+		invoke c1 o1 join
+		created c1 /g/a z1 s11
+		return c1 o1 join
+		told c1 o1 lost /g/a
+	`
+	judge(t, Claim{Of: ClaimedMember}, []judgement{
+		{name: "the session lasts", text: member + `heard c1 connected s11
+			told c1 o1 joined /g/a`},
+		{name: "the member has heard of the next one", text: member + `
+			session c1 StateExpired s0
+			session c1 StateHasSession s21
+			heard c1 connected s21
+			told c1 o1 joined /g/a`, event: 8, message: "c1 is told that it is a member by /g/a after it was told that the " +
+			"session which owns that, 0xb, is over"},
+		{name: "its znode was made anew", text: member + `
+			deleted c1 /g/a z2 s11
+			session c1 StateExpired s0
+			session c1 StateHasSession s21
+			heard c1 connected s21
+			created c1 /g/a z3 s21
+			told c1 o1 joined /g/a`},
+		{name: "it is disconnected", text: member + `
+			session c1 StateDisconnected s11
+			heard c1 disconnected s11
+			told c1 o1 joined /g/a`, event: 7,
+			message: "c1 is told that it is a member by /g/a after it was told that it is disconnected"},
+	})
+}
+
+func TestClaimsAreNotJudgedOnRealServers(t *testing.T) {
+	h := &history.History{Txns: true}
+	if !Judges(Claim{}, h) {
+		t.Error("a simulated run is not judged")
+	}
+	if h.Real = true; Judges(Claim{}, h) || !Judges(Belief{}, h) {
+		t.Error("a real run does not tell what code hears of its session, but what is believed")
+	}
 }

@@ -24,6 +24,9 @@ type Needs struct {
 	// Txns says that it rests on what was committed, and when sessions ended: a history without its txns, as that of a
 	// real ensemble whose logs nobody can read, is not judged.
 	Txns bool
+	// Simulated says that it rests on what only a simulated run tells, such as what code hears of its session: a run on
+	// a real ensemble is not judged.
+	Simulated bool
 }
 
 // Word is a name in [history.Event.Op] that programs record.
@@ -74,13 +77,18 @@ type Need struct {
 	In        func(h *history.History) bool
 }
 
-// Judges reports whether a checker can judge a history: if that lacks its txns, one that needs them cannot.
+// Judges reports whether a checker can judge a history: if that lacks its txns, one that needs them cannot, and if it
+// is of a real run, one that needs more than such a run tells.
 func Judges(c Checker, h *history.History) bool {
-	if h.Txns {
+	if h.Txns && !h.Real {
 		return true
 	}
 	d, declares := c.(Declaring)
-	return !declares || !d.Needs().Txns
+	if !declares {
+		return true
+	}
+	n := d.Needs()
+	return (h.Txns || !n.Txns) && !(h.Real && n.Simulated)
 }
 
 // Missing returns the needs that a history does not meet.

@@ -113,17 +113,14 @@ func (Convergence) Needs() Needs {
 // Needs implements [Declaring].
 func (Settled) Needs() Needs {
 	return Needs{
-		Txns: true,
+		Txns:      true,
+		Simulated: true,
 		Words: slices.Concat(judged(watcherDoc, WatchChildren),
 			judged("the watcher waits for the list to settle, until its end", Settle),
 			unjudged("is for convergence", Rest, Stop),
 			tells(stateDoc, ToldChildren)),
-		Seen: []Need{Need{What: "a wait for a list to settle that does not end early",
-			Hint: "record settle with Object.Invoke and Object.Return", In: func(h *history.History) bool {
-				return !h.Real && slices.ContainsFunc(h.Events, func(e history.Event) bool {
-					return succeeds(Settle)(&e)
-				})
-			}}.during()},
+		Seen: []Need{some("a wait for a list to settle that does not end early",
+			"record settle with Object.Invoke and Object.Return", succeeds(Settle)).during()},
 	}
 }
 

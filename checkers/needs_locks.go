@@ -75,18 +75,30 @@ func (b Belief) Needs() Needs {
 }
 
 // Needs implements [Declaring].
-func (Claim) Needs() Needs {
-	return Needs{
-		Txns: true,
-		Words: slices.Concat(
+func (c Claim) Needs() Needs {
+	n := Needs{Txns: true, Simulated: true}
+	switch c.Of {
+	case ClaimedPlace:
+		n.Words = slices.Concat(judged("its success says that the znode in Path is of a session that lasts", "enter"),
+			unjudged("claims nothing", "leave"), []Word{{"impatient", Telling, true, "is for gather"}})
+		n.Seen = Entry{}.Needs().Seen
+	case ClaimedMember:
+		n.Words = slices.Concat(unjudged("claims nothing", Join, Leave, Rest),
+			tells("says that the znode in Path is of a session that lasts", ToldJoined),
+			[]Word{{ToldLost, Telling, true, "is for presence"}})
+		n.Seen = []Need{some("a member that is told that it is one again", "record it as Told",
+			toldAs(ToldJoined)).during()}
+	default:
+		n.Words = slices.Concat(
 			judged("its beginning: what was deleted before it can be claimed no more", "lock", "trylock", "rlock",
 				"tryrlock", "campaign", "acquire", "tryacquire"),
 			judged("a writer becomes a reader, by the same znode", "downgrade"),
 			judged("its success says that the znode in Path still leads", "acknowledge"),
 			unjudged("claims nothing", "unlock", "runlock", "resign", "release", "break", "leader"),
-			[]Word{readMode}),
-		Seen: []Need{acquired},
+			[]Word{readMode})
+		n.Seen = []Need{acquired}
 	}
+	return n
 }
 
 // Needs implements [Declaring].
@@ -97,13 +109,12 @@ func (w Waits) Needs() Needs {
 		waits, rest = []string{"acquire"}, []string{"tryacquire", "release"}
 	}
 	n := Needs{
+		Simulated: true,
 		Words: slices.Concat(judged("waits", waits...), unjudged("waits for nobody, or is judged by Released", rest...),
 			tells("the client was at rest: nothing but time can pass", ToldRest)),
 		Seen: []Need{Need{What: "an operation that waits while the program of a client is at rest",
 			Hint: "let who has what others wait for call Process.AtRest before it gives it up",
-			In: func(h *history.History) bool {
-				return waitsAtRest(h, waits)
-			}}.during()},
+			In:   func(h *history.History) bool { return waitsAtRest(h, waits) }}.during()},
 	}
 	if w.Leases == 0 {
 		n.Words = append(n.Words, readMode)

@@ -97,7 +97,6 @@ func (m *settlers) Step(h *history.History, i int) Verdict {
 func (m *settlers) judge(h *history.History, i int, w *settler) Verdict {
 	e := &h.Events[i]
 	switch {
-	case h.Real:
 	case !w.ended:
 		return violated(m, i, "c%d was told a list of %s before the time to settle had passed", e.Client, e.Path)
 	case w.to != e.Zxid:

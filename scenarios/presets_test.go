@@ -163,7 +163,7 @@ func TestPresetsJudgeWhatARecipeTells(t *testing.T) {
 		{scenarios.DoubleBarrier("bare/double-barrier", func(p *scenarios.Process, n int) barePlaces {
 			b := recipes.NewDoubleBarrier(p.Conn, p.Env, p.Path("/bare"), n, recipes.DoubleBarrierOptions{})
 			return barePlaces{DoubleBarrier: b}
-		}), "entry gather liveness quiescence tree steps"},
+		}), "entry claim gather liveness quiescence tree steps"},
 	} {
 		t.Run(x.Name, func(t *testing.T) {
 			var names []string

@@ -43,7 +43,7 @@ type LiveRun struct {
 	History *history.History
 	Verdict checkers.Verdict
 	Waived  []string    // what checkers need and did not see, and a real run may lack
-	Blind   []string    // checkers that have not judged it, since they need its txns
+	Blind   []string    // checkers that have not judged it, and why, a line for each reason
 	Store   string      // what is wrong with the ensemble, rather than with the recipe; empty: nothing
 	Plan    faults.Plan // what the seed drew of it: the rules that are left out have a budget of 0
 	Struck  []int       // how often each rule of it has struck

@@ -2,6 +2,7 @@ package engine
 
 import (
 	"fmt"
+	"strings"
 
 	"zksim/checkers"
 	"zksim/model/history"
@@ -46,14 +47,26 @@ func (s *Scenario) Waived(h *history.History) (waived []string) {
 	return waived
 }
 
-// Unjudged names the checkers that a history leaves with nothing to go by: they need its txns, which it lacks.
-func (s *Scenario) Unjudged(h *history.History) (names []string) {
+// Unjudged names the checkers that a history leaves with nothing to go by, a line for each reason: they need its txns,
+// which it lacks, or more than a real run tells.
+func (s *Scenario) Unjudged(h *history.History) (says []string) {
+	var txns, simulated []string
 	for _, c := range s.Judges() {
-		if !checkers.Judges(c, h) {
-			names = append(names, c.Name())
+		switch d, _ := c.(checkers.Declaring); {
+		case checkers.Judges(c, h):
+		case d.Needs().Simulated:
+			simulated = append(simulated, c.Name())
+		default:
+			txns = append(txns, c.Name())
 		}
 	}
-	return names
+	if len(txns) > 0 {
+		says = append(says, strings.Join(txns, ", ")+": they need txns, and nobody has the logs of these servers")
+	}
+	if len(simulated) > 0 {
+		says = append(says, strings.Join(simulated, ", ")+": they need what only a simulated run tells")
+	}
+	return says
 }
 
 // unmet calls f with each need that a history does not meet, of checkers that judge it.

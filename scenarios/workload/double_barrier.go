@@ -144,8 +144,8 @@ func BaseDoubleBarrier(s engine.Scenario, m Meeting) engine.Scenario {
 	if s.SafetySteps == 0 {
 		s.SafetySteps = limitedSteps
 	}
-	s.Checkers = []checkers.Checker{checkers.Entry{}, checkers.Exit{}, checkers.Rounds{}, checkers.Gather{},
-		checkers.Liveness{}, checkers.Quiescence{}, checkers.Tree{}, checkers.Steps{}}
+	s.Checkers = []checkers.Checker{checkers.Entry{}, checkers.Claim{Of: checkers.ClaimedPlace}, checkers.Exit{},
+		checkers.Rounds{}, checkers.Gather{}, checkers.Liveness{}, checkers.Quiescence{}, checkers.Tree{}, checkers.Steps{}}
 	return s
 }
 

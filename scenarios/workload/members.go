@@ -41,7 +41,7 @@ func Members[M Membership](name string, newMember func(p *engine.Process, path s
 	s := engine.Scenario{Name: name, Doc: "members of a group under every fault", Rounds: 20}
 	s.Program = InGroup(func(p *engine.Process) *Group { return groupOf(p, newMember(p, p.Path(GroupDir))) }, StayInGroup)
 	s.Goals = []engine.Goal{GoalRejoin}
-	s = BaseGroup(s)
+	s = BaseGroup(s).Without("claim") // nobody tells a member how its membership is
 	s.Setup = []model.Request{engine.Mkdir(GroupDir)}
 	if has[M, WatchingMembers]() {
 		return s
@@ -252,8 +252,8 @@ func Idle(p *engine.Process, g *Group) error {
 }
 
 // memberCheckers is everything that every group must satisfy.
-var memberCheckers = append([]checkers.Checker{checkers.Departure{}, checkers.Presence{}, checkers.Tree{}},
-	watchCheckers...)
+var memberCheckers = append([]checkers.Checker{checkers.Departure{}, checkers.Presence{},
+	checkers.Claim{Of: checkers.ClaimedMember}, checkers.Tree{}}, watchCheckers...)
 
 // BaseGroup is what all scenarios of groups have in common.
 func BaseGroup(s engine.Scenario) engine.Scenario {
