@@ -382,11 +382,11 @@ func foreign(dir string) []model.Request {
 
 var aloneScenarios = []engine.Scenario{
 	aloneScenario("recipes/locks", "of a client that is alone, every lock, lease and election answers as it has to",
-		alone.locks, alone.numbers, alone.shared, alone.revocations, alone.leases, alone.leads),
+		alone.locks, alone.numbers, alone.shared, alone.revocations, alone.leases, alone.leads, alone.frugalLocks),
 	aloneScenario("recipes/stores", "of a client that is alone, counter, names, configurations and queues answer as they "+
-		"have to", alone.counts, alone.names, alone.configs, alone.queues),
+		"have to", alone.counts, alone.names, alone.configs, alone.queues, alone.frugalStores),
 	aloneScenario("recipes/watchers", "of a client that is alone, watchers and groups tell what they have to",
 		alone.watchers, alone.children, alone.members, alone.monitors),
 	aloneScenario("recipes/works", "of a client that is alone, transactions, tasks and barriers come out as they have to",
-		alone.transactions, alone.barriers, alone.tasks),
+		alone.transactions, alone.barriers, alone.tasks, alone.frugalWorks),
 }

@@ -1,0 +1,65 @@
+package catalog
+
+import (
+	"context"
+
+	"zksim/recipes"
+	"zksim/scenarios/engine"
+)
+
+// frugalLocks has locks, leases and elections keep no more from call to call.
+func (a alone) frugalLocks() {
+	a.frugal(
+		taking("Lock.Lock", simpleLock, (*recipes.Lock).Lock, (*recipes.Lock).Unlock),
+		taking("SingleNodeLock.Lock", singleLock, (*recipes.SingleNodeLock).Lock, (*recipes.SingleNodeLock).Unlock),
+		taking("RWLock.RLock", sharedLock, (*recipes.RWLock).RLock, (*recipes.RWLock).RUnlock),
+		taking("RWLock.Lock", sharedLock, (*recipes.RWLock).Lock, (*recipes.RWLock).Unlock),
+		taking("RevocableLock.Lock", revocableLock, (*recipes.RevocableLock).Lock, (*recipes.RevocableLock).Unlock),
+		taking("Semaphore.Acquire", twoLeases, (*recipes.Semaphore).Acquire, (*recipes.Semaphore).Release),
+		taking("Election.Campaign", candidate, (*recipes.Election).Campaign, (*recipes.Election).Resign))
+}
+
+// frugalStores does so for what stores data.
+func (a alone) frugalStores() {
+	take := func(opt recipes.QueueOptions) func(p *engine.Process, dir string) func(ctx context.Context) error {
+		return func(p *engine.Process, dir string) func(ctx context.Context) error {
+			return inVain(p, answer(recipes.NewQueue(p.Conn, p.Env, dir, opt).Take))
+		}
+	}
+	a.frugal(
+		usage{"Queue.Take of an empty queue", take(recipes.QueueOptions{})},
+		usage{"Queue.Take of an empty queue, in turn", take(recipes.QueueOptions{Turns: true})},
+		usage{"Queue.Put and Take", func(p *engine.Process, dir string) func(ctx context.Context) error {
+			q := fifo(p, dir)
+			return func(ctx context.Context) error {
+				return untilError(ctx, func(ctx context.Context) error { return q.Put(ctx, nil) }, answer(q.Take))
+			}
+		}},
+		usage{"Counter.Add", func(p *engine.Process, dir string) func(ctx context.Context) error {
+			c := counterAt(p, dir)
+			return answer(func(ctx context.Context) (int64, error) { return c.Add(ctx, 1) })
+		}},
+		usage{"FlaggedConfig.Update", func(p *engine.Process, dir string) func(ctx context.Context) error {
+			c := flaggedIn(p, dir)
+			return func(ctx context.Context) error { return c.Update(ctx, map[string][]byte{"a": nil}) }
+		}})
+}
+
+// frugalWorks does so for those that wait for each other.
+func (a alone) frugalWorks() {
+	a.frugal(
+		taking("Barrier.Hold", barrierAt, (*recipes.Barrier).Hold, (*recipes.Barrier).Release),
+		taking("DoubleBarrier.Enter", func(p *engine.Process, dir string) *recipes.DoubleBarrier {
+			return recipes.NewDoubleBarrier(p.Conn, p.Env, dir, 1, recipes.DoubleBarrierOptions{})
+		}, (*recipes.DoubleBarrier).Enter, (*recipes.DoubleBarrier).Leave),
+		usage{"Group.Join", func(p *engine.Process, dir string) func(ctx context.Context) error {
+			g := groupOf(p, dir)
+			return func(ctx context.Context) error {
+				m, err := g.Join(ctx, "m", nil)
+				if err != nil {
+					return err
+				}
+				return m.Leave(ctx)
+			}
+		}})
+}
