@@ -152,6 +152,11 @@ func TestAnUpdateThatIsRefusedWasNotMade(t *testing.T) {
 		{name: "it is made step by step", text: begun + `
 			changed c2 /config z3 "changing"
 			created c2 /config/a z4 "200/2"` + refused},
+		{name: "it is made later", text: begun + refused + `
+			changed c2 /config/a z3 "200/2"`, event: 3, message: "update 200 of c2 was refused, and is made after that"},
+		{name: "the next one of its client is made", text: begun + refused + `
+			invoke c2 o2 update /config v201
+			changed c2 /config/a z3 "201/2"`},
 	})
 }
 

@@ -14,8 +14,8 @@ import (
 // ended, or with an error that leaves its outcome open, may be made at any later
 // time.
 //
-// An update that is refused was not made, either: what it writes, which begins with its number and a slash, is in no
-// txn of its client, unless it is one that is made step by step.
+// An update that is refused was not made, either, and never will be: what it writes, which begins with its number and a
+// slash, is in no txn of its client, unless it is one that is made step by step.
 type Conflict struct {
 	// Flag is the data of the configuration's znode while an update goes on step by step; "": nothing is said of
 	// what a refused update has done.
@@ -27,7 +27,7 @@ func (Conflict) Name() string { return "conflict" }
 
 // Doc implements [Checker].
 func (Conflict) Doc() string {
-	return "an update is refused only while another is made, and was not made then"
+	return "an update is refused only while another is made, and was not made then, nor is it later"
 }
 
 // Check implements [Checker].
@@ -44,6 +44,7 @@ type updates struct {
 	alone bool     // there is one, and there were no others since it began
 	ever  bool     // one may be made at any later time: who is alone does not matter any more
 	steps []attempt
+	never []attempt // that were refused
 }
 
 // attempt is an update in progress, and what it has done.
@@ -56,13 +57,19 @@ type attempt struct {
 }
 
 // Reset implements [Monitor].
-func (m *updates) Reset() { m.open, m.alone, m.ever, m.steps = m.open[:0], false, false, m.steps[:0] }
+func (m *updates) Reset() {
+	m.open, m.alone, m.ever = m.open[:0], false, false
+	m.steps, m.never = m.steps[:0], m.never[:0]
+}
 
 // Hash implements [Monitor]. The updates that are being made are operations in progress.
 func (m *updates) Hash() uint64 {
 	steps := hash.Hash(0) // in any order
 	for _, u := range m.steps {
 		steps += printOf(m.steps, u.caller).String(u.path).Uint64(uint64(u.number)).Bool(u.made).Bool(u.flag)
+	}
+	for _, u := range m.never {
+		steps += hash.Hash(u.client).String(u.path).Uint64(uint64(u.number))
 	}
 	return uint64(steps.Bool(m.alone).Bool(m.ever))
 }
@@ -101,7 +108,12 @@ func (m *updates) look(i int, e *history.Event) Verdict {
 		for k := range m.steps {
 			if u := &m.steps[k]; u.client == e.Client {
 				u.flag = u.flag || e.Path == u.path && e.Data == m.Flag
-				u.made = u.made || path.Dir(e.Path) == u.path && strings.HasPrefix(e.Data, fmt.Sprint(u.number, "/"))
+				u.made = u.made || u.writes(e)
+			}
+		}
+		for k := range m.never {
+			if u := &m.never[k]; u.client == e.Client && u.writes(e) {
+				return violated(m, i, "update %d of c%d was refused, and is made after that", u.number, e.Client)
 			}
 		}
 	case e.Kind == history.Crashed:
@@ -110,9 +122,19 @@ func (m *updates) look(i int, e *history.Event) Verdict {
 		m.steps = append(m.steps, attempt{caller: callerOf(e), path: e.Path, number: e.Value})
 	case e.Op == "update" && e.Kind == history.Return:
 		var u attempt
-		if m.steps, u = take(m.steps, e); e.Err != nil && e.OK && u.made && !u.flag {
+		m.steps, u = take(m.steps, e)
+		switch {
+		case e.Err == nil || !e.OK || u.flag || u.client == 0:
+		case u.made:
 			return violated(m, i, "update %d of c%d was refused, and it was made", u.number, e.Client)
+		default:
+			m.never = append(m.never, u)
 		}
 	}
 	return Verdict{}
+}
+
+// writes reports whether a txn writes a value of the update.
+func (u *attempt) writes(e *history.Event) bool {
+	return path.Dir(e.Path) == u.path && strings.HasPrefix(e.Data, fmt.Sprint(u.number, "/"))
 }
