@@ -14,7 +14,8 @@ import (
 // no other registration; the name registered is in Path of the answer),
 // "unregister", and "resolve" (the answer is in Value, 0 if there is no such name).
 // A name belongs to the object that registered it from the answer until that begins to
-// unregister it, and no other one unregisters it; a crash does not end that.
+// unregister it, and no other one unregisters it; a crash does not end that. Nor does a client unregister what it has
+// never registered: all that it has asked for under that name, if anything, was refused, with OK and an error.
 //
 // What a register that failed has made is removed, if need be in the background. So when nothing can happen any more,
 // and its client has come to its end, no znode has its Value as data.
@@ -42,6 +43,13 @@ type tenures struct {
 	asked []naming
 	seen  []caller
 	void  []naming // registrations of clients that live which have failed, with their ends
+	tried []tried
+}
+
+// tried is that a client has perhaps registered a name.
+type tried struct {
+	client int32
+	name   string // empty: nobody knows which
 }
 
 // tenure is the time in which a name certainly belongs to somebody.
@@ -62,7 +70,7 @@ type naming struct {
 
 // Reset implements [Monitor].
 func (t *tenures) Reset() {
-	t.owned, t.asked, t.seen, t.void = t.owned[:0], t.asked[:0], t.seen[:0], t.void[:0]
+	t.owned, t.asked, t.seen, t.void, t.tried = t.owned[:0], t.asked[:0], t.seen[:0], t.void[:0], t.tried[:0]
 }
 
 // Hash implements [Monitor]. Of what is being resolved counts whether it was owned from
@@ -80,6 +88,9 @@ func (t *tenures) Hash() uint64 {
 	void := hash.Hash(0)
 	for _, x := range t.void {
 		void += hash.Hash(x.client).Uint64(uint64(x.value))
+	}
+	for _, x := range t.tried {
+		void += hash.Hash(x.client).String(x.name)
 	}
 	return uint64(sum.Uint64(uint64(void)))
 }
@@ -115,6 +126,9 @@ func (t *tenures) Step(h *history.History, i int) Verdict {
 	case e.Kind == history.Return && at >= 0:
 		a := t.asked[at]
 		t.asked = slices.Delete(t.asked, at, at+1)
+		if e.Op == "register" && (e.Err == nil || !e.OK) {
+			t.tries(e.Client, e.Path)
+		}
 		if e.Err == nil {
 			return t.answer(e, i, a)
 		}
@@ -123,8 +137,33 @@ func (t *tenures) Step(h *history.History, i int) Verdict {
 		}
 	case e.Kind == history.Crashed:
 		t.void = drop(t.void, func(x naming) bool { return x.client == e.Client })
+		if slices.ContainsFunc(t.asked, func(a naming) bool { return a.client == e.Client && a.value != 0 }) {
+			t.tries(e.Client, "")
+		}
 	}
 	return Verdict{}
+}
+
+// tries notes that a client has perhaps registered a name.
+func (t *tenures) tries(client int32, name string) {
+	if t.has(client, name) {
+		return
+	}
+	if name == "" {
+		t.tried = drop(t.tried, func(x tried) bool { return x.client == client })
+	}
+	t.tried = append(t.tried, tried{client, name})
+}
+
+// has reports whether it is noted that a client has perhaps registered a name.
+func (t *tenures) has(client int32, name string) bool {
+	return slices.Contains(t.tried, tried{client, name}) || slices.Contains(t.tried, tried{client, ""})
+}
+
+// never reports whether a client has certainly never registered a name.
+func (t *tenures) never(client int32, name string) bool {
+	registers := func(a naming) bool { return a.client == client && a.value != 0 }
+	return !t.has(client, name) && !slices.ContainsFunc(t.asked, registers)
 }
 
 // end judges what registrations have left that failed.
@@ -165,8 +204,11 @@ func (t *tenures) answer(e *history.Event, i int, a naming) Verdict {
 				x.name, x.client, x.value)
 		}
 	}
-	if e.Op == "register" {
+	switch {
+	case e.Op == "register":
 		t.owned = append(t.owned, tenure{a.caller, e.Path, a.value, i})
+	case e.Op == "unregister" && t.never(e.Client, e.Path):
+		return violated(t, i, "c%d has unregistered %s, which it has never registered", e.Client, e.Path)
 	}
 	return Verdict{}
 }

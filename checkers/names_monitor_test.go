@@ -24,6 +24,9 @@ func misnamed(h *history.History) Level {
 		return e.Kind == history.Return && e.Op == op && e.Err == nil
 	}
 	for i := range h.Events {
+		if answers(i, "unregister") && !perhapsRegistered(h.Events[:i], &h.Events[i]) {
+			return Violated
+		}
 		for k := range h.Events[:i] {
 			own, e := &h.Events[k], &h.Events[i]
 			if !answers(k, "register") || own.Path != e.Path {
@@ -42,6 +45,30 @@ func misnamed(h *history.History) Level {
 		}
 	}
 	return OK
+}
+
+// perhapsRegistered reports whether after events the client of e has perhaps registered the name that it unregisters.
+func perhapsRegistered(events []history.Event, e *history.Event) bool {
+	for k := range events {
+		x := &events[k]
+		if x.Kind != history.Invoke || x.Op != "register" || x.Client != e.Client {
+			continue
+		}
+		refused := false
+		for _, y := range events[k:] {
+			if y.Kind == history.Crashed && y.Client == x.Client {
+				break
+			}
+			if y.Kind == history.Return && y.Object == x.Object {
+				refused = y.Err != nil && y.OK || y.Path != "" && y.Path != e.Path
+				break
+			}
+		}
+		if !refused {
+			return true
+		}
+	}
+	return false
 }
 
 func nextName(r *rand.Rand, h *history.History) history.Event {
@@ -68,6 +95,10 @@ func nextName(r *rand.Rand, h *history.History) history.Event {
 	case e.Op == "register":
 		if e.Path = names[r.IntN(2)]; belongs(h, e.Path) != 0 && r.IntN(3) > 0 {
 			e.Path, e.Err, e.OK = "", errors.New("taken"), true
+		}
+	case e.Op == "unregister":
+		if e.Client = (object-1)%3 + 1; !perhapsRegistered(h.Events, &e) && r.IntN(8) > 0 {
+			e.Err, e.OK = errors.New("not the owner"), true
 		}
 	case e.Op == "resolve":
 		if e.Value = belongs(h, e.Path); r.IntN(6) == 0 {

@@ -37,6 +37,26 @@ func TestANameBelongsToOneAtATime(t *testing.T) {
 			invoke c2 o2 unregister /n
 			invoke c1 o1 unregister /n
 			return c1 o1 unregister /n
+			return c2 o2 unregister /n`, event: 5, message: "c2 has unregistered /n, which it has never registered"},
+		{name: "all that another has asked for was refused", text: `
+			invoke c2 o2 register v21
+			return c2 o2 register /n ok: taken
+			invoke c2 o2 unregister /n
+			return c2 o2 unregister /n`, event: 3, message: "c2 has unregistered /n, which it has never registered"},
+		{name: "another has perhaps registered it", text: `
+			invoke c2 o2 register v21
+			return c2 o2 register /n: canceled
+			invoke c2 o2 unregister /n
+			return c2 o2 unregister /n`},
+		{name: "a name that nobody knows", text: `
+			invoke c2 o2 register v21
+			return c2 o2 register: canceled
+			invoke c2 o2 unregister /n
+			return c2 o2 unregister /n`},
+		{name: "a life before has perhaps registered it", text: `
+			invoke c2 o2 register v21
+			crashed c2
+			invoke c2 o2 unregister /n
 			return c2 o2 unregister /n`},
 		{name: "another's attempt to unregister gives nothing up", text: first + `
 			invoke c2 o2 unregister /n
