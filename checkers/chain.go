@@ -16,6 +16,7 @@ type Link struct {
 	Note   string   // how the last change of the first and the watch on it came to miss each other; may be empty
 	Watch  string   // the same in short, without steps, if that is persistent
 	Call   string   // without paths: the operation in which it waits; empty if none is known
+	Asked  string   // if that is not known either: its last request; may be empty
 	Circle bool     // who has what it waits for has been named before
 }
 
@@ -66,9 +67,21 @@ func linkOf(h *history.History, x history.Waiting) Link {
 			l.Watch = ""
 		}
 	} else {
-		l.Call = callOf(h, x)
+		if l.Call = callOf(h, x); l.Call == "" {
+			l.Asked = LastRequest(h, x.Client)
+		}
 	}
 	return l
+}
+
+// LastRequest says what a client has asked for last: "getW /a"; empty if it has asked for nothing.
+func LastRequest(h *history.History, client int32) string {
+	for _, e := range slices.Backward(h.Events) {
+		if e.Kind == history.Call && e.Client == client {
+			return strings.TrimRight(e.Op+" "+e.Path, " ")
+		}
+	}
+	return ""
 }
 
 // callOf returns the latest operation that the goroutine has begun and not ended; empty if there is none.
@@ -168,6 +181,9 @@ func sentence(chain []Link) string {
 			fmt.Fprintf(&b, "c%d waits in its %s for something that will never happen, and for no watch", l.Client, l.Call)
 		case i == 0:
 			fmt.Fprintf(&b, "c%d waits for something that will never happen, and for no watch", l.Client)
+			if l.Asked != "" {
+				fmt.Fprintf(&b, ", after its last request, %s", l.Asked)
+			}
 		default:
 			fmt.Fprintf(&b, "c%d waits for no watch", l.Client)
 		}

@@ -113,6 +113,16 @@ func TestValidityIsAReasonForEveryAbort(t *testing.T) {
 			changed c1 /tx/a "yes"
 			changed c1 /tx/a "yes"
 			created c2 /tx/decision "aborted"`},
+		{name: "a vote that is deleted", text: yes + `
+			changed c1 /tx/a "yes"
+			deleted c2 /tx/a`, event: 4, message: "c2 deleted /tx/a, which says yes, before anybody had learned the decision"},
+		{name: "a vote that is deleted when somebody knows the decision", text: yes + `
+			changed c1 /tx/a "yes"
+			told c1 o1 committed /tx
+			deleted c2 /tx/a`},
+		{name: "a znode that has not voted", text: yes + `
+			changed c1 /tx/a "joined"
+			deleted c2 /tx/a`},
 		{name: "votes for another transaction", text: yes + `
 			invoke c2 o3 finish /tx
 			changed c1 /ty/a "yes"

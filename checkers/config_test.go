@@ -1,6 +1,10 @@
 package checkers
 
-import "testing"
+import (
+	"testing"
+
+	"zksim/model/history"
+)
 
 func TestNobodyIsGivenPartsOfTwoUpdates(t *testing.T) {
 	for text, want := range map[string]bool{
@@ -26,7 +30,31 @@ func TestNobodyIsGivenPartsOfTwoUpdates(t *testing.T) {
 		{name: "part of an update, told", text: `
 			told c2 o1 config /a=7/1
 			told c2 o1 config /a=7/3`, event: 1, message: "c2 was given /a=7/3, which is of more than one update"},
+		{name: "what no update writes", text: `
+			told c2 o1 config /a=`, event: 0, message: "c2 was given /a=, and /a= is a value of no update"},
 	})
+}
+
+func TestAnUpdateThatLeavesPartsOfAnotherIsNamed(t *testing.T) {
+	h := &history.History{Txns: true}
+	for _, e := range []history.Event{
+		{Kind: history.Created, Client: 2, Path: "/config/a", Data: "7/2"},
+		{Kind: history.Created, Client: 2, Path: "/config/b", Data: "7/2"},
+		{Kind: history.Invoke, Client: 1, Object: 1, Op: "update", Path: "/config", Value: 8},
+		{Kind: history.Changed, Client: 1, Path: "/config/a", Data: "8/1"},
+		{Kind: history.Return, Client: 1, Object: 1, Op: "update"},
+		{Kind: history.Told, Client: 2, Object: 2, Op: "config", Path: "a=8/1 b=7/2"},
+	} {
+		h.Add(e)
+	}
+	const want = "update 8 of c1 left a=8/1 b=7/2, which is of more than one update, and c2 was given that"
+	if v := (Torn{}).Check(h); v.Level != Violated || v.Event != 5 || v.Message != want {
+		t.Errorf("%+v, want %q", v, want)
+	}
+	h.Events[5].Path = "a=7/2 b=8/1"
+	if v := (Torn{}).Check(h); v.Message != "c2 was given a=7/2 b=8/1, which is of more than one update" {
+		t.Errorf("of a set that nobody has left: %+v", v)
+	}
 }
 
 func TestConfigurationsDoNotGoBack(t *testing.T) {

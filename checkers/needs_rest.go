@@ -154,8 +154,7 @@ func (Validity) Needs() Needs {
 			judged("begins the transaction in Path, of as many sites as Value; to fail is a reason to abort", "begin"),
 			judged("is a reason to abort", "vote-no", "finish"),
 			unjudged("is no reason to abort", "vote-yes", "join", "outcome"),
-			tells("the decision that a client learns", "aborted"),
-			[]Word{{"committed", Telling, true, "is for atomicity"}}),
+			tells("the decision that a client learns", "aborted", "committed")),
 		Seen: []Need{some("a decision that is told, aborted", "record it as Told", toldAs("aborted")).during()},
 	}
 }

@@ -14,6 +14,11 @@ func TestQuiescenceNamesWhatIsWaitedFor(t *testing.T) {
 			Waiting c1 /l/a`},
 		{name: "no watch", text: `Waiting c1`, event: -1,
 			message: "c1 waits for something that will never happen, and for no watch"},
+		{name: "no watch, after a request", text: `
+			call c1 getW /l/a
+			call c2 create /l/b
+			Waiting c1`, event: -1, message: "c1 waits for something that will never happen, and for no watch, after its " +
+			"last request, getW /l/a"},
 		{name: "a znode that is gone", text: `Waiting c1 /l/a`, event: -1,
 			message: "c1 waits for /l/a, which does not exist"},
 		{name: "a znode that nobody knows of", text: `

@@ -2,6 +2,8 @@ package checkers
 
 import (
 	"fmt"
+	"path"
+	"slices"
 	"strings"
 
 	"zksim/model/history"
@@ -28,10 +30,58 @@ func (t Torn) Monitor() Monitor { return t }
 
 // Step implements [Monitor].
 func (t Torn) Step(h *history.History, i int) Verdict {
-	if e := &h.Events[i]; given(e) && !whole(e.Path) {
-		return violated(t, i, "c%d was given %s, which is of more than one update", e.Client, e.Path)
+	e := &h.Events[i]
+	if !given(e) || whole(e.Path) {
+		return Verdict{}
 	}
-	return Verdict{}
+	if x := unnumbered(e.Path); x != "" {
+		return violated(t, i, "c%d was given %s, and %s is a value of no update", e.Client, e.Path, x)
+	}
+	if by, number := leftBy(h, i); by != 0 {
+		return violated(t, i, "update %d of c%d left %s, which is of more than one update, and c%d was given that",
+			number, by, e.Path, e.Client)
+	}
+	return violated(t, i, "c%d was given %s, which is of more than one update", e.Client, e.Path)
+}
+
+// unnumbered returns the first value of a set that no update can have written; empty if there is none.
+func unnumbered(set string) string {
+	for _, v := range strings.Fields(set) {
+		var number, count int
+		_, value, _ := strings.Cut(v, "=")
+		if n, err := fmt.Sscanf(value, "%d/%d", &number, &count); n != 2 || err != nil {
+			return v
+		}
+	}
+	return ""
+}
+
+// leftBy returns the client and the number of the latest update that has succeeded and left the set which is given by
+// event i, as far as txns tell; 0 if there is none, so that the set is one of the reader's own making.
+func leftBy(h *history.History, i int) (by int32, number int64) {
+	values, numbers := map[string]string{}, map[int32]int64{} // by path, and by object
+	for k := range h.Events[:i] {
+		switch e := &h.Events[k]; {
+		case e.Kind == history.Created || e.Kind == history.Changed:
+			values[e.Path] = e.Data
+		case e.Kind == history.Deleted:
+			delete(values, e.Path)
+		case e.Kind == history.Invoke && e.Op == "update":
+			numbers[e.Object] = e.Value
+		case e.Kind == history.Return && e.Op == "update" && e.Err == nil:
+			var set []string
+			for p, data := range values { // order-free: sorted below
+				if unnumbered(path.Base(p)+"="+data) == "" {
+					set = append(set, path.Base(p)+"="+data)
+				}
+			}
+			slices.Sort(set)
+			if strings.Join(set, " ") == h.Events[i].Path {
+				by, number = e.Client, numbers[e.Object]
+			}
+		}
+	}
+	return by, number
 }
 
 // Sees implements [Selective].

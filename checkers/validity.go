@@ -14,7 +14,8 @@ import (
 // failed to begin it, or was a site whose ephemeral znode went with its session
 // or otherwise. And nobody may abort when the last vote has come: a znode with
 // "aborted" is not created below a transaction in which the znodes of all sites
-// say "yes".
+// say "yes". Nor may a transaction vanish when a site has voted: nobody deletes a znode that says "yes" until somebody
+// has learned the decision.
 //
 // The other events are those of [Atomicity].
 type Validity struct{}
@@ -46,6 +47,7 @@ type ballot struct {
 	sites  int64
 	yes    []string // znodes that have said so
 	reason bool     // to abort it
+	told   bool     // somebody has learned the decision
 }
 
 // full reports whether all sites have voted yes.
@@ -59,8 +61,8 @@ func (m *ballots) Hash() uint64 {
 	all := hash.Hash(0) // in any order
 	for k := range m.all {
 		b := &m.all[k]
-		p := hash.Hash(0).String(b.path).Bool(b.reason)
-		if !b.full() {
+		p := hash.Hash(0).String(b.path).Bool(b.reason).Bool(b.told)
+		if !b.full() || !b.told {
 			yes := hash.Hash(0)
 			for _, path := range b.yes {
 				yes += hash.Hash(0).String(path)
@@ -91,13 +93,20 @@ func (m *ballots) Step(h *history.History, i int) Verdict {
 		}
 	case e.Kind == history.Deleted && e.Session != 0:
 		m.of(parent(e.Path)).reason = true
+	case e.Kind == history.Deleted:
+		if b := m.of(parent(e.Path)); !b.told && slices.Contains(b.yes, e.Path) {
+			return violated(m, i, "c%d deleted %s, which says yes, before anybody had learned the decision", e.Client, e.Path)
+		}
+	case e.Kind == history.Told && e.Op == "committed":
+		m.of(e.Path).told = true
 	case e.Kind == history.Invoke && e.Op == "begin":
 		m.of(e.Path).sites = e.Value
 	case e.Kind == history.Invoke && (e.Op == "vote-no" || e.Op == "finish"), e.Kind == history.Return &&
 		e.Op == "begin" && e.Err != nil:
 		m.of(e.Path).reason = true
 	case e.Kind == history.Told && e.Op == "aborted":
-		if !m.of(e.Path).reason {
+		b := m.of(e.Path)
+		if b.told = true; !b.reason {
 			return violated(m, i, "c%d learned that %s is aborted, and nobody had voted no, failed or given up waiting",
 				e.Client, e.Path)
 		}

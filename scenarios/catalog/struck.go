@@ -1,8 +1,10 @@
 package catalog
 
 import (
+	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"strconv"
 	"strings"
@@ -216,7 +218,12 @@ func chosen(names string) (list []operation) {
 // endsAll is a judge of programs of which c1 makes calls that end, whatever happens, and others do nothing.
 func endsAll(h *history.History) error {
 	if !h.Finished[1] {
-		return errors.New("c1 waits forever for a call that ought to end")
+		var waits []string
+		for _, x := range h.Waiting {
+			waits = append(waits, cmp.Or(x.Where, "its program"))
+		}
+		return fmt.Errorf("c1 waits forever for a call that ought to end, in %s, after its last request, %s",
+			strings.Join(waits, " and "), checkers.LastRequest(h, 1))
 	}
 	return nil
 }
