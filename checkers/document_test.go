@@ -91,6 +91,9 @@ func title(c Checker) string {
 	if f := reflect.ValueOf(c).FieldByName("Leases"); f.IsValid() && f.Int() > 0 {
 		name += " with Leases"
 	}
+	if c, ok := c.(Waits); ok && c.For == AwaitedItem {
+		name += " for an AwaitedItem"
+	}
 	if c, ok := c.(Claim); ok {
 		name += [...]string{"", " of a ClaimedPlace", " of a ClaimedMember"}[c.Of]
 	}

@@ -105,18 +105,25 @@ func (c Claim) Needs() Needs {
 func (w Waits) Needs() Needs {
 	waits, rest := []string{"lock", "rlock", "campaign", "leader"}, []string{"trylock", "unlock", "tryrlock", "runlock",
 		"downgrade", "resign"}
-	if w.Leases > 0 {
+	switch {
+	case w.Leases > 0:
 		waits, rest = []string{"acquire"}, []string{"tryacquire", "release"}
+	case w.For == AwaitedItem:
+		waits, rest = []string{"take", "claim"}, nil
 	}
+	atRest := tells("the client was at rest: nothing but time can pass", ToldRest)
 	n := Needs{
 		Simulated: true,
 		Words: slices.Concat(judged("waits", waits...), unjudged("waits for nobody, or is judged by Released", rest...),
-			tells("the client was at rest: nothing but time can pass", ToldRest)),
+			atRest),
 		Seen: []Need{Need{What: "an operation that waits while the program of a client is at rest",
 			Hint: "let who has what others wait for call Process.AtRest before it gives it up",
 			In:   func(h *history.History) bool { return waitsAtRest(h, waits) }}.during()},
 	}
-	if w.Leases == 0 {
+	switch {
+	case w.For == AwaitedItem:
+		n.Words = append(queueWords("ack"), atRest...)
+	case w.Leases == 0:
 		n.Words = append(n.Words, readMode)
 		n.Words = append(n.Words, judged("its success says that its object leads", "acknowledge")...)
 	}

@@ -15,17 +15,32 @@ const ToldRest = "at-rest"
 // so already, even if something that happens later wakes it. So nobody waits for a lock, a lease or the leadership
 // while fewer have it than may, and nobody waits to hear of a leader while somebody leads and has acknowledged it.
 //
+// And nobody waits for an item of a queue while there is one that nobody can have got.
+//
 // The moments are those at which a program goes on that was at rest. There are none in real runs, in which nobody
 // can tell when nothing else can happen.
 type Waits struct {
-	Leases int // how many may have it at once; 0: 1
+	Leases int     // how many may have it at once; 0: 1
+	For    Awaited // what is waited for
 }
+
+// Awaited is what clients wait for.
+type Awaited uint8
+
+// What clients wait for.
+const (
+	AwaitedHolder Awaited = iota // to have what others have, or for one that has it
+	AwaitedItem                  // of a queue
+)
 
 // Name implements [Checker].
 func (Waits) Name() string { return "waits" }
 
 // Doc implements [Checker].
-func (Waits) Doc() string {
+func (c Waits) Doc() string {
+	if c.For == AwaitedItem {
+		return "when nothing but time can pass, nobody waits for an item that is free"
+	}
 	return "when nothing but time can pass, nobody waits for what is free, or for a leader that there is"
 }
 
@@ -33,7 +48,12 @@ func (Waits) Doc() string {
 func (c Waits) Check(h *history.History) Verdict { return check(h, c.Monitor()) }
 
 // Monitor implements [Monitored].
-func (c Waits) Monitor() Monitor { return &waiters{Waits: c} }
+func (c Waits) Monitor() Monitor {
+	if c.For == AwaitedItem {
+		return &consumers{Waits: c}
+	}
+	return &waiters{Waits: c}
+}
 
 // waiters is the monitor of Waits.
 type waiters struct {

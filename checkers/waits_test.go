@@ -66,3 +66,52 @@ func TestNobodyWaitsForALeaderThatThereIsWhenNothingElseCanHappen(t *testing.T) 
 			told c1 at-rest`},
 	})
 }
+
+func TestNobodyWaitsForAnItemThatIsFreeWhenNothingElseCanHappen(t *testing.T) {
+	const put = `
+		invoke c1 o1 put v1
+		return c1 o1 put
+	`
+	judge(t, Waits{For: AwaitedItem}, []judgement{
+		{name: "one is free", text: put + `
+			invoke c2 o2 take
+			told c1 at-rest`, event: 3,
+			message: "c2 waits in its take when nothing but time can pass, although at least 1 item is free"},
+		{name: "none is left", text: put + `
+			invoke c2 o2 take
+			return c2 o2 take v1
+			invoke c2 o2 take
+			told c1 at-rest`},
+		{name: "nobody knows whether one is left", text: put + `
+			invoke c3 o3 claim
+			return c3 o3 claim: unknown
+			invoke c2 o2 take
+			told c1 at-rest`},
+		{name: "a claim that was given up in time", text: put + `
+			invoke c3 o3 claim
+			return c3 o3 claim ok: canceled
+			invoke c2 o2 claim
+			told c1 at-rest`, event: 5,
+			message: "c2 waits in its claim when nothing but time can pass, although at least 1 item is free"},
+		{name: "one that was claimed is given back", text: put + `
+			invoke c3 o3 claim
+			return c3 o3 claim v1
+			invoke c2 o2 take
+			invoke c3 o3 return v1
+			return c3 o3 return
+			told c1 at-rest`, event: 7,
+			message: "c2 waits in its take when nothing but time can pass, although at least 1 item is free"},
+		{name: "the one that has perhaps got it has crashed", text: put + `
+			invoke c3 o3 take
+			crashed c3
+			invoke c2 o2 take
+			told c1 at-rest`},
+		{name: "nobody waits", text: put + `
+			told c1 at-rest`},
+		{name: "nobody knows whether one was put", text: `
+			invoke c1 o1 put v1
+			return c1 o1 put: unknown
+			invoke c2 o2 take
+			told c1 at-rest`},
+	})
+}

@@ -30,6 +30,13 @@ func counted(s engine.Scenario) engine.Scenario {
 	return s
 }
 
+// waited is a scenario of a queue that has waits judged as well.
+func waited(s engine.Scenario) engine.Scenario {
+	s = queueScenario(s)
+	s.Checkers = append(s.Checkers, checkers.Waits{For: checkers.AwaitedItem})
+	return s
+}
+
 // queueScenarios are those of the queues.
 var queueScenarios = append([]engine.Scenario{
 	queueScenario(engine.Scenario{
@@ -44,9 +51,9 @@ var queueScenarios = append([]engine.Scenario{
 		Goals: []engine.Goal{workload.GoalLostPut, workload.GoalLostAck, workload.GoalUnknownAck, workload.GoalClaimLost,
 			workload.GoalAgain},
 	}),
-	queueScenario(engine.Scenario{
+	waited(engine.Scenario{
 		Name: "queue/feed", Doc: "consumers wait for the items of one producer, all at once",
-		Rounds: 2, Program: workload.Feed(false, newQueue(recipes.QueueOptions{})), Faults: queueFaults,
+		Rounds: 2, Program: workload.FeedAtRest(false, newQueue(recipes.QueueOptions{})), Faults: queueFaults,
 		Goals: []engine.Goal{workload.GoalWoken, workload.GoalEmpty, workload.GoalUnknownPut},
 	}).Without("doubled-effect"),
 	queueScenario(engine.Scenario{
@@ -54,9 +61,9 @@ var queueScenarios = append([]engine.Scenario{
 		Rounds: 2, Program: workload.Feed(true, newQueue(recipes.QueueOptions{})), Faults: queueFaults,
 		Goals: []engine.Goal{workload.GoalWoken, workload.GoalClaimLost, workload.GoalAgain},
 	}),
-	queueScenario(engine.Scenario{
+	waited(engine.Scenario{
 		Name: "queue/turns", Doc: "consumers wait for the items of one producer, one behind the other",
-		Rounds: 2, Program: workload.Feed(true, newQueue(recipes.QueueOptions{Turns: true})), Faults: queueFaults,
+		Rounds: 2, Program: workload.FeedAtRest(true, newQueue(recipes.QueueOptions{Turns: true})), Faults: queueFaults,
 		Goals: []engine.Goal{workload.GoalWoken, workload.GoalClaimLost, workload.GoalAgain},
 	}),
 	queueScenario(engine.Scenario{

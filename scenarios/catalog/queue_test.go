@@ -5,6 +5,7 @@ import (
 	"slices"
 	"testing"
 
+	"zksim/checkers"
 	"zksim/recipes"
 	"zksim/scenarios/catalog/mutants"
 	"zksim/scenarios/engine"
@@ -49,4 +50,24 @@ func TestQueuesHoldInACrowd(t *testing.T) {
 			t.Errorf("%s: %+v, %v", s.Name, rep, err)
 		}
 	}
+}
+
+// A consumer that has missed an item goes on with the next one, so that nobody waits in the end.
+func TestAConsumerThatHasMissedAnItemIsSeenBeforeTheNextOneComes(t *testing.T) {
+	s := *Named("queue/blind-wait")
+	s.Program = workload.FeedAtRest(false, newBrokenQueue(mutants.BlindWait))
+	r := engine.NewRunner()
+	defer r.Close()
+	seen := 0
+	for seed := range uint64(300) {
+		h := r.Seed(&s, seed+1).History
+		waits, rests := checkers.Waits{For: checkers.AwaitedItem}.Check(h), checkers.Quiescence{}.Check(h)
+		if waits.Level == checkers.Violated && rests.Level == checkers.OK {
+			seen++
+		}
+	}
+	if seen == 0 {
+		t.Error("in no run of 300 does only waits object to a consumer that has missed an item")
+	}
+	t.Logf("%d runs of 300", seen)
 }

@@ -181,11 +181,29 @@ func Exchangers(id, rounds int) int {
 // Feed makes a program in which the first client puts what the others get, one item
 // a round, as long as its session lasts.
 func Feed(claim bool, newQueue func(p *engine.Process) Consumer) func(p *engine.Process) {
+	return feed(claim, newQueue, func(*engine.Process, int) {})
+}
+
+// FeedAtRest is Feed with a producer that puts its last item when nothing else can happen, unless the run is brief.
+func FeedAtRest(claim bool, newQueue func(p *engine.Process) Consumer) func(p *engine.Process) {
+	return feed(claim, newQueue, func(p *engine.Process, left int) {
+		if left == 1 && !Brief(p) {
+			p.AtRest()
+		}
+	})
+}
+
+// feed is Feed with something to do before the producer puts an item, of which so many are left.
+func feed(claim bool, newQueue func(p *engine.Process) Consumer, before func(p *engine.Process, left int),
+) func(p *engine.Process) {
 	return func(p *engine.Process) {
 		w := newWorker(p, newQueue, claim)
 		if p.ID == 1 {
 			w.produce()
-			for n := p.Rounds * (p.Clients - 1); n > 0 && w.put(); n-- {
+			for left := p.Rounds * (p.Clients - 1); left > 0; left-- {
+				if before(p, left); !w.put() {
+					return
+				}
 			}
 			return
 		}
