@@ -30,7 +30,8 @@ type record struct {
 }
 
 // ReadHistory reads what [WriteHistory] has written. What that does not write is not known: how the run ended, which
-// sessions are open, which znodes recipe objects answer for. An error names the line and what was expected.
+// sessions are open, which znodes recipe objects answer for. It ends where a recording of a served ensemble begins. An
+// error names the line and what was expected.
 func ReadHistory(r io.Reader) (*history.History, error) {
 	h := &history.History{}
 	h.Reset(0)
@@ -43,6 +44,9 @@ func ReadHistory(r io.Reader) (*history.History, error) {
 		var x record
 		if err := json.Unmarshal(lines.Bytes(), &x); err != nil || x.Kind == "" {
 			return nil, fmt.Errorf("line %d: a history has an object with a \"kind\" in each line, not %.60q", n, lines.Text())
+		}
+		if x.Kind == "recording" {
+			break
 		}
 		if err := x.addTo(h); err != nil {
 			return nil, fmt.Errorf("line %d: %w", n, err)

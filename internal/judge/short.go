@@ -9,16 +9,16 @@ import (
 )
 
 const (
-	// longData is from where data in a history are replaced by their length and hash.
+	// longData is from where data in a history are replaced by their length and hash, as are those that are not UTF-8.
 	longData = 256
 	// longPath is from where paths are, but for their beginning.
 	longPath      = 512
 	pathBeginning = 64
 )
 
-// ShortData returns data as a history has them. Those that differ have different ones.
+// ShortData returns data as a history has them, also in its file. Those that differ have different ones.
 func ShortData(s string) string {
-	if len(s) <= longData {
+	if len(s) <= longData && utf8.ValidString(s) {
 		return s
 	}
 	return digest(s)

@@ -33,17 +33,23 @@ type evidence struct {
 	steps    int
 	tree     []model.Znode   // in no order
 	sessions map[int64]int32 // clients
-	away     map[int32]away  // clients without a connection
-	rules    []Rule
-	reported []string
+	circumstances
+}
+
+// circumstances are what the judges have to know besides the history.
+type circumstances struct {
+	forgotten int            // events, the oldest ones
+	away      map[int32]away // clients without a connection
+	rules     []Rule
+	reported  []string
 }
 
 // away is what is known of a client that has no connection.
-type away int
+type away string
 
 const (
-	mayComeBack away = 1 + iota
-	hasGone
+	mayComeBack away = "may come back"
+	hasGone     away = "gone"
 )
 
 // usualReturn is how long clients may take to connect again when something else than they has ended their connection.
@@ -56,8 +62,8 @@ func (e *Ensemble) evidence() evidence {
 	}
 	store := e.world.Stores()[e.world.Leader()]
 	v := evidence{events: e.record.events.snapshot(), clients: e.record.clients, steps: e.record.steps,
-		tree: store.Znodes(), sessions: map[int64]int32{}, away: map[int32]away{}, rules: e.rules(),
-		reported: e.record.reported}
+		tree: store.Znodes(), sessions: map[int64]int32{}, circumstances: circumstances{
+			forgotten: e.record.events.forgotten, away: map[int32]away{}, rules: e.rules(), reported: e.record.reported}}
 	for _, s := range e.sessions { // order-free: maps
 		client := int32(s.client.ID())
 		if store.HasSession(s.id) {
@@ -92,10 +98,13 @@ func (v *evidence) history() *history.History {
 	return h
 }
 
-func (v *evidence) judge() judge.Judgement {
-	h, j := v.history(), judge.New()
+func (v *evidence) judge() judge.Judgement { return v.circumstances.judge(v.history()) }
+
+// judge judges a history.
+func (v *circumstances) judge(h *history.History) judge.Judgement {
+	j := judge.New()
 	judged := 0
-	if n := v.events.forgotten; n > 0 {
+	if n := v.forgotten; n > 0 {
 		j.Inconclusive = append(j.Inconclusive, fmt.Sprintf("the first %d events are forgotten, so the znodes cannot be "+
 			"judged", n))
 	} else {
@@ -111,14 +120,14 @@ func (v *evidence) judge() judge.Judgement {
 			j.Inconclusive = append(j.Inconclusive, fmt.Sprintf("the rule %s has never struck", r.Rule))
 		}
 	}
-	if v.events.forgotten == 0 {
+	if v.forgotten == 0 {
 		j.Asked(h, judged)
 	}
 	return j
 }
 
 // leftOver finds the ephemerals of clients that have gone without closing their sessions.
-func (v *evidence) leftOver(j *judge.Judgement, h *history.History) {
+func (v *circumstances) leftOver(j *judge.Judgement, h *history.History) {
 	n := 0
 	for _, z := range h.Tree {
 		if z.Owner == 0 {

@@ -40,14 +40,15 @@ type Asked struct {
 }
 
 // recordingFormat is in the first of the lines that a recording adds to a history.
-const recordingFormat = "zksim recording 2"
+const recordingFormat = "zksim recording 3"
 
 // recordLine is a line of a recording.
 type recordLine struct {
-	Kind       string   `json:"kind"` // recording, request, step, violation
+	Kind       string   `json:"kind"` // also of the lines that follow it
 	Format     string   `json:"format,omitempty"`
 	Servers    int      `json:"servers,omitempty"`
 	Incomplete string   `json:"incomplete,omitempty"` // why
+	Forgotten  int      `json:"forgotten,omitempty"`  // events of the history
 	Client     int      `json:"number,omitempty"`
 	Op         string   `json:"op,omitempty"`
 	Path       string   `json:"path,omitempty"`
@@ -57,13 +58,16 @@ type recordLine struct {
 	Made       string   `json:"made,omitempty"`
 	Read       string   `json:"read,omitempty"`
 	Open       bool     `json:"open,omitempty"`
-	Name       string   `json:"name,omitempty"`    // of a step
+	Name       string   `json:"name,omitempty"`    // of a step, or a rule
 	Message    string   `json:"message,omitempty"` // of a violation
+	Session    string   `json:"session,omitempty"` // that was there in the end
+	Away       away     `json:"away,omitempty"`
+	Times      int      `json:"times,omitempty"` // that a rule has struck
 }
 
 // WriteRecording writes the history, see [reports.WriteHistory], and after it the requests and steps from which
-// [ReadRecording] makes a recording, unless there is a [Ensemble.RecordingGap]. Options.Record must be set. No client
-// is served while it writes, so it is best called after [Ensemble.Close].
+// [ReadRecording] makes a recording, unless there is a [Ensemble.RecordingGap], and what [JudgeRecording] has to know.
+// Options.Record must be set. No client is served while it writes, so it is best called after [Ensemble.Close].
 func (e *Ensemble) WriteRecording(w io.Writer) error {
 	h, _ := e.History()
 	if err := reports.WriteHistory(w, h); err != nil {
@@ -72,10 +76,11 @@ func (e *Ensemble) WriteRecording(w io.Writer) error {
 	j := e.Judge()
 	e.mu.Lock()
 	defer e.mu.Unlock()
+	v := e.evidence()
 	b := bufio.NewWriter(w)
 	enc := json.NewEncoder(b)
 	err := enc.Encode(&recordLine{Kind: "recording", Format: recordingFormat, Servers: len(e.nodes),
-		Incomplete: e.record.gap})
+		Incomplete: e.record.gap, Forgotten: v.forgotten})
 	for i := 0; i < len(e.record.requests) && err == nil; i++ {
 		err = enc.Encode(&e.record.requests[i])
 	}
@@ -84,6 +89,10 @@ func (e *Ensemble) WriteRecording(w io.Writer) error {
 	}
 	for i := 0; i < len(j.Violations) && err == nil; i++ {
 		err = enc.Encode(&recordLine{Kind: "violation", Message: j.Violations[i]})
+	}
+	more := v.lines(j.Before)
+	for i := 0; i < len(more) && err == nil; i++ {
+		err = enc.Encode(&more[i])
 	}
 	if err != nil {
 		return err
@@ -108,47 +117,50 @@ const (
 // ReadRecording reads what [Ensemble.WriteRecording] has written. Errors say which line is wrong, and what was
 // expected.
 func ReadRecording(r io.Reader) (*Recording, error) {
+	x := &Recording{}
+	return x, eachLine(r, x.add)
+}
+
+// eachLine reads the lines of a recording from the one with its format on. The history before it is skipped.
+func eachLine(r io.Reader, add func(*recordLine) error) error {
 	in := bufio.NewScanner(r)
 	in.Buffer(make([]byte, 0, 64<<10), maxLine)
-	var x *Recording
-	line := 1
+	begun, line := false, 1
 	for ; in.Scan(); line++ {
 		var l recordLine
 		if err := json.Unmarshal(in.Bytes(), &l); err != nil {
-			return nil, fmt.Errorf("line %d: %w, expected a JSON object", line, err)
+			return fmt.Errorf("line %d: %w, expected a JSON object", line, err)
 		}
 		if l.Kind == "recording" {
-			var err error
-			if x, err = l.begin(); err != nil {
-				return nil, fmt.Errorf("line %d: %w", line, err)
+			begun = true
+			if err := l.known(); err != nil {
+				return fmt.Errorf("line %d: %w", line, err)
 			}
 		}
-		if x != nil {
-			if err := x.add(&l); err != nil {
-				return nil, fmt.Errorf("line %d: %w", line, err)
+		if begun {
+			if err := add(&l); err != nil {
+				return fmt.Errorf("line %d: %w", line, err)
 			}
 		}
 	}
 	if err := in.Err(); err != nil {
-		return nil, fmt.Errorf("line %d: %w, expected at most %d bytes", line, err, maxLine)
+		return fmt.Errorf("line %d: %w, expected at most %d bytes", line, err, maxLine)
 	}
-	if x == nil {
-		return nil, ErrNoRecording
+	if !begun {
+		return ErrNoRecording
 	}
-	return x, nil
+	return nil
 }
 
-// begin reads the first line of a recording.
-func (l *recordLine) begin() (*Recording, error) {
+// known is an error if a recording that begins with this line cannot be read.
+func (l *recordLine) known() error {
 	switch {
 	case l.Format != recordingFormat:
-		return nil, fmt.Errorf("a recording of the format %q, expected %q", l.Format, recordingFormat)
+		return fmt.Errorf("a recording of the format %q, expected %q", l.Format, recordingFormat)
 	case l.Servers != 1 && l.Servers != 3:
-		return nil, fmt.Errorf("a recording of %d servers, expected 1 or 3", l.Servers)
-	case l.Incomplete != "":
-		return nil, fmt.Errorf("expected a whole recording; this one ended with %s", l.Incomplete)
+		return fmt.Errorf("a recording of %d servers, expected 1 or 3", l.Servers)
 	}
-	return &Recording{Servers: l.Servers}, nil
+	return nil
 }
 
 // ErrNoRecording is what ReadRecording returns of a history without one.
@@ -160,6 +172,11 @@ const MaxRecorded = 1000
 // add takes a line.
 func (r *Recording) add(l *recordLine) error {
 	switch l.Kind {
+	case "recording":
+		if l.Incomplete != "" {
+			return fmt.Errorf("expected a whole recording; this one ended with %s", l.Incomplete)
+		}
+		r.Servers = l.Servers
 	case "request":
 		packet, err := base64.StdEncoding.DecodeString(l.Packet)
 		if err != nil {

@@ -1,6 +1,7 @@
 package simrun
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -10,8 +11,10 @@ import (
 	"time"
 
 	"zksim/internal/judge"
+	"zksim/internal/pipeline"
 	"zksim/model/history"
 	"zksim/reports"
+	"zksim/scenarios/serve"
 )
 
 // judgeFlags are the flags of judge.
@@ -55,13 +58,31 @@ func judgeTraffic(ctx context.Context, a *app, args []string) (int, error) {
 
 // file judges a history.
 func (c *judgeFlags) file(a *app, file string) (int, error) {
-	h, err := a.readHistory(file)
+	in, err := a.open(file, pipeline.HistoryFile)
 	if err != nil {
 		return 0, err
 	}
+	defer in.Close()
+	text, err := io.ReadAll(in)
+	if err != nil {
+		return 0, err
+	}
+	h, err := reports.ReadHistory(bytes.NewReader(text))
+	if err != nil {
+		return 0, fmt.Errorf("%s: %w", a.fileName(file), err)
+	}
+	served, gap, err := serve.JudgeRecording(h, bytes.NewReader(text))
+	switch {
+	case err == nil && len(c.guards) > 0:
+		return 0, fmt.Errorf("%s was recorded by serve, which knows no locks, expected no -guard", a.fileName(file))
+	case err == nil:
+		return servedSentence(a.out, &served, gap), nil
+	case !errors.Is(err, serve.ErrNoRecording):
+		return 0, fmt.Errorf("%s: %w", a.fileName(file), err)
+	}
 	if e := ofRecipe(h); e != nil {
 		return 0, fmt.Errorf("%s has the operation %.60q of a recipe, of which judge knows nothing, expected a history of "+
-			"znodes, as judge -record writes it", a.fileName(file), e.Op)
+			"znodes, as judge -record and serve -record write it", a.fileName(file), e.Op)
 	}
 	j := judge.Judge(h, c.guards)
 	return sentence(a.out, &j), nil

@@ -9,7 +9,7 @@ func TestJudgeRefusesTheHistoryOfARecipe(t *testing.T) {
 	t.Chdir(t.TempDir())
 	simrun(t, "check", "-seeds", "1-100", "-v", "lock/plain-create", "-o", "out")
 	files, want := contents(t, "out"), "has the operation \"lock\" of a recipe, of which judge knows nothing, expected a "+
-		"history of znodes, as judge -record writes it\n"
+		"history of znodes, as judge -record and serve -record write it\n"
 	n := 0
 	for name := range files {
 		if strings.HasSuffix(name, "history.jsonl") {

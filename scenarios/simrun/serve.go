@@ -151,12 +151,7 @@ func (c *serveFlags) ended(
 		fmt.Fprintf(a.out, "struck   %s\n", &strikes[i])
 	}
 	j := e.Judge()
-	all := j.Judgement
-	if gap := e.RecordingGap(); gap != "" {
-		all.Inconclusive = append(all.Inconclusive, "the recording cannot be replayed: "+gap)
-	}
-	all.Violations = slices.Concat(j.Before, j.Violations)
-	code := sentence(a.out, &all)
+	code := servedSentence(a.out, &j, e.RecordingGap())
 	if err == nil && c.page != "" && len(j.Violations) > 0 {
 		h, _ := e.History()
 		err = servedPage(a, c.page, c.record, &c.options, h, strikes, &j)
@@ -172,6 +167,16 @@ func await(ctx context.Context, long time.Duration) {
 		defer cancel()
 	}
 	<-ctx.Done()
+}
+
+// servedSentence prints what the judges say of a served ensemble, and returns the exit status.
+func servedSentence(out io.Writer, j *serve.Judgement, gap string) int {
+	all := j.Judgement
+	if gap != "" {
+		all.Inconclusive = append(all.Inconclusive, "the recording cannot be replayed: "+gap)
+	}
+	all.Violations = slices.Concat(j.Before, j.Violations)
+	return sentence(out, &all)
 }
 
 // sentence prints what the judges say, and returns the exit status.

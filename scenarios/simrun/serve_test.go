@@ -68,6 +68,20 @@ func TestServeServesUntilASignalAndSaysWhatStruck(t *testing.T) {
 	if text, err := os.ReadFile("history.jsonl"); err != nil || !strings.Contains(string(text), `"lose-reply c1"`) {
 		t.Errorf("%s, %v", text, err)
 	}
+	judged := r.out[strings.Index(r.out, "\njudged ")+1:]
+	if r := simrun(t, "judge", "history.jsonl"); r.code != exitHeld || r.out != judged {
+		t.Errorf("%+v, expected %q", r, judged)
+	}
+	if r := simrun(t, "grep", "lose-reply of c1, later c2 acquired", "history.jsonl"); r.code != exitViolation {
+		t.Errorf("%+v", r)
+	}
+	if r := simrun(t, "grep", "lose-reply of c1", "history.jsonl"); r.code != exitHeld {
+		t.Errorf("%+v", r)
+	}
+	r = simrun(t, "judge", "-guard", "/a=/b", "history.jsonl")
+	if r.code != exitUsage || !strings.Contains(r.err, "knows no locks, expected no -guard") {
+		t.Errorf("%+v", r)
+	}
 }
 
 func TestServeNeverPassesInSilence(t *testing.T) {
