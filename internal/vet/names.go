@@ -17,8 +17,10 @@ const (
 	isGoroutine = "starts a goroutine outside of the simulator; use Env.Go"
 	isLock      = "blocks outside of the simulator while the holder waits; " +
 		"let one goroutine own what it guards, and use Env.Await to wait for it"
-	isDial = "connects outside of the simulator; take a recipes.Conn as a parameter"
-	isZone = "depends on the machine; use time.UTC"
+	isExit   = "ends the whole test, and no checker sees the run; return an error, or use Process.Fail"
+	isSignal = "waits for what the simulator does not send; take a context as a parameter"
+	isDial   = "connects outside of the simulator; take a recipes.Conn as a parameter"
+	isZone   = "depends on the machine; use time.UTC"
 )
 
 // bannedNames are functions, methods and variables, as FullName writes them. A mention
@@ -50,6 +52,7 @@ var bannedNames = map[string]string{
 	"(*sync.WaitGroup).Wait":  awaitInstead,
 	"(*sync.WaitGroup).Go":    isGoroutine,
 	"(*sync.Cond).Wait":       awaitInstead,
+	"(*sync.Pool).Get":        "returns what the garbage collector has left; make a new value",
 	"(*sync.Map).Range":       "has another order in each run; use a map and slices.Sorted(maps.Keys(m))",
 	"reflect.Select":          awaitInstead,
 	"(reflect.Value).Recv":    awaitInstead,
@@ -66,6 +69,16 @@ var bannedNames = map[string]string{
 	"github.com/go-zookeeper/zk.Connect":              isDial,
 	"github.com/go-zookeeper/zk.ConnectWithDialer":    isDial,
 	"zksim/recipes/live.Dial":                         isDial,
+	"syscall.Nanosleep":                               isClock,
+	"os.Exit":                                         isExit,
+	"log.Fatal":                                       isExit,
+	"log.Fatalf":                                      isExit,
+	"log.Fatalln":                                     isExit,
+	"(*log.Logger).Fatal":                             isExit,
+	"(*log.Logger).Fatalf":                            isExit,
+	"(*log.Logger).Fatalln":                           isExit,
+	"os/signal.Notify":                                isSignal,
+	"os/signal.NotifyContext":                         isSignal,
 	"os.Environ":                                      isReal,
 	"os.Getenv":                                       isReal,
 	"os.LookupEnv":                                    isReal,

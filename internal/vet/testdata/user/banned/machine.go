@@ -2,10 +2,12 @@ package banned
 
 import (
 	"fmt"
+	"log"
 	"net"
 	"net/http"
 	"os"
 	"os/exec"
+	"os/signal"
 
 	"github.com/go-zookeeper/zk"
 
@@ -22,9 +24,19 @@ func asks(conn recipes.Conn) {
 	_ = exec.Command(name).Run()               // want `^\(\*os/exec.Cmd\).Run waits`
 	_, _, _ = zk.Connect(nil, 0)               // want `^github.com/go-zookeeper/zk.Connect connects outside of the simulator; take a recipes.Conn as a parameter$`
 	_, _ = live.Dial(nil, nil, live.Options{}) // want `^zksim/recipes/live.Dial connects`
+	signal.Notify(nil)                         // want `^os/signal.Notify waits for what the simulator does not send; take a context as a parameter$`
+	_, _ = signal.NotifyContext(nil)           // want `^os/signal.NotifyContext waits`
 	_ = net.JoinHostPort(name, "")
 	_ = net.ParseIP(name)
 	fmt.Fprintln(os.Stderr, name)
+}
+
+func gives(conn recipes.Conn) {
+	log.Fatal()           // want `^log.Fatal ends the whole test, and no checker sees the run; return an error, or use Process.Fail$`
+	log.Fatalf("")        // want `^log.Fatalf ends`
+	log.Default().Fatal() // want `^\(\*log.Logger\).Fatal ends`
+	log.Print()
+	os.Exit(1) // want `^os.Exit ends the whole test`
 }
 
 // real is not simulated: it makes a Conn, and takes none.
