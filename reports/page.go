@@ -2,6 +2,7 @@ package reports
 
 import (
 	"bytes"
+	"cmp"
 	"crypto/sha256"
 	_ "embed" // the script and the style of the page
 	"encoding/base64"
@@ -45,6 +46,7 @@ type page struct {
 	*Report
 	Doc, Source, Property string
 	Headline, Message     string
+	Run                   string // which one, as "seed 17"
 	Decision              string // what decides, in words; empty: not known
 	Decisive              int    // its step; -1: there is none
 	Live                  bool   // on a real ensemble, of which only events are known
@@ -98,7 +100,7 @@ func newPage(f *Failure) *page {
 	step, _ := f.place()
 	total := len(f.Trace.Steps)
 	p := &page{Report: &f.Report, Doc: f.Doc, Source: f.Source, Property: f.Property, Live: f.live(), Place: step,
-		Total:    total,
+		Run: f.where(), Total: total,
 		Headline: n.text(f.Verdict.Message), Message: clip(Printable(f.Verdict.Message)),
 		First: max(1, step-stepsBefore), Last: min(total, step+stepsAfter),
 		Script: template.JS(script), Style: template.CSS(style), ScriptHash: digest(script), StyleHash: digest(style)}
@@ -223,7 +225,7 @@ func facts(f *Failure) []fact {
 		repeats = fact{"repeated", clip(Printable(r.Again))}
 	}
 	return []fact{
-		{"seed", fmt.Sprint(r.Seed)},
+		{"run", Printable(f.where())},
 		{"ensemble", size},
 		{"fault plan", clip(Printable(r.Faults))},
 		{"faults struck", clip(Printable(strings.Join(struck, ", ")))},
@@ -231,3 +233,6 @@ func facts(f *Failure) []fact {
 		repeats,
 	}
 }
+
+// where says which run the page is about.
+func (f *Failure) where() string { return cmp.Or(f.Where, fmt.Sprintf("seed %d", f.Report.Seed)) }

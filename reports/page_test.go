@@ -111,6 +111,24 @@ func TestWhateverIsInARunIsHarmlessOnItsPage(t *testing.T) {
 	}
 }
 
+func TestThePageSaysWhichRunItIsAbout(t *testing.T) {
+	f := failure(3, "x")
+	for where, want := range map[string]string{"": "seed 7", "testdata/a.txt": "testdata/a.txt"} {
+		f.Where = where
+		if page := render(t, f); !strings.Contains(page, "<title>x, "+want+": x</title>") ||
+			!strings.Contains(page, "<dt>run</dt><dd>"+want+"</dd>") {
+			t.Errorf("%q: no %s in\n%s", where, want, page)
+		}
+	}
+}
+
+func TestThePageSaysWhatTheMarksInItsTablesMean(t *testing.T) {
+	page := render(t, failure(3, "x"))
+	if !strings.Contains(page, `<span class="gone">ended by this step</span>`) {
+		t.Error("rows that are struck through are not explained")
+	}
+}
+
 func TestThePageOfALongRunShowsTheStepsAroundTheViolation(t *testing.T) {
 	f := failure(5000, "/q/n-0000000001")
 	for _, x := range []struct {

@@ -17,6 +17,7 @@ type Failure struct {
 	Report   Report
 	Doc      string // of the scenario
 	Source   string // the same
+	Where    string // which run has failed, as "seed 17" or a file; empty: only the seed in Report is known
 	Property string // what the checker asks for
 	Verdict  checkers.Verdict
 	History  *history.History

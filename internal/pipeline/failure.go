@@ -29,7 +29,6 @@ type Failure struct {
 	*reports.Failure // what the page tells
 
 	Scenario *engine.Scenario
-	Where    string          // which run has failed, as "seed 17"
 	Full     engine.Schedule // of that run
 	Small    engine.Shrunk   // the shortest that fails in the same way
 }
@@ -41,7 +40,7 @@ type Failure struct {
 func Explain(
 	ctx context.Context, s *engine.Scenario, found *engine.Result, where string, o engine.ShrinkOptions,
 ) (*Failure, error) {
-	f := &Failure{Scenario: s, Where: where, Full: found.Schedule}
+	f := &Failure{Scenario: s, Full: found.Schedule}
 	f.Full.Checker = found.Verdict.Checker
 	differs := func(err error) error { return &Unrepeatable{where, err.Error()} }
 	r := engine.NewRunner()
@@ -62,6 +61,7 @@ func Explain(
 	if f.Failure, err = Trace(s, f.Small.Schedule); err != nil {
 		return nil, differs(err)
 	}
+	f.Where = where
 	if !f.Full.Shown(f.Verdict) {
 		return nil, holds
 	}

@@ -23,7 +23,7 @@ func Restore(s *engine.Scenario, dir, where string) (*Failure, error) {
 	if err := json.Unmarshal(text, &told); err != nil || told.Format != reports.Format {
 		return nil, fmt.Errorf("%s is not a %s", file, reports.Format)
 	}
-	f := &Failure{Scenario: s, Where: where}
+	f := &Failure{Scenario: s}
 	if f.Full, err = ReadSchedule(filepath.Join(dir, fullFile)); err != nil {
 		return nil, err
 	}
@@ -46,6 +46,7 @@ func Restore(s *engine.Scenario, dir, where string) (*Failure, error) {
 	if f.Failure, err = Trace(s, f.Small.Schedule); err != nil {
 		return nil, &Unrepeatable{where, err.Error()}
 	}
+	f.Where = where
 	f.Report.Why, f.Report.Steps, f.Report.Cut, f.Report.Again = told.Why, len(f.Full.Names), told.Cut, told.Again
 	f.Small.Cut = told.Cut
 	f.Small.Schedule.Notes = reports.Notes(f.Failure)

@@ -115,6 +115,9 @@ func TestPageEscapesDataAndNeedsNoOtherFile(t *testing.T) {
 	page := Page{Title: "<Herd>", Lead: []string{"a & b"}, Figures: []Figure{{chart, "means <i>this</i>"}},
 		Terms: []Term{{"a<b", "less & more"}}, Tables: []Table{{"All <i>", "x & y", []string{"name", "<b>"},
 			[][]string{{"<script>", "1"}}}}}
+	if !strings.Contains(pageText, "prefers-color-scheme: dark") {
+		t.Error("the page has no dark mode")
+	}
 	if err := page.Write(&b); err != nil {
 		t.Fatal(err)
 	}
