@@ -111,6 +111,7 @@ func (Barrier) Needs() Needs {
 // Needs implements [Declaring].
 func (Passage) Needs() Needs {
 	return Needs{
+		Simulated: true,
 		Words: slices.Concat(
 			judged("opens the barrier", "release"),
 			judged("passes when it is open, or has been; an error says that it gave up", "wait"),

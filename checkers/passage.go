@@ -72,7 +72,7 @@ func (m *passages) Step(h *history.History, i int) Verdict {
 	case e.Kind == history.Session || e.Kind == history.Call || e.Kind == history.Reply:
 		looks(m.waits, e)
 	case e.Kind == history.Told && e.Op == "impatient" && k >= 0:
-		m.waits[k].due = m.waits[k].open && m.calm && !h.Real
+		m.waits[k].due = m.waits[k].open && m.calm
 	case e.Op == "release" && (e.Kind == history.Invoke || e.Kind == history.Return):
 		released(m.waits, e)
 	case e.Op == "wait" && e.Kind == history.Invoke:
