@@ -1,10 +1,13 @@
 package prove
 
 import (
+	"context"
 	"slices"
 	"strings"
 	"testing"
 
+	"zksim/checkers"
+	"zksim/recipes"
 	"zksim/scenarios/catalog"
 	"zksim/scenarios/engine"
 )
@@ -59,6 +62,39 @@ func TestWiderBoundsHaveWhatTheUsualOnesLack(t *testing.T) {
 	}
 	if !both[true] || !both[false] {
 		t.Errorf("a plan with sequence is not searched with it and without: %v", both)
+	}
+}
+
+// TestAFaultIsSearchedByItselfBeforeTheWholePlan has a lock that says that it was cancelled, and keeps what it got
+// just then: one fault is enough, but it comes between an answer and what the code makes of it.
+func TestAFaultIsSearchedByItselfBeforeTheWholePlan(t *testing.T) {
+	s := *catalog.Named("lock/lock")
+	s.Checkers = []checkers.Checker{checkers.Quiescence{}, checkers.Tree{}}
+	s.Program = func(p *engine.Process) {
+		ctx, end := p.Interruptible()
+		defer end()
+		l := recipes.NewLock(p.Conn, p.Env, "/lock", recipes.LockOptions{})
+		p.Register(l.Znodes)
+		err := l.Lock(ctx)
+		if err == nil {
+			err = ctx.Err()
+		}
+		if err != nil {
+			return
+		}
+		if err := l.Unlock(context.Background()); err != nil {
+			p.Fail(err)
+		}
+	}
+	o := Options{Reductions: Every, Workers: 1}
+	found, all, err := GoBeyond(t.Context(), &s, o, 30_000)
+	if err != nil || found == nil || found.Faults != "cancel=1" || found.Result.Struck != 1 {
+		t.Errorf("found %+v by %d attempts, %v, expected a violation by cancel=1", found, len(all), err)
+	}
+	for _, x := range all {
+		if x.Faults == "stale-read=1" {
+			t.Error("a fault that needs three servers counts as searched with one")
+		}
 	}
 }
 

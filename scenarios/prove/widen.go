@@ -99,6 +99,25 @@ func Beyond(s *engine.Scenario) (list []Bounds) {
 	return list
 }
 
+// alone returns bounds with each fault of the plan alone, once, but for those of the usual bounds. Together they have
+// the runs of the whole plan with one fault, and each fault has a number of states to itself. Where code goes on
+// without delay, nothing is cancelled between an answer and what the code makes of it, so cancel is interleaved, too.
+func alone(s *engine.Scenario) (list []Bounds) {
+	usual, _ := Bounds{}.plan(s)
+	for _, r := range s.Faults {
+		r.Budget = 1
+		known := func(x faults.Rule) bool { return x.Fault == r.Fault }
+		if r.Fault != "sequence" && !slices.ContainsFunc(usual, known) {
+			b := Bounds{Clients: min(2, s.Clients), Most: 1, Faults: faults.Plan{r}.String()}
+			list = append(list, b)
+			if b.Interleave = r.Fault == "cancel"; b.Interleave {
+				list = append(list, b)
+			}
+		}
+	}
+	return list
+}
+
 // Attempt is the search within one of the bounds that grow.
 type Attempt struct {
 	Bounds
@@ -117,15 +136,27 @@ func Widen(ctx context.Context, s *engine.Scenario, o Options, limits ...int) (c
 	return tryAll(ctx, all, o, limits...)
 }
 
-// GoBeyond searches a recipe that holds in the usual bounds in those of [Beyond], up to a number of states with each
-// number of faults. It returns as Widen does.
+// idle reports whether no fault of the plan could strike: then nothing was searched but what has no faults.
+func (x *Attempt) idle() bool {
+	r := &x.Result
+	return r.Outcome == Inconclusive && len(r.Levels) == 1 && r.Last.Faults == 0
+}
+
+// GoBeyond searches a recipe that holds in the usual bounds first with each fault of its plan alone and then in the
+// bounds of [Beyond], up to a number of states with each number of faults. It returns as Widen does, without the
+// attempts in which no fault could strike.
 func GoBeyond(
 	ctx context.Context, s *engine.Scenario, o Options, states int,
 ) (found *Attempt, all []*Attempt, err error) {
-	if all, err = attempts(s, Beyond(s)); err != nil {
+	whole, _ := split(s.Faults)
+	list := slices.DeleteFunc(Beyond(s), func(b Bounds) bool { // what each fault alone leaves nothing of
+		return b.Clients == min(2, s.Clients) && b.Most == 1 && b.Faults == whole.String()
+	})
+	if all, err = attempts(s, append(alone(s), list...)); err != nil {
 		return nil, nil, err
 	}
-	return tryAll(ctx, all, o, states)
+	found, all, err = tryAll(ctx, all, o, states)
+	return found, slices.DeleteFunc(all, (*Attempt).idle), err
 }
 
 // attempts returns searches that are to be made.
