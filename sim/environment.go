@@ -106,15 +106,16 @@ func (c *Client) ResetConnection() {
 	c.cut(true)
 }
 
-// Unaware reports whether the client could still believe in its session: it is
-// believes to be connected, or stopped, or has not yet acted on what it
+// Unaware reports whether the client could still believe in its session: it
+// believes to be connected, or is stopped, or has not yet acted on what it
 // knows. A session that ends now ends before its owner could give up what it
 // held, which takes a longer pause or delay than a well-run client has.
 func (c *Client) Unaware() bool {
 	if c.closed {
 		return false
 	}
-	return c.connected || c.host.paused || c.busyUntil(c.expiry())
+	stopped := c.host.paused && c.far == nil
+	return c.connected || stopped || c.busyUntil(c.expiry())
 }
 
 // busyUntil reports whether the client's code has something to do now or, unless something happens, up to a virtual
@@ -172,7 +173,8 @@ func (c *Client) GiveUp() {
 	c.expired(-1)
 }
 
-// Pause stops the process until the transition resume.
+// Pause stops the process until the transition resume. Code outside of the simulator goes on, but nothing arrives at
+// it, and its far end is to hold back what it sends.
 func (c *Client) Pause() {
 	c.host.paused = true
 	for _, x := range c.connections() {

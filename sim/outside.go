@@ -58,7 +58,7 @@ func (c *Client) asking(list []Transition) []Transition {
 			list = append(list, Transition{Expire, id, 0})
 		}
 	}
-	if c.asks < 0 {
+	if c.asks < 0 || c.paused {
 		return list
 	}
 	s := c.w.servers[c.asks]

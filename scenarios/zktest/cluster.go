@@ -67,6 +67,10 @@ const (
 // latency is how long what is on its way may take unless a fault holds it back: less than any library waits.
 const latency = time.Second
 
+// stall is for how long time passes at once when a client is paused and nothing else is on its way: a pause that is no
+// longer than the latency would show nothing.
+const stall = 3 * time.Second
+
 // tickTime is ZooKeeper's usual unit of time. A session ends up to one later than its timeout says.
 const tickTime = 2 * time.Second
 

@@ -2,6 +2,7 @@ package zktest
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
 	"zksim/internal/turns"
@@ -75,6 +76,13 @@ func (c *Cluster) anyBehind() bool {
 	return false
 }
 
+// anyPaused reports whether the connections of a client stall.
+func (c *Cluster) anyPaused() bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return slices.ContainsFunc(c.peers, func(p *peer) bool { return p.client.Paused() })
+}
+
 // sessionEnd returns when the first session ends of those whose clients are without a connection; false if there is no
 // such session.
 func (c *Cluster) sessionEnd() (first time.Time, ok bool) {
@@ -95,7 +103,7 @@ func (c *Cluster) nothingOnItsWay() bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	for _, p := range c.peers {
-		if p.asks != nil || !p.client.Settled() {
+		if !p.client.Paused() && (p.asks != nil || !p.client.Settled()) { // of one that is paused nothing moves
 			return false
 		}
 	}
@@ -167,6 +175,9 @@ func (c *Cluster) stride() time.Duration {
 		return latency
 	}
 	d := max(latency, c.uneventful)
+	if c.anyPaused() {
+		d = max(d, stall)
+	}
 	if end, ok := c.sessionEnd(); ok {
 		d = min(d, max(latency, time.Until(end)))
 	}

@@ -112,7 +112,7 @@ var ping = string(jute.EndFrame(
 	jute.AppendRequest(jute.StartFrame(nil), jute.XidPing, &model.Request{Op: model.OpPing}), 0))
 
 // quiet reports whether a ping is answered at once, since nothing else is on its way.
-func (p *peer) quiet() bool { return p.client.Settled() && !p.client.Delayed() }
+func (p *peer) quiet() bool { return p.client.Settled() && !p.client.Delayed() && !p.client.Paused() }
 
 // pongs answers a ping.
 func (p *peer) pongs() {
@@ -160,7 +160,7 @@ func (p *peer) collect() (any, more bool) {
 	}
 	kept := p.pipes[:0]
 	for _, line := range p.pipes {
-		out, closed := line.take()
+		out, closed := line.take(p.client.Paused())
 		if len(out) > 0 {
 			any = true
 			err := line.frames.Feed(out, func(packet []byte) error {

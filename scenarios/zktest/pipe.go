@@ -135,11 +135,15 @@ func (p *pipe) reset() {
 	p.mu.Unlock()
 }
 
-// take returns what the client has written since the last time, and whether it has closed the connection.
-func (p *pipe) take() (out []byte, closed bool) {
+// take returns what the client has written since the last time, and whether it has closed the connection. From one that
+// is stalled nothing comes: what is written waits, and is lost if the client closes it.
+func (p *pipe) take(stalled bool) (out []byte, closed bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if out, p.out = p.out, nil; p.end != nil {
+	if stalled && !p.closed {
+		return nil, false
+	}
+	if out, p.out = p.out, nil; p.end != nil || stalled {
 		out = nil
 	}
 	return out, p.closed

@@ -33,7 +33,8 @@ type Option func(s *scenarios.Scenario) error
 
 // Faults is what goes wrong, a plan in the language of package faults; each run draws a part of it. "contract" is every
 // fault that can happen to code outside of the simulator, as without this option. A rule of any other plan that can
-// never strike makes the test fail: what never happened was not tested.
+// never strike makes the test fail: what never happened was not tested. The fault pause, which is not part of contract,
+// stalls the connections of a client in both directions, until they go on or the faults are over; its code goes on.
 func Faults(plan string) Option {
 	return func(s *scenarios.Scenario) error {
 		if plan == contract {
@@ -45,7 +46,8 @@ func Faults(plan string) Option {
 			return err
 		}
 		s.Faults = p
-		return serve.Servable(p)
+		stalls := func(r faults.Rule) bool { return r.Fault == "pause" && r.Budget > 0 }
+		return serve.Servable(slices.DeleteFunc(slices.Clone(p), stalls))
 	}
 }
 
