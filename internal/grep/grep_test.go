@@ -102,6 +102,7 @@ func TestAPatternThatIsNoneIsAnErrorThatSaysWhatThereIs(t *testing.T) {
 		{"c1", `in "c1": nothing happens, expected one of invoke, return, `},
 		{"losereply", `in "losereply": nothing is called "losereply", expected one of invoke, `},
 		{"before calm", `the first clause is what to look for at first, not "before calm"`},
+		{"calm, before released of cZ", "cZ is in no clause that is found, expected one without before in which it stands "},
 		{"c1 acquired c2", `in "c1 acquired c2": c2 is the second client, expected one at most`},
 		{"c0 acquired", "clients are c1, c2 and so on, not \"c0\""},
 		{"call crate", `call has no "crate", expected one of `},
@@ -121,6 +122,32 @@ func TestAPatternThatIsNoneIsAnErrorThatSaysWhatThereIs(t *testing.T) {
 	_, err := grep.Parse("losereply", nil)
 	if err == nil || !strings.HasSuffix(err.Error(), "; did you mean lose-reply?") {
 		t.Error(err)
+	}
+}
+
+// Without what is known of where the search has been before, this takes years.
+func TestManyClausesThatFitEverywhereAreSearchedInAMoment(t *testing.T) {
+	h := &history.History{}
+	for range 200 {
+		h.Events = append(h.Events, history.Event{Kind: history.Call, Client: 1, Op: "get"})
+	}
+	for _, pattern := range []string{"call", "call of cA", "before calm, call"} {
+		text := "call of c1" + strings.Repeat(", "+pattern, 30) + ", expired"
+		p, err := grep.Parse(text, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if p.Find(grep.Moments(h, nil)) != nil {
+			t.Errorf("%q is found", text)
+		}
+	}
+}
+
+func TestAPatternKnowsHowManyClientsItNeeds(t *testing.T) {
+	for text, want := range map[string]int{"calm": 0, "acquired of c3": 3, "acquired of cA, lost of cB": 2} {
+		if p, err := grep.Parse(text, nil); err != nil || p.Clients() != want {
+			t.Errorf("%q: %+v, %v, expected %d", text, p, err, want)
+		}
 	}
 }
 

@@ -2,6 +2,7 @@ package grep
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"zksim/model/history"
@@ -72,7 +73,7 @@ func transition(step int, name string) Moment {
 // Find returns the moments of the first place at which a pattern is found, nil if there is none: one for each clause
 // but those with before.
 func (p *Pattern) Find(run []Moment) []Moment {
-	x := &search{Pattern: p, run: run, clients: make([]int32, len(p.clients)+1)}
+	x := &search{Pattern: p, run: run, clients: make([]int32, len(p.clients)+1), dead: map[place]bool{}}
 	if !x.from(0, 0) {
 		return nil
 	}
@@ -89,10 +90,30 @@ type search struct {
 	run     []Moment
 	clients []int32 // what variables stand for; 0: nothing yet
 	found   []int
+	dead    map[place]bool // from where the rest is not found, without which many clauses take exponential time
+}
+
+// place is all that the rest of a search depends on.
+type place struct {
+	clause, at, first int // first is 0 if no clause looks back to where the search began
+	clients           string
 }
 
 // from finds the clauses from the i-th on, behind the moments that were found.
 func (x *search) from(i, at int) bool {
+	here := place{clause: i, at: at, clients: fmt.Sprint(x.clients)}
+	if len(x.found) > 0 && slices.ContainsFunc(x.clauses, func(c clause) bool { return c.before }) {
+		here.first = x.found[0]
+	}
+	if x.dead[here] {
+		return false
+	}
+	x.dead[here] = !x.rest(i, at)
+	return !x.dead[here]
+}
+
+// rest is from where nobody knows.
+func (x *search) rest(i, at int) bool {
 	for i < len(x.clauses) && x.clauses[i].before {
 		i++
 	}

@@ -65,7 +65,27 @@ func Parse(text string, ops []string) (*Pattern, error) {
 		}
 		p.clauses = append(p.clauses, c)
 	}
-	return p, nil
+	return p, p.bound()
+}
+
+// bound is an error if a variable stands in clauses with before only: it would stand for nobody.
+func (p *Pattern) bound() error {
+	for i, name := range p.clients {
+		if !slices.ContainsFunc(p.clauses, func(c clause) bool { return !c.before && c.what.variable == i+1 }) {
+			return fmt.Errorf("%s is in no clause that is found, expected one without %s in which it stands for a client", name,
+				beforeWord)
+		}
+	}
+	return nil
+}
+
+// Clients returns how many clients a run must have at least, so that the pattern can be found.
+func (p *Pattern) Clients() int {
+	n := int32(len(p.clients))
+	for i := range p.clauses {
+		n = max(n, p.clauses[i].what.client)
+	}
+	return int(n)
 }
 
 // event reads what happens in a clause.

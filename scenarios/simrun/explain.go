@@ -9,6 +9,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"zksim/faults"
@@ -31,7 +32,8 @@ func explainHistory(ctx context.Context, a *app, args []string) (int, error) {
 	f := a.flags("explain")
 	f.StringVar(&c.run, "run", "", "name of the scenario (default: what report.json beside the history says)")
 	f.StringVar(&c.out, "o", stdStream, "write the schedule to `file`; - is the standard output")
-	f.StringVar(&c.plan, "faults", "", "the `plan` (default: the faults that the history says have struck)")
+	f.StringVar(&c.plan, "faults", "", "the `plan` (default: the faults that the history says have "+
+		"struck, and then that of report.json, or of the scenario)")
 	f.IntVar(&c.nodes, "nodes", 0, "how many servers, 1 or 3 (default: what report.json says, or 1)")
 	f.IntVar(&c.runs, "runs", 20_000, "how many runs to try at most")
 	if err := parse(f, args, 1); err != nil {
@@ -51,7 +53,7 @@ func explainHistory(ctx context.Context, a *app, args []string) (int, error) {
 	if err != nil {
 		return 0, err
 	}
-	x, err := lookup.Search(ctx, s, p, h, c.runs)
+	x, err := c.search(ctx, s, &p, h)
 	switch {
 	case misused(a.err, s, err):
 		return exitUsage, nil
@@ -65,14 +67,69 @@ func explainHistory(ctx context.Context, a *app, args []string) (int, error) {
 	}
 	where := fmt.Sprintf("the best has %d of %d things that clients do and see, and then not: %s", x.Got, x.All,
 		reports.Printable(x.Stuck))
-	if x.Whole {
+	switch {
+	case x.Whole && within(p.whole, p.Faults):
 		fmt.Fprintf(a.out, "none  no simulated run of %s under %s has this history: all were tried; %s\n", s.Name, p.Faults,
 			where)
 		return exitViolation, nil
+	case x.Whole:
+		fmt.Fprintf(a.out, "inconclusive  no simulated run of %s under %s has this history: all were tried, but under %s "+
+			"there are others; %s\n", s.Name, p.Faults, p.whole, where)
+	default:
+		fmt.Fprintf(a.out, "inconclusive  none of %d simulated runs of %s under %s has this history; %s\n", x.Runs, s.Name,
+			p.Faults, where)
 	}
-	fmt.Fprintf(a.out, "inconclusive  none of %d simulated runs of %s under %s has this history; %s\n", x.Runs, s.Name,
-		p.Faults, where)
 	return exitInconclusive, nil
+}
+
+// circumstances are those of the runs that may have a history.
+type circumstances struct {
+	engine.Schedule
+	struck, whole faults.Plan // what has struck, and all that could have
+}
+
+// search searches the runs under what has struck, with half of the runs that it may try, and then under the whole plan:
+// a fault may have been in vain, or be one that is no event, as sequence. It leaves in p the plan of the last search.
+func (c *explainFlags) search(ctx context.Context, s *engine.Scenario, p *circumstances, h *history.History,
+) (*lookup.Answer, error) {
+	plans := []faults.Plan{p.struck, p.whole}
+	switch {
+	case c.plan != "":
+		plans = []faults.Plan{p.Faults}
+	case within(p.whole, p.struck) || c.runs == 1:
+		plans = plans[1:]
+	}
+	var best *lookup.Answer
+	tried := 0
+	for i, plan := range plans {
+		p.Faults = plan
+		runs := c.runs - tried
+		if i < len(plans)-1 {
+			runs /= 2
+		}
+		x, err := lookup.Search(ctx, s, p.Schedule, h, runs)
+		if err != nil {
+			return nil, err
+		}
+		tried += x.Runs
+		x.Runs = tried
+		if best != nil && best.Got > x.Got {
+			x.Got, x.Stuck = best.Got, best.Stuck
+		}
+		if best = x; x.Found() || ctx.Err() != nil {
+			break
+		}
+	}
+	return best, nil
+}
+
+// within reports whether each fault of p can strike as often in q.
+func within(p, q faults.Plan) bool {
+	return !slices.ContainsFunc(p, func(r faults.Rule) bool {
+		return !slices.ContainsFunc(q, func(x faults.Rule) bool {
+			return x == r || x.Fault == r.Fault && x.Aim == (faults.Aim{}) && x.Budget >= r.Budget
+		})
+	})
 }
 
 // found writes the schedule, with what each transition does.
@@ -93,8 +150,8 @@ func (c *explainFlags) found(ctx context.Context, a *app, s *engine.Scenario, x 
 }
 
 // read reads a history and what is known of where it comes from.
-func (c *explainFlags) read(a *app, file string) (*history.History, *engine.Scenario, engine.Schedule, error) {
-	var p engine.Schedule
+func (c *explainFlags) read(a *app, file string) (*history.History, *engine.Scenario, circumstances, error) {
+	var p circumstances
 	h, err := a.readHistory(file)
 	if err != nil {
 		return nil, nil, p, err
@@ -122,23 +179,23 @@ func (c *explainFlags) read(a *app, file string) (*history.History, *engine.Scen
 	if err != nil {
 		return nil, nil, p, err
 	}
-	p = sized.NewSchedule(0)
+	p.Schedule = sized.NewSchedule(0)
 	p.Servers = max(1, rep.Servers)
 	if c.nodes > 0 {
 		p.Servers = c.nodes
 	}
-	if p.Faults, err = c.faults(h); err != nil {
-		return nil, nil, p, fmt.Errorf("-faults: %w", err)
+	if c.plan != "" {
+		if p.Faults, err = faults.Parse(c.plan); err != nil {
+			return nil, nil, p, fmt.Errorf("-faults: %w", err)
+		}
 	}
-	return h, s, p, nil
+	p.struck = struck(h)
+	p.whole, err = wholePlan(&sized, &rep, p.struck)
+	return h, s, p, err
 }
 
-// faults is the plan of the search: what has struck, as often as it has.
-func (c *explainFlags) faults(h *history.History) (faults.Plan, error) {
-	if c.plan != "" {
-		return faults.Parse(c.plan)
-	}
-	var words []string
+// struck is the plan of what has struck, as often as it has.
+func struck(h *history.History) (p faults.Plan) {
 	for i := range faults.Table {
 		n := 0
 		for _, name := range reports.Struck(h) {
@@ -147,13 +204,31 @@ func (c *explainFlags) faults(h *history.History) (faults.Plan, error) {
 			}
 		}
 		if n > 0 {
-			words = append(words, fmt.Sprintf("%s=%d", faults.Table[i].Name, n))
+			p = append(p, faults.Rule{Fault: faults.Table[i].Name, Budget: n})
 		}
 	}
-	if words == nil {
-		words = []string{"none"}
+	return p
+}
+
+// wholePlan is all that could have struck: the plan of a report about a simulated run, or else that of the scenario, and
+// what has struck more often.
+func wholePlan(s *engine.Scenario, rep *reports.Report, struck faults.Plan) (p faults.Plan, err error) {
+	p = slices.Clone(s.Faults)
+	if rep.Backend == "sim" && rep.Faults != "" {
+		if p, err = faults.Parse(rep.Faults); err != nil {
+			return nil, fmt.Errorf("report.json: %w", err)
+		}
 	}
-	return faults.Parse(strings.Join(words, " "))
+	for _, r := range struck {
+		at := slices.IndexFunc(p, func(x faults.Rule) bool { return x.Fault == r.Fault && x.Aim == (faults.Aim{}) })
+		switch {
+		case at < 0:
+			p = append(p, r)
+		case p[at].Budget < r.Budget:
+			p[at].Budget = r.Budget
+		}
+	}
+	return p, nil
 }
 
 // reportBeside reads the report.json beside a history, an empty one if there is none.

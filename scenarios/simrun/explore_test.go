@@ -14,7 +14,10 @@ import (
 
 	"github.com/go-zookeeper/zk"
 
+	"zksim/faults"
+	"zksim/model"
 	"zksim/scenarios/catalog"
+	"zksim/scenarios/engine"
 	"zksim/scenarios/serve"
 )
 
@@ -138,7 +141,7 @@ func TestPatternsAreCountedInRunsThatFailAndThatPass(t *testing.T) {
 	}{
 		{[]string{"acquired /a", "h.jsonl"}, exitHeld, "h.jsonl  found\n      step 3: c1 acquired /a token 0x0\n"},
 		{[]string{"acquired /b", "h.jsonl"}, exitViolation, "h.jsonl  not found\n"},
-		{[]string{"crashed of c7", "lock/lock", "-seeds", "1-5"}, exitViolation,
+		{[]string{"lapse of c3", "lock/lock", "-seeds", "1-5"}, exitViolation,
 			"lock/lock                in 0 of 0 runs that fail, 0 of 5 that pass\n"},
 	} {
 		if r := simrun(t, append([]string{"grep"}, x.args...)...); r.code != x.code || r.out != x.out || r.err != "" {
@@ -153,6 +156,8 @@ func TestPatternsAreCountedInRunsThatFailAndThatPass(t *testing.T) {
 		{[]string{"lock", "lock/lock"}, `simrun grep: in "lock": nothing is called "lock", expected one of invoke, `},
 		{[]string{"calm", "h.jsonl", "lock/lock"}, "simrun grep: there are histories and scenarios, expected one " +
 			"kind of them"},
+		{[]string{"crashed of c7", "lock/lock"}, "simrun grep: the pattern needs 7 clients, and there are 3 at most"},
+		{[]string{"acquired of c2", "h.jsonl"}, "simrun grep: the pattern needs 2 clients, and there are 1 at most"},
 		{[]string{"calm", "schedule.txt"}, `simrun grep: no scenario is called "schedule.txt"`},
 		{[]string{"calm", "nothing.jsonl"}, "simrun grep: open nothing.jsonl: no such file"},
 		{[]string{"calm", "-seeds", "x"}, "simrun grep: -seeds: seeds are a number or a range as 1-500"},
@@ -233,6 +238,37 @@ func (f *firstLine) text() string {
 	return f.all.String()
 }
 
+// A sequence that begins elsewhere is no event of a history.
+func TestThereIsNoneOnlyUnderAllThatCouldHaveStruck(t *testing.T) {
+	t.Chdir(t.TempDir())
+	const name = "test/wraps"
+	add(t, engine.Scenario{Name: name, Clients: 1, Program: func(p *engine.Process) {
+		p.Conn.Create("/a/b-", nil, zk.FlagSequence, zk.WorldACL(zk.PermAll))
+	}, Setup: []model.Request{{Op: model.OpCreate, Path: "/a", ACL: zk.WorldACL(zk.PermAll)}}, Faults: faults.MustParse("sequence=1@path=/a")})
+	const call = `{"kind":"call","client":"c1","op":"create","path":"/a/b-"}` + "\n" +
+		`{"kind":"reply","client":"c1","op":"create","path":"%s"}` + "\n"
+	write(t, "wrapped.jsonl", fmt.Sprintf(call, "/a/b-2147483646"))
+	write(t, "other.jsonl", fmt.Sprintf(call, "/a/b-0000000009"))
+	for _, x := range []struct {
+		args, out string
+		code      int
+	}{
+		{"-o found.txt wrapped.jsonl", "", exitHeld},
+		{"-faults none wrapped.jsonl", "inconclusive  no simulated run of test/wraps under none has this history: all were " +
+			"tried, but under sequence=1@path=/a there are others; ", exitInconclusive},
+		{"other.jsonl", "none  no simulated run of test/wraps under sequence=1@path=/a has this history: all were tried; ",
+			exitViolation},
+		{"-faults sequence=1@path=/a other.jsonl", "none  no simulated run of test/wraps under sequence=1@path=/a ", exitViolation},
+		{"-runs 1 other.jsonl", "inconclusive  none of 1 simulated runs of test/wraps under sequence=1@path=/a ",
+			exitInconclusive},
+	} {
+		r := simrun(t, strings.Fields("explain -run "+name+" "+x.args)...)
+		if r.code != x.code || !strings.HasPrefix(r.out, x.out) {
+			t.Errorf("%s: %+v, expected %q", x.args, r, x.out)
+		}
+	}
+}
+
 func TestARecordedRunIsExplained(t *testing.T) {
 	source, err := filepath.Abs("../../internal/explain/testdata")
 	if err != nil {
@@ -255,7 +291,7 @@ func TestARecordedRunIsExplained(t *testing.T) {
 	}{
 		{"explain -runs 3 -run lock/lock alone.jsonl", exitInconclusive,
 			"inconclusive  none of 3 simulated runs of lock/lock " +
-				"under none has this history; the best has 0 of 1 things that clients do and see, and then not: c1 call exists " +
+				"under " + catalog.Named("lock/lock").Faults.String() + " has this history; the best has 0 of 1 things that clients do and see, and then not: c1 call exists " +
 				"/a\n"},
 		{"explain -faults none " + file, exitInconclusive, ""},
 	} {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"slices"
 	"strings"
 	"sync"
@@ -93,6 +94,13 @@ func (a *app) grepFiles(pattern string, files []string) (found int, err error) {
 	if err != nil {
 		return 0, err
 	}
+	clients := 0
+	for _, h := range all {
+		clients = max(clients, h.Clients)
+	}
+	if err := enough(p, clients); err != nil {
+		return 0, err
+	}
 	for i, h := range all {
 		name := a.fileName(files[i])
 		moments := p.Find(grep.Moments(h, nil))
@@ -105,6 +113,14 @@ func (a *app) grepFiles(pattern string, files []string) (found int, err error) {
 		printMoments(a.out, moments)
 	}
 	return found, nil
+}
+
+// enough is an error if a pattern speaks of more clients than there are.
+func enough(p *grep.Pattern, clients int) error {
+	if n := p.Clients(); n > clients {
+		return fmt.Errorf("the pattern needs %s, and there are %d at most", history.Counted(n, "client"), clients)
+	}
+	return nil
 }
 
 // operations are the words that the judges of scenarios know; of all scenarios, if none is given.
@@ -153,7 +169,16 @@ func (a *app) grepSeeds(ctx context.Context, pattern string, selected []*engine.
 	if err != nil {
 		return 0, err
 	}
-	all := 0
+	all, clients := 0, 0
+	for _, s := range selected {
+		clients = max(clients, s.Clients)
+		if s.Outside != nil { // nobody knows how many there will be
+			clients = math.MaxInt
+		}
+	}
+	if err := enough(p, clients); err != nil {
+		return 0, err
+	}
 	for _, s := range selected {
 		if ctx.Err() != nil {
 			break

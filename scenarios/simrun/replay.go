@@ -167,8 +167,12 @@ func (a *app) loadFrom(file string, text *bufio.Reader) (engine.Schedule, *engin
 			return engine.Schedule{}, nil, serve.ErrNoRecording
 		}
 		s, schedule, err := recording.Load(file)
-		if err != nil {
+		if errors.Is(err, serve.ErrNoRecording) {
 			return schedule, nil, err
+		}
+		if err != nil {
+			return schedule, nil, fmt.Errorf("%w; expected a schedule, as schedule.txt of a failure, or what serve -record "+
+				"writes", err)
 		}
 		if s.Notes().Source != "" {
 			a.says("replay", "%s", s.Notes().Source)
