@@ -63,6 +63,9 @@ func aclLen(list []zk.ACL) int {
 
 func stringsLen(list []string) int {
 	n := intLen
+	if len(list) == 1 && list[0] == Null { // the list is null
+		return n
+	}
 	for _, s := range list {
 		n += stringLen(s)
 	}

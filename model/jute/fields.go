@@ -2,6 +2,7 @@ package jute
 
 import (
 	"encoding/binary"
+	"slices"
 	"unicode/utf16"
 	"unicode/utf8"
 
@@ -117,6 +118,15 @@ func (r *reader) watched() []string {
 	return list
 }
 
+// kept reads a list of paths to watch persistently, without those that are null: a server looks no znode up for these
+// watches, so it takes a null path, and nothing happens there.
+func (r *reader) kept() []string {
+	if list := r.strings(); list != nil {
+		return slices.DeleteFunc(list, func(path string) bool { return path == model.Null })
+	}
+	return []string{model.Null}
+}
+
 // acl reads an access control list, or nil.
 func (r *reader) acl() []zk.ACL {
 	n := r.count(12)
@@ -191,6 +201,9 @@ func appendBuffer(b, data []byte) []byte {
 
 // appendStrings appends a list of strings.
 func appendStrings(b []byte, list []string) []byte {
+	if len(list) == 1 && list[0] == model.Null {
+		return appendInt32(b, -1)
+	}
 	b = appendInt32(b, int32(len(list)))
 	for _, s := range list {
 		b = appendString(b, s)

@@ -1,6 +1,8 @@
 package jute
 
 import (
+	"slices"
+
 	"github.com/go-zookeeper/zk"
 	"pgregory.net/rapid"
 
@@ -12,7 +14,15 @@ var (
 		model.Null}), rapid.StringN(0, 9, 30))
 	buffers = rapid.OneOf(rapid.Just([]byte(nil)), rapid.SliceOfN(rapid.Byte(), 0, 20))
 	lists   = rapid.OneOf(rapid.Just([]string{model.Null}), rapid.SliceOfN(paths, 0, 4))
-	acls    = rapid.OneOf(rapid.Just([]zk.ACL(nil)), rapid.SliceOfN(rapid.Custom(func(t *rapid.T) zk.ACL {
+	// a list that has null paths among others is read without them
+	kept = rapid.Custom(func(t *rapid.T) []string {
+		list := lists.Draw(t, "list")
+		if len(list) == 1 {
+			return list
+		}
+		return slices.DeleteFunc(list, func(path string) bool { return path == model.Null })
+	})
+	acls = rapid.OneOf(rapid.Just([]zk.ACL(nil)), rapid.SliceOfN(rapid.Custom(func(t *rapid.T) zk.ACL {
 		return zk.ACL{Perms: rapid.Int32().Draw(t, "perms"), Scheme: paths.Draw(t, "scheme"), ID: paths.Draw(t, "id")}
 	}), 0, 3))
 	// what a server sends is as it sends it: no character beyond the basic plane
@@ -63,7 +73,7 @@ func request(t *rapid.T, op model.Op) model.Request {
 		q.Watches = &model.WatchLists{RelativeZxid: rapid.Int64().Draw(t, "zxid"), Data: lists.Draw(t, "data"),
 			Exist: lists.Draw(t, "exist"), Child: lists.Draw(t, "child")}
 		if op == model.OpSetWatches2 {
-			q.Watches.Persistent, q.Watches.Recursive = lists.Draw(t, "persistent"), lists.Draw(t, "recursive")
+			q.Watches.Persistent, q.Watches.Recursive = kept.Draw(t, "persistent"), kept.Draw(t, "recursive")
 		}
 		return q
 	}

@@ -112,7 +112,7 @@ func (r *reader) record(q *model.Request) {
 	case model.OpSetWatches, model.OpSetWatches2:
 		l := &model.WatchLists{RelativeZxid: r.int64(), Data: r.watched(), Exist: r.watched(), Child: r.watched()}
 		if q.Op == model.OpSetWatches2 {
-			l.Persistent, l.Recursive = r.watched(), r.watched()
+			l.Persistent, l.Recursive = r.kept(), r.kept()
 		}
 		q.Watches = l
 	case model.OpAuth:
