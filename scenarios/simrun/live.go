@@ -187,11 +187,26 @@ func addresses(servers string, nodes int) ([]string, error) {
 	return addrs, nil
 }
 
+// anyListens is an error if none of some servers takes a connection: a client would try again until its time is up.
+func anyListens(ctx context.Context, addrs []string) error {
+	d := net.Dialer{Timeout: 10 * time.Second}
+	var all error
+	for _, addr := range addrs {
+		conn, err := d.DialContext(ctx, "tcp", addr)
+		if err == nil {
+			conn.Close()
+			return nil
+		}
+		all = errors.Join(all, err)
+	}
+	return fmt.Errorf("-servers: %s", oneLine(all.Error()))
+}
+
 // startEnsemble returns the addresses of a running ensemble, or if there are none those of a new one, and what stops
 // it.
 func startEnsemble(ctx context.Context, addrs []string, o zkserver.Options) (_ []string, stop func() error, err error) {
 	if len(addrs) > 0 {
-		return addrs, func() error { return nil }, nil
+		return addrs, func() error { return nil }, anyListens(ctx, addrs)
 	}
 	e, err := zkserver.Start(ctx, o)
 	if err != nil {
