@@ -11,7 +11,8 @@ import (
 )
 
 // JudgeRecording judges what [Ensemble.WriteRecording] has written: the history that [reports.ReadHistory] has read of
-// it, and r, which is the whole. It comes to what the ensemble itself came to. Gap is what [Ensemble.RecordingGap] said.
+// it, and r, which is the whole. It comes to what the ensemble itself came to. Gap is what [Ensemble.RecordingGap]
+// said.
 func JudgeRecording(h *history.History, r io.Reader) (_ Judgement, gap string, err error) {
 	before, v := []string{}, circumstances{away: map[int32]away{}}
 	err = eachLine(r, func(l *recordLine) error {
