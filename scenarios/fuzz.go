@@ -29,10 +29,11 @@ const fuzzSeeds = 20
 //
 //	func FuzzMyLock(f *testing.F) { scenarios.Fuzz(f, myLock) }
 //
-// and go test -fuzz FuzzMyLock. While it fuzzes, the test fails with the verdict and the schedule, and the go command
-// names the file and the command that repeat it. Without -fuzz, what is in the corpus fails as in [Check]. A
-// mutant fails only by a checker that must find its flaw. With -zksim.out or -artifacts the index says what all inputs
-// came to. With -zksim.schedule it replays that one schedule.
+// and go test -fuzz FuzzMyLock. It begins with a few recorded runs. One of these that fails, and without -fuzz any
+// input, is told as by [Check]. Of an input that the fuzzer finds the log has the verdict and the schedule, and the go
+// command names the file and the command that repeat it. A mutant fails only by a checker that must find its flaw.
+// With -zksim.out or -artifacts the index says what all inputs came to. With -zksim.schedule Fuzz replays that one
+// schedule.
 func Fuzz(f F, s Scenario) {
 	f.Helper()
 	if file := scheduleFlag.String(); file != "" {
@@ -45,14 +46,24 @@ func Fuzz(f F, s Scenario) {
 	}
 	r := engine.NewRunner()
 	f.Cleanup(r.Close)
-	f.Add([]byte{})
+	first := [][]byte{{}}
 	for seed := range uint64(fuzzSeeds) {
-		f.Add(firstBytes(&s, r, seed))
+		first = append(first, firstBytes(&s, r, seed))
+	}
+	for _, data := range first {
+		f.Add(data)
 	}
 	rec := newRecord(f, &s, byFuzz)
 	inputs := 0
-	if flagOf("test.fuzzworker") != "true" { // which runs some of the inputs for another process
+	worker := flagOf("test.fuzzworker") == "true" // which runs some of the inputs for another process
+	if !worker {
 		f.Cleanup(func() { rec.fuzzed(f, inputs); rec.keep() })
+	}
+	if flagOf("test.fuzz") != "" && !worker && !s.Broken() && s.Outside == nil {
+		// In a worker of the fuzzer they could be neither shrunk nor saved.
+		for _, data := range first {
+			rec.input(f, r, data)
+		}
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {
 		inputs++
@@ -133,7 +144,7 @@ func (r *record) input(t T, runner *engine.Runner, data []byte) {
 	}
 	runner.Names(&res)
 	says := fmt.Sprintf("%s in %s", res.Verdict.Checker, history.Counted(res.Steps, "step"))
-	if !s.Broken() && flagOf("test.fuzz") == "" {
+	if !s.Broken() && flagOf("test.fuzzworker") != "true" {
 		r.to(engine.Violation, says)
 		r.fail(t, &res, "fuzzed bytes", "")
 		return
@@ -144,7 +155,7 @@ func (r *record) input(t T, runner *engine.Runner, data []byte) {
 	res.Schedule.Checker = res.Verdict.Checker
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s  %s: %s\n", s.Name, res.Verdict.Checker, res.Verdict.Message)
-	fmt.Fprintf(&b, "reproduce  with the command below, or save the following and  %s\n\n", command(t.Name(), "FILE"))
+	fmt.Fprintf(&b, "reproduce  by the input that Go names, or save the following and  %s\n\n", command(t.Name(), "FILE"))
 	res.Schedule.Write(&b)
 	t.Fatalf("%s", b.String())
 }
