@@ -138,6 +138,16 @@ func TestAPartOfACheckLeavesToTheWholeWhatOnlyItCanTell(t *testing.T) {
 	}
 }
 
+func TestCheckPrintsTheCommandThatRunsTheTests(t *testing.T) {
+	t.Setenv("ZKSIM_TEST_COMMAND", "go tool simrun test")
+	s := *catalog.Named("lock/plain-create")
+	s.Caught = nil
+	f := check(t, s, "1-100", "")
+	if !strings.Contains(f.fatal, "    reproduce  go tool simrun test zksim/scenarios -run ") {
+		t.Errorf("%s", f.fatal)
+	}
+}
+
 func TestCheckPrintsHowToRepeatAFailure(t *testing.T) {
 	s := *catalog.Named("lock/plain-create")
 	s.Caught = nil

@@ -173,7 +173,11 @@ func command(test, file string) string {
 			where = path + " "
 		}
 	}
-	return fmt.Sprintf("go test %s-run %s -zksim.schedule %s", where, quoted(strings.Join(parts, "/")),
+	run, ok := os.LookupEnv(engine.CommandVariable)
+	if !ok {
+		run = "go test"
+	}
+	return fmt.Sprintf("%s %s-run %s -zksim.schedule %s", run, where, quoted(strings.Join(parts, "/")),
 		pipeline.Quote(file))
 }
 

@@ -15,6 +15,10 @@ import (
 // runtime decides.
 const ExactCommand = `"go tool simrun test" (first "go get -tool zksim/cmd/simrun") in place of "go test"`
 
+// CommandVariable is the environment variable by which a command that runs "go test" in its own way, as "simrun test"
+// does, tells tests what it is called, so that they print it in the commands that repeat their failures.
+const CommandVariable = "ZKSIM_TEST_COMMAND"
+
 // Repetitions is how often the choices of a failing run of code outside of the simulator are made again.
 const Repetitions = 10
 

@@ -13,6 +13,7 @@ import (
 
 	"zksim/internal/overlay"
 	"zksim/internal/turns"
+	"zksim/scenarios/engine"
 )
 
 // overlayCommand writes the overlay of the runtime and prints the flags that use it.
@@ -47,7 +48,7 @@ func testCommand(ctx context.Context, a *app, args []string) (int, error) {
 	command := append(append([]string{"test"}, g.flags(tags)...), args...)
 	cmd := exec.CommandContext(ctx, filepath.Join(g.root, "bin", "go"), command...)
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = a.in, a.out, a.err
-	cmd.Env = append(os.Environ(), g.env...)
+	cmd.Env = append(append(os.Environ(), g.env...), engine.CommandVariable+"="+a.command+" test")
 	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) }
 	cmd.WaitDelay = 10 * time.Second
 	err = cmd.Run()

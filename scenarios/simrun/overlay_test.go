@@ -10,7 +10,7 @@ import (
 )
 
 // fakeGo puts a go command first in PATH that says it is of a version, has the runtime of these tests, and prints what
-// it is to do; to test "fail" it fails.
+// it is to do; to test "fail" it fails, and to test "command" it prints what tests are told that runs them.
 func fakeGo(t *testing.T, version, modcache string) (root string) {
 	t.Helper()
 	root, err := filepath.Abs(t.TempDir())
@@ -31,6 +31,7 @@ func fakeGo(t *testing.T, version, modcache string) (root string) {
 	}
 	says := "'" + root + "' '" + version + "' '" + modcache + "' \"$GOFLAGS\""
 	script := "#!/bin/sh\n[ \"$1\" = env ] && printf '%s\\n' " + says + " && exit\n" +
+		"case \"$*\" in *./command) echo \"$ZKSIM_TEST_COMMAND\"; exit;; esac\n" +
 		"echo \"${GOROOT:-none}\" \"$@\"\ncase \"$*\" in *fail*) exit 1;; esac\n"
 	if err := os.MkdirAll(filepath.Join(root, "bin"), 0o777); err != nil {
 		t.Fatal(err)
@@ -74,6 +75,9 @@ func TestTestRunsGoTestWithTheOverlay(t *testing.T) {
 	if words := strings.Fields(r.out); r.code != exitHeld || len(words) != 7 || words[0] != "none" || words[1] != "test" ||
 		!strings.HasPrefix(words[2], "-overlay=") || words[3] != "-tags=zksim_exact,mine" || words[6] != "./..." {
 		t.Errorf("%+v", r)
+	}
+	if r := simrun(t, "test", "./command"); r.out != "go run ./cmd/simrun test\n" {
+		t.Errorf("tests are told that %+v runs them", r)
 	}
 	t.Setenv("GOFLAGS", "-v -tags=ours")
 	if r := simrun(t, "test", "./..."); !strings.Contains(r.out, "-tags=zksim_exact,ours ") {
