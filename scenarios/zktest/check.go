@@ -21,7 +21,8 @@ import (
 
 // Check runs a scenario as [scenarios.Check] does, but on go-zookeeper's own connections, in memory, instead of the
 // simulated client library: the same programs, faults and checkers. Faults that happen to simulated code only are left
-// out, and if there are such, the goals, which may need them. What is said of [Run] holds for it, too.
+// out. If there are such, goals that no run has reached are only noted, and so are checkers that had nothing to judge,
+// since both may need these faults. What is said of [Run] holds for Check, too.
 func Check(t *testing.T, s scenarios.Scenario) {
 	t.Helper()
 	judged(t, s, scenarios.Check)
@@ -34,9 +35,8 @@ func judged(t *testing.T, s scenarios.Scenario, judge func(t scenarios.T, s scen
 		t.Fatal(err)
 	}
 	if slices.ContainsFunc(s.Faults, simulatedOnly) {
-		s.Goals = nil
+		s = s.WithPlan(slices.DeleteFunc(slices.Clone(s.Faults), simulatedOnly))
 	}
-	s.Faults = slices.DeleteFunc(slices.Clone(s.Faults), simulatedOnly)
 	check(t, s, func(c *Cluster) {
 		c.lasting, c.stuck, c.timers = afterwards, c.host.wait, &timers{}
 		c.host.programs(&s)

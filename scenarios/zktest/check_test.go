@@ -5,6 +5,9 @@ import (
 	"strings"
 	"testing"
 
+	"zksim/faults"
+	"zksim/model/history"
+	"zksim/scenarios"
 	"zksim/scenarios/catalog"
 	"zksim/scenarios/zktest"
 )
@@ -22,6 +25,20 @@ func TestScenariosHoldOnRealConnections(t *testing.T) {
 		}
 		t.Run(s.Name, func(t *testing.T) { zktest.Check(t, s) })
 	}
+}
+
+// TestGoalsThatMayNeedAFaultThatIsLeftOutAreOnlyNoted checks a scenario with a goal that is never reached, and that
+// may need a fault of its plan.
+func TestGoalsThatMayNeedAFaultThatIsLeftOutAreOnlyNoted(t *testing.T) {
+	s := scenarios.Scenario{Name: "test/miracle", Clients: 1, Faults: faults.Plan{{Fault: "crash", Budget: 1}},
+		Program: func(p *scenarios.Process) { p.Conn.Exists(p.Path("/a")) },
+		Goals:   []scenarios.Goal{{Name: "a miracle", Reached: func(*history.History) bool { return false }}}}
+	zktest.Judged(t, s, func(t scenarios.T, s scenarios.Scenario) {
+		if len(s.Goals) != 1 || len(s.Faults) != 0 {
+			t.Fatalf("judged with %d goals and faults %v, expected the goal and no fault", len(s.Goals), s.Faults)
+		}
+		scenarios.Check(t, s)
+	})
 }
 
 // TestMutantsAreCaughtOnRealConnections has the mutants of one recipe caught there, those that a fault of a connection
