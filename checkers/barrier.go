@@ -8,7 +8,7 @@ import (
 	"zksim/model/history"
 )
 
-// Barrier is the safety of a barrier: whoever passes was waiting at a moment when
+// Barrier is the safety of a barrier: a client that passes was waiting at a moment when
 // it was open, as it is at first. Each hold and each release takes effect once, at some moment
 // between its beginning and its end; one that failed, or whose client crashed, may
 // take effect at any later time or never. The checker follows all the ways in which

@@ -18,9 +18,9 @@ import (
 // was seen before still holds if it is in the same session. What a session owned that is over can never
 // be claimed again.
 //
-// And whoever was disconnected must have been told of the loss, Lost, by the time at which the session ends: from then
-// on the lock is another's. That is not asked of a client whose session ends before its code could know. Of members
-// and of those inside a barrier it is asked by [Presence] and [Exit].
+// A client that was disconnected must also have been told of the loss, Lost, by the time at which its session ends:
+// from then on the lock is another's. That is not asked of a client whose session ends before its code could know. Of
+// members and of those inside a barrier it is asked by [Presence] and [Exit].
 //
 // Nothing is said of real runs, which do not tell what code hears.
 type Claim struct {

@@ -7,7 +7,7 @@ import (
 
 // Exit is the promise of a double barrier to those who leave: when Leave returns
 // without an error, all others of the round have begun to leave or their sessions
-// have ended. For the events see [Rounds]. And whoever was disconnected inside must have been told of the loss, Lost,
+// have ended. For the events see [Rounds]. A client that was disconnected inside must have been told of the loss, Lost,
 // or have begun to leave, by the time at which its session ends, unless that is before its client could know.
 type Exit struct{}
 

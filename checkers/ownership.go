@@ -2,7 +2,7 @@ package checkers
 
 import "zksim/model/history"
 
-// Ownership is the lowest layer of lock safety, in terms of znodes: whoever was
+// Ownership is the lowest layer of lock safety, in terms of znodes: a client that was
 // told that it holds the lock had a znode that came first in the queue, and no
 // two znodes carry a valid claim at once. It holds under every fault, since the
 // store decides.

@@ -8,7 +8,7 @@ import (
 	"zksim/model/history"
 )
 
-// Passage is the progress of a barrier: whoever waits passes if the barrier was open at some moment since it has looked
+// Passage is the progress of a barrier: a client that waits passes if the barrier was open at a moment since it looked
 // for the first time, be it held again. When the faults are over, time passes only when nothing else can happen. So if
 // a release had begun and ended after the client had left its first watch, and before it became impatient, and the
 // client gave up then, it was waiting for what had happened. A look does not count any more when the session changes

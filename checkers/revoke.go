@@ -7,7 +7,7 @@ import (
 	"zksim/model/history"
 )
 
-// LostRevoke is the promise of revocable locks: whoever holds a lock that somebody was
+// LostRevoke is the promise of revocable locks: a holder of a lock that somebody was
 // told is revoked, or broken, is told so. It is judged by holders who have waited, in
 // an operation "hold", and give up with an error: with the faults over time passes only
 // when nothing else can happen, so that what has not come by then will not come. A holder that goes on although it

@@ -9,7 +9,7 @@ import (
 
 // Validity keeps a commit protocol from being safe by always aborting: where all
 // vote yes, nobody fails and nobody loses patience, the decision is to commit. So
-// whoever learns that a transaction is aborted must find a reason before: somebody
+// a client that learns that a transaction is aborted must find a reason before: somebody
 // was about to vote no, did not want to wait any longer (Invoke of finish),
 // failed to begin it, or was a site whose ephemeral znode went with its session
 // or otherwise. And nobody may abort when the last vote has come: a znode with

@@ -19,8 +19,8 @@ type Real struct {
 	Three   bool   // and three of them
 }
 
-// RealTable is every fault of a real ensemble, in the order of the documentation, and why there is none of the others.
-// When a fault of a real ensemble strikes is said by a request: what a rule aims at, or the one that the seed draws.
+// RealTable is every fault of a plan in the order of the documentation: what it is on a real ensemble, or what there is
+// instead. On a real ensemble a fault strikes at a request: the one that its rule aims at, or one that the seed draws.
 var RealTable = []Real{
 	{Name: "lose-request", Doc: "the request is not sent, and the connection is closed"},
 	{Name: "lose-reply", Doc: "the answer is not delivered, and the connection is closed"},

@@ -80,7 +80,7 @@ func (b *Barrier) Hold(ctx context.Context) error {
 	}
 }
 
-// Release opens the barrier, whoever holds it. It is no error if it is open.
+// Release opens the barrier, no matter which client holds it. It is no error if it is open.
 // After an error such as ctx's it may have been opened, or may be while the
 // connection is down, but only as long as nobody has held it again.
 func (b *Barrier) Release(ctx context.Context) error {

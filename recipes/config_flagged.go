@@ -26,7 +26,7 @@ import (
 //     and the version is another when it is tried again, fence and look whether
 //     the GUID is there: it may have been the first try.
 //
-// Whoever comes later takes over, at step 1, from an update that goes on as from
+// A later updater takes over, at step 1, from an update that goes on as from
 // one whose updater has died; the earlier one ends at its next check. Hence an
 // update writes the whole set.
 //

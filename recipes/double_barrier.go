@@ -51,16 +51,16 @@ type DoubleBarrierOptions struct {
 //
 //  1. Create dir/member-GUID, ephemeral. If the answer is lost, fence and look whether
 //     it is there; if it is not, start over with a new GUID.
-//  2. Read the own znode, leaving a watch. If it is gone or belongs to an earlier
+//  2. Read its own znode, leaving a watch. If it is gone or belongs to an earlier
 //     session, which may live on for others, delete it and start over with a new GUID.
 //  3. Read dir/ready, leaving a watch: it lists the members of the latest round. If
-//     the own znode is among them, and the session has not changed state since
+//     its own znode is among them, and the session has not changed state since
 //     before step 2, the client is inside.
 //  4. List dir. If members of the latest round are still there, wait until the
 //     lowest of them is gone, and go to 2.
 //  5. If fewer than n are there, wait for the watch of step 2 or 3, and go to 2. The
 //     last to come always sees all that came before it, so one of n tries step 6.
-//  6. In one multi, check that the own znode and n-1 others exist and set
+//  6. In one multi, check that its own znode and n-1 others exist and set
 //     dir/ready, at the version of step 3, to their names. Whatever comes of it,
 //     go to 2.
 //
@@ -69,8 +69,8 @@ type DoubleBarrierOptions struct {
 // # What the recipe page leaves out
 //
 // On the page "ready" is a child among those that are counted (mutant count-ready),
-// nothing removes it before the next round (stale-ready), it lets in whoever comes
-// while it is there (late-joiner), and it is made after a listing, when those listed
+// nothing removes it before the next round (stale-ready), it lets in any client that
+// comes while it is there (late-joiner), and it is made after a listing, when those listed
 // may be gone. Here it stays, says who is meant, and is set in one txn with the
 // proof that they all exist. Without it, counting the children does not do, because
 // a quick participant has left before a slow one has counted (count-only). The page
@@ -92,7 +92,7 @@ type DoubleBarrier struct {
 	acl     []zk.ACL
 	leaving Leaving
 
-	node   string // name of the own znode, "" outside
+	node   string // name of its own znode, "" outside
 	marked bool   // see LeaveSequential
 	round  round
 	held   *hold
@@ -157,7 +157,7 @@ func (d *DoubleBarrier) Enter(ctx context.Context) (err error) {
 	}
 }
 
-// join creates the own znode. Each attempt has a name of its own: one that was
+// join creates its own znode. Each attempt has a name of its own: one that was
 // executed in a session that has ended may be of a round, and its name must not
 // come again.
 func (d *DoubleBarrier) join(ctx context.Context) (err error) {
@@ -184,7 +184,7 @@ func (d *DoubleBarrier) join(ctx context.Context) (err error) {
 	return err
 }
 
-// gather waits until the own znode is of a round. It returns errGone when there
+// gather waits until its own znode is of a round. It returns errGone when there
 // is no such znode any more.
 func (d *DoubleBarrier) gather(ctx context.Context) (err error) {
 	defer Forget(d.env)(&d.round, &d.held, &d.alarm, &err)
@@ -207,7 +207,7 @@ func (d *DoubleBarrier) gather(ctx context.Context) (err error) {
 	}
 }
 
-// withdraw removes the own znode. A caller who gives up waits for that as long as there is a connection,
+// withdraw removes its own znode. A caller who gives up waits for that as long as there is a connection,
 // so that nobody counts it any more.
 func (d *DoubleBarrier) withdraw(ctx context.Context, own string) {
 	if ctx.Err() == nil {

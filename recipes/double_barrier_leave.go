@@ -35,7 +35,7 @@ const memberLeaving = "leaving"
 // Leave waits until everyone of the round has begun to leave or has lost its
 // session, whether or not the client's own was lost meanwhile. When ctx is done
 // first it returns ctx's error. In any case the client is outside and keeps nobody
-// waiting: the own znode is gone, or is being deleted in the background.
+// waiting: its own znode is gone, or is being deleted in the background.
 func (d *DoubleBarrier) Leave(ctx context.Context) (err error) {
 	defer Forget(d.env)(&d.alarm, &err)
 	if d.held == nil {
@@ -125,7 +125,7 @@ func (d *DoubleBarrier) leaveNaive(ctx context.Context, inside []string) (done b
 	return false, err
 }
 
-// leaveSequential is a step of LeaveSequential, as leaveLowest. Whoever finds its own
+// leaveSequential is a step of LeaveSequential, as leaveLowest. A client that finds its own
 // znode gone, its session having ended, only waits for the lowest to be marked.
 func (d *DoubleBarrier) leaveSequential(ctx context.Context, inside []string) (done bool, err error) {
 	i, last := slices.Index(inside, d.node), len(inside)-1
@@ -151,7 +151,7 @@ func (d *DoubleBarrier) leaveSequential(ctx context.Context, inside []string) (d
 	return true, d.remove(ctx, d.path(d.node))
 }
 
-// mark marks the own znode. If it is gone, the next look will tell.
+// mark marks its own znode. If it is gone, the next look will tell.
 func (d *DoubleBarrier) mark(ctx context.Context) (err error) {
 	defer Forget(d.env)(&d.marked, &err)
 	err = d.retry(ctx, func() error {

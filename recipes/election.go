@@ -15,7 +15,7 @@ var (
 	// ErrNotLeading is returned by Resign when the object does not lead, and by
 	// Acknowledge also when it has been deposed.
 	ErrNotLeading = errors.New("recipes: not the leader")
-	// ErrNoLeader is returned by Leader when nobody leads, or when whoever leads
+	// ErrNoLeader is returned by Leader when nobody leads, or when the leader
 	// has not acknowledged it yet.
 	ErrNoLeader = errors.New("recipes: there is no acknowledged leader")
 )
@@ -23,7 +23,7 @@ var (
 // ElectionOptions are the options of an election. The zero value is fine.
 type ElectionOptions struct {
 	ACL  []zk.ACL // of the znodes made; nil: everything for everybody
-	Data []byte   // of the own candidate, shown by Candidates and Leader
+	Data []byte   // of its own candidate, shown by Candidates and Leader
 }
 
 // Election elects a leader among those who campaign: the recipe "Leader Election"
@@ -35,11 +35,11 @@ type ElectionOptions struct {
 //     sequential, and wait until it is the first, as in the protocol of [Lock],
 //     whose place in a queue it shares.
 //  2. The leader executes the leader procedure: whatever it takes to be of use.
-//  3. To acknowledge, write the name of the own candidate into dir/leader, in
+//  3. To acknowledge, write the name of its own candidate into dir/leader, in
 //     one multi with a check that the candidate is still there.
-//  4. Whoever wants to know the leader fences, reads the name in dir/leader and
+//  4. A client that wants to know the leader fences, reads the name in dir/leader and
 //     then that candidate. If either is missing, there is no leader yet.
-//  5. To resign, delete the own candidate.
+//  5. To resign, delete its own candidate.
 //
 // The acknowledgement need not be taken back: it is void from the moment when
 // the candidate that it names is gone, and the name of one that has led never
@@ -52,7 +52,7 @@ type ElectionOptions struct {
 // The page elects again "upon receiving a notification of znode deletion" and so
 // invites to lead on that event alone; but the predecessor may have given up
 // before it was the first (mutant event-leads). It does not say how to recognize
-// the own znode after a lost answer, nor that it may be gone: see [Lock].
+// its own znode after a lost answer, nor that it may be gone: see [Lock].
 //
 // It suggests "a separate znode to acknowledge that the leader has executed the
 // leader procedure", because the first candidate need not know yet that it is

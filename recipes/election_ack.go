@@ -65,7 +65,7 @@ func (e *Election) Leader(ctx context.Context) (Leader, error) {
 	return Leader{x.data, x.stat.Czxid}, nil
 }
 
-// leading returns the znode of who leads or has led since a call of it with the same session.
+// leading returns the znode of the leader, which leads or has led since a call of it with the same session.
 func (e *Election) leading(ctx context.Context, session *int64) (x sight, err error) {
 	defer Forget(e.env)(session, &x, &err)
 	err = e.freshSince(ctx, session, e.root, func() error {
@@ -95,7 +95,7 @@ func (e *Election) AwaitLeader(ctx context.Context) (Leader, error) {
 	return Leader{x.data, x.stat.Czxid}, nil
 }
 
-// awaitLeading waits until somebody leads, and returns the znode of who does.
+// awaitLeading waits until somebody leads, and returns its znode.
 func (e *Election) awaitLeading(ctx context.Context) (x sight, err error) {
 	defer Forget(e.env)(&x, &e.follow, &err)
 	var session int64

@@ -9,7 +9,7 @@ import (
 // hold is a lock held, or lost and not yet unlocked. The nil hold is a lock that
 // is not held.
 type hold struct {
-	stat    *zk.Stat // of the own znode
+	stat    *zk.Stat // of its own znode
 	lost    chan zk.Event
 	revoked chan zk.Event // nil: cannot be revoked
 	guard   *guard

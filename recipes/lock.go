@@ -32,15 +32,15 @@ type LockOptions struct {
 //
 //  1. Create dir/_c_GUID-lock-, ephemeral and sequential. If the answer is
 //     lost, fence, list, and look for the GUID: the create may have succeeded.
-//  2. List dir. If the own znode is not there, delete it for certain and start over with a new GUID: the
+//  2. List dir. If its own znode is not there, delete it for certain and start over with a new GUID: the
 //     session that made it has ended, if only for this client, or an operator has deleted it.
-//  3. If the own sequence number is the lowest, read the own znode, leaving a
+//  3. If its own sequence number is the lowest, read its own znode, leaving a
 //     watch. If it is there, belongs to the present session and the session
 //     has not changed state since before the listing, the lock is held.
 //  4. Otherwise leave a watch on the znode with the next lower number, only on
 //     that one. If it was gone already, or when the watch fires, go to 2.
 //
-// To unlock, delete the own znode. Where the connection is lost, deletion is
+// To unlock, delete its own znode. Where the connection is lost, deletion is
 // tried again until its outcome is certain, if need be in the background: a
 // znode that nobody answers for would lock everybody out for as long as the
 // session lives.
@@ -48,7 +48,7 @@ type LockOptions struct {
 // # What the recipe page leaves out
 //
 // The page does not say how to recognize one's own znode after a lost answer
-// (mutant plain-create), that the own znode may be gone (no-own-check), that
+// (mutant plain-create), that its own znode may be gone (no-own-check), that
 // sequence numbers end: near 2^31 the server repeats them, so from there on
 // contenders are ordered by the zxid that created them (string-sequence), and
 // that a client can learn of the end of its session only after another has the
@@ -101,7 +101,7 @@ func (l *Lock) Lock(ctx context.Context) error { return l.acquire(ctx, true) }
 func (l *Lock) TryLock(ctx context.Context) error { return l.acquire(ctx, false) }
 
 // Unlock releases the lock, whether or not it was lost meanwhile. It returns nil
-// when the own znode is certainly gone. When ctx is done before that, Unlock
+// when its own znode is certainly gone. When ctx is done before that, Unlock
 // returns ctx's error and goes on in the background; in any case the lock is
 // not held any more and may be locked again.
 func (l *Lock) Unlock(ctx context.Context) error { return l.release(ctx) }
@@ -113,7 +113,7 @@ func (l *Lock) Unlock(ctx context.Context) error { return l.release(ctx) }
 func (l *Lock) Lost() <-chan zk.Event { return l.held.Lost() }
 
 // Token returns a number that is higher for each later holder of this lock (the
-// zxid that created the own znode), for a resource that refuses writes with a
+// zxid that created its own znode), for a resource that refuses writes with a
 // lower token than it has seen; 0 while the lock is not held. The sequence
 // number would not do: it restarts when dir is deleted and made again.
 func (l *Lock) Token() int64 { return l.held.Token() }

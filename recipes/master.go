@@ -14,7 +14,7 @@ import (
 // # Protocol
 //
 //  1. Campaign in the election on dir/masters. Every write of the steps below is
-//     a multi with a check that the own candidate is still there.
+//     a multi with a check that its own candidate is still there.
 //  2. List assign; then tasks and workers, leaving watches. The order matters: a
 //     worker registers in both at once, so one that is seen in assign and not
 //     later in workers has ended.

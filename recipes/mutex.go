@@ -56,8 +56,8 @@ func (m *Mailbox[T]) Put(value T) {
 	}
 }
 
-// Ready returns a channel to wait for, by [Env.Await]: it yields an event when there is a value. Whoever gets that
-// event calls Next, and nobody else does.
+// Ready returns a channel to wait for, by [Env.Await]: it yields an event when there is a value. The goroutine that
+// gets it calls Next, and no other one does.
 func (m *Mailbox[T]) Ready() <-chan zk.Event { return m.ready }
 
 // Next removes the first value, after an event of Ready.

@@ -44,7 +44,7 @@ type NamesOptions struct {
 // again: it fails for want of the ticket if it was executed meanwhile, or if the
 // session of the ticket has ended, and then look again.
 //
-// To unregister, list dir/NAME, find the mark with the own OWNER, and delete both
+// To unregister, list dir/NAME, find the mark with its own OWNER, and delete both
 // in one multi, the mark first. If the answer is lost, try again: the mark's name
 // never comes again, so that a late or repeated delete cannot hit a later
 // registration.

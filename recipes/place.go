@@ -8,7 +8,7 @@ import (
 	"github.com/go-zookeeper/zk"
 )
 
-// errGone sends an attempt back to its beginning: the own znode is gone.
+// errGone sends an attempt back to its beginning: its own znode is gone.
 var errGone = errors.New("recipes: own znode is gone")
 
 // place is a place in a queue of ephemeral sequential znodes, by which the fair
@@ -27,7 +27,7 @@ type place struct {
 	leases    int    // how many may hold at once; 0: 1
 	revocable bool   // the holder is told when its data becomes "unlock"
 
-	nodes []string // names of the own znodes while queued or held; the last is the place
+	nodes []string // names of its own znodes while queued or held; the last is the place
 	held  *hold
 	alarm alarm
 }
@@ -63,7 +63,7 @@ func (p *place) acquire(ctx context.Context, wait bool) (err error) {
 	}
 }
 
-// enqueue creates the own znodes. A name comes only once, so each attempt has a GUID
+// enqueue creates its own znodes. A name comes only once, so each attempt has a GUID
 // of its own: where sequence numbers end, the name would else be that of the attempt
 // before, which others may still know.
 func (p *place) enqueue(ctx context.Context) (err error) {
@@ -95,7 +95,7 @@ func (p *place) enqueue(ctx context.Context) (err error) {
 	return err
 }
 
-// words are the words of the own znodes.
+// words are the words of its own znodes.
 func (p *place) words() []string {
 	if p.partner == "" {
 		return []string{p.word}
@@ -103,7 +103,7 @@ func (p *place) words() []string {
 	return []string{p.partner, p.word}
 }
 
-// make sends the request that creates the own znodes and returns their names.
+// make sends the request that creates its own znodes and returns their names.
 func (p *place) make(ctx context.Context, prefix string) (names []string, err error) {
 	const flags = zk.FlagEphemeral | zk.FlagSequence
 	prefix = p.dir + "/" + prefix
@@ -171,8 +171,8 @@ func (p *place) queue(ctx context.Context, name string, wait bool) (err error) {
 	}
 }
 
-// awaitLease waits until anybody enters or leaves the queue, whoever of those
-// ahead it is, or the session changes state; it returns at once if a lease has
+// awaitLease waits until anybody ahead enters or leaves the
+// queue, or the session changes state; it returns at once if a lease has
 // become free.
 func (p *place) awaitLease(ctx context.Context, name string) (err error) {
 	defer Forget(p.env)(&p.alarm, &err)
@@ -305,7 +305,7 @@ func (p *place) list(ctx context.Context) (queue []string, err error) {
 	return queue, err
 }
 
-// abandon removes the own znode, which must not stay: at once if it can be done before ctx is, else in the
+// abandon removes its own znode, which must not stay: at once if it can be done before ctx is, else in the
 // background.
 func (s session) abandon(ctx context.Context, what, path string) {
 	defer Forget(s.env)(&path)

@@ -14,7 +14,7 @@ const unlock = "unlock"
 //
 // # Protocol
 //
-// It is that of RWLock without the read znode of a writer. The read of the own znode
+// It is that of RWLock without the read znode of a writer. The read of its own znode
 // by which the lock is taken is a getData that leaves a watch. If the data is
 // "unlock", or becomes so while the lock is held, Revoked fires. The holder does what
 // must be done, and consents by unlocking.
@@ -64,8 +64,8 @@ func (l *RevocableLock) Queue(ctx context.Context) ([]string, error) {
 	return names, err
 }
 
-// Revoke asks whoever holds or awaits the lock by the znode path to give it up. With
-// nil, it knows, or will know before it takes the lock, or the znode is gone.
+// Revoke asks the client that holds or awaits the lock by the znode path to give it up.
+// With nil, it knows, or will know before it takes the lock, or the znode is gone.
 func (l *RevocableLock) Revoke(ctx context.Context, path string) (err error) {
 	defer Forget(l.write.env)(&err)
 	err = l.write.retry(ctx, func() error {
@@ -78,7 +78,7 @@ func (l *RevocableLock) Revoke(ctx context.Context, path string) (err error) {
 	return err
 }
 
-// Break takes the lock away from whoever holds or awaits it by the znode path. It asks
+// Break takes the lock away from the client that holds or awaits it by the znode path. It asks
 // for no consent, and it is not safe by itself: until the old holder hears of it, by
 // Lost, it goes on in the belief that it holds the lock, while the next one holds it.
 // Only a resource that refuses the old holder's Token is protected.

@@ -62,7 +62,7 @@ func (l *readWrite) held() *hold {
 func (l *readWrite) Lost() <-chan zk.Event { return l.held().Lost() }
 
 // Token returns a number for a resource that refuses stale holders, 0 while the
-// lock is not held: the zxid that created the own znode. It is higher than those
+// lock is not held: the zxid that created its own znode. It is higher than those
 // of all earlier holders that excluded this one. Readers that share the lock
 // have different tokens in no particular order, so the resource remembers two
 // numbers: it refuses a write whose token is lower than that of any access it
@@ -91,7 +91,7 @@ func (l *readWrite) Znodes() []string { return append(l.read.znodes(), l.write.z
 //  3. Otherwise leave a watch on the last of those, only on that one, and go to 2
 //     when it fires or was gone already.
 //
-// To unlock, delete the own znodes, the read first. To downgrade, delete the
+// To unlock, delete its own znodes, the read first. To downgrade, delete the
 // write: readers directly behind it come in, and the next writer goes on to wait
 // for the read, which has been ahead of it all the time.
 //

@@ -22,7 +22,7 @@ import (
 //  5. Leave the gate, whatever came of it. If the session has ended meanwhile,
 //     give the lease up and start over.
 //
-// To release, delete the own znode.
+// To release, delete its own znode.
 //
 // That there are no more holders than leases follows from step 3 alone: were there
 // one more, the youngest of them would have had too many before it from its

@@ -7,7 +7,7 @@ import (
 )
 
 // SingleNodeLock is the lock that everybody writes first: create one znode, and
-// whoever succeeds holds it; the others watch it. It is correct, but neither
+// the client that succeeds holds it; the others watch it. It is correct, but neither
 // fair nor gentle, and stands here as the reference for the herd effect.
 //
 // # Protocol

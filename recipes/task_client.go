@@ -35,7 +35,7 @@ import (
 // A task is reported done once. It may be executed more than once: a worker may
 // end, or be taken for dead, after it did the work and before it has reported.
 //
-// The receipt of a client that crashes stays. Whoever knows the task's ID can
+// The receipt of a client that crashes stays. Any client that knows the task's ID can
 // wait for it and forget it: see [TaskClient.Task].
 //
 // # Fan-out

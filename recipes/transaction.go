@@ -230,7 +230,7 @@ func (t *Transaction) begun(ctx context.Context, guid string) (ours bool, err er
 	return ours, err
 }
 
-// check returns nil or zk.ErrNoNode, according to whether the own znode exists.
+// check returns nil or zk.ErrNoNode, according to whether its own znode exists.
 // Unlike a read it is answered by the leader.
 func (t *Transaction) check(ctx context.Context) error {
 	_, err := t.on(ctx).Multi(&zk.CheckVersionRequest{Path: t.own, Version: -1})

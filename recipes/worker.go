@@ -19,7 +19,7 @@ import (
 //  2. List assign/WORKER, leaving a watch, and make sure that workers/WORKER is
 //     there and of the present session. If either is gone, start over with
 //     another name.
-//  3. Do the tasks, one after the other. To report, write the own name and the
+//  3. Do the tasks, one after the other. To report, write its own name and the
 //     result to status/TASK and delete assign/WORKER/TASK, in one multi.
 //  4. If that fails because the assignment is gone, then an earlier attempt of
 //     the same was executed, as status/TASK tells, or the task is not this

@@ -6,7 +6,7 @@ package scenarios
 import "zksim/scenarios/engine"
 
 type (
-	// Scenario is one experiment: who does what, what may go wrong, and what must hold. "go doc zksim/scenarios/engine
+	// Scenario is one experiment: what clients do, what may go wrong, and what must hold. "go doc zksim/scenarios/engine
 	// Scenario" has more of each field and method.
 	//
 	//	Name         recipe/variant
@@ -29,9 +29,9 @@ type (
 	//
 	// These methods return another scenario, or look at this one:
 	//
-	//	Without         leaves checkers out, by their names, which have nothing to judge in it
+	//	Without         leaves out checkers, by name, that have nothing to judge in it
 	//	WithPlan        has another fault plan; what its goals need is then only noted
-	//	FaultsOptional  lets a rule of the plan that can never strike be no more than a note
+	//	FaultsOptional  only notes a rule of the plan that can never strike
 	//	Sized           has other numbers of clients and rounds
 	//	Symmetric       says which clients are the same but for their names, for proofs
 	//	Valid           reports what is wrong with its fields
@@ -61,7 +61,7 @@ type (
 	// docs/checkers.md, or are in Scenario.Words.
 	//
 	//	Lock      calls the lock of a recipe, with a context that may be cancelled, and records it
-	//	TryLock   the same, and that the lock is taken is no failure
+	//	TryLock   the same; a lock that is taken is no failure
 	//	Unlock    calls the unlock of a recipe and records it
 	//	Must      calls and records an operation that is not cancelled
 	//	Attempt   calls and records an operation that may be cancelled or refused, which is no failure
