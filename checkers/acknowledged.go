@@ -25,6 +25,21 @@ func (Acknowledged) Doc() string {
 	return "who asks for the leader is told of the one that leads and has acknowledged it"
 }
 
+// Needs implements [Declaring].
+func (Acknowledged) Needs() Needs {
+	return Needs{
+		Txns: true,
+		Words: slices.Concat(
+			judged("the candidate in Path begins to lead with the token in Value", "acknowledge"),
+			judged("asks who leads; answered by the token in Value, or with OK and an error by nobody", "leader"),
+			unjudged("is judged by the znode of the candidate", leadWords...)),
+		Seen: []Need{some("the operation acknowledge", "record it with Object.Record", succeeds("acknowledge")),
+			some("an answer to the operation leader", "record it with Object.Record", func(e *history.Event) bool {
+				return e.Kind == history.Return && e.Op == "leader" && (e.Err == nil || e.OK)
+			})},
+	}
+}
+
 // Check implements [Checker].
 func (c Acknowledged) Check(h *history.History) Verdict { return check(h, c.Monitor()) }
 

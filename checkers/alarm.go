@@ -31,6 +31,25 @@ func (Alarm) Doc() string {
 	return "an alarm counts from when the lock is got, and comes when it is due"
 }
 
+// Needs implements [Declaring].
+func (Alarm) Needs() Needs {
+	return Needs{
+		Txns: true,
+		Words: slices.Concat(
+			tells("a holder has the lock by Path, at the time Value", "since"),
+			tells("it is about to give it up, at the time Value", "until"),
+			tells("the time Value at which the monitor raises an alarm, right before it", "clock"),
+			tells("a monitor says that the lock by Path has been held for Value nanoseconds", "overdue"),
+			judged("a monitor runs", "monitor"),
+			unjudged("is judged by what is told", "held", "lock", "rlock", "unlock", "runlock")),
+		Seen: []Need{some("what a monitor tells, overdue", "record it as Told", toldAs("overdue")),
+			some("what a holder tells, until", "record it as Told", toldAs("until")),
+			some("a monitor that runs", "record it by Invoke and Return", func(e *history.Event) bool {
+				return e.Kind == history.Invoke && e.Op == "monitor"
+			})},
+	}
+}
+
 // Monitor implements [Monitored].
 func (c Alarm) Monitor() Monitor { return &alarmed{Alarm: c} }
 

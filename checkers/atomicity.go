@@ -1,6 +1,8 @@
 package checkers
 
 import (
+	"slices"
+
 	"zksim/internal/hash"
 	"zksim/model/history"
 )
@@ -22,6 +24,23 @@ func (Atomicity) Name() string { return "atomicity" }
 // Doc implements [Checker].
 func (Atomicity) Doc() string {
 	return "all learn the same decision on a transaction, and to commit only if every site has voted yes"
+}
+
+// Needs implements [Declaring].
+func (Atomicity) Needs() Needs {
+	return Needs{
+		Words: slices.Concat(
+			judged("begins the transaction in Path, of as many sites as Value", "begin"),
+			judged("a site, the client, votes for it", "vote-yes"),
+			judged("a site votes against it", "vote-no"),
+			unjudged("is judged by what is told", "join", "outcome", "finish"),
+			tells("the decision that a client learns", "committed", "aborted")),
+		Seen: []Need{some("the operation begin", "record it with Object.Record and its Path",
+			func(e *history.Event) bool {
+				return e.Kind == history.Invoke && e.Op == "begin"
+			}),
+			some("a decision that is told, committed or aborted", "record it as Told", toldAs("committed", "aborted"))},
+	}
 }
 
 // Check implements [Checker].

@@ -24,6 +24,19 @@ func (Barrier) Name() string { return "barrier" }
 // Doc implements [Checker].
 func (Barrier) Doc() string { return "nobody passes the barrier while it is held" }
 
+// Needs implements [Declaring].
+func (Barrier) Needs() Needs {
+	return Needs{
+		Words: slices.Concat(
+			judged("closes the barrier", "hold"),
+			judged("opens it", "release"),
+			judged("passes when it is open", "wait"),
+			[]Word{{"impatient", Telling, true, "is for gather"}}),
+		Seen: []Need{some("a hold without an error", "record it with Object.Return", succeeds("hold")),
+			some("a wait without an error", "record it with Object.Return", succeeds("wait"))},
+	}
+}
+
 // Check implements [Checker].
 func (b Barrier) Check(h *history.History) Verdict { return check(h, b.Monitor()) }
 

@@ -39,6 +39,21 @@ func (b Belief) Doc() string {
 	return "two clients never both believe that they hold the lock, unless a session ended before its client could know"
 }
 
+// Needs implements [Declaring].
+func (b Belief) Needs() Needs {
+	n := Needs{Txns: true, Seen: []Need{acquired, contested(max(b.Leases, 1) + 1)}}
+	const known = "is judged by Acquired, Lost and Released"
+	if b.Leases > 0 {
+		n.Words = unjudged(known, "acquire", "tryacquire", "release")
+		return n
+	}
+	n.Words = slices.Concat(unjudged(known, slices.Concat(lockWords, sharedWords, leadWords)...),
+		judged("the belief rests until the holder is told that it is a reader", "downgrade"),
+		judged("somebody deletes the znode in Path; its holder is excused until it is told", "break"),
+		[]Word{readMode})
+	return n
+}
+
 // Check implements [Checker].
 func (b Belief) Check(h *history.History) Verdict { return check(h, b.Monitor()) }
 

@@ -52,6 +52,33 @@ func (c Claim) Doc() string {
 		"disconnected is told before its session ends"
 }
 
+// Needs implements [Declaring].
+func (c Claim) Needs() Needs {
+	n := Needs{Txns: true, Simulated: true}
+	switch c.Of {
+	case ClaimedPlace:
+		n.Words = slices.Concat(judged("its success says that the znode in Path is of a session that lasts", "enter"),
+			unjudged("claims nothing", "leave"), []Word{{"impatient", Telling, true, "is for gather"}})
+		n.Seen = Entry{}.Needs().Seen
+	case ClaimedMember:
+		n.Words = slices.Concat(unjudged("claims nothing", Join, Leave, Rest),
+			tells("says that the znode in Path is of a session that lasts", ToldJoined),
+			[]Word{{ToldLost, Telling, true, "is for presence"}})
+		n.Seen = []Need{some("a member that is told that it is one again", "record it as Told",
+			toldAs(ToldJoined)).during()}
+	default:
+		n.Words = slices.Concat(
+			judged("its beginning: what was deleted before it can be claimed no more", "lock", "trylock", "rlock",
+				"tryrlock", "campaign", "acquire", "tryacquire"),
+			judged("a writer becomes a reader, by the same znode", "downgrade"),
+			judged("its success says that the znode in Path still leads", "acknowledge"),
+			unjudged("claims nothing", "unlock", "runlock", "resign", "release", "break", "leader"),
+			[]Word{readMode})
+		n.Seen = []Need{acquired}
+	}
+	return n
+}
+
 // Check implements [Checker].
 func (c Claim) Check(h *history.History) Verdict { return check(h, c.Monitor()) }
 

@@ -30,6 +30,17 @@ func (Conflict) Doc() string {
 	return "an update is refused only while another is made, and was not made then, nor is it later"
 }
 
+// Needs implements [Declaring].
+func (Conflict) Needs() Needs {
+	return Needs{
+		Words: configWords(judged("refused, with OK and an error, only while another is made", "update")...),
+		Seen: []Need{some("an update that is refused",
+			"let updates collide, and record the refusal by Return with OK", func(e *history.Event) bool {
+				return e.Kind == history.Return && e.Op == "update" && refused(e)
+			}).during()},
+	}
+}
+
 // Check implements [Checker].
 func (c Conflict) Check(h *history.History) Verdict { return check(h, c.Monitor()) }
 

@@ -19,6 +19,20 @@ func (Convergence) Name() string { return "convergence" }
 // Doc implements [Checker].
 func (Convergence) Doc() string { return "what a watcher tells last is how things are" }
 
+// Needs implements [Declaring].
+func (Convergence) Needs() Needs {
+	return Needs{
+		Txns: true,
+		Words: slices.Concat(judged(watcherDoc, watchKinds...),
+			judged("begins a time in which everything settles, if the faults are over", Rest),
+			judged("what was told must be how things are", Stop),
+			tells(stateDoc, ToldData, ToldChildren, ToldGone)),
+		Seen: []Need{Need{What: "a watcher that is stopped after a rest in which nothing changed, with the faults over",
+			Hint: "record rest and stop with Object.Invoke; let faults end earlier by " +
+				"Scenario.SafetySteps", In: converges}.during()},
+	}
+}
+
 // Check implements [Checker].
 func (Convergence) Check(h *history.History) Verdict { return checkToEnd(h, &watchers{}) }
 
@@ -189,4 +203,13 @@ func childrenOf(h *history.History, path string) (names []string) {
 		}
 	}
 	return names
+}
+
+// converges reports whether there is something for the end to judge.
+func converges(h *history.History) bool {
+	m := &watchers{}
+	for i := range h.Events {
+		m.Step(h, i)
+	}
+	return h.Outcome == history.Quiet && len(m.stopped) > 0
 }

@@ -2,6 +2,7 @@ package checkers
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 
 	"zksim/model/history"
@@ -21,6 +22,18 @@ func (Counter) Name() string { return "counter" }
 // Doc implements [Checker].
 func (Counter) Doc() string {
 	return "the answers of the counter are those of one that does one thing after the other"
+}
+
+// Needs implements [Declaring].
+func (Counter) Needs() Needs {
+	return Needs{
+		Words: slices.Concat(
+			judged("adds Value; answered by the sum", "add"),
+			judged("sets the number to Value if it is Path; answered by 1 or 0", "cas"),
+			judged("answered by the number", "get")),
+		Seen: []Need{some("an answer of add, cas or get", "record it with Object.Record", succeeds("add", "cas",
+			"get"))},
+	}
 }
 
 // count is the state of the sequential counter.

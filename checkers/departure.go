@@ -1,6 +1,8 @@
 package checkers
 
 import (
+	"slices"
+
 	"zksim/internal/hash"
 	"zksim/model/history"
 )
@@ -18,6 +20,17 @@ func (Departure) Name() string { return "departure" }
 
 // Doc implements [Checker].
 func (Departure) Doc() string { return "no member departs while its session lives and it has not left" }
+
+// Needs implements [Declaring].
+func (Departure) Needs() Needs {
+	return Needs{
+		Txns: true,
+		Words: slices.Concat(memberWords, judged("a watcher of the group in Path", WatchMembers),
+			tells("the watcher tells that the znode in Path is gone", ToldGone),
+			[]Word{{ToldLost, Telling, true, "is for presence"}, {ToldJoined, Telling, true, "is for presence"}}),
+		Seen: []Need{some("a join without an error", "record it with Object.Record and its Path", succeeds(Join))},
+	}
+}
 
 // The operations of members in a history; the Path is that of the member's znode.
 const (

@@ -16,6 +16,13 @@ func (DoubledEffect) Name() string { return "doubled-effect" }
 // Doc implements [Checker].
 func (DoubledEffect) Doc() string { return "an item is acknowledged by one of those who got it" }
 
+// Needs implements [Declaring].
+func (DoubledEffect) Needs() Needs {
+	return Needs{Words: queueWords("put", "take", "trytake", "claim", "tryclaim", "return"),
+		Seen: []Need{some("an ack without an error", "let consumers acknowledge, or leave the checker out",
+			succeeds("ack"))}}
+}
+
 // Check implements [Checker].
 func (c DoubledEffect) Check(h *history.History) Verdict { return check(h, c.Monitor()) }
 

@@ -18,6 +18,11 @@ func (DoubledItem) Doc() string {
 	return "an item that was put once is there once: nothing is taken twice, invented, or left after it was removed"
 }
 
+// Needs implements [Declaring].
+func (DoubledItem) Needs() Needs {
+	return Needs{Words: queueWords("return"), Seen: []Need{wasPut, delivered}}
+}
+
 // Check implements [Checker].
 func (DoubledItem) Check(h *history.History) Verdict { return checkToEnd(h, &stock{}) }
 

@@ -22,6 +22,17 @@ func (Entry) Name() string { return "entry" }
 // Doc implements [Checker].
 func (Entry) Doc() string { return "who enters the barrier was inside with all others at some moment" }
 
+// Needs implements [Declaring].
+func (Entry) Needs() Needs {
+	return Needs{
+		Words: slices.Concat(
+			judged("goes in when as many as Value are inside", "enter"),
+			judged("goes out, and is inside no longer", "leave"),
+			[]Word{{"impatient", Telling, true, "is for gather"}}),
+		Seen: []Need{some("an enter without an error", "record it with Object.Record", succeeds("enter"))},
+	}
+}
+
 // Check implements [Checker].
 func (c Entry) Check(h *history.History) Verdict { return check(h, c.Monitor()) }
 

@@ -1,6 +1,8 @@
 package checkers
 
 import (
+	"slices"
+
 	"zksim/internal/hash"
 	"zksim/model/history"
 )
@@ -18,6 +20,18 @@ func (Exit) Name() string { return "exit" }
 func (Exit) Doc() string {
 	return "nobody has left the barrier before all of the round leave, and whoever is disconnected inside is told " +
 		"before its session ends"
+}
+
+// Needs implements [Declaring].
+func (Exit) Needs() Needs {
+	return Needs{
+		Txns: true,
+		Words: slices.Concat(
+			judged("goes into the round that its end has in Value, by the znode in Path", "enter"),
+			judged("goes out when all of the round do", "leave"),
+			[]Word{{"impatient", Telling, true, "is for gather"}}),
+		Seen: []Need{some("a leave without an error", "record it with Object.Return", succeeds("leave"))},
+	}
 }
 
 // Check implements [Checker].

@@ -22,6 +22,17 @@ func (Fenced) Doc() string {
 		"none of the latest"
 }
 
+// Needs implements [Declaring].
+func (Fenced) Needs() Needs {
+	return Needs{
+		Words: []Word{readMode},
+		Seen: []Need{acquired,
+			some("Write events", "access the resource with Object.Write while the lock is held", isKind(history.Write)),
+			{What: "accesses that the resource accepted from two holders",
+				Hint: "let two clients get the lock in one run", In: twoWriters}},
+	}
+}
+
 // Check implements [Checker].
 func (f Fenced) Check(h *history.History) Verdict { return check(h, f.Monitor()) }
 
@@ -168,4 +179,19 @@ func (f *fence) judge(i int, e *history.Event) Verdict {
 		f.read = x
 	}
 	return Verdict{}
+}
+
+// twoWriters reports whether the resource accepted what two holders did, one of them a write.
+func twoWriters(h *history.History) bool {
+	first, wrote, two := int32(0), false, false
+	for i := range h.Events {
+		if e := &h.Events[i]; e.Kind == history.Write && e.OK {
+			if first == 0 {
+				first = e.Object
+			}
+			two = two || e.Object != first
+			wrote = wrote || e.Op != "read"
+		}
+	}
+	return two && wrote
 }

@@ -1,6 +1,8 @@
 package checkers
 
 import (
+	"slices"
+
 	"zksim/internal/hash"
 	"zksim/model/history"
 )
@@ -22,6 +24,18 @@ func (Gather) Name() string { return "gather" }
 // Doc implements [Checker].
 func (Gather) Doc() string {
 	return "with the faults over, nobody gives up while enough are waiting to enter"
+}
+
+// Needs implements [Declaring].
+func (Gather) Needs() Needs {
+	return Needs{
+		Words: slices.Concat(
+			judged("waits until as many as Value are inside; an error says that it gave up", "enter"),
+			tells("the one who enters is about to give up", "impatient"),
+			unjudged("nobody waits for others to leave", "leave")),
+		Seen: []Need{Need{What: "an enter that is given up with the faults over, after impatient was told",
+			Hint: "let clients give up, or leave the checker out", In: givesUp}.during()},
+	}
 }
 
 // Check implements [Checker].
@@ -86,4 +100,24 @@ func (m *gathering) Step(h *history.History, i int) Verdict {
 		}
 	}
 	return Verdict{}
+}
+
+// givesUp reports whether somebody gave up entering with the faults over.
+func givesUp(h *history.History) bool {
+	calm, about := false, map[int32]bool{}
+	for i := range h.Events {
+		e := &h.Events[i]
+		switch {
+		case e.Kind == history.Calm:
+			calm = true
+		case e.Kind == history.Told && e.Op == "impatient":
+			about[e.Object] = calm
+		case e.Kind == history.Return && e.Op == "enter":
+			if e.Err != nil && about[e.Object] {
+				return true
+			}
+			delete(about, e.Object)
+		}
+	}
+	return false
 }

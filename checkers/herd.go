@@ -16,6 +16,19 @@ func (Herd) Name() string { return "herd" }
 // Doc implements [Checker].
 func (c Herd) Doc() string { return "one change of a znode wakes only the client that can go on" }
 
+// Needs implements [Declaring].
+func (Herd) Needs() Needs {
+	return Needs{Txns: true, Seen: []Need{Need{What: "a client that is notified of what another has changed",
+		Hint: "let clients wait for each other", In: func(h *history.History) bool {
+			for i := range h.Events {
+				if _, counted := changeOf(h, i); counted {
+					return true
+				}
+			}
+			return false
+		}}.during()}}
+}
+
 // Check implements [Checker].
 func (c Herd) Check(h *history.History) Verdict {
 	counts := map[change]int{}

@@ -22,6 +22,12 @@ func (Leftover) Doc() string {
 	return "when all clients are done, no persistent znode is left that nobody needs"
 }
 
+// Needs implements [Declaring].
+func (Leftover) Needs() Needs {
+	return Needs{Seen: []Need{Need{What: "a run that comes to rest, in which no client crashes or fails",
+		Hint: "see why no run does, or raise Scenario.MaxSteps", In: allDone}.during()}}
+}
+
 // Monitor implements [Monitored].
 func (Leftover) Monitor() Monitor { return atEnd{} }
 

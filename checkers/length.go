@@ -21,6 +21,15 @@ func (Length) Doc() string {
 	return "a length counts all that was put before, and nothing that was removed before"
 }
 
+// Needs implements [Declaring].
+func (Length) Needs() Needs {
+	return Needs{
+		Words: append(queueWords("claim", "tryclaim", "return"), judged("answered by how many items there are", "len")...),
+		Seen: []Need{wasPut, some("a len without an error", "record it with Object.Record and its Value",
+			succeeds("len"))},
+	}
+}
+
 // Check implements [Checker].
 func (c Length) Check(h *history.History) Verdict { return check(h, c.Monitor()) }
 

@@ -23,6 +23,22 @@ func (Linearizability) Doc() string {
 	return "the answers of Lock, TryLock and Unlock are those of a lock that does one thing after the other"
 }
 
+// Needs implements [Declaring].
+func (Linearizability) Needs() Needs {
+	attempt := func(e *history.Event) bool {
+		return e.Kind == history.Invoke && (e.Op == "lock" || e.Op == "trylock")
+	}
+	return Needs{
+		Txns: true,
+		Words: slices.Concat(
+			judged("waits for the lock", "lock"),
+			judged("is refused, with OK and an error, only while another client has or awaits the lock", "trylock"),
+			judged("gives it up; with an error perhaps, at any later moment", "unlock")),
+		Seen: []Need{some("the operation lock or trylock", "record it with Object.Lock or Object.TryLock", attempt),
+			acquired, contested(2)},
+	}
+}
+
 type lockOp uint8
 
 const (

@@ -20,6 +20,11 @@ func (LostItem) Name() string { return "lost-item" }
 // Doc implements [Checker].
 func (LostItem) Doc() string { return "an item that was put is delivered or still in the queue" }
 
+// Needs implements [Declaring].
+func (LostItem) Needs() Needs {
+	return Needs{Words: queueWords("claim", "tryclaim", "return"), Seen: []Need{wasPut, atRest}}
+}
+
 // Check implements [Checker].
 func (LostItem) Check(h *history.History) Verdict { return checkToEnd(h, &debts{}) }
 

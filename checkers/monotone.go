@@ -17,6 +17,17 @@ func (Monotone) Name() string { return "monotone" }
 // Doc implements [Checker].
 func (Monotone) Doc() string { return "no watcher tells a state that is older than one it told before" }
 
+// Needs implements [Declaring].
+func (Monotone) Needs() Needs {
+	return Needs{
+		Txns: true,
+		Words: slices.Concat(judged(watcherDoc, watchKinds...), unjudged("is for convergence", Rest, Stop),
+			tells(stateDoc, ToldData, ToldChildren, ToldGone)),
+		Seen: []Need{Need{What: "two states of one znode that one watcher tells",
+			Hint: "record them as Told; let the znode change", In: tellsTwice}.during()},
+	}
+}
+
 // Check implements [Checker].
 func (m Monotone) Check(h *history.History) Verdict { return check(h, m.Monitor()) }
 
@@ -112,4 +123,18 @@ func (m *tellers) judge(h *history.History, i int) Verdict {
 		last.zxid, last.gone = e.Zxid, false
 	}
 	return Verdict{}
+}
+
+// tellsTwice reports whether a watcher told two states of a znode.
+func tellsTwice(h *history.History) bool {
+	seen := map[told]bool{}
+	for i := range h.Events {
+		if e := &h.Events[i]; toldAs(ToldData, ToldChildren, ToldGone)(e) {
+			if seen[toldOf(e)] {
+				return true
+			}
+			seen[toldOf(e)] = true
+		}
+	}
+	return false
 }

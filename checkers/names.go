@@ -29,6 +29,17 @@ func (Names) Doc() string {
 	return "a name belongs to one at a time, and resolves to that one as long as it does"
 }
 
+// Needs implements [Declaring].
+func (Names) Needs() Needs {
+	return Needs{
+		Words: slices.Concat(
+			judged("gets a name, in Path of its end, that stands for Value", "register"),
+			judged("answered by what the name in Path stands for", "resolve"),
+			judged("gives up the name in Path; a success ends no other object's", "unregister")),
+		Seen: []Need{some("a register without an error", "record it with Object.Record", succeeds("register"))},
+	}
+}
+
 // Check implements [Checker].
 func (n Names) Check(h *history.History) Verdict { return checkToEnd(h, &tenures{}) }
 

@@ -15,6 +15,16 @@ func (Overtaken) Name() string { return "overtaken" }
 // Doc implements [Checker].
 func (Overtaken) Doc() string { return "no update succeeds that another has overtaken" }
 
+// Needs implements [Declaring].
+func (Overtaken) Needs() Needs {
+	return Needs{
+		Txns:  true,
+		Words: configWords(judged("is made of the znode in Path", "update")...),
+		Seen: []Need{some("an update without an error", "record it with Object.Record and its Path",
+			succeeds("update"))},
+	}
+}
+
 // Check implements [Checker].
 func (o Overtaken) Check(h *history.History) Verdict { return check(h, o.Monitor()) }
 

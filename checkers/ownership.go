@@ -1,6 +1,10 @@
 package checkers
 
-import "zksim/model/history"
+import (
+	"slices"
+
+	"zksim/model/history"
+)
 
 // Ownership is the lowest layer of lock safety, in terms of znodes: a client that was
 // told that it holds the lock had a znode that came first in the queue, and no
@@ -23,6 +27,24 @@ func (o Ownership) Doc() string {
 		return "who holds a lease has one of the first znodes of the queue, and there are no more holders than leases"
 	}
 	return "who holds the lock has the first znode of the queue, and there is one holder at a time"
+}
+
+// Needs implements [Declaring].
+func (o Ownership) Needs() Needs {
+	n := Needs{Txns: true, Seen: []Need{acquired}}
+	if o.Leases > 0 {
+		n.Words = judged("its beginning: what was deleted before it can be claimed no more", "acquire", "tryacquire")
+		n.Words = append(n.Words, unjudged("is judged by Released", "release")...)
+		return n
+	}
+	n.Words = slices.Concat(
+		judged("its beginning: what was deleted before it can be claimed no more", "lock", "trylock", "rlock",
+			"tryrlock", "campaign"),
+		unjudged("is judged by Released", "unlock", "runlock", "resign"),
+		judged("a writer becomes a reader, by the same znode", "downgrade"),
+		unjudged("is judged by the znode in Path", "break"),
+		[]Word{readMode})
+	return n
 }
 
 type claim struct {

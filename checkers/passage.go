@@ -28,6 +28,19 @@ func (Passage) Doc() string {
 	return "with the faults over, nobody gives up waiting for a barrier that has been open meanwhile"
 }
 
+// Needs implements [Declaring].
+func (Passage) Needs() Needs {
+	return Needs{
+		Simulated: true,
+		Words: slices.Concat(
+			judged("opens the barrier", "release"),
+			judged("passes when it is open, or has been; an error says that it gave up", "wait"),
+			tells("the one who waits is about to give up", "impatient"),
+			unjudged("what is closed in the end is judged as what is open", "hold")),
+		Seen: []Need{some("a wait without an error", "record it with Object.Return", succeeds("wait"))},
+	}
+}
+
 // Check implements [Checker].
 func (c Passage) Check(h *history.History) Verdict { return check(h, c.Monitor()) }
 

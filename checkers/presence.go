@@ -1,6 +1,8 @@
 package checkers
 
 import (
+	"slices"
+
 	"zksim/internal/hash"
 	"zksim/model/history"
 )
@@ -22,6 +24,20 @@ func (Presence) Name() string { return "presence" }
 func (Presence) Doc() string {
 	return "in the end a member that has not left has its znode, or knows that another has its name; and a member that " +
 		"is disconnected is told before its session ends; a znode that is made anew has its data"
+}
+
+// Needs implements [Declaring].
+func (Presence) Needs() Needs {
+	return Needs{
+		Txns: true,
+		Words: slices.Concat(memberWords, judged("begins a time in which everything settles, if the faults are over",
+			Rest),
+			tells("the member is told that it may be one no longer", ToldLost),
+			tells("the member is told that it certainly is one again", ToldJoined)),
+		Seen: []Need{Need{What: "a member that leaves after a rest, with the faults over",
+			Hint: "record rest with Object.Invoke; let faults end earlier by " +
+				"Scenario.SafetySteps", In: leavesRested}.during()},
+	}
 }
 
 // Told with these operations tells a member that it may not be one any more, and
@@ -147,4 +163,23 @@ func (p *presences) judge(i int, e *history.Event, x memberOf) Verdict {
 		return violated(p, i, "c%d was not told that it is a member again by %s", e.Client, e.Path)
 	}
 	return Verdict{}
+}
+
+// leavesRested reports whether a member was there for Presence to judge.
+func leavesRested(h *history.History) bool {
+	calm, rested := false, map[int32]bool{}
+	for i := range h.Events {
+		e := &h.Events[i]
+		switch {
+		case e.Kind == history.Calm:
+			calm = true
+		case e.Kind == history.Invoke && e.Op == Join, e.Kind == history.Return && e.Op == Join && e.Err != nil:
+			delete(rested, e.Object)
+		case e.Kind == history.Invoke && e.Op == Rest:
+			rested[e.Object] = calm
+		case e.Kind == history.Invoke && e.Op == Leave && rested[e.Object]:
+			return true
+		}
+	}
+	return false
 }

@@ -15,6 +15,9 @@ func (Steps) Name() string { return "steps" }
 // Doc implements [Checker].
 func (Steps) Doc() string { return "with the faults over, the run comes to rest" }
 
+// Needs implements [Declaring]. It judges every run.
+func (Steps) Needs() Needs { return Needs{} }
+
 // Monitor implements [Monitored].
 func (Steps) Monitor() Monitor { return atEnd{} }
 
@@ -56,6 +59,9 @@ func (Liveness) Name() string { return "liveness" }
 
 // Doc implements [Checker].
 func (Liveness) Doc() string { return "no operation fails for good" }
+
+// Needs implements [Declaring]. It judges every run.
+func (Liveness) Needs() Needs { return Needs{} }
 
 // Monitor implements [Monitored].
 func (Liveness) Monitor() Monitor { return atEnd{} }

@@ -27,6 +27,11 @@ func (FIFO) Name() string { return "fifo" }
 // Doc implements [Checker].
 func (FIFO) Doc() string { return "no consumer passes over an item that was put before and is free" }
 
+// Needs implements [Declaring].
+func (FIFO) Needs() Needs {
+	return Needs{Words: queueWords("ack", "return"), Seen: []Need{wasPut, delivered}}
+}
+
 // Check implements [Checker].
 func (c FIFO) Check(h *history.History) Verdict { return checkToEnd(h, newTurns(c)) }
 
@@ -47,6 +52,9 @@ func (PriorityOrder) Name() string { return "priority-order" }
 func (PriorityOrder) Doc() string {
 	return "no consumer passes over an item of higher priority, or an earlier one of the same, that is free"
 }
+
+// Needs implements [Declaring].
+func (PriorityOrder) Needs() Needs { return FIFO{}.Needs() }
 
 // Check implements [Checker].
 func (c PriorityOrder) Check(h *history.History) Verdict {

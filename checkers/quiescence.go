@@ -17,6 +17,9 @@ func (Quiescence) Name() string { return "quiescence" }
 // Doc implements [Checker].
 func (Quiescence) Doc() string { return "when nothing can happen any more, nobody waits" }
 
+// Needs implements [Declaring].
+func (Quiescence) Needs() Needs { return Needs{Seen: []Need{atRest}} }
+
 // Monitor implements [Monitored].
 func (Quiescence) Monitor() Monitor { return atEnd{} }
 

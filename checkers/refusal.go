@@ -22,6 +22,30 @@ func (Refusal) Name() string { return "refusal" }
 // Doc implements [Checker].
 func (Refusal) Doc() string { return "nobody is refused what is free" }
 
+// Needs implements [Declaring].
+func (r Refusal) Needs() Needs {
+	try, rest := []string{"trylock", "tryrlock"}, slices.Concat(leadWords,
+		[]string{"lock", "unlock", "rlock", "runlock", "downgrade"})
+	if r.Leases > 0 {
+		try, rest = []string{"tryacquire"}, []string{"acquire", "release"}
+	}
+	what := "a refused " + try[0]
+	if len(try) > 1 {
+		what += " or " + try[1]
+	}
+	return Needs{
+		Txns: true,
+		Words: append(judged("is refused, with OK and an error, only while others are in its way", try...),
+			unjudged("cannot be refused", rest...)...),
+		Seen: []Need{Need{What: what, Hint: "try while others have it, and record the refusal by Return with OK",
+			In: func(h *history.History) bool {
+				return slices.ContainsFunc(h.Events, func(e history.Event) bool {
+					return e.Kind == history.Return && slices.Contains(try, e.Op) && refused(&e)
+				})
+			}}.during()},
+	}
+}
+
 // Check implements [Checker].
 func (r Refusal) Check(h *history.History) Verdict { return check(h, r.Monitor()) }
 

@@ -22,6 +22,15 @@ func (Replaced) Doc() string {
 	return "nobody is given a set that another has replaced under a later date, or two sets of one date"
 }
 
+// Needs implements [Declaring].
+func (Replaced) Needs() Needs {
+	return Needs{
+		Words: configWords(slices.Concat(judged("answered by the set of Zxid", "get"),
+			tells("a cached reader is told the set of Zxid", "config"))...),
+		Seen: []Need{sets},
+	}
+}
+
 // Check implements [Checker].
 func (r Replaced) Check(h *history.History) Verdict { return check(h, r.Monitor()) }
 

@@ -23,6 +23,21 @@ func (LostRevoke) Name() string { return "lost-revoke" }
 // Doc implements [Checker].
 func (LostRevoke) Doc() string { return "a holder whose lock is revoked or broken is told" }
 
+// Needs implements [Declaring].
+func (LostRevoke) Needs() Needs {
+	return Needs{
+		Words: slices.Concat(
+			judged("whoever holds the lock by the znode in Path is asked to give it up", "revoke"),
+			judged("the znode in Path is deleted, whoever holds the lock by it", "break"),
+			judged("a holder by the znode in Path waits to be told; an error says that it was not", "hold"),
+			[]Word{{"revoked", Telling, true, "ends the hold without an error"}}),
+		Seen: []Need{some("the operation revoke or break", "record it with Object.Record and its Path",
+			succeeds("revoke", "break")),
+			Need{What: "a hold of a lock that is revoked or broken",
+				Hint: "let holders wait in an operation hold, after the faults as well", In: holdsRevoked}.during()},
+	}
+}
+
 // Check implements [Checker].
 func (l LostRevoke) Check(h *history.History) Verdict { return check(h, l.Monitor()) }
 
@@ -197,4 +212,24 @@ func (r *revocations) forget(path string) {
 // stop notes that an object waits no more.
 func (r *revocations) stop(object int32) {
 	r.waiting = drop(r.waiting, func(x waiting) bool { return x.object == object })
+}
+
+// holdsRevoked reports whether somebody who waited with the faults over had a lock that was
+// revoked by the end.
+func holdsRevoked(h *history.History) bool {
+	calm, asked, waits := false, map[string]bool{}, map[int32]bool{}
+	for i := range h.Events {
+		e := &h.Events[i]
+		switch {
+		case e.Kind == history.Calm:
+			calm = true
+		case succeeds("revoke", "break")(e):
+			asked[e.Path] = true
+		case e.Kind == history.Invoke && e.Op == "hold":
+			waits[e.Object] = calm
+		case e.Kind == history.Return && e.Op == "hold" && waits[e.Object] && asked[e.Path]:
+			return true
+		}
+	}
+	return false
 }

@@ -27,6 +27,13 @@ func (Rounds) Name() string { return "rounds" }
 // Doc implements [Checker].
 func (Rounds) Doc() string { return "rounds of the barrier have their own members and do not overlap" }
 
+// Needs implements [Declaring].
+func (Rounds) Needs() Needs {
+	n := Exit{}.Needs()
+	n.Seen = Entry{}.Needs().Seen
+	return n
+}
+
 // Check implements [Checker].
 func (c Rounds) Check(h *history.History) Verdict { return check(h, c.Monitor()) }
 

@@ -1,6 +1,8 @@
 package checkers
 
 import (
+	"slices"
+
 	"zksim/internal/hash"
 	"zksim/model/history"
 )
@@ -21,6 +23,20 @@ func (Settled) Name() string { return "settled" }
 // Doc implements [Checker].
 func (Settled) Doc() string {
 	return "a list that is told as settled has not changed while its watcher waited for that"
+}
+
+// Needs implements [Declaring].
+func (Settled) Needs() Needs {
+	return Needs{
+		Txns:      true,
+		Simulated: true,
+		Words: slices.Concat(judged(watcherDoc, WatchChildren),
+			judged("the watcher waits for the list to settle, until its end", Settle),
+			unjudged("is for convergence", Rest, Stop),
+			tells(stateDoc, ToldChildren)),
+		Seen: []Need{some("a wait for a list to settle that does not end early",
+			"record settle with Object.Invoke and Object.Return", succeeds(Settle)).during()},
+	}
 }
 
 // Check implements [Checker].

@@ -1,6 +1,7 @@
 package checkers
 
 import (
+	"slices"
 	"strings"
 
 	"zksim/model/history"
@@ -18,6 +19,14 @@ func (StaleLeader) Name() string { return "stale-leader" }
 
 // Doc implements [Checker].
 func (StaleLeader) Doc() string { return "nobody assigns a task after it was deposed" }
+
+// Needs implements [Declaring].
+func (StaleLeader) Needs() Needs {
+	return Needs{Txns: true, Seen: []Need{Need{What: "an assignment, a znode below assign/WORKER",
+		Hint: "let masters and workers get that far", In: func(h *history.History) bool {
+			return slices.ContainsFunc(h.Events, func(e history.Event) bool { return assigns(&e) })
+		}}.during()}}
+}
 
 // Check implements [Checker].
 func (c StaleLeader) Check(h *history.History) Verdict { return check(h, c.Monitor()) }

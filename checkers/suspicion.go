@@ -28,6 +28,18 @@ func (Suspicion) Doc() string {
 	return "a watcher that has lost its connection says that what it told may be out of date, until it has read again"
 }
 
+// Needs implements [Declaring].
+func (Suspicion) Needs() Needs {
+	return Needs{
+		Words: slices.Concat(judged(watcherDoc, watchKinds...),
+			judged("begins a time in which everything settles, if the faults are over", Rest),
+			judged("what was told must be up to date", Stop),
+			tells(stateDoc, ToldData, ToldChildren, ToldGone),
+			tells("what was told may be out of date, if OK, or is not", ToldDoubt)),
+		Seen: []Need{some("a doubt that is told", "record it as Told", toldAs(ToldDoubt)).during()},
+	}
+}
+
 // Check implements [Checker].
 func (s Suspicion) Check(h *history.History) Verdict { return check(h, s.Monitor()) }
 

@@ -29,6 +29,22 @@ func (Tasks) Doc() string {
 	return "every submitted task is reported done once and belongs to one worker at a time, and there are no others"
 }
 
+// Needs implements [Declaring].
+func (Tasks) Needs() Needs {
+	return Needs{
+		Txns: true,
+		Words: slices.Concat(
+			judged("submits the task of Value; its end has the znode in Path", "submit"),
+			judged("forgets the task in Path", "forget"),
+			tells("a worker is given the task of Value, the znode in Path", "task"),
+			judged("ends without an error when the task is done", "wait"),
+			judged("a worker reports the task done", "done")),
+		Seen: []Need{some("a task that is given to a worker, told as task or by a znode below assign/WORKER",
+			"record it as Told",
+			func(e *history.Event) bool { return toldAs("task")(e) || assigns(e) }).during()},
+	}
+}
+
 // Check implements [Checker].
 func (Tasks) Check(h *history.History) Verdict { return checkToEnd(h, newAgenda()) }
 

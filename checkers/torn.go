@@ -22,6 +22,15 @@ func (Torn) Name() string { return "torn" }
 // Doc implements [Checker].
 func (Torn) Doc() string { return "nobody is given parts of two updates" }
 
+// Needs implements [Declaring].
+func (Torn) Needs() Needs {
+	return Needs{
+		Words: configWords(append(judged("answered by a set of values in Path", "get"),
+			tells("a cached reader is told the set in Path", "config")...)...),
+		Seen: []Need{sets},
+	}
+}
+
 // Check implements [Checker].
 func (t Torn) Check(h *history.History) Verdict { return check(h, t) }
 

@@ -1,6 +1,10 @@
 package checkers
 
-import "zksim/model/history"
+import (
+	"slices"
+
+	"zksim/model/history"
+)
 
 // Tree is the audit of the znodes at the end of a run: an ephemeral of a live
 // session that no recipe object answers for stays until that session ends, and
@@ -12,6 +16,17 @@ func (Tree) Name() string { return "tree" }
 
 // Doc implements [Checker].
 func (Tree) Doc() string { return "no live session has a znode that no recipe object knows of" }
+
+// Needs implements [Declaring].
+func (Tree) Needs() Needs {
+	return Needs{Seen: []Need{atRest,
+		Need{What: "an ephemeral znode", Hint: "leave the checker out by Scenario.Without if the recipe makes none",
+			In: func(h *history.History) bool {
+				return h.Outcome == history.Quiet && slices.ContainsFunc(h.Events, func(e history.Event) bool {
+					return e.Kind == history.Created && e.Session != 0
+				})
+			}}.during()}}
+}
 
 // Monitor implements [Monitored].
 func (Tree) Monitor() Monitor { return atEnd{} }

@@ -28,6 +28,19 @@ func (Validity) Doc() string {
 	return "a transaction is aborted only if a site votes no or fails, or somebody gives up waiting"
 }
 
+// Needs implements [Declaring].
+func (Validity) Needs() Needs {
+	return Needs{
+		Txns: true,
+		Words: slices.Concat(
+			judged("begins the transaction in Path, of as many sites as Value; to fail is a reason to abort", "begin"),
+			judged("is a reason to abort", "vote-no", "finish"),
+			unjudged("is no reason to abort", "vote-yes", "join", "outcome"),
+			tells("the decision that a client learns", "aborted", "committed")),
+		Seen: []Need{some("a decision that is told, aborted", "record it as Told", toldAs("aborted")).during()},
+	}
+}
+
 // Check implements [Checker].
 func (v Validity) Check(h *history.History) Verdict { return check(h, v.Monitor()) }
 

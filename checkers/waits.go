@@ -44,6 +44,35 @@ func (c Waits) Doc() string {
 	return "when nothing but time can pass, nobody waits for what is free, or for a leader that there is"
 }
 
+// Needs implements [Declaring].
+func (w Waits) Needs() Needs {
+	waits, rest := []string{"lock", "rlock", "campaign", "leader"}, []string{"trylock", "unlock", "tryrlock", "runlock",
+		"downgrade", "resign"}
+	switch {
+	case w.Leases > 0:
+		waits, rest = []string{"acquire"}, []string{"tryacquire", "release"}
+	case w.For == AwaitedItem:
+		waits, rest = []string{"take", "claim"}, nil
+	}
+	atRest := tells("the client was at rest: nothing but time can pass", ToldRest)
+	n := Needs{
+		Simulated: true,
+		Words: slices.Concat(judged("waits", waits...), unjudged("waits for nobody, or is judged by Released", rest...),
+			atRest),
+		Seen: []Need{Need{What: "an operation that waits while the program of a client is at rest",
+			Hint: "let who has what others wait for call Process.AtRest before it gives it up",
+			In:   func(h *history.History) bool { return waitsAtRest(h, waits) }}.during()},
+	}
+	switch {
+	case w.For == AwaitedItem:
+		n.Words = append(queueWords("ack"), atRest...)
+	case w.Leases == 0:
+		n.Words = append(n.Words, readMode)
+		n.Words = append(n.Words, judged("its success says that its object leads", "acknowledge")...)
+	}
+	return n
+}
+
 // Check implements [Checker].
 func (c Waits) Check(h *history.History) Verdict { return check(h, c.Monitor()) }
 
@@ -139,4 +168,20 @@ func (m *waiters) judge(i int) Verdict {
 		}
 	}
 	return Verdict{}
+}
+
+// waitsAtRest reports whether somebody was in one of these operations when a client was at rest.
+func waitsAtRest(h *history.History, ops []string) bool {
+	waiting := map[int32]string{} // by object
+	for i := range h.Events {
+		switch e := &h.Events[i]; {
+		case e.Kind == history.Invoke && slices.Contains(ops, e.Op):
+			waiting[e.Object] = e.Op
+		case e.Kind == history.Return && waiting[e.Object] == e.Op:
+			delete(waiting, e.Object)
+		case e.Kind == history.Told && e.Op == ToldRest && len(waiting) > 0:
+			return true
+		}
+	}
+	return false
 }

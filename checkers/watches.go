@@ -27,6 +27,9 @@ func (Watches) Doc() string {
 	return "no client keeps a watch that nothing will ever fire, or many on one znode"
 }
 
+// Needs implements [Declaring]. It judges every run.
+func (Watches) Needs() Needs { return Needs{} }
+
 // Check implements [Checker].
 func (c Watches) Check(h *history.History) Verdict { return checkToEnd(h, &watchList{Watches: c}) }
 

@@ -98,7 +98,7 @@ func TestEveryWordThatIsComparedIsDeclared(t *testing.T) {
 	prefixes := map[string]bool{"try": true} // of strings.HasPrefix
 	found, idle := 0, slices.Clone(machine)
 	for file, f := range sources(t) {
-		if strings.HasPrefix(file, "needs") || file == "vocabulary.go" {
+		if file == "needs.go" || file == "words.go" || file == "vocabulary.go" {
 			continue
 		}
 		for _, s := range compared(f) {
@@ -125,6 +125,8 @@ func compared(f *ast.File) (list []string) {
 	}
 	ast.Inspect(f, func(n ast.Node) bool {
 		switch n := n.(type) {
+		case *ast.FuncDecl:
+			return n.Name.Name != "Needs" // that is where words are declared
 		case *ast.BinaryExpr:
 			if n.Op == token.EQL || n.Op == token.NEQ {
 				add(n.X)

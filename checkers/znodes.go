@@ -31,6 +31,15 @@ func (Znodes) Doc() string {
 	return "writes and synced reads of a znode are linearizable, in the order of the zxids"
 }
 
+// Needs implements [Declaring].
+func (Znodes) Needs() Needs {
+	return Needs{
+		Words: judged("the operation of ZooKeeper, on the znode in Path", "create", "set", "delete", "get"),
+		Seen: []Need{some("an answer of create, set, delete or get", "record it with Object.Record",
+			succeeds("create", "set", "delete", "get"))},
+	}
+}
+
 // Check implements [Checker].
 func (z Znodes) Check(h *history.History) Verdict {
 	for _, r := range registers(h) {

@@ -1,0 +1,97 @@
+package checkers
+
+import (
+	"fmt"
+	"slices"
+
+	"zksim/model/history"
+)
+
+// The words and needs that several checkers share.
+
+// queueWords are the words of queues; those that are not judged are the checker's own.
+func queueWords(others ...string) []Word {
+	all := slices.Concat(
+		judged("puts the item in Value", "put"),
+		judged("removes an item; answered by it", "take", "trytake"),
+		judged("gets an item that stays until it is acknowledged; answered by it", "claim", "tryclaim"),
+		judged("removes the claimed item in Value", "ack"),
+		judged("gives the claimed item in Value back", "return"))
+	for i := range all {
+		all[i].Unjudged = slices.Contains(others, all[i].Op)
+	}
+	return all
+}
+
+var (
+	wasPut    = some("a put without an error", "record it with Object.Record and its Value", succeeds("put"))
+	delivered = some("an item that take, trytake, claim or tryclaim answers",
+		"record it with Object.Record and its Value",
+		succeeds("take", "trytake", "claim", "tryclaim"))
+)
+
+const (
+	watcherDoc = "a watcher of Path, from its beginning to its end"
+	stateDoc   = "the watcher tells the state of the znode in Path"
+)
+
+// watchKinds are the words that begin and end a watcher.
+var watchKinds = []string{WatchData, WatchChildren, WatchCache, WatchMembers}
+
+var memberWords = append(judged("becomes a member by the znode in Path", Join),
+	judged("is a member no longer", Leave)...)
+
+// acquired is the need of those that judge beliefs.
+var acquired = some("Acquired events", "record them with Object.Acquired", isKind(history.Acquired))
+
+// contested is the need of those that judge them between n clients.
+func contested(n int) Need {
+	return ofClients(n, fmt.Sprintf("Acquired events of %d clients", n), "let more clients get it in one run",
+		isKind(history.Acquired))
+}
+
+var (
+	lockWords   = []string{"lock", "trylock", "unlock"}
+	sharedWords = []string{"rlock", "tryrlock", "runlock"}
+	leadWords   = []string{"campaign", "resign"}
+	readMode    = Word{"read", Mode, false, "the lock is shared with other readers"}
+)
+
+func isKind(k history.Kind) func(e *history.Event) bool {
+	return func(e *history.Event) bool { return e.Kind == k }
+}
+
+// succeeds picks the ends without an error of these operations.
+func succeeds(ops ...string) func(e *history.Event) bool {
+	return func(e *history.Event) bool {
+		return e.Kind == history.Return && e.Err == nil && slices.Contains(ops, e.Op)
+	}
+}
+
+// toldAs picks what is told by these words.
+func toldAs(ops ...string) func(e *history.Event) bool {
+	return func(e *history.Event) bool { return e.Kind == history.Told && slices.Contains(ops, e.Op) }
+}
+
+var atRest = Need{What: "a run that comes to rest", Hint: "see why no run does, or raise Scenario.MaxSteps",
+	In: func(h *history.History) bool {
+		return h.Outcome == history.Quiet
+	}}
+
+// configWords are the words of configurations, of which own are judged.
+func configWords(own ...Word) []Word {
+	all := append(own, unjudged("is judged by other checkers of configurations", "update", "get", "follow")...)
+	all = append(all, Word{"config", Telling, true, "is judged by other checkers of configurations"})
+	return slices.DeleteFunc(all, func(w Word) bool {
+		return w.Unjudged && slices.ContainsFunc(own, func(x Word) bool { return x.Op == w.Op })
+	})
+}
+
+// sets is the need of those that judge sets of values.
+var sets = some("a set of values, by an answer of get or told as config", "record it with Object.Record", given)
+
+// assigns reports whether the event is an assignment of a task.
+func assigns(e *history.Event) bool {
+	folder, _, _ := place(e.Path)
+	return e.Kind == history.Created && e.Client != 0 && folder == "assign"
+}
