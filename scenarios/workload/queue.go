@@ -7,9 +7,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"time"
-
-	"github.com/go-zookeeper/zk"
 
 	"zksim/checkers"
 	"zksim/model/history"
@@ -112,50 +109,6 @@ func newWorker(p *engine.Process, newQueue func(p *engine.Process) Consumer, cla
 var EveryQueue = []checkers.Checker{checkers.LostItem{}, checkers.DoubledItem{}, checkers.DoubledEffect{},
 	checkers.Liveness{}, checkers.Quiescence{}, checkers.Tree{}, checkers.Steps{}}
 
-// producerPath is an ephemeral of the client that the others live by.
-const producerPath = "/producer"
-
-// produce announces the producer.
-func (w *worker) produce() {
-	for {
-		_, err := w.p.Conn.Create(w.p.Path(producerPath), nil, zk.FlagEphemeral, zk.WorldACL(zk.PermAll))
-		if err == nil || err == zk.ErrNodeExists {
-			return
-		}
-		w.p.Env.Sleep(context.Background(), time.Second)
-	}
-}
-
-// follow looks for the producer and returns the function that ends it; false if
-// there is none to be seen.
-func (w *worker) follow() (end context.CancelFunc, ok bool) {
-	for range 20 {
-		exists, _, err := w.p.Conn.Exists(w.p.Path(producerPath))
-		if err == nil && exists {
-			w.fed, end = context.WithCancel(context.Background())
-			w.p.Env.Go("follow", func() { w.attend(end) })
-			return end, true
-		}
-		w.p.Env.Sleep(context.Background(), 100*time.Millisecond)
-	}
-	return nil, false
-}
-
-// attend calls gone when the producer's session has ended.
-func (w *worker) attend(gone context.CancelFunc) {
-	defer recipes.Forget(w.p.Env)()
-	for w.fed.Err() == nil {
-		recipes.Keep(w.p.Env)
-		change := w.p.Env.SessionEvents()
-		exists, _, event, err := w.p.Conn.ExistsW(w.p.Path(producerPath))
-		if err == nil && !exists {
-			gone()
-			return
-		}
-		w.p.Env.Await(w.fed, event, change)
-	}
-}
-
 // Exchange makes a program in which each client puts and gets an item in each round,
 // and puts some more in the end. At any time it has put at least as many as it has
 // tried to get, so that nobody waits forever, no matter which client crashes.
@@ -176,45 +129,6 @@ func Exchangers(id, rounds int) int {
 		return 0
 	}
 	return id % 3
-}
-
-// Feed makes a program in which the first client puts what the others get, one item
-// a round, as long as its session lasts.
-func Feed(claim bool, newQueue func(p *engine.Process) Consumer) func(p *engine.Process) {
-	return feed(claim, newQueue, func(*engine.Process, int) {})
-}
-
-// FeedAtRest is Feed with a producer that puts its last item when nothing else can happen, unless the run is brief.
-func FeedAtRest(claim bool, newQueue func(p *engine.Process) Consumer) func(p *engine.Process) {
-	return feed(claim, newQueue, func(p *engine.Process, left int) {
-		if left == 1 && !Brief(p) {
-			p.AtRest()
-		}
-	})
-}
-
-// feed is Feed with something to do before the producer puts an item, of which so many are left.
-func feed(claim bool, newQueue func(p *engine.Process) Consumer, before func(p *engine.Process, left int),
-) func(p *engine.Process) {
-	return func(p *engine.Process) {
-		w := newWorker(p, newQueue, claim)
-		if p.ID == 1 {
-			w.produce()
-			for left := p.Rounds * (p.Clients - 1); left > 0; left-- {
-				if before(p, left); !w.put() {
-					return
-				}
-			}
-			return
-		}
-		end, ok := w.follow()
-		if !ok {
-			return
-		}
-		defer end()
-		for r := 0; r < p.Rounds && w.get((p.ID+r)%3 == 0); r++ {
-		}
-	}
 }
 
 // HandOver makes a program in which the first client puts one item that the last
