@@ -210,8 +210,8 @@ func struck(h *history.History) (p faults.Plan) {
 	return p
 }
 
-// wholePlan is all that could have struck: the plan of a report about a simulated run, or else that of the scenario, and
-// what has struck more often.
+// wholePlan is all that could have struck: the plan of a report about a simulated run, or else that of the scenario,
+// and what has struck more often.
 func wholePlan(s *engine.Scenario, rep *reports.Report, struck faults.Plan) (p faults.Plan, err error) {
 	p = slices.Clone(s.Faults)
 	if rep.Backend == "sim" && rep.Faults != "" {

@@ -244,7 +244,8 @@ func TestThereIsNoneOnlyUnderAllThatCouldHaveStruck(t *testing.T) {
 	const name = "test/wraps"
 	add(t, engine.Scenario{Name: name, Clients: 1, Program: func(p *engine.Process) {
 		p.Conn.Create("/a/b-", nil, zk.FlagSequence, zk.WorldACL(zk.PermAll))
-	}, Setup: []model.Request{{Op: model.OpCreate, Path: "/a", ACL: zk.WorldACL(zk.PermAll)}}, Faults: faults.MustParse("sequence=1@path=/a")})
+	}, Setup: []model.Request{{Op: model.OpCreate, Path: "/a", ACL: zk.WorldACL(zk.PermAll)}},
+		Faults: faults.MustParse("sequence=1@path=/a")})
 	const call = `{"kind":"call","client":"c1","op":"create","path":"/a/b-"}` + "\n" +
 		`{"kind":"reply","client":"c1","op":"create","path":"%s"}` + "\n"
 	write(t, "wrapped.jsonl", fmt.Sprintf(call, "/a/b-2147483646"))
@@ -258,7 +259,8 @@ func TestThereIsNoneOnlyUnderAllThatCouldHaveStruck(t *testing.T) {
 			"tried, but under sequence=1@path=/a there are others; ", exitInconclusive},
 		{"other.jsonl", "none  no simulated run of test/wraps under sequence=1@path=/a has this history: all were tried; ",
 			exitViolation},
-		{"-faults sequence=1@path=/a other.jsonl", "none  no simulated run of test/wraps under sequence=1@path=/a ", exitViolation},
+		{"-faults sequence=1@path=/a other.jsonl", "none  no simulated run of test/wraps under sequence=1@path=/a ",
+			exitViolation},
 		{"-runs 1 other.jsonl", "inconclusive  none of 1 simulated runs of test/wraps under sequence=1@path=/a ",
 			exitInconclusive},
 	} {
@@ -291,8 +293,8 @@ func TestARecordedRunIsExplained(t *testing.T) {
 	}{
 		{"explain -runs 3 -run lock/lock alone.jsonl", exitInconclusive,
 			"inconclusive  none of 3 simulated runs of lock/lock " +
-				"under " + catalog.Named("lock/lock").Faults.String() + " has this history; the best has 0 of 1 things that clients do and see, and then not: c1 call exists " +
-				"/a\n"},
+				"under " + catalog.Named("lock/lock").Faults.String() + " has this history; the best has 0 of 1 things " +
+				"that clients do and see, and then not: c1 call exists /a\n"},
 		{"explain -faults none " + file, exitInconclusive, ""},
 	} {
 		if x.out == "" {
