@@ -72,7 +72,7 @@ func TestServeServesUntilASignalAndSaysWhatStruck(t *testing.T) {
 	if r := simrun(t, "judge", "history.jsonl"); r.code != exitHeld || r.out != judged {
 		t.Errorf("%+v, expected %q", r, judged)
 	}
-	if r := simrun(t, "grep", "lose-reply of c1, later c2 acquired", "history.jsonl"); r.code != exitViolation {
+	if r := simrun(t, "grep", "lose-reply of c1, later c1 acquired", "history.jsonl"); r.code != exitViolation {
 		t.Errorf("%+v", r)
 	}
 	if r := simrun(t, "grep", "lose-reply of c1", "history.jsonl"); r.code != exitHeld {
