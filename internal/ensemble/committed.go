@@ -118,14 +118,14 @@ func lost(h *history.History, log []txnlog.Txn) string {
 // disorder says what is wrong with the zxids of answers; "" if nothing is. A write that begins after another was
 // acknowledged has a higher one, and those that a session sees never decrease. Several are clients that have had
 // further connections: which of them an event is of is not known, so it only counts what they were told of writes.
-func disorder(h *history.History, several map[int32]bool) string {
+func disorder(h *history.History, several map[int32]int32) string {
 	seen := map[int32]int64{} // by client, in its present session
 	var acknowledged int64    // the highest of all writes
 	begun := map[int32][]int64{}
 	for i := range h.Events {
 		e := &h.Events[i]
 		switch {
-		case several[e.Client]:
+		case several[e.Client] > 0:
 			if isChange(e.Kind) {
 				acknowledged = max(acknowledged, e.Zxid)
 			}
@@ -180,7 +180,7 @@ func merge(h *liveHost, log []txnlog.Txn, who map[int64]int32) error {
 	}
 	place(h, groups)
 	var all []history.Event
-	belief := newBeliefs(who)
+	belief := newBeliefs()
 	k := 0
 	for i, e := range h.history.Events {
 		for ; k < len(groups) && groups[k].present <= i; k++ {
@@ -293,21 +293,25 @@ func place(h *liveHost, groups []group) {
 
 // beliefs follows what clients know of their sessions.
 type beliefs struct {
-	who   map[int64]int32
-	has   map[int32]int64 // the session that a client believes to have, with a connection
+	has   map[connection]int64 // the session that a client believes to have, with a connection
 	ended map[int64]bool
 }
 
-func newBeliefs(who map[int64]int32) *beliefs {
-	return &beliefs{who: who, has: map[int32]int64{}, ended: map[int64]bool{}}
+// connection is one of those of a client.
+type connection struct{ client, number int32 }
+
+func newBeliefs() *beliefs {
+	return &beliefs{has: map[connection]int64{}, ended: map[int64]bool{}}
 }
 
 // commit appends a txn, and before the end of a session that its client cannot know of yet.
 func (b *beliefs) commit(all []history.Event, g *group) []history.Event {
 	if g.ended != 0 {
 		b.ended[g.ended] = true
-		if c := b.who[g.ended]; b.has[c] == g.ended {
-			all = append(all, history.Event{Kind: history.Exceeded, Client: c})
+		for c, session := range b.has { // order-free: a session has one connection
+			if session == g.ended {
+				all = append(all, history.Event{Kind: history.Exceeded, Client: c.client})
+			}
 		}
 	}
 	return append(all, g.events...)
@@ -318,9 +322,10 @@ func (b *beliefs) hear(all []history.Event, e *history.Event) []history.Event {
 	if e.Kind != history.Session {
 		return all
 	}
-	delete(b.has, e.Client)
+	c := connection{e.Client, e.Version}
+	delete(b.has, c)
 	if e.Op == zk.StateHasSession.String() {
-		b.has[e.Client] = e.Session
+		b.has[c] = e.Session
 		if b.ended[e.Session] {
 			all = append(all, history.Event{Kind: history.Exceeded, Client: e.Client})
 		}

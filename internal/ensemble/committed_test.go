@@ -61,7 +61,7 @@ func TestZxidsOutOfOrderAreTheStores(t *testing.T) {
 			t.Errorf("%s: %q, want %q", name, got, x.want)
 		}
 	}
-	several := map[int32]bool{1: true}
+	several := map[int32]int32{1: 1}
 	two := []history.Event{call(1), call(1), by(1, 7), reply(1, 7), reply(1, 4), call(2), by(2, 6)}
 	if got := disorder(&history.History{Events: two[:5]}, several); got != "" {
 		t.Errorf("two connections of a client: %q", got)
@@ -180,5 +180,20 @@ c1 exceeded
 `
 	if got != want || !h.history.Txns {
 		t.Errorf("got\n%swant\n%s", got, want)
+	}
+}
+
+// c1 has two connections, each with a session of its own.
+func TestAClientBelievesInTheSessionOfEachConnection(t *testing.T) {
+	b := newBeliefs()
+	session := func(line int32, s zk.State, id int64) {
+		b.hear(nil, &history.Event{Kind: history.Session, Client: 1, Version: line, Op: s.String(), Session: id})
+	}
+	exceeded := func(id int64) bool { return len(b.commit(nil, &group{ended: id})) > 0 }
+	session(0, zk.StateHasSession, 7)
+	session(1, zk.StateHasSession, 8)
+	session(0, zk.StateDisconnected, 7)
+	if !exceeded(8) || exceeded(7) {
+		t.Error("the session of the connection that is up ends before its client knows, the other one does not")
 	}
 }

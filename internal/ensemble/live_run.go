@@ -50,7 +50,7 @@ type liveRun struct {
 	session []int64         // by client; 0: none, or it has been told that it is over
 	closed  []bool          // by client: it has closed a session
 	who     map[int64]int32 // clients, by session
-	several map[int32]bool  // clients that have had further connections
+	several map[int32]int32 // how many further connections clients have had
 	broken  error
 	timers  int       // that programs wait for
 	heard   time.Time // as spoken, timers aside
@@ -71,7 +71,7 @@ func (x *liveRun) run(ctx context.Context) error {
 	n := x.o.Clients
 	x.clients, x.taps, x.state = make([]*live.Client, n), make([]*wire.Tap, n), make([]zk.State, n)
 	x.closed, x.session = make([]bool, n), make([]int64, n)
-	x.finished, x.who, x.several, x.spoken = make([]bool, n+1), map[int64]int32{}, map[int32]bool{}, time.Now()
+	x.finished, x.who, x.several, x.spoken = make([]bool, n+1), map[int64]int32{}, map[int32]int32{}, time.Now()
 	x.nemesis = nemesis.New(nemesis.Options{Plan: x.Plan, Seed: x.o.Seed, Clients: n, Timeout: x.o.Session,
 		Addrs: x.o.Servers, Servers: x.o.Ours, Usual: x.o.Usual, Root: x.host.root, Record: x.host.hear, Diary: x.diary,
 		Cancel: x.host.interrupt})
@@ -143,24 +143,30 @@ func (x *liveRun) close(ctx context.Context) {
 	wg.Wait()
 }
 
-// further are the options of another connection of a client, of which the run knows no more than whose its sessions
-// are.
+// further are the options of another connection of a client, of which the run knows no more than how its session is.
 func (x *liveRun) further(id int) live.Options {
 	x.mu.Lock()
-	x.several[int32(id)] = true
+	x.several[int32(id)]++
+	line := x.several[int32(id)]
 	x.mu.Unlock()
+	var session int64 // of the library, which calls OnSession in one goroutine
 	hear := func(e history.Event) { x.speak(); x.host.hear(e) }
 	return live.Options{SessionTimeout: x.o.Session,
 		Dial: func(ctx context.Context, network, address string) (net.Conn, error) {
 			return x.nemesis.Dial(ctx, id, network, address, &wire.Tap{Client: int32(id), Hear: hear, Broken: x.breaks})
 		},
 		OnSession: func(ev zk.Event) {
-			if ev.State == zk.StateHasSession {
-				session := x.nemesis.Session(id)
+			switch ev.State {
+			case zk.StateHasSession:
+				session = x.nemesis.Session(id)
 				x.mu.Lock()
 				x.who[session] = int32(id)
 				x.mu.Unlock()
+			case zk.StateExpired:
+				session = 0
 			}
+			x.host.hear(history.Event{Kind: history.Session, Client: int32(id), Op: ev.State.String(), Session: session,
+				Version: line})
 		}}
 }
 
@@ -437,7 +443,7 @@ func armed(h *history.History, client int32) (paths []string) {
 		switch {
 		case e.Kind == history.Notify:
 			delete(set, e.Path)
-		case e.Kind == history.Session && e.Op == zk.StateExpired.String():
+		case e.Kind == history.Session && e.Op == zk.StateExpired.String() && e.Version == 0:
 			clear(set)
 		case e.Kind == history.Reply && watching(e):
 			set[e.Path] = true

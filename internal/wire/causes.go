@@ -133,6 +133,7 @@ func Explain(h *history.History, changes []history.Event) error {
 	for i := range h.Events {
 		e := &h.Events[i]
 		switch {
+		case e.Kind == history.Session && e.Version > 0: // which of the watches are of that connection is not known
 		case e.Kind == history.Session:
 			delete(catchingUp, e.Client)
 			if e.Op == zk.StateExpired.String() { // the watches have ended with the session
