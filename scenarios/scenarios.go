@@ -14,16 +14,16 @@ type (
 	//	Clients      how many there are
 	//	Dials        how many more connections each client may make by Process.Dial
 	//	Rounds       how often each client repeats what it does; 0: the program has no rounds
-	//	Servers      sizes of the ensemble, 1 or 3; each seed draws one; empty: 1
-	//	Like         whose semantics the servers have; the zero value is ZooKeeper
-	//	Setup        requests that are executed before the clients start, as by Mkdir
-	//	Faults       what may go wrong; each seed draws a part of it
-	//	Program      what each client does, by its Process
-	//	Checkers     judge each run; without any, Liveness, Quiescence and Steps do
-	//	Goals        what must have happened in some run
-	//	Finally      one more checker: looks at a run that has come to rest, and returns what is wrong
-	//	Words        operations that the program records and that nobody is to judge
-	//	Caught       checkers of which one must find the flaw of a mutant; empty: everything must hold
+	//	Servers      []int: sizes of the ensemble, 1 or 3; each seed draws one; empty: 1
+	//	Like         model.Like: whose semantics the servers have; the zero value is ZooKeeper
+	//	Setup        []Request: executed before the clients start, such as Mkdir(path)
+	//	Faults       faults.Plan: what may go wrong; each seed draws a part of it
+	//	Program      func(p *Process): what each client does
+	//	Checkers     []checkers.Checker: judge each run; without any, Liveness, Quiescence and Steps do
+	//	Goals        []Goal: what must have happened in some run
+	//	Finally      func(h *history.History) error: looks at a run that has come to rest, and returns what is wrong
+	//	Words        []string: operations that the program records and that no checker is to judge
+	//	Caught       []string: checkers of which one must find the flaw of a mutant; empty: everything must hold
 	//	SafetySteps  the step after which no more faults strike; 0: the usual one
 	//	MaxSteps     the step at which a run is given up; 0: the usual one
 	//
