@@ -434,6 +434,7 @@ func TestChecksLeaveAnIndexInTheFolderOfTheFlag(t *testing.T) {
 		t.Error(index())
 	}
 	bad.Program = idle
+	scenarios.ForgetRows() // of the process that it was
 	if checkHere(t, bad, "1-5", ""); !strings.Contains(index(), "2 results: 2 held") {
 		t.Error(index())
 	}

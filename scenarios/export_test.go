@@ -15,3 +15,6 @@ var (
 func OneInput(t T, r *engine.Runner, s *Scenario, data []byte) {
 	newRecord(t, s, byFuzz).input(t, r, data)
 }
+
+// ForgetRows is what another process begins with.
+func ForgetRows() { kept.Clear() }

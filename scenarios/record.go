@@ -5,6 +5,8 @@ import (
 	"hash/fnv"
 	"os"
 	"path/filepath"
+	"slices"
+	"sync"
 
 	"zksim/internal/files"
 	"zksim/internal/pipeline"
@@ -44,6 +46,10 @@ func (r *record) to(status engine.Status, says string) {
 	r.is(pipeline.RowOf(r.s, status, says), r.row.By)
 }
 
+// kept has the worst row of this process for each folder and row, so that a test which holds does not hide another one of
+// the same scenario, or an earlier run of itself, that has failed.
+var kept sync.Map
+
 // keep writes the row into the folder of -zksim.out or -artifacts, if there is one, and the index of all that are
 // there. It is to be called by Cleanup of the test: then what it logs has the position of the check, also when that has
 // ended the test.
@@ -53,10 +59,20 @@ func (r *record) keep() {
 	if dir == "" {
 		return
 	}
-	if err := pipeline.KeepRow(dir, r.row); err != nil {
+	row := r.row
+	folder, _ := filepath.Abs(dir)
+	key := [2]string{folder, row.ID()}
+	if x, ok := kept.Load(key); ok && rank(x.(reports.Row)) < rank(row) {
+		row = x.(reports.Row)
+	}
+	kept.Store(key, row)
+	if err := pipeline.KeepRow(dir, row); err != nil {
 		r.t.Logf("no index: %v", err)
 	}
 }
+
+// rank is lower for worse rows.
+func rank(row reports.Row) int { return slices.Index(reports.Statuses, row.Status) }
 
 // folder returns the one for the page of a failure, and the page as the index names it. Where no folder is asked for,
 // it is a temporary one, the same for all tests of a package.

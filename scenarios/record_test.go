@@ -160,3 +160,14 @@ func TestTheFolderOfArtifactsHasAnIndex(t *testing.T) {
 	}
 	indexHas(t, filepath.Dir(found[0]), "1 result: 1 caught")
 }
+
+// Two tests check scenarios of one name, and the second one holds.
+func TestATestThatHoldsDoesNotHideOneThatFailed(t *testing.T) {
+	t.Chdir(t.TempDir())
+	good := gaveUp()
+	good.Program = idle
+	for _, s := range []scenarios.Scenario{good, gaveUp(), good} {
+		outFlag(t, "two", func(t *fakeT) { scenarios.Check(t, s) })
+	}
+	indexHas(t, "two", "1 result: 1 violated", `<tr id="my/leak">`, `href="./my.leak/index.html"`)
+}
