@@ -46,8 +46,8 @@ func (r *record) to(status engine.Status, says string) {
 	r.is(pipeline.RowOf(r.s, status, says), r.row.By)
 }
 
-// kept has the worst row of this process for each folder and row, so that a test which holds does not hide another one of
-// the same scenario, or an earlier run of itself, that has failed.
+// kept has the worst row of this process for each folder and row, so that a test which holds does not hide another one
+// of the same scenario, or an earlier run of itself, that has failed.
 var kept sync.Map
 
 // keep writes the row into the folder of -zksim.out or -artifacts, if there is one, and the index of all that are
