@@ -157,11 +157,11 @@ func (e *Ensemble) Close() error {
 	for c := range e.conns { // order-free: all of them
 		c.abort()
 	}
-	e.parking.close()
 	for k := range e.nodes {
 		e.nodes[k].goes.Broadcast()
 	}
 	e.mu.Unlock()
+	e.parking.close()
 	e.running.Wait()
 	e.world.Close()
 	return nil

@@ -19,7 +19,7 @@ const (
 type parking struct {
 	mu     sync.Mutex
 	poller *poller // nil until one was parked
-	failed bool    // there can be none: the system lacks something
+	failed bool    // no connection can be parked: the system lacks something, or all is being closed
 	conns  []*conn // by their file descriptors
 }
 
@@ -109,11 +109,14 @@ func (c *conn) leave() {
 	c.wake()
 }
 
-// close ends the poller. No connection can be parked any more.
+// close ends the poller. No connection can be parked any more. It waits for a call of readable that goes on, so no lock
+// may be held that this one takes.
 func (l *parking) close() {
 	l.mu.Lock()
-	defer l.mu.Unlock()
-	if l.poller != nil {
-		l.poller.close()
+	p := l.poller
+	l.failed = true
+	l.mu.Unlock()
+	if p != nil {
+		p.close()
 	}
 }
