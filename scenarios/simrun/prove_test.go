@@ -198,8 +198,8 @@ func TestProveLeavesAnIndexAsCheckDoes(t *testing.T) {
 		}
 	}
 	simrun(t, append(args, "-p", "1")...)
-	if readIndex(t, "out") != page {
-		t.Error("the index of the same proofs differs")
+	if again := readIndex(t, "out"); again != page {
+		t.Errorf("the index of the same proofs differs:\n%s\nand\n%s", page, again)
 	}
 	simrun(t, "prove", "-o", "out", "watch/trusting", "-for", "1ms")
 	if page := readIndex(t, "out"); !strings.Contains(page, "badge inconclusive\">inconclusive</span>") ||

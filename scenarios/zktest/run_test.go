@@ -223,8 +223,14 @@ func expectRepeated(t *testing.T, out string) {
 // TestGoZookeepersLockLeavesAZnode finds, from seeds, that zk.Lock gives up without deleting its znode when the list of
 // children cannot be read after the create, shrinks that, and finds it again from the schedule that it has written.
 func TestGoZookeepersLockLeavesAZnode(t *testing.T) {
-	dir := t.TempDir()
-	out := runHidden(t, dir, "TestHiddenLock", "-zksim.seeds", "1-1000")
+	var dir, out string
+	for range 3 { // on stock Go a busy system may interrupt the process so often that nothing can be shrunk
+		dir = t.TempDir()
+		out = runHidden(t, dir, "TestHiddenLock", "-zksim.seeds", "1-1000")
+		if zktest.Exact || !strings.Contains(out, "not made shorter: ") {
+			break
+		}
+	}
 	expect(t, out, "the code waits, and nothing more can happen", "zk.(*Lock).LockWithData")
 	if raced && !zktest.Exact {
 		expect(t, out, "failed again in ", "part at step ")
