@@ -33,10 +33,12 @@ func TestAtomicityIsOneDecisionThatAllHaveVotedFor(t *testing.T) {
 			invoke c1 o1 begin /ty v2
 			told c2 o3 aborted /ty`},
 		{name: "a vote is missing", text: two + `
-			told c1 o1 committed /tx`, event: 3, message: "c1 learned that /tx is committed when 1 of its 2 sites had voted yes"},
+			told c1 o1 committed /tx`, event: 3,
+			message: "c1 learned that /tx is committed when 1 of its 2 sites had voted yes"},
 		{name: "a site that votes twice has one vote", text: two + `
 			invoke c1 o2 vote-yes /tx
-			told c1 o1 committed /tx`, event: 4, message: "c1 learned that /tx is committed when 1 of its 2 sites had voted yes"},
+			told c1 o1 committed /tx`, event: 4,
+			message: "c1 learned that /tx is committed when 1 of its 2 sites had voted yes"},
 		{name: "a vote whose answer was lost may count", text: two + `
 			invoke c2 o3 vote-yes /tx
 			return c2 o3 vote-yes /tx: context canceled

@@ -226,8 +226,9 @@ func TestAnUpdateThatIsOvertakenDoesNotSucceed(t *testing.T) {
 		{name: "one that is overtaken", text: begun + `
 			changed c2 /config z5 "changing"
 			changed c2 /config z6 "ready"
-			return c1 o1 update`, event: 4, message: "the update of c1 succeeds, and the last that it has made of /config says " +
-			"that it goes on: another has overtaken it"},
+			return c1 o1 update`, event: 4,
+			message: "the update of c1 succeeds, and the last that it has made of /config says that it " +
+				"goes on: another has overtaken it"},
 		{name: "one that says so", text: begun + `return c1 o1 update ok: changed`},
 		{name: "two of one client", text: begun + `
 			invoke c1 o2 update /config

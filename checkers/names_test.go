@@ -85,7 +85,8 @@ func TestANameResolvesToItsOwner(t *testing.T) {
 			return c2 o2 resolve /m`},
 		{name: "to nobody", text: first + `
 			invoke c2 o2 resolve /n
-			return c2 o2 resolve /n`, event: 3, message: "c2 was told that there is no name /n, which c1 has registered as 11 and not given up"},
+			return c2 o2 resolve /n`, event: 3,
+			message: "c2 was told that there is no name /n, which c1 has registered as 11 and not given up"},
 		{name: "to somebody else", text: first + `
 			invoke c2 o2 resolve /n
 			return c2 o2 resolve /n v21`, event: 3, message: "c2 was told 21 for /n, which c1 has registered as 11 and not " +
