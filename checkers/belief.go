@@ -65,7 +65,7 @@ type believers struct {
 	sessionEvents
 	Belief
 	active   []claim
-	deceived []int32 // clients whose session has ended and who cannot know
+	deceived deceived
 	excused  []claim // that began or went on then
 	broken   []string
 }
@@ -77,12 +77,9 @@ func (b *believers) Reset() {
 
 // Hash implements [Monitor].
 func (b *believers) Hash() uint64 {
-	var sums [4]hash.Hash // the order in each list does not matter
+	sums := [4]hash.Hash{1: b.deceived.print()} // the order in each list does not matter
 	for _, a := range b.active {
 		sums[0] += a.print()
-	}
-	for _, c := range b.deceived {
-		sums[1] += hash.Hash(0).Uint64(uint64(c))
 	}
 	for _, a := range b.excused {
 		sums[2] += a.print()
@@ -100,11 +97,12 @@ func (b *believers) Hash() uint64 {
 // Step implements [Monitor].
 func (b *believers) Step(h *history.History, i int) Verdict {
 	e := &h.Events[i]
+	b.deceived.step(e)
 	switch e.Kind {
 	case history.Acquired:
 		mine := claimOf(e)
 		b.active = drop(b.active, mine.sameObject) // a writer becomes a reader
-		if slices.Contains(b.deceived, e.Client) {
+		if b.deceived.has(e.Client) {
 			b.excused = append(b.excused, mine)
 		}
 		if slices.ContainsFunc(b.excused, mine.sameObject) || slices.Contains(b.broken, e.Path) {
@@ -126,15 +124,12 @@ func (b *believers) Step(h *history.History, i int) Verdict {
 		b.active = drop(b.active, func(a claim) bool { return a.object == e.Object })
 		b.excused = drop(b.excused, func(a claim) bool { return a.object == e.Object })
 	case history.Exceeded:
-		b.deceived = append(b.deceived, e.Client)
 		for _, a := range b.active {
 			if a.client == e.Client {
 				b.excused = append(b.excused, a)
 			}
 		}
 		b.active = drop(b.active, func(a claim) bool { return a.client == e.Client })
-	case history.Session:
-		b.deceived = drop(b.deceived, func(c int32) bool { return c == e.Client })
 	case history.Crashed:
 		b.active = drop(b.active, func(a claim) bool { return a.client == e.Client })
 	}

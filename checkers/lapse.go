@@ -12,7 +12,7 @@ import (
 // hears something, and of a session that a library takes for over the servers may still keep what it owned.
 type lapses struct {
 	believed []claim
-	deceived []int32 // clients whose session has ended and who cannot know
+	deceived deceived
 	present  []lineOf
 }
 
@@ -25,7 +25,7 @@ type lineOf struct {
 // begin notes that an object believes from now on.
 func (l *lapses) begin(c claim) {
 	l.end(c.object)
-	if c.path != "" && !slices.Contains(l.deceived, c.client) {
+	if c.path != "" && !l.deceived.has(c.client) {
 		l.believed = append(l.believed, c)
 	}
 }
@@ -39,12 +39,11 @@ func (l *lapses) end(object int32) {
 // session that it had it by has just ended; nil if there is nothing. In real runs nobody knows when code could know.
 func (l *lapses) step(h *history.History, e *history.Event) (lapsed *claim) {
 	of := func(c claim) bool { return c.client == e.Client }
+	l.deceived.step(e)
 	switch e.Kind {
 	case history.Exceeded:
-		l.deceived = append(l.deceived, e.Client)
 		l.believed = drop(l.believed, of)
 	case history.Session:
-		l.deceived = drop(l.deceived, func(c int32) bool { return c == e.Client })
 		recall(&l.present, func(x *lineOf) bool { return x.client == e.Client && x.line == e.Version },
 			lineOf{client: e.Client, line: e.Version}).session = e.Session
 	case history.Crashed:
@@ -70,12 +69,9 @@ func (l *lapses) reset() {
 
 // print is a hash of what is remembered, in any order. Which sessions libraries have is known to the world.
 func (l *lapses) print() hash.Hash {
-	var believed, deceived hash.Hash
+	var believed hash.Hash
 	for _, c := range l.believed {
 		believed += c.print()
 	}
-	for _, c := range l.deceived {
-		deceived += hash.Hash(0).Uint64(uint64(c))
-	}
-	return believed.Uint64(uint64(deceived))
+	return believed.Uint64(uint64(l.deceived.print()))
 }

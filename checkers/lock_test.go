@@ -122,6 +122,11 @@ func TestBeliefIsOfOneClient(t *testing.T) {
 			acquired c2 o2 /l/b
 			exceeded c1
 			acquired c1 o1 /l/a`},
+		{name: "what another connection of the client hears is nothing that it knows by this one", text: `
+			exceeded c1 n1
+			session c1 StateHasSession
+			acquired c2 o2 /l/b
+			acquired c1 o1 /l/a`},
 		{name: "once it knows it is not excused", text: `
 			exceeded c1
 			session c1 StateDisconnected

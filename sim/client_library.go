@@ -199,7 +199,7 @@ func (c *Client) connect(k int) {
 	c.rearm()
 	c.setState(zk.StateHasSession)
 	if !w.leader().store.HasSession(c.session) { // a leader that was deposed does not know that it has ended
-		w.History.Add(history.Event{Kind: history.Exceeded, Client: c.number(), Step: w.step})
+		w.History.Add(history.Event{Kind: history.Exceeded, Client: c.number(), Step: w.step, Version: int32(c.Line())})
 	}
 }
 

@@ -150,7 +150,7 @@ func (c *Client) expiry() int64 {
 // disconnection, virtual time moves on to when that can be.
 func (c *Client) Expire() {
 	if c.Unaware() {
-		c.w.History.Add(history.Event{Kind: history.Exceeded, Client: c.number(), Step: c.w.step})
+		c.w.History.Add(history.Event{Kind: history.Exceeded, Client: c.number(), Step: c.w.step, Version: int32(c.Line())})
 	}
 	if at := max(c.expiry(), c.w.respite); c.w.outside != nil && !c.connected {
 		c.w.outside.PassTo(at)

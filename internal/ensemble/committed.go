@@ -310,7 +310,7 @@ func (b *beliefs) commit(all []history.Event, g *group) []history.Event {
 		b.ended[g.ended] = true
 		for c, session := range b.has { // order-free: a session has one connection
 			if session == g.ended {
-				all = append(all, history.Event{Kind: history.Exceeded, Client: c.client})
+				all = append(all, history.Event{Kind: history.Exceeded, Client: c.client, Version: c.number})
 			}
 		}
 	}
@@ -327,7 +327,7 @@ func (b *beliefs) hear(all []history.Event, e *history.Event) []history.Event {
 	if e.Op == zk.StateHasSession.String() {
 		b.has[c] = e.Session
 		if b.ended[e.Session] {
-			all = append(all, history.Event{Kind: history.Exceeded, Client: e.Client})
+			all = append(all, history.Event{Kind: history.Exceeded, Client: e.Client, Version: e.Version})
 		}
 	}
 	return all

@@ -31,7 +31,7 @@ const (
 	Deleted              // committed, as Created [Path Zxid Session]
 	Session              // the session changes state [Op=state Session Version=which connection, 0 the first]
 	Heard                // the client's code hears how its session is [Op=[Connected], [Disconnected] or empty; Session]
-	Exceeded             // the client's session was ended before it could know: its beliefs are excused
+	Exceeded             // the client's session was ended before it could know [Version=which connection]
 	Crashed              // the client's process ended
 	Fault                // [Op=name of the transition]
 	Calm                 // faults are over

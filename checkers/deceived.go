@@ -1,0 +1,36 @@
+package checkers
+
+import (
+	"slices"
+
+	"zksim/internal/hash"
+	"zksim/model/history"
+)
+
+// deceived are the connections whose session was ended while their client could not know. A client may have several:
+// what one hears says nothing of another.
+type deceived []lineOf
+
+// step takes an event into account: Exceeded deceives, and whatever the connection's library hears next ends that.
+func (d *deceived) step(e *history.Event) {
+	x := lineOf{client: e.Client, line: e.Version}
+	switch e.Kind {
+	case history.Exceeded:
+		*d = append(*d, x)
+	case history.Session:
+		*d = drop(*d, func(y lineOf) bool { return x == y })
+	}
+}
+
+// has reports whether a connection of a client is one of them.
+func (d deceived) has(client int32) bool {
+	return slices.ContainsFunc(d, func(x lineOf) bool { return x.client == client })
+}
+
+// print is a hash of them, in any order.
+func (d deceived) print() (sum hash.Hash) {
+	for _, x := range d {
+		sum += hash.Hash(0).Uint64(uint64(x.client)).Uint64(uint64(x.line))
+	}
+	return sum
+}
