@@ -172,6 +172,9 @@ func deliveryText(c *sim.Client, m sim.Message) string {
 func requestText(r *model.Request) string {
 	switch r.Op {
 	case model.OpMulti:
+		if len(r.Ops) == 0 {
+			return "an empty multi"
+		}
 		parts := make([]string, len(r.Ops))
 		for i := range r.Ops {
 			parts[i] = requestText(&r.Ops[i])

@@ -188,6 +188,7 @@ func TestRequestsAndAnswersInWords(t *testing.T) {
 		{model.Request{Op: model.OpMulti, Ops: []model.Request{{Op: model.OpCheck, Path: "/a"},
 			{Op: model.OpSetData, Path: "/b"}}}, model.Response{},
 			"multi (check /a, set /b): done"},
+		{model.Request{Op: model.OpMulti}, model.Response{}, "an empty multi: done"},
 		{model.Request{Op: model.OpSync, Path: "/a"}, model.Response{}, "sync /a: done"},
 	} {
 		if got := engine.RequestText(&x.req) + engine.AnswerText(&x.req, &x.res); got != x.want {
