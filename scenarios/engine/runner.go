@@ -271,7 +271,7 @@ func (r *Runner) run(s *Scenario, p Schedule, ch sim.Chooser) (Result, error) {
 	r.cancels = slices.ContainsFunc(p.Faults, func(x faults.Rule) bool { return x.Fault == "cancel" })
 	w := r.world
 	safety, limit, capped := s.stepLimits(&p, clients, rounds)
-	w.Reset(sim.Config{Clients: clients, Dials: s.Dials, Servers: p.Servers, Order: p.Order, Like: p.Like,
+	w.Reset(sim.Config{Clients: clients, Dials: s.dials(rounds), Servers: p.Servers, Order: p.Order, Like: p.Like,
 		SafetySteps: safety, MaxSteps: limit, Detail: r.Detail}, &r.injector, func(c *sim.Client) {
 		q := &r.processes[c.ID()-1]
 		hears := r.hears(c)

@@ -18,7 +18,7 @@ const (
 )
 
 // size is how large a run is.
-type size struct{ clients, rounds int }
+type size struct{ clients, dials, rounds int }
 
 // Sized returns the scenario with other numbers of clients and rounds; 0 leaves a
 // number as it is. The schedules of its runs say what differs. It fails if a number
@@ -45,13 +45,14 @@ func (s *Scenario) Sized(clients, rounds int) (Scenario, error) {
 	if rounds != 0 {
 		x.Rounds = rounds
 	}
+	x.Dials = x.dials(x.Rounds)
 	return x, nil
 }
 
 // Whole returns the scenario in its own size.
 func (s *Scenario) Whole() Scenario {
 	x, own := *s, s.ownSize()
-	x.Clients, x.Rounds = own.clients, own.rounds
+	x.Clients, x.Dials, x.Rounds = own.clients, own.dials, own.rounds
 	return x
 }
 
@@ -78,7 +79,16 @@ func (s *Scenario) ownSize() size {
 	if s.own != (size{}) {
 		return s.own
 	}
-	return size{s.Clients, s.Rounds}
+	return size{s.Clients, s.Dials, s.Rounds}
+}
+
+// dials returns how many more connections each client may make in a run of that many rounds: more in a longer one.
+func (s *Scenario) dials(rounds int) int {
+	own := s.ownSize()
+	if own.rounds == 0 || rounds <= own.rounds {
+		return own.dials
+	}
+	return (own.dials*rounds + own.rounds - 1) / own.rounds
 }
 
 // maxRunSteps bounds the steps of any run, so that a schedule can tell all of them.

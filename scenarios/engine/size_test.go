@@ -46,6 +46,31 @@ func TestCorrectScenariosHoldInOtherSizes(t *testing.T) {
 	}
 }
 
+// Clients that dial once in each round dial more often in a longer run.
+func TestALongerRunMayDialMoreOften(t *testing.T) {
+	dialing := 0
+	for _, s := range catalog.All {
+		if s.Broken() || s.Dials == 0 || s.Rounds == 0 {
+			continue
+		}
+		dialing++
+		longer, err := s.Sized(0, 3*s.Rounds)
+		if err != nil {
+			t.Fatal(err)
+		}
+		rep, err := engine.Run(context.Background(), &longer, engine.Options{Seeds: engine.Range{First: 1, Last: 10}})
+		if err != nil || rep.Status == engine.Misused || rep.Status == engine.Violation {
+			t.Errorf("%s: %s, %v", s.Name, rep.Why, err)
+		}
+		if whole := longer.Whole(); whole.Dials != s.Dials || longer.Dials != 3*s.Dials {
+			t.Errorf("%s: %d dials in %d rounds, %d in %d", s.Name, longer.Dials, longer.Rounds, whole.Dials, whole.Rounds)
+		}
+	}
+	if dialing == 0 {
+		t.Error("no scenario dials")
+	}
+}
+
 // A mutant is caught in another size as well, and the schedule says in which.
 func TestAScheduleTellsTheSizeOfItsRun(t *testing.T) {
 	own := catalog.Named("lock/plain-create")
