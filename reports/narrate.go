@@ -24,14 +24,7 @@ func narrate(h *history.History, i int) (text, class string) {
 			return c + "'s program was at rest: nothing but time could pass", recipeLine
 		}
 		if e.Op == checkers.ToldBroken || e.Op == checkers.ToldSometimes {
-			holds := map[bool]string{false: "does not hold", true: "holds"}[e.OK]
-			switch {
-			case e.Client == 0 && e.Op == checkers.ToldBroken:
-				return "the code finds: " + e.Path, recipeLine
-			case e.Client == 0:
-				return fmt.Sprintf("the code sees that it %s: %s", holds, e.Path), recipeLine
-			}
-			return fmt.Sprintf("%s sees that it %s: %s", c, holds, e.Path), recipeLine
+			return sentence(e), recipeLine
 		}
 		return fmt.Sprintf("%s is told by its recipe: %s", c, asked(e)), recipeLine
 	case history.Acquired:
@@ -73,6 +66,23 @@ func narrate(h *history.History, i int) (text, class string) {
 	return e.String(), recipeLine
 }
 
+// sentence is what became of one of Always or Sometimes.
+func sentence(e *history.Event) string {
+	who := "the code"
+	if e.Client != 0 {
+		who = client(e.Client)
+	}
+	switch {
+	case e.Op == checkers.ToldSometimes && e.OK:
+		return fmt.Sprintf("%s reaches a goal: %s", who, e.Path)
+	case e.Op == checkers.ToldSometimes:
+		return fmt.Sprintf("%s does not reach a goal here: %s", who, e.Path)
+	case e.Client == 0:
+		return "the code finds: " + e.Path
+	}
+	return fmt.Sprintf("%s sees that it does not hold: %s", who, e.Path)
+}
+
 // heard is what client code hears of its session.
 func heard(e *history.Event) string {
 	switch {
@@ -99,8 +109,10 @@ func asked(e *history.Event) string {
 // returned is how an operation ended.
 func returned(e *history.Event) string {
 	switch {
-	case e.Err == nil && e.Kind == history.Return && e.Path+e.Op != e.Op:
-		return "returns " + e.Path
+	case e.Err == nil && e.Kind == history.Return:
+		answer := *e
+		answer.Op = "returns"
+		return asked(&answer)
 	case e.Err == nil:
 		return "returns"
 	case e.OK:

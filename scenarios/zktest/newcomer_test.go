@@ -93,7 +93,7 @@ func TestWhatRunsPrintIsShownIfSomebodyAsks(t *testing.T) {
 	if strings.Contains(out, talk) {
 		t.Errorf("it is shown:\n%s", out)
 	}
-	expect(t, out, "the code sees that it does not hold: it was answered", "the code finds: no answer")
+	expect(t, out, "the code does not reach a goal here: it was answered", "the code finds: no answer")
 	_, file, _ := strings.Cut(out, "-zksim.schedule ")
 	file, _, _ = strings.Cut(file, "\n")
 	expect(t, runHidden(t, dir, "TestHiddenTalk", "-test.v=false", "-zksim.schedule", file), talk)
