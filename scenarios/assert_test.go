@@ -125,7 +125,7 @@ func TestAssertionsAreProved(t *testing.T) {
 		}
 	}
 	f := prove(t, "", counting(false, func(p *scenarios.Process, n string) { p.Sometimes("a number is lost", false) }))
-	if !strings.Contains(f.fatal, "in no schedule within these bounds it holds that: a number is lost") {
+	if !strings.Contains(f.fatal, "no schedule within these bounds reaches: a number is lost") {
 		t.Errorf("the test says %q", f.fatal)
 	}
 }

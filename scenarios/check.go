@@ -1,6 +1,7 @@
 package scenarios
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 
@@ -64,12 +65,13 @@ func Check(t T, s Scenario) {
 	case x.Status == engine.Violation:
 		r.fail(t, &x.Failure, x.Where(), "")
 	case o.Shards > 0 && onlyTheWholeTells(&x.Report):
+		missing := cmp.Or(x.Why, x.Says())
 		t.Logf("%s: %s in one of %s: only all seeds can tell, as those of a check without -zksim.shard%s", s.Name,
-			missing(&x.Report), history.Counted(o.Shards, "part"), summary(&x))
+			missing, history.Counted(o.Shards, "part"), summary(&x))
 	case x.Status == engine.Escaped:
-		t.Fatalf("%s: %s", s.Name, missing(&x.Report))
+		t.Fatalf("%s: %s", s.Name, x.Says())
 	default:
-		t.Fatalf("%s: %s%s", s.Name, x.Why, summary(&x))
+		t.Fatalf("%s: %s%s%s", s.Name, x.Why, barred(&x.Report), summary(&x))
 	}
 }
 
@@ -79,13 +81,12 @@ func onlyTheWholeTells(rep *engine.Report) bool {
 	return rep.Status == engine.Escaped || rep.Status == engine.Inconclusive && rep.Part.Doubt == nil
 }
 
-// missing says what the runs of a report do not show.
-func missing(rep *engine.Report) string {
-	if rep.Status == engine.Escaped {
-		return fmt.Sprintf("%s, and neither of %s caught it", history.Counted(rep.Runs, "run"),
-			strings.Join(rep.Scenario.Caught, ", "))
+// barred says how to leave out faults that code cannot meet.
+func barred(rep *engine.Report) string {
+	if len(rep.Barred) == 0 || rep.Scenario.Outside != nil {
+		return ""
 	}
-	return rep.Why
+	return fmt.Sprintf("\n    if this code can never meet them, say so by Plan.Except(\"%s\")", strings.Join(rep.Barred, `", "`))
 }
 
 // summary returns what the runs have covered, in lines below a sentence.

@@ -85,9 +85,17 @@ func TestCheckFailsWhatDoesNotHold(t *testing.T) {
 	}{
 		{func(s *scenarios.Scenario) {}, "0-", `-zksim.seeds: seeds are a number or a range as 1-500, not "0-"`},
 		{func(s *scenarios.Scenario) { s.Caught = []string{"steps", "liveness"} }, "1-3",
-			"my/lock: 3 runs, and neither of steps, liveness caught it"},
+			"my/lock: escaped: 3 runs, and it was not caught by steps or liveness"},
 		{func(s *scenarios.Scenario) { s.Goals = []scenarios.Goal{never} }, "1-500", "my/lock: no run had a miracle\n" +
 			"    goals      a miracle in 0 runs"},
+		{func(s *scenarios.Scenario) { s.Faults = faults.MustParse("watch-delay=1 disconnect=1") },
+			"1-500", "my/lock: watch-delay=1 never struck in 500 runs, of which 266 had it in their plans: watch-delay " +
+				"needs a watch event on its way\n" +
+				"    if this code can never meet them, say so by Plan.Except(\"watch-delay\")\n" +
+				"    struck     times (in runs, of those with it): disconnect 73 (73 of 253)"},
+		{func(s *scenarios.Scenario) { s.Faults = faults.MustParse("lose-reply=1@op=set") }, "1-500",
+			"my/lock: lose-reply=1@op=set never struck in 500 runs, of which 266 had it in their plans: lose-reply " +
+				"needs a request on its way, and its aim must fit"},
 		{func(s *scenarios.Scenario) { s.Checkers = []checkers.Checker{checkers.Belief{}} }, "1-500",
 			"my/lock: belief judged nothing in 500 runs: it needs Acquired events; record them with Object.Acquired"},
 		{func(s *scenarios.Scenario) {
@@ -122,7 +130,7 @@ func TestAPartOfACheckLeavesToTheWholeWhatOnlyItCanTell(t *testing.T) {
 	*scenarios.ShardFlag = "1/2"
 	const left = " in one of 2 parts: only all seeds can tell, as those of a check without -zksim.shard"
 	if f := check(t, escaped, "1-4", ""); f.fatal != "" ||
-		f.logs != "my/lock: 2 runs, and neither of steps, quiescence caught it"+left {
+		f.logs != "my/lock: escaped: 2 runs, and it was not caught by steps or quiescence"+left {
 		t.Errorf("%+v", f)
 	}
 	if f := check(t, missed, "1-1000", ""); f.fatal != "" ||

@@ -13,7 +13,15 @@ import (
 	"zksim/sim"
 )
 
-// Bounds say how much of a scenario Prove explores.
+// Bounds say how much of a scenario Prove explores. "go doc zksim/scenarios/prove Bounds" has more of each field, and of
+// the ones that are not here.
+//
+//	Clients   how many there are; 0: two; less than 0: as many as the scenario has
+//	Rounds    how often each repeats what it does; 0: once; less than 0: as often as in the scenario
+//	Servers   1, or 3 with lagging followers; 0: the fewest of the scenario
+//	Faults    a plan, as "lose-reply=1 expire=1"; "": see Prove
+//	Most      how many faults there are in one run, at most; 0: as many as the plan allows; less than 0: none
+//	Checkers  the names of those that judge; empty: all
 type Bounds = prove.Bounds
 
 // The limits of a proof in a test: a time, and bytes.
@@ -23,10 +31,11 @@ const (
 )
 
 // Prove explores all schedules of a scenario within each of the bounds, or within those of the zero Bounds if none
-// are given: two clients, one round, two lost messages and the end of a session. The test fails as that of [Check]
-// does when something does not hold, or a mutant holds; and when there is too much to explore in a minute
-// (flag -zksim.for). The log has the certificate, and so has the index. With -zksim.schedule it replays that one
-// schedule.
+// are given: two clients, one round, two lost messages and the end of a session, where the scenario's plan has these. A
+// mutant meets its whole plan, with one fault more at a time. The test fails as that of [Check] does when something
+// does not hold, or a mutant holds; when no schedule reaches a sentence of Process.Sometimes, as where a round is too
+// few for it; and when there is too much to explore in a minute (flag -zksim.for). The log has the certificate, and so
+// has the index. With -zksim.schedule it replays that one schedule.
 func Prove(t T, s Scenario, bounds ...Bounds) {
 	t.Helper()
 	if file := scheduleFlag.String(); file != "" {
@@ -81,7 +90,7 @@ func (r *record) proved(t T, b Bounds, limit time.Duration) bool {
 		r.s = judged
 		r.fail(t, found, pipeline.BySearch, "")
 	case x.Outcome == prove.Holds && len(x.Never) > 0 && !s.Broken():
-		t.Fatalf("%s: in no schedule within these bounds it holds that: %s\n%s", s.Name, strings.Join(x.Never, "; "),
+		t.Fatalf("%s: no schedule within these bounds reaches: %s\n    %s", s.Name, strings.Join(x.Never, "; "),
 			x.Certificate.String())
 	case status == engine.Inconclusive || status == engine.Escaped:
 		t.Fatalf("%s", x.Certificate.String())

@@ -47,7 +47,7 @@ func StatusOf(row reports.Row) engine.Status {
 func Proved(s *engine.Scenario, r *prove.Result) reports.Row {
 	row := RowOf(s, proofStatus(s, r), r.Certificate.String())
 	if len(r.Never) > 0 {
-		row.Says += "; in no schedule that was explored it holds that: " + strings.Join(r.Never, "; ")
+		row.Says += "; no schedule that was explored reaches: " + strings.Join(r.Never, "; ")
 	}
 	if r.Outcome == prove.Violated {
 		row.Failure = &reports.RowFailure{Checker: r.Checker, Message: r.Message, Where: BySearch}

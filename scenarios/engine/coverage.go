@@ -21,6 +21,9 @@ type Coverage struct {
 	// Gaps are the reasons why the scenario is inconclusive although nothing is violated and
 	// all goals are reached: checkers that had nothing to judge, and rules that never struck.
 	Gaps []string
+	// Barred are the faults of those rules, if they have no aim: code that never does what they need can have a plan
+	// without them, by [faults.Plan.Except].
+	Barred []string
 	// Quiet are the rules that never struck and are no gap: they could have, need not, or were part of too few
 	// plans to tell; see [faults.Rule.Enough].
 	Quiet []string
@@ -153,6 +156,9 @@ func (c *coverer) report() Coverage {
 		default:
 			cov.Gaps = append(cov.Gaps, fmt.Sprintf("%s never struck in %s, of which %d had it in their plans: %s",
 				r.Rule, history.Counted(c.runs, "run"), r.On, r.Lacks(c.Faults, c.Clients)))
+			if r.Aim == (faults.Aim{}) {
+				cov.Barred = append(cov.Barred, r.Fault)
+			}
 		}
 	}
 	return cov

@@ -147,7 +147,7 @@ func (m *merge) provedScenario(a *app, name string, proofs []mergedProof) (outco
 			worse(engine.Inconclusive)
 			says = append(says, x.Certificate.String())
 			for _, sentence := range x.Never {
-				says = append(says, "in no schedule that was explored it holds that: "+sentence)
+				says = append(says, "no schedule that was explored reaches: "+sentence)
 			}
 		}
 	}

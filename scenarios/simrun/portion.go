@@ -205,7 +205,7 @@ func (m *merge) united(all []*prove.PortionReader) (engine.Status, string, error
 		status, text = engine.Inconclusive, fmt.Sprintf("not all portions are done; %s until then",
 			history.Counted(states, "state"))
 	case len(never) > 0:
-		status, text = engine.Inconclusive, "in no schedule it holds that: "+strings.Join(never, "; ")
+		status, text = engine.Inconclusive, "no schedule reaches: "+strings.Join(never, "; ")
 	}
 	return status, text, nil
 }

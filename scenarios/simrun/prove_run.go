@@ -235,7 +235,7 @@ func (c *proveFlags) report(
 	row := pipeline.Proved(s, r)
 	fmt.Fprintf(a.out, "%s  (%v)\n", reports.Printable(r.Certificate.String()), took.Round(10*time.Millisecond))
 	for _, sentence := range r.Never {
-		fmt.Fprintf(a.out, "      never      in no schedule that was explored it holds that: %s\n",
+		fmt.Fprintf(a.out, "      never      no schedule that was explored reaches: %s\n",
 			reports.Printable(sentence))
 	}
 	if r.Outcome != prove.Violated {
