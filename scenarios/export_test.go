@@ -12,8 +12,11 @@ var (
 )
 
 // OneInput runs one input of a fuzzer.
-func OneInput(t T, r *engine.Runner, s *Scenario, data []byte) {
-	newRecord(t, s, byFuzz).input(t, r, data)
+func OneInput(t T, r *engine.Runner, s *Scenario, data []byte) { Inputs(t, s)(t, r, data) }
+
+// Inputs returns what runs each input of a fuzzer.
+func Inputs(t T, s *Scenario) func(t T, r *engine.Runner, data []byte) {
+	return newRecord(t, s, byFuzz).input
 }
 
 // ForgetRows is what another process begins with.

@@ -3,6 +3,7 @@ package scenarios
 import (
 	"flag"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -29,11 +30,11 @@ const fuzzSeeds = 20
 //
 //	func FuzzMyLock(f *testing.F) { scenarios.Fuzz(f, myLock) }
 //
-// and go test -fuzz FuzzMyLock. It begins with a few recorded runs. One of these that fails, and without -fuzz any
-// input, is told as by [Check]. Of an input that the fuzzer finds the log has the verdict and the schedule, and the go
-// command names the file and the command that repeat it. A mutant fails only by a checker that must find its flaw.
-// With -zksim.out or -artifacts the index says what all inputs came to. With -zksim.schedule Fuzz replays that one
-// schedule.
+// and go test -fuzz FuzzMyLock. It begins with a few recorded runs. Those of these that fail, and without -fuzz any
+// input, are told as by [Check], the first by each checker in full. Of an input that the fuzzer finds the log has the
+// verdict and the schedule, and the go command names the file and the command that repeat it. A mutant fails only by a
+// checker that must find its flaw. With -zksim.out or -artifacts the index says what all inputs came to. With
+// -zksim.schedule Fuzz replays that one schedule.
 func Fuzz(f F, s Scenario) {
 	f.Helper()
 	if file := scheduleFlag.String(); file != "" {
@@ -145,6 +146,11 @@ func (r *record) input(t T, runner *engine.Runner, data []byte) {
 	runner.Names(&res)
 	says := fmt.Sprintf("%s in %s", res.Verdict.Checker, history.Counted(res.Steps, "step"))
 	if !s.Broken() && flagOf("test.fuzzworker") != "true" {
+		if slices.Contains(r.told, res.Verdict.Checker) {
+			t.Fatalf("%s  %s: %s\n    told in full of an input before it", s.Name, res.Verdict.Checker, res.Verdict.Message)
+			return
+		}
+		r.told = append(r.told, res.Verdict.Checker)
 		r.to(engine.Violation, says)
 		r.fail(t, &res, "fuzzed bytes", "")
 		return

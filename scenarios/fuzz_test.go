@@ -129,3 +129,29 @@ func TestGosFuzzerFindsAMutant(t *testing.T) {
 		t.Errorf("the input says\n%s\nand the fuzzer said\n%s", again, out)
 	}
 }
+
+// TestOneFailureOfManyInputsIsToldInFull has two inputs fail by one checker: the second is told in a line, and
+// leaves no schedule of its own.
+func TestOneFailureOfManyInputsIsToldInFull(t *testing.T) {
+	t.Chdir(t.TempDir())
+	s := *catalog.Named("lock/plain-create")
+	s.Caught = nil
+	r := engine.NewRunner()
+	defer r.Close()
+	input := scenarios.Inputs(&fakeT{}, &s)
+	var said []string
+	for seed := uint64(0); len(said) < 2; seed++ {
+		f := &fakeT{}
+		f.run(func() { input(f, r, r.Recorded(&s, seed)) })
+		if strings.Contains(f.fatal, "quiescence") {
+			said = append(said, f.fatal)
+		}
+	}
+	if !strings.Contains(said[0], "reproduce") || strings.Count(said[1], "\n") != 1 ||
+		!strings.HasSuffix(said[1], "\n    told in full of an input before it") {
+		t.Errorf("%s", strings.Join(said, "\n\n"))
+	}
+	if files, err := filepath.Glob("testdata/zksim/*/quiescence-*"); err != nil || len(files) != 1 {
+		t.Errorf("%q, %v", files, err)
+	}
+}

@@ -119,5 +119,6 @@ func Herd(t T, v herd.Variant, claims ...herd.Claim) {
 		t.Fatalf("%s: %s", v.Name, broken)
 	default:
 		r.to(engine.Held, "measured "+measured)
+		t.Logf("%s: measured %s", v.Name, measured)
 	}
 }

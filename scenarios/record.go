@@ -26,6 +26,8 @@ type record struct {
 	t   T
 	s   *Scenario
 	row reports.Row
+
+	told []string // checkers by which an input has failed, and was told in full
 }
 
 // newRecord begins a record, which says until it is told otherwise that the test has come to no end.

@@ -88,8 +88,9 @@ func TestMeasurementsAreOnTheIndexOfChecks(t *testing.T) {
 			v = x
 		}
 	}
-	if f := outFlag(t, "out", func(t *fakeT) { scenarios.Herd(t, v, herd.PerEvent(1)) }); f.fatal != "" {
-		t.Error(f.fatal)
+	if f := outFlag(t, "out", func(t *fakeT) { scenarios.Herd(t, v, herd.PerEvent(1)) }); f.fatal != "" ||
+		!strings.HasPrefix(f.logs, "lock/sequential: measured with 2 to 320 clients; ") {
+		t.Errorf("%+v", f)
 	}
 	indexHas(t, "out", "1 result: 1 held", `id="lock/sequential:herd"`,
 		"measured with 2 to 320 clients; with 320 there are ")
