@@ -134,6 +134,8 @@ func TestGosFuzzerFindsAMutant(t *testing.T) {
 // leaves no schedule of its own.
 func TestOneFailureOfManyInputsIsToldInFull(t *testing.T) {
 	t.Chdir(t.TempDir())
+	*scenarios.OutFlag = "out"
+	defer func() { *scenarios.OutFlag = "" }()
 	s := *catalog.Named("lock/plain-create")
 	s.Caught = nil
 	r := engine.NewRunner()
