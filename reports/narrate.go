@@ -24,7 +24,7 @@ func narrate(h *history.History, i int) (text, class string) {
 			return c + "'s program was at rest: nothing but time could pass", recipeLine
 		}
 		if e.Op == checkers.ToldBroken || e.Op == checkers.ToldSometimes {
-			return sentence(e), recipeLine
+			return sentence(e)
 		}
 		return fmt.Sprintf("%s is told by its recipe: %s", c, asked(e)), recipeLine
 	case history.Acquired:
@@ -66,21 +66,21 @@ func narrate(h *history.History, i int) (text, class string) {
 	return e.String(), recipeLine
 }
 
-// sentence is what became of one of Always or Sometimes.
-func sentence(e *history.Event) string {
+// sentence is what became of one of Always or Sometimes. That a goal is not reached yet is no news.
+func sentence(e *history.Event) (text, class string) {
 	who := "the code"
 	if e.Client != 0 {
 		who = client(e.Client)
 	}
 	switch {
 	case e.Op == checkers.ToldSometimes && e.OK:
-		return fmt.Sprintf("%s reaches a goal: %s", who, e.Path)
+		return fmt.Sprintf("%s reaches a goal: %s", who, e.Path), recipeLine
 	case e.Op == checkers.ToldSometimes:
-		return fmt.Sprintf("%s does not reach a goal here: %s", who, e.Path)
+		return fmt.Sprintf("%s does not reach a goal here: %s", who, e.Path), ""
 	case e.Client == 0:
-		return "the code finds: " + e.Path
+		return "the code finds: " + e.Path, recipeLine
 	}
-	return fmt.Sprintf("%s sees that it does not hold: %s", who, e.Path)
+	return fmt.Sprintf("%s sees that it does not hold: %s", who, e.Path), recipeLine
 }
 
 // heard is what client code hears of its session.

@@ -123,7 +123,7 @@ func TestEventsInWords(t *testing.T) {
 		{history.Event{Kind: history.Told, Op: "always", Path: "one leader"}, "c1 sees that it does not hold: one leader",
 			recipeLine},
 		{history.Event{Kind: history.Told, Op: "sometimes", Path: "two", OK: true}, "c1 reaches a goal: two", recipeLine},
-		{history.Event{Kind: history.Told, Op: "sometimes", Path: "two"}, "c1 does not reach a goal here: two", recipeLine},
+		{history.Event{Kind: history.Told, Op: "sometimes", Path: "two"}, "c1 does not reach a goal here: two", ""},
 		{history.Event{Kind: history.Acquired, Value: 31}, "c1 now believes that it holds the lock, token 0x1f", beliefLine},
 		{history.Event{Kind: history.Acquired, Path: x, Value: 31}, "c1 now believes that it holds " + x + ", token 0x1f",
 			beliefLine},
