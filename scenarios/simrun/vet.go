@@ -93,8 +93,28 @@ func vetCommand(ctx context.Context, a *app, args []string) (int, error) {
 		return 0, fmt.Errorf("go vet: %w, expected packages that load and compile", failed)
 	case len(findings) > 0:
 		return exitViolation, nil
+	case !*raw:
+		a.unported(ctx, *tags, patterns)
 	}
 	return exitHeld, nil
+}
+
+// unported says that there was nothing to look at, if none of the packages knows what makes code a simulated one.
+func (a *app) unported(ctx context.Context, tags string, patterns []string) {
+	const imports = `{{.ImportPath}}{{range .Imports}} {{.}}{{end}}{{range .TestImports}} {{.}}{{end}}` +
+		`{{range .XTestImports}} {{.}}{{end}}`
+	command := []string{"list", "-f", imports}
+	if tags != "" {
+		command = append(command, "-tags="+tags)
+	}
+	out, err := exec.CommandContext(ctx, "go", append(command, patterns...)...).Output()
+	known := func(path string) bool {
+		return strings.HasPrefix(path, "zksim/recipes") || strings.HasPrefix(path, "zksim/scenarios")
+	}
+	if err == nil && !slices.ContainsFunc(strings.Fields(string(out)), known) {
+		a.says("vet", "there is no simulated code: nothing imports zksim/recipes; where code takes a *zk.Conn, let it "+
+			"take a recipes.Conn, and run this again")
+	}
 }
 
 // vetFinding is a finding as "go vet -json" writes it.
