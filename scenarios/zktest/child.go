@@ -91,7 +91,7 @@ func child(t *testing.T, s scenarios.Scenario, code func(c *Cluster)) {
 			reply := c.Run(&o)
 			if t.Failed() {
 				out.Encode(&engine.Reply{Dead: failing})
-				t.FailNow()
+				own.FailNow()
 			}
 			reply.Full = large.full() || runtime.NumGoroutine() > maxLeft
 			if err := out.Encode(reply); err != nil {

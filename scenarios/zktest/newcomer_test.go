@@ -109,6 +109,23 @@ func TestRunInParallel(t *testing.T) {
 	}
 }
 
+func TestHiddenParallelFails(t *testing.T) {
+	hidden(t)
+	t.Run("of many", func(t *testing.T) {
+		t.Parallel()
+		zktest.Run(t, func(c *zktest.Cluster) {
+			if _, err := c.Connect().Create("/x", nil, 0, open); err != nil {
+				t.Errorf("create: %v", err)
+			}
+		})
+	})
+}
+
+// TestWhatAParallelTestSaysIsTold has the code fail a parallel test by what package testing has for that.
+func TestWhatAParallelTestSaysIsTold(t *testing.T) {
+	expect(t, runHidden(t, t.TempDir(), "TestHiddenParallelFails"), "create: zk: connection closed\n            minimal ")
+}
+
 func TestHiddenSkip(t *testing.T) {
 	hidden(t)
 	zktest.Run(t, func(c *zktest.Cluster) {
