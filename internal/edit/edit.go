@@ -45,12 +45,18 @@ func nearest(word string, known []string) string {
 		if n == 0 { // there is nothing wrong with its letters
 			return ""
 		}
-		if n < len(word) && (n < fewest || n == fewest && best != "" && common(word, k) > common(word, best)) {
+		if n >= letters(word) || n >= letters(k) && !strings.HasPrefix(word, k) {
+			continue
+		}
+		if n < fewest || n == fewest && best != "" && common(word, k) > common(word, best) {
 			best, fewest = k, n
 		}
 	}
 	return best
 }
+
+// letters is how many a word has, without the - of a flag: there must be one that is right.
+func letters(word string) int { return len(strings.TrimPrefix(word, "-")) }
 
 // common is how many bytes two texts have in common at their beginnings.
 func common(a, b string) (n int) {

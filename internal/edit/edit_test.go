@@ -19,11 +19,12 @@ func TestDistance(t *testing.T) {
 
 func TestNearestNamesWhatWasMeantOrNothing(t *testing.T) {
 	known := []string{"list", "check", "strategies", "lose-reply", "lose-request", "lock/lock", "lock/workers",
-		"-nodes", "-seeds"}
+		"-nodes", "-seeds", "-o"}
 	for word, want := range map[string]string{
 		"chekc": "check", "-sedes": "-seeds", "CHECK": "", "strat": "strategies", "lose": "lose-reply",
 		"lose-replies": "lose-reply",
 		"lock/lokc":    "lock/lock", "lock/worker": "lock/workers", "": "", "x": "", "list": "", "zzz": "", "lst": "list",
+		"-x": "", "-foo": "", "-out": "-o",
 		strings.Repeat("check", 1000): "",
 	} {
 		if got := nearest(word, known); got != want {

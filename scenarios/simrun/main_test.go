@@ -160,6 +160,8 @@ func TestReplayHasTheSameExitStatuses(t *testing.T) {
 			"FAIL    test/naps                misuse: c1 waits otherwise than by its Conn and Env (sleep)\n",
 			exitUsage},
 		{"test/holds", "ok  everything held\n", exitHeld},
+		{"test/holds\nchecker steps", "ok  everything held, and the file says that it violates steps: the code was mended, " +
+			"or the file changed\n", exitHeld},
 		{"test/fails", "FAIL  liveness: c1 gave up: enough & <done>\n", exitViolation},
 		{"test/fickle", "FAIL  test/fickle  nondeterministic: two runs of the schedule part at step ", exitNondeterministic},
 	} {
