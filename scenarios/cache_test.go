@@ -25,8 +25,8 @@ func TestGoTestRunsACheckAgainWhenTheEnvironmentSaysOtherwise(t *testing.T) {
 	if out := run(usual...); !strings.Contains(out, "(cached)") {
 		t.Fatalf("go test keeps no result: %s", out)
 	}
-	for env, want := range map[string]string{"ZKSIM_SEEDS=nine": "-zksim.seeds: ", "ZKSIM_SHARD=3/2": "-zksim.shard: ",
-		"ZKSIM_JOB_INDEX=one": "-zksim.shard: ", "ZKSIM_FOR=soon": "-zksim.for ", "ZKSIM_SCHEDULE=none.txt": "none.txt"} {
+	for env, want := range map[string]string{"ZKSIM_SEEDS=nine": "ZKSIM_SEEDS: ", "ZKSIM_SHARD=3/2": "ZKSIM_SHARD: ",
+		"ZKSIM_JOB_INDEX=one": "ZKSIM_SHARD: ", "ZKSIM_FOR=soon": "ZKSIM_FOR ", "ZKSIM_SCHEDULE=none.txt": "none.txt"} {
 		if out := run(append(usual, env)...); !strings.Contains(out, want) {
 			t.Errorf("%s: %s", env, out)
 		}

@@ -105,7 +105,7 @@ func replay(t T, s *Scenario, file string) {
 	t.Helper()
 	schedule, err := pipeline.ReadSchedule(file)
 	if errors.Is(err, os.ErrNotExist) {
-		t.Fatalf("-zksim.schedule: %v", err)
+		t.Fatalf("%s: %v", scheduleFlag.name(), err)
 		return
 	}
 	if err != nil {

@@ -56,6 +56,14 @@ func (s *setting) Set(text string) error {
 	return nil
 }
 
+// name is that of the flag, or of the variable, from which the value comes.
+func (s *setting) name() string {
+	if s.given == "" {
+		return s.variable
+	}
+	return "-zksim." + strings.ToLower(strings.TrimPrefix(s.variable, "ZKSIM_"))
+}
+
 // usualSeeds are the seeds of a check of which nothing else is said.
 const usualSeeds = "1-500"
 
@@ -64,7 +72,7 @@ func options() (o pipeline.Options, limit time.Duration, limited bool, err error
 	o.Strategy = engine.Portfolio
 	if text := forFlag.String(); text != "" {
 		if limit, err = time.ParseDuration(text); err != nil || limit <= 0 {
-			return o, 0, false, fmt.Errorf("-zksim.for is a time above 0, as 30s, not %q", text)
+			return o, 0, false, fmt.Errorf("%s is a time above 0, as 30s, not %q", forFlag.name(), text)
 		}
 	}
 	seeds := seedsFlag.String()
@@ -72,11 +80,11 @@ func options() (o pipeline.Options, limit time.Duration, limited bool, err error
 	if limited {
 		o.Seeds = engine.Range{First: 1, Last: 1 << 62}
 	} else if o.Seeds, err = engine.ParseRange(cmp.Or(seeds, usualSeeds)); err != nil {
-		return o, 0, false, fmt.Errorf("-zksim.seeds: %w", err)
+		return o, 0, false, fmt.Errorf("%s: %w", seedsFlag.name(), err)
 	}
 	part, err := shard.Parse(shardFlag.String(), os.LookupEnv)
 	if err != nil {
-		return o, 0, false, fmt.Errorf("-zksim.shard: %w", err)
+		return o, 0, false, fmt.Errorf("%s: %w", shardFlag.name(), err)
 	}
 	if part.Of > 1 { // one of one is the whole
 		o.Shard, o.Shards = part.Remainder(), part.Of
@@ -91,7 +99,7 @@ func logShard(t T) {
 		return
 	}
 	if part, err := shard.Parse(shardFlag.String(), os.LookupEnv); err == nil {
-		t.Logf("-zksim.shard auto is %v, from %s", part, part.From)
+		t.Logf("%s auto is %v, from %s", shardFlag.name(), part, part.From)
 	}
 }
 

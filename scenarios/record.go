@@ -69,7 +69,7 @@ func (r *record) keep() {
 	}
 	kept.Store(key, row)
 	if err := pipeline.KeepRow(dir, row); err != nil {
-		r.t.Logf("no index: %v", err)
+		r.t.Fatalf("no index: %v", err)
 	}
 }
 

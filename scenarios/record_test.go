@@ -172,3 +172,30 @@ func TestATestThatHoldsDoesNotHideOneThatFailed(t *testing.T) {
 	}
 	indexHas(t, "two", "1 result: 1 violated", `<tr id="my/leak">`, `href="./my.leak/index.html"`)
 }
+
+func TestACheckThatHoldsFailsWhereItsResultCannotBeWritten(t *testing.T) {
+	t.Chdir(t.TempDir())
+	if err := os.WriteFile("file", nil, 0o666); err != nil {
+		t.Fatal(err)
+	}
+	s := scenarios.Scenario{Name: "my/lock", Clients: 1, Program: idle}
+	f := outFlag(t, "file", func(t *fakeT) { scenarios.Check(t, s) })
+	if want := "no index: writing file/my.lock/scenario.json: mkdir file: not a directory"; f.fatal != want ||
+		!strings.HasPrefix(f.logs, "my/lock held in ") {
+		t.Errorf("%+v, want %s", f, want)
+	}
+}
+
+func TestAWrongVariableOfTheEnvironmentIsNamed(t *testing.T) {
+	for variable, want := range map[string]string{
+		"ZKSIM_SEEDS": `ZKSIM_SEEDS: seeds are a number or a range as 1-500, not "x"`,
+		"ZKSIM_FOR":   `ZKSIM_FOR is a time above 0, as 30s, not "x"`,
+		"ZKSIM_SHARD": `ZKSIM_SHARD: a shard is i/n with i from 1 to n, as 2/4, or auto, not "x"`,
+	} {
+		t.Setenv(variable, "x")
+		if f := check(t, scenarios.Scenario{Name: "my/lock", Clients: 1, Program: idle}, "", ""); f.fatal != want {
+			t.Errorf("%s, want %s", f.fatal, want)
+		}
+		os.Unsetenv(variable)
+	}
+}
