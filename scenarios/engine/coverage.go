@@ -98,6 +98,9 @@ func (c *coverer) look(r *Runner, res *Result) sight {
 		Goals: make([]bool, len(c.Goals)), Holders: holders(res.History)}
 	for i, s := range r.injector.Struck(nil, res.Schedule.Faults, res.History) {
 		k := c.rule(res.Schedule.Faults[i])
+		if k < 0 { // of a schedule that was written when the plan was another one
+			continue
+		}
 		x.On[k] = true
 		x.Strikes[k].Times += s.Times
 		x.Strikes[k].Possible = x.Strikes[k].Possible || s.Possible

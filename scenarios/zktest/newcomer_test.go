@@ -2,6 +2,7 @@ package zktest_test
 
 import (
 	"fmt"
+	"os"
 	"strings"
 	"testing"
 	"time"
@@ -97,6 +98,25 @@ func TestWhatRunsPrintIsShownIfSomebodyAsks(t *testing.T) {
 	_, file, _ := strings.Cut(out, "-zksim.schedule ")
 	file, _, _ = strings.Cut(file, "\n")
 	expect(t, runHidden(t, dir, "TestHiddenTalk", "-test.v=false", "-zksim.schedule", file), talk)
+}
+
+func TestHiddenOtherPlan(t *testing.T) {
+	hidden(t)
+	zktest.Run(t, func(c *zktest.Cluster) {
+		if _, err := c.Connect().Create("/x", nil, 0, open); err == zk.ErrConnectionClosed {
+			c.Errorf("no answer")
+		}
+	}, zktest.Faults(os.Getenv("ZKTEST_PLAN")), zktest.Servers(1))
+}
+
+// TestAScheduleIsReplayedWhenThePlanIsAnotherOne has a schedule have a fault that is in the plan no more.
+func TestAScheduleIsReplayedWhenThePlanIsAnotherOne(t *testing.T) {
+	dir := t.TempDir()
+	for _, plan := range []string{"lose-reply=1@op=create", "watch-delay=1"} {
+		t.Setenv("ZKTEST_PLAN", plan)
+		out := runHidden(t, dir, "TestHiddenOtherPlan")
+		expect(t, out, "the code finds: no answer", "lose-reply c1")
+	}
 }
 
 // TestRunInParallel has runs made for tests that are parallel.
