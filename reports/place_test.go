@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 
@@ -85,6 +86,34 @@ func TestTheGistHasTheCallsForChangesAndEndsAtTheViolation(t *testing.T) {
 		"... 3 more steps\n": true, "no more faults": false} {
 		if strings.Contains(b.String(), text) != want {
 			t.Errorf("%q: expected %v, in\n%s", text, want, b.String())
+		}
+	}
+}
+
+// TestTheGistOfALongRunIsShort has code that asks for a change again and again, and a fault somewhere between.
+func TestTheGistOfALongRunIsShort(t *testing.T) {
+	const fault, steps = 2500, 5000
+	h := &history.History{Clients: 1}
+	f := &Failure{History: h, Trace: &history.Trace{Steps: make([]history.Step, steps)},
+		Verdict: checkers.Verdict{Level: checkers.Violated, Checker: "k", Message: "c1 polls", Event: -1}}
+	for i := range f.Trace.Steps {
+		f.Trace.Steps[i].Name = fmt.Sprint("run step", i+1)
+		h.Events = append(h.Events, history.Event{Kind: history.Call, Op: "create", Path: "/a", Client: 1,
+			Step: int32(i + 1)})
+	}
+	f.Trace.Steps[fault-1].Did = "the reply is lost"
+	h.Events = slices.Insert(h.Events, fault-1, history.Event{Kind: history.Fault, Op: "lose-reply c1", Step: fault})
+	var b strings.Builder
+	if err := WriteGist(&b, f); err != nil {
+		t.Fatal(err)
+	}
+	if n := strings.Count(b.String(), "\n"); n > 210 {
+		t.Errorf("%d lines", n)
+	}
+	for _, text := range []string{"    1 run step1 ", "lose-reply c1: the reply is lost", "... 4799 steps like these\n",
+		" 5000 run step5000 ", "violation of k"} {
+		if !strings.Contains(b.String(), text) {
+			t.Errorf("no %q in\n%s", text, b.String())
 		}
 	}
 }

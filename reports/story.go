@@ -71,26 +71,48 @@ const (
 
 // WriteStory tells the run step by step.
 func WriteStory(w io.Writer, f *Failure) error {
-	return f.write(w, len(f.Trace.Steps), func(passage) bool { return true })
+	n := newNames(f.History, f.Trace)
+	return f.write(w, n, story(f, n), len(f.Trace.Steps))
 }
 
 // WriteGist is WriteStory up to the violation, and without the steps that do nothing but move the run on. A step at
 // which code asks for a change is no such step: it is what others run into later.
 func WriteGist(w io.Writer, f *Failure) error {
-	decides := func(p passage) bool { return f.Report.Why != nil && p.Step > 0 && p.Step == f.Report.Why.Step }
 	last, _ := f.place()
 	last = min(last, len(f.Trace.Steps))
-	return f.write(w, last, func(p passage) bool { return p.Class() == "" || p.asks || decides(p) })
+	n := newNames(f.History, f.Trace)
+	list := slices.DeleteFunc(story(f, n), func(p passage) bool {
+		return p.Step > last || p.Class() != "" && !p.asks && !f.decides(p)
+	})
+	return f.write(w, n, f.abridged(list), last)
 }
 
-// write writes the passages that are wanted, up to a step, and what short names stand for.
-func (f *Failure) write(w io.Writer, last int, wanted func(p passage) bool) error {
-	n := newNames(f.History, f.Trace)
+// decides reports whether a passage is of the step that decides.
+func (f *Failure) decides(p passage) bool {
+	return f.Report.Why != nil && p.Step > 0 && p.Step == f.Report.Why.Step
+}
+
+// mostTold is how many steps a gist has, besides faults and the step that decides: code that polls has thousands.
+const mostTold = 200
+
+// abridged returns the first and the last of many passages, and between them those of faults and of the step that
+// decides.
+func (f *Failure) abridged(list []passage) []passage {
+	from, to := mostTold/2, len(list)-mostTold/2
+	if from >= to {
+		return list
+	}
+	middle := slices.DeleteFunc(slices.Clone(list[from:to]), func(p passage) bool {
+		return !f.decides(p) && !slices.ContainsFunc(p.Lines, func(l line) bool { return l.Class == faultLine })
+	})
+	gap := "... " + history.Counted(to-from-len(middle), "step") + " like these"
+	return slices.Concat(list[:from], []passage{{Lines: []line{{Text: gap}}}}, middle, list[to:])
+}
+
+// write writes passages, how many steps come after the last one, and what short names stand for.
+func (f *Failure) write(w io.Writer, n *names, list []passage, last int) error {
 	b := bufio.NewWriter(w)
-	for _, p := range story(f, n) {
-		if p.Step > last || !wanted(p) {
-			continue
-		}
+	for _, p := range list {
 		number := ""
 		if p.Step > 0 {
 			number = fmt.Sprint(p.Step)
