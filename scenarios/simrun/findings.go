@@ -10,7 +10,6 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -88,8 +87,7 @@ type looked struct {
 // openFindings reads the history, if there is one.
 func (c *mergeFlags) openFindings(a *app, p *shardParameters) (*findings, error) {
 	name := cmp.Or(c.findings, filepath.Join(c.out, findingsName))
-	x := &findings{findingsFile: findingsFile{Format: findingsFormat}, now: map[*finding]bool{},
-		looks: map[string]looked{}, counts: map[string]int{}}
+	x := &findings{now: map[*finding]bool{}, looks: map[string]looked{}, counts: map[string]int{}}
 	var err error
 	if x.program, err = programVersion(); err != nil {
 		return nil, err
@@ -100,19 +98,38 @@ func (c *mergeFlags) openFindings(a *app, p *shardParameters) (*findings, error)
 	if !x.file.replaced() {
 		return nil, fmt.Errorf("-findings: %s is no regular file, which can be read again", name)
 	}
-	text, err := os.ReadFile(name)
-	if errors.Is(err, fs.ErrNotExist) {
-		return x, x.begin(p)
-	}
-	if err == nil {
-		if err = json.Unmarshal(text, &x.findingsFile); err == nil && x.Format != findingsFormat {
-			err = fmt.Errorf("its format is %.60q", x.Format)
-		}
-	}
-	if err != nil {
-		return nil, fmt.Errorf("-findings: %s is not a %s: %w", name, findingsFormat, err)
+	switch err = readStrictly(name, findingsFormat, &x.findingsFile); {
+	case errors.Is(err, fs.ErrNotExist):
+		x.Format = findingsFormat
+	case err != nil:
+		return nil, fmt.Errorf("-findings: %w", err)
 	}
 	return x, x.begin(p)
+}
+
+// check refuses what no merge can have written.
+func (x *findingsFile) check() error {
+	if x.Format != findingsFormat {
+		return fmt.Errorf("its format is %.60q", x.Format)
+	}
+	for _, list := range [][]*finding{x.Findings, x.Before} {
+		for i, y := range list {
+			switch {
+			case y == nil || y.Scenario == "" || y.Checker == "":
+				return fmt.Errorf("finding %d has no scenario or no checker", i+1)
+			case !slices.Contains([]string{stateNew, stateOngoing, stateRegressed, stateGone}, y.State):
+				return fmt.Errorf("the state of finding %d is %.60q, expected new, ongoing, regressed or gone", i+1, y.State)
+			case slices.ContainsFunc(list[:i], y.same):
+				return fmt.Errorf("finding %d is there twice", i+1)
+			}
+		}
+	}
+	return nil
+}
+
+// same reports whether both are one finding.
+func (y *finding) same(z *finding) bool {
+	return y.Scenario == z.Scenario && y.Checker == z.Checker && y.Decides == z.Decides
 }
 
 // begin goes back to where the campaign of these parameters has begun, or notes that it begins here.
@@ -159,12 +176,11 @@ func (y *finding) where() string {
 
 // found notes a failure, and returns the state of its finding.
 func (x *findings) found(scenario string, f *shardFailure) string {
-	i := slices.IndexFunc(x.Findings, func(y *finding) bool {
-		return y.Scenario == scenario && y.Checker == f.Checker && y.Decides == f.Decides
-	})
+	z := &finding{Scenario: scenario, Checker: f.Checker, Decides: f.Decides}
+	i := slices.IndexFunc(x.Findings, z.same)
 	if i < 0 {
 		i = len(x.Findings)
-		x.Findings = append(x.Findings, &finding{Scenario: scenario, Checker: f.Checker, Decides: f.Decides})
+		x.Findings = append(x.Findings, z)
 	}
 	y := x.Findings[i]
 	switch y.State {
@@ -222,8 +238,9 @@ func (x *findings) write(ctx context.Context) error {
 func (x *findings) summary() string {
 	var b strings.Builder
 	for _, r := range x.goneRows() {
-		fmt.Fprintf(&b, "gone    %-24s %s, decided by %s, %s\n", r.Scenario, r.Failure.Checker,
-			cmp.Or(r.Failure.Decides, "no single step"), r.Failure.Where)
+		fmt.Fprintf(&b, "gone    %-24s %s, decided by %s, %s\n", reports.Printable(r.Scenario),
+			reports.Printable(r.Failure.Checker), reports.Printable(cmp.Or(r.Failure.Decides, "no single step")),
+			r.Failure.Where)
 	}
 	var list []string
 	for _, state := range []string{stateNew, stateRegressed, stateOngoing, stateGone, "not looked for"} {

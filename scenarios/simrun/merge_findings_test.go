@@ -176,3 +176,43 @@ func TestACampaignThatIsMergedAgainIsAsIfItHadBeenMergedOnce(t *testing.T) {
 		}
 	}
 }
+
+func TestAHistoryThatNoMergeHasWrittenIsRefused(t *testing.T) {
+	t.Chdir(t.TempDir())
+	add(t, holds)
+	inParts(t, 2, "-seeds", "1-30", "test/holds")
+	const one = `{"scenario": "test/holds", "checker": "\u001b[2Jtree", "decides": "tick", "state": "new", "seed": 3,
+		"message": "", "history": []}`
+	for _, x := range []struct{ findings, want string }{
+		{`null`, "finding 1 has no scenario or no checker"},
+		{strings.Replace(one, "test/holds", "", 1), "finding 1 has no scenario or no checker"},
+		{strings.Replace(one, `"new"`, `"mended"`, 1), `the state of finding 1 is "mended", expected new, ongoing`},
+		{one + "," + strings.Replace(one, `"new"`, `"gone"`, 1), "finding 2 is there twice"},
+		{one + `], "before": [null`, "finding 1 has no scenario"},
+		{one + `], "notes": ["mine"`, `json: unknown field "notes"`},
+	} {
+		write(t, "known.json", `{"format": "zksim findings 2", "campaign": "", "findings": [`+x.findings+"]}")
+		r := simrun(t, "merge", "parts-2", "-findings", "known.json")
+		if r.code != exitUsage || !strings.Contains(r.err, "known.json is not a zksim findings 2: "+x.want) ||
+			strings.Count(r.err, "\n") != 1 {
+			t.Errorf("%s: %+v, expected %s", x.findings, r, x.want)
+		}
+	}
+	if err := os.Symlink("/dev/zero", "device.json"); err == nil {
+		r := simrun(t, "merge", "parts-2", "-findings", "device.json")
+		if r.code != exitUsage || !strings.Contains(r.err, "no regular file") {
+			t.Errorf("a file without an end is read: %+v", r)
+		}
+	}
+	for _, text := range []string{"null", "{}"} {
+		write(t, "known.json", text)
+		if r := simrun(t, "merge", "parts-2", "-findings", "known.json"); r.code != exitUsage {
+			t.Errorf("a file of no format is taken for an empty history: %+v", r)
+		}
+	}
+	write(t, "known.json", `{"format": "zksim findings 2", "campaign": "", "findings": [`+one+"]}")
+	r := simrun(t, "merge", "parts-2", "-findings", "known.json")
+	if r.code != exitHeld || !strings.Contains(r.out, `\x1b[2Jtree, decided by tick`) || strings.Contains(r.out, "\x1b") {
+		t.Errorf("the text of a history reaches the terminal as it is: %+v", r)
+	}
+}

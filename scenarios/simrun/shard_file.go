@@ -233,12 +233,25 @@ func builtFrom(info *debug.BuildInfo) string {
 
 // readShard reads the file of a part from its folder.
 func readShard(dir string) (*shardFile, error) {
-	name := filepath.Join(dir, shardName)
-	text, err := os.ReadFile(name)
-	if err != nil {
+	x := &shardFile{}
+	if err := readStrictly(filepath.Join(dir, shardName), shardFormat, x); err != nil {
 		return nil, err
 	}
-	x := &shardFile{}
+	return x, nil
+}
+
+// readStrictly reads JSON of a format from a regular file into x, which checks it: fields that are not known, and what
+// stands behind it, are errors.
+func readStrictly(name, format string, x interface{ check() error }) error {
+	if info, err := os.Stat(name); err != nil {
+		return err
+	} else if !info.IsDir() && !info.Mode().IsRegular() { // a folder fails at the read; others may never end
+		return fmt.Errorf("%s is no regular file", name)
+	}
+	text, err := os.ReadFile(name)
+	if err != nil {
+		return err
+	}
 	d := json.NewDecoder(bytes.NewReader(text))
 	d.DisallowUnknownFields()
 	if err = d.Decode(x); err == nil {
@@ -248,9 +261,9 @@ func readShard(dir string) (*shardFile, error) {
 		err = errors.New("there is more behind it")
 	}
 	if err != nil {
-		return nil, fmt.Errorf("%s is not a %s: %w", name, shardFormat, err)
+		return fmt.Errorf("%s is not a %s: %w", name, format, err)
 	}
-	return x, nil
+	return nil
 }
 
 var errNoShards = errors.New("expected folders that check or prove has written with -shard and -o, or folders of these")
