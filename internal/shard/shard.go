@@ -10,6 +10,9 @@ import (
 	"strings"
 )
 
+// Most is how many parts there can be: those that are missing are counted one by one.
+const Most = 100_000
+
 // Auto is the text that stands for what the environment says.
 const Auto = "auto"
 
@@ -57,6 +60,9 @@ func Parse(text string, getenv func(string) (string, bool)) (Part, error) {
 		}
 		return Part{}, fmt.Errorf("a shard is i/n with i from 1 to n, as 2/4, or auto, not %q", text)
 	}
+	if n > Most {
+		return Part{}, fmt.Errorf("%s is one of %d parts, expected at most %d", text, n, Most)
+	}
 	return Part{Index: i, Of: n}, nil
 }
 
@@ -99,6 +105,8 @@ func fromEnvironment(getenv func(string) (string, bool)) (Part, error) {
 	var found Part
 	for _, p := range list {
 		switch {
+		case p.Of > Most:
+			return Part{}, fmt.Errorf("%s is one of %d parts, expected at most %d", p.From, p.Of, Most)
 		case found.Of <= 1 && (found.Of == 0 || p.Of > 1):
 			found = p
 		case p.Of > 1 && (p.Index != found.Index || p.Of != found.Of):

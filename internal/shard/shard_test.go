@@ -64,6 +64,7 @@ func TestHalfOfAPairAndAContradictionAreErrors(t *testing.T) {
 		{"SLURM_ARRAY_TASK_ID=3", "SLURM_ARRAY_TASK_MIN is not"},
 		{"SLURM_ARRAY_TASK_ID=3 SLURM_ARRAY_TASK_MIN=3 SLURM_ARRAY_TASK_MAX=3 SLURM_ARRAY_TASK_COUNT=1", "say i/n"},
 		{"SLURM_ARRAY_TASK_ID=3 SLURM_ARRAY_TASK_MIN=1 SLURM_ARRAY_TASK_MAX=8 SLURM_ARRAY_TASK_COUNT=4", "all tasks"},
+		{"ZKSIM_JOB_INDEX=0 ZKSIM_JOB_TOTAL=4294967295", "is one of 4294967295 parts, expected at most 100000"},
 		{slurm3of8 + "CI_NODE_INDEX=4 CI_NODE_TOTAL=8", "contradicts itself: SLURM_ARRAY_TASK_ID=3 of 1-8 (Slurm) is 3/8, " +
 			"and CI_NODE_INDEX=4 CI_NODE_TOTAL=8 (GitLab) is 4/8"},
 	} {
@@ -111,5 +112,8 @@ func TestPartsAreAllOfAListAndEachThingIsInOne(t *testing.T) {
 		if p, err := shard.Parse(text, in("")); err == nil || !strings.Contains(err.Error(), "as 2/4, or auto") {
 			t.Errorf("%s: %v, %v", text, p, err)
 		}
+	}
+	if _, err := shard.Parse("1/100001", in("")); err == nil || !strings.Contains(err.Error(), "at most 100000") {
+		t.Error("more parts than can be counted: ", err)
 	}
 }

@@ -230,6 +230,7 @@ func TestPartsThatDoNotBelongTogetherAreRefused(t *testing.T) {
 		{[]string{parts[0], change("old", `"program": "`, `"program": "old `)}, "expected one version"},
 		{[]string{change("old", `"program": "`, `"program": "old `)}, "and this is "},
 		{[]string{change("format", `shard 2"`, `shard 1"`)}, "is not a zksim shard 2"},
+		{[]string{change("many", `"of": 2`, `"of": 4294967295`)}, "is not a zksim shard 2"},
 		{[]string{change("text", `{`, `[`)}, "is not a zksim shard 2"},
 		{[]string{change("unknown", `"command"`, `"colour": 1, "command"`)}, `unknown field "colour"`},
 		{[]string{change("below", `"runs": 15`, `"runs": -100`)}, "counts that the 15 seeds of part 2/2 cannot come to"},

@@ -12,7 +12,7 @@ import (
 
 // check refuses a file that no part can have left, as one that was edited.
 func (x *shardFile) check() error {
-	if x.Format != shardFormat || x.Index < 1 || x.Index > x.Of || x.Of > 1<<32 {
+	if x.Format != shardFormat || x.Index < 1 || x.Index > x.Of || x.Of > shard.Most {
 		return errors.New("expected what check or prove leaves with -shard and -o")
 	}
 	part := shard.Part{Index: x.Index, Of: x.Of}
