@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 	"unicode"
+	"unicode/utf8"
 
 	"zksim/faults"
 	"zksim/internal/judge"
@@ -251,7 +252,7 @@ const maxReports = 100
 // of most bugs: that two hold a lock, that an item of a queue is lost.
 func (e *Ensemble) Report(violation string) error {
 	return e.do(nil, func() error {
-		if violation == "" || strings.ContainsFunc(violation, unicode.IsControl) {
+		if violation == "" || !utf8.ValidString(violation) || strings.ContainsFunc(violation, unicode.IsControl) {
 			return errors.New("serve: expected a violation in one line of text")
 		}
 		if len(e.record.reported) < maxReports {

@@ -67,7 +67,8 @@ func TestTheControlChannelDoesWhatItIsToldAndSaysWhatHasStruck(t *testing.T) {
 		{"/expire", "c-1", `"c-1", expected c1 or 0x1001`}, {"/expire", "c9", "has one: c1"},
 		{"/expire", "cat", `"cat", expected c1 or 0x1001`}, {"/stop", "cat", `"cat", expected s1`},
 		{"/expire", `{"client": 1, "session": "0x1001"}`, "expected one of client and session"},
-		{"/expire", "c1", ""}, {"/report", "", "in one line"}, {"/report", `{"violation": "two"}`, ""},
+		{"/expire", "c1", ""}, {"/report", "", "in one line"}, {"/report", "\xff\xfe", "in one line"},
+		{"/report", `{"violation": "two"}`, ""},
 		{"/report", "leaders", ""},
 	} {
 		status, a, text := orderOf(t, "POST", url+x.path, x.body)
