@@ -205,8 +205,9 @@ func (c *Claim) Scope(all []engine.Scenario) (Scope, error) {
 }
 
 // Differs says in what a search for the same scope came to something else, "" if in
-// nothing: in the outcome, or in a level that both have. Between searches with
-// different reductions the numbers of a level differ, and are not compared.
+// nothing: in the outcome, in what had nothing to judge, or in a level that both have. Between searches with
+// different reductions the numbers of a level differ, and are not compared. A search may go farther than one that was
+// inconclusive.
 func (c *Certificate) Differs(d *Certificate) string {
 	a, b := c.Claim, d.Claim
 	same := a.Reductions == b.Reductions
@@ -214,15 +215,25 @@ func (c *Certificate) Differs(d *Certificate) string {
 	if !reflect.DeepEqual(a, b) {
 		return fmt.Sprintf("the claims differ: %+v and %+v", a, b)
 	}
-	if c.Outcome != d.Outcome {
+	if c.Outcome != d.Outcome && c.Outcome != Inconclusive {
 		return fmt.Sprintf("the outcomes differ: %s and %s", c.Outcome, d.Outcome)
 	}
-	if n := len(c.Levels); c.Outcome == Holds && n > 0 && c.Collision < pairs(c.Levels[n-1].States, 128) {
-		return fmt.Sprintf("the bound on collisions is %g, expected at least %g for %s", c.Collision,
-			pairs(c.Levels[n-1].States, 128), history.Counted(c.Levels[n-1].States, "state"))
+	if n := len(c.Levels); n > 0 {
+		last := c.Levels[n-1]
+		if least := pairs(last.States, 128); c.Collision < least || c.Collision > 1 {
+			return fmt.Sprintf("the bound on collisions is %g, expected from %g for %s to 1", c.Collision, least,
+				history.Counted(last.States, "state"))
+		}
+		if c.Outcome == Inconclusive && d.Outcome == Violated && d.Struck <= last.Faults {
+			return fmt.Sprintf("it is said to hold with at most %s, and is violated with %d",
+				history.Counted(last.Faults, "fault"), d.Struck)
+		}
 	}
 	if c.Outcome == Violated && c.Struck != d.Struck {
 		return fmt.Sprintf("the numbers of faults that it takes differ: %d and %d", c.Struck, d.Struck)
+	}
+	if c.Outcome == Holds && !slices.Equal(c.Idle, d.Idle) {
+		return fmt.Sprintf("what had nothing to judge differs: %q and %q", c.Idle, d.Idle)
 	}
 	if same && c.Outcome != Inconclusive && len(c.Levels) != len(d.Levels) {
 		return fmt.Sprintf("the numbers of levels differ: %d and %d", len(c.Levels), len(d.Levels))

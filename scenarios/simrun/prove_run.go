@@ -1,6 +1,7 @@
 package simrun
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -287,7 +288,7 @@ func (c *proveFlags) verification(ctx context.Context, a *app, o prove.Options) 
 		{"with monitors only", prove.Options{Reductions: prove.Reductions{Monitors: true}}},
 	} {
 		bar := a.progress("prove", cert.Scenario+" "+how.name, 0)
-		how.Workers, how.Memory, how.Progress, how.Rerun, how.Samples = o.Workers, o.Memory, tell(bar), o.Rerun, -1
+		how.Workers, how.Memory, how.Progress, how.Rerun = o.Workers, o.Memory, tell(bar), o.Rerun
 		limited, cancel := context.WithTimeout(ctx, c.duration)
 		r, err := prove.Prove(limited, sc, how.Options)
 		cancel()
@@ -306,8 +307,10 @@ func (c *proveFlags) verification(ctx context.Context, a *app, o prove.Options) 
 			text, code = why, exitViolation
 		case ctx.Err() != nil:
 			text = interrupted
+		case cert.Outcome == prove.Inconclusive:
+			text, code = "nothing differs, but the certificate is inconclusive", cmp.Or(code, exitInconclusive)
 		}
-		fmt.Fprintf(a.out, "%-19s %s\n", how.name, text)
+		fmt.Fprintf(a.out, "%-19s %s\n", how.name, reports.Printable(text))
 	}
 	if ctx.Err() != nil {
 		a.interrupted("prove", []string{c.verify})

@@ -235,6 +235,46 @@ func TestProveVerifiesCertificates(t *testing.T) {
 	}
 }
 
+// A certificate that is inconclusive says only what its levels say, and one that was touched says nothing.
+func TestProveVerifiesAllThatACertificateSays(t *testing.T) {
+	t.Chdir(t.TempDir())
+	verified := func(change func(c *prove.Certificate)) result {
+		t.Helper()
+		var c prove.Certificate
+		data, _ := os.ReadFile("c.json")
+		if err := json.Unmarshal(data, &c); err != nil {
+			t.Fatal(err)
+		}
+		change(&c)
+		data, _ = json.Marshal(c)
+		write(t, "other.json", string(data))
+		return simrun(t, "prove", "-verify", "other.json")
+	}
+	try := func(change func(c *prove.Certificate), want string) {
+		t.Helper()
+		r := verified(change)
+		if r.code != exitViolation || !strings.Contains(r.out, want) || strings.Contains(r.out, "\x1b") {
+			t.Errorf("%+v, expected %s", r, want)
+		}
+	}
+	simrun(t, "prove", "-run", "^semaphore/semaphore$", "-most", "0", "-cert", "c.json")
+	try(func(c *prove.Certificate) { c.Idle = nil }, "what had nothing to judge differs: []")
+	simrun(t, "prove", "-run", "^lock/plain-create$", "-faults", "lose-reply=1", "-cert", "c.json")
+	try(func(c *prove.Certificate) { c.Collision = 2 }, "the bound on collisions is 2, expected")
+	try(func(c *prove.Certificate) { c.Collision = 0 }, "the bound on collisions is 0, expected")
+	try(func(c *prove.Certificate) { c.Levels[0].Digest = "\x1b[2J" }, `Digest:\x1b[2J} and {`)
+	open := func(c *prove.Certificate) {
+		*c = prove.Certificate{Format: c.Format, Claim: c.Claim, Outcome: prove.Inconclusive, Collision: c.Collision,
+			Levels: c.Levels}
+	}
+	if r := verified(open); r.code != exitInconclusive ||
+		!strings.HasPrefix(r.out, "in another order    nothing differs, but the certificate is inconclusive\n") {
+		t.Errorf("a certificate that proves nothing is verified: %+v", r)
+	}
+	try(func(c *prove.Certificate) { open(c); c.Levels = append(c.Levels, prove.Level{Faults: 1}) },
+		"it is said to hold with at most 1 fault, and is violated with 1")
+}
+
 // A certificate of a violation is as good as its schedule.
 func TestProveRefusesADoctoredViolation(t *testing.T) {
 	t.Chdir(t.TempDir())
