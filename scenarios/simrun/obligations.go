@@ -11,7 +11,6 @@ import (
 	"hash/fnv"
 	"io"
 	"io/fs"
-	"os"
 	"regexp"
 	"slices"
 	"strings"
@@ -43,22 +42,20 @@ type shardProof struct {
 	Failure     *shardFailure     `json:"failure,omitempty"`
 }
 
-// readObligations reads a list; none if it is not there.
+// readObligations reads a list.
 func readObligations(name string) (*obligationsFile, error) {
-	x := &obligationsFile{Format: obligationsFormat}
-	text, err := os.ReadFile(name)
-	if errors.Is(err, fs.ErrNotExist) {
-		return x, nil
-	}
-	if err == nil {
-		if err = json.Unmarshal(text, x); err == nil && x.Format != obligationsFormat {
-			err = fmt.Errorf("its format is %.60q", x.Format)
-		}
-	}
-	if err != nil {
-		return nil, fmt.Errorf("-obligations: %s is not a %s: %w", name, obligationsFormat, err)
+	x := &obligationsFile{}
+	if err := readStrictly(name, obligationsFormat, x); err != nil {
+		return nil, fmt.Errorf("-obligations: %w", err)
 	}
 	return x, nil
+}
+
+func (x *obligationsFile) check() error {
+	if x.Format != obligationsFormat {
+		return fmt.Errorf("its format is %.60q", x.Format)
+	}
+	return nil
 }
 
 // write writes the list, an obligation a line.
@@ -103,6 +100,9 @@ func (c *proveFlags) obliged(
 		return 0, fmt.Errorf("-%s does not go with -obligations: the list says what to prove", name)
 	}
 	list, err := readObligations(c.obligations)
+	if errors.Is(err, fs.ErrNotExist) && c.part.text == "" {
+		list, err = &obligationsFile{Format: obligationsFormat}, nil
+	}
 	if err != nil {
 		return 0, err
 	}

@@ -148,6 +148,9 @@ func TestAHoleInWhatIsProvedIsSeenAndNoPass(t *testing.T) {
 		t.Errorf("columns of the page are empty: %s", page)
 	}
 	write(t, "list.json", strings.Replace(string(before), `"most":1`, `"most":0`, 1))
+	write(t, "empty.json", `{"format": "zksim obligations 1", "obligations": []}`)
+	const settings = `{"colour": "green"}`
+	write(t, "settings.json", settings)
 	for args, want := range map[string]string{
 		"merge parts -obligations list.json":                    "is another list than that which the parts were taken from",
 		"merge parts":                                           "expected -obligations FILE",
@@ -155,7 +158,11 @@ func TestAHoleInWhatIsProvedIsSeenAndNoPass(t *testing.T) {
 		"prove -obligations list.json -shard 1/2 test":          "NAMES and -run do not go with it",
 		"prove -obligations list.json -shard 1/2 -kind nothing": "no obligation is of a kind that matches",
 		"prove -obligations list.json -shard 1/2 -clients 3":    "-clients does not go with -obligations",
-		"prove -obligations none.json -shard 1/2":               "has no obligations, expected a list",
+		"prove -obligations none.json -shard 1/2":               "none.json: no such file",
+		"merge parts -obligations none.json":                    "none.json: no such file",
+		"prove -obligations empty.json -shard 1/2":              "has no obligations, expected a list",
+		"prove -obligations settings.json":                      "is not a zksim obligations 1",
+		"prove -obligations settings.json -shard 1/2":           "is not a zksim obligations 1",
 		"prove -obligations list.json -kind usual":              "-kind goes with -shard",
 		"prove -kind usual":                                     "-kind goes with -obligations only",
 		"prove -obligations merged/proved.md -shard 1/2":        "is not a zksim obligations 1",
@@ -163,5 +170,8 @@ func TestAHoleInWhatIsProvedIsSeenAndNoPass(t *testing.T) {
 		if r := simrun(t, strings.Fields(args)...); r.code != exitUsage || !strings.Contains(r.err, want) {
 			t.Errorf("%s: %+v, expected %s", args, r, want)
 		}
+	}
+	if text, _ := os.ReadFile("settings.json"); string(text) != settings {
+		t.Errorf("a file of something else is written over: %s", text)
 	}
 }
