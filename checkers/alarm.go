@@ -19,8 +19,7 @@ import (
 // When the faults are over, time passes only when nothing else can happen. So a holder that gets the lock then, with a
 // monitor running, and has it for more than twice the Limit, must have raised the alarm when it gives the lock up. More
 // than four times says that time has jumped to the end of a session, perhaps beyond the end of the monitor. It is not
-// asked of real runs, in which time does as it likes, nor while the client of a monitor has no connection: a real
-// library may rest before it has another one.
+// asked while the client of a monitor has no connection: a real library may rest before it has another one.
 type Alarm struct{ Limit time.Duration }
 
 // Name implements [Checker].
@@ -146,7 +145,7 @@ func (m *alarmed) told(h *history.History, i int) Verdict {
 			break
 		}
 		x := &m.queue[k]
-		if had := now - x.since; !h.Real && x.since >= 0 && 2*m.Limit < had && had <= 4*m.Limit && !x.told {
+		if had := now - x.since; x.since >= 0 && 2*m.Limit < had && had <= 4*m.Limit && !x.told {
 			return violated(m, i, "c%d has had the lock by %s for %v, with the faults over, and no monitor has said so; "+
 				"the limit is %v", e.Client, e.Path, had, m.Limit)
 		}

@@ -29,3 +29,20 @@ func (c changes) rank(zxid int64) uint64 {
 	}
 	return uint64(n)
 }
+
+// horizon is how far the txns were certainly committed.
+type horizon struct{ committed int64 } // the zxid
+
+// note takes an event into account.
+func (x *horizon) note(e *history.Event) {
+	switch e.Kind {
+	case history.Created, history.Changed, history.Deleted:
+		if e.Proposed {
+			return
+		}
+	case history.Reply:
+	default:
+		return
+	}
+	x.committed = max(x.committed, e.Zxid)
+}

@@ -21,8 +21,6 @@ import (
 // A client that was disconnected must also have been told of the loss, Lost, by the time at which its session ends:
 // from then on the lock is another's. That is not asked of a client whose session ends before its code could know. Of
 // members and of those inside a barrier it is asked by [Presence] and [Exit].
-//
-// Nothing is said of real runs, which do not tell what code hears.
 type Claim struct {
 	Of Claimed // what is claimed
 }
@@ -54,7 +52,7 @@ func (c Claim) Doc() string {
 
 // Needs implements [Declaring].
 func (c Claim) Needs() Needs {
-	n := Needs{Txns: true, Simulated: true}
+	n := Needs{Txns: true}
 	switch c.Of {
 	case ClaimedPlace:
 		n.Words = slices.Concat(judged("its success says that the znode in Path is of a session that lasts", "enter"),
@@ -158,7 +156,7 @@ func (c *claims) Hash() uint64 {
 // Step implements [Monitor].
 func (c *claims) Step(h *history.History, i int) Verdict {
 	e := &h.Events[i]
-	if x := c.step(h, e); x != nil {
+	if x := c.step(e); x != nil {
 		return violated(c, i, "c%d still believes that it holds the lock by %s, whose session has ended, and was "+
 			"disconnected before", x.client, x.path)
 	}
@@ -166,11 +164,7 @@ func (c *claims) Step(h *history.History, i int) Verdict {
 	case history.Session:
 		c.of(e).changed(e)
 	case history.Heard:
-		n := c.of(e)
-		if n.before != 0 || e.Op == history.Disconnected {
-			t := recall(&n.told, func(t *hearing) bool { return t.task == e.Task }, hearing{task: e.Task})
-			t.over, t.down = n.before, t.down || e.Op == history.Disconnected
-		}
+		c.of(e).hears(e)
 	case history.Created:
 		if e.Session != 0 {
 			c.there = append(c.there, owned{client: e.Client, session: e.Session, path: e.Path})
@@ -235,6 +229,18 @@ func (n *news) by(task string) hearing {
 		}
 	}
 	return hearing{}
+}
+
+// hears notes what a goroutine is told. That it is connected may come before the library says so to others.
+func (n *news) hears(e *history.Event) {
+	t := n.by(e.Task)
+	t.task, t.over = e.Task, n.before
+	if e.Op != "" {
+		t.down = e.Op == history.Disconnected
+	}
+	if n.told = drop(n.told, func(t hearing) bool { return t.task == e.Task }); t.over != 0 || t.down {
+		n.told = append(n.told, t)
+	}
 }
 
 // changed notes that the library enters another state.

@@ -91,7 +91,7 @@ func (m *exits) mayLeave(k int) bool {
 // Step implements [Monitor].
 func (m *exits) Step(h *history.History, i int) Verdict {
 	e := &h.Events[i]
-	if x := m.lapses.step(h, e); x != nil {
+	if x := m.lapses.step(e); x != nil {
 		return violated(m, i, "c%d was not told that it is inside no longer by %s, whose session has ended, and was "+
 			"disconnected before", x.client, x.path)
 	}

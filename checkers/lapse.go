@@ -36,8 +36,8 @@ func (l *lapses) end(object int32) {
 }
 
 // step takes an event into account that is none of a program. It returns what a client believes to have although the
-// session that it had it by has just ended; nil if there is nothing. In real runs nobody knows when code could know.
-func (l *lapses) step(h *history.History, e *history.Event) (lapsed *claim) {
+// session that it had it by has just ended; nil if there is nothing.
+func (l *lapses) step(e *history.Event) (lapsed *claim) {
 	of := func(c claim) bool { return c.client == e.Client }
 	l.deceived.step(e)
 	switch e.Kind {
@@ -53,7 +53,7 @@ func (l *lapses) step(h *history.History, e *history.Event) (lapsed *claim) {
 		if k < 0 {
 			break
 		}
-		if e.Client == 0 && e.Session != 0 && !h.Real &&
+		if e.Client == 0 && e.Session != 0 &&
 			slices.ContainsFunc(l.present, func(x lineOf) bool { return x.session == e.Session }) {
 			return &l.believed[k]
 		}

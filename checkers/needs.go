@@ -24,9 +24,6 @@ type Needs struct {
 	// Txns says that it rests on what was committed, and when sessions ended: a history without its txns, as that of a
 	// real ensemble whose logs nobody can read, is not judged.
 	Txns bool
-	// Simulated says that it rests on what only a simulated run tells, such as what code hears of its session: a run on
-	// a real ensemble is not judged.
-	Simulated bool
 }
 
 // Word is a name in [history.Event.Op] that programs record.
@@ -77,18 +74,10 @@ type Need struct {
 	In        func(h *history.History) bool
 }
 
-// Judges reports whether a checker can judge a history: if that lacks its txns, one that needs them cannot, and if it
-// is of a real run, one that needs more than such a run tells.
+// Judges reports whether a checker can judge a history: if that lacks its txns, one that needs them cannot.
 func Judges(c Checker, h *history.History) bool {
-	if h.Txns && !h.Real {
-		return true
-	}
 	d, declares := c.(Declaring)
-	if !declares {
-		return true
-	}
-	n := d.Needs()
-	return (h.Txns || !n.Txns) && !(h.Real && n.Simulated)
+	return h.Txns || !declares || !d.Needs().Txns
 }
 
 // Missing returns the needs that a history does not meet.

@@ -15,9 +15,8 @@ import (
 // state, since the code may not have come to its answer by then, nor does the first request after that, since it may
 // have been meant for the session before.
 //
-// The operations are as for [Barrier]; a client that is about to give up tells so (impatient). Nothing is said of real
-// runs, in which nobody can tell when nothing else can happen. Exhaustive search judges this in the runs that it makes
-// to their end.
+// The operations are as for [Barrier]; a client that is about to give up tells so (impatient). Exhaustive search judges
+// this in the runs that it makes to their end.
 type Passage struct{}
 
 // Name implements [Checker].
@@ -31,7 +30,6 @@ func (Passage) Doc() string {
 // Needs implements [Declaring].
 func (Passage) Needs() Needs {
 	return Needs{
-		Simulated: true,
 		Words: slices.Concat(
 			judged("opens the barrier", "release"),
 			judged("passes when it is open, or has been; an error says that it gave up", "wait"),

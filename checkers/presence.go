@@ -91,7 +91,7 @@ func (m *presences) Hash() uint64 {
 // Step implements [Monitor].
 func (m *presences) Step(h *history.History, i int) Verdict {
 	e := &h.Events[i]
-	if x := m.step(h, e); x != nil {
+	if x := m.step(e); x != nil {
 		return violated(m, i, "c%d was not told that it may be a member no longer by %s, whose session has ended, and was "+
 			"disconnected before", x.client, x.path)
 	}

@@ -1,7 +1,6 @@
 package checkers
 
 import (
-	"math"
 	"slices"
 
 	"zksim/internal/hash"
@@ -12,9 +11,9 @@ import (
 // empty, while an item that was put before it is free.
 //
 // The tree says which items were free all the time from the beginning of an operation until its txn (see [places]), and
-// whether an item that was returned is where it was. In what order txns were is exact in real runs, too; but of when
-// they were, real runs have only when they were proposed and when an answer has shown them. There an item is free as an
-// operation begins if an answer to any client has shown that by then.
+// whether an item that was returned is where it was. In what order txns were is exact; but of when they were, a history
+// may have only when they were proposed and when an answer has shown them ([history.Event.Proposed]). An item is free
+// as an operation begins if what has put it there was certainly committed by then.
 //
 // Beside the tree, the items that are certainly free during an operation are few: their put has returned, nobody has
 // got them before, they are there afterwards, no other consumer could have claimed them for a moment, since none was at
@@ -78,7 +77,7 @@ type turns struct {
 	spoiled bool      // a consumer may have left a claim: nobody is to blame from now on
 	passed  []pass
 	places  places
-	shown   int64 // the highest zxid that an answer has shown
+	horizon
 }
 
 // arrival is an item, and where its put began, or ended.
@@ -155,10 +154,9 @@ func (t *turns) Sees(k history.Kind) bool { return k == history.Reply || t.recip
 
 // Step implements [Monitor].
 func (t *turns) Step(h *history.History, i int) Verdict {
-	if e := &h.Events[i]; e.Kind == history.Reply {
-		if h.Real {
-			t.shown = max(t.shown, e.Zxid)
-		}
+	e := &h.Events[i]
+	t.horizon.note(e)
+	if e.Kind == history.Reply {
 		return Verdict{}
 	}
 	o, ok := t.ops.step(h, i)
@@ -197,10 +195,8 @@ func (t *turns) order(o *queueOp, i int) Verdict {
 func (t *turns) look(h *history.History, o *queueOp, i int) Verdict {
 	e := &h.Events[i]
 	switch {
-	case e.Kind == history.Invoke && h.Real:
-		t.places.begin(o, t.shown)
 	case e.Kind == history.Invoke:
-		t.places.begin(o, math.MaxInt64) // a txn of the past was committed
+		t.places.begin(o, t.committed)
 	case e.Kind == history.Return:
 		x := t.places.ends(o)
 		switch {

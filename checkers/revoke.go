@@ -138,7 +138,7 @@ func (r *revocations) done(h *history.History, i int, was revocable) Verdict {
 	e := &h.Events[i]
 	x := r.find(was)
 	switch {
-	case x == nil || h.Real:
+	case x == nil:
 	case e.Op == "break":
 		return violated(r, i, "c%d was told that it has broken the lock by %s, which is still there", e.Client, e.Path)
 	case !x.revoked:

@@ -18,8 +18,8 @@ import (
 //	created c1 /lock/a z5 s11
 //
 // where the words after the kind are, in any order, c client, o object, z zxid, v
-// value, n version ("any": -1), s session, "data", ok, an error after a colon, a path or an Op. Lines that begin
-// with a capital say what is not an event:
+// value, n version ("any": -1), s session, "data", ok, proposed, an error after a colon, a path or an Op. Lines that
+// begin with a capital say what is not an event:
 //
 //	Live                     Created and Deleted are not complete
 //	Outcome step-limit       or stopped or "panicked WORDS"
@@ -76,6 +76,8 @@ func event(t *testing.T, words []string) history.Event {
 		switch {
 		case word == "ok":
 			e.OK = true
+		case word == "proposed":
+			e.Proposed = true
 		case word[0] == '/':
 			e.Path = word
 		case word[0] == '"':
@@ -117,8 +119,6 @@ func remark(t *testing.T, h *history.History, words []string) {
 	switch words[0] {
 	case "Live":
 		h.Txns = false
-	case "Real":
-		h.Real = true
 	case "Outcome":
 		h.Outcome = map[string]history.Outcome{"step-limit": history.StepLimit, "stopped": history.Stopped,
 			"panicked": history.Panicked}[words[1]]

@@ -11,7 +11,8 @@ import (
 // when the time to settle began, and still when that had passed.
 //
 // The watcher is one of [WatchChildren]. Invoke of Settle is when it begins to wait for the time to settle, and Return
-// of Settle is when that has passed. Nothing is said of real runs, in which nobody can tell what the list was then.
+// of Settle is when that has passed. Where a history has only when changes were proposed, what counts at the end is
+// what was certainly committed then: the watcher has to look once more, and finds that.
 type Settled struct{}
 
 // Settle is the operation that a watcher of children is in while it waits for them to settle.
@@ -28,8 +29,7 @@ func (Settled) Doc() string {
 // Needs implements [Declaring].
 func (Settled) Needs() Needs {
 	return Needs{
-		Txns:      true,
-		Simulated: true,
+		Txns: true,
 		Words: slices.Concat(judged(watcherDoc, WatchChildren),
 			judged("the watcher waits for the list to settle, until its end", Settle),
 			unjudged("is for convergence", Rest, Stop),
@@ -43,15 +43,27 @@ func (Settled) Needs() Needs {
 func (c Settled) Check(h *history.History) Verdict { return check(h, c.Monitor()) }
 
 // Monitor implements [Monitored].
-func (Settled) Monitor() Monitor { return &settlers{lists: map[string]int64{}} }
+func (Settled) Monitor() Monitor {
+	return &settlers{lists: map[string]int64{}, gone: map[string]int64{}, sure: map[string]int64{}}
+}
 
 // settlers is the monitor of Settled.
 type settlers struct {
 	recipeEvents
 	Settled
 	changes
+	horizon
 	all   []settler
-	lists map[string]int64 // of each znode that exists: the zxid of its list
+	lists map[string]int64 // the zxids at which lists have changed last, or have ended with their znodes
+	gone  map[string]int64 // the zxids of the latest deletes of znodes
+	later []listChange     // changes that were perhaps not committed yet
+	sure  map[string]int64 // as lists, of changes that were committed
+}
+
+// listChange is a change of the list of a znode.
+type listChange struct {
+	path string
+	zxid int64
 }
 
 // settler is a watcher that waits for a list to settle.
@@ -59,14 +71,20 @@ type settler struct {
 	caller
 	path         string
 	waits, ended bool  // since it has told something
-	from, to     int64 // the zxids of the list when the latest time to settle began, and when it had passed
+	from, to     int64 // the zxids of the list, as proposed when the latest time to settle began, and as committed when
+	// it had passed
 }
 
 // Reset implements [Monitor].
 func (m *settlers) Reset() {
-	m.changes, m.all = m.changes[:0], m.all[:0]
+	m.changes, m.all, m.later, m.horizon = m.changes[:0], m.all[:0], m.later[:0], horizon{}
 	clear(m.lists)
+	clear(m.gone)
+	clear(m.sure)
 }
+
+// Sees implements [Selective].
+func (m *settlers) Sees(k history.Kind) bool { return k == history.Reply || m.recipeEvents.Sees(k) }
 
 // Hash implements [Monitor]. The lists are known to the world.
 func (m *settlers) Hash() uint64 {
@@ -82,15 +100,20 @@ func (m *settlers) Hash() uint64 {
 // Step implements [Monitor].
 func (m *settlers) Step(h *history.History, i int) Verdict {
 	e := &h.Events[i]
-	m.note(e)
+	m.changes.note(e)
+	if e.Kind == history.Created || e.Kind == history.Deleted {
+		for _, path := range [...]string{e.Path, parent(e.Path)} {
+			m.lists[path] = e.Zxid
+			m.later = append(m.later, listChange{path, e.Zxid})
+		}
+	}
+	if e.Kind == history.Deleted {
+		m.gone[e.Path] = e.Zxid
+	}
+	m.horizon.note(e)
+	m.commit()
 	k := find(m.all, callerOf(e))
 	switch {
-	case e.Kind == history.Created:
-		m.lists[e.Path] = e.Zxid
-		m.lists[parent(e.Path)] = e.Zxid
-	case e.Kind == history.Deleted:
-		delete(m.lists, e.Path)
-		m.lists[parent(e.Path)] = e.Zxid
 	case e.Kind == history.Crashed:
 		m.all = drop(m.all, func(w settler) bool { return w.client == e.Client })
 	case e.Kind == history.Invoke && e.Op == WatchChildren:
@@ -102,23 +125,35 @@ func (m *settlers) Step(h *history.History, i int) Verdict {
 		w := &m.all[k]
 		w.waits, w.ended, w.from, w.to = true, false, m.lists[w.path], 0
 	case e.Kind == history.Return && e.Op == Settle && m.all[k].waits:
-		m.all[k].ended, m.all[k].to = true, m.lists[m.all[k].path]
+		m.all[k].ended, m.all[k].to = true, m.sure[m.all[k].path]
 	case e.Kind == history.Told && e.Op == ToldChildren && e.Path == m.all[k].path:
 		return m.judge(h, i, &m.all[k])
 	}
 	return Verdict{}
 }
 
+// commit notes the changes that were certainly committed.
+func (m *settlers) commit() {
+	for len(m.later) > 0 && m.later[0].zxid <= m.committed {
+		m.sure[m.later[0].path] = m.later[0].zxid
+		m.later = slices.Delete(m.later, 0, 1)
+	}
+}
+
 // judge judges a list that is told.
 func (m *settlers) judge(h *history.History, i int, w *settler) Verdict {
 	e := &h.Events[i]
+	told := e.Zxid
+	if told == 0 { // there is no such znode
+		told = m.gone[e.Path]
+	}
 	switch {
 	case !w.ended:
 		return violated(m, i, "c%d was told a list of %s before the time to settle had passed", e.Client, e.Path)
-	case w.to != e.Zxid:
+	case w.to > told:
 		return violated(m, i, "c%d was told the list of %s at zxid 0x%x as settled%s before the time to settle had passed",
 			e.Client, e.Path, e.Zxid, changedAfter(h, i, e))
-	case w.from != e.Zxid:
+	case w.from < told:
 		return violated(m, i, "c%d was told the list of %s at zxid 0x%x as settled, which dates from after the time to "+
 			"settle had begun", e.Client, e.Path, e.Zxid)
 	}

@@ -17,8 +17,7 @@ const ToldRest = "at-rest"
 //
 // And nobody waits for an item of a queue while there is one that nobody can have got.
 //
-// The moments are those at which a program goes on that was at rest. There are none in real runs, in which nobody
-// can tell when nothing else can happen.
+// The moments are those at which a program goes on that was at rest.
 type Waits struct {
 	Leases int     // how many may have it at once; 0: 1
 	For    Awaited // what is waited for
@@ -56,7 +55,6 @@ func (w Waits) Needs() Needs {
 	}
 	atRest := tells("the client was at rest: nothing but time can pass", ToldRest)
 	n := Needs{
-		Simulated: true,
 		Words: slices.Concat(judged("waits", waits...), unjudged("waits for nobody, or is judged by Released", rest...),
 			atRest),
 		Seen: []Need{Need{What: "an operation that waits while the program of a client is at rest",

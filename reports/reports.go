@@ -68,21 +68,22 @@ func Struck(h *history.History) []string {
 
 // event is one line of history.jsonl.
 type event struct {
-	I       int    `json:"i"`
-	Step    int32  `json:"step"`
-	Kind    string `json:"kind"`
-	Client  string `json:"client,omitempty"`
-	Object  int32  `json:"object,omitempty"`
-	Op      string `json:"op,omitempty"`
-	Path    string `json:"path,omitempty"`
-	Zxid    int64  `json:"zxid,omitempty"`
-	Session string `json:"session,omitempty"`
-	Value   int64  `json:"value,omitempty"`
-	Version int32  `json:"version,omitempty"`
-	Data    string `json:"data,omitempty"`
-	Task    string `json:"task,omitempty"`
-	OK      bool   `json:"ok,omitempty"`
-	Err     string `json:"err,omitempty"`
+	I        int    `json:"i"`
+	Step     int32  `json:"step"`
+	Kind     string `json:"kind"`
+	Client   string `json:"client,omitempty"`
+	Object   int32  `json:"object,omitempty"`
+	Op       string `json:"op,omitempty"`
+	Path     string `json:"path,omitempty"`
+	Zxid     int64  `json:"zxid,omitempty"`
+	Session  string `json:"session,omitempty"`
+	Value    int64  `json:"value,omitempty"`
+	Version  int32  `json:"version,omitempty"`
+	Data     string `json:"data,omitempty"`
+	Task     string `json:"task,omitempty"`
+	OK       bool   `json:"ok,omitempty"`
+	Proposed bool   `json:"proposed,omitempty"`
+	Err      string `json:"err,omitempty"`
 }
 
 // WriteHistory writes one JSON object a line: the events in order, then the
@@ -94,7 +95,7 @@ func WriteHistory(w io.Writer, h *history.History) error {
 		e := &h.Events[i]
 		line := event{I: i, Step: e.Step, Kind: e.Kind.String(), Client: client(e.Client), Object: e.Object, Op: e.Op,
 			Path: e.Path, Zxid: e.Zxid, Session: hex(e.Session), Value: e.Value, Version: e.Version, Task: e.Task, Data: e.Data,
-			OK: e.OK}
+			OK: e.OK, Proposed: e.Proposed}
 		if e.Err != nil {
 			line.Err = e.Err.Error()
 		}

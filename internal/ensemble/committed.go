@@ -155,11 +155,6 @@ func disorder(h *history.History, several map[int32]int32) string {
 	return ""
 }
 
-// forget leaves out what answers say of changes: without the log of a server nobody knows all of them.
-func forget(h *liveHost) {
-	h.history.Events = slices.DeleteFunc(h.history.Events, func(e history.Event) bool { return isChange(e.Kind) })
-}
-
 // group is a txn as events of the history.
 type group struct {
 	txn     txnlog.Txn
@@ -173,36 +168,51 @@ type group struct {
 // it was proposed, by the clock, and before whatever shows it. After it the session of a client may have ended before
 // the client could know.
 func merge(h *liveHost, log []txnlog.Txn, who map[int64]int32) error {
-	forgetAt(h)
+	forget(h)
 	groups := groupsOf(&h.history, log, h.root, who)
 	if err := wire.Explain(&h.history, changesOf(groups)); err != nil {
 		return err
 	}
 	place(h, groups)
+	h.put(groups)
+	h.history.Txns = true
+	return nil
+}
+
+// put completes a history by txns and by what is seen only in the end.
+func (h *liveHost) put(groups []group) {
 	var all []history.Event
-	belief := newBeliefs()
+	belief, past := newBeliefs(), lookBack(h, groups)
 	k := 0
 	for i, e := range h.history.Events {
 		for ; k < len(groups) && groups[k].present <= i; k++ {
 			all = belief.commit(all, &groups[k])
 		}
-		all = belief.hear(append(all, e), &e)
+		more, void := past.before(i, &e)
+		if all = append(all, more...); !void {
+			all = belief.hear(append(all, e), &e, h.at[i])
+		}
 	}
 	for ; k < len(groups); k++ {
 		all = belief.commit(all, &groups[k])
 	}
-	h.history.Events, h.history.Txns = all, true
-	return nil
+	h.history.Events = all
 }
 
-// forgetAt is forget, with the times of the events.
-func forgetAt(h *liveHost) {
-	n := 0
+// forget leaves out what answers say of changes: without the log of a server nobody knows all of them.
+func forget(h *liveHost) {
+	n, k := 0, 0
 	for i, e := range h.history.Events {
+		for ; k < len(h.moments) && h.moments[k].at <= i; k++ {
+			h.moments[k].at = n
+		}
 		if !isChange(e.Kind) {
 			h.history.Events[n], h.at[n] = e, h.at[i]
 			n++
 		}
+	}
+	for ; k < len(h.moments); k++ {
+		h.moments[k].at = n
 	}
 	h.history.Events, h.at = h.history.Events[:n], h.at[:n]
 }
@@ -241,7 +251,7 @@ func groupsOf(h *history.History, log []txnlog.Txn, root string, who map[int64]i
 			if c.Path == root {
 				continue // the folder itself
 			}
-			e := history.Event{Client: author, Path: c.Path, Data: c.Data, Zxid: t.Zxid}
+			e := history.Event{Client: author, Path: c.Path, Data: c.Data, Zxid: t.Zxid, Proposed: true}
 			switch c.Op {
 			case model.OpCreate:
 				e.Kind = history.Created
@@ -293,15 +303,28 @@ func place(h *liveHost, groups []group) {
 
 // beliefs follows what clients know of their sessions.
 type beliefs struct {
-	has   map[connection]int64 // the session that a client believes to have, with a connection
-	ended map[int64]bool
+	has    map[connection]int64 // the session that a client believes to have, with a connection
+	lost   map[connection]loss
+	paused map[int32]bool // clients whose code was stopped, and that have got no connection since
+	ended  map[int64]bool
 }
+
+// loss is that a client has lost the connection of a session.
+type loss struct {
+	session, at int64 // in microseconds since 1970
+}
+
+// reaction is how long code may take to hear that its connection is lost, in microseconds: a session that ends
+// earlier ends before its client could know. Servers end none before a third of the timeout has passed since the client
+// has given a connection up.
+const reaction = 500_000
 
 // connection is one of those of a client.
 type connection struct{ client, number int32 }
 
 func newBeliefs() *beliefs {
-	return &beliefs{has: map[connection]int64{}, ended: map[int64]bool{}}
+	return &beliefs{has: map[connection]int64{}, lost: map[connection]loss{}, paused: map[int32]bool{},
+		ended: map[int64]bool{}}
 }
 
 // commit appends a txn, and before the end of a session that its client cannot know of yet.
@@ -313,18 +336,31 @@ func (b *beliefs) commit(all []history.Event, g *group) []history.Event {
 				all = append(all, history.Event{Kind: history.Exceeded, Client: c.client, Version: c.number})
 			}
 		}
+		for c, l := range b.lost { // order-free: a session has one connection
+			if l.session == g.ended && (b.paused[c.client] || g.txn.Time*1000-l.at < reaction) {
+				all = append(all, history.Event{Kind: history.Exceeded, Client: c.client})
+			}
+		}
 	}
 	return append(all, g.events...)
 }
 
 // hear follows an event. A server that lags, or a leader that was deposed, takes a client whose session has ended.
-func (b *beliefs) hear(all []history.Event, e *history.Event) []history.Event {
+func (b *beliefs) hear(all []history.Event, e *history.Event, at int64) []history.Event {
+	if e.Kind == history.Fault && strings.HasPrefix(e.Op, "pause ") && e.Client != 0 {
+		b.paused[e.Client] = true
+	}
 	if e.Kind != history.Session {
 		return all
 	}
 	c := connection{e.Client, e.Version}
+	if session, connected := b.has[c]; connected {
+		b.lost[c] = loss{session, at}
+	}
 	delete(b.has, c)
 	if e.Op == zk.StateHasSession.String() {
+		delete(b.lost, c)
+		delete(b.paused, e.Client)
 		b.has[c] = e.Session
 		if b.ended[e.Session] {
 			all = append(all, history.Event{Kind: history.Exceeded, Client: e.Client, Version: e.Version})

@@ -187,9 +187,11 @@ c1 exceeded
 func TestAClientBelievesInTheSessionOfEachConnection(t *testing.T) {
 	b := newBeliefs()
 	session := func(line int32, s zk.State, id int64) {
-		b.hear(nil, &history.Event{Kind: history.Session, Client: 1, Version: line, Op: s.String(), Session: id})
+		b.hear(nil, &history.Event{Kind: history.Session, Client: 1, Version: line, Op: s.String(), Session: id}, 0)
 	}
-	exceeded := func(id int64) bool { return len(b.commit(nil, &group{ended: id})) > 0 }
+	exceeded := func(id int64) bool {
+		return len(b.commit(nil, &group{txn: txnlog.Txn{Time: reaction / 1000}, ended: id})) > 0
+	}
 	session(0, zk.StateHasSession, 7)
 	session(1, zk.StateHasSession, 8)
 	session(0, zk.StateDisconnected, 7)

@@ -8,6 +8,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/go-zookeeper/zk"
+
 	"zksim/checkers"
 	"zksim/faults"
 	"zksim/internal/ensemble"
@@ -46,6 +48,46 @@ func kinds(h *history.History) map[history.Kind]int {
 		n[h.Events[i].Kind]++
 	}
 	return n
+}
+
+// Nothing strikes. Of two leases one is free, and a client waits until the other one ends as well.
+func TestOnRealServersIsJudgedWhatHoldsWhenNothingElseCanHappen(t *testing.T) {
+	e := zkservertest.Start(t, zkserver.Options{Servers: 1, MinSessionTimeout: time.Second})
+	const want = "waits in its acquire when nothing but time can pass, although only 1 of 2 are taken"
+	r := strike(t, e, catalog.Named("semaphore/nearest-lease"), "none", 1, 2*time.Second)
+	if r.Verdict.Checker != "waits" || !strings.Contains(r.Verdict.Message, want) {
+		t.Errorf("%+v, expected that somebody %s", r.Verdict, want)
+	}
+	r = strike(t, e, catalog.Named("semaphore/idle"), "none", 1, 2*time.Second)
+	rests := 0
+	for _, x := range r.History.Events {
+		if x.Kind == history.Told && x.Op == checkers.ToldRest {
+			rests++
+		}
+	}
+	if r.Verdict.Level != checkers.OK || rests == 0 {
+		t.Errorf("%+v, %d were at rest, expected some", r.Verdict, rests)
+	}
+}
+
+// A member is told that it is one again by code that knows that it has no connection.
+func TestOnRealServersIsJudgedWhatCodeHasHeard(t *testing.T) {
+	e := zkservertest.Start(t, zkserver.Options{Servers: 1, MinSessionTimeout: time.Second})
+	s := lockLike("test/heard", 1, func(p *engine.Process) {
+		o := p.Register(nil)
+		p.Conn.Create(p.Path("/lock/a"), nil, zk.FlagEphemeral, zk.WorldACL(zk.PermAll)) // whose answer is lost
+		for change := p.Env.SessionEvents(); p.Conn.State() == zk.StateHasSession; change = p.Env.SessionEvents() {
+			p.Env.Await(context.Background(), change)
+		}
+		o.Acquired("/lock/a", 1)
+		o.Released()
+	})
+	s.Checkers = []checkers.Checker{checkers.Claim{}}
+	const want = "c1 claims the lock by /lock/a after it was told that it is disconnected"
+	r := strike(t, e, &s, "lose-reply=1@op=create,nth=1", 1, 2*time.Second)
+	if r.Verdict.Message != want || kinds(r.History)[history.Heard] == 0 {
+		t.Errorf("%+v, expected %s", r.Verdict, want)
+	}
 }
 
 func TestARealRunWithFaultsHasTheHistoryOfASimulatedOne(t *testing.T) {

@@ -17,6 +17,7 @@ import (
 	"zksim/internal/zkserver"
 	"zksim/model"
 	"zksim/model/history"
+	"zksim/recipes"
 	"zksim/recipes/live"
 	"zksim/scenarios/engine"
 )
@@ -43,7 +44,7 @@ type LiveRun struct {
 	History *history.History
 	Verdict checkers.Verdict
 	Waived  []string    // what checkers need and did not see, and a real run may lack
-	Blind   []string    // checkers that have not judged it, and why, a line for each reason
+	Blind   string      // checkers that have not judged it, and why; empty: all have
 	Store   string      // what is wrong with the ensemble, rather than with the recipe; empty: nothing
 	Plan    faults.Plan // what the seed drew of it: the rules that are left out have a budget of 0
 	Struck  []int       // how often each rule of it has struck
@@ -177,10 +178,11 @@ func dial(ctx context.Context, o LiveOptions, opt live.Options) (*live.Client, e
 type liveHost struct {
 	root     string
 	resource engine.Resource
-	ctx      context.Context  // of what is interruptible
-	wait     func(client int) // while the client is paused; nil: none is
-	rests    *rests           // nil: nobody waits for the end of faults
-	work     time.Duration    // what a step takes
+	ctx      context.Context          // of what is interruptible
+	wait     func(client int)         // while the client is paused; nil: none is
+	rests    *rests                   // nil: nobody waits for the end of faults
+	rest     func(told history.Event) // waits until nothing goes on, which is told; nil: nobody knows
+	work     time.Duration            // what a step takes
 
 	mu      sync.Mutex
 	history history.History
@@ -190,8 +192,13 @@ type liveHost struct {
 	objects int32
 	known   []func() []string
 	got     time.Time // when an operation returned last
+	moments []moment
+	working int                  // programs that are in a step
+	main    sync.Map             // the numbers of the goroutines in which programs have begun
+	present map[connection]int64 // the sessions of libraries, as the history says
 
-	connect func(id int) (*live.Client, error) // nil: clients have one connection each
+	// connect makes another connection of a client; nil: clients have one each.
+	connect func(id int) (recipes.Conn, recipes.Env, error)
 	dialed  []*live.Client                     // besides these
 	cancels map[int]map[int]context.CancelFunc // of the contexts of each client that may be cancelled
 	number  int                                // of the latest of them
@@ -203,6 +210,7 @@ func (h *liveHost) Record(e history.Event) {
 	if e.Kind == history.Invoke && e.Op == checkers.Rest && h.rests != nil {
 		h.rests.wait(int(e.Client))
 	}
+	e.Task = h.task()
 	h.hear(e)
 }
 
@@ -217,6 +225,11 @@ func (h *liveHost) pass(client int) {
 func (h *liveHost) hear(e history.Event) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
+	h.add(e)
+}
+
+// add is hear for who holds h.mu.
+func (h *liveHost) add(e history.Event) {
 	if h.over {
 		return
 	}
@@ -224,8 +237,13 @@ func (h *liveHost) hear(e history.Event) {
 		e.Step = h.times.step()
 	}
 	now := time.Now()
-	if e.Kind == history.Return {
+	switch e.Kind {
+	case history.Return:
 		h.got = now
+	case history.Session:
+		if h.present != nil {
+			h.present[connection{e.Client, e.Version}] = e.Session
+		}
 	}
 	h.history.Add(e)
 	h.at = append(h.at, now.UnixMicro())
@@ -283,11 +301,19 @@ func (h *liveHost) interrupt(client int) {
 //zksim:ignore only on a real ensemble
 func (h *liveHost) Step(p *engine.Process) {
 	h.pass(p.ID)
+	h.works(1)
+	defer h.works(-1)
 	time.Sleep(h.work)
 }
 
-// liveRest is how long real clients wait for everything to settle. Holders of a lock with nothing to do wait so one
-// after the other, 10 clients in three rounds.
+// works counts the programs that are in a step.
+func (h *liveHost) works(n int) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.working += n
+}
+
+// liveRest is how long clients whose connections are only observed wait for everything to settle.
 const liveRest = 500 * time.Millisecond
 
 // AtRest implements [engine.Host].
@@ -297,7 +323,11 @@ func (h *liveHost) AtRest(p *engine.Process) {
 	if h.rests != nil {
 		h.rests.wait(p.ID)
 	}
-	time.Sleep(liveRest)
+	if h.rest == nil {
+		time.Sleep(liveRest)
+		return
+	}
+	h.rest(history.Event{Kind: history.Told, Client: int32(p.ID), Op: checkers.ToldRest, Task: h.task()})
 }
 
 //zksim:ignore only on a real ensemble
@@ -305,15 +335,12 @@ func (h *liveHost) Dial(p *engine.Process) (*engine.Process, error) {
 	if h.connect == nil {
 		return nil, errors.New("a client whose connection is observed has no other one")
 	}
-	c, err := h.connect(p.ID)
+	c, env, err := h.connect(p.ID)
 	if err != nil {
 		return nil, err
 	}
-	h.mu.Lock()
-	h.dialed = append(h.dialed, c)
-	h.mu.Unlock()
 	q := *p
-	q.Conn, q.Env = c, c.Env()
+	q.Conn, q.Env = c, env
 	return &q, nil
 }
 

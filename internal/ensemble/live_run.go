@@ -14,22 +14,24 @@ import (
 	"github.com/go-zookeeper/zk"
 
 	"zksim/internal/nemesis"
+	"zksim/internal/stacks"
 	"zksim/internal/wire"
 	"zksim/model/history"
+	"zksim/recipes"
 	"zksim/recipes/live"
 	"zksim/scenarios/engine"
 )
 
 // Limits of a run with faults, beyond those of the options.
 const (
-	faultsLimit = time.Minute            // until everything that was drawn must have struck
-	healLimit   = 90 * time.Second       // until all servers serve
-	settleLimit = 10 * time.Second       // until all clients are connected, with the faults over
-	settleRest  = 2 * time.Second        // that they stay so, where programs wait for the end of the faults
-	stepWork    = 20 * time.Millisecond  // what a step of a program takes while faults strike
-	lookEvery   = 10 * time.Millisecond  // how often it is looked whether something is over
-	stillness   = 3 * time.Second        // in which a program that waits for nothing goes on
-	graceOfEnds = 200 * time.Millisecond // in which nothing is said of what the programs have left behind
+	faultsLimit = time.Minute           // until everything that was drawn must have struck
+	healLimit   = 90 * time.Second      // until all servers serve
+	settleLimit = 10 * time.Second      // until all clients are connected, with the faults over
+	settleRest  = 2 * time.Second       // that they stay so, where programs wait for the end of the faults
+	stepWork    = 20 * time.Millisecond // what a step of a program takes while faults strike
+	lookEvery   = 10 * time.Millisecond // how often it is looked whether something is over
+	stillness   = 3 * time.Second       // in which a program that waits for nothing goes on
+	graceOfEnds = 20                    // looks in a row at which nothing goes on of what the programs have left behind
 )
 
 // liveRun is a run while it goes on.
@@ -40,21 +42,21 @@ type liveRun struct {
 	o        LiveOptions
 	diary    *nemesis.Diary
 	nemesis  *nemesis.Nemesis
-	taps     []*wire.Tap
 	clients  []*live.Client
 	finished []bool // by client
 
 	mu      sync.Mutex
-	spoken  time.Time // the last time that a client said or heard anything but pings
-	state   []zk.State
+	spoken  time.Time       // the last time that a client said or heard anything but pings
+	taps    []*wire.Tap     // of the connections of clients, the further ones last
+	state   []zk.State      // of each
+	closed  []bool          // of each: its session was closed
 	session []int64         // by client; 0: none, or it has been told that it is over
-	closed  []bool          // by client: it has closed a session
 	who     map[int64]int32 // clients, by session
 	several map[int32]int32 // how many further connections clients have had
 	broken  error
-	timers  int       // that programs wait for
-	heard   time.Time // as spoken, timers aside
-	over    bool      // the faults
+	timers  int        // that programs wait for
+	pending []*pending // those that are due
+	over    bool       // the faults
 }
 
 // newLiveRun returns a run that has not begun.
@@ -79,7 +81,8 @@ func (x *liveRun) run(ctx context.Context) error {
 	if len(x.o.Faults) > 0 {
 		x.host.work = stepWork
 	}
-	x.host.connect = func(id int) (*live.Client, error) { return dial(ctx, x.o, x.further(id)) }
+	x.host.rest, x.host.present = x.rest, map[connection]int64{}
+	x.host.connect = func(id int) (recipes.Conn, recipes.Env, error) { return x.dialFurther(ctx, id) }
 	defer x.close(ctx)
 	for i := range x.clients {
 		c, err := dial(ctx, x.o, x.options(i))
@@ -89,14 +92,17 @@ func (x *liveRun) run(ctx context.Context) error {
 		x.clients[i] = c
 	}
 	if len(x.o.Faults) == 0 {
+		x.over = true
 		x.host.hear(history.Event{Kind: history.Calm})
 		x.host.rests.end()
 	}
 	ended := make(chan int, n)
 	for i, c := range x.clients {
-		p := engine.Process{Conn: c, Env: timed{c.Env(), x}, ID: i + 1, Clients: n, Rounds: x.scenario.Rounds}
+		p := engine.Process{ID: i + 1, Clients: n, Rounds: x.scenario.Rounds}
+		p.Conn, p.Env = x.process(c, connection{client: int32(i + 1)})
 		p = *p.On(x.host, x.host.root, &x.host.resource)
 		go func() {
+			x.host.main.Store(stacks.ID(), true)
 			defer func() {
 				if why := recover(); why != nil {
 					x.panics(why)
@@ -143,39 +149,12 @@ func (x *liveRun) close(ctx context.Context) {
 	wg.Wait()
 }
 
-// further are the options of another connection of a client, of which the run knows no more than how its session is.
-func (x *liveRun) further(id int) live.Options {
-	x.mu.Lock()
-	x.several[int32(id)]++
-	line := x.several[int32(id)]
-	x.mu.Unlock()
-	var session int64 // of the library, which calls OnSession in one goroutine
-	hear := func(e history.Event) { x.speak(); x.host.hear(e) }
-	return live.Options{SessionTimeout: x.o.Session,
-		Dial: func(ctx context.Context, network, address string) (net.Conn, error) {
-			return x.nemesis.Dial(ctx, id, network, address, &wire.Tap{Client: int32(id), Hear: hear, Broken: x.breaks})
-		},
-		OnSession: func(ev zk.Event) {
-			switch ev.State {
-			case zk.StateHasSession:
-				session = x.nemesis.Session(id)
-				x.mu.Lock()
-				x.who[session] = int32(id)
-				x.mu.Unlock()
-			case zk.StateExpired:
-				session = 0
-			}
-			x.host.hear(history.Event{Kind: history.Session, Client: int32(id), Op: ev.State.String(), Session: session,
-				Version: line})
-		}}
-}
-
 // options are those of client i.
 func (x *liveRun) options(i int) live.Options {
 	id := int32(i + 1)
 	return live.Options{SessionTimeout: x.o.Session,
 		Dial: func(ctx context.Context, network, address string) (net.Conn, error) {
-			tap := &wire.Tap{Client: id, Hear: x.hear, Broken: x.breaks}
+			tap := &wire.Tap{Client: id, Hear: x.hears(i), Broken: x.breaks}
 			x.mu.Lock()
 			x.taps[i] = tap
 			x.mu.Unlock()
@@ -184,7 +163,7 @@ func (x *liveRun) options(i int) live.Options {
 		OnSession: func(ev zk.Event) {
 			session := x.nemesis.Session(i + 1) // before x.mu: who holds the lock of the nemesis may wait for that one
 			x.mu.Lock()
-			x.state[i], x.spoken, x.heard = ev.State, time.Now(), time.Now()
+			x.state[i], x.spoken = ev.State, time.Now()
 			switch ev.State {
 			case zk.StateHasSession:
 				x.session[i], x.who[session] = session, id
@@ -197,14 +176,17 @@ func (x *liveRun) options(i int) live.Options {
 		}}
 }
 
-func (x *liveRun) hear(e history.Event) {
-	x.speak()
-	if e.Kind == history.Call && e.Op == "closeSession" {
-		x.mu.Lock()
-		x.closed[e.Client-1] = true
-		x.mu.Unlock()
+// hears returns what hears the tap of connection i.
+func (x *liveRun) hears(i int) func(history.Event) {
+	return func(e history.Event) {
+		x.speak()
+		if e.Kind == history.Call && e.Op == "closeSession" {
+			x.mu.Lock()
+			x.closed[i] = true
+			x.mu.Unlock()
+		}
+		x.host.hear(e)
 	}
-	x.host.hear(e)
 }
 
 // speak takes note that something has happened.
@@ -212,7 +194,6 @@ func (x *liveRun) speak() {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	x.spoken = time.Now()
-	x.heard = x.spoken
 }
 
 func (x *liveRun) breaks(err error) {
@@ -284,11 +265,11 @@ func (x *liveRun) strike(ctx context.Context, ended <-chan int) error {
 	if healed != nil {
 		return fmt.Errorf("after the faults the ensemble does not serve: %w", healed)
 	}
-	x.host.hear(history.Event{Kind: history.Calm})
-	x.diary.Tell("calm")
 	x.mu.Lock()
 	x.over = true
 	x.mu.Unlock()
+	x.host.hear(history.Event{Kind: history.Calm})
+	x.diary.Tell("calm")
 	return x.settle(ctx, ended)
 }
 
@@ -348,8 +329,15 @@ func (x *liveRun) await(ctx context.Context, ended <-chan int) error {
 	if x.collect(ended) < len(x.clients) {
 		return nil
 	}
-	end := time.Now().Add(settleLimit)
-	return until(ctx, func() bool { return x.quiet() > graceOfEnds || time.Now().After(end) })
+	end := time.Now().Add(settleLimit + 2*x.o.Session)
+	seen, still := -1, 0
+	return until(ctx, func() bool {
+		if n := x.host.count(); n != seen || !x.idle() {
+			seen, still = n, 0
+		}
+		still++
+		return still > graceOfEnds || time.Now().After(end)
+	})
 }
 
 // finish records how everything stands.
@@ -393,7 +381,7 @@ func (x *liveRun) finish(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	h.history.Real, h.history.Tree = true, a.tree()
+	h.history.Tree = a.tree()
 	return x.committed(ctx, a.looks)
 }
 
@@ -418,6 +406,7 @@ func (x *liveRun) committed(ctx context.Context, looks []look) error {
 	}
 	if x.o.Ours == nil {
 		forget(h)
+		h.put(nil)
 		return nil
 	}
 	log, err := wholeLog(x.o.Ours, len(x.o.Servers), &h.history, looks)

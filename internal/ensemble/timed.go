@@ -2,77 +2,100 @@ package ensemble
 
 import (
 	"context"
+	"sync"
 	"time"
 
 	"github.com/go-zookeeper/zk"
 
+	"zksim/model/history"
 	"zksim/recipes"
 )
 
-// timed is the environment of a program that waits for times to come: meanwhile it does not wait forever.
+// timed is the environment of a program that waits for times to come: meanwhile it does not wait forever. As in the
+// simulator, time passes only when nothing else can happen, once the faults are over: what was due then also waits
+// until nothing goes on, within reason, and comes one after the other ([liveRun.turn]).
 type timed struct {
 	recipes.Env
 	run *liveRun
 }
 
-// Sleep implements [recipes.Env]. As in the simulator, time passes only when nothing else can happen, once the faults
-// are over: a sleep then also waits until all clients are connected and nobody says anything, within reason.
+// Sleep implements [recipes.Env].
 //
 //zksim:ignore only on a real ensemble
 func (t timed) Sleep(ctx context.Context, d time.Duration) error {
 	t.run.timer(1)
 	defer t.run.timer(-1)
+	due := time.Now().Add(d)
 	if err := t.Env.Sleep(ctx, d); err != nil {
 		return err
 	}
-	if !t.run.calm() {
-		return nil
-	}
-	limited, cancel := context.WithTimeout(ctx, oversleep)
-	defer cancel()
-	until(limited, t.run.still)
+	t.run.turn(ctx, due)
 	return ctx.Err()
-}
-
-const (
-	oversleep = 5 * time.Second       // how long a sleep may last beyond its end
-	hush      = 20 * time.Millisecond // in which nobody says anything when nothing goes on
-)
-
-// calm reports whether there were faults and they are over.
-//
-//zksim:ignore only on a real ensemble
-func (x *liveRun) calm() bool {
-	x.mu.Lock()
-	defer x.mu.Unlock()
-	return x.over
-}
-
-// still reports whether all clients whose programs go on are connected, and nothing is on its way or just was.
-//
-//zksim:ignore only on a real ensemble
-func (x *liveRun) still() bool {
-	x.mu.Lock()
-	defer x.mu.Unlock()
-	if time.Since(x.heard) < hush {
-		return false
-	}
-	for i, t := range x.taps {
-		if x.state[i] != zk.StateHasSession || t.Open() > 0 {
-			return false
-		}
-	}
-	return true
 }
 
 // WithTimeout implements [recipes.Env].
 //
 //zksim:ignore only on a real ensemble
 func (t timed) WithTimeout(ctx context.Context, d time.Duration) (context.Context, context.CancelFunc) {
-	ctx, cancel := t.Env.WithTimeout(ctx, d)
-	t.run.timer(1)
-	context.AfterFunc(ctx, func() { t.run.timer(-1) })
-	return ctx, cancel
+	l := &limited{Context: ctx, due: time.Now().Add(d), done: make(chan struct{})}
+	inner, cancel := context.WithCancel(ctx)
+	go func() {
+		defer cancel()
+		if t.Sleep(inner, d) == nil {
+			l.end(context.DeadlineExceeded)
+		} else if err := ctx.Err(); err != nil {
+			l.end(err)
+		}
+	}()
+	return l, func() {
+		l.end(context.Canceled)
+		cancel()
+	}
+}
+
+// limited is a context that ends when a timer of a run has its turn.
+type limited struct {
+	context.Context
+	due  time.Time
+	done chan struct{}
+
+	mu  sync.Mutex
+	err error
+}
+
+// Deadline implements [context.Context].
+func (l *limited) Deadline() (time.Time, bool) {
+	if due, ok := l.Context.Deadline(); ok && due.Before(l.due) {
+		return due, true
+	}
+	return l.due, true
+}
+
+// Done implements [context.Context].
+func (l *limited) Done() <-chan struct{} { return l.done }
+
+// Err implements [context.Context].
+//
+//zksim:ignore only on a real ensemble
+func (l *limited) Err() error {
+	if err := l.Context.Err(); err != nil {
+		l.end(err)
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.err
+}
+
+// end ends it, unless it has ended.
+//
+//zksim:ignore only on a real ensemble
+func (l *limited) end(err error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.err == nil {
+		l.err = err
+		close(l.done)
+	}
 }
 
 // timer counts what programs wait for.
@@ -83,4 +106,126 @@ func (x *liveRun) timer(n int) {
 	defer x.mu.Unlock()
 	x.timers += n
 	x.spoken = time.Now()
+}
+
+// pending is a timer that is due, with the faults over.
+type pending struct{ due time.Time }
+
+// Limits of a turn.
+const (
+	oversleep = 10 * time.Second // how long a timer may come after its time
+	looks     = 3                // how often in a row it is looked before nothing goes on
+)
+
+// turn waits until a timer that was due may fire: with the faults over, not before those that were due earlier, nor
+// while anything goes on. What goes on is seen by counts of looks, since a busy machine takes its time. In vain it is
+// waited for that no longer than for a while.
+//
+//zksim:ignore only on a real ensemble
+func (x *liveRun) turn(ctx context.Context, due time.Time) {
+	x.mu.Lock()
+	if !x.over {
+		x.mu.Unlock()
+		return
+	}
+	p := &pending{due}
+	x.pending = append(x.pending, p)
+	x.mu.Unlock()
+	defer x.passes(p)
+	limited, cancel := context.WithTimeout(ctx, oversleep)
+	defer cancel()
+	if err := until(limited, x.lull(p, nil)); err != nil && ctx.Err() == nil {
+		x.host.hurries()
+	}
+}
+
+// lull returns what is asked again and again until nothing goes on, and p is the first of those that wait for that.
+// Then that moment is noted, with what is told.
+//
+//zksim:ignore only on a real ensemble
+func (x *liveRun) lull(p *pending, told []history.Event) func() bool {
+	seen, still := -1, 0
+	return func() bool {
+		n := x.host.count()
+		if n != seen || !x.first(p) || !x.still() {
+			seen, still = n, 0
+			return false
+		}
+		still++
+		return still >= looks && x.host.moment(n, told)
+	}
+}
+
+// first reports whether no other timer was due before p.
+//
+//zksim:ignore only on a real ensemble
+func (x *liveRun) first(p *pending) bool {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	for _, q := range x.pending {
+		if q.due.Before(p.due) {
+			return false
+		}
+	}
+	return true
+}
+
+// passes takes note that a timer fires, or never will.
+//
+//zksim:ignore only on a real ensemble
+func (x *liveRun) passes(p *pending) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	for i, q := range x.pending {
+		if q == p {
+			x.pending = append(x.pending[:i], x.pending[i+1:]...)
+			return
+		}
+	}
+}
+
+// still reports whether all connections are there, and nothing is on its way.
+//
+//zksim:ignore only on a real ensemble
+func (x *liveRun) still() bool {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	for i, t := range x.taps {
+		if !x.closed[i] && (x.state[i] != zk.StateHasSession || t.Open() > 0) {
+			return false
+		}
+	}
+	return true
+}
+
+// restLimit is how long a program that wants to rest may wait for that.
+const restLimit = 5 * time.Second
+
+// rest waits until nothing goes on and no timer is left, which is told when it comes. Of several programs that rest one
+// goes on after the other.
+//
+//zksim:ignore only on a real ensemble
+func (x *liveRun) rest(told history.Event) {
+	p := &pending{time.Now().Add(time.Hour)} // after all others
+	x.mu.Lock()
+	x.pending = append(x.pending, p)
+	x.mu.Unlock()
+	defer x.passes(p)
+	limited, cancel := context.WithTimeout(x.host.ctx, restLimit)
+	defer cancel()
+	lull := x.lull(p, []history.Event{told})
+	err := until(limited, func() bool { return x.idle() && lull() })
+	if err != nil {
+		x.host.hurries()
+	}
+}
+
+// idle reports whether nothing is on its way, and no timer is left.
+//
+//zksim:ignore only on a real ensemble
+func (x *liveRun) idle() bool {
+	x.mu.Lock()
+	timers := x.timers
+	x.mu.Unlock()
+	return timers == 0 && x.still()
 }

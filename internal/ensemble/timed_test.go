@@ -31,10 +31,10 @@ func packet(xid int32, q *model.Request) []byte {
 func TestAProgramMayLookWhetherAllIsStillWhileAnotherOneAsks(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const times = 500
-		x := &liveRun{host: &liveHost{}, state: []zk.State{zk.StateHasSession}}
+		x := &liveRun{host: &liveHost{}, state: []zk.State{zk.StateHasSession}, closed: make([]bool, 1)}
 		hear := func(e history.Event) {
 			runtime.Gosched() // to the one that looks
-			x.hear(e)
+			x.hears(0)(e)
 		}
 		tap := &wire.Tap{Client: 1, Hear: hear, Broken: func(err error) { t.Error(err) }}
 		x.taps = []*wire.Tap{tap}
@@ -43,13 +43,13 @@ func TestAProgramMayLookWhetherAllIsStillWhileAnotherOneAsks(t *testing.T) {
 		looked := make(chan bool)
 		go func() {
 			for range times {
-				time.Sleep(hush) // both at the same time
+				time.Sleep(lookEvery) // both at the same time
 				x.still()
 			}
 			close(looked)
 		}()
 		for i := range int32(times) {
-			time.Sleep(hush)
+			time.Sleep(lookEvery)
 			conn.Write(packet(i+1, &model.Request{Op: model.OpSync, Path: "/"}))
 		}
 		<-looked

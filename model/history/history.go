@@ -26,9 +26,9 @@ const (
 	Call                 // a ZooKeeper operation is issued [Op Path]
 	Reply                // ... and answered [Op Path Err]
 	Notify               // a watch event reaches the client [Op=type Path Zxid]; Zxid 0: unknown or catch-up
-	Created              // committed; Client is the author [Path Data Zxid Session=owner of an ephemeral]
-	Changed              // committed: new data [Path Data Zxid]
-	Deleted              // committed, as Created [Path Zxid Session]
+	Created              // committed; Client is the author [Path Data Zxid Proposed Session=owner of an ephemeral]
+	Changed              // committed: new data [Path Data Zxid Proposed]
+	Deleted              // committed, as Created [Path Zxid Proposed Session]
 	Session              // the session changes state [Op=state Session Version=which connection, 0 the first]
 	Heard                // the client's code hears how its session is [Op=[Connected], [Disconnected] or empty; Session]
 	Exceeded             // the client's session was ended before it could know [Version=which connection]
@@ -68,20 +68,23 @@ func (k Kind) String() string { return kindNames[k] }
 // Event is one entry. Its position in [History.Events] is its time: positions
 // are unique, so two events are never taken for concurrent by accident.
 type Event struct {
-	Kind    Kind
-	OK      bool
-	Client  int32 // 1 for c1; 0 for none
-	Object  int32 // a recipe object, unique in the history; 0 for none
-	Step    int32 // of the schedule
-	Version int32 // of a znode
-	Zxid    int64
-	Value   int64
-	Session int64
-	Op      string
-	Path    string
-	Data    string
-	Task    string // the goroutine of simulated code that has recorded it; empty for the main one
-	Err     error
+	Kind Kind
+	OK   bool
+	// Proposed says of a change that this is when it was proposed: it was committed later, or at once, and at the
+	// latest when a Reply has its Zxid or a higher one.
+	Proposed bool
+	Client   int32 // 1 for c1; 0 for none
+	Object   int32 // a recipe object, unique in the history; 0 for none
+	Step     int32 // of the schedule
+	Version  int32 // of a znode
+	Zxid     int64
+	Value    int64
+	Session  int64
+	Op       string
+	Path     string
+	Data     string
+	Task     string // the goroutine of client code that has recorded it; empty for the main one
+	Err      error
 }
 
 // String describes the event in a few words.
@@ -153,7 +156,6 @@ type History struct {
 	Panic    string // what it panicked with, an empty line, and the calls of client code, a line for each
 	Waiting  []Waiting
 	Tree     []Node           // sorted by path
-	Real     bool             // clients and servers are real ones, which take what time they like
 	Sessions map[int64]int32  // open sessions and their clients
 	Known    map[string]bool  // znodes that live recipe objects answer for
 	Finished []bool           // per client, index 0 unused: its workload ended

@@ -47,26 +47,19 @@ func (s *Scenario) Waived(h *history.History) (waived []string) {
 	return waived
 }
 
-// Unjudged names the checkers that a history leaves with nothing to go by, a line for each reason: they need its txns,
-// which it lacks, or more than a real run tells.
-func (s *Scenario) Unjudged(h *history.History) (says []string) {
-	var txns, simulated []string
+// Unjudged names the checkers that a history leaves with nothing to go by, since they need its txns, which it lacks; ""
+// if there are none.
+func (s *Scenario) Unjudged(h *history.History) string {
+	var txns []string
 	for _, c := range s.Judges() {
-		switch d, _ := c.(checkers.Declaring); {
-		case checkers.Judges(c, h):
-		case d.Needs().Simulated:
-			simulated = append(simulated, c.Name())
-		default:
+		if !checkers.Judges(c, h) {
 			txns = append(txns, c.Name())
 		}
 	}
-	if len(txns) > 0 {
-		says = append(says, strings.Join(txns, ", ")+": they need txns, and nobody has the logs of these servers")
+	if len(txns) == 0 {
+		return ""
 	}
-	if len(simulated) > 0 {
-		says = append(says, strings.Join(simulated, ", ")+": they need what only a simulated run tells")
-	}
-	return says
+	return strings.Join(txns, ", ") + ": they need txns, and nobody has the logs of these servers"
 }
 
 // unmet calls f with each need that a history does not meet, of checkers that judge it.

@@ -107,7 +107,8 @@ func (p *Process) Dial() (*Process, error) { return p.host.Dial(p) }
 
 // AtRest waits until the faults are over and nothing else can happen, timers included, so that what the program reads
 // next is how things stay. Of several clients that wait so, one goes on after the other; for the judges it is recorded
-// when they do ([checkers.ToldRest]). On a real ensemble it waits for half a second, and nothing is recorded.
+// when they do ([checkers.ToldRest]). On a real ensemble it waits some seconds at most, and nothing is recorded if
+// something goes on by then.
 func (p *Process) AtRest() { p.host.AtRest(p) }
 
 // Resource returns the resource that the scenario's locks guard. It is outside

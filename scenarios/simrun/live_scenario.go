@@ -26,7 +26,7 @@ type liveResult struct {
 	struck  []liveStrikes // per rule of the plan
 	whole   int           // runs in which the ensemble did not fail
 	waived  []string      // what checkers need that was in none of these
-	blind   []string      // checkers that judged nothing, and why, a line for each reason
+	blind   string        // checkers that judged nothing, and why; empty: none
 	seed    uint64        // of what is to be told
 	run     *ensemble.LiveRun
 	store   bool      // in one of them the ensemble failed; what is told is the first
@@ -217,8 +217,8 @@ func (x *liveCheck) tell(ctx context.Context, a *app, s *engine.Scenario, r *liv
 			x.tellEvidence(a, r.left)
 		}
 	}
-	for _, who := range r.blind {
-		fmt.Fprintf(a.out, "      not judged: %s\n", who)
+	if r.blind != "" {
+		fmt.Fprintf(a.out, "      not judged: %s\n", r.blind)
 	}
 	if len(r.without) > 0 {
 		fmt.Fprintf(a.out, "      left out: %s: they need three servers that are started here, -nodes 3\n", r.without)

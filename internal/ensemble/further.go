@@ -1,0 +1,72 @@
+package ensemble
+
+import (
+	"context"
+	"net"
+
+	"github.com/go-zookeeper/zk"
+
+	"zksim/internal/wire"
+	"zksim/model/history"
+	"zksim/recipes"
+	"zksim/recipes/live"
+)
+
+// process returns what the program of a client sees of a connection.
+func (x *liveRun) process(c *live.Client, of connection) (recipes.Conn, recipes.Env) {
+	conn := hearing{c, x.host, of}
+	return conn, hearingEnv{timed{c.Env(), x}, conn}
+}
+
+// dialFurther gives a client another connection.
+//
+//zksim:ignore only on a real ensemble
+func (x *liveRun) dialFurther(ctx context.Context, id int) (recipes.Conn, recipes.Env, error) {
+	x.mu.Lock()
+	x.several[int32(id)]++
+	of := connection{int32(id), x.several[int32(id)]}
+	i := len(x.taps)
+	x.taps, x.state, x.closed = append(x.taps, nil), append(x.state, 0), append(x.closed, false)
+	x.mu.Unlock()
+	c, err := dial(ctx, x.o, x.further(i, of))
+	if err != nil {
+		x.mu.Lock()
+		x.closed[i] = true
+		x.mu.Unlock()
+		return nil, nil, err
+	}
+	x.host.mu.Lock()
+	x.host.dialed = append(x.host.dialed, c)
+	x.host.mu.Unlock()
+	conn, env := x.process(c, of)
+	return conn, env, nil
+}
+
+// further are the options of connection i, another one of a client.
+func (x *liveRun) further(i int, of connection) live.Options {
+	id := int(of.client)
+	var session int64 // of the library, which calls OnSession in one goroutine
+	return live.Options{SessionTimeout: x.o.Session,
+		Dial: func(ctx context.Context, network, address string) (net.Conn, error) {
+			tap := &wire.Tap{Client: of.client, Hear: x.hears(i), Broken: x.breaks}
+			x.mu.Lock()
+			x.taps[i] = tap
+			x.mu.Unlock()
+			return x.nemesis.Dial(ctx, id, network, address, tap)
+		},
+		OnSession: func(ev zk.Event) {
+			now := x.nemesis.Session(id) // before x.mu: who holds the lock of the nemesis may wait for that one
+			x.mu.Lock()
+			x.state[i] = ev.State
+			switch ev.State {
+			case zk.StateHasSession:
+				session = now
+				x.who[session] = of.client
+			case zk.StateExpired:
+				session = 0
+			}
+			x.mu.Unlock()
+			x.host.hear(history.Event{Kind: history.Session, Client: of.client, Op: ev.State.String(), Session: session,
+				Version: of.number})
+		}}
+}
