@@ -90,6 +90,38 @@ func TestOnRealServersIsJudgedWhatCodeHasHeard(t *testing.T) {
 	}
 }
 
+// A barrier is opened while c1 waits for it, which sleeps until nothing goes on and gives up then.
+func TestOnRealServersIsJudgedWhoGivesUpWhatHasCome(t *testing.T) {
+	e := zkservertest.Start(t, zkserver.Options{Servers: 1, MinSessionTimeout: time.Second})
+	looked, opened := make(chan bool), make(chan bool)
+	s := *catalog.Named("barrier/barrier")
+	s.Name, s.Clients, s.Checkers = "test/deaf", 2, []checkers.Checker{checkers.Passage{}}
+	s.Program = func(p *engine.Process) {
+		o := p.Register(nil)
+		if p.ID == 2 {
+			<-looked
+			o.Invoke("release")
+			_, err := p.Conn.Create(p.Path("/open"), nil, 0, zk.WorldACL(zk.PermAll))
+			o.Return("release", err)
+			close(opened)
+			return
+		}
+		o.Invoke("wait")
+		p.Conn.Exists(p.Path("/open"))
+		_, _, event, _ := p.Conn.ExistsW(p.Path("/open"))
+		close(looked)
+		<-opened
+		p.Env.Await(context.Background(), event)
+		p.Env.Sleep(context.Background(), 100*time.Millisecond)
+		o.Record(history.Event{Kind: history.Told, Op: "impatient"})
+		o.Return("wait", context.Canceled)
+	}
+	const want = "c1 gave up waiting, although the barrier had been open after it had looked"
+	if r := strike(t, e, &s, "none", 1, 2*time.Second); r.Verdict.Message != want {
+		t.Errorf("%+v, expected %s", r.Verdict, want)
+	}
+}
+
 func TestARealRunWithFaultsHasTheHistoryOfASimulatedOne(t *testing.T) {
 	e := zkservertest.Start(t, zkserver.Options{Servers: 1, MinSessionTimeout: time.Second})
 	r := strike(t, e, catalog.Named("lock/lock"), "lose-reply=1@op=create,nth=1,client=c1 "+
