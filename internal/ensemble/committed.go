@@ -338,7 +338,7 @@ func (b *beliefs) commit(all []history.Event, g *group) []history.Event {
 		}
 		for c, l := range b.lost { // order-free: a session has one connection
 			if l.session == g.ended && (b.paused[c.client] || g.txn.Time*1000-l.at < reaction) {
-				all = append(all, history.Event{Kind: history.Exceeded, Client: c.client})
+				all = append(all, history.Event{Kind: history.Exceeded, Client: c.client, Version: c.number})
 			}
 		}
 	}
