@@ -86,7 +86,8 @@ func barred(rep *engine.Report) string {
 	if len(rep.Barred) == 0 || rep.Scenario.Outside != nil {
 		return ""
 	}
-	return fmt.Sprintf("\n    if this code can never meet them, say so by Plan.Except(\"%s\")", strings.Join(rep.Barred, `", "`))
+	return fmt.Sprintf("\n    if this code can never meet them, say so by Plan.Except(\"%s\")",
+		strings.Join(rep.Barred, `", "`))
 }
 
 // summary returns what the runs have covered, in lines below a sentence.

@@ -13,8 +13,8 @@ import (
 	"zksim/sim"
 )
 
-// Bounds say how much of a scenario Prove explores. "go doc zksim/scenarios/prove Bounds" has more of each field, and of
-// the ones that are not here.
+// Bounds say how much of a scenario Prove explores. "go doc zksim/scenarios/prove Bounds" has more of each field, and
+// of the ones that are not here.
 //
 //	Clients   how many there are; 0: two; less than 0: as many as the scenario has
 //	Rounds    how often each repeats what it does; 0: once; less than 0: as often as in the scenario

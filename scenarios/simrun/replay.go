@@ -118,7 +118,8 @@ func (a *app) replayed(ctx context.Context, v *views, s *engine.Scenario, schedu
 	}
 	said := ""
 	if schedule.Checker != "" {
-		said = fmt.Sprintf(", and the file says that it violates %s: the code was mended, or the file changed", schedule.Checker)
+		said = fmt.Sprintf(", and the file says that it violates %s: the code was mended, or the file changed",
+			schedule.Checker)
 	}
 	fmt.Fprintf(a.out, "ok  everything held%s\n", said)
 	return exitHeld, nil

@@ -101,8 +101,8 @@ func TestVetOfAUsersModule(t *testing.T) {
 		{"./fine", exitHeld, "", ""},
 		{"./fine ./retry", exitViolation, vettedFindings, ""},
 		{"example.com/user/retry", exitViolation, vettedFindings, ""},
-		{"./tagged", exitHeld, "", "simrun vet: there is no simulated code: nothing imports zksim/recipes; where code takes " +
-			"a *zk.Conn, let it take a recipes.Conn, and run this again\n"},
+		{"./tagged", exitHeld, "", "simrun vet: there is no simulated code: nothing imports zksim/recipes; where code " +
+			"takes a *zk.Conn, let it take a recipes.Conn, and run this again\n"},
 		{"./tagged ./fine", exitHeld, "", ""},
 		{"./tagged -tags slow,other", exitViolation, tagged, ""},
 		{"./wrong ./retry", exitUsage, vettedFindings, "# example.com/user/wrong\n" +
