@@ -21,8 +21,6 @@ type hearing struct {
 }
 
 // State implements [recipes.Conn].
-//
-//zksim:ignore only on a real ensemble
 func (c hearing) State() zk.State { return c.hear() }
 
 // SessionID implements [recipes.Conn].
@@ -64,8 +62,6 @@ type hearingEnv struct {
 }
 
 // Await implements [recipes.Env].
-//
-//zksim:ignore only on a real ensemble
 func (e hearingEnv) Await(ctx context.Context, chans ...<-chan zk.Event) (int, zk.Event, error) {
 	i, ev, err := e.Env.Await(ctx, chans...)
 	if err == nil && (ev.Type == zk.EventSession || ev.Type == zk.EventNotWatching) {

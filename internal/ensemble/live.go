@@ -229,6 +229,8 @@ func (h *liveHost) hear(e history.Event) {
 }
 
 // add is hear for who holds h.mu.
+//
+//zksim:ignore only on a real ensemble
 func (h *liveHost) add(e history.Event) {
 	if h.over {
 		return
@@ -307,6 +309,8 @@ func (h *liveHost) Step(p *engine.Process) {
 }
 
 // works counts the programs that are in a step.
+//
+//zksim:ignore only on a real ensemble
 func (h *liveHost) works(n int) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -330,7 +334,6 @@ func (h *liveHost) AtRest(p *engine.Process) {
 	h.rest(history.Event{Kind: history.Told, Client: int32(p.ID), Op: checkers.ToldRest, Task: h.task()})
 }
 
-//zksim:ignore only on a real ensemble
 func (h *liveHost) Dial(p *engine.Process) (*engine.Process, error) {
 	if h.connect == nil {
 		return nil, errors.New("a client whose connection is observed has no other one")

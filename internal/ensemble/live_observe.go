@@ -35,6 +35,7 @@ type clock struct {
 	at    []time.Duration
 }
 
+//zksim:ignore only on a real ensemble
 func (c *clock) step() int32 {
 	c.at = append(c.at, time.Since(c.begin))
 	return int32(len(c.at))

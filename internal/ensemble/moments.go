@@ -12,6 +12,8 @@ type moment struct {
 }
 
 // count returns how many events there are.
+//
+//zksim:ignore only on a real ensemble
 func (h *liveHost) count() int {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -20,6 +22,8 @@ func (h *liveHost) count() int {
 
 // moment takes note that a timer fires, and of what is told then, if there are still n events and no program is in a
 // step; it reports whether that is so.
+//
+//zksim:ignore only on a real ensemble
 func (h *liveHost) moment(n int, told []history.Event) bool {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -34,6 +38,8 @@ func (h *liveHost) moment(n int, told []history.Event) bool {
 }
 
 // hurries takes note that a timer fires although something may be going on.
+//
+//zksim:ignore only on a real ensemble
 func (h *liveHost) hurries() {
 	h.mu.Lock()
 	defer h.mu.Unlock()

@@ -141,8 +141,6 @@ func (x *liveRun) turn(ctx context.Context, due time.Time) {
 
 // lull returns what is asked again and again until nothing goes on, and p is the first of those that wait for that.
 // Then that moment is noted, with what is told.
-//
-//zksim:ignore only on a real ensemble
 func (x *liveRun) lull(p *pending, told []history.Event) func() bool {
 	seen, still := -1, 0
 	return func() bool {
