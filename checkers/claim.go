@@ -95,8 +95,7 @@ type claims struct {
 
 // news is what the code of a client was told of its session.
 type news struct {
-	client  int32
-	line    int32 // of its connections, 0 for the first
+	connection
 	present int64 // the session of its library; 0: none
 	before  int64 // the one before that
 	told    []hearing
@@ -138,7 +137,7 @@ func (c *claims) Hash() uint64 {
 	var all, gone hash.Hash // in any order
 	for _, n := range c.news {
 		for _, t := range n.told {
-			all += hash.Hash(n.client).Int(int64(n.line)).String(t.task).Int(t.over).Bool(t.down)
+			all += hash.Hash(n.client).Int(int64(n.number)).String(t.task).Int(t.over).Bool(t.down)
 		}
 	}
 	for _, x := range c.gone {
@@ -198,8 +197,8 @@ func (c *claims) Step(h *history.History, i int) Verdict {
 
 // of returns what a client was told of the session of a connection.
 func (c *claims) of(e *history.Event) *news {
-	return recall(&c.news, func(n *news) bool { return n.client == e.Client && n.line == e.Version },
-		news{client: e.Client, line: e.Version})
+	of := connectionOf(e)
+	return recall(&c.news, func(n *news) bool { return n.connection == of }, news{connection: of})
 }
 
 // about returns what the goroutine that claims was told of a session, or if the session is unknown, of that of the

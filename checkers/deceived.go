@@ -7,30 +7,35 @@ import (
 	"zksim/model/history"
 )
 
+// connection is one of those of a client, 0 the first.
+type connection struct{ client, number int32 }
+
+func connectionOf(e *history.Event) connection { return connection{e.Client, e.Version} }
+
 // deceived are the connections whose session was ended while their client could not know. A client may have several:
 // what one hears says nothing of another.
-type deceived []lineOf
+type deceived []connection
 
 // step takes an event into account: Exceeded deceives, and whatever the connection's library hears next ends that.
 func (d *deceived) step(e *history.Event) {
-	x := lineOf{client: e.Client, line: e.Version}
+	x := connectionOf(e)
 	switch e.Kind {
 	case history.Exceeded:
 		*d = append(*d, x)
 	case history.Session:
-		*d = drop(*d, func(y lineOf) bool { return x == y })
+		*d = drop(*d, func(y connection) bool { return x == y })
 	}
 }
 
 // has reports whether a connection of a client is one of them.
 func (d deceived) has(client int32) bool {
-	return slices.ContainsFunc(d, func(x lineOf) bool { return x.client == client })
+	return slices.ContainsFunc(d, func(x connection) bool { return x.client == client })
 }
 
 // print is a hash of them, in any order.
 func (d deceived) print() (sum hash.Hash) {
 	for _, x := range d {
-		sum += hash.Hash(0).Uint64(uint64(x.client)).Uint64(uint64(x.line))
+		sum += hash.Hash(0).Uint64(uint64(x.client)).Uint64(uint64(x.number))
 	}
 	return sum
 }

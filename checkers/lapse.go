@@ -18,8 +18,8 @@ type lapses struct {
 
 // lineOf is the session of a client's connection.
 type lineOf struct {
-	client, line int32
-	session      int64
+	connection
+	session int64
 }
 
 // begin notes that an object believes from now on.
@@ -44,8 +44,8 @@ func (l *lapses) step(e *history.Event) (lapsed *claim) {
 	case history.Exceeded:
 		l.believed = drop(l.believed, of)
 	case history.Session:
-		recall(&l.present, func(x *lineOf) bool { return x.client == e.Client && x.line == e.Version },
-			lineOf{client: e.Client, line: e.Version}).session = e.Session
+		c := connectionOf(e)
+		recall(&l.present, func(x *lineOf) bool { return x.connection == c }, lineOf{connection: c}).session = e.Session
 	case history.Crashed:
 		l.believed = drop(l.believed, of)
 	case history.Deleted:

@@ -2,11 +2,9 @@ package ensemble
 
 import (
 	"context"
-	"net"
 
 	"github.com/go-zookeeper/zk"
 
-	"zksim/internal/wire"
 	"zksim/model/history"
 	"zksim/recipes"
 	"zksim/recipes/live"
@@ -46,14 +44,7 @@ func (x *liveRun) dialFurther(ctx context.Context, id int) (recipes.Conn, recipe
 func (x *liveRun) further(i int, of connection) live.Options {
 	id := int(of.client)
 	var session int64 // of the library, which calls OnSession in one goroutine
-	return live.Options{SessionTimeout: x.o.Session,
-		Dial: func(ctx context.Context, network, address string) (net.Conn, error) {
-			tap := &wire.Tap{Client: of.client, Hear: x.hears(i), Broken: x.breaks}
-			x.mu.Lock()
-			x.taps[i] = tap
-			x.mu.Unlock()
-			return x.nemesis.Dial(ctx, id, network, address, tap)
-		},
+	return live.Options{SessionTimeout: x.o.Session, Dial: x.dialer(i, of.client),
 		OnSession: func(ev zk.Event) {
 			now := x.nemesis.Session(id) // before x.mu: who holds the lock of the nemesis may wait for that one
 			x.mu.Lock()

@@ -152,14 +152,7 @@ func (x *liveRun) close(ctx context.Context) {
 // options are those of client i.
 func (x *liveRun) options(i int) live.Options {
 	id := int32(i + 1)
-	return live.Options{SessionTimeout: x.o.Session,
-		Dial: func(ctx context.Context, network, address string) (net.Conn, error) {
-			tap := &wire.Tap{Client: id, Hear: x.hears(i), Broken: x.breaks}
-			x.mu.Lock()
-			x.taps[i] = tap
-			x.mu.Unlock()
-			return x.nemesis.Dial(ctx, i+1, network, address, tap)
-		},
+	return live.Options{SessionTimeout: x.o.Session, Dial: x.dialer(i, id),
 		OnSession: func(ev zk.Event) {
 			session := x.nemesis.Session(i + 1) // before x.mu: who holds the lock of the nemesis may wait for that one
 			x.mu.Lock()
@@ -174,6 +167,19 @@ func (x *liveRun) options(i int) live.Options {
 			x.mu.Unlock()
 			x.host.hear(history.Event{Kind: history.Session, Client: id, Op: ev.State.String(), Session: session})
 		}}
+}
+
+// dialer returns what dials connection i, which is one of a client, with a tap in it.
+//
+//zksim:ignore only on a real ensemble
+func (x *liveRun) dialer(i int, client int32) func(ctx context.Context, network, address string) (net.Conn, error) {
+	return func(ctx context.Context, network, address string) (net.Conn, error) {
+		tap := &wire.Tap{Client: client, Hear: x.hears(i), Broken: x.breaks}
+		x.mu.Lock()
+		x.taps[i] = tap
+		x.mu.Unlock()
+		return x.nemesis.Dial(ctx, int(client), network, address, tap)
+	}
 }
 
 // hears returns what hears the tap of connection i.
@@ -330,13 +336,10 @@ func (x *liveRun) await(ctx context.Context, ended <-chan int) error {
 		return nil
 	}
 	end := time.Now().Add(settleLimit + 2*x.o.Session)
-	seen, still := -1, 0
+	lull := x.lull(graceOfEnds, x.idle)
 	return until(ctx, func() bool {
-		if n := x.host.count(); n != seen || !x.idle() {
-			seen, still = n, 0
-		}
-		still++
-		return still > graceOfEnds || time.Now().After(end)
+		_, ok := lull()
+		return ok || time.Now().After(end)
 	})
 }
 

@@ -2,6 +2,7 @@ package ensemble
 
 import (
 	"context"
+	"slices"
 	"sync"
 	"time"
 
@@ -124,33 +125,43 @@ const (
 //zksim:ignore only on a real ensemble
 func (x *liveRun) turn(ctx context.Context, due time.Time) {
 	x.mu.Lock()
-	if !x.over {
-		x.mu.Unlock()
-		return
-	}
-	p := &pending{due}
-	x.pending = append(x.pending, p)
+	over := x.over
 	x.mu.Unlock()
-	defer x.passes(p)
-	limited, cancel := context.WithTimeout(ctx, oversleep)
-	defer cancel()
-	if err := until(limited, x.lull(p, nil)); err != nil && ctx.Err() == nil {
+	if over && !x.comes(ctx, due, oversleep, x.still, nil) && ctx.Err() == nil {
 		x.host.hurries()
 	}
 }
 
-// lull returns what is asked again and again until nothing goes on, and p is the first of those that wait for that.
-// Then that moment is noted, with what is told.
-func (x *liveRun) lull(p *pending, told []history.Event) func() bool {
-	seen, still := -1, 0
-	return func() bool {
-		n := x.host.count()
-		if n != seen || !x.first(p) || !x.still() {
-			seen, still = n, 0
-			return false
+// comes waits until nothing goes on and no timer was due earlier, and notes that moment, with what is told. It reports
+// whether that came within a limit.
+//
+//zksim:ignore only on a real ensemble
+func (x *liveRun) comes(
+	ctx context.Context, due time.Time, limit time.Duration, still func() bool, told []history.Event) bool {
+	p := &pending{due}
+	x.mu.Lock()
+	x.pending = append(x.pending, p)
+	x.mu.Unlock()
+	defer x.passes(p)
+	limited, cancel := context.WithTimeout(ctx, limit)
+	defer cancel()
+	lull := x.lull(looks, func() bool { return x.first(p) && still() })
+	return until(limited, func() bool {
+		n, ok := lull()
+		return ok && x.host.moment(n, told)
+	}) == nil
+}
+
+// lull returns what is asked again and again: how many events there are, and whether that has not changed, and all was
+// still, since so many looks.
+func (x *liveRun) lull(looks int, still func() bool) func() (int, bool) {
+	seen, times := -1, 0
+	return func() (int, bool) {
+		if n := x.host.count(); n != seen || !still() {
+			seen, times = n, -1
 		}
-		still++
-		return still >= looks && x.host.moment(n, told)
+		times++
+		return seen, times >= looks
 	}
 }
 
@@ -160,12 +171,7 @@ func (x *liveRun) lull(p *pending, told []history.Event) func() bool {
 func (x *liveRun) first(p *pending) bool {
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	for _, q := range x.pending {
-		if q.due.Before(p.due) {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(x.pending, func(q *pending) bool { return q.due.Before(p.due) })
 }
 
 // passes takes note that a timer fires, or never will.
@@ -174,12 +180,7 @@ func (x *liveRun) first(p *pending) bool {
 func (x *liveRun) passes(p *pending) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	for i, q := range x.pending {
-		if q == p {
-			x.pending = append(x.pending[:i], x.pending[i+1:]...)
-			return
-		}
-	}
+	x.pending = slices.DeleteFunc(x.pending, func(q *pending) bool { return q == p })
 }
 
 // still reports whether all connections are there, and nothing is on its way.
@@ -204,16 +205,8 @@ const restLimit = 5 * time.Second
 //
 //zksim:ignore only on a real ensemble
 func (x *liveRun) rest(told history.Event) {
-	p := &pending{time.Now().Add(time.Hour)} // after all others
-	x.mu.Lock()
-	x.pending = append(x.pending, p)
-	x.mu.Unlock()
-	defer x.passes(p)
-	limited, cancel := context.WithTimeout(x.host.ctx, restLimit)
-	defer cancel()
-	lull := x.lull(p, []history.Event{told})
-	err := until(limited, func() bool { return x.idle() && lull() })
-	if err != nil {
+	due := time.Now().Add(time.Hour) // after all others
+	if !x.comes(x.host.ctx, due, restLimit, x.idle, []history.Event{told}) {
 		x.host.hurries()
 	}
 }

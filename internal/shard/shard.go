@@ -61,9 +61,13 @@ func Parse(text string, getenv func(string) (string, bool)) (Part, error) {
 		return Part{}, fmt.Errorf("a shard is i/n with i from 1 to n, as 2/4, or auto, not %q", text)
 	}
 	if n > Most {
-		return Part{}, fmt.Errorf("%s is one of %d parts, expected at most %d", text, n, Most)
+		return Part{}, tooMany(text, n)
 	}
 	return Part{Index: i, Of: n}, nil
+}
+
+func tooMany(said string, parts uint64) error {
+	return fmt.Errorf("%s is one of %d parts, expected at most %d", said, parts, Most)
 }
 
 // pair is two variables by which an engine tells a process its part.
@@ -106,7 +110,7 @@ func fromEnvironment(getenv func(string) (string, bool)) (Part, error) {
 	for _, p := range list {
 		switch {
 		case p.Of > Most:
-			return Part{}, fmt.Errorf("%s is one of %d parts, expected at most %d", p.From, p.Of, Most)
+			return Part{}, tooMany(p.From, p.Of)
 		case found.Of <= 1 && (found.Of == 0 || p.Of > 1):
 			found = p
 		case p.Of > 1 && (p.Index != found.Index || p.Of != found.Of):
