@@ -106,7 +106,7 @@ func TestAProofThatHadNothingToJudgeIsInconclusive(t *testing.T) {
 // TestACheckpointThatCannotBeSavedEndsNoSearch removes the folder for it while the search goes on.
 func TestACheckpointThatCannotBeSavedEndsNoSearch(t *testing.T) {
 	folder := t.TempDir()
-	sc := about(t, "lock/lock", "disconnect=1", -1)
+	sc := about(t, "lock/lock", "disconnect=2", -1) // long enough for many looks at the clock
 	program, runs := sc.Scenario.Program, atomic.Int64{}
 	sc.Scenario.Program = func(p *engine.Process) {
 		if runs.Add(1) == 10 {
