@@ -38,14 +38,17 @@ func goroot(t *testing.T, env []string) string {
 	return strings.TrimSpace(command(t, env, "go", "env", "GOROOT"))
 }
 
-// command runs a command, and returns what it prints.
+// command runs a command, and returns what it writes to its standard output; the go command says on the other one
+// that it loads a release.
 func command(t *testing.T, env []string, name string, args ...string) string {
 	t.Helper()
 	c := exec.CommandContext(t.Context(), name, args...)
 	c.Env = append(os.Environ(), env...)
-	out, err := c.CombinedOutput()
+	var said strings.Builder
+	c.Stderr = &said
+	out, err := c.Output()
 	if err != nil {
-		t.Fatalf("%s %s: %v\n%s", name, strings.Join(args, " "), err, out)
+		t.Fatalf("%s %s: %v\n%s%s", name, strings.Join(args, " "), err, out, &said)
 	}
 	return string(out)
 }
