@@ -136,9 +136,9 @@ func (b *Barrier) Wait(ctx context.Context) (err error) {
 		var changed <-chan zk.Event
 		b.alarm.set(b.env)
 		err := b.freshSince(ctx, &session, b.path, func() (err error) {
-			now, stat, changed, err = b.on(ctx).GetW(b.path)
+			now, stat, changed, err = b.alarm.getW(b.on(ctx), b.path)
 			return err
-		}, &now, &stat, &changed)
+		}, &now, &stat, &changed, &b.alarm)
 		switch {
 		case err == zk.ErrNoNode:
 			return nil

@@ -162,8 +162,8 @@ func (d *DoubleBarrier) Enter(ctx context.Context) (err error) {
 // come again.
 func (d *DoubleBarrier) join(ctx context.Context) (err error) {
 	var node string
-	defer Forget(d.env)(&node, &err)
-	err = d.create(ctx, creation{what: "barrier", dir: d.ready(), acl: d.acl, kept: []any{&node}, insist: true,
+	defer Forget(d.env)(&node, &d.alarm, &err)
+	err = d.create(ctx, creation{what: "barrier", dir: d.ready(), acl: d.acl, kept: []any{&node, &d.alarm}, insist: &d.alarm,
 		do: func() error {
 			node = memberPrefix + d.env.UUID()
 			_, err := d.on(ctx).Create(d.path(node), nil, zk.FlagEphemeral, d.acl)
@@ -195,6 +195,9 @@ func (d *DoubleBarrier) gather(ctx context.Context) (err error) {
 		}
 		d.alarm.set(d.env)
 		err := d.look(ctx)
+		if err == nil {
+			d.alarm.left = nil // only a wait that is given up leaves something to the next
+		}
 		if err == nil && d.held != nil {
 			return nil
 		}
@@ -214,8 +217,8 @@ func (d *DoubleBarrier) withdraw(ctx context.Context, own string) {
 		d.abandon(ctx, "barrier", own)
 		return
 	}
-	defer Forget(d.env)(&own)
-	d.whileConnected(d.cleanUp("barrier", func(ctx context.Context) { d.remove(ctx, own) }))
+	defer Forget(d.env)(&own, &d.alarm)
+	d.whileConnected(d.cleanUp("barrier", func(ctx context.Context) { d.remove(ctx, own) }), &d.alarm)
 }
 
 // look goes once through the steps 2 to 6 of the protocol.
@@ -230,7 +233,7 @@ func (d *DoubleBarrier) look(ctx context.Context) error {
 	session := own.stat.EphemeralOwner
 	own.stat = nil // it has told what there is to know
 	Keep(d.env, &d.alarm, &own, &session)
-	data, stat, changed, err := d.on(ctx).GetW(d.ready())
+	data, stat, changed, err := d.alarm.getW(d.on(ctx), d.ready())
 	if err == zk.ErrNoNode {
 		return d.makePath(ctx, d.ready(), d.acl)
 	}

@@ -105,7 +105,12 @@ func (e *Election) awaitLeading(ctx context.Context) (x sight, err error) {
 		}
 		Keep(e.env, &e.follow, &session)
 		e.follow.set(e.env)
-		_, _, event, err := e.on(ctx).ExistsW(e.leader())
+		event, err := e.follow.watch(e.leader()), error(nil)
+		if event == nil {
+			if _, _, event, err = e.on(ctx).ExistsW(e.leader()); err == nil {
+				e.follow.leave(e.leader(), event)
+			}
+		}
 		switch {
 		case interrupted(err):
 			err = e.await(ctx)

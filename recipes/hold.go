@@ -43,11 +43,12 @@ func (h *hold) Token() int64 {
 type alarm struct {
 	change <-chan zk.Event
 	heard  chan struct{} // has something once the latest guard has received from change
+	left   []left        // since it was set
 }
 
 func (a *alarm) set(env Env) {
 	if a.change == nil || len(a.change) > 0 || len(a.heard) > 0 {
-		a.change = env.SessionEvents()
+		a.change, a.left = env.SessionEvents(), nil
 	}
 	a.heard = nil
 }
@@ -66,8 +67,11 @@ func (a *alarm) await(ctx context.Context, env Env, events ...<-chan zk.Event) e
 // number.
 func (a *alarm) awaitAny(ctx context.Context, env Env, events ...<-chan zk.Event) (i int, err error) {
 	i, _, err = env.Await(ctx, append(events, a.change)...)
-	if i == len(events) {
-		a.change = nil
+	switch {
+	case i == len(events):
+		a.change, a.left = nil, nil
+	case i >= 0:
+		a.forget(func(l left) bool { return l.event == events[i] })
 	}
 	return i, err
 }

@@ -232,9 +232,9 @@ type creation struct {
 	undo func(ctx context.Context)
 	// prepare, if not nil, makes what may be missing when a multi of [session.ticketed] was answered with zk.ErrNoNode.
 	prepare func(ctx context.Context) error
-	// insist has the caller wait for undo for as long as there is a connection, even if ctx is
+	// insist, if not nil, has the caller wait for undo for as long as there is a connection, even if ctx is
 	// done.
-	insist bool
+	insist *alarm
 }
 
 // create executes the request of c exactly once. After an error it was not
@@ -261,8 +261,8 @@ func (s session) create(ctx context.Context, c creation) (err error) {
 			}
 			if err != nil {
 				ended := s.cleanUp(c.what, c.undo)
-				if c.insist {
-					s.whileConnected(ended)
+				if c.insist != nil {
+					s.whileConnected(ended, c.insist)
 				}
 			}
 		}
@@ -284,11 +284,11 @@ func (s session) cleanUp(what string, undo func(ctx context.Context)) (ended <-c
 }
 
 // whileConnected waits for a clean-up for as long as there is a connection.
-func (s session) whileConnected(ended <-chan zk.Event) {
-	defer Forget(s.env)()
-	change := s.env.SessionEvents()
+func (s session) whileConnected(ended <-chan zk.Event, a *alarm) {
+	defer Forget(s.env)(a)
+	a.set(s.env)
 	if s.conn.State() == zk.StateHasSession {
-		s.env.Await(context.Background(), ended, change)
+		a.await(context.Background(), s.env, ended)
 	}
 }
 
@@ -297,11 +297,16 @@ func (s session) whileConnected(ended <-chan zk.Event) {
 func (s session) awaitChange(ctx context.Context, path string, a *alarm) (err error) {
 	defer Forget(s.env)(a, &err)
 	a.set(s.env)
-	seen, err := s.look(ctx, path)
-	if err != nil || seen.stat == nil {
-		return err
+	event := a.watch(path)
+	if event == nil {
+		seen, err := s.look(ctx, path)
+		if err != nil || seen.stat == nil {
+			return err
+		}
+		event = seen.event
+		a.leave(path, event)
 	}
-	return a.await(ctx, s.env, seen.event)
+	return a.await(ctx, s.env, event)
 }
 
 // interrupted reports whether err says only that the connection was lost. With

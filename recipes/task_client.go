@@ -100,13 +100,13 @@ func (t *Task) Wait(ctx context.Context) (result []byte, err error) {
 		}
 		Keep(t.env, t.alarm)
 		t.alarm.set(t.env)
-		data, _, event, err := t.on(ctx).GetW(t.status(t.id))
+		data, _, event, err := t.alarm.getW(t.on(ctx), t.status(t.id))
 		if err == zk.ErrNoNode {
 			// In a new session the server may lag behind the submission.
 			err = t.fresh(ctx, func() (err error) {
-				data, _, event, err = t.on(ctx).GetW(t.status(t.id))
+				data, _, event, err = t.alarm.getW(t.on(ctx), t.status(t.id))
 				return err
-			}, &data, &event)
+			}, &data, &event, t.alarm)
 		}
 		if _, result, done := bytes.Cut(data, []byte("\n")); done && err == nil {
 			return result, nil

@@ -116,7 +116,7 @@ func (w *Worker) register(ctx context.Context) error {
 func (w *Worker) first(ctx context.Context) (a Assignment, event <-chan zk.Event, err error) {
 	defer Forget(w.env)(&w.alarm, &a, &event, &err)
 	w.alarm.set(w.env)
-	names, _, event, err := w.on(ctx).ChildrenW(w.assigned(w.name))
+	names, event, err := w.assignments(ctx)
 	if err == zk.ErrNoNode {
 		return a, nil, errGone
 	}
@@ -136,6 +136,19 @@ func (w *Worker) first(ctx context.Context) (a Assignment, event <-chan zk.Event
 		return a, event, nil // taken away: the event has come
 	}
 	return a, nil, err
+}
+
+// assignments lists the worker's tasks, leaving a watch unless there is one.
+func (w *Worker) assignments(ctx context.Context) (names []string, event <-chan zk.Event, err error) {
+	path := w.assigned(w.name)
+	if event = w.alarm.watch(path); event != nil {
+		names, _, err = w.on(ctx).Children(path)
+		return names, event, err
+	}
+	if names, _, event, err = w.on(ctx).ChildrenW(path); err == nil {
+		w.alarm.leave(path, event)
+	}
+	return names, event, err
 }
 
 // Done reports a task that was done, with the result. It returns ErrTaskGone when

@@ -389,4 +389,6 @@ var aloneScenarios = []engine.Scenario{
 		alone.watchers, alone.children, alone.members, alone.monitors),
 	aloneScenario("recipes/works", "of a client that is alone, transactions, tasks and barriers come out as they have to",
 		alone.transactions, alone.barriers, alone.tasks, alone.frugalWorks),
+	aloneScenario("recipes/vain", "of a client that is alone, waits that end by their deadline leave nothing behind",
+		alone.frugalWaits),
 }

@@ -2,6 +2,7 @@ package catalog
 
 import (
 	"context"
+	"fmt"
 
 	"zksim/recipes"
 	"zksim/scenarios/engine"
@@ -61,5 +62,35 @@ func (a alone) frugalWorks() {
 				}
 				return m.Leave(ctx)
 			}
+		}})
+}
+
+// frugalWaits does so for waits that end by their deadline and are made again.
+func (a alone) frugalWaits() {
+	const first = "_c_0-%s-0000000000"
+	lock, write := fmt.Sprintf(first, "lock"), fmt.Sprintf(first, "write")
+	a.frugal(
+		vain(a, "Lock.Lock", lock, simpleLock, (*recipes.Lock).Lock),
+		vain(a, "SingleNodeLock.Lock", "one/lock", singleLock, (*recipes.SingleNodeLock).Lock),
+		vain(a, "RWLock.RLock", write, sharedLock, (*recipes.RWLock).RLock),
+		vain(a, "RevocableLock.Lock", write, revocableLock, (*recipes.RevocableLock).Lock),
+		vain(a, "Semaphore.Acquire", "gate/"+lock, twoLeases, (*recipes.Semaphore).Acquire),
+		vain(a, "Semaphore.Acquire inside the gate", "leases/"+fmt.Sprintf(first, "lease"),
+			func(p *engine.Process, dir string) *recipes.Semaphore {
+				return recipes.NewSemaphore(p.Conn, p.Env, dir, 1, recipes.LockOptions{})
+			}, (*recipes.Semaphore).Acquire),
+		vain(a, "Election.Campaign", "candidates/"+fmt.Sprintf(first, "candidate"), candidate, (*recipes.Election).Campaign),
+		vain(a, "Election.AwaitLeader", "", candidate,
+			func(e *recipes.Election, ctx context.Context) error { return answer(e.AwaitLeader)(ctx) }),
+		vain(a, "Barrier.Wait", "", barrierAt, (*recipes.Barrier).Wait),
+		vain(a, "DoubleBarrier.Enter", "", func(p *engine.Process, dir string) *recipes.DoubleBarrier {
+			return recipes.NewDoubleBarrier(p.Conn, p.Env, dir, 2, recipes.DoubleBarrierOptions{})
+		}, (*recipes.DoubleBarrier).Enter),
+		vain(a, "Worker.Next", "", workerOf,
+			func(w *recipes.Worker, ctx context.Context) error { return answer(w.Next)(ctx) }),
+		usage{"Task.Wait in vain", func(p *engine.Process, dir string) func(ctx context.Context) error {
+			t, err := tasksOf(p, dir).Submit(background, nil)
+			a.fine(err, "TaskClient.Submit")
+			return inVain(p, answer(t.Wait))
 		}})
 }

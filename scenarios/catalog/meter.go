@@ -138,3 +138,23 @@ func taking[T any](
 		}
 	}}
 }
+
+// vain is a wait in vain of an object in a folder with a znode that keeps it waiting, such as that of a client which was
+// given the lock; without a path it is the folder itself.
+func vain[T any](
+	a alone, calls, path string, make func(p *engine.Process, dir string) T, wait func(x T, ctx context.Context) error,
+) usage {
+	return usage{calls + " in vain", func(p *engine.Process, dir string) func(ctx context.Context) error {
+		a.create(dir, "held")
+		for i, c := range path + "/" {
+			if c == '/' && i > 0 {
+				a.create(dir+"/"+path[:i], "")
+			}
+		}
+		x := make(p, dir)
+		if x, ok := any(x).(interface{ Znodes() []string }); ok {
+			a.p.Register(x.Znodes)
+		}
+		return inVain(p, func(ctx context.Context) error { return wait(x, ctx) })
+	}}
+}
