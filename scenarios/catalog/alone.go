@@ -55,7 +55,14 @@ func (a alone) locks() {
 	waits, got := a.background("second", func(ctx context.Context) error { return second.Lock(ctx) })
 	a.untilContenders(dir, third, "first second")
 	token := first.Token()
+	asks, _ := a.background("contenders", func(ctx context.Context) error {
+		list, err := third.Contenders(ctx)
+		a.is(err == nil && len(list) > 0 && string(list[len(list)-1]) == "second",
+			"a contender that stays is told of while another one leaves")
+		return err
+	})
 	a.fine(first.Unlock(background), "Lock.Unlock")
+	a.fine(asks(), "Lock.Contenders while the holder leaves")
 	a.fine(waits(), "Lock.Lock of the object that was waiting")
 	a.is(*got && second.Token() > token, "the token of the next holder is larger")
 	ctx, cancel := a.p.Env.WithTimeout(background, time.Second)
@@ -224,10 +231,12 @@ func (a alone) leads() {
 		a.fine(e.Resign(background), "Election.Resign by a leader that could not acknowledge")
 		return
 	}
-	for i, leader := range []func(ctx context.Context) (recipes.Leader, error){other.Leader, other.AwaitLeader} {
+	for i, leader := range []func(ctx context.Context) (recipes.Leader, error){other.Leader, other.AwaitLeader, e.Leader,
+		e.AwaitLeader} {
 		x, err := leader(background)
 		a.is(err == nil && string(x.Data) == "me" && x.Token == e.Token() && x.Token > 0,
-			"Election.%s knows the leader that has acknowledged", []string{"Leader", "AwaitLeader"}[i])
+			"Election.%s knows the leader that has acknowledged", []string{"Leader", "AwaitLeader", "Leader of the leader itself",
+				"AwaitLeader of the leader itself"}[i])
 	}
 	list, err := other.Candidates(background)
 	a.is(err == nil && lines(list) == "me", "the leader is the only candidate")
@@ -362,7 +371,10 @@ func foreign(dir string) []model.Request {
 	for _, folder := range []string{"lock", "rwlock", "semaphore", "semaphore/leases", "semaphore/gate", "election",
 		"election/candidates"} {
 		add(folder, "README", "lock-", "lock-12", "-0000000001", "0000000002", "_c_x-other-0000000003",
-			"_c_x-lock-x000000004", "_c_x-lock-12345", "_c_x-lock-9999999999", "_c_x-read", "-")
+			"_c_x-lock-x000000004", "_c_x-lock-12345", "_c_x-lock-9999999999", "_c_x-read", "-",
+			// words that begin or end as others do
+			"_c_x-unlock-0000000004", "_c_x-lock2-0000000005", "_c_x-rewrite-0000000006", "_c_x-leases-0000000007",
+			"_c_x-candidates-0000000008")
 	}
 	for _, folder := range []string{"queue", "queue/items", "queue/claims", "priority", "priority/items"} {
 		add(folder, "README", "item-", "item-12", "0000000002", "-")

@@ -160,6 +160,19 @@ func (a alone) children() {
 	a.is(seen.are("a=1 added a=1", "a=2 updated a=2", "a=2 ab=1 added ab=1", "ab=1 removed a=2"),
 		"a cache of children tells each change")
 	a.fine(run("ab=1 added ab=1")(), "ChildrenCache.Run until it is told of what is there")
+	waits = run("removed ab=1")
+	seen.until("ab=1 added ab=1")
+	a.patiently("multi", func() error {
+		_, err := a.p.Conn.Multi(&zk.DeleteRequest{Path: path + "/ab", Version: -1}, &zk.DeleteRequest{Path: path,
+			Version: -1})
+		return err
+	}, zk.ErrNoNode)
+	a.fine(waits(), "ChildrenCache.Run until the znode has gone with its children")
+	root := recipes.NewChildrenCache(a.p.Conn, a.p.Env, "/", recipes.WatchOptions{})
+	a.fine(root.Run(background, func(now []recipes.Child, _ []recipes.Change) bool {
+		a.is(len(now) > 0, "a cache of the children of / has some")
+		return false
+	}), "ChildrenCache.Run on /")
 }
 
 // members joins a group under names that begin as others do.

@@ -109,11 +109,40 @@ func (a alone) tasks() {
 		_, err = task.Wait(background)
 		a.with(recipes.ErrTaskGone, err, "Task.Wait of a task that was forgotten")
 	}
+	a.inTurn(dir, client, worker)
 	a.fine(worker.Leave(background), "Worker.Leave")
 	a.is(len(worker.Znodes()) == 0, "nothing is left of a worker that has left")
 	a.p.AtRest() // a master that has nothing to do asks for nothing
 	cancel()
 	a.with(context.Canceled, waits(), "Master.Run until it is cancelled")
+}
+
+// inTurn has two workers wait for two tasks.
+func (a alone) inTurn(dir string, client *recipes.TaskClient, workers ...*recipes.Worker) {
+	workers = append(workers, workerOf(a.p, dir))
+	for _, w := range workers {
+		a.p.Register(w.Znodes)
+		a.fine(inVain(a.p, answer(w.Next))(background), "Worker.Next, without a task,")
+	}
+	a.p.AtRest() // a master that loses its connection may begin with the same worker again
+	var tasks []*recipes.Task
+	for range workers {
+		task, err := client.Submit(background, nil)
+		a.fine(err, "TaskClient.Submit to two workers")
+		tasks = append(tasks, task)
+	}
+	for i, w := range workers {
+		next, err := w.Next(background) // waits forever if all tasks are the other's
+		a.fine(err, "Worker.Next in turn")
+		a.fine(w.Done(background, next, nil), "Worker.Done in turn")
+		if i > 0 {
+			a.fine(w.Leave(background), "Worker.Leave of the second")
+		}
+	}
+	for _, task := range tasks {
+		a.fine(answer(task.Wait)(background), "Task.Wait for one of two")
+		a.fine(task.Forget(background), "Task.Forget of one of two")
+	}
 }
 
 // monitors holds a lock for too long.

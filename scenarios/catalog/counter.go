@@ -58,6 +58,9 @@ func guessOnce(p *engine.Process, o engine.Object, c counter, number int64) erro
 		return count(p, o, history.Event{Op: "add", Value: 1},
 			func(ctx context.Context) (int64, error) { return c.Add(ctx, 1) })
 	}
+	if p.ID%2 == 0 && number%2 == 0 { // which is to ask, too
+		return count(p, o, history.Event{Op: "add"}, func(ctx context.Context) (int64, error) { return c.Add(ctx, 0) })
+	}
 	if p.ID%2 == 0 {
 		return count(p, o, history.Event{Op: "get"}, c.Get)
 	}

@@ -94,24 +94,25 @@ func (r refused) losses() {
 func (r refused) hurries() {
 	done, cancel := context.WithCancel(background)
 	cancel()
-	gives := func(call string, takes, givesUp func(ctx context.Context) error) {
+	gives := func(call string, x interface{ Znodes() []string }, takes, givesUp func(ctx context.Context) error) {
 		if takes(background) == nil {
 			r.with(context.Canceled, givesUp(done), call+" with a context that is done")
+			r.p.Always("who has given up answers for no znode", len(x.Znodes()) == 0)
 		}
 	}
 	for name, l := range r.lockers() {
-		gives(name+".Unlock", l.Lock, l.Unlock)
+		gives(name+".Unlock", l, l.Lock, l.Unlock)
 	}
 	w := recipes.NewRWLock(r.p.Conn, r.p.Env, r.path("RWLock"), recipes.LockOptions{})
-	gives("RWLock.Unlock", w.Lock, w.Unlock)
-	gives("RWLock.RUnlock", w.RLock, w.RUnlock)
-	gives("RWLock.Downgrade", w.Lock, w.Downgrade)
+	gives("RWLock.Unlock", w, w.Lock, w.Unlock)
+	gives("RWLock.RUnlock", w, w.RLock, w.RUnlock)
+	gives("RWLock.Downgrade", w, w.Lock, w.Downgrade)
 	s := recipes.NewSemaphore(r.p.Conn, r.p.Env, r.path("Semaphore"), 2, recipes.LockOptions{})
-	gives("Semaphore.Release", s.Acquire, s.Release)
+	gives("Semaphore.Release", s, s.Acquire, s.Release)
 	e := recipes.NewElection(r.p.Conn, r.p.Env, r.path("Election"), recipes.ElectionOptions{})
-	gives("Election.Resign", e.Campaign, e.Resign)
+	gives("Election.Resign", e, e.Campaign, e.Resign)
 	d := recipes.NewDoubleBarrier(r.p.Conn, r.p.Env, r.path("DoubleBarrier"), 1, recipes.DoubleBarrierOptions{})
-	gives("DoubleBarrier.Leave", d.Enter, d.Leave)
+	gives("DoubleBarrier.Leave", d, d.Enter, d.Leave)
 	var item *recipes.QueueItem
 	q := recipes.NewQueue(r.p.Conn, r.p.Env, r.path("Queue"), recipes.QueueOptions{})
 	claim := func(ctx context.Context) (err error) {
@@ -120,14 +121,20 @@ func (r refused) hurries() {
 		}
 		return err
 	}
-	gives("QueueItem.Return", claim, func(ctx context.Context) error { return item.Return(ctx) })
+	if claim(background) == nil {
+		gives("QueueItem.Return", item, func(context.Context) error { return nil }, item.Return)
+	}
 	var m *recipes.Membership
 	g := recipes.NewGroup(r.p.Conn, r.p.Env, r.path("Group"), recipes.GroupOptions{})
 	join := func(ctx context.Context) (err error) {
 		m, err = g.Join(ctx, "hurry", nil)
 		return err
 	}
-	gives("Membership.Leave", join, func(ctx context.Context) error { return m.Leave(ctx) })
+	if join(background) == nil {
+		r.with(context.Canceled, m.Leave(done), "Membership.Leave with a context that is done")
+	}
+	worker := workerOf(r.p, r.path("Pool"))
+	gives("Worker.Leave", worker, inVain(r.p, answer(worker.Next)), worker.Leave)
 }
 
 func (r refused) locks() {
@@ -170,6 +177,10 @@ func (r refused) shared() {
 	r.with(recipes.ErrHeld, l.TryRLock(background), "RWLock.TryRLock after RLock")
 	r.with(recipes.ErrNotHeld, l.Unlock(background), "RWLock.Unlock after RLock")
 	r.fine(l.RUnlock(background), "RWLock.RUnlock")
+	r.fine(l.TryLock(background), "RWLock.TryLock of a lock that nobody else wants")
+	r.with(recipes.ErrNotHeld, l.RUnlock(background), "RWLock.RUnlock after TryLock")
+	r.with(recipes.ErrHeld, l.RLock(background), "RWLock.RLock after TryLock")
+	r.fine(l.Unlock(background), "RWLock.Unlock")
 	v := recipes.NewRevocableLock(r.p.Conn, r.p.Env, r.path("RevocableLock"), recipes.LockOptions{})
 	r.p.Register(v.Znodes)
 	paths, err := v.Queue(background)
