@@ -1,6 +1,8 @@
 package catalog
 
 import (
+	"context"
+
 	"zksim/checkers"
 	"zksim/faults"
 	"zksim/scenarios/catalog/mutants"
@@ -19,6 +21,12 @@ var lockScenarios = []engine.Scenario{
 		Name: "lock/workers", Doc: "two goroutines of each process compete for the fair lock", Clients: 2,
 		Rounds: 2, Program: workload.TwoWorkers(newLock), Faults: lockFaults,
 		Goals: []engine.Goal{workload.GoalLostCreate, workload.GoalQueue},
+	}.Symmetric(workload.BySix)),
+	lockScenario(engine.Scenario{
+		Name: "lock/at-work", Doc: "holders work for long, and those who come wait with a deadline, give up and come back",
+		Clients: 2, Rounds: 3, Program: workload.LockAtWork(newLock), Faults: lockFaults,
+		Goals: []engine.Goal{workload.GoalQueue, {Name: "a client that gives up waiting",
+			Reached: workload.Returned("lock", context.DeadlineExceeded)}},
 	}.Symmetric(workload.BySix)),
 	workload.AtRest(lockScenario(engine.Scenario{
 		Name: "lock/idle", Doc: "holders that do nothing but wait to be told that the lock is lost",

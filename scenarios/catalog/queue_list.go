@@ -1,6 +1,7 @@
 package catalog
 
 import (
+	"context"
 	"slices"
 
 	"zksim/checkers"
@@ -65,6 +66,12 @@ var queueScenarios = append([]engine.Scenario{
 		Name: "queue/turns", Doc: "consumers wait for the items of one producer, one behind the other",
 		Rounds: 2, Program: workload.FeedAtRest(true, newQueue(recipes.QueueOptions{Turns: true})), Faults: queueFaults,
 		Goals: []engine.Goal{workload.GoalWoken, workload.GoalClaimLost, workload.GoalAgain},
+	}),
+	queueScenario(engine.Scenario{
+		Name: "queue/at-work", Doc: "consumers wait with a deadline, give up and come back, and work for long on an item",
+		Rounds: 2, Program: workload.FeedAtWork(newQueue(recipes.QueueOptions{Turns: true})), Faults: queueFaults,
+		Goals: []engine.Goal{workload.GoalClaimLost, workload.GoalAgain, {Name: "a consumer that gives up waiting",
+			Reached: workload.Returned("claim", context.DeadlineExceeded)}},
 	}),
 	queueScenario(engine.Scenario{
 		Name: "queue/hand-over", Doc: "an item is claimed, and given up or lost, by all but the last of its consumers",

@@ -187,7 +187,40 @@ func AtRest(s engine.Scenario, leases int) engine.Scenario {
 // TwoWorkers makes a program in which two goroutines of one process compete; in a brief run every other client
 // has only one.
 func TwoWorkers(newLocker func(p *engine.Process) FullLocker) func(p *engine.Process) {
-	one := LockRounds(newLocker)
+	return byTwo(LockRounds(newLocker))
+}
+
+// LockAtWork makes a program in which holders work for long, and two goroutines of each process wait no longer than
+// they can, give up, and come back with the same object.
+func LockAtWork(newLocker func(p *engine.Process) FullLocker) func(p *engine.Process) {
+	return byTwo(func(p *engine.Process) {
+		l := newLocker(p)
+		o := p.Register(l.Znodes)
+		for range p.Rounds {
+			held, err := o.Attempt("lock", func(ctx context.Context) error {
+				ctx, end := p.Env.WithTimeout(ctx, nap)
+				defer end()
+				return l.Lock(ctx)
+			}, context.DeadlineExceeded)
+			if held {
+				o.Acquired(first(l), l.Token())
+				Work(p, o, l, longWork)
+				o.Released()
+				err = o.Unlock(l.Unlock)
+			}
+			if err != nil {
+				p.Fail(err)
+				return
+			}
+		}
+	})
+}
+
+// longWork is how many steps somebody works who works for long.
+const longWork = 16
+
+// byTwo has two goroutines of one process do the same; in a brief run every other client has only one.
+func byTwo(one func(p *engine.Process)) func(p *engine.Process) {
 	return func(p *engine.Process) {
 		if !Leads(p) {
 			one(p)

@@ -86,13 +86,16 @@ type worker struct {
 	item    QueueItem // claimed and not settled yet
 	returns int       // how many claimed items are returned before one is acknowledged
 
+	brief int // how many times it waits for an item with a deadline
+	work  int // steps for which it works on one it has claimed
+
 	// fed, of clients that live by a producer, is done when the producer has gone.
 	fed context.Context
 }
 
 // newWorker returns a client of a queue.
 func newWorker(p *engine.Process, newQueue func(p *engine.Process) Consumer, claim bool) *worker {
-	w := &worker{p: p, q: newQueue(p), claim: claim, returns: (p.ID + 1) % 2}
+	w := &worker{p: p, q: newQueue(p), claim: claim, returns: (p.ID + 1) % 2, work: 1}
 	w.o = p.Register(func() (known []string) {
 		if p.ID == 1 {
 			known = append(known, p.Path(producerPath))
@@ -237,13 +240,17 @@ func (w *worker) do(
 	ctx, end := w.p.Interruptible()
 	if w.fed != nil && (op == "take" || op == "claim") {
 		ctx = w.fed
+		if w.brief > 0 {
+			w.brief--
+			ctx, end = w.p.Env.WithTimeout(ctx, nap)
+		}
 	}
 	defer end()
 	w.o.Record(history.Event{Kind: history.Invoke, Op: op, Value: item})
 	got, err := f(ctx)
 	unknown := errors.Is(err, recipes.ErrUnknownOutcome)
 	again = !unknown && (errors.Is(err, recipes.ErrEmpty) || errors.Is(err, recipes.ErrClaimLost) ||
-		errors.Is(err, context.Canceled))
+		errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded))
 	w.o.Record(history.Event{Kind: history.Return, Op: op, Value: got, Err: err, OK: again})
 	if err != nil && !unknown && !again {
 		w.p.Fail(err)
@@ -322,7 +329,9 @@ func (w *worker) numberOf(data []byte) (int64, error) {
 
 // settle works on a claimed item, and acknowledges or returns it.
 func (w *worker) settle(number int64) (again, ok bool) {
-	w.p.Step()
+	for range w.work {
+		w.p.Step()
+	}
 	op, settle := "ack", w.item.Ack
 	if w.returns > 0 {
 		w.returns--

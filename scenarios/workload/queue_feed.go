@@ -13,12 +13,22 @@ import (
 // Feed makes a program in which the first client puts what the others get, one item
 // a round, as long as its session lasts.
 func Feed(claim bool, newQueue func(p *engine.Process) Consumer) func(p *engine.Process) {
-	return feed(claim, newQueue, func(*engine.Process, int) {})
+	return feed(func(p *engine.Process) *worker { return newWorker(p, newQueue, claim) }, func(*engine.Process, int) {})
+}
+
+// FeedAtWork is Feed of consumers that wait a few times no longer than they can, give up and come back, and work for
+// long on what they have claimed.
+func FeedAtWork(newQueue func(p *engine.Process) Consumer) func(p *engine.Process) {
+	return feed(func(p *engine.Process) *worker {
+		w := newWorker(p, newQueue, true)
+		w.brief, w.work = 3, longWork
+		return w
+	}, func(*engine.Process, int) {})
 }
 
 // FeedAtRest is Feed with a producer that puts its last item when nothing else can happen, unless the run is brief.
 func FeedAtRest(claim bool, newQueue func(p *engine.Process) Consumer) func(p *engine.Process) {
-	return feed(claim, newQueue, func(p *engine.Process, left int) {
+	return feed(func(p *engine.Process) *worker { return newWorker(p, newQueue, claim) }, func(p *engine.Process, left int) {
 		if left == 1 && !Brief(p) {
 			p.AtRest()
 		}
@@ -26,10 +36,9 @@ func FeedAtRest(claim bool, newQueue func(p *engine.Process) Consumer) func(p *e
 }
 
 // feed is Feed with something to do before the producer puts an item, of which so many are left.
-func feed(claim bool, newQueue func(p *engine.Process) Consumer, before func(p *engine.Process, left int),
-) func(p *engine.Process) {
+func feed(newWorker func(p *engine.Process) *worker, before func(p *engine.Process, left int)) func(p *engine.Process) {
 	return func(p *engine.Process) {
-		w := newWorker(p, newQueue, claim)
+		w := newWorker(p)
 		if p.ID == 1 {
 			w.produce()
 			for left := p.Rounds * (p.Clients - 1); left > 0; left-- {
