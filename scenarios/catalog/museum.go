@@ -330,4 +330,7 @@ var museum = []museumRow{
 	{mutants.SettledOnce, "watch/settled-once", "settled",
 		"tells when the time to settle has passed without an event, and does not list again", "the schedule alone",
 		"Kazoo PatientChildrenWatch"},
+	{mutants.Remade, "cache/remade-updated", "always",
+		"a child that was deleted and made again is told as updated", "the schedule alone",
+		"Curator PathChildrenCache, which compares mzxids"},
 }

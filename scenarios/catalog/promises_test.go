@@ -92,7 +92,7 @@ func objectors(t *testing.T) map[string][]string {
 			t.Fatal(err)
 		}
 		all[s.Name] = []string{}
-		for _, c := range s.Checkers {
+		for _, c := range everyJudge(s) {
 			if c.Check(res.History).Level == checkers.Violated {
 				all[s.Name] = append(all[s.Name], c.Name())
 			}
@@ -226,9 +226,9 @@ func judgesTable(b *strings.Builder, all []promise, caught map[string][]string) 
 
 // elsewhere says which mutants a checker catches alone that catches none so in its shortest run.
 func elsewhere(checker string) string {
-	if checker == (checkers.Always{}).Name() || checker == (checkers.Finally{}).Name() {
+	if checker == (checkers.Finally{}).Name() {
 		return "changes of our own recipes, [of which some](mutation.md#survivors-of-an-earlier-measurement) had got away " +
-			"before: a mutant of the museum is of the plainest kind, and its program asserts nothing"
+			"before: the program of a mutant makes no calls that end whatever happens"
 	}
 	for _, x := range onlyCaught {
 		if x.checker == checker {

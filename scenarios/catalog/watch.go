@@ -109,26 +109,42 @@ var childrenCache = workload.Watching{Kind: checkers.WatchCache, Path: workload.
 	Run: func(ctx context.Context, p *engine.Process, o engine.Object) error {
 		path := p.Path(workload.WatchDir)
 		opt := recipes.WatchOptions{Suspect: func(bool) {}}
-		made := map[string]int64{} // czxids of the children that were told
+		tell := tellKinds(p, o, path)
 		return recipes.NewChildrenCache(p.Conn, p.Env, path, opt).Run(ctx,
 			func(_ []recipes.Child, changes []recipes.Change) bool {
-				for _, c := range changes {
-					was, known := made[c.Name]
-					switch c.Kind {
-					case recipes.Removed:
-						p.Always("only a child that was told is removed", known)
-						delete(made, c.Name)
-						continue
-					case recipes.Added:
-						p.Always("a child is added that was not there", !known)
-					default:
-						p.Always("a child that was made again is told as removed and added", was == c.Stat.Czxid)
-					}
-					made[c.Name] = c.Stat.Czxid
-				}
-				workload.TellChanges(o, path, changes)
+				tell(changes)
 				return true
 			})
+	}}
+
+// tellKinds returns a function that records what a cache of children tells, and says of what kind each change has to
+// be.
+func tellKinds(p *engine.Process, o engine.Object, path string) func(changes []recipes.Change) {
+	made := map[string]int64{} // czxids of the children that were told
+	return func(changes []recipes.Change) {
+		for _, c := range changes {
+			was, known := made[c.Name]
+			switch c.Kind {
+			case recipes.Removed:
+				p.Always("only a child that was told is removed", known)
+				delete(made, c.Name)
+				continue
+			case recipes.Added:
+				p.Always("a child is added that was not there", !known)
+			default:
+				p.Always("a child that was made again is told as removed and added", was == c.Stat.Czxid)
+			}
+			made[c.Name] = c.Stat.Czxid
+		}
+		workload.TellChanges(o, path, changes)
+	}
+}
+
+// remadeCache tells a child that was made again as updated.
+var remadeCache = workload.Watching{Kind: checkers.WatchCache, Path: workload.WatchDir,
+	Run: func(ctx context.Context, p *engine.Process, o engine.Object) error {
+		path := p.Path(workload.WatchDir)
+		return mutants.RunRemadeCache(ctx, p.Conn, p.Env, path, tellKinds(p, o, path))
 	}}
 
 // brokenPatientWatch tells a list without looking at it again.

@@ -18,6 +18,8 @@ var (
 
 		workload.BaseWatcher(mutated(mutants.Rewatch, engine.Scenario{
 			Rounds: 3, Program: workload.WatchAndWrite(brokenCache)})),
+		workload.BaseWatcher(mutated(mutants.Remade, engine.Scenario{
+			Rounds: 3, Program: workload.WatchAndWrite(remadeCache)})),
 	}
 	watchScenarios = []engine.Scenario{
 		workload.BaseWatcher(engine.Scenario{Name: "watch/data", Doc: "the watcher of data under every fault",

@@ -12,6 +12,30 @@ import (
 // every time, beside those that it has there already.
 const Rewatch Flaw = 181
 
+// Remade is a cache of children that looks at when a child was changed, not at when it was made: one that was deleted
+// and made again between two looks is told as updated.
+const Remade Flaw = 232
+
+// RunRemadeCache runs a cache of the children of dir with the flaw Remade until ctx is done, and calls f with all
+// changes. Apart from the flaw it is recipes.ChildrenCache.
+func RunRemadeCache(
+	ctx context.Context, conn recipes.Conn, env recipes.Env, dir string, f func(changes []recipes.Change),
+) error {
+	return recipes.NewChildrenCache(conn, env, dir, recipes.WatchOptions{}).Run(ctx,
+		func(_ []recipes.Child, changes []recipes.Change) bool {
+			var told []recipes.Change
+			for _, c := range changes { // of one that was made again the removal comes directly before the addition
+				if n := len(told); n > 0 && told[n-1].Name == c.Name {
+					c.Kind = recipes.Updated
+					told = told[:n-1]
+				}
+				told = append(told, c)
+			}
+			f(told)
+			return true
+		})
+}
+
 // ChildrenCache is a cache of the children of a znode that has the flaw Rewatch. Apart from it, it follows the protocol
 // of recipes.ChildrenCache in the plainest way.
 type ChildrenCache struct {
