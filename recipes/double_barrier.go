@@ -163,7 +163,8 @@ func (d *DoubleBarrier) Enter(ctx context.Context) (err error) {
 func (d *DoubleBarrier) join(ctx context.Context) (err error) {
 	var node string
 	defer Forget(d.env)(&node, &d.alarm, &err)
-	err = d.create(ctx, creation{what: "barrier", dir: d.ready(), acl: d.acl, kept: []any{&node, &d.alarm}, insist: &d.alarm,
+	err = d.create(ctx, creation{what: "barrier", dir: d.ready(), acl: d.acl, insist: &d.alarm,
+		kept: []any{&node, &d.alarm},
 		do: func() error {
 			node = memberPrefix + d.env.UUID()
 			_, err := d.on(ctx).Create(d.path(node), nil, zk.FlagEphemeral, d.acl)

@@ -231,12 +231,12 @@ func (a alone) leads() {
 		a.fine(e.Resign(background), "Election.Resign by a leader that could not acknowledge")
 		return
 	}
-	for i, leader := range []func(ctx context.Context) (recipes.Leader, error){other.Leader, other.AwaitLeader, e.Leader,
-		e.AwaitLeader} {
-		x, err := leader(background)
-		a.is(err == nil && string(x.Data) == "me" && x.Token == e.Token() && x.Token > 0,
-			"Election.%s knows the leader that has acknowledged", []string{"Leader", "AwaitLeader", "Leader of the leader itself",
-				"AwaitLeader of the leader itself"}[i])
+	for _, asks := range []*recipes.Election{other, e} {
+		for i, leader := range []func(ctx context.Context) (recipes.Leader, error){asks.Leader, asks.AwaitLeader} {
+			x, err := leader(background)
+			a.is(err == nil && string(x.Data) == "me" && x.Token == e.Token() && x.Token > 0,
+				"Election.%s knows the leader that has acknowledged", []string{"Leader", "AwaitLeader"}[i])
+		}
 	}
 	list, err := other.Candidates(background)
 	a.is(err == nil && lines(list) == "me", "the leader is the only candidate")

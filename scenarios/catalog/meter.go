@@ -139,8 +139,8 @@ func taking[T any](
 	}}
 }
 
-// vain is a wait in vain of an object in a folder with a znode that keeps it waiting, such as that of a client which was
-// given the lock; without a path it is the folder itself.
+// vain is a wait in vain of an object in a folder with a znode that keeps it waiting, such as that of a client which
+// has the lock; without a path it is the folder itself.
 func vain[T any](
 	a alone, calls, path string, make func(p *engine.Process, dir string) T, wait func(x T, ctx context.Context) error,
 ) usage {

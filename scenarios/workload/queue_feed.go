@@ -13,7 +13,12 @@ import (
 // Feed makes a program in which the first client puts what the others get, one item
 // a round, as long as its session lasts.
 func Feed(claim bool, newQueue func(p *engine.Process) Consumer) func(p *engine.Process) {
-	return feed(func(p *engine.Process) *worker { return newWorker(p, newQueue, claim) }, func(*engine.Process, int) {})
+	return feed(workers(claim, newQueue), func(*engine.Process, int) {})
+}
+
+// workers makes the clients of a queue.
+func workers(claim bool, newQueue func(p *engine.Process) Consumer) func(p *engine.Process) *worker {
+	return func(p *engine.Process) *worker { return newWorker(p, newQueue, claim) }
 }
 
 // FeedAtWork is Feed of consumers that wait a few times no longer than they can, give up and come back, and work for
@@ -28,7 +33,7 @@ func FeedAtWork(newQueue func(p *engine.Process) Consumer) func(p *engine.Proces
 
 // FeedAtRest is Feed with a producer that puts its last item when nothing else can happen, unless the run is brief.
 func FeedAtRest(claim bool, newQueue func(p *engine.Process) Consumer) func(p *engine.Process) {
-	return feed(func(p *engine.Process) *worker { return newWorker(p, newQueue, claim) }, func(p *engine.Process, left int) {
+	return feed(workers(claim, newQueue), func(p *engine.Process, left int) {
 		if left == 1 && !Brief(p) {
 			p.AtRest()
 		}
