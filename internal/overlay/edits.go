@@ -26,14 +26,17 @@ var edits = []edit{
 		"\tturnCases(scases, pollorder, lockorder)\n\t// lock all the channels involved in the select\n"},
 	{"time.go", "\t\t\tt.rand = cheaprand()\n", "\t\t\tt.rand = turnTimer()\n"},
 
-	// A mutex starves by the clock of the bubble, and does not spin. To wait for one is to be blocked.
+	// A mutex starves by the clock of the bubble, and does not spin. To wait for one is to be blocked, and so it is to
+	// wait for a channel or a WaitGroup that was made outside of the bubble, as that of a variable of a package.
 	{"sema.go", "func internal_sync_nanotime() int64 {\n",
 		"func internal_sync_nanotime() int64 {\n\tif turned() != nil {\n\t\treturn getg().bubble.now\n\t}\n"},
 	{"proc.go", "func internal_sync_runtime_canSpin(i int) bool {\n",
 		"func internal_sync_runtime_canSpin(i int) bool {\n\tif turned() != nil {\n\t\treturn false\n\t}\n"},
 	{"runtime2.go", "var isIdleInSynctest = [len(waitReasonStrings)]bool{\n",
 		"var isIdleInSynctest = [len(waitReasonStrings)]bool{\n\twaitReasonSyncMutexLock: true,\n" +
-			"\twaitReasonSyncRWMutexRLock: true,\n\twaitReasonSyncRWMutexLock: true,\n"},
+			"\twaitReasonSyncRWMutexRLock: true,\n\twaitReasonSyncRWMutexLock: true,\n" +
+			"\twaitReasonChanReceive: true,\n\twaitReasonChanSend: true,\n\twaitReasonSelect: true,\n" +
+			"\twaitReasonSyncWaitGroupWait: true,\n"},
 
 	// A goroutine that becomes ready waits for its turn.
 	{"proc.go", "\trunqput(mp.p.ptr(), gp, next)\n\twakep()\n\treleasem(mp)\n",

@@ -27,6 +27,7 @@ type Goroutine struct {
 	Bubble string // of testing/synctest, its number; "" if it is in none
 	Labels string // of runtime/pprof, as in `"client": "c1"`, with GODEBUG=tracebacklabels=1
 	State  string // as in "running", "sleep" or "chan receive"
+	Rests  bool   // it waits for what comes from its bubble only, time included, so that the bubble may rest
 	text   []byte // its calls
 }
 
@@ -99,10 +100,11 @@ func parse(block []byte) (g Goroutine, ok bool) {
 	if i := bytes.IndexAny(state, ",]"); i >= 0 {
 		state = state[:i]
 	}
-	for _, addition := range []string{" (scan)", " (durable)", " (synctest)"} {
-		state = bytes.TrimSuffix(state, []byte(addition))
-	}
-	return Goroutine{ID: id, State: string(state), Bubble: string(bubble), Labels: string(labels), text: text}, true
+	state = bytes.TrimSuffix(state, []byte(" (scan)"))
+	state, rests := bytes.CutSuffix(state, []byte(" (durable)"))
+	state = bytes.TrimSuffix(state, []byte(" (synctest)"))
+	return Goroutine{ID: id, State: string(state), Rests: rests, Bubble: string(bubble), Labels: string(labels),
+		text: text}, true
 }
 
 const createdBy = "created by "

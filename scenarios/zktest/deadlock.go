@@ -8,11 +8,13 @@ import (
 	"zksim/scenarios/engine"
 )
 
-// halt is how the goroutines of a run wait that cannot go on, since one of them waits for a mutex: package synctest
-// does not take that for rest, so nobody is served and time does not pass.
+// halt is how the goroutines of a run wait that cannot go on, since one of them waits for a mutex, or for a channel or
+// a WaitGroup that was made outside of the run: package synctest does not take that for rest, so nobody is served and
+// time does not pass.
 type halt struct {
 	where string // "": the run can go on
 	dead  bool   // nothing could end it: those that might unlock a mutex wait for one another, too
+	what  string // that one of them waits for
 }
 
 // reply is what there is to tell of such a run.
@@ -20,39 +22,58 @@ func (x halt) reply() *engine.Reply {
 	if x.dead {
 		return &engine.Reply{Dead: "the code waits, and nothing can go on: " + x.where}
 	}
-	return &engine.Reply{Last: true, Failed: "nothing is known of the run: a goroutine waits for a mutex whose holder " +
-		"may wait for ZooKeeper or time, and with Go as it is neither goes on meanwhile; run " + engine.ExactCommand +
+	return &engine.Reply{Last: true, Failed: "nothing is known of the run: a goroutine waits for " + x.what +
+		" may wait for ZooKeeper or time, and with Go as it is neither goes on meanwhile; run " + engine.ExactCommand +
 		": " + x.where}
 }
 
-// halted says how the goroutines of the run wait, if none of them can go on and one waits for a lock.
+// What a goroutine waits for that has not come to rest.
+const (
+	forMutex   = "a mutex whose holder"
+	forOutside = "a channel or a WaitGroup that was made outside of the function, as that of a variable of a " +
+		"package, and those that will use it"
+)
+
+// halted says how the goroutines of the run wait, if none of them can go on and one has not come to rest.
 func halted() halt {
 	var list []stacks.Goroutine
-	locked, alive, dead := false, false, true
+	what, alive, dead := "", false, true
 	var d stacks.Dump
 	d.Each(func(g stacks.Goroutine) bool {
 		if g.Bubble == "" {
+			alive = alive || awake(&g)
 			return true
 		}
 		switch g.Waits() {
 		case stacks.Not:
 			alive = alive || g.State != "synctest.Run" && g.State != "synctest.Wait"
 		case stacks.Lock:
-			locked = true
+			what = forMutex
 		case stacks.Event:
-			alive = alive || g.State == "IO wait"
+			if alive = alive || g.State == "IO wait"; !g.Rests && what == "" {
+				what = forOutside
+			}
 		}
 		dead = dead && bound(&g)
 		list = append(list, g)
 		return true
 	})
-	if alive || !locked {
+	if alive || what == "" {
 		return halt{}
 	}
 	if dead {
-		return halt{waits(list, never), dead}
+		return halt{waits(list, never), dead, what}
 	}
-	return halt{waits(list, maybe), dead}
+	return halt{waits(list, maybe), dead, what}
+}
+
+// awake reports whether a goroutine outside of the run, of the code, goes on, or will by itself.
+func awake(g *stacks.Goroutine) bool {
+	if g.Waits() != stacks.Not && g.State != "sleep" && g.State != "IO wait" {
+		return false
+	}
+	frames := foreign(g.Frames())
+	return len(frames) > 0 && !strings.HasPrefix(frames[0].Func, "os/signal.")
 }
 
 // endless are the states, other than those of locks, of goroutines that nobody but goroutines of the code can wake.

@@ -29,6 +29,7 @@ type processes struct {
 	all  map[*process]bool // that live
 	over bool
 	none error // why no process can make runs, if it has been seen
+	seed error // why nothing is known of the run of a seed, if there is one: to make those of others is in vain
 	read inputs
 
 	spawner spawner
@@ -261,11 +262,30 @@ type worker struct {
 
 // Run implements [engine.Worker].
 func (w *worker) Run(o *engine.Order) (*engine.Reply, error) {
+	if err := w.all.unknown(o, ""); err != nil {
+		return nil, err
+	}
 	r, err := w.run(o)
 	if err == nil && r.Dead != "" && len(r.Names) == 0 { // of the run before, perhaps
-		return w.run(o)
+		r, err = w.run(o)
+	}
+	if err == nil {
+		w.all.unknown(o, r.Failed)
 	}
 	return r, err
+}
+
+// unknown returns why nothing is known of the run of a seed, if that was so before, and else keeps it.
+func (x *processes) unknown(o *engine.Order, why string) error {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	switch {
+	case o.By != engine.BySeed:
+		return nil
+	case x.seed == nil && why != "":
+		x.seed = errors.New(why)
+	}
+	return x.seed
 }
 
 func (w *worker) run(o *engine.Order) (*engine.Reply, error) {
