@@ -1,6 +1,7 @@
 package simrun
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -192,13 +193,23 @@ func TestAPartThatIsMissingOrInterruptedIsNamedAndNoPass(t *testing.T) {
 	if i < 0 {
 		t.Fatal(begun)
 	}
-	write(t, "two/shard.json", strings.TrimSuffix(strings.TrimSpace(begun[:i]), ",")+"}")
+	write(t, "two/shard.json", sealed(strings.TrimSuffix(strings.TrimSpace(begun[:i]), ",")+"}"))
 	r = simrun(t, "merge", "parts-3", "two")
 	if r.code != exitInconclusive ||
 		!strings.Contains(r.out, "part 2/3 in two is not done: the run\\u001b has not ended\n") ||
 		strings.Contains(r.out, "held  ") {
 		t.Errorf("%+v", r)
 	}
+}
+
+// sealed gives the text of a part the checksum that it should have, if it is one.
+func sealed(text string) string {
+	var x shardFile
+	if json.Unmarshal([]byte(text), &x) != nil {
+		return text
+	}
+	sum, _ := x.sum()
+	return strings.Replace(text, `"checksum": "`+x.Checksum+`"`, `"checksum": "`+sum+`"`, 1)
 }
 
 func TestPartsThatDoNotBelongTogetherAreRefused(t *testing.T) {
@@ -211,9 +222,11 @@ func TestPartsThatDoNotBelongTogetherAreRefused(t *testing.T) {
 	}
 	text, _ := os.ReadFile("parts-2/2/shard.json")
 	os.Mkdir("none", 0o777)
+	os.Mkdir("damaged", 0o777)
+	write(t, "damaged/shard.json", strings.Replace(string(text), `"steps": `, `"steps": 1`, 1))
 	change := func(dir, old, text2 string) string {
 		os.Mkdir(dir, 0o777)
-		write(t, filepath.Join(dir, "shard.json"), strings.Replace(string(text), old, text2, 1))
+		write(t, filepath.Join(dir, "shard.json"), sealed(strings.Replace(string(text), old, text2, 1)))
 		return dir
 	}
 	for _, x := range []struct {
@@ -229,9 +242,10 @@ func TestPartsThatDoNotBelongTogetherAreRefused(t *testing.T) {
 		{[]string{parts[0], run("rounds", "-seeds", "1-30", "-shard", "2/2", "-strategy", "pct")}, "(strategy: "},
 		{[]string{parts[0], change("old", `"program": "`, `"program": "old `)}, "expected one version"},
 		{[]string{change("old", `"program": "`, `"program": "old `)}, "and this is "},
-		{[]string{change("format", `shard 2"`, `shard 1"`)}, "is not a zksim shard 2"},
-		{[]string{change("many", `"of": 2`, `"of": 4294967295`)}, "is not a zksim shard 2"},
-		{[]string{change("text", `{`, `[`)}, "is not a zksim shard 2"},
+		{[]string{parts[0], "damaged"}, "it is damaged, or was edited"},
+		{[]string{change("format", `shard 3"`, `shard 2"`)}, "is not a zksim shard 3"},
+		{[]string{change("many", `"of": 2`, `"of": 4294967295`)}, "is not a zksim shard 3"},
+		{[]string{change("text", `{`, `[`)}, "is not a zksim shard 3"},
 		{[]string{change("unknown", `"command"`, `"colour": 1, "command"`)}, `unknown field "colour"`},
 		{[]string{change("below", `"runs": 15`, `"runs": -100`)}, "counts that the 15 seeds of part 2/2 cannot come to"},
 		{[]string{change("above", `"runs": 15`, `"runs": 9223372036854775807`)}, "the 15 seeds of part 2/2 cannot"},

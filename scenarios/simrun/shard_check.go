@@ -38,6 +38,9 @@ func (x *shardFile) check() error {
 			return fmt.Errorf("it has a proof of %.80q twice, or one that took less than no time", p.Certificate.Scenario)
 		}
 	}
+	if sum, err := x.sum(); err != nil || sum != x.Checksum {
+		return fmt.Errorf("its checksum is %.40q, expected %q: it is damaged, or was edited", x.Checksum, sum)
+	}
 	return nil
 }
 

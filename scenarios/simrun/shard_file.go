@@ -23,7 +23,7 @@ import (
 // shardName is the file that a part of a work leaves in its folder, for merge.
 const shardName = "shard.json"
 
-const shardFormat = "zksim shard 2"
+const shardFormat = "zksim shard 3"
 
 // shardFile is what a part leaves. It is written when the part begins, and after each scenario: one that is killed has
 // not ended.
@@ -33,6 +33,7 @@ type shardFile struct {
 	Program    string          `json:"program"` // which version has run it
 	Index      uint64          `json:"index"`   // from 1 on
 	Of         uint64          `json:"of"`
+	Checksum   string          `json:"checksum"`          // of all the rest, see sum
 	Unended    string          `json:"unended,omitempty"` // why not all was done; empty if all was
 	Parameters shardParameters `json:"parameters"`
 	Scenarios  []shardScenario `json:"scenarios,omitempty"`
@@ -126,7 +127,18 @@ func (c *results) newShard(part shard.Part, p shardParameters) (*shardWriter, er
 	return w, w.save()
 }
 
-func (w *shardWriter) save() error {
+// sum is the checksum of a part.
+func (x shardFile) sum() (string, error) {
+	x.Checksum = ""
+	text, err := json.Marshal(&x)
+	sum := sha256.Sum256(text)
+	return hex.EncodeToString(sum[:8]), err
+}
+
+func (w *shardWriter) save() (err error) {
+	if w.file.Checksum, err = w.file.sum(); err != nil {
+		return err
+	}
 	return files.Save(w.dir, shardName, func(out io.Writer) error { return writeIndented(out, &w.file) })
 }
 
