@@ -27,36 +27,52 @@ type record struct {
 	Paths []string `json:"paths"`
 	Owner string   `json:"owner"`
 	Czxid int64    `json:"czxid"`
+	Lines int      `json:"lines"`
 }
 
+// endKind is the kind of the last line of a history.
+const endKind = "end"
+
 // ReadHistory reads what [WriteHistory] has written. What that does not write is not known: how the run ended, which
-// sessions are open, which znodes recipe objects answer for. It ends where a recording of a served ensemble begins. An
-// error names the line and what was expected.
+// sessions are open, which znodes recipe objects answer for. A recording of a served ensemble may follow, which it does
+// not read. A history that was cut off is an error. An error names the line and what was expected.
 func ReadHistory(r io.Reader) (*history.History, error) {
 	h := &history.History{}
 	h.Reset(0)
 	h.Outcome = history.Stopped
 	lines := bufio.NewScanner(r)
 	lines.Buffer(nil, maxHistoryLine)
-	n := 0
+	n, ended := 0, false
 	for lines.Scan() {
-		n++
 		var x record
-		if err := json.Unmarshal(lines.Bytes(), &x); err != nil || x.Kind == "" {
-			return nil, fmt.Errorf("line %d: a history has an object with a \"kind\" in each line, not %.60q", n, lines.Text())
+		err := json.Unmarshal(lines.Bytes(), &x)
+		switch {
+		case err != nil || x.Kind == "":
+			err = fmt.Errorf("a history has an object with a \"kind\" in each line, not %.60q", lines.Text())
+		case ended && x.Kind == "recording":
+			h.Finished = make([]bool, h.Clients+1)
+			return h, nil
+		case ended:
+			err = errors.New("expected nothing behind the end of the history")
+		case x.Kind != endKind:
+			err = x.addTo(h)
+		case x.Lines != n:
+			err = fmt.Errorf("the history has %d lines before its end, expected %d", n, x.Lines)
+		default:
+			ended = true
 		}
-		if x.Kind == "recording" {
-			break
-		}
-		if err := x.addTo(h); err != nil {
+		n++
+		if err != nil {
 			return nil, fmt.Errorf("line %d: %w", n, err)
 		}
 	}
-	if err := lines.Err(); err != nil {
+	switch err := lines.Err(); {
+	case err != nil:
 		return nil, fmt.Errorf("line %d: %w", n+1, err)
-	}
-	if n == 0 {
+	case n == 0:
 		return nil, errors.New("line 1: a history has an object with a \"kind\" in each line; the file is empty")
+	case !ended:
+		return nil, fmt.Errorf(`line %d: the history was cut off, expected that its last line is {"kind":"end",...}`, n+1)
 	}
 	h.Finished = make([]bool, h.Clients+1)
 	return h, nil

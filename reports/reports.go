@@ -86,8 +86,8 @@ type event struct {
 	Err      string `json:"err,omitempty"`
 }
 
-// WriteHistory writes one JSON object a line: the events in order, then the
-// coroutines that still wait and the znodes that are left.
+// WriteHistory writes one JSON object a line: the events in order, then the coroutines that still wait and the znodes
+// that are left, and at last how many lines these are.
 func WriteHistory(w io.Writer, h *history.History) error {
 	b := bufio.NewWriter(w)
 	enc := json.NewEncoder(b)
@@ -114,6 +114,10 @@ func WriteHistory(w io.Writer, h *history.History) error {
 			"czxid": n.Czxid}); err != nil {
 			return err
 		}
+	}
+	lines := len(h.Events) + len(h.Waiting) + len(h.Tree)
+	if err := enc.Encode(map[string]any{"kind": endKind, "lines": lines}); err != nil {
+		return err
 	}
 	return b.Flush()
 }

@@ -44,6 +44,7 @@ func TestAHistoryIsOneJSONObjectPerLine(t *testing.T) {
 		`{"client":"c1","kind":"waiting","paths":[],"where":""}`,
 		`{"czxid":0,"kind":"znode","owner":"","path":"/a"}`,
 		`{"czxid":2,"kind":"znode","owner":"0x11","path":"/a/x"}`,
+		`{"kind":"end","lines":10}`,
 	}
 	got := strings.Split(strings.TrimSuffix(b.String(), "\n"), "\n")
 	if !reflect.DeepEqual(got, want) {
@@ -55,8 +56,30 @@ func TestAHistoryIsOneJSONObjectPerLine(t *testing.T) {
 		}
 	}
 	b.Reset()
-	if err := WriteHistory(&b, &history.History{}); err != nil || b.Len() > 0 {
+	if err := WriteHistory(&b, &history.History{}); err != nil || b.String() != `{"kind":"end","lines":0}`+"\n" {
 		t.Errorf("an empty history: %q, %v", &b, err)
+	}
+}
+
+func TestAHistoryThatWasCutIsRefused(t *testing.T) {
+	var b bytes.Buffer
+	if err := WriteHistory(&b, sample()); err != nil {
+		t.Fatal(err)
+	}
+	whole := b.String()
+	if _, err := ReadHistory(strings.NewReader(whole)); err != nil {
+		t.Fatal(err)
+	}
+	lines := strings.SplitAfter(strings.TrimSuffix(whole, "\n"), "\n")
+	texts := []string{whole + whole, `{"kind":"recording"}` + "\n"}
+	for i := range lines {
+		before, after := strings.Join(lines[:i], ""), strings.Join(lines[i+1:], "")
+		texts = append(texts, before, before+after)
+	}
+	for _, other := range texts {
+		if h, err := ReadHistory(strings.NewReader(other)); err == nil || !strings.HasPrefix(err.Error(), "line ") {
+			t.Errorf("%v, %v for %q of %q", h, err, other, whole)
+		}
 	}
 }
 

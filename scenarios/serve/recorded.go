@@ -19,6 +19,7 @@ func JudgeRecording(h *history.History, r io.Reader) (_ Judgement, gap string, e
 		switch l.Kind {
 		case "recording":
 			v.forgotten, gap = l.Forgotten, l.Incomplete
+			return l.known()
 		case "reported":
 			v.reported = append(v.reported, l.Message)
 		case "before":

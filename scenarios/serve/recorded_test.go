@@ -2,6 +2,7 @@ package serve
 
 import (
 	"bytes"
+	"errors"
 	"reflect"
 	"strings"
 	"testing"
@@ -62,7 +63,7 @@ func TestARecordingIsJudgedAsItsEnsembleWas(t *testing.T) {
 }
 
 func TestARecordingThatWasEditedIsRefused(t *testing.T) {
-	const head = `{"kind":"recording","format":"zksim recording 3","servers":1}` + "\n"
+	const head = `{"kind":"end","lines":0}` + "\n" + `{"kind":"recording","format":"zksim recording 4","servers":1}` + "\n"
 	for line, want := range map[string]string{
 		`{"kind":"session","session":"x","number":1}`:                "expected a number as 0x1001",
 		`{"kind":"session","session":"0x1","number":0}`:              "and a client from 1 on",
@@ -74,6 +75,36 @@ func TestARecordingThatWasEditedIsRefused(t *testing.T) {
 		}
 		if _, _, err := JudgeRecording(h, strings.NewReader(head+line)); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v, expected %q", line, err, want)
+		}
+	}
+}
+
+func TestARecordingThatWasCutIsRefused(t *testing.T) {
+	e := start(t, Options{Record: true})
+	hangsUp(t, e, "/e")
+	e.Close()
+	var text bytes.Buffer
+	if err := e.WriteRecording(&text); err != nil {
+		t.Fatal(err)
+	}
+	whole := text.String()
+	read := func(text string) error {
+		_, err1 := reports.ReadHistory(strings.NewReader(text))
+		_, err2 := ReadRecording(strings.NewReader(text))
+		return errors.Join(err1, err2)
+	}
+	if err := read(whole); err != nil {
+		t.Fatal(err)
+	}
+	lines := strings.SplitAfter(strings.TrimSuffix(whole, "\n"), "\n")
+	texts := []string{whole + "{}\n"}
+	for i := range lines {
+		before, after := strings.Join(lines[:i], ""), strings.Join(lines[i+1:], "")
+		texts = append(texts, before, before+after)
+	}
+	for i, other := range texts {
+		if err := read(other); err == nil || !strings.Contains(err.Error(), "expected") {
+			t.Errorf("%d: %v", i, err)
 		}
 	}
 }

@@ -40,7 +40,7 @@ type Asked struct {
 }
 
 // recordingFormat is in the first of the lines that a recording adds to a history.
-const recordingFormat = "zksim recording 3"
+const recordingFormat = "zksim recording 4"
 
 // recordLine is a line of a recording.
 type recordLine struct {
@@ -63,6 +63,7 @@ type recordLine struct {
 	Session    string   `json:"session,omitempty"` // that was there in the end
 	Away       away     `json:"away,omitempty"`
 	Times      int      `json:"times,omitempty"` // that a rule has struck
+	Lines      int      `json:"lines,omitempty"` // of the recording, before this one, which is the last
 }
 
 // WriteRecording writes the history, see [reports.WriteHistory], and after it the requests and steps from which
@@ -77,25 +78,22 @@ func (e *Ensemble) WriteRecording(w io.Writer) error {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	v := e.evidence()
+	list := append([]recordLine{{Kind: "recording", Format: recordingFormat, Servers: len(e.nodes),
+		Incomplete: e.record.gap, Forgotten: v.forgotten}}, e.record.requests...)
+	for _, name := range e.record.names {
+		list = append(list, recordLine{Kind: "step", Name: name})
+	}
+	for _, text := range j.Violations {
+		list = append(list, recordLine{Kind: "violation", Message: text})
+	}
+	list = append(list, v.lines(j.Before)...)
+	list = append(list, recordLine{Kind: "end", Lines: len(list)})
 	b := bufio.NewWriter(w)
 	enc := json.NewEncoder(b)
-	err := enc.Encode(&recordLine{Kind: "recording", Format: recordingFormat, Servers: len(e.nodes),
-		Incomplete: e.record.gap, Forgotten: v.forgotten})
-	for i := 0; i < len(e.record.requests) && err == nil; i++ {
-		err = enc.Encode(&e.record.requests[i])
-	}
-	for i := 0; i < len(e.record.names) && err == nil; i++ {
-		err = enc.Encode(&recordLine{Kind: "step", Name: e.record.names[i]})
-	}
-	for i := 0; i < len(j.Violations) && err == nil; i++ {
-		err = enc.Encode(&recordLine{Kind: "violation", Message: j.Violations[i]})
-	}
-	more := v.lines(j.Before)
-	for i := 0; i < len(more) && err == nil; i++ {
-		err = enc.Encode(&more[i])
-	}
-	if err != nil {
-		return err
+	for i := range list {
+		if err := enc.Encode(&list[i]); err != nil {
+			return err
+		}
 	}
 	return b.Flush()
 }
@@ -121,33 +119,42 @@ func ReadRecording(r io.Reader) (*Recording, error) {
 	return x, eachLine(r, x.add)
 }
 
-// eachLine reads the lines of a recording from the one with its format on. The history before it is skipped.
+// eachLine reads the lines of a recording from the one with its format to the last one. The history before it is
+// skipped. A file that was cut, or has lost lines, is an error.
 func eachLine(r io.Reader, add func(*recordLine) error) error {
 	in := bufio.NewScanner(r)
 	in.Buffer(make([]byte, 0, 64<<10), maxLine)
-	begun, line := false, 1
+	lines, ended, line := 0, false, 1 // so many lines of the recording
 	for ; in.Scan(); line++ {
 		var l recordLine
-		if err := json.Unmarshal(in.Bytes(), &l); err != nil {
-			return fmt.Errorf("line %d: %w, expected a JSON object", line, err)
+		err := json.Unmarshal(in.Bytes(), &l)
+		switch {
+		case err != nil:
+			err = fmt.Errorf("%w, expected a JSON object", err)
+		case lines == 0 && l.Kind != "recording":
+			continue
+		case ended:
+			err = errors.New("expected nothing behind the end of the recording")
+		case l.Kind != "end":
+			lines++
+			err = add(&l)
+		case l.Lines != lines:
+			err = fmt.Errorf("the recording has %d lines before its end, expected %d", lines, l.Lines)
+		default:
+			ended = true
 		}
-		if l.Kind == "recording" {
-			begun = true
-			if err := l.known(); err != nil {
-				return fmt.Errorf("line %d: %w", line, err)
-			}
-		}
-		if begun {
-			if err := add(&l); err != nil {
-				return fmt.Errorf("line %d: %w", line, err)
-			}
+		if err != nil {
+			return fmt.Errorf("line %d: %w", line, err)
 		}
 	}
 	if err := in.Err(); err != nil {
 		return fmt.Errorf("line %d: %w, expected at most %d bytes", line, err, maxLine)
 	}
-	if !begun {
+	switch {
+	case lines == 0:
 		return ErrNoRecording
+	case !ended:
+		return fmt.Errorf(`line %d: the recording was cut off, expected that its last line is {"kind":"end",...}`, line)
 	}
 	return nil
 }
@@ -173,6 +180,9 @@ const MaxRecorded = 1000
 func (r *Recording) add(l *recordLine) error {
 	switch l.Kind {
 	case "recording":
+		if err := l.known(); err != nil {
+			return err
+		}
 		if l.Incomplete != "" {
 			return fmt.Errorf("expected a whole recording; this one ended with %s", l.Incomplete)
 		}

@@ -420,7 +420,7 @@ func word(t *testing.T, addr, text string) string {
 }
 
 func TestARecordingWithALineThatIsTooLongNamesIt(t *testing.T) {
-	text := "{\"kind\":\"recording\",\"format\":\"zksim recording 3\",\"servers\":1}\n" +
+	text := "{\"kind\":\"recording\",\"format\":\"zksim recording 4\",\"servers\":1}\n" +
 		strings.Repeat(" ", maxLine+1) + "\n"
 	_, err := ReadRecording(strings.NewReader(text))
 	if err == nil || !strings.HasPrefix(err.Error(), "line 2: ") || !strings.Contains(err.Error(), "expected at most") {

@@ -285,7 +285,7 @@ func TestARecordedRunIsExplained(t *testing.T) {
 	if r := simrun(t, "replay", "found.txt"); r.code != exitViolation || !strings.Contains(r.out, "FAIL  quiescence: ") {
 		t.Errorf("%+v", r)
 	}
-	write(t, "alone.jsonl", `{"kind":"call","client":"c1","op":"exists","path":"/a"}`+"\n")
+	write(t, "alone.jsonl", `{"kind":"call","client":"c1","op":"exists","path":"/a"}`+"\n"+`{"kind":"end","lines":1}`)
 	for _, x := range []struct {
 		args string
 		code int
