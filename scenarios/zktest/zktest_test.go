@@ -110,6 +110,50 @@ func TestControlsReachClients(t *testing.T) {
 	}
 }
 
+func TestServersStopAndGoOn(t *testing.T) {
+	t.Parallel()
+	e := zktest.Start(t, zktest.Options{})
+	if e.Connect() != strings.Join(e.Addrs(), ",") {
+		t.Errorf("%s, expected %v", e.Connect(), e.Addrs())
+	}
+	c := connect(t, e)
+	session := c.SessionID()
+	create := func(path string) error {
+		_, err := c.Create(path, nil, zk.FlagEphemeral, open)
+		return err
+	}
+	e.Stop(1)
+	answer := make(chan error)
+	go func() { answer <- create("/stopped") }()
+	select {
+	case err := <-answer:
+		t.Errorf("a server that is stopped answers: %v", err)
+	case <-time.After(20 * time.Millisecond):
+	}
+	e.Continue(1)
+	if err := <-answer; err != nil {
+		t.Error(err)
+	}
+	e.Kill(1)
+	if err := create("/killed"); err == nil {
+		t.Error("a server that was killed answers")
+	}
+	e.Continue(1)
+	for err := error(zk.ErrNoServer); err != nil; { // until the client has found it
+		if err = create("/again"); errors.Is(err, zk.ErrNodeExists) {
+			break
+		}
+	}
+	if c.SessionID() != session {
+		t.Errorf("the session %#x is another one after a restart, expected %#x", c.SessionID(), session)
+	}
+	e.ExpireSession(session)
+	e.Quiet()
+	if s := e.State(); len(s.Znodes) != 1 {
+		t.Errorf("%+v, expected no znode of a session that has ended", s)
+	}
+}
+
 // record is a test that notes what is said to it.
 type record struct {
 	testing.TB
