@@ -99,7 +99,11 @@ func (k *Console) key(b byte) error {
 			return nil
 		}
 	}
-	if b <= control {
+	switch {
+	case b <= control:
+		return nil
+	case b >= utf8.RuneSelf: // a byte of a letter that is not ASCII
+		k.message = "all keys are ASCII, expected one of those shown, or h for help"
 		return nil
 	}
 	return k.obey(string(rune(b)))

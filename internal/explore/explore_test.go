@@ -198,6 +198,7 @@ func TestKeysOnATerminal(t *testing.T) {
 		{"\x1b[C", "step 2 of 3", 2},
 		{"8", "step 3 of 3", 3},
 		{"Z", "no transition has the key Z here", 3},
+		{"é", "all keys are ASCII, expected one of those shown", 3},
 		{"g9\b0\r", "step 0 of 3", 0},
 		{"gx\r", `the step is a number, not "x"`, 0},
 		{":run c1\r", "step 1 of 3", 1},
