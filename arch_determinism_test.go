@@ -17,7 +17,7 @@ import (
 // deterministicRoots are the folders below which everything must come out of the scheduler's choices alone, apart from
 // recipes/live. Below harnessRoots only the results must: workers, files and locks are in order there.
 var (
-	deterministicRoots = []string{"model", "sim", "faults", "recipes", "checkers"}
+	deterministicRoots = []string{"model", "sim", "faults", "recipes", "checkers", "internal/mutants"}
 	harnessRoots       = []string{"scenarios/catalog", "scenarios/workload", "scenarios/engine", "scenarios/herd",
 		"internal/pipeline",
 		"scenarios/prove"}

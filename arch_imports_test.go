@@ -172,8 +172,8 @@ func connectionProblems(t *tree) (problems []string) {
 // browsers, servers and command lines are not a part of it.
 var (
 	testsImport = []string{"scenarios"}
-	notForTests = []string{"scenarios/catalog", "internal/ensemble", "scenarios/simrun", "recipes/live",
-		"internal/plots", "internal/conform"}
+	notForTests = []string{"scenarios/catalog", "scenarios/simrun", "recipes/live", "internal/ensemble",
+		"internal/mutants", "internal/plots", "internal/conform"}
 	modulesForTests = []string{zkPath, "github.com/anishathalye/porcupine"}
 )
 

@@ -9,9 +9,9 @@ import (
 	"github.com/go-zookeeper/zk"
 
 	"zksim/faults"
+	"zksim/internal/mutants"
 	"zksim/recipes"
 	"zksim/scenarios"
-	"zksim/scenarios/catalog/mutants"
 )
 
 func TestPresetsHoldForOurRecipes(t *testing.T) {

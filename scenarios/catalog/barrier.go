@@ -5,9 +5,9 @@ import (
 
 	"zksim/checkers"
 	"zksim/faults"
+	"zksim/internal/mutants"
 	"zksim/model"
 	"zksim/recipes"
-	"zksim/scenarios/catalog/mutants"
 	"zksim/scenarios/engine"
 	"zksim/scenarios/workload"
 )

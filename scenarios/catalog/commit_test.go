@@ -4,7 +4,7 @@ import (
 	"context"
 	"testing"
 
-	"zksim/scenarios/catalog/mutants"
+	"zksim/internal/mutants"
 	"zksim/scenarios/engine"
 )
 

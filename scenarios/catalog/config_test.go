@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"zksim/scenarios/catalog/mutants"
+	"zksim/internal/mutants"
 	"zksim/scenarios/engine"
 )
 

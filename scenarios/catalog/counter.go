@@ -7,9 +7,9 @@ import (
 
 	"zksim/checkers"
 	"zksim/faults"
+	"zksim/internal/mutants"
 	"zksim/model/history"
 	"zksim/recipes"
-	"zksim/scenarios/catalog/mutants"
 	"zksim/scenarios/engine"
 	"zksim/scenarios/workload"
 )

@@ -3,9 +3,9 @@ package catalog
 import (
 	"github.com/go-zookeeper/zk"
 
+	"zksim/internal/mutants"
 	"zksim/model"
 	"zksim/recipes"
-	"zksim/scenarios/catalog/mutants"
 	"zksim/scenarios/engine"
 	"zksim/scenarios/workload"
 )

@@ -5,8 +5,8 @@ import (
 
 	"zksim/checkers"
 	"zksim/faults"
+	"zksim/internal/mutants"
 	"zksim/recipes"
-	"zksim/scenarios/catalog/mutants"
 	"zksim/scenarios/engine"
 	"zksim/scenarios/workload"
 )

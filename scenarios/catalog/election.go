@@ -9,10 +9,10 @@ import (
 
 	"zksim/checkers"
 	"zksim/faults"
+	"zksim/internal/mutants"
 	"zksim/model"
 	"zksim/model/history"
 	"zksim/recipes"
-	"zksim/scenarios/catalog/mutants"
 	"zksim/scenarios/engine"
 	"zksim/scenarios/workload"
 )

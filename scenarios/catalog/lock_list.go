@@ -5,7 +5,7 @@ import (
 
 	"zksim/checkers"
 	"zksim/faults"
-	"zksim/scenarios/catalog/mutants"
+	"zksim/internal/mutants"
 	"zksim/scenarios/engine"
 	"zksim/scenarios/workload"
 )

@@ -6,9 +6,9 @@ import (
 	"github.com/go-zookeeper/zk"
 
 	"zksim/faults"
+	"zksim/internal/mutants"
 	"zksim/model/history"
 	"zksim/recipes"
-	"zksim/scenarios/catalog/mutants"
 	"zksim/scenarios/engine"
 	"zksim/scenarios/workload"
 )

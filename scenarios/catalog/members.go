@@ -8,8 +8,8 @@ import (
 	"time"
 
 	"zksim/checkers"
+	"zksim/internal/mutants"
 	"zksim/recipes"
-	"zksim/scenarios/catalog/mutants"
 	"zksim/scenarios/engine"
 	"zksim/scenarios/workload"
 )

@@ -3,7 +3,7 @@ package catalog
 import (
 	"zksim/checkers"
 	"zksim/faults"
-	"zksim/scenarios/catalog/mutants"
+	"zksim/internal/mutants"
 	"zksim/scenarios/engine"
 	"zksim/scenarios/workload"
 )

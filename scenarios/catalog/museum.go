@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"strings"
 
-	"zksim/scenarios/catalog/mutants"
+	"zksim/internal/mutants"
 	"zksim/scenarios/engine"
 )
 

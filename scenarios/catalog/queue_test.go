@@ -6,8 +6,8 @@ import (
 	"testing"
 
 	"zksim/checkers"
+	"zksim/internal/mutants"
 	"zksim/recipes"
-	"zksim/scenarios/catalog/mutants"
 	"zksim/scenarios/engine"
 	"zksim/scenarios/workload"
 )

@@ -7,9 +7,9 @@ import (
 	"github.com/go-zookeeper/zk"
 
 	"zksim/checkers"
+	"zksim/internal/mutants"
 	"zksim/model/history"
 	"zksim/recipes"
-	"zksim/scenarios/catalog/mutants"
 	"zksim/scenarios/engine"
 	"zksim/scenarios/workload"
 )

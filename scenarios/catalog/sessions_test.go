@@ -4,7 +4,7 @@ import (
 	"testing"
 	"time"
 
-	"zksim/scenarios/catalog/mutants"
+	"zksim/internal/mutants"
 	"zksim/scenarios/engine"
 	"zksim/scenarios/workload"
 )

@@ -13,10 +13,10 @@ import (
 
 	"zksim/checkers"
 	"zksim/faults"
+	"zksim/internal/mutants"
 	"zksim/model/history"
 	"zksim/recipes"
 	"zksim/scenarios/catalog"
-	"zksim/scenarios/catalog/mutants"
 	"zksim/scenarios/engine"
 )
 

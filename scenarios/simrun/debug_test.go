@@ -43,7 +43,7 @@ func TestADebuggerIsRunForTheStep(t *testing.T) {
 		t.Errorf("%s prints %s, %v, expected %s", line, again, err, want)
 	}
 	if r := simrun(t, "replay", "-debug", "8", "schedule.txt"); !strings.Contains(r.out,
-		"step 8  c1 goes on in zksim/scenarios/catalog/mutants.(*Lock).create, ") {
+		"step 8  c1 goes on in zksim/internal/mutants.(*Lock).create, ") {
 		t.Errorf("%+v", r)
 	}
 	if r := simrun(t, "replay", "-stop", "8", "schedule.txt"); r.code != exitHeld || r.out != "" {
@@ -89,7 +89,7 @@ func TestDelveStopsInTheCodeOfTheClient(t *testing.T) {
 		t.Fatal(err)
 	}
 	for step, want := range map[string]string{"1": "Breakpoint 2] zksim/scenarios/workload.",
-		"8": "Breakpoint 2] zksim/scenarios/catalog/mutants.(*Lock).create()"} {
+		"8": "Breakpoint 2] zksim/internal/mutants.(*Lock).create()"} {
 		cmd := exec.Command(binary, "replay", "-debug", step, schedule)
 		cmd.Dir, cmd.Stdin = root, strings.NewReader("bt\nquit\n")
 		out, err := cmd.CombinedOutput()
