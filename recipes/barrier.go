@@ -138,7 +138,7 @@ func (b *Barrier) Wait(ctx context.Context) (err error) {
 		err := b.freshSince(ctx, &session, b.path, func() (err error) {
 			now, stat, changed, err = b.alarm.getW(b.on(ctx), b.path)
 			return err
-		}, &now, &stat, &changed, &b.alarm)
+		}, &now, &stat, &changed)
 		switch {
 		case err == zk.ErrNoNode:
 			return nil
@@ -150,7 +150,7 @@ func (b *Barrier) Wait(ctx context.Context) (err error) {
 		if string(now) != barrierHeld || stat.Mzxid != first.Mzxid {
 			return nil
 		}
-		if err := b.alarm.await(ctx, b.env, changed); err != nil {
+		if err := b.alarm.awaitPath(ctx, b.env, b.path, changed); err != nil {
 			return err
 		}
 	}

@@ -241,6 +241,7 @@ func (d *DoubleBarrier) look(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	d.alarm.leave(d.ready(), changed)
 	latest := round{strings.Fields(string(data)), &zk.Stat{Mzxid: stat.Mzxid, Version: stat.Version}, session}
 	Keep(d.env, &d.alarm, &own, &latest, &changed)
 	if slices.Contains(latest.members, d.node) {

@@ -304,9 +304,8 @@ func (s session) awaitChange(ctx context.Context, path string, a *alarm) (err er
 			return err
 		}
 		event = seen.event
-		a.leave(path, event)
 	}
-	return a.await(ctx, s.env, event)
+	return a.awaitPath(ctx, s.env, path, event)
 }
 
 // interrupted reports whether err says only that the connection was lost. With

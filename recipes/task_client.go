@@ -106,7 +106,7 @@ func (t *Task) Wait(ctx context.Context) (result []byte, err error) {
 			err = t.fresh(ctx, func() (err error) {
 				data, _, event, err = t.alarm.getW(t.on(ctx), t.status(t.id))
 				return err
-			}, &data, &event, t.alarm)
+			}, &data, &event)
 		}
 		if _, result, done := bytes.Cut(data, []byte("\n")); done && err == nil {
 			return result, nil
@@ -117,7 +117,7 @@ func (t *Task) Wait(ctx context.Context) (result []byte, err error) {
 		case err == zk.ErrNoNode:
 			err = ErrTaskGone
 		case err == nil:
-			err = t.alarm.await(ctx, t.env, event)
+			err = t.alarm.awaitPath(ctx, t.env, t.status(t.id), event)
 		}
 		if err != nil {
 			return nil, err

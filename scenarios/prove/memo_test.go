@@ -75,6 +75,16 @@ func TestWhatIsRememberedOfThreeServersMakesNoDifference(t *testing.T) {
 	t.Log(states)
 }
 
+// TestWhatIsRememberedOfAWaitThatIsGivenUp searches for waits that are given up, and made again by an object that has
+// kept something of the one before.
+func TestWhatIsRememberedOfAWaitThatIsGivenUp(t *testing.T) {
+	r, err := Prove(t.Context(), Scope{Scenario: small(t, "barrier/barrier"), Servers: 1, Order: 1, Most: 2,
+		Faults: plan(t, "disconnect=1 learn-late=1 cancel=1")}, Options{Reductions: Every, Workers: 1})
+	if err != nil || r.Outcome != Holds {
+		t.Errorf("%v, %v", r.Outcome, err)
+	}
+}
+
 // TestWhatIsRememberedAfterAnElection finds out every seventh step again, in the lock on three servers, with an
 // election and another fault in one run.
 func TestWhatIsRememberedAfterAnElection(t *testing.T) {
