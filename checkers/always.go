@@ -4,7 +4,7 @@ import "zksim/model/history"
 
 // What programs tell by Process.Always and Process.Sometimes; the sentence is in Path.
 const (
-	ToldBroken    = "always"    // the sentence does not hold
+	ToldBroken    = "always"    // the sentence does not hold; Data, if not empty, is what it says whatever it names
 	ToldSometimes = "sometimes" // OK: it holds
 )
 

@@ -51,7 +51,7 @@ func (r *Runner) Shrink(ctx context.Context, s *Scenario, from Schedule, o Shrin
 	best.Schedule.Checker, best.Schedule.Names = best.Verdict.Checker, from.Names
 	o.Attempts = cmp.Or(o.Attempts, shrinkAttempts)
 	x := shrinker{Runner: r, ShrinkOptions: o, ctx: ctx, scenario: s, best: best.Schedule,
-		checker: best.Verdict.Checker, reason: reason(best.Verdict.Message)}
+		checker: best.Verdict.Checker, reason: best.reason()}
 	x.idle = !x.over() && x.calm(x.best)
 	for smaller := true; smaller; {
 		smaller = x.fewerRounds(x.try)
@@ -216,8 +216,8 @@ func (x *shrinker) try(p Schedule) bool {
 	var ch *sim.Replay
 	failed := x.mostly(&p, func() bool {
 		ch = &sim.Replay{Names: p.Names, Loose: true}
-		v := x.verdict(p, ch)
-		return v.Checker == x.checker && reason(v.Message) == x.reason
+		res := x.violated(p, ch)
+		return res.Verdict.Checker == x.checker && res.reason() == x.reason
 	})
 	if !failed {
 		return false
@@ -253,11 +253,11 @@ func (x *shrinker) mostly(p *Schedule, fails func() bool) bool {
 // nothing is prescribed and no fault strikes.
 func (x *shrinker) calm(p Schedule) bool {
 	p.Names, p.Faults = nil, nil
-	return x.mostly(&p, func() bool { return x.verdict(p, &sim.Replay{}).Checker == x.checker })
+	return x.mostly(&p, func() bool { return x.violated(p, &sim.Replay{}).Verdict.Checker == x.checker })
 }
 
-// verdict runs a schedule. Without a violation the verdict is empty.
-func (x *shrinker) verdict(p Schedule, ch sim.Chooser) checkers.Verdict {
+// violated runs a schedule. Without a violation the result is empty.
+func (x *shrinker) violated(p Schedule, ch sim.Chooser) Result {
 	res, err := x.run(x.scenario, p, ch)
 	x.steps += res.cost()
 	x.attempts++
@@ -265,9 +265,18 @@ func (x *shrinker) verdict(p Schedule, ch sim.Chooser) checkers.Verdict {
 		x.Progress(x.attempts, len(x.best.Names))
 	}
 	if err != nil || res.Verdict.Level != checkers.Violated {
-		return checkers.Verdict{}
+		return Result{}
 	}
-	return res.Verdict
+	return res
+}
+
+// reason is what a checker says without what the run names; of what code says that is broken, its kind, if it has one.
+func (r *Result) reason() string {
+	i := r.Verdict.Event
+	if h := r.History; h != nil && i >= 0 && i < len(h.Events) && h.Events[i].Kind == history.Told {
+		return reason(cmp.Or(h.Events[i].Data, r.Verdict.Message))
+	}
+	return reason(r.Verdict.Message)
 }
 
 // reason is what a checker says without the clients, znodes and numbers of the run.

@@ -29,7 +29,7 @@ func (x *shrinker) oneFault() bool {
 	}
 	p := was
 	p.Names, p.Faults = nil, nil
-	x.verdict(p, &sim.Replay{})
+	x.violated(p, &sim.Replay{})
 	fair, places := slices.Clone(x.names()), 0
 	clients := clientsOf(append(fair, was.Names...))
 	for _, list := range [][]string{was.Names, fair} {

@@ -5,6 +5,7 @@ import (
 	"net"
 	"os"
 	"path"
+	"regexp"
 	"runtime"
 	"slices"
 	"strconv"
@@ -14,6 +15,7 @@ import (
 	"syscall"
 	"testing/synctest"
 	"time"
+	"unicode"
 
 	"github.com/go-zookeeper/zk"
 
@@ -207,16 +209,39 @@ func (c *Cluster) Sometimes(sentence string, holds bool) {
 	c.told = append(c.told, history.Event{Kind: history.Told, Op: checkers.ToldSometimes, Path: sentence, OK: holds})
 }
 
-// Errorf has the run fail. Only the first error of a run counts.
-func (c *Cluster) Errorf(format string, args ...any) { c.fail(fmt.Sprintf(format, args...)) }
+// Errorf has the run fail. Only the first error of a run counts. A shorter run shows the same if its error has the same
+// format, and the same errors among its arguments.
+func (c *Cluster) Errorf(format string, args ...any) {
+	c.failAs(kindOf(format, args), fmt.Sprintf(format, args...))
+}
 
-func (c *Cluster) fail(text string) {
+func (c *Cluster) fail(text string) { c.failAs("", text) }
+
+// failAs has the run fail for something that is of a kind; "": of the kind that the text says.
+func (c *Cluster) failAs(kind, text string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.broken == "" {
 		c.broken = text
-		c.told = append(c.told, history.Event{Kind: history.Told, Op: checkers.ToldBroken, Path: text})
+		c.told = append(c.told, history.Event{Kind: history.Told, Op: checkers.ToldBroken, Path: text, Data: kind})
 	}
+}
+
+// verb is one of a format, in rough words.
+var verb = regexp.MustCompile(`%[^a-zA-Z%]*[a-zA-Z%]`)
+
+// kindOf returns what errors of that format have in common, whatever they name; "" if the format has no words.
+func kindOf(format string, args []any) string {
+	kind := verb.ReplaceAllString(format, "")
+	if !strings.ContainsFunc(kind, unicode.IsLetter) {
+		return ""
+	}
+	for _, x := range args {
+		if err, ok := x.(error); ok {
+			kind += " " + err.Error()
+		}
+	}
+	return kind
 }
 
 // alone says that nothing else goes on in this process while a run is made.
