@@ -90,7 +90,7 @@ func TestTheGistHasTheCallsForChangesAndEndsAtTheViolation(t *testing.T) {
 	}
 }
 
-// TestTheGistOfALongRunIsShort has code that asks for a change again and again, and a fault somewhere between.
+// TestTheGistOfALongRunIsShort has code that asks for many changes, each another one, and a fault somewhere between.
 func TestTheGistOfALongRunIsShort(t *testing.T) {
 	const fault, steps = 2500, 5000
 	h := &history.History{Clients: 1}
@@ -98,8 +98,8 @@ func TestTheGistOfALongRunIsShort(t *testing.T) {
 		Verdict: checkers.Verdict{Level: checkers.Violated, Checker: "k", Message: "c1 polls", Event: -1}}
 	for i := range f.Trace.Steps {
 		f.Trace.Steps[i].Name = fmt.Sprint("run step", i+1)
-		h.Events = append(h.Events, history.Event{Kind: history.Call, Op: "create", Path: "/a", Client: 1,
-			Step: int32(i + 1)})
+		h.Events = append(h.Events, history.Event{Kind: history.Call, Op: "create", Client: 1,
+			Path: "/" + strings.Map(func(r rune) rune { return r - '0' + 'a' }, fmt.Sprint(i)), Step: int32(i + 1)})
 	}
 	f.Trace.Steps[fault-1].Did = "the reply is lost"
 	h.Events = slices.Insert(h.Events, fault-1, history.Event{Kind: history.Fault, Op: "lose-reply c1", Step: fault})

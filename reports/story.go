@@ -95,9 +95,10 @@ func (f *Failure) decides(p passage) bool {
 // mostTold is how many steps a gist has, besides faults and the step that decides: code that polls has thousands.
 const mostTold = 200
 
-// abridged returns the first and the last of many passages, and between them those of faults and of the step that
-// decides.
+// abridged returns passages without repetitions, and of those that are many the first and the last, and between them
+// those of faults and of the step that decides.
 func (f *Failure) abridged(list []passage) []passage {
+	list = f.folded(list)
 	from, to := mostTold/2, len(list)-mostTold/2
 	if from >= to {
 		return list
@@ -105,8 +106,7 @@ func (f *Failure) abridged(list []passage) []passage {
 	middle := slices.DeleteFunc(slices.Clone(list[from:to]), func(p passage) bool {
 		return !f.decides(p) && !slices.ContainsFunc(p.Lines, func(l line) bool { return l.Class == faultLine })
 	})
-	gap := "... " + history.Counted(to-from-len(middle), "step") + " like these"
-	return slices.Concat(list[:from], []passage{{Lines: []line{{Text: gap}}}}, middle, list[to:])
+	return slices.Concat(list[:from], []passage{leftOut(to - from - len(middle))}, middle, list[to:])
 }
 
 // write writes passages, how many steps come after the last one, and what short names stand for.
