@@ -8,8 +8,9 @@ import (
 	"zksim/sim"
 )
 
-// plainFaults are those that a reader knows best, and that do what many others do besides: they end a connection.
-var plainFaults = []string{"lose-reply", "lose-request", "disconnect"}
+// plainFaults are those that a reader knows best, and that do what many others do besides: they end a connection, or a
+// session.
+var plainFaults = []string{"lose-reply", "lose-request", "disconnect", "learn-late"}
 
 // The limits of oneFault: schedules up to the first length are left as they are, and the fault is tried after so many
 // steps at most, and at so many places where it does the same.

@@ -3,6 +3,9 @@ package zktest_test
 import (
 	"strings"
 	"testing"
+	"time"
+
+	"github.com/go-zookeeper/zk"
 
 	"zksim/scenarios"
 	"zksim/scenarios/engine"
@@ -34,14 +37,16 @@ func answersInOrder(c *zktest.Cluster) {
 	}
 }
 
-// TestWhomAnErrorNamesDoesNotMatterForAShorterRun has all failures come to the same few steps, whoever they are about.
-func TestWhomAnErrorNamesDoesNotMatterForAShorterRun(t *testing.T) {
-	judge := func(_ scenarios.T, s scenarios.Scenario) {
+// shrinkEach makes the failures of the first seeds shorter, and hands on each.
+func shrinkEach(
+	t *testing.T, code func(c *zktest.Cluster), seeds uint64, each func(seed uint64, small *engine.Shrunk),
+	options ...zktest.Option,
+) {
+	zktest.JudgedCode(t, code, func(_ scenarios.T, s scenarios.Scenario) {
 		r := engine.NewRunner()
 		defer r.Close()
-		const most = 3 // a connection, the request, and the fault
 		shrunk := 0
-		for seed := uint64(1); seed <= 8; seed++ {
+		for seed := uint64(1); seed <= seeds; seed++ {
 			one := r.Seed(&s, seed)
 			if one.Verdict.Checker == "" {
 				continue
@@ -52,15 +57,57 @@ func TestWhomAnErrorNamesDoesNotMatterForAShorterRun(t *testing.T) {
 				t.Fatal(err)
 			}
 			shrunk++
-			if n := len(small.Schedule.Names); n > most {
-				t.Errorf("seed %d: %d steps, expected %d at most: %s, as %s", seed, n, most, small.Schedule.Names,
-					small.Verdict.Message)
-			}
+			each(seed, &small)
 		}
 		if shrunk == 0 {
 			t.Error("no seed fails")
 		}
+	}, options...)
+}
+
+// TestWhomAnErrorNamesDoesNotMatterForAShorterRun has all failures come to the same few steps, whoever they are about.
+func TestWhomAnErrorNamesDoesNotMatterForAShorterRun(t *testing.T) {
+	const most = 3 // a connection, the request, and the fault
+	shrinkEach(t, answersInOrder, 8, func(seed uint64, small *engine.Shrunk) {
+		if n := len(small.Schedule.Names); n > most {
+			t.Errorf("seed %d: %d steps, expected %d at most: %s, as %s", seed, n, most, small.Schedule.Names,
+				small.Verdict.Message)
+		}
+	}, zktest.Faults("lose-request=2@op=create lose-reply=2@op=create"), zktest.Servers(1))
+}
+
+// remembers has a client believe for good what it has once read, unless it hears of a change.
+func remembers(c *zktest.Cluster) {
+	a, b := c.Connect(), c.Connect()
+	again := func(f func() error) {
+		for err := f(); err != nil && err != zk.ErrNodeExists; err = f() {
+			time.Sleep(time.Second)
+		}
 	}
-	zktest.JudgedCode(t, answersInOrder, judge, zktest.Faults("lose-request=2@op=create lose-reply=2@op=create"),
-		zktest.Servers(1))
+	again(func() error { _, err := a.Create("/x", nil, 0, open); return err })
+	known, changed := int32(0), make(<-chan zk.Event)
+	again(func() (err error) {
+		var stat *zk.Stat
+		if _, stat, changed, err = b.GetW("/x"); err == nil {
+			known = stat.Version
+		}
+		return err
+	})
+	again(func() error { _, err := a.Set("/x", nil, -1); return err })
+	c.AtRest()
+	if len(changed) > 0 && (<-changed).Err == nil {
+		known++
+	}
+	if known == 0 {
+		c.Errorf("the client does not hear of the change")
+	}
+}
+
+// TestTheEndOfASessionIsTriedInPlaceOfAllFaults has a watch that ends with its session, whatever has led to that.
+func TestTheEndOfASessionIsTriedInPlaceOfAllFaults(t *testing.T) {
+	shrinkEach(t, remembers, 100, func(seed uint64, small *engine.Shrunk) {
+		if p := small.Schedule; len(p.Names) > 6 && len(p.Faults) > 1 {
+			t.Errorf("seed %d: %d steps with %s", seed, len(p.Names), p.Faults)
+		}
+	}, zktest.Servers(1))
 }
