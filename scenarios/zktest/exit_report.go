@@ -31,6 +31,10 @@ func (p *process) exitReport() (text string, hung bool, err error) {
 		return "", false, errInterrupted
 	case status == raceStatus && strings.Contains(said, "DATA RACE"):
 		return race(said), false, nil
+	case at != nil && ofAnotherRun.MatchString(said[at[0]:]):
+		return "", false, fmt.Errorf("nothing is known of the run: it meets a channel or a timer of another run, as one "+
+			"that a variable of a package has got in that, or the Done of a context that is such a variable: make it in the "+
+			"function, or before the call of package zktest; %s", fatal(said[at[0]:]))
 	case at != nil:
 		return fatal(said[at[0]:]), false, nil
 	case signal == syscall.SIGKILL || signal == syscall.SIGTERM:
@@ -48,6 +52,9 @@ func (p *process) exitReport() (text string, hung bool, err error) {
 
 // panicked finds what Go prints first when a process dies.
 var panicked = regexp.MustCompile(`(?m)^(panic|fatal error): `)
+
+// ofAnotherRun finds what Go says then of a channel or a timer that was made in the bubble of another run.
+var ofAnotherRun = regexp.MustCompile(`^[^\n]* synctest (channel|timer) from outside bubble`)
 
 // address is what differs between processes in what Go prints.
 var address = regexp.MustCompile(`0x[0-9a-f]+`)

@@ -269,8 +269,11 @@ func (w *worker) Run(o *engine.Order) (*engine.Reply, error) {
 	if err == nil && r.Dead != "" && len(r.Names) == 0 { // of the run before, perhaps
 		r, err = w.run(o)
 	}
-	if err == nil {
+	switch {
+	case err == nil:
 		w.all.unknown(o, r.Failed)
+	case err != errInterrupted:
+		w.all.unknown(o, err.Error())
 	}
 	return r, err
 }

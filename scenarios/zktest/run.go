@@ -172,6 +172,7 @@ func check(
 	t *testing.T, s scenarios.Scenario, code func(c *Cluster), judge func(t scenarios.T, s scenarios.Scenario),
 ) {
 	t.Helper()
+	t.Context().Done() // code may use it in each run, so the first must not be the one that makes its channel
 	nth := count(t)
 	switch mine := childOf; {
 	case served.Load():

@@ -1,9 +1,12 @@
 package zktest_test
 
 import (
+	"context"
+	"os"
 	"sync"
 	"testing"
 
+	"zksim/scenarios"
 	"zksim/scenarios/zktest"
 )
 
@@ -45,4 +48,39 @@ func TestCodeMayWaitForWhatWasMadeOutside(t *testing.T) {
 	}
 	expect(t, runHidden(t, t.TempDir(), "TestHiddenVariables"), "nothing is known of the run: a goroutine waits for a "+
 		"channel or a WaitGroup that was made outside of the function", "simrun test", "variables_test.go:")
+}
+
+// TestCodeMayUseTheContextOfTheTest has code derive contexts from that of its test, which makes its channel when it is
+// asked for it first: not in a run, as the next one would die of it.
+func TestCodeMayUseTheContextOfTheTest(t *testing.T) {
+	pid, runs := 0, 0
+	zktest.JudgedCode(t, func(c *zktest.Cluster) {
+		ctx, cancel := context.WithCancel(t.Context())
+		defer cancel()
+		if runs++; pid != os.Getpid() {
+			pid, runs = os.Getpid(), 1
+		}
+		_, _, err := c.Connect().Exists("/x")
+		c.Sometimes("the third run of its process", runs == 3)
+		if ctx.Err() != nil {
+			c.Errorf("%v", err)
+		}
+	}, scenarios.Check)
+}
+
+// root is a context that makes its channel in the first run.
+var root, _ = context.WithCancel(context.Background())
+
+func TestHiddenLazyVariable(t *testing.T) {
+	hidden(t)
+	zktest.Run(t, func(c *zktest.Cluster) {
+		_, cancel := context.WithCancel(root)
+		defer cancel()
+		c.Connect().Exists("/x")
+	})
+}
+
+func TestWhatAnEarlierRunHasMadeIsNoFailureOfTheCode(t *testing.T) {
+	expect(t, runHidden(t, t.TempDir(), "TestHiddenLazyVariable"), "nothing is known of the run: it meets a channel or a "+
+		"timer of another run", "variables_test.go:")
 }
