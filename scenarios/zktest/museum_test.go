@@ -99,3 +99,29 @@ func why(s *scenarios.Scenario, rep *engine.Report, err error) string {
 	}
 	return fmt.Sprintf("not in %d seeds", rep.Runs)
 }
+
+// TestTheTableHasEveryMutant has the page say of each mutant what becomes of it here, and of how many are caught.
+func TestTheTableHasEveryMutant(t *testing.T) {
+	page, err := os.ReadFile("../../docs/unmodified.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	mutants, caught := 0, 0
+	for _, s := range catalog.All {
+		if !s.Broken() {
+			continue
+		}
+		mutants++
+		_, row, ok := strings.Cut(string(page), "\n| `"+s.Name+"` |")
+		if !ok {
+			t.Errorf("%s has no row", s.Name)
+			continue
+		}
+		if columns := strings.Split(row, "|"); strings.TrimSpace(columns[1]) != "-" {
+			caught++
+		}
+	}
+	if says := fmt.Sprintf("%d of the %d are caught", caught, mutants); !strings.Contains(string(page), says) {
+		t.Errorf("the page does not say that %s", says)
+	}
+}
