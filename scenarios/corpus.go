@@ -112,6 +112,10 @@ func replay(t T, s *Scenario, file string) {
 		t.Fatalf("%v", err) // it names the file
 		return
 	}
+	if unknown := schedule.Unknown(); s.Outside != nil && unknown != nil { // it would be passed over, as one that parts
+		t.Fatalf("%s: %v", file, unknown)
+		return
+	}
 	res, err := strictly(s, schedule)
 	if stale := (*sim.NotEnabledError)(nil); s.Outside != nil && errors.As(err, &stale) {
 		t.Logf("%s does not fit at step %d, and is run up to %s with the steps that fit", file, stale.Index+1,

@@ -1,6 +1,7 @@
 package sim
 
 import (
+	"slices"
 	"strconv"
 
 	"zksim/model"
@@ -34,6 +35,9 @@ const (
 
 var verbs = [...]string{"run", "deliver", "serve", "round", "connect", "resume", "undelay", "expire", "replicate",
 	"thaw", "tick", "calm", "reap", "stepdown", "disown", "lapse", "late"}
+
+// IsVerb reports whether a word is what the names of transitions begin with that are no faults.
+func IsVerb(word string) bool { return slices.Contains(verbs[:], word) }
 
 // Transition is one thing that can happen next: a verb, the client it happens
 // to (0: none), and an argument: of a fault, 1 for s1 if it happens to a server, else 0. In a given state each has a

@@ -217,6 +217,22 @@ func (s *Schedule) misfit(err error) error {
 	return fmt.Errorf("%sthe schedule does not fit scenario %s: %w", where, s.Scenario, err)
 }
 
+// Unknown returns an error that names the first step that is none, whatever the scenario; nil if there is no such step.
+func (s *Schedule) Unknown() error {
+	for i, name := range s.Names {
+		verb, _, _ := strings.Cut(name, " ")
+		if f, _ := faultOf(name); f != nil || sim.IsVerb(verb) {
+			continue
+		}
+		where := ""
+		if i < len(s.Lines) {
+			where = fmt.Sprintf("line %d: ", s.Lines[i])
+		}
+		return fmt.Errorf("%sno step is called %q", where, clip(name))
+	}
+	return nil
+}
+
 // clip shortens what an error quotes.
 func clip(s string) string {
 	if len(s) > 60 {

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"os"
+	"path/filepath"
 	"strconv"
 	"strings"
 	"sync"
@@ -121,4 +122,16 @@ func TestFuturesDrawTurnsOfTheirOwn(t *testing.T) {
 	if strings.Contains(out, "100% of all random runs") {
 		t.Errorf("another turn would have saved it:\n%s", out)
 	}
+}
+
+// TestAStepThatIsNoneIsAnError has a schedule with a word that no step has: to pass over it, as over steps that are not
+// possible where code has changed, would pass a file that is broken.
+func TestAStepThatIsNoneIsAnError(t *testing.T) {
+	dir := t.TempDir()
+	file := filepath.Join(dir, "schedule.txt")
+	text := "zksim schedule 1\nscenario zktest/TestHiddenLock\nservers 1\nfaults lose-reply=1\n\nconnect c1 s1\ngarbage\n"
+	if err := os.WriteFile(file, []byte(text), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	expect(t, runHidden(t, dir, "TestHiddenLock", "-zksim.schedule", file), `line 7: no step is called "garbage"`)
 }
