@@ -222,6 +222,9 @@ func (c *Cluster) failAs(kind, text string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.broken == "" {
+		if strings.Contains(text, "\n") { // as those of assertion libraries, which align their words
+			text = strings.Join(strings.Fields(text), " ")
+		}
 		c.broken = text
 		c.told = append(c.told, history.Event{Kind: history.Told, Op: checkers.ToldBroken, Path: text, Data: kind})
 	}

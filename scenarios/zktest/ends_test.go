@@ -78,3 +78,12 @@ func TestAConnectionIsReset(t *testing.T) {
 		}
 	})
 }
+
+func TestHiddenCleanup(t *testing.T) {
+	hidden(t)
+	t.Cleanup(func() { zktest.Run(t, func(c *zktest.Cluster) { c.Connect() }) })
+}
+
+func TestACallByACleanupIsAnError(t *testing.T) {
+	expect(t, runHidden(t, t.TempDir(), "TestHiddenCleanup"), "not by a function for t.Cleanup")
+}

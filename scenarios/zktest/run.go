@@ -173,6 +173,9 @@ func check(
 ) {
 	t.Helper()
 	t.Context().Done() // code may use it in each run, so the first must not be the one that makes its channel
+	if t.Context().Err() != nil {
+		t.Fatal("zktest: the test is over, expected a call by the test itself and not by a function for t.Cleanup")
+	}
 	nth := count(t)
 	switch mine := childOf; {
 	case served.Load():

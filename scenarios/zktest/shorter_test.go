@@ -111,3 +111,16 @@ func TestTheEndOfASessionIsTriedInPlaceOfAllFaults(t *testing.T) {
 		}
 	}, zktest.Servers(1))
 }
+
+func TestHiddenManyLines(t *testing.T) {
+	hidden(t)
+	zktest.Run(t, func(c *zktest.Cluster) {
+		c.Connect().Exists("/x")
+		c.Errorf("\n%s", "\tError:      \tNot equal:\n\t            \texpected: 3\n\t            \tactual  : 2\n")
+	})
+}
+
+// TestAnErrorOfManyLinesIsToldInOne has an error such as assertion libraries make.
+func TestAnErrorOfManyLinesIsToldInOne(t *testing.T) {
+	expect(t, runHidden(t, t.TempDir(), "TestHiddenManyLines"), "always: Error: Not equal: expected: 3 actual : 2\n")
+}
