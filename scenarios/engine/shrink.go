@@ -273,7 +273,7 @@ func (x *shrinker) violated(p Schedule, ch sim.Chooser) Result {
 // reason is what a checker says without what the run names; of what code says that is broken, its kind, if it has one.
 func (r *Result) reason() string {
 	i := r.Verdict.Event
-	if h := r.History; h != nil && i >= 0 && i < len(h.Events) && h.Events[i].Kind == history.Told {
+	if h := r.History; h != nil && i >= 0 && i < len(h.Events) && h.Events[i].Op == checkers.ToldBroken {
 		return reason(cmp.Or(h.Events[i].Data, r.Verdict.Message))
 	}
 	return reason(r.Verdict.Message)
