@@ -28,6 +28,7 @@ type conn struct {
 	server  int  // index
 	dirty   bool // in Ensemble.dirty
 	old     bool // the client knows no read-only servers
+	told    bool // it has sent a four-letter word, which was answered
 
 	mu       sync.Mutex
 	drained  chan struct{} // closed when what is below has changed; nil: nobody waits for that
@@ -416,6 +417,8 @@ func (c *conn) flush() {
 func (c *conn) close() {
 	if tcp, ok := c.sock.(*net.TCPConn); ok && c.ended == byRST {
 		tcp.SetLinger(0)
+	} else if ok {
+		tcp.CloseWrite() // else a request that was not read makes a reset of the end
 	}
 	c.leave()
 	c.sock.Close()

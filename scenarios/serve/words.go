@@ -3,6 +3,7 @@ package serve
 import (
 	"cmp"
 	"fmt"
+	"io"
 	"maps"
 	"net"
 	"slices"
@@ -108,18 +109,29 @@ func (c *conn) word(word string, answer func(c *conn) string) {
 		if c.e.serves() || word == "ruok" {
 			text = answer(c)
 		}
+		c.told = true
 		c.mu.Lock()
 		c.out = append(c.out, text...)
 		c.mu.Unlock()
-		c.end(byFIN)
+		c.sock.SetDeadline(time.Now().Add(lastWordTimeout))
+		c.mark()
 		return nil
 	})
+	c.hearOut()
 }
 
-// at returns the connections of a server, in the order of their age.
+// hearOut ends what is said to the client, and reads what it still says, as the newline of echo ruok: a socket that is
+// closed before that resets the connection, and what the client has not read of the answer is lost.
+func (c *conn) hearOut() {
+	if tcp, ok := c.sock.(*net.TCPConn); ok && tcp.CloseWrite() == nil {
+		io.CopyN(io.Discard, tcp, int64(c.frames.Max))
+	}
+}
+
+// at returns the connections of a server, in the order of their age, without those whose word has its answer.
 func (e *Ensemble) at(server int) (list []*conn) {
 	for c := range e.conns { // order-free: they are sorted
-		if c.server == server {
+		if c.server == server && !c.told {
 			list = append(list, c)
 		}
 	}

@@ -1,0 +1,75 @@
+package serve
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"strings"
+	"testing"
+	"time"
+
+	"zksim/model"
+	"zksim/model/jute"
+)
+
+// echo wchp | nc has a newline behind the word.
+func TestAnAnswerToAWordIsWholeWhateverFollowsTheWord(t *testing.T) {
+	e := start(t, Options{})
+	sock := dial(t, e)
+	hello(t, sock, 0, make([]byte, jute.PasswordLen))
+	lists := model.WatchLists{RelativeZxid: 1 << 40, Exist: make([]string, 8000)}
+	for i := range lists.Exist {
+		lists.Exist[i] = fmt.Sprintf("/%s%d", strings.Repeat("p", 100), i)
+	}
+	ask(t, sock, model.Request{Op: model.OpSetWatches, Watches: &lists})
+	for _, word := range []string{"wchp", "wchp\n", "wchp" + strings.Repeat("x", 10_000)} {
+		sock := dial(t, e)
+		if _, err := io.WriteString(sock, word); err != nil {
+			t.Fatal(err)
+		}
+		got, err := io.ReadAll(sock)
+		if n := bytes.Count(got, []byte("\t0x1001\n")); err != nil || n != len(lists.Exist) {
+			t.Errorf("%.8q: %d of %d watches, %v", word, n, len(lists.Exist), err)
+		}
+	}
+}
+
+func TestAConnectionThatEndsInOrderIsNotResetForRequestsBehindThat(t *testing.T) {
+	e := start(t, Options{})
+	sock := dial(t, e)
+	hello(t, sock, 0, make([]byte, jute.PasswordLen))
+	b := jute.AppendRequest(jute.StartFrame(nil), jute.XidAuth, &model.Request{Op: model.OpAuth, Path: "nonsense"})
+	b = jute.EndFrame(b, 0)
+	for range 1000 {
+		at := len(b)
+		b = jute.AppendRequest(jute.StartFrame(b), jute.XidPing, &model.Request{Op: model.OpPing})
+		b = jute.EndFrame(b, at)
+	}
+	if _, err := sock.Write(b); err != nil {
+		t.Fatal(err)
+	}
+	packet, err := receive(sock)
+	if a, e := jute.ParseReply(packet); err != nil || e != nil || a.Err != model.AuthFailed {
+		t.Fatalf("%+v, %v, %v, expected that the identity is refused", a, e, err)
+	}
+	if _, err := receive(sock); err != io.EOF {
+		t.Errorf("%v, expected the end", err)
+	}
+}
+
+// A client that keeps its connection open after the answer is not waited for.
+func TestAnEnsembleEndsWhileAClientKeepsTheConnectionOfAWord(t *testing.T) {
+	e := start(t, Options{})
+	sock := dial(t, e)
+	if _, err := io.WriteString(sock, "ruok"); err != nil {
+		t.Fatal(err)
+	}
+	if got, err := io.ReadAll(sock); string(got) != "imok" || err != nil {
+		t.Fatalf("%q, %v", got, err)
+	}
+	begun := time.Now()
+	e.Close()
+	if d := time.Since(begun); d >= lastWordTimeout/2 {
+		t.Errorf("it has ended after %v", d)
+	}
+}
