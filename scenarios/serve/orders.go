@@ -24,7 +24,7 @@ type order struct {
 type arguments struct {
 	Plan      string `json:"plan"`
 	Client    int    `json:"client"`  // 1 for c1
-	Session   string `json:"session"` // its id, as 0x1001
+	Session   int64  `json:"session"` // its id
 	Server    int    `json:"server"`  // 1 for s1
 	Calm      int64  `json:"ms"`      // for how long nothing must have come, milliseconds
 	Violation string `json:"violation"`
@@ -35,24 +35,31 @@ type argument struct {
 	name    string
 	text    func(f *arguments, text string) error // takes it from a body of text
 	expects string
+	sample  string // as JSON
+	blank   bool   // an order without it is carried out, or refused, by itself
 }
 
 var (
-	planArg      = argument{"plan", func(f *arguments, s string) error { f.Plan = s; return nil }, "a plan"}
-	violationArg = argument{"violation", func(f *arguments, s string) error { f.Violation = s; return nil }, "a violation"}
-	clientArg    = argument{"client", func(f *arguments, s string) error { return numbered(s, "c", &f.Client) }, "c1"}
-	serverArg    = argument{"server", func(f *arguments, s string) error { return numbered(s, "s", &f.Server) }, "s1"}
-	sessionArg   = argument{"session", func(f *arguments, s string) error {
-		if !strings.HasPrefix(s, "0x") {
+	planArg = argument{"plan", func(f *arguments, s string) error { f.Plan = s; return nil }, "a plan",
+		`{"plan": "lose-reply=1"}`, true}
+	violationArg = argument{"violation", func(f *arguments, s string) error { f.Violation = s; return nil },
+		"a violation", `{"violation": "two hold the lock"}`, true}
+	clientArg = argument{"client", func(f *arguments, s string) error { return numbered(s, "c", &f.Client) }, "c1",
+		`{"client": 1}`, false}
+	serverArg = argument{"server", func(f *arguments, s string) error { return numbered(s, "s", &f.Server) }, "s1",
+		`{"server": 1}`, false}
+	sessionArg = argument{"session", func(f *arguments, s string) error {
+		digits, ok := strings.CutPrefix(s, "0x")
+		id, err := strconv.ParseUint(digits, 16, 64)
+		if f.Session = int64(id); !ok {
 			return strconv.ErrSyntax
 		}
-		f.Session = s
-		return nil
-	}, "0x1001"}
+		return err
+	}, "0x1001", `{"session": "0x1001"}`, false}
 	calmArg = argument{"ms", func(f *arguments, s string) (err error) {
 		f.Calm, err = strconv.ParseInt(s, 10, 64)
 		return err
-	}, "milliseconds as 20"}
+	}, "milliseconds as 20", `{"ms": 20}`, true}
 )
 
 // numbered reads the number of a client or a server.
@@ -113,16 +120,16 @@ func (o *order) obey(ctx context.Context, e *Ensemble, body string) (*Judgement,
 func (o *order) read(body string) (*arguments, error) {
 	f := &arguments{}
 	switch {
-	case body == "":
+	case body == "" && (len(o.takes) == 0 || o.takes[0].blank):
 		return f, nil
 	case len(o.takes) == 0:
 		return nil, fmt.Errorf("%s: %.40q, expected nothing", o.name, body)
-	case body[0] == '{':
+	case strings.HasPrefix(body, "{"):
 		return f, o.readJSON(body, f)
 	}
 	var expected []string
 	for _, x := range o.takes {
-		if x.text(f, body) == nil {
+		if body != "" && x.text(f, body) == nil {
 			return f, nil
 		}
 		expected = append(expected, x.expects)
@@ -134,7 +141,7 @@ func (o *order) readJSON(body string, f *arguments) error {
 	var given map[string]json.RawMessage
 	d := json.NewDecoder(strings.NewReader(body))
 	if err := d.Decode(&given); err != nil {
-		return fmt.Errorf("%s: expected JSON as {%q: ...}: %w", o.name, o.takes[0].name, err)
+		return fmt.Errorf("%s: expected JSON as %s: %w", o.name, o.takes[0].sample, err)
 	}
 	if _, err := d.Token(); err != io.EOF {
 		return fmt.Errorf("%s: expected nothing after the JSON", o.name)
@@ -142,30 +149,44 @@ func (o *order) readJSON(body string, f *arguments) error {
 	names := make([]string, len(o.takes))
 	for i, x := range o.takes {
 		names[i] = x.name
+		if raw, ok := given[x.name]; ok && len(given) == 1 {
+			return x.json(f, o.name, raw)
+		}
 	}
 	for name := range given { // order-free: any that is wrong
 		if !slices.Contains(names, name) {
 			return fmt.Errorf("%s: unknown field %q, expected %s", o.name, name, strings.Join(names, " or "))
 		}
 	}
-	if len(given) > 1 {
-		return fmt.Errorf("%s: expected one of %s", o.name, strings.Join(names, " and "))
+	if len(given) == 0 && o.takes[0].blank {
+		return nil
 	}
-	if err := json.Unmarshal([]byte(body), f); err != nil {
-		return fmt.Errorf("%s: expected JSON as {%q: ...}: %w", o.name, o.takes[0].name, err)
+	return fmt.Errorf("%s: expected one of %s", o.name, strings.Join(names, " and "))
+}
+
+// json takes the field from JSON: its text, or the number that it is.
+func (x *argument) json(f *arguments, order string, raw json.RawMessage) error {
+	var text *string
+	err := json.Unmarshal(raw, &text)
+	switch {
+	case err != nil:
+		err = json.Unmarshal(fmt.Appendf(nil, "{%q: %s}", x.name, raw), f)
+	case text == nil:
+		err = strconv.ErrSyntax
+	default:
+		err = x.text(f, *text)
+	}
+	if err != nil {
+		return fmt.Errorf("%s: expected JSON as %s, not {%q: %.40s}", order, x.sample, x.name, raw)
 	}
 	return nil
 }
 
 func (e *Ensemble) expireOrdered(f *arguments) error {
-	if f.Session == "" {
+	if f.Session == 0 {
 		return e.Expire(f.Client)
 	}
-	id, err := strconv.ParseInt(strings.TrimPrefix(f.Session, "0x"), 16, 64)
-	if err != nil {
-		return fmt.Errorf("serve: session %q, expected one as 0x1001", f.Session)
-	}
-	return e.ExpireSession(id)
+	return e.ExpireSession(f.Session)
 }
 
 func (e *Ensemble) quietOrdered(ctx context.Context, f *arguments) error {
