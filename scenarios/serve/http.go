@@ -9,6 +9,7 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -29,6 +30,7 @@ type Answer struct {
 const (
 	maxOrder       = 64 << 10
 	controlTimeout = 10 * time.Second
+	maxAnswers     = 2
 )
 
 // Control opens the control channel at an address, and returns its URL. At an address that is not of loopback it needs
@@ -103,9 +105,12 @@ func (e *Ensemble) Handler(token string) http.Handler {
 	return guarded(mux, token)
 }
 
-// guarded lets pass what comes from a test, not from a page in a browser, and has the token.
+// guarded lets pass what comes from a test, not from a page in a browser, and has the token. Answers that may be long
+// are made a few at a time: clients of the ensemble wait for each, and it takes memory until it was read.
 func guarded(h http.Handler, token string) http.Handler {
+	slots := make(chan struct{}, maxAnswers)
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w = slowly{w, controlTimeout}
 		bearer := []byte("Bearer " + token)
 		switch {
 		case r.Header.Get("Origin") != "":
@@ -114,10 +119,35 @@ func guarded(h http.Handler, token string) http.Handler {
 			http.Error(w, "expected a request to localhost or to an address of loopback", http.StatusForbidden)
 		case token != "" && subtle.ConstantTimeCompare([]byte(r.Header.Get("Authorization")), bearer) == 0:
 			http.Error(w, "expected the header Authorization: Bearer TOKEN", http.StatusUnauthorized)
-		default:
+		case r.Method == http.MethodPost:
 			h.ServeHTTP(w, r)
+		default:
+			select {
+			case slots <- struct{}{}:
+				defer func() { <-slots }()
+				h.ServeHTTP(w, r)
+			case <-r.Context().Done():
+			}
 		}
 	})
+}
+
+// slowly is for a client that may read as slowly as it likes, but not nothing for longer than a timeout.
+type slowly struct {
+	http.ResponseWriter
+	timeout time.Duration
+}
+
+func (s slowly) Write(b []byte) (n int, err error) {
+	c := http.NewResponseController(s.ResponseWriter)
+	for part := range slices.Chunk(b, maxOrder) {
+		c.SetWriteDeadline(time.Now().Add(s.timeout))
+		m, err := s.ResponseWriter.Write(part)
+		if n += m; err != nil {
+			return n, err
+		}
+	}
+	return n, nil
 }
 
 // local reports whether the host of a request, with or without a port, is localhost or an address of loopback.
