@@ -2,7 +2,6 @@ package checkers
 
 import (
 	"slices"
-	"strings"
 	"time"
 
 	"zksim/model/history"
@@ -88,7 +87,7 @@ func (m *alarmed) Step(h *history.History, i int) Verdict {
 		m.calm = true
 	case e.Kind == history.Created && e.Session != 0:
 		m.queue = append(m.queue, heldTime{path: e.Path, client: e.Client, zxid: e.Zxid, first: -1, since: -1,
-			reads: strings.Contains(e.Path[len(parent(e.Path)):], "-read-")})
+			reads: ofReader(e.Path)})
 		m.pair(&m.queue[len(m.queue)-1])
 		m.lead()
 	case e.Kind == history.Deleted:

@@ -2,7 +2,6 @@ package checkers
 
 import (
 	"slices"
-	"strings"
 
 	"zksim/internal/hash"
 	"zksim/model/history"
@@ -96,7 +95,7 @@ func (o *owners) Step(h *history.History, i int) Verdict {
 // created notes that there is another znode.
 func (o *owners) created(e *history.Event) {
 	x := contender{path: e.Path, client: e.Client, zxid: e.Zxid,
-		reads: strings.Contains(e.Path[len(parent(e.Path)):], "-read-")}
+		reads: ofReader(e.Path)}
 	for k := range o.queue {
 		if y := &o.queue[k]; y.zxid != 0 && y.zxid == x.zxid && y.client == x.client {
 			x.beside, y.beside = y.path, x.path

@@ -3,7 +3,6 @@ package checkers
 import (
 	"math/rand/v2"
 	"slices"
-	"strings"
 	"testing"
 
 	"zksim/model/history"
@@ -94,7 +93,7 @@ func ahead(h *history.History, mine claim, created, k int) bool {
 		return false
 	}
 	partner := e.Client == mine.client && e.Zxid != 0 && e.Zxid == h.Events[created].Zxid
-	return !partner && !(mine.shared && strings.Contains(e.Path[len(parent(e.Path)):], "-read-"))
+	return !partner && !(mine.shared && ofReader(e.Path))
 }
 
 // TestTheMonitorOfOwnershipAgreesWithLookingBack compares verdicts on random histories.

@@ -2,6 +2,7 @@ package checkers
 
 import (
 	"slices"
+	"strings"
 
 	"zksim/model/history"
 )
@@ -12,8 +13,9 @@ import (
 // store decides.
 //
 // A claim whose Op is "read" is one of a reader: it lets other readers be, and those
-// ahead of it too, which have -read- in their names. Znodes made in one txn are
-// one contender.
+// ahead of it too, which are known by their names: those of ZooKeeper's documentation
+// (read-, also behind a prefix as _c_GUID-), of Curator (__READ__) or of Kazoo
+// (__rlock__). Znodes made in one txn are one contender.
 type Ownership struct {
 	Leases int // how many may hold at once; 0: 1
 }
@@ -83,6 +85,13 @@ func (o Ownership) tooMany(i int, mine claim, active []claim) Verdict {
 		}
 	}
 	return Verdict{}
+}
+
+// ofReader reports whether a znode has the name of one of a reader.
+func ofReader(path string) bool {
+	name := path[len(parent(path))+1:]
+	return strings.HasPrefix(name, "read-") || strings.Contains(name, "-read-") ||
+		strings.Contains(name, "__READ__") || strings.Contains(name, "__rlock__")
 }
 
 func siblings(a, b string) bool { return parent(a) == parent(b) }

@@ -1,6 +1,9 @@
 package checkers
 
-import "testing"
+import (
+	"strings"
+	"testing"
+)
 
 // sharedQueue is two readers and a writer behind each other.
 const sharedQueue = `
@@ -59,6 +62,28 @@ func TestOwnershipOfReadersAndWriters(t *testing.T) {
 			acquired c1 o1 /l/c-read-4 read`, event: 9, message: "c1 was told that it holds the lock by /l/c-read-4, which is " +
 			"not the first of the queue"},
 	})
+}
+
+func TestReadersAreKnownByTheNamesThatLibrariesGiveThem(t *testing.T) {
+	var all []judgement
+	for read, write := range map[string]string{"read-": "write-", "_c_2f-read-": "_c_2e-write-",
+		"_c_2f-__READ__": "_c_2e-__WRIT__", "2f__rlock__": "2e__lock__"} {
+		queue := strings.NewReplacer("R#", "/l/"+read, "W#", "/l/"+write).Replace(`
+			invoke c1 o1 rlock
+			created c1 R#1 z1 s11
+			invoke c2 o2 rlock
+			created c2 R#2 z2 s12
+			acquired c2 o2 R#2 read
+			invoke c3 o3 lock
+			created c3 W#3 z3 s13
+			invoke c4 o4 rlock
+			created c4 R#4 z4 s14
+			`)
+		all = append(all, judgement{name: read, text: queue},
+			judgement{name: read + " behind a writer", text: queue + "acquired c4 o4 /l/" + read + "4 read", event: 9,
+				message: "c4 was told that it holds the lock by /l/" + read + "4, which is not the first of the queue"})
+	}
+	judge(t, Ownership{}, all)
 }
 
 func TestOwnershipOfLeases(t *testing.T) {

@@ -84,7 +84,7 @@ func TestEveryCheckerSaysWhatItNeeds(t *testing.T) {
 // sessions and of znodes, and what tests for nothing.
 var machine = []string{"", "child", "deleted", "StateHasSession", "/candidates", "assign", "status",
 	"tasks", "workers",
-	"yes", "aborted", "-read-", "-write-", "/assign", "/", "getW", "existsW", "childrenW", "closeSession"}
+	"yes", "aborted", "read-", "-read-", "__READ__", "__rlock__", "-write-", "/assign", "/", "getW", "existsW", "childrenW", "closeSession"}
 
 // TestEveryWordThatIsComparedIsDeclared looks for all strings that are compared with something, in
 // whatever way, and for all exported constants that are words.

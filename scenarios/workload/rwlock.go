@@ -11,8 +11,7 @@ import (
 )
 
 // RWLocker is a read/write lock under test. It may also be [Trying] and [TryingToRead], have a Downgrade, and be
-// [Losing], [Tokened] and [Placed]; the names of the znodes of readers have -read- in them, so that they are
-// told apart.
+// [Losing], [Tokened] and [Placed]: then the znodes of readers have names by which [checkers.Ownership] knows them.
 type RWLocker interface {
 	Locker
 	// RLock and RUnlock are for readers, who share the lock with others.
