@@ -232,6 +232,9 @@ func wish(list []SentenceCount, sentence string, held int) []SentenceCount {
 // caller is an object of a client.
 type caller struct{ client, object int32 }
 
+// NotJudged begins the line of a summary about checkers that had nothing to judge.
+const NotJudged = "not judged"
+
 // Summary returns the coverage in a few lines: how often each rule of the fault plan has struck, how
 // many held the lock at once, and in how many runs each goal was reached.
 func (r *Report) Summary() []string {
@@ -252,7 +255,7 @@ func (r *Report) Summary() []string {
 	}
 	add("struck", struck)
 	add("not struck", r.Quiet)
-	add("not judged", r.Unjudged)
+	add(NotJudged, r.Unjudged)
 	if r.Holders > 0 {
 		add("holders", []string{fmt.Sprintf("%d at once, at most, by what their code knew", r.Holders)})
 	}

@@ -10,6 +10,7 @@ import (
 	"io"
 	"runtime/debug"
 	"slices"
+	"strings"
 	"time"
 
 	"zksim/faults"
@@ -314,9 +315,11 @@ func (c *checkFlags) scenario(
 		c.left[rep.Status]++
 		code = exitHeld
 	}
-	if c.verbose && (rep.Status == engine.Held || rep.Status == engine.Inconclusive) {
+	if rep.Status == engine.Held || rep.Status == engine.Inconclusive {
 		for _, line := range rep.Summary() {
-			fmt.Fprintf(a.out, "      %s\n", reports.Printable(line))
+			if c.verbose || strings.HasPrefix(line, engine.NotJudged) {
+				fmt.Fprintf(a.out, "      %s\n", reports.Printable(line))
+			}
 		}
 	}
 	_, err = block.WriteTo(a.out)
