@@ -1,6 +1,7 @@
 package simrun
 
 import (
+	"fmt"
 	"os"
 	"strings"
 	"testing"
@@ -29,5 +30,18 @@ func TestTheReadmeShowsWhatTheToolPrints(t *testing.T) {
 	shown, _, closed = strings.Cut(shown, "```\n")
 	if r := simrun(t, "why", file); !ok || !closed || !strings.HasPrefix(r.out, shown) {
 		t.Errorf("the README shows\n%s\nthe tool prints\n%s", shown, r.out)
+	}
+}
+
+func TestTheDocumentsCountWhatThereIs(t *testing.T) {
+	list := simrun(t, "list", "-short").out
+	for file, counted := range map[string]string{
+		"../../README.md":     fmt.Sprintf(": %d mutants, each", strings.Count(list, "(must be caught by ")),
+		"../../docs/scale.md": fmt.Sprintf(" of our %d scenarios:", strings.Count(list, "(must hold)")),
+	} {
+		text, err := os.ReadFile(file)
+		if err != nil || !strings.Contains(string(text), counted) {
+			t.Errorf("%s: expected %q, %v", file, counted, err)
+		}
 	}
 }
