@@ -3,6 +3,7 @@ package simrun
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -23,7 +24,7 @@ func list(_ context.Context, a *app, args []string) (int, error) {
 		return 0, err
 	}
 	for _, s := range selected {
-		fmt.Fprintf(a.out, "%-24s %s (%s)\n", s.Name, s.Doc, expected(s))
+		fmt.Fprintf(a.out, "%-24s %s\n", s.Name, strings.TrimSpace(s.Doc+" ("+expected(s)+")"))
 		if !*short {
 			details(a, s)
 		}
@@ -48,9 +49,9 @@ func details(a *app, s *engine.Scenario) {
 		goals = append(goals, g.Name)
 	}
 	recipe, _, _ := strings.Cut(s.Name, "/")
-	clients := fmt.Sprintf("%d, on %s servers", s.Clients, sizes(s.Servers))
+	clients := fmt.Sprintf("%d, on %s", s.Clients, sizes(s.Servers))
 	if s.Rounds > 0 {
-		clients = fmt.Sprintf("%d, %s each, on %s servers", s.Clients, history.Counted(s.Rounds, "round"), sizes(s.Servers))
+		clients = fmt.Sprintf("%d, %s each, on %s", s.Clients, history.Counted(s.Rounds, "round"), sizes(s.Servers))
 	}
 	for _, line := range [][2]string{
 		{"recipe", recipe}, {"clients", clients},
@@ -65,12 +66,12 @@ func details(a *app, s *engine.Scenario) {
 
 // sizes are the sizes of the ensemble that seeds draw from.
 func sizes(servers []int) string {
-	if len(servers) == 0 {
-		return "1"
+	if len(servers) == 0 || slices.Equal(servers, []int{1}) {
+		return "1 server"
 	}
 	words := make([]string, len(servers))
 	for i, n := range servers {
 		words[i] = strconv.Itoa(n)
 	}
-	return strings.Join(words, " or ")
+	return strings.Join(words, " or ") + " servers"
 }
