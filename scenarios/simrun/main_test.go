@@ -315,7 +315,8 @@ func TestListAndVersion(t *testing.T) {
 		!strings.Contains(r.out, "source    CURATOR-79, Vitess PR 15757\n") {
 		t.Errorf("%+v", r)
 	}
-	if r := simrun(t, "list", "lock/foreign-delete"); !strings.Contains(r.out, "clients   3, 5 rounds each, on 1 server\n") {
+	r = simrun(t, "list", "lock/foreign-delete")
+	if !strings.Contains(r.out, "clients   3, 5 rounds each, on 1 server\n") {
 		t.Errorf("%+v", r)
 	}
 	if r := simrun(t, "version"); r.code != exitHeld || !strings.HasPrefix(r.out, "simrun ") ||
