@@ -156,8 +156,7 @@ func (w *worker) movesOf(x *state, k int, world *sim.World) *moves {
 		}
 	}
 	if ok && (!slices.Equal(m.normal, known.normal) || !slices.Equal(m.faults, known.faults) || m.timed != known.timed) {
-		panic(failed(fmt.Sprintf("what can happen to c%d is not what is remembered of its state, after %s", k+1,
-			strings.Join(world.Schedule(), ", "))))
+		panic(unstable(fmt.Sprintf("what can happen to c%d, after %s", k+1, strings.Join(world.Schedule(), ", "))))
 	}
 	if !alone {
 		return m

@@ -197,9 +197,7 @@ func (w *worker) isLocal(world *sim.World, t sim.Transition) bool {
 // compare fails if a state is not what it is said to be.
 func (w *worker) compare(said, is *state, world *sim.World) {
 	if what := said.differs(is); what != "" {
-		panic(failed(fmt.Sprintf("the same steps lead to another state, since the program is not deterministic, or a "+
-			"fingerprint or a monitor leaves something out (%s, after %s)",
-			what, strings.Join(world.Schedule(), ", "))))
+		panic(unstable(what + ", after " + strings.Join(world.Schedule(), ", ")))
 	}
 }
 

@@ -194,6 +194,22 @@ func (s *search) run(ctx context.Context, workers int, from []edge, watch func()
 // failed is why a search cannot go on.
 type failed string
 
+// unstable says where the same steps have led to another state.
+type unstable string
+
+// Unstable is the error of a search that has taken the same steps twice, and has come to another state: what it would
+// say is worth nothing.
+type Unstable struct {
+	Scenario string
+	Where    string // what differs, and after which steps
+}
+
+// Error says what may be the cause.
+func (u *Unstable) Error() string {
+	return u.Scenario + ": the same steps lead to another state, since the program is not deterministic, which a check " +
+		"shows, or else a fingerprint or a monitor leaves something out (" + u.Where + ")"
+}
+
 // guarded works, and reports that client code has ended the goroutine (a Goexit in a
 // coroutine is passed on to the goroutine that resumed it), or that a step is not possible which
 // was when the same steps had been taken before.
@@ -207,9 +223,10 @@ func (w *worker) guarded() (err error) {
 				err = fmt.Errorf("%s: %s", w.scenario.Name, string(why))
 			} else if m, ok := r.(*sim.Misuse); ok {
 				err = fmt.Errorf("%s: %w", w.scenario.Name, m)
+			} else if u, ok := r.(unstable); ok {
+				err = &Unstable{w.scenario.Name, string(u)}
 			} else if r != nil {
-				err = fmt.Errorf("%s: the same steps lead to another state, since the program is not deterministic (%v)",
-					w.scenario.Name, r)
+				err = &Unstable{w.scenario.Name, fmt.Sprint(r)}
 			}
 		}()
 		err = fmt.Errorf("%s: the program has ended its goroutine, as runtime.Goexit and the FailNow of a test do; it must "+

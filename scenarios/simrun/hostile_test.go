@@ -256,6 +256,31 @@ func TestAFailureThatDoesNotHappenAgainIsNondeterminism(t *testing.T) {
 	}
 }
 
+func TestAProofOfAProgramThatIsNotDeterministicIsNone(t *testing.T) {
+	t.Chdir(t.TempDir())
+	runs := 0
+	add(t, holds, engine.Scenario{Name: "test/moody", Clients: 2, Checkers: []checkers.Checker{checkers.Liveness{}},
+		Program: func(p *engine.Process) {
+			runs++
+			for k := range 6 {
+				if runs*2654435761>>k&1 == 0 {
+					p.Conn.Children("/")
+				} else {
+					p.Conn.Get("/")
+				}
+			}
+		}})
+	r := simrun(t, "prove", "test/moody", "test/holds", "-p", "1", "-junit", "junit.xml")
+	if r.code != exitNondeterministic || !strings.Contains(r.out, "FAIL    test/moody               nondeterministic: "+
+		"test/moody: the same steps lead to another state") || !strings.HasSuffix(r.out,
+		"2 scenarios: 1 held, 1 nondeterministic\n") || r.err != "" {
+		t.Errorf("%+v", r)
+	}
+	if text, err := os.ReadFile("junit.xml"); err != nil || !strings.Contains(string(text), `tests="2" errors="1"`) {
+		t.Errorf("%s, %v", text, err)
+	}
+}
+
 func TestOddNumbersNeitherHangNorPanic(t *testing.T) {
 	t.Chdir(t.TempDir())
 	add(t, holds, aimless)

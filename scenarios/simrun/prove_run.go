@@ -105,6 +105,9 @@ func (c *proveFlags) one(ctx context.Context, a *app, s *engine.Scenario, o prov
 	if misused(a.out, s, err) {
 		row, err = pipeline.RowOf(s, engine.Misused, misuseText(err)), nil
 	}
+	if x, ok := errors.AsType[*prove.Unstable](err); ok {
+		row, err = nondeterministic(a, s, x), nil
+	}
 	if err != nil {
 		return 0, err
 	}
@@ -246,14 +249,18 @@ func (c *proveFlags) report(
 	again := fmt.Sprintf("prove -run %s%s", pipeline.Quote("^"+regexp.QuoteMeta(s.Name)+"$"), c.again)
 	told, err := c.failed(ctx, a, s, found, pipeline.BySearch, byProof, again)
 	if x, ok := errors.AsType[*pipeline.Unrepeatable](err); ok {
-		row = pipeline.RowOf(s, engine.Nondeterministic, x.Error())
-		fmt.Fprintf(a.out, "FAIL    %-24s nondeterministic: %s\n", s.Name, reports.Printable(x.Error()))
-		return row, nil
+		return nondeterministic(a, s, x), nil
 	}
 	if told != nil {
 		row.Failure = told
 	}
 	return row, err
+}
+
+// nondeterministic prints that a proof is worth nothing, and returns the row of the index.
+func nondeterministic(a *app, s *engine.Scenario, why error) reports.Row {
+	fmt.Fprintf(a.out, "FAIL    %-24s nondeterministic: %s\n", s.Name, reports.Printable(why.Error()))
+	return pipeline.RowOf(s, engine.Nondeterministic, why.Error())
 }
 
 // verification derives a certificate again: with the same reductions in another order,
