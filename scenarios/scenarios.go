@@ -12,7 +12,7 @@ type (
 	//	Name         recipe/variant
 	//	Doc          one sentence
 	//	Clients      how many there are
-	//	Dials        how many more connections each client may make by Process.Dial, in these rounds
+	//	Dials        how many more connections each client may make by Process.Dial, in all rounds together
 	//	Rounds       how often each client repeats what it does; 0: the program has no rounds
 	//	Servers      []int: sizes of the ensemble, 1 or 3; each seed draws one; empty: 1
 	//	Like         model.Like: whose semantics the servers have; the zero value is ZooKeeper

@@ -4,8 +4,7 @@
 //
 // It is the only package that opens go-zookeeper connections. It adds no retry
 // and hides no pitfall of that client; it only makes heard what the client says
-// about its session. Of servers it knows nothing but their addresses; package
-// zkserver starts some.
+// about its session. Of servers it knows nothing but their addresses.
 package live
 
 import (

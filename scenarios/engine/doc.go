@@ -26,7 +26,7 @@ type Scenario struct {
 	Doc  string // one sentence
 
 	Clients int
-	Dials   int             // how many more connections each client may make in these rounds, see [Process.Dial]
+	Dials   int             // how many more connections each client may make, in all rounds together; see [Process.Dial]
 	Rounds  int             // how often each client repeats what it does; 0: the program has no rounds
 	Servers []int           // sizes of the ensemble; each seed draws one. Empty: 1
 	Like    model.Like      // whose semantics the servers have; the zero value is ZooKeeper

@@ -193,8 +193,8 @@ func (c *Cluster) port(network, address string) (int, error) {
 }
 
 // Always has something looked at after each step, when all goroutines of the run wait: a sentence, and whether it
-// holds. The run fails where it does not. It may only look at what code knows: who waits in it, as for an answer of
-// ZooKeeper or a mutex, fails as well.
+// holds. The run fails where it does not. It may only look at what code knows: the run fails as well if
+// it waits, as for an answer of ZooKeeper or for a mutex.
 func (c *Cluster) Always(sentence string, holds func() bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

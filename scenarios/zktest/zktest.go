@@ -50,7 +50,7 @@ type Options struct {
 	// Record is a file to which the recording is written when the test ends, for "simrun replay" and "simrun shrink",
 	// also as a page; "": none.
 	Record string
-	// Unjudged has the test not fail for what the judges find, see [Ensemble.Judge].
+	// Unjudged means that the test does not fail because of what the judges find; see [Ensemble.Judge].
 	Unjudged bool
 }
 
@@ -183,7 +183,8 @@ func (x *Ensemble) Continue(server int) { x.t.Helper(); x.must(x.e.Continue(serv
 // Elect has the leader restart and another of three servers elected.
 func (x *Ensemble) Elect() { x.t.Helper(); x.must(x.e.Elect()) }
 
-// Report has the test fail, and go on, since something must not be that only the test has seen. It is in the history.
+// Report makes the test fail, and lets it go on: the test has seen what must not be, as two holders of a lock, and what
+// no judge can see. The sentence is in the history.
 func (x *Ensemble) Report(violation string) {
 	x.t.Helper()
 	x.must(x.e.Report(violation))
