@@ -22,6 +22,7 @@ import (
 // options say what to measure.
 type options struct {
 	n       int // 0: all
+	beside  int // none of those that are tried with n of this number
 	match   *regexp.Regexp
 	workers int
 	dir     string // where what was found stays; "": nowhere
@@ -34,6 +35,9 @@ type options struct {
 func (o *options) args() (text string) {
 	if o.n > 0 {
 		text += fmt.Sprintf(" -n %d", o.n)
+	}
+	if o.beside > 0 {
+		text += fmt.Sprintf(" -beside %d", o.beside)
 	}
 	if o.match != nil && o.match.String() != "" {
 		text += fmt.Sprintf(" -run '%s'", o.match)
@@ -163,12 +167,24 @@ func sample(all []mutate.Mutant, o options) (list []mutate.Mutant) {
 			list = append(list, x)
 		}
 	}
-	if o.n == 0 || o.n >= len(list) {
+	if o.beside > 0 {
+		other := spread(list, o.beside)
+		list = slices.DeleteFunc(slices.Clone(list), func(x mutate.Mutant) bool { return slices.Contains(other, x) })
+	}
+	if o.n == 0 {
 		return list
 	}
-	some := make([]mutate.Mutant, o.n)
+	return spread(list, o.n)
+}
+
+// spread returns n of a list, or all if there are fewer.
+func spread(list []mutate.Mutant, n int) []mutate.Mutant {
+	if n >= len(list) {
+		return list
+	}
+	some := make([]mutate.Mutant, n)
 	for i := range some {
-		some[i] = list[i*len(list)/o.n]
+		some[i] = list[i*len(list)/n]
 	}
 	return some
 }

@@ -133,7 +133,8 @@ func TestASampleIsSpreadEvenly(t *testing.T) {
 		o    options
 		want string
 	}{{options{n: 3}, "[1 4 7]"}, {options{n: 0}, "[1 2 3 4 5 6 7 8 9 10]"},
-		{options{n: 2, match: regexp.MustCompile("^b F")}, "[2 6]"}} {
+		{options{n: 2, match: regexp.MustCompile("^b F")}, "[2 6]"}, {options{beside: 3}, "[2 3 5 6 8 9 10]"},
+		{options{n: 2, beside: 3}, "[2 6]"}} {
 		if got := fmt.Sprint(ids(x.o)); got != x.want {
 			t.Errorf("%+v: %s, expected %s", x.o, got, x.want)
 		}
