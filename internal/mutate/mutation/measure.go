@@ -12,6 +12,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 
@@ -22,7 +23,7 @@ import (
 // options say what to measure.
 type options struct {
 	n       int // 0: all
-	beside  int // none of those that are tried with n of this number
+	beside  sizes // of samples, each taken of what is left, that are not tried
 	match   *regexp.Regexp
 	workers int
 	dir     string // where what was found stays; "": nowhere
@@ -31,13 +32,29 @@ type options struct {
 	only []string
 }
 
+// sizes is a flag.Value: numbers above 0, with commas between them.
+type sizes []int
+
+func (s *sizes) String() string { return strings.Trim(strings.ReplaceAll(fmt.Sprint([]int(*s)), " ", ","), "[]") }
+
+func (s *sizes) Set(text string) error {
+	for _, word := range strings.Split(text, ",") {
+		n, err := strconv.Atoi(word)
+		if err != nil || n < 1 {
+			return errors.New("expected numbers above 0, as 840,200")
+		}
+		*s = append(*s, n)
+	}
+	return nil
+}
+
 // args are the arguments that choose the mutants, for the page.
 func (o *options) args() (text string) {
 	if o.n > 0 {
 		text += fmt.Sprintf(" -n %d", o.n)
 	}
-	if o.beside > 0 {
-		text += fmt.Sprintf(" -beside %d", o.beside)
+	if len(o.beside) > 0 {
+		text += " -beside " + o.beside.String()
 	}
 	if o.match != nil && o.match.String() != "" {
 		text += fmt.Sprintf(" -run '%s'", o.match)
@@ -167,8 +184,8 @@ func sample(all []mutate.Mutant, o options) (list []mutate.Mutant) {
 			list = append(list, x)
 		}
 	}
-	if o.beside > 0 {
-		other := spread(list, o.beside)
+	for _, n := range o.beside {
+		other := spread(list, n)
 		list = slices.DeleteFunc(slices.Clone(list), func(x mutate.Mutant) bool { return slices.Contains(other, x) })
 	}
 	if o.n == 0 {

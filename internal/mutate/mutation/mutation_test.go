@@ -118,6 +118,18 @@ func TestALineSaysWhereAMutantWasCaught(t *testing.T) {
 	}
 }
 
+func TestTheSamplesToLeaveOutAreNumbers(t *testing.T) {
+	var s sizes
+	if err := s.Set("840,200"); err != nil || s.String() != "840,200" {
+		t.Errorf("%v, %v, expected 840,200", s.String(), err)
+	}
+	for _, text := range []string{"", "0", "1,", "x"} {
+		if err := new(sizes).Set(text); err == nil {
+			t.Errorf("%q is taken, expected an error", text)
+		}
+	}
+}
+
 func TestASampleIsSpreadEvenly(t *testing.T) {
 	var all []mutate.Mutant
 	for i := range 10 {
@@ -133,8 +145,8 @@ func TestASampleIsSpreadEvenly(t *testing.T) {
 		o    options
 		want string
 	}{{options{n: 3}, "[1 4 7]"}, {options{n: 0}, "[1 2 3 4 5 6 7 8 9 10]"},
-		{options{n: 2, match: regexp.MustCompile("^b F")}, "[2 6]"}, {options{beside: 3}, "[2 3 5 6 8 9 10]"},
-		{options{n: 2, beside: 3}, "[2 6]"}} {
+		{options{n: 2, match: regexp.MustCompile("^b F")}, "[2 6]"}, {options{beside: sizes{3}}, "[2 3 5 6 8 9 10]"},
+		{options{n: 2, beside: sizes{3}}, "[2 6]"}, {options{n: 2, beside: sizes{3, 2}}, "[3 8]"}} {
 		if got := fmt.Sprint(ids(x.o)); got != x.want {
 			t.Errorf("%+v: %s, expected %s", x.o, got, x.want)
 		}
