@@ -58,13 +58,24 @@ func refusals(p *engine.Process) {
 	}
 }
 
-// losses has everything that can be lost for a while, and waits to be told when the connection was lost meanwhile.
+// losses has everything that can be lost for a while, and waits to be told when the connection was lost meanwhile. What
+// has something answers for it, and what has nothing does not.
 func (r refused) losses() {
-	type losing interface{ Lost() <-chan zk.Event }
+	type losing interface {
+		Lost() <-chan zk.Event
+		Znodes() []string
+	}
+	answers := func(x losing, has bool) {
+		token, counts := x.(interface{ Token() int64 })
+		r.p.Always(fmt.Sprintf("Lost, Token and Znodes of %T are those of what it has", x), (x.Lost() != nil) == has &&
+			(len(x.Znodes()) > 0) == has && (!counts || (token.Token() > 0) == has))
+	}
 	has := func(x losing, takes, gives func(ctx context.Context) error) {
+		answers(x, false)
 		if takes(background) != nil {
 			return
 		}
+		answers(x, true)
 		lost, change := x.Lost(), r.p.Env.SessionEvents()
 		for range 4 {
 			r.p.Step()
@@ -72,7 +83,9 @@ func (r refused) losses() {
 		if len(change) > 0 {
 			r.p.Env.Await(background, lost) // in vain if the recipe does not tell
 		}
-		gives(background)
+		if gives(background) == nil {
+			answers(x, false)
+		}
 	}
 	for _, l := range r.lockers() {
 		has(l, l.Lock, l.Unlock)
