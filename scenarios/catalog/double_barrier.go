@@ -1,10 +1,14 @@
 package catalog
 
 import (
+	"fmt"
+	"strings"
+
 	"github.com/go-zookeeper/zk"
 
 	"zksim/internal/mutants"
 	"zksim/model"
+	"zksim/model/history"
 	"zksim/recipes"
 	"zksim/scenarios/engine"
 	"zksim/scenarios/workload"
@@ -37,4 +41,32 @@ func doubleBarrierMutant(f mutants.Flaw, s engine.Scenario, m workload.Meeting) 
 		m.Enter = workload.Limited
 	}
 	return workload.BaseDoubleBarrier(s, m)
+}
+
+// leavingFanOut is a judge of how many clients those who leave notify, other than themselves: one change of a member's
+// znode, or of the list of them, at most so many, and all changes together so many. Those by which a round begins do
+// not count.
+func leavingFanOut(most, total int) func(h *history.History) error {
+	return func(h *history.History) error {
+		author, notified := map[int64]int32{}, map[int64]int{} // by txn
+		all, leaving := 0, false
+		for i := range h.Events {
+			switch e := &h.Events[i]; e.Kind {
+			case history.Invoke:
+				leaving = leaving || e.Op == "leave"
+			case history.Deleted, history.Changed:
+				author[e.Zxid] = e.Client
+			case history.Notify:
+				if !leaving || author[e.Zxid] == e.Client || strings.HasSuffix(e.Path, "/ready") {
+					continue
+				}
+				all++
+				if notified[e.Zxid]++; notified[e.Zxid] > most || all > total {
+					return fmt.Errorf("leaving notifies %d clients of one change of %s, and %d of all so far; at most %d and %d "+
+						"may be", notified[e.Zxid], e.Path, all, most, total)
+				}
+			}
+		}
+		return nil
+	}
 }

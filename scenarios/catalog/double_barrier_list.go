@@ -6,6 +6,7 @@ import (
 	"zksim/checkers"
 	"zksim/faults"
 	"zksim/internal/mutants"
+	"zksim/model/history"
 	"zksim/recipes"
 	"zksim/scenarios/engine"
 	"zksim/scenarios/workload"
@@ -18,9 +19,12 @@ var sessionsLast = faults.Contract().Except("crash", "cancel", "expire", "learn-
 
 // doubleBarrierScenarios are those of the double barrier.
 var doubleBarrierScenarios = listed(slices.Concat(
-	leavingScenarios("lowest", recipes.LeaveLowest, "the lowest waits for the highest and all others for the lowest"),
-	leavingScenarios("naive", recipes.LeaveNaive, "those who leave watch all children"),
-	leavingScenarios("sequential", recipes.LeaveSequential, "those who leave watch one neighbour each"),
+	leavingScenarios("lowest", recipes.LeaveLowest, "the lowest waits for the highest and all others for the lowest",
+		leavingFanOut(leavers-1, 2*(leavers-1))), // one each for the lowest, then the lowest for all
+	leavingScenarios("naive", recipes.LeaveNaive, "those who leave watch all children",
+		leavingFanOut(leavers-1, leavers*(leavers-1)/2)), // the i-th to go for the i-1 that went before
+	leavingScenarios("sequential", recipes.LeaveSequential, "those who leave watch one neighbour each",
+		leavingFanOut(1, (leavers-1)+1+(leavers-1)-1)), // marks, the last of them for the highest as well; ends
 	[]engine.Scenario{
 		workload.BaseDoubleBarrier(engine.Scenario{
 			Name: "double-barrier/crowd", Doc: "more clients than participants, under every fault", Clients: 4, Rounds: 2,
@@ -70,10 +74,15 @@ func listed(all []engine.Scenario) []engine.Scenario {
 	return all
 }
 
+// leavers is how many leave where it is counted who is notified.
+const leavers = 6
+
 // leavingScenarios are those of one way to leave: under every fault, with clients that
-// give up, and with clients that wait forever, where all of them must get
-// through all rounds.
-func leavingScenarios(name string, how recipes.Leaving, doc string) []engine.Scenario {
+// give up; with clients that wait forever, where all of them must get
+// through all rounds; and without faults, judged by whom they notify.
+func leavingScenarios(
+	name string, how recipes.Leaving, doc string, fanOut func(h *history.History) error,
+) []engine.Scenario {
 	return []engine.Scenario{
 		workload.BaseDoubleBarrier(engine.Scenario{
 			Name: "double-barrier/" + name, Doc: doc + ", under every fault", Clients: 4, Rounds: 2, Faults: faults.Contract(),
@@ -86,5 +95,10 @@ func leavingScenarios(name string, how recipes.Leaving, doc string) []engine.Sce
 			Goals: []engine.Goal{workload.GoalRounds, workload.GoalLostCreate},
 		}, workload.Meeting{Enter: workload.Unlimited, Leave: workload.Unlimited, Stay: 2,
 			NewBarrier: newDoubleBarrier(how)}).Without("gather"), // nobody gives up
+		workload.BaseDoubleBarrier(engine.Scenario{
+			Name: "double-barrier/" + name + "-fan-out", Doc: doc + ", and notify no others", Clients: leavers, Rounds: 1,
+			Finally: fanOut,
+		}, workload.Meeting{Enter: workload.Unlimited, Leave: workload.Unlimited, Stay: 2,
+			NewBarrier: newDoubleBarrier(how)}).Without("gather"),
 	}
 }
