@@ -47,12 +47,11 @@ func (a alone) locks() {
 		return l
 	}
 	first, second, third := lock("first"), lock("second"), lock("third")
-	other := lock("other") // what it leaves behind for a while is not taken for a znode of the second
 	a.fine(first.Lock(background), "Lock.Lock beside znodes that are no contenders")
 	a.is(first.Lost() != nil, "who holds a lock hears of its end")
 	a.is(len(first.Znodes()) == 1 && first.Token() > 0, "a lock that is held has a znode and a token")
-	a.with(recipes.ErrLocked, other.TryLock(background), "Lock.TryLock by another object of the holder")
-	a.is(len(other.Znodes()) == 0 && other.Token() == 0 && other.Lost() == nil, "a lock that is not held has nothing")
+	a.with(recipes.ErrLocked, third.TryLock(background), "Lock.TryLock by another object of the holder")
+	a.is(len(third.Znodes()) == 0 && third.Token() == 0 && third.Lost() == nil, "a lock that is not held has nothing")
 	waits, got := a.background("second", func(ctx context.Context) error { return second.Lock(ctx) })
 	a.untilContenders(dir, third, "first second")
 	token := first.Token()
@@ -375,8 +374,12 @@ func foreign(dir string) []model.Request {
 			"_c_x-lock-x000000004", "_c_x-lock-12345", "_c_x-lock-9999999999", "_c_x-read", "-",
 			// words that begin or end as others do
 			"_c_x-unlock-0000000004", "_c_x-lock2-0000000005", "_c_x-rewrite-0000000006", "_c_x-leases-0000000007",
-			"_c_x-candidates-0000000008")
+			"_c_x-candidates-0000000008",
+			// numbers that no server gives, and none
+			"_c_x-lock--3000000000", "_c_x-write--3000000000", "_c_x-lease--3000000000", "_c_x-candidate--3000000000",
+			"_c_x-lock_0000000000", "_c_x-write_0000000000", "_c_x-lease_0000000000", "_c_x-candidate_0000000000")
 	}
+	add("monitored", "README", "-0000000001", "_c_x-other-0000000000", "_c_x-unlock-0000000000", "_c_x-read_0000000000")
 	for _, folder := range []string{"queue", "queue/items", "queue/claims", "priority", "priority/items"} {
 		add(folder, "README", "item-", "item-12", "0000000002", "-")
 	}
@@ -404,4 +407,6 @@ var aloneScenarios = []engine.Scenario{
 		alone.transactions, alone.barriers, alone.tasks, alone.frugalWorks),
 	aloneScenario("recipes/vain", "of a client that is alone, waits that end by their deadline leave nothing behind",
 		alone.frugalWaits),
+	aloneScenario("recipes/followed", "of a client that is alone, watchers keep nothing more from change to change",
+		alone.frugalWatchers).Without("tree"), // it makes no ephemeral znodes
 }

@@ -60,6 +60,7 @@ func (a alone) frugalWorks() {
 				if err != nil {
 					return err
 				}
+				a.p.AtRest() // until the membership is looked after
 				return m.Leave(ctx)
 			}
 		}})

@@ -14,6 +14,21 @@ func (a alone) transactions() {
 	a.transaction(a.path("all-sites"), recipes.AllSites, true)
 	a.transaction(a.path("by-coordinator"), recipes.ByCoordinator, false)
 	a.transaction(a.path("ephemeral-sites"), recipes.EphemeralSites, false)
+	a.presumed(a.path("presumed"))
+}
+
+// presumed ends a transaction of which one vote is missing: what the znode says is for participants in any language.
+func (a alone) presumed(dir string) {
+	c := recipes.NewTransaction(a.p.Conn, a.p.Env, dir, recipes.TransactionOptions{})
+	a.fine(c.Begin(background, nil, "a"), "Transaction.Begin")
+	d, err := c.Finish(background)
+	a.is(err == nil && d == recipes.Aborted, "Transaction.Finish aborts what lacks a vote")
+	var data []byte
+	a.patiently("get", func() (err error) {
+		data, _, err = a.p.Conn.Get(dir + "/decision")
+		return err
+	})
+	a.is(string(data) == "aborted", "the decision of a transaction that lacks a vote is there to be read")
 }
 
 // transaction is one of a coordinator and two sites in one client, of which the last site votes as said.
