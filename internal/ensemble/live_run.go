@@ -57,6 +57,7 @@ type liveRun struct {
 	timers  int        // that programs wait for
 	pending []*pending // those that are due
 	over    bool       // the faults
+	free    int        // timers that are yet to fire before that, where nothing strikes; 0: any number
 }
 
 // newLiveRun returns a run that has not begun.
@@ -91,10 +92,8 @@ func (x *liveRun) run(ctx context.Context) error {
 		}
 		x.clients[i] = c
 	}
-	if len(x.o.Faults) == 0 {
-		x.over = true
-		x.host.hear(history.Event{Kind: history.Calm})
-		x.host.rests.end()
+	if x.free = x.haste(); len(x.o.Faults) == 0 && x.free == 0 {
+		x.calm()
 	}
 	ended := make(chan int, n)
 	for i, c := range x.clients {
@@ -254,7 +253,7 @@ func until(ctx context.Context, f func() bool) error {
 // strike waits for the faults, heals and writes down that they are over.
 func (x *liveRun) strike(ctx context.Context, ended <-chan int) error {
 	if len(x.o.Faults) == 0 {
-		return nil
+		return x.hurry(ctx, ended)
 	}
 	end := time.Now().Add(faultsLimit)
 	err := until(ctx, func() bool {
@@ -271,11 +270,7 @@ func (x *liveRun) strike(ctx context.Context, ended <-chan int) error {
 	if healed != nil {
 		return fmt.Errorf("after the faults the ensemble does not serve: %w", healed)
 	}
-	x.mu.Lock()
-	x.over = true
-	x.mu.Unlock()
-	x.host.hear(history.Event{Kind: history.Calm})
-	x.diary.Tell("calm")
+	x.calm()
 	return x.settle(ctx, ended)
 }
 

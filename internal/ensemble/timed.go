@@ -125,11 +125,60 @@ const (
 //zksim:ignore only on a real ensemble
 func (x *liveRun) turn(ctx context.Context, due time.Time) {
 	x.mu.Lock()
-	over := x.over
+	over, last := x.over, false
+	if !over && x.free > 0 {
+		x.free--
+		last = x.free == 0
+	}
 	x.mu.Unlock()
+	if last {
+		x.calm()
+	}
 	if over && !x.comes(ctx, due, oversleep, x.still, nil) && ctx.Err() == nil {
 		x.host.hurries()
 	}
+}
+
+// haste returns how many timers fire, where nothing strikes, before time passes only when nothing else can happen. In
+// the simulator, too, time passes at first while other things happen, and mutants are caught by that which sleep or
+// give up at the wrong moment. Other mutants need runs without it.
+func (x *liveRun) haste() int {
+	const most = 8
+	if len(x.o.Faults) > 0 || x.o.Seed%2 == 1 || x.o.Seed == 0 {
+		return 0 // where faults strike, time passes so until they are over
+	}
+	return 1 + int(x.o.Seed/2%most)
+}
+
+// calm takes note that the faults are over, unless that is known.
+//
+//zksim:ignore only on a real ensemble
+func (x *liveRun) calm() {
+	x.mu.Lock()
+	known := x.over
+	x.over = true
+	x.mu.Unlock()
+	if !known {
+		x.host.hear(history.Event{Kind: history.Calm})
+		x.diary.Tell("calm")
+	}
+}
+
+// hurry waits, where nothing strikes, until so many timers have fired as may, or no more will.
+//
+//zksim:ignore only on a real ensemble
+func (x *liveRun) hurry(ctx context.Context, ended <-chan int) error {
+	defer x.host.rests.end()
+	end, lull := time.Now().Add(faultsLimit), x.lull(graceOfEnds, x.idle)
+	err := until(ctx, func() bool {
+		x.mu.Lock()
+		over := x.over
+		x.mu.Unlock()
+		_, idle := lull()
+		return over || idle || x.collect(ended)+x.host.rests.count() >= len(x.clients) || time.Now().After(end)
+	})
+	x.calm()
+	return err
 }
 
 // comes waits until nothing goes on and no timer was due earlier, and notes that moment, with what is told. It reports

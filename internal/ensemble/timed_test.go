@@ -10,6 +10,8 @@ import (
 
 	"github.com/go-zookeeper/zk"
 
+	"zksim/faults"
+	"zksim/internal/nemesis"
 	"zksim/internal/wire"
 	"zksim/model"
 	"zksim/model/history"
@@ -58,6 +60,35 @@ func TestAProgramMayLookWhetherAllIsStillWhileAnotherOneAsks(t *testing.T) {
 		}
 		if tap.Open() != times || x.still() {
 			t.Error("all is still while requests are on their way")
+		}
+	})
+}
+
+// As in the simulator: a timer that fires at a bad moment catches some mutants, and the same moment hides others.
+func TestWhereNothingStrikesSomeTimersFireWhileOtherThingsHappen(t *testing.T) {
+	for seed, want := range map[uint64]int{0: 0, 1: 0, 2: 2, 3: 0, 4: 3, 16: 1} {
+		if n := (&liveRun{o: LiveOptions{Seed: seed}}).haste(); n != want {
+			t.Errorf("seed %d: %d, expected %d", seed, n, want)
+		}
+	}
+	if n := (&liveRun{o: LiveOptions{Seed: 2, Faults: faults.Contract()}}).haste(); n != 0 {
+		t.Errorf("with faults %d, expected 0", n)
+	}
+	synctest.Test(t, func(t *testing.T) {
+		x := &liveRun{host: &liveHost{}, diary: nemesis.NewDiary(), free: 2}
+		x.host.works(1) // something goes on
+		for n := range 2 {
+			if x.over || len(x.host.history.Events) > 0 {
+				t.Errorf("after %d timers it is calm", n)
+			}
+			x.turn(t.Context(), time.Now())
+		}
+		if e := x.host.history.Events; !x.over || len(e) != 1 || e[0].Kind != history.Calm || len(x.host.moments) > 0 {
+			t.Errorf("%v, moments %v, expected nothing but a calm", e, x.host.moments)
+		}
+		begin := time.Now()
+		if x.turn(t.Context(), begin); time.Since(begin) != oversleep {
+			t.Errorf("the next timer waited for %v while something went on, expected %v", time.Since(begin), oversleep)
 		}
 	})
 }

@@ -34,7 +34,7 @@ func (c *checkFlags) liveFlags(set map[string]bool) error {
 		return errors.New("-v goes with -faults on a real ensemble: without faults there is nothing more to say")
 	}
 	if set["seeds"] && !set["faults"] {
-		return errors.New("-seeds goes with -faults on a real ensemble: a seed decides what strikes, and nothing else")
+		return errors.New("-seeds goes with -faults on a real ensemble: without them there is one run")
 	}
 	if set["session-timeout"] && (c.session < time.Millisecond || c.session > time.Hour) {
 		return fmt.Errorf("-session-timeout is from 1ms to 1h, not %v", c.session)
