@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"net"
 	"strings"
 	"sync"
@@ -164,35 +165,40 @@ func (p *Proxy) pass(client net.Conn) {
 	c := p.Recorder.Connect()
 	var wg sync.WaitGroup
 	var first sync.Once
-	var ender net.Conn
-	end := func(who net.Conn) { // of one direction, which is that of both: ZooKeeper has no half-closed connections
-		first.Do(func() { ender = who })
+	left := false
+	end := func(who net.Conn, of error) {
+		first.Do(func() { left = who == client && p.ctx.Err() == nil })
+		if tcp, ok := server.(*net.TCPConn); ok && who == client && of == io.EOF {
+			tcp.CloseWrite() // the server ends the rest: a client that says no more may still wait for an answer
+			return
+		}
 		client.Close()
 		server.Close()
 	}
 	wg.Go(func() { end(copyTo(server, client, c.Sent)) })
 	wg.Go(func() { end(copyTo(client, server, c.Received)) })
 	wg.Wait()
-	if ender == client && p.ctx.Err() == nil {
+	if left {
 		c.Left()
 	} else {
 		c.Dropped()
 	}
 }
 
-// copyTo passes bytes on in one direction, each after it was heard, until one side ends that. It returns which one.
-func copyTo(to, from net.Conn, hear func([]byte)) net.Conn {
+// copyTo passes bytes on in one direction, each after it was heard, until one side ends that. It returns which one, and
+// how.
+func copyTo(to, from net.Conn, hear func([]byte)) (who net.Conn, how error) {
 	b := make([]byte, 1<<16)
 	for {
 		n, err := from.Read(b)
 		if n > 0 {
 			hear(b[:n])
 			if _, err := to.Write(b[:n]); err != nil {
-				return to
+				return to, err
 			}
 		}
 		if err != nil {
-			return from
+			return from, err
 		}
 	}
 }

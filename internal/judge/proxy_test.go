@@ -54,3 +54,31 @@ func TestAProxyThatLacksDescriptorsGoesOn(t *testing.T) {
 		t.Errorf("%v, expected that a connection could not be taken", err)
 	}
 }
+
+// echo ruok | nc -N ends its side of the connection before the answer comes.
+func TestAClientThatSaysNoMoreGetsItsAnswer(t *testing.T) {
+	server := listening(t)
+	go func() {
+		if c, err := server.Accept(); err == nil {
+			io.ReadAll(c)
+			io.WriteString(c, "imok")
+			c.Close()
+		}
+	}()
+	p := proxyOf(listening(t), []string{server.Addr().String()})
+	defer p.Close()
+	c, err := net.Dial("tcp", p.Addr())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	if _, err := io.WriteString(c, "ruok"); err != nil {
+		t.Fatal(err)
+	}
+	if err := c.(*net.TCPConn).CloseWrite(); err != nil {
+		t.Fatal(err)
+	}
+	if got, err := io.ReadAll(c); string(got) != "imok" || err != nil {
+		t.Errorf("%q, %v, expected the answer", got, err)
+	}
+}
