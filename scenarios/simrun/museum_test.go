@@ -69,8 +69,15 @@ func TestThePageOfTheMuseumOnARealEnsembleHasEveryMutantOnce(t *testing.T) {
 			t.Errorf("%s: %q belongs into the other table, or is not k of n", row[0], row[2])
 		}
 	}
+	expected := map[string]string{}
+	for _, row := range tableRows(caught) {
+		expected[row[0]] = row[4]
+	}
 	all := (&app{all: catalog.All}).mutants()
 	for _, s := range all {
+		if want := strings.Join(s.Caught, " or "); expected[s.Name] != "" && expected[s.Name] != want {
+			t.Errorf("%s: in the simulator by %s, expected %s", s.Name, expected[s.Name], want)
+		}
 		if rows[s.Name] != 1 {
 			t.Errorf("%s has %d rows: scripts/museum-zookeeper 5 %s", s.Name, rows[s.Name], s.Name)
 		}
