@@ -214,8 +214,8 @@ var wrongInput = []struct{ args, want string }{
 	{"check -strategy best", `simrun check: -strategy is random, pct or portfolio, not "best"`},
 	{"check -backend paper", `simrun check: -backend is sim or zookeeper, not "paper"`},
 	{"check -servers a:1", `simrun check: -servers goes with -backend zookeeper only`},
-	{"check -backend zookeeper -seeds 1-2", `simrun check: -seeds goes with -faults on a real ensemble: a seed decides ` +
-		`what strikes, and nothing else`},
+	{"check -backend zookeeper -seeds 1-2", `simrun check: -seeds goes with -faults on a real ensemble: without them ` +
+		`there is one run`},
 	{"check -backend zookeeper -v", `simrun check: -v goes with -faults on a real ensemble: without faults there is ` +
 		`nothing more to say`},
 	{"check -backend zookeeper -shard 1/2", `simrun check: -shard goes with -backend sim only: runs on a real ensemble ` +
