@@ -404,7 +404,7 @@ var aloneScenarios = []engine.Scenario{
 	aloneScenario("recipes/watchers", "of a client that is alone, watchers and groups tell what they have to",
 		alone.watchers, alone.children, alone.members, alone.monitors),
 	aloneScenario("recipes/works", "of a client that is alone, transactions, tasks and barriers come out as they have to",
-		alone.transactions, alone.barriers, alone.tasks, alone.frugalWorks),
+		alone.transactions, alone.barriers, alone.tasks, alone.newFolder, alone.frugalWorks),
 	aloneScenario("recipes/vain", "of a client that is alone, waits that end by their deadline leave nothing behind",
 		alone.frugalWaits),
 	aloneScenario("recipes/followed", "of a client that is alone, watchers keep nothing more from change to change",

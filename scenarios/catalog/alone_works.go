@@ -162,33 +162,52 @@ func (a alone) inTurn(dir string, client *recipes.TaskClient, workers ...*recipe
 
 // monitors holds a lock for too long.
 func (a alone) monitors() {
-	dir := a.path("monitored")
-	lock := func(data string) *recipes.Lock {
-		l := recipes.NewLock(a.p.Conn, a.p.Env, dir, recipes.LockOptions{Data: []byte(data)})
-		a.p.Register(l.Znodes)
-		return l
-	}
-	alarms := recipes.NewMailbox[recipes.Overdue](a.p.Env)
-	m := recipes.NewMonitor(a.p.Conn, a.p.Env, dir, recipes.MonitorOptions{Limit: time.Second, Alarm: alarms.Put})
 	ctx, cancel := context.WithCancel(background)
-	ends, _ := a.background("monitor", func(context.Context) error { return m.Run(ctx) })
-	for _, name := range []string{"first", "second"} {
-		l := lock(name)
-		a.fine(l.Lock(background), "Lock.Lock beside a monitor")
-		alarm, err := alarms.Get(background)
-		a.is(err == nil && string(alarm.Data) == name && alarm.Path == l.Znodes()[0] && alarm.Held >= time.Second,
-			"a monitor says who holds a lock for too long")
-		a.p.Env.Sleep(background, 3*time.Second)
-		a.is(len(alarms.Ready()) == 0, "a monitor says it once")
-		a.fine(l.Unlock(background), "Lock.Unlock beside a monitor")
-	}
-	nowhere := recipes.NewMonitor(a.p.Conn, a.p.Env, a.path("never-locked"), recipes.MonitorOptions{Limit: time.Second,
-		Alarm: alarms.Put})
-	endsToo, _ := a.background("monitor", func(context.Context) error { return nowhere.Run(ctx) })
+	alarms := recipes.NewMailbox[recipes.Overdue](a.p.Env)
+	dir := a.path("monitored")
+	ends := []func() error{a.monitor(ctx, dir, alarms)}
+	a.overdue(dir, "first", alarms)
+	a.overdue(dir, "second", alarms)
+	ends = append(ends, a.monitor(ctx, a.path("never-locked"), alarms))
 	a.p.AtRest() // while nothing changes nothing is asked for, also of a lock that nobody has ever wanted
 	cancel()
-	a.with(context.Canceled, ends(), "Monitor.Run until it is cancelled")
-	a.with(context.Canceled, endsToo(), "Monitor.Run of a lock that nobody has ever wanted")
+	for _, end := range ends {
+		a.with(context.Canceled, end(), "Monitor.Run until it is cancelled")
+	}
+}
+
+// newFolder monitors a lock whose folder is made while the monitor looks for it.
+func (a alone) newFolder() {
+	ctx, cancel := context.WithCancel(background)
+	alarms := recipes.NewMailbox[recipes.Overdue](a.p.Env)
+	dir := a.path("monitored-later")
+	end := a.monitor(ctx, dir, alarms)
+	a.p.Step()
+	a.p.Step()
+	a.create(dir, "")
+	a.overdue(dir, "later", alarms)
+	cancel()
+	a.with(context.Canceled, end(), "Monitor.Run of a folder that was made later")
+}
+
+// monitor runs a monitor; the function that it returns waits for its end.
+func (a alone) monitor(ctx context.Context, dir string, alarms *recipes.Mailbox[recipes.Overdue]) (end func() error) {
+	m := recipes.NewMonitor(a.p.Conn, a.p.Env, dir, recipes.MonitorOptions{Limit: time.Second, Alarm: alarms.Put})
+	end, _ = a.background("monitor", func(context.Context) error { return m.Run(ctx) })
+	return end
+}
+
+// overdue holds a lock for too long.
+func (a alone) overdue(dir, name string, alarms *recipes.Mailbox[recipes.Overdue]) {
+	l := recipes.NewLock(a.p.Conn, a.p.Env, dir, recipes.LockOptions{Data: []byte(name)})
+	a.p.Register(l.Znodes)
+	a.fine(l.Lock(background), "Lock.Lock beside a monitor")
+	alarm, err := alarms.Get(background)
+	a.is(err == nil && string(alarm.Data) == name && alarm.Path == l.Znodes()[0] && alarm.Held >= time.Second,
+		"a monitor says who holds a lock for too long")
+	a.p.Env.Sleep(background, 3*time.Second)
+	a.is(len(alarms.Ready()) == 0, "a monitor says it once")
+	a.fine(l.Unlock(background), "Lock.Unlock beside a monitor")
 }
 
 // barriers holds and passes barriers.

@@ -316,8 +316,9 @@ func (r refused) transaction() {
 	r.with(recipes.ErrRole, coordinator.Vote(background, true), "Transaction.Vote of the coordinator")
 	r.with(recipes.ErrUndecided, coordinator.Forget(background), "Transaction.Forget before the decision")
 	r.with(recipes.ErrRole, site.Begin(background, nil, "a"), "Transaction.Begin of a site")
-	r.with(zk.ErrBadArguments, coordinator.Begin(background, nil), "Transaction.Begin without sites")
-	r.with(zk.ErrBadArguments, coordinator.Begin(background, nil, "a", "a"), "Transaction.Begin of one site twice")
+	for _, sites := range [][]string{{}, {"a", "a"}, {""}, {"a", ""}, {"a/b"}} {
+		r.with(zk.ErrBadArguments, coordinator.Begin(background, nil, sites...), fmt.Sprintf("Transaction.Begin of %q", sites))
+	}
 }
 
 // others is what has no folder of its own.
