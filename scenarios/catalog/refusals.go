@@ -317,7 +317,8 @@ func (r refused) transaction() {
 	r.with(recipes.ErrUndecided, coordinator.Forget(background), "Transaction.Forget before the decision")
 	r.with(recipes.ErrRole, site.Begin(background, nil, "a"), "Transaction.Begin of a site")
 	for _, sites := range [][]string{{}, {"a", "a"}, {""}, {"a", ""}, {"a/b"}} {
-		r.with(zk.ErrBadArguments, coordinator.Begin(background, nil, sites...), fmt.Sprintf("Transaction.Begin of %q", sites))
+		err := coordinator.Begin(background, nil, sites...)
+		r.with(zk.ErrBadArguments, err, fmt.Sprintf("Transaction.Begin of %q", sites))
 	}
 }
 
