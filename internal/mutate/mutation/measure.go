@@ -22,7 +22,7 @@ import (
 
 // options say what to measure.
 type options struct {
-	n       int // 0: all
+	n       int   // 0: all
 	beside  sizes // of samples, each taken of what is left, that are not tried
 	match   *regexp.Regexp
 	workers int
@@ -35,7 +35,9 @@ type options struct {
 // sizes is a flag.Value: numbers above 0, with commas between them.
 type sizes []int
 
-func (s *sizes) String() string { return strings.Trim(strings.ReplaceAll(fmt.Sprint([]int(*s)), " ", ","), "[]") }
+func (s *sizes) String() string {
+	return strings.Trim(strings.ReplaceAll(fmt.Sprint([]int(*s)), " ", ","), "[]")
+}
 
 func (s *sizes) Set(text string) error {
 	for _, word := range strings.Split(text, ",") {
