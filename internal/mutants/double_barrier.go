@@ -35,6 +35,9 @@ const (
 	// SyncedRejoin looks for a znode whose create had no answer behind a sync, and creates another one under a new
 	// GUID if it does not see it. Both are counted.
 	SyncedRejoin Flaw = 221
+
+	// LeaveHerd has all who leave wait for the lowest one, although each was to wait for a neighbour. See NewHerd.
+	LeaveHerd Flaw = 233
 )
 
 // DoubleBarrier is a double barrier with one flaw. Apart from it, it follows the
@@ -55,6 +58,11 @@ type DoubleBarrier struct {
 // NewDoubleBarrier returns a barrier for n on dir with the given flaw.
 func NewDoubleBarrier(conn recipes.Conn, env recipes.Env, dir string, n int, flaw Flaw) *DoubleBarrier {
 	return &DoubleBarrier{conn: conn, env: env, dir: dir, n: n, flaw: flaw}
+}
+
+// NewHerd returns a barrier with the flaw LeaveHerd. Apart from it, it is recipes.DoubleBarrier with LeaveSequential.
+func NewHerd(conn recipes.Conn, env recipes.Env, dir string, n int) *recipes.DoubleBarrier {
+	return recipes.NewDoubleBarrier(conn, env, dir, n, recipes.DoubleBarrierOptions{Leaving: recipes.LeaveLowest})
 }
 
 // Enter waits until the client is inside.

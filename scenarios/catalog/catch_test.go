@@ -133,6 +133,7 @@ var onlyCaught = []struct{ checker, mutant string }{
 	{"suspicion", "watch/sure-early"},
 	{"settled", "watch/settled-once"},
 	{"always", "cache/remade-updated"},
+	{"finally", "double-barrier/leave-herd"},
 	{"counter", "counter/double-count"},
 	{"names", "names/delete-again"},
 	{"overdue", "monitor/busy-lock"},

@@ -30,6 +30,10 @@ func newBrokenDoubleBarrier(f mutants.Flaw) func(p *engine.Process, n int) workl
 	}
 }
 
+func newHerd(p *engine.Process, n int) workload.FullDoubleBarrier {
+	return mutants.NewHerd(p.Conn, p.Env, p.Path(doubleBarrierDir), n)
+}
+
 // doubleBarrierMutant is a scenario of a broken double barrier that must be caught.
 func doubleBarrierMutant(f mutants.Flaw, s engine.Scenario, m workload.Meeting) engine.Scenario {
 	s = mutated(f, s)
@@ -43,27 +47,37 @@ func doubleBarrierMutant(f mutants.Flaw, s engine.Scenario, m workload.Meeting) 
 	return workload.BaseDoubleBarrier(s, m)
 }
 
-// leavingFanOut is a judge of how many clients those who leave notify, other than themselves: one change of a member's
-// znode, or of the list of them, at most so many, and all changes together so many. Those by which a round begins do
-// not count.
-func leavingFanOut(most, total int) func(h *history.History) error {
+// leavingFanOut is a judge of how many clients that leave are notified by others: of one end or mark of a member at most
+// most, and of all of a round together total, of so many clients. Who waits for the next round is not among them.
+func leavingFanOut(bounds func(clients int) (most, total int)) func(h *history.History) error {
+	type change struct {
+		by       int32
+		round    int
+		notified int
+	}
 	return func(h *history.History) error {
-		author, notified := map[int64]int32{}, map[int64]int{} // by txn
-		all, leaving := 0, false
+		most, total := bounds(h.Clients)
+		changes, all, round := map[int64]*change{}, map[int]int{}, 0 // by txn; by round
+		leaves := map[int32]bool{}
 		for i := range h.Events {
 			switch e := &h.Events[i]; e.Kind {
-			case history.Invoke:
-				leaving = leaving || e.Op == "leave"
-			case history.Deleted, history.Changed:
-				author[e.Zxid] = e.Client
+			case history.Invoke, history.Return:
+				leaves[e.Client] = e.Kind == history.Invoke && e.Op == "leave"
+			case history.Changed, history.Deleted:
+				if strings.HasSuffix(e.Path, "/ready") {
+					round++
+				} else {
+					changes[e.Zxid] = &change{by: e.Client, round: round}
+				}
 			case history.Notify:
-				if !leaving || author[e.Zxid] == e.Client || strings.HasSuffix(e.Path, "/ready") {
+				c := changes[e.Zxid]
+				if c == nil || c.by == e.Client || !leaves[e.Client] {
 					continue
 				}
-				all++
-				if notified[e.Zxid]++; notified[e.Zxid] > most || all > total {
-					return fmt.Errorf("leaving notifies %d clients of one change of %s, and %d of all so far; at most %d and %d "+
-						"may be", notified[e.Zxid], e.Path, all, most, total)
+				c.notified++
+				if all[c.round]++; c.notified > most || all[c.round] > total {
+					return fmt.Errorf("leaving notifies %d clients of one change of %s, and %d in this round so far; at most %d "+
+						"and %d may be", c.notified, e.Path, all[c.round], most, total)
 				}
 			}
 		}

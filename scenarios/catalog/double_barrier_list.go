@@ -20,11 +20,10 @@ var sessionsLast = faults.Contract().Except("crash", "cancel", "expire", "learn-
 // doubleBarrierScenarios are those of the double barrier.
 var doubleBarrierScenarios = listed(slices.Concat(
 	leavingScenarios("lowest", recipes.LeaveLowest, "the lowest waits for the highest and all others for the lowest",
-		leavingFanOut(leavers-1, 2*(leavers-1))), // one each for the lowest, then the lowest for all
+		leavingFanOut(func(n int) (int, int) { return n - 1, 2 * (n - 1) })), // each for the lowest, then that for all
 	leavingScenarios("naive", recipes.LeaveNaive, "those who leave watch all children",
-		leavingFanOut(leavers-1, leavers*(leavers-1)/2)), // the i-th to go for the i-1 that went before
-	leavingScenarios("sequential", recipes.LeaveSequential, "those who leave watch one neighbour each",
-		leavingFanOut(1, (leavers-1)+1+(leavers-1)-1)), // marks, the last of them for the highest as well; ends
+		leavingFanOut(func(n int) (int, int) { return n - 1, n * (n - 1) / 2 })), // the i-th to go for the i-1 before it
+	leavingScenarios("sequential", recipes.LeaveSequential, "those who leave watch one neighbour each", oneEach),
 	[]engine.Scenario{
 		workload.BaseDoubleBarrier(engine.Scenario{
 			Name: "double-barrier/crowd", Doc: "more clients than participants, under every fault", Clients: 4, Rounds: 2,
@@ -59,6 +58,7 @@ var doubleBarrierScenarios = listed(slices.Concat(
 			// two rules of each: more runs have both
 			Faults: faults.MustParse("depose=1 depose=1 late-commit=9@op=create late-commit=9@op=create")},
 			workload.Meeting{}),
+		fanOut(mutated(mutants.LeaveHerd, engine.Scenario{Finally: oneEach}), newHerd),
 	},
 ))
 
@@ -74,14 +74,22 @@ func listed(all []engine.Scenario) []engine.Scenario {
 	return all
 }
 
-// leavers is how many leave where it is counted who is notified.
-const leavers = 6
+// oneEach is the judge of those who watch one neighbour each: of the marks, the last of them for the highest as well, and
+// of the ends.
+var oneEach = leavingFanOut(func(n int) (int, int) { return 1, (n - 1) + 1 + (n - 1) - 1 })
+
+// fanOut makes a scenario without faults in which it is counted who is notified.
+func fanOut(s engine.Scenario, newBarrier func(p *engine.Process, n int) workload.FullDoubleBarrier) engine.Scenario {
+	s.Clients, s.Rounds = 6, 1
+	return workload.BaseDoubleBarrier(s, workload.Meeting{Enter: workload.Unlimited, Leave: workload.Unlimited, Stay: 2,
+		NewBarrier: newBarrier}).Without("gather") // nobody gives up
+}
 
 // leavingScenarios are those of one way to leave: under every fault, with clients that
 // give up; with clients that wait forever, where all of them must get
 // through all rounds; and without faults, judged by whom they notify.
 func leavingScenarios(
-	name string, how recipes.Leaving, doc string, fanOut func(h *history.History) error,
+	name string, how recipes.Leaving, doc string, notified func(h *history.History) error,
 ) []engine.Scenario {
 	return []engine.Scenario{
 		workload.BaseDoubleBarrier(engine.Scenario{
@@ -95,10 +103,7 @@ func leavingScenarios(
 			Goals: []engine.Goal{workload.GoalRounds, workload.GoalLostCreate},
 		}, workload.Meeting{Enter: workload.Unlimited, Leave: workload.Unlimited, Stay: 2,
 			NewBarrier: newDoubleBarrier(how)}).Without("gather"), // nobody gives up
-		workload.BaseDoubleBarrier(engine.Scenario{
-			Name: "double-barrier/" + name + "-fan-out", Doc: doc + ", and notify no others", Clients: leavers, Rounds: 1,
-			Finally: fanOut,
-		}, workload.Meeting{Enter: workload.Unlimited, Leave: workload.Unlimited, Stay: 2,
-			NewBarrier: newDoubleBarrier(how)}).Without("gather"),
+		fanOut(engine.Scenario{Name: "double-barrier/" + name + "-fan-out", Doc: doc + ", and notify no others",
+			Finally: notified}, newDoubleBarrier(how)),
 	}
 }

@@ -114,10 +114,13 @@ func (a alone) frugal(uses ...usage) {
 	}
 }
 
+// vainly is how long somebody waits in vain: on a real server it takes that time.
+const vainly = 300 * time.Millisecond
+
 // inVain makes a call that waits for too long.
 func inVain(p *engine.Process, call func(ctx context.Context) error) func(ctx context.Context) error {
 	return func(ctx context.Context) error {
-		ctx, cancel := p.Env.WithTimeout(ctx, time.Second)
+		ctx, cancel := p.Env.WithTimeout(ctx, vainly)
 		defer cancel()
 		if err := call(ctx); !errors.Is(err, context.DeadlineExceeded) {
 			return fmt.Errorf("it ends with %v, expected that of its deadline", err)

@@ -333,4 +333,7 @@ var museum = []museumRow{
 	{mutants.Remade, "cache/remade-updated", "always",
 		"a child that was deleted and made again is told as updated", "the schedule alone",
 		"Curator PathChildrenCache, which compares mzxids"},
+	{mutants.LeaveHerd, "double-barrier/leave-herd", "finally",
+		"all who leave wait for the lowest one, which notifies them all, and not each for a neighbour",
+		"the schedule alone", "derived from the recipe page's way to leave"},
 }

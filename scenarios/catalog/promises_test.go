@@ -226,10 +226,6 @@ func judgesTable(b *strings.Builder, all []promise, caught map[string][]string) 
 
 // elsewhere says which mutants a checker catches alone that catches none so in its shortest run.
 func elsewhere(checker string) string {
-	if checker == (checkers.Finally{}).Name() {
-		return "changes of our own recipes, [of which some](mutation.md#survivors-of-an-earlier-measurement) had got away " +
-			"before: the program of a mutant makes no calls that end whatever happens"
-	}
 	for _, x := range onlyCaught {
 		if x.checker == checker {
 			return "`" + x.mutant + "`, in longer runs"
