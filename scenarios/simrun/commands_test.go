@@ -76,7 +76,7 @@ func exampleFolder(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	write(t, "history.jsonl", `{"kind":"call","client":"c1","op":"exists","path":"/a"}`+"\n")
+	write(t, "history.jsonl", `{"kind":"call","client":"c1","op":"exists","path":"/a"}`+"\n"+`{"kind":"end","lines":1}`)
 	for name, from := range map[string]string{"schedule.txt": filepath.Join(dir, "schedule.txt"),
 		"run/history.jsonl": explained + "history.jsonl", "run/report.json": explained + "report.json",
 		"schedule.full.txt": filepath.Join(dir, "schedule.full.txt"), "recordings/one.jsonl": recording} {

@@ -133,7 +133,7 @@ func TestPatternsAreCountedInRunsThatFailAndThatPass(t *testing.T) {
 	if r := typing(t, "f\n", "explore", "-run", "lock/plain-create", "-seed", "135"); r.code != exitHeld {
 		t.Errorf("%+v", r)
 	}
-	write(t, "h.jsonl", `{"kind":"acquired","client":"c1","step":3,"path":"/a"}`+"\n")
+	write(t, "h.jsonl", `{"kind":"acquired","client":"c1","step":3,"path":"/a"}`+"\n"+`{"kind":"end","lines":1}`)
 	for _, x := range []struct {
 		args []string
 		code int
@@ -247,7 +247,7 @@ func TestThereIsNoneOnlyUnderAllThatCouldHaveStruck(t *testing.T) {
 	}, Setup: []model.Request{{Op: model.OpCreate, Path: "/a", ACL: zk.WorldACL(zk.PermAll)}},
 		Faults: faults.MustParse("sequence=1@path=/a")})
 	const call = `{"kind":"call","client":"c1","op":"create","path":"/a/b-"}` + "\n" +
-		`{"kind":"reply","client":"c1","op":"create","path":"%s"}` + "\n"
+		`{"kind":"reply","client":"c1","op":"create","path":"%s"}` + "\n" + `{"kind":"end","lines":2}`
 	write(t, "wrapped.jsonl", fmt.Sprintf(call, "/a/b-2147483646"))
 	write(t, "other.jsonl", fmt.Sprintf(call, "/a/b-0000000009"))
 	for _, x := range []struct {
