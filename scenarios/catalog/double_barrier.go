@@ -47,8 +47,8 @@ func doubleBarrierMutant(f mutants.Flaw, s engine.Scenario, m workload.Meeting) 
 	return workload.BaseDoubleBarrier(s, m)
 }
 
-// leavingFanOut is a judge of how many clients that leave are notified by others: of one end or mark of a member at most
-// most, and of all of a round together total, of so many clients. Who waits for the next round is not among them.
+// leavingFanOut is a judge of how many clients that leave are notified by others: of one end or mark of a member at
+// most most, and of all of a round together total, of so many clients. Who waits for the next round is not among them.
 func leavingFanOut(bounds func(clients int) (most, total int)) func(h *history.History) error {
 	type change struct {
 		by       int32

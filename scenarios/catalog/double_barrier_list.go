@@ -74,8 +74,8 @@ func listed(all []engine.Scenario) []engine.Scenario {
 	return all
 }
 
-// oneEach is the judge of those who watch one neighbour each: of the marks, the last of them for the highest as well, and
-// of the ends.
+// oneEach is the judge of those who watch one neighbour each: of the marks, the last of them for the highest as well,
+// and of the ends.
 var oneEach = leavingFanOut(func(n int) (int, int) { return 1, (n - 1) + 1 + (n - 1) - 1 })
 
 // fanOut makes a scenario without faults in which it is counted who is notified.
