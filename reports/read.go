@@ -43,6 +43,7 @@ func ReadHistory(r io.Reader) (*history.History, error) {
 	lines := bufio.NewScanner(r)
 	lines.Buffer(nil, maxHistoryLine)
 	n, ended := 0, false
+reading:
 	for lines.Scan() {
 		var x record
 		err := json.Unmarshal(lines.Bytes(), &x)
@@ -50,8 +51,7 @@ func ReadHistory(r io.Reader) (*history.History, error) {
 		case err != nil || x.Kind == "":
 			err = fmt.Errorf("a history has an object with a \"kind\" in each line, not %.60q", lines.Text())
 		case ended && x.Kind == "recording":
-			h.Finished = make([]bool, h.Clients+1)
-			return h, nil
+			break reading
 		case ended:
 			err = errors.New("expected nothing behind the end of the history")
 		case x.Kind != endKind:
