@@ -107,7 +107,10 @@ func (e Env) WithTimeout(ctx context.Context, d time.Duration) (context.Context,
 	x.timer.ctx = x
 	w.addTimer(&x.timer, d)
 	return x, func() {
-		w.removeTimer(&x.timer)
+		if x.timer.armed {
+			x.client.ends(x)
+			w.removeTimer(&x.timer)
+		}
 		cancel()
 	}
 }

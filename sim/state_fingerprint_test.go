@@ -84,6 +84,45 @@ func TestWhoWaitsIsPartOfTheState(t *testing.T) {
 	}
 }
 
+// TestTheDeadlineOfAContextThatHasEndedIsPartOfTheState makes contexts at two times, and ends them, by a tick or by
+// cancel, before it is the same time again: code can still ask for their deadlines.
+func TestTheDeadlineOfAContextThatHasEndedIsPartOfTheState(t *testing.T) {
+	for _, x := range [...]struct {
+		limit       time.Duration
+		early, late string
+	}{
+		{time.Second / 2, "run c2, run c2, tick, tick, run c1, tick, run c2", "run c2, tick, run c1, run c2, tick, tick, run c2"},
+		{time.Hour, "run c2, run c2, tick, run c1, tick, run c2", "run c2, tick, run c1, run c2, tick, run c2"},
+	} {
+		var prints []uint64
+		var ends []string
+		for _, order := range [...]string{x.early, x.late} {
+			s := start(t, 1, func(s *script, c *Client) {
+				c.Env().Sleep(context.Background(), time.Second)
+				c.Env().Sleep(context.Background(), time.Second)
+			}, func(s *script, c *Client) {
+				c.rests()
+				ctx, cancel := c.Env().WithTimeout(context.Background(), x.limit)
+				c.rests()
+				cancel()
+				c.rests()
+				end, _ := ctx.Deadline()
+				ends = append(ends, end.String())
+			})
+			s.w.Detail.Forget = true
+			s.do("run c1", order)
+			prints = append(prints, s.w.Fingerprint())
+			s.do("run c2")
+		}
+		if ends[0] == ends[1] {
+			t.Errorf("limit %v: both have the deadline %s", x.limit, ends[0])
+		}
+		if prints[0] == prints[1] {
+			t.Errorf("limit %v: deadlines %v are one state", x.limit, ends)
+		}
+	}
+}
+
 func setsData(s *script, c *Client) { c.Conn().Set("/d", []byte("x"), -1) }
 
 // TestTimeMovesOnAtTheEndOfASession has a session end that cannot end yet: the time is part of the state, and the

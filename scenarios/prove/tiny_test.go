@@ -219,6 +219,23 @@ var tinies = []tiny{
 		data, _, err := p.Conn.Get("/d")
 		say(o, "%s %v %v", data, err, ctx.Err())
 	}},
+	// when the time was up, of a context that has ended since
+	{name: "deadline-gone-by", ticks: 3, least: 8, program: func(p *engine.Process) {
+		o := register(p)
+		if p.ID == 1 {
+			p.Env.Sleep(context.Background(), 500*time.Millisecond)
+			p.Env.Sleep(context.Background(), 1500*time.Millisecond)
+			return
+		}
+		p.Step()
+		ctx, cancel := p.Env.WithTimeout(context.Background(), time.Second)
+		defer cancel()
+		p.Step()
+		if now := p.Env.Now(); ctx.Err() != nil {
+			end, _ := ctx.Deadline()
+			say(o, "%v before %v s", now.Sub(end), now.Second())
+		}
+	}},
 	{name: "late-or-cancelled", faults: "cancel=1", ticks: 1, least: 4, program: func(p *engine.Process) {
 		o := register(p)
 		outer, end := p.Interruptible()
