@@ -2,6 +2,7 @@ package checkers
 
 import (
 	"slices"
+	"strconv"
 
 	"zksim/internal/hash"
 	"zksim/model/history"
@@ -73,6 +74,7 @@ type settler struct {
 	waits, ended bool  // since it has told something
 	from, to     int64 // the zxids of the list, as proposed when the latest time to settle began, and as committed when
 	// it had passed
+	gone int64 // the zxid of the latest delete of the znode when the time to settle began
 }
 
 // Reset implements [Monitor].
@@ -92,7 +94,7 @@ func (m *settlers) Hash() uint64 {
 	for i := range m.all {
 		w := &m.all[i]
 		sum += printOf(m.all, w.caller).String(w.path).Bool(w.waits).Bool(w.ended).Uint64(m.rank(w.from)).
-			Uint64(m.rank(w.to))
+			Uint64(m.rank(w.to)).Uint64(m.rank(w.gone))
 	}
 	return uint64(sum)
 }
@@ -123,7 +125,7 @@ func (m *settlers) Step(h *history.History, i int) Verdict {
 		m.all = forget(m.all, callerOf(e))
 	case e.Kind == history.Invoke && e.Op == Settle:
 		w := &m.all[k]
-		w.waits, w.ended, w.from, w.to = true, false, m.lists[w.path], 0
+		w.waits, w.ended, w.from, w.to, w.gone = true, false, m.lists[w.path], 0, m.gone[w.path]
 	case e.Kind == history.Return && e.Op == Settle && m.all[k].waits:
 		m.all[k].ended, m.all[k].to = true, m.sure[m.all[k].path]
 	case e.Kind == history.Told && e.Op == ToldChildren && e.Path == m.all[k].path:
@@ -144,21 +146,29 @@ func (m *settlers) commit() {
 func (m *settlers) judge(h *history.History, i int, w *settler) Verdict {
 	e := &h.Events[i]
 	told := e.Zxid
-	if told == 0 { // there is no such znode
-		told = m.gone[e.Path]
+	if told == 0 { // there was no such znode when it was read, which may be long ago
+		told = w.gone
 	}
 	switch {
 	case !w.ended:
 		return violated(m, i, "c%d was told a list of %s before the time to settle had passed", e.Client, e.Path)
 	case w.to > told:
-		return violated(m, i, "c%d was told the list of %s at zxid 0x%x as settled%s before the time to settle had passed",
-			e.Client, e.Path, e.Zxid, changedAfter(h, i, e))
+		return violated(m, i, "c%d was told %s as settled%s before the time to settle had passed",
+			e.Client, listOf(e), changedAfter(h, i, e))
 	case w.from < told:
-		return violated(m, i, "c%d was told the list of %s at zxid 0x%x as settled, which dates from after the time to "+
-			"settle had begun", e.Client, e.Path, e.Zxid)
+		return violated(m, i, "c%d was told %s as settled, which dates from after the time to settle had begun",
+			e.Client, listOf(e))
 	}
 	w.waits, w.ended = false, false
 	return Verdict{}
+}
+
+// listOf says what was told.
+func listOf(e *history.Event) string {
+	if e.Zxid == 0 {
+		return "that there is no " + e.Path
+	}
+	return "the list of " + e.Path + " at zxid 0x" + strconv.FormatInt(e.Zxid, 16)
 }
 
 // changedAfter says what has changed the list that e told, before event i.

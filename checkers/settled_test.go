@@ -38,12 +38,19 @@ func TestAListThatIsToldAsSettledStayedWhileItWasWaitedFor(t *testing.T) {
 			invoke c1 o1 settle
 			return c1 o1 settle
 			told c1 o1 children /d`},
+		{name: "it was there again after that, and is told late", text: begun + `deleted c2 /d/a z3
+			deleted c2 /d z4
+			invoke c1 o1 settle
+			return c1 o1 settle
+			created c2 /d z5
+			deleted c2 /d z6
+			told c1 o1 children /d`},
 		{name: "it was there again", text: begun + `deleted c2 /d/a z3
 			deleted c2 /d z4
 			invoke c1 o1 settle
 			created c2 /d z5
 			return c1 o1 settle
-			told c1 o1 children /d`, event: 9, message: "c1 was told the list of /d at zxid 0x0 as settled, and c2 " +
+			told c1 o1 children /d`, event: 9, message: "c1 was told that there is no /d as settled, and c2 " +
 			"changed it by /d before the time to settle had passed"},
 		{name: "a change was proposed, and nobody was told that it was made", text: begun + `created c2 /d/b z3 proposed
 			return c1 o1 settle
