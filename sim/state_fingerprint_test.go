@@ -91,7 +91,8 @@ func TestTheDeadlineOfAContextThatHasEndedIsPartOfTheState(t *testing.T) {
 		limit       time.Duration
 		early, late string
 	}{
-		{time.Second / 2, "run c2, run c2, tick, tick, run c1, tick, run c2", "run c2, tick, run c1, run c2, tick, tick, run c2"},
+		{time.Second / 2, "run c2, run c2, tick, tick, run c1, tick, run c2",
+			"run c2, tick, run c1, run c2, tick, tick, run c2"},
 		{time.Hour, "run c2, run c2, tick, run c1, tick, run c2", "run c2, tick, run c1, run c2, tick, run c2"},
 	} {
 		var prints []uint64
