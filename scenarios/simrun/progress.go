@@ -92,7 +92,7 @@ func (b *bar) state(took time.Duration) []string {
 	switch {
 	case b.parts != nil:
 		return append(parts, b.parts...)
-	case b.most > 0:
+	case b.most > 0 && b.count <= b.most: // a real ensemble may need more runs, until there is something to judge
 		parts = append(parts, fmt.Sprintf("%d of %d", b.count, b.most))
 	default:
 		parts = append(parts, fmt.Sprint(b.count))
