@@ -72,6 +72,7 @@ var unserved = []struct{ name, why string }{
 	{"late-request", "it needs the simulated client library"},
 	{"expiry-lag", "it needs the simulated client library"},
 	{"sequence", "it needs a znode that is there before anybody has connected"},
+	{"lost-early", "it is what a client's library does, and yours goes by a clock of its own"},
 }
 
 // contract is the plan of all that can happen.

@@ -2,6 +2,7 @@ package zktest_test
 
 import (
 	"flag"
+	"slices"
 	"strings"
 	"testing"
 
@@ -9,6 +10,7 @@ import (
 	"zksim/model/history"
 	"zksim/scenarios"
 	"zksim/scenarios/catalog"
+	"zksim/scenarios/engine"
 	"zksim/scenarios/zktest"
 )
 
@@ -25,6 +27,28 @@ func TestScenariosHoldOnRealConnections(t *testing.T) {
 		}
 		t.Run(s.Name, func(t *testing.T) { zktest.Check(t, s) })
 	}
+}
+
+// TestEveryFaultThatIsNotLeftOutStrikesARealConnection has a scenario with all faults that there are.
+func TestEveryFaultThatIsNotLeftOutStrikesARealConnection(t *testing.T) {
+	s := *catalog.Named("lock/lock")
+	plan := slices.Clone(s.Faults)
+	for _, f := range faults.Table {
+		if !slices.ContainsFunc(plan, func(r faults.Rule) bool { return r.Fault == f.Name }) {
+			plan = append(plan, faults.Rule{Fault: f.Name, Budget: 2})
+		}
+	}
+	zktest.Judged(t, s.WithPlan(plan), func(_ scenarios.T, s scenarios.Scenario) {
+		rep, err := engine.Run(t.Context(), &s, engine.Options{Seeds: engine.Range{First: 1, Last: 200}})
+		if err != nil || rep.Status != engine.Held {
+			t.Fatal(rep.Status, rep.Why, err)
+		}
+		for _, x := range rep.Rules {
+			if x.Hit == 0 {
+				t.Errorf("%s has struck in none of %d runs that had it in their plans", x.Fault, x.On)
+			}
+		}
+	})
 }
 
 // TestGoalsThatMayNeedAFaultThatIsLeftOutAreOnlyNoted checks a scenario with a goal that is never reached, and that
