@@ -87,7 +87,7 @@ func fanOut(s engine.Scenario, newBarrier func(p *engine.Process, n int) workloa
 
 // leavingScenarios are those of one way to leave: under every fault, with clients that
 // give up; with clients that wait forever, where all of them must get
-// through all rounds; and without faults, judged by whom they notify.
+// through all rounds; and without faults, judged by the members that they notify.
 func leavingScenarios(
 	name string, how recipes.Leaving, doc string, notified func(h *history.History) error,
 ) []engine.Scenario {
