@@ -19,7 +19,8 @@ import (
 //
 // To update:
 //
-//  1. Set dir to "changing". The new version of dir is that of the update.
+//  1. Read the version of dir, and set dir to "changing" if it still has that;
+//     if not, begin again. The new version of dir is that of the update.
 //  2. For each value, in a multi that checks that version, set it, or create it
 //     when it is missing. Then delete those that are not of the new set.
 //  3. Set dir to "ready GUID" if it still has that version. If the answer is lost
@@ -90,25 +91,32 @@ func (c *FlaggedConfig) Update(ctx context.Context, values map[string][]byte) (e
 	return err
 }
 
-// begin makes the configuration invalid and returns the version of the update. It
-// may set the flag more than once, which is harmless.
+// begin makes the configuration invalid and returns the version of the update. It may set the flag more than once. What
+// it has sent in an earlier session may still be executed, and changes nothing then: the version is another.
 func (c *FlaggedConfig) begin(ctx context.Context) (version int32, err error) {
 	defer Forget(c.env)(&version, &err)
 	for {
-		var stat *zk.Stat
-		err := c.retry(ctx, func() (err error) {
-			stat, err = c.on(ctx).Set(c.dir, []byte(changing), -1)
+		err = c.retry(ctx, func() error {
+			exists, stat, err := c.on(ctx).Exists(c.dir)
+			if err == nil && !exists {
+				err = zk.ErrNoNode
+			}
+			if err == nil {
+				stat, err = c.on(ctx).Set(c.dir, []byte(changing), stat.Version)
+			}
+			if err == nil {
+				version = stat.Version
+			}
 			return err
-		}, &stat)
+		}, &version)
 		if err == zk.ErrNoNode {
 			if err = c.makePath(ctx, c.dir, c.acl); err == nil {
 				continue
 			}
 		}
-		if err != nil {
-			return 0, err
+		if err != zk.ErrBadVersion { // another update has begun or ended since it was read
+			return version, err
 		}
-		return stat.Version, nil
 	}
 }
 

@@ -107,3 +107,16 @@ func makeZnodes(pathsAndData ...string) (setup []model.Request) {
 	}
 	return setup
 }
+
+// updatesAlone is a program of one update that nobody else overtakes.
+func updatesAlone(p *engine.Process) {
+	if p.ID > 1 {
+		return
+	}
+	c := recipes.NewFlaggedConfig(p.Conn, p.Env, p.Path(workload.ConfigDir), recipes.ConfigOptions{})
+	updated := c.Update(background, map[string][]byte{"a": []byte("1")})
+	p.Always("an update that is alone is not overtaken", updated != recipes.ErrConfigChanged)
+	p.AtRest() // what was sent in an earlier session is executed by now, or never
+	_, err := c.Get(background)
+	p.Always("a configuration is valid when its last update has ended", updated != nil || err == nil)
+}

@@ -73,6 +73,13 @@ var configScenarios = []engine.Scenario{
 		Goals: []engine.Goal{workload.GoalFollowed},
 	}).Without("conflict", "tree"), // one updates, and no znode is ephemeral
 
+	{
+		Name: "config/alone", Doc: "what the only updater has set is valid, whatever it has sent in earlier sessions",
+		Clients: 1, Rounds: 1, Servers: []int{3}, Program: updatesAlone,
+		Faults:   faults.MustParse("disconnect=1 depose=1 late-request=1"),
+		Checkers: []checkers.Checker{checkers.Liveness{}, checkers.Quiescence{}, checkers.Steps{}},
+	},
+
 	configMutant(mutants.TornConfig, engine.Scenario{}),
 	configMutant(mutants.TornRead, engine.Scenario{}),
 	configMutant(mutants.WatchTrust, engine.Scenario{Servers: []int{3},

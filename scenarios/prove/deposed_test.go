@@ -7,6 +7,7 @@ import (
 
 	"zksim/checkers"
 	"zksim/model/history"
+	"zksim/scenarios/catalog"
 	"zksim/scenarios/engine"
 )
 
@@ -70,5 +71,17 @@ func TestADeposedLeaderIsInAProofThatHasOne(t *testing.T) {
 		if err != nil || r.Outcome != x.outcome || !strings.Contains(r.Certificate.String(), x.said) {
 			t.Errorf("%s: %v, %v", x.faults, &r.Certificate, err)
 		}
+	}
+}
+
+// TestWhatAnEarlierSessionHasSentEndsNoUpdateOfAConfiguration looks at as many schedules as it once took to find the
+// flag set by the try of a session that a deposed leader had given up, after the update had ended.
+func TestWhatAnEarlierSessionHasSentEndsNoUpdateOfAConfiguration(t *testing.T) {
+	sc := Scope{Scenario: catalog.Named("config/alone"), Servers: 3, Order: 1, Faults: plan(t, "disconnect=1 depose=1"),
+		Most: -1}
+	r, err := Prove(t.Context(), sc, Options{Reductions: Every, Reverse: true, States: 30_000})
+	if said := r.Certificate.String(); err != nil || r.Outcome != Inconclusive ||
+		!strings.Contains(said, "the number of states is reached with at most 2 faults") {
+		t.Errorf("%s, %v", said, err)
 	}
 }
