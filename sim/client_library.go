@@ -343,6 +343,7 @@ func (c *Client) answer(r *request, at int) {
 		c.host.lingered = 0
 		if !w.follows { // a timed run is told by its times; long listings would take longer to hash than to read
 			r.g.learn(uint64(hashResponse(0, &r.res)))
+			c.host.lookAround(r.g)
 			w.hash = w.hash.Uint64(uint64(c.host.observed))
 		}
 	}

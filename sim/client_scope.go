@@ -76,6 +76,14 @@ func (g *coroutine) learn(x uint64) {
 	}
 }
 
+// lookAround has code that goes on know what it may look at: what goroutines have written.
+func (c *Client) lookAround(g *coroutine) {
+	if c.forgets {
+		c.share(g.knows())
+		c.mingle(g)
+	}
+}
+
 // share has code of a scope know all that those goroutines know which its own has started, by
 // itself or through others: it may look at what they have written.
 func (c *Client) share(s *scope) {

@@ -152,8 +152,5 @@ func (c *Client) Learn(x uint64) { c.here().learn(x) }
 // for without a message is noted when it asks.
 func (c *Client) see(g *coroutine) {
 	g.learn(uint64(hash.Hash(0).Int(int64(g.got)).Uint64(failure(g.req.err)).Uint64(eventHash(g.event))))
-	if c.forgets {
-		c.share(g.knows())
-		c.mingle(g)
-	}
+	c.lookAround(g)
 }

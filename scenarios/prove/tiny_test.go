@@ -352,6 +352,32 @@ var tinies = []tiny{
 		_, ev, _ := p.Env.Await(context.Background(), ch)
 		say(o, "%v", ev.Type)
 	}},
+	// main goes on with an answer, and looks at what the other goroutine has written and soon forgets
+	{name: "looked-at", least: 2, program: func(p *engine.Process) {
+		o := register(p)
+		if p.ID == 1 {
+			p.Conn.Set("/d", []byte("x"), -1)
+			return
+		}
+		recipes.Forget(p.Env)()
+		var written string
+		p.Env.Go("writer", func() {
+			data, _, _ := p.Conn.Get("/d")
+			written = string(data)
+			p.Conn.Exists("/w")
+			written = ""
+			recipes.Keep(p.Env)
+			p.Conn.Exists("/w")
+			p.Env.Await(context.Background())
+		})
+		p.Conn.Exists("/w")
+		p.Conn.Exists("/w")
+		seen := written
+		for range 3 {
+			p.Conn.Exists("/w")
+		}
+		say(o, "%q", seen)
+	}},
 	{name: "expiry", faults: "disconnect=1 expire=1 learn-late=1", least: 3, program: func(p *engine.Process) {
 		o := register(p)
 		path := fmt.Sprint("/d/e", p.ID)
