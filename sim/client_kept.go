@@ -33,6 +33,9 @@ type visit struct {
 
 var (
 	contextType  = reflect.TypeFor[context.Context]()
+	deadlineType = reflect.TypeFor[deadline]()
+	valueType    = reflect.TypeOf(context.WithValue(context.Background(), deadlineKey{}, nil))
+
 	clientType   = reflect.TypeFor[*Client]()
 	locationType = reflect.TypeFor[*time.Location]()
 	channelType  = reflect.TypeFor[chan struct{}]() // of all channels, whatever their direction
@@ -46,34 +49,23 @@ func (k *valueHasher) reset(c *Client) {
 // addAny adds what is kept of one thing.
 func (k *valueHasher) addAny(x any) { k.add(reflect.ValueOf(x)) }
 
-// isContext reports whether a type is one of contexts, and does not only hold one.
+// isContext reports whether a type is one of the contexts of the standard library or of this package. A context of
+// any other type is read like what else code keeps.
 func (k *valueHasher) isContext(t reflect.Type) bool {
 	is, known := k.contexts[t]
 	if !known {
 		if k.contexts == nil {
 			k.contexts = map[reflect.Type]bool{}
 		}
-		is = t.Implements(contextType) && !embedsContext(t)
+		of := t
+		if t.Kind() == reflect.Pointer {
+			of = t.Elem()
+		}
+		is = t.Implements(contextType) && (of.PkgPath() == contextType.PkgPath() || of == deadlineType) &&
+			t.Kind() != reflect.Interface
 		k.contexts[t] = is
 	}
 	return is
-}
-
-// embedsContext reports whether a type is a context only since it embeds one. Those of the standard library and
-// of this package do more than that.
-func embedsContext(t reflect.Type) bool {
-	if t.Kind() == reflect.Pointer {
-		t = t.Elem()
-	}
-	if t.Kind() != reflect.Struct || t.PkgPath() == "context" || t == reflect.TypeFor[deadline]() {
-		return false
-	}
-	for i := range t.NumField() {
-		if f := t.Field(i); f.Anonymous && f.Type.Implements(contextType) {
-			return true
-		}
-	}
-	return false
 }
 
 // refusal is what cannot be kept, in words.
@@ -163,12 +155,6 @@ func (k *valueHasher) slice(v reflect.Value) {
 	if k.sum = k.sum.Bool(v.IsNil()).Int(int64(v.Len())); v.Len() == 0 {
 		return
 	}
-	if v.Type().Elem().Kind() == reflect.Uint8 {
-		if k.first(visit{v.UnsafePointer(), v.Type()}) {
-			k.sum = k.sum.Bytes(v.Bytes())
-		}
-		return
-	}
 	for i := range v.Len() {
 		k.add(v.Index(i))
 	}
@@ -177,33 +163,78 @@ func (k *valueHasher) slice(v reflect.Value) {
 // context adds v if it is a context, and reports whether it is. One that can still end, other than by a deadline of the
 // client, is refused: nothing says which one it is.
 func (k *valueHasher) context(v reflect.Value) bool {
-	if !k.isContext(v.Type()) {
+	t := v.Type()
+	if !k.isContext(t) {
 		return false
 	}
-	if v.Kind() == reflect.Pointer {
-		if k.sum = k.sum.Bool(v.IsNil()); v.IsNil() || !k.first(visit{v.UnsafePointer(), v.Type()}) {
+	if t.Kind() == reflect.Pointer {
+		if k.sum = k.sum.Bool(v.IsNil()); v.IsNil() || !k.first(visit{v.UnsafePointer(), t}) {
 			return true
 		}
+	}
+	if t.Kind() == reflect.Struct && !parentOf(v).IsValid() { // context.Background, or what is like it
+		k.sum = k.sum.Int(3).String(t.Name())
+		return true
 	}
 	ctx, ok := readable(v).(context.Context)
 	if !ok {
 		k.refuse(v, "which cannot be read; keep what it stands for")
 	}
-	_, timed := ctx.(*deadline)
+	d, timed := ctx.(*deadline)
 	switch {
 	case ctx.Err() != nil:
 		k.sum = hashContext(k.sum, ctx).String(context.Cause(ctx).Error())
 		if d, ok := ctx.Value(deadlineKey{}).(*deadline); ok {
 			k.sum = k.sum.Int(d.at.UnixNano())
 		}
-	case timed || ctx == context.Background():
+		k.inherited(v)
+	case timed:
 		k.sum = hashContext(k.sum, ctx)
+		k.add(parentOf(reflect.ValueOf(d.Context))) // its end is one of d, too
 	case ctx == k.c.interruptible: // there is one at a time
 		k.sum = k.sum.Int(4)
+	case t == valueType:
+		k.valued(v.Elem())
+		k.add(parentOf(v))
 	default:
 		k.refuse(v, "which cannot be told from another one; keep what it stands for")
 	}
 	return true
+}
+
+// valued adds the value of a context of context.WithValue.
+func (k *valueHasher) valued(v reflect.Value) {
+	k.add(v.FieldByName("key"))
+	k.add(v.FieldByName("val"))
+}
+
+// inherited adds the values of a context and of all that it was derived from.
+func (k *valueHasher) inherited(v reflect.Value) {
+	for ; v.IsValid(); v = parentOf(v) {
+		if v.Kind() == reflect.Interface {
+			v = v.Elem()
+		}
+		switch {
+		case v.Type() == valueType:
+			k.valued(v.Elem())
+		case !k.isContext(v.Type()):
+			k.add(v)
+			return
+		}
+	}
+}
+
+// parentOf returns what a context was derived from, as it has it in a field of an interface; the zero value if it is
+// nothing.
+func parentOf(v reflect.Value) reflect.Value {
+	if v = reflect.Indirect(v); v.Kind() != reflect.Struct {
+		return reflect.Value{}
+	}
+	parent := v.FieldByName("Context")
+	if !parent.IsValid() {
+		parent = v.FieldByName("c") // of context.WithoutCancel
+	}
+	return parent
 }
 
 // table adds a map, in an order of its keys.

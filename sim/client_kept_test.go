@@ -55,10 +55,32 @@ func over(why error) context.Context {
 	return ctx
 }
 
+func valued(x any) context.Context {
+	return context.WithValue(context.WithValue(context.Background(), "key", x), "other", 0)
+}
+
+func ended(ctx context.Context) context.Context {
+	ctx, cancel := context.WithCancel(ctx)
+	cancel()
+	return ctx
+}
+
+// named is a context by itself.
+type named struct {
+	of   context.Context
+	name string
+}
+
+func (n named) Deadline() (time.Time, bool) { return n.of.Deadline() }
+func (n named) Done() <-chan struct{}       { return n.of.Done() }
+func (n named) Err() error                  { return n.of.Err() }
+func (n named) Value(key any) any           { return n.of.Value(key) }
+
 // TestWhatCodeCanTellApartIsKeptApart has values that differ in one way each.
 func TestWhatCodeCanTellApartIsKeptApart(t *testing.T) {
 	one, two := 1, 1
 	same := filled(1)
+	bytes, alike := []byte("aab"), []byte("aac")
 	for name, x := range map[string][2]any{ // order-free: each by itself
 		"a number":                  {1, 2},
 		"a channel that is closed":  {filled(1), closed(filled(1))},
@@ -70,6 +92,14 @@ func TestWhatCodeCanTellApartIsKeptApart(t *testing.T) {
 		"which of two channels":     {[]chan int{filled(1), filled(1)}, []chan int{same, same}},
 		"which of two pointers":     {[]*int{&one, &two}, []*int{&one, &one}},
 		"which function":            {func() int { return 1 }, func() int { return 2 }},
+		"bytes behind a prefix":     {[][]byte{bytes[:1], bytes}, [][]byte{alike[:1], alike}},
+		"bytes that are shared":     {[][]byte{bytes, bytes[1:]}, [][]byte{bytes, []byte("ab")}},
+		"a value of a context":      {valued(1), valued(2)},
+		"... that has ended":        {ended(valued(1)), ended(valued(2))},
+		"... without the end of it": {ended(context.WithoutCancel(valued(1))), ended(context.WithoutCancel(valued(2)))},
+		"a context of another kind": {named{context.Background(), "a"}, named{context.Background(), "b"}},
+		"... that has ended, too":   {named{over(nil), "a"}, named{over(nil), "b"}},
+		"... that is the origin":    {ended(named{context.Background(), "a"}), ended(named{context.Background(), "b"})},
 		"the cause of an end":       {over(errors.New("a")), over(errors.New("b"))},
 		"an end":                    {context.Background(), over(nil)},
 		"nil and empty":             {[]int(nil), []int{}},
@@ -99,10 +129,12 @@ func TestWhatCodeCannotTellApartIsKeptAsOne(t *testing.T) {
 func TestWhatCannotBeKeptIsRefused(t *testing.T) {
 	ctx, cancel := context.WithTimeout(context.Background(), time.Hour)
 	defer cancel()
+	within, stop := context.WithCancel(context.Background())
+	defer stop()
 	for want, x := range map[string]any{
 		"c1 keeps a *context.timerCtx, which cannot be told from another one; keep what it stands for": ctx,
-		"c1 keeps a *context.valueCtx, which cannot be told from another one; keep what it stands for": context.WithValue(
-			context.Background(), "key", 1),
+		"c1 keeps a *context.cancelCtx, which cannot be told from another one; keep what it stands for": context.WithValue(
+			within, "key", 1),
 		"c1 keeps a map[float64]int, whose keys have no order; they must be strings, integers, or arrays or structs of " +
 			"these": map[float64]int{1: 1},
 	} {

@@ -37,7 +37,7 @@ func (t *timer) waiter() uint64 {
 	}
 	c, h := t.ctx.client, hash.Hash(2)
 	if len(c.coroutines) > 0 { // else nobody has the context
-		h = h.Int(t.ctx.place())
+		h = h.Int(t.ctx.place()).Int(int64(t.ctx.at.Nanosecond())) // the timer is rounded up to milliseconds
 		if c.w.Detail.Forget {
 			h = h.Int(numberOf(t.ctx.scope))
 		}

@@ -352,6 +352,27 @@ var tinies = []tiny{
 		_, ev, _ := p.Env.Await(context.Background(), ch)
 		say(o, "%v", ev.Type)
 	}},
+	// what else may end a context with a deadline, and when that is, to the nanosecond
+	{name: "kept-context", faults: "cancel=1@client=c2", least: 4, program: func(p *engine.Process) {
+		o := register(p)
+		if p.ID == 1 {
+			p.Conn.Set("/d", []byte("x"), -1)
+			p.Conn.Set("/d", []byte("xx"), -1)
+			return
+		}
+		ctx, end := p.Interruptible()
+		defer end()
+		piece := recipes.Forget(p.Env)
+		data, _, _ := p.Conn.Get("/d")
+		if len(data) == 2 {
+			ctx = context.Background()
+		}
+		ctx, _ = p.Env.WithTimeout(ctx, time.Second-time.Duration(len(data)%2))
+		piece(&ctx)
+		p.Conn.Exists("/w")
+		at, _ := ctx.Deadline()
+		say(o, "%v %v", ctx.Err(), at)
+	}},
 	// main goes on with an answer, and looks at what the other goroutine has written and soon forgets
 	{name: "looked-at", least: 2, program: func(p *engine.Process) {
 		o := register(p)
