@@ -41,8 +41,9 @@ type process struct {
 	root       scope
 	// how often code has let others move since it got the last message: so no code does that forever without a trace
 	lingered uint64
-	scopes   []*scope // open ones
-	forgets  bool     // Forget or Keep was called
+	scopes   []*scope  // open ones
+	forgets  bool      // Forget or Keep was called
+	judged   hash.Hash // of what it leaves to the judges besides events, whatever it forgets
 
 	paused, crashed bool
 	interrupt       func()          // cancels the context of the current operation,

@@ -304,7 +304,7 @@ func (c *Client) knowledge(h hash.Hash) hash.Hash {
 	case !c.w.Detail.Forget:
 		return h.Uint64(c.lingered).Uint64(c.uuids).Uint64(uint64(c.observed))
 	}
-	h = h.Uint64(c.lingered).Uint64(c.uuids).Bool(c.forgets)
+	h = h.Uint64(c.lingered).Uint64(c.uuids).Bool(c.forgets).Uint64(uint64(c.judged))
 	c.root.number = 1
 	next := int64(2)
 	for _, s := range c.scopes {

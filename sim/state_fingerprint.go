@@ -148,6 +148,10 @@ func failure(err error) uint64 {
 // and its environment.
 func (c *Client) Learn(x uint64) { c.here().learn(x) }
 
+// Leave notes that the client's code has left a value to the judges, besides the events in the history, which counts
+// also when the code forgets that it has.
+func (c *Client) Leave(x uint64) { c.judged = c.judged.Uint64(x) }
+
 // see notes what the client's code learns when a coroutine goes on. What it can ask
 // for without a message is noted when it asks.
 func (c *Client) see(g *coroutine) {

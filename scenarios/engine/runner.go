@@ -352,7 +352,9 @@ func (h *simHost) NewObject() int32 {
 }
 
 func (h *simHost) Know(p *Process, znodes func() []string) {
-	h.world.Clients()[p.ID-1].Own()
+	c := h.world.Clients()[p.ID-1]
+	c.Own()
+	c.Leave(0)
 	h.known = append(h.known, znodes)
 	h.owners = append(h.owners, p)
 }
@@ -386,6 +388,8 @@ func (h *simHost) Dial(p *Process) (*Process, error) {
 }
 
 func (h *simHost) Fail(p *Process, why error) {
-	h.world.Clients()[p.ID-1].Own()
+	c := h.world.Clients()[p.ID-1]
+	c.Own()
+	c.Leave(uint64(hash.Hash(1).String(why.Error())))
 	h.world.History.Failed[int32(p.ID)] = why.Error()
 }

@@ -373,6 +373,31 @@ var tinies = []tiny{
 		at, _ := ctx.Deadline()
 		say(o, "%v %v", ctx.Err(), at)
 	}},
+	{name: "gives-up-in-a-piece", least: 2, program: func(p *engine.Process) {
+		if p.ID == 1 {
+			p.Conn.Set("/d", []byte("x"), -1)
+			return
+		}
+		piece := recipes.Forget(p.Env)
+		if data, _, _ := p.Conn.Get("/d"); len(data) > 0 {
+			p.Fail(errors.New("somebody has written"))
+		}
+		piece()
+		p.Conn.Exists("/w")
+	}},
+	{name: "answers-for-a-znode-in-a-piece", least: 2, checker: checkers.Tree{}, program: func(p *engine.Process) {
+		if p.ID == 1 {
+			p.Conn.Set("/d", []byte("x"), -1)
+			return
+		}
+		p.Conn.Create("/d/x", nil, zk.FlagEphemeral, world)
+		piece := recipes.Forget(p.Env)
+		if data, _, _ := p.Conn.Get("/d"); len(data) > 0 {
+			p.Register(func() []string { return []string{"/d/x"} })
+		}
+		piece()
+		p.Conn.Exists("/w")
+	}},
 	// main goes on with an answer, and looks at what the other goroutine has written and soon forgets
 	{name: "looked-at", least: 2, program: func(p *engine.Process) {
 		o := register(p)
