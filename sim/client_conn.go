@@ -3,6 +3,7 @@ package sim
 import (
 	"bytes"
 	"fmt"
+	"slices"
 	"time"
 	"unicode/utf8"
 
@@ -105,7 +106,7 @@ func checkCreate(path string, flags int32) error {
 
 func (k Conn) create(op model.Op, path string, data []byte, flags int32, acl []zk.ACL, ttl int64) (string, error) {
 	r := k.begin(op, path)
-	r.req.Data, r.req.Flags, r.req.ACL, r.req.TTL = bytes.Clone(data), flags, acl, ttl
+	r.req.Data, r.req.Flags, r.req.ACL, r.req.TTL = bytes.Clone(data), flags, slices.Clone(acl), ttl
 	if err := k.do(r); err != nil {
 		return "", err
 	}
@@ -232,7 +233,7 @@ func (k Conn) GetACL(path string) ([]zk.ACL, *zk.Stat, error) {
 	if err != nil {
 		return nil, r.stat(err), err
 	}
-	return r.res.ACL, r.stat(nil), nil
+	return slices.Clone(r.res.ACL), r.stat(nil), nil
 }
 
 // SetACL is [zk.Conn.SetACL].
@@ -241,7 +242,7 @@ func (k Conn) SetACL(path string, acl []zk.ACL, version int32) (*zk.Stat, error)
 		return nil, k.refuse(zk.ErrInvalidPath)
 	}
 	r := k.begin(model.OpSetACL, path)
-	r.req.ACL, r.req.Version = acl, version
+	r.req.ACL, r.req.Version = slices.Clone(acl), version
 	err := k.do(r)
 	return r.stat(err), err
 }
@@ -249,7 +250,7 @@ func (k Conn) SetACL(path string, acl []zk.ACL, version int32) (*zk.Stat, error)
 // AddAuth is [zk.Conn.AddAuth]; the credentials are sent again on reconnect.
 func (k Conn) AddAuth(scheme string, auth []byte) error {
 	r := k.begin(model.OpAuth, scheme)
-	r.req.Data = auth
+	r.req.Data = bytes.Clone(auth)
 	if err := k.do(r); err != nil {
 		return err
 	}

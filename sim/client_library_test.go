@@ -464,3 +464,26 @@ func TestASetWatchesThatIsCutIsSentAgain(t *testing.T) {
 	s.do("round c1", "connect c1 s1", "serve c1", "deliver c1", "run c1")
 	s.want("changed /d")
 }
+
+// TestAListThatCodeHasIsItsOwn changes lists that were given to the library, and those that it has returned: a request
+// that is executed late says what it did, and no server takes notice.
+func TestAListThatCodeHasIsItsOwn(t *testing.T) {
+	acl := []zk.ACL{{Perms: zk.PermAll, Scheme: "world", ID: "anyone"}}
+	s := start(t, 1, func(s *script, c *Client) {
+		k := c.Conn()
+		_, err := k.Create("/d/a", nil, 0, acl)
+		s.say("%v", err)
+		acl[0].Perms = zk.PermRead
+		_, _, err = k.Get("/d/a")
+		s.say("%v", err)
+		for range 2 {
+			got, _, err := k.GetACL("/d/a")
+			s.say("%v %v", got, err)
+			got[0].Perms = zk.PermRead
+		}
+	})
+	s.do("connect c1 s1", "run c1", "cut c1", "run c1", "serve c1", "round c1", "run c1")
+	s.want("zk: connection closed", "zk: could not connect to a server")
+	s.rest()
+	s.want("[{31 world anyone}] <nil>", "[{31 world anyone}] <nil>")
+}

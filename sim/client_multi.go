@@ -3,6 +3,7 @@ package sim
 import (
 	"bytes"
 	"fmt"
+	"slices"
 
 	"github.com/go-zookeeper/zk"
 
@@ -31,7 +32,8 @@ func (k Conn) Multi(ops ...interface{}) ([]zk.MultiResponse, error) {
 func subRequest(op any, r *model.Request) bool {
 	switch x := op.(type) {
 	case *zk.CreateRequest:
-		*r = model.Request{Op: model.OpCreate, Path: x.Path, Data: bytes.Clone(x.Data), ACL: x.Acl, Flags: x.Flags}
+		*r = model.Request{Op: model.OpCreate, Path: x.Path, Data: bytes.Clone(x.Data), ACL: slices.Clone(x.Acl),
+			Flags: x.Flags}
 	case *zk.SetDataRequest:
 		*r = model.Request{Op: model.OpSetData, Path: x.Path, Data: bytes.Clone(x.Data), Version: x.Version}
 	case *zk.DeleteRequest:
