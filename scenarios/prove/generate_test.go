@@ -291,6 +291,11 @@ func (g *generator) acl() []stmt {
 		return g.to("setacl", g.path(), acl, g.version())
 	case 3:
 		return g.to("getacl", g.path())
+	case 4:
+		if len(g.regs) > 0 {
+			return st("close-list", pick(g, g.regs...))
+		}
+		fallthrough
 	default:
 		return g.to("auth", pick(g, "u1", "u1", "u2"))
 	}
@@ -364,7 +369,7 @@ func (g *generator) time() []stmt {
 
 func (g *generator) duration() string {
 	if g.brief {
-		return pick(g, "1ms", "2ms", "3ms")
+		return pick(g, "1ms", "2ms", "3ms", "2999us")
 	}
 	return pick(g, "500ms", "1s", "1500ms")
 }
@@ -375,11 +380,15 @@ func (g *generator) timer() []stmt {
 		return g.to("sleep", g.ctx(), g.duration())
 	case len(g.ctxs) == 0 || g.chance(2):
 		k := fmt.Sprint("k", 1+min(len(g.ctxs), 2))
-		list := st("timeout", k, g.duration(), g.ctx())
+		of := g.ctx()
+		if g.chance(4) && len(g.regs) > 0 { // with a value
+			of += "+" + pick(g, g.regs...)
+		}
+		list := st("timeout", k, g.duration(), of)
 		g.ctxs = append(g.ctxs, k)
 		return list
 	default:
-		return g.to("err", pick(g, g.ctxs...))
+		return g.to(pick(g, "err", "err", "deadline", "value"), pick(g, g.ctxs...))
 	}
 }
 
@@ -427,6 +436,8 @@ func lasting(list []string) []string {
 // piece says what it keeps.
 func (g *generator) piece() []stmt {
 	switch {
+	case g.inner == "piece" && g.chance(4):
+		return st("answer-for", g.path())
 	case g.inner == "piece" && len(g.regs) > 0:
 		op, cond := pick(g, "existsw", "getw", "exists", "get"), pick(g, g.regs...)+pick(g, ".ok", ".err", ".data=1")
 		g.fresh = min(g.fresh+1, 9)

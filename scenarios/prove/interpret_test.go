@@ -32,6 +32,9 @@ type register struct {
 	zxid  bool // n is one
 }
 
+// key is that of the value of a context.
+type key struct{}
+
 // machine is a client that runs its part of a program.
 type machine struct {
 	*engine.Process
@@ -269,6 +272,17 @@ func (m *machine) other(op string, a []string, x *register) bool {
 		x.n = int64(len(m.reg(a[0]).ch))
 	case "err":
 		x.err = m.ctx(a[0]).Err()
+	case "deadline":
+		at, _ := m.ctx(a[0]).Deadline()
+		x.text = at.Format(time.StampNano)
+	case "value":
+		x.text, _ = m.ctx(a[0]).Value(key{}).(string)
+	case "answer-for":
+		m.Register(func() []string { return []string{a[0]} })
+	case "close-list": // which nobody else has
+		for i := range m.reg(a[0]).acl {
+			m.reg(a[0]).acl[i].Perms = 0
+		}
 	case "uuid":
 		x.text = m.Env.UUID()[:6]
 	case "lookalike": // a number that is no zxid
@@ -301,7 +315,12 @@ func (m *machine) context(op string, a []string) {
 	k := a[0][1] - '0'
 	switch op {
 	case "timeout":
-		m.ctxs[k], m.cancels[k] = m.Env.WithTimeout(m.ctx(a[2]), duration(a[1]))
+		name, value, ok := strings.Cut(a[2], "+")
+		ctx := m.ctx(name)
+		if ok {
+			ctx = context.WithValue(ctx, key{}, fmt.Sprint(string(m.reg(value).data), m.reg(value).err))
+		}
+		m.ctxs[k], m.cancels[k] = m.Env.WithTimeout(ctx, duration(a[1]))
 	case "interruptible":
 		m.ctxs[k], m.cancels[k] = m.Interruptible()
 	case "cancel":

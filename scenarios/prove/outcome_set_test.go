@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"maps"
 	"regexp"
 	"slices"
 	"strings"
@@ -67,6 +68,7 @@ func outcomeOf(h *history.History, told bool) string {
 				n.Pzxid)
 		}
 	}
+	fmt.Fprintf(&b, "known %v\n", slices.Sorted(maps.Keys(h.Known)))
 	for _, x := range h.Waiting {
 		fmt.Fprintf(&b, "c%d/%s waits for %v\n", x.Client, x.Where, x.Paths)
 	}
