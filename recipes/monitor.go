@@ -19,8 +19,8 @@ type Overdue struct {
 // MonitorOptions are the options of a monitor.
 type MonitorOptions struct {
 	Limit time.Duration // how long one holder may hold the lock
-	// Alarm is called once for each holder that is seen to exceed the limit. The
-	// monitor waits for it to return.
+	// Alarm is called once for each holder that is seen to exceed the limit, also
+	// where Run is called again. The monitor waits for it to return.
 	Alarm func(Overdue)
 }
 
@@ -81,7 +81,6 @@ func NewMonitor(conn Conn, env Env, dir string, opt MonitorOptions) *Monitor {
 // Run monitors the lock until ctx is done, and returns its error, or another that
 // waiting does not cure, such as zk.ErrNoAuth.
 func (m *Monitor) Run(ctx context.Context) error {
-	m.seen = nil
 	var change <-chan zk.Event
 	for {
 		err := ctx.Err()

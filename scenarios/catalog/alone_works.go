@@ -2,6 +2,8 @@ package catalog
 
 import (
 	"context"
+	"fmt"
+	"slices"
 	"time"
 
 	"github.com/go-zookeeper/zk"
@@ -188,6 +190,50 @@ func (a alone) newFolder() {
 	a.overdue(dir, "later", alarms)
 	cancel()
 	a.with(context.Canceled, end(), "Monitor.Run of a folder that was made later")
+}
+
+// deadlines is an environment that asserts how many contexts with a deadline are open at once: each takes up memory
+// until that, or until it is ended.
+type deadlines struct {
+	recipes.Env
+	a    alone
+	open []context.Context
+}
+
+// WithTimeout implements recipes.Env.
+func (d *deadlines) WithTimeout(ctx context.Context, limit time.Duration) (context.Context, context.CancelFunc) {
+	ctx, end := d.Env.WithTimeout(ctx, limit)
+	d.open = append(slices.DeleteFunc(d.open, func(ctx context.Context) bool { return ctx.Err() != nil }), ctx)
+	d.a.is(len(d.open) == 1, "a monitor has no more than one deadline at a time")
+	return ctx, end
+}
+
+// monitoredAgain runs a monitor twice while one holds the lock, and others come to want it.
+func (a alone) monitoredAgain() {
+	alarms := recipes.NewMailbox[recipes.Overdue](a.p.Env)
+	dir := a.path("monitored-again")
+	m := recipes.NewMonitor(a.p.Conn, &deadlines{Env: a.p.Env, a: a}, dir,
+		recipes.MonitorOptions{Limit: time.Second, Alarm: alarms.Put})
+	l := simpleLock(a.p, dir)
+	a.p.Register(l.Znodes)
+	a.fine(l.Lock(background), "Lock.Lock beside a monitor that runs twice")
+	for i := range 2 {
+		ctx, cancel := context.WithCancel(background)
+		end, _ := a.background("monitor", func(context.Context) error { return m.Run(ctx) })
+		if i == 0 {
+			for n := range 3 {
+				a.create(fmt.Sprintf("%s/_c_x-lock-%010d", dir, 1000+n), "")
+			}
+			_, err := alarms.Get(background)
+			a.fine(err, "an alarm of a monitor that runs for the first time")
+		} else {
+			a.p.Env.Sleep(background, 3*time.Second)
+			a.is(len(alarms.Ready()) == 0, "a monitor says it once, also when it is run again")
+		}
+		cancel()
+		a.with(context.Canceled, end(), "Monitor.Run until it is cancelled")
+	}
+	a.fine(l.Unlock(background), "Lock.Unlock beside a monitor that runs twice")
 }
 
 // monitor runs a monitor; the function that it returns waits for its end.

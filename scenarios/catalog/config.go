@@ -70,7 +70,10 @@ func (c stepwise) Watch(ctx context.Context, told func(values map[string][]byte,
 
 func watchCached(ctx context.Context, p *engine.Process, told func(values map[string][]byte, zxid int64)) error {
 	var c *recipes.CachedConfig
+	last := int64(0)
 	c = recipes.NewCachedConfig(p.Conn, p.Env, p.Path(workload.ConfigDir), func(set recipes.ConfigSet) {
+		p.Always("a cached configuration tells each set that is later than the one before, and no other", set.Zxid > last)
+		last = set.Zxid
 		now := c.Get()
 		p.Always("a cached configuration shows the set that it has just told", now.Zxid == set.Zxid &&
 			maps.EqualFunc(now.Values, set.Values, bytes.Equal))

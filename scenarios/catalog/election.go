@@ -3,6 +3,7 @@ package catalog
 import (
 	"context"
 	"errors"
+	"strings"
 	"time"
 
 	"github.com/go-zookeeper/zk"
@@ -208,6 +209,24 @@ func electionHerd(s engine.Scenario, newElector func(p *engine.Process) workload
 	return electionScenario(s)
 }
 
+// endNotifies reports whether the end of one candidate, whose name ends so, notifies that many other clients.
+func endNotifies(others int, suffix string) func(h *history.History) bool {
+	return func(h *history.History) bool {
+		owner, notified := map[int64]int32{}, map[int64]map[int32]bool{} // by the txn that deletes it
+		for i := range h.Events {
+			switch e := &h.Events[i]; {
+			case e.Kind == history.Deleted && strings.HasPrefix(e.Path, candidatesDir+"/") && strings.HasSuffix(e.Path, suffix):
+				owner[e.Zxid], notified[e.Zxid] = e.Client, map[int32]bool{}
+			case e.Kind == history.Notify && notified[e.Zxid] != nil && e.Client != owner[e.Zxid]:
+				if notified[e.Zxid][e.Client] = true; len(notified[e.Zxid]) >= others {
+					return true
+				}
+			}
+		}
+		return false
+	}
+}
+
 // electionScenarios are those of the elections.
 var electionScenarios = []engine.Scenario{
 	electionScenario(engine.Scenario{
@@ -255,6 +274,13 @@ var electionScenarios = []engine.Scenario{
 		Faults: electionFaults,
 		Goals:  []engine.Goal{workload.GoalLostCreate, workload.GoalExpiry, workload.GoalQueue},
 	}.Symmetric(workload.ByThree)),
+	electionHerd(engine.Scenario{
+		Name: "election/smallest-fan-out", Doc: "the end of a leader wakes all candidates where all watch the first",
+		Faults: faults.MustParse("sequence=2@path=" + candidatesDir),
+		Goals: []engine.Goal{
+			{Name: "the end of a leader that wakes three others", Reached: endNotifies(3, "")},
+			{Name: "the same where sequence numbers end", Reached: endNotifies(3, "2147483647")}},
+	}, newHerdElection).Without("herd"),
 
 	electionHerd(mutated(125, engine.Scenario{}), newHerdElection),
 	electionScenario(mutated(mutants.EventLeads, engine.Scenario{Rounds: 3,

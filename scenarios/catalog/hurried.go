@@ -47,6 +47,7 @@ func hurried(p *engine.Process) {
 	for i := range 3 {
 		a.after = "-" + strconv.Itoa(i)
 		a.gaveUp()
+		a.rivals()
 	}
 }
 
@@ -108,6 +109,42 @@ func (a alone) gaveUp() {
 			"Election.Acknowledge ends with its context")
 		a.fine(e.Resign(background), "Election.Resign")
 	}
+}
+
+// rivals has one coordinator give up while another begins a transaction by the same name: what the first one undoes is
+// not that of the second.
+func (a alone) rivals() {
+	at := func(site string) *recipes.Transaction {
+		return recipes.NewTransaction(a.p.Conn, a.p.Env, a.path("rivals"), recipes.TransactionOptions{Site: site})
+	}
+	begun := false
+	wait, ended := a.background("rival", func(context.Context) error {
+		err := a.soon(func(ctx context.Context) error { return at("").Begin(ctx, nil, "a", "b") })
+		begun = err == nil
+		return err
+	})
+	for n, _ := strconv.ParseInt(a.p.Env.UUID()[:1], 16, 0); n > 0 && !*ended; n-- {
+		a.p.Step()
+	}
+	c, err := at(""), zk.ErrNodeExists
+	for err == zk.ErrNodeExists && !begun {
+		err = c.Begin(background, nil, "a", "b")
+	}
+	wait()
+	if err != nil {
+		a.is(err == zk.ErrNodeExists, "a transaction begins, or there is one")
+		c = at("")
+		a.ends(c, at("a"), at("b"))
+		return
+	}
+	a.p.AtRest() // whatever the first coordinator has to undo is done
+	sites := []*recipes.Transaction{at("a"), at("b")}
+	for _, t := range sites {
+		a.fine(t.Vote(background, true), "Transaction.Vote of one that another has begun, too, and given up")
+	}
+	d, err := c.Outcome(background)
+	a.is(err != nil || d == recipes.Committed, "a coordinator that gives up ends no transaction of another")
+	a.ends(append(sites, c)...)
 }
 
 // ends ends a transaction, and forgets it.

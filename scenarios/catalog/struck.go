@@ -28,6 +28,7 @@ type struck struct {
 	err   error // which it ends with
 	once  bool  // those that follow are not refused
 	off   bool  // nor is any, from now on
+	lists bool  // but the next listing that leaves a watch
 	after bool  // one was refused, of which the call has to tell
 	tidy  bool  // what the call deletes is of no use to anybody, and nobody waits for that
 }
@@ -109,6 +110,9 @@ func (s *struck) Children(path string) ([]string, *zk.Stat, error) {
 }
 
 func (s *struck) ChildrenW(path string) ([]string, *zk.Stat, <-chan zk.Event, error) {
+	if s.lists {
+		s.off, s.left, s.lists = false, 0, false
+	}
 	if err := s.strikes(true); err != nil {
 		return nil, nil, nil, err
 	}

@@ -120,6 +120,21 @@ var struckCalls = []operation{
 	{"Semaphore.Acquire behind others", behind(func(p *engine.Process, dir string) *recipes.Semaphore {
 		return recipes.NewSemaphore(p.Conn, p.Env, dir, 1, recipes.LockOptions{})
 	}, (*recipes.Semaphore).Acquire, (*recipes.Semaphore).Release)},
+	{"Semaphore.Acquire of the last lease", func(ctx context.Context, p *engine.Process, dir string) error {
+		holders := []*recipes.Semaphore{twoLeases(safe(p), dir), twoLeases(safe(p), dir)}
+		if untilError(ctx, holders[0].Acquire, holders[1].Acquire) != nil {
+			return nil
+		}
+		meanwhile(p, func(p *engine.Process) {
+			for range 20 {
+				p.Step()
+			}
+			holders[0].Release(ctx)
+		})
+		s := p.Conn.(*struck)
+		s.off, s.lists = true, true // what is refused is to wait for a lease
+		return taken(ctx, p, twoLeases(p, dir), (*recipes.Semaphore).Acquire)
+	}},
 	{"Election.Campaign behind another", behind(candidate, (*recipes.Election).Campaign, (*recipes.Election).Resign)},
 	{"Lock.Contenders of two", func(ctx context.Context, p *engine.Process, dir string) error {
 		simpleLock(safe(p), dir).Lock(ctx)
@@ -155,6 +170,31 @@ var struckCalls = []operation{
 		return barrierAt(p, dir).Wait(ctx)
 	}},
 	twoInBarrier(recipes.LeaveLowest), twoInBarrier(recipes.LeaveNaive), twoInBarrier(recipes.LeaveSequential),
+	{"DoubleBarrier.Leave of one whose znode is gone", func(ctx context.Context, p *engine.Process, dir string) error {
+		member := func(p *engine.Process) *recipes.DoubleBarrier {
+			return recipes.NewDoubleBarrier(p.Conn, p.Env, dir, 2,
+				recipes.DoubleBarrierOptions{Leaving: recipes.LeaveSequential})
+		}
+		meanwhile(p, func(p *engine.Process) {
+			d := member(p)
+			enter := d.Enter(ctx)
+			for range 12 {
+				p.Step()
+			}
+			if enter == nil {
+				d.Leave(ctx)
+			}
+		})
+		s := p.Conn.(*struck)
+		d, left := member(p), s.left
+		s.off = true // what is refused is a request of Leave
+		if d.Enter(ctx) != nil {
+			return nil
+		}
+		s.Conn.Delete(d.Znodes()[0], -1)
+		s.off, s.left = s.after, left
+		return d.Leave(ctx)
+	}},
 	{"Queue.Take of items", func(ctx context.Context, p *engine.Process, dir string) error {
 		meanwhile(p, func(p *engine.Process) {
 			fifo(p, dir).Put(ctx, nil)
