@@ -111,6 +111,12 @@ var barrierScenarios = []engine.Scenario{
 		Goals:  []engine.Goal{workload.GoalLostChange, workload.GoalOpened, workload.GoalHeldAgain},
 	}),
 
+	workload.BaseBarrier(engine.Scenario{
+		Name: "barrier/at-work", Doc: "a keeper works while it holds the barrier, and others see its work behind it",
+		Rounds: 3, Program: workload.BarrierAtWork(newBarrier), Faults: faults.Contract().Except("crash", "cancel"),
+		Setup: makeZnodes(workload.WorkDir, "0"), Words: []string{workload.Saw}, Finally: workload.SeesWork,
+		Goals: []engine.Goal{workload.GoalLostChange, workload.GoalOpened},
+	}),
 	askedScenario(workload.BaseBarrier(engine.Scenario{
 		Name: "barrier/asked", Doc: "clients that do nothing but wait, while leaders are deposed",
 		Rounds: 3, Program: barrierAsked(newBarrier),

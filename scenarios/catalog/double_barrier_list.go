@@ -46,6 +46,13 @@ var doubleBarrierScenarios = listed(slices.Concat(
 		}, workload.Meeting{Enter: workload.Limited, Leave: workload.Cancelled, Stay: workload.UntilLost,
 			NewBarrier: newDoubleBarrier(recipes.LeaveLowest)}),
 
+		workload.BaseDoubleBarrier(engine.Scenario{
+			Name: "double-barrier/at-work", Doc: "participants work for long inside, two of each process, and give up waiting",
+			Clients: 2, Rounds: 2, Faults: withLosses(faults.Contract()),
+			Goals: []engine.Goal{workload.GoalGaveUp("enter"), workload.GoalEndInside},
+		}, workload.Meeting{Enter: workload.Limited, Leave: workload.Cancelled, AtWork: true,
+			NewBarrier: newDoubleBarrier(recipes.LeaveLowest)}),
+
 		doubleBarrierMutant(mutants.CountReady, engine.Scenario{Rounds: 1}, workload.Meeting{}),
 		doubleBarrierMutant(mutants.StaleReady, engine.Scenario{Rounds: 2}, workload.Meeting{}),
 		doubleBarrierMutant(mutants.CountOnly, engine.Scenario{Rounds: 1}, workload.Meeting{Enter: workload.Unlimited}),

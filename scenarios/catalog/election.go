@@ -241,6 +241,12 @@ var electionScenarios = []engine.Scenario{
 			{Name: "a candidate that gives up", Reached: workload.Returned("campaign", context.DeadlineExceeded)}},
 	}.Symmetric(workload.ByThree)),
 	electionScenario(engine.Scenario{
+		Name: "election/at-work", Doc: "leaders work for long, and candidates give up and come back",
+		Clients: 2, Rounds: 3, Program: workload.ElectionAtWork(newElection), Faults: electionFaults,
+		Goals: []engine.Goal{workload.GoalQueue, {Name: "a candidate that gives up",
+			Reached: workload.Returned("campaign", context.DeadlineExceeded)}},
+	}.Symmetric(workload.BySix)),
+	electionScenario(engine.Scenario{
 		Name: "election/observed", Doc: "clients wait for a leader, and ask for it, under every fault",
 		Rounds: 2, Program: observed(newElection), Faults: electionFaults,
 		Goals: []engine.Goal{workload.GoalExpiry,

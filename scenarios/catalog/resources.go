@@ -20,7 +20,7 @@ type resource struct {
 // session there may be two more. What queues and names leave are items that nobody takes and names that are registered.
 var resources = []resource{
 	{"lock", 0, "", "/lock"},
-	{"barrier", 0, "", "/barrier"},
+	{"barrier", 0, "", "/barrier /work"},
 	{"cache", 3, "/watch/dir", ""},
 	{"commit", 0, "/commit/* /commit/*/decision", "/commit /commit/* /commit/*/decision /commit/*/site-*"},
 	{"config", 0, "/config", "/config /config/a /config/b /config/c"},

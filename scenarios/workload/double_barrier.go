@@ -71,8 +71,9 @@ func doubleBarrierOf(p *engine.Process, b DoubleBarrier) someDoubleBarrier {
 type Meeting struct {
 	Enter      Limiter // of each Enter and Leave
 	Leave      Limiter
-	More       int // clients than participants
-	Stay       int // steps inside, in a brief run one; see [UntilLost]
+	More       int  // clients than participants
+	Stay       int  // steps inside, in a brief run one; see [UntilLost]
+	AtWork     bool // stay for long, with two goroutines of each process
 	NewBarrier func(p *engine.Process, n int) FullDoubleBarrier
 }
 
@@ -138,8 +139,13 @@ func (m Meeting) stay(p *engine.Process, o engine.Object, lost <-chan zk.Event) 
 func BaseDoubleBarrier(s engine.Scenario, m Meeting) engine.Scenario {
 	s = WithDefaults(s, 3)
 	s.Program = m.program()
+	role := func(int, int) int { return 0 }
+	if m.AtWork {
+		m.Stay, role = longWork, func(id, _ int) int { return id % 2 }
+		s.Program = byTwo(m.program())
+	}
 	if !s.Broken() {
-		s = s.Symmetric(func(int, int) int { return 0 })
+		s = s.Symmetric(role)
 	}
 	if s.SafetySteps == 0 {
 		s.SafetySteps = limitedSteps

@@ -123,6 +123,21 @@ func ElectionRounds(steps Pace, newElector func(p *engine.Process) FullElector) 
 	}
 }
 
+// ElectionAtWork makes a program in which leaders work for long, and two goroutines of each process campaign no longer
+// than they can, give up, and come back with the same object.
+func ElectionAtWork(newElector func(p *engine.Process) FullElector) func(p *engine.Process) {
+	return byTwo(func(p *engine.Process) {
+		e := newElector(p)
+		o := p.Register(e.Znodes)
+		for range p.Rounds {
+			if err := LeadOnce(p, o, e, Pace{Procedure: 1, Stay: longWork}, true); err != nil {
+				p.Fail(err)
+				return
+			}
+		}
+	})
+}
+
 // Ask asks for the leader.
 func Ask(o engine.Object, e FullElector) (err error) {
 	defer recipes.Forget(o.Process().Env)(&err)

@@ -1,0 +1,88 @@
+package workload
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+
+	"github.com/go-zookeeper/zk"
+
+	"zksim/model/history"
+	"zksim/scenarios/engine"
+)
+
+// WorkDir is the znode in which a keeper shows the number of what it has done. It is 0, and of version 0, at first.
+const WorkDir = "/work"
+
+// Saw is what a client tells that looks behind the barrier, with the number that it finds there. It does so where its
+// session was the same since it began to wait: another may begin in the past.
+const Saw = "saw"
+
+// BarrierAtWork makes a program in which the first client works while it holds the barrier, and the others look at its
+// work when they have passed.
+func BarrierAtWork(newBarrier func(p *engine.Process) Barrier) func(p *engine.Process) {
+	return func(p *engine.Process) {
+		g := NewGate(p, newBarrier(p), Unlimited, Unlimited)
+		turn := g.passAndLook
+		if p.ID == 1 {
+			done := int32(0)
+			turn = func() error {
+				done++
+				return g.keepAtWork(done)
+			}
+		}
+		g.Rounds(p.Rounds, turn)
+	}
+}
+
+// keepAtWork holds the barrier while it does its work of that number.
+func (g gate) keepAtWork(number int32) error {
+	if _, err := g.do("hold", g.change, g.Hold); err != nil {
+		return err
+	}
+	for range Repeat(g.p, longWork) {
+		g.p.Step()
+	}
+	for {
+		_, err := g.p.Conn.Set(g.p.Path(WorkDir), []byte(strconv.Itoa(int(number))), number-1)
+		if !interrupted(err) {
+			if errors.Is(err, zk.ErrBadVersion) { // an earlier try has done it
+				err = nil
+			}
+			return errors.Join(err, g.open())
+		}
+		g.p.Env.Sleep(context.Background(), nap)
+	}
+}
+
+// passAndLook passes the barrier and looks what is done behind it.
+func (g gate) passAndLook() error {
+	session := g.p.Conn.SessionID()
+	if err := g.Pass(); err != nil {
+		return err
+	}
+	data, _, err := g.p.Conn.Get(g.p.Path(WorkDir))
+	if number, wrong := strconv.Atoi(string(data)); err == nil && wrong == nil && g.p.Conn.SessionID() == session {
+		g.o.Record(history.Event{Kind: history.Told, Op: Saw, Value: int64(number)})
+	}
+	return nil
+}
+
+// SeesWork is the judge of these programs: who waits for a barrier that is held, and passes, sees what its keeper has
+// done before it was opened.
+func SeesWork(h *history.History) error {
+	held, least := int64(0), map[int32]int64{} // by object
+	for i := range h.Events {
+		switch e := &h.Events[i]; {
+		case e.Kind == history.Return && e.Op == "hold" && e.Err == nil:
+			held++
+		case e.Kind == history.Invoke && e.Op == "wait":
+			least[e.Object] = held
+		case e.Kind == history.Told && e.Op == Saw && e.Value < least[e.Object]:
+			return fmt.Errorf("c%d passed the barrier that was held the %d. time when it came, and does not see what was done "+
+				"before it was opened: the work is that of the %d. time", e.Client, least[e.Object], e.Value)
+		}
+	}
+	return nil
+}
