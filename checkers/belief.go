@@ -1,7 +1,9 @@
 package checkers
 
 import (
+	"fmt"
 	"slices"
+	"strings"
 
 	"zksim/internal/hash"
 	"zksim/model/history"
@@ -138,18 +140,19 @@ func (b *believers) Step(h *history.History, i int) Verdict {
 
 // tooMany objects to a claim beside those of other clients that exclude it.
 func (b Belief) tooMany(i int, mine claim, active []claim) Verdict {
-	n := 0
+	var others []string // any of them may be the one that is wrong
 	for _, a := range active {
 		if a.client == mine.client || !a.excludes(mine) {
 			continue
 		}
-		if n++; n >= max(b.Leases, 1) {
+		others = append(others, fmt.Sprintf("c%d%s", a.client, byPath(a.path)))
+		if n := len(others); n >= max(b.Leases, 1) {
 			if n == 1 {
 				return violated(b, i, "c%d believes that it holds the lock%s while c%d still believes so%s",
 					mine.client, byPath(mine.path), a.client, byPath(a.path))
 			}
-			return violated(b, i, "c%d believes that it holds a lease%s while %d others still believe so, c%d%s",
-				mine.client, byPath(mine.path), n, a.client, byPath(a.path))
+			return violated(b, i, "c%d believes that it holds a lease%s while %d others still believe so, %s",
+				mine.client, byPath(mine.path), n, strings.Join(others, " and "))
 		}
 	}
 	return Verdict{}

@@ -161,7 +161,7 @@ func TestBeliefOfReadersHoldersOfLeasesAndBrokenLocks(t *testing.T) {
 			acquired c1 o1 /s/a
 			acquired c2 o2 /s/b
 			acquired c3 o3 /s/c`, event: 2, message: "c3 believes that it holds a lease by /s/c while 2 others still believe " +
-			"so, c2 by /s/b"},
+			"so, c1 by /s/a and c2 by /s/b"},
 	})
 }
 

@@ -113,7 +113,7 @@ func TestRealRunsAreJudgedAsSimulatedOnes(t *testing.T) {
 func TestOfServersOfOthersIsJudgedWhatNeedsNoTxns(t *testing.T) {
 	s := *catalog.Named("lock/lock")
 	r, err := ensemble.RunLive(t.Context(), &s, ensemble.LiveOptions{Servers: zkservertest.ForTest(t, 1).Addrs()})
-	want := "ownership, belief, claim, linearizability: they need txns, and nobody has the logs of these servers"
+	want := "ownership, claim, belief, linearizability: they need txns, and nobody has the logs of these servers"
 	if err != nil || r.Verdict.Level != checkers.OK || r.History.Txns || r.Blind != want {
 		t.Errorf("%v, %+v", err, r)
 	}

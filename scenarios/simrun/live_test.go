@@ -134,7 +134,7 @@ func TestClientsOfSomebodyElsesServersAreStruckAsWell(t *testing.T) {
 	r := simrun(t, "check", "-backend", "zookeeper", "-servers", server.ConnectString(), "-session-timeout", "2s",
 		"-faults", "lose-reply=2 disconnect=1 expire=1", "-seeds", "1-2", "-v", "lock/lock")
 	if r.code != exitHeld || !strings.Contains(r.out, "held    lock/lock") || !strings.Contains(r.out,
-		"      not judged: ownership, belief, claim, linearizability: they need txns, and nobody has the logs of these "+
+		"      not judged: ownership, claim, belief, linearizability: they need txns, and nobody has the logs of these "+
 			"servers\n") {
 		t.Errorf("%+v", r)
 	}

@@ -195,5 +195,5 @@ func LeadOnce(p *engine.Process, o engine.Object, e FullElector, steps Pace, imp
 }
 
 // ElectionCheckers is everything that every election must satisfy.
-var ElectionCheckers = []checkers.Checker{checkers.Ownership{}, checkers.Belief{}, checkers.Claim{}, checkers.Fenced{},
+var ElectionCheckers = []checkers.Checker{checkers.Ownership{}, checkers.Claim{}, checkers.Belief{}, checkers.Fenced{},
 	checkers.Acknowledged{}, checkers.Liveness{}, checkers.Quiescence{}, checkers.Tree{}, checkers.Steps{}}

@@ -237,5 +237,5 @@ func byTwo(one func(p *engine.Process)) func(p *engine.Process) {
 }
 
 // LockCheckers is everything that every lock must satisfy.
-var LockCheckers = []checkers.Checker{checkers.Ownership{}, checkers.Belief{}, checkers.Claim{}, checkers.Fenced{},
+var LockCheckers = []checkers.Checker{checkers.Ownership{}, checkers.Claim{}, checkers.Belief{}, checkers.Fenced{},
 	checkers.Liveness{}, checkers.Linearizability{}, checkers.Quiescence{}, checkers.Tree{}, checkers.Steps{}}

@@ -32,7 +32,7 @@ type FullRWLocker interface {
 }
 
 // RWCheckers is everything that every read/write lock must satisfy.
-var RWCheckers = []checkers.Checker{checkers.Ownership{}, checkers.Belief{}, checkers.Claim{}, checkers.Fenced{},
+var RWCheckers = []checkers.Checker{checkers.Ownership{}, checkers.Claim{}, checkers.Belief{}, checkers.Fenced{},
 	checkers.Liveness{},
 	checkers.Refusal{}, checkers.Quiescence{}, checkers.Tree{}, checkers.Steps{}}
 

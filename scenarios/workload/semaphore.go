@@ -63,7 +63,7 @@ func leaserOf(p *engine.Process, l Leaser) someLeaser {
 
 // LeaseCheckers is everything that every semaphore with that many leases must satisfy.
 func LeaseCheckers(leases int) []checkers.Checker {
-	return []checkers.Checker{checkers.Ownership{Leases: leases}, checkers.Belief{Leases: leases}, checkers.Claim{},
+	return []checkers.Checker{checkers.Ownership{Leases: leases}, checkers.Claim{}, checkers.Belief{Leases: leases},
 		checkers.Liveness{},
 		checkers.Refusal{Leases: leases}, checkers.Quiescence{}, checkers.Tree{}, checkers.Steps{}}
 }
