@@ -110,7 +110,7 @@ func (b *believers) Step(h *history.History, i int) Verdict {
 		if slices.ContainsFunc(b.excused, mine.sameObject) || slices.Contains(b.broken, e.Path) {
 			return Verdict{}
 		}
-		if v := b.tooMany(i, mine, b.active); v.Level == Violated {
+		if v := b.tooMany(h, i, mine); v.Level == Violated {
 			return v
 		}
 		b.active = append(b.active, mine)
@@ -139,23 +139,37 @@ func (b *believers) Step(h *history.History, i int) Verdict {
 }
 
 // tooMany objects to a claim beside those of other clients that exclude it.
-func (b Belief) tooMany(i int, mine claim, active []claim) Verdict {
+func (b *believers) tooMany(h *history.History, i int, mine claim) Verdict {
 	var others []string // any of them may be the one that is wrong
-	for _, a := range active {
+	for _, a := range b.active {
 		if a.client == mine.client || !a.excludes(mine) {
 			continue
 		}
-		others = append(others, fmt.Sprintf("c%d%s", a.client, byPath(a.path)))
+		others = append(others, fmt.Sprintf("c%d%s%s", a.client, byPath(a.path), deletedBy(h, i, a)))
 		if n := len(others); n >= max(b.Leases, 1) {
 			if n == 1 {
-				return violated(b, i, "c%d believes that it holds the lock%s while c%d still believes so%s",
-					mine.client, byPath(mine.path), a.client, byPath(a.path))
+				return violated(b, i, "c%d believes that it holds the lock%s while c%d still believes so%s%s",
+					mine.client, byPath(mine.path), a.client, byPath(a.path), deletedBy(h, i, a))
 			}
 			return violated(b, i, "c%d believes that it holds a lease%s while %d others still believe so, %s",
 				mine.client, byPath(mine.path), n, strings.Join(others, " and "))
 		}
 	}
 	return Verdict{}
+}
+
+// deletedBy says which other client has deleted the znode of a claim that is believed at event i, if one has.
+func deletedBy(h *history.History, i int, a claim) string {
+	for k := i - 1; k >= 0; k-- {
+		e := &h.Events[k]
+		if e.Kind == history.Acquired && e.Object == a.object {
+			break
+		}
+		if e.Kind == history.Deleted && e.Path == a.path && e.Client != 0 && e.Client != a.client {
+			return fmt.Sprintf(", which c%d has deleted", e.Client)
+		}
+	}
+	return ""
 }
 
 // byPath names the znode of a claim, if it is known.
