@@ -220,7 +220,7 @@ var tinies = []tiny{
 		say(o, "%s %v %v", data, err, ctx.Err())
 	}},
 	// when the time was up, of a context that has ended since
-	{name: "deadline-gone-by", ticks: 3, least: 8, program: func(p *engine.Process) {
+	{name: "deadline-gone-by", ticks: 3, least: 7, program: func(p *engine.Process) {
 		o := register(p)
 		if p.ID == 1 {
 			p.Env.Sleep(context.Background(), 500*time.Millisecond)
