@@ -100,19 +100,6 @@ func TestBeliefIsOfOneClient(t *testing.T) {
 			acquired c1 o1 /l/a
 			acquired c2 o2 /l/b`, event: 1, message: "c2 believes that it holds the lock by /l/b while c1 still believes so " +
 			"by /l/a"},
-		{name: "two at once, since one has deleted what the other holds", text: `
-			created c1 /l/a z1 s11
-			acquired c1 o1 /l/a
-			deleted c2 /l/a z2
-			created c2 /l/a z3 s12
-			acquired c2 o2 /l/a`, event: 4, message: "c2 believes that it holds the lock by /l/a while c1 still believes so " +
-			"by /l/a, which c2 has deleted"},
-		{name: "two at once, since a session has ended", text: `
-			created c1 /l/a z1 s11
-			acquired c1 o1 /l/a
-			deleted c0 /l/a z2 s11
-			acquired c2 o2 /l/b`, event: 3, message: "c2 believes that it holds the lock by /l/b while c1 still believes so " +
-			"by /l/a"},
 		{name: "disconnected is not lost", text: `
 			acquired c1 o1 /l/a
 			session c1 StateDisconnected
@@ -159,6 +146,24 @@ func TestBeliefIsOfOneClient(t *testing.T) {
 			exceeded c3
 			acquired c1 o1 /l/a
 			session c2 StateHasSession
+			acquired c2 o2 /l/b`, event: 3, message: "c2 believes that it holds the lock by /l/b while c1 still believes so " +
+			"by /l/a"},
+	})
+}
+
+func TestBeliefSaysWhoHasDeletedWhatAnotherHolds(t *testing.T) {
+	judge(t, Belief{}, []judgement{
+		{name: "two at once, since one has deleted what the other holds", text: `
+			created c1 /l/a z1 s11
+			acquired c1 o1 /l/a
+			deleted c2 /l/a z2
+			created c2 /l/a z3 s12
+			acquired c2 o2 /l/a`, event: 4, message: "c2 believes that it holds the lock by /l/a while c1 still believes so " +
+			"by /l/a, which c2 has deleted"},
+		{name: "two at once, since a session has ended", text: `
+			created c1 /l/a z1 s11
+			acquired c1 o1 /l/a
+			deleted c0 /l/a z2 s11
 			acquired c2 o2 /l/b`, event: 3, message: "c2 believes that it holds the lock by /l/b while c1 still believes so " +
 			"by /l/a"},
 	})
