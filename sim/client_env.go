@@ -104,6 +104,9 @@ func (e Env) WithTimeout(ctx context.Context, d time.Duration) (context.Context,
 	inner, cancel := context.WithCancel(ctx)
 	x := &deadline{Context: inner, cancel: cancel, client: e.c.host, scope: g.knows()}
 	x.at = epoch.Add(time.Duration(w.now)*time.Millisecond + d)
+	if x.parent, _ = ctx.Value(deadlineKey{}).(*deadline); x.parent != nil && x.parent.at.Before(x.at) {
+		x.at = x.parent.at
+	}
 	x.timer.ctx = x
 	w.addTimer(&x.timer, d)
 	return x, func() {

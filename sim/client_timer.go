@@ -153,9 +153,7 @@ func (w *World) tick(c *Client) {
 		w.now = max(w.now, first.at)
 	}
 	if x := first.ctx; x != nil {
-		x.expired = x.Context.Err() == nil
-		x.cancel()
-		x.client.markDirty()
+		x.expire()
 		return
 	}
 	first.g.status = runnable
@@ -192,16 +190,39 @@ func (w *World) reap() {
 }
 
 // deadline is a context whose timer is virtual. It wraps a cancel context of
-// the standard library, so contexts derived from it need no goroutine. They
-// report context.Canceled, not DeadlineExceeded.
+// the standard library, so contexts derived from it need no goroutine. Those of the
+// standard library report context.Canceled, not DeadlineExceeded.
 type deadline struct {
 	context.Context
 	cancel  context.CancelFunc
+	parent  *deadline // that it was derived from; nil: none
 	client  *Client
 	scope   *scope // of the code that made it
 	timer   timer
-	at      time.Time
-	expired bool
+	at      time.Time // no later than that of the parent
+	expired bool      // ended by its timer, or that of a parent
+}
+
+// expire ends the context and those that are derived from it, since its time is up.
+func (d *deadline) expire() {
+	if d.Context.Err() == nil {
+		d.expired = true
+		for _, t := range d.client.w.timers { // a context without a timer has ended
+			if x := t.ctx; x != nil && x.Context.Err() == nil && x.within(d) {
+				x.expired = true
+			}
+		}
+	}
+	d.cancel()
+	d.client.markDirty()
+}
+
+// within reports whether d is derived from x.
+func (d *deadline) within(x *deadline) bool {
+	for d != nil && d != x {
+		d = d.parent
+	}
+	return d != nil
 }
 
 // Deadline returns the virtual time at which the context ends.

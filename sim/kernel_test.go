@@ -3,10 +3,12 @@ package sim
 import (
 	"context"
 	"errors"
+	"fmt"
 	"runtime"
 	"slices"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/go-zookeeper/zk"
@@ -237,6 +239,50 @@ func TestAContextKeepsItsFirstError(t *testing.T) {
 	})
 	s.do("run c1", "tick", "tick", "run c1")
 	s.want("context canceled context canceled context canceled 0")
+}
+
+// TestAContextEndsByTheDeadlineOfTheOneThatItWasDerivedFrom compares with contexts of the standard library.
+func TestAContextEndsByTheDeadlineOfTheOneThatItWasDerivedFrom(t *testing.T) {
+	type with func(ctx context.Context, d time.Duration) (context.Context, context.CancelFunc)
+	program := func(timeout with, now func() time.Time, sleep func(d time.Duration)) string {
+		begin := now()
+		outer, stop := timeout(context.Background(), 20*time.Millisecond)
+		defer stop()
+		between, end := context.WithCancel(outer)
+		ended, cancel := timeout(between, time.Hour)
+		defer cancel()
+		inner, cancel := timeout(outer, time.Hour)
+		defer cancel()
+		early, cancel := timeout(outer, 10*time.Millisecond)
+		defer cancel()
+		other, cancel := context.WithCancel(outer)
+		defer cancel()
+		own, cancel := timeout(other, time.Hour)
+		defer cancel()
+		text := ""
+		say := func() {
+			for _, ctx := range []context.Context{outer, ended, inner, early, own} {
+				at, _ := ctx.Deadline()
+				text += fmt.Sprintln(ctx.Err(), at.Sub(begin).Round(time.Millisecond))
+			}
+		}
+		say()
+		end()
+		sleep(15 * time.Millisecond)
+		say()
+		sleep(15 * time.Millisecond)
+		say()
+		return text
+	}
+	var want, got string
+	synctest.Test(t, func(t *testing.T) { want = program(context.WithTimeout, time.Now, time.Sleep) })
+	s := start(t, 1, func(s *script, c *Client) {
+		got = program(c.Env().WithTimeout, c.Env().Now, func(d time.Duration) { c.Env().Sleep(context.Background(), d) })
+	})
+	s.rest()
+	if got != want {
+		t.Errorf("%s\nexpected, as of package context,\n%s", got, want)
+	}
 }
 
 func TestCoroutinesOfAClientHaveDifferentNames(t *testing.T) {
