@@ -147,16 +147,16 @@ func TestPresetsJudgeWhatARecipeTells(t *testing.T) {
 		scenarios.Scenario
 		checkers string
 	}{
-		{lock, "belief claim liveness linearizability quiescence tree steps"},
+		{lock, "claim belief liveness linearizability quiescence tree steps"},
 		{scenarios.RWLock("bare/rwlock", func(p *scenarios.Process) bareRWLock {
 			return bareRWLock{recipes.NewRWLock(p.Conn, p.Env, p.Path("/bare"), recipes.LockOptions{})}
-		}), "belief claim liveness quiescence tree steps"},
+		}), "claim belief liveness quiescence tree steps"},
 		{scenarios.Semaphore("bare/semaphore", 2, func(p *scenarios.Process) bareLeaser {
 			return bareLeaser{recipes.NewSemaphore(p.Conn, p.Env, p.Path("/bare"), 2, recipes.LockOptions{})}
-		}), "belief claim liveness quiescence tree steps"},
+		}), "claim belief liveness quiescence tree steps"},
 		{scenarios.Election("bare/election", func(p *scenarios.Process) bareElection {
 			return bareElection{recipes.NewElection(p.Conn, p.Env, p.Path("/bare"), recipes.ElectionOptions{})}
-		}), "belief claim liveness quiescence tree steps"},
+		}), "claim belief liveness quiescence tree steps"},
 		{scenarios.Members("bare/members", func(p *scenarios.Process, path string) *bareMember {
 			return &bareMember{member{group: recipes.NewGroup(p.Conn, p.Env, path, recipes.GroupOptions{})}}
 		}), "departure presence tree liveness quiescence steps"},
