@@ -19,8 +19,9 @@ import (
 //
 // To update:
 //
-//  1. Read the version of dir, and set dir to "changing" if it still has that;
-//     if not, begin again. The new version of dir is that of the update.
+//  1. Read the version of dir, and set dir to "changing" if it still has that.
+//     The new version of dir is that of the update. If dir has another one, the
+//     reading may have been stale, or an earlier try has set it: begin again.
 //  2. For each value, in a multi that checks that version, set it, or create it
 //     when it is missing. Then delete those that are not of the new set.
 //  3. Set dir to "ready GUID" if it still has that version. If the answer is lost
@@ -91,30 +92,33 @@ func (c *FlaggedConfig) Update(ctx context.Context, values map[string][]byte) (e
 	return err
 }
 
-// begin makes the configuration invalid and returns the version of the update. It may set the flag more than once. What
-// it has sent in an earlier session may still be executed, and changes nothing then: the version is another.
+// begin makes the configuration invalid and returns the version of the update. What it has sent in an earlier session
+// may still be executed, and changes nothing then: the version is another. It fails with zk.ErrBadVersion when another
+// has begun.
 func (c *FlaggedConfig) begin(ctx context.Context) (version int32, err error) {
 	defer Forget(c.env)(&version, &err)
-	for {
+	again := false // a try of its own may have changed the version
+	for stale := true; ; stale = false {
 		err = c.retry(ctx, func() error {
 			exists, stat, err := c.on(ctx).Exists(c.dir)
 			if err == nil && !exists {
 				err = zk.ErrNoNode
 			}
-			if err == nil {
-				stat, err = c.on(ctx).Set(c.dir, []byte(changing), stat.Version)
+			if err != nil {
+				return err
 			}
-			if err == nil {
+			stat, err = c.on(ctx).Set(c.dir, []byte(changing), stat.Version)
+			if again = again || interrupted(err); err == nil {
 				version = stat.Version
 			}
 			return err
-		}, &version)
-		if err == zk.ErrNoNode {
-			if err = c.makePath(ctx, c.dir, c.acl); err == nil {
-				continue
+		}, &version, &again)
+		switch {
+		case err == zk.ErrNoNode:
+			if err := c.makePath(ctx, c.dir, c.acl); err != nil {
+				return 0, err
 			}
-		}
-		if err != zk.ErrBadVersion { // another update has begun or ended since it was read
+		case err != zk.ErrBadVersion, !again && !stale: // a reading behind a write that has failed is not stale
 			return version, err
 		}
 	}

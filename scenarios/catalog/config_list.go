@@ -75,7 +75,7 @@ var configScenarios = []engine.Scenario{
 
 	{
 		Name: "config/alone", Doc: "what the only updater has set is valid, whatever it has sent in earlier sessions",
-		Clients: 1, Rounds: 1, Servers: []int{3}, Program: updatesAlone,
+		Clients: 1, Servers: []int{3}, Program: updatesAlone,
 		Faults:   faults.MustParse("disconnect=1 depose=1 late-request=1"),
 		Checkers: []checkers.Checker{checkers.Liveness{}, checkers.Quiescence{}, checkers.Steps{}},
 	},
