@@ -72,7 +72,7 @@ func (p *pool) stop() {
 
 // pause waits until all edges are in the queue, calls f, and lets work go on. It does
 // not call f when the search is stopped meanwhile: then some edges may be elsewhere.
-func (p *pool) pause(f func(queue []edge) error) error {
+func (p *pool) pause(f func(queue []edge)) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.paused = true
@@ -82,12 +82,11 @@ func (p *pool) pause(f func(queue []edge) error) error {
 	}
 	p.paused = false
 	if p.stopped {
-		return nil
+		return
 	}
-	err := f(p.queue)
+	f(p.queue)
 	p.halt.Store(false)
 	p.changed.Broadcast()
-	return err
 }
 
 // waiting returns the number of edges in the queue.

@@ -245,7 +245,7 @@ func (p *prover) watch(s *search) bool {
 		p.Progress(p.progress(s))
 	}
 	if p.Checkpoint != "" && time.Since(p.saved) >= p.Every {
-		p.err = s.pool.pause(func(queue []edge) error { return p.save(s, queue) })
+		s.pool.pause(func(queue []edge) { p.err = p.save(s, queue) })
 		p.saved = time.Now()
 	}
 	return false
