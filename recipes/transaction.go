@@ -198,11 +198,7 @@ func (t *Transaction) Begin(ctx context.Context, data []byte, sites ...string) (
 	}
 	return t.ticketed(ctx, take, creation{what: "transaction",
 		done: func(ctx context.Context) (bool, error) { return t.begun(ctx, guid) },
-		undo: func(ctx context.Context) {
-			if ours, err := t.begun(ctx, guid); ours && err == nil {
-				t.withdraw(ctx, sites)
-			}
-		},
+		undo: func(ctx context.Context) { t.withdraw(ctx, guid, sites) },
 	}, func(ticket *zk.DeleteRequest) ([]zk.MultiResponse, error) {
 		return t.on(ctx).Multi(append([]any{ticket}, ops...)...)
 	})
@@ -237,19 +233,26 @@ func (t *Transaction) check(ctx context.Context) error {
 	return err
 }
 
-// withdraw undoes Begin as if it had never been, unless a site has joined or
-// voted.
-func (t *Transaction) withdraw(ctx context.Context, sites []string) {
+// withdraw undoes the Begin with that GUID as if it had never been, unless a site has joined or
+// voted: then it aborts the transaction. Before each try it looks whether that is still the same: once it is undone,
+// another coordinator may begin one by the same name.
+func (t *Transaction) withdraw(ctx context.Context, guid string, sites []string) {
 	var ops []any
 	for _, name := range sites {
 		ops = append(ops, &zk.DeleteRequest{Path: t.path(sitePrefix + name), Version: 0})
 	}
 	ops = append(ops, &zk.DeleteRequest{Path: t.own, Version: -1}, &zk.DeleteRequest{Path: t.dir, Version: -1})
 	err := t.retry(ctx, func() error {
-		_, err := t.on(ctx).Multi(ops...)
+		ours, err := t.begun(ctx, guid)
+		if ours && err == nil {
+			_, err = t.on(ctx).Multi(ops...)
+		}
 		return err
 	})
 	if err == nil {
+		return
+	}
+	if ours, err := t.begun(ctx, guid); !ours || err != nil {
 		return
 	}
 	helper := NewTransaction(t.conn, t.env, t.dir, t.opt)

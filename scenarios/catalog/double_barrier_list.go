@@ -48,7 +48,7 @@ var doubleBarrierScenarios = listed(slices.Concat(
 
 		workload.BaseDoubleBarrier(engine.Scenario{
 			Name: "double-barrier/at-work", Doc: "participants work for long inside, two of each process, and give up waiting",
-			Clients: 2, Rounds: 2, Faults: withLosses(faults.Contract()),
+			Clients: 2, Rounds: 2, Faults: withLosses(faults.Contract().Except("late-request")),
 			Goals: []engine.Goal{workload.GoalGaveUp("enter"), workload.GoalEndInside},
 		}, workload.Meeting{Enter: workload.Limited, Leave: workload.Cancelled, AtWork: true,
 			NewBarrier: newDoubleBarrier(recipes.LeaveLowest)}),
