@@ -140,22 +140,30 @@ func (b *believers) Step(h *history.History, i int) Verdict {
 
 // tooMany objects to a claim beside those of other clients that exclude it.
 func (b *believers) tooMany(h *history.History, i int, mine claim) Verdict {
-	var others []string // any of them may be the one that is wrong
+	var others []claim // any of them may be the one that is wrong
 	for _, a := range b.active {
 		if a.client == mine.client || !a.excludes(mine) {
 			continue
 		}
-		others = append(others, fmt.Sprintf("c%d%s%s", a.client, byPath(a.path), deletedBy(h, i, a)))
-		if n := len(others); n >= max(b.Leases, 1) {
-			if n == 1 {
-				return violated(b, i, "c%d believes that it holds the lock%s while c%d still believes so%s%s",
-					mine.client, byPath(mine.path), a.client, byPath(a.path), deletedBy(h, i, a))
-			}
-			return violated(b, i, "c%d believes that it holds a lease%s while %d others still believe so, %s",
-				mine.client, byPath(mine.path), n, strings.Join(others, " and "))
+		if others = append(others, a); len(others) >= max(b.Leases, 1) {
+			return b.objects(h, i, mine, others)
 		}
 	}
 	return Verdict{}
+}
+
+// objects is the verdict on a claim beside others.
+func (b *believers) objects(h *history.History, i int, mine claim, others []claim) Verdict {
+	if a := others[0]; len(others) == 1 {
+		return violated(b, i, "c%d believes that it holds the lock%s while c%d still believes so%s%s",
+			mine.client, byPath(mine.path), a.client, byPath(a.path), deletedBy(h, i, a))
+	}
+	var names []string
+	for _, a := range others {
+		names = append(names, fmt.Sprintf("c%d%s%s", a.client, byPath(a.path), deletedBy(h, i, a)))
+	}
+	return violated(b, i, "c%d believes that it holds a lease%s while %d others still believe so, %s",
+		mine.client, byPath(mine.path), len(others), strings.Join(names, " and "))
 }
 
 // deletedBy says which other client has deleted the znode of a claim that is believed at event i, if one has.

@@ -161,7 +161,7 @@ func (w *World) tick(c *Client) {
 }
 
 // ends notes that a context has no timer any more: its time is up, or code has cancelled it. Code may find that out
-// without waiting for it, and may ask for its deadline, which was that of the timer.
+// without waiting for it, and may ask for its deadline.
 func (c *Client) ends(x *deadline) {
 	what := uint64(hash.Hash(2).Int(x.place()).Bool(x.Context.Err() == nil).Int(x.at.UnixNano()))
 	c.observed = c.observed.Uint64(what)
