@@ -20,6 +20,19 @@ import (
 // has not logged what that says. All servers serve. What only one of several has logged may have been proposed by a
 // leader that was deposed, and never committed: it counts if an answer shows it.
 func wholeLog(e *zkserver.Ensemble, servers int, h *history.History, looks []look) ([]txnlog.Txn, error) {
+	logs, err := logsOf(e, servers)
+	if err != nil {
+		return nil, err
+	}
+	log := union(logs, shown(h, looks))
+	if !whole(log) {
+		return nil, errors.New("the logs of the servers have gaps, so nobody knows what was committed")
+	}
+	return log, nil
+}
+
+// logsOf reads the log of each server.
+func logsOf(e *zkserver.Ensemble, servers int) ([][]txnlog.Txn, error) {
 	logs := make([][]txnlog.Txn, servers)
 	for i := range logs {
 		var err error
@@ -27,11 +40,28 @@ func wholeLog(e *zkserver.Ensemble, servers int, h *history.History, looks []loo
 			return nil, err
 		}
 	}
-	log := union(logs, shown(h, looks))
-	if !whole(log) {
-		return nil, errors.New("the logs of the servers have gaps, so nobody knows what was committed")
+	return logs, nil
+}
+
+// listed has a line for each txn, in order, and says which servers have it: a zxid that stands for different txns has
+// a line for each.
+func listed(logs [][]txnlog.Txn) (lines []string) {
+	var all []txnlog.Txn
+	have := map[string][]string{} // the servers, by line
+	for i, log := range logs {
+		for _, t := range log {
+			line := t.String()
+			if have[line] == nil {
+				all = append(all, t)
+			}
+			have[line] = append(have[line], fmt.Sprintf("s%d", i+1))
+		}
 	}
-	return log, nil
+	slices.SortStableFunc(all, func(a, b txnlog.Txn) int { return cmp.Compare(a.Zxid, b.Zxid) })
+	for _, t := range all {
+		lines = append(lines, fmt.Sprintf("%v (%s)", t, strings.Join(have[t.String()], ", ")))
+	}
+	return lines
 }
 
 // union puts logs together, of which answers show what was reached.

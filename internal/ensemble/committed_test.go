@@ -1,6 +1,7 @@
 package ensemble
 
 import (
+	"fmt"
 	"slices"
 	"testing"
 
@@ -28,6 +29,21 @@ func TestAnAcknowledgedTxnThatIsMissingIsTheStores(t *testing.T) {
 		if got := lost(&history.History{Events: []history.Event{x.event}}, log); got != x.want {
 			t.Errorf("%v: %q, want %q", x.event, got, x.want)
 		}
+	}
+}
+
+func TestWhatServersHaveLoggedIsListedByWhoHasIt(t *testing.T) {
+	made := txnlog.Txn{Zxid: 1, Session: -1, Xid: 3, Op: model.OpMulti,
+		Changes: []txnlog.Change{{Op: model.OpCreate, Path: "/a"}, {Op: model.OpSetData, Path: "/"}}}
+	late := txnlog.Txn{Zxid: 2, Time: 1234}
+	other := late
+	other.Op = model.OpCloseSession
+	got := listed([][]txnlog.Txn{{made, other}, {made, late}, {made}})
+	const made1 = "0x1 00:00:00.000 session 0xffffffffffffffff xid 3 multi: create /a, set / (s1, s2, s3)"
+	want := []string{made1, fmt.Sprintf("0x2 00:00:01.234 session 0x0 xid 0 %v (s1)", model.OpCloseSession),
+		fmt.Sprintf("0x2 00:00:01.234 session 0x0 xid 0 %v (s2)", late.Op)}
+	if !slices.Equal(got, want) {
+		t.Errorf("got %q, want %q", got, want)
 	}
 }
 

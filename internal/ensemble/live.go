@@ -49,6 +49,7 @@ type LiveRun struct {
 	Plan    faults.Plan // what the seed drew of it: the rules that are left out have a budget of 0
 	Struck  []int       // how often each rule of it has struck
 	Diary   []string    // what struck, and when
+	Txns    []string    // with Store: what the servers have logged since they were started; none if they are not Ours
 }
 
 // RunLive runs a scenario once on a real ensemble, and judges it with the same checkers. The znodes are made below a

@@ -383,13 +383,21 @@ func (x *liveRun) finish(ctx context.Context) error {
 	return x.committed(ctx, a.looks)
 }
 
-// judge completes the run with its verdict.
+// judge completes the run with its verdict, or with what there is against the store.
 func (x *liveRun) judge() (err error) {
 	x.History, x.Store = &x.host.history, below(x.host.root, x.Store)
 	relative(x.History, x.host.root)
 	if x.Store == "" {
 		x.Verdict, err = x.scenario.JudgeReal(x.History)
 		x.Waived, x.Blind = x.scenario.Waived(x.History), x.scenario.Unjudged(x.History)
+		return err
+	}
+	if x.o.Ours == nil {
+		return nil
+	}
+	logs, err := logsOf(x.o.Ours, len(x.o.Servers))
+	for _, line := range listed(logs) {
+		x.Txns = append(x.Txns, below(x.host.root, line))
 	}
 	return err
 }

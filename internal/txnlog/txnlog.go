@@ -13,6 +13,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"zksim/model"
 )
@@ -25,6 +26,21 @@ type Txn struct {
 	Time    int64 // when the leader proposed it, in milliseconds since 1970
 	Op      model.Op
 	Changes []Change // none for a request that failed
+}
+
+// String is the txn as a line, without what its znodes contain.
+func (t Txn) String() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "0x%x %s session 0x%x xid %d %v", t.Zxid, time.UnixMilli(t.Time).UTC().Format("15:04:05.000"),
+		uint64(t.Session), t.Xid, t.Op)
+	for i, c := range t.Changes {
+		sep := ", "
+		if i == 0 {
+			sep = ": "
+		}
+		fmt.Fprintf(&b, "%s%v %s", sep, c.Op, c.Path)
+	}
+	return b.String()
 }
 
 // Change is what a txn does to a znode. A txn of one operation has one, a multi one each; a closeSession has one for

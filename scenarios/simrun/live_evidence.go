@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"path/filepath"
+	"strings"
 
 	"zksim/faults"
 	"zksim/internal/ensemble"
@@ -24,7 +25,11 @@ type evidence struct {
 
 // stored leaves what there is to a run whose store is wrong.
 func (x *liveCheck) stored(s *engine.Scenario, run *ensemble.LiveRun) *evidence {
-	f := x.evidence(filepath.Join(x.out, pipeline.FileName(s), "store"), run.Plan, run.Diary)
+	dir := filepath.Join(x.out, pipeline.FileName(s), "store")
+	f := x.evidence(dir, run.Plan, run.Diary)
+	if len(run.Txns) > 0 {
+		f.add(dir, txnsFile, strings.Join(run.Txns, "\n")+"\n")
+	}
 	f.lines = x.log.about(x.since, "Truncating log", "SNAP", "Exception when following", "igest mismatch",
 		"extra paths under session")
 	return f
@@ -34,15 +39,19 @@ func (x *liveCheck) stored(s *engine.Scenario, run *ensemble.LiveRun) *evidence 
 func (x *liveCheck) aborted(s *engine.Scenario, run *ensemble.Aborted) *evidence {
 	dir := filepath.Join(x.out, pipeline.FileName(s), "aborted")
 	f := x.evidence(dir, run.Plan, run.Diary)
-	if run.Stacks == "" {
-		return f
+	if run.Stacks != "" {
+		f.add(dir, stacksFile, run.Stacks)
 	}
-	f.files = append(f.files, filepath.Join(dir, stacksFile))
-	f.err = errors.Join(f.err, files.Save(dir, stacksFile, func(w io.Writer) error {
-		_, err := io.WriteString(w, run.Stacks)
+	return f
+}
+
+// add writes one more file.
+func (f *evidence) add(dir, name, text string) {
+	f.files = append(f.files, filepath.Join(dir, name))
+	f.err = errors.Join(f.err, files.Save(dir, name, func(w io.Writer) error {
+		_, err := io.WriteString(w, text)
 		return err
 	}))
-	return f
 }
 
 // evidence leaves the diary and the log of the servers, as long as there is nothing else in that.

@@ -24,6 +24,7 @@ const (
 	serversFile = "servers.log"
 	diaryFile   = "faults.txt"
 	stacksFile  = "stacks.txt"
+	txnsFile    = "txns.txt"
 )
 
 // serverLog keeps the latest lines of servers.

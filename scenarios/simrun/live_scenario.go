@@ -140,11 +140,11 @@ func (x *liveCheck) judge(
 	}
 	switch {
 	case run.Store != "":
-		why := "the store, not your recipe: " + run.Store
+		why := fmt.Sprintf("seed %d: the store, not your recipe: %s", seed, run.Store)
 		if !r.store {
 			r.store, r.left, r.status, r.says = true, x.stored(s, run), engine.Inconclusive, why
 		}
-		r.aborted = append(r.aborted, fmt.Sprintf("seed %d: %s", seed, why))
+		r.aborted = append(r.aborted, why)
 		return false, x.renew(ctx)
 	case run.Verdict.Level == checkers.Violated:
 		r.seed, r.run, r.status = seed, run, engine.Violation

@@ -28,15 +28,18 @@ func TestAStoreThatFailsIsNoReasonToStop(t *testing.T) {
 		}
 	}
 	step(1, ensemble.LiveRun{Verdict: checkers.Verdict{Level: checkers.OK}}, false)
-	step(2, ensemble.LiveRun{Store: "zxids out of order"}, false)
+	step(2, ensemble.LiveRun{Store: "zxids out of order", Txns: []string{"0x1", "0x2"}}, false)
 	step(3, ensemble.LiveRun{Store: "a txn is missing"}, false)
 	step(4, ensemble.LiveRun{Verdict: checkers.Verdict{Level: checkers.OK}}, false)
-	if r.status != engine.Inconclusive || r.says != "the store, not your recipe: zxids out of order" || r.runs != 4 ||
+	if r.status != engine.Inconclusive || r.says != "seed 2: the store, not your recipe: zxids out of order" || r.runs != 4 ||
 		len(r.aborted) != 2 || !strings.HasPrefix(r.aborted[1], "seed 3: the store, ") {
 		t.Errorf("%+v", r)
 	}
 	if r.left == nil || r.left.err != nil || !strings.HasPrefix(r.left.files[0], x.out) {
 		t.Errorf("%+v", r.left)
+	}
+	if txns, err := os.ReadFile(r.left.files[len(r.left.files)-1]); string(txns) != "0x1\n0x2\n" {
+		t.Errorf("%q, %v", txns, err)
 	}
 	step(5, ensemble.LiveRun{Verdict: checkers.Verdict{Level: checkers.Violated, Checker: "fenced"}}, true)
 	if r.status != engine.Violation || r.seed != 5 || r.run.Verdict.Checker != "fenced" {
