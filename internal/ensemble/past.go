@@ -15,6 +15,7 @@ import (
 type life struct {
 	made, gone int64   // the zxids of these; gone is math.MaxInt64 while there is none
 	changed    []int64 // those of its changes, in order
+	owner      int64   // the session that takes it along; 0: none
 }
 
 // mzxid returns the zxid of its last change that is not after zxid.
@@ -35,7 +36,7 @@ type past struct {
 	lives    map[string][]*life
 	children map[string][]string // all that each znode has ever had
 	nth      map[string]int32    // of each parent the number of its last child
-	owned    map[int64][]string  // ephemerals, or what was one, by session
+	owned    map[int64][]string  // the ephemerals that a session has made, which others may have made anew since
 }
 
 // pastOf replays a log, and says which txn cannot follow those before it; "" if all can. What several servers have
@@ -56,7 +57,9 @@ func pastOf(log []txnlog.Txn) (p *past, contradiction string) {
 func (p *past) apply(x *txnlog.Txn) (why string) {
 	if x.Op == model.OpCloseSession { // which names all or, in logs of 3.5, none
 		for _, name := range p.owned[x.Session] {
-			p.remove(name, x.Zxid)
+			if l := p.now(name); l != nil && l.owner == x.Session {
+				p.remove(name, x.Zxid)
+			}
 		}
 		delete(p.owned, x.Session)
 		return ""
@@ -80,9 +83,11 @@ func (p *past) apply(x *txnlog.Txn) (why string) {
 			if p.lives[c.Path] == nil {
 				p.children[parent] = append(p.children[parent], c.Path)
 			}
-			p.lives[c.Path] = append(p.lives[c.Path], &life{made: x.Zxid, gone: math.MaxInt64})
+			l := &life{made: x.Zxid, gone: math.MaxInt64}
+			p.lives[c.Path] = append(p.lives[c.Path], l)
 			p.nth[parent] = c.Nth
 			if c.Owned {
+				l.owner = x.Session
 				p.owned[x.Session] = append(p.owned[x.Session], c.Path)
 			}
 		}

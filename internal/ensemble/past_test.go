@@ -46,6 +46,9 @@ func TestALogThatContradictsItselfIsTheStores(t *testing.T) {
 		"the end of a session, by name": {[]txnlog.Txn{dir, first, closing(3, 7, "/q/a-0000000000"),
 			create(4, 8, "/q/a-0000000000", 2, true)}, ""},
 		"the end of a session": {[]txnlog.Txn{dir, first, closing(3, 7), create(4, 8, "/q/a-0000000000", 2, true)}, ""},
+		"the end of a session whose znode another one has made anew": {[]txnlog.Txn{dir, first,
+			change(3, model.OpDelete, "/q/a-0000000000"), create(4, 8, "/q/a-0000000000", 2, true), closing(5, 7),
+			change(6, model.OpDelete, "/q/a-0000000000")}, ""},
 		"another parent": {[]txnlog.Txn{dir, first, change(3, model.OpDelete, "/q/a-0000000000"),
 			change(4, model.OpDelete, "/q"), create(5, 8, "/q", 2, false), create(6, 8, "/q/b-0000000000", 1, true)}, ""},
 	} {
