@@ -228,6 +228,15 @@ func (in *Injector) Issued(c *sim.Client, req *model.Request) {
 	}
 }
 
+// Moved has the rules that wait for a request as the n-th wait for it where it is now.
+func (in *Injector) Moved(c *sim.Client, from, to *model.Request) {
+	for i := range in.rules {
+		if r := &in.rules[i]; r.Aim.Nth > 0 && r.nth(c) == from {
+			r.seen[c.ID()].nth = to
+		}
+	}
+}
+
 // Aimed returns a hash of which rules wait for this request as the n-th.
 func (in *Injector) Aimed(c *sim.Client, req *model.Request) uint64 {
 	if !in.counts {

@@ -1,6 +1,7 @@
 package faults_test
 
 import (
+	"context"
 	"math/rand/v2"
 	"reflect"
 	"slices"
@@ -226,6 +227,18 @@ func TestRulesStrikeOnlyWhatTheyAreAimedAt(t *testing.T) {
 		sign := map[bool]string{true: "+ ", false: "- "}[x.possible]
 		t.Run(x.plan, func(t *testing.T) { play(t, 1, x.plan, append(slices.Clone(x.lines), sign+name), twice, nothing) })
 	}
+}
+
+func TestARequestThatIsGivenUpIsStillTheNth(t *testing.T) {
+	program := func(s *script, c *sim.Client) {
+		ctx, cancel := context.WithCancel(t.Context())
+		c.OnInterrupt(ctx, cancel)
+		c.Env().Within(ctx, func() { c.Conn().Set("/d", nil, -1) })
+		c.Conn().Get("/d")
+	}
+	lines := []string{"run c1", "connect c1 s1", "cancel c1", "run c1", "+ lose-request c1", "lose-request c1",
+		"- lose-request c1"}
+	play(t, 1, "lose-request=2@op=set,nth=1 cancel", lines, program, nothing)
 }
 
 func TestABudgetIsSpentRuleByRule(t *testing.T) {

@@ -96,6 +96,8 @@ func (oneFault) Enabled(w *World, list []Transition) []Transition {
 func (oneFault) Apply(w *World, t Transition)   { w.clients[t.Client-1].Drop() }
 func (oneFault) Issued(*Client, *model.Request) {}
 
+func (oneFault) Moved(_ *Client, _, _ *model.Request) {}
+
 func (oneFault) Aimed(*Client, *model.Request) uint64 { return 0 }
 func (oneFault) Fingerprint() uint64                  { return 0 }
 func (oneFault) Verb(Kind) string                     { return "strike" }

@@ -48,6 +48,9 @@ func (c *Client) leaveRequest(g *coroutine) {
 	if c.await == &g.req {
 		c.await = r
 	}
+	if c.w.injector != nil {
+		c.w.injector.Moved(c, &g.req.req, &r.req)
+	}
 	g.req.res = model.Response{} // r has the memory of the other
 	g.woke(-1, zk.Event{}, g.within.Err())
 	g.status, g.woken, g.left = runnable, true, true

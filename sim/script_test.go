@@ -196,6 +196,8 @@ func (h *hand) Fingerprint() uint64 { return 0 }
 
 func (h *hand) Issued(*Client, *model.Request) {}
 
+func (h *hand) Moved(_ *Client, _, _ *model.Request) {}
+
 func (h *hand) Aimed(*Client, *model.Request) uint64 { return 0 }
 
 func (h *hand) Enabled(w *World, list []Transition) []Transition {

@@ -56,6 +56,8 @@ type Injector interface {
 	Apply(w *World, t Transition)
 	// Issued hears of every request that a client's code makes.
 	Issued(c *Client, r *model.Request)
+	// Moved says that what was issued as from is now in to, since its caller has given it up.
+	Moved(c *Client, from, to *model.Request)
 	// Aimed returns a hash of what a request that is on its way means to the faults, besides what it says.
 	Aimed(c *Client, r *model.Request) uint64
 	// Fingerprint returns a hash of all else that decides which faults are yet to come.

@@ -110,6 +110,9 @@ func (s *simSide) Enabled(_ *sim.World, list []sim.Transition) []sim.Transition 
 // Issued implements [sim.Injector].
 func (s *simSide) Issued(*sim.Client, *model.Request) {}
 
+// Moved implements [sim.Injector].
+func (s *simSide) Moved(_ *sim.Client, _, _ *model.Request) {}
+
 func (s *simSide) Aimed(*sim.Client, *model.Request) uint64 { return 0 }
 
 // Fingerprint implements [sim.Injector]; nobody searches here.
