@@ -258,5 +258,17 @@ func (x *liveCheck) renew(ctx context.Context) error {
 		return nil
 	}
 	x.stop()
-	return x.start(ctx)
+	return x.startAgain(ctx)
+}
+
+// startTries is how often servers are started that have served before: on a busy machine they may not be ready in time.
+const startTries = 3
+
+func (x *liveCheck) startAgain(ctx context.Context) (err error) {
+	for range startTries {
+		if err = x.start(ctx); err == nil || ctx.Err() != nil {
+			break
+		}
+	}
+	return err
 }

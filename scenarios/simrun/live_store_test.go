@@ -2,15 +2,19 @@ package simrun
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"zksim/checkers"
 	"zksim/faults"
 	"zksim/internal/ensemble"
+	"zksim/internal/zkserver"
 	"zksim/model/history"
 	"zksim/scenarios/catalog"
 	"zksim/scenarios/engine"
@@ -69,6 +73,31 @@ func TestARunThatIsAbortedLeavesWhatStruckAndWhereItHangs(t *testing.T) {
 	stacks, _ := os.ReadFile(dir + stacksFile)
 	if !strings.HasSuffix(string(struck), "plan disconnect=1\n\n0.1s s1 died\n") || string(stacks) != "goroutine 1" {
 		t.Errorf("%q, %q", struck, stacks)
+	}
+}
+
+func TestNewServersGetMoreThanOneTry(t *testing.T) {
+	home := t.TempDir()
+	for name, text := range map[string]string{"zookeeper.jar": "", "bin/java": "#!/bin/sh\necho run >>$0.runs\nexit 7\n"} {
+		name = filepath.Join(home, name)
+		if err := errors.Join(os.MkdirAll(filepath.Dir(name), 0o755), os.WriteFile(name, []byte(text), 0o755)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	t.Setenv("JAVA_HOME", home)
+	t.Setenv(zkserver.EnvZooKeeper, filepath.Join(home, "zookeeper.jar"))
+	runs := func(start func(ctx context.Context) error) int {
+		err := start(t.Context())
+		text, _ := os.ReadFile(filepath.Join(home, "bin", "java.runs"))
+		if err == nil || os.Remove(filepath.Join(home, "bin", "java.runs")) != nil {
+			t.Fatal(err)
+		}
+		return strings.Count(string(text), "run")
+	}
+	x := &liveCheck{checkFlags: &checkFlags{}}
+	x.nodes, x.session = 1, time.Second
+	if first, again := runs(x.start), runs(x.startAgain); again != startTries*first {
+		t.Errorf("%d starts of java, and %d of servers that have served", first, again)
 	}
 }
 
