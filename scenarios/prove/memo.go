@@ -159,7 +159,10 @@ func (m *memo) keys(x *state, t sim.Transition) (keys [3]uint64, ok bool) {
 		request, _ := c.Next()
 		keys[0] = uint64(x.side(own.Uint64(request)))
 	case t.Kind == sim.Connect:
-		// what was left of an earlier connection is gone
+		if x.servers.Deposed() != 0 { // which may lack the session, and what was sent in that goes on without the client
+			core = c.Key()
+		}
+		// else what was left of an earlier connection is gone
 		keys[0] = uint64(own.Uint64(core).Uint64(x.servers.Of(c)).Uint64(x.servers.Stance()))
 	case ends(t) && !c.Connected():
 		keys[0] = uint64(x.side(own.Uint64(c.Caller()).Int(c.Ends())))

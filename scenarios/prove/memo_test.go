@@ -4,9 +4,14 @@ import (
 	"os"
 	"slices"
 	"strconv"
+	"strings"
 	"testing"
 
+	"github.com/go-zookeeper/zk"
+
 	"zksim/scenarios/catalog"
+	"zksim/scenarios/engine"
+	"zksim/sim"
 )
 
 // TestWhatIsRememberedMakesNoDifference searches, in all scenarios, with a memo and by running the
@@ -104,5 +109,56 @@ func TestWhatIsRememberedAfterAnElection(t *testing.T) {
 		if n := s.states.Load(); n < states {
 			t.Errorf("%s: only %d states", faults, n)
 		}
+	}
+}
+
+// stateAfter returns the state that some steps lead to.
+func (w *worker) stateAfter(t *testing.T, names string) (x *state) {
+	t.Helper()
+	w.past.reset()
+	_, err := w.runner.Explore(w.scenario, w.schedule, &sim.Replay{Names: strings.Split(names, ", "),
+		Then: chooserFunc(func(world *sim.World) { x = w.read(world, 0) })})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return x
+}
+
+// chooserFunc looks at a world, and ends the run.
+type chooserFunc func(*sim.World)
+
+// Choose implements [sim.Chooser].
+func (f chooserFunc) Choose(w *sim.World) (sim.Transition, bool, error) {
+	f(w)
+	return sim.Transition{}, false, nil
+}
+
+// TestWhatWasSentInASessionThatADeposedLeaderLacks has a client with a session that began after the leader was deposed:
+// when it connects to that, it is told that the session has expired, and what it has sent in it may still be executed.
+// There may be nothing of it, or something; else both states are the same to the client, and to where it may connect.
+func TestWhatWasSentInASessionThatADeposedLeaderLacks(t *testing.T) {
+	x := tiny{name: "deposed", servers: 3, faults: "depose=1 disconnect=1", program: func(p *engine.Process) {
+		if p.ID == 1 {
+			p.Conn.Set("/d", []byte("x"), -1)
+			return
+		}
+		p.Env.Go("read", func() { p.Conn.Get("/w") })
+		p.Env.Go("write", func() { p.Conn.Create("/w/s", nil, zk.FlagSequence, world) })
+	}}
+	sc := x.scope(t)
+	w := newWorker(newSearch(&sc, Every, 2))
+	defer w.runner.Close()
+	const way = "run c2, run c2/read, run c2/write, depose s1, connect c1 s2, run c1, connect c2 s2, serve c2, " +
+		"disconnect c2, run c2/read, run c2/write, "
+	reconnect := sim.Transition{Kind: sim.Connect, Client: 2}
+	for _, last := range []string{"serve c2", "serve c1"} {
+		before, after := w.stateAfter(t, way+last), w.stateAfter(t, way+last+", connect c2 s1")
+		var y state
+		if w.memo.recall(before, reconnect, &y, &sim.Part{}) != nil {
+			if what := y.differs(after); what != "" {
+				t.Errorf("after %s it is remembered otherwise: %s", last, what)
+			}
+		}
+		w.memo.learn(before, after, reconnect, effect{}, false, w.fine)
 	}
 }
