@@ -223,6 +223,11 @@ func (c *Client) packetOf(req *model.Request, g *coroutine) packet {
 	return packet{titleOf(g), uint64(c.hashRequest(0, req)), req, write, write || req.Op == model.OpAuth, list}
 }
 
+// severs reports whether a server may end the connection for the request, so that what comes behind it is lost.
+func (x *packet) severs() bool {
+	return x.req.Op == model.OpAuth || x.req.PacketLen() > model.MaxPacketLen
+}
+
 // request returns the request for a client of a Replica.
 func (x *packet) request() *request {
 	r := &request{req: *x.req}

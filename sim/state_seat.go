@@ -123,7 +123,8 @@ func (p *Part) Move(q *Part, m *Moved) {
 // Moved returns what the servers have done to the client between p and q, while all of them have applied that many
 // more txns; false if something else has happened to it. Taken says that they have taken a request.
 func (p *Part) Moved(q *Part, ahead int64, taken bool) (*Moved, bool) {
-	if len(q.down) < len(p.down) || taken && p.next() == nil {
+	next := p.next()
+	if len(q.down) < len(p.down) || taken && (next == nil || !p.connected && next.severs()) {
 		return nil, false
 	}
 	m := &Moved{Client: p.id - 1, seat: q.seat, hungup: q.hungup, taken: taken, ahead: ahead,

@@ -297,7 +297,7 @@ func (g *generator) acl() []stmt {
 		}
 		fallthrough
 	default:
-		return g.to("auth", pick(g, "u1", "u1", "u2"))
+		return g.to("auth", pick(g, "u1", "u1", "u1", "u1", "u2", "u2", "none"))
 	}
 }
 

@@ -224,7 +224,11 @@ func (m *machine) write(op string, a []string, x *register) bool {
 	case "setacl":
 		stat, x.err = m.Conn.SetACL(m.path(a[0]), aclOf(a[1]), m.version(a[2]))
 	case "auth":
-		x.err = m.Conn.AddAuth("digest", []byte(a[0]+":p"))
+		scheme := "digest"
+		if a[0] == "none" { // which no server knows
+			scheme = a[0]
+		}
+		x.err = m.Conn.AddAuth(scheme, []byte(a[0]+":p"))
 	case "multi":
 		ops := make([]any, len(a))
 		for i := range a {
