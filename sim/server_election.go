@@ -132,11 +132,15 @@ func (s *server) stepDown() {
 	s.join()
 }
 
+// unheard is the earliest virtual time at which a deposed leader has not heard of a client for the session timeout. It
+// knows of no election.
+func (c *Client) unheard() int64 { return c.silent + int64(c.w.SessionTimeout)/3 }
+
 // disown is the answer of a deposed leader, server k, to a reconnect of a client of which it has not heard for the
 // session timeout.
 func (c *Client) disown(k int) {
 	w := c.w
-	w.now = max(w.now, c.silent+int64(w.SessionTimeout)/3)
+	w.now = max(w.now, c.unheard())
 	w.servers[k].stuck = true
 	c.expired(k)
 }

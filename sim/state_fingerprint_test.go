@@ -167,3 +167,24 @@ func TestServersAndClientsHaveOneClock(t *testing.T) {
 	s.rest()
 	s.want("0s")
 }
+
+// TestSinceWhenADeposedLeaderHasHeardNothingIsPartOfTheState cuts a connection at two times before an election, which
+// gives the session the same time again: the leader that was deposed knows nothing of that.
+func TestSinceWhenADeposedLeaderHasHeardNothingIsPartOfTheState(t *testing.T) {
+	var prints []uint64
+	var times []int64
+	for _, order := range [...]string{"cut c1, tick", "tick, cut c1"} {
+		s := start(t, 3, setsData, func(s *script, c *Client) { c.Env().Sleep(context.Background(), time.Second) })
+		s.do("connect c1 s2", "run c1", "serve c1", "run c2", order)
+		s.w.Depose(nil)
+		prints = append(prints, s.w.Fingerprint())
+		s.do("disown c1 s1")
+		times = append(times, s.w.Now())
+	}
+	if times[0] == times[1] {
+		t.Errorf("both are told at %d ms", times[0])
+	}
+	if prints[0] == prints[1] {
+		t.Errorf("they are told at %v ms, and are one state", times)
+	}
+}

@@ -88,7 +88,12 @@ func (c *Client) take(next *packet) {
 func (c *Client) moved(p *Part, taken bool) *Moved {
 	m := &Moved{Client: p.id - 1, seat: c.seat(), hungup: c.hungup, taken: taken, gone: c.hungup && !p.hungup,
 		ahead: c.w.Everywhere()}
-	switch m.seat.ahead = p.seat.ahead && c.w.Deposed() >= 0; {
+	if c.w.Deposed() >= 0 {
+		m.seat.ahead, m.seat.unheard = p.seat.ahead, p.seat.unheard
+	} else {
+		m.seat.ahead, m.seat.unheard = false, 0
+	}
+	switch {
 	case m.seat.waits && taken:
 		m.seat.await = *p.next()
 	case m.seat.waits:

@@ -22,6 +22,7 @@ type seat struct {
 	lacks   int64  // ... until it has applied that many more; -1: that never happens
 	deposed bool   // the server was deposed and does not know it
 	ahead   bool   // the client has seen more than the deposed leader has
+	unheard int64  // of a client without a connection: when the deposed leader would take its session for expired
 }
 
 // seat returns the seat of a client.
@@ -39,6 +40,9 @@ func (c *Client) seat() (x seat) {
 	}
 	if k := w.Deposed(); k >= 0 {
 		x.deposed, x.ahead = c.connected && c.server == k, c.ahead(w.servers[k])
+		if !c.connected && !c.closed {
+			x.unheard = c.unheard()
+		}
 	}
 	return x
 }
@@ -73,7 +77,7 @@ func (x *seat) same(y *seat) bool { return x.hashed(0) == y.hashed(0) }
 
 // hashed appends the seat.
 func (x *seat) hashed(h hash.Hash) hash.Hash {
-	h = h.Int(int64(x.server)).Int(x.seen).Int(int64(x.owedAt)).Int(x.owed).Int(x.lacks).
+	h = h.Int(int64(x.server)).Int(x.seen).Int(int64(x.owedAt)).Int(x.owed).Int(x.lacks).Int(x.unheard).
 		Uint64(bit(x.waits) | bit(x.deposed)<<1 | bit(x.ahead)<<2)
 	return h.Uint64(x.await.from).Uint64(x.await.what)
 }
