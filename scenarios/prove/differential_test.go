@@ -56,6 +56,7 @@ func examine(p *program, l limits) (x examined) {
 		func() *finding { return compare(p, l, got, want) },
 		func() *finding { return overlooked(p, l, got, want) },
 		func() *finding { return judge(p, l) },
+		func() *finding { return remembered(p, l) },
 		func() *finding { return failed("", search(p, reduced(l, 2), "")) },
 	}
 	for _, step := range steps {
@@ -64,6 +65,30 @@ func examine(p *program, l limits) (x examined) {
 		}
 	}
 	return x
+}
+
+// remembered compares how many states there are with what is remembered of steps, in one order and in the other, and
+// without: this need not show in what programs come to.
+func remembered(p *program, l limits) *finding {
+	sc := scopeOf(p, &collector{told: p.flags.told, set: map[string]bool{}})
+	o := reduced(l, never)
+	o.Rerun = true
+	want := find(sc, o, nil)
+	if f := failed(" without a memo", want); f != nil {
+		return f
+	}
+	for _, reverse := range []bool{false, true} {
+		o := reduced(l, never)
+		o.Reverse = reverse
+		got := find(sc, o, nil)
+		if f := failed("", got); f != nil {
+			return f
+		}
+		if got.last != want.last && (want.closed || !reverse) {
+			return &finding{"other states", fmt.Sprintf("%+v with a memo, and %+v", got.last, want.last)}
+		}
+	}
+	return nil
 }
 
 // failed is the error of a search, if it has one.

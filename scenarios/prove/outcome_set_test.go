@@ -109,6 +109,7 @@ type found struct {
 	set     map[string]bool
 	closed  bool
 	refuted *engine.Result
+	last    prove.Level
 	err     error
 }
 
@@ -124,7 +125,7 @@ func search(p *program, o prove.Options, hunt string) found {
 func find(sc prove.Scope, o prove.Options, set map[string]bool) found {
 	o.Workers = 1
 	r, err := prove.Prove(context.Background(), sc, o)
-	return found{set, r.Outcome != prove.Inconclusive, r.Counterexample, err}
+	return found{set, r.Outcome != prove.Inconclusive, r.Counterexample, r.Last, err}
 }
 
 // seen is an outcome that a random run has come to, and how.
