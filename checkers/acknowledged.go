@@ -72,7 +72,6 @@ type question struct {
 	top int64 // then
 }
 
-// Reset implements [Monitor].
 func (m *reigns) Reset() { m.list, m.asked, m.top = m.list[:0], m.asked[:0], 0 }
 
 // Hash implements [Monitor]. Who is a candidate is known to the world, and so are their
@@ -102,7 +101,6 @@ func (m *reigns) Hash() uint64 {
 // leads reports whether nobody who asked then may be told that there is no leader.
 func (r *reign) leads(q question) bool { return r.end < 0 && r.done >= 0 && r.done < q.at }
 
-// Step implements [Monitor].
 func (m *reigns) Step(h *history.History, i int) Verdict {
 	e := &h.Events[i]
 	switch {

@@ -76,10 +76,8 @@ type alarmed struct {
 	calm     bool
 }
 
-// Reset implements [Monitor].
 func (m *alarmed) Reset() { *m = alarmed{Alarm: m.Alarm} }
 
-// Step implements [Monitor].
 func (m *alarmed) Step(h *history.History, i int) Verdict {
 	e := &h.Events[i]
 	switch {

@@ -66,7 +66,6 @@ type trial struct {
 	abort  int32   // or aborted
 }
 
-// Reset implements [Monitor].
 func (m *trials) Reset() { m.all = m.all[:0] }
 
 // Hash implements [Monitor]. Who votes counts until all have, or a no, or somebody has
@@ -93,7 +92,6 @@ func (m *trials) of(path string) *trial {
 	return recall(&m.all, func(t *trial) bool { return t.path == path }, trial{path: path})
 }
 
-// Step implements [Monitor].
 func (m *trials) Step(h *history.History, i int) Verdict {
 	e := &h.Events[i]
 	var t *trial

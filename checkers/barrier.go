@@ -73,12 +73,10 @@ type gateOp struct {
 
 func isGateOp(op string) bool { return op == "hold" || op == "release" || op == "wait" }
 
-// Reset implements [Monitor].
 func (s *gates) Reset() {
 	s.possible, s.underway, s.holder = append(s.possible[:0], gate{}), s.underway[:0], 0
 }
 
-// Hash implements [Monitor].
 func (s *gates) Hash() uint64 {
 	s.spread() // which does not depend on when it is done
 	var ops, ways hash.Hash
@@ -99,7 +97,6 @@ func (s *gates) Hash() uint64 {
 	return uint64(ops.Uint64(uint64(ways)))
 }
 
-// Step implements [Monitor].
 func (s *gates) Step(h *history.History, i int) Verdict {
 	e := &h.Events[i]
 	switch {

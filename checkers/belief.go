@@ -72,12 +72,10 @@ type believers struct {
 	broken   []string
 }
 
-// Reset implements [Monitor].
 func (b *believers) Reset() {
 	b.active, b.deceived, b.excused, b.broken = b.active[:0], b.deceived[:0], b.excused[:0], b.broken[:0]
 }
 
-// Hash implements [Monitor].
 func (b *believers) Hash() uint64 {
 	sums := [4]hash.Hash{1: b.deceived.print()} // the order in each list does not matter
 	for _, a := range b.active {
@@ -96,7 +94,6 @@ func (b *believers) Hash() uint64 {
 	return uint64(x)
 }
 
-// Step implements [Monitor].
 func (b *believers) Step(h *history.History, i int) Verdict {
 	e := &h.Events[i]
 	b.deceived.step(e)

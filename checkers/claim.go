@@ -116,13 +116,11 @@ type owned struct {
 	calls   []int32 // of one that was deleted: the objects whose calls had begun before
 }
 
-// Reset implements [Monitor].
 func (c *claims) Reset() {
 	c.news, c.callers, c.there, c.gone = c.news[:0], c.callers[:0], c.there[:0], c.gone[:0]
 	c.reset()
 }
 
-// Sees implements [Selective].
 func (c *claims) Sees(k history.Kind) bool {
 	switch k {
 	case history.Session, history.Heard, history.Created, history.Deleted, history.Invoke, history.Return,
@@ -152,7 +150,6 @@ func (c *claims) Hash() uint64 {
 	return uint64(all.Uint64(uint64(gone)).Uint64(uint64(c.print())))
 }
 
-// Step implements [Monitor].
 func (c *claims) Step(h *history.History, i int) Verdict {
 	e := &h.Events[i]
 	if x := c.step(e); x != nil {

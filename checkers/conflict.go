@@ -67,7 +67,6 @@ type attempt struct {
 	flag   bool // it is made step by step
 }
 
-// Reset implements [Monitor].
 func (m *updates) Reset() {
 	m.open, m.alone, m.ever = m.open[:0], false, false
 	m.steps, m.never = m.steps[:0], m.never[:0]
@@ -85,7 +84,6 @@ func (m *updates) Hash() uint64 {
 	return uint64(steps.Bool(m.alone).Bool(m.ever))
 }
 
-// Step implements [Monitor].
 func (m *updates) Step(h *history.History, i int) Verdict {
 	e := &h.Events[i]
 	if m.Flag != "" {

@@ -65,12 +65,10 @@ type latest struct {
 	at          int // event
 }
 
-// Reset implements [Monitor].
 func (m *watchers) Reset() {
 	m.changes, m.calm, m.running, m.stopped = m.changes[:0], false, m.running[:0], m.stopped[:0]
 }
 
-// Hash implements [Monitor].
 func (m *watchers) Hash() uint64 {
 	var running, stopped hash.Hash // in any order
 	for i := range m.running {
@@ -92,7 +90,6 @@ func (m *watchers) print(w *watcher) hash.Hash {
 	return sum.String(w.op).String(w.path).Bool(w.rested)
 }
 
-// Step implements [Monitor].
 func (m *watchers) Step(h *history.History, i int) Verdict {
 	e := &h.Events[i]
 	m.note(e)

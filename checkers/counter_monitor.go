@@ -49,10 +49,8 @@ type countWay struct {
 	answers [maxCounting]int64
 }
 
-// Reset implements [Monitor].
 func (m *counts) Reset() { m.ways, m.used, m.rest = append(m.ways[:0], countWay{}), 0, 0 }
 
-// Hash implements [Monitor].
 func (m *counts) Hash() uint64 {
 	var marks [maxCounting]hash.Hash
 	left := hash.Hash(0)
@@ -105,7 +103,6 @@ func (m *counts) find(object int32) (int, bool) {
 	return 0, false
 }
 
-// Step implements [Monitor].
 func (m *counts) Step(h *history.History, i int) Verdict {
 	e := &h.Events[i]
 	switch {

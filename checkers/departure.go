@@ -68,7 +68,6 @@ type farewell struct {
 	times int
 }
 
-// Reset implements [Monitor].
 func (m *departures) Reset() {
 	m.seats, m.members, m.watchers, m.tolds = m.seats[:0], m.members[:0], m.watchers[:0], m.tolds[:0]
 }
@@ -91,7 +90,6 @@ func (m *departures) Hash() uint64 {
 	return uint64(sum)
 }
 
-// Step implements [Monitor].
 func (m *departures) Step(h *history.History, i int) Verdict {
 	e := &h.Events[i]
 	switch o := callerOf(e); {

@@ -38,10 +38,8 @@ type effects struct {
 	acked []queueOp
 }
 
-// Reset implements [Monitor].
 func (m *effects) Reset() { m.ops, m.acked = m.ops[:0], m.acked[:0] }
 
-// Hash implements [Monitor].
 func (m *effects) Hash() uint64 {
 	sum := hash.Hash(0)
 	for i := range m.acked {
@@ -50,7 +48,6 @@ func (m *effects) Hash() uint64 {
 	return uint64(sum)
 }
 
-// Step implements [Monitor].
 func (m *effects) Step(h *history.History, i int) Verdict {
 	o, ok := m.ops.step(h, i)
 	if !ok || o.name != "ack" || !o.succeeded() {

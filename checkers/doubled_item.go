@@ -57,10 +57,8 @@ const (
 	putRefused
 )
 
-// Reset implements [Monitor].
 func (s *stock) Reset() { s.ops, s.items = s.ops[:0], s.items[:0] }
 
-// Hash implements [Monitor].
 func (s *stock) Hash() uint64 {
 	sum := hash.Hash(0)
 	for i := range s.items {
@@ -80,7 +78,6 @@ func (x *stocked) remove(client int32) {
 	}
 }
 
-// Step implements [Monitor].
 func (s *stock) Step(h *history.History, i int) Verdict {
 	o, ok := s.ops.step(h, i)
 	switch {

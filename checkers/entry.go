@@ -56,7 +56,6 @@ type entering struct {
 	offline bool  // the connection was down at some time
 }
 
-// Reset implements [Monitor].
 func (m *entries) Reset() { m.calls, m.inside, m.online = m.calls[:0], 0, m.online[:0] }
 
 // Hash implements [Monitor]. Of a call that has seen enough inside, it no longer
@@ -76,7 +75,6 @@ func (m *entries) Hash() uint64 {
 	return uint64(hash.Hash(m.inside).Uint64(uint64(calls)).Uint64(uint64(online)))
 }
 
-// Step implements [Monitor].
 func (m *entries) Step(h *history.History, i int) Verdict {
 	e := &h.Events[i]
 	switch {

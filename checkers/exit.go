@@ -76,7 +76,6 @@ func (m *exits) Hash() uint64 {
 	return uint64(all.Uint64(uint64(calls)).Uint64(uint64(m.print())))
 }
 
-// Reset implements [Monitor].
 func (m *exits) Reset() {
 	m.stays.Reset()
 	m.reset()
@@ -88,7 +87,6 @@ func (m *exits) mayLeave(k int) bool {
 	return x.out == never && !x.crashed && m.latest(x.object) == x
 }
 
-// Step implements [Monitor].
 func (m *exits) Step(h *history.History, i int) Verdict {
 	e := &h.Events[i]
 	if x := m.lapses.step(e); x != nil {

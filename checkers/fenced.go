@@ -72,7 +72,6 @@ type holding struct {
 	holdership
 }
 
-// Reset implements [Monitor].
 func (f *fence) Reset() {
 	f.written, f.read, f.made, f.holders, f.changes = holdership{}, holdership{}, f.made[:0], f.holders[:0], f.changes[:0]
 }
@@ -92,7 +91,6 @@ func (f *fence) Hash() uint64 {
 	return uint64(x.Uint64(uint64(holders)).Uint64(uint64(gone)))
 }
 
-// Step implements [Monitor].
 func (f *fence) Step(h *history.History, i int) Verdict {
 	e := &h.Events[i]
 	f.note(e)

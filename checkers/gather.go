@@ -59,10 +59,8 @@ type waiter struct {
 	enough bool // were waiting when it became impatient, and still are
 }
 
-// Reset implements [Monitor].
 func (m *gathering) Reset() { m.waiting, m.calm = m.waiting[:0], false }
 
-// Hash implements [Monitor].
 func (m *gathering) Hash() uint64 {
 	waiting := hash.Hash(0) // in any order
 	for _, x := range m.waiting {
@@ -71,7 +69,6 @@ func (m *gathering) Hash() uint64 {
 	return uint64(waiting.Bool(m.calm))
 }
 
-// Step implements [Monitor].
 func (m *gathering) Step(h *history.History, i int) Verdict {
 	e := &h.Events[i]
 	switch {

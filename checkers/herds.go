@@ -33,10 +33,8 @@ type notified struct {
 	change
 }
 
-// Reset implements [Monitor].
 func (m *herds) Reset() { m.list, m.open = m.list[:0], m.open[:0] }
 
-// Hash implements [Monitor].
 func (m *herds) Hash() uint64 {
 	sum := hash.Hash(0) // in any order
 	for _, x := range m.list {
@@ -54,10 +52,8 @@ func (m *herds) Hash() uint64 {
 	return uint64(sum)
 }
 
-// Sees implements [Selective].
 func (m *herds) Sees(k history.Kind) bool { return k == history.Notify || m.recipeEvents.Sees(k) }
 
-// Step implements [Monitor].
 func (m *herds) Step(h *history.History, i int) Verdict {
 	e := &h.Events[i]
 	tooMany := false

@@ -61,12 +61,10 @@ type inquiry struct {
 	put, removed []int64 // items
 }
 
-// Reset implements [Monitor].
 func (m *lengths) Reset() {
 	m.ops, m.items, m.asked, m.cut = m.ops[:0], m.items[:0], m.asked[:0], 0
 }
 
-// Hash implements [Monitor].
 func (m *lengths) Hash() uint64 {
 	var items, asked hash.Hash // in any order
 	for _, x := range m.items {
@@ -86,7 +84,6 @@ func (m *lengths) Hash() uint64 {
 	return uint64(items.Uint64(uint64(asked)).Uint64(uint64(m.lapsed())))
 }
 
-// Step implements [Monitor].
 func (m *lengths) Step(h *history.History, i int) Verdict {
 	e := &h.Events[i]
 	o, ok := m.ops.step(h, i)

@@ -56,13 +56,11 @@ type znodeOf struct {
 	client int32
 }
 
-// Reset implements [Monitor].
 func (m *orders) Reset() {
 	m.ways, m.ops, m.znodes = append(m.ways[:0], way{}), m.ops[:0], m.znodes[:0]
 	m.used, m.queue, m.full = 0, lockState{}, false
 }
 
-// Hash implements [Monitor].
 func (m *orders) Hash() uint64 {
 	if m.full { // whatever follows
 		return 1
@@ -123,7 +121,6 @@ func (m *orders) find(object int32) (int, bool) {
 	return 0, false
 }
 
-// Step implements [Monitor].
 func (m *orders) Step(h *history.History, i int) Verdict {
 	if m.full {
 		return m.tooMany(i)

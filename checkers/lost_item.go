@@ -48,7 +48,6 @@ type debt struct {
 	removed bool // while it was being put
 }
 
-// Reset implements [Monitor].
 func (d *debts) Reset() { d.ops, d.owed, d.cut = d.ops[:0], d.owed[:0], 0 }
 
 // Hash implements [Monitor]. At the end it makes no difference whether a take was cut off
@@ -66,7 +65,6 @@ func (d *debts) Hash() uint64 {
 	return uint64(owed.Uint64(uint64(acks)).Uint64(uint64(d.lapsed())))
 }
 
-// Step implements [Monitor].
 func (d *debts) Step(h *history.History, i int) Verdict {
 	o, ok := d.ops.step(h, i)
 	switch {

@@ -49,7 +49,6 @@ func Sees(m Monitor, k history.Kind) bool {
 // recipeEvents is embedded in monitors that are shown nothing of what client libraries do, nor the faults.
 type recipeEvents struct{}
 
-// Sees implements [Selective].
 func (recipeEvents) Sees(k history.Kind) bool {
 	switch k {
 	case history.Call, history.Reply, history.Notify, history.Session, history.Heard, history.Fault:
@@ -61,7 +60,6 @@ func (recipeEvents) Sees(k history.Kind) bool {
 // sessionEvents is embedded in monitors that are shown what becomes of sessions besides.
 type sessionEvents struct{ recipeEvents }
 
-// Sees implements [Selective].
 func (x sessionEvents) Sees(k history.Kind) bool {
 	return k == history.Session || x.recipeEvents.Sees(k)
 }
@@ -69,13 +67,10 @@ func (x sessionEvents) Sees(k history.Kind) bool {
 // atEnd is the monitor of checkers that judge nothing but how a run ends.
 type atEnd struct{}
 
-// Step implements [Monitor].
 func (atEnd) Step(*history.History, int) Verdict { return Verdict{} }
 
-// Reset implements [Monitor].
 func (atEnd) Reset() {}
 
-// Sees implements [Selective].
 func (atEnd) Sees(history.Kind) bool { return false }
 
 // Monitored is a checker whose verdicts are those of a monitor.

@@ -51,7 +51,6 @@ type telling struct {
 	gone bool // told since
 }
 
-// Reset implements [Monitor].
 func (m *tellers) Reset() {
 	m.changes, m.watchers, m.last = m.changes[:0], m.watchers[:0], m.last[:0]
 	clear(m.ends)
@@ -72,7 +71,6 @@ func (m *tellers) Hash() uint64 {
 	return uint64(sum)
 }
 
-// Step implements [Monitor].
 func (m *tellers) Step(h *history.History, i int) Verdict {
 	e := &h.Events[i]
 	m.note(e)

@@ -79,7 +79,6 @@ type naming struct {
 	begin int // position
 }
 
-// Reset implements [Monitor].
 func (t *tenures) Reset() {
 	t.owned, t.asked, t.seen, t.void, t.tried = t.owned[:0], t.asked[:0], t.seen[:0], t.void[:0], t.tried[:0]
 }
@@ -120,7 +119,6 @@ func (t *tenures) print(c caller) hash.Hash {
 	return hash.Hash(c.client).Uint64(n)
 }
 
-// Step implements [Monitor].
 func (t *tenures) Step(h *history.History, i int) Verdict {
 	e := &h.Events[i]
 	me := caller{e.Client, e.Object}

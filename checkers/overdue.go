@@ -59,7 +59,6 @@ type alarm struct {
 	most time.Duration // how long it can be at most, -1: its holder has not said so
 }
 
-// Reset implements [Monitor].
 func (m *alarms) Reset() { m.list = m.list[:0] }
 
 // Hash implements [Monitor]. For how long matters only until it is compared.
@@ -78,7 +77,6 @@ func (m *alarms) Hash() uint64 {
 	return uint64(sum)
 }
 
-// Step implements [Monitor].
 func (m *alarms) Step(h *history.History, i int) Verdict {
 	e := &h.Events[i]
 	told := e.Kind == history.Told && e.Op == "overdue"

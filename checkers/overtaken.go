@@ -46,10 +46,8 @@ type flaggedUpdate struct {
 	another bool // of the same client goes on, so that nobody knows whose changes are whose
 }
 
-// Reset implements [Monitor].
 func (m *flaggedUpdates) Reset() { m.open = m.open[:0] }
 
-// Step implements [Monitor].
 func (m *flaggedUpdates) Step(h *history.History, i int) Verdict {
 	e := &h.Events[i]
 	switch {

@@ -32,12 +32,10 @@ type contender struct {
 	calls []int32
 }
 
-// Reset implements [Monitor].
 func (o *owners) Reset() {
 	o.active, o.callers, o.queue, o.gone = o.active[:0], o.callers[:0], o.queue[:0], o.gone[:0]
 }
 
-// Hash implements [Monitor].
 func (o *owners) Hash() uint64 {
 	var claims, gone hash.Hash // in any order
 	for _, a := range o.active {
@@ -59,7 +57,6 @@ func (o *owners) Hash() uint64 {
 	return uint64(p)
 }
 
-// Step implements [Monitor].
 func (o *owners) Step(h *history.History, i int) Verdict {
 	e := &h.Events[i]
 	switch e.Kind {

@@ -63,15 +63,12 @@ type passing struct {
 	due    bool     // the client became impatient after that
 }
 
-// Reset implements [Monitor].
 func (m *passages) Reset() { m.calm, m.waits = false, nil }
 
-// Sees implements [Selective].
 func (m *passages) Sees(k history.Kind) bool {
 	return k != history.Notify && k != history.Heard && k != history.Fault
 }
 
-// Step implements [Monitor].
 func (m *passages) Step(h *history.History, i int) Verdict {
 	e := &h.Events[i]
 	k := find(m.waits, callerOf(e))

@@ -72,7 +72,6 @@ type memberOf struct {
 	made       bool   // that has been made
 }
 
-// Reset implements [Monitor].
 func (m *presences) Reset() {
 	m.calm, m.members = false, m.members[:0]
 	m.reset()
@@ -88,7 +87,6 @@ func (m *presences) Hash() uint64 {
 	return uint64(sum.Uint64(uint64(m.print())))
 }
 
-// Step implements [Monitor].
 func (m *presences) Step(h *history.History, i int) Verdict {
 	e := &h.Events[i]
 	if x := m.step(e); x != nil {

@@ -96,7 +96,6 @@ type pass struct {
 
 func newTurns(of Checker) *turns { return &turns{of: ConstantOf(of)} }
 
-// Reset implements [Monitor].
 func (t *turns) Reset() {
 	*t = turns{of: t.of, ops: t.ops[:0], begun: t.begun[:0], free: t.free[:0], early: t.early[:0],
 		passed: t.passed[:0], places: t.places}
@@ -149,10 +148,8 @@ func (t *turns) priority(item int64) int64 {
 	return 0
 }
 
-// Sees implements [Selective].
 func (t *turns) Sees(k history.Kind) bool { return k == history.Reply || t.recipeEvents.Sees(k) }
 
-// Step implements [Monitor].
 func (t *turns) Step(h *history.History, i int) Verdict {
 	e := &h.Events[i]
 	t.horizon.note(e)

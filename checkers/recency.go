@@ -66,12 +66,10 @@ type reader struct {
 	least int64 // what it must be given
 }
 
-// Reset implements [Monitor].
 func (m *readers) Reset() {
 	m.changes, m.known, m.all, m.open = m.changes[:0], 0, m.all[:0], m.open[:0]
 }
 
-// Hash implements [Monitor].
 func (m *readers) Hash() uint64 {
 	sum := hash.Hash(0) // in any order
 	for _, r := range m.all {
@@ -83,7 +81,6 @@ func (m *readers) Hash() uint64 {
 	return uint64(sum.Uint64(m.rank(m.known)))
 }
 
-// Step implements [Monitor].
 func (m *readers) Step(h *history.History, i int) Verdict {
 	e := &h.Events[i]
 	m.note(e)

@@ -70,7 +70,6 @@ type tryCall struct {
 	zxid   int64 // in this txn; they count when it makes others
 }
 
-// Reset implements [Monitor].
 func (r *refusals) Reset() { r.there, r.calls = r.there[:0], r.calls[:0] }
 
 // Hash implements [Monitor]. Which znodes there are is known to the world; of those in
@@ -85,7 +84,6 @@ func (r *refusals) Hash() uint64 {
 	return uint64(sum)
 }
 
-// Step implements [Monitor].
 func (r *refusals) Step(h *history.History, i int) Verdict {
 	e := &h.Events[i]
 	switch e.Kind {

@@ -51,10 +51,8 @@ type datedSet struct {
 	zxid   int64 // the first under which it was given
 }
 
-// Reset implements [Monitor].
 func (m *datedSets) Reset() { m.changes, m.all = m.changes[:0], m.all[:0] }
 
-// Hash implements [Monitor].
 func (m *datedSets) Hash() uint64 {
 	sum := hash.Hash(0) // in any order
 	for _, s := range m.all {
@@ -63,7 +61,6 @@ func (m *datedSets) Hash() uint64 {
 	return uint64(sum)
 }
 
-// Step implements [Monitor].
 func (m *datedSets) Step(h *history.History, i int) Verdict {
 	e := &h.Events[i]
 	m.note(e)

@@ -82,7 +82,6 @@ type request struct {
 	broken bool
 }
 
-// Reset implements [Monitor].
 func (r *revocations) Reset() {
 	r.calm, r.waiting, r.asked, r.told = false, r.waiting[:0], r.asked[:0], r.told[:0]
 	r.there, r.asking = r.there[:0], r.asking[:0]
@@ -148,7 +147,6 @@ func (r *revocations) done(h *history.History, i int, was revocable) Verdict {
 	return Verdict{}
 }
 
-// Step implements [Monitor].
 func (r *revocations) Step(h *history.History, i int) Verdict {
 	e := &h.Events[i]
 	r.txn(e)

@@ -48,7 +48,6 @@ type rounds struct {
 	alive []string // the ephemeral znodes: part of the tree
 }
 
-// Reset implements [Monitor].
 func (m *rounds) Reset() {
 	m.stays.Reset()
 	m.alive = m.alive[:0]
@@ -75,7 +74,6 @@ func (m *rounds) Hash() uint64 {
 	return uint64(all.Uint64(uint64(calls)))
 }
 
-// Step implements [Monitor].
 func (m *rounds) Step(h *history.History, i int) Verdict {
 	if absent := m.absent(&h.Events[i]); absent != "" {
 		return violated(m, i, "c%d begins a round of which %s is a member, whose session has ended or who has given up",

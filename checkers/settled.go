@@ -77,7 +77,6 @@ type settler struct {
 	gone int64 // the zxid of the latest delete of the znode when the time to settle began
 }
 
-// Reset implements [Monitor].
 func (m *settlers) Reset() {
 	m.changes, m.all, m.later, m.horizon = m.changes[:0], m.all[:0], m.later[:0], horizon{}
 	clear(m.lists)
@@ -85,7 +84,6 @@ func (m *settlers) Reset() {
 	clear(m.sure)
 }
 
-// Sees implements [Selective].
 func (m *settlers) Sees(k history.Kind) bool { return k == history.Reply || m.recipeEvents.Sees(k) }
 
 // Hash implements [Monitor]. The lists are known to the world.
@@ -99,7 +97,6 @@ func (m *settlers) Hash() uint64 {
 	return uint64(sum)
 }
 
-// Step implements [Monitor].
 func (m *settlers) Step(h *history.History, i int) Verdict {
 	e := &h.Events[i]
 	m.changes.note(e)

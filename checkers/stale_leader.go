@@ -41,13 +41,11 @@ type candidates struct {
 	list []claim // in the order of their creation
 }
 
-// Reset implements [Monitor].
 func (m *candidates) Reset() { m.list = m.list[:0] }
 
 // Hash implements [Monitor]. Who is a candidate, and since when, is known to the world.
 func (m *candidates) Hash() uint64 { return 0 }
 
-// Step implements [Monitor].
 func (m *candidates) Step(h *history.History, i int) Verdict {
 	e := &h.Events[i]
 	if e.Kind != history.Created && e.Kind != history.Deleted {

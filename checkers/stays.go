@@ -46,7 +46,6 @@ const never = math.MaxInt
 // inside reports whether nothing has ended it.
 func (x *stay) inside() bool { return x.leaves == never && x.ends == never }
 
-// Reset implements [Monitor].
 func (s *stays) Reset() {
 	s.changes, s.calls, s.all, s.znodes = s.changes[:0], s.calls[:0], s.all[:0], s.znodes[:0]
 }

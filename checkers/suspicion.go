@@ -68,10 +68,8 @@ type doubter struct {
 	rested bool
 }
 
-// Reset implements [Monitor].
 func (m *doubters) Reset() { m.all, m.calm, m.away = m.all[:0], false, m.away[:0] }
 
-// Sees implements [Selective].
 func (m *doubters) Sees(k history.Kind) bool {
 	switch k {
 	case history.Reply, history.Session, history.Heard, history.Invoke, history.Return, history.Told, history.Calm,
@@ -81,7 +79,6 @@ func (m *doubters) Sees(k history.Kind) bool {
 	return false
 }
 
-// Step implements [Monitor].
 func (m *doubters) Step(h *history.History, i int) Verdict {
 	e := &h.Events[i]
 	switch e.Kind {

@@ -90,7 +90,6 @@ type registered struct {
 	client int32
 }
 
-// Reset implements [Monitor].
 func (a *agenda) Reset() {
 	clear(a.ids)
 	clear(a.owners)
@@ -127,7 +126,6 @@ func (a *agenda) Hash() uint64 {
 	return uint64(works.Uint64(uint64(ids)))
 }
 
-// Step implements [Monitor].
 func (a *agenda) Step(h *history.History, i int) Verdict {
 	e := &h.Events[i]
 	if e.Kind <= history.Told { // what programs say

@@ -66,10 +66,8 @@ type ballot struct {
 // full reports whether all sites have voted yes.
 func (b *ballot) full() bool { return b.sites > 0 && int64(len(b.yes)) >= b.sites }
 
-// Reset implements [Monitor].
 func (m *ballots) Reset() { m.all = m.all[:0] }
 
-// Hash implements [Monitor].
 func (m *ballots) Hash() uint64 {
 	all := hash.Hash(0) // in any order
 	for k := range m.all {
@@ -92,7 +90,6 @@ func (m *ballots) of(path string) *ballot {
 	return recall(&m.all, func(b *ballot) bool { return b.path == path }, ballot{path: path})
 }
 
-// Step implements [Monitor].
 func (m *ballots) Step(h *history.History, i int) Verdict {
 	e := &h.Events[i]
 	switch {

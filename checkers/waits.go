@@ -102,10 +102,8 @@ type having struct {
 	leads bool // and has acknowledged it
 }
 
-// Reset implements [Monitor].
 func (m *waiters) Reset() { m.waiting, m.having = m.waiting[:0], m.having[:0] }
 
-// Hash implements [Monitor].
 func (m *waiters) Hash() uint64 {
 	var waiting, all hash.Hash // in any order
 	for _, w := range m.waiting {
@@ -117,7 +115,6 @@ func (m *waiters) Hash() uint64 {
 	return uint64(waiting.Uint64(uint64(all)))
 }
 
-// Step implements [Monitor].
 func (m *waiters) Step(h *history.History, i int) Verdict {
 	e := &h.Events[i]
 	switch e.Kind {

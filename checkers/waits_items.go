@@ -15,10 +15,8 @@ type consumers struct {
 	free    int // items that are there at least; less than 0: what nobody can tell may have been put
 }
 
-// Reset implements [Monitor].
 func (m *consumers) Reset() { m.waiting, m.free = m.waiting[:0], 0 }
 
-// Hash implements [Monitor].
 func (m *consumers) Hash() uint64 {
 	sum := hash.Hash(0) // in any order
 	for _, w := range m.waiting {
@@ -32,7 +30,6 @@ func gets(op string) bool {
 	return op == "take" || op == "claim" || op == "trytake" || op == "tryclaim"
 }
 
-// Step implements [Monitor].
 func (m *consumers) Step(h *history.History, i int) Verdict {
 	e := &h.Events[i]
 	switch {

@@ -66,10 +66,8 @@ func leavesWatch(call string) bool {
 	return call == callData || call == callExists || call == callChildren
 }
 
-// Reset implements [Monitor].
 func (m *watchList) Reset() { m.all = m.all[:0] }
 
-// Sees implements [Selective].
 func (m *watchList) Sees(k history.Kind) bool {
 	switch k {
 	case history.Call, history.Reply, history.Notify, history.Session, history.Crashed:
@@ -89,7 +87,6 @@ func (m *watchList) Hash() uint64 {
 	return uint64(sum)
 }
 
-// Step implements [Monitor].
 func (m *watchList) Step(h *history.History, i int) Verdict {
 	e := &h.Events[i]
 	switch e.Kind {
