@@ -3,7 +3,6 @@ package conform
 import (
 	"fmt"
 	"slices"
-	"sync"
 
 	"github.com/go-zookeeper/zk"
 
@@ -13,19 +12,18 @@ import (
 // observer collects what happens to the clients of one side besides the results
 // of calls, and gives sessions their names.
 type observer struct {
-	mu       sync.Mutex
+	bell                      // for states; its lock guards all but watches
 	names    map[int64]string // of sessions, by id
 	sessions map[int]int      // how many a client has had
 	events   map[int][]string
 	states   map[int][]string
-	changed  chan struct{} // closed and replaced at every change of state
-	watches  []*watch      // that have not fired
+	watches  []*watch // that have not fired
 }
 
 func newObserver() *observer {
 	return &observer{
 		names: map[int64]string{0: ""}, sessions: map[int]int{}, events: map[int][]string{}, states: map[int][]string{},
-		changed: make(chan struct{}),
+		bell: newBell(),
 	}
 }
 
@@ -57,19 +55,7 @@ func (o *observer) heard(client int, t zk.EventType, path string) {
 }
 
 func (o *observer) entered(client int, state zk.State) {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	o.states[client] = append(o.states[client], state.String())
-	close(o.changed)
-	o.changed = make(chan struct{})
-}
-
-// is reports whether the client entered the state since the last take, and
-// returns a channel that is closed when another state is entered.
-func (o *observer) is(client int, state zk.State) (bool, <-chan struct{}) {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	return slices.Contains(o.states[client], state.String()), o.changed
+	o.update(func() { o.states[client] = append(o.states[client], state.String()) })
 }
 
 // watching reports whether the client has a watch that has not fired.

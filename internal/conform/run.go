@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"net"
+	"slices"
 	"time"
 
 	"zksim/model"
@@ -123,12 +124,10 @@ func (d dice) Draw(n int) int { return d.IntN(n) }
 
 // loopback reports whether all servers see this machine at 127.0.0.1.
 func loopback(servers []string) bool {
-	for _, s := range servers {
-		if host, _, err := net.SplitHostPort(s); err != nil || host != "127.0.0.1" {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(servers, func(s string) bool {
+		host, _, err := net.SplitHostPort(s)
+		return err != nil || host != "127.0.0.1"
+	})
 }
 
 // bench makes pairs of sides, each below a root of its own, and runs scripts on

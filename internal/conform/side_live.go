@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 	"time"
 
@@ -174,19 +175,9 @@ func (s *liveSide) open(ctx context.Context, o *Op) (string, error) {
 	return s.session(client, c.SessionID()), nil
 }
 
-// connected waits for the client's word that it has a session.
+// connected waits for the client's word, since the last take, that it has a session.
 func (s *liveSide) connected(ctx context.Context, client int) error {
-	for {
-		ok, changed := s.is(client, zk.StateHasSession)
-		if ok {
-			return nil
-		}
-		select {
-		case <-changed:
-		case <-ctx.Done():
-			return context.Cause(ctx)
-		}
-	}
+	return s.await(ctx, func() bool { return slices.Contains(s.states[client], zk.StateHasSession.String()) })
 }
 
 func (s *liveSide) reconnect(ctx context.Context, c *liveClient, o *Op) (string, error) {

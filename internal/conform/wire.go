@@ -16,33 +16,40 @@ import (
 // one until the wire is told to allow another: a client that has lost its
 // connection stays without, however it was lost.
 type wire struct {
-	mu      sync.Mutex
-	changed chan struct{} // closed and replaced at every change of what follows
-	target  string        // address of the server
-	held    bool          // new connections wait
-	waiting bool          // one does
+	bell           // for what follows
+	target  string // address of the server
+	held    bool   // new connections wait
+	waiting bool   // one does
 	sock    *tap
 	session int64
 	secret  []byte // of the session
 }
 
-func newWire(target string) *wire { return &wire{target: target, changed: make(chan struct{})} }
+func newWire(target string) *wire { return &wire{target: target, bell: newBell()} }
 
-// update changes the wire and tells everyone who waits for that.
-func (w *wire) update(f func()) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	f()
-	close(w.changed)
-	w.changed = make(chan struct{})
+// bell tells everyone who waits for it of the changes of what its lock guards.
+type bell struct {
+	mu      sync.Mutex
+	changed chan struct{} // closed and replaced at every change
 }
 
-// await waits until the condition, which must only look at the wire, holds.
-func (w *wire) await(ctx context.Context, condition func() bool) error {
+func newBell() bell { return bell{changed: make(chan struct{})} }
+
+// update makes a change and tells everyone who waits for that.
+func (b *bell) update(f func()) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	f()
+	close(b.changed)
+	b.changed = make(chan struct{})
+}
+
+// await waits until the condition, which must only look at what the lock guards, holds.
+func (b *bell) await(ctx context.Context, condition func() bool) error {
 	for {
-		w.mu.Lock()
-		ok, changed := condition(), w.changed
-		w.mu.Unlock()
+		b.mu.Lock()
+		ok, changed := condition(), b.changed
+		b.mu.Unlock()
 		if ok {
 			return nil
 		}
