@@ -40,12 +40,8 @@ func (p *picture) idle(c int32, s *spans) bool {
 			return false
 		}
 	}
-	for _, list := range [][]span{s.beliefs, s.operations, s.calls} {
-		if slices.ContainsFunc(list, func(x span) bool { return x.client == c && p.shows(x) }) {
-			return false
-		}
-	}
-	return true
+	all := slices.Concat(s.beliefs, s.operations, s.calls)
+	return !slices.ContainsFunc(all, func(x span) bool { return x.client == c && p.shows(x) })
 }
 
 // fold makes one lane of clients that are idle.

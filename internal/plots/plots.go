@@ -8,6 +8,7 @@ import (
 	"image/color"
 	"io"
 	"math"
+	"slices"
 	"strconv"
 
 	"gonum.org/v1/plot"
@@ -41,12 +42,7 @@ type Line struct {
 
 // Empty reports whether there is nothing to see.
 func (c *Chart) Empty() bool {
-	for _, l := range c.Lines {
-		if len(points(l.X, l.Y)) > 0 {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(c.Lines, func(l Line) bool { return len(points(l.X, l.Y)) > 0 })
 }
 
 func points(xs, ys []float64) plotter.XYs {
