@@ -59,7 +59,7 @@ func Behind(h *history.History, chain []Link) (behind []Link) {
 func linkOf(h *history.History, x history.Waiting) Link {
 	l := Link{Client: x.Client, Paths: x.Paths}
 	for _, p := range x.Paths {
-		l.States = append(l.States, state(h, p))
+		l.States = append(l.States, state(h, p)+outlived(h, x.Client, p))
 	}
 	if len(x.Paths) > 0 {
 		l.Note, l.Watch = missed(h, x.Client, x.Paths[0])
@@ -72,6 +72,46 @@ func linkOf(h *history.History, x history.Waiting) Link {
 		}
 	}
 	return l
+}
+
+// outlived names, of a folder whose children a client waits for, the first that is persistent and was made by a client
+// none of whose sessions until then lives on: it may be there in the name of somebody who has gone.
+func outlived(h *history.History, client int32, path string) string {
+	asks := func(e history.Event) bool {
+		return e.Kind == history.Call && e.Client == client && e.Path == path && leavesWatch(e.Op)
+	}
+	for _, e := range slices.Backward(h.Events) {
+		if !asks(e) {
+			continue
+		}
+		for _, n := range h.Tree {
+			if e.Op != callChildren || n.Owner != 0 || parent(n.Path) != path {
+				continue
+			}
+			if c := pastAuthor(h, n.Path); c != 0 {
+				return fmt.Sprintf(" and holds %s, which c%d made in a session that is over", n.Path, c)
+			}
+		}
+		break
+	}
+	return ""
+}
+
+// pastAuthor returns the client that has made a znode, if all sessions that it had had by then are over; else 0.
+func pastAuthor(h *history.History, path string) (author int32) {
+	open := map[int32]bool{} // whether a client has had a session that is open at the end
+	for _, e := range h.Events {
+		switch {
+		case e.Kind == history.Session && e.Session != 0:
+			open[e.Client] = open[e.Client] || h.Sessions[e.Session] != 0
+		case e.Kind == history.Created && e.Path == path:
+			author = e.Client
+			if stays, known := open[author]; stays || !known {
+				author = 0
+			}
+		}
+	}
+	return author
 }
 
 // LastRequest says what a client has asked for last: "getW /a"; empty if it has asked for nothing.

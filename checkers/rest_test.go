@@ -82,6 +82,21 @@ func TestQuiescenceNamesWhatAClientWaitsIn(t *testing.T) {
 			Waiting c1 /d
 			Znode /d s0`, event: -1, message: "c1 waits for /d, which is persistent, by a watch that it asked for after the " +
 			"last change, by c4"},
+		{name: "a folder with what a session has left that is over", text: `
+			session c2 s12 StateHasSession
+			session c3 s13 StateHasSession
+			created c3 /d/a z3
+			created c2 /d/b z4
+			created c2 /d/c z5
+			call c1 childrenW /d
+			reply c1 childrenW /d
+			deleted c3 /d/b z6
+			Waiting c1 /d /d/e
+			Znode /d s0
+			Znode /d/a s0
+			Znode /d/c s0
+			Open s13 c3`, event: -1, message: "c1 waits for /d, which is persistent and holds /d/c, which c2 made in a session " +
+			"that is over and /d/e, which does not exist"},
 		{name: "one that waits for no watch", text: `
 			invoke c1 o1 join
 			return c1 o1 join
