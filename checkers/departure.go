@@ -2,6 +2,7 @@ package checkers
 
 import (
 	"slices"
+	"strings"
 
 	"zksim/internal/hash"
 	"zksim/model/history"
@@ -9,7 +10,8 @@ import (
 
 // Departure is the promise of a group that a live member is a member: nobody
 // deletes its znode before it leaves, and nobody is told that it is gone unless
-// it was.
+// it was. And who asks for the members is told of each that had joined before and does not leave meanwhile, as long as
+// the znode by which it joined exists.
 //
 // A membership is from the Return of "join" without an error to the Invoke of
 // "leave", of one object.
@@ -19,7 +21,9 @@ type Departure struct{}
 func (Departure) Name() string { return "departure" }
 
 // Doc implements [Checker].
-func (Departure) Doc() string { return "no member departs while its session lives and it has not left" }
+func (Departure) Doc() string {
+	return "no member departs, or is missing from a list, while its session lives and it has not left"
+}
 
 // Needs implements [Declaring].
 func (Departure) Needs() Needs {
@@ -27,6 +31,7 @@ func (Departure) Needs() Needs {
 		Txns: true,
 		Words: slices.Concat(memberWords, judged("a watcher of the group in Path", WatchMembers),
 			tells("the watcher tells that the znode in Path is gone", ToldGone),
+			judged("answered by the znodes of all members, in Path with spaces between", ListMembers),
 			[]Word{{ToldLost, Telling, true, "is for presence"}, {ToldJoined, Telling, true, "is for presence"}}),
 		Seen: []Need{some("a join without an error", "record it with Object.Record and its Path", succeeds(Join))},
 	}
@@ -34,8 +39,9 @@ func (Departure) Needs() Needs {
 
 // The operations of members in a history; the Path is that of the member's znode.
 const (
-	Join  = "join"
-	Leave = "leave"
+	Join        = "join"
+	Leave       = "leave"
+	ListMembers = "members"
 )
 
 // Check implements [Checker].
@@ -52,6 +58,7 @@ type departures struct {
 	members  []caller // that have not left
 	watchers []caller
 	tolds    []farewell
+	lists    []listing
 }
 
 // seat is the znode of a member, or of another that has the name.
@@ -60,6 +67,13 @@ type seat struct {
 	member caller // that has joined by it last, if it has not left
 	maker  int32  // while it exists: the client
 	ends   int    // how often it was deleted, or may have been
+	stays  bool   // since the member was told that it has joined
+}
+
+// listing is that somebody has asked for the members, and those who must be in the answer.
+type listing struct {
+	caller
+	paths []string
 }
 
 // farewell is how often a watcher told that a znode is gone.
@@ -70,6 +84,7 @@ type farewell struct {
 
 func (m *departures) Reset() {
 	m.seats, m.members, m.watchers, m.tolds = m.seats[:0], m.members[:0], m.watchers[:0], m.tolds[:0]
+	m.lists = m.lists[:0]
 }
 
 // Hash implements [Monitor]. Who made the znodes that exist is no part of it: these say it.
@@ -77,7 +92,14 @@ func (m *departures) Hash() uint64 {
 	sum := hash.Hash(0) // in any order
 	for i := range m.seats {
 		x := &m.seats[i]
-		sum += printOf(m.members, x.member).String(x.path).Uint64(uint64(x.ends))
+		sum += printOf(m.members, x.member).String(x.path).Uint64(uint64(x.ends)).Bool(x.stays)
+	}
+	for _, x := range m.lists {
+		var paths hash.Hash
+		for _, path := range x.paths {
+			paths += hash.Hash(0).String(path)
+		}
+		sum += printOf(m.lists, x.caller).Uint64(uint64(paths))
 	}
 	for _, w := range m.watchers {
 		who := printOf(m.watchers, w)
@@ -95,18 +117,21 @@ func (m *departures) Step(h *history.History, i int) Verdict {
 	switch o := callerOf(e); {
 	case e.Kind == history.Return && e.Op == Join && e.Err == nil:
 		m.members = append(m.members, o)
-		m.seat(e.Path).member = o
+		x := m.seat(e.Path)
+		x.member, x.stays = o, x.maker == o.client
 	case e.Kind == history.Invoke && e.Op == Leave:
 		m.members = forget(m.members, o)
 		x := m.seat(e.Path)
 		if x.member == o {
 			x.member = caller{}
 		}
+		m.ends(x)
 	case e.Kind == history.Created:
 		m.seat(e.Path).maker = e.Client
 	case e.Kind == history.Deleted:
 		x := m.seat(e.Path)
 		x.ends++
+		m.ends(x)
 		if x.maker != 0 && x.member.client == x.maker && e.Client != 0 {
 			return violated(m, i, "c%d deleted %s, whose member c%d has not left", e.Client, e.Path, x.maker)
 		}
@@ -116,12 +141,44 @@ func (m *departures) Step(h *history.History, i int) Verdict {
 	case e.Kind == history.Return && e.Op == WatchMembers:
 		m.watchers = forget(m.watchers, o)
 		m.tolds = drop(m.tolds, func(x farewell) bool { return x.object == e.Object })
+	case e.Kind == history.Crashed:
+		m.lists = drop(m.lists, func(x listing) bool { return x.client == e.Client })
+	case e.Op == ListMembers && e.Kind == history.Invoke:
+		m.lists = append(m.lists, listing{o, m.certain()})
+	case e.Op == ListMembers && e.Kind == history.Return:
+		var x listing
+		m.lists, x = take(m.lists, e)
+		for _, path := range x.paths {
+			if e.Err == nil && !slices.Contains(strings.Fields(e.Path), path) {
+				return violated(m, i, "c%d was not told of the member %s, which had joined before it asked and has not left",
+					e.Client, path)
+			}
+		}
 	case e.Kind == history.Told && e.Op == ToldGone && find(m.watchers, o) >= 0:
 		if m.farewell(toldOf(e)) > m.seat(e.Path).ends {
 			return violated(m, i, "c%d was told that %s is gone more often than it was deleted", e.Client, e.Path)
 		}
 	}
 	return Verdict{}
+}
+
+// ends notes that a seat is, or may be, nobody's from now on.
+func (m *departures) ends(x *seat) {
+	x.stays = false
+	for k := range m.lists {
+		q := &m.lists[k]
+		q.paths = slices.DeleteFunc(q.paths, func(path string) bool { return path == x.path })
+	}
+}
+
+// certain returns the znodes of those who are members.
+func (m *departures) certain() (paths []string) {
+	for _, x := range m.seats {
+		if x.stays {
+			paths = append(paths, x.path)
+		}
+	}
+	return paths
 }
 
 // seat returns what is remembered of a znode, until the next call.

@@ -125,6 +125,31 @@ func TestMembersDoNotDepart(t *testing.T) {
 			told c3 o3 data /g/a z5
 			told c3 o3 gone /g/a`, event: 7, message: "c3 was told that /g/a is gone more often than it was deleted"},
 		{name: "others may tell what they like", text: member + `told c4 o4 gone /g/a`},
+		{name: "is listed", text: member + `
+			invoke c2 o2 members /g
+			return c2 o2 members /g/a`},
+		{name: "is not listed", text: member + `
+			invoke c2 o2 members /g
+			return c2 o2 members /g/b`, event: 5,
+			message: "c2 was not told of the member /g/a, which had joined before it asked and has not left"},
+		{name: "leaves while somebody asks", text: member + `
+			invoke c2 o2 members /g
+			invoke c1 o1 leave /g/a
+			return c2 o2 members`},
+		{name: "ends while somebody asks", text: member + `
+			invoke c2 o2 members /g
+			deleted c0 /g/a z4 s11
+			created c1 /g/a z5 s12
+			return c2 o2 members`},
+		{name: "joins while somebody asks", text: `
+			invoke c1 o1 join /g/a
+			created c1 /g/a z3 s11
+			invoke c2 o2 members /g
+			return c1 o1 join /g/a
+			return c2 o2 members`},
+		{name: "nobody is told", text: member + `
+			invoke c2 o2 members /g
+			return c2 o2 members: context canceled`},
 	})
 }
 

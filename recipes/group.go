@@ -42,7 +42,8 @@ type GroupOptions struct {
 // To leave, delete both in one multi, dir/_owners/GUID first: after the end of the
 // session dir/NAME may be another's, and then the multi fails as a whole.
 //
-// To list or watch the members, use the children of dir, as [ChildrenCache] does.
+// To watch the members, use the children of dir, as [ChildrenCache] does. To list them fence before: a leader that was
+// deposed answers a sync at once, and does not know who has joined since.
 //
 // # What the recipe page leaves out
 //
@@ -149,7 +150,7 @@ func (g *Group) Watch(ctx context.Context, f func(now []Child, changes []Change)
 // and has not left is among them; together they are not a snapshot.
 func (g *Group) List(ctx context.Context) (members []Child, err error) {
 	defer Forget(g.env)(&members, &err)
-	o := &observer{session: g.session}
+	o := &observer{session: g.session, synced: -1} // no session: so the first read is behind a write
 	var names []string
 	err = o.read(ctx, g.dir, func() (err error) {
 		names, _, err = g.on(ctx).Children(g.dir)

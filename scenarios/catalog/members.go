@@ -9,6 +9,7 @@ import (
 
 	"zksim/checkers"
 	"zksim/internal/mutants"
+	"zksim/model/history"
 	"zksim/recipes"
 	"zksim/scenarios/engine"
 	"zksim/scenarios/workload"
@@ -48,6 +49,32 @@ func newMendedGroup(f mutants.Flaw, interval time.Duration) func(p *engine.Proce
 		}
 		g.Watch = r.Watch
 		return g
+	}
+}
+
+// groupAsked is a program in which the first client is a member in each round, and the others do nothing but ask for the
+// list.
+func groupAsked(p *engine.Process) {
+	if p.ID == 1 {
+		if err := workload.ComeAndGo(p, newGroup(p)); err != nil {
+			p.Fail(err)
+		}
+		return
+	}
+	dir := p.Path(workload.GroupDir)
+	g, o := recipes.NewGroup(p.Conn, p.Env, dir, recipes.GroupOptions{}), p.Register(func() []string { return nil })
+	for range p.Rounds {
+		o.Invoke(checkers.ListMembers)
+		list, err := g.List(background)
+		var paths []string
+		for _, c := range list {
+			paths = append(paths, dir+"/"+c.Name)
+		}
+		o.Record(history.Event{Kind: history.Return, Op: checkers.ListMembers, Path: strings.Join(paths, " "), Err: err})
+		if err != nil {
+			p.Fail(err)
+			return
+		}
 	}
 }
 
