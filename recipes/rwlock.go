@@ -115,8 +115,8 @@ func (l *readWrite) Znodes() []string { return append(l.read.znodes(), l.write.z
 //
 // The end of a write notifies the readers between it and the next write, all of
 // which can go on if nobody is ahead, and at most one writer. The end of a read
-// notifies at most one writer. Only a client that gives up waiting, and a
-// downgrade, notify clients in vain.
+// notifies at most one writer, in vain if a reader ahead of that one is not done yet.
+// Else only a client that gives up waiting, and a downgrade, notify clients in vain.
 //
 // An RWLock is for one goroutine at a time, holds the lock in one way at a time
 // and is not re-entrant; see [Lock].
