@@ -59,7 +59,10 @@ func Behind(h *history.History, chain []Link) (behind []Link) {
 func linkOf(h *history.History, x history.Waiting) Link {
 	l := Link{Client: x.Client, Paths: x.Paths}
 	for _, p := range x.Paths {
-		l.States = append(l.States, state(h, p)+outlived(h, x.Client, p))
+		l.States = append(l.States, state(h, p))
+	}
+	if k, left := leftIn(h, x); left != "" {
+		l.States[k] += left
 	}
 	if len(x.Paths) > 0 {
 		l.Note, l.Watch = missed(h, x.Client, x.Paths[0])
@@ -74,42 +77,58 @@ func linkOf(h *history.History, x history.Waiting) Link {
 	return l
 }
 
-// outlived names, of a folder whose children a client waits for, the first that is persistent and was made by a client
-// none of whose sessions until then lives on: it may be there in the name of somebody who has gone.
-func outlived(h *history.History, client int32, path string) string {
-	asks := func(e history.Event) bool {
-		return e.Kind == history.Call && e.Client == client && e.Path == path && leavesWatch(e.Op)
-	}
-	for _, e := range slices.Backward(h.Events) {
-		if !asks(e) {
+// leftIn names, in one of the folders whose children a client waits for, what was made last and is nobody's, or is
+// persistent and was made by a client none of whose sessions until then lives on: it may be there in the name of
+// somebody who has gone. It returns the index of the folder.
+func leftIn(h *history.History, x history.Waiting) (folder int, left string) {
+	last := -2
+	for _, n := range h.Tree {
+		k := slices.Index(x.Paths, parent(n.Path))
+		if k < 0 || !waitsForChildren(h, x.Client, x.Paths[k]) {
 			continue
 		}
-		for _, n := range h.Tree {
-			if e.Op != callChildren || n.Owner != 0 || parent(n.Path) != path {
-				continue
-			}
-			if c := pastAuthor(h, n.Path); c != 0 {
-				return fmt.Sprintf(" and holds %s, which c%d made in a session that is over", n.Path, c)
-			}
+		made, text := len(h.Events)-1, ""
+		for made >= 0 && (h.Events[made].Kind != history.Created || h.Events[made].Path != n.Path) {
+			made--
 		}
-		break
+		if n.Owner != 0 && !h.Known[n.Path] {
+			text = state(h, n.Path)
+		} else if c := pastAuthor(h, made); n.Owner == 0 && c != 0 {
+			text = fmt.Sprintf("which c%d made in a session that is over", c)
+		}
+		if text != "" && made > last {
+			folder, left, last = k, fmt.Sprintf(" and holds %s, %s", n.Path, text), made
+		}
 	}
-	return ""
+	return folder, left
 }
 
-// pastAuthor returns the client that has made a znode, if all sessions that it had had by then are over; else 0.
-func pastAuthor(h *history.History, path string) (author int32) {
-	open := map[int32]bool{} // whether a client has had a session that is open at the end
-	for _, e := range h.Events {
-		switch {
-		case e.Kind == history.Session && e.Session != 0:
-			open[e.Client] = open[e.Client] || h.Sessions[e.Session] != 0
-		case e.Kind == history.Created && e.Path == path:
-			author = e.Client
-			if stays, known := open[author]; stays || !known {
-				author = 0
+// waitsForChildren reports whether the last watch that a client has asked for there was one of the children.
+func waitsForChildren(h *history.History, client int32, path string) bool {
+	for _, e := range slices.Backward(h.Events) {
+		if e.Kind == history.Call && e.Client == client && e.Path == path && leavesWatch(e.Op) {
+			return e.Op == callChildren
+		}
+	}
+	return false
+}
+
+// pastAuthor returns the client that has made a znode, at that event, if all sessions that it had had by then are over;
+// else 0.
+func pastAuthor(h *history.History, made int) int32 {
+	if made < 0 {
+		return 0
+	}
+	author, over := h.Events[made].Client, false
+	for _, e := range h.Events[:made] {
+		if e.Kind == history.Session && e.Client == author && e.Session != 0 {
+			if over = h.Sessions[e.Session] == 0; !over {
+				return 0
 			}
 		}
+	}
+	if !over {
+		return 0
 	}
 	return author
 }

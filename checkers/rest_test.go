@@ -88,15 +88,27 @@ func TestQuiescenceNamesWhatAClientWaitsIn(t *testing.T) {
 			created c3 /d/a z3
 			created c2 /d/b z4
 			created c2 /d/c z5
+			created c2 /d/f z6
 			call c1 childrenW /d
 			reply c1 childrenW /d
-			deleted c3 /d/b z6
+			deleted c3 /d/f z7
 			Waiting c1 /d /d/e
 			Znode /d s0
 			Znode /d/a s0
+			Znode /d/b s0
 			Znode /d/c s0
 			Open s13 c3`, event: -1, message: "c1 waits for /d, which is persistent and holds /d/c, which c2 made in a session " +
 			"that is over and /d/e, which does not exist"},
+		{name: "a folder with what is nobody's", text: `
+			call c1 childrenW /d
+			reply c1 childrenW /d
+			Waiting c1 /d
+			Znode /d s0
+			Znode /d/a s12
+			Znode /d/b s12
+			Known /d/a
+			Open s12 c2`, event: -1, message: "c1 waits for /d, which is persistent and holds /d/b, which no recipe object " +
+			"knows of; the live session of c2 owns it"},
 		{name: "one that waits for no watch", text: `
 			invoke c1 o1 join
 			return c1 o1 join
