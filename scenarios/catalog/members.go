@@ -52,8 +52,8 @@ func newMendedGroup(f mutants.Flaw, interval time.Duration) func(p *engine.Proce
 	}
 }
 
-// groupAsked is a program in which the first client is a member in each round, and the others do nothing but ask for the
-// list.
+// groupAsked is a program in which the first client is a member in each round, and the others do nothing but list the
+// members.
 func groupAsked(p *engine.Process) {
 	if p.ID == 1 {
 		if err := workload.ComeAndGo(p, newGroup(p)); err != nil {
