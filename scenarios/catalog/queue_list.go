@@ -143,6 +143,11 @@ var priorityQueueScenarios = append([]engine.Scenario{
 		Rounds: 2, Program: workload.Exchange(0, true, newPriorityQueue), Faults: exchangeFaults,
 		Goals: []engine.Goal{workload.GoalLostAck, workload.GoalClaimLost},
 	}),
+	priorityScenario(engine.Scenario{
+		Name: "priority-queue/asked", Doc: "clients look for the items of one producer, while leaders are deposed",
+		Rounds: 4, Servers: []int{3}, Program: workload.Poll(newPriorityQueue),
+		Faults: faults.MustParse("depose=3 elect=1"),
+	}).Without("doubled-effect"),
 }, priorityMutants(newBrokenPriorityQueue)...)
 
 // priorityMutants are the broken priority queues, each made by newQueue.
