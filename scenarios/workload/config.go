@@ -162,14 +162,15 @@ func ConfigBusy(newConfig func(p *engine.Process) FullConfig) func(p *engine.Pro
 	}
 }
 
-// ConfigFollowed makes a program in which one client updates in each round, and the others do nothing but follow.
+// ConfigFollowed makes a program in which one client updates in each round, and the others do nothing but follow. A
+// value comes and goes.
 func ConfigFollowed(newConfig func(p *engine.Process) FullConfig) func(p *engine.Process) {
 	return func(p *engine.Process) {
 		c := newConfig(p)
 		if p.ID == 1 {
 			o := p.Register(func() []string { return nil })
 			for r := range p.Rounds {
-				if err := updateOnce(p, o, c, r+1, []string{"a", "b"}); err != nil {
+				if err := updateOnce(p, o, c, r+1, []string{"a", "b", "c"}[:3-r%2]); err != nil {
 					p.Fail(err)
 					return
 				}
