@@ -127,6 +127,7 @@ func (a alone) tasks() {
 		a.with(recipes.ErrTaskGone, err, "Task.Wait of a task that was forgotten")
 	}
 	a.inTurn(dir, client, worker)
+	a.withdrawn(dir + "-idle")
 	a.fine(worker.Leave(background), "Worker.Leave")
 	a.is(len(worker.Znodes()) == 0, "nothing is left of a worker that has left")
 	a.p.AtRest() // a master that has nothing to do asks for nothing
@@ -160,6 +161,18 @@ func (a alone) inTurn(dir string, client *recipes.TaskClient, workers ...*recipe
 		a.fine(answer(task.Wait)(background), "Task.Wait for one of two")
 		a.fine(task.Forget(background), "Task.Forget of one of two")
 	}
+}
+
+// withdrawn forgets a task that no worker has, in a pool where there is none.
+func (a alone) withdrawn(dir string) {
+	task, err := recipes.NewTaskClient(a.p.Conn, a.p.Env, dir, recipes.PoolOptions{}).Submit(background, nil)
+	a.fine(err, "TaskClient.Submit without a master")
+	a.fine(task.Forget(background), "Task.Forget of one that nobody has")
+	a.patiently("children", func() error {
+		tasks, _, err := a.p.Conn.Children(dir + "/tasks")
+		a.is(err != nil || len(tasks) == 0, "a task that nobody has is withdrawn when it is forgotten")
+		return err
+	})
 }
 
 // monitors holds a lock for too long.
