@@ -97,8 +97,8 @@ func TestQuiescenceNamesWhatAClientWaitsIn(t *testing.T) {
 			Znode /d/a s0
 			Znode /d/b s0
 			Znode /d/c s0
-			Open s13 c3`, event: -1, message: "c1 waits for /d, which is persistent and holds /d/c, which c2 made in a session " +
-			"that is over and /d/e, which does not exist"},
+			Open s13 c3`, event: -1, message: "c1 waits for /d, which is persistent and holds /d/c, which c2 made in a " +
+			"session that is over and /d/e, which does not exist"},
 		{name: "a folder with what is nobody's", text: `
 			call c1 childrenW /d
 			reply c1 childrenW /d
