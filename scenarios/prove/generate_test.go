@@ -28,12 +28,13 @@ const (
 	names
 	closes
 	conditions
-	subjects = 17
+	elections // only where it is asked for: there are too many states to compare outcomes
+	subjects  = 17
 )
 
 // subjectNames are the names of the subjects.
-var subjectNames = [subjects]string{"watches", "acls", "multis", "sequences", "ends", "sessions", "times", "timers",
-	"cancels", "goroutines", "pieces", "zxids", "numbers", "resource", "names", "closes", "conditions"}
+var subjectNames = [subjects + 1]string{"watches", "acls", "multis", "sequences", "ends", "sessions", "times", "timers",
+	"cancels", "goroutines", "pieces", "zxids", "numbers", "resource", "names", "closes", "conditions", "elections"}
 
 // generator makes a program.
 type generator struct {
@@ -70,6 +71,7 @@ func generate(seed uint64, about int) *program {
 		g.p.clients = append(g.p.clients, g.block())
 	}
 	g.p.flags.keeper = g.chance(20)
+	g.p.flags.newer = !g.p.flags.keeper && g.chance(20)
 	return g.p
 }
 
@@ -84,7 +86,7 @@ func pick[T any](g *generator, list ...T) T { return list[g.IntN(len(list))] }
 func (g *generator) scope() {
 	p := g.p
 	p.order = 1 + g.Uint64N(9)
-	if g.chance(20) {
+	if g.chance(20) || g.has(elections) {
 		p.servers = 3
 	}
 	if g.chance(4) || g.has(timers|times) && g.chance(2) {
@@ -98,7 +100,7 @@ func (g *generator) scope() {
 			p.setup = append(p.setup, path)
 		}
 	}
-	if g.chance(2) || g.has(closes) {
+	if g.chance(2) || g.has(closes|elections) {
 		p.faults = g.plan()
 	}
 	if g.has(cancels) {
@@ -118,7 +120,9 @@ func (g *generator) plan() (plan faults.Plan) {
 		if g.chance(2) {
 			name = faults.Table[g.IntN(len(faults.Table)-1)].Name // without sequence
 		}
-		if len(plan) > 0 && g.chance(3) {
+		if g.has(elections) && len(plan) == 0 {
+			name = pick(g, "depose", "elect", "failover", "late-commit", "zombie", "stale-read", "late-request", "learn-late")
+		} else if len(plan) > 0 && g.chance(3) {
 			name = plan[0].Fault
 		}
 		word := fmt.Sprintf("%s=%d", name, 1+g.IntN(8)/7)
@@ -169,7 +173,8 @@ func (g *generator) statement() []stmt {
 	}
 	choices := []choice{{0, g.plain}, {0, g.plain}, {watches, g.watch}, {watches, g.wait}, {acls, g.acl},
 		{multis, g.multi}, {sequences, g.sequence}, {ends, g.mortal}, {sessions, g.session}, {times, g.time},
-		{timers, g.timer}, {timers, g.wait}, {cancels, g.cancel}, {goroutines, g.goroutine}, {pieces, g.piece},
+		{timers, g.timer}, {timers, g.wait}, {timers, g.within},
+		{cancels, g.cancel}, {cancels, g.within}, {goroutines, g.goroutine}, {pieces, g.piece},
 		{zxids, g.zxid}, {numbers, g.number}, {resource, g.access}, {names, g.name}, {closes, g.close},
 		{conditions, g.condition}}
 	for {
@@ -404,6 +409,18 @@ func (g *generator) cancel() []stmt {
 	default:
 		return append(st("step"), g.to("err", pick(g, g.ctxs...))...)
 	}
+}
+
+// within waits for an answer no longer than a context allows.
+func (g *generator) within() []stmt {
+	if len(g.ctxs) == 0 {
+		return nil
+	}
+	list := g.plain()
+	if g.has(watches) && g.chance(2) {
+		list = g.watch()
+	}
+	return []stmt{statement(append([]string{"within", pick(g, g.ctxs...)}, list[0].words...))}
 }
 
 func (g *generator) goroutine() []stmt {

@@ -289,6 +289,8 @@ func (m *machine) other(op string, a []string, x *register) bool {
 		}
 	case "uuid":
 		x.text = m.Env.UUID()[:6]
+	case "within":
+		m.within(m.ctx(a[0]), a[1], a[2:], x)
 	case "lookalike": // a number that is no zxid
 		x.n = int64(m.ID)<<32 | int64(m.version(a[0]))
 	case "copy":
@@ -312,6 +314,16 @@ func (m *machine) other(op string, a []string, x *register) bool {
 		return false
 	}
 	return true
+}
+
+// within runs a request for which the client does not wait longer than a context allows.
+func (m *machine) within(ctx context.Context, op string, a []string, x *register) {
+	y := register{}
+	if m.Env.Within(ctx, func() { _ = m.read(op, a, &y) || m.write(op, a, &y) }) {
+		*x = y
+	} else { // nobody may look at y
+		x.err = zk.ErrNoServer
+	}
 }
 
 // context runs a statement about a context.

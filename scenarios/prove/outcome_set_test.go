@@ -97,8 +97,11 @@ func byOrder(text string) string {
 func scopeOf(p *program, all ...checkers.Checker) prove.Scope {
 	s := p.scenario()
 	s.Checkers = all
-	if p.flags.keeper {
+	switch {
+	case p.flags.keeper:
 		s.Like = model.Keeper
+	case p.flags.newer:
+		s.Like = model.ZooKeeper39
 	}
 	return prove.Scope{Scenario: s, Servers: p.servers, Order: cmp.Or(p.order, 1), Faults: p.faults, Most: p.most,
 		Interleave: p.flags.interleave, SlowWakes: p.flags.slowWakes, Offline: p.flags.offline, Ticks: p.ticks}

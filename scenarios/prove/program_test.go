@@ -49,11 +49,12 @@ type flags struct {
 	times                          bool // the outcome tells the times of stats
 	fenced                         bool // checkers.Fenced judges as well
 	keeper                         bool // the servers are like ClickHouse Keeper
+	newer                          bool // ... like ZooKeeper 3.9
 }
 
 func (f *flags) words() map[string]*bool {
 	return map[string]*bool{"slow-wakes": &f.slowWakes, "offline": &f.offline, "interleave": &f.interleave,
-		"told": &f.told, "times": &f.times, "fenced": &f.fenced, "keeper": &f.keeper}
+		"told": &f.told, "times": &f.times, "fenced": &f.fenced, "keeper": &f.keeper, "newer": &f.newer}
 }
 
 // stmt is a statement: an operation with its operands, and what is in its braces.
@@ -191,7 +192,8 @@ func (p *program) set(words []string) (err error) {
 		for _, w := range words[1:] {
 			flag := p.flags.words()[w]
 			if flag == nil {
-				return fmt.Errorf("there is no scope %q, expected slow-wakes, offline, interleave, told, times or fenced", w)
+				return fmt.Errorf("there is no scope %q, expected slow-wakes, offline, interleave, told, times, "+
+					"fenced, keeper or newer", w)
 			}
 			*flag = true
 		}
