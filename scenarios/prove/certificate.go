@@ -186,6 +186,7 @@ func (c *Claim) Scope(all []engine.Scenario) (Scope, error) {
 		return Scope{}, err
 	}
 	x = x.Listed()
+	x.Like = model.ZooKeeper // whatever the scenario says
 	if c.Like != "" {
 		if x.Like, err = model.ParseLike(c.Like); err != nil {
 			return Scope{}, err

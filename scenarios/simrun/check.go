@@ -16,7 +16,6 @@ import (
 	"zksim/faults"
 	"zksim/internal/edit"
 	"zksim/internal/pipeline"
-	"zksim/model"
 	"zksim/model/history"
 	"zksim/recipes/live"
 	"zksim/reports"
@@ -30,7 +29,7 @@ type checkFlags struct {
 	duration, session                            time.Duration
 	workers, clients, rounds, nodes              int
 	failfast, verbose                            bool
-	like                                         model.Like
+	like                                         like
 	shard                                        *shardWriter // nil: there is none
 	results
 }
@@ -175,7 +174,7 @@ func (c *checkFlags) simulated(ctx context.Context, a *app, selected []*engine.S
 func (c *checkFlags) adapt(sized []engine.Scenario, plan faults.Plan) error {
 	for i := range sized {
 		x := &sized[i]
-		if x.Like = c.like; c.plan == "" {
+		if c.like.of(x); c.plan == "" {
 			continue
 		}
 		if *x = x.WithPlan(plan); x.Accepts(plan) != nil {
@@ -226,7 +225,7 @@ func (c *checkFlags) seedsOf(s *engine.Scenario, asked engine.Range) engine.Rang
 // parameters are what the parts of this check have in common.
 func (c *checkFlags) parameters(sized []engine.Scenario, asked engine.Range) shardParameters {
 	p := shardParameters{Clients: c.clients, Rounds: c.rounds, Faults: c.plan, Strategy: c.strategy}
-	if c.like != model.ZooKeeper {
+	if c.like.given {
 		p.Like = c.like.String()
 	}
 	if c.duration > 0 {

@@ -15,7 +15,6 @@ import (
 	"zksim/internal/files"
 	"zksim/internal/pipeline"
 	"zksim/internal/zkserver"
-	"zksim/model"
 	"zksim/model/history"
 )
 
@@ -25,7 +24,7 @@ type conformFlags struct {
 	report               string
 	nodes, ops           int
 	seed                 uint64
-	like                 model.Like
+	like                 like
 	lost                 []error // transcripts that could not be written
 }
 
@@ -90,7 +89,7 @@ func (c *conformFlags) differential(ctx context.Context, a *app, both bool) (_ i
 	defer func() { err = errors.Join(err, stop()) }()
 	progress := a.progress("conform", "operations", int64(c.ops))
 	defer progress.clear()
-	rep, err := conform.Run(ctx, conform.Options{Servers: addrs, Ops: c.ops, Seed: c.seed, Like: c.like,
+	rep, err := conform.Run(ctx, conform.Options{Servers: addrs, Ops: c.ops, Seed: c.seed, Like: c.like.Like,
 		Done: progress.add,
 		Failed: func(f conform.Failure) {
 			progress.erase()
@@ -126,10 +125,7 @@ func (c *conformFlags) server(n int) string {
 	if c.servers != "" {
 		text = "-servers " + pipeline.Quote(c.servers)
 	}
-	if c.like != model.ZooKeeper {
-		text += " -like " + c.like.String()
-	}
-	return text
+	return text + c.like.arg()
 }
 
 // difference prints a difference and what leads to it, and writes its transcript.

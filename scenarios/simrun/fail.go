@@ -10,7 +10,6 @@ import (
 
 	"zksim/internal/pipeline"
 	"zksim/internal/recording"
-	"zksim/model"
 	"zksim/reports"
 	"zksim/scenarios/engine"
 	"zksim/sim"
@@ -43,9 +42,7 @@ func (c *checkFlags) circumstances() string {
 	if c.plan != "" {
 		flags += " -faults " + pipeline.Quote(c.plan)
 	}
-	if c.like != model.ZooKeeper {
-		flags += " -like " + c.like.String()
-	}
+	flags += c.like.arg()
 	if c.strategy != string(engine.Portfolio) {
 		flags += " -strategy " + c.strategy
 	}
@@ -60,10 +57,7 @@ func (c *checkFlags) again(s *engine.Scenario, x *pipeline.Outcome) string {
 		if c.plan != "" {
 			text += " -faults " + pipeline.Quote(c.plan)
 		}
-		if c.like != model.ZooKeeper {
-			text += " -like " + c.like.String()
-		}
-		return text
+		return text + c.like.arg()
 	}
 	if strings.HasPrefix(s.Name, recording.Prefix) { // which no expression finds
 		return fmt.Sprintf("check -seeds %d%s %s", x.Failure.Schedule.Seed, c.circumstances(), pipeline.Quote(s.Name))

@@ -6,13 +6,35 @@ import (
 
 	"zksim/internal/edit"
 	"zksim/model"
+	"zksim/scenarios/engine"
 )
 
+// like is what -like says.
+type like struct {
+	model.Like
+	given bool // else each scenario has its own servers
+}
+
+// of gives a scenario those servers.
+func (l like) of(s *engine.Scenario) {
+	if l.given {
+		s.Like = l.Like
+	}
+}
+
+// arg returns the flag, with a space before it.
+func (l like) arg() string {
+	if !l.given {
+		return ""
+	}
+	return " -like " + l.String()
+}
+
 // likeValue is the value of -like.
-type likeValue struct{ like *model.Like }
+type likeValue struct{ like *like }
 
 // likeFlag defines -like.
-func likeFlag(f *flag.FlagSet, l *model.Like) {
+func likeFlag(f *flag.FlagSet, l *like) {
 	f.Var(likeValue{l}, "like", "whose semantics the simulated servers have: zookeeper, which is 3.8.0, zookeeper-3.9 "+
 		"(docs/releases.md), or keeper, which is ClickHouse Keeper (docs/keeper.md)")
 }
@@ -31,6 +53,6 @@ func (v likeValue) Set(name string) error {
 	if err != nil {
 		return fmt.Errorf("%w%s", err, edit.Meant(name, model.Likes()))
 	}
-	*v.like = l
+	*v.like = like{l, true}
 	return nil
 }

@@ -6,6 +6,9 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+
+	"zksim/model"
+	"zksim/scenarios/engine"
 )
 
 // TestARunOnAnotherServerIsRepeatedThere checks a recipe that a server like ClickHouse Keeper breaks, and follows what
@@ -102,5 +105,31 @@ func TestGoalsAreReachedOnAnotherServer(t *testing.T) {
 		"members/names")
 	if r.code != exitHeld || !strings.HasSuffix(r.out, "\n3 scenarios: 3 held\n") {
 		t.Errorf("%+v", r)
+	}
+}
+
+// TestAScenarioSaysWhatItsServersAreLike has a scenario with servers of its own, which a flag can change, and takes its
+// certificate for what it is.
+func TestAScenarioSaysWhatItsServersAreLike(t *testing.T) {
+	t.Chdir(t.TempDir())
+	add(t, engine.Scenario{Name: "mine/keeper", Clients: 2, Like: model.Keeper, Program: idle})
+	for _, x := range []struct {
+		flags, want string
+	}{{"", ", like keeper"}, {"-like zookeeper-3.9", ", like zookeeper-3.9"}, {"-like zookeeper", ""}} {
+		args := append([]string{"prove", "-most", "1", "-cert", "c.json"}, strings.Fields(x.flags)...)
+		if r := simrun(t, append(args, "mine/keeper")...); r.code != exitHeld || !strings.Contains(r.out, x.want) ||
+			strings.Contains(r.out, ", like ") != (x.want != "") {
+			t.Errorf("%q: %+v", x.flags, r)
+		}
+		if r := simrun(t, "prove", "-verify", "c.json"); r.code != exitHeld {
+			t.Errorf("%q: %+v", x.flags, r)
+		}
+	}
+	for _, given := range []bool{false, true} {
+		c, sized := checkFlags{}, []engine.Scenario{{Like: model.Keeper}}
+		c.like.given = given
+		if err := c.adapt(sized, nil); err != nil || sized[0].Like == model.Keeper == given {
+			t.Errorf("check with a flag %v: %v, %v", given, sized[0].Like, err)
+		}
 	}
 }

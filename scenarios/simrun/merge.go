@@ -107,7 +107,7 @@ func (c *mergeFlags) checks(ctx context.Context, a *app, parts *parts) (int, err
 		return 0, err
 	}
 	for i := range m.sized {
-		m.sized[i].Like = m.check.like
+		m.check.like.of(&m.sized[i])
 		if p.Faults != "" {
 			m.sized[i] = m.sized[i].WithPlan(plan)
 		}

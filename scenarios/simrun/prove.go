@@ -15,7 +15,6 @@ import (
 
 	"zksim/internal/edit"
 	"zksim/internal/pipeline"
-	"zksim/model"
 	"zksim/model/history"
 	"zksim/scenarios/engine"
 	"zksim/scenarios/prove"
@@ -30,7 +29,7 @@ type proveFlags struct {
 	duration, every                                                 time.Duration
 	interleave, slowWakes, offline, reverse, symmetry, audit, rerun bool
 	wide                                                            bool // nothing is said of the scope
-	like                                                            model.Like
+	like                                                            like
 	part                                                            partFlag
 	obligations, kind                                               string
 	split                                                           bool

@@ -80,7 +80,7 @@ func (c *proveFlags) scopeOf(s *engine.Scenario) (prove.Scope, error) {
 		Servers: c.servers, Faults: c.plan, Most: most, Checkers: words(c.checkers), Order: c.order,
 		Interleave: c.interleave, SlowWakes: c.slowWakes, Offline: c.offline, Ticks: c.ticks}
 	x := *s
-	x.Like = c.like
+	c.like.of(&x)
 	sc, err := b.Of(&x)
 	if err != nil && strings.HasPrefix(err.Error(), "fault plan") {
 		err = fmt.Errorf("-faults: %w", err)
