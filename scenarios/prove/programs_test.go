@@ -127,7 +127,7 @@ func TestRandomProgramsHaveNoOtherOutcomesThanAPlainSearchFinds(t *testing.T) {
 	}
 	wg.Wait()
 	// Goroutines that forget nothing know what the others know, and so each order of their steps is a state of its own.
-	if t.Log(y.String()); y.skipped > int(count)*2/5 {
+	if t.Log(y.String()); about&elections == 0 && y.skipped > int(count)*2/5 {
 		t.Error("too many programs are too large to be compared")
 	}
 }
