@@ -23,31 +23,16 @@ func Each(ctx context.Context, s *Scenario, o Options, visit func(seed uint64, r
 	e.next.Store(o.Seeds.First)
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
-	guard := NewGuard(o.Stuck)
-	done := make(chan struct{})
-	var wg sync.WaitGroup
-	for range workers {
-		r := NewRunner()
-		r.Strategy = o.Strategy
-		w := guard.watch(r)
-		w.name = s.Name
-		wg.Go(func() {
-			if err := e.work(ctx, r, w); err != nil {
-				e.failed(err)
-				stop()
-			}
-		})
+	_, err := NewGuard(o.Stuck).workers(workers, s, o.Strategy, func(r *Runner, w *watched) {
+		if err := e.work(ctx, r, w); err != nil {
+			e.failed(err)
+			stop()
+		}
+	}, stop)
+	if err == nil {
+		err = e.err
 	}
-	go func() {
-		wg.Wait()
-		close(done)
-	}()
-	if err := guard.Until(done, func() bool { return false }); err != nil {
-		stop()
-		ends(done)
-		return int(e.ran.Load()), err
-	}
-	return int(e.ran.Load()), e.err
+	return int(e.ran.Load()), err
 }
 
 // each is an Each in progress.

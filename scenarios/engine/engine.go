@@ -180,24 +180,8 @@ func (e *engine) work() error {
 			return err
 		}
 	}
-	guard := NewGuard(e.Stuck)
-	done := make(chan struct{})
-	var wg sync.WaitGroup
-	all := make([]*watched, e.Workers)
-	for i := range all {
-		r := NewRunner()
-		r.Strategy = e.Strategy
-		all[i] = guard.watch(r)
-		all[i].name = e.Name
-		wg.Go(func() { e.worker(r, all[i]) })
-	}
-	go func() {
-		wg.Wait()
-		close(done)
-	}()
-	if err := guard.Until(done, func() bool { return false }); err != nil {
-		e.limit.Store(0)
-		ends(done)
+	all, err := NewGuard(e.Stuck).workers(e.Workers, e.Scenario, e.Strategy, e.worker, func() { e.limit.Store(0) })
+	if err != nil {
 		return err
 	}
 	for _, w := range all {
@@ -377,3 +361,19 @@ func (e *engine) report() Report {
 	rep.decide()
 	return rep
 }
+
+// Strategy is how a seed chooses the order of events.
+type Strategy string
+
+// The strategies. The empty one is Random.
+const (
+	Random    Strategy = "random"    // [zksim/sim.Random]
+	PCT       Strategy = "pct"       // [zksim/sim.PCT]
+	Portfolio Strategy = "portfolio" // Random for odd seeds, PCT for even ones
+)
+
+// Strategies are all strategies by name.
+var Strategies = []Strategy{Random, PCT, Portfolio}
+
+// pct reports whether the seed is one for PCT.
+func (s Strategy) pct(seed uint64) bool { return s == PCT || s == Portfolio && seed%2 == 0 }

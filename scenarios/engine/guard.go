@@ -74,6 +74,33 @@ func NewGuard(stuck time.Duration) *Guard {
 // Watch has the guard watch over the runs of r from now on. It must not be called during one.
 func (g *Guard) Watch(r *Runner) { g.watch(r) }
 
+// workers has that many goroutines work, each with a runner that the guard watches over, until all of them have ended.
+// When it finds something that calls stop, and waits for them no longer than for what is known to be worthless.
+func (g *Guard) workers(
+	n int, s *Scenario, strategy Strategy, work func(r *Runner, w *watched), stop func(),
+) ([]*watched, error) {
+	done := make(chan struct{})
+	var wg sync.WaitGroup
+	all := make([]*watched, n)
+	for i := range all {
+		r := NewRunner()
+		r.Strategy = strategy
+		all[i] = g.watch(r)
+		all[i].name = s.Name
+		wg.Go(func() { work(r, all[i]) })
+	}
+	go func() {
+		wg.Wait()
+		close(done)
+	}()
+	err := g.Until(done, func() bool { return false })
+	if err != nil {
+		stop()
+		ends(done)
+	}
+	return all, err
+}
+
 func (g *Guard) watch(r *Runner) *watched {
 	w := &watched{guard: g, runner: r}
 	r.world.Watch = w
