@@ -14,6 +14,7 @@ import (
 	"zksim/internal/conform"
 	"zksim/internal/files"
 	"zksim/internal/pipeline"
+	"zksim/internal/transcript"
 	"zksim/internal/zkserver"
 	"zksim/model/history"
 )
@@ -178,6 +179,29 @@ func (c *conformFlags) summary(a *app, rep *conform.Report) (int, error) {
 		return exitViolation, nil
 	case len(rep.Failures) > 0:
 		return exitInconclusive, nil
+	}
+	return exitHeld, nil
+}
+
+// replayFolder replays recordings of a real server against the model.
+func (c *conformFlags) replayFolder(ctx context.Context, a *app) (int, error) {
+	r, err := conform.Replay(ctx, c.replay, func(file string, d transcript.Difference) {
+		fmt.Fprintf(a.out, "%s: %s\n", file, d)
+	})
+	if ctx.Err() != nil {
+		a.interrupted("conform", nil)
+		return exitInconclusive, nil
+	}
+	if err != nil {
+		return 0, err
+	}
+	if n := len(r.Skipped); n > 0 {
+		a.says("conform", "left out %s of a client library, as %s", history.Counted(n, "recording"), r.Skipped[0])
+	}
+	fmt.Fprintf(a.out, "%s, %s, %s\n", history.Counted(r.Transcripts, "transcript"), history.Counted(r.Steps, "step"),
+		history.Counted(r.Differences, "difference"))
+	if r.Differences > 0 {
+		return exitViolation, nil
 	}
 	return exitHeld, nil
 }
