@@ -147,24 +147,19 @@ func (c *checkFlags) simulated(ctx context.Context, a *app, selected []*engine.S
 		return 0, rec.fails(ctx, err)
 	}
 	var t tally
-	for i := range sized {
+	err = rec.each(ctx, c.failfast, func(i int, out io.Writer) (outcome, error) {
 		x := &sized[i]
 		o.Seeds = c.seedsOf(x, seeds)
-		code, err := rec.scenario(x.Name, func(out io.Writer) (outcome, error) {
-			y, err := c.scenario(ctx, a.to(out).nth(i, len(sized)), x, o, c.share(len(selected)), &t)
-			if err != nil && len(sized) > 1 {
-				c.rows = append(c.rows, pipeline.NotRun(x, oneLine(err.Error())))
-				return c.endedBy(err, out, x.Name), nil
-			}
-			return y, err
-		})
-		if err != nil {
-			c.lose(c.shard.end(broken + ": " + oneLine(err.Error())))
-			return 0, rec.fails(ctx, err)
+		y, err := c.scenario(ctx, a.to(out).nth(i, len(sized)), x, o, c.share(len(selected)), &t)
+		if err != nil && len(sized) > 1 {
+			c.rows = append(c.rows, pipeline.NotRun(x, oneLine(err.Error())))
+			return c.endedBy(err, out, x.Name), nil
 		}
-		if ctx.Err() != nil || c.failfast && code != exitHeld {
-			break
-		}
+		return y, err
+	})
+	if err != nil {
+		c.lose(c.shard.end(broken + ": " + oneLine(err.Error())))
+		return 0, err
 	}
 	c.lose(c.shard.end(c.unended(ctx, rec)))
 	return c.end(ctx, a, rec, &t, scenariosOf(sized), t.summary(len(selected)))

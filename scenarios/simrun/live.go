@@ -99,18 +99,11 @@ func (c *checkFlags) live(ctx context.Context, a *app, selected []*engine.Scenar
 		return 0, rec.fails(ctx, err)
 	}
 	defer x.stop()
-	for i := range sized {
-		s := &sized[i]
-		code, err := rec.scenario(s.Name, func(out io.Writer) (outcome, error) { return x.scenario(ctx, a.to(out), s) })
-		if err != nil {
-			return 0, rec.fails(ctx, err)
-		}
-		if ctx.Err() != nil {
-			break
-		}
-		if c.failfast && code != exitHeld {
-			break
-		}
+	err = rec.each(ctx, c.failfast, func(i int, out io.Writer) (outcome, error) {
+		return x.scenario(ctx, a.to(out), &sized[i])
+	})
+	if err != nil {
+		return 0, err
 	}
 	end := x.t.summary(len(chosen))
 	if skipped := len(selected) - len(chosen); skipped > 0 {

@@ -21,7 +21,6 @@ import (
 	"syscall"
 	"time"
 
-	"zksim/internal/edit"
 	"zksim/internal/pipeline"
 	"zksim/reports"
 	"zksim/scenarios/engine"
@@ -142,9 +141,7 @@ func (a *app) main(ctx context.Context, args []string) int {
 	}
 	c := commandNamed(args[0])
 	if c == nil {
-		fmt.Fprintf(a.err, "%s: no command %q; there are %s%s\n", a.called(), args[0], strings.Join(commandNames(),
-			", "),
-			oneLine(edit.Meant(args[0], commandNames())))
+		fmt.Fprintf(a.err, "%s: %s\n", a.called(), oneLine(noCommand(args[0]).Error()))
 		return exitUsage
 	}
 	code, err := a.run(ctx, c, args[1:])

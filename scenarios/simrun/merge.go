@@ -125,16 +125,13 @@ func (c *mergeFlags) checks(ctx context.Context, a *app, parts *parts) (int, err
 	if err != nil {
 		return 0, err
 	}
-	for i := range m.sized {
-		if ctx.Err() != nil {
-			break
-		}
-		_, err := rec.scenario(m.sized[i].Name, func(out io.Writer) (outcome, error) {
+	if ctx.Err() == nil {
+		err = rec.each(ctx, false, func(i int, out io.Writer) (outcome, error) {
 			return m.scenario(ctx, a.to(out), &m.sized[i], p.Scenarios[i])
 		})
-		if err != nil {
-			return 0, rec.fails(ctx, err)
-		}
+	}
+	if err != nil {
+		return 0, err
 	}
 	if ctx.Err() == nil {
 		m.lose(m.withdraw())

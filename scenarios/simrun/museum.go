@@ -181,15 +181,11 @@ func writeMuseum(a *app, rows []museumRow, reps int) error {
 	b.WriteString("\n## What each does wrong\n\n")
 	for _, x := range rows {
 		n := x.Notes()
-		writeItem(&b, fmt.Sprintf("%d, `%s`: %s. Wakes with: %s. Seen: %s.", n.Number, x.Name, x.Doc, n.Wakes, n.Source))
+		text := fmt.Sprintf("%d, `%s`: %s. Wakes with: %s. Seen: %s.", n.Number, x.Name, x.Doc, n.Wakes, n.Source)
+		b.WriteString(wrapped("- ", text, "  ", pageColumns))
 	}
 	_, err := io.WriteString(a.out, b.String())
 	return err
-}
-
-// writeItem writes an item of a list, in lines of 120 characters at most.
-func writeItem(b *strings.Builder, text string) {
-	b.WriteString(wrapped("- ", text, "  ", pageColumns))
 }
 
 // wrapped returns a paragraph in lines of so many characters at most, of which the first and the others begin as said.

@@ -204,22 +204,16 @@ func (c *proveFlags) provePart(
 		return 0, rec.fails(ctx, err)
 	}
 	var t tally
-	for i := range mine {
-		x := &mine[i]
-		_, err := rec.scenario(names[i], func(out io.Writer) (outcome, error) {
-			y, err := c.obligation(ctx, a.to(out).nth(i, len(mine)), x, w, o, &t)
-			if err != nil && len(mine) > 1 {
-				return c.endedBy(err, out, names[i]), nil
-			}
-			return y, err
-		})
-		if err != nil {
-			c.lose(w.end(broken + ": " + oneLine(err.Error())))
-			return 0, rec.fails(ctx, err)
+	err = rec.each(ctx, false, func(i int, out io.Writer) (outcome, error) {
+		y, err := c.obligation(ctx, a.to(out).nth(i, len(mine)), &mine[i], w, o, &t)
+		if err != nil && len(mine) > 1 {
+			return c.endedBy(err, out, names[i]), nil
 		}
-		if ctx.Err() != nil {
-			break
-		}
+		return y, err
+	})
+	if err != nil {
+		c.lose(w.end(broken + ": " + oneLine(err.Error())))
+		return 0, err
 	}
 	why := c.ended
 	if ctx.Err() != nil {

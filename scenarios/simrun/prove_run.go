@@ -25,24 +25,20 @@ func (c *proveFlags) all(ctx context.Context, a *app, selected []*engine.Scenari
 		return 0, err
 	}
 	var t tally
-	for i, s := range selected {
-		_, err := rec.scenario(s.Name, func(out io.Writer) (outcome, error) {
-			status, err := c.one(ctx, a.to(out).nth(i, len(selected)), s, o)
-			if err != nil && len(selected) > 1 {
-				c.rows = append(c.rows, pipeline.NotRun(s, oneLine(err.Error())))
-				return c.endedBy(err, out, s.Name), nil
-			}
-			if err != nil {
-				return outcome{}, err
-			}
-			return outcome{t.count(status), ctx.Err() != nil && status == engine.Inconclusive}, nil
-		})
+	err = rec.each(ctx, false, func(i int, out io.Writer) (outcome, error) {
+		s := selected[i]
+		status, err := c.one(ctx, a.to(out).nth(i, len(selected)), s, o)
+		if err != nil && len(selected) > 1 {
+			c.rows = append(c.rows, pipeline.NotRun(s, oneLine(err.Error())))
+			return c.endedBy(err, out, s.Name), nil
+		}
 		if err != nil {
-			return 0, rec.fails(ctx, err)
+			return outcome{}, err
 		}
-		if ctx.Err() != nil {
-			break
-		}
+		return outcome{t.count(status), ctx.Err() != nil && status == engine.Inconclusive}, nil
+	})
+	if err != nil {
+		return 0, err
 	}
 	if c.certificate != nil && c.proved != nil {
 		c.lose(c.certificate.write(ctx, c.proved.Write))

@@ -185,6 +185,23 @@ func (r *recorder) scenario(name string, run func(out io.Writer) (outcome, error
 	return x.code, failure
 }
 
+// each records the scenarios that have not begun, one after the other, by their numbers. It ends the record and returns
+// the error if one ends in an error, and ends early when ctx is done or, with failfast, when one has not held.
+func (r *recorder) each(
+	ctx context.Context, failfast bool, run func(i int, out io.Writer) (outcome, error),
+) error {
+	for i, name := range r.todo {
+		code, err := r.scenario(name, func(out io.Writer) (outcome, error) { return run(i, out) })
+		if err != nil {
+			return r.fails(ctx, err)
+		}
+		if ctx.Err() != nil || failfast && code != exitHeld {
+			break
+		}
+	}
+	return nil
+}
+
 // undone returns the scenarios without a verdict.
 func (r *recorder) undone() []string { return slices.Concat(r.cut, r.todo) }
 

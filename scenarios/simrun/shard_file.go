@@ -246,10 +246,7 @@ func builtFrom(info *debug.BuildInfo) string {
 // readShard reads the file of a part from its folder.
 func readShard(dir string) (*shardFile, error) {
 	x := &shardFile{}
-	if err := readStrictly(filepath.Join(dir, shardName), shardFormat, x); err != nil {
-		return nil, err
-	}
-	return x, nil
+	return x, readStrictly(filepath.Join(dir, shardName), shardFormat, x)
 }
 
 // readStrictly reads JSON of a format from a regular file into x, which checks it: fields that are not known, and what

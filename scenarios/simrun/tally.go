@@ -52,27 +52,26 @@ func (t *tally) leave(left tally) {
 
 // leftLine says, in a line before the last one, what a part has left to the merge; "" if that is nothing.
 func leftLine(left tally) string {
-	var parts []string
-	for i, n := range left {
-		if n > 0 {
-			parts = append(parts, fmt.Sprintf("%d %s", n, pipeline.Words[i]))
-		}
-	}
-	if parts == nil {
+	parts, sum := left.parts()
+	if sum == 0 {
 		return ""
 	}
 	return fmt.Sprintf("left    %s: only the merge of all parts can tell\n", strings.Join(parts, ", "))
 }
 
-// summary is the last line.
-func (t *tally) summary(selected int) string {
-	var parts []string
-	sum := 0
+// parts says how many there are of each outcome, and returns how many in all.
+func (t *tally) parts() (parts []string, sum int) {
 	for i, n := range t {
 		if sum += n; n > 0 {
 			parts = append(parts, fmt.Sprintf("%d %s", n, pipeline.Words[i]))
 		}
 	}
+	return parts, sum
+}
+
+// summary is the last line.
+func (t *tally) summary(selected int) string {
+	parts, sum := t.parts()
 	if sum < selected {
 		parts = append(parts, fmt.Sprintf("%d not run", selected-sum))
 	}

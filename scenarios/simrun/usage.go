@@ -45,10 +45,15 @@ func help(ctx context.Context, a *app, args []string) (int, error) {
 	}
 	c := commandNamed(words[0])
 	if c == nil {
-		return 0, fmt.Errorf("no command %q; there are %s%s", words[0], strings.Join(commandNames(), ", "),
-			edit.Meant(words[0], commandNames()))
+		return 0, noCommand(words[0])
 	}
 	return c.run(ctx, a, []string{"-h"})
+}
+
+// noCommand is the error of a command that there is not.
+func noCommand(name string) error {
+	all := commandNames()
+	return fmt.Errorf("no command %q; there are %s%s", name, strings.Join(all, ", "), edit.Meant(name, all))
 }
 
 // flags makes the flag set of a command. Its errors are returned rather than printed, and its help goes to the
