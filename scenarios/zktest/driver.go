@@ -102,12 +102,9 @@ func (c *Cluster) sessionEnd() (first time.Time, ok bool) {
 func (c *Cluster) nothingOnItsWay() bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	for _, p := range c.peers {
-		if !p.client.Paused() && (p.asks != nil || !p.client.Settled()) { // of one that is paused nothing moves
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(c.peers, func(p *peer) bool { // of one that is paused nothing moves
+		return !p.client.Paused() && (p.asks != nil || !p.client.Settled())
+	})
 }
 
 // Hurried implements [sim.Outside]: what is on its way must arrive, a server that is behind must catch up, and first
@@ -229,10 +226,5 @@ func (c *Cluster) onlyPings() bool {
 	if c.timers == nil || c.timers.pending() {
 		return false
 	}
-	for _, p := range c.peers {
-		if !p.settled() {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(c.peers, (*peer).unsettled)
 }

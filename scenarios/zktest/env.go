@@ -2,6 +2,7 @@ package zktest
 
 import (
 	"context"
+	"slices"
 	"sync"
 	"time"
 
@@ -90,13 +91,5 @@ func (t *timers) pending() bool {
 func (c *Cluster) reconnects() bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if !c.world.Calm() {
-		return false
-	}
-	for _, p := range c.peers {
-		if !p.settled() {
-			return true
-		}
-	}
-	return false
+	return c.world.Calm() && slices.ContainsFunc(c.peers, (*peer).unsettled)
 }

@@ -1,7 +1,6 @@
 package zktest
 
 import (
-	"flag"
 	"os"
 	"runtime"
 	"runtime/debug"
@@ -35,8 +34,7 @@ func Fuzz(f *testing.F, code func(c *Cluster), options ...Option) {
 		})
 		return
 	}
-	x := flag.Lookup("test.fuzzworker")
-	if x != nil && x.Value.String() == "true" || !isolates || os.Getenv(inlineVariable) != "" {
+	if value("test.fuzzworker") == "true" || !isolates || os.Getenv(inlineVariable) != "" {
 		scenarios.Fuzz(inlined(f, &s, code), s)
 		return
 	}

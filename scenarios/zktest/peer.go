@@ -24,14 +24,9 @@ type peer struct {
 	aware   bool // the client has sent something in its session, so it knows of that
 }
 
-// settled reports whether the client has the connection that it wants, if any, and nothing is on its way.
-func (p *peer) settled() bool {
-	for _, line := range p.pipes {
-		if line.busy() {
-			return false
-		}
-	}
-	return p.asks == nil && (p.left || p.at != nil && p.client.Settled())
+// unsettled reports whether the client lacks the connection that it wants, or something is on its way.
+func (p *peer) unsettled() bool {
+	return slices.ContainsFunc(p.pipes, (*pipe).busy) || p.asks != nil || !p.left && (p.at == nil || !p.client.Settled())
 }
 
 // session timeouts that are granted, in milliseconds: 2 and 20 ticks of ZooKeeper's usual ones.

@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/gob"
 	"errors"
-	"flag"
 	"fmt"
 	"os"
 	"os/exec"
@@ -146,8 +145,8 @@ func (x *processes) start() (*process, error) {
 		"TMPDIR="+p.tmp, "PWD="+folder,
 		"GODEBUG="+list(os.Getenv("GODEBUG"), "asyncpreemptoff=1", "randseednop=0", "tracebacklabels=1"),
 		"GORACE="+strings.TrimSpace(os.Getenv("GORACE")+" halt_on_error=1 exitcode="+strconv.Itoa(raceStatus)))
-	if f := flag.Lookup("test.gocoverdir"); testing.CoverMode() != "" && f != nil && f.Value.String() != "" {
-		p.cmd.Env = append(p.cmd.Env, coverVariable+"="+f.Value.String())
+	if dir := value("test.gocoverdir"); testing.CoverMode() != "" && dir != "" {
+		p.cmd.Env = append(p.cmd.Env, coverVariable+"="+dir)
 	}
 	p.cmd.SysProcAttr = attributes()
 	p.cmd.Stdout, p.cmd.Stderr = &p.out[0], &p.out[1]
@@ -398,10 +397,7 @@ type output struct {
 }
 
 // heard reports whether what runs print is passed on.
-func heard() bool {
-	schedule := flag.Lookup("zksim.schedule")
-	return testing.Verbose() || schedule != nil && schedule.Value.String() != ""
-}
+func heard() bool { return testing.Verbose() || value("zksim.schedule") != "" }
 
 // maxOutput bounds what is kept of a process that dies.
 const maxOutput = 16 << 20
