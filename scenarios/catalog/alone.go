@@ -17,6 +17,7 @@ import (
 	"zksim/model"
 	"zksim/recipes"
 	"zksim/scenarios/engine"
+	"zksim/scenarios/workload"
 )
 
 // alone is a client that is alone with its recipes, and whose session lives on, so that all answers are known: it says
@@ -42,9 +43,7 @@ func lines(all [][]byte) string { return string(bytes.Join(all, []byte(" "))) }
 func (a alone) locks() {
 	dir := a.path("lock")
 	lock := func(data string) *recipes.Lock {
-		l := recipes.NewLock(a.p.Conn, a.p.Env, dir, recipes.LockOptions{Data: []byte(data)})
-		a.p.Register(l.Znodes)
-		return l
+		return known(a.p, recipes.NewLock(a.p.Conn, a.p.Env, dir, recipes.LockOptions{Data: []byte(data)}))
 	}
 	first, second, third := lock("first"), lock("second"), lock("third")
 	a.fine(first.Lock(background), "Lock.Lock beside znodes that are no contenders")
@@ -110,8 +109,7 @@ func (a alone) background(name string, f func(ctx context.Context) error) (wait 
 // could have made.
 func (a alone) numbers() {
 	dir := a.path("closed/open/lock")
-	l := recipes.NewLock(a.p.Conn, a.p.Env, dir, recipes.LockOptions{Data: []byte("late")})
-	a.p.Register(l.Znodes)
+	l := known(a.p, recipes.NewLock(a.p.Conn, a.p.Env, dir, recipes.LockOptions{Data: []byte("late")}))
 	a.fine(l.Lock(background), "Lock.Lock in a folder that it may make, below one in which it may not")
 	a.fine(l.Unlock(background), "Lock.Unlock in that folder")
 	for _, number := range []string{"-2147483648", "-2000000000", "2147483647"} {
@@ -127,9 +125,7 @@ func (a alone) numbers() {
 
 func (a alone) shared() {
 	lock := func() *recipes.RWLock {
-		l := recipes.NewRWLock(a.p.Conn, a.p.Env, a.path("rwlock"), recipes.LockOptions{})
-		a.p.Register(l.Znodes)
-		return l
+		return known(a.p, recipes.NewRWLock(a.p.Conn, a.p.Env, a.path("rwlock"), recipes.LockOptions{}))
 	}
 	r, s, w := lock(), lock(), lock()
 	a.fine(r.RLock(background), "RWLock.RLock beside znodes that are no contenders")
@@ -150,9 +146,7 @@ func (a alone) shared() {
 // revocations ask a holder to give the lock up, after somebody else has written to its znode.
 func (a alone) revocations() {
 	lock := func() *recipes.RevocableLock {
-		l := recipes.NewRevocableLock(a.p.Conn, a.p.Env, a.path("revocable"), recipes.LockOptions{})
-		a.p.Register(l.Znodes)
-		return l
+		return known(a.p, recipes.NewRevocableLock(a.p.Conn, a.p.Env, a.path("revocable"), recipes.LockOptions{}))
 	}
 	l, other := lock(), lock()
 	for _, shared := range []bool{false, true} {
@@ -169,9 +163,7 @@ func (a alone) revocations() {
 				_, err := a.p.Conn.Set(own, []byte(data), -1)
 				return err
 			})
-			for range 8 {
-				a.p.Step()
-			}
+			workload.Steps(a.p, 8)
 		}
 		a.is(len(l.Revoked()) == 0, "whatever is written to its znode, a holder is not asked to give the lock up")
 		a.fine(other.Revoke(background, own), "RevocableLock.Revoke")
@@ -199,9 +191,7 @@ func (a alone) revocations() {
 
 func (a alone) leases() {
 	lease := func() *recipes.Semaphore {
-		s := recipes.NewSemaphore(a.p.Conn, a.p.Env, a.path("semaphore"), 2, recipes.LockOptions{})
-		a.p.Register(s.Znodes)
-		return s
+		return known(a.p, recipes.NewSemaphore(a.p.Conn, a.p.Env, a.path("semaphore"), 2, recipes.LockOptions{}))
 	}
 	one, two, three := lease(), lease(), lease()
 	a.fine(one.Acquire(background), "Semaphore.Acquire of the first lease")

@@ -9,6 +9,7 @@ import (
 	"github.com/go-zookeeper/zk"
 
 	"zksim/recipes"
+	"zksim/scenarios/workload"
 )
 
 // transactions commits and aborts in all forms.
@@ -63,9 +64,7 @@ func (a alone) transaction(dir string, form recipes.Form, yes bool) {
 			return err
 		})
 		told = append(told, wait)
-		for range 5 {
-			a.p.Step()
-		}
+		workload.Steps(a.p, 5)
 	}
 	for _, s := range []*recipes.Transaction{x, y} {
 		data, err := s.Join(background)
@@ -104,10 +103,8 @@ func (a alone) transaction(dir string, form recipes.Form, yes bool) {
 func (a alone) tasks() {
 	dir := a.path("pool")
 	client := recipes.NewTaskClient(a.p.Conn, a.p.Env, dir, recipes.PoolOptions{})
-	worker := recipes.NewWorker(a.p.Conn, a.p.Env, dir, recipes.PoolOptions{})
-	a.p.Register(worker.Znodes)
-	master := recipes.NewMaster(a.p.Conn, a.p.Env, dir, recipes.PoolOptions{})
-	a.p.Register(master.Znodes)
+	worker := known(a.p, recipes.NewWorker(a.p.Conn, a.p.Env, dir, recipes.PoolOptions{}))
+	master := known(a.p, recipes.NewMaster(a.p.Conn, a.p.Env, dir, recipes.PoolOptions{}))
 	ctx, cancel := context.WithCancel(background)
 	waits, _ := a.background("master", func(context.Context) error { return master.Run(ctx) })
 	for _, data := range []string{"x", "y"} {
@@ -258,8 +255,7 @@ func (a alone) monitor(ctx context.Context, dir string, alarms *recipes.Mailbox[
 
 // overdue holds a lock for too long.
 func (a alone) overdue(dir, name string, alarms *recipes.Mailbox[recipes.Overdue]) {
-	l := recipes.NewLock(a.p.Conn, a.p.Env, dir, recipes.LockOptions{Data: []byte(name)})
-	a.p.Register(l.Znodes)
+	l := known(a.p, recipes.NewLock(a.p.Conn, a.p.Env, dir, recipes.LockOptions{Data: []byte(name)}))
 	a.fine(l.Lock(background), "Lock.Lock beside a monitor")
 	alarm, err := alarms.Get(background)
 	a.is(err == nil && string(alarm.Data) == name && alarm.Path == l.Znodes()[0] && alarm.Held >= time.Second,
@@ -277,9 +273,7 @@ func (a alone) barriers() {
 		a.fine(b.Hold(background), "Barrier.Hold")
 		a.fine(b.Hold(background), "a second Barrier.Hold")
 		waits, passed := a.background("barrier", b.Wait)
-		for range 5 {
-			a.p.Step()
-		}
+		workload.Steps(a.p, 5)
 		a.is(!*passed, "nobody passes a barrier that is held")
 		a.fine(b.Release(background), "Barrier.Release")
 		a.fine(waits(), "Barrier.Wait until it is released")
@@ -309,9 +303,7 @@ func (a alone) doubleBarrier(leaving recipes.Leaving) {
 				return err
 			})
 			if waits = append(waits, wait); i == 0 {
-				for range 5 {
-					a.p.Step()
-				}
+				workload.Steps(a.p, 5)
 				a.is(in == 0, "%s does not end before all have called", call)
 			}
 		}

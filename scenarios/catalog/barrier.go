@@ -55,9 +55,7 @@ func barrierRelay(f mutants.Flaw) func(p *engine.Process) {
 			g.Rounds(1, g.Keep)
 			return
 		}
-		for range 8 {
-			p.Step()
-		}
+		workload.Steps(p, 8)
 		if p.ID == 2 {
 			g.Stay = 30
 			g.Rounds(1, g.Relay)

@@ -58,13 +58,10 @@ const commitDir = "/commit"
 // no.
 func transactions(tries int, maker newCommitter) func(p *engine.Process) {
 	return func(p *engine.Process) {
-		for r := range p.Rounds {
+		workload.Rounds(p, func(r int) error {
 			dir := p.Path(commitDir + "/" + strconv.Itoa(r))
-			if err := oneTransaction(p, dir, p.ID != 2 || r%2 == 0, workload.Repeat(p, tries), maker); err != nil {
-				p.Fail(err)
-				return
-			}
-		}
+			return oneTransaction(p, dir, p.ID != 2 || r%2 == 0, workload.Repeat(p, tries), maker)
+		})
 	}
 }
 

@@ -29,12 +29,7 @@ func countRounds(newCounter func(p *engine.Process) counter) func(p *engine.Proc
 	return func(p *engine.Process) {
 		c := newCounter(p)
 		o := p.Register(func() []string { return nil })
-		for range p.Rounds {
-			if err := countOnce(p, o, c); err != nil {
-				p.Fail(err)
-				return
-			}
-		}
+		workload.Rounds(p, func(int) error { return countOnce(p, o, c) })
 	}
 }
 
@@ -45,12 +40,7 @@ func countAndGuess(newCounter func(p *engine.Process) counter) func(p *engine.Pr
 	return func(p *engine.Process) {
 		c := newCounter(p)
 		o := p.Register(func() []string { return nil })
-		for r := range p.Rounds {
-			if err := guessOnce(p, o, c, int64(r+2)/2); err != nil {
-				p.Fail(err)
-				return
-			}
-		}
+		workload.Rounds(p, func(r int) error { return guessOnce(p, o, c, int64(r+2)/2) })
 	}
 }
 

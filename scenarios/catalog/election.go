@@ -54,12 +54,7 @@ func observed(newElector func(p *engine.Process) workload.FullElector) func(p *e
 		awaitLeader(p)
 		e := newElector(p)
 		o := p.Register(e.Znodes)
-		for range p.Rounds {
-			if err := workload.Ask(o, e); err != nil {
-				p.Fail(err)
-				return
-			}
-		}
+		workload.Rounds(p, func(int) error { return workload.Ask(o, e) })
 	})
 }
 
@@ -141,9 +136,7 @@ func reign(busy int, newElector func(p *engine.Process) workload.FullElector) fu
 		e := newElector(p)
 		o := p.Register(e.Znodes)
 		p.Env.Go("work", func() {
-			for range busy {
-				p.Step()
-			}
+			workload.Steps(p, busy)
 		})
 		ctx := workload.UntilRest(p)
 		for ctx.Err() == nil {

@@ -99,8 +99,7 @@ func (a alone) gaveUp() {
 		a.is(err != nil || !there, "a site that has not joined shows no sign of life")
 	}
 	a.ends(c, x)
-	e := recipes.NewElection(a.p.Conn, a.p.Env, a.path("election"), recipes.ElectionOptions{})
-	a.p.Register(e.Znodes)
+	e := known(a.p, recipes.NewElection(a.p.Conn, a.p.Env, a.path("election"), recipes.ElectionOptions{}))
 	if e.Campaign(background) == nil {
 		change := a.p.Env.SessionEvents()
 		err := a.soon(e.Acknowledge)

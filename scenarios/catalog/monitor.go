@@ -41,16 +41,13 @@ func monitored(long int, newMonitor func(p *engine.Process,
 		}
 		l := newRWLock(p)
 		o := p.Register(l.Znodes)
-		for r := range p.Rounds {
+		workload.Rounds(p, func(r int) error {
 			d := holdShort
 			if long > 0 && (p.ID+r)%long == 0 {
 				d = holdLong
 			}
-			if err := holdFor(p, o, l, (p.ID+r)%4 != 1, d); err != nil {
-				p.Fail(err)
-				return
-			}
-		}
+			return holdFor(p, o, l, (p.ID+r)%4 != 1, d)
+		})
 	}
 }
 

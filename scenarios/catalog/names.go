@@ -32,7 +32,7 @@ func nameRounds(newNames func(p *engine.Process) names) func(p *engine.Process) 
 	return func(p *engine.Process) {
 		n := newNames(p)
 		u := nameUser{p, n, p.Register(func() []string { return nil })}
-		for r := range p.Rounds {
+		workload.Rounds(p, func(r int) error {
 			value := 10*p.ID + r
 			register := func(ctx context.Context, data []byte) (string, error) { return "all", n.Register(ctx, "all", data) }
 			if numbered, ok := n.(*recipes.Names); ok && r == 1 {
@@ -40,11 +40,8 @@ func nameRounds(newNames func(p *engine.Process) names) func(p *engine.Process) 
 					return numbered.RegisterNext(ctx, "job-", data)
 				}
 			}
-			if err := u.round(value, register); err != nil {
-				p.Fail(err)
-				return
-			}
-		}
+			return u.round(value, register)
+		})
 	}
 }
 
@@ -55,23 +52,17 @@ func askedAbout(newNames func(p *engine.Process) owned) func(p *engine.Process) 
 	return func(p *engine.Process) {
 		n := newNames(p)
 		u := nameUser{p, n, p.Register(func() []string { return nil })}
-		for r := range p.Rounds {
-			var err error
+		workload.Rounds(p, func(r int) error {
 			switch {
 			case p.ID == 1:
-				err = u.round(10+r, func(ctx context.Context, data []byte) (string, error) {
+				return u.round(10+r, func(ctx context.Context, data []byte) (string, error) {
 					return "all", n.Register(ctx, "all", data)
 				})
 			case p.ID%2 == 0:
-				err = u.resolve("all")
-			default:
-				err = u.list(n, "all")
+				return u.resolve("all")
 			}
-			if err != nil {
-				p.Fail(err)
-				return
-			}
-		}
+			return u.list(n, "all")
+		})
 	}
 }
 
@@ -107,7 +98,7 @@ func ownerRounds(newNames func(p *engine.Process, owner string) owned) func(p *e
 		owner := ownerNames[p.ID%len(ownerNames)]
 		owner += strings.Repeat("'", (p.ID-1)/len(ownerNames)) // of more clients than names
 		u := nameUser{p, nil, p.Register(func() []string { return nil })}
-		for r := range p.Rounds {
+		workload.Rounds(p, func(r int) error {
 			n := newNames(p, owner)
 			u.n = n
 			name := []string{"n", "n-1", "n-"}[r%3]
@@ -122,11 +113,8 @@ func ownerRounds(newNames func(p *engine.Process, owner string) owned) func(p *e
 			} else if err == nil {
 				err = u.giveUp(name)
 			}
-			if workload.IgnoreCanceled(err) != nil {
-				p.Fail(err)
-				return
-			}
-		}
+			return workload.IgnoreCanceled(err)
+		})
 	}
 }
 

@@ -19,14 +19,18 @@ type operation struct {
 // znodeOwner is a recipe object that answers for ephemeral znodes.
 type znodeOwner interface{ Znodes() []string }
 
+// known has an object answer for its znodes, and returns it.
+func known[T znodeOwner](p *engine.Process, x T) T {
+	p.Register(x.Znodes)
+	return x
+}
+
 // on calls a method of an object that may own znodes.
 func on[T znodeOwner](
 	name string, make func(p *engine.Process, dir string) T, call func(x T, ctx context.Context) error,
 ) operation {
 	return operation{name, func(ctx context.Context, p *engine.Process, dir string) error {
-		x := make(p, dir)
-		p.Register(x.Znodes)
-		return call(x, ctx)
+		return call(known(p, make(p, dir)), ctx)
 	}}
 }
 
@@ -39,6 +43,16 @@ func of[T any](
 	}}
 }
 
+// usual returns what makes an object in a folder with no options.
+func usual[T, O any](
+	newObject func(c recipes.Conn, env recipes.Env, dir string, o O) T,
+) func(p *engine.Process, dir string) T {
+	return func(p *engine.Process, dir string) T {
+		var none O
+		return newObject(p.Conn, p.Env, dir, none)
+	}
+}
+
 // result drops what a method returns besides its error.
 func result[T, R any](call func(x T, ctx context.Context) (R, error)) func(x T, ctx context.Context) error {
 	return func(x T, ctx context.Context) error {
@@ -48,66 +62,38 @@ func result[T, R any](call func(x T, ctx context.Context) (R, error)) func(x T, 
 }
 
 var (
-	simpleLock = func(p *engine.Process, dir string) *recipes.Lock {
-		return recipes.NewLock(p.Conn, p.Env, dir, recipes.LockOptions{})
-	}
+	simpleLock = usual(recipes.NewLock)
 	singleLock = func(p *engine.Process, dir string) *recipes.SingleNodeLock {
 		return recipes.NewSingleNodeLock(p.Conn, p.Env, dir+"/one", recipes.LockOptions{})
 	}
-	sharedLock = func(p *engine.Process, dir string) *recipes.RWLock {
-		return recipes.NewRWLock(p.Conn, p.Env, dir, recipes.LockOptions{})
-	}
-	revocableLock = func(p *engine.Process, dir string) *recipes.RevocableLock {
-		return recipes.NewRevocableLock(p.Conn, p.Env, dir, recipes.LockOptions{})
-	}
-	twoLeases = func(p *engine.Process, dir string) *recipes.Semaphore {
+	sharedLock    = usual(recipes.NewRWLock)
+	revocableLock = usual(recipes.NewRevocableLock)
+	twoLeases     = func(p *engine.Process, dir string) *recipes.Semaphore {
 		return recipes.NewSemaphore(p.Conn, p.Env, dir, 2, recipes.LockOptions{})
 	}
-	candidate = func(p *engine.Process, dir string) *recipes.Election {
-		return recipes.NewElection(p.Conn, p.Env, dir, recipes.ElectionOptions{})
-	}
-	barrierAt = func(p *engine.Process, dir string) *recipes.Barrier {
-		return recipes.NewBarrier(p.Conn, p.Env, dir, recipes.BarrierOptions{})
-	}
+	candidate  = usual(recipes.NewElection)
+	barrierAt  = usual(recipes.NewBarrier)
 	barrierFor = func(p *engine.Process, dir string) *recipes.DoubleBarrier {
 		return recipes.NewDoubleBarrier(p.Conn, p.Env, dir, 1, recipes.DoubleBarrierOptions{})
 	}
-	fifo = func(p *engine.Process, dir string) *recipes.Queue {
-		return recipes.NewQueue(p.Conn, p.Env, dir, recipes.QueueOptions{})
-	}
-	byPriority = func(p *engine.Process, dir string) *recipes.PriorityQueue {
-		return recipes.NewPriorityQueue(p.Conn, p.Env, dir, recipes.QueueOptions{})
-	}
+	fifo        = usual(recipes.NewQueue)
+	byPriority  = usual(recipes.NewPriorityQueue)
 	nameService = func(p *engine.Process, dir string) *recipes.Names {
 		return recipes.NewNames(p.Conn, p.Env, dir, recipes.NamesOptions{Owner: "me"})
 	}
-	groupOf = func(p *engine.Process, dir string) *recipes.Group {
-		return recipes.NewGroup(p.Conn, p.Env, dir, recipes.GroupOptions{})
-	}
+	groupOf     = usual(recipes.NewGroup)
 	coordinator = func(p *engine.Process, dir string) *recipes.Transaction {
 		return recipes.NewTransaction(p.Conn, p.Env, dir+"/transaction", recipes.TransactionOptions{})
 	}
 	site = func(p *engine.Process, dir string) *recipes.Transaction {
 		return recipes.NewTransaction(p.Conn, p.Env, dir, recipes.TransactionOptions{Site: "a"})
 	}
-	counterAt = func(p *engine.Process, dir string) *recipes.Counter {
-		return recipes.NewCounter(p.Conn, p.Env, dir, recipes.CounterOptions{})
-	}
-	configIn = func(p *engine.Process, dir string) *recipes.Config {
-		return recipes.NewConfig(p.Conn, p.Env, dir, recipes.ConfigOptions{})
-	}
-	flaggedIn = func(p *engine.Process, dir string) *recipes.FlaggedConfig {
-		return recipes.NewFlaggedConfig(p.Conn, p.Env, dir, recipes.ConfigOptions{})
-	}
-	tasksOf = func(p *engine.Process, dir string) *recipes.TaskClient {
-		return recipes.NewTaskClient(p.Conn, p.Env, dir, recipes.PoolOptions{})
-	}
-	workerOf = func(p *engine.Process, dir string) *recipes.Worker {
-		return recipes.NewWorker(p.Conn, p.Env, dir, recipes.PoolOptions{})
-	}
-	masterOf = func(p *engine.Process, dir string) *recipes.Master {
-		return recipes.NewMaster(p.Conn, p.Env, dir, recipes.PoolOptions{})
-	}
+	counterAt = usual(recipes.NewCounter)
+	configIn  = usual(recipes.NewConfig)
+	flaggedIn = usual(recipes.NewFlaggedConfig)
+	tasksOf   = usual(recipes.NewTaskClient)
+	workerOf  = usual(recipes.NewWorker)
+	masterOf  = usual(recipes.NewMaster)
 	monitorOf = func(p *engine.Process, dir string) *recipes.Monitor {
 		return recipes.NewMonitor(p.Conn, p.Env, dir, recipes.MonitorOptions{Limit: time.Hour,
 			Alarm: func(recipes.Overdue) {}})

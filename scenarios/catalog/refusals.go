@@ -77,9 +77,7 @@ func (r refused) losses() {
 		}
 		answers(x, true)
 		lost, change := x.Lost(), r.p.Env.SessionEvents()
-		for range 4 {
-			r.p.Step()
-		}
+		workload.Steps(r.p, 4)
 		if len(change) > 0 {
 			r.p.Env.Await(background, lost) // in vain if the recipe does not tell
 		}
@@ -163,8 +161,7 @@ func (r refused) locks() {
 	l := recipes.NewLock(r.p.Conn, r.p.Env, r.path("nothing"), recipes.LockOptions{})
 	list, err := l.Contenders(background)
 	r.p.Always("a lock that nobody has ever wanted has no contenders", err == nil && len(list) == 0)
-	l = recipes.NewLock(r.p.Conn, r.p.Env, r.path("Lock"), recipes.LockOptions{Data: []byte("me")})
-	r.p.Register(l.Znodes)
+	l = known(r.p, recipes.NewLock(r.p.Conn, r.p.Env, r.path("Lock"), recipes.LockOptions{Data: []byte("me")}))
 	r.fine(l.Lock(background), "Lock.Lock of another object")
 	list, err = l.Contenders(background)
 	r.p.Always("nobody but the holder is a contender", err == nil && len(list) <= 1)
@@ -181,8 +178,7 @@ func (r refused) lockers() func(yield func(string, workload.FullLocker) bool) {
 }
 
 func (r refused) shared() {
-	l := recipes.NewRWLock(r.p.Conn, r.p.Env, r.path("RWLock"), recipes.LockOptions{})
-	r.p.Register(l.Znodes)
+	l := known(r.p, recipes.NewRWLock(r.p.Conn, r.p.Env, r.path("RWLock"), recipes.LockOptions{}))
 	r.with(recipes.ErrNotHeld, l.Downgrade(background), "RWLock.Downgrade before Lock")
 	r.with(recipes.ErrNotHeld, l.RUnlock(background), "RWLock.RUnlock before RLock")
 	r.fine(l.RLock(background), "RWLock.RLock")
@@ -194,15 +190,13 @@ func (r refused) shared() {
 	r.with(recipes.ErrNotHeld, l.RUnlock(background), "RWLock.RUnlock after TryLock")
 	r.with(recipes.ErrHeld, l.RLock(background), "RWLock.RLock after TryLock")
 	r.fine(l.Unlock(background), "RWLock.Unlock")
-	v := recipes.NewRevocableLock(r.p.Conn, r.p.Env, r.path("RevocableLock"), recipes.LockOptions{})
-	r.p.Register(v.Znodes)
+	v := known(r.p, recipes.NewRevocableLock(r.p.Conn, r.p.Env, r.path("RevocableLock"), recipes.LockOptions{}))
 	paths, err := v.Queue(background)
 	r.p.Always("a lock that nobody has ever wanted has no queue", err == nil && len(paths) == 0)
 	r.fine(v.TryRLock(background), "RevocableLock.TryRLock of a lock that nobody else wants")
 	r.with(recipes.ErrHeld, v.TryLock(background), "RevocableLock.TryLock after TryRLock")
 	r.fine(v.RUnlock(background), "RevocableLock.RUnlock")
-	s := recipes.NewSemaphore(r.p.Conn, r.p.Env, r.path("Semaphore"), 2, recipes.LockOptions{})
-	r.p.Register(s.Znodes)
+	s := known(r.p, recipes.NewSemaphore(r.p.Conn, r.p.Env, r.path("Semaphore"), 2, recipes.LockOptions{}))
 	r.with(recipes.ErrNotHeld, s.Release(background), "Semaphore.Release before Acquire")
 	r.fine(s.Acquire(background), "Semaphore.Acquire of a lease that nobody else wants")
 	r.with(recipes.ErrHeld, s.Acquire(background), "a second Semaphore.Acquire")
@@ -211,8 +205,7 @@ func (r refused) shared() {
 }
 
 func (r refused) leads() {
-	e := recipes.NewElection(r.p.Conn, r.p.Env, r.path("Election"), recipes.ElectionOptions{})
-	r.p.Register(e.Znodes)
+	e := known(r.p, recipes.NewElection(r.p.Conn, r.p.Env, r.path("Election"), recipes.ElectionOptions{}))
 	r.with(recipes.ErrNotLeading, e.Resign(background), "Election.Resign before Campaign")
 	r.with(recipes.ErrNotLeading, e.Acknowledge(background), "Election.Acknowledge before Campaign")
 	_, err := e.Leader(background)

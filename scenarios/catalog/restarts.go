@@ -48,9 +48,7 @@ func restarting(live func(l *life) error) func(p *engine.Process) {
 			dead := make(chan zk.Event, 1)
 			if !l.last {
 				q.Env.Go("end", func() {
-					for range workload.Repeat(q, lifeSteps) {
-						q.Step()
-					}
+					workload.Steps(q, workload.Repeat(q, lifeSteps))
 					l.gives()
 					l.ended = true
 					q.Conn.Close()
@@ -260,9 +258,7 @@ func rivals(f recipes.Form) func(p *engine.Process) {
 	return func(p *engine.Process) {
 		dir, name := p.Path(fmt.Sprintf("%s/%d", commitDir, p.ID)), "site"
 		at := func(site string) *recipes.Transaction {
-			t := recipes.NewTransaction(p.Conn, p.Env, dir, recipes.TransactionOptions{Site: site, Form: f})
-			p.Register(t.Znodes)
-			return t
+			return known(p, recipes.NewTransaction(p.Conn, p.Env, dir, recipes.TransactionOptions{Site: site, Form: f}))
 		}
 		coordinator, yes, no := at(""), at(name), at(name)
 		if err := coordinator.Begin(background, nil, name); err != nil {
@@ -315,9 +311,7 @@ func withdrawn(p *engine.Process) {
 	})
 	ctx, hurry := context.WithCancel(background)
 	p.Env.Go("hurry", func() {
-		for range 4 {
-			p.Step()
-		}
+		workload.Steps(p, 4)
 		hurry()
 	})
 	c := at("")

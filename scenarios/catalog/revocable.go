@@ -37,12 +37,7 @@ func revocableRounds(how pressure, newLock func(p *engine.Process) revocable) fu
 		p.Env.Go("revoker", func() { revoker(p, how, done) })
 		l := newLock(p)
 		o := p.Register(l.Znodes)
-		for r := range p.Rounds {
-			if err := revocableOnce(p, o, l, (p.ID+r)%2 == 0, how); err != nil {
-				p.Fail(err)
-				break
-			}
-		}
+		workload.Rounds(p, func(r int) error { return revocableOnce(p, o, l, (p.ID+r)%2 == 0, how) })
 		done <- zk.Event{}
 	}
 }

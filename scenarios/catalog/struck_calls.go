@@ -10,6 +10,7 @@ import (
 
 	"zksim/recipes"
 	"zksim/scenarios/engine"
+	"zksim/scenarios/workload"
 )
 
 // untilError makes calls until one fails.
@@ -63,9 +64,7 @@ func behind[T any](
 			return nil
 		}
 		meanwhile(p, func(p *engine.Process) {
-			for range 6 {
-				p.Step()
-			}
+			workload.Steps(p, 6)
 			give(first, ctx)
 		})
 		meanwhile(p, func(p *engine.Process) {
@@ -108,9 +107,7 @@ var struckCalls = []operation{
 			return nil
 		}
 		meanwhile(p, func(p *engine.Process) {
-			for range 6 {
-				p.Step()
-			}
+			workload.Steps(p, 6)
 			writer.Unlock(ctx)
 		})
 		read := func(ctx context.Context) error { return taken(ctx, p, reader, (*recipes.RWLock).RLock) }
@@ -126,9 +123,7 @@ var struckCalls = []operation{
 			return nil
 		}
 		meanwhile(p, func(p *engine.Process) {
-			for range 20 {
-				p.Step()
-			}
+			workload.Steps(p, 20)
 			holders[0].Release(ctx)
 		})
 		s := p.Conn.(*struck)
@@ -178,9 +173,7 @@ var struckCalls = []operation{
 		meanwhile(p, func(p *engine.Process) {
 			d := member(p)
 			enter := d.Enter(ctx)
-			for range 12 {
-				p.Step()
-			}
+			workload.Steps(p, 12)
 			if enter == nil {
 				d.Leave(ctx)
 			}
@@ -331,9 +324,7 @@ var membership = operation{"Membership.Leave", func(ctx context.Context, p *engi
 	if err != nil {
 		return err
 	}
-	for range 30 {
-		p.Step()
-	}
+	workload.Steps(p, 30)
 	err = m.Leave(background)
 	if err == nil {
 		there, _, err := safe(p).Conn.Exists(dir + "/name")

@@ -12,6 +12,7 @@ import (
 	"zksim/model"
 	"zksim/recipes"
 	"zksim/scenarios/engine"
+	"zksim/scenarios/workload"
 )
 
 // waiting has some of all that can wait do so, and then has it happen: so who has lost a watch waits forever. With rest
@@ -44,9 +45,7 @@ func waiting(rest bool) func(p *engine.Process) {
 				}
 			})
 		}
-		for range 40 {
-			p.Step()
-		}
+		workload.Steps(p, 40)
 		w.rests()
 		for _, end := range parts {
 			end()
@@ -399,9 +398,7 @@ func failedSite(p *engine.Process) {
 		})
 		waits = append(waits, wait)
 	}
-	for range 10 {
-		p.Step()
-	}
+	workload.Steps(p, 10)
 	q.Conn.Close()
 	for _, wait := range waits {
 		a.fine(wait(), "Transaction.Outcome")

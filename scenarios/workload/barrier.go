@@ -138,9 +138,7 @@ func (g gate) open() error {
 // Keep holds the barrier for a while.
 func (g gate) Keep() error {
 	_, err := g.do("hold", g.change, g.Hold)
-	for range g.Stay {
-		g.p.Step()
-	}
+	Steps(g.p, g.Stay)
 	return errors.Join(err, g.open())
 }
 
@@ -157,9 +155,7 @@ func (g gate) Pass() error {
 // Blink holds the barrier, opens it, and holds it again at once.
 func (g gate) Blink() error {
 	_, first := g.do("hold", g.change, g.Hold)
-	for range g.Stay {
-		g.p.Step()
-	}
+	Steps(g.p, g.Stay)
 	err := errors.Join(first, g.open())
 	_, again := g.do("hold", g.change, g.Hold)
 	return errors.Join(err, again)

@@ -41,9 +41,7 @@ func (g gate) keepAtWork(number int32) error {
 	if _, err := g.do("hold", g.change, g.Hold); err != nil {
 		return err
 	}
-	for range Repeat(g.p, longWork) {
-		g.p.Step()
-	}
+	Steps(g.p, Repeat(g.p, longWork))
 	for {
 		_, err := g.p.Conn.Set(g.p.Path(WorkDir), []byte(strconv.Itoa(int(number))), number-1)
 		if !interrupted(err) {

@@ -21,3 +21,10 @@ func Repeat(p *engine.Process, n int) int {
 	}
 	return n
 }
+
+// Steps takes that many steps, in which everybody else can move.
+func Steps(p *engine.Process, n int) {
+	for range n {
+		p.Step()
+	}
+}

@@ -169,12 +169,7 @@ func ConfigFollowed(newConfig func(p *engine.Process) FullConfig) func(p *engine
 		c := newConfig(p)
 		if p.ID == 1 {
 			o := p.Register(func() []string { return nil })
-			for r := range p.Rounds {
-				if err := updateOnce(p, o, c, r+1, []string{"a", "b", "c"}[:3-r%2]); err != nil {
-					p.Fail(err)
-					return
-				}
-			}
+			Rounds(p, func(r int) error { return updateOnce(p, o, c, r+1, []string{"a", "b", "c"}[:3-r%2]) })
 			return
 		}
 		f := follow(p, c)

@@ -38,6 +38,16 @@ func preset(name, doc string, rounds int, without ...string) engine.Scenario {
 	return engine.Scenario{Name: name, Doc: doc, Rounds: rounds, Faults: faults.Contract().Except(without...)}
 }
 
+// Rounds does something in each round of a client, with its number from 0 on, until it fails.
+func Rounds(p *engine.Process, once func(r int) error) {
+	for r := range p.Rounds {
+		if err := once(r); err != nil {
+			p.Fail(err)
+			return
+		}
+	}
+}
+
 // has reports whether values of type T have the methods of interface I.
 func has[T, I any]() bool { return reflect.TypeFor[T]().Implements(reflect.TypeFor[I]()) }
 

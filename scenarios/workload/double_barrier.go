@@ -83,12 +83,7 @@ func (m Meeting) program() func(p *engine.Process) {
 		n := max(p.Clients-m.More, 2)
 		b := m.NewBarrier(p, n)
 		o := p.Register(b.Znodes)
-		for range p.Rounds {
-			if err := m.meet(p, o, b, n); err != nil {
-				p.Fail(err)
-				return
-			}
-		}
+		Rounds(p, func(int) error { return m.meet(p, o, b, n) })
 	}
 }
 

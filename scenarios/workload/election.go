@@ -110,16 +110,13 @@ func ElectionRounds(steps Pace, newElector func(p *engine.Process) FullElector) 
 	return func(p *engine.Process) {
 		e := newElector(p)
 		o := p.Register(e.Znodes)
-		for r := range p.Rounds {
+		Rounds(p, func(r int) error {
 			var asked error
 			if !Brief(p) && tries(e) {
 				asked = Ask(o, e)
 			}
-			if err := errors.Join(asked, LeadOnce(p, o, e, steps, (p.ID+r)%3 == 2)); err != nil {
-				p.Fail(err)
-				return
-			}
-		}
+			return errors.Join(asked, LeadOnce(p, o, e, steps, (p.ID+r)%3 == 2))
+		})
 	}
 }
 
@@ -129,12 +126,7 @@ func ElectionAtWork(newElector func(p *engine.Process) FullElector) func(p *engi
 	return byTwo(func(p *engine.Process) {
 		e := newElector(p)
 		o := p.Register(e.Znodes)
-		for range p.Rounds {
-			if err := LeadOnce(p, o, e, Pace{Procedure: 1, Stay: longWork}, true); err != nil {
-				p.Fail(err)
-				return
-			}
-		}
+		Rounds(p, func(int) error { return LeadOnce(p, o, e, Pace{Procedure: 1, Stay: longWork}, true) })
 	})
 }
 
@@ -170,9 +162,7 @@ func LeadOnce(p *engine.Process, o engine.Object, e FullElector, steps Pace, imp
 		return err
 	}
 	o.Acquired(first(e), e.Token())
-	for range steps.Procedure {
-		p.Step()
-	}
+	Steps(p, steps.Procedure)
 	lost, err := false, error(nil)
 	if tries(e) {
 		lost, err = acknowledge(p, o, e)

@@ -82,12 +82,7 @@ func LockAndStay(stay int, newLocker func(p *engine.Process) FullLocker) func(p 
 	return func(p *engine.Process) {
 		l := newLocker(p)
 		o := p.Register(l.Znodes)
-		for r := range p.Rounds {
-			if err := LockOnce(p, o, l, stay, (p.ID+r)%3 == 2); err != nil {
-				p.Fail(err)
-				return
-			}
-		}
+		Rounds(p, func(r int) error { return LockOnce(p, o, l, stay, (p.ID+r)%3 == 2) })
 	}
 }
 
@@ -196,23 +191,20 @@ func LockAtWork(newLocker func(p *engine.Process) FullLocker) func(p *engine.Pro
 	return byTwo(func(p *engine.Process) {
 		l := newLocker(p)
 		o := p.Register(l.Znodes)
-		for range p.Rounds {
+		Rounds(p, func(int) error {
 			held, err := o.Attempt("lock", func(ctx context.Context) error {
 				ctx, end := p.Env.WithTimeout(ctx, nap)
 				defer end()
 				return l.Lock(ctx)
 			}, context.DeadlineExceeded)
-			if held {
-				o.Acquired(first(l), l.Token())
-				Work(p, o, l, longWork)
-				o.Released()
-				err = o.Unlock(l.Unlock)
+			if !held {
+				return err
 			}
-			if err != nil {
-				p.Fail(err)
-				return
-			}
-		}
+			o.Acquired(first(l), l.Token())
+			Work(p, o, l, longWork)
+			o.Released()
+			return o.Unlock(l.Unlock)
+		})
 	})
 }
 

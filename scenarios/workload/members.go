@@ -226,9 +226,7 @@ func ComeAndGo(p *engine.Process, g *Group) error {
 			return err
 		}
 		p.Env.Sleep(context.Background(), time.Millisecond)
-		for range Repeat(p, 8) {
-			p.Step()
-		}
+		Steps(p, Repeat(p, 8))
 		if err := g.exit(); err != nil {
 			return err
 		}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/go-zookeeper/zk"
@@ -22,12 +23,8 @@ const (
 // interrupted reports whether an error says no more than that the connection or the session was lost: the
 // operation may have happened or not.
 func interrupted(err error) bool {
-	for _, x := range []error{zk.ErrConnectionClosed, zk.ErrNoServer, zk.ErrSessionExpired, zk.ErrSessionMoved} {
-		if errors.Is(err, x) {
-			return true
-		}
-	}
-	return false
+	lost := []error{zk.ErrConnectionClosed, zk.ErrNoServer, zk.ErrSessionExpired, zk.ErrSessionMoved}
+	return slices.ContainsFunc(lost, func(x error) bool { return errors.Is(err, x) })
 }
 
 // patient makes an operation that is tried again when the connection was lost, as callers do for recipes that

@@ -329,9 +329,7 @@ func (w *worker) numberOf(data []byte) (int64, error) {
 
 // settle works on a claimed item, and acknowledges or returns it.
 func (w *worker) settle(number int64) (again, ok bool) {
-	for range w.work {
-		w.p.Step()
-	}
+	Steps(w.p, w.work)
 	op, settle := "ack", w.item.Ack
 	if w.returns > 0 {
 		w.returns--

@@ -101,12 +101,7 @@ func sharedRounds(newLocker func(p *engine.Process) FullRWLocker,
 	return func(p *engine.Process) {
 		l := newLocker(p)
 		o := p.Register(l.Znodes)
-		for r := range p.Rounds {
-			if err := once(p, o, l, (p.ID+r)%3, (p.ID+2*r)%5 == 0); err != nil {
-				p.Fail(err)
-				return
-			}
-		}
+		Rounds(p, func(r int) error { return once(p, o, l, (p.ID+r)%3, (p.ID+2*r)%5 == 0) })
 	}
 }
 

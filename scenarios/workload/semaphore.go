@@ -79,12 +79,7 @@ func LeaseAndStay(stay int, newLeaser func(p *engine.Process) FullLeaser) func(p
 	return func(p *engine.Process) {
 		s := newLeaser(p)
 		o := p.Register(s.Znodes)
-		for r := range p.Rounds {
-			if err := LeaseOnce(p, o, s, stay, (p.ID+r)%3 == 2); err != nil {
-				p.Fail(err)
-				return
-			}
-		}
+		Rounds(p, func(r int) error { return LeaseOnce(p, o, s, stay, (p.ID+r)%3 == 2) })
 	}
 }
 
