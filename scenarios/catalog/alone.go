@@ -398,6 +398,6 @@ var aloneScenarios = []engine.Scenario{
 		alone.frugalWorks),
 	aloneScenario("recipes/vain", "of a client that is alone, waits that end by their deadline leave nothing behind",
 		alone.frugalWaits),
-	aloneScenario("recipes/followed", "of a client that is alone, watchers keep nothing more from change to change",
-		alone.frugalWatchers).Without("tree"), // it makes no ephemeral znodes
+	aloneScenario("recipes/followed", "of a client that is alone, watchers keep nothing more from change to change, "+
+		"nor does who asks from call to call", alone.frugalWatchers, alone.frugalReads).Without("tree"), // it makes no ephemeral znodes
 }

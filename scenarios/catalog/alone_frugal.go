@@ -3,6 +3,8 @@ package catalog
 import (
 	"context"
 	"fmt"
+	"slices"
+	"strings"
 
 	"zksim/recipes"
 	"zksim/scenarios/engine"
@@ -64,6 +66,25 @@ func (a alone) frugalWorks() {
 				return m.Leave(ctx)
 			}
 		}})
+}
+
+// frugalReads does so for what is only asked, whatever the answer is.
+func (a alone) frugalReads() {
+	reads := []string{"Contenders", "Candidates", "Leader", "List", "Resolve", "Get", "Len", "TryTake", "TryClaim"}
+	var uses []usage
+	for _, o := range calls {
+		if !slices.Contains(reads, o.name[strings.IndexByte(o.name, '.')+1:]) {
+			continue
+		}
+		uses = append(uses, usage{o.name, func(p *engine.Process, dir string) func(ctx context.Context) error {
+			a.create(dir, "")
+			return func(ctx context.Context) error {
+				o.call(ctx, p, dir)
+				return nil
+			}
+		}})
+	}
+	a.frugal(uses...)
 }
 
 // frugalWaits does so for waits that end by their deadline and are made again.

@@ -34,6 +34,12 @@ var masterScenarios = []engine.Scenario{
 	}),
 
 	poolScenario(engine.Scenario{
+		Name: "master/lagging", Doc: "clients, masters and workers whose servers lag, and whose sessions end", Rounds: 4,
+		Servers: []int{3}, Program: poolOf(newPool),
+		Faults: faults.MustParse("learn-late=3 stale-read=3 failover=2 disconnect=2"),
+	}),
+
+	poolScenario(engine.Scenario{
 		Name: "master/succession", Doc: "masters that follow one another, with tasks to take back and to assign, under " +
 			"every fault",
 		Setup: successionSetup, Program: succession(newPool), Faults: poolFaults.Except("cancel"), // nobody gives up

@@ -27,6 +27,7 @@ type Process struct {
 
 	host     Host
 	resource *Resource
+	own      recipes.Env // what the host has made: a program may put an Env around it
 }
 
 // Host is the backend behind a process: the simulator, or a real ensemble.

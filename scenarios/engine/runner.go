@@ -275,9 +275,10 @@ func (r *Runner) run(s *Scenario, p Schedule, ch sim.Chooser) (Result, error) {
 		SafetySteps: safety, MaxSteps: limit, Detail: r.Detail}, &r.injector, func(c *sim.Client) {
 		q := &r.processes[c.ID()-1]
 		hears := r.hears(c)
-		*q = Process{Conn: hearingConn{c.Conn(), hears}, Env: hearingEnv{c.Env(), hears}, ID: c.ID(),
+		*q = Process{Conn: hearingConn{c.Conn(), hears}, own: hearingEnv{c.Env(), hears}, ID: c.ID(),
 			Clients: clients, Rounds: rounds,
 			host: (*simHost)(r), resource: r.resource}
+		q.Env = q.own
 		s.Program(q)
 	})
 	if err := s.setUp(w); err != nil {
@@ -292,7 +293,7 @@ func (r *Runner) run(s *Scenario, p Schedule, ch sim.Chooser) (Result, error) {
 	}
 	w.History.Steps = w.Step()
 	for i, znodes := range r.known {
-		if !r.owners[i].Env.(hearingEnv).Alive() {
+		if !r.owners[i].own.(hearingEnv).Alive() {
 			continue
 		}
 		for _, path := range znodes() {
@@ -372,10 +373,10 @@ func (h *simHost) Interruptible(p *Process) (context.Context, context.CancelFunc
 	}
 }
 
-func (h *simHost) Step(p *Process) { p.Env.(hearingEnv).Yield() }
+func (h *simHost) Step(p *Process) { p.own.(hearingEnv).Yield() }
 
 func (h *simHost) AtRest(p *Process) {
-	p.Env.(hearingEnv).AtRest()
+	p.own.(hearingEnv).AtRest()
 	h.Record(history.Event{Kind: history.Told, Client: int32(p.ID), Op: checkers.ToldRest})
 }
 
@@ -383,7 +384,8 @@ func (h *simHost) Dial(p *Process) (*Process, error) {
 	c := h.world.Clients()[p.ID-1].Dial()
 	q := *p
 	hears := (*Runner)(h).hears(c)
-	q.Conn, q.Env = hearingConn{c.Conn(), hears}, hearingEnv{c.Env(), hears}
+	q.Conn, q.own = hearingConn{c.Conn(), hears}, hearingEnv{c.Env(), hears}
+	q.Env = q.own
 	return &q, nil
 }
 
