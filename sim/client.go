@@ -2,6 +2,7 @@ package sim
 
 import (
 	"context"
+	"fmt"
 	"strconv"
 
 	"github.com/go-zookeeper/zk"
@@ -105,6 +106,8 @@ func (c *Client) Dial() *Client {
 			return x
 		}
 	}
-	c.here().misuses("%s dials more often than the " + history.Counted(c.w.Dials, "time") + " of its scenario")
+	c.w.misuse = &Misuse{c.host.id, fmt.Sprintf("%s dials more often than the %s of its scenario", c.host.Name(),
+		history.Counted(c.w.Dials, "time")), clientStack()}
+	c.here().park(runnable)
 	return nil
 }

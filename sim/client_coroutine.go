@@ -40,7 +40,6 @@ type coroutine struct {
 	req    request
 	ctx    context.Context
 	within context.Context // of the request that it makes; nil: it waits as long as it takes
-	asked  bool            // within has its request
 	left   bool            // the request was given up; see Env.Within
 	chans  []<-chan zk.Event
 	timer  timer

@@ -98,12 +98,6 @@ func (c *Client) stray() {
 // programs call besides Conn and Env.
 func (c *Client) Own() { c.own() }
 
-// misuses ends the run for what the client of g does, which the message says of its name.
-func (g *coroutine) misuses(message string) {
-	g.client.w.misuse = &Misuse{g.client.id, fmt.Sprintf(message, g.client.Name()), clientStack()}
-	g.park(runnable)
-}
-
 // clientStack returns the calls of client code in the calling coroutine.
 func clientStack() string {
 	g := stacks.Current()

@@ -9,27 +9,16 @@ import (
 )
 
 // Within runs f. If ctx ends while a request of f is on its way, that request stays in the
-// library and on the wire, and f goes on as if it had failed. A second request in f is a [Misuse].
+// library and on the wire, and f goes on as if it had failed.
 func (e Env) Within(ctx context.Context, f func()) bool {
 	if ctx.Err() != nil {
 		return false
 	}
 	g := e.c.here()
-	if g.within != nil {
-		g.misuses("%s calls Env.Within within Env.Within")
-	}
-	g.within, g.asked, g.left = ctx, false, false
+	g.within, g.left = ctx, false
 	f()
 	g.within = nil
 	return !g.left
-}
-
-// asks ends the run if the function of Within makes a second request.
-func (g *coroutine) asks() {
-	if g.within != nil && g.asked {
-		g.misuses("%s makes two requests within one call of Env.Within")
-	}
-	g.asked = true
 }
 
 // overdue reports whether g waits for an answer and may not any longer.

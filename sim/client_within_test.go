@@ -69,24 +69,3 @@ func TestACreateThatIsGivenUpIsExecutedBeforeItIsUndone(t *testing.T) {
 	s.want("delete <nil>")
 	s.wantMade("/d/b")
 }
-
-func TestWithinIsForOneRequest(t *testing.T) {
-	for want, program := range map[string]func(c *Client){
-		"c1 makes two requests within one call of Env.Within": func(c *Client) {
-			for range 2 { // each call may make one
-				c.Env().Within(t.Context(), func() { c.Conn().Exists("/a") })
-			}
-			c.Env().Within(t.Context(), func() { c.Conn().Exists("/b"); c.Conn().Exists("/c") })
-		},
-		"c1 calls Env.Within within Env.Within": func(c *Client) {
-			c.Env().Within(t.Context(), func() { c.Env().Within(t.Context(), func() {}) })
-		},
-	} {
-		w := NewWorld()
-		w.Reset(Config{Clients: 1, Order: 1}, nil, program)
-		if err, ok := w.Run(&Replay{}).(*Misuse); !ok || err.Message != want {
-			t.Errorf("%v, want %s", err, want)
-		}
-		w.Close()
-	}
-}
