@@ -12,7 +12,8 @@ import (
 type around struct{ recipes.Env }
 
 func TestAProgramMayPutAnEnvAroundItsOwn(t *testing.T) {
-	s := engine.Scenario{Name: "around", Clients: 2, Rounds: 1, Servers: []int{1}, Checkers: []checkers.Checker{checkers.Tree{}},
+	s := engine.Scenario{Name: "around", Clients: 2, Rounds: 1, Servers: []int{1},
+		Checkers: []checkers.Checker{checkers.Tree{}},
 		Program: func(p *engine.Process) {
 			q := *p
 			q.Env = around{p.Env}

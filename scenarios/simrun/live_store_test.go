@@ -35,8 +35,8 @@ func TestAStoreThatFailsIsNoReasonToStop(t *testing.T) {
 	step(2, ensemble.LiveRun{Store: "zxids out of order", Txns: []string{"0x1", "0x2"}}, false)
 	step(3, ensemble.LiveRun{Store: "a txn is missing"}, false)
 	step(4, ensemble.LiveRun{Verdict: checkers.Verdict{Level: checkers.OK}}, false)
-	if r.status != engine.Inconclusive || r.says != "seed 2: the store, not your recipe: zxids out of order" || r.runs != 4 ||
-		len(r.aborted) != 2 || !strings.HasPrefix(r.aborted[1], "seed 3: the store, ") {
+	if r.status != engine.Inconclusive || r.says != "seed 2: the store, not your recipe: zxids out of order" ||
+		r.runs != 4 || len(r.aborted) != 2 || !strings.HasPrefix(r.aborted[1], "seed 3: the store, ") {
 		t.Errorf("%+v", r)
 	}
 	if r.left == nil || r.left.err != nil || !strings.HasPrefix(r.left.files[0], x.out) {
