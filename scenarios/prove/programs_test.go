@@ -93,6 +93,9 @@ func (y *tally) String() string {
 	return text
 }
 
+// memoEvery is of how many programs one is searched with a memo and without.
+const memoEvery = 10
+
 // TestRandomProgramsHaveNoOtherOutcomesThanAPlainSearchFinds examines the programs of some seeds. ZKSIM_PROGRAMS says
 // of how many, ZKSIM_SEED which is the first, and ZKSIM_SUBJECTS, as in "timers,goroutines", what all of them are about
 // beside what they draw. A finding is shown with the smallest program that still has it; its text, in a file that
@@ -110,14 +113,15 @@ func TestRandomProgramsHaveNoOtherOutcomesThanAPlainSearchFinds(t *testing.T) {
 	for range runtime.GOMAXPROCS(0) {
 		wg.Go(func() {
 			for i := next.Add(1) - 1; i < count; i = next.Add(1) - 1 {
-				p := generate(seed+i, about)
-				x := examine(p, usualLimits)
+				p, l := generate(seed+i, about), usualLimits
+				l.memo = i%memoEvery == 0
+				x := examine(p, l)
 				if y.add(x); x.finding == nil {
 					continue
 				}
 				f := x.finding
 				if y.few() {
-					p, f = shrink(p, f, usualLimits)
+					p, f = shrink(p, f, l)
 				}
 				if y.first(p, f) {
 					t.Errorf("seed %d: %s\n%s\n%s", seed+i, f.kind, p, f.text)
