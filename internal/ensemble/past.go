@@ -15,7 +15,6 @@ import (
 type life struct {
 	made, gone int64   // the zxids of these; gone is math.MaxInt64 while there is none
 	changed    []int64 // those of its changes, in order
-	owner      int64   // the session that takes it along; 0: none
 }
 
 // mzxid returns the zxid of its last change that is not after zxid.
@@ -36,7 +35,7 @@ type past struct {
 	lives    map[string][]*life
 	children map[string][]string // all that each znode has ever had
 	nth      map[string]int32    // of each parent the number of its last child
-	owned    map[int64][]string  // the ephemerals that a session has made, which others may have made anew since
+	owned    map[int64][]*life   // of the ephemerals that a session has made
 }
 
 // pastOf replays a log, and says which txn cannot follow those before it; "" if all can. What several servers have
@@ -44,7 +43,7 @@ type past struct {
 // shut down for an election, and go on without it in memory (ZOOKEEPER-4712): the next leader executes the same again.
 func pastOf(log []txnlog.Txn) (p *past, contradiction string) {
 	p = &past{map[string][]*life{"/": {{gone: math.MaxInt64}}}, map[string][]string{}, map[string]int32{},
-		map[int64][]string{}}
+		map[int64][]*life{}}
 	for i := range log {
 		if why := p.apply(&log[i]); why != "" {
 			return p, fmt.Sprintf("the servers have logged a txn 0x%x that cannot follow the others: %s", log[i].Zxid, why)
@@ -56,10 +55,8 @@ func pastOf(log []txnlog.Txn) (p *past, contradiction string) {
 // apply executes a txn, and says why it cannot.
 func (p *past) apply(x *txnlog.Txn) (why string) {
 	if x.Op == model.OpCloseSession { // which names all or, in logs of 3.5, none
-		for _, name := range p.owned[x.Session] {
-			if l := p.now(name); l != nil && l.owner == x.Session {
-				p.remove(name, x.Zxid)
-			}
+		for _, l := range p.owned[x.Session] {
+			l.gone = min(l.gone, x.Zxid) // it has no children, and may be gone already
 		}
 		delete(p.owned, x.Session)
 		return ""
@@ -87,8 +84,7 @@ func (p *past) apply(x *txnlog.Txn) (why string) {
 			p.lives[c.Path] = append(p.lives[c.Path], l)
 			p.nth[parent] = c.Nth
 			if c.Owned {
-				l.owner = x.Session
-				p.owned[x.Session] = append(p.owned[x.Session], c.Path)
+				p.owned[x.Session] = append(p.owned[x.Session], l)
 			}
 		}
 	}
