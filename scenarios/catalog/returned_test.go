@@ -4,8 +4,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"go/ast"
-	"go/parser"
-	"go/token"
 	"maps"
 	"os"
 	"os/exec"
@@ -41,7 +39,8 @@ func errorsIn(says []string) (all []string) {
 
 // TestTheErrorsThatAreDocumentedAreReturned runs the scenarios of correct recipes with every exported method of
 // package recipes noting what it returns, and holds docs/errors.md against that. A scenario must call what its checkers
-// are said to judge, and some scenario must return each error that the package exports.
+// are said to judge, and some scenario must return each error that the package exports. Each place of [placesOf] must be
+// passed.
 func TestTheErrorsThatAreDocumentedAreReturned(t *testing.T) {
 	if testing.Short() {
 		t.Skip("builds a program and runs all scenarios")
@@ -62,7 +61,14 @@ func TestTheErrorsThatAreDocumentedAreReturned(t *testing.T) {
 	}
 	slices.Sort(names)
 	names = slices.Compact(names)
-	returned := returns(t, names)
+	returned, passed := returns(t, names)
+	for name, f := range files { // order-free: a set
+		for _, x := range placesOf(f, exportedErrors(files)) {
+			if !passed[x.id()] {
+				t.Errorf("recipes/%s:%d: %s", name, x.at.Line, x.unless)
+			}
+		}
+	}
 	some := map[string]bool{}
 	for x := range returned { // order-free: a set
 		some[x.err] = true
@@ -134,8 +140,8 @@ func calledBy(member string, returned map[noted][]string) (scenarios []string) {
 }
 
 // returns builds a program of the scenarios in which exported methods note what they return, and runs it. It returns
-// the scenarios, in the order of the catalogue, by answer.
-func returns(t *testing.T, errs []string) map[noted][]string {
+// the scenarios, in the order of the catalogue, by answer, and the places that were passed.
+func returns(t *testing.T, errs []string) (all map[noted][]string, passed map[string]bool) {
 	t.Helper()
 	dir := t.TempDir()
 	overlay := struct{ Replace map[string]string }{map[string]string{}}
@@ -150,14 +156,15 @@ func returns(t *testing.T, errs []string) map[noted][]string {
 		}
 		overlay.Replace[place] = path
 	}
-	for name := range recipeFiles(t) { // order-free: files of their own
+	files := recipeFiles(t)
+	for name, f := range files { // order-free: files of their own
 		text, err := os.ReadFile("../../recipes/" + name)
 		if err != nil {
 			t.Fatal(err)
 		}
-		put("../../recipes/"+name, name, noting(t, name, text))
+		put("../../recipes/"+name, name, noting(f, text, placesOf(f, exportedErrors(files))))
 	}
-	put("../../recipes/returned.go", "returned.go", "package recipes\n\nvar Returned func(member string, err error)\n")
+	put("../../recipes/returned.go", "returned.go", notingFile)
 	known := ""
 	for _, name := range errs {
 		if value, ok := strings.CutPrefix(name, "zk."); ok {
@@ -176,13 +183,17 @@ func returns(t *testing.T, errs []string) map[noted][]string {
 		t.Fatal(err)
 	}
 	output(t, "go", "build", "-overlay", file, "-o", command, "zksim/cmd/returned")
-	all := map[noted][]string{}
+	all, passed = map[noted][]string{}, map[string]bool{}
 	for line := range strings.Lines(output(t, command)) {
 		words := strings.Split(strings.TrimSuffix(line, "\n"), "\t")
+		if len(words) == 1 {
+			passed[words[0]] = true
+			continue
+		}
 		x := noted{words[1], words[2]}
 		all[x] = append(all[x], words[0])
 	}
-	return all
+	return all, passed
 }
 
 func output(t *testing.T, name string, args ...string) string {
@@ -198,28 +209,43 @@ func output(t *testing.T, name string, args ...string) string {
 	return string(out)
 }
 
+// notingFile is what the functions that note need.
+const notingFile = `package recipes
+
+var (
+	Returned func(member string, err error)
+	Passed   func(place string)
+)
+
+func pass[T any](place string, x T) T {
+	if Passed != nil {
+		Passed(place)
+	}
+	return x
+}
+`
+
 // noting returns a file of package recipes in which each exported method does its work under another name, and then
-// notes its error.
-func noting(t *testing.T, name string, text []byte) string {
-	t.Helper()
-	set := token.NewFileSet()
-	file, err := parser.ParseFile(set, name, text, parser.SkipObjectResolution)
-	if err != nil {
-		t.Fatal(err)
-	}
+// notes its error. What passes one of the places is noted, too.
+func noting(file recipeFile, text []byte, places []place) string {
 	source := func(n ast.Node) string {
-		return string(text[set.Position(n.Pos()).Offset:set.Position(n.End()).Offset])
+		return string(text[file.offset(n.Pos()):file.offset(n.End())])
 	}
-	var out, more strings.Builder
-	at := 0
-	for _, d := range file.Decls {
+	puts := map[int]string{}
+	for _, x := range places {
+		if x.end == x.at {
+			puts[x.at.Offset] = fmt.Sprintf("pass(%q, 0); ", x.id())
+		} else {
+			puts[x.at.Offset], puts[x.end.Offset] = fmt.Sprintf("pass(%q, ", x.id()), ")"
+		}
+	}
+	var more strings.Builder
+	for _, d := range file.syntax.Decls {
 		f, ok := d.(*ast.FuncDecl)
 		if !ok || f.Recv == nil || !f.Name.IsExported() {
 			continue
 		}
-		place := set.Position(f.Name.Pos()).Offset
-		fmt.Fprintf(&out, "%sinner", text[at:place])
-		at = place
+		puts[file.offset(f.Name.Pos())] = "inner"
 		var takes, passes, gives, results []string
 		for i, p := range flat(f.Type.Params) {
 			takes, passes = append(takes, fmt.Sprintf("p%d %s", i, source(p))), append(passes, fmt.Sprintf("p%d", i))
@@ -241,6 +267,12 @@ func noting(t *testing.T, name string, text []byte) string {
 		fmt.Fprintf(&more, "\nfunc (x %s) %s(%s) (%s) {\n%s\nif Returned != nil { Returned(%q, %s) }\nreturn\n}\n",
 			source(f.Recv.List[0].Type), f.Name.Name, strings.Join(takes, ", "), strings.Join(gives, ", "), call,
 			receiver(f)+f.Name.Name, failed)
+	}
+	var out strings.Builder
+	at := 0
+	for _, next := range slices.Sorted(maps.Keys(puts)) {
+		fmt.Fprintf(&out, "%s%s", text[at:next], puts[next])
+		at = next
 	}
 	return out.String() + string(text[at:]) + more.String()
 }
@@ -285,13 +317,21 @@ func main() {
 	r := engine.NewRunner()
 	defer r.Close()
 	r.Strategy = engine.Portfolio
+	var mu sync.Mutex
+	seen := map[string]bool{}
+	recipes.Passed = func(place string) {
+		mu.Lock()
+		defer mu.Unlock()
+		if !seen[place] {
+			seen[place] = true
+			fmt.Println(place)
+		}
+	}
 	for i := range catalog.All {
 		s := &catalog.All[i]
 		if s.Broken() {
 			continue
 		}
-		var mu sync.Mutex
-		seen := map[string]bool{}
 		recipes.Returned = func(member string, err error) {
 			mu.Lock()
 			defer mu.Unlock()
