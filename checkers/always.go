@@ -41,35 +41,3 @@ func (Always) Needs() Needs {
 	return Needs{Words: append(tells("the sentence in Path does not hold", ToldBroken),
 		Word{ToldSometimes, Telling, true, "the sentence in Path holds, if OK: a goal"})}
 }
-
-// Finally is the oracle of a scenario, a function that judges each run when it has come to rest. Exhaustive search
-// takes no two runs for the same then that differ in the order of any events.
-type Finally struct {
-	// Judge returns an error that says what is wrong with a run, nil if nothing. It must depend on nothing else, and
-	// on no Step of events.
-	Judge func(h *history.History) error
-}
-
-// Name implements [Checker].
-func (Finally) Name() string { return "finally" }
-
-// Doc implements [Checker].
-func (Finally) Doc() string {
-	return "when a run has come to rest, the scenario's Finally finds nothing wrong"
-}
-
-// Check implements [Checker].
-func (f Finally) Check(h *history.History) Verdict {
-	if h.Outcome != history.Quiet {
-		return Verdict{}
-	}
-	if err := f.Judge(h); err != nil {
-		return violated(f, -1, "%v", err)
-	}
-	return Verdict{}
-}
-
-// Needs implements [Declaring].
-func (Finally) Needs() Needs {
-	return Needs{Seen: []Need{atRest}}
-}

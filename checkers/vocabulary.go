@@ -62,6 +62,16 @@ func (v *Vocabulary) Unknown(h *history.History) string {
 	return ""
 }
 
+// Lacks returns one of some words that nobody knows, of any class; "" if there is none.
+func (v *Vocabulary) Lacks(words []string) string {
+	for _, op := range words {
+		if known := (v.known[word{op, Operation}] || v.known[word{op, Telling}] || v.known[word{op, Mode}]); !known && !v.open {
+			return op
+		}
+	}
+	return ""
+}
+
 // explain says what could have been meant.
 func (v *Vocabulary) explain(op string, c Class) string {
 	var words []string

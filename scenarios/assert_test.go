@@ -78,9 +78,13 @@ func TestAnOracleByFinally(t *testing.T) {
 		}
 		return nil
 	}
-	for _, lossy := range []bool{false, true} {
+	states := map[bool]int{}
+	for i := range 4 {
+		lossy, heedful := i%2 == 1, i/2 == 1
 		s := counting(lossy, func(*scenarios.Process, string) {})
-		s.Finally = finally
+		if s.Finally = finally; heedful {
+			s.Heeds = []string{}
+		}
 		if f := check(t, s, "1-50", ""); lossy != strings.Contains(f.fatal, "finally: 1 of 2 clients are counted") ||
 			lossy != (f.fatal != "") {
 			t.Errorf("lossy %t: %s%s", lossy, f.fatal, f.logs)
@@ -89,6 +93,12 @@ func TestAnOracleByFinally(t *testing.T) {
 		if lossy != (r.Outcome == proofs.Violated && r.Checker == "finally") || !lossy && r.Outcome != proofs.Holds {
 			t.Errorf("lossy %t: %s", lossy, r.Certificate.String())
 		}
+		if !lossy {
+			states[heedful] = r.Levels[0].States
+		}
+	}
+	if states[true] >= states[false]/2 {
+		t.Errorf("%d states where nothing is heeded, %d where everything is", states[true], states[false])
 	}
 }
 

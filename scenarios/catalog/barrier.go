@@ -113,6 +113,7 @@ var barrierScenarios = []engine.Scenario{
 		Name: "barrier/at-work", Doc: "a keeper works while it holds the barrier, and others see its work behind it",
 		Rounds: 3, Program: workload.BarrierAtWork(newBarrier), Faults: faults.Contract().Except("crash", "cancel"),
 		Setup: makeZnodes(workload.WorkDir, "0"), Words: []string{workload.Saw}, Finally: workload.SeesWork,
+		Heeds: workload.SeenWork,
 		Goals: []engine.Goal{workload.GoalLostChange, workload.GoalOpened},
 	}),
 	askedScenario(workload.BaseBarrier(engine.Scenario{

@@ -27,7 +27,7 @@ func trace(r *engine.Runner, s *engine.Scenario, seed uint64) string {
 	return b.String()
 }
 
-const traced = 30
+const traced = 10
 
 // sample is all scenarios, and with -short, as the race detector needs, every sixteenth.
 func sample() (some []*engine.Scenario) {
@@ -128,7 +128,7 @@ func TestTheReportDoesNotDependOnTheNumberOfWorkers(t *testing.T) {
 		var want engine.Report
 		for _, workers := range []int{1, 2, 3, 8} {
 			rep, err := engine.Run(context.Background(), s,
-				engine.Options{Seeds: engine.Range{First: 1, Last: 120}, Workers: workers})
+				engine.Options{Seeds: engine.Range{First: 1, Last: 40}, Workers: workers})
 			if err != nil {
 				t.Fatal(err)
 			}

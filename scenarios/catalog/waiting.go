@@ -409,7 +409,7 @@ func failedSite(p *engine.Process) {
 func waitingScenario(name, doc string, rest bool, plan string) engine.Scenario {
 	return engine.Scenario{Name: name, Doc: doc, Clients: 1, Servers: []int{1, 3}, SafetySteps: 3000, MaxSteps: 8000,
 		Setup: []model.Request{engine.Mkdir("/dir")}, Program: waiting(rest), Faults: faults.MustParse(plan),
-		Checkers: []checkers.Checker{checkers.Liveness{}, checkers.Steps{}}, Finally: endsAll}
+		Checkers: []checkers.Checker{checkers.Liveness{}, checkers.Steps{}}, Finally: endsAll, Heeds: nothing}
 }
 
 var waitingScenarios = []engine.Scenario{
@@ -420,14 +420,14 @@ var waitingScenarios = []engine.Scenario{
 		"disconnect=9 lose-reply=1 stale-read=1"),
 	{
 		Name: "recipes/failed-site", Doc: "a site joins and fails, and the others abort", Clients: 1, Dials: 1,
-		Servers: []int{1, 3}, Setup: []model.Request{engine.Mkdir("/dir")}, Program: failedSite, Finally: endsAll,
+		Servers: []int{1, 3}, Setup: []model.Request{engine.Mkdir("/dir")}, Program: failedSite, Finally: endsAll, Heeds: nothing,
 		Faults:   faults.MustParse("disconnect=2 lose-reply=1 stale-read=1"),
 		Checkers: []checkers.Checker{checkers.Liveness{}, checkers.Steps{}},
 	},
 	{
 		Name: "recipes/hurried", Doc: "nothing is left of calls that were given up", Clients: 1, Servers: []int{1, 3},
 		SafetySteps: 3000, MaxSteps: 8000, Setup: []model.Request{engine.Mkdir("/dir")}, Program: hurried,
-		Finally: endsAll, Faults: faults.MustParse("disconnect=2 lose-request=2 lose-reply=2 stale-read=1"),
+		Finally: endsAll, Heeds: nothing, Faults: faults.MustParse("disconnect=2 lose-request=2 lose-reply=2 stale-read=1"),
 		Checkers: []checkers.Checker{checkers.Liveness{}, checkers.Quiescence{}, checkers.Tree{}, checkers.Steps{},
 			checkers.Leftover{Stay: []string{"/dir", "/dir/digits", "/dir/digits/*", "/dir/tasks-*",
 				"/dir/tasks-*/status", "/dir/tasks-*/tasks", "/dir/tasks-*/assign", "/dir/tasks-*/workers",

@@ -54,6 +54,10 @@ type Scenario struct {
 	// Finally, if not nil, is one more checker, called "finally": of each run that has come to rest it returns an
 	// error that says what is wrong, if something is. It may look at all that was recorded, but for steps.
 	Finally func(h *history.History) error
+	// Heeds, if not nil, are the operations that Finally looks at, of those that the program records: it is shown no other
+	// events, and with an empty list none, only how the run ends. A proof takes schedules for the same that differ in the
+	// order of others, and has far fewer states.
+	Heeds []string
 
 	// Words are operations that the program records and that nobody is to judge. Any other
 	// word must be one that a checker knows, see [checkers.Needs], so that none is misspelled.
@@ -138,12 +142,16 @@ func (s *Scenario) Judges() []checkers.Checker {
 	if s.Finally == nil {
 		return all
 	}
-	return append(slices.Clip(all), checkers.Finally{Judge: s.Finally})
+	finally := checkers.Finally{Judge: s.Finally}
+	if s.Heeds == nil {
+		return append(slices.Clip(all), finally)
+	}
+	return append(slices.Clip(all), checkers.FinallyOf{Finally: finally, Heeds: s.Heeds})
 }
 
 // Listed returns the scenario with Finally among its Checkers.
 func (s Scenario) Listed() Scenario {
-	s.Checkers, s.Finally = s.Judges(), nil
+	s.Checkers, s.Finally, s.Heeds = s.Judges(), nil, nil
 	return s
 }
 

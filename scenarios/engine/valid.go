@@ -76,7 +76,7 @@ func (s *Scenario) ensemble(servers int) error {
 	return nil
 }
 
-// judged reports whether all checkers and goals are there.
+// judged reports whether all checkers and goals are there, and what Finally heeds.
 func (s *Scenario) judged() error {
 	if i := slices.Index(s.Checkers, nil); i >= 0 {
 		return fmt.Errorf("checker %d of %s is nil", i+1, s.Name)
@@ -86,6 +86,13 @@ func (s *Scenario) judged() error {
 			return fmt.Errorf("goal %d of %s is %.60q, expected one with a Name and what tells whether it is Reached", i+1,
 				s.Name, g.Name)
 		}
+	}
+	if s.Heeds != nil && s.Finally == nil {
+		return fmt.Errorf("Heeds of %s is of no use without Finally", s.Name)
+	}
+	if words := checkers.VocabularyOf(s.Judges(), s.Words); words.Lacks(s.Heeds) != "" {
+		return fmt.Errorf("Heeds of %s names %.60q, expected an operation of a checker, or of Words", s.Name,
+			words.Lacks(s.Heeds))
 	}
 	return nil
 }

@@ -53,6 +53,13 @@ func TestEveryFieldOfAScenarioThatIsWrongIsNamedWithWhatWasExpected(t *testing.T
 			func(s *engine.Scenario) { s.Checkers = append(s.Checkers, nil) }},
 		{`goal 1 of my/lock is "it", expected one with a Name and what `,
 			func(s *engine.Scenario) { s.Goals[0].Reached = nil }},
+		{"Heeds of my/lock is of no use without Finally",
+			func(s *engine.Scenario) { s.Heeds = []string{} }},
+		{`Heeds of my/lock names "lokc", expected an operation of a checker, or of Words`,
+			func(s *engine.Scenario) {
+				s.Finally, s.Heeds = func(*history.History) error { return nil }, []string{"lock", "lokc"}
+				s.Checkers = []checkers.Checker{checkers.Belief{}}
+			}},
 		{"fault plan: rule 1: no such fault; there are ",
 			func(s *engine.Scenario) { s.Faults = faults.Plan{{Fault: "nope", Budget: 1}} }},
 		{"fault plan: rule 1: the budget must be a number from 0 ",

@@ -65,7 +65,7 @@ func (b Bounds) Of(s *engine.Scenario) (Scope, error) {
 			sc.Servers = slices.Min(s.Servers)
 		}
 	}
-	x.Finally = nil // it is among the checkers, if it was asked for
+	x.Finally, x.Heeds = nil, nil // it is among the checkers, if it was asked for
 	sc.Scenario = &x
 	return sc, nil
 }

@@ -63,7 +63,7 @@ func (o *observer) heard(told []history.Event) uint64 {
 	var h hash.Hash
 	for i := range told {
 		if o.sees[told[i].Kind] {
-			h = said(h, &told[i])
+			h = checkers.Said(h, &told[i])
 		}
 	}
 	return uint64(h)
@@ -93,19 +93,9 @@ type order struct{ Line hash.Hash }
 
 // Step implements [checkers.Monitor].
 func (x *order) Step(h *history.History, i int) checkers.Verdict {
-	x.Line = said(x.Line, &h.Events[i])
+	x.Line = checkers.Said(x.Line, &h.Events[i])
 	return checkers.Verdict{}
 }
 
 // Reset implements [checkers.Monitor].
 func (x *order) Reset() { x.Line = 0 }
-
-// said appends what an event says.
-func said(h hash.Hash, e *history.Event) hash.Hash {
-	h = h.Int(int64(e.Kind)).Bool(e.OK).Int(int64(e.Client)).Int(int64(e.Object)).Int(int64(e.Version)).Int(e.Zxid).
-		Int(e.Value).Int(e.Session).String(e.Op).String(e.Path).String(e.Data).String(e.Task).Bool(e.Err == nil)
-	if e.Err != nil {
-		h = h.String(e.Err.Error())
-	}
-	return h
-}

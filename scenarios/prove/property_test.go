@@ -73,7 +73,7 @@ func (x *sampler) Choose(w *sim.World) (sim.Transition, bool, error) {
 
 // TestEqualStatesHaveEqualFutures meets states again by other ways, and takes the same steps from there.
 func TestEqualStatesHaveEqualFutures(t *testing.T) {
-	runs := 100
+	runs := 40
 	if testing.Short() {
 		runs = 20
 	}

@@ -67,6 +67,9 @@ func (g gate) passAndLook() error {
 	return nil
 }
 
+// SeenWork are the operations that SeesWork heeds.
+var SeenWork = []string{"hold", "wait", Saw}
+
 // SeesWork is the judge of these programs: who waits for a barrier that is held, and passes, sees what its keeper has
 // done before it was opened.
 func SeesWork(h *history.History) error {

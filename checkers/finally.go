@@ -1,0 +1,98 @@
+package checkers
+
+import (
+	"slices"
+
+	"zksim/internal/hash"
+	"zksim/model/history"
+)
+
+// Finally is the oracle of a scenario, a function that judges each run when it has come to rest. Exhaustive search
+// takes no two runs for the same then that differ in the order of any events; see [FinallyOf].
+type Finally struct {
+	// Judge returns an error that says what is wrong with a run, nil if nothing. It must depend on nothing else, and
+	// on no Step of events.
+	Judge func(h *history.History) error
+}
+
+// Name implements [Checker].
+func (Finally) Name() string { return "finally" }
+
+// Doc implements [Checker].
+func (Finally) Doc() string {
+	return "when a run has come to rest, the scenario's Finally finds nothing wrong"
+}
+
+// Check implements [Checker].
+func (f Finally) Check(h *history.History) Verdict {
+	if h.Outcome != history.Quiet {
+		return Verdict{}
+	}
+	if err := f.Judge(h); err != nil {
+		return violated(f, -1, "%v", err)
+	}
+	return Verdict{}
+}
+
+// Needs implements [Declaring].
+func (Finally) Needs() Needs {
+	return Needs{Seen: []Need{atRest}}
+}
+
+// FinallyOf is a Finally that looks at the events of some operations only, or at none: at how the run ends. Exhaustive
+// search takes runs for the same that differ in the order of others.
+type FinallyOf struct {
+	Finally
+	Heeds []string // Event.Op of these
+}
+
+// Doc implements [Checker].
+func (FinallyOf) Doc() string {
+	return "when a run has come to rest, the scenario's Finally finds nothing wrong in what it heeds"
+}
+
+// Needs implements [Declaring].
+func (f FinallyOf) Needs() Needs {
+	seen := []Need{atRest}
+	if len(f.Heeds) > 0 {
+		seen = append(seen, some("an event of an operation that it heeds", "see Heeds of the scenario",
+			func(e *history.Event) bool { return slices.Contains(f.Heeds, e.Op) }))
+	}
+	return Needs{Seen: seen}
+}
+
+// Check implements [Checker]. Judge is shown the other events for the wording of a violation only.
+func (f FinallyOf) Check(h *history.History) Verdict {
+	heeded := *h
+	heeded.Events = nil
+	for i := range h.Events {
+		if slices.Contains(f.Heeds, h.Events[i].Op) {
+			heeded.Events = append(heeded.Events, h.Events[i])
+		}
+	}
+	found := f.Finally.Check(&heeded)
+	if v := f.Finally.Check(h); found.Level == Violated && v.Level == Violated {
+		return v
+	}
+	return found
+}
+
+// Monitor implements [Monitored]. What is heeded is judged at the end.
+func (f FinallyOf) Monitor() Monitor { return &heeding{heeds: ConstantOf(f.Heeds)} }
+
+// heeding remembers some events in their order.
+type heeding struct {
+	heeds Constant[[]string]
+	Line  hash.Hash
+}
+
+// Step implements [Monitor].
+func (m *heeding) Step(h *history.History, i int) Verdict {
+	if e := &h.Events[i]; slices.Contains(m.heeds.Value(), e.Op) {
+		m.Line = Said(m.Line, e)
+	}
+	return Verdict{}
+}
+
+// Reset implements [Monitor].
+func (m *heeding) Reset() { m.Line = 0 }

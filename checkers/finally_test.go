@@ -1,0 +1,51 @@
+package checkers
+
+import (
+	"errors"
+	"slices"
+	"testing"
+
+	"zksim/internal/hash"
+	"zksim/model/history"
+)
+
+func TestWhatFinallyDoesNotHeedDecidesNothing(t *testing.T) {
+	h := &history.History{Outcome: history.Quiet, Events: []history.Event{
+		{Kind: history.Invoke, Op: "lock"}, {Kind: history.Call, Op: "create"}, {Kind: history.Return, Op: "lock"}}}
+	heard := func(h *history.History) (ops []string) {
+		for _, e := range h.Events {
+			ops = append(ops, e.Op)
+		}
+		return ops
+	}
+	judge := func(wrong func(ops []string) bool) Finally {
+		return Finally{Judge: func(h *history.History) error {
+			if ops := heard(h); wrong(ops) {
+				return errors.New(ops[len(ops)-1] + " comes last of " + string(rune('0'+len(ops))))
+			}
+			return nil
+		}}
+	}
+	calls := judge(func(ops []string) bool { return slices.Contains(ops, "create") })
+	if v := calls.Check(h); v.Level != Violated {
+		t.Errorf("%+v, with all events", v)
+	}
+	if v := (FinallyOf{calls, []string{"lock"}}).Check(h); v.Level != OK {
+		t.Errorf("%+v, for the sake of an event that is not heeded", v)
+	}
+	locks := FinallyOf{judge(func(ops []string) bool { return len(ops) > 1 }), []string{"lock"}}
+	if v := locks.Check(h); v.Level != Violated || v.Message != "lock comes last of 3" {
+		t.Errorf("%+v, not in the words for all events", v)
+	}
+	after := func(events ...history.Event) hash.Hash {
+		m := locks.Monitor().(*heeding)
+		for i := range events {
+			m.Step(&history.History{Events: events}, i)
+		}
+		return m.Line
+	}
+	one, other, two := h.Events[0], h.Events[1], h.Events[2]
+	if after(one, two) != after(one, other, two) || after(one, two) == after(two, one) || after() != after(other) {
+		t.Error("the monitor remembers another order than that of what is heeded")
+	}
+}
