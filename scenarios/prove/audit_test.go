@@ -167,12 +167,12 @@ func TestAnAuditFindsWhoKeepsMoreThanItSays(t *testing.T) {
 // TestRecipesKeepNoMoreThanTheySay audits every scenario with as many faults as a few seconds
 // allow.
 func TestRecipesKeepNoMoreThanTheySay(t *testing.T) {
-	closed, least := 0, 60
+	closed, least := 0, 50
 	for i := range catalog.All {
 		s := small(t, catalog.All[i].Name)
-		limit := 8_000
+		limit := 5_000
 		if testing.Short() || s.Broken() {
-			limit = 2_000
+			limit = 1_000
 		}
 		servers := smallest(s)
 		if i%4 == 0 {

@@ -19,7 +19,7 @@ import (
 func TestWhatIsRememberedMakesNoDifference(t *testing.T) {
 	for i := range catalog.All {
 		s := small(t, catalog.All[i].Name)
-		limit := 3500
+		limit := 2500
 		if testing.Short() || s.Broken() {
 			limit = 1000
 		}

@@ -41,7 +41,7 @@ func TestSymmetryChangesNoVerdict(t *testing.T) {
 // brief searches few states.
 func brief(t *testing.T, sc Scope, r Reductions) Certificate {
 	t.Helper()
-	res, err := Prove(t.Context(), sc, Options{Reductions: r, States: 100_000})
+	res, err := Prove(t.Context(), sc, Options{Reductions: r, States: 20_000})
 	if err != nil {
 		t.Fatal(err)
 	}
