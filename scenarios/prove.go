@@ -93,7 +93,11 @@ func (r *record) proved(t T, b Bounds, limit time.Duration) bool {
 		t.Fatalf("%s: no schedule within these bounds reaches: %s\n    %s", s.Name, strings.Join(x.Never, "; "),
 			x.Certificate.String())
 	case status == engine.Inconclusive || status == engine.Escaped:
-		t.Fatalf("%s", x.Certificate.String())
+		says := x.Certificate.String()
+		if ordered := sc.Ordered(); ordered != "" {
+			says += "\n    " + ordered
+		}
+		t.Fatalf("%s", says)
 	default:
 		t.Logf("%s", strings.Join(append([]string{x.Certificate.String()}, x.Idle...), "\n    not proved: "))
 		return true

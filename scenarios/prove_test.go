@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"zksim/faults"
+	"zksim/model/history"
 	"zksim/scenarios"
 	"zksim/scenarios/catalog"
 )
@@ -53,7 +54,11 @@ func TestProveFailsWhatDoesNotHold(t *testing.T) {
 			t.Errorf("got %s, want %s", f.fatal, x.want)
 		}
 	}
-	s.Caught, s.Faults = []string{"steps"}, faults.MustParse("none")
+	s.Finally = func(*history.History) error { return nil }
+	if f := prove(t, "1ns", s); !strings.Contains(f.fatal, "\n    finally: no monitor says what it remembers, ") {
+		t.Errorf("%s", f.fatal)
+	}
+	s.Finally, s.Caught, s.Faults = nil, []string{"steps"}, faults.MustParse("none")
 	if f := prove(t, "", s); !strings.HasPrefix(f.fatal, "holds: ") {
 		t.Errorf("a mutant that holds: %+v", f)
 	}

@@ -47,6 +47,22 @@ func (s *Scope) check() error {
 	return s.Scenario.Accepts(s.Faults)
 }
 
+// Ordered says which checkers make a search long, since they have no monitor, and what to do about it; "" if there are
+// none.
+func (s *Scope) Ordered() string {
+	var all []string
+	for _, c := range s.Scenario.Judges() {
+		if !OfState(c) {
+			all = append(all, c.Name())
+		}
+	}
+	if len(all) == 0 {
+		return ""
+	}
+	return strings.Join(all, ", ") + ": no monitor says what it remembers, so the order of all events is a part of " +
+		"every state; see checkers.Monitor, and Scenario.Heeds for a Finally"
+}
+
 // lacks says what the rules of the plan need to strike.
 func (s *Scope) lacks() string {
 	var all []string

@@ -138,6 +138,9 @@ func (c *proveFlags) attempt(
 	if err != nil {
 		return row, err
 	}
+	if x := sc.Ordered(); x != "" && r.Outcome == prove.Inconclusive {
+		fmt.Fprintf(a.out, "      ordered    %s\n", reports.Printable(x))
+	}
 	if r.Outcome == prove.Holds {
 		fmt.Fprintf(a.out, "      not in it  %s\n", reports.Printable(sc.Outside(s)))
 		for _, x := range r.Idle {

@@ -55,6 +55,8 @@ func TestProveExitStatuses(t *testing.T) {
 		{"-run ^test/forgetful$ -audit", exitViolation, "test/forgetful: what is given to the function that recipes.Forget " +
 			"returns is not all that code has kept:\n"},
 		{"-run ^lock/lock$ -most 0 -audit", exitHeld, "holds: lock/lock"},
+		{"-run ^double-barrier/naive-fan-out$ -most 0 -for 50ms", exitInconclusive,
+			"\n      ordered    finally: no monitor "},
 		{"-run ^lock/lock$ -most 3 -interleave -for 50ms", exitInconclusive, "inconclusive: lock/lock"},
 	} {
 		r := simrun(t, append([]string{"prove"}, strings.Fields(x.args)...)...)
