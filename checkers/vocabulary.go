@@ -65,7 +65,11 @@ func (v *Vocabulary) Unknown(h *history.History) string {
 // Lacks returns one of some words that nobody knows, of any class; "" if there is none.
 func (v *Vocabulary) Lacks(words []string) string {
 	for _, op := range words {
-		if known := (v.known[word{op, Operation}] || v.known[word{op, Telling}] || v.known[word{op, Mode}]); !known && !v.open {
+		known := v.open
+		for c := range classes {
+			known = known || v.known[word{op, c}]
+		}
+		if !known {
 			return op
 		}
 	}

@@ -15,7 +15,8 @@ import (
 // everyChecker is all of them; TestEveryCheckerSaysWhatItNeeds keeps it whole.
 var everyChecker = []Checker{Acknowledged{}, Alarm{}, Always{}, Atomicity{}, Barrier{}, Belief{},
 	Belief{Leases: 2}, Claim{}, Claim{Of: ClaimedPlace}, Claim{Of: ClaimedMember}, Conflict{}, Convergence{}, Counter{},
-	Departure{}, DoubledEffect{}, DoubledItem{}, Entry{}, Exit{}, Fenced{}, FIFO{}, Finally{}, FinallyOf{Heeds: []string{"lock"}}, Gather{}, Herd{PerEvent: 1},
+	Departure{}, DoubledEffect{}, DoubledItem{}, Entry{}, Exit{}, Fenced{}, FIFO{}, Finally{},
+	FinallyOf{Heeds: []string{"lock"}}, Gather{}, Herd{PerEvent: 1},
 	Leftover{}, Length{}, Linearizability{}, Liveness{}, LostItem{}, LostRevoke{}, Monotone{}, Names{}, Overdue{},
 	Overtaken{Flag: "changing"}, Ownership{},
 	Ownership{Leases: 2}, Passage{},

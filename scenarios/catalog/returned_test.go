@@ -39,8 +39,8 @@ func errorsIn(says []string) (all []string) {
 
 // TestTheErrorsThatAreDocumentedAreReturned runs the scenarios of correct recipes with every exported method of
 // package recipes noting what it returns, and holds docs/errors.md against that. A scenario must call what its checkers
-// are said to judge, and some scenario must return each error that the package exports. Each place of [placesOf] must be
-// passed.
+// are said to judge, and some scenario must return each error that the package exports. Each place of [placesOf] must
+// be passed.
 func TestTheErrorsThatAreDocumentedAreReturned(t *testing.T) {
 	if testing.Short() {
 		t.Skip("builds a program and runs all scenarios")

@@ -420,8 +420,8 @@ var waitingScenarios = []engine.Scenario{
 		"disconnect=9 lose-reply=1 stale-read=1"),
 	{
 		Name: "recipes/failed-site", Doc: "a site joins and fails, and the others abort", Clients: 1, Dials: 1,
-		Servers: []int{1, 3}, Setup: []model.Request{engine.Mkdir("/dir")}, Program: failedSite, Finally: endsAll, Heeds: nothing,
-		Faults:   faults.MustParse("disconnect=2 lose-reply=1 stale-read=1"),
+		Servers: []int{1, 3}, Setup: []model.Request{engine.Mkdir("/dir")}, Program: failedSite, Finally: endsAll,
+		Heeds: nothing, Faults: faults.MustParse("disconnect=2 lose-reply=1 stale-read=1"),
 		Checkers: []checkers.Checker{checkers.Liveness{}, checkers.Steps{}},
 	},
 	{
