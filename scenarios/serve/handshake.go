@@ -28,7 +28,7 @@ func (c *conn) handshake(packet []byte) error {
 		if e.closed {
 			return ErrClosed
 		}
-		if !e.serves() {
+		if !e.serves() || c.over() { // by a reset, or a kill, before it was its turn
 			return errEnded
 		}
 		c.received(&model.Request{Op: model.OpCreateSession})
@@ -40,6 +40,13 @@ func (c *conn) handshake(packet []byte) error {
 		}
 		return c.reattach(&hello)
 	})
+}
+
+// over reports whether the connection has ended, or will when all is written.
+func (c *conn) over() bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.ended != goesOn
 }
 
 // openSession gives the connection a new session.

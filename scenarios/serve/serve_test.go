@@ -294,6 +294,20 @@ func TestResetLeavesNothing(t *testing.T) {
 	}
 }
 
+func TestAHandshakeThatAResetHasOvertakenOpensNoSession(t *testing.T) {
+	e := start(t, Options{})
+	near, far := net.Pipe()
+	defer far.Close()
+	c := newConn(e, 0, near)
+	e.do(nil, func() error { c.end(byRST); return nil }) // as Reset does, and Kill, before the handshake has its turn
+	if err := c.handshake((&jute.ConnectRequest{Timeout: 30_000}).Append(nil)); err == nil {
+		t.Error("it went on")
+	}
+	if s := e.State().Sessions; len(s) != 0 {
+		t.Errorf("%+v", s)
+	}
+}
+
 func TestQuietIsWhenNothingIsUnderWay(t *testing.T) {
 	e := start(t, Options{})
 	c := client(t, 30*time.Second, e.Addrs()...)
