@@ -3,6 +3,7 @@ package serve
 import (
 	"cmp"
 	"fmt"
+	"math"
 	"net"
 	"slices"
 	"strconv"
@@ -61,6 +62,7 @@ const (
 	minTicks       = 2
 	maxTicks       = 20
 	loopbackListen = "127.0.0.1:0"
+	longestTimeout = math.MaxInt32 * time.Millisecond // of a session
 )
 
 // unserved are the faults that strike simulated code or what was there before it, and why a plan for others cannot
@@ -126,6 +128,16 @@ func (o Options) withDefaults() (Options, error) {
 	o.Events = cmp.Or(o.Events, usualEvents)
 	if o.Nodes != 1 && o.Nodes != 3 {
 		return o, fmt.Errorf("serve: %s, expected 1 or 3", history.Counted(o.Nodes, "server"))
+	}
+	for _, d := range []struct { // these two first, since more than the longest one may have overflown
+		name  string
+		value time.Duration
+		most  time.Duration
+	}{{"TickTime", o.TickTime, longestTimeout / maxTicks}, {"MaxSessionTimeout", o.MaxSessionTimeout, longestTimeout}} {
+		if d.value > d.most {
+			return o, fmt.Errorf("serve: %s %v, expected at most %v: the protocol has no longer timeouts", d.name, d.value,
+				d.most)
+		}
 	}
 	for _, d := range []struct {
 		name  string
