@@ -142,7 +142,7 @@ func (f *Failure) live() bool { return f.Report.Backend != "sim" }
 // Recorded returns the failure of a run of which only the events are known. Each of them
 // becomes a step, in h as well.
 func Recorded(h *history.History) *Failure {
-	f := &Failure{History: h, Trace: &history.Trace{}}
+	f := &Failure{History: h, Trace: &history.Trace{}, Verdict: checkers.Verdict{Event: -1}}
 	for i := range h.Events {
 		e := &h.Events[i]
 		e.Step = int32(i + 1)
