@@ -4,27 +4,33 @@ import (
 	"bufio"
 	"fmt"
 	"io"
+	"path"
 	"regexp"
 	"strings"
 	"unicode/utf8"
 )
 
 // WriteColumns writes a run as a table of plain text, for issues and terminals: a row for each step, a column for each
-// server and client. Lines are that many columns wide, and wider only where a column would have less than twelve.
+// server and client. Lines are that many columns wide, and wider only where a column would have less than twelve. Before
+// the first step stand the znodes that there were, by their folders, and in the end the short names that were used.
 func WriteColumns(w io.Writer, f *Failure, columns int) error {
-	t := newGrid(f, columns)
+	t := newGrid(w, f, columns)
 	n := newNames(f.History, f.Trace)
 	t.rule()
 	t.row("step", t.heads)
 	t.rule()
-	for _, p := range story(f, n) {
+	list := story(f, n)
+	list[0].Lines = t.setUp(list[0].Lines)
+	for _, p := range list {
 		t.passage(f, p)
 	}
 	t.rule()
 	for _, x := range n.list(pathsOf(f.History, f.Trace, 0, len(f.Trace.Steps))) {
-		t.across(x[0] + " is " + x[1])
+		if t.used[x[0]] || strings.ContainsAny(x[0], breaks) { // which is no word by itself
+			t.across(x[0] + " is " + x[1])
+		}
 	}
-	return t.out(w)
+	return t.out.Flush()
 }
 
 // The narrowest column, and the width of the column for the numbers of the steps.
@@ -39,12 +45,13 @@ type grid struct {
 	servers int
 	width   int // of each column
 	total   int
-	lines   []string
+	used    map[string]bool // words
+	out     *bufio.Writer
 	follows *follower
 }
 
-func newGrid(f *Failure, columns int) *grid {
-	t := &grid{follows: newFollower(f)}
+func newGrid(w io.Writer, f *Failure, columns int) *grid {
+	t := &grid{used: map[string]bool{}, out: bufio.NewWriter(w), follows: newFollower(f)}
 	for k := range t.follows.servers {
 		t.heads = append(t.heads, fmt.Sprintf("s%d", k+1))
 	}
@@ -61,6 +68,27 @@ func newGrid(f *Failure, columns int) *grid {
 	return t
 }
 
+// setUp adds the znodes that were made before the first step, those of a folder together, and returns the other lines.
+func (t *grid) setUp(lines []line) (others []line) {
+	var folders []string
+	names := map[string][]string{}
+	for _, l := range lines {
+		if l.setUp == "" {
+			others = append(others, l)
+			continue
+		}
+		dir, name := path.Split(l.setUp)
+		if names[dir] == nil {
+			folders = append(folders, dir)
+		}
+		names[dir] = append(names[dir], Printable(name))
+	}
+	for _, dir := range folders {
+		t.across("set up: " + Printable(dir) + " has " + strings.Join(names[dir], " "))
+	}
+	return others
+}
+
 // passage adds the rows of a step.
 func (t *grid) passage(f *Failure, p passage) {
 	cells := make([]string, len(t.heads))
@@ -70,6 +98,9 @@ func (t *grid) passage(f *Failure, p passage) {
 		at = t.follows.server(p.Step)
 	}
 	for _, l := range p.Lines {
+		for _, word := range strings.FieldsFunc(l.Text, isBreak) {
+			t.used[word] = true
+		}
 		switch k, text := t.cell(p, l, at); {
 		case k < 0 || k >= len(cells):
 			whole = append(whole, text)
@@ -128,40 +159,34 @@ func (t *grid) row(number string, cells []string) {
 		height = max(height, len(wrapped[i]))
 	}
 	for k := range height {
-		text := fmt.Sprintf("%*s", stepWidth, number)
+		fmt.Fprintf(t.out, "%*s", stepWidth, number)
 		number = ""
+		blank := 0 // that are not written at the end of a line
 		for i := range wrapped {
 			cell := ""
 			if k < len(wrapped[i]) {
 				cell = wrapped[i][k]
 			}
-			text += " | " + cell + strings.Repeat(" ", t.width-utf8.RuneCountInString(cell))
+			fmt.Fprintf(t.out, "%*s |", blank, "")
+			if blank = 1 + t.width; cell != "" {
+				fmt.Fprintf(t.out, " %s", cell)
+				blank -= 1 + utf8.RuneCountInString(cell)
+			}
 		}
-		t.lines = append(t.lines, strings.TrimRight(text, " "))
+		t.out.WriteByte('\n')
 	}
 }
 
 // across adds what is about everything, over all columns.
 func (t *grid) across(text string) {
 	for _, line := range fold(text, t.total-3) {
-		t.lines = append(t.lines, " = "+line)
+		fmt.Fprintf(t.out, " = %s\n", line)
 	}
 }
 
 func (t *grid) rule() {
-	text := strings.Repeat("-", stepWidth)
-	for range t.heads {
-		text += "-+-" + strings.Repeat("-", t.width)
-	}
-	t.lines = append(t.lines, text)
-}
-
-func (t *grid) out(w io.Writer) error {
-	b := bufio.NewWriter(w)
-	for _, line := range t.lines {
-		fmt.Fprintln(b, line)
-	}
-	return b.Flush()
+	dashes := strings.Repeat("-+-"+strings.Repeat("-", t.width), len(t.heads))
+	fmt.Fprintf(t.out, "%s%s\n", strings.Repeat("-", stepWidth), dashes)
 }
 
 // fold breaks a text into lines of that many characters at most: at blanks, and words that are too long anywhere.

@@ -36,8 +36,7 @@ func (f *Failure) place() (step int, clients []int32) {
 // named returns the clients in the message, in its order.
 func (f *Failure) named() []int32 {
 	var clients []int32
-	for _, word := range strings.FieldsFunc(f.Verdict.Message,
-		func(r rune) bool { return strings.ContainsRune(breaks, r) }) {
+	for _, word := range strings.FieldsFunc(f.Verdict.Message, isBreak) {
 		var c int32
 		if n, _ := fmt.Sscanf(word, "c%d", &c); n == 1 && word == client(c) && !slices.Contains(clients, c) {
 			clients = append(clients, c)
@@ -61,6 +60,8 @@ func (f *Failure) makers() (clients []int32) {
 
 // breaks is what stands around a word.
 const breaks = " ,;:.'\"()[]"
+
+func isBreak(r rune) bool { return strings.ContainsRune(breaks, r) }
 
 // mentions reports whether a word, or a path, stands in a text.
 func mentions(text, word string) bool {

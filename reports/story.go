@@ -54,6 +54,7 @@ type line struct {
 	Text   string
 	Client int32
 	Class  string // what kind of news it is; "" for what moves the run on, no more
+	setUp  string // path of the znode, if it was made before the first step
 }
 
 // The classes of lines that matter.
@@ -197,6 +198,9 @@ func (p *passage) tell(h *history.History, i int) {
 	p.asks = p.asks || e.Kind == history.Call && slices.Contains(writes, e.Op)
 	l := line{Client: e.Client}
 	l.Text, l.Class = narrate(h, i)
+	if p.Step == 0 && e.Kind == history.Created {
+		l.setUp = e.Path
+	}
 	p.Lines = append(p.Lines, l)
 }
 
@@ -215,7 +219,8 @@ func (p *passage) conclude(f *Failure) {
 		if len(x.Paths) > 0 {
 			what = strings.Join(x.Paths, " and ")
 		}
-		p.Lines = append(p.Lines, line{fmt.Sprintf("%s still waits for %s", client(x.Client), what), x.Client, stuckLine})
+		p.Lines = append(p.Lines, line{Text: fmt.Sprintf("%s still waits for %s", client(x.Client), what),
+			Client: x.Client, Class: stuckLine})
 	}
 }
 
