@@ -35,7 +35,7 @@ type Cluster struct {
 
 	mu       sync.Mutex
 	peers    []*peer
-	closers  []func() // of the connections that this package has made
+	closers  []func() // of the connections that this package has made, if they are not closed
 	resting  []chan struct{}
 	promises []promise
 	over     bool   // nobody is served any more
@@ -107,15 +107,33 @@ func (c *Cluster) Addrs() []string {
 
 // Connect returns a connection with a session timeout of ten seconds. It is closed at the end of the run.
 func (c *Cluster) Connect() *zk.Conn {
-	conn, _, err := zk.Connect(c.Addrs(), 10*time.Second, zk.WithDialer(c.Dialer()), zk.WithLogger(quiet{}),
+	conn, events, err := zk.Connect(c.Addrs(), 10*time.Second, zk.WithDialer(c.Dialer()), zk.WithLogger(quiet{}),
 		zk.WithLogInfo(false))
 	if err != nil {
 		panic("zktest: " + err.Error())
 	}
 	c.mu.Lock()
-	c.closers = append(c.closers, conn.Close)
+	c.closers = append(c.closers, func() {
+		if !closed(events) {
+			conn.Close()
+		}
+	})
 	c.mu.Unlock()
 	return conn
+}
+
+// closed reports whether a channel of events is, as it is when the client library has ended its connection.
+func closed(events <-chan zk.Event) bool {
+	for {
+		select {
+		case _, open := <-events:
+			if !open {
+				return true
+			}
+		default:
+			return false
+		}
+	}
 }
 
 type quiet struct{}
@@ -196,6 +214,10 @@ func (c *Cluster) port(network, address string) (int, error) {
 // holds. The run fails where it does not. It may only look at what code knows: the run fails as well if
 // it waits, as for an answer of ZooKeeper or for a mutex.
 func (c *Cluster) Always(sentence string, holds func() bool) {
+	if holds == nil {
+		c.fail(fmt.Sprintf("zktest: Always(%q, nil), expected a function that says whether it holds", sentence))
+		return
+	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.promises = append(c.promises, promise{sentence, holds})
@@ -294,8 +316,6 @@ func (c *Cluster) run(code func(c *Cluster), run func() error) error {
 		c.tell()
 	}
 	c.close()
-	c.turn(func() { time.Sleep(grace) })
-	c.settle()
 	if c.broken != "" || alone && runtime.NumGoroutine() <= before { // to look at all of them takes long
 		return err
 	}
@@ -310,7 +330,7 @@ func (c *Cluster) run(code func(c *Cluster), run func() error) error {
 func (c *Cluster) panicked(r any) {
 	text := fmt.Sprintf("panic: %v", r)
 	here := stacks.Current()
-	if where := calls(foreign(here.Frames())); where != "" {
+	if where := calls(codeOf(&here)); where != "" {
 		text += ", in " + where
 	}
 	c.fail(text)
@@ -319,20 +339,29 @@ func (c *Cluster) panicked(r any) {
 // grace is how long goroutines have to end when their connections are closed.
 const grace = 5 * time.Second
 
-// close ends all connections, so that the goroutines of the client library can end.
+// close ends all connections, so that the goroutines of the client library can end, and waits for that. One that the code
+// is about to close itself is left alone: a second call of its Close would wait for the first by a mutex, for which time
+// does not pass.
 func (c *Cluster) close() {
 	c.mu.Lock()
 	c.over = true
-	closers := c.closers
 	for _, p := range c.peers {
 		for _, line := range p.pipes {
 			line.hangUp()
 		}
 	}
 	c.mu.Unlock()
-	for _, closes := range closers {
-		closes()
-	}
+	c.settle()
+	c.mu.Lock()
+	closers := c.closers
+	c.mu.Unlock()
+	c.turn(func() {
+		for _, closes := range closers {
+			closes()
+		}
+		time.Sleep(grace)
+	})
+	c.settle()
 }
 
 // waiting says where this run's goroutines wait, those of the client library aside.
@@ -374,8 +403,18 @@ var machinery = []string{"panic", "runtime.", "sync.", "time.", "internal/", "te
 // clientLibrary is in the names of the functions of the client library.
 const clientLibrary = "go-zookeeper/zk."
 
-// foreign returns the calls of a stack that are neither of Go's own library nor of this package; none if the goroutine
-// is one that the client library has started.
+// codeOf returns the calls of a goroutine that are the code's, see [foreign]; none if the client library has started it.
+func codeOf(g *stacks.Goroutine) []stacks.Frame {
+	list := foreign(g.Frames())
+	if n := len(list); n > 0 && strings.Contains(list[n-1].Func, clientLibrary) { // as by "go conn.Close()"
+		if _, by := g.Parent(); strings.Contains(by.Func, clientLibrary) {
+			return nil
+		}
+	}
+	return list
+}
+
+// foreign returns the calls of a stack that are neither of Go's own library nor of this package.
 func foreign(frames []stacks.Frame) (list []stacks.Frame) {
 	for _, x := range frames {
 		if x.Func == "zksim/scenarios/zktest.bubble" { // the one that runs the bubble
@@ -384,9 +423,6 @@ func foreign(frames []stacks.Frame) (list []stacks.Frame) {
 		if !slices.ContainsFunc(machinery, func(p string) bool { return strings.HasPrefix(x.Func, p) }) {
 			list = append(list, x)
 		}
-	}
-	if n := len(list); n > 0 && strings.Contains(list[n-1].Func, clientLibrary) {
-		return nil
 	}
 	return list
 }

@@ -36,7 +36,7 @@ const (
 
 // halted says how the goroutines of the run wait, if none of them can go on and one has not come to rest.
 func halted() halt {
-	var list []stacks.Goroutine
+	var list, asking []stacks.Goroutine
 	what, alive, dead := "", false, true
 	var d stacks.Dump
 	d.Each(func(g stacks.Goroutine) bool {
@@ -49,6 +49,9 @@ func halted() halt {
 			alive = alive || g.State != "synctest.Run" && g.State != "synctest.Wait"
 		case stacks.Lock:
 			what = forMutex
+			if asks(&g) {
+				asking = append(asking, g)
+			}
 		case stacks.Event:
 			if alive = alive || g.State == "IO wait"; !g.Rests && what == "" {
 				what = forOutside
@@ -61,10 +64,20 @@ func halted() halt {
 	if alive || what == "" {
 		return halt{}
 	}
-	if dead {
+	switch {
+	case len(asking) > 0: // while nobody is served
+		return halt{"what Always asks: " + waits(asking, never), true, what}
+	case dead:
 		return halt{waits(list, never), dead, what}
 	}
 	return halt{waits(list, maybe), dead, what}
+}
+
+// asks reports whether a goroutine asks what is promised to hold always.
+func asks(g *stacks.Goroutine) bool {
+	return slices.ContainsFunc(g.Frames(), func(x stacks.Frame) bool {
+		return strings.HasPrefix(x.Func, "zksim/scenarios/zktest.(*Cluster).look.")
+	})
 }
 
 // awake reports whether a goroutine outside of the run, of the code, goes on, or will by itself.
@@ -72,7 +85,7 @@ func awake(g *stacks.Goroutine) bool {
 	if g.Waits() != stacks.Not && g.State != "sleep" && g.State != "IO wait" {
 		return false
 	}
-	frames := foreign(g.Frames())
+	frames := codeOf(g)
 	return len(frames) > 0 && !strings.HasPrefix(frames[0].Func, "os/signal.")
 }
 
@@ -83,7 +96,7 @@ var endless = []string{"sync.WaitGroup.Wait", "sync.Cond.Wait", "select (no case
 // bound reports whether neither ZooKeeper nor time can wake a goroutine, if it is one of the code: it waits for a lock
 // of the code, or for other goroutines. A channel may be that of a timer or a watch.
 func bound(g *stacks.Goroutine) bool {
-	frames := foreign(g.Frames())
+	frames := codeOf(g)
 	if len(frames) == 0 {
 		return true
 	}

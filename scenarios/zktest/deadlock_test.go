@@ -10,6 +10,10 @@ import (
 
 func TestHiddenOnce(t *testing.T) {
 	hidden(t)
+	commonOnce(t)
+}
+
+func commonOnce(t *testing.T) {
 	zktest.Run(t, func(c *zktest.Cluster) {
 		conn := c.Connect()
 		once := sync.OnceFunc(func() { create(conn, "/once") })
@@ -25,7 +29,7 @@ func TestHiddenOnce(t *testing.T) {
 // is cannot run that, which is said, and is no finding; with the overlay it holds.
 func TestAMutexThatIsHeldOverACallIsNoDeadlock(t *testing.T) {
 	if zktest.Exact {
-		TestHiddenOnce(t)
+		commonOnce(t)
 		return
 	}
 	out := runHidden(t, t.TempDir(), "TestHiddenOnce", "-zksim.seeds", "1-3")
@@ -34,6 +38,32 @@ func TestAMutexThatIsHeldOverACallIsNoDeadlock(t *testing.T) {
 		strings.Contains(out, "not struck") {
 		t.Errorf("it is taken for a finding:\n%s", out)
 	}
+}
+
+func TestHiddenClosers(t *testing.T) {
+	hidden(t)
+	closeOften(t)
+}
+
+func closeOften(t *testing.T) {
+	zktest.Run(t, func(c *zktest.Cluster) {
+		conn := c.Connect()
+		var all sync.WaitGroup
+		for range 3 {
+			all.Go(conn.Close) // no function of the code is in such a goroutine
+		}
+		all.Wait()
+	}, zktest.Servers(1))
+}
+
+// TestGoroutinesThatOnlyCallTheLibraryAreThoseOfTheCode has one of them wait for an answer, and others for it.
+func TestGoroutinesThatOnlyCallTheLibraryAreThoseOfTheCode(t *testing.T) {
+	if zktest.Exact {
+		closeOften(t)
+		return
+	}
+	out := runHidden(t, t.TempDir(), "TestHiddenClosers", "-zksim.seeds", "1-3")
+	expect(t, out, "seed 1: nothing is known of the run", "for a mutex (zk.(*Conn).Close), and 1 more do")
 }
 
 func TestHiddenCircle(t *testing.T) {

@@ -3,6 +3,7 @@ package zktest
 import (
 	"fmt"
 	"slices"
+	"sync/atomic"
 	"time"
 
 	"zksim/internal/turns"
@@ -19,14 +20,7 @@ func (c driver) Rest() {
 			break
 		}
 	}
-	c.mu.Lock()
-	promises := c.promises
-	c.mu.Unlock()
-	for _, p := range promises {
-		if c.broken == "" {
-			c.look(p)
-		}
-	}
+	c.look()
 	c.tell()
 	if c.nothingOnItsWay() {
 		c.settled = time.Now()
@@ -44,20 +38,42 @@ func (c driver) Rest() {
 // advance has the world know what time it is.
 func (c *Cluster) advance() { c.world.Advance(time.Since(c.begin).Milliseconds()) }
 
-// look looks whether a promise holds. Nobody is served meanwhile: time passes only if it waits, and then it has failed.
-func (c *Cluster) look(p promise) {
-	alarm := time.AfterFunc(1, func() {
-		c.fail(fmt.Sprintf("%q is asked by a function that waits, as for an answer: nobody is served meanwhile", p.sentence))
-		c.close()
-	})
-	defer alarm.Stop()
-	defer func() {
-		if r := recover(); r != nil {
-			c.panicked(r)
+// look looks whether what is promised holds, in a turn of its own. Nobody is served meanwhile and time does not pass, so
+// a function that has not returned when all is at rest waits in vain.
+func (c *Cluster) look() {
+	c.mu.Lock()
+	promises := c.promises
+	c.mu.Unlock()
+	if len(promises) == 0 || c.broken != "" {
+		return
+	}
+	var asked atomic.Int64 // which of them
+	var over atomic.Bool
+	go func() {
+		returned := false
+		defer func() {
+			switch r := recover(); {
+			case r != nil:
+				c.panicked(r)
+			case !returned:
+				c.fail(fmt.Sprintf("%q is asked by a function that ends its goroutine, as t.Fatal and t.Skip do",
+					promises[asked.Load()].sentence))
+			}
+			over.Store(true)
+		}()
+		for i, p := range promises {
+			asked.Store(int64(i))
+			if !p.holds() {
+				c.fail(fmt.Sprintf("%q does not hold", p.sentence))
+				break
+			}
 		}
+		returned = true
 	}()
-	if !p.holds() {
-		c.fail(fmt.Sprintf("%q does not hold", p.sentence))
+	c.settle()
+	if !over.Load() {
+		c.fail(fmt.Sprintf("%q is asked by a function that waits, as for an answer: nobody is served meanwhile",
+			promises[asked.Load()].sentence))
 	}
 }
 

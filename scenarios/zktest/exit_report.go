@@ -66,7 +66,7 @@ func fatal(text string) string {
 	what = address.ReplaceAllString(strings.Join(strings.Fields(what), " "), "0x…")
 	var where []stacks.Frame
 	stacks.Each([]byte(rest), func(g stacks.Goroutine) bool {
-		where = foreign(g.Frames())
+		where = codeOf(&g)
 		return false
 	})
 	if len(where) == 0 {
@@ -80,7 +80,7 @@ func fatal(text string) string {
 func shown(text string) string {
 	var list []stacks.Goroutine
 	stacks.Each([]byte(text), func(g stacks.Goroutine) bool {
-		if g.Bubble != "" && len(foreign(g.Frames())) > 0 {
+		if g.Bubble != "" && len(codeOf(&g)) > 0 {
 			list = append(list, g)
 		}
 		return true

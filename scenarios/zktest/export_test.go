@@ -4,12 +4,14 @@ import (
 	"fmt"
 	"hash/fnv"
 	"os"
+	"sync/atomic"
 	"testing"
 
 	"zksim/internal/turns"
 	"zksim/scenarios"
 	"zksim/scenarios/engine"
 	"zksim/scenarios/serve"
+	"zksim/sim"
 )
 
 // Exact reports whether these tests were built with the overlay of the runtime.
@@ -64,6 +66,14 @@ func JudgedCode(
 	t *testing.T, code func(c *Cluster), judge func(t scenarios.T, s scenarios.Scenario), options ...Option,
 ) {
 	check(t, scenario(t, code, options), code, judge)
+}
+
+// Endless makes a run of code whose driver waits for good, and returns what that comes to.
+func Endless(t *testing.T) error {
+	w := sim.NewWorld()
+	defer w.Close()
+	w.Reset(sim.Config{Servers: 1, SafetySteps: 1, MaxSteps: 1}, nil, nil)
+	return bubble(t, w, &atomic.Int64{}, func(*Cluster) {}, func() error { select {} })
 }
 
 // SharedFile makes memory that is shared, in a folder, and returns its file and size.

@@ -324,8 +324,14 @@ func bubble(t *testing.T, w *sim.World, steps *atomic.Int64, code func(c *Cluste
 	running.Store(true)
 	defer running.Store(false)
 	cryptotest.SetGlobalRandom(t, w.Order)
-	rand.Seed(int64(w.Order))    // what code draws by package functions; nobody else has a use for it
-	defer func() { recover() }() // the panic about goroutines that stay, those of the client library among them
+	rand.Seed(int64(w.Order)) // what code draws by package functions; nobody else has a use for it
+	ended := false
+	defer func() {
+		// The panic may be about goroutines that stay, those of the client library among them.
+		if r := recover(); !ended && err == nil {
+			err = fmt.Errorf("zktest: the run has come to no end: %v", r)
+		}
+	}()
 	synctest.Test(t, func(t *testing.T) {
 		turns.Seed(w.Order)
 		c := &Cluster{world: w, begin: time.Now(), level: slices.Repeat([]time.Time{time.Now()}, len(w.Stores())),
@@ -333,6 +339,7 @@ func bubble(t *testing.T, w *sim.World, steps *atomic.Int64, code func(c *Cluste
 		c.host = &host{c: c}
 		w.SetOutside(driver{c})
 		err = c.run(code, run)
+		ended = true
 	})
 	return err
 }

@@ -24,7 +24,7 @@ func waits(list []stacks.Goroutine, o outlook) string {
 		if strings.HasPrefix(g.State, "synctest.") { // ours
 			continue
 		}
-		if frames := foreign(g.Frames()); len(frames) > 0 {
+		if frames := codeOf(&g); len(frames) > 0 {
 			text = append(text, wait(&g, frames, o))
 		}
 	}

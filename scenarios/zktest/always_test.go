@@ -1,0 +1,90 @@
+package zktest_test
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"zksim/scenarios/zktest"
+)
+
+func TestHiddenAlwaysChannel(t *testing.T) {
+	once(t, func(c *zktest.Cluster) {
+		ch := make(chan bool)
+		c.Always("it is there", func() bool { return <-ch })
+		time.Sleep(time.Second)
+	})
+}
+
+func TestHiddenAlwaysSleeps(t *testing.T) {
+	once(t, func(c *zktest.Cluster) {
+		c.Always("it is there", func() bool { time.Sleep(1); return true })
+		time.Sleep(time.Second)
+	})
+}
+
+func TestHiddenAlwaysMutex(t *testing.T) {
+	hidden(t)
+	zktest.Run(t, func(c *zktest.Cluster) {
+		var mu sync.Mutex
+		mu.Lock()
+		c.Always("it is there", func() bool { mu.Lock(); defer mu.Unlock(); return true })
+		c.Connect().Exists("/x")
+		mu.Unlock()
+	}, zktest.Faults(""), zktest.Servers(1))
+}
+
+func TestHiddenAlwaysSkips(t *testing.T) {
+	once(t, func(c *zktest.Cluster) {
+		c.Always("it is there", func() bool { t.Skip(); return true })
+		time.Sleep(time.Second)
+	})
+}
+
+func TestHiddenAlwaysNil(t *testing.T) {
+	once(t, func(c *zktest.Cluster) { c.Always("it is there", nil) })
+}
+
+// TestAPromiseIsAskedByAFunctionThatReturns has functions that do not: that of a run which waits for a channel ended the
+// run as if it held, the others the time of the test.
+func TestAPromiseIsAskedByAFunctionThatReturns(t *testing.T) {
+	const waits = `"it is there" is asked by a function that waits, as for an answer: nobody is served meanwhile`
+	mutex := "nothing can go on: what Always asks: a goroutine waits in always_test.go:"
+	if zktest.Exact {
+		mutex = waits
+	}
+	for name, want := range map[string]string{ // order-free: tests of their own
+		"Channel": waits,
+		"Sleeps":  waits,
+		"Mutex":   mutex,
+		"Skips":   `"it is there" is asked by a function that ends its goroutine, as t.Fatal and t.Skip do`,
+		"Nil":     `Always("it is there", nil), expected a function that says whether it holds`,
+	} {
+		t.Run(name, func(t *testing.T) {
+			schedule := filepath.Join(t.TempDir(), "schedule.txt") // a replay is not shrunk, which takes long for the mutex
+			text := "zksim schedule 1\nscenario zktest/TestHiddenAlways" + name + "\norder 0x1\nfaults none\n"
+			if err := os.WriteFile(schedule, []byte(text), 0o666); err != nil {
+				t.Fatal(err)
+			}
+			expect(t, runHidden(t, t.TempDir(), "TestHiddenAlways"+name, "-zksim.schedule", schedule), want)
+		})
+	}
+}
+
+// TestCodeMayEndWhileItClosesAConnection has the run end when a call of Close has not returned.
+func TestCodeMayEndWhileItClosesAConnection(t *testing.T) {
+	zktest.Run(t, func(c *zktest.Cluster) {
+		conn := c.Connect()
+		conn.Exists("/x")
+		go conn.Close()
+	})
+}
+
+func TestARunThatComesToNoEndIsAnError(t *testing.T) {
+	if err := zktest.Endless(t); err == nil || !strings.Contains(err.Error(), "the run has come to no end: ") {
+		t.Error(err)
+	}
+}
