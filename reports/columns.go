@@ -11,8 +11,8 @@ import (
 )
 
 // WriteColumns writes a run as a table of plain text, for issues and terminals: a row for each step, a column for each
-// server and client. Lines are that many columns wide, and wider only where a column would have less than twelve. Before
-// the first step stand the znodes that there were, by their folders, and in the end the short names that were used.
+// server and client. Lines are that many columns wide, and wider only where a column would have less than twelve. Above
+// the first step are the znodes that were set up, by their folders, and in the end the short names that were used.
 func WriteColumns(w io.Writer, f *Failure, columns int) error {
 	t := newGrid(w, f, columns)
 	n := newNames(f.History, f.Trace)

@@ -56,8 +56,7 @@ func TestAHistoryWithoutEventsIsShown(t *testing.T) {
 }
 
 func TestARowOfManyClientsIsMadeOnce(t *testing.T) {
-	h := &history.History{Clients: 2000, Events: []history.Event{{Kind: history.Session, Op: "StateHasSession", Client: 1}}}
-	f := Recorded(h)
+	f := Recorded(&history.History{Clients: 2000, Events: []history.Event{{Kind: history.Session, Client: 1}}})
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
 	if err := WriteColumns(io.Discard, f, 80); err != nil {

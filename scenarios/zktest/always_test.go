@@ -48,8 +48,8 @@ func TestHiddenAlwaysNil(t *testing.T) {
 	once(t, func(c *zktest.Cluster) { c.Always("it is there", nil) })
 }
 
-// TestAPromiseIsAskedByAFunctionThatReturns has functions that do not: that of a run which waits for a channel ended the
-// run as if it held, the others the time of the test.
+// TestAPromiseIsAskedByAFunctionThatReturns has functions that do not. One that waits for a channel ended the run as if
+// it held, others took the time of the test.
 func TestAPromiseIsAskedByAFunctionThatReturns(t *testing.T) {
 	const waits = `"it is there" is asked by a function that waits, as for an answer: nobody is served meanwhile`
 	mutex := "nothing can go on: what Always asks: a goroutine waits in always_test.go:"

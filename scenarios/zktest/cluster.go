@@ -339,9 +339,9 @@ func (c *Cluster) panicked(r any) {
 // grace is how long goroutines have to end when their connections are closed.
 const grace = 5 * time.Second
 
-// close ends all connections, so that the goroutines of the client library can end, and waits for that. One that the code
-// is about to close itself is left alone: a second call of its Close would wait for the first by a mutex, for which time
-// does not pass.
+// close ends all connections, so that the goroutines of the client library can end, and waits for that. One that the
+// code is about to close itself is left alone: a second call of its Close would wait for the first by a mutex, and time
+// does not pass for that.
 func (c *Cluster) close() {
 	c.mu.Lock()
 	c.over = true
@@ -403,7 +403,7 @@ var machinery = []string{"panic", "runtime.", "sync.", "time.", "internal/", "te
 // clientLibrary is in the names of the functions of the client library.
 const clientLibrary = "go-zookeeper/zk."
 
-// codeOf returns the calls of a goroutine that are the code's, see [foreign]; none if the client library has started it.
+// codeOf returns the calls of a goroutine that are the code's, see [foreign]; none if the library has started it.
 func codeOf(g *stacks.Goroutine) []stacks.Frame {
 	list := foreign(g.Frames())
 	if n := len(list); n > 0 && strings.Contains(list[n-1].Func, clientLibrary) { // as by "go conn.Close()"

@@ -38,8 +38,8 @@ func (c driver) Rest() {
 // advance has the world know what time it is.
 func (c *Cluster) advance() { c.world.Advance(time.Since(c.begin).Milliseconds()) }
 
-// look looks whether what is promised holds, in a turn of its own. Nobody is served meanwhile and time does not pass, so
-// a function that has not returned when all is at rest waits in vain.
+// look looks whether what is promised holds, in a turn of its own. Nobody is served meanwhile, and time does not pass.
+// So a function that has not returned when all is at rest waits in vain.
 func (c *Cluster) look() {
 	c.mu.Lock()
 	promises := c.promises

@@ -57,6 +57,39 @@ func TestHiddenTempDir(t *testing.T) {
 	once(t, func(c *zktest.Cluster) { os.Exit(7) })
 }
 
+func TestHiddenMock(t *testing.T) {
+	once(t, func(c *zktest.Cluster) {
+		conn, asked := c.Connect(), false
+		t.Cleanup(func() {
+			conn.Close()
+			if _, _, err := conn.Exists("/x"); !asked {
+				t.Errorf("expected to be asked: %v", err)
+			}
+		})
+		t.Cleanup(func() { conn.Exists("/x") })
+	})
+}
+
+// TestCodeIsCleanedUpAfterInItsRun has functions for t.Cleanup, of which one closes a connection, and fails as a mock
+// does that misses a call.
+func TestCodeIsCleanedUpAfterInItsRun(t *testing.T) {
+	out := runHidden(t, t.TempDir(), "TestHiddenMock", "-zksim.seeds", "1")
+	expect(t, out, "expected to be asked: zk: ", "violation of always")
+	times := 0
+	zktest.Run(t, func(c *zktest.Cluster) {
+		if times > 0 {
+			c.Errorf("%d functions of an earlier run are left", times)
+		}
+		times++
+		c.Connect()
+		t.Cleanup(func() { times-- })
+		t.Setenv("ZKTEST_OF_A_RUN", "set")
+	}, zktest.Faults(""))
+	if v := os.Getenv("ZKTEST_OF_A_RUN"); v != "" {
+		t.Errorf("it is %q after the runs", v)
+	}
+}
+
 func TestHiddenTwice(t *testing.T) {
 	hidden(t)
 	once(t, func(c *zktest.Cluster) { t.Error("the first") })

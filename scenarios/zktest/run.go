@@ -87,7 +87,8 @@ func Caught(checkers ...string) Option {
 // shrunk, explained and written to testdata as [scenarios.Check] does, whose flags and environment variables it has.
 //
 // A run fails if the code says so ([Cluster.Errorf], [Cluster.Always]), panics, or waits when nothing more can happen.
-// When code returns, all that it has started must be about to end: goroutines that stay are a failure, too.
+// When code returns, all that it has started must be about to end: goroutines that stay are a failure, too. What it has
+// given to t.Cleanup is called then.
 //
 //	func TestMyService(t *testing.T) {
 //		zktest.Run(t, func(c *zktest.Cluster) {
@@ -108,7 +109,7 @@ func Caught(checkers ...string) Option {
 // ZKSIM_INLINE=1 in the environment this process makes the runs, as for a debugger.
 func Run(t *testing.T, code func(c *Cluster), options ...Option) {
 	t.Helper()
-	check(t, scenario(t, code, options), recorded(code), scenarios.Check)
+	check(t, scenario(t, code, options), recorded(cleaned(t, code)), scenarios.Check)
 }
 
 // scenario returns that of a test.
@@ -164,7 +165,7 @@ type Bounds = scenarios.SearchBounds
 func Search(t *testing.T, bounds Bounds, code func(c *Cluster), options ...Option) {
 	t.Helper()
 	s := scenario(t, code, options)
-	check(t, s, recorded(code), func(t scenarios.T, s scenarios.Scenario) { scenarios.Exhaust(t, s, bounds) })
+	check(t, s, recorded(cleaned(t, code)), func(t scenarios.T, s scenarios.Scenario) { scenarios.Exhaust(t, s, bounds) })
 }
 
 // check has a scenario judged whose program is that code, in processes of their own.
