@@ -71,6 +71,9 @@ func (r *Recorder) Judge(guards []Guard) (Judgement, *history.History, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	j.Inconclusive = append(j.Inconclusive, r.unknown...)
+	if r.strange > 0 {
+		j.Inconclusive = append(j.Inconclusive, fmt.Sprintf("so it is of %d more connections", r.strange))
+	}
 	if r.lost > 0 {
 		j.Inconclusive = append(j.Inconclusive, fmt.Sprintf("only the first %d events are judged, and not the %d after them",
 			len(r.events), r.lost))

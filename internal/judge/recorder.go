@@ -27,17 +27,21 @@ const (
 type Recorder struct {
 	mu      sync.Mutex
 	events  []history.Event
-	bytes   int              // of their strings
-	lost    int              // events beyond the limits
-	clients map[int64]int32  // by session
-	owner   map[string]int64 // of ephemerals that are there
+	bytes   int                   // of their strings
+	lost    int                   // events beyond the limits
+	clients map[int64]int32       // by session
+	at      map[int64]*Connection // where each session was last opened, or opened again
+	owner   map[string]int64      // of ephemerals that are there
 	objects int32
 	epoch   int64    // the highest that a server has answered with
 	unknown []string // what could not be followed, one for each connection
+	strange int      // connections of which that was too much
 }
 
 // NewRecorder returns a recorder that has heard nothing.
-func NewRecorder() *Recorder { return &Recorder{clients: map[int64]int32{}, owner: map[string]int64{}} }
+func NewRecorder() *Recorder {
+	return &Recorder{clients: map[int64]int32{}, at: map[int64]*Connection{}, owner: map[string]int64{}}
+}
 
 // add adds an event. The caller holds the lock.
 func (r *Recorder) add(e history.Event) {
@@ -68,6 +72,7 @@ type request = model.Request
 type Connection struct {
 	r              *Recorder
 	sent, received jute.Frames
+	head           []byte // the first bytes of the client, as many as a word has
 	greeted        [2]bool
 	session        int64
 	client         int32
@@ -81,7 +86,18 @@ type Connection struct {
 func (r *Recorder) Connect() *Connection { return &Connection{r: r} }
 
 // Sent hears the next bytes of the client, before the server gets them.
-func (c *Connection) Sent(b []byte) { c.hear(&c.sent, b, c.request, "a client") }
+func (c *Connection) Sent(b []byte) {
+	c.head = append(c.head, b[:min(len(b), wordLen-len(c.head))]...)
+	c.hear(&c.sent, b, c.request, "a client")
+}
+
+// wordLen is the length of the words that servers answer before there is a session, as "ruok".
+const wordLen = 4
+
+// asksByWord reports whether the client has sent such a word: as a length, that would be more than a gigabyte.
+func (c *Connection) asksByWord() bool {
+	return len(c.head) == wordLen && strings.Trim(string(c.head), "abcdefghijklmnopqrstuvwxyz") == ""
+}
 
 // Received hears the next bytes of the server, before the client gets them.
 func (c *Connection) Received(b []byte) { c.hear(&c.received, b, c.answer, "a server") }
@@ -99,9 +115,12 @@ const dropped = "dropped"
 func (c *Connection) ends(how string) {
 	c.r.mu.Lock()
 	defer c.r.mu.Unlock()
-	if c.session != 0 && !c.closed {
-		c.r.add(history.Event{Kind: history.Session, Client: c.client, Op: zk.StateDisconnected.String(), Session: c.session,
-			Data: how})
+	if c.r.at[c.session] == c { // else the session goes on elsewhere
+		delete(c.r.at, c.session)
+		if !c.closed {
+			c.r.add(history.Event{Kind: history.Session, Client: c.client, Op: zk.StateDisconnected.String(),
+				Session: c.session, Data: how})
+		}
 	}
 	c.session = 0
 }
@@ -114,11 +133,23 @@ func (c *Connection) hear(f *jute.Frames, b []byte, packet func([]byte) error, w
 		return
 	}
 	f.Max = model.MaxPacketLen * maxFrames
-	if err := f.Feed(b, packet); err != nil {
-		c.deaf = true
-		c.r.unknown = append(c.r.unknown, fmt.Sprintf("%s of c%d said what cannot be followed: %v", who, c.client, err))
+	err := f.Feed(b, packet)
+	if c.deaf = err != nil; !c.deaf || c.asksByWord() {
+		return
 	}
+	if len(c.r.unknown) == maxUnknown {
+		c.r.strange++
+		return
+	}
+	whose := "of a connection without a session"
+	if c.client > 0 {
+		whose = fmt.Sprintf("of c%d", c.client)
+	}
+	c.r.unknown = append(c.r.unknown, fmt.Sprintf("%s %s said what cannot be followed: %v", who, whose, err))
 }
+
+// maxUnknown is of how many connections is said what cannot be followed.
+const maxUnknown = 100
 
 // maxFrames is how many times longer than a request an answer may be: a server limits only what it gets.
 const maxFrames = 64
@@ -222,7 +253,7 @@ func (c *Connection) welcome(packet []byte) error {
 		n = int32(len(c.r.clients) + 1)
 		c.r.clients[w.Session] = n
 	}
-	c.session, c.client = w.Session, n
+	c.session, c.client, c.r.at[w.Session] = w.Session, n, c
 	c.r.add(history.Event{Kind: history.Session, Client: n, Op: zk.StateHasSession.String(), Session: w.Session,
 		Value: int64(w.Timeout)})
 	return nil

@@ -1,0 +1,74 @@
+package judge
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/go-zookeeper/zk"
+
+	"zksim/model"
+	"zksim/model/jute"
+)
+
+func frame(packet []byte) []byte { return jute.EndFrame(append(jute.StartFrame(nil), packet...), 0) }
+
+// attached is a connection on which a session was opened, or opened again.
+func attached(r *Recorder, session int64) *Connection {
+	c := r.Connect()
+	q := jute.ConnectRequest{Timeout: 10_000, Session: session}
+	c.Sent(frame(q.Append(nil)))
+	w := jute.ConnectResponse{Timeout: 10_000, Session: session, Password: make([]byte, jute.PasswordLen)}
+	c.Received(frame(w.Append(nil)))
+	return c
+}
+
+func TestASessionThatHasMovedHasNotGone(t *testing.T) {
+	const session = 0x1001
+	r := NewRecorder()
+	first := attached(r, session)
+	q := model.Request{Op: model.OpCreate, Path: "/e", Flags: zk.FlagEphemeral, ACL: []zk.ACL{{Scheme: "world",
+		ID: "anyone", Perms: zk.PermAll}}}
+	first.Sent(frame(jute.AppendRequest(nil, 1, &q)))
+	first.Received(frame(jute.AppendReply(nil, 1, q.Op, &model.Response{Path: "/e", Zxid: 2})))
+	second := attached(r, session)
+	first.Left() // as its server, which was stopped, ends it only now
+	j, _, err := r.Judge(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(j.Violations) > 0 || strings.Contains(strings.Join(j.Inconclusive, " "), "left over") {
+		t.Errorf("the client is there: %+v", j)
+	}
+	second.Left()
+	j, _, err = r.Judge(nil)
+	if err != nil || !slices.Equal(j.Violations,
+		[]string{"left over: /e of c1, which has gone and did not close its session"}) {
+		t.Errorf("%+v, %v", j, err)
+	}
+}
+
+func TestAWordIsNothingThatCannotBeFollowed(t *testing.T) {
+	r := NewRecorder()
+	for _, pieces := range [][]string{{"ruok"}, {"s", "rv", "r"}, {"mntr\n"}} {
+		c := r.Connect()
+		for _, piece := range pieces {
+			c.Sent([]byte(piece))
+		}
+		c.Received([]byte("This is a long answer, of which the first bytes are no length."))
+		c.Dropped()
+	}
+	j, _, err := r.Judge(nil)
+	if err != nil || strings.Contains(strings.Join(j.Inconclusive, " "), "followed") {
+		t.Errorf("%+v, %v", j, err)
+	}
+	for range 3 * maxUnknown {
+		r.Connect().Sent([]byte("GET / HTTP/1.0"))
+	}
+	const want = "a client of a connection without a session said what cannot be followed: "
+	j, _, err = r.Judge(nil)
+	if n := len(j.Inconclusive); err != nil || n != maxUnknown+2 || !strings.HasPrefix(j.Inconclusive[n-2], want) ||
+		j.Inconclusive[n-1] != "so it is of 200 more connections" {
+		t.Errorf("%d, %q, %v", n, j.Inconclusive[max(0, n-2):], err)
+	}
+}
