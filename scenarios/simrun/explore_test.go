@@ -203,8 +203,10 @@ func TestTrafficIsJudged(t *testing.T) {
 	}
 	for _, x := range []struct{ args, want string }{
 		{"judge", "simrun judge: nothing to judge, expected -forward host:port of a server, or FILE\n"},
-		{"judge -forward a:1 h.jsonl", "simrun judge: there is -forward, and also the file \"h.jsonl\": expected one " +
-			"of them\n"},
+		{"judge -forward a:1 h.jsonl", "simrun judge: -forward is for a proxy, and there is the file \"h.jsonl\": expected " +
+			"one of them\n"},
+		{"judge h.jsonl -guard /a=/b -record r.jsonl", "simrun judge: -record is for a proxy, and there is the file " +
+			"\"h.jsonl\": expected one of them\n"},
 		{"judge -forward nothing", "simrun judge: \"nothing\" is no server, expected host:port\n"},
 		{"judge -guard x h.jsonl", "simrun judge: invalid value \"x\" for flag -guard: a guard is the path of a znode and " +
 			"the folder of a lock, as /config=/locks/config, not \"x\"\n"},

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"flag"
 	"fmt"
 	"io"
 	"slices"
@@ -44,9 +45,10 @@ func judgeTraffic(ctx context.Context, a *app, args []string) (int, error) {
 		return 0, err
 	case len(rest) > 1:
 		return 0, fmt.Errorf("unexpected argument %q", rest[1])
-	case len(rest) == 1 && c.forward != "":
-		return 0, fmt.Errorf("there is -forward, and also the file %.60q: expected one of them", rest[0])
 	case len(rest) == 1:
+		if name := ofProxy(f); name != "" {
+			return 0, fmt.Errorf("-%s is for a proxy, and there is the file %.60q: expected one of them", name, rest[0])
+		}
 		return c.file(a, rest[0])
 	case c.forward == "":
 		return 0, errors.New("nothing to judge, expected -forward host:port of a server, or FILE")
@@ -54,6 +56,16 @@ func judgeTraffic(ctx context.Context, a *app, args []string) (int, error) {
 		return 0, fmt.Errorf("-for must not be negative, not %v", c.long)
 	}
 	return c.proxy(ctx, a)
+}
+
+// ofProxy returns a flag that was given and says nothing of a file; "" if there is none.
+func ofProxy(f *flag.FlagSet) (name string) {
+	f.Visit(func(x *flag.Flag) {
+		if x.Name != "guard" {
+			name = x.Name
+		}
+	})
+	return name
 }
 
 // file judges a history.
