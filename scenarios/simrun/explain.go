@@ -231,12 +231,16 @@ func wholePlan(s *engine.Scenario, rep *reports.Report, struck faults.Plan) (p f
 	return p, nil
 }
 
-// reportBeside reads the report.json beside a history, an empty one if there is none.
+// reportBeside reads the report.json beside a history, or in the folder that has both; an empty one if there is none.
 func reportBeside(file string) (rep reports.Report, err error) {
 	if file == stdStream {
 		return rep, nil
 	}
-	name := filepath.Join(filepath.Dir(file), "report.json")
+	dir := filepath.Dir(file)
+	if isFolder(file) {
+		dir = file
+	}
+	name := filepath.Join(dir, "report.json")
 	text, err := os.ReadFile(name)
 	if errors.Is(err, fs.ErrNotExist) {
 		return rep, nil

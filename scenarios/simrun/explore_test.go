@@ -284,6 +284,9 @@ func TestARecordedRunIsExplained(t *testing.T) {
 	if r.code != exitHeld || r.out != "" || !strings.HasPrefix(r.err, "found    lock/plain-create: 37 steps, in run 1; ") {
 		t.Fatalf("%+v", r)
 	}
+	if in := simrun(t, "explain", "-o", "found.txt", source); in.code != exitHeld || in.err != r.err { // of the folder
+		t.Errorf("%+v", in)
+	}
 	if r := simrun(t, "replay", "found.txt"); r.code != exitViolation || !strings.Contains(r.out, "FAIL  quiescence: ") {
 		t.Errorf("%+v", r)
 	}
