@@ -57,6 +57,9 @@ func (a *app) exploreWhat(run string, seed uint64, files []string) (engine.Sched
 		return engine.Schedule{}, nil, fmt.Errorf("there is -run, and also the file %.60q: expected one of them", files[0])
 	case len(files) > 1:
 		return engine.Schedule{}, nil, fmt.Errorf("unexpected argument %q", files[1])
+	case run == "" && seed != 0:
+		return engine.Schedule{}, nil, fmt.Errorf("-seed is for -run, and there is the file %.60q: expected one of them",
+			files[0])
 	case run == "" && files[0] == stdStream:
 		return engine.Schedule{}, nil, errors.New("the standard input is for what to do, expected a schedule in a file")
 	case run == "":

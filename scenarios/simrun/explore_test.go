@@ -74,6 +74,8 @@ func TestARunIsExploredAndItsScheduleReplayed(t *testing.T) {
 	for _, x := range []struct{ args, in, want string }{
 		{"explore", "", "simrun explore: an argument is missing, expected FILE, or -run NAME -seed N\n"},
 		{"explore -", "", "simrun explore: the standard input is for what to do, expected a schedule in a file\n"},
+		{"explore -seed 5 schedule.txt", "", "simrun explore: -seed is for -run, and there is the file \"schedule.txt\": " +
+			"expected one of them\n"},
 		{"explore -run lock/lock schedule.txt", "", "simrun explore: there is -run, and also the file \"schedule.txt\": " +
 			"expected one of them\n"},
 		{"explore a b", "", "simrun explore: unexpected argument \"b\"\n"},
