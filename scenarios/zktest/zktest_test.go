@@ -160,13 +160,24 @@ type record struct {
 	text     strings.Builder // of errors
 	logs     strings.Builder
 	cleanups []func()
+	skips    bool
 }
 
 func (r *record) Helper()                   {}
 func (r *record) Failed() bool              { return r.text.Len() > 0 }
+func (r *record) Skipped() bool             { return r.skips }
 func (r *record) Logf(f string, a ...any)   { fmt.Fprintf(&r.logs, f+"\n", a...) }
 func (r *record) Errorf(f string, a ...any) { fmt.Fprintf(&r.text, f+"\n", a...) }
 func (r *record) Cleanup(f func())          { r.cleanups = append(r.cleanups, f) }
+
+func TestATestThatIsSkippedNeedNotMeetItsFaults(t *testing.T) {
+	r := &record{TB: t, skips: true}
+	zktest.Start(r, zktest.Options{Faults: "lose-reply=1"})
+	r.cleanups[0]()
+	if r.Failed() {
+		t.Errorf("%q", &r.text)
+	}
+}
 
 func TestARuleThatNeverStruckMakesTheTestFail(t *testing.T) {
 	r := &record{TB: t}
