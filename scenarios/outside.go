@@ -26,7 +26,7 @@ func (r *record) repeats(t T, found *engine.Result, where string) (again engine.
 	schedule := found.Schedule
 	schedule.Checker = found.Verdict.Checker
 	if found.Hung {
-		r.untold(t, found, where, &schedule, "not repeated and not made shorter, since each run takes half a minute")
+		r.untold(t, found, where, &schedule, "not repeated and not made shorter, since each run takes long")
 		return again, false
 	}
 	again, err := engine.Repeat(r.s, schedule, engine.Repetitions)

@@ -24,6 +24,8 @@ func (p *process) exitReport() (text string, hung bool, err error) {
 		}
 	}
 	switch at := panicked.FindStringIndex(said); {
+	case p.shared.hung().Load() == spins:
+		return fmt.Sprintf("code has not come to rest in %d s of a processor: it spins: %s", spinning, shown(said)), true, nil
 	case p.shared.hung().Load() != 0:
 		return fmt.Sprintf("code has not come to rest for %d s: it spins, or waits for something outside of the bubble: %s",
 			stuck, shown(said)), true, nil

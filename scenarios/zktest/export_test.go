@@ -6,6 +6,7 @@ import (
 	"os"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"zksim/internal/turns"
 	"zksim/scenarios"
@@ -56,6 +57,22 @@ func Repeat(t *testing.T, code func(c *Cluster), seeds engine.Range, options ...
 		}
 	}
 	return x
+}
+
+// ProcessorTime is for how long a process has had a processor.
+var ProcessorTime = processorTime
+
+// Spins returns after how many seconds code is taken to spin that has had a processor for so long at each of them; 0 if
+// it is not.
+func Spins(used func(second int) time.Duration) int {
+	x := &watchdog{}
+	x.time = func() time.Duration { return used(x.looks / aSecond) }
+	for x.looks < endAfter {
+		if x.looks++; x.spins() {
+			return x.looks / aSecond
+		}
+	}
+	return 0
 }
 
 // Judged is for tests that judge scenarios in other ways than Check.

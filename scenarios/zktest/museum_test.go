@@ -89,7 +89,7 @@ func why(s *scenarios.Scenario, rep *engine.Report, err error) string {
 	}
 	switch reason := asleep[s.Name]; {
 	case err != nil && strings.Contains(err.Error(), "come to rest"):
-		return "it spins: a finding after 30 s, but not that of its checker"
+		return "it spins: a finding in some seconds, but not that of its checker"
 	case err != nil:
 		return err.Error()
 	case reason != "":

@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"syscall"
+	"time"
 )
 
 // isolates says that runs can have processes of their own on this system.
@@ -32,5 +33,7 @@ func (*spawner) close() {}
 func attributes() *syscall.SysProcAttr { return nil }
 
 func plentiful() bool { return false }
+
+func processorTime(int) time.Duration { return 0 }
 
 func leaveNoCore() {}
