@@ -2,6 +2,7 @@ package catalog
 
 import (
 	"context"
+	"reflect"
 	"time"
 
 	"github.com/go-zookeeper/zk"
@@ -43,14 +44,17 @@ func of[T any](
 	}}
 }
 
-// usual returns what makes an object in a folder with no options.
+// givenACL is the ACL that objects are told to give to what they make. Everybody may do everything, so that it changes
+// no answer, but it is not the one that they would give otherwise.
+var givenACL = append(zk.WorldACL(zk.PermAll), zk.DigestACL(zk.PermRead, "me", "word")...)
+
+// usual returns what makes an object in a folder with no options but that ACL.
 func usual[T, O any](
 	newObject func(c recipes.Conn, env recipes.Env, dir string, o O) T,
 ) func(p *engine.Process, dir string) T {
-	return func(p *engine.Process, dir string) T {
-		var none O
-		return newObject(p.Conn, p.Env, dir, none)
-	}
+	var opt O
+	reflect.ValueOf(&opt).Elem().FieldByName("ACL").Set(reflect.ValueOf(givenACL))
+	return func(p *engine.Process, dir string) T { return newObject(p.Conn, p.Env, dir, opt) }
 }
 
 // result drops what a method returns besides its error.
@@ -64,29 +68,29 @@ func result[T, R any](call func(x T, ctx context.Context) (R, error)) func(x T, 
 var (
 	simpleLock = usual(recipes.NewLock)
 	singleLock = func(p *engine.Process, dir string) *recipes.SingleNodeLock {
-		return recipes.NewSingleNodeLock(p.Conn, p.Env, dir+"/one", recipes.LockOptions{})
+		return recipes.NewSingleNodeLock(p.Conn, p.Env, dir+"/one", recipes.LockOptions{ACL: givenACL})
 	}
 	sharedLock    = usual(recipes.NewRWLock)
 	revocableLock = usual(recipes.NewRevocableLock)
 	twoLeases     = func(p *engine.Process, dir string) *recipes.Semaphore {
-		return recipes.NewSemaphore(p.Conn, p.Env, dir, 2, recipes.LockOptions{})
+		return recipes.NewSemaphore(p.Conn, p.Env, dir, 2, recipes.LockOptions{ACL: givenACL})
 	}
 	candidate  = usual(recipes.NewElection)
 	barrierAt  = usual(recipes.NewBarrier)
 	barrierFor = func(p *engine.Process, dir string) *recipes.DoubleBarrier {
-		return recipes.NewDoubleBarrier(p.Conn, p.Env, dir, 1, recipes.DoubleBarrierOptions{})
+		return recipes.NewDoubleBarrier(p.Conn, p.Env, dir, 1, recipes.DoubleBarrierOptions{ACL: givenACL})
 	}
 	fifo        = usual(recipes.NewQueue)
 	byPriority  = usual(recipes.NewPriorityQueue)
 	nameService = func(p *engine.Process, dir string) *recipes.Names {
-		return recipes.NewNames(p.Conn, p.Env, dir, recipes.NamesOptions{Owner: "me"})
+		return recipes.NewNames(p.Conn, p.Env, dir, recipes.NamesOptions{ACL: givenACL, Owner: "me"})
 	}
 	groupOf     = usual(recipes.NewGroup)
 	coordinator = func(p *engine.Process, dir string) *recipes.Transaction {
-		return recipes.NewTransaction(p.Conn, p.Env, dir+"/transaction", recipes.TransactionOptions{})
+		return recipes.NewTransaction(p.Conn, p.Env, dir+"/transaction", recipes.TransactionOptions{ACL: givenACL})
 	}
 	site = func(p *engine.Process, dir string) *recipes.Transaction {
-		return recipes.NewTransaction(p.Conn, p.Env, dir, recipes.TransactionOptions{Site: "a"})
+		return recipes.NewTransaction(p.Conn, p.Env, dir, recipes.TransactionOptions{ACL: givenACL, Site: "a"})
 	}
 	counterAt = usual(recipes.NewCounter)
 	configIn  = usual(recipes.NewConfig)

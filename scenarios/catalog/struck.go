@@ -24,13 +24,14 @@ import (
 type struck struct {
 	recipes.Conn
 	env   recipes.Env
-	left  int   // requests before that one
-	err   error // which it ends with
-	once  bool  // those that follow are not refused
-	off   bool  // nor is any, from now on
-	lists bool  // but the next listing that leaves a watch
-	after bool  // one was refused, of which the call has to tell
-	tidy  bool  // what the call deletes is of no use to anybody, and nobody waits for that
+	gives func(acl []zk.ACL) // asserts something of the ACL of a znode that is made
+	left  int                // requests before that one
+	err   error              // which it ends with
+	once  bool               // those that follow are not refused
+	off   bool               // nor is any, from now on
+	lists bool               // but the next listing that leaves a watch
+	after bool               // one was refused, of which the call has to tell
+	tidy  bool               // what the call deletes is of no use to anybody, and nobody waits for that
 }
 
 // strikes returns the error of a request, nil if it is to be executed. Some requests need no right.
@@ -48,6 +49,7 @@ func (s *struck) strikes(right bool) error {
 }
 
 func (s *struck) Create(path string, data []byte, flags int32, acl []zk.ACL) (string, error) {
+	s.gives(acl)
 	if err := s.strikes(true); err != nil {
 		return "", err
 	}
@@ -120,6 +122,11 @@ func (s *struck) ChildrenW(path string) ([]string, *zk.Stat, <-chan zk.Event, er
 }
 
 func (s *struck) Multi(ops ...any) ([]zk.MultiResponse, error) {
+	for _, op := range ops {
+		if made, makes := op.(*zk.CreateRequest); makes {
+			s.gives(made.Acl)
+		}
+	}
 	if err := s.strikes(len(ops) > 0); err != nil {
 		return nil, err
 	}
@@ -147,6 +154,9 @@ const patience = 60
 func strike(p *engine.Process, c operation, dir string) {
 	s := &struck{Conn: p.Conn, env: p.Env, err: zk.ErrNoAuth, tidy: slices.ContainsFunc(receipted,
 		func(name string) bool { return strings.HasPrefix(c.name, name) })}
+	s.gives = func(acl []zk.ACL) {
+		p.Always("what "+c.name+" makes has the ACL that was given", slices.Equal(acl, givenACL))
+	}
 	draw := p.Env.UUID()
 	left, _ := strconv.ParseInt(draw[:2], 16, 0)
 	if s.left = int(left % 16); left >= 192 { // far on

@@ -115,7 +115,7 @@ var struckCalls = []operation{
 	}},
 	{"RWLock.Lock behind another", behind(sharedLock, (*recipes.RWLock).Lock, (*recipes.RWLock).Unlock)},
 	{"Semaphore.Acquire behind others", behind(func(p *engine.Process, dir string) *recipes.Semaphore {
-		return recipes.NewSemaphore(p.Conn, p.Env, dir, 1, recipes.LockOptions{})
+		return recipes.NewSemaphore(p.Conn, p.Env, dir, 1, recipes.LockOptions{ACL: givenACL})
 	}, (*recipes.Semaphore).Acquire, (*recipes.Semaphore).Release)},
 	{"Semaphore.Acquire of the last lease", func(ctx context.Context, p *engine.Process, dir string) error {
 		holders := []*recipes.Semaphore{twoLeases(safe(p), dir), twoLeases(safe(p), dir)}
@@ -168,7 +168,7 @@ var struckCalls = []operation{
 	{"DoubleBarrier.Leave of one whose znode is gone", func(ctx context.Context, p *engine.Process, dir string) error {
 		member := func(p *engine.Process) *recipes.DoubleBarrier {
 			return recipes.NewDoubleBarrier(p.Conn, p.Env, dir, 2,
-				recipes.DoubleBarrierOptions{Leaving: recipes.LeaveSequential})
+				recipes.DoubleBarrierOptions{ACL: givenACL, Leaving: recipes.LeaveSequential})
 		}
 		meanwhile(p, func(p *engine.Process) {
 			d := member(p)
@@ -196,8 +196,8 @@ var struckCalls = []operation{
 		q := fifo(p, dir)
 		return untilError(ctx, answer(q.Take), answer(q.Take))
 	}},
-	items("QueueItem.Ack", (*recipes.QueueItem).Ack, recipes.QueueOptions{}),
-	items("QueueItem.Return", (*recipes.QueueItem).Return, recipes.QueueOptions{Turns: true}),
+	items("QueueItem.Ack", (*recipes.QueueItem).Ack, recipes.QueueOptions{ACL: givenACL}),
+	items("QueueItem.Return", (*recipes.QueueItem).Return, recipes.QueueOptions{ACL: givenACL, Turns: true}),
 	{"Names.Unregister of a name", func(ctx context.Context, p *engine.Process, dir string) error {
 		n := nameService(p, dir)
 		return untilError(ctx, func(ctx context.Context) error { return n.Register(ctx, "name", nil) },
@@ -339,7 +339,8 @@ func twoInBarrier(leaving recipes.Leaving) operation {
 	return operation{fmt.Sprint("DoubleBarrier.Leave ", leaving),
 		func(ctx context.Context, p *engine.Process, dir string) error {
 			member := func(p *engine.Process) *recipes.DoubleBarrier {
-				return recipes.NewDoubleBarrier(p.Conn, p.Env, dir, 2, recipes.DoubleBarrierOptions{Leaving: leaving})
+				return recipes.NewDoubleBarrier(p.Conn, p.Env, dir, 2,
+					recipes.DoubleBarrierOptions{ACL: givenACL, Leaving: leaving})
 			}
 			meanwhile(p, func(p *engine.Process) {
 				d := member(p)
@@ -367,7 +368,8 @@ func items(
 
 // part returns a participant of a transaction.
 func part(p *engine.Process, dir string, f recipes.Form, site string) *recipes.Transaction {
-	return recipes.NewTransaction(p.Conn, p.Env, dir+"/transaction", recipes.TransactionOptions{Site: site, Form: f})
+	return recipes.NewTransaction(p.Conn, p.Env, dir+"/transaction",
+		recipes.TransactionOptions{ACL: givenACL, Site: site, Form: f})
 }
 
 // takesPart is what a site does.
