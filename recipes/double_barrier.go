@@ -11,7 +11,8 @@ import (
 
 // Errors of the double barrier.
 var (
-	// ErrInside is returned by Enter when the object is inside already.
+	// ErrInside is returned by Enter when the object is inside already, or was
+	// and has not left.
 	ErrInside = errors.New("recipes: already inside the barrier")
 	// ErrOutside is returned by Leave when the object is not inside.
 	ErrOutside = errors.New("recipes: not inside the barrier")

@@ -9,8 +9,8 @@ import (
 
 // Errors of the locks.
 var (
-	// ErrHeld is returned by Lock and TryLock when the object already holds
-	// the lock: locks are not re-entrant.
+	// ErrHeld is returned by Lock and TryLock when the object already holds the
+	// lock, or did and has not unlocked it: locks are not re-entrant.
 	ErrHeld = errors.New("recipes: lock is already held by this object")
 	// ErrNotHeld is returned by Unlock when the object does not hold the lock.
 	ErrNotHeld = errors.New("recipes: lock is not held")

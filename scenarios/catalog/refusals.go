@@ -44,6 +44,9 @@ func refusals(p *engine.Process) {
 		if round > 0 {
 			r.after = fmt.Sprint("-", round)
 		}
+		if p.ID%2 == 0 { // before the faults are spent
+			r.losses()
+		}
 		r.locks()
 		r.shared()
 		r.leads()
@@ -54,12 +57,15 @@ func refusals(p *engine.Process) {
 		r.transaction()
 		r.others()
 		r.hurries()
-		r.losses()
+		if p.ID%2 > 0 {
+			r.losses()
+		}
 	}
 }
 
 // losses has everything that can be lost for a while, and waits to be told when the connection was lost meanwhile. What
-// has something answers for it, and what has nothing does not.
+// has something answers for it, also when that is lost, and takes nothing else before it is given up; what has nothing
+// does not.
 func (r refused) losses() {
 	type losing interface {
 		Lost() <-chan zk.Event
@@ -70,7 +76,7 @@ func (r refused) losses() {
 		r.p.Always(fmt.Sprintf("Lost, Token and Znodes of %T are those of what it has", x), (x.Lost() != nil) == has &&
 			(len(x.Znodes()) > 0) == has && (!counts || (token.Token() > 0) == has))
 	}
-	has := func(x losing, takes, gives func(ctx context.Context) error) {
+	has := func(x losing, again error, takes, gives func(ctx context.Context) error) {
 		answers(x, false)
 		if takes(background) != nil {
 			return
@@ -78,6 +84,7 @@ func (r refused) losses() {
 		answers(x, true)
 		lost, change := x.Lost(), r.p.Env.SessionEvents()
 		workload.Steps(r.p, 4)
+		r.with(again, takes(background), fmt.Sprintf("to take what a %T has, or has lost and not given up,", x))
 		if len(change) > 0 {
 			r.p.Env.Await(background, lost) // in vain if the recipe does not tell
 		}
@@ -86,18 +93,18 @@ func (r refused) losses() {
 		}
 	}
 	for _, l := range r.lockers() {
-		has(l, l.Lock, l.Unlock)
+		has(l, recipes.ErrHeld, l.Lock, l.Unlock)
 	}
 	w := recipes.NewRWLock(r.p.Conn, r.p.Env, r.path("RWLock"), recipes.LockOptions{})
-	has(w, w.RLock, w.RUnlock)
+	has(w, recipes.ErrHeld, w.RLock, w.RUnlock)
 	v := recipes.NewRevocableLock(r.p.Conn, r.p.Env, r.path("RevocableLock"), recipes.LockOptions{})
-	has(v, v.Lock, v.Unlock)
+	has(v, recipes.ErrHeld, v.Lock, v.Unlock)
 	s := recipes.NewSemaphore(r.p.Conn, r.p.Env, r.path("Semaphore"), 2, recipes.LockOptions{})
-	has(s, s.Acquire, s.Release)
+	has(s, recipes.ErrHeld, s.Acquire, s.Release)
 	e := recipes.NewElection(r.p.Conn, r.p.Env, r.path("Election"), recipes.ElectionOptions{})
-	has(e, e.Campaign, e.Resign)
+	has(e, recipes.ErrLeading, e.Campaign, e.Resign)
 	d := recipes.NewDoubleBarrier(r.p.Conn, r.p.Env, r.path("DoubleBarrier"), 1, recipes.DoubleBarrierOptions{})
-	has(d, d.Enter, d.Leave)
+	has(d, recipes.ErrInside, d.Enter, d.Leave)
 }
 
 // hurries gives up what it has with a context that is done, which leaves the rest to the background. Whatever stays is
