@@ -40,6 +40,7 @@ func (a alone) configs() {
 		a.is(err == nil && same(set, text) && set.Zxid > last.Zxid, "Config.Get after the update to %s", text)
 		if last.Zxid > 0 {
 			a.with(recipes.ErrConfigChanged, c.Update(background, last, values("x=1")), "Config.Update of an old set")
+			a.with(recipes.ErrConfigChanged, c.Update(background, last, last.Values), "Config.Update back to an old set")
 		}
 		last = set
 	}
