@@ -137,7 +137,10 @@ func (a alone) inTurn(dir string, client *recipes.TaskClient, workers ...*recipe
 	workers = append(workers, workerOf(a.p, dir))
 	for _, w := range workers {
 		a.p.Register(w.Znodes)
-		a.fine(inVain(a.p, answer(w.Next))(background), "Worker.Next, without a task,")
+		for there := false; !there; { // it may be given up before it has registered
+			a.fine(inVain(a.p, answer(w.Next))(background), "Worker.Next, without a task,")
+			there, _, _ = a.p.Conn.Exists(w.Znodes()[0])
+		}
 	}
 	a.p.AtRest() // a master that loses its connection may begin with the same worker again
 	var tasks []*recipes.Task
