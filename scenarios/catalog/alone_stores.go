@@ -9,6 +9,7 @@ import (
 	"github.com/go-zookeeper/zk"
 
 	"zksim/recipes"
+	"zksim/scenarios/workload"
 )
 
 // configs updates both kinds of configurations.
@@ -114,6 +115,15 @@ func (a alone) queues() {
 	a.is(err == nil && n == 1, "what is behind an item that was returned is left")
 	data, err = q.TryTake(background)
 	a.is(err == nil && string(data) == "4", "what was put behind an item that was returned comes after it")
+	a.fine(q.Put(background, []byte("5")), "Queue.Put of an item that is acknowledged in the background")
+	item, err = q.Claim(background)
+	a.fine(err, "Queue.Claim of an item that is acknowledged in the background")
+	a.with(recipes.ErrUnknownOutcome, item.Ack(canceled()), "QueueItem.Ack with a context that is done")
+	for range 2 {
+		_, err = q.TryTake(background)
+		a.with(recipes.ErrEmpty, err, "Queue.TryTake while the only item is acknowledged in the background")
+		workload.Steps(a.p, 10)
+	}
 	ctx, cancel := a.p.Env.WithTimeout(background, time.Second)
 	_, err = q.Take(ctx)
 	a.with(context.DeadlineExceeded, err, "Queue.Take that has waited too long")
