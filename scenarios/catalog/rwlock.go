@@ -1,6 +1,7 @@
 package catalog
 
 import (
+	"fmt"
 	"strings"
 
 	"github.com/go-zookeeper/zk"
@@ -55,9 +56,9 @@ var rwlockScenarios = []engine.Scenario{
 	}).Without("fenced"), 0), // nobody writes
 	rwScenario(engine.Scenario{
 		Name: "rwlock/fan-out", Doc: "an unlock wakes only clients that can go on, and one in vain", Clients: 6,
-		Program:  func(p *engine.Process) { sharedFanOut(p, newRWLock) },
+		Program:  func(p *engine.Process) { sharedFanOut(p, newRWLock, workload.ToWrite) },
 		Checkers: []checkers.Checker{checkers.Herd{PerEvent: 1, InVain: true}},
-		Goals:    []engine.Goal{workload.GoalReaders(3)},
+		Goals:    []engine.Goal{workload.GoalReaders(3)}, Finally: unlockWakesNobodyInVain,
 	}).Without("refusal"), // nobody tries
 
 	rwScenario(mutated(mutants.SiblingWait, engine.Scenario{
@@ -65,22 +66,40 @@ var rwlockScenarios = []engine.Scenario{
 	rwScenario(mutated(mutants.Downgrade, engine.Scenario{
 		Rounds: 3, Program: workload.SharedRounds(newBrokenRW(mutants.Downgrade))})),
 	rwScenario(mutated(mutants.WatchDirectory, engine.Scenario{Clients: 6,
-		Program:  func(p *engine.Process) { sharedFanOut(p, newBrokenRW(mutants.WatchDirectory)) },
+		Program:  func(p *engine.Process) { sharedFanOut(p, newBrokenRW(mutants.WatchDirectory), workload.ToDowngrade) },
 		Checkers: []checkers.Checker{checkers.Herd{PerEvent: 1, InVain: true}}})),
 	rwScenario(mutated(mutants.ReadersQueue, engine.Scenario{
 		Rounds: 4, Program: workload.SharedRounds(newBrokenRW(mutants.ReadersQueue))})),
 }
 
-// sharedFanOut is one patient round: two of three clients read.
-func sharedFanOut(p *engine.Process, newLocker func(p *engine.Process) workload.FullRWLocker) {
+// sharedFanOut is one patient round: two of three clients read, c3 writes and downgrades, and c6 does what is said.
+func sharedFanOut(p *engine.Process, newLocker func(p *engine.Process) workload.FullRWLocker, sixth int) {
 	l := newLocker(p)
 	want := workload.ToRead
-	if p.ID%3 == 0 {
+	switch {
+	case p.ID%6 == 0:
+		want = sixth
+	case p.ID%3 == 0:
 		want = workload.ToDowngrade
 	}
 	if err := workload.SharedOnce(p, p.Register(l.Znodes), l, want, false); err != nil {
 		p.Fail(err)
 	}
+}
+
+// unlockWakesNobodyInVain judges the unlocks of c6, who writes: nobody was ahead of it, so whoever waits for it can go
+// on.
+func unlockWakesNobodyInVain(h *history.History) error {
+	mine := map[string]bool{}
+	for i, e := range h.Events {
+		switch {
+		case e.Kind == history.Created && e.Client == 6:
+			mine[e.Path] = true
+		case e.Kind == history.Notify && mine[e.Path] && checkers.Wasted(h, i):
+			return fmt.Errorf("c%d was notified in vain of the end of %s, the lock of a writer", e.Client, e.Path)
+		}
+	}
+	return nil
 }
 
 // downgradedBeforeWriter reports whether a writer became a reader while another

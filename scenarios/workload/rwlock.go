@@ -108,7 +108,7 @@ func sharedRounds(newLocker func(p *engine.Process) FullRWLocker,
 // What a client wants of a read/write lock.
 const (
 	ToRead = iota
-	toWrite
+	ToWrite
 	ToDowngrade
 )
 
