@@ -143,6 +143,37 @@ func (a alone) shared() {
 	a.fine(r.RUnlock(background), "RWLock.RUnlock of the last reader")
 }
 
+// halved has an operator delete one of the two znodes that a writer makes at once, which may be just when the writer
+// looks whether it has made them.
+func (a alone) halved() {
+	dir := a.path("halved")
+	lock := func() *recipes.RWLock {
+		return known(a.p, recipes.NewRWLock(a.p.Conn, a.p.Env, dir, recipes.LockOptions{}))
+	}
+	for _, half := range []string{"-write-", "-read-"} {
+		w, other, got := lock(), lock(), false
+		deletes, _ := a.background("operator", func(context.Context) error {
+			for n := 0; n < 8 && !got; n++ {
+				names, _, _ := a.p.Conn.Children(dir)
+				for _, name := range names {
+					if strings.Contains(name, half) {
+						a.p.Conn.Delete(dir+"/"+name, -1)
+						return nil
+					}
+				}
+			}
+			return nil
+		})
+		a.fine(w.Lock(background), "RWLock.Lock beside an operator")
+		got = true
+		a.is(len(w.Znodes()) == 2, "a writer has two znodes, whatever an operator deletes")
+		deletes()
+		a.fine(w.Unlock(background), "RWLock.Unlock beside an operator")
+		a.fine(other.TryLock(background), "RWLock.TryLock of what nobody has, after an operator")
+		a.fine(other.Unlock(background), "RWLock.Unlock after an operator")
+	}
+}
+
 // revocations ask a holder to give the lock up, after somebody else has written to its znode.
 func (a alone) revocations() {
 	lock := func() *recipes.RevocableLock {
@@ -158,7 +189,7 @@ func (a alone) revocations() {
 		queue, err := other.Queue(background)
 		own := l.Znodes()[len(l.Znodes())-1]
 		a.is(err == nil && slices.Contains(queue, own), "the holder is in RevocableLock.Queue")
-		for _, data := range []string{"one thing", "another"} {
+		for _, data := range []string{"one thing", "unlocked"} {
 			a.patiently("set", func() error {
 				_, err := a.p.Conn.Set(own, []byte(data), -1)
 				return err
@@ -390,7 +421,8 @@ func foreign(dir string) []model.Request {
 
 var aloneScenarios = []engine.Scenario{
 	aloneScenario("recipes/locks", "of a client that is alone, every lock, lease and election answers as it has to",
-		alone.locks, alone.numbers, alone.shared, alone.revocations, alone.leases, alone.leads, alone.frugalLocks),
+		alone.locks, alone.numbers, alone.shared, alone.halved, alone.revocations, alone.leases, alone.leads,
+		alone.frugalLocks),
 	aloneScenario("recipes/stores", "of a client that is alone, counter, names, configurations and queues answer as they "+
 		"have to", alone.counts, alone.names, alone.configs, alone.queues, alone.frugalStores),
 	aloneScenario("recipes/watchers", "of a client that is alone, watchers and groups tell what they have to",
