@@ -14,7 +14,7 @@ func TestMutantsOfSharedLocksHoldWithoutTheirFlaws(t *testing.T) {
 	for name, program := range map[string]func(p *engine.Process){
 		"rwlock/sibling-wait":    workload.SharedRounds(newBrokenRW(0)),
 		"rwlock/downgrade":       workload.SharedRounds(newBrokenRW(0)),
-		"rwlock/watch-directory": func(p *engine.Process) { sharedFanOut(p, newBrokenRW(0)) },
+		"rwlock/watch-directory": func(p *engine.Process) { sharedFanOut(p, newBrokenRW(0), workload.ToDowngrade) },
 		"rwlock/readers-queue":   workload.SharedRounds(newBrokenRW(0)),
 		"semaphore/count-first":  workload.LeaseRounds(newBrokenSemaphore(0)),
 		"semaphore/leaked-lease": workload.LeaseRounds(newBrokenSemaphore(0)),
