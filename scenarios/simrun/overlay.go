@@ -107,7 +107,11 @@ func writeOverlay(ctx context.Context, dir string) (g goTool, err error) {
 	}
 	out, err := exec.CommandContext(ctx, "go", "env", "GOROOT", "GOVERSION", "GOMODCACHE",
 		"GOFLAGS").Output()
-	if err != nil {
+	var failed *exec.ExitError
+	switch {
+	case errors.As(err, &failed):
+		return g, fmt.Errorf("go env: %w, expected a Go that works: %s", err, oneLine(string(failed.Stderr)))
+	case err != nil:
 		return g, fmt.Errorf("go env: %w", err)
 	}
 	said := strings.Split(strings.TrimSuffix(string(out), "\n"), "\n")

@@ -115,3 +115,17 @@ func TestBuildTagsAreJoined(t *testing.T) {
 		}
 	}
 }
+
+func TestWhyTheGoCommandFailsIsSaid(t *testing.T) {
+	dir := t.TempDir()
+	script := "#!/bin/sh\necho 'go: cannot find GOROOT directory: /nowhere' >&2\nexit 2\n"
+	if err := os.WriteFile(filepath.Join(dir, "go"), []byte(script), 0o777); err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("PATH", dir)
+	const want = "simrun overlay: go env: exit status 2, expected a Go that works: go: cannot find GOROOT directory: " +
+		"/nowhere\n"
+	if r := simrun(t, "overlay", "-o", dir); r.code != exitUsage || r.err != want {
+		t.Errorf("%+v", r)
+	}
+}
