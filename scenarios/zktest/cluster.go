@@ -247,6 +247,7 @@ func (c *Cluster) failAs(kind, text string) {
 		if strings.Contains(text, "\n") { // as those of assertion libraries, which align their words
 			text = strings.Join(strings.Fields(text), " ")
 		}
+		text = clipped(text)
 		c.broken = text
 		c.told = append(c.told, history.Event{Kind: history.Told, Op: checkers.ToldBroken, Path: text, Data: kind})
 	}
@@ -316,6 +317,7 @@ func (c *Cluster) run(code func(c *Cluster), run func() error) error {
 		c.tell()
 	}
 	c.close()
+	c.tell()
 	if c.broken != "" || alone && runtime.NumGoroutine() <= before { // to look at all of them takes long
 		return err
 	}

@@ -65,7 +65,7 @@ var address = regexp.MustCompile(`0x[0-9a-f]+`)
 func fatal(text string) string {
 	what, rest, _ := strings.Cut(text, "\n\n")
 	what, _, _ = strings.Cut(what, "\n[signal ")
-	what = address.ReplaceAllString(strings.Join(strings.Fields(what), " "), "0x…")
+	what = clipped(address.ReplaceAllString(strings.Join(strings.Fields(what), " "), "0x…"))
 	var where []stacks.Frame
 	stacks.Each([]byte(rest), func(g stacks.Goroutine) bool {
 		where = codeOf(&g)
@@ -132,7 +132,16 @@ func last(text string) string {
 	if text = strings.TrimSpace(strings.Join(lines, " / ")); text == "" {
 		return "it has said nothing"
 	}
-	return text
+	return clipped(text)
+}
+
+// clipped cuts what code has said where it is so long that nobody reads it, and says so. It stands in several places.
+func clipped(text string) string {
+	const most = 4 << 10
+	if len(text) <= most {
+		return text
+	}
+	return fmt.Sprintf("%s... (%d bytes)", strings.ToValidUTF8(text[:most], ""), len(text))
 }
 
 // failed finds the line in which package testing says that a test has failed.

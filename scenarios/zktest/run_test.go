@@ -181,6 +181,18 @@ func TestHiddenLeak(t *testing.T) {
 	})
 }
 
+func TestHiddenLateError(t *testing.T) {
+	hidden(t)
+	zktest.Run(t, func(c *zktest.Cluster) {
+		c.Connect()
+		time.AfterFunc(2*time.Second, func() { c.Errorf("too late") })
+	}, zktest.Faults(""), zktest.Servers(1))
+}
+
+func TestAnErrorAfterTheEndOfTheCodeIsNotLost(t *testing.T) {
+	expect(t, runHidden(t, t.TempDir(), "TestHiddenLateError", "-zksim.seeds", "1"), "always: too late")
+}
+
 func TestHiddenIdle(t *testing.T) {
 	hidden(t)
 	zktest.Run(t, func(c *zktest.Cluster) {})

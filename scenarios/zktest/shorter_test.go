@@ -112,6 +112,29 @@ func TestTheEndOfASessionIsTriedInPlaceOfAllFaults(t *testing.T) {
 	}, zktest.Servers(1))
 }
 
+func TestHiddenLong(t *testing.T) {
+	once(t, func(c *zktest.Cluster) { c.Errorf("%s", strings.Repeat("ä", 100_000)) })
+}
+
+func TestHiddenLongPanic(t *testing.T) {
+	once(t, func(c *zktest.Cluster) {
+		go func() { panic(strings.Repeat("ä", 100_000)) }()
+		time.Sleep(time.Second)
+	})
+}
+
+func TestALongErrorIsCut(t *testing.T) {
+	for _, name := range []string{"Long", "LongPanic"} {
+		out := runHidden(t, t.TempDir(), "TestHidden"+name, "-zksim.seeds", "1")
+		expect(t, out, "ää... (2000", " bytes)")
+		for line := range strings.Lines(out) {
+			if len(line) > 5000 {
+				t.Errorf("%s: a line of %d bytes", name, len(line))
+			}
+		}
+	}
+}
+
 func TestHiddenManyLines(t *testing.T) {
 	hidden(t)
 	zktest.Run(t, func(c *zktest.Cluster) {
