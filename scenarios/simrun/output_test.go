@@ -193,9 +193,11 @@ func TestAFileThatCannotBeWrittenInTheEndLosesNoVerdict(t *testing.T) {
 	t.Chdir(t.TempDir())
 	add(t, fails, holds)
 	link(t, "/dev/full", "full")
+	write(t, "s.txt", "zksim schedule 1\nscenario lock/lock\norder 0x1\nfaults none\n")
 	for _, x := range []struct{ args, out string }{
 		{"check -junit full -run ^test/ -seeds 1-3", "2 scenarios: 1 held, 1 violated\n"},
 		{"prove -cert full -run ^lock/name-sort$ -clients 2", "violated: lock/name-sort with 2 clients"},
+		{"replay -perfetto full s.txt", "ok  everything held"},
 	} {
 		r := simrun(t, strings.Fields(x.args)...)
 		if r.code != exitUsage || !strings.Contains(r.out, x.out) ||

@@ -84,12 +84,18 @@ func (a *app) replayed(ctx context.Context, v *views, s *engine.Scenario, schedu
 	if err != nil {
 		return 0, fmt.Errorf("%s: %w", name, err)
 	}
-	if err := v.write(ctx, a, told); err != nil {
-		return 0, err
-	}
+	unshown := v.write(ctx, a, told) // as when a disk is full
 	if v.alone() {
 		a = a.to(a.err)
 	}
+	code, err := a.replayedVerdict(ctx, s, schedule, r, told, file, out)
+	return code, errors.Join(unshown, err)
+}
+
+// replayedVerdict says what a run comes to.
+func (a *app) replayedVerdict(ctx context.Context, s *engine.Scenario, schedule engine.Schedule, r pipeline.Repeated,
+	told *reports.Failure, file, out string,
+) (_ int, err error) {
 	fmt.Fprintf(a.out, "%s  %s, replayed 2 of 2 identical, hash %016x\n", s.Name, history.Counted(len(r.Names), "step"),
 		r.Hash)
 	switch r.Verdict.Level {
@@ -100,7 +106,7 @@ func (a *app) replayed(ctx context.Context, v *views, s *engine.Scenario, schedu
 			return exitViolation, nil
 		}
 		if told.Report.Why, err = pipeline.Curve(ctx, s, schedule); err != nil {
-			return 0, fmt.Errorf("%s: %w", name, err)
+			return 0, fmt.Errorf("%s: %w", a.fileName(file), err)
 		}
 		return exitViolation, replayReport(a, out, file, schedule, told)
 	case checkers.Unknown:

@@ -73,12 +73,11 @@ func (v *views) write(ctx context.Context, a *app, told *reports.Failure) error 
 			return err
 		}
 	}
+	var all error
 	for _, x := range v.files {
-		if err := x.to.write(ctx, func(w io.Writer) error { return x.write(w, told) }); err != nil {
-			return err
-		}
+		all = errors.Join(all, x.to.write(ctx, func(w io.Writer) error { return x.write(w, told) }))
 	}
-	return nil
+	return all
 }
 
 // isHistory reports whether a file is a history, and no schedule.
