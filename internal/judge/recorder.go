@@ -63,8 +63,16 @@ type call struct {
 	xid    int32
 	object int32 // of the judge of znodes; 0: it does not look at it
 	word   string
+	size   int
 	request
 }
+
+// maxOpen is how many bytes the requests of a connection take that have no answer, each with some more for itself. A
+// server that reads and never answers would have them grow without end.
+const (
+	maxOpen  = 64 << 20
+	callSize = 256
+)
 
 type request = model.Request
 
@@ -77,6 +85,7 @@ type Connection struct {
 	session        int64
 	client         int32
 	open           []call
+	waiting        int // bytes of these
 	synced         bool
 	deaf           bool // it cannot be followed any more
 	closed         bool // its session was ended by its client
@@ -166,7 +175,12 @@ func (c *Connection) request(packet []byte) error {
 		return err
 	}
 	q.Data = slices.Clone(q.Data)
-	x := call{xid: xid, request: q, word: c.judged(&q)}
+	x := call{xid: xid, request: q, word: c.judged(&q), size: callSize + len(packet)}
+	if c.waiting += x.size; c.waiting > maxOpen {
+		n := len(c.open) + 1
+		c.open = nil
+		return fmt.Errorf("%d requests without an answer", n)
+	}
 	if x.word != "" {
 		c.r.objects++
 		x.object = c.r.objects
@@ -239,6 +253,7 @@ func (c *Connection) answer(packet []byte) error {
 	}
 	x := c.open[0]
 	c.open = append(c.open[:0], c.open[1:]...)
+	c.waiting -= x.size
 	return c.answered(&x, &a)
 }
 

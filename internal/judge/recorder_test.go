@@ -72,3 +72,23 @@ func TestAWordIsNothingThatCannotBeFollowed(t *testing.T) {
 		t.Errorf("%d, %q, %v", n, j.Inconclusive[max(0, n-2):], err)
 	}
 }
+
+func TestRequestsThatAServerNeverAnswersAreGivenUp(t *testing.T) {
+	r := NewRecorder()
+	c := attached(r, 0x1001)
+	q := model.Request{Op: model.OpSetData, Path: "/a", Data: make([]byte, 1<<20-100)}
+	packet := frame(jute.AppendRequest(nil, 1, &q))
+	for range 200 {
+		c.Sent(packet)
+	}
+	if len(c.open) > 0 || !c.deaf {
+		t.Errorf("%d requests are kept", len(c.open))
+	}
+	j, _, err := r.Judge(nil)
+	if err != nil || !slices.ContainsFunc(j.Inconclusive, func(s string) bool {
+		return strings.HasPrefix(s, "a client of c1 said what cannot be followed: ") &&
+			strings.HasSuffix(s, " requests without an answer")
+	}) {
+		t.Errorf("%+v, %v", j.Inconclusive, err)
+	}
+}
