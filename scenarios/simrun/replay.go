@@ -53,6 +53,9 @@ func replay(ctx context.Context, a *app, args []string) (int, error) {
 		return 0, err
 	}
 	switch {
+	case (toDebug || *stop != 0) && (v.any() || *out != ""):
+		return 0, errors.New("-debug runs Delve and shows nothing else, expected none of -v, -columns, -perfetto, -shiviz " +
+			"and -o")
 	case toDebug:
 		return exitHeld, a.replayDebugged(ctx, s, schedule, file, *debugged)
 	case *stop != 0:

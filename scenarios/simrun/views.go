@@ -7,6 +7,7 @@ import (
 	"flag"
 	"fmt"
 	"io"
+	"path/filepath"
 
 	"zksim/reports"
 )
@@ -35,6 +36,9 @@ func (v *views) flags(f *flag.FlagSet) {
 func (v *views) open(a *app) error {
 	if v.perfetto == stdStream && v.shiviz == stdStream {
 		return errors.New("-perfetto - and -shiviz - both write to the standard output")
+	}
+	if v.perfetto != "" && v.shiviz != "" && filepath.Clean(v.perfetto) == filepath.Clean(v.shiviz) {
+		return fmt.Errorf("-perfetto and -shiviz both write to %s, expected a file for each", v.perfetto)
 	}
 	if v.alone() && (*v.story || *v.columns) {
 		return errors.New("-v and -columns write to the standard output, and so does a file -: expected one of them")

@@ -270,6 +270,8 @@ func TestExportsOfAScheduleAndOfItsHistory(t *testing.T) {
 		{"-v worse.jsonl", `worse.jsonl: line 1: a client is c1 to c1048576, not "x1"`},
 		{"-perfetto - -shiviz - schedule.txt", "-perfetto - and -shiviz - both write to the standard output"},
 		{"-perfetto - -v schedule.txt", "-v and -columns write to the standard output, and so does a file -"},
+		{"-perfetto x -shiviz ./x schedule.txt", "-perfetto and -shiviz both write to x, expected a file for each"},
+		{"-debug 1 -columns schedule.txt", "-debug runs Delve and shows nothing else, expected none of -v, -columns, "},
 		{"-perfetto ./ schedule.txt", "-perfetto: ./ is a folder, not a file"},
 	} {
 		if r := simrun(t, append([]string{"replay"}, strings.Fields(x.args)...)...); r.code != exitUsage ||
