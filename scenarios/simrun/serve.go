@@ -46,8 +46,8 @@ func serveCommand(ctx context.Context, a *app, args []string) (_ int, err error)
 	f.StringVar(&c.control, "control", "", "`host:port` of the control channel, HTTP with JSON; see docs/serve.md")
 	f.StringVar(&c.admin, "admin", "", "`host:port` of the first server's admin server, JSON over HTTP below /commands "+
 		"as ZooKeeper's; the others have the ports after it")
-	f.StringVar(&c.token, "token", "", "`secret` that requests on the control channel need; obligatory where that is not "+
-		"on loopback")
+	f.StringVar(&c.token, "token", "", "`secret` that requests on the control channel and to the admin server need; "+
+		"obligatory where these are not on loopback")
 	f.DurationVar(&c.options.TickTime, "tick", 2*time.Second, "ZooKeeper's unit of time; sessions get timeouts of 2 to "+
 		"20 of these")
 	f.DurationVar(&c.options.Lag, "lag", 200*time.Millisecond, "how long what a fault suspends stays so")
