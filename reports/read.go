@@ -46,8 +46,12 @@ func ReadHistory(r io.Reader) (*history.History, error) {
 reading:
 	for lines.Scan() {
 		var x record
+		var odd *json.UnmarshalTypeError // as a number that is too large
 		err := json.Unmarshal(lines.Bytes(), &x)
 		switch {
+		case errors.As(err, &odd) && odd.Field != "":
+			field := odd.Field[strings.LastIndexByte(odd.Field, '.')+1:]
+			err = fmt.Errorf("in %q there is the %s, expected one of type %v", field, odd.Value, odd.Type)
 		case err != nil || x.Kind == "":
 			err = fmt.Errorf("a history has an object with a \"kind\" in each line, not %.60q", lines.Text())
 		case ended && x.Kind == "recording":

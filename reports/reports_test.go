@@ -83,6 +83,18 @@ func TestAHistoryThatWasCutIsRefused(t *testing.T) {
 	}
 }
 
+func TestAnOddFieldOfAHistoryIsNamed(t *testing.T) {
+	for line, want := range map[string]string{
+		`{"kind":"call","step":99999999999}`: `line 1: in "step" there is the number 99999999999, expected one of type int32`,
+		`{"kind":["call"]}`:                  `line 1: in "kind" there is the array, expected one of type string`,
+		`[1]`:                                `line 1: a history has an object with a "kind" in each line, not "[1]"`,
+	} {
+		if _, err := ReadHistory(strings.NewReader(line)); err == nil || err.Error() != want {
+			t.Errorf("%s: %v, expected %s", line, err, want)
+		}
+	}
+}
+
 func TestAReportIsReadAgainAsItWas(t *testing.T) {
 	r := Report{Format: Format, Scenario: "a/b", Seed: 1<<64 - 1, Servers: 3, Clients: 2, Faults: "lose-reply=1@path=/<a>",
 		Steps: 9, Struck: Struck(sample()), Hash: "0123456789abcdef", Reproduce: []string{"go run ./cmd/simrun replay 'a b'"}}
