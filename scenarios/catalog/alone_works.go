@@ -183,12 +183,39 @@ func (a alone) monitors() {
 	ends := []func() error{a.monitor(ctx, dir, alarms)}
 	a.overdue(dir, "first", alarms)
 	a.overdue(dir, "second", alarms)
+	ends = append(ends, a.readers(ctx, alarms))
 	ends = append(ends, a.monitor(ctx, a.path("never-locked"), alarms))
 	a.p.AtRest() // while nothing changes nothing is asked for, also of a lock that nobody has ever wanted
 	cancel()
 	for _, end := range ends {
 		a.with(context.Canceled, end(), "Monitor.Run until it is cancelled")
 	}
+}
+
+// readers has two read for too long, one after the other, while the queue does not change any more. The function that
+// it returns waits for the end of the monitor.
+func (a alone) readers(ctx context.Context, alarms *recipes.Mailbox[recipes.Overdue]) (end func() error) {
+	dir := a.path("monitored-readers")
+	var held []*recipes.RWLock
+	for i := range 2 {
+		l := known(a.p, recipes.NewRWLock(a.p.Conn, a.p.Env, dir, recipes.LockOptions{}))
+		a.fine(l.RLock(background), "RWLock.RLock beside a monitor")
+		if held = append(held, l); i == 0 {
+			end = a.monitor(ctx, dir, alarms)
+			a.p.Env.Sleep(background, time.Second/2)
+		}
+	}
+	told := map[string]bool{}
+	for range held {
+		alarm, err := alarms.Get(background)
+		a.is(err == nil && !told[alarm.Path], "a monitor tells of each reader once")
+		told[alarm.Path] = true
+	}
+	for _, l := range held {
+		a.is(told[l.Znodes()[0]], "a monitor tells of every reader that holds a lock for too long")
+		a.fine(l.RUnlock(background), "RWLock.RUnlock beside a monitor")
+	}
+	return end
 }
 
 // newFolder monitors a lock whose folder is made while the monitor looks for it.
