@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/go-zookeeper/zk"
 
@@ -334,17 +335,20 @@ func (r refused) others() {
 	r.with(zk.ErrInvalidPath, f.Update(background, bad), "FlaggedConfig.Update of a name with a slash")
 	r.p.Always("kinds of changes have names", recipes.Added.String() != recipes.Removed.String())
 	m, box := recipes.NewMutex(r.p.Env), recipes.NewMailbox[int](r.p.Env)
+	var sent []int
 	for n := range 2 {
 		r.p.Env.Go("mail", func() {
 			m.Lock(background)
 			r.p.Step()
+			sent = append(sent, n)
 			box.Put(n)
 			m.Unlock()
 		})
 	}
+	workload.Steps(r.p, 4) // so that there may be two at once
 	a, _ := box.Get(background)
 	r.p.Env.Await(background, box.Ready())
-	r.p.Always("all mail arrives once", a+box.Next() == 1)
+	r.p.Always("all mail arrives once, in order", slices.Equal(sent, []int{a, box.Next()}))
 }
 
 var refusalScenarios = []engine.Scenario{{
