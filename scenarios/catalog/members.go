@@ -52,11 +52,11 @@ func newMendedGroup(f mutants.Flaw, interval time.Duration) func(p *engine.Proce
 	}
 }
 
-// groupAsked is a program in which the first client is a member in each round, and the others do nothing but list the
-// members.
+// groupAsked is a program in which every other client is a member in each round, and the others do nothing but list the
+// members: one that goes must not hide another.
 func groupAsked(p *engine.Process) {
-	if p.ID == 1 {
-		if err := workload.ComeAndGo(p, newGroup(p)); err != nil {
+	if p.ID%2 == 1 {
+		if err := workload.ComeAndGoAs(p, newGroup(p), fmt.Sprintf("m%d", p.ID)); err != nil {
 			p.Fail(err)
 		}
 		return

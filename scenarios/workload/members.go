@@ -220,9 +220,12 @@ func Insist(p *engine.Process, g *Group) error {
 }
 
 // ComeAndGo is what a member does that wants such a name in each round.
-func ComeAndGo(p *engine.Process, g *Group) error {
+func ComeAndGo(p *engine.Process, g *Group) error { return ComeAndGoAs(p, g, "m") }
+
+// ComeAndGoAs is ComeAndGo of a member that has a name of its own.
+func ComeAndGoAs(p *engine.Process, g *Group, name string) error {
 	for range p.Rounds {
-		if err := g.enter(p, "m"); err != nil {
+		if err := g.enter(p, name); err != nil {
 			return err
 		}
 		p.Env.Sleep(context.Background(), time.Millisecond)
