@@ -39,11 +39,18 @@ func (Finally) Needs() Needs {
 	return Needs{Seen: []Need{atRest}}
 }
 
-// FinallyOf is a Finally that looks at the events of some operations only, or at none: at how the run ends. Exhaustive
-// search takes runs for the same that differ in the order of others.
+// FinallyOf is a Finally that looks at some events only, or at none: at how the run ends. Exhaustive search takes runs
+// for the same that differ in the order of others.
 type FinallyOf struct {
 	Finally
-	Heeds []string // Event.Op of these
+	Heeds Heeds
+}
+
+// Heeds are operations, by [history.Event.Op], and kinds of events, by their names.
+type Heeds []string
+
+func (x Heeds) has(e *history.Event) bool {
+	return slices.Contains(x, e.Op) || slices.Contains(x, e.Kind.String())
 }
 
 // Doc implements [Checker].
@@ -55,8 +62,7 @@ func (FinallyOf) Doc() string {
 func (f FinallyOf) Needs() Needs {
 	seen := []Need{atRest}
 	if len(f.Heeds) > 0 {
-		seen = append(seen, some("an event of an operation that it heeds", "see Heeds of the scenario",
-			func(e *history.Event) bool { return slices.Contains(f.Heeds, e.Op) }))
+		seen = append(seen, some("an event that it heeds", "see Heeds of the scenario", f.Heeds.has))
 	}
 	return Needs{Seen: seen}
 }
@@ -66,7 +72,7 @@ func (f FinallyOf) Check(h *history.History) Verdict {
 	heeded := *h
 	heeded.Events = nil
 	for i := range h.Events {
-		if slices.Contains(f.Heeds, h.Events[i].Op) {
+		if f.Heeds.has(&h.Events[i]) {
 			heeded.Events = append(heeded.Events, h.Events[i])
 		}
 	}
@@ -82,13 +88,13 @@ func (f FinallyOf) Monitor() Monitor { return &heeding{heeds: ConstantOf(f.Heeds
 
 // heeding remembers some events in their order.
 type heeding struct {
-	heeds Constant[[]string]
+	heeds Constant[Heeds]
 	Line  hash.Hash
 }
 
 // Step implements [Monitor].
 func (m *heeding) Step(h *history.History, i int) Verdict {
-	if e := &h.Events[i]; slices.Contains(m.heeds.Value(), e.Op) {
+	if e := &h.Events[i]; m.heeds.Value().has(e) {
 		m.Line = Said(m.Line, e)
 	}
 	return Verdict{}

@@ -45,6 +45,9 @@ func TestWhatFinallyDoesNotHeedDecidesNothing(t *testing.T) {
 		return m.Line
 	}
 	one, other, two := h.Events[0], h.Events[1], h.Events[2]
+	if v := (FinallyOf{calls, Heeds{"call"}}).Check(h); v.Level != Violated {
+		t.Errorf("%+v, where the kind of the event is heeded", v)
+	}
 	if after(one, two) != after(one, other, two) || after(one, two) == after(two, one) || after() != after(other) {
 		t.Error("the monitor remembers another order than that of what is heeded")
 	}

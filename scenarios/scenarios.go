@@ -22,7 +22,7 @@ type (
 	//	Checkers     []checkers.Checker: judge each run; without any, Liveness, Quiescence and Steps do
 	//	Goals        []Goal: what must have happened in some run
 	//	Finally      func(h *history.History) error: looks at a run that has come to rest, and returns what is wrong
-	//	Heeds        []string: the operations that Finally looks at; a proof has far fewer states then
+	//	Heeds        []string: operations and kinds of events that Finally looks at; a proof has far fewer states then
 	//	Words        []string: operations that the program records and that no checker is to judge
 	//	Caught       []string: checkers of which one must find the flaw of a mutant; empty: everything must hold
 	//	SafetySteps  the step after which no more faults strike; 0: the usual one

@@ -47,6 +47,9 @@ func doubleBarrierMutant(f mutants.Flaw, s engine.Scenario, m workload.Meeting) 
 	return workload.BaseDoubleBarrier(s, m)
 }
 
+// leaving are the events that leavingFanOut heeds.
+var leaving = []string{"invoke", "return", "changed", "deleted", "notify"}
+
 // leavingFanOut is a judge of how many clients that leave are notified by others: of one end or mark of a member at
 // most most, and of all of a round together total, of so many clients. Who waits for the next round is not among them.
 func leavingFanOut(bounds func(clients int) (most, total int)) func(h *history.History) error {

@@ -65,7 +65,7 @@ var doubleBarrierScenarios = listed(slices.Concat(
 			// two rules of each: more runs have both
 			Faults: faults.MustParse("depose=1 depose=1 late-commit=9@op=create late-commit=9@op=create")},
 			workload.Meeting{}),
-		fanOut(mutated(mutants.LeaveHerd, engine.Scenario{Finally: oneEach}), newHerd),
+		fanOut(mutated(mutants.LeaveHerd, engine.Scenario{Finally: oneEach, Heeds: leaving}), newHerd),
 	},
 ))
 
@@ -111,6 +111,6 @@ func leavingScenarios(
 		}, workload.Meeting{Enter: workload.Unlimited, Leave: workload.Unlimited, Stay: 2,
 			NewBarrier: newDoubleBarrier(how)}).Without("gather"), // nobody gives up
 		fanOut(engine.Scenario{Name: "double-barrier/" + name + "-fan-out", Doc: doc + ", and notify no others",
-			Finally: notified}, newDoubleBarrier(how)),
+			Finally: notified, Heeds: leaving}, newDoubleBarrier(how)),
 	}
 }

@@ -54,9 +54,9 @@ type Scenario struct {
 	// Finally, if not nil, is one more checker, called "finally": of each run that has come to rest it returns an
 	// error that says what is wrong, if something is. It may look at all that was recorded, but for steps.
 	Finally func(h *history.History) error
-	// Heeds, if not nil, are the operations that Finally looks at, of those that the program records: it is shown no other
-	// events, and with an empty list none, only how the run ends. A proof takes schedules for the same that differ in the
-	// order of others, and has far fewer states.
+	// Heeds, if not nil, are the operations that Finally looks at, of those that the program records, and the kinds of
+	// events, as "deleted": it is shown no others, and with an empty list none, only how the run ends. A proof takes
+	// schedules for the same that differ in the order of others, and has far fewer states.
 	Heeds []string
 
 	// Words are operations that the program records and that nobody is to judge. Any other

@@ -90,9 +90,10 @@ func (s *Scenario) judged() error {
 	if s.Heeds != nil && s.Finally == nil {
 		return fmt.Errorf("Heeds of %s is of no use without Finally", s.Name)
 	}
-	if words := checkers.VocabularyOf(s.Judges(), s.Words); words.Lacks(s.Heeds) != "" {
-		return fmt.Errorf("Heeds of %s names %.60q, expected an operation of a checker, or of Words", s.Name,
-			words.Lacks(s.Heeds))
+	words := checkers.VocabularyOf(s.Judges(), slices.Concat(s.Words, history.KindNames()))
+	if lacking := words.Lacks(s.Heeds); lacking != "" {
+		return fmt.Errorf("Heeds of %s names %.60q, expected an operation of a checker, or of Words, or a kind of events",
+			s.Name, lacking)
 	}
 	return nil
 }

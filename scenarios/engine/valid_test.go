@@ -55,9 +55,9 @@ func TestEveryFieldOfAScenarioThatIsWrongIsNamedWithWhatWasExpected(t *testing.T
 			func(s *engine.Scenario) { s.Goals[0].Reached = nil }},
 		{"Heeds of my/lock is of no use without Finally",
 			func(s *engine.Scenario) { s.Heeds = []string{} }},
-		{`Heeds of my/lock names "lokc", expected an operation of a checker, or of Words`,
+		{`Heeds of my/lock names "lokc", expected an operation of a checker, or of Words, or a kind of events`,
 			func(s *engine.Scenario) {
-				s.Finally, s.Heeds = func(*history.History) error { return nil }, []string{"lock", "lokc"}
+				s.Finally, s.Heeds = func(*history.History) error { return nil }, []string{"lock", "deleted", "lokc"}
 				s.Checkers = []checkers.Checker{checkers.Belief{}}
 			}},
 		{"fault plan: rule 1: no such fault; there are ",
