@@ -18,61 +18,64 @@ func sound() engine.Scenario {
 		Caught: []string{"tree", "always"}, Faults: faults.Contract()}
 }
 
+// spoilt are scenarios with which something is wrong, and the beginnings of the errors.
+var spoilt = []struct {
+	want  string
+	spoil func(s *engine.Scenario)
+}{
+	{"the name of a scenario is one line ",
+		func(s *engine.Scenario) { s.Name = "" }},
+	{"my/lock has no Program, expected what each client does",
+		func(s *engine.Scenario) { s.Program = nil }},
+	{"Clients of my/lock is -3, expected a number from 1 to 1000",
+		func(s *engine.Scenario) { s.Clients = -3 }},
+	{"Clients of my/lock is 0, expected ",
+		func(s *engine.Scenario) { s.Clients = 0 }},
+	{"Clients of my/lock is 5000, expected ",
+		func(s *engine.Scenario) { s.Clients = 5000 }},
+	{"the number of servers of my/lock is 1 or 3, not 2",
+		func(s *engine.Scenario) { s.Servers[1] = 2 }},
+	{"the number of servers of my/lock is 1 or 3, not 0",
+		func(s *engine.Scenario) { s.Servers[0] = 0 }},
+	{"Rounds of my/lock is -5, expected a number from 0 to 1000",
+		func(s *engine.Scenario) { s.Rounds = -5 }},
+	{"Dials of my/lock is -1, expected ",
+		func(s *engine.Scenario) { s.Dials = -1 }},
+	{"MaxSteps of my/lock is -1, expected ",
+		func(s *engine.Scenario) { s.MaxSteps = -1 }},
+	{"SafetySteps of my/lock is -1, expected ",
+		func(s *engine.Scenario) { s.SafetySteps = -1 }},
+	{"checker 2 of my/lock is nil",
+		func(s *engine.Scenario) { s.Checkers = append(s.Checkers, nil) }},
+	{`goal 1 of my/lock is "it", expected one with a Name and what `,
+		func(s *engine.Scenario) { s.Goals[0].Reached = nil }},
+	{"Heeds of my/lock is of no use without Finally",
+		func(s *engine.Scenario) { s.Heeds = []string{} }},
+	{`Heeds of my/lock names "lokc", expected an operation of a checker, or of Words, or a kind of events`,
+		func(s *engine.Scenario) {
+			s.Finally, s.Heeds = func(*history.History) error { return nil }, []string{"lock", "deleted", "lokc"}
+			s.Checkers = []checkers.Checker{checkers.Belief{}}
+		}},
+	{"fault plan: rule 1: no such fault; there are ",
+		func(s *engine.Scenario) { s.Faults = faults.Plan{{Fault: "nope", Budget: 1}} }},
+	{"fault plan: rule 1: the budget must be a number from 0 ",
+		func(s *engine.Scenario) { s.Faults[0].Budget = -1 }},
+	{"fault plan: rule 1: lose-request=2 has an aim that no plan can have: {Client:-1 ",
+		func(s *engine.Scenario) { s.Faults[0].Aim.Client = -1 }},
+	{"fault plan: lose-request=2@client=c9: there is no c9, my/lock has 3 clients",
+		func(s *engine.Scenario) { s.Faults[0].Aim.Client = 9 }},
+	{"the setup of my/lock fails: create /a/b: zk: node does not exist; the parent ",
+		func(s *engine.Scenario) { s.Setup = []model.Request{engine.Mkdir("/a/b")} }},
+	{"fault plan: sequence=2@path=/q: there is no znode /q when my/lock begins",
+		func(s *engine.Scenario) { s.Faults = faults.MustParse("sequence=2@path=/q") }},
+}
+
 func TestEveryFieldOfAScenarioThatIsWrongIsNamedWithWhatWasExpected(t *testing.T) {
 	s := sound()
 	if err := s.Valid(); err != nil {
 		t.Fatal(err)
 	}
-	for _, wrong := range []struct {
-		want  string
-		spoil func(s *engine.Scenario)
-	}{
-		{"the name of a scenario is one line ",
-			func(s *engine.Scenario) { s.Name = "" }},
-		{"my/lock has no Program, expected what each client does",
-			func(s *engine.Scenario) { s.Program = nil }},
-		{"Clients of my/lock is -3, expected a number from 1 to 1000",
-			func(s *engine.Scenario) { s.Clients = -3 }},
-		{"Clients of my/lock is 0, expected ",
-			func(s *engine.Scenario) { s.Clients = 0 }},
-		{"Clients of my/lock is 5000, expected ",
-			func(s *engine.Scenario) { s.Clients = 5000 }},
-		{"the number of servers of my/lock is 1 or 3, not 2",
-			func(s *engine.Scenario) { s.Servers[1] = 2 }},
-		{"the number of servers of my/lock is 1 or 3, not 0",
-			func(s *engine.Scenario) { s.Servers[0] = 0 }},
-		{"Rounds of my/lock is -5, expected a number from 0 to 1000",
-			func(s *engine.Scenario) { s.Rounds = -5 }},
-		{"Dials of my/lock is -1, expected ",
-			func(s *engine.Scenario) { s.Dials = -1 }},
-		{"MaxSteps of my/lock is -1, expected ",
-			func(s *engine.Scenario) { s.MaxSteps = -1 }},
-		{"SafetySteps of my/lock is -1, expected ",
-			func(s *engine.Scenario) { s.SafetySteps = -1 }},
-		{"checker 2 of my/lock is nil",
-			func(s *engine.Scenario) { s.Checkers = append(s.Checkers, nil) }},
-		{`goal 1 of my/lock is "it", expected one with a Name and what `,
-			func(s *engine.Scenario) { s.Goals[0].Reached = nil }},
-		{"Heeds of my/lock is of no use without Finally",
-			func(s *engine.Scenario) { s.Heeds = []string{} }},
-		{`Heeds of my/lock names "lokc", expected an operation of a checker, or of Words, or a kind of events`,
-			func(s *engine.Scenario) {
-				s.Finally, s.Heeds = func(*history.History) error { return nil }, []string{"lock", "deleted", "lokc"}
-				s.Checkers = []checkers.Checker{checkers.Belief{}}
-			}},
-		{"fault plan: rule 1: no such fault; there are ",
-			func(s *engine.Scenario) { s.Faults = faults.Plan{{Fault: "nope", Budget: 1}} }},
-		{"fault plan: rule 1: the budget must be a number from 0 ",
-			func(s *engine.Scenario) { s.Faults[0].Budget = -1 }},
-		{"fault plan: rule 1: lose-request=2 has an aim that no plan can have: {Client:-1 ",
-			func(s *engine.Scenario) { s.Faults[0].Aim.Client = -1 }},
-		{"fault plan: lose-request=2@client=c9: there is no c9, my/lock has 3 clients",
-			func(s *engine.Scenario) { s.Faults[0].Aim.Client = 9 }},
-		{"the setup of my/lock fails: create /a/b: zk: node does not exist; the parent ",
-			func(s *engine.Scenario) { s.Setup = []model.Request{engine.Mkdir("/a/b")} }},
-		{"fault plan: sequence=2@path=/q: there is no znode /q when my/lock begins",
-			func(s *engine.Scenario) { s.Faults = faults.MustParse("sequence=2@path=/q") }},
-	} {
+	for _, wrong := range spoilt {
 		s := sound()
 		wrong.spoil(&s)
 		err := s.Valid()
