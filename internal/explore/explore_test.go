@@ -168,6 +168,7 @@ func TestALineThatCannotBeObeyedIsNamed(t *testing.T) {
 		{"l 3", `line 1: l takes nothing, not "3"`},
 		{"f", "line 1: there is no step to go forward to; r runs on"},
 		{"b 3\nb", "line 2: there is no step before this one"},
+		{"b\n#" + strings.Repeat("x", 1<<16), "line 2: expected at most 65536 bytes"},
 	} {
 		err := session(t).Lines(strings.NewReader(x.script), io.Discard, 80, unsaved)
 		if err == nil || !strings.HasPrefix(err.Error(), x.want) {

@@ -20,7 +20,8 @@ func (x *Session) Lines(in io.Reader, out io.Writer, columns int, save Saver) er
 	}
 	lines := bufio.NewScanner(in)
 	lines.Buffer(nil, maxLine)
-	for n := 1; lines.Scan(); n++ {
+	n := 1
+	for ; lines.Scan(); n++ {
 		text, _, _ := strings.Cut(lines.Text(), "#")
 		if strings.TrimSpace(text) == "" {
 			continue
@@ -39,7 +40,10 @@ func (x *Session) Lines(in io.Reader, out io.Writer, columns int, save Saver) er
 			return err
 		}
 	}
-	if err := lines.Err(); err != nil {
+	switch err := lines.Err(); {
+	case errors.Is(err, bufio.ErrTooLong):
+		return fmt.Errorf("line %d: expected at most %d bytes", n, maxLine)
+	case err != nil:
 		return fmt.Errorf("reading what to do: %w", err)
 	}
 	return nil

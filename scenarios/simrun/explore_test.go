@@ -164,6 +164,7 @@ func TestPatternsAreCountedInRunsThatFailAndThatPass(t *testing.T) {
 		{[]string{"calm", "nothing.jsonl"}, "simrun grep: open nothing.jsonl: no such file"},
 		{[]string{"calm", "-seeds", "x"}, "simrun grep: -seeds: seeds are a number or a range as 1-500"},
 		{[]string{"invoke", "lock/lock", "-seeds", "1"}, ""},
+		{[]string{"-words", "lock/lock"}, "simrun grep: -words prints what there is, expected no \"lock/lock\" beside it"},
 	} {
 		if r := simrun(t, append([]string{"grep"}, x.args...)...); !strings.HasPrefix(r.err, x.want) ||
 			x.want == "" && r.err != "" {

@@ -28,6 +28,9 @@ func grepRuns(ctx context.Context, a *app, args []string) (int, error) {
 	if err != nil {
 		return 0, err
 	}
+	if *words && len(rest) > 0 {
+		return 0, fmt.Errorf("-words prints what there is, expected no %q beside it", rest[0])
+	}
 	if *words {
 		_, err := io.WriteString(a.out, grep.Words())
 		return exitHeld, err
