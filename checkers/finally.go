@@ -67,20 +67,23 @@ func (f FinallyOf) Needs() Needs {
 	return Needs{Seen: seen}
 }
 
-// Check implements [Checker]. Judge is shown the other events for the wording of a violation only.
+// Check implements [Checker]. Judge is shown the other events, and steps, for the wording of a violation only.
 func (f FinallyOf) Check(h *history.History) Verdict {
 	heeded := *h
-	heeded.Events = nil
-	for i := range h.Events {
-		if f.Heeds.has(&h.Events[i]) {
-			heeded.Events = append(heeded.Events, h.Events[i])
+	heeded.Events, heeded.Steps = nil, 0
+	for _, e := range h.Events {
+		if f.Heeds.has(&e) {
+			e.Step = 0
+			heeded.Events = append(heeded.Events, e)
 		}
 	}
-	found := f.Finally.Check(&heeded)
-	if v := f.Finally.Check(h); found.Level == Violated && v.Level == Violated {
-		return v
+	v := f.Finally.Check(&heeded)
+	if v.Level == Violated {
+		if whole := f.Finally.Check(h); whole.Level == Violated {
+			return whole
+		}
 	}
-	return found
+	return v
 }
 
 // Monitor implements [Monitored]. What is heeded is judged at the end.

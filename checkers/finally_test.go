@@ -2,10 +2,12 @@ package checkers
 
 import (
 	"errors"
+	"reflect"
 	"slices"
 	"testing"
 
 	"zksim/internal/hash"
+	"zksim/internal/perturb"
 	"zksim/model/history"
 )
 
@@ -50,5 +52,22 @@ func TestWhatFinallyDoesNotHeedDecidesNothing(t *testing.T) {
 	}
 	if after(one, two) != after(one, other, two) || after(one, two) == after(two, one) || after() != after(other) {
 		t.Error("the monitor remembers another order than that of what is heeded")
+	}
+}
+
+func TestNothingThatAnEventSaysIsLeftOut(t *testing.T) {
+	e := &history.Event{Err: errors.New("lost")}
+	was, fields := Said(0, e), 0
+	perturb.Each(e, func(t reflect.Type) bool { return t == reflect.TypeFor[history.Event]() },
+		func(name string, change func() func()) {
+			fields++
+			restore := change()
+			if same := Said(0, e) == was; same != (name == "history.Event.Step") {
+				t.Errorf("%s: left out is %t", name, same)
+			}
+			restore()
+		})
+	if fields != reflect.TypeFor[history.Event]().NumField() {
+		t.Errorf("%d fields were changed", fields)
 	}
 }
