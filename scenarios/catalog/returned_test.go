@@ -53,7 +53,8 @@ func TestTheErrorsThatAreDocumentedAreReturned(t *testing.T) {
 			documents[noted{member, name}] = fails[member]
 		}
 	}
-	names := slices.Sorted(maps.Keys(exportedErrors(files)))
+	exported := exportedErrors(files)
+	names := slices.Sorted(maps.Keys(exported))
 	for x := range documents { // order-free: sorted below
 		if strings.HasPrefix(x.err, "zk.") {
 			names = append(names, x.err)
@@ -61,9 +62,13 @@ func TestTheErrorsThatAreDocumentedAreReturned(t *testing.T) {
 	}
 	slices.Sort(names)
 	names = slices.Compact(names)
-	returned, passed := returns(t, names)
-	for name, f := range files { // order-free: a set
-		for _, x := range placesOf(f, exportedErrors(files)) {
+	places := map[string][]place{}
+	for name, f := range files { // order-free: each by itself
+		places[name] = placesOf(f, exported)
+	}
+	returned, passed := returns(t, files, places, names)
+	for name, list := range places { // order-free: a set
+		for _, x := range list {
 			if !passed[x.id()] {
 				t.Errorf("recipes/%s:%d: %s", name, x.at.Line, x.unless)
 			}
@@ -141,7 +146,9 @@ func calledBy(member string, returned map[noted][]string) (scenarios []string) {
 
 // returns builds a program of the scenarios in which exported methods note what they return, and runs it. It returns
 // the scenarios, in the order of the catalogue, by answer, and the places that were passed.
-func returns(t *testing.T, errs []string) (all map[noted][]string, passed map[string]bool) {
+func returns(
+	t *testing.T, files map[string]recipeFile, places map[string][]place, errs []string,
+) (all map[noted][]string, passed map[string]bool) {
 	t.Helper()
 	dir := t.TempDir()
 	overlay := struct{ Replace map[string]string }{map[string]string{}}
@@ -156,13 +163,12 @@ func returns(t *testing.T, errs []string) (all map[noted][]string, passed map[st
 		}
 		overlay.Replace[place] = path
 	}
-	files := recipeFiles(t)
 	for name, f := range files { // order-free: files of their own
 		text, err := os.ReadFile("../../recipes/" + name)
 		if err != nil {
 			t.Fatal(err)
 		}
-		put("../../recipes/"+name, name, noting(f, text, placesOf(f, exportedErrors(files))))
+		put("../../recipes/"+name, name, noting(f, text, places[name]))
 	}
 	put("../../recipes/returned.go", "returned.go", notingFile)
 	known := ""
