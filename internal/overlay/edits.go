@@ -21,6 +21,8 @@ var edits = []edit{
 	{"rand.go", "\tmp := getg().m\n\tc := &mp.chacha8\n",
 		"\tif t := turned(); t != nil {\n\t\treturn t.next(streamRand)\n\t}\n\tmp := getg().m\n\tc := &mp.chacha8\n"},
 	{"rand.go", "func maps_rand() uint64 {\n\treturn rand()\n", "func maps_rand() uint64 {\n\treturn turnMap()\n"},
+	{"rand.go", "func mrandinit(mp *m) {\n", // a thread may be started by any goroutine
+		"func mrandinit(mp *m) {\n\trand := bootstrapRand\n"},
 	{"select.go", "\t\tj := cheaprandn(uint32(norder + 1))\n", "\t\tj := turnSelect(uint32(norder + 1))\n"},
 	{"select.go", "\t// lock all the channels involved in the select\n",
 		"\tturnCases(scases, pollorder, lockorder)\n\t// lock all the channels involved in the select\n"},

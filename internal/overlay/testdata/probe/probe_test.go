@@ -106,6 +106,9 @@ var last []byte
 
 // one runs it from a seed, and returns what shows.
 func one(t *testing.T, seed uint64) (result string) {
+	for range 4 {
+		go runtime.LockOSThread() // it ends with its thread, so that the runtime starts others during the run
+	}
 	synctest.Test(t, func(t *testing.T) {
 		seedBubble(seed)
 		var x trace
