@@ -11,12 +11,15 @@ import (
 	"testing"
 	"time"
 
+	"zksim/scenarios/catalog"
 	"zksim/scenarios/prove"
 )
 
 func TestProveExitStatuses(t *testing.T) {
 	t.Chdir(t.TempDir())
-	add(t, fails, escapes, stuck, forgetful, naps)
+	unheeded := *catalog.Named("double-barrier/naive-fan-out")
+	unheeded.Name, unheeded.Heeds = "test/unheeded", nil
+	add(t, fails, escapes, stuck, forgetful, naps, unheeded)
 	for _, x := range []struct {
 		args string
 		code int
@@ -55,8 +58,7 @@ func TestProveExitStatuses(t *testing.T) {
 		{"-run ^test/forgetful$ -audit", exitViolation, "test/forgetful: what is given to the function that recipes.Forget " +
 			"returns is not all that code has kept:\n"},
 		{"-run ^lock/lock$ -most 0 -audit", exitHeld, "holds: lock/lock"},
-		{"-run ^double-barrier/naive-fan-out$ -most 0 -for 50ms", exitInconclusive,
-			"\n      ordered    finally: no monitor "},
+		{"-run ^test/unheeded$ -mem 1M", exitInconclusive, "\n      ordered    finally: no monitor "},
 		{"-run ^lock/lock$ -most 3 -interleave -for 50ms", exitInconclusive, "inconclusive: lock/lock"},
 	} {
 		r := simrun(t, append([]string{"prove"}, strings.Fields(x.args)...)...)
