@@ -44,8 +44,11 @@ func owned(h *history.History, path string, client int32) bool {
 // show what that has shown; "" if that has shown no violation, either.
 func NotReproduced(file string, h *history.History) (string, error) {
 	r, err := read(file)
-	if err != nil || len(r.Violations) == 0 {
+	switch {
+	case err != nil || len(r.Violations)+len(r.Before) == 0:
 		return "", err
+	case len(r.Violations) == 0:
+		return fmt.Sprintf("not reproduced: %s: the recording begins after the last reset", r.Before[0]), nil
 	}
 	text := difference(answered(h), asRecorded(r))
 	if text == "" {

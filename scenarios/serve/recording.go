@@ -26,6 +26,8 @@ type Recording struct {
 	Steps []string
 	// Violations are what the judges, or a test, have said of the run.
 	Violations []string
+	// Before are those of the time before a reset, of which there are no requests and steps here.
+	Before []string
 }
 
 // Asked is a request of a client, and its answer.
@@ -205,6 +207,8 @@ func (r *Recording) add(l *recordLine) error {
 		r.Steps = append(r.Steps, l.Name)
 	case "violation":
 		r.Violations = append(r.Violations, l.Message)
+	case "before":
+		r.Before = append(r.Before, l.Message)
 	}
 	return nil
 }

@@ -11,39 +11,51 @@ import (
 	"github.com/go-zookeeper/zk"
 )
 
+// open opens a connection that has a session.
+func open(t *testing.T, connect string) *zk.Conn {
+	c, events, err := zk.Connect(strings.Split(connect, ","), 10*time.Second, zk.WithLogInfo(false))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for ev := range events {
+		if ev.State == zk.StateHasSession {
+			break
+		}
+	}
+	return c
+}
+
+// post gives an order, with a text as its body.
+func post(t *testing.T, url, text string) {
+	r, err := http.Post(url, "text/plain", strings.NewReader(text))
+	if err != nil || r.StatusCode != http.StatusOK {
+		t.Error(r, err)
+		return
+	}
+	r.Body.Close()
+}
+
 // lockInVain has two clients take a lock as several libraries had it: the create whose reply was lost is tried again,
 // and the first znode locks everyone out. The test that sees that reports it.
 func lockInVain(t *testing.T, connect, control string) {
-	open := zk.WorldACL(zk.PermAll)
-	dial := func() *zk.Conn {
-		c, events, err := zk.Connect(strings.Split(connect, ","), 10*time.Second, zk.WithLogInfo(false))
-		if err != nil {
-			t.Fatal(err)
-		}
-		for ev := range events {
-			if ev.State == zk.StateHasSession {
-				break
-			}
-		}
-		return c
-	}
-	a := dial()
-	if _, err := a.Create("/lock", nil, 0, open); err != nil {
+	all := zk.WorldACL(zk.PermAll)
+	a := open(t, connect)
+	if _, err := a.Create("/lock", nil, 0, all); err != nil {
 		t.Error(err)
 	}
-	b := dial()
+	b := open(t, connect)
 	defer b.Close()
 	var mine string
 	for {
 		var err error
-		if mine, err = a.Create("/lock/n-", nil, zk.FlagEphemeralSequential, open); err == nil {
+		if mine, err = a.Create("/lock/n-", nil, zk.FlagEphemeralSequential, all); err == nil {
 			break
 		} else if !errors.Is(err, zk.ErrConnectionClosed) && !errors.Is(err, zk.ErrNoServer) {
 			t.Error(err)
 			return
 		}
 	}
-	b.Create("/lock/n-", nil, zk.FlagEphemeralSequential, open)
+	b.Create("/lock/n-", nil, zk.FlagEphemeralSequential, all)
 	list, _, ch, err := b.ChildrenW("/lock")
 	if err != nil || len(list) != 3 {
 		t.Error(list, err)
@@ -53,11 +65,7 @@ func lockInVain(t *testing.T, connect, control string) {
 	}
 	<-ch
 	b.Children("/lock")
-	r, err := http.Post(control+"/report", "text/plain", strings.NewReader("nobody gets the lock"))
-	if err != nil || r.StatusCode != http.StatusOK {
-		t.Error(r, err)
-	}
-	r.Body.Close()
+	post(t, control+"/report", "nobody gets the lock")
 }
 
 func TestWhatServeHasRecordedIsReplayedAndShrunk(t *testing.T) {
@@ -112,6 +120,24 @@ func TestARecordingThatIsAnsweredOtherwiseIsNotReproduced(t *testing.T) {
 		"childrenW: 3 children: "
 	if r = simrun(t, "replay", "lock.jsonl"); r.code != exitInconclusive || !strings.Contains(r.out, want) ||
 		strings.Contains(r.out, "everything held") {
+		t.Errorf("%+v", r)
+	}
+}
+
+func TestARecordingDoesNotHoldIfThereWasAViolationBeforeAReset(t *testing.T) {
+	t.Chdir(t.TempDir())
+	serveUntil(t, func(connect, control string) {
+		post(t, control+"/report", "nobody gets the lock")
+		post(t, control+"/reset", "")
+		c := open(t, connect)
+		defer c.Close()
+		if _, _, err := c.Exists("/lock"); err != nil {
+			t.Error(err)
+		}
+	}, "-listen", "127.0.0.1:0", "-record", "lock.jsonl", "-control", "127.0.0.1:0")
+	const want = "inconclusive  not reproduced: before reset 1: reported: nobody gets the lock: the recording begins after " +
+		"the last reset\n"
+	if r := simrun(t, "replay", "lock.jsonl"); r.code != exitInconclusive || !strings.Contains(r.out, want) {
 		t.Errorf("%+v", r)
 	}
 }
