@@ -1,12 +1,15 @@
 package catalog
 
 import (
+	"fmt"
+
 	"github.com/go-zookeeper/zk"
 
 	"zksim/checkers"
 	"zksim/faults"
 	"zksim/internal/mutants"
 	"zksim/model"
+	"zksim/model/history"
 	"zksim/recipes"
 	"zksim/scenarios/engine"
 	"zksim/scenarios/workload"
@@ -37,6 +40,43 @@ func barrierAsked(newBarrier func(p *engine.Process) workload.Barrier) func(p *e
 			g.Rounds(2*p.Rounds, g.Pass)
 		}
 	}
+}
+
+// barrierChanged is a program in which the first client only holds the barrier, and the second only releases it.
+func barrierChanged(p *engine.Process) {
+	g := workload.NewGate(p, newBarrier(p), workload.Unlimited, workload.Unlimited)
+	turn := g.Open
+	if p.ID == 1 {
+		turn = g.Shut
+	}
+	g.Rounds(p.Rounds, turn)
+}
+
+// lastChangeStands is the judge of that program: if the last change began after all others had ended, it is what is left.
+func lastChangeStands(h *history.History) error {
+	var last history.Event
+	var alone int32 // the object whose change it is
+	underway := 0
+	for _, e := range h.Events {
+		switch e.Kind {
+		case history.Invoke:
+			underway++
+			last, alone = history.Event{}, e.Object
+			if underway > 1 {
+				alone = 0
+			}
+		case history.Return:
+			if underway--; e.Object == alone {
+				last = e
+			}
+		}
+	}
+	for _, z := range h.Tree {
+		if z.Path == barrierPath && last.Op != "" && last.Err == nil && (z.Data == "held") != (last.Op == "hold") {
+			return fmt.Errorf("c%d's %s was the last change, and the barrier's data are %q", last.Client, last.Op, z.Data)
+		}
+	}
+	return nil
 }
 
 // askedScenario has leaders deposed under clients that do nothing but ask: only a write of their own tells them so.
@@ -121,6 +161,14 @@ var barrierScenarios = []engine.Scenario{
 		Rounds: 3, Program: barrierAsked(newBarrier),
 		Goals: []engine.Goal{workload.GoalOpened},
 	})),
+	askedScenario(func() engine.Scenario {
+		s := workload.BaseBarrier(engine.Scenario{
+			Name: "barrier/changed", Doc: "one client holds and one releases, while leaders are deposed",
+			Rounds: 3, Program: barrierChanged, Finally: lastChangeStands, Heeds: []string{"hold", "release"},
+		})
+		s.Clients, s.Checkers = 2, s.Checkers[1:]
+		return s
+	}()),
 	heldAgainScenario(engine.Scenario{
 		Name: "barrier/held-again", Doc: "a keeper that opens for a moment and holds again, under every fault",
 		Program: heldAgain(func(p *engine.Process) workload.Barrier {

@@ -126,8 +126,8 @@ func (g gate) do(op string, limit Limiter, f func(ctx context.Context) error) (d
 	return err == nil, err
 }
 
-// open opens the barrier, even if it is told to give up.
-func (g gate) open() error {
+// Open opens the barrier, even if it is told to give up.
+func (g gate) Open() error {
 	done, err := g.do("release", g.change, g.Release)
 	if !done && err == nil {
 		_, err = g.do("release", Unlimited, g.Release)
@@ -137,9 +137,9 @@ func (g gate) open() error {
 
 // Keep holds the barrier for a while.
 func (g gate) Keep() error {
-	_, err := g.do("hold", g.change, g.Hold)
+	err := g.Shut()
 	Steps(g.p, g.Stay)
-	return errors.Join(err, g.open())
+	return errors.Join(err, g.Open())
 }
 
 // Pass waits at the barrier. Whoever has waited too long takes it that the keeper
@@ -149,16 +149,20 @@ func (g gate) Pass() error {
 	if passed || err != nil {
 		return err
 	}
-	return g.open()
+	return g.Open()
 }
 
 // Blink holds the barrier, opens it, and holds it again at once.
 func (g gate) Blink() error {
-	_, first := g.do("hold", g.change, g.Hold)
+	first := g.Shut()
 	Steps(g.p, g.Stay)
-	err := errors.Join(first, g.open())
-	_, again := g.do("hold", g.change, g.Hold)
-	return errors.Join(err, again)
+	return errors.Join(first, g.Open(), g.Shut())
+}
+
+// Shut holds the barrier, and leaves it held.
+func (g gate) Shut() error {
+	_, err := g.do("hold", g.change, g.Hold)
+	return err
 }
 
 // Try waits at the barrier until it loses patience.

@@ -48,7 +48,7 @@ func (g gate) keepAtWork(number int32) error {
 			if errors.Is(err, zk.ErrBadVersion) { // an earlier try has done it
 				err = nil
 			}
-			return errors.Join(err, g.open())
+			return errors.Join(err, g.Open())
 		}
 		g.p.Env.Sleep(context.Background(), nap)
 	}
