@@ -14,8 +14,9 @@ import (
 // no other registration; the name registered is in Path of the answer),
 // "unregister", and "resolve" (the answer is in Value, 0 if there is no such name).
 // A name belongs to the object that registered it from the answer until that begins to
-// unregister it, and no other one unregisters it; a crash does not end that. Nor does a client unregister what it has
-// never registered: all that it has asked for under that name, if anything, was refused, with OK and an error.
+// unregister it, and no other one unregisters it; a crash does not end that. It is not refused, with OK and an error,
+// what it unregisters then, and once that has succeeded nobody is told that the name resolves to it. Nor does a client
+// unregister what it has never registered: all that it has asked for under that name, if anything, was refused.
 //
 // What a register that failed has made is removed, if need be in the background. So when nothing can happen any more,
 // and its client has come to its end, no znode has its Value as data.
@@ -35,7 +36,7 @@ func (Names) Needs() Needs {
 		Words: slices.Concat(
 			judged("gets a name, in Path of its end, that stands for Value", "register"),
 			judged("answered by what the name in Path stands for", "resolve"),
-			judged("gives up the name in Path; a success ends no other object's", "unregister")),
+			judged("gives up the name in Path, which ends no other object's and is not refused with one's own", "unregister")),
 		Seen: []Need{some("a register without an error", "record it with Object.Record", succeeds("register"))},
 	}
 }
@@ -54,6 +55,7 @@ type tenures struct {
 	asked []naming
 	seen  []caller
 	void  []naming // registrations of clients that live which have failed, with their ends
+	past  []naming // registrations that were given up, with the ends of that
 	tried []tried
 }
 
@@ -76,11 +78,13 @@ type naming struct {
 	caller
 	name  string
 	value int64
-	begin int // position
+	begin int  // position
+	own   bool // it gives up what certainly belongs to the caller, and stands for value
 }
 
 func (t *tenures) Reset() {
 	t.owned, t.asked, t.seen, t.void, t.tried = t.owned[:0], t.asked[:0], t.seen[:0], t.void[:0], t.tried[:0]
+	t.past = t.past[:0]
 }
 
 // Hash implements [Monitor]. Of what is being resolved counts whether it was owned from
@@ -102,7 +106,26 @@ func (t *tenures) Hash() uint64 {
 	for _, x := range t.tried {
 		void += hash.Hash(x.client).String(x.name)
 	}
-	return uint64(sum.Uint64(uint64(void)))
+	return uint64(sum.Uint64(uint64(void)).Uint64(uint64(t.hashPast())))
+}
+
+// hashPast is the part of Hash of what was given up, or is being given up. Of what is being resolved counts whether it
+// was given up before.
+func (t *tenures) hashPast() (sum hash.Hash) {
+	for _, x := range t.past {
+		sum += hash.Hash(x.client).String(x.name).Uint64(uint64(x.value))
+		for _, a := range t.asked {
+			if a.name == x.name && x.begin < a.begin {
+				sum += t.print(a.caller)
+			}
+		}
+	}
+	for _, a := range t.asked {
+		if a.own {
+			sum += t.print(a.caller).String(a.name).Uint64(uint64(a.value))
+		}
+	}
+	return sum
 }
 
 // print is a hash of an object: its client, and how many of that came before it.
@@ -119,6 +142,8 @@ func (t *tenures) print(c caller) hash.Hash {
 	return hash.Hash(c.client).Uint64(n)
 }
 
+func (a naming) registers() bool { return a.value != 0 && !a.own }
+
 func (t *tenures) Step(h *history.History, i int) Verdict {
 	e := &h.Events[i]
 	me := caller{e.Client, e.Object}
@@ -128,25 +153,32 @@ func (t *tenures) Step(h *history.History, i int) Verdict {
 		if !slices.Contains(t.seen, me) {
 			t.seen = append(t.seen, me)
 		}
-		t.asked = append(drop(t.asked, func(a naming) bool { return a.caller == me }), naming{me, e.Path, e.Value, i})
+		a := naming{me, e.Path, e.Value, i, false}
 		if e.Op == "unregister" {
-			t.owned = drop(t.owned, func(x tenure) bool { return x.name == e.Path && x.caller == me })
+			mine := func(x tenure) bool { return x.name == e.Path && x.caller == me }
+			if k := slices.IndexFunc(t.owned, mine); k >= 0 {
+				a.own, a.value = true, t.owned[k].value
+			}
+			t.owned = drop(t.owned, mine)
 		}
+		t.asked = append(drop(t.asked, func(a naming) bool { return a.caller == me }), a)
 	case e.Kind == history.Return && at >= 0:
 		a := t.asked[at]
 		t.asked = slices.Delete(t.asked, at, at+1)
 		if e.Op == "register" && (e.Err == nil || !e.OK) {
 			t.tries(e.Client, e.Path)
 		}
-		if e.Err == nil {
+		switch {
+		case e.Err == nil:
 			return t.answer(e, i, a)
-		}
-		if e.Op == "register" {
-			t.void = append(t.void, naming{me, a.name, a.value, i})
+		case a.own && e.OK:
+			return violated(t, i, "c%d could not unregister %s, which it has registered and not given up", e.Client, a.name)
+		case e.Op == "register":
+			t.void = append(t.void, naming{me, a.name, a.value, i, false})
 		}
 	case e.Kind == history.Crashed:
 		t.void = drop(t.void, func(x naming) bool { return x.client == e.Client })
-		if slices.ContainsFunc(t.asked, func(a naming) bool { return a.client == e.Client && a.value != 0 }) {
+		if slices.ContainsFunc(t.asked, func(a naming) bool { return a.client == e.Client && a.registers() }) {
 			t.tries(e.Client, "")
 		}
 	}
@@ -171,7 +203,7 @@ func (t *tenures) has(client int32, name string) bool {
 
 // never reports whether a client has certainly never registered a name.
 func (t *tenures) never(client int32, name string) bool {
-	registers := func(a naming) bool { return a.client == client && a.value != 0 }
+	registers := func(a naming) bool { return a.client == client && a.registers() }
 	return !t.has(client, name) && !slices.ContainsFunc(t.asked, registers)
 }
 
@@ -218,6 +250,14 @@ func (t *tenures) answer(e *history.Event, i int, a naming) Verdict {
 		t.owned = append(t.owned, tenure{a.caller, e.Path, a.value, i})
 	case e.Op == "unregister" && t.never(e.Client, e.Path):
 		return violated(t, i, "c%d has unregistered %s, which it has never registered", e.Client, e.Path)
+	case a.own:
+		t.past = append(t.past, naming{a.caller, a.name, a.value, i, false})
+	case e.Op == "resolve":
+		for _, x := range t.past {
+			if x.name == e.Path && x.value == e.Value && x.begin < a.begin {
+				return violated(t, i, "c%d was told %d for %s, which c%d had given up before", e.Client, e.Value, x.name, x.client)
+			}
+		}
 	}
 	return Verdict{}
 }

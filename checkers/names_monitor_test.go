@@ -10,7 +10,8 @@ import (
 var namesFamily = workload{name: "names", checker: Names{}, naive: misnamed, next: nextName,
 	end: func(*rand.Rand, *history.History) {}}
 
-// misnamed looks at each two answers, and whether the name was given up between them.
+// misnamed looks at each two answers, and whether the name was given up between them, and at each end of a name and
+// what comes after it.
 func misnamed(h *history.History) Level {
 	begin := func(i int) int {
 		for k := i - 1; ; k-- {
@@ -24,6 +25,18 @@ func misnamed(h *history.History) Level {
 		return e.Kind == history.Return && e.Op == op && e.Err == nil
 	}
 	for i := range h.Events {
+		if e := &h.Events[i]; e.Kind == history.Return && e.Op == "unregister" {
+			switch own := nameOf(h.Events[:begin(i)], &h.Events[begin(i)]); {
+			case own != 0 && e.Err != nil && e.OK:
+				return Violated
+			case own != 0 && e.Err == nil:
+				for k := range h.Events {
+					if answers(k, "resolve") && i < begin(k) && h.Events[k].Path == e.Path && h.Events[k].Value == own {
+						return Violated
+					}
+				}
+			}
+		}
 		if answers(i, "unregister") && !perhapsRegistered(h.Events[:i], &h.Events[i]) {
 			return Violated
 		}
@@ -45,6 +58,25 @@ func misnamed(h *history.History) Level {
 		}
 	}
 	return OK
+}
+
+// nameOf returns what the name of e resolves to if it belongs to the object of e after events; else 0.
+func nameOf(events []history.Event, e *history.Event) (value int64) {
+	asked := int64(0)
+	for _, x := range events {
+		if x.Object != e.Object {
+			continue
+		}
+		switch {
+		case x.Kind == history.Invoke && x.Op == "register":
+			asked = x.Value
+		case x.Kind == history.Invoke && x.Op == "unregister" && x.Path == e.Path:
+			value = 0
+		case x.Kind == history.Return && x.Op == "register" && x.Err == nil && x.Path == e.Path:
+			value = asked
+		}
+	}
+	return value
 }
 
 // perhapsRegistered reports whether after events the client of e has perhaps registered the name that it unregisters.
@@ -82,7 +114,7 @@ func nextName(r *rand.Rand, h *history.History) history.Event {
 	case begun == nil:
 		e := history.Event{Kind: history.Invoke, Object: object, Op: []string{"register", "resolve", "unregister"}[r.IntN(3)]}
 		if e.Op == "register" {
-			e.Value = int64(1 + r.IntN(2))
+			e.Value = 1 + registrations(h) // no other one's
 		} else {
 			e.Path = names[r.IntN(2)]
 		}
@@ -102,10 +134,20 @@ func nextName(r *rand.Rand, h *history.History) history.Event {
 		}
 	case e.Op == "resolve":
 		if e.Value = belongs(h, e.Path); r.IntN(6) == 0 {
-			e.Value = int64(r.IntN(3))
+			e.Value = r.Int64N(1 + registrations(h))
 		}
 	}
 	return e
+}
+
+// registrations returns how many were begun.
+func registrations(h *history.History) (n int64) {
+	for _, e := range h.Events {
+		if e.Kind == history.Invoke && e.Op == "register" {
+			n++
+		}
+	}
+	return n
 }
 
 // belongs returns what a name resolves to, 0 if it may belong to nobody.

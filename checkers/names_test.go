@@ -63,6 +63,15 @@ func TestANameBelongsToOneAtATime(t *testing.T) {
 			return c2 o2 unregister ok: not the owner
 			invoke c2 o2 register v21
 			return c2 o2 register /n`, event: 5, message: "c2 has registered /n, which c1 has registered and not given up"},
+		{name: "its owner gives it up", text: first + `
+			invoke c1 o1 unregister /n
+			return c1 o1 unregister /n
+			invoke c1 o1 unregister /n
+			return c1 o1 unregister /n ok: no such name`},
+		{name: "its owner is refused", text: first + `
+			invoke c1 o1 unregister /n
+			return c1 o1 unregister /n ok: no such name`, event: 3,
+			message: "c1 could not unregister /n, which it has registered and not given up"},
 		{name: "an attempt whose end is unknown perhaps does", text: first + `
 			invoke c1 o1 unregister /n
 			return c1 o1 unregister /n: canceled
@@ -102,6 +111,22 @@ func TestANameResolvesToItsOwner(t *testing.T) {
 			invoke c2 o2 resolve /n
 			invoke c1 o1 unregister /n
 			return c2 o2 resolve /n`},
+		{name: "the name was given up", text: first + `
+			invoke c1 o1 unregister /n
+			return c1 o1 unregister /n
+			invoke c2 o2 resolve /n
+			return c2 o2 resolve /n v11`, event: 5, message: "c2 was told 11 for /n, which c1 had given up before"},
+		{name: "the name was given up while it was asked", text: first + `
+			invoke c1 o1 unregister /n
+			invoke c2 o2 resolve /n
+			return c1 o1 unregister /n
+			return c2 o2 resolve /n v11`},
+		{name: "the name was given up and is another's", text: first + `
+			invoke c1 o1 unregister /n
+			return c1 o1 unregister /n
+			invoke c2 o2 register v21
+			invoke c3 o3 resolve /n
+			return c3 o3 resolve /n v21`},
 		{name: "no answer", text: first + `
 			invoke c2 o2 resolve /n
 			return c2 o2 resolve /n: canceled`},

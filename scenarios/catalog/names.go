@@ -45,19 +45,32 @@ func nameRounds(newNames func(p *engine.Process) names) func(p *engine.Process) 
 	}
 }
 
-// askedAbout makes a program in which the first client registers a name and unregisters it in each round, and the
-// others do nothing but ask: even ones resolve it, and the others list all names. A name that is not listed counts as
-// one that resolves to nothing.
+// askedAbout makes a program in which the first client registers a name and unregisters it in each round, each in a
+// session of its own, and the others do nothing but ask: even ones resolve it, and the others list all names. A name that
+// is not listed counts as one that resolves to nothing.
 func askedAbout(newNames func(p *engine.Process) owned) func(p *engine.Process) {
 	return func(p *engine.Process) {
 		n := newNames(p)
 		u := nameUser{p, n, p.Register(func() []string { return nil })}
+		gives := u
+		if p.ID == 1 {
+			q, err := p.Dial()
+			if err != nil {
+				p.Fail(err)
+				return
+			}
+			gives.n = newNames(q)
+		}
 		workload.Rounds(p, func(r int) error {
 			switch {
 			case p.ID == 1:
-				return u.round(10+r, func(ctx context.Context, data []byte) (string, error) {
+				mine, err := u.take(10+r, func(ctx context.Context, data []byte) (string, error) {
 					return "all", n.Register(ctx, "all", data)
 				})
+				if err != nil || mine == "" {
+					return err
+				}
+				return gives.giveUp(mine)
 			case p.ID%2 == 0:
 				return u.resolve("all")
 			}
@@ -256,10 +269,11 @@ var namesScenarios = []engine.Scenario{
 	}),
 
 	namesScenario(engine.Scenario{
-		Name: "names/asked", Doc: "clients that register nothing resolve and list names, while leaders are deposed",
-		Clients: 4, Servers: []int{3}, Faults: faults.MustParse("depose=3 elect=1"),
+		Name: "names/asked", Doc: "sessions that register nothing resolve, list and unregister, while leaders are deposed",
+		Clients: 4, Dials: 1, Servers: []int{3}, Faults: faults.MustParse("depose=3 elect=1"),
 		Rounds: 4, Program: askedAbout(func(p *engine.Process) owned {
-			return recipes.NewNames(p.Conn, p.Env, p.Path(namesDir), recipes.NamesOptions{})
+			owner := recipes.NamesOptions{Owner: strconv.Itoa(p.ID)}
+			return recipes.NewNames(p.Conn, p.Env, p.Path(namesDir), owner)
 		}),
 		Goals: []engine.Goal{{Name: "a name that is resolved to its data",
 			Reached: workload.Answered("resolve", func(e *history.Event) bool { return e.Err == nil && e.Value != 0 })}},
