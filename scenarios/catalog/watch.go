@@ -50,6 +50,32 @@ func watchAtWork(watching func(path string) workload.Watching) func(p *engine.Pr
 	}
 }
 
+// watchLagging makes a program in which the first client does nothing but watch, by watchers of all kinds, what the others
+// change in each round.
+func watchLagging(watching ...workload.Watching) func(p *engine.Process) {
+	return func(p *engine.Process) {
+		if p.ID > 1 {
+			workload.WriteOne(p, "+", "")
+			for r := range p.Rounds {
+				for _, write := range []string{"+/a", "=/a", "-/a"} {
+					workload.WriteOne(p, write, fmt.Sprintf("c%d %d", p.ID, r))
+				}
+			}
+			return
+		}
+		var all []engine.Object
+		var stops []func()
+		for _, w := range watching {
+			o, stop := workload.Watch(p, w)
+			all, stops = append(all, o), append(stops, stop)
+		}
+		workload.Rest(p, workload.Repeat(p, 20), all...)
+		for _, stop := range stops {
+			stop()
+		}
+	}
+}
+
 // dataWatch is a watcher of the data of a znode.
 func dataWatch(znode string) workload.Watching {
 	return workload.Watching{Kind: checkers.WatchData, Path: znode,

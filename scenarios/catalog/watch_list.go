@@ -38,6 +38,9 @@ var (
 		atWork(engine.Scenario{Name: "watch/caches-at-work",
 			Doc:     "caches of children at a client that loses its connection again and again while it works",
 			Program: watchAtWork(func(string) workload.Watching { return childrenCache })}),
+		lagging(engine.Scenario{Name: "watch/lagging",
+			Doc:     "watchers of all kinds at a client whose sessions end, and the next ones begin in the past",
+			Program: watchLagging(dataWatch(workload.WatchItem), childrenWatch, childrenCache)}),
 
 		watchMutant(mutants.NoSync, engine.Scenario{Servers: []int{3},
 			Faults: faults.MustParse("learn-late=20@client=c1 failover=20@client=c1"), Rounds: 40,
@@ -64,6 +67,14 @@ func atWork(s engine.Scenario) engine.Scenario {
 	s = workload.BaseWatcher(s)
 	s.Faults = faults.MustParse("disconnect=60@client=c1")
 	s.Goals = s.Goals[:1] // a watcher that is stopped when all is quiet
+	return s
+}
+
+// lagging is a scenario whose first client has new sessions at servers that lag.
+func lagging(s engine.Scenario) engine.Scenario {
+	s.Clients, s.Servers, s.SafetySteps, s.Rounds = 3, []int{3}, 400, 8
+	s = workload.BaseWatcher(s)
+	s.Faults = faults.MustParse("learn-late=5@client=c1 expiry-lag=9@client=c1 failover=5@client=c1")
 	return s
 }
 
