@@ -46,8 +46,8 @@ func nameRounds(newNames func(p *engine.Process) names) func(p *engine.Process) 
 }
 
 // askedAbout makes a program in which the first client registers a name and unregisters it in each round, each in a
-// session of its own, and the others do nothing but ask: even ones resolve it, and the others list all names. A name that
-// is not listed counts as one that resolves to nothing.
+// session of its own, and the others do nothing but ask: even ones resolve it, and the others list all names. A name
+// that is not listed counts as one that resolves to nothing.
 func askedAbout(newNames func(p *engine.Process) owned) func(p *engine.Process) {
 	return func(p *engine.Process) {
 		n := newNames(p)

@@ -20,7 +20,8 @@ import (
 )
 
 // struck is a connection of which a request is refused: as where somebody takes the client's rights away between two
-// of its requests, or closes the connection.
+// of its requests, or closes the connection. Or its answer is lost, by an error that the simulated connection does not
+// have.
 type struck struct {
 	recipes.Conn
 	env   recipes.Env
@@ -32,7 +33,17 @@ type struck struct {
 	lists bool               // but the next listing that leaves a watch
 	after bool               // one was refused, of which the call has to tell
 	tidy  bool               // what the call deletes is of no use to anybody, and nobody waits for that
+	lost  bool               // the request is executed, and its answer is lost
 }
+
+// brokenPipe is the error of a write to a socket, which the library hands on.
+type brokenPipe struct{}
+
+func (brokenPipe) Error() string { return "write tcp: broken pipe" }
+func (brokenPipe) Timeout() bool { return false }
+
+// losses are the errors beside zk.ErrConnectionClosed that say that a request was executed or not.
+var losses = []error{zk.ErrSessionMoved, zk.ErrSessionExpired, brokenPipe{}}
 
 // strikes returns the error of a request, nil if it is to be executed. Some requests need no right.
 func (s *struck) strikes(right bool) error {
@@ -51,6 +62,9 @@ func (s *struck) strikes(right bool) error {
 func (s *struck) Create(path string, data []byte, flags int32, acl []zk.ACL) (string, error) {
 	s.gives(acl)
 	if err := s.strikes(true); err != nil {
+		if s.lost {
+			s.Conn.Create(path, data, flags, acl)
+		}
 		return "", err
 	}
 	return s.Conn.Create(path, data, flags, acl)
@@ -60,6 +74,9 @@ func (s *struck) Delete(path string, version int32) error {
 	before := s.after
 	if err := s.strikes(true); err != nil {
 		s.after = before || !s.tidy
+		if s.lost {
+			s.Conn.Delete(path, version)
+		}
 		return err
 	}
 	return s.Conn.Delete(path, version)
@@ -85,6 +102,9 @@ func (s *struck) GetW(path string) ([]byte, *zk.Stat, <-chan zk.Event, error) {
 
 func (s *struck) Set(path string, data []byte, version int32) (*zk.Stat, error) {
 	if err := s.strikes(true); err != nil {
+		if s.lost {
+			s.Conn.Set(path, data, version)
+		}
 		return nil, err
 	}
 	return s.Conn.Set(path, data, version)
@@ -128,6 +148,9 @@ func (s *struck) Multi(ops ...any) ([]zk.MultiResponse, error) {
 		}
 	}
 	if err := s.strikes(len(ops) > 0); err != nil {
+		if s.lost {
+			s.Conn.Multi(ops...)
+		}
 		return nil, err
 	}
 	return s.Conn.Multi(ops...)
@@ -148,9 +171,9 @@ var receipted = []string{"Counter.Add", "Counter.CompareAndSet", "Config.Update"
 // patience is how long a call that waits is let wait, in steps.
 const patience = 60
 
-// strike makes a call of which one request is refused, in a folder of its own, and asserts that it says so. Which
-// request, and with what, is drawn by a name that the environment makes up. A call that has waited for long enough
-// before is given up.
+// strike makes a call of which one request is refused, in a folder of its own, and asserts that it says so; or that it
+// goes on, where only an answer was lost. Which request, and with what, is drawn by a name that the environment makes
+// up. A call that has waited for long enough before is given up.
 func strike(p *engine.Process, c operation, dir string) {
 	s := &struck{Conn: p.Conn, env: p.Env, err: zk.ErrNoAuth, tidy: slices.ContainsFunc(receipted,
 		func(name string) bool { return strings.HasPrefix(c.name, name) })}
@@ -163,11 +186,14 @@ func strike(p *engine.Process, c operation, dir string) {
 		s.left += 16
 	}
 	switch {
-	case draw[2] < '5':
+	case draw[2] < '4':
 		s.err, s.once = zk.ErrAPIError, true
-	case draw[2] < 'a':
+	case draw[2] < '8':
 		s.err = zk.ErrClosing
+	case draw[2] > 'b':
+		s.err, s.once, s.lost = losses[int(draw[3])%len(losses)], true, draw[4] < '8'
 	}
+	interrupted := slices.Contains(losses, s.err)
 	q := *p
 	q.Conn = s
 	ctx, cancel := context.WithCancel(background)
@@ -176,7 +202,7 @@ func strike(p *engine.Process, c operation, dir string) {
 		for n := 0; n < patience && !ended; n++ {
 			p.Step()
 		}
-		if !s.after {
+		if !s.after || interrupted {
 			s.off = true
 			cancel()
 		}
@@ -189,7 +215,10 @@ func strike(p *engine.Process, c operation, dir string) {
 	p.Env.Await(background, given)
 	tries := strings.Contains(c.name, ".Try")
 	p.Always(c.name+" waits", tries || !errors.Is(err, recipes.ErrLocked))
-	if after {
+	switch {
+	case interrupted:
+		p.Always(c.name+", of which an answer was lost, does not end with "+s.err.Error(), !errors.Is(err, s.err))
+	case after:
 		p.Always(c.name+", refused, does not succeed", err != nil)
 		p.Always(c.name+", refused, ends with "+s.err.Error(), err == nil || errors.Is(err, s.err) ||
 			errors.Is(err, recipes.ErrUnknownOutcome))
@@ -247,7 +276,8 @@ func endsAll(h *history.History) error {
 
 var struckScenarios = []engine.Scenario{
 	{
-		Name: "recipes/struck", Doc: "a call of which a request is refused says so", Clients: 1, Servers: []int{1, 3},
+		Name: "recipes/struck", Doc: "a call of which a request is refused says so, or goes on if only an answer is lost",
+		Clients: 1, Servers: []int{1, 3},
 		Setup:       []model.Request{engine.Mkdir("/dir")},
 		Program:     strikesSome(slices.Concat(chosen(struckAlone), struckCalls)),
 		SafetySteps: 8000, MaxSteps: 16000,

@@ -45,3 +45,28 @@ func TestAnACLThatIsNotGivenToAllThatIsMadeIsNoticed(t *testing.T) {
 		}
 	}
 }
+
+func TestACallThatEndsWithALostAnswerIsNoticed(t *testing.T) {
+	found := map[string]bool{}
+	s := aloneScenario("test/lost", "a write that is not tried again", func(a alone) {
+		strike(a.p, operation{"write", func(_ context.Context, p *engine.Process, dir string) error {
+			for {
+				if _, err := p.Conn.Create(dir, nil, 0, givenACL); err != zk.ErrNodeExists && err != nil {
+					return err
+				}
+			}
+		}}, a.path("lost"))
+	})
+	s.Faults = nil
+	r := engine.NewRunner()
+	defer r.Close()
+	for seed := range uint64(100) {
+		_, loss, _ := strings.Cut(r.Seed(&s, seed).Verdict.Message, "does not end with ")
+		found[strings.TrimSuffix(loss, "\" does not hold for c1")] = true
+	}
+	for _, err := range losses {
+		if !found[err.Error()] {
+			t.Errorf("%v is not noticed: %v", err, found)
+		}
+	}
+}

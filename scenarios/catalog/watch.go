@@ -50,8 +50,8 @@ func watchAtWork(watching func(path string) workload.Watching) func(p *engine.Pr
 	}
 }
 
-// watchLagging makes a program in which the first client does nothing but watch, by watchers of all kinds, what the others
-// change in each round.
+// watchLagging makes a program in which the first client does nothing but watch, by watchers of all kinds, what the
+// others change in each round.
 func watchLagging(watching ...workload.Watching) func(p *engine.Process) {
 	return func(p *engine.Process) {
 		if p.ID > 1 {
