@@ -26,6 +26,9 @@ var edits = []edit{
 	{"select.go", "\t\tj := cheaprandn(uint32(norder + 1))\n", "\t\tj := turnSelect(uint32(norder + 1))\n"},
 	{"select.go", "\t// lock all the channels involved in the select\n",
 		"\tturnCases(scases, pollorder, lockorder)\n\t// lock all the channels involved in the select\n"},
+	{"select.go", "\t\tif c.timer != nil {\n\t\t\tblockTimerChan(c)\n\t\t}\n\t}\n", // each draws
+		"\t}\n\tfor _, casei := range pollorder {\n\t\tif c := scases[casei].c; c.timer != nil {\n" +
+			"\t\t\tblockTimerChan(c)\n\t\t}\n\t}\n"},
 	{"time.go", "\t\t\tt.rand = cheaprand()\n", "\t\t\tt.rand = turnTimer()\n"},
 
 	// A mutex starves by the clock of the bubble, and does not spin. To wait for one is to be blocked, and so it is to

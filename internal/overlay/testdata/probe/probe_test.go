@@ -78,8 +78,29 @@ func busy(x *trace) {
 		inner.Wait()
 		garbage = make([]byte, 1<<20) // so large that the runtime yields while it is zeroed
 	})
+	all.Go(func() { timers(x, &all) })
 	all.Wait()
 	synctest.Wait()
+}
+
+// timers waits for several timers at a time.
+func timers(x *trace, all *sync.WaitGroup) {
+	for i := range 4 {
+		all.Go(func() {
+			tick, one := time.NewTicker(time.Millisecond), time.NewTimer(2*time.Millisecond)
+			defer tick.Stop()
+			for range 8 {
+				select {
+				case <-tick.C:
+					x.add("%d ticks", i)
+				case <-one.C:
+					x.add("%d is told, %v", i, one.Reset(time.Millisecond))
+				case <-time.After(time.Millisecond):
+					x.add("%d waits", i)
+				}
+			}
+		})
+	}
 }
 
 var garbage []byte
