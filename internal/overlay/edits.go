@@ -52,7 +52,7 @@ var edits = []edit{
 
 	// One that parks, ends or yields gives its turn back. One that is preempted keeps it.
 	{"proc.go", "\t// We need to record gp.bubble here, since waitunlockf can change it.\n\tbubble := gp.bubble\n",
-		"\tbubble := gp.bubble\n\theld := turnHeld(bubble, gp)\n"},
+		"\tbubble := gp.bubble\n\theld := turnHeld(bubble, gp) && !turnKept(gp)\n"},
 	{"proc.go", "\tif bubble != nil {\n\t\tbubble.decActive()\n\t}\n\n\tschedule()\n}\n",
 		"\tif bubble != nil {\n\t\tbubble.decActive()\n\t}\n\tif held {\n\t\tturnEnd(bubble)\n\t}\n\n\tschedule()\n}\n"},
 	{"proc.go", "\tgdestroy(gp)\n\tschedule()\n}\n",
@@ -63,4 +63,10 @@ var edits = []edit{
 		"\tbubble := gp.bubble\n\theld := turnHeld(bubble, gp)\n\tif bubble != nil {\n"},
 	{"coro.go", "\t// Switch to gnext. Does not return.\n",
 		"\tif held {\n\t\tturnPass(bubble, gnext)\n\t}\n\t// Switch to gnext. Does not return.\n"},
+
+	// So does one that waits for the garbage collector, or to stop the world: how long that takes nobody knows.
+	{"mgc.go", "sweepone() != ^uintptr(0) {\n\t\tGosched()\n", "sweepone() != ^uintptr(0) {\n\t\tgoschedguarded()\n"},
+	{"mgc.go", "!isSweepDone() {\n\t\tGosched()\n", "!isSweepDone() {\n\t\tgoschedguarded()\n"},
+	{"proc.go", "\tsemacquire(&gcsema)\n", "\tsemacquire1(&gcsema, false, 0, 0, waitReasonWaitForGCCycle)\n"},
+	{"proc.go", "\tsemacquire(&worldsema)\n", "\tsemacquire1(&worldsema, false, 0, 0, waitReasonWaitForGCCycle)\n"},
 }

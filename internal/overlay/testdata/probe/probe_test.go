@@ -79,6 +79,7 @@ func busy(x *trace) {
 		garbage = make([]byte, 1<<20) // so large that the runtime yields while it is zeroed
 	})
 	all.Go(func() { timers(x, &all) })
+	all.Go(func() { collected(x, &all) })
 	all.Wait()
 	synctest.Wait()
 }
@@ -99,6 +100,19 @@ func timers(x *trace, all *sync.WaitGroup) {
 					x.add("%d waits", i)
 				}
 			}
+		})
+	}
+}
+
+// collected waits for the garbage collector, and stops all others.
+func collected(x *trace, all *sync.WaitGroup) {
+	for i := range 3 {
+		all.Go(func() {
+			x.add("%d collects", i)
+			runtime.GC()
+			x.add("%d looks", i)
+			runtime.Stack(make([]byte, 100), true)
+			x.add("%d is done", i)
 		})
 	}
 }
