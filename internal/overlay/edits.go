@@ -2,7 +2,7 @@ package overlay
 
 // edit is a change of a file of the runtime. Its anchor must be there exactly once.
 type edit struct {
-	file           string // below src/runtime
+	file           string // from src/runtime
 	anchor, change string // the change takes the place of the anchor
 }
 
@@ -69,4 +69,16 @@ var edits = []edit{
 	{"mgc.go", "!isSweepDone() {\n\t\tGosched()\n", "!isSweepDone() {\n\t\tgoschedguarded()\n"},
 	{"proc.go", "\tsemacquire(&gcsema)\n", "\tsemacquire1(&gcsema, false, 0, 0, waitReasonWaitForGCCycle)\n"},
 	{"proc.go", "\tsemacquire(&worldsema)\n", "\tsemacquire1(&worldsema, false, 0, 0, waitReasonWaitForGCCycle)\n"},
+
+	// A context cancels those that are made of it in the order in which they were made. They are the keys of a map,
+	// which lie in the order of addresses if they are many.
+	{contexts, "\t\"internal/reflectlite\"\n", "\t\"cmp\"\n\t\"internal/reflectlite\"\n\t\"maps\"\n\t\"slices\"\n"},
+	{contexts, "\tchildren map[canceler]struct{} // set", "\tborn uint64\n\tchildren map[canceler]uint64 // set"},
+	{contexts, "\tp.children = make(map[canceler]struct{})\n", "\tp.children = make(map[canceler]uint64)\n"},
+	{contexts, "\tp.children[child] = struct{}{}\n", "\tp.born++\n\t\t\tp.children[child] = p.born\n"},
+	{contexts, "\tfor child := range c.children {\n",
+		"\tfor _, child := range slices.SortedFunc(maps.Keys(c.children), func(a, b canceler) int {\n" +
+			"\t\treturn cmp.Compare(c.children[a], c.children[b])\n\t}) {\n"},
 }
+
+const contexts = "../context/context.go"

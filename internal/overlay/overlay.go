@@ -76,7 +76,7 @@ func save(texts map[string]string, goversion, dir string) (file string, err erro
 	dir, err = filepath.Abs(filepath.Join(dir, fmt.Sprintf("_%s-%x", goversion, hash.Sum(nil)[:6])))
 	replace := map[string]string{}
 	for _, path := range paths {
-		name := filepath.Base(path)
+		name := saved(path)
 		replace[path] = filepath.Join(dir, name)
 		if err == nil {
 			err = files.Save(dir, name, func(w io.Writer) error { _, err := io.WriteString(w, texts[path]); return err })
@@ -92,6 +92,9 @@ func save(texts map[string]string, goversion, dir string) (file string, err erro
 	}
 	return filepath.Join(dir, Description), nil
 }
+
+// saved returns the name under which a file of GOROOT is saved: several packages have one of the same name.
+func saved(path string) string { return filepath.Base(filepath.Dir(path)) + "_" + filepath.Base(path) }
 
 // Link makes a folder of symbolic links, below dir, to what a GOROOT has, and returns its path. The go command refuses
 // overlays of files in the module cache, where it keeps the releases that it downloads.

@@ -1,6 +1,7 @@
 package probe
 
 import (
+	"context"
 	"fmt"
 	"hash/fnv"
 	"iter"
@@ -78,10 +79,21 @@ func busy(x *trace) {
 		inner.Wait()
 		garbage = make([]byte, 1<<20) // so large that the runtime yields while it is zeroed
 	})
+	all.Go(func() { family(x) })
 	all.Go(func() { timers(x, &all) })
 	all.Go(func() { collected(x, &all) })
 	all.Wait()
 	synctest.Wait()
+}
+
+// family is a context with so many others made of it that they do not lie in the order in which they were made.
+func family(x *trace) {
+	root, cancel := context.WithCancel(context.Background())
+	for i := range 20 {
+		context.AfterFunc(root, func() { x.add("child %d", i) })
+	}
+	time.Sleep(time.Millisecond)
+	cancel()
 }
 
 // timers waits for several timers at a time.
