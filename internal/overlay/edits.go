@@ -19,8 +19,18 @@ var edits = []edit{
 
 	// What is drawn at random.
 	{"rand.go", "\tmp := getg().m\n\tc := &mp.chacha8\n",
-		"\tif t := turned(); t != nil {\n\t\treturn t.next(streamRand)\n\t}\n\tmp := getg().m\n\tc := &mp.chacha8\n"},
-	{"rand.go", "func maps_rand() uint64 {\n\treturn rand()\n", "func maps_rand() uint64 {\n\treturn turnMap()\n"},
+		"\tif t := turned(); t != nil {\n\t\treturn t.next(streamHashes)\n\t}\n\tmp := getg().m\n\tc := &mp.chacha8\n"},
+	{"../math/rand/rand.go", pullRand, "//go:linkname runtime_rand runtime.turnRand\n"},
+	{"../math/rand/v2/rand.go", pullRand, "//go:linkname runtime_rand runtime.turnRand\n"},
+	{"../internal/runtime/maps/table.go", "\tit.entryOffset = rand()\n\tit.dirOffset = rand()\n",
+		"\tit.entryOffset = offset()\n\tit.dirOffset = offset()\n"},
+	{"../internal/runtime/maps/runtime.go", "//go:linkname rand\nfunc rand() uint64\n",
+		"//go:linkname rand\nfunc rand() uint64\n\n//go:linkname offset\nfunc offset() uint64\n"},
+	// Maps draw nothing when they are made: what is made lazily is made in one run and not in the next one. The compiler
+	// has a map on the stack draw; nothing else draws from that stream.
+	{"rand.go", "func maps_rand() uint64 {\n\treturn rand()\n", "func maps_rand() uint64 {\n\treturn turnHash()\n"},
+	{"../internal/sync/hashtriemap.go", pullRand, "//go:linkname runtime_rand runtime.turnHash\n"},
+	{"../unique/canonmap.go", pullRand, "//go:linkname runtime_rand runtime.turnHash\n"},
 	{"rand.go", "func mrandinit(mp *m) {\n", // a thread may be started by any goroutine
 		"func mrandinit(mp *m) {\n\trand := bootstrapRand\n"},
 	{"select.go", "\t\tj := cheaprandn(uint32(norder + 1))\n", "\t\tj := turnSelect(uint32(norder + 1))\n"},
@@ -81,4 +91,8 @@ var edits = []edit{
 			"\t\treturn cmp.Compare(c.children[a], c.children[b])\n\t}) {\n"},
 }
 
-const contexts = "../context/context.go"
+// contexts is a file, and pullRand what files have that use the runtime's random numbers.
+const (
+	contexts = "../context/context.go"
+	pullRand = "//go:linkname runtime_rand runtime.rand\n"
+)

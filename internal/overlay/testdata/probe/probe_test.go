@@ -129,6 +129,25 @@ func collected(x *trace, all *sync.WaitGroup) {
 	}
 }
 
+// lazily makes maps at the first use only, as packages do, which is once for each seed.
+func lazily(x *trace, seed uint64) {
+	if kept[seed] == nil {
+		kept[seed] = map[string]int{"a": 1}
+		new(sync.Map).Store("a", 1)
+	}
+	large, m := map[int]bool{}, new(sync.Map)
+	for i := range 20 {
+		large[i] = true
+		m.Store(i, true)
+	}
+	for key := range large {
+		x.add("%d", key)
+	}
+	m.Range(func(key, _ any) bool { x.add("%d", key); return true })
+}
+
+var kept = map[uint64]map[string]int{}
+
 var garbage []byte
 
 // coroutines wait, while others run, and end.
@@ -159,6 +178,7 @@ func one(t *testing.T, seed uint64) (result string) {
 	synctest.Test(t, func(t *testing.T) {
 		seedBubble(seed)
 		var x trace
+		lazily(&x, seed)
 		busy(&x)
 		turns, hash := readBubble()
 		h := fnv.New64a()
