@@ -63,6 +63,20 @@ func TestANameBelongsToOneAtATime(t *testing.T) {
 			return c2 o2 unregister ok: not the owner
 			invoke c2 o2 register v21
 			return c2 o2 register /n`, event: 5, message: "c2 has registered /n, which c1 has registered and not given up"},
+		{name: "an attempt whose end is unknown perhaps does", text: first + `
+			invoke c1 o1 unregister /n
+			return c1 o1 unregister /n: canceled
+			invoke c2 o2 register v21
+			return c2 o2 register /n`},
+	})
+}
+
+func TestANameIsNotRefusedToItsOwner(t *testing.T) {
+	const first = `
+		invoke c1 o1 register v11
+		return c1 o1 register /n
+	`
+	judge(t, Names{}, []judgement{
 		{name: "its owner gives it up", text: first + `
 			invoke c1 o1 unregister /n
 			return c1 o1 unregister /n
@@ -72,11 +86,6 @@ func TestANameBelongsToOneAtATime(t *testing.T) {
 			invoke c1 o1 unregister /n
 			return c1 o1 unregister /n ok: no such name`, event: 3,
 			message: "c1 could not unregister /n, which it has registered and not given up"},
-		{name: "an attempt whose end is unknown perhaps does", text: first + `
-			invoke c1 o1 unregister /n
-			return c1 o1 unregister /n: canceled
-			invoke c2 o2 register v21
-			return c2 o2 register /n`},
 	})
 }
 

@@ -125,6 +125,7 @@ func (g *coroutine) accept(ctx context.Context) {
 func (g *coroutine) misuses(how string) {
 	here := stacks.Current()
 	frames, call := stacks.Client(here.Frames())
-	g.client.w.misuse = &Misuse{g.client.id, fmt.Sprintf("%s calls %s %s", g.client.Name(), call, how), stacks.Text(frames)}
+	text := fmt.Sprintf("%s calls %s %s", g.client.Name(), call, how)
+	g.client.w.misuse = &Misuse{g.client.id, text, stacks.Text(frames)}
 	g.park(runnable)
 }

@@ -52,7 +52,8 @@ func barrierChanged(p *engine.Process) {
 	g.Rounds(p.Rounds, turn)
 }
 
-// lastChangeStands is the judge of that program: if the last change began after all others had ended, it is what is left.
+// lastChangeStands is the judge of that program: if the last change began after all others had ended, it is what is
+// left.
 func lastChangeStands(h *history.History) error {
 	var last history.Event
 	var alone int32 // the object whose change it is

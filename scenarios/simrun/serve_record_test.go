@@ -135,8 +135,8 @@ func TestARecordingDoesNotHoldIfThereWasAViolationBeforeAReset(t *testing.T) {
 			t.Error(err)
 		}
 	}, "-listen", "127.0.0.1:0", "-record", "lock.jsonl", "-control", "127.0.0.1:0")
-	const want = "inconclusive  not reproduced: before reset 1: reported: nobody gets the lock: the recording begins after " +
-		"the last reset\n"
+	const want = "inconclusive  not reproduced: before reset 1: reported: nobody gets the lock: the recording begins " +
+		"after the last reset\n"
 	if r := simrun(t, "replay", "lock.jsonl"); r.code != exitInconclusive || !strings.Contains(r.out, want) {
 		t.Errorf("%+v", r)
 	}
