@@ -11,10 +11,13 @@ import (
 	"zksim/recipes"
 )
 
-// each has three goroutines of the client do something at once.
+// goroutines is how many of them use one object.
+const goroutines = 3
+
+// each has goroutines of the client do something at once.
 func (a alone) each(name string, f func(i int) error) {
 	var waits []func() error
-	for i := range 3 {
+	for i := range goroutines {
 		wait, _ := a.background(name, func(context.Context) error { return f(i) })
 		waits = append(waits, wait)
 	}
@@ -26,17 +29,18 @@ func (a alone) each(name string, f func(i int) error) {
 // together has several goroutines use one object at once, of the kinds that allow it.
 func (a alone) together() {
 	c := recipes.NewCounter(a.p.Conn, a.p.Env, a.path("counter-together"), recipes.CounterOptions{})
-	var sums []int64
-	a.each("Counter.Add", func(int) error {
+	var of [goroutines][]int64
+	a.each("Counter.Add", func(i int) error {
 		for range 2 {
 			sum, err := c.Add(background, 1)
 			if err != nil {
 				return err
 			}
-			sums = append(sums, sum)
+			of[i] = append(of[i], sum)
 		}
 		return nil
 	})
+	sums := slices.Concat(of[:]...)
 	slices.Sort(sums)
 	a.is(slices.Equal(sums, []int64{1, 2, 3, 4, 5, 6}), "each sum of a counter is somebody's")
 
@@ -80,30 +84,38 @@ func (a alone) updatesTogether() {
 		text := []byte(strings.Repeat("x", i))
 		return map[string][]byte{"a": text, "b": text}
 	}
-	updated, flagged := 0, 0
+	var updated, flagged [goroutines]bool
 	a.each("Config.Update", func(i int) error {
 		err := c.Update(background, base, values(i))
-		if err == nil {
-			updated++
-		} else if errors.Is(err, recipes.ErrConfigChanged) {
+		updated[i] = err == nil
+		if errors.Is(err, recipes.ErrConfigChanged) {
 			return nil
 		}
 		return err
 	})
-	a.is(updated == 1, "of several updates of one set one is made")
+	a.is(made(updated) == 1, "of several updates of one set one is made")
 	a.each("FlaggedConfig.Update", func(i int) error {
 		err := f.Update(background, values(i))
-		if err == nil {
-			flagged++
-		} else if errors.Is(err, recipes.ErrConfigChanged) {
+		flagged[i] = err == nil
+		if errors.Is(err, recipes.ErrConfigChanged) {
 			return nil
 		}
 		return err
 	})
-	a.is(flagged > 0, "of several updates behind a flag one is made")
+	a.is(made(flagged) > 0, "of several updates behind a flag one is made")
 	for _, get := range []func(context.Context) (recipes.ConfigSet, error){c.Get, f.Get} {
 		set, err := get(background)
 		a.is(err == nil && len(set.Values) == 2 && bytes.Equal(set.Values["a"], set.Values["b"]),
 			"after several updates at once the set is that of one of them")
 	}
+}
+
+// made returns how many updates were.
+func made(by [goroutines]bool) (n int) {
+	for _, ok := range by {
+		if ok {
+			n++
+		}
+	}
+	return n
 }
