@@ -181,8 +181,7 @@ func (m *Monitor) check(ctx context.Context) error {
 	return nil
 }
 
-// wait waits until the queue or the session's state changes or the next limit is
-// over.
+// data returns what is in the znode path, which is there at some moment of the call.
 func (m *Monitor) data(ctx context.Context, path string) (data []byte, err error) {
 	defer Forget(m.queue.env)(&data, &err)
 	err = m.queue.fresh(ctx, func() (err error) {
@@ -192,6 +191,8 @@ func (m *Monitor) data(ctx context.Context, path string) (data []byte, err error
 	return data, err
 }
 
+// wait waits until the queue or the session's state changes or the next limit is
+// over.
 func (m *Monitor) wait(ctx context.Context, change <-chan zk.Event) (changed bool, err error) {
 	defer Forget(m.queue.env)(&m.queue.alarm, &changed, &err)
 	limited := ctx
