@@ -462,12 +462,12 @@ var aloneScenarios = []engine.Scenario{
 			alone.frugalLocks)...),
 	aloneScenario("recipes/stores", "of a client that is alone, counter, names, configurations and queues answer as they "+
 		"have to", hesitantly(alone.counts, alone.names, alone.configs, alone.queues, alone.frugalStores)...),
-	aloneScenario("recipes/watchers", "of a client that is alone, watchers and groups tell what they have to, and objects "+
-		"serve several goroutines", hesitantly(alone.watchers, alone.children, alone.members, alone.monitors,
+	aloneScenario("recipes/watchers", "of a client that is alone, watchers and groups tell what they have to, and "+
+		"objects serve several goroutines", hesitantly(alone.watchers, alone.children, alone.members, alone.monitors,
 		alone.together)...),
 	aloneScenario("recipes/works", "of a client that is alone, transactions, tasks and barriers come out as they have to",
-		hesitantly(alone.transactions, alone.barriers, alone.tasks, alone.newFolder, alone.monitoredAgain,
-			alone.frugalWorks)...),
+		alone.transactions, alone.barriers, alone.tasks, alone.newFolder, alone.monitoredAgain,
+		alone.frugalWorks),
 	aloneScenario("recipes/vain", "of a client that is alone, waits that end by their deadline leave nothing behind",
 		alone.frugalWaits),
 	aloneScenario("recipes/followed", "of a client that is alone, watchers keep nothing more from change to change, "+
