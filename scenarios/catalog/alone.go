@@ -466,8 +466,8 @@ var aloneScenarios = []engine.Scenario{
 		"objects serve several goroutines", hesitantly(alone.watchers, alone.children, alone.members, alone.monitors,
 		alone.together)...),
 	aloneScenario("recipes/works", "of a client that is alone, transactions, tasks and barriers come out as they have to",
-		alone.transactions, alone.barriers, alone.tasks, alone.newFolder, alone.monitoredAgain,
-		alone.frugalWorks),
+		hesitantly(alone.transactions, alone.barriers, alone.tasks, alone.newFolder, alone.monitoredAgain,
+			alone.frugalWorks)...),
 	aloneScenario("recipes/vain", "of a client that is alone, waits that end by their deadline leave nothing behind",
 		alone.frugalWaits),
 	aloneScenario("recipes/followed", "of a client that is alone, watchers keep nothing more from change to change, "+

@@ -139,7 +139,8 @@ func (a alone) inTurn(dir string, client *recipes.TaskClient, workers ...*recipe
 		a.p.Register(w.Znodes)
 		for there := false; !there; { // it may be given up before it has registered
 			a.fine(inVain(a.p, answer(w.Next))(background), "Worker.Next, without a task,")
-			there, _, _ = a.p.Conn.Exists(w.Znodes()[0])
+			exists, _, err := a.p.Conn.Exists(w.Znodes()[0])
+			there = exists && err == nil // the library says that it exists when it cannot ask
 		}
 	}
 	a.p.AtRest() // a master that loses its connection may begin with the same worker again
