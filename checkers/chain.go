@@ -17,6 +17,7 @@ type Link struct {
 	Watch  string   // the same in short, without steps, if that is persistent
 	Call   string   // without paths: the operation in which it waits; empty if none is known
 	Asked  string   // if that is not known either: its last request; may be empty
+	Became string   // the state of its session that it was told of after that; may be empty
 	Circle bool     // who has what it waits for has been named before
 }
 
@@ -71,10 +72,27 @@ func linkOf(h *history.History, x history.Waiting) Link {
 		}
 	} else {
 		if l.Call = callOf(h, x); l.Call == "" {
-			l.Asked = LastRequest(h, x.Client)
+			l.Asked, l.Became = LastRequest(h, x.Client), became(h, x.Client)
 		}
 	}
 	return l
+}
+
+// became returns the last state of its session that a client was told of after its last request; empty if it was told
+// of none. Code that asks for news after it has looked at the state misses what comes in between.
+func became(h *history.History, client int32) string {
+	for _, e := range slices.Backward(h.Events) {
+		if e.Client != client {
+			continue
+		}
+		switch e.Kind {
+		case history.Session:
+			return e.Op
+		case history.Call:
+			return ""
+		}
+	}
+	return ""
 }
 
 // leftIn names, in one of the folders whose children a client waits for, what was made last and is nobody's, or is
@@ -242,6 +260,9 @@ func sentence(chain []Link) string {
 			fmt.Fprintf(&b, "c%d waits for something that will never happen, and for no watch", l.Client)
 			if l.Asked != "" {
 				fmt.Fprintf(&b, ", after its last request, %s", l.Asked)
+			}
+			if l.Became != "" {
+				fmt.Fprintf(&b, ", and the news of its session, %s", l.Became)
 			}
 		default:
 			fmt.Fprintf(&b, "c%d waits for no watch", l.Client)
