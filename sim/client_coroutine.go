@@ -41,7 +41,6 @@ type coroutine struct {
 	ctx    context.Context
 	within context.Context // of the request that it makes; nil: it waits as long as it takes
 	left   bool            // the request was given up; see Env.Within
-	asked  bool            // that request was made
 	chans  []<-chan zk.Event
 	timer  timer
 	got    int // result of awaiting: index of the channel, or -1 for ctx

@@ -75,7 +75,6 @@ type watcher struct {
 func (c *Client) submit(r *request) {
 	g := c.here()
 	w := c.w
-	g.asks()
 	g.woke(-1, zk.Event{}, nil)
 	r.g, r.via, r.sent, r.ch = g, c, false, nil
 	c.invalidate()

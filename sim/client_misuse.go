@@ -118,14 +118,10 @@ func (g *coroutine) accept(ctx context.Context) {
 	if d, ok := ctx.Value(deadlineKey{}).(*deadline); ok && d.at.Equal(at) {
 		return
 	}
-	g.misuses("with a context whose deadline is of real time; use Env.WithTimeout")
-}
-
-// misuses ends the run: how says what is wrong with the call of client code that is under way.
-func (g *coroutine) misuses(how string) {
 	here := stacks.Current()
 	frames, call := stacks.Client(here.Frames())
-	text := fmt.Sprintf("%s calls %s %s", g.client.Name(), call, how)
-	g.client.w.misuse = &Misuse{g.client.id, text, stacks.Text(frames)}
+	w.misuse = &Misuse{g.client.id,
+		fmt.Sprintf("%s calls %s with a context whose deadline is of real time; use Env.WithTimeout",
+			g.client.Name(), call), stacks.Text(frames)}
 	g.park(runnable)
 }

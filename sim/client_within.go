@@ -15,25 +15,10 @@ func (e Env) Within(ctx context.Context, f func()) bool {
 		return false
 	}
 	g := e.c.here()
-	if g.within != nil {
-		g.misuses("in a function that it runs")
-	}
 	g.within, g.left = ctx, false
-	defer func() { g.within, g.asked = nil, false }() // also if f panics
+	defer func() { g.within = nil }() // also if f panics
 	f()
 	return !g.left
-}
-
-// asks notes that g makes a request: in a function of Within that is the only one, as nothing would tell which of two
-// was given up.
-func (g *coroutine) asks() {
-	if g.within == nil {
-		return
-	}
-	if g.asked {
-		g.misuses("with a function that makes more than one request; use one Env.Within for each")
-	}
-	g.asked = true
 }
 
 // overdue reports whether g waits for an answer and may not any longer.

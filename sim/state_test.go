@@ -103,7 +103,6 @@ var elsewhere = map[string]string{
 	"sim.process.names":  "names of transitions: in Part.Key, but equal states may differ in it",
 	"sim.process.roster": "names of transitions: in Part.Key, but equal states may differ in it",
 	"sim.coroutine.name": "an index; the name is there", "sim.coroutine.id": "for the search for misuse",
-	"sim.coroutine.asked":  "code that asks again is misuse, whatever else happens",
 	"sim.coroutine.killed": "at the end of a run", "sim.coroutine.deaths": "at the end of a run",
 	"sim.firedChan.what": "see sim.library.fired", "sim.request.sent": "told by the queue that the request is in",
 	"sim.request.watch": "told by the operation", "sim.scope.number": "made for the fingerprint",

@@ -157,21 +157,6 @@ func deadlines() []leave {
 	}
 }
 
-// withins have more than a request in a function of Env.Within.
-func withins() []leave {
-	one := func(p *Process) { p.Conn.Exists("/") }
-	return []leave{
-		{"two requests in Env.Within", "calls Within with a function that makes more than one request; use one",
-			func(p *Process) {
-				p.Env.Within(context.Background(), func() { one(p); one(p) })
-			}},
-		{"Env.Within in itself", "calls Within in a function that it runs",
-			func(p *Process) {
-				p.Env.Within(context.Background(), func() { p.Env.Within(context.Background(), func() { one(p) }) })
-			}},
-	}
-}
-
 // TestAPanicEndsEnvWithin has a function of Env.Within panic; what is asked afterwards is not bound to its context.
 func TestAPanicEndsEnvWithin(t *testing.T) {
 	s := Scenario{Name: "test/panics-within", Clients: 1, Program: func(p *Process) {
@@ -212,7 +197,7 @@ func misuse(t *testing.T, s Scenario, o Options) *sim.Misuse {
 }
 
 func TestClientCodeThatLeavesTheSimulatorIsFoundOut(t *testing.T) {
-	for _, x := range slices.Concat(waits(), starts(), deadlines(), withins()) {
+	for _, x := range slices.Concat(waits(), starts(), deadlines()) {
 		t.Run(x.name, func(t *testing.T) {
 			m := misuse(t, leaving(2, x.program), Options{Seeds: Range{1, 500}})
 			client := fmt.Sprintf("c%d ", m.Client)
