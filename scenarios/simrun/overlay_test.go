@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// fakeGo puts a go command first in PATH that says it is of a version, has the runtime of these tests, and prints what
+// fakeGo puts a go command first in PATH that says it is of a version, has the library of these tests, and prints what
 // it is to do; to test "fail" it fails, and to test "command" it prints what tests are told that runs them.
 func fakeGo(t *testing.T, version, modcache string) (root string) {
 	t.Helper()
@@ -17,11 +17,7 @@ func fakeGo(t *testing.T, version, modcache string) (root string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := os.MkdirAll(filepath.Join(root, "src"), 0o777); err != nil {
-		t.Fatal(err)
-	}
-	own := filepath.Join(runtime.GOROOT(), "src", "runtime")
-	if err := os.Symlink(own, filepath.Join(root, "src", "runtime")); err != nil {
+	if err := os.Symlink(filepath.Join(runtime.GOROOT(), "src"), filepath.Join(root, "src")); err != nil {
 		t.Fatal(err)
 	}
 	if modcache == "" {

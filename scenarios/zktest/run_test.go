@@ -322,7 +322,13 @@ func TestARunThatMostlyHoldsWhenItIsRepeatedIsNotShrunk(t *testing.T) {
 	if zktest.Exact {
 		t.Skip("it fails each time")
 	}
-	out := runHidden(t, t.TempDir(), "TestHiddenRareOrder")
+	var out string
+	for range 5 { // by chance it fails again often, or in none of ten
+		out = runHidden(t, t.TempDir(), "TestHiddenRareOrder")
+		if strings.Contains(out, "failed again in ") {
+			break
+		}
+	}
 	expect(t, out, "0 comes first", "failed again in ", " of 10 replays", "try again  go test ")
 }
 
