@@ -6,6 +6,17 @@ import (
 	"zksim/model/history"
 )
 
+func TestQuiescenceNamesTheNewsOfASession(t *testing.T) {
+	judge(t, Quiescence{}, []judgement{
+		{name: "no watch, after a change of its session", text: `
+			call c1 getW /l/a
+			session c1 StateHasSession
+			session c2 StateDisconnected
+			Waiting c1`, event: -1, message: "c1 waits for something that will never happen, and for no watch, after its " +
+			"last request, getW /l/a, and the news of its session, StateHasSession"},
+	})
+}
+
 func TestQuiescenceNamesWhatIsWaitedFor(t *testing.T) {
 	judge(t, Quiescence{}, []judgement{
 		{name: "nobody waits"},
@@ -19,12 +30,6 @@ func TestQuiescenceNamesWhatIsWaitedFor(t *testing.T) {
 			call c2 create /l/b
 			Waiting c1`, event: -1, message: "c1 waits for something that will never happen, and for no watch, after its " +
 			"last request, getW /l/a"},
-		{name: "no watch, after a change of its session", text: `
-			call c1 getW /l/a
-			session c1 StateHasSession
-			session c2 StateDisconnected
-			Waiting c1`, event: -1, message: "c1 waits for something that will never happen, and for no watch, after its " +
-			"last request, getW /l/a, and the news of its session, StateHasSession"},
 		{name: "a znode that is gone", text: `Waiting c1 /l/a`, event: -1,
 			message: "c1 waits for /l/a, which does not exist"},
 		{name: "a znode that nobody knows of", text: `
