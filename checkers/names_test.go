@@ -2,38 +2,40 @@ package checkers
 
 import "testing"
 
-func TestANameBelongsToOneAtATime(t *testing.T) {
-	const first = `
+// registered11 has c1 register a name.
+const registered11 = `
 		invoke c1 o1 register v11
 		return c1 o1 register /n
 	`
+
+func TestANameBelongsToOneAtATime(t *testing.T) {
 	judge(t, Names{}, []judgement{
-		{name: "one after the other", text: first + `
+		{name: "one after the other", text: registered11 + `
 			invoke c1 o1 unregister /n
 			invoke c2 o2 register v21
 			return c2 o2 register /n
 			return c1 o1 unregister /n`},
-		{name: "taken", text: first + `
+		{name: "taken", text: registered11 + `
 			invoke c2 o2 register v21
 			return c2 o2 register ok: taken`},
-		{name: "another name", text: first + `
+		{name: "another name", text: registered11 + `
 			invoke c2 o2 register v21
 			return c2 o2 register /m`},
-		{name: "two at once", text: first + `
+		{name: "two at once", text: registered11 + `
 			invoke c2 o2 register v21
 			return c2 o2 register /n`, event: 3, message: "c2 has registered /n, which c1 has registered and not given up"},
-		{name: "twice by the same", text: first + `
+		{name: "twice by the same", text: registered11 + `
 			invoke c1 o1 register v12
 			return c1 o1 register /n`, event: 3, message: "c1 has registered /n, which c1 has registered and not given up"},
-		{name: "a crash gives nothing up", text: first + `
+		{name: "a crash gives nothing up", text: registered11 + `
 			crashed c1
 			invoke c2 o2 register v21
 			return c2 o2 register /n`, event: 4, message: "c2 has registered /n, which c1 has registered and not given up"},
-		{name: "another unregisters it", text: first + `
+		{name: "another unregisters it", text: registered11 + `
 			invoke c2 o2 unregister /n
 			return c2 o2 unregister /n`, event: 3,
 			message: "c2 has unregistered /n, which c1 has registered and not given up"},
-		{name: "another is told that it was given up while it asked", text: first + `
+		{name: "another is told that it was given up while it asked", text: registered11 + `
 			invoke c2 o2 unregister /n
 			invoke c1 o1 unregister /n
 			return c1 o1 unregister /n
@@ -58,12 +60,12 @@ func TestANameBelongsToOneAtATime(t *testing.T) {
 			crashed c2
 			invoke c2 o2 unregister /n
 			return c2 o2 unregister /n`},
-		{name: "another's attempt to unregister gives nothing up", text: first + `
+		{name: "another's attempt to unregister gives nothing up", text: registered11 + `
 			invoke c2 o2 unregister /n
 			return c2 o2 unregister ok: not the owner
 			invoke c2 o2 register v21
 			return c2 o2 register /n`, event: 5, message: "c2 has registered /n, which c1 has registered and not given up"},
-		{name: "an attempt whose end is unknown perhaps does", text: first + `
+		{name: "an attempt whose end is unknown perhaps does", text: registered11 + `
 			invoke c1 o1 unregister /n
 			return c1 o1 unregister /n: canceled
 			invoke c2 o2 register v21
@@ -72,17 +74,13 @@ func TestANameBelongsToOneAtATime(t *testing.T) {
 }
 
 func TestANameIsNotRefusedToItsOwner(t *testing.T) {
-	const first = `
-		invoke c1 o1 register v11
-		return c1 o1 register /n
-	`
 	judge(t, Names{}, []judgement{
-		{name: "its owner gives it up", text: first + `
+		{name: "its owner gives it up", text: registered11 + `
 			invoke c1 o1 unregister /n
 			return c1 o1 unregister /n
 			invoke c1 o1 unregister /n
 			return c1 o1 unregister /n ok: no such name`},
-		{name: "its owner is refused", text: first + `
+		{name: "its owner is refused", text: registered11 + `
 			invoke c1 o1 unregister /n
 			return c1 o1 unregister /n ok: no such name`, event: 3,
 			message: "c1 could not unregister /n, which it has registered and not given up"},
@@ -90,22 +88,18 @@ func TestANameIsNotRefusedToItsOwner(t *testing.T) {
 }
 
 func TestANameResolvesToItsOwner(t *testing.T) {
-	const first = `
-		invoke c1 o1 register v11
-		return c1 o1 register /n
-	`
 	judge(t, Names{}, []judgement{
-		{name: "to the owner", text: first + `
+		{name: "to the owner", text: registered11 + `
 			invoke c2 o2 resolve /n
 			return c2 o2 resolve /n v11`},
-		{name: "another name to nobody", text: first + `
+		{name: "another name to nobody", text: registered11 + `
 			invoke c2 o2 resolve /m
 			return c2 o2 resolve /m`},
-		{name: "to nobody", text: first + `
+		{name: "to nobody", text: registered11 + `
 			invoke c2 o2 resolve /n
 			return c2 o2 resolve /n`, event: 3,
 			message: "c2 was told that there is no name /n, which c1 has registered as 11 and not given up"},
-		{name: "to somebody else", text: first + `
+		{name: "to somebody else", text: registered11 + `
 			invoke c2 o2 resolve /n
 			return c2 o2 resolve /n v21`, event: 3, message: "c2 was told 21 for /n, which c1 has registered as 11 and not " +
 			"given up"},
@@ -120,23 +114,23 @@ func TestANameResolvesToItsOwner(t *testing.T) {
 			invoke c2 o2 resolve /n
 			invoke c1 o1 unregister /n
 			return c2 o2 resolve /n`},
-		{name: "the name was given up", text: first + `
+		{name: "the name was given up", text: registered11 + `
 			invoke c1 o1 unregister /n
 			return c1 o1 unregister /n
 			invoke c2 o2 resolve /n
 			return c2 o2 resolve /n v11`, event: 5, message: "c2 was told 11 for /n, which c1 had given up before"},
-		{name: "the name was given up while it was asked", text: first + `
+		{name: "the name was given up while it was asked", text: registered11 + `
 			invoke c1 o1 unregister /n
 			invoke c2 o2 resolve /n
 			return c1 o1 unregister /n
 			return c2 o2 resolve /n v11`},
-		{name: "the name was given up and is another's", text: first + `
+		{name: "the name was given up and is another's", text: registered11 + `
 			invoke c1 o1 unregister /n
 			return c1 o1 unregister /n
 			invoke c2 o2 register v21
 			invoke c3 o3 resolve /n
 			return c3 o3 resolve /n v21`},
-		{name: "no answer", text: first + `
+		{name: "no answer", text: registered11 + `
 			invoke c2 o2 resolve /n
 			return c2 o2 resolve /n: canceled`},
 	})
