@@ -71,8 +71,8 @@ func TestCheckPassesWhatHoldsAndWhatIsCaught(t *testing.T) {
 			"most, by what their code knew" {
 		t.Errorf("%+v", f)
 	}
-	if f := check(t, *catalog.Named("lock/watch-first"), "6-20", ""); f.fatal != "" ||
-		f.logs != "lock/watch-first caught by herd, seed 6\n    holders    1 at once, at most, by what their code knew" {
+	if f := check(t, *catalog.Named("lock/watch-first"), "7-20", ""); f.fatal != "" ||
+		f.logs != "lock/watch-first caught by herd, seed 7\n    holders    1 at once, at most, by what their code knew" {
 		t.Errorf("%+v", f)
 	}
 }

@@ -145,8 +145,10 @@ func (e Env) UUID() string {
 	return string(b[:])
 }
 
-// SessionEvents returns a channel for the next change of the session's state.
+// SessionEvents returns a channel for the next change of the session's state. Others move first, so that code
+// which looks at the state before it asks for changes can miss one, as it can on a real connection.
 func (e Env) SessionEvents() <-chan zk.Event {
+	e.c.yield()
 	g := e.c.here()
 	ch := make(chan zk.Event, 1)
 	g.learn(bit(e.c.closed))

@@ -138,7 +138,7 @@ func TestWatchChannelsAreSilentOnDisconnect(t *testing.T) {
 		c.rests()
 		s.say("%s", now(ch))
 	}, creates("/d/a"))
-	s.do("run c1", "connect c1 s1", "serve c1", "deliver c1", "cut c1", "run c1")
+	s.do("run c1", "connect c1 s1", "serve c1", "deliver c1", "run c1", "cut c1", "run c1")
 	s.want("silent; session: session")
 	s.alone("c2")
 	s.lines = nil

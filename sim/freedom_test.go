@@ -275,11 +275,11 @@ func TestM10ASessionDoesNotEndBeforeItsTimeout(t *testing.T) {
 		c.next(c.Env().SessionEvents())
 		s.say("session gone after %v", c.Env().Now().Sub(began))
 	})
-	s.do("run c1", "connect c1 s1", "cut c1", "run c1", "run c1")
+	s.do("run c1", "run c1", "connect c1 s1", "cut c1", "run c1", "run c1")
 	if c := s.w.clients[0]; !c.Unaware() {
 		t.Fatal("the session could end while its client still counts on it")
 	}
-	s.do("tick", "run c1", "run c1")
+	s.do("tick", "run c1", "run c1", "run c1")
 	s.want("gives up after 3s")
 	if c := s.w.clients[0]; c.Unaware() {
 		t.Fatal("the session cannot end although its client has given up")

@@ -169,7 +169,7 @@ func TestWhatArrivesFirstWinsWhoeverChooses(t *testing.T) {
 		i, _, _ := c.Env().Await(context.Background(), lost, ch)
 		s.say("channel %d", i)
 	})
-	s.do("run c1", "connect c1 s1", "serve c1", "deliver c1", "run c1/setter", "serve c1", "deliver c1")
+	s.do("run c1", "connect c1 s1", "serve c1", "deliver c1", "run c1", "run c1/setter", "serve c1", "deliver c1")
 	for _, f := range s.w.Faults() { // without asking Normal in between, as Random does
 		if s.w.Name(f) == "cut c1" {
 			s.step(f)

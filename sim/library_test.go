@@ -20,11 +20,23 @@ func TestSessionEventsTellTheNextChangeOnly(t *testing.T) {
 		ev := <-env.SessionEvents()
 		s.say("%s %v", ev.State, ev.Err)
 	})
-	s.do("run c1", "connect c1 s1", "run c1", "cut c1", "run c1", "end c1", "round c1", "connect c1 s1", "run c1")
+	s.do("run c1", "run c1", "connect c1 s1", "run c1", "run c1", "cut c1", "run c1", "run c1", "end c1", "round c1",
+		"connect c1 s1", "run c1", "run c1")
 	s.want("StateHasSession <nil> closed", "StateDisconnected <nil> closed", "StateExpired <nil> closed")
-	s.do("round c1", "connect c1 s1", "run c1", "cut c1")
+	s.do("round c1", "connect c1 s1", "run c1", "run c1", "cut c1")
 	s.rest()
 	s.want("StateHasSession <nil> closed", "StateDisconnected <nil> closed", "StateDisconnected zk: zookeeper is closing")
+}
+
+func TestAChangeBeforeSessionEventsIsMissed(t *testing.T) {
+	s := start(t, 1, func(s *script, c *Client) {
+		s.say("%s", c.Conn().State())
+		change := c.Env().SessionEvents()
+		c.rests()
+		s.say("%s", now(change))
+	})
+	s.do("run c1", "run c1", "connect c1 s1", "run c1", "run c1")
+	s.want("StateConnecting", "silent")
 }
 
 func TestACloseThatWaitsTellsSessionEventsThatItIsForGood(t *testing.T) {
@@ -34,7 +46,7 @@ func TestACloseThatWaitsTellsSessionEventsThatItIsForGood(t *testing.T) {
 		ev := <-ch
 		s.say("%s %v", ev.State, ev.Err)
 	})
-	s.do("run c1")
+	s.do("run c1", "run c1")
 	s.want("StateDisconnected zk: zookeeper is closing")
 }
 

@@ -24,43 +24,6 @@ import (
 // what each has to be. In every folder there are znodes that no recipe has made, and several objects of one client.
 type alone struct{ refused }
 
-// hesitant is an environment in which a step is taken before the next change of the session's state is listened to. Who
-// looks at the state before, and listens then, so misses what happens in between.
-type hesitant struct {
-	recipes.Env
-	step func()
-}
-
-// SessionEvents implements recipes.Env.
-func (h hesitant) SessionEvents() <-chan zk.Event {
-	h.step()
-	return h.Env.SessionEvents()
-}
-
-// Forget implements recipes.Hints.
-func (h hesitant) Forget() func(kept ...any) { return recipes.Forget(h.Env) }
-
-// Keep implements recipes.Hints.
-func (h hesitant) Keep(kept ...any) { recipes.Keep(h.Env, kept...) }
-
-// hesitates returns the process with such an environment.
-func hesitates(p *engine.Process) *engine.Process {
-	q := *p
-	q.Env = hesitant{p.Env, p.Step}
-	return &q
-}
-
-// hesitantly has each part in such a process.
-func hesitantly(parts ...func(a alone)) []func(a alone) {
-	for i, part := range parts {
-		parts[i] = func(a alone) {
-			a.p = hesitates(a.p)
-			part(a)
-		}
-	}
-	return parts
-}
-
 // is asserts something of an answer, unless there is none: where a put may have been executed or not, nothing is known.
 func (a alone) is(holds bool, sentence string, args ...any) {
 	a.p.Always(fmt.Sprintf(sentence, args...), holds)
@@ -458,16 +421,15 @@ func foreign(dir string) []model.Request {
 
 var aloneScenarios = []engine.Scenario{
 	aloneScenario("recipes/locks", "of a client that is alone, every lock, lease and election answers as it has to",
-		hesitantly(alone.locks, alone.numbers, alone.shared, alone.halved, alone.revocations, alone.leases, alone.leads,
-			alone.frugalLocks)...),
+		alone.locks, alone.numbers, alone.shared, alone.halved, alone.revocations, alone.leases, alone.leads,
+		alone.frugalLocks),
 	aloneScenario("recipes/stores", "of a client that is alone, counter, names, configurations and queues answer as they "+
-		"have to", hesitantly(alone.counts, alone.names, alone.configs, alone.queues, alone.frugalStores)...),
+		"have to", alone.counts, alone.names, alone.configs, alone.queues, alone.frugalStores),
 	aloneScenario("recipes/watchers", "of a client that is alone, watchers and groups tell what they have to, and "+
-		"objects serve several goroutines", hesitantly(alone.watchers, alone.children, alone.members, alone.monitors,
-		alone.together)...),
+		"objects serve several goroutines", alone.watchers, alone.children, alone.members, alone.monitors,
+		alone.together),
 	aloneScenario("recipes/works", "of a client that is alone, transactions, tasks and barriers come out as they have to",
-		hesitantly(alone.transactions, alone.barriers, alone.tasks, alone.newFolder, alone.monitoredAgain,
-			alone.frugalWorks)...),
+		alone.transactions, alone.barriers, alone.tasks, alone.newFolder, alone.monitoredAgain, alone.frugalWorks),
 	aloneScenario("recipes/vain", "of a client that is alone, waits that end by their deadline leave nothing behind",
 		alone.frugalWaits),
 	aloneScenario("recipes/followed", "of a client that is alone, watchers keep nothing more from change to change, "+

@@ -293,7 +293,7 @@ var namesScenarios = []engine.Scenario{
 		})})).Without("tree"),
 	namesMutant(mutants.AssumeOwn, engine.Scenario{Faults: faults.MustParse("lose-request=2")}),
 	namesMutant(mutants.DeleteAgain, engine.Scenario{Faults: faults.MustParse("lose-reply=2")}),
-	namesScenario(mutated(mutants.NoTicket, engine.Scenario{Faults: early,
+	namesScenario(mutated(mutants.NoTicket, engine.Scenario{Faults: faults.MustParse("lost-early=1 disconnect=1"),
 		Program: nameRounds(func(p *engine.Process) names { return mutants.NewHasty(p.Conn, p.Env, p.Path(namesDir)) }),
-		Rounds:  3})),
+		Clients: 2, Rounds: 1})),
 }

@@ -23,7 +23,7 @@ func scheduleFile(name string) string {
 // schedule, shortened.
 func rewriteSchedule(t *testing.T, r *engine.Runner, s *engine.Scenario) {
 	t.Helper()
-	for seed := uint64(1); seed <= 2000; seed++ {
+	for seed := uint64(1); seed <= 20_000; seed++ {
 		res := r.Seed(s, seed)
 		if !s.Catches(res.Verdict) {
 			continue

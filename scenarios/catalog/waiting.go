@@ -24,7 +24,6 @@ func waiting(rest bool) func(p *engine.Process) {
 		if p.ID > 1 {
 			return
 		}
-		p = hesitates(p)
 		a := alone{refused{p: p, dir: p.Path("/dir")}}
 		a.create(a.path("begun"), "") // there is a session: what a put before it has done may be unknown
 		w := waits{a, rest}

@@ -94,7 +94,7 @@ func doubtfulWatch(znode string) workload.Watching {
 	return workload.Watching{Kind: checkers.WatchData, Path: znode,
 		Run: func(ctx context.Context, p *engine.Process, o engine.Object) error {
 			path := p.Path(znode)
-			return recipes.NewDataWatch(p.Conn, hesitates(p).Env, path, recipes.WatchOptions{Suspect: tellDoubts(o)}).Run(ctx,
+			return recipes.NewDataWatch(p.Conn, p.Env, path, recipes.WatchOptions{Suspect: tellDoubts(o)}).Run(ctx,
 				func(data []byte, stat *zk.Stat) bool {
 					workload.TellData(o, path, data, stat)
 					return true

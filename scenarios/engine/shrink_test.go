@@ -104,7 +104,8 @@ func mayFailAnyway(s *engine.Scenario, p engine.Schedule, v checkers.Verdict) bo
 // shrunk returns the shrunk first catch of a mutant.
 func shrunk(t *testing.T, s *engine.Scenario) engine.Shrunk {
 	t.Helper()
-	rep, err := engine.Run(context.Background(), s, engine.Options{Seeds: engine.Range{First: 1, Last: 2000}})
+	rep, err := engine.Run(context.Background(), s, engine.Options{Seeds: engine.Range{First: 1, Last: 2000},
+		Strategy: engine.Portfolio})
 	if err != nil || rep.Status != engine.Caught {
 		t.Fatal(rep.Status, err)
 	}

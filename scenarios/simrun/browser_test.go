@@ -281,12 +281,12 @@ func TestTheTablesFollowTheRun(t *testing.T) {
 		{"#s2", "table0", "/||||0|0x0 ; /lock||||0|0x1"},
 		{"#s3", "table0", "lock#0||c1, 0x1001|0|0x3!new"},
 		{"#s4", "table0", "lock#0||c1, 0x1001|0|0x3"},
-		{"#s26", "table0", "lock#2||c2, 0x2001|0|0x7!gone"},
+		{"#s29", "table0", "lock#1||c2, 0x2001|0|0x6!gone"},
 		{"#s2", "table2", "c1|create /lock/_c_37e8…-lock-|waits for the server!new"},
 		{"#s3", "table3", "c1|runs|none|0x1001!new"},
-		{"#s40", "table1", "c1 znode lock#0|at s1"},
-		{"#s40", "table2", "c1||waits for lock#0 ; c2||waits for lock#3!new ; c3||waits for lock#1"},
-		{"#s40", "table4", "0x1001|c1|s1 ; 0x2001|c2|s1 ; 0x3001|c3|s1"},
+		{"#s46", "table1", "c1 znode lock#2|at s1"},
+		{"#s46", "table2", "c1||waits for lock#2 ; c2||waits for lock#3!new ; c3||waits for lock#0"},
+		{"#s46", "table4", "0x1001|c1|s1 ; 0x2001|c2|s1 ; 0x3001|c3|s1"},
 	} {
 		b.open(path, x.fragment)
 		if got := rows(x.table); !strings.Contains(strings.ReplaceAll(got, "||||", "|||"),
@@ -331,8 +331,8 @@ func TestAPageFitsItsReader(t *testing.T) {
 	b.is(`document.getElementById("state").innerText.includes("/lock")`, "true")
 	b.is(`document.querySelector("polygon.chance").getBoundingClientRect().height > 20 && `+
 		`document.querySelector(".decides").textContent.startsWith("decides: learn-late c1, from 0% to ")`, "true")
-	b.is(`document.getElementById("decision").innerText.startsWith("Decided at step 11: learn-late c1: ")`, "true")
-	b.is(`document.getElementById("s11").innerText.includes("learn-late c1")`, "true")
+	b.is(`document.getElementById("decision").innerText.startsWith("Decided at step 10: learn-late c1: ")`, "true")
+	b.is(`document.getElementById("s10").innerText.includes("learn-late c1")`, "true")
 	b.quiet()
 }
 

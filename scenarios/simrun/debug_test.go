@@ -54,8 +54,8 @@ func TestADebuggerIsRunForTheStep(t *testing.T) {
 		{"1", "schedule.txt", "simrun replay: dlv: exit status 3\n"},
 		{"4", "schedule.txt", "simrun replay: -debug: step 4, calm, runs no code of a client; the next that does is " +
 			"step 8, run c1\n"},
-		{"0", "schedule.txt", "simrun replay: -debug: there is no step 0, expected one from 1 to 32\n"},
-		{"99", "schedule.txt", "simrun replay: -debug: there is no step 99, expected one from 1 to 32\n"},
+		{"0", "schedule.txt", "simrun replay: -debug: there is no step 0, expected one from 1 to 40\n"},
+		{"99", "schedule.txt", "simrun replay: -debug: there is no step 99, expected one from 1 to 40\n"},
 	} {
 		if r := simrun(t, "replay", "-debug", x.step, x.file); r.code != exitUsage || r.err != x.want {
 			t.Errorf("%+v, want %s", r, x.want)

@@ -96,7 +96,7 @@ func TestARunAsColumns(t *testing.T) {
 	inShortRun(t)
 	r := simrun(t, "replay", "-columns", "schedule.txt")
 	table, rest, _ := strings.Cut(r.out, "lock/plain-create  ")
-	if r.code != exitViolation || !strings.HasPrefix(rest, "32 steps, replayed") {
+	if r.code != exitViolation || !strings.HasPrefix(rest, "40 steps, replayed") {
 		t.Fatalf("%+v", r)
 	}
 	for line := range strings.Lines(table) {
@@ -119,11 +119,11 @@ func TestPatternsAreCountedInRunsThatFailAndThatPass(t *testing.T) {
 	inShortRun(t)
 	r := simrun(t, "grep", "lose-reply of c1, later c2 acquired, before expiry of c1", "lock/plain-create",
 		"-seeds", "1-200")
-	want := `      first      seed 135, which fails
-                 step 34: c1 fault lose-reply c1
-                 step 66: c2 acquired `
+	want := `      first      seed 3, which fails
+                 step 123: c1 fault lose-reply c1
+                 step 143: c2 acquired `
 	if r.code != exitHeld || r.err != "" || !strings.Contains(r.out, want) ||
-		!strings.Contains(r.out, "\n      look       go run ./cmd/simrun explore -run lock/plain-create -seed 135\n") {
+		!strings.Contains(r.out, "\n      look       go run ./cmd/simrun explore -run lock/plain-create -seed 3\n") {
 		t.Errorf("%+v", r)
 	}
 	counts := strings.NewReader(r.out)
@@ -132,7 +132,7 @@ func TestPatternsAreCountedInRunsThatFailAndThatPass(t *testing.T) {
 		&fail, &passing, &pass); err != nil || fail+pass != 200 || failing == 0 || failing > fail || passing > pass {
 		t.Errorf("%d of %d and %d of %d: %v", failing, fail, passing, pass, err)
 	}
-	if r := typing(t, "f\n", "explore", "-run", "lock/plain-create", "-seed", "135"); r.code != exitHeld {
+	if r := typing(t, "f\n", "explore", "-run", "lock/plain-create", "-seed", "3"); r.code != exitHeld {
 		t.Errorf("%+v", r)
 	}
 	write(t, "h.jsonl", `{"kind":"acquired","client":"c1","step":3,"path":"/a"}`+"\n"+`{"kind":"end","lines":1}`)
@@ -284,7 +284,7 @@ func TestARecordedRunIsExplained(t *testing.T) {
 	t.Chdir(t.TempDir())
 	file := filepath.Join(source, "history.jsonl")
 	r := simrun(t, "explain", "-o", "found.txt", file)
-	if r.code != exitHeld || r.out != "" || !strings.HasPrefix(r.err, "found    lock/plain-create: 37 steps, in run 1; ") {
+	if r.code != exitHeld || r.out != "" || !strings.HasPrefix(r.err, "found    lock/plain-create: 43 steps, in run 1; ") {
 		t.Fatalf("%+v", r)
 	}
 	if in := simrun(t, "explain", "-o", "found.txt", source); in.code != exitHeld || in.err != r.err { // of the folder

@@ -120,7 +120,7 @@ func TestMergesOfAnyNumberOfPartsAreTheSameBytes(t *testing.T) {
 	out := said[0].out
 	for _, want := range []string{"held    test/holds               150 runs, ", "inconclusive test/aimless ",
 		"held    lock/lock                150 runs, ",
-		"caught  lock/plain-create        by quiescence at seed 2 in 73 steps\n",
+		"caught  lock/plain-create        by quiescence at seed 2 in 80 steps\n",
 		"finding    always, decided by lose-reply, new\n", "finding    liveness, decided by lose-request, new\n",
 		"finding    always, decided by lose-request, new\n",
 		"findings 4 new\n", "6 scenarios: 2 held, 1 caught, 2 violated, 1 inconclusive\n"} {

@@ -36,7 +36,7 @@ func replayed(t *testing.T) string {
 	if err := os.WriteFile(file, []byte(firstPiece), 0o666); err != nil {
 		t.Fatal(err)
 	}
-	if r := simrun(t, "replay", "-o", dir, file); r.code != exitViolation || !strings.Contains(r.out, "40 steps") {
+	if r := simrun(t, "replay", "-o", dir, file); r.code != exitViolation || !strings.Contains(r.out, "46 steps") {
 		t.Fatalf("%+v", r)
 	}
 	return dir
@@ -116,9 +116,9 @@ func TestTheStoryOfTheFirstMuseumPiece(t *testing.T) {
 	told := simrun(t, "replay", "-v", filepath.Join(dir, "schedule.txt"))
 	story := []string{"c1 begins lock", "lose-reply c1: the request is executed and the connection is cut before the " +
 		"reply: create /lock/_c_",
-		"lock#0 now exists", "c1&#39;s create /lock/_c_", "it cannot know whether it was executed", "lock#1 now exists",
-		"c1 gets the answer to children /lock: lock#0, lock#1", "c1 calls existsW lock#0", "c1 still waits for lock#0",
-		"violation of quiescence: c1 waits for lock#0, which no recipe object knows of"}
+		"lock#0 now exists", "c1&#39;s create /lock/_c_", "it cannot know whether it was executed", "lock#3 now exists",
+		"made as lock#3", "c3 gets the answer to children /lock: lock#0, lock#2", "c3 calls existsW lock#0",
+		"c3 still waits for lock#0", "violation of quiescence: c3 waits for lock#0, which no recipe object knows of"}
 	_, rest, _ := strings.Cut(string(page), `id="story"`)
 	for _, want := range story {
 		_, after, ok := strings.Cut(rest, want)

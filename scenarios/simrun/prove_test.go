@@ -123,9 +123,9 @@ func TestProveRefusesWrongInputInOneLine(t *testing.T) {
 func TestProveReportsACounterexampleAsCheckDoes(t *testing.T) {
 	t.Chdir(t.TempDir())
 	r := simrun(t, "prove", "-run", "^lock/plain-create$", "-o", "o", "-for", "9m", "-slow-wakes")
-	block := regexp.MustCompile(`; faults 1, steps 31; .*
+	block := regexp.MustCompile(`; faults 1, steps 35; .*
       lock/plain-create  exhaustive search  tree: .*
-      minimal    6 of 31 steps, 2 clients, 1 round, faults: lose-reply c2
+      minimal    6 of 35 steps, 2 clients, 1 round, faults: lose-reply c2
       decided    step 6, after lose-reply c2, 100% of the random futures fail, before it 0%
       replayed   2 of 2 identical, hash [0-9a-f]{16}
       report     (o/lock.plain-create/prove/index.html)
