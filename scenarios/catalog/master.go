@@ -199,7 +199,7 @@ func doTasks(ctx context.Context, p *engine.Process, o engine.Object, w taskWork
 		e := history.Event{Op: "task", Value: value, Path: a.ID}
 		e.Kind = history.Told
 		o.Record(e)
-		p.Step() // the work
+		p.Env.Sleep(context.Background(), time.Second) // the work
 		e.Kind, e.Op = history.Invoke, "done"
 		o.Record(e)
 		e.Err = w.Done(context.Background(), a, []byte("done "+string(a.Data)))
