@@ -8,7 +8,6 @@ import (
 	"zksim/checkers"
 	"zksim/model"
 	"zksim/recipes"
-	"zksim/scenarios/catalog"
 	"zksim/scenarios/engine"
 )
 
@@ -167,14 +166,10 @@ func TestAnAuditFindsWhoKeepsMoreThanItSays(t *testing.T) {
 // TestRecipesKeepNoMoreThanTheySay audits every scenario with as many faults as a few seconds
 // allow.
 func TestRecipesKeepNoMoreThanTheySay(t *testing.T) {
-	closed, least := 0, 50
-	if testing.Short() {
-		least = 20
-	}
-	for i := range catalog.All {
-		s := small(t, catalog.All[i].Name)
-		limit := 5_000
-		if testing.Short() || s.Broken() {
+	closed, least := 0, budget(20, 30, 50)
+	for i, s := range examined(t) {
+		limit := budget(1_000, 2_000, 5_000)
+		if s.Broken() {
 			limit = 1_000
 		}
 		servers := smallest(s)

@@ -103,10 +103,7 @@ func enumerate(t testing.TB, sc Scope, limit int) (set map[string]bool, runs int
 // TestSearchReachesWhatEveryScheduleComesTo has no part of the search on the other
 // side: neither fingerprints nor the order of what is explored.
 func TestSearchReachesWhatEveryScheduleComesTo(t *testing.T) {
-	limit := 40_000
-	if testing.Short() {
-		limit = 5_000
-	}
+	limit := budget(5_000, 15_000, 40_000)
 	for _, x := range tinies {
 		for i := range 3 {
 			interleave := i == 1

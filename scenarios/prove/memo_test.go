@@ -9,7 +9,6 @@ import (
 
 	"github.com/go-zookeeper/zk"
 
-	"zksim/scenarios/catalog"
 	"zksim/scenarios/engine"
 	"zksim/sim"
 )
@@ -17,11 +16,10 @@ import (
 // TestWhatIsRememberedMakesNoDifference searches, in all scenarios, with a memo and by running the
 // code for every transition, in the same order.
 func TestWhatIsRememberedMakesNoDifference(t *testing.T) {
-	for i := range catalog.All {
-		s := small(t, catalog.All[i].Name)
-		limit := 2500
-		if testing.Short() || s.Broken() {
-			limit = 1000
+	for i, s := range examined(t) {
+		limit := budget(500, 1000, 2500)
+		if s.Broken() {
+			limit = 500
 		}
 		sc := Scope{Scenario: s, Servers: smallest(s), Order: 1, Faults: s.Faults, Most: 2, SlowWakes: i%3 == 0,
 			Offline: i%5 == 0, Ticks: i % 4 / 3}

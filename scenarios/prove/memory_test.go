@@ -25,7 +25,7 @@ func TestMonitorsRememberByThemselves(t *testing.T) {
 				t.Errorf("%s: the monitor of %s: %s", s.Name, c.Name(), illegible(m.Monitor()))
 			}
 		}
-		for seed := range uint64(40) {
+		for seed := range uint64(budget(10, 20, 40)) {
 			res := r.Seed(s, seed)
 			for _, c := range s.Checkers {
 				if m, ok := c.(checkers.Monitored); ok {

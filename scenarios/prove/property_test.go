@@ -8,7 +8,6 @@ import (
 
 	"zksim/internal/hash"
 	"zksim/model"
-	"zksim/scenarios/catalog"
 	"zksim/scenarios/engine"
 	"zksim/sim"
 )
@@ -73,16 +72,12 @@ func (x *sampler) Choose(w *sim.World) (sim.Transition, bool, error) {
 
 // TestEqualStatesHaveEqualFutures meets states again by other ways, and takes the same steps from there.
 func TestEqualStatesHaveEqualFutures(t *testing.T) {
-	runs := 40
-	if testing.Short() {
-		runs = 20
-	}
+	runs := budget(10, 20, 40)
 	random := rand.New(rand.NewPCG(9, 9))
 	r := engine.NewRunner()
 	defer r.Close()
 	again, twice := 0, 0
-	for i := range catalog.All {
-		s := small(t, catalog.All[i].Name)
+	for i, s := range examined(t) {
 		if i%6 < 2 {
 			s.Like = model.Keeper
 		}
