@@ -104,8 +104,7 @@ func mayFailAnyway(s *engine.Scenario, p engine.Schedule, v checkers.Verdict) bo
 // shrunk returns the shrunk first catch of a mutant.
 func shrunk(t *testing.T, s *engine.Scenario) engine.Shrunk {
 	t.Helper()
-	rep, err := engine.Run(context.Background(), s, engine.Options{Seeds: engine.Range{First: 1, Last: 2000},
-		Strategy: engine.Portfolio})
+	rep, err := engine.Run(context.Background(), s, engine.Options{Seeds: engine.Range{First: 1, Last: 6000}})
 	if err != nil || rep.Status != engine.Caught {
 		t.Fatal(rep.Status, err)
 	}

@@ -37,7 +37,6 @@ func TestTheStepThatDecidesIsTheOneAPersonWouldName(t *testing.T) {
 		"lock/leak-on-error": "lose-request ",
 		"lock/keep-held":     "lose-request ",
 		"lock/cancel-leak":   "lose-reply ",
-		"lock/watch-only":    "serve ", // of the last request before the end of the session is known
 		"lock/no-own-check":  "learn-late ",
 		"lock/wedged":        "disconnect ",
 		"names/delete-again": "lose-reply ",

@@ -41,7 +41,7 @@ func TestARunOnAnotherServerIsRepeatedThere(t *testing.T) {
 		t.Errorf("the page does not say like what: %v", err)
 	}
 	again := simrun(t, "replay", "-v", dir+"/schedule.txt")
-	if again.code != exitViolation || !strings.Contains(again.out, "a session ends that c1 had before it was given "+
+	if again.code != exitViolation || !strings.Contains(again.out, "a session ends that c2 had before it was given "+
 		"another one") {
 		t.Errorf("%+v", again)
 	}

@@ -180,7 +180,7 @@ func TestReplayWritesTheReportOfAViolation(t *testing.T) {
 	}
 	page, err := os.ReadFile(filepath.Join(out, "index.html"))
 	if err != nil || !strings.Contains(string(page), "replay "+pipeline.Quote(file)) ||
-		!strings.Contains(string(page), "3 steps prescribed; the run has 40 steps") {
+		!strings.Contains(string(page), "3 steps prescribed; the run has 46 steps") {
 		t.Errorf("%v, %.300s", err, page)
 	}
 }
