@@ -94,7 +94,7 @@ func (a *agenda) Reset() {
 	clear(a.ids)
 	clear(a.owners)
 	a.works, a.submitted = a.works[:0], a.submitted[:0]
-	a.workers, a.forgotten = a.workers[:0], a.forgotten[:0]
+	a.workers, a.forgotten, a.waiting = a.workers[:0], a.forgotten[:0], waitingTask{}
 }
 
 // find returns the task of a value; nil if there is none.

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"testing"
 
 	"zksim/model/history"
 )
@@ -164,5 +165,20 @@ func endOfPool(r *rand.Rand, h *history.History) {
 	}
 	if h.Outcome = history.Quiet; r.IntN(3) == 0 {
 		h.Outcome = history.Stopped
+	}
+}
+
+// TestTheMonitorOfTasksForgetsWhichTaskWaits shows it, after a run that ends with a task that comes back, another one
+// in which a txn of the same number takes one of that name from a worker.
+func TestTheMonitorOfTasksForgetsWhichTaskWaits(t *testing.T) {
+	m := Tasks{}.Monitor()
+	m.Step(&history.History{Events: []history.Event{{Kind: history.Created, Path: "/p/tasks/t1", Zxid: 9}}}, 0)
+	m.Reset()
+	h := &history.History{Events: []history.Event{{Kind: history.Created, Path: "/p/workers/w1", Client: 1},
+		{Kind: history.Created, Path: "/p/assign/w1/t1"}, {Kind: history.Deleted, Path: "/p/assign/w1/t1", Zxid: 9}}}
+	for i := range h.Events {
+		if v := m.Step(h, i); v.Level != OK {
+			t.Errorf("%+v", v)
+		}
 	}
 }
