@@ -41,6 +41,17 @@ type Checker interface {
 	Check(h *history.History) Verdict
 }
 
+// VerdictOf returns what a checker says about a history that it can judge, in its own name and about an event that is
+// there: a checker of a user may leave out the name, or count up to behind the last event.
+func VerdictOf(c Checker, h *history.History) Verdict {
+	v := c.Check(h)
+	v.Checker = c.Name()
+	if v.Event >= len(h.Events) {
+		v.Event = -1
+	}
+	return v
+}
+
 // Worst returns the worst of the verdicts of all checkers that can judge the history, the first of equals.
 // A run that panicked, or in which an assertion failed ([Always]), is violated whatever they say.
 func Worst(h *history.History, all []Checker) Verdict {
@@ -55,7 +66,7 @@ func Worst(h *history.History, all []Checker) Verdict {
 		if !Judges(c, h) {
 			continue
 		}
-		if v := c.Check(h); v.Level > worst.Level {
+		if v := VerdictOf(c, h); v.Level > worst.Level {
 			worst = v
 		}
 		if worst.Level == Violated {
@@ -75,7 +86,7 @@ func Caught(h *history.History, all []Checker, names []string) (Verdict, bool) {
 	}
 	for _, c := range all {
 		if slices.Contains(names, c.Name()) && Judges(c, h) {
-			if v := c.Check(h); v.Level == Violated {
+			if v := VerdictOf(c, h); v.Level == Violated {
 				return v, true
 			}
 		}

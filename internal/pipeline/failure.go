@@ -132,7 +132,7 @@ func others(s *engine.Scenario, result engine.Result) (list []string) {
 		if c.Name() == result.Verdict.Checker {
 			continue
 		}
-		if v := c.Check(result.History); v.Level == checkers.Violated {
+		if v := checkers.VerdictOf(c, result.History); v.Level == checkers.Violated {
 			list = append(list, v.Checker+": "+v.Message)
 		}
 	}

@@ -78,8 +78,14 @@ func (s *Scenario) ensemble(servers int) error {
 
 // judged reports whether all checkers and goals are there, and what Finally heeds.
 func (s *Scenario) judged() error {
-	if i := slices.Index(s.Checkers, nil); i >= 0 {
-		return fmt.Errorf("checker %d of %s is nil", i+1, s.Name)
+	for i, c := range s.Checkers {
+		switch {
+		case c == nil:
+			return fmt.Errorf("checker %d of %s is nil", i+1, s.Name)
+		case !sound(c.Name()) || strings.ContainsAny(c.Name(), `/\`):
+			return fmt.Errorf("checker %d of %s is called %.60q, expected a name of one line that can be that of a file", i+1,
+				s.Name, c.Name())
+		}
 	}
 	for i, g := range s.Goals {
 		if g.Name == "" || g.Reached == nil {

@@ -18,6 +18,13 @@ func sound() engine.Scenario {
 		Caught: []string{"tree", "always"}, Faults: faults.Contract()}
 }
 
+// called is a checker of that name.
+type called string
+
+func (x called) Name() string                          { return string(x) }
+func (called) Doc() string                             { return "something" }
+func (called) Check(*history.History) checkers.Verdict { return checkers.Verdict{} }
+
 // spoilt are scenarios with which something is wrong, and the beginnings of the errors.
 var spoilt = []struct {
 	want  string
@@ -47,6 +54,10 @@ var spoilt = []struct {
 		func(s *engine.Scenario) { s.SafetySteps = -1 }},
 	{"checker 2 of my/lock is nil",
 		func(s *engine.Scenario) { s.Checkers = append(s.Checkers, nil) }},
+	{`checker 2 of my/lock is called "", expected a name of one line that can be that of a file`,
+		func(s *engine.Scenario) { s.Checkers = append(s.Checkers, called("")) }},
+	{`checker 1 of my/lock is called "my/lock", expected `,
+		func(s *engine.Scenario) { s.Checkers[0] = called("my/lock") }},
 	{`goal 1 of my/lock is "it", expected one with a Name and what `,
 		func(s *engine.Scenario) { s.Goals[0].Reached = nil }},
 	{"Heeds of my/lock is of no use without Finally",

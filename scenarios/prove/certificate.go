@@ -318,13 +318,13 @@ func (c *Certificate) verdict(s *engine.Scenario, h *history.History, ended bool
 	}
 	k := s.Checkers[i]
 	if ended || h.Outcome == history.StepLimit {
-		return k.Check(h), nil
+		return checkers.VerdictOf(k, h), nil
 	}
 	if m, ok := k.(checkers.Monitored); ok {
 		monitor := m.Monitor()
 		for e := range h.Events {
 			if checkers.Sees(monitor, h.Events[e].Kind) && monitor.Step(h, e).Level == checkers.Violated {
-				return k.Check(h), nil
+				return checkers.VerdictOf(k, h), nil
 			}
 		}
 	}
