@@ -17,7 +17,8 @@ type Monitor interface {
 	// Step judges event i of h; it has been given all events before it that it sees, but looks at
 	// them for nothing but the wording of a violation. Of i it remembers only what comes
 	// before what. After a violation it may not be used. A checker that judges how a run
-	// ends may leave that to Check.
+	// ends may leave that to Check. In a search h has the events that the monitor sees, without their steps and with
+	// other numbers of objects, and how many clients there are.
 	Step(h *history.History, i int) Verdict
 	// Reset forgets everything.
 	Reset()
@@ -76,6 +77,7 @@ func (atEnd) Sees(history.Kind) bool { return false }
 // Monitored is a checker whose verdicts are those of a monitor.
 type Monitored interface {
 	Checker
+	// Monitor returns a new one each time.
 	Monitor() Monitor
 }
 

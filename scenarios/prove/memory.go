@@ -23,6 +23,16 @@ func illegible(m checkers.Monitor) string {
 	return unread(t, t.String())
 }
 
+// shared reports whether two monitors remember in the same place.
+func shared(a, b checkers.Monitor) bool {
+	v, w := reflect.ValueOf(a), reflect.ValueOf(b)
+	if v.Type() != w.Type() {
+		return false
+	}
+	return v.Kind() == reflect.Map && v.Pointer() == w.Pointer() ||
+		v.Kind() == reflect.Pointer && v.Pointer() == w.Pointer() && v.Type().Elem().Size() > 0
+}
+
 // unread returns what in a value of type t cannot be read, of which path is the name: anything but numbers, strings,
 // and structs, slices, arrays and maps of these. With pointers it would make a difference which of them lead to the
 // same, and a function or an interface can hold anything.

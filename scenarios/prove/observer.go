@@ -15,18 +15,27 @@ type observer struct {
 	sees    [history.Calm + 1]bool
 	shown   history.History // the events that it sees
 	at      uint64          // what it remembers now, see memory.all; 0: not known
+	empty   uint64          // what decides what it will find after a Reset, see memory.past; 0: it had none yet
 }
 
-func newObserver(name string, m checkers.Monitor) *observer {
-	o := &observer{name: name, monitor: m, shown: history.History{Txns: true}}
+func newObserver(name string, m checkers.Monitor, clients int) *observer {
+	o := &observer{name: name, monitor: m, shown: history.History{Clients: clients, Txns: true}}
 	for k := range o.sees {
 		o.sees[k] = checkers.Sees(m, history.Kind(k))
 	}
 	return o
 }
 
+// reset has it forget everything, and fails if it does not: then one run is judged by what happened in another.
 func (o *observer) reset() {
 	o.monitor.Reset()
+	left := o.memory().past
+	if o.empty == 0 {
+		o.empty = left
+	}
+	if left != o.empty {
+		panic(failed("the monitor of checker " + o.name + " remembers something after its Reset"))
+	}
 	o.shown.Events = o.shown.Events[:0]
 	o.at = 0
 }
@@ -38,7 +47,9 @@ func (o *observer) show(e *history.Event) checkers.Verdict {
 	}
 	o.at = 0
 	o.shown.Events = append(o.shown.Events, *e)
-	return o.monitor.Step(&o.shown, len(o.shown.Events)-1)
+	v := o.monitor.Step(&o.shown, len(o.shown.Events)-1)
+	v.Checker = o.name
+	return v
 }
 
 // memory is what an observer remembers.

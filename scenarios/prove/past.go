@@ -25,20 +25,20 @@ type past struct {
 	lenient   bool // what a program says must hold always is nobody's business
 }
 
-func newPast(all []checkers.Checker, monitored bool) *past {
+func newPast(s *engine.Scenario, monitored bool) *past {
 	p := &past{}
 	whole := false
-	for _, c := range all {
+	for _, c := range s.Checkers {
 		m, ok := c.(checkers.Monitored)
 		if !ok || !monitored {
 			whole = true
 			continue
 		}
 		p.monitored = append(p.monitored, c)
-		p.observers = append(p.observers, newObserver(c.Name(), m.Monitor()))
+		p.observers = append(p.observers, newObserver(c.Name(), m.Monitor(), s.Clients))
 	}
 	if whole {
-		p.observers = append(p.observers, newObserver("", &order{}))
+		p.observers = append(p.observers, newObserver("", &order{}, s.Clients))
 	}
 	for k := range p.sees {
 		p.sees[k] = slices.ContainsFunc(p.observers, func(o *observer) bool { return o.sees[k] })
@@ -46,12 +46,19 @@ func newPast(all []checkers.Checker, monitored bool) *past {
 	return p
 }
 
-// check reports a monitor that holds what cannot be read.
+// check reports a monitor that is none, or that holds what cannot be read or shares it with another one.
 func (p *past) check() error {
-	for _, o := range p.observers {
+	for i, o := range p.observers {
+		if o.monitor == nil {
+			return fmt.Errorf("the monitor of checker %s is nil; a checker without one has no method Monitor", o.name)
+		}
 		if field := illegible(o.monitor); field != "" {
 			return fmt.Errorf("the monitor of checker %s cannot be read: %s; what a monitor remembers must be in numbers, "+
 				"strings, and slices, arrays, maps and structs of these", o.name, field)
+		}
+		if i < len(p.monitored) && shared(o.monitor, p.monitored[i].(checkers.Monitored).Monitor()) {
+			return fmt.Errorf("the method Monitor of checker %s returns the same monitor again, expected a new one each time",
+				o.name)
 		}
 	}
 	return nil
@@ -125,7 +132,7 @@ func (p *past) violated() bool { return p.found.Level == checkers.Violated }
 // judge returns what the checker whose monitor has found a run violated says of its history.
 func (p *past) judge(h *history.History) checkers.Verdict {
 	for _, c := range p.monitored {
-		if v := c.Check(h); c.Name() == p.found.Checker && v.Level == checkers.Violated {
+		if v := checkers.VerdictOf(c, h); v.Checker == p.found.Checker && v.Level == checkers.Violated {
 			return v
 		}
 	}

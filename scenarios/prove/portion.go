@@ -71,7 +71,7 @@ func provePortion(ctx context.Context, sc Scope, o Options, part, of uint64, man
 	}
 	judged := sc.Scenario.Listed()
 	sc.Scenario = &judged
-	if err := newPast(sc.Scenario.Checkers, o.Reductions.Monitors).check(); err != nil {
+	if err := newPast(sc.Scenario, o.Reductions.Monitors).check(); err != nil {
 		return x, Result{}, fmt.Errorf("%s: %w", sc.Scenario.Name, err)
 	}
 	if o.Workers == 0 {

@@ -89,7 +89,7 @@ func TestEqualStatesHaveEqualFutures(t *testing.T) {
 				"late-commit=1 late-request=1 zombie=1")
 		}
 		q := newSearch(&sc, Every, sc.most())
-		x := &sampler{random: random, past: newPast(q.scenario.Checkers, true), runner: r, possible: map[uint64]string{},
+		x := &sampler{random: random, past: newPast(q.scenario, true), runner: r, possible: map[uint64]string{},
 			next: map[uint64]uint64{}}
 		r.Detail = sim.Detail{DenseZxids: true}
 		q.scenario.MaxSteps = 3000

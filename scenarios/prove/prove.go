@@ -82,7 +82,7 @@ func Prove(ctx context.Context, sc Scope, o Options) (Result, error) {
 	}
 	judged := sc.Scenario.Listed()
 	sc.Scenario = &judged
-	if err := newPast(sc.Scenario.Checkers, o.Reductions.Monitors).check(); err != nil {
+	if err := newPast(sc.Scenario, o.Reductions.Monitors).check(); err != nil {
 		return Result{}, fmt.Errorf("%s: %w", sc.Scenario.Name, err)
 	}
 	o.Workers = cmp.Or(o.Workers, runtime.GOMAXPROCS(0))

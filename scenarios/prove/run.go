@@ -81,11 +81,23 @@ func (w *worker) verify(found *engine.Result) {
 		res.Verdict = w.past.judge(res.History)
 	}
 	if err != nil || res.Verdict.Level != checkers.Violated {
+		w.repeat(found)
 		w.doubt(fmt.Sprintf("%s: %s, but not with the usual zxids: the code goes by more than their order; "+
 			"search without the reduction zxids", found.Verdict.Checker, found.Verdict.Message))
 		return
 	}
 	w.report(runner, &res)
+}
+
+// repeat fails if the steps of a violation do not show it again where they were taken.
+func (w *worker) repeat(found *engine.Result) {
+	runner := engine.NewRunner()
+	defer runner.Close()
+	runner.Detail.DenseZxids = w.reduce.Zxids
+	res, err := runner.Explore(w.scenario, w.schedule, &sim.Replay{Names: found.Schedule.Names, Then: over{}})
+	if err == nil && res.Verdict.Level != checkers.Violated && !w.past.violated() {
+		panic(unstable("what " + found.Verdict.Checker + " says, after " + strings.Join(found.Schedule.Names, ", ")))
+	}
 }
 
 // report takes note of a violation in the last run of a runner.

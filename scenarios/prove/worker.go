@@ -94,7 +94,7 @@ var (
 )
 
 func newWorker(s *search) *worker {
-	w := &worker{search: s, runner: engine.NewRunner(), past: newPast(s.scenario.Checkers, s.reduce.Monitors),
+	w := &worker{search: s, runner: engine.NewRunner(), past: newPast(s.scenario, s.reduce.Monitors),
 		injector: &faults.Injector{},
 		faults:   make([][]sim.Transition, s.scenario.Clients*(1+s.scenario.Dials)+1)}
 	w.injector.Reset(s.scope.Faults)
