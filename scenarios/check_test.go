@@ -374,6 +374,26 @@ func TestCheckFailsOfMisuseWithTheStack(t *testing.T) {
 	}
 }
 
+// A committed schedule that does not fit changed code is run with the steps that do; but no code has a step of these.
+func TestCheckRefusesCommittedSchedulesOfWhatIsNoStep(t *testing.T) {
+	s := scenarios.Scenario{Name: "my/lock", Clients: 1, Program: idle}
+	for step, want := range map[string]string{"serve c1": "", "<<<<<<< HEAD": `testdata/zksim/my.lock/x.txt: line 4: ` +
+		`no step is called "<<<<<<< HEAD"`} {
+		t.Chdir(t.TempDir())
+		folder := filepath.Join(scenarios.Corpus, "my.lock")
+		if err := os.MkdirAll(folder, 0o777); err != nil {
+			t.Fatal(err)
+		}
+		text := "zksim schedule 1\nscenario my/lock\n\n" + step + "\nrun c1\n"
+		if err := os.WriteFile(filepath.Join(folder, "x.txt"), []byte(text), 0o666); err != nil {
+			t.Fatal(err)
+		}
+		if f := checkHere(t, s, "1-2", ""); f.fatal != want || want == "" && !strings.Contains(f.logs, "fits no more") {
+			t.Errorf("%+v, want %s", f, want)
+		}
+	}
+}
+
 // What is told of a committed schedule that fails is its run: the file that is named gives it again. If a shorter one
 // fails in the same way, that is told, and written beside it.
 func TestACommittedScheduleThatFailsIsToldAsItsFileReplays(t *testing.T) {
