@@ -18,7 +18,7 @@ func Each(ctx context.Context, s *Scenario, o Options, visit func(seed uint64, r
 	if o.Workers <= 0 {
 		o.Workers = runtime.GOMAXPROCS(0)
 	}
-	workers := int(min(uint64(min(o.Workers, maxWorkers)-1), o.Seeds.Last-o.Seeds.First)) + 1
+	workers := int(min(uint64(min(o.Workers, MaxWorkers)-1), o.Seeds.Last-o.Seeds.First)) + 1
 	e := &each{Scenario: s, seeds: o.Seeds, visit: visit}
 	e.next.Store(o.Seeds.First)
 	ctx, stop := context.WithCancel(ctx)

@@ -110,7 +110,7 @@ func Run(ctx context.Context, s *Scenario, o Options) (Report, error) {
 	if seeds := o.Seeds.Last - o.Seeds.First; uint64(o.Workers) > seeds {
 		o.Workers = int(seeds) + 1 // more would have nothing to do
 	}
-	o.Workers = min(o.Workers, maxWorkers)
+	o.Workers = min(o.Workers, MaxWorkers)
 	e := &engine{Scenario: s, Options: o, ctx: ctx, turn: o.Seeds.First, waiting: map[uint64]outcome{},
 		coverage: newCoverer(s), words: checkers.VocabularyOf(s.Judges(), s.Words)}
 	e.next.Store(o.Seeds.First)
@@ -128,8 +128,8 @@ func Run(ctx context.Context, s *Scenario, o Options) (Report, error) {
 	return e.report(), nil
 }
 
-// maxWorkers bounds the memory that workers take.
-const maxWorkers = 1024
+// MaxWorkers bounds the memory that workers take.
+const MaxWorkers = 1024
 
 // engine is one Run in progress. Workers finish seeds in any order; what they
 // found is taken into account in the order of the seeds and only up to the first

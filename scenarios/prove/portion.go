@@ -12,7 +12,6 @@ import (
 	"fmt"
 	"hash"
 	"io"
-	"runtime"
 	"slices"
 
 	mix "zksim/internal/hash"
@@ -74,9 +73,6 @@ func provePortion(ctx context.Context, sc Scope, o Options, part, of uint64, man
 	if err := newPast(sc.Scenario, o.Reductions.Monitors).check(); err != nil {
 		return x, Result{}, fmt.Errorf("%s: %w", sc.Scenario.Name, err)
 	}
-	if o.Workers == 0 {
-		o.Workers = runtime.GOMAXPROCS(0)
-	}
 	p := &prover{scope: sc, Options: o}
 	p.result.Certificate = Certificate{Format: certificateFormat, Claim: x.Claim}
 	s := newSearch(&p.scope, o.Reductions, sc.most())
@@ -92,7 +88,7 @@ func provePortion(ctx context.Context, sc Scope, o Options, part, of uint64, man
 	mine := edges[n*(part-1)/of : n*part/of] // neighbours have more in common
 	if s.limit = 0; s.refuted == nil && ctx.Err() == nil {
 		s.full.Store(false)
-		if err := s.run(ctx, o.Workers, slices.Clone(mine), watch); err != nil {
+		if err := s.run(ctx, o.workers(), slices.Clone(mine), watch); err != nil {
 			return x, Result{}, err
 		}
 	}

@@ -17,7 +17,7 @@ import (
 // search says.
 type Options struct {
 	Reductions Reductions
-	Workers    int   // 0: one for each core
+	Workers    int   // at most engine.MaxWorkers; 0: one for each core
 	Memory     int64 // bytes in use, without garbage, at which the search is given up; 0: no limit
 	// distinct states after which a level is given up, with one worker always at the same state; 0: no limit
 	States     int
@@ -40,6 +40,11 @@ type Options struct {
 	Samples int
 	// Progress, if not nil, is called now and then.
 	Progress func(Progress)
+}
+
+// workers returns how many there are.
+func (o *Options) workers() int {
+	return min(cmp.Or(o.Workers, runtime.GOMAXPROCS(0)), engine.MaxWorkers)
 }
 
 // Progress is how far a search has come.
@@ -85,7 +90,7 @@ func Prove(ctx context.Context, sc Scope, o Options) (Result, error) {
 	if err := newPast(sc.Scenario, o.Reductions.Monitors).check(); err != nil {
 		return Result{}, fmt.Errorf("%s: %w", sc.Scenario.Name, err)
 	}
-	o.Workers = cmp.Or(o.Workers, runtime.GOMAXPROCS(0))
+	o.Workers = o.workers()
 	o.Every = cmp.Or(o.Every, time.Minute)
 	o.Stuck = cmp.Or(o.Stuck, usuallyStuck)
 	p := &prover{scope: sc, Options: o}

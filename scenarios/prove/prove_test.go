@@ -326,3 +326,13 @@ func TestAViolationIsTheSameEachTime(t *testing.T) {
 		}
 	}
 }
+
+// TestASearchHasNoMoreWorkersThanSeedsHave: each takes memory, and with so many that they are not made in time a search
+// would take longer than it may.
+func TestASearchHasNoMoreWorkersThanSeedsHave(t *testing.T) {
+	for asked, want := range map[int]int{0: runtime.GOMAXPROCS(0), 7: 7, 1_000_000: engine.MaxWorkers} {
+		if o := (Options{Workers: asked}); o.workers() != want {
+			t.Errorf("%d of %d", o.workers(), asked)
+		}
+	}
+}
