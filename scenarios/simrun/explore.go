@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"strings"
 
 	"golang.org/x/term"
 
@@ -28,7 +29,7 @@ func exploreRun(ctx context.Context, a *app, args []string) (int, error) {
 	}
 	x, err := explore.New(s, schedule)
 	if err != nil {
-		return 0, err
+		return 0, fmt.Errorf("%s: %w", strings.Join(append(rest, *run), ""), err) // there is one of them
 	}
 	defer x.Close()
 	if *run != "" {

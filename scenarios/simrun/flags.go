@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -44,11 +45,26 @@ func parseMixed(f *flag.FlagSet, args []string) ([]string, error) {
 			return nil, meantFlag(f, err)
 		}
 		if f.NArg() == 0 {
-			return rest, nil
+			return rest, unnamed(f)
 		}
 		rest = append(rest, f.Arg(0))
 		args = f.Args()[1:]
 	}
+}
+
+// fileFlags name files and folders.
+var fileFlags = []string{"cert", "checkpoint", "findings", "junit", "o", "obligations", "perfetto", "record", "replay",
+	"report", "shiviz", "verify"}
+
+// unnamed is an error if a flag for a file is given and names none, as a variable of a shell that is not set would:
+// then there would be no such file, or another work would be done.
+func unnamed(f *flag.FlagSet) (err error) {
+	f.Visit(func(x *flag.Flag) {
+		if err == nil && slices.Contains(fileFlags, x.Name) && x.Value.String() == "" {
+			err = fmt.Errorf("-%s is empty, expected the name of a file or folder", x.Name)
+		}
+	})
+	return err
 }
 
 // unknownFlag is how the flag package begins the error of a flag that there is not.
