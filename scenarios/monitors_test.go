@@ -126,7 +126,7 @@ func TestAMonitorThatPanicsIsNamed(t *testing.T) {
 		}
 		return checkers.Verdict{}
 	})
-	if !strings.Contains(f.fatal, "my/monitor: what judges the runs panics, as a checker or a monitor: no step\n") ||
+	if !strings.Contains(f.fatal, "my/monitor: a checker, a monitor or a function of Register panics: no step\n") ||
 		!strings.Contains(f.fatal, "scenarios/monitors_test.go:") {
 		t.Errorf("%+v", f)
 	}

@@ -229,7 +229,7 @@ func (w *worker) guarded() (err error) {
 			} else if u, ok := r.(unstable); ok {
 				err = &Unstable{w.scenario.Name, string(u)}
 			} else if where := judging(); r != nil && where != "" {
-				err = fmt.Errorf("%s: what judges the runs panics, as a checker or a monitor: %v\n%s", w.scenario.Name, r, where)
+				err = fmt.Errorf("%s: a checker, a monitor or a function of Register panics: %v\n%s", w.scenario.Name, r, where)
 			} else if r != nil {
 				err = &Unstable{w.scenario.Name, fmt.Sprint(r)}
 			}
