@@ -51,13 +51,14 @@ func watchAtWork(watching func(path string) workload.Watching) func(p *engine.Pr
 }
 
 // watchLagging makes a program in which the first client does nothing but watch, by watchers of all kinds, what the
-// others change in each round.
+// others change in each round. The last znode has a number in its name; where the numbers end, the stat of its parent
+// tells of it by nothing but how many children there are.
 func watchLagging(watching ...workload.Watching) func(p *engine.Process) {
 	return func(p *engine.Process) {
 		if p.ID > 1 {
 			workload.WriteOne(p, "+", "")
 			for r := range p.Rounds {
-				for _, write := range []string{"+/a", "=/a", "-/a"} {
+				for _, write := range []string{"+/a", "=/a", "-/a", fmt.Sprintf("#/c%d-%d-", p.ID, r)} {
 					workload.WriteOne(p, write, fmt.Sprintf("c%d %d", p.ID, r))
 				}
 			}

@@ -74,7 +74,9 @@ func atWork(s engine.Scenario) engine.Scenario {
 func lagging(s engine.Scenario) engine.Scenario {
 	s.Clients, s.Servers, s.SafetySteps, s.Rounds = 3, []int{3}, 400, 8
 	s = workload.BaseWatcher(s)
-	s.Faults = faults.MustParse("learn-late=5@client=c1 expiry-lag=9@client=c1 failover=5@client=c1")
+	s.Setup = append(s.Setup, engine.Mkdir(workload.WatchDir))
+	s.Faults = faults.MustParse("learn-late=5@client=c1 expiry-lag=9@client=c1 failover=5@client=c1 " +
+		"sequence=2@path=" + workload.WatchDir)
 	return s
 }
 

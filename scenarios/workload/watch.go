@@ -198,7 +198,7 @@ func Patient(s engine.Scenario) engine.Scenario {
 }
 
 // writes is what clients do to the znodes that are watched, round by round: + creates,
-// - deletes, = sets.
+// - deletes, = sets, and # creates with a number at the end of the name.
 var writes = [][][]string{
 	{{"+", "+/b"}, {"=/b", "-/b"}, {"-", "+", "+/a"}},
 	{{"+", "+/a", "=/a", "-/a", "+/a"}, {"=/a"}, {}},
@@ -224,6 +224,8 @@ func WriteOne(p *engine.Process, what, data string) {
 		switch what[0] {
 		case '+':
 			_, err = p.Conn.Create(path, []byte(data), 0, zk.WorldACL(zk.PermAll))
+		case '#':
+			_, err = p.Conn.Create(path, []byte(data), zk.FlagSequence, zk.WorldACL(zk.PermAll))
 		case '-':
 			err = p.Conn.Delete(path, -1)
 		default:
