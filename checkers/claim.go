@@ -23,6 +23,10 @@ import (
 // members and of those inside a barrier it is asked by [Presence] and [Exit].
 type Claim struct {
 	Of Claimed // what is claimed
+
+	// Prompt is for recipes that ask at the last moment whether the session has changed state: of a disconnection
+	// then counts what their library knows, but not in real runs, where nobody knows which came first.
+	Prompt bool
 }
 
 // Claimed is what clients claim to have by an ephemeral znode.
@@ -90,6 +94,7 @@ type claims struct {
 	callers []caller
 	there   []owned // ephemeral znodes that exist
 	gone    []owned // that do not, and that a call which had begun before can still claim
+	live    bool    // this is a real run
 	lapses
 }
 
@@ -98,6 +103,7 @@ type news struct {
 	connection
 	present int64 // the session of its library; 0: none
 	before  int64 // the one before that
+	off     bool  // the library has no connection
 	told    []hearing
 }
 
@@ -117,7 +123,7 @@ type owned struct {
 }
 
 func (c *claims) Reset() {
-	c.news, c.callers, c.there, c.gone = c.news[:0], c.callers[:0], c.there[:0], c.gone[:0]
+	c.news, c.callers, c.there, c.gone, c.live = c.news[:0], c.callers[:0], c.there[:0], c.gone[:0], false
 	c.reset()
 }
 
@@ -162,6 +168,7 @@ func (c *claims) Step(h *history.History, i int) Verdict {
 	case history.Heard:
 		c.of(e).hears(e)
 	case history.Created:
+		c.live = c.live || e.Proposed
 		if e.Session != 0 {
 			c.there = append(c.there, owned{client: e.Client, session: e.Session, path: e.Path})
 		}
@@ -247,7 +254,8 @@ func (n *news) changed(e *history.Event) {
 		}
 		n.present = e.Session
 	}
-	if e.Op == "StateHasSession" {
+	n.off = e.Op != "StateHasSession"
+	if !n.off {
 		for i := range n.told {
 			n.told[i].down = false
 		}
@@ -263,10 +271,20 @@ func (c *claims) judge(i int, e *history.Event, what string) Verdict {
 	case session != 0 && session == t.over && session != present:
 		return violated(c, i, "c%d %s%s after it was told that the session which owns that, 0x%x, is over", e.Client, what,
 			byPath(e.Path), session)
+	case c.Prompt && !c.live && c.off(e, session):
+		return violated(c, i, "c%d %s%s when its connection had been lost, and its code could have asked", e.Client, what,
+			byPath(e.Path))
 	case t.down && e.Kind != history.Return:
 		return violated(c, i, "c%d %s%s after it was told that it is disconnected", e.Client, what, byPath(e.Path))
 	}
 	return Verdict{}
+}
+
+// off reports whether the connection that has the session is lost. An acknowledgement says nothing of that.
+func (c *claims) off(e *history.Event, session int64) bool {
+	return e.Op != "acknowledge" && e.Op != ToldJoined && slices.ContainsFunc(c.news, func(n news) bool {
+		return n.client == e.Client && n.off && session != 0 && (session == n.present || session == n.before)
+	})
 }
 
 // owner returns the session that owned the znode of a claim when the call began, or since; 0 if there was none.

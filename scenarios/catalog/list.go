@@ -5,11 +5,12 @@ package catalog
 import (
 	"slices"
 
+	"zksim/checkers"
 	"zksim/scenarios/engine"
 )
 
 // All is every scenario, in the order of the report.
-var All = sourced(frugal(slices.Concat(
+var All = sourced(frugal(prompt(slices.Concat(
 	lockScenarios,
 	barrierScenarios,
 	cacheScenarios,
@@ -35,7 +36,23 @@ var All = sourced(frugal(slices.Concat(
 	watchScenarios,
 	znodeScenarios,
 	restartScenarios,
-)))
+))))
+
+// prompt returns the scenarios with claims judged as those of our recipes, which ask at the last moment whether the
+// session has changed state.
+func prompt(all []engine.Scenario) []engine.Scenario {
+	for i := range all {
+		s := &all[i]
+		s.Checkers = slices.Clone(s.Checkers)
+		for k, c := range s.Checkers {
+			if c, ok := c.(checkers.Claim); ok && !s.Broken() {
+				c.Prompt = true
+				s.Checkers[k] = c
+			}
+		}
+	}
+	return all
+}
 
 // Named returns the scenario of that name. It panics if there is none: names are constants of a program.
 func Named(name string) *engine.Scenario {
