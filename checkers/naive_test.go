@@ -60,6 +60,46 @@ func inTheWay(h *history.History, begin, i int) (n int) {
 	return n
 }
 
+func naiveTaken(_ Monitored, h *history.History) Level {
+	for i := range h.Events {
+		e := &h.Events[i]
+		if e.Kind != history.Return || e.Op != Join || !refused(e) {
+			continue
+		}
+		begin, excused := invoked(h, i), false
+		failed := before(h, i, func(x *history.Event) bool {
+			return x.Kind == history.Return && x.Op == Join && x.Client == e.Client && x.Err != nil && !x.OK
+		})
+		for k := range i {
+			x := &h.Events[k]
+			if x.Kind == history.Created && x.Path == e.Path && deletion(h, x.Path, k, i) > begin {
+				own := x.Client == e.Client && k > begin && failed < 0 && !moves(h.Events[:i], k)
+				excused = excused || !own
+			}
+		}
+		if !excused {
+			return Violated
+		}
+	}
+	return OK
+}
+
+// moves reports whether the session that has made the ephemeral znode of event k is no longer its client's after that.
+func moves(events []history.Event, k int) bool {
+	present := int64(0)
+	for i := range events {
+		e := &events[i]
+		if e.Kind != history.Session || e.Client != events[k].Client || e.Session == 0 {
+			continue
+		}
+		if i > k && present == events[k].Session && e.Session != present && present != 0 {
+			return true
+		}
+		present = e.Session
+	}
+	return false
+}
+
 func naiveLostRevoke(c Monitored, h *history.History) Level {
 	calm := slices.IndexFunc(h.Events, func(e history.Event) bool { return e.Kind == history.Calm })
 	for i := range h.Events {

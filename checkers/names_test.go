@@ -87,6 +87,57 @@ func TestANameIsNotRefusedToItsOwner(t *testing.T) {
 	})
 }
 
+func TestANameIsTakenOnlyWhileItIsAnothers(t *testing.T) {
+	judge(t, Taken{}, []judgement{
+		{name: "it is there", text: `
+			created c1 /names/n z1
+			invoke c2 o2 register v21
+			return c2 o2 register /n ok: taken`},
+		{name: "it goes meanwhile", text: `
+			created c1 /group/n z1 s11
+			invoke c2 o2 join /group/n
+			deleted c1 /group/n z2 s11
+			return c2 o2 join /group/n ok: taken`},
+		{name: "it comes and goes meanwhile", text: `
+			invoke c2 o2 join /group/n
+			created c1 /group/n z1 s11
+			deleted c1 /group/n z2 s11
+			return c2 o2 join /group/n ok: taken`},
+		{name: "it was gone before", text: `
+			created c1 /group/n z1 s11
+			deleted c1 /group/n z2 s11
+			invoke c2 o2 join /group/n
+			return c2 o2 join /group/n ok: taken`, event: 3,
+			message: "c2 was told that /group/n is taken, which nobody else has had since it asked"},
+		{name: "another is there", text: `
+			created c1 /names/m-n z1
+			invoke c2 o2 register v21
+			return c2 o2 register /n ok: taken`, event: 2,
+			message: "c2 was told that /n is taken, which nobody else has had since it asked"},
+		{name: "it is its own", text: `
+			invoke c2 o2 register v21
+			created c2 /names/n z1
+			return c2 o2 register /n ok: taken`, event: 2,
+			message: "c2 was told that /n is taken, which nobody else has had since it asked"},
+		{name: "it is its own, of a session that it had before", text: `
+			session c2 s21 StateHasSession
+			invoke c2 o2 join /group/n
+			created c2 /group/n z1 s21
+			session c2 s0 StateExpired
+			session c2 s22 StateHasSession
+			return c2 o2 join /group/n ok: taken`},
+		{name: "it is its own, of a call that has failed", text: `
+			invoke c2 o2 join /group/n
+			return c2 o2 join /group/n: cancelled
+			invoke c2 o2 join /group/n
+			created c2 /group/n z1 s21
+			return c2 o2 join /group/n ok: taken`},
+		{name: "nobody knows of which name", text: `
+			invoke c2 o2 register v21
+			return c2 o2 register ok: taken`},
+	})
+}
+
 func TestANameResolvesToItsOwner(t *testing.T) {
 	judge(t, Names{}, []judgement{
 		{name: "to the owner", text: registered11 + `

@@ -31,6 +31,7 @@ var plays = []play{
 		700},
 	{"stale leader", []Monitored{StaleLeader{}}, naiveStaleLeader, nextOfMaster, 12, 700},
 	{"overdue", []Monitored{Overdue{}}, naiveOverdue, nextOfMonitor, 10, 700},
+	{"taken", []Monitored{Taken{}}, naiveTaken, nextOfTaken, 14, 700},
 }
 
 func nextOfRefusal(r *rand.Rand, s *scene) history.Event {
@@ -47,6 +48,28 @@ func nextOfRefusal(r *rand.Rand, s *scene) history.Event {
 		return history.Event{Kind: history.Crashed, Client: 1 + r.Int32N(3)}
 	case k == 12:
 		return s.answer(r, nil)
+	}
+	return s.answer(r, zk.ErrNodeExists)
+}
+
+func nextOfTaken(r *rand.Rand, s *scene) history.Event {
+	path := []string{"/g/a", "/g/b"}[r.IntN(2)]
+	c := 1 + r.Int32N(3)
+	switch k := r.IntN(16); {
+	case k < 3:
+		return s.create(r, path)
+	case k < 6 && len(s.znodes) > 0:
+		return s.remove(r)
+	case k < 11:
+		return s.invoke(r, []string{Join, Join, Join, Leave}[r.IntN(4)], path)
+	case k == 11:
+		return history.Event{Kind: history.Session, Client: c, Session: int64(10+c) + 10*r.Int64N(2)}
+	case k == 12 && r.IntN(2) == 0:
+		return history.Event{Kind: history.Crashed, Client: c}
+	case k == 13:
+		e := s.answer(r, []error{nil, zk.ErrConnectionClosed}[r.IntN(2)])
+		e.OK = false
+		return e
 	}
 	return s.answer(r, zk.ErrNodeExists)
 }

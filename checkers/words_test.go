@@ -22,7 +22,7 @@ var everyChecker = []Checker{Acknowledged{}, Alarm{}, Always{}, Atomicity{}, Bar
 	Ownership{Leases: 2}, Passage{},
 	Presence{}, PriorityOrder{Of: func(item int64) int64 { return item }}, Quiescence{}, Recency{}, Refusal{},
 	Refusal{Leases: 2}, Replaced{},
-	Rounds{}, Settled{}, StaleLeader{}, Steps{}, Suspicion{}, Tasks{}, Torn{}, Tree{}, Validity{},
+	Rounds{}, Settled{}, StaleLeader{}, Steps{}, Suspicion{}, Taken{}, Tasks{}, Torn{}, Tree{}, Validity{},
 	Waits{}, Waits{Leases: 2}, Waits{For: AwaitedItem}, Watches{}, Znodes{}}
 
 // sources parses the files of the package that are no tests.

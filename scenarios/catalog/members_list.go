@@ -31,8 +31,8 @@ var memberScenarios = []engine.Scenario{
 		Checkers: []checkers.Checker{checkers.Liveness{}, checkers.Quiescence{}, checkers.Tree{}, checkers.Steps{}}},
 	{Name: "members/asked", Doc: "two clients come and go, and others ask who is a member, while leaders are deposed",
 		Clients: 4, Rounds: 4, Servers: []int{3}, Program: groupAsked, Faults: faults.MustParse("depose=3 elect=1"),
-		Checkers: []checkers.Checker{checkers.Departure{}, checkers.Liveness{}, checkers.Quiescence{}, checkers.Tree{},
-			checkers.Steps{}}},
+		Checkers: []checkers.Checker{checkers.Departure{}, checkers.Taken{}, checkers.Liveness{}, checkers.Quiescence{},
+			checkers.Tree{}, checkers.Steps{}}},
 
 	memberMutant(mutants.Flapping, engine.Scenario{Faults: faults.MustParse("disconnect=2")}),
 	memberMutant(mutants.Once, engine.Scenario{

@@ -225,6 +225,9 @@ func namesScenario(s engine.Scenario) engine.Scenario {
 	s.Setup = makeZnodes(namesDir, "")
 	s.Checkers = []checkers.Checker{checkers.Names{}, checkers.Liveness{}, checkers.Quiescence{}, checkers.Tree{},
 		checkers.Steps{}}
+	if !s.Broken() {
+		s.Checkers = append(s.Checkers, checkers.Taken{})
+	}
 	return s
 }
 

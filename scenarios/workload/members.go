@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/go-zookeeper/zk"
@@ -262,7 +263,7 @@ func BaseGroup(s engine.Scenario) engine.Scenario {
 	s = BaseWatcher(s)
 	s.Setup, s.Checkers = nil, memberCheckers
 	if !s.Broken() {
-		s.Faults = faults.Contract()
+		s.Faults, s.Checkers = faults.Contract(), append(slices.Clip(memberCheckers), checkers.Taken{})
 		s.Goals = append([]engine.Goal{goalJudged, goalExpired}, s.Goals[:len(s.Goals)-3]...)
 	}
 	return s
