@@ -12,13 +12,13 @@ import (
 // submitted is reported done once, belongs to one worker at a time, and at the
 // end is done or still there for want of workers; and workers get no other tasks
 // than those. Nobody takes a task, or the folder of its tasks, from a worker that lives.
-// A worker that reports is told that its report counts if it does, and only then. A task
-// that was forgotten leaves nothing.
+// A worker that reports is told that its report counts if it does, and only then; and that the task is not its own any
+// more only if it is not. A task that was forgotten leaves nothing.
 //
 // A task is known by its Value, which the client chose. Clients record "submit"
 // and "wait", workers record being told of a "task", and "done" when they report
-// it; the last name in Path is the ID that the pool gave, where it is known. The
-// znodes are those of recipes.TaskClient.
+// it; the last name in Path is the ID that the pool gave, where it is known, and the one before it, of "done", the
+// name by which the worker was given it. The znodes are those of recipes.TaskClient.
 type Tasks struct{}
 
 // Name implements [Checker].
@@ -129,8 +129,7 @@ func (a *agenda) Hash() uint64 {
 func (a *agenda) Step(h *history.History, i int) Verdict {
 	e := &h.Events[i]
 	if e.Kind <= history.Told { // what programs say
-		_, id := cutLast(e.Path)
-		if why := a.heed(e, id); why != "" {
+		if why := a.heed(e); why != "" {
 			return violated(a, i, "%s", why)
 		}
 		return Verdict{}
@@ -219,8 +218,10 @@ func (w *work) report() bool {
 
 // heed takes note of what a client or a worker says, and returns what is wrong
 // with it.
-func (a *agenda) heed(e *history.Event, id string) string {
+func (a *agenda) heed(e *history.Event) string {
 	w := a.find(e.Value)
+	above, id := cutLast(e.Path)
+	_, owner := cutLast(above)
 	switch {
 	case e.Kind == history.Invoke && e.Op == "submit":
 		a.works = append(a.works, work{value: e.Value, client: e.Client})
@@ -233,6 +234,9 @@ func (a *agenda) heed(e *history.Event, id string) string {
 	case e.Kind == history.Told && e.Op == "task":
 		w.told = true
 		a.ids[id] = w.value
+	case e.Kind == history.Return && e.Op == "done" && e.OK && owner != "" && a.owners[id] == owner:
+		return "c" + digits(e.Client) + " was told that " + id + " is not its own any more, which is still assigned to " +
+			owner
 	case e.Kind == history.Return && e.Op == "done":
 		return w.answered(e, id)
 	case e.Kind == history.Return && e.Op == "forget" && e.Err == nil:

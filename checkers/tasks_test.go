@@ -108,6 +108,14 @@ func TestWorkersKnowWhatCounts(t *testing.T) {
 		{name: "its report counts, and it is told that it does not", text: reported + `
 			return c2 o2 done v7 /t ok: gone`, event: 11,
 			message: "c2 was told that its report of t does not count, but it does"},
+		{name: "its task is gone while it is assigned to it", text: given + `
+			return c2 o2 done v7 /w/t ok: gone`, event: 9,
+			message: "c2 was told that t is not its own any more, which is still assigned to w"},
+		{name: "its task is gone, and assigned to another of its names", text: given + `
+			deleted c3 /p/assign/w/t z4
+			created c3 /p/assign/v/t z5
+			return c2 o2 done v7 /w/t ok: gone
+			Znode /p/tasks/t s0`},
 		{name: "the task is forgotten before it is told", text: reported + `
 			deleted c1 /p/status/t z5
 			return c2 o2 done v7 /t ok: gone`},

@@ -200,7 +200,7 @@ func doTasks(ctx context.Context, p *engine.Process, o engine.Object, w taskWork
 		e.Kind = history.Told
 		o.Record(e)
 		p.Env.Sleep(context.Background(), time.Second) // the work
-		e.Kind, e.Op = history.Invoke, "done"
+		e.Kind, e.Op, e.Path = history.Invoke, "done", a.Worker+"/"+a.ID
 		o.Record(e)
 		e.Err = w.Done(context.Background(), a, []byte("done "+string(a.Data)))
 		e.Kind, e.OK = history.Return, errors.Is(e.Err, recipes.ErrTaskGone)
