@@ -31,6 +31,7 @@ type struck struct {
 	once  bool               // those that follow are not refused
 	off   bool               // nor is any, from now on
 	lists bool               // but the next listing that leaves a watch
+	gate  func()             // is called before the place at a gate is deleted
 	after bool               // one was refused, of which the call has to tell
 	tidy  bool               // what the call deletes is of no use to anybody, and nobody waits for that
 	lost  bool               // the request is executed, and its answer is lost
@@ -71,6 +72,10 @@ func (s *struck) Create(path string, data []byte, flags int32, acl []zk.ACL) (st
 }
 
 func (s *struck) Delete(path string, version int32) error {
+	if s.gate != nil && strings.Contains(path, "/gate/") {
+		s.gate()
+		s.gate = nil
+	}
 	before := s.after
 	if err := s.strikes(true); err != nil {
 		s.after = before || !s.tidy

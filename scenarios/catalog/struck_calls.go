@@ -130,6 +130,18 @@ var struckCalls = []operation{
 		s.off, s.lists = true, true // what is refused is to wait for a lease
 		return taken(ctx, p, twoLeases(p, dir), (*recipes.Semaphore).Acquire)
 	}},
+	{"Semaphore.Acquire of a lost lease", func(ctx context.Context, p *engine.Process, dir string) error {
+		s := p.Conn.(*struck)
+		s.off, s.gate = true, func() {
+			names, _, _ := s.Conn.Children(dir + "/leases")
+			for _, name := range names {
+				s.Conn.Delete(dir+"/leases/"+name, -1)
+			}
+			workload.Steps(p, 6)       // it may hear of that
+			s.off, s.left = s.after, 1 // what is refused is to give the lease up
+		}
+		return taken(ctx, p, twoLeases(p, dir), (*recipes.Semaphore).Acquire)
+	}},
 	{"Election.Campaign behind another", behind(candidate, (*recipes.Election).Campaign, (*recipes.Election).Resign)},
 	{"Lock.Contenders of two", func(ctx context.Context, p *engine.Process, dir string) error {
 		simpleLock(safe(p), dir).Lock(ctx)
