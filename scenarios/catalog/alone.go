@@ -433,6 +433,5 @@ var aloneScenarios = []engine.Scenario{
 	aloneScenario("recipes/vain", "of a client that is alone, waits that end by their deadline leave nothing behind",
 		alone.frugalWaits),
 	aloneScenario("recipes/followed", "of a client that is alone, watchers keep nothing more from change to change, "+
-		"nor does who asks from call to call", alone.frugalWatchers, alone.frugalReads).
-		Without("tree"), // it makes no ephemeral znodes
+		"nor does who asks from call to call", alone.frugalWatchers, alone.frugalReads),
 }

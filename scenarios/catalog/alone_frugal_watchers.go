@@ -55,6 +55,12 @@ func (a alone) frugalWatchers() {
 		watching("CachedConfig.Run", func(p *engine.Process, dir string) error {
 			return recipes.NewCachedConfig(p.Conn, p.Env, dir, nil).Run(ctx)
 		}, updates),
+		watching("Master.Run", func(p *engine.Process, dir string) error {
+			return known(a.p, masterOf(p, dir)).Run(ctx)
+		}, func(dir string) {
+			_, err := tasksOf(a.p, dir).Submit(background, nil)
+			a.fine(err, "TaskClient.Submit")
+		}),
 		watching("Monitor.Run", func(p *engine.Process, dir string) error {
 			return recipes.NewMonitor(p.Conn, p.Env, dir, recipes.MonitorOptions{Limit: time.Hour}).Run(ctx)
 		}, comes))
