@@ -40,6 +40,13 @@ var doubleBarrierScenarios = listed(slices.Concat(
 			NewBarrier: newDoubleBarrier(recipes.LeaveSequential)}),
 
 		workload.BaseDoubleBarrier(engine.Scenario{
+			Name: "double-barrier/early", Doc: "participants come back in new sessions, while earlier ones live on", Clients: 3,
+			Rounds: 3, Faults: early,
+			Goals: []engine.Goal{workload.GoalRounds},
+		}, workload.Meeting{Enter: workload.Limited, Leave: workload.Unlimited, More: 1, Stay: 2,
+			NewBarrier: newDoubleBarrier(recipes.LeaveLowest)}),
+
+		workload.BaseDoubleBarrier(engine.Scenario{
 			Name: "double-barrier/idle", Doc: "participants that do nothing inside but wait to be told of a loss", Clients: 3,
 			Rounds: 2, Faults: withLosses(faults.Contract()),
 			Goals: []engine.Goal{workload.GoalEndInside},
