@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 
 	"github.com/go-zookeeper/zk"
@@ -45,10 +46,55 @@ func hurried(p *engine.Process) {
 	a.digits()
 	a.unlocks()
 	for i := range 3 {
+		if a.p = p; i == 1 {
+			a.p = leisurely(p)
+		}
 		a.after = "-" + strconv.Itoa(i)
 		a.gaveUp()
 		a.rivals()
 	}
+}
+
+// leisure is an environment that has requests made by goroutines of their own, as a live one does. So one that is given
+// up has perhaps not been sent yet.
+type leisure struct {
+	recipes.Env
+	left []<-chan zk.Event // of requests that were given up: closed at their ends
+}
+
+// leisurely returns the process with such an environment.
+func leisurely(p *engine.Process) *engine.Process {
+	q := *p
+	q.Env = &leisure{Env: p.Env}
+	return &q
+}
+
+// Within implements recipes.Env.
+func (e *leisure) Within(ctx context.Context, f func()) bool {
+	if ctx.Err() != nil {
+		return false
+	}
+	ended, end := make(chan zk.Event), false
+	e.Env.Go("request", func() {
+		f()
+		end = true
+		close(ended)
+	})
+	if e.Env.Await(ctx, ended); !end {
+		e.left = append(e.left, ended)
+	}
+	return end
+}
+
+// Undo implements recipes.Env.
+func (e *leisure) Undo(name string, f func()) {
+	before := slices.Clone(e.left)
+	e.Env.Go(name, func() {
+		for _, ended := range before {
+			e.Env.Await(background, ended)
+		}
+		f()
+	})
 }
 
 // soon runs f with a context that ends after some steps, which the environment draws.
