@@ -557,3 +557,40 @@ func ExampleTaskClient() {
 	}
 	// Output: HELLO
 }
+
+// belated is a Conn that takes the first submission for lost, executes it when the folders are made, and has the caller
+// give up then.
+type belated struct {
+	recipes.Conn
+	lost   bool
+	try    []any
+	giveUp func()
+}
+
+func (c *belated) Multi(ops ...any) ([]zk.MultiResponse, error) {
+	if len(ops) == 3 && !c.lost {
+		c.lost, c.try = true, ops
+		return nil, zk.ErrConnectionClosed
+	}
+	return c.Conn.Multi(ops...)
+}
+
+func (c *belated) Create(path string, data []byte, flags int32, acl []zk.ACL) (string, error) {
+	made, err := c.Conn.Create(path, data, flags, acl)
+	if path == "/pool/tasks" && c.try != nil {
+		c.Conn.Multi(c.try...)
+		c.try = nil
+		c.giveUp()
+	}
+	return made, err
+}
+
+func TestATaskThatIsGivenUpIsForgottenWhenAnEarlierTryIsExecuted(t *testing.T) {
+	h := play(t, nil, func(a actor) {
+		ctx, cancel := context.WithCancel(ctx)
+		c := recipes.NewTaskClient(&belated{Conn: a.Conn, giveUp: cancel}, a.env, "/pool", recipes.PoolOptions{})
+		_, err := c.Submit(ctx, nil)
+		a.is("Submit", err, context.Canceled)
+	})
+	poolIsEmpty(t, h)
+}

@@ -21,13 +21,19 @@ func (s session) ticketed(
 	multi func(ticket *zk.DeleteRequest) ([]zk.MultiResponse, error),
 ) (err error) {
 	var ticket string
-	gone := true
+	gone, lost, undone := true, false, false
 	defer Forget(s.env)(append(c.kept, &err)...)
-	undo := c.undo
+	done, undo := c.done, c.undo
 	c.do = func() error {
 		results, err := multi(&zk.DeleteRequest{Path: ticket, Version: -1})
 		gone = len(results) > 0 && results[0].Error == zk.ErrNoNode
+		lost = lost || interrupted(err) && err != zk.ErrNoServer
 		return err
+	}
+	c.done = func(ctx context.Context) (executed bool, err error) {
+		executed, err = done(ctx)
+		undone = err != nil // create has begun it
+		return executed, err
 	}
 	c.undo = func(ctx context.Context) {
 		if s.remove(ctx, ticket) == nil { // else nothing can be told of what comes yet
@@ -35,8 +41,9 @@ func (s session) ticketed(
 		}
 	}
 	for {
-		Keep(s.env, append(c.kept, &ticket, &gone)...)
+		Keep(s.env, append(c.kept, &ticket, &gone, &lost, &undone)...)
 		if gone {
+			lost = false
 			if ticket, err = take(ctx); err != nil {
 				return err
 			}
@@ -58,7 +65,11 @@ func (s session) ticketed(
 				continue
 			}
 		}
-		if err != nil {
+		switch {
+		case err == nil, undone:
+		case lost: // as long as the ticket is there, an earlier try may be executed
+			s.cleanUp(c.what, c.undo)
+		default:
 			s.abandon(ctx, "ticket", ticket)
 		}
 		return err

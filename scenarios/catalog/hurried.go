@@ -6,11 +6,13 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/go-zookeeper/zk"
 
 	"zksim/recipes"
 	"zksim/scenarios/engine"
+	"zksim/scenarios/workload"
 )
 
 // digits has a lock with contenders that no server has numbered, and with some that it could have: they are in order.
@@ -46,8 +48,11 @@ func hurried(p *engine.Process) {
 	a.digits()
 	a.unlocks()
 	for i := range 3 {
-		if a.p = p; i == 1 {
+		switch a.p = p; i {
+		case 1:
 			a.p = leisurely(p)
+		case 2:
+			a.p = belatedly(p)
 		}
 		a.after = "-" + strconv.Itoa(i)
 		a.gaveUp()
@@ -95,6 +100,40 @@ func (e *leisure) Undo(name string, f func()) {
 		}
 		f()
 	})
+}
+
+// belated is a connection on which a multi with a ticket is taken for lost, and executed later: as one that was sent in
+// an earlier session, which the servers still keep. The next one with the same ticket is executed at once.
+type belated struct {
+	recipes.Conn
+	env     recipes.Env
+	steps   func(n int)
+	tickets []string // of such
+}
+
+// belatedly returns the process with such a connection.
+func belatedly(p *engine.Process) *engine.Process {
+	q := *p
+	q.Conn = &belated{Conn: p.Conn, env: p.Env, steps: func(n int) { workload.Steps(p, n) }}
+	return &q
+}
+
+// Multi implements recipes.Conn.
+func (b *belated) Multi(ops ...any) ([]zk.MultiResponse, error) {
+	if len(ops) == 0 {
+		return b.Conn.Multi(ops...)
+	}
+	ticket, deletes := ops[0].(*zk.DeleteRequest)
+	if !deletes || !strings.HasSuffix(ticket.Path, "-ticket") || slices.Contains(b.tickets, ticket.Path) {
+		return b.Conn.Multi(ops...)
+	}
+	b.tickets = append(b.tickets, ticket.Path)
+	n, _ := strconv.ParseInt(b.env.UUID()[:1], 16, 0)
+	b.env.Go("late", func() {
+		b.steps(int(n))
+		b.Conn.Multi(ops...) // or never
+	})
+	return nil, zk.ErrConnectionClosed
 }
 
 // soon runs f with a context that ends after some steps, which the environment draws.
