@@ -8,14 +8,14 @@ import (
 	"zksim/model/history"
 )
 
-// Taken is what those rely on who want a name: register, or join, says that the name is taken, with OK and an error,
+// Taken is [Refusal] for those who want a name: register, or join, says that the name is taken, with OK and an error,
 // only if at some moment of the call there was a znode of that name. One that the client itself has made since the call
 // began does not count: nobody else has the name. It does where its session is not the client's any more, so that an
 // earlier try may have been executed late, and where an earlier call of the client has failed, whose undoing may go on.
 type Taken struct{}
 
-// Name implements [Checker].
-func (Taken) Name() string { return "taken" }
+// Name implements [Checker]. It is that of Refusal: no scenario has both.
+func (Taken) Name() string { return "refusal" }
 
 // Doc implements [Checker].
 func (Taken) Doc() string { return "nobody is told that a name is taken which nobody else has" }
