@@ -92,9 +92,10 @@ type claims struct {
 	Claim
 	news    []news
 	callers []caller
-	there   []owned // ephemeral znodes that exist
-	gone    []owned // that do not, and that a call which had begun before can still claim
-	live    bool    // this is a real run
+	holders []caller // those that claim, and have called nothing since
+	there   []owned  // ephemeral znodes that exist
+	gone    []owned  // that do not, and that a call which had begun before can still claim
+	live    bool     // this is a real run
 	lapses
 }
 
@@ -123,7 +124,8 @@ type owned struct {
 }
 
 func (c *claims) Reset() {
-	c.news, c.callers, c.there, c.gone, c.live = c.news[:0], c.callers[:0], c.there[:0], c.gone[:0], false
+	c.news, c.callers, c.holders = c.news[:0], c.callers[:0], c.holders[:0]
+	c.there, c.gone, c.live = c.there[:0], c.gone[:0], false
 	c.reset()
 }
 
@@ -138,7 +140,7 @@ func (c *claims) Sees(k history.Kind) bool {
 
 // Hash implements [Monitor]. Which znodes there are, and which sessions there were, is known to the world.
 func (c *claims) Hash() uint64 {
-	var all, gone hash.Hash // in any order
+	var all, gone, holders hash.Hash // in any order
 	for _, n := range c.news {
 		for _, t := range n.told {
 			all += hash.Hash(n.client).Int(int64(n.number)).String(t.task).Int(t.over).Bool(t.down)
@@ -153,7 +155,10 @@ func (c *claims) Hash() uint64 {
 		}
 		gone += p
 	}
-	return uint64(all.Uint64(uint64(gone)).Uint64(uint64(c.print())))
+	for _, x := range c.holders {
+		holders += printOf(c.callers, x)
+	}
+	return uint64(all.Uint64(uint64(gone)).Uint64(uint64(holders)).Uint64(uint64(c.print())))
 }
 
 func (c *claims) Step(h *history.History, i int) Verdict {
@@ -175,6 +180,7 @@ func (c *claims) Step(h *history.History, i int) Verdict {
 	case history.Deleted:
 		c.remove(e.Path)
 	case history.Invoke:
+		c.holders = forget(c.holders, callerOf(e))
 		if e.Op == "downgrade" { // which claims what the call before it got, and does nothing until it is told
 			c.end(e.Object)
 		} else {
@@ -190,10 +196,15 @@ func (c *claims) Step(h *history.History, i int) Verdict {
 		}
 	case history.Acquired:
 		c.lapses.begin(claimOf(e))
-		return c.judge(i, e, "claims the lock")
+		v := c.judge(i, e, "claims the lock")
+		c.holders = forget(c.holders, callerOf(e))
+		c.holders = append(c.holders, callerOf(e))
+		return v
 	case history.Lost, history.Released:
 		c.end(e.Object)
+		c.holders = forget(c.holders, callerOf(e))
 	case history.Crashed:
+		c.holders = drop(c.holders, func(x caller) bool { return x.client == e.Client })
 		c.news = drop(c.news, func(n news) bool { return n.client == e.Client })
 	}
 	return Verdict{}
@@ -280,9 +291,10 @@ func (c *claims) judge(i int, e *history.Event, what string) Verdict {
 	return Verdict{}
 }
 
-// off reports whether the connection that has the session is lost. An acknowledgement says nothing of that.
+// off reports whether the connection that has the session is lost. An acknowledgement says nothing of that, and a writer
+// that goes on as a reader claims again what it has, without a call.
 func (c *claims) off(e *history.Event, session int64) bool {
-	return e.Op != "acknowledge" && e.Op != ToldJoined && slices.ContainsFunc(c.news, func(n news) bool {
+	return e.Op != "acknowledge" && e.Op != ToldJoined && !slices.Contains(c.holders, callerOf(e)) && slices.ContainsFunc(c.news, func(n news) bool {
 		return n.client == e.Client && n.off && session != 0 && (session == n.present || session == n.before)
 	})
 }

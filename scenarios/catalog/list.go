@@ -4,6 +4,7 @@ package catalog
 
 import (
 	"slices"
+	"strings"
 
 	"zksim/checkers"
 	"zksim/scenarios/engine"
@@ -39,13 +40,14 @@ var All = sourced(frugal(prompt(slices.Concat(
 ))))
 
 // prompt returns the scenarios with claims judged as those of our recipes, which ask at the last moment whether the
-// session has changed state.
+// session has changed state. A semaphore cannot: while it leaves the gate, another goroutine guards its lease already,
+// and news that were handed to that one, which has not gone on yet, are seen by nobody else.
 func prompt(all []engine.Scenario) []engine.Scenario {
 	for i := range all {
 		s := &all[i]
 		s.Checkers = slices.Clone(s.Checkers)
 		for k, c := range s.Checkers {
-			if c, ok := c.(checkers.Claim); ok && !s.Broken() {
+			if c, ok := c.(checkers.Claim); ok && !s.Broken() && !strings.HasPrefix(s.Name, "semaphore/") {
 				c.Prompt = true
 				s.Checkers[k] = c
 			}
