@@ -23,10 +23,6 @@ import (
 // members and of those inside a barrier it is asked by [Presence] and [Exit].
 type Claim struct {
 	Of Claimed // what is claimed
-
-	// Prompt is for recipes that ask at the last moment whether the session has changed state: of a disconnection
-	// then counts what their library knows, but not in real runs, where nobody knows which came first.
-	Prompt bool
 }
 
 // Claimed is what clients claim to have by an ephemeral znode.
@@ -92,10 +88,8 @@ type claims struct {
 	Claim
 	news    []news
 	callers []caller
-	holders []caller // those that claim, and have called nothing since
-	there   []owned  // ephemeral znodes that exist
-	gone    []owned  // that do not, and that a call which had begun before can still claim
-	live    bool     // this is a real run
+	there   []owned // ephemeral znodes that exist
+	gone    []owned // that do not, and that a call which had begun before can still claim
 	lapses
 }
 
@@ -104,7 +98,6 @@ type news struct {
 	connection
 	present int64 // the session of its library; 0: none
 	before  int64 // the one before that
-	off     bool  // the library has no connection
 	told    []hearing
 }
 
@@ -124,8 +117,7 @@ type owned struct {
 }
 
 func (c *claims) Reset() {
-	c.news, c.callers, c.holders = c.news[:0], c.callers[:0], c.holders[:0]
-	c.there, c.gone, c.live = c.there[:0], c.gone[:0], false
+	c.news, c.callers, c.there, c.gone = c.news[:0], c.callers[:0], c.there[:0], c.gone[:0]
 	c.reset()
 }
 
@@ -140,7 +132,7 @@ func (c *claims) Sees(k history.Kind) bool {
 
 // Hash implements [Monitor]. Which znodes there are, and which sessions there were, is known to the world.
 func (c *claims) Hash() uint64 {
-	var all, gone, holders hash.Hash // in any order
+	var all, gone hash.Hash // in any order
 	for _, n := range c.news {
 		for _, t := range n.told {
 			all += hash.Hash(n.client).Int(int64(n.number)).String(t.task).Int(t.over).Bool(t.down)
@@ -155,10 +147,7 @@ func (c *claims) Hash() uint64 {
 		}
 		gone += p
 	}
-	for _, x := range c.holders {
-		holders += printOf(c.callers, x)
-	}
-	return uint64(all.Uint64(uint64(gone)).Uint64(uint64(holders)).Uint64(uint64(c.print())))
+	return uint64(all.Uint64(uint64(gone)).Uint64(uint64(c.print())))
 }
 
 func (c *claims) Step(h *history.History, i int) Verdict {
@@ -173,14 +162,12 @@ func (c *claims) Step(h *history.History, i int) Verdict {
 	case history.Heard:
 		c.of(e).hears(e)
 	case history.Created:
-		c.live = c.live || e.Proposed
 		if e.Session != 0 {
 			c.there = append(c.there, owned{client: e.Client, session: e.Session, path: e.Path})
 		}
 	case history.Deleted:
 		c.remove(e.Path)
 	case history.Invoke:
-		c.holders = forget(c.holders, callerOf(e))
 		if e.Op == "downgrade" { // which claims what the call before it got, and does nothing until it is told
 			c.end(e.Object)
 		} else {
@@ -196,15 +183,10 @@ func (c *claims) Step(h *history.History, i int) Verdict {
 		}
 	case history.Acquired:
 		c.lapses.begin(claimOf(e))
-		v := c.judge(i, e, "claims the lock")
-		c.holders = forget(c.holders, callerOf(e))
-		c.holders = append(c.holders, callerOf(e))
-		return v
+		return c.judge(i, e, "claims the lock")
 	case history.Lost, history.Released:
 		c.end(e.Object)
-		c.holders = forget(c.holders, callerOf(e))
 	case history.Crashed:
-		c.holders = drop(c.holders, func(x caller) bool { return x.client == e.Client })
 		c.news = drop(c.news, func(n news) bool { return n.client == e.Client })
 	}
 	return Verdict{}
@@ -265,8 +247,7 @@ func (n *news) changed(e *history.Event) {
 		}
 		n.present = e.Session
 	}
-	n.off = e.Op != "StateHasSession"
-	if !n.off {
+	if e.Op == "StateHasSession" {
 		for i := range n.told {
 			n.told[i].down = false
 		}
@@ -282,21 +263,10 @@ func (c *claims) judge(i int, e *history.Event, what string) Verdict {
 	case session != 0 && session == t.over && session != present:
 		return violated(c, i, "c%d %s%s after it was told that the session which owns that, 0x%x, is over", e.Client, what,
 			byPath(e.Path), session)
-	case c.Prompt && !c.live && c.off(e, session):
-		return violated(c, i, "c%d %s%s when its connection had been lost, and its code could have asked", e.Client, what,
-			byPath(e.Path))
 	case t.down && e.Kind != history.Return:
 		return violated(c, i, "c%d %s%s after it was told that it is disconnected", e.Client, what, byPath(e.Path))
 	}
 	return Verdict{}
-}
-
-// off reports whether the connection that has the session is lost. An acknowledgement says nothing of that, and a writer
-// that goes on as a reader claims again what it has, without a call.
-func (c *claims) off(e *history.Event, session int64) bool {
-	return e.Op != "acknowledge" && e.Op != ToldJoined && !slices.Contains(c.holders, callerOf(e)) && slices.ContainsFunc(c.news, func(n news) bool {
-		return n.client == e.Client && n.off && session != 0 && (session == n.present || session == n.before)
-	})
 }
 
 // owner returns the session that owned the znode of a claim when the call began, or since; 0 if there was none.

@@ -75,40 +75,6 @@ func TestNobodyClaimsWhatItKnowsToBeOver(t *testing.T) {
 	})
 }
 
-func TestARecipeThatIsPromptAsksBeforeItClaims(t *testing.T) {
-	const queued = `
-		session c1 StateHasSession s11
-		invoke c1 o1 lock
-		created c1 /l/a z1 s11
-		session c1 StateDisconnected s11
-	`
-	judge(t, Claim{Prompt: true}, []judgement{
-		{name: "only the library knows", text: queued + `acquired c1 o1 /l/a`, event: 4,
-			message: "c1 claims the lock by /l/a when its connection had been lost, and its code could have asked"},
-		{name: "another's connection is lost", text: `
-			session c2 StateHasSession s12
-			session c2 StateDisconnected s12
-			session c1 StateHasSession s11
-			created c1 /l/a z1 s11
-			acquired c1 o1 /l/a`},
-		{name: "connected again", text: queued + `
-			session c1 StateHasSession s11
-			acquired c1 o1 /l/a`},
-		{name: "a writer goes on as a reader", text: `
-			session c1 StateHasSession s11
-			invoke c1 o1 lock
-			created c1 /l/a z1 s11
-			acquired c1 o1 /l/a
-			session c1 StateDisconnected s11
-			acquired c1 o1 /l/a read`},
-		{name: "a real run", text: `created c2 /l/b z0 s12 proposed` + queued + `acquired c1 o1 /l/a`},
-	})
-	judge(t, Claim{Of: ClaimedPlace, Prompt: true}, []judgement{
-		{name: "it enters", text: queued + `return c1 o1 enter /l/a`, event: 4,
-			message: "c1 succeeds with enter by /l/a when its connection had been lost, and its code could have asked"},
-	})
-}
-
 func TestNobodyEntersABarrierByASessionThatItKnowsToBeOver(t *testing.T) {
 	const waits = `
 		session c1 StateHasSession s11
