@@ -308,8 +308,8 @@ var faultTests = []struct {
 		defer end()
 		_, ev, err := c.Env().Await(ctx, change)
 		s.say("%v %v after %v", ev.State, err, c.Env().Now().Sub(began))
-	}}, []string{"run c1", "connect c1 s1", "disconnect c1", "run c1", "lost-early c1", "+ run c1", "+ tick", "run c1",
-		"run c1", "= StateExpired <nil> after 3.333s"}},
+	}}, []string{"run c1", "connect c1 s1", "disconnect c1", "run c1", "run c1", "lost-early c1", "+ run c1", "+ tick",
+		"run c1", "run c1", "= StateExpired <nil> after 3.333s"}},
 	{"sequence", "sequence=2@path=/d", 1, []program{func(s *script, c *sim.Client) {
 		p, err := c.Conn().Create("/d/", nil, zk.FlagSequence, open)
 		s.say("%s %v", p, err)
