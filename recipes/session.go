@@ -242,7 +242,7 @@ type creation struct {
 func (s session) create(ctx context.Context, c creation) (err error) {
 	defer Forget(s.env)(append(c.kept, &err)...)
 	for {
-		Keep(s.env)
+		Keep(s.env, c.kept...)
 		if err := ctx.Err(); err != nil {
 			return err
 		}

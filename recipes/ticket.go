@@ -2,6 +2,7 @@ package recipes
 
 import (
 	"context"
+	"slices"
 
 	"github.com/go-zookeeper/zk"
 )
@@ -23,6 +24,7 @@ func (s session) ticketed(
 	var ticket string
 	gone, lost, undone := true, false, false
 	defer Forget(s.env)(append(c.kept, &err)...)
+	c.kept = slices.Clip(append(slices.Clip(c.kept), &gone, &lost, &undone))
 	done, undo := c.done, c.undo
 	c.do = func() error {
 		results, err := multi(&zk.DeleteRequest{Path: ticket, Version: -1})
@@ -41,7 +43,7 @@ func (s session) ticketed(
 		}
 	}
 	for {
-		Keep(s.env, append(c.kept, &ticket, &gone, &lost, &undone)...)
+		Keep(s.env, append(c.kept, &ticket)...)
 		if gone {
 			lost = false
 			if ticket, err = take(ctx); err != nil {
