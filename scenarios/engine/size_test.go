@@ -17,9 +17,9 @@ import (
 // Every program can be run by other numbers of clients and for other numbers of
 // rounds. What a few clients or rounds do may miss a goal, or leave a checker without anything to judge.
 func TestCorrectScenariosHoldInOtherSizes(t *testing.T) {
-	last := uint64(40)
+	last := uint64(15)
 	if testing.Short() {
-		last = 20
+		last = 10
 	}
 	for i := range catalog.All {
 		if catalog.All[i].Broken() {

@@ -20,7 +20,7 @@ func TestStrictRunsOfOwnScenariosFindNothing(t *testing.T) {
 		}
 		return seeds
 	}
-	seeds, few := first(30), first(5)
+	seeds, few := first(15), first(5)
 	if testing.Short() {
 		seeds, few = first(5), first(2)
 	}

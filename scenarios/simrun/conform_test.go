@@ -80,7 +80,7 @@ func TestConformRefusesWrongInput(t *testing.T) {
 	}{
 		{[]string{"-replay", empty}, empty + ": no transcripts (*.jsonl)"},
 		{[]string{"-replay", filepath.Join(empty, "none")}, "no such file"},
-		{[]string{"-replay", ""}, "no such file"},
+		{[]string{"-replay", ""}, "-replay is empty, expected the name of a file or folder"},
 		{[]string{"-replay", doctored(t, `"op":"set"`, `"op":"sit"`)}, `unknown op "sit"`},
 		{[]string{"-replay", doctored(t, `{"kind":"header"`, `{"kind":"conform"`)}, "x.jsonl: line 1: "},
 		{[]string{"-replay", doctored(t, `}`, `}}`)}, "x.jsonl: line "},
