@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -102,7 +103,12 @@ func TestThePageOfEveryMutantTellsItsStory(t *testing.T) {
 			t.Errorf("%s has %d bytes", path, len(page))
 		}
 	}
-	t.Run("in a browser", func(t *testing.T) { lives(t, pages) })
+	t.Run("in a browser", func(t *testing.T) {
+		if os.Getenv("ZKSIM_WHOLE") != "1" { // every third
+			pages = slices.DeleteFunc(slices.Clone(pages), func(path string) bool { return slices.Index(pages, path)%3 > 0 })
+		}
+		lives(t, pages)
+	})
 }
 
 // TestTheStoryOfTheFirstMuseumPiece: what a stranger has to understand of it is
