@@ -42,7 +42,6 @@ var doubleBarrierScenarios = listed(slices.Concat(
 		workload.BaseDoubleBarrier(engine.Scenario{
 			Name: "double-barrier/early", Doc: "participants come back in new sessions, while earlier ones live on", Clients: 3,
 			Rounds: 3, Faults: early,
-			Goals: []engine.Goal{workload.GoalRounds},
 		}, workload.Meeting{Enter: workload.Limited, Leave: workload.Unlimited, More: 1, Stay: 2,
 			NewBarrier: newDoubleBarrier(recipes.LeaveLowest)}),
 
