@@ -31,6 +31,14 @@ type Verdict struct {
 	Event   int    // position in the history where it shows; -1 at its end
 }
 
+// String returns who says so and what, as in "belief: c1 believes that ...".
+func (v Verdict) String() string {
+	if v.Checker == "" {
+		return v.Message
+	}
+	return v.Checker + ": " + v.Message
+}
+
 // Checker is one property of histories.
 type Checker interface {
 	// Name is short and stable, as in "quiescence".
@@ -41,13 +49,16 @@ type Checker interface {
 	Check(h *history.History) Verdict
 }
 
-// VerdictOf returns what a checker says about a history that it can judge, in its own name and about an event that is
-// there: a checker of a user may leave out the name, or count up to behind the last event.
+// VerdictOf returns what a checker says about a history that it can judge, in its own name, with a level that there is
+// and about an event that is there: a checker of a user may leave out the name, or count up to behind the last event.
 func VerdictOf(c Checker, h *history.History) Verdict {
 	v := c.Check(h)
 	v.Checker = c.Name()
-	if v.Event >= len(h.Events) {
+	if v.Event < 0 || v.Event >= len(h.Events) {
 		v.Event = -1
+	}
+	if v.Level > Violated {
+		v.Level, v.Message = Violated, fmt.Sprintf("the checker returns level %d, which there is not: %s", v.Level, v.Message)
 	}
 	return v
 }

@@ -109,7 +109,8 @@ func TestCheckFailsWhatDoesNotHold(t *testing.T) {
 			`my/lock, seed 1: no checker of my/lock knows the operation "tryacquire"; they know lock, trylock, unlock, the ` +
 				`nearest being "trylock"; ` +
 				`a word that nobody is to judge belongs into Scenario.Words`},
-		{func(s *scenarios.Scenario) { s.Checkers = []checkers.Checker{doubtful{}} }, "1-3", "my/lock: seed 1: who knows"},
+		{func(s *scenarios.Scenario) { s.Checkers = []checkers.Checker{doubtful{}} }, "1-3",
+			"my/lock: seed 1: doubtful: who knows"},
 		{func(s *scenarios.Scenario) { s.Faults = faults.MustParse("sequence=1@path=/x") }, "1-3",
 			"fault plan: sequence=1@path=/x: there is no znode /x when my/lock begins"},
 		{func(s *scenarios.Scenario) {}, "1-3", ""},
@@ -139,7 +140,7 @@ func TestAPartOfACheckLeavesToTheWholeWhatOnlyItCanTell(t *testing.T) {
 		f.logs != "my/lock: no run had a miracle"+left+"\n    goals      a miracle in 0 runs" {
 		t.Errorf("%+v", f)
 	}
-	if f := check(t, doubted, "1-4", ""); f.fatal != "my/lock: seed 1: who knows" {
+	if f := check(t, doubted, "1-4", ""); f.fatal != "my/lock: seed 1: doubtful: who knows" {
 		t.Errorf("what is wrong with one run is passed: %+v", f)
 	}
 	*scenarios.ShardFlag = "1/1"

@@ -137,7 +137,7 @@ func (r *record) input(t T, runner *engine.Runner, data []byte) {
 		return
 	}
 	if res.Verdict.Level == checkers.Unknown && s.Outside != nil {
-		t.Fatalf("%s: %s", s.Name, res.Verdict.Message)
+		t.Fatalf("%s: %s", s.Name, res.Verdict)
 		return
 	}
 	if res.Verdict.Level != checkers.Violated || s.Broken() && !s.Catches(res.Verdict) {

@@ -126,8 +126,8 @@ func TestAMonitorThatPanicsIsNamed(t *testing.T) {
 		}
 		return checkers.Verdict{}
 	})
-	if !strings.Contains(f.fatal, "my/monitor: a checker, a monitor or a function of Register panics: no step\n") ||
-		!strings.Contains(f.fatal, "scenarios/monitors_test.go:") {
+	if want := "my/monitor: a checker, a monitor, a goal or a function of Register panics: no step\n"; !strings.Contains(
+		f.fatal, want) || !strings.Contains(f.fatal, "scenarios/monitors_test.go:") {
 		t.Errorf("%+v", f)
 	}
 }

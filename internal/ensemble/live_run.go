@@ -366,10 +366,8 @@ func (x *liveRun) finish(ctx context.Context) error {
 		}
 	}
 	if h.history.Outcome == history.Quiet {
-		for _, znodes := range h.known {
-			for _, path := range znodes() {
-				h.history.Known[path] = true
-			}
+		if m := engine.Judging(h.answer); m != nil {
+			return m
 		}
 	}
 	ctx, cancel := context.WithTimeout(ctx, healLimit)
@@ -381,6 +379,15 @@ func (x *liveRun) finish(ctx context.Context) error {
 	}
 	h.history.Tree = a.tree()
 	return x.committed(ctx, a.looks)
+}
+
+// answer takes down which znodes the objects answer for.
+func (h *liveHost) answer() {
+	for _, znodes := range h.known {
+		for _, path := range znodes() {
+			h.history.Known[path] = true
+		}
+	}
 }
 
 // judge completes the run with its verdict, or with what there is against the store.

@@ -256,12 +256,14 @@ func (e *engine) one(r *Runner, seed uint64) (outcome, *sim.Misuse) {
 	if res.Misuse != nil {
 		return out, res.Misuse
 	}
-	out.sight = e.coverage.look(r, &res)
+	if m := Judging(func() { out.sight = e.coverage.look(r, &res) }); m != nil {
+		return out, m
+	}
 	if err := e.unknownWord(r.unknown(&e.words, &res)); err != nil {
 		out.unknown = fmt.Errorf("%s, seed %d: %w", e.Name, seed, err)
 	}
 	if res.Verdict.Level == checkers.Unknown {
-		out.doubt = fmt.Sprintf("seed %d: %s", seed, res.Verdict.Message)
+		out.doubt = fmt.Sprintf("seed %d: %s", seed, res.Verdict)
 	}
 	if res.Verdict.Level == checkers.Violated && (!e.Broken() || e.Catches(res.Verdict)) {
 		r.Names(&res)

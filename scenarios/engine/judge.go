@@ -19,12 +19,14 @@ func (s *Scenario) judge(h *history.History) checkers.Verdict {
 
 // JudgeReal is judge for a run on a real ensemble. A checker that had nothing to judge makes the
 // verdict unknown, unless that is for lack of something a real run may lack, as a fault. It fails
-// if the history has a word that no checker knows.
-func (s *Scenario) JudgeReal(h *history.History) (checkers.Verdict, error) {
+// if the history has a word that no checker knows, and with a [*sim.Misuse] if a checker panics.
+func (s *Scenario) JudgeReal(h *history.History) (v checkers.Verdict, err error) {
 	if err := s.Unknown(h); err != nil {
-		return checkers.Verdict{}, err
+		return v, err
 	}
-	v := s.judge(h)
+	if m := Judging(func() { v = s.judge(h) }); m != nil {
+		return v, m
+	}
 	if v.Level != checkers.OK {
 		return v, nil
 	}

@@ -292,30 +292,40 @@ func (r *Runner) run(s *Scenario, p Schedule, ch sim.Chooser) (Result, error) {
 		err = w.Run(ch)
 	}
 	w.History.Steps = w.Step()
-	for i, znodes := range r.known {
-		if !r.owners[i].own.(hearingEnv).Alive() {
-			continue
-		}
-		for _, path := range znodes() {
-			w.History.Known[path] = true
-		}
-	}
 	result := Result{Schedule: p, Steps: w.Step(), Hash: w.Hash(), History: w.History}
 	m, misused := err.(*sim.Misuse)
-	switch {
-	case misused:
+	if !misused {
+		m = Judging(func() {
+			r.answer()
+			switch {
+			case err != nil:
+			case capped && w.History.Outcome == history.StepLimit:
+				result.Verdict = judgeCapped(s, w.History)
+			default:
+				result.Verdict = s.judge(w.History)
+			}
+		})
+	}
+	if m != nil {
 		result.Misuse, err = m, nil
 		result.Verdict = checkers.Verdict{Level: checkers.Violated, Checker: "misuse", Message: m.Message, Event: -1}
 		if r.Misused != nil {
 			r.Misused(m)
 		}
-	case err != nil:
-	case capped && w.History.Outcome == history.StepLimit:
-		result.Verdict = judgeCapped(s, w.History)
-	default:
-		result.Verdict = s.judge(w.History)
 	}
 	return result, err
+}
+
+// answer takes down which znodes the objects of the clients that are alive answer for.
+func (r *Runner) answer() {
+	for i, znodes := range r.known {
+		if !r.owners[i].own.(hearingEnv).Alive() {
+			continue
+		}
+		for _, path := range znodes() {
+			r.world.History.Known[path] = true
+		}
+	}
 }
 
 // residual appends what a client whose code has ended leaves to the judges, besides the events

@@ -140,7 +140,7 @@ func (r *Runner) branch(s *Scenario, p Schedule, b *branch) found {
 	case res.Misuse != nil:
 		f.err = res.Misuse
 	case res.Verdict.Level == checkers.Unknown:
-		f.doubt = res.Verdict.Message
+		f.doubt = res.Verdict.String()
 	case res.Verdict.Level == checkers.Violated && (!s.Broken() || s.Catches(res.Verdict)):
 		r.Names(&res)
 		res.History = nil

@@ -65,7 +65,7 @@ func (w *worker) complete(res *engine.Result) {
 	}
 	switch {
 	case v.Level == checkers.Unknown:
-		w.doubt("a checker could not decide: " + v.Message)
+		w.doubt("a checker could not decide: " + v.String())
 	case v.Level == checkers.Violated && (!w.scenario.Broken() || w.scenario.Catches(v)):
 		w.runner.Names(res)
 		w.verify(res)

@@ -4,16 +4,13 @@ import (
 	"context"
 	"fmt"
 	"math"
-	"regexp"
 	"slices"
-	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
 
 	"zksim/checkers"
 	"zksim/faults"
-	"zksim/internal/stacks"
 	"zksim/scenarios/engine"
 	"zksim/sim"
 )
@@ -228,8 +225,8 @@ func (w *worker) guarded() (err error) {
 				err = fmt.Errorf("%s: %w", w.scenario.Name, m)
 			} else if u, ok := r.(unstable); ok {
 				err = &Unstable{w.scenario.Name, string(u)}
-			} else if where := judging(); r != nil && where != "" {
-				err = fmt.Errorf("%s: a checker, a monitor or a function of Register panics: %v\n%s", w.scenario.Name, r, where)
+			} else if where := engine.Panicking(); r != nil && where != "" {
+				err = fmt.Errorf("%s: %s%v\n%s", w.scenario.Name, engine.JudgePanics, r, where)
 			} else if r != nil {
 				err = &Unstable{w.scenario.Name, fmt.Sprint(r)}
 			}
@@ -241,28 +238,6 @@ func (w *worker) guarded() (err error) {
 	}()
 	<-ended
 	return err
-}
-
-// own are the packages of which a panic says that a step is not possible, rather than that what they call is wrong.
-var own = regexp.MustCompile(`^zksim/(sim|model|faults|checkers|internal|scenarios/engine|scenarios/prove)[./]`)
-
-// judging returns the calls in which the calling goroutine panics, the innermost first, down to those of a search and
-// of what belongs to it; "" if it does so in these.
-func judging() string {
-	g := stacks.Current()
-	var calls []stacks.Frame
-	panics := false
-	for _, x := range g.Frames() {
-		switch {
-		case x.Func == "panic":
-			panics, calls = true, nil
-		case own.MatchString(x.Func) && panics:
-			return stacks.Text(calls)
-		case panics && !strings.HasPrefix(x.Func, "runtime."):
-			calls = append(calls, x)
-		}
-	}
-	return ""
 }
 
 // guard stops the search when client code leaves the simulator. It does so from

@@ -1,0 +1,56 @@
+package scenarios_test
+
+import (
+	"regexp"
+	"sync/atomic"
+	"testing"
+
+	"zksim/checkers"
+	"zksim/model/history"
+	"zksim/scenarios"
+)
+
+// TestCodeThatLooksAtARunAndPanicsIsNamed has each kind of it, which need not do so in the first runs.
+func TestCodeThatLooksAtARunAndPanicsIsNamed(t *testing.T) {
+	var runs atomic.Int32
+	dies := func() {
+		if runs.Add(1) > 40 {
+			panic("out of luck")
+		}
+	}
+	for what, s := range map[string]scenarios.Scenario{
+		"a checker": {Checkers: []checkers.Checker{dying(dies)}, Program: idle},
+		"a goal": {Program: idle, Goals: []scenarios.Goal{{Name: "x", Reached: func(*history.History) bool {
+			dies()
+			return true
+		}}}},
+		"Finally": {Program: idle, Finally: func(*history.History) error {
+			dies()
+			return nil
+		}},
+		"a function of Register": {Program: func(p *scenarios.Process) {
+			p.Register(func() []string {
+				dies()
+				return nil
+			})
+		}},
+	} {
+		s.Name, s.Clients = "my/lock", 1
+		runs.Store(0)
+		f := check(t, s, "1-100", "")
+		if !regexp.MustCompile(`^my/lock, seed \d+: a checker, a monitor, a goal or a function of Register panics: out of ` +
+			`luck\n    zksim/scenarios_test.*scenarios/panics_test.go:\d+\n`).MatchString(f.fatal) {
+			t.Errorf("%s: %s", what, f.fatal)
+		}
+	}
+}
+
+// dying is a checker of a user.
+type dying func()
+
+func (dying) Name() string { return "dying" }
+func (dying) Doc() string  { return "" }
+func (f dying) Check(*history.History) checkers.Verdict {
+	f()
+	return checkers.Verdict{}
+}
