@@ -1,10 +1,8 @@
 package catalog_test
 
 import (
-	"context"
 	"slices"
 	"testing"
-	"time"
 
 	"zksim/checkers"
 	"zksim/scenarios/catalog"
@@ -17,20 +15,18 @@ func init() {
 }
 
 // exhaust judges a scenario by all schedules: one that must hold with at most one fault
-// and by the checkers that need no order of events, with what half a minute allows
+// and by the checkers that need no order of events, up to a number of states
 // but at least without faults, a broken one by those that must find its flaw.
 func exhaust(t *testing.T, s *engine.Scenario, _ uint64) []string {
-	x, wanted, most, limit := *s, prove.OfState, 1, 30*time.Second
+	x, wanted, most, states := *s, prove.OfState, 1, 200_000
 	if s.Broken() {
 		wanted, most = func(c checkers.Checker) bool { return slices.Contains(s.Caught, c.Name()) }, -1
-		limit *= 3
+		states *= 10
 	}
 	x.Checkers = slices.DeleteFunc(slices.Clone(x.Checkers), func(c checkers.Checker) bool { return !wanted(c) })
-	ctx, cancel := context.WithTimeout(t.Context(), limit)
-	defer cancel()
-	r, err := prove.Prove(ctx, prove.Scope{Scenario: &x, Servers: 1, Order: 1, Faults: s.Faults, Most: most,
+	r, err := prove.Prove(t.Context(), prove.Scope{Scenario: &x, Servers: 1, Order: 1, Faults: s.Faults, Most: most,
 		SlowWakes: s.Broken()},
-		prove.Options{Reductions: prove.Every})
+		prove.Options{Reductions: prove.Every, States: states})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -58,12 +58,12 @@ func failureOf(t *testing.T, name string) *reports.Failure {
 }
 
 // TestThePageOfEveryMutantTellsItsStory: the verdict, the faults, each step and the
-// violation are in the text, without any script.
+// violation are in the text, without any script. It takes every second one, and all with ZKSIM_WHOLE=1.
 func TestThePageOfEveryMutantTellsItsStory(t *testing.T) {
 	t.Chdir(t.TempDir())
 	var mutants []string
 	for i := range catalog.All {
-		if s := &catalog.All[i]; s.Broken() {
+		if s := &catalog.All[i]; s.Broken() && (everyMutant || i%2 == 0) {
 			mutants = append(mutants, regexp.QuoteMeta(s.Name))
 		}
 	}

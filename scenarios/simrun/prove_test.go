@@ -343,8 +343,8 @@ func TestAKilledProofComesToTheSame(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	kills := 0
-	for ; ; kills++ {
+	kills, life := 0, 200*time.Millisecond
+	for ; ; kills, life = kills+1, life*8/5 {
 		cmd := exec.Command(self, "-test.run=^TestAKilledProofItself$")
 		cmd.Env = append(os.Environ(), "ZKSIM_PROVE="+
 			strings.Join(append(args, "-cert", "pieces.json", "-checkpoint", "checkpoint"), "\n"))
@@ -360,7 +360,7 @@ func TestAKilledProofComesToTheSame(t *testing.T) {
 			if err != nil {
 				t.Fatalf("%v: %s", err, &out)
 			}
-		case <-time.After(time.Duration(200+60*kills) * time.Millisecond):
+		case <-time.After(life):
 			cmd.Process.Kill()
 			<-done
 			continue
