@@ -4,12 +4,14 @@ import "zksim/model/history"
 
 // What programs tell by Process.Always and Process.Sometimes; the sentence is in Path.
 const (
-	ToldBroken    = "always"    // the sentence does not hold; Data, if not empty, is what it says whatever it names
+	// ToldBroken: the sentence does not hold, since a call has ended with Err if there is one; Data, if not empty, is
+	// what the sentence says whatever it names.
+	ToldBroken    = "always"
 	ToldSometimes = "sometimes" // OK: it holds
 )
 
-// Always is the promise of a program's own assertions, Process.Always: none of them was made in vain. It judges
-// every run, whether it is among the checkers of the scenario or not.
+// Always is the promise of a program's own assertions, Process.Always and Process.Ends: none of them was made in vain.
+// It judges every run, whether it is among the checkers of the scenario or not.
 type Always struct{}
 
 // Name implements [Checker].
@@ -32,6 +34,9 @@ func (a Always) Check(h *history.History) Verdict {
 func (a Always) Broken(e *history.Event, i int) Verdict {
 	if e.Client == 0 { // said of all
 		return violated(a, i, "%s", e.Path)
+	}
+	if e.Err != nil {
+		return violated(a, i, "%q does not hold for c%d, where it ends with %q", e.Path, e.Client, e.Err)
 	}
 	return violated(a, i, "%q does not hold for c%d", e.Path, e.Client)
 }

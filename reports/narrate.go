@@ -80,7 +80,11 @@ func sentence(e *history.Event) (text, class string) {
 	case e.Client == 0:
 		return "the code finds: " + e.Path, recipeLine
 	}
-	return fmt.Sprintf("%s sees that it does not hold: %s", who, e.Path), recipeLine
+	text = fmt.Sprintf("%s sees that it does not hold: %s", who, e.Path)
+	if e.Err != nil {
+		text += fmt.Sprintf("; it ends with %q", reason(e.Err))
+	}
+	return text, recipeLine
 }
 
 // heard is what client code hears of its session.

@@ -69,6 +69,28 @@ func TestAnOracleOfAssertions(t *testing.T) {
 	}
 }
 
+// TestAReportSaysHowACallHasEnded has calls that must end otherwise.
+func TestAReportSaysHowACallHasEnded(t *testing.T) {
+	s := scenarios.Scenario{Name: "my/calls", Clients: 1}
+	for _, x := range []struct {
+		path string
+		wish error
+		want string
+	}{
+		{"/none", nil, `"Delete succeeds" does not hold for c1, where it ends with "zk: node does not exist"`},
+		{"/zookeeper", zk.ErrNoNode, `"Delete ends with \"zk: node does not exist\"" does not hold for c1, where it ` +
+			`ends with "invalid arguments"`},
+		{"/none", zk.ErrNoNode, ""},
+	} {
+		s.Program = func(p *scenarios.Process) { p.Ends("Delete", p.Conn.Delete(x.path, -1), x.wish) }
+		f := check(t, s, "1-3", "")
+		if held := f.fatal == ""; held != (x.want == "") || !held && (!strings.Contains(f.fatal, "always: "+x.want) ||
+			!strings.Contains(f.fatal, "c1 sees that it does not hold: Delete ")) {
+			t.Errorf("%s: %s", x.path, f.fatal)
+		}
+	}
+}
+
 func TestAnOracleByFinally(t *testing.T) {
 	finally := func(h *history.History) error {
 		for _, n := range h.Tree {

@@ -2,7 +2,6 @@ package catalog
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 
@@ -27,12 +26,12 @@ var background = context.Background()
 
 // with asserts that a call ends with an error.
 func (r refused) with(want, err error, call string) {
-	r.p.Always(fmt.Sprintf("%s ends with %q", call, want), errors.Is(err, want))
+	r.p.Ends(call, err, want)
 }
 
 // fine asserts that a call ends without an error.
 func (r refused) fine(err error, call string) {
-	r.p.Always(call+" succeeds", err == nil)
+	r.p.Ends(call, err, nil)
 }
 
 // path returns a folder for one recipe.

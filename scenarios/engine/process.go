@@ -3,6 +3,7 @@ package engine
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"sync"
 
@@ -88,8 +89,25 @@ func (p *Process) Fail(why error) { p.host.Fail(p, why) }
 //
 //	p.Always("tokens grow", token > last)
 func (p *Process) Always(sentence string, holds bool) {
+	p.always(sentence, holds, nil)
+}
+
+// Ends is Always of a call: it must end with an error that is want, or without one if that is nil. What it has ended
+// with instead is in the report.
+//
+//	p.Ends("Unlock", l.Unlock(ctx), nil)
+func (p *Process) Ends(call string, err, want error) {
+	sentence := call + " succeeds"
+	if want != nil {
+		sentence = fmt.Sprintf("%s ends with %q", call, want)
+	}
+	p.always(sentence, errors.Is(err, want), err)
+}
+
+func (p *Process) always(sentence string, holds bool, err error) {
 	if !holds {
-		p.host.Record(history.Event{Kind: history.Told, Client: int32(p.ID), Op: checkers.ToldBroken, Path: sentence})
+		p.host.Record(history.Event{Kind: history.Told, Client: int32(p.ID), Op: checkers.ToldBroken, Path: sentence,
+			Err: err})
 	}
 }
 
