@@ -19,6 +19,7 @@ type Link struct {
 	Asked  string   // if that is not known either: its last request; may be empty
 	Became string   // the state of its session that it was told of after that; may be empty
 	Circle bool     // who has what it waits for has been named before
+	Calls  []string // as of history.Waiting
 }
 
 // Chain returns who holds everybody up in a run that has come to rest: a client that waits, then the one that has what
@@ -58,7 +59,7 @@ func Behind(h *history.History, chain []Link) (behind []Link) {
 }
 
 func linkOf(h *history.History, x history.Waiting) Link {
-	l := Link{Client: x.Client, Paths: x.Paths}
+	l := Link{Client: x.Client, Paths: x.Paths, Calls: x.Calls}
 	for _, p := range x.Paths {
 		l.States = append(l.States, state(h, p))
 	}

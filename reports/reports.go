@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"strings"
 
 	"zksim/checkers"
 	"zksim/model/history"
@@ -29,6 +30,7 @@ type Report struct {
 	// Also is what other checkers say of the same run, each with its name.
 	Also      []string         `json:"also,omitempty"`
 	Stack     []string         `json:"stack,omitempty"`       // of code that has panicked: its calls, the innermost first
+	Waits     []Waits          `json:"waits,omitempty"`       // where code waits in the end
 	Steps     int              `json:"steps"`                 // of the run that failed first
 	Minimal   int              `json:"minimal"`               // transitions that the shrunk schedule prescribes
 	Cut       string           `json:"not_minimal,omitempty"` // why it may not be minimal; empty if it is
@@ -37,6 +39,21 @@ type Report struct {
 	Again     string           `json:"again,omitempty"` // how often it fails when it is repeated, if not each time
 	Reproduce []string         `json:"reproduce"`
 	Why       *history.Futures `json:"why,omitempty"` // nil: not looked for
+}
+
+// Waits is where the code of a client waits in the end, although nothing can wake it.
+type Waits struct {
+	Client string   `json:"client"` // with the name of its goroutine if that is not the first one, as "c1/watch"
+	Calls  []string `json:"calls"`  // the innermost first
+}
+
+// SetWaits fills in what a history says of where code waits.
+func (r *Report) SetWaits(h *history.History) {
+	for _, x := range h.Waiting {
+		if len(x.Calls) > 0 {
+			r.Waits = append(r.Waits, Waits{strings.TrimSuffix(client(x.Client)+"/"+x.Where, "/"), x.Calls})
+		}
+	}
 }
 
 // Format is the version of report.json.

@@ -165,6 +165,7 @@ func TestCheckPrintsHowToRepeatAFailure(t *testing.T) {
 	f := check(t, s, "1-100", "")
 	m := regexp.MustCompile(`^lock/plain-create  seed \d+  quiescence: c\d waits for .*
     also       tree: .*
+    waits      c\d in .*Lock.wait, mutants/lock.go:\d+
     minimal    (\d+) of \d+ steps, .*, faults: lose-reply c\d
     decided    step \d+, after lose-reply c\d, .*
 (?: +(?:\d+ )?.*\n)* +violation of quiescence: .*

@@ -50,6 +50,7 @@ type (
 	//	Register       makes the Object that records what one recipe object does
 	//	Fail           gives up, which liveness reports
 	//	Always         must hold each time that the line is executed
+	//	Ends           a call must end with that error, or with none
 	//	Sometimes      must hold in at least one run
 	//	AtRest         waits until faults are over and nothing else can happen
 	//	Step           lets everybody else move

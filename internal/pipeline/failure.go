@@ -104,6 +104,9 @@ func Trace(s *engine.Scenario, schedule engine.Schedule) (*reports.Failure, erro
 	if err != nil {
 		return nil, err
 	}
+	if err := engine.Waits(s, result.Schedule, result.History); err != nil {
+		return nil, err
+	}
 	clients, rounds := s.Size(&schedule)
 	if s.Outside != nil { // they join
 		clients = result.History.Clients
@@ -120,6 +123,7 @@ func Trace(s *engine.Scenario, schedule engine.Schedule) (*reports.Failure, erro
 	f.Report.SetVerdict(result.Verdict)
 	f.Report.Also = others(s, result)
 	f.Report.Stack = Calls(result.History.PanicStack())
+	f.Report.SetWaits(result.History)
 	f.Property = Property(s, result.Verdict)
 	f.Search, err = Drawing(s, f.History)
 	return f, err

@@ -3,8 +3,10 @@ package pipeline
 import (
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
+	"zksim/checkers"
 	"zksim/model/history"
 	"zksim/reports"
 )
@@ -18,6 +20,11 @@ func (f *Failure) PrintVerdict(w io.Writer, head string) {
 		fmt.Fprintf(w, "%salso       %s\n", blank, reports.Printable(other))
 	}
 	PrintCalls(w, r.Stack)
+	for _, l := range checkers.Chain(f.History) {
+		if len(l.Calls) > 0 {
+			fmt.Fprintf(w, "%swaits      c%d in %s\n", blank, l.Client, reports.Printable(inShort(l.Calls)))
+		}
+	}
 	clients, rounds := f.Scenario.Size(&f.Full)
 	if f.Scenario.Outside != nil {
 		clients = r.Clients
@@ -39,6 +46,19 @@ func (f *Failure) PrintVerdict(w io.Writer, head string) {
 		decided = fmt.Sprintf("step %d, %s", r.Why.Step, decided)
 	}
 	fmt.Fprintf(w, "%sdecided    %s\n", blank, decided)
+}
+
+// inShort says in a line where code waits: the names of the last functions, and the place in the innermost, as in
+// "worker.run > Lock.Lock > place.await, mylock/place.go:41".
+func inShort(calls []string) string {
+	var names []string
+	for _, x := range slices.Backward(calls[:min(len(calls), 4)]) {
+		name, _, _ := strings.Cut(x, " ")
+		_, name, _ = strings.Cut(name[strings.LastIndexByte(name, '/')+1:], ".")
+		names = append(names, strings.NewReplacer("(*", "", ")", "").Replace(name))
+	}
+	_, place, _ := strings.Cut(calls[0], " ")
+	return strings.Join(names, " > ") + ", " + place
 }
 
 // PrintCalls prints the calls of client code below the sentence that they belong to.

@@ -133,6 +133,7 @@ type Waiting struct {
 	Client int32
 	Where  string   // name of the coroutine
 	Paths  []string // of the watches it waits for
+	Calls  []string // where its code waits, the innermost call first, as "pool.Get pool/pool.go:41"; nil: not looked for
 }
 
 // Node is a znode at the end of the run.

@@ -62,7 +62,7 @@ func TestAJudgeThatCannotDecideMakesTheResultUnknown(t *testing.T) {
 	s := engine.Scenario{Name: "test/doubt", Clients: 1, Program: idle, Checkers: []checkers.Checker{doubtful{}}}
 	for _, workers := range []int{1, 8} {
 		if rep := run(t, s, engine.Options{Seeds: engine.Range{First: 3, Last: 40},
-			Workers: workers}); rep.Status != engine.Inconclusive || rep.Why != "seed 3: who knows" {
+			Workers: workers}); rep.Status != engine.Inconclusive || rep.Why != "seed 3: doubtful: who knows" {
 			t.Errorf("%+v", rep)
 		}
 	}

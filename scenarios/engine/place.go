@@ -113,7 +113,10 @@ type placeFinder struct {
 const coroutineLabel = "zksim.goroutine"
 
 // Runs implements [sim.Watch]. It is called by the goroutine itself, which is the only one that can label it.
-func (f *placeFinder) Runs(goroutine uint64, _ int) {
+func (f *placeFinder) Runs(goroutine uint64, _ int) { label(goroutine) }
+
+// label marks the calling goroutine, which has that number.
+func label(goroutine uint64) {
 	pprof.SetGoroutineLabels(pprof.WithLabels(context.Background(), pprof.Labels(coroutineLabel,
 		strconv.FormatUint(goroutine, 10))))
 }

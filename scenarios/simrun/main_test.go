@@ -134,7 +134,7 @@ func TestExitStatuses(t *testing.T) {
 		{"naps", "2", "\n          zksim/scenarios/simrun.init.func"},
 		{"(naps|holds|fails)", "2", "3 scenarios: 1 held, 1 violated, 1 misused\n"},
 		{"escapes", "1", "FAIL    test/escapes             escaped: 5 runs, and it was not caught by liveness or steps\n"},
-		{"aimless", "3", "inconclusive test/aimless             seed 1: no run had a blue moon (5 runs)\n"},
+		{"aimless", "3", "inconclusive test/aimless             seed 1: doubt: no run had a blue moon (5 runs)\n"},
 		{"fickle", "4", "FAIL    test/fickle              nondeterministic: seed 1: two runs part at step "},
 		{"(holds|aimless)", "3", "2 scenarios: 1 held, 1 inconclusive\n"},
 		{"(aimless|fails|holds)", "1", "3 scenarios: 1 held, 1 violated, 1 inconclusive\n"},
@@ -491,6 +491,7 @@ func TestTheReportOfAMutantIsJSON(t *testing.T) {
 
 var block = regexp.MustCompile(`(?m)^      lock/plain-create  seed (\d+)  (\w+): .*\n` +
 	`(?:      also       .*\n)*` +
+	`(?:      waits      .*\n)*` +
 	`      minimal    \d+ of \d+ steps, (?:\d+ of )?\d clients, (?:\d+ of )?\d rounds?, faults: (.*)\n` +
 	`      decided    step \d+, after .* fail, before it .*\n` +
 	`      replayed   2 of 2 identical, hash ([0-9a-f]{16})\n` +

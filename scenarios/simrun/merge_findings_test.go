@@ -107,7 +107,7 @@ func TestAMergeSearchesTheSmallScopeAsOneRunWould(t *testing.T) {
 	names := []string{"-seeds", "1-2", "test/flawed", "lock/ignore-exists", "lock/fan-out"}
 	inParts(t, 2, names...)
 	merged, whole := simrun(t, "merge", "parts-2"), simrun(t, append([]string{"check", "-o", "whole"}, names...)...)
-	found := regexp.MustCompile(`FAIL  test/flawed  exhaustive search  .+\n      minimal .+\n`)
+	found := regexp.MustCompile(`FAIL  test/flawed  exhaustive search  .+\n      waits .+\n      minimal .+\n`)
 	lines := regexp.MustCompile(`(?m)^(caught  lock/ignore-exists.* in exhaustive search|held    lock/fan-out.*; every ` +
 		`schedule) .+$`)
 	if a, b := found.FindString(merged.out), found.FindString(whole.out); a == "" || a != b {

@@ -44,7 +44,7 @@ func TestJSONIsWhatGoTestPrints(t *testing.T) {
 	for test, want := range map[string]string{
 		"check/test/holds":   "held    test/holds               3 runs, ",
 		"check/test/fails":   "FAIL  test/fails  seed 1  liveness: c1 gave up: enough & <done>\n",
-		"check/test/aimless": "inconclusive test/aimless             seed 1: no run had a blue moon (3 runs)\n",
+		"check/test/aimless": "inconclusive test/aimless             seed 1: doubt: no run had a blue moon (3 runs)\n",
 		"check":              "index   out/index.html\n3 scenarios: 1 held, 1 violated, 1 inconclusive\n",
 	} {
 		if !strings.HasPrefix(output[test], want) {
