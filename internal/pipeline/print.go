@@ -1,6 +1,7 @@
 package pipeline
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"slices"
@@ -54,8 +55,9 @@ func inShort(calls []string) string {
 	var names []string
 	for _, x := range slices.Backward(calls[:min(len(calls), 4)]) {
 		name, _, _ := strings.Cut(x, " ")
-		_, name, _ = strings.Cut(name[strings.LastIndexByte(name, '/')+1:], ".")
-		names = append(names, strings.NewReplacer("(*", "", ")", "").Replace(name))
+		name = name[strings.LastIndexByte(name, '/')+1:]
+		_, inPackage, _ := strings.Cut(name, ".")
+		names = append(names, strings.NewReplacer("(*", "", ")", "").Replace(cmp.Or(inPackage, name)))
 	}
 	_, place, _ := strings.Cut(calls[0], " ")
 	return strings.Join(names, " > ") + ", " + place

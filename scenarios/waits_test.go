@@ -1,4 +1,4 @@
-package engine_test
+package scenarios_test
 
 import (
 	"context"
@@ -48,7 +48,7 @@ func TestWhereCodeWaitsInTheEnd(t *testing.T) {
 	}
 	want := map[string]string{
 		"":       frame("forever", line("the first")),
-		"second": frame("waits", line("the second")) + "\n" + frame("forever.func1", line("the first")-2),
+		"second": frame("waits", line("the second")) + "\nfunc scenarios/waits_test.go:" + strconv.Itoa(line("the first")-2),
 	}
 	if len(res.History.Waiting) != 2 {
 		t.Fatalf("%+v", res.History.Waiting)
@@ -68,5 +68,5 @@ func TestWhereCodeWaitsInTheEnd(t *testing.T) {
 }
 
 func frame(name string, line int) string {
-	return "zksim/scenarios/engine_test." + name + " engine/waits_test.go:" + strconv.Itoa(line)
+	return "zksim/scenarios_test." + name + " scenarios/waits_test.go:" + strconv.Itoa(line)
 }
