@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"zksim/checkers"
@@ -189,7 +190,10 @@ func Drawing(s *engine.Scenario, h *history.History) ([]byte, error) {
 	return page.Bytes(), nil
 }
 
-// Calls splits the text of a stack.
+// Calls returns the calls in the text of a stack, without those of the harness that surround the code.
 func Calls(stack string) []string {
-	return strings.FieldsFunc(stack, func(r rune) bool { return r == '\n' })
+	return slices.DeleteFunc(strings.Split(strings.TrimSpace(stack), "\n"), func(call string) bool {
+		return call == "" || strings.HasPrefix(call, "zksim/scenarios/workload.") ||
+			strings.HasPrefix(call, "zksim/scenarios/engine.Object.")
+	})
 }
