@@ -209,7 +209,11 @@ func TestEveryGuaranteeHoldsUnderAllFaults(t *testing.T) {
 	w := sim.NewWorld()
 	defer w.Close()
 	var tp tape
-	for seed := range uint64(5000) {
+	seeds := uint64(5000)
+	if testing.Short() {
+		seeds = 1000
+	}
+	for seed := range seeds {
 		tp.random(w, 3, seed)
 		if err := tp.run(); err != nil {
 			t.Fatalf("seed %d: %v", seed, err)

@@ -21,11 +21,7 @@ func (f *Failure) PrintVerdict(w io.Writer, head string) {
 		fmt.Fprintf(w, "%salso       %s\n", blank, reports.Printable(other))
 	}
 	PrintCalls(w, r.Stack)
-	for _, l := range checkers.Chain(f.History) {
-		if len(l.Calls) > 0 {
-			fmt.Fprintf(w, "%swaits      c%d in %s\n", blank, l.Client, reports.Printable(inShort(l.Calls)))
-		}
-	}
+	PrintWaits(w, blank, f.History)
 	clients, rounds := f.Scenario.Size(&f.Full)
 	if f.Scenario.Outside != nil {
 		clients = r.Clients
@@ -47,6 +43,16 @@ func (f *Failure) PrintVerdict(w io.Writer, head string) {
 		decided = fmt.Sprintf("step %d, %s", r.Why.Step, decided)
 	}
 	fmt.Fprintf(w, "%sdecided    %s\n", blank, decided)
+}
+
+// PrintWaits prints a line for each client that holds everybody up in the end: where its code waits, if that was
+// looked for ([engine.Waits]).
+func PrintWaits(w io.Writer, blank string, h *history.History) {
+	for _, l := range checkers.Chain(h) {
+		if len(l.Calls) > 0 {
+			fmt.Fprintf(w, "%swaits      c%d in %s\n", blank, l.Client, reports.Printable(inShort(l.Calls)))
+		}
+	}
 }
 
 // inShort says in a line where code waits: the names of the last functions, and the place in the innermost, as in

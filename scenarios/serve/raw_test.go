@@ -171,6 +171,9 @@ func TestThoseWithTheOldHandshakeAreAnsweredWithIt(t *testing.T) {
 
 // What a real server was seen to do with packets that no client sends.
 func TestWhatNoClientSendsCostsNoMoreThanItsConnection(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes half a minute")
+	}
 	e := start(t, Options{})
 	other := client(t, 10*time.Second, e.Addrs()...)
 	frame := func(b ...byte) []byte { return jute.EndFrame(append(jute.StartFrame(nil), b...), 0) }

@@ -105,6 +105,7 @@ func (a *app) replayedVerdict(ctx context.Context, s *engine.Scenario, schedule 
 	case checkers.Violated:
 		fmt.Fprintf(a.out, "FAIL  %s: %s\n", r.Verdict.Checker, reports.Printable(r.Verdict.Message))
 		pipeline.PrintCalls(a.out, r.Stack)
+		pipeline.PrintWaits(a.out, "      ", told.History)
 		if out == "" {
 			return exitViolation, nil
 		}

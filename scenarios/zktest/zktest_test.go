@@ -105,7 +105,7 @@ func TestControlsReachClients(t *testing.T) {
 		t.Errorf("%+v", h)
 	}
 	e.Reset()
-	if s := e.State(); len(s.Znodes) != 1 || len(s.Sessions) != 0 {
+	if s := e.State(); len(s.Znodes) != 1 { // the clients may have new sessions already
 		t.Errorf("%+v", s)
 	}
 }
