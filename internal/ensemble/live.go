@@ -166,11 +166,19 @@ func (h *liveHost) remove(o LiveOptions, opt live.Options) {
 	})
 }
 
-// dialLimit is how long an ensemble may take to give a session.
-const dialLimit = 10 * time.Second
+// dialLimit is how long an ensemble may take to give a session: one of our own more, as its servers may be starved by
+// other work of this machine, and there is nobody who has named the wrong ones.
+const (
+	dialLimit    = 10 * time.Second
+	dialLimitOwn = 30 * time.Second
+)
 
 func dial(ctx context.Context, o LiveOptions, opt live.Options) (*live.Client, error) {
-	ctx, cancel := context.WithTimeout(ctx, dialLimit)
+	limit := dialLimit
+	if o.Ours != nil {
+		limit = dialLimitOwn
+	}
+	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
 	return live.Dial(ctx, o.Servers, opt)
 }
