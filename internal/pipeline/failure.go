@@ -192,8 +192,8 @@ func Drawing(s *engine.Scenario, h *history.History) ([]byte, error) {
 
 // Calls returns the calls in the text of a stack, without those of the harness that surround the code.
 func Calls(stack string) []string {
-	return slices.DeleteFunc(strings.Split(strings.TrimSpace(stack), "\n"), func(call string) bool {
-		return call == "" || strings.HasPrefix(call, "zksim/scenarios/workload.") ||
-			strings.HasPrefix(call, "zksim/scenarios/engine.Object.")
+	calls := strings.FieldsFunc(stack, func(r rune) bool { return r == '\n' })
+	return slices.DeleteFunc(calls, func(call string) bool {
+		return strings.HasPrefix(call, "zksim/scenarios/workload.") || strings.HasPrefix(call, "zksim/scenarios/engine.Object.")
 	})
 }

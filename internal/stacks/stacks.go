@@ -154,8 +154,11 @@ func place(rest []byte) (file string, line int) {
 	}
 	line, _ = strconv.Atoi(text[i+1:])
 	file = strings.ReplaceAll(text[:i], "\\", "/")
-	return path.Join(path.Base(path.Dir(file)), path.Base(file)), line
+	return Short(file), line
 }
+
+// Short returns the end of a path that is the same on every machine: the file and its folder.
+func Short(file string) string { return path.Join(path.Base(path.Dir(file)), path.Base(file)) }
 
 func firstLine(text []byte) []byte {
 	line, _, _ := bytes.Cut(text, []byte("\n"))

@@ -35,11 +35,11 @@ func outcome(rep engine.Report) string {
 	return fmt.Sprintf("%v after %d runs: %s %+v", rep.Status, rep.Runs, rep.Why, rep.Failure.Verdict)
 }
 
-// In shards every mutant must be caught as well: each is a job of its own, and has as many seeds as one that is alone.
 // whole says that what each scenario takes long for is not only done with some of them.
 var whole = os.Getenv("ZKSIM_WHOLE") == "1"
 
-// TestEveryMutantIsCaughtInEachOfFourShards takes every third one, and all with ZKSIM_WHOLE=1.
+// In shards every mutant must be caught as well: each is a job of its own, and has as many seeds as one that is alone.
+// The test takes every third one, and all with ZKSIM_WHOLE=1.
 func TestEveryMutantIsCaughtInEachOfFourShards(t *testing.T) {
 	for i := range All {
 		if !All[i].Broken() || !whole && i%3 != 0 {

@@ -32,10 +32,16 @@ func TestCorrectScenariosHoldInOtherSizes(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
+				where := fmt.Sprintf("%s with %d clients and %d rounds", s.Name, clients, rounds)
 				for seed := uint64(1); seed <= 15; seed++ {
-					if v := r.Seed(&s, seed).Verdict; v.Level != checkers.OK {
-						t.Errorf("%s with %d clients and %d rounds, seed %d: %s", s.Name, clients, rounds, seed, v)
+					res := r.Seed(&s, seed)
+					if err := s.Unknown(res.History); err != nil || res.Verdict.Level != checkers.OK {
+						t.Errorf("%s, seed %d: %s, %v", where, seed, res.Verdict, err)
 					}
+				}
+				last := r.Shown()
+				if r.Seed(&s, 15); engine.Parts(last, r.Shown()) != "" {
+					t.Errorf("%s: two runs of seed 15 %s", where, engine.Parts(last, r.Shown()))
 				}
 			}
 		}

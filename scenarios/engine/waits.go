@@ -1,7 +1,6 @@
 package engine
 
 import (
-	"path"
 	"regexp"
 
 	"zksim/internal/stacks"
@@ -24,7 +23,6 @@ func Waits(s *Scenario, schedule Schedule, h *history.History) error {
 			f.stacks = labelled()
 		}
 	}
-	defer func() { r.world.Watch, r.world.Strict, r.world.OnStep = nil, false, nil }()
 	if _, err := r.Replay(s, schedule); err != nil {
 		return err
 	}
@@ -78,8 +76,7 @@ func callsOf(pcs []uintptr) (calls []string) {
 			x.Function = "func"
 		}
 		if !ofHarness.MatchString(x.Function + " " + x.File) {
-			file := path.Join(path.Base(path.Dir(x.File)), path.Base(x.File))
-			calls = append(calls, stacks.Frame{Func: x.Function, File: file, Line: x.Line}.String())
+			calls = append(calls, stacks.Frame{Func: x.Function, File: stacks.Short(x.File), Line: x.Line}.String())
 		}
 	}
 	return calls

@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -23,7 +24,13 @@ func (silent) Printf(string, ...any) {}
 // connect returns a client that has a session.
 func connect(t testing.TB, e *zktest.Ensemble) *zk.Conn {
 	t.Helper()
-	c, events, err := zk.Connect(e.Addrs(), 20*time.Second, zk.WithLogInfo(false), zk.WithLogger(silent{}))
+	return connectBy(t, e, net.DialTimeout)
+}
+
+func connectBy(t testing.TB, e *zktest.Ensemble, dial zk.Dialer) *zk.Conn {
+	t.Helper()
+	c, events, err := zk.Connect(e.Addrs(), 20*time.Second, zk.WithLogInfo(false), zk.WithLogger(silent{}),
+		zk.WithDialer(dial))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -72,19 +79,26 @@ func TestALostReplyShowsThatALockLeavesAnOrphan(t *testing.T) {
 func TestControlsReachClients(t *testing.T) {
 	t.Parallel()
 	e := zktest.Start(t, zktest.Options{Servers: 3, Lag: time.Millisecond})
-	a, b := connect(t, e), connect(t, e)
+	var gone atomic.Bool // the clients, which dial no more
+	dial := func(network, addr string, timeout time.Duration) (net.Conn, error) {
+		if gone.Load() {
+			return nil, net.ErrClosed
+		}
+		return net.DialTimeout(network, addr, timeout)
+	}
+	a, b := connectBy(t, e, dial), connectBy(t, e, dial)
 	if _, err := a.Create("/e", nil, zk.FlagEphemeral, open); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := b.Sync("/"); err != nil {
 		t.Fatal(err)
 	}
-	_, _, gone, err := b.ExistsW("/e")
+	_, _, deleted, err := b.ExistsW("/e")
 	if err != nil {
 		t.Fatal(err)
 	}
 	e.Expire(1)
-	if ev := <-gone; ev.Type != zk.EventNodeDeleted {
+	if ev := <-deleted; ev.Type != zk.EventNodeDeleted {
 		t.Errorf("%+v", ev)
 	}
 	e.Elect()
@@ -104,8 +118,14 @@ func TestControlsReachClients(t *testing.T) {
 	if h := e.History(); len(h.Events) == 0 || len(h.Tree) != 2 {
 		t.Errorf("%+v", h)
 	}
+	for _, c := range []*zk.Conn{a, b} {
+		for err := error(zk.ErrNoServer); err != nil; { // until it is there, and not about to come
+			_, _, err = c.Exists("/")
+		}
+	}
+	gone.Store(true)
 	e.Reset()
-	if s := e.State(); len(s.Znodes) != 1 { // the clients may have new sessions already
+	if s := e.State(); len(s.Znodes) != 1 || len(s.Sessions) != 0 {
 		t.Errorf("%+v", s)
 	}
 }
