@@ -194,6 +194,7 @@ func Drawing(s *engine.Scenario, h *history.History) ([]byte, error) {
 func Calls(stack string) []string {
 	calls := strings.FieldsFunc(stack, func(r rune) bool { return r == '\n' })
 	return slices.DeleteFunc(calls, func(call string) bool {
-		return strings.HasPrefix(call, "zksim/scenarios/workload.") || strings.HasPrefix(call, "zksim/scenarios/engine.Object.")
+		return strings.HasPrefix(call, "zksim/scenarios/workload.") ||
+			strings.HasPrefix(call, "zksim/scenarios/engine.Object.")
 	})
 }
