@@ -14,11 +14,12 @@ import (
 	"zksim/scenarios/prove"
 )
 
-// The third part of the portfolio searches all schedules of a scope that is as small as
-// those of most failures: as many states as take some tenths of a second.
+// The third part of the portfolio searches all schedules of a scope that is as small as those of most failures: as
+// many states, or steps where runs are long, as take some tenths of a second.
 const (
 	smallClients = 2
 	smallStates  = 5000
+	smallSteps   = 200_000
 )
 
 // Options say how much to run.
@@ -39,15 +40,39 @@ type Outcome struct {
 	Scope    prove.Bounds // the small scope
 }
 
-// Run runs a scenario over seeds, see [engine.Run], and then, if they are not those of a shard, searches the small
-// scope. If ctx is done before it comes to its end, the report is cut short.
+// Run runs a scenario over seeds, see [engine.Run], and, if they are not those of a shard, searches the small scope:
+// at the same time if it must hold and there may be several workers, else once the seeds have found nothing. If ctx is
+// done before it comes to its end, the report is cut short.
 func Run(ctx context.Context, s *engine.Scenario, o Options) (Outcome, error) {
+	beside := o.Shards == 0 && o.Workers != 1 && !s.Broken() && searchable(s, o.Strategy)
+	var r prove.Result
+	var failed error
+	done := make(chan struct{})
+	apart, stop := context.WithCancel(ctx)
+	defer stop()
+	if beside {
+		o.Began = func() {
+			go func() {
+				defer close(done)
+				r, failed = search(apart, s, Small(s, o.Faults))
+			}()
+		}
+	}
 	rep, err := engine.Run(ctx, s, o.Options)
 	x := NewOutcome(&rep, o.Faults)
-	if err != nil || o.Shards > 0 {
+	switch {
+	case err != nil || o.Shards > 0: // client code may not come back in the search, too
 		return x, err
+	case !beside:
+		return x, x.Search(ctx, o.Strategy)
 	}
-	return x, x.Search(ctx, o.Strategy)
+	if !x.open() {
+		stop()
+	}
+	if <-done; !x.open() {
+		return x, nil
+	}
+	return x, x.conclude(ctx, &r, failed)
 }
 
 // NewOutcome returns the outcome of seeds. plan is the plan of the small scope; "": what prove.Bounds says.
@@ -60,27 +85,44 @@ func Small(s *engine.Scenario, plan string) prove.Bounds {
 	return prove.Bounds{Clients: min(smallClients, s.Clients), Faults: plan}
 }
 
+// searchable reports whether the small scope of a scenario is searched.
+func searchable(s *engine.Scenario, strategy engine.Strategy) bool {
+	return strategy == engine.Portfolio && s.Outside == nil
+}
+
+// open reports whether the seeds have found nothing.
+func (x *Outcome) open() bool { return x.Status == engine.Held || x.Status == engine.Escaped }
+
 // Search explores the schedules of the small scope, if the strategy is the portfolio and the seeds have found nothing.
 // If ctx is done before it comes to its end, the report is cut short.
 func (x *Outcome) Search(ctx context.Context, strategy engine.Strategy) error {
-	s := x.Report.Scenario
-	none := x.Status == engine.Held || x.Status == engine.Escaped
-	if strategy != engine.Portfolio || !none || s.Outside != nil {
+	if !x.open() || !searchable(x.Report.Scenario, strategy) {
 		return nil
 	}
-	sc, err := x.Scope.Of(s)
+	r, err := search(ctx, x.Report.Scenario, x.Scope)
+	return x.conclude(ctx, &r, err)
+}
+
+// search explores the schedules of a small scope. The code was run strictly with the first seeds.
+func search(ctx context.Context, s *engine.Scenario, b prove.Bounds) (prove.Result, error) {
+	sc, err := b.Of(s)
 	if err != nil {
-		return err
+		return prove.Result{}, err
 	}
-	r, err := prove.Prove(ctx, sc, prove.Options{Reductions: prove.Every, Workers: 1, States: smallStates, Samples: -1})
+	return prove.Prove(ctx, sc, prove.Options{Reductions: prove.Every, Workers: 1, States: smallStates,
+		Steps: smallSteps, Samples: -1, Trusted: true})
+}
+
+// conclude takes a search of the small scope into account.
+func (x *Outcome) conclude(ctx context.Context, r *prove.Result, err error) error {
 	switch {
 	case err != nil:
 		return err
 	case r.Outcome == prove.Violated:
 		x.Searched, x.Cut = true, false
-		_, found := Found(s, &r)
+		_, found := Found(x.Report.Scenario, r)
 		x.Failure, x.Status = *found, engine.Violation
-		if s.Broken() {
+		if x.Report.Scenario.Broken() {
 			x.Status = engine.Caught
 		}
 		return nil

@@ -1,10 +1,14 @@
 package pipeline_test
 
 import (
+	"context"
+	"runtime"
+	"slices"
 	"testing"
 
 	"zksim/internal/pipeline"
 	"zksim/scenarios/catalog"
+	"zksim/scenarios/engine"
 	"zksim/scenarios/prove"
 )
 
@@ -22,5 +26,68 @@ func TestTheScopeOfExhaustiveSearchHasNoFaultsThatTheScenarioHasNot(t *testing.T
 		if err != nil || sc.Faults.String() != x.want || sc.Scenario.Clients != 2 {
 			t.Errorf("%+v: %s, %v", x, sc.Faults, err)
 		}
+	}
+}
+
+// mustHold returns a mutant as if it had to hold.
+func mustHold(name string) *engine.Scenario {
+	s := *catalog.Named(name)
+	s.Caught = nil
+	return &s
+}
+
+// TestASearchBesideTheSeedsSaysWhatOneAfterThemSays runs what holds, what only the search finds and what a seed finds
+// first, with one worker, which searches after the seeds, and with three.
+func TestASearchBesideTheSeedsSaysWhatOneAfterThemSays(t *testing.T) {
+	for _, x := range []struct {
+		name     string
+		s        *engine.Scenario
+		last     uint64
+		plan     string
+		status   engine.Status
+		searched bool
+		every    int
+	}{
+		{"held", catalog.Named("lock/lock"), 20, "", engine.Held, false, 0},
+		{"searched", mustHold("lock/plain-create"), 1, "lose-reply=1", engine.Violation, true, -1},
+		{"by a seed", mustHold("lock/plain-create"), 500, "", engine.Violation, false, -1},
+		{"a mutant", catalog.Named("lock/plain-create"), 1, "", engine.Caught, true, -1},
+	} {
+		var first pipeline.Outcome
+		for _, workers := range []int{1, 3} {
+			got, err := pipeline.Run(t.Context(), x.s, pipeline.Options{Options: engine.Options{
+				Seeds: engine.Range{First: 1, Last: x.last}, Strategy: engine.Portfolio, Workers: workers},
+				Faults: x.plan})
+			if err != nil || got.Status != x.status || got.Searched != x.searched || got.Every != x.every {
+				t.Errorf("%s, %d workers: status %d, searched %v, every %d, %v", x.name, workers, got.Status, got.Searched,
+					got.Every, err)
+			}
+			if workers == 1 {
+				first = got
+			} else if got.Says() != first.Says() || !slices.Equal(got.Failure.Schedule.Names, first.Failure.Schedule.Names) {
+				t.Errorf("%s: %s, and with one worker %s", x.name, got.Says(), first.Says())
+			}
+		}
+	}
+}
+
+// TestASearchBesideTheSeedsEndsWithThem has a seed fail, and the context be done.
+func TestASearchBesideTheSeedsEndsWithThem(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	o := pipeline.Options{Options: engine.Options{Seeds: engine.Range{First: 1, Last: 1 << 40},
+		Strategy: engine.Portfolio, Workers: 2, Progress: cancel}}
+	got, err := pipeline.Run(ctx, catalog.Named("lock/lock"), o)
+	if err != nil || !got.Cut || got.Status != engine.Held {
+		t.Errorf("cut %v, status %d, %v", got.Cut, got.Status, err)
+	}
+	before := runtime.NumGoroutine()
+	for range 20 {
+		o.Seeds.Last, o.Progress = 500, nil
+		if _, err := pipeline.Run(t.Context(), mustHold("lock/plain-create"), o); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if after := runtime.NumGoroutine(); after > before+5 {
+		t.Errorf("%d goroutines, %d before", after, before)
 	}
 }

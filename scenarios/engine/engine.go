@@ -49,6 +49,8 @@ type Options struct {
 	// Keep, if above 0, is how many failing runs of each checker are kept, those of the lowest seeds; a scenario that
 	// must hold is then run with all its seeds. 0: the first failure ends the work, as it does for mutants.
 	Keep int
+	// Began, if not nil, is called once the first seeds were run strictly, and before they are run with the others.
+	Began func()
 	// Progress, if not nil, is called after every run, from many goroutines.
 	Progress func()
 	// Stuck is how long client code may keep control without a call of its Conn or Env
@@ -179,6 +181,9 @@ func (e *engine) work() error {
 		if e.strict, err = strictRuns(e.ctx, e.Scenario, e.Strategy, e.first(), e.Stuck); err != nil {
 			return err
 		}
+	}
+	if e.Began != nil {
+		e.Began()
 	}
 	all, err := NewGuard(e.Stuck).workers(e.Workers, e.Scenario, e.Strategy, e.worker, func() { e.limit.Store(0) })
 	if err != nil {

@@ -93,7 +93,7 @@ func (g *Guard) workers(
 		wg.Wait()
 		close(done)
 	}()
-	err := g.Until(done, func() bool { return false })
+	err := g.Until(done, nil)
 	if err != nil {
 		stop()
 		ends(done)
@@ -114,8 +114,8 @@ const (
 	anyway     = 2 * time.Millisecond
 )
 
-// Until looks after client code until done is closed, and returns what it has found; nil if there is nothing. Where
-// strict says so it looks all the time, so that even a short wait is found, and else so seldom that it
+// Until looks after client code until done is closed, and returns what it has found; nil if there is nothing. While
+// strict, if not nil, says so it looks all the time, so that even a short wait is found, and else so seldom that it
 // takes at most one part in a hundred of the time.
 func (g *Guard) Until(done <-chan struct{}, strict func() bool) error {
 	begin := time.Now()
@@ -128,7 +128,7 @@ func (g *Guard) Until(done <-chan struct{}, strict func() bool) error {
 			return err
 		}
 		cost = min(time.Since(at), cost+cost/8) // it seems to take long where others are busy
-		if strict() {
+		if strict != nil && strict() {
 			meant = anyway
 			if g.busyWait(done) {
 				return g.look()

@@ -19,12 +19,17 @@ type Options struct {
 	Reductions Reductions
 	Workers    int   // at most engine.MaxWorkers; 0: one for each core
 	Memory     int64 // bytes in use, without garbage, at which the search is given up; 0: no limit
-	// distinct states after which a level is given up, with one worker always at the same state; 0: no limit
-	States     int
+	// States is how many distinct ones a level has until it is given up, with one worker always at the same; 0: no limit.
+	States int
+	// Steps is how many steps code makes, those to the place where a run goes its own way included, until a level is
+	// given up; 0: no limit. The longer runs are, the fewer states it is enough for.
+	Steps      int
 	Checkpoint string        // file to resume from, if it is there, and to save to; "": none
 	Every      time.Duration // how often to save; 0: once a minute
 	Reverse    bool          // search in another order
 	Stuck      time.Duration // how long client code may keep control before that is an error; 0: 30 seconds
+	// Trusted says that the code was run strictly already, see [engine.Run], so that the search need not begin with that.
+	Trusted bool
 	// Audit searches without the reduction Forget, and fails if that is not sound: if
 	// states go on differently that are said to be the same ([AuditError]).
 	Audit bool
@@ -129,9 +134,9 @@ type prover struct {
 func (p *prover) level(ctx context.Context, from *checkpoint) (again bool, err error) {
 	cert := &p.result.Certificate
 	s := newSearch(&p.scope, p.Reductions, len(cert.Levels))
-	s.reverse, s.stuck, s.limit = p.Reverse, p.Stuck, int64(p.States)
+	s.reverse, s.stuck, s.limit, s.effort = p.Reverse, p.Stuck, int64(p.States), int64(p.Steps)
 	s.doubtful = cmp.Or(p.Doubt, 1000)
-	s.again = s.again || p.Audit || p.Rerun
+	s.again, s.strict = s.again || p.Audit || p.Rerun, p.Trusted
 	if p.memo == nil {
 		p.memo = s.memo
 	}
@@ -201,7 +206,7 @@ func (p *prover) explore(ctx context.Context, s *search, from []edge, fresh bool
 			return err // the worker may be in client code still
 		}
 		more := s.full.Swap(false)
-		if s.limit = limit; !more || s.refuted != nil || p.stop != "" || ctx.Err() != nil {
+		if s.limit = limit; !more || s.spent.Load() || s.refuted != nil || p.stop != "" || ctx.Err() != nil {
 			return nil
 		}
 		from = s.pool.queue
@@ -223,6 +228,9 @@ func (p *prover) gaveUp(ctx context.Context, s *search) error {
 	why := cmp.Or(p.stop, "interrupted")
 	if s.full.Load() {
 		why = "the number of states is reached"
+	}
+	if s.spent.Load() {
+		why = "the number of steps is reached"
 	}
 	if errors.Is(ctx.Err(), context.DeadlineExceeded) {
 		why = "the time is up"

@@ -310,6 +310,31 @@ func TestASearchStopsAtANumberOfStates(t *testing.T) {
 	}
 }
 
+// TestASearchStopsAtANumberOfSteps gives a search half of the steps that code makes in it, twice the same, and all.
+func TestASearchStopsAtANumberOfSteps(t *testing.T) {
+	sc := about(t, "lock/single-node", "disconnect=1", 1)
+	whole := certify(t, sc, Options{Reductions: Every, Workers: 1})
+	steps := 64
+	o := Options{Reductions: Every, Workers: 1, Steps: steps}
+	for ; certify(t, sc, o).Outcome != Holds; o.Steps *= 2 {
+	}
+	if r := certify(t, sc, o); !slices.Equal(r.Levels, whole.Levels) || o.Steps == steps {
+		t.Errorf("with %d steps %+v", o.Steps, r.Certificate)
+	}
+	o.Steps /= 4
+	less := certify(t, sc, o)
+	if less.Outcome != Inconclusive || !strings.HasPrefix(less.Why, "the number of steps is reached with at most ") {
+		t.Errorf("%+v", less.Certificate)
+	}
+	if again := certify(t, sc, o); again.Why != less.Why {
+		t.Errorf("%s, and %s", less.Why, again.Why)
+	}
+	o.Workers = 3
+	if r := certify(t, sc, o); r.Why != less.Why {
+		t.Errorf("with three workers %s, with one %s", r.Why, less.Why)
+	}
+}
+
 func TestAViolationIsTheSameEachTime(t *testing.T) {
 	sc := about(t, "lock/plain-create", "lose-reply=1", -1)
 	var first []string

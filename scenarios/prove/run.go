@@ -17,7 +17,12 @@ func (w *worker) run() {
 	w.at, w.before, w.begin = 0, nil, 0
 	w.prefix = w.next.path(w.prefix[:0])
 	w.past.reset()
-	switch res, err := w.runner.Explore(w.scenario, w.schedule, w); err {
+	res, err := w.runner.Explore(w.scenario, w.schedule, w)
+	if n := w.taken.Add(int64(w.runner.World().Step())); n > w.effort && w.effort > 0 {
+		w.spent.Store(true)
+		w.pool.stop()
+	}
+	switch err {
 	case nil:
 		w.complete(&res)
 	case errDeep:

@@ -23,6 +23,7 @@ type search struct {
 	reverse bool // take the last first
 	stuck   time.Duration
 	limit   int64 // states; 0: none
+	effort  int64 // steps that code makes; 0: no limit
 
 	scenario *engine.Scenario
 	schedule engine.Schedule      // the circumstances
@@ -44,7 +45,9 @@ type search struct {
 	strict   bool        // code was run strictly
 	withheld atomic.Bool // a fault was possible and there had been enough
 	full     atomic.Bool // limit is reached
+	spent    atomic.Bool // effort is
 	states   atomic.Int64
+	taken    atomic.Int64 // steps
 	deepest  atomic.Int64
 
 	sentences *sentences // of Process.Sometimes
@@ -120,9 +123,6 @@ func (s *search) reached(step int) bool {
 
 // usuallyStuck is how long client code may keep control without a call of its Conn or Env, unless it waits meanwhile.
 const usuallyStuck = 30 * time.Second
-
-// strictRuns is how many of the first runs are watched all the time.
-const strictRuns = 50
 
 // run explores with a number of workers, from the given edges on. Every so often it
 // calls watch, which may pause the pool; when watch returns true, or ctx is done,
@@ -243,7 +243,7 @@ func (w *worker) guarded() (err error) {
 // guard stops the search when client code leaves the simulator. It does so from
 // a goroutine of its own, since a pause of the pool would wait for that client.
 func (s *search) guard(g *engine.Guard, all []*worker, done <-chan struct{}, dead chan<- error) {
-	err := g.Until(done, func() bool { return s.runs.Load() < strictRuns })
+	err := g.Until(done, nil)
 	for _, w := range all {
 		if err != nil {
 			break
