@@ -86,14 +86,44 @@ func TestAFaultIsSearchedByItselfBeforeTheWholePlan(t *testing.T) {
 			p.Fail(err)
 		}
 	}
-	o := Options{Reductions: Every, Workers: 1}
-	found, all, err := GoBeyond(t.Context(), &s, o, 30_000)
-	if err != nil || found == nil || found.Faults != "cancel=1" || found.Result.Struck != 1 {
-		t.Errorf("found %+v by %d attempts, %v, expected a violation by cancel=1", found, len(all), err)
+	var first []*Attempt
+	for _, workers := range []int{1, 3} {
+		found, all, err := GoBeyond(t.Context(), &s, Options{Reductions: Every, Workers: workers}, 30_000)
+		if err != nil || found == nil || found.Faults != "cancel=1" || found.Result.Struck != 1 {
+			t.Fatalf("found %+v by %d attempts, %v, expected a violation by cancel=1", found, len(all), err)
+		}
+		for i, x := range all {
+			if x.Faults == "stale-read=1" {
+				t.Error("a fault that needs three servers counts as searched with one")
+			}
+			if workers > 1 && x.Result.Certificate.String() != first[i].Result.Certificate.String() {
+				t.Errorf("with %d workers %s, with one %s", workers, &x.Result.Certificate, &first[i].Result.Certificate)
+			}
+			if x == found {
+				break
+			}
+		}
+		first = all
 	}
-	for _, x := range all {
-		if x.Faults == "stale-read=1" {
-			t.Error("a fault that needs three servers counts as searched with one")
+}
+
+// TestOfAttemptsTheFirstThatFindsSomethingCounts has some that find something, or cannot be made, at a time.
+func TestOfAttemptsTheFirstThatFindsSomethingCounts(t *testing.T) {
+	attempt := func(name, plan string) *Attempt {
+		return &Attempt{Scope: about(t, name, plan, 1)}
+	}
+	held := attempt("lock/lock", "lose-reply=1")
+	one, other := attempt("lock/plain-create", "lose-reply=1"), attempt("lock/plain-create", "lose-reply=1")
+	bad := attempt("lock/lock", "")
+	bad.Scope.Servers = 2
+	for range 10 {
+		o := Options{Reductions: Every, Workers: 4}
+		found, _, err := tryAll(t.Context(), []*Attempt{held, one, bad, other}, o, 3000)
+		if err != nil || found != one || held.Result.Outcome != Inconclusive {
+			t.Fatalf("found %v, %v; before it %s", found, err, &held.Result.Certificate)
+		}
+		if found, _, err := tryAll(t.Context(), []*Attempt{held, bad, one}, o, 3000); err == nil {
+			t.Fatalf("found %v, and no error", found)
 		}
 	}
 }

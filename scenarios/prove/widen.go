@@ -170,27 +170,3 @@ func attempts(s *engine.Scenario, list []Bounds) (all []*Attempt, err error) {
 	}
 	return all, nil
 }
-
-// tryAll searches all, up to each number of states, until there is a violation.
-func tryAll(ctx context.Context, all []*Attempt, o Options, limits ...int) (found *Attempt, _ []*Attempt, err error) {
-	o.Samples = -1 // the outcome is about one of many scopes
-	for _, o.States = range limits {
-		for _, x := range all {
-			if x.Result.Outcome == Holds {
-				continue
-			}
-			begin := time.Now()
-			if x.Result, err = Prove(ctx, x.Scope, o); err != nil {
-				return nil, nil, err
-			}
-			x.Took = time.Since(begin)
-			if x.Result.Outcome == Violated {
-				return x, all, nil
-			}
-			if ctx.Err() != nil {
-				return nil, all, nil
-			}
-		}
-	}
-	return nil, all, nil
-}
