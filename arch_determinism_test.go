@@ -46,7 +46,7 @@ var excuses = []struct{ file, uses, why string }{
 	{"scenarios/prove/checkpoint.go", "time", "gives up on code that waits outside of its Env, which is an error"},
 	{"scenarios/prove/prove.go", "time", "when to show progress and to write a checkpoint"},
 	{"scenarios/prove/search.go", "time", "when to ask for progress and checkpoints"},
-	{"scenarios/prove/widen.go", "time", "measures"},
+	{"scenarios/prove/tries.go", "time", "measures"},
 }
 
 const orderFree = "// order-free:"

@@ -28,6 +28,7 @@ var All = sourced(frugal(slices.Concat(
 	deniedScenarios,
 	struckScenarios,
 	waitingScenarios,
+	elsewhereScenarios,
 	aloneScenarios,
 	revocableScenarios,
 	rwlockScenarios,

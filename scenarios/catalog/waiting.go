@@ -3,6 +3,7 @@ package catalog
 import (
 	"context"
 	"fmt"
+	"strconv"
 	"time"
 
 	"github.com/go-zookeeper/zk"
@@ -28,8 +29,7 @@ func waiting(rest bool) func(p *engine.Process) {
 		a.create(a.path("begun"), "") // there is a session: what a put before it has done may be unknown
 		w := waits{a, rest}
 		var parts []func()
-		all := []func() func(){w.config, w.vote, w.items, w.task, w.group, w.suspects, w.loses, w.barriers, w.leases,
-			w.removed}
+		all := append(w.all(), w.removed)
 		if rest {
 			all = append(all, w.refusal)
 		}
@@ -53,10 +53,41 @@ func waiting(rest bool) func(p *engine.Process) {
 	}
 }
 
+// rewatching has one after another of what can wait do so, and then has it happen while bystanders read. The library
+// sets its watches again behind the reads, and only for what comes after their answers.
+func rewatching(p *engine.Process) {
+	if p.ID > 1 {
+		return
+	}
+	a := alone{refused{p: p, dir: p.Path("/dir")}}
+	a.create(a.path("begun"), "")
+	for round := range 4 {
+		a.after = fmt.Sprint("-", round)
+		all := waits{a, false}.all()
+		drawn, _ := strconv.ParseInt(p.Env.UUID()[:2], 16, 0)
+		end, ended := all[int(drawn)%len(all)](), false
+		workload.Steps(p, 10)
+		for range 3 {
+			p.Env.Go("bystander", func() {
+				for n := 0; n < 40 && !ended; n++ {
+					p.Conn.Exists(a.dir)
+				}
+			})
+		}
+		end()
+		ended = true
+	}
+}
+
 // waits is a client that waits.
 type waits struct {
 	alone
 	rest bool
+}
+
+// all are the ways to wait. Each begins, and returns what has it end.
+func (a waits) all() []func() func() {
+	return []func() func(){a.config, a.vote, a.items, a.task, a.group, a.suspects, a.loses, a.barriers, a.leases}
 }
 
 // rests waits until nothing happens any more, if it is to.
@@ -406,18 +437,20 @@ func failedSite(p *engine.Process) {
 }
 
 // waitingScenario has everything wait.
-func waitingScenario(name, doc string, rest bool, plan string) engine.Scenario {
+func waitingScenario(name, doc string, program func(p *engine.Process), plan string) engine.Scenario {
 	return engine.Scenario{Name: name, Doc: doc, Clients: 1, Servers: []int{1, 3}, SafetySteps: 3000, MaxSteps: 8000,
-		Setup: []model.Request{engine.Mkdir("/dir")}, Program: waiting(rest), Faults: faults.MustParse(plan),
+		Setup: []model.Request{engine.Mkdir("/dir")}, Program: program, Faults: faults.MustParse(plan),
 		Checkers: []checkers.Checker{checkers.Liveness{}, checkers.Steps{}}, Finally: endsAll, Heeds: nothing}
 }
 
 var waitingScenarios = []engine.Scenario{
 	waitingScenario("recipes/waiting",
-		"whoever waits hears of what happens after the faults, and asks for nothing before", true,
+		"whoever waits hears of what happens after the faults, and asks for nothing before", waiting(true),
 		"disconnect=6 lose-reply=1 stale-read=1"),
-	waitingScenario("recipes/hearing", "whoever waits hears of what happens amid the faults", false,
+	waitingScenario("recipes/hearing", "whoever waits hears of what happens amid the faults", waiting(false),
 		"disconnect=9 lose-reply=1 stale-read=1"),
+	waitingScenario("recipes/rewatched", "whoever waits hears of what happens while its watches are set again", rewatching,
+		"lose-reply=12 lose-request=40@op=exists"),
 	{
 		Name: "recipes/failed-site", Doc: "a site joins and fails, and the others abort", Clients: 1, Dials: 1,
 		Servers: []int{1, 3}, Setup: []model.Request{engine.Mkdir("/dir")}, Program: failedSite, Finally: endsAll,

@@ -1,0 +1,162 @@
+package catalog
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+
+	"zksim/checkers"
+	"zksim/faults"
+	"zksim/model"
+	"zksim/recipes"
+	"zksim/scenarios/engine"
+)
+
+// twofold is a client with two connections that is alone: what it was told on the one is so on the other, too, which
+// may be to a leader that was deposed.
+type twofold struct {
+	alone // on the first connection
+	other alone
+}
+
+// onTwoConnections is the program. What is of a session is not in it: nobody knows when that ends.
+func onTwoConnections(p *engine.Process) {
+	if p.ID > 1 {
+		return
+	}
+	q, err := p.Dial()
+	if err != nil {
+		p.Fail(err)
+		return
+	}
+	on := func(p *engine.Process) alone { return alone{refused{p: p, dir: p.Path("/dir")}} }
+	a := twofold{on(p), on(q)}
+	a.create(a.path("begun"), "") // there is a session: what a put before it has done may be unknown
+	parts := []func(name string){a.counted, a.named, a.configured, a.flagged, a.queued, a.decided}
+	for i := range 5 {
+		drawn, _ := strconv.ParseInt(p.Env.UUID()[:1], 16, 0)
+		parts[int(drawn)%len(parts)](a.path(fmt.Sprint("part-", i)))
+	}
+	q.Conn.Close()
+}
+
+// unsure reports whether an error says that an outcome is unknown, as where a leader that was deposed has told a client
+// that its session has ended.
+func unsure(err error) bool {
+	return errors.Is(err, recipes.ErrUnknownOutcome) || errors.Is(err, recipes.ErrLost)
+}
+
+func (a twofold) counted(dir string) {
+	c := recipes.NewCounter(a.p.Conn, a.p.Env, dir, recipes.CounterOptions{})
+	other := recipes.NewCounter(a.other.p.Conn, a.other.p.Env, dir, recipes.CounterOptions{})
+	for range 8 {
+		sum, err := c.Add(background, 1)
+		if unsure(err) {
+			return
+		}
+		a.fine(err, "Counter.Add")
+		swapped, err := other.CompareAndSet(background, sum, sum)
+		a.is(err == nil && swapped || unsure(err), "Counter.CompareAndSet knows a sum that was told elsewhere")
+	}
+	sum, err := c.Add(background, 1)
+	if unsure(err) {
+		return
+	}
+	a.fine(err, "Counter.Add")
+	n, err := other.Get(background)
+	a.is(err == nil && n == sum, "Counter.Get knows a sum that was told elsewhere")
+}
+
+func (a twofold) named(dir string) {
+	of := func(a alone) *recipes.Names {
+		return recipes.NewNames(a.p.Conn, a.p.Env, dir, recipes.NamesOptions{Owner: "me"})
+	}
+	n, other := of(a.alone), of(a.other)
+	a.fine(n.Register(background, "a", []byte("one")), "Names.Register")
+	data, err := other.Resolve(background, "a")
+	a.is(err == nil && string(data) == "one", "Names.Resolve knows a name that was registered elsewhere")
+	a.fine(n.Register(background, "b", nil), "Names.Register")
+	names, err := other.List(background)
+	a.is(err == nil && slices.Equal(names, []string{"a", "b"}), "Names.List knows names that were registered elsewhere")
+	a.fine(n.Unregister(background, "a"), "Names.Unregister")
+	_, err = other.Resolve(background, "a")
+	a.with(recipes.ErrNoName, err, "Names.Resolve of what was unregistered elsewhere")
+	a.fine(n.Register(background, "c", nil), "Names.Register")
+	a.fine(other.Unregister(background, "c"), "Names.Unregister of what was registered elsewhere")
+}
+
+func (a twofold) configured(dir string) {
+	c := recipes.NewConfig(a.p.Conn, a.p.Env, dir, recipes.ConfigOptions{})
+	other := recipes.NewConfig(a.other.p.Conn, a.other.p.Env, dir, recipes.ConfigOptions{})
+	var base recipes.ConfigSet
+	for i := range 3 {
+		text := fmt.Sprint(i)
+		err := c.Update(background, base, map[string][]byte{"a": []byte(text)})
+		if unsure(err) {
+			return
+		}
+		a.fine(err, "Config.Update")
+		set, err := other.Get(background)
+		a.is(err == nil && string(set.Values["a"]) == text, "Config.Get knows an update that was made elsewhere")
+		base = set
+	}
+}
+
+func (a twofold) flagged(dir string) {
+	c := recipes.NewFlaggedConfig(a.p.Conn, a.p.Env, dir, recipes.ConfigOptions{})
+	other := recipes.NewFlaggedConfig(a.other.p.Conn, a.other.p.Env, dir, recipes.ConfigOptions{})
+	for i := range 2 {
+		text := fmt.Sprint(i)
+		err := c.Update(background, map[string][]byte{"a": []byte(text)})
+		if unsure(err) {
+			return
+		}
+		a.fine(err, "FlaggedConfig.Update")
+		set, err := other.Get(background)
+		a.is(err == nil && string(set.Values["a"]) == text, "FlaggedConfig.Get knows an update that was made elsewhere")
+	}
+}
+
+func (a twofold) queued(dir string) {
+	q := recipes.NewQueue(a.p.Conn, a.p.Env, dir, recipes.QueueOptions{})
+	other := recipes.NewQueue(a.other.p.Conn, a.other.p.Env, dir, recipes.QueueOptions{})
+	for i := range 3 {
+		text := fmt.Sprint(i)
+		err := q.Put(background, []byte(text))
+		if unsure(err) {
+			return
+		}
+		a.fine(err, "Queue.Put")
+		item, err := other.TryTake(background)
+		if unsure(err) {
+			return
+		}
+		a.is(err == nil && string(item) == text, "Queue.TryTake takes what was put elsewhere")
+		_, err = q.TryTake(background)
+		a.with(recipes.ErrEmpty, err, "Queue.TryTake after the item was taken elsewhere")
+	}
+}
+
+func (a twofold) decided(dir string) {
+	of := func(a alone, site string) *recipes.Transaction {
+		return recipes.NewTransaction(a.p.Conn, a.p.Env, dir, recipes.TransactionOptions{Site: site})
+	}
+	c, x, other := of(a.alone, ""), of(a.alone, "x"), of(a.other, "")
+	if err := c.Begin(background, nil, "x"); err != nil {
+		a.is(unsure(err), "Transaction.Begin succeeds")
+		return
+	}
+	a.fine(x.Vote(background, true), "Transaction.Vote")
+	d, err := c.Outcome(background)
+	a.is(err == nil && d == recipes.Committed, "a transaction of which all have voted yes is committed")
+	d, err = other.Finish(background)
+	a.is(err == nil && d == recipes.Committed, "Transaction.Finish knows a decision that was told elsewhere")
+}
+
+var elsewhereScenarios = []engine.Scenario{{
+	Name: "recipes/elsewhere", Doc: "what one connection was told is so on another, while leaders are deposed",
+	Clients: 1, Dials: 1, Servers: []int{3}, SafetySteps: 3000, MaxSteps: 8000,
+	Setup: []model.Request{engine.Mkdir("/dir")}, Program: onTwoConnections, Faults: faults.MustParse("depose=3 elect=1"),
+	Checkers: []checkers.Checker{checkers.Liveness{}, checkers.Quiescence{}, checkers.Tree{}, checkers.Steps{}},
+}}
