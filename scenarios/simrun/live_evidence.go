@@ -28,8 +28,9 @@ func (x *liveCheck) stored(s *engine.Scenario, run *ensemble.LiveRun) *evidence 
 	dir := filepath.Join(x.out, pipeline.FileName(s), "store")
 	f := x.evidence(dir, run.Plan, run.Diary)
 	if len(run.Txns) > 0 {
-		f.add(dir, txnsFile, strings.Join(run.Txns, "\n")+"\n")
+		f.add(dir, txnsFile, text(strings.Join(run.Txns, "\n")+"\n"))
 	}
+	f.add(dir, pipeline.HistoryFile, func(w io.Writer) error { return reports.WriteHistory(w, run.History) })
 	f.lines = x.log.about(x.since, "Truncating log", "SNAP", "Exception when following", "igest mismatch",
 		"extra paths under session")
 	return f
@@ -40,18 +41,23 @@ func (x *liveCheck) aborted(s *engine.Scenario, run *ensemble.Aborted) *evidence
 	dir := filepath.Join(x.out, pipeline.FileName(s), "aborted")
 	f := x.evidence(dir, run.Plan, run.Diary)
 	if run.Stacks != "" {
-		f.add(dir, stacksFile, run.Stacks)
+		f.add(dir, stacksFile, text(run.Stacks))
 	}
 	return f
 }
 
-// add writes one more file.
-func (f *evidence) add(dir, name, text string) {
-	f.files = append(f.files, filepath.Join(dir, name))
-	f.err = errors.Join(f.err, files.Save(dir, name, func(w io.Writer) error {
-		_, err := io.WriteString(w, text)
+// text is what writes a text.
+func text(s string) func(w io.Writer) error {
+	return func(w io.Writer) error {
+		_, err := io.WriteString(w, s)
 		return err
-	}))
+	}
+}
+
+// add writes one more file.
+func (f *evidence) add(dir, name string, write func(w io.Writer) error) {
+	f.files = append(f.files, filepath.Join(dir, name))
+	f.err = errors.Join(f.err, files.Save(dir, name, write))
 }
 
 // evidence leaves the diary and the log of the servers, as long as there is nothing else in that.

@@ -32,8 +32,9 @@ func TestAStoreThatFailsIsNoReasonToStop(t *testing.T) {
 		}
 	}
 	step(1, ensemble.LiveRun{Verdict: checkers.Verdict{Level: checkers.OK}}, false)
-	step(2, ensemble.LiveRun{Store: "zxids out of order", Txns: []string{"0x1", "0x2"}}, false)
-	step(3, ensemble.LiveRun{Store: "a txn is missing"}, false)
+	step(2, ensemble.LiveRun{Store: "zxids out of order", Txns: []string{"0x1", "0x2"},
+		History: &history.History{Events: []history.Event{{Kind: history.Reply, Client: 1, Op: "exists", Path: "/a"}}}}, false)
+	step(3, ensemble.LiveRun{Store: "a txn is missing", History: &history.History{}}, false)
 	step(4, ensemble.LiveRun{Verdict: checkers.Verdict{Level: checkers.OK}}, false)
 	if r.status != engine.Inconclusive || r.says != "seed 2: the store, not your recipe: zxids out of order" ||
 		r.runs != 4 || len(r.aborted) != 2 || !strings.HasPrefix(r.aborted[1], "seed 3: the store, ") {
@@ -42,8 +43,11 @@ func TestAStoreThatFailsIsNoReasonToStop(t *testing.T) {
 	if r.left == nil || r.left.err != nil || !strings.HasPrefix(r.left.files[0], x.out) {
 		t.Errorf("%+v", r.left)
 	}
-	if txns, err := os.ReadFile(r.left.files[len(r.left.files)-1]); string(txns) != "0x1\n0x2\n" {
-		t.Errorf("%q, %v", txns, err)
+	const told = `{"i":0,"step":0,"kind":"reply","client":"c1","op":"exists","path":"/a"}` + "\n" + `{"kind":"end","lines":1}` + "\n"
+	for i, want := range []string{told, "0x1\n0x2\n"} {
+		if got, err := os.ReadFile(r.left.files[len(r.left.files)-1-i]); string(got) != want {
+			t.Errorf("%q, %v, expected %q", got, err, want)
+		}
 	}
 	step(5, ensemble.LiveRun{Verdict: checkers.Verdict{Level: checkers.Violated, Checker: "fenced"}}, true)
 	if r.status != engine.Violation || r.seed != 5 || r.run.Verdict.Checker != "fenced" {
