@@ -32,8 +32,8 @@ func TestAStoreThatFailsIsNoReasonToStop(t *testing.T) {
 		}
 	}
 	step(1, ensemble.LiveRun{Verdict: checkers.Verdict{Level: checkers.OK}}, false)
-	step(2, ensemble.LiveRun{Store: "zxids out of order", Txns: []string{"0x1", "0x2"},
-		History: &history.History{Events: []history.Event{{Kind: history.Reply, Client: 1, Op: "exists", Path: "/a"}}}}, false)
+	asked := &history.History{Events: []history.Event{{Kind: history.Reply, Client: 1, Op: "exists", Path: "/a"}}}
+	step(2, ensemble.LiveRun{Store: "zxids out of order", Txns: []string{"0x1", "0x2"}, History: asked}, false)
 	step(3, ensemble.LiveRun{Store: "a txn is missing", History: &history.History{}}, false)
 	step(4, ensemble.LiveRun{Verdict: checkers.Verdict{Level: checkers.OK}}, false)
 	if r.status != engine.Inconclusive || r.says != "seed 2: the store, not your recipe: zxids out of order" ||
@@ -43,7 +43,9 @@ func TestAStoreThatFailsIsNoReasonToStop(t *testing.T) {
 	if r.left == nil || r.left.err != nil || !strings.HasPrefix(r.left.files[0], x.out) {
 		t.Errorf("%+v", r.left)
 	}
-	const told = `{"i":0,"step":0,"kind":"reply","client":"c1","op":"exists","path":"/a"}` + "\n" + `{"kind":"end","lines":1}` + "\n"
+	const told = `{"i":0,"step":0,"kind":"reply","client":"c1","op":"exists","path":"/a"}
+{"kind":"end","lines":1}
+`
 	for i, want := range []string{told, "0x1\n0x2\n"} {
 		if got, err := os.ReadFile(r.left.files[len(r.left.files)-1-i]); string(got) != want {
 			t.Errorf("%q, %v, expected %q", got, err, want)
