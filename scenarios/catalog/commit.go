@@ -227,6 +227,22 @@ func commitForm(name, doc string, f recipes.Form, goals ...engine.Goal) engine.S
 	})
 }
 
+// byCoordinator has a scenario judge that no site is notified of the vote of another one.
+func byCoordinator(s engine.Scenario) engine.Scenario {
+	s.Heeds = []string{"notify"}
+	s.Finally = func(h *history.History) error {
+		for i := range h.Events {
+			e := &h.Events[i]
+			_, site, vote := strings.Cut(e.Path, "/site-")
+			if e.Kind == history.Notify && vote && e.Client != 1 && site != fmt.Sprint("c", e.Client) {
+				return fmt.Errorf("c%d, which is not the coordinator, is notified of the vote of %s", e.Client, site)
+			}
+		}
+		return nil
+	}
+	return s
+}
+
 // commitMutant is a scenario of a broken transaction that must be caught.
 func commitMutant(f mutants.Flaw, s engine.Scenario) engine.Scenario {
 	s = mutated(f, s)
@@ -237,7 +253,8 @@ func commitMutant(f mutants.Flaw, s engine.Scenario) engine.Scenario {
 // commitScenarios are those of two-phase commit.
 var commitScenarios = []engine.Scenario{
 	commitForm("all-sites", "every site watches all votes and decides, under every fault", recipes.AllSites),
-	commitForm("coordinator", "only the coordinator watches the votes, under every fault", recipes.ByCoordinator),
+	byCoordinator(commitForm("coordinator", "only the coordinator watches the votes, under every fault",
+		recipes.ByCoordinator)),
 	commitForm("ephemeral-sites", "sites that fail before their vote are noticed, under every fault",
 		recipes.EphemeralSites, goalFailedSite),
 	commitScenario(engine.Scenario{

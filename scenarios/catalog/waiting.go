@@ -27,9 +27,10 @@ func waiting(rest bool) func(p *engine.Process) {
 		}
 		a := alone{refused{p: p, dir: p.Path("/dir")}}
 		a.create(a.path("begun"), "") // there is a session: what a put before it has done may be unknown
-		w := waits{a, rest}
+		w := waits{alone: a, by: a, rest: rest}
 		var parts []func()
-		all := append(w.all(), w.removed)
+		all := []func() func(){w.config, w.vote, w.items, w.task, w.group, w.suspects, w.loses, w.barriers, w.leases,
+			w.removed}
 		if rest {
 			all = append(all, w.refusal)
 		}
@@ -53,19 +54,27 @@ func waiting(rest bool) func(p *engine.Process) {
 	}
 }
 
-// rewatching has one after another of what can wait do so, and then has it happen while bystanders read. The library
-// sets its watches again behind the reads, and only for what comes after their answers.
+// rewatching has one after another of what can wait do so, and then has it happen by another connection while
+// bystanders read on the first. The library sets its watches again behind these reads, and only for what comes after
+// their answers.
 func rewatching(p *engine.Process) {
 	if p.ID > 1 {
 		return
 	}
-	a := alone{refused{p: p, dir: p.Path("/dir")}}
-	a.create(a.path("begun"), "")
+	q, err := p.Dial()
+	if err != nil {
+		p.Fail(err)
+		return
+	}
+	a, by := alone{refused{p: p, dir: p.Path("/dir")}}, alone{refused{p: q, dir: p.Path("/dir")}}
+	a.create(a.path("begun"), "") // there are two sessions
+	by.create(a.path("begun-by"), "")
 	for round := range 4 {
 		a.after = fmt.Sprint("-", round)
-		all := waits{a, false}.all()
+		w := waits{alone: a, by: by}
+		parts := []func() func(){w.config, w.vote, w.items, w.task, w.group}
 		drawn, _ := strconv.ParseInt(p.Env.UUID()[:2], 16, 0)
-		end, ended := all[int(drawn)%len(all)](), false
+		end, ended := parts[int(drawn)%len(parts)](), false
 		workload.Steps(p, 10)
 		for range 3 {
 			p.Env.Go("bystander", func() {
@@ -77,17 +86,14 @@ func rewatching(p *engine.Process) {
 		end()
 		ended = true
 	}
+	q.Conn.Close()
 }
 
 // waits is a client that waits.
 type waits struct {
 	alone
+	by   alone // has it happen
 	rest bool
-}
-
-// all are the ways to wait. Each begins, and returns what has it end.
-func (a waits) all() []func() func() {
-	return []func() func(){a.config, a.vote, a.items, a.task, a.group, a.suspects, a.loses, a.barriers, a.leases}
 }
 
 // rests waits until nothing happens any more, if it is to.
@@ -116,7 +122,7 @@ func (a waits) config() func() {
 	})
 	return func() {
 		a.is(!a.rest || told == 0, "nobody is told of a configuration that is being changed")
-		f := recipes.NewFlaggedConfig(a.p.Conn, a.p.Env, dir, recipes.ConfigOptions{})
+		f := recipes.NewFlaggedConfig(a.by.p.Conn, a.by.p.Env, dir, recipes.ConfigOptions{})
 		a.fine(f.Update(background, map[string][]byte{"a": nil}), "FlaggedConfig.Update after one that was not ended")
 		a.with(context.Canceled, waits(), "CachedConfig.Run until it is cancelled")
 	}
@@ -124,11 +130,11 @@ func (a waits) config() func() {
 
 // vote has a coordinator and a site wait for the vote of another site.
 func (a waits) vote() func() {
-	at := func(site string) *recipes.Transaction {
-		return recipes.NewTransaction(a.p.Conn, a.p.Env, a.path("vote"),
+	at := func(p *engine.Process, site string) *recipes.Transaction {
+		return recipes.NewTransaction(p.Conn, p.Env, a.path("vote"),
 			recipes.TransactionOptions{Site: site, Form: recipes.EphemeralSites})
 	}
-	c, x, y := at(""), at("x"), at("y")
+	c, x, y := at(a.p, ""), at(a.p, "x"), at(a.by.p, "y")
 	a.fine(c.Begin(background, nil, "x", "y"), "Transaction.Begin")
 	for _, site := range []*recipes.Transaction{x, y} {
 		_, err := site.Join(background)
@@ -173,17 +179,17 @@ func (a waits) refusal() func() {
 // items has two consumers wait for two items, of which one is claimed for long, and the other comes long after that is
 // given back.
 func (a waits) items() func() {
-	queue := func(name string, turns bool) *recipes.Queue {
-		return recipes.NewQueue(a.p.Conn, a.p.Env, a.path(name), recipes.QueueOptions{Turns: turns})
+	queue := func(p *engine.Process, name string, turns bool) *recipes.Queue {
+		return recipes.NewQueue(p.Conn, p.Env, a.path(name), recipes.QueueOptions{Turns: turns})
 	}
-	a.fine(queue("items", false).Put(background, nil), "Queue.Put")
-	claimed, err := queue("items", false).TryClaim(background)
+	a.fine(queue(a.by.p, "items", false).Put(background, nil), "Queue.Put")
+	claimed, err := queue(a.by.p, "items", false).TryClaim(background)
 	a.fine(err, "Queue.TryClaim")
 	var told []func() error
 	for range 2 {
-		wait, _ := a.background("consumer", answer(queue("items", false).Take))
+		wait, _ := a.background("consumer", answer(queue(a.p, "items", false).Take))
 		told = append(told, wait)
-		wait, _ = a.background("consumer", answer(queue("turns", true).Take))
+		wait, _ = a.background("consumer", answer(queue(a.p, "turns", true).Take))
 		told = append(told, wait)
 	}
 	return func() {
@@ -193,9 +199,9 @@ func (a waits) items() func() {
 			a.fine(claimed.Return(background), "QueueItem.Return")
 		}
 		a.rests()
-		a.fine(queue("items", false).Put(background, nil), "Queue.Put")
+		a.fine(queue(a.by.p, "items", false).Put(background, nil), "Queue.Put")
 		for range 2 {
-			a.fine(queue("turns", true).Put(background, nil), "Queue.Put")
+			a.fine(queue(a.by.p, "turns", true).Put(background, nil), "Queue.Put")
 			a.rests()
 		}
 		for _, wait := range told {
@@ -217,7 +223,7 @@ func (a waits) task() func() {
 	}
 	told, _ := a.background("client", answer(t.Wait))
 	return func() {
-		w := recipes.NewWorker(a.p.Conn, a.p.Env, dir, recipes.PoolOptions{})
+		w := recipes.NewWorker(a.by.p.Conn, a.by.p.Env, dir, recipes.PoolOptions{})
 		next, err := w.Next(background)
 		a.fine(err, "Worker.Next")
 		a.rests()
@@ -232,6 +238,7 @@ func (a waits) task() func() {
 // group watches a group that nobody has joined.
 func (a waits) group() func() {
 	g := recipes.NewGroup(a.p.Conn, a.p.Env, a.path("group"), recipes.GroupOptions{})
+	other := recipes.NewGroup(a.by.p.Conn, a.by.p.Env, a.path("group"), recipes.GroupOptions{})
 	told := 0
 	waits, _ := a.background("group", func(ctx context.Context) error {
 		return g.Watch(ctx, func(now []recipes.Child, changes []recipes.Change) bool {
@@ -242,7 +249,7 @@ func (a waits) group() func() {
 	})
 	return func() {
 		a.is(!a.rest || told == 1, "who watches a group is told that nobody is in it")
-		m, err := g.Join(background, "me", nil)
+		m, err := other.Join(background, "me", nil)
 		if a.fine(err, "Group.Join"); err == nil {
 			a.fine(waits(), "Group.Watch of a group that somebody has joined")
 			a.fine(m.Leave(background), "Membership.Leave")
@@ -320,11 +327,11 @@ func (a waits) loses() func() {
 func (a waits) barriers() func() {
 	var ends []func()
 	for _, leaving := range []recipes.Leaving{recipes.LeaveLowest, recipes.LeaveNaive, recipes.LeaveSequential} {
-		member := func() *recipes.DoubleBarrier {
-			return recipes.NewDoubleBarrier(a.p.Conn, a.p.Env, a.path(fmt.Sprint("barrier-", leaving)), 2,
+		member := func(p *engine.Process) *recipes.DoubleBarrier {
+			return recipes.NewDoubleBarrier(p.Conn, p.Env, a.path(fmt.Sprint("barrier-", leaving)), 2,
 				recipes.DoubleBarrierOptions{Leaving: leaving})
 		}
-		first, second := member(), member()
+		first, second := member(a.p), member(a.by.p)
 		leaves, _ := a.background("first", func(ctx context.Context) error {
 			return untilError(ctx, first.Enter, first.Leave)
 		})
@@ -343,10 +350,10 @@ func (a waits) barriers() func() {
 
 // leases has one object wait for the only lease, and its holder ask for another.
 func (a waits) leases() func() {
-	lease := func() *recipes.Semaphore {
-		return recipes.NewSemaphore(a.p.Conn, a.p.Env, a.path("lease"), 1, recipes.LockOptions{})
+	lease := func(p *engine.Process) *recipes.Semaphore {
+		return recipes.NewSemaphore(p.Conn, p.Env, a.path("lease"), 1, recipes.LockOptions{})
 	}
-	first, second := lease(), lease()
+	first, second := lease(a.by.p), lease(a.p)
 	a.fine(first.Acquire(background), "Semaphore.Acquire of the only lease")
 	got, _ := a.background("second", second.Acquire)
 	return func() {
@@ -449,8 +456,8 @@ var waitingScenarios = []engine.Scenario{
 		"disconnect=6 lose-reply=1 stale-read=1"),
 	waitingScenario("recipes/hearing", "whoever waits hears of what happens amid the faults", waiting(false),
 		"disconnect=9 lose-reply=1 stale-read=1"),
-	waitingScenario("recipes/rewatched", "whoever waits hears of what happens while its watches are set again", rewatching,
-		"lose-reply=12 lose-request=40@op=exists"),
+	twoDials(waitingScenario("recipes/rewatched", "whoever waits hears of what happens while its watches are set again",
+		rewatching, "lose-request=60@op=exists")),
 	{
 		Name: "recipes/failed-site", Doc: "a site joins and fails, and the others abort", Clients: 1, Dials: 1,
 		Servers: []int{1, 3}, Setup: []model.Request{engine.Mkdir("/dir")}, Program: failedSite, Finally: endsAll,
@@ -466,4 +473,10 @@ var waitingScenarios = []engine.Scenario{
 				"/dir/tasks-*/status", "/dir/tasks-*/tasks", "/dir/tasks-*/assign", "/dir/tasks-*/workers",
 				"/dir/election-*", "/dir/election-*/candidates", "/dir/election-*/leader"}}},
 	},
+}
+
+// twoDials has the client of a scenario dial once more.
+func twoDials(s engine.Scenario) engine.Scenario {
+	s.Dials = 1
+	return s
 }
