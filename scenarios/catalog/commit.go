@@ -227,20 +227,16 @@ func commitForm(name, doc string, f recipes.Form, goals ...engine.Goal) engine.S
 	})
 }
 
-// byCoordinator has a scenario judge that no site is notified of the vote of another one.
-func byCoordinator(s engine.Scenario) engine.Scenario {
-	s.Heeds = []string{"notify"}
-	s.Finally = func(h *history.History) error {
-		for i := range h.Events {
-			e := &h.Events[i]
-			_, site, vote := strings.Cut(e.Path, "/site-")
-			if e.Kind == history.Notify && vote && e.Client != 1 && site != fmt.Sprint("c", e.Client) {
-				return fmt.Errorf("c%d, which is not the coordinator, is notified of the vote of %s", e.Client, site)
-			}
+// toTheCoordinator is a judge of votes that notify no site but that which has voted.
+func toTheCoordinator(h *history.History) error {
+	for i := range h.Events {
+		e := &h.Events[i]
+		_, site, vote := strings.Cut(e.Path, "/site-")
+		if e.Kind == history.Notify && vote && e.Client != 1 && site != fmt.Sprint("c", e.Client) {
+			return fmt.Errorf("c%d, which is not the coordinator, is notified of the vote of %s", e.Client, site)
 		}
-		return nil
 	}
-	return s
+	return nil
 }
 
 // commitMutant is a scenario of a broken transaction that must be caught.
@@ -253,14 +249,18 @@ func commitMutant(f mutants.Flaw, s engine.Scenario) engine.Scenario {
 // commitScenarios are those of two-phase commit.
 var commitScenarios = []engine.Scenario{
 	commitForm("all-sites", "every site watches all votes and decides, under every fault", recipes.AllSites),
-	byCoordinator(commitForm("coordinator", "only the coordinator watches the votes, under every fault",
-		recipes.ByCoordinator)),
+	commitForm("coordinator", "only the coordinator watches the votes, under every fault", recipes.ByCoordinator),
 	commitForm("ephemeral-sites", "sites that fail before their vote are noticed, under every fault",
 		recipes.EphemeralSites, goalFailedSite),
 	commitScenario(engine.Scenario{
 		Name: "commit/early", Doc: "a coordinator begins in new sessions, while earlier ones live on", Rounds: 3,
 		Program: transactions(3, newTransaction(recipes.AllSites)), Faults: early,
 		Goals: []engine.Goal{workload.GoalLostMulti},
+	}),
+	commitScenario(engine.Scenario{
+		Name: "commit/fan-out", Doc: "a vote notifies the coordinator and no site", Rounds: 2, Clients: 4,
+		Program: transactions(3, newTransaction(recipes.ByCoordinator)), Finally: toTheCoordinator,
+		Heeds: []string{"notify"}, Goals: []engine.Goal{goalAbort},
 	}),
 
 	commitMutant(mutants.PartialSites, engine.Scenario{}),
