@@ -29,6 +29,12 @@ func (a alone) is(holds bool, sentence string, args ...any) {
 	a.p.Always(fmt.Sprintf(sentence, args...), holds)
 }
 
+// draw returns a number from 0 to n-1 that the seed decides.
+func (a alone) draw(n int) int {
+	drawn, _ := strconv.ParseInt(a.p.Env.UUID()[:2], 16, 0)
+	return int(drawn) % n
+}
+
 // canceled is a context that is done.
 func canceled() context.Context {
 	ctx, cancel := context.WithCancel(background)
@@ -373,9 +379,9 @@ func aloneScenario(name, doc string, parts ...func(a alone)) engine.Scenario {
 			}
 			a := alone{refused{p: p, dir: p.Path("/refusals-1")}}
 			a.create(a.path("begun"), "") // there is a session: what a put before it has done may be unknown
-			first, _ := strconv.ParseInt(p.Env.UUID()[:2], 16, 0)
+			first := a.draw(len(parts))
 			for i := range parts { // whichever is first has most of the faults
-				parts[(int(first)+i)%len(parts)](a)
+				parts[(first+i)%len(parts)](a)
 			}
 		},
 		Faults: faults.Contract().Except("cancel", "watch-delay", "expire", "learn-late", "expiry-lag", "late-request",

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strconv"
 
 	"zksim/checkers"
 	"zksim/faults"
@@ -22,23 +21,33 @@ type twofold struct {
 
 // onTwoConnections is the program. What is of a session is not in it: nobody knows when that ends.
 func onTwoConnections(p *engine.Process) {
-	if p.ID > 1 {
+	first, other, ok := onTwo(p)
+	if !ok {
 		return
+	}
+	a := twofold{first, other}
+	parts := []func(name string){a.counted, a.named, a.configured, a.flagged, a.queued, a.decided}
+	for i := range 5 {
+		parts[a.draw(len(parts))](a.path(fmt.Sprint("part-", i)))
+	}
+	other.p.Conn.Close()
+}
+
+// onTwo returns a client that is alone, and the same client on another connection, both with a session: what a put
+// before that has done may be unknown. It is not ok for other clients, and where p cannot dial.
+func onTwo(p *engine.Process) (a, other alone, ok bool) {
+	if p.ID > 1 {
+		return a, other, false
 	}
 	q, err := p.Dial()
 	if err != nil {
 		p.Fail(err)
-		return
+		return a, other, false
 	}
-	on := func(p *engine.Process) alone { return alone{refused{p: p, dir: p.Path("/dir")}} }
-	a := twofold{on(p), on(q)}
-	a.create(a.path("begun"), "") // there is a session: what a put before it has done may be unknown
-	parts := []func(name string){a.counted, a.named, a.configured, a.flagged, a.queued, a.decided}
-	for i := range 5 {
-		drawn, _ := strconv.ParseInt(p.Env.UUID()[:1], 16, 0)
-		parts[int(drawn)%len(parts)](a.path(fmt.Sprint("part-", i)))
-	}
-	q.Conn.Close()
+	a, other = alone{refused{p: p, dir: p.Path("/dir")}}, alone{refused{p: q, dir: p.Path("/dir")}}
+	a.create(a.path("begun"), "")
+	other.create(a.path("begun-too"), "")
+	return a, other, true
 }
 
 // unsure reports whether an error says that an outcome is unknown, as where a leader that was deposed has told a client

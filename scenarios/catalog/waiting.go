@@ -3,7 +3,6 @@ package catalog
 import (
 	"context"
 	"fmt"
-	"strconv"
 	"time"
 
 	"github.com/go-zookeeper/zk"
@@ -58,23 +57,15 @@ func waiting(rest bool) func(p *engine.Process) {
 // bystanders read on the first. The library sets its watches again behind these reads, and only for what comes after
 // their answers.
 func rewatching(p *engine.Process) {
-	if p.ID > 1 {
+	a, by, ok := onTwo(p)
+	if !ok {
 		return
 	}
-	q, err := p.Dial()
-	if err != nil {
-		p.Fail(err)
-		return
-	}
-	a, by := alone{refused{p: p, dir: p.Path("/dir")}}, alone{refused{p: q, dir: p.Path("/dir")}}
-	a.create(a.path("begun"), "") // there are two sessions
-	by.create(a.path("begun-by"), "")
 	for round := range 4 {
 		a.after = fmt.Sprint("-", round)
 		w := waits{alone: a, by: by}
 		parts := []func() func(){w.config, w.vote, w.items, w.task, w.group}
-		drawn, _ := strconv.ParseInt(p.Env.UUID()[:2], 16, 0)
-		end, ended := parts[int(drawn)%len(parts)](), false
+		end, ended := parts[a.draw(len(parts))](), false
 		workload.Steps(p, 10)
 		for range 3 {
 			p.Env.Go("bystander", func() {
@@ -86,7 +77,7 @@ func rewatching(p *engine.Process) {
 		end()
 		ended = true
 	}
-	q.Conn.Close()
+	by.p.Conn.Close()
 }
 
 // waits is a client that waits.
