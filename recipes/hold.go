@@ -83,23 +83,16 @@ type sight struct {
 	stat  *zk.Stat // nil: it was not there
 	data  []byte
 	event <-chan zk.Event
-	blind bool // the data may not be read
 }
 
 // look reads a znode, leaving a watch on it if it is there. An exists would also leave one on a znode that is gone,
-// which stays as long as the session where names do not come again (mutant exists-leak). It is asked only where the
-// data may not be read.
+// which stays as long as the session where names do not come again (mutant exists-leak). And in ZooKeeper before 3.8.4
+// it may ask for what it may not read, but would not be told of the change (CVE-2024-23944): here the error is
+// zk.ErrNoAuth.
 func (s session) look(ctx context.Context, path string) (x sight, err error) {
 	x.data, x.stat, x.event, err = s.on(ctx).GetW(path)
-	switch err {
-	case zk.ErrNoNode:
+	if err == zk.ErrNoNode {
 		return sight{}, nil
-	case zk.ErrNoAuth:
-		var exists bool
-		x.blind = true
-		if exists, x.stat, x.event, err = s.on(ctx).ExistsW(path); !exists {
-			x.stat = nil
-		}
 	}
 	return x, err
 }
@@ -157,6 +150,9 @@ func (g *guard) run(ctx context.Context) {
 			g.obey(again.data)
 			again = nil
 			continue
+		}
+		if ctx.Err() != nil {
+			return // given up before: the end of its own znode is no loss
 		}
 		g.lost <- ev //zksim:ignore has room: this is sent once, and not again after the close
 		close(g.lost)

@@ -75,19 +75,20 @@ func (k *keeper) keep(life context.Context) error {
 			k.tell(false)
 		}
 	}
-	exists, stat, gone, err := k.conn.ExistsW(k.path())
+	seen, err := k.look(context.Background(), k.path())
 	if err != nil {
 		return err
 	}
-	if !exists {
-		stat = &zk.Stat{}
+	owner := int64(0) // of the znode, if it is there
+	if seen.stat != nil {
+		owner = seen.stat.EphemeralOwner
 	}
-	if stat.EphemeralOwner != k.conn.SessionID() {
+	if !k.continues(owner) {
 		k.tell(false)
-		return k.renew(life, stat.EphemeralOwner)
+		return k.renew(life, owner)
 	}
 	k.tell(true)
-	i, ev, err := k.env.Await(life, k.change, gone)
+	i, ev, err := k.env.Await(life, k.change, seen.event)
 	if err != nil || i > 0 {
 		return err
 	}

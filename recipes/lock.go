@@ -21,8 +21,10 @@ var (
 
 // LockOptions are the options of a lock. The zero value is fine.
 type LockOptions struct {
-	ACL  []zk.ACL // of the znodes made; nil: everything for everybody
-	Data []byte   // put into the lock's znode and shown by Contenders
+	// ACL is that of the znodes made; nil: everything for everybody. All who want the lock must have the right to read
+	// them: ZooKeeper tells nobody else of their end. Without it the error is zk.ErrNoAuth.
+	ACL  []zk.ACL
+	Data []byte // put into the lock's znode and shown by Contenders
 }
 
 // Lock is a fair mutual exclusion lock: the recipe "Locks" of the ZooKeeper
@@ -108,8 +110,8 @@ func (l *Lock) Unlock(ctx context.Context) error { return l.release(ctx) }
 
 // Lost returns a channel that gets one event when the lock that is held can no
 // longer be relied on, and is then closed: the session was disconnected or has
-// ended, or the znode was deleted. It is nil, and so blocks forever, while the
-// lock is not held.
+// ended, or the znode was deleted by somebody else. It is nil, and so blocks forever, while the
+// lock is not held. Nothing is sent once Unlock was called.
 func (l *Lock) Lost() <-chan zk.Event { return l.held.Lost() }
 
 // Token returns a number that is higher for each later holder of this lock (the

@@ -202,9 +202,6 @@ func (p *place) take(ctx context.Context, name string) error {
 	if p.alarm.rang() {
 		return nil
 	}
-	if p.revocable && seen.blind {
-		return zk.ErrNoAuth
-	}
 	var revoked chan zk.Event
 	if p.revocable {
 		revoked = make(chan zk.Event, 1)

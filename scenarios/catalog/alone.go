@@ -143,6 +143,7 @@ func (a alone) shared() {
 	a.with(recipes.ErrLocked, r.TryRLock(background), "RWLock.TryRLock beside a writer")
 	a.is(w.Token() > 0 && len(w.Znodes()) == 2, "a writer has a token and two znodes")
 	a.fine(w.Downgrade(background), "RWLock.Downgrade")
+	a.is(len(w.Znodes()) == 1, "a writer that has become a reader has one znode")
 	a.fine(r.RLock(background), "RWLock.RLock beside a writer that has become a reader")
 	a.with(recipes.ErrNotHeld, w.Unlock(background), "RWLock.Unlock of a writer that has become a reader")
 	a.fine(w.RUnlock(background), "RWLock.RUnlock of a writer that has become a reader")
@@ -437,6 +438,9 @@ var aloneScenarios = []engine.Scenario{
 		alone.together),
 	aloneScenario("recipes/works", "of a client that is alone, transactions, tasks and barriers come out as they have to",
 		alone.transactions, alone.barriers, alone.tasks, alone.newFolder, alone.monitoredAgain, alone.frugalWorks),
+	twoDials(aloneScenario("recipes/settled", "of a client that is alone, what was given up or has ended is so, and who "+
+		"waits goes on to wait", alone.tries, alone.silent, alone.keepsPlace, alone.unreadable, alone.givenBack,
+		alone.claimedOn, alone.besideWriter, alone.deprived, alone.closed)),
 	aloneScenario("recipes/vain", "of a client that is alone, waits that end by their deadline leave nothing behind",
 		alone.frugalWaits),
 	aloneScenario("recipes/followed", "of a client that is alone, watchers keep nothing more from change to change, "+

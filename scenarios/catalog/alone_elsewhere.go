@@ -1,6 +1,7 @@
 package catalog
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"slices"
@@ -26,8 +27,9 @@ func onTwoConnections(p *engine.Process) {
 		return
 	}
 	a := twofold{first, other}
-	parts := []func(name string){a.counted, a.named, a.configured, a.flagged, a.queued, a.decided}
-	for i := range 5 {
+	parts := []func(name string){a.counted, a.named, a.configured, a.flagged, a.queued, a.ranked, a.worked,
+		a.decided}
+	for i := range 6 {
 		parts[a.draw(len(parts))](a.path(fmt.Sprint("part-", i)))
 	}
 	other.p.Conn.Close()
@@ -147,6 +149,49 @@ func (a twofold) queued(dir string) {
 	}
 }
 
+func (a twofold) ranked(dir string) {
+	q := recipes.NewPriorityQueue(a.p.Conn, a.p.Env, dir, recipes.QueueOptions{})
+	other := recipes.NewPriorityQueue(a.other.p.Conn, a.other.p.Env, dir, recipes.QueueOptions{})
+	for priority := uint16(9); priority > 5; priority-- {
+		err := q.Put(background, []byte(fmt.Sprint(priority)), priority)
+		if unsure(err) {
+			return
+		}
+		a.fine(err, "PriorityQueue.Put")
+		if priority%2 > 0 {
+			continue
+		}
+		item, err := other.TryTake(background)
+		if unsure(err) {
+			return
+		}
+		a.is(err == nil && string(item) == fmt.Sprint(priority),
+			"PriorityQueue.TryTake takes the first of what was put elsewhere")
+	}
+}
+
+func (a twofold) worked(dir string) {
+	worker := recipes.NewWorker(a.p.Conn, a.p.Env, dir, recipes.PoolOptions{})
+	ctx, cancel := context.WithCancel(background)
+	master, _ := a.background("master", func(context.Context) error {
+		return recipes.NewMaster(a.p.Conn, a.p.Env, dir, recipes.PoolOptions{}).Run(ctx)
+	})
+	for range 2 {
+		task, err := tasksOf(a.p, dir).Submit(background, nil)
+		a.fine(err, "TaskClient.Submit")
+		told, _ := a.background("client", answer(tasksOf(a.other.p, dir).Task(task.ID()).Wait))
+		for done := false; !done; { // it may be given to somebody else where the session has ended
+			next, err := worker.Next(background)
+			a.fine(err, "Worker.Next")
+			done = worker.Done(background, next, nil) == nil
+		}
+		a.fine(told(), "Task.Wait for what was submitted elsewhere")
+	}
+	a.fine(worker.Leave(background), "Worker.Leave")
+	cancel()
+	a.with(context.Canceled, master(), "Master.Run until it is cancelled")
+}
+
 func (a twofold) decided(dir string) {
 	of := func(a alone, site string) *recipes.Transaction {
 		return recipes.NewTransaction(a.p.Conn, a.p.Env, dir, recipes.TransactionOptions{Site: site})
@@ -166,6 +211,6 @@ func (a twofold) decided(dir string) {
 var elsewhereScenarios = []engine.Scenario{{
 	Name: "recipes/elsewhere", Doc: "what one connection was told is so on another, while leaders are deposed",
 	Clients: 1, Dials: 1, Servers: []int{3}, SafetySteps: 3000, MaxSteps: 8000,
-	Setup: []model.Request{engine.Mkdir("/dir")}, Program: onTwoConnections, Faults: faults.MustParse("depose=3 elect=1"),
+	Setup: []model.Request{engine.Mkdir("/dir")}, Program: onTwoConnections, Faults: faults.MustParse("depose=12 elect=2"),
 	Checkers: []checkers.Checker{checkers.Liveness{}, checkers.Quiescence{}, checkers.Tree{}, checkers.Steps{}},
 }}

@@ -321,6 +321,20 @@ var struckCalls = []operation{
 		})
 		return masterOf(p, dir).Run(ctx)
 	}},
+	{"Master.Run with a worker that has ended", func(ctx context.Context, p *engine.Process, dir string) error {
+		s := p.Conn.(*struck)
+		left := s.left % 8
+		s.off = true // what is refused is to take its task back
+		tasksOf(safe(p), dir).Submit(ctx, nil)
+		meanwhile(p, func(p *engine.Process) {
+			w := workerOf(p, dir)
+			if _, err := w.Next(ctx); err == nil {
+				s.off, s.left = s.after, left
+				p.Conn.Delete(w.Znodes()[0], -1)
+			}
+		})
+		return masterOf(p, dir).Run(ctx)
+	}},
 	{"Monitor.Run of a lock that is held", func(ctx context.Context, p *engine.Process, dir string) error {
 		ctx, cancel := context.WithCancel(ctx)
 		simpleLock(safe(p), dir).Lock(ctx)

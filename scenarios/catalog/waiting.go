@@ -53,33 +53,6 @@ func waiting(rest bool) func(p *engine.Process) {
 	}
 }
 
-// rewatching has one after another of what can wait do so, and then has it happen by another connection while
-// bystanders read on the first. The library sets its watches again behind these reads, and only for what comes after
-// their answers.
-func rewatching(p *engine.Process) {
-	a, by, ok := onTwo(p)
-	if !ok {
-		return
-	}
-	for round := range 4 {
-		a.after = fmt.Sprint("-", round)
-		w := waits{alone: a, by: by}
-		parts := []func() func(){w.config, w.vote, w.items, w.task, w.group}
-		end, ended := parts[a.draw(len(parts))](), false
-		workload.Steps(p, 10)
-		for range 3 {
-			p.Env.Go("bystander", func() {
-				for n := 0; n < 40 && !ended; n++ {
-					p.Conn.Exists(a.dir)
-				}
-			})
-		}
-		end()
-		ended = true
-	}
-	by.p.Conn.Close()
-}
-
 // waits is a client that waits.
 type waits struct {
 	alone

@@ -1,0 +1,206 @@
+package catalog
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/go-zookeeper/zk"
+
+	"zksim/recipes"
+	"zksim/scenarios/workload"
+)
+
+// tries has objects that do not wait ask for a lock on one znode.
+func (a alone) tries() {
+	lock := func() *recipes.SingleNodeLock { return known(a.p, singleLock(a.p, a.path("single"))) }
+	first, second := lock(), lock()
+	for range 2 {
+		a.fine(first.TryLock(background), "SingleNodeLock.TryLock of what nobody has")
+		a.with(recipes.ErrLocked, second.TryLock(background), "SingleNodeLock.TryLock of what another object has")
+		a.fine(first.Unlock(background), "SingleNodeLock.Unlock")
+	}
+}
+
+// silent has everything that can be lost given up: that is no loss, of which whoever kept the channel would be told.
+func (a alone) silent() {
+	var session <-chan zk.Event // since it was taken
+	gives := func(call string, x interface{ Lost() <-chan zk.Event }, takes, gives func(ctx context.Context) error) {
+		if takes != nil {
+			session = a.p.Env.SessionEvents()
+			a.fine(takes(background), "to take what "+call+" gives up")
+		}
+		lost := x.Lost()
+		a.fine(gives(background), call)
+		workload.Steps(a.p, 8)
+		a.is(len(lost) == 0 || len(session) > 0, "%s is not told of as a loss", call)
+	}
+	l := known(a.p, simpleLock(a.p, a.path("Lock")))
+	gives("Lock.Unlock", l, l.Lock, l.Unlock)
+	n := known(a.p, singleLock(a.p, a.path("SingleNodeLock")))
+	gives("SingleNodeLock.Unlock", n, n.Lock, n.Unlock)
+	w := known(a.p, sharedLock(a.p, a.path("RWLock")))
+	gives("RWLock.Downgrade", w, w.Lock, w.Downgrade)
+	gives("RWLock.RUnlock", w, nil, w.RUnlock)
+	s := known(a.p, twoLeases(a.p, a.path("Semaphore")))
+	gives("Semaphore.Release", s, s.Acquire, s.Release)
+	e := known(a.p, candidate(a.p, a.path("Election")))
+	gives("Election.Resign", e, e.Campaign, e.Resign)
+	d := known(a.p, recipes.NewDoubleBarrier(a.p.Conn, a.p.Env, a.path("DoubleBarrier"), 1,
+		recipes.DoubleBarrierOptions{}))
+	gives("DoubleBarrier.Leave", d, d.Enter, d.Leave)
+}
+
+// keepsPlace has an object wait behind a number from the end of the numbers, so that it reads every contender to know
+// their order, which may be interrupted.
+func (a alone) keepsPlace() {
+	dir := a.path("kept")
+	first := dir + "/_c_0-lock-2147483647"
+	a.create(dir, "")
+	a.create(first, "early")
+	l := known(a.p, recipes.NewLock(a.p.Conn, a.p.Env, dir, recipes.LockOptions{Data: []byte("late")}))
+	waits, _ := a.background("late", l.Lock)
+	a.untilContenders(dir, simpleLock(a.p, dir), "early late")
+	for len(l.Znodes()) == 0 { // it has not heard of its own znode
+		a.p.Step()
+	}
+	place := l.Znodes()
+	for range 4 {
+		other := dir + "/_c_x-other-0000000001"
+		a.create(other, "") // is no contender
+		a.delete(other)
+	}
+	a.delete(first)
+	a.fine(waits(), "Lock.Lock behind the last number")
+	a.is(slices.Equal(l.Znodes(), place), "who waits keeps its place as long as its session lives")
+	a.fine(l.Unlock(background), "Lock.Unlock after the last number")
+}
+
+// unreadable has locks whose znodes may not be read, of its own and of others: nobody would be told of their end.
+func (a alone) unreadable() {
+	dir := a.path("unreadable")
+	a.create(dir, "")
+	a.create(dir+"-own", "")
+	secret := zk.WorldACL(zk.PermAll &^ zk.PermRead)
+	lock := func(dir string, acl []zk.ACL) *recipes.Lock {
+		return known(a.p, recipes.NewLock(a.p.Conn, a.p.Env, dir, recipes.LockOptions{ACL: acl}))
+	}
+	hidden, open := lock(dir+"-own", secret), lock(dir, nil)
+	a.with(zk.ErrNoAuth, hidden.Lock(background), "Lock.Lock without the right to read its znode")
+	a.is(len(hidden.Znodes()) == 0, "nothing is left of a lock that was refused")
+	other := dir + "/_c_x-lock-0000000000"
+	a.patiently("create", func() error {
+		_, err := a.p.Conn.Create(other, nil, 0, secret)
+		return err
+	}, zk.ErrNodeExists)
+	a.with(zk.ErrNoAuth, open.Lock(background), "Lock.Lock behind a znode that it has no right to read")
+	a.delete(other)
+	a.fine(open.Lock(background), "Lock.Lock in the folder of what was unreadable")
+	a.fine(open.Unlock(background), "Lock.Unlock in the folder of what was unreadable")
+}
+
+// givenBack has an item acknowledged that is being given back in the background.
+func (a alone) givenBack() {
+	q := recipes.NewQueue(a.p.Conn, a.p.Env, a.path("given-back"), recipes.QueueOptions{})
+	a.fine(q.Put(background, []byte("1")), "Queue.Put")
+	item, err := q.Claim(background)
+	a.fine(err, "Queue.Claim")
+	a.with(context.Canceled, item.Return(canceled()), "QueueItem.Return with a context that is done")
+	a.with(recipes.ErrClaimLost, item.Ack(background), "QueueItem.Ack of what is being given back")
+	data, err := q.Take(background)
+	a.is(err == nil && string(data) == "1", "what was given back is taken again")
+}
+
+// claimedOn has a consumer wait for an item that is claimed by another one, and hear of something else.
+func (a alone) claimedOn() {
+	dir := a.path("claimed-on")
+	queue := func() *recipes.Queue { return fifo(a.p, dir) }
+	a.fine(queue().Put(background, nil), "Queue.Put")
+	item, err := queue().Claim(background)
+	a.fine(err, "Queue.Claim")
+	waits, _ := a.background("consumer", answer(queue().Take))
+	workload.Steps(a.p, 16)
+	a.create(dir+"/claims/other", "") // is no claim of an item
+	workload.Steps(a.p, 16)
+	a.fine(item.Return(background), "QueueItem.Return")
+	a.fine(waits(), "Queue.Take of what was given back, after another claim")
+}
+
+// besideWriter has two read for too long while a writer of another library waits, which has no read of its own.
+func (a alone) besideWriter() {
+	ctx, cancel := context.WithCancel(background)
+	alarms := recipes.NewMailbox[recipes.Overdue](a.p.Env)
+	dir := a.path("monitored-foreign")
+	var held []*recipes.RWLock
+	for range 2 {
+		l := known(a.p, sharedLock(a.p, dir))
+		a.fine(l.RLock(background), "RWLock.RLock before a writer")
+		held = append(held, l)
+	}
+	a.create(dir+"/_c_x-write-0000001000", "")
+	end := a.monitor(ctx, dir, alarms)
+	told := map[string]bool{}
+	for range held {
+		alarm, err := alarms.Get(background)
+		a.fine(err, "an alarm while a writer waits")
+		told[alarm.Path] = true
+	}
+	for _, l := range held {
+		a.is(told[l.Znodes()[0]], "a monitor tells of every reader before a writer")
+		a.fine(l.RUnlock(background), "RWLock.RUnlock before a writer")
+	}
+	cancel()
+	a.with(context.Canceled, end(), "Monitor.Run beside a writer")
+}
+
+// deprived has a member lose its rights, after which something happens to its znode: it is none any more, and does not
+// try again and again.
+func (a alone) deprived() {
+	for _, deleted := range []bool{false, true} {
+		dir := a.path(fmt.Sprint("deprived-", deleted))
+		s := &struck{Conn: a.p.Conn, env: a.p.Env, err: zk.ErrNoAuth, off: true, gives: func([]zk.ACL) {}}
+		member := true
+		g := recipes.NewGroup(s, a.p.Env, dir, recipes.GroupOptions{
+			Changed: func(_ string, joined bool) { member = joined }})
+		m, err := g.Join(background, "me", nil)
+		a.fine(err, "Group.Join")
+		s.off = false
+		if deleted {
+			s.left = 1 // it is refused what it does when it has seen that
+			a.delete(dir + "/me")
+		} else {
+			a.set(dir+"/me", "data")
+		}
+		a.p.AtRest()
+		a.is(!member, "a member that could not look, or join anew, is told that it is none")
+		a.with(zk.ErrNoAuth, m.Leave(background), "Membership.Leave of a member that could not look, or join anew")
+		a.patiently("children", func() error { // what it may not delete it answers for no more
+			proofs, _, err := a.p.Conn.Children(dir + "/_owners")
+			for _, name := range proofs {
+				a.delete(dir + "/_owners/" + name)
+			}
+			return err
+		})
+		a.delete(dir + "/me")
+	}
+}
+
+// closed has a member lose its connection for good, perhaps while it looks for its znode.
+func (a alone) closed() {
+	q, err := a.p.Dial()
+	if err != nil {
+		a.p.Fail(err)
+		return
+	}
+	member := true
+	g := recipes.NewGroup(q.Conn, q.Env, a.path("hung-up"), recipes.GroupOptions{
+		Changed: func(_ string, joined bool) { member = joined }})
+	m, err := g.Join(background, "me", nil)
+	a.fine(err, "Group.Join")
+	a.delete(a.path("hung-up/me"))
+	workload.Steps(a.p, a.draw(12))
+	q.Conn.Close()
+	a.p.AtRest()
+	a.is(!member, "a member whose connection was closed is told that it is none")
+	a.with(zk.ErrClosing, m.Leave(background), "Membership.Leave after the connection was closed")
+}
