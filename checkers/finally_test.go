@@ -6,6 +6,8 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/go-zookeeper/zk"
+
 	"zksim/internal/hash"
 	"zksim/internal/perturb"
 	"zksim/model/history"
@@ -58,6 +60,9 @@ func TestWhatFinallyDoesNotHeedDecidesNothing(t *testing.T) {
 func TestNothingThatAnEventSaysIsLeftOut(t *testing.T) {
 	e := &history.Event{Err: errors.New("lost")}
 	was, fields := Said(0, e), 0
+	if Said(0, &history.Event{Err: zk.ErrNoNode}) == Said(0, &history.Event{Err: errors.New(zk.ErrNoNode.Error())}) {
+		t.Error("an error is taken for another one with the same text")
+	}
 	perturb.Each(e, func(t reflect.Type) bool { return t == reflect.TypeFor[history.Event]() },
 		func(name string, change func() func()) {
 			fields++

@@ -125,12 +125,12 @@ func (c claim) print() hash.Hash {
 	return hash.Hash(c.client).String(c.path).Bool(c.shared)
 }
 
-// Said appends to a hash all that an event says, but for its step.
+// Said appends to a hash all that an event says, but for its step; of an error, see [history.HashError].
 func Said(h hash.Hash, e *history.Event) hash.Hash {
 	h = h.Int(int64(e.Kind)).Bool(e.OK).Bool(e.Proposed).Int(int64(e.Client)).Int(int64(e.Object)).Int(int64(e.Version)).
 		Int(e.Zxid).Int(e.Value).Int(e.Session).String(e.Op).String(e.Path).String(e.Data).String(e.Task).Bool(e.Err == nil)
 	if e.Err != nil {
-		h = h.String(e.Err.Error())
+		h = history.HashError(h, e.Err)
 	}
 	return h
 }

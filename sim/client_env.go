@@ -100,11 +100,11 @@ func (e Env) Await(ctx context.Context, chans ...<-chan zk.Event) (int, zk.Event
 // WithTimeout returns a context that a tick ends.
 func (e Env) WithTimeout(ctx context.Context, d time.Duration) (context.Context, context.CancelFunc) {
 	g, w := e.c.here(), e.c.w
-	g.accept(ctx)
+	parent := g.accept(ctx)
 	inner, cancel := context.WithCancel(ctx)
-	x := &deadline{Context: inner, cancel: cancel, client: e.c.host, scope: g.knows()}
+	x := &deadline{Context: inner, cancel: cancel, parent: parent, client: e.c.host, scope: g.knows()}
 	x.at = epoch.Add(time.Duration(w.now)*time.Millisecond + d)
-	if x.parent, _ = ctx.Value(deadlineKey{}).(*deadline); x.parent != nil && x.parent.at.Before(x.at) {
+	if x.parent != nil && x.parent.at.Before(x.at) {
 		x.at = x.parent.at
 	}
 	x.timer.ctx = x

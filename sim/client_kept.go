@@ -4,16 +4,17 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"math"
 	"reflect"
 	"runtime"
 	"slices"
+	"strings"
 	"time"
 	"unsafe"
 
 	"github.com/go-zookeeper/zk"
 
 	"zksim/internal/hash"
+	"zksim/model/history"
 )
 
 // valueHasher hashes what code keeps.
@@ -22,7 +23,13 @@ type valueHasher struct {
 	sum      hash.Hash
 	visited  map[visit]int64 // what was added, and when
 	channels []<-chan zk.Event
-	contexts map[reflect.Type]bool // which types are contexts
+	traits   map[reflect.Type]trait
+}
+
+// trait is what there is to know of a type.
+type trait struct {
+	context bool   // of the standard library or of this package; one of any other type is read like what else code keeps
+	skip    []bool // the fields that do not count, by their tag; nil: all do
 }
 
 // visit is a value at an address.
@@ -35,6 +42,7 @@ var (
 	contextType  = reflect.TypeFor[context.Context]()
 	deadlineType = reflect.TypeFor[deadline]()
 	valueType    = reflect.TypeOf(context.WithValue(context.Background(), deadlineKey{}, nil))
+	endlessType  = reflect.TypeOf(context.WithoutCancel(context.Background()))
 
 	clientType   = reflect.TypeFor[*Client]()
 	locationType = reflect.TypeFor[*time.Location]()
@@ -47,25 +55,45 @@ func (k *valueHasher) reset(c *Client) {
 }
 
 // addAny adds what is kept of one thing.
-func (k *valueHasher) addAny(x any) { k.add(reflect.ValueOf(x)) }
-
-// isContext reports whether a type is one of the contexts of the standard library or of this package. A context of
-// any other type is read like what else code keeps.
-func (k *valueHasher) isContext(t reflect.Type) bool {
-	is, known := k.contexts[t]
-	if !known {
-		if k.contexts == nil {
-			k.contexts = map[reflect.Type]bool{}
-		}
-		of := t
-		if t.Kind() == reflect.Pointer {
-			of = t.Elem()
-		}
-		is = t.Implements(contextType) && (of.PkgPath() == contextType.PkgPath() || of == deadlineType) &&
-			t.Kind() != reflect.Interface
-		k.contexts[t] = is
+func (k *valueHasher) addAny(x any) {
+	if k.sum = k.sum.Bool(x == nil); x != nil {
+		k.typed(reflect.ValueOf(x))
 	}
-	return is
+}
+
+// typed adds a value and its type.
+func (k *valueHasher) typed(v reflect.Value) {
+	k.sum = k.sum.Type(v.Type())
+	k.add(v)
+}
+
+// traitOf returns the trait of a type.
+func (k *valueHasher) traitOf(t reflect.Type) trait {
+	x, known := k.traits[t]
+	if known {
+		return x
+	}
+	of := t
+	if t.Kind() == reflect.Pointer {
+		of = t.Elem()
+	}
+	x.context = t.Implements(contextType) && (of.PkgPath() == contextType.PkgPath() || of == deadlineType) &&
+		t.Kind() != reflect.Interface
+	if t.Kind() == reflect.Struct {
+		for i := range t.NumField() {
+			if t.Field(i).Tag.Get("kept") == "-" {
+				if x.skip == nil {
+					x.skip = make([]bool, t.NumField())
+				}
+				x.skip[i] = true
+			}
+		}
+	}
+	if k.traits == nil {
+		k.traits = map[reflect.Type]trait{}
+	}
+	k.traits[t] = x
+	return x
 }
 
 // refusal is what cannot be kept, in words.
@@ -82,38 +110,25 @@ func (k *valueHasher) add(v reflect.Value) {
 	if v.CanAddr() && v.Type().Size() > 0 && !k.first(visit{v.Addr().UnsafePointer(), v.Type()}) {
 		return
 	}
+	sum, ok := k.sum.Scalar(v)
+	if k.sum = sum; ok {
+		return
+	}
 	switch v.Kind() {
 	case reflect.Invalid:
 		k.sum = k.sum.Int(-1)
 	case reflect.Func:
-		if k.sum = k.sum.Bool(v.IsNil()); !v.IsNil() {
-			k.sum = k.sum.String(runtime.FuncForPC(v.Pointer()).Name())
-		}
+		k.function(v)
 	case reflect.UnsafePointer:
 		if k.sum = k.sum.Bool(v.IsNil()); !v.IsNil() {
 			k.refuse(v, "which can point to anything, as in a sync.Map or an atomic.Pointer; keep what it stands for")
 		}
-	case reflect.Bool:
-		k.sum = k.sum.Bool(v.Bool())
-	case reflect.Int, reflect.Int8, reflect.Int16, reflect.Int32, reflect.Int64:
-		k.sum = k.sum.Int(v.Int())
-	case reflect.Uint, reflect.Uint8, reflect.Uint16, reflect.Uint32, reflect.Uint64, reflect.Uintptr:
-		k.sum = k.sum.Uint64(v.Uint())
-	case reflect.String:
-		k.sum = k.sum.String(v.String())
-	case reflect.Float32, reflect.Float64:
-		k.sum = k.sum.Uint64(math.Float64bits(v.Float()))
-	case reflect.Complex64, reflect.Complex128:
-		k.sum = k.sum.Uint64(math.Float64bits(real(v.Complex()))).Uint64(math.Float64bits(imag(v.Complex())))
 	case reflect.Interface:
 		if k.sum = k.sum.Bool(v.IsNil()); !v.IsNil() && !k.context(v.Elem()) {
-			k.sum = k.sum.String(v.Elem().Type().String())
-			k.add(v.Elem())
+			k.typed(v.Elem())
 		}
 	case reflect.Pointer:
-		if k.sum = k.sum.Bool(v.IsNil()); !v.IsNil() && v.Type() != clientType && v.Type() != locationType && !k.context(v) {
-			k.add(v.Elem())
-		}
+		k.pointer(v)
 	case reflect.Chan:
 		k.channel(v)
 	case reflect.Slice:
@@ -125,13 +140,59 @@ func (k *valueHasher) add(v reflect.Value) {
 	case reflect.Map:
 		k.table(v)
 	case reflect.Struct:
-		if k.isContext(v.Type()) {
+		x := k.traitOf(v.Type())
+		if x.context {
 			k.context(v)
 			return
 		}
 		for i := range v.NumField() {
-			k.add(v.Field(i))
+			if x.skip == nil || !x.skip[i] {
+				k.add(v.Field(i))
+			}
 		}
+	}
+}
+
+// function adds which function it is. All instances of a generic one have one name, and so have the functions in them.
+func (k *valueHasher) function(v reflect.Value) {
+	if k.sum = k.sum.Bool(v.IsNil()); v.IsNil() {
+		return
+	}
+	name := runtime.FuncForPC(v.Pointer()).Name()
+	if strings.Contains(name, "[...]") {
+		k.refuse(v, name+", of a generic function, whose instances cannot be told apart; keep what it stands for")
+	}
+	k.sum = k.sum.String(name)
+}
+
+func (k *valueHasher) pointer(v reflect.Value) {
+	if k.sum = k.sum.Bool(v.IsNil()); v.IsNil() {
+		return
+	}
+	if v.Type() == clientType { // a connection
+		k.sum = k.sum.Int(int64(readable(v).(*Client).Line()))
+		return
+	}
+	if n := history.Distinct(v.UnsafePointer()); n > 0 {
+		k.sum = k.sum.Int(n)
+		return
+	}
+	switch {
+	case v.Type() == locationType:
+		k.location(v)
+	case !k.context(v):
+		k.add(v.Elem())
+	}
+}
+
+// location adds a time zone, without what is remembered in it of the last question.
+func (k *valueHasher) location(v reflect.Value) {
+	if !k.first(visit{v.UnsafePointer(), locationType}) {
+		return
+	}
+	k.sum = k.sum.String(readable(v).(*time.Location).String()) // that of the machine is read only now
+	for _, name := range []string{"zone", "tx", "extend"} {
+		k.add(v.Elem().FieldByName(name)) // one that this version of Go does not have is no value
 	}
 }
 
@@ -164,7 +225,7 @@ func (k *valueHasher) slice(v reflect.Value) {
 // client, is refused: nothing says which one it is.
 func (k *valueHasher) context(v reflect.Value) bool {
 	t := v.Type()
-	if !k.isContext(t) {
+	if !k.traitOf(t).context {
 		return false
 	}
 	if t.Kind() == reflect.Pointer {
@@ -173,7 +234,12 @@ func (k *valueHasher) context(v reflect.Value) bool {
 		}
 	}
 	if t.Kind() == reflect.Struct && !parentOf(v).IsValid() { // context.Background, or what is like it
-		k.sum = k.sum.Int(3).String(t.Name())
+		k.sum = k.sum.Int(3).Type(t)
+		return true
+	}
+	if t == endlessType {
+		k.sum = k.sum.Int(5)
+		k.inherited(v)
 		return true
 	}
 	ctx, ok := readable(v).(context.Context)
@@ -183,7 +249,8 @@ func (k *valueHasher) context(v reflect.Value) bool {
 	d, timed := ctx.(*deadline)
 	switch {
 	case ctx.Err() != nil:
-		k.sum = hashContext(k.sum, ctx).String(context.Cause(ctx).Error())
+		k.sum = hashContext(k.sum, ctx)
+		k.addAny(context.Cause(ctx))
 		if d, ok := ctx.Value(deadlineKey{}).(*deadline); ok {
 			k.sum = k.sum.Int(d.at.UnixNano())
 		}
@@ -217,7 +284,7 @@ func (k *valueHasher) inherited(v reflect.Value) {
 		switch {
 		case v.Type() == valueType:
 			k.valued(v.Elem())
-		case !k.isContext(v.Type()):
+		case !k.traitOf(v.Type()).context:
 			k.add(v)
 			return
 		}

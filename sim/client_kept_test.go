@@ -3,8 +3,12 @@ package sim
 import (
 	"context"
 	"errors"
+	"fmt"
 	"testing"
 	"time"
+	"unsafe"
+
+	"github.com/go-zookeeper/zk"
 )
 
 // kept returns the hash of what a client keeps, and why that is refused if it is.
@@ -76,6 +80,24 @@ func (n named) Done() <-chan struct{}       { return n.of.Done() }
 func (n named) Err() error                  { return n.of.Err() }
 func (n named) Value(key any) any           { return n.of.Value(key) }
 
+// another is another type with nothing in it.
+type another struct{}
+
+func zone(name string, offset int) *time.Location { return time.FixedZone(name, offset) }
+
+// noted has a field that does not count.
+type noted struct {
+	n    int
+	note string `kept:"-"`
+}
+
+// instance returns a function that has the same name for all types.
+//
+//go:noinline
+func instance[T any]() func() int {
+	return func() int { return int(unsafe.Sizeof(*new(T))) }
+}
+
 // TestWhatCodeCanTellApartIsKeptApart has values that differ in one way each.
 func TestWhatCodeCanTellApartIsKeptApart(t *testing.T) {
 	one, two := 1, 1
@@ -103,6 +125,15 @@ func TestWhatCodeCanTellApartIsKeptApart(t *testing.T) {
 		"the cause of an end":       {over(errors.New("a")), over(errors.New("b"))},
 		"an end":                    {context.Background(), over(nil)},
 		"nil and empty":             {[]int(nil), []int{}},
+		"the type of a number":      {uint8(1), uint16(1)},
+		"the type of nothing":       {struct{}{}, another{}},
+		"an error and its text":     {zk.ErrNoNode, fmt.Errorf("%v", zk.ErrNoNode)},
+		"what a cause wraps":        {over(fmt.Errorf("%w", zk.ErrNoNode)), over(fmt.Errorf("%v", zk.ErrNoNode))},
+		"a time zone's offset":      {zone("x", 1), zone("x", 2)},
+		"a time zone's name":        {zone("x", 1), zone("y", 1)},
+		"the time zone of a time":   {time.Unix(0, 0).In(zone("x", 1)), time.Unix(0, 0).In(zone("x", 2))},
+		"a context that never ends": {context.WithoutCancel(valued(1)), context.WithoutCancel(valued(2))},
+		"whether it ever ends":      {context.WithoutCancel(context.Background()), context.Background()},
 	} {
 		a, why := kept(t, x[0])
 		b, whyNot := kept(t, x[1])
@@ -116,6 +147,7 @@ func TestWhatCodeCannotTellApartIsKeptAsOne(t *testing.T) {
 	for name, x := range map[string][2]any{ // order-free: each by itself
 		"where in its memory a channel begins": {filled(3, 7, 8), turned(7, 8)},
 		"addresses":                            {new(int), new(int)},
+		"a field that does not count":          {noted{1, "a"}, noted{1, "b"}},
 	} {
 		a, why := kept(t, x[0])
 		b, whyNot := kept(t, x[1])
@@ -137,6 +169,8 @@ func TestWhatCannotBeKeptIsRefused(t *testing.T) {
 			within, "key", 1),
 		"c1 keeps a map[float64]int, whose keys have no order; they must be strings, integers, or arrays or structs of " +
 			"these": map[float64]int{1: 1},
+		"c1 keeps a func() int, zksim/sim.instance[...].func1, of a generic function, whose instances cannot be told " +
+			"apart; keep what it stands for": instance[int8](),
 	} {
 		if _, refused := kept(t, x); refused != want {
 			t.Errorf("%q, not %q", refused, want)

@@ -105,18 +105,18 @@ func clientStack() string {
 	return stacks.Text(frames)
 }
 
-// accept ends the run if ctx has a deadline that is not one of [Env.WithTimeout]. It asks ctx in a way that
-// does not count as asking for the time.
-func (g *coroutine) accept(ctx context.Context) {
+// accept returns the deadline that ctx has, nil if it has none, and ends the run if that is not one of
+// [Env.WithTimeout]. It asks ctx in a way that does not count as asking for the time.
+func (g *coroutine) accept(ctx context.Context) *deadline {
 	w := g.client.w
 	w.looking = true
 	at, limited := ctx.Deadline()
 	w.looking = false
-	if !limited {
-		return
+	if !limited { // but one of context.WithoutCancel has the values of its parent
+		return nil
 	}
 	if d, ok := ctx.Value(deadlineKey{}).(*deadline); ok && d.at.Equal(at) {
-		return
+		return d
 	}
 	here := stacks.Current()
 	frames, call := stacks.Client(here.Frames())
@@ -124,4 +124,5 @@ func (g *coroutine) accept(ctx context.Context) {
 		fmt.Sprintf("%s calls %s with a context whose deadline is of real time; use Env.WithTimeout",
 			g.client.Name(), call), stacks.Text(frames)}
 	g.park(runnable)
+	return nil
 }

@@ -189,6 +189,9 @@ func (c *Client) keep(s *scope, kept []any) hash.Hash {
 func (c *Client) addKept(kept []any) {
 	defer func() {
 		r := recover()
+		if twins, ok := r.(hash.Twins); ok {
+			r = refusal(c.Name() + " keeps something of a type that cannot be told from another one: " + twins.String())
+		}
 		if why, ok := r.(refusal); ok {
 			c.w.misuse = &Misuse{c.host.id, string(why), clientStack()}
 			c.w.current.park(runnable)
@@ -196,6 +199,7 @@ func (c *Client) addKept(kept []any) {
 			panic(r)
 		}
 	}()
+	c.w.values.sum = c.w.values.sum.Int(int64(len(kept)))
 	for _, x := range kept {
 		c.w.values.addAny(x)
 	}

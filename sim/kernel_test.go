@@ -259,9 +259,11 @@ func TestAContextEndsByTheDeadlineOfTheOneThatItWasDerivedFrom(t *testing.T) {
 		defer cancel()
 		own, cancel := timeout(other, time.Hour)
 		defer cancel()
+		apart, cancel := timeout(context.WithoutCancel(outer), time.Hour)
+		defer cancel()
 		text := ""
 		say := func() {
-			for _, ctx := range []context.Context{outer, ended, inner, early, own} {
+			for _, ctx := range []context.Context{outer, ended, inner, early, own, apart} {
 				at, _ := ctx.Deadline()
 				text += fmt.Sprintln(ctx.Err(), at.Sub(begin).Round(time.Millisecond))
 			}

@@ -26,9 +26,9 @@ type Process struct {
 	// its own on a real ensemble.
 	root string
 
-	host     Host
-	resource *Resource
-	own      recipes.Env // what the host has made: a program may put an Env around it
+	host     Host        `kept:"-"` // a process has one
+	resource *Resource   `kept:"-"` // as above
+	own      recipes.Env `kept:"-"` // what the host has made: a program may put an Env around it
 }
 
 // Host is the backend behind a process: the simulator, or a real ensemble.

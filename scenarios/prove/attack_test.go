@@ -2,6 +2,8 @@ package prove
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"slices"
 	"strings"
 	"sync"
@@ -86,6 +88,33 @@ var keeping = map[string]func(forget func(kept ...any), wrote bool) func() strin
 		forget(&a, &b)
 		return func() string { a["k"] = 1; return strings.Repeat("x", len(b)) }
 	},
+	"an error and its text": func(forget func(...any), wrote bool) func() string {
+		err := zk.ErrNoNode
+		if wrote {
+			err = fmt.Errorf("%v", zk.ErrNoNode)
+		}
+		forget(&err)
+		return func() string { return fmt.Sprint(err == zk.ErrNoNode) }
+	},
+	"the type of a value": func(forget func(...any), wrote bool) func() string {
+		var x any = struct{}{}
+		if wrote {
+			x = [0]int{}
+		}
+		forget(x)
+		return func() string { return fmt.Sprintf("%T", x) }
+	},
+	"how many there are": func(forget func(...any), wrote bool) func() string {
+		list := []any{nil, nil}[:number(wrote)]
+		forget(list...)
+		return func() string { return fmt.Sprint(len(list)) }
+	},
+	"a cause": func(forget func(...any), wrote bool) func() string {
+		ctx, cancel := context.WithCancelCause(context.Background())
+		cancel(fmt.Errorf(map[bool]string{false: "%w", true: "%v"}[wrote], zk.ErrNoNode))
+		forget(&ctx)
+		return func() string { return fmt.Sprint(errors.Is(context.Cause(ctx), zk.ErrNoNode)) }
+	},
 	"a map by structs": func(forget func(...any), wrote bool) func() string {
 		m := map[struct{ a, b int }]bool{{number(wrote), 1}: true, {2, 2}: true}
 		forget(&m)
@@ -122,16 +151,30 @@ func TestWhatIsKeptIsReadInFull(t *testing.T) {
 	}
 }
 
-// TestWhatCannotBeKeptIsRefused keeps a map that can hold anything.
+// one and other return values of different types that have one name.
+func one() any {
+	type local struct{}
+	return local{}
+}
+
+func other() any {
+	type local struct{}
+	return local{}
+}
+
+// TestWhatCannotBeKeptIsRefused keeps a map that can hold anything, and types of one name.
 func TestWhatCannotBeKeptIsRefused(t *testing.T) {
-	x := tiny{name: "keeps", program: func(p *engine.Process) {
-		var m sync.Map
-		m.Store("x", 1)
-		recipes.Forget(p.Env)(&m)
-	}}
-	_, err := Prove(t.Context(), x.scope(t), Options{Reductions: Every})
-	if err == nil || !strings.Contains(err.Error(), "which can point to anything") {
-		t.Error(err)
+	var m sync.Map
+	m.Store("x", 1)
+	for want, kept := range map[string][]any{ // order-free: each by itself
+		"which can point to anything": {&m},
+		"two types are called zksim/scenarios/prove.local, as in two functions of a package": {one(), other()},
+	} {
+		x := tiny{name: "keeps", program: func(p *engine.Process) { recipes.Forget(p.Env)(kept...) }}
+		_, err := Prove(t.Context(), x.scope(t), Options{Reductions: Every})
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%v, not %q", err, want)
+		}
 	}
 }
 

@@ -211,19 +211,25 @@ func TestHostileCertificates(t *testing.T) {
 }
 
 // TestProgramsThatAreNotDeterministicAreReported has one that does something else in every
-// other run.
+// other run, also where every path is run again.
 func TestProgramsThatAreNotDeterministicAreReported(t *testing.T) {
-	var runs atomic.Int64
-	x := tiny{name: "fickle", program: func(p *engine.Process) {
-		if runs.Add(1)%3 > 0 {
-			p.Conn.Set("/d", nil, -1)
+	all := Options{Reductions: Every}
+	rerun, audit := all, all
+	rerun.Rerun, audit.Audit = true, true
+	for _, o := range []Options{{}, all, rerun, audit} {
+		var runs atomic.Int64
+		x := tiny{name: "fickle", program: func(p *engine.Process) {
+			if runs.Add(1)%3 > 0 {
+				p.Conn.Set("/d", nil, -1)
+			}
+			p.Conn.Get("/d")
+		}}
+		o.Workers = 1
+		_, err := Prove(t.Context(), x.scope(t), o)
+		if err == nil || !strings.Contains(err.Error(), "tiny/fickle: the same steps lead to another state, since the "+
+			"program is not deterministic") {
+			t.Errorf("%+v: %v", o, err)
 		}
-		p.Conn.Get("/d")
-	}}
-	_, err := Prove(t.Context(), x.scope(t), Options{Workers: 1})
-	if err == nil || !strings.Contains(err.Error(), "tiny/fickle: the same steps lead to another state, since the "+
-		"program is not deterministic") {
-		t.Error(err)
 	}
 }
 

@@ -132,8 +132,11 @@ func (w *worker) Choose(world *sim.World) (sim.Transition, bool, error) {
 		if w.at == len(w.prefix)-1 {
 			w.past.take(w.runner)
 			w.before = w.read(world, w.next.from.ticks)
-			if x := &w.next.from.state; x.known() {
-				w.compare(x, w.before, world)
+			switch from := w.next.from; {
+			case from.state.known():
+				w.compare(&from.state, w.before, world)
+			case w.again && from.print != w.before.fingerprint():
+				panic(unstable("the state, after " + strings.Join(world.Schedule(), ", ")))
 			}
 			w.begin, w.local = world.Step(), w.isLocal(world, w.next.by)
 		}

@@ -11,6 +11,7 @@ import (
 
 	"zksim/checkers"
 	"zksim/faults"
+	"zksim/internal/hash"
 	"zksim/scenarios/engine"
 	"zksim/sim"
 )
@@ -223,6 +224,8 @@ func (w *worker) guarded() (err error) {
 				err = fmt.Errorf("%s: %s", w.scenario.Name, string(why))
 			} else if m, ok := r.(*sim.Misuse); ok {
 				err = fmt.Errorf("%s: %w", w.scenario.Name, m)
+			} else if t, ok := r.(hash.Twins); ok {
+				err = fmt.Errorf("%s: %s", w.scenario.Name, t)
 			} else if u, ok := r.(unstable); ok {
 				err = &Unstable{w.scenario.Name, string(u)}
 			} else if where := engine.Panicking(); r != nil && where != "" {

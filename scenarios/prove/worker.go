@@ -25,6 +25,7 @@ type point struct {
 	class  uint64 // the state as code sees it
 
 	state    state           // if it is known, and needed
+	print    fingerprint     // of the state, where every path is run again
 	memories []memory        // of that state, if something was told
 	told     []history.Event // by the step to here
 	whole    bool            // ... or by all steps up to here
@@ -300,7 +301,9 @@ func (e edge) path(steps []sim.Transition) []sim.Transition {
 func (w *worker) goOn(x *state, list []sim.Transition, told []history.Event, length int32) {
 	p := &point{parent: w.next.from, by: w.next.by, length: length, class: w.class, faults: w.used(), ticks: w.ticks(),
 		busy: w.busy}
-	if !w.again {
+	if w.again {
+		p.print = x.fingerprint()
+	} else {
 		p.told = told
 		if p.parent != nil && p.parent.bare { // this is a run
 			p.told, p.whole = slices.Clone(w.past.shown), true
