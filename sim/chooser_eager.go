@@ -7,8 +7,8 @@ type Eager struct {
 	Strike func(faults []Transition) (Transition, bool)
 	// Hold, if not nil, reports whether something is not to happen yet. It is asked again each time.
 	Hold func(t Transition) bool
-	// Step, if not nil, hears of each step.
-	Step func(t Transition)
+	// Next, if not nil, hears of each step before it is made, and Step after that.
+	Next, Step func(t Transition)
 
 	held []*Client // that something was held of
 	due  []string  // containers and ttl znodes that are to be deleted, of one look at all of them
@@ -30,6 +30,9 @@ func (e *Eager) Settle(w *World) {
 }
 
 func (e *Eager) perform(w *World, t Transition) bool {
+	if e.Next != nil {
+		e.Next(t)
+	}
 	w.perform(t)
 	if e.Step != nil {
 		e.Step(t)

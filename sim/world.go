@@ -378,7 +378,7 @@ func (w *World) Close() {
 func (w *World) beCalm() {
 	w.calm = true
 	for _, c := range w.clients {
-		c.paused, c.slow = false, false
+		c.paused, c.slow, c.bound = false, false, -1
 		c.invalidate()
 	}
 	for _, s := range w.servers {

@@ -38,6 +38,7 @@ func play(p *engine.Process, list []serve.Asked) {
 			p.Conn.Close()
 			return
 		}
+		p.Step() // the connection may end before it asks again
 		x.ask(&list[i])
 	}
 }

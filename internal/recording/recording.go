@@ -68,7 +68,7 @@ func Scenario(name string, r *serve.Recording) (*engine.Scenario, error) {
 func unplayed(r *serve.Recording) map[string]int {
 	list := map[string]int{}
 	for i := range r.Requests {
-		if q := &r.Requests[i].Request; !plays(q) && !librarys(q) {
+		if q := &r.Requests[i].Request; !serve.Played(q) && !librarys(q.Op) {
 			list[unplayedName(q)]++
 		}
 	}
@@ -78,20 +78,11 @@ func unplayed(r *serve.Recording) map[string]int {
 // unplayedName is the operation of such a request, of a multi with the first part that cannot be asked for.
 func unplayedName(q *model.Request) string {
 	if q.Op == model.OpMulti {
-		if i := slices.IndexFunc(q.Ops, notOfMulti); i >= 0 {
+		if i := slices.IndexFunc(q.Ops, serve.Unplayed); i >= 0 {
 			return "multi with " + sim.OpName(&q.Ops[i])
 		}
 	}
 	return sim.OpName(q)
-}
-
-// notOfMulti reports whether go-zookeeper's Multi cannot have such a part.
-func notOfMulti(q model.Request) bool {
-	switch q.Op {
-	case model.OpCreate, model.OpCreate2, model.OpDelete, model.OpSetData, model.OpCheck:
-		return false
-	}
-	return true
 }
 
 // byClient returns the requests of each client, c1 first, that a program can make.
@@ -100,7 +91,7 @@ func byClient(r *serve.Recording) (lists [][]serve.Asked) {
 		for len(lists) < x.Client {
 			lists = append(lists, nil)
 		}
-		if plays(&x.Request) {
+		if serve.Played(&x.Request) {
 			lists[x.Client-1] = append(lists[x.Client-1], x)
 		}
 	}
@@ -108,21 +99,8 @@ func byClient(r *serve.Recording) (lists [][]serve.Asked) {
 }
 
 // librarys reports whether it is the simulated library that asks for such a thing by itself.
-func librarys(q *model.Request) bool {
-	return q.Op == model.OpSetWatches || q.Op == model.OpSetWatches2 || q.Op == model.OpPing
-}
-
-// plays reports whether a program can make a request.
-func plays(q *model.Request) bool {
-	switch q.Op {
-	case model.OpCreate, model.OpCreate2, model.OpCreateContainer, model.OpCreateTTL, model.OpDelete, model.OpExists,
-		model.OpGetData, model.OpSetData, model.OpGetACL, model.OpSetACL, model.OpGetChildren, model.OpGetChildren2,
-		model.OpSync, model.OpAuth, model.OpCloseSession:
-		return true
-	case model.OpMulti:
-		return !slices.ContainsFunc(q.Ops, notOfMulti)
-	}
-	return false
+func librarys(op model.Op) bool {
+	return op == model.OpSetWatches || op == model.OpSetWatches2 || op == model.OpPing
 }
 
 // plan is what has struck, as often as it did.

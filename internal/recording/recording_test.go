@@ -149,6 +149,65 @@ func TestEveryOperationOfARecordingIsAnsweredAsItWas(t *testing.T) {
 	}
 }
 
+// interrupted has a client lose its connection between two requests, write after another client has, and be idle for so
+// long that its library makes sure that the connection is there, while the other one works.
+func interrupted(t *testing.T, e *serve.Ensemble) {
+	var sock net.Conn
+	a, events, err := zk.Connect(e.Addrs(), time.Second, zk.WithLogInfo(false), zk.WithLogger(silent{}),
+		zk.WithDialer(func(network, addr string, d time.Duration) (_ net.Conn, err error) {
+			sock, err = net.DialTimeout(network, addr, d)
+			return sock, err
+		}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(a.Close)
+	session := func() {
+		for ev := range events {
+			if ev.State == zk.StateHasSession {
+				return
+			}
+		}
+	}
+	session()
+	b := connect(t, e)
+	for range 3 {
+		a.ExistsW("/x")
+		a.Create("/a-", nil, zk.FlagSequence, open)
+		sock.Close()
+		session()
+		b.Create("/x", nil, 0, open)
+		a.Delete("/x", 0)
+		a.Create("/a-", nil, zk.FlagSequence, open)
+		time.Sleep(time.Second)
+		b.Create("/x", nil, 0, open)
+		a.Sync("/")
+		a.Exists("/x")
+		b.Delete("/x", 0)
+	}
+}
+
+func TestClientsThatAreInterruptedOrIdleAreAnsweredAsTheyWere(t *testing.T) {
+	t.Parallel()
+	for _, nodes := range []int{1, 3} {
+		text := record(t, serve.Options{Nodes: nodes, TickTime: 100 * time.Millisecond}, func(e *serve.Ensemble) {
+			interrupted(t, e)
+			if err := e.Report("no such thing"); err != nil {
+				t.Fatal(err)
+			}
+		})
+		r, err := serve.ReadRecording(bytes.NewReader(text))
+		if err != nil {
+			t.Fatal(err)
+		}
+		res, _ := replayed(t, text)
+		got, want := answered(res.History), asRecorded(r)
+		if !slices.EqualFunc(got, want, slices.Equal) || len(want) != 2 || len(want[0]) < 15 {
+			t.Errorf("with %d: %v\n%q\n%q\n%q", nodes, res.Verdict, r.Steps, got, want)
+		}
+	}
+}
+
 func TestWhatIsLeftOverIsLeftOverAgain(t *testing.T) {
 	t.Parallel()
 	text := record(t, serve.Options{}, func(e *serve.Ensemble) {

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"zksim/model"
 	"zksim/scenarios/engine"
 	"zksim/scenarios/serve"
 	"zksim/sim"
@@ -72,10 +73,13 @@ func (f *follower) Choose(w *sim.World) (sim.Transition, bool, error) {
 		normal := w.Normal()
 		for _, list := range [][]sim.Transition{normal, w.Faults()} {
 			for _, t := range list {
-				if w.Name(t) == name {
-					f.steps, f.helps = f.steps[1:], 0
-					return t, true, nil
+				if w.Name(t) != name {
+					continue
 				}
+				if !ofLibrary(w, t) {
+					f.steps, f.helps = f.steps[1:], 0
+				}
+				return t, true, nil
 			}
 		}
 		if t, ok := lead(w, normal, name); ok && f.helps < maxHelps {
@@ -85,6 +89,19 @@ func (f *follower) Choose(w *sim.World) (sim.Transition, bool, error) {
 		f.steps, f.helps = f.steps[1:], 0
 	}
 	return f.rest.Choose(w)
+}
+
+// ofLibrary reports whether a step is of a request that the simulated library has made by itself: the recording has no
+// step for it.
+func ofLibrary(w *sim.World, t sim.Transition) bool {
+	var q *model.Request
+	switch t.Kind {
+	case sim.Serve:
+		q = w.Client(int(t.Client)).Unserved()
+	case sim.Deliver:
+		q = w.Client(int(t.Client)).Answering()
+	}
+	return q != nil && librarys(q.Op)
 }
 
 // lead returns a step that may lead to one that is not possible yet: the client's code goes on, it connects, its

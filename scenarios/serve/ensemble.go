@@ -38,6 +38,7 @@ type Ensemble struct {
 	urgent   map[sim.Kind]bool
 	strikes  []Strike
 	striking bool   // the step being made is a fault
+	unplayed bool   // ... is of a request that no program makes
 	ending   string // how its rule has connections end
 	hold     holds
 	reaping  bool // the container check is on
@@ -82,7 +83,7 @@ func Start(o Options) (*Ensemble, error) {
 		e.nodes[k].goes = sync.NewCond(&e.mu)
 		e.addrs = append(e.addrs, reachable(ports[k]))
 	}
-	e.eager = sim.Eager{Strike: e.strike, Hold: e.holds, Step: e.stepped}
+	e.eager = sim.Eager{Strike: e.strike, Hold: e.holds, Next: e.steps, Step: e.stepped}
 	e.begin()
 	e.running.Add(2 + len(ports))
 	for k, l := range ports {

@@ -6,6 +6,7 @@ import (
 	"net/netip"
 	"slices"
 	"strings"
+	"time"
 	"unicode/utf8"
 
 	"github.com/go-zookeeper/zk"
@@ -80,7 +81,7 @@ func (c *conn) reattach(hello *jute.ConnectRequest) error {
 		e.record.expired(e.world, hello.Session)
 		return c.expired()
 	}
-	if k := s.client.Bound(); k >= 0 && k != c.server {
+	if k := s.client.Bound(); k >= 0 && k != c.server && s.waits() {
 		return errEnded
 	}
 	err := s.attachAt(c.server, hello.LastZxid)
@@ -113,9 +114,18 @@ func (s *session) attachAt(server int, seen int64) error {
 	return s.client.Reattach(server, seen)
 }
 
+// waits reports whether a session that a fault has sent to another server is not taken elsewhere yet. It is after a
+// while: a client need not know that server.
+func (s *session) waits() bool {
+	if s.sent.IsZero() {
+		s.sent = time.Now()
+	}
+	return time.Since(s.sent) < s.e.options.Lag
+}
+
 // attach makes this the connection of a session, and says so.
 func (c *conn) attach(s *session) {
-	c.session, s.conn, s.quit = s, c, false
+	c.session, s.conn, s.quit, s.sent = s, c, false, time.Time{}
 	c.e.record.note("connect %s s%d", s.client.Name(), c.server+1)
 	s.client.ServerConn().Auth = c.remote()
 	s.touch()

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"zksim/internal/judge"
@@ -303,4 +304,26 @@ func (r *recorder) note(format string, args ...any) {
 	if r.spend(nameLen) {
 		r.names = append(r.names, known)
 	}
+}
+
+// Played reports whether a program of a scenario can make a request. The steps of others are in no recording.
+func Played(q *model.Request) bool {
+	switch q.Op {
+	case model.OpCreate, model.OpCreate2, model.OpCreateContainer, model.OpCreateTTL, model.OpDelete, model.OpExists,
+		model.OpGetData, model.OpSetData, model.OpGetACL, model.OpSetACL, model.OpGetChildren, model.OpGetChildren2,
+		model.OpSync, model.OpAuth, model.OpCloseSession:
+		return true
+	case model.OpMulti:
+		return !slices.ContainsFunc(q.Ops, Unplayed)
+	}
+	return false
+}
+
+// Unplayed reports whether go-zookeeper's Multi cannot have such a part.
+func Unplayed(q model.Request) bool {
+	switch q.Op {
+	case model.OpCreate, model.OpCreate2, model.OpDelete, model.OpSetData, model.OpCheck:
+		return false
+	}
+	return true
 }

@@ -31,6 +31,7 @@ type session struct {
 
 	quit bool      // the client has ended its last connection, and no fault had suspended that
 	lost time.Time // since then it has no connection, although it could
+	sent time.Time // since then it has come to other servers than to that where a fault has sent it; zero: it has not
 
 	left    []*session // connections that it has left by moving to other servers, and that are still open
 	movedTo *session   // of such a connection: the session

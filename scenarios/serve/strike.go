@@ -7,6 +7,7 @@ import (
 	"zksim/faults"
 	"zksim/internal/hash"
 	"zksim/internal/judge"
+	"zksim/model"
 	"zksim/sim"
 )
 
@@ -116,10 +117,25 @@ func (e *Ensemble) manner(s *session) ending {
 	return byFIN + ending(e.draw(purpose, s.client.ID())%3)
 }
 
-// stepped hears of each step of the world.
+// steps hears of each step before it is made.
+func (e *Ensemble) steps(t sim.Transition) {
+	if !e.record.keeps {
+		return
+	}
+	var q *model.Request
+	switch t.Kind {
+	case sim.Serve:
+		q = e.world.Client(int(t.Client)).Unserved()
+	case sim.Deliver:
+		q = e.world.Client(int(t.Client)).Answering()
+	}
+	e.unplayed = q != nil && !Played(q)
+}
+
+// stepped hears of each step that was made.
 func (e *Ensemble) stepped(t sim.Transition) {
 	e.striking = false
-	if e.record.keeps {
+	if e.record.keeps && !e.unplayed {
 		e.record.note("%s", e.world.Name(t))
 	}
 	if e.options.Step != nil {

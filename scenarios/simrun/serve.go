@@ -148,7 +148,7 @@ func (c *serveFlags) ended(
 	}
 	strikes, _ := e.Strikes()
 	for i := range strikes {
-		fmt.Fprintf(a.out, "struck   %s\n", &strikes[i])
+		fmt.Fprintf(a.out, "struck   %s\n", reports.Printable(strikes[i].String()))
 	}
 	j := e.Judge()
 	code := servedSentence(a.out, &j, e.RecordingGap())
@@ -182,13 +182,13 @@ func servedSentence(out io.Writer, j *serve.Judgement, gap string) int {
 // sentence prints what the judges say, and returns the exit status.
 func sentence(out io.Writer, j *judge.Judgement) int {
 	for _, s := range j.Facts {
-		fmt.Fprintf(out, "judged   %s\n", s)
+		fmt.Fprintf(out, "judged   %s\n", reports.Printable(s))
 	}
 	for _, s := range j.Violations {
-		fmt.Fprintf(out, "FAIL     %s\n", s)
+		fmt.Fprintf(out, "FAIL     %s\n", reports.Printable(s))
 	}
 	for _, s := range j.Inconclusive {
-		fmt.Fprintf(out, "unsure   %s\n", s)
+		fmt.Fprintf(out, "unsure   %s\n", reports.Printable(s))
 	}
 	switch {
 	case len(j.Violations) > 0:

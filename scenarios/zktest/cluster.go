@@ -186,9 +186,10 @@ func (c *Cluster) port(network, address string) (int, error) {
 	if err != nil {
 		return 0, &net.OpError{Op: "dial", Net: network, Err: err}
 	}
-	n, err := net.LookupPort("tcp", text)
+	n, err := strconv.Atoi(text)
 	if err != nil {
-		return 0, &net.OpError{Op: "dial", Net: network, Err: err}
+		return 0, &net.OpError{Op: "dial", Net: network, Err: &net.DNSError{Err: "unknown port", Name: "tcp/" + text,
+			IsNotFound: true}}
 	}
 	if host == "" || host == "localhost" {
 		host = loopback

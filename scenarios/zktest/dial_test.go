@@ -39,6 +39,7 @@ func TestADialToAnAddressOfNoServerFails(t *testing.T) {
 			{"10.0.0.1:2181", syscall.EHOSTUNREACH, "dial tcp 10.0.0.1:2181: connect: no route to host"},
 			{"zk1.example.com:2181", nil, "dial tcp: lookup zk1.example.com: no such host"},
 			{"127.0.0.1", nil, "dial tcp: address 127.0.0.1: missing port in address"},
+			{"127.0.0.1:2181/app", nil, "dial tcp: lookup tcp/2181/app: unknown port"},
 		} {
 			err := dial(x.address)
 			if err == nil || err.Error() != x.says || x.want != nil && !errors.Is(err, x.want) {
@@ -52,6 +53,42 @@ func TestADialToAnAddressOfNoServerFails(t *testing.T) {
 			c.Errorf("%v", err)
 		}
 	}, zktest.Faults("none"), zktest.Servers(1))
+}
+
+// TestNamesOfHostsAreKnownInEveryRun has the library look up the name of its server, and code look up others.
+func TestNamesOfHostsAreKnownInEveryRun(t *testing.T) {
+	zktest.Run(t, func(c *zktest.Cluster) {
+		conn, _, err := zk.Connect([]string{"localhost:2181"}, 6*time.Second, zk.WithDialer(c.Dialer()),
+			zk.WithLogger(silent{}))
+		if err != nil {
+			c.Errorf("%v", err)
+			return
+		}
+		defer conn.Close()
+		if _, _, err := conn.Exists("/"); err != nil {
+			c.Errorf("%v", err)
+		}
+		if list, err := net.LookupHost("localhost"); err != nil || len(list) == 0 {
+			c.Errorf("%v: %v", list, err)
+		}
+	}, zktest.Faults("none"), zktest.Servers(1))
+}
+
+// TestAClientNeedNotKnowAllServers has one that knows the first of three only, and is sent to others.
+func TestAClientNeedNotKnowAllServers(t *testing.T) {
+	zktest.Run(t, func(c *zktest.Cluster) {
+		conn, _, err := zk.Connect(c.Addrs()[:1], 6*time.Second, zk.WithDialer(c.Dialer()), zk.WithLogger(silent{}))
+		if err != nil {
+			c.Errorf("%v", err)
+			return
+		}
+		defer conn.Close()
+		for n := 0; n < 5; {
+			if _, err := conn.Sync("/"); err == nil {
+				n++
+			}
+		}
+	}, zktest.Faults("failover=2"), zktest.Servers(3))
 }
 
 // TestConnectionsMayShareADialer has two connections of one dialer, each with an ephemeral znode, lose their servers.

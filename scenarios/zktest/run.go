@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"hash/crc32"
 	"math/rand"
+	"net"
 	"os"
 	"runtime"
 	"runtime/debug"
@@ -320,8 +321,16 @@ func refuse(what string) {
 	}
 }
 
+// asked has package net make the channels of its resolver, which it does at the first question: made in the bubble of
+// one run they could not be used in the next.
+var asked = sync.OnceFunc(func() {
+	net.LookupHost("localhost")
+	net.LookupPort("tcp", "zookeeper")
+})
+
 // bubble makes one run.
 func bubble(t *testing.T, w *sim.World, steps *atomic.Int64, code func(c *Cluster), run func() error) (err error) {
+	asked()
 	running.Store(true)
 	defer running.Store(false)
 	cryptotest.SetGlobalRandom(t, w.Order)
