@@ -212,6 +212,9 @@ func parseWords(word string, all []string) (Rule, error) {
 	head, aims, aimed := strings.Cut(word, "@")
 	name, budget, counted := strings.Cut(head, "=")
 	r := Rule{Fault: name, Budget: 1}
+	if name == "contract" || name == "none" {
+		return r, fmt.Errorf("it is a plan of its own, expected no other rule beside it")
+	}
 	if realOf(name) == nil {
 		return r, fmt.Errorf("no such fault; there are %s, none and contract%s", strings.Join(all, ", "), meant(name, all))
 	}

@@ -74,8 +74,8 @@ func TestAMalformedPlanSaysWhatWasExpected(t *testing.T) {
 	for text, want := range map[string]string{
 		"lose":                           `fault plan: "lose": no such fault; there are lose-request, `,
 		"lose-replies":                   `, none and contract; did you mean lose-reply?`,
-		"none crash":                     `fault plan: "none": no such fault; there are `,
-		"crash contract":                 `fault plan: "contract": no such fault; there are `,
+		"none crash":                     `fault plan: "none": it is a plan of its own, expected no other rule beside it`,
+		"crash contract":                 `fault plan: "contract": it is a plan of its own, expected no other rule `,
 		"crash=":                         `fault plan: "crash=": ` + number + `""`,
 		"crash=-1":                       `fault plan: "crash=-1": ` + number + `"-1"`,
 		"crash=2147483648":               `fault plan: "crash=2147483648": ` + number + `"2147483648"`,

@@ -91,10 +91,13 @@ func tally(unfit map[string]reason) string {
 	return strings.Join(words, ", ")
 }
 
+// Asks reports whether an event is a request of a client.
+func Asks(e history.Event) bool { return e.Kind == history.Call }
+
 // Asked says so if there was nothing to judge: no request, or neither one of the znodes that were judged nor an
 // ephemeral, which might have been left over.
 func (j *Judgement) Asked(h *history.History, judged int) {
-	asked := slices.ContainsFunc(h.Events, func(x history.Event) bool { return x.Kind == history.Call })
+	asked := slices.ContainsFunc(h.Events, Asks)
 	ephemeral := slices.ContainsFunc(h.Events, func(x history.Event) bool {
 		return x.Kind == history.Created && x.Session != 0
 	})

@@ -327,9 +327,15 @@ func (e *Ensemble) Reset() (Judgement, error) {
 	if err != nil {
 		return Judgement{}, err
 	}
-	j := v.judge()
+	alone := v
+	alone.asked, alone.rules = false, slices.Clone(v.rules)
+	for i := range alone.rules {
+		alone.rules[i].Earlier = 0
+	}
+	j := alone.judge()
 	e.mu.Lock()
 	defer e.mu.Unlock()
+	e.earlier.add(&v)
 	for _, text := range j.Violations {
 		if len(e.before) < maxReports {
 			e.before = append(e.before, fmt.Sprintf("before reset %d: %s", n, text))

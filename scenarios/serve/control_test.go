@@ -1,6 +1,7 @@
 package serve
 
 import (
+	"bytes"
 	"encoding/json"
 	"io"
 	"net/http"
@@ -14,6 +15,8 @@ import (
 	"zksim/model"
 	"zksim/model/history"
 	"zksim/model/jute"
+
+	"zksim/reports"
 )
 
 // order sends a request on the control channel.
@@ -96,7 +99,7 @@ func TestTheControlChannelDoesWhatItIsToldAndSaysWhatHasStruck(t *testing.T) {
 	if strings.Contains(text, `"/a"`) || !strings.Contains(text, `"s3"`) {
 		t.Error(text)
 	}
-	if _, _, text := orderOf(t, "GET", url+"/judge", ""); !strings.Contains(text, "no client has asked for anything") {
+	if _, _, text := orderOf(t, "GET", url+"/judge", ""); !strings.Contains(text, `"inconclusive": []`) {
 		t.Error(text)
 	}
 	if status, _, _ := orderOf(t, "POST", url+"/reset", "", "Origin", "http://a.b"); status != http.StatusForbidden {
@@ -295,5 +298,48 @@ func TestTheHistoryForgetsItsBeginning(t *testing.T) {
 	}
 	if j := e.Judge(); len(j.Inconclusive) != 2 {
 		t.Errorf("%+v", j)
+	}
+}
+
+// TestAResetAtTheEndTakesNothingBack has tests of which each ends with one: what they have asked, and what has struck
+// them, need not happen again after the last.
+func TestAResetAtTheEndTakesNothingBack(t *testing.T) {
+	t.Parallel()
+	plan, err := ParsePlan("lose-reply=1@op=set lose-reply=1@op=delete")
+	if err != nil {
+		t.Fatal(err)
+	}
+	e := start(t, Options{Faults: plan, Record: true})
+	c := client(t, 10*time.Second, e.Addrs()[0])
+	c.Create("/a", nil, 0, open)
+	for {
+		if _, err := c.Set("/a", nil, -1); err != zk.ErrNoServer {
+			break
+		}
+	}
+	c.Close()
+	never := "the rule lose-reply=1@op=delete has never struck"
+	for range 2 {
+		if j, err := e.Reset(); err != nil || !slices.Contains(j.Inconclusive, never) {
+			t.Errorf("%+v, %v", j, err)
+		}
+	}
+	if j := e.Judge(); !slices.Equal(j.Inconclusive, []string{never}) {
+		t.Errorf("%q", j.Inconclusive)
+	}
+	if r := e.State().Rules; r[0].Times != 0 || r[0].Earlier != 1 || r[1].Earlier != 0 {
+		t.Errorf("%+v", r)
+	}
+	e.Close()
+	var text bytes.Buffer
+	if err := e.WriteRecording(&text); err != nil {
+		t.Fatal(err)
+	}
+	h, err := reports.ReadHistory(bytes.NewReader(text.Bytes()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if j, _, err := JudgeRecording(h, &text); err != nil || !slices.Equal(j.Inconclusive, []string{never}) {
+		t.Errorf("%q, %v", j.Inconclusive, err)
 	}
 }

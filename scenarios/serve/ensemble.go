@@ -53,6 +53,7 @@ type Ensemble struct {
 	record   recorder
 	resets   int
 	before   []string // violations that were found at these
+	earlier  earlier
 	stats    stats
 	origin   []model.ID // of the last connection, often that of the next one
 	activity uint64     // requests so far

@@ -42,6 +42,24 @@ type circumstances struct {
 	away      map[int32]away // clients without a connection
 	rules     []Rule
 	reported  []string
+	asked     bool // before a reset
+}
+
+// earlier is what a judgement of what was after a reset does not ask for again: a test may end with one.
+type earlier struct {
+	asked bool           // clients have asked for something
+	times map[string]int // that rules have struck
+}
+
+// add adds what was before a reset, of which this is the evidence.
+func (x *earlier) add(v *evidence) {
+	x.asked = x.asked || slices.ContainsFunc(v.events.all(), judge.Asks)
+	if x.times == nil {
+		x.times = map[string]int{}
+	}
+	for _, r := range v.rules {
+		x.times[r.Rule] = r.Times + r.Earlier
+	}
 }
 
 // away is what is known of a client that has no connection.
@@ -63,7 +81,8 @@ func (e *Ensemble) evidence() evidence {
 	store := e.world.Stores()[e.world.Leader()]
 	v := evidence{events: e.record.events.snapshot(), clients: e.record.clients, steps: e.record.steps,
 		tree: store.Znodes(), sessions: map[int64]int32{}, circumstances: circumstances{
-			forgotten: e.record.events.forgotten, away: map[int32]away{}, rules: e.rules(), reported: e.record.reported}}
+			forgotten: e.record.events.forgotten, away: map[int32]away{}, rules: e.rules(), reported: e.record.reported,
+			asked: e.earlier.asked}}
 	for _, s := range e.sessions { // order-free: maps
 		client := int32(s.client.ID())
 		if store.HasSession(s.id) {
@@ -116,11 +135,11 @@ func (v *circumstances) judge(h *history.History) judge.Judgement {
 		j.Violations = append(j.Violations, "reported: "+text)
 	}
 	for _, r := range v.rules {
-		if r.Times == 0 {
+		if r.Times+r.Earlier == 0 {
 			j.Inconclusive = append(j.Inconclusive, fmt.Sprintf("the rule %s has never struck", r.Rule))
 		}
 	}
-	if v.forgotten == 0 {
+	if v.forgotten == 0 && (!v.asked || slices.ContainsFunc(h.Events, judge.Asks)) {
 		j.Asked(h, judged)
 	}
 	return j

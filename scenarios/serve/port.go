@@ -17,7 +17,11 @@ func (o *Options) listen() (list []net.Listener, err error) {
 		}
 	}
 	if len(addrs) != o.Nodes {
-		return nil, fmt.Errorf("serve: %q, expected %d addresses or that of the first server", o.Listen, o.Nodes)
+		want := "one address"
+		if o.Nodes > 1 {
+			want = fmt.Sprintf("%d addresses or that of the first server", o.Nodes)
+		}
+		return nil, fmt.Errorf("serve: %q, expected %s", o.Listen, want)
 	}
 	for k, addr := range addrs {
 		l, err := listen(addr)

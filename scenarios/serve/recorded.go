@@ -25,7 +25,9 @@ func JudgeRecording(h *history.History, r io.Reader) (_ Judgement, gap string, e
 		case "before":
 			before = append(before, l.Message)
 		case "rule":
-			v.rules = append(v.rules, Rule{Rule: l.Name, Times: l.Times})
+			v.rules = append(v.rules, Rule{Rule: l.Name, Times: l.Times, Earlier: l.Earlier})
+		case "asked":
+			v.asked = true
 		case "session":
 			return v.session(h, l)
 		}
@@ -46,7 +48,10 @@ func (v *evidence) lines(before []string) (list []recordLine) {
 			Away: v.away[client]})
 	}
 	for _, r := range v.rules {
-		list = append(list, recordLine{Kind: "rule", Name: r.Rule, Times: r.Times})
+		list = append(list, recordLine{Kind: "rule", Name: r.Rule, Times: r.Times, Earlier: r.Earlier})
+	}
+	if v.asked {
+		list = append(list, recordLine{Kind: "asked"})
 	}
 	for _, text := range v.reported {
 		list = append(list, recordLine{Kind: "reported", Message: text})

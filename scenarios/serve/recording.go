@@ -65,8 +65,9 @@ type recordLine struct {
 	Message    string   `json:"message,omitempty"` // of a violation
 	Session    string   `json:"session,omitempty"` // that was there in the end
 	Away       away     `json:"away,omitempty"`
-	Times      int      `json:"times,omitempty"` // that a rule has struck
-	Lines      int      `json:"lines,omitempty"` // of the recording, before this one, which is the last
+	Times      int      `json:"times,omitempty"`   // that a rule has struck
+	Earlier    int      `json:"earlier,omitempty"` // ... before a reset
+	Lines      int      `json:"lines,omitempty"`   // of the recording, before this one, which is the last
 }
 
 // WriteRecording writes the history, see [reports.WriteHistory], and after it the requests and steps from which

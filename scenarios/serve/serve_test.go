@@ -326,7 +326,7 @@ func TestOptionsAreChecked(t *testing.T) {
 		"expected 1 or 3":       {Nodes: 2},
 		"expected host:port":    {Listen: "2181"},
 		"a port from 0":         {Listen: "127.0.0.1:65535", Nodes: 3},
-		"expected 1 addresses":  {Listen: "127.0.0.1:0,127.0.0.1:0"},
+		"expected one address":  {Listen: "127.0.0.1:0,127.0.0.1:0"},
 		"whole milliseconds":    {TickTime: time.Microsecond},
 		"TickTime 400h":         {TickTime: 400 * time.Hour},
 		"TickTime 2000000h":     {TickTime: 2_000_000 * time.Hour, MaxSessionTimeout: time.Hour},

@@ -198,13 +198,16 @@ type Rule struct {
 	Rule     string `json:"rule"`
 	Times    int    `json:"times"`    // it struck
 	Possible bool   `json:"possible"` // it could have struck at some moment
+	Earlier  int    `json:"earlier"`  // times that it struck before the last reset
 }
 
 // rules returns what became of all rules.
 func (e *Ensemble) rules() []Rule {
 	list := make([]Rule, 0, len(e.plan))
 	for i, x := range e.injector.Struck(nil, e.plan, e.world.History) {
-		list = append(list, Rule{e.plan[i].String(), x.Times, x.Possible})
+		rule := Rule{Rule: e.plan[i].String(), Times: x.Times, Possible: x.Possible}
+		rule.Earlier = e.earlier.times[rule.Rule]
+		list = append(list, rule)
 	}
 	return list
 }

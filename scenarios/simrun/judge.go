@@ -104,7 +104,7 @@ func (c *judgeFlags) file(a *app, file string) (int, error) {
 func ofRecipe(h *history.History) *history.Event {
 	for i := range h.Events {
 		e := &h.Events[i]
-		if (e.Kind == history.Invoke || e.Kind == history.Return) && (e.Path == "" || !slices.Contains(judge.Words, e.Op)) {
+		if (e.Kind == history.Invoke || e.Kind == history.Return) && !slices.Contains(judge.Words, e.Op) {
 			return e
 		}
 	}
