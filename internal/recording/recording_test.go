@@ -85,6 +85,25 @@ func replayed(t *testing.T, text []byte) (engine.Result, string) {
 	return res, s.Notes().Source
 }
 
+// playedAgain returns the recording of f, which ends with a finding, and the run that it is replayed as.
+func playedAgain(
+	t *testing.T, o serve.Options, f func(t *testing.T, e *serve.Ensemble),
+) (*serve.Recording, engine.Result) {
+	t.Helper()
+	text := record(t, o, func(e *serve.Ensemble) {
+		f(t, e)
+		if err := e.Report("no such thing"); err != nil {
+			t.Fatal(err)
+		}
+	})
+	r, err := serve.ReadRecording(bytes.NewReader(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	res, _ := replayed(t, text)
+	return r, res
+}
+
 // everything makes a request of each kind that a program can make, with answers of both sorts.
 func everything(t *testing.T, e *serve.Ensemble) {
 	a, b := connect(t, e), connect(t, e)
@@ -126,17 +145,7 @@ func TestEveryOperationOfARecordingIsAnsweredAsItWas(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			text := record(t, serve.Options{Nodes: nodes, Faults: p, Lag: time.Millisecond}, func(e *serve.Ensemble) {
-				everything(t, e)
-				if err := e.Report("no such thing"); err != nil {
-					t.Fatal(err)
-				}
-			})
-			r, err := serve.ReadRecording(bytes.NewReader(text))
-			if err != nil {
-				t.Fatal(err)
-			}
-			res, _ := replayed(t, text)
+			r, res := playedAgain(t, serve.Options{Nodes: nodes, Faults: p, Lag: time.Millisecond}, everything)
 			got, want := answered(res.History), asRecorded(r)
 			if plan == "" && !slices.EqualFunc(got, want, slices.Equal) || len(want) < 2 || len(want[0]) < 10 {
 				t.Errorf("%s with %d: %v\n%q\n%q\n%q", plan, nodes, res.Verdict, r.Steps, got, want)
@@ -190,17 +199,7 @@ func interrupted(t *testing.T, e *serve.Ensemble) {
 func TestClientsThatAreInterruptedOrIdleAreAnsweredAsTheyWere(t *testing.T) {
 	t.Parallel()
 	for _, nodes := range []int{1, 3} {
-		text := record(t, serve.Options{Nodes: nodes, TickTime: 100 * time.Millisecond}, func(e *serve.Ensemble) {
-			interrupted(t, e)
-			if err := e.Report("no such thing"); err != nil {
-				t.Fatal(err)
-			}
-		})
-		r, err := serve.ReadRecording(bytes.NewReader(text))
-		if err != nil {
-			t.Fatal(err)
-		}
-		res, _ := replayed(t, text)
+		r, res := playedAgain(t, serve.Options{Nodes: nodes, TickTime: 100 * time.Millisecond}, interrupted)
 		got, want := answered(res.History), asRecorded(r)
 		if !slices.EqualFunc(got, want, slices.Equal) || len(want) != 2 || len(want[0]) < 15 {
 			t.Errorf("with %d: %v\n%q\n%q\n%q", nodes, res.Verdict, r.Steps, got, want)

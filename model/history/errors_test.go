@@ -4,11 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
-	"os/exec"
-	"path/filepath"
-	"regexp"
-	"strings"
 	"testing"
 
 	"github.com/go-zookeeper/zk"
@@ -57,36 +52,5 @@ func TestErrorsAreToldApart(t *testing.T) {
 	Distinguish(mine)
 	if HashError(0, mine) == HashError(0, same) || HashError(hash.Hash(1), mine) == HashError(0, mine) {
 		t.Error("an error that is to be told apart is not")
-	}
-}
-
-// TestAllErrorsOfTheLibraryAreKnown compares with the source of go-zookeeper.
-func TestAllErrorsOfTheLibraryAreKnown(t *testing.T) {
-	known, err := os.ReadFile("errors.go")
-	if err != nil {
-		t.Fatal(err)
-	}
-	dir, err := exec.Command("go", "list", "-f", "{{.Dir}}", "github.com/go-zookeeper/zk").Output()
-	if err != nil {
-		t.Fatal(err)
-	}
-	files, err := filepath.Glob(filepath.Join(strings.TrimSpace(string(dir)), "*.go"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	declared, found := regexp.MustCompile(`(?m)^(?:var|\t) ?(Err\w+) += errors\.New`), 0
-	for _, name := range files {
-		text, err := os.ReadFile(name)
-		if err != nil {
-			t.Fatal(err)
-		}
-		for _, x := range declared.FindAllSubmatch(text, -1) {
-			if found++; !strings.Contains(string(known), "zk."+string(x[1])+",") {
-				t.Errorf("zk.%s is not told apart", x[1])
-			}
-		}
-	}
-	if found < 20 {
-		t.Errorf("go-zookeeper has %d errors", found)
 	}
 }

@@ -1,7 +1,6 @@
 package serve
 
 import (
-	"bytes"
 	"encoding/json"
 	"io"
 	"net/http"
@@ -15,8 +14,6 @@ import (
 	"zksim/model"
 	"zksim/model/history"
 	"zksim/model/jute"
-
-	"zksim/reports"
 )
 
 // order sends a request on the control channel.
@@ -331,15 +328,7 @@ func TestAResetAtTheEndTakesNothingBack(t *testing.T) {
 		t.Errorf("%+v", r)
 	}
 	e.Close()
-	var text bytes.Buffer
-	if err := e.WriteRecording(&text); err != nil {
-		t.Fatal(err)
-	}
-	h, err := reports.ReadHistory(bytes.NewReader(text.Bytes()))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if j, _, err := JudgeRecording(h, &text); err != nil || !slices.Equal(j.Inconclusive, []string{never}) {
-		t.Errorf("%q, %v", j.Inconclusive, err)
+	if j, _ := judgedAgain(t, e); !slices.Equal(j.Inconclusive, []string{never}) {
+		t.Errorf("%q", j.Inconclusive)
 	}
 }

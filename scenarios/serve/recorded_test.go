@@ -12,6 +12,24 @@ import (
 	"zksim/reports"
 )
 
+// judgedAgain returns what the recording of an ensemble is judged to be.
+func judgedAgain(t *testing.T, e *Ensemble) (Judgement, string) {
+	t.Helper()
+	var text bytes.Buffer
+	if err := e.WriteRecording(&text); err != nil {
+		t.Fatal(err)
+	}
+	h, err := reports.ReadHistory(bytes.NewReader(text.Bytes()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	j, gap, err := JudgeRecording(h, &text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return j, gap
+}
+
 // The recording has all kinds of findings: of sessions, tests, rules, resets, and of data that are not UTF-8.
 func TestARecordingIsJudgedAsItsEnsembleWas(t *testing.T) {
 	t.Parallel()
@@ -44,17 +62,9 @@ func TestARecordingIsJudgedAsItsEnsembleWas(t *testing.T) {
 		x.with(&e.record)
 		e.mu.Unlock()
 		e.Close()
-		var text bytes.Buffer
-		if err := e.WriteRecording(&text); err != nil {
-			t.Fatal(err)
-		}
-		h, err := reports.ReadHistory(bytes.NewReader(text.Bytes()))
-		if err != nil {
-			t.Fatal(err)
-		}
-		j, gap, err := JudgeRecording(h, bytes.NewReader(text.Bytes()))
-		if want := e.Judge(); err != nil || gap != x.gap || !reflect.DeepEqual(j, want) {
-			t.Errorf("%s: %+v, %q, %v, expected %+v", name, j, gap, err, want)
+		j, gap := judgedAgain(t, e)
+		if want := e.Judge(); gap != x.gap || !reflect.DeepEqual(j, want) {
+			t.Errorf("%s: %+v, %q, expected %+v", name, j, gap, want)
 		}
 		if len(j.Before) != 1 || len(j.Violations) != 2 || len(j.Inconclusive) == 0 {
 			t.Errorf("%s: %+v", name, j)
