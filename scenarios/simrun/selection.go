@@ -97,8 +97,8 @@ func (a *app) mark(arg string, selected []bool) error {
 // noScenario is the error of a scenario that there is not.
 func (a *app) noScenario(name string) error {
 	if test, ok := strings.CutPrefix(name, "zktest/"); ok {
-		return fmt.Errorf("%q is a test; \"go test -run '^%s$' -zksim.schedule FILE\" in its package replays a schedule of it",
-			name, test)
+		return fmt.Errorf("%q is a test; \"go test -run '^%s$' -zksim.schedule FILE\" in its package replays a schedule of "+
+			"it", name, test)
 	}
 	return fmt.Errorf("no scenario is called %.60q; \"%s list\" shows them%s", name, a.command, edit.Meant(name,
 		a.names()))
