@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"time"
 
 	"github.com/go-zookeeper/zk"
 
@@ -59,7 +60,7 @@ func (a alone) keepsPlace() {
 	a.create(dir, "")
 	a.create(first, "early")
 	l := known(a.p, recipes.NewLock(a.p.Conn, a.p.Env, dir, recipes.LockOptions{Data: []byte("late")}))
-	waits, _ := a.background("late", l.Lock)
+	waits, got := a.background("late", l.Lock)
 	a.untilContenders(dir, simpleLock(a.p, dir), "early late")
 	for len(l.Znodes()) == 0 { // it has not heard of its own znode
 		a.p.Step()
@@ -70,6 +71,7 @@ func (a alone) keepsPlace() {
 		a.create(other, "") // is no contender
 		a.delete(other)
 	}
+	a.is(!*got, "nobody has a lock while another contender is the first")
 	a.delete(first)
 	a.fine(waits(), "Lock.Lock behind the last number")
 	a.is(slices.Equal(l.Znodes(), place), "who waits keeps its place as long as its session lives")
@@ -124,6 +126,53 @@ func (a alone) claimedOn() {
 	workload.Steps(a.p, 16)
 	a.fine(item.Return(background), "QueueItem.Return")
 	a.fine(waits(), "Queue.Take of what was given back, after another claim")
+}
+
+// taken has an item taken as soon as it was put, again and again.
+func (a alone) taken() {
+	q := recipes.NewPriorityQueue(a.p.Conn, a.p.Env, a.path("taken"), recipes.QueueOptions{})
+	for n := range uint16(8) {
+		a.fine(q.Put(background, []byte{byte(n)}, n), "PriorityQueue.Put")
+		data, err := q.TryTake(background)
+		a.is(err == nil && len(data) == 1 && data[0] == byte(n), "PriorityQueue.TryTake takes what is there")
+	}
+}
+
+// within has goroutines want what one of them has, and a barrier that is for nobody else.
+func (a alone) within() {
+	m := recipes.NewMutex(a.p.Env)
+	a.fine(m.Lock(background), "Mutex.Lock")
+	ctx, cancel := a.p.Env.WithTimeout(background, time.Second)
+	a.with(context.DeadlineExceeded, m.Lock(ctx), "Mutex.Lock that has waited too long")
+	cancel()
+	m.Unlock()
+	a.fine(m.Lock(background), "Mutex.Lock after an Unlock")
+	m.Unlock()
+	d := known(a.p, recipes.NewDoubleBarrier(a.p.Conn, a.p.Env, a.path("nobody"), 0, recipes.DoubleBarrierOptions{}))
+	a.fine(d.Enter(background), "DoubleBarrier.Enter of a barrier for nobody, which is for one")
+	a.fine(d.Leave(background), "DoubleBarrier.Leave of a barrier for nobody")
+}
+
+// behindWriter has one wait for too long to read, behind a writer of another library: it holds nothing.
+func (a alone) behindWriter() {
+	ctx, cancel := context.WithCancel(background)
+	alarms := recipes.NewMailbox[recipes.Overdue](a.p.Env)
+	dir := a.path("monitored-behind")
+	a.create(dir, "")
+	writer := dir + "/_c_x-write-0000000000"
+	a.create(writer, "")
+	l := known(a.p, sharedLock(a.p, dir))
+	waits, _ := a.background("reader", l.RLock)
+	end := a.monitor(ctx, dir, alarms)
+	alarm, err := alarms.Get(background)
+	a.is(err == nil && alarm.Path == writer, "a monitor tells of a writer")
+	a.p.Env.Sleep(background, 3*time.Second)
+	a.is(len(alarms.Ready()) == 0, "a monitor tells of nobody who waits")
+	a.delete(writer)
+	a.fine(waits(), "RWLock.RLock behind a writer")
+	a.fine(l.RUnlock(background), "RWLock.RUnlock behind a writer")
+	cancel()
+	a.with(context.Canceled, end(), "Monitor.Run beside who waits")
 }
 
 // besideWriter has two read for too long while a writer of another library waits, which has no read of its own.

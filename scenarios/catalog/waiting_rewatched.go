@@ -1,8 +1,13 @@
 package catalog
 
 import (
+	"context"
 	"fmt"
+	"time"
 
+	"github.com/go-zookeeper/zk"
+
+	"zksim/recipes"
 	"zksim/scenarios/engine"
 	"zksim/scenarios/workload"
 )
@@ -15,10 +20,10 @@ func rewatching(p *engine.Process) {
 	if !ok {
 		return
 	}
-	for round := range 4 {
+	for round := range 8 {
 		a.after = fmt.Sprint("-", round)
 		w := waits{alone: a, by: by}
-		parts := []func() func(){w.config, w.vote, w.item, w.task, w.group, w.leader}
+		parts := []func() func(){w.config, w.votes, w.item, w.task, w.group, w.leader, w.settled, w.work}
 		end, ended := parts[a.draw(len(parts))](), false
 		workload.Steps(p, 10)
 		for range 3 {
@@ -34,12 +39,34 @@ func rewatching(p *engine.Process) {
 	by.p.Conn.Close()
 }
 
-// item has a consumer wait for an item in an empty queue.
-func (a waits) item() func() {
-	told, _ := a.background("consumer", answer(fifo(a.p, a.path("item")).Take))
+// votes has the votes of several transactions waited for.
+func (a waits) votes() func() {
+	var ends []func()
+	for i := range 3 {
+		b := a
+		b.after = fmt.Sprint(a.after, "-", i)
+		ends = append(ends, b.vote())
+	}
 	return func() {
-		a.fine(fifo(a.by.p, a.path("item")).Put(background, nil), "Queue.Put")
-		a.fine(told(), "Queue.Take that has waited")
+		for _, end := range ends {
+			end()
+		}
+	}
+}
+
+// item has consumers wait, each for an item in an empty queue of its own.
+func (a waits) item() func() {
+	var told []func() error
+	path := func(i int) string { return a.path(fmt.Sprint("item-", i)) }
+	for i := range 3 {
+		wait, _ := a.background("consumer", answer(fifo(a.p, path(i)).Take))
+		told = append(told, wait)
+	}
+	return func() {
+		for i, wait := range told {
+			a.fine(fifo(a.by.p, path(i)).Put(background, nil), "Queue.Put")
+			a.fine(wait(), "Queue.Take that has waited")
+		}
 	}
 }
 
@@ -62,5 +89,44 @@ func (a waits) leader() func() {
 		acknowledge()
 		a.fine(told(), "Election.AwaitLeader that has waited")
 		a.fine(e.Resign(background), "Election.Resign of the second leader")
+	}
+}
+
+// settled has a watcher wait for children that have settled.
+func (a waits) settled() func() {
+	dir := a.path("settled")
+	a.create(dir, "")
+	told, _ := a.background("watcher", func(ctx context.Context) error {
+		return recipes.NewPatientChildrenWatch(a.p.Conn, a.p.Env, dir, time.Second, recipes.WatchOptions{}).Run(ctx,
+			func(names []string, _ *zk.Stat) bool { return len(names) == 0 })
+	})
+	return func() {
+		a.by.create(dir+"/child", "")
+		a.fine(told(), "PatientChildrenWatch.Run until there is a child")
+	}
+}
+
+// work has a worker wait for its second task.
+func (a waits) work() func() {
+	dir := a.path("work")
+	ctx, cancel := context.WithCancel(background)
+	master, _ := a.background("master", func(context.Context) error {
+		return recipes.NewMaster(a.by.p.Conn, a.by.p.Env, dir, recipes.PoolOptions{}).Run(ctx)
+	})
+	w := workerOf(a.p, dir)
+	submit := func() {
+		a.fine(answer(func(ctx context.Context) (*recipes.Task, error) {
+			return tasksOf(a.by.p, dir).Submit(ctx, nil)
+		})(background), "TaskClient.Submit")
+	}
+	submit()
+	a.fine(doTask(background, w), "Worker.Done")
+	told, _ := a.background("worker", func(ctx context.Context) error { return doTask(ctx, w) })
+	return func() {
+		submit()
+		a.fine(told(), "Worker.Next that has waited")
+		a.fine(w.Leave(background), "Worker.Leave")
+		cancel()
+		a.with(context.Canceled, master(), "Master.Run until it is cancelled")
 	}
 }
