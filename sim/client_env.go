@@ -103,7 +103,7 @@ func (e Env) WithTimeout(ctx context.Context, d time.Duration) (context.Context,
 	parent := g.accept(ctx)
 	inner, cancel := context.WithCancel(ctx)
 	x := &deadline{Context: inner, cancel: cancel, parent: parent, client: e.c.host, scope: g.knows()}
-	x.at = epoch.Add(time.Duration(w.now)*time.Millisecond + d)
+	x.at = epoch.Add(time.Duration(w.now) * time.Millisecond).Add(d) // the sum may be too long for a Duration
 	if x.parent != nil && x.parent.at.Before(x.at) {
 		x.at = x.parent.at
 	}
@@ -134,6 +134,9 @@ func (e Env) UUID() string {
 	e.c.own()
 	c := e.c.host
 	c.uuids++
+	if e.c.w.current != nil {
+		e.c.here().learn(c.uuids)
+	}
 	x := hash.Mix(c.w.Order ^ uint64(c.id)<<32 ^ c.uuids)
 	var b [32]byte
 	for i := range b {

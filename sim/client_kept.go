@@ -26,6 +26,9 @@ type valueHasher struct {
 	traits   map[reflect.Type]trait
 }
 
+// A field with the tag kept:"-" does not count.
+const keptTag, uncounted = "kept", "-"
+
 // trait is what there is to know of a type.
 type trait struct {
 	context bool   // of the standard library or of this package; one of any other type is read like what else code keeps
@@ -46,7 +49,8 @@ var (
 
 	clientType   = reflect.TypeFor[*Client]()
 	locationType = reflect.TypeFor[*time.Location]()
-	channelType  = reflect.TypeFor[chan struct{}]() // of all channels, whatever their direction
+	mapType      = reflect.TypeFor[map[struct{}]struct{}]() // of all maps: one may have several types
+	channelType  = reflect.TypeFor[chan struct{}]()         // of all channels, whatever their direction
 )
 
 func (k *valueHasher) reset(c *Client) {
@@ -59,6 +63,15 @@ func (k *valueHasher) addAny(x any) {
 	if k.sum = k.sum.Bool(x == nil); x != nil {
 		k.typed(reflect.ValueOf(x))
 	}
+}
+
+// visitOf returns the visit of v at an address: of anything but structs and arrays, of which the parts are visited, too,
+// whatever its type is called.
+func visitOf(at unsafe.Pointer, v reflect.Value) visit {
+	if kind := v.Kind(); kind != reflect.Struct && kind != reflect.Array {
+		return visit{at, nil}
+	}
+	return visit{at, v.Type()}
 }
 
 // typed adds a value and its type.
@@ -81,7 +94,7 @@ func (k *valueHasher) traitOf(t reflect.Type) trait {
 		t.Kind() != reflect.Interface
 	if t.Kind() == reflect.Struct {
 		for i := range t.NumField() {
-			if t.Field(i).Tag.Get("kept") == "-" {
+			if t.Field(i).Tag.Get(keptTag) == uncounted {
 				if x.skip == nil {
 					x.skip = make([]bool, t.NumField())
 				}
@@ -107,7 +120,7 @@ func (k *valueHasher) refuse(v reflect.Value, why string) {
 // which one it is, and not what it has captured; of a context, how it has ended, or which of the client's deadlines it
 // is.
 func (k *valueHasher) add(v reflect.Value) {
-	if v.CanAddr() && v.Type().Size() > 0 && !k.first(visit{v.Addr().UnsafePointer(), v.Type()}) {
+	if v.CanAddr() && v.Type().Size() > 0 && !k.first(visitOf(v.Addr().UnsafePointer(), v)) {
 		return
 	}
 	sum, ok := k.sum.Scalar(v)
@@ -306,7 +319,7 @@ func parentOf(v reflect.Value) reflect.Value {
 
 // table adds a map, in an order of its keys.
 func (k *valueHasher) table(v reflect.Value) {
-	if k.sum = k.sum.Bool(v.IsNil()); v.IsNil() || !k.first(visit{v.UnsafePointer(), v.Type()}) {
+	if k.sum = k.sum.Bool(v.IsNil()); v.IsNil() || !k.first(visit{v.UnsafePointer(), mapType}) {
 		return
 	}
 	if !ordered(v.Type().Key()) {
@@ -326,14 +339,14 @@ func (k *valueHasher) table(v reflect.Value) {
 	}
 }
 
-// ordered reports whether values of a type are told apart by what they hold.
+// ordered reports whether values of a type are told apart by what of them counts.
 func ordered(t reflect.Type) bool {
 	switch t.Kind() {
 	case reflect.Array:
 		return ordered(t.Elem())
 	case reflect.Struct:
 		for i := range t.NumField() {
-			if !ordered(t.Field(i).Type) {
+			if f := t.Field(i); !ordered(f.Type) || f.Tag.Get(keptTag) == uncounted {
 				return false
 			}
 		}
@@ -359,12 +372,14 @@ func (k *valueHasher) channel(v reflect.Value) {
 	for i := range c.watchers { // all of a kind for one znode get the same event
 		if x := &c.watchers[i]; is(x.ch) {
 			k.sum = k.sum.Int(1).Int(int64(x.kind)).String(x.path)
+			k.first(visit{v.UnsafePointer(), channelType}) // two variables may have the same one, or two
 			return
 		}
 	}
 	for i := range c.sessionChans { // as all of these do
 		if is(c.sessionChans[i].ch) {
 			k.sum = k.sum.Int(2)
+			k.first(visit{v.UnsafePointer(), channelType})
 			return
 		}
 	}

@@ -91,6 +91,12 @@ type noted struct {
 	note string `kept:"-"`
 }
 
+// words is another type of the same maps, and word of the same strings.
+type (
+	words map[string]bool
+	word  string
+)
+
 // instance returns a function that has the same name for all types.
 //
 //go:noinline
@@ -101,6 +107,7 @@ func instance[T any]() func() int {
 // TestWhatCodeCanTellApartIsKeptApart has values that differ in one way each.
 func TestWhatCodeCanTellApartIsKeptApart(t *testing.T) {
 	one, two := 1, 1
+	list, text, texts := words{}, "a", [2]string{"a", "a"}
 	same := filled(1)
 	bytes, alike := []byte("aab"), []byte("aac")
 	for name, x := range map[string][2]any{ // order-free: each by itself
@@ -113,6 +120,8 @@ func TestWhatCodeCanTellApartIsKeptApart(t *testing.T) {
 		"content of a closed one":   {closed(filled(1, 7)), closed(filled(1, 8))},
 		"which of two channels":     {[]chan int{filled(1), filled(1)}, []chan int{same, same}},
 		"which of two pointers":     {[]*int{&one, &two}, []*int{&one, &one}},
+		"one map by two types":      {[]any{list, map[string]bool(list)}, []any{list, map[string]bool{}}},
+		"one string by two types":   {[]any{&text, (*word)(&text)}, []any{&texts[0], (*word)(&texts[1])}},
 		"which function":            {func() int { return 1 }, func() int { return 2 }},
 		"bytes behind a prefix":     {[][]byte{bytes[:1], bytes}, [][]byte{alike[:1], alike}},
 		"bytes that are shared":     {[][]byte{bytes, bytes[1:]}, [][]byte{bytes, []byte("ab")}},
@@ -169,6 +178,8 @@ func TestWhatCannotBeKeptIsRefused(t *testing.T) {
 			within, "key", 1),
 		"c1 keeps a map[float64]int, whose keys have no order; they must be strings, integers, or arrays or structs of " +
 			"these": map[float64]int{1: 1},
+		"c1 keeps a map[sim.noted]int, whose keys have no order; they must be strings, integers, or arrays or structs of " +
+			"these": map[noted]int{{1, "a"}: 1},
 		"c1 keeps a func() int, zksim/sim.instance[...].func1, of a generic function, whose instances cannot be told " +
 			"apart; keep what it stands for": instance[int8](),
 	} {

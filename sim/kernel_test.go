@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"runtime"
 	"slices"
 	"strings"
@@ -285,6 +286,18 @@ func TestAContextEndsByTheDeadlineOfTheOneThatItWasDerivedFrom(t *testing.T) {
 	if got != want {
 		t.Errorf("%s\nexpected, as of package context,\n%s", got, want)
 	}
+}
+
+func TestTheLongestTimeoutEndsLast(t *testing.T) {
+	s := start(t, 1, func(s *script, c *Client) {
+		c.Env().Sleep(context.Background(), time.Second)
+		ctx, cancel := c.Env().WithTimeout(context.Background(), math.MaxInt64)
+		defer cancel()
+		if at, _ := ctx.Deadline(); at.Before(c.Env().Now()) {
+			t.Errorf("it ends at %v, which has been", at)
+		}
+	})
+	s.rest()
 }
 
 func TestCoroutinesOfAClientHaveDifferentNames(t *testing.T) {

@@ -39,7 +39,7 @@ func (c *Client) Timed() bool {
 // one; none if there is no such client.
 func (w *World) Opening() (list []Transition) {
 	for _, c := range w.clients {
-		if c.sessions > 0 || c.closed {
+		if c.sessions > 0 || c.closed || c != c.host { // another connection is one of a program that has begun
 			continue
 		}
 		for _, t := range w.Normal() {

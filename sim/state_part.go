@@ -138,7 +138,7 @@ func (p *Part) next() *packet {
 
 // Part sets p to the state of the client. It uses the memory of p.
 func (c *Client) Part(p *Part) {
-	p.id, p.body, p.session, p.begun = c.id, c.body(), c.session, c.sessions > 0 || c.closed
+	p.id, p.body, p.session, p.begun = c.id, c.body(), c.session, c.sessions > 0 || c.closed || c != c.host
 	p.connected, p.hungup, p.served, p.ends = c.connected, c.hungup, c.served, 0
 	if !c.connected {
 		p.ends = c.expiry()

@@ -391,7 +391,11 @@ func (w *World) beCalm() {
 }
 
 func (w *World) recordFault(t Transition) {
-	w.History.Add(history.Event{Kind: history.Fault, Client: int32(t.Client), Step: w.step, Op: w.faultName(t)})
+	var who int32 // whose connection is struck
+	if c := w.Client(int(t.Client)); c != nil {
+		who = c.number()
+	}
+	w.History.Add(history.Event{Kind: history.Fault, Client: who, Step: w.step, Op: w.faultName(t)})
 }
 
 // faultName is Name for faults, which have few different names.

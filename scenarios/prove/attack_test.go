@@ -1,6 +1,7 @@
 package prove
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -12,6 +13,8 @@ import (
 	"github.com/go-zookeeper/zk"
 
 	"zksim/checkers"
+	"zksim/faults"
+	"zksim/model"
 	"zksim/model/history"
 	"zksim/recipes"
 	"zksim/scenarios/engine"
@@ -286,5 +289,84 @@ func TestAGoroutineKnowsWhatOuterCodeHasKept(t *testing.T) {
 	}}
 	if n := sound(t, x.scope(t), 40_000, combinations()...); n != 2 {
 		t.Errorf("%d outcomes, not 2", n)
+	}
+}
+
+// late makes a second connection, which takes its time.
+func late(p *engine.Process) {
+	q, _ := p.Dial()
+	p.Step()
+	p.Always("it is there at once", q.Conn.State() == zk.StateHasSession)
+}
+
+// struckToo makes a second connection, which faults strike as they do the first.
+func struckToo(p *engine.Process) {
+	if p.ID == 2 {
+		p.Conn.Exists("/d")
+		return
+	}
+	q, _ := p.Dial()
+	_, _, err := q.Conn.Exists("/d")
+	p.Always("it is never lost", err != zk.ErrConnectionClosed)
+}
+
+// TestSecondConnectionsAreStruckAndTakeTheirTime has what can go wrong there be found, within the scope.
+func TestSecondConnectionsAreStruckAndTakeTheirTime(t *testing.T) {
+	for _, x := range []struct {
+		program func(p *engine.Process)
+		clients int
+		plan    string
+		most    int
+	}{{late, 1, "", -1}, {struckToo, 2, "disconnect=1@client=c1", 1}} {
+		s := &engine.Scenario{Name: "tiny/dials", Clients: x.clients, Dials: 1, Program: x.program,
+			Setup: []model.Request{engine.Mkdir("/d")}, Checkers: []checkers.Checker{checkers.Always{}}}
+		sc := Scope{Scenario: s, Servers: 1, Order: 1, Most: x.most, Ticks: 1,
+			Faults: faults.MustParse(cmp.Or(x.plan, "none"))}
+		r, err := Prove(t.Context(), sc, Options{Reductions: Every, Samples: -1})
+		if err != nil || r.Outcome != Violated {
+			t.Errorf("%q: %v, %+v", x.plan, err, r.Certificate)
+		}
+	}
+}
+
+// drawing has two goroutines of c1 wait for the ends of their znodes, which come in either order and are forgotten, and
+// then draw a name each.
+func drawing(p *engine.Process) {
+	if p.ID > 1 {
+		p.Conn.Delete([]string{"/d/a", "/d/b"}[p.ID-2], -1)
+		return
+	}
+	recipes.Forget(p.Env)()
+	drawn := []chan zk.Event{make(chan zk.Event), make(chan zk.Event)}
+	var said [2]string
+	for i, path := range []string{"/d/a", "/d/b"} {
+		p.Env.Go("drawer", func() {
+			defer recipes.Forget(p.Env)()
+			for {
+				_, _, gone, err := p.Conn.GetW(path)
+				if err != nil {
+					break
+				}
+				p.Env.Await(context.Background(), gone)
+				recipes.Keep(p.Env)
+			}
+			recipes.Keep(p.Env)
+			said[i] = p.Env.UUID()
+			close(drawn[i])
+			p.Env.Await(context.Background(), drawn[1-i])
+			p.Conn.Exists(path)
+			o := register(p)
+			say(o, "%d %s", i, said[i])
+		})
+	}
+}
+
+// TestWhoDrawsWhichNameCounts compares searches in both orders of the same edges.
+func TestWhoDrawsWhichNameCounts(t *testing.T) {
+	x := tiny{name: "draws", clients: 3, program: drawing}
+	sc := x.scope(t)
+	sc.Scenario.Setup = append(sc.Scenario.Setup, engine.Mkdir("/d/a"), engine.Mkdir("/d/b"))
+	if n := sound(t, sc, 400_000, combinations()...); n != 2 {
+		t.Errorf("%d outcomes, not 4", n)
 	}
 }

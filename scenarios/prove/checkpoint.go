@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"cmp"
 	"crypto/sha256"
+	"encoding/binary"
 	"encoding/gob"
 	"errors"
 	"fmt"
@@ -13,9 +14,11 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
+	"sync"
 	"time"
 
 	"zksim/faults"
+	"zksim/model/history"
 	"zksim/scenarios/engine"
 	"zksim/sim"
 )
@@ -25,13 +28,14 @@ import (
 type checkpoint struct {
 	Format string
 	Claim  Claim
-	Code   uint64 // hash of a run, which tells whether recipe or simulator have changed
+	Code   uint64 // hash of a run, and of the program
 	Levels []Level
 	Done   [3]int64 // runs, ends, transitions
 	// Collision is that of the levels so far, and Chance what the memo adds to it.
 	Collision, Chance float64
 	Unsure            string
 	Held              bool            // a fault was withheld
+	Said              map[string]bool // of Process.Sometimes, and whether they held
 	Known             [][]fingerprint // of states, by shard
 	Points            []savedPoint
 	Edges             []savedEdge
@@ -51,7 +55,19 @@ type savedEdge struct {
 	By   sim.Transition
 }
 
-const checkpointFormat = "zksim checkpoint 11"
+const checkpointFormat = "zksim checkpoint 12"
+
+// program returns a hash of the running program: judges and what code does after a fault are in no fair run.
+var program = sync.OnceValue(func() uint64 {
+	sum := sha256.New()
+	if name, err := os.Executable(); err == nil {
+		if f, err := os.Open(name); err == nil {
+			io.Copy(sum, f)
+			f.Close()
+		}
+	}
+	return binary.BigEndian.Uint64(sum.Sum(nil))
+})
 
 // probe runs the scenario once, fairly, without faults and for at most as many steps
 // as a schedule may have.
@@ -67,7 +83,7 @@ func (p *prover) probe() (uint64, error) {
 		r := engine.NewRunner()
 		defer r.Close()
 		res, _ := r.Explore(s.scenario, s.schedule, &sim.Replay{})
-		hash <- res.Hash | 1
+		hash <- res.Hash ^ program() | 1
 	}()
 	late := time.NewTimer(p.Stuck)
 	defer late.Stop()
@@ -94,7 +110,7 @@ func (p *prover) save(s *search, queue []edge) error {
 	cert := &p.result.Certificate
 	x := checkpoint{Format: checkpointFormat, Claim: cert.Claim, Code: code, Levels: cert.Levels,
 		Done: [3]int64{s.runs.Load(), s.ends.Load(), s.transitions.Load()}, Collision: cert.Collision,
-		Chance: p.chance + p.memo.chance(), Unsure: s.unsure, Held: s.withheld.Load()}
+		Chance: p.chance + p.memo.chance(), Unsure: s.unsure, Held: s.withheld.Load(), Said: s.sentences.held}
 	for i := range s.known.shards {
 		x.Known = append(x.Known, s.known.members(i))
 	}
@@ -175,7 +191,7 @@ func (p *prover) resume() (*checkpoint, error) {
 		return nil, err
 	}
 	if x.Code != code {
-		return nil, fmt.Errorf("checkpoint: %s is of other code: the scenario runs otherwise now", p.Checkpoint)
+		return nil, fmt.Errorf("checkpoint: %s is of other code, expected the program that has written it", p.Checkpoint)
 	}
 	if err := x.sound(); err != nil {
 		return nil, fmt.Errorf("checkpoint: %s is damaged: %w", p.Checkpoint, err)
@@ -237,6 +253,9 @@ func (x *checkpoint) restore(s *search) []edge {
 	s.transitions.Store(x.Done[2])
 	s.unsure = x.Unsure
 	s.withheld.Store(x.Held)
+	for sentence, held := range x.Said { // order-free: each by itself
+		s.sentences.note(&history.Event{Path: sentence, OK: held})
+	}
 	for _, prints := range x.Known {
 		s.states.Add(int64(len(prints)))
 		for _, print := range prints {

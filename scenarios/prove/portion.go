@@ -29,12 +29,13 @@ type Portion struct {
 	Outcome  Outcome         `json:"outcome"`
 	Why      string          `json:"why,omitempty"`       // of Inconclusive
 	Said     map[string]bool `json:"sentences,omitempty"` // of Process.Sometimes, and whether they held
+	Struck   bool            `json:"struck"`              // a fault could strike
 	States   int             `json:"states"`
 
 	fingerprints []fingerprint // sorted
 }
 
-const portionFormat = "zksim portion 3"
+const portionFormat = "zksim portion 4"
 
 // portionEdges is how many edges the frontier has. A frontier of fewer edges is in parts of which one has nearly all.
 const portionEdges = 6000
@@ -92,14 +93,14 @@ func provePortion(ctx context.Context, sc Scope, o Options, part, of uint64, man
 			return x, Result{}, err
 		}
 	}
-	x.conclude(ctx, p, s)
-	return x, p.result, nil
+	err = x.conclude(ctx, p, s)
+	return x, p.result, err
 }
 
-// conclude writes down what the search came to.
-func (x *Portion) conclude(ctx context.Context, p *prover, s *search) {
+// conclude writes down what the search came to. The first portion makes the random runs, too.
+func (x *Portion) conclude(ctx context.Context, p *prover, s *search) error {
 	states, digest := s.known.size()
-	x.States, x.Said = states, s.sentences.held
+	x.States, x.Said, x.Struck = states, s.sentences.held, s.struck.Load() || s.withheld.Load()
 	cert := &p.result.Certificate
 	p.result.Last = Level{s.most, states, s.transitions.Load(), s.runs.Load(), s.ends.Load(), fmt.Sprintf("%016x", digest)}
 	switch {
@@ -112,11 +113,20 @@ func (x *Portion) conclude(ctx context.Context, p *prover, s *search) {
 	default:
 		cert.Outcome = Holds
 	}
+	if cert.Outcome == Holds && x.Part == 1 {
+		if err := p.sample(s); err != nil {
+			return err
+		}
+		if cert.Outcome == Holds && cert.Why != "" {
+			cert.Outcome = Inconclusive
+		}
+	}
 	x.Outcome, x.Why = cert.Outcome, cert.Why
 	for i := range shardCount {
 		x.fingerprints = append(x.fingerprints, s.known.members(i)...)
 	}
 	slices.SortFunc(x.fingerprints, fingerprint.compare)
+	return nil
 }
 
 // Write writes the portion: a line of JSON, the fingerprints in their order, 16 bytes each, and the SHA-256 of all
@@ -194,6 +204,15 @@ func (x *PortionReader) advance() error {
 		return errors.New("its fingerprints do not rise")
 	}
 	return nil
+}
+
+// Lacks says what is missing if no fault of the plan could strike in any of the portions of a scope; "" if one could, or
+// there is none to strike.
+func Lacks(sc *Scope, all []*PortionReader) string {
+	if sc.most() == 0 || slices.ContainsFunc(all, func(x *PortionReader) bool { return x.Struck }) {
+		return ""
+	}
+	return neverStrikes + sc.lacks()
 }
 
 // UnitePortions returns how many states portions have in all, and the digest of these, as a search of the whole has

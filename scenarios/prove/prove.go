@@ -174,7 +174,7 @@ func (p *prover) level(ctx context.Context, from *checkpoint) (again bool, err e
 		cert.Collision += pairs(states, 64)
 	}
 	if s.most == 0 && p.scope.most() > 0 && !s.withheld.Load() {
-		cert.Outcome, cert.Why = Inconclusive, "no fault of the plan can ever strike: "+p.scope.lacks()
+		cert.Outcome, cert.Why = Inconclusive, neverStrikes+p.scope.lacks()
 		return false, nil
 	}
 	if s.most < p.scope.most() && s.withheld.Load() {
@@ -192,6 +192,8 @@ func (p *prover) level(ctx context.Context, from *checkpoint) (again bool, err e
 	}
 	return false, p.discard()
 }
+
+const neverStrikes = "no fault of the plan can ever strike: "
 
 // steadyStates is how many states of a level are explored by one worker, so that a violation among them is the
 // same each time.

@@ -45,6 +45,7 @@ type search struct {
 	audit    *audit      // nil: none
 	strict   bool        // code was run strictly
 	withheld atomic.Bool // a fault was possible and there had been enough
+	struck   atomic.Bool // a fault was taken
 	full     atomic.Bool // limit is reached
 	spent    atomic.Bool // effort is
 	states   atomic.Int64

@@ -301,6 +301,9 @@ func (e edge) path(steps []sim.Transition) []sim.Transition {
 func (w *worker) goOn(x *state, list []sim.Transition, told []history.Event, length int32) {
 	p := &point{parent: w.next.from, by: w.next.by, length: length, class: w.class, faults: w.used(), ticks: w.ticks(),
 		busy: w.busy}
+	if p.faults > 0 {
+		w.struck.Store(true)
+	}
 	if w.again {
 		p.print = x.fingerprint()
 	} else {

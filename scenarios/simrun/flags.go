@@ -105,14 +105,14 @@ func wantedOf(v flag.Value, problem string) string {
 	return "not " + what
 }
 
-// faultLimit is a flag: a number of faults, or that there is no limit.
-type faultLimit struct {
+// givenNumber is a flag: a number, or that there is none.
+type givenNumber struct {
 	n     int
 	given bool
 }
 
 // String implements [flag.Value].
-func (x *faultLimit) String() string {
+func (x *givenNumber) String() string {
 	if !x.given {
 		return ""
 	}
@@ -120,7 +120,7 @@ func (x *faultLimit) String() string {
 }
 
 // Set implements [flag.Value].
-func (x *faultLimit) Set(text string) error {
+func (x *givenNumber) Set(text string) error {
 	n, err := strconv.Atoi(text)
 	if err != nil || n < 0 {
 		return errors.New("expected a number from 0 on")

@@ -155,7 +155,7 @@ func (c *mergeFlags) portions(ctx context.Context, a *app, parts *parts) (int, e
 		return 0, err
 	}
 	_, err = rec.scenario(name, func(out io.Writer) (outcome, error) {
-		status, text, err := m.united(all)
+		status, text, err := m.united(s, all)
 		if err != nil {
 			return outcome{}, err
 		}
@@ -170,7 +170,7 @@ func (c *mergeFlags) portions(ctx context.Context, a *app, parts *parts) (int, e
 }
 
 // united says what portions come to together.
-func (m *merge) united(all []*prove.PortionReader) (engine.Status, string, error) {
+func (m *merge) united(s *engine.Scenario, all []*prove.PortionReader) (engine.Status, string, error) {
 	status, said := engine.Held, map[string]bool{}
 	for _, x := range all {
 		switch {
@@ -187,6 +187,11 @@ func (m *merge) united(all []*prove.PortionReader) (engine.Status, string, error
 	if err != nil {
 		return 0, "", err
 	}
+	sc, err := all[0].Claim.Scope([]engine.Scenario{*s})
+	if err != nil {
+		return 0, "", err
+	}
+	lacks := prove.Lacks(&sc, all)
 	c := &all[0].Claim
 	text := fmt.Sprintf("every schedule of %s with at most %d of %s: %s, digest %s", history.Counted(c.Clients, "client"),
 		c.Most,
@@ -204,6 +209,8 @@ func (m *merge) united(all []*prove.PortionReader) (engine.Status, string, error
 	case len(m.notes) > 0 || status == engine.Inconclusive:
 		status, text = engine.Inconclusive, fmt.Sprintf("not all portions are done; %s until then",
 			history.Counted(states, "state"))
+	case lacks != "":
+		status, text = engine.Inconclusive, lacks
 	case len(never) > 0:
 		status, text = engine.Inconclusive, "no schedule reaches: "+strings.Join(never, "; ")
 	}

@@ -58,8 +58,8 @@ func tell(b *bar) func(prove.Progress) {
 
 // scopeOf makes the scope of a scenario from the flags.
 func (c *proveFlags) scopeOf(s *engine.Scenario) (prove.Scope, error) {
-	if c.clients < 0 || c.rounds < 0 {
-		_, err := s.Sized(c.clients, c.rounds)
+	if c.rounds < 0 {
+		_, err := s.Sized(c.clients.n, c.rounds)
 		return prove.Scope{}, fmt.Errorf("%s: %w", s.Name, err)
 	}
 	unless := func(n, usual, other int) int { // flags and prove.Bounds have other numbers for what is usual
@@ -72,7 +72,11 @@ func (c *proveFlags) scopeOf(s *engine.Scenario) (prove.Scope, error) {
 	if c.most.given && most == 0 {
 		most = -1
 	}
-	b := prove.Bounds{Clients: unless(c.clients, 0, -1), Rounds: unless(unless(c.rounds, 0, -1), 1, 0),
+	clients := 0
+	if c.clients.given {
+		clients = unless(c.clients.n, 0, -1)
+	}
+	b := prove.Bounds{Clients: clients, Rounds: unless(unless(c.rounds, 0, -1), 1, 0),
 		Servers: c.servers, Faults: c.plan, Most: most, Checkers: words(c.checkers), Order: c.order,
 		Interleave: c.interleave, SlowWakes: c.slowWakes, Offline: c.offline, Ticks: c.ticks}
 	x := *s
