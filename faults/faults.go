@@ -131,7 +131,7 @@ var Table = []Fault{
 		},
 		do: func(w *sim.World, c *sim.Client) { moveTo(c, w.Lagging(c)[0]) }},
 	{Name: "pause", local: always,
-		Doc:   "the process stops between two of its own operations; of unmodified code only the connections stall",
+		Doc:   "the process stops where it asks or waits for something; of unmodified code only the connections stall",
 		Needs: "a client that has not ended",
 		can:   func(w *sim.World, c *sim.Client) (*model.Request, bool) { return nil, c.Alive() && !c.Paused() },
 		do:    func(w *sim.World, c *sim.Client) { c.Pause() }},

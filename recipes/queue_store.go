@@ -40,7 +40,7 @@ func newQueue(s session, dir string, opt QueueOptions) queue {
 // other error no item was removed.
 func (q *queue) Take(ctx context.Context) ([]byte, error) { return q.take(ctx, q.Claim) }
 
-// TryTake is Take, except that it returns ErrEmpty when no item is free.
+// TryTake is Take, except that it returns ErrEmpty when at some moment of the call no item is free.
 func (q *queue) TryTake(ctx context.Context) ([]byte, error) { return q.take(ctx, q.TryClaim) }
 
 func (q *queue) take(ctx context.Context, claim func(context.Context) (*QueueItem, error)) (data []byte, err error) {
@@ -75,7 +75,7 @@ func (q *queue) Claim(ctx context.Context) (item *QueueItem, err error) {
 	}
 	for {
 		Keep(q.env, &q.turn, &q.watch)
-		item, err := q.claimFirst(ctx, q.listed)
+		item, err := q.claimFirst(ctx, false)
 		if err != ErrEmpty {
 			return item, err
 		}
@@ -85,12 +85,12 @@ func (q *queue) Claim(ctx context.Context) (item *QueueItem, err error) {
 	}
 }
 
-// TryClaim is Claim, except that it returns ErrEmpty when no item is free.
+// TryClaim is Claim, except that it returns ErrEmpty when at some moment of the call no item is free.
 func (q *queue) TryClaim(ctx context.Context) (item *QueueItem, err error) {
 	defer Forget(q.env)(&item, &err)
-	item, err = q.claimFirst(ctx, q.listed)
-	if err == ErrEmpty && !q.ranked { // a leader that was deposed would say so, too
-		item, err = q.claimFirst(ctx, q.fresh)
+	item, err = q.claimFirst(ctx, false)
+	if err == ErrEmpty {
+		item, err = q.claimFirst(ctx, true)
 	}
 	return item, err
 }
@@ -104,17 +104,15 @@ func (q *queue) listed(ctx context.Context, read func() error, kept ...any) erro
 	return q.synced(ctx, q.dir, read, kept...)
 }
 
-// claimFirst claims the first item that is free, or returns ErrEmpty.
-func (q *queue) claimFirst(
-	ctx context.Context, list func(context.Context, func() error, ...any) error,
-) (item *QueueItem, err error) {
+// claimFirst claims the first item that is free, or returns ErrEmpty, which is sure if it is to be.
+func (q *queue) claimFirst(ctx context.Context, sure bool) (item *QueueItem, err error) {
 	defer Forget(q.env)(&item, &err)
 	for {
 		Keep(q.env)
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
-		name, err := q.first(ctx, list)
+		name, err := q.first(ctx, sure)
 		if err != nil {
 			return nil, err
 		}
@@ -124,23 +122,51 @@ func (q *queue) claimFirst(
 	}
 }
 
-// first returns the first item that is free, or ErrEmpty.
-func (q *queue) first(
-	ctx context.Context, list func(context.Context, func() error, ...any) error,
-) (name string, err error) {
+// first returns the first item that is free, or ErrEmpty. A leader that was deposed would say so, too, and items and
+// claims are listed one after the other: an item that has come in between is free when those before it are claimed. So
+// that is sure only if it was read behind a write, and no item has come or gone meanwhile.
+func (q *queue) first(ctx context.Context, sure bool) (name string, err error) {
 	defer Forget(q.env)(&name, &err)
-	var free []string
-	err = list(ctx, func() (err error) {
-		free, err = q.free(ctx, q.children(ctx), q.children(ctx))
-		return err
-	}, &free)
-	if err == nil && len(free) == 0 {
-		err = ErrEmpty
+	list := q.listed
+	if sure {
+		list = q.fresh
 	}
-	if err != nil {
-		return "", err
+	for {
+		Keep(q.env)
+		var free []string
+		still := true
+		err = list(ctx, func() (err error) {
+			var before, after state
+			if sure {
+				before, err = q.items(ctx)
+			}
+			if err == nil {
+				free, err = q.free(ctx, q.children(ctx), q.children(ctx))
+			}
+			if err == nil && sure && len(free) == 0 {
+				after, err = q.items(ctx)
+				still = before == after
+			}
+			return err
+		}, &free, &still)
+		switch {
+		case err != nil:
+			return "", err
+		case len(free) > 0:
+			return free[0], nil
+		case still:
+			return "", ErrEmpty
+		}
 	}
-	return free[0], nil
+}
+
+// items returns the state of the list of items.
+func (q *queue) items(ctx context.Context) (state, error) {
+	exists, stat, err := q.on(ctx).Exists(q.dir + "/items")
+	if !exists {
+		stat = nil
+	}
+	return ofChildren(stat), err
 }
 
 // Len returns how many items there are, claimed ones included.

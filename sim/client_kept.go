@@ -65,8 +65,8 @@ func (k *valueHasher) addAny(x any) {
 	}
 }
 
-// visitOf returns the visit of v at an address: of anything but structs and arrays, of which the parts are visited, too,
-// whatever its type is called.
+// visitOf returns the visit of v at an address: of anything but structs and arrays, of which the parts are visited,
+// too, whatever its type is called.
 func visitOf(at unsafe.Pointer, v reflect.Value) visit {
 	if kind := v.Kind(); kind != reflect.Struct && kind != reflect.Array {
 		return visit{at, nil}

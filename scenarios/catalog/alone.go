@@ -440,7 +440,8 @@ var aloneScenarios = []engine.Scenario{
 		alone.transactions, alone.barriers, alone.tasks, alone.newFolder, alone.monitoredAgain, alone.frugalWorks),
 	twoDials(aloneScenario("recipes/settled", "of a client that is alone, what was given up or has ended is so, and who "+
 		"waits goes on to wait", alone.tries, alone.silent, alone.keepsPlace, alone.unreadable, alone.givenBack,
-		alone.claimedOn, alone.taken, alone.within, alone.behindWriter, alone.besideWriter, alone.deprived, alone.closed)),
+		alone.claimedOn, alone.taken, alone.neverEmpty, alone.owned, alone.keepsLists, alone.within, alone.behindWriter,
+		alone.besideWriter, alone.deprived, alone.closed)),
 	aloneScenario("recipes/vain", "of a client that is alone, waits that end by their deadline leave nothing behind",
 		alone.frugalWaits),
 	aloneScenario("recipes/followed", "of a client that is alone, watchers keep nothing more from change to change, "+

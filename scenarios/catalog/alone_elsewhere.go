@@ -28,8 +28,8 @@ func onTwoConnections(p *engine.Process) {
 	}
 	a := twofold{first, other}
 	parts := []func(name string){a.counted, a.named, a.configured, a.flagged, a.queued, a.ranked, a.worked,
-		a.decided}
-	for i := range 6 {
+		a.revoked, a.led, a.decided}
+	for i := range 7 {
 		parts[a.draw(len(parts))](a.path(fmt.Sprint("part-", i)))
 	}
 	other.p.Conn.Close()
@@ -190,6 +190,30 @@ func (a twofold) worked(dir string) {
 	a.fine(worker.Leave(background), "Worker.Leave")
 	cancel()
 	a.with(context.Canceled, master(), "Master.Run until it is cancelled")
+}
+
+func (a twofold) revoked(dir string) {
+	l := known(a.p, revocableLock(a.p, dir))
+	a.fine(l.Lock(background), "RevocableLock.Lock")
+	own := l.Znodes()[len(l.Znodes())-1]
+	a.fine(revocableLock(a.other.p, dir).Revoke(background, own), "RevocableLock.Revoke of what was told elsewhere")
+	a.p.Env.Await(background, l.Revoked(), l.Lost()) // in vain if nobody has been told
+	a.fine(l.Unlock(background), "RevocableLock.Unlock")
+}
+
+func (a twofold) led(dir string) {
+	e, asks := known(a.p, candidate(a.p, dir)), candidate(a.other.p, dir)
+	for range 3 {
+		a.fine(e.Campaign(background), "Election.Campaign")
+		lost := e.Lost()
+		if e.Acknowledge(background) == nil {
+			x, err := asks.Leader(background)
+			a.is(err == nil && x.Token == e.Token() || len(lost) > 0, "Election.Leader knows who has acknowledged elsewhere")
+		}
+		a.fine(e.Resign(background), "Election.Resign")
+		_, err := asks.Leader(background)
+		a.with(recipes.ErrNoLeader, err, "Election.Leader after the leader has resigned elsewhere")
+	}
 }
 
 func (a twofold) decided(dir string) {

@@ -138,6 +138,83 @@ func (a alone) taken() {
 	}
 }
 
+// between is a connection on which something happens before a folder is listed, once.
+type between struct {
+	recipes.Conn
+	folder string
+	do     func()
+}
+
+// Children implements recipes.Conn.
+func (b *between) Children(path string) ([]string, *zk.Stat, error) {
+	if do := b.do; do != nil && path == b.folder {
+		b.do = nil
+		do()
+	}
+	return b.Conn.Children(path)
+}
+
+// neverEmpty has an item come, and the one before it claimed, while a consumer that does not wait looks for one: there
+// is always one that is free.
+func (a alone) neverEmpty() {
+	dir := a.path("never-empty")
+	other := recipes.NewPriorityQueue(a.p.Conn, a.p.Env, dir, recipes.QueueOptions{})
+	a.fine(other.Put(background, []byte("first"), 1), "PriorityQueue.Put")
+	conn := &between{Conn: a.p.Conn, folder: dir + "/claims"}
+	conn.do = func() {
+		a.fine(other.Put(background, []byte("second"), 2), "PriorityQueue.Put while another one looks")
+		item, err := other.Claim(background)
+		a.fine(err, "PriorityQueue.Claim while another one looks")
+		a.p.Register(item.Znodes)
+	}
+	data, err := recipes.NewPriorityQueue(conn, a.p.Env, dir, recipes.QueueOptions{}).TryTake(background)
+	a.is(err == nil && string(data) == "second", "PriorityQueue.TryTake takes what has come while it was looking")
+}
+
+// owned has two objects of one owner register and remove a name by turns.
+func (a alone) owned() {
+	owner := func(name string) *recipes.Names {
+		return recipes.NewNames(a.p.Conn, a.p.Env, a.path("owned"), recipes.NamesOptions{Owner: name})
+	}
+	one, two, other := owner("me"), owner("me"), owner("other")
+	a.fine(one.Register(background, "n", nil), "Names.Register")
+	a.fine(two.Unregister(background, "n"), "Names.Unregister by another object of the owner")
+	a.fine(two.Register(background, "n", nil), "Names.Register by another object of the owner")
+	a.fine(one.Unregister(background, "n"), "Names.Unregister of what another object has registered")
+	_, err := other.Resolve(background, "n")
+	a.with(recipes.ErrNoName, err, "Names.Resolve after that")
+	a.fine(other.Register(background, "n", nil), "Names.Register by another owner")
+	a.with(recipes.ErrNotOwner, one.Unregister(background, "n"), "Names.Unregister of what another owner has registered")
+	a.fine(other.Unregister(background, "n"), "Names.Unregister by the other owner")
+}
+
+// keepsLists has a reader keep what it was told.
+func (a alone) keepsLists() {
+	path := a.path("kept-list")
+	a.create(path, "")
+	for _, name := range []string{"a", "b", "c"} {
+		a.create(path+"/"+name, name)
+	}
+	var kept, copied [][]recipes.Child
+	first := recipes.NewMailbox[int](a.p.Env)
+	waits, _ := a.background("cache", func(ctx context.Context) error {
+		return recipes.NewChildrenCache(a.p.Conn, a.p.Env, path, recipes.WatchOptions{}).Run(ctx,
+			func(now []recipes.Child, _ []recipes.Change) bool {
+				kept, copied = append(kept, now), append(copied, slices.Clone(now))
+				first.Put(len(kept))
+				return len(now) > 1
+			})
+	})
+	first.Get(background)
+	a.delete(path + "/a")
+	a.delete(path + "/b")
+	a.fine(waits(), "ChildrenCache.Run until one child is left")
+	same := func(x, y recipes.Child) bool { return x.Name == y.Name && string(x.Data) == string(y.Data) }
+	for i := range kept {
+		a.is(slices.EqualFunc(kept[i], copied[i], same), "what a cache has told is the reader's own")
+	}
+}
+
 // within has goroutines want what one of them has, and a barrier that is for nobody else.
 func (a alone) within() {
 	m := recipes.NewMutex(a.p.Env)

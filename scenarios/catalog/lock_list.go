@@ -33,8 +33,8 @@ var lockScenarios = []engine.Scenario{
 		Rounds: 2, Program: workload.LockAndStay(workload.UntilLost, newLock), Faults: withLosses(lockFaults),
 		Goals: []engine.Goal{workload.GoalExpiry},
 	}).Without("fenced"), 0), // nobody writes
-	herdScenario(engine.Scenario{Name: "lock/fan-out", Doc: "a release of the fair lock wakes one client of six"},
-		newLock),
+	herdScenario(engine.Scenario{Name: "lock/fan-out", Doc: "a release of the fair lock wakes one client of six",
+		Faults: faults.MustParse("sequence=3@path=/lock")}, newLock),
 	lockScenario(engine.Scenario{
 		Name: "lock/single-node", Doc: "the lock on one znode under every fault",
 		Rounds: 2, Program: workload.LockRounds(newSingleNodeLock), Faults: faults.Contract(), // it has no sequential znodes

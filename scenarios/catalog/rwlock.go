@@ -56,6 +56,7 @@ var rwlockScenarios = []engine.Scenario{
 	}).Without("fenced"), 0), // nobody writes
 	rwScenario(engine.Scenario{
 		Name: "rwlock/fan-out", Doc: "an unlock wakes only clients that can go on, and one in vain", Clients: 6,
+		Faults:   faults.MustParse("sequence=6@path=/rw"),
 		Program:  func(p *engine.Process) { sharedFanOut(p, newRWLock, workload.ToWrite) },
 		Checkers: []checkers.Checker{checkers.Herd{PerEvent: 1, InVain: true}},
 		Goals:    []engine.Goal{workload.GoalReaders(3)}, Finally: unlockWakesNobodyInVain,

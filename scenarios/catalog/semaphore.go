@@ -62,6 +62,7 @@ var semaphoreScenarios = []engine.Scenario{
 	}.Symmetric(workload.ByThree)), semLeases),
 	semaphoreScenario(engine.Scenario{
 		Name: "semaphore/fan-out", Doc: "a release wakes one client of six", Clients: 6,
+		Faults: faults.MustParse("sequence=3@path=/sem/leases sequence=3@path=/sem/gate"),
 		Program: func(p *engine.Process) {
 			s := newSemaphore(p)
 			if err := workload.LeaseOnce(p, p.Register(s.Znodes), s, 2, false); err != nil {

@@ -49,7 +49,7 @@ func taken[T any](ctx context.Context, p *engine.Process, x T, take func(x T, ct
 	err := take(x, ctx)
 	p.Always("who waits is not told that somebody else has it", !errors.Is(err, recipes.ErrLocked))
 	if owner, owns := any(x).(znodeOwner); owns && err != nil {
-		p.Always("who has not got what it asked for answers for no znode", len(owner.Znodes()) == 0)
+		p.Always(fmt.Sprintf("a %T that has not got what it asked for answers for no znode", x), len(owner.Znodes()) == 0)
 	}
 	return err
 }

@@ -206,8 +206,8 @@ func (x *PortionReader) advance() error {
 	return nil
 }
 
-// Lacks says what is missing if no fault of the plan could strike in any of the portions of a scope; "" if one could, or
-// there is none to strike.
+// Lacks says what is missing if no fault of the plan could strike in any of the portions of a scope; "" if one could,
+// or there is none to strike.
 func Lacks(sc *Scope, all []*PortionReader) string {
 	if sc.most() == 0 || slices.ContainsFunc(all, func(x *PortionReader) bool { return x.Struck }) {
 		return ""

@@ -43,8 +43,8 @@ type proveFlags struct {
 // scopeFlags defines the flags that say what to prove, and for how long.
 func (c *proveFlags) scopeFlags(f *flag.FlagSet) {
 	f.StringVar(&c.run, "run", "", "only scenarios whose name matches this regular expression")
-	f.Var(&c.clients, "clients", "number of clients (default: 2, or 1 if the scenario has no more); 0: the scenario's. For "+
-		"mutants, with no flag that says otherwise, the scope grows until something is found")
+	f.Var(&c.clients, "clients", "number of clients (default: 2, or 1 if the scenario has no more); 0: the scenario's. "+
+		"For mutants, with no flag that says otherwise, the scope grows until something is found")
 	f.IntVar(&c.rounds, "rounds", 1, "how often each client repeats what it does; 0: the scenario's")
 	f.IntVar(&c.servers, "servers", 0, "number of servers, 1, or 3 with lagging followers (default: the smallest of the "+
 		"scenario)")
