@@ -135,7 +135,7 @@ func (e Env) UUID() string {
 	c := e.c.host
 	c.uuids++
 	if e.c.w.current != nil {
-		e.c.here().learn(c.uuids)
+		e.c.here().draw(c.uuids)
 	}
 	x := hash.Mix(c.w.Order ^ uint64(c.id)<<32 ^ c.uuids)
 	var b [32]byte

@@ -70,7 +70,13 @@ func (g *coroutine) knows() *scope {
 func (g *coroutine) learn(x uint64) {
 	c := g.client
 	c.observed = c.observed.Uint64(g.title).Uint64(x)
-	if c.w.Detail.Forget {
+	g.draw(x)
+}
+
+// draw notes something that the coroutine's code has got which follows from all that the client has seen, and so counts
+// only where some of that is forgotten.
+func (g *coroutine) draw(x uint64) {
+	if g.client.w.Detail.Forget {
 		s := g.knows()
 		s.seen = s.seen.Uint64(g.title).Uint64(x)
 	}
