@@ -321,12 +321,9 @@ func refuse(what string) {
 	}
 }
 
-// asked has package net make the channels of its resolver, which it does at the first question: made in the bubble of
-// one run they could not be used in the next.
-var asked = sync.OnceFunc(func() {
-	net.LookupHost("localhost")
-	net.LookupPort("tcp", "zookeeper")
-})
+// asked has package net make the channel of its resolver, which it does at the first question: made in the bubble of
+// one run it could not be used in the next.
+var asked = sync.OnceFunc(func() { net.LookupHost("localhost") })
 
 // bubble makes one run.
 func bubble(t *testing.T, w *sim.World, steps *atomic.Int64, code func(c *Cluster), run func() error) (err error) {

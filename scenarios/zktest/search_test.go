@@ -78,8 +78,14 @@ func TestExhaustiveSearchFindsGoZookeepersLock(t *testing.T) {
 	if raced {
 		t.Skip("replays part")
 	}
-	out := runHidden(t, t.TempDir(), "TestHiddenSearch")
-	expect(t, out, "exhaustive search", "the code waits, and nothing more can happen")
+	var out string
+	for range 3 { // on a busy machine one replay in a hundred parts without the overlay; three in a row do not
+		out = runHidden(t, t.TempDir(), "TestHiddenSearch")
+		expect(t, out, "exhaustive search", "the code waits, and nothing more can happen")
+		if !strings.Contains(out, "does not repeat the failure") {
+			break
+		}
+	}
 	expectRepeated(t, out)
 }
 
