@@ -83,6 +83,18 @@ func (c *Client) Answering() *model.Request {
 	return &c.down[0].reply.req
 }
 
+// Of returns the request that the step t, which must be possible, serves or delivers the answer to; nil if it does
+// neither.
+func (w *World) Of(t Transition) *model.Request {
+	switch t.Kind {
+	case Serve:
+		return w.Client(int(t.Client)).Unserved()
+	case Deliver:
+		return w.Client(int(t.Client)).Answering()
+	}
+	return nil
+}
+
 // DeliverClose has the next message arrive, and ends the connection with it.
 func (c *Client) DeliverClose() {
 	c.deliver()

@@ -6,7 +6,6 @@ import (
 	"slices"
 	"strings"
 
-	"zksim/model"
 	"zksim/scenarios/engine"
 	"zksim/scenarios/serve"
 	"zksim/sim"
@@ -76,7 +75,7 @@ func (f *follower) Choose(w *sim.World) (sim.Transition, bool, error) {
 				if w.Name(t) != name {
 					continue
 				}
-				if !ofLibrary(w, t) {
+				if q := w.Of(t); q == nil || !librarys(q.Op) { // else it is one that the recording has no step for
 					f.steps, f.helps = f.steps[1:], 0
 				}
 				return t, true, nil
@@ -89,19 +88,6 @@ func (f *follower) Choose(w *sim.World) (sim.Transition, bool, error) {
 		f.steps, f.helps = f.steps[1:], 0
 	}
 	return f.rest.Choose(w)
-}
-
-// ofLibrary reports whether a step is of a request that the simulated library has made by itself: the recording has no
-// step for it.
-func ofLibrary(w *sim.World, t sim.Transition) bool {
-	var q *model.Request
-	switch t.Kind {
-	case sim.Serve:
-		q = w.Client(int(t.Client)).Unserved()
-	case sim.Deliver:
-		q = w.Client(int(t.Client)).Answering()
-	}
-	return q != nil && librarys(q.Op)
 }
 
 // lead returns a step that may lead to one that is not possible yet: the client's code goes on, it connects, its

@@ -115,9 +115,8 @@ func (a waits) work() func() {
 	})
 	w := workerOf(a.p, dir)
 	submit := func() {
-		a.fine(answer(func(ctx context.Context) (*recipes.Task, error) {
-			return tasksOf(a.by.p, dir).Submit(ctx, nil)
-		})(background), "TaskClient.Submit")
+		_, err := tasksOf(a.by.p, dir).Submit(background, nil)
+		a.fine(err, "TaskClient.Submit")
 	}
 	submit()
 	a.fine(doTask(background, w), "Worker.Done")

@@ -110,16 +110,12 @@ func (x *Portion) conclude(ctx context.Context, p *prover, s *search) error {
 		p.gaveUp(ctx, s)
 	case s.unsure != "":
 		cert.Outcome, cert.Why = Inconclusive, s.unsure
-	default:
-		cert.Outcome = Holds
-	}
-	if cert.Outcome == Holds && x.Part == 1 {
-		if err := p.sample(s); err != nil {
+	case x.Part == 1:
+		if err := p.settle(s); err != nil {
 			return err
 		}
-		if cert.Outcome == Holds && cert.Why != "" {
-			cert.Outcome = Inconclusive
-		}
+	default:
+		cert.Outcome = Holds
 	}
 	x.Outcome, x.Why = cert.Outcome, cert.Why
 	for i := range shardCount {

@@ -180,17 +180,23 @@ func (p *prover) level(ctx context.Context, from *checkpoint) (again bool, err e
 	if s.most < p.scope.most() && s.withheld.Load() {
 		return true, nil
 	}
-	if err := p.sample(s); err != nil {
+	if err := p.settle(s); err != nil {
 		return false, err
 	}
-	switch {
-	case cert.Outcome == Violated:
+	return false, p.discard()
+}
+
+// settle makes the random runs of a scope in which the search has found nothing, and says what that comes to.
+func (p *prover) settle(s *search) error {
+	err := p.sample(s)
+	switch cert := &p.result.Certificate; {
+	case err != nil, cert.Outcome == Violated:
 	case cert.Why != "":
 		cert.Outcome = Inconclusive
 	default:
 		cert.Outcome = Holds
 	}
-	return false, p.discard()
+	return err
 }
 
 const neverStrikes = "no fault of the plan can ever strike: "

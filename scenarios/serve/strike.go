@@ -7,7 +7,6 @@ import (
 	"zksim/faults"
 	"zksim/internal/hash"
 	"zksim/internal/judge"
-	"zksim/model"
 	"zksim/sim"
 )
 
@@ -119,17 +118,10 @@ func (e *Ensemble) manner(s *session) ending {
 
 // steps hears of each step before it is made.
 func (e *Ensemble) steps(t sim.Transition) {
-	if !e.record.keeps {
-		return
+	if e.record.keeps {
+		q := e.world.Of(t)
+		e.unplayed = q != nil && !Played(q)
 	}
-	var q *model.Request
-	switch t.Kind {
-	case sim.Serve:
-		q = e.world.Client(int(t.Client)).Unserved()
-	case sim.Deliver:
-		q = e.world.Client(int(t.Client)).Answering()
-	}
-	e.unplayed = q != nil && !Played(q)
 }
 
 // stepped hears of each step that was made.
@@ -205,9 +197,8 @@ type Rule struct {
 func (e *Ensemble) rules() []Rule {
 	list := make([]Rule, 0, len(e.plan))
 	for i, x := range e.injector.Struck(nil, e.plan, e.world.History) {
-		rule := Rule{Rule: e.plan[i].String(), Times: x.Times, Possible: x.Possible}
-		rule.Earlier = e.earlier.times[rule.Rule]
-		list = append(list, rule)
+		name := e.plan[i].String()
+		list = append(list, Rule{name, x.Times, x.Possible, e.earlier.times[name]})
 	}
 	return list
 }
