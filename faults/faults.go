@@ -184,7 +184,7 @@ var Table = []Fault{
 		},
 		server: func(w *sim.World) int { return w.Successor() },
 		do:     func(w *sim.World, c *sim.Client) { w.Elect() }},
-	{Name: "deliver-close", request: true, implied: true,
+	{Name: "deliver-close", request: true,
 		Doc:   "an answer arrives, and the connection ends together with its last bytes",
 		Needs: "an answer on its way",
 		can: func(w *sim.World, c *sim.Client) (*model.Request, bool) {

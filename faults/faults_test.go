@@ -118,6 +118,13 @@ func createAndLook(s *script, c *sim.Client) {
 	s.say("%v, then %v", err, c.Conn().State())
 }
 
+// createAndList says what there is right after its own znode was made.
+func createAndList(s *script, c *sim.Client) {
+	_, err := c.Conn().Create("/d/e", nil, zk.FlagEphemeral, open)
+	list, _, failed := c.Conn().Children("/d")
+	s.say("%v, then %v %v", err, list, failed)
+}
+
 func createLater(s *script, c *sim.Client) { rests(c); create(s, c) }
 
 // ephemeral makes a znode and then looks for it until there is an answer.
@@ -275,9 +282,13 @@ var faultTests = []struct {
 	{"deliver-close", "deliver-close=2@op=create", 1, []program{createAndLook},
 		[]string{"run c1", "connect c1 s1", "- deliver-close c1", "serve c1", "deliver-close c1", "- deliver c1", "run c1",
 			"= <nil>, then StateConnecting"}},
-	{"deliver-close", "disconnect", 1, []program{createAndLook}, // the same in two steps
-		[]string{"run c1", "connect c1 s1", "serve c1", "deliver c1", "disconnect c1", "run c1",
-			"= <nil>, then StateConnecting"}},
+	// The next request waits for a connection, and is executed in another session; in two steps it would be lost.
+	{"deliver-close", "deliver-close expire", 3, []program{createAndList},
+		[]string{"run c1", "connect c1 s1", "serve c1", "deliver-close c1", "- serve c1", "expire c1", "replicate s2",
+			"replicate s2", "connect c1 s2", "connect c1 s3", "serve c1", "deliver c1", "= <nil>, then [] <nil>"}},
+	{"deliver-close", "disconnect expire", 1, []program{createAndList},
+		[]string{"run c1", "connect c1 s1", "serve c1", "deliver c1", "+ serve c1", "disconnect c1", "run c1",
+			"= <nil>, then [] " + lost}},
 	{"reset", "reset", 1, []program{createAndLook}, // what is on its way to the client is lost
 		[]string{"- reset c1", "run c1", "connect c1 s1", "serve c1", "reset c1", "made: a", "- deliver c1", "run c1",
 			"run c1",

@@ -49,8 +49,8 @@ var Endings = []string{EndInOrder, EndByReset, EndTorn}
 type Plan []Rule
 
 // Contract returns a plan with every fault that may strike any recipe, once or
-// twice each, without those that are nothing new for simulated code (see [Connections]), and without lost-early, which
-// the library that is simulated does not do.
+// twice each, without what is nothing new for simulated code (see [Connections]), and without lost-early, which the
+// library that is simulated does not do.
 func Contract() Plan {
 	var p Plan
 	for _, f := range Table {

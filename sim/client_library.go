@@ -332,8 +332,9 @@ func (c *Client) disconnected() {
 	c.state = zk.StateConnecting
 }
 
-// answer gives a coroutine the answer that it waits for, which a server gave that had applied the log up to there.
-func (c *Client) answer(r *request, at int) {
+// answer takes the answer to r, which a server gave that had applied the log up to there, and returns the coroutine
+// that has waited for it; nil if none does any more.
+func (c *Client) answer(r *request, at int) *coroutine {
 	w := c.w
 	if r.res.Zxid > 0 {
 		c.lastZxid, c.lastTxn = r.res.Zxid, at
@@ -352,8 +353,9 @@ func (c *Client) answer(r *request, at int) {
 		c.watchers = append(c.watchers, watcher{k, r.req.Path, r.ch, r.hearer()})
 	}
 	if r.g != nil {
-		r.g.resume()
+		r.g.status = runnable
 	}
+	return r.g
 }
 
 // hearer returns the scope of the code that gets the channel of a watch; nil if none does.

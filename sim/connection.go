@@ -92,8 +92,15 @@ func (c *Client) cut(drop bool) {
 // an event of each of 100,000 paths.
 const manyDown = 64
 
-// deliver hands the far end its next message.
+// deliver hands the far end its next message. Code that has waited for it goes on.
 func (c *Client) deliver() {
+	if g := c.receive(); g != nil {
+		g.resume()
+	}
+}
+
+// receive hands the far end its next message, and returns the coroutine that can go on with it; nil if none does.
+func (c *Client) receive() *coroutine {
 	m := c.down[0]
 	if len(c.down) > manyDown {
 		c.down[0] = message{}
@@ -110,6 +117,7 @@ func (c *Client) deliver() {
 	case m.reply == nil:
 		c.notify(m.event)
 	default:
-		c.answer(m.reply, m.at)
+		return c.answer(m.reply, m.at)
 	}
+	return nil
 }

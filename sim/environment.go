@@ -95,11 +95,15 @@ func (w *World) Of(t Transition) *model.Request {
 	return nil
 }
 
-// DeliverClose has the next message arrive, and ends the connection with it.
+// DeliverClose has the next message arrive, and ends the connection with it. Code that has waited for the message goes
+// on after that: its next request has no connection, and may be executed in another session.
 func (c *Client) DeliverClose() {
-	c.deliver()
+	g := c.receive()
 	if c.connected {
 		c.cut(false)
+	}
+	if g != nil {
+		g.resume()
 	}
 }
 

@@ -101,8 +101,8 @@ const (
 
 var deniedScenarios = []engine.Scenario{
 	denied("recipes/canceled", "every call ends at once whose context is done", restricted("/dir", zk.PermAll),
-		ends(context.Canceled, allBut(""), asIs), "lose-request", "lose-reply", "late-request",
-		"late-commit").Without("tree"),
+		ends(context.Canceled, allBut(""), asIs), "lose-request", "lose-reply", "deliver-close",
+		"late-request", "late-commit").Without("tree"),
 	denied("recipes/closed", "every call ends whose connection was closed", restricted("/dir", zk.PermAll),
 		ends(zk.ErrClosing, allBut(""), closed), "late-request", "late-commit").Without("tree"),
 	denied("recipes/read-only", "every call that would write ends where one may only read",
@@ -118,8 +118,8 @@ var deniedScenarios = []engine.Scenario{
 }
 
 // blind is what a client that cannot look for its znode does not survive: the loss of the answer to a create.
-var blind = []string{"lose-request", "lose-reply", "late-commit", "disconnect", "depose", "elect", "stale-read",
-	"failover", "expire", "learn-late", "expiry-lag", "late-request", "zombie"}
+var blind = []string{"lose-request", "lose-reply", "deliver-close", "late-commit", "disconnect", "depose", "elect",
+	"stale-read", "failover", "expire", "learn-late", "expiry-lag", "late-request", "zombie"}
 
 // denied is a scenario of one client, under every fault but these.
 func denied(

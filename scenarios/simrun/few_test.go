@@ -18,7 +18,7 @@ func TestFewSeedsAndAPlanOfTheUsersOwnAreNoReasonToDoubtAGoodScenario(t *testing
 }
 
 func TestACheckerThatFewSeedsGiveNothingToJudgeIsNamed(t *testing.T) {
-	r := simrun(t, "check", "lock/lock", "-seeds", "1")
+	r := simrun(t, "check", "lock/lock", "-seeds", "2")
 	if r.code != exitHeld || !strings.Contains(r.out, "\n      not judged leftover (") ||
 		strings.Contains(r.out, "goals") {
 		t.Errorf("%+v", r)

@@ -15,7 +15,7 @@ import (
 // is left of that.
 func TestARunOnAnotherServerIsRepeatedThere(t *testing.T) {
 	t.Chdir(t.TempDir())
-	run := []string{"check", "-seeds", "16", "-strategy", "random", "double-barrier/lowest-patient"}
+	run := []string{"check", "-seeds", "2", "-strategy", "random", "double-barrier/lowest-patient"}
 	if r := simrun(t, run...); r.code == exitViolation {
 		t.Fatalf("with ZooKeeper: %+v", r)
 	}
