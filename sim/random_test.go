@@ -99,6 +99,7 @@ func (tp *tape) run() error {
 
 // Issued implements sim.Injector.
 func (tp *tape) Issued(c *sim.Client, r *model.Request) {
+	tp.catchUp() // the connection may have ended in this step
 	tp.count++
 	tp.issued[r] = tp.count
 	tp.add(note{kind: "issue", client: c.ID(), n: tp.count, op: r.Op, key: key(r), path: r.Path})
@@ -166,22 +167,31 @@ func (tp *tape) Choose(w *sim.World) (sim.Transition, bool, error) {
 	case sim.Round:
 		tp.add(note{kind: "round", client: c.ID()})
 	case sim.Deliver:
-		m, _ := c.Head()
-		switch {
-		case m.Reply != nil:
-			tp.add(note{kind: "reply", client: c.ID(), n: tp.issued[m.Reply], op: m.Reply.Op, key: key(m.Reply),
-				path: m.Reply.Path, zxid: m.Res.Zxid, session: c.Session(), req: *m.Reply, res: *m.Res,
-				deposed: tp.stale[m.Reply]})
-			if l := m.Reply.Watches; l != nil { // the library uses its memory again
-				tp.notes[len(tp.notes)-1].req.Watches = &model.WatchLists{RelativeZxid: l.RelativeZxid,
-					Data: slices.Clone(l.Data), Exist: slices.Clone(l.Exist), Child: slices.Clone(l.Child)}
-			}
-		case !m.EOF:
-			tp.add(note{kind: "event", client: c.ID(), path: m.Event.Path, zxid: m.Event.Zxid, typ: m.Event.Type,
-				caught: m.Event.Caught, session: c.Session()})
+		tp.arrives(c)
+	default:
+		if strings.HasPrefix(w.Name(t), "deliver-close ") {
+			tp.arrives(c)
 		}
 	}
 	return t, more, err
+}
+
+// arrives notes the next message of c, which is about to arrive.
+func (tp *tape) arrives(c *sim.Client) {
+	m, _ := c.Head()
+	switch {
+	case m.Reply != nil:
+		tp.add(note{kind: "reply", client: c.ID(), n: tp.issued[m.Reply], op: m.Reply.Op, key: key(m.Reply),
+			path: m.Reply.Path, zxid: m.Res.Zxid, session: c.Session(), req: *m.Reply, res: *m.Res,
+			deposed: tp.stale[m.Reply]})
+		if l := m.Reply.Watches; l != nil { // the library uses its memory again
+			tp.notes[len(tp.notes)-1].req.Watches = &model.WatchLists{RelativeZxid: l.RelativeZxid,
+				Data: slices.Clone(l.Data), Exist: slices.Clone(l.Exist), Child: slices.Clone(l.Child)}
+		}
+	case !m.EOF:
+		tp.add(note{kind: "event", client: c.ID(), path: m.Event.Path, zxid: m.Event.Zxid, typ: m.Event.Type,
+			caught: m.Event.Caught, session: c.Session()})
+	}
 }
 
 // consistent checks what must hold of the transitions in every state.

@@ -144,8 +144,11 @@ func (s *server) answer(c *Client) {
 	c.await = nil
 }
 
-// hangup closes the connection of c from the server's side.
+// hangup closes the connection of c from the server's side, unless that has been done.
 func (s *server) hangup(c *Client) {
+	if c.hungup {
+		return
+	}
 	c.hungup, c.await = true, nil
 	c.wire = c.wire[:0]
 	s.store.Disconnect(&c.conn)
