@@ -46,7 +46,8 @@ var RealTable = []Real{
 		"goes on, and a client that is not told the answer to its first request since, a write, moves to it; or a client " +
 		"that has waited for a connection"},
 	{Name: "elect", Own: true, Three: true, Doc: "the leader is killed (SIGKILL), and restarted when another one serves"},
-	{Name: "deliver-close", Instead: "disconnect, whose end may come together with an answer"},
+	{Name: "deliver-close", Doc: "the answer is the last on its connection, and there is no other one until the " +
+		"session has ended; the next request waits for that"},
 	{Name: "reset", Instead: "disconnect and kill"},
 	{Name: "lost-early", Instead: "depose with a short -session-timeout; go-zookeeper does not go by its own clock"},
 	{Name: "sequence", Instead: "nothing: it would take 2^31 creates"},

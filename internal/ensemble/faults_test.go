@@ -3,6 +3,7 @@ package ensemble_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -119,6 +120,22 @@ func TestOnRealServersIsJudgedWhoGivesUpWhatHasCome(t *testing.T) {
 	const want = "c1 gave up waiting, although the barrier had been open after it had looked"
 	if r := strike(t, e, &s, "none", 1, 2*time.Second); r.Verdict.Message != want {
 		t.Errorf("%+v, expected %s", r.Verdict, want)
+	}
+}
+
+// Code that has made its znode lists what there is, in another session that it knows nothing of.
+func TestASessionEndsBetweenAnAnswerAndTheNextRequest(t *testing.T) {
+	e := zkservertest.Start(t, zkserver.Options{Servers: 3, MinSessionTimeout: time.Second})
+	var said string
+	s := lockLike("test/between", 1, func(p *engine.Process) {
+		p.Register(nil)
+		_, err := p.Conn.Create(p.Path("/lock/a"), nil, zk.FlagEphemeral, zk.WorldACL(zk.PermAll))
+		list, _, failed := p.Conn.Children(p.Path("/lock"))
+		said = fmt.Sprint(err, list, failed)
+	})
+	r := strike(t, e, &s, "deliver-close=1@op=create,nth=1", 1, 2*time.Second)
+	if want := "<nil> [] <nil>"; said != want || r.Verdict.Level == checkers.Violated {
+		t.Errorf("%s, expected %s\n%+v\n%s", said, want, r.Verdict, strings.Join(r.Diary, "\n"))
 	}
 }
 

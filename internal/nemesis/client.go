@@ -34,6 +34,7 @@ type client struct {
 type link struct {
 	sent, answered int
 	lose, last     int // the answer to this one is lost, or the last one; 0: none
+	final          int // the answer to this one is the last one of the session
 }
 
 // errRefused is what dialing says while nobody is to reach a server.
@@ -184,7 +185,7 @@ func (c *client) receives(l *link, p *wire.Packet) wire.Fate {
 		l.answered++
 		if l.lose == l.answered || n.deposed != nil && n.deposed.takes(c, l, p) {
 			fate = wire.Lose
-		} else if l.last == l.answered {
+		} else if l.last == l.answered || l.final == l.answered {
 			fate = wire.Last
 			c.stall()
 		}

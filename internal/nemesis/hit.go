@@ -25,6 +25,10 @@ func (n *Nemesis) hit(c *client, s *strike, r *faults.Rule, about string) wire.F
 		return wire.Lose
 	case "lose-reply":
 		c.link.lose = c.link.sent
+	case "deliver-close":
+		conn, l := c.conn, c.link
+		l.final = l.sent
+		n.start(false, func() { n.endBehind(c, conn, l) })
 	case "disconnect":
 		return wire.Last
 	case "failover":
@@ -32,7 +36,7 @@ func (n *Nemesis) hit(c *client, s *strike, r *faults.Rule, about string) wire.F
 		return wire.Last
 	case "late-request", "expire":
 		c.shut(r.Fault == "expire")
-		n.start(false, func() { n.expire(c) })
+		n.start(false, func() { n.expire(c, n.o.Timeout/3) })
 		return wire.Last
 	case "learn-late":
 		conn := c.conn
@@ -83,15 +87,29 @@ func (n *Nemesis) hitLater(c *client, s *strike, r *faults.Rule, about string) {
 	}
 }
 
-// expire ends the session of a client that has no connection and cannot get one, when it has had the time to act on
-// that: a client gives a connection up after two thirds of the timeout.
-func (n *Nemesis) expire(c *client) {
-	if n.sleep(n.o.Timeout / 3) {
+// expire ends the session of a client that has no connection and cannot get one, after a while: a third of the timeout
+// is the time to act on that, since a client gives a connection up after two thirds of it.
+func (n *Nemesis) expire(c *client, after time.Duration) {
+	if n.sleep(after) {
 		n.endSession(c)
 	}
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	c.open()
+}
+
+// endBehind ends the session of a client when the answer that is the last one has arrived.
+func (n *Nemesis) endBehind(c *client, conn *wire.Gated, l *link) {
+	select {
+	case <-conn.Closed():
+	case <-n.ctx.Done():
+	}
+	n.mu.Lock()
+	arrived := l.answered >= l.final
+	n.mu.Unlock()
+	if arrived {
+		n.expire(c, 2*stallDelay)
+	}
 }
 
 // learnLate ends the session of a client that hears nothing.

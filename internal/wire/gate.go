@@ -101,6 +101,9 @@ func (x *Gated) Close() error {
 	return err
 }
 
+// Closed returns a channel that is closed with the connection.
+func (x *Gated) Closed() <-chan struct{} { return x.closed }
+
 // SetReadDeadline implements [net.Conn].
 func (x *Gated) SetReadDeadline(t time.Time) error {
 	x.mu.Lock()
