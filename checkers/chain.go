@@ -12,7 +12,7 @@ import (
 type Link struct {
 	Client int32
 	Paths  []string // of the watches that it waits for
-	States []string // for each, what there is to the znode: "which c2 has"
+	States []string // for each, what there is to the znode: "which c2 has", or "which it has itself"
 	Note   string   // how the last change of the first and the watch on it came to miss each other; may be empty
 	Watch  string   // the same in short, without steps, if that is persistent
 	Call   string   // without paths: the operation in which it waits; empty if none is known
@@ -31,10 +31,9 @@ func Chain(h *history.History) (chain []Link) {
 	for x := cause(h); ; {
 		l := linkOf(h, x)
 		next := slices.IndexFunc(h.Waiting, func(y history.Waiting) bool { return y.Client == whoHas(h, x) })
-		l.Circle = next >= 0 && (h.Waiting[next].Client == l.Client ||
-			slices.ContainsFunc(chain, func(y Link) bool { return y.Client == h.Waiting[next].Client }))
+		l.Circle = next >= 0 && slices.ContainsFunc(chain, func(y Link) bool { return y.Client == h.Waiting[next].Client })
 		chain = append(chain, l)
-		if next < 0 || l.Circle {
+		if next < 0 || l.Circle || h.Waiting[next].Client == l.Client {
 			return chain
 		}
 		x = h.Waiting[next]
@@ -61,7 +60,11 @@ func Behind(h *history.History, chain []Link) (behind []Link) {
 func linkOf(h *history.History, x history.Waiting) Link {
 	l := Link{Client: x.Client, Paths: x.Paths, Calls: x.Calls}
 	for _, p := range x.Paths {
-		l.States = append(l.States, state(h, p))
+		s := state(h, p)
+		if s == fmt.Sprintf("which c%d has", x.Client) {
+			s = "which it has itself"
+		}
+		l.States = append(l.States, s)
 	}
 	if k, left := leftIn(h, x); left != "" {
 		l.States[k] += left
@@ -251,7 +254,7 @@ func sentence(chain []Link) string {
 					break
 				}
 			}
-			fmt.Fprintf(&b, "c%d waits for %s", l.Client, strings.Join(waits, " and "))
+			fmt.Fprintf(&b, "c%d waits for %s", l.Client, strings.Join(waits, ", and for "))
 			if i == 0 && l.Watch != "" && len(waits) == 1 {
 				b.WriteString(", " + l.Watch)
 			}

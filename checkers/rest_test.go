@@ -68,6 +68,14 @@ func TestQuiescenceNamesWhatIsWaitedFor(t *testing.T) {
 			Known /l/b
 			Open s12 c2
 			Open s11 c1`, event: -1, message: "c1 waits for /l/a, which c2 has; c2 waits for /l/b, which c1 has: a circle"},
+		{name: "one that waits for what it has", text: `
+			Waiting c1 /l/a
+			Waiting c2 /l/b
+			Znode /l/a s12
+			Znode /l/b s12
+			Known /l/a
+			Known /l/b
+			Open s12 c2`, event: -1, message: "c1 waits for /l/a, which c2 has; c2 waits for /l/b, which it has itself"},
 		{name: "one that waits for what is nobody's, rather than one that waits for news", text: `
 			Waiting c1 /d
 			Waiting c2 /l/a
@@ -80,7 +88,7 @@ func TestQuiescenceNamesWhatIsWaitedFor(t *testing.T) {
 			Znode /l/a s12`, event: -1, message: "c1 waits for /l/a, whose session is over"},
 		{name: "several", text: `
 			Waiting c1 /l /l/a
-			Znode /l s0`, event: -1, message: "c1 waits for /l, which is persistent and /l/a, which does not exist"},
+			Znode /l s0`, event: -1, message: "c1 waits for /l, which is persistent, and for /l/a, which does not exist"},
 	})
 }
 
@@ -109,7 +117,7 @@ func TestQuiescenceNamesWhatAClientWaitsIn(t *testing.T) {
 			Znode /d/b s0
 			Znode /d/c s0
 			Open s13 c3`, event: -1, message: "c1 waits for /d, which is persistent and holds /d/c, which c2 made in a " +
-			"session that is over and /d/e, which does not exist"},
+			"session that is over, and for /d/e, which does not exist"},
 		{name: "a folder with what is nobody's", text: `
 			call c1 childrenW /d
 			reply c1 childrenW /d
