@@ -33,7 +33,7 @@ func (q Quiescence) Check(h *history.History) Verdict {
 
 // cause returns the first of those who wait that does not just wait for another
 // who waits: if there is one, one that waits for a znode that is nobody's, rather than for something to happen to one
-// that all share.
+// that all share; and a program rather than what it has started, which may have nothing to do but wait.
 func cause(h *history.History) history.Waiting {
 	for _, x := range h.Waiting {
 		orphaned := func(p string) bool {
@@ -44,12 +44,15 @@ func cause(h *history.History) history.Waiting {
 			return x
 		}
 	}
-	for _, x := range h.Waiting {
-		if !slices.ContainsFunc(x.Paths, func(p string) bool { return h.Known[p] }) {
-			return x
-		}
+	alone := func(x history.Waiting) bool {
+		return !slices.ContainsFunc(x.Paths, func(p string) bool { return h.Known[p] })
 	}
-	return h.Waiting[0]
+	program := func(x history.Waiting) bool { return alone(x) && x.Where == "" }
+	k := slices.IndexFunc(h.Waiting, program)
+	if k < 0 {
+		k = slices.IndexFunc(h.Waiting, alone)
+	}
+	return h.Waiting[max(k, 0)]
 }
 
 // state says what there is to a znode that is waited for.

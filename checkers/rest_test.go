@@ -68,6 +68,21 @@ func TestQuiescenceNamesWhatIsWaitedFor(t *testing.T) {
 			Known /l/b
 			Open s12 c2
 			Open s11 c1`, event: -1, message: "c1 waits for /l/a, which c2 has; c2 waits for /l/b, which c1 has: a circle"},
+		{name: "a program, rather than what may have nothing to do but wait", text: `
+			Waiting c1/keeper /d
+			Waiting c1 /l/a
+			Waiting c2 /l/b
+			Znode /d s0
+			Znode /l/a s12
+			Known /l/a
+			Open s12 c2`, event: -1, message: "c2 waits for /l/b, which does not exist"},
+		{name: "what a program has started, where all programs wait for others", text: `
+			Waiting c1 /l/a
+			Waiting c2/keeper /d
+			Znode /d s0
+			Znode /l/a s12
+			Known /l/a
+			Open s12 c2`, event: -1, message: "c2 waits for /d, which is persistent"},
 		{name: "one that waits for what it has", text: `
 			Waiting c1 /l/a
 			Waiting c2 /l/b

@@ -124,7 +124,8 @@ func remark(t *testing.T, h *history.History, words []string) {
 			"panicked": history.Panicked}[words[1]]
 		h.Panic = strings.Join(words[2:], "\n")
 	case "Waiting":
-		h.Waiting = append(h.Waiting, history.Waiting{Client: int32(number(words[1])), Paths: words[2:]})
+		client, where, _ := strings.Cut(words[1], "/")
+		h.Waiting = append(h.Waiting, history.Waiting{Client: int32(number(client)), Where: where, Paths: words[2:]})
 	case "Znode":
 		n := history.Node{Path: words[1], Owner: number(words[2])}
 		for _, word := range words[3:] {
