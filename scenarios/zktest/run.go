@@ -39,7 +39,7 @@ type Option func(s *scenarios.Scenario) error
 func Faults(plan string) Option {
 	return func(s *scenarios.Scenario) error {
 		if plan == contract {
-			s.Faults = contractOutside()
+			s.Faults = serve.Contract()
 			return nil
 		}
 		p, err := faults.Parse(plan)
@@ -51,9 +51,6 @@ func Faults(plan string) Option {
 		return serve.Servable(slices.DeleteFunc(slices.Clone(p), stalls))
 	}
 }
-
-// contractOutside is the plan of all faults of code outside of the simulator.
-func contractOutside() faults.Plan { return append(serve.Contract(), faults.Connections()...) }
 
 // Servers are the sizes of the ensemble, 1 or 3; each run draws one. Without this option it is 1 or 3.
 func Servers(sizes ...int) Option {
@@ -121,7 +118,7 @@ func scenario(t testing.TB, code func(c *Cluster), options []Option) scenarios.S
 		t.Fatal("zktest: the code is nil, expected what is to be run")
 	}
 	s := scenarios.Scenario{Name: "zktest/" + word(t.Name()), Doc: "code outside of the simulator", Clients: 1,
-		Servers: []int{1, 3}, Faults: contractOutside()}
+		Servers: []int{1, 3}, Faults: serve.Contract()}
 	for i, o := range options {
 		if o == nil {
 			t.Fatalf("zktest: option %d is nil", i+1)
@@ -133,7 +130,7 @@ func scenario(t testing.TB, code func(c *Cluster), options []Option) scenarios.S
 	if err := caught(&s); err != nil {
 		t.Fatal(err)
 	}
-	if slices.Equal(s.Faults, contractOutside()) { // what may happen; code without watches, say, cannot have them late
+	if slices.Equal(s.Faults, serve.Contract()) { // what may happen; code without watches, say, cannot have them late
 		return s.FaultsOptional()
 	}
 	return s
