@@ -139,7 +139,7 @@ func (b *believers) Step(h *history.History, i int) Verdict {
 func (b *believers) tooMany(h *history.History, i int, mine claim) Verdict {
 	var others []claim // any of them may be the one that is wrong
 	for _, a := range b.active {
-		if a.client == mine.client || !a.excludes(mine) {
+		if a.client == mine.client && b.Leases <= 1 || !a.excludes(mine) {
 			continue
 		}
 		if others = append(others, a); len(others) >= max(b.Leases, 1) {

@@ -96,16 +96,16 @@ type claims struct {
 // news is what the code of a client was told of its session.
 type news struct {
 	connection
-	present int64 // the session of its library; 0: none
-	before  int64 // the one before that
+	present int64   // the session of its library; 0: none
+	past    []int64 // those before that
 	told    []hearing
 }
 
 // hearing is what a goroutine was told of the session: that one is over, that there is no connection, or both.
 type hearing struct {
 	task string
-	over int64 // the latest session of which it was told that it is over
-	down bool  // it was told that there is no connection, and there is none
+	over []int64 // the sessions of which it was told that they are over
+	down bool    // it was told that there is no connection, and there is none
 }
 
 // owned is an ephemeral znode.
@@ -130,12 +130,13 @@ func (c *claims) Sees(k history.Kind) bool {
 	return false
 }
 
-// Hash implements [Monitor]. Which znodes there are, and which sessions there were, is known to the world.
+// Hash implements [Monitor]. Which znodes there are, and which sessions there were, is known to the world: so how many
+// of them a goroutine knows to be over says which.
 func (c *claims) Hash() uint64 {
 	var all, gone hash.Hash // in any order
 	for _, n := range c.news {
 		for _, t := range n.told {
-			all += hash.Hash(n.client).Int(int64(n.number)).String(t.task).Int(t.over).Bool(t.down)
+			all += hash.Hash(n.client).Int(int64(n.number)).String(t.task).Int(int64(len(t.over))).Bool(t.down)
 		}
 	}
 	for _, x := range c.gone {
@@ -206,7 +207,7 @@ func (c *claims) about(e *history.Event, session int64) (about hearing, present 
 		switch {
 		case x.client != e.Client:
 			continue
-		case session != 0 && (session == x.present || session == x.before || session == x.by(e.Task).over):
+		case session != 0 && (session == x.present || slices.Contains(x.past, session)):
 			return x.by(e.Task), x.present
 		}
 		about, present, n = x.by(e.Task), x.present, n+1
@@ -230,11 +231,11 @@ func (n *news) by(task string) hearing {
 // hears notes what a goroutine is told. That it is connected may come before the library says so to others.
 func (n *news) hears(e *history.Event) {
 	t := n.by(e.Task)
-	t.task, t.over = e.Task, n.before
+	t.task, t.over = e.Task, n.past
 	if e.Op != "" {
 		t.down = e.Op == history.Disconnected
 	}
-	if n.told = drop(n.told, func(t hearing) bool { return t.task == e.Task }); t.over != 0 || t.down {
+	if n.told = drop(n.told, func(t hearing) bool { return t.task == e.Task }); len(t.over) > 0 || t.down {
 		n.told = append(n.told, t)
 	}
 }
@@ -243,7 +244,7 @@ func (n *news) hears(e *history.Event) {
 func (n *news) changed(e *history.Event) {
 	if e.Session != n.present {
 		if n.present != 0 {
-			n.before = n.present
+			n.past = append(n.past, n.present)
 		}
 		n.present = e.Session
 	}
@@ -251,7 +252,7 @@ func (n *news) changed(e *history.Event) {
 		for i := range n.told {
 			n.told[i].down = false
 		}
-		n.told = drop(n.told, func(t hearing) bool { return t.over == 0 })
+		n.told = drop(n.told, func(t hearing) bool { return len(t.over) == 0 })
 	}
 }
 
@@ -260,7 +261,7 @@ func (c *claims) judge(i int, e *history.Event, what string) Verdict {
 	session := c.owner(e)
 	t, present := c.about(e, session)
 	switch {
-	case session != 0 && session == t.over && session != present:
+	case session != 0 && slices.Contains(t.over, session) && session != present:
 		return violated(c, i, "c%d %s%s after it was told that the session which owns that, 0x%x, is over", e.Client, what,
 			byPath(e.Path), session)
 	case t.down && e.Kind != history.Return:

@@ -195,8 +195,8 @@ func (c Convergence) judge(h *history.History, w *watcher) Verdict {
 // childrenOf returns the names of the children at the end of a run.
 func childrenOf(h *history.History, path string) (names []string) {
 	for _, n := range h.Tree {
-		if parent(n.Path) == path {
-			names = append(names, n.Path[len(path)+1:])
+		if _, name := cutLast(n.Path); parent(n.Path) == path && name != "" {
+			names = append(names, name)
 		}
 	}
 	return names

@@ -98,7 +98,11 @@ func (s *stock) Step(h *history.History, i int) Verdict {
 	case o.delivers():
 		return s.deliver(&o, i)
 	case o.removes():
-		s.item(o.item).remove(o.client)
+		x := s.item(o.item)
+		if x.taken != 0 {
+			return violated(s, i, "c%d acknowledged item %d, which c%d had taken before", o.client, o.item, x.taken)
+		}
+		x.remove(o.client)
 	}
 	return Verdict{}
 }
@@ -111,6 +115,8 @@ func (s *stock) deliver(o *queueOp, i int) Verdict {
 		return violated(s, i, "c%d got item %d, which nobody has put", o.client, o.item)
 	case o.takes() && x.taken != 0:
 		return violated(s, i, "c%d took item %d, which c%d had taken before", o.client, o.item, x.taken)
+	case o.takes() && x.removed != 0:
+		return violated(s, i, "c%d took item %d, which c%d had acknowledged before", o.client, o.item, x.removed)
 	case o.takes():
 		x.taken = o.client
 		x.remove(o.client)

@@ -45,7 +45,8 @@ type entries struct {
 	Entry
 	calls  []entering
 	inside int64
-	online []int32 // clients that have a connection
+	stays  []caller // whose Enter has begun and counts, and who have not begun to leave
+	online []int32  // clients that have a connection
 }
 
 // entering is an Enter in progress.
@@ -56,7 +57,9 @@ type entering struct {
 	offline bool  // the connection was down at some time
 }
 
-func (m *entries) Reset() { m.calls, m.inside, m.online = m.calls[:0], 0, m.online[:0] }
+func (m *entries) Reset() {
+	m.calls, m.inside, m.stays, m.online = m.calls[:0], 0, m.stays[:0], m.online[:0]
+}
 
 // Hash implements [Monitor]. Of a call that has seen enough inside, it no longer
 // matters how many are enough.
@@ -68,6 +71,9 @@ func (m *entries) Hash() uint64 {
 			p = p.Uint64(uint64(x.need))
 		}
 		calls += p
+	}
+	for _, s := range m.stays {
+		online += printOf(m.stays, s).Uint64(1)
 	}
 	for _, c := range m.online {
 		online += hash.Hash(0).Uint64(uint64(c))
@@ -84,16 +90,21 @@ func (m *entries) Step(h *history.History, i int) Verdict {
 		m.calls = drop(m.calls, func(x entering) bool { return x.client == e.Client })
 	case e.Kind == history.Invoke && e.Op == "enter":
 		m.inside++
+		m.stays = append(forget(m.stays, callerOf(e)), callerOf(e))
 		m.calls = append(m.calls, entering{caller: callerOf(e), need: e.Value, offline: !slices.Contains(m.online, e.Client)})
 		for k := range m.calls {
 			m.calls[k].most = max(m.calls[k].most, m.inside)
 		}
 	case e.Kind == history.Invoke && e.Op == "leave":
-		m.inside--
+		if find(m.stays, callerOf(e)) >= 0 {
+			m.stays = forget(m.stays, callerOf(e))
+			m.inside--
+		}
 	case e.Kind == history.Return && e.Op == "enter":
 		var x entering
 		m.calls, x = take(m.calls, e)
-		if e.Err != nil && !x.offline {
+		if e.Err != nil && !x.offline && find(m.stays, callerOf(e)) >= 0 {
+			m.stays = forget(m.stays, callerOf(e))
 			m.inside--
 		}
 		if e.Err == nil && x.most < x.need {

@@ -114,7 +114,7 @@ func (f *fence) Step(h *history.History, i int) Verdict {
 		if e.OK {
 			return f.judge(i, e)
 		}
-		if x := f.holder(e); x.since > max(f.written.since, f.read.since) {
+		if x := f.holder(e); x.since > 0 && x.since >= max(f.written.since, f.read.since) {
 			return violated(f, i, "the resource refused c%d, holder since zxid 0x%x, the latest that it has seen", x.client,
 				x.since)
 		}

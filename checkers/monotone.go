@@ -32,7 +32,7 @@ func (Monotone) Needs() Needs {
 func (m Monotone) Check(h *history.History) Verdict { return check(h, m.Monitor()) }
 
 // Monitor implements [Monitored].
-func (Monotone) Monitor() Monitor { return &tellers{ends: map[string]int64{}} }
+func (Monotone) Monitor() Monitor { return &tellers{ends: map[string][]int64{}} }
 
 // tellers is the monitor of Monotone.
 type tellers struct {
@@ -40,8 +40,8 @@ type tellers struct {
 	Monotone
 	changes
 	watchers []caller
-	last     []telling        // of watchers
-	ends     map[string]int64 // of each znode: its latest deletion
+	last     []telling          // of watchers
+	ends     map[string][]int64 // of each znode: its deletions
 }
 
 // telling is the latest state of a znode that a watcher told.
@@ -56,19 +56,28 @@ func (m *tellers) Reset() {
 	clear(m.ends)
 }
 
-// Hash implements [Monitor]. The deletions are no part of it: since a znode had some
-// state it was deleted if it does not exist, or was created later.
+// Hash implements [Monitor]. Of the deletions those since the state that was told last matter.
 func (m *tellers) Hash() uint64 {
 	sum := hash.Hash(0) // in any order
 	for _, w := range m.watchers {
 		who := printOf(m.watchers, w)
 		for _, x := range m.last {
 			if x.object == w.object {
-				sum += who.Uint64(uint64(x.print().Bool(x.gone).Uint64(m.rank(x.zxid))))
+				sum += who.Uint64(uint64(x.print().Bool(x.gone).Uint64(m.rank(x.zxid)).Uint64(m.since(&x))))
 			}
 		}
 	}
 	return uint64(sum)
+}
+
+// since returns a hash of the deletions since a state.
+func (m *tellers) since(x *telling) (sum uint64) {
+	for _, z := range m.ends[x.path] {
+		if z > x.zxid {
+			sum += uint64(hash.Hash(0).Uint64(m.rank(z)))
+		}
+	}
+	return sum
 }
 
 func (m *tellers) Step(h *history.History, i int) Verdict {
@@ -76,7 +85,7 @@ func (m *tellers) Step(h *history.History, i int) Verdict {
 	m.note(e)
 	switch {
 	case e.Kind == history.Deleted:
-		m.ends[e.Path] = max(m.ends[e.Path], e.Zxid)
+		m.ends[e.Path] = append(m.ends[e.Path], e.Zxid)
 	case e.Kind == history.Invoke && kindsOfWatch[e.Op]:
 		m.begin(callerOf(e))
 	case e.Kind == history.Return && kindsOfWatch[e.Op]:
@@ -106,21 +115,32 @@ func (m *tellers) judge(h *history.History, i int) Verdict {
 		return Verdict{}
 	}
 	switch last := &m.last[k]; {
-	case e.Zxid == 0 && m.ends[e.Path] <= last.zxid:
+	case e.Zxid == 0 && last.gone:
+	case e.Zxid == 0 && m.end(e.Path, last.zxid) == 0:
 		return violated(m, i, "c%d was told that %s is gone, after its state at zxid 0x%x and without a deletion since",
 			e.Client, e.Path, last.zxid)
 	case e.Zxid == 0:
-		last.gone = true
+		last.zxid, last.gone = m.end(e.Path, last.zxid), true
+	case last.gone && e.Zxid <= last.zxid:
+		return violated(m, i, "c%d was told the state of %s at zxid 0x%x again after it was told that it was gone", e.Client,
+			e.Path, e.Zxid)
 	case e.Zxid < last.zxid:
 		return violated(m, i, "c%d was told the state of %s at zxid 0x%x after that at 0x%x", e.Client, e.Path, e.Zxid,
 			last.zxid)
-	case last.gone && e.Zxid == last.zxid:
-		return violated(m, i, "c%d was told the state of %s at zxid 0x%x again after it was told that it was gone", e.Client,
-			e.Path, e.Zxid)
 	default:
 		last.zxid, last.gone = e.Zxid, false
 	}
 	return Verdict{}
+}
+
+// end returns the zxid of the first deletion of a znode after its state at another one; 0 if there was none.
+func (m *tellers) end(path string, state int64) (end int64) {
+	for _, z := range m.ends[path] {
+		if z > state && (end == 0 || z < end) {
+			end = z
+		}
+	}
+	return end
 }
 
 // tellsTwice reports whether a watcher told two states of a znode.

@@ -50,7 +50,7 @@ func inTheWay(h *history.History, begin, i int) (n int) {
 	for k := range i {
 		e := &h.Events[k]
 		if e.Kind != history.Created || e.Session == 0 || e.Zxid == own || h.Events[i].Op == "tryrlock" &&
-			!strings.Contains(e.Path, "-write-") {
+			ofReader(e.Path) {
 			continue
 		}
 		if deletion(h, e.Path, k, i) > begin {

@@ -24,6 +24,7 @@ type contender struct {
 	client int32     // that made it
 	zxid   int64
 	reads  bool   // it keeps no reader waiting
+	stays  bool   // it is persistent, and keeps no ephemeral one waiting
 	beside string // the path of another znode of the txn: it is no contender of a later one by that path
 
 	// Of one that was deleted: whether it was among the first then, for a writer
@@ -92,14 +93,14 @@ func (o *owners) Step(h *history.History, i int) Verdict {
 // created notes that there is another znode.
 func (o *owners) created(e *history.Event) {
 	x := contender{path: e.Path, client: e.Client, zxid: e.Zxid,
-		reads: ofReader(e.Path)}
+		reads: ofReader(e.Path), stays: e.Session == 0}
 	for k := range o.queue {
 		if y := &o.queue[k]; y.zxid != 0 && y.zxid == x.zxid && y.client == x.client {
 			x.beside, y.beside = y.path, x.path
 			y.print = y.print.String(y.beside)
 		}
 	}
-	x.print = hash.Hash(x.client).String(x.path).String(x.beside)
+	x.print = hash.Hash(x.client).String(x.path).String(x.beside).Bool(x.stays)
 	o.queue = append(o.queue, x)
 }
 
@@ -143,7 +144,7 @@ func (o *owners) leads(at int, shared bool) bool {
 	for k := range o.queue[:at] {
 		y := &o.queue[k]
 		partner := y.client == x.client && y.zxid != 0 && y.zxid == x.zxid
-		if siblings(y.path, x.path) && !partner && y.beside != x.path && !(shared && y.reads) {
+		if siblings(y.path, x.path) && !partner && y.beside != x.path && !(shared && y.reads) && !(y.stays && !x.stays) {
 			n++
 		}
 	}

@@ -89,7 +89,7 @@ func (o Ownership) tooMany(i int, mine claim, active []claim) Verdict {
 
 // ofReader reports whether a znode has the name of one of a reader.
 func ofReader(path string) bool {
-	name := path[len(parent(path))+1:]
+	_, name := cutLast(path)
 	return strings.HasPrefix(name, "read-") || strings.Contains(name, "-read-") ||
 		strings.Contains(name, "__READ__") || strings.Contains(name, "__rlock__")
 }
@@ -97,12 +97,11 @@ func ofReader(path string) bool {
 func siblings(a, b string) bool { return parent(a) == parent(b) }
 
 func parent(path string) string {
-	for i := len(path) - 1; i > 0; i-- {
-		if path[i] == '/' {
-			return path[:i]
-		}
+	folder, name := cutLast(path)
+	if folder == "" && name != "" {
+		return "/"
 	}
-	return ""
+	return folder
 }
 
 // drop removes the elements that f picks.

@@ -182,11 +182,13 @@ func doubledItem(h *history.History) Level {
 	ops := wholeOps(h)
 	for _, o := range ops {
 		put := func(p wholeOp) bool { return p.name == "put" && p.item == o.item && p.begin < o.end && !p.refused }
-		before := func(p wholeOp) bool { return p.takes() && p.succeeded() && p.item == o.item && p.end < o.end }
+		before := func(p wholeOp) bool {
+			return p.removes() && p.item == o.item && p.end < o.end && (p.takes() || o.takes())
+		}
 		n := queued(h, o.item)
 		switch {
 		case o.delivers() && !slices.ContainsFunc(ops, put),
-			o.takes() && o.succeeded() && slices.ContainsFunc(ops, before),
+			o.removes() && slices.ContainsFunc(ops, before),
 			h.Outcome == history.Quiet && (o.removes() && n > 0 || o.name == "put" && (o.refused && n > 0 || n > 1)):
 			return Violated
 		}

@@ -119,7 +119,7 @@ func (r *refusals) begin(e *history.Event) {
 }
 
 // waitsFor reports whether that znode can be in the way.
-func (c *tryCall) waitsFor(path string) bool { return !c.reads || strings.Contains(path, "-write-") }
+func (c *tryCall) waitsFor(path string) bool { return !c.reads || !ofReader(path) }
 
 // created notes that there is another znode.
 func (r *refusals) created(e *history.Event) {

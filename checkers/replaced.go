@@ -47,8 +47,8 @@ type datedSets struct {
 
 // datedSet is a set that somebody was given.
 type datedSet struct {
-	number string
-	zxid   int64 // the first under which it was given
+	number      string
+	first, last int64 // the zxids under which it was given
 }
 
 func (m *datedSets) Reset() { m.changes, m.all = m.changes[:0], m.all[:0] }
@@ -56,7 +56,7 @@ func (m *datedSets) Reset() { m.changes, m.all = m.changes[:0], m.all[:0] }
 func (m *datedSets) Hash() uint64 {
 	sum := hash.Hash(0) // in any order
 	for _, s := range m.all {
-		sum += hash.Hash(0).String(s.number).Uint64(m.rank(s.zxid))
+		sum += hash.Hash(0).String(s.number).Uint64(m.rank(s.first)).Uint64(m.rank(s.last))
 	}
 	return uint64(sum)
 }
@@ -72,23 +72,29 @@ func (m *datedSets) Step(h *history.History, i int) Verdict {
 	if number == "" {
 		return Verdict{}
 	}
-	now := datedSet{number, e.Zxid}
+	now := datedSet{number, e.Zxid, e.Zxid} // what is between first and last is of this set as well
 	k := slices.IndexFunc(m.all, func(s datedSet) bool { return s.number == number })
+	if k >= 0 {
+		now.first, now.last = min(m.all[k].first, e.Zxid), max(m.all[k].last, e.Zxid)
+	}
 	for _, s := range m.all {
 		switch {
 		case s.number == number:
-		case s.zxid == e.Zxid:
+		case s.first == e.Zxid || s.last == e.Zxid:
 			return violated(m, i, "c%d was given the set of update %s under zxid 0x%x, and somebody that of update %s", e.Client,
 				number, e.Zxid, s.number)
-		case k >= 0 && m.all[k].zxid < s.zxid && s.zxid < e.Zxid:
+		case now.first < s.first && s.first < now.last:
 			return violated(m, i, "c%d was given the set of update %s under zxid 0x%x, although that of update %s had "+
-				"replaced it at zxid 0x%x", e.Client, number, e.Zxid, s.number, s.zxid)
+				"replaced it at zxid 0x%x", e.Client, number, e.Zxid, s.number, s.first)
+		case s.first < now.first && now.first < s.last:
+			return violated(m, i, "c%d was given the set of update %s under zxid 0x%x, and somebody that of update %s under "+
+				"0x%x and 0x%x", e.Client, number, e.Zxid, s.number, s.first, s.last)
 		}
 	}
 	if k < 0 {
 		m.all = append(m.all, now)
 	} else {
-		m.all[k].zxid = min(m.all[k].zxid, e.Zxid)
+		m.all[k] = now
 	}
 	return Verdict{}
 }

@@ -115,6 +115,11 @@ func (r *revocations) find(was revocable) *revocable {
 	return nil
 }
 
+// exists reports whether there is a znode of that path.
+func (r *revocations) exists(path string) bool {
+	return slices.ContainsFunc(r.there, func(x revocable) bool { return x.path == path })
+}
+
 // txn notes what becomes of znodes.
 func (r *revocations) txn(e *history.Event) {
 	k := slices.IndexFunc(r.there, func(x revocable) bool { return x.path == e.Path })
@@ -167,7 +172,9 @@ func (r *revocations) Step(h *history.History, i int) Verdict {
 		if r.asking, x = take(r.asking, e); e.Err != nil {
 			break
 		}
-		r.ask(e)
+		if x.znode.path == "" || r.find(x.znode) != nil || !r.exists(e.Path) { // else another has come there since
+			r.ask(e)
+		}
 		return r.done(h, i, x.znode)
 	case e.Kind == history.Told && e.Op == "revoked":
 		r.asked = drop(r.asked, func(x request) bool { return x.path == e.Path && !x.broken })

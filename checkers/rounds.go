@@ -112,8 +112,9 @@ func (m *rounds) absent(e *history.Event) string {
 	case e.Kind == history.Deleted:
 		m.alive = drop(m.alive, func(path string) bool { return path == e.Path })
 	case e.Kind == history.Changed && !slices.Contains(m.alive, e.Path): // else it is of one member
+		folder, _ := cutLast(e.Path)
 		for _, name := range strings.Fields(e.Data) {
-			if path := parent(e.Path) + "/" + name; !slices.Contains(m.alive, path) {
+			if path := folder + "/" + name; !slices.Contains(m.alive, path) {
 				return path
 			}
 		}

@@ -151,7 +151,7 @@ func (m *settlers) judge(h *history.History, i int, w *settler) Verdict {
 		return violated(m, i, "c%d was told a list of %s before the time to settle had passed", e.Client, e.Path)
 	case w.to > told:
 		return violated(m, i, "c%d was told %s as settled%s before the time to settle had passed",
-			e.Client, listOf(e), changedAfter(h, i, e))
+			e.Client, listOf(e), changedAfter(h, i, e, told))
 	case w.from < told:
 		return violated(m, i, "c%d was told %s as settled, which dates from after the time to settle had begun",
 			e.Client, listOf(e))
@@ -169,11 +169,14 @@ func listOf(e *history.Event) string {
 }
 
 // changedAfter says what has changed the list that e told, before event i.
-func changedAfter(h *history.History, i int, e *history.Event) string {
+func changedAfter(h *history.History, i int, e *history.Event, zxid int64) string {
 	for k := range i {
 		x := &h.Events[k]
 		list := x.Path == e.Path || parent(x.Path) == e.Path
-		if list && (x.Kind == history.Created || x.Kind == history.Deleted) && x.Zxid > e.Zxid {
+		if list && (x.Kind == history.Created || x.Kind == history.Deleted) && x.Zxid > zxid {
+			if x.Client == 0 {
+				return ", and the end of a session changed it by " + x.Path
+			}
 			return ", and c" + digits(x.Client) + " changed it by " + x.Path
 		}
 	}

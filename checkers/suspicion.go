@@ -91,7 +91,7 @@ func (m *doubters) Step(h *history.History, i int) Verdict {
 	case history.Reply:
 		for k := range m.all {
 			if d := &m.all[k]; d.client == e.Client {
-				d.sure, d.blind = false, d.blind && unanswered(e.Err)
+				d.sure, d.blind = d.sure && unanswered(e.Err), d.blind && unanswered(e.Err)
 			}
 		}
 	case history.Crashed:

@@ -305,11 +305,13 @@ func neverOlder(h *history.History) Level {
 			if x.Kind != history.Told || toldOf(&x) != toldOf(&e) {
 				continue
 			}
-			ended := func(y history.Event) bool { return y.Kind == history.Deleted && y.Path == e.Path && y.Zxid > x.Zxid }
+			ended := slices.ContainsFunc(before, func(y history.Event) bool {
+				return y.Kind == history.Deleted && y.Path == e.Path && y.Zxid > x.Zxid && (e.Zxid == 0 || y.Zxid < e.Zxid)
+			})
 			switch {
 			case x.Zxid == 0:
 				gone = true
-			case e.Zxid == 0 && !slices.ContainsFunc(before, ended), e.Zxid != 0 && e.Zxid < x.Zxid, gone && e.Zxid == x.Zxid:
+			case (gone || e.Zxid == 0) && !ended, e.Zxid != 0 && e.Zxid < x.Zxid:
 				return Violated
 			}
 		}

@@ -84,7 +84,7 @@ func TestEveryCheckerSaysWhatItNeeds(t *testing.T) {
 // machine is what checkers compare beside words that programs choose: words of watch events, of
 // sessions and of znodes, and what tests for nothing.
 var machine = []string{"", "child", "deleted", "StateHasSession", "/candidates", "assign", "status",
-	"tasks", "workers", "yes", "aborted", "read-", "-read-", "__READ__", "__rlock__", "-write-", "/assign", "/", "getW",
+	"tasks", "workers", "yes", "aborted", "read-", "-read-", "__READ__", "__rlock__", "/assign", "/", "getW",
 	"existsW", "childrenW", "closeSession"}
 
 // TestEveryWordThatIsComparedIsDeclared looks for all strings that are compared with something, in
