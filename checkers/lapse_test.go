@@ -46,6 +46,8 @@ func TestWhoeverIsDisconnectedIsToldBeforeItsSessionEnds(t *testing.T) {
 			invoke c1 o1 leave /g/m
 			deleted c0 /g/m z2 s11`},
 	})
+	judge(t, Presence{Untold: true}, []judgement{
+		{name: "a member that nobody tells", text: joined + `deleted c0 /g/m z2 s11`}})
 	const inside = `
 		session c1 StateHasSession s11
 		invoke c1 o1 enter =1

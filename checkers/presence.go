@@ -15,7 +15,9 @@ import (
 //
 // And a member that was disconnected must have been told that it may not be one any more, ToldLost, by the time at
 // which its session ends, unless that is before its client could know.
-type Presence struct{}
+type Presence struct {
+	Untold bool // nobody tells a member how its membership is: only the end is judged
+}
 
 // Name implements [Checker].
 func (Presence) Name() string { return "presence" }
@@ -51,7 +53,7 @@ const (
 func (p Presence) Check(h *history.History) Verdict { return check(h, p.Monitor()) }
 
 // Monitor implements [Monitored].
-func (Presence) Monitor() Monitor { return &presences{owners: map[string]int32{}} }
+func (p Presence) Monitor() Monitor { return &presences{Presence: p, owners: map[string]int32{}} }
 
 // presences is the monitor of Presence.
 type presences struct {
@@ -89,7 +91,7 @@ func (m *presences) Hash() uint64 {
 
 func (m *presences) Step(h *history.History, i int) Verdict {
 	e := &h.Events[i]
-	if x := m.step(e); x != nil {
+	if x := m.step(e); x != nil && !m.Untold {
 		return violated(m, i, "c%d was not told that it may be a member no longer by %s, whose session has ended, and was "+
 			"disconnected before", x.client, x.path)
 	}

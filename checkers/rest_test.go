@@ -59,6 +59,11 @@ func TestQuiescenceNamesWhatIsWaitedFor(t *testing.T) {
 			Known /l/b
 			Open s12 c2
 			Open s13 c3`, event: -1, message: "c1 waits for /l/a, which c2 has; c2 waits for /l/b, which c3 has"},
+	})
+}
+
+func TestQuiescenceNamesWhoHoldsOthersUp(t *testing.T) {
+	judge(t, Quiescence{}, []judgement{
 		{name: "a circle", text: `
 			Waiting c1 /l/a
 			Waiting c2 /l/b

@@ -185,13 +185,47 @@ var Table = []Fault{
 		server: func(w *sim.World) int { return w.Successor() },
 		do:     func(w *sim.World, c *sim.Client) { w.Elect() }},
 	{Name: "deliver-close", request: true,
-		Doc:   "an answer arrives, and the connection ends together with its last bytes",
+		Doc: "an answer arrives, and the connection ends together with its last bytes, which the library knows only " +
+			"when code has gone on",
 		Needs: "an answer on its way",
 		can: func(w *sim.World, c *sim.Client) (*model.Request, bool) {
 			r := c.Answering()
 			return r, r != nil
 		},
 		do: func(w *sim.World, c *sim.Client) { c.DeliverClose() }},
+	{Name: "deliver-slow", request: true,
+		Doc:   "an answer arrives, and the code that has waited for it goes on when it likes",
+		Needs: "an answer on its way to simulated code",
+		can: func(w *sim.World, c *sim.Client) (*model.Request, bool) {
+			r := c.Answering()
+			return r, r != nil && !c.Remote()
+		},
+		do: func(w *sim.World, c *sim.Client) { c.DeliverSlow() }},
+	{Name: "overtake", rare: true,
+		Doc:   "a request of code that knows of its connection is sent before the library sets its watches again",
+		Needs: "a client with watches that connects again and asks for something", Add: "disconnect=1",
+		can: func(w *sim.World, c *sim.Client) (*model.Request, bool) { return nil, !c.Remote() && c.Overtaken() },
+		do:  func(w *sim.World, c *sim.Client) { c.Overtake() }},
+	{Name: "broken-pipe", request: true,
+		Doc:   "the connection is reset as a request is written to it, which ends with the error of the write",
+		Needs: "a request on its way",
+		can: func(w *sim.World, c *sim.Client) (*model.Request, bool) {
+			r := c.Unwritten()
+			return r, r != nil
+		},
+		do: func(w *sim.World, c *sim.Client) { c.BreakPipe() }},
+	{Name: "handshake", local: always,
+		Doc:   "a connection is made, and its handshake takes its time: the state is StateConnected",
+		Needs: "a client that connects again", Add: "disconnect=1",
+		can: func(w *sim.World, c *sim.Client) (*model.Request, bool) {
+			return nil, !c.Remote() && c.Redials() && !c.Shaking()
+		},
+		do: func(w *sim.World, c *sim.Client) { c.Handshake() }},
+	{Name: "refuse", local: always,
+		Doc:   "a connection is made, and ends before its handshake: the library says again that it is disconnected",
+		Needs: "a client that connects again", Add: "disconnect=1",
+		can: func(w *sim.World, c *sim.Client) (*model.Request, bool) { return nil, !c.Remote() && c.Redials() },
+		do:  func(w *sim.World, c *sim.Client) { c.Refuse() }},
 	{Name: "reset", implied: true,
 		Doc:   "the connection is reset: what is on its way in both directions is lost",
 		Needs: "a client with a connection",

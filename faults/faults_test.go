@@ -125,6 +125,24 @@ func createAndList(s *script, c *sim.Client) {
 	s.say("%v, then %v %v", err, list, failed)
 }
 
+// hears says what it hears of its session.
+func hears(s *script, c *sim.Client) {
+	for range 3 {
+		_, ev, err := c.Env().Await(context.Background(), c.Env().SessionEvents())
+		s.say("%v %v", ev.State, err)
+	}
+}
+
+// watches leaves a watch, and asks for another znode as soon as it knows that it is connected again.
+func watches(s *script, c *sim.Client) {
+	c.Conn().ExistsW("/d/a")
+	for ev := (zk.Event{}); ev.State != zk.StateHasSession; {
+		_, ev, _ = c.Env().Await(context.Background(), c.Env().SessionEvents())
+	}
+	ok, _, err := c.Conn().Exists("/d")
+	s.say("%v %v", ok, err)
+}
+
 func createLater(s *script, c *sim.Client) { rests(c); create(s, c) }
 
 // ephemeral makes a znode and then looks for it until there is an answer.
@@ -279,8 +297,12 @@ var faultTests = []struct {
 			"elect s2", "made: a", "run c1", "= " + lost, "run c2", "= " + lost, "- replicate s1", "- replicate s3",
 			"- serve c1",
 			"+ depose s2", "elect s3"}},
+	// The library knows only when code has gone on.
 	{"deliver-close", "deliver-close=2@op=create", 1, []program{createAndLook},
-		[]string{"run c1", "connect c1 s1", "- deliver-close c1", "serve c1", "deliver-close c1", "- deliver c1", "run c1",
+		[]string{"run c1", "connect c1 s1", "- deliver-close c1", "serve c1", "deliver-close c1", "- deliver c1",
+			"= <nil>, then StateHasSession"}},
+	{"deliver-close", "disconnect", 1, []program{createAndLook},
+		[]string{"run c1", "connect c1 s1", "serve c1", "deliver c1", "disconnect c1", "run c1",
 			"= <nil>, then StateConnecting"}},
 	// The next request waits for a connection, and is executed in another session; in two steps it would be lost.
 	{"deliver-close", "deliver-close expire", 3, []program{createAndList},
@@ -289,6 +311,30 @@ var faultTests = []struct {
 	{"deliver-close", "disconnect expire", 1, []program{createAndList},
 		[]string{"run c1", "connect c1 s1", "serve c1", "deliver c1", "+ serve c1", "disconnect c1", "run c1",
 			"= <nil>, then [] " + lost}},
+	// The next request comes when the only server has been tried, and waits for it.
+	{"deliver-slow", "deliver-slow disconnect", 1, []program{createAndList},
+		[]string{"run c1", "connect c1 s1", "- deliver-slow c1", "serve c1", "deliver-slow c1", "- deliver-slow c1",
+			"disconnect c1", "round c1", "run c1", "connect c1 s1", "serve c1", "deliver c1", "= <nil>, then [e] <nil>"}},
+	// What was asked last is answered first, before the watches are set again.
+	{"overtake", "overtake disconnect", 1, []program{watches},
+		[]string{"run c1", "connect c1 s1", "serve c1", "deliver c1", "disconnect c1", "run c1", "round c1",
+			"connect c1 s1", "- overtake c1", "run c1", "overtake c1", "- overtake c1", "serve c1", "deliver c1",
+			"= true <nil>", "serve c1"}},
+	{"overtake", "disconnect", 1, []program{watches},
+		[]string{"run c1", "connect c1 s1", "serve c1", "deliver c1", "disconnect c1", "run c1", "round c1",
+			"connect c1 s1", "run c1", "serve c1", "deliver c1", "serve c1", "deliver c1", "= true <nil>"}},
+	{"broken-pipe", "broken-pipe", 1, []program{create},
+		[]string{"run c1", "- broken-pipe c1", "connect c1 s1", "broken-pipe c1", "- serve c1", "run c1",
+			"= write tcp: broken pipe", "made:"}},
+	{"broken-pipe", "broken-pipe", 1, []program{create},
+		[]string{"run c1", "connect c1 s1", "serve c1", "- broken-pipe c1"}},
+	{"handshake", "handshake=2 disconnect", 1, []program{createAndLook},
+		[]string{"run c1", "- handshake c1", "connect c1 s1", "serve c1", "deliver c1", "- handshake c1", "disconnect c1",
+			"handshake c1", "- handshake c1", "run c1", "= <nil>, then StateConnected"}},
+	{"refuse", "refuse handshake disconnect", 1, []program{hears},
+		[]string{"- refuse c1", "run c1", "run c1", "connect c1 s1", "- refuse c1", "run c1", "run c1", "disconnect c1",
+			"run c1", "run c1", "+ refuse c1", "handshake c1", "refuse c1", "round c1", "+ connect c1 s1", "run c1",
+			"= StateHasSession <nil>; StateDisconnected <nil>; StateDisconnected <nil>"}},
 	{"reset", "reset", 1, []program{createAndLook}, // what is on its way to the client is lost
 		[]string{"- reset c1", "run c1", "connect c1 s1", "serve c1", "reset c1", "made: a", "- deliver c1", "run c1",
 			"run c1",

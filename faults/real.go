@@ -48,6 +48,11 @@ var RealTable = []Real{
 	{Name: "elect", Own: true, Three: true, Doc: "the leader is killed (SIGKILL), and restarted when another one serves"},
 	{Name: "deliver-close", Doc: "the answer is the last on its connection, and there is no other one until the " +
 		"session has ended; the next request waits for that"},
+	{Name: "deliver-slow", Instead: "nothing: code goes on when the machine has time"},
+	{Name: "overtake", Instead: "disconnect"},
+	{Name: "broken-pipe", Instead: "kill"},
+	{Name: "handshake", Instead: "disconnect"},
+	{Name: "refuse", Instead: "kill and part"},
 	{Name: "reset", Instead: "disconnect and kill"},
 	{Name: "lost-early", Instead: "depose with a short -session-timeout; go-zookeeper does not go by its own clock"},
 	{Name: "sequence", Instead: "nothing: it would take 2^31 creates"},

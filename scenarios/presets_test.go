@@ -159,7 +159,7 @@ func TestPresetsJudgeWhatARecipeTells(t *testing.T) {
 		}), "claim belief liveness quiescence tree steps"},
 		{scenarios.Members("bare/members", func(p *scenarios.Process, path string) *bareMember {
 			return &bareMember{member{group: recipes.NewGroup(p.Conn, p.Env, path, recipes.GroupOptions{})}}
-		}), "departure presence tree liveness quiescence steps refusal"},
+		}), "departure tree liveness quiescence steps refusal presence"},
 		{scenarios.DoubleBarrier("bare/double-barrier", func(p *scenarios.Process, n int) barePlaces {
 			b := recipes.NewDoubleBarrier(p.Conn, p.Env, p.Path("/bare"), n, recipes.DoubleBarrierOptions{})
 			return barePlaces{DoubleBarrier: b}

@@ -260,14 +260,14 @@ func (k Conn) AddAuth(scheme string, auth []byte) error {
 
 // SessionID is [zk.Conn.SessionID]; 0 while there is none.
 func (k Conn) SessionID() int64 {
-	k.c.yield()
+	k.c.look()
 	k.c.here().learn(uint64(k.c.session))
 	return k.c.session
 }
 
 // State is [zk.Conn.State].
 func (k Conn) State() zk.State {
-	k.c.yield()
+	k.c.look()
 	k.c.here().learn(uint64(uint32(k.c.state)))
 	return k.c.state
 }
@@ -281,10 +281,19 @@ func (k Conn) Close() {
 		return
 	}
 	k.c.closing = true
-	if k.c.connected {
+	if k.c.connected && k.c.unaware == 0 {
 		k.do(k.begin(model.OpCloseSession, ""))
 	}
 	k.c.end()
+}
+
+// look is yield for code that looks at what the library knows.
+func (c *Client) look() {
+	if c.unaware > 0 {
+		c.unaware--
+		return
+	}
+	c.yield()
 }
 
 // clientPath is the library's own check of a path, made before anything is

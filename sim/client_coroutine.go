@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"iter"
 	"runtime/debug"
+	"slices"
 	"strings"
 	"unicode"
 
@@ -240,6 +241,19 @@ func (c *Client) poll() {
 				c.w.removeTimer(&g.timer)
 				g.status = runnable
 			}
+		}
+	}
+}
+
+// wake wakes the coroutines of c that wait for a channel which has just got its event.
+func (c *Client) wake(ch <-chan zk.Event) {
+	for _, g := range c.coroutines {
+		if g.status != awaiting || !slices.Contains(g.chans, ch) {
+			continue
+		}
+		if i, ev, ok := ready(g.chans); ok {
+			g.woke(i, ev, nil)
+			g.status, g.woken = runnable, true
 		}
 	}
 }

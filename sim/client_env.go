@@ -151,7 +151,7 @@ func (e Env) UUID() string {
 // SessionEvents returns a channel for the next change of the session's state. Others move first, so that code
 // which looks at the state before it asks for changes can miss one, as it can on a real connection.
 func (e Env) SessionEvents() <-chan zk.Event {
-	e.c.yield()
+	e.c.look()
 	g := e.c.here()
 	ch := make(chan zk.Event, 1)
 	g.learn(bit(e.c.closed))

@@ -1,10 +1,12 @@
 package sim
 
 import (
+	"cmp"
 	"slices"
 
 	"github.com/go-zookeeper/zk"
 
+	"zksim/internal/hash"
 	"zksim/model"
 	"zksim/model/history"
 )
@@ -15,6 +17,7 @@ import (
 type library struct {
 	closing bool // Close was called
 	closed  bool // ... and has ended, or the process crashed
+	unaware int  // how often code may yet look before the library knows that its connection has ended
 	// the connection is one that code may yet make
 	undialed bool
 	rounded  bool // all servers were tried in vain since the last connection
@@ -79,8 +82,8 @@ func (c *Client) submit(r *request) {
 	r.g, r.via, r.sent, r.ch = g, c, false, nil
 	c.invalidate()
 	w.hash = hashRequest(w.hash, &r.req)
-	op := OpName(&r.req)
-	w.History.Add(history.Event{Kind: history.Call, Client: c.number(), Step: w.step, Op: op, Path: r.req.Path})
+	w.History.Add(history.Event{Kind: history.Call, Client: c.number(), Step: w.step, Op: OpName(&r.req),
+		Path: r.req.Path})
 	if w.injector != nil {
 		w.injector.Issued(c, &r.req)
 	}
@@ -91,7 +94,7 @@ func (c *Client) submit(r *request) {
 	case r.req.PacketLen() > libraryMaxPacketLen:
 		r.err = zk.ErrShortBuffer
 		g.park(runnable)
-	case c.connected:
+	case c.connected && c.unaware == 0:
 		r.sent = true
 		c.wire = append(c.wire, r)
 		g.park(calling)
@@ -99,9 +102,15 @@ func (c *Client) submit(r *request) {
 		c.unsent = append(c.unsent, r)
 		g.park(calling)
 	}
-	err := r.result()
-	w.History.Add(history.Event{Kind: history.Reply, Client: c.number(), Step: w.step, Op: op, Path: answeredPath(r),
-		Err: err})
+	if r.err != nil {
+		c.replied(r)
+	}
+}
+
+// replied records the end of a request of code.
+func (c *Client) replied(r *request) {
+	c.w.History.Add(history.Event{Kind: history.Reply, Client: c.number(), Step: c.w.step, Op: OpName(&r.req),
+		Path: answeredPath(r), Err: r.result()})
 }
 
 func answeredPath(r *request) string {
@@ -229,8 +238,9 @@ func (c *Client) rearm() {
 	}
 	l := &c.rearmed.lists
 	l.RelativeZxid, l.Data, l.Exist, l.Child = c.lastZxid, l.Data[:0], l.Exist[:0], l.Child[:0]
-	for i, x := range c.watchers {
-		if c.watches(x.kind, x.path) < i {
+	list := c.inMapOrder()
+	for i, x := range list {
+		if slices.ContainsFunc(list[:i], func(y watcher) bool { return y.kind == x.kind && y.path == x.path }) {
 			continue
 		}
 		switch x.kind {
@@ -245,6 +255,19 @@ func (c *Client) rearm() {
 	r := &c.rearmed.request
 	r.req = model.Request{Op: model.OpSetWatches, Watches: l}
 	c.wire = append(c.wire, r)
+}
+
+// inMapOrder returns the watchers in an order that the run draws, as the library has them in a map; those of one path
+// and kind keep theirs. Valid until the next change of the watchers.
+func (c *Client) inMapOrder() []watcher {
+	if len(c.watchers) < 2 || c.w.Order < FirstDrawn {
+		return c.watchers
+	}
+	salt := hash.Hash(hash.Mix(c.w.Order ^ uint64(c.id) ^ uint64(c.w.committed)<<16))
+	place := func(x watcher) uint64 { return uint64(salt.Int(int64(x.kind)).String(x.path)) }
+	list := slices.Clone(c.watchers)
+	slices.SortStableFunc(list, func(a, b watcher) int { return cmp.Compare(place(a), place(b)) })
+	return list
 }
 
 // watches returns the index of the first watcher of that kind and path.
@@ -281,10 +304,10 @@ func (c *Client) endWatches(err error) {
 	if len(c.watchers) > 0 {
 		c.host.observed = c.host.observed.Uint64(failure(err))
 	}
-	for i, x := range c.watchers {
+	for _, x := range c.inMapOrder() {
 		c.fire(x.ch, x.scope, zk.Event{Type: zk.EventNotWatching, State: zk.StateDisconnected, Path: x.path, Err: err})
-		c.watchers[i] = watcher{}
 	}
+	clear(c.watchers)
 	c.watchers = c.watchers[:0]
 	c.markDirty()
 }
@@ -312,6 +335,9 @@ func (c *Client) announce(ev zk.Event) {
 // round ends a pass over all servers without success: what waits to be sent
 // fails with ErrNoServer. With a single server every reconnect begins so.
 func (c *Client) round() {
+	if c.state == zk.StateConnected {
+		c.Refuse()
+	}
 	if c.rounded = c.vain == 0; !c.rounded {
 		c.vain--
 	}
@@ -354,6 +380,7 @@ func (c *Client) answer(r *request, at int) *coroutine {
 	}
 	if r.g != nil {
 		r.g.status = runnable
+		c.replied(r)
 	}
 	return r.g
 }
@@ -386,11 +413,16 @@ func (c *Client) notify(ev model.Event) {
 	}
 	w.History.Add(history.Event{Kind: history.Notify, Client: c.number(), Step: w.step, Op: history.EventName(ev.Type),
 		Path: ev.Path, Zxid: z})
+	for _, k := range [...]watchKind{existWatch, dataWatch, childWatch} { // as the library goes through them
+		for _, x := range c.watchers {
+			if x.path == ev.Path && x.kind == k && k.hears(ev.Type) {
+				c.fire(x.ch, x.scope, zk.Event{Type: ev.Type, State: zk.StateSyncConnected, Path: ev.Path})
+			}
+		}
+	}
 	kept := c.watchers[:0]
 	for _, x := range c.watchers {
-		if x.path == ev.Path && x.kind.hears(ev.Type) {
-			c.fire(x.ch, x.scope, zk.Event{Type: ev.Type, State: zk.StateSyncConnected, Path: ev.Path})
-		} else {
+		if x.path != ev.Path || !x.kind.hears(ev.Type) {
 			kept = append(kept, x)
 		}
 	}
@@ -403,10 +435,11 @@ func (c *Client) notify(ev model.Event) {
 	c.markDirty()
 }
 
-// fire gives a channel its only event.
+// fire gives a channel its only event. Of several events of one step the first wakes who waits for them.
 func (c *Client) fire(ch chan zk.Event, at *scope, ev zk.Event) {
 	ch <- ev
 	close(ch)
+	c.host.wake(ch)
 	if at.left() != nil {
 		c.host.lingered = 0
 	}

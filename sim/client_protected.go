@@ -35,7 +35,8 @@ func (k Conn) CreateProtectedEphemeralSequential(path string, data []byte, acl [
 				return "", err
 			}
 			for _, name := range siblings {
-				if strings.HasPrefix(name, own[:len(own)-1]) {
+				if strings.HasPrefix(name, protectedPrefix) && // which panics where less than a GUID follows
+					name[len(protectedPrefix):len(own)-1] == own[len(protectedPrefix):len(own)-1] {
 					return parent + "/" + name, nil
 				}
 			}

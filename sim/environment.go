@@ -2,6 +2,9 @@ package sim
 
 import (
 	"context"
+	"syscall"
+
+	"github.com/go-zookeeper/zk"
 
 	"zksim/model"
 	"zksim/model/history"
@@ -95,17 +98,94 @@ func (w *World) Of(t Transition) *model.Request {
 	return nil
 }
 
-// DeliverClose has the next message arrive, and ends the connection with it. Code that has waited for the message goes
-// on after that: its next request has no connection, and may be executed in another session.
+// looks is how often code can look at what the library knows in a step in which that does not know everything.
+const looks = 8
+
+// DeliverClose has the next message arrive, and the connection end with it. The library knows of that only when the
+// code that has waited for the message has gone on: until then it says that it has a session. The next request waits
+// for another connection, and may be executed in another session.
 func (c *Client) DeliverClose() {
-	g := c.receive()
+	if g := c.receive(); g != nil {
+		c.unaware = looks
+		g.resume()
+		c.unaware = 0
+	}
 	if c.connected {
 		c.cut(false)
 	}
-	if g != nil {
-		g.resume()
+}
+
+// DeliverSlow has the next message arrive. Code that has waited for it goes on when it likes.
+func (c *Client) DeliverSlow() {
+	if g := c.receive(); g != nil {
+		g.slow = true
 	}
 }
+
+// Overtaken reports whether a request of code could still be sent before the library sets its watches again.
+func (c *Client) Overtaken() bool { return c.connected && !c.hungup && c.overtaker() > 0 }
+
+// overtaker returns the place on the wire of the first request behind a SetWatches; 0 if there is none.
+func (c *Client) overtaker() int {
+	for i := 1; i < len(c.wire); i++ {
+		if c.wire[i-1].req.Op == model.OpSetWatches && c.wire[i].g != nil {
+			return i
+		}
+	}
+	return 0
+}
+
+// Overtake has a request be sent before the library sets its watches again: a goroutine of its own does that, when
+// code may know of the connection already.
+func (c *Client) Overtake() {
+	i := c.overtaker()
+	c.wire[i-1], c.wire[i] = c.wire[i], c.wire[i-1]
+}
+
+// brokenPipe is the error of a write to a socket that the other side has reset. go-zookeeper hands on the error of the
+// socket, which is none that it has a name for.
+type brokenPipe struct{}
+
+func (brokenPipe) Error() string   { return "write tcp: broken pipe" }
+func (brokenPipe) Unwrap() error   { return syscall.EPIPE }
+func (brokenPipe) Timeout() bool   { return false }
+func (brokenPipe) Temporary() bool { return false }
+
+// Unwritten returns the latest request of code, if it may not have been written to the connection yet; else nil.
+func (c *Client) Unwritten() *model.Request {
+	n := len(c.wire)
+	if !c.connected || n == 0 || c.wire[n-1].g == nil || c.wire[n-1].req.Op == model.OpCloseSession {
+		return nil
+	}
+	return &c.wire[n-1].req
+}
+
+// BreakPipe has the connection be reset before the request that Unwritten returns is written to it. That ends with the
+// error of the write.
+func (c *Client) BreakPipe() {
+	last := len(c.wire) - 1
+	c.wire[last].fail(brokenPipe{})
+	c.wire = c.wire[:last]
+	c.cut(true)
+}
+
+// Redials reports whether the library of the client is about to make a connection.
+func (c *Client) Redials() bool {
+	return !c.connected && !c.closed && c.server >= 0 && !c.host.paused &&
+		(c.state == zk.StateConnecting || c.state == zk.StateConnected)
+}
+
+// Handshake has a connection be made, whose handshake goes on.
+func (c *Client) Handshake() { c.state = zk.StateConnected }
+
+// Refuse has a connection be made, and end before its handshake: the library says again that it is disconnected.
+func (c *Client) Refuse() {
+	c.setState(zk.StateDisconnected)
+	c.state = zk.StateConnecting
+}
+
+// Shaking reports whether a handshake goes on.
+func (c *Client) Shaking() bool { return c.state == zk.StateConnected }
 
 // Resetting is a [Far] that can tell the reset of a connection from its end.
 type Resetting interface {

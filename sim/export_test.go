@@ -33,3 +33,6 @@ func (w *World) FreshNormal() []Transition {
 	}
 	return w.Normal()
 }
+
+// Deceived reports whether the connection has ended and the library does not know yet.
+func (c *Client) Deceived() bool { return c.unaware > 0 }

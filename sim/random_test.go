@@ -103,6 +103,9 @@ func (tp *tape) Issued(c *sim.Client, r *model.Request) {
 	tp.count++
 	tp.issued[r] = tp.count
 	tp.add(note{kind: "issue", client: c.ID(), n: tp.count, op: r.Op, key: key(r), path: r.Path})
+	if c.Deceived() {
+		tp.notes[len(tp.notes)-1].conn *= -1 // it waits for another connection
+	}
 	tp.Injector.Issued(c, r)
 }
 
@@ -169,7 +172,7 @@ func (tp *tape) Choose(w *sim.World) (sim.Transition, bool, error) {
 	case sim.Deliver:
 		tp.arrives(c)
 	default:
-		if strings.HasPrefix(w.Name(t), "deliver-close ") {
+		if name := w.Name(t); strings.HasPrefix(name, "deliver-close ") || strings.HasPrefix(name, "deliver-slow ") {
 			tp.arrives(c)
 		}
 	}

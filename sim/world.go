@@ -8,6 +8,10 @@ import (
 	"zksim/model/history"
 )
 
+// FirstDrawn is the lowest Order of which the order of a library's watches is drawn, which is that of a map in
+// go-zookeeper. Searches have lower ones: they take states for one in which only the names of znodes differ.
+const FirstDrawn = 16
+
 // Config says what a world consists of.
 type Config struct {
 	Clients        int   // 1 or more
@@ -17,7 +21,7 @@ type Config struct {
 
 	// Order decides what ZooKeeper leaves open and what is random in a
 	// program: the order of children and of the deletions at a session's end,
-	// and the UUIDs.
+	// and the UUIDs; from FirstDrawn on also that in which the library goes through its watches.
 	Order uint64
 	// JavaSets has children, and the deletions at a session's end, come in the order of ZooKeeper's Java sets instead.
 	JavaSets bool

@@ -10,13 +10,14 @@ import (
 	"github.com/go-zookeeper/zk"
 
 	"zksim/recipes"
+	"zksim/scenarios/workload"
 )
 
 // patiently makes a request again until it is answered; the errors say that an earlier try was executed.
 func (a alone) patiently(call string, f func() error, done ...error) {
 	for {
 		err := f()
-		if err == zk.ErrConnectionClosed || err == zk.ErrNoServer || err == zk.ErrSessionExpired {
+		if workload.Interrupted(err) {
 			a.p.Step()
 			continue
 		}

@@ -102,7 +102,7 @@ const (
 var deniedScenarios = []engine.Scenario{
 	denied("recipes/canceled", "every call ends at once whose context is done", restricted("/dir", zk.PermAll),
 		ends(context.Canceled, allBut(""), asIs), "lose-request", "lose-reply", "deliver-close",
-		"late-request", "late-commit").Without("tree"),
+		"deliver-slow", "broken-pipe", "late-request", "late-commit").Without("tree"),
 	denied("recipes/closed", "every call ends whose connection was closed", restricted("/dir", zk.PermAll),
 		ends(zk.ErrClosing, allBut(""), closed), "late-request", "late-commit").Without("tree"),
 	denied("recipes/read-only", "every call that would write ends where one may only read",
@@ -118,14 +118,15 @@ var deniedScenarios = []engine.Scenario{
 }
 
 // blind is what a client that cannot look for its znode does not survive: the loss of the answer to a create.
-var blind = []string{"lose-request", "lose-reply", "deliver-close", "late-commit", "disconnect", "depose", "elect",
-	"stale-read", "failover", "expire", "learn-late", "expiry-lag", "late-request", "zombie"}
+var blind = []string{"lose-request", "lose-reply", "deliver-close", "broken-pipe", "late-commit", "disconnect",
+	"depose", "elect", "stale-read", "failover", "expire", "learn-late", "expiry-lag", "late-request", "zombie",
+	"handshake", "refuse"}
 
 // denied is a scenario of one client, under every fault but these.
 func denied(
 	name, doc string, setup []model.Request, program func(p *engine.Process), without ...string,
 ) engine.Scenario {
 	return engine.Scenario{Name: name, Doc: doc, Clients: 1, Rounds: 1, Dials: 1, Servers: []int{1, 3}, Setup: setup,
-		Program: program, Faults: faults.Contract().Except(append(without, "cancel", "watch-delay")...),
+		Program: program, Faults: faults.Contract().Except(append(without, "cancel", "watch-delay", "overtake")...),
 		Checkers: []checkers.Checker{checkers.Liveness{}, checkers.Quiescence{}, checkers.Tree{}, checkers.Steps{}}}
 }

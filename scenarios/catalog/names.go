@@ -247,7 +247,7 @@ var early = faults.MustParse("lost-early=2 disconnect=3")
 var namesScenarios = []engine.Scenario{
 	namesScenario(engine.Scenario{
 		Name: "names/names", Doc: "the name service under every fault",
-		Faults: append(faults.Contract().Except("watch-delay"),
+		Faults: append(faults.Contract().Except("watch-delay", "overtake"),
 			faults.Rule{Fault: "sequence", Budget: 2, Aim: faults.Aim{Path: namesDir}}),
 		Rounds: 3, Program: nameRounds(func(p *engine.Process) names {
 			return recipes.NewNames(p.Conn, p.Env, p.Path(namesDir), recipes.NamesOptions{})
@@ -262,7 +262,7 @@ var namesScenarios = []engine.Scenario{
 	namesScenario(engine.Scenario{
 		Name: "names/owners", Doc: "owners whose names begin alike come back, and try to unregister what is not theirs",
 		Clients: 4,
-		Faults:  faults.Contract().Except("watch-delay"),
+		Faults:  faults.Contract().Except("watch-delay", "overtake"),
 		Rounds:  3, Program: ownerRounds(func(p *engine.Process, owner string) owned {
 			return recipes.NewNames(p.Conn, p.Env, p.Path(namesDir), recipes.NamesOptions{Owner: owner})
 		}),

@@ -17,7 +17,7 @@ var queueFaults = append(faults.Contract(),
 	faults.Rule{Fault: "sequence", Budget: 2, Aim: faults.Aim{Path: queueDir + "/items"}})
 
 // exchangeFaults are those of clients that put as many items as they take: nobody waits by a watch.
-var exchangeFaults = queueFaults.Except("watch-delay")
+var exchangeFaults = queueFaults.Except("watch-delay", "overtake")
 
 // countFaults are those that make answers old, or leave open what has happened.
 var countFaults = faults.MustParse("depose=2 elect=1 stale-read=3 disconnect=2 lose-reply=2 learn-late=1")

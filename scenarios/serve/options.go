@@ -73,6 +73,11 @@ var unserved = []struct{ name, why string }{
 	{"cancel", "it cancels a context of simulated code"},
 	{"late-request", "it needs the simulated client library"},
 	{"expiry-lag", "it needs the simulated client library"},
+	{"deliver-slow", "it needs simulated code"},
+	{"overtake", "it needs the simulated client library"},
+	{"broken-pipe", "it needs the simulated client library"},
+	{"handshake", "it needs the simulated client library"},
+	{"refuse", "it needs the simulated client library"},
 	{"sequence", "it needs a znode that is there before anybody has connected"},
 	{"lost-early", "it is what a client's library does, and yours goes by a clock of its own"},
 }

@@ -15,7 +15,8 @@ import (
 // is left of that.
 func TestARunOnAnotherServerIsRepeatedThere(t *testing.T) {
 	t.Chdir(t.TempDir())
-	run := []string{"check", "-seeds", "2", "-strategy", "random", "double-barrier/lowest-patient"}
+	run := []string{"check", "-seeds", "4", "-strategy", "random", "-faults", "disconnect=2 lose-reply=2",
+		"double-barrier/lowest-patient"}
 	if r := simrun(t, run...); r.code == exitViolation {
 		t.Fatalf("with ZooKeeper: %+v", r)
 	}

@@ -44,7 +44,7 @@ func (g gate) keepAtWork(number int32) error {
 	Steps(g.p, Repeat(g.p, longWork))
 	for {
 		_, err := g.p.Conn.Set(g.p.Path(WorkDir), []byte(strconv.Itoa(int(number))), number-1)
-		if !interrupted(err) {
+		if !Interrupted(err) {
 			if errors.Is(err, zk.ErrBadVersion) { // an earlier try has done it
 				err = nil
 			}

@@ -91,7 +91,7 @@ func Configs[C Config](name string, newConfig func(p *engine.Process, path strin
 	if has[C, Following]() {
 		s.Goals = append(s.Goals, GoalFollowed)
 	} else {
-		s.Faults = s.Faults.Except("watch-delay") // nobody watches
+		s.Faults = s.Faults.Except("watch-delay", "overtake") // nobody watches
 	}
 	return WithDefaults(s, 3).Without("tree") // no znode is ephemeral
 }

@@ -42,7 +42,8 @@ func Members[M Membership](name string, newMember func(p *engine.Process, path s
 	s := engine.Scenario{Name: name, Doc: "members of a group under every fault", Rounds: 20}
 	s.Program = InGroup(func(p *engine.Process) *Group { return groupOf(p, newMember(p, p.Path(GroupDir))) }, StayInGroup)
 	s.Goals = []engine.Goal{GoalRejoin}
-	s = BaseGroup(s).Without("claim") // nobody tells a member how its membership is
+	s = BaseGroup(s).Without("claim", "presence") // nobody tells a member how its membership is
+	s.Checkers = append(s.Checkers, checkers.Presence{Untold: true})
 	s.Setup = []model.Request{engine.Mkdir(GroupDir)}
 	if has[M, WatchingMembers]() {
 		return s

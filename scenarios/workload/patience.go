@@ -20,11 +20,13 @@ const (
 	nap      = 100 * time.Millisecond
 )
 
-// interrupted reports whether an error says no more than that the connection or the session was lost: the
-// operation may have happened or not.
-func interrupted(err error) bool {
+// Interrupted reports whether an error says no more than that the connection or the session was lost: the
+// operation may have happened or not. The error of a failed write to the socket is one of these.
+func Interrupted(err error) bool {
 	lost := []error{zk.ErrConnectionClosed, zk.ErrNoServer, zk.ErrSessionExpired, zk.ErrSessionMoved}
-	return slices.ContainsFunc(lost, func(x error) bool { return errors.Is(err, x) })
+	var network interface{ Timeout() bool }
+	return slices.ContainsFunc(lost, func(x error) bool { return errors.Is(err, x) }) ||
+		errors.As(err, &network) && !errors.Is(err, context.DeadlineExceeded)
 }
 
 // patient makes an operation that is tried again when the connection was lost, as callers do for recipes that
@@ -33,7 +35,7 @@ func patient(p *engine.Process, f func(ctx context.Context) error) func(ctx cont
 	return func(ctx context.Context) error {
 		for n := 1; ; n++ {
 			err := f(ctx)
-			if n == attempts || !interrupted(err) {
+			if n == attempts || !Interrupted(err) {
 				return err
 			}
 			if p.Env.Sleep(ctx, nap) != nil {
@@ -60,7 +62,7 @@ func thorough(p *engine.Process, f func(ctx context.Context) error) func(ctx con
 
 // unknown returns an error that says that nobody knows the outcome where err says that the connection was lost.
 func unknown(err error) error {
-	if interrupted(err) && !errors.Is(err, recipes.ErrUnknownOutcome) {
+	if Interrupted(err) && !errors.Is(err, recipes.ErrUnknownOutcome) {
 		return fmt.Errorf("%w: %w", recipes.ErrUnknownOutcome, err)
 	}
 	return err

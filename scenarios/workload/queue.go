@@ -36,7 +36,8 @@ func Queues[Q Queue](name string, newQueue func(p *engine.Process) Q) engine.Sce
 	s.Program = Exchange(0, false, func(p *engine.Process) Consumer { return consumerOf(newQueue(p)) })
 	s.Checkers = append(slices.Clone(EveryQueue), checkers.FIFO{})
 	s.Goals = []engine.Goal{goalLostWrite}
-	s.Faults = s.Faults.Except("watch-delay") // clients put as many items as they take: nobody waits by a watch
+	// Clients put as many items as they take: nobody waits by a watch.
+	s.Faults = s.Faults.Except("watch-delay", "overtake")
 	return WithDefaults(s, 3).Without("doubled-effect")
 }
 

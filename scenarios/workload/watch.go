@@ -231,7 +231,7 @@ func WriteOne(p *engine.Process, what, data string) {
 		default:
 			_, err = p.Conn.Set(path, []byte(data), -1)
 		}
-		if !errors.Is(err, zk.ErrConnectionClosed) && !errors.Is(err, zk.ErrNoServer) {
+		if !Interrupted(err) {
 			return
 		}
 	}
