@@ -48,11 +48,6 @@ var RealTable = []Real{
 	{Name: "elect", Own: true, Three: true, Doc: "the leader is killed (SIGKILL), and restarted when another one serves"},
 	{Name: "deliver-close", Doc: "the answer is the last on its connection, and there is no other one until the " +
 		"session has ended; the next request waits for that"},
-	{Name: "deliver-slow", Instead: "nothing: code goes on when the machine has time"},
-	{Name: "overtake", Instead: "disconnect"},
-	{Name: "broken-pipe", Instead: "kill"},
-	{Name: "handshake", Instead: "disconnect"},
-	{Name: "refuse", Instead: "kill and part"},
 	{Name: "reset", Instead: "disconnect and kill"},
 	{Name: "lost-early", Instead: "depose with a short -session-timeout; go-zookeeper does not go by its own clock"},
 	{Name: "sequence", Instead: "nothing: it would take 2^31 creates"},
@@ -62,6 +57,11 @@ var RealTable = []Real{
 		"a while, and clients still reach it"},
 	{Name: "black-hole", Only: true, Doc: "nothing passes the connection any more, and nobody closes it: the client " +
 		"finds out after two thirds of the session timeout"},
+	{Name: "deliver-slow", Instead: "nothing: code goes on when the machine has time"},
+	{Name: "overtake", Instead: "disconnect"},
+	{Name: "broken-pipe", Instead: "kill"},
+	{Name: "handshake", Instead: "disconnect"},
+	{Name: "refuse", Instead: "kill and part"},
 }
 
 // The servers that a rule can be aimed at, by their role at that moment, or by their ids in the ensemble.

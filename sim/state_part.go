@@ -180,7 +180,7 @@ func (c *Client) stance() uint64 {
 	if len(c.w.servers) > 1 {
 		h = h.Bool(c.Fresh())
 	}
-	h = h.Int(int64(c.server)).Int(int64(c.tried))
+	h = h.Int(int64(c.server)).Int(int64(c.tried)).Int(int64(c.state))
 	for _, g := range c.coroutines {
 		if g.status == runnable {
 			h = h.Int(int64(g.name))
@@ -195,6 +195,18 @@ func (p *Part) event() uint64 {
 		return 0
 	}
 	return p.down[0].what & 1
+}
+
+// strikable says which faults that ask for what is on its way to the server, besides that there is something, are
+// possible: see [Client.Unwritten] and [Client.Overtaken].
+func (p *Part) strikable() (faults uint64) {
+	for i := range p.wire {
+		x := &p.wire[i]
+		last := i == len(p.wire)-1
+		faults |= bit(last && x.from != 0 && x.req.Op != model.OpCloseSession) |
+			bit(i > 0 && x.from != 0 && p.wire[i-1].req.Op == model.OpSetWatches)<<1
+	}
+	return faults
 }
 
 // writes says whether the next request of the client is a write.
@@ -301,7 +313,7 @@ func (p *Part) seal() {
 	}
 	p.plain = uint64(plain)
 	head := hash.Hash(p.stance).Uint64(p.roster).Uint64(p.timed() | bit(len(p.wire) > 0)<<2 |
-		bit(len(p.late) > 0)<<3 | bit(len(p.down) > 0)<<4 | p.event()<<5)
+		bit(len(p.late) > 0)<<3 | bit(len(p.down) > 0)<<4 | p.event()<<5 | p.strikable()<<6)
 	if p.seat.several {
 		end := p.seat.hashed(hash.Hash(p.caller).Bool(p.connected).Bool(p.hungup))
 		head, core, p.plain = head.Uint64(uint64(end)).Bool(p.writes()), core.Uint64(uint64(end)),
