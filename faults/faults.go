@@ -198,7 +198,7 @@ var Table = []Fault{
 		Needs: "an answer on its way to simulated code",
 		can: func(w *sim.World, c *sim.Client) (*model.Request, bool) {
 			r := c.Answering()
-			return r, r != nil && !c.Remote()
+			return r, r != nil && !c.Remote() && c.Awaited()
 		},
 		do: func(w *sim.World, c *sim.Client) { c.DeliverSlow() }},
 	{Name: "overtake", rare: true,

@@ -158,6 +158,7 @@ func (r *request) fail(err error) {
 	}
 	r.err = err
 	r.g.status, r.g.woken = runnable, true
+	r.g.client.invalidate() // whose code it is; r may be of another connection
 }
 
 // dialed makes the transition connect or round happen.

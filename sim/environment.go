@@ -115,10 +115,14 @@ func (c *Client) DeliverClose() {
 	}
 }
 
+// Awaited reports whether code waits for the request that Answering returns; else nobody goes on with the answer.
+func (c *Client) Awaited() bool { return c.down[0].reply.g != nil }
+
 // DeliverSlow has the next message arrive. Code that has waited for it goes on when it likes.
 func (c *Client) DeliverSlow() {
 	if g := c.receive(); g != nil {
 		g.slow = true
+		g.client.invalidate() // whose code it is; c may be another connection of it
 	}
 }
 
@@ -154,24 +158,31 @@ func (brokenPipe) Temporary() bool { return false }
 // Unwritten returns the latest request of code, if it may not have been written to the connection yet; else nil.
 func (c *Client) Unwritten() *model.Request {
 	n := len(c.wire)
-	if !c.connected || n == 0 || c.wire[n-1].g == nil || c.wire[n-1].req.Op == model.OpCloseSession {
+	if !c.connected || c.host.paused || n == 0 || c.wire[n-1].g == nil || c.wire[n-1].req.Op == model.OpCloseSession {
 		return nil
 	}
 	return &c.wire[n-1].req
 }
 
 // BreakPipe has the connection be reset before the request that Unwritten returns is written to it. That ends with the
-// error of the write.
+// error of the write, and code goes on before the library says that it is disconnected, as after DeliverClose.
 func (c *Client) BreakPipe() {
 	last := len(c.wire) - 1
-	c.wire[last].fail(brokenPipe{})
+	r := c.wire[last]
 	c.wire = c.wire[:last]
-	c.cut(true)
+	r.fail(brokenPipe{})
+	c.unaware = looks
+	r.g.resume()
+	c.unaware = 0
+	if c.connected {
+		c.cut(true)
+	}
 }
 
 // Redials reports whether the library of the client is about to make a connection.
 func (c *Client) Redials() bool {
-	return !c.connected && !c.closed && c.server >= 0 && !c.host.paused &&
+	dials := c.rounded || len(c.w.servers) > 1 // a single server is dialed when what waits has failed, see round
+	return dials && !c.connected && !c.closing && !c.closed && c.server >= 0 && !c.host.paused &&
 		(c.state == zk.StateConnecting || c.state == zk.StateConnected)
 }
 
@@ -182,6 +193,9 @@ func (c *Client) Handshake() { c.state = zk.StateConnected }
 func (c *Client) Refuse() {
 	c.setState(zk.StateDisconnected)
 	c.state = zk.StateConnecting
+	if len(c.w.servers) == 1 {
+		c.rounded = false
+	}
 }
 
 // Shaking reports whether a handshake goes on.

@@ -189,12 +189,12 @@ func (c *Client) stance() uint64 {
 	return uint64(h)
 }
 
-// event says whether the next message to the client is a watch event.
+// event says whether the next message to the client is a watch event, and whether code waits for it.
 func (p *Part) event() uint64 {
 	if len(p.down) == 0 {
 		return 0
 	}
-	return p.down[0].what & 1
+	return p.down[0].what & 3
 }
 
 // strikable says which faults that ask for what is on its way to the server, besides that there is something, are
@@ -281,14 +281,15 @@ func (c *Client) parcel(i int) Parcel {
 	return x
 }
 
-// hash returns a hash of a message on its way to a client, which is odd for watch events.
+// hash returns a hash of a message on its way to a client, whose last bits say whether it is a watch event, and whether
+// code waits for it.
 func (m *message) hash(c *Client) uint64 {
 	ev := &m.event
 	h := hash.Hash(0).Bool(m.eof).Bool(ev.Caught).Int(int64(ev.Type)).String(ev.Path).Int(ev.Zxid)
 	if r := m.reply; r != nil {
 		h = hashResponse(c.hashRequest(h.Uint64(titleOf(r.g)), &r.req).Int(r.res.Zxid), &r.res)
 	}
-	return uint64(h)&^1 | bit(m.isEvent())
+	return uint64(h)&^3 | bit(m.isEvent()) | bit(m.reply != nil && m.reply.g != nil)<<1
 }
 
 func since(h hash.Hash, list []watched) hash.Hash {
@@ -313,7 +314,7 @@ func (p *Part) seal() {
 	}
 	p.plain = uint64(plain)
 	head := hash.Hash(p.stance).Uint64(p.roster).Uint64(p.timed() | bit(len(p.wire) > 0)<<2 |
-		bit(len(p.late) > 0)<<3 | bit(len(p.down) > 0)<<4 | p.event()<<5 | p.strikable()<<6)
+		bit(len(p.late) > 0)<<3 | bit(len(p.down) > 0)<<4 | p.event()<<5 | p.strikable()<<7)
 	if p.seat.several {
 		end := p.seat.hashed(hash.Hash(p.caller).Bool(p.connected).Bool(p.hungup))
 		head, core, p.plain = head.Uint64(uint64(end)).Bool(p.writes()), core.Uint64(uint64(end)),

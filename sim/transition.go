@@ -165,7 +165,7 @@ func (c *Client) enabled(list []Transition) []Transition {
 	if c.far != nil {
 		return c.asking(list)
 	}
-	if c.host.paused {
+	if c.host.paused || c.closing { // once Close was called, the library makes no other connection
 		return list
 	}
 	for k, s := range c.w.servers {
