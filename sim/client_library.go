@@ -436,11 +436,14 @@ func (c *Client) notify(ev model.Event) {
 	c.markDirty()
 }
 
-// fire gives a channel its only event. Of several events of one step the first wakes who waits for them.
+// fire gives a channel its only event. Of several events of one step the first wakes who waits for them; below
+// FirstDrawn it is that of the channel which he has named first.
 func (c *Client) fire(ch chan zk.Event, at *scope, ev zk.Event) {
 	ch <- ev
 	close(ch)
-	c.host.wake(ch)
+	if c.w.Order >= FirstDrawn {
+		c.host.wake(ch)
+	}
 	if at.left() != nil {
 		c.host.lingered = 0
 	}

@@ -9,7 +9,8 @@ import (
 )
 
 // FirstDrawn is the lowest Order of which the order of a library's watches is drawn, which is that of a map in
-// go-zookeeper. Searches have lower ones: they take states for one in which only the names of znodes differ.
+// go-zookeeper, and which says what code hears first. Searches have lower ones: they take states for one in which only
+// the names of znodes differ.
 const FirstDrawn = 16
 
 // Config says what a world consists of.

@@ -65,8 +65,9 @@ const pause = 10 * time.Millisecond
 
 // interrupted reports whether an error is that of a connection.
 func interrupted(err error) bool {
+	var socket interface{ Timeout() bool } // the error of a write to the connection
 	return err == zk.ErrConnectionClosed || err == zk.ErrNoServer || err == zk.ErrSessionExpired ||
-		err == zk.ErrSessionMoved
+		err == zk.ErrSessionMoved || errors.As(err, &socket)
 }
 
 // persist tries until there is a connection.

@@ -81,8 +81,9 @@ func (l *Mended) persist(ctx context.Context, step func() (done bool, err error)
 }
 
 func interrupted(err error) bool {
+	var socket interface{ Timeout() bool } // the error of a write to the connection
 	return err == zk.ErrConnectionClosed || err == zk.ErrNoServer || err == zk.ErrSessionExpired ||
-		err == zk.ErrSessionMoved
+		err == zk.ErrSessionMoved || errors.As(err, &socket)
 }
 
 // advance looks at the queue and does what comes next. It is done when the lock is held.
