@@ -60,11 +60,7 @@ func Behind(h *history.History, chain []Link) (behind []Link) {
 func linkOf(h *history.History, x history.Waiting) Link {
 	l := Link{Client: x.Client, Paths: x.Paths, Calls: x.Calls}
 	for _, p := range x.Paths {
-		s := state(h, p)
-		if s == fmt.Sprintf("which c%d has", x.Client) {
-			s = "which it has itself"
-		}
-		l.States = append(l.States, s)
+		l.States = append(l.States, state(h, p, x.Client))
 	}
 	if k, left := leftIn(h, x); left != "" {
 		l.States[k] += left
@@ -114,7 +110,7 @@ func leftIn(h *history.History, x history.Waiting) (folder int, left string) {
 			made--
 		}
 		if n.Owner != 0 && !h.Known[n.Path] {
-			text = state(h, n.Path)
+			text = state(h, n.Path, x.Client)
 		} else if c := pastAuthor(h, made); n.Owner == 0 && c != 0 {
 			text = fmt.Sprintf("which c%d made in a session that is over", c)
 		}

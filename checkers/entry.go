@@ -81,6 +81,14 @@ func (m *entries) Hash() uint64 {
 	return uint64(hash.Hash(m.inside).Uint64(uint64(calls)).Uint64(uint64(online)))
 }
 
+// ends notes that a stay counts no more, if it still did.
+func (m *entries) ends(who caller) {
+	if find(m.stays, who) >= 0 {
+		m.stays = forget(m.stays, who)
+		m.inside--
+	}
+}
+
 func (m *entries) Step(h *history.History, i int) Verdict {
 	e := &h.Events[i]
 	switch {
@@ -96,16 +104,12 @@ func (m *entries) Step(h *history.History, i int) Verdict {
 			m.calls[k].most = max(m.calls[k].most, m.inside)
 		}
 	case e.Kind == history.Invoke && e.Op == "leave":
-		if find(m.stays, callerOf(e)) >= 0 {
-			m.stays = forget(m.stays, callerOf(e))
-			m.inside--
-		}
+		m.ends(callerOf(e))
 	case e.Kind == history.Return && e.Op == "enter":
 		var x entering
 		m.calls, x = take(m.calls, e)
-		if e.Err != nil && !x.offline && find(m.stays, callerOf(e)) >= 0 {
-			m.stays = forget(m.stays, callerOf(e))
-			m.inside--
+		if e.Err != nil && !x.offline {
+			m.ends(callerOf(e))
 		}
 		if e.Err == nil && x.most < x.need {
 			return violated(m, i, "c%d entered by %s for %d, but there were never more than %d inside while it did", e.Client,

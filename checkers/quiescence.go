@@ -55,8 +55,8 @@ func cause(h *history.History) history.Waiting {
 	return h.Waiting[max(k, 0)]
 }
 
-// state says what there is to a znode that is waited for.
-func state(h *history.History, path string) string {
+// state says what there is to a znode that a client waits for.
+func state(h *history.History, path string, client int32) string {
 	for _, n := range h.Tree {
 		if n.Path != path {
 			continue
@@ -65,6 +65,8 @@ func state(h *history.History, path string) string {
 		switch {
 		case n.Owner == 0:
 			return "which is persistent"
+		case h.Known[path] && owner == client:
+			return "which it has itself"
 		case h.Known[path]:
 			return fmt.Sprintf("which c%d has", owner)
 		case owner == 0:

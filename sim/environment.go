@@ -105,13 +105,19 @@ const looks = 8
 // code that has waited for the message has gone on: until then it says that it has a session. The next request waits
 // for another connection, and may be executed in another session.
 func (c *Client) DeliverClose() {
-	if g := c.receive(); g != nil {
+	c.cutBehind(c.receive(), false)
+}
+
+// cutBehind ends the connection when g, if it is not nil, has gone on in this step. Until then the library does not
+// know of that.
+func (c *Client) cutBehind(g *coroutine, drop bool) {
+	if g != nil {
 		c.unaware = looks
 		g.resume()
 		c.unaware = 0
 	}
 	if c.connected {
-		c.cut(false)
+		c.cut(drop)
 	}
 }
 
@@ -171,12 +177,7 @@ func (c *Client) BreakPipe() {
 	r := c.wire[last]
 	c.wire = c.wire[:last]
 	r.fail(brokenPipe{})
-	c.unaware = looks
-	r.g.resume()
-	c.unaware = 0
-	if c.connected {
-		c.cut(true)
-	}
+	c.cutBehind(r.g, true)
 }
 
 // Redials reports whether the library of the client is about to make a connection.
