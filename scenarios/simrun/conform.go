@@ -134,7 +134,8 @@ func (c *conformFlags) difference(a *app, f conform.Failure, servers int) {
 	last := len(f.Steps) - 1
 	fmt.Fprintf(a.out, "DIFF  seed %d  step %d: %s\n", f.Seed, last, f.Relative(f.Steps[last].Op.String()))
 	if !f.Repeated {
-		fmt.Fprintln(a.out, "      the same operations gave no difference the second time")
+		fmt.Fprintln(a.out, "      the same operations gave no difference the second time: the server may have removed an\n"+
+			"      empty container or an outdated ttl znode, which it does at times of its own")
 	}
 	for _, d := range f.Differences {
 		fmt.Fprintf(a.out, "      %-10s %s\n      %-10s ZooKeeper  %s\n      %-10s simulator  %s\n", "differs", d.Field,

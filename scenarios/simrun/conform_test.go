@@ -110,8 +110,11 @@ func TestConformNamesAnUnreachableServer(t *testing.T) {
 	}
 }
 
+// keepsContainers is a server that removes no empty container while it is compared.
+var keepsContainers = zkserver.Options{ContainerCheck: time.Hour}
+
 func TestConformComparesWithARealServer(t *testing.T) {
-	server := zkservertest.ForTest(t, 1)
+	server := zkservertest.Start(t, keepsContainers)
 	r := simrun(t, "conform", "-servers", server.ConnectString(), "-ops", "200", "-seed", "9", "-o", t.TempDir())
 	total := regexp.MustCompile(`\n240 operations in 4 sequences from seed 9 on, 1 server, [\d.]+ s, \d+ operations/s, ` +
 		`0 differences\n$`)
@@ -121,7 +124,7 @@ func TestConformComparesWithARealServer(t *testing.T) {
 }
 
 func TestAnInterruptedConformIsNotHeld(t *testing.T) {
-	server := zkservertest.ForTest(t, 1)
+	server := zkservertest.Start(t, keepsContainers)
 	ctx, cancel := context.WithCancel(t.Context())
 	time.AfterFunc(time.Second, cancel)
 	r := simrunUntil(ctx, "conform", "-servers", server.ConnectString(), "-ops", "1000000000", "-o", t.TempDir())
