@@ -230,10 +230,7 @@ func (c *Client) poll() {
 				c.leaveRequest(g)
 			}
 		case awaiting:
-			if i, ev, ok := ready(g.chans); ok {
-				g.woke(i, ev, nil)
-				g.status, g.woken = runnable, true
-			} else if g.ctx.Err() != nil {
+			if !g.hears(c.w.backward()) && g.ctx.Err() != nil {
 				g.status, g.woken = runnable, true
 			}
 		case sleeping:
@@ -248,26 +245,27 @@ func (c *Client) poll() {
 // wake wakes the coroutines of c that wait for a channel which has just got its event.
 func (c *Client) wake(ch <-chan zk.Event) {
 	for _, g := range c.coroutines {
-		if g.status != awaiting || !slices.Contains(g.chans, ch) {
-			continue
-		}
-		if i, ev, ok := ready(g.chans); ok {
-			g.woke(i, ev, nil)
-			g.status, g.woken = runnable, true
+		if g.status == awaiting && slices.Contains(g.chans, ch) {
+			g.hears(false)
 		}
 	}
 }
 
-// ready receives from the first channel that has something. A select with one
-// case and a default is Go's only non-blocking receive; its outcome is
-// determined by the channel.
-func ready(chans []<-chan zk.Event) (int, zk.Event, bool) {
-	for i, ch := range chans {
+// hears has g go on with what the first of its channels that has something gives, or the last. A select with one case
+// and a default is Go's only non-blocking receive; its outcome is determined by the channel.
+func (g *coroutine) hears(last bool) bool {
+	for k := range g.chans {
+		i := k
+		if last {
+			i = len(g.chans) - 1 - k
+		}
 		select {
-		case ev := <-ch:
-			return i, ev, true
+		case ev := <-g.chans[i]:
+			g.woke(i, ev, nil)
+			g.status, g.woken = runnable, true
+			return true
 		default:
 		}
 	}
-	return -1, zk.Event{}, false
+	return false
 }

@@ -89,7 +89,11 @@ func (e Env) Await(ctx context.Context, chans ...<-chan zk.Event) (int, zk.Event
 	g.accept(ctx)
 	g.woke(-1, zk.Event{}, nil)
 	g.ctx, g.chans = ctx, append(g.chans[:0], chans...)
-	g.park(awaiting)
+	if g.hears(false) {
+		g.park(runnable)
+	} else {
+		g.park(awaiting)
+	}
 	g.chans = g.chans[:0]
 	if g.got < 0 {
 		return -1, zk.Event{}, ctx.Err()

@@ -259,14 +259,24 @@ func (c *Client) rearm() {
 }
 
 // inMapOrder returns the watchers in an order that the run draws, as the library has them in a map; those of one path
-// and kind keep theirs. Valid until the next change of the watchers.
+// and kind keep theirs. Searches have an order that does not depend on which was left first, which is in no state.
+// Valid until the next change of the watchers.
 func (c *Client) inMapOrder() []watcher {
-	if len(c.watchers) < 2 || c.w.Order < FirstDrawn {
+	if len(c.watchers) < 2 {
 		return c.watchers
+	}
+	list := slices.Clone(c.watchers)
+	if c.w.Order < FirstDrawn {
+		slices.SortStableFunc(list, func(a, b watcher) int {
+			if c.w.backward() {
+				a, b = b, a
+			}
+			return cmp.Or(cmp.Compare(a.path, b.path), cmp.Compare(a.kind, b.kind))
+		})
+		return list
 	}
 	salt := hash.Hash(hash.Mix(c.w.Order ^ uint64(c.id) ^ uint64(c.w.committed)<<16))
 	place := func(x watcher) uint64 { return uint64(salt.Int(int64(x.kind)).String(x.path)) }
-	list := slices.Clone(c.watchers)
 	slices.SortStableFunc(list, func(a, b watcher) int { return cmp.Compare(place(a), place(b)) })
 	return list
 }

@@ -265,6 +265,42 @@ func TestL12ChildrenComeInAnyOrder(t *testing.T) {
 	}
 }
 
+// TestOfSimultaneousEventsAnyMayComeFirst ends three watches in one step. What was ready when code began to wait comes
+// in the order in which code names it, always.
+func TestOfSimultaneousEventsAnyMayComeFirst(t *testing.T) {
+	drawn := map[int]bool{}
+	for order := range uint64(FirstDrawn + 60) {
+		var heard, found int
+		w := NewWorld()
+		w.Reset(Config{Clients: 1, Order: order}, nil, func(c *Client) {
+			var chans []<-chan zk.Event
+			for _, p := range []string{"/b", "/c", "/a"} {
+				_, _, ch, _ := c.Conn().ExistsW(p)
+				chans = append(chans, ch)
+			}
+			c.Env().Go("close", c.Conn().Close)
+			heard, _, _ = c.Env().Await(context.Background(), chans...)
+			chans = append(chans[:heard], chans[heard+1:]...)
+			found, _, _ = c.Env().Await(context.Background(), chans...)
+		})
+		if err := w.Run(&Replay{}); err != nil {
+			t.Fatal(err)
+		}
+		w.Close()
+		switch {
+		case found != 0:
+			t.Errorf("order %d: of two that were ready that of index %d won", order, found)
+		case order >= FirstDrawn:
+			drawn[heard] = true
+		case heard != 0 && order&Backward == 0 || heard != 2 && order&Backward != 0:
+			t.Errorf("order %d: the event of index %d won", order, heard)
+		}
+	}
+	if len(drawn) != 3 {
+		t.Errorf("which came first: %v", drawn)
+	}
+}
+
 func TestM10ASessionDoesNotEndBeforeItsTimeout(t *testing.T) {
 	s := start(t, 1, func(s *script, c *Client) {
 		lost := c.Env().SessionEvents()

@@ -13,6 +13,14 @@ import (
 // the names of znodes differ.
 const FirstDrawn = 16
 
+// Backward is a bit of an Order below FirstDrawn. Without it, of several events of one step code hears that of the
+// channel which it has named first, and the library goes through its watches in the order of their paths; with it, that
+// of the last, and the other way round.
+const Backward = 4
+
+// backward reports whether the order of simultaneous events is that of Backward.
+func (w *World) backward() bool { return w.Order < FirstDrawn && w.Order&Backward != 0 }
+
 // Config says what a world consists of.
 type Config struct {
 	Clients        int   // 1 or more

@@ -2,6 +2,7 @@ package prove
 
 import (
 	"context"
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -10,6 +11,7 @@ import (
 	"zksim/recipes"
 	"zksim/scenarios/catalog"
 	"zksim/scenarios/engine"
+	"zksim/sim"
 )
 
 // TestARequestThatIsGivenUpIsRememberedWhereItWas searches where a client gives up a request that a server will
@@ -39,7 +41,7 @@ func TestWiderBoundsHaveWhatTheUsualOnesLack(t *testing.T) {
 		"slow wakes":    func(b Bounds) bool { return b.SlowWakes },
 		"early timers":  func(b Bounds) bool { return b.Ticks > 0 },
 		"two rounds":    func(b Bounds) bool { return b.Rounds == 2 },
-		"other names":   func(b Bounds) bool { return b.Order == OtherOrder },
+		"other order":   func(b Bounds) bool { return b.Order == OtherOrder },
 		"three servers": func(b Bounds) bool { return b.Servers == 3 },
 	} {
 		if !slices.ContainsFunc(list, in) {
@@ -107,6 +109,52 @@ func TestAFaultIsSearchedByItselfBeforeTheWholePlan(t *testing.T) {
 	}
 }
 
+// TestSimultaneousEventsComeInEitherOrder has code that hears of the end of its session by either of two watches.
+func TestSimultaneousEventsComeInEitherOrder(t *testing.T) {
+	for bad, order := range []uint64{1, OtherOrder} {
+		s := &engine.Scenario{Name: "test/hears", Clients: 1, Faults: plan(t, "disconnect=1 expire=1"),
+			Checkers: []checkers.Checker{checkers.Liveness{}}, Program: func(p *engine.Process) {
+				_, _, a, err := p.Conn.ExistsW("/a")
+				_, _, b, errB := p.Conn.ExistsW("/b")
+				if err != nil || errB != nil {
+					return
+				}
+				if i, _, _ := p.Env.Await(context.Background(), a, b); i == bad {
+					p.Fail(fmt.Errorf("channel %d", i))
+				}
+			}}
+		for _, bounds := range append(Beyond(s), Bounds{}) {
+			sc, err := bounds.Of(s)
+			if err != nil {
+				t.Fatal(err)
+			}
+			r, err := Prove(t.Context(), sc, Options{Reductions: Every})
+			sought := sc.Order == order && sc.most() >= widestFaults
+			if err != nil || sought != (r.Outcome == Violated) {
+				t.Errorf("channel %d: %s, %v", bad, &r.Certificate, err)
+			}
+		}
+	}
+}
+
+// TestTheOtherOrderTurnsTheFirstNamesRound has the first names that two clients draw.
+func TestTheOtherOrderTurnsTheFirstNamesRound(t *testing.T) {
+	sooner := map[uint64]bool{}
+	for _, order := range []uint64{1, OtherOrder} {
+		var names [3]string
+		w := sim.NewWorld()
+		w.Reset(sim.Config{Clients: 2, Order: order}, nil, func(c *sim.Client) { names[c.ID()] = c.Env().UUID() })
+		if err := w.Run(&sim.Replay{}); err != nil {
+			t.Fatal(err)
+		}
+		sooner[order] = names[1] < names[2]
+		w.Close()
+	}
+	if sooner[1] == sooner[OtherOrder] {
+		t.Error("the names come in one order with both")
+	}
+}
+
 // TestOfAttemptsTheFirstThatFindsSomethingCounts has some that find something, or cannot be made, at a time.
 func TestOfAttemptsTheFirstThatFindsSomethingCounts(t *testing.T) {
 	attempt := func(name, plan string) *Attempt {
@@ -137,12 +185,12 @@ func TestAScopeSaysWhatIsOutside(t *testing.T) {
 	}
 	sc := Scope{Scenario: &sized, Servers: 1, Order: 1, Faults: plan(t, "disconnect=2"), Most: 1}
 	const want = "4 clients; 3 rounds; 3 servers; the faults lose-request, cancel; more than 1 fault in one run; " +
-		"code that is slow to wake; timers that fire early; other names and orders of listings"
+		"code that is slow to wake; timers that fire early; another order of names, of listings and of simultaneous events"
 	if got := sc.Outside(whole); got != want {
 		t.Errorf("got  %s\nwant %s", got, want)
 	}
 	sc = Scope{Scenario: whole, Servers: 3, Order: 1, Faults: whole.Faults, Most: -1, SlowWakes: true, Ticks: 1}
-	if got := sc.Outside(whole); got != "1 server; other names and orders of listings" {
+	if got := sc.Outside(whole); got != "1 server; another order of names, of listings and of simultaneous events" {
 		t.Errorf("got %s", got)
 	}
 }

@@ -22,7 +22,7 @@ type Obligation struct {
 }
 
 // Kinds are the ways in which scopes are wider than the usual one.
-var Kinds = []string{"usual", "whole plan", "numbers end", "slow wakes", "early timers", "two rounds", "other names",
+var Kinds = []string{"usual", "whole plan", "numbers end", "slow wakes", "early timers", "two rounds", "other order",
 	"three servers", "elections"}
 
 // elections is a plan for three servers of which one is deposed, and one connection lost.
@@ -67,7 +67,7 @@ func (b Bounds) kind(s *engine.Scenario) string {
 	case b.Rounds > 1:
 		return "two rounds"
 	case b.Order > 1:
-		return "other names"
+		return "other order"
 	case b.Faults != "" && b.Faults == ordinary.String():
 		return "whole plan"
 	case b.Faults != "":

@@ -36,7 +36,7 @@ func (s *Scope) Outside(whole *engine.Scenario) string {
 	add(s.most() < total(s.Faults), "more than %s in one run", history.Counted(s.most(), "fault"))
 	add(!s.SlowWakes && !s.Interleave, "code that is slow to wake")
 	add(s.Ticks == 0, "timers that fire early")
-	add(true, "other names and orders of listings")
+	add(true, "another order of names, of listings and of simultaneous events")
 	return strings.Join(all, "; ")
 }
 

@@ -7,13 +7,15 @@ import (
 
 	"zksim/faults"
 	"zksim/scenarios/engine"
+	"zksim/sim"
 )
 
 // A mutant is searched in bounds that grow, with at most so many faults.
 const widestFaults = 2
 
-// OtherOrder is one in which the names that the two clients of a run of one round draw are the other way round.
-const OtherOrder = 3
+// OtherOrder is one in which the first names that two clients draw are the other way round, and so are simultaneous
+// events, see [sim.Backward].
+const OtherOrder = sim.Backward + 1
 
 // wider returns bounds of a mutant, in the order in which they are worth a try.
 func wider(s *engine.Scenario) (list []Bounds) {
@@ -86,8 +88,8 @@ func Beyond(s *engine.Scenario) (list []Bounds) {
 		if s.Rounds > 1 {
 			add(clients, 1, Bounds{Rounds: 2})
 		}
-		if clients == 2 {
-			add(clients, 1, Bounds{Order: OtherOrder})
+		if clients == least { // a session ends, and all its watches with it, only after a fault
+			add(clients, widestFaults, Bounds{Order: OtherOrder})
 		}
 	}
 	if len(ordinary) > 0 {

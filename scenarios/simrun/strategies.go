@@ -131,7 +131,7 @@ takes a schedule or two. The last column is what bounded exhaustive search ([@%s
 states, in the smallest of a few scopes in which it finds something before it has seen %d with one number of faults:
 two or three clients, one round, two, or as many as the scenario has, goroutines that are woken at once or, with two
 clients, take their time, no timer that fires early (while something else could happen) or, with two clients, two,
-with three, one, names drawn in one order or another (@-order 3@, with two clients), one server or, with two clients,
+with three, one, names drawn in one order or another (@-order 5@, with two clients), one server or, with two clients,
 three, and the scenario's faults, two at most. (@%s prove@ goes through the same scopes by itself if no flag says
 which.) It finds the fewest faults that do in this scope, whatever the seed. This page is made by @%s strategies >
 docs/strategies.md@.
@@ -236,7 +236,7 @@ func (x attempt) String() string {
 		text += fmt.Sprintf("ticks %d, ", x.Ticks)
 	}
 	if x.Order == prove.OtherOrder {
-		text += "other names, "
+		text += "other order, "
 	}
 	if x.Scope.Servers > 1 {
 		text += "3 servers, "
