@@ -87,3 +87,33 @@ func TestHiddenCleanup(t *testing.T) {
 func TestACallByACleanupIsAnError(t *testing.T) {
 	expect(t, runHidden(t, t.TempDir(), "TestHiddenCleanup"), "not by a function for t.Cleanup")
 }
+
+// TestWatchesAreAskedForAgainInAnyOrder has two of them fire while the client has no connection. The library asks for
+// them in the order of a map.
+func TestWatchesAreAskedForAgainInAnyOrder(t *testing.T) {
+	zktest.Run(t, func(c *zktest.Cluster) {
+		lost := false
+		var first string
+		a, _, err := zk.Connect(c.Addrs(), 30*time.Second, zk.WithLogger(silent{}), zk.WithLogInfo(false),
+			zk.WithDialer(c.Dialer()), zk.WithEventCallback(func(ev zk.Event) {
+				lost = lost || ev.State == zk.StateDisconnected
+				if ev.Type == zk.EventNodeCreated && first == "" && lost {
+					first = ev.Path
+				}
+			}))
+		if err != nil {
+			c.Errorf("%v", err)
+			return
+		}
+		defer a.Close()
+		_, _, _, err1 := a.ExistsW("/1")
+		_, _, _, err2 := a.ExistsW("/2")
+		ops := []any{&zk.CreateRequest{Path: "/2", Acl: open}, &zk.CreateRequest{Path: "/1", Acl: open}}
+		if _, err := c.Connect().Multi(ops...); err1 != nil || err2 != nil || err != nil {
+			return
+		}
+		c.AtRest()
+		c.Sometimes("first /1", first == "/1")
+		c.Sometimes("first /2", first == "/2")
+	}, zktest.Faults("disconnect=1"), zktest.Servers(1))
+}

@@ -1,10 +1,12 @@
 package zktest
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"encoding/binary"
 	"slices"
 
+	"zksim/internal/hash"
 	"zksim/model"
 	"zksim/model/jute"
 	"zksim/sim"
@@ -230,12 +232,25 @@ func (p *peer) packet(line *pipe, packet []byte) (pinged bool, err error) {
 		return true, nil
 	}
 	p.left = q.Op == model.OpCloseSession
-	if w := q.Watches; w != nil { // the client library lists them in the order of a map, which no seed decides
+	p.tags++
+	if w := q.Watches; w != nil {
 		for _, list := range [][]string{w.Data, w.Exist, w.Child, w.Persistent, w.Recursive} {
-			slices.Sort(list)
+			p.mapped(list)
 		}
 	}
-	p.tags++
 	p.client.Send(p.tags<<32|uint64(uint32(xid)), q)
 	return false, nil
+}
+
+// mapped gives the paths that the client library has in a map, and lists in the order that Go draws for it, one that
+// the run draws.
+func (p *peer) mapped(paths []string) {
+	slices.Sort(paths)
+	order := p.c.world.Order
+	if order < sim.FirstDrawn {
+		return
+	}
+	salt := hash.Hash(hash.Mix(order ^ p.tags<<32 ^ uint64(p.client.ID())))
+	place := func(path string) uint64 { return hash.Mix(uint64(salt.String(path))) }
+	slices.SortStableFunc(paths, func(a, b string) int { return cmp.Compare(place(a), place(b)) })
 }
