@@ -227,7 +227,8 @@ func (c *Client) poll() {
 		switch g.status {
 		case calling:
 			if g.overdue() {
-				c.leaveRequest(g)
+				c.leaveRequest(g, g.within.Err())
+				g.left = true
 			}
 		case awaiting:
 			if !g.hears(c.w.backward()) && g.ctx.Err() != nil {

@@ -282,6 +282,23 @@ func TestCallsMadeAfterCloseHasBegunFail(t *testing.T) {
 	s.wantMade()
 }
 
+// TestCloseEndsWhatOthersWaitFor has go-zookeeper's Conn.request, which does not wait for an answer once Close was
+// called; the server executes what it has got.
+func TestCloseEndsWhatOthersWaitFor(t *testing.T) {
+	s := start(t, 1, func(s *script, c *Client) {
+		c.Env().Go("other", func() {
+			_, err := c.Conn().Create("/d/a", nil, 0, open)
+			s.say("%v", err)
+		})
+		c.rests()
+		c.Conn().Close()
+		s.say("closed")
+	})
+	s.do("run c1", "connect c1 s1", "run c1/other", "run c1", "run c1/other", "serve c1, serve c1", "deliver c1, deliver c1")
+	s.want("zk: connection closed", "closed")
+	s.wantMade("/d/a")
+}
+
 func TestCredentialsAreSentAgainAfterAReconnect(t *testing.T) {
 	mine := zk.DigestACL(zk.PermAll, "u", "p")
 	s := start(t, 3, func(s *script, c *Client) {

@@ -26,9 +26,18 @@ func (g *coroutine) overdue() bool {
 	return g.status == calling && g.within != nil && g.within.Err() != nil
 }
 
-// leaveRequest has the request of g take its course without g. As in go-zookeeper, where it belongs to a
-// goroutine of its own, a watch that it leaves is set, with a channel that nobody has.
-func (c *Client) leaveRequest(g *coroutine) {
+// abandon has those who wait for an answer of c go on without one.
+func (c *Client) abandon() {
+	for _, g := range c.host.coroutines {
+		if g.status == calling && g.req.via == c {
+			c.host.leaveRequest(g, zk.ErrConnectionClosed)
+		}
+	}
+}
+
+// leaveRequest has the request of g take its course without g, which goes on with err. As in go-zookeeper, where it
+// belongs to a goroutine of its own, a watch that it leaves is set, with a channel that nobody has.
+func (c *Client) leaveRequest(g *coroutine, err error) {
 	r := new(request)
 	*r = g.req
 	r.g = nil
@@ -52,6 +61,6 @@ func (c *Client) leaveRequest(g *coroutine) {
 		c.w.injector.Moved(c, &g.req.req, &r.req)
 	}
 	g.req.res = model.Response{} // r has the memory of the other
-	g.woke(-1, zk.Event{}, g.within.Err())
-	g.status, g.woken, g.left = runnable, true, true
+	g.woke(-1, zk.Event{}, err)
+	g.status, g.woken = runnable, true
 }
