@@ -177,6 +177,7 @@ func (c *Client) BreakPipe() {
 	r := c.wire[last]
 	c.wire = c.wire[:last]
 	r.fail(brokenPipe{})
+	r.g.client.see(r.g) // as when it goes on by a transition run
 	c.cutBehind(r.g, true)
 }
 
