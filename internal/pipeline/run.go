@@ -5,6 +5,7 @@ package pipeline
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 
@@ -115,6 +116,10 @@ func search(ctx context.Context, s *engine.Scenario, b prove.Bounds) (prove.Resu
 
 // conclude takes a search of the small scope into account.
 func (x *Outcome) conclude(ctx context.Context, r *prove.Result, err error) error {
+	if unstable, ok := errors.AsType[*prove.Unstable](err); ok { // which no seed has shown
+		x.Status, x.Why = engine.Nondeterministic, unstable.Error()
+		return nil
+	}
 	switch {
 	case err != nil:
 		return err

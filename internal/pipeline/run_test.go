@@ -4,6 +4,8 @@ import (
 	"context"
 	"runtime"
 	"slices"
+	"strings"
+	"sync/atomic"
 	"testing"
 
 	"zksim/internal/pipeline"
@@ -34,6 +36,26 @@ func mustHold(name string) *engine.Scenario {
 	s := *catalog.Named(name)
 	s.Caught = nil
 	return &s
+}
+
+// TestASearchThatIsNotDeterministicIsAVerdict has code that is, but with the rounds of the small scope.
+func TestASearchThatIsNotDeterministicIsAVerdict(t *testing.T) {
+	for _, workers := range []int{1, 3} {
+		var calls atomic.Int64
+		s := &engine.Scenario{Name: "test/fickle", Clients: 2, Rounds: 2, Program: func(p *engine.Process) {
+			if p.Rounds == 1 {
+				calls.Add(1)
+			}
+			for range calls.Load() % 3 {
+				p.Conn.Exists("/")
+			}
+		}}
+		x, err := pipeline.Run(t.Context(), s, pipeline.Options{Options: engine.Options{
+			Seeds: engine.Range{First: 1, Last: 1}, Strategy: engine.Portfolio, Workers: workers}})
+		if err != nil || x.Status != engine.Nondeterministic || !strings.Contains(x.Why, "lead to another state") {
+			t.Errorf("%d workers: %v, %q, %v", workers, x.Status, x.Why, err)
+		}
+	}
 }
 
 // TestASearchBesideTheSeedsSaysWhatOneAfterThemSays runs what holds, what only the search finds and what a seed finds

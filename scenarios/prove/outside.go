@@ -27,7 +27,7 @@ func (s *Scope) Outside(whole *engine.Scenario) string {
 	}
 	var missing []string
 	for _, r := range whole.Faults {
-		if !slices.ContainsFunc(s.Faults, func(own faults.Rule) bool { return own.Fault == r.Fault }) &&
+		if !slices.ContainsFunc(s.Faults, func(own faults.Rule) bool { return own.Fault == r.Fault && own.Budget > 0 }) &&
 			!slices.Contains(missing, r.Fault) {
 			missing = append(missing, r.Fault)
 		}

@@ -46,6 +46,9 @@ func (w *worker) possible(x *state, world *sim.World) (all []sim.Transition, mir
 			return nil, true, true
 		}
 	}
+	if strikes {
+		w.note()
+	}
 	if strikes && int(w.used()) < w.most {
 		for _, list := range w.faults {
 			all = append(all, list...)
@@ -58,6 +61,20 @@ func (w *worker) possible(x *state, world *sim.World) (all []sim.Transition, mir
 	}
 	w.list = all
 	return all, false, true
+}
+
+// note takes down which faults are possible.
+func (w *worker) note() {
+	met := w.met
+	for _, list := range w.faults {
+		for _, t := range list {
+			met |= 1 << (t.Kind - sim.FirstFault)
+		}
+	}
+	if met != w.met {
+		w.met = met
+		w.feasible.Or(met)
+	}
 }
 
 // unhurried leaves out what servers apply to which nobody is connected, if that makes no difference yet: while all

@@ -72,6 +72,9 @@ type Result struct {
 	// Never are the sentences of Process.Sometimes that hold in no schedule that was explored, sorted. A search that
 	// was resumed knows only of those since then.
 	Never []string
+	// Unstruck says which rules of the plan could strike nowhere in the scope, and what they need. A search that was
+	// resumed does not know.
+	Unstruck []string
 }
 
 // Prove explores all schedules of a scope: first those without faults, then those
@@ -127,6 +130,8 @@ type prover struct {
 	saved     time.Time
 	asked     time.Time // for progress
 	before    [2]int64  // states and transitions then
+	feasible  uint64    // faults, of all levels, as in a search
+	resumed   bool
 }
 
 // level explores the next level, from a checkpoint if there is one, and reports
@@ -146,7 +151,7 @@ func (p *prover) level(ctx context.Context, from *checkpoint) (again bool, err e
 	}
 	edges := []edge{{}}
 	if from != nil {
-		edges = from.restore(s)
+		edges, p.resumed = from.restore(s), true
 	}
 	p.saved, p.before = time.Now(), [2]int64{}
 	if err := p.explore(ctx, s, edges, from == nil); err != nil {
@@ -156,6 +161,9 @@ func (p *prover) level(ctx context.Context, from *checkpoint) (again bool, err e
 		return false, AuditError(s.audit.says)
 	}
 	p.result.Never = p.sentences.never(s.sentences)
+	if p.feasible |= s.feasible.Load(); !p.resumed {
+		p.result.Unstruck = p.scope.unstruck(p.feasible)
+	}
 	states, digest := s.known.size()
 	p.result.Last = Level{s.most, states, s.transitions.Load(), s.runs.Load(), s.ends.Load(), fmt.Sprintf("%016x", digest)}
 	switch {

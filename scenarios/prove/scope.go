@@ -7,6 +7,7 @@ import (
 
 	"zksim/faults"
 	"zksim/scenarios/engine"
+	"zksim/sim"
 )
 
 // Scope is what a proof is about: every schedule within it.
@@ -72,6 +73,16 @@ func (s *Scope) lacks() string {
 		}
 	}
 	return strings.Join(all, "; ")
+}
+
+// unstruck says of the rules whose faults are not among the feasible ones what they need.
+func (s *Scope) unstruck(feasible uint64) (list []string) {
+	for _, r := range s.Faults {
+		if r.Fault != "sequence" && r.Budget > 0 && feasible>>(faults.KindOf(r.Fault)-sim.FirstFault)&1 == 0 {
+			list = append(list, fmt.Sprintf("%s: %s", r, r.Lacks(s.Faults, s.Scenario.Clients)))
+		}
+	}
+	return list
 }
 
 // deposes reports whether leaders may be deposed.

@@ -38,16 +38,17 @@ type search struct {
 	counters
 
 	memo     *memo
-	fine     bool        // faults may strike any request
-	distant  bool        // faults may look at servers to which nobody is connected
-	again    bool        // run the code for every transition
-	doubtful int         // how many recalled steps there are to one that is found out again
-	audit    *audit      // nil: none
-	strict   bool        // code was run strictly
-	withheld atomic.Bool // a fault was possible and there had been enough
-	struck   atomic.Bool // a fault was taken
-	full     atomic.Bool // limit is reached
-	spent    atomic.Bool // effort is
+	fine     bool          // faults may strike any request
+	distant  bool          // faults may look at servers to which nobody is connected
+	again    bool          // run the code for every transition
+	doubtful int           // how many recalled steps there are to one that is found out again
+	audit    *audit        // nil: none
+	strict   bool          // code was run strictly
+	withheld atomic.Bool   // a fault was possible and there had been enough
+	struck   atomic.Bool   // a fault was taken
+	feasible atomic.Uint64 // bit i: the fault of kind sim.FirstFault + i was possible in some state
+	full     atomic.Bool   // limit is reached
+	spent    atomic.Bool   // effort is
 	states   atomic.Int64
 	taken    atomic.Int64 // steps
 	deepest  atomic.Int64

@@ -69,7 +69,8 @@ type worker struct {
 	moves   []*moves           // of each client
 	faults  [][]sim.Transition // that are left: of each client, and behind these of none
 	list    []sim.Transition
-	busy    bool // something else than time can go on
+	met     uint64 // faults that were possible in a state so far, as in search
+	busy    bool   // something else than time can go on
 
 	// Of a run:
 	prefix   []sim.Transition

@@ -147,6 +147,9 @@ func (c *proveFlags) attempt(
 	}
 	if r.Outcome == prove.Holds {
 		fmt.Fprintf(a.out, "      not in it  %s\n", reports.Printable(sc.Outside(s)))
+		for _, x := range r.Unstruck {
+			fmt.Fprintf(a.out, "      not struck %s\n", reports.Printable(x))
+		}
 		for _, x := range r.Idle {
 			fmt.Fprintf(a.out, "      not proved %s\n", reports.Printable(x))
 		}
