@@ -306,9 +306,9 @@ func (c *Cluster) run(code func(c *Cluster), run func() error) error {
 	c.mu.Unlock()
 	switch waits := !ended && err == nil && c.world.History.Outcome == history.Quiet; {
 	case !ended && err == nil && c.world.History.Outcome == history.StepLimit:
-		c.fail(fmt.Sprintf("the code has not returned after %s and %s of its time: %s",
-			history.Counted(c.world.Step(), "step"),
-			time.Since(c.begin).Round(time.Second), waiting(maybe)))
+		c.fail(fmt.Sprintf("the code has not returned after %s of its time and %s, which are the most that a run may have "+
+			"(zktest.Steps changes that): %s", time.Since(c.begin).Round(time.Second),
+			history.Counted(c.world.Step(), "step"), waiting(maybe)))
 		c.tell()
 	case !waits:
 	case c.stuck != nil:

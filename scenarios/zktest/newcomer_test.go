@@ -67,7 +67,8 @@ func TestHiddenEndless(t *testing.T) {
 
 func TestCodeThatGoesOnForeverIsAFinding(t *testing.T) {
 	out := runHidden(t, t.TempDir(), "TestHiddenEndless", "-zksim.seeds", "1")
-	expect(t, out, "the code has not returned after 20000 steps and ", " of its time: a goroutine ")
+	expect(t, out, "the code has not returned after ", " of its time and 20000 steps, which are the most that a run may "+
+		"have (zktest.Steps changes that): a goroutine ")
 	if strings.Contains(out, "when the code has ended") {
 		t.Error("it has not ended:", out)
 	}
@@ -176,6 +177,38 @@ func TestHiddenAlwaysAsks(t *testing.T) {
 	})
 }
 
+// TestHiddenPolls reads so often that twenty minutes of it are more than the usual number.
+func TestHiddenPolls(t *testing.T) {
+	hidden(t)
+	zktest.Run(t, func(c *zktest.Cluster) {
+		conn, quit, done := c.Connect(), make(chan struct{}), make(chan struct{})
+		go func() {
+			defer close(done)
+			for polls := true; polls; {
+				conn.Exists("/x")
+				select {
+				case <-quit:
+					polls = false
+				case <-time.After(100 * time.Millisecond):
+				}
+			}
+		}()
+		c.AtRest()
+		c.Errorf("at rest")
+		close(quit)
+		<-done
+	}, zktest.Faults(""), zktest.Servers(1), zktest.Steps(50_000))
+}
+
+func TestCodeThatPollsMayHaveMoreSteps(t *testing.T) {
+	expect(t, runHidden(t, t.TempDir(), "TestHiddenPolls", "-zksim.seeds", "1"), "always: at rest\n")
+}
+
+func TestHiddenNoSteps(t *testing.T) {
+	hidden(t)
+	zktest.Run(t, func(c *zktest.Cluster) { c.Connect() }, zktest.Steps(0))
+}
+
 func TestHiddenNoSizes(t *testing.T) {
 	hidden(t)
 	zktest.Run(t, func(c *zktest.Cluster) { c.Connect() }, zktest.Servers())
@@ -213,6 +246,7 @@ func TestMisuseIsNoSuccess(t *testing.T) {
 		"Skip":          "the code has ended its goroutine, as t.Skip and runtime.Goexit do, and has not returned",
 		"AlwaysPanics":  "panic: looked at, in zktest_test.TestHiddenAlwaysPanics",
 		"AlwaysAsks":    `"there is no x" is asked by a function that waits, as for an answer: nobody is served meanwhile`,
+		"NoSteps":       "zktest: 0 steps, expected 1 to 1048576",
 		"NoSizes":       "zktest: no size of the ensemble, expected 1 or 3",
 		"RunInRun":      "panic: zktest: Run, Search or Fuzz in the code of a run, which has an ensemble of its own",
 		"StartInRun":    "panic: zktest: Start in the code of a run, which has an ensemble of its own",

@@ -68,6 +68,22 @@ func Servers(sizes ...int) Option {
 	}
 }
 
+// mostSteps is the limit of any run, so that a schedule can tell all of them.
+const mostSteps = 1 << 20
+
+// Steps is after how many steps a run is given up, which is a failure if the code has not returned by then; 20,000
+// without this option, 1,048,576 at most. Code that polls has steps all the time in which it does, of which there are
+// twenty minutes in [Cluster.AtRest].
+func Steps(n int) Option {
+	return func(s *scenarios.Scenario) error {
+		if n < 1 || n > mostSteps {
+			return fmt.Errorf("zktest: %d steps, expected 1 to %d", n, mostSteps)
+		}
+		s.MaxSteps = n
+		return nil
+	}
+}
+
 // Checkers judge each run besides what the code itself says.
 func Checkers(list ...checkers.Checker) Option {
 	return func(s *scenarios.Scenario) error { s.Checkers = append(s.Checkers, list...); return nil }
