@@ -53,6 +53,7 @@ func TestWhatABackendCannotDoIsOneClearError(t *testing.T) {
 		{faults.Parse, "black-hole", "what the simulator has for it is learn-late"},
 		{faults.Parse, "pause=1@leader", "@leader is for real ensembles (-backend zookeeper)"},
 		{faults.ParseReal, "zombie", "zombie cannot be brought about on a real ensemble; what leads to it is part"},
+		{faults.ParseReal, "deliver-close=1@end=rst", "end=rst is for simrun serve and zktest.Start; on a real ensemble "},
 		{faults.ParseReal, "lost-early", "lost-early cannot be brought about on a real ensemble; what leads to it is depose"},
 		{faults.ParseServed, "lost-early", "lost-early is what a client's library does, and is for simulated clients"},
 		{faults.ParseReal, "sequence=2@path=/lock", "cannot be brought about on a real ensemble"},

@@ -5,7 +5,6 @@ import (
 	"path/filepath"
 	"strings"
 
-	"zksim/internal/files"
 	"zksim/internal/pipeline"
 	"zksim/reports"
 	"zksim/scenarios/engine"
@@ -67,7 +66,7 @@ func (r *record) untold(t T, found *engine.Result, where string, schedule *engin
 	}
 	dir, _, err := r.folder()
 	if err == nil {
-		err = files.Save(dir, pipeline.ScheduleFile, schedule.Write)
+		err = pipeline.WriteSchedule(dir, schedule)
 	}
 	if err != nil {
 		fmt.Fprintf(&b, "    not written: %v\n", err)

@@ -83,9 +83,17 @@ func (f *Failure) verifyLoosely(schedule engine.Schedule, file string) error {
 	return &Unrepeatable{f.Where, "no run of the schedule in " + file + " repeats the failure"}
 }
 
-// withdraw removes from a folder what an earlier run told of another schedule.
-func withdraw(dir string) error {
-	for _, name := range []string{"report.json", "index.html", searchFile, HistoryFile} {
+// WriteSchedule writes the schedule of a failure of which there is nothing else to tell into its folder.
+func WriteSchedule(dir string, s *engine.Schedule) error {
+	if err := withdraw(dir, fullFile); err != nil {
+		return err
+	}
+	return files.Save(dir, ScheduleFile, s.Write)
+}
+
+// withdraw removes from a folder what an earlier run told of another schedule, and more files.
+func withdraw(dir string, more ...string) error {
+	for _, name := range append(more, "report.json", "index.html", searchFile, HistoryFile) {
 		err := os.Remove(filepath.Join(dir, name))
 		if err != nil && !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, syscall.ENOTDIR) {
 			return fmt.Errorf("writing %s: %w", filepath.Join(dir, name), err)

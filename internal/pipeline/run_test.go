@@ -2,6 +2,8 @@ package pipeline_test
 
 import (
 	"context"
+	"os"
+	"path/filepath"
 	"runtime"
 	"slices"
 	"strings"
@@ -28,6 +30,24 @@ func TestTheScopeOfExhaustiveSearchHasNoFaultsThatTheScenarioHasNot(t *testing.T
 		if err != nil || sc.Faults.String() != x.want || sc.Scenario.Clients != 2 {
 			t.Errorf("%+v: %s, %v", x, sc.Faults, err)
 		}
+	}
+}
+
+// TestAScheduleAloneLeavesNothingOfAnEarlierFailure writes one into a folder that has everything.
+func TestAScheduleAloneLeavesNothingOfAnEarlierFailure(t *testing.T) {
+	dir := t.TempDir()
+	for _, name := range []string{"report.json", "index.html", "history.jsonl", "schedule.full.txt", "porcupine.html", "mine"} {
+		if err := os.WriteFile(filepath.Join(dir, name), nil, 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	s := catalog.Named("lock/lock").NewSchedule(1)
+	if err := pipeline.WriteSchedule(dir, &s); err != nil {
+		t.Fatal(err)
+	}
+	left, err := filepath.Glob(filepath.Join(dir, "*"))
+	if err != nil || len(left) != 2 {
+		t.Errorf("left are %q, %v", left, err)
 	}
 }
 

@@ -37,4 +37,8 @@ func TestWhatIsKnownOfTheChanceOfFailure(t *testing.T) {
 	if f.Cut = true; f.Known(2) || !f.Known(1) {
 		t.Errorf("%+v is not known after its second step", f)
 	}
+	const later = "a step after step 2, up to which 20% of the random futures fail: to look further took too long"
+	if f.Failed = []int{2, 3, 2}; f.String() != later {
+		t.Errorf("%+v: %s", f, &f)
+	}
 }
