@@ -127,7 +127,8 @@ func parseReal(word string) (Rule, error) {
 	case r.Budget > MaxStrikes:
 		return r, fmt.Errorf("a fault strikes a run on a real ensemble at most %d times", MaxStrikes)
 	case r.Aim.End != "":
-		return r, fmt.Errorf("end=%s is for simrun serve and zktest.Start; on a real ensemble connections end as they do", r.Aim.End)
+		return r, fmt.Errorf("end=%s is for simrun serve and zktest.Start; on a real ensemble connections end as they do",
+			r.Aim.End)
 	case r.Aim.Server != "" && !f.Servers:
 		return r, fmt.Errorf("%s is not aimed at a server; kill, part and pause are", r.Fault)
 	case r.Aim.Server == All && r.Fault == "part":

@@ -272,8 +272,8 @@ func (k Conn) State() zk.State {
 	return k.c.state
 }
 
-// Close is [zk.Conn.Close]. Without a connection the session is left to expire. What other goroutines wait for ends with
-// zk.ErrConnectionClosed at once, although it may be executed before the session ends (conn.go, request).
+// Close is [zk.Conn.Close]. Without a connection the session is left to expire. What other goroutines wait for ends
+// with zk.ErrConnectionClosed at once, although it may be executed before the session ends (conn.go, request).
 func (k Conn) Close() {
 	k.c.own()
 	k.c.here().learn(bit(k.c.closed) | bit(k.c.connected)<<1)

@@ -294,7 +294,8 @@ func TestCloseEndsWhatOthersWaitFor(t *testing.T) {
 		c.Conn().Close()
 		s.say("closed")
 	})
-	s.do("run c1", "connect c1 s1", "run c1/other", "run c1", "run c1/other", "serve c1, serve c1", "deliver c1, deliver c1")
+	s.do("run c1", "connect c1 s1", "run c1/other", "run c1", "run c1/other", "serve c1, serve c1",
+		"deliver c1, deliver c1")
 	s.want("zk: connection closed", "closed")
 	s.wantMade("/d/a")
 }

@@ -36,7 +36,7 @@ func TestTheScopeOfExhaustiveSearchHasNoFaultsThatTheScenarioHasNot(t *testing.T
 // TestAScheduleAloneLeavesNothingOfAnEarlierFailure writes one into a folder that has everything.
 func TestAScheduleAloneLeavesNothingOfAnEarlierFailure(t *testing.T) {
 	dir := t.TempDir()
-	for _, name := range []string{"report.json", "index.html", "history.jsonl", "schedule.full.txt", "porcupine.html", "mine"} {
+	for _, name := range []string{"report.json", "index.html", "history.jsonl", "schedule.full.txt", "mine"} {
 		if err := os.WriteFile(filepath.Join(dir, name), nil, 0o666); err != nil {
 			t.Fatal(err)
 		}

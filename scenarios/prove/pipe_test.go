@@ -13,7 +13,8 @@ import (
 func TestBrokenPipesAreSeen(t *testing.T) {
 	broken := func(err error) bool { return errors.Is(err, syscall.EPIPE) }
 	for bad := range 2 {
-		for _, o := range []Options{{}, {Reductions: Every}, {Reductions: Every, Rerun: true}, {Reductions: Every, Reverse: true}} {
+		for _, o := range []Options{{}, {Reductions: Every}, {Reductions: Every, Rerun: true},
+			{Reductions: Every, Reverse: true}} {
 			x := tiny{name: "pipe", servers: 3, program: func(p *engine.Process) {
 				var err [2]error
 				for i := range err {

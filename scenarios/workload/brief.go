@@ -22,6 +22,20 @@ func Repeat(p *engine.Process, n int) int {
 	return n
 }
 
+// byTurns is how many steps the holders of a preset work: few, so that many take turns, or so many that it shows if
+// what they hold goes to another one. What a client does in a round and for how long are not tied to each other.
+func byTurns(p *engine.Process, r int) int {
+	if Brief(p) {
+		return 2
+	}
+	return [...]int{2, 20, 60}[(2*p.ID+r)%3]
+}
+
+// always is a stay that is the same in every round.
+func always(steps int) func(*engine.Process, int) int {
+	return func(*engine.Process, int) int { return steps }
+}
+
 // Steps takes that many steps, in which everybody else can move.
 func Steps(p *engine.Process, n int) {
 	for range n {

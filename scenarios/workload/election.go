@@ -56,7 +56,7 @@ func (e someElector) tries() bool { return e.leader != nil }
 // fault.
 func Elections[E Elector](name string, newElection func(p *engine.Process) E) engine.Scenario {
 	s := preset(name, "an election under every fault", 2)
-	s.Program = ElectionRounds(Pace{Procedure: 1, Stay: 2},
+	s.Program = electionRounds(1, byTurns,
 		func(p *engine.Process) FullElector { return electorOf(p, newElection(p)) })
 	s.Checkers = ElectionCheckers
 	s.Goals = []engine.Goal{goalLostWrite, goalHolderExpired, goalContended}
@@ -107,6 +107,12 @@ type Pace struct{ Procedure, Stay int }
 // ElectionRounds makes a program that asks for the leader and campaigns in each
 // round; every third attempt is given up after a while. In a brief run only followers ask, after they have led.
 func ElectionRounds(steps Pace, newElector func(p *engine.Process) FullElector) func(p *engine.Process) {
+	return electionRounds(steps.Procedure, always(steps.Stay), newElector)
+}
+
+func electionRounds(procedure int, stay func(p *engine.Process, r int) int,
+	newElector func(p *engine.Process) FullElector,
+) func(p *engine.Process) {
 	return func(p *engine.Process) {
 		e := newElector(p)
 		o := p.Register(e.Znodes)
@@ -115,7 +121,7 @@ func ElectionRounds(steps Pace, newElector func(p *engine.Process) FullElector) 
 			if !Brief(p) && tries(e) {
 				asked = Ask(o, e)
 			}
-			return errors.Join(asked, LeadOnce(p, o, e, steps, (p.ID+r)%3 == 2))
+			return errors.Join(asked, LeadOnce(p, o, e, Pace{procedure, stay(p, r)}, (p.ID+r)%3 == 2))
 		})
 	}
 }

@@ -56,7 +56,7 @@ func (l someLock) tries() bool { return l.tryLock != nil }
 // What of it is judged depends on what l tells, see [Locker].
 func Locks[L Locker](name string, newLock func(p *engine.Process) L) engine.Scenario {
 	s := preset(name, "a lock under every fault", 2)
-	s.Program = LockRounds(func(p *engine.Process) FullLocker { return lockOf(p, newLock(p)) })
+	s.Program = lockRounds(byTurns, func(p *engine.Process) FullLocker { return lockOf(p, newLock(p)) })
 	s.Checkers = LockCheckers
 	s.Goals = []engine.Goal{goalLostWrite, goalHolderExpired, goalContended}
 	return WithDefaults(s.Symmetric(ByThree), 3).Without(withoutUntold[L]()...)
@@ -79,10 +79,15 @@ func LockRounds(newLocker func(p *engine.Process) FullLocker) func(p *engine.Pro
 
 // LockAndStay is lockRounds with that many steps in the critical section; see [UntilLost].
 func LockAndStay(stay int, newLocker func(p *engine.Process) FullLocker) func(p *engine.Process) {
+	return lockRounds(always(stay), newLocker)
+}
+
+func lockRounds(stay func(p *engine.Process, r int) int, newLocker func(p *engine.Process) FullLocker,
+) func(p *engine.Process) {
 	return func(p *engine.Process) {
 		l := newLocker(p)
 		o := p.Register(l.Znodes)
-		Rounds(p, func(r int) error { return LockOnce(p, o, l, stay, (p.ID+r)%3 == 2) })
+		Rounds(p, func(r int) error { return LockOnce(p, o, l, stay(p, r), (p.ID+r)%3 == 2) })
 	}
 }
 

@@ -52,7 +52,7 @@ func (l someRWLock) tries() bool { return l.tryLock != nil && l.tryRLock != nil 
 // under every fault.
 func RWLocks[L RWLocker](name string, newLock func(p *engine.Process) L) engine.Scenario {
 	s := preset(name, "a read/write lock under every fault", 3)
-	s.Program = SharedRounds(func(p *engine.Process) FullRWLocker { return rwLockOf(p, newLock(p)) })
+	s.Program = sharedRounds(byTurns, func(p *engine.Process) FullRWLocker { return rwLockOf(p, newLock(p)) })
 	s.Checkers = RWCheckers
 	s.Goals = []engine.Goal{goalLostWrite, goalHolderExpired, GoalReaders(2)}
 	out := unless(has[L, Trying]() && has[L, TryingToRead](), withoutUntold[L](), "refusal")
@@ -85,23 +85,20 @@ type downgrader interface {
 // SharedRounds makes a program in which each client reads, writes, and writes and
 // downgrades in turn, beginning with another; one attempt in five is impatient.
 func SharedRounds(newLocker func(p *engine.Process) FullRWLocker) func(p *engine.Process) {
-	return sharedRounds(newLocker, SharedOnce)
+	return sharedRounds(always(2), newLocker)
 }
 
 // SharedIdly is SharedRounds with holders that do nothing, see [UntilLost].
 func SharedIdly(newLocker func(p *engine.Process) FullRWLocker) func(p *engine.Process) {
-	return sharedRounds(newLocker, func(p *engine.Process, o engine.Object, l FullRWLocker, want int, try bool) error {
-		return sharedOnce(p, o, l, want, try, UntilLost, UntilLost)
-	})
+	return sharedRounds(always(UntilLost), newLocker)
 }
 
-func sharedRounds(newLocker func(p *engine.Process) FullRWLocker,
-	once func(p *engine.Process, o engine.Object, l FullRWLocker, want int, try bool) error,
+func sharedRounds(stay func(p *engine.Process, r int) int, newLocker func(p *engine.Process) FullRWLocker,
 ) func(p *engine.Process) {
 	return func(p *engine.Process) {
 		l := newLocker(p)
 		o := p.Register(l.Znodes)
-		Rounds(p, func(r int) error { return once(p, o, l, (p.ID+r)%3, (p.ID+2*r)%5 == 0) })
+		Rounds(p, func(r int) error { return sharedOnce(p, o, l, (p.ID+r)%3, (p.ID+2*r)%5 == 0, stay(p, r)) })
 	}
 }
 
@@ -114,11 +111,15 @@ const (
 
 // SharedOnce is one round. It returns only errors that a lock must not have.
 func SharedOnce(p *engine.Process, o engine.Object, l FullRWLocker, want int, try bool) error {
-	return sharedOnce(p, o, l, want, try, 2, 3)
+	return sharedOnce(p, o, l, want, try, 2)
 }
 
-// sharedOnce is SharedOnce with that many steps of a writer and of a reader.
-func sharedOnce(p *engine.Process, o engine.Object, l FullRWLocker, want int, try bool, write, read int) error {
+// sharedOnce is SharedOnce with that many steps of a writer; a reader takes one more.
+func sharedOnce(p *engine.Process, o engine.Object, l FullRWLocker, want int, try bool, stay int) error {
+	read := stay
+	if stay != UntilLost {
+		read++
+	}
 	op, lock := "lock", l.Lock
 	switch {
 	case want == ToRead && try && tries(l):
@@ -135,7 +136,7 @@ func sharedOnce(p *engine.Process, o engine.Object, l FullRWLocker, want int, tr
 		return readAndUnlock(p, o, l, read)
 	}
 	o.Acquired(last(l), l.Token())
-	lost := Work(p, o, l, write) // which may have received the only event of l.Lost
+	lost := Work(p, o, l, stay) // which may have received the only event of l.Lost
 	if d, ok := l.(downgrader); ok && want == ToDowngrade && !lost && len(l.Lost()) == 0 {
 		return downgrade(p, o, l, d, read)
 	}

@@ -45,7 +45,7 @@ func (s someLeaser) tries() bool { return s.tryAcquire != nil }
 // there are leases compete for them under every fault.
 func Semaphores[L Leaser](name string, leases int, newSemaphore func(p *engine.Process) L) engine.Scenario {
 	s := preset(name, "a semaphore under every fault", 2)
-	s.Program = LeaseRounds(func(p *engine.Process) FullLeaser { return leaserOf(p, newSemaphore(p)) })
+	s.Program = leaseRounds(byTurns, func(p *engine.Process) FullLeaser { return leaserOf(p, newSemaphore(p)) })
 	s.Checkers = LeaseCheckers(leases)
 	s.Goals = []engine.Goal{goalLostWrite, goalHolderExpired, GoalLeases(leases), goalContended}
 	out := unless(has[L, TryingToLease](), unless(has[L, Placed](), nil, "ownership"), "refusal")
@@ -76,10 +76,15 @@ func LeaseRounds(newLeaser func(p *engine.Process) FullLeaser) func(p *engine.Pr
 
 // LeaseAndStay is LeaseRounds with that many steps of work; see [UntilLost].
 func LeaseAndStay(stay int, newLeaser func(p *engine.Process) FullLeaser) func(p *engine.Process) {
+	return leaseRounds(always(stay), newLeaser)
+}
+
+func leaseRounds(stay func(p *engine.Process, r int) int, newLeaser func(p *engine.Process) FullLeaser,
+) func(p *engine.Process) {
 	return func(p *engine.Process) {
 		s := newLeaser(p)
 		o := p.Register(s.Znodes)
-		Rounds(p, func(r int) error { return LeaseOnce(p, o, s, stay, (p.ID+r)%3 == 2) })
+		Rounds(p, func(r int) error { return LeaseOnce(p, o, s, stay(p, r), (p.ID+r)%3 == 2) })
 	}
 }
 

@@ -85,11 +85,16 @@ var (
 )
 
 // TestWhatOneSees has the bug found, made shorter than ten steps, told on a page, and found again ten times by what the
-// printed line says, although its runs part on the toolchain as it is.
+// printed line says, although its runs part on the toolchain as it is. Some part so much, above all on a busy machine,
+// that they are told as they are, and not made shorter: then it goes on with other seeds.
 func TestWhatOneSees(t *testing.T) {
 	dir := t.TempDir()
-	out := run(t, dir, "-zksim.out", "out")
-	small, line := minimal.FindStringSubmatch(out), schedule.FindStringSubmatch(out)
+	var out string
+	var small, line []string
+	for first := 1; first < 1000 && (small == nil || line == nil); first += 100 {
+		out = run(t, dir, "-zksim.out", "out", "-zksim.seeds", fmt.Sprintf("%d-%d", first, first+99))
+		small, line = minimal.FindStringSubmatch(out), schedule.FindStringSubmatch(out)
+	}
 	if small == nil || line == nil {
 		t.Fatalf("not found, or not shrunk:\n%s", out)
 	}
