@@ -44,7 +44,7 @@ type Cache interface {
 // write, under every fault. The znode comes and goes; path is where it is.
 func Watchers[W Watcher](name string, newWatcher func(p *engine.Process, path string) W) engine.Scenario {
 	s := engine.Scenario{Name: name, Doc: "a watcher under every fault", Rounds: 3}
-	s.Program = WatchAndWrite(Watching{Kind: checkers.WatchData, Path: WatchItem,
+	s.Program = watchAnd(writeOnce, Watching{Kind: checkers.WatchData, Path: WatchItem,
 		Run: func(ctx context.Context, p *engine.Process, o engine.Object) error {
 			path := p.Path(WatchItem)
 			w := newWatcher(p, path)
@@ -58,7 +58,7 @@ func Watchers[W Watcher](name string, newWatcher func(p *engine.Process, path st
 // Caches is the scenario of a watcher of children that anybody has written, as [Watchers].
 func Caches[C Cache](name string, newCache func(p *engine.Process, path string) C) engine.Scenario {
 	s := engine.Scenario{Name: name, Doc: "a watcher of children under every fault", Rounds: 3}
-	s.Program = WatchAndWrite(Watching{Kind: checkers.WatchChildren, Path: WatchDir,
+	s.Program = watchAnd(writeOnce, Watching{Kind: checkers.WatchChildren, Path: WatchDir,
 		Run: func(ctx context.Context, p *engine.Process, o engine.Object) error {
 			path := p.Path(WatchDir)
 			c := newCache(p, path)
@@ -78,7 +78,9 @@ type Watching struct {
 
 // WatchAndWrite makes a program that watches, writes, and rests. In a brief run leaders
 // write, and followers watch.
-func WatchAndWrite(w Watching) func(p *engine.Process) {
+func WatchAndWrite(w Watching) func(p *engine.Process) { return watchAnd(write, w) }
+
+func watchAnd(write func(p *engine.Process), w Watching) func(p *engine.Process) {
 	return func(p *engine.Process) {
 		if Follows(p) {
 			o, stop := Watch(p, w)
@@ -207,13 +209,23 @@ var writes = [][][]string{
 
 // write makes the writes of a client, each until its connection bears.
 func write(p *engine.Process) {
-	mine, n := writes[p.ID%len(writes)], 0
+	n := 0
 	for r := range p.Rounds {
-		for _, w := range mine[r%len(mine)] {
-			WriteOne(p, w, fmt.Sprintf("c%d %d", p.ID, n))
-			n++
-		}
+		n = writeRound(p, r, n)
 	}
+}
+
+// writeOnce makes those of one round, another one for each client: what a watcher misses a later write heals.
+func writeOnce(p *engine.Process) { writeRound(p, p.ID-1, 0) }
+
+// writeRound makes those of a round, of which the first is number n, and returns the number of the next one.
+func writeRound(p *engine.Process, r, n int) int {
+	mine := writes[p.ID%len(writes)]
+	for _, w := range mine[r%len(mine)] {
+		WriteOne(p, w, fmt.Sprintf("c%d %d", p.ID, n))
+		n++
+	}
+	return n
 }
 
 // WriteOne makes one write, until the connection bears.
