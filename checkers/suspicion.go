@@ -62,7 +62,7 @@ type doubter struct {
 	told   bool   // something
 	doubts bool
 	down   bool // it was told that it has no connection, and nothing else since
-	lost   bool // it was told so twice in a row, and had no doubts since
+	lost   bool // it was told so twice in a row, both times without doubts
 	sure   bool // it has said that it has no doubts, and has read nothing since
 	blind  bool // it has said that it has doubts, and nothing was read since
 	rested bool
@@ -147,7 +147,7 @@ func (m *doubters) judge(h *history.History, i int, d *doubter) Verdict {
 				"was told that it may not be", e.Client, d.path)
 		}
 		d.doubts, d.sure, d.blind, d.task = e.OK, !e.OK, e.OK, e.Task
-		d.lost = d.lost && !e.OK
+		d.lost, d.down = d.lost && !e.OK, d.down && e.OK // to have no doubts it has read, by a connection
 	case e.Kind == history.Told:
 		if d.sure {
 			return violated(m, i, "c%d was told that what it knows of %s is up to date, and then, before anything else was "+

@@ -78,6 +78,17 @@ func (a *alarm) awaitAny(ctx context.Context, env Env, events ...<-chan zk.Event
 
 func (a *alarm) rang() bool { return len(a.change) > 0 }
 
+// over reports whether it has rung, even if a guard has heard that and has not run since: then the channel is closed.
+func (a *alarm) over() bool {
+	select {
+	case <-a.change:
+		a.change = nil
+		return true
+	default:
+		return false
+	}
+}
+
 // sight is what was seen of a znode by a read that left a watch.
 type sight struct {
 	stat  *zk.Stat // nil: it was not there
@@ -136,6 +147,9 @@ func (g *guard) run(ctx context.Context) {
 		case err != nil:
 			return
 		case i == 0:
+			if ev.Type == 0 { // somebody else has received it, see over
+				ev = zk.Event{Type: zk.EventSession, State: zk.StateDisconnected}
+			}
 			g.heard <- struct{}{} //zksim:ignore has room: each guard has its own, and sends once
 		case again == nil && ev.Type == zk.EventNodeDataChanged:
 			// Somebody wrote to our znode, which by itself says nothing.

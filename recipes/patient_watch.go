@@ -23,8 +23,10 @@ import (
 // # What the texts leave out
 //
 // That no watch fired does not mean that nothing happened: the connection may
-// have been lost, or the server may lag. The second listing settles it. Kazoo
-// tells once; this watcher goes on.
+// have been lost, or the server may lag. The second listing settles it, but for a
+// znode that there is not, which has no pzxid: it may have come and gone, unless
+// the first watch and the connection have lasted. Kazoo tells once; this watcher
+// goes on.
 //
 // # Fan-out
 //
@@ -47,6 +49,7 @@ func NewPatientChildrenWatch(conn Conn, env Env, path string, settle time.Durati
 func (w *PatientChildrenWatch) Run(ctx context.Context, f func(children []string, stat *zk.Stat) bool) error {
 	o := &observer{session: w.session, opt: w.opt}
 	told, settled := nothing, nothing
+	var last <-chan zk.Event // the watch of the listing before
 	for {
 		o.listen()
 		children, stat, event, err := look(ctx, o, w.path, w.on(ctx).ChildrenW)
@@ -54,6 +57,9 @@ func (w *PatientChildrenWatch) Run(ctx context.Context, f func(children []string
 			return err
 		}
 		now := ofChildren(stat)
+		if stat == nil && (len(last) > 0 || len(o.change) > 0) {
+			settled = nothing
+		}
 		if now == settled && now != told {
 			told = now
 			if !f(children, stat) {
@@ -61,7 +67,7 @@ func (w *PatientChildrenWatch) Run(ctx context.Context, f func(children []string
 			}
 		}
 		o.doubt(false)
-		settled = nothing
+		settled, last = nothing, event
 		if now == told {
 			_, err = o.wait(ctx, nil, event)
 		} else if err = w.pass(ctx, o, event); err == errPassed {

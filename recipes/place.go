@@ -199,7 +199,7 @@ func (p *place) take(ctx context.Context, name string) error {
 	if seen.stat == nil || seen.stat.EphemeralOwner != p.conn.SessionID() {
 		return errGone
 	}
-	if p.alarm.rang() {
+	if p.alarm.over() {
 		return nil
 	}
 	var revoked chan zk.Event
@@ -248,8 +248,8 @@ func (p *place) giveUp(ctx context.Context, names []string) {
 // has not got round to telling so, and even if the holder has heard of it. The state is asked first: it
 // says nothing of which session has it, and time goes on between two questions.
 func (p *place) shaken() bool {
-	return p.conn.State() != zk.StateHasSession || !p.continues(p.held.stat.EphemeralOwner) || p.alarm.rang() ||
-		len(p.alarm.heard) > 0 || len(p.held.lost) > 0
+	return p.conn.State() != zk.StateHasSession || !p.continues(p.held.stat.EphemeralOwner) || p.alarm.over() ||
+		len(p.held.lost) > 0
 }
 
 // name is the name of the place itself while it is queued or held.

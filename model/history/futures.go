@@ -19,6 +19,10 @@ type Futures struct {
 	Step int `json:"step"`
 	// Name is that of its transition.
 	Name string `json:"name"`
+	// Since is the step from which on some of the futures fail, if there is one and it is before Step.
+	Since int `json:"since,omitempty"`
+	// SinceName is that of its transition.
+	SinceName string `json:"since_name,omitempty"`
 }
 
 // commonplace is the chance of failure of a random run from which on no single
@@ -29,7 +33,7 @@ const commonplace = 0.5
 // the count, so that a step that makes the failure likely counts for more than one that
 // makes it certain. Names are those of all steps.
 func (f *Futures) Decide(names []string) {
-	f.Step, f.Name = 0, ""
+	f.Step, f.Name, f.Since, f.SinceName = 0, "", 0, ""
 	if f.Chance(0) >= commonplace {
 		return
 	}
@@ -38,6 +42,12 @@ func (f *Futures) Decide(names []string) {
 		if rise := root(f.Failed[i]) - root(f.Failed[i-1]); rise > best {
 			best, f.Step, f.Name = rise, i, names[i-1]
 		}
+	}
+	for i := f.Step - 1; i > 0 && f.Failed[i] > 0; i-- {
+		f.Since, f.SinceName = i, names[i-1]
+	}
+	if f.Failed[0] > 0 && f.Since == 1 { // it fails without any step of the schedule
+		f.Since, f.SinceName = 0, ""
 	}
 }
 
@@ -56,8 +66,12 @@ func (f *Futures) Known(i int) bool { return i < len(f.Failed) || !f.Cut }
 func (f *Futures) String() string {
 	switch {
 	case f.Step > 0:
-		return fmt.Sprintf("after %s, %s of the random futures fail, before it %s",
+		text := fmt.Sprintf("after %s, %s of the random futures fail, before it %s",
 			f.Name, Percent(f.Chance(f.Step)), Percent(f.Chance(f.Step-1)))
+		if f.Since > 0 {
+			text += fmt.Sprintf("; none do before step %d, %s", f.Since, f.SinceName)
+		}
+		return text
 	case f.Chance(0) >= commonplace:
 		return fmt.Sprintf("no step decides it: %s of all random runs without faults fail", Percent(f.Chance(0)))
 	case f.Cut:

@@ -14,8 +14,13 @@ func TestTheStepThatDecides(t *testing.T) {
 		{[]int{0, 0, 30}, 2, "after lose-reply c1, 100% of the random futures fail, before it 0%"},
 		// to make it possible is more than to make it certain
 		{[]int{0, 0, 13, 30}, 2, "after lose-reply c1, 43% of the random futures fail, before it 0%"},
-		{[]int{0, 1, 13, 12, 30}, 2, "after lose-reply c1, 43% of the random futures fail, before it 3%"},
-		{[]int{0, 1, 1, 1, 30}, 4, "after tick, 100% of the random futures fail, before it 3%"},
+		{[]int{0, 1, 13, 12, 30}, 2, "after lose-reply c1, 43% of the random futures fail, before it 3%; none do before " +
+			"step 1, run c1"},
+		{[]int{0, 0, 1, 1, 30}, 4, "after tick, 100% of the random futures fail, before it 3%; none do before step 2, " +
+			"lose-reply c1"},
+		{[]int{0, 1, 0, 1, 30}, 4, "after tick, 100% of the random futures fail, before it 3%; none do before step 3, " +
+			"serve c2"},
+		{[]int{1, 1, 1, 1, 30}, 4, "after tick, 100% of the random futures fail, before it 3%"},
 		{[]int{0, 9, 9, 18, 0}, 1, "after run c1, 30% of the random futures fail, before it 0%"},
 		{[]int{15, 0, 30}, 0, "no step decides it: 50% of all random runs without faults fail"},
 		{[]int{3, 3, 2}, 0, "no step raises the chance of failure, which is 10%"},
