@@ -41,8 +41,8 @@ func (c Herd) Check(h *history.History) Verdict {
 		counts[k]++
 		if counts[k] > c.PerEvent {
 			total, wasted := measure(h, k)
-			return violated(c, i, "one change of %s notified %s, %d of them in vain; at most %d may be",
-				e.Path, history.Counted(total, "client"), wasted, c.PerEvent)
+			return violated(c, i, "one change of %s caused %s, %d of them in vain; at most %d may be",
+				e.Path, history.Counted(total, "notification"), wasted, c.PerEvent)
 		}
 	}
 	return Verdict{}

@@ -20,7 +20,7 @@ import (
 type results struct {
 	command string
 	out     string
-	asked   bool // -o is given
+	asked   bool // -o is given, or a part is asked for, whose results merge is to find
 	json    bool // -json
 	junit   string
 	still   bool // nothing is run: events have no time and take none, as those of results from the cache of go test
@@ -44,7 +44,7 @@ func (c *results) flags(f *flag.FlagSet) {
 // parse parses the flags of a command, and returns its arguments.
 func (c *results) parse(f *flag.FlagSet, args []string) ([]string, error) {
 	rest, err := parseMixed(f, args)
-	f.Visit(func(x *flag.Flag) { c.asked = c.asked || x.Name == "o" })
+	f.Visit(func(x *flag.Flag) { c.asked = c.asked || x.Name == "o" || x.Name == "shard" })
 	return rest, err
 }
 

@@ -338,9 +338,12 @@ func TestShardsAndFailfastAndTimeLimit(t *testing.T) {
 			t.Errorf("-shard %s: %+v", shard, r)
 		}
 	}
-	if r := simrun(t, "check", "-run", "test/holds", "-seeds", "1-100", "-shard", "150/200"); r.code != exitInconclusive ||
-		!strings.Contains(r.out, "no seed was run") {
+	if r := simrun(t, "check", "-run", "test/holds", "-seeds", "1-100", "-shard", "150/200"); r.code != exitHeld ||
+		!strings.Contains(r.out, "no seed was run") || !strings.Contains(r.out, "only the merge of all parts can tell") {
 		t.Errorf("%+v", r)
+	}
+	if _, err := os.Stat("out/shard.json"); err != nil { // merge finds it there without -o as well
+		t.Error(err)
 	}
 	if r := simrun(t, "check", "-run", "test/", "-failfast"); r.code != exitViolation ||
 		!strings.HasSuffix(r.out, "2 scenarios: 1 violated, 1 not run\n") {
