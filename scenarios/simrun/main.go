@@ -40,6 +40,7 @@ type app struct {
 	wide     func() int // how wide out is, if it is a terminal; nil: it is none
 	beat     time.Duration
 	place    string                // of what is run among all that is run, as "3/112"; "": it is the only one
+	until    context.Context       // done at the first signal; nil: the command does not listen for that
 	collect  func(f *flag.FlagSet) // gets the flags of a command that is asked for its help; nil: print that
 }
 
@@ -171,13 +172,19 @@ func (a *app) twice() error {
 
 // run runs a command. What it printed must have arrived: a full disk is an error.
 func (a *app) run(ctx context.Context, c *command, args []string) (int, error) {
+	out := &printer{w: a.out}
+	b := a.to(out)
 	if c.listens {
 		var stop context.CancelFunc
 		ctx, stop = listen(ctx)
 		defer stop()
+		b.until = ctx
 	}
-	out := &printer{w: a.out}
-	code, err := c.run(ctx, a.to(out), args)
+	code, err := c.run(ctx, b, args)
+	if errors.Is(err, errNoInput) {
+		a.interrupted(c.name, nil)
+		return exitInconclusive, nil
+	}
 	if errors.Is(err, flag.ErrHelp) {
 		code, err = exitHeld, nil
 	}

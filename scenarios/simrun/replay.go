@@ -208,6 +208,13 @@ func (a *app) loadFrom(file string, text *bufio.Reader) (engine.Schedule, *engin
 // open opens a file to read it; "-" is the standard input, and the folder of a failure stands for the file in it that
 // has that name.
 func (a *app) open(file, inFolder string) (io.ReadCloser, error) {
+	if a.until == nil {
+		return a.file(file, inFolder)
+	}
+	return newInput(a.until, func() (io.ReadCloser, error) { return a.file(file, inFolder) })
+}
+
+func (a *app) file(file, inFolder string) (io.ReadCloser, error) {
 	switch {
 	case file == stdStream:
 		return io.NopCloser(a.in), nil

@@ -1,0 +1,54 @@
+package simrun
+
+import (
+	"context"
+	"errors"
+	"io"
+)
+
+// input is a file that a command reads. The first signal ends the command while it waits for what is not there yet, as
+// of a pipe, since nothing is done that could be lost.
+type input struct {
+	ctx context.Context
+	io.ReadCloser
+}
+
+// newInput opens one.
+func newInput(ctx context.Context, open func() (io.ReadCloser, error)) (io.ReadCloser, error) {
+	in, err := until(ctx, open)
+	if err != nil {
+		return nil, err
+	}
+	return input{ctx, in}, nil
+}
+
+// Read implements [io.Reader].
+func (x input) Read(p []byte) (int, error) {
+	own := make([]byte, len(p)) // who reads may come back later than this
+	n, err := until(x.ctx, func() (int, error) { return x.ReadCloser.Read(own) })
+	copy(p, own[:n])
+	return n, err
+}
+
+// errNoInput says that the first signal came before the input.
+var errNoInput = errors.New("interrupted before the input had ended")
+
+// until returns what f does, or, if it takes longer than ctx, errNoInput. Then nobody waits for f any more.
+func until[T any](ctx context.Context, f func() (T, error)) (T, error) {
+	type result struct {
+		value T
+		err   error
+	}
+	done := make(chan result, 1)
+	go func() {
+		value, err := f()
+		done <- result{value, err}
+	}()
+	select {
+	case r := <-done:
+		return r.value, r.err
+	case <-ctx.Done():
+		var none T
+		return none, errNoInput
+	}
+}

@@ -1,0 +1,35 @@
+package simrun
+
+import (
+	"bytes"
+	"context"
+	"testing"
+
+	"zksim/scenarios/catalog"
+)
+
+// silent is an input into which nobody writes.
+type silent struct{ asked, end chan struct{} }
+
+func (s silent) Read([]byte) (int, error) {
+	s.asked <- struct{}{}
+	<-s.end
+	return 0, nil
+}
+
+func TestASignalEndsACommandThatWaitsForItsInput(t *testing.T) {
+	for _, args := range [][]string{{"judge", "-"}, {"explain", "-"}} {
+		in := silent{make(chan struct{}), make(chan struct{})}
+		ctx, cancel := context.WithCancel(t.Context())
+		go func() {
+			<-in.asked
+			cancel()
+		}()
+		var out, err bytes.Buffer
+		code := (&app{all: catalog.All, in: in, out: &out, err: &err}).main(ctx, args)
+		if want := "simrun " + args[0] + ": interrupted\n"; code != exitInconclusive || err.String() != want {
+			t.Errorf("%q: exit %d, %q, %q", args, code, &out, &err)
+		}
+		close(in.end)
+	}
+}
