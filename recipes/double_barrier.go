@@ -246,7 +246,7 @@ func (d *DoubleBarrier) look(ctx context.Context) error {
 	latest := round{strings.Fields(string(data)), &zk.Stat{Mzxid: stat.Mzxid, Version: stat.Version}, session}
 	Keep(d.env, &d.alarm, &own, &latest, &changed)
 	if slices.Contains(latest.members, d.node) {
-		if !d.alarm.over() {
+		if !d.alarm.rang() {
 			d.round, d.held = latest, d.hold(d.path(d.node), own, &d.alarm, nil)
 		}
 		return nil

@@ -42,15 +42,13 @@ func (h *hold) Token() int64 {
 // it has not rung, since an unused channel stays in memory until then.
 type alarm struct {
 	change <-chan zk.Event
-	heard  chan struct{} // has something once the latest guard has received from change
-	left   []left        // since it was set
+	left   []left // since it was set
 }
 
 func (a *alarm) set(env Env) {
-	if a.change == nil || len(a.change) > 0 || len(a.heard) > 0 {
+	if a.change == nil || a.rang() {
 		a.change, a.left = env.SessionEvents(), nil
 	}
-	a.heard = nil
 }
 
 // await waits for events, watches left after the alarm was set, or for the alarm,
@@ -76,13 +74,10 @@ func (a *alarm) awaitAny(ctx context.Context, env Env, events ...<-chan zk.Event
 	return i, err
 }
 
-func (a *alarm) rang() bool { return len(a.change) > 0 }
-
-// over reports whether it has rung, even if a guard has heard that and has not run since: then the channel is closed.
-func (a *alarm) over() bool {
+// rang reports whether it has, even if a guard has heard that and has not run since: then the channel is closed.
+func (a *alarm) rang() bool {
 	select {
 	case <-a.change:
-		a.change = nil
 		return true
 	default:
 		return false
@@ -115,8 +110,7 @@ func (s session) hold(path string, seen sight, a *alarm, revoked chan zk.Event) 
 	h := &hold{stat: seen.stat, lost: make(chan zk.Event, 1), revoked: revoked, end: cancel}
 	// An earlier guard that was told to end may still hear the alarm first: then
 	// its channel is closed for this one, which so hears it, too.
-	a.heard = make(chan struct{}, 1)
-	g := &guard{s, path, h.lost, revoked, a.change, seen.event, a.heard}
+	g := &guard{s, path, h.lost, revoked, a.change, seen.event}
 	h.guard = g
 	g.obey(seen.data)
 	defer Forget(s.env)(g)
@@ -134,7 +128,6 @@ type guard struct {
 	revoked chan<- zk.Event // nil: does not matter, or told
 	change  <-chan zk.Event
 	gone    <-chan zk.Event // of the znode
-	heard   chan<- struct{}
 }
 
 func (g *guard) run(ctx context.Context) {
@@ -146,11 +139,9 @@ func (g *guard) run(ctx context.Context) {
 		switch {
 		case err != nil:
 			return
+		case i == 0 && ev.Type == 0: // somebody else has received it
+			ev = zk.Event{Type: zk.EventSession, State: zk.StateDisconnected}
 		case i == 0:
-			if ev.Type == 0 { // somebody else has received it, see over
-				ev = zk.Event{Type: zk.EventSession, State: zk.StateDisconnected}
-			}
-			g.heard <- struct{}{} //zksim:ignore has room: each guard has its own, and sends once
 		case again == nil && ev.Type == zk.EventNodeDataChanged:
 			// Somebody wrote to our znode, which by itself says nothing.
 			again, g.gone = g.lookAgain()

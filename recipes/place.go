@@ -199,7 +199,7 @@ func (p *place) take(ctx context.Context, name string) error {
 	if seen.stat == nil || seen.stat.EphemeralOwner != p.conn.SessionID() {
 		return errGone
 	}
-	if p.alarm.over() {
+	if p.alarm.rang() {
 		return nil
 	}
 	var revoked chan zk.Event
@@ -245,12 +245,9 @@ func (p *place) giveUp(ctx context.Context, names []string) {
 }
 
 // shaken reports whether what is held can no longer be relied on, even if the guard
-// has not got round to telling so, and even if the holder has heard of it. The state is asked first: it
-// says nothing of which session has it, and time goes on between two questions.
-func (p *place) shaken() bool {
-	return p.conn.State() != zk.StateHasSession || !p.continues(p.held.stat.EphemeralOwner) || p.alarm.over() ||
-		len(p.held.lost) > 0
-}
+// has not got round to telling so, and even if the holder has heard of it. It asks for nothing, since time goes on
+// between two questions: whatever has become of the session since, the alarm has rung.
+func (p *place) shaken() bool { return p.alarm.rang() || len(p.held.lost) > 0 }
 
 // name is the name of the place itself while it is queued or held.
 func (p *place) name() string { return p.nodes[len(p.nodes)-1] }
