@@ -190,8 +190,8 @@ func TestTheHerdIsCountedPerChange(t *testing.T) {
 			notify c3 deleted /l/a z4
 			call c3 children /l
 			call c3 existsW /l/b
-			acquired c2 o2 /l/b`, event: 4, message: "one change of /l/a caused 2 notifications, 1 of them in vain; at most 1 may " +
-			"be"},
+			acquired c2 o2 /l/b`, event: 4, message: "one change of /l/a caused 2 notifications, 1 of them in vain; " +
+			"at most 1 may be"},
 		{name: "another change of the same znode", text: release + `
 			notify c2 deleted /l/a z4
 			created c1 /l/a z5 s11
@@ -203,8 +203,8 @@ func TestTheHerdIsCountedPerChange(t *testing.T) {
 			created c1 /l/a z1 s11
 			deleted c0 /l/a z4
 			notify c2 deleted /l/a z4
-			notify c3 deleted /l/a z4`, event: 3, message: "one change of /l/a caused 2 notifications, 2 of them in vain; at most " +
-			"1 may be"},
+			notify c3 deleted /l/a z4`, event: 3, message: "one change of /l/a caused 2 notifications, 2 of them in vain; " +
+			"at most 1 may be"},
 	})
 	judge(t, Herd{PerEvent: 2}, []judgement{{name: "as many as may be", text: release + `
 		notify c2 deleted /l/a z4

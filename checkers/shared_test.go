@@ -222,8 +222,8 @@ func TestOnlyWakeUpsInVainAreAHerdOfReaders(t *testing.T) {
 		{name: "two do not", text: release + `
 			return c3 o3 rlock: gave up
 			notify c4 deleted /l/b z5
-			acquired c4 o4 /l/d`, event: 4, message: "one change of /l/a caused 3 notifications, 2 of them in vain; at most 1 may " +
-			"be"},
+			acquired c4 o4 /l/d`, event: 4, message: "one change of /l/a caused 3 notifications, 2 of them in vain; " +
+			"at most 1 may be"},
 	})
 }
 

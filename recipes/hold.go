@@ -74,7 +74,8 @@ func (a *alarm) awaitAny(ctx context.Context, env Env, events ...<-chan zk.Event
 	return i, err
 }
 
-// rang reports whether it has, even if a guard has heard that and has not run since: then the channel is closed.
+// rang reports whether it has, even if a guard has heard that and has not run since: then the channel is closed. It may
+// be the one that receives the event; others still find the channel closed.
 func (a *alarm) rang() bool {
 	select {
 	case <-a.change:

@@ -43,11 +43,14 @@ func (f *Futures) Decide(names []string) {
 			best, f.Step, f.Name = rise, i, names[i-1]
 		}
 	}
-	for i := f.Step - 1; i > 0 && f.Failed[i] > 0; i-- {
-		f.Since, f.SinceName = i, names[i-1]
+	since := 0
+	for i, n := range f.Failed[:f.Step] {
+		if n == 0 {
+			since = i + 1
+		}
 	}
-	if f.Failed[0] > 0 && f.Since == 1 { // it fails without any step of the schedule
-		f.Since, f.SinceName = 0, ""
+	if 0 < since && since < f.Step {
+		f.Since, f.SinceName = since, names[since-1]
 	}
 }
 
