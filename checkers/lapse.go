@@ -49,17 +49,23 @@ func (l *lapses) step(e *history.Event) (lapsed *claim) {
 	case history.Crashed:
 		l.believed = drop(l.believed, of)
 	case history.Deleted:
-		k := slices.IndexFunc(l.believed, func(c claim) bool { return c.path == e.Path })
-		if k < 0 {
-			break
+		if e.Client == 0 && e.Session != 0 {
+			for k, c := range l.believed {
+				// Several may believe in one path, of whom one at most owns it.
+				if c.path == e.Path && l.has(c.client, e.Session) {
+					return &l.believed[k]
+				}
+			}
 		}
-		if e.Client == 0 && e.Session != 0 &&
-			slices.ContainsFunc(l.present, func(x lineOf) bool { return x.session == e.Session }) {
-			return &l.believed[k]
-		}
-		l.believed = slices.Delete(l.believed, k, k+1) // by somebody, who is to be judged otherwise
+		// By somebody, who is to be judged otherwise; or it was another's.
+		l.believed = drop(l.believed, func(c claim) bool { return c.path == e.Path })
 	}
 	return nil
+}
+
+// has reports whether a library of a client takes a session for its own.
+func (l *lapses) has(client int32, session int64) bool {
+	return slices.ContainsFunc(l.present, func(x lineOf) bool { return x.client == client && x.session == session })
 }
 
 // reset forgets everything.

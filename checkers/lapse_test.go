@@ -46,6 +46,30 @@ func TestWhoeverIsDisconnectedIsToldBeforeItsSessionEnds(t *testing.T) {
 			invoke c1 o1 leave /g/m
 			deleted c0 /g/m z2 s11`},
 	})
+	judge(t, Presence{}, []judgement{
+		{name: "another's znode, after its own has gone unheard of", text: `
+			session c1 StateHasSession s11
+			session c2 StateHasSession s21
+			invoke c1 o1 join /g/m
+			created c1 /g/m z1 s11
+			deleted c0 /g/m z2 s11
+			session c1 StateDisconnected s11
+			created c2 /g/m z3 s21
+			return c1 o1 join /g/m
+			deleted c0 /g/m z4 s21`},
+		{name: "the znode of one of two that believe to have it", event: 9, message: "c2 was not told that it may be a " +
+			"member no longer by /g/m, whose session has ended, and was disconnected before", text: `
+			session c1 StateHasSession s11
+			session c2 StateHasSession s21
+			invoke c1 o1 join /g/m
+			return c1 o1 join /g/m
+			session c1 StateDisconnected s11
+			created c2 /g/m z3 s21
+			invoke c2 o1 join /g/m
+			return c2 o1 join /g/m
+			session c2 StateDisconnected s21
+			deleted c0 /g/m z4 s21`},
+	})
 	judge(t, Presence{Untold: true}, []judgement{
 		{name: "a member that nobody tells", text: joined + `deleted c0 /g/m z2 s11`}})
 	const inside = `
