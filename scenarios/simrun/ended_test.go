@@ -259,7 +259,7 @@ func TestAnInterruptedProofSaysWhatIsNotDone(t *testing.T) {
 	}
 	// Not to have tried every scope of a mutant is no verdict on it.
 	r = simrunUntil(ctx, "prove", "-run", "^lock/watch-first$")
-	if r.code != exitInconclusive || !strings.Contains(r.out, "scopes were not tried in time\n") ||
+	if r.code != exitInconclusive || !strings.Contains(r.out, "scopes not tried in time\n") ||
 		r.err != "simrun prove: interrupted; not done: lock/watch-first\n" {
 		t.Errorf("%+v", r)
 	}

@@ -56,12 +56,16 @@ func parseMixed(f *flag.FlagSet, args []string) ([]string, error) {
 var fileFlags = []string{"cert", "checkpoint", "findings", "junit", "o", "obligations", "perfetto", "record", "replay",
 	"report", "shiviz", "verify"}
 
-// unnamed is an error if a flag for a file is given and names none, as a variable of a shell that is not set would:
-// then there would be no such file, or another work would be done.
+// unnamed is an error if a flag for a file, or for a part of a work, is given and names none, as a variable of a shell
+// that is not set would: then there would be no such file, or another work would be done.
 func unnamed(f *flag.FlagSet) (err error) {
 	f.Visit(func(x *flag.Flag) {
-		if err == nil && slices.Contains(fileFlags, x.Name) && x.Value.String() == "" {
+		switch {
+		case err != nil || x.Value.String() != "":
+		case slices.Contains(fileFlags, x.Name):
 			err = fmt.Errorf("-%s is empty, expected the name of a file or folder", x.Name)
+		case x.Name == "shard":
+			err = errors.New("-shard is empty, expected i/n or auto")
 		}
 	})
 	return err

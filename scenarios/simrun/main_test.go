@@ -246,6 +246,8 @@ var wrongInput = []struct{ args, want string }{
 	{"check -o /proc/self -run lock/lock -seeds 1", `simrun check: -o: /proc/self cannot be written to: `},
 	{"check -o file -run lock/lock -seeds 1", `simrun check: -o: mkdir file: not a directory`},
 	{"prove -verify=", `simrun prove: -verify is empty, expected the name of a file or folder`},
+	{"check -shard= lock/lock", `simrun check: -shard is empty, expected i/n or auto`},
+	{"prove -every 1s lock/lock", `simrun prove: -every goes with -checkpoint only`},
 	{"check -junit= -run lock/lock -seeds 1", `simrun check: -junit is empty, expected the name of a file or folder`},
 	{"explore stale.txt", `simrun explore: stale.txt: line 5: the schedule does not fit scenario lock/lock: step 2: `},
 	{"shrink stale.txt", `simrun shrink: stale.txt: line 5: the schedule does not fit scenario lock/lock: step 2: `},

@@ -1,6 +1,7 @@
 package simrun
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"flag"
@@ -82,7 +83,7 @@ func proveCommand(ctx context.Context, a *app, args []string) (int, error) {
 	f.BoolVar(&c.reverse, "reverse", false, "search in another order; completed searches come to the same numbers")
 	f.StringVar(&c.checkpoint, "checkpoint", "", "file to save the search to, and to resume it from if it is there (one "+
 		"scenario only)")
-	f.DurationVar(&c.every, "every", time.Minute, "how often to save to the checkpoint")
+	f.DurationVar(&c.every, "every", 0, "how often to save to the checkpoint (default 1m0s)")
 	f.StringVar(&c.cert, "cert", "", "file to write the certificate to (one scenario only)")
 	f.StringVar(&c.verify, "verify", "", "derive the certificate in this file again, in another order and, if there is "+
 		"time, with no reduction but monitors")
@@ -235,8 +236,11 @@ func (c *proveFlags) options() (o prove.Options, err error) {
 	if c.duration <= 0 {
 		return o, fmt.Errorf("-for is a time above 0, not %v", c.duration)
 	}
-	if c.every <= 0 {
+	if c.every < 0 {
 		return o, fmt.Errorf("-every is a time above 0, not %v", c.every)
+	}
+	if c.every > 0 && c.checkpoint == "" {
+		return o, errors.New("-every goes with -checkpoint only")
 	}
 	if c.order == 0 {
 		return o, errors.New("-order is a number from 1 on, not 0")
@@ -244,7 +248,7 @@ func (c *proveFlags) options() (o prove.Options, err error) {
 	if c.workers < 0 {
 		return o, errors.New("-p cannot be negative")
 	}
-	o = prove.Options{Reductions: prove.Every, Workers: c.workers, Checkpoint: c.checkpoint, Every: c.every,
+	o = prove.Options{Reductions: prove.Every, Workers: c.workers, Checkpoint: c.checkpoint, Every: cmp.Or(c.every, time.Minute),
 		Reverse: c.reverse, Audit: c.audit, Rerun: c.rerun}
 	o.Reductions.Symmetry = c.symmetry
 	if o.Memory, err = parseMemory(c.memory); err != nil {

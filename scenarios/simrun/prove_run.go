@@ -192,7 +192,7 @@ func (c *proveFlags) beyond(
 		"%d cut at %s or by the time", history.Counted(len(all)-untried, "other scope"), closed, cut,
 		history.Counted(fewStates, "state"))
 	if untried > 0 {
-		fmt.Fprintf(a.out, ", and %d were not tried in time", untried)
+		fmt.Fprintf(a.out, ", and %d not tried in time", untried)
 	}
 	fmt.Fprintln(a.out)
 	return row, nil
@@ -228,7 +228,7 @@ func (c *proveFlags) attempts(
 		}
 	}
 	if untried > 0 {
-		text := fmt.Sprintf("inconclusive: %s: %d of %s were not tried in time", s.Name, untried,
+		text := fmt.Sprintf("inconclusive: %s: %d of %s not tried in time", s.Name, untried,
 			history.Counted(len(all), "scope"))
 		fmt.Fprintln(a.out, text)
 		whole = pipeline.RowOf(s, engine.Inconclusive, "")
@@ -272,7 +272,7 @@ func nondeterministic(a *app, s *engine.Scenario, why error) reports.Row {
 // verification derives a certificate again: with the same reductions in another order,
 // and without any.
 func (c *proveFlags) verification(ctx context.Context, a *app, o prove.Options) (int, error) {
-	file, err := os.Open(c.verify)
+	file, err := newInput(ctx, func() (io.ReadCloser, error) { return os.Open(c.verify) })
 	if err != nil {
 		return 0, err
 	}

@@ -207,7 +207,7 @@ func TestProveLeavesAnIndexAsCheckDoes(t *testing.T) {
 	}
 	simrun(t, "prove", "-o", "out", "watch/trusting", "-for", "1ms")
 	if page := readIndex(t, "out"); !strings.Contains(page, "badge inconclusive\">inconclusive</span>") ||
-		!strings.Contains(page, "scopes were not tried in time") {
+		!strings.Contains(page, "scopes not tried in time") {
 		t.Error(page)
 	}
 }
