@@ -46,9 +46,6 @@ func (e *Election) Acknowledge(ctx context.Context) (err error) {
 		if !over && !interrupted(err) && err != zk.ErrNoNode {
 			return err
 		}
-		if err := ctx.Err(); err != nil {
-			return err
-		}
 		break
 	}
 	return ErrNotLeading

@@ -1,9 +1,12 @@
 package catalog
 
 import (
+	"bytes"
 	"context"
 	"fmt"
+	"path"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/go-zookeeper/zk"
@@ -101,6 +104,35 @@ func (a alone) unreadable() {
 	a.fine(open.Unlock(background), "Lock.Unlock in the folder of what was unreadable")
 }
 
+// taught has locks lost, and says what their holders are told.
+func (a alone) taught() {
+	for _, c := range []struct {
+		name string
+		lose func(own string)
+		told func(ev zk.Event) bool
+	}{
+		{"was deleted", a.delete, func(ev zk.Event) bool { return ev.Type == zk.EventNodeDeleted }},
+		{"was written to, and deleted", func(own string) {
+			a.set(own, "data")
+			a.delete(own)
+		}, func(ev zk.Event) bool { return ev.Type == zk.EventNodeDeleted }},
+		{"may not be read any more, and was written to", func(own string) { a.set(own, "data") },
+			func(ev zk.Event) bool { return ev.Type == zk.EventSession && ev.Err == zk.ErrNoAuth }},
+	} {
+		s := &struck{Conn: a.p.Conn, env: a.p.Env, err: zk.ErrNoAuth, off: true, gives: func([]zk.ACL) {}}
+		session := a.p.Env.SessionEvents()
+		l := recipes.NewLock(s, a.p.Env, a.path("taught"), recipes.LockOptions{})
+		a.p.Register(l.Znodes)
+		a.fine(l.Lock(background), "Lock.Lock")
+		s.off = strings.HasSuffix(c.name, "deleted")
+		c.lose(l.Znodes()[0])
+		_, ev, _ := a.p.Env.Await(background, l.Lost())
+		a.is(c.told(ev) || len(session) > 0, "a holder is told that its znode %s", c.name)
+		s.off = true
+		a.fine(l.Unlock(background), "Lock.Unlock of what was lost")
+	}
+}
+
 // givenBack has an item acknowledged that is being given back in the background.
 func (a alone) givenBack() {
 	q := recipes.NewQueue(a.p.Conn, a.p.Env, a.path("given-back"), recipes.QueueOptions{})
@@ -111,6 +143,22 @@ func (a alone) givenBack() {
 	a.with(recipes.ErrClaimLost, item.Ack(background), "QueueItem.Ack of what is being given back")
 	data, err := q.Take(background)
 	a.is(err == nil && string(data) == "1", "what was given back is taken again")
+}
+
+// swept has an operator delete an item with its claim.
+func (a alone) swept() {
+	dir := a.path("swept")
+	q := recipes.NewQueue(a.p.Conn, a.p.Env, dir, recipes.QueueOptions{})
+	a.fine(q.Put(background, nil), "Queue.Put")
+	item, err := q.Claim(background)
+	a.fine(err, "Queue.Claim")
+	znodes, session := item.Znodes(), a.p.Env.SessionEvents()
+	for _, path := range append(znodes, dir+"/items/"+path.Base(znodes[0])) {
+		a.delete(path)
+	}
+	if err := item.Ack(background); err != nil || len(session) == 0 { // else an answer may have been lost
+		a.with(recipes.ErrClaimLost, err, "QueueItem.Ack of what an operator has deleted")
+	}
 }
 
 // claimedOn has a consumer wait for an item that is claimed by another one, and hear of something else.
@@ -138,7 +186,7 @@ func (a alone) taken() {
 	}
 }
 
-// between is a connection on which something happens before a folder is listed, once.
+// between is a connection on which something happens before a folder is listed.
 type between struct {
 	recipes.Conn
 	folder string
@@ -147,28 +195,34 @@ type between struct {
 
 // Children implements recipes.Conn.
 func (b *between) Children(path string) ([]string, *zk.Stat, error) {
-	if do := b.do; do != nil && path == b.folder {
-		b.do = nil
-		do()
+	if path == b.folder {
+		b.do()
 	}
 	return b.Conn.Children(path)
 }
 
-// neverEmpty has an item come, and the one before it claimed, while a consumer that does not wait looks for one: there
-// is always one that is free.
+// neverEmpty has an item come, and the one before it claimed, whenever a consumer that does not wait looks for one, for
+// some times: there is always one that is free.
 func (a alone) neverEmpty() {
 	dir := a.path("never-empty")
 	other := recipes.NewPriorityQueue(a.p.Conn, a.p.Env, dir, recipes.QueueOptions{})
-	a.fine(other.Put(background, []byte("first"), 1), "PriorityQueue.Put")
-	conn := &between{Conn: a.p.Conn, folder: dir + "/claims"}
-	conn.do = func() {
-		a.fine(other.Put(background, []byte("second"), 2), "PriorityQueue.Put while another one looks")
-		item, err := other.Claim(background)
-		a.fine(err, "PriorityQueue.Claim while another one looks")
-		a.p.Register(item.Znodes)
+	n := byte(0)
+	put := func() {
+		n++
+		a.fine(other.Put(background, []byte{n}, uint16(n)), "PriorityQueue.Put")
 	}
+	put()
+	last := 2 + byte(a.draw(3))
+	conn := &between{a.p.Conn, dir + "/claims", func() {
+		if n < last {
+			put()
+			item, err := other.Claim(background)
+			a.fine(err, "PriorityQueue.Claim while another one looks")
+			a.p.Register(item.Znodes)
+		}
+	}}
 	data, err := recipes.NewPriorityQueue(conn, a.p.Env, dir, recipes.QueueOptions{}).TryTake(background)
-	a.is(err == nil && string(data) == "second", "PriorityQueue.TryTake takes what has come while it was looking")
+	a.is(err == nil && bytes.Equal(data, []byte{last}), "PriorityQueue.TryTake takes what has come while it was looking")
 }
 
 // owned has two objects of one owner register and remove a name by turns.
@@ -225,6 +279,10 @@ func (a alone) within() {
 	m.Unlock()
 	a.fine(m.Lock(background), "Mutex.Lock after an Unlock")
 	m.Unlock()
+	ctx, cancel = a.p.Env.WithTimeout(background, time.Second)
+	_, err := recipes.NewMailbox[int](a.p.Env).Get(ctx)
+	a.with(context.DeadlineExceeded, err, "Mailbox.Get that has waited too long")
+	cancel()
 	d := known(a.p, recipes.NewDoubleBarrier(a.p.Conn, a.p.Env, a.path("nobody"), 0, recipes.DoubleBarrierOptions{}))
 	a.fine(d.Enter(background), "DoubleBarrier.Enter of a barrier for nobody, which is for one")
 	a.fine(d.Leave(background), "DoubleBarrier.Leave of a barrier for nobody")

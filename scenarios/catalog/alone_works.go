@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/go-zookeeper/zk"
@@ -164,6 +165,48 @@ func (a alone) inTurn(dir string, client *recipes.TaskClient, workers ...*recipe
 	}
 }
 
+// assigning is a connection on which something happens before a task is given to a worker.
+type assigning struct {
+	recipes.Conn
+	do func()
+}
+
+// Multi implements recipes.Conn.
+func (l assigning) Multi(ops ...any) ([]zk.MultiResponse, error) {
+	for _, op := range ops {
+		if x, checks := op.(*zk.CheckVersionRequest); checks && strings.Contains(x.Path, "/workers/") {
+			l.do()
+		}
+	}
+	return l.Conn.Multi(ops...)
+}
+
+// keepsLead has a worker leave right before it is given a task: that is no reason for a master to resign.
+func (a alone) keepsLead() {
+	dir := a.path("keeps-lead")
+	for _, folder := range []string{"", "/tasks", "/workers", "/workers/w", "/assign", "/assign/w"} {
+		a.create(dir+folder, "")
+	}
+	ctx, cancel := context.WithCancel(background)
+	session := a.p.Env.SessionEvents()
+	var master *recipes.Master
+	var place []string
+	master = recipes.NewMaster(assigning{a.p.Conn, func() {
+		place = master.Znodes()
+		a.delete(dir + "/workers/w")
+	}}, a.p.Env, dir, recipes.PoolOptions{})
+	a.p.Register(master.Znodes)
+	ends, _ := a.background("master", func(context.Context) error { return master.Run(ctx) })
+	task, err := tasksOf(a.p, dir).Submit(background, nil)
+	a.fine(err, "TaskClient.Submit")
+	a.p.AtRest()
+	a.is(len(place) > 0 && slices.Equal(master.Znodes(), place) || len(session) > 0,
+		"a master leads on when a worker leaves")
+	cancel()
+	a.with(context.Canceled, ends(), "Master.Run until it is cancelled")
+	a.fine(task.Forget(background), "Task.Forget of one that nobody has")
+}
+
 // withdrawn forgets a task that no worker has, in a pool where there is none.
 func (a alone) withdrawn(dir string) {
 	task, err := recipes.NewTaskClient(a.p.Conn, a.p.Env, dir, recipes.PoolOptions{}).Submit(background, nil)
@@ -197,21 +240,27 @@ func (a alone) monitors() {
 // it returns waits for the end of the monitor.
 func (a alone) readers(ctx context.Context, alarms *recipes.Mailbox[recipes.Overdue]) (end func() error) {
 	dir := a.path("monitored-readers")
+	session := a.p.Env.SessionEvents()
+	m, watcher := &meter{}, a
+	watcher.p = m.of(a.p)
 	var held []*recipes.RWLock
 	for i := range 2 {
 		l := known(a.p, recipes.NewRWLock(a.p.Conn, a.p.Env, dir, recipes.LockOptions{}))
 		a.fine(l.RLock(background), "RWLock.RLock beside a monitor")
 		if held = append(held, l); i == 0 {
-			end = a.monitor(ctx, dir, alarms)
-			a.p.Env.Sleep(background, time.Second/2)
+			end = watcher.monitor(ctx, dir, alarms)
+			a.p.Env.Sleep(background, holdsTooLong/2)
 		}
 	}
 	told := map[string]bool{}
 	for range held {
 		alarm, err := alarms.Get(background)
 		a.is(err == nil && !told[alarm.Path], "a monitor tells of each reader once")
+		a.is(alarm.Held < holdsTooLong*5/4 || len(session) > 0, "a monitor tells of each reader when it is due")
 		told[alarm.Path] = true
 	}
+	a.p.AtRest()
+	a.is(m.count() <= 2 || len(session) > 0, "a monitor waits for changes of the queue and of the session, and that once")
 	for _, l := range held {
 		a.is(told[l.Znodes()[0]], "a monitor tells of every reader that holds a lock for too long")
 		a.fine(l.RUnlock(background), "RWLock.RUnlock beside a monitor")
@@ -254,7 +303,7 @@ func (a alone) monitoredAgain() {
 	alarms := recipes.NewMailbox[recipes.Overdue](a.p.Env)
 	dir := a.path("monitored-again")
 	m := recipes.NewMonitor(a.p.Conn, &deadlines{Env: a.p.Env, a: a}, dir,
-		recipes.MonitorOptions{Limit: time.Second, Alarm: alarms.Put})
+		recipes.MonitorOptions{Limit: holdsTooLong, Alarm: alarms.Put})
 	l := simpleLock(a.p, dir)
 	a.p.Register(l.Znodes)
 	a.fine(l.Lock(background), "Lock.Lock beside a monitor that runs twice")
@@ -277,9 +326,12 @@ func (a alone) monitoredAgain() {
 	a.fine(l.Unlock(background), "Lock.Unlock beside a monitor that runs twice")
 }
 
+// holdsTooLong is the limit of the monitors.
+const holdsTooLong = time.Second
+
 // monitor runs a monitor; the function that it returns waits for its end.
 func (a alone) monitor(ctx context.Context, dir string, alarms *recipes.Mailbox[recipes.Overdue]) (end func() error) {
-	m := recipes.NewMonitor(a.p.Conn, a.p.Env, dir, recipes.MonitorOptions{Limit: time.Second, Alarm: alarms.Put})
+	m := recipes.NewMonitor(a.p.Conn, a.p.Env, dir, recipes.MonitorOptions{Limit: holdsTooLong, Alarm: alarms.Put})
 	end, _ = a.background("monitor", func(context.Context) error { return m.Run(ctx) })
 	return end
 }
@@ -289,7 +341,7 @@ func (a alone) overdue(dir, name string, alarms *recipes.Mailbox[recipes.Overdue
 	l := known(a.p, recipes.NewLock(a.p.Conn, a.p.Env, dir, recipes.LockOptions{Data: []byte(name)}))
 	a.fine(l.Lock(background), "Lock.Lock beside a monitor")
 	alarm, err := alarms.Get(background)
-	a.is(err == nil && string(alarm.Data) == name && alarm.Path == l.Znodes()[0] && alarm.Held >= time.Second,
+	a.is(err == nil && string(alarm.Data) == name && alarm.Path == l.Znodes()[0] && alarm.Held >= holdsTooLong,
 		"a monitor says who holds a lock for too long")
 	a.p.Env.Sleep(background, 3*time.Second)
 	a.is(len(alarms.Ready()) == 0, "a monitor says it once")

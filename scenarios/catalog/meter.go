@@ -37,6 +37,13 @@ func (m *meter) count() int {
 	return len(m.kept) - m.failed
 }
 
+// of returns a process whose channels are counted.
+func (m *meter) of(p *engine.Process) *engine.Process {
+	q := *p
+	q.Conn, q.Env = meteredConn{p.Conn, m}, meteredEnv{p.Env, m}
+	return &q
+}
+
 // meteredConn is a connection whose watches are counted.
 type meteredConn struct {
 	recipes.Conn
@@ -98,9 +105,7 @@ type usage struct {
 func (a alone) frugal(uses ...usage) {
 	for i, u := range uses {
 		m := &meter{}
-		p := *a.p
-		p.Conn, p.Env = meteredConn{a.p.Conn, m}, meteredEnv{a.p.Env, m}
-		call := u.of(&p, a.path(fmt.Sprint("frugal-", i)))
+		call := u.of(m.of(a.p), a.path(fmt.Sprint("frugal-", i)))
 		for range 2 { // after the first, faults are over, but what it left may have fired
 			a.fine(call(background), u.calls)
 			a.p.AtRest()

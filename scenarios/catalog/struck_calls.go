@@ -99,6 +99,19 @@ var struckCalls = []operation{
 	pair("Election.Acknowledge", candidate, (*recipes.Election).Campaign, (*recipes.Election).Acknowledge),
 	pair("Barrier.Release", barrierAt, (*recipes.Barrier).Hold, (*recipes.Barrier).Release),
 	{"Lock.Lock behind another", behind(simpleLock, (*recipes.Lock).Lock, (*recipes.Lock).Unlock)},
+	{"Lock.Lock behind the last number", func(ctx context.Context, p *engine.Process, dir string) error {
+		q := safe(p)
+		first := dir + "/_c_x-lock-2147483647"
+		for _, path := range []string{dir, first} {
+			q.Conn.Create(path, nil, 0, givenACL)
+		}
+		meanwhile(p, func(p *engine.Process) {
+			workload.Steps(p, 12)
+			p.Conn.Delete(first, -1)
+		})
+		l := simpleLock(p, dir)
+		return untilError(ctx, func(ctx context.Context) error { return taken(ctx, p, l, (*recipes.Lock).Lock) }, l.Unlock)
+	}},
 	{"SingleNodeLock.Lock behind another",
 		behind(singleLock, (*recipes.SingleNodeLock).Lock, (*recipes.SingleNodeLock).Unlock)},
 	{"RWLock.RLock behind a writer", func(ctx context.Context, p *engine.Process, dir string) error {
@@ -248,14 +261,22 @@ var struckCalls = []operation{
 			if err != nil {
 				return err
 			}
-			return c.Update(ctx, set, map[string][]byte{"a": nil, fmt.Sprint("b-", set.Zxid): nil})
+			err = c.Update(ctx, set, map[string][]byte{"a": nil, fmt.Sprint("b-", set.Zxid): nil})
+			p.Always("who updates alone is told of no other update", err != recipes.ErrConfigChanged)
+			return err
 		}
 		return untilError(ctx, update, update)
 	}},
 	{"FlaggedConfig.Update twice", func(ctx context.Context, p *engine.Process, dir string) error {
 		c := flaggedIn(p, dir)
-		return untilError(ctx, func(ctx context.Context) error { return c.Update(ctx, map[string][]byte{"a": nil}) },
-			func(ctx context.Context) error { return c.Update(ctx, map[string][]byte{"b": nil}) }, answer(c.Get))
+		update := func(name string) func(ctx context.Context) error {
+			return func(ctx context.Context) error {
+				err := c.Update(ctx, map[string][]byte{name: nil})
+				p.Always("who updates alone is told of no other update", err != recipes.ErrConfigChanged)
+				return err
+			}
+		}
+		return untilError(ctx, update("a"), update("b"), answer(c.Get))
 	}},
 	{"CachedConfig.Run during updates", func(ctx context.Context, p *engine.Process, dir string) error {
 		ctx, cancel := context.WithCancel(ctx)
