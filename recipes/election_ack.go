@@ -46,6 +46,9 @@ func (e *Election) Acknowledge(ctx context.Context) (err error) {
 		if !over && !interrupted(err) && err != zk.ErrNoNode {
 			return err
 		}
+		if err := ctx.Err(); err != nil {
+			return err
+		}
 		break
 	}
 	return ErrNotLeading
