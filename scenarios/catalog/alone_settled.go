@@ -186,7 +186,7 @@ func (a alone) taken() {
 	}
 }
 
-// between is a connection on which something happens before a folder is listed.
+// between is a connection on which something happens before a folder is listed, or a znode in it read.
 type between struct {
 	recipes.Conn
 	folder string
@@ -199,6 +199,38 @@ func (b *between) Children(path string) ([]string, *zk.Stat, error) {
 		b.do()
 	}
 	return b.Conn.Children(path)
+}
+
+// Get implements recipes.Conn.
+func (b *between) Get(path string) ([]byte, *zk.Stat, error) {
+	if strings.HasPrefix(path, b.folder+"/") {
+		b.do()
+	}
+	return b.Conn.Get(path)
+}
+
+// tookAway has an operator take a task away from its worker, which has seen it and not read it yet.
+func (a alone) tookAway() {
+	dir := a.path("took-away")
+	conn := &between{Conn: a.p.Conn}
+	conn.do = func() {
+		a.delete(conn.folder + "/1")
+		a.create(conn.folder+"/2", "two")
+		conn.do = func() {}
+	}
+	w := known(a.p, recipes.NewWorker(conn, a.p.Env, dir, recipes.PoolOptions{}))
+	var next recipes.Assignment
+	waits, _ := a.background("worker", func(ctx context.Context) (err error) {
+		next, err = w.Next(ctx)
+		return err
+	})
+	a.p.AtRest()
+	conn.folder = dir + "/assign/" + path.Base(w.Znodes()[0])
+	a.create(conn.folder+"/1", "one")
+	a.fine(waits(), "Worker.Next when a task was taken away")
+	a.is(string(next.Data) == "two", "Worker.Next waits on for another task")
+	a.delete(conn.folder + "/2")
+	a.fine(w.Leave(background), "Worker.Leave")
 }
 
 // neverEmpty has an item come, and the one before it claimed, whenever a consumer that does not wait looks for one, for

@@ -191,6 +191,10 @@ func (a alone) gaveUp() {
 		lost := len(change) > 0 || len(e.Lost()) > 0 || a.p.Conn.State() != zk.StateHasSession
 		a.is(err == nil || errors.Is(err, context.Canceled) || lost && errors.Is(err, recipes.ErrNotLeading),
 			"Election.Acknowledge ends with its context")
+		if err == nil {
+			_, err := e.Leader(background)
+			a.fine(err, "Election.Leader after an acknowledgement")
+		}
 		a.fine(e.Resign(background), "Election.Resign")
 	}
 }
