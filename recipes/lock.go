@@ -110,8 +110,8 @@ func (l *Lock) Unlock(ctx context.Context) error { return l.release(ctx) }
 
 // Lost returns a channel that gets one event when the lock that is held can no
 // longer be relied on, and is then closed: the session was disconnected or has
-// ended, or the znode was deleted by somebody else. The event is of the type zk.EventSession, with the state, or
-// zk.EventNodeDeleted; its Err says why the znode could not be looked at. The channel is nil, and so blocks forever,
+// ended, or the znode was deleted by somebody else. The event has the type zk.EventSession, with the state, or
+// zk.EventNodeDeleted; if the znode could not be looked at, its Err says why. The channel is nil, and so blocks forever,
 // while the lock is not held. Nothing is sent once Unlock was called.
 func (l *Lock) Lost() <-chan zk.Event { return l.held.Lost() }
 
