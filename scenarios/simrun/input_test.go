@@ -3,6 +3,8 @@ package simrun
 import (
 	"bytes"
 	"context"
+	"os"
+	"strings"
 	"testing"
 
 	"zksim/scenarios/catalog"
@@ -31,5 +33,16 @@ func TestASignalEndsACommandThatWaitsForItsInput(t *testing.T) {
 			t.Errorf("%q: exit %d, %q, %q", args, code, &out, &err)
 		}
 		close(in.end)
+	}
+}
+
+func TestAnErrorIsNoLongerThanCanBeRead(t *testing.T) {
+	t.Chdir(t.TempDir())
+	if err := os.WriteFile("c.json", []byte(`{"`+strings.Repeat("k", 70_000)+`":1}`), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	r := simrun(t, "prove", "-verify", "c.json")
+	if r.code != exitUsage || len(r.err) > 5000 || !strings.HasSuffix(r.err, "kkk... (70099 bytes)\n") {
+		t.Errorf("exit %d, %d bytes, %.100q ... %q", r.code, len(r.err), r.err, r.err[max(0, len(r.err)-60):])
 	}
 }

@@ -226,8 +226,14 @@ func (p *printer) Write(text []byte) (int, error) {
 	return n, err
 }
 
+// longestLine is how much of an error is printed, in bytes: a part of it may come from a file.
+const longestLine = 4000
+
 // oneLine makes sure that an error stays on the one line it is given, and is fit for a terminal.
 func oneLine(s string) string {
+	if len(s) > longestLine {
+		s = fmt.Sprintf("%s... (%d bytes)", s[:longestLine], len(s))
+	}
 	lines := strings.FieldsFunc(s, func(r rune) bool { return r == '\n' || r == '\r' })
 	return reports.Printable(strings.Join(lines, "; "))
 }
