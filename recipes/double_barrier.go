@@ -3,6 +3,7 @@ package recipes
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 
@@ -50,15 +51,16 @@ type DoubleBarrierOptions struct {
 //
 // # Protocol
 //
-//  1. Create dir/member-GUID, ephemeral. If the answer is lost, fence and look whether
-//     it is there; if it is not, start over with a new GUID.
+//  1. Create dir/member-GUID-TRY, ephemeral, where each Enter has one GUID. If the answer is
+//     lost, fence and look whether it is there; if it is not, start over with the next TRY.
 //  2. Read its own znode, leaving a watch. If it is gone or belongs to an earlier
-//     session, which may live on for others, delete it and start over with a new GUID.
+//     session, which may live on for others, delete it and start over with the next TRY.
 //  3. Read dir/ready, leaving a watch: it lists the members of the latest round. If
 //     its own znode is among them, and the session has not changed state since
 //     before step 2, the client is inside.
 //  4. List dir. If members of the latest round are still there, wait until the
-//     lowest of them is gone, and go to 2.
+//     lowest of them is gone, and go to 2. Of several tries of one Enter the last one counts:
+//     an earlier one may be executed late, in a session that its client has given up.
 //  5. If fewer than n are there, wait for the watch of step 2 or 3, and go to 2. The
 //     last to come always sees all that came before it, so one of n tries step 6.
 //  6. In one multi, check that its own znode and n-1 others exist and set
@@ -132,20 +134,21 @@ func (d *DoubleBarrier) Enter(ctx context.Context) (err error) {
 	if d.held != nil {
 		return ErrInside
 	}
+	who, tries := memberPrefix+d.env.UUID()+"-", 0
 	for {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
 		d.marked = false
-		Keep(d.env, &d.alarm)
-		if err := d.join(ctx); err != nil {
+		Keep(d.env, &who, &tries, &d.alarm)
+		if err := d.join(ctx, who, &tries); err != nil {
 			return err
 		}
 		err = d.gather(ctx)
 		if err == nil {
 			return nil
 		}
-		if err == errGone { // perhaps only for this session: until it is certain, another one would count twice
+		if err == errGone { // perhaps only for this session: until it is certain, others may wait for it
 			if err = d.remove(ctx, d.path(d.node)); err == nil {
 				d.node = ""
 				continue
@@ -158,27 +161,21 @@ func (d *DoubleBarrier) Enter(ctx context.Context) (err error) {
 	}
 }
 
-// join creates its own znode. Each attempt has a name of its own: one that was
+// join creates its own znode. Each try has a name of its own: one that was
 // executed in a session that has ended may be of a round, and its name must not
 // come again.
-func (d *DoubleBarrier) join(ctx context.Context) (err error) {
+func (d *DoubleBarrier) join(ctx context.Context, who string, tries *int) (err error) {
 	var node string
-	defer Forget(d.env)(&node, &d.alarm, &err)
+	defer Forget(d.env)(&node, tries, &d.alarm, &err)
 	err = d.create(ctx, creation{what: "barrier", dir: d.ready(), acl: d.acl, insist: &d.alarm,
-		kept: []any{&node, &d.alarm},
+		kept: []any{&node, tries, &d.alarm},
 		do: func() error {
-			node = memberPrefix + d.env.UUID()
+			node = fmt.Sprintf("%s%03d", who, *tries)
+			*tries++
 			_, err := d.on(ctx).Create(d.path(node), nil, zk.FlagEphemeral, d.acl)
 			return err
 		},
-		done: func(ctx context.Context) (made bool, err error) {
-			defer Forget(d.env)(&made, &err)
-			err = d.fresh(ctx, func() (err error) {
-				made, _, err = d.on(ctx).Exists(d.path(node))
-				return err
-			}, &made)
-			return made, err
-		},
+		done: func(ctx context.Context) (bool, error) { return d.exists(ctx, d.path(node)) },
 		undo: func(ctx context.Context) { d.remove(ctx, d.path(node)) }})
 	if err == nil {
 		d.node = node
@@ -266,7 +263,7 @@ func (d *DoubleBarrier) look(ctx context.Context) error {
 }
 
 // list returns, in order, those of a round who are still there, and those who wait,
-// without the client itself. A znode is never missing for being new: the round is
+// without the client itself. Of the tries of one of them the last one counts. A znode is never missing for being new: the round is
 // younger than those of its members, and was read before.
 func (d *DoubleBarrier) list(ctx context.Context, r round) (inside, others []string, err error) {
 	names, _, err := d.on(ctx).Children(d.dir)
@@ -275,11 +272,19 @@ func (d *DoubleBarrier) list(ctx context.Context, r round) (inside, others []str
 		switch {
 		case slices.Contains(r.members, name):
 			inside = append(inside, name)
-		case strings.HasPrefix(name, memberPrefix) && name != d.node:
+		case !strings.HasPrefix(name, memberPrefix) || sameMember(name, d.node):
+		case len(others) > 0 && sameMember(name, others[len(others)-1]):
+			others[len(others)-1] = name
+		default:
 			others = append(others, name)
 		}
 	}
 	return inside, others, err
+}
+
+// sameMember reports whether two names are of tries of the same Enter.
+func sameMember(a, b string) bool {
+	return a[:strings.LastIndexByte(a, '-')] == b[:strings.LastIndexByte(b, '-')]
 }
 
 // begin makes the members a round, if they all exist and there has been no other

@@ -332,6 +332,35 @@ func TestADoubleBarrierMakesWhatItNeeds(t *testing.T) {
 	}
 }
 
+// A create whose answer was lost may be executed after the next try, in a session that its client has given up and the
+// servers still keep. Both are of one participant.
+func TestTriesOfOneEnterCountOnce(t *testing.T) {
+	h := play(t, nil, func(a actor) {
+		a.idle = true
+		limited, cancel := a.env.WithTimeout(ctx, time.Minute)
+		defer cancel()
+		a.is("Enter", a.double(3, recipes.LeaveLowest).Enter(limited), context.DeadlineExceeded)
+	}, func(a actor) {
+		var other string
+		for other == "" {
+			names, _, _ := a.Children("/apps/double")
+			for _, name := range names {
+				if strings.HasPrefix(name, "member-") {
+					other = name
+				}
+			}
+		}
+		late := "/apps/double/" + strings.TrimSuffix(other, "000") + "001"
+		_, err := a.Create(late, nil, 0, openACL)
+		a.is("Create", err, nil)
+		limited, cancel := a.env.WithTimeout(ctx, time.Minute)
+		defer cancel()
+		a.is("Enter", a.double(3, recipes.LeaveLowest).Enter(limited), context.DeadlineExceeded)
+		a.is("Delete", a.Delete(late, -1), nil)
+	})
+	nothingLeft(t, h)
+}
+
 func TestRealClientsMeet(t *testing.T) {
 	addrs := zkservertest.ForTest(t, 1).Addrs()
 	const n, rounds = 6, 5

@@ -442,7 +442,8 @@ var aloneScenarios = []engine.Scenario{
 	twoDials(aloneScenario("recipes/settled", "of a client that is alone, what was given up or has ended is so, and who "+
 		"waits goes on to wait", alone.tries, alone.silent, alone.keepsPlace, alone.unreadable, alone.taught,
 		alone.givenBack, alone.swept, alone.claimedOn, alone.taken, alone.tookAway, alone.neverEmpty, alone.owned,
-		alone.keepsLists, alone.within, alone.behindWriter, alone.besideWriter, alone.deprived, alone.closed)),
+		alone.keepsLists, alone.within, alone.triesAgain, alone.behindWriter, alone.besideWriter, alone.deprived,
+		alone.closed)),
 	aloneScenario("recipes/vain", "of a client that is alone, waits that end by their deadline leave nothing behind",
 		alone.frugalWaits),
 	aloneScenario("recipes/followed", "of a client that is alone, watchers keep nothing more from change to change, "+

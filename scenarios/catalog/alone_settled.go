@@ -320,6 +320,46 @@ func (a alone) within() {
 	a.fine(d.Leave(background), "DoubleBarrier.Leave of a barrier for nobody")
 }
 
+// triesAgain has a participant make its znode twice, as where a request of an earlier session is executed late.
+func (a alone) triesAgain() {
+	dir := a.path("tries-again")
+	var all []*recipes.DoubleBarrier
+	var waits []func() error
+	inside := 0
+	enter := func() {
+		d := known(a.p, recipes.NewDoubleBarrier(a.p.Conn, a.p.Env, dir, 3, recipes.DoubleBarrierOptions{}))
+		wait, _ := a.background("member", func(ctx context.Context) error {
+			err := d.Enter(ctx)
+			inside++
+			return err
+		})
+		all, waits = append(all, d), append(waits, wait)
+	}
+	enter()
+	enter()
+	a.p.AtRest()
+	for _, d := range all {
+		own := d.Znodes()[0]
+		other := own[:strings.LastIndexByte(own, '-')] + "-999"
+		a.create(other, "")
+		a.p.AtRest()
+		a.is(inside == 0, "two tries of one Enter are one participant")
+		a.delete(other)
+	}
+	enter()
+	for _, wait := range waits {
+		a.fine(wait(), "DoubleBarrier.Enter of three")
+	}
+	waits = nil
+	for _, d := range all {
+		wait, _ := a.background("member", d.Leave)
+		waits = append(waits, wait)
+	}
+	for _, wait := range waits {
+		a.fine(wait(), "DoubleBarrier.Leave of three")
+	}
+}
+
 // behindWriter has one wait for too long to read, behind a writer of another library: it holds nothing.
 func (a alone) behindWriter() {
 	ctx, cancel := context.WithCancel(background)
