@@ -52,9 +52,10 @@ const (
 )
 
 const selectionText = "NAMES are those of scenarios, folders of scenarios, as lock, or patterns, as 'lock/*'; " +
-	"none stand for all."
+	"recorded:FILE is what serve -record has written; none stand for all."
 
-const scheduleText = "FILE is a schedule, or the folder of a failure, which has one; - is the standard input."
+const scheduleText = "FILE is a schedule, the folder of a failure, which has one, or a recording of serve; - is the " +
+	"standard input."
 
 var (
 	judged = []exit{
