@@ -111,7 +111,7 @@ func (a *access) String() string {
 // registers returns the znodes with recorded operations, in the order of the
 // first. Reads whose outcome is unknown say nothing and are left out.
 func registers(h *history.History) (list []*register) {
-	byPath := map[string]*register{}
+	byPath, txns := map[string]*register{}, map[string][]int{}
 	open := map[int32]*access{} // by object: one operation at a time
 	for i := range h.Events {
 		e := &h.Events[i]
@@ -119,7 +119,7 @@ func registers(h *history.History) (list []*register) {
 		switch e.Kind {
 		case history.Invoke:
 			if r == nil {
-				r = &register{path: e.Path, txns: earlier(h, e.Path, i)}
+				r = &register{path: e.Path}
 				byPath[e.Path] = r
 				list = append(list, r)
 			}
@@ -133,25 +133,14 @@ func registers(h *history.History) (list []*register) {
 			}
 			delete(open, e.Object)
 		case history.Created, history.Changed, history.Deleted:
-			if r != nil {
-				r.txns = append(r.txns, i)
-			}
+			txns[e.Path] = append(txns[e.Path], i)
 		}
 	}
 	for _, r := range list {
+		r.txns = txns[r.path]
 		r.ops = slices.DeleteFunc(r.ops, func(a *access) bool { return a.unknown && a.op == "get" })
 	}
 	return list
-}
-
-// earlier returns the positions before end of the txns on a znode.
-func earlier(h *history.History, path string, end int) (txns []int) {
-	for i := range h.Events[:end] {
-		if e := &h.Events[i]; e.Path == path && txnOp(e.Kind) != "" {
-			txns = append(txns, i)
-		}
-	}
-	return txns
 }
 
 // txnOp returns the operation that makes a txn of that kind, "" for other events.

@@ -110,6 +110,7 @@ func TestWhatIsWrongWithAMonitorIsSaid(t *testing.T) {
 		"the monitor of checker mine remembers something after its Reset": func() checkers.Monitor {
 			return &tallying{keeps: true}
 		},
+		"a checker, a monitor, a goal or a function of Register panics: none": func() checkers.Monitor { panic("none") },
 	} {
 		if f := prove(t, "", attending(monitor)); !strings.Contains(f.fatal, "my/monitor: "+want) {
 			t.Errorf("%+v, want %s", f, want)

@@ -3,6 +3,7 @@ package judge
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -162,12 +163,17 @@ func foreign(h *history.History) map[string]bool {
 		case e.Kind != history.Return || open[e.Path]:
 		case e.Err == nil && e.Op != "create" && !made[e.Path], e.Err == zk.ErrNodeExists && !made[e.Path]:
 			list[e.Path] = true
+		case e.Err == zk.ErrBadVersion && !made[e.Path]:
+			list[e.Path] = true
 		case e.Err == nil && e.Op == "get" && !written[e.Path][e.Zxid]:
 			list[e.Path] = true
 		}
 	}
 	return list
 }
+
+// looks are the operations that say by an error that there is no such znode.
+var looks = map[string]bool{"exists": true, "existsW": true, "get": true, "getW": true, "delete": true, "set": true}
 
 // leftOver finds the ephemerals of clients that have gone without closing their sessions, and that nobody has missed.
 func (j *Judgement) leftOver(h *history.History, l *locks) {
@@ -177,6 +183,13 @@ func (j *Judgement) leftOver(h *history.History, l *locks) {
 		switch e := &h.Events[i]; e.Kind {
 		case history.Session:
 			last[e.Session] = e
+			if e.Op == zk.StateExpired.String() {
+				maps.DeleteFunc(there, func(_ string, x *history.Event) bool { return x.Session == e.Session })
+			}
+		case history.Reply:
+			if x := there[e.Path]; x != nil && e.Err == zk.ErrNoNode && e.Zxid >= x.Zxid && looks[e.Op] {
+				delete(there, e.Path) // its session has ended
+			}
 		case history.Created:
 			if e.Session != 0 {
 				there[e.Path] = e

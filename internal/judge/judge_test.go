@@ -363,9 +363,17 @@ func TestOnlyZnodesOfWhichEverythingIsKnownAreJudged(t *testing.T) {
 		return []history.Event{op(history.Invoke, 2, "get", "/a", "", -1, 0, nil),
 			op(history.Return, 2, "get", "/a", data, 0, zxid, nil)}
 	}
-	set := []history.Event{op(history.Invoke, 3, "set", "/a", "z", -1, 0, nil),
+	own := []history.Event{op(history.Invoke, 3, "set", "/a", "z", -1, 0, nil),
 		{Kind: history.Changed, Client: 1, Path: "/a", Data: "z", Zxid: 2},
 		op(history.Return, 3, "set", "/a", "", 1, 2, nil)}
+	set := slices.Clone(own) // that of somebody else
+	for i := range set {
+		set[i].Client = 2
+	}
+	again := slices.Clone(get("x", 1))
+	for i := range again {
+		again[i].Object = 4
+	}
 	sync := []history.Event{{Kind: history.Call, Client: 1, Op: "sync", Path: "/a"}}
 	for _, x := range []struct {
 		name   string
@@ -380,6 +388,12 @@ func TestOnlyZnodesOfWhichEverythingIsKnownAreJudged(t *testing.T) {
 			op(history.Return, 2, "get", "/a", "", 0, 0, zk.ErrNoNode)}), true},
 		{"older than a set that was answered before the sync", slices.Concat(created, set, sync, get("x", 1)), true},
 		{"older than a set that was answered after the sync", slices.Concat(created, sync, set, get("x", 1)), false},
+		{"older than its own set after the sync", slices.Concat(created, sync, own, get("x", 1)), true},
+		{"older than what it has read after the sync", slices.Concat(created, sync, set, []history.Event{
+			op(history.Invoke, 2, "get", "/a", "", -1, 0, nil),
+			op(history.Return, 2, "get", "/a", "z", 1, 2, nil)}, again), true},
+		{"the first answer heard is that of a version", []history.Event{op(history.Invoke, 2, "set", "/a", "y", 7, 0, nil),
+			op(history.Return, 2, "set", "/a", "", 0, 0, zk.ErrBadVersion)}, false},
 	} {
 		j := judge.Judge(&history.History{Clients: 1, Events: x.events}, nil)
 		if (len(j.Violations) > 0) != x.bad {

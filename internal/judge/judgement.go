@@ -57,6 +57,9 @@ func (j *Judgement) znodes(h *history.History, unfit map[string]reason) (judged 
 		order = "some order"
 	}
 	v := checkers.Znodes{}.Check(&kept)
+	if text := goesBack(h, paths); v.Level == checkers.OK && text != "" {
+		v = checkers.Verdict{Level: checkers.Violated, Message: text}
+	}
 	switch v.Level {
 	case checkers.Violated:
 		j.Violations = append(j.Violations, "znodes: "+v.Message)
@@ -66,6 +69,39 @@ func (j *Judgement) znodes(h *history.History, unfit map[string]reason) (judged 
 		fact = fmt.Sprintf("%d judged, all linearizable in %s", len(paths), order)
 	}
 	return len(paths), fact
+}
+
+// goesBack finds a get that is answered with an older state of its znode than its client had been told of before it
+// asked, or has made itself: [sinceSync] lets all gets after a sync take place in any order.
+func goesBack(h *history.History, paths map[string]bool) string {
+	type place struct {
+		client int32
+		path   string
+	}
+	known, made, asked := map[place]int64{}, map[place]int64{}, map[int32]int64{}
+	for i := range h.Events {
+		x := &h.Events[i]
+		at := place{x.Client, x.Path}
+		switch x.Kind {
+		case history.Created, history.Changed, history.Deleted:
+			made[at] = x.Zxid
+		case history.Invoke:
+			asked[x.Object] = known[at]
+		case history.Return:
+			if x.Err != nil || !paths[x.Path] {
+				continue
+			}
+			zxid := x.Zxid
+			if x.Op != "get" {
+				zxid = made[at]
+			} else if zxid < asked[x.Object] {
+				return fmt.Sprintf("c%d's get of %s read %q of version %d, mzxid 0x%x, after its client had been told of 0x%x",
+					x.Client, x.Path, x.Data, x.Version, zxid, asked[x.Object])
+			}
+			known[at] = max(known[at], zxid)
+		}
+	}
+	return ""
 }
 
 // told adds what was said of znodes to the facts, and why others are not judged.
@@ -188,7 +224,18 @@ func unfit(h *history.History) map[string]reason {
 	for i := range h.Events {
 		x := &h.Events[i]
 		switch x.Kind {
+		case history.Call:
+			switch {
+			case h.Txns: // all is known of them
+			case x.Op == "multi" && x.Path != "":
+				set(x.Path, becauseMulti)
+			case x.Op == "createContainer" || x.Op == "createTTL": // which the server deletes, and no wire says so
+				set(x.Path, becauseServer)
+			}
 		case history.Invoke:
+			if x.Session != 0 {
+				set(x.Path, becauseEphemeral)
+			}
 			p := place{x.Client, x.Path, x.Op}
 			of[x.Object] = p
 			open[p]++

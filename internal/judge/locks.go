@@ -54,8 +54,7 @@ type locks struct {
 
 // asking is who has asked to create a path, and how many times without an answer.
 type asking struct {
-	client int32
-	times  int
+	times map[int32]int // by client
 }
 
 // newLocks follows the locks of a history.
@@ -81,11 +80,10 @@ func (l *locks) called(e *history.Event) {
 	if e.Op == "create" || e.Op == "create2" {
 		x := l.creates[e.Path]
 		if x == nil {
-			x = &asking{}
+			x = &asking{map[int32]int{}}
 			l.creates[e.Path] = x
 		}
-		x.client = e.Client
-		x.times++
+		x.times[e.Client]++
 		return
 	}
 	if e.Op == "childrenW" {
@@ -166,7 +164,9 @@ func (l *locks) replied(e *history.Event) {
 	switch {
 	case e.Op == "create" || e.Op == "create2":
 		if x := l.creates[e.Path]; x != nil {
-			x.times--
+			if x.times[e.Client]--; x.times[e.Client] == 0 {
+				delete(x.times, e.Client)
+			}
 		}
 	case e.Err != nil:
 	case e.Op == "children" || e.Op == "childrenW":
@@ -221,8 +221,12 @@ func (l *locks) asked(path string) int32 {
 	if len(path) < digits {
 		return 0
 	}
-	if x := l.creates[path[:len(path)-digits]]; x != nil && x.times > 0 {
-		return x.client
+	x := l.creates[path[:len(path)-digits]]
+	if x == nil || len(x.times) != 1 { // of several anyone may have made it
+		return 0
+	}
+	for client := range x.times { // order-free: there is one
+		return client
 	}
 	return 0
 }
@@ -351,10 +355,15 @@ type Guard struct {
 	Folder string // of the lock
 }
 
+// isPath reports whether a znode may have that path.
+func isPath(s string) bool {
+	return strings.HasPrefix(s, "/") && !strings.Contains(s, "//") && (s == "/" || !strings.HasSuffix(s, "/"))
+}
+
 // ParseGuard reads "/path=/folder".
 func ParseGuard(s string) (Guard, error) {
 	path, folder, ok := strings.Cut(s, "=")
-	if !ok || !strings.HasPrefix(path, "/") || !strings.HasPrefix(folder, "/") {
+	if !ok || !isPath(path) || !isPath(folder) {
 		return Guard{}, fmt.Errorf("a guard is the path of a znode and the folder of a lock, as /config=/locks/config, "+
 			"not %q", s)
 	}

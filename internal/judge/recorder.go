@@ -1,6 +1,7 @@
 package judge
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -83,6 +84,7 @@ type Connection struct {
 	head           []byte // the first bytes of the client, as many as a word has
 	greeted        [2]bool
 	session        int64
+	wanted         int64 // the session that the client had before
 	client         int32
 	open           []call
 	waiting        int // bytes of these
@@ -167,11 +169,12 @@ const maxFrames = 64
 func (c *Connection) request(packet []byte) error {
 	if !c.greeted[0] {
 		c.greeted[0] = true
-		_, err := jute.ParseConnectRequest(packet)
+		q, err := jute.ParseConnectRequest(packet)
+		c.wanted = q.Session
 		return err
 	}
 	xid, q, err := jute.ParseRequest(packet)
-	if err != nil || q.Op == model.OpPing || q.Op == model.OpAuth || q.Op == model.OpSASL {
+	if err != nil || q.Op == model.OpPing || xid < 0 && silent(q.Op) { // the answers of these have no turn
 		return err
 	}
 	q.Data = slices.Clone(q.Data)
@@ -181,6 +184,10 @@ func (c *Connection) request(packet []byte) error {
 		c.open = nil
 		return fmt.Errorf("%d requests without an answer", n)
 	}
+	if silent(q.Op) {
+		c.open = append(c.open, x)
+		return nil
+	}
 	if x.word != "" {
 		c.r.objects++
 		x.object = c.r.objects
@@ -189,12 +196,22 @@ func (c *Connection) request(packet []byte) error {
 			version = -1
 		}
 		c.r.add(history.Event{Kind: history.Invoke, Client: c.client, Object: x.object, Op: x.word, Path: q.Path,
-			Data: string(q.Data), Version: version})
+			Data: string(q.Data), Version: version, Session: c.ephemeral(&q)})
+	}
+	for i := range q.Ops {
+		if Word(&q.Ops[i]) != "" && Word(&q.Ops[i]) != "get" { // nobody may ever know whether these were done
+			c.r.add(history.Event{Kind: history.Call, Client: c.client, Op: sim.OpName(&q), Path: q.Ops[i].Path,
+				Session: c.session})
+		}
 	}
 	c.r.add(history.Event{Kind: history.Call, Client: c.client, Op: sim.OpName(&q), Path: q.Path, Session: c.session})
 	c.open = append(c.open, x)
 	return nil
 }
+
+// silent reports whether nothing is noted of an operation. go-zookeeper numbers these as others, so that they have
+// their turn among the answers.
+func silent(op model.Op) bool { return op == model.OpAuth || op == model.OpSASL }
 
 // judged is the word of an operation, "" also for a read without a sync: what it sees may be old.
 func (c *Connection) judged(q *model.Request) string {
@@ -245,21 +262,36 @@ func (c *Connection) answer(packet []byte) error {
 		c.r.add(history.Event{Kind: history.Notify, Client: c.client, Op: history.EventName(ev.Type), Path: ev.Path})
 		return err
 	}
+	for len(c.open) > 0 && c.open[0].xid != a.Xid && c.open[0].Op == model.OpCheck { // it succeeded, see [model.Response]
+		c.take()
+	}
 	if len(c.open) == 0 || c.open[0].xid != a.Xid {
 		if a.Xid == jute.XidPing || a.Xid < 0 { // of the handshake of a library, as an authentication
 			return nil
 		}
 		return fmt.Errorf("an answer to request %d, which was not sent or is not the first", a.Xid)
 	}
+	x := c.take()
+	if silent(x.Op) {
+		return nil
+	}
+	return c.answered(&x, &a)
+}
+
+// take removes the first of the open calls.
+func (c *Connection) take() call {
 	x := c.open[0]
 	c.open = append(c.open[:0], c.open[1:]...)
 	c.waiting -= x.size
-	return c.answered(&x, &a)
+	return x
 }
 
 // welcome hears which session the server has opened, or opened again.
 func (c *Connection) welcome(packet []byte) error {
 	w, err := jute.ParseConnectResponse(packet)
+	if err == nil && w.Session == 0 {
+		c.expired(c.wanted)
+	}
 	if err != nil || w.Session == 0 {
 		return err
 	}
@@ -347,6 +379,22 @@ func (c *Connection) changes(q *model.Request, res *model.Response, zxid int64) 
 // nor znodes with a time to live.
 func isEphemeral(q *model.Request) bool {
 	return (q.Op == model.OpCreate || q.Op == model.OpCreate2) && q.Flags&zk.FlagEphemeral != 0 && q.Flags < zk.FlagTTL
+}
+
+// ephemeral is the session that an ephemeral will belong to, -1 if that is not known yet; 0: it makes none.
+func (c *Connection) ephemeral(q *model.Request) int64 {
+	if !isEphemeral(q) {
+		return 0
+	}
+	return cmp.Or(c.session, -1)
+}
+
+// expired notes that a server knows a session no more, and so no ephemerals of it.
+func (c *Connection) expired(session int64) {
+	if n, known := c.r.clients[session]; known {
+		c.r.add(history.Event{Kind: history.Session, Client: n, Op: zk.StateExpired.String(), Session: session})
+		maps.DeleteFunc(c.r.owner, func(_ string, s int64) bool { return s == session })
+	}
 }
 
 // ended notes that a client has ended its session, and its ephemerals with it.

@@ -168,3 +168,14 @@ func (p *past) heard(told []history.Event) []uint64 {
 	}
 	return list
 }
+
+// followed returns an error if the monitors of a scenario cannot follow a search, or if what makes them panics.
+func followed(s *engine.Scenario, r Reductions) (err error) {
+	if m := engine.Judging(func() { err = newPast(s, r.Monitors).check() }); m != nil {
+		err = m
+	}
+	if err != nil {
+		err = fmt.Errorf("%s: %w", s.Name, err)
+	}
+	return err
+}

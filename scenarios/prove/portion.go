@@ -71,8 +71,8 @@ func provePortion(ctx context.Context, sc Scope, o Options, part, of uint64, man
 	}
 	judged := sc.Scenario.Listed()
 	sc.Scenario = &judged
-	if err := newPast(sc.Scenario, o.Reductions.Monitors).check(); err != nil {
-		return x, Result{}, fmt.Errorf("%s: %w", sc.Scenario.Name, err)
+	if err := followed(sc.Scenario, o.Reductions); err != nil {
+		return x, Result{}, err
 	}
 	p := &prover{scope: sc, Options: o}
 	p.result.Certificate = Certificate{Format: certificateFormat, Claim: x.Claim}

@@ -95,8 +95,8 @@ func Prove(ctx context.Context, sc Scope, o Options) (Result, error) {
 	}
 	judged := sc.Scenario.Listed()
 	sc.Scenario = &judged
-	if err := newPast(sc.Scenario, o.Reductions.Monitors).check(); err != nil {
-		return Result{}, fmt.Errorf("%s: %w", sc.Scenario.Name, err)
+	if err := followed(sc.Scenario, o.Reductions); err != nil {
+		return Result{}, err
 	}
 	o.Workers = o.workers()
 	o.Every = cmp.Or(o.Every, time.Minute)
