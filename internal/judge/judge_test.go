@@ -339,6 +339,10 @@ func TestWhatLocksMustNotDo(t *testing.T) {
 		{"the wrong one is waited for", []history.Event{made(1, 1, 1), made(2, 2, 2), {Kind: history.Call, Client: 1,
 			Op: "existsW", Path: waits(2)}, written(1, 3)}, "order: c1 waits for " + waits(2) +
 			" of c2, which comes behind its own " + waits(1)},
+		{"without any znode of the lock", []history.Event{written(1, 3)},
+			"fencing: c1 writes /g at zxid 0x3, and nobody has a znode of the lock"},
+		{"with a name of no known lock", []history.Event{{Kind: history.Created, Client: 1, Path: "/l/n-0000000000", Zxid: 1},
+			written(1, 3)}, ""},
 		{"the right one is waited for", []history.Event{made(1, 1, 1), made(2, 2, 2), {Kind: history.Call, Client: 2,
 			Op: "existsW", Path: waits(1)}, written(1, 3)}, ""},
 	} {

@@ -1,6 +1,7 @@
 package judge
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"regexp"
@@ -36,6 +37,7 @@ type folder struct {
 	path     string
 	library  string
 	waiters  []*waiter
+	live     []*waiter // those that are neither gone nor missing
 	acquired int
 	watchers map[string]map[int32]bool // of the znodes of waiters, by path
 	lists    int                       // watches on the whole folder
@@ -102,8 +104,8 @@ func (l *locks) called(e *history.Event) {
 	}
 	f.watchers[e.Path][e.Client] = true
 	var own *waiter // the last of its own
-	for _, x := range f.waiters {
-		if x.client == e.Client && x.gone == 0 && x.missing == 0 && (own == nil || before(own, x)) {
+	for _, x := range f.live {
+		if x.client == e.Client && (own == nil || before(own, x)) {
 			own = x
 		}
 	}
@@ -137,7 +139,7 @@ func (l *locks) add(path string, client int32, zxid int64) *waiter {
 		l.folders[in] = f
 	}
 	w := &waiter{path: path, number: number, client: client, made: zxid, seen: zxid}
-	f.waiters = append(f.waiters, w)
+	f.waiters, f.live = append(f.waiters, w), append(f.live, w)
 	l.byPath[path] = w
 	return w
 }
@@ -154,6 +156,8 @@ func (l *locks) deleted(e *history.Event) {
 		return
 	}
 	w.gone = e.Zxid
+	f := l.folder(e.Path)
+	f.live = slices.DeleteFunc(f.live, func(x *waiter) bool { return x == w })
 	if e.Client > 0 && w.client > 0 && e.Client != w.client {
 		l.violation("ownership: c%d deletes %s, the lock's znode of c%d", e.Client, w.path, w.client)
 	}
@@ -180,36 +184,37 @@ func (l *locks) replied(e *history.Event) {
 
 // listed takes the listing of a folder.
 func (l *locks) listed(e *history.Event) {
-	names := strings.Split(e.Data, "/")
 	there := map[string]bool{}
-	for _, name := range names {
+	var first *waiter
+	for name := range strings.SplitSeq(e.Data, "/") {
 		if name == "" {
 			continue
 		}
 		path := strings.TrimSuffix(e.Path, "/") + "/" + name
 		there[path] = true
-		if l.byPath[path] == nil {
-			if w := l.add(path, l.asked(path), e.Zxid); w != nil {
-				w.unheard = true
+		w := l.byPath[path]
+		if w == nil {
+			if w = l.add(path, l.asked(path), e.Zxid); w == nil {
+				continue
 			}
+			w.unheard = true
+		}
+		w.seen = max(w.seen, e.Zxid)
+		if first == nil || before(w, first) {
+			first = w
 		}
 	}
 	f := l.folders[e.Path]
 	if f == nil {
 		return
 	}
-	var first *waiter
-	for _, w := range f.waiters {
-		switch {
-		case there[w.path]:
-			w.seen = max(w.seen, e.Zxid)
-			if first == nil || before(w, first) {
-				first = w
-			}
-		case w.made <= e.Zxid && w.gone == 0 && w.missing == 0:
-			w.missing = e.Zxid
+	f.live = slices.DeleteFunc(f.live, func(w *waiter) bool {
+		if there[w.path] || w.made > e.Zxid {
+			return false
 		}
-	}
+		w.missing = e.Zxid
+		return true
+	})
 	if first != nil && first.client == e.Client && e.Client > 0 {
 		f.acquired++
 	}
@@ -279,42 +284,67 @@ func (f *folder) unheard(j *Judgement, w *waiter) {
 
 // guard judges the writes to a guarded znode.
 func (l *locks) guard(j *Judgement, g Guard) {
-	n, f := 0, l.folders[g.Folder]
+	var writes []*history.Event
 	for i := range l.h.Events {
-		e := &l.h.Events[i]
-		if e.Path != g.Path || e.Kind != history.Changed {
-			continue
-		}
-		n++
-		if why := f.forbids(e); why != "" {
-			j.Violations = append(j.Violations, fmt.Sprintf("fencing: c%d writes %s at zxid 0x%x, %s", e.Client, e.Path, e.Zxid,
-				why))
+		if e := &l.h.Events[i]; e.Path == g.Path && e.Kind == history.Changed {
+			writes = append(writes, e)
 		}
 	}
-	if n == 0 {
+	if len(writes) == 0 {
 		j.Inconclusive = append(j.Inconclusive, fmt.Sprintf("nobody has written %s, which the lock %s guards", g.Path,
 			g.Folder))
 		return
 	}
-	j.Facts = append(j.Facts, fmt.Sprintf("fencing: %s of %s, which %s guards", history.Counted(n, "write"), g.Path,
-		g.Folder))
+	if l.folders[g.Folder] == nil && l.unknown(g.Folder) {
+		j.Inconclusive = append(j.Inconclusive, fmt.Sprintf("the names in %s are those of no lock that is known, so nobody "+
+			"can tell who may write %s", g.Folder, g.Path))
+		return
+	}
+	slices.SortStableFunc(writes, func(a, b *history.Event) int { return cmp.Compare(a.Zxid, b.Zxid) })
+	var later, there []*waiter // in the order in which they were made
+	if f := l.folders[g.Folder]; f != nil {
+		later = slices.Clone(f.waiters)
+		slices.SortStableFunc(later, func(a, b *waiter) int { return cmp.Compare(a.made, b.made) })
+	}
+	known := len(later) > 0
+	for _, e := range writes {
+		for len(later) > 0 && later[0].made < e.Zxid {
+			there, later = append(there, later[0]), later[1:]
+		}
+		there = slices.DeleteFunc(there, func(w *waiter) bool { return !w.mayBe(e.Zxid) })
+		why := "and nobody has a znode of the lock"
+		if known {
+			why = forbids(there, e)
+		}
+		if why != "" {
+			j.Violations = append(j.Violations, fmt.Sprintf("fencing: c%d writes %s at zxid 0x%x, %s", e.Client, e.Path, e.Zxid,
+				why))
+		}
+	}
+	j.Facts = append(j.Facts, fmt.Sprintf("fencing: %s of %s, which %s guards", history.Counted(len(writes), "write"),
+		g.Path, g.Folder))
 }
 
-// forbids says why a client must not write at that moment, "" if it may.
-func (f *folder) forbids(e *history.Event) string {
-	if f == nil {
-		return "and nobody has a znode of the lock"
-	}
+// unknown reports whether there was something in a folder.
+func (l *locks) unknown(folder string) bool {
+	return slices.ContainsFunc(l.h.Events, func(e history.Event) bool {
+		return e.Kind == history.Created && model.ParentPath(e.Path) == folder ||
+			e.Kind == history.Reply && (e.Op == "children" || e.Op == "childrenW") && e.Path == folder && e.Data != ""
+	})
+}
+
+// forbids says why a client must not write while these may be there, "" if it may.
+func forbids(there []*waiter, e *history.Event) string {
 	var own *waiter
-	for _, w := range f.waiters {
-		if w.client == e.Client && w.mayBe(e.Zxid) && (own == nil || before(w, own)) {
+	for _, w := range there {
+		if w.client == e.Client && (own == nil || before(w, own)) {
 			own = w
 		}
 	}
 	if own == nil {
 		return "and has no znode of the lock then"
 	}
-	for _, w := range f.waiters {
+	for _, w := range there {
 		if w.client != e.Client && w.is(e.Zxid) && before(w, own) {
 			return fmt.Sprintf("when c%d holds the lock with %s", w.client, w.path)
 		}
