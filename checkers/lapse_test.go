@@ -46,6 +46,25 @@ func TestWhoeverIsDisconnectedIsToldBeforeItsSessionEnds(t *testing.T) {
 			invoke c1 o1 leave /g/m
 			deleted c0 /g/m z2 s11`},
 	})
+	judge(t, Presence{Untold: true}, []judgement{
+		{name: "a member that nobody tells", text: joined + `deleted c0 /g/m z2 s11`}})
+	const inside = `
+		session c1 StateHasSession s11
+		invoke c1 o1 enter =1
+		created c1 /b/a z1 s11
+		return c1 o1 enter /b/a =1
+		session c1 StateDisconnected s11
+	`
+	judge(t, Exit{}, []judgement{
+		{name: "inside and not told", text: inside + `deleted c0 /b/a z2 s11`, event: 5, message: "c1 was not told that " +
+			"it is inside no longer by /b/a, whose session has ended, and was disconnected before"},
+		{name: "inside and told", text: inside + `
+			lost c1 o1
+			deleted c0 /b/a z2 s11`},
+	})
+}
+
+func TestALapseIsOfTheSessionThatItsClientHas(t *testing.T) {
 	judge(t, Presence{}, []judgement{
 		{name: "another's znode, after its own has gone unheard of", text: `
 			session c1 StateHasSession s11
@@ -69,22 +88,6 @@ func TestWhoeverIsDisconnectedIsToldBeforeItsSessionEnds(t *testing.T) {
 			return c2 o1 join /g/m
 			session c2 StateDisconnected s21
 			deleted c0 /g/m z4 s21`},
-	})
-	judge(t, Presence{Untold: true}, []judgement{
-		{name: "a member that nobody tells", text: joined + `deleted c0 /g/m z2 s11`}})
-	const inside = `
-		session c1 StateHasSession s11
-		invoke c1 o1 enter =1
-		created c1 /b/a z1 s11
-		return c1 o1 enter /b/a =1
-		session c1 StateDisconnected s11
-	`
-	judge(t, Exit{}, []judgement{
-		{name: "inside and not told", text: inside + `deleted c0 /b/a z2 s11`, event: 5, message: "c1 was not told that " +
-			"it is inside no longer by /b/a, whose session has ended, and was disconnected before"},
-		{name: "inside and told", text: inside + `
-			lost c1 o1
-			deleted c0 /b/a z2 s11`},
 	})
 }
 

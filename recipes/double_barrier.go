@@ -263,8 +263,9 @@ func (d *DoubleBarrier) look(ctx context.Context) error {
 }
 
 // list returns, in order, those of a round who are still there, and those who wait,
-// without the client itself. Of the tries of one of them the last one counts. A znode is never missing for being new: the round is
-// younger than those of its members, and was read before.
+// without the client itself. Of the tries of one Enter the last one counts. A znode is
+// never missing for being new: the round is younger than those of its members, and was
+// read before.
 func (d *DoubleBarrier) list(ctx context.Context, r round) (inside, others []string, err error) {
 	names, _, err := d.on(ctx).Children(d.dir)
 	slices.Sort(names)

@@ -110,9 +110,10 @@ func (l *Lock) Unlock(ctx context.Context) error { return l.release(ctx) }
 
 // Lost returns a channel that gets one event when the lock that is held can no
 // longer be relied on, and is then closed: the session was disconnected or has
-// ended, or the znode was deleted by somebody else. The event has the type zk.EventSession, with the state, or
-// zk.EventNodeDeleted; if the znode could not be looked at, its Err says why. The channel is nil, and so blocks forever,
-// while the lock is not held. Nothing is sent once Unlock was called.
+// ended, or the znode was deleted by somebody else. The event has the type
+// zk.EventSession, with the state, or zk.EventNodeDeleted; if the znode could not be
+// looked at, its Err says why. The channel is nil, and so blocks forever, while the
+// lock is not held. Nothing is sent once Unlock was called.
 func (l *Lock) Lost() <-chan zk.Event { return l.held.Lost() }
 
 // Token returns a number that is higher for each later holder of this lock (the

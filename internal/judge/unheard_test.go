@@ -43,79 +43,84 @@ func found(data string, version int32, mzxid, zxid int64) model.Response {
 	return model.Response{Data: []byte(data), Stat: zk.Stat{Version: version, Mzxid: mzxid}, Zxid: zxid}
 }
 
+func none(zxid int64) model.Response { return model.Response{Err: model.Code(-101), Zxid: zxid} }
+
+var deleting = model.Request{Op: model.OpMulti,
+	Ops: []model.Request{{Op: model.OpDelete, Path: "/a", Version: anyVersion}}}
+
+// unheard are what a server does and no answer tells of, by two clients.
+var unheard = map[string]func(r *Recorder, a, b *talk){
+	"a delete in a multi": func(_ *Recorder, a, b *talk) {
+		a.done(creating("/a", "x", 0), model.Response{Path: "/a", Zxid: 3})
+		a.ask(deleting)
+		a.c.Dropped()
+		b.done(syncing, model.Response{Path: "/a", Zxid: 4})
+		b.done(looking, none(4))
+	},
+	"an ephemeral": func(_ *Recorder, a, b *talk) {
+		a.ask(creating("/a", "x", zk.FlagEphemeral))
+		a.c.Dropped()
+		b.done(syncing, model.Response{Path: "/a", Zxid: 3})
+		b.done(looking, found("x", 0, 3, 3))
+		b.done(syncing, model.Response{Path: "/a", Zxid: 4})
+		b.done(looking, none(4))
+	},
+	"the end of a ttl": func(_ *Recorder, a, b *talk) {
+		q := creating("/a", "x", 5)
+		q.Op, q.TTL = model.OpCreateTTL, 10
+		a.done(q, model.Response{Path: "/a", Zxid: 3})
+		b.done(syncing, model.Response{Path: "/a", Zxid: 4})
+		b.done(looking, none(4))
+	},
+	"a version of before": func(_ *Recorder, a, _ *talk) {
+		a.done(model.Request{Op: model.OpSetData, Path: "/a", Data: []byte("y"), Version: 7},
+			model.Response{Err: model.Code(-103), Zxid: 3})
+	},
+	"a multi beside a set": func(_ *Recorder, a, _ *talk) {
+		a.done(creating("/a", "x", 0), model.Response{Path: "/a", Zxid: 3})
+		m := model.Request{Op: model.OpMulti, Ops: []model.Request{{Op: model.OpSetData, Path: "/a", Data: []byte("m"),
+			Version: anyVersion}}}
+		s := model.Request{Op: model.OpSetData, Path: "/a", Data: []byte("s"), Version: anyVersion}
+		first, second := a.ask(m), a.ask(s)
+		a.tell(first, m.Op, model.Response{Results: []model.Response{{Op: model.OpSetData,
+			Stat: zk.Stat{Version: 1, Mzxid: 4}}}, Zxid: 4})
+		a.tell(second, s.Op, model.Response{Stat: zk.Stat{Version: 2, Mzxid: 5}, Zxid: 5})
+	},
+	"the end of a session": func(r *Recorder, a, b *talk) {
+		a.done(creating("/e", "", zk.FlagEphemeral), model.Response{Path: "/e", Zxid: 3})
+		a.c.Left()
+		c := r.Connect()
+		q := jute.ConnectRequest{Timeout: 10_000, Session: 1}
+		c.Sent(frame(q.Append(nil)))
+		w := jute.ConnectResponse{Password: make([]byte, jute.PasswordLen)}
+		c.Received(frame(w.Append(nil)))
+		c.Dropped()
+	},
+	"an authentication that has a number": func(_ *Recorder, a, _ *talk) {
+		a.done(model.Request{Op: model.OpAuth, Path: "digest", Data: []byte("u:p")}, model.Response{})
+		a.done(creating("/a", "x", 0), model.Response{Path: "/a", Zxid: 3})
+	},
+	"a check that nobody answers, as it succeeds": func(_ *Recorder, a, _ *talk) {
+		a.ask(model.Request{Op: model.OpCheck, Path: "/", Version: anyVersion})
+		a.done(creating("/a", "x", 0), model.Response{Path: "/a", Zxid: 3})
+	},
+	"whose znode it is": func(_ *Recorder, a, b *talk) {
+		const lock = model.OpGetChildren
+		q := creating("/l/lock-", "", zk.FlagEphemeral|zk.FlagSequence)
+		a.ask(q)
+		a.c.Dropped()
+		b.done(q, model.Response{Path: "/l/lock-0000000001", Zxid: 4})
+		b.done(model.Request{Op: lock, Path: "/l"}, model.Response{Children: []string{"lock-0000000000",
+			"lock-0000000001"}, Zxid: 4})
+		again := &talk{c: attached(a.c.r, 1)}
+		again.done(model.Request{Op: model.OpDelete, Path: "/l/lock-0000000000", Version: anyVersion},
+			model.Response{Zxid: 5})
+	},
+}
+
 // What a server has done and no answer tells of is no violation.
 func TestWhatNoAnswerTellsOfIsNoViolation(t *testing.T) {
-	none := func(zxid int64) model.Response { return model.Response{Err: model.Code(-101), Zxid: zxid} }
-	deleting := model.Request{Op: model.OpMulti,
-		Ops: []model.Request{{Op: model.OpDelete, Path: "/a", Version: anyVersion}}}
-	for name, say := range map[string]func(r *Recorder, a, b *talk){ // order-free: each by itself
-		"a delete in a multi": func(_ *Recorder, a, b *talk) {
-			a.done(creating("/a", "x", 0), model.Response{Path: "/a", Zxid: 3})
-			a.ask(deleting)
-			a.c.Dropped()
-			b.done(syncing, model.Response{Path: "/a", Zxid: 4})
-			b.done(looking, none(4))
-		},
-		"an ephemeral": func(_ *Recorder, a, b *talk) {
-			a.ask(creating("/a", "x", zk.FlagEphemeral))
-			a.c.Dropped()
-			b.done(syncing, model.Response{Path: "/a", Zxid: 3})
-			b.done(looking, found("x", 0, 3, 3))
-			b.done(syncing, model.Response{Path: "/a", Zxid: 4})
-			b.done(looking, none(4))
-		},
-		"the end of a ttl": func(_ *Recorder, a, b *talk) {
-			q := creating("/a", "x", 5)
-			q.Op, q.TTL = model.OpCreateTTL, 10
-			a.done(q, model.Response{Path: "/a", Zxid: 3})
-			b.done(syncing, model.Response{Path: "/a", Zxid: 4})
-			b.done(looking, none(4))
-		},
-		"a version of before": func(_ *Recorder, a, _ *talk) {
-			a.done(model.Request{Op: model.OpSetData, Path: "/a", Data: []byte("y"), Version: 7},
-				model.Response{Err: model.Code(-103), Zxid: 3})
-		},
-		"a multi beside a set": func(_ *Recorder, a, _ *talk) {
-			a.done(creating("/a", "x", 0), model.Response{Path: "/a", Zxid: 3})
-			m := model.Request{Op: model.OpMulti, Ops: []model.Request{{Op: model.OpSetData, Path: "/a", Data: []byte("m"),
-				Version: anyVersion}}}
-			s := model.Request{Op: model.OpSetData, Path: "/a", Data: []byte("s"), Version: anyVersion}
-			first, second := a.ask(m), a.ask(s)
-			a.tell(first, m.Op, model.Response{Results: []model.Response{{Op: model.OpSetData,
-				Stat: zk.Stat{Version: 1, Mzxid: 4}}}, Zxid: 4})
-			a.tell(second, s.Op, model.Response{Stat: zk.Stat{Version: 2, Mzxid: 5}, Zxid: 5})
-		},
-		"the end of a session": func(r *Recorder, a, b *talk) {
-			a.done(creating("/e", "", zk.FlagEphemeral), model.Response{Path: "/e", Zxid: 3})
-			a.c.Left()
-			c := r.Connect()
-			q := jute.ConnectRequest{Timeout: 10_000, Session: 1}
-			c.Sent(frame(q.Append(nil)))
-			w := jute.ConnectResponse{Password: make([]byte, jute.PasswordLen)}
-			c.Received(frame(w.Append(nil)))
-			c.Dropped()
-		},
-		"an authentication that has a number": func(_ *Recorder, a, _ *talk) {
-			a.done(model.Request{Op: model.OpAuth, Path: "digest", Data: []byte("u:p")}, model.Response{})
-			a.done(creating("/a", "x", 0), model.Response{Path: "/a", Zxid: 3})
-		},
-		"a check that nobody answers, as it succeeds": func(_ *Recorder, a, _ *talk) {
-			a.ask(model.Request{Op: model.OpCheck, Path: "/", Version: anyVersion})
-			a.done(creating("/a", "x", 0), model.Response{Path: "/a", Zxid: 3})
-		},
-		"whose znode it is": func(_ *Recorder, a, b *talk) {
-			const lock = model.OpGetChildren
-			q := creating("/l/lock-", "", zk.FlagEphemeral|zk.FlagSequence)
-			a.ask(q)
-			a.c.Dropped()
-			b.done(q, model.Response{Path: "/l/lock-0000000001", Zxid: 4})
-			b.done(model.Request{Op: lock, Path: "/l"}, model.Response{Children: []string{"lock-0000000000",
-				"lock-0000000001"}, Zxid: 4})
-			again := &talk{c: attached(a.c.r, 1)}
-			again.done(model.Request{Op: model.OpDelete, Path: "/l/lock-0000000000", Version: anyVersion},
-				model.Response{Zxid: 5})
-		},
-	} {
+	for name, say := range unheard { // order-free: each by itself
 		r := NewRecorder()
 		say(r, &talk{c: attached(r, 1)}, &talk{c: attached(r, 2)})
 		j, _, err := r.Judge(nil)

@@ -248,8 +248,8 @@ func (c *proveFlags) options() (o prove.Options, err error) {
 	if c.workers < 0 {
 		return o, errors.New("-p cannot be negative")
 	}
-	o = prove.Options{Reductions: prove.Every, Workers: c.workers, Checkpoint: c.checkpoint, Every: cmp.Or(c.every, time.Minute),
-		Reverse: c.reverse, Audit: c.audit, Rerun: c.rerun}
+	o = prove.Options{Reductions: prove.Every, Workers: c.workers, Checkpoint: c.checkpoint,
+		Every: cmp.Or(c.every, time.Minute), Reverse: c.reverse, Audit: c.audit, Rerun: c.rerun}
 	o.Reductions.Symmetry = c.symmetry
 	if o.Memory, err = parseMemory(c.memory); err != nil {
 		return o, err
