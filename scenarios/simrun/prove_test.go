@@ -335,7 +335,7 @@ func TestAKilledProofComesToTheSame(t *testing.T) {
 	}
 	dir := t.TempDir()
 	t.Chdir(dir)
-	args := []string{"prove", "-run", "^lock/lock$", "-every", "30ms"}
+	args := []string{"prove", "-run", "^lock/lock$"}
 	if r := simrun(t, append(args, "-cert", "whole.json")...); r.code != exitHeld {
 		t.Fatalf("%+v", r)
 	}
@@ -347,7 +347,7 @@ func TestAKilledProofComesToTheSame(t *testing.T) {
 	for ; ; kills, life = kills+1, life*8/5 {
 		cmd := exec.Command(self, "-test.run=^TestAKilledProofItself$")
 		cmd.Env = append(os.Environ(), "ZKSIM_PROVE="+
-			strings.Join(append(args, "-cert", "pieces.json", "-checkpoint", "checkpoint"), "\n"))
+			strings.Join(append(args, "-cert", "pieces.json", "-checkpoint", "checkpoint", "-every", "30ms"), "\n"))
 		var out bytes.Buffer
 		cmd.Stdout, cmd.Stderr = &out, &out
 		if err := cmd.Start(); err != nil {
