@@ -161,9 +161,7 @@ func foreign(h *history.History) map[string]bool {
 		case e.Kind == history.Created:
 			made[e.Path] = true
 		case e.Kind != history.Return || open[e.Path]:
-		case e.Err == nil && e.Op != "create" && !made[e.Path], e.Err == zk.ErrNodeExists && !made[e.Path]:
-			list[e.Path] = true
-		case e.Err == zk.ErrBadVersion && !made[e.Path]:
+		case !made[e.Path] && (e.Err == nil && e.Op != "create" || e.Err == zk.ErrNodeExists || e.Err == zk.ErrBadVersion):
 			list[e.Path] = true
 		case e.Err == nil && e.Op == "get" && !written[e.Path][e.Zxid]:
 			list[e.Path] = true

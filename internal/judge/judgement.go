@@ -57,8 +57,10 @@ func (j *Judgement) znodes(h *history.History, unfit map[string]reason) (judged 
 		order = "some order"
 	}
 	v := checkers.Znodes{}.Check(&kept)
-	if text := goesBack(h, paths); v.Level == checkers.OK && text != "" {
-		v = checkers.Verdict{Level: checkers.Violated, Message: text}
+	if v.Level == checkers.OK {
+		if text := goesBack(h, paths); text != "" {
+			v = checkers.Verdict{Level: checkers.Violated, Message: text}
+		}
 	}
 	switch v.Level {
 	case checkers.Violated:

@@ -50,18 +50,13 @@ type locks struct {
 	byPath  map[string]*waiter
 	wrong   []string
 
-	// creates are those without an answer, by the path that was asked for.
-	creates map[string]*asking
-}
-
-// asking is who has asked to create a path, and how many times without an answer.
-type asking struct {
-	times map[int32]int // by client
+	// creates is how many are without an answer, by the path that was asked for and the client.
+	creates map[string]map[int32]int
 }
 
 // newLocks follows the locks of a history.
 func newLocks(h *history.History) *locks {
-	l := &locks{h: h, folders: map[string]*folder{}, byPath: map[string]*waiter{}, creates: map[string]*asking{}}
+	l := &locks{h: h, folders: map[string]*folder{}, byPath: map[string]*waiter{}, creates: map[string]map[int32]int{}}
 	for i := range h.Events {
 		e := &h.Events[i]
 		switch e.Kind {
@@ -80,12 +75,10 @@ func newLocks(h *history.History) *locks {
 
 func (l *locks) called(e *history.Event) {
 	if e.Op == "create" || e.Op == "create2" {
-		x := l.creates[e.Path]
-		if x == nil {
-			x = &asking{map[int32]int{}}
-			l.creates[e.Path] = x
+		if l.creates[e.Path] == nil {
+			l.creates[e.Path] = map[int32]int{}
 		}
-		x.times[e.Client]++
+		l.creates[e.Path][e.Client]++
 		return
 	}
 	if e.Op == "childrenW" {
@@ -167,10 +160,10 @@ func (l *locks) deleted(e *history.Event) {
 func (l *locks) replied(e *history.Event) {
 	switch {
 	case e.Op == "create" || e.Op == "create2":
-		if x := l.creates[e.Path]; x != nil {
-			if x.times[e.Client]--; x.times[e.Client] == 0 {
-				delete(x.times, e.Client)
-			}
+		if open := l.creates[e.Path]; open[e.Client] > 1 {
+			open[e.Client]--
+		} else {
+			delete(open, e.Client)
 		}
 	case e.Err != nil:
 	case e.Op == "children" || e.Op == "childrenW":
@@ -226,11 +219,11 @@ func (l *locks) asked(path string) int32 {
 	if len(path) < digits {
 		return 0
 	}
-	x := l.creates[path[:len(path)-digits]]
-	if x == nil || len(x.times) != 1 { // of several anyone may have made it
+	open := l.creates[path[:len(path)-digits]]
+	if len(open) != 1 { // of several anyone may have made it
 		return 0
 	}
-	for client := range x.times { // order-free: there is one
+	for client := range open { // order-free: there is one
 		return client
 	}
 	return 0

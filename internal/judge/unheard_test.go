@@ -34,9 +34,8 @@ func creating(path, data string, flags int32) model.Request {
 }
 
 var (
-	anyVersion = int32(-1)
-	looking    = model.Request{Op: model.OpGetData, Path: "/a"}
-	syncing    = model.Request{Op: model.OpSync, Path: "/a"}
+	looking = model.Request{Op: model.OpGetData, Path: "/a"}
+	syncing = model.Request{Op: model.OpSync, Path: "/a"}
 )
 
 func found(data string, version int32, mzxid, zxid int64) model.Response {
@@ -46,7 +45,7 @@ func found(data string, version int32, mzxid, zxid int64) model.Response {
 func none(zxid int64) model.Response { return model.Response{Err: model.Code(-101), Zxid: zxid} }
 
 var deleting = model.Request{Op: model.OpMulti,
-	Ops: []model.Request{{Op: model.OpDelete, Path: "/a", Version: anyVersion}}}
+	Ops: []model.Request{{Op: model.OpDelete, Path: "/a", Version: -1}}}
 
 // unheard are what a server does and no answer tells of, by two clients.
 var unheard = map[string]func(r *Recorder, a, b *talk){
@@ -79,8 +78,8 @@ var unheard = map[string]func(r *Recorder, a, b *talk){
 	"a multi beside a set": func(_ *Recorder, a, _ *talk) {
 		a.done(creating("/a", "x", 0), model.Response{Path: "/a", Zxid: 3})
 		m := model.Request{Op: model.OpMulti, Ops: []model.Request{{Op: model.OpSetData, Path: "/a", Data: []byte("m"),
-			Version: anyVersion}}}
-		s := model.Request{Op: model.OpSetData, Path: "/a", Data: []byte("s"), Version: anyVersion}
+			Version: -1}}}
+		s := model.Request{Op: model.OpSetData, Path: "/a", Data: []byte("s"), Version: -1}
 		first, second := a.ask(m), a.ask(s)
 		a.tell(first, m.Op, model.Response{Results: []model.Response{{Op: model.OpSetData,
 			Stat: zk.Stat{Version: 1, Mzxid: 4}}}, Zxid: 4})
@@ -101,19 +100,18 @@ var unheard = map[string]func(r *Recorder, a, b *talk){
 		a.done(creating("/a", "x", 0), model.Response{Path: "/a", Zxid: 3})
 	},
 	"a check that nobody answers, as it succeeds": func(_ *Recorder, a, _ *talk) {
-		a.ask(model.Request{Op: model.OpCheck, Path: "/", Version: anyVersion})
+		a.ask(model.Request{Op: model.OpCheck, Path: "/", Version: -1})
 		a.done(creating("/a", "x", 0), model.Response{Path: "/a", Zxid: 3})
 	},
 	"whose znode it is": func(_ *Recorder, a, b *talk) {
-		const lock = model.OpGetChildren
 		q := creating("/l/lock-", "", zk.FlagEphemeral|zk.FlagSequence)
 		a.ask(q)
 		a.c.Dropped()
 		b.done(q, model.Response{Path: "/l/lock-0000000001", Zxid: 4})
-		b.done(model.Request{Op: lock, Path: "/l"}, model.Response{Children: []string{"lock-0000000000",
+		b.done(model.Request{Op: model.OpGetChildren, Path: "/l"}, model.Response{Children: []string{"lock-0000000000",
 			"lock-0000000001"}, Zxid: 4})
 		again := &talk{c: attached(a.c.r, 1)}
-		again.done(model.Request{Op: model.OpDelete, Path: "/l/lock-0000000000", Version: anyVersion},
+		again.done(model.Request{Op: model.OpDelete, Path: "/l/lock-0000000000", Version: -1},
 			model.Response{Zxid: 5})
 	},
 }

@@ -104,6 +104,11 @@ func (a alone) unreadable() {
 	a.fine(open.Unlock(background), "Lock.Unlock in the folder of what was unreadable")
 }
 
+// toDeprive is a connection that loses its rights as soon as it is not off.
+func (a alone) toDeprive() *struck {
+	return &struck{Conn: a.p.Conn, env: a.p.Env, err: zk.ErrNoAuth, off: true, gives: func([]zk.ACL) {}}
+}
+
 // taught has locks lost, and says what their holders are told.
 func (a alone) taught() {
 	for _, c := range []struct {
@@ -119,7 +124,7 @@ func (a alone) taught() {
 		{"may not be read any more, and was written to", func(own string) { a.set(own, "data") },
 			func(ev zk.Event) bool { return ev.Type == zk.EventSession && ev.Err == zk.ErrNoAuth }},
 	} {
-		s := &struck{Conn: a.p.Conn, env: a.p.Env, err: zk.ErrNoAuth, off: true, gives: func([]zk.ACL) {}}
+		s := a.toDeprive()
 		session := a.p.Env.SessionEvents()
 		l := recipes.NewLock(s, a.p.Env, a.path("taught"), recipes.LockOptions{})
 		a.p.Register(l.Znodes)
@@ -414,7 +419,7 @@ func (a alone) besideWriter() {
 func (a alone) deprived() {
 	for _, deleted := range []bool{false, true} {
 		dir := a.path(fmt.Sprint("deprived-", deleted))
-		s := &struck{Conn: a.p.Conn, env: a.p.Env, err: zk.ErrNoAuth, off: true, gives: func([]zk.ACL) {}}
+		s := a.toDeprive()
 		member := true
 		g := recipes.NewGroup(s, a.p.Env, dir, recipes.GroupOptions{
 			Changed: func(_ string, joined bool) { member = joined }})
