@@ -243,22 +243,29 @@ func gaveUpRightly(h *history.History) (level Level) {
 			!slices.ContainsFunc(h.Events[:told], func(e history.Event) bool { return e.Kind == history.Calm }) {
 			return
 		}
-		waiting := map[int32]bool{}
+		waiting, inside := map[int32]bool{}, map[int32]bool{}
 		for _, e := range h.Events[:told] {
 			if e.Op == "enter" {
 				waiting[e.Object] = e.Kind == history.Invoke
+				inside[e.Object] = e.Kind == history.Return && e.Err == nil
+			}
+			if e.Kind == history.Return && e.Op == "leave" {
+				inside[e.Object] = false
 			}
 			for o := range waiting {
 				if e.Kind == history.Crashed && slices.ContainsFunc(h.Events,
 					func(x history.Event) bool { return x.Object == o && x.Client == e.Client }) {
-					waiting[o] = false
+					waiting[o], inside[o] = false, false
 				}
 			}
 		}
 		n := int64(0)
-		for _, yes := range waiting {
+		for o, yes := range waiting {
 			if yes {
 				n++
+			}
+			if inside[o] {
+				return
 			}
 		}
 		if n >= x.Value {

@@ -157,6 +157,9 @@ func TestRoundsHaveTheirOwnMembers(t *testing.T) {
 }
 
 func TestNobodyGivesUpWhileThereAreEnough(t *testing.T) {
+	const third = `
+			calm
+			invoke c3 o3 enter v2`
 	judge(t, Gather{}, []judgement{
 		{name: "enough", text: begun + `
 			calm
@@ -195,5 +198,23 @@ func TestNobodyGivesUpWhileThereAreEnough(t *testing.T) {
 			calm
 			told c1 o1 impatient
 			return c1 o1 enter /b/x v7`},
+		{name: "a third is inside", text: begun + third + `
+			return c3 o3 enter /b/z v7
+			told c1 o1 impatient
+			invoke c3 o3 leave
+			return c1 o1 enter: canceled`},
+		{name: "a third has left", text: begun + third + `
+			return c3 o3 enter /b/z v7
+			invoke c3 o3 leave
+			return c3 o3 leave
+			told c1 o1 impatient
+			return c1 o1 enter: canceled`, event: 11, message: "c1 gave up entering, although it was one of 2 who were waiting " +
+			"and 2 are enough"},
+		{name: "a third has crashed inside", text: begun + third + `
+			return c3 o3 enter /b/z v7
+			crashed c3
+			told c1 o1 impatient
+			return c1 o1 enter: canceled`, event: 10, message: "c1 gave up entering, although it was one of 2 who were waiting " +
+			"and 2 are enough"},
 	})
 }

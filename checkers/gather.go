@@ -11,7 +11,7 @@ import (
 // nobody has to give up while there are enough of them. When the faults are over,
 // time passes only when nothing else can happen. So if n were waiting to enter when
 // one of them became impatient, and the same n were when it gave up, some time
-// later, they were waiting for nothing.
+// later, they were waiting for nothing; unless somebody was inside, who may take its time.
 //
 // The operations are as for [Entry]; a client that is about to give up tells so
 // (impatient). Nothing is said of real runs, in which nobody can tell when nothing
@@ -23,7 +23,7 @@ func (Gather) Name() string { return "gather" }
 
 // Doc implements [Checker].
 func (Gather) Doc() string {
-	return "with the faults over, nobody gives up while enough are waiting to enter"
+	return "with the faults over, nobody gives up while enough are waiting to enter and nobody is inside"
 }
 
 // Needs implements [Declaring].
@@ -32,7 +32,7 @@ func (Gather) Needs() Needs {
 		Words: slices.Concat(
 			judged("waits until as many as Value are inside; an error says that it gave up", "enter"),
 			tells("the one who enters is about to give up", "impatient"),
-			unjudged("nobody waits for others to leave", "leave")),
+			judged("is inside until it returns", "leave")),
 		Seen: []Need{Need{What: "an enter that is given up with the faults over, after impatient was told",
 			Hint: "let clients give up, or leave the checker out", In: givesUp}.during()},
 	}
@@ -49,6 +49,7 @@ type gathering struct {
 	recipeEvents
 	Gather
 	waiting []waiter
+	inside  []caller
 	calm    bool
 }
 
@@ -59,14 +60,18 @@ type waiter struct {
 	enough bool // were waiting when it became impatient, and still are
 }
 
-func (m *gathering) Reset() { m.waiting, m.calm = m.waiting[:0], false }
+func (m *gathering) Reset() { m.waiting, m.inside, m.calm = m.waiting[:0], m.inside[:0], false }
 
 func (m *gathering) Hash() uint64 {
 	waiting := hash.Hash(0) // in any order
 	for _, x := range m.waiting {
 		waiting += printOf(m.waiting, x.caller).Uint64(uint64(x.need)).Bool(x.enough)
 	}
-	return uint64(waiting.Bool(m.calm))
+	inside := hash.Hash(0)
+	for _, x := range m.inside {
+		inside += printOf(m.inside, x)
+	}
+	return uint64(waiting.Uint64(uint64(inside)).Bool(m.calm))
 }
 
 func (m *gathering) Step(h *history.History, i int) Verdict {
@@ -77,11 +82,14 @@ func (m *gathering) Step(h *history.History, i int) Verdict {
 	case e.Kind == history.Told && e.Op == "impatient" && m.calm:
 		for k := range m.waiting {
 			if x := &m.waiting[k]; x.object == e.Object {
-				x.enough = int64(len(m.waiting)) >= x.need
+				x.enough = int64(len(m.waiting)) >= x.need && len(m.inside) == 0
 			}
 		}
 	case e.Kind == history.Crashed:
 		m.waiting = drop(m.waiting, func(x waiter) bool { return x.client == e.Client })
+		m.inside = drop(m.inside, func(x caller) bool { return x.client == e.Client })
+	case e.Op == "leave" && e.Kind == history.Return:
+		m.inside, _ = take(m.inside, e)
 	case e.Op == "enter" && (e.Kind == history.Invoke || e.Kind == history.Return):
 		n, x := len(m.waiting), waiter{}
 		m.waiting, x = take(m.waiting, e)
@@ -92,8 +100,11 @@ func (m *gathering) Step(h *history.History, i int) Verdict {
 		for k := range m.waiting {
 			m.waiting[k].enough = false
 		}
-		if e.Kind == history.Invoke {
+		switch {
+		case e.Kind == history.Invoke:
 			m.waiting = append(m.waiting, waiter{caller: callerOf(e), need: e.Value})
+		case e.Err == nil:
+			m.inside = append(m.inside, callerOf(e))
 		}
 	}
 	return Verdict{}
