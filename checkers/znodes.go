@@ -20,7 +20,7 @@ import (
 //
 // Where the history has the txns, they give the order of the writes and the
 // fate of those with unknown outcomes, so that the check takes near-linear time;
-// elsewhere porcupine looks for an order, from when there were no such znodes.
+// elsewhere porcupine looks for an order, from when there were no such znodes, in which the zxids that are known grow.
 type Znodes struct{}
 
 // Name implements [Checker].
@@ -90,6 +90,14 @@ type access struct {
 	unknown   bool
 
 	zxid int64 // of the txn of a write, where known
+}
+
+// at is the zxid of a write, 0 where it is not known.
+func (a *access) at() int64 {
+	if a.op == "set" {
+		return max(a.zxid, a.mzxid)
+	}
+	return a.zxid
 }
 
 func (a *access) writes() bool { return a.op != "get" && (a.err == nil || a.unknown) }
@@ -195,7 +203,7 @@ type znodeState struct {
 // becomes of it. A write with an unknown outcome that is not of record may fail,
 // or take effect when nobody looks any more.
 func (s znodeState) step(a *access) (bool, znodeState) {
-	if a.zxid != 0 && a.zxid <= s.last {
+	if z := a.at(); z != 0 && z <= s.last {
 		return false, s
 	}
 	err, next := s.execute(a)
@@ -206,8 +214,8 @@ func (s znodeState) step(a *access) (bool, znodeState) {
 		return false, s
 	}
 	if err == nil && (a.op == "get" || a.op == "set") {
-		if next.mzxid == 0 {
-			next.mzxid = a.mzxid
+		if next.mzxid == 0 && a.mzxid > s.last {
+			next.mzxid, next.last = a.mzxid, a.mzxid
 		}
 		if next.version != a.version || next.mzxid != a.mzxid || next.data != a.data {
 			return false, s
@@ -229,8 +237,7 @@ func (s znodeState) execute(a *access) (error, znodeState) {
 	case a.expected != -1 && a.expected != s.version && a.op != "get":
 		return zk.ErrBadVersion, s
 	case a.op == "set":
-		z := max(a.zxid, a.mzxid)
-		return nil, znodeState{exists: true, data: a.data, version: s.version + 1, mzxid: z, last: max(s.last, z)}
+		return nil, znodeState{exists: true, data: a.data, version: s.version + 1, mzxid: a.at(), last: max(s.last, a.at())}
 	case a.op == "delete":
 		return nil, znodeState{last: max(s.last, a.zxid)}
 	}

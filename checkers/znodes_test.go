@@ -232,6 +232,12 @@ func TestZnodesSayWhatDoesNotFit(t *testing.T) {
 		created c1 /r "a" z1
 		return c1 o1 create /r
 		`
+	const live = `
+			Live
+			invoke c1 o1 create /r "a"
+			return c1 o1 create /r
+			invoke c1 o1 set /r "b" any
+			invoke c2 o2 set /r "c" any`
 	judge(t, Znodes{}, []judgement{
 		{name: "a read in time", text: made + `
 			invoke c2 o2 get /r
@@ -283,6 +289,17 @@ func TestZnodesSayWhatDoesNotFit(t *testing.T) {
 			return c1 o1 create /r
 			invoke c1 o1 get /r
 			return c1 o1 get /r "b"`, event: -1, message: "no order of the operations on /r explains their answers"},
+		{name: "two sets without txns", text: live + `
+			return c1 o1 set /r n1 z4
+			return c2 o2 set /r n2 z5`},
+		{name: "zxids that go back without txns", text: live + `
+			return c1 o1 set /r n1 z5
+			return c2 o2 set /r n2 z4`, event: -1, message: "no order of the operations on /r explains their answers"},
+		{name: "a get that goes back without txns", text: live + `
+			return c1 o1 set /r n1 z5
+			return c2 o2 set /r: zk: connection closed
+			invoke c1 o1 get /r
+			return c1 o1 get /r "c" n2 z4`, event: -1, message: "no order of the operations on /r explains their answers"},
 	})
 }
 

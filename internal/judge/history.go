@@ -16,15 +16,18 @@ import (
 )
 
 // History returns what was heard so far. Every change comes before whatever was told of it, and each notification has
-// the zxid of its change, if that is known.
+// the zxid of its change, if that is known. What could not be heard is told at the end.
 func (r *Recorder) History() (*history.History, error) {
 	r.mu.Lock()
 	h := &history.History{}
 	h.Reset(len(r.clients))
 	h.Outcome = history.Stopped
-	events := slices.Clone(r.events)
+	events, gaps := slices.Clone(r.events), r.gaps()
 	r.mu.Unlock()
 	changes := inOrder(h, events)
+	for _, text := range gaps {
+		h.Add(history.Event{Kind: history.Told, Op: gap, Data: text, Step: int32(len(h.Events) + 1)})
+	}
 	return h, wire.Explain(h, changes)
 }
 
@@ -68,18 +71,7 @@ func (r *Recorder) Judge(guards []Guard) (Judgement, *history.History, error) {
 	if err != nil {
 		return Judgement{}, nil, err
 	}
-	j := Judge(h, guards)
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	j.Inconclusive = append(j.Inconclusive, r.unknown...)
-	if r.strange > 0 {
-		j.Inconclusive = append(j.Inconclusive, fmt.Sprintf("so it is of %d more connections", r.strange))
-	}
-	if r.lost > 0 {
-		j.Inconclusive = append(j.Inconclusive, fmt.Sprintf("only the first %d events are judged, and not the %d after them",
-			len(r.events), r.lost))
-	}
-	return j, h, nil
+	return Judge(h, guards), h, nil
 }
 
 // Judge judges a history that a [Recorder] has made.
@@ -101,6 +93,11 @@ func Judge(h *history.History, guards []Guard) Judgement {
 	j.Herd(h)
 	j.leftOver(h, l)
 	j.Asked(h, judged+more)
+	for i := range h.Events {
+		if e := &h.Events[i]; e.Kind == history.Told && e.Op == gap {
+			j.Inconclusive = append(j.Inconclusive, e.Data)
+		}
+	}
 	return j
 }
 

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"net"
+	"reflect"
 	"slices"
 	"strings"
 	"sync"
@@ -265,11 +266,23 @@ func TestWhatIsNotZooKeeperPassesAndIsNotJudged(t *testing.T) {
 	}
 	c.Close()
 	p.Close()
-	j, _, err := p.Recorder.Judge(nil)
+	j, h, err := p.Recorder.Judge(nil)
 	must(t, err)
-	if len(j.Inconclusive) < 2 || !strings.Contains(strings.Join(j.Inconclusive, "\n"), "said what cannot be followed") {
+	if len(j.Inconclusive) < 2 || !says(j.Inconclusive, "said what cannot be followed") {
 		t.Errorf("%+v", j)
 	}
+	var file bytes.Buffer
+	must(t, reports.WriteHistory(&file, h))
+	h, err = reports.ReadHistory(&file)
+	must(t, err)
+	if again := judge.Judge(h, nil); !reflect.DeepEqual(again, j) {
+		t.Errorf("of the file: %+v, expected what the proxy says: %+v", again, j)
+	}
+}
+
+// says reports whether a text is in one of the sentences.
+func says(sentences []string, text string) bool {
+	return slices.ContainsFunc(sentences, func(s string) bool { return strings.Contains(s, text) })
 }
 
 func TestAServerThatCannotBeReachedIsSaid(t *testing.T) {
@@ -282,8 +295,8 @@ func TestAServerThatCannotBeReachedIsSaid(t *testing.T) {
 	if n, _ := c.Read(make([]byte, 1)); n != 0 {
 		t.Error("somebody answers")
 	}
-	if p.Unreachable() == nil {
-		t.Error("nobody says that there is no server")
+	if j, _, err := p.Recorder.Judge(nil); err != nil || !says(j.Inconclusive, "no server could be reached") {
+		t.Errorf("%+v, %v, expected that there is no server", j, err)
 	}
 	for _, servers := range [][]string{nil, {"nothing"}, {"host:"}} {
 		if _, err := judge.Listen("127.0.0.1:0", servers); err == nil ||

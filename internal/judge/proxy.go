@@ -18,7 +18,6 @@ type Proxy struct {
 	listener net.Listener
 	servers  []string
 	next     int
-	failed   error // the last connection that could not be made
 
 	mu    sync.Mutex
 	conns map[net.Conn]bool
@@ -60,14 +59,6 @@ func proxyOf(l net.Listener, servers []string) *Proxy {
 // Addr is where it listens.
 func (p *Proxy) Addr() string { return p.listener.Addr().String() }
 
-// Unreachable is why the last connection of a client, or to a server, could not be made, nil if there was none or all
-// could.
-func (p *Proxy) Unreachable() error {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	return p.failed
-}
-
 // Close ends all connections and waits for that.
 func (p *Proxy) Close() {
 	p.mu.Lock()
@@ -91,7 +82,7 @@ func (p *Proxy) accept() {
 		case p.ctx.Err() != nil:
 			return
 		default:
-			p.fails(err)
+			p.Recorder.Missed(err)
 			select {
 			case <-time.After(acceptPause):
 			case <-p.ctx.Done():
@@ -103,13 +94,6 @@ func (p *Proxy) accept() {
 
 // acceptPause is how long it waits before it tries again to take a connection.
 const acceptPause = 10 * time.Millisecond
-
-// fails notes why a client has got no connection.
-func (p *Proxy) fails(err error) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.failed = err
-}
 
 // keep notes a connection that Close must end, and reports whether it is to be used at all.
 func (p *Proxy) keep(c net.Conn) bool {
@@ -155,7 +139,7 @@ func (p *Proxy) pass(client net.Conn) {
 	}
 	server, err := p.dial()
 	if err != nil {
-		p.fails(err)
+		p.Recorder.Missed(err)
 		return
 	}
 	defer p.drop(server)

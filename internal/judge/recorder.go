@@ -37,6 +37,7 @@ type Recorder struct {
 	epoch   int64    // the highest that a server has answered with
 	unknown []string // what could not be followed, one for each connection
 	strange int      // connections of which that was too much
+	missed  error    // why the last connection was not made of those that could not be
 }
 
 // NewRecorder returns a recorder that has heard nothing.
@@ -92,6 +93,31 @@ type Connection struct {
 	deaf           bool // it cannot be followed any more
 	closed         bool // its session was ended by its client
 }
+
+// Missed hears that the connection of a client, or to a server, could not be made.
+func (r *Recorder) Missed(why error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.missed = why
+}
+
+// gaps are sentences about what was not heard. The caller holds the lock.
+func (r *Recorder) gaps() []string {
+	list := slices.Clone(r.unknown)
+	if r.strange > 0 {
+		list = append(list, fmt.Sprintf("so it is of %d more connections", r.strange))
+	}
+	if r.lost > 0 {
+		list = append(list, fmt.Sprintf("only the first %d events are judged, and not the %d after them", len(r.events), r.lost))
+	}
+	if r.missed != nil {
+		list = append(list, fmt.Sprintf("a client came and no server could be reached: %v", r.missed))
+	}
+	return list
+}
+
+// gap is the word for what is told of a gap, which is in the data of that event.
+const gap = "gap"
 
 // Connect begins to listen to another connection.
 func (r *Recorder) Connect() *Connection { return &Connection{r: r} }
