@@ -29,6 +29,7 @@ type struck struct {
 	left  int                // requests before that one
 	err   error              // which it ends with
 	once  bool               // those that follow are not refused
+	hit   bool               // one was refused
 	off   bool               // nor is any, from now on
 	lists bool               // but the next listing that leaves a watch
 	gate  func()             // is called before the place at a gate is deleted
@@ -48,15 +49,15 @@ var losses = []error{zk.ErrSessionMoved, zk.ErrSessionExpired, brokenPipe{}}
 
 // strikes returns the error of a request, nil if it is to be executed. Some requests need no right.
 func (s *struck) strikes(right bool) error {
-	defer recipes.Forget(s.env)(&s.left, &s.off, &s.after)
-	if s.off || s.once && s.after || s.err == zk.ErrNoAuth && !right {
+	defer recipes.Forget(s.env)(&s.left, &s.off, &s.hit, &s.after)
+	if s.off || s.once && s.hit || s.err == zk.ErrNoAuth && !right {
 		return nil
 	}
 	if s.left > 0 {
 		s.left--
 		return nil
 	}
-	s.after = true
+	s.hit, s.after = true, true
 	return s.err
 }
 
