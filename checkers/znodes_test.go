@@ -232,12 +232,6 @@ func TestZnodesSayWhatDoesNotFit(t *testing.T) {
 		created c1 /r "a" z1
 		return c1 o1 create /r
 		`
-	const live = `
-			Live
-			invoke c1 o1 create /r "a"
-			return c1 o1 create /r
-			invoke c1 o1 set /r "b" any
-			invoke c2 o2 set /r "c" any`
 	judge(t, Znodes{}, []judgement{
 		{name: "a read in time", text: made + `
 			invoke c2 o2 get /r
@@ -283,6 +277,17 @@ func TestZnodesSayWhatDoesNotFit(t *testing.T) {
 		{name: "a txn on what is not there", text: made + `
 			deleted c0 /r z2
 			changed c0 /r "x" z3`, event: 4, message: "the set of /r with zxid 0x3 should have failed: zk: node does not exist"},
+	})
+}
+
+func TestZnodesWithoutTxnsSayWhatDoesNotFit(t *testing.T) {
+	const live = `
+			Live
+			invoke c1 o1 create /r "a"
+			return c1 o1 create /r
+			invoke c1 o1 set /r "b" any
+			invoke c2 o2 set /r "c" any`
+	judge(t, Znodes{}, []judgement{
 		{name: "without txns", text: `
 			Live
 			invoke c1 o1 create /r "a"

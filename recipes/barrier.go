@@ -54,6 +54,7 @@ type Barrier struct {
 	path  string
 	acl   []zk.ACL
 	alarm alarm
+	doubt bool // a change that was given up may be made yet
 }
 
 // NewBarrier returns a barrier that is the znode path, which must not be "/". Hold
@@ -66,7 +67,8 @@ const barrierHeld = "held"
 
 // Hold shuts the barrier, and stays in force when the client ends. It is no error
 // if the barrier is held already. After an error such as ctx's it may have been
-// shut, or may be while the connection is down; a Release makes it certain.
+// shut, or may be as long as the session of the call lives; a Release of the same
+// object makes it certain.
 func (b *Barrier) Hold(ctx context.Context) error {
 	for {
 		err := b.change(ctx, barrierHeld)
@@ -81,8 +83,8 @@ func (b *Barrier) Hold(ctx context.Context) error {
 }
 
 // Release opens the barrier, no matter which client holds it. It is no error if it is open.
-// After an error such as ctx's it may have been opened, or may be while the
-// connection is down, but only as long as nobody has held it again.
+// After an error such as ctx's it may have been opened, or may be as long as the
+// session of the call lives, but only as long as nobody has opened and held it again.
 func (b *Barrier) Release(ctx context.Context) error {
 	err := b.change(ctx, "")
 	if err == zk.ErrNoNode {
@@ -94,7 +96,7 @@ func (b *Barrier) Release(ctx context.Context) error {
 // change sets the data unless they are so already. It returns zk.ErrNoNode if
 // there is no znode.
 func (b *Barrier) change(ctx context.Context, to string) (err error) {
-	defer Forget(b.env)(&err)
+	defer Forget(b.env)(&b.doubt, &err)
 	if err := ctx.Err(); err != nil {
 		return err
 	}
@@ -104,13 +106,15 @@ func (b *Barrier) change(ctx context.Context, to string) (err error) {
 		now, stat, err = b.on(ctx).Get(b.path)
 		return err
 	}, &now, &stat)
-	if err != nil || (string(now) == barrierHeld) == (to == barrierHeld) {
+	if held := string(now) == barrierHeld; err != nil || held == (to == barrierHeld) && (held || !b.doubt) {
 		return err
 	}
 	err = b.retry(ctx, func() error {
 		_, err := b.on(ctx).Set(b.path, []byte(to), stat.Version)
+		b.doubt = b.doubt || interrupted(err)
 		return err
-	})
+	}, &b.doubt)
+	b.doubt = b.doubt && err != nil && err != zk.ErrBadVersion
 	if err == zk.ErrBadVersion {
 		return nil
 	}

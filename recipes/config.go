@@ -29,7 +29,7 @@ type ConfigOptions struct {
 // other. It must not be changed.
 type ConfigSet struct {
 	Values map[string][]byte
-	// Zxid of the update: higher for each later one. 0: there was none yet.
+	// Zxid of the update: higher for each later one; before the first that of the creation of dir, 0 if there is none.
 	Zxid int64
 	stat *zk.Stat // of dir as the update left it; nil: there was none
 }
@@ -65,6 +65,9 @@ type ConfigSet struct {
 // its own, or all in the data of one znode. The former leaves generations to be
 // removed, which a slow reader may still want; with the latter every update
 // rewrites everything, up to one megabyte in all.
+//
+// A configuration must not be deleted while it is in use: its versions would begin
+// anew, and an old set would be taken for the latest.
 //
 // # Fan-out
 //

@@ -100,9 +100,19 @@ func (c *FlaggedConfig) begin(ctx context.Context) (version int32, err error) {
 	again := false // a try of its own may have changed the version
 	for stale := true; ; stale = false {
 		err = c.retry(ctx, func() error {
-			exists, stat, err := c.on(ctx).Exists(c.dir)
-			if err == nil && !exists {
-				err = zk.ErrNoNode
+			var stat *zk.Stat
+			look := func() (err error) {
+				var exists bool
+				if exists, stat, err = c.on(ctx).Exists(c.dir); err == nil && !exists {
+					err = zk.ErrNoNode
+				}
+				return err
+			}
+			var err error
+			if stale {
+				err = look()
+			} else { // a new session may have begun on a server that lags
+				err = c.fresh(ctx, look, &stat)
 			}
 			if err != nil {
 				return err
@@ -118,7 +128,7 @@ func (c *FlaggedConfig) begin(ctx context.Context) (version int32, err error) {
 			if err := c.makePath(ctx, c.dir, c.acl); err != nil {
 				return 0, err
 			}
-		case err != zk.ErrBadVersion, !again && !stale: // a reading behind a write that has failed is not stale
+		case err != zk.ErrBadVersion, !again && !stale: // the second reading is not stale
 			return version, err
 		}
 	}

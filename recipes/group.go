@@ -3,7 +3,6 @@ package recipes
 import (
 	"context"
 	"slices"
-	"strings"
 
 	"github.com/go-zookeeper/zk"
 )
@@ -60,6 +59,10 @@ type GroupOptions struct {
 // A member that joins or leaves notifies each watcher of the group once, or twice if the
 // watcher has read the member's data.
 //
+// Whoever deletes dir/NAME by hand lets another member join by that name before the
+// first one has heard of it, whose Leave then deletes what is the other's. An operator
+// who must remove a member ends its session instead.
+//
 // A process that was restarted gets ErrNameTaken until the session of its
 // predecessor has ended. Any number of goroutines may use a Group at once.
 type Group struct {
@@ -89,7 +92,7 @@ func NewGroup(conn Conn, env Env, dir string, opt GroupOptions) *Group {
 // errors of ZooKeeper that waiting does not cure. Once joined, the membership
 // outlives lost connections, and is made anew in each new session, until Leave.
 func (g *Group) Join(ctx context.Context, name string, data []byte) (*Membership, error) {
-	if name == "" || name == owners || strings.Contains(name, "/") {
+	if !isName(name) || name == owners {
 		return nil, zk.ErrInvalidPath
 	}
 	k := &keeper{Group: g, name: name, data: slices.Clone(data), joined: true}

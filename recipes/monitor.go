@@ -70,6 +70,7 @@ type holder struct {
 	name  string
 	since time.Time
 	done  bool // told, or gone
+	gone  bool
 }
 
 // NewMonitor returns a monitor of the lock on dir.
@@ -120,8 +121,11 @@ func (m *Monitor) update(ctx context.Context) (change <-chan zk.Event, err error
 	m.seen = nil
 	for _, name := range holders(queue) {
 		x := holder{name: name, since: m.queue.env.Now()}
-		if i := slices.IndexFunc(before, func(h holder) bool { return h.name == name }); i >= 0 {
-			x = before[i]
+		if i := slices.IndexFunc(before, func(h holder) bool { return owner(h.name) == owner(name) }); i >= 0 {
+			// A writer that unlocks has deleted its read and not yet its write.
+			if x = before[i]; x.name != name {
+				x.name, x.done, x.gone = name, x.done && !x.gone, false
+			}
 		}
 		m.seen = append(m.seen, x)
 	}
@@ -173,7 +177,7 @@ func (m *Monitor) check(ctx context.Context) error {
 		if err != nil && err != zk.ErrNoNode {
 			return err
 		}
-		h.done = true
+		h.done, h.gone = true, err != nil
 		if err == nil {
 			m.opt.Alarm(Overdue{Path: path, Data: data, Held: held})
 		}

@@ -129,12 +129,16 @@ func (n *Names) valid(name string) bool {
 }
 
 // isName reports whether a znode can have that name.
-func isName(s string) bool { return s != "" && s != "." && s != ".." && !strings.Contains(s, "/") }
+func isName(s string) bool {
+	return s != "" && s != "." && s != ".." && !strings.ContainsFunc(s, func(r rune) bool {
+		return r == '/' || r <= 0x1f || r >= 0x7f && r <= 0x9f || r >= 0xd800 && r <= 0xf8ff || r >= 0xfff0
+	})
+}
 
 // RegisterNext registers prefix followed by a number of at least ten digits that
 // the server has given to nobody else, higher ones later, and returns the name.
 // Its errors are those of Register; ErrNameTaken says that the numbers are used
-// up, after two billion.
+// up, after two billion. They begin anew if dir is deleted and made again.
 func (n *Names) RegisterNext(ctx context.Context, prefix string, data []byte) (_ string, err error) {
 	if !n.valid(prefix + "0") {
 		return "", zk.ErrInvalidPath
@@ -149,7 +153,10 @@ func (n *Names) RegisterNext(ctx context.Context, prefix string, data []byte) (_
 				return "", err
 			}
 			ticket = tickets.nodes[0]
-			_, number = contender(ticket)
+			if _, number = contender(ticket); repeats(number) { // others get it as well
+				n.abandon(ctx, "ticket", n.dir+"/"+ticket)
+				return "", ErrNameTaken
+			}
 			name = fmt.Sprintf("%s%010d", prefix, number)
 			return n.dir + "/" + ticket, nil
 		})

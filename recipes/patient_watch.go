@@ -66,9 +66,9 @@ func (w *PatientChildrenWatch) Run(ctx context.Context, f func(children []string
 				return nil
 			}
 		}
-		o.doubt(false)
 		settled, last = nothing, event
 		if now == told {
+			o.doubt(false)
 			_, err = o.wait(ctx, nil, event)
 		} else if err = w.pass(ctx, o, event); err == errPassed {
 			settled, o.synced, err = now, -1, nil // no session: so the next read is behind a write

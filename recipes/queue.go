@@ -112,5 +112,5 @@ func NewQueue(conn Conn, env Env, dir string, opt QueueOptions) *Queue {
 // moment, or because ctx was done before the outcome could be told. With any
 // other error it has not. Data that exceed what a packet may have never get
 // through (1 MB, unless jute.maxbuffer says otherwise), and Put tries until ctx
-// is done.
+// is done; what the library refuses to send, from 1.5 MB on, ends it at once.
 func (q *Queue) Put(ctx context.Context, data []byte) error { return q.put(ctx, data, "item") }

@@ -25,8 +25,9 @@ func (i *QueueItem) Data() []byte { return i.data }
 
 // Ack removes the item from the queue for good. It fails with ErrClaimLost when
 // the claim was lost, which may happen whenever the session ends, or somebody
-// deletes the claim: the item is delivered to another consumer then, and what this
-// one did with it will be done again. It fails with ErrUnknownOutcome, for errors.Is, if nobody can tell. When
+// deletes the claim and no other consumer has claimed the item yet: the item is
+// delivered to another consumer then, and what this one did with it will be done
+// again. It fails with ErrUnknownOutcome, for errors.Is, if nobody can tell. When
 // ctx is done first, that is so as well, and Ack goes on in the background.
 func (i *QueueItem) Ack(ctx context.Context) (err error) {
 	defer Forget(i.env)(&i.settled, &err)
@@ -39,8 +40,10 @@ func (i *QueueItem) Ack(ctx context.Context) (err error) {
 		i.ackLater()
 		err = errors.Join(ErrUnknownOutcome, ctx.Err())
 	case err == nil:
-	case err == ErrClaimLost || errors.Is(err, ErrUnknownOutcome):
-		i.releaseLater() // what an operator, say, has left of it
+	case err == ErrClaimLost:
+		i.tidyLater()
+	case errors.Is(err, ErrUnknownOutcome):
+		i.releaseLater()
 	default:
 		return err // it can be tried again
 	}
@@ -125,7 +128,11 @@ func (i *QueueItem) release(ctx context.Context) error { return i.removeProven(c
 func (i *QueueItem) ackLater() {
 	defer Forget(i.env)(i)
 	i.env.Undo("queue-ack", func() {
-		if i.ack(context.Background()) != nil {
+		switch i.ack(context.Background()) {
+		case nil:
+		case ErrClaimLost:
+			i.tidy(context.Background())
+		default:
 			i.release(context.Background())
 		}
 	})
@@ -135,4 +142,21 @@ func (i *QueueItem) ackLater() {
 func (i *QueueItem) releaseLater() {
 	defer Forget(i.env)(i)
 	i.cleanUp("claim", func(ctx context.Context) { i.release(ctx) })
+}
+
+// tidy removes what an operator, say, has left of a claim that is lost. The znode of the claim may be another
+// consumer's by now, unless the item is gone, which then nobody can claim.
+func (i *QueueItem) tidy(ctx context.Context) {
+	if i.remove(ctx, i.proof) != nil {
+		return
+	}
+	if exists, err := i.exists(ctx, i.path); err == nil && !exists {
+		i.remove(ctx, i.claim)
+	}
+}
+
+// tidyLater is tidy in the background.
+func (i *QueueItem) tidyLater() {
+	defer Forget(i.env)(i)
+	i.cleanUp("claim", i.tidy)
 }

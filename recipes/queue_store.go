@@ -54,10 +54,11 @@ func (q *queue) take(ctx context.Context, claim func(context.Context) (*QueueIte
 		if err = item.ack(ctx); err == nil {
 			return item.data, nil
 		}
-		item.releaseLater()
 		if err != ErrClaimLost {
+			item.releaseLater()
 			return nil, err
 		}
+		item.tidyLater()
 	}
 }
 

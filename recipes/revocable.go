@@ -39,7 +39,7 @@ type RevocableLock struct{ readWrite }
 
 // NewRevocableLock returns a lock on the znode dir, which must not be "/" and should be
 // used for nothing else. opt.ACL must also let those who may revoke write to the znode. A revocation replaces
-// opt.Data.
+// opt.Data, which must not be "unlock".
 func NewRevocableLock(conn Conn, env Env, dir string, opt LockOptions) *RevocableLock {
 	l := &RevocableLock{newReadWrite(session{conn, env}, dir, opt)}
 	l.read.revocable, l.write.revocable = true, true

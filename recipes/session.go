@@ -96,6 +96,10 @@ func (s session) makePath(ctx context.Context, path string, acl []zk.ACL) (err e
 		if err == zk.ErrNoAuth && s.there(ctx, path[:i]) {
 			continue // who may not create beside a znode is not told that it is there
 		}
+		if err == zk.ErrNoNode && strings.LastIndexByte(path[:i], '/') > 0 { // somebody has deleted the one before
+			i = 0
+			continue
+		}
 		if err != nil && err != zk.ErrNodeExists {
 			return err
 		}

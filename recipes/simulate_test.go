@@ -51,6 +51,7 @@ type stage struct {
 	random *rand.Rand
 	wanted []string // transitions to be made next
 	idle   bool     // time passes only when nothing else can happen
+	tardy  bool     // requests that may be executed late are so when that is wanted
 }
 
 // actor is one client on a stage.
@@ -71,7 +72,8 @@ func play(t *testing.T, prepare func(w *sim.World), programs ...func(a actor)) *
 	for seed := range uint64(20) {
 		s := &stage{t: t, world: w, random: rand.New(rand.NewPCG(seed, 1))}
 		var in faults.Injector
-		plan, err := faults.Parse("disconnect=99 expire=99 learn-late=99 crash=9 lose-reply=9 lose-request=9")
+		plan, err := faults.Parse("disconnect=99 expire=99 learn-late=99 crash=9 lose-reply=9 lose-request=9 " +
+			"lost-early=99")
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -113,6 +115,9 @@ func (s *stage) Choose(w *sim.World) (sim.Transition, bool, error) {
 	work := slices.ContainsFunc(list, func(t sim.Transition) bool { return t.Kind != sim.Tick })
 	t := list[s.random.IntN(len(list))]
 	for tries := 0; t.Kind == sim.Tick && work && (s.idle || tries < 3); tries++ { // time is slower than work
+		t = list[s.random.IntN(len(list))]
+	}
+	for tries := 0; s.tardy && tries < 50 && strings.HasPrefix(w.Name(t), "late"); tries++ {
 		t = list[s.random.IntN(len(list))]
 	}
 	return t, true, nil

@@ -55,8 +55,11 @@ func NewTaskClient(conn Conn, env Env, dir string, opt PoolOptions) *TaskClient 
 	return &TaskClient{pool: newPool(conn, env, dir, opt)}
 }
 
-// Submit hands in a task. After an error, such as that of ctx, there is no task,
-// or it is being forgotten in the background; it is executed perhaps.
+// Submit hands in a task. The data must be shorter by 1 kB than a packet may be (1 MB,
+// unless jute.maxbuffer says otherwise): if the request by which the master gives them
+// to a worker is too long, the pool comes to a standstill. After an error, such as that
+// of ctx, there is no task, or it is being forgotten in the background; it is executed
+// perhaps.
 func (c *TaskClient) Submit(ctx context.Context, data []byte) (task *Task, err error) {
 	t := c.Task("task-" + c.env.UUID())
 	defer Forget(c.env)(&t.id, &err)

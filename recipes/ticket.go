@@ -23,8 +23,9 @@ func (s session) ticketed(
 ) (err error) {
 	var ticket string
 	gone, lost, undone := true, false, false
+	var session int64 // that of the ticket, 0 if it is not certain
 	defer Forget(s.env)(append(c.kept, &err)...)
-	c.kept = slices.Clip(append(slices.Clip(c.kept), &gone, &lost, &undone))
+	c.kept = slices.Clip(append(slices.Clip(c.kept), &gone, &lost, &undone, &session))
 	done, undo := c.done, c.undo
 	c.do = func() error {
 		results, err := multi(&zk.DeleteRequest{Path: ticket, Version: -1})
@@ -46,8 +47,12 @@ func (s session) ticketed(
 		Keep(s.env, append(c.kept, &ticket)...)
 		if gone {
 			lost = false
+			session = s.conn.SessionID()
 			if ticket, err = take(ctx); err != nil {
 				return err
+			}
+			if !s.continues(session) {
+				session = 0
 			}
 		}
 		err := s.create(ctx, c)
@@ -55,6 +60,9 @@ func (s session) ticketed(
 		case err != zk.ErrNoNode:
 		case gone:
 			executed, err := c.done(ctx)
+			if err == nil && !executed && lost && s.continues(session) {
+				return nil // only the first try can have taken it; what that made is gone again
+			}
 			if err == nil && !executed {
 				continue
 			}

@@ -3,6 +3,7 @@ package recipes
 import (
 	"context"
 	"errors"
+	"slices"
 	"strings"
 
 	"github.com/go-zookeeper/zk"
@@ -137,7 +138,8 @@ type Transaction struct {
 
 	decision Decision
 	alarm    alarm
-	joined   bool // its ephemeral znode may exist
+	joined   bool            // its ephemeral znode may exist
+	gaveUp   <-chan zk.Event // gets an event when what is left of a Join that was given up is gone; nil: of none
 }
 
 // NewTransaction returns a participant of the transaction whose znode is dir. The
@@ -171,11 +173,12 @@ func (t *Transaction) live() string { return t.path("live-" + t.opt.Site) }
 // zk.ErrBadArguments when there is no site, or two of the same name, or a name
 // is empty or contains a slash. When ctx is done first it returns ctx's error; a
 // transaction that was begun nevertheless is withdrawn in the background or, if a
-// site has joined or voted already, finished and forgotten by the coordinator.
+// site has voted already, or joined with EphemeralSites, finished and forgotten by the coordinator.
 func (t *Transaction) Begin(ctx context.Context, data []byte, sites ...string) (err error) {
 	if t.opt.Site != "" {
 		return ErrRole
 	}
+	sites = slices.Clone(sites) // withdraw may need them when the caller has gone on
 	guid := t.env.UUID()
 	defer Forget(t.env)(&guid, &err)
 	ops := []any{
@@ -265,7 +268,7 @@ func (t *Transaction) withdraw(ctx context.Context, guid string, sites []string)
 // calls it before it votes, and with EphemeralSites is watched over from then
 // on.
 func (t *Transaction) Join(ctx context.Context) (data []byte, err error) {
-	defer Forget(t.env)(&t.joined, &data, &err)
+	defer Forget(t.env)(&t.joined, &t.gaveUp, &data, &err)
 	if t.opt.Site == "" {
 		return nil, ErrRole
 	}
@@ -296,10 +299,14 @@ func (t *Transaction) Join(ctx context.Context) (data []byte, err error) {
 // announce creates the sign of life. It is not made again after the session that
 // had it has ended: then the site has failed.
 func (t *Transaction) announce(ctx context.Context) error {
+	version, err := t.afterGivenUp(ctx)
+	if err != nil {
+		return err
+	}
 	t.joined = true
-	err := t.retry(ctx, func() error {
+	err = t.retry(ctx, func() error {
 		_, err := t.on(ctx).Multi(
-			&zk.SetDataRequest{Path: t.own, Data: []byte(joined), Version: 0},
+			&zk.SetDataRequest{Path: t.own, Data: []byte(joined), Version: version},
 			&zk.CreateRequest{Path: t.live(), Acl: t.opt.ACL, Flags: zk.FlagEphemeral})
 		return err
 	})
@@ -308,9 +315,29 @@ func (t *Transaction) announce(ctx context.Context) error {
 	}
 	if err != nil {
 		t.joined = false
-		t.abandon(ctx, "site", t.live())
+		t.gaveUp = t.cleanUp("site", func(ctx context.Context) { t.remove(ctx, t.live()) })
 	}
 	return err
+}
+
+// afterGivenUp waits until a Join that was given up leaves nothing behind any more, which would be the sign of life of
+// the next one. It returns the version of the site's znode before this one has joined.
+func (t *Transaction) afterGivenUp(ctx context.Context) (version int32, err error) {
+	if t.gaveUp == nil {
+		return 0, nil
+	}
+	if _, _, err := t.env.Await(ctx, t.gaveUp); err != nil {
+		return 0, err
+	}
+	t.gaveUp = nil
+	err = t.retry(ctx, func() error {
+		data, stat, err := t.on(ctx).Get(t.own)
+		if err == nil && string(data) == joined {
+			version = stat.Version
+		}
+		return err
+	}, &version)
+	return version, err
 }
 
 // Vote is the site's word that it can commit, or that the transaction must be
@@ -362,8 +389,8 @@ func (t *Transaction) cast(ctx context.Context, vote string, version int32) erro
 		ops = append(ops, t.publish(Aborted))
 	}
 	_, err := t.on(ctx).Multi(ops...)
-	if err == zk.ErrNodeExists {
-		return nil // aborted already: it cannot be committed without this site
+	if err == zk.ErrNodeExists { // aborted already, but the vote counts
+		_, err = t.on(ctx).Multi(ops[0])
 	}
 	return err
 }
@@ -379,8 +406,9 @@ func final(content string) bool { return content == voteYes || content == voteNo
 // Outcome waits for the decision and returns it. When ctx is done first it
 // returns Undecided and ctx's error; see Finish. The error is zk.ErrNoNode when
 // the transaction has not begun, was withdrawn, or was forgotten by this
-// participant: a site that has voted yes is never told so. Who counts votes and waits
-// for more leaves one channel of [Env.SessionEvents] behind in each Transaction.
+// participant: a site that has voted yes is never told so. An object that has
+// learned the decision goes on returning it. Who counts votes and waits for more
+// leaves one channel of [Env.SessionEvents] behind in each Transaction.
 func (t *Transaction) Outcome(ctx context.Context) (Decision, error) { return t.settle(ctx, true) }
 
 // Finish ends the transaction without waiting for more votes: it is aborted

@@ -42,6 +42,8 @@ type Worker struct {
 	pool
 	name  string // "" while not registered; set before the znodes are made
 	alarm alarm
+	// unsure: the registration was given up, and may be executed yet.
+	unsure bool
 }
 
 // Assignment is a task to be done by a worker.
@@ -62,9 +64,9 @@ func NewWorker(conn Conn, env Env, dir string, opt PoolOptions) *Worker {
 // When ctx is done first it returns ctx's error; the worker stays registered,
 // and gets tasks, until Leave.
 func (w *Worker) Next(ctx context.Context) (next Assignment, err error) {
-	defer Forget(w.env)(&w.name, &w.alarm, &next, &err)
+	defer Forget(w.env)(&w.name, &w.unsure, &w.alarm, &next, &err)
 	for {
-		Keep(w.env, &w.name, &w.alarm)
+		Keep(w.env, &w.name, &w.unsure, &w.alarm)
 		if err := w.register(ctx); err != nil {
 			return Assignment{}, err
 		}
@@ -76,6 +78,10 @@ func (w *Worker) Next(ctx context.Context) (next Assignment, err error) {
 			err = w.alarm.await(ctx, w.env, event)
 		case interrupted(err):
 			err = w.await(ctx)
+		case err == errGone && w.unsure:
+			path := w.worker(w.name)
+			w.name, err = "", nil
+			w.cleanUp("worker", func(ctx context.Context) { w.remove(ctx, path) })
 		case err == errGone:
 			if err = w.remove(ctx, w.worker(w.name)); err == nil { // perhaps it was gone only for this session
 				w.name = ""
@@ -91,7 +97,7 @@ func (w *Worker) register(ctx context.Context) error {
 	if w.name != "" {
 		return ctx.Err()
 	}
-	w.name = "worker-" + w.env.UUID()
+	w.name, w.unsure = "worker-"+w.env.UUID(), true
 	for {
 		if err := ctx.Err(); err != nil {
 			return err
@@ -99,7 +105,8 @@ func (w *Worker) register(ctx context.Context) error {
 		err := w.multi(ctx,
 			&zk.CreateRequest{Path: w.assigned(w.name), Acl: w.acl},
 			&zk.CreateRequest{Path: w.worker(w.name), Acl: w.acl, Flags: zk.FlagEphemeral})
-		if err == zk.ErrNodeExists { // an earlier try was executed
+		if err == nil || err == zk.ErrNodeExists { // by an earlier try
+			w.unsure = false
 			return nil
 		}
 		if err != zk.ErrNoNode {
@@ -182,12 +189,20 @@ func (w *Worker) Done(ctx context.Context, a Assignment, result []byte) (err err
 // returns nil when workers/WORKER is certainly gone. When ctx is done before that,
 // it returns ctx's error and goes on in the background.
 func (w *Worker) Leave(ctx context.Context) (err error) {
-	defer Forget(w.env)(&w.name, &err)
+	defer Forget(w.env)(&w.name, &w.unsure, &err)
 	if w.name == "" {
 		return nil
 	}
 	path := w.worker(w.name)
 	w.name = ""
+	if w.unsure {
+		var failed error
+		ended := w.cleanUp("worker", func(ctx context.Context) { failed = w.remove(ctx, path) })
+		if _, _, err = w.env.Await(ctx, ended); err == nil {
+			err = failed
+		}
+		return err
+	}
 	err = w.remove(ctx, path)
 	if err != nil && ctx.Err() != nil {
 		w.abandon(ctx, "worker", path)

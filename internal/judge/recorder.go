@@ -108,7 +108,8 @@ func (r *Recorder) gaps() []string {
 		list = append(list, fmt.Sprintf("so it is of %d more connections", r.strange))
 	}
 	if r.lost > 0 {
-		list = append(list, fmt.Sprintf("only the first %d events are judged, and not the %d after them", len(r.events), r.lost))
+		list = append(list, fmt.Sprintf("only the first %d events are judged, and not the %d after them", len(r.events),
+			r.lost))
 	}
 	if r.missed != nil {
 		list = append(list, fmt.Sprintf("a client came and no server could be reached: %v", r.missed))

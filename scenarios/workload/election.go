@@ -178,6 +178,8 @@ func LeadOnce(p *engine.Process, o engine.Object, e FullElector, steps Pace, imp
 		return err
 	case err == nil && !lost:
 		Work(p, o, e, steps.Stay)
+	case err != nil && !lost: // whoever leads no longer is told so by Lost as well
+		p.Env.Await(context.Background(), e.Lost())
 	}
 	o.Released()
 	var asked error

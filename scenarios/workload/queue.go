@@ -201,7 +201,7 @@ func Count(newQueue func(p *engine.Process) Consumer) func(p *engine.Process) {
 // others claim and acknowledge what there is.
 func Break(claims string, newQueue func(p *engine.Process) Consumer) func(p *engine.Process) {
 	return func(p *engine.Process) {
-		w := newWorker(p, newQueue, true)
+		w := newWorker(p, newQueue, p.ID != 3) // one takes, of which nothing must stay behind either
 		w.returns = 0
 		for range p.Rounds {
 			if p.ID > 1 {
