@@ -121,8 +121,7 @@ func (m *Monitor) update(ctx context.Context) (change <-chan zk.Event, err error
 	m.seen = nil
 	for _, name := range holders(queue) {
 		x := holder{name: name, since: m.queue.env.Now()}
-		if i := slices.IndexFunc(before, func(h holder) bool { return owner(h.name) == owner(name) }); i >= 0 {
-			// A writer that unlocks has deleted its read and not yet its write.
+		if i := slices.IndexFunc(before, func(h holder) bool { return sameHolder(h.name, name) }); i >= 0 {
 			if x = before[i]; x.name != name {
 				x.name, x.done, x.gone = name, x.done && !x.gone, false
 			}
@@ -162,6 +161,12 @@ func holders(queue []string) []string {
 		n--
 	}
 	return queue[:min(max(n, 1), len(queue))]
+}
+
+// sameHolder reports whether two names are of one holder. A writer has two, and deletes its read first. Only a GUID
+// says that, since the names of others may be the same each time that they take the lock.
+func sameHolder(a, b string) bool {
+	return a == b || strings.HasPrefix(a, ticketPrefix) && owner(a) == owner(b)
 }
 
 // check raises the alarms that are due.

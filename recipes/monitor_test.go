@@ -80,6 +80,28 @@ func TestABusyLockIsNoAlarm(t *testing.T) {
 	}, quick, quick)
 }
 
+// Clients of others may have names without GUIDs, or the same one each time.
+func TestTheLocksOfOthersAreMonitoredByTheirNames(t *testing.T) {
+	for _, prefix := range []string{"/lock/lock-", "/lock/node1-lock-", "/lock/_c_lock-"} {
+		play(t, create("/lock", openACL), func(a actor) {
+			if alarms := a.monitor("/lock", 20*tooLong); len(alarms) > 0 {
+				a.t.Errorf("%s: %+v", prefix, alarms)
+			}
+		}, func(a actor) {
+			for range 6 {
+				own, err := a.Create(prefix, nil, zk.FlagEphemeral|zk.FlagSequence, openACL)
+				a.is("Create", err, nil)
+				next, err := a.Create(prefix, nil, zk.FlagEphemeral|zk.FlagSequence, openACL)
+				a.is("Create", err, nil)
+				a.sleep(tooLong * 2 / 3)
+				a.is("Delete", a.Delete(own, -1), nil)
+				a.sleep(tooLong * 2 / 3)
+				a.is("Delete", a.Delete(next, -1), nil)
+			}
+		})
+	}
+}
+
 // A writer that waits has a read znode in the queue, which holds nothing.
 func TestReadersAreMonitoredOneByOne(t *testing.T) {
 	var slow []string

@@ -128,10 +128,13 @@ func natural(s string) (n int64, ok bool) {
 	return n, n <= math.MaxInt32
 }
 
-// owner returns the part of a contender's name that partners share.
+// owner returns the part of a contender's name that partners share; all of it if it is the only one.
 func owner(name string) string {
 	word, _ := contender(name)
-	return name[:strings.LastIndex(name, "-"+word+"-")]
+	if i := strings.LastIndex(name, "-"+word+"-"); i >= 0 {
+		return name[:i]
+	}
+	return name
 }
 
 // repeats reports whether a sequence number is from the end of the numbers. There
