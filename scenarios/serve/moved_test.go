@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net"
 	"os"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -48,7 +49,7 @@ var left = []model.Request{
 
 // moves has a session move from one server to another, asks on the connection that it has left, and says what came of
 // it.
-func moves(t *testing.T, from, to string, q model.Request) string {
+func moves(t testing.TB, from, to string, q model.Request) string {
 	a, b := dialTo(t, from), dialTo(t, to)
 	w := hello(t, a, 0, make([]byte, jute.PasswordLen))
 	if r, _ := ask(t, a, model.Request{Op: model.OpSync, Path: "/"}); r.Err != model.OK {
@@ -110,7 +111,7 @@ func dialTo(t testing.TB, addr string) net.Conn {
 }
 
 // movedEverywhere returns what all of these requests came to, in both directions.
-func movedEverywhere(t *testing.T, leader, follower, other string) (list []string) {
+func movedEverywhere(t testing.TB, leader, follower, other string) (list []string) {
 	c := client(t, 20*time.Second, leader)
 	for _, path := range []string{"/m", "/w"} {
 		must[string](t)(c.Create(path, nil, 0, zk.WorldACL(zk.PermAll)))
@@ -139,15 +140,47 @@ func TestASessionThatMovesLeavesItsConnectionAsWithARealEnsemble(t *testing.T) {
 		s.Servers[2].Connections != 1; s = e.State() { // the sockets of the others are still being closed
 		time.Sleep(time.Millisecond)
 	}
+	for range 3 {
+		got, ended := movedOnReal(t)
+		if ended != "" {
+			t.Log(ended)
+			continue
+		}
+		if !slices.Equal(got, want) {
+			t.Errorf("the real ensemble: got\n%s\nexpected\n%s", strings.Join(got, "\n"), text)
+		}
+		return
+	}
+	t.Error("three real ensembles have ended connections of sessions that have not moved")
+}
+
+// movedOnReal is movedEverywhere of a real ensemble, or says how it was ended. On a busy machine the servers may elect
+// another leader meanwhile, and end connections of sessions that have not moved.
+func movedOnReal(t *testing.T) (list []string, ended string) {
 	real := zkservertest.ForTest(t, 3)
 	lead, err := real.Leader(context.Background())
 	if err != nil {
 		t.Fatal(err)
 	}
-	addrs := real.Addrs()
-	if got := movedEverywhere(t, addrs[lead], addrs[(lead+1)%3], addrs[(lead+2)%3]); !slices.Equal(got, want) {
-		t.Errorf("the real ensemble: got\n%s\nexpected\n%s", strings.Join(got, "\n"), text)
-	}
+	addrs, part := real.Addrs(), &endedPart{TB: t}
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		list = movedEverywhere(part, addrs[lead], addrs[(lead+1)%3], addrs[(lead+2)%3])
+	}()
+	<-done
+	return list, part.why
+}
+
+// endedPart is a part of a test that ends with what is fatal, and may be tried again.
+type endedPart struct {
+	testing.TB
+	why string
+}
+
+func (p *endedPart) Fatal(args ...any) {
+	p.why = fmt.Sprint(args...)
+	runtime.Goexit()
 }
 
 func TestASessionThatMovesBackEndsTheConnectionThatItLeftThere(t *testing.T) {
