@@ -208,13 +208,13 @@ func TestNobodyGivesUpWhileThereAreEnough(t *testing.T) {
 			invoke c3 o3 leave
 			return c3 o3 leave
 			told c1 o1 impatient
-			return c1 o1 enter: canceled`, event: 11, message: "c1 gave up entering, although it was one of 2 who were waiting " +
-			"and 2 are enough"},
+			return c1 o1 enter: canceled`, event: 11, message: "c1 gave up entering, although it was one of 2 who were " +
+			"waiting and 2 are enough"},
 		{name: "a third has crashed inside", text: begun + third + `
 			return c3 o3 enter /b/z v7
 			crashed c3
 			told c1 o1 impatient
-			return c1 o1 enter: canceled`, event: 10, message: "c1 gave up entering, although it was one of 2 who were waiting " +
-			"and 2 are enough"},
+			return c1 o1 enter: canceled`, event: 10, message: "c1 gave up entering, although it was one of 2 who were " +
+			"waiting and 2 are enough"},
 	})
 }

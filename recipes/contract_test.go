@@ -161,13 +161,13 @@ func TestALockIsMadeThoughItsParentIsTidiedUp(t *testing.T) {
 	})
 }
 
-// losesRegistration is a connection that loses the answer of a multi, and something else happens before that is known.
-type losesRegistration struct {
+// losesMulti is a connection that loses the answer of a long multi, and something else happens before that is known.
+type losesMulti struct {
 	recipes.Conn
 	meanwhile func()
 }
 
-func (c *losesRegistration) Multi(ops ...interface{}) ([]zk.MultiResponse, error) {
+func (c *losesMulti) Multi(ops ...interface{}) ([]zk.MultiResponse, error) {
 	r, err := c.Conn.Multi(ops...)
 	if len(ops) > 2 && c.meanwhile != nil {
 		f := c.meanwhile
@@ -181,7 +181,7 @@ func (c *losesRegistration) Multi(ops ...interface{}) ([]zk.MultiResponse, error
 func TestARegistrationThatIsUndoneIsNotMadeAgain(t *testing.T) {
 	play(t, nil, func(a actor) {
 		a.Exists("/") // there is a session
-		conn := &losesRegistration{Conn: a.Conn}
+		conn := &losesMulti{Conn: a.Conn}
 		n := recipes.NewNames(conn, a.env, "/names", recipes.NamesOptions{})
 		unregistered := make(chan zk.Event, 1)
 		conn.meanwhile = func() {
@@ -202,7 +202,7 @@ func TestARegistrationThatIsUndoneIsNotMadeAgain(t *testing.T) {
 func TestATransactionThatIsForgottenDoesNotBeginAgain(t *testing.T) {
 	play(t, nil, func(a actor) {
 		a.Exists("/")
-		conn := &losesRegistration{Conn: a.Conn}
+		conn := &losesMulti{Conn: a.Conn}
 		conn.meanwhile = func() { // the site is there, and another coordinator ends it
 			s, c := a.transaction(recipes.AllSites, "a"), a.transaction(recipes.AllSites, "")
 			a.is("Vote", s.Vote(ctx, false), nil)

@@ -217,7 +217,7 @@ func (d *DoubleBarrier) withdraw(ctx context.Context, own string) {
 		return
 	}
 	defer Forget(d.env)(&own, &d.alarm)
-	d.whileConnected(d.cleanUp("barrier", func(ctx context.Context) { d.remove(ctx, own) }), &d.alarm)
+	d.whileConnected(d.removeLater("barrier", own), &d.alarm)
 }
 
 // look goes once through the steps 2 to 6 of the protocol.

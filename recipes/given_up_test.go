@@ -6,8 +6,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/go-zookeeper/zk"
-
 	"zksim/recipes"
 	"zksim/sim"
 )
@@ -15,15 +13,8 @@ import (
 // The clean-up of a Join that was given up must not take the sign of life of the next one.
 func TestAJoinAfterOneThatWasGivenUpStays(t *testing.T) {
 	play(t, nil, func(a actor) {
-		c := a.transaction(recipes.EphemeralSites, "")
-		a.is("Begin", c.Begin(ctx, nil, "a"), nil)
-		soon, cancel := context.WithCancel(ctx)
-		conn := &unlucky{Conn: a.Conn, meanwhile: cancel}
-		s := recipes.NewTransaction(conn, a.env, "/app/tx",
-			recipes.TransactionOptions{Form: recipes.EphemeralSites, Site: "a"})
-		_, err := s.Join(soon)
-		a.is("Join", err, context.Canceled)
-		_, err = s.Join(ctx)
+		c, s := a.cancelledJoin()
+		_, err := s.Join(ctx)
 		a.is("Join again", err, nil)
 		for range 100 {
 			a.env.Now()
@@ -42,26 +33,10 @@ func (a actor) patiently(f func(context.Context) (recipes.Decision, error)) (rec
 	return f(soon)
 }
 
-// cancelsAfterMulti is a connection that loses the answer of a long multi, and its caller gives up.
-type cancelsAfterMulti struct {
-	recipes.Conn
-	giveUp func()
-}
-
-func (c *cancelsAfterMulti) Multi(ops ...interface{}) ([]zk.MultiResponse, error) {
-	r, err := c.Conn.Multi(ops...)
-	if len(ops) > 3 && c.giveUp != nil {
-		c.giveUp()
-		c.giveUp = nil
-		return nil, zk.ErrConnectionClosed
-	}
-	return r, err
-}
-
 func TestABeginThatIsGivenUpHasItsOwnNames(t *testing.T) {
 	h := play(t, nil, func(a actor) {
 		soon, cancel := context.WithCancel(ctx)
-		c := recipes.NewTransaction(&cancelsAfterMulti{a.Conn, cancel}, a.env, "/app/tx", recipes.TransactionOptions{})
+		c := recipes.NewTransaction(&losesMulti{a.Conn, cancel}, a.env, "/app/tx", recipes.TransactionOptions{})
 		sites := []string{"a", "b"}
 		a.is("Begin", c.Begin(soon, nil, sites...), context.Canceled)
 		sites[0] = "x" // the caller has another use for it
@@ -85,13 +60,13 @@ func TestAReleaseMakesAHoldThatWasGivenUpCertain(t *testing.T) {
 				a.until(func() bool { return ended || inFlight(a.world.History, "set") })
 				if !ended {
 					a.wanted = append(a.wanted, "disconnect c1", "lost-early c1")
-					a.until(func() bool { return len(a.wanted) == 0 })
+					a.settled()
 				}
 				cancel()
 			})
 			err := b.Hold(soon)
 			ended = true
-			a.until(func() bool { return len(a.wanted) == 0 })
+			a.settled()
 			if err != nil {
 				a.until(func() bool { return a.SessionID() != id && a.SessionID() != 0 })
 			}
@@ -118,13 +93,11 @@ func canHappen(w *sim.World, name string) bool {
 	return slices.ContainsFunc(w.Normal(), func(t sim.Transition) bool { return w.Name(t) == name })
 }
 
-// tardyEnv is an Env whose next request begins late, after its caller has given up.
+// tardyEnv is an Env whose next request begins late, after its caller has given up, and background work after that.
 type tardyEnv struct {
-	recipes.Env
-	a       actor
-	giveUp  func()
-	release bool
-	ended   bool
+	lateUndo
+	giveUp func()
+	begin  bool
 }
 
 func (e *tardyEnv) Within(ctx context.Context, f func()) bool {
@@ -134,18 +107,11 @@ func (e *tardyEnv) Within(ctx context.Context, f func()) bool {
 	e.giveUp()
 	e.giveUp = nil
 	e.Env.Go("tardy", func() {
-		e.a.until(func() bool { return e.release })
+		e.a.until(func() bool { return e.begin })
 		f()
-		e.ended = true
+		e.release = true
 	})
 	return false
-}
-
-func (e *tardyEnv) Undo(name string, f func()) {
-	e.Env.Undo(name, func() {
-		e.a.until(func() bool { return e.ended })
-		f()
-	})
 }
 
 // A registration that was given up may be executed after Leave was called, or the next Next.
@@ -155,7 +121,7 @@ func TestAWorkerThatHasLeftIsGoneWhateverComesLate(t *testing.T) {
 			task := a.submit(a.client(), "x")
 			a.is("Forget", task.Forget(ctx), nil)
 			soon, cancel := context.WithCancel(ctx)
-			env := &tardyEnv{Env: a.env, a: a, giveUp: cancel}
+			env := &tardyEnv{lateUndo: lateUndo{Env: a.env, a: a}, giveUp: cancel}
 			w := recipes.NewWorker(a.Conn, env, "/pool", recipes.PoolOptions{})
 			_, err := w.Next(soon)
 			a.is("Next", err, context.Canceled)
@@ -169,10 +135,10 @@ func TestAWorkerThatHasLeftIsGoneWhateverComesLate(t *testing.T) {
 				for range 30 {
 					a.env.Now()
 				}
-				env.release = true
+				env.begin = true
 			})
 			a.is("Leave", w.Leave(ctx), nil)
-			a.until(func() bool { return env.ended })
+			a.until(func() bool { return env.release })
 			for range 30 {
 				a.env.Now()
 			}

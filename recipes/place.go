@@ -305,6 +305,6 @@ func (s session) abandon(ctx context.Context, what, path string) {
 	defer Forget(s.env)(&path)
 	err := s.on(ctx).Delete(path, -1)
 	if interrupted(err) {
-		s.cleanUp(what, func(ctx context.Context) { s.remove(ctx, path) })
+		s.removeLater(what, path)
 	}
 }

@@ -287,6 +287,11 @@ func (s session) cleanUp(what string, undo func(ctx context.Context)) (ended <-c
 	return end
 }
 
+// removeLater is remove in the background, see cleanUp.
+func (s session) removeLater(what, path string) (ended <-chan zk.Event) {
+	return s.cleanUp(what, func(ctx context.Context) { s.remove(ctx, path) })
+}
+
 // whileConnected waits for a clean-up for as long as there is a connection.
 func (s session) whileConnected(ended <-chan zk.Event, a *alarm) {
 	defer Forget(s.env)(a)

@@ -315,7 +315,7 @@ func (t *Transaction) announce(ctx context.Context) error {
 	}
 	if err != nil {
 		t.joined = false
-		t.gaveUp = t.cleanUp("site", func(ctx context.Context) { t.remove(ctx, t.live()) })
+		t.gaveUp = t.removeLater("site", t.live())
 	}
 	return err
 }

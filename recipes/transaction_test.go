@@ -359,18 +359,24 @@ func (a actor) mkdir(path string) error {
 	return err
 }
 
+// cancelledJoin begins a transaction of which the site is cancelled in its Join, while nobody knows what came of that.
+func (a actor) cancelledJoin() (coordinator, site *recipes.Transaction) {
+	c := a.transaction(recipes.EphemeralSites, "")
+	a.is("Begin", c.Begin(ctx, nil, "a"), nil)
+	soon, cancel := context.WithCancel(ctx)
+	conn := &unlucky{Conn: a.Conn, meanwhile: cancel}
+	s := recipes.NewTransaction(conn, a.env, "/app/tx",
+		recipes.TransactionOptions{Form: recipes.EphemeralSites, Site: "a"})
+	_, err := s.Join(soon)
+	a.is("Join", err, context.Canceled)
+	return c, s
+}
+
 // A Join that is cancelled while nobody knows what became of it leaves no sign of
 // life, so the others do not wait for the site.
 func TestAJoinThatIsCancelledIsUndone(t *testing.T) {
 	h := play(t, nil, func(a actor) {
-		c := a.transaction(recipes.EphemeralSites, "")
-		a.is("Begin", c.Begin(ctx, nil, "a"), nil)
-		soon, cancel := context.WithCancel(ctx)
-		conn := &unlucky{Conn: a.Conn, meanwhile: cancel}
-		s := recipes.NewTransaction(conn, a.env, "/app/tx",
-			recipes.TransactionOptions{Form: recipes.EphemeralSites, Site: "a"})
-		_, err := s.Join(soon)
-		a.is("Join", err, context.Canceled)
+		c, _ := a.cancelledJoin()
 		a.decides(recipes.Aborted, c.Outcome)
 	})
 	nothingLeft(t, h)

@@ -79,9 +79,8 @@ func (w *Worker) Next(ctx context.Context) (next Assignment, err error) {
 		case interrupted(err):
 			err = w.await(ctx)
 		case err == errGone && w.unsure:
-			path := w.worker(w.name)
+			w.removeLater("worker", w.worker(w.name))
 			w.name, err = "", nil
-			w.cleanUp("worker", func(ctx context.Context) { w.remove(ctx, path) })
 		case err == errGone:
 			if err = w.remove(ctx, w.worker(w.name)); err == nil { // perhaps it was gone only for this session
 				w.name = ""
