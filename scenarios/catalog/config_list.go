@@ -72,6 +72,12 @@ var configScenarios = []engine.Scenario{
 		Faults: faults.MustParse("learn-late=3 stale-read=3 failover=2 disconnect=2"), Setup: configSetup,
 		Goals: []engine.Goal{workload.GoalFollowed},
 	}).Without("conflict", "tree"), // one updates, and no znode is ephemeral
+	configScenario(engine.Scenario{
+		Name: "config/new-sessions", Doc: "a reader follows many updates in sessions that begin in the past", Clients: 2,
+		Rounds: 12, Program: workload.ConfigFollowed(newConfig), Servers: []int{3}, Setup: configSetup,
+		Faults: faults.MustParse("learn-late=9@client=c2 expiry-lag=9@client=c2 failover=9@client=c2"),
+		Goals:  []engine.Goal{workload.GoalFollowed},
+	}).Without("conflict"), // one updates
 
 	{
 		Name: "config/alone", Doc: "what the only updater has set is valid, whatever it has sent in earlier sessions",

@@ -29,6 +29,7 @@ var All = sourced(frugal(slices.Concat(
 	struckScenarios,
 	waitingScenarios,
 	elsewhereScenarios,
+	goneScenarios,
 	aloneScenarios,
 	revocableScenarios,
 	rwlockScenarios,

@@ -23,7 +23,7 @@ func rewatching(p *engine.Process) {
 	for round := range 8 {
 		a.after = fmt.Sprint("-", round)
 		w := waits{alone: a, by: by}
-		parts := []func() func(){w.config, w.votes, w.item, w.task, w.group, w.leader, w.settled, w.work}
+		parts := []func() func(){w.config, w.votes, w.item, w.task, w.group, w.leader, w.settled, w.work, w.shut}
 		end, ended := parts[a.draw(len(parts))](), false
 		workload.Steps(p, 10)
 		for range 3 {
@@ -66,6 +66,25 @@ func (a waits) item() func() {
 		for i, wait := range told {
 			a.fine(fifo(a.by.p, path(i)).Put(background, nil), "Queue.Put")
 			a.fine(wait(), "Queue.Take that has waited")
+		}
+	}
+}
+
+// shut has clients wait for barriers.
+func (a waits) shut() func() {
+	var told []func() error
+	at := func(p *engine.Process, i int) *recipes.Barrier {
+		return recipes.NewBarrier(p.Conn, p.Env, a.path(fmt.Sprint("barrier-", i)), recipes.BarrierOptions{})
+	}
+	for i := range 3 {
+		a.fine(at(a.by.p, i).Hold(background), "Barrier.Hold")
+		wait, _ := a.background("waiter", at(a.p, i).Wait)
+		told = append(told, wait)
+	}
+	return func() {
+		for i, wait := range told {
+			a.fine(at(a.by.p, i).Release(background), "Barrier.Release")
+			a.fine(wait(), "Barrier.Wait that has waited")
 		}
 	}
 }

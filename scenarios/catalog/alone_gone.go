@@ -1,0 +1,256 @@
+package catalog
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/go-zookeeper/zk"
+
+	"zksim/checkers"
+	"zksim/faults"
+	"zksim/model"
+	"zksim/recipes"
+	"zksim/scenarios/engine"
+	"zksim/scenarios/workload"
+)
+
+// givesUp makes a program in which the first client gives up one thing after another. Then nothing is left of it, not
+// even in a session that has ended only by the word of a leader that was deposed.
+func givesUp(things ...func(a givingUp)) func(p *engine.Process) {
+	return func(p *engine.Process) {
+		if p.ID > 1 {
+			return
+		}
+		q, undoing := *p, 0
+		q.Env = undoer{p.Env, &undoing}
+		a := givingUp{alone{refused{p: &q, dir: p.Path("/dir")}}, &undoing}
+		for round := range 6 {
+			a.after = fmt.Sprint("-", round)
+			things[a.draw(len(things))](a)
+		}
+	}
+}
+
+// undoer is an environment that counts the clean-ups that go on in the background.
+type undoer struct {
+	recipes.Env
+	undoing *int
+}
+
+// Undo implements [recipes.Env].
+func (u undoer) Undo(name string, f func()) {
+	*u.undoing++
+	u.Env.Undo(name, func() {
+		f()
+		*u.undoing--
+	})
+}
+
+// givingUp is a client that is alone, and knows how many clean-ups go on.
+type givingUp struct {
+	alone
+	undoing *int
+}
+
+// keeps waits for a while, but for another session no longer.
+func (a givingUp) keeps() {
+	session := a.p.Conn.SessionID()
+	for n := a.draw(100); n > 0 && a.p.Conn.SessionID() == session; n-- {
+		a.p.Step()
+	}
+}
+
+// gives keeps something for a while and gives it up.
+func (a givingUp) gives(call string, x znodeOwner, give func(ctx context.Context) error) {
+	a.keeps()
+	own := x.Znodes()
+	if a.draw(2) > 0 {
+		a.fine(give(background), call)
+	} else {
+		a.with(context.Canceled, give(canceled()), call+" with a context that is done")
+		a.tidies()
+	}
+	a.areGone(call, own...)
+}
+
+// tidies waits until all clean-ups have ended.
+func (a givingUp) tidies() {
+	for *a.undoing > 0 {
+		a.p.Step()
+	}
+}
+
+// areGone asserts that znodes are gone, which is what a session sees after a write of its own.
+func (a givingUp) areGone(call string, znodes ...string) {
+	for _, path := range znodes {
+		there := false
+		a.patiently("exists", func() error {
+			session := a.p.Conn.SessionID()
+			_, err := a.p.Conn.Multi()
+			if err == nil {
+				there, _, err = a.p.Conn.Exists(path)
+			}
+			if err == nil && (session == 0 || session != a.p.Conn.SessionID()) {
+				err = zk.ErrConnectionClosed // another session may have begun in the past: once more
+			}
+			return err
+		})
+		a.is(!there, "nothing is left after %s", call)
+	}
+}
+
+func (a givingUp) givesUpLock() {
+	l := known(a.p, simpleLock(a.p, a.path("lock")))
+	a.fine(l.Lock(background), "Lock.Lock")
+	a.gives("Lock.Unlock", l, l.Unlock)
+}
+
+// givesUpRead has a writer become a reader, or find that it is neither.
+func (a givingUp) givesUpRead() {
+	l := known(a.p, recipes.NewRWLock(a.p.Conn, a.p.Env, a.path("rwlock"), recipes.LockOptions{}))
+	a.fine(l.Lock(background), "RWLock.Lock")
+	a.keeps()
+	own := l.Znodes()
+	if err := l.Downgrade(background); err == nil {
+		a.gives("RWLock.RUnlock", l, l.RUnlock)
+	} else {
+		a.with(recipes.ErrLost, err, "RWLock.Downgrade")
+		a.tidies()
+	}
+	a.areGone("RWLock.Downgrade", own...)
+}
+
+func (a givingUp) givesUpLead() {
+	e := known(a.p, candidate(a.p, a.path("election")))
+	a.fine(e.Campaign(background), "Election.Campaign")
+	a.gives("Election.Resign", e, e.Resign)
+}
+
+func (a givingUp) givesUpLease() {
+	s := known(a.p, twoLeases(a.p, a.path("semaphore")))
+	a.fine(s.Acquire(background), "Semaphore.Acquire")
+	a.gives("Semaphore.Release", s, s.Release)
+}
+
+func (a givingUp) givesUpMembership() {
+	dir := a.path("group")
+	m, err := groupOf(a.p, dir).Join(background, "me", nil)
+	if a.fine(err, "Group.Join"); err != nil {
+		return
+	}
+	a.keeps()
+	a.fine(m.Leave(background), "Membership.Leave")
+	a.areGone("Membership.Leave", dir+"/me")
+}
+
+// givesUpWork has an operator delete what a worker was given before it works on.
+func (a givingUp) givesUpWork() {
+	dir := a.path("pool")
+	ctx, cancel := context.WithCancel(background)
+	master, _ := a.background("master", func(context.Context) error { return known(a.p, masterOf(a.p, dir)).Run(ctx) })
+	w := known(a.p, workerOf(a.p, dir))
+	var own []string
+	for range 2 {
+		_, err := tasksOf(a.p, dir).Submit(background, nil)
+		a.fine(err, "TaskClient.Submit")
+		next, err := w.Next(background)
+		a.fine(err, "Worker.Next")
+		own = append(own, w.Znodes()...)
+		if w.Done(background, next, nil) == nil {
+			a.patiently("delete", func() error { return a.p.Conn.Delete(dir+"/assign/"+next.Worker, -1) }, zk.ErrNoNode,
+				zk.ErrNotEmpty)
+		}
+	}
+	a.fine(w.Leave(background), "Worker.Leave")
+	a.areGone("Worker.Leave", own...)
+	cancel()
+	a.with(context.Canceled, master(), "Master.Run until it is cancelled")
+}
+
+// givesUpName has one of two coordinators that want the same name give up, or come second. Whatever it has sent, the
+// transaction of the other one stays until that has forgotten it, and then nothing is left.
+func (a givingUp) givesUpName() {
+	dir := a.path("transaction")
+	at := func(site string) *recipes.Transaction {
+		return recipes.NewTransaction(a.p.Conn, a.p.Env, dir, recipes.TransactionOptions{Site: site})
+	}
+	ends := func(c *recipes.Transaction) {
+		for _, t := range []*recipes.Transaction{at("x"), c} {
+			workload.Steps(a.p, a.draw(8))
+			_, err := t.Finish(background)
+			a.fine(err, "Transaction.Finish")
+			a.fine(t.Forget(background), "Transaction.Forget")
+		}
+	}
+	begun := false
+	second, _ := a.background("second", func(ctx context.Context) error {
+		c, err := at(""), zk.ErrNodeExists
+		for err == zk.ErrNodeExists && !begun {
+			err = c.Begin(ctx, nil, "x")
+		}
+		if err == nil {
+			ends(c)
+		}
+		return nil
+	})
+	ctx, cancel := context.WithCancel(background)
+	a.p.Env.Go("hurry", func() {
+		workload.Steps(a.p, a.draw(30))
+		cancel()
+	})
+	first := at("")
+	if begun = first.Begin(ctx, nil, "x") == nil; begun {
+		ends(first)
+	}
+	second()
+	a.tidies()
+	a.p.AtRest()
+	a.areGone("Transaction.Forget", dir)
+}
+
+// givesUpItem has an operator delete an item that a consumer acknowledges, which may be told of one of them only.
+func (a givingUp) givesUpItem() {
+	q := fifo(a.p, a.path("queue"))
+	if unsure(q.Put(background, nil)) {
+		return
+	}
+	item, err := q.Claim(background)
+	if err != nil { // what is claimed may be unknown
+		return
+	}
+	known(a.p, item)
+	items := a.path("queue") + "/items"
+	names, _, _ := a.p.Conn.Children(items)
+	deleted := false
+	operator, _ := a.background("operator", func(context.Context) error {
+		workload.Steps(a.p, a.draw(16))
+		for _, name := range names {
+			deleted = a.p.Conn.Delete(items+"/"+name, -1) == nil
+		}
+		return nil
+	})
+	err = item.Ack(background)
+	operator()
+	a.is(err != nil || !deleted, "an item that was acknowledged is deleted by nobody else")
+}
+
+func goneScenario(s engine.Scenario) engine.Scenario {
+	s.Clients, s.Servers, s.SafetySteps, s.MaxSteps = 1, []int{3}, 3000, 8000
+	s.Setup = []model.Request{engine.Mkdir("/dir")}
+	s.Checkers = []checkers.Checker{checkers.Liveness{}, checkers.Quiescence{}, checkers.Tree{}, checkers.Steps{}}
+	return s
+}
+
+var goneScenarios = []engine.Scenario{
+	goneScenario(engine.Scenario{
+		Name: "recipes/gone", Doc: "nothing is left of what was given up, even in a session that its client takes for ended",
+		Program: givesUp(givingUp.givesUpLock, givingUp.givesUpRead, givingUp.givesUpLead, givingUp.givesUpLease,
+			givingUp.givesUpMembership, givingUp.givesUpWork),
+		Faults: faults.MustParse("depose=24 disconnect=4"),
+	}),
+	goneScenario(engine.Scenario{
+		Name: "recipes/undone", Doc: "what is withdrawn or acknowledged takes nothing of others with it",
+		Program: givesUp(givingUp.givesUpName, givingUp.givesUpItem),
+		Faults:  faults.MustParse("lose-reply=12@op=multi lose-request=6@op=multi disconnect=6 depose=6"),
+	}),
+}
