@@ -319,6 +319,33 @@ func ExampleDataWatch() {
 	// <nil>
 }
 
+// fleeting has a znode come and go before the first fence.
+type fleeting struct {
+	recipes.Conn
+	path   string
+	fences int
+}
+
+func (f *fleeting) Multi(ops ...any) ([]zk.MultiResponse, error) {
+	if f.fences++; f.fences == 1 {
+		if _, err := f.Create(f.path, nil, 0, zk.WorldACL(zk.PermAll)); err == nil {
+			f.Delete(f.path, -1)
+		}
+	}
+	return f.Conn.Multi(ops...)
+}
+
+func TestAZnodeThatComesAndGoesBeforeItIsListedAgainHasNotSettled(t *testing.T) {
+	play(t, nil, func(a actor) {
+		conn := &fleeting{Conn: a.Conn, path: "/fleeting"}
+		w := recipes.NewPatientChildrenWatch(conn, a.env, conn.path, time.Second, recipes.WatchOptions{})
+		a.is("Run", w.Run(ctx, func([]string, *zk.Stat) bool { return false }), nil)
+		if conn.fences != 2 {
+			a.t.Errorf("told after %d times to settle, want 2", conn.fences)
+		}
+	})
+}
+
 func ExamplePatientChildrenWatch() {
 	ctx := context.Background()
 	world := sim.NewWorld()

@@ -443,7 +443,7 @@ var aloneScenarios = []engine.Scenario{
 		"waits goes on to wait", alone.tries, alone.silent, alone.keepsPlace, alone.unreadable, alone.taught,
 		alone.givenBack, alone.swept, alone.claimedOn, alone.taken, alone.tookAway, alone.neverEmpty, alone.owned,
 		alone.keepsLists, alone.within, alone.triesAgain, alone.behindWriter, alone.besideWriter, alone.deprived,
-		alone.closed)),
+		alone.fleets, alone.closed)),
 	aloneScenario("recipes/vain", "of a client that is alone, waits that end by their deadline leave nothing behind",
 		alone.frugalWaits),
 	aloneScenario("recipes/followed", "of a client that is alone, watchers keep nothing more from change to change, "+

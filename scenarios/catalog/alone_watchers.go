@@ -225,3 +225,30 @@ func (a alone) members() {
 	}
 	a.fine(third.Leave(background), "a second Membership.Leave of b")
 }
+
+// fleeting has a znode come and go before the first fence of a watcher, and counts the fences.
+type fleeting struct {
+	recipes.Conn
+	path   string
+	fences int
+	seen   bool // the znode has come
+}
+
+// Multi implements [recipes.Conn].
+func (f *fleeting) Multi(ops ...any) ([]zk.MultiResponse, error) {
+	if f.fences++; f.fences == 1 {
+		_, err := f.Create(f.path, nil, 0, zk.WorldACL(zk.PermAll))
+		f.seen = err == nil && f.Delete(f.path, -1) == nil
+	}
+	return f.Conn.Multi(ops...)
+}
+
+// fleets has a znode come and go when the time to settle has passed, and before the watcher has looked again.
+func (a alone) fleets() {
+	conn := &fleeting{Conn: a.p.Conn, path: a.path("fleeting")}
+	w := recipes.NewPatientChildrenWatch(conn, a.p.Env, conn.path, time.Second, recipes.WatchOptions{})
+	err := w.Run(background, func([]string, *zk.Stat) bool { return false })
+	a.fine(err, "PatientChildrenWatch.Run")
+	a.is(!conn.seen || conn.fences > 1, "a znode that has come and gone has not settled")
+	a.delete(conn.path)
+}
