@@ -231,3 +231,28 @@ func refusedForAReason(h *history.History) Level {
 	}
 	return OK
 }
+
+// TestConflictRemembersAnUpdateThatACrashHasCutOff goes on in the same way after an update that a crash has cut off and
+// after a crash in the middle of nothing: what a client that has crashed was at is no part of the world.
+func TestConflictRemembersAnUpdateThatACrashHasCutOff(t *testing.T) {
+	update := func(kind history.Kind, c int32, err error) history.Event {
+		return history.Event{Kind: kind, Client: c, Object: c, Op: "update", Path: "/config", Err: err, OK: err != nil}
+	}
+	crash := history.Event{Kind: history.Crashed, Client: 1}
+	other := []history.Event{update(history.Invoke, 2, nil), update(history.Return, 2, nil)}
+	next := []history.Event{update(history.Invoke, 2, nil), update(history.Return, 2, zk.ErrBadVersion)}
+	busy := []history.Event{update(history.Invoke, 1, nil), other[0], crash, other[1]}
+	idle := []history.Event{crash, other[0], other[1]}
+	var hashes [2]uint64
+	var levels [2]Level
+	for k, past := range [][]history.Event{busy, idle} {
+		m := Conflict{}.Monitor()
+		if v := check(historyOf(past), m); v.Level != OK {
+			t.Fatal(v)
+		}
+		hashes[k], levels[k] = digest(m), Conflict{}.Check(historyOf(past, next)).Level
+	}
+	if levels != [2]Level{OK, Violated} || hashes[0] == hashes[1] {
+		t.Errorf("verdicts %v after what has the hashes %x", levels, hashes)
+	}
+}

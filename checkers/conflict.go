@@ -3,6 +3,7 @@ package checkers
 import (
 	"fmt"
 	"path"
+	"slices"
 	"strings"
 
 	"zksim/internal/hash"
@@ -72,7 +73,7 @@ func (m *updates) Reset() {
 	m.steps, m.never = m.steps[:0], m.never[:0]
 }
 
-// Hash implements [Monitor]. The updates that are being made are operations in progress.
+// Hash implements [Monitor]. The updates that are being made are operations in progress, of clients that live.
 func (m *updates) Hash() uint64 {
 	steps := hash.Hash(0) // in any order
 	for _, u := range m.steps {
@@ -91,11 +92,15 @@ func (m *updates) Step(h *history.History, i int) Verdict {
 			return v
 		}
 	}
-	if e.Op != "update" || m.ever {
+	o := callerOf(e)
+	begun := find(m.open, o) >= 0
+	if e.Kind == history.Crashed {
+		begun = slices.ContainsFunc(m.open, func(x caller) bool { return x.client == e.Client })
+	} else if e.Op != "update" {
 		return Verdict{}
 	}
-	o := callerOf(e)
-	switch begun := find(m.open, o) >= 0; {
+	switch {
+	case m.ever:
 	case e.Kind == history.Invoke && !begun:
 		m.alone = len(m.open) == 0
 		m.open = append(m.open, o)

@@ -55,7 +55,7 @@ type departures struct {
 	recipeEvents
 	Departure
 	seats    []seat
-	members  []caller // that have not left
+	members  []membership
 	watchers []caller
 	tolds    []farewell
 	lists    []listing
@@ -63,11 +63,17 @@ type departures struct {
 
 // seat is the znode of a member, or of another that has the name.
 type seat struct {
-	path   string
-	member caller // that has joined by it last, if it has not left
-	maker  int32  // while it exists: the client
-	ends   int    // how often it was deleted, or may have been
-	stays  bool   // since the member was told that it has joined
+	path  string
+	maker int32 // while it exists: the client
+	ends  int   // how often it was deleted
+}
+
+// membership is an object that has joined and has not left, the latest of its client by that znode. Several clients may
+// have joined by one znode, each when the session of the one before had ended.
+type membership struct {
+	caller
+	path  string // "": another of its client has joined by the same since
+	stays bool   // the znode by which it has joined exists
 }
 
 // listing is that somebody has asked for the members, and those who must be in the answer.
@@ -92,7 +98,10 @@ func (m *departures) Hash() uint64 {
 	sum := hash.Hash(0) // in any order
 	for i := range m.seats {
 		x := &m.seats[i]
-		sum += printOf(m.members, x.member).String(x.path).Uint64(uint64(x.ends)).Bool(x.stays)
+		sum += hash.Hash(0).String(x.path).Uint64(uint64(x.ends))
+	}
+	for _, x := range m.members {
+		sum += printOf(m.members, x.caller).String(x.path).Bool(x.stays)
 	}
 	for _, x := range m.lists {
 		var paths hash.Hash
@@ -116,26 +125,27 @@ func (m *departures) Step(h *history.History, i int) Verdict {
 	e := &h.Events[i]
 	switch o := callerOf(e); {
 	case e.Kind == history.Return && e.Op == Join && e.Err == nil:
-		m.members = append(m.members, o)
-		x := m.seat(e.Path)
-		x.member, x.stays = o, x.maker == o.client
-	case e.Kind == history.Invoke && e.Op == Leave:
-		m.members = forget(m.members, o)
-		x := m.seat(e.Path)
-		if x.member == o {
-			x.member = caller{}
+		for k := range m.members {
+			if x := &m.members[k]; byIts(e)(*x) {
+				x.path, x.stays = "", false
+			}
 		}
-		m.ends(x)
+		m.members = append(m.members, membership{o, e.Path, m.seat(e.Path).maker == o.client})
+	case e.Kind == history.Invoke && e.Op == Leave:
+		m.ends(byIts(e))
+		m.members = forget(m.members, o)
 	case e.Kind == history.Created:
 		m.seat(e.Path).maker = e.Client
 	case e.Kind == history.Deleted:
 		x := m.seat(e.Path)
 		x.ends++
-		m.ends(x)
-		if x.maker != 0 && x.member.client == x.maker && e.Client != 0 {
-			return violated(m, i, "c%d deleted %s, whose member c%d has not left", e.Client, e.Path, x.maker)
-		}
+		maker := x.maker
 		x.maker = 0
+		by := func(y membership) bool { return y.path == e.Path && y.client == maker }
+		m.ends(func(y membership) bool { return y.path == e.Path })
+		if maker != 0 && e.Client != 0 && slices.ContainsFunc(m.members, by) {
+			return violated(m, i, "c%d deleted %s, whose member c%d has not left", e.Client, e.Path, maker)
+		}
 	case e.Kind == history.Invoke && e.Op == WatchMembers:
 		m.watchers = append(m.watchers, o)
 	case e.Kind == history.Return && e.Op == WatchMembers:
@@ -162,18 +172,29 @@ func (m *departures) Step(h *history.History, i int) Verdict {
 	return Verdict{}
 }
 
-// ends notes that a seat is, or may be, nobody's from now on.
-func (m *departures) ends(x *seat) {
-	x.stays = false
-	for k := range m.lists {
-		q := &m.lists[k]
-		q.paths = slices.DeleteFunc(q.paths, func(path string) bool { return path == x.path })
+// byIts picks the membership of the client of an event by the znode of the event.
+func byIts(e *history.Event) func(x membership) bool {
+	return func(x membership) bool { return x.client == e.Client && x.path == e.Path }
+}
+
+// ends notes that the znodes by which some have joined do not exist from now on, or need not.
+func (m *departures) ends(picks func(x membership) bool) {
+	for k := range m.members {
+		x := &m.members[k]
+		if !x.stays || !picks(*x) {
+			continue
+		}
+		x.stays = false
+		for j := range m.lists {
+			q := &m.lists[j]
+			q.paths = slices.DeleteFunc(q.paths, func(path string) bool { return path == x.path })
+		}
 	}
 }
 
 // certain returns the znodes of those who are members.
 func (m *departures) certain() (paths []string) {
-	for _, x := range m.seats {
+	for _, x := range m.members {
 		if x.stays {
 			paths = append(paths, x.path)
 		}

@@ -37,9 +37,13 @@ type ask struct {
 
 func (p *places) reset() { p.items, p.asks = p.items[:0], p.asks[:0] }
 
-// print returns a hash of what is remembered. Which znodes there are is known to the world.
+// print returns a hash of what is remembered. Which znodes there are is known to the world, but not which of them are
+// items: one that was made when its put had failed is none.
 func (p *places) print() hash.Hash {
 	var all hash.Hash // in any order
+	for _, x := range p.items {
+		all += hash.Hash(x.item).String(x.path)
+	}
 	for i := range p.asks {
 		a := &p.asks[i]
 		free := hash.Hash(0)

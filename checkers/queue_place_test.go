@@ -3,6 +3,10 @@ package checkers
 import (
 	"regexp"
 	"testing"
+
+	"github.com/go-zookeeper/zk"
+
+	"zksim/model/history"
 )
 
 // inTree is a queue with items 7 and 8, in that order.
@@ -140,4 +144,28 @@ func TestAnItemThatIsReturnedKeepsItsPlace(t *testing.T) {
 			created c2 /q/log/c z4 "7"
 			return c2 o2 return v7`},
 	})
+}
+
+// TestFIFORemembersWhichZnodesAreItems has a put whose znode is made before it fails, and one whose znode is made
+// after that: the same znodes, programs and servers, and other verdicts on who is told that the queue is empty.
+func TestFIFORemembersWhichZnodesAreItems(t *testing.T) {
+	put := history.Event{Kind: history.Invoke, Client: 1, Object: 1, Op: "put", Value: 5}
+	made := history.Event{Kind: history.Created, Client: 1, Path: "/q/item-0", Data: "5", Zxid: 1}
+	failed := history.Event{Kind: history.Return, Client: 1, Object: 1, Op: "put", Value: 5, Err: zk.ErrConnectionClosed}
+	next := []history.Event{{Kind: history.Invoke, Client: 2, Object: 2, Op: "trytake"},
+		{Kind: history.Return, Client: 2, Object: 2, Op: "trytake", Err: zk.ErrNoNode, OK: true}}
+	for _, c := range []Monitored{FIFO{}, PriorityOrder{Of: rank}} {
+		var hashes [2]uint64
+		var levels [2]Level
+		for k, past := range [][]history.Event{{put, made, failed}, {put, failed, made}} {
+			m := c.Monitor()
+			if v := check(historyOf(past), m); v.Level != OK {
+				t.Fatal(v)
+			}
+			hashes[k], levels[k] = digest(m), c.Check(historyOf(past, next)).Level
+		}
+		if levels[0] != levels[1] && hashes[0] == hashes[1] {
+			t.Errorf("%s: verdicts %v after what has the hashes %x", c.Name(), levels, hashes)
+		}
+	}
 }

@@ -380,15 +380,15 @@ func rightInTheEnd(h *history.History) Level {
 func staysMember(h *history.History) Level {
 	for i, e := range h.Events {
 		ends, tolds := 0, 0
-		joined := history.Event{} // the latest before i
+		joined := map[int32]int32{} // the latest object of each client
 		maker := int32(0)
 		for _, x := range h.Events[:i+1] {
 			switch {
 			case x.Path != e.Path:
 			case x.Kind == history.Return && x.Op == Join && x.Err == nil:
-				joined = x
-			case x.Kind == history.Invoke && x.Op == Leave && joined.Object == x.Object:
-				joined = history.Event{}
+				joined[x.Client] = x.Object
+			case x.Kind == history.Invoke && x.Op == Leave && joined[x.Client] == x.Object:
+				delete(joined, x.Client)
 			case x.Kind == history.Created:
 				maker = x.Client
 			case x.Kind == history.Deleted:
@@ -397,7 +397,7 @@ func staysMember(h *history.History) Level {
 				tolds++
 			}
 		}
-		if e.Kind == history.Deleted && e.Client != 0 && joined.Client == maker || e.Kind == history.Told &&
+		if e.Kind == history.Deleted && e.Client != 0 && joined[maker] != 0 || e.Kind == history.Told &&
 			e.Op == ToldGone && tolds > ends {
 			return Violated
 		}

@@ -23,7 +23,8 @@ type BarrierOptions struct {
 //     that is all. Otherwise set the data on the condition that the version is the
 //     one that was read. If the answer is lost, send the same again.
 //  2. If the version has moved on, the change has been made, by this call or by
-//     another one since the reading: nothing is left to do.
+//     another one since the reading: nothing is left to do. Only if an earlier call of
+//     the object was given up, it may have been that: begin again.
 //  3. To wait, fence, once in a session, and read, leaving a watch. If the barrier is held, wait for
 //     the watch, and read again. It has been open meanwhile if it is open now or
 //     if the zxid of the last change (mzxid) is not the one that was read first.
@@ -100,6 +101,7 @@ func (b *Barrier) change(ctx context.Context, to string) (err error) {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
+	given := b.doubt
 	var now []byte
 	var stat *zk.Stat
 	err = b.fresh(ctx, func() (err error) {
@@ -115,7 +117,10 @@ func (b *Barrier) change(ctx context.Context, to string) (err error) {
 		return err
 	}, &b.doubt)
 	b.doubt = b.doubt && err != nil && err != zk.ErrBadVersion
-	if err == zk.ErrBadVersion {
+	switch {
+	case err == zk.ErrBadVersion && given: // by what was given up, perhaps, which can do so no more
+		return b.change(ctx, to)
+	case err == zk.ErrBadVersion:
 		return nil
 	}
 	return err

@@ -196,10 +196,7 @@ func (t *Transaction) Begin(ctx context.Context, data []byte, sites ...string) (
 	if len(sites) == 0 {
 		return zk.ErrBadArguments
 	}
-	take := func(ctx context.Context) (string, error) {
-		return t.ticket(ctx, t.dir[:max(0, strings.LastIndexByte(t.dir, '/'))], t.opt.ACL)
-	}
-	return t.ticketed(ctx, take, creation{what: "transaction",
+	return t.ticketed(ctx, t.beside, creation{what: "transaction",
 		done: func(ctx context.Context) (bool, error) { return t.begun(ctx, guid) },
 		undo: func(ctx context.Context) { t.withdraw(ctx, guid, sites) },
 	}, func(ticket *zk.DeleteRequest) ([]zk.MultiResponse, error) {
@@ -207,21 +204,19 @@ func (t *Transaction) Begin(ctx context.Context, data []byte, sites ...string) (
 	})
 }
 
+// beside makes a ticket beside dir.
+func (t *Transaction) beside(ctx context.Context) (ticket string, err error) {
+	return t.ticket(ctx, t.dir[:max(0, strings.LastIndexByte(t.dir, '/'))], t.opt.ACL)
+}
+
 // begun tells whether the transaction is the one with that GUID. It cannot have
 // come and gone: it stays until the coordinator forgets it.
 func (t *Transaction) begun(ctx context.Context, guid string) (ours bool, err error) {
 	defer Forget(t.env)(&ours, &err)
-	err = t.retry(ctx, func() error {
-		for {
-			data, _, err := t.on(ctx).Get(t.own)
-			if err == zk.ErrNoNode { // or so says a server that lags
-				if err = t.check(ctx); err == nil {
-					continue
-				}
-			}
-			ours = string(data) == guid
-			return err
-		}
+	err = t.fresh(ctx, func() error {
+		data, _, err := t.on(ctx).Get(t.own)
+		ours = string(data) == guid
+		return err
 	}, &ours)
 	if err == zk.ErrNoNode {
 		return false, nil
@@ -236,26 +231,30 @@ func (t *Transaction) check(ctx context.Context) error {
 	return err
 }
 
-// withdraw undoes the Begin with that GUID as if it had never been, unless a site has joined or
-// voted: then it aborts the transaction. Before each try it looks whether that is still the same: once it is undone,
-// another coordinator may begin one by the same name.
+// withdraw undoes the Begin with that GUID as if it had never been, unless a site has joined or voted: then it aborts
+// the transaction. Once it is undone, another coordinator may begin one by the same name, so this is executed once, by
+// a ticket of its own.
 func (t *Transaction) withdraw(ctx context.Context, guid string, sites []string) {
 	var ops []any
 	for _, name := range sites {
 		ops = append(ops, &zk.DeleteRequest{Path: t.path(sitePrefix + name), Version: 0})
 	}
 	ops = append(ops, &zk.DeleteRequest{Path: t.own, Version: -1}, &zk.DeleteRequest{Path: t.dir, Version: -1})
-	err := t.retry(ctx, func() error {
+	gone := func(ctx context.Context) (bool, error) {
 		ours, err := t.begun(ctx, guid)
-		if ours && err == nil {
-			_, err = t.on(ctx).Multi(ops...)
-		}
-		return err
-	})
+		return !ours, err
+	}
+	if gone, err := gone(ctx); gone || err != nil {
+		return
+	}
+	err := t.ticketed(ctx, t.beside, creation{what: "transaction", done: gone, undo: func(context.Context) {}},
+		func(ticket *zk.DeleteRequest) ([]zk.MultiResponse, error) {
+			return t.on(ctx).Multi(append([]any{ticket}, ops...)...)
+		})
 	if err == nil {
 		return
 	}
-	if ours, err := t.begun(ctx, guid); !ours || err != nil {
+	if gone, err := gone(ctx); gone || err != nil {
 		return
 	}
 	helper := NewTransaction(t.conn, t.env, t.dir, t.opt)

@@ -444,6 +444,9 @@ var aloneScenarios = []engine.Scenario{
 		alone.givenBack, alone.swept, alone.claimedOn, alone.taken, alone.tookAway, alone.neverEmpty, alone.owned,
 		alone.keepsLists, alone.within, alone.triesAgain, alone.behindWriter, alone.besideWriter, alone.deprived,
 		alone.fleets, alone.closed)),
+	aloneScenario("recipes/seldom", "of a client that is alone, calls that few make are answered as they have to be",
+		alone.nameless, alone.cachedTwice, alone.dated, alone.votesLate, alone.forgottenAtWork, alone.reportsAgain,
+		alone.brokenOpen, alone.doubtful),
 	aloneScenario("recipes/vain", "of a client that is alone, waits that end by their deadline leave nothing behind",
 		alone.frugalWaits),
 	aloneScenario("recipes/followed", "of a client that is alone, watchers keep nothing more from change to change, "+

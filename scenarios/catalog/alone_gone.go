@@ -3,6 +3,8 @@ package catalog
 import (
 	"context"
 	"fmt"
+	"slices"
+	"time"
 
 	"github.com/go-zookeeper/zk"
 
@@ -21,11 +23,13 @@ func givesUp(things ...func(a givingUp)) func(p *engine.Process) {
 		if p.ID > 1 {
 			return
 		}
-		q, undoing := *p, 0
-		q.Env = undoer{p.Env, &undoing}
-		a := givingUp{alone{refused{p: &q, dir: p.Path("/dir")}}, &undoing}
+		a := givingUp{alone{refused{p: p, dir: p.Path("/dir")}}, new(int)}
 		for round := range 6 {
-			a.after = fmt.Sprint("-", round)
+			q := p
+			if a.draw(2) > 0 {
+				q = leisurely(p)
+			}
+			a.p, a.after = counting(q, a.undoing), fmt.Sprint("-", round)
 			things[a.draw(len(things))](a)
 		}
 	}
@@ -35,6 +39,13 @@ func givesUp(things ...func(a givingUp)) func(p *engine.Process) {
 type undoer struct {
 	recipes.Env
 	undoing *int
+}
+
+// counting returns the process with such an environment.
+func counting(p *engine.Process, undoing *int) *engine.Process {
+	q := *p
+	q.Env = undoer{p.Env, undoing}
+	return &q
 }
 
 // Undo implements [recipes.Env].
@@ -234,6 +245,66 @@ func (a givingUp) givesUpItem() {
 	a.is(err != nil || !deleted, "an item that was acknowledged is deleted by nobody else")
 }
 
+// opensForCertain has a Hold given up, and then a Release, which makes it certain that the barrier is open.
+func (a givingUp) opensForCertain() {
+	path := a.path("barrier")
+	b := recipes.NewBarrier(a.p.Conn, a.p.Env, path, recipes.BarrierOptions{})
+	if a.draw(4) > 0 {
+		a.fine(b.Hold(background), "Barrier.Hold")
+		a.fine(b.Release(background), "Barrier.Release")
+	}
+	ctx, cancel := context.WithCancel(background)
+	hurries, _ := a.background("hurry", func(context.Context) error {
+		workload.Steps(a.p, a.draw(12))
+		cancel()
+		return nil
+	})
+	b.Hold(ctx)
+	a.fine(b.Release(background), "Barrier.Release")
+	a.fine(hurries(), "hurry")
+	a.p.Env.Sleep(background, 3*time.Minute) // no session of before lives on
+	var data []byte
+	a.patiently("get", func() error {
+		session := a.p.Conn.SessionID()
+		_, err := a.p.Conn.Multi()
+		if err == nil {
+			data, _, err = a.p.Conn.Get(path)
+		}
+		if err == nil && (session == 0 || session != a.p.Conn.SessionID()) {
+			err = zk.ErrConnectionClosed
+		}
+		return err
+	}, zk.ErrNoNode)
+	a.is(string(data) != "held", "Barrier.Release makes certain what has become of a Hold that was given up")
+}
+
+// takesInHaste has a Take given up: then nothing remains claimed.
+func (a givingUp) takesInHaste() {
+	dir := a.path("haste")
+	q := recipes.NewQueue(a.p.Conn, a.p.Env, dir, recipes.QueueOptions{})
+	if q.Put(background, nil) != nil {
+		return
+	}
+	ctx, cancel := context.WithCancel(background)
+	hurries, _ := a.background("hurry", func(context.Context) error {
+		workload.Steps(a.p, a.draw(40))
+		cancel()
+		return nil
+	})
+	q.Take(ctx)
+	a.fine(hurries(), "hurry")
+	a.tidies()
+	a.p.AtRest()
+	for _, folder := range []string{dir, dir + "/claims"} {
+		a.patiently("children", func() error {
+			names, _, err := a.p.Conn.Children(folder)
+			names = slices.DeleteFunc(names, func(name string) bool { return name == "items" || name == "claims" })
+			a.is(err != nil || len(names) == 0, "nothing remains claimed after a Take that was given up")
+			return err
+		}, zk.ErrNoNode)
+	}
+}
+
 func goneScenario(s engine.Scenario) engine.Scenario {
 	s.Clients, s.Servers, s.SafetySteps, s.MaxSteps = 1, []int{3}, 3000, 8000
 	s.Setup = []model.Request{engine.Mkdir("/dir")}
@@ -249,8 +320,16 @@ var goneScenarios = []engine.Scenario{
 		Faults: faults.MustParse("depose=24 disconnect=4"),
 	}),
 	goneScenario(engine.Scenario{
-		Name: "recipes/undone", Doc: "what is withdrawn or acknowledged takes nothing of others with it",
-		Program: givesUp(givingUp.givesUpName, givingUp.givesUpItem),
-		Faults:  faults.MustParse("lose-reply=12@op=multi lose-request=6@op=multi disconnect=6 depose=6"),
+		Name: "recipes/undone", Doc: "what is acknowledged is so once, and a take that was given up leaves no claim",
+		Program: givesUp(givingUp.givesUpItem, givingUp.takesInHaste),
+		Faults:  faults.MustParse("lose-reply=6@op=multi lose-request=6@op=multi disconnect=6 depose=6"),
 	}),
+	goneScenario(engine.Scenario{
+		Name: "recipes/withdrawn", Doc: "a transaction that is withdrawn takes no other of its name with it",
+		Program: givesUp(givingUp.givesUpName), Faults: faults.MustParse("lose-reply=24@op=multi"),
+	}),
+	goneScenario(engine.Scenario{
+		Name: "recipes/given-up", Doc: "a release makes certain what has become of a hold that was given up",
+		Program: givesUp(givingUp.opensForCertain), Faults: faults.MustParse("depose=24 disconnect=4 lose-reply=2"),
+	}).Without("tree"), // nothing is ephemeral
 }

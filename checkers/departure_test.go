@@ -1,0 +1,34 @@
+package checkers
+
+import "testing"
+
+// TestAMembershipLastsWhenAnotherHadItsName has a member whose session ends, another who joins by its name and leaves,
+// and the znode that the first makes anew, as it has not left.
+func TestAMembershipLastsWhenAnotherHadItsName(t *testing.T) {
+	const usurped = `
+		invoke c1 o1 join /g/m
+		created c1 /g/m z1 s11
+		return c1 o1 join /g/m
+		deleted /g/m z2 s11
+		invoke c2 o2 join /g/m
+		created c2 /g/m z3 s21
+		return c2 o2 join /g/m`
+	judge(t, Departure{}, []judgement{
+		{name: "the other's second delete takes what the first has made anew", text: usurped + `
+			invoke c2 o2 leave /g/m
+			deleted c2 /g/m z4 s21
+			created c1 /g/m z5 s12
+			deleted c2 /g/m z6 s12`, event: 10, message: "c2 deleted /g/m, whose member c1 has not left"},
+		{name: "the first leaves by name while it is the other's, who is not listed then", text: usurped + `
+			invoke c1 o1 leave /g/m
+			return c1 o1 leave /g/m
+			invoke c3 o3 members
+			return c3 o3 members`, event: 10,
+			message: "c3 was not told of the member /g/m, which had joined before it asked and has not left"},
+		{name: "the first leaves, and the other's znode stays", text: usurped + `
+			invoke c1 o1 leave /g/m
+			return c1 o1 leave /g/m
+			invoke c3 o3 members
+			return c3 o3 members /g/m`},
+	})
+}
