@@ -63,9 +63,9 @@ func NewFlaggedConfig(conn Conn, env Env, dir string, opt ConfigOptions) *Flagge
 }
 
 // Update replaces the whole set by values; see [Config.Update] for their names.
-// It returns ErrConfigChanged when another update has begun meanwhile; the set is
-// that of the other then, or will be. After any other error, also when ctx is done in between, the configuration
-// may stay invalid until the next update ends.
+// It returns ErrConfigChanged when another update has begun meanwhile, perhaps an earlier one that its caller has given
+// up; the set is that of the other then, or will be when that ends. After any other error, also when ctx is done in
+// between, the configuration may stay invalid until the next update ends.
 func (c *FlaggedConfig) Update(ctx context.Context, values map[string][]byte) (err error) {
 	defer Forget(c.env)(&err)
 	if !validValues(values) {

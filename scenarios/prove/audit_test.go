@@ -166,7 +166,7 @@ func TestAnAuditFindsWhoKeepsMoreThanItSays(t *testing.T) {
 // TestRecipesKeepNoMoreThanTheySay audits every scenario with as many faults as a few seconds
 // allow.
 func TestRecipesKeepNoMoreThanTheySay(t *testing.T) {
-	closed, least := 0, budget(20, 30, 50)
+	closed, least := 0, budget(15, 20, 40)
 	for i, s := range examined(t) {
 		limit := budget(1_000, 2_000, 5_000)
 		if s.Broken() {
