@@ -101,7 +101,7 @@ const memoEvery = 10
 // beside what they draw. A finding is shown with the smallest program that still has it; its text, in a file that
 // ZKSIM_PROGRAM names, is what TestProgramsThatWereAFinding examines.
 func TestRandomProgramsHaveNoOtherOutcomesThanAPlainSearchFinds(t *testing.T) {
-	usual := uint64(1000)
+	usual := uint64(500)
 	if testing.Short() {
 		usual = 300
 	}
