@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"time"
 
 	"github.com/go-zookeeper/zk"
 
@@ -262,7 +261,7 @@ func (a givingUp) opensForCertain() {
 	b.Hold(ctx)
 	a.fine(b.Release(background), "Barrier.Release")
 	a.fine(hurries(), "hurry")
-	a.p.Env.Sleep(background, 3*time.Minute) // no session of before lives on
+	a.p.AtRest()
 	var data []byte
 	a.patiently("get", func() error {
 		session := a.p.Conn.SessionID()
@@ -330,6 +329,6 @@ var goneScenarios = []engine.Scenario{
 	}),
 	goneScenario(engine.Scenario{
 		Name: "recipes/given-up", Doc: "a release makes certain what has become of a hold that was given up",
-		Program: givesUp(givingUp.opensForCertain), Faults: faults.MustParse("depose=24 disconnect=4 lose-reply=2"),
+		Program: givesUp(givingUp.opensForCertain), Faults: faults.MustParse("disconnect=12 lose-reply=6"),
 	}).Without("tree"), // nothing is ephemeral
 }
