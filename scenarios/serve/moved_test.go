@@ -142,20 +142,20 @@ func TestASessionThatMovesLeavesItsConnectionAsWithARealEnsemble(t *testing.T) {
 	}
 	for range 3 {
 		got, ended := movedOnReal(t)
-		if ended != "" {
+		switch {
+		case ended != "":
 			t.Log(ended)
-			continue
+		case slices.Equal(got, want):
+			return
+		default:
+			t.Logf("a real ensemble: got\n%s\nexpected\n%s", strings.Join(got, "\n"), text)
 		}
-		if !slices.Equal(got, want) {
-			t.Errorf("the real ensemble: got\n%s\nexpected\n%s", strings.Join(got, "\n"), text)
-		}
-		return
 	}
-	t.Error("three real ensembles have ended connections of sessions that have not moved")
+	t.Error("three real ensembles have answered something else, or ended connections of sessions that have not moved")
 }
 
 // movedOnReal is movedEverywhere of a real ensemble, or says how it was ended. On a busy machine the servers may elect
-// another leader meanwhile, and end connections of sessions that have not moved.
+// another leader meanwhile, and end connections of sessions that have not moved, before an answer or behind it.
 func movedOnReal(t *testing.T) (list []string, ended string) {
 	real := zkservertest.ForTest(t, 3)
 	lead, err := real.Leader(context.Background())
