@@ -90,19 +90,27 @@ func (a givingUp) tidies() {
 	}
 }
 
-// areGone asserts that znodes are gone, which is what a session sees after a write of its own.
+// fenced reads behind a write of its own in the same session, since another one may have begun in the past.
+func (a givingUp) fenced(call string, read func() error, done ...error) {
+	a.patiently(call, func() error {
+		session := a.p.Conn.SessionID()
+		_, err := a.p.Conn.Multi()
+		if err == nil {
+			err = read()
+		}
+		if err == nil && (session == 0 || session != a.p.Conn.SessionID()) {
+			err = zk.ErrConnectionClosed // once more
+		}
+		return err
+	}, done...)
+}
+
+// areGone asserts that znodes are gone.
 func (a givingUp) areGone(call string, znodes ...string) {
 	for _, path := range znodes {
 		there := false
-		a.patiently("exists", func() error {
-			session := a.p.Conn.SessionID()
-			_, err := a.p.Conn.Multi()
-			if err == nil {
-				there, _, err = a.p.Conn.Exists(path)
-			}
-			if err == nil && (session == 0 || session != a.p.Conn.SessionID()) {
-				err = zk.ErrConnectionClosed // another session may have begun in the past: once more
-			}
+		a.fenced("exists", func() (err error) {
+			there, _, err = a.p.Conn.Exists(path)
 			return err
 		})
 		a.is(!there, "nothing is left after %s", call)
@@ -263,15 +271,8 @@ func (a givingUp) opensForCertain() {
 	a.fine(hurries(), "hurry")
 	a.p.AtRest()
 	var data []byte
-	a.patiently("get", func() error {
-		session := a.p.Conn.SessionID()
-		_, err := a.p.Conn.Multi()
-		if err == nil {
-			data, _, err = a.p.Conn.Get(path)
-		}
-		if err == nil && (session == 0 || session != a.p.Conn.SessionID()) {
-			err = zk.ErrConnectionClosed
-		}
+	a.fenced("get", func() (err error) {
+		data, _, err = a.p.Conn.Get(path)
 		return err
 	}, zk.ErrNoNode)
 	a.is(string(data) != "held", "Barrier.Release makes certain what has become of a Hold that was given up")
