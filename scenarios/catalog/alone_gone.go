@@ -83,6 +83,17 @@ func (a givingUp) gives(call string, x znodeOwner, give func(ctx context.Context
 	a.areGone(call, own...)
 }
 
+// hurry returns a context that is cancelled after less than so many steps, and the function that waits for that.
+func (a givingUp) hurry(steps int) (ctx context.Context, hurried func() error) {
+	ctx, cancel := context.WithCancel(background)
+	hurried, _ = a.background("hurry", func(context.Context) error {
+		workload.Steps(a.p, a.draw(steps))
+		cancel()
+		return nil
+	})
+	return ctx, hurried
+}
+
 // tidies waits until all clean-ups have ended.
 func (a givingUp) tidies() {
 	for *a.undoing > 0 {
@@ -164,8 +175,7 @@ func (a givingUp) givesUpMembership() {
 // givesUpWork has an operator delete what a worker was given before it works on.
 func (a givingUp) givesUpWork() {
 	dir := a.path("pool")
-	ctx, cancel := context.WithCancel(background)
-	master, _ := a.background("master", func(context.Context) error { return known(a.p, masterOf(a.p, dir)).Run(ctx) })
+	end := a.masters(dir)
 	w := known(a.p, workerOf(a.p, dir))
 	var own []string
 	for range 2 {
@@ -181,8 +191,7 @@ func (a givingUp) givesUpWork() {
 	}
 	a.fine(w.Leave(background), "Worker.Leave")
 	a.areGone("Worker.Leave", own...)
-	cancel()
-	a.with(context.Canceled, master(), "Master.Run until it is cancelled")
+	end()
 }
 
 // givesUpName has one of two coordinators that want the same name give up, or come second. Whatever it has sent, the
@@ -211,11 +220,7 @@ func (a givingUp) givesUpName() {
 		}
 		return nil
 	})
-	ctx, cancel := context.WithCancel(background)
-	a.p.Env.Go("hurry", func() {
-		workload.Steps(a.p, a.draw(30))
-		cancel()
-	})
+	ctx, _ := a.hurry(30)
 	first := at("")
 	if begun = first.Begin(ctx, nil, "x") == nil; begun {
 		ends(first)
@@ -260,15 +265,10 @@ func (a givingUp) opensForCertain() {
 		a.fine(b.Hold(background), "Barrier.Hold")
 		a.fine(b.Release(background), "Barrier.Release")
 	}
-	ctx, cancel := context.WithCancel(background)
-	hurries, _ := a.background("hurry", func(context.Context) error {
-		workload.Steps(a.p, a.draw(12))
-		cancel()
-		return nil
-	})
+	ctx, hurried := a.hurry(12)
 	b.Hold(ctx)
 	a.fine(b.Release(background), "Barrier.Release")
-	a.fine(hurries(), "hurry")
+	hurried()
 	a.p.AtRest()
 	var data []byte
 	a.fenced("get", func() (err error) {
@@ -285,14 +285,9 @@ func (a givingUp) takesInHaste() {
 	if q.Put(background, nil) != nil {
 		return
 	}
-	ctx, cancel := context.WithCancel(background)
-	hurries, _ := a.background("hurry", func(context.Context) error {
-		workload.Steps(a.p, a.draw(40))
-		cancel()
-		return nil
-	})
+	ctx, hurried := a.hurry(40)
 	q.Take(ctx)
-	a.fine(hurries(), "hurry")
+	hurried()
 	a.tidies()
 	a.p.AtRest()
 	for _, folder := range []string{dir, dir + "/claims"} {

@@ -54,11 +54,20 @@ func (a alone) cachedTwice() {
 	}
 }
 
+// masters has a master run, and returns the function that ends it.
+func (a alone) masters(dir string) (end func()) {
+	ctx, cancel := context.WithCancel(background)
+	master, _ := a.background("master", func(context.Context) error { return known(a.p, masterOf(a.p, dir)).Run(ctx) })
+	return func() {
+		cancel()
+		a.with(context.Canceled, master(), "Master.Run until it is cancelled")
+	}
+}
+
 // forgottenAtWork has a task forgotten while a worker does it.
 func (a alone) forgottenAtWork() {
 	dir := a.path("forgotten-at-work")
-	ctx, cancel := context.WithCancel(background)
-	master, _ := a.background("master", func(context.Context) error { return known(a.p, masterOf(a.p, dir)).Run(ctx) })
+	end := a.masters(dir)
 	w := known(a.p, workerOf(a.p, dir))
 	task, err := tasksOf(a.p, dir).Submit(background, nil)
 	a.fine(err, "TaskClient.Submit")
@@ -68,8 +77,7 @@ func (a alone) forgottenAtWork() {
 	a.with(recipes.ErrTaskGone, w.Done(background, next, nil), "Worker.Done of a task that was forgotten")
 	a.fine(inVain(a.p, answer(w.Next))(background), "Worker.Next, after a task that was forgotten,")
 	a.fine(w.Leave(background), "Worker.Leave")
-	cancel()
-	a.with(context.Canceled, master(), "Master.Run until it is cancelled")
+	end()
 }
 
 // votesLate has a site vote no when the transaction is aborted already: the vote counts.
@@ -133,8 +141,7 @@ func (a alone) brokenOpen() {
 // reportsAgain has a worker report again what it has done under an earlier name.
 func (a alone) reportsAgain() {
 	dir := a.path("reports-again")
-	ctx, cancel := context.WithCancel(background)
-	master, _ := a.background("master", func(context.Context) error { return known(a.p, masterOf(a.p, dir)).Run(ctx) })
+	end := a.masters(dir)
 	w := known(a.p, workerOf(a.p, dir))
 	task, err := tasksOf(a.p, dir).Submit(background, nil)
 	a.fine(err, "TaskClient.Submit")
@@ -146,8 +153,7 @@ func (a alone) reportsAgain() {
 	a.fine(w.Done(background, next, []byte("1")), "Worker.Done of what was reported under an earlier name")
 	a.fine(answer(task.Wait)(background), "Task.Wait")
 	a.fine(w.Leave(background), "Worker.Leave")
-	cancel()
-	a.with(context.Canceled, master(), "Master.Run until it is cancelled")
+	end()
 }
 
 // dated has a configuration that was made and never updated.
