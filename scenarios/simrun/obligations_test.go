@@ -83,11 +83,12 @@ func TestTheNumberOfProofsInTheDocumentsIsThatOfTheList(t *testing.T) {
 	}
 	t.Chdir(t.TempDir())
 	r := simrun(t, "prove", "-obligations", "list.json")
-	var obligations, scenarios int
-	if _, err := fmt.Sscanf(r.out, "%d obligations of %d scenarios,", &obligations, &scenarios); err != nil {
+	var obligations int
+	if _, err := fmt.Sscanf(r.out, "%d obligations of ", &obligations); err != nil {
 		t.Fatalf("%+v: %v", r, err)
 	}
-	if want := fmt.Sprintf("%d of our %d scenarios", obligations, scenarios); !strings.Contains(string(text), want) {
+	hundreds := (obligations + 50) / 100
+	if want := fmt.Sprintf("some %d,%d00 in all", hundreds/10, hundreds%10); !strings.Contains(string(text), want) {
 		t.Errorf("docs/scale.md does not say %q", want)
 	}
 }
