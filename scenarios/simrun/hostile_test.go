@@ -76,6 +76,15 @@ func TestSignalsEndEveryCommand(t *testing.T) {
 			t.Errorf("%s: %+v after %v", command, r, took)
 		}
 	}
+	for args, why := range map[string]string{
+		"check recorded:pipe": "simrun check: interrupted\n",
+		"prove -verify pipe":  "simrun prove: interrupted; not done: pipe\n",
+	} {
+		r, took := interrupt(t, binary, time.Second, always, os.Interrupt, strings.Fields(args)...)
+		if r.code != exitInconclusive || r.err != why || took > 5*time.Second {
+			t.Errorf("%s: %+v after %v", args, r, took)
+		}
+	}
 }
 
 func TestAnInterruptedReplayOfRecordingsHasNoResult(t *testing.T) {

@@ -33,8 +33,12 @@ func (x input) Read(p []byte) (int, error) {
 // errNoInput says that the first signal came before the input.
 var errNoInput = errors.New("interrupted before the input had ended")
 
-// until returns what f does, or, if it takes longer than ctx, errNoInput. Then nobody waits for f any more.
+// until returns what f does, or, if it takes longer than ctx, errNoInput. Then nobody waits for f any more. Without a
+// context it waits for f.
 func until[T any](ctx context.Context, f func() (T, error)) (T, error) {
+	if ctx == nil {
+		return f()
+	}
 	type result struct {
 		value T
 		err   error

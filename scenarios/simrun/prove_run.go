@@ -269,17 +269,29 @@ func nondeterministic(a *app, s *engine.Scenario, why error) reports.Row {
 	return pipeline.RowOf(s, engine.Nondeterministic, why.Error())
 }
 
+// readCertificate reads a certificate from a file.
+func readCertificate(name string) (cert prove.Certificate, err error) {
+	file, err := os.Open(name)
+	if err != nil {
+		return cert, err
+	}
+	defer file.Close()
+	if cert, err = prove.ReadCertificate(file); err != nil {
+		return cert, fmt.Errorf("%s: %w", name, err)
+	}
+	return cert, nil
+}
+
 // verification derives a certificate again: with the same reductions in another order,
 // and without any.
 func (c *proveFlags) verification(ctx context.Context, a *app, o prove.Options) (int, error) {
-	file, err := os.Open(c.verify)
+	cert, err := until(ctx, func() (prove.Certificate, error) { return readCertificate(c.verify) })
+	if errors.Is(err, errNoInput) {
+		a.interrupted("prove", []string{c.verify})
+		return exitInconclusive, nil
+	}
 	if err != nil {
 		return 0, err
-	}
-	defer file.Close()
-	cert, err := prove.ReadCertificate(file)
-	if err != nil {
-		return 0, fmt.Errorf("%s: %w", c.verify, err)
 	}
 	sc, err := cert.Scope(a.all)
 	if err != nil {

@@ -181,7 +181,7 @@ func (a *app) loadFrom(file string, text *bufio.Reader) (engine.Schedule, *engin
 		if file == stdStream {
 			return engine.Schedule{}, nil, serve.ErrNoRecording
 		}
-		s, schedule, err := recording.Load(file)
+		s, schedule, err := a.recorded(file)
 		if errors.Is(err, serve.ErrNoRecording) {
 			return schedule, nil, err
 		}
@@ -208,9 +208,6 @@ func (a *app) loadFrom(file string, text *bufio.Reader) (engine.Schedule, *engin
 // open opens a file to read it; "-" is the standard input, and the folder of a failure stands for the file in it that
 // has that name.
 func (a *app) open(file, inFolder string) (io.ReadCloser, error) {
-	if a.until == nil {
-		return a.file(file, inFolder)
-	}
 	return newInput(a.until, func() (io.ReadCloser, error) { return a.file(file, inFolder) })
 }
 

@@ -120,8 +120,21 @@ func (a *app) find(name string) (*engine.Scenario, error) {
 		}
 	}
 	if file, ok := strings.CutPrefix(name, recording.Prefix); ok {
-		s, _, err := recording.Load(file)
+		s, _, err := a.recorded(file)
 		return s, err
 	}
 	return nil, a.noScenario(name)
+}
+
+// recorded reads a recording, as a scenario and the schedule that it tells of.
+func (a *app) recorded(file string) (*engine.Scenario, engine.Schedule, error) {
+	type recorded struct {
+		scenario *engine.Scenario
+		schedule engine.Schedule
+	}
+	r, err := until(a.until, func() (r recorded, err error) {
+		r.scenario, r.schedule, err = recording.Load(file)
+		return r, err
+	})
+	return r.scenario, r.schedule, err
 }
