@@ -241,6 +241,17 @@ func TestARequestThatIsGivenUpIsStillTheNth(t *testing.T) {
 	play(t, 1, "lose-request=2@op=set,nth=1 cancel", lines, program, nothing)
 }
 
+func TestTheRequestsOfTheLibraryAreCountedToo(t *testing.T) {
+	program := func(s *script, c *sim.Client) {
+		c.Conn().GetW("/d")
+		c.Conn().Exists("/d")
+	}
+	again := []string{"disconnect c1", "round c1", "connect c1 s1"}
+	lines := slices.Concat([]string{"run c1", "connect c1 s1", "serve c1", "deliver c1"}, again,
+		[]string{"- lose-request c1"}, again, []string{"+ lose-request c1", "lose-request c1"})
+	play(t, 1, "lose-request=1@op=setWatches,nth=2 disconnect=2", lines, program, nothing)
+}
+
 func TestABudgetIsSpentRuleByRule(t *testing.T) {
 	again := []string{"+ disconnect c1", "+ disconnect c2", "disconnect c1", "round c1", "connect c1 s1"}
 	lines := append([]string{"connect c1 s1", "connect c2 s1"}, again...)

@@ -255,6 +255,9 @@ func (c *Client) rearm() {
 	}
 	r := &c.rearmed.request
 	r.req = model.Request{Op: model.OpSetWatches, Watches: l}
+	if c.w.injector != nil {
+		c.w.injector.Issued(c, &r.req)
+	}
 	c.wire = append(c.wire, r)
 }
 
