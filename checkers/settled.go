@@ -86,13 +86,14 @@ func (m *settlers) Reset() {
 
 func (m *settlers) Sees(k history.Kind) bool { return k == history.Reply || m.recipeEvents.Sees(k) }
 
-// Hash implements [Monitor]. The lists are known to the world.
+// Hash implements [Monitor]. The lists are known to the world, but for when a znode went that is not there: it may have
+// come and gone since a time to settle began.
 func (m *settlers) Hash() uint64 {
 	sum := hash.Hash(0) // in any order
 	for i := range m.all {
 		w := &m.all[i]
 		sum += printOf(m.all, w.caller).String(w.path).Bool(w.waits).Bool(w.ended).Uint64(m.rank(w.from)).
-			Uint64(m.rank(w.to)).Uint64(m.rank(w.gone))
+			Uint64(m.rank(w.to)).Uint64(m.rank(w.gone)).Bool(w.waits && !w.ended && m.lists[w.path] > w.from)
 	}
 	return uint64(sum)
 }
