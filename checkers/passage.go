@@ -49,21 +49,22 @@ func (Passage) Monitor() Monitor { return &passages{} }
 type passages struct {
 	Passage
 	calm  bool
+	open  []caller // operations in progress
 	waits []passing
 }
 
 // passing is a wait in progress.
 type passing struct {
 	caller
-	calls  int      // since it began or its session changed state
-	asked  bool     // one of these, but for the first, leaves a watch
+	meant  bool     // its next request is certainly meant for the session that it has
+	asked  bool     // one that was leaves a watch
 	looked bool     // that has been left
 	since  []caller // releases in progress that have begun after that
 	open   bool     // one of them has succeeded: the barrier was open
 	due    bool     // the client became impatient after that
 }
 
-func (m *passages) Reset() { m.calm, m.waits = false, nil }
+func (m *passages) Reset() { m.calm, m.open, m.waits = false, nil, nil }
 
 func (m *passages) Sees(k history.Kind) bool {
 	return k != history.Notify && k != history.Heard && k != history.Fault
@@ -72,19 +73,26 @@ func (m *passages) Sees(k history.Kind) bool {
 func (m *passages) Step(h *history.History, i int) Verdict {
 	e := &h.Events[i]
 	k := find(m.waits, callerOf(e))
+	switch e.Kind {
+	case history.Invoke:
+		m.open = append(forget(m.open, callerOf(e)), callerOf(e))
+	case history.Return:
+		m.open = forget(m.open, callerOf(e))
+	}
 	switch {
 	case e.Kind == history.Calm:
 		m.calm = true
 	case e.Kind == history.Crashed:
+		m.open = drop(m.open, func(x caller) bool { return x.client == e.Client })
 		m.waits = drop(m.waits, func(w passing) bool { return w.client == e.Client })
 	case e.Kind == history.Session || e.Kind == history.Call || e.Kind == history.Reply:
-		looks(m.waits, e)
+		m.looks(e)
 	case e.Kind == history.Told && e.Op == "impatient" && k >= 0:
 		m.waits[k].due = m.waits[k].open && m.calm
 	case e.Op == "release" && (e.Kind == history.Invoke || e.Kind == history.Return):
 		released(m.waits, e)
 	case e.Op == "wait" && e.Kind == history.Invoke:
-		m.waits = append(m.waits, passing{caller: callerOf(e)})
+		m.waits = append(m.waits, passing{caller: callerOf(e), meant: true})
 	case e.Op == "wait" && e.Kind == history.Return && k >= 0:
 		if m.waits[k].due && e.Err != nil {
 			return violated(m, i, "c%d gave up waiting, although the barrier had been open after it had looked", e.Client)
@@ -108,16 +116,22 @@ func released(waits []passing, e *history.Event) {
 }
 
 // looks notes a request of a client that waits, or its answer, or that its session changes state.
-func looks(waits []passing, e *history.Event) {
-	for k := range waits {
-		w := &waits[k]
+func (m *passages) looks(e *history.Event) {
+	n := 0
+	for _, x := range m.open {
+		if x.client == e.Client {
+			n++
+		}
+	}
+	for k := range m.waits {
+		w := &m.waits[k]
 		switch {
 		case w.client != e.Client:
 		case e.Kind == history.Session:
 			*w = passing{caller: w.caller, since: w.since[:0]}
 		case e.Kind == history.Call:
-			w.asked = w.asked || w.calls > 0 && leavesWatch(e.Op)
-			w.calls++
+			w.asked = w.asked || w.meant && n == 1 && leavesWatch(e.Op)
+			w.meant = true
 		case leavesWatch(e.Op) && (e.Err == nil || e.Op == callExists && e.Err == zk.ErrNoNode):
 			w.looked = w.looked || w.asked
 		}

@@ -147,6 +147,26 @@ func TestWhoeverWaitsPassesABarrierThatHasBeenOpen(t *testing.T) {
 		{name: "the session of the look ends later", text: looked + open + `session c1 StateExpired` + end},
 		{name: "impatient before", text: looked + `told c1 o1 impatient` + open + `return c1 o1 wait ok: context canceled`},
 		{name: "with faults", text: looked[len("\n\t\tcalm"):] + open + end},
+		{name: "a look by the first request", text: `
+			calm
+			invoke c1 o1 wait
+			call c1 getW /b
+			reply c1 getW /b` + open + end, event: 7,
+			message: "c1 gave up waiting, although the barrier had been open after it had looked"},
+		{name: "a look by the first request after the session changed", text: `
+			calm
+			invoke c1 o1 wait
+			session c1 StateDisconnected
+			call c1 getW /b
+			reply c1 getW /b` + open + end},
+		{name: "a look that may be another's", text: `
+			calm
+			invoke c1 o1 wait
+			invoke c1 o4 wait
+			call c1 getW /b
+			reply c1 getW /b` + open + end},
+		{name: "a look before another began", text: looked + `invoke c1 o4 wait` + open + end, event: 10,
+			message: "c1 gave up waiting, although the barrier had been open after it had looked"},
 	})
 }
 

@@ -62,3 +62,21 @@ func TestAListThatIsToldAsSettledStayedWhileItWasWaitedFor(t *testing.T) {
 			"changed it by /d/b before the time to settle had passed"},
 	})
 }
+
+// What came and went while a list was to settle, the world does not know in the end.
+func TestAZnodeThatCameAndWentIsRemembered(t *testing.T) {
+	const begun = `
+		invoke c1 o1 watch-children /d
+		invoke c1 o1 settle
+	`
+	came, other := Settled{}.Monitor(), Settled{}.Monitor()
+	check(script(t, begun+`
+		created c2 /d z1
+		deleted c2 /d z2`), came)
+	check(script(t, begun+`
+		created c2 /e z1
+		deleted c2 /e z2`), other)
+	if digest(came) == digest(other) {
+		t.Error("it makes no difference whether the znode or another one came and went")
+	}
+}
