@@ -18,7 +18,8 @@ import (
 // When the faults are over, time passes only when nothing else can happen. So a holder that gets the lock then, with a
 // monitor running, and has it for more than twice the Limit, must have raised the alarm when it gives the lock up. More
 // than four times says that time has jumped to the end of a session, perhaps beyond the end of the monitor. It is not
-// asked while the client of a monitor has no connection: a real library may rest before it has another one.
+// asked when a monitor ends meanwhile, nor while the client of one has no connection: a real library may rest before it
+// has another one.
 type Alarm struct{ Limit time.Duration }
 
 // Name implements [Checker].
@@ -71,8 +72,9 @@ type alarmed struct {
 	Alarm
 	clock    time.Duration // the latest that was told
 	queue    []heldTime
-	monitors []int32 // clients whose monitors run
-	away     []int32 // those of all clients that have no connection
+	past     []heldTime // znodes that are gone
+	monitors []caller   // that run
+	away     []int32    // those of all clients that have no connection
 	calm     bool
 }
 
@@ -89,13 +91,21 @@ func (m *alarmed) Step(h *history.History, i int) Verdict {
 		m.pair(&m.queue[len(m.queue)-1])
 		m.lead()
 	case e.Kind == history.Deleted:
-		m.queue = drop(m.queue, func(x heldTime) bool { return x.path == e.Path })
+		m.remove(e.Path)
 		m.lead()
 	case e.Op == "monitor" && e.Kind == history.Invoke:
-		m.monitors = append(m.monitors, e.Client)
-	case e.Op == "monitor" && e.Kind == history.Return, e.Kind == history.Crashed:
-		m.monitors = m.monitors[:0] // of one that has crashed nobody knows whether it was one
+		m.monitors = append(m.monitors, callerOf(e))
+		if !m.watched() {
+			m.excuse()
+		}
+	case e.Op == "monitor" && e.Kind == history.Return:
+		m.monitors = forget(m.monitors, callerOf(e))
 		m.excuse()
+	case e.Kind == history.Crashed:
+		n := len(m.monitors)
+		if m.monitors = drop(m.monitors, func(x caller) bool { return x.client == e.Client }); len(m.monitors) < n {
+			m.excuse()
+		}
 	case e.Kind == history.Session:
 		m.away = drop(m.away, func(c int32) bool { return c == e.Client })
 		if e.Op != "StateHasSession" {
@@ -120,7 +130,7 @@ func (m *alarmed) excuse() {
 // watched reports whether a monitor runs, and the clients of all have a connection.
 func (m *alarmed) watched() bool {
 	return len(m.monitors) > 0 &&
-		!slices.ContainsFunc(m.monitors, func(c int32) bool { return slices.Contains(m.away, c) })
+		!slices.ContainsFunc(m.monitors, func(x caller) bool { return slices.Contains(m.away, x.client) })
 }
 
 // told judges what holders and monitors tell.
@@ -148,24 +158,44 @@ func (m *alarmed) told(h *history.History, i int) Verdict {
 		}
 		x.since = -1
 	case "overdue":
-		if k < 0 {
-			break
-		}
-		x := &m.queue[k]
-		for j := range m.queue { // a writer has the lock by two znodes, and one alarm
-			if y := &m.queue[j]; y.client == x.client && y.zxid == x.zxid {
-				y.told = true
-			}
-		}
-		if x.first < 0 {
-			return violated(m, i, "c%d says that the lock has been held by %s, which waits for it", e.Client, e.Path)
-		}
-		if most := m.clock - x.first; x.first >= 0 && now > most {
-			return violated(m, i, "c%d says that the lock has been held by %s for %v, but that came first %v ago at most",
-				e.Client, e.Path, now, most)
-		}
+		return m.raised(h, i)
 	}
 	return Verdict{}
+}
+
+// raised judges an alarm, be it that the znode is gone.
+func (m *alarmed) raised(h *history.History, i int) Verdict {
+	e := &h.Events[i]
+	of := func(x heldTime) bool { return x.path == e.Path }
+	var x heldTime
+	if k := slices.IndexFunc(m.queue, of); k >= 0 {
+		x = m.queue[k]
+	} else if k = slices.IndexFunc(m.past, of); k >= 0 {
+		x = m.past[k]
+	} else {
+		return Verdict{}
+	}
+	for j := range m.queue { // a writer has the lock by two znodes, and one alarm
+		if y := &m.queue[j]; y.client == x.client && y.zxid == x.zxid {
+			y.told = true
+		}
+	}
+	if x.first < 0 {
+		return violated(m, i, "c%d says that the lock has been held by %s, which has only waited for it", e.Client, e.Path)
+	}
+	if most := m.clock - x.first; time.Duration(e.Value) > most {
+		return violated(m, i, "c%d says that the lock has been held by %s for %v, but that came first %v ago at most",
+			e.Client, e.Path, time.Duration(e.Value), most)
+	}
+	return Verdict{}
+}
+
+// remove notes that a znode is gone.
+func (m *alarmed) remove(path string) {
+	if k := slices.IndexFunc(m.queue, func(x heldTime) bool { return x.path == path }); k >= 0 {
+		m.past = append(m.past, m.queue[k])
+		m.queue = slices.Delete(m.queue, k, k+1)
+	}
 }
 
 // pair has the read that a writer has made for itself hold nothing, which seemed to be one of a reader until the write

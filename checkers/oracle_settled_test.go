@@ -56,7 +56,9 @@ func (g *settling) state() string {
 }
 
 // version returns the zxid of the list of a znode, 0 if there is no such znode.
-func (g *settling) version(path string) int64 { return listAt(g.h.Events, path, g.zxids[len(g.zxids)-1]) }
+func (g *settling) version(path string) int64 {
+	return listAt(g.h.Events, path, g.zxids[len(g.zxids)-1])
+}
 
 // history implements [game].
 func (g *settling) history() *history.History { h := g.h; return &h }

@@ -235,6 +235,47 @@ func TestAnAlarmComesInTime(t *testing.T) {
 			created c2 /l/a z1 s12
 			told c2 o2 since /l/a v100
 			told c2 o2 until /l/a v121`},
+		{name: "a monitor begins without a connection", text: queue + `
+			told c2 o2 since /l/a v100
+			session c3 StateDisconnected s13
+			invoke c3 o3 monitor
+			told c2 o2 until /l/a v121`},
+	})
+}
+
+func TestAnAlarmIsJudgedWhenSomethingElseHasEnded(t *testing.T) {
+	const queue = `
+		calm
+		invoke c1 o1 monitor
+		told c2 o2 since v100
+		created c2 /l/a z1 s12
+		created c3 /l/b z2 s13
+	`
+	const late = `
+		told c2 o2 since /l/a v100
+		told c2 o2 until /l/a v121`
+	const message = "c2 has had the lock by /l/a for 21ns, with the faults over, and no monitor has said so; the limit is 10ns"
+	judge(t, Alarm{Limit: 10}, []judgement{
+		{name: "one who is no monitor has crashed", text: queue + `crashed c3` + late, event: 7, message: message},
+		{name: "the monitor has crashed", text: queue + `crashed c1` + late},
+		{name: "one of two monitors has ended", text: queue + `
+			invoke c3 o3 monitor
+			return c3 o3 monitor` + late, event: 8, message: message},
+		{name: "one of two monitors ends meanwhile", text: queue + `
+			invoke c3 o3 monitor
+			told c2 o2 since /l/a v100
+			return c3 o3 monitor
+			told c2 o2 until /l/a v121`},
+		{name: "one who waited is gone", text: queue + `
+			deleted c3 /l/b z3
+			told c1 o1 clock v110
+			told c1 o1 overdue /l/b v10`, event: 7,
+			message: "c1 says that the lock has been held by /l/b, which has only waited for it"},
+		{name: "one who had it is gone", text: queue + `
+			deleted c2 /l/a z3
+			told c1 o1 clock v110
+			told c1 o1 overdue /l/a v11`, event: 7,
+			message: "c1 says that the lock has been held by /l/a for 11ns, but that came first 10ns ago at most"},
 	})
 }
 
@@ -247,7 +288,7 @@ func TestTheReadThatAWriterMakesForItselfHoldsNothingBeforeTheWrite(t *testing.T
 			created c3 /l/b-write-3 z2 s13
 			told c1 o1 clock v150
 			told c1 o1 overdue /l/b-read-2 v20`, event: 5,
-			message: "c1 says that the lock has been held by /l/b-read-2, which waits for it"},
+			message: "c1 says that the lock has been held by /l/b-read-2, which has only waited for it"},
 		{name: "the read of a writer that has the lock", text: `
 			told c2 o2 since v100
 			created c3 /l/b-read-2 z2 s13
