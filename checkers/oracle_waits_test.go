@@ -5,35 +5,22 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"slices"
-	"testing"
 
 	"zksim/model/history"
 )
 
-// waitsOracles are the sorts of Waits, and their properties said over whole histories.
-var waitsOracles = []workload{
-	{name: "lock", world: holders, checker: Waits{}, next: nextWait("lock", "rlock", "trylock"), end: nothingLeft,
+// waitsFamilies are the sorts of Waits, and their properties said over whole histories.
+var waitsFamilies = []workload{
+	{name: "waits", world: holders, checker: Waits{}, next: nextWait("lock", "rlock", "trylock"), end: nothingLeft,
 		naive: func(h *history.History) Level { return waitsForWhatIsFree(h, 1) }},
-	{name: "leader", world: holders, checker: Waits{}, next: nextWait("campaign", "leader", "leader"), end: nothingLeft,
+	{name: "waits for a leader", world: holders, checker: Waits{}, next: nextWait("campaign", "leader", "leader"), end: nothingLeft,
 		naive: func(h *history.History) Level { return waitsForWhatIsFree(h, 1) }},
-	{name: "leases", world: holders, checker: Waits{Leases: 2}, next: nextWait("acquire", "tryacquire"), end: nothingLeft,
+	{name: "waits for leases", world: holders, checker: Waits{Leases: 2}, next: nextWait("acquire", "tryacquire"), end: nothingLeft,
 		naive: func(h *history.History) Level { return waitsForWhatIsFree(h, 2) }},
-	{name: "items", checker: Waits{For: AwaitedItem}, next: nextAwaited, end: nothingLeft, naive: waitsForAnItem},
+	{name: "waits for items", checker: Waits{For: AwaitedItem}, next: nextAwaited, end: nothingLeft, naive: waitsForAnItem},
 }
 
 func nothingLeft(*rand.Rand, *history.History) {}
-
-func TestWaitsAgreesWithWholeHistories(t *testing.T) {
-	for _, f := range waitsOracles {
-		t.Run(f.name, f.testAgreement)
-	}
-}
-
-func TestWaitsForgetsOnlyWhatDoesNotMatter(t *testing.T) {
-	for _, f := range waitsOracles {
-		t.Run(f.name, f.testForgetting)
-	}
-}
 
 // stillAt reports whether the operation that began at event i goes on after all of events.
 func stillAt(events []history.Event, i int) bool {

@@ -4,32 +4,19 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"slices"
-	"testing"
 
 	"github.com/go-zookeeper/zk"
 
 	"zksim/model/history"
 )
 
-var watchesOracles = []workload{
-	{name: "each", checker: Watches{Each: 1}, next: nextWatch, end: endOfWatches, world: watchesKnown,
+var watchesFamilies = []workload{
+	{name: "watches", checker: Watches{Each: 1}, next: nextWatch, end: endOfWatches, world: watchesKnown,
 		naive: func(h *history.History) Level { return watchesForNothing(h, 1) }},
-	{name: "each twice", checker: Watches{Each: 2}, next: nextWatch, end: endOfWatches, world: watchesKnown,
+	{name: "watches, two of each", checker: Watches{Each: 2}, next: nextWatch, end: endOfWatches, world: watchesKnown,
 		naive: func(h *history.History) Level { return watchesForNothing(h, 2) }},
-	{name: "any number", checker: Watches{}, next: nextWatch, end: endOfWatches, world: watchesKnown,
+	{name: "watches, any number", checker: Watches{}, next: nextWatch, end: endOfWatches, world: watchesKnown,
 		naive: func(h *history.History) Level { return watchesForNothing(h, 0) }},
-}
-
-func TestWatchesAgreesWithWholeHistories(t *testing.T) {
-	for _, f := range watchesOracles {
-		t.Run(f.name, f.testAgreement)
-	}
-}
-
-func TestWatchesForgetsOnlyWhatDoesNotMatter(t *testing.T) {
-	for _, f := range watchesOracles {
-		t.Run(f.name, f.testForgetting)
-	}
 }
 
 // watchLeft is a call that leaves a watch, or is about to: where it began, where it was answered, -1 if it was not, and

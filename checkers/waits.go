@@ -13,7 +13,8 @@ const ToldRest = "at-rest"
 
 // Waits is the progress of those that wait: at a moment in which nothing but time can pass, nobody waits for what is
 // so already, even if something that happens later wakes it. So nobody waits for a lock, a lease or the leadership
-// while fewer have it than may, and nobody waits to hear of a leader while somebody leads and has acknowledged it.
+// while fewer have it than may, nobody waits to read while only readers have the lock and nobody waits to write, and
+// nobody waits to hear of a leader while somebody leads and has acknowledged it.
 //
 // And nobody waits for an item of a queue while there is one that nobody can have got.
 //
@@ -100,6 +101,7 @@ type wait struct {
 type having struct {
 	caller
 	leads bool // and has acknowledged it
+	reads bool // and shares it with other readers
 }
 
 func (m *waiters) Reset() { m.waiting, m.having = m.waiting[:0], m.having[:0] }
@@ -110,7 +112,7 @@ func (m *waiters) Hash() uint64 {
 		waiting += printOf(m.waiting, w.caller).String(w.op)
 	}
 	for _, x := range m.having {
-		all += printOf(m.having, x.caller).Bool(x.leads)
+		all += printOf(m.having, x.caller).Bool(x.leads).Bool(x.reads)
 	}
 	return uint64(waiting.Uint64(uint64(all)))
 }
@@ -132,7 +134,7 @@ func (m *waiters) Step(h *history.History, i int) Verdict {
 		}
 		m.waiting = drop(m.waiting, func(w wait) bool { return w == wait{callerOf(e), e.Op} })
 	case history.Acquired:
-		m.having = append(forget(m.having, callerOf(e)), having{caller: callerOf(e)})
+		m.having = append(forget(m.having, callerOf(e)), having{caller: callerOf(e), reads: e.Op == "read"})
 	case history.Lost, history.Released:
 		m.having = forget(m.having, callerOf(e))
 	case history.Crashed:
@@ -149,6 +151,8 @@ func (m *waiters) Step(h *history.History, i int) Verdict {
 // judge objects to those that wait at event i for what is so.
 func (m *waiters) judge(i int) Verdict {
 	leader := slices.IndexFunc(m.having, func(x having) bool { return x.leads })
+	written := slices.ContainsFunc(m.having, func(x having) bool { return !x.reads }) ||
+		slices.ContainsFunc(m.waiting, func(w wait) bool { return w.op == "lock" })
 	for _, w := range m.waiting {
 		switch n := len(m.having); {
 		case w.op == "leader" && leader >= 0:
@@ -157,6 +161,9 @@ func (m *waiters) judge(i int) Verdict {
 		case w.op != "leader" && n == 0:
 			return violated(m, i, "c%d waits in its %s when nothing but time can pass, although nobody has what it waits for",
 				w.client, w.op)
+		case w.op == "rlock" && !written:
+			return violated(m, i, "c%d waits in its rlock when nothing but time can pass, although only readers have the "+
+				"lock and nobody waits to write", w.client)
 		case w.op != "leader" && n < m.Leases:
 			return violated(m, i, "c%d waits in its %s when nothing but time can pass, although only %d of %d are taken",
 				w.client, w.op, n, m.Leases)

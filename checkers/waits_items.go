@@ -5,30 +5,65 @@ import (
 	"zksim/model/history"
 )
 
-// consumers is the monitor of Waits for items: at rest, nobody waits for an item while more were put for certain than
-// can have been removed. What nobody can tell counts as removed: an answer that leaves it open, a crash in the middle,
-// an item that was claimed and is not given back.
+// consumers is the monitor of Waits for items: at rest, nobody waits for an item while more items were put for certain,
+// and got by nobody for all that is known, than can have been got without a word. That is so after an answer that leaves
+// it open and after a crash in the middle. An item that was claimed is got until it is given back.
 type consumers struct {
 	recipeEvents
 	Waits
 	waiting []wait
-	free    int // items that are there at least; less than 0: what nobody can tell may have been put
+	giving  []gift    // in progress, which the world knows
+	items   []inStock // that are there for certain, or that were got more often than put and given back for certain
+	lost    int       // items that can have been got without a word
 }
 
-func (m *consumers) Reset() { m.waiting, m.free = m.waiting[:0], 0 }
+// gift is an item that is being put or given back.
+type gift struct {
+	caller
+	item int64
+}
+
+// inStock is an item, and how much more often it was put and given back than it was got.
+type inStock struct {
+	item int64
+	n    int
+}
+
+func (m *consumers) Reset() { m.waiting, m.items, m.lost = m.waiting[:0], m.items[:0], 0 }
 
 func (m *consumers) Hash() uint64 {
-	sum := hash.Hash(0) // in any order
+	var sum, items hash.Hash // in any order
 	for _, w := range m.waiting {
 		sum += printOf(m.waiting, w.caller).String(w.op)
 	}
-	return uint64(sum.Int(int64(m.free)))
+	for _, x := range m.items {
+		items += hash.Hash(0).Int(x.item).Int(int64(x.n))
+	}
+	return uint64(sum.Int(int64(m.lost)).Uint64(uint64(items)))
+}
+
+// add notes that there is one more of an item, or one less.
+func (m *consumers) add(item int64, n int) {
+	recall(&m.items, func(x *inStock) bool { return x.item == item }, inStock{item: item}).n += n
+	m.items = drop(m.items, func(x inStock) bool { return x.n == 0 })
+}
+
+// free returns how many items are there at least.
+func (m *consumers) free() int {
+	n := -m.lost
+	for _, x := range m.items {
+		n += max(x.n, 0)
+	}
+	return n
 }
 
 // gets reports whether an operation may remove an item.
 func gets(op string) bool {
 	return op == "take" || op == "claim" || op == "trytake" || op == "tryclaim"
 }
+
+// gives reports whether an operation may add an item.
+func gives(op string) bool { return op == "put" || op == "return" }
 
 func (m *consumers) Step(h *history.History, i int) Verdict {
 	e := &h.Events[i]
@@ -37,21 +72,27 @@ func (m *consumers) Step(h *history.History, i int) Verdict {
 		m.waiting = append(forget(m.waiting, callerOf(e)), wait{callerOf(e), e.Op})
 	case e.Kind == history.Return && gets(e.Op):
 		m.waiting = forget(m.waiting, callerOf(e))
-		if e.Err == nil || !e.OK {
-			m.free--
+		switch {
+		case e.Err == nil:
+			m.add(e.Value, -1)
+		case !e.OK:
+			m.lost++
 		}
-	case e.Kind == history.Return && (e.Op == "put" || e.Op == "return") && e.Err == nil:
-		m.free++
+	case e.Kind == history.Invoke && gives(e.Op):
+		m.giving = append(forget(m.giving, callerOf(e)), gift{callerOf(e), e.Value})
+	case e.Kind == history.Return && gives(e.Op):
+		var x gift
+		if m.giving, x = take(m.giving, e); e.Err == nil {
+			m.add(x.item, 1)
+		}
 	case e.Kind == history.Crashed:
-		for _, w := range m.waiting {
-			if w.client == e.Client {
-				m.free--
-			}
-		}
+		n := len(m.waiting)
 		m.waiting = drop(m.waiting, func(w wait) bool { return w.client == e.Client })
-	case e.Kind == history.Told && e.Op == ToldRest && m.free > 0 && len(m.waiting) > 0:
+		m.lost += n - len(m.waiting)
+		m.giving = drop(m.giving, func(x gift) bool { return x.client == e.Client })
+	case e.Kind == history.Told && e.Op == ToldRest && m.free() > 0 && len(m.waiting) > 0:
 		return violated(m, i, "c%d waits in its %s when nothing but time can pass, although at least %s free",
-			m.waiting[0].client, m.waiting[0].op, itemsAre(m.free))
+			m.waiting[0].client, m.waiting[0].op, itemsAre(m.free()))
 	}
 	return Verdict{}
 }

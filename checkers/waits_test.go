@@ -44,6 +44,24 @@ func TestNobodyWaitsForWhatIsFreeWhenNothingElseCanHappen(t *testing.T) {
 	})
 }
 
+func TestNobodyWaitsToReadWithReadersWhenNothingElseCanHappen(t *testing.T) {
+	const reads = `
+		acquired c1 o1 /l/a read
+		invoke c2 o2 rlock
+	`
+	judge(t, Waits{}, []judgement{
+		{name: "a lock that only a reader has", text: reads + `told c1 at-rest`, event: 2, message: "c2 waits in its rlock " +
+			"when nothing but time can pass, although only readers have the lock and nobody waits to write"},
+		{name: "a lock that somebody waits to write", text: reads + `
+			invoke c3 o3 lock
+			told c1 at-rest`},
+		{name: "a lock that a writer has", text: `
+			acquired c1 o1 /l/a
+			invoke c2 o2 rlock
+			told c1 at-rest`},
+	})
+}
+
 func TestNobodyWaitsForALeaderThatThereIsWhenNothingElseCanHappen(t *testing.T) {
 	const leads = `
 		acquired c1 o1 /e/a
@@ -111,6 +129,21 @@ func TestNobodyWaitsForAnItemThatIsFreeWhenNothingElseCanHappen(t *testing.T) {
 		{name: "nobody knows whether one was put", text: `
 			invoke c1 o1 put v1
 			return c1 o1 put: unknown
+			invoke c2 o2 take
+			told c1 at-rest`},
+		{name: "another one is free, and the first was put all the same", text: `
+			invoke c1 o1 put v2
+			return c1 o1 put: unknown
+			invoke c2 o2 take
+			return c2 o2 take v2` + put + `
+			invoke c2 o2 take
+			told c1 at-rest`, event: 7,
+			message: "c2 waits in its take when nothing but time can pass, although at least 1 item is free"},
+		{name: "one that is got before its put has ended", text: `
+			invoke c1 o1 put v1
+			invoke c2 o2 take
+			return c2 o2 take v1
+			return c1 o1 put
 			invoke c2 o2 take
 			told c1 at-rest`},
 	})

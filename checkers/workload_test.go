@@ -290,7 +290,8 @@ func (f *workload) differ(t *testing.T, r *rand.Rand, a, b *history.History, ill
 // TestMonitors is about the monitors that workloads are made for.
 func TestMonitors(t *testing.T) {
 	long(t)
-	for _, f := range slices.Concat(queueFamilies, []workload{counterFamily, namesFamily, tasksFamily}) {
+	for _, f := range slices.Concat(queueFamilies, []workload{counterFamily, namesFamily, tasksFamily}, waitsFamilies,
+		watchesFamilies) {
 		t.Run(f.name, func(t *testing.T) {
 			t.Run("verdicts", f.testAgreement)
 			t.Run("forgetting", f.testForgetting)
