@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"strings"
 	"testing"
 
 	"zksim/model/history"
@@ -33,6 +34,7 @@ func TestTheMonitorsOfTwoPhaseCommitRememberEnough(t *testing.T) {
 type commitStage struct {
 	begun [2]bool
 	ops   [4][2]string
+	data  [2][4]string // of the znodes of sites
 }
 
 func (s *commitStage) clone() stage { x := *s; return &x }
@@ -46,15 +48,21 @@ func (s *commitStage) propose(r *rand.Rand) history.Event {
 	switch k := r.IntN(24); {
 	case !s.begun[tx]:
 		return history.Event{Kind: history.Invoke, Client: 1, Path: dir, Op: "begin", Value: 1 + r.Int64N(3)}
-	case k == 0:
+	case k == 0 && r.IntN(3) > 0:
 		return history.Event{Kind: history.Deleted, Path: dir + "/live", Session: 7 * r.Int64N(2)}
+	case k == 0:
+		return history.Event{Kind: history.Deleted, Client: c, Path: fmt.Sprintf("%s/site-c%d", dir, 1+r.IntN(3))}
 	case k < 3:
 		return history.Event{Kind: history.Told, Client: c, Path: dir, Op: []string{"aborted", "committed"}[r.IntN(2)]}
 	case k == 3:
 		return history.Event{Kind: history.Created, Client: c, Path: dir + "/decision",
 			Data: []string{"aborted", "aborted", "committed"}[r.IntN(3)]}
 	case k < 9:
-		return history.Event{Kind: history.Changed, Client: c, Path: fmt.Sprintf("%s/site-c%d", dir, c),
+		kind := history.Changed
+		if s.data[tx][c] == "" && r.IntN(2) == 0 {
+			kind = history.Created
+		}
+		return history.Event{Kind: kind, Client: c, Path: fmt.Sprintf("%s/site-c%d", dir, c),
 			Data: []string{"yes", "yes", "yes", "no", "joined"}[r.IntN(5)]}
 	case e.Op == "":
 		e.Kind = history.Invoke
@@ -68,6 +76,13 @@ func (s *commitStage) propose(r *rand.Rand) history.Event {
 func (s *commitStage) take(e *history.Event) bool {
 	tx := e.Path[2] - '0'
 	op := &s.ops[e.Client][tx]
+	if i := strings.Index(e.Path, "/site-c"); i > 0 {
+		at := &s.data[tx][e.Path[i+len("/site-c")]-'0']
+		if e.Kind == history.Deleted && *at == "" || e.Kind == history.Created && *at != "" {
+			return false
+		}
+		*at = e.Data
+	}
 	switch {
 	case e.Op == "begin" && e.Kind == history.Invoke:
 		if s.begun[tx] || *op != "" {
@@ -145,21 +160,45 @@ func decidedAsOne(h *history.History) Level {
 func abortedForAReason(h *history.History) Level {
 	return transactions(h, func(events []history.Event) bool {
 		for i, e := range events {
-			reason, yes := false, map[string]bool{}
+			reason, learned := false, false
 			for _, x := range events[:i] {
-				if x.Kind == history.Changed && x.Data == "yes" {
-					yes[x.Path] = true
-				}
 				reason = reason || x.Kind == history.Invoke && (x.Op == "vote-no" || x.Op == "finish") ||
 					x.Kind == history.Deleted && x.Session != 0 ||
 					x.Kind == history.Return && x.Op == "begin" && x.Err != nil
+				learned = learned || x.Kind == history.Told
 			}
-			n := sitesIn(events[:i])
-			if e.Kind == history.Told && e.Op == "aborted" && !reason || e.Kind == history.Created && e.Data == "aborted" &&
-				n > 0 && len(yes) >= n {
+			switch {
+			case e.Kind == history.Told && e.Op == "aborted" && !reason,
+				e.Kind == history.Created && e.Data == "aborted" && lastVoteHadCome(events[:i]),
+				e.Kind == history.Deleted && e.Session == 0 && !learned && votesFor(events[:i])[e.Path]:
 				return false
 			}
 		}
 		return true
 	})
+}
+
+// votesFor returns the znodes that say "yes" after some events, those that are gone included.
+func votesFor(events []history.Event) map[string]bool {
+	yes := map[string]bool{}
+	for _, e := range events {
+		if e.Kind == history.Changed || e.Kind == history.Created {
+			yes[e.Path] = e.Data == "yes"
+		}
+	}
+	return yes
+}
+
+// lastVoteHadCome reports whether at some moment the znodes of all sites have said "yes".
+func lastVoteHadCome(events []history.Event) bool {
+	for i := range events {
+		n := 0
+		for _, yes := range votesFor(events[:i+1]) {
+			n += one(yes)
+		}
+		if sites := sitesIn(events[:i+1]); sites > 0 && n >= sites {
+			return true
+		}
+	}
+	return false
 }

@@ -65,6 +65,32 @@ func TestAtomicityIsOneDecisionThatAllHaveVotedFor(t *testing.T) {
 	})
 }
 
+func TestAVoteThatWasTakenBackIsNone(t *testing.T) {
+	const begun = `
+		invoke c1 o1 begin v2 /tx
+		created c1 /tx/a z1
+		changed c1 /tx/a "yes" z2
+	`
+	judge(t, Validity{}, []judgement{
+		{name: "one of two", text: begun + `
+			changed c1 /tx/a "no" z3
+			changed c2 /tx/b "yes" z4
+			created c2 /tx/decision "aborted" z5`},
+		{name: "the znode that said so is deleted", text: begun + `
+			changed c1 /tx/a "no" z3
+			deleted c1 /tx/a z4`},
+		{name: "all had voted yes before", text: begun + `
+			changed c2 /tx/b "yes" z3
+			changed c1 /tx/a "no" z4
+			created c2 /tx/decision "aborted" z5`, event: 5,
+			message: "c2 aborted /tx when all its 2 sites had voted yes"},
+		{name: "a znode that says so from the beginning", text: begun + `
+			created c2 /tx/b "yes" z3
+			created c2 /tx/decision "aborted" z4`, event: 4,
+			message: "c2 aborted /tx when all its 2 sites had voted yes"},
+	})
+}
+
 func TestValidityIsAReasonForEveryAbort(t *testing.T) {
 	const yes = `
 		invoke c1 o1 begin /tx v1

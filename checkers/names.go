@@ -95,7 +95,7 @@ func (t *tenures) Hash() uint64 {
 		sum += t.print(x.caller).String(x.name).Uint64(uint64(x.value))
 		for _, a := range t.asked {
 			if a.name == x.name && x.since < a.begin {
-				sum += t.print(a.caller)
+				sum += t.print(a.caller).Uint64(uint64(x.value))
 			}
 		}
 	}
@@ -116,7 +116,7 @@ func (t *tenures) hashPast() (sum hash.Hash) {
 		sum += hash.Hash(x.client).String(x.name).Uint64(uint64(x.value))
 		for _, a := range t.asked {
 			if a.name == x.name && x.begin < a.begin {
-				sum += t.print(a.caller)
+				sum += t.print(a.caller).Uint64(uint64(x.value))
 			}
 		}
 	}

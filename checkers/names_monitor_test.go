@@ -3,12 +3,47 @@ package checkers
 import (
 	"errors"
 	"math/rand/v2"
+	"slices"
+	"testing"
 
 	"zksim/model/history"
 )
 
 var namesFamily = workload{name: "names", checker: Names{}, naive: misnamed, next: nextName,
-	end: func(*rand.Rand, *history.History) {}}
+	end: endOfNames}
+
+// endOfNames says how the run ended, who has come to its end and what is left.
+func endOfNames(r *rand.Rand, h *history.History) {
+	h.Tree, h.Finished = nil, make([]bool, 4)
+	for c := range h.Finished {
+		h.Finished[c] = r.IntN(2) == 0
+	}
+	for value := range registrations(h) {
+		if r.IntN(4) == 0 {
+			h.Tree = append(h.Tree, history.Node{Path: "/names/" + digits(int32(value)), Data: digits(int32(value + 1))})
+		}
+	}
+	if h.Outcome = history.Quiet; r.IntN(3) > 0 {
+		h.Outcome = history.Stopped
+	}
+}
+
+// leftOver reports whether what a register that failed has made is there in the end.
+func leftOver(h *history.History) bool {
+	for i, e := range h.Events {
+		if e.Kind != history.Invoke || e.Op != "register" || stillAt(h.Events, i) || stopped(h.Events, i) {
+			continue
+		}
+		end := i + slices.IndexFunc(h.Events[i:], func(x history.Event) bool {
+			return x.Kind == history.Return && x.Object == e.Object
+		})
+		left := slices.ContainsFunc(h.Tree, func(n history.Node) bool { return n.Data == digits(int32(e.Value)) })
+		if h.Events[end].Err != nil && left && h.Finished[e.Client] && !crashedIn(h.Events, e.Client) {
+			return true
+		}
+	}
+	return false
+}
 
 // misnamed looks at each two answers, and whether the name was given up between them, and at each end of a name and
 // what comes after it.
@@ -57,6 +92,9 @@ func misnamed(h *history.History) Level {
 			}
 		}
 	}
+	if h.Outcome == history.Quiet && leftOver(h) {
+		return Violated
+	}
 	return OK
 }
 
@@ -101,6 +139,34 @@ func perhapsRegistered(events []history.Event, e *history.Event) bool {
 		}
 	}
 	return false
+}
+
+// TestWhichOfTwoRegistrationsWasGivenUpBeforeIsRemembered has a name be resolved between the ends of two of them.
+func TestWhichOfTwoRegistrationsWasGivenUpBeforeIsRemembered(t *testing.T) {
+	const given = `
+		invoke c1 o1 register v1
+		return c1 o1 register /a
+		invoke c1 o1 unregister /a
+		invoke c2 o2 register v2
+		return c2 o2 register /a
+		invoke c2 o2 unregister /a
+	`
+	const first, second, asked = `return c1 o1 unregister /a
+	`, `return c2 o2 unregister /a
+	`, `invoke c3 o3 resolve /a
+	`
+	hashes, levels := map[uint64]bool{}, map[Level]bool{}
+	for _, text := range []string{first + asked + second, second + asked + first} {
+		levels[Names{}.Check(script(t, given+text+"return c3 o3 resolve /a v1")).Level] = true
+		m := Names{}.Monitor()
+		if v := check(script(t, given+text), m); v.Level != OK {
+			t.Fatal(v)
+		}
+		hashes[digest(m)] = true
+	}
+	if len(hashes) < 2 || len(levels) < 2 {
+		t.Error("the hash does not tell which of them may be an answer")
+	}
 }
 
 func nextName(r *rand.Rand, h *history.History) history.Event {

@@ -14,8 +14,8 @@ import (
 // failed to begin it, or was a site whose ephemeral znode went with its session
 // or otherwise. And nobody may abort when the last vote has come: a znode with
 // "aborted" is not created below a transaction in which the znodes of all sites
-// say "yes". Nor may a transaction vanish when a site has voted: nobody deletes a znode that says "yes" until somebody
-// has learned the decision.
+// say "yes", or all said so at some moment. Nor may a transaction vanish when a site has voted: nobody deletes a znode
+// that says "yes" until somebody has learned the decision.
 //
 // The other events are those of [Atomicity].
 type Validity struct{}
@@ -58,13 +58,23 @@ type ballots struct {
 type ballot struct {
 	path   string
 	sites  int64
-	yes    []string // znodes that have said so
+	yes    []string // znodes that say so
+	full   bool     // all have, at some moment
 	reason bool     // to abort it
 	told   bool     // somebody has learned the decision
 }
 
-// full reports whether all sites have voted yes.
-func (b *ballot) full() bool { return b.sites > 0 && int64(len(b.yes)) >= b.sites }
+// vote notes what the znode of a site says.
+func (b *ballot) vote(path string, yes bool) {
+	b.yes = drop(b.yes, func(x string) bool { return x == path })
+	if yes {
+		b.yes = append(b.yes, path)
+	}
+	b.count()
+}
+
+// count notes whether all sites have voted yes.
+func (b *ballot) count() { b.full = b.full || b.sites > 0 && int64(len(b.yes)) >= b.sites }
 
 func (m *ballots) Reset() { m.all = m.all[:0] }
 
@@ -72,8 +82,8 @@ func (m *ballots) Hash() uint64 {
 	all := hash.Hash(0) // in any order
 	for k := range m.all {
 		b := &m.all[k]
-		p := hash.Hash(0).String(b.path).Bool(b.reason).Bool(b.told)
-		if !b.full() || !b.told {
+		p := hash.Hash(0).String(b.path).Bool(b.reason).Bool(b.told).Bool(b.full)
+		if !b.full || !b.told {
 			yes := hash.Hash(0)
 			for _, path := range b.yes {
 				yes += hash.Hash(0).String(path)
@@ -90,15 +100,18 @@ func (m *ballots) of(path string) *ballot {
 	return recall(&m.all, func(b *ballot) bool { return b.path == path }, ballot{path: path})
 }
 
+// saysYes reports whether a znode says "yes".
+func (m *ballots) saysYes(path string) bool {
+	return slices.ContainsFunc(m.all, func(b ballot) bool { return slices.Contains(b.yes, path) })
+}
+
 func (m *ballots) Step(h *history.History, i int) Verdict {
 	e := &h.Events[i]
 	switch {
-	case e.Kind == history.Changed && e.Data == "yes":
-		if b := m.of(parent(e.Path)); !slices.Contains(b.yes, e.Path) {
-			b.yes = append(b.yes, e.Path)
-		}
+	case e.Kind == history.Created && e.Data == "yes", e.Kind == history.Changed && (e.Data == "yes" || m.saysYes(e.Path)):
+		m.of(parent(e.Path)).vote(e.Path, e.Data == "yes")
 	case e.Kind == history.Created && e.Data == "aborted":
-		if b := m.of(parent(e.Path)); b.full() {
+		if b := m.of(parent(e.Path)); b.full {
 			return violated(m, i, "c%d aborted %s when all its %d sites had voted yes", e.Client, b.path, b.sites)
 		}
 	case e.Kind == history.Deleted && e.Session != 0:
@@ -110,7 +123,9 @@ func (m *ballots) Step(h *history.History, i int) Verdict {
 	case e.Kind == history.Told && e.Op == "committed":
 		m.of(e.Path).told = true
 	case e.Kind == history.Invoke && e.Op == "begin":
-		m.of(e.Path).sites = e.Value
+		b := m.of(e.Path)
+		b.sites = e.Value
+		b.count()
 	case e.Kind == history.Invoke && (e.Op == "vote-no" || e.Op == "finish"), e.Kind == history.Return &&
 		e.Op == "begin" && e.Err != nil:
 		m.of(e.Path).reason = true
