@@ -167,7 +167,8 @@ func nextAlarm(r *rand.Rand, h *history.History) history.Event {
 	case k == 0 && !calmAt(h.Events):
 		h.Add(history.Event{Kind: history.Calm})
 	case k == 1:
-		return history.Event{Kind: history.Session, Client: c, Op: []string{"StateDisconnected", "StateHasSession"}[r.IntN(2)]}
+		state := []string{"StateDisconnected", "StateHasSession"}[r.IntN(2)]
+		return history.Event{Kind: history.Session, Client: c, Op: state}
 	case k < 4 && c < 3:
 		e := history.Event{Kind: history.Invoke, Client: c, Object: c, Op: "monitor"}
 		if progress(h, c) != nil && r.IntN(3) == 0 {

@@ -93,7 +93,8 @@ func openedBetween(events []history.Event) bool {
 	return false
 }
 
-// nextPassage makes histories of a barrier: c1 and its o4 wait, more often one after the other, the others hold and release.
+// nextPassage makes histories of a barrier: c1 and its o4 wait, more often one after the other, the others hold and
+// release.
 func nextPassage(r *rand.Rand, h *history.History) history.Event {
 	object, begun := anyObject(r, h)
 	if len(h.Events) == 0 && r.IntN(8) > 0 {

@@ -13,11 +13,14 @@ import (
 var waitsFamilies = []workload{
 	{name: "waits", world: holders, checker: Waits{}, next: nextWait("lock", "rlock", "trylock"), end: nothingLeft,
 		naive: func(h *history.History) Level { return waitsForWhatIsFree(h, 1) }},
-	{name: "waits for a leader", world: holders, checker: Waits{}, next: nextWait("campaign", "leader", "leader"), end: nothingLeft,
+	{name: "waits for a leader", world: holders, checker: Waits{}, end: nothingLeft,
+		next:  nextWait("campaign", "leader", "leader"),
 		naive: func(h *history.History) Level { return waitsForWhatIsFree(h, 1) }},
-	{name: "waits for leases", world: holders, checker: Waits{Leases: 2}, next: nextWait("acquire", "tryacquire"), end: nothingLeft,
+	{name: "waits for leases", world: holders, checker: Waits{Leases: 2}, end: nothingLeft,
+		next:  nextWait("acquire", "tryacquire"),
 		naive: func(h *history.History) Level { return waitsForWhatIsFree(h, 2) }},
-	{name: "waits for items", checker: Waits{For: AwaitedItem}, next: nextAwaited, end: nothingLeft, naive: waitsForAnItem},
+	{name: "waits for items", checker: Waits{For: AwaitedItem}, next: nextAwaited, end: nothingLeft,
+		naive: waitsForAnItem},
 }
 
 func nothingLeft(*rand.Rand, *history.History) {}

@@ -171,7 +171,8 @@ func nextWatch(r *rand.Rand, h *history.History) history.Event {
 	case k < 21:
 		e.Kind, e.Op = history.Notify, []string{"created", "changed", "deleted", "child"}[r.IntN(4)]
 	case k == 21:
-		e.Kind, e.Path, e.Op = history.Session, "", []string{"StateDisconnected", "StateHasSession", "StateExpired"}[r.IntN(3)]
+		e.Kind, e.Path = history.Session, ""
+		e.Op = []string{"StateDisconnected", "StateHasSession", "StateExpired"}[r.IntN(3)]
 	case k == 22 && r.IntN(2) == 0:
 		e = history.Event{Kind: history.Invoke, Client: c, Object: c, Op: "lock"}
 		if progress(h, c) != nil {

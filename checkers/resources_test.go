@@ -235,11 +235,6 @@ func TestAnAlarmComesInTime(t *testing.T) {
 			created c2 /l/a z1 s12
 			told c2 o2 since /l/a v100
 			told c2 o2 until /l/a v121`},
-		{name: "a monitor begins without a connection", text: queue + `
-			told c2 o2 since /l/a v100
-			session c3 StateDisconnected s13
-			invoke c3 o3 monitor
-			told c2 o2 until /l/a v121`},
 	})
 }
 
@@ -254,7 +249,8 @@ func TestAnAlarmIsJudgedWhenSomethingElseHasEnded(t *testing.T) {
 	const late = `
 		told c2 o2 since /l/a v100
 		told c2 o2 until /l/a v121`
-	const message = "c2 has had the lock by /l/a for 21ns, with the faults over, and no monitor has said so; the limit is 10ns"
+	const message = "c2 has had the lock by /l/a for 21ns, with the faults over, and no monitor has said so; the limit " +
+		"is 10ns"
 	judge(t, Alarm{Limit: 10}, []judgement{
 		{name: "one who is no monitor has crashed", text: queue + `crashed c3` + late, event: 7, message: message},
 		{name: "the monitor has crashed", text: queue + `crashed c1` + late},
@@ -265,6 +261,11 @@ func TestAnAlarmIsJudgedWhenSomethingElseHasEnded(t *testing.T) {
 			invoke c3 o3 monitor
 			told c2 o2 since /l/a v100
 			return c3 o3 monitor
+			told c2 o2 until /l/a v121`},
+		{name: "a monitor begins without a connection", text: queue + `
+			told c2 o2 since /l/a v100
+			session c3 StateDisconnected s13
+			invoke c3 o3 monitor
 			told c2 o2 until /l/a v121`},
 		{name: "one who waited is gone", text: queue + `
 			deleted c3 /l/b z3

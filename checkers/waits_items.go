@@ -6,8 +6,8 @@ import (
 )
 
 // consumers is the monitor of Waits for items: at rest, nobody waits for an item while more items were put for certain,
-// and got by nobody for all that is known, than can have been got without a word. That is so after an answer that leaves
-// it open and after a crash in the middle. An item that was claimed is got until it is given back.
+// and got by nobody for all that is known, than can have been got without a word, as after an answer that leaves it
+// open or a crash in the middle. An item that was claimed is got until it is given back.
 type consumers struct {
 	recipeEvents
 	Waits
