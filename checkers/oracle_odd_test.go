@@ -119,8 +119,7 @@ func TestLongHistoriesAreJudgedInTime(t *testing.T) {
 			return at(e, 1, 0)
 		}},
 		{Watches{Each: n}, func(i int) history.Event {
-			kind := []history.Kind{history.Call, history.Reply}[i%2]
-			return at(history.Event{Kind: kind, Op: callData, Path: "/l"}, 1, 0)
+			return history.Event{Kind: []history.Kind{history.Call, history.Reply}[i%2], Op: callData, Path: "/l", Client: 1}
 		}},
 		{Waits{For: AwaitedItem}, func(i int) history.Event {
 			kind := []history.Kind{history.Invoke, history.Return}[i%2]

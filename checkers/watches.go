@@ -11,9 +11,9 @@ import (
 
 // Watches is the promise of recipes about the memory that their watches take up, at the client and at the server.
 // Watches cannot be taken back. So when nothing can happen any more, no client watches a znode that does not exist: its
-// name never comes again, and the watch stays as long as the session. And no call of a recipe leaves more
-// watches of one kind on one znode than Each while the session of its client does not change state: each change of
-// state may cost another one, since watches may be lost then.
+// name never comes again, and the watch stays as long as the session. And no client leaves more watches of one kind on
+// one znode than Each between one call of a recipe and the next that it begins, those that overlap counted together,
+// while its session does not change state: each change of state may cost another one, since watches may be lost then.
 type Watches struct {
 	Each    int      // 0: any number
 	Missing []string // patterns as of path.Match of znodes that may be watched all the same, as they may come again
