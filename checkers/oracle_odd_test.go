@@ -6,7 +6,6 @@ import (
 	"math/rand/v2"
 	"reflect"
 	"testing"
-	"time"
 
 	"github.com/go-zookeeper/zk"
 
@@ -76,78 +75,6 @@ func TestOddHistoriesAreJudged(t *testing.T) {
 			if a := check(h, c.Monitor()); !reflect.DeepEqual(a, again) {
 				t.Fatalf("%s says %v, and after a Reset %v, of\n%s", c.Name(), a, again, listed(h))
 			}
-		}
-	}
-}
-
-// TestLongHistoriesAreJudgedInTime has long histories of what the checkers judge be judged in a few seconds each.
-func TestLongHistoriesAreJudgedInTime(t *testing.T) {
-	const n = 5000
-	at := func(e history.Event, client, object int32) history.Event {
-		e.Client, e.Object = client, object
-		return e
-	}
-	for _, x := range []struct {
-		checker Monitored
-		event   func(i int) history.Event
-	}{
-		{Alarm{Limit: 2}, func(i int) history.Event {
-			e := history.Event{Kind: history.Created, Path: "/l/a-write-" + digits(int32(i)), Zxid: int64(i), Session: 1}
-			if i > n/2 {
-				e.Kind, e.Path = history.Deleted, "/l/a-write-"+digits(int32(i-n/2))
-			}
-			return at(e, 1, 0)
-		}},
-		{Length{}, func(i int) history.Event {
-			kind := []history.Kind{history.Invoke, history.Return}[i%2]
-			if i/2%3 == 2 {
-				return at(history.Event{Kind: kind, Op: "len", Value: int64(i/6*2 + 2)}, 1, 1)
-			}
-			return at(history.Event{Kind: kind, Op: "put", Value: int64(1 + i/2)}, 2, 2)
-		}},
-		{Names{}, func(i int) history.Event {
-			kind := []history.Kind{history.Invoke, history.Return}[i%2]
-			op := []string{"register", "resolve", "unregister"}[i/2%3]
-			e := history.Event{Kind: kind, Op: op, Value: int64(1+i/6) * int64(one(i/2%3 < 2)), Path: "/a"}
-			return at(e, 1, int32(1+i/2%3%2))
-		}},
-		{Settled{}, func(i int) history.Event {
-			e := history.Event{Kind: history.Created, Path: "/l/" + digits(int32(i)), Zxid: int64(i), Proposed: true}
-			if i == n-1 {
-				e.Kind = history.Reply
-			}
-			return at(e, 1, 0)
-		}},
-		{Watches{Each: n}, func(i int) history.Event {
-			return history.Event{Kind: []history.Kind{history.Call, history.Reply}[i%2], Op: callData, Path: "/l", Client: 1}
-		}},
-		{Waits{For: AwaitedItem}, func(i int) history.Event {
-			kind := []history.Kind{history.Invoke, history.Return}[i%2]
-			return at(history.Event{Kind: kind, Op: "put", Value: int64(i / 2)}, 1, 1)
-		}},
-		{Passage{}, func(i int) history.Event {
-			return at(history.Event{Kind: history.Invoke, Op: "wait"}, int32(i), int32(i))
-		}},
-		{Suspicion{}, func(i int) history.Event {
-			e := history.Event{Kind: history.Invoke, Op: WatchData, Path: "/l"}
-			if i > n/2 {
-				e.Kind = history.Reply
-			}
-			return at(e, 1, int32(i))
-		}},
-	} {
-		h := &history.History{}
-		h.Reset(2)
-		h.Txns = true
-		for i := range n {
-			h.Add(x.event(i))
-		}
-		begin := time.Now()
-		v := x.checker.Check(h)
-		took := time.Since(begin)
-		t.Logf("%s: %v, %v", x.checker.Name(), v, took)
-		if took > 5*time.Second {
-			t.Errorf("%s needs %v for %d events", x.checker.Name(), took, n)
 		}
 	}
 }

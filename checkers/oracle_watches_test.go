@@ -15,8 +15,6 @@ var watchesFamilies = []workload{
 		naive: func(h *history.History) Level { return watchesForNothing(h, 1) }},
 	{name: "watches, two of each", checker: Watches{Each: 2}, next: nextWatch, end: endOfWatches, world: watchesKnown,
 		naive: func(h *history.History) Level { return watchesForNothing(h, 2) }},
-	{name: "watches, any number", checker: Watches{}, next: nextWatch, end: endOfWatches, world: watchesKnown,
-		naive: func(h *history.History) Level { return watchesForNothing(h, 0) }},
 }
 
 // watchLeft is a call that leaves a watch, or is about to: where it began, where it was answered, -1 if it was not, and

@@ -29,7 +29,9 @@ type inStock struct {
 	n    int
 }
 
-func (m *consumers) Reset() { m.waiting, m.items, m.lost = m.waiting[:0], m.items[:0], 0 }
+func (m *consumers) Reset() {
+	m.waiting, m.giving, m.items, m.lost = m.waiting[:0], m.giving[:0], m.items[:0], 0
+}
 
 func (m *consumers) Hash() uint64 {
 	var sum, items hash.Hash // in any order
