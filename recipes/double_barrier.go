@@ -250,6 +250,8 @@ func (d *DoubleBarrier) look(ctx context.Context) error {
 	}
 	inside, others, err := d.list(ctx, latest)
 	switch {
+	case !d.continues(session): // that may be older than the round that it was to follow, and the own znode still there
+		return errGone
 	case err != nil:
 	case len(inside) > 0:
 		err = d.awaitChange(ctx, d.path(inside[0]), &d.alarm)
@@ -289,8 +291,7 @@ func sameMember(a, b string) bool {
 }
 
 // begin makes the members a round, if they all exist and there has been no other
-// round meanwhile. The own znode is one of them: were it gone, the listing could
-// be one of a later session, and older than the round that it was to follow.
+// round meanwhile. The own znode is one of them.
 func (d *DoubleBarrier) begin(ctx context.Context, members []string, version int32) (err error) {
 	defer Forget(d.env)(&err)
 	var ops []any

@@ -193,9 +193,13 @@ func (m *Master) move(ctx context.Context, from, to string, checks ...any) (err 
 		&zk.DeleteRequest{Path: from, Version: -1})...)
 }
 
-// write executes a multi. It returns errGone if this is not the master any more;
-// that another znode is gone, or a folder not empty, is no error.
+// write executes a multi. It returns errGone if this is not the master any more, or if the session has changed state:
+// then its candidate may still be there, and the lists be of different sessions, the later of which may be the older.
+// That another znode is gone, or a folder not empty, is no error.
 func (m *Master) write(ctx context.Context, ops ...any) error {
+	if m.election.shaken() {
+		return errGone
+	}
 	answers, err := m.on(ctx).Multi(append([]any{m.election.Check()}, ops...)...)
 	switch {
 	case err == zk.ErrNoNode && len(answers) > 0 && answers[0].Error != nil:

@@ -52,6 +52,8 @@ type stage struct {
 	wanted []string // transitions to be made next
 	idle   bool     // time passes only when nothing else can happen
 	tardy  bool     // requests that may be executed late are so when that is wanted
+
+	avoid func(name string) bool // transitions that happen only where nothing else can; may be nil
 }
 
 // actor is one client on a stage.
@@ -67,10 +69,18 @@ var ctx = context.Background()
 // events, and returns the last history. Prepare may be nil.
 func play(t *testing.T, prepare func(w *sim.World), programs ...func(a actor)) *history.History {
 	t.Helper()
+	return playOn(t, 1, nil, prepare, programs...)
+}
+
+// playOn is play on so many servers.
+func playOn(
+	t *testing.T, servers int, avoid func(name string) bool, prepare func(w *sim.World), programs ...func(a actor),
+) *history.History {
+	t.Helper()
 	w := sim.NewWorld()
 	defer w.Close()
 	for seed := range uint64(20) {
-		s := &stage{t: t, world: w, random: rand.New(rand.NewPCG(seed, 1))}
+		s := &stage{t: t, world: w, random: rand.New(rand.NewPCG(seed, 1)), avoid: avoid}
 		var in faults.Injector
 		plan, err := faults.Parse("disconnect=99 expire=99 learn-late=99 crash=9 lose-reply=9 lose-request=9 " +
 			"lost-early=99")
@@ -78,9 +88,8 @@ func play(t *testing.T, prepare func(w *sim.World), programs ...func(a actor)) *
 			t.Fatal(err)
 		}
 		in.Reset(plan)
-		w.Reset(sim.Config{Clients: len(programs), Order: seed, SafetySteps: 1e6, MaxSteps: 1e6}, &in, func(c *sim.Client) {
-			programs[c.ID()-1](actor{s, c.Conn(), c.Env()})
-		})
+		cfg := sim.Config{Clients: len(programs), Servers: servers, Order: seed, SafetySteps: 1e6, MaxSteps: 1e6}
+		w.Reset(cfg, &in, func(c *sim.Client) { programs[c.ID()-1](actor{s, c.Conn(), c.Env()}) })
 		if prepare != nil {
 			prepare(w)
 		}
@@ -115,6 +124,9 @@ func (s *stage) Choose(w *sim.World) (sim.Transition, bool, error) {
 	work := slices.ContainsFunc(list, func(t sim.Transition) bool { return t.Kind != sim.Tick })
 	t := list[s.random.IntN(len(list))]
 	for tries := 0; t.Kind == sim.Tick && work && (s.idle || tries < 3); tries++ { // time is slower than work
+		t = list[s.random.IntN(len(list))]
+	}
+	for tries := 0; s.avoid != nil && tries < 200 && s.avoid(w.Name(t)); tries++ {
 		t = list[s.random.IntN(len(list))]
 	}
 	for tries := 0; s.tardy && tries < 50 && strings.HasPrefix(w.Name(t), "late"); tries++ {
