@@ -31,12 +31,13 @@ type GroupOptions struct {
 //
 // From then on, as long as the member has not left:
 //
-//  1. Leave a watch on dir/NAME. If it is there and belongs to the present
-//     session, wait for the watch and for changes of the session, and go to 1.
-//  2. Otherwise the session has ended, or somebody has deleted the znode. Delete
-//     dir/_owners/GUID if it is there, and join again. If the name is taken, be
-//     it by what an earlier session left and the servers have not yet removed,
-//     wait for its end first.
+//  1. Leave a watch on dir/NAME. If it is there, belongs to the present session,
+//     and has the czxid of dir/_owners/GUID, wait for the watch and for changes of
+//     the session, and go to 1.
+//  2. Otherwise the session has ended, or somebody has deleted the znode. Fence and
+//     look at both. Delete dir/_owners/GUID if it is there without dir/NAME, and join
+//     again. If the name is taken, be it by what an earlier session left and the
+//     servers have not yet removed, wait for its end first.
 //
 // To leave, delete both in one multi, dir/_owners/GUID first: after the end of the
 // session dir/NAME may be another's, and then the multi fails as a whole.

@@ -13,6 +13,7 @@ type keeper struct {
 	data []byte
 
 	proof  string // path of the znode that proves that the member's is ours
+	czxid  int64  // of the member's znode when it was ours
 	joined bool   // as told last
 	change <-chan zk.Event
 	alarm  alarm // of renew
@@ -41,8 +42,8 @@ func (k *keeper) claim(ctx context.Context) (err error) {
 	switch err {
 	case nil:
 		k.proof = proof
-	case zk.ErrNodeExists:
-		err = ErrNameTaken
+	case zk.ErrNodeExists: // perhaps by an earlier try, executed late in a session that was given up
+		k.proof, err = proof, ErrNameTaken
 	}
 	return err
 }
@@ -79,13 +80,13 @@ func (k *keeper) keep(life context.Context) error {
 	if err != nil {
 		return err
 	}
-	owner := int64(0) // of the znode, if it is there
-	if seen.stat != nil {
-		owner = seen.stat.EphemeralOwner
+	ours, err := k.ours(seen.stat)
+	if err != nil {
+		return err
 	}
-	if !k.continues(owner) {
+	if !ours {
 		k.tell(false)
-		return k.renew(life, owner)
+		return k.renew(life)
 	}
 	k.tell(true)
 	i, ev, err := k.env.Await(life, k.change, seen.event)
@@ -99,15 +100,41 @@ func (k *keeper) keep(life context.Context) error {
 	return ev.Err
 }
 
-// renew joins again, or waits for the end of the znode that has the name, which belongs to the session owner, 0 if
-// there is none. It may be ours, of an earlier session of which a leader that was deposed has said that it had expired:
-// then its proof stays with it, since without that it would be nobody's when we leave.
-func (k *keeper) renew(life context.Context, owner int64) error {
-	exists, proof, err := k.conn.Exists(k.proof)
-	if err != nil {
-		return err
+// ours reports whether the member's znode is ours and of the present session. Another membership of the same client
+// may have that name by now; only ours was made together with our proof.
+func (k *keeper) ours(member *zk.Stat) (ours bool, err error) {
+	if member == nil || !k.continues(member.EphemeralOwner) {
+		return false, nil
 	}
-	if exists && proof.EphemeralOwner == owner {
+	if k.czxid != member.Czxid {
+		exists, proof, err := k.conn.Exists(k.proof)
+		if err != nil || !exists || proof.Czxid != member.Czxid {
+			return false, err
+		}
+		k.czxid = member.Czxid
+	}
+	return true, nil
+}
+
+// renew joins again, or waits for the end of the znode that has the name. It may be ours, of an earlier session of
+// which a leader that was deposed has said that it had expired: then its proof stays with it, since without that it
+// would be nobody's when we leave.
+func (k *keeper) renew(life context.Context) error {
+	var member, proof *zk.Stat
+	var exists, proven bool
+	err := k.fresh(context.Background(), func() (err error) {
+		if exists, member, err = k.conn.Exists(k.path()); err == nil {
+			proven, proof, err = k.conn.Exists(k.proof)
+		}
+		return err
+	}, &exists, &member, &proven, &proof)
+	switch {
+	case err != nil:
+		return err
+	case exists && proven && proof.Czxid == member.Czxid:
+		if k.continues(member.EphemeralOwner) {
+			return nil
+		}
 		return k.awaitChange(life, k.path(), &k.alarm)
 	}
 	if err := k.remove(context.Background(), k.proof); err != nil {

@@ -11,8 +11,8 @@ import (
 	"zksim/sim"
 )
 
-// A client may begin a new session while the servers keep its old one, and read in it from a server that knows less than
-// what it has read in the old one. Here this happens while its code is slow between two reads.
+// A client may begin a new session while the servers keep its old one, and read in it from a server that knows less
+// than what it has read in the old one. Here this happens while its code is slow between two reads.
 
 // slowReader is a connection whose code is slow after some reads.
 type slowReader struct {
@@ -154,4 +154,25 @@ func TestAMasterTakesNoTasksByAListOfThePast(t *testing.T) {
 	if struck == 0 {
 		t.Error("nothing has happened")
 	}
+}
+
+// A member that a later session does not show may be there yet, and then its proof is needed to leave.
+func TestAMemberIsNotTakenForGoneByALookIntoThePast(t *testing.T) {
+	var o olderSession
+	playOn(t, 3, func(name string) bool { return o.avoid(name) }, func(*sim.World) {
+		o = olderSession{client: "c1"}
+	}, func(a actor) {
+		o.lag(a)
+		m := a.join(recipes.GroupOptions{}, "m")
+		o.begin(a)
+		for range 200 {
+			a.env.Now()
+		}
+		o.lagging = false
+		a.is("Leave", m.Leave(ctx), nil)
+		if all := a.names(); all != "" {
+			a.t.Errorf("%s after Leave", all)
+		}
+		o.finished = true
+	})
 }
