@@ -222,11 +222,11 @@ func (q *queue) put(ctx context.Context, data []byte, rank string) (err error) {
 	return err
 }
 
-// claim claims an item, or returns errTaken.
+// claim claims an item, or returns errTaken. Each try has a GUID of its own: one that is executed late, in a session
+// that was given up, would else be taken for the next one, and end with its own session.
 func (q *queue) claim(ctx context.Context, name string) (item *QueueItem, err error) {
-	guid := q.env.UUID()
-	i := &QueueItem{session: q.session, path: q.dir + "/items/" + name, claim: q.dir + "/claims/" + name, proof: q.dir +
-		"/" + guid}
+	var guid string
+	i := &QueueItem{session: q.session, path: q.dir + "/items/" + name, claim: q.dir + "/claims/" + name}
 	defer Forget(q.env)(&i, &item, &err)
 	err = q.retry(ctx, func() (err error) {
 		i.data, _, err = q.on(ctx).Get(i.path)
@@ -238,9 +238,10 @@ func (q *queue) claim(ctx context.Context, name string) (item *QueueItem, err er
 	if err != nil {
 		return nil, err
 	}
-	err = q.create(ctx, creation{what: "claim", kept: []any{&i.owner},
+	err = q.create(ctx, creation{what: "claim", kept: []any{&guid, &i.owner, &i.proof},
 		do: func() error {
-			i.owner = q.conn.SessionID()
+			guid, i.owner = q.env.UUID(), q.conn.SessionID()
+			i.proof = q.dir + "/" + guid
 			_, err := q.on(ctx).Multi(
 				&zk.CheckVersionRequest{Path: i.path, Version: -1},
 				&zk.CreateRequest{Path: i.claim, Acl: q.opt.ACL, Flags: zk.FlagEphemeral},

@@ -126,10 +126,10 @@ func (s *stage) Choose(w *sim.World) (sim.Transition, bool, error) {
 	for tries := 0; t.Kind == sim.Tick && work && (s.idle || tries < 3); tries++ { // time is slower than work
 		t = list[s.random.IntN(len(list))]
 	}
-	for tries := 0; s.avoid != nil && tries < 200 && s.avoid(w.Name(t)); tries++ {
-		t = list[s.random.IntN(len(list))]
+	avoided := func(name string) bool {
+		return s.tardy && strings.HasPrefix(name, "late") || s.avoid != nil && s.avoid(name)
 	}
-	for tries := 0; s.tardy && tries < 50 && strings.HasPrefix(w.Name(t), "late"); tries++ {
+	for tries := 0; tries < 100 && avoided(w.Name(t)); tries++ {
 		t = list[s.random.IntN(len(list))]
 	}
 	return t, true, nil
