@@ -139,16 +139,16 @@ func isName(s string) bool {
 // the server has given to nobody else, higher ones later, and returns the name.
 // Its errors are those of Register; ErrNameTaken says that the numbers are used
 // up, after two billion. They begin anew if dir is deleted and made again.
-func (n *Names) RegisterNext(ctx context.Context, prefix string, data []byte) (_ string, err error) {
+func (n *Names) RegisterNext(ctx context.Context, prefix string, data []byte) (name string, err error) {
 	if !n.valid(prefix + "0") {
 		return "", zk.ErrInvalidPath
 	}
-	var name string
 	defer Forget(n.env)(&name, &err)
 	tickets := newPlace(n.session, n.dir, "name", LockOptions{ACL: n.opt.ACL}, nil)
 	for {
 		var number int64
-		err := n.register(ctx, &name, data, func(ctx context.Context) (ticket string, err error) {
+		var next string // not that of the try before, which may have to be removed yet
+		err := n.register(ctx, &next, data, func(ctx context.Context) (ticket string, err error) {
 			if err := tickets.enqueue(ctx); err != nil {
 				return "", err
 			}
@@ -157,11 +157,11 @@ func (n *Names) RegisterNext(ctx context.Context, prefix string, data []byte) (_
 				n.abandon(ctx, "ticket", n.dir+"/"+ticket)
 				return "", ErrNameTaken
 			}
-			name = fmt.Sprintf("%s%010d", prefix, number)
+			next = fmt.Sprintf("%s%010d", prefix, number)
 			return n.dir + "/" + ticket, nil
 		})
 		if err == nil {
-			return name, nil
+			return next, nil
 		}
 		if err != ErrNameTaken || repeats(number) { // else somebody has chosen that name
 			return "", err
