@@ -51,13 +51,14 @@ func (w *PatientChildrenWatch) Run(ctx context.Context, f func(children []string
 	told, settled := nothing, nothing
 	var last <-chan zk.Event // the watch of the listing before
 	for {
+		lost := o.change == nil // since the listing before, even if there is a connection again
 		o.listen()
 		children, stat, event, err := look(ctx, o, w.path, w.on(ctx).ChildrenW)
 		if err != nil {
 			return err
 		}
 		now := ofChildren(stat)
-		if stat == nil && (len(last) > 0 || len(o.change) > 0) {
+		if stat == nil && (lost || len(last) > 0 || len(o.change) > 0) {
 			settled = nothing
 		}
 		if now == settled && now != told {
