@@ -295,50 +295,6 @@ func (t *Transaction) Join(ctx context.Context) (data []byte, err error) {
 	return data, err
 }
 
-// announce creates the sign of life. It is not made again after the session that
-// had it has ended: then the site has failed.
-func (t *Transaction) announce(ctx context.Context) error {
-	version, err := t.afterGivenUp(ctx)
-	if err != nil {
-		return err
-	}
-	t.joined = true
-	err = t.retry(ctx, func() error {
-		_, err := t.on(ctx).Multi(
-			&zk.SetDataRequest{Path: t.own, Data: []byte(joined), Version: version},
-			&zk.CreateRequest{Path: t.live(), Acl: t.opt.ACL, Flags: zk.FlagEphemeral})
-		return err
-	})
-	if err == zk.ErrBadVersion {
-		return nil // joined already
-	}
-	if err != nil {
-		t.joined = false
-		t.gaveUp = t.removeLater("site", t.live())
-	}
-	return err
-}
-
-// afterGivenUp waits until a Join that was given up leaves nothing behind any more, which would be the sign of life of
-// the next one. It returns the version of the site's znode before this one has joined.
-func (t *Transaction) afterGivenUp(ctx context.Context) (version int32, err error) {
-	if t.gaveUp == nil {
-		return 0, nil
-	}
-	if _, _, err := t.env.Await(ctx, t.gaveUp); err != nil {
-		return 0, err
-	}
-	t.gaveUp = nil
-	err = t.retry(ctx, func() error {
-		data, stat, err := t.on(ctx).Get(t.own)
-		if err == nil && string(data) == joined {
-			version = stat.Version
-		}
-		return err
-	}, &version)
-	return version, err
-}
-
 // Vote is the site's word that it can commit, or that the transaction must be
 // aborted. Who votes yes must be able to commit from then on, whatever happens,
 // until the decision is known. A vote counts once; to repeat it is no error,
