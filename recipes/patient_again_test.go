@@ -10,8 +10,8 @@ import (
 	"zksim/sim"
 )
 
-// A znode that has come and gone while there was no connection has not settled, even if the connection is there again at
-// the very moment when the time to settle has passed.
+// A znode that has come and gone while there was no connection has not settled, even if the connection is there again
+// at the very moment when the time to settle has passed.
 func TestWhatHasComeAndGoneBeforeAReconnectHasNotSettled(t *testing.T) {
 	var changed, told time.Time
 	var cut, late bool
