@@ -27,7 +27,9 @@ type GroupOptions struct {
 //
 // To join, create in one multi dir/NAME, with the member's data, and
 // dir/_owners/GUID, both ephemeral. If dir/NAME exists, the name is taken. If the
-// answer is lost, fence and look for the GUID.
+// answer is lost, fence and look for the GUID, and create both again if it is not there. If dir/NAME exists then, the
+// first try may have been executed late, in a session that was given up: delete both in one multi, dir/_owners/GUID
+// first, and create them again.
 //
 // From then on, as long as the member has not left:
 //

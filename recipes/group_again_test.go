@@ -83,3 +83,22 @@ func TestWhoLeavesTakesAlongWhatALateRequestHasMade(t *testing.T) {
 		}
 	})
 }
+
+// A request to join may be executed late, in a session that its client has given up. The name is not another's then.
+func TestANameIsNotTakenByALateRequestForIt(t *testing.T) {
+	play(t, nil, func(a actor) {
+		a.idle, a.tardy = true, true
+		a.avoid = func(name string) bool { return name == "lapse c1" }
+		a.is("Leave", a.join(recipes.GroupOptions{}, "m").Leave(ctx), nil)
+		c := &latecomer{Conn: a.Conn, a: a, joins: 1}
+		m, err := recipes.NewGroup(c, a.env, "/group", recipes.GroupOptions{}).Join(ctx, "m", nil)
+		a.is("Join", err, nil)
+		if c.joins != 4 {
+			a.t.Errorf("%d requests to join, expected one that is late, one that it is in the way of, and another", c.joins-1)
+		}
+		a.is("Leave", m.Leave(ctx), nil)
+		if all, _, err := a.Children("/group"); len(all) != 1 || err != nil {
+			a.t.Errorf("%q, %v after Leave", all, err)
+		}
+	})
+}

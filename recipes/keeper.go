@@ -27,12 +27,24 @@ func (k *keeper) claim(ctx context.Context) (err error) {
 	dir := k.dir + "/" + owners
 	proof := dir + "/" + guid
 	defer Forget(k.env)(&proof, &k.proof, &err)
-	err = k.create(ctx, creation{what: "member", dir: dir, acl: k.opt.ACL,
+	lost := 0 // tries that may be executed late, in a session that was given up, and then are in the way of the next
+	err = k.create(ctx, creation{what: "member", dir: dir, acl: k.opt.ACL, kept: []any{&lost},
 		do: func() error {
-			_, err := k.on(ctx).Multi(
-				&zk.CreateRequest{Path: k.path(), Data: k.data, Acl: k.opt.ACL, Flags: zk.FlagEphemeral},
-				&zk.CreateRequest{Path: proof, Acl: k.opt.ACL, Flags: zk.FlagEphemeral})
-			return err
+			for {
+				_, err := k.on(ctx).Multi(
+					&zk.CreateRequest{Path: k.path(), Data: k.data, Acl: k.opt.ACL, Flags: zk.FlagEphemeral},
+					&zk.CreateRequest{Path: proof, Acl: k.opt.ACL, Flags: zk.FlagEphemeral})
+				if interrupted(err) {
+					lost++
+				}
+				if err != zk.ErrNodeExists || lost == 0 {
+					return err
+				}
+				lost--
+				if err := k.removeProven(ctx, proof, k.path()); err != nil {
+					return err
+				}
+			}
 		},
 		done: func(ctx context.Context) (bool, error) {
 			name, err := k.find(ctx, dir, guid)
@@ -42,7 +54,7 @@ func (k *keeper) claim(ctx context.Context) (err error) {
 	switch err {
 	case nil:
 		k.proof = proof
-	case zk.ErrNodeExists: // perhaps by an earlier try, executed late in a session that was given up
+	case zk.ErrNodeExists: // a try that was lost may still be executed late
 		k.proof, err = proof, ErrNameTaken
 	}
 	return err

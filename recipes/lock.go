@@ -15,7 +15,8 @@ var (
 	// ErrNotHeld is returned by Unlock when the object does not hold the lock.
 	ErrNotHeld = errors.New("recipes: lock is not held")
 	// ErrLocked is returned by TryLock when somebody else holds or awaits the
-	// lock.
+	// lock, or a request of this call was executed late, in a session that was
+	// given up: its znode is in the way until that session ends.
 	ErrLocked = errors.New("recipes: locked by another")
 )
 
