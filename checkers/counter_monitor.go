@@ -49,7 +49,10 @@ type countWay struct {
 	answers [maxCounting]int64
 }
 
-func (m *counts) Reset() { m.ways, m.used, m.rest = append(m.ways[:0], countWay{}), 0, 0 }
+func (m *counts) Reset() {
+	clear(m.ops[:])
+	m.ways, m.used, m.rest = append(m.ways[:0], countWay{}), 0, 0
+}
 
 func (m *counts) Hash() uint64 {
 	var marks [maxCounting]hash.Hash
