@@ -34,8 +34,8 @@ type GroupOptions struct {
 // From then on, as long as the member has not left:
 //
 //  1. Leave a watch on dir/NAME. If it is there, belongs to the present session,
-//     and has the czxid of dir/_owners/GUID, wait for the watch and for changes of
-//     the session, and go to 1.
+//     and was made in that together with dir/_owners/GUID, which has the same czxid, wait
+//     for the watch and for changes of the session, and go to 1.
 //  2. Otherwise the session has ended, or somebody has deleted the znode. Fence and
 //     look at both. Delete dir/_owners/GUID if it is there without dir/NAME, and join
 //     again. If the name is taken, be it by what an earlier session left and the

@@ -13,7 +13,7 @@ type keeper struct {
 	data []byte
 
 	proof  string // path of the znode that proves that the member's is ours
-	czxid  int64  // of the member's znode when it was ours
+	made   int64  // the session in which both were made; 0: it is not known
 	joined bool   // as told last
 	change <-chan zk.Event
 	alarm  alarm // of renew
@@ -26,15 +26,20 @@ func (k *keeper) claim(ctx context.Context) (err error) {
 	guid := k.env.UUID()
 	dir := k.dir + "/" + owners
 	proof := dir + "/" + guid
-	defer Forget(k.env)(&proof, &k.proof, &err)
+	defer Forget(k.env)(&proof, &k.proof, &k.made, &err)
+	k.made = 0
 	lost := 0 // tries that may be executed late, in a session that was given up, and then are in the way of the next
 	err = k.create(ctx, creation{what: "member", dir: dir, acl: k.opt.ACL, kept: []any{&lost},
 		do: func() error {
 			for {
+				id := k.conn.SessionID()
 				_, err := k.on(ctx).Multi(
 					&zk.CreateRequest{Path: k.path(), Data: k.data, Acl: k.opt.ACL, Flags: zk.FlagEphemeral},
 					&zk.CreateRequest{Path: proof, Acl: k.opt.ACL, Flags: zk.FlagEphemeral})
-				if interrupted(err) {
+				switch {
+				case err == nil && k.continues(id):
+					k.made = id
+				case interrupted(err):
 					lost++
 				}
 				if err != zk.ErrNodeExists || lost == 0 {
@@ -115,16 +120,18 @@ func (k *keeper) keep(life context.Context) error {
 // ours reports whether the member's znode is ours and of the present session. Another membership of the same client
 // may have that name by now; only ours was made together with our proof.
 func (k *keeper) ours(member *zk.Stat) (ours bool, err error) {
-	if member == nil || !k.continues(member.EphemeralOwner) {
+	switch {
+	case member == nil || !k.continues(member.EphemeralOwner):
 		return false, nil
+	case k.made == member.EphemeralOwner:
+		return true, nil
 	}
-	if k.czxid != member.Czxid {
-		exists, proof, err := k.conn.Exists(k.proof)
-		if err != nil || !exists || proof.Czxid != member.Czxid {
-			return false, err
-		}
-		k.czxid = member.Czxid
+	k.tell(false) // the answer may take long
+	exists, proof, err := k.conn.Exists(k.proof)
+	if err != nil || !exists || proof.Czxid != member.Czxid {
+		return false, err
 	}
+	k.made = member.EphemeralOwner
 	return true, nil
 }
 
