@@ -59,6 +59,11 @@ func (k *keeper) claim(ctx context.Context) (err error) {
 	switch err {
 	case nil:
 		k.proof = proof
+		if k.made == 0 { // now nobody believes yet to be a member: see ours
+			if exists, stat, err := k.on(ctx).Exists(proof); err == nil && exists {
+				k.made = stat.EphemeralOwner
+			}
+		}
 	case zk.ErrNodeExists: // a try that was lost may still be executed late
 		k.proof, err = proof, ErrNameTaken
 	}
