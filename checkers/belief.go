@@ -66,23 +66,25 @@ func (b Belief) Monitor() Monitor { return &believers{Belief: b} }
 type believers struct {
 	sessionEvents
 	Belief
-	active   []claim
-	deceived deceived
-	excused  []claim // that began or went on then
-	broken   []string
+	active    []claim
+	deceived  deceived
+	excused   []claim // that began or went on then
+	broken    []string
+	claimants claimants
 }
 
 func (b *believers) Reset() {
 	b.active, b.deceived, b.excused, b.broken = b.active[:0], b.deceived[:0], b.excused[:0], b.broken[:0]
+	b.claimants = b.claimants[:0]
 }
 
 func (b *believers) Hash() uint64 {
 	sums := [4]hash.Hash{1: b.deceived.print()} // the order in each list does not matter
 	for _, a := range b.active {
-		sums[0] += a.print()
+		sums[0] += b.claimants.print(a)
 	}
 	for _, a := range b.excused {
-		sums[2] += a.print()
+		sums[2] += b.claimants.print(a)
 	}
 	for _, path := range b.broken {
 		sums[3] += hash.Hash(0).String(path)
@@ -100,6 +102,7 @@ func (b *believers) Step(h *history.History, i int) Verdict {
 	switch e.Kind {
 	case history.Acquired:
 		mine := claimOf(e)
+		b.claimants.claims(mine)
 		b.active = drop(b.active, mine.sameObject) // a writer becomes a reader
 		if b.deceived.has(e.Client) {
 			b.excused = append(b.excused, mine)
@@ -120,6 +123,7 @@ func (b *believers) Step(h *history.History, i int) Verdict {
 			b.active = drop(b.active, func(a claim) bool { return a.object == e.Object })
 		}
 	case history.Released, history.Lost:
+		b.claimants.end(e.Object)
 		b.active = drop(b.active, func(a claim) bool { return a.object == e.Object })
 		b.excused = drop(b.excused, func(a claim) bool { return a.object == e.Object })
 	case history.Exceeded:
@@ -130,6 +134,7 @@ func (b *believers) Step(h *history.History, i int) Verdict {
 		}
 		b.active = drop(b.active, func(a claim) bool { return a.client == e.Client })
 	case history.Crashed:
+		b.claimants.crash(e.Client)
 		b.active = drop(b.active, func(a claim) bool { return a.client == e.Client })
 	}
 	return Verdict{}

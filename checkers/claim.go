@@ -272,11 +272,15 @@ func (c *claims) judge(i int, e *history.Event, what string) Verdict {
 
 // owner returns the session that owned the znode of a claim when the call began, or since; 0 if there was none.
 func (c *claims) owner(e *history.Event) int64 {
-	for _, list := range [...][]owned{c.there, c.gone} {
-		for _, x := range slices.Backward(list) {
-			if x.path == e.Path && x.client == e.Client {
-				return x.session
-			}
+	of := func(x owned) bool { return x.path == e.Path && x.client == e.Client }
+	for _, x := range slices.Backward(c.there) {
+		if of(x) {
+			return x.session
+		}
+	}
+	for _, x := range slices.Backward(c.gone) {
+		if of(x) && slices.Contains(x.calls, e.Object) {
+			return x.session
 		}
 	}
 	return 0

@@ -351,8 +351,6 @@ func metInRounds(h *history.History) Level {
 	return OK
 }
 
-// TestExitAndRoundsRememberWhatIsRare goes on with two histories after which the world is
-// the same, and one goes wrong.
 // entered is the history of a barrier that c1 has entered.
 const entered = begun + `
 	changed c1 /b/ready z7
@@ -410,19 +408,26 @@ func TestExitAndRoundsRememberWhatIsRare(t *testing.T) {
 			begun + "changed c1 /b/ready z7\nreturn c2 o2 enter /b/x v7\ninvoke c3 o3 enter v2",
 			"invoke c1 o1 leave\nreturn c3 o3 enter /b/y v9"},
 	} {
-		var hashes [2]uint64
-		for k, text := range []string{x.right, x.wrong} {
-			h, m := script(t, text), x.checker.Monitor()
-			if v := check(h, m); v.Level != OK {
-				t.Errorf("%s: %+v too early", x.name, v)
-			}
-			hashes[k] = digest(m)
-			if got, want := x.checker.Check(script(t, text+"\n"+x.more)).Level, []Level{OK, Violated}[k]; got != want {
-				t.Errorf("%s: the verdict is %v, want %v", x.name, got, want)
-			}
+		remembersRare(t, x.checker, x.name, x.more, x.right, x.wrong)
+	}
+}
+
+// remembersRare goes on with two histories after which the world is the same: only the second goes wrong, so the
+// monitor must tell them apart.
+func remembersRare(t *testing.T, c Monitored, name, more string, pasts ...string) {
+	t.Helper()
+	var hashes [2]uint64
+	for k, text := range pasts {
+		h, m := script(t, text), c.Monitor()
+		if v := check(h, m); v.Level != OK {
+			t.Errorf("%s: %+v too early", name, v)
 		}
-		if hashes[0] == hashes[1] {
-			t.Errorf("the monitor of %s does not remember %s", x.checker.Name(), x.name)
+		hashes[k] = digest(m)
+		if got, want := c.Check(script(t, text+"\n"+more)).Level, []Level{OK, Violated}[k]; got != want {
+			t.Errorf("%s: the verdict is %v, want %v", name, got, want)
 		}
+	}
+	if hashes[0] == hashes[1] {
+		t.Errorf("the monitor of %s does not remember %s", c.Name(), name)
 	}
 }

@@ -11,9 +11,10 @@ import (
 // could know that it is disconnected, and still believes. A client that could not know is excused until its library
 // hears something, and of a session that a library takes for over the servers may still keep what it owned.
 type lapses struct {
-	believed []claim
-	deceived deceived
-	present  []lineOf
+	believed  []claim
+	deceived  deceived
+	present   []lineOf
+	claimants claimants
 }
 
 // lineOf is the session of a client's connection.
@@ -25,6 +26,7 @@ type lineOf struct {
 // begin notes that an object believes from now on.
 func (l *lapses) begin(c claim) {
 	l.end(c.object)
+	l.claimants.claims(c)
 	if c.path != "" && !l.deceived.has(c.client) {
 		l.believed = append(l.believed, c)
 	}
@@ -33,6 +35,7 @@ func (l *lapses) begin(c claim) {
 // end notes that an object believes nothing more.
 func (l *lapses) end(object int32) {
 	l.believed = drop(l.believed, func(c claim) bool { return c.object == object })
+	l.claimants.end(object)
 }
 
 // step takes an event into account that is none of a program. It returns what a client believes to have although the
@@ -47,6 +50,7 @@ func (l *lapses) step(e *history.Event) (lapsed *claim) {
 		c := connectionOf(e)
 		recall(&l.present, func(x *lineOf) bool { return x.connection == c }, lineOf{connection: c}).session = e.Session
 	case history.Crashed:
+		l.claimants.crash(e.Client)
 		l.believed = drop(l.believed, of)
 	case history.Deleted:
 		if e.Client == 0 && e.Session != 0 {
@@ -71,13 +75,14 @@ func (l *lapses) has(client int32, session int64) bool {
 // reset forgets everything.
 func (l *lapses) reset() {
 	l.believed, l.deceived, l.present = l.believed[:0], l.deceived[:0], l.present[:0]
+	l.claimants = l.claimants[:0]
 }
 
 // print is a hash of what is remembered, in any order. Which sessions libraries have is known to the world.
 func (l *lapses) print() hash.Hash {
 	var believed hash.Hash
 	for _, c := range l.believed {
-		believed += c.print()
+		believed += l.claimants.print(c)
 	}
 	return believed.Uint64(uint64(l.deceived.print()))
 }

@@ -1,0 +1,38 @@
+package checkers
+
+import (
+	"slices"
+
+	"zksim/internal/hash"
+)
+
+// claimants are claims that their objects have not given up and were not told to be lost, whatever they are worth. A
+// monitor needs them for its hash only: objects of one client may claim by the same path, or by one that nobody knows,
+// and the world knows which of them do.
+type claimants []claim
+
+// claims notes that an object claims something, and nothing else.
+func (l *claimants) claims(c claim) {
+	l.end(c.object)
+	*l = append(*l, c)
+}
+
+// end notes that an object claims nothing more.
+func (l *claimants) end(object int32) {
+	*l = drop(*l, func(c claim) bool { return c.object == object })
+}
+
+// crash forgets what a client claims.
+func (l *claimants) crash(client int32) {
+	*l = drop(*l, func(c claim) bool { return c.client == client })
+}
+
+// print is a hash that tells a claim from all others, of whatever object.
+func (l claimants) print(c claim) hash.Hash {
+	p := c.print()
+	alike := slices.DeleteFunc(slices.Clone(l), func(d claim) bool { return d.path != c.path })
+	if n := ordinal(alike, c.who()); n > 0 {
+		p = p.Uint64(n)
+	}
+	return p
+}
