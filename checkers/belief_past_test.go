@@ -193,4 +193,7 @@ func TestTheObjectsOfAClientThatClaimByOnePathAreToldApart(t *testing.T) {
 		fmt.Sprintf(beliefs, "o1", "o4"), fmt.Sprintf(beliefs, "o4", "o1"))
 	remembersRare(t, Belief{}, "which of two writers becomes a reader", "released c1 o4\nacquired c2 o2",
 		"acquired c1 o1\nacquired c1 o4\ninvoke c1 o1 downgrade", "acquired c1 o1\nacquired c1 o4\ninvoke c1 o4 downgrade")
+	remembersRare(t, Belief{}, "by which path a writer becomes a reader", "released c1 o4\nacquired c2 o2",
+		"acquired c1 o1 /a\nacquired c1 o4 /b\ninvoke c1 o1 downgrade",
+		"acquired c1 o1 /a\nacquired c1 o4 /b\ninvoke c1 o4 downgrade")
 }

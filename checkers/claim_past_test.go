@@ -262,3 +262,18 @@ func stillBelieved(h *history.History, k, i int) bool {
 		return e.Kind == history.Invoke && e.Op == "downgrade" && e.Object == x.Object
 	}) <= k
 }
+
+func TestTheMonitorOfClaimRemembersWhatIsRare(t *testing.T) {
+	const more = "acquired c1 o1 /l/a"
+	const two = "session c1 StateHasSession s11\nsession c1 StateHasSession s21\n"
+	const made = "created c1 /l/a z1 s21\n"
+	remembersRare(t, Claim{}, "of which session its end was told", more,
+		two+"heard c1 s21\n"+made+"session c1 StateHasSession s31",
+		two+made+"session c1 StateHasSession s31\nheard c1 s31")
+	const gone = two + "heard c1 s21\ninvoke c1 o1 lock\ncreated c1 /l/a z1 %s\ndeleted c1 /l/a z2"
+	remembersRare(t, Claim{}, "whose a znode was that is gone", more, fmt.Sprintf(gone, "s21"), fmt.Sprintf(gone, "s11"))
+	const both = "session c1 StateHasSession s11\ninvoke c1 o1 lock\ninvoke c1 o4 lock\ncreated c1 /l/a z1 s11\n" +
+		"deleted c1 /l/a z2\nsession c1 StateHasSession s21\nheard c1 s21\n"
+	remembersRare(t, Claim{}, "whose call began before a znode was gone", more, both+"invoke c1 o1 lock",
+		both+"invoke c1 o4 lock")
+}

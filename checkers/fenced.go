@@ -72,6 +72,8 @@ type holding struct {
 	holdership
 }
 
+func (x holding) who() caller { return caller{x.client, x.object} }
+
 func (f *fence) Reset() {
 	f.written, f.read, f.made, f.holders, f.changes = holdership{}, holdership{}, f.made[:0], f.holders[:0], f.changes[:0]
 }
@@ -81,7 +83,7 @@ func (f *fence) Hash() uint64 {
 	x := hash.Hash(f.rank(f.written.since)).Uint64(f.rank(f.read.since))
 	holders, gone := hash.Hash(0), hash.Hash(0)
 	for _, y := range f.holders {
-		holders += hash.Hash(y.client).Uint64(f.rank(y.since))
+		holders += printOf(f.holders, y.who()).Uint64(f.rank(y.since))
 	}
 	for _, z := range f.made {
 		if z.gone {

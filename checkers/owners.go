@@ -11,7 +11,8 @@ import (
 type owners struct {
 	recipeEvents
 	Ownership
-	active  []claim
+	active []claim
+	claimants
 	callers []caller
 	queue   []contender // znodes that exist, in the order of their creation
 	gone    []contender // znodes that do not, and that a call in progress could still claim
@@ -35,12 +36,13 @@ type contender struct {
 
 func (o *owners) Reset() {
 	o.active, o.callers, o.queue, o.gone = o.active[:0], o.callers[:0], o.queue[:0], o.gone[:0]
+	o.claimants = o.claimants[:0]
 }
 
 func (o *owners) Hash() uint64 {
 	var claims, gone hash.Hash // in any order
 	for _, a := range o.active {
-		claims += a.print()
+		claims += o.claimants.print(a)
 	}
 	for _, x := range o.gone {
 		p := x.print.Bool(x.led[0]).Bool(x.led[1])
@@ -63,6 +65,7 @@ func (o *owners) Step(h *history.History, i int) Verdict {
 	switch e.Kind {
 	case history.Acquired:
 		mine := claimOf(e)
+		o.claims(mine)
 		o.active = drop(o.active, mine.sameObject) // a writer becomes a reader
 		valid, ended := o.life(mine)
 		if !valid {
@@ -76,6 +79,7 @@ func (o *owners) Step(h *history.History, i int) Verdict {
 		}
 		o.active = append(o.active, mine)
 	case history.Released:
+		o.end(e.Object)
 		o.active = drop(o.active, func(a claim) bool { return a.object == e.Object })
 	case history.Created:
 		o.created(e)

@@ -1,0 +1,187 @@
+package checkers
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"testing"
+
+	"zksim/model/history"
+)
+
+// heldFamilies are of checkers that look at the znodes of a lock.
+var heldFamilies = []family{
+	{Ownership{}, ledOnce, &heldStage{}},
+	{Fenced{}, fencedByZxid, &heldStage{writes: true}},
+}
+
+func TestTheMonitorsOfALockAgreeWithLookingBack(t *testing.T) {
+	for _, f := range heldFamilies {
+		t.Run(f.checker.Name(), f.agrees)
+	}
+}
+
+func TestTheMonitorsOfALockRememberEnough(t *testing.T) {
+	for _, f := range heldFamilies {
+		t.Run(f.checker.Name(), f.forgets)
+	}
+}
+
+// heldStage is the stage of a lock: which znodes there are, of whom and since when, and who claims it by which of them.
+type heldStage struct {
+	writes  bool // to a resource
+	changes int64
+	made    [3]int64  // the zxid that made each znode; 0: it is not there
+	maker   [3]int32  // whose it is, or was, if that client may still claim it
+	given   [3]bool   // it was given up
+	used    [5]bool   // an object has begun something
+	path    [5]string // by which it holds the lock; "" if it does not
+}
+
+var heldPaths = [3]string{"/l/0", "/l/read-1", "/m/2"}
+
+func (s *heldStage) clone() stage { x := *s; return &x }
+
+func (s *heldStage) key() string { return fmt.Sprint(*s) }
+
+func (s *heldStage) propose(r *rand.Rand) history.Event {
+	o, i := []int32{1, 2, 1, 2, 4}[r.IntN(5)], r.IntN(len(heldPaths))
+	e := history.Event{Client: holderOf[o], Object: o, Path: heldPaths[i]}
+	switch k := r.IntN(12); {
+	case k < 3 && (s.made[i] == 0 || k == 0):
+		e.Kind, e.Object, e.Session, e.Zxid = history.Created, 0, int64(e.Client), s.changes+1
+		if s.made[i] != 0 {
+			e.Kind = history.Deleted
+		}
+	case s.path[o] == "" && k < 5:
+		e.Kind, e.Op = history.Invoke, "lock"
+	case s.path[o] == "":
+		e.Kind = history.Acquired
+		if r.IntN(2) == 0 {
+			e.Op = "read"
+		}
+	case s.writes && k < 9:
+		e.Kind, e.OK, e.Path = history.Write, k < 8, ""
+		if r.IntN(3) == 0 {
+			e.Op = "read"
+		}
+	case k < 10:
+		e.Kind, e.Path = history.Released, ""
+	case k < 11:
+		e.Kind, e.Op, e.Path = history.Invoke, "downgrade", ""
+	default:
+		e.Kind, e.Op, e.Path = history.Acquired, "read", s.path[o]
+	}
+	return e
+}
+
+// take accepts a claim by a znode that its client has made last, unless that is gone and was given up.
+func (s *heldStage) take(e *history.Event) bool {
+	o := e.Object
+	i := 0
+	for k, path := range heldPaths {
+		if path == e.Path {
+			i = k
+		}
+	}
+	switch e.Kind {
+	case history.Created:
+		if s.made[i] != 0 || e.Zxid != s.changes+1 {
+			return false
+		}
+		s.made[i], s.maker[i], s.given[i], s.changes = e.Zxid, e.Client, false, e.Zxid
+	case history.Deleted:
+		if s.made[i] == 0 || e.Zxid != s.changes+1 {
+			return false
+		}
+		s.made[i], s.changes = 0, e.Zxid
+		s.forget()
+	case history.Invoke:
+		if (e.Op == "downgrade") != (s.path[o] != "") {
+			return false
+		}
+		s.used[o] = true
+	case history.Acquired:
+		if !s.used[o] || s.maker[i] != e.Client || s.path[o] != "" && (s.path[o] != e.Path || e.Op != "read") {
+			return false
+		}
+		s.path[o] = e.Path
+	case history.Write, history.Released:
+		if s.path[o] == "" {
+			return false
+		}
+		if e.Kind == history.Released {
+			for k, path := range heldPaths {
+				s.given[k] = s.given[k] || path == s.path[o] && s.maker[k] == e.Client
+			}
+			s.path[o] = ""
+			s.forget()
+		}
+	}
+	return true
+}
+
+// forget forgets whose the znodes were that nobody can claim any more.
+func (s *heldStage) forget() {
+	for i := range heldPaths {
+		if s.made[i] == 0 && s.given[i] {
+			s.maker[i], s.given[i] = 0, false
+		}
+	}
+}
+
+// fencedByZxid is Fenced.
+func fencedByZxid(h *history.History) Level {
+	since := func(i int) int64 {
+		claim := before(h, i, func(e *history.Event) bool {
+			return e.Kind == history.Acquired && e.Object == h.Events[i].Object
+		})
+		return h.Events[before(h, claim, func(e *history.Event) bool {
+			return e.Kind == history.Created && e.Path == h.Events[claim].Path && e.Client == h.Events[claim].Client
+		})].Zxid
+	}
+	for i := range h.Events {
+		e, latest := &h.Events[i], true
+		if e.Kind != history.Write {
+			continue
+		}
+		for k := range i {
+			x := &h.Events[k]
+			if x.Kind != history.Write || !x.OK || since(k) <= since(i) {
+				continue
+			}
+			latest = false
+			if e.OK && (e.Op != "read" || x.Op != "read") {
+				return Violated
+			}
+		}
+		if !e.OK && latest {
+			return Violated
+		}
+	}
+	return OK
+}
+
+func TestTheMonitorsOfALockTellTheObjectsOfAClientApart(t *testing.T) {
+	const claims = `
+		created c1 /l/a z1 s11
+		acquired c1 %s /l/a
+		deleted c2 /l/a z2 s11
+		created c2 /m/b z3 s12
+		acquired c2 o2 /m/b
+		write c2 o2 ok
+		created c1 /l/a z4 s11
+		acquired c1 %s /l/a
+	`
+	remembersRare(t, Fenced{}, "which of two objects came later", "write c1 o1 ok", fmt.Sprintf(claims, "o4", "o1"),
+		fmt.Sprintf(claims, "o1", "o4"))
+	const owned = `
+		created c1 /l/a z1 s11
+		acquired c1 %s /l/a
+		deleted c2 /l/a z2 s11
+		created c1 /l/a z3 s11
+		acquired c1 %s /l/a
+	`
+	remembersRare(t, Ownership{}, "which of two objects still owns",
+		"released c1 o4\ncreated c2 /m/b z4 s12\nacquired c2 o2 /m/b",
+		fmt.Sprintf(owned, "o1", "o4"), fmt.Sprintf(owned, "o4", "o1"))
+}
