@@ -185,3 +185,43 @@ func TestTheMonitorsOfALockTellTheObjectsOfAClientApart(t *testing.T) {
 		"released c1 o4\ncreated c2 /m/b z4 s12\nacquired c2 o2 /m/b",
 		fmt.Sprintf(owned, "o1", "o4"), fmt.Sprintf(owned, "o4", "o1"))
 }
+
+func TestTheMonitorOfFencedRemembersWhatIsRare(t *testing.T) {
+	const more = "acquired c1 o1 /l/a\nwrite c1 o1 ok"
+	const wrote = "\nacquired c2 o2 /m/b\nwrite c2 o2 ok\n"
+	const other = "created c2 /m/b z1 s12" + wrote
+	remembersRare(t, Fenced{}, "when a znode was made that is gone", more,
+		"created c3 /x z1\ncreated c2 /m/b z2\ncreated c1 /l/a z3\ndeleted /x z4\ndeleted /l/a z5"+wrote,
+		"created c1 /l/a z1\ncreated c2 /m/b z2\ncreated c3 /x z3\ndeleted /l/a z4\ndeleted /x z5"+wrote)
+	remembersRare(t, Fenced{}, "who made a znode that is gone", more, other+"created c1 /l/a z2\ndeleted /l/a z3",
+		other+"created c3 /l/a z2\ndeleted /l/a z3")
+	remembersRare(t, Fenced{}, "which znode is gone", more, other+"created c1 /l/a z2\ndeleted /l/a z3",
+		other+"created c1 /l/b z2\ndeleted /l/b z3")
+}
+
+func TestTheMonitorOfOwnershipRemembersWhatIsRare(t *testing.T) {
+	const claims, late = "acquired c1 o1 /l/a", "created c2 /l/b z3 s12\nacquired c2 o2 /l/b"
+	const two = "invoke c1 o1 lock\ninvoke c1 o4 lock\ncreated c1 /l/a z1 s11\ndeleted /l/a z2\n"
+	const behind = "invoke c1 o1 lock\ncreated c2 %s z1 s12\ncreated c1 /l/a z2 s11\ndeleted /l/a z3\ndeleted %[1]s z4"
+	remembersRare(t, Ownership{}, "whether a znode that is gone was first", claims,
+		"invoke c1 o1 lock\ncreated c2 /l/read-b z1 s12\ndeleted /l/read-b z2\ncreated c1 /l/a z3 s11\ndeleted /l/a z4",
+		fmt.Sprintf(behind, "/l/read-b"))
+	remembersRare(t, Ownership{}, "whether it was first for a reader", "acquired c1 o1 read /l/a",
+		fmt.Sprintf(behind, "/l/read-b"), fmt.Sprintf(behind, "/l/b"))
+	remembersRare(t, Ownership{}, "whose call began before a znode was gone", claims, two+"invoke c1 o4 lock",
+		two+"invoke c1 o1 lock")
+	remembersRare(t, Ownership{}, "who made a persistent znode", claims, "created c1 /l/a z1", "created c2 /l/a z1")
+	remembersRare(t, Ownership{}, "what was made in the same txn", late,
+		"created c1 /l/a z1 s11\ncreated c1 /l/b z1 s11\ndeleted /l/b z2",
+		"created c1 /l/a z1 s11\ncreated c1 /l/x z1 s11\ndeleted /l/x z2")
+}
+
+func TestTheMonitorsOfLapsesRememberWhoWasTold(t *testing.T) {
+	const ends = "session c1 StateDisconnected s11\ndeleted c0 /a z2 s11"
+	const enters = "session c1 StateHasSession s11\ninvoke c1 o1 enter v1\ncreated c1 /a z1 s11\nreturn c1 o1 enter /a v1\n"
+	remembersRare(t, Exit{}, "who was told of its loss", ends, enters+"lost c1 o1", enters)
+	const joins = "session c1 StateHasSession s11\ninvoke c1 o1 join /a\ninvoke c1 o4 join /a\ncreated c1 /a z1 s11\n"
+	const twice = joins + "return c1 %s join /a\ndeleted c2 /a z2 s11\ncreated c1 /a z3 s11\nreturn c1 %s join /a"
+	remembersRare(t, Presence{}, "which of two members still believes", "told c1 o4 lost /a\n"+
+		"session c1 StateDisconnected s11\ndeleted c0 /a z4 s11", fmt.Sprintf(twice, "o1", "o4"), fmt.Sprintf(twice, "o4", "o1"))
+}
