@@ -15,12 +15,14 @@ var beliefFamilies = []family{
 }
 
 func TestTheMonitorOfBeliefAgreesWithLookingBack(t *testing.T) {
+	long(t)
 	for _, f := range beliefFamilies {
 		t.Run(f.checker.Doc(), f.agrees)
 	}
 }
 
 func TestTheMonitorOfBeliefRemembersEnough(t *testing.T) {
+	long(t)
 	for _, f := range beliefFamilies {
 		t.Run(f.checker.Doc(), f.forgets)
 	}

@@ -12,9 +12,15 @@ import (
 
 var claimFamily = family{Claim{}, claimedInGoodFaith, &claimStage{}}
 
-func TestTheMonitorOfClaimAgreesWithLookingBack(t *testing.T) { claimFamily.agrees(t) }
+func TestTheMonitorOfClaimAgreesWithLookingBack(t *testing.T) {
+	long(t)
+	claimFamily.agrees(t)
+}
 
-func TestTheMonitorOfClaimRemembersEnough(t *testing.T) { claimFamily.forgets(t) }
+func TestTheMonitorOfClaimRemembersEnough(t *testing.T) {
+	long(t)
+	claimFamily.forgets(t)
+}
 
 // claimStage is the stage of ephemeral znodes and of what is claimed by them: what the sessions of each client's
 // connections are and were, which znodes there are, and which objects have begun something.

@@ -15,12 +15,14 @@ var heldFamilies = []family{
 }
 
 func TestTheMonitorsOfALockAgreeWithLookingBack(t *testing.T) {
+	long(t)
 	for _, f := range heldFamilies {
 		t.Run(f.checker.Name(), f.agrees)
 	}
 }
 
 func TestTheMonitorsOfALockRememberEnough(t *testing.T) {
+	long(t)
 	for _, f := range heldFamilies {
 		t.Run(f.checker.Name(), f.forgets)
 	}
@@ -214,14 +216,19 @@ func TestTheMonitorOfOwnershipRemembersWhatIsRare(t *testing.T) {
 	remembersRare(t, Ownership{}, "what was made in the same txn", late,
 		"created c1 /l/a z1 s11\ncreated c1 /l/b z1 s11\ndeleted /l/b z2",
 		"created c1 /l/a z1 s11\ncreated c1 /l/x z1 s11\ndeleted /l/x z2")
+	remembersRare(t, Ownership{}, "what was made before it in the same txn", late,
+		"created c1 /l/b z1 s11\ncreated c1 /l/a z1 s11\ndeleted /l/b z2",
+		"created c1 /l/x z1 s11\ncreated c1 /l/a z1 s11\ndeleted /l/x z2")
 }
 
 func TestTheMonitorsOfLapsesRememberWhoWasTold(t *testing.T) {
 	const ends = "session c1 StateDisconnected s11\ndeleted c0 /a z2 s11"
-	const enters = "session c1 StateHasSession s11\ninvoke c1 o1 enter v1\ncreated c1 /a z1 s11\nreturn c1 o1 enter /a v1\n"
+	const enters = "session c1 StateHasSession s11\ninvoke c1 o1 enter v1\ncreated c1 /a z1 s11\n" +
+		"return c1 o1 enter /a v1\n"
 	remembersRare(t, Exit{}, "who was told of its loss", ends, enters+"lost c1 o1", enters)
 	const joins = "session c1 StateHasSession s11\ninvoke c1 o1 join /a\ninvoke c1 o4 join /a\ncreated c1 /a z1 s11\n"
 	const twice = joins + "return c1 %s join /a\ndeleted c2 /a z2 s11\ncreated c1 /a z3 s11\nreturn c1 %s join /a"
 	remembersRare(t, Presence{}, "which of two members still believes", "told c1 o4 lost /a\n"+
-		"session c1 StateDisconnected s11\ndeleted c0 /a z4 s11", fmt.Sprintf(twice, "o1", "o4"), fmt.Sprintf(twice, "o4", "o1"))
+		"session c1 StateDisconnected s11\ndeleted c0 /a z4 s11", fmt.Sprintf(twice, "o1", "o4"),
+		fmt.Sprintf(twice, "o4", "o1"))
 }
