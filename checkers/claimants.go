@@ -1,10 +1,6 @@
 package checkers
 
-import (
-	"slices"
-
-	"zksim/internal/hash"
-)
+import "zksim/internal/hash"
 
 // claimants are claims that their objects have not given up and were not told to be lost, whatever they are worth. A
 // monitor needs them for its hash only: objects of one client may claim by the same path, or by one that nobody knows,
@@ -29,9 +25,13 @@ func (l *claimants) crash(client int32) {
 
 // print is a hash that tells a claim from all others, of whatever object.
 func (l claimants) print(c claim) hash.Hash {
-	p := c.print()
-	alike := slices.DeleteFunc(slices.Clone(l), func(d claim) bool { return d.path != c.path })
-	if n := ordinal(alike, c.who()); n > 0 {
+	p, n := c.print(), uint64(0)
+	for _, d := range l {
+		if d.client == c.client && d.path == c.path && d.object < c.object {
+			n++
+		}
+	}
+	if n > 0 {
 		p = p.Uint64(n)
 	}
 	return p

@@ -60,8 +60,6 @@ func claimOf(e *history.Event) claim { return claim{e.Client, e.Object, e.Path, 
 // sameObject reports whether two claims are of one object.
 func (c claim) sameObject(d claim) bool { return c.object == d.object }
 
-func (c claim) who() caller { return caller{c.client, c.object} }
-
 // excludes reports whether two claims cannot both be valid.
 func (c claim) excludes(d claim) bool { return !c.shared || !d.shared }
 
