@@ -68,17 +68,25 @@ func TestNobodyClaimsWhatItKnowsToBeOver(t *testing.T) {
 			session c1 StateDisconnected s11
 			heard c1 disconnected s11
 			return c1 o1 acknowledge /l/a`},
-		{name: "a znode that was gone before its call began, but not before another one's", text: queued + `
+		{name: "a process that has ended", text: queued + `
+			heard c1 disconnected s11
+			crashed c1
+			acquired c1 o1 /l/a`},
+	})
+}
+
+func TestAZnodeThatWasGoneBeforeACallIsNotThatOfItsClaim(t *testing.T) {
+	judge(t, Claim{}, []judgement{
+		{name: "another object's call is older", text: `
+			session c1 StateHasSession s11
+			invoke c1 o1 lock
+			created c1 /l/a z1 s11
 			deleted c1 /l/a z2 s11
 			session c1 StateExpired s0
 			session c1 StateHasSession s21
 			heard c1 s21
 			invoke c1 o4 lock
 			acquired c1 o4 /l/a`},
-		{name: "a process that has ended", text: queued + `
-			heard c1 disconnected s11
-			crashed c1
-			acquired c1 o1 /l/a`},
 	})
 }
 
