@@ -12,9 +12,9 @@ import (
 )
 
 var passageOracle = workload{name: "passage", checker: Passage{}, next: nextPassage, end: nothingLeft,
-	naive: waitedForWhatWasOpen}
+	naive: waitedForWhatWasOpen, most: 60}
 
-func TestPassageAgreesWithWholeHistories(t *testing.T) { passageOracle.testLong(t, 60) }
+func TestPassageAgreesWithWholeHistories(t *testing.T) { passageOracle.testAgreement(t) }
 
 // waitedForWhatWasOpen is Passage said over whole histories.
 func waitedForWhatWasOpen(h *history.History) Level {

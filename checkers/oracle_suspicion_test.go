@@ -11,9 +11,9 @@ import (
 )
 
 var suspicionOracle = workload{name: "suspicion", checker: Suspicion{}, next: nextSuspicion, end: nothingLeft,
-	naive: doubtsAreTold}
+	naive: doubtsAreTold, most: 50}
 
-func TestSuspicionAgreesWithWholeHistories(t *testing.T) { suspicionOracle.testLong(t, 50) }
+func TestSuspicionAgreesWithWholeHistories(t *testing.T) { suspicionOracle.testAgreement(t) }
 
 // doubtsAreTold is Suspicion said over whole histories, event by event of a watcher, looking back.
 func doubtsAreTold(h *history.History) Level {

@@ -1,6 +1,7 @@
 package checkers
 
 import (
+	"cmp"
 	"fmt"
 	"math/rand/v2"
 	"slices"
@@ -24,7 +25,10 @@ type workload struct {
 	end func(r *rand.Rand, h *history.History)
 	// world returns what else the state of the world contains.
 	world func(h *history.History) string
+	most  int // events of a history; 0: usualMost
 }
+
+const usualMost = 21
 
 // grow adds up to n events to h.
 func (f *workload) grow(r *rand.Rand, h *history.History, n int) {
@@ -195,7 +199,7 @@ func (f *workload) testAgreement(t *testing.T) {
 		h := &history.History{}
 		h.Reset(3)
 		h.Txns = true
-		f.grow(r, h, 2+r.IntN(20))
+		f.grow(r, h, 2+r.IntN(cmp.Or(f.most, usualMost)-1))
 		f.end(r, h)
 		want := f.naive(h)
 		if got := f.checker.Check(h); got.Level != want {
