@@ -123,7 +123,8 @@ func TestOnRealServersIsJudgedWhoGivesUpWhatHasCome(t *testing.T) {
 	}
 }
 
-// Code that has made its znode lists what there is, in another session that it knows nothing of.
+// Code that has made its znode lists what there is, in another session that it knows nothing of. When it asks before
+// the library has read the end of the connection, its request is lost there, and the run shows nothing.
 func TestASessionEndsBetweenAnAnswerAndTheNextRequest(t *testing.T) {
 	e := zkservertest.Start(t, zkserver.Options{Servers: 3, MinSessionTimeout: time.Second})
 	var said string
@@ -133,9 +134,13 @@ func TestASessionEndsBetweenAnAnswerAndTheNextRequest(t *testing.T) {
 		list, _, failed := p.Conn.Children(p.Path("/lock"))
 		said = fmt.Sprint(err, list, failed)
 	})
-	r := strike(t, e, &s, "deliver-close=1@op=create,nth=1", 1, 2*time.Second)
-	if want := "<nil> [] <nil>"; said != want || r.Verdict.Level == checkers.Violated {
-		t.Errorf("%s, expected %s\n%+v\n%s", said, want, r.Verdict, strings.Join(r.Diary, "\n"))
+	const want = "<nil> [] <nil>"
+	lost := fmt.Sprint(nil, []string(nil), zk.ErrConnectionClosed)
+	for seed := uint64(1); said != want; seed++ {
+		r := strike(t, e, &s, "deliver-close=1@op=create,nth=1", seed, 2*time.Second)
+		if said != want && (said != lost || seed == 20) || r.Verdict.Level == checkers.Violated {
+			t.Fatalf("seed %d: %s, expected %s\n%+v\n%s", seed, said, want, r.Verdict, strings.Join(r.Diary, "\n"))
+		}
 	}
 }
 
