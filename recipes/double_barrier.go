@@ -46,13 +46,17 @@ type DoubleBarrierOptions struct {
 // leave, too. One that gives up while it enters is counted no more once Enter has
 // returned; only if the connection is down just then, nobody can take its znode away
 // until it is up again or the session has ended, and to the others it is like one
-// that ended inside. Nothing keeps n participants from waiting forever for one
-// that never comes: a caller who minds gives Enter a deadline.
+// that ended inside. The same goes for a create whose answer was lost, if it is executed
+// later in a session that the client has taken for over. Nothing keeps n participants
+// from waiting forever for one that never comes: a caller who minds gives Enter a
+// deadline.
 //
 // # Protocol
 //
-//  1. Create dir/member-GUID-TRY, ephemeral, where each Enter has one GUID. If the answer is
-//     lost, fence and look whether it is there; if it is not, start over with the next TRY.
+//  1. In one multi, check that dir/ready has the version last seen and create
+//     dir/member-GUID-TRY, ephemeral, where each Enter has one GUID. If the version is
+//     another one, read it and start over. If the answer is lost, fence and look whether
+//     the znode is there; if it is not, start over with the next TRY.
 //  2. Read its own znode, leaving a watch. If it is gone or belongs to an earlier
 //     session, which may live on for others, delete it and start over with the next TRY.
 //  3. Read dir/ready, leaving a watch: it lists the members of the latest round. If
@@ -60,7 +64,9 @@ type DoubleBarrierOptions struct {
 //     before step 2, the client is inside.
 //  4. List dir. If members of the latest round are still there, wait until the
 //     lowest of them is gone, and go to 2. Of several tries of one Enter the last one counts:
-//     an earlier one may be executed late, in a session that its client has given up.
+//     an earlier one may be executed late, in a session that its client has given up. That
+//     is before the round of the last one begins, by the check of step 1, so they are gone
+//     when the client has left, who deletes them first.
 //  5. If fewer than n are there, wait for the watch of step 2 or 3, and go to 2. The
 //     last to come always sees all that came before it, so one of n tries step 6.
 //  6. In one multi, check that its own znode and n-1 others exist and set
@@ -100,6 +106,8 @@ type DoubleBarrier struct {
 	round  round
 	held   *hold
 	alarm  alarm
+
+	version int32 // of dir/ready, as last seen
 }
 
 // round is what dir/ready says.
@@ -130,7 +138,7 @@ func (d *DoubleBarrier) path(member string) string { return d.dir + "/" + member
 // such as zk.ErrNoAuth, are returned as they are, and zk.ErrClosing after the
 // connection was closed. Lost connections and expired sessions are dealt with.
 func (d *DoubleBarrier) Enter(ctx context.Context) (err error) {
-	defer Forget(d.env)(&d.node, &d.marked, &d.round, &d.held, &d.alarm, &err)
+	defer Forget(d.env)(&d.node, &d.marked, &d.round, &d.held, &d.alarm, &d.version, &err)
 	if d.held != nil {
 		return ErrInside
 	}
@@ -140,7 +148,7 @@ func (d *DoubleBarrier) Enter(ctx context.Context) (err error) {
 			return err
 		}
 		d.marked = false
-		Keep(d.env, &who, &tries, &d.alarm)
+		Keep(d.env, &who, &tries, &d.alarm, &d.version)
 		if err := d.join(ctx, who, &tries); err != nil {
 			return err
 		}
@@ -150,35 +158,72 @@ func (d *DoubleBarrier) Enter(ctx context.Context) (err error) {
 		}
 		if err == errGone { // perhaps only for this session: until it is certain, others may wait for it
 			if err = d.remove(ctx, d.path(d.node)); err == nil {
+				tries++
 				d.node = ""
 				continue
 			}
 		}
-		own := d.path(d.node)
-		d.node = ""
-		d.withdraw(ctx, own)
+		d.withdraw()
 		return err
 	}
 }
 
 // join creates its own znode. Each try has a name of its own: one that was
 // executed in a session that has ended may be of a round, and its name must not
-// come again.
+// come again. It counts the tries whose outcome is unknown.
 func (d *DoubleBarrier) join(ctx context.Context, who string, tries *int) (err error) {
 	var node string
-	defer Forget(d.env)(&node, tries, &d.alarm, &err)
-	err = d.create(ctx, creation{what: "barrier", dir: d.ready(), acl: d.acl, insist: &d.alarm,
-		kept: []any{&node, tries, &d.alarm},
+	defer Forget(d.env)(&node, tries, &d.alarm, &d.version, &err)
+	c := creation{what: "barrier", dir: d.ready(), acl: d.acl, insist: &d.alarm,
+		kept: []any{&node, tries, &d.alarm, &d.version},
 		do: func() error {
-			node = fmt.Sprintf("%s%03d", who, *tries)
-			*tries++
-			_, err := d.on(ctx).Create(d.path(node), nil, zk.FlagEphemeral, d.acl)
+			node = try(who, *tries)
+			_, err := d.on(ctx).Multi(
+				&zk.CheckVersionRequest{Path: d.ready(), Version: d.version},
+				&zk.CreateRequest{Path: d.path(node), Acl: d.acl, Flags: zk.FlagEphemeral})
+			if interrupted(err) && err != zk.ErrNoServer {
+				*tries++
+			}
 			return err
 		},
 		done: func(ctx context.Context) (bool, error) { return d.exists(ctx, d.path(node)) },
-		undo: func(ctx context.Context) { d.remove(ctx, d.path(node)) }})
+		undo: func(ctx context.Context) { d.removeAll(ctx, triesUpTo(node)) }}
+	for err = d.create(ctx, c); err == zk.ErrBadVersion; err = d.create(ctx, c) {
+		err = d.retry(ctx, func() error {
+			_, stat, err := d.on(ctx).Get(d.ready())
+			if err == nil {
+				d.version = stat.Version
+			}
+			return err
+		}, &d.version)
+		if err != nil {
+			return err
+		}
+	}
 	if err == nil {
 		d.node = node
+	}
+	return err
+}
+
+// try is the name of a try of the Enter that is called who.
+func try(who string, number int) string { return fmt.Sprintf("%s%03d", who, number) }
+
+// triesUpTo returns the name of a try behind those of the tries before it.
+func triesUpTo(name string) (all []string) {
+	who := name[:strings.LastIndexByte(name, '-')+1]
+	for i := 0; len(all) == 0 || all[i-1] != name; i++ {
+		all = append(all, try(who, i))
+	}
+	return all
+}
+
+// removeAll deletes znodes of the client.
+func (d *DoubleBarrier) removeAll(ctx context.Context, names []string) (err error) {
+	defer Forget(d.env)(&err)
+	for i := 0; i < len(names) && err == nil; i++ {
+		Keep(d.env, &i)
+		err = d.remove(ctx, d.path(names[i]))
 	}
 	return err
 }
@@ -186,7 +231,7 @@ func (d *DoubleBarrier) join(ctx context.Context, who string, tries *int) (err e
 // gather waits until its own znode is of a round. It returns errGone when there
 // is no such znode any more.
 func (d *DoubleBarrier) gather(ctx context.Context) (err error) {
-	defer Forget(d.env)(&d.round, &d.held, &d.alarm, &err)
+	defer Forget(d.env)(&d.round, &d.held, &d.alarm, &d.version, &err)
 	for {
 		Keep(d.env, &d.alarm)
 		if err := ctx.Err(); err != nil {
@@ -209,15 +254,13 @@ func (d *DoubleBarrier) gather(ctx context.Context) (err error) {
 	}
 }
 
-// withdraw removes its own znode. A caller who gives up waits for that as long as there is a connection,
+// withdraw removes its own znode, and waits for that as long as there is a connection,
 // so that nobody counts it any more.
-func (d *DoubleBarrier) withdraw(ctx context.Context, own string) {
-	if ctx.Err() == nil {
-		d.abandon(ctx, "barrier", own)
-		return
-	}
+func (d *DoubleBarrier) withdraw() {
+	own := triesUpTo(d.node)
+	d.node = ""
 	defer Forget(d.env)(&own, &d.alarm)
-	d.whileConnected(d.removeLater("barrier", own), &d.alarm)
+	d.whileConnected(d.cleanUp("barrier", func(ctx context.Context) { d.removeAll(ctx, own) }), &d.alarm)
 }
 
 // look goes once through the steps 2 to 6 of the protocol.
@@ -244,7 +287,7 @@ func (d *DoubleBarrier) look(ctx context.Context) error {
 	Keep(d.env, &d.alarm, &own, &latest, &changed)
 	if slices.Contains(latest.members, d.node) {
 		if !d.alarm.rang() {
-			d.round, d.held = latest, d.hold(d.path(d.node), own, &d.alarm, nil)
+			d.round, d.held, d.version = latest, d.hold(d.path(d.node), own, &d.alarm, nil), stat.Version
 		}
 		return nil
 	}
@@ -265,9 +308,9 @@ func (d *DoubleBarrier) look(ctx context.Context) error {
 }
 
 // list returns, in order, those of a round who are still there, and those who wait,
-// without the client itself. Of the tries of one Enter the last one counts. A znode is
-// never missing for being new: the round is younger than those of its members, and was
-// read before.
+// without the client itself. Of the tries of one Enter the last one counts, and none before
+// one of the round. A znode is never missing for being new: the round is younger than those
+// of its members, and was read before.
 func (d *DoubleBarrier) list(ctx context.Context, r round) (inside, others []string, err error) {
 	names, _, err := d.on(ctx).Children(d.dir)
 	slices.Sort(names)
@@ -275,7 +318,7 @@ func (d *DoubleBarrier) list(ctx context.Context, r round) (inside, others []str
 		switch {
 		case slices.Contains(r.members, name):
 			inside = append(inside, name)
-		case !strings.HasPrefix(name, memberPrefix) || sameMember(name, d.node):
+		case !strings.HasPrefix(name, memberPrefix) || sameMember(name, d.node) || late(name, r.members):
 		case len(others) > 0 && sameMember(name, others[len(others)-1]):
 			others[len(others)-1] = name
 		default:
@@ -285,9 +328,14 @@ func (d *DoubleBarrier) list(ctx context.Context, r round) (inside, others []str
 	return inside, others, err
 }
 
+// late reports whether name is of a try before the one that is of a round.
+func late(name string, members []string) bool {
+	return slices.ContainsFunc(members, func(m string) bool { return name < m && sameMember(name, m) })
+}
+
 // sameMember reports whether two names are of tries of the same Enter.
 func sameMember(a, b string) bool {
-	return a[:strings.LastIndexByte(a, '-')] == b[:strings.LastIndexByte(b, '-')]
+	return a[:strings.LastIndexByte(a, '-')+1] == b[:strings.LastIndexByte(b, '-')+1]
 }
 
 // begin makes the members a round, if they all exist and there has been no other

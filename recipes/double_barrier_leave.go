@@ -44,10 +44,10 @@ func (d *DoubleBarrier) Leave(ctx context.Context) (err error) {
 	d.held.end()
 	d.held = nil
 	err = d.leave(ctx)
-	own := d.path(d.node)
+	own := triesUpTo(d.node)
 	d.node = ""
 	if err != nil {
-		d.abandon(ctx, "barrier", own)
+		d.cleanUp("barrier", func(ctx context.Context) { d.removeAll(ctx, own) })
 	}
 	return err
 }
@@ -60,6 +60,10 @@ func (d *DoubleBarrier) leave(ctx context.Context) (err error) {
 		step = d.leaveNaive
 	case LeaveSequential:
 		step = d.leaveSequential
+	}
+	earlier := triesUpTo(d.node)
+	if err := d.removeAll(ctx, earlier[:len(earlier)-1]); err != nil {
+		return err
 	}
 	for {
 		Keep(d.env, &d.marked, &d.round.session, &d.alarm)

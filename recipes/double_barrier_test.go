@@ -361,6 +361,51 @@ func TestTriesOfOneEnterCountOnce(t *testing.T) {
 	nothingLeft(t, h)
 }
 
+// losesTry is a connection that, once then is set, loses the first multi that creates a znode, and sends the next one.
+type losesTry struct {
+	recipes.Conn
+	then func()
+	lost []any
+}
+
+func (c *losesTry) Multi(ops ...any) ([]zk.MultiResponse, error) {
+	creates := slices.ContainsFunc(ops, func(op any) bool { _, ok := op.(*zk.CreateRequest); return ok })
+	if creates && c.then != nil {
+		if c.lost == nil {
+			c.lost = ops
+			return nil, zk.ErrConnectionClosed
+		}
+		defer c.then()
+	}
+	return c.Conn.Multi(ops...)
+}
+
+// A try that is executed late, beside the next one, is gone with that; it cannot be when the round has begun.
+func TestALateTryDoesNotOutliveItsRound(t *testing.T) {
+	for _, within := range []bool{true, false} {
+		h := play(t, nil, func(a actor) {
+			c := &losesTry{Conn: a.Conn}
+			d := recipes.NewDoubleBarrier(c, a.env, "/apps/double", 1, recipes.DoubleBarrierOptions{})
+			a.is("Enter", d.Enter(ctx), nil)
+			a.is("Leave", d.Leave(ctx), nil)
+			late := func(want error) {
+				_, err := a.Conn.Multi(c.lost...)
+				a.is("late multi", err, want)
+			}
+			if c.then = func() {}; within {
+				c.then = func() { late(nil) }
+			}
+			a.is("Enter", d.Enter(ctx), nil)
+			late(zk.ErrBadVersion)
+			a.is("Leave", d.Leave(ctx), nil)
+			limited, cancel := a.env.WithTimeout(ctx, time.Minute)
+			defer cancel()
+			a.is("Enter", a.double(2, recipes.LeaveLowest).Enter(limited), context.DeadlineExceeded)
+		})
+		nothingLeft(t, h)
+	}
+}
+
 func TestRealClientsMeet(t *testing.T) {
 	addrs := zkservertest.ForTest(t, 1).Addrs()
 	const n, rounds = 6, 5
