@@ -59,7 +59,7 @@ func (k *keeper) claim(ctx context.Context) (err error) {
 	switch err {
 	case nil:
 		k.proof = proof
-		if k.made == 0 { // now nobody believes yet to be a member: see ours
+		if k.made == 0 { // keep would ask, too, and say meanwhile that we are no member
 			if exists, stat, err := k.on(ctx).Exists(proof); err == nil && exists {
 				k.made = stat.EphemeralOwner
 			}
@@ -102,11 +102,8 @@ func (k *keeper) keep(life context.Context) error {
 	if err != nil {
 		return err
 	}
-	ours, err := k.ours(seen.stat)
-	if err != nil {
-		return err
-	}
-	if !ours {
+	// Another membership of the same client may have that name by now: only ours was made together with our proof.
+	if m := seen.stat; m == nil || m.EphemeralOwner != k.made || !k.continues(k.made) {
 		k.tell(false)
 		return k.renew(life)
 	}
@@ -122,27 +119,9 @@ func (k *keeper) keep(life context.Context) error {
 	return ev.Err
 }
 
-// ours reports whether the member's znode is ours and of the present session. Another membership of the same client
-// may have that name by now; only ours was made together with our proof.
-func (k *keeper) ours(member *zk.Stat) (ours bool, err error) {
-	switch {
-	case member == nil || !k.continues(member.EphemeralOwner):
-		return false, nil
-	case k.made == member.EphemeralOwner:
-		return true, nil
-	}
-	k.tell(false) // the answer may take long
-	exists, proof, err := k.conn.Exists(k.proof)
-	if err != nil || !exists || proof.Czxid != member.Czxid {
-		return false, err
-	}
-	k.made = member.EphemeralOwner
-	return true, nil
-}
-
-// renew joins again, or waits for the end of the znode that has the name. It may be ours, of an earlier session of
-// which a leader that was deposed has said that it had expired: then its proof stays with it, since without that it
-// would be nobody's when we leave.
+// renew joins again, unless it finds that the member's znode is ours, or waits for the end of the znode that has the
+// name. It may be ours, of an earlier session of which a leader that was deposed has said that it had expired: then its
+// proof stays with it, since without that it would be nobody's when we leave.
 func (k *keeper) renew(life context.Context) error {
 	var member, proof *zk.Stat
 	var exists, proven bool
@@ -157,6 +136,7 @@ func (k *keeper) renew(life context.Context) error {
 		return err
 	case exists && proven && proof.Czxid == member.Czxid:
 		if k.continues(member.EphemeralOwner) {
+			k.made = member.EphemeralOwner
 			return nil
 		}
 		return k.awaitChange(life, k.path(), &k.alarm)
