@@ -4,7 +4,7 @@
 //
 // Usage:
 //
-//	mutation [-n N] [-beside N,...] [-run REGEXP] [-p N] [-dir DIR] [-v] > docs/mutation.md
+//	mutation [-n N] [-beside N] [-run REGEXP] [-p N] [-dir DIR] [-v] > docs/mutation.md
 //
 // All changes are compiled into one program. A run is one of the correct recipes, too, until it comes to the changed
 // code, so only seeds are tried of which the correct recipe's run comes there. Code that does not end is stopped by the
@@ -30,16 +30,16 @@ import (
 
 func main() {
 	var o options
-	flag.IntVar(&o.n, "n", 0, "try this many mutants, spread evenly over the source (default: all)")
-	flag.Var(&o.beside, "beside", "leave out the sample of this size, then one of this size of the rest, and so on")
+	flag.IntVar(&o.n, "n", 0, "try this many mutants, drawn by the hash of what they are (default: all)")
+	flag.IntVar(&o.beside, "beside", 0, "leave out those that -n would try with this number")
 	run := flag.String("run", "", "only mutants that this regular expression matches, as \"lock.go Lock.Unlock\"")
 	flag.IntVar(&o.workers, "p", runtime.GOMAXPROCS(0), "processes at a time")
 	flag.BoolVar(&o.verbose, "v", false, "say of each mutant what has caught it, on the standard error")
 	flag.StringVar(&o.dir, "dir", "", "keep here what was found, and go on from there while nothing has changed")
 	flag.Parse()
 	var err error
-	if o.match, err = regexp.Compile(*run); err == nil && (flag.NArg() > 0 || o.n < 0 || o.workers < 1) {
-		err = errors.New("there are no arguments, -n is not negative and -p is positive; expected as in -help")
+	if o.match, err = regexp.Compile(*run); err == nil && (flag.NArg() > 0 || min(o.n, o.beside) < 0 || o.workers < 1) {
+		err = errors.New("there are no arguments, -n and -beside are not negative and -p is positive; expected as in -help")
 	}
 	if err != nil {
 		exit(err)

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	_ "embed"
 	"encoding/json"
@@ -12,18 +13,18 @@ import (
 	"path/filepath"
 	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 	"sync"
 
+	"zksim/internal/hash"
 	"zksim/internal/mutate"
 	"zksim/internal/mutate/trial"
 )
 
 // options say what to measure.
 type options struct {
-	n       int   // 0: all
-	beside  sizes // of samples, each taken of what is left, that are not tried
+	n       int // 0: all
+	beside  int // the first mutants drawn, which are not tried
 	match   *regexp.Regexp
 	workers int
 	dir     string // where what was found stays; "": nowhere
@@ -32,31 +33,13 @@ type options struct {
 	only []string
 }
 
-// sizes is a flag.Value: numbers above 0, with commas between them.
-type sizes []int
-
-func (s *sizes) String() string {
-	return strings.Trim(strings.ReplaceAll(fmt.Sprint([]int(*s)), " ", ","), "[]")
-}
-
-func (s *sizes) Set(text string) error {
-	for _, word := range strings.Split(text, ",") {
-		n, err := strconv.Atoi(word)
-		if err != nil || n < 1 {
-			return errors.New("expected numbers above 0, as 840,200")
-		}
-		*s = append(*s, n)
-	}
-	return nil
-}
-
 // args are the arguments that choose the mutants, for the page.
 func (o *options) args() (text string) {
 	if o.n > 0 {
 		text += fmt.Sprintf(" -n %d", o.n)
 	}
-	if len(o.beside) > 0 {
-		text += " -beside " + o.beside.String()
+	if o.beside > 0 {
+		text += fmt.Sprintf(" -beside %d", o.beside)
 	}
 	if o.match != nil && o.match.String() != "" {
 		text += fmt.Sprintf(" -run '%s'", o.match)
@@ -179,33 +162,22 @@ func (p *pool) reach(mutants int, only []string) error {
 	})
 }
 
-// sample returns the mutants to try.
+// sample returns the mutants to try, in the order of the source. They are drawn by the hashes of what they are, so that
+// where the source changes the sample stays what it was, but for the mutants of the lines that have changed.
 func sample(all []mutate.Mutant, o options) (list []mutate.Mutant) {
 	for _, x := range all {
 		if o.match == nil || o.match.MatchString(x.String()) {
 			list = append(list, x)
 		}
 	}
-	for _, n := range o.beside {
-		other := spread(list, n)
-		list = slices.DeleteFunc(slices.Clone(list), func(x mutate.Mutant) bool { return slices.Contains(other, x) })
+	rank := func(x mutate.Mutant) uint64 { return uint64(hash.Hash(0).String(x.String()).Uint64(0)) }
+	slices.SortStableFunc(list, func(a, b mutate.Mutant) int { return cmp.Compare(rank(a), rank(b)) })
+	list = list[min(o.beside, len(list)):]
+	if o.n > 0 {
+		list = list[:min(o.n, len(list))]
 	}
-	if o.n == 0 {
-		return list
-	}
-	return spread(list, o.n)
-}
-
-// spread returns n of a list, or all if there are fewer.
-func spread(list []mutate.Mutant, n int) []mutate.Mutant {
-	if n >= len(list) {
-		return list
-	}
-	some := make([]mutate.Mutant, n)
-	for i := range some {
-		some[i] = list[i*len(list)/n]
-	}
-	return some
+	slices.SortFunc(list, func(a, b mutate.Mutant) int { return a.ID - b.ID })
+	return list
 }
 
 // pool is processes that do jobs.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -118,37 +119,36 @@ func TestALineSaysWhereAMutantWasCaught(t *testing.T) {
 	}
 }
 
-func TestTheSamplesToLeaveOutAreNumbers(t *testing.T) {
-	var s sizes
-	if err := s.Set("840,200"); err != nil || s.String() != "840,200" {
-		t.Errorf("%v, %v, expected 840,200", s.String(), err)
-	}
-	for _, text := range []string{"", "0", "1,", "x"} {
-		if err := new(sizes).Set(text); err == nil {
-			t.Errorf("%q is taken, expected an error", text)
-		}
-	}
-}
-
-func TestASampleIsSpreadEvenly(t *testing.T) {
+func TestASampleStaysWhereTheSourceChanges(t *testing.T) {
 	var all []mutate.Mutant
-	for i := range 10 {
-		all = append(all, mutate.Mutant{ID: i + 1, File: string(rune('a' + i%2)), Func: "F"})
+	for i := range 100 {
+		all = append(all, mutate.Mutant{ID: i + 1, File: "a", Func: fmt.Sprint("F", i)})
 	}
-	ids := func(o options) (list []int) {
+	names := func(all []mutate.Mutant, o options) (list []string) {
 		for _, x := range sample(all, o) {
-			list = append(list, x.ID)
+			list = append(list, x.Func)
 		}
 		return list
 	}
-	for _, x := range []struct {
-		o    options
-		want string
-	}{{options{n: 3}, "[1 4 7]"}, {options{n: 0}, "[1 2 3 4 5 6 7 8 9 10]"},
-		{options{n: 2, match: regexp.MustCompile("^b F")}, "[2 6]"}, {options{beside: sizes{3}}, "[2 3 5 6 8 9 10]"},
-		{options{n: 2, beside: sizes{3}}, "[2 6]"}, {options{n: 2, beside: sizes{3, 2}}, "[3 8]"}} {
-		if got := fmt.Sprint(ids(x.o)); got != x.want {
-			t.Errorf("%+v: %s, expected %s", x.o, got, x.want)
+	whole := names(all, options{})
+	first, second := names(all, options{n: 40}), names(all, options{n: 60, beside: 40})
+	if both := slices.Concat(first, second); len(whole) != 100 || len(first) != 40 || len(second) != 60 ||
+		slices.ContainsFunc(whole, func(x string) bool { return !slices.Contains(both, x) }) {
+		t.Errorf("%v, %v of %v", first, second, whole)
+	}
+	if !slices.IsSortedFunc(sample(all, options{n: 40}), func(a, b mutate.Mutant) int { return a.ID - b.ID }) {
+		t.Errorf("%v is not in the order of the source", first)
+	}
+	kept := 0
+	for _, x := range names(slices.Delete(slices.Clone(all), 10, 20), options{n: 40}) {
+		if slices.Contains(first, x) {
+			kept++
 		}
+	}
+	if kept < 30 {
+		t.Errorf("without 10 of 100 only %d of 40 are the same", kept)
+	}
+	if got := names(all, options{n: 2, match: regexp.MustCompile("^a F9[1-3]:")}); len(got) != 2 {
+		t.Errorf("%v, expected 2 of 3", got)
 	}
 }
