@@ -232,3 +232,9 @@ func TestTheMonitorsOfLapsesRememberWhoWasTold(t *testing.T) {
 		"session c1 StateDisconnected s11\ndeleted c0 /a z4 s11", fmt.Sprintf(twice, "o1", "o4"),
 		fmt.Sprintf(twice, "o4", "o1"))
 }
+
+func TestTheMonitorOfHerdRemembersWhichChangeOfAListWasNotified(t *testing.T) {
+	const made = "created c1 /l/0 z1\ncreated c1 /l/1 z2\ncreated c1 /l/2 z3\n"
+	remembersRare(t, Herd{PerEvent: 1}, "which change it was", "notify c1 child /l z2",
+		made+"notify c2 child /l z1\nnotify c3 child /l z3", made+"notify c3 child /l z3\nnotify c2 child /l z2")
+}

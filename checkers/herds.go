@@ -24,6 +24,7 @@ type herd struct {
 	author int32 // 0 if it is of data
 	later  int   // changes after it that notify the same watches
 	told   bool  // somebody was notified
+	list   bool  // it is of a list of children: what has changed that is another one
 	n      int   // notified, of those that count for certain
 }
 
@@ -105,9 +106,9 @@ func (m *herds) find(e *history.Event) int {
 			return k
 		}
 	}
-	x := herd{change: change{e.Path, e.Zxid}}
+	x := herd{change: change{e.Path, e.Zxid}, list: true}
 	for k := range m.list {
-		if x.precedes(&m.list[k]) {
+		if y := &m.list[k]; !y.list && x.precedes(y) {
 			x.later++
 		}
 	}
