@@ -128,19 +128,8 @@ func (t *tenures) hashPast() (sum hash.Hash) {
 	return sum
 }
 
-// print is a hash of an object: its client, and how many of that came before it.
-func (t *tenures) print(c caller) hash.Hash {
-	n := uint64(0)
-	for _, x := range t.seen {
-		if x == c {
-			break
-		}
-		if x.client == c.client {
-			n++
-		}
-	}
-	return hash.Hash(c.client).Uint64(n)
-}
+// print is a hash of an object, by its place among those of its client that have begun something.
+func (t *tenures) print(c caller) hash.Hash { return printOf(t.seen, c) }
 
 func (a naming) registers() bool { return a.value != 0 && !a.own }
 

@@ -2,6 +2,7 @@ package checkers
 
 import (
 	"errors"
+	"fmt"
 	"math/rand/v2"
 	"slices"
 	"testing"
@@ -230,4 +231,15 @@ func belongs(h *history.History, name string) (value int64) {
 		}
 	}
 	return value
+}
+
+func TestTheMonitorOfNamesTellsTheObjectsOfAClientApart(t *testing.T) {
+	const past = `
+		invoke c1 %[1]s register v1
+		return c1 %[1]s register /a
+		invoke c1 %[2]s resolve /b
+		return c1 %[2]s resolve /b
+	`
+	remembersRare(t, Names{}, "which of two objects has registered", "invoke c1 o1 unregister /a\nreturn c1 o1 unregister /a",
+		fmt.Sprintf(past, "o1", "o4"), fmt.Sprintf(past, "o4", "o1"))
 }
