@@ -2,9 +2,9 @@ package checkers
 
 import "zksim/model/history"
 
-// Herd bounds the fan-out: one change of one znode notifies at most PerEvent
-// clients other than its author. Notifications that answer a reconnect are not
-// counted, no live change fired them.
+// Herd bounds the fan-out: one change of one znode notifies at most PerEvent clients, other than
+// the one that has created or deleted it. The author of a change of data is counted, and so is that of
+// a change of a list of children. Notifications that answer a reconnect are not counted, no live change fired them.
 type Herd struct {
 	PerEvent int
 	InVain   bool // count only those in vain: readers that all can go on are no herd
