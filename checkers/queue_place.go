@@ -13,16 +13,17 @@ import (
 // number as data, and is claimed while a znode elsewhere has the same name. It is free for a consumer if it was there
 // and not claimed since the consumer asked: then every list that the consumer has read shows it.
 type places struct {
-	items []queuedItem
-	asks  []ask
+	znodes []string // that there are
+	items  []queuedItem
+	asks   []ask
 }
 
 // queuedItem is an item that is in the queue; the items are in the order of their creation.
 type queuedItem struct {
-	item  int64
-	path  string
-	claim string // path of the claim; "": none
-	since int64  // the zxid of the txn that has put it there, or removed its latest claim
+	item    int64
+	path    string
+	claimed bool
+	since   int64 // the zxid of the txn that has put it there, or removed its latest claim
 }
 
 // ask is an operation in progress that asks for an item, or returns one.
@@ -35,7 +36,9 @@ type ask struct {
 	moved  bool    // it has another one now
 }
 
-func (p *places) reset() { p.items, p.asks = p.items[:0], p.asks[:0] }
+func (p *places) reset() {
+	p.znodes, p.items, p.asks = p.znodes[:0], p.items[:0], p.asks[:0]
+}
 
 // print returns a hash of what is remembered. Which znodes there are is known to the world, but not which of them are
 // items: one that was made when its put had failed is none.
@@ -63,7 +66,7 @@ func (p *places) begin(o *queueOp, committed int64) {
 		switch {
 		case o.name == "return" && i.item == o.item:
 			x.from = i.path
-		case o.consumes() && i.claim == "" && i.since <= committed:
+		case o.consumes() && !i.claimed && i.since <= committed:
 			x.free = append(x.free, i.item)
 		}
 	}
@@ -83,25 +86,43 @@ func (p *places) ends(o *queueOp) (x ask) {
 
 // change notes a txn. What is put is what an operation on a queue puts; first reports which of two items comes first.
 func (p *places) change(e *history.Event, ops queueOps, first func(a, b int64) bool) {
-	k := slices.IndexFunc(p.items, func(x queuedItem) bool {
-		return x.path == e.Path || x.claim == e.Path || x.claim == "" && path.Base(x.path) == path.Base(e.Path)
+	switch e.Kind {
+	case history.Crashed:
+		p.asks = drop(p.asks, func(a ask) bool { return a.client == e.Client })
+		return
+	case history.Created:
+		p.znodes = append(p.znodes, e.Path)
+		if p.named(e.Path) < 0 {
+			p.create(e, ops)
+		}
+	case history.Deleted:
+		p.znodes = drop(p.znodes, func(x string) bool { return x == e.Path })
+	default:
+		return
+	}
+	k := p.named(e.Path)
+	if k < 0 {
+		return
+	}
+	x := &p.items[k]
+	was, gone := x.claimed, e.Kind == history.Deleted && x.path == e.Path
+	x.claimed = slices.ContainsFunc(p.znodes, func(y string) bool {
+		return y != x.path && path.Base(y) == path.Base(x.path)
 	})
 	switch {
-	case e.Kind == history.Crashed:
-		p.asks = drop(p.asks, func(a ask) bool { return a.client == e.Client })
-	case e.Kind == history.Created && k < 0:
-		p.create(e, ops)
-	case e.Kind == history.Created && p.items[k].claim == "":
-		p.items[k].claim = e.Path
+	case was && !x.claimed:
+		x.since = e.Zxid
+	case !was && (x.claimed || gone):
 		p.taken(e.Client, k, first)
-	case e.Kind == history.Deleted && k >= 0 && p.items[k].claim == e.Path:
-		p.items[k].claim, p.items[k].since = "", e.Zxid
-	case e.Kind == history.Deleted && k >= 0 && p.items[k].path == e.Path:
-		if p.items[k].claim == "" {
-			p.taken(e.Client, k, first)
-		}
+	}
+	if gone {
 		p.items = slices.Delete(p.items, k, k+1)
 	}
+}
+
+// named returns the place of the item whose znode has the name of that path, -1 if there is none.
+func (p *places) named(of string) int {
+	return slices.IndexFunc(p.items, func(x queuedItem) bool { return path.Base(x.path) == path.Base(of) })
 }
 
 // create notes a znode that has the number of an item which is being put, or returned.
