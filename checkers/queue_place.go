@@ -15,7 +15,16 @@ import (
 type places struct {
 	znodes []string // that there are
 	items  []queuedItem
+	puts   []placing
 	asks   []ask
+}
+
+// placing is a put in progress, or one that a crash has cut off, which may make its znode later all the same.
+type placing struct {
+	caller
+	item int64
+	made bool // its znode
+	cut  bool
 }
 
 // queuedItem is an item that is in the queue; the items are in the order of their creation.
@@ -37,15 +46,20 @@ type ask struct {
 }
 
 func (p *places) reset() {
-	p.znodes, p.items, p.asks = p.znodes[:0], p.items[:0], p.asks[:0]
+	p.znodes, p.items, p.puts, p.asks = p.znodes[:0], p.items[:0], p.puts[:0], p.asks[:0]
 }
 
 // print returns a hash of what is remembered. Which znodes there are is known to the world, but not which of them are
-// items: one that was made when its put had failed is none.
+// items: one that was made when its put had failed is none. Nor does it know what a client was at that has crashed.
 func (p *places) print() hash.Hash {
 	var all hash.Hash // in any order
 	for _, x := range p.items {
 		all += hash.Hash(x.item).String(x.path)
+	}
+	for _, x := range p.puts {
+		if x.cut {
+			all += hash.Hash(x.item).Bool(x.cut)
+		}
 	}
 	for i := range p.asks {
 		a := &p.asks[i]
@@ -62,6 +76,9 @@ func (p *places) print() hash.Hash {
 // begin notes that an operation begins, when all txns up to a zxid were committed.
 func (p *places) begin(o *queueOp, committed int64) {
 	x := ask{caller: caller{o.client, o.object}}
+	if o.name == "put" {
+		p.puts = append(p.puts, placing{caller: x.caller, item: o.item})
+	}
 	for _, i := range p.items {
 		switch {
 		case o.name == "return" && i.item == o.item:
@@ -77,6 +94,7 @@ func (p *places) begin(o *queueOp, committed int64) {
 
 // ends returns what is known of an operation that has ended.
 func (p *places) ends(o *queueOp) (x ask) {
+	p.puts = forget(p.puts, caller{o.client, o.object})
 	if k := find(p.asks, caller{o.client, o.object}); k >= 0 {
 		x = p.asks[k]
 		p.asks = slices.Delete(p.asks, k, k+1)
@@ -89,6 +107,10 @@ func (p *places) change(e *history.Event, ops queueOps, first func(a, b int64) b
 	switch e.Kind {
 	case history.Crashed:
 		p.asks = drop(p.asks, func(a ask) bool { return a.client == e.Client })
+		p.puts = drop(p.puts, func(x placing) bool { return x.client == e.Client && x.made })
+		for k := range p.puts {
+			p.puts[k].cut = p.puts[k].cut || p.puts[k].client == e.Client
+		}
 		return
 	case history.Created:
 		p.znodes = append(p.znodes, e.Path)
@@ -131,8 +153,12 @@ func (p *places) create(e *history.Event, ops queueOps) {
 	if err != nil {
 		return
 	}
-	if ops.any("put", item) && !slices.ContainsFunc(p.items, func(x queuedItem) bool { return x.item == item }) {
+	k := slices.IndexFunc(p.puts, func(x placing) bool { return x.item == item })
+	if k >= 0 && !slices.ContainsFunc(p.items, func(x queuedItem) bool { return x.item == item }) {
 		p.items = append(p.items, queuedItem{item: item, path: e.Path, since: e.Zxid})
+		if p.puts[k].made = true; p.puts[k].cut {
+			p.puts = slices.Delete(p.puts, k, k+1)
+		}
 	}
 	for _, o := range ops {
 		k := find(p.asks, caller{o.client, o.object})

@@ -1,6 +1,7 @@
 package checkers
 
 import (
+	"fmt"
 	"regexp"
 	"testing"
 
@@ -168,6 +169,37 @@ func TestFIFORemembersWhichZnodesAreItems(t *testing.T) {
 			t.Errorf("%s: verdicts %v after what has the hashes %x", c.Name(), levels, hashes)
 		}
 	}
+}
+
+func TestTheOrderOfAQueueRemembersWhatIsRare(t *testing.T) {
+	const put = "invoke c2 o2 put v7\n"
+	remembersRare(t, FIFO{}, "whether a crash has cut off a put",
+		"created c2 /q/items/a z1 \"7\"\ninvoke c1 o1 trytake\nreturn c1 o1 trytake ok: empty",
+		put+"return c2 o2 put v7: zk: connection closed\ncrashed c2", put+"crashed c2")
+	const three = inTree + `
+		invoke c1 o1 put v9
+		created c1 /q/items/c z3 "9"
+		return c1 o1 put v9
+		invoke c3 o3 take
+		invoke c2 o2 take
+	`
+	remembersRare(t, FIFO{}, "which item a client has removed", "return c2 o2 take v8",
+		three+"deleted c2 /q/items/c z4\ndeleted c3 /q/items/b z5",
+		three+"deleted c2 /q/items/b z4\ndeleted c3 /q/items/c z5")
+	remembersRare(t, FIFO{}, "whether a client has passed over an item", "return c2 o2 take v8",
+		three+"deleted c3 /q/items/a z4\ndeleted c2 /q/items/b z5",
+		three+"deleted c2 /q/items/b z4\ndeleted c3 /q/items/a z5")
+	const returns = `
+		invoke c1 o1 put v7
+		created c1 /%s/a z1 "7"
+		return c1 o1 put v7
+		invoke c2 o2 return v7
+		deleted c2 /%[1]s/a z2
+	`
+	remembersRare(t, FIFO{}, "who has made an item anew", "return c2 o2 return v7",
+		fmt.Sprintf(returns, "q")+"created c3 /q/b z3 \"7\"", fmt.Sprintf(returns, "q")+"created c2 /q/b z3 \"7\"")
+	remembersRare(t, FIFO{}, "where an item was that is returned", "created c2 /q/b z3 \"7\"\nreturn c2 o2 return v7",
+		fmt.Sprintf(returns, "p"), fmt.Sprintf(returns, "q"))
 }
 
 func TestAnItemIsClaimedWhileAZnodeElsewhereHasItsName(t *testing.T) {
