@@ -99,8 +99,8 @@ func Wasted(h *history.History, i int) bool {
 	return counted && inVain(h, h.Events[i].Client, i)
 }
 
-// inVain reports whether the client was notified at event i and did not get the lock
-// before it was notified again or gave up.
+// inVain reports whether the client was notified at event i and did not get the lock before it was notified again or
+// gave up, or the run came to rest. Of a run that was stopped before, nobody knows.
 func inVain(h *history.History, client int32, i int) bool {
 	for _, e := range h.Events[i+1:] {
 		if e.Client != client {
@@ -113,5 +113,5 @@ func inVain(h *history.History, client int32, i int) bool {
 			return true
 		}
 	}
-	return true
+	return h.Outcome == history.Quiet
 }

@@ -224,6 +224,14 @@ func TestOnlyWakeUpsInVainAreAHerdOfReaders(t *testing.T) {
 			notify c4 deleted /l/b z5
 			acquired c4 o4 /l/d`, event: 4, message: "one change of /l/a caused 3 notifications, 2 of them in vain; " +
 			"at most 1 may be"},
+		{name: "two have not yet, as the run comes to rest", text: release, event: 4, message: "one change of /l/a caused " +
+			"3 notifications, 2 of them in vain; at most 1 may be"},
+		{name: "two have not yet, as the run is stopped", text: release + `Outcome stopped`},
+		{name: "two do not, before the run is stopped", text: release + `
+			notify c3 deleted /l/b z5
+			notify c4 deleted /l/b z5
+			Outcome stopped`, event: 4, message: "one change of /l/a caused 3 notifications, 2 of them in vain; " +
+			"at most 1 may be"},
 	})
 }
 
