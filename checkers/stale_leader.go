@@ -52,9 +52,10 @@ func (m *candidates) Step(h *history.History, i int) Verdict {
 		return Verdict{}
 	}
 	if strings.HasSuffix(parent(e.Path), "/candidates") {
-		if e.Kind == history.Created {
+		switch {
+		case e.Kind == history.Created && e.Session != 0:
 			m.list = append(m.list, claim{client: e.Client, path: e.Path})
-		} else {
+		case e.Kind == history.Deleted:
 			m.list = drop(m.list, func(x claim) bool { return x.path == e.Path })
 		}
 		return Verdict{}

@@ -29,6 +29,10 @@ func TestOnlyThePresentLeaderAssigns(t *testing.T) {
 			deleted /p/masters/candidates/a z3 s11
 			created c1 /p/masters/candidates/c z4 s13
 			created c1 /p/assign/w/t z5`, event: 4, message: "c1 assigned t to w while c2 led by /p/masters/candidates/b"},
+		{name: "a persistent znode is no candidate", text: `
+			created c3 /p/masters/candidates/readme z1
+			created c1 /p/masters/candidates/a z2 s11
+			created c1 /p/assign/w/t z3`},
 		{name: "nobody leads", text: `
 			created c1 /p/masters/candidates/a z1 s11
 			deleted /p/masters/candidates/a z3 s11
