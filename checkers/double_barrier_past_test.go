@@ -226,6 +226,16 @@ func enteredWithAll(h *history.History) (level Level) {
 	return level
 }
 
+// entersNow reports whether a client is in an Enter after events.
+func entersNow(events []history.Event, client int32) bool {
+	for i := range events {
+		if e := &events[i]; e.Kind == history.Invoke && e.Op == "enter" && e.Client == client && stillAt(events, i) {
+			return true
+		}
+	}
+	return false
+}
+
 // gaveUpRightly is Gather.
 func gaveUpRightly(h *history.History) (level Level) {
 	calls(h, func(begin, end int) {
@@ -235,7 +245,7 @@ func gaveUpRightly(h *history.History) (level Level) {
 			switch e := &h.Events[i]; {
 			case e.Kind == history.Told && e.Object == x.Object:
 				told = i
-			case e.Op == "enter":
+			case e.Op == "enter", e.Kind == history.Crashed && entersNow(h.Events[:i], e.Client):
 				told = -1
 			}
 		}

@@ -161,6 +161,11 @@ func TestNobodyGivesUpWhileThereAreEnough(t *testing.T) {
 			calm
 			invoke c3 o3 enter v2`
 	judge(t, Gather{}, []judgement{
+		{name: "one of those who were enough crashes", text: begun + `
+			calm
+			told c1 o1 impatient
+			crashed c2
+			return c1 o1 enter: canceled`},
 		{name: "enough", text: begun + `
 			calm
 			told c1 o1 impatient

@@ -86,7 +86,10 @@ func (m *gathering) Step(h *history.History, i int) Verdict {
 			}
 		}
 	case e.Kind == history.Crashed:
-		m.waiting = drop(m.waiting, func(x waiter) bool { return x.client == e.Client })
+		n := len(m.waiting)
+		if m.waiting = drop(m.waiting, func(x waiter) bool { return x.client == e.Client }); len(m.waiting) < n {
+			m.others()
+		}
 		m.inside = drop(m.inside, func(x caller) bool { return x.client == e.Client })
 	case e.Op == "leave" && e.Kind == history.Return:
 		m.inside, _ = take(m.inside, e)
@@ -97,9 +100,7 @@ func (m *gathering) Step(h *history.History, i int) Verdict {
 			return violated(m, i, "c%d gave up entering, although it was one of %d who were waiting and %d are enough", e.Client,
 				n, x.need)
 		}
-		for k := range m.waiting {
-			m.waiting[k].enough = false
-		}
+		m.others()
 		switch {
 		case e.Kind == history.Invoke:
 			m.waiting = append(m.waiting, waiter{caller: callerOf(e), need: e.Value})
@@ -108,6 +109,13 @@ func (m *gathering) Step(h *history.History, i int) Verdict {
 		}
 	}
 	return Verdict{}
+}
+
+// others notes that those who wait are not the same as before.
+func (m *gathering) others() {
+	for k := range m.waiting {
+		m.waiting[k].enough = false
+	}
 }
 
 // givesUp reports whether somebody gave up entering with the faults over.
