@@ -191,14 +191,23 @@ func lastBegun(events []history.Event, object int32) int {
 }
 
 // lastChange returns the zxid of the last change by the client of an operation that has just
-// ended, 0 if there was none.
+// ended, while that made no other update; 0 if there was none.
 func lastChange(events []history.Event, end history.Event) int64 {
-	for _, x := range slices.Backward(events[lastBegun(events, end.Object):]) {
-		if x.Kind == history.Changed && x.Client == end.Client {
+	begin := lastBegun(events, end.Object)
+	for i, x := range slices.Backward(events) {
+		if i > begin && x.Kind == history.Changed && x.Client == end.Client && updatesAt(events[:i], end.Client) == 1 {
 			return x.Zxid
 		}
 	}
 	return 0
+}
+
+// updatesAt returns how many updates of a client go on after events.
+func updatesAt(events []history.Event, client int32) (n int) {
+	for i, x := range events {
+		n += one(x.Kind == history.Invoke && x.Op == "update" && x.Client == client && stillAt(events, i))
+	}
+	return n
 }
 
 // refusedForAReason is Conflict said in another way: it compares all intervals.

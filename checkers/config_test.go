@@ -59,6 +59,14 @@ func TestAnUpdateThatLeavesPartsOfAnotherIsNamed(t *testing.T) {
 
 func TestConfigurationsDoNotGoBack(t *testing.T) {
 	judge(t, Recency{}, []judgement{
+		{name: "which of two updates of a client has made the later set is not known", text: `
+			invoke c1 o1 update /config
+			changed c1 /config z3
+			invoke c1 o4 update /config
+			changed c1 /config z5
+			return c1 o1 update
+			invoke c2 o2 get
+			return c2 o2 get z3 /a=1/1`},
 		{name: "later and later", text: `
 			told c1 o1 config z3
 			told c1 o1 config z3

@@ -13,8 +13,8 @@ import (
 // that his "update" had ended. A cached reader is an object of its own, until it returns
 // from "follow".
 //
-// The Path of the beginning of an update is the znode whose last change dates a set. What
-// an update has made of it is known only where txns were recorded.
+// The Path of the beginning of an update is the znode whose last change dates a set. What an update has made of it is
+// known only where txns were recorded, and while its client makes no other update of that znode.
 type Recency struct{}
 
 // Name implements [Checker].
@@ -57,7 +57,7 @@ type readers struct {
 type update struct {
 	caller
 	path string
-	made int64 // the zxid of the last change of path by its client since it began
+	made int64 // the zxid of the last change of path by its client since it began, of those that are certainly its own
 }
 
 // reader is an object that asks, or that was told something.
@@ -86,10 +86,10 @@ func (m *readers) Step(h *history.History, i int) Verdict {
 	m.note(e)
 	switch {
 	case e.Kind == history.Changed:
-		for i := range m.open {
-			if u := &m.open[i]; u.client == e.Client && u.path == e.Path {
-				u.made = e.Zxid
-			}
+		by := func(u update) bool { return u.client == e.Client && u.path == e.Path }
+		k := slices.IndexFunc(m.open, by)
+		if k >= 0 && !slices.ContainsFunc(m.open[k+1:], by) { // else nobody knows whose it is
+			m.open[k].made = e.Zxid
 		}
 	case e.Kind == history.Invoke && e.Op == "update":
 		m.open = append(m.open, update{caller: callerOf(e), path: e.Path})
