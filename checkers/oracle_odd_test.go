@@ -87,6 +87,39 @@ func TestOddHistoriesAreJudged(t *testing.T) {
 	}
 }
 
+// TestOddHistoriesHarmNobody has all that reads whole histories read odd ones, of every outcome, and an empty one.
+func TestOddHistoriesHarmNobody(t *testing.T) {
+	r := rand.New(rand.NewPCG(15, 16))
+	var all []Checker
+	for _, c := range everyChecker {
+		switch c.(type) {
+		case Finally, FinallyOf: // which ask a function that they have not
+		default:
+			all = append(all, c)
+		}
+	}
+	for n := range 500 {
+		h := oddHistory(r, n%40)
+		h.Outcome = history.Outcome(r.IntN(int(history.Stopped) + 1))
+		h.Waiting = []history.Waiting{{Client: 1 + r.Int32N(3), Paths: []string{"/a", "/"}}}
+		Worst(h, all)
+		Chain(h)
+		for i := range h.Events {
+			Wasted(h, i)
+		}
+		for _, c := range all {
+			VerdictOf(c, h)
+			for _, x := range c.(Declaring).Needs().Seen {
+				x.In(h)
+			}
+			empty := &history.History{}
+			if empty.Reset(n % 4); c.Check(empty).Level != OK {
+				t.Errorf("%s: %v of nothing", c.Name(), c.Check(empty))
+			}
+		}
+	}
+}
+
 // unlike returns where two values differ, "" if they do not. Lists and maps that are empty do not, be they nil, nor do
 // functions.
 func unlike(a, b reflect.Value) string {
