@@ -241,5 +241,6 @@ func TestTheMonitorOfNamesTellsTheObjectsOfAClientApart(t *testing.T) {
 		return c1 %[2]s resolve /b
 	`
 	remembersRare(t, Names{}, "which of two objects has registered",
-		"invoke c1 o1 unregister /a\nreturn c1 o1 unregister /a", fmt.Sprintf(past, "o1", "o4"), fmt.Sprintf(past, "o4", "o1"))
+		"invoke c1 o1 unregister /a\nreturn c1 o1 unregister /a", fmt.Sprintf(past, "o1", "o4"),
+		fmt.Sprintf(past, "o4", "o1"))
 }
