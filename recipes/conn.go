@@ -41,7 +41,8 @@ import (
 // recipe has to survive:
 //
 //   - zk.ErrConnectionClosed says nothing about the outcome: the request may
-//     have been applied, may be applied a little later, or never.
+//     have been applied, may be applied a little later, or never. Nor does zk.ErrClosing, which
+//     a request may end with that is under way when the connection is closed for good.
 //   - zk.ErrNoServer means that the request was never sent.
 //   - A request that exceeds what a packet may have (1 MB, unless jute.maxbuffer says
 //     otherwise) makes the server close the connection, which looks like any other

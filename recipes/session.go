@@ -256,7 +256,7 @@ func (s session) create(ctx context.Context, c creation) (err error) {
 			err = s.makePath(ctx, c.dir, c.acl)
 		case err == zk.ErrNoServer: // it was not sent
 			err = s.await(ctx)
-		case !interrupted(err):
+		case !interrupted(err) && err != zk.ErrClosing: // the latter also of a request that was under way at the end
 			return err
 		default:
 			var ok bool

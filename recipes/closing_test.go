@@ -1,0 +1,37 @@
+package recipes_test
+
+import (
+	"errors"
+	"testing"
+
+	"github.com/go-zookeeper/zk"
+
+	"zksim/recipes"
+)
+
+// closedMeanwhile is a connection that somebody closes while a multi is under way, which the server executes.
+type closedMeanwhile struct{ recipes.Conn }
+
+func (c closedMeanwhile) Multi(ops ...any) ([]zk.MultiResponse, error) {
+	if len(ops) > 0 {
+		if _, err := c.Conn.Multi(ops...); err != nil {
+			return nil, err
+		}
+	}
+	c.Conn.Close()
+	return nil, zk.ErrClosing
+}
+
+// The library ends a request that was under way when the connection was closed with zk.ErrClosing, which says nothing
+// about its outcome.
+func TestWhatWasUnderWayAtTheEndMayHaveBeenExecuted(t *testing.T) {
+	h := play(t, create("/counter", openACL), func(a actor) {
+		c := recipes.NewCounter(closedMeanwhile{a.Conn}, a.env, "/counter", recipes.CounterOptions{})
+		if _, err := c.Add(ctx, 1); !errors.Is(err, recipes.ErrUnknownOutcome) {
+			a.t.Errorf("Add: %v, though it was executed", err)
+		}
+	})
+	if len(h.Tree) == 0 {
+		t.Error("nothing was made")
+	}
+}
