@@ -103,7 +103,9 @@ func (v *view) news(ctx context.Context, first bool) (changes []Change, err erro
 	defer Forget(v.env)(v, &changes, &err)
 	for seen := !first; ; seen = true {
 		if seen {
-			v.doubt(false)
+			if len(v.change) == 0 { // else some was read before a loss, and all will be read again
+				v.doubt(false)
+			}
 			if err := v.pause(ctx); err != nil {
 				return nil, err
 			}
