@@ -42,7 +42,9 @@ type NamesOptions struct {
 // dir/NAME exists, the name is taken. If the answer is lost, fence and look for
 // the mark below dir/NAME: the multi may have succeeded. If it has not, try it
 // again: it fails for want of the ticket if it was executed meanwhile, or if the
-// session of the ticket has ended, and then look again.
+// session of the ticket has ended, and then look again. If it fails because the name
+// is taken by now, delete the ticket, so that the first one cannot be executed when
+// the name is free again, and look once more.
 //
 // To unregister, list dir/NAME, find the mark with its own OWNER, and delete both
 // in one multi, the mark first. If the answer is lost, try again: the mark's name

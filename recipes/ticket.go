@@ -16,7 +16,8 @@ const ticketPrefix = "_c_"
 // another one: a leader that was deposed says that it has ended, and a client may have given it up. By then the second
 // try has succeeded, and what it made is perhaps gone again. So the multi deletes a ticket, an ephemeral znode that
 // take has made before. The second try needs it, too: if it finds it, the first one cannot be executed any more; if
-// it does not, the first one was executed, or the session has ended, which the znodes show.
+// it does not, the first one was executed, or the session has ended, which the znodes show. Where the second try fails
+// for another reason, the ticket is deleted before that is said: the first one might be executed yet.
 func (s session) ticketed(
 	ctx context.Context, take func(ctx context.Context) (ticket string, err error), c creation,
 	multi func(ticket *zk.DeleteRequest) ([]zk.MultiResponse, error),
@@ -77,13 +78,30 @@ func (s session) ticketed(
 		}
 		switch {
 		case err == nil, undone:
-		case lost: // as long as the ticket is there, an earlier try may be executed
-			s.cleanUp(c.what, c.undo)
+		case lost:
+			return s.settle(ctx, ticket, c, err)
 		default:
 			s.abandon(ctx, "ticket", ticket)
 		}
 		return err
 	}
+}
+
+// settle returns the error of a ticketed whose last try has failed with err after others were lost, or nil if one of
+// those was executed. As long as the ticket is there that may happen yet.
+func (s session) settle(ctx context.Context, ticket string, c creation, err error) error {
+	executed, unsettled := false, s.remove(ctx, ticket)
+	if unsettled == nil {
+		executed, unsettled = c.done(ctx)
+	}
+	switch {
+	case unsettled != nil:
+		s.cleanUp(c.what, c.undo)
+		return unsettled
+	case executed:
+		return nil
+	}
+	return err
 }
 
 // ticket makes a ticket in dir and returns its path.
