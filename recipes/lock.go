@@ -15,8 +15,9 @@ var (
 	// ErrNotHeld is returned by Unlock when the object does not hold the lock.
 	ErrNotHeld = errors.New("recipes: lock is not held")
 	// ErrLocked is returned by TryLock when somebody else holds or awaits the
-	// lock, or a request of this call was executed late, in a session that was
-	// given up: its znode is in the way until that session ends.
+	// lock, or a request of this call or of an earlier one was executed late, in a
+	// session that was given up: its znode is in the way until that session ends.
+	// So is what is still being removed in the background after an error such as ctx's.
 	ErrLocked = errors.New("recipes: locked by another")
 )
 

@@ -53,9 +53,14 @@ func (p *place) acquire(ctx context.Context, wait bool) (err error) {
 		}
 		nodes := p.nodes
 		p.nodes = nil
-		if err == errGone { // perhaps only for this session: it would be ahead of the next attempt
-			if err = p.removeAll(ctx, nodes); err == nil {
+		if err == errGone || err == ErrLocked { // gone perhaps only for this session: the next attempt would be behind it
+			switch removed := p.removeAll(ctx, nodes); {
+			case removed != nil:
+				err = removed
+			case err == errGone:
 				continue
+			default:
+				return err
 			}
 		}
 		p.giveUp(ctx, nodes)
