@@ -52,8 +52,8 @@ func (s session) ticketed(
 			if ticket, err = take(ctx); err != nil {
 				return err
 			}
-			if !s.continues(session) {
-				session = 0
+			if !s.continues(session) { // it has begun meanwhile, or is the client's first
+				session = s.sessionOf(ctx, ticket)
 			}
 		}
 		err := s.create(ctx, c)
@@ -119,6 +119,16 @@ func (s session) ticket(ctx context.Context, dir string, acl []zk.ACL) (path str
 		done: func(ctx context.Context) (bool, error) { return s.exists(ctx, path) },
 		undo: func(ctx context.Context) { s.remove(ctx, path) }})
 	return path, err
+}
+
+// sessionOf returns the session of an ephemeral znode, 0 if that cannot be told at once.
+func (s session) sessionOf(ctx context.Context, path string) (id int64) {
+	defer Forget(s.env)(&id)
+	exists, stat, err := s.on(ctx).Exists(path)
+	if err != nil || !exists {
+		return 0
+	}
+	return stat.EphemeralOwner
 }
 
 // exists reports whether a znode of a unique name that was created by the caller is there. Coming after a create whose
