@@ -49,7 +49,7 @@ type NamesOptions struct {
 // To unregister, list dir/NAME, find the mark with its own OWNER, and delete both
 // in one multi, the mark first. If the answer is lost, try again: the mark's name
 // never comes again, so that a late or repeated delete cannot hit a later
-// registration.
+// registration. If the mark is gone at the first try, begin again.
 //
 // To register with a number from the server, make the ticket sequential, and
 // register PREFIX with the number that the server has appended.
@@ -205,8 +205,9 @@ func (n *Names) List(ctx context.Context) (names []string, err error) {
 }
 
 // Unregister removes a name that the owner has registered. It returns ErrNoName
-// or ErrNotOwner when there is nothing to remove. When ctx is done first, the name
-// may still be registered; Unregister may be called again.
+// or ErrNotOwner when there is nothing to remove; but nil if the answer was lost and
+// somebody of the same owner has removed it before it was asked again. When ctx is done
+// first, the name may still be registered; Unregister may be called again.
 func (n *Names) Unregister(ctx context.Context, name string) (err error) {
 	defer Forget(n.env)(&err)
 	if !n.valid(name) {
@@ -232,19 +233,26 @@ func (n *Names) Unregister(ctx context.Context, name string) (err error) {
 	case mark == "":
 		return ErrNotOwner
 	}
-	return n.removeMarked(ctx, path, mark)
+	err = n.removeMarked(ctx, path, mark)
+	if err == zk.ErrNoNode { // the same owner was first
+		return n.Unregister(ctx, name)
+	}
+	return err
 }
 
-// removeMarked deletes the znodes of one registration, if they are there.
+// removeMarked deletes the znodes of one registration. It returns zk.ErrNoNode if others were first, but not if it may
+// have been a try of its own.
 func (n *Names) removeMarked(ctx context.Context, path, mark string) (err error) {
+	lost := false
 	defer Forget(n.env)(&err)
 	err = n.retry(ctx, func() error {
 		_, err := n.on(ctx).Multi(
 			&zk.DeleteRequest{Path: mark, Version: -1},
 			&zk.DeleteRequest{Path: path, Version: -1})
+		lost = lost || interrupted(err) && err != zk.ErrNoServer
 		return err
-	})
-	if err == zk.ErrNoNode {
+	}, &lost)
+	if err == zk.ErrNoNode && lost {
 		return nil
 	}
 	return err

@@ -40,3 +40,29 @@ func TestANameThatIsUnregisteredBeforeItsAnswerStaysSo(t *testing.T) {
 		}
 	})
 }
+
+// beforeMulti is a connection before whose first multi of two operations something happens.
+type beforeMulti struct {
+	recipes.Conn
+	meanwhile func()
+}
+
+func (b *beforeMulti) Multi(ops ...any) ([]zk.MultiResponse, error) {
+	if f := b.meanwhile; len(ops) == 2 && f != nil {
+		b.meanwhile = nil
+		f()
+	}
+	return b.Conn.Multi(ops...)
+}
+
+// Of two that unregister a name one has done it.
+func TestANameIsUnregisteredOnce(t *testing.T) {
+	play(t, nil, func(a actor) {
+		opt := recipes.NamesOptions{Owner: "me"}
+		n := recipes.NewNames(a.Conn, a.env, "/names", opt)
+		b := recipes.NewNames(&beforeMulti{a.Conn, func() { a.is("Unregister", n.Unregister(ctx, "x"), nil) }}, a.env,
+			"/names", opt)
+		a.is("Register", n.Register(ctx, "x", nil), nil)
+		a.is("Unregister what is gone by then", b.Unregister(ctx, "x"), recipes.ErrNoName)
+	})
+}
