@@ -3,6 +3,7 @@ package recipes
 import (
 	"context"
 	"fmt"
+	"math"
 	"strconv"
 
 	"github.com/go-zookeeper/zk"
@@ -22,7 +23,8 @@ type CounterOptions struct {
 //     false, fence and read. Its data is the number in decimal, and its
 //     version is remembered. A znode that is missing or empty is zero.
 //  2. In one multi, set the new number if the version is still the same, and
-//     create a receipt below the counter: _r_GUID, ephemeral.
+//     create a receipt below the counter: _r_GUID, ephemeral. A missing znode is
+//     made, empty, and read again; version 0 may be that of one with a number in it.
 //  3. On a bad version somebody else was first: go to 1. If the answer is lost,
 //     fence and look for the receipt: if it is there, the multi was executed; if
 //     not, and the session is still the same, it was not, and goes out again.
@@ -111,8 +113,8 @@ func (c *Counter) recent(ctx context.Context, read func() error, kept ...any) er
 	return c.synced(ctx, c.path, read, kept...)
 }
 
-// read returns the number and the version of its znode; that of a missing one is
-// 0, as when it will have been made.
+// read returns the number and the version of its znode; that of a missing one is that of none. It must not be 0: that
+// has a znode that was made with a number in it, and a read of the past has missed.
 func (c *Counter) read(
 	ctx context.Context, fresh func(context.Context, func() error, ...any) error,
 ) (n int64, version int32, err error) {
@@ -126,7 +128,7 @@ func (c *Counter) read(
 		return err
 	}, &data, &version)
 	if err == zk.ErrNoNode {
-		return 0, 0, nil
+		return 0, math.MinInt32, nil
 	}
 	if err == nil && len(data) > 0 {
 		if n, err = strconv.ParseInt(string(data), 10, 64); err != nil {
