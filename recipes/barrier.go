@@ -137,9 +137,6 @@ func (b *Barrier) Wait(ctx context.Context) (err error) {
 	var session int64
 	for {
 		Keep(b.env, &b.alarm, &first, &session)
-		if err := ctx.Err(); err != nil {
-			return err
-		}
 		var now []byte
 		var stat *zk.Stat
 		var changed <-chan zk.Event

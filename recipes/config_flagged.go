@@ -139,9 +139,6 @@ func (c *FlaggedConfig) begin(ctx context.Context) (version int32, err error) {
 func (c *FlaggedConfig) write(ctx context.Context, version int32, op interface{}) (err error) {
 	defer Forget(c.env)(&err)
 	return c.retry(ctx, func() error {
-		if err := ctx.Err(); err != nil {
-			return err
-		}
 		_, err := c.on(ctx).Multi(&zk.CheckVersionRequest{Path: c.dir, Version: version}, op)
 		return err
 	})

@@ -64,9 +64,10 @@ type DoubleBarrierOptions struct {
 //     before step 2, the client is inside.
 //  4. List dir. If members of the latest round are still there, wait until the
 //     lowest of them is gone, and go to 2. Of several tries of one Enter the last one counts:
-//     an earlier one may be executed late, in a session that its client has given up. That
-//     is before the round of the last one begins, by the check of step 1, so they are gone
-//     when the client has left, who deletes them first.
+//     an earlier one may be executed late, in a session that its client has given up. If it
+//     is of the latest round the client deletes it, being not inside by that. Otherwise it
+//     was executed before the round of the last one began, by the check of step 1, and is
+//     gone when the client has left, who deletes it first.
 //  5. If fewer than n are there, wait for the watch of step 2 or 3, and go to 2. The
 //     last to come always sees all that came before it, so one of n tries step 6.
 //  6. In one multi, check that its own znode and n-1 others exist and set
@@ -276,8 +277,8 @@ func (d *DoubleBarrier) look(ctx context.Context) error {
 	own.stat = nil // it has told what there is to know
 	Keep(d.env, &d.alarm, &own, &session)
 	data, stat, changed, err := d.alarm.getW(d.on(ctx), d.ready())
-	if err == zk.ErrNoNode {
-		return d.makePath(ctx, d.ready(), d.acl)
+	if err == zk.ErrNoNode { // somebody has deleted it
+		return errGone
 	}
 	if err != nil {
 		return err
@@ -292,10 +293,13 @@ func (d *DoubleBarrier) look(ctx context.Context) error {
 		return nil
 	}
 	inside, others, err := d.list(ctx, latest)
+	earlier := slices.IndexFunc(inside, func(name string) bool { return sameMember(name, d.node) })
 	switch {
 	case !d.continues(session): // that may be older than the round that it was to follow, and the own znode still there
 		return errGone
 	case err != nil:
+	case earlier >= 0:
+		err = d.remove(ctx, d.path(inside[earlier]))
 	case len(inside) > 0:
 		err = d.awaitChange(ctx, d.path(inside[0]), &d.alarm)
 	case len(others) < d.n-1:

@@ -57,6 +57,7 @@ func hurried(p *engine.Process) {
 		a.after = "-" + strconv.Itoa(i)
 		a.gaveUp()
 		a.rivals()
+		a.meets(p)
 	}
 }
 
@@ -102,13 +103,14 @@ func (e *leisure) Undo(name string, f func()) {
 	})
 }
 
-// belated is a connection on which a multi with a ticket is taken for lost, and executed later: as one that was sent in
-// an earlier session, which the servers still keep. The next one with the same ticket is executed at once.
+// belated is a connection on which a multi with a ticket, or one that makes a participant of a double barrier, is taken
+// for lost, and executed later: as one that was sent in an earlier session, which the servers still keep. The next one
+// with the same ticket, or for the same participant, is executed at once.
 type belated struct {
 	recipes.Conn
-	env     recipes.Env
-	steps   func(n int)
-	tickets []string // of such
+	env   recipes.Env
+	steps func(n int)
+	late  []string // what such are known by
 }
 
 // belatedly returns the process with such a connection.
@@ -123,11 +125,16 @@ func (b *belated) Multi(ops ...any) ([]zk.MultiResponse, error) {
 	if len(ops) == 0 {
 		return b.Conn.Multi(ops...)
 	}
-	ticket, deletes := ops[0].(*zk.DeleteRequest)
-	if !deletes || !strings.HasSuffix(ticket.Path, "-ticket") || slices.Contains(b.tickets, ticket.Path) {
+	key := ""
+	if ticket, ok := ops[0].(*zk.DeleteRequest); ok && strings.HasSuffix(ticket.Path, "-ticket") {
+		key = ticket.Path
+	} else if member, ok := ops[len(ops)-1].(*zk.CreateRequest); ok && strings.Contains(member.Path, "/member-") {
+		key = member.Path[:strings.LastIndexByte(member.Path, '-')]
+	}
+	if key == "" || slices.Contains(b.late, key) {
 		return b.Conn.Multi(ops...)
 	}
-	b.tickets = append(b.tickets, ticket.Path)
+	b.late = append(b.late, key)
 	n, _ := strconv.ParseInt(b.env.UUID()[:1], 16, 0)
 	b.env.Go("late", func() {
 		b.steps(int(n))
@@ -233,6 +240,33 @@ func (a alone) rivals() {
 	d, err := c.Outcome(background)
 	a.is(err != nil || d == recipes.Committed, "a coordinator that gives up ends no transaction of another")
 	a.ends(append(sites, c)...)
+}
+
+// meets has two objects meet in a double barrier, of which one is used as process other uses it. Each round is of both.
+func (a alone) meets(other *engine.Process) {
+	at := func(p *engine.Process) *recipes.DoubleBarrier {
+		return recipes.NewDoubleBarrier(p.Conn, p.Env, a.path("meets"), 2, recipes.DoubleBarrierOptions{})
+	}
+	ctx, cancel := context.WithCancel(background)
+	entering, met := false, false
+	wait, _ := a.background("meets", func(context.Context) error {
+		for d := at(other); ctx.Err() == nil; d.Leave(ctx) {
+			workload.Steps(a.p, a.draw(40))
+			entering, met = true, true
+			d.Enter(ctx)
+			entering = false
+		}
+		return nil
+	})
+	d := at(a.p)
+	for range 2 {
+		met = entering
+		a.fine(d.Enter(background), "DoubleBarrier.Enter")
+		a.is(met, "a round of a double barrier is of two that enter")
+		a.fine(d.Leave(background), "DoubleBarrier.Leave")
+	}
+	cancel()
+	wait()
 }
 
 // ends ends a transaction, and forgets it.

@@ -267,12 +267,15 @@ func (r refused) names() {
 	a, b := owner("a-b"), owner("a")
 	list, err := a.List(background)
 	r.p.Always("there are no names before any is registered", err == nil && len(list) == 0)
-	for _, name := range []string{"", ".", "..", "x/y", "_c_x"} {
+	for _, name := range []string{"", ".", "..", "x/y", "_c_x", "\x1f", "\x7f", "\u009f", "\uf8ff", "\ufff0", "\U00010000"} {
 		r.with(zk.ErrInvalidPath, a.Register(background, name, nil), fmt.Sprintf("Names.Register of %q", name))
 		_, err := a.Resolve(background, name)
 		r.with(zk.ErrInvalidPath, err, fmt.Sprintf("Names.Resolve of %q", name))
 		r.with(zk.ErrInvalidPath, a.Unregister(background, name), fmt.Sprintf("Names.Unregister of %q", name))
 	}
+	const odd = " ~\u00a0\ud7ff\uf900\uffef" // what is beside those that no name may have
+	r.fine(a.Register(background, odd, nil), "Names.Register of an odd name")
+	r.fine(a.Unregister(background, odd), "Names.Unregister of an odd name")
 	_, err = a.RegisterNext(background, "x/", nil)
 	r.with(zk.ErrInvalidPath, err, "Names.RegisterNext of a name with a slash")
 	r.with(recipes.ErrNoName, a.Unregister(background, "x"), "Names.Unregister of no name")

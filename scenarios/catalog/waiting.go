@@ -435,7 +435,8 @@ var waitingScenarios = []engine.Scenario{
 		Checkers: []checkers.Checker{checkers.Liveness{}, checkers.Quiescence{}, checkers.Tree{}, checkers.Steps{},
 			checkers.Leftover{Stay: []string{"/dir", "/dir/digits", "/dir/digits/*", "/dir/tasks-*",
 				"/dir/tasks-*/status", "/dir/tasks-*/tasks", "/dir/tasks-*/assign", "/dir/tasks-*/workers",
-				"/dir/election-*", "/dir/election-*/candidates", "/dir/election-*/leader"}}},
+				"/dir/election-*", "/dir/election-*/candidates", "/dir/election-*/leader",
+				"/dir/meets-*", "/dir/meets-*/ready"}}},
 	},
 }
 
