@@ -13,7 +13,7 @@ type keeper struct {
 	data []byte
 
 	proof  string // path of the znode that proves that the member's is ours
-	made   int64  // the session in which both were made; 0: it is not known
+	made   int64  // the zxid at which both were made; 0: it is not known
 	joined bool   // as told last
 	change <-chan zk.Event
 	alarm  alarm // of renew
@@ -32,14 +32,10 @@ func (k *keeper) claim(ctx context.Context) (err error) {
 	err = k.create(ctx, creation{what: "member", dir: dir, acl: k.opt.ACL, kept: []any{&lost},
 		do: func() error {
 			for {
-				id := k.conn.SessionID()
 				_, err := k.on(ctx).Multi(
 					&zk.CreateRequest{Path: k.path(), Data: k.data, Acl: k.opt.ACL, Flags: zk.FlagEphemeral},
 					&zk.CreateRequest{Path: proof, Acl: k.opt.ACL, Flags: zk.FlagEphemeral})
-				switch {
-				case err == nil && k.continues(id):
-					k.made = id
-				case interrupted(err):
+				if interrupted(err) {
 					lost++
 				}
 				if err != zk.ErrNodeExists || lost == 0 {
@@ -59,10 +55,9 @@ func (k *keeper) claim(ctx context.Context) (err error) {
 	switch err {
 	case nil:
 		k.proof = proof
-		if k.made == 0 { // keep would ask, too, and say meanwhile that we are no member
-			if exists, stat, err := k.on(ctx).Exists(proof); err == nil && exists {
-				k.made = stat.EphemeralOwner
-			}
+		// Where this does not tell, keep asks again, and says meanwhile that we are no member.
+		if exists, stat, err := k.on(ctx).Exists(proof); err == nil && exists {
+			k.made = stat.Czxid
 		}
 	case zk.ErrNodeExists: // a try that was lost may still be executed late
 		k.proof, err = proof, ErrNameTaken
@@ -103,7 +98,7 @@ func (k *keeper) keep(life context.Context) error {
 		return err
 	}
 	// Another membership of the same client may have that name by now: only ours was made together with our proof.
-	if m := seen.stat; m == nil || m.EphemeralOwner != k.made || !k.continues(k.made) {
+	if m := seen.stat; m == nil || m.Czxid != k.made || !k.continues(m.EphemeralOwner) {
 		k.tell(false)
 		return k.renew(life)
 	}
@@ -136,7 +131,7 @@ func (k *keeper) renew(life context.Context) error {
 		return err
 	case exists && proven && proof.Czxid == member.Czxid:
 		if k.continues(member.EphemeralOwner) {
-			k.made = member.EphemeralOwner
+			k.made = member.Czxid
 			return nil
 		}
 		return k.awaitChange(life, k.path(), &k.alarm)

@@ -58,6 +58,8 @@ func hurried(p *engine.Process) {
 		a.gaveUp()
 		a.rivals()
 		a.meets(p)
+		a.joins()
+		a.overwrites()
 	}
 }
 
@@ -103,20 +105,21 @@ func (e *leisure) Undo(name string, f func()) {
 	})
 }
 
-// belated is a connection on which a multi with a ticket, or one that makes a participant of a double barrier, is taken
-// for lost, and executed later: as one that was sent in an earlier session, which the servers still keep. The next one
-// with the same ticket, or for the same participant, is executed at once.
+// belated is a connection on which a multi with a ticket, or one that makes a participant of a double barrier or a
+// member, is taken for lost, and executed later: as one that was sent in an earlier session, which the servers still
+// keep. The next one with the same ticket, or for the same participant or member, is executed at once.
 type belated struct {
 	recipes.Conn
 	env   recipes.Env
 	steps func(n int)
+	group string   // the path of
 	late  []string // what such are known by
 }
 
 // belatedly returns the process with such a connection.
 func belatedly(p *engine.Process) *engine.Process {
 	q := *p
-	q.Conn = &belated{Conn: p.Conn, env: p.Env, steps: func(n int) { workload.Steps(p, n) }}
+	q.Conn = &belated{Conn: p.Conn, env: p.Env, group: p.Path("/dir/group"), steps: func(n int) { workload.Steps(p, n) }}
 	return &q
 }
 
@@ -128,8 +131,10 @@ func (b *belated) Multi(ops ...any) ([]zk.MultiResponse, error) {
 	key := ""
 	if ticket, ok := ops[0].(*zk.DeleteRequest); ok && strings.HasSuffix(ticket.Path, "-ticket") {
 		key = ticket.Path
-	} else if member, ok := ops[len(ops)-1].(*zk.CreateRequest); ok && strings.Contains(member.Path, "/member-") {
-		key = member.Path[:strings.LastIndexByte(member.Path, '-')]
+	} else if made, ok := ops[len(ops)-1].(*zk.CreateRequest); ok && strings.Contains(made.Path, "/member-") {
+		key = made.Path[:strings.LastIndexByte(made.Path, '-')]
+	} else if ok && strings.HasPrefix(made.Path, b.group) {
+		key = made.Path
 	}
 	if key == "" || slices.Contains(b.late, key) {
 		return b.Conn.Multi(ops...)
@@ -189,6 +194,9 @@ func (a alone) gaveUp() {
 		a.p.AtRest()
 		there, _, err := a.p.Conn.Exists(a.path("joined") + "/live-x")
 		a.is(err != nil || !there, "a site that has not joined shows no sign of life")
+		a.fine(answer(x.Join)(background), "Transaction.Join after one that was given up")
+		there, _, err = a.p.Conn.Exists(a.path("joined") + "/live-x")
+		a.is(err != nil || there, "a site that has joined shows a sign of life")
 	}
 	a.ends(c, x)
 	e := known(a.p, recipes.NewElection(a.p.Conn, a.p.Env, a.path("election"), recipes.ElectionOptions{}))
@@ -267,6 +275,46 @@ func (a alone) meets(other *engine.Process) {
 	}
 	cancel()
 	wait()
+}
+
+// joins has two objects join a group by one name, which somebody takes away from the first.
+func (a alone) joins() {
+	in := [2]bool{}
+	join := func(i int) (*recipes.Membership, error) {
+		in[i] = true
+		return recipes.NewGroup(a.p.Conn, a.p.Env, a.path("group"), recipes.GroupOptions{
+			Changed: func(_ string, joined bool) { in[i] = joined }}).Join(background, "x", nil)
+	}
+	first, err := join(0)
+	if a.fine(err, "Group.Join"); err != nil {
+		return
+	}
+	a.p.AtRest() // what is late is over
+	a.p.Conn.Delete(a.path("group")+"/x", -1)
+	second, err := join(1)
+	a.is(err == nil || err == recipes.ErrNameTaken, "a name can be joined by, or is taken")
+	a.p.AtRest()
+	a.is(err != nil || !in[0] || !in[1], "of two memberships by one name one is told that it is none")
+	a.fine(first.Leave(background), "Membership.Leave")
+	if err == nil {
+		a.fine(second.Leave(background), "Membership.Leave")
+	}
+}
+
+// overwrites gives updates of a configuration up, and uses the memory again in which their values were.
+func (a alone) overwrites() {
+	c := recipes.NewConfig(a.p.Conn, a.p.Env, a.path("config"), recipes.ConfigOptions{})
+	var set recipes.ConfigSet
+	for _, text := range []string{"first", "second"} {
+		value := []byte(text)
+		a.soon(func(ctx context.Context) error { return c.Update(ctx, set, map[string][]byte{"a": value}) })
+		clear(value)
+		a.p.AtRest() // what was sent is over
+		var err error
+		set, err = c.Get(background)
+		a.fine(err, "Config.Get")
+		a.is(!slices.Contains(set.Values["a"], 0), "an update has the values that it was given")
+	}
 }
 
 // ends ends a transaction, and forgets it.

@@ -436,7 +436,8 @@ var waitingScenarios = []engine.Scenario{
 			checkers.Leftover{Stay: []string{"/dir", "/dir/digits", "/dir/digits/*", "/dir/tasks-*",
 				"/dir/tasks-*/status", "/dir/tasks-*/tasks", "/dir/tasks-*/assign", "/dir/tasks-*/workers",
 				"/dir/election-*", "/dir/election-*/candidates", "/dir/election-*/leader",
-				"/dir/meets-*", "/dir/meets-*/ready"}}},
+				"/dir/meets-*", "/dir/meets-*/ready", "/dir/group-*", "/dir/group-*/*", "/dir/config-*",
+				"/dir/config-*/a"}}},
 	},
 }
 
