@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"path"
 	"slices"
+	"strconv"
 	"strings"
 
 	"zksim/model/history"
@@ -108,10 +109,10 @@ func given(e *history.Event) bool {
 func whole(set string) bool {
 	values := strings.Fields(set)
 	for _, v := range values {
-		_, number, _ := strings.Cut(v, "=")
+		_, value, _ := strings.Cut(v, "=")
 		_, first, _ := strings.Cut(values[0], "=")
-		_, count, _ := strings.Cut(number, "/")
-		if number != first || count != fmt.Sprint(len(values)) {
+		number, count, _ := strings.Cut(value, "/")
+		if _, err := strconv.Atoi(number); err != nil || value != first || count != strconv.Itoa(len(values)) {
 			return false
 		}
 	}
