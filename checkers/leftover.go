@@ -7,9 +7,9 @@ import (
 	"zksim/model/history"
 )
 
-// Leftover is the promise of recipes about the persistent znodes that they make: when every client has come to its
-// end, only those are left that match one of Stay. Runs in which a client has crashed are not judged: what was its own
-// waits for it to come back.
+// Leftover is the promise of recipes about the persistent znodes that they make: when a run has come to rest and every
+// client to its end, only those are left that match one of Stay. Runs in which a client has crashed or given up are not
+// judged: what was its own waits for it to come back.
 type Leftover struct {
 	Stay []string // patterns as of [path.Match]
 }
