@@ -220,9 +220,8 @@ func naiveOverdue(c Monitored, h *history.History) Level {
 		if e.Kind != history.Told {
 			continue
 		}
-		if said[e.Path] || slices.ContainsFunc(h.Events, func(x history.Event) bool {
-			return x.Kind == history.Return && x.Path == e.Path && x.Value < e.Value
-		}) {
+		held := slices.IndexFunc(h.Events, func(x history.Event) bool { return x.Kind == history.Return && x.Path == e.Path })
+		if said[e.Path] || held >= 0 && h.Events[held].Value < e.Value {
 			return Violated
 		}
 		said[e.Path] = true

@@ -12,7 +12,8 @@ import (
 // somebody has held the lock by a znode for at least so long, Value, that is true, and
 // it is said once.
 // Holders say by Return "held" for how long they can have held it at most: from the
-// call that got it to the end of the one that gave it up.
+// call that got it to the end of the one that gave it up. A path is that of one who has
+// held it: if it is said again for how long, that counts for nothing.
 type Overdue struct{}
 
 // Name implements [Checker].
@@ -85,6 +86,8 @@ func (m *alarms) Step(h *history.History, i int) Verdict {
 	}
 	x := m.find(e.Path)
 	switch {
+	case !told && x.most >= 0:
+		return Verdict{}
 	case !told:
 		x.most = time.Duration(e.Value)
 	case x.at >= 0:

@@ -17,7 +17,6 @@ type scene struct {
 	znodes    []history.Event // that there are: their Created
 	claims    []history.Event // that objects have: their Acquired, with the zxid of the znode
 	changesOf []history.Event
-	held      []string // paths of which it was said for how long
 	calm      bool
 	zxid      int64
 	last      history.Event
@@ -52,7 +51,7 @@ func (s *scene) fits(e *history.Event) bool {
 		}))
 	case history.Return:
 		if e.Op == "held" {
-			return !slices.Contains(s.held, e.Path)
+			return true
 		}
 		return k >= 0 && s.open[k].Op == e.Op && s.open[k].Path == e.Path &&
 			(e.Op != "acknowledge" || s.open[k].Value == e.Value)
@@ -90,9 +89,6 @@ func (s *scene) take(e *history.Event) {
 	case history.Invoke:
 		s.open = append(s.open, *e)
 	case history.Return:
-		if e.Op == "held" {
-			s.held = append(s.held, e.Path)
-		}
 		s.open = slices.DeleteFunc(s.open, by(e.Object))
 	case history.Acquired:
 		s.claims = append(s.claims, *e)

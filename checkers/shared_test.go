@@ -352,6 +352,10 @@ func TestAnAlarmMustBeTrue(t *testing.T) {
 			told c1 o1 overdue /l/a v300
 			return c2 o2 held /l/a v300
 			told c1 o1 overdue /l/b v900`},
+		{name: "said for how long again, which counts for nothing", text: `
+			told c1 o1 overdue /l/a v300
+			return c2 o2 held /l/a v300
+			return c2 o2 held /l/a v200`},
 		{name: "said twice", text: `
 			told c1 o1 overdue /l/a v300
 			told c1 o1 overdue /l/a v400`, event: 1, message: "c1 says again that /l/a has been held for too long"},
