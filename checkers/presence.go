@@ -72,6 +72,7 @@ type memberOf struct {
 
 	path, data string // of its znode
 	made       bool   // that has been made
+	shared     bool   // another object of the client has joined by the same path, or tried to
 }
 
 func (m *presences) Reset() {
@@ -80,11 +81,12 @@ func (m *presences) Reset() {
 	clear(m.owners)
 }
 
-// Hash implements [Monitor]. Who owns the znodes is no part of it: these say it.
+// Hash implements [Monitor]. Whose an ephemeral znode is, the world knows; but not who has made another one.
 func (m *presences) Hash() uint64 {
 	sum := hash.Hash(0) // in any order
 	for _, x := range m.members {
-		sum += printOf(m.members, x.caller).Bool(x.rested).Bool(x.lost).Bool(x.joined).String(x.data).Bool(x.made)
+		sum += printOf(m.members, x.caller).Bool(x.rested).Bool(x.lost).Bool(x.joined).String(x.data).Bool(x.made).
+			Bool(x.shared).Bool(m.owners[x.path] == x.client)
 	}
 	return uint64(sum.Uint64(uint64(m.print())))
 }
@@ -106,7 +108,7 @@ func (m *presences) Step(h *history.History, i int) Verdict {
 	case e.Kind == history.Deleted:
 		delete(m.owners, e.Path)
 	case e.Kind == history.Invoke && e.Op == Join:
-		m.members = append(forget(m.members, o), memberOf{caller: o, path: e.Path})
+		m.join(memberOf{caller: o, path: e.Path})
 	case k < 0:
 	case e.Kind == history.Return && e.Op == Join && e.Err != nil:
 		m.members = forget(m.members, o)
@@ -127,12 +129,24 @@ func (m *presences) Step(h *history.History, i int) Verdict {
 	return Verdict{}
 }
 
-// made judges the data of a znode that a member makes.
+// join notes that an object begins to join.
+func (m *presences) join(x memberOf) {
+	m.members = forget(m.members, x.caller)
+	for k := range m.members {
+		if y := &m.members[k]; y.client == x.client && y.path == x.path {
+			x.shared, y.shared = true, true
+		}
+	}
+	m.members = append(m.members, x)
+}
+
+// made judges the data of a znode that a member makes. Before its call of Join has succeeded the znode may be one of a
+// call before that.
 func (m *presences) made(i int, e *history.Event) Verdict {
 	for k := range m.members {
 		switch x := &m.members[k]; {
-		case x.client != e.Client || x.path != e.Path:
-		case x.made && x.data != e.Data:
+		case x.client != e.Client || x.path != e.Path || x.shared:
+		case x.joined && x.made && x.data != e.Data:
 			return violated(m, i, "c%d is a member again by %s with the data %q, which were %q before", e.Client, e.Path, e.Data,
 				x.data)
 		default:

@@ -438,23 +438,36 @@ func isPresent(h *history.History) Level {
 }
 
 // keepsItsData reports whether all znodes that a client makes by the path of a member, while it is one, have the same
-// data.
+// data as the last that it made in the call. It is silent about two members of a client by one path.
 func keepsItsData(h *history.History) bool {
+	joins := func(e *history.Event) bool { return e.Kind == history.Invoke && e.Op == Join }
+	until := func(i int) int {
+		for k := i + 1; k < len(h.Events); k++ {
+			e := &h.Events[k]
+			mine := e.Object == h.Events[i].Object && e.Client == h.Events[i].Client
+			if mine && (joins(e) || e.Op == Leave || e.Kind == history.Return && e.Err != nil) {
+				return k
+			}
+		}
+		return len(h.Events)
+	}
 	for i, join := range h.Events {
-		if join.Kind != history.Invoke || join.Op != Join {
+		if !joins(&join) {
 			continue
 		}
-		data, made := "", false
-		for _, e := range h.Events[i+1:] {
-			mine := e.Object == join.Object && e.Client == join.Client
-			over := e.Kind == history.Invoke && (e.Op == Join || e.Op == Leave) || e.Kind == history.Return && e.Err != nil
-			if mine && over {
-				break
+		data, made, joined := "", false, false
+		for n := i + 1; n < until(i); n++ {
+			e := &h.Events[n]
+			joined = joined || e.Kind == history.Return && e.Object == join.Object && e.Op == Join
+			shared := false
+			for k, x := range h.Events[:n] {
+				other := joins(&x) && x.Object != join.Object && x.Client == join.Client && x.Path == join.Path
+				shared = shared || other && i < until(k)
 			}
-			if e.Kind != history.Created || e.Client != join.Client || e.Path != join.Path {
+			if shared || e.Kind != history.Created || e.Client != join.Client || e.Path != join.Path {
 				continue
 			}
-			if made && e.Data != data {
+			if joined && made && e.Data != data {
 				return false
 			}
 			data, made = e.Data, true
