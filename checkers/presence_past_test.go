@@ -49,7 +49,8 @@ func TestAMembersZnodeKeepsItsData(t *testing.T) {
 
 func TestTheMonitorOfPresenceRemembersWhatIsRare(t *testing.T) {
 	const joined = "return c1 o1 join /g/m\n"
-	const a, b = "invoke c1 o1 join /g/m\ncreated c1 /g/m z1 s11 \"a\"\n", "deleted /g/m z2 s11\ncreated c1 /g/m z3 s12 \"b\""
+	const a = "invoke c1 o1 join /g/m\ncreated c1 /g/m z1 s11 \"a\"\n"
+	const b = "deleted /g/m z2 s11\ncreated c1 /g/m z3 s12 \"b\""
 	remembersRare(t, Presence{}, "whether another member of the client had the name", b,
 		a+joined+"invoke c1 o4 join /g/m\ninvoke c1 o4 leave /g/m\n",
 		a+joined+"invoke c1 o4 join /g/n\ninvoke c1 o4 leave /g/n\n")

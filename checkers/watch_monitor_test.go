@@ -411,7 +411,7 @@ func isPresent(h *history.History) Level {
 		return Violated
 	}
 	for i, leave := range h.Events {
-		if leave.Op != Leave {
+		if leave.Kind != history.Invoke || leave.Op != Leave {
 			continue
 		}
 		calm, rested, lost, owner := false, false, false, int32(0)
