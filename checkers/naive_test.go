@@ -120,7 +120,7 @@ func naiveLostRevoke(c Monitored, h *history.History) Level {
 		}
 		last := func(kind history.Kind, op string) int {
 			return before(h, i, func(x *history.Event) bool {
-				return x.Kind == kind && (op == "" || x.Op == op) && x.Err == nil && x.Path == e.Path
+				return x.Kind == kind && (op == "" || x.Op == op) && x.Err == nil && x.Path == e.Path && !ofAnother(h, x)
 			})
 		}
 		created := last(history.Created, "")
@@ -130,6 +130,19 @@ func naiveLostRevoke(c Monitored, h *history.History) Level {
 		}
 	}
 	return OK
+}
+
+// ofAnother reports whether e ends a revoke or break of a znode that went in the meantime, and another of the path has
+// come since.
+func ofAnother(h *history.History, e *history.Event) bool {
+	end := before(h, len(h.Events), func(x *history.Event) bool { return x == e })
+	begin := invoked(h, end)
+	made := func(i int) int {
+		return before(h, i, func(x *history.Event) bool { return x.Kind == history.Created && x.Path == e.Path })
+	}
+	first, last := made(begin), made(end)
+	return e.Kind == history.Return && first >= 0 && first != last && deletion(h, e.Path, first, end) > begin &&
+		deletion(h, e.Path, last, end) > end
 }
 
 func naiveAcknowledged(c Monitored, h *history.History) Level {

@@ -85,6 +85,8 @@ func nextOfRevoke(r *rand.Rand, s *scene) history.Event {
 		return s.remove(r)
 	case k == 3:
 		return history.Event{Kind: history.Told, Op: "revoked", Path: path, Client: 1, Object: 1}
+	case k == 4 && r.IntN(2) == 0:
+		return history.Event{Kind: history.Crashed, Client: 1 + r.Int32N(3)}
 	case k < 9:
 		return s.invoke(r, []string{"hold", "hold", "hold", "revoke", "break"}[r.IntN(5)], path)
 	}
