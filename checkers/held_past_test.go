@@ -10,8 +10,10 @@ import (
 
 // heldFamilies are of checkers that look at the znodes of a lock.
 var heldFamilies = []family{
-	{Ownership{}, ledOnce, &heldStage{}},
-	{Fenced{}, fencedByZxid, &heldStage{writes: true}},
+	{Ownership{}, ledOnce, &heldStage{paths: heldPaths}},
+	{Ownership{Leases: 2}, func(h *history.History) Level { return ledByFew(h, 2) },
+		&heldStage{paths: [3]string{"/l/0", "/l/1", "/l/2"}}},
+	{Fenced{}, fencedByZxid, &heldStage{paths: heldPaths, writes: true}},
 }
 
 func TestTheMonitorsOfALockAgreeWithLookingBack(t *testing.T) {
@@ -31,6 +33,7 @@ func TestTheMonitorsOfALockRememberEnough(t *testing.T) {
 // heldStage is the stage of a lock: which znodes there are, of whom and since when, and who claims it by which of them.
 type heldStage struct {
 	writes  bool // to a resource
+	paths   [3]string
 	changes int64
 	made    [3]int64  // the zxid that made each znode; 0: it is not there
 	maker   [3]int32  // whose it is, or was, if that client may still claim it
@@ -46,8 +49,8 @@ func (s *heldStage) clone() stage { x := *s; return &x }
 func (s *heldStage) key() string { return fmt.Sprint(*s) }
 
 func (s *heldStage) propose(r *rand.Rand) history.Event {
-	o, i := []int32{1, 2, 1, 2, 4}[r.IntN(5)], r.IntN(len(heldPaths))
-	e := history.Event{Client: holderOf[o], Object: o, Path: heldPaths[i]}
+	o, i := []int32{1, 2, 1, 2, 4}[r.IntN(5)], r.IntN(len(s.paths))
+	e := history.Event{Client: holderOf[o], Object: o, Path: s.paths[i]}
 	switch k := r.IntN(12); {
 	case k < 3 && (s.made[i] == 0 || k == 0):
 		e.Kind, e.Object, e.Session, e.Zxid = history.Created, 0, int64(e.Client), s.changes+1
@@ -80,7 +83,7 @@ func (s *heldStage) propose(r *rand.Rand) history.Event {
 func (s *heldStage) take(e *history.Event) bool {
 	o := e.Object
 	i := 0
-	for k, path := range heldPaths {
+	for k, path := range s.paths {
 		if path == e.Path {
 			i = k
 		}
@@ -112,7 +115,7 @@ func (s *heldStage) take(e *history.Event) bool {
 			return false
 		}
 		if e.Kind == history.Released {
-			for k, path := range heldPaths {
+			for k, path := range s.paths {
 				s.given[k] = s.given[k] || path == s.path[o] && s.maker[k] == e.Client
 			}
 			s.path[o] = ""
@@ -124,7 +127,7 @@ func (s *heldStage) take(e *history.Event) bool {
 
 // forget forgets whose the znodes were that nobody can claim any more.
 func (s *heldStage) forget() {
-	for i := range heldPaths {
+	for i := range s.paths {
 		if s.made[i] == 0 && s.given[i] {
 			s.maker[i], s.given[i] = 0, false
 		}
@@ -219,6 +222,12 @@ func TestTheMonitorOfOwnershipRemembersWhatIsRare(t *testing.T) {
 	remembersRare(t, Ownership{}, "what was made before it in the same txn", late,
 		"created c1 /l/b z1 s11\ncreated c1 /l/a z1 s11\ndeleted /l/b z2",
 		"created c1 /l/x z1 s11\ncreated c1 /l/a z1 s11\ndeleted /l/x z2")
+}
+
+func TestTheMonitorOfLostRevokeRemembersWhichZnodeSomebodyAskedFor(t *testing.T) {
+	const asked = "created c1 /l/a z1 s11\ninvoke c2 o2 break /l/a\n"
+	remembersRare(t, LostRevoke{}, "whether another znode has come", "return c2 o2 break /l/a",
+		asked+"deleted c1 /l/a z2\ncreated c1 /l/a z3 s11", asked)
 }
 
 func TestTheMonitorsOfLapsesRememberWhoWasTold(t *testing.T) {

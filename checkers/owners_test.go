@@ -8,9 +8,11 @@ import (
 	"zksim/model/history"
 )
 
-// ledOnce is Ownership said in another way: it looks back from each claim at the whole
-// history before it.
-func ledOnce(h *history.History) Level {
+// ledOnce is Ownership said in another way.
+func ledOnce(h *history.History) Level { return ledByFew(h, 1) }
+
+// ledByFew is Ownership with that many leases: it looks back from each claim at the whole history before it.
+func ledByFew(h *history.History, leases int) Level {
 	var active []claim
 	for i := range h.Events {
 		e := &h.Events[i]
@@ -18,17 +20,18 @@ func ledOnce(h *history.History) Level {
 		case history.Acquired:
 			mine := claimOf(e)
 			active = drop(active, mine.sameObject)
-			t := lifetime(h, mine, i, 1)
+			t := lifetime(h, mine, i, leases)
 			if !t.led {
 				return Violated
 			}
 			if t.deleted >= 0 {
 				continue
 			}
-			if slices.ContainsFunc(active, mine.excludes) {
+			if active = append(active, mine); len(drop(slices.Clone(active), func(a claim) bool {
+				return !mine.excludes(a) && a != mine
+			})) > leases {
 				return Violated
 			}
-			active = append(active, mine)
 		case history.Released:
 			active = drop(active, func(a claim) bool { return a.object == e.Object })
 		case history.Deleted:
