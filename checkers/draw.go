@@ -55,7 +55,8 @@ func (Znodes) Draw(w io.Writer, h *history.History) (bool, error) {
 
 // String describes the operation.
 func (o operation) String() string {
-	return fmt.Sprintf("%s c%d", [...]string{"acquire", "release", "refuse", "enter", "leave"}[o.op], o.client)
+	names := [...]string{"acquire", "release", "refuse", "enter", "leave", "perhaps acquire"}
+	return fmt.Sprintf("%s c%d", names[o.op], o.client)
 }
 
 // String describes the state.

@@ -2,6 +2,7 @@ package checkers
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strconv"
 
@@ -12,7 +13,8 @@ import (
 // does one thing after the other: each operation must seem to happen at one
 // moment between call and answer. Mutual exclusion is judged between clients.
 // TryLock may refuse only while somebody else holds or awaits the lock. A
-// holder whose session may have ended can lose the lock at any later moment.
+// holder whose session may have ended can lose the lock at any later moment. An attempt
+// that has no end, as that of a client that has crashed, may have got it.
 type Linearizability struct{}
 
 // Name implements [Checker].
@@ -47,6 +49,7 @@ const (
 	opRefuse // TryLock said no
 	opEnter  // a znode joins the queue: known to the moment
 	opLeave
+	opPerhaps // an attempt without an end gets the lock, if that is free; after all others, that means nothing
 )
 
 // operation is one operation of the sequential lock. The interval is in positions
@@ -93,6 +96,7 @@ func operations(h *history.History) []operation {
 	var ops []operation
 	end := len(h.Events) + 1
 	begun := map[int32]int{}     // object -> Invoke of its call in progress
+	open := map[int32]int{}      // the same of those that have not got the lock and go on
 	holds := map[int32]int{}     // object -> index in ops of its pending release
 	endings := map[int32][]int{} // client -> events that may have ended its session
 	for i := range h.Events {
@@ -100,13 +104,14 @@ func operations(h *history.History) []operation {
 		switch e.Kind {
 		case history.Invoke:
 			begun[e.Object] = i
-		case history.Acquired:
-			ops = append(ops, operation{opAcquire, e.Client, e.Object, begun[e.Object], i})
-			free := end
-			if k, _ := slices.BinarySearch(endings[e.Client], begun[e.Object]); k < len(endings[e.Client]) {
-				free = endings[e.Client][k] // the first during the call
+			if delete(open, e.Object); e.Op == "lock" || e.Op == "trylock" {
+				open[e.Object] = i
 			}
+		case history.Acquired:
+			delete(open, e.Object)
+			ops = append(ops, operation{opAcquire, e.Client, e.Object, begun[e.Object], i})
 			holds[e.Object] = len(ops)
+			free := firstSince(endings[e.Client], begun[e.Object], end) // during the call
 			ops = append(ops, operation{opRelease, e.Client, e.Object, free, end})
 		case history.Lost, history.Exceeded, history.Crashed:
 			endings[e.Client] = append(endings[e.Client], i)
@@ -120,6 +125,7 @@ func operations(h *history.History) []operation {
 				ops[k].call = min(ops[k].call, i)
 			}
 		case history.Return:
+			delete(open, e.Object)
 			if k, ok := holds[e.Object]; ok && e.Op == "unlock" {
 				if e.Err == nil {
 					ops[k].ret = i
@@ -139,7 +145,21 @@ func operations(h *history.History) []operation {
 			}
 		}
 	}
+	for _, object := range slices.Sorted(maps.Keys(open)) {
+		begin := open[object]
+		client := h.Events[begin].Client
+		ops = append(ops, operation{opPerhaps, client, object, begin, end},
+			operation{opRelease, client, object, firstSince(endings[client], begin, end), end})
+	}
 	return drop(ops, func(o operation) bool { return o.op == opRelease && o.call >= end })
+}
+
+// firstSince returns the first of some positions from begin on; end if there is none.
+func firstSince(positions []int, begin, end int) int {
+	if k, _ := slices.BinarySearch(positions, begin); k < len(positions) {
+		return positions[k]
+	}
+	return end
 }
 
 // refused reports whether a TryLock that ended found the lock taken: OK is set
@@ -182,6 +202,10 @@ func (s lockState) step(o operation) (bool, lockState) {
 			return false, s
 		}
 		s.holder = o.client
+	case opPerhaps:
+		if s.holder == 0 {
+			s.holder = o.client
+		}
 	case opRelease:
 		if s.holder == o.client {
 			s.holder = 0

@@ -143,3 +143,19 @@ func TestTheFastPathTheSearchAndBruteForceAgree(t *testing.T) {
 		t.Error("one of the kinds is too rare to show anything")
 	}
 }
+
+func TestAnAttemptThatHasNoEndMayHaveGotTheLock(t *testing.T) {
+	const begun = "invoke c2 o2 lock\ninvoke c1 o1 trylock\n"
+	const message = "no order of the operations explains the answer of c1's trylock"
+	judge(t, Linearizability{}, []judgement{
+		{name: "it goes on", text: begun + "return c1 o1 trylock ok: locked"},
+		{name: "its client crashes", text: begun + "crashed c2\nreturn c1 o1 trylock ok: locked"},
+		{name: "it fails, and has not got it", event: 3,
+			message: "no order of the operations explains the answer of c2's lock",
+			text:    begun + "return c1 o1 trylock ok: locked\nreturn c2 o2 lock: canceled"},
+		{name: "it keeps the lock from all others, but who gets it", event: 4, message: message, text: begun + `
+			acquired c1 o1 /l/a
+			invoke c1 o1 trylock
+			return c1 o1 trylock ok: locked`},
+	})
+}

@@ -86,5 +86,6 @@ func TestNothingIsWrongWithTheBeginningOfWhatIsRight(t *testing.T) {
 			sort(c, func() *history.History { return historyOf(f.play(r, &scene{}, f.most)) })
 		}
 	}
+	sort(Linearizability{}, func() *history.History { return disorderly(r) })
 	sort(Rounds{Listed: true}, func() *history.History { return barriersListed(r) })
 }
