@@ -118,6 +118,9 @@ func fixACL(list []zk.ACL, ids []ID) (*acl, Code) {
 	if len(list) == 1 && list[0] == openACL.list[0] {
 		return openACL, OK
 	}
+	if comparesNull(list) {
+		return nil, MarshallingError
+	}
 	var fixed []zk.ACL
 	seen := make(map[zk.ACL]bool, len(list)) // a packet has room for tens of thousands
 	for _, e := range list {
@@ -155,6 +158,26 @@ func fixACL(list []zk.ACL, ids []ID) (*acl, Code) {
 		return nil, InvalidACL
 	}
 	return &acl{list: fixed}, OK
+}
+
+// comparesNull reports whether the search for duplicates fails: that compares
+// each entry with those before it, first the permissions, then the scheme,
+// then the id, and an entry with nothing at what is to be compared cannot be
+// (Id.equals).
+func comparesNull(list []zk.ACL) bool {
+	hasNull := func(e zk.ACL) bool { return e.Scheme == Null || e.ID == Null }
+	if !slices.ContainsFunc(list, hasNull) {
+		return false
+	}
+	seen := map[zk.ACL]bool{}
+	for _, e := range list {
+		perms, scheme := zk.ACL{Perms: e.Perms, Scheme: Null}, zk.ACL{Perms: e.Perms, Scheme: e.Scheme, ID: Null}
+		if e.Scheme == Null && seen[perms] || e.Scheme != Null && e.ID == Null && seen[scheme] {
+			return true
+		}
+		seen[perms], seen[scheme] = true, true
+	}
+	return false
 }
 
 // masked hides the digests from a reader that may not administer the znode.
