@@ -144,8 +144,9 @@ func (s *Server) addWatch(c *Conn, path string, m mode) {
 }
 
 // watchesOf answers checkWatches (any connection's, as 3.8.0 does) and
-// removeWatches (this connection's). The former walks up the path, which fails
-// on one without a slash, and it finds nothing at the empty one
+// removeWatches (this connection's). The former walks up the path until it finds
+// one, if there are recursive watches, else one step. That fails when what is
+// left has no slash, and nothing is found at the empty path
 // (PathParentIterator).
 func (s *Server) watchesOf(c *Conn, r *Request) Code {
 	var tables []*watchTable
@@ -168,6 +169,8 @@ func (s *Server) watchesOf(c *Conn, r *Request) Code {
 				return MarshallingError
 			case t.armed(r.Path):
 				code = OK
+			case r.Path[0] != '/' && t.recursive > 0:
+				return MarshallingError
 			}
 		} else if t.remove(c, r.Path) {
 			code = OK

@@ -104,3 +104,32 @@ func TestTheWatchesOfAConnectionAreListed(t *testing.T) {
 		t.Errorf("sessions %v", got)
 	}
 }
+
+// TestALookForWatchesWalksUpThePath: it ends where there is one, and fails when what is left has no slash.
+func TestALookForWatchesWalksUpThePath(t *testing.T) {
+	s := NewServer(Config{})
+	c := &Conn{}
+	var res Response
+	s.Read(c, &Request{Op: OpExists, Path: " /x", Watch: true}, &res)
+	check := func(path string, mode int32, want Code) {
+		t.Helper()
+		if s.Read(c, &Request{Op: OpCheckWatches, Path: path, Mode: mode}, &res); res.Err != want {
+			t.Errorf("%q, %d: %v, expected %v", path, mode, res.Err, want)
+		}
+	}
+	check(" /x/y", 2, NoWatcher) // nobody looks at what is below
+	for _, path := range []string{" /w", "w", "//"} {
+		s.Read(c, &Request{Op: OpAddWatch, Path: path, Mode: 1}, &res)
+	}
+	for _, x := range []struct {
+		path string
+		mode int32
+		want Code
+	}{
+		{" /x", 2, OK}, {" /x", 3, MarshallingError}, {" /x/y", 2, MarshallingError}, {" /w/y", 3, MarshallingError},
+		{"w", 3, MarshallingError}, {"w/y", 3, MarshallingError}, {"", 3, NoWatcher}, {"/", 3, NoWatcher}, {"//", 3, OK},
+		{"//a", 3, NoWatcher}, {"///", 3, NoWatcher},
+	} {
+		check(x.path, x.mode, x.want)
+	}
+}
