@@ -1,11 +1,9 @@
 package serve
 
 import (
-	"bytes"
 	"errors"
 	"net/netip"
 	"slices"
-	"strings"
 	"time"
 	"unicode/utf8"
 
@@ -205,7 +203,7 @@ func admitted(q model.Request, err error) model.Request {
 func decodeStrings(q *model.Request) {
 	decodeString(&q.Path)
 	if q.Op == model.OpAuth && q.Data != nil { // whose data are a string, too
-		q.Data = bytes.ToValidUTF8(q.Data, []byte(string(utf8.RuneError)))
+		q.Data = jute.ValidText(q.Data)
 	}
 	for i := range q.ACL {
 		decodeString(&q.ACL[i].Scheme)
@@ -225,6 +223,6 @@ func decodeStrings(q *model.Request) {
 
 func decodeString(s *string) {
 	if *s != model.Null && !utf8.ValidString(*s) {
-		*s = strings.ToValidUTF8(*s, string(utf8.RuneError))
+		*s = string(jute.ValidText([]byte(*s)))
 	}
 }
