@@ -61,7 +61,7 @@ func (s *Server) creation(r *Request, inMulti bool) (k kind, sequential bool, c 
 		return ttl, sequential, OK
 	}
 	switch {
-	case r.Op == OpCreateTTL && !inMulti: // any ttl but -1, with which 3.8.0 would crash
+	case r.Op == OpCreateTTL && !inMulti && r.TTL >= 0:
 		return 0, false, BadArguments
 	case r.Op == OpCreateContainer && !inMulti, inMulti && r.Flags == zk.FlagContainer:
 		k = container
@@ -108,6 +108,9 @@ func (s *Server) create(t *Txn, r *Request, res *Response) Code {
 	}
 	if !s.quotaAllows(path, int64(len(r.Data)), 1) {
 		return QuotaExceeded
+	}
+	if r.Op == OpCreateTTL && k != ttl && t.Req.Op != OpMulti { // here 3.8.0 would crash
+		return BadArguments
 	}
 	n := s.newNode(path, a)
 	n.kind, n.data = k, r.Data
