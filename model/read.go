@@ -1,7 +1,6 @@
 package model
 
 import (
-	"slices"
 	"strings"
 
 	"github.com/go-zookeeper/zk"
@@ -117,8 +116,8 @@ func descendants(n *node) int {
 const maxMultiRead = 32 << 20
 
 // multiRead answers each sub-operation on its own: one that fails does not
-// stop the others. Operations that are all those of a multi, or have no path, are refused with an empty list of results
-// besides the error.
+// stop the others. Operations that are all those of a multi are refused with an empty list of results besides the
+// error, and one without a path with those of the operations before it.
 func (s *Server) multiRead(c *Conn, r *Request, res *Response) {
 	reads := 0
 	for i := range r.Ops {
@@ -131,8 +130,8 @@ func (s *Server) multiRead(c *Conn, r *Request, res *Response) {
 			return
 		}
 	}
-	if reads < len(r.Ops) || slices.ContainsFunc(r.Ops, func(x Request) bool { return x.Path == Null }) {
-		if res.Err = MarshallingError; reads == 0 || reads == len(r.Ops) {
+	if reads < len(r.Ops) {
+		if res.Err = MarshallingError; reads == 0 {
 			res.Results = []Response{}
 		}
 		return
@@ -141,6 +140,10 @@ func (s *Server) multiRead(c *Conn, r *Request, res *Response) {
 	room := maxMultiRead
 	for i := range r.Ops {
 		sub, read := &res.Results[i], r.Ops[i]
+		if read.Path == Null {
+			res.Err, res.Results = MarshallingError, res.Results[:i]
+			return
+		}
 		sub.Op, read.Watch = read.Op, false // the flag is on the wire, but ignored
 		if sub.Err = s.readNode(c, &read, sub); sub.Err != OK {
 			*sub = Response{Op: OpError, Err: sub.Err}
