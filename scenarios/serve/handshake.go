@@ -173,6 +173,27 @@ var (
 	garbledRead  = model.Request{Op: model.OpAddWatch, Mode: -1}
 )
 
+// pathlessMulti is the request that the world gets in place of a multi that has no path somewhere, and that is refused
+// before there is a txn: it fails with model.MarshallingError and an empty list of results.
+var pathlessMulti = model.Request{Op: model.OpMultiRead, Ops: []model.Request{{Op: model.OpCheck}}}
+
+// pathless reports whether a multi is such a one. If its operations are not of one kind it cannot even be read.
+func pathless(ops []model.Request) bool {
+	null, reads := false, 0
+	for i := range ops {
+		switch op := ops[i].Op; {
+		case op == model.OpGetData || op == model.OpGetChildren:
+			reads++
+		case op == model.OpCreateContainer || op == model.OpCreateTTL || op == model.OpCreate || op == model.OpCreate2 ||
+			op == model.OpDelete || op == model.OpSetData || op == model.OpCheck:
+		default:
+			return false
+		}
+		null = null || ops[i].Path == model.Null
+	}
+	return null && (reads == 0 || reads == len(ops))
+}
+
 // unknownOp is an operation that there is not.
 const unknownOp model.Op = -1000
 
@@ -192,8 +213,8 @@ func admitted(q model.Request, err error) model.Request {
 		return garbledRead
 	case q.Op == model.OpCreateSession: // of one that there is; a txn without effect
 		return model.Request{Op: model.OpError}
-	case q.Op == model.OpMulti && slices.ContainsFunc(q.Ops, func(x model.Request) bool { return x.Path == model.Null }):
-		q.Op = model.OpMultiRead // refused before there is a txn
+	case q.Op == model.OpMulti && pathless(q.Ops):
+		return pathlessMulti
 	}
 	decodeStrings(&q)
 	return q
