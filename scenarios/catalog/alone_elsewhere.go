@@ -26,6 +26,10 @@ func onTwoConnections(p *engine.Process) {
 	if !ok {
 		return
 	}
+	if q := *other.p; first.draw(2) > 0 {
+		q.Conn = unsynced{q.Conn}
+		other.p = &q
+	}
 	a := twofold{first, other}
 	parts := []func(name string){a.counted, a.named, a.configured, a.flagged, a.queued, a.ranked, a.worked,
 		a.revoked, a.led, a.decided}
@@ -51,6 +55,13 @@ func onTwo(p *engine.Process) (a, other alone, ok bool) {
 	other.create(a.path("begun-too"), "")
 	return a, other, true
 }
+
+// unsynced is a connection whose syncs are answered by a leader that was deposed: at once, by which nothing is known of
+// what is shown next.
+type unsynced struct{ recipes.Conn }
+
+// Sync implements recipes.Conn.
+func (u unsynced) Sync(path string) (string, error) { return path, nil }
 
 // unsure reports whether an error says that an outcome is unknown, as where a leader that was deposed has told a client
 // that its session has ended.
