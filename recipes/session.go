@@ -66,20 +66,25 @@ func (s session) remove(ctx context.Context, path string) (err error) {
 }
 
 // removeProven deletes a znode whose name others may have as well, together with the proof that it is
-// the caller's, whose name is unique. Where the proof is gone, so is what it proved. The multi also fails
-// where somebody else has deleted the znode; then the proof is still there.
+// the caller's, whose name is unique. Where the proof is not there, nor is what it proves, and a late try may
+// yet make both: then nothing is deleted. Where the proof alone is there, somebody else has deleted the znode.
 func (s session) removeProven(ctx context.Context, proof, path string) (err error) {
+	alone := false
 	defer Forget(s.env)(&err)
 	err = s.retry(ctx, func() error {
-		_, err := s.on(ctx).Multi(
+		answers, err := s.on(ctx).Multi(
 			&zk.DeleteRequest{Path: proof, Version: -1},
 			&zk.DeleteRequest{Path: path, Version: -1})
+		alone = len(answers) > 0 && answers[0].Error == nil
 		return err
-	})
-	if err == zk.ErrNoNode {
+	}, &alone)
+	switch {
+	case err != zk.ErrNoNode:
+		return err
+	case alone:
 		return s.remove(ctx, proof)
 	}
-	return err
+	return nil
 }
 
 // makePath creates the persistent znodes of path that are missing.
