@@ -136,6 +136,12 @@ func TestACheckerThatHadNothingToJudgeMakesTheResultInconclusive(t *testing.T) {
 	}
 }
 
+func TestACheckerThatNeedsNothingIsNeverWithoutAnythingToJudge(t *testing.T) {
+	if idle := engine.NewJudged([]checkers.Checker{checkers.Liveness{}}).Idle(); len(idle) > 0 {
+		t.Errorf("%q lacks %q without runs", idle[0].Checker, idle[0].Lacks)
+	}
+}
+
 func TestGoalsAndNeedsAreOnlyNotedInAFewRunsOrUnderAnotherPlan(t *testing.T) {
 	never := engine.Goal{Name: "a blue moon", Reached: func(*history.History) bool { return false }}
 	s := engine.Scenario{Name: "test/few", Clients: 1, Program: idle, Goals: []engine.Goal{never},

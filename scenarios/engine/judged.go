@@ -68,10 +68,10 @@ func (j *Judged) Add(had []uint64) {
 	}
 }
 
-// Idle returns the checkers that had nothing to judge.
+// Idle returns the checkers that had nothing to judge. One that needs nothing is not among them, even without runs.
 func (j *Judged) Idle() (list []Idle) {
 	for i := range j.needs {
-		if !j.met[i].Load() {
+		if !j.met[i].Load() && len(j.needs[i].Seen) > 0 {
 			list = append(list, j.needs[i].idle())
 		}
 	}
