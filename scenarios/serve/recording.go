@@ -151,8 +151,10 @@ func eachLine(r io.Reader, add func(*recordLine) error) error {
 			return fmt.Errorf("line %d: %w", line, err)
 		}
 	}
-	if err := in.Err(); err != nil {
+	if err := in.Err(); errors.Is(err, bufio.ErrTooLong) {
 		return fmt.Errorf("line %d: %w, expected at most %d bytes", line, err, maxLine)
+	} else if err != nil {
+		return err
 	}
 	switch {
 	case lines == 0:

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"testing/iotest"
 	"time"
 
 	"github.com/go-zookeeper/zk"
@@ -434,6 +435,13 @@ func word(t *testing.T, addr, text string) string {
 		t.Fatal(err)
 	}
 	return string(b)
+}
+
+func TestARecordingThatCannotBeReadSaysWhy(t *testing.T) {
+	_, err := ReadRecording(iotest.ErrReader(errors.New("is a directory")))
+	if err == nil || err.Error() != "is a directory" {
+		t.Errorf("%v, expected the error of the reader", err)
+	}
 }
 
 func TestARecordingWithALineThatIsTooLongNamesIt(t *testing.T) {
