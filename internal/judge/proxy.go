@@ -41,6 +41,9 @@ func Listen(address string, servers []string) (*Proxy, error) {
 			return nil, fmt.Errorf("judge: %q is no server, expected host:port", s)
 		}
 	}
+	if _, port, err := net.SplitHostPort(address); err != nil || port == "" {
+		return nil, fmt.Errorf("judge: %q is no address to listen at, expected host:port", address)
+	}
 	l, err := net.Listen("tcp", address)
 	if err != nil {
 		return nil, fmt.Errorf("judge: %w", err)

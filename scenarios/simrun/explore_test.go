@@ -211,6 +211,8 @@ func TestTrafficIsJudged(t *testing.T) {
 		{"judge h.jsonl -guard /a=/b -record r.jsonl", "simrun judge: -record is for a proxy, and there is the file " +
 			"\"h.jsonl\": expected one of them\n"},
 		{"judge -forward nothing", "simrun judge: \"nothing\" is no server, expected host:port\n"},
+		{"judge -forward host:1 -listen nowhere", "simrun judge: \"nowhere\" is no address to listen at, expected " +
+			"host:port\n"},
 		{"judge -guard x h.jsonl", "simrun judge: invalid value \"x\" for flag -guard: a guard is the path of a znode and " +
 			"the folder of a lock, as /config=/locks/config, not \"x\"\n"},
 		{"judge none.jsonl", "simrun judge: open none.jsonl: no such file or directory\n"},
