@@ -143,10 +143,13 @@ func (c *explainFlags) found(ctx context.Context, a *app, s *engine.Scenario, x 
 	x.Schedule.Notes = reports.Notes(&reports.Failure{History: v.History, Trace: v.Trace, Verdict: v.Verdict})
 	fmt.Fprintf(a.err, "found    %s: %s, in run %d; clients do and see the same %d things in it\n", s.Name,
 		history.Counted(len(x.Schedule.Names), "step"), x.Runs, x.All)
+	if err := to.write(ctx, x.Schedule.Write); err != nil {
+		return err
+	}
 	if c.out != stdStream {
 		fmt.Fprintf(a.err, "replay   %s replay %s\n", a.command, pipeline.Quote(c.out))
 	}
-	return to.write(ctx, x.Schedule.Write)
+	return nil
 }
 
 // read reads a history and what is known of where it comes from.
