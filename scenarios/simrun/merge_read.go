@@ -58,6 +58,9 @@ func (p *parts) read(dir string) error {
 		p.list = append(p.list, partRead{x, filepath.Clean(dir)})
 		return nil
 	}
+	if info, missing := os.Stat(dir); missing == nil && !info.IsDir() {
+		return fmt.Errorf("%s is no folder: %w", dir, errNoShards)
+	}
 	if !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
