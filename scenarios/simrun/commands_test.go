@@ -240,7 +240,7 @@ func TestWhatIsMisspeltGetsTheNearestName(t *testing.T) {
 		{"check lock/lock zzz", `simrun check: no scenario is called "zzz"; "go run ./cmd/simrun list" shows them`},
 		{"check lock/[", `simrun check: "lock/[" is no pattern, expected one as 'lock/*'`},
 		{"check lock/lock -run queue", `simrun check: -run: none of the scenarios that are named matches "queue"`},
-		{"check -bogus", `simrun check: flag provided but not defined: -bogus`},
+		{"check -bogus", `simrun check: flag provided but not defined: -bogus; -h shows those that there are`},
 		{"check -sedes 5", `simrun check: flag provided but not defined: -sedes; did you mean -seeds?`},
 		{"check -strategy pctt", `simrun check: -strategy is random, pct or portfolio, not "pctt"; did you mean pct?`},
 		{"check -backend zookeper", `simrun check: -backend is sim or zookeeper, not "zookeper"; did you mean ` +

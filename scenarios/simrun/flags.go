@@ -1,6 +1,7 @@
 package simrun
 
 import (
+	"cmp"
 	"errors"
 	"flag"
 	"fmt"
@@ -89,7 +90,7 @@ func meantFlag(f *flag.FlagSet, err error) error {
 	}
 	var known []string
 	f.VisitAll(func(x *flag.Flag) { known = append(known, "-"+x.Name) })
-	return fmt.Errorf("%w%s", err, edit.Meant("-"+name, known))
+	return fmt.Errorf("%w%s", err, cmp.Or(edit.Meant("-"+name, known), "; -h shows those that there are"))
 }
 
 // wantedOf says what is wrong about a text that is not the value of a flag.
