@@ -58,7 +58,7 @@ func (p *places) print() hash.Hash {
 	}
 	for _, x := range p.puts {
 		if x.cut {
-			all += hash.Hash(x.item).Bool(x.cut)
+			all += hash.Hash(x.item).Bool(true) // no item's
 		}
 	}
 	for i := range p.asks {

@@ -207,6 +207,13 @@ func TestAnItemIsClaimedWhileAZnodeElsewhereHasItsName(t *testing.T) {
 		invoke c3 o3 claim
 		invoke c2 o2 trytake
 		return c2 o2 trytake ok: empty`
+	const claimedTwice = `
+			invoke c1 o1 put v7
+			created c1 /q/items/a z1 "7"
+			return c1 o1 put v7
+			created c3 /q/claims/a z2 s13
+			created c3 /q/log/a z3
+			deleted /q/claims/a z4 s13`
 	const message = "c2 was told that the queue is empty while item 7 was free all the time since it asked"
 	judge(t, FIFO{}, []judgement{
 		{name: "a znode that was there before the item", text: `
@@ -214,20 +221,8 @@ func TestAnItemIsClaimedWhileAZnodeElsewhereHasItsName(t *testing.T) {
 			invoke c1 o1 put v7
 			created c1 /q/items/a z2 "7"
 			return c1 o1 put v7` + asks},
-		{name: "one of two", text: `
-			invoke c1 o1 put v7
-			created c1 /q/items/a z1 "7"
-			return c1 o1 put v7
-			created c3 /q/claims/a z2 s13
-			created c3 /q/log/a z3
-			deleted /q/claims/a z4 s13` + asks},
-		{name: "none of two", text: `
-			invoke c1 o1 put v7
-			created c1 /q/items/a z1 "7"
-			return c1 o1 put v7
-			created c3 /q/claims/a z2 s13
-			created c3 /q/log/a z3
-			deleted /q/claims/a z4 s13
+		{name: "one of two", text: claimedTwice + asks},
+		{name: "none of two", text: claimedTwice + `
 			deleted /q/log/a z5` + asks, event: 9, message: message},
 	})
 }

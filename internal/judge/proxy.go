@@ -37,11 +37,11 @@ func Listen(address string, servers []string) (*Proxy, error) {
 		return nil, errors.New("judge: no servers, expected host:port of at least one")
 	}
 	for _, s := range servers {
-		if _, port, err := net.SplitHostPort(s); err != nil || port == "" {
+		if !hasPort(s) {
 			return nil, fmt.Errorf("judge: %q is no server, expected host:port", s)
 		}
 	}
-	if _, port, err := net.SplitHostPort(address); err != nil || port == "" {
+	if !hasPort(address) {
 		return nil, fmt.Errorf("judge: %q is no address to listen at, expected host:port", address)
 	}
 	l, err := net.Listen("tcp", address)
@@ -49,6 +49,12 @@ func Listen(address string, servers []string) (*Proxy, error) {
 		return nil, fmt.Errorf("judge: %w", err)
 	}
 	return proxyOf(l, servers), nil
+}
+
+// hasPort reports whether an address is host:port. The host may be empty.
+func hasPort(address string) bool {
+	_, port, err := net.SplitHostPort(address)
+	return err == nil && port != ""
 }
 
 // proxyOf passes on the connections of a listener.

@@ -37,6 +37,9 @@ func NewJudged(all []checkers.Checker) *Judged {
 		}
 	}
 	j.met = make([]atomic.Bool, len(j.needs))
+	for i := range j.needs {
+		j.met[i].Store(len(j.needs[i].Seen) == 0)
+	}
 	return j
 }
 
@@ -71,7 +74,7 @@ func (j *Judged) Add(had []uint64) {
 // Idle returns the checkers that had nothing to judge. One that needs nothing is not among them, even without runs.
 func (j *Judged) Idle() (list []Idle) {
 	for i := range j.needs {
-		if !j.met[i].Load() && len(j.needs[i].Seen) > 0 {
+		if !j.met[i].Load() {
 			list = append(list, j.needs[i].idle())
 		}
 	}
