@@ -82,6 +82,18 @@ func (o Op) IsWrite() bool {
 	return false
 }
 
+// InMulti reports whether a multi can have the operation.
+func (o Op) InMulti() bool {
+	switch o {
+	case OpCreate, OpCreate2, OpCreateContainer, OpCreateTTL, OpDelete, OpSetData, OpCheck:
+		return true
+	}
+	return false
+}
+
+// InMultiRead reports whether a multiRead can have the operation.
+func (o Op) InMultiRead() bool { return o == OpGetData || o == OpGetChildren }
+
 // Null is a string that is null on the wire: a path, or the scheme or id in an ACL. It is no UTF-8, so no text is it.
 const Null = "\xffnull"
 

@@ -93,9 +93,7 @@ func (s *Server) rollback() {
 // says OK either way.
 func (s *Server) multi(t *Txn, res *Response) {
 	for i := range t.Req.Ops {
-		switch t.Req.Ops[i].Op {
-		case OpCreate, OpCreate2, OpCreateContainer, OpCreateTTL, OpDelete, OpSetData, OpCheck:
-		default:
+		if !t.Req.Ops[i].Op.InMulti() {
 			res.Err = MarshallingError
 			return
 		}

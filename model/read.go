@@ -121,11 +121,10 @@ const maxMultiRead = 32 << 20
 func (s *Server) multiRead(c *Conn, r *Request, res *Response) {
 	reads := 0
 	for i := range r.Ops {
-		switch r.Ops[i].Op {
-		case OpGetData, OpGetChildren:
+		switch op := r.Ops[i].Op; {
+		case op.InMultiRead():
 			reads++
-		case OpCreate, OpCreate2, OpCreateContainer, OpCreateTTL, OpDelete, OpSetData, OpCheck:
-		default:
+		case !op.InMulti():
 			res.Err = MarshallingError
 			return
 		}

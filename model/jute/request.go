@@ -139,13 +139,12 @@ func (r *reader) multi(q *model.Request) {
 			return
 		}
 		sub := model.Request{Op: op}
-		switch op {
-		case model.OpCreate, model.OpCreate2, model.OpCreateContainer, model.OpCreateTTL, model.OpDelete,
-			model.OpSetData, model.OpCheck, model.OpGetData, model.OpGetChildren:
+		known := op.InMulti() || op.InMultiRead()
+		if known {
 			r.record(&sub)
-			q.Ops = append(q.Ops, sub)
-		default:
-			q.Ops = append(q.Ops, sub)
+		}
+		q.Ops = append(q.Ops, sub)
+		if !known {
 			return
 		}
 	}

@@ -182,11 +182,9 @@ func pathless(ops []model.Request) bool {
 	null, reads := false, 0
 	for i := range ops {
 		switch op := ops[i].Op; {
-		case op == model.OpGetData || op == model.OpGetChildren:
+		case op.InMultiRead():
 			reads++
-		case op == model.OpCreateContainer || op == model.OpCreateTTL || op == model.OpCreate || op == model.OpCreate2 ||
-			op == model.OpDelete || op == model.OpSetData || op == model.OpCheck:
-		default:
+		case !op.InMulti():
 			return false
 		}
 		null = null || ops[i].Path == model.Null
