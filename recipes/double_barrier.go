@@ -182,13 +182,13 @@ func (d *DoubleBarrier) join(ctx context.Context, who string, tries *int) (err e
 			_, err := d.on(ctx).Multi(
 				&zk.CheckVersionRequest{Path: d.ready(), Version: d.version},
 				&zk.CreateRequest{Path: d.path(node), Acl: d.acl, Flags: zk.FlagEphemeral})
-			if interrupted(err) && err != zk.ErrNoServer {
+			if unanswered(err) {
 				*tries++
 			}
 			return err
 		},
 		done: func(ctx context.Context) (bool, error) { return d.exists(ctx, d.path(node)) },
-		undo: func(ctx context.Context) { d.removeAll(ctx, triesUpTo(node)) }}
+		undo: func(ctx context.Context) { d.removeAll(ctx, d.dir, triesUpTo(node)) }}
 	for err = d.create(ctx, c); err == zk.ErrBadVersion; err = d.create(ctx, c) {
 		err = d.retry(ctx, func() error {
 			_, stat, err := d.on(ctx).Get(d.ready())
@@ -217,16 +217,6 @@ func triesUpTo(name string) (all []string) {
 		all = append(all, try(who, i))
 	}
 	return all
-}
-
-// removeAll deletes znodes of the client.
-func (d *DoubleBarrier) removeAll(ctx context.Context, names []string) (err error) {
-	defer Forget(d.env)(&err)
-	for i := 0; i < len(names) && err == nil; i++ {
-		Keep(d.env, &i)
-		err = d.remove(ctx, d.path(names[i]))
-	}
-	return err
 }
 
 // gather waits until its own znode is of a round. It returns errGone when there
@@ -261,7 +251,7 @@ func (d *DoubleBarrier) withdraw() {
 	own := triesUpTo(d.node)
 	d.node = ""
 	defer Forget(d.env)(&own, &d.alarm)
-	d.whileConnected(d.cleanUp("barrier", func(ctx context.Context) { d.removeAll(ctx, own) }), &d.alarm)
+	d.whileConnected(d.cleanUp("barrier", func(ctx context.Context) { d.removeAll(ctx, d.dir, own) }), &d.alarm)
 }
 
 // look goes once through the steps 2 to 6 of the protocol.

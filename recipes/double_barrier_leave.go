@@ -47,7 +47,7 @@ func (d *DoubleBarrier) Leave(ctx context.Context) (err error) {
 	own := triesUpTo(d.node)
 	d.node = ""
 	if err != nil {
-		d.cleanUp("barrier", func(ctx context.Context) { d.removeAll(ctx, own) })
+		d.cleanUp("barrier", func(ctx context.Context) { d.removeAll(ctx, d.dir, own) })
 	}
 	return err
 }
@@ -62,7 +62,7 @@ func (d *DoubleBarrier) leave(ctx context.Context) (err error) {
 		step = d.leaveSequential
 	}
 	earlier := triesUpTo(d.node)
-	if err := d.removeAll(ctx, earlier[:len(earlier)-1]); err != nil {
+	if err := d.removeAll(ctx, d.dir, earlier[:len(earlier)-1]); err != nil {
 		return err
 	}
 	for {

@@ -249,7 +249,7 @@ func (n *Names) removeMarked(ctx context.Context, path, mark string) (err error)
 		_, err := n.on(ctx).Multi(
 			&zk.DeleteRequest{Path: mark, Version: -1},
 			&zk.DeleteRequest{Path: path, Version: -1})
-		lost = lost || interrupted(err) && err != zk.ErrNoServer
+		lost = lost || unanswered(err)
 		return err
 	}, &lost)
 	if err == zk.ErrNoNode && lost {

@@ -54,7 +54,7 @@ func (p *place) acquire(ctx context.Context, wait bool) (err error) {
 		nodes := p.nodes
 		p.nodes = nil
 		if err == errGone || err == ErrLocked { // gone perhaps only for this session: the next attempt would be behind it
-			switch removed := p.removeAll(ctx, nodes); {
+			switch removed := p.removeAll(ctx, p.dir, nodes); {
 			case removed != nil:
 				err = removed
 			case err == errGone:
@@ -84,14 +84,14 @@ func (p *place) enqueue(ctx context.Context) (err error) {
 		done: func(ctx context.Context) (bool, error) {
 			var err error
 			if nodes, err = p.made(ctx, prefix); err == nil && len(nodes) < len(p.words()) {
-				err = p.removeAll(ctx, nodes) // an operator has deleted the other
+				err = p.removeAll(ctx, p.dir, nodes) // an operator has deleted the other
 				return false, err
 			}
 			return err == nil, err
 		},
 		undo: func(ctx context.Context) {
 			if nodes, err := p.made(ctx, prefix); err == nil {
-				p.removeAll(ctx, nodes)
+				p.removeAll(ctx, p.dir, nodes)
 			}
 		}})
 	if err == nil {
@@ -225,21 +225,11 @@ func (p *place) release(ctx context.Context) (err error) {
 	p.held.end()
 	nodes := p.nodes
 	p.held, p.nodes = nil, nil
-	err = p.removeAll(ctx, nodes)
+	err = p.removeAll(ctx, p.dir, nodes)
 	if err != nil && ctx.Err() != nil {
 		p.giveUp(ctx, nodes)
 	}
 	return err
-}
-
-// removeAll deletes own znodes.
-func (p *place) removeAll(ctx context.Context, names []string) error {
-	for _, name := range names {
-		if err := p.remove(ctx, p.dir+"/"+name); err != nil {
-			return err
-		}
-	}
-	return nil
 }
 
 // giveUp is removeAll for a caller who cannot wait.

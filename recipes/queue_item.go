@@ -85,7 +85,7 @@ func (i *QueueItem) ack(ctx context.Context) (err error) {
 			&zk.DeleteRequest{Path: i.proof, Version: -1},
 			&zk.DeleteRequest{Path: i.claim, Version: -1},
 			&zk.DeleteRequest{Path: i.path, Version: -1})
-		lost = lost || interrupted(err) && err != zk.ErrNoServer
+		lost = lost || unanswered(err)
 		return err
 	}, &lost)
 	switch {

@@ -65,6 +65,16 @@ func (s session) remove(ctx context.Context, path string) (err error) {
 	return err
 }
 
+// removeAll is remove for children of dir, one after the other.
+func (s session) removeAll(ctx context.Context, dir string, names []string) error {
+	for _, name := range names {
+		if err := s.remove(ctx, dir+"/"+name); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // removeProven deletes a znode whose name others may have as well, together with the proof that it is
 // the caller's, whose name is unique. Where the proof is not there, nor is what it proves, and a late try may
 // yet make both: then nothing is deleted. Where the proof alone is there, somebody else has deleted the znode.
@@ -337,6 +347,9 @@ func interrupted(err error) bool {
 	var network interface{ Timeout() bool }
 	return errors.As(err, &network) && !errors.Is(err, context.DeadlineExceeded)
 }
+
+// unanswered reports whether a request that has ended with err may have been executed, or may be yet.
+func unanswered(err error) bool { return interrupted(err) && err != zk.ErrNoServer }
 
 // open returns acl, or the list that lets everybody do everything.
 func open(acl []zk.ACL) []zk.ACL {

@@ -31,7 +31,7 @@ func (s session) ticketed(
 	c.do = func() error {
 		results, err := multi(&zk.DeleteRequest{Path: ticket, Version: -1})
 		gone = len(results) > 0 && results[0].Error == zk.ErrNoNode
-		lost = lost || interrupted(err) && err != zk.ErrNoServer
+		lost = lost || unanswered(err)
 		return err
 	}
 	c.done = func(ctx context.Context) (executed bool, err error) {
