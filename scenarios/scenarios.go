@@ -25,7 +25,7 @@ type (
 	//	Heeds        []string: operations and kinds of events that Finally looks at; a proof has far fewer states then
 	//	Words        []string: operations that the program records and that no checker is to judge
 	//	Caught       []string: checkers of which one must find the flaw of a mutant; empty: everything must hold
-	//	SafetySteps  the step after which no more faults strike; 0: the usual one
+	//	SafetySteps  the step after which no more faults strike; 0: the usual one, or half of MaxSteps if that is less
 	//	MaxSteps     the step at which a run is given up; 0: the usual one
 	//
 	// These methods return another scenario, or look at this one:

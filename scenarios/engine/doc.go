@@ -67,8 +67,9 @@ type Scenario struct {
 	// the scenario succeeds when one of them does. Empty: everything must hold.
 	Caught []string
 
-	// SafetySteps and MaxSteps are as in sim.Config. A run with more clients or rounds than
-	// these may have more steps than MaxSteps, in proportion, up to 1,048,576.
+	// SafetySteps and MaxSteps are as in sim.Config; 0 of SafetySteps is half of MaxSteps if that is less than the usual
+	// number. A run with more clients or rounds than these may have more steps than MaxSteps, in proportion, up to
+	// 1,048,576.
 	SafetySteps, MaxSteps int
 
 	own   size // of the scenario that this is a resized copy of

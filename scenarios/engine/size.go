@@ -115,7 +115,7 @@ func (s *Scenario) stepLimit(clients, rounds int) (limit int, capped bool) {
 // schedule whose faults last longer leaves as many steps after them.
 func (s *Scenario) stepLimits(p *Schedule, clients, rounds int) (safety, limit int, capped bool) {
 	limit, capped = s.stepLimit(clients, rounds)
-	safety = s.SafetySteps
+	safety = s.usualSafety()
 	if p.Safety > 0 {
 		limit = max(limit, min(limit+p.Safety-s.usualSafety(), maxRunSteps))
 		safety = p.Safety
@@ -123,8 +123,15 @@ func (s *Scenario) stepLimits(p *Schedule, clients, rounds int) (safety, limit i
 	return safety, limit, capped
 }
 
-// usualSafety is the step at which faults end at the latest in runs whose schedule does not say.
-func (s *Scenario) usualSafety() int { return cmp.Or(s.SafetySteps, sim.UsualSafetySteps) }
+// usualSafety is the step at which faults end at the latest in runs whose schedule does not say: one that leaves a run
+// time to come to rest before it is given up.
+func (s *Scenario) usualSafety() int {
+	usual := sim.UsualSafetySteps
+	if s.MaxSteps > 0 {
+		usual = max(1, min(usual, s.MaxSteps/2))
+	}
+	return cmp.Or(s.SafetySteps, usual)
+}
 
 // KeepFaults lets the faults of a complete schedule that was found without a limit last until it is over, or calm, if
 // that is longer than usual: otherwise its steps would not be possible.

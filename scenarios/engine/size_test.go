@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"zksim/checkers"
+	"zksim/faults"
 	"zksim/scenarios/catalog"
 	"zksim/scenarios/engine"
 	"zksim/sim"
@@ -201,5 +202,21 @@ func TestARunThatIsGivenUpIsLivelockOnlyBelowTheCap(t *testing.T) {
 		if v := res.Verdict; res.Steps != x.steps || v.Level != x.level || !strings.HasPrefix(v.Message, x.message) {
 			t.Errorf("%+v: %d steps, %+v", x, res.Steps, v)
 		}
+	}
+}
+
+// TestARunThatIsGivenUpEarlyHasTimeToComeToRest has a program that ends when nothing has gone wrong for a while: while
+// faults strike again and again it does not.
+func TestARunThatIsGivenUpEarlyHasTimeToComeToRest(t *testing.T) {
+	s := engine.Scenario{Name: "test/early", Clients: 1, MaxSteps: 400, Faults: faults.MustParse("disconnect=1000"),
+		Checkers: []checkers.Checker{checkers.Steps{}}, Program: func(p *engine.Process) {
+			for good := 0; good < 40; good++ {
+				if _, _, err := p.Conn.Exists("/it"); err != nil {
+					good = 0
+				}
+			}
+		}}
+	if rep := run(t, s, engine.Options{Seeds: engine.Range{First: 1, Last: 100}}); rep.Status != engine.Held {
+		t.Errorf("%v: %s", rep.Status, rep.Failure.Verdict.Message)
 	}
 }

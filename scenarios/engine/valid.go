@@ -65,6 +65,10 @@ func (s *Scenario) sizes() error {
 	for _, n := range s.Servers {
 		err = cmp.Or(err, s.ensemble(n))
 	}
+	if most := cmp.Or(s.MaxSteps, sim.UsualMaxSteps); err == nil && s.SafetySteps >= most {
+		err = fmt.Errorf("SafetySteps of %s is %d, expected less than the %d of MaxSteps: a run is to come to rest when no "+
+			"more faults strike", s.Name, s.SafetySteps, most)
+	}
 	return err
 }
 
