@@ -2,6 +2,7 @@ package sim
 
 import (
 	"bytes"
+	"context"
 	"fmt"
 	"slices"
 	"time"
@@ -272,13 +273,21 @@ func (k Conn) State() zk.State {
 	return k.c.state
 }
 
-// Close is [zk.Conn.Close]. Without a connection the session is left to expire. What other goroutines wait for ends
-// with zk.ErrConnectionClosed at once, although it may be executed before the session ends (conn.go, request).
+// Close is [zk.Conn.Close]. Without a connection the session is left to expire; go-zookeeper ends a handshake first,
+// sends what waits, and closes the session, unless its dialer has ended that connection, as package live does. What
+// other goroutines wait for ends with zk.ErrConnectionClosed at once, although it may be executed before the session
+// ends (conn.go, request).
 func (k Conn) Close() {
 	k.c.own()
-	k.c.here().learn(bit(k.c.closed) | bit(k.c.connected)<<1)
-	if k.c.closed {
+	k.c.here().learn(bit(k.c.closed) | bit(k.c.connected)<<1 | bit(k.c.closing)<<2)
+	switch {
+	case k.c.closed:
 		k.c.yield()
+		return
+	case k.c.closing: // by sync.Once, which has a second caller wait for the first
+		for !k.c.closed {
+			Env(k).Await(context.Background(), Env(k).SessionEvents())
+		}
 		return
 	}
 	k.c.closing = true

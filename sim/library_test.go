@@ -50,6 +50,27 @@ func TestACloseThatWaitsTellsSessionEventsThatItIsForGood(t *testing.T) {
 	s.want("StateDisconnected zk: zookeeper is closing")
 }
 
+// TestASecondCloseWaitsForTheFirst has go-zookeeper's sync.Once. Seen with 3.8.0: with an answer that took 300 ms, both
+// callers went on at the same time, and the ephemeral was gone.
+func TestASecondCloseWaitsForTheFirst(t *testing.T) {
+	s := start(t, 1, func(s *script, c *Client) {
+		k := c.Conn()
+		k.Create("/d/own", nil, zk.FlagEphemeral, open)
+		for _, name := range []string{"one", "two"} {
+			c.Env().Go(name, func() {
+				k.Close()
+				s.say("%s: %s, session %v", name, k.State(), c.HasSession())
+			})
+		}
+	})
+	s.do("run c1", "connect c1 s1", "serve c1", "deliver c1", "run c1/one", "run c1/two")
+	if s.can("run c1/one") {
+		t.Error("the second Close takes the answer from the first")
+	}
+	s.rest()
+	s.want("one: StateDisconnected, session false", "two: StateDisconnected, session false")
+}
+
 func TestACLsAreReadAndWritten(t *testing.T) {
 	s := start(t, 1, func(s *script, c *Client) {
 		k := c.Conn()
