@@ -91,7 +91,7 @@ func (c *Client) submit(r *request) {
 	case c.closed, c.closing && r.req.Op != model.OpCloseSession:
 		r.err = zk.ErrConnectionClosed
 		g.park(runnable)
-	case r.req.PacketLen() > libraryMaxPacketLen:
+	case c.connected && c.unaware == 0 && r.tooLong():
 		r.err = zk.ErrShortBuffer
 		g.park(runnable)
 	case c.connected && c.unaware == 0:
@@ -202,8 +202,11 @@ func (c *Client) connect(k int) {
 		c.conn.Auth, _ = model.Authenticate(c.conn.Auth, a.scheme, a.auth)
 	}
 	for _, r := range c.unsent {
-		r.sent = true
-		c.wire = append(c.wire, r)
+		if r.sent = !r.tooLong(); r.sent {
+			c.wire = append(c.wire, r)
+		} else {
+			r.fail(zk.ErrShortBuffer)
+		}
 	}
 	c.unsent = c.unsent[:0]
 	c.rearm()

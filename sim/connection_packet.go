@@ -10,6 +10,10 @@ import (
 // zk.ErrShortBuffer.
 const libraryMaxPacketLen = 1536*1024 - 4
 
+// tooLong reports whether the library cannot encode r, which it finds out when it is about to send it: without a
+// connection such a request waits as all others do.
+func (r *request) tooLong() bool { return r.req.PacketLen() > libraryMaxPacketLen }
+
 // wireText is what becomes of a string that the server sends. It encodes a
 // character beyond the basic plane as two surrogates of three bytes each (CESU-8,
 // BinaryOutputArchive.stringToByteBuffer), and the library takes the bytes as

@@ -23,6 +23,26 @@ func TestAPacketThatIsTooLongFailsWhereItFails(t *testing.T) {
 	}
 }
 
+// TestAPacketThatIsTooLongWaitsForAConnectionAsOthersDo has go-zookeeper's sendData, which is called when there is a
+// connection. Seen with 3.8.0: while the servers refused connections such a create ended with ErrNoServer.
+func TestAPacketThatIsTooLongWaitsForAConnectionAsOthersDo(t *testing.T) {
+	for _, c := range []struct {
+		then, want string
+	}{{"round c1", "zk: could not connect to a server"}, {"connect c1 s2", "zk: buffer too small"}} {
+		s := start(t, 3, func(s *script, c *Client) {
+			c.rests()
+			_, err := c.Conn().Create("/d/a", make([]byte, libraryMaxPacketLen), 0, open)
+			s.say("%v", err)
+		})
+		s.do("run c1", "connect c1 s1", "cut c1", "run c1")
+		if s.can("run c1") {
+			t.Error("it does not wait for a connection")
+		}
+		s.do(c.then, "run c1")
+		s.want(c.want)
+	}
+}
+
 func TestCharactersBeyondTheBasicPlaneAreSentAsSurrogates(t *testing.T) {
 	if got := wireText("/a\u00e9"); got != "/a\u00e9" {
 		t.Errorf("got %q", got)
