@@ -398,16 +398,10 @@ func (c *Client) answer(r *request, at int) *coroutine {
 	if r.g != nil {
 		r.g.status = runnable
 		c.replied(r)
+	} else {
+		c.unawaited(r)
 	}
 	return r.g
-}
-
-// hearer returns the scope of the code that gets the channel of a watch; nil if none does.
-func (r *request) hearer() *scope {
-	if r.g == nil {
-		return nil
-	}
-	return r.g.knows()
 }
 
 // arms returns the kind of the watch that the answer to r leaves.

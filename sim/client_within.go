@@ -64,3 +64,19 @@ func (c *Client) leaveRequest(g *coroutine, err error) {
 	g.woke(-1, zk.Event{}, err)
 	g.status, g.woken = runnable, true
 }
+
+// hearer returns the scope of the code that gets the channel of a watch; nil if none does.
+func (r *request) hearer() *scope {
+	if r.g == nil {
+		return nil
+	}
+	return r.g.knows()
+}
+
+// unawaited is what happens to an answer that no code waits for: AddAuth, which goes on in a goroutine of its own, has
+// the credentials be sent again on reconnect.
+func (c *Client) unawaited(r *request) {
+	if r.req.Op == model.OpAuth && r.res.Err == model.OK {
+		c.auth = append(c.auth, credential{r.req.Path, r.req.Data})
+	}
+}

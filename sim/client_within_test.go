@@ -3,6 +3,8 @@ package sim
 import (
 	"context"
 	"testing"
+
+	"github.com/go-zookeeper/zk"
 )
 
 // leaves is a program that gives up a read that leaves a watch, and then a create, when its context is done.
@@ -52,6 +54,26 @@ func TestARequestThatIsGivenUpTakesItsCourse(t *testing.T) {
 			}
 		})
 	}
+}
+
+// TestCredentialsThatNobodyWaitsForAreSentAgain: AddAuth goes on in a goroutine that Within has left, which notes them
+// for the next connection. Seen with 3.8.0.
+func TestCredentialsThatNobodyWaitsForAreSentAgain(t *testing.T) {
+	s := start(t, 1, func(s *script, c *Client) {
+		k := c.Conn()
+		k.Create("/d/secret", nil, 0, zk.DigestACL(zk.PermAll, "u", "p"))
+		ctx, cancel := context.WithCancel(context.Background())
+		c.OnInterrupt(ctx, cancel)
+		s.say("%v", c.Env().Within(ctx, func() { k.AddAuth("digest", []byte("u:p")) }))
+		for range 2 {
+			c.rests()
+			_, _, err := k.Get("/d/secret")
+			s.say("%v", err)
+		}
+	})
+	s.do("run c1", "connect c1 s1", "serve c1", "deliver c1", "cancel c1", "run c1", "serve c1", "deliver c1")
+	s.do("run c1", "serve c1", "deliver c1", "cut c1", "round c1", "connect c1 s1", "run c1", "serve c1", "deliver c1")
+	s.want("false", "<nil>", "<nil>")
 }
 
 func TestACreateThatIsGivenUpIsExecutedBeforeItIsUndone(t *testing.T) {
