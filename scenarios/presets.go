@@ -45,7 +45,8 @@ func RWLock[L workload.RWLocker](name string, newLock func(p *Process) L) Scenar
 }
 
 // Semaphore is Lock for a semaphore with that many leases. It has Acquire and Release and may have TryAcquire, Lost and
-// Znodes: see [workload.Leaser].
+// Znodes: see [workload.Leaser]. That somebody waits while a lease is free shows only where holders stay until
+// nothing else can happen: docs/adopt.md has a test of that.
 func Semaphore[S workload.Leaser](name string, leases int, newSemaphore func(p *Process) S) Scenario {
 	return workload.Semaphores(name, leases, newSemaphore)
 }

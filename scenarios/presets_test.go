@@ -3,15 +3,18 @@ package scenarios_test
 import (
 	"context"
 	"fmt"
+	"os"
 	"strings"
 	"testing"
 
 	"github.com/go-zookeeper/zk"
 
+	"zksim/checkers"
 	"zksim/faults"
 	"zksim/internal/mutants"
 	"zksim/recipes"
 	"zksim/scenarios"
+	"zksim/scenarios/workload"
 )
 
 func TestPresetsHoldForOurRecipes(t *testing.T) {
@@ -204,3 +207,61 @@ type brokenLock struct{ l *mutants.Lock }
 
 func (b brokenLock) Lock(ctx context.Context) error   { return b.l.Lock(ctx) }
 func (b brokenLock) Unlock(ctx context.Context) error { return b.l.Unlock(ctx) }
+
+// wakes is the test of semaphores in docs/adopt.md.
+func wakes[S workload.Leaser](newSemaphore func(p *scenarios.Process) S) scenarios.Scenario {
+	return scenarios.Scenario{
+		Name: "my/wakes", Clients: 4,
+		Program: func(p *scenarios.Process) {
+			s := newSemaphore(p)
+			o := p.Register(nil)
+			if err := o.Must("acquire", s.Acquire); err != nil {
+				p.Fail(err)
+				return
+			}
+			o.Acquired("", 0)
+			p.AtRest()
+			o.Released()
+			if err := o.Must("release", s.Release); err != nil {
+				p.Fail(err)
+			}
+		},
+		Checkers: []checkers.Checker{checkers.Waits{Leases: 2}, checkers.Liveness{}, checkers.Quiescence{}, checkers.Steps{}},
+	}
+}
+
+// TestNobodySleepsWhileALeaseIsFree runs the test of semaphores in docs/adopt.md. It sees what the preset does not: a
+// client that sleeps on while a lease is free, and is woken by the next release.
+func TestNobodySleepsWhileALeaseIsFree(t *testing.T) {
+	t.Run("held", func(t *testing.T) {
+		scenarios.Check(t, wakes(func(p *scenarios.Process) *recipes.Semaphore {
+			return recipes.NewSemaphore(p.Conn, p.Env, p.Path("/my-semaphore"), 2, recipes.LockOptions{})
+		}))
+	})
+	t.Run("caught", func(t *testing.T) {
+		s := wakes(func(p *scenarios.Process) *mutants.Semaphore {
+			return mutants.NewSemaphore(p.Conn, p.Env, p.Path("/my-semaphore"), 2, mutants.NearestLease)
+		})
+		for _, dir := range []string{"", "/leases", "/gate"} {
+			s.Setup = append(s.Setup, scenarios.Mkdir("/my-semaphore"+dir))
+		}
+		s.Caught = []string{"waits"}
+		scenarios.Check(t, s)
+	})
+	t.Run("documented", func(t *testing.T) {
+		source, err := os.ReadFile("presets_test.go")
+		if err != nil {
+			t.Fatal(err)
+		}
+		page, err := os.ReadFile("../docs/adopt.md")
+		if err != nil {
+			t.Fatal(err)
+		}
+		const first, last = "\t\t\to := p.Register(nil)\n\t\t\tif err := o.Must(", "checkers.Steps{}},\n\t}"
+		_, program, _ := strings.Cut(string(source), first)
+		program, _, found := strings.Cut(program, last)
+		if !found || !strings.Contains(string(page), first+program+last) {
+			t.Error("docs/adopt.md has another program")
+		}
+	})
+}
