@@ -35,3 +35,33 @@ func TestWhatWasUnderWayAtTheEndMayHaveBeenExecuted(t *testing.T) {
 		t.Error("nothing was made")
 	}
 }
+
+// closedWhenAcked is a connection that somebody closes while an acknowledgement is under way, which the server
+// executes.
+type closedWhenAcked struct{ recipes.Conn }
+
+func (c closedWhenAcked) Multi(ops ...any) ([]zk.MultiResponse, error) {
+	if len(ops) == 3 {
+		if _, ack := ops[2].(*zk.DeleteRequest); ack {
+			return closedMeanwhile{c.Conn}.Multi(ops...)
+		}
+	}
+	return c.Conn.Multi(ops...)
+}
+
+func TestAnItemMayBeGoneWhoseConsumerWasClosedMeanwhile(t *testing.T) {
+	play(t, nil, func(a actor) {
+		q := recipes.NewQueue(closedWhenAcked{a.Conn}, a.env, "/q", recipes.QueueOptions{})
+		a.puts(q, "a")
+		if _, err := q.Take(ctx); !errors.Is(err, recipes.ErrUnknownOutcome) {
+			a.t.Errorf("Take: %v, though the item was removed", err)
+		}
+	})
+	play(t, nil, func(a actor) {
+		q := recipes.NewQueue(closedWhenAcked{a.Conn}, a.env, "/q", recipes.QueueOptions{})
+		a.puts(q, "a")
+		if err := a.claim(q, "a").Ack(ctx); !errors.Is(err, recipes.ErrUnknownOutcome) {
+			a.t.Errorf("Ack: %v, though the item was removed", err)
+		}
+	})
+}

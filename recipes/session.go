@@ -271,7 +271,7 @@ func (s session) create(ctx context.Context, c creation) (err error) {
 			err = s.makePath(ctx, c.dir, c.acl)
 		case err == zk.ErrNoServer: // it was not sent
 			err = s.await(ctx)
-		case !interrupted(err) && err != zk.ErrClosing: // the latter also of a request that was under way at the end
+		case !unanswered(err):
 			return err
 		default:
 			var ok bool
@@ -349,7 +349,9 @@ func interrupted(err error) bool {
 }
 
 // unanswered reports whether a request that has ended with err may have been executed, or may be yet.
-func unanswered(err error) bool { return interrupted(err) && err != zk.ErrNoServer }
+func unanswered(err error) bool {
+	return interrupted(err) && err != zk.ErrNoServer || err == zk.ErrClosing
+}
 
 // open returns acl, or the list that lets everybody do everything.
 func open(acl []zk.ACL) []zk.ACL {
