@@ -301,7 +301,9 @@ func (t *Transaction) Join(ctx context.Context) (data []byte, err error) {
 // and ErrVoted is returned when the site has voted otherwise. When ctx is done
 // first Vote returns ctx's error and the vote may count or not: to vote again
 // is the way to know. The error is zk.ErrNoNode when there is no such
-// transaction or site (any more); such a vote does not count.
+// transaction or site (any more); such a vote does not count. If an answer was lost
+// before that, it wraps ErrUnknownOutcome as well: the vote may have counted, or may
+// yet when the transaction begins, where the site votes before Join has told that it has.
 func (t *Transaction) Vote(ctx context.Context, yes bool) (err error) {
 	defer Forget(t.env)(&err)
 	if t.opt.Site == "" {
@@ -314,11 +316,13 @@ func (t *Transaction) Vote(ctx context.Context, yes bool) (err error) {
 	if yes {
 		vote = voteYes
 	}
-	return t.retry(ctx, func() error {
+	lost := false // an answer
+	err = t.retry(ctx, func() error {
 		version := int32(0)
 		for {
 			err := t.cast(ctx, vote, version)
 			if err != zk.ErrBadVersion {
+				lost = lost || unanswered(err)
 				return err
 			}
 			data, stat, err := t.on(ctx).Get(t.own)
@@ -334,7 +338,11 @@ func (t *Transaction) Vote(ctx context.Context, yes bool) (err error) {
 				version = stat.Version
 			}
 		}
-	})
+	}, &lost)
+	if err == zk.ErrNoNode && lost { // executed before that, or late, when the transaction has begun
+		return errors.Join(ErrUnknownOutcome, err)
+	}
+	return err
 }
 
 // cast writes the vote if the znode has that version.
