@@ -52,9 +52,10 @@ func (i *QueueItem) Ack(ctx context.Context) (err error) {
 }
 
 // Return gives the item back to the queue, where it keeps its place. It does
-// nothing when the claim was lost, since the item is back then. When ctx is done
-// first, it returns ctx's error and goes on in the background. After Ack or
-// Return it fails with ErrClaimLost.
+// nothing when the claim was lost with its session, since the item is back then. Where
+// somebody has deleted the claim and another consumer has claimed the item since, it
+// ends the claim of that one. When ctx is done first, it returns ctx's error and goes
+// on in the background. After Ack or Return it fails with ErrClaimLost.
 func (i *QueueItem) Return(ctx context.Context) (err error) {
 	defer Forget(i.env)(&i.settled, &err)
 	if i.settled {

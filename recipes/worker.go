@@ -186,7 +186,9 @@ func (w *Worker) Done(ctx context.Context, a Assignment, result []byte) (err err
 
 // Leave ends the registration; the tasks that the worker has go to others. It
 // returns nil when workers/WORKER is certainly gone. When ctx is done before that,
-// it returns ctx's error and goes on in the background.
+// it returns ctx's error and goes on in the background. Where an answer was lost when
+// the worker registered, a try that is executed late, in a session that was given up,
+// may make it again; what it is given goes to others when that session ends.
 func (w *Worker) Leave(ctx context.Context) (err error) {
 	defer Forget(w.env)(&w.name, &w.unsure, &err)
 	if w.name == "" {
