@@ -37,6 +37,7 @@ type checkpoint struct {
 	Held              bool            // a fault was withheld
 	Said              map[string]bool // of Process.Sometimes, and whether they held
 	Known             [][]fingerprint // of states, by shard
+	Hops              []hop
 	Points            []savedPoint
 	Edges             []savedEdge
 }
@@ -55,7 +56,7 @@ type savedEdge struct {
 	By   sim.Transition
 }
 
-const checkpointFormat = "zksim checkpoint 12"
+const checkpointFormat = "zksim checkpoint 13"
 
 // program returns a hash of the running program: judges and what code does after a fault are in no fair run.
 var program = sync.OnceValue(func() uint64 {
@@ -110,7 +111,8 @@ func (p *prover) save(s *search, queue []edge) error {
 	cert := &p.result.Certificate
 	x := checkpoint{Format: checkpointFormat, Claim: cert.Claim, Code: code, Levels: cert.Levels,
 		Done: [3]int64{s.runs.Load(), s.ends.Load(), s.transitions.Load()}, Collision: cert.Collision,
-		Chance: p.chance + p.memo.chance(), Unsure: s.unsure, Held: s.withheld.Load(), Said: s.sentences.held}
+		Chance: p.chance + p.memo.chance(), Unsure: s.unsure, Held: s.withheld.Load(), Said: s.sentences.held,
+		Hops: s.hops.list()}
 	for i := range s.known.shards {
 		x.Known = append(x.Known, s.known.members(i))
 	}
@@ -255,6 +257,9 @@ func (x *checkpoint) restore(s *search) []edge {
 	s.withheld.Store(x.Held)
 	for sentence, held := range x.Said { // order-free: each by itself
 		s.sentences.note(&history.Event{Path: sentence, OK: held})
+	}
+	for _, h := range x.Hops {
+		s.hops.add(h)
 	}
 	for _, prints := range x.Known {
 		s.states.Add(int64(len(prints)))

@@ -110,6 +110,8 @@ func (x *Portion) conclude(ctx context.Context, p *prover, s *search) error {
 		p.gaveUp(ctx, s)
 	case s.unsure != "":
 		cert.Outcome, cert.Why = Inconclusive, s.unsure
+	case len(s.hops.traps().caught) > 0: // whether others can end it, only a search of the whole can tell
+		cert.Outcome, cert.Why = Inconclusive, "a loop may have no end, which is looked into without -split"
 	case x.Part == 1:
 		if err := p.settle(s); err != nil {
 			return err

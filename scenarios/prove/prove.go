@@ -123,6 +123,7 @@ type prover struct {
 	stop   string  // the limit that was reached
 	err    error   // of the latest checkpoint, which ends no search
 	memo   *memo   // of all levels
+	hops   *hops   // the same
 	chance float64 // as of memo.chance, before the checkpoint
 	// sentences are those of Process.Sometimes, of all levels.
 	sentences sentences
@@ -146,6 +147,10 @@ func (p *prover) level(ctx context.Context, from *checkpoint) (again bool, err e
 		p.memo = s.memo
 	}
 	s.memo = p.memo
+	if p.hops == nil {
+		p.hops = s.hops
+	}
+	s.hops = p.hops
 	if p.Audit {
 		s.audit = &audit{next: map[uint64]successor{}}
 	}
@@ -159,6 +164,11 @@ func (p *prover) level(ctx context.Context, from *checkpoint) (again bool, err e
 	}
 	if s.audit != nil && s.audit.says != "" {
 		return false, AuditError(s.audit.says)
+	}
+	if s.refuted == nil && len(s.pool.queue) == 0 {
+		if err := p.circles(ctx, s); err != nil {
+			return false, err
+		}
 	}
 	p.result.Never = p.sentences.never(s.sentences)
 	if p.feasible |= s.feasible.Load(); !p.resumed {

@@ -26,13 +26,14 @@ func (w *worker) run() {
 	case nil:
 		w.complete(&res)
 	case errDeep:
-		w.endless(w.runner.World().Schedule())
+		w.endless(w.runner.World().Schedule(), fmt.Sprintf("a schedule goes on for more than %d steps", maxSteps))
 	}
 }
 
 // endless judges a schedule that does not come to an end: the run that begins like it, and
-// goes on fairly and without faults where an ordinary one would.
-func (w *worker) endless(names []string) {
+// goes on fairly and without faults where an ordinary one would. If nothing is wrong with that, there is a doubt, which
+// why says.
+func (w *worker) endless(names []string, why string) {
 	s, runner := w.scope.Scenario, engine.NewRunner()
 	defer runner.Close()
 	names = names[:min(len(names), cmp.Or(s.SafetySteps, sim.UsualSafetySteps))]
@@ -45,7 +46,7 @@ func (w *worker) endless(names []string) {
 		w.report(runner, &res)
 		return
 	}
-	w.doubt(fmt.Sprintf("a schedule goes on for more than %d steps", maxSteps))
+	w.doubt(why)
 }
 
 // complete judges a run that has come to its end.
@@ -164,6 +165,7 @@ func (w *worker) arrive(world *sim.World) error {
 	}
 	if !w.entered {
 		if w.next.from != nil {
+			w.hops.note(w.before, y, w.next.by)
 			if !w.past.violated() && !w.again {
 				w.learn(y, effect{told, w.past.heard(told), int32(world.Step() - w.begin)})
 			}

@@ -15,7 +15,7 @@ import (
 // usualSamples is how many random runs of a scope are judged before it is said to hold.
 const usualSamples = 500
 
-// maxSample is the length at which a random run is given up. What has no end is found by the search.
+// maxSample is the length at which a random run is given up. What has no end is found by the search; see hops.
 const maxSample = 5000
 
 // overlooked says what may be behind a violation that a search in the same scope has not found.

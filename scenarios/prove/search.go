@@ -38,6 +38,8 @@ type search struct {
 	counters
 
 	memo     *memo
+	hops     *hops         // nil: nothing is noted
+	traps    *traps        // of these; nil: they are not known
 	fine     bool          // faults may strike any request
 	distant  bool          // faults may look at servers to which nobody is connected
 	again    bool          // run the code for every transition
@@ -80,6 +82,11 @@ func newSearch(sc *Scope, reduce Reductions, most int) *search {
 	s.schedule.Servers, s.schedule.Order, s.schedule.Faults = sc.Servers, sc.Order, sc.Faults
 	s.injector.Reset(sc.Faults)
 	s.fine = s.injector.Strikes()
+	if reduce.Forget && !sc.Interleave && x.Dials == 0 && slices.ContainsFunc(x.Checkers, func(c checkers.Checker) bool {
+		return c.Name() == checkers.Steps{}.Name()
+	}) {
+		s.hops = &hops{}
+	}
 	s.distant = slices.ContainsFunc(sc.Faults, func(r faults.Rule) bool { return slices.Contains(distant, r.Fault) })
 	named := func(r faults.Rule) bool { return r.Aim.Client > 0 }
 	if reduce.Symmetry && x.Alike() != nil && x.Dials == 0 && !slices.ContainsFunc(sc.Faults, named) {

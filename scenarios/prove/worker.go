@@ -186,6 +186,7 @@ func (w *worker) recall() bool {
 	if !w.tell(e.from, y, s) {
 		return false
 	}
+	w.hops.note(&e.from.state, y, e.by)
 	if w.recalled++; w.recalled%w.doubtful == 0 {
 		w.expected = y
 		return false
@@ -304,6 +305,9 @@ func (w *worker) goOn(x *state, list []sim.Transition, told []history.Event, len
 		busy: w.busy}
 	if p.faults > 0 {
 		w.struck.Store(true)
+	}
+	if w.traps.hold(x, list) {
+		w.goesOn()
 	}
 	if w.again {
 		p.print = x.fingerprint()

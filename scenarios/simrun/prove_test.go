@@ -95,7 +95,7 @@ func TestProveRefusesWrongInputInOneLine(t *testing.T) {
 		{"-run ^lock/lock$ -order -1", `-order: "-1" is not a number from 0 on`},
 		{"-run ^lock/ -cert c.json", "-checkpoint and -cert are for one scenario, not for "},
 		{"-run ^lock/lock$ -cert x -checkpoint ./x", "-cert and -checkpoint are two files, not one"},
-		{"-run ^lock/lock$ -checkpoint file", "checkpoint: file is not a complete zksim checkpoint 12"},
+		{"-run ^lock/lock$ -checkpoint file", "checkpoint: file is not a complete zksim checkpoint 13"},
 		{"-run ^lock/lock$ -checkpoint file/c", "-checkpoint: mkdir file: not a directory"},
 		{"-run ^lock/lock$ -checkpoint .", "-checkpoint: . is a folder, not a file"},
 		{"-run ^lock/lock$ -checkpoint pipe", "-checkpoint: pipe is no regular file"},

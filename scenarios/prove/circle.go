@@ -1,0 +1,177 @@
+package prove
+
+import (
+	"context"
+	"slices"
+
+	"zksim/internal/hash"
+	"zksim/scenarios/engine"
+	"zksim/sim"
+)
+
+// Where code forgets, a loop without an end comes back to a state that is known, and no schedule grows long by it. So
+// it is looked for where it shows: while the servers and the time stay as they are, each client goes its own way,
+// whatever the others do. Of these ways it is noted which step follows which. When a level is closed, places from which
+// a client can come neither to rest nor to a step that changes the servers or the time are traps. If there are some,
+// the level is searched once more, for a state from where on nobody can change anything and somebody is in a trap.
+
+// hop is a step of a client from one place to another one; to 0 if the servers or the time are others after it.
+type hop struct{ From, To uint64 }
+
+// hops are the steps of clients that were seen, by their hashes.
+type hops struct{ table[hop] }
+
+// placeIn returns where client k is in a state: its own part, and all that its next steps depend on.
+func (x *state) placeIn(k int) uint64 {
+	return uint64(hash.Hash(k).Uint64(x.clients[k].Key()).Uint64(x.servers.Hash()).Uint64(x.guarded).Int(x.now)) | 1
+}
+
+// add adds a step, if any are noted.
+func (all *hops) add(h hop) {
+	if all == nil {
+		return
+	}
+	key := uint64(hash.Hash(h.From).Uint64(h.To))
+	if _, known := all.get(key); !known {
+		all.put(key, h)
+	}
+}
+
+// note notes that t leads from x to y, if it is a step of a client and no fault, of which there need not be any.
+func (all *hops) note(x, y *state, t sim.Transition) {
+	if all == nil || t.Client == 0 || t.Kind == sim.Tick || t.Kind >= sim.FirstFault {
+		return
+	}
+	h := hop{From: x.placeIn(int(t.Client) - 1)}
+	if x.servers == y.servers && x.guarded == y.guarded && x.now == y.now {
+		h.To = y.placeIn(int(t.Client) - 1)
+	}
+	all.add(h)
+}
+
+// list returns all of them.
+func (all *hops) list() (list []hop) {
+	if all == nil {
+		return nil
+	}
+	for i := range all.shards {
+		slots := load(&all.shards[i].slots)
+		for k := range slots {
+			if slots[k].key.Load() != 0 {
+				list = append(list, slots[k].value)
+			}
+		}
+	}
+	return list
+}
+
+// traps are places, of those that have a step, by what can come of them.
+type traps struct {
+	leads  map[uint64]bool // to a step that changes the servers or the time
+	caught map[uint64]bool // neither to that nor to rest
+}
+
+// traps finds out what can come of the places.
+func (all *hops) traps() *traps {
+	back, x := map[uint64][]uint64{}, &traps{leads: map[uint64]bool{}, caught: map[uint64]bool{}}
+	for _, h := range all.list() {
+		back[h.To] = append(back[h.To], h.From)
+		x.caught[h.From] = true
+	}
+	var ends []uint64
+	for to := range back { // order-free: what can be reached from there is a set
+		if !x.caught[to] {
+			ends = append(ends, to)
+		}
+	}
+	leading(back, x.leads, 0)
+	rests := map[uint64]bool{}
+	leading(back, rests, ends...)
+	for at := range rests { // order-free: each by itself
+		delete(x.caught, at)
+	}
+	return x
+}
+
+// leading puts into a set all that leads to some places.
+func leading(back map[uint64][]uint64, set map[uint64]bool, to ...uint64) {
+	for len(to) > 0 {
+		at := to[len(to)-1]
+		to = to[:len(to)-1]
+		for _, y := range back[at] {
+			if !set[y] {
+				set[y] = true
+				to = append(to, y)
+			}
+		}
+	}
+}
+
+// hold reports whether nobody can ever leave a state by a step, and somebody goes on forever.
+func (x *traps) hold(y *state, list []sim.Transition) bool {
+	if x == nil || slices.ContainsFunc(list, ofServers) {
+		return false
+	}
+	some := false
+	for k := range y.clients {
+		at := y.placeIn(k)
+		if x.leads[at] {
+			return false
+		}
+		some = some || x.caught[at]
+	}
+	return some
+}
+
+// circles looks for a state of a closed level from where on the clients go on forever.
+func (p *prover) circles(ctx context.Context, s *search) error {
+	found := s.hops.traps()
+	if len(found.caught) == 0 {
+		return nil
+	}
+	x := newSearch(&p.scope, p.Reductions, s.most)
+	x.memo, x.sentences, x.stuck, x.strict, x.again = p.memo, s.sentences, s.stuck, true, s.again
+	x.doubtful, x.traps = s.doubtful, found
+	if err := x.run(ctx, p.Workers, []edge{{}}, func() bool { return false }); err != nil {
+		return err
+	}
+	switch s.refuted = x.refuted; {
+	case x.refuted == nil && len(x.pool.queue) > 0:
+		s.unsure = "interrupted while it was looked into whether some loop has no end"
+	case s.unsure == "":
+		s.unsure = x.unsure
+	}
+	return nil
+}
+
+// goesOn judges the schedule that leads to a state from where on the clients go on forever.
+func (w *worker) goesOn() {
+	runner := engine.NewRunner()
+	defer runner.Close()
+	runner.Detail = w.runner.Detail
+	way := &along{worker: w, steps: w.next.path(nil)}
+	if _, err := runner.Explore(w.scenario, w.schedule, way); err != nil {
+		panic(unstable(err.Error()))
+	}
+	w.endless(way.names, "clients go on forever, from where neither the servers nor the time change any more")
+}
+
+// along takes some steps, and notes their names.
+type along struct {
+	*worker
+	steps []sim.Transition
+	names []string
+}
+
+// Choose implements [sim.Chooser].
+func (x *along) Choose(world *sim.World) (t sim.Transition, ok bool, err error) {
+	if t, ok := world.Prompt(x.scope.SlowWakes); ok {
+		return t, true, nil
+	}
+	if len(x.steps) == 0 {
+		x.names = slices.Clone(world.Schedule())
+		return sim.Transition{}, false, nil
+	}
+	t, x.steps = x.steps[0], x.steps[1:]
+	return t, true, nil
+}
