@@ -301,9 +301,9 @@ func (t *Transaction) Join(ctx context.Context) (data []byte, err error) {
 // and ErrVoted is returned when the site has voted otherwise. When ctx is done
 // first Vote returns ctx's error and the vote may count or not: to vote again
 // is the way to know. The error is zk.ErrNoNode when there is no such
-// transaction or site (any more); such a vote does not count. If an answer was lost
-// before that, it wraps ErrUnknownOutcome as well: the vote may have counted, or may
-// yet when the transaction begins, where the site votes before Join has told that it has.
+// transaction or site (any more); such a vote does not count. If the answer to an
+// earlier try was lost, the error wraps ErrUnknownOutcome as well: that try may have
+// counted, or may count yet if the transaction begins after it.
 func (t *Transaction) Vote(ctx context.Context, yes bool) (err error) {
 	defer Forget(t.env)(&err)
 	if t.opt.Site == "" {
