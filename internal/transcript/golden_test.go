@@ -1,6 +1,7 @@
 package transcript_test
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -55,6 +56,16 @@ func TestTheModelAgreesWithTheRealServer(t *testing.T) {
 		})
 	}
 	t.Logf("%d steps", steps)
+}
+
+// TestTheReadmeCountsTheRecordings compares the number in the README with what [TestTheModelAgreesWithTheRealServer]
+// replays.
+func TestTheReadmeCountsTheRecordings(t *testing.T) {
+	want := fmt.Sprintf(": %d recordings", len(recordings(t, "golden"))+len(recordings(t, "extra")))
+	text, err := os.ReadFile("../../README.md")
+	if err != nil || !strings.Contains(string(text), want) {
+		t.Errorf("README.md: expected %q, %v", want, err)
+	}
 }
 
 func BenchmarkReplay(b *testing.B) {
