@@ -15,6 +15,40 @@ import (
 	"zksim/scenarios/prove"
 )
 
+// The pages show what prove prints, but for times, which differ, and for the probability of a collision, which depends
+// on the workers. What follows "..." is left out there. The proof with other scopes takes a minute, and is not run.
+func TestThePagesShowProofsAsTheyAre(t *testing.T) {
+	blocks := fences(t, "docs/prove.md", "")
+	promela, err := os.ReadFile("../../docs/promela/README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Chdir(t.TempDir())
+	varies := regexp.MustCompile(`\\\.\\\.\\\.|\\\([0-9a-z\\.]+s\\\)|< [0-9e-]+`)
+	run := 0
+	for _, block := range blocks {
+		block, ok := strings.CutPrefix(block, "$ go run ./cmd/simrun ")
+		if !ok || !strings.HasPrefix(block, "prove ") || strings.Contains(block, "\n      beyond ") {
+			continue
+		}
+		command, shown, _ := strings.Cut(block, "\n")
+		r := simrun(t, strings.Fields(strings.ReplaceAll(command, "'", ""))...)
+		want := "^" + varies.ReplaceAllString(regexp.QuoteMeta(shown), ".*") + "$"
+		if ok, err := regexp.MatchString(want, r.out); err != nil || !ok {
+			t.Errorf("docs/prove.md shows of %s\n%s\nthe tool prints\n%s", command, shown, r.out)
+		}
+		run++
+	}
+	if run != 3 {
+		t.Errorf("docs/prove.md shows %d proofs that can be compared, expected 3", run)
+	}
+	r := simrun(t, "prove", "-run", "^lock/lock$", "-most", "0")
+	states := regexp.MustCompile(`[0-9]+ states`).FindString(r.out)
+	if !strings.Contains(string(promela), " "+states+" of the lock without faults") {
+		t.Errorf("docs/promela/README.md: expected %q", states)
+	}
+}
+
 func TestProveExitStatuses(t *testing.T) {
 	t.Chdir(t.TempDir())
 	unheeded := *catalog.Named("double-barrier/naive-fan-out")
