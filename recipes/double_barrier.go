@@ -133,11 +133,11 @@ func (d *DoubleBarrier) ready() string { return d.dir + "/ready" }
 
 func (d *DoubleBarrier) path(member string) string { return d.dir + "/" + member }
 
-// Enter waits until the client is inside, as one of n. When ctx is done first it
-// gives up and returns ctx's error: when its znode is gone, or as soon as there is no
-// connection. Errors of ZooKeeper that waiting does not cure,
-// such as zk.ErrNoAuth, are returned as they are, and zk.ErrClosing after the
-// connection was closed. Lost connections and expired sessions are dealt with.
+// Enter waits until the client is inside, as one of n, or returns ErrInside if it is
+// inside already. When ctx is done first it gives up and returns ctx's error: when its
+// znode is gone, or as soon as there is no connection. Errors of ZooKeeper that waiting
+// does not cure, such as zk.ErrNoAuth, are returned as they are, and zk.ErrClosing after
+// the connection was closed. Lost connections and expired sessions are dealt with.
 func (d *DoubleBarrier) Enter(ctx context.Context) (err error) {
 	defer Forget(d.env)(&d.node, &d.marked, &d.round, &d.held, &d.alarm, &d.version, &err)
 	if d.held != nil {

@@ -33,9 +33,10 @@ const (
 const memberLeaving = "leaving"
 
 // Leave waits until everyone of the round has begun to leave or has lost its
-// session, whether or not the client's own was lost meanwhile. When ctx is done
-// first it returns ctx's error. In any case the client is outside and keeps nobody
-// waiting: its own znode is gone, or is being deleted in the background.
+// session, whether or not the client's own was lost meanwhile; it returns ErrOutside if
+// the client is not inside. When ctx is done first it returns ctx's error. In any case
+// the client is outside and keeps nobody waiting: its own znode is gone, or is being
+// deleted in the background.
 func (d *DoubleBarrier) Leave(ctx context.Context) (err error) {
 	defer Forget(d.env)(&d.alarm, &err)
 	if d.held == nil {

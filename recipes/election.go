@@ -95,8 +95,9 @@ func NewHerdElection(conn Conn, env Env, dir string, opt ElectionOptions) *Elect
 	return e
 }
 
-// Campaign waits until the object leads. When ctx is done first it returns ctx's
-// error, and the candidacy is given up. Other errors are those of [Lock.Lock].
+// Campaign waits until the object leads, or returns ErrLeading if it leads already. When
+// ctx is done first it returns ctx's error, and the candidacy is given up. Other errors
+// are those of [Lock.Lock].
 func (e *Election) Campaign(ctx context.Context) error {
 	if e.held != nil {
 		return ErrLeading
@@ -104,8 +105,8 @@ func (e *Election) Campaign(ctx context.Context) error {
 	return e.acquire(ctx, true)
 }
 
-// Resign gives the leadership up, whether or not it was lost meanwhile. For its
-// outcome see [Lock.Unlock].
+// Resign gives the leadership up, whether or not it was lost meanwhile, or returns
+// ErrNotLeading if there is none to give up. For its outcome see [Lock.Unlock].
 func (e *Election) Resign(ctx context.Context) error {
 	if e.held == nil {
 		return ErrNotLeading

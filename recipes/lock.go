@@ -93,21 +93,21 @@ func NewLock(conn Conn, env Env, dir string, opt LockOptions) *Lock {
 	return &Lock{newPlace(session{conn, env}, dir, "lock", opt, func(word string) bool { return word == "lock" })}
 }
 
-// Lock waits until the lock is held. When ctx is done first it returns ctx's
-// error at once, whether or not there is a connection, and the place in the queue is
-// given up in the background. Errors of ZooKeeper that
-// waiting does not cure, such as zk.ErrNoAuth, are returned as they are, and
-// zk.ErrClosing after the connection was closed. Lost connections and expired
+// Lock waits until the lock is held, or returns ErrHeld if the object holds it already.
+// When ctx is done first it returns ctx's error at once, whether or not there is a
+// connection, and the place in the queue is given up in the background. Errors of
+// ZooKeeper that waiting does not cure, such as zk.ErrNoAuth, are returned as they are,
+// and zk.ErrClosing after the connection was closed. Lost connections and expired
 // sessions are dealt with.
 func (l *Lock) Lock(ctx context.Context) error { return l.acquire(ctx, true) }
 
-// TryLock takes the lock if it is free, and returns ErrLocked if it is not.
+// TryLock takes the lock if it is free, and returns ErrLocked if it is not, or ErrHeld if the object holds it.
 func (l *Lock) TryLock(ctx context.Context) error { return l.acquire(ctx, false) }
 
-// Unlock releases the lock, whether or not it was lost meanwhile. It returns nil
-// when its own znode is certainly gone. When ctx is done before that, Unlock
-// returns ctx's error and goes on in the background; in any case the lock is
-// not held any more and may be locked again.
+// Unlock releases the lock, whether or not it was lost meanwhile, or returns ErrNotHeld
+// if the object does not hold it. It returns nil when its own znode is certainly gone.
+// When ctx is done before that, Unlock returns ctx's error and goes on in the
+// background; in any case the lock is not held any more and may be locked again.
 func (l *Lock) Unlock(ctx context.Context) error { return l.release(ctx) }
 
 // Lost returns a channel that gets one event when the lock that is held can no

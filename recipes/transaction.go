@@ -169,9 +169,10 @@ func (t *Transaction) path(name string) string { return t.dir + "/" + name }
 func (t *Transaction) live() string { return t.path("live-" + t.opt.Site) }
 
 // Begin creates the transaction, as its coordinator, with all its sites. It
-// returns zk.ErrNodeExists when there is one of that name already, and
+// returns zk.ErrNodeExists when there is one of that name already,
 // zk.ErrBadArguments when there is no site, or two of the same name, or a name
-// is empty or contains a slash. When ctx is done first it returns ctx's error; a
+// is empty or contains a slash, and ErrRole if the object is that of a site.
+// When ctx is done first it returns ctx's error; a
 // transaction that was begun nevertheless is withdrawn in the background or, if a
 // site has voted already, or joined with EphemeralSites, finished and forgotten by the coordinator.
 func (t *Transaction) Begin(ctx context.Context, data []byte, sites ...string) (err error) {
@@ -263,9 +264,9 @@ func (t *Transaction) withdraw(ctx context.Context, guid string, sites []string)
 	}
 }
 
-// Join waits until the transaction has begun and returns its data. A site
-// calls it before it votes, and with EphemeralSites is watched over from then
-// on.
+// Join waits until the transaction has begun and returns its data, or ErrRole if the
+// object is that of the coordinator. A site calls it before it votes, and with
+// EphemeralSites is watched over from then on.
 func (t *Transaction) Join(ctx context.Context) (data []byte, err error) {
 	defer Forget(t.env)(&t.joined, &t.gaveUp, &data, &err)
 	if t.opt.Site == "" {
@@ -298,7 +299,8 @@ func (t *Transaction) Join(ctx context.Context) (data []byte, err error) {
 // Vote is the site's word that it can commit, or that the transaction must be
 // aborted. Who votes yes must be able to commit from then on, whatever happens,
 // until the decision is known. A vote counts once; to repeat it is no error,
-// and ErrVoted is returned when the site has voted otherwise. When ctx is done
+// and ErrVoted is returned when the site has voted otherwise, ErrRole if the object
+// is that of the coordinator. When ctx is done
 // first Vote returns ctx's error and the vote may count or not: to vote again
 // is the way to know. The error is zk.ErrNoNode when there is no such
 // transaction or site (any more); such a vote does not count. If the answer to an
