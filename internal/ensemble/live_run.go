@@ -372,13 +372,31 @@ func (x *liveRun) finish(ctx context.Context) error {
 	}
 	ctx, cancel := context.WithTimeout(ctx, healLimit)
 	defer cancel()
-	var a audit
-	err := administer(ctx, x.o, a.options(), func(admin *live.Client) error { return a.read(ctx, admin, h.root) })
+	looks, err := x.audit(ctx)
 	if err != nil {
 		return err
 	}
-	h.history.Tree = a.tree()
-	return x.committed(ctx, a.looks)
+	return x.committed(ctx, looks)
+}
+
+// audit reads the znodes of the run: at each server of an ensemble of ours, since one may have others than its logs say.
+func (x *liveRun) audit(ctx context.Context) (looks []look, err error) {
+	ways := [][]string{x.o.Servers}
+	if x.o.Ours != nil {
+		ways = slices.Collect(slices.Chunk(x.o.Servers, 1))
+	}
+	for _, way := range ways {
+		var a audit
+		o := x.o
+		o.Servers = way
+		err := administer(ctx, o, a.options(), func(admin *live.Client) error { return a.read(ctx, admin, x.host.root) })
+		if err != nil {
+			return nil, err
+		}
+		x.host.history.Tree = a.tree()
+		looks = append(looks, a.looks...)
+	}
+	return looks, nil
 }
 
 // answer takes down which znodes the objects answer for.
